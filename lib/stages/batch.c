@@ -9,46 +9,53 @@
 
 #define BATCH_MOST ((size_t)1 << 31) /* rows */
 
-void dp_batch_seen_close(struct dp_batch_seen *seen)
+int dp_reader_open(struct dp_reader *reader, const char *data, struct dp_err *err)
 {
-    free(seen->bits);
-    free(seen->id);
-    free(seen->start);
+    return data != NULL ? dp_dataset_open(&reader->dataset, data, err) : DP_OK;
+}
+
+void dp_reader_close(struct dp_reader *reader)
+{
+    dp_dataset_close(reader->dataset);
+    dp_behind_close(&reader->behind);
+    free(reader->bits);
+    free(reader->id);
+    free(reader->start);
 }
 
 /* Checks that no row occurs twice, with a bit for each row: for batches that are not in order. */
-static int check_once(const int64_t *id, size_t count, size_t rows, struct dp_batch_seen *seen, int64_t lap, struct dp_err *err)
+static int check_once(const int64_t *id, size_t count, size_t rows, struct dp_reader *reader, int64_t lap, struct dp_err *err)
 {
     size_t marked = 0;
     bool twice = false;
-    if (seen->bits == NULL) {
-        int rc = dp_alloc(&seen->bits, rows / 64 + 1, sizeof *seen->bits, err);
+    if (reader->bits == NULL) {
+        int rc = dp_alloc(&reader->bits, rows / 64 + 1, sizeof *reader->bits, err);
         if (rc != DP_OK)
             return rc;
     }
     for (; marked < count && !twice; marked++) {
         uint64_t bit = (uint64_t)1 << (id[marked] % 64);
-        twice = (seen->bits[id[marked] / 64] & bit) != 0;
-        seen->bits[id[marked] / 64] |= bit;
+        twice = (reader->bits[id[marked] / 64] & bit) != 0;
+        reader->bits[id[marked] / 64] |= bit;
     }
     for (size_t k = 0; k < marked; k++)
-        seen->bits[id[k] / 64] = 0;
+        reader->bits[id[k] / 64] = 0;
     return twice ? dp_fail(err, DP_E_UNSAFE, "a row is twice in the batch of lap %lld", (long long)lap) : DP_OK;
 }
 
-static int check_rows(const int64_t *id, size_t count, size_t rows, struct dp_batch_seen *seen, int64_t lap, struct dp_err *err)
+static int check_rows(const int64_t *id, size_t count, size_t rows, struct dp_reader *reader, int64_t lap, struct dp_err *err)
 {
     bool inside = true, ascending = true;
-    if (seen->units != 0 && seen->units != rows)
+    if (reader->units != 0 && reader->units != rows)
         return dp_fail(err, DP_E_RUN, "the number of rows changes during the run");
-    seen->units = rows;
+    reader->units = rows;
     for (size_t k = 0; k < count; k++) {
         inside &= (uint64_t)id[k] < rows;
         ascending &= k == 0 || id[k - 1] < id[k];
     }
     if (!inside)
         return dp_fail(err, DP_E_RUN, "a row number of lap %lld is out of range", (long long)lap);
-    return ascending ? DP_OK : check_once(id, count, rows, seen, lap, err);
+    return ascending ? DP_OK : check_once(id, count, rows, reader, lap, err);
 }
 
 static void set_columns(struct dp_batch *batch, size_t features)
@@ -71,33 +78,33 @@ static int too_many(const struct dp_frame *frame, struct dp_err *err)
 }
 
 /* Finds the rows of the persons in the frame. */
-static int take_persons(struct dp_batch *batch, const struct dp_frame *frame, struct dp_batch_seen *seen, struct dp_err *err)
+static int take_persons(struct dp_batch *batch, const struct dp_frame *frame, struct dp_reader *reader, struct dp_err *err)
 {
     size_t first, rows = 0;
-    int rc = dp_grow(&seen->start, &seen->start_capacity, batch->persons + 1, sizeof *seen->start, err);
+    int rc = dp_grow(&reader->start, &reader->start_capacity, batch->persons + 1, sizeof *reader->start, err);
     for (size_t p = 0; rc == DP_OK && p < batch->persons; p++) {
-        seen->start[p] = rows;
+        reader->start[p] = rows;
         rows += dp_dataset_person(batch->dataset, (size_t)batch->id[p], &first);
         rc = rows <= BATCH_MOST ? DP_OK : too_many(frame, err);
     }
     if (rc == DP_OK)
-        rc = dp_grow(&seen->id, &seen->id_capacity, rows + 1, sizeof *seen->id, err);
+        rc = dp_grow(&reader->id, &reader->id_capacity, rows + 1, sizeof *reader->id, err);
     if (rc != DP_OK)
         return rc;
-    seen->start[batch->persons] = rows;
+    reader->start[batch->persons] = rows;
     for (size_t p = 0; p < batch->persons; p++) {
         dp_dataset_person(batch->dataset, (size_t)batch->id[p], &first);
-        for (size_t i = seen->start[p]; i < seen->start[p + 1]; i++)
-            seen->id[i] = (int64_t)(first++);
+        for (size_t i = reader->start[p]; i < reader->start[p + 1]; i++)
+            reader->id[i] = (int64_t)(first++);
     }
-    batch->start = seen->start;
-    batch->id = seen->id;
+    batch->start = reader->start;
+    batch->id = reader->id;
     batch->count = rows;
     return DP_OK;
 }
 
 /* The same for inline rows. most: rows per person. */
-static int take_inline_persons(struct dp_batch *batch, const struct dp_frame *frame, struct dp_batch_seen *seen, size_t most,
+static int take_inline_persons(struct dp_batch *batch, const struct dp_frame *frame, struct dp_reader *reader, size_t most,
                                struct dp_err *err)
 {
     const struct dp_array *sizes;
@@ -106,26 +113,26 @@ static int take_inline_persons(struct dp_batch *batch, const struct dp_frame *fr
     if (rc == DP_OK && sizes->count != batch->persons)
         rc = dp_fail(err, DP_E_RUN, "person_rows and rows of lap %lld differ in length", (long long)frame->lap);
     if (rc == DP_OK)
-        rc = dp_grow(&seen->start, &seen->start_capacity, batch->persons + 1, sizeof *seen->start, err);
+        rc = dp_grow(&reader->start, &reader->start_capacity, batch->persons + 1, sizeof *reader->start, err);
     if (rc != DP_OK)
         return rc;
     const int64_t *size = sizes->data;
     for (size_t p = 0; p < batch->persons; p++) {
         if (size[p] < 1 || (uint64_t)size[p] > most)
             return dp_fail(err, DP_E_UNSAFE, "a person of lap %lld does not have 1 to %zu rows", (long long)frame->lap, most);
-        seen->start[p] = rows;
+        reader->start[p] = rows;
         rows += (size_t)size[p];
         if (rows > BATCH_MOST)
             return too_many(frame, err);
     }
-    seen->start[batch->persons] = rows;
-    batch->start = seen->start;
+    reader->start[batch->persons] = rows;
+    batch->start = reader->start;
     batch->count = rows;
     return DP_OK;
 }
 
 /* Turns persons into rows. */
-static int divide(struct dp_batch *batch, const struct dp_frame *frame, struct dp_batch_seen *seen, struct dp_err *err)
+static int divide(struct dp_batch *batch, const struct dp_frame *frame, struct dp_reader *reader, struct dp_err *err)
 {
     size_t most;
     const char *unit = dp_frame_text(frame, DP_F_UNIT, NULL);
@@ -133,14 +140,14 @@ static int divide(struct dp_batch *batch, const struct dp_frame *frame, struct d
         return dp_fail(err, DP_E_RUN, "lap %lld does not say what its unit of privacy is", (long long)frame->lap);
     if (most <= 1)
         return DP_OK;
-    if (!seen->persons)
+    if (!reader->persons)
         return dp_fail(err, DP_E_UNSAFE, "lap %lld has several rows of a person, and this stage bounds single rows",
                        (long long)frame->lap);
     batch->rows *= most;
     batch->expected *= (double)most;
     if (batch->dataset != NULL)
-        return take_persons(batch, frame, seen, err);
-    return take_inline_persons(batch, frame, seen, most, err);
+        return take_persons(batch, frame, reader, err);
+    return take_inline_persons(batch, frame, reader, most, err);
 }
 
 static int read_inline(struct dp_batch *batch, const struct dp_frame *frame, struct dp_err *err)
@@ -161,13 +168,13 @@ static int read_inline(struct dp_batch *batch, const struct dp_frame *frame, str
     return DP_OK;
 }
 
-static int go_behind(struct dp_batch *batch, const struct dp_frame *frame, struct dp_behind *behind, struct dp_err *err)
+static int go_behind(struct dp_reader *reader, struct dp_batch *batch, const struct dp_frame *frame, struct dp_err *err)
 {
     struct dp_transform transform;
     int rc = dp_transform_read(&transform, frame, batch->cols, err);
     if (rc != DP_OK || transform.rows == 0)
         return rc;
-    if (behind == NULL)
+    if (reader->transform != DP_TRANSFORM_APPLIED)
         return dp_fail(err, DP_E_RUN, "the rows of lap %lld are behind a transform, which this stage does not know",
                        (long long)frame->lap);
     struct dp_behind_batch rows = {.count = batch->count,
@@ -176,14 +183,15 @@ static int go_behind(struct dp_batch *batch, const struct dp_frame *frame, struc
                                    .id = batch->id,
                                    .dataset = batch->dataset,
                                    .x = batch->x};
-    batch->behind = behind;
+    batch->behind = &reader->behind;
     batch->sum_cols = transform.rows;
-    return dp_behind_take(behind, &transform, &rows, frame, err);
+    return dp_behind_take(&reader->behind, &transform, &rows, frame, err);
 }
 
-int dp_batch_read_own(struct dp_batch *batch, const struct dp_frame *frame, const struct dp_dataset *dataset,
-                      struct dp_batch_seen *seen, struct dp_err *err)
+/* The batch with rows as they are in the data. */
+static int read_own(struct dp_reader *reader, struct dp_batch *batch, const struct dp_frame *frame, struct dp_err *err)
 {
+    const struct dp_dataset *dataset = reader->dataset;
     const struct dp_array *rows;
     const struct dp_record *m = dp_frame_record(frame, DP_F_NONE);
     if (m == NULL || m->rows <= 0)
@@ -207,9 +215,9 @@ int dp_batch_read_own(struct dp_batch *batch, const struct dp_frame *frame, cons
         return too_many(frame, err);
     if (dataset != NULL && (strcmp(dp_frame_text(frame, DP_F_DATA, ""), dataset->digest) != 0 || !counts(m, frame, dataset)))
         return dp_fail(err, DP_E_RUN, "the rows were sampled from another data set than --data names");
-    rc = check_rows(batch->id, batch->count, batch->rows, seen, frame->lap, err);
+    rc = check_rows(batch->id, batch->count, batch->rows, reader, frame->lap, err);
     if (rc == DP_OK)
-        rc = divide(batch, frame, seen, err);
+        rc = divide(batch, frame, reader, err);
     if (rc != DP_OK)
         return rc;
     if (dataset != NULL) {
@@ -220,11 +228,10 @@ int dp_batch_read_own(struct dp_batch *batch, const struct dp_frame *frame, cons
     return read_inline(batch, frame, err);
 }
 
-int dp_batch_read(struct dp_batch *batch, const struct dp_frame *frame, const struct dp_dataset *dataset,
-                  struct dp_batch_seen *seen, struct dp_behind *behind, struct dp_err *err)
+int dp_reader_read(struct dp_reader *reader, struct dp_batch *batch, const struct dp_frame *frame, struct dp_err *err)
 {
-    int rc = dp_batch_read_own(batch, frame, dataset, seen, err);
-    return rc == DP_OK ? go_behind(batch, frame, behind, err) : rc;
+    int rc = read_own(reader, batch, frame, err);
+    return rc == DP_OK && reader->transform != DP_TRANSFORM_IGNORED ? go_behind(reader, batch, frame, err) : rc;
 }
 
 int dp_batch_same_shape(const struct dp_batch *batch, const struct dp_frame *frame, size_t cols, size_t rows,

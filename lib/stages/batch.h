@@ -25,27 +25,36 @@ struct dp_batch {
     const struct dp_behind *behind;   /* NULL: no transform */
 };
 
-/* State of the stage between laps. Starts zeroed; a stage that bounds the joint part of all rows of a person sets persons. */
-struct dp_batch_seen {
-    bool persons;
-    uint64_t *bits; /* a bit for each person; NULL until a batch is not in order */
-    size_t units;   /* persons */
-    int64_t *id;    /* rows of the batch, and first row of each person */
+/* What a stage does with rows if the frame has a transform. */
+enum dp_reader_transform {
+    DP_TRANSFORM_REFUSED, /* the stage does not know transforms */
+    DP_TRANSFORM_IGNORED, /* the stage takes rows as they are in the data */
+    DP_TRANSFORM_APPLIED
+};
+
+/* A stage's reader of rows. Starts zeroed; the stage sets the first members before dp_reader_open. */
+struct dp_reader {
+    bool persons; /* the stage bounds the joint part of all rows of a person */
+    enum dp_reader_transform transform;
+    struct dp_behind behind; /* transformed rows; the stage may set its threads */
+    /* Set by the functions below. */
+    struct dp_dataset *dataset; /* NULL: rows come inline */
+    uint64_t *bits;             /* a bit for each person; NULL until a batch is not in order */
+    size_t units;               /* persons */
+    int64_t *id;                /* rows of the batch, and first row of each person */
     size_t *start;
     size_t id_capacity, start_capacity;
 };
-void dp_batch_seen_close(struct dp_batch_seen *seen);
 
-/* Reads the batch of a raw frame. dataset may be NULL: then the rows must be inline. Checks that the frame's rows are of this
- * data set, in range, at most 2^31, and that each person is there only once (otherwise a person would count twice). The
- * intercept is the frame's. behind: the stage's memory of transformed rows; NULL: the stage does not support transforms, and a
- * frame with one is refused. Borrows from frame, dataset and behind. */
-int dp_batch_read(struct dp_batch *batch, const struct dp_frame *frame, const struct dp_dataset *dataset,
-                  struct dp_batch_seen *seen, struct dp_behind *behind, struct dp_err *err);
+/* data: folder of a data set; NULL: rows come inline. */
+int dp_reader_open(struct dp_reader *reader, const char *data, struct dp_err *err);
 
-/* The same, with rows as in the data, even if the frame has a transform. */
-int dp_batch_read_own(struct dp_batch *batch, const struct dp_frame *frame, const struct dp_dataset *dataset,
-                      struct dp_batch_seen *seen, struct dp_err *err);
+/* Reads the batch of a raw frame. Checks that the frame's rows are of the reader's data set, in range, at most 2^31, and that
+ * each person is there only once (otherwise a person would count twice). The intercept is the frame's. Borrows from frame and
+ * reader. */
+int dp_reader_read(struct dp_reader *reader, struct dp_batch *batch, const struct dp_frame *frame, struct dp_err *err);
+
+void dp_reader_close(struct dp_reader *reader);
 
 /* Checks the number of model columns and the number of rows in the record. DP_E_RUN: they differ from the first lap of the
    run. */

@@ -25,9 +25,7 @@ struct options {
 };
 
 struct state {
-    struct dp_dataset *dataset;
-    struct dp_batch_seen seen;
-    struct dp_behind behind;
+    struct dp_reader reader;
     struct dp_gather gather;
     double *zeta;    /* threads × classes: one row's updates */
     int64_t *within; /* threads, dp_apart: rows within the bound, less those beyond it */
@@ -53,10 +51,8 @@ static const struct dp_option options[] = {
 static void clip_close(struct dp_stage *stage)
 {
     struct state *s = stage->state;
-    dp_dataset_close(s->dataset);
-    dp_behind_close(&s->behind);
+    dp_reader_close(&s->reader);
     dp_gather_close(&s->gather);
-    dp_batch_seen_close(&s->seen);
     free(s->zeta);
     free(s->within);
 }
@@ -66,13 +62,14 @@ static int clip_open(struct dp_stage *stage, struct dp_err *err)
     const struct options *o = stage->options;
     struct state *s = stage->state;
     dp_gather_allow(&s->gather, o->threads);
-    s->seen.persons = true;
-    s->behind.threads = o->threads > 0 ? (int)o->threads : 1;
+    s->reader.persons = true;
+    s->reader.transform = DP_TRANSFORM_APPLIED;
+    s->reader.behind.threads = o->threads > 0 ? (int)o->threads : 1;
     if (o->follow && !isnan(o->adaptive))
         return dp_fail(err, DP_E_USAGE, "--adaptive and --follow exclude each other");
     if (!isnan(o->most) && (isnan(o->adaptive) || o->most < o->clip))
         return dp_fail(err, DP_E_USAGE, "--adaptive-most goes with --adaptive, and is at least --clip");
-    return o->data != NULL ? dp_dataset_open(&s->dataset, o->data, err) : DP_OK;
+    return dp_reader_open(&s->reader, o->data, err);
 }
 
 static int set_shape(struct state *s, size_t threads, size_t classes, size_t cols, struct dp_err *err)
@@ -201,7 +198,7 @@ static int clip_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_o
     struct dp_record *m = dp_frame_edit_record(frame, DP_F_NONE);
     int64_t within = 0;
     double bound = 0;
-    int rc = dp_batch_read(&batch, frame, s->dataset, &s->seen, &s->behind, err);
+    int rc = dp_reader_read(&s->reader, &batch, frame, err);
     if (rc == DP_OK)
         rc = dp_frame_need_array(frame, DP_F_UPDATES, DP_F32, 2, &updates, err);
     if (rc == DP_OK && updates->dims[0] != batch.count)

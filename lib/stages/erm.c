@@ -87,8 +87,7 @@ static int check_options(const struct dp_erm_options *o, struct dp_err *err)
 static void erm_close(struct dp_stage *stage)
 {
     struct dp_erm *s = stage->state;
-    dp_dataset_close(s->dataset);
-    dp_batch_seen_close(&s->seen);
+    dp_reader_close(&s->reader);
     free(s->takes);
     free(s->gradient);
     free(s->loss_sum);
@@ -119,7 +118,7 @@ static int erm_open(struct dp_stage *stage, struct dp_err *err)
     rc = s->method->check(s, err);
     if (rc != DP_OK)
         return rc;
-    return o->data != NULL ? dp_dataset_open(&s->dataset, o->data, err) : DP_OK;
+    return dp_reader_open(&s->reader, o->data, err);
 }
 
 /* Sets the shapes, which are known at the first frame. */
@@ -129,7 +128,7 @@ static int set_shape(struct dp_stage *stage, struct dp_frame *frame, const struc
     struct dp_erm *s = stage->state;
     int rc = dp_batch_classes(frame, &s->classes, err);
     if (rc == DP_OK)
-        rc = dp_labels_check(s->loss, s->classes, s->dataset, o->data, err);
+        rc = dp_labels_check(s->loss, s->classes, s->reader.dataset, o->data, err);
     if (rc != DP_OK)
         return rc;
     s->rows = (size_t)dp_frame_record(frame, DP_F_NONE)->rows;
@@ -177,7 +176,8 @@ static int erm_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_e
     const struct dp_erm_options *o = stage->options;
     const struct dp_erm *s = stage->state;
     struct dp_record *open;
-    int rc = s->dataset != NULL ? dp_labels_check(s->loss, s->dataset->classes, s->dataset, o->data, err) : DP_OK;
+    int rc = s->reader.dataset != NULL ? dp_labels_check(s->loss, s->reader.dataset->classes, s->reader.dataset, o->data, err)
+                                       : DP_OK;
     for (int at = 0; (open = dp_announced(stage, frame, DP_F_NONE, &at)) != NULL;) {
         open->release = DP_RELEASE_SUM;
         open->means = DP_MEANS_MOVE;
@@ -193,7 +193,7 @@ static int erm_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_ou
     const double *model = NULL;
     int rc = s->announced ? DP_OK : announce(stage, frame, err);
     if (rc == DP_OK)
-        rc = dp_batch_read(&batch, frame, s->dataset, &s->seen, NULL, err);
+        rc = dp_reader_read(&s->reader, &batch, frame, err);
     if (rc == DP_OK && s->w == NULL)
         rc = set_shape(stage, frame, &batch, err);
     if (rc == DP_OK)

@@ -39,8 +39,7 @@ struct dp_erm_method;
 struct dp_erm {
     const struct dp_erm_options *options;
     const struct dp_erm_method *method;
-    struct dp_dataset *dataset; /* NULL: rows come inline */
-    struct dp_batch_seen seen;
+    struct dp_reader reader;
     enum dp_loss loss;
     double width, tolerance;
     int64_t most;

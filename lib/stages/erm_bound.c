@@ -76,11 +76,11 @@ struct dp_erm_shape dp_erm_shape_of(const struct dp_erm *s)
 
 bool dp_erm_shape_ahead(const struct dp_erm *s, int64_t rows, struct dp_erm_shape *shape)
 {
-    if (s->dataset == NULL || rows < 1)
+    if (s->reader.dataset == NULL || rows < 1)
         return false;
     shape->rows = (size_t)rows;
-    shape->outputs = dp_loss_outputs(s->dataset->classes);
-    shape->cols = s->dataset->cols + ((float)s->options->intercept != 0 ? 1 : 0);
+    shape->outputs = dp_loss_outputs(s->reader.dataset->classes);
+    shape->cols = s->reader.dataset->cols + ((float)s->options->intercept != 0 ? 1 : 0);
     return true;
 }
 

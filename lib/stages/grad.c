@@ -24,9 +24,7 @@ struct options {
 };
 
 struct state {
-    struct dp_dataset *dataset; /* NULL: rows come inline */
-    struct dp_batch_seen seen;
-    struct dp_behind behind;
+    struct dp_reader reader;
     struct dp_gather gather;
     enum dp_loss loss;
     double width;
@@ -56,10 +54,8 @@ static const struct dp_option options[] = {
 static void grad_close(struct dp_stage *stage)
 {
     struct state *s = stage->state;
-    dp_dataset_close(s->dataset);
-    dp_behind_close(&s->behind);
+    dp_reader_close(&s->reader);
     dp_gather_close(&s->gather);
-    dp_batch_seen_close(&s->seen);
     free(s->zeta);
 }
 
@@ -68,8 +64,9 @@ static int grad_open(struct dp_stage *stage, struct dp_err *err)
     const struct options *o = stage->options;
     struct state *s = stage->state;
     dp_gather_allow(&s->gather, o->threads);
-    s->seen.persons = true;
-    s->behind.threads = o->threads > 0 ? (int)o->threads : 1;
+    s->reader.persons = true;
+    s->reader.transform = DP_TRANSFORM_APPLIED;
+    s->reader.behind.threads = o->threads > 0 ? (int)o->threads : 1;
     s->loss = (enum dp_loss)o->loss;
     s->width = isnan(o->width) ? dp_loss_default_width(s->loss) : o->width;
     if (o->non_private && !isnan(o->clip))
@@ -78,7 +75,7 @@ static int grad_open(struct dp_stage *stage, struct dp_err *err)
         return dp_fail(err, DP_E_USAGE, "--keep-batch goes with --clip; without it dp-clip --keep-batch leaves the rows");
     if (o->intercept > 0 && (float)o->intercept == 0)
         return dp_fail(err, DP_E_USAGE, "--intercept: %g is too small", o->intercept);
-    return o->data != NULL ? dp_dataset_open(&s->dataset, o->data, err) : DP_OK;
+    return dp_reader_open(&s->reader, o->data, err);
 }
 
 /* Sets the shapes, which are known at the first frame. */
@@ -91,7 +88,7 @@ static int set_shape(struct dp_stage *stage, struct dp_frame *frame, const struc
         return rc;
     s->rows = (size_t)dp_frame_record(frame, DP_F_NONE)->rows;
     s->form = dp_form_for(&dp_family_linear, batch->features, dp_loss_outputs(s->classes), (double)batch->intercept);
-    rc = dp_labels_check(s->loss, s->classes, s->dataset, o->data, err);
+    rc = dp_labels_check(s->loss, s->classes, s->reader.dataset, o->data, err);
     if (rc == DP_OK && isnan(o->clip) && !o->non_private)
         rc = dp_bounded_later_fits(batch->rows, s->form.outputs, err);
     if (rc == DP_OK)
@@ -225,8 +222,8 @@ static int grad_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_
     const struct state *s = stage->state;
     struct dp_record *open;
     int rc = o->non_private ? dp_stage_whole(stage, "--non-private", err) : DP_OK;
-    if (rc == DP_OK && s->dataset != NULL)
-        rc = dp_labels_check(s->loss, s->dataset->classes, s->dataset, o->data, err);
+    if (rc == DP_OK && s->reader.dataset != NULL)
+        rc = dp_labels_check(s->loss, s->reader.dataset->classes, s->reader.dataset, o->data, err);
     for (int at = 0; rc == DP_OK && (open = dp_announced(stage, frame, DP_F_NONE, &at)) != NULL;) {
         open->release = DP_RELEASE_SUM;
         open->means = DP_MEANS_GRADIENT;
@@ -246,7 +243,7 @@ static int grad_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_o
     const double *model = NULL;
     int rc = s->announced ? DP_OK : announce(stage, frame, err);
     if (rc == DP_OK)
-        rc = dp_batch_read(&batch, frame, s->dataset, &s->seen, &s->behind, err);
+        rc = dp_reader_read(&s->reader, &batch, frame, err);
     if (rc == DP_OK && s->zeta == NULL)
         rc = set_shape(stage, frame, &batch, err);
     if (rc == DP_OK)

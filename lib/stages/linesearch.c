@@ -29,8 +29,7 @@ struct options {
 };
 
 struct state {
-    struct dp_dataset *dataset; /* NULL: rows come inline */
-    struct dp_batch_seen seen;
+    struct dp_reader reader;
     struct dp_along along;
     bool opened; /* shapes and loss are known */
     size_t rows;
@@ -77,9 +76,8 @@ static double chosen(double option, double fallback)
 static void linesearch_close(struct dp_stage *stage)
 {
     struct state *s = stage->state;
-    dp_dataset_close(s->dataset);
+    dp_reader_close(&s->reader);
     dp_along_close(&s->along);
-    dp_batch_seen_close(&s->seen);
     free(s->own[0]);
     free(s->own[1]);
     free(s->score);
@@ -165,7 +163,7 @@ static int linesearch_open(struct dp_stage *stage, struct dp_err *err)
         rc = check_sizes(o, err);
     if (rc == DP_OK && o->method == METHOD_NOISY_MAX)
         rc = dp_alloc(&s->score, (size_t)o->tries + 1, sizeof *s->score, err);
-    return rc == DP_OK && o->data != NULL ? dp_dataset_open(&s->dataset, o->data, err) : rc;
+    return rc == DP_OK ? dp_reader_open(&s->reader, o->data, err) : rc;
 }
 
 /* A copy of the record, open again, for a second query on the same batch. */
@@ -434,7 +432,7 @@ static int linesearch_fire(struct dp_stage *stage, struct dp_frame *frame, struc
         rc = dp_frame_add_record(frame, &again, err);
     }
     if (rc == DP_OK)
-        rc = dp_batch_read(&batch, frame, s->dataset, &s->seen, NULL, err);
+        rc = dp_reader_read(&s->reader, &batch, frame, err);
     if (rc == DP_OK)
         rc = search(stage, frame, &batch, err);
     if (rc != DP_OK)

@@ -32,8 +32,7 @@ struct part {
 };
 
 struct state {
-    struct dp_dataset *dataset; /* NULL: rows come inline */
-    struct dp_batch_seen seen;
+    struct dp_reader reader;
     double bound, label;       /* bounds on moments and on labels */
     size_t rows, classes;      /* classes: of the labels; 0 for a regression */
     size_t cols, labels, size; /* columns of a row with its constant; label columns after it; entries of the sum */
@@ -70,8 +69,7 @@ static void moments_close(struct dp_stage *stage)
         free(s->part[t].sum);
     }
     free(s->part);
-    dp_batch_seen_close(&s->seen);
-    dp_dataset_close(s->dataset);
+    dp_reader_close(&s->reader);
 }
 
 static int moments_open(struct dp_stage *stage, struct dp_err *err)
@@ -87,8 +85,9 @@ static int moments_open(struct dp_stage *stage, struct dp_err *err)
     if (s->label == 0)
         return dp_fail(err, DP_E_USAGE, "--label-bound: %g is too small", o->label_bound);
     s->bound = !isnan(o->clip) ? o->clip : (o->unit ? 1 : 1 + v * v) + (o->labels ? s->label * s->label : 0);
-    s->seen.persons = true;
-    return o->data != NULL ? dp_dataset_open(&s->dataset, o->data, err) : DP_OK;
+    s->reader.persons = true;
+    s->reader.transform = DP_TRANSFORM_IGNORED;
+    return dp_reader_open(&s->reader, o->data, err);
 }
 
 static int open_part(struct state *s, bool unit, int64_t t, struct dp_err *err)
@@ -253,7 +252,7 @@ static int moments_fire(struct dp_stage *stage, struct dp_frame *frame, struct d
     int64_t *sum;
     int rc = announce(o, frame, err);
     if (rc == DP_OK)
-        rc = dp_batch_read_own(&batch, frame, s->dataset, &s->seen, err);
+        rc = dp_reader_read(&s->reader, &batch, frame, err);
     if (rc == DP_OK && s->part == NULL)
         rc = set_shape(stage, frame, &batch, err);
     if (rc == DP_OK)

@@ -34,8 +34,7 @@ struct dp_scd_certificate {
 #define DP_SCD_BLOCKS 5
 struct dp_scd {
     const struct dp_scd_options *options;
-    struct dp_dataset *dataset; /* NULL: rows come inline */
-    struct dp_batch_seen seen;
+    struct dp_reader reader;
     struct dp_gather gather;
     size_t rows;          /* public number of rows of all shards */
     size_t own_rows;      /* rows that may be in a batch here */

@@ -35,9 +35,8 @@ static const struct dp_option options[] = {
 static void scd_close(struct dp_stage *stage)
 {
     struct dp_scd *s = stage->state;
-    dp_dataset_close(s->dataset);
+    dp_reader_close(&s->reader);
     dp_gather_close(&s->gather);
-    dp_batch_seen_close(&s->seen);
     free(s->alpha);
     free(s->zeta);
     free(s->blocks);
@@ -64,7 +63,7 @@ static int scd_open(struct dp_stage *stage, struct dp_err *err)
         return dp_fail(err, DP_E_USAGE, "--variant primal has no alpha to release");
     if (o->release_alpha && !clips)
         return dp_fail(err, DP_E_USAGE, "--release-alpha needs --clip");
-    return o->data != NULL ? dp_dataset_open(&s->dataset, o->data, err) : DP_OK;
+    return dp_reader_open(&s->reader, o->data, err);
 }
 
 /* Sets the shapes, which are known at the first frame. */
@@ -177,7 +176,7 @@ static int scd_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_ou
     struct dp_scd *s = stage->state;
     struct dp_batch batch;
     const double *model = NULL;
-    int rc = dp_batch_read(&batch, frame, s->dataset, &s->seen, NULL, err);
+    int rc = dp_reader_read(&s->reader, &batch, frame, err);
     if (rc == DP_OK && batch.intercept != 0)
         rc = dp_fail(err, DP_E_RUN, "the model to start from has an intercept; coordinate descent fits none");
     if (rc == DP_OK && s->work == NULL)

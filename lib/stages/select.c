@@ -26,8 +26,7 @@ struct options {
 };
 
 struct state {
-    struct dp_dataset *dataset; /* NULL: rows come inline */
-    struct dp_batch_seen seen;
+    struct dp_reader reader;
     struct dp_form form; /* of the model */
     struct dp_ranking ranking;
     size_t rows;
@@ -55,9 +54,8 @@ static const struct dp_option options[] = {
 static void select_close(struct dp_stage *stage)
 {
     struct state *s = stage->state;
-    dp_dataset_close(s->dataset);
+    dp_reader_close(&s->reader);
     dp_ranking_close(&s->ranking);
-    dp_batch_seen_close(&s->seen);
     free(s->mean);
     free(s->score);
 }
@@ -88,7 +86,7 @@ static int select_open(struct dp_stage *stage, struct dp_err *err)
     if (!(scale_of(o) > 0 && scale_of(o) <= DP_CHOOSE_MOST))
         return dp_fail(err, DP_E_USAGE, "--epsilon: %g is out of range: its noise does not fit the grid of the losses",
                        o->epsilon);
-    return o->data != NULL ? dp_dataset_open(&s->dataset, o->data, err) : DP_OK;
+    return dp_reader_open(&s->reader, o->data, err);
 }
 
 /* The announced record of its laps. */
@@ -98,8 +96,8 @@ static int select_hello(struct dp_stage *stage, struct dp_frame *frame, struct d
     const struct state *s = stage->state;
     struct dp_record *open;
     int rc = DP_OK;
-    if (s->dataset != NULL)
-        rc = dp_labels_check((enum dp_loss)o->loss, s->dataset->classes, s->dataset, o->data, err);
+    if (s->reader.dataset != NULL)
+        rc = dp_labels_check((enum dp_loss)o->loss, s->reader.dataset->classes, s->reader.dataset, o->data, err);
     for (int at = 0; (open = dp_announced(stage, frame, DP_F_NONE, &at)) != NULL;) {
         complete(stage->options, open);
         open->means = DP_MEANS_CHOICE;
@@ -133,7 +131,7 @@ static int set_shape(struct dp_stage *stage, const struct dp_frame *frame, const
     const struct dp_array *candidates;
     int rc = dp_batch_classes(frame, &line.classes, err);
     if (rc == DP_OK)
-        rc = dp_labels_check(line.loss, line.classes, s->dataset, o->data, err);
+        rc = dp_labels_check(line.loss, line.classes, s->reader.dataset, o->data, err);
     if (rc != DP_OK)
         return rc;
     line.outputs = dp_loss_outputs(line.classes);
@@ -201,7 +199,7 @@ static int select_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp
     struct dp_batch batch;
     int rc = s->announced ? DP_OK : announce(stage, frame, err);
     if (rc == DP_OK)
-        rc = dp_batch_read(&batch, frame, s->dataset, &s->seen, NULL, err);
+        rc = dp_reader_read(&s->reader, &batch, frame, err);
     if (rc == DP_OK && s->score == NULL)
         rc = set_shape(stage, frame, &batch, err);
     if (rc == DP_OK)

@@ -13,25 +13,25 @@ struct dp_record *dp_bounded_state(struct dp_frame *frame, enum dp_adjacency adj
     return record;
 }
 
-int dp_bounded_sum(struct dp_gather *gather, struct dp_frame *frame, const struct dp_batch *batch, size_t outputs,
-                   dp_gather_update *update, void *context, enum dp_adjacency adjacency, double bound, struct dp_err *err)
+int dp_bounded_sum(struct dp_batch_sum *batch_sum, struct dp_frame *frame, const struct dp_batch *batch, size_t outputs,
+                   dp_batch_sum_update *update, void *context, enum dp_adjacency adjacency, double bound, struct dp_err *err)
 {
     int64_t *sum;
     int rc = dp_frame_make_array(frame, DP_F_SUM, DP_I64, outputs, batch->sum_cols, &sum, err);
     if (rc == DP_OK)
-        rc = dp_gather_sum(gather, batch, outputs, bound, update, context, sum, err);
+        rc = dp_batch_sum_make(batch_sum, batch, outputs, bound, update, context, sum, err);
     if (rc == DP_OK)
         dp_bounded_state(frame, adjacency, bound);
     return rc;
 }
 
-int dp_bounded_later(struct dp_gather *gather, struct dp_frame *frame, const struct dp_batch *batch, size_t outputs,
-                     dp_gather_update *update, void *context, struct dp_err *err)
+int dp_bounded_later(struct dp_batch_sum *batch_sum, struct dp_frame *frame, const struct dp_batch *batch, size_t outputs,
+                     dp_batch_sum_update *update, void *context, struct dp_err *err)
 {
     float *updates;
     int rc = dp_frame_make_array(frame, DP_F_UPDATES, DP_F32, batch->count, outputs, &updates, err);
     if (rc == DP_OK)
-        dp_gather_updates(gather, batch, outputs, update, context, updates);
+        dp_batch_sum_updates(batch_sum, batch, outputs, update, context, updates);
     return rc;
 }
 

@@ -3,7 +3,7 @@
 #ifndef DP_STAGES_BOUNDED_H
 #define DP_STAGES_BOUNDED_H
 
-#include "stages/gather.h"
+#include "stages/batch_sum.h"
 
 /* The adjacency of a choice of --adjacency. */
 static inline enum dp_adjacency dp_adjacency_chosen(int choice)
@@ -17,12 +17,12 @@ struct dp_record *dp_bounded_state(struct dp_frame *frame, enum dp_adjacency adj
 
 /* Computes the frame's sum (outputs × the batch's sum_cols) on the grid of the bound, from coefficients that `update` has
  * clipped to the bound with dp_grid_clip, and states that it is bounded. */
-int dp_bounded_sum(struct dp_gather *gather, struct dp_frame *frame, const struct dp_batch *batch, size_t outputs,
-                   dp_gather_update *update, void *context, enum dp_adjacency adjacency, double bound, struct dp_err *err);
+int dp_bounded_sum(struct dp_batch_sum *batch_sum, struct dp_frame *frame, const struct dp_batch *batch, size_t outputs,
+                   dp_batch_sum_update *update, void *context, enum dp_adjacency adjacency, double bound, struct dp_err *err);
 
 /* Puts the coefficients, of any size, into the frame for dp-clip. */
-int dp_bounded_later(struct dp_gather *gather, struct dp_frame *frame, const struct dp_batch *batch, size_t outputs,
-                     dp_gather_update *update, void *context, struct dp_err *err);
+int dp_bounded_later(struct dp_batch_sum *batch_sum, struct dp_frame *frame, const struct dp_batch *batch, size_t outputs,
+                     dp_batch_sum_update *update, void *context, struct dp_err *err);
 
 /* DP_E_RUN when the coefficients of that many rows may not fit a frame. */
 int dp_bounded_later_fits(size_t rows, size_t outputs, struct dp_err *err);

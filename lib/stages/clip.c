@@ -26,7 +26,7 @@ struct options {
 
 struct state {
     struct dp_reader reader;
-    struct dp_gather gather;
+    struct dp_batch_sum batch_sum;
     double *zeta;    /* threads × classes: one row's updates */
     int64_t *within; /* threads, dp_apart: rows within the bound, less those beyond it */
     size_t classes, cols;
@@ -52,7 +52,7 @@ static void clip_close(struct dp_stage *stage)
 {
     struct state *s = stage->state;
     dp_reader_close(&s->reader);
-    dp_gather_close(&s->gather);
+    dp_batch_sum_close(&s->batch_sum);
     free(s->zeta);
     free(s->within);
 }
@@ -61,7 +61,7 @@ static int clip_open(struct dp_stage *stage, struct dp_err *err)
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
-    dp_gather_allow(&s->gather, o->threads);
+    dp_batch_sum_allow(&s->batch_sum, o->threads);
     s->reader.persons = true;
     s->reader.transform = DP_TRANSFORM_APPLIED;
     s->reader.behind.threads = o->threads > 0 ? (int)o->threads : 1;
@@ -208,15 +208,16 @@ static int clip_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_o
     if (rc == DP_OK)
         rc = next_bound(o, frame, &bound, err);
     if (rc == DP_OK)
-        rc = set_shape(s, (size_t)s->gather.threads, updates->dims[1], batch.cols, err);
+        rc = set_shape(s, (size_t)s->batch_sum.threads, updates->dims[1], batch.cols, err);
     if (rc != DP_OK)
         return rc;
     struct lap lap = {s, &batch, updates->data, bound};
-    s->gather.raw = raw_block;
-    memset(s->within, 0, (size_t)s->gather.threads * dp_apart(1, sizeof *s->within) * sizeof *s->within);
-    rc = dp_bounded_sum(&s->gather, frame, &batch, s->classes, clip_block, &lap, dp_adjacency_chosen(o->adjacency), bound, err);
-    within = s->gather.within;
-    for (size_t t = 0; t < (size_t)s->gather.threads; t++)
+    s->batch_sum.raw = raw_block;
+    memset(s->within, 0, (size_t)s->batch_sum.threads * dp_apart(1, sizeof *s->within) * sizeof *s->within);
+    rc = dp_bounded_sum(&s->batch_sum, frame, &batch, s->classes, clip_block, &lap, dp_adjacency_chosen(o->adjacency), bound,
+                        err);
+    within = s->batch_sum.within;
+    for (size_t t = 0; t < (size_t)s->batch_sum.threads; t++)
         within += s->within[t * dp_apart(1, sizeof *s->within)];
     if (rc == DP_OK && !isnan(o->adaptive))
         rc = record_count(frame, within, err);

@@ -25,7 +25,7 @@ struct options {
 
 struct state {
     struct dp_reader reader;
-    struct dp_gather gather;
+    struct dp_batch_sum batch_sum;
     enum dp_loss loss;
     double width;
     struct dp_form form;  /* of the model */
@@ -55,7 +55,7 @@ static void grad_close(struct dp_stage *stage)
 {
     struct state *s = stage->state;
     dp_reader_close(&s->reader);
-    dp_gather_close(&s->gather);
+    dp_batch_sum_close(&s->batch_sum);
     free(s->zeta);
 }
 
@@ -63,7 +63,7 @@ static int grad_open(struct dp_stage *stage, struct dp_err *err)
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
-    dp_gather_allow(&s->gather, o->threads);
+    dp_batch_sum_allow(&s->batch_sum, o->threads);
     s->reader.persons = true;
     s->reader.transform = DP_TRANSFORM_APPLIED;
     s->reader.behind.threads = o->threads > 0 ? (int)o->threads : 1;
@@ -92,8 +92,8 @@ static int set_shape(struct dp_stage *stage, struct dp_frame *frame, const struc
     if (rc == DP_OK && isnan(o->clip) && !o->non_private)
         rc = dp_bounded_later_fits(batch->rows, s->form.outputs, err);
     if (rc == DP_OK)
-        rc = dp_alloc(&s->zeta, (size_t)s->gather.threads * dp_apart(DP_ROWS * s->form.outputs, sizeof(double)), sizeof(double),
-                      err);
+        rc = dp_alloc(&s->zeta, (size_t)s->batch_sum.threads * dp_apart(DP_ROWS * s->form.outputs, sizeof(double)),
+                      sizeof(double), err);
     return rc;
 }
 
@@ -208,10 +208,10 @@ static int fire_lap(struct dp_stage *stage, struct dp_frame *frame, const struct
     if (o->non_private)
         return sum_exactly(s, frame, batch, model, err);
     struct lap lap = {s, batch, model, isnan(o->clip) ? (double)INFINITY : o->clip};
-    s->gather.raw = raw_block;
+    s->batch_sum.raw = raw_block;
     if (isnan(o->clip))
-        return dp_bounded_later(&s->gather, frame, batch, s->form.outputs, update_block, &lap, err);
-    return dp_bounded_sum(&s->gather, frame, batch, s->form.outputs, update_block, &lap, dp_adjacency_chosen(o->adjacency),
+        return dp_bounded_later(&s->batch_sum, frame, batch, s->form.outputs, update_block, &lap, err);
+    return dp_bounded_sum(&s->batch_sum, frame, batch, s->form.outputs, update_block, &lap, dp_adjacency_chosen(o->adjacency),
                           o->clip, err);
 }
 

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "data/dataset.h"
 #include "math/coins.h"
-#include "math/marks.h"
+#include "math/bitset.h"
 #include "model/described.h"
 #include "stages/announced.h"
 #include "stages/stages.h"
@@ -28,14 +28,14 @@ struct options {
 struct state {
     struct dp_dataset *dataset;
     /* Persons are sampled. In this struct a row is all rows of a person, unless the data set is meant. */
-    int64_t from, to;       /* rows of the data set that may be in a batch: all, except in a shard of it */
-    int64_t first_row;      /* number of their first row among the rows of all shards */
-    int64_t rows;           /* public number of rows: of the data set, or of all shards together */
-    int64_t batch;          /* fixed, shuffle: rows per lap */
-    int64_t epoch_laps;     /* shuffle */
-    int64_t epoch;          /* epoch of the permutation, -1 if none yet */
-    int64_t *permutation;   /* shuffle: rows entries */
-    struct dp_marks chosen; /* fixed */
+    int64_t from, to;        /* rows of the data set that may be in a batch: all, except in a shard of it */
+    int64_t first_row;       /* number of their first row among the rows of all shards */
+    int64_t rows;            /* public number of rows: of the data set, or of all shards together */
+    int64_t batch;           /* fixed, shuffle: rows per lap */
+    int64_t epoch_laps;      /* shuffle */
+    int64_t epoch;           /* epoch of the permutation, -1 if none yet */
+    int64_t *permutation;    /* shuffle: rows entries */
+    struct dp_bitset chosen; /* fixed */
     struct dp_coins coins;
     int64_t *picked;
     size_t picked_capacity, count;
@@ -63,7 +63,7 @@ static void sample_close(struct dp_stage *stage)
     struct state *s = stage->state;
     dp_dataset_close(s->dataset);
     free(s->permutation);
-    dp_marks_close(&s->chosen);
+    dp_bitset_close(&s->chosen);
     free(s->picked);
     free(s->column_order);
     free(s->labels);
@@ -155,7 +155,7 @@ static int sample_open(struct dp_stage *stage, struct dp_err *err)
     if (rc == DP_OK && o->mode == MODE_SHUFFLE)
         rc = dp_alloc(&s->permutation, s->dataset->persons, sizeof(int64_t), err);
     if (rc == DP_OK && o->mode == MODE_FIXED)
-        rc = dp_marks_open(&s->chosen, s->dataset->persons, err);
+        rc = dp_bitset_open(&s->chosen, s->dataset->persons, err);
     return rc;
 }
 
@@ -201,9 +201,9 @@ static void choose_fixed(struct dp_stage *stage, int64_t lap)
     struct dp_stream stream;
     dp_stream_start(&stream, &stage->key, DP_DRAW_BATCH, (uint64_t)lap);
     for (int64_t j = s->rows - s->batch; j < s->rows; j++)
-        if (!dp_marks_put(&s->chosen, dp_stream_below(&stream, (uint64_t)j + 1)))
-            dp_marks_put(&s->chosen, (uint64_t)j);
-    s->count = dp_marks_take(&s->chosen, s->picked);
+        if (!dp_bitset_put(&s->chosen, dp_stream_below(&stream, (uint64_t)j + 1)))
+            dp_bitset_put(&s->chosen, (uint64_t)j);
+    s->count = dp_bitset_take(&s->chosen, s->picked);
 }
 
 static void permute(const struct dp_key *key, enum dp_purpose purpose, uint64_t lap, int64_t *order, int64_t count)

@@ -35,7 +35,7 @@ struct dp_scd_certificate {
 struct dp_scd {
     const struct dp_scd_options *options;
     struct dp_reader reader;
-    struct dp_gather gather;
+    struct dp_batch_sum batch_sum;
     size_t rows;          /* public number of rows of all shards */
     size_t own_rows;      /* rows that may be in a batch here */
     size_t cols, outputs; /* outputs: 1, or K for one-vs-rest */

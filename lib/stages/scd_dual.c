@@ -89,7 +89,7 @@ int dp_scd_parallel(struct dp_stage *stage, struct dp_frame *frame, const struct
         return rc;
     m->release = o->release_alpha ? DP_RELEASE_SUM_AND_STATE : DP_RELEASE_SECRET_STATE;
     if (isnan(o->clip))
-        return dp_bounded_later(&s->gather, frame, batch, s->outputs, update_block, &lap, err);
-    return dp_bounded_sum(&s->gather, frame, batch, s->outputs, update_block, &lap, dp_adjacency_chosen(o->adjacency), o->clip,
-                          err);
+        return dp_bounded_later(&s->batch_sum, frame, batch, s->outputs, update_block, &lap, err);
+    return dp_bounded_sum(&s->batch_sum, frame, batch, s->outputs, update_block, &lap, dp_adjacency_chosen(o->adjacency),
+                          o->clip, err);
 }

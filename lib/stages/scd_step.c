@@ -36,7 +36,7 @@ static void scd_close(struct dp_stage *stage)
 {
     struct dp_scd *s = stage->state;
     dp_reader_close(&s->reader);
-    dp_gather_close(&s->gather);
+    dp_batch_sum_close(&s->batch_sum);
     free(s->alpha);
     free(s->zeta);
     free(s->blocks);
@@ -51,7 +51,7 @@ static int scd_open(struct dp_stage *stage, struct dp_err *err)
     const struct dp_scd_options *o = stage->options;
     struct dp_scd *s = stage->state;
     s->options = o;
-    dp_gather_allow(&s->gather, o->threads);
+    dp_batch_sum_allow(&s->batch_sum, o->threads);
     bool clips = !isnan(o->clip);
     if ((o->variant == DP_SCD_SEQUENTIAL || o->variant == DP_SCD_PRIMAL) && !clips)
         return dp_fail(err, DP_E_USAGE, "--variant %s needs --clip", o->variant == DP_SCD_PRIMAL ? "primal" : "sequential");
@@ -97,7 +97,7 @@ static int set_shape(struct dp_stage *stage, struct dp_frame *frame, const struc
     if (rc == DP_OK)
         rc = dp_alloc(&s->zeta, s->outputs, sizeof(double), err);
     if (rc == DP_OK)
-        rc = dp_alloc(&s->blocks, (size_t)s->gather.threads * dp_apart(DP_SCD_BLOCKS * DP_ROWS * s->outputs, sizeof(double)),
+        rc = dp_alloc(&s->blocks, (size_t)s->batch_sum.threads * dp_apart(DP_SCD_BLOCKS * DP_ROWS * s->outputs, sizeof(double)),
                       sizeof(double), err);
     if (rc == DP_OK)
         rc = dp_alloc(&s->coefficient, s->outputs, sizeof(float), err);

@@ -42,7 +42,7 @@
 
 #define DP_THREADS_OPTION(member_) DP_OPTION_INT('t', member_, "N", DP_FROM_TO(1, 256), "threads", .fallback = "1")
 
-/* For stages with a dp_gather: if absent, dp_gather_allow chooses. */
+/* For stages with a struct dp_batch_sum: if absent, dp_batch_sum_allow chooses. */
 #define DP_THREADS_AUTO_OPTION(member_)                                                                                        \
     DP_OPTION_INT('t', member_, "N", DP_FROM_TO(1, 256), "threads, or as many as are useful", .fallback = "auto",              \
                   .choices = "auto")

@@ -1,7 +1,7 @@
 /* The exact sum over a batch of coefficient × row on a grid, in one pass over the rows and by any number of threads: it
  * consists of whole numbers, so the order does not matter. */
-#ifndef DP_STAGES_GATHER_H
-#define DP_STAGES_GATHER_H
+#ifndef DP_STAGES_BATCH_SUM_H
+#define DP_STAGES_BATCH_SUM_H
 
 #include <stdbool.h>
 
@@ -11,14 +11,14 @@
 
 /* Fills the coefficients, count × outputs, of a block's rows. Called once for each block of a batch, by thread < threads;
    thread t has its blocks before those of thread t + 1. */
-typedef void dp_gather_update(void *context, size_t thread, const struct dp_block *block, float *coefficient);
+typedef void dp_batch_sum_update(void *context, size_t thread, const struct dp_block *block, float *coefficient);
 
-/* Threads that a stage may use, each with its own sum. Starts zeroed; call dp_gather_allow before use. */
-struct dp_gather {
+/* Threads that a stage may use, each with its own sum. Starts zeroed; call dp_batch_sum_allow before use. */
+struct dp_batch_sum {
     int threads;
     bool choose; /* use only as many threads as pay */
     /* Set by a stage that supports persons with several rows: gives coefficients of any size, which are clipped together. */
-    dp_gather_update *raw;
+    dp_batch_sum_update *raw;
     int64_t within;               /* of the last sum: the number of persons with several rows within the bound, less the number
                                    * beyond it */
     struct dp_tally *tally;       /* threads */
@@ -29,25 +29,25 @@ struct dp_gather {
 };
 
 /* threads: the number for each lap; below 1: in each lap as many of the CPU's threads as pay, which depends only on public
- * numbers (dp_gather_pay). */
-void dp_gather_allow(struct dp_gather *gather, int64_t threads);
+ * numbers (dp_batch_sum_pay). */
+void dp_batch_sum_allow(struct dp_batch_sum *batch_sum, int64_t threads);
 
 /* The number of threads for a lap, at most `most`: each gets at least 2^18 entries of rows, which take tenths of a millisecond;
  * waking a thread takes hundredths. Outputs increase the work for an entry: by 9/8 for one output, by 2 for eight. */
-int dp_gather_pay(int most, double rows, size_t cols, size_t outputs);
+int dp_batch_sum_pay(int most, double rows, size_t cols, size_t outputs);
 
-void dp_gather_close(struct dp_gather *gather);
+void dp_batch_sum_close(struct dp_batch_sum *batch_sum);
 
 /* sum (outputs × the batch's sum_cols) = Σ_i trunc(coefficient_ik × row_i / grid), grid = dp_grid_for(bound), where `update`
    gives coefficients as clipped by dp_grid_clip to the bound; row_i with its constant column, if any, or transformed. A row
    whose coefficients are all zero is not read. Each row is added as soon as it has its coefficients. DP_E_RUN: no memory. For a
    person with several rows, the sum of their parts is clipped to the bound as one vector (math/together.h), with coefficients
-   from gather->raw. */
-int dp_gather_sum(struct dp_gather *gather, const struct dp_batch *batch, size_t outputs, double bound,
-                  dp_gather_update *update, void *context, int64_t *sum, struct dp_err *err);
+   from batch_sum->raw. */
+int dp_batch_sum_make(struct dp_batch_sum *batch_sum, const struct dp_batch *batch, size_t outputs, double bound,
+                      dp_batch_sum_update *update, void *context, int64_t *sum, struct dp_err *err);
 
 /* Only the coefficients: batch->count × outputs. */
-void dp_gather_updates(const struct dp_gather *gather, const struct dp_batch *batch, size_t outputs, dp_gather_update *update,
-                       void *context, float *coefficient);
+void dp_batch_sum_updates(const struct dp_batch_sum *batch_sum, const struct dp_batch *batch, size_t outputs,
+                          dp_batch_sum_update *update, void *context, float *coefficient);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "math/marks.h"
+#include "math/bitset.h"
 #include "math/rng.h"
 
 static void numbers_come_out_in_order(void **state)
@@ -17,27 +17,27 @@ static void numbers_come_out_in_order(void **state)
     dp_key_derive(&key, 1, "marks", 0);
     dp_stream_start(&stream, &key, DP_DRAW_BATCH, 1);
     for (size_t l = 0; l < sizeof limits / sizeof *limits; l++) {
-        struct dp_marks marks = {0};
+        struct dp_bitset bitset = {0};
         bool *there = calloc(limits[l], sizeof *there);
         int64_t *out = calloc(limits[l], sizeof *out);
-        assert_int_equal(dp_marks_open(&marks, limits[l], &err), DP_OK);
+        assert_int_equal(dp_bitset_open(&bitset, limits[l], &err), DP_OK);
         for (uint64_t round = 0, count = 0; round < 8; round++, count = round * round * round * 3 % (limits[l] + 1)) {
             size_t distinct = 0, at = 0;
             memset(there, 0, limits[l]);
             for (uint64_t i = 0; i < count; i++) { /* the ends of words too */
                 uint64_t number = dp_stream_below(&stream, limits[l]);
                 number = i % 3 == 0 ? number / 64 * 64 : i % 3 == 1 && (number | 63) < limits[l] ? number | 63 : number;
-                assert_int_equal(dp_marks_put(&marks, number), !there[number]);
+                assert_int_equal(dp_bitset_put(&bitset, number), !there[number]);
                 distinct += !there[number];
                 there[number] = true;
             }
-            assert_int_equal(dp_marks_take(&marks, out), distinct);
+            assert_int_equal(dp_bitset_take(&bitset, out), distinct);
             for (uint64_t number = 0; number < limits[l]; number++)
                 if (there[number])
                     assert_int_equal(out[at++], number);
-            assert_int_equal(dp_marks_take(&marks, out), 0);
+            assert_int_equal(dp_bitset_take(&bitset, out), 0);
         }
-        dp_marks_close(&marks);
+        dp_bitset_close(&bitset);
         free(there);
         free(out);
     }

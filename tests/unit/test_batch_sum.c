@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stages/gather.h"
+#include "stages/batch_sum.h"
 
 /* Entries of rows for each thread, in units of 2^18: one output counts half as much as eight. */
 static double work_of_each(int threads, double rows, size_t cols, size_t outputs)
@@ -22,24 +22,24 @@ static void threads_are_those_that_pay(void **state)
         for (size_t outputs = 1; outputs <= 8; outputs += 7) {
             int before = 1, seen = 0;
             for (double rows = 1; rows < 1e9; rows *= 1.3) {
-                int threads = dp_gather_pay(there[t], rows, 90, outputs);
+                int threads = dp_batch_sum_pay(there[t], rows, 90, outputs);
                 assert_true(threads >= before && threads <= there[t]);
                 assert_true(threads == 1 || work_of_each(threads, rows, 90, outputs) >= 1);
                 assert_true(threads == there[t] || work_of_each(threads + 1, rows, 90, outputs) < 1);
-                assert_int_equal(dp_gather_pay(there[t], rows / 30, 2700, outputs), threads); /* entries count, not rows */
+                assert_int_equal(dp_batch_sum_pay(there[t], rows / 30, 2700, outputs), threads); /* entries count, not rows */
                 seen += threads > before;
                 before = threads;
             }
             assert_true(before == there[t] && (seen > 0 || there[t] == 1));
         }
-    assert_int_equal(dp_gather_pay(8, 1e18, 784, 10), 8);
-    assert_int_equal(dp_gather_pay(8, 0, 784, 10), 1);
-    assert_int_equal(dp_gather_pay(8, (double)NAN, 784, 10), 1);
-    struct dp_gather gather = {0};
-    dp_gather_allow(&gather, 3);
-    assert_true(gather.threads == 3 && !gather.choose);
-    dp_gather_allow(&gather, INT64_MIN);
-    assert_true(gather.threads >= 1 && gather.choose);
+    assert_int_equal(dp_batch_sum_pay(8, 1e18, 784, 10), 8);
+    assert_int_equal(dp_batch_sum_pay(8, 0, 784, 10), 1);
+    assert_int_equal(dp_batch_sum_pay(8, (double)NAN, 784, 10), 1);
+    struct dp_batch_sum batch_sum = {0};
+    dp_batch_sum_allow(&batch_sum, 3);
+    assert_true(batch_sum.threads == 3 && !batch_sum.choose);
+    dp_batch_sum_allow(&batch_sum, INT64_MIN);
+    assert_true(batch_sum.threads >= 1 && batch_sum.choose);
 }
 
 static void update(void *context, size_t thread, const struct dp_block *block, float *coefficient)
@@ -66,7 +66,7 @@ static void every_row_is_in_the_sum_once(void **state)
     for (size_t count = 0; count <= ROWS; count++) {
         int64_t sum[2][COLS + 1];
         for (int threads = 1; threads <= 9; threads++) {
-            struct dp_gather gather = {0};
+            struct dp_batch_sum batch_sum = {0};
             size_t seen[ROWS] = {0};
             struct dp_batch batch = {.count = count,
                                      .features = COLS,
@@ -76,13 +76,13 @@ static void every_row_is_in_the_sum_once(void **state)
                                      .intercept = 0.5f,
                                      .x = x,
                                      .y = y};
-            dp_gather_allow(&gather, threads);
-            gather.choose = threads > 5;
-            assert_int_equal(dp_gather_sum(&gather, &batch, 1, 1, update, seen, sum[threads > 1], NULL), DP_OK);
+            dp_batch_sum_allow(&batch_sum, threads);
+            batch_sum.choose = threads > 5;
+            assert_int_equal(dp_batch_sum_make(&batch_sum, &batch, 1, 1, update, seen, sum[threads > 1], NULL), DP_OK);
             for (size_t i = 0; i < ROWS; i++)
                 assert_int_equal(seen[i], i < count);
             assert_memory_equal(sum[0], sum[threads > 1], sizeof *sum);
-            dp_gather_close(&gather);
+            dp_batch_sum_close(&batch_sum);
         }
         int64_t expected[COLS + 1] = {0};
         for (size_t i = 0; i < count; i++)
@@ -108,14 +108,14 @@ static void the_expected_size_decides(void **state)
     static float x[ROWS * COLS];
     static double y[ROWS];
     for (int large = 0; large < 2; large++) {
-        struct dp_gather gather = {.threads = 3, .choose = true};
+        struct dp_batch_sum batch_sum = {.threads = 3, .choose = true};
         struct dp_batch batch = {.count = ROWS, .features = COLS, .cols = COLS, .sum_cols = COLS, .x = x, .y = y};
         int64_t sum[COLS];
         size_t last = 0;
         batch.expected = large ? 1e9 : 1;
-        assert_int_equal(dp_gather_sum(&gather, &batch, 1, 1, last_thread, &last, sum, NULL), DP_OK);
+        assert_int_equal(dp_batch_sum_make(&batch_sum, &batch, 1, 1, last_thread, &last, sum, NULL), DP_OK);
         assert_int_equal(last, large ? 2 : 0);
-        dp_gather_close(&gather);
+        dp_batch_sum_close(&batch_sum);
     }
 }
 

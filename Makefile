@@ -94,11 +94,16 @@ $(BUILD)/lib/libdpline.so.$(VERSION): $(LIB_OBJ) lib/public/dpline.map
 	ln -sf libdpline.so.$(SOVERSION) $(BUILD)/lib/libdpline.so
 
 # bin/dp-NAME.c, with the files of bin/NAME/ where it has more than one.
+$(BUILD)/obj/bin/%.o: bin/%.c Makefile | packages
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
+
 .SECONDEXPANSION:
-$(BUILD)/bin/dp-%: bin/dp-%.c $$(wildcard bin/$$*/*.[ch]) $(NEEDED)
+$(BUILD)/bin/dp-%: $(BUILD)/obj/bin/dp-%.o $$(addprefix $(BUILD)/obj/,$$(addsuffix .o,$$(basename $$(wildcard bin/$$*/*.c)))) $(NEEDED)
 	$(call say,LD,$@)
-	@mkdir -p $(@D) $(BUILD)/obj/bin
-	$(CC) $(ALL_CFLAGS) -MMD -MP -MF $(BUILD)/obj/bin/dp-$*.d -MT $@ $(filter %.c,$^) $(LDFLAGS) -o $@ $(LIBRARY) $(ALL_LIBS)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(filter %.o,$^) $(LDFLAGS) -o $@ $(LIBRARY) $(ALL_LIBS)
 
 $(PLAIN_STAGES): $(BUILD)/bin/dp-%: bin/stage.c $(NEEDED)
 	$(call say,LD,$@)
@@ -106,15 +111,15 @@ $(PLAIN_STAGES): $(BUILD)/bin/dp-%: bin/stage.c $(NEEDED)
 	$(CC) $(ALL_CFLAGS) -DSTAGE=dp_$(subst -,_,$*)_class -MMD -MP -MF $(BUILD)/obj/bin/stage-$*.d -MT $@ $< $(LDFLAGS) -o $@ $(LIBRARY) $(ALL_LIBS)
 
 # What a command says of a model is also called in-process, by a unit test and a fuzzer.
-$(BUILD)/unit/test_model $(BUILD)/replay/bin/frame $(BUILD)/bin/fuzz-frame: bin/info/model.c
+$(BUILD)/unit/test_model $(BUILD)/replay/bin/frame $(BUILD)/bin/fuzz-frame: $(BUILD)/obj/bin/info/model.o
 
 $(BUILD)/unit/%: tests/unit/%.c $(NEEDED)
 	$(call say,LD,$@)
 	@mkdir -p $(@D) $(BUILD)/obj/unit
-	$(CC) $(ALL_CFLAGS) -MMD -MP -MF $(BUILD)/obj/unit/$*.d -MT $@ $(filter %.c,$^) $(LDFLAGS) -o $@ $(LIBRARY) $(shell pkg-config --libs cmocka) $(ALL_LIBS)
+	$(CC) $(ALL_CFLAGS) -MMD -MP -MF $(BUILD)/obj/unit/$*.d -MT $@ $< $(filter %.o,$^) $(LDFLAGS) -o $@ $(LIBRARY) $(shell pkg-config --libs cmocka) $(ALL_LIBS)
 
 # Of what is built now: a file that is gone is no reason to stop.
--include $(LIB_OBJ:.o=.d) $(PROGRAMS:%=$(BUILD)/obj/bin/%.d) $(PLAIN_STAGES:$(BUILD)/bin/dp-%=$(BUILD)/obj/bin/stage-%.d) $(UNITS:$(BUILD)/unit/%=$(BUILD)/obj/unit/%.d) \
+-include $(LIB_OBJ:.o=.d) $(wildcard $(BUILD)/obj/bin/*.d $(BUILD)/obj/bin/*/*.d) $(PLAIN_STAGES:$(BUILD)/bin/dp-%=$(BUILD)/obj/bin/stage-%.d) $(UNITS:$(BUILD)/unit/%=$(BUILD)/obj/unit/%.d) \
 	$(wildcard $(BUILD)/obj/fuzz/*.d)
 
 # --- what a fresh Debian needs -------------------------------------------------------------------------------------
@@ -209,12 +214,12 @@ $(FUZZ_TARGETS:%=fuzz-%): fuzz-%:
 $(BUILD)/bin/fuzz-%: tests/fuzz/%.c tests/fuzz/fuzz.c $(wildcard tests/fuzz/*.h) $(NEEDED)
 	$(call say,LD,$@)
 	@mkdir -p $(@D) $(BUILD)/obj/fuzz
-	$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer $(filter %.c,$^) $(LDFLAGS) -o $@ $(LIBRARY) $(ALL_LIBS)
+	$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer $(filter %.c %.o,$^) $(LDFLAGS) -o $@ $(LIBRARY) $(ALL_LIBS)
 
 $(BUILD)/replay/bin/%: tests/fuzz/%.c tests/fuzz/fuzz.c tests/fuzz/replay.c $(wildcard tests/fuzz/*.h) $(NEEDED)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(filter %.c,$^) $(LDFLAGS) -o $@ $(LIBRARY) $(ALL_LIBS)
+	$(CC) $(ALL_CFLAGS) $(filter %.c %.o,$^) $(LDFLAGS) -o $@ $(LIBRARY) $(ALL_LIBS)
 
 # Breaks the code on purpose, once for each line of tests/mutants/run, and expects a test to notice each time; takes hours.
 mutants: deps-check

@@ -234,6 +234,17 @@ static void summarise_part(const struct dp_import *i, const char *to, size_t row
             plural(by_person ? persons : rows));
 }
 
+static void summarise_extra(const struct dp_import *i)
+{
+    char shown[DP_TEXT_SHOWN];
+    if (i->extra.count == 0)
+        return;
+    fputs("dp-import: columns that the schema does not have are ignored: ", stderr);
+    for (size_t k = 0; k < i->extra.count; k++)
+        fprintf(stderr, "%s'%s'", k > 0 ? ", " : "", dp_text_show(i->extra.text[k], strlen(i->extra.text[k]), shown));
+    fputc('\n', stderr);
+}
+
 static void summarise_persons(const struct dp_import *i)
 {
     size_t most = i->writer.rows_per_person;
@@ -262,6 +273,7 @@ static void summarise(const struct dp_import *i, bool known)
         summarise_part(i, i->test, i->test_rows, i->test_persons);
     }
     fputc('\n', stderr);
+    summarise_extra(i);
     summarise_rows(i);
     summarise_persons(i);
     fprintf(stderr, "dp-import: the population is %s%s\n",
@@ -304,8 +316,9 @@ static int send_facts(void *self, const struct dp_row_facts *facts, struct dp_er
     return dp_row_writer_open(&s->writer, s->port, facts, err);
 }
 
-static int send_row(void *self, const float *x, double y, struct dp_err *err)
+static int send_row(void *self, const struct dp_import *import, const float *x, double y, struct dp_err *err)
 {
+    (void)import;
     const struct sender *s = self;
     return dp_row_writer_put(s->writer, x, y, err);
 }
@@ -325,7 +338,7 @@ static int send_rest(void *self, struct dp_err *err)
 static int stream(struct dp_import *import, const struct options *o, struct dp_err *err)
 {
     struct sender sender = {.options = o};
-    const struct dp_import_rows to = {&sender, send_facts, send_row, send_rest};
+    const struct dp_import_rows to = {.self = &sender, .begin = send_facts, .row = send_row, .pause = send_rest};
     int rc = dp_import_stream(import, &to, err);
     if (rc == DP_OK)
         rc = dp_row_writer_end(sender.writer, err);

@@ -1,24 +1,31 @@
+#include <errno.h>
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "arrivals/row_reader.h"
 #include "base/cli.h"
 #include "base/mem.h"
 #include "base/number.h"
+#include "data/carried.h"
 #include "data/dataset.h"
 #include "data/image_rows.h"
+#include "data/lines.h"
 #include "data/row_facts.h"
 #include "math/metrics.h"
 #include "model/predictor.h"
 #include "port/model.h"
 #include "wire/model.h"
 
+enum { MOST_WARNINGS = 20 };
+
 struct options {
-    const char *data, *rows;
+    const char *data, *rows, *keep;
+    double threshold;
     bool scores, probability, no_header;
     struct dp_security security;
     double patience;
@@ -27,6 +34,9 @@ struct options {
 #define DP_OPTIONS struct options
 static const struct dp_option options[] = {
     DP_OPTION_TEXT('d', data, "DIR", "the data set, if it is not the second operand"),
+    DP_OPTION_TEXT('K', keep, "NAMES", "a table: copy these columns, separated by commas, in front of the predictions"),
+    DP_OPTION_REAL('t', threshold, "P", DP_ABOVE_BELOW(0, 1),
+                   "two classes with probabilities: predict the second one from this probability on (0.5)"),
     DP_OPTION_TEXT('r', rows, "PORT", "no data set: port for rows from dp-import --out, each answered at once"),
     DP_OPTION_FLAG('s', scores, "also the scores x·w"),
     DP_OPTION_FLAG('p', probability, "logistic models: also the probability of each class"),
@@ -48,22 +58,33 @@ struct predict {
     char **names;   /* of the classes */
     size_t name_count;
     double *scores, *probability;
+    /* Of a table. */
+    struct dp_texts keep;
+    size_t *kept; /* fields of the columns to keep */
+    size_t unread;
 };
 
 /* RFC 4180: quotes only where they are needed. */
-static void put_text(const char *prefix, const char *text)
+static void put_quoted(const char *prefix, const char *text, size_t length)
 {
-    bool quote = strpbrk(text, ",\"\r\n") != NULL;
+    bool quote = false;
+    for (size_t i = 0; i < length; i++)
+        quote |= strchr(",\"\r\n", text[i]) != NULL;
     if (quote)
         putchar('"');
     fputs(prefix, stdout);
-    for (; *text != '\0'; text++) {
-        if (*text == '"')
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] == '"')
             putchar('"');
-        putchar(*text);
+        putchar(text[i]);
     }
     if (quote)
         putchar('"');
+}
+
+static void put_text(const char *prefix, const char *text)
+{
+    put_quoted(prefix, text, strlen(text));
 }
 
 static void put_number(double value)
@@ -113,6 +134,8 @@ static int get_outputs(struct predict *p, const char *model, struct dp_err *err)
     if (classes < 0 || p->outputs != dp_loss_outputs((size_t)classes) || classes == 1)
         return dp_fail(err, DP_E_RUN, "%s does not say what its %zu outputs stand for", model, p->outputs);
     p->classes = (size_t)classes;
+    if (!isnan(p->options->threshold) && (p->classes != 2 || !p->model.known || !dp_metric_has_probability(p->model.loss)))
+        return dp_fail(err, DP_E_RUN, "--threshold: only models of two classes with probabilities have one");
     if (p->options->probability && (p->classes == 0 || !p->model.known || !dp_metric_has_probability(p->model.loss)))
         return dp_fail(err, DP_E_RUN, "--probability: only logistic and softmax models give probabilities");
     rc = dp_alloc(&p->scores, p->outputs, sizeof *p->scores, err);
@@ -123,6 +146,10 @@ static int get_outputs(struct predict *p, const char *model, struct dp_err *err)
 
 static void put_header(const struct predict *p)
 {
+    for (size_t k = 0; k < p->keep.count; k++) {
+        put_text("", p->keep.text[k]);
+        putchar(',');
+    }
     fputs("prediction", stdout);
     for (size_t k = 0; p->options->scores && k < p->outputs; k++) {
         putchar(',');
@@ -138,6 +165,15 @@ static void put_header(const struct predict *p)
     putchar('\n');
 }
 
+static size_t class_of(const struct predict *p)
+{
+    double both[2];
+    if (isnan(p->options->threshold))
+        return dp_metric_class(p->scores, p->outputs);
+    dp_metric_probability(p->model.loss, p->scores, p->outputs, both);
+    return both[1] >= p->options->threshold;
+}
+
 static void put_row(const struct predict *p, const struct dp_row *row)
 {
     const struct dp_predictor *m = &p->model;
@@ -145,7 +181,7 @@ static void put_row(const struct predict *p, const struct dp_row *row)
     if (p->classes == 0)
         put_number(m->label.scale * dp_loss_prediction(m->loss, p->scores[0]) + m->label.offset);
     else
-        put_text("", p->names[dp_metric_class(p->scores, p->outputs)]);
+        put_text("", p->names[class_of(p)]);
     for (size_t k = 0; p->options->scores && k < p->outputs; k++) {
         putchar(',');
         put_number(p->scores[k]);
@@ -188,6 +224,12 @@ static int predict_arrivals(struct predict *p, const char *model, struct dp_err 
     return rc;
 }
 
+static bool is_directory(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
 /* --- images ------------------------------------------------------------------------------------------------------------ */
 
 struct images {
@@ -223,9 +265,130 @@ static int predict_images(struct predict *p, const char *model, const char *path
 /* Whether the file is for a model of features of images. */
 static bool takes_images(const struct predict *p, const char *path)
 {
-    struct stat st;
-    return strncmp(dp_frame_text(p->frame, DP_F_ROW_NORM, ""), DP_MAP_FAMILY, strlen(DP_MAP_FAMILY)) == 0 &&
-           (strcmp(path, "-") == 0 || (stat(path, &st) == 0 && !S_ISDIR(st.st_mode)));
+    return strncmp(dp_frame_text(p->frame, DP_F_ROW_NORM, ""), DP_MAP_FAMILY, strlen(DP_MAP_FAMILY)) == 0 && !is_directory(path);
+}
+
+/* --- a table --------------------------------------------------------------------------------------------------------- */
+
+struct table {
+    struct predict *p;
+    const char *model, *name;
+    bool headed; /* it has a header, after which ours is printed */
+};
+
+static int begin_table(void *self, const struct dp_row_facts *facts, struct dp_err *err)
+{
+    struct table *t = self;
+    int rc = dp_predictor_open_for(&t->p->model, t->p->frame, facts, t->name, err);
+    if (rc == DP_OK)
+        rc = get_outputs(t->p, t->model, err);
+    if (rc == DP_OK && !t->headed && !t->p->options->no_header)
+        put_header(t->p);
+    return rc;
+}
+
+/* Finds the columns to keep, and prints the header. */
+static int head_table(void *self, const struct dp_import *import, struct dp_err *err)
+{
+    const struct table *t = self;
+    struct predict *p = t->p;
+    const struct dp_lines *lines = import->lines;
+    int rc = dp_alloc(&p->kept, p->keep.count + 1, sizeof *p->kept, err);
+    for (size_t k = 0; rc == DP_OK && k < p->keep.count; k++) {
+        const char *name = p->keep.text[k];
+        size_t f = 0;
+        while (f < lines->fields &&
+               !(strlen(name) == lines->field[f].length && memcmp(name, lines->field[f].text, strlen(name)) == 0))
+            f++;
+        p->kept[k] = f;
+        if (f == lines->fields)
+            rc = dp_fail(err, DP_E_RUN, "--keep: %s has no column '%.80s'", t->name, name);
+    }
+    if (rc == DP_OK && !p->options->no_header)
+        put_header(p);
+    return rc;
+}
+
+static void put_kept(const struct predict *p, const struct dp_lines *lines)
+{
+    for (size_t k = 0; k < p->keep.count; k++) {
+        size_t f = p->kept[k];
+        if (f < lines->fields)
+            put_quoted("", lines->field[f].text, lines->field[f].length);
+        putchar(',');
+    }
+}
+
+static int put_table_row(void *self, const struct dp_import *import, const float *x, double y, struct dp_err *err)
+{
+    const struct table *t = self;
+    const struct dp_row row = dp_row_dense(x, import->features);
+    (void)y;
+    put_kept(t->p, import->lines);
+    put_row(t->p, &row);
+    return ferror(stdout) ? dp_fail(err, DP_E_UPSTREAM, "%s", "") : DP_OK;
+}
+
+/* A row that cannot be read has no prediction. */
+static int put_unread(void *self, const struct dp_import *import, const char *why, struct dp_err *err)
+{
+    const struct table *t = self;
+    struct predict *p = t->p;
+    size_t fields = (p->options->scores ? p->outputs : 0) + (p->options->probability ? p->classes : 0);
+    (void)err;
+    if (p->unread++ < MOST_WARNINGS)
+        dp_cli_warn("dp-predict", why);
+    put_kept(p, import->lines);
+    while (fields-- > 0)
+        putchar(',');
+    putchar('\n');
+    return DP_OK;
+}
+
+static int pause_table(void *self, struct dp_err *err)
+{
+    (void)self, (void)err;
+    fflush(stdout); /* dp_cli_finish reports an error */
+    return DP_OK;
+}
+
+static int take_keep(struct predict *p, struct dp_err *err)
+{
+    int rc = DP_OK;
+    for (const char *at = p->options->keep; rc == DP_OK && at != NULL; at = *at == ',' ? at + 1 : NULL) {
+        size_t length = strcspn(at, ",");
+        rc = dp_texts_add(&p->keep, at, length, err);
+        at += length;
+    }
+    return rc;
+}
+
+static int predict_table(struct predict *p, const char *model, const char *path, struct dp_err *err)
+{
+    struct table t = {p, model, strcmp(path, "-") == 0 ? "standard input" : path, false};
+    const struct dp_import_rows to = {&t, head_table, put_unread, begin_table, put_table_row, pause_table};
+    struct dp_import import = {.format = DP_IMPORT_CSV, .input = path, .unlabelled = true};
+    const char *schema = dp_frame_text(p->frame, DP_F_SCHEMA, NULL);
+    if (schema == NULL)
+        return dp_fail(err, DP_E_RUN,
+                       "%s carries no public schema: import %s with the schema of the training set, and predict the data set",
+                       model, t.name);
+    int rc = take_keep(p, err);
+    if (rc == DP_OK)
+        rc = dp_carried_take(&import, schema, model, err);
+    if (rc == DP_OK && !import.schema.header && p->keep.count > 0)
+        rc = dp_fail(err, DP_E_USAGE, "--keep: the tables of this model have no header");
+    t.headed = import.schema.header;
+    if (rc == DP_OK)
+        rc = dp_import_stream(&import, &to, err);
+    if (rc == DP_OK && p->unread > 0) {
+        char sentence[120];
+        snprintf(sentence, sizeof sentence, "%zu of %zu rows could not be read, and have no prediction", p->unread,
+                 p->unread + import.rows);
+        dp_cli_warn("dp-predict", sentence);
+    }
+    dp_import_free(&import);
+    return rc;
 }
 
 static int run(struct predict *p, const char *model, const char *data, struct dp_err *err)
@@ -233,8 +396,14 @@ static int run(struct predict *p, const char *model, const char *data, struct dp
     int rc = read_model(p, model, err);
     if (rc != DP_OK || data == NULL)
         return rc != DP_OK ? rc : predict_arrivals(p, model, err);
+    if (strcmp(data, "-") != 0 && access(data, R_OK) != 0)
+        return dp_fail_errno(err, errno, "cannot open %s", data);
     if (takes_images(p, data))
         return predict_images(p, model, data, err);
+    if (!is_directory(data))
+        return predict_table(p, model, data, err);
+    if (p->options->keep != NULL)
+        return dp_fail(err, DP_E_USAGE, "--keep: %s is a data set, which has only features", data);
     rc = dp_dataset_open(&p->dataset, data, err);
     if (rc == DP_OK)
         rc = dp_predictor_open(&p->model, p->frame, p->dataset, data, err);
@@ -254,8 +423,9 @@ static int run(struct predict *p, const char *model, const char *data, struct dp
 
 int main(int argc, char **argv)
 {
-    const struct dp_command command = {
-        "dp-predict", "MODEL [DIR]", "Predict the labels of a data set's rows, or of rows that arrive, as CSV", options, NULL};
+    const struct dp_command command = {"dp-predict", "MODEL [DIR|TABLE]",
+                                       "Predict the labels of a table, of a data set's rows or of rows that arrive, as CSV",
+                                       options, NULL};
     struct options o;
     struct predict p = {.options = &o};
     struct dp_err err = {0};
@@ -269,13 +439,15 @@ int main(int argc, char **argv)
     else if (o.rows != NULL && strcmp(o.rows, "-") == 0 && strcmp(model, "-") == 0)
         rc = dp_fail(&err, DP_E_USAGE, "--rows: standard input is where the model comes from");
     else if (o.rows == NULL && (o.data == NULL ? operands != 2 : operands > 1))
-        rc = dp_fail(&err, DP_E_USAGE, "expected a model and a data set (try --help)");
+        rc = dp_fail(&err, DP_E_USAGE, "expected a model, and a data set or a table (try --help)");
     else
         rc = run(&p, model, o.rows != NULL ? NULL : o.data != NULL ? o.data : argv[operand + 1], &err);
     dp_model_free_names(p.names, p.name_count);
     dp_predictor_close(&p.model);
     free(p.scores);
     free(p.probability);
+    dp_texts_free(&p.keep);
+    free(p.kept);
     dp_dataset_close(p.dataset);
     dp_row_reader_close(p.reader);
     dp_port_close(p.port);

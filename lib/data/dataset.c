@@ -202,6 +202,9 @@ static int read_description(struct dp_dataset *d, const json_t *root, const char
     d->held_out = json_is_true(held_out);
     if (rc == DP_OK)
         rc = copy_text(who != NULL ? json_string_value(who) : d->digest, &d->population, err);
+    const json_t *schema = json_object_get(root, "schema");
+    if (rc == DP_OK && schema != NULL && (d->schema = dp_json_text(schema, JSON_COMPACT | JSON_SORT_KEYS)) == NULL)
+        rc = dp_fail(err, DP_E_RUN, "out of memory");
     if (rc == DP_OK && split != NULL)
         rc = copy_text(json_string_value(split), &d->split, err);
     if (rc == DP_OK)
@@ -359,6 +362,7 @@ void dp_dataset_close(struct dp_dataset *dataset)
     free(dataset->label_name);
     free(dataset->population);
     free(dataset->split);
+    free(dataset->schema);
     free(dataset->row_norm);
     free(dataset->pixels);
     free(dataset->private_preprocessing);

@@ -10,7 +10,8 @@
  *                  "label": {"kind": "classes"|"real", "name", "classes": ["<=50K", …] or "scale", "offset"},
  *                  "row_norm": "bounds"|"unit"|"cap"|"none", "row_divisor", "bias", "quantised",
  *                  "features": "hog:v1 28x28 seed 1" or "pixels": "28x28" of images,
- *                  "private_preprocessing": ["max-abs", …], "population", "held_out", "split", "salt", "digest"}
+ *                  "private_preprocessing": ["max-abs", …], "population", "held_out",
+ *                  "split", "schema", "salt", "digest"}
  *
  * (man page dp-dataset.5.) dp-import and dp-synth write rows of L2 norm at most 1, exactly: the float32
  * values as stored. The mapping is read-only and shared: a data set costs no private memory. */
@@ -55,6 +56,7 @@ struct dp_dataset {
     char *population;                 /* the people whose rows these are, the same for all imports of them; the digest if no
                                        * name was given */
     bool held_out;                    /* this is the test part of a split */
+    char *schema;                     /* the schema that models carry (carried.h); NULL: none */
     char *split;                      /* the split that this is a part of; NULL: none, or not stated */
     char digest[33];                  /* hex, of the contents as written by dp-import: names the data set in frames */
     struct dp_dataset_map *map;       /* private */

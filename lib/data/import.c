@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "data/carried.h"
 #include "data/features.h"
 #include "data/image_rows.h"
 #include "data/persons.h"
@@ -101,6 +102,16 @@ static int write_persons(struct dp_import *import, struct table *table, const st
     return rc;
 }
 
+/* Adds the schema to the description, if it is public. */
+static int put_schema(const struct dp_import *import, json_t *description, struct dp_err *err)
+{
+    json_t *schema;
+    int rc = dp_carried_make(import, &schema, err);
+    if (rc == DP_OK && schema != NULL && json_object_set_new(description, "schema", schema) != 0)
+        rc = dp_fail(err, DP_E_RUN, "out of memory");
+    return rc;
+}
+
 static int write_out(struct dp_import *import, struct table *table, struct dp_features *f, struct dp_err *err)
 {
     struct dp_writer *output = NULL, *test = NULL;
@@ -118,6 +129,8 @@ static int write_out(struct dp_import *import, struct table *table, struct dp_fe
                               : write_rows(import, table, f, output, test, err);
     if (rc == DP_OK)
         rc = dp_features_describe(f, import, &description, err);
+    if (rc == DP_OK)
+        rc = put_schema(import, description, err);
     if (rc == DP_OK) {
         import->rows = dp_writer_rows(output);
         import->persons = dp_writer_persons(output);
@@ -197,7 +210,7 @@ int dp_import_run(struct dp_import *import, struct dp_err *err)
     static int (*const readers[])(struct dp_import *, const struct dp_import_sink *, struct dp_err *) = {
         dp_read_delimited, dp_read_delimited, dp_read_libsvm, dp_read_arff, dp_read_idx};
     struct table table = {.by_person = dp_schema_person(&import->schema) >= 0};
-    const struct dp_import_sink to = {&table, put_in_table, NULL};
+    const struct dp_import_sink to = {.self = &table, .put = put_in_table};
     struct dp_features f = {0};
     int rc = check_persons(import, err);
     if (rc == DP_OK)
@@ -228,6 +241,8 @@ int dp_import_run(struct dp_import *import, struct dp_err *err)
 void dp_import_free(struct dp_import *import)
 {
     dp_schema_free(&import->schema);
+    dp_texts_free(&import->extra);
     free(import->clamped);
-    import->clamped = NULL;
+    free(import->field);
+    import->clamped = import->field = NULL;
 }

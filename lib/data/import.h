@@ -3,6 +3,7 @@
 #define DP_DATA_IMPORT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "data/dataset_write.h"
 #include "data/input.h"
@@ -22,6 +23,7 @@ struct dp_import {
     size_t cols;                /* libsvm: columns; 0: the largest index, measured */
     bool max_abs;               /* numeric columns without bounds: divide by the largest magnitude (measured) */
     size_t skip_lines;          /* csv, tsv: lines to skip at the start */
+    bool unlabelled;            /* rows to be scored: the label is not read, and its column may be missing */
     size_t skip_bad;            /* so many malformed lines may become null records: rows of zeros that count in N */
     bool bias;                  /* add a column of ones */
     bool choose_norm;           /* rows are divided by one number if there is a public one, else scaled to norm 1 */
@@ -49,20 +51,32 @@ struct dp_import {
     struct dp_image_shape shape;             /* set by the reader if the rows are images */
     char features_name[40];                  /* hog: the name of the map, which says all of it; else empty */
     const char *unbounded;                   /* the first column without public bounds, or NULL */
+    struct dp_texts extra;                   /* csv, tsv with a header: names of columns that the schema does not have */
     /* Private: the number of values beyond the bounds of each column of the schema, and the number of malformed lines. */
     size_t *clamped, malformed;
+
+    /* Of the reader of csv and tsv. */
+    size_t *field;                /* per column of the schema, its field in a record (DP_NO_FIELD: none), by the names in the
+                                   * header; NULL: there is no header, and fields are in the order of the schema */
+    size_t fields;                /* fields of a record, if there is a header */
+    const struct dp_lines *lines; /* the record that is passed on, with the text of its fields */
 };
+#define DP_NO_FIELD SIZE_MAX
 
 /* Reads the whole table, then writes. After a failure no output exists under its name. */
 int dp_import_run(struct dp_import *import, struct dp_err *err);
 void dp_import_free(struct dp_import *import);
 
-/* Receiver of the rows of a stream: first their facts, then each row. pause is called before the import waits for its input. */
+/* Receiver of the rows of a stream: first their facts, then each row; import->lines is its record. pause is called before the
+ * import waits for its input. header (may be NULL): import->lines is the header. malformed (may be NULL): called in place of row
+ * for a malformed record, with the reason; NULL: as skip_bad says. */
 struct dp_row_facts;
 struct dp_import_rows {
     void *self;
+    int (*header)(void *self, const struct dp_import *import, struct dp_err *err);
+    int (*malformed)(void *self, const struct dp_import *import, const char *why, struct dp_err *err);
     int (*begin)(void *self, const struct dp_row_facts *facts, struct dp_err *err);
-    int (*row)(void *self, const float *x, double y, struct dp_err *err);
+    int (*row)(void *self, const struct dp_import *import, const float *x, double y, struct dp_err *err);
     int (*pause)(void *self, struct dp_err *err);
 };
 
@@ -82,6 +96,8 @@ enum { DP_BAD_RECORD = 1 };
 /* Receiver of the records of a reader. */
 struct dp_import_sink {
     void *self;
+    int (*header)(void *self, struct dp_err *err);                     /* may be NULL */
+    int (*malformed)(void *self, const char *why, struct dp_err *err); /* may be NULL */
     int (*put)(void *self, const struct dp_parsed *record, struct dp_err *err);
     int (*pause)(void *self, struct dp_err *err); /* before a reader waits for its input; may be NULL */
 };

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "data/carried.h"
 #include "data/digest.h"
 #include "data/features.h"
 #include "data/row_facts.h"
@@ -54,9 +55,21 @@ static int put(void *self, const struct dp_parsed *record, struct dp_err *err)
     if (rc == DP_OK)
         rc = dp_row_shorten(&length, x, import->rows + 1, s->row, err);
     if (rc == DP_OK)
-        rc = s->to->row(s->to->self, s->row, y, err);
+        rc = s->to->row(s->to->self, import, s->row, y, err);
     import->rows += rc == DP_OK;
     return rc;
+}
+
+static int pass_header(void *self, struct dp_err *err)
+{
+    const struct stream *s = self;
+    return s->to->header != NULL ? s->to->header(s->to->self, s->import, err) : DP_OK;
+}
+
+static int pass_malformed(void *self, const char *why, struct dp_err *err)
+{
+    const struct stream *s = self;
+    return s->to->malformed(s->to->self, s->import, why, err);
 }
 
 static int pause_rows(void *self, struct dp_err *err)
@@ -81,8 +94,13 @@ static int begin(struct stream *s, struct dp_err *err)
     const struct dp_import *import = s->import;
     const struct dp_schema *schema = &import->schema;
     char digest[33], row_norm[DP_ROW_NORM_TEXT], *labels = NULL, *text = NULL;
-    json_t *description = NULL;
+    json_t *description = NULL, *carried = NULL;
+    char *schema_text = NULL;
     int rc = dp_features_describe(&s->features, import, &description, err);
+    if (rc == DP_OK)
+        rc = dp_carried_make(import, &carried, err);
+    if (rc == DP_OK && carried != NULL && (schema_text = dp_json_text(carried, JSON_COMPACT | JSON_SORT_KEYS)) == NULL)
+        rc = dp_fail(err, DP_E_RUN, "out of memory");
     dp_row_norm_text(dp_row_norms[import->writer.norm], import->writer.divisor, import->bias, import->quantise, row_norm);
     const json_t *classes = json_object_get(json_object_get(description, "label"), "classes");
     if (rc == DP_OK) {
@@ -99,6 +117,7 @@ static int begin(struct stream *s, struct dp_err *err)
                                      .population = population[0] != '\0' ? population : digest,
                                      .preprocessing = "",
                                      .row_norm = row_norm,
+                                     .schema = schema_text,
                                      .labels = labels,
                                      .classes = schema->real_label ? 0 : schema->classes,
                                      .label_scale = s->features.label_scale,
@@ -107,6 +126,8 @@ static int begin(struct stream *s, struct dp_err *err)
     }
     free(text);
     free(labels);
+    free(schema_text);
+    json_decref(carried);
     json_decref(description);
     return rc;
 }
@@ -114,7 +135,8 @@ static int begin(struct stream *s, struct dp_err *err)
 int dp_import_stream(struct dp_import *import, const struct dp_import_rows *to, struct dp_err *err)
 {
     struct stream s = {.import = import, .to = to};
-    const struct dp_import_sink sink = {&s, put, pause_rows};
+    const struct dp_import_sink sink = {&s, pass_header, to->malformed != NULL ? pass_malformed : NULL, put,
+                                        to->pause != NULL ? pause_rows : NULL};
     int rc = dp_writer_check_population(import->writer.population, err);
     if (rc == DP_OK)
         rc = refuse_persons(&import->schema, err);
@@ -128,7 +150,7 @@ int dp_import_stream(struct dp_import *import, const struct dp_import_rows *to, 
         rc = begin(&s, err);
     if (rc == DP_OK)
         rc = dp_read_delimited(import, &sink, err);
-    if (rc == DP_OK && import->rows == 0)
+    if (rc == DP_OK && import->rows == 0 && import->malformed == 0)
         rc = dp_fail(err, DP_E_RUN, "%s: no rows", strcmp(import->input, "-") == 0 ? "standard input" : import->input);
     dp_features_free(&s.features, &import->schema);
     free(s.row);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "data/import.h"
@@ -26,10 +27,16 @@ static int bad_cell(const struct dp_lines *l, size_t i, const char *column, cons
     return DP_BAD_RECORD;
 }
 
-static int label_cell(const struct dp_schema *s, const struct dp_lines *l, size_t i, struct dp_parsed *r, struct dp_err *err)
+/* The number of the field of column i. */
+static size_t field_of(const struct dp_import *import, size_t i)
+{
+    return import->field == NULL ? i : import->field[i];
+}
+
+static int label_cell(const struct dp_schema *s, const struct dp_lines *l, size_t i, const char *name, struct dp_parsed *r,
+                      struct dp_err *err)
 {
     const struct dp_cell *f = &l->field[i];
-    const char *name = s->column[i].name;
     if (s->real_label)
         return dp_number_cell(f->text, f->length, &r->label) ? DP_OK : bad_cell(l, i, name, "the label must be a number", err);
     for (size_t k = 0; k < s->classes; k++) {
@@ -41,15 +48,20 @@ static int label_cell(const struct dp_schema *s, const struct dp_lines *l, size_
     return bad_cell(l, i, name, "the label is not one of the classes", err);
 }
 
-static int cell(const struct dp_schema *s, size_t i, const struct dp_lines *l, struct dp_parsed *r, struct dp_err *err)
+static int cell(const struct dp_import *import, size_t column, const struct dp_lines *l, struct dp_parsed *r,
+                struct dp_err *err)
 {
-    const struct dp_column *c = &s->column[i];
-    const struct dp_cell *f = &l->field[i];
+    const struct dp_schema *s = &import->schema;
+    const struct dp_column *c = &s->column[column];
+    size_t i = field_of(import, column);
     double value = NAN;
     if (c->type == DP_COLUMN_IGNORE || c->type == DP_COLUMN_PERSON)
         return DP_OK;
+    if (c->type == DP_COLUMN_LABEL && import->unlabelled)
+        r->label = 0;
     if (c->type == DP_COLUMN_LABEL)
-        return label_cell(s, l, i, r, err);
+        return import->unlabelled ? DP_OK : label_cell(s, l, i, c->name, r, err);
+    const struct dp_cell *f = &l->field[i];
     if (is_missing(s, f)) {
         if (c->fill == DP_FILL_REFUSE)
             return bad_cell(l, i, c->name, "the value is missing and the schema has no \"fill\"", err);
@@ -62,35 +74,39 @@ static int cell(const struct dp_schema *s, size_t i, const struct dp_lines *l, s
             return bad_cell(l, i, c->name, "unknown category", err);
         value = (double)category + 1; /* 1, 2, …: the spool does not keep zeros, and an unknown category is all zeros */
     }
-    return dp_parsed_add(r, (uint32_t)i, value, err);
+    return dp_parsed_add(r, (uint32_t)column, value, err);
 }
 
 /* Reads the person first: a row that is malformed in another cell still belongs to this person. */
-static int person_cell(const struct dp_schema *s, const struct dp_lines *l, struct dp_parsed *r, struct dp_err *err)
+static int person_cell(const struct dp_import *import, const struct dp_lines *l, struct dp_parsed *r, struct dp_err *err)
 {
-    long i = dp_schema_person(s);
-    if (i < 0)
+    const struct dp_schema *s = &import->schema;
+    long column = dp_schema_person(s);
+    if (column < 0)
         return DP_OK;
+    size_t i = field_of(import, (size_t)column);
     const struct dp_cell *f = &l->field[i];
     if (is_missing(s, f))
-        return bad_cell(l, (size_t)i, s->column[i].name, "the person is missing", err);
+        return bad_cell(l, i, s->column[column].name, "the person is missing", err);
     r->person = f->text;
     r->person_length = f->length;
     return DP_OK;
 }
 
-static int record(const struct dp_schema *s, const struct dp_lines *l, struct dp_parsed *r, struct dp_err *err)
+static int record(const struct dp_import *import, const struct dp_lines *l, struct dp_parsed *r, struct dp_err *err)
 {
+    const struct dp_schema *s = &import->schema;
+    size_t fields = import->field == NULL ? s->columns : import->fields;
     r->count = 0;
     r->person = NULL;
-    if (l->fields != s->columns) {
-        dp_fail(err, DP_E_RUN, "%s: line %zu: %zu field%s, the schema has %zu columns", l->name, l->number, l->fields,
-                l->fields == 1 ? "" : "s", s->columns);
+    if (l->fields != fields) {
+        dp_fail(err, DP_E_RUN, "%s: line %zu: %zu field%s, the %s has %zu columns", l->name, l->number, l->fields,
+                l->fields == 1 ? "" : "s", import->field == NULL ? "schema" : "header", fields);
         return DP_BAD_RECORD;
     }
-    int rc = person_cell(s, l, r, err);
+    int rc = person_cell(import, l, r, err);
     for (size_t i = 0; rc == DP_OK && i < s->columns; i++)
-        rc = cell(s, i, l, r, err);
+        rc = cell(import, i, l, r, err);
     return rc;
 }
 
@@ -104,6 +120,10 @@ char dp_import_delimiter(const struct dp_import *import)
 int dp_import_put(struct dp_import *import, const struct dp_import_sink *to, int rc, struct dp_parsed *r, struct dp_err *err)
 {
     bool nobodys = r->person == NULL && dp_schema_person(&import->schema) >= 0;
+    if (rc == DP_BAD_RECORD && to->malformed != NULL) {
+        import->malformed++;
+        return to->malformed(to->self, err->message, err);
+    }
     if (rc == DP_BAD_RECORD && (import->malformed == import->skip_bad || nobodys))
         return DP_E_RUN; /* err says what is wrong */
     if (rc == DP_BAD_RECORD) {
@@ -120,10 +140,11 @@ int dp_read_records(struct dp_import *import, struct dp_lines *lines, const stru
 {
     struct dp_parsed r = {0};
     int rc;
+    import->lines = lines;
     while ((rc = dp_lines_record(lines, dp_import_delimiter(import), err)) == 1) {
         if (lines->fields == 1 && lines->field[0].length == 0)
             continue; /* an empty line */
-        rc = dp_import_put(import, to, record(&import->schema, lines, &r, err), &r, err);
+        rc = dp_import_put(import, to, record(import, lines, &r, err), &r, err);
         if (rc != DP_OK)
             break;
     }
@@ -131,25 +152,79 @@ int dp_read_records(struct dp_import *import, struct dp_lines *lines, const stru
     return rc;
 }
 
-/* The first line must have the names of the schema in the same order. */
-static int check_header(const struct dp_import *import, struct dp_lines *l, struct dp_err *err)
+static bool is_named(const struct dp_cell *f, const char *name)
+{
+    return strlen(name) == f->length && memcmp(name, f->text, f->length) == 0;
+}
+
+/* Whether the header has the schema's columns in the schema's order. */
+static bool in_order(const struct dp_schema *s, const struct dp_lines *l)
+{
+    bool same = l->fields == s->columns;
+    for (size_t i = 0; same && i < s->columns; i++)
+        same = is_named(&l->field[i], s->column[i].name);
+    return same;
+}
+
+/* Finds the field of a column by its name. */
+static int find_field(struct dp_import *import, const struct dp_lines *l, size_t i, bool *taken, struct dp_err *err)
+{
+    const struct dp_column *c = &import->schema.column[i];
+    bool needed = c->type != DP_COLUMN_IGNORE && !(c->type == DP_COLUMN_LABEL && import->unlabelled);
+    char name[DP_TEXT_SHOWN];
+    dp_text_show(c->name, strlen(c->name), name);
+    import->field[i] = DP_NO_FIELD;
+    for (size_t k = 0; k < l->fields; k++) {
+        if (!is_named(&l->field[k], c->name))
+            continue;
+        if (import->field[i] != DP_NO_FIELD && needed)
+            return dp_fail(err, DP_E_RUN, "%s: line %zu, column %zu: the header has '%s' twice", l->name, l->number, k + 1,
+                           name);
+        import->field[i] = k;
+        taken[k] = true;
+    }
+    if (import->field[i] == DP_NO_FIELD && needed)
+        return dp_fail(err, DP_E_RUN, "%s: line %zu: the header has no column '%s'", l->name, l->number, name);
+    return DP_OK;
+}
+
+/* Refuses a header of one name that has another delimiter in it. */
+static int check_delimiter(const struct dp_schema *s, const struct dp_lines *l, struct dp_err *err)
+{
+    size_t at = strcspn(l->field[0].text, ";\t|,");
+    if (l->fields > 1 || s->columns == 1 || at >= l->field[0].length)
+        return DP_OK;
+    char delimiter[2] = {l->field[0].text[at], '\0'};
+    return dp_fail(err, DP_E_RUN, "%s: line %zu: one name, the schema has %zu columns (is the delimiter '%s'?)", l->name,
+                   l->number, s->columns, delimiter[0] == '\t' ? "\\t" : delimiter);
+}
+
+/* Reads the header, and finds the columns of the schema by their names. */
+static int read_header(struct dp_import *import, struct dp_lines *l, const struct dp_import_sink *to, struct dp_err *err)
 {
     const struct dp_schema *s = &import->schema;
+    bool *taken = NULL;
     int rc = dp_lines_record(l, dp_import_delimiter(import), err);
     if (rc != 1)
         return rc;
-    if (l->fields != s->columns)
-        return dp_fail(err, DP_E_RUN, "%s: line %zu: %zu name%s, the schema has %zu columns", l->name, l->number, l->fields,
-                       l->fields == 1 ? "" : "s", s->columns);
-    for (size_t i = 0; i < s->columns; i++) {
-        const struct dp_cell *f = &l->field[i];
-        const char *name = s->column[i].name;
-        if (strlen(name) != f->length || memcmp(name, f->text, f->length) != 0) {
-            bad_cell(l, i, name, "the header names another column", err);
-            return DP_E_RUN;
-        }
-    }
-    return DP_OK;
+    import->fields = l->fields;
+    import->lines = l;
+    rc = check_delimiter(s, l, err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&import->field, s->columns, sizeof *import->field, err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&taken, l->fields, sizeof *taken, err);
+    bool ordered = rc == DP_OK && in_order(s, l);
+    for (size_t i = 0; rc == DP_OK && i < s->columns; i++)
+        if (ordered)
+            taken[i] = (import->field[i] = i) == i;
+        else
+            rc = find_field(import, l, i, taken, err);
+    for (size_t k = 0; rc == DP_OK && k < l->fields; k++)
+        if (!taken[k])
+            rc = dp_texts_add(&import->extra, l->field[k].text, l->field[k].length, err);
+    free(taken);
+    return rc == DP_OK && to->header != NULL ? to->header(to->self, err) : rc;
 }
 
 int dp_read_delimited(struct dp_import *import, const struct dp_import_sink *to, struct dp_err *err)
@@ -162,7 +237,7 @@ int dp_read_delimited(struct dp_import *import, const struct dp_import_sink *to,
     for (size_t skip = import->skip_lines; skip > 0 && (rc = dp_lines_next(&lines, err)) == 1; skip--)
         ;
     if (rc >= 0 && import->schema.header)
-        rc = check_header(import, &lines, err);
+        rc = read_header(import, &lines, to, err);
     if (rc >= 0)
         rc = dp_read_records(import, &lines, to, err);
     dp_input_digest(lines.input, import->table);

@@ -12,6 +12,7 @@ struct dp_row_facts {
     const char *unit;       /* unit of privacy (base/unit.h); NULL: a row */
     const char *split;      /* the split that they are part of; NULL: none */
     const char *preprocessing, *row_norm;
+    const char *schema;               /* that models carry (carried.h); NULL: none */
     const char *labels;               /* names of the classes, a JSON array; NULL: none */
     size_t classes;                   /* 0 for a regression */
     double label_scale, label_offset; /* a real label in its own units is label_scale × y + label_offset */

@@ -300,7 +300,7 @@ static int column_of(struct dp_schema *s, size_t i, const json_t *o, const char 
     return rc == DP_OK ? fill_of(c, o, path, name, err) : rc;
 }
 
-static int parse(struct dp_schema *s, const json_t *root, const char *path, struct dp_err *err)
+int dp_schema_read(struct dp_schema *s, const json_t *root, const char *path, struct dp_err *err)
 {
     const json_t *columns = json_object_get(root, "columns"), *missing = json_object_get(root, "missing");
     const char *delimiter = json_string_value(json_object_get(root, "delimiter"));
@@ -375,7 +375,7 @@ int dp_schema_load(struct dp_schema *schema, const char *path, struct dp_err *er
     if (rc == DP_OK)
         rc = dp_json_parse(&root, text + mark, length - mark, path, err);
     if (rc == DP_OK)
-        rc = parse(schema, root, path, err);
+        rc = dp_schema_read(schema, root, path, err);
     json_decref(root);
     free(text);
     return rc;

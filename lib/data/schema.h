@@ -48,6 +48,9 @@ struct dp_schema {
 
 /* Leaves *schema freeable with dp_schema_free. */
 int dp_schema_load(struct dp_schema *schema, const char *path, struct dp_err *err);
+
+/* The same from JSON; name: of the file that it stood in, for messages. */
+int dp_schema_read(struct dp_schema *schema, const json_t *root, const char *name, struct dp_err *err);
 void dp_schema_free(struct dp_schema *schema);
 
 /* Fills s->class from "3" (the classes are 0, 1 and 2) or from a list of names, "-1,1". */

@@ -3,8 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-static const enum dp_field fields[] = {DP_F_DATA,   DP_F_POPULATION, DP_F_SPLIT,       DP_F_PREPROCESSING, DP_F_ROW_NORM,
-                                       DP_F_LABELS, DP_F_CLASSES,    DP_F_LABEL_SCALE, DP_F_LABEL_OFFSET,  DP_F_UNIT};
+static const enum dp_field fields[] = {DP_F_DATA,         DP_F_POPULATION, DP_F_SPLIT,   DP_F_PREPROCESSING,
+                                       DP_F_ROW_NORM,     DP_F_LABELS,     DP_F_CLASSES, DP_F_LABEL_SCALE,
+                                       DP_F_LABEL_OFFSET, DP_F_UNIT,       DP_F_SCHEMA};
 enum { FIELDS = sizeof fields / sizeof *fields };
 
 /* The split of the model. A model that was trained on other rows of the same people, too, has no held-out rows. */
@@ -21,14 +22,20 @@ int dp_describe(struct dp_frame *frame, const struct dp_row_facts *f, struct dp_
     const struct {
         enum dp_field field;
         const char *text;
-    } texts[] = {{DP_F_DATA, f->data},    {DP_F_POPULATION, f->population},       {DP_F_SPLIT, split_of(frame, f)},
-                 {DP_F_UNIT, f->unit},    {DP_F_PREPROCESSING, f->preprocessing}, {DP_F_ROW_NORM, f->row_norm},
-                 {DP_F_LABELS, f->labels}};
+    } texts[] = {{DP_F_DATA, f->data},
+                 {DP_F_POPULATION, f->population},
+                 {DP_F_SPLIT, split_of(frame, f)},
+                 {DP_F_UNIT, f->unit},
+                 {DP_F_PREPROCESSING, f->preprocessing},
+                 {DP_F_ROW_NORM, f->row_norm},
+                 {DP_F_LABELS, f->labels},
+                 {DP_F_SCHEMA, f->schema}};
     const char *before = dp_frame_text(frame, DP_F_POPULATION, dp_frame_text(frame, DP_F_DATA, NULL));
     if (before != NULL && strcmp(before, f->population) != 0 && strcmp(dp_frame_text(frame, DP_F_DATA, ""), f->data) != 0)
         dp_frame_set_bool(frame, DP_F_ELSEWHERE, true);
     int rc = DP_OK;
     dp_frame_drop(frame, DP_F_UNIT);
+    dp_frame_drop(frame, DP_F_SCHEMA);
     for (size_t i = 0; rc == DP_OK && i < sizeof texts / sizeof *texts; i++)
         if (texts[i].text != NULL)
             rc = dp_frame_set_text(frame, texts[i].field, texts[i].text, strlen(texts[i].text), err);
@@ -40,11 +47,16 @@ int dp_describe(struct dp_frame *frame, const struct dp_row_facts *f, struct dp_
     return rc;
 }
 
+static bool may_miss(enum dp_field field)
+{
+    return field == DP_F_LABELS || field == DP_F_UNIT || field == DP_F_SPLIT || field == DP_F_SCHEMA;
+}
+
 int dp_described(struct dp_row_facts *f, const struct dp_frame *frame, struct dp_err *err)
 {
     int64_t classes = dp_frame_int(frame, DP_F_CLASSES, -1);
     for (int i = 0; i < FIELDS; i++)
-        if (fields[i] != DP_F_LABELS && fields[i] != DP_F_UNIT && fields[i] != DP_F_SPLIT && !dp_frame_has(frame, fields[i]))
+        if (!may_miss(fields[i]) && !dp_frame_has(frame, fields[i]))
             return dp_fail(err, DP_E_RUN, "no '%s'", dp_fields[fields[i]].key);
     *f = (struct dp_row_facts){.data = dp_frame_text(frame, DP_F_DATA, ""),
                                .population = dp_frame_text(frame, DP_F_POPULATION, ""),
@@ -53,6 +65,7 @@ int dp_described(struct dp_row_facts *f, const struct dp_frame *frame, struct dp
                                .preprocessing = dp_frame_text(frame, DP_F_PREPROCESSING, ""),
                                .row_norm = dp_frame_text(frame, DP_F_ROW_NORM, ""),
                                .labels = dp_frame_text(frame, DP_F_LABELS, NULL),
+                               .schema = dp_frame_text(frame, DP_F_SCHEMA, NULL),
                                .classes = classes > 0 ? (size_t)classes : 0,
                                .label_scale = dp_frame_real(frame, DP_F_LABEL_SCALE, NAN),
                                .label_offset = dp_frame_real(frame, DP_F_LABEL_OFFSET, NAN)};

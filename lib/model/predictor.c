@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "data/carried.h"
 #include "data/row_facts.h"
 #include "data/row_length.h"
 #include "wire/model.h"
@@ -22,14 +23,17 @@ static int check_rows(const struct dp_form *form, const struct dp_frame *frame, 
     if (says_norm(norm) && says_norm(d->row_norm) && !dp_row_norm_same(norm, d->row_norm))
         return dp_fail(err, DP_E_RUN, "the rows of the model have row norm '%.80s', the rows of %s '%s'", norm, path,
                        d->row_norm);
-    return DP_OK;
+    return dp_carried_same(dp_frame_text(frame, DP_F_SCHEMA, NULL), d->schema)
+               ? DP_OK
+               : dp_fail(err, DP_E_RUN, "%s was imported by another schema than the rows that the model was trained on", path);
 }
 
 int dp_predictor_open(struct dp_predictor *p, const struct dp_frame *frame, const struct dp_dataset *dataset, const char *path,
                       struct dp_err *err)
 {
-    return dp_predictor_open_for(p, frame, &(struct dp_row_facts){.cols = dataset->cols, .row_norm = dataset->row_norm}, path,
-                                 err);
+    return dp_predictor_open_for(
+        p, frame, &(struct dp_row_facts){.cols = dataset->cols, .row_norm = dataset->row_norm, .schema = dataset->schema}, path,
+        err);
 }
 
 int dp_predictor_open_for(struct dp_predictor *p, const struct dp_frame *frame, const struct dp_row_facts *facts,

@@ -333,6 +333,7 @@ static int describe(const struct state *s, struct dp_frame *frame, struct dp_err
                                        .split = d->split != NULL && d->held_out ? DP_SPLIT_HELD_OUT : d->split,
                                        .preprocessing = d->private_preprocessing != NULL ? d->private_preprocessing : "",
                                        .row_norm = d->row_norm,
+                                       .schema = d->schema,
                                        .labels = s->labels,
                                        .classes = d->classes,
                                        .label_scale = d->label_scale,

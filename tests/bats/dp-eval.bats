@@ -101,8 +101,8 @@ END
         # shellcheck disable=SC2086
         dp-predict $said < model | cmp - one.csv
     done
-    complains 2 "dp-predict: expected a model and a data set (try --help)" dp-predict --data test.dp model test.dp
-    complains 2 "dp-predict: expected a model and a data set (try --help)" dp-predict model
+    complains 2 "dp-predict: expected a model, and a data set or a table (try --help)" dp-predict --data test.dp model test.dp
+    complains 2 "dp-predict: expected a model, and a data set or a table (try --help)" dp-predict model
 }
 
 @test "on a terminal: six digits, epsilon rounded up; and no waiting for frames that nobody types" {

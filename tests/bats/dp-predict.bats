@@ -45,9 +45,9 @@ END
 @test "usage" {
     run dp-predict --help
     assert_success
-    assert_line --index 0 "Usage: dp-predict [options] MODEL [DIR]"
-    complains 2 "dp-predict: expected a model and a data set (try --help)" dp-predict two.dp
-    complains 2 "dp-predict: expected a model and a data set (try --help)" dp-predict a b c
+    assert_line --index 0 "Usage: dp-predict [options] MODEL [DIR|TABLE]"
+    complains 2 "dp-predict: expected a model, and a data set or a table (try --help)" dp-predict two.dp
+    complains 2 "dp-predict: expected a model, and a data set or a table (try --help)" dp-predict a b c
     complains 2 "dp-predict: two.dp is a directory: first the model, then the data set" dp-predict two.dp model
     complains 2 "dp-predict: unknown option '--csv' (try --help)" dp-predict --csv a b
 }
@@ -142,7 +142,7 @@ END
     complains 1 "dp-predict: --probability: only logistic and softmax models give probabilities" dp-predict -p model two.dp
     dp-synth classification --rows 50 --cols 6 --seed 1 -o wide.dp -q
     complains 1 "dp-predict: the model has 5 columns, wide.dp has 6" dp-predict model wide.dp
-    complains 1 "dp-predict: cannot open nowhere.dp/dataset.json: not a data set (see dp-import)" dp-predict model nowhere.dp
+    complains 1 "dp-predict: cannot open nowhere.dp: No such file or directory" dp-predict model nowhere.dp
     complains 1 "dp-predict: cannot open nowhere: No such file or directory" dp-predict nowhere two.dp
     edit classes=3 < model > three
     complains 1 "dp-predict: three does not say what its 1 outputs stand for" dp-predict three two.dp

@@ -1,0 +1,163 @@
+#include "data/carried.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/json.h"
+
+static json_t *texts_json(const struct dp_texts *texts)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < texts->count; i++)
+        json_array_append_new(list, json_string(texts->text[i]));
+    return list;
+}
+
+/* A number as it is read back from dataset.json: whole numbers have no point. */
+static json_t *number_json(double value)
+{
+    return fabs(value) < 0x1p53 && value == floor(value) ? json_integer((json_int_t)value) : json_real(value);
+}
+
+static json_t *bounds_json(double low, double high)
+{
+    return json_pack("[o, o]", number_json(low), number_json(high));
+}
+
+static int put_numeric(json_t *o, const struct dp_column *c)
+{
+    int bad = c->bounded ? json_object_set_new(o, "bounds", bounds_json(c->low, c->high)) : 0;
+    if (c->scaling == DP_SCALE_NONE)
+        bad |= json_object_set_new(o, "scale", json_string("none"));
+    return c->fill == DP_FILL_VALUE ? bad | json_object_set_new(o, "fill", number_json(c->fill_value)) : bad;
+}
+
+static int put_categorical(json_t *o, const struct dp_column *c)
+{
+    int bad = json_object_set_new(o, "categories", texts_json(&c->categories));
+    if (c->drop_first)
+        bad |= json_object_set_new(o, "drop", json_string("first"));
+    if (c->unknown_zero)
+        bad |= json_object_set_new(o, "unknown", json_string("zero"));
+    return c->fill == DP_FILL_VALUE
+               ? bad | json_object_set_new(o, "fill", json_string(c->categories.text[(size_t)c->fill_value]))
+               : bad;
+}
+
+static int put_label(json_t *o, const struct dp_schema *s)
+{
+    json_t *classes = json_array();
+    if (s->real_label) {
+        json_decref(classes);
+        return s->label_bounded ? json_object_set_new(o, "bounds", bounds_json(s->label_low, s->label_high)) : 0;
+    }
+    for (size_t k = 0; k < s->classes; k++)
+        json_array_append_new(classes, texts_json(&s->class[k]));
+    return json_object_set_new(o, "classes", classes);
+}
+
+static int put_column(json_t *list, const struct dp_schema *s, const struct dp_column *c)
+{
+    static const char *const types[] = {[DP_COLUMN_NUMERIC] = "numeric",
+                                        [DP_COLUMN_CATEGORICAL] = "categorical",
+                                        [DP_COLUMN_LABEL] = "label",
+                                        [DP_COLUMN_PERSON] = "ignore",
+                                        [DP_COLUMN_IGNORE] = "ignore"};
+    if (s->header && (c->type == DP_COLUMN_IGNORE || c->type == DP_COLUMN_PERSON))
+        return 0;
+    json_t *o = json_pack("{s:s, s:s}", "name", c->name, "type", types[c->type]);
+    int bad = o == NULL;
+    if (c->type == DP_COLUMN_NUMERIC)
+        bad |= put_numeric(o, c);
+    else if (c->type == DP_COLUMN_CATEGORICAL)
+        bad |= put_categorical(o, c);
+    else if (c->type == DP_COLUMN_LABEL)
+        bad |= put_label(o, s);
+    return bad | json_array_append_new(list, o);
+}
+
+int dp_carried_make(const struct dp_import *import, json_t **carried, struct dp_err *err)
+{
+    const struct dp_schema *s = &import->schema;
+    const char delimiter[2] = {import->format == DP_IMPORT_TSV ? '\t' : s->delimiter, '\0'};
+    *carried = NULL;
+    if (import->format > DP_IMPORT_TSV || json_array_size(s->private_preprocessing) > 0)
+        return DP_OK;
+    json_t *columns = json_array(),
+           *root = json_pack("{s:b, s:s, s:b, s:b}", "header", s->header, "row_norm", dp_row_norms[import->writer.norm], "bias",
+                             import->bias, "quantised", import->quantise);
+    int bad = root == NULL;
+    for (size_t i = 0; i < s->columns; i++)
+        bad |= put_column(columns, s, &s->column[i]);
+    bad |= json_object_set_new(root, "columns", columns);
+    if (delimiter[0] != '\0')
+        bad |= json_object_set_new(root, "delimiter", json_string(delimiter));
+    if (s->missing.count > 0)
+        bad |= json_object_set_new(root, "missing", texts_json(&s->missing));
+    if (bad == 0) {
+        *carried = root;
+        return DP_OK;
+    }
+    json_decref(root);
+    return dp_fail(err, DP_E_RUN, "out of memory");
+}
+
+/* Takes a member out of the object. */
+static json_t *take(json_t *root, const char *key)
+{
+    json_t *value = json_incref(json_object_get(root, key));
+    json_object_del(root, key);
+    return value;
+}
+
+int dp_carried_take(struct dp_import *import, const char *text, const char *name, struct dp_err *err)
+{
+    json_t *root = NULL;
+    int rc = dp_json_parse(&root, text, strlen(text), name, err), norm = -1;
+    if (rc != DP_OK)
+        return rc;
+    json_t *how = take(root, "row_norm"), *bias = take(root, "bias"), *quantised = take(root, "quantised");
+    for (int k = 0; json_is_string(how) && k <= DP_NORM_BOUNDS; k++)
+        if (strcmp(json_string_value(how), dp_row_norms[k]) == 0)
+            norm = k;
+    if (norm < 0 || !json_is_boolean(bias) || !json_is_boolean(quantised))
+        rc = dp_fail(err, DP_E_RUN, "%s: its schema does not say how rows are scaled", name);
+    import->writer.norm = (enum dp_row_norm)norm;
+    import->bias = json_is_true(bias);
+    import->quantise = json_is_true(quantised);
+    if (rc == DP_OK)
+        rc = dp_schema_read(&import->schema, root, name, err);
+    json_decref(how);
+    json_decref(bias);
+    json_decref(quantised);
+    json_decref(root);
+    return rc;
+}
+
+/* The columns that make features, without what is only about cells that cannot be read as they are. NULL: not such a text. */
+static json_t *feature_columns(const char *text)
+{
+    json_t *root = NULL, *list = json_array(), *column;
+    size_t i;
+    if (dp_json_parse(&root, text, strlen(text), NULL, NULL) == DP_OK)
+        json_array_foreach (json_object_get(root, "columns"), i, column) {
+            const char *type = json_string_value(json_object_get(column, "type"));
+            json_object_del(column, "fill");
+            json_object_del(column, "unknown");
+            if (type != NULL && strcmp(type, "label") != 0 && strcmp(type, "ignore") != 0)
+                json_array_append(list, column);
+        }
+    json_decref(root);
+    return list;
+}
+
+bool dp_carried_same(const char *a, const char *b)
+{
+    if (a == NULL || b == NULL || strcmp(a, b) == 0)
+        return true;
+    json_t *of_a = feature_columns(a), *of_b = feature_columns(b);
+    bool same = json_equal(of_a, of_b);
+    json_decref(of_a);
+    json_decref(of_b);
+    return same;
+}

@@ -1,0 +1,24 @@
+/* The schema that a data set and its models carry, so that rows of a new table can be made into rows of the same kind. It is
+ * public: a schema of which something was read off the rows (private_preprocessing) is not carried. */
+#ifndef DP_DATA_CARRIED_H
+#define DP_DATA_CARRIED_H
+
+#include <jansson.h>
+
+#include "data/import.h"
+
+/* {"columns", "header", "delimiter", "missing"} as in a schema file (dp-dataset(5)), without what does not matter for rows
+ * (notes, columns to be ignored if there is a header), and {"row_norm", "bias", "quantised"}. Call it after dp_features_plan.
+ * *carried is NULL if the table has no schema file, or a schema that is not public. */
+int dp_carried_make(const struct dp_import *import, json_t **carried, struct dp_err *err);
+
+/* Sets schema, norm, bias and quantise of an import that will read rows to be scored. name: of the model, for messages.
+ * DP_E_RUN: not such a text. */
+int dp_carried_take(struct dp_import *import, const char *text, const char *name, struct dp_err *err);
+
+/* Whether rows that were made by one of the schemas mean the same as rows that were made by the other: the same feature columns
+ * in the same order, with the same bounds and categories. A text may be NULL: then nothing is known, and they are taken to be the
+ * same. */
+bool dp_carried_same(const char *a, const char *b);
+
+#endif

@@ -58,7 +58,7 @@ struct predict {
     char **names;   /* of the classes */
     size_t name_count;
     double *scores, *probability;
-    /* Of a table. */
+    /* For a table: */
     struct dp_texts keep;
     size_t *kept; /* fields of the columns to keep */
     size_t unread;
@@ -265,7 +265,8 @@ static int predict_images(struct predict *p, const char *model, const char *path
 /* Whether the file is for a model of features of images. */
 static bool takes_images(const struct predict *p, const char *path)
 {
-    return strncmp(dp_frame_text(p->frame, DP_F_ROW_NORM, ""), DP_MAP_FAMILY, strlen(DP_MAP_FAMILY)) == 0 && !is_directory(path);
+    return strncmp(dp_frame_text(p->frame, DP_F_ROW_NORM, ""), DP_MAP_FAMILY, strlen(DP_MAP_FAMILY)) == 0 &&
+           !is_directory(path);
 }
 
 /* --- a table --------------------------------------------------------------------------------------------------------- */

@@ -1,4 +1,4 @@
-/* What a model does on rows that were held out: measures and curves for the page of dp-account report. */
+/* Measures and curves of a model on held-out rows, for the page of dp-account report. */
 #ifndef DP_BIN_HELD_OUT_H
 #define DP_BIN_HELD_OUT_H
 

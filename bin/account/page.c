@@ -153,7 +153,7 @@ static void put_warnings(const json_t *total, const json_t *certificate, FILE *o
         fputs("<div class=\"box warn\"><p><strong>Not paid for:</strong> the data were looked at before training (", out);
         json_array_foreach (unpaid, i, what)
             put_named(i > 0 ? ", " : "", json_string_value(what), "", out);
-        fputs("). What was read off the rows is in the model, and no number on this page counts it.</p></div>\n", out);
+        fputs("). The model has that knowledge, and no number on this page counts it.</p></div>\n", out);
     }
     if (json_is_true(get(of, "seeded"))) {
         fputs(
@@ -311,7 +311,7 @@ static void put_limits(FILE *out)
         "the data.</li>\n"
         "<li>The same people in other data sets, under another name, or in ledgers on other machines.</li>\n"
         "<li>Groups: what k people have in common is bounded k times as loosely.</li>\n"
-        "<li>Whoever can read the rows, the ledger's machine, or results that were not released through the gate.</li>\n"
+        "<li>People with access to the rows, to the ledger's machine, or results that were not released through the gate.</li>\n"
         "<li>Whether the model is fair, or right for its purpose.</li>\n</ul>\n",
         out);
 }

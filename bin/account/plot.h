@@ -10,7 +10,8 @@
 /* Text with <, >, & and " escaped. */
 void plot_text(const char *text, FILE *out);
 
-/* A square from (0, 0) to (1, 1) with its diagonal. points: [[x, y, rows], …]; line: joined, else dots whose area follows rows. */
+/* A square from (0, 0) to (1, 1) with its diagonal. points: [[x, y, rows], …]; line: the points are joined. Otherwise
+ * they are dots with areas proportional to rows. */
 void plot_square(const json_t *points, bool line, const char *x, const char *y, const char *title, FILE *out);
 
 /* Horizontal bars from 0 to either side, one for each name. */

@@ -17,8 +17,7 @@ int dp_carried_make(const struct dp_import *import, json_t **carried, struct dp_
 int dp_carried_take(struct dp_import *import, const char *text, const char *name, struct dp_err *err);
 
 /* Whether rows that were made by one of the schemas mean the same as rows that were made by the other: the same feature columns
- * in the same order, with the same bounds and categories. A text may be NULL: then nothing is known, and they are taken to be the
- * same. */
+ * in the same order, with the same bounds and categories. True if a text is NULL, because then nothing is known. */
 bool dp_carried_same(const char *a, const char *b);
 
 #endif

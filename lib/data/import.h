@@ -55,7 +55,7 @@ struct dp_import {
     /* Private: the number of values beyond the bounds of each column of the schema, and the number of malformed lines. */
     size_t *clamped, malformed;
 
-    /* Of the reader of csv and tsv. */
+    /* Set by the reader of csv and tsv: */
     size_t *field;                /* per column of the schema, its field in a record (DP_NO_FIELD: none), by the names in the
                                    * header; NULL: there is no header, and fields are in the order of the schema */
     size_t fields;                /* fields of a record, if there is a header */

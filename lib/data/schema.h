@@ -49,7 +49,7 @@ struct dp_schema {
 /* Leaves *schema freeable with dp_schema_free. */
 int dp_schema_load(struct dp_schema *schema, const char *path, struct dp_err *err);
 
-/* The same from JSON; name: of the file that it stood in, for messages. */
+/* The same from JSON; name: the name of its file, for messages. */
 int dp_schema_read(struct dp_schema *schema, const json_t *root, const char *name, struct dp_err *err);
 void dp_schema_free(struct dp_schema *schema);
 

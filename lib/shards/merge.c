@@ -61,6 +61,8 @@ static const char *show(const struct dp_frame *frame, enum dp_field field, char 
 static int differ(int k, const struct dp_frame *a, int first, const struct dp_frame *b, enum dp_field field, struct dp_err *err)
 {
     char left[SHOWN], right[SHOWN];
+    if (field == DP_F_SCHEMA)
+        return dp_fail(err, DP_E_UNSAFE, "shards %d and %d were imported by different schemas", first + 1, k + 1);
     return dp_fail(err, DP_E_UNSAFE, "shards %d and %d differ in '%s': %s and %s", first + 1, k + 1, dp_fields[field].key,
                    show(b, field, right), show(a, field, left));
 }

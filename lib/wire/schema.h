@@ -69,8 +69,8 @@ enum dp_lifetime {
     X(DP_F_UNIT, "unit", DP_T_TEXT, DP_FIXED, MODEL)                     /* "person:3": at most 3 rows are one person's; absent: a row is */ \
     X(DP_F_SPLIT, "split", DP_T_TEXT, DP_FIXED, MODEL)                   /* the split that they are part of; absent: none */   \
     X(DP_F_PREPROCESSING, "private_preprocessing", DP_T_TEXT, DP_FIXED, MODEL)                                                 \
-    X(DP_F_SCHEMA, "schema", DP_T_TEXT, DP_FIXED, MODEL)                 /* of the table that rows were made from, JSON (data/carried.h) */ \
     X(DP_F_ROW_NORM, "row_norm", DP_T_TEXT, DP_FIXED, MODEL)                                                                   \
+    X(DP_F_SCHEMA, "schema", DP_T_TEXT, DP_FIXED, MODEL)                 /* of the table that rows were made from, JSON (data/carried.h) */ \
     X(DP_F_MODEL, "model", DP_T_ARRAY, DP_MOVING, MODEL)                 /* matrix of f8; linear: K × d */                     \
     X(DP_F_AVERAGE, "average", DP_T_ARRAY, DP_MOVING, RUN)               /* of its shape, mean of released iterates */         \
     X(DP_F_AVERAGED, "averaged", DP_T_INT, DP_MOVING, RUN)               /* number of iterates in that mean */                 \

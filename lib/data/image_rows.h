@@ -1,5 +1,5 @@
-/* Rows that are features of images: images are gathered, mapped together by several threads, and handed on in their order, to the
- * writer of a data set or to a model. */
+/* Rows that are features of images. Images are gathered and mapped together by several threads, and handed on in their order, to
+ * the writer of a data set or to a model. */
 #ifndef DP_DATA_IMAGE_ROWS_H
 #define DP_DATA_IMAGE_ROWS_H
 
@@ -33,7 +33,7 @@ int dp_image_rows_flush(struct dp_image_rows *rows, struct dp_err *err);
 
 void dp_image_rows_close(struct dp_image_rows *rows);
 
-/* Receiver of rows: first their facts, then each row, as a data set would have it. */
+/* Receiver of rows: first their facts, then each row, with the bytes that it has in a data set. */
 struct dp_row_facts;
 struct dp_image_sink {
     void *self;

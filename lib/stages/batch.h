@@ -25,7 +25,7 @@ struct dp_batch {
     const struct dp_behind *behind;   /* NULL: no transform */
 };
 
-/* What a stage does with rows if the frame has a transform. */
+/* Whether and how a stage transforms rows, if the frame has a transform. */
 enum dp_reader_transform {
     DP_TRANSFORM_REFUSED, /* the stage does not know transforms */
     DP_TRANSFORM_IGNORED, /* the stage takes rows as they are in the data */

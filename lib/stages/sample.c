@@ -454,7 +454,7 @@ static int sample_restore(struct dp_stage *stage, const struct dp_state *state, 
     int64_t from, to;
     int rc = dp_state_get_text(state, "data", digest, sizeof digest, err);
     if (rc == DP_OK && strcmp(digest, s->dataset->digest) != 0)
-        rc = dp_fail(err, DP_E_RUN, "%s is another data set than that of the checkpoint", o->data);
+        rc = dp_fail(err, DP_E_RUN, "%s is another data set than in the checkpoint", o->data);
     if (rc == DP_OK)
         rc = dp_state_get_int(state, "from", 0, INT64_MAX, &from, err);
     if (rc == DP_OK)

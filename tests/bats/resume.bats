@@ -368,7 +368,7 @@ if frame["kind"] == "lap" and frame["lap"] == int(open("last").read()):
     mv two.dp one.dp
     dp-synth classification --rows 600 --cols 9 --seed 4 -o two.dp -q
     for exec in fused processes; do
-        complains 1 "dp-sample: two.dp is another data set than that of the checkpoint" dp-loop --laps 20000 --exec $exec --resume kept -- "$CHILD"
+        complains 1 "dp-sample: two.dp is another data set than in the checkpoint" dp-loop --laps 20000 --exec $exec --resume kept -- "$CHILD"
     done
     rm -r two.dp
     mv one.dp two.dp

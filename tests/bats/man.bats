@@ -105,5 +105,5 @@ run_readme() {
     cd copy/build/people
     accuracy=$(dp-eval --data people-test.dp --metrics accuracy --last --in people.model | tail -n 1 | cut -f 3)
     [ "$(awk "BEGIN { print ($accuracy > 0.8 && $accuracy < 0.84) }")" = 1 ] || fail "accuracy $accuracy"
-    assert_equal "$(wc -l < predictions.csv)" 601
+    assert_equal "$(wc -l < predictions.csv)" 3001
 }

@@ -48,9 +48,9 @@ static int window_open(struct dp_stage *stage, struct dp_err *err)
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
-    if (strcmp(o->rows, "-") == 0 && stage->in != NULL && strcmp(stage->in, "-") == 0)
+    if (strcmp(o->rows, "-") == 0 && stage->runtime.in != NULL && strcmp(stage->runtime.in, "-") == 0)
         return dp_fail(err, DP_E_USAGE, "--rows: standard input has the frames of the run already");
-    const struct dp_port_setting setting = {.security = stage->security, .log = say_dropped, .log_self = stage};
+    const struct dp_port_setting setting = {.security = stage->runtime.security, .log = say_dropped, .log_self = stage};
     int rc = dp_port_open_with(&s->port, o->rows, DP_IN, &setting, err);
     return rc == DP_OK ? dp_row_reader_open(&s->reader, s->port, o->rows, err) : rc;
 }
@@ -59,8 +59,8 @@ static int window_open(struct dp_stage *stage, struct dp_err *err)
 static int next_rows(struct dp_stage *stage, struct dp_err *err)
 {
     struct state *s = stage->state;
-    dp_port_cancel(s->port, stage->cancel);
-    dp_port_watch(s->port, stage->output);
+    dp_port_cancel(s->port, stage->runtime.cancel);
+    dp_port_watch(s->port, stage->runtime.output);
     while (s->used == s->rows.count) {
         s->used = 0;
         int rc = dp_row_reader_next(s->reader, &s->rows, err);

@@ -115,7 +115,7 @@ static bool fused_cancel(struct dp_child *child, volatile sig_atomic_t *flag)
     struct fused *f = (struct fused *)child;
     f->cancel = flag;
     for (int i = 0; i < f->pipeline.stages; i++)
-        f->link[i].stage->cancel = flag;
+        f->link[i].stage->runtime.cancel = flag;
     return f->waits;
 }
 
@@ -141,9 +141,9 @@ int dp_child_fused(struct dp_child **child, const char *text, const struct dp_wa
             rc = dp_fail(err, DP_E_USAGE, "--help and --version have no place in a child pipeline");
         if (rc != DP_OK)
             break;
-        f->link[i].stage->started = (int64_t)time(NULL);
-        f->link[i].stage->registry = dp_registry_default();
-        f->link[i].stage->behind = i > 0;
+        f->link[i].stage->runtime.started = (int64_t)time(NULL);
+        f->link[i].stage->runtime.registry = dp_registry_default();
+        f->link[i].stage->runtime.second = i > 0;
         f->waits = f->waits || f->link[i].stage->class->waits;
     }
     if (rc != DP_OK) {

@@ -177,7 +177,7 @@ static int run(struct run *r, const struct dp_stage_ports *ports, struct dp_err 
         rc = refuse(r, (enum dp_label)(gives & -gives), err);
     if (rc == DP_OK && !sink)
         dp_port_watch(r->in, r->out);
-    r->stage->output = r->out;
+    r->stage->runtime.output = r->out;
     if (rc == DP_OK)
         rc = dp_frame_new(&frame, err);
     if (rc == DP_OK)
@@ -214,8 +214,8 @@ int dp_stage_main(const struct dp_stage_class *class, int argc, char **argv)
     if (class->sink) /* text is written with one write, so that no progress bar of dp-loop comes in between */
         setvbuf(stdout, NULL, _IOFBF, 1 << 16);
     if (rc == DP_OK) {
-        r.stage->started = (int64_t)time(NULL);
-        r.stage->registry = dp_registry_default();
+        r.stage->runtime.started = (int64_t)time(NULL);
+        r.stage->runtime.registry = dp_registry_default();
         rc = run(&r, &ports, &err);
     }
     if (rc < 0)

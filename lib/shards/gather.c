@@ -62,7 +62,7 @@ static int gather_open(struct dp_stage *stage, struct dp_err *err)
         return rc;
     if (o->local != NULL)
         return dp_workers_local(&s->workers, stage, o->local, (int)o->workers, o->exec == 1, err);
-    return dp_workers_remote(&s->workers, stage, o->at, &stage->security, (int)o->workers, &remote, err);
+    return dp_workers_remote(&s->workers, stage, o->at, &stage->runtime.security, (int)o->workers, &remote, err);
 }
 
 /* Sends the workers' frames; puts their answers into s->answer. */

@@ -36,7 +36,7 @@ static int local_ask(struct dp_workers *workers, struct dp_err *err)
     int rc = DP_OK;
     l->first = kind == DP_KIND_HELLO ? dp_frame_int(workers->frame[0], DP_F_STAGE, 0) + 1 : l->first;
     for (int k = 0; k < workers->shards; k++) {
-        dp_child_cancel(l->child[k], workers->stage->cancel);
+        dp_child_cancel(l->child[k], workers->stage->runtime.cancel);
         dp_child_send(l->child[k], workers->frame[k]);
     }
     for (int k = 0; rc == DP_OK && k < workers->shards; k++) {

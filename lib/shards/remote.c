@@ -214,7 +214,7 @@ static int next_event(struct remote *r, double seconds, struct dp_err *err)
 {
     struct dp_out *out = r->base.stage->out;
     struct dp_link_event event;
-    int rc = dp_link_next(r->link, &event, fmin(seconds, LOOK_SECONDS), r->base.stage->cancel, err);
+    int rc = dp_link_next(r->link, &event, fmin(seconds, LOOK_SECONDS), r->base.stage->runtime.cancel, err);
     if (rc == DP_OK && event.kind == DP_LINK_TIME && out != NULL && out->unread != NULL && out->unread(out)) {
         err->message[0] = '\0'; /* the reader that is gone has printed why, if it could */
         return err->status = DP_E_UPSTREAM;

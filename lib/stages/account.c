@@ -99,8 +99,8 @@ static int account_hello(struct dp_stage *stage, struct dp_frame *frame, struct 
     const struct options *o = stage->options;
     struct state *s = stage->state;
     s->payer.seeded = stage->seeded;
-    s->payer.time = stage->started;
-    s->payer.registry = stage->registry;
+    s->payer.time = stage->runtime.started;
+    s->payer.registry = stage->runtime.registry;
     s->payer.every = stage->checkpoint.directory != NULL ? stage->checkpoint.every : 0;
     /* The runtime writes the frame that continues. */
     int rc = dp_payer_hello(&s->payer, frame, err);

@@ -140,7 +140,7 @@ static int eval_open(struct dp_stage *stage, struct dp_err *err)
     if (rc != DP_OK)
         return rc;
     bool classes = s->dataset->label_kind == DP_LABEL_CLASSES;
-    s->rounded = stage->terminal && o->format == FORMAT_TSV;
+    s->rounded = stage->runtime.terminal && o->format == FORMAT_TSV;
     return parse_metrics(s, o->metrics != NULL ? o->metrics : classes ? "accuracy,auc,objective" : "mse,r2,objective", err);
 }
 

@@ -84,8 +84,8 @@ static int site_account_hello(struct dp_stage *stage, struct dp_frame *frame, st
     bool open[DP_MAX_RECORDS];
     int rc = check_parts(stage, frame, err);
     s->payer.seeded = stage->seeded;
-    s->payer.time = stage->started;
-    s->payer.registry = stage->registry;
+    s->payer.time = stage->runtime.started;
+    s->payer.registry = stage->runtime.registry;
     s->payer.every = stage->checkpoint.directory != NULL ? stage->checkpoint.every : 0;
     for (int i = 0; i < frame->records; i++) {
         struct dp_record *record = &frame->record[i];

@@ -73,10 +73,10 @@ int dp_stage_new(struct dp_stage **stage, const struct dp_stage_class *class, in
         rc = dp_isa_check(err);
     if (rc == DP_PARSE_RUN) {
         s->on = common->on;
-        s->security = common->security;
-        s->in = ports != NULL ? ports->in : NULL;
+        s->runtime.security = common->security;
+        s->runtime.in = ports != NULL ? ports->in : NULL;
         dp_key_fresh(&s->key);
-        s->terminal = isatty(STDOUT_FILENO) == 1;
+        s->runtime.terminal = isatty(STDOUT_FILENO) == 1;
         if (class->open != NULL)
             rc = class->open(s, err);
     }
@@ -388,7 +388,7 @@ int dp_stage_take(struct dp_stage *stage, struct dp_frame *frame, struct dp_out 
     struct dp_out wrapped = {.frame = check_frame, .text = pass_text, .self = &checked, .warn = pass_warning};
     /* The check that the data are unchanged is made rarely: it costs a system call per file. */
     bool look = frame->kind == DP_KIND_END || (frame->kind == DP_KIND_LAP && frame->lap % LAPS_PER_LOOK == 0);
-    int rc = look && !stage->behind ? dp_mapped_check(true, err) : DP_OK;
+    int rc = look && !stage->runtime.second ? dp_mapped_check(true, err) : DP_OK;
     stage->out = out;
     if (rc != DP_OK) {
         dp_err_at(err, stage->class->name);

@@ -2,9 +2,10 @@
  * key and its state from earlier frames. So the same class runs as a process of its own or fused with others, and gives the
  * same bytes.
  *
- * A class reads no clock and no environment, and does not open the ports of its frames: the runtime does, and puts everything
- * that a class may need into struct dp_stage. Exceptions: dp-gather and dp-window have further ports of their own, a ledger has
- * the time at which a run began, and text for a terminal is rounded. */
+ * A class reads no clock and no environment, and does not open the ports of its frames: the runtime does, and passes the
+ * results in struct dp_stage_runtime. Exceptions: dp-gather and dp-window have further ports of their own, a ledger has the
+ * time at which a run began, and text for a terminal is rounded.
+ */
 #ifndef DP_STAGES_STAGE_H
 #define DP_STAGES_STAGE_H
 
@@ -71,6 +72,19 @@ struct dp_stage_class {
     bool compares; /* its saved state is only compared: in a shard any process may continue with any lap */
 };
 
+/* What a stage knows of its process: only the runtime and dp_stage_new set it, and no class changes it. The released
+ * values of a lap do not depend on it. */
+struct dp_stage_runtime {
+    int64_t started;                          /* seconds since 1970; 0 for unknown */
+    const struct dp_registry_place *registry; /* the registry, unless options name another; NULL: none */
+    bool terminal;                            /* standard output is a terminal */
+    struct dp_security security;              /* security of its own sockets: the same as for its ports */
+    const char *in;                           /* source of its frames; NULL if several stages are in this process */
+    struct dp_port *output;        /* destination of its frames, or NULL: a stage that waits checks whether it has a reader */
+    volatile sig_atomic_t *cancel; /* for a class that waits, or NULL: see dp_port_cancel */
+    bool second;                   /* an earlier stage in this process checks the data */
+};
+
 struct dp_stage {
     const struct dp_stage_class *class;
     void *options;     /* parsed; options_size bytes */
@@ -88,16 +102,8 @@ struct dp_stage {
     int64_t turn, turns;   /* fire: number of this lap among the laps that the stage works on, from 1, and their total (0:
                             * unknown) */
     int64_t shard, shards; /* its part of the rows, from 1, and the number of parts; 0: no parts */
-    int64_t started;       /* seconds since 1970, set by the runtime; 0 for unknown */
-    const struct dp_registry_place *registry; /* set by the runtime: the registry, unless options name another; NULL: none */
-    bool terminal;                            /* standard output is a terminal */
-    struct dp_security security;              /* security of its own sockets: the same as for its ports */
-    const char *in;                           /* source of its frames; NULL if several stages are in this process */
-    struct dp_port *output; /* destination of its frames, set by the runtime, or NULL: a stage that waits checks whether it has
-                             * a reader */
-    volatile sig_atomic_t *cancel; /* for a class that waits, set by the runtime, or NULL: see dp_port_cancel */
-    struct dp_out *out;            /* set while a frame is processed, so that hello can warn, too */
-    bool behind;                   /* set by the runtime: an earlier stage in this process checks the data */
+    struct dp_out *out;    /* set while a frame is processed, so that hello can warn, too */
+    struct dp_stage_runtime runtime;
 };
 
 /* Options of every stage, in addition to its own: source and destination of frames, and the laps that it works on. */

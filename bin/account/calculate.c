@@ -206,7 +206,6 @@ static void add_records(const struct question *q, json_t *root)
 
 static int print_json(const struct question *q, enum unknown unknown, const struct result *r, struct dp_err *err)
 {
-    static const char *const samplers[] = {"poisson", "fixed", "full", "shuffle", "full", "repeated", "stream"};
     static const char *const adjacencies[] = {"null-record", "replace-one", "null-record"};
     const struct dp_charges *charges = r->charges.count > 0 ? &r->charges : &q->charges;
     json_t *root = json_object();
@@ -215,7 +214,7 @@ static int print_json(const struct question *q, enum unknown unknown, const stru
     if (q->records == NULL) {
         json_object_set_new(root, "multiplier", json_real(known(q->multiplier)));
         json_object_set_new(root, "rate", json_real(q->rate));
-        json_object_set_new(root, "sampler", json_string(samplers[q->sampler]));
+        json_object_set_new(root, "sampler", json_string(dp_sampler_names[q->sampler]));
         if (q->draws != DP_OPT_ABSENT_INT) {
             json_object_set_new(root, "draws", json_integer((json_int_t)q->draws));
             json_object_set_new(root, "contraction", json_real(q->contraction));

@@ -16,7 +16,6 @@
 #include "gate/charge.h"
 #include "priv/objective.h"
 
-enum { SAMPLER_POISSON, SAMPLER_FIXED, SAMPLER_FULL, SAMPLER_SHUFFLE, SAMPLER_NONE, SAMPLER_REPEATED, SAMPLER_STREAM };
 enum { ADJACENCY_NULL_RECORD, ADJACENCY_REPLACE_ONE, ADJACENCY_NULL };
 
 static int draws_of(const struct question *q, struct dp_event *event, struct dp_err *err)
@@ -34,19 +33,15 @@ static int draws_of(const struct question *q, struct dp_event *event, struct dp_
 /* As the gate reads it from a record. */
 static int sampling_of(const struct question *q, struct dp_event *event, struct dp_err *err)
 {
-    static const enum dp_sampler samplers[] = {
-        [SAMPLER_POISSON] = DP_SAMPLER_POISSON, [SAMPLER_FIXED] = DP_SAMPLER_FIXED, [SAMPLER_FULL] = DP_SAMPLER_FULL,
-        [SAMPLER_SHUFFLE] = DP_SAMPLER_SHUFFLE, [SAMPLER_NONE] = DP_SAMPLER_FULL,   [SAMPLER_REPEATED] = DP_SAMPLER_REPEATED,
-        [SAMPLER_STREAM] = DP_SAMPLER_STREAM};
     bool replace = q->adjacency == ADJACENCY_REPLACE_ONE;
-    struct dp_record record = {.sampler = samplers[q->sampler],
+    struct dp_record record = {.sampler = (enum dp_sampler)q->sampler,
                                .adjacency = replace ? DP_ADJACENCY_REPLACE_ONE : DP_ADJACENCY_NULL_RECORD,
                                .release = q->visible_batch ? DP_RELEASE_SUM_AND_STATE : DP_RELEASE_SUM};
     struct dp_err why;
     if (dp_charge_sampling(&record, &event->sampling, &why) != DP_OK)
         return dp_fail(err, DP_E_USAGE, "--sampler %s, --adjacency %s%s: %s", dp_sampler_names[record.sampler],
                        dp_adjacency_names[record.adjacency], q->visible_batch ? ", --visible-batch" : "", why.message);
-    if (q->sampler == SAMPLER_STREAM && q->rate != 1)
+    if (q->sampler == DP_SAMPLER_STREAM && q->rate != 1)
         return dp_fail(err, DP_E_USAGE, "--sampler stream: a lap has every row of its window, so --rate must be 1");
     event->rate = event->sampling == DP_SAMPLING_NONE ? 1 : q->rate;
     if (event->sampling == DP_SAMPLING_REPEATED)
@@ -164,7 +159,7 @@ static int check_described(const struct question *q, const char *records, struct
         {q->rows != DP_OPT_ABSENT_INT, "rows"},
         {q->draws != DP_OPT_ABSENT_INT, "draws"},
         {!isnan(q->contraction), "contraction"},
-        {q->sampler != SAMPLER_POISSON, "sampler"},
+        {q->sampler != DP_SAMPLER_POISSON, "sampler"},
         {q->adjacency != ADJACENCY_NULL_RECORD, "adjacency"},
         {q->schedule != NULL, "schedule"},
         {!isnan(q->count_multiplier), "count-multiplier"},
@@ -226,10 +221,10 @@ int question_charges(struct question *q, enum unknown unknown, const char *recor
                        "--multiplier and --laps are required, or the records of a run (dp-cat FILE | dp-account ...)");
     struct dp_event event = {.queries = 1};
     bool output = q->mechanism == MECHANISM_OUTPUT || q->mechanism == MECHANISM_OBJECTIVE;
-    bool once = output || q->sampler == SAMPLER_REPEATED || q->sampler == SAMPLER_STREAM;
+    bool once = output || q->sampler == DP_SAMPLER_REPEATED || q->sampler == DP_SAMPLER_STREAM;
     int64_t laps = unknown == UNKNOWN_LAPS || (once && q->laps == DP_OPT_ABSENT_INT) ? 1 : q->laps;
-    if (output)
-        q->sampler = SAMPLER_FULL;
+    if (output || q->sampler == DP_SAMPLER_NONE)
+        q->sampler = DP_SAMPLER_FULL;
     int rc = query_of(q, unknown, &event.query[0], err);
     if (rc == DP_OK && !isnan(q->count_multiplier)) {
         if (event.query[0].kind != DP_QUERY_GAUSSIAN || q->schedule != NULL)

@@ -28,7 +28,8 @@ struct question {
     {                                                                                                                          \
         .epsilon = NAN, .delta = NAN, .multiplier = NAN, .count_multiplier = NAN, .rate = 1, .mechanism_epsilon = NAN,         \
         .query_epsilon = NAN, .rho = NAN, .slack = NAN, .curvature = NAN, .contraction = NAN, .score_multiplier = NAN,         \
-        .laps = DP_OPT_ABSENT_INT, .rows = DP_OPT_ABSENT_INT, .draws = DP_OPT_ABSENT_INT, .queries = DP_OPT_ABSENT_INT         \
+        .laps = DP_OPT_ABSENT_INT, .rows = DP_OPT_ABSENT_INT, .draws = DP_OPT_ABSENT_INT, .queries = DP_OPT_ABSENT_INT,        \
+        .sampler = DP_SAMPLER_POISSON                                                                                          \
     }
 
 /* The options of a word of the calculator, which also come first for a word on ledgers. */
@@ -48,8 +49,7 @@ struct asked {
                    "the best of that many runs, chosen as by dp-tune: poisson:MEAN, geometric:GAMMA and others"),              \
         DP_OPTION_REAL(0, q.score_multiplier, "Z", DP_ABOVE(0), "trials: multiplier of the noise on each score")
 #define Q_SAMPLER                                                                                                              \
-    DP_OPTION_CHOICE('s', q.sampler, "HOW", "poisson|fixed|full|shuffle|none|repeated|stream", "how dp-sample chooses rows",   \
-                     .fallback = "poisson"),                                                                                   \
+    DP_OPTION_CHOICE('s', q.sampler, "HOW", DP_SAMPLER_CHOICES, "how dp-sample chooses rows", .fallback = "poisson"),          \
         DP_OPTION_INT(0, q.draws, "K", DP_FROM_TO(1, 1e12), "repeated: number of batches drawn within the lap"),               \
         DP_OPTION_REAL(0, q.contraction, "RHO", DP_ABOVE_TO(0, 1),                                                             \
                        "repeated: factor by which each draw shrinks the effect of earlier draws"),                             \

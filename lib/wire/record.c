@@ -6,7 +6,8 @@
 #include "base/alias.h"
 #include "wire/laps.h"
 
-const char *const dp_sampler_names[DP_SAMPLER_COUNT] = {"none", "poisson", "fixed", "shuffle", "full", "repeated", "stream"};
+#define DP_SAMPLER_NAME(id, name) name,
+const char *const dp_sampler_names[DP_SAMPLER_COUNT] = {DP_SAMPLERS(DP_SAMPLER_NAME)};
 const char *const dp_adjacency_names[DP_ADJACENCY_COUNT] = {"none", "null-record", "replace-one"};
 const char *const dp_release_names[DP_RELEASE_COUNT] = {"none", "sum", "sum-of-secret-state", "sum-and-state"};
 const char *const dp_meaning_names[DP_MEANS_COUNT] = {"none",   "gradient",  "move",  "moments",

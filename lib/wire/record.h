@@ -12,16 +12,22 @@
 #include "query/query.h"
 #include "wire/schema.h"
 
-enum dp_sampler {
-    DP_SAMPLER_NONE,     /* not recorded yet */
-    DP_SAMPLER_POISSON,  /* each row independently with probability rate, in each lap */
-    DP_SAMPLER_FIXED,    /* a fixed number of rows without replacement, drawn again in each lap */
-    DP_SAMPLER_SHUFFLE,  /* consecutive parts of one permutation per epoch */
-    DP_SAMPLER_FULL,     /* every row, each lap */
-    DP_SAMPLER_REPEATED, /* Poisson sampling for each of many draws within the lap */
-    DP_SAMPLER_STREAM,   /* the rows that arrive next; each is in only one lap, and `rows` is the number of rows of a lap */
-    DP_SAMPLER_COUNT
-};
+/* clang-format off */
+/* How rows are chosen: X(enumerator, name on the wire and on command lines). */
+#define DP_SAMPLERS(X)                                                                                                         \
+    X(DP_SAMPLER_NONE, "none")         /* not recorded yet */                                                                  \
+    X(DP_SAMPLER_POISSON, "poisson")   /* each row independently with probability rate, in each lap */                         \
+    X(DP_SAMPLER_FIXED, "fixed")       /* a fixed number of rows without replacement, drawn again in each lap */               \
+    X(DP_SAMPLER_SHUFFLE, "shuffle")   /* consecutive parts of one permutation per epoch */                                    \
+    X(DP_SAMPLER_FULL, "full")         /* every row, each lap */                                                               \
+    X(DP_SAMPLER_REPEATED, "repeated") /* Poisson sampling for each of many draws within the lap */                            \
+    X(DP_SAMPLER_STREAM, "stream")     /* the rows that arrive next; each is in one lap only; `rows`: the rows of a lap */
+/* clang-format on */
+
+#define DP_SAMPLER_ENUMERATOR(id, name) id,
+enum dp_sampler { DP_SAMPLERS(DP_SAMPLER_ENUMERATOR) DP_SAMPLER_COUNT };
+#define DP_SAMPLER_CHOICE(id, name) "|" name
+#define DP_SAMPLER_CHOICES (&(DP_SAMPLERS(DP_SAMPLER_CHOICE))[1]) /* "none|poisson|…" */
 
 enum dp_adjacency {
     DP_ADJACENCY_NONE,

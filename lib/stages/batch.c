@@ -17,7 +17,7 @@ int dp_reader_open(struct dp_reader *reader, const char *data, struct dp_err *er
 void dp_reader_close(struct dp_reader *reader)
 {
     dp_dataset_close(reader->dataset);
-    dp_behind_close(&reader->behind);
+    dp_transformed_close(&reader->transformed);
     free(reader->bits);
     free(reader->id);
     free(reader->start);
@@ -168,7 +168,7 @@ static int read_inline(struct dp_batch *batch, const struct dp_frame *frame, str
     return DP_OK;
 }
 
-static int go_behind(struct dp_reader *reader, struct dp_batch *batch, const struct dp_frame *frame, struct dp_err *err)
+static int transform_rows(struct dp_reader *reader, struct dp_batch *batch, const struct dp_frame *frame, struct dp_err *err)
 {
     struct dp_transform transform;
     int rc = dp_transform_read(&transform, frame, batch->cols, err);
@@ -177,15 +177,15 @@ static int go_behind(struct dp_reader *reader, struct dp_batch *batch, const str
     if (reader->transform != DP_TRANSFORM_APPLIED)
         return dp_fail(err, DP_E_RUN, "the rows of lap %lld are behind a transform, which this stage does not know",
                        (long long)frame->lap);
-    struct dp_behind_batch rows = {.count = batch->count,
-                                   .features = batch->features,
-                                   .constant = (double)batch->intercept,
-                                   .id = batch->id,
-                                   .dataset = batch->dataset,
-                                   .x = batch->x};
-    batch->behind = &reader->behind;
+    struct dp_transformed_batch rows = {.count = batch->count,
+                                        .features = batch->features,
+                                        .constant = (double)batch->intercept,
+                                        .id = batch->id,
+                                        .dataset = batch->dataset,
+                                        .x = batch->x};
+    batch->transformed = &reader->transformed;
     batch->sum_cols = transform.rows;
-    return dp_behind_take(&reader->behind, &transform, &rows, frame, err);
+    return dp_transformed_take(&reader->transformed, &transform, &rows, frame, err);
 }
 
 /* The batch with rows as they are in the data. */
@@ -231,7 +231,7 @@ static int read_own(struct dp_reader *reader, struct dp_batch *batch, const stru
 int dp_reader_read(struct dp_reader *reader, struct dp_batch *batch, const struct dp_frame *frame, struct dp_err *err)
 {
     int rc = read_own(reader, batch, frame, err);
-    return rc == DP_OK && reader->transform != DP_TRANSFORM_IGNORED ? go_behind(reader, batch, frame, err) : rc;
+    return rc == DP_OK && reader->transform != DP_TRANSFORM_IGNORED ? transform_rows(reader, batch, frame, err) : rc;
 }
 
 int dp_batch_same_shape(const struct dp_batch *batch, const struct dp_frame *frame, size_t cols, size_t rows,
@@ -259,13 +259,13 @@ static struct dp_row own_row(const struct dp_batch *batch, size_t i)
 
 struct dp_row dp_batch_row(const struct dp_batch *batch, size_t i)
 {
-    return batch->behind != NULL ? dp_behind_row(batch->behind, dp_batch_place(batch, i)) : own_row(batch, i);
+    return batch->transformed != NULL ? dp_transformed_row(batch->transformed, dp_batch_place(batch, i)) : own_row(batch, i);
 }
 
 double dp_batch_norm2(const struct dp_batch *batch, size_t i)
 {
-    if (batch->behind != NULL)
-        return dp_behind_norm2(batch->behind, dp_batch_place(batch, i));
+    if (batch->transformed != NULL)
+        return dp_transformed_norm2(batch->transformed, dp_batch_place(batch, i));
     return dp_row_norm2(own_row(batch, i)) + (double)batch->intercept * (double)batch->intercept;
 }
 
@@ -314,15 +314,16 @@ void dp_block_next(const struct dp_batch *batch, struct dp_block *block)
 void dp_block_score(const struct dp_batch *batch, const struct dp_block *block, const struct dp_form *form,
                     const double *parameters, double *scores, double *norm2)
 {
-    form->family->score(form, parameters, block->row, block->count, block->next, scores, batch->behind == NULL ? norm2 : NULL);
+    form->family->score(form, parameters, block->row, block->count, block->next, scores,
+                        batch->transformed == NULL ? norm2 : NULL);
     for (size_t i = 0; norm2 != NULL && i < block->count; i++) {
-        if (batch->behind != NULL)
-            norm2[i] = dp_behind_norm2(batch->behind, dp_batch_place(batch, block->first + i));
+        if (batch->transformed != NULL)
+            norm2[i] = dp_transformed_norm2(batch->transformed, dp_batch_place(batch, block->first + i));
         else
             norm2[i] += (double)batch->intercept * (double)batch->intercept;
     }
-    for (size_t at = 0; batch->behind != NULL && at < block->count * form->outputs; at++)
-        scores[at] *= dp_behind_cut(batch->behind, dp_batch_place(batch, block->first + at / form->outputs));
+    for (size_t at = 0; batch->transformed != NULL && at < block->count * form->outputs; at++)
+        scores[at] *= dp_transformed_cut(batch->transformed, dp_batch_place(batch, block->first + at / form->outputs));
 }
 
 size_t dp_batch_score(const struct dp_batch *batch, const struct dp_form *form, const double *parameters, size_t first,

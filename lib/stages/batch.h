@@ -5,24 +5,24 @@
 
 #include "data/dataset.h"
 #include "model/family.h"
-#include "stages/behind.h"
+#include "stages/transformed.h"
 #include "wire/frame.h"
 
 struct dp_batch {
-    size_t count;                     /* rows in the batch */
-    size_t persons;                   /* persons with rows in the batch; count, if one row is taken for one person */
-    const size_t *start;              /* persons + 1: first row of each person; NULL: person i has only row i */
-    double expected;                  /* upper bound on the sampler's mean number of rows: public, unlike count */
-    size_t rows;                      /* the most rows of a batch: public, too */
-    size_t features;                  /* columns of a row */
-    size_t cols;                      /* columns of the model: one more with an intercept */
-    size_t sum_cols;                  /* columns of a sum over rows: the model's columns, or the entries of z */
-    float intercept;                  /* value of a constant column after the row's own; 0: none */
-    const int64_t *id;                /* row numbers in the data set */
-    const struct dp_dataset *dataset; /* NULL when inline */
-    const float *x;                   /* inline: count × features */
-    const double *y;                  /* inline: count; else dataset->y, indexed by id */
-    const struct dp_behind *behind;   /* NULL: no transform */
+    size_t count;                             /* rows in the batch */
+    size_t persons;                           /* persons with rows in the batch; count, if one row is taken for one person */
+    const size_t *start;                      /* persons + 1: first row of each person; NULL: person i has only row i */
+    double expected;                          /* upper bound on the sampler's mean number of rows: public, unlike count */
+    size_t rows;                              /* the most rows of a batch: public, too */
+    size_t features;                          /* columns of a row */
+    size_t cols;                              /* columns of the model: one more with an intercept */
+    size_t sum_cols;                          /* columns of a sum over rows: the model's columns, or the entries of z */
+    float intercept;                          /* value of a constant column after the row's own; 0: none */
+    const int64_t *id;                        /* row numbers in the data set */
+    const struct dp_dataset *dataset;         /* NULL when inline */
+    const float *x;                           /* inline: count × features */
+    const double *y;                          /* inline: count; else dataset->y, indexed by id */
+    const struct dp_transformed *transformed; /* NULL: no transform */
 };
 
 /* Whether and how a stage transforms rows, if the frame has a transform. */
@@ -36,7 +36,7 @@ enum dp_reader_transform {
 struct dp_reader {
     bool persons; /* the stage bounds the joint part of all rows of a person */
     enum dp_reader_transform transform;
-    struct dp_behind behind; /* transformed rows; the stage may set its threads */
+    struct dp_transformed transformed; /* transformed rows; the stage may set its threads */
     /* Set by the functions below. */
     struct dp_dataset *dataset; /* NULL: rows come inline */
     uint64_t *bits;             /* a bit for each person; NULL until a batch is not in order */
@@ -68,7 +68,7 @@ int dp_batch_classes(const struct dp_frame *frame, size_t *classes, struct dp_er
 struct dp_row dp_batch_row(const struct dp_batch *batch, size_t i);
 static inline float dp_batch_constant(const struct dp_batch *batch)
 {
-    return batch->behind == NULL ? batch->intercept : 0;
+    return batch->transformed == NULL ? batch->intercept : 0;
 }
 
 /* The index under which state of row i is kept: its number in the data set, or its place in the batch. */

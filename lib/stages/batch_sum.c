@@ -56,10 +56,10 @@ struct pass {
 static void add_block(struct dp_tally *tally, const struct dp_batch *batch, const struct dp_block *block,
                       const float *coefficient)
 {
-    struct dp_row behind[DP_ROWS];
-    for (size_t i = 0; batch->behind != NULL && i < block->count; i++)
-        behind[i] = dp_batch_row(batch, block->first + i);
-    dp_tally_add(tally, coefficient, batch->behind != NULL ? behind : block->row, block->count);
+    struct dp_row transformed[DP_ROWS];
+    for (size_t i = 0; batch->transformed != NULL && i < block->count; i++)
+        transformed[i] = dp_batch_row(batch, block->first + i);
+    dp_tally_add(tally, coefficient, batch->transformed != NULL ? transformed : block->row, block->count);
 }
 
 static bool is_narrow(const struct dp_batch *batch)
@@ -118,7 +118,7 @@ static void add_together(const struct pass *p, size_t thread, size_t first, size
         const float *own = update_block(p, thread, at, end - at < DP_ROWS ? end - at : DP_ROWS, p->batch_sum->raw, &block);
         for (size_t i = 0; i < block.count; i++)
             dp_together_add(together, own + i * p->outputs,
-                            p->batch->behind != NULL ? dp_batch_row(p->batch, at + i) : block.row[i]);
+                            p->batch->transformed != NULL ? dp_batch_row(p->batch, at + i) : block.row[i]);
     }
     dp_together_clip(together, p->bound, dp_grid_for(p->bound));
 }

@@ -64,7 +64,7 @@ static int clip_open(struct dp_stage *stage, struct dp_err *err)
     dp_batch_sum_allow(&s->batch_sum, o->threads);
     s->reader.persons = true;
     s->reader.transform = DP_TRANSFORM_APPLIED;
-    s->reader.behind.threads = o->threads > 0 ? (int)o->threads : 1;
+    s->reader.transformed.threads = o->threads > 0 ? (int)o->threads : 1;
     if (o->follow && !isnan(o->adaptive))
         return dp_fail(err, DP_E_USAGE, "--adaptive and --follow exclude each other");
     if (!isnan(o->most) && (isnan(o->adaptive) || o->most < o->clip))

@@ -1,6 +1,6 @@
 /* dp-grad: the gradient of the loss at each sampled row, as coefficients on the row: for scores u = W x the derivative with
    respect to W is (dl/du) xᵀ, so K numbers per row are enough, and clipping costs no more. This is only true for the family
-   "linear"; another family has to compute its bounded sum itself. After a transform the row is z (stages/behind.h). */
+   "linear"; another family has to compute its bounded sum itself. After a transform the row is z (stages/transformed.h). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,7 +66,7 @@ static int grad_open(struct dp_stage *stage, struct dp_err *err)
     dp_batch_sum_allow(&s->batch_sum, o->threads);
     s->reader.persons = true;
     s->reader.transform = DP_TRANSFORM_APPLIED;
-    s->reader.behind.threads = o->threads > 0 ? (int)o->threads : 1;
+    s->reader.transformed.threads = o->threads > 0 ? (int)o->threads : 1;
     s->loss = (enum dp_loss)o->loss;
     s->width = isnan(o->width) ? dp_loss_default_width(s->loss) : o->width;
     if (o->non_private && !isnan(o->clip))

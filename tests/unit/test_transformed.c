@@ -6,7 +6,7 @@
 
 #include "math/panels.h"
 #include "math/rng.h"
-#include "stages/behind.h"
+#include "stages/transformed.h"
 
 enum { ROWS = 300, COLS = 37, WIDTH = 21 };
 
@@ -23,7 +23,7 @@ static double uniform(void)
 static void fill(double size)
 {
     static struct dp_key key;
-    dp_key_derive(&key, 3, "behind", 0);
+    dp_key_derive(&key, 3, "transformed", 0);
     dp_stream_start(&stream, &key, DP_DRAW_BATCH, 1);
     for (size_t i = 0; i < ROWS * COLS; i++)
         x[i] = uniform() > 0.2 ? 0 : (float)uniform();
@@ -81,13 +81,13 @@ static void products_are_sums_in_the_order_of_columns(void **state)
 }
 
 /* Takes rows first … of the batch, which is inline. */
-static void take(struct dp_behind *behind, struct dp_transform t, size_t first, size_t count)
+static void take(struct dp_transformed *transformed, struct dp_transform t, size_t first, size_t count)
 {
     struct dp_frame *frame;
-    struct dp_behind_batch batch = {
+    struct dp_transformed_batch batch = {
         .count = count, .features = COLS, .constant = 0.5, .id = everyone + first, .x = x + first * COLS};
     assert_int_equal(dp_frame_new(&frame, NULL), 0);
-    assert_int_equal(dp_behind_take(behind, &t, &batch, frame, NULL), 0);
+    assert_int_equal(dp_transformed_take(transformed, &t, &batch, frame, NULL), 0);
     dp_frame_free(frame);
 }
 
@@ -102,21 +102,21 @@ static void rows_are_cut_to_norm_1_as_floats(void **state)
     static const double sizes[] = {1e-320, 1e-30, 1, 1.5, 3, 1e30, 1e150, 1e307};
     for (size_t n = 0; n < sizeof sizes / sizeof *sizes; n++)
         for (int unit = 0; unit < 2; unit++) {
-            struct dp_behind behind = {.threads = 1};
+            struct dp_transformed transformed = {.threads = 1};
             fill(sizes[n]);
-            take(&behind, transform_of(unit, false), 0, ROWS);
+            take(&transformed, transform_of(unit, false), 0, ROWS);
             for (size_t i = 0; i < ROWS; i++) {
                 long double norm2 = 0;
-                struct dp_row z = dp_behind_row(&behind, i);
+                struct dp_row z = dp_transformed_row(&transformed, i);
                 assert_int_equal(z.count, WIDTH);
                 for (size_t k = 0; k < WIDTH; k++)
                     norm2 += (long double)z.values[k] * (long double)z.values[k];
                 assert_true(norm2 <= 1);
-                assert_true(dp_behind_norm2(&behind, i) == dp_row_norm2(z));
+                assert_true(dp_transformed_norm2(&transformed, i) == dp_row_norm2(z));
                 if (sizes[n] == 1e30)
                     assert_true(norm2 > 0.999L);
             }
-            dp_behind_close(&behind);
+            dp_transformed_close(&transformed);
         }
 }
 
@@ -124,18 +124,19 @@ static void a_score_is_that_of_the_row_that_was_cut(void **state)
 {
     (void)state;
     for (int how = 0; how < 4; how++) {
-        struct dp_behind behind = {.threads = 1};
+        struct dp_transformed transformed = {.threads = 1};
         fill(0.75);
-        take(&behind, transform_of(how & 1, how & 2), 0, ROWS);
+        take(&transformed, transform_of(how & 1, how & 2), 0, ROWS);
         size_t cut = 0;
         for (size_t i = 0; i < ROWS; i++) {
-            double s = dp_behind_cut(&behind, i), norm2 = 0, length2 = 0.25;
+            double s = dp_transformed_cut(&transformed, i), norm2 = 0, length2 = 0.25;
             for (size_t j = 0; j < COLS; j++)
                 length2 += (double)x[i * COLS + j] * (double)x[i * COLS + j];
             for (size_t k = 0; k < WIDTH; k++) {
                 double product = product_of(i, k, COLS + 1, 0.5);
                 norm2 += product * product;
-                assert_true(fabs((double)dp_behind_row(&behind, i).values[k] - s * product) <= 0x1p-24 * fabs(s * product));
+                assert_true(fabs((double)dp_transformed_row(&transformed, i).values[k] - s * product) <=
+                            0x1p-24 * fabs(s * product));
             }
             double expected = how & 1 ? 1 / sqrt(length2) : 1;
             cut += norm2 * expected * expected > 1;
@@ -144,14 +145,14 @@ static void a_score_is_that_of_the_row_that_was_cut(void **state)
             assert_true(fabs(s / expected - 1) < 0x1p-21);
         }
         assert_true(cut > ROWS / 10 && cut < ROWS);
-        dp_behind_close(&behind);
+        dp_transformed_close(&transformed);
     }
 }
 
 static void z_does_not_depend_on_threads_or_the_rest_of_the_batch(void **state)
 {
     (void)state;
-    struct dp_behind all = {.threads = 1}, three = {.threads = 3}, part = {.threads = 2};
+    struct dp_transformed all = {.threads = 1}, three = {.threads = 3}, part = {.threads = 2};
     fill(2);
     take(&all, transform_of(false, false), 0, ROWS);
     take(&three, transform_of(false, false), 0, ROWS);
@@ -168,34 +169,34 @@ static void z_does_not_depend_on_threads_or_the_rest_of_the_batch(void **state)
     matrix[5] -= 0x1p-40;
     take(&three, transform_of(false, false), 0, ROWS);
     assert_memory_equal(all.z, three.z, (size_t)ROWS * WIDTH * sizeof *all.z);
-    dp_behind_close(&all);
-    dp_behind_close(&three);
-    dp_behind_close(&part);
+    dp_transformed_close(&all);
+    dp_transformed_close(&three);
+    dp_transformed_close(&part);
 }
 
 static void rows_and_transforms_that_are_none(void **state)
 {
     (void)state;
-    struct dp_behind behind = {.threads = 1};
+    struct dp_transformed transformed = {.threads = 1};
     struct dp_frame *frame;
     struct dp_err err = {0};
     fill(2);
     x[3 * COLS + 4] = NAN;
     x[4 * COLS + 4] = INFINITY;
-    take(&behind, transform_of(false, false), 0, ROWS);
+    take(&transformed, transform_of(false, false), 0, ROWS);
     for (size_t i = 3; i < 5; i++)
         for (size_t k = 0; k < WIDTH; k++)
-            assert_true(dp_behind_row(&behind, i).values[k] == 0);
-    assert_true(dp_behind_norm2(&behind, 5) > 0);
+            assert_true(dp_transformed_row(&transformed, i).values[k] == 0);
+    assert_true(dp_transformed_norm2(&transformed, 5) > 0);
     assert_int_equal(dp_frame_new(&frame, NULL), 0);
     frame->lap = 9;
     matrix[7] = NAN;
     struct dp_transform t = transform_of(false, false);
-    struct dp_behind_batch batch = {.count = 1, .features = COLS, .id = everyone, .x = x};
-    assert_int_equal(dp_behind_take(&behind, &t, &batch, frame, &err), DP_E_RUN);
+    struct dp_transformed_batch batch = {.count = 1, .features = COLS, .id = everyone, .x = x};
+    assert_int_equal(dp_transformed_take(&transformed, &t, &batch, frame, &err), DP_E_RUN);
     assert_string_equal(err.message, "the transform of lap 9 is not finite");
     dp_frame_free(frame);
-    dp_behind_close(&behind);
+    dp_transformed_close(&transformed);
 }
 
 int main(void)

@@ -2,8 +2,8 @@
  * floats is at most 1. Each z is computed when a batch has its row for the first time, and kept until the transform changes;
  * inline rows are transformed in each lap. z depends only on its own row, not on the rest of the batch or the number of
  * threads. If T x is not finite, z is zero. */
-#ifndef DP_STAGES_BEHIND_H
-#define DP_STAGES_BEHIND_H
+#ifndef DP_STAGES_TRANSFORMED_H
+#define DP_STAGES_TRANSFORMED_H
 
 #include <stdbool.h>
 
@@ -12,7 +12,7 @@
 #include "model/transform.h"
 
 /* State of a stage between laps. Set threads; everything else starts zeroed. */
-struct dp_behind {
+struct dp_transformed {
     int threads;
     double *matrix; /* the transform of the kept rows; NULL: none yet */
     bool unit, uncut;
@@ -29,7 +29,7 @@ struct dp_behind {
 };
 
 /* A batch to transform. */
-struct dp_behind_batch {
+struct dp_transformed_batch {
     size_t count, features;
     double constant;                  /* constant after the row's own columns, if the transform has one column more */
     const int64_t *id;                /* row numbers; with a data set, z is kept under this number */
@@ -38,23 +38,23 @@ struct dp_behind_batch {
 };
 
 /* Computes the rows of the batch that are not kept yet. DP_E_RUN: the transform is not finite; no memory. */
-int dp_behind_take(struct dp_behind *behind, const struct dp_transform *transform, const struct dp_behind_batch *batch,
-                   const struct dp_frame *frame, struct dp_err *err);
+int dp_transformed_take(struct dp_transformed *transformed, const struct dp_transform *transform,
+                        const struct dp_transformed_batch *batch, const struct dp_frame *frame, struct dp_err *err);
 
-void dp_behind_close(struct dp_behind *behind);
+void dp_transformed_close(struct dp_transformed *transformed);
 
 /* z of row `at`: a row number of the data set, or the place in the batch if rows are inline. */
-static inline struct dp_row dp_behind_row(const struct dp_behind *behind, size_t at)
+static inline struct dp_row dp_transformed_row(const struct dp_transformed *transformed, size_t at)
 {
-    return dp_row_dense(behind->z + at * behind->width, behind->width);
+    return dp_row_dense(transformed->z + at * transformed->width, transformed->width);
 }
-static inline double dp_behind_cut(const struct dp_behind *behind, size_t at)
+static inline double dp_transformed_cut(const struct dp_transformed *transformed, size_t at)
 {
-    return behind->cut[at];
+    return transformed->cut[at];
 }
-static inline double dp_behind_norm2(const struct dp_behind *behind, size_t at)
+static inline double dp_transformed_norm2(const struct dp_transformed *transformed, size_t at)
 {
-    return behind->norm2[at];
+    return transformed->norm2[at];
 }
 
 #endif

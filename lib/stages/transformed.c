@@ -1,0 +1,158 @@
+#include "stages/transformed.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+/* Below 1 by more than the rounding to floats adds to a norm. */
+#define LONGEST (1 - 0x1p-22)
+
+static void forget(struct dp_transformed *transformed)
+{
+    dp_panels_close(&transformed->panels);
+    free(transformed->matrix);
+    free(transformed->z);
+    free(transformed->cut);
+    free(transformed->norm2);
+    free(transformed->made);
+    free(transformed->wide);
+    free(transformed->product);
+    transformed->matrix = NULL;
+    transformed->z = NULL;
+    transformed->cut = transformed->norm2 = NULL;
+    transformed->made = NULL;
+    transformed->wide = transformed->product = NULL;
+    transformed->rows = transformed->width = 0;
+}
+
+void dp_transformed_close(struct dp_transformed *transformed)
+{
+    forget(transformed);
+    free(transformed->todo);
+    transformed->todo = NULL;
+}
+
+static bool same(const struct dp_transformed *transformed, const struct dp_transform *t)
+{
+    return transformed->matrix != NULL && transformed->panels.rows == t->rows && transformed->panels.cols == t->cols &&
+           transformed->unit == t->unit && transformed->uncut == t->uncut &&
+           memcmp(transformed->matrix, t->matrix, t->rows * t->cols * sizeof *t->matrix) == 0;
+}
+
+static int set(struct dp_transformed *transformed, const struct dp_transform *t, const struct dp_frame *frame,
+               struct dp_err *err)
+{
+    size_t entries = t->rows * t->cols, threads = (size_t)transformed->threads;
+    forget(transformed);
+    int rc = dp_transform_check(t, frame, err);
+    if (rc == DP_OK)
+        rc = dp_panels_open(&transformed->panels, t->matrix, t->rows, t->cols, err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&transformed->wide, threads * dp_panels_room(&transformed->panels), sizeof(double), err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&transformed->product, threads * DP_PANELS_ROWS * t->rows, sizeof(double), err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&transformed->matrix, entries, sizeof(double), err);
+    if (rc != DP_OK)
+        return rc;
+    memcpy(transformed->matrix, t->matrix, entries * sizeof(double));
+    transformed->width = t->rows;
+    transformed->unit = t->unit;
+    transformed->uncut = t->uncut;
+    return DP_OK;
+}
+
+/* Room for so many rows. Only rows that are computed take memory: untouched pages of zeros take none. */
+static int make_room(struct dp_transformed *transformed, size_t rows, struct dp_err *err)
+{
+    if (rows <= transformed->rows)
+        return DP_OK;
+    free(transformed->z);
+    free(transformed->cut);
+    free(transformed->norm2);
+    free(transformed->made);
+    transformed->z = NULL;
+    transformed->cut = transformed->norm2 = NULL;
+    transformed->made = NULL;
+    transformed->rows = 0;
+    int rc = dp_alloc(&transformed->z, rows, transformed->width * sizeof(float), err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&transformed->cut, rows, sizeof(double), err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&transformed->norm2, rows, sizeof(double), err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&transformed->made, rows / 64 + 1, sizeof(uint64_t), err);
+    transformed->rows = rc == DP_OK ? rows : 0;
+    return rc;
+}
+
+/* Finds the rows of the batch that are not computed yet: all rows, if they are inline. */
+static size_t find_missing(struct dp_transformed *transformed, const struct dp_transformed_batch *batch)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < batch->count; i++) {
+        size_t at = batch->dataset != NULL ? (size_t)batch->id[i] : i;
+        uint64_t bit = (uint64_t)1 << (at % 64);
+        if (batch->dataset == NULL || (transformed->made[at / 64] & bit) == 0)
+            transformed->todo[count++] = i;
+        transformed->made[at / 64] |= bit;
+    }
+    return count;
+}
+
+/* z and s of one row from T x; length: ‖x‖. A row of zeros has no length to be divided by, and stays. */
+static void cut(const struct dp_transformed *transformed, double length, const double *product, float *z, double *s)
+{
+    double norm = sqrt(dp_norm2(product, transformed->width)), factor = transformed->unit && length > 0 ? 1 / length : 1;
+    if (!transformed->uncut && norm * factor > LONGEST)
+        factor = LONGEST / norm;
+    *s = isfinite(norm) && isfinite(factor) ? factor : 0;
+    for (size_t k = 0; k < transformed->width; k++)
+        z[k] = *s > 0 ? (float)(*s * product[k]) : 0;
+}
+
+static void make_block(struct dp_transformed *transformed, const struct dp_transformed_batch *batch, const size_t *todo,
+                       size_t count, size_t thread)
+{
+    struct dp_row rows[DP_PANELS_ROWS] = {{0}};
+    double *wide = transformed->wide + thread * dp_panels_room(&transformed->panels);
+    double *product = transformed->product + thread * DP_PANELS_ROWS * transformed->width;
+    for (size_t i = 0; i < count; i++)
+        rows[i] = batch->dataset != NULL ? dp_dataset_row(batch->dataset, (size_t)batch->id[todo[i]])
+                                         : dp_row_dense(batch->x + todo[i] * batch->features, batch->features);
+    dp_panels_multiply(&transformed->panels, rows, count, batch->features, batch->constant, wide, product);
+    for (size_t i = 0; i < count; i++) {
+        size_t at = batch->dataset != NULL ? (size_t)batch->id[todo[i]] : todo[i];
+        double length = sqrt(dp_row_norm2(rows[i]) + batch->constant * batch->constant);
+        cut(transformed, length, product + i * transformed->width, transformed->z + at * transformed->width,
+            &transformed->cut[at]);
+        transformed->norm2[at] = dp_row_norm2(dp_transformed_row(transformed, at));
+    }
+}
+
+static void make(struct dp_transformed *transformed, const struct dp_transformed_batch *batch, size_t count)
+{
+    size_t blocks = (count + DP_PANELS_ROWS - 1) / DP_PANELS_ROWS;
+#pragma omp parallel for num_threads(transformed->threads) schedule(static) if (transformed->threads > 1 && blocks > 1)
+    for (size_t b = 0; b < blocks; b++) {
+        size_t first = b * DP_PANELS_ROWS, left = count - first;
+        make_block(transformed, batch, transformed->todo + first, left < DP_PANELS_ROWS ? left : DP_PANELS_ROWS,
+                   (size_t)omp_get_thread_num());
+    }
+}
+
+int dp_transformed_take(struct dp_transformed *transformed, const struct dp_transform *transform,
+                        const struct dp_transformed_batch *batch, const struct dp_frame *frame, struct dp_err *err)
+{
+    int rc = same(transformed, transform) ? DP_OK : set(transformed, transform, frame, err);
+    if (rc == DP_OK)
+        rc = make_room(transformed, batch->dataset != NULL ? batch->dataset->rows : batch->count, err);
+    if (rc == DP_OK)
+        rc = dp_grow(&transformed->todo, &transformed->todo_capacity, batch->count, sizeof *transformed->todo, err);
+    if (rc == DP_OK)
+        make(transformed, batch, find_missing(transformed, batch));
+    return rc;
+}

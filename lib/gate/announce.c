@@ -67,6 +67,7 @@ static int records_of(const struct dp_announcement *a, const char *kind, struct 
         records[count] = a->hello->record[i];
         records[count].gathered = records[count].shares;
         records[count].means = DP_MEANS_NONE;
+        records[count].follows = 0;
         records[count++].on[0] = '\0';
     }
     return count;

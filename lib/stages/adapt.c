@@ -203,6 +203,12 @@ static int adapt_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp
                            dp_fields[record->of].key, kind);
         if (record->of != DP_F_SUM || !noise)
             continue;
+        if (!isnan(o->clip) && !(record->follows & DP_FOLLOWS_BOUND))
+            return dp_fail(err, DP_E_USAGE, "laps%s do not take the clip bound that is chosen here: dp-clip needs --follow",
+                           kind);
+        if (!isnan(o->multiplier) && !(record->follows & DP_FOLLOWS_MULTIPLIER))
+            return dp_fail(err, DP_E_USAGE, "laps%s do not take the multiplier that is chosen here: dp-noise needs --follow",
+                           kind);
         if (!isnan(o->clip) && record->bound > 0 && fabs(record->bound - o->clip) > 1e-9 * o->clip)
             return dp_fail(err, DP_E_USAGE,
                            "laps%s have a clip bound of %g, not %g: dp-clip needs --follow, and to begin with the same value",

@@ -145,6 +145,7 @@ static int clip_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_
     int rc = !isnan(o->adaptive) && stage->on != NULL ? check_followers(stage, frame, err) : DP_OK;
     for (int at = 0; rc == DP_OK && (open = dp_announced(stage, frame, DP_F_NONE, &at)) != NULL;) {
         dp_record_bound(open, DP_F_SUM, dp_adjacency_chosen(o->adjacency), o->clip);
+        open->follows |= o->follow ? DP_FOLLOWS_BOUND : 0;
         struct dp_record count = *open;
         dp_record_bound(&count, DP_F_WITHIN, count.adjacency, 0.5);
         count.means = DP_MEANS_NONE;

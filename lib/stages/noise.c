@@ -164,8 +164,10 @@ static int noise_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp
     struct dp_record *record;
     int rc = check_share(stage, err);
     for (int at = 0; rc == DP_OK && (record = dp_announced(stage, frame, DP_F_SUM, &at)) != NULL;)
-        if (is_open(&record->query))
+        if (is_open(&record->query)) {
+            record->follows |= o->follow ? DP_FOLLOWS_MULTIPLIER : 0;
             rc = complete(stage, record, kind_of(o), o->multiplier, err);
+        }
     for (int at = 0; !isnan(o->count_multiplier) && (record = dp_announced(stage, frame, DP_F_WITHIN, &at)) != NULL;)
         if (rc == DP_OK && is_open(&record->query))
             rc = complete(stage, record, DP_QUERY_GAUSSIAN, o->count_multiplier, err);

@@ -119,8 +119,12 @@ static int bare_records(struct dp_frame *hello, struct dp_err *err)
     for (int i = 0; rc == DP_OK && i < hello->records; i++) {
         const struct dp_record *from = &hello->record[i];
         bool known = text != NULL ? dp_laps_find(&laps, from->on) >= 0 : from->on[0] == '\0';
-        struct dp_record to = {
-            .of = from->of, .means = from->means, .adjacency = from->adjacency, .bound = from->bound, .query = from->query};
+        struct dp_record to = {.of = from->of,
+                               .means = from->means,
+                               .adjacency = from->adjacency,
+                               .bound = from->bound,
+                               .follows = from->follows & (DP_FOLLOWS_BOUND | DP_FOLLOWS_MULTIPLIER),
+                               .query = from->query};
         memcpy(to.on, from->on, sizeof to.on);
         if (known && from->of != DP_F_NONE && from->means != DP_MEANS_NONE)
             hello->record[kept++] = to;

@@ -80,6 +80,8 @@ unsigned dp_record_members(const struct dp_record *record)
         set &= ~(1u << DP_RECORD_on);
     if (record->means == DP_MEANS_NONE)
         set &= ~(1u << DP_RECORD_means);
+    if (record->follows == 0)
+        set &= ~(1u << DP_RECORD_follows);
     if (record->sampler != DP_SAMPLER_REPEATED)
         set &= ~(1u << DP_RECORD_draws | 1u << DP_RECORD_contraction);
     if (record->shares == 0)

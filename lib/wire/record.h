@@ -57,6 +57,9 @@ enum dp_meaning {
     DP_MEANS_COUNT
 };
 
+/* Values that follow what was released, because a stage has --follow. */
+enum { DP_FOLLOWS_BOUND = 1, DP_FOLLOWS_MULTIPLIER = 2 };
+
 /* Names on the wire, for instance "poisson", indexed by the enumerators above. */
 extern const char *const dp_sampler_names[DP_SAMPLER_COUNT];
 extern const char *const dp_adjacency_names[DP_ADJACENCY_COUNT];
@@ -99,6 +102,7 @@ enum dp_record_change {
     X(promised, "promised", REAL, NULL, 0, FIELD, NEVER)  /* the least multiplier that a site was promised; else absent */                               \
     X(on, "on", TEXT, NULL, 0, FIELD, HELLO)              /* hello: the kind of laps that the record is for; "" if laps have no kinds */         \
     X(means, "means", NAME, dp_meaning_names, DP_MEANS_COUNT, FIELD, HELLO) /* hello: meaning of the field for the stage that uses it; else absent */ \
+    X(follows, "follows", INT, NULL, 0, FIELD, HELLO)     /* hello: the values that stages take from dp-adapt, a sum of DP_FOLLOWS_; else absent */ \
     X(query, "noise", KIND, NULL, 0, FIELD, PLANNED)
 /* clang-format on */
 #define DP_RECORD_ON 32 /* with its NUL */
@@ -116,6 +120,7 @@ struct dp_record {
     double promised;
     char on[DP_RECORD_ON];
     enum dp_meaning means;
+    int64_t follows;
     struct dp_query query;
 };
 

@@ -83,10 +83,15 @@ refused() {
 @test "dp-adapt stands behind dp-step, and begins with what the others begin with" {
     refused 2 "dp-adapt: nothing follows from the sum of laps before dp-adapt: put it after the last dp-step" \
         "$grad | $gate --adaptive | dp-adapt --multiplier 2 | dp-step --step 1" --laps 3
+    follows="dp-sample --data small.dp --rate 0.5 | dp-scd-step --data small.dp --loss logistic --lambda 0.1 | dp-clip --data small.dp --clip 1 --follow | dp-noise -z 2 --follow"
     refused 2 "dp-adapt: laps have a noise multiplier of 2, not 3: dp-noise needs --follow, and to begin with the same value" \
-        "$grad | $gate --adaptive | dp-step --step 1 | dp-adapt --multiplier 3" --laps 3
+        "$follows | $gate --adaptive | dp-step | dp-adapt --multiplier 3" --laps 3
     refused 2 "dp-adapt: laps have a clip bound of 1, not 4: dp-clip needs --follow, and to begin with the same value" \
-        "$grad | $gate --adaptive | dp-step --step 1 | dp-adapt --clip 4" --laps 3
+        "$follows | $gate --adaptive | dp-step | dp-adapt --clip 4" --laps 3
+    refused 2 "dp-adapt: laps do not take the multiplier that is chosen here: dp-noise needs --follow" \
+        "$grad | $gate --adaptive | dp-step --step 1 | dp-adapt --multiplier 2" --laps 3
+    refused 2 "dp-adapt: laps do not take the clip bound that is chosen here: dp-clip needs --follow" \
+        "$grad | $gate --adaptive | dp-step --step 1 | dp-adapt --clip 1" --laps 3
 }
 
 @test "a loss that does not suit the labels is refused before laps of another kind are paid for" {

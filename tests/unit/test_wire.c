@@ -55,6 +55,7 @@ static struct dp_frame *full_lap(void)
          1.125,
          "",
          DP_MEANS_NONE,
+         6,
          {.kind = DP_QUERY_GAUSSIAN, .multiplier = 1.25}},
         {DP_F_NONE,
          DP_SAMPLER_SHUFFLE,
@@ -74,6 +75,7 @@ static struct dp_frame *full_lap(void)
          0,
          "",
          DP_MEANS_NONE,
+         0,
          {0}},
         {DP_F_WITHIN,
          DP_SAMPLER_REPEATED,
@@ -93,6 +95,7 @@ static struct dp_frame *full_lap(void)
          0,
          "search",
          DP_MEANS_NONE,
+         0,
          {.kind = DP_QUERY_SPARSE_LAPLACE, .epsilon = 1, .query_epsilon = 0.25, .most = 9}},
         {DP_F_CHOICE,
          DP_SAMPLER_FULL,
@@ -112,6 +115,7 @@ static struct dp_frame *full_lap(void)
          0,
          "",
          DP_MEANS_NONE,
+         0,
          {.kind = DP_QUERY_OBJECTIVE, .objective = 2, .curvature = 0.01, .vertices = 1}},
     };
     for (size_t i = 0; i < sizeof records / sizeof *records; i++)

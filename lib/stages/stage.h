@@ -72,7 +72,7 @@ struct dp_stage_class {
     bool compares; /* its saved state is only compared: in a shard any process may continue with any lap */
 };
 
-/* What a stage knows of its process: only the runtime and dp_stage_new set it, and no class changes it. The released
+/* Facts about the process of a stage: only the runtime and dp_stage_new set them, and no class changes them. The released
  * values of a lap do not depend on it. */
 struct dp_stage_runtime {
     int64_t started;                          /* seconds since 1970; 0 for unknown */

@@ -10,10 +10,8 @@ int dp_alloc(void *out, size_t count, size_t size, struct dp_err *err)
     size_t bytes;
     bool fits = !__builtin_mul_overflow(count, size, &bytes) && bytes <= PTRDIFF_MAX;
     void *block = fits ? calloc(1, bytes > 0 ? bytes : 1) : NULL;
-    if (block == NULL)
-        return dp_fail(err, DP_E_RUN, "out of memory (%zu × %zu bytes)", count, size);
     memcpy(out, &block, sizeof block);
-    return DP_OK;
+    return block != NULL ? DP_OK : dp_fail(err, DP_E_RUN, "out of memory (%zu × %zu bytes)", count, size);
 }
 
 int dp_grow(void *block, size_t *capacity, size_t need, size_t size, struct dp_err *err)

@@ -6,7 +6,7 @@
 
 #include "base/err.h"
 
-/* *out = count × size zeroed bytes. DP_E_RUN when the product overflows or memory is short. */
+/* *out = count × size zeroed bytes. DP_E_RUN, and *out is NULL, when the product overflows or memory is short. */
 int dp_alloc(void *out, size_t count, size_t size, struct dp_err *err);
 
 /* Grows *block so that it holds `need` elements (doubling); *capacity is in elements. Contents are kept. */

@@ -190,7 +190,9 @@ static void memory_checks_overflow(void **state)
     void *block = NULL;
     int *numbers = NULL;
     size_t capacity = 0;
+    block = &err;
     assert_int_equal(dp_alloc(&block, SIZE_MAX / 2, 16, &err), DP_E_RUN);
+    assert_null(block); /* so that it may be freed */
     assert_int_equal(dp_grow(&numbers, &capacity, 10, sizeof *numbers, &err), DP_OK);
     numbers[9] = 5;
     assert_int_equal(dp_grow(&numbers, &capacity, 11, sizeof *numbers, &err), DP_OK);

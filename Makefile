@@ -93,7 +93,9 @@ $(BUILD)/lib/libdpline.so.$(VERSION): $(LIB_OBJ) lib/public/dpline.map
 	ln -sf libdpline.so.$(VERSION) $(BUILD)/lib/libdpline.so.$(SOVERSION)
 	ln -sf libdpline.so.$(SOVERSION) $(BUILD)/lib/libdpline.so
 
-# bin/dp-NAME.c, with the files of bin/NAME/ where it has more than one.
+# bin/dp-NAME.c, with the files of bin/NAME/ where it has more than one. Objects stay: make would remove them after the first build,
+# and the next make, perhaps of a test, would link everything again.
+.PRECIOUS: $(BUILD)/obj/bin/%.o
 $(BUILD)/obj/bin/%.o: bin/%.c Makefile | packages
 	$(call say,CC,$<)
 	@mkdir -p $(@D)

@@ -36,6 +36,10 @@ per_lap() {
     grown=$((after - before))
 }
 
+# about COUNT: what a run makes before its first lap and after its last one differs by a few calls from run to run. One more in
+# each lap would make at least 10.
+about() { [ $((grown - $1)) -lt 5 ] && [ $((grown - $1)) -gt -5 ] || fail "$grown calls, not about $1"; }
+
 @test "a fused lap allocates nothing" {
     case $BUILD in *asan*) skip "sanitizers have allocators of their own" ;; esac
     per_lap allocations
@@ -75,11 +79,11 @@ per_lap() {
 @test "between processes a frame takes one write and one read" {
     need_strace
     per_lap calls processes write
-    assert_equal "$grown" 360
+    about 360
     per_lap calls processes read
-    assert_equal "$grown" 360
+    about 360
     per_lap calls processes poll ppoll select pselect6 epoll_wait
-    assert_equal "$grown" 0
+    about 0
 }
 
 @test "so does a frame that is larger than a pipe is at first" {
@@ -87,7 +91,8 @@ per_lap() {
     dp-synth classification --rows 60 --cols 20000 --classes 2 --seed 7 -o small.dp -q --force
     RUN=${RUN/--average polynomial/}
     before=$(calls processes 10 "$RUN" read write) after=$(calls processes 20 "$RUN" read write)
-    assert_equal $((after - before)) 120
+    grown=$((after - before))
+    about 120
 }
 
 @test "a stage that waits for a frame ends with whoever reads it, before and while it waits" {

@@ -6,11 +6,8 @@ set -euo pipefail
 . "$(dirname "$(readlink -f "$0")")/options.sh"
 summary="Train by private stochastic gradient descent with noise adapted to the step sizes (ADP-SGD)."
 options_of_data dp-grad logistic softmax
-option lambda 1e-5 L "L2 regularisation"
-option intercept 0 V "value of a constant column to append, 0 for none"
-option epochs 10 E "passes over the data" number
-option batch 100 B "expected rows per lap" whole
-option clip 1 C "bound on one person's gradient" number
+options_of_gradients
+option network '' TEXT "train a network of these layers, see dp-net-grad"
 option step 10 ETA "step size"
 option schedule sqrt:20:1 B "divide it by b_t: adaptive, $schedules"
 option threads 1 N "threads of the stage that reads rows"
@@ -26,7 +23,7 @@ sigma=${multiplier:-$(dp-account sigma --epsilon "$epsilon" --delta "$delta" --r
     --laps "$laps" --adjacency "$adjacency" ${schedule:+--schedule "$schedule"})}
 loop "
   dp-sample  --data $dir --rate $rate |
-  dp-grad    --data $dir --loss $loss --lambda $lambda --intercept $intercept --clip $clip \
+  $gradients --data $dir --loss $loss --lambda $lambda $of_model --clip $clip \
              --threads $threads --adjacency $adjacency |
   dp-noise   --multiplier $sigma $noise |
   dp-account --epsilon $epsilon --delta $delta$gate |

@@ -4,11 +4,8 @@ set -euo pipefail
 . "$(dirname "$(readlink -f "$0")")/options.sh"
 summary="Train by Adam on private gradients (DP-Adam)."
 options_of_data dp-grad logistic softmax
-option lambda 1e-5 L "L2 regularisation"
-option intercept 0 V "value of a constant column to append, 0 for none"
-option epochs 10 E "passes over the data" number
-option batch 100 B "expected rows per lap" whole
-option clip 1 C "bound on one person's gradient" number
+options_of_gradients
+option network '' TEXT "train a network of these layers, see dp-net-grad"
 option step 0.05 ETA "step size"
 option schedule constant B "divide it by b_t: $schedules"
 option threads 1 N "threads of the stage that reads rows"
@@ -19,7 +16,7 @@ sigma=${multiplier:-$(dp-account sigma --epsilon "$epsilon" --delta "$delta" --r
     --laps "$laps" --adjacency "$adjacency")}
 loop "
   dp-sample  --data $dir --rate $rate |
-  dp-grad    --data $dir --loss $loss --lambda $lambda --intercept $intercept --clip $clip \
+  $gradients --data $dir --loss $loss --lambda $lambda $of_model --clip $clip \
              --threads $threads --adjacency $adjacency |
   dp-noise   --multiplier $sigma |
   dp-account --epsilon $epsilon --delta $delta$gate |

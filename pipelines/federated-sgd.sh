@@ -6,11 +6,7 @@ set -euo pipefail
 summary="Train by DP-SGD, on rows that stay where they are."
 options_of_sites
 options_of_data dp-grad logistic softmax
-option lambda 1e-5 L "L2 regularisation"
-option intercept 0 V "value of a constant column to append, 0 for none"
-option epochs 10 E "passes over the data" number
-option batch 100 B "expected rows per lap" whole
-option clip 1 C "bound on one person's gradient" number
+options_of_gradients
 option step 1 ETA "step size"
 option schedule constant B "divide it by b_t: $schedules"
 option threads 1 N "threads of the stage that reads rows"

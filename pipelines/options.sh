@@ -33,6 +33,15 @@ options_of_data() {
     option loss '' LOSS "(default $2; $numbers for a regression${many_classes:+, $many_classes for three classes or more})"
 }
 
+# clipped gradients of a linear model; with --network, of a network
+options_of_gradients() {
+    option lambda 1e-5 L "L2 regularisation"
+    option intercept 0 V "value of a constant column to append, 0 for none"
+    option epochs 10 E "passes over the data" number
+    option batch 100 B "expected rows per lap" whole
+    option clip 1 C "bound on one person's gradient" number
+}
+
 options_of_budget() {
     option epsilon 1 E "privacy budget"
     option delta 1e-5 D "probability that epsilon may fail to bound"
@@ -131,6 +140,7 @@ check_values() {
 #   $dir    the data set                     $rate, $laps  of --batch rows, in --epochs passes over $rows, the number of persons
 #   $gate   the ledger, for dp-account       $seeded       --allow-seeded, if there is a seed
 #   $adjacency, $by (the schedule)           $sensitivity  in clips: 1, and 2 for replace-one
+#   $gradients, the stage that sums gradients of a linear model or a network, and $of_model, the intercept or the layers
 # A run over several machines defines where(), which sets the role of this machine.
 options() {
     local classes=2 # where there are no rows
@@ -199,6 +209,8 @@ quote_options() {
     gate=${no_ledger:+ $no_ledger}${partial:+ $partial}${ledger:+ --ledger $(in_text "$ledger")}
     gate+=${registry:+ --registry $(in_text "$registry")}${no_registry:+ $no_registry}${seeded:+ $seeded}
     adjacency=$(in_text "$adjacency")
+    gradients='dp-grad   ' of_model="--intercept $intercept"
+    [ -z "$network" ] || gradients=dp-net-grad of_model="--network $(in_text "$network")"
     sensitivity=1
     [ "$adjacency" != replace-one ] || sensitivity=2
 }
@@ -286,4 +298,4 @@ schedules='constant, inverse, sqrt:A:C, linear[:E], linear-decay[:E], cosine[:E]
 usages=('--data DIR [options]') note=''
 # for options that a pipeline does not declare
 data='' rows='' loss='' losses_of='' epochs='' batch='' schedule='' adjacency='' ledger='' no_ledger='' registry='' no_registry='' partial=''
-init='' checkpoint='' checkpoint_every='' resume='' operand='' plan='' laps=1 quiet=''
+init='' checkpoint='' checkpoint_every='' resume='' operand='' plan='' laps=1 quiet='' intercept='' network=''

@@ -5,11 +5,7 @@ set -euo pipefail
 . "$(dirname "$(readlink -f "$0")")/options.sh"
 summary="Train by private stochastic gradient descent of a random number of laps (RRPSGD)."
 options_of_data dp-grad logistic softmax
-option lambda 1e-5 L "L2 regularisation"
-option intercept 0 V "value of a constant column to append, 0 for none"
-option epochs 10 E "passes over the data" number
-option batch 100 B "expected rows per lap" whole
-option clip 1 C "bound on one person's gradient" number
+options_of_gradients
 option step 1 ETA "step size"
 option schedule constant B "divide it by b_t: constant or a file, which needs --smoothness"
 option rounds random R "laps of the run, up to --epochs"

@@ -68,6 +68,8 @@ static void print_training(const struct dp_frame *frame, const struct dp_form *f
     if (dp_frame_has(frame, DP_F_LAMBDA))
         fprintf(out, ", lambda %s", number(dp_frame_real(frame, DP_F_LAMBDA, 0), text, sizeof text));
     fputc('\n', out);
+    if (dp_frame_has(frame, DP_F_NETWORK))
+        fprintf(out, "network: %s\n", dp_frame_text(frame, DP_F_NETWORK, ""));
     if (dp_frame_has(frame, DP_F_LABELS))
         fprintf(out, "classes: %s\n", dp_frame_text(frame, DP_F_LABELS, ""));
     fprintf(out, "laps: %lld", (long long)frame->lap);

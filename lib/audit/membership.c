@@ -80,6 +80,8 @@ static int open_feature(struct audit *a, struct dp_err *err)
         a->form = dp_form_for(&dp_family_linear, a->data->cols, 1, dp_frame_real(a->token, DP_F_INTERCEPT, 0));
     else
         rc = dp_form_read(&a->form, a->token, err);
+    if (rc == DP_OK && a->form.family != &dp_family_linear)
+        rc = dp_fail(err, DP_E_USAGE, "the audit needs a linear model; this one is a %s", a->form.family->name);
     if (rc == DP_OK && a->form.features != a->data->cols)
         rc = dp_fail(err, DP_E_RUN, "the model of lap %lld does not have the shape of the data", (long long)a->token->lap);
     if (rc != DP_OK)
@@ -126,7 +128,7 @@ static int read_feature(struct audit *a, struct dp_err *err)
     memset(a->moved, 0, a->form.rows * a->form.cols * sizeof *a->moved);
     rc = dp_sum_add(&sum, a->form.rows, a->form.cols, a->moved, err);
     if (rc == DP_OK)
-        a->form.family->score(&a->form, a->moved, &canary, 1, NULL, a->feature, NULL);
+        a->form.family->score(&a->form, a->moved, &canary, 1, NULL, a->feature, NULL, NULL);
     return rc;
 }
 

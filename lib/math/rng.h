@@ -28,6 +28,7 @@ enum dp_purpose {
     DP_DRAW_SETTING,          /* the setting of each trial */
     DP_DRAW_SCORE_NOISE,      /* on the score of each trial */
     DP_DRAW_LEAVES = 32,      /* synthetic images, which are public */
+    DP_DRAW_WEIGHTS,          /* initial weights of networks, which are public */
 };
 
 /* A key from the kernel's CSPRNG. */

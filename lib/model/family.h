@@ -9,8 +9,8 @@
 #include <stddef.h>
 
 #include "base/err.h"
-#include "math/rng.h"
 #include "math/vec.h"
+#include "nets/net.h"
 #include "wire/frame.h"
 
 /* The shape of a model. All of it is public. */
@@ -20,6 +20,7 @@ struct dp_form {
     size_t outputs;    /* scores of a row, see dp_loss_outputs */
     double intercept;  /* value of a constant column after the row's own; 0: no such column */
     size_t rows, cols; /* shape of the matrix of parameters */
+    struct dp_net net; /* family network; otherwise zeros */
 };
 
 struct dp_family {
@@ -32,17 +33,32 @@ struct dp_family {
     /* The inverse: sets features and outputs from rows, cols and intercept. False when no model has that shape. */
     bool (*read)(struct dp_form *form);
 
-    /* The initial parameters of a run, rows × cols. key: the stage's key, for a family that draws them at random. */
-    void (*start)(const struct dp_form *form, const struct dp_key *key, double *parameters);
+    /* The initial parameters of a run, rows × cols, the same for all sites. */
+    void (*start)(const struct dp_form *form, double *parameters);
+
+    /* Memory that score needs for one thread. NULL: it needs none. DP_E_RUN: memory is short.
+     * *room is released by close_room. */
+    int (*open_room)(const struct dp_form *form, void **room, struct dp_err *err);
+    void (*close_room)(void *room);
 
     /* scores: count × outputs, for count ≤ DP_ROWS rows. next and norm2 as for dp_rows_dot; both may be NULL. next: count rows
      * that are needed soon. norm2: gets the squared norms of the rows, without the constant. */
     void (*score)(const struct dp_form *form, const double *parameters, const struct dp_row *rows, size_t count,
-                  const struct dp_row *next, double *scores, double *norm2);
+                  const struct dp_row *next, double *scores, double *norm2, void *room);
 };
 
 /* u_k = w_k·x for each output k, where x may end in a constant: outputs × columns. */
 extern const struct dp_family dp_family_linear;
+
+/* A network (nets/net.h): 1 × number of parameters. The frame has its text. */
+extern const struct dp_family dp_family_network;
+
+/* The form of a network. DP_E_RUN: the text is no network. */
+int dp_form_network(struct dp_form *form, const char *text, struct dp_err *err);
+
+/* open_room and close_room of the form's family; *room is NULL if it needs none. */
+int dp_form_room(const struct dp_form *form, void **room, struct dp_err *err);
+void dp_form_leave(const struct dp_form *form, void *room);
 
 /* The form of models of a family for such data. */
 struct dp_form dp_form_for(const struct dp_family *family, size_t features, size_t outputs, double intercept);
@@ -52,7 +68,6 @@ int dp_form_read(struct dp_form *form, const struct dp_frame *frame, struct dp_e
 
 /* The model that a stage trains. *model is borrowed from the frame and must have this form. If the frame has no model, it gets
  * the initial one. */
-int dp_form_model(const struct dp_form *form, struct dp_frame *frame, const struct dp_key *key, const double **model,
-                  struct dp_err *err);
+int dp_form_model(const struct dp_form *form, struct dp_frame *frame, const double **model, struct dp_err *err);
 
 #endif

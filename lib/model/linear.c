@@ -18,15 +18,15 @@ static bool read(struct dp_form *form)
 }
 
 /* The initial weights are zero. */
-static void start(const struct dp_form *form, const struct dp_key *key, double *weights)
+static void start(const struct dp_form *form, double *weights)
 {
-    (void)key;
     memset(weights, 0, form->rows * form->cols * sizeof *weights);
 }
 
 static void score(const struct dp_form *form, const double *weights, const struct dp_row *rows, size_t count,
-                  const struct dp_row *next, double *scores, double *norm2)
+                  const struct dp_row *next, double *scores, double *norm2, void *room)
 {
+    (void)room;
     dp_rows_dot(rows, count, next, weights, form->outputs, form->cols, scores, norm2);
     for (size_t i = 0; form->intercept != 0 && i < count; i++)
         for (size_t k = 0; k < form->outputs; k++)

@@ -26,6 +26,9 @@ static int check_start(const struct dp_training *t, const struct dp_frame *frame
         return dp_fail(err, DP_E_RUN, "the model to start from was trained by another method");
     if (strcmp(dp_frame_text(frame, DP_F_FAMILY, dp_family_linear.name), t->family->name) != 0)
         return dp_fail(err, DP_E_RUN, "the model to start from is of another family");
+    if (strcmp(dp_frame_text(frame, DP_F_NETWORK, ""), t->network != NULL ? t->network : "") != 0)
+        return dp_fail(err, DP_E_RUN, "the model to start from is another network: '%.200s'",
+                       dp_frame_text(frame, DP_F_NETWORK, ""));
     if (dp_frame_real(frame, DP_F_SCALE, 0) != t->scale)
         return dp_fail(err, DP_E_RUN, "the model to start from has another scale of its weights, by lambda, rows or --scale");
     return DP_OK;
@@ -39,6 +42,8 @@ int dp_training_announce(const struct dp_training *t, struct dp_frame *frame, st
         rc = dp_frame_set_text(frame, DP_F_METHOD, t->method->name, strlen(t->method->name), err);
     if (rc == DP_OK)
         rc = dp_frame_set_text(frame, DP_F_FAMILY, t->family->name, strlen(t->family->name), err);
+    if (rc == DP_OK && t->network != NULL)
+        rc = dp_frame_set_text(frame, DP_F_NETWORK, t->network, strlen(t->network), err);
     if (rc == DP_OK)
         rc = dp_frame_set_text(frame, DP_F_LOSS, loss, strlen(loss), err);
     if (rc != DP_OK)

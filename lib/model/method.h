@@ -24,6 +24,7 @@ bool dp_method_gradients(const struct dp_frame *frame);
 struct dp_training {
     const struct dp_method *method;
     const struct dp_family *family;
+    const char *network; /* family network: its text; otherwise NULL */
     enum dp_loss loss;
     double width, lambda;
     double intercept; /* value of a constant column after the row's own; 0: no such column */

@@ -51,7 +51,8 @@ int dp_predictor_open_for(struct dp_predictor *p, const struct dp_frame *frame, 
     p->label = (struct dp_affine){dp_frame_real(frame, DP_F_LABEL_SCALE, 1), dp_frame_real(frame, DP_F_LABEL_OFFSET, 0)};
     if (p->known && p->loss == DP_LOSS_SOFTMAX && p->form.outputs < 2)
         return dp_fail(err, DP_E_RUN, "the model has softmax loss and one output");
-    return dp_alloc(&p->parameters, p->form.rows * p->form.cols, sizeof *p->parameters, err);
+    rc = dp_alloc(&p->parameters, p->form.rows * p->form.cols, sizeof *p->parameters, err);
+    return rc == DP_OK ? dp_form_room(&p->form, &p->room, err) : rc;
 }
 
 /* DP_E_RUN: both have class names, and they differ in a name or in the order. */
@@ -86,17 +87,18 @@ int dp_predictor_match(const struct dp_predictor *p, const struct dp_frame *fram
                        path, classes > 0 ? "numbers" : "classes");
     if (classes != (int64_t)d->classes)
         return dp_fail(err, DP_E_RUN, "the model has %lld classes, %s has %zu", (long long)classes, path, d->classes);
-    struct dp_form want = dp_form_for(p->form.family, p->form.features, dp_loss_outputs(d->classes), p->form.intercept);
-    if (p->form.outputs != want.outputs)
-        return dp_fail(err, DP_E_RUN, "the model is %zu × %zu, the labels of %s need %zu × %zu", p->form.rows, p->form.cols,
-                       path, want.rows, want.cols);
+    if (p->form.outputs != dp_loss_outputs(d->classes))
+        return dp_fail(err, DP_E_RUN, "the model has %zu outputs, the labels of %s need %zu", p->form.outputs, path,
+                       dp_loss_outputs(d->classes));
     return DP_OK;
 }
 
 void dp_predictor_close(struct dp_predictor *p)
 {
+    dp_form_leave(&p->form, p->room);
     free(p->parameters);
     p->parameters = NULL;
+    p->room = NULL;
 }
 
 int dp_predictor_take(struct dp_predictor *p, const struct dp_frame *frame, struct dp_err *err)
@@ -119,14 +121,14 @@ void dp_predictor_score(const struct dp_predictor *p, const struct dp_dataset *d
             if (i + DP_ROWS < left)
                 next[i] = dp_dataset_row(dataset, from + done + i + DP_ROWS);
         }
-        p->form.family->score(&p->form, p->parameters, row, block, next, scores + done * p->form.outputs, NULL);
+        p->form.family->score(&p->form, p->parameters, row, block, next, scores + done * p->form.outputs, NULL, p->room);
     }
 }
 
 void dp_predictor_score_row(const struct dp_predictor *p, const struct dp_row *row, double *scores)
 {
     const struct dp_row none = {0};
-    p->form.family->score(&p->form, p->parameters, row, 1, &none, scores, NULL);
+    p->form.family->score(&p->form, p->parameters, row, 1, &none, scores, NULL, p->room);
 }
 
 int dp_predictor_check_unseen(const struct dp_frame *frame, const struct dp_dataset *d, const char *path, const char *hint,

@@ -16,6 +16,7 @@ struct dp_predictor {
     double width;
     struct dp_affine label; /* for a regression: converts scores to the units of the label */
     double *parameters;     /* parameters of this form, owned */
+    void *room;             /* of the family, owned */
 };
 
 /* Reads the fields that all laps of a run share. The rows of the data set (`path` names it) must be prepared like the training

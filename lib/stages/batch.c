@@ -315,7 +315,7 @@ void dp_block_score(const struct dp_batch *batch, const struct dp_block *block, 
                     const double *parameters, double *scores, double *norm2)
 {
     form->family->score(form, parameters, block->row, block->count, block->next, scores,
-                        batch->transformed == NULL ? norm2 : NULL);
+                        batch->transformed == NULL ? norm2 : NULL, NULL);
     for (size_t i = 0; norm2 != NULL && i < block->count; i++) {
         if (batch->transformed != NULL)
             norm2[i] = dp_transformed_norm2(batch->transformed, dp_batch_place(batch, block->first + i));

@@ -97,7 +97,8 @@ void dp_batch_block_of(const struct dp_batch *batch, size_t first, size_t count,
 /* The block after this one, which must have rows ahead: less work than dp_batch_block. */
 void dp_block_next(const struct dp_batch *batch, struct dp_block *block);
 
-/* Scores the rows of a block. parameters: of the form. scores: count × outputs. norm2: dp_batch_norm2 of each row, or NULL. */
+/* Scores the rows of a block. parameters: of the form, which is linear. scores: count × outputs. norm2: dp_batch_norm2 of each
+   row, or NULL. */
 void dp_block_score(const struct dp_batch *batch, const struct dp_block *block, const struct dp_form *form,
                     const double *parameters, double *scores, double *norm2);
 

@@ -199,7 +199,7 @@ static int erm_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_ou
     if (rc == DP_OK)
         rc = dp_batch_same_shape(&batch, frame, s->form.cols, s->rows, err);
     if (rc == DP_OK)
-        rc = dp_form_model(&s->form, frame, &stage->key, &model, err);
+        rc = dp_form_model(&s->form, frame, &model, err);
     if (rc == DP_OK)
         rc = lap(stage, frame, &batch, model, err);
     if (rc != DP_OK)

@@ -66,7 +66,7 @@ static void add_rows(const struct dp_erm_risk *r, const double *w, const int64_t
     size_t outputs = s->form.outputs, number[DP_ROWS];
     struct dp_row rows[DP_ROWS];
     for (size_t count; (count = take_rows(r, order, from, to, number, rows)) > 0; from += count) {
-        s->form.family->score(&s->form, w, rows, count, NULL, scores, NULL);
+        s->form.family->score(&s->form, w, rows, count, NULL, scores, NULL, NULL);
         for (size_t i = 0; i < count; i++) {
             double *own = scores + i * outputs;
             if (!s->takes[number[i]])
@@ -101,7 +101,7 @@ static void add_bends(const struct dp_erm_risk *r, const double *v, size_t from,
     size_t number[DP_ROWS];
     struct dp_row rows[DP_ROWS];
     for (size_t count; (count = take_rows(r, NULL, from, to, number, rows)) > 0; from += count) {
-        s->form.family->score(&s->form, v, rows, count, NULL, scores, NULL);
+        s->form.family->score(&s->form, v, rows, count, NULL, scores, NULL, NULL);
         for (size_t i = 0; i < count; i++)
             if (bend_row(s, number[i], scores + i * s->form.outputs))
                 add_row(r, rows[i], scores + i * s->form.outputs, product);
@@ -193,7 +193,7 @@ static void bend_at(void *self, const double *w)
     for (size_t i = 0; i < r->batch->count; i++) {
         struct dp_row row = dp_batch_row(r->batch, i);
         double *bend = s->bend + i * outputs, label = dp_batch_label(r->batch, i);
-        s->form.family->score(&s->form, w, &row, 1, NULL, bend, NULL);
+        s->form.family->score(&s->form, w, &row, 1, NULL, bend, NULL, NULL);
         if (s->loss == DP_LOSS_SOFTMAX) {
             dp_softmax_slope(bend, outputs, 0, bend);
             bend[0] += 1;

@@ -249,7 +249,7 @@ static int grad_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_o
     if (rc == DP_OK)
         rc = dp_batch_same_shape(&batch, frame, s->form.cols, s->rows, err);
     if (rc == DP_OK)
-        rc = dp_form_model(&s->form, frame, &stage->key, &model, err);
+        rc = dp_form_model(&s->form, frame, &model, err);
     if (rc == DP_OK)
         rc = fire_lap(stage, frame, &batch, model, err);
     if (rc != DP_OK)

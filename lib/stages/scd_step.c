@@ -131,7 +131,7 @@ static int get_model(struct dp_stage *stage, struct dp_frame *frame, const doubl
     struct dp_scd *s = stage->state;
     struct dp_form form = dp_form_for(&dp_family_linear, s->cols, s->outputs, 0);
     int rc = s->announced ? DP_OK : announce(s, frame, err);
-    return rc == DP_OK ? dp_form_model(&form, frame, &stage->key, model, err) : rc;
+    return rc == DP_OK ? dp_form_model(&form, frame, model, err) : rc;
 }
 
 double dp_scd_sigma_prime(const struct dp_scd *s, const struct dp_record *m)

@@ -183,7 +183,7 @@ static int lap(struct dp_stage *stage, struct dp_frame *frame, const struct dp_b
     if (rc == DP_OK && candidates->dims[0] != s->ranking.candidates)
         rc = dp_fail(err, DP_E_RUN, "the number of candidates changes during the run");
     if (rc == DP_OK)
-        rc = dp_form_model(&s->form, frame, &stage->key, &model, err);
+        rc = dp_form_model(&s->form, frame, &model, err);
     if (rc == DP_OK)
         rc = dp_frame_make_array(frame, DP_F_CHOICE, DP_I64, 1, 1, &choice, err);
     if (rc != DP_OK)

@@ -14,6 +14,7 @@
     STAGE(window)        \
     STAGE(scd_step)      \
     STAGE(grad)          \
+    STAGE(net_grad)      \
     STAGE(erm)           \
     STAGE(moments)       \
     STAGE(clip)          \

@@ -54,6 +54,7 @@ enum dp_lifetime {
     X(DP_F_TURN, "turn", DP_T_INT, DP_MOVING, LAP)                       /* number of this lap within its kind, from 1 */      \
     X(DP_F_METHOD, "method", DP_T_TEXT, DP_FIXED, MODEL)                 /* "scd-dual", "scd-primal", "gradient", "erm", "selection" */     \
     X(DP_F_FAMILY, "family", DP_T_TEXT, DP_FIXED, MODEL)                 /* family of the model: meaning of model and sum; absent: linear */ \
+    X(DP_F_NETWORK, "network", DP_T_TEXT, DP_FIXED, MODEL)               /* family network: its layers (nets/net.h) */        \
     X(DP_F_LOSS, "loss", DP_T_TEXT, DP_FIXED, MODEL)                                                                           \
     X(DP_F_LOSS_WIDTH, "loss_width", DP_T_REAL, DP_FIXED, MODEL)         /* smoothing of smooth-hinge, delta of huber */       \
     X(DP_F_LAMBDA, "lambda", DP_T_REAL, DP_FIXED, MODEL)                 /* L2 regularisation */                               \

@@ -283,7 +283,7 @@ END
     edit 'classes=4' 'labels=' < model > four
     complains 1 "dp-eval: the model has 4 classes, test.dp has 2" dp-eval --data test.dp -i four
     edit 'classes=' 'labels=' < model > unsaid
-    complains 1 "dp-eval: the model is 1 × 6, the labels of three.dp need 3 × 6" dp-eval --data three.dp -i unsaid
+    complains 1 "dp-eval: the model has 1 outputs, the labels of three.dp need 3" dp-eval --data three.dp -i unsaid
 }
 
 @test "frames that hold no model, or must not be looked at" {

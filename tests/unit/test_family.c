@@ -73,68 +73,43 @@ static void linear_scores(void **state)
     const double w[] = {1, 2, 3, 100, -1, 0, 4, 1000};
     struct dp_form form = dp_form_for(&dp_family_linear, 3, 2, 0.25);
     double u[4];
-    form.family->score(&form, w, rows, 2, NULL, u, NULL);
+    form.family->score(&form, w, rows, 2, NULL, u, NULL, NULL);
     assert_true(u[0] == 1 - 4 + 1.5 + 25 && u[1] == -1 + 2 + 250 && u[2] == 12 + 25 && u[3] == 16 + 250);
     form = dp_form_for(&dp_family_linear, 4, 2, 0); /* the same matrix, without a constant column */
-    form.family->score(&form, w, rows + 1, 1, NULL, u, NULL);
+    form.family->score(&form, w, rows + 1, 1, NULL, u, NULL, NULL);
     assert_true(u[0] == 12 && u[1] == 16);
 }
 
-/* A network of one hidden layer without biases, which shows that a family need not have a row of weights per output: (features
-   + outputs) × hidden numbers in one row of the matrix, drawn at the start of a run. */
-enum { HIDDEN = 4 };
-
-static void net_shape(struct dp_form *form)
-{
-    form->rows = 1;
-    form->cols = HIDDEN * (form->features + form->outputs);
-}
-
-static void net_start(const struct dp_form *form, const struct dp_key *key, double *p)
-{
-    for (size_t i = 0; i < form->cols; i++)
-        p[i] = (double)(int64_t)dp_draw_word(key, DP_DRAW_NOISE, 0, i, 0) * 0x1p-64;
-}
-
-static void net_score(const struct dp_form *form, const double *p, const struct dp_row *rows, size_t count,
-                      const struct dp_row *next, double *scores, double *norm2)
-{
-    (void)next;
-    (void)norm2;
-    for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < form->outputs; k++) {
-            scores[i * form->outputs + k] = 0;
-            for (size_t h = 0; h < HIDDEN; h++)
-                scores[i * form->outputs + k] +=
-                    p[HIDDEN * form->features + k * HIDDEN + h] * fmax(0, dp_row_dot(rows[i], p + h * form->features));
-        }
-}
-
-static void a_family_need_not_be_linear(void **state)
+static void the_form_of_a_network(void **state)
 {
     (void)state;
-    static const struct dp_family net = {
-        .name = "net", .sides = "1 × weights", .shape = net_shape, .start = net_start, .score = net_score};
     const float x[] = {1, 2, 3};
     const struct dp_row row = dp_row_dense(x, 3);
-    struct dp_key key, other;
-    struct dp_form form = dp_form_for(&net, 3, 2, 0);
-    struct dp_frame *f = new_frame(), *g = new_frame();
-    const double *p, *q;
-    double u[2];
-    dp_key_derive(&key, 1, "dp-grad", 1);
-    dp_key_derive(&other, 2, "dp-grad", 1);
-    assert_int_equal(dp_form_model(&form, f, &key, &p, NULL), 0);
-    assert_int_equal(dp_frame_array(f, DP_F_MODEL)->count, 20);
-    assert_int_equal(dp_form_model(&form, g, &key, &q, NULL), 0);
-    assert_memory_equal(p, q, 20 * sizeof *p);
-    dp_frame_drop(g, DP_F_MODEL);
-    assert_int_equal(dp_form_model(&form, g, &other, &q, NULL), 0);
-    assert_memory_not_equal(p, q, 20 * sizeof *p);
-    form.family->score(&form, p, &row, 1, NULL, u, NULL);
-    assert_true(isfinite(u[0]) && u[0] != u[1]);
+    struct dp_err err = {0};
+    struct dp_form form, read;
+    struct dp_frame *f = new_frame();
+    const double *p;
+    double u[2], again[2];
+    void *room;
+    assert_int_equal(dp_form_network(&form, "3; fc 4 tanh; fc 2", NULL), 0);
+    assert_true(form.rows == 1 && form.cols == 26 && form.features == 3 && form.outputs == 2);
+    assert_int_equal(dp_form_model(&form, f, &p, NULL), 0);
+    set_text(f, DP_F_FAMILY, "network");
+    assert_int_equal(dp_form_read(&read, f, &err), DP_E_RUN);
+    assert_string_equal(err.message, "network, column 1: a whole number belongs here");
+    set_text(f, DP_F_NETWORK, "3; fc 4 tanh; fc 2");
+    assert_int_equal(dp_form_read(&read, f, NULL), 0);
+    assert_true(read.family == &dp_family_network && read.features == 3 && read.outputs == 2);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(dp_form_room(&read, &room, NULL), 0);
+        read.family->score(&read, p, &row, 1, NULL, i == 0 ? u : again, NULL, room);
+        dp_form_leave(&read, room);
+    }
+    assert_true(isfinite(u[0]) && u[0] != u[1] && u[0] == again[0]);
+    set_text(f, DP_F_NETWORK, "3; fc 5 tanh; fc 2");
+    assert_int_equal(dp_form_read(&read, f, &err), DP_E_RUN);
+    assert_string_equal(err.message, "the model of lap 3 is 1 × 26, which no network model is");
     dp_frame_free(f);
-    dp_frame_free(g);
 }
 
 static void where_a_run_begins(void **state)
@@ -142,16 +117,15 @@ static void where_a_run_begins(void **state)
     (void)state;
     const double zeros[12] = {0}, *model;
     struct dp_err err = {0};
-    struct dp_key key = {{0}};
     struct dp_form form = dp_form_for(&dp_family_linear, 5, 2, 1);
     struct dp_frame *f = new_frame();
-    assert_int_equal(dp_form_model(&form, f, &key, &model, NULL), 0);
+    assert_int_equal(dp_form_model(&form, f, &model, NULL), 0);
     assert_memory_equal(model, zeros, sizeof zeros);
     set_model(f, 2, 6);
-    assert_int_equal(dp_form_model(&form, f, &key, &model, NULL), 0);
+    assert_int_equal(dp_form_model(&form, f, &model, NULL), 0);
     assert_true(model[11] == 12); /* the model of the frame stays */
     set_model(f, 2, 5);
-    assert_int_equal(dp_form_model(&form, f, &key, &model, &err), DP_E_RUN);
+    assert_int_equal(dp_form_model(&form, f, &model, &err), DP_E_RUN);
     assert_string_equal(err.message, "the model is 2 × 5, the data needs 2 × 6");
     dp_frame_free(f);
 }
@@ -166,7 +140,12 @@ static void no_start(struct dp_frame *f, const struct dp_training *t, const char
 static void what_a_stage_says_of_a_model(void **state)
 {
     (void)state;
-    struct dp_training t = {&dp_method_scd_dual, &dp_family_linear, DP_LOSS_HUBER, 0.5, 1e-3, 0, 0.125};
+    struct dp_training t = {.method = &dp_method_scd_dual,
+                            .family = &dp_family_linear,
+                            .loss = DP_LOSS_HUBER,
+                            .width = 0.5,
+                            .lambda = 1e-3,
+                            .scale = 0.125};
     struct dp_frame *f = new_frame();
     assert_false(dp_method_gradients(f));
     assert_int_equal(dp_training_announce(&t, f, NULL), 0);
@@ -274,7 +253,7 @@ int main(void)
         cmocka_unit_test(the_form_of_a_linear_model),
         cmocka_unit_test(a_family_that_is_unknown),
         cmocka_unit_test(linear_scores),
-        cmocka_unit_test(a_family_need_not_be_linear),
+        cmocka_unit_test(the_form_of_a_network),
         cmocka_unit_test(where_a_run_begins),
         cmocka_unit_test(what_a_stage_says_of_a_model),
         cmocka_unit_test(sums_move_models),

@@ -1,0 +1,79 @@
+/* The family "network": all parameters of nets/net.h as one row. Scores are the outputs of its last layer. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "model/family.h"
+#include "nets/pass.h"
+
+static void shape(struct dp_form *form)
+{
+    form->rows = 1;
+    form->cols = form->net.parameters;
+}
+
+static bool read(struct dp_form *form)
+{
+    form->features = form->net.inputs;
+    form->outputs = form->net.outputs;
+    return form->rows == 1 && form->cols == form->net.parameters && form->intercept == 0;
+}
+
+static void start(const struct dp_form *form, double *parameters)
+{
+    dp_net_start(&form->net, parameters);
+}
+
+struct room {
+    struct dp_net_pass pass;
+    float *weights;
+};
+
+static void close_room(void *context)
+{
+    struct room *room = context;
+    if (room == NULL)
+        return;
+    dp_net_pass_close(&room->pass);
+    free(room->weights);
+    free(room);
+}
+
+static int open_room(const struct dp_form *form, void **context, struct dp_err *err)
+{
+    struct room *room;
+    int rc = dp_alloc(&room, 1, sizeof *room, err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&room->weights, form->cols, sizeof *room->weights, err);
+    if (rc == DP_OK)
+        rc = dp_net_pass_open(&room->pass, &form->net, false, err);
+    *context = room;
+    return rc;
+}
+
+static void score(const struct dp_form *form, const double *parameters, const struct dp_row *rows, size_t count,
+                  const struct dp_row *next, double *scores, double *norm2, void *context)
+{
+    struct room *room = context;
+    (void)next;
+    for (size_t j = 0; j < form->cols; j++)
+        room->weights[j] = (float)parameters[j];
+    dp_net_load(&room->pass, rows, count);
+    dp_net_forward(&room->pass, room->weights);
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < form->outputs; k++)
+            scores[i * form->outputs + k] = dp_net_output(&room->pass, k, i);
+        if (norm2 != NULL)
+            norm2[i] = dp_row_norm2(rows[i]);
+    }
+}
+
+const struct dp_family dp_family_network = {
+    .name = "network",
+    .sides = "1 × parameters",
+    .shape = shape,
+    .read = read,
+    .start = start,
+    .open_room = open_room,
+    .close_room = close_room,
+    .score = score,
+};

@@ -1,0 +1,15 @@
+#include "nets/kernels.h"
+
+#include "base/isa.h"
+
+const struct dp_net_kernels *dp_net_kernels(void)
+{
+    static const struct dp_net_kernels *const tables[DP_ISA_COUNT] = {
+        [DP_ISA_PORTABLE] = &dp_net_kernels_portable,
+#if defined(__x86_64__) || defined(__i386__)
+        [DP_ISA_AVX2] = &dp_net_kernels_avx2,
+        [DP_ISA_AVX512] = &dp_net_kernels_avx512,
+#endif
+    };
+    return tables[dp_isa_used()];
+}

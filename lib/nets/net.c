@@ -1,0 +1,255 @@
+#include "nets/net.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "math/rng.h"
+
+/* The text, and what is read of it. */
+struct text {
+    const char *from, *at;
+    struct dp_err *err;
+};
+
+static int wrong(const struct text *t, const char *what)
+{
+    size_t length = strcspn(t->at, " ;");
+    return length == 0 ? dp_fail(t->err, DP_E_RUN, "network, column %zu: %s", (size_t)(t->at - t->from) + 1, what)
+                       : dp_fail(t->err, DP_E_RUN, "network, column %zu, '%.*s': %s", (size_t)(t->at - t->from) + 1,
+                                 length < 40 ? (int)length : 40, t->at, what);
+}
+
+static void skip(struct text *t)
+{
+    while (*t->at == ' ')
+        t->at++;
+}
+
+/* Whether the next word is this one; then it is taken. */
+static bool take(struct text *t, const char *word)
+{
+    size_t length = strlen(word);
+    skip(t);
+    if (strncmp(t->at, word, length) != 0 || (isalpha((unsigned char)word[0]) && isalnum((unsigned char)t->at[length])))
+        return false;
+    t->at += length;
+    return true;
+}
+
+/* A whole number from 1, or from 0 if `zero`, to `most`. */
+static int number(struct text *t, size_t least, size_t most, size_t *out)
+{
+    const char *from = t->at;
+    size_t value = 0;
+    for (; isdigit((unsigned char)*t->at) && value <= most; t->at++)
+        value = 10 * value + (size_t)(*t->at - '0');
+    bool read = t->at > from;
+    if (!read || value < least || value > most) {
+        t->at = from;
+        return wrong(t, read ? "this number is out of range" : "a whole number belongs here");
+    }
+    *out = value;
+    return DP_OK;
+}
+
+static int read_shape(struct text *t, struct dp_net_shape *shape)
+{
+    skip(t);
+    const char *from = t->at;
+    *shape = (struct dp_net_shape){1, 1, 1};
+    int rc = number(t, 1, DP_NET_MOST_VALUES, &shape->channels);
+    if (rc != DP_OK || *t->at != 'x')
+        return rc;
+    shape->height = shape->channels;
+    t->at++;
+    rc = number(t, 1, 4096, &shape->width);
+    if (rc == DP_OK && *t->at++ != 'x') {
+        t->at = from;
+        return wrong(t, "an image is HEIGHTxWIDTHxCHANNELS");
+    }
+    if (rc == DP_OK)
+        rc = number(t, 1, 4096, &shape->channels);
+    if (rc == DP_OK && (shape->height > 4096 || dp_net_size(*shape) > DP_NET_MOST_VALUES)) {
+        t->at = from;
+        return wrong(t, "this is too large");
+    }
+    return rc;
+}
+
+/* "/S", which may be absent. */
+static int read_stride(struct text *t, size_t usual, size_t *stride)
+{
+    *stride = usual;
+    if (*t->at != '/')
+        return DP_OK;
+    t->at++;
+    return number(t, 1, 4096, stride);
+}
+
+static enum dp_net_activation read_activation(struct text *t)
+{
+    return take(t, "tanh") ? DP_NET_TANH : take(t, "relu") ? DP_NET_RELU : DP_NET_LINEAR;
+}
+
+/* KxK[/S] of a filter, K[/S] of a pool. */
+static int read_window(struct text *t, struct dp_net_layer *layer)
+{
+    size_t width;
+    skip(t);
+    const char *from = t->at;
+    int rc = number(t, 1, 4096, &layer->kernel);
+    if (rc != DP_OK || layer->kind != DP_NET_CONV)
+        return rc == DP_OK ? read_stride(t, layer->kernel, &layer->stride) : rc;
+    if (*t->at != 'x')
+        return wrong(t, "a filter is KxK");
+    t->at++;
+    rc = number(t, 1, 4096, &width);
+    if (rc == DP_OK && width != layer->kernel) {
+        t->at = from;
+        return wrong(t, "a filter has as many rows as columns");
+    }
+    if (rc == DP_OK)
+        rc = read_stride(t, 1, &layer->stride);
+    if (rc == DP_OK && take(t, "pad")) {
+        skip(t);
+        rc = number(t, 0, 4096, &layer->pad);
+    }
+    return rc;
+}
+
+/* How many windows fit. */
+static size_t places(const struct dp_net_layer *layer, size_t side)
+{
+    size_t room = side + 2 * layer->pad;
+    return room < layer->kernel ? 0 : (room - layer->kernel) / layer->stride + 1;
+}
+
+static int read_layer(struct text *t, struct dp_net_layer *layer)
+{
+    size_t outputs = 0;
+    skip(t);
+    const char *from = t->at;
+    if (take(t, "conv"))
+        layer->kind = DP_NET_CONV;
+    else if (take(t, "fc"))
+        layer->kind = DP_NET_FC;
+    else if (take(t, "pool"))
+        layer->kind = DP_NET_POOL;
+    else if (take(t, "mean-pool"))
+        layer->kind = DP_NET_MEAN_POOL;
+    else
+        return wrong(t, "a layer is conv, pool, mean-pool or fc");
+    bool weights = layer->kind == DP_NET_CONV || layer->kind == DP_NET_FC;
+    skip(t);
+    int rc = weights ? number(t, 1, DP_NET_MOST_VALUES, &outputs) : DP_OK;
+    if (rc == DP_OK && layer->kind != DP_NET_FC)
+        rc = read_window(t, layer);
+    if (rc != DP_OK)
+        return rc;
+    if (weights)
+        layer->activation = read_activation(t);
+    layer->out = (struct dp_net_shape){1, 1, outputs};
+    if (layer->kind != DP_NET_FC)
+        layer->out = (struct dp_net_shape){places(layer, layer->in.height), places(layer, layer->in.width),
+                                           weights ? outputs : layer->in.channels};
+    skip(t);
+    if (*t->at != ';' && *t->at != '\0')
+        return wrong(t, "this does not belong to the layer");
+    const char *end = t->at;
+    t->at = from;
+    if (dp_net_size(layer->out) == 0)
+        return wrong(t, "the window is larger than its input");
+    layer->parameters = weights ? outputs * (dp_net_fan_in(layer) + 1) : 0;
+    if (dp_net_size(layer->out) > DP_NET_MOST_VALUES || layer->parameters > DP_NET_MOST_PARAMETERS)
+        return wrong(t, "this layer is too large");
+    t->at = end;
+    return DP_OK;
+}
+
+/* "* F", which may be absent. */
+static int read_factor(struct text *t, float *factor)
+{
+    char *end;
+    *factor = 1;
+    if (!take(t, "*"))
+        return DP_OK;
+    skip(t);
+    double value = isdigit((unsigned char)*t->at) ? strtod(t->at, &end) : 0;
+    if (!(value >= 1e-6 && value <= 1e6))
+        return wrong(t, "the factor of the inputs is a number from 1e-6 to 1e6");
+    t->at = end;
+    *factor = (float)value;
+    return DP_OK;
+}
+
+/* The layers, and the seed. */
+static int read_layers(struct text *t, struct dp_net *net, struct dp_net_shape shape)
+{
+    int rc = DP_OK;
+    while (rc == DP_OK && *t->at == ';') {
+        size_t seed;
+        t->at++;
+        if (take(t, "seed")) {
+            skip(t);
+            rc = number(t, 0, (size_t)1 << 53, &seed);
+            net->seed = (int64_t)seed;
+            skip(t);
+            break;
+        }
+        skip(t);
+        if (net->layers == DP_NET_LAYERS)
+            return wrong(t, "there are too many layers");
+        struct dp_net_layer *layer = &net->layer[net->layers++];
+        *layer = (struct dp_net_layer){.in = shape, .first = net->parameters};
+        rc = read_layer(t, layer);
+        shape = layer->out;
+        net->parameters += layer->parameters;
+        if (rc == DP_OK && net->parameters > DP_NET_MOST_PARAMETERS)
+            return wrong(t, "there are too many parameters");
+    }
+    return rc == DP_OK && *t->at != '\0' ? wrong(t, "layers are separated by ';'") : rc;
+}
+
+int dp_net_parse(struct dp_net *net, const char *text, struct dp_err *err)
+{
+    struct text t = {text, text, err};
+    struct dp_net_shape shape;
+    *net = (struct dp_net){.seed = 1};
+    int rc = read_shape(&t, &shape);
+    net->inputs = dp_net_size(shape);
+    if (rc == DP_OK)
+        rc = read_factor(&t, &net->factor);
+    skip(&t);
+    if (rc == DP_OK)
+        rc = read_layers(&t, net, shape);
+    if (rc == DP_OK && (net->layers == 0 || net->layer[net->layers - 1].kind != DP_NET_FC))
+        return wrong(&t, "the last layer is fc");
+    if (rc == DP_OK && net->layer[net->layers - 1].activation != DP_NET_LINEAR)
+        return wrong(&t, "the last layer has no activation");
+    net->outputs = rc == DP_OK ? net->layer[net->layers - 1].out.channels : 0;
+    return rc;
+}
+
+/* Uniform on (−1, 1): the odd multiples of 2^-53. */
+static double uniform(struct dp_stream *stream)
+{
+    return (double)(2 * (int64_t)(dp_stream_next(stream) >> 11) + 1) * 0x1p-53 - 1;
+}
+
+void dp_net_start(const struct dp_net *net, double *parameters)
+{
+    struct dp_key key;
+    memset(parameters, 0, net->parameters * sizeof *parameters);
+    dp_key_derive(&key, net->seed, "network", 0);
+    for (size_t l = 0; l < net->layers; l++) {
+        const struct dp_net_layer *layer = &net->layer[l];
+        double fan_in = (double)dp_net_fan_in(layer), width = sqrt((layer->activation == DP_NET_RELU ? 6 : 3) / fan_in);
+        struct dp_stream stream;
+        dp_stream_start(&stream, &key, DP_DRAW_WEIGHTS, l);
+        for (size_t i = 0; layer->parameters > 0 && i < layer->parameters - layer->out.channels; i++)
+            parameters[layer->first + i] = width * uniform(&stream);
+    }
+}

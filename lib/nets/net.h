@@ -1,0 +1,68 @@
+/* A network as a line of text, and its layers.
+ *
+ *   28x28x1 * 28; conv 16 8x8/2 pad 2 tanh; pool 2/1; conv 32 4x4/2 tanh; pool 2/1; fc 32 tanh; fc 10; seed 7
+ *
+ * First the shape of a row: height x width x channels, pixel after pixel, or a number of columns; and a factor of its values
+ * (1): rows of a data set have norm 1 at most, which makes pixels small. Then the layers:
+ *
+ *   conv O KxK[/S] [pad P] [tanh|relu]   O filters of K × K, at distance S (1), on an image with P (0) zeros around it
+ *   pool K[/S]                           largest of K × K, at distance S (K)
+ *   mean-pool K[/S]                      mean of K × K
+ *   fc O [tanh|relu]                     all inputs to each of O outputs
+ *   seed N                               of the initial weights (1), last
+ *
+ * Parameters, layer after layer: the weights of output o as [row][column][channel] of its filter, or as the inputs of an fc
+ * layer are, for all o; then the O biases. */
+#ifndef DP_NETS_NET_H
+#define DP_NETS_NET_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+#define DP_NET_LAYERS 32
+#define DP_NET_MOST_PARAMETERS ((size_t)1 << 24)
+#define DP_NET_MOST_VALUES ((size_t)1 << 20) /* outputs of one layer */
+
+enum dp_net_kind { DP_NET_CONV, DP_NET_FC, DP_NET_POOL, DP_NET_MEAN_POOL };
+enum dp_net_activation { DP_NET_LINEAR, DP_NET_TANH, DP_NET_RELU };
+
+struct dp_net_shape {
+    size_t height, width, channels;
+};
+
+struct dp_net_layer {
+    enum dp_net_kind kind;
+    enum dp_net_activation activation;
+    size_t kernel, stride, pad;
+    struct dp_net_shape in, out; /* fc: 1 × 1 × number */
+    size_t first, parameters;    /* place among the parameters, and number; 0 for pools */
+};
+
+struct dp_net {
+    size_t inputs, outputs, parameters, layers;
+    int64_t seed;
+    float factor; /* of the inputs */
+    struct dp_net_layer layer[DP_NET_LAYERS];
+};
+
+static inline size_t dp_net_size(struct dp_net_shape shape)
+{
+    return shape.height * shape.width * shape.channels;
+}
+
+/* Number of inputs of one output of a layer with parameters. */
+static inline size_t dp_net_fan_in(const struct dp_net_layer *layer)
+{
+    return layer->kind == DP_NET_FC ? dp_net_size(layer->in) : layer->kernel * layer->kernel * layer->in.channels;
+}
+
+/* Reads the text. DP_E_RUN: it is no network; the sentence names the column. */
+int dp_net_parse(struct dp_net *net, const char *text, struct dp_err *err);
+
+/* The initial parameters, a public draw from the net's seed: weights are uniform with mean 0 and variance g / fan-in, where g is
+ * 2 if relu follows (He et al. 2015) and 1 otherwise (LeCun et al. 1998); biases are 0. */
+void dp_net_start(const struct dp_net *net, double *parameters);
+
+#endif

@@ -1,0 +1,49 @@
+/* A block of examples through a network, forward and backward: outputs, each example's gradient, its norm, and the sum of all
+ * clipped gradients as whole numbers. One room for each thread; its memory does not depend on the batch: the values of
+ * DP_NET_LANES examples, and their gradients of filters. The gradient of a matrix (fc) is d xᵀ and is not stored:
+ * ‖d (x, 1)ᵀ‖² = ‖d‖² (‖x‖² + 1) (Goodfellow 2015). */
+#ifndef DP_NETS_PASS_H
+#define DP_NETS_PASS_H
+
+#include <stdbool.h>
+
+#include "math/vec.h"
+#include "nets/kernels.h"
+#include "nets/net.h"
+
+struct dp_net_pass {
+    const struct dp_net *net; /* borrowed */
+    const struct dp_net_kernels *kernels;
+    float *memory;                  /* owned */
+    float *in[DP_NET_LAYERS];       /* input of a layer, with the zeros around it */
+    float *out[DP_NET_LAYERS];      /* its output, after the activation */
+    float *gradient[DP_NET_LAYERS]; /* of its filters (conv) */
+    float *kept[DP_NET_LAYERS];     /* slope by its output (fc) */
+    float *slope[2], *padded;       /* of the loss by a layer's output and input; with the zeros around it */
+    float *row;                     /* one row as floats */
+};
+
+/* gradients: whether dp_net_backward will be called. Starts zeroed; close it even if this fails. */
+int dp_net_pass_open(struct dp_net_pass *pass, const struct dp_net *net, bool gradients, struct dp_err *err);
+void dp_net_pass_close(struct dp_net_pass *pass);
+
+/* The rows of at most DP_NET_LANES examples; the other lanes get zeros. All must have the net's number of inputs. */
+void dp_net_load(struct dp_net_pass *pass, const struct dp_row *rows, size_t count);
+
+/* Outputs of the block: value k of example l is dp_net_output. weights: the parameters as floats. */
+void dp_net_forward(struct dp_net_pass *pass, const float *weights);
+static inline double dp_net_output(const struct dp_net_pass *pass, size_t k, size_t l)
+{
+    return (double)pass->out[pass->net->layers - 1][k * DP_NET_LANES + l];
+}
+
+/* slope: outputs × DP_NET_LANES, derivative of each example's loss with respect to its outputs; 0 for lanes without an example.
+   Then squares[l] is the squared norm of example l's gradient, in double (relative error below (parameters + 16) 2^-53). */
+void dp_net_backward(struct dp_net_pass *pass, const float *weights, const float *slope, double *squares);
+
+/* sum_j −= Σ_l trunc(g_lj min(1, C'/‖g_l‖) / grid) over the lanes with finite squares, where C' is the bound less the rounding
+ * errors of the norm: each example's part, times the grid, has L2 norm at most the bound as real numbers. The sum is of negative
+ * gradients. Call it after dp_net_backward. */
+void dp_net_add(const struct dp_net_pass *pass, const double *squares, double bound, double grid, int64_t *sum);
+
+#endif

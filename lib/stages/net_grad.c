@@ -1,0 +1,268 @@
+/* dp-net-grad: the gradient of the loss of a network (nets/net.h) at each sampled row, clipped as one vector and summed on a
+   grid. Gradients of a network are no products with the row, so this stage clips and adds them itself; nothing of it has the
+   size batch × parameters. Each example has its own lane (nets/kernels.h), and sums are whole numbers, so the bytes depend
+   neither on threads nor on the instruction set. */
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "math/grid.h"
+#include "math/loss.h"
+#include "model/method.h"
+#include "nets/pass.h"
+#include "stages/announced.h"
+#include "stages/bounded.h"
+#include "stages/labels.h"
+#include "stages/shared_options.h"
+#include "stages/stages.h"
+
+#define LANES DP_NET_LANES
+
+struct options {
+    const char *data, *network;
+    int loss, adjacency;
+    double width, lambda, clip;
+    int64_t threads;
+};
+
+/* Of one thread. */
+struct worker {
+    struct dp_net_pass pass;
+    int64_t *sum;
+    float *slope; /* outputs × LANES */
+    double *score;
+};
+
+struct state {
+    struct dp_reader reader;
+    enum dp_loss loss;
+    double width;
+    struct dp_form form;  /* of the model */
+    size_t rows, classes; /* classes: of the labels; 0 for a regression */
+    size_t threads;
+    bool announced;         /* the frame says what the model is */
+    struct worker *workers; /* NULL until the first lap */
+    float *weights;
+};
+
+#define DP_OPTIONS struct options
+
+static const struct dp_option options[] = {
+    DP_DATA_OPTION(data),
+    DP_OPTION_TEXT('m', network, "TEXT", "the layers: \"28x28x1; conv 16 8x8/2 tanh; pool 2/1; fc 10\"", .required = true),
+    DP_LOSS_OPTION(loss, DP_LOSS_CHOICES, "what is minimised"),
+    DP_LOSS_WIDTH_OPTION(width),
+    DP_LAMBDA_OPTION(lambda, "L2 regularisation, for dp-step to add"),
+    DP_OPTION_REAL('C', clip, "C", DP_ABOVE(0), "L2 bound on one example's gradient", .required = true),
+    DP_ADJACENCY_OPTION(adjacency),
+    DP_THREADS_OPTION(threads),
+    {.name = NULL},
+};
+
+static void net_grad_close(struct dp_stage *stage)
+{
+    struct state *s = stage->state;
+    for (size_t t = 0; s->workers != NULL && t < s->threads; t++) {
+        dp_net_pass_close(&s->workers[t].pass);
+        free(s->workers[t].sum);
+        free(s->workers[t].slope);
+        free(s->workers[t].score);
+    }
+    dp_reader_close(&s->reader);
+    free(s->workers);
+    free(s->weights);
+}
+
+static int net_grad_open(struct dp_stage *stage, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    s->loss = (enum dp_loss)o->loss;
+    s->width = isnan(o->width) ? dp_loss_default_width(s->loss) : o->width;
+    s->threads = (size_t)o->threads;
+    s->reader.transform = DP_TRANSFORM_REFUSED;
+    int rc = dp_form_network(&s->form, o->network, err);
+    if (rc == DP_E_RUN)
+        rc = err->status = DP_E_USAGE;
+    return rc == DP_OK ? dp_reader_open(&s->reader, o->data, err) : rc;
+}
+
+/* Whether the network fits rows of that many columns, and labels of that many classes. */
+static int check_fit(const struct state *s, size_t columns, size_t classes, struct dp_err *err)
+{
+    size_t outputs = dp_loss_outputs(classes);
+    if (s->form.features != columns)
+        return dp_fail(err, DP_E_RUN, "--network: its input has %zu values, the rows have %zu columns", s->form.features,
+                       columns);
+    if (s->form.outputs != outputs)
+        return dp_fail(err, DP_E_RUN, "--network: the last layer has %zu outputs, the labels need %zu", s->form.outputs,
+                       outputs);
+    return DP_OK;
+}
+
+static int open_workers(struct state *s, struct dp_err *err)
+{
+    int rc = dp_alloc(&s->weights, s->form.cols, sizeof *s->weights, err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&s->workers, s->threads, sizeof *s->workers, err);
+    for (size_t t = 0; rc == DP_OK && t < s->threads; t++) {
+        struct worker *worker = &s->workers[t];
+        rc = dp_net_pass_open(&worker->pass, &s->form.net, true, err);
+        if (rc == DP_OK && t > 0) /* the first one adds to the frame's sum */
+            rc = dp_alloc(&worker->sum, s->form.cols, sizeof *worker->sum, err);
+        if (rc == DP_OK)
+            rc = dp_alloc(&worker->slope, s->form.outputs * LANES, sizeof *worker->slope, err);
+        if (rc == DP_OK)
+            rc = dp_alloc(&worker->score, s->form.outputs, sizeof *worker->score, err);
+    }
+    return rc;
+}
+
+/* Checks that are possible at the first frame only, and memory. */
+static int begin(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    int rc = dp_batch_classes(frame, &s->classes, err);
+    if (rc != DP_OK)
+        return rc;
+    s->rows = (size_t)dp_frame_record(frame, DP_F_NONE)->rows;
+    if (batch->intercept != 0)
+        return dp_fail(err, DP_E_RUN, "a network has biases: the frame must have no intercept");
+    rc = check_fit(s, batch->features, s->classes, err);
+    if (rc == DP_OK)
+        rc = dp_labels_check(s->loss, s->classes, s->reader.dataset, o->data, err);
+    return rc == DP_OK ? open_workers(s, err) : rc;
+}
+
+/* Announces the model in the frame. */
+static int announce(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    const struct dp_training training = {.method = &dp_method_gradient,
+                                         .family = &dp_family_network,
+                                         .network = o->network,
+                                         .loss = s->loss,
+                                         .width = s->width,
+                                         .lambda = o->lambda,
+                                         .scale = 1};
+    int rc = dp_training_announce(&training, frame, err);
+    s->announced = true;
+    return rc;
+}
+
+/* Slopes of the loss by the outputs of one example; zeros if its label is outside the loss's domain. */
+static void slope_of(const struct state *s, struct worker *worker, double label, size_t lane)
+{
+    size_t outputs = s->form.outputs;
+    double *u = worker->score;
+    for (size_t k = 0; k < outputs; k++)
+        u[k] = dp_net_output(&worker->pass, k, lane);
+    if (dp_labels_take(s->loss, s->classes, label))
+        dp_loss_row_slope(s->loss, s->width, label, s->classes, u, outputs, u);
+    else
+        memset(u, 0, outputs * sizeof *u);
+    for (size_t k = 0; k < outputs; k++)
+        worker->slope[k * LANES + lane] = (float)u[k];
+}
+
+/* At most LANES examples, from `first` on. */
+static void add_block(const struct state *s, struct worker *worker, const struct dp_batch *batch, size_t first, double bound,
+                      int64_t *sum)
+{
+    size_t count = batch->count - first < LANES ? batch->count - first : LANES;
+    struct dp_row rows[LANES] = {{0}};
+    double squares[LANES];
+    for (size_t i = 0; i < count; i++)
+        rows[i] = dp_batch_row(batch, first + i);
+    dp_net_load(&worker->pass, rows, count);
+    dp_net_forward(&worker->pass, s->weights);
+    memset(worker->slope, 0, s->form.outputs * LANES * sizeof *worker->slope);
+    for (size_t i = 0; i < count; i++)
+        slope_of(s, worker, dp_batch_label(batch, first + i), i);
+    dp_net_backward(&worker->pass, s->weights, worker->slope, squares);
+    dp_net_add(&worker->pass, squares, bound, dp_grid_for(bound), sum);
+}
+
+/* sum = Σ over the batch of the clipped negative gradients. */
+static void add_all(struct state *s, const struct dp_batch *batch, double bound, int64_t *sum)
+{
+    size_t blocks = (batch->count + LANES - 1) / LANES, threads = blocks < s->threads ? blocks : s->threads;
+    memset(sum, 0, s->form.cols * sizeof *sum);
+#pragma omp parallel for num_threads(threads > 0 ? (int)threads : 1) schedule(static, 1)
+    for (size_t t = 0; t < threads; t++) {
+        int64_t *own = t > 0 ? s->workers[t].sum : sum;
+        if (t > 0)
+            memset(own, 0, s->form.cols * sizeof *own);
+        for (size_t b = blocks * t / threads; b < blocks * (t + 1) / threads; b++)
+            add_block(s, &s->workers[t], batch, b * LANES, bound, own);
+    }
+    for (size_t t = 1; t < threads; t++)
+        for (size_t j = 0; j < s->form.cols; j++)
+            sum[j] += s->workers[t].sum[j];
+}
+
+static int net_grad_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    const struct state *s = stage->state;
+    const struct dp_dataset *dataset = s->reader.dataset;
+    struct dp_record *open;
+    int rc = dataset != NULL ? check_fit(s, dataset->cols, dataset->classes, err) : DP_OK;
+    if (rc == DP_OK && dataset != NULL)
+        rc = dp_labels_check(s->loss, dataset->classes, dataset, o->data, err);
+    for (int at = 0; rc == DP_OK && (open = dp_announced(stage, frame, DP_F_NONE, &at)) != NULL;) {
+        open->release = DP_RELEASE_SUM;
+        open->means = DP_MEANS_GRADIENT;
+        dp_record_bound(open, DP_F_SUM, dp_adjacency_chosen(o->adjacency), o->clip);
+    }
+    return rc;
+}
+
+static int net_grad_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    struct dp_batch batch;
+    const double *model = NULL;
+    int64_t *sum;
+    int rc = s->announced ? DP_OK : announce(stage, frame, err);
+    if (rc == DP_OK)
+        rc = dp_reader_read(&s->reader, &batch, frame, err);
+    if (rc == DP_OK && s->workers == NULL)
+        rc = begin(stage, frame, &batch, err);
+    if (rc == DP_OK)
+        rc = dp_batch_same_shape(&batch, frame, s->form.features, s->rows, err);
+    if (rc == DP_OK)
+        rc = dp_form_model(&s->form, frame, &model, err);
+    if (rc == DP_OK)
+        rc = dp_frame_make_array(frame, DP_F_SUM, DP_I64, 1, s->form.cols, &sum, err);
+    if (rc != DP_OK)
+        return rc;
+    for (size_t j = 0; j < s->form.cols; j++)
+        s->weights[j] = (float)model[j];
+    add_all(s, &batch, o->clip, sum);
+    dp_frame_edit_record(frame, DP_F_NONE)->release = DP_RELEASE_SUM;
+    dp_bounded_state(frame, dp_adjacency_chosen(o->adjacency), o->clip);
+    dp_batch_forget(frame);
+    return out->frame(out, frame, err);
+}
+
+const struct dp_stage_class dp_net_grad_class = {
+    .name = "dp-net-grad",
+    .summary = "Compute the gradient of a network at each sampled row, clip it and add up",
+    .options = options,
+    .options_size = sizeof(struct options),
+    .state_size = sizeof(struct state),
+    .takes = DP_LABEL_RAW,
+    .gives = DP_LABEL_BOUNDED,
+    .open = net_grad_open,
+    .hello = net_grad_hello,
+    .fire = net_grad_fire,
+    .close = net_grad_close,
+    .ephemeral = true,
+    .additive = true,
+};

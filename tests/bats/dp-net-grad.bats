@@ -1,0 +1,146 @@
+# dp-net-grad: gradients of networks. Layers, texts and clips are in tests/unit/test_nets.c; here are runs.
+load helper
+
+NET='6; fc 5 tanh; fc 1'
+IMAGES='4x4x1; conv 3 2x2 relu; pool 2/1; fc 4 tanh; fc 3'
+
+prepare() {
+    dp-synth classification --rows 300 --cols 6 --seed 3 -o two.dp -q --test test.dp
+    dp-synth classification --rows 203 --cols 16 --classes 3 --seed 4 -o three.dp -q
+}
+
+# train MODEL DATA NETWORK LOSS [more of dp-net-grad [more of dp-sample]]
+train() {
+    dp-loop --laps 6 --seed 5 --exec "${HOW:-fused}" -o "$1" -q -- "dp-sample --data $2 --rate 0.4 ${6-} |
+        dp-net-grad ${DATA---data $2} --network '$3' --loss $4 --clip 0.5 --lambda 1e-3 ${5-} | dp-noise -z 1 |
+        dp-account --epsilon 1e4 --delta 1e-5 --allow-seeded --no-ledger | dp-step --step 1 --momentum 0.5 --average tail" > "$1.stream"
+}
+
+@test "usage" {
+    run dp-net-grad --help
+    assert_success
+    assert_output --partial "Usage: dp-net-grad"
+    complains 2 "dp-net-grad: --network is required" dp-net-grad --loss logistic --clip 1
+    complains 2 "dp-net-grad: --loss is required" dp-net-grad --network "$NET" --clip 1
+    complains 2 "dp-net-grad: --clip is required" dp-net-grad --network "$NET" --loss logistic
+    complains 2 "dp-net-grad: network, column 4, 'dense': a layer is conv, pool, mean-pool or fc" \
+        dp-net-grad --network '6; dense 1' --loss logistic --clip 1
+    complains 2 "dp-net-grad: network, column 2: the last layer is fc" dp-net-grad --network 6 --loss logistic --clip 1
+}
+
+@test "a network that does not fit the rows or the labels is refused before anything is paid for" {
+    misfit() {
+        complains 1 "dp-net-grad: $3" dp-loop --laps 2 -q -- "dp-sample --data two.dp --rate 0.4 |
+            dp-net-grad --data two.dp --network '$1' --loss $2 --clip 1 |
+            dp-noise -z 1 | dp-account --epsilon 1e4 --delta 1e-5 | dp-step --step 1"
+    }
+    misfit '7; fc 1' logistic '--network: its input has 7 values, the rows have 6 columns'
+    misfit '6; fc 2' logistic '--network: the last layer has 2 outputs, the labels need 1'
+    misfit '6; fc 1' softmax '--loss softmax needs three classes or more; for two, --loss logistic is the same'
+    assert_not_exist two.dp/ledger
+}
+
+@test "processes = fused, on any number of threads, by any instruction set, inline and not, over parts of the rows" {
+    for of in "two.dp|$NET|logistic" "three.dp|$IMAGES|softmax"; do
+        IFS='|' read -r data net loss <<< "$of"
+        train fused $data "$net" "$loss"
+        HOW=processes train processes $data "$net" "$loss"
+        cmp fused.stream processes.stream
+        cmp fused processes
+        train threads $data "$net" "$loss" '--threads 3'
+        cmp fused threads
+        for isa in portable avx2 avx512; do
+            DPLINE_ISA=$isa dp-loop --version > /dev/null 2>&1 || continue
+            DPLINE_ISA=$isa train $isa $data "$net" "$loss" '--threads 2'
+            cmp fused $isa
+        done
+        DATA='' train inline $data "$net" "$loss" '' --inline
+        cmp fused inline
+    done
+}
+
+@test "sums of shards add up to the sum of all rows" {
+    "$BUILD/bin/dp-loop" --laps 1 --seed 1 --exec processes -- "tee token | dp-sample --data three.dp --rate 0.5 |
+        dp-net-grad --data three.dp --network '$IMAGES' --loss softmax --clip 0.3 | tee all |
+        dp-noise -z 1 | dp-account --epsilon 1e4 --delta 1e-5 --allow-seeded --no-ledger | dp-step --step 1" > /dev/null
+    for k in 1 2 3; do
+        dp-sample --data three.dp --rate 0.5 --shard $k/3 < token |
+            dp-net-grad --data three.dp --network "$IMAGES" --loss softmax --clip 0.3 |
+            dp-cat --full --kind lap --allow-private-output | jq -c .sum.values > part.$k
+    done
+    dp-cat --full --kind lap --allow-private-output all | jq -c .sum.values > whole
+    jq -sc 'transpose | map(add)' part.1 part.2 part.3 > added
+    cmp whole added
+}
+
+@test "one person changes the sum by at most the bound, whatever the rows and the model are" {
+    for adjacency in null-record replace-one; do
+        run "$BUILD/audit/dp-audit" sensitivity --data three.dp --seed 1 --rows 8 -- \
+            "dp-sample --data {} --rate 0.2 | dp-net-grad --data {} --network '$IMAGES' --loss softmax --clip 0.3 --adjacency $adjacency"
+        assert_success
+        assert_output --regexp '^worst ratio (0\.[5-9][0-9]*|1) of the declared'
+    done
+}
+
+@test "a network learns what a linear model cannot, and is scored by dp-eval and dp-predict" {
+    /usr/bin/python3 -c '
+import numpy
+rng = numpy.random.default_rng(1)
+x = rng.uniform(-1, 1, (4000, 2))
+numpy.savetxt("xor.csv", numpy.column_stack([x, (x[:, 0] * x[:, 1] > 0)]), delimiter=",", fmt="%.4f,%.4f,%d", header="a,b,same", comments="")'
+    echo '{"header": true, "columns": [{"name": "a", "type": "numeric", "bounds": [-1, 1]}, {"name": "b", "type": "numeric", "bounds": [-1, 1]},
+        {"name": "same", "type": "label", "classes": ["0", "1"]}]}' > xor.json
+    dp-import csv -q --schema xor.json --split 0.75 -o xor.dp --test xor-test.dp xor.csv
+    cols=$(dp-info --get cols xor.dp)
+    dp-sgd.sh --data xor.dp --network "$cols * 1.7; fc 16 tanh; fc 1" --batch 300 --epochs 60 --clip 0.5 --step 8 --epsilon 3 --seed 1 -q -o net.model
+    dp-sgd.sh --data xor.dp --batch 300 --epochs 20 --epsilon 3 --seed 1 -q -o linear.model
+    accuracy() { dp-eval --last --metrics accuracy --data xor-test.dp --in "$1" | tail -n 1 | cut -f 3; }
+    [ "$(printf '%.0f' "$(bc -l <<< "100 * $(accuracy net.model)")")" -ge 90 ] || fail "$(accuracy net.model)"
+    [ "$(printf '%.0f' "$(bc -l <<< "100 * $(accuracy linear.model)")")" -le 65 ] || fail "$(accuracy linear.model)"
+    dp-predict net.model xor.csv | tail -n +2 | awk -F '\t' 'NR <= 50 { print $1 }' > predicted
+    tail -n +2 xor.csv | cut -d , -f 3 | head -n 50 | paste - predicted | awk '$1 == $2' > right
+    [ "$(wc -l < right)" -ge 40 ] || fail "$(head -n 3 predicted)"
+    run dp-info net.model
+    assert_line "network: $cols * 1.7; fc 16 tanh; fc 1"
+}
+
+@test "another network or family does not continue a model" {
+    train net two.dp "$NET" logistic
+    run dp-loop --laps 1 --seed 1 --init net -q -- "dp-sample --data two.dp --rate 0.4 |
+        dp-net-grad --data two.dp --network '6; fc 4 tanh; fc 1' --loss logistic --clip 1 | dp-noise -z 1 |
+        dp-account --epsilon 1e4 --delta 1e-5 --allow-seeded --no-ledger | dp-step --step 1"
+    assert_failure 1
+    assert_output --partial "dp-net-grad: the model to start from is another network: '$NET'"
+    run dp-loop --laps 1 --seed 1 --init net -q -- "dp-sample --data two.dp --rate 0.4 |
+        dp-grad --data two.dp --loss logistic --lambda 1e-3 --clip 1 | dp-noise -z 1 |
+        dp-account --epsilon 1e4 --delta 1e-5 --allow-seeded --no-ledger | dp-step --step 1"
+    assert_failure 1
+    assert_output --partial "dp-grad: the model to start from is of another family"
+}
+
+@test "a damaged text of a model is refused" {
+    train net two.dp "$NET" logistic
+    PYTHONPATH=$ROOT/tests/bats /usr/bin/python3 - << 'END'
+import sys
+data = open("net", "rb").read()
+open("worse", "wb").write(data.replace(b"6; fc 5 tanh; fc 1", b"6; fc 6 tanh; fc 1"))
+open("words", "wb").write(data.replace(b"6; fc 5 tanh; fc 1", b"6; fc 5 tanh; ff 1"))
+END
+    complains 1 "dp-eval: the model of lap 6 is 1 × 41, which no network model is" dp-eval --last --data test.dp --in worse
+    complains 1 "dp-eval: network, column 15, 'ff': a layer is conv, pool, mean-pool or fc" dp-eval --last --data test.dp --in words
+}
+
+@test "persons with several rows, and a transform, are refused" {
+    printf 'who,a,b,y\n' > people.csv
+    for i in $(seq 40); do echo "p$((i % 15)),0.$((i % 7)),0.$((i % 3)),$((i % 2))"; done >> people.csv
+    echo '{"header": true, "columns": [{"name": "who", "type": "person"}, {"name": "a", "type": "numeric", "bounds": [0, 1]},
+        {"name": "b", "type": "numeric", "bounds": [0, 1]}, {"name": "y", "type": "label", "classes": ["0", "1"]}]}' > people.json
+    dp-import csv -q --schema people.json --rows-per-person 3 -o people.dp people.csv
+    run dp-loop --laps 1 --seed 1 -q -- "dp-sample --data people.dp --rate 0.4 |
+        dp-net-grad --data people.dp --network '$(dp-info --get cols people.dp); fc 1' --loss logistic --clip 1 | dp-noise -z 1 |
+        dp-account --epsilon 1e4 --delta 1e-5 --allow-seeded --no-ledger | dp-step --step 1"
+    assert_failure
+    assert_output --partial "dp-net-grad: "
+    assert_output --partial "person"
+    refute_output --partial "norm"
+}

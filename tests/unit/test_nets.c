@@ -1,0 +1,395 @@
+/* Networks: their text, and gradients against a plain computation in double, one example after the other, and against
+ * differences of the loss. */
+#include "unit.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "math/loss.h"
+#include "nets/pass.h"
+
+#define L DP_NET_LANES
+
+/* The same network in double, without blocks or vectors. value[l]: input of layer l. */
+struct plain {
+    const struct dp_net *net;
+    const float *w;
+    double value[DP_NET_LAYERS + 1][4096], slope[2][4096];
+};
+
+/* Index of the input at a row and column, or −1 in the zeros around it. */
+static long at(const struct dp_net_layer *y, size_t place_row, size_t place_col, size_t row, size_t col, size_t channel)
+{
+    long i = (long)(place_row * y->stride + row) - (long)y->pad, j = (long)(place_col * y->stride + col) - (long)y->pad;
+    if (i < 0 || j < 0 || i >= (long)y->in.height || j >= (long)y->in.width)
+        return -1;
+    return (i * (long)y->in.width + j) * (long)y->in.channels + (long)channel;
+}
+
+/* Calls of one output: forward with dw NULL; backward adds to dw and dx. */
+static void neuron(const struct dp_net_layer *y, const float *w, const double *in, size_t row, size_t col, size_t o, double d,
+                   double *out, double *dw, double *dx)
+{
+    size_t fan_in = dp_net_fan_in(y), k = 0, side = y->kind == DP_NET_FC ? 1 : y->kernel;
+    size_t channels = y->kind == DP_NET_FC ? fan_in : y->in.channels;
+    double sum = (double)w[y->out.channels * fan_in + o];
+    for (size_t r = 0; r < side; r++)
+        for (size_t c = 0; c < side; c++)
+            for (size_t h = 0; h < channels; h++, k++) {
+                long i = y->kind == DP_NET_FC ? (long)h : at(y, row, col, r, c, h);
+                if (i < 0)
+                    continue;
+                sum += (double)w[o * fan_in + k] * in[i];
+                if (dw != NULL)
+                    dw[o * fan_in + k] += d * in[i];
+                if (dx != NULL)
+                    dx[i] += d * (double)w[o * fan_in + k];
+            }
+    if (dw != NULL)
+        dw[y->out.channels * fan_in + o] += d;
+    if (out != NULL)
+        *out = sum;
+}
+
+/* The largest or mean value of a window; backward hands d to it. */
+static void window(const struct dp_net_layer *y, const double *in, size_t row, size_t col, size_t channel, double d,
+                   double *out, double *dx)
+{
+    long best = -1;
+    double sum = 0, size = (double)(y->kernel * y->kernel);
+    for (size_t r = 0; r < y->kernel; r++)
+        for (size_t c = 0; c < y->kernel; c++) {
+            long i = at(y, row, col, r, c, channel);
+            best = best < 0 || in[i] > in[best] ? i : best;
+            sum += in[i];
+            if (dx != NULL && y->kind == DP_NET_MEAN_POOL)
+                dx[i] += d / size;
+        }
+    if (dx != NULL && y->kind == DP_NET_POOL)
+        dx[best] += d;
+    if (out != NULL)
+        *out = y->kind == DP_NET_POOL ? in[best] : sum / size;
+}
+
+static void each_output(struct plain *p, size_t l, const double *d, double *dw, double *dx)
+{
+    const struct dp_net_layer *y = &p->net->layer[l];
+    size_t n = 0;
+    for (size_t row = 0; row < y->out.height; row++)
+        for (size_t col = 0; col < y->out.width; col++)
+            for (size_t o = 0; o < y->out.channels; o++, n++) {
+                double *out = d == NULL ? &p->value[l + 1][n] : NULL, slope = d != NULL ? d[n] : 0;
+                if (y->parameters > 0)
+                    neuron(y, p->w + y->first, p->value[l], row, col, o, slope, out, dw, dx);
+                else
+                    window(y, p->value[l], row, col, o, slope, out, dx);
+                if (out != NULL && y->activation == DP_NET_TANH)
+                    *out = tanh(*out);
+                if (out != NULL && y->activation == DP_NET_RELU)
+                    *out = fmax(*out, 0);
+            }
+}
+
+static double *plain_forward(struct plain *p, const float *x)
+{
+    for (size_t j = 0; j < p->net->inputs; j++)
+        p->value[0][j] = (double)(p->net->factor * x[j]);
+    for (size_t l = 0; l < p->net->layers; l++)
+        each_output(p, l, NULL, NULL, NULL);
+    return p->value[p->net->layers];
+}
+
+/* g: gradient of the softmax loss of one example. */
+static void plain_gradient(struct plain *p, const float *x, size_t class, double *g)
+{
+    double *now = p->slope[0], *next = p->slope[1], *u = plain_forward(p, x);
+    memset(g, 0, p->net->parameters * sizeof *g);
+    dp_softmax_slope(u, p->net->outputs, class, now);
+    for (size_t l = p->net->layers; l-- > 0;) {
+        const struct dp_net_layer *y = &p->net->layer[l];
+        for (size_t n = 0; n < dp_net_size(y->out); n++) {
+            double v = p->value[l + 1][n];
+            now[n] *= y->activation == DP_NET_TANH ? 1 - v * v : y->activation == DP_NET_RELU ? v > 0 : 1;
+        }
+        memset(next, 0, dp_net_size(y->in) * sizeof *next);
+        each_output(p, l, now, g + y->first, next);
+        double *swap = now;
+        now = next;
+        next = swap;
+    }
+}
+
+/* One network with weights and `count` examples. */
+struct trial {
+    struct dp_net net;
+    struct dp_net_pass pass;
+    struct plain plain;
+    float *w, *x;
+    double *p, *g;
+    int64_t *sum;
+    _Alignas(64) float slope[64 * L];
+    double squares[L];
+};
+
+static double uneven(size_t i)
+{
+    return sin(12.9898 * (double)i + 3) * 0.9;
+}
+
+static struct trial *open_trial(const char *text, size_t count)
+{
+    struct trial *t = calloc(1, sizeof *t);
+    struct dp_row rows[L] = {{0}};
+    assert_int_equal(dp_net_parse(&t->net, text, NULL), 0);
+    assert_int_equal(dp_net_pass_open(&t->pass, &t->net, true, NULL), 0);
+    size_t P = t->net.parameters, D = t->net.inputs;
+    t->p = calloc(P, sizeof *t->p);
+    t->g = calloc(P, sizeof *t->g);
+    t->w = calloc(P, sizeof *t->w);
+    t->x = calloc(D * L, sizeof *t->x);
+    t->sum = calloc(P, sizeof *t->sum);
+    dp_net_start(&t->net, t->p);
+    for (size_t i = 0; i < P; i++)
+        t->w[i] = (float)(t->p[i] + 0.05 * uneven(i));
+    for (size_t i = 0; i < D * L; i++)
+        t->x[i] = (float)uneven(7 * i + 1);
+    for (size_t l = 0; l < count; l++)
+        rows[l] = dp_row_dense(t->x + l * D, D);
+    t->plain = (struct plain){.net = &t->net, .w = t->w};
+    dp_net_load(&t->pass, rows, count);
+    return t;
+}
+
+static void close_trial(struct trial *t)
+{
+    dp_net_pass_close(&t->pass);
+    free(t->p);
+    free(t->g);
+    free(t->w);
+    free(t->x);
+    free(t->sum);
+    free(t);
+}
+
+static void gradients(struct trial *t, size_t count)
+{
+    double u[64];
+    dp_net_forward(&t->pass, t->w);
+    memset(t->slope, 0, sizeof t->slope);
+    for (size_t l = 0; l < count; l++) {
+        for (size_t k = 0; k < t->net.outputs; k++)
+            u[k] = dp_net_output(&t->pass, k, l);
+        dp_softmax_slope(u, t->net.outputs, l % t->net.outputs, u);
+        for (size_t k = 0; k < t->net.outputs; k++)
+            t->slope[k * L + l] = (float)u[k];
+    }
+    dp_net_backward(&t->pass, t->w, t->slope, t->squares);
+}
+
+static const char *const networks[] = {
+    "6x6x1 * 1.5; conv 5 3x3 tanh; pool 2/1; conv 6 2x2/1 pad 1 relu; mean-pool 2; fc 7 tanh; fc 3",
+    "9x7x2; conv 3 5x5/2 pad 2 relu; conv 9 3x3 pad 1; pool 3/2; fc 4",
+    "10; fc 13 tanh; fc 5 relu; fc 3",
+    "4; fc 3; seed 9",
+};
+
+/* Each example's part of the sum, unclipped, is its plain gradient; its norm too. */
+static void gradients_are_those_of_a_plain_computation(void **state)
+{
+    (void)state;
+    for (size_t n = 0; n < sizeof networks / sizeof *networks; n++) {
+        for (size_t l = 0; l < L; l += 5) {
+            struct trial *t = open_trial(networks[n], L);
+            gradients(t, L);
+            double others[L];
+            for (size_t i = 0; i < L; i++)
+                others[i] = i == l ? t->squares[i] : (double)NAN; /* no other one counts */
+            dp_net_add(&t->pass, others, 0x1p10, 0x1p-20, t->sum);
+            plain_gradient(&t->plain, t->x + l * t->net.inputs, l % t->net.outputs, t->g);
+            double norm2 = 0;
+            for (size_t j = 0; j < t->net.parameters; j++) {
+                assert_true(fabs(ldexp((double)t->sum[j], -20) + t->g[j]) < 4e-6);
+                norm2 += t->g[j] * t->g[j];
+            }
+            assert_true(fabs(t->squares[l] / norm2 - 1) < 1e-5);
+            close_trial(t);
+        }
+    }
+}
+
+static double plain_loss(struct plain *p, const float *x, size_t class)
+{
+    double *u = plain_forward(p, x);
+    return dp_softmax_value(u, p->net->outputs, class);
+}
+
+static void the_plain_computation_is_the_derivative(void **state)
+{
+    (void)state;
+    for (size_t n = 0; n < sizeof networks / sizeof *networks; n++) {
+        struct trial *t = open_trial(networks[n], L);
+        plain_gradient(&t->plain, t->x, 1, t->g);
+        for (size_t j = 0; j < t->net.parameters; j += 1 + t->net.parameters / 97) {
+            const float old = t->w[j], step = 0x1p-12f;
+            t->w[j] = old + step;
+            double up = plain_loss(&t->plain, t->x, 1), high = (double)t->w[j];
+            t->w[j] = old - step;
+            double down = plain_loss(&t->plain, t->x, 1), slope = (up - down) / (high - (double)t->w[j]);
+            t->w[j] = old;
+            assert_true(fabs(slope - t->g[j]) < 1e-4);
+        }
+        close_trial(t);
+    }
+}
+
+/* Clipped and rounded, the part of one example has norm at most the bound, as exact whole numbers; and nearly the bound. */
+static void no_example_adds_more_than_the_bound(void **state)
+{
+    (void)state;
+    for (size_t n = 0; n < sizeof networks / sizeof *networks; n++)
+        for (double bound = 0.01; bound < 1; bound *= 3) {
+            struct trial *t = open_trial(networks[n], 1);
+            gradients(t, 1);
+            int exponent;
+            frexp(bound, &exponent);
+            double grid = ldexp(1, exponent - 21);
+            dp_net_add(&t->pass, t->squares, bound, grid, t->sum);
+            long double norm2 = 0, most = (long double)bound / (long double)grid;
+            for (size_t j = 0; j < t->net.parameters; j++)
+                norm2 += (long double)t->sum[j] * (long double)t->sum[j];
+            assert_true(norm2 <= most * most);
+            if (sqrt(t->squares[0]) > bound)
+                assert_true(norm2 > 0.999L * most * most);
+            close_trial(t);
+        }
+}
+
+/* An example has the same part, whichever others share its block; one that is not finite has no part. */
+static void examples_do_not_depend_on_each_other(void **state)
+{
+    (void)state;
+    for (size_t n = 0; n < sizeof networks / sizeof *networks; n++) {
+        struct trial *all = open_trial(networks[n], L), *few = open_trial(networks[n], 3);
+        struct dp_row rows[L];
+        for (size_t l = 0; l < L; l++)
+            rows[l] = dp_row_dense(all->x + l * all->net.inputs, all->net.inputs);
+        for (size_t j = 0; j < all->net.inputs; j++)
+            all->x[5 * all->net.inputs + j] = NAN;
+        all->x[6 * all->net.inputs] = 3e38f;
+        all->x[7 * all->net.inputs] = -INFINITY;
+        dp_net_load(&all->pass, rows, L);
+        gradients(all, L);
+        gradients(few, 3);
+        assert_false(isfinite(all->squares[5]));
+        for (size_t l = 0; l < L; l++) {
+            if (l < 3)
+                assert_true(all->squares[l] == few->squares[l]);
+            else
+                all->squares[l] = (double)INFINITY;
+        }
+        dp_net_add(&all->pass, all->squares, 0.1, 0x1p-24, all->sum);
+        dp_net_add(&few->pass, few->squares, 0.1, 0x1p-24, few->sum);
+        assert_memory_equal(all->sum, few->sum, all->net.parameters * sizeof *all->sum);
+        close_trial(all);
+        close_trial(few);
+    }
+}
+
+static void sparse_and_narrow_rows_are_the_dense_row(void **state)
+{
+    (void)state;
+    const float dense[10] = {0, 0.5f, 0, 0, -1, 0, 0, 0.25f, 0, 0}, values[] = {0.5f, -1, 0.25f},
+                scale[10] = {0.25f, 0.25f, 0.25f, 0.25f, 0.25f, 0.25f, 0.25f, 0.25f, 0.25f, 0.25f};
+    const int32_t columns[] = {1, 4, 7};
+    const int16_t narrow[10] = {0, 2, 0, 0, -4, 0, 0, 1, 0, 0};
+    const struct dp_row rows[] = {dp_row_dense(dense, 10), dp_row_sparse(values, columns, 3), dp_row_narrow(narrow, scale, 10)};
+    double output[3];
+    for (int i = 0; i < 3; i++) {
+        struct trial *t = open_trial(networks[2], L);
+        dp_net_load(&t->pass, &rows[i], 1);
+        dp_net_forward(&t->pass, t->w);
+        output[i] = dp_net_output(&t->pass, 1, 0);
+        close_trial(t);
+    }
+    assert_true(output[0] == output[1] && output[0] == output[2]);
+}
+
+static void texts(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *message;
+    } wrong[] = {
+        {"", "network, column 1: a whole number belongs here"},
+        {"28x28; fc 3", "network, column 1, '28x28': an image is HEIGHTxWIDTHxCHANNELS"},
+        {"0; fc 3", "network, column 1, '0': this number is out of range"},
+        {"9000x9000x1; fc 3", "network, column 6, '9000x1': this number is out of range"},
+        {"4096x4096x9; fc 3", "network, column 1, '4096x4096x9': this is too large"},
+        {"9", "network, column 2: the last layer is fc"},
+        {"9; fc 3 tanh", "network, column 13: the last layer has no activation"},
+        {"9 fc 3", "network, column 3, 'fc': layers are separated by ';'"},
+        {"9; dense 3", "network, column 4, 'dense': a layer is conv, pool, mean-pool or fc"},
+        {"9; fc 3 sigmoid", "network, column 9, 'sigmoid': this does not belong to the layer"},
+        {"9; fc x", "network, column 7, 'x': a whole number belongs here"},
+        {"9x9x1; conv 3 3; fc 3", "network, column 16: a filter is KxK"},
+        {"9x9x1; conv 3 3x4; fc 3", "network, column 15, '3x4': a filter has as many rows as columns"},
+        {"9x9x1; conv 3 3x3/0; fc 3", "network, column 19, '0': this number is out of range"},
+        {"9x9x1; pool 10; fc 3", "network, column 8, 'pool': the window is larger than its input"},
+        {"9x9x1; conv 3 3x3 pad; fc 3", "network, column 22: a whole number belongs here"},
+        {"1000000; fc 1000; fc 3", "network, column 10, 'fc': this layer is too large"},
+        {"9 * 0; fc 3", "network, column 5, '0': the factor of the inputs is a number from 1e-6 to 1e6"},
+        {"9; fc 3; seed 4; fc 3", "network, column 16: layers are separated by ';'"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct dp_err err = {0};
+        struct dp_net net;
+        assert_int_equal(dp_net_parse(&net, wrong[i].text, &err), DP_E_RUN);
+        assert_string_equal(err.message, wrong[i].message);
+    }
+    struct dp_net net;
+    assert_int_equal(dp_net_parse(&net,
+                                  "28x28x1 * 28; conv 16 8x8/2 pad 2 tanh; pool 2/1; conv 32 4x4/2 tanh; pool 2/1; "
+                                  "fc 32 tanh; fc 10; seed 7",
+                                  NULL),
+                     0);
+    assert_true(net.inputs == 784 && net.outputs == 10 && net.parameters == 26010 && net.layers == 6 && net.seed == 7);
+    assert_true(net.layer[3].out.height == 4 && net.layer[4].in.channels == 32 && net.factor == 28);
+}
+
+/* The variance of the initial weights is g / fan-in; five standard errors. */
+static void initial_weights(void **state)
+{
+    (void)state;
+    struct dp_net net, other;
+    assert_int_equal(dp_net_parse(&net, "100; fc 200 relu; fc 300", NULL), 0);
+    assert_int_equal(dp_net_parse(&other, "100; fc 200 relu; fc 300; seed 2", NULL), 0);
+    double *p = calloc(net.parameters, sizeof *p), *q = calloc(net.parameters, sizeof *q), squares[2] = {0};
+    dp_net_start(&net, p);
+    dp_net_start(&other, q);
+    for (size_t i = 0; i < 20000; i++)
+        squares[0] += p[i] * p[i];
+    for (size_t i = 0; i < 60000; i++)
+        squares[1] += p[20200 + i] * p[20200 + i];
+    assert_true(fabs(squares[0] / 20000 * 100 / 2 - 1) < 5 * sqrt(0.8 / 20000));
+    assert_true(fabs(squares[1] / 60000 * 200 - 1) < 5 * sqrt(0.8 / 60000));
+    for (size_t i = 0; i < 200; i++)
+        assert_true(p[20000 + i] == 0);
+    assert_true(p[0] != q[0] && p[1] != q[1]);
+    free(p);
+    free(q);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gradients_are_those_of_a_plain_computation),
+        cmocka_unit_test(the_plain_computation_is_the_derivative),
+        cmocka_unit_test(no_example_adds_more_than_the_bound),
+        cmocka_unit_test(examples_do_not_depend_on_each_other),
+        cmocka_unit_test(sparse_and_narrow_rows_are_the_dense_row),
+        cmocka_unit_test(texts),
+        cmocka_unit_test(initial_weights),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

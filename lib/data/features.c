@@ -46,7 +46,7 @@ int dp_features_measure(struct dp_features *m, struct dp_import *import, struct 
     if (rc == DP_OK)
         rc = dp_spool_rewind(spool, err);
     while (rc >= 0 && (rc = dp_spool_get(spool, &r, err)) == 1) {
-        if (isnan(r.label)) /* a null record */
+        if (r.null)
             continue;
         m->label_sum += r.label;
         m->labels++;
@@ -344,8 +344,7 @@ int dp_features_plan(struct dp_features *f, struct dp_import *import, struct dp_
 const double *dp_features_row(const struct dp_features *f, struct dp_import *import, const struct dp_parsed *r, double *y)
 {
     const struct dp_schema *s = &import->schema;
-    bool null = isnan(r->label);
-    if (null)
+    if (r->null)
         memset(f->x, 0, f->count * sizeof *f->x);
     else
         memcpy(f->x, f->base, f->count * sizeof *f->x);
@@ -353,6 +352,6 @@ const double *dp_features_row(const struct dp_features *f, struct dp_import *imp
         size_t i = r->column[k];
         set_feature(&s->column[i], f, i, r->value[k], f->x + f->first[i], &import->clamped[i]);
     }
-    *y = null ? 0 : label_of(import, f, r->label);
+    *y = label_of(import, f, r->label);
     return f->x;
 }

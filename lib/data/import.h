@@ -24,7 +24,7 @@ struct dp_import {
     bool max_abs;               /* numeric columns without bounds: divide by the largest magnitude (measured) */
     size_t skip_lines;          /* csv, tsv: lines to skip at the start */
     bool unlabelled;            /* rows to be scored: the label is not read, and its column may be missing */
-    size_t skip_bad;            /* so many malformed lines may become null records: rows of zeros that count in N */
+    size_t skip_bad;            /* so many malformed lines may become null records: rows of zeros with their label */
     bool bias;                  /* add a column of ones */
     bool choose_norm;           /* rows are divided by one number if there is a public one, else scaled to norm 1 */
     bool quantise;              /* round values to 16 bits */
@@ -105,7 +105,7 @@ struct dp_import_sink {
 char dp_import_delimiter(const struct dp_import *import);
 
 /* Passes a record on. rc: result of reading it; a malformed record becomes a null record, as long as skip_bad allows. A null
- * record has the label NAN and no values. */
+ * record has its label and no values; one whose label cannot be read is an error. */
 int dp_import_put(struct dp_import *import, const struct dp_import_sink *to, int rc, struct dp_parsed *record,
                   struct dp_err *err);
 

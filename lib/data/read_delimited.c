@@ -37,11 +37,14 @@ static int label_cell(const struct dp_schema *s, const struct dp_lines *l, size_
                       struct dp_err *err)
 {
     const struct dp_cell *f = &l->field[i];
-    if (s->real_label)
-        return dp_number_cell(f->text, f->length, &r->label) ? DP_OK : bad_cell(l, i, name, "the label must be a number", err);
+    if (s->real_label) {
+        r->labelled = dp_number_cell(f->text, f->length, &r->label);
+        return r->labelled ? DP_OK : bad_cell(l, i, name, "the label must be a number", err);
+    }
     for (size_t k = 0; k < s->classes; k++) {
         if (dp_texts_find(&s->class[k], f -> text, f -> length) >= 0) {
             r->label = (double)k;
+            r->labelled = true;
             return DP_OK;
         }
     }
@@ -99,6 +102,7 @@ static int record(const struct dp_import *import, const struct dp_lines *l, stru
     size_t fields = import->field == NULL ? s->columns : import->fields;
     r->count = 0;
     r->person = NULL;
+    r->labelled = r->null = false;
     if (l->fields != fields) {
         dp_fail(err, DP_E_RUN, "%s: line %zu: %zu field%s, the %s has %zu columns", l->name, l->number, l->fields,
                 l->fields == 1 ? "" : "s", import->field == NULL ? "schema" : "header", fields);
@@ -107,6 +111,8 @@ static int record(const struct dp_import *import, const struct dp_lines *l, stru
     int rc = person_cell(import, l, r, err);
     for (size_t i = 0; rc == DP_OK && i < s->columns; i++)
         rc = cell(import, i, l, r, err);
+    if (rc == DP_BAD_RECORD && !r->labelled && s->label >= 0) /* a null record needs a label */
+        cell(import, (size_t)s->label, l, r, err);
     return rc;
 }
 
@@ -124,12 +130,12 @@ int dp_import_put(struct dp_import *import, const struct dp_import_sink *to, int
         import->malformed++;
         return to->malformed(to->self, err->message, err);
     }
-    if (rc == DP_BAD_RECORD && (import->malformed == import->skip_bad || nobodys))
+    if (rc == DP_BAD_RECORD && (import->malformed == import->skip_bad || nobodys || !r->labelled))
         return DP_E_RUN; /* err says what is wrong */
     if (rc == DP_BAD_RECORD) {
         import->malformed++;
         r->count = 0;
-        r->label = NAN;
+        r->null = true;
         rc = DP_OK;
     }
     return rc == DP_OK ? to->put(to->self, r, err) : rc;

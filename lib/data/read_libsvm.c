@@ -25,7 +25,9 @@ static int parse_line(const struct dp_lines *l, size_t cols, struct dp_parsed *r
     size_t at = strspn(l->line, " \t"), length = strcspn(l->line + at, " \t#"), field = 1;
     long before = 0;
     r->count = 0;
-    if (!dp_number_cell(l->line + at, length, &r->label))
+    r->null = false;
+    r->labelled = dp_number_cell(l->line + at, length, &r->label);
+    if (!r->labelled)
         return bad(l, field, "expected a label", err);
     for (at += length;; at += length) {
         at += strspn(l->line + at, " \t");
@@ -103,12 +105,14 @@ static int read_lines(struct dp_import *import, struct dp_lines *lines, struct l
             continue;
         size_t largest = m->columns;
         rc = parse_line(lines, import->cols, &r, &largest, err);
-        if (rc == DP_OK && import->classes != NULL && dp_schema_class_of(&import->schema, r.label) < 0)
+        if (rc >= 0 && r.labelled && import->classes != NULL && dp_schema_class_of(&import->schema, r.label) < 0) {
             rc = bad(lines, 1, "the label is not one of --classes", err);
+            r.labelled = false;
+        }
         if (rc == DP_OK)
             m->columns = largest;
-        if (rc == DP_OK && measured)
-            rc = note_label(m->labels, &m->classes, r.label, lines, err);
+        if (rc >= 0 && r.labelled && measured && note_label(m->labels, &m->classes, r.label, lines, err) != DP_OK)
+            rc = DP_E_RUN;
         rc = dp_import_put(import, to, rc, &r, err);
         if (rc != DP_OK)
             break;

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 
 #define BUFFER ((size_t)1 << 18)
+#define NULL_RECORD UINT32_MAX /* in place of the number of values */
 
 int dp_spool_open(struct dp_spool *spool, const char *beside, struct dp_err *err)
 {
@@ -46,10 +47,11 @@ void dp_spool_close(struct dp_spool *spool)
 
 int dp_spool_put(struct dp_spool *spool, const struct dp_parsed *r, struct dp_err *err)
 {
-    size_t n = r->count;
+    const uint32_t count = r->null ? NULL_RECORD : r->count;
+    size_t n = r->null ? 0 : r->count;
     if (dp_interrupt_pending())
         return dp_fail(err, DP_E_RUN, "interrupted");
-    if (fwrite(&r->label, sizeof r->label, 1, spool->file) != 1 || fwrite(&r->count, sizeof r->count, 1, spool->file) != 1 ||
+    if (fwrite(&r->label, sizeof r->label, 1, spool->file) != 1 || fwrite(&count, sizeof count, 1, spool->file) != 1 ||
         (n > 0 && (fwrite(r->column, sizeof *r->column, n, spool->file) != n ||
                    fwrite(r->value, sizeof *r->value, n, spool->file) != n)))
         return dp_fail_errno(err, errno, "cannot write a temporary file");
@@ -103,6 +105,8 @@ int dp_spool_get(struct dp_spool *spool, struct dp_parsed *r, struct dp_err *err
         return feof(spool->file) ? 0 : dp_fail_errno(err, errno, "cannot read a temporary file");
     if (fread(&count, sizeof count, 1, spool->file) != 1)
         return dp_fail(err, DP_E_RUN, "a temporary file is cut short");
+    r->null = count == NULL_RECORD;
+    count = r->null ? 0 : count;
     int rc = reserve(r, count, err);
     if (rc != DP_OK)
         return rc;

@@ -3,6 +3,7 @@
 #ifndef DP_DATA_SPOOL_H
 #define DP_DATA_SPOOL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -11,6 +12,8 @@
 
 struct dp_parsed {
     double label;
+    bool labelled;      /* the label has been read; not spooled */
+    bool null;          /* a malformed record: a row of zeros with this label */
     const char *person; /* person_length bytes: the text that identifies the person, or NULL; not spooled */
     size_t person_length;
     uint32_t count, capacity;

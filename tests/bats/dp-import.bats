@@ -162,10 +162,10 @@ dp-import: the population is t.csv"
     assert_equal "$(values t.dp 2 | tail -n 1)" "0 0"
 }
 
-@test "--skip-bad makes rows of zeros, so that N is that of the table" {
+@test "--skip-bad makes rows of zeros that keep their label, so that N is that of the table" {
     schema '{"name": "a", "type": "numeric", "bounds": [2, 4]}, '"$LABEL"
-    printf '2,yes\nbad,yes\n4,yes\n4\n3,maybe\n' > t.csv
-    bad_csv "t.csv: line 5, column 2 (y): the label is not one of the classes, got 'maybe'" --skip-bad 2
+    printf '2,yes\nbad,yes\n4,yes\nworse,no\n?,yes\n' > t.csv
+    bad_csv "t.csv: line 5, column 1 (a): expected a number, got '?'" --skip-bad 2
     run dp-import csv --schema schema.json --skip-bad 3 -o t.dp t.csv
     assert_success
     assert_output "dp-import: t.dp: 5 rows, 2 columns, 2 classes
@@ -177,21 +177,34 @@ dp-import: the population is t.csv"
 0.7071 0.7071
 0.0000 0.0000
 0.0000 0.0000"
-    assert_equal "$(labels t.dp)" "$(printf '%s\n' 1 0 1 0 0)"
-    # labels that are numbers get the middle of their range, and malformed rows do not enter any measurement
+    assert_equal "$(labels t.dp)" "$(printf '%s\n' 1 1 1 0 1)"
+    # no label is made up
+    for line in '3,maybe' 'bad,maybe' ','; do
+        printf '2,yes\n%s\n' "$line" > t.csv
+        bad_csv "t.csv: line 2, column 2 (y): the label is not one of the classes, got '${line#*,}'" --skip-bad 9
+    done
+    printf '2,yes\n4\n' > t.csv
+    bad_csv "t.csv: line 2: 1 field, the schema has 2 columns" --skip-bad 9
+    # malformed rows do not enter any measurement
     schema "$NUMBER, "'{"name": "y", "type": "label", "center": true}'
     printf '1,10\nx,1000\n3,20\n' > t.csv
     dp-import csv --schema schema.json --skip-bad 1 -q -o r.dp t.csv
-    assert_equal "$(labels r.dp)" "$(printf '%s\n' -5 0 5)"
-    printf '1 1:1\n? 1:1\n-1 2:1\n' > t.svm
+    assert_equal "$(labels r.dp)" "$(printf '%s\n' -5 985 5)"
+    printf '1 1:1\n2 1:?\n-1 2:1\n' > t.svm
     dp-import libsvm --skip-bad 1 -q -o s.dp t.svm
-    assert_equal "$(labels s.dp)" "$(printf '%s\n' 1 0 0)"
+    assert_equal "$(labels s.dp)" "$(printf '%s\n' 1 2 0)"
+    assert_equal "$(dp-info --get classes s.dp)" 3
+    printf '1 1:1\n? 1:1\n-1 2:1\n' > bad.svm
+    complains 1 "dp-import: bad.svm: line 2, field 1: expected a label" dp-import libsvm --skip-bad 1 -q -o u.dp bad.svm
+    printf '1 1:1\n3 1:?\n-1 2:1\n' > bad.svm
+    complains 1 "dp-import: bad.svm: line 2, field 1: the label is not one of --classes" \
+        dp-import libsvm --classes -1,1 --skip-bad 1 -q -o u.dp bad.svm
     assert_equal "$(values s.dp 3 | sed -n 2p)" "0 0 0"
 }
 
 @test "what was clamped or malformed is private, and said only when asked for" {
     schema '{"name": "a", "type": "numeric", "bounds": [0, 1]}, {"name": "b", "type": "numeric", "bounds": [0, 1]}, {"name": "y", "type": "label", "bounds": [0, 1]}'
-    printf '1,7,0\n2,0.5,9\nx\n' > dirty.csv
+    printf '1,7,0\n2,0.5,9\nx,0,1\n' > dirty.csv
     printf '1,0,0\n1,0.5,1\n0,0,1\n' > clean.csv
     dp-import csv --schema schema.json --no-registry --skip-bad 5 --population p -o t.dp clean.csv 2> clean
     dp-import csv --schema schema.json --no-registry --skip-bad 5 --population p -f -o t.dp dirty.csv 2> dirty
@@ -824,7 +837,7 @@ import sys
 sys.path.insert(0, __import__("os").environ["ROOT"] + "/tests/bats")
 import frames
 (f,) = frames.laps("rows")
-assert len(f["X"]) == 3 and (f["X"][1] == 0).all() and f["y"][1] == 0 and (f["X"][2] != 0).any()
+assert len(f["X"]) == 3 and (f["X"][1] == 0).all() and f["y"][1] == f["y"].max() and (f["X"][2] != 0).any()
 END
     printf 'a,job,y\n' > t.csv
     complains 1 "dp-import: t.csv: no rows" dp-import csv t.csv --schema s.json --out rows

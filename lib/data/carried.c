@@ -39,7 +39,7 @@ static int put_categorical(json_t *o, const struct dp_column *c)
         bad |= json_object_set_new(o, "drop", json_string("first"));
     if (c->unknown_zero)
         bad |= json_object_set_new(o, "unknown", json_string("zero"));
-    return c->fill == DP_FILL_VALUE
+    return c->fill == DP_FILL_VALUE && c->fill_value >= 0
                ? bad | json_object_set_new(o, "fill", json_string(c->categories.text[(size_t)c->fill_value]))
                : bad;
 }
@@ -73,6 +73,10 @@ static int put_column(json_t *list, const struct dp_schema *s, const struct dp_c
         bad |= put_categorical(o, c);
     else if (c->type == DP_COLUMN_LABEL)
         bad |= put_label(o, s);
+    if (c->indicator)
+        bad |= json_object_set_new(o, "indicator", json_true());
+    if (c->missing.count > 0)
+        bad |= json_object_set_new(o, "missing", texts_json(&c->missing));
     return bad | json_array_append_new(list, o);
 }
 
@@ -144,6 +148,7 @@ static json_t *feature_columns(const char *text)
             const char *type = json_string_value(json_object_get(column, "type"));
             json_object_del(column, "fill");
             json_object_del(column, "unknown");
+            json_object_del(column, "missing");
             if (type != NULL && strcmp(type, "label") != 0 && strcmp(type, "ignore") != 0)
                 json_array_append(list, column);
         }

@@ -96,7 +96,25 @@ static double column_bound(const struct dp_column *c)
         return 0;
     if (c->type == DP_COLUMN_CATEGORICAL || c->scaling != DP_SCALE_NONE)
         return 1;
-    return c->bounded ? fmax(fabs(c->low), fabs(c->high)) : INFINITY;
+    return c->bounded ? fmax(fmax(fabs(c->low), fabs(c->high)), c->indicator) : INFINITY;
+}
+
+static double scaled(const struct dp_column *c, double largest, double value)
+{
+    if (c->scaling == DP_SCALE_BOUNDS)
+        return (value - c->low) / (c->high - c->low);
+    return c->scaling == DP_SCALE_MAX_ABS && largest > 0 ? value / largest : value;
+}
+
+/* The largest squared norm of the features of a column, all divided by `unit`. If a number is missing, its fill and the
+ * indicator are there together; for categories only one of both is. */
+static double column_norm2(const struct dp_column *c, double unit)
+{
+    double bound = column_bound(c) / unit,
+           fill = c->scaling == DP_SCALE_MAX_ABS ? 1 : scaled(c, 0, clamped(c, c->fill_value, NULL));
+    if (!c->indicator || c->type == DP_COLUMN_CATEGORICAL)
+        return bound * bound;
+    return fmax(bound * bound, (fill * fill + 1) / (unit * unit));
 }
 
 /* The largest norm that the bounds permit; notes the first column without bounds. */
@@ -114,7 +132,7 @@ static double norm_bound(struct dp_import *import)
         }
     }
     for (size_t i = 0; i < s->columns; i++)
-        sum += pow(column_bound(&s->column[i]) / largest, 2);
+        sum += column_norm2(&s->column[i], largest);
     sum += import->bias ? 1 / (largest * largest) : 0;
     return largest * sqrt(sum);
 }
@@ -178,6 +196,7 @@ static int lay_out(const struct dp_import *import, struct dp_features *l, struct
             l->count++;
         else if (c->type == DP_COLUMN_CATEGORICAL)
             l->count += c->categories.count - (c->drop_first && c->categories.count > 0);
+        l->count += c->indicator;
     }
     l->count += import->bias;
     l->label_scale = 1;
@@ -193,6 +212,8 @@ static int lay_out(const struct dp_import *import, struct dp_features *l, struct
 static void set_feature(const struct dp_column *c, const struct dp_features *m, size_t i, double value, double *x,
                         size_t *clamped_values)
 {
+    if (isnan(value) && c->indicator)
+        x[c->type == DP_COLUMN_CATEGORICAL ? c->categories.count - c->drop_first : 1] = 1;
     if (isnan(value))
         value = c->fill == DP_FILL_MODE ? m->mode[i] : c->fill_value + (c->type == DP_COLUMN_CATEGORICAL);
     if (c->type == DP_COLUMN_CATEGORICAL) {
@@ -201,12 +222,7 @@ static void set_feature(const struct dp_column *c, const struct dp_features *m, 
             x[category] = 1;
         return;
     }
-    value = clamped(c, value, clamped_values);
-    if (c->scaling == DP_SCALE_BOUNDS)
-        value = (value - c->low) / (c->high - c->low);
-    else if (c->scaling == DP_SCALE_MAX_ABS && m->largest[i] > 0)
-        value /= m->largest[i];
-    x[0] = value;
+    x[0] = scaled(c, m->largest != NULL ? m->largest[i] : 0, clamped(c, value, clamped_values));
 }
 
 static double label_of(struct dp_import *import, const struct dp_features *l, double label)
@@ -252,7 +268,7 @@ static int feature_names(const struct dp_column *c, size_t i, json_t *names, str
     int rc = DP_OK;
     memcpy(name, column, length);
     if (c->type == DP_COLUMN_NUMERIC)
-        return append_name(names, name, length, err);
+        rc = append_name(names, name, length, err);
     name[length++] = '=';
     for (size_t k = c->drop_first; rc == DP_OK && c->type == DP_COLUMN_CATEGORICAL && k < c->categories.count; k++) {
         const char *category = c->categories.text[k];
@@ -260,7 +276,8 @@ static int feature_names(const struct dp_column *c, size_t i, json_t *names, str
         memcpy(name + length, category, more);
         rc = append_name(names, name, length + more, err);
     }
-    return rc;
+    memcpy(name + length - 1, " missing", 8);
+    return rc == DP_OK && c->indicator ? append_name(names, name, length + 7, err) : rc;
 }
 
 /* NULL when memory is short. */

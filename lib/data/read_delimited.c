@@ -10,9 +10,10 @@
 #include "data/input.h"
 #include "data/lines.h"
 
-static bool is_missing(const struct dp_schema *s, const struct dp_cell *f)
+static bool is_missing(const struct dp_schema *s, const struct dp_column *c, const struct dp_cell *f)
 {
-    return f->length == 0 || dp_texts_find(&s->missing, f->text, f->length) >= 0;
+    return f->length == 0 || dp_texts_find(&s->missing, f->text, f->length) >= 0 ||
+           dp_texts_find(&c->missing, f->text, f->length) >= 0;
 }
 
 /* A malformed record: i is the number of the column, from 0. */
@@ -65,7 +66,7 @@ static int cell(const struct dp_import *import, size_t column, const struct dp_l
     if (c->type == DP_COLUMN_LABEL)
         return import->unlabelled ? DP_OK : label_cell(s, l, i, c->name, r, err);
     const struct dp_cell *f = &l->field[i];
-    if (is_missing(s, f)) {
+    if (is_missing(s, c, f)) {
         if (c->fill == DP_FILL_REFUSE)
             return bad_cell(l, i, c->name, "the value is missing and the schema has no \"fill\"", err);
     } else if (c->type == DP_COLUMN_NUMERIC) {
@@ -89,7 +90,7 @@ static int person_cell(const struct dp_import *import, const struct dp_lines *l,
         return DP_OK;
     size_t i = field_of(import, (size_t)column);
     const struct dp_cell *f = &l->field[i];
-    if (is_missing(s, f))
+    if (is_missing(s, &s->column[column], f))
         return bad_cell(l, i, s->column[column].name, "the person is missing", err);
     r->person = f->text;
     r->person_length = f->length;

@@ -46,6 +46,7 @@ void dp_schema_free(struct dp_schema *s)
     for (size_t i = 0; i < s->columns; i++) {
         free(s->column[i].name);
         dp_texts_free(&s->column[i].categories);
+        dp_texts_free(&s->column[i].missing);
     }
     for (size_t k = 0; k < s->classes; k++)
         dp_texts_free(&s->class[k]);
@@ -119,6 +120,7 @@ size_t dp_schema_features(const struct dp_schema *s)
             features++;
         if (c->type == DP_COLUMN_CATEGORICAL)
             features += c->categories.count - (c->drop_first && c->categories.count > 0);
+        features += c->indicator;
     }
     return features;
 }
@@ -242,10 +244,29 @@ static int fill_of(struct dp_column *c, const json_t *o, const char *path, const
     return DP_OK;
 }
 
+/* Reads "indicator". A numeric column with an indicator and no fill gets the middle of its bounds, a categorical one no category. */
+static int indicator_of(struct dp_column *c, const json_t *o, const char *path, const char *name, struct dp_err *err)
+{
+    const json_t *indicator = json_object_get(o, "indicator");
+    bool feature = c->type == DP_COLUMN_NUMERIC || c->type == DP_COLUMN_CATEGORICAL;
+    if (indicator == NULL)
+        return DP_OK;
+    if (!json_is_boolean(indicator) || (json_is_true(indicator) && !feature))
+        return dp_fail(err, DP_E_RUN, "%s: column '%s': \"indicator\" is true or false, and for features", path, name);
+    c->indicator = json_is_true(indicator);
+    if (c->indicator && c->type == DP_COLUMN_CATEGORICAL && c->fill != DP_FILL_REFUSE)
+        return dp_fail(err, DP_E_RUN, "%s: column '%s': \"indicator\" excludes \"fill\" of categories", path, name);
+    if (c->indicator && c->fill == DP_FILL_REFUSE) {
+        c->fill = DP_FILL_VALUE;
+        c->fill_value = c->type == DP_COLUMN_CATEGORICAL ? -1 : c->bounded ? c->low + 0.5 * (c->high - c->low) : 0;
+    }
+    return DP_OK;
+}
+
 static int column_of(struct dp_schema *s, size_t i, const json_t *o, const char *path, struct dp_err *err)
 {
-    static const char *const known[] = {"name",    "type", "bounds",  "scale",  "categories", "drop",
-                                        "unknown", "fill", "classes", "center", "note"};
+    static const char *const known[] = {"name", "type",    "bounds", "scale", "categories", "drop",     "unknown",
+                                        "fill", "classes", "center", "note",  "missing",    "indicator"};
     struct dp_column *c = &s->column[i];
     const char *full = json_string_value(json_object_get(o, "name"));
     const char *type = json_string_value(json_object_get(o, "type"));
@@ -297,7 +318,11 @@ static int column_of(struct dp_schema *s, size_t i, const json_t *o, const char 
     } else {
         rc = dp_fail(err, DP_E_RUN, "%s: column '%s': \"type\" is numeric, categorical, label, person or ignore", path, name);
     }
-    return rc == DP_OK ? fill_of(c, o, path, name, err) : rc;
+    if (rc == DP_OK && json_object_get(o, "missing") != NULL)
+        rc = texts_of(json_object_get(o, "missing"), &c->missing, path, name, err);
+    if (rc == DP_OK)
+        rc = fill_of(c, o, path, name, err);
+    return rc == DP_OK ? indicator_of(c, o, path, name, err) : rc;
 }
 
 int dp_schema_read(struct dp_schema *s, const json_t *root, const char *path, struct dp_err *err)

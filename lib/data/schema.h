@@ -27,8 +27,10 @@ struct dp_column {
     struct dp_texts categories; /* categorical: one 0/1 feature each, in this order */
     bool drop_first;            /* the first category has all zeros */
     bool unknown_zero;          /* an unknown category is all zeros, not an error */
+    struct dp_texts missing;    /* cells of this column that mean "missing", in addition to the schema's */
     enum dp_fill fill;          /* replacement of a missing cell */
-    double fill_value;          /* a number, or the index of a category */
+    double fill_value;          /* a number, or the index of a category (-1: no category) */
+    bool indicator;             /* one more feature: 1 if the cell is missing, else 0 */
 };
 
 struct dp_schema {

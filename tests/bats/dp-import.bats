@@ -162,6 +162,50 @@ dp-import: the population is t.csv"
     assert_equal "$(values t.dp 2 | tail -n 1)" "0 0"
 }
 
+@test "a missing value has an indicator and the middle of the bounds, and no row is longer than the bounds permit" {
+    schema '{"name": "a", "type": "numeric", "bounds": [10, 30], "indicator": true, "missing": ["none", "."]},
+        {"name": "b", "type": "numeric", "bounds": [-4, 4], "scale": "none", "indicator": true, "fill": 3},
+        {"name": "c", "type": "categorical", "categories": ["u", "v"], "indicator": true, "missing": "?"}, '"$LABEL"
+    printf '10,4,u,yes\nnone,1,?,no\n.,,,no\n30,-4,v,yes\n,2,none,yes\n' > t.csv
+    bad_csv "t.csv: line 5, column 3 (c): unknown category, got 'none'"
+    sed -i '$d' t.csv
+    dp-import csv --schema schema.json --no-bias -q -o t.dp t.csv
+    assert_equal "$(dp-info --get columns t.dp)" '["a","a missing","b","b missing","c=u","c=v","c missing"]'
+    # a: 0.5 and 1, squared 1.25; b: 4 alone or 3 and 1, squared 16; c: 1
+    divisor=$(bc -l <<< 'sqrt(1.25 + 16 + 1)')
+    assert_equal "$(values t.dp 7 | awk -v d="$divisor" '{ for (j = 1; j <= 7; j++) printf "%.4g%s", $j * d, j < 7 ? " " : "\n" }')" "0 0 4 0 1 0 0
+0.5 1 1 0 0 0 1
+0.5 1 3 1 0 0 1
+1 0 -4 0 0 1 0"
+    # only numbers that are missing, all of them: as long as a row can be
+    schema '{"name": "a", "type": "numeric", "bounds": [0, 1], "indicator": true}, {"name": "b", "type": "numeric", "bounds": [0, 1], "indicator": true, "fill": 9}, '"$LABEL"
+    printf ',,yes\n1,1,no\n' > t.csv
+    dp-import csv --schema schema.json --no-bias -q -f -o t.dp t.csv
+    assert_equal "$(values t.dp 4 | awk '{ printf "%.3f\n", $1 * $1 + $2 * $2 + $3 * $3 + $4 * $4 }' | tr '\n' ' ')" "1.000 0.615 "
+    dp-import csv --schema schema.json --no-bias --quantise --storage dense -q -f -o t.dp t.csv
+    assert_equal "$(values t.dp 4 | awk '{ printf "%.3f\n", $1 * $1 + $2 * $2 + $3 * $3 + $4 * $4 }' | tr '\n' ' ')" "1.000 0.615 "
+    for wrong in '"type": "numeric", "bounds": [0, 1], "indicator": 1|"indicator" is true or false, and for features' \
+        '"type": "categorical", "categories": ["u"], "fill": "u", "indicator": true|"indicator" excludes "fill" of categories'; do
+        schema '{"name": "a", '"${wrong%|*}"'}, '"$LABEL"
+        complains 1 "dp-import: schema.json: column 'a': ${wrong#*|}" dp-import csv --schema schema.json -o u.dp t.csv
+    done
+}
+
+@test "a model carries indicators, and a table with missing values is scored as it was trained on" {
+    { echo a,b,y; for i in $(seq 60); do echo "$((i % 7)),$((i * i % 5)),$((i % 2))"; done; } | sed 's/,4,/,NA,/;s/^3,/,/' > t.csv
+    echo '{"header": true, "missing": ["NA"], "columns": [{"name": "a", "type": "numeric", "bounds": [0, 6], "indicator": true},
+        {"name": "b", "type": "numeric", "bounds": [0, 4], "indicator": true}, {"name": "y", "type": "label", "classes": ["0", "1"]}]}' > s.json
+    dp-import csv --schema s.json -q -o t.dp t.csv
+    dpline scd --data t.dp --loss logistic --epochs 3 --seed 1 -q -o model
+    dp-predict model t.dp > rows
+    dp-predict model t.csv > table
+    diff rows table
+    sed 's/, "indicator": true//g;s/"bounds"/"fill": 1, "bounds"/g' s.json > plain.json
+    dp-import csv --schema plain.json -q -o plain.dp t.csv
+    run dp-predict model plain.dp
+    assert_failure 1
+}
+
 @test "--skip-bad makes rows of zeros that keep their label, so that N is that of the table" {
     schema '{"name": "a", "type": "numeric", "bounds": [2, 4]}, '"$LABEL"
     printf '2,yes\nbad,yes\n4,yes\nworse,no\n?,yes\n' > t.csv

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -92,6 +93,31 @@ static int write_schema(const json_t *schema, const struct options *o, struct dp
     return rc;
 }
 
+/* Says what a column is taken for. */
+static void tell_column(const json_t *column, bool quiet)
+{
+    static const char *const told[] = {"bounds", "scale", "categories", "classes", "missing", "fill", "indicator"};
+    const char *name = json_string_value(json_object_get(column, "name")),
+               *type = json_string_value(json_object_get(column, "type"));
+    const char *note = json_string_value(json_object_get(column, "note"));
+    char shown[DP_TEXT_SHOWN];
+    dp_text_show(name, strlen(name), shown);
+    if (note != NULL)
+        fprintf(stderr, "dp-import: column '%s' is left out: %s\n", shown, note);
+    if (note != NULL || quiet)
+        return;
+    fprintf(stderr, "dp-import: column '%s' is %s", shown, type);
+    for (size_t k = 0; k < sizeof told / sizeof *told; k++) {
+        const json_t *value = json_object_get(column, told[k]);
+        char *text = value != NULL ? json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(6)) : NULL;
+        if (text != NULL)
+            fprintf(stderr, ", %s %.*s%s", told[k], (int)dp_text_cut(text, strlen(text), 70), text,
+                    strlen(text) > 70 ? "…" : "");
+        free(text);
+    }
+    fputc('\n', stderr);
+}
+
 static int infer(struct dp_import *import, const struct options *o, struct dp_err *err)
 {
     json_t *schema, *column;
@@ -103,13 +129,8 @@ static int infer(struct dp_import *import, const struct options *o, struct dp_er
     if (rc == DP_OK)
         rc = write_schema(schema, o, err);
     json_array_foreach (json_object_get(schema, "columns"), i, column) {
-        char shown[DP_TEXT_SHOWN];
-        const char *name = json_string_value(json_object_get(column, "name"));
-        if (rc == DP_OK && strcmp(json_string_value(json_object_get(column, "type")), "ignore") == 0)
-            fprintf(stderr,
-                    "dp-import: column '%s' is left out: it is not numeric and has 1000 different texts or "
-                    "more\n",
-                    dp_text_show(name, strlen(name), shown));
+        if (rc == DP_OK)
+            tell_column(column, o->quiet);
     }
     if (rc == DP_OK && !o->quiet)
         fprintf(stderr,

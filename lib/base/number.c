@@ -115,6 +115,25 @@ bool dp_number_cell(const char *text, unsigned long length, double *value)
     return decimal(buffer, value, &end) && *end == '\0';
 }
 
+bool dp_number_comma(const char *text, unsigned long length, double *value)
+{
+    char plain[64];
+    size_t used = 0, digits = 0;
+    bool grouped = false, comma = false;
+    for (size_t i = 0; i < length; i++) {
+        bool point = text[i] == '.', end_of_group = (grouped || point) && !comma && !isdigit((unsigned char)text[i]);
+        if (used + 1 >= sizeof plain || (end_of_group && grouped && digits != 3) ||
+            (point && (comma || digits == 0 || digits > 3)) || (text[i] == ',' && comma))
+            return false;
+        digits = isdigit((unsigned char)text[i]) ? digits + 1 : 0;
+        grouped |= point;
+        comma |= text[i] == ',';
+        if (!point)
+            plain[used++] = text[i] == ',' ? '.' : text[i];
+    }
+    return !(grouped && !comma && digits != 3) && dp_number_cell(plain, used, value);
+}
+
 const char *dp_number_print(double value, char *buffer, unsigned long size)
 {
     if (value == floor(value) && fabs(value) < 1e15) {

@@ -15,6 +15,9 @@ bool dp_number_int(const char *text, int64_t *value);
 /* A strict decimal for data cells of `length` bytes, not NUL-terminated; blanks at both ends allowed. */
 bool dp_number_cell(const char *text, unsigned long length, double *value);
 
+/* The same with a decimal comma, where points may separate groups of three digits before it: "1.234,5". */
+bool dp_number_comma(const char *text, unsigned long length, double *value);
+
 /* The shortest decimal text that reads back as value; returns buffer (32 bytes suffice). */
 const char *dp_number_print(double value, char *buffer, unsigned long size);
 

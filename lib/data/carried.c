@@ -96,6 +96,8 @@ int dp_carried_make(const struct dp_import *import, json_t **carried, struct dp_
     bad |= json_object_set_new(root, "columns", columns);
     if (delimiter[0] != '\0')
         bad |= json_object_set_new(root, "delimiter", json_string(delimiter));
+    if (s->comma)
+        bad |= json_object_set_new(root, "decimal", json_string(","));
     if (s->missing.count > 0)
         bad |= json_object_set_new(root, "missing", texts_json(&s->missing));
     if (bad == 0) {

@@ -1,20 +1,44 @@
 /* A first schema for a CSV or TSV table, from its rows. */
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
+#include "base/mem.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "data/import.h"
 #include "data/lines.h"
 
 #define MOST_CATEGORIES 1000
+#define FEW_ROWS 20 /* of fewer rows, each may well have its own text */
+
+/* Numbers with a decimal point, or with a decimal comma. */
+enum { POINT, COMMA, NOTATIONS };
+struct range {
+    bool all; /* each cell that is not missing is such a number */
+    double low, high;
+};
 
 struct seen {
-    char *name;
-    bool numeric, missing;
-    double low, high;
+    char *name; /* the first line's cell */
+    size_t cells;
+    bool missing;             /* an empty cell, or one of the words */
+    struct dp_texts words;    /* that mean a missing value in any column */
+    struct dp_texts doubtful; /* that do so among numbers, and are categories among texts */
     struct dp_texts texts;
+    struct range range[NOTATIONS];
+    bool counts; /* whole numbers, each one more than the one before */
+    double first, last;
+};
+
+struct table {
+    struct seen *seen;
+    size_t columns, rows;
+    char delimiter;
+    bool header;
+    int notation;
 };
 
 static int not_utf8(const struct dp_lines *l, size_t i, struct dp_err *err)
@@ -25,24 +49,57 @@ static int not_utf8(const struct dp_lines *l, size_t i, struct dp_err *err)
                    l->number, i + 1, dp_text_show(l->field[i].text, l->field[i].length, shown));
 }
 
-static int look(struct seen *c, const struct dp_lines *l, size_t i, struct dp_err *err)
+/* Whether the text is one of the words, which end with NULL. */
+static bool is_among(const char *const *words, const char *text, size_t length)
 {
-    const struct dp_cell *f = &l->field[i];
-    double value;
-    if (f->length == 0 || (f->length == 1 && f->text[0] == '?')) {
+    for (; *words != NULL; words++)
+        if (strlen(*words) == length && strncasecmp(*words, text, length) == 0)
+            return true;
+    return false;
+}
+
+static int add_once(struct dp_texts *texts, const char *text, size_t length, struct dp_err *err)
+{
+    return dp_texts_find(texts, text, length) >= 0 ? DP_OK : dp_texts_add(texts, text, length, err);
+}
+
+static bool is_number(int notation, const char *text, size_t length, double *value)
+{
+    return notation == POINT ? dp_number_cell(text, length, value) : dp_number_comma(text, length, value);
+}
+
+static void look_at_number(struct seen *c, const char *text, size_t length)
+{
+    double value = NAN;
+    for (int k = 0; k < NOTATIONS; k++) {
+        struct range *range = &c->range[k];
+        range->all = range->all && is_number(k, text, length, &value);
+        range->low = range->all ? fmin(range->low, value) : range->low;
+        range->high = range->all ? fmax(range->high, value) : range->high;
+    }
+    if (!dp_number_cell(text, length, &value))
+        value = NAN;
+    c->counts = c->counts && (c->cells == 0 ? value == floor(value) : value == c->last + 1);
+    c->first = c->cells == 0 ? value : c->first;
+    c->last = value;
+}
+
+/* The text must be UTF-8. */
+static int look(struct seen *c, const char *text, size_t length, struct dp_err *err)
+{
+    static const char *const absent[] = {"?", "NA", "N/A", "#N/A", "NaN", "null", "k.A.", ".", "-", NULL};
+    static const char *const perhaps[] = {"none", "unknown", NULL};
+    if (length == 0 || is_among(absent, text, length)) {
         c->missing = true;
-        return DP_OK;
+        return length > 0 ? add_once(&c->words, text, length, err) : DP_OK;
     }
-    if (c->numeric && dp_number_cell(f->text, f->length, &value)) {
-        c->low = fmin(c->low, value);
-        c->high = fmax(c->high, value);
-    } else {
-        c->numeric = false;
-    }
-    if (c->texts.count == MOST_CATEGORIES || dp_texts_find(&c->texts, f->text, f->length) >= 0)
-        return DP_OK;
-    return dp_text_valid(f->text, f->length) == f->length ? dp_texts_add(&c->texts, f->text, f->length, err)
-                                                          : not_utf8(l, i, err);
+    bool doubtful = is_among(perhaps, text, length);
+    if (doubtful && add_once(&c->doubtful, text, length, err) != DP_OK)
+        return DP_E_RUN;
+    if (!doubtful)
+        look_at_number(c, text, length);
+    c->cells++;
+    return c->texts.count == MOST_CATEGORIES ? DP_OK : add_once(&c->texts, text, length, err);
 }
 
 static int compare_texts(const void *a, const void *b)
@@ -77,99 +134,233 @@ static double outward(double value, int side)
     return value;
 }
 
-static json_t *bounds_json(const struct seen *c)
+static json_t *bounds_json(const struct range *range)
 {
     json_t *list = json_array();
-    if (json_array_append_new(list, json_real(outward(c->low, -1))) == 0 &&
-        json_array_append_new(list, json_real(outward(c->high, 1))) == 0)
+    if (json_array_append_new(list, json_real(outward(range->low, -1))) == 0 &&
+        json_array_append_new(list, json_real(outward(range->high, 1))) == 0)
         return list;
     json_decref(list);
     return NULL;
 }
 
-static json_t *column_json(struct seen *c, bool label)
+/* Classes: texts that differ only in case are one class. */
+static json_t *classes_json(const struct dp_texts *texts)
 {
-    bool classes = label && (!c->numeric || c->texts.count <= 20);
-    bool listed = !label && !c->numeric && c->texts.count < MOST_CATEGORIES;
+    json_t *list = json_array();
     int bad = 0;
+    for (size_t i = 0, before; i < texts->count; i++) {
+        for (before = 0; before < i && strcasecmp(texts->text[before], texts->text[i]) != 0; before++)
+            ;
+        if (before < i)
+            continue;
+        json_t *class = json_array();
+        for (size_t k = i; k < texts->count; k++)
+            if (strcasecmp(texts->text[i], texts->text[k]) == 0)
+                bad |= json_array_append_new(class, json_string(texts->text[k]));
+        bad |= json_array_append(list, json_array_size(class) == 1 ? json_array_get(class, 0) : class);
+        json_decref(class);
+    }
+    if (bad == 0)
+        return list;
+    json_decref(list);
+    return NULL;
+}
+
+/* Whether numbers of this name are rather names: id, patient_id, PassengerId. */
+static bool is_named_id(const char *name)
+{
+    size_t length = strlen(name);
+    if (length < 2 || strcasecmp(name + length - 2, "id") != 0)
+        return false;
+    return length == 2 || !isalnum((unsigned char)name[length - 3]) ||
+           (isupper((unsigned char)name[length - 2]) && islower((unsigned char)name[length - 3]));
+}
+
+/* Why a column is no feature, or NULL. */
+static const char *left_out(const struct seen *c, bool numeric)
+{
+    bool full = c->texts.count == MOST_CATEGORIES;
+    if (c->cells == 0)
+        return "no row has a value";
+    if (!numeric && full)
+        return "it is not numeric and has 1000 different texts or more";
+    if (!numeric && c->cells >= FEW_ROWS && 2 * c->texts.count > c->cells)
+        return "more than half of its texts are different, as in names, identifiers and free text";
+    if (is_named_id(c->name) && (full || c->texts.count == c->cells) && c->cells > 1)
+        return "its name and its values look like an identifier";
+    if (numeric && c->counts && c->cells >= FEW_ROWS)
+        return "it counts the rows";
+    return NULL;
+}
+
+static int put_numeric(json_t *o, const struct seen *c, const struct range *range, bool label)
+{
+    int bad = 0;
+    if (range->low < range->high)
+        bad |= json_object_set_new(o, "bounds", bounds_json(range));
+    else if (!label)
+        bad |= json_object_set_new(o, "scale", json_string("none"));
+    if (c->doubtful.count > 0 && !label)
+        bad |= json_object_set_new(o, "missing", texts_json(&c->doubtful));
+    if (range->low == range->high && c->missing && !label)
+        bad |= json_object_set_new(o, "fill", json_real(range->low));
+    return bad;
+}
+
+static json_t *column_json(struct seen *c, int notation, bool label)
+{
+    const struct range *range = &c->range[notation];
+    bool numeric = range->all && c->cells > c->doubtful.count, classes = label && (!numeric || c->texts.count <= 20);
+    const char *why = label ? NULL : left_out(c, numeric), *type = "categorical";
+    if (label || why != NULL)
+        type = label ? "label" : "ignore";
+    else if (numeric)
+        type = "numeric";
     if (c->texts.count > 0)
         qsort(c->texts.text, c->texts.count, sizeof *c->texts.text, compare_texts);
     json_t *o = json_object();
-    bad |= json_object_set_new(o, "name", json_string(c->name));
-    bad |= json_object_set_new(o, "type",
-                               json_string(label        ? "label"
-                                           : c->numeric ? "numeric"
-                                           : listed     ? "categorical"
-                                                        : "ignore"));
-    if (classes)
-        bad |= json_object_set_new(o, "classes", texts_json(&c->texts));
-    else if (c->numeric && c->low < c->high)
-        bad |= json_object_set_new(o, "bounds", bounds_json(c));
-    else if (c->numeric && !label)
-        bad |= json_object_set_new(o, "scale", json_string("none"));
-    else if (listed)
+    int bad = json_object_set_new(o, "name", json_string(c->name));
+    bad |= json_object_set_new(o, "type", json_string(type));
+    if (why != NULL)
+        bad |= json_object_set_new(o, "note", json_string(why));
+    else if (classes)
+        bad |= json_object_set_new(o, "classes", classes_json(&c->texts));
+    else if (numeric)
+        bad |= put_numeric(o, c, range, label);
+    else
         bad |= json_object_set_new(o, "categories", texts_json(&c->texts));
-    if (c->missing && !label && c->numeric && c->low <= c->high)
-        bad |= json_object_set_new(o, "fill", json_real(c->low));
-    if (c->missing && listed && c->texts.count > 0)
-        bad |= json_object_set_new(o, "fill", json_string(c->texts.text[0]));
+    if (why == NULL && !label && (c->missing || (numeric && c->doubtful.count > 0)))
+        bad |= json_object_set_new(o, "indicator", json_true());
     if (bad == 0)
         return o;
     json_decref(o);
     return NULL;
 }
 
-static int add_columns(struct seen **seen, size_t *columns, const struct dp_lines *l, bool header, struct dp_err *err)
+static int add_columns(struct table *t, const struct dp_lines *l, struct dp_err *err)
 {
-    *seen = calloc(l->fields, sizeof **seen);
-    if (*seen == NULL)
-        return dp_fail(err, DP_E_RUN, "out of memory");
-    *columns = l->fields;
-    for (size_t i = 0; i < l->fields; i++) {
+    int rc = dp_alloc(&t->seen, l->fields, sizeof *t->seen, err);
+    for (size_t i = 0; rc == DP_OK && i < l->fields; i++) {
         const struct dp_cell *f = &l->field[i];
-        char name[32];
-        snprintf(name, sizeof name, "column%zu", i + 1);
-        if (header && dp_text_valid(f->text, f->length) < f->length)
+        if (dp_text_valid(f->text, f->length) < f->length)
             return not_utf8(l, i, err);
-        (*seen)[i] = (struct seen){.numeric = true, .low = INFINITY, .high = -INFINITY};
-        (*seen)[i].name = header ? strndup(f->text, f->length) : strdup(name);
-        if ((*seen)[i].name == NULL)
+        const struct range none = {true, INFINITY, -INFINITY};
+        t->seen[i] = (struct seen){.range = {none, none}, .counts = true, .name = strndup(f->text, f->length)};
+        t->columns = i + 1;
+        if (t->seen[i].name == NULL)
             return dp_fail(err, DP_E_RUN, "out of memory");
     }
-    return DP_OK;
+    return rc;
 }
 
-static int read_table(const struct dp_import *import, bool header, struct dp_lines *lines, struct seen **seen, size_t *columns,
-                      struct dp_err *err)
+/* Whether the first line has names: no name is a number, and they differ from the cells below in a column. */
+static bool has_header(const struct table *t)
+{
+    bool different = false, repeated = false;
+    double value;
+    for (size_t i = 0; i < t->columns; i++) {
+        const struct seen *c = &t->seen[i];
+        size_t length = strlen(c->name);
+        if (length == 0 || is_number(POINT, c->name, length, &value) || is_number(COMMA, c->name, length, &value))
+            return false;
+        different |= c->cells > 0 && (c->range[POINT].all || c->range[COMMA].all);
+        repeated |= dp_texts_find(&c->texts, c->name, length) >= 0;
+    }
+    return different || (!repeated && t->rows > 1);
+}
+
+/* Makes the first line a row like the others. */
+static int take_first_line(struct table *t, struct dp_err *err)
+{
+    int rc = DP_OK;
+    for (size_t i = 0; rc == DP_OK && i < t->columns; i++) {
+        struct seen *c = &t->seen[i];
+        char name[32];
+        bool counts = c->counts;
+        double value, first = c->first;
+        rc = look(c, c->name, strlen(c->name), err);
+        c->counts = counts && dp_number_cell(c->name, strlen(c->name), &value) && (c->cells == 1 || value == first - 1);
+        snprintf(name, sizeof name, "column%zu", i + 1);
+        free(c->name);
+        c->name = strdup(name);
+        if (rc == DP_OK && c->name == NULL)
+            rc = dp_fail(err, DP_E_RUN, "out of memory");
+    }
+    return rc;
+}
+
+/* The delimiter that the first line has most often outside quotes; a semicolon before a comma, which may be in numbers. */
+static char find_delimiter(const struct dp_lines *l)
+{
+    static const char candidate[] = ";,\t|";
+    size_t count[sizeof candidate] = {0}, best = 1;
+    bool quoted = false;
+    for (size_t i = l->chunk_at; i < l->chunk_end && l->chunk[i] != '\n'; i++) {
+        const char *which = strchr(candidate, l->chunk[i]);
+        quoted ^= l->chunk[i] == '"';
+        if (!quoted && which != NULL && *which != '\0')
+            count[which - candidate]++;
+    }
+    for (size_t k = 0; k < sizeof candidate - 1; k++)
+        if (count[k] > count[best] || (k == 0 && count[0] > 0 && count[0] == count[1]))
+            best = k;
+    return candidate[best];
+}
+
+/* A decimal comma, if a column has only such numbers, and not only numbers with a point. */
+static int find_notation(const struct table *t)
+{
+    for (size_t i = 0; i < t->columns && t->delimiter != ','; i++) {
+        const struct seen *c = &t->seen[i];
+        if (c->cells > c->doubtful.count && c->range[COMMA].all && !c->range[POINT].all)
+            return COMMA;
+    }
+    return POINT;
+}
+
+static int read_row(struct table *t, const struct dp_lines *l, struct dp_err *err)
+{
+    int rc = DP_OK;
+    if (l->fields != t->columns)
+        return dp_fail(err, DP_E_RUN, "%s: line %zu: %zu field%s, the first line has %zu", l->name, l->number, l->fields,
+                       l->fields == 1 ? "" : "s", t->columns);
+    t->rows++;
+    for (size_t i = 0; rc == DP_OK && i < t->columns; i++)
+        rc = dp_text_valid(l->field[i].text, l->field[i].length) < l->field[i].length
+                 ? not_utf8(l, i, err)
+                 : look(&t->seen[i], l->field[i].text, l->field[i].length, err);
+    return rc;
+}
+
+static int read_table(const struct dp_import *import, bool header, struct dp_lines *lines, struct table *t, struct dp_err *err)
 {
     int rc = DP_OK;
     for (size_t skip = import->skip_lines; skip > 0 && (rc = dp_lines_next(lines, err)) == 1; skip--)
         ;
-    while (rc >= 0 && (rc = dp_lines_record(lines, dp_import_delimiter(import), err)) == 1) {
+    bool known = import->schema.delimiter != 0 || import->format == DP_IMPORT_TSV;
+    t->delimiter = known ? dp_import_delimiter(import) : find_delimiter(lines);
+    while (rc >= 0 && (rc = dp_lines_record(lines, t->delimiter, err)) == 1) {
         if (lines->fields == 1 && lines->field[0].length == 0)
             continue;
-        bool first = *seen == NULL;
-        if (first)
-            rc = add_columns(seen, columns, lines, header, err);
-        if (rc >= 0 && lines->fields != *columns)
-            rc = dp_fail(err, DP_E_RUN, "%s: line %zu: %zu field%s, the first line has %zu", lines->name, lines->number,
-                         lines->fields, lines->fields == 1 ? "" : "s", *columns);
-        for (size_t i = 0; rc >= 0 && !(first && header) && i < *columns; i++)
-            rc = look(&(*seen)[i], lines, i, err);
+        rc = t->seen == NULL ? add_columns(t, lines, err) : read_row(t, lines, err);
     }
-    if (rc >= 0 && *columns < 2)
+    if (rc >= 0 && t->columns < 2)
         rc = dp_fail(err, DP_E_RUN, "%s: fewer than two columns (is the delimiter right?)", lines->name);
+    t->header = header || (rc >= 0 && has_header(t));
+    if (rc >= 0 && !t->header)
+        rc = take_first_line(t, err);
+    t->notation = find_notation(t);
     return rc < 0 ? rc : DP_OK;
 }
 
-static int find_label(const struct dp_import *import, const struct seen *seen, size_t columns, size_t *label,
-                      struct dp_err *err)
+static int find_label(const struct dp_import *import, const struct table *t, size_t *label, struct dp_err *err)
 {
-    *label = columns - 1;
-    for (size_t i = 0; import->label_name != NULL && i <= columns; i++) {
-        if (i == columns)
+    *label = t->columns - 1;
+    for (size_t i = 0; import->label_name != NULL && i <= t->columns; i++) {
+        if (i == t->columns)
             return dp_fail(err, DP_E_USAGE, "--label: %s has no column '%s'", import->input, import->label_name);
-        if (strcmp(seen[i].name, import->label_name) == 0) {
+        if (strcmp(t->seen[i].name, import->label_name) == 0) {
             *label = i;
             break;
         }
@@ -177,44 +368,65 @@ static int find_label(const struct dp_import *import, const struct seen *seen, s
     return DP_OK;
 }
 
-static json_t *schema_json(const struct dp_import *import, bool header, struct seen *seen, size_t columns, size_t label)
+/* Words that mean a missing value in some column. NULL: no memory. */
+static json_t *missing_json(const struct table *t)
 {
-    char delimiter[2] = {dp_import_delimiter(import), '\0'};
+    struct dp_texts words = {0};
+    int rc = DP_OK;
+    for (size_t i = 0; i < t->columns; i++)
+        for (size_t k = 0; rc == DP_OK && k < t->seen[i].words.count; k++)
+            rc = add_once(&words, t->seen[i].words.text[k], strlen(t->seen[i].words.text[k]), NULL);
+    if (words.count > 0)
+        qsort(words.text, words.count, sizeof *words.text, compare_texts);
+    json_t *list = rc == DP_OK ? texts_json(&words) : NULL;
+    dp_texts_free(&words);
+    return list;
+}
+
+static json_t *schema_json(const struct table *t, size_t label)
+{
+    const char delimiter[2] = {t->delimiter, '\0'};
     json_t *list = json_array();
-    for (size_t i = 0; i < columns; i++) {
-        if (json_array_append_new(list, column_json(&seen[i], i == label)) != 0) {
+    for (size_t i = 0; i < t->columns; i++) {
+        if (json_array_append_new(list, column_json(&t->seen[i], t->notation, i == label)) != 0) {
             json_decref(list);
             return NULL;
         }
     }
-    json_t *schema = json_pack("{s:s, s:s, s:b, s:[s], s:[s], s:O}", "note",
+    json_t *schema = json_pack("{s:s, s:s, s:b, s:o, s:[s], s:O}", "note",
                                "Inferred from the data: bounds and categories come from private rows. Read it, put public "
                                "values in, then drop inferred-schema below.",
-                               "delimiter", delimiter, "header", header, "missing", "?", "private_preprocessing",
+                               "delimiter", delimiter, "header", t->header, "missing", missing_json(t), "private_preprocessing",
                                "inferred-schema", "columns", list);
     json_decref(list);
+    if (schema != NULL && t->notation == COMMA && json_object_set_new(schema, "decimal", json_string(",")) != 0) {
+        json_decref(schema);
+        return NULL;
+    }
     return schema;
 }
 
 int dp_import_infer(const struct dp_import *import, bool header, json_t **schema, struct dp_err *err)
 {
     struct dp_lines lines;
-    struct seen *seen = NULL;
-    size_t columns = 0, label = 0;
+    struct table t = {0};
+    size_t label = 0;
     *schema = NULL;
     int rc = dp_lines_open(&lines, import->input, err);
     if (rc != DP_OK)
         return rc;
-    rc = read_table(import, header, &lines, &seen, &columns, err);
+    rc = read_table(import, header, &lines, &t, err);
     if (rc == DP_OK)
-        rc = find_label(import, seen, columns, &label, err);
-    if (rc == DP_OK && (*schema = schema_json(import, header, seen, columns, label)) == NULL)
+        rc = find_label(import, &t, &label, err);
+    if (rc == DP_OK && (*schema = schema_json(&t, label)) == NULL)
         rc = dp_fail(err, DP_E_RUN, "out of memory");
-    for (size_t i = 0; i < columns; i++) {
-        free(seen[i].name);
-        dp_texts_free(&seen[i].texts);
+    for (size_t i = 0; i < t.columns; i++) {
+        free(t.seen[i].name);
+        dp_texts_free(&t.seen[i].texts);
+        dp_texts_free(&t.seen[i].words);
+        dp_texts_free(&t.seen[i].doubtful);
     }
-    free(seen);
+    free(t.seen);
     dp_lines_close(&lines);
     return rc;
 }

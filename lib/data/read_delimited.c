@@ -16,6 +16,11 @@ static bool is_missing(const struct dp_schema *s, const struct dp_column *c, con
            dp_texts_find(&c->missing, f->text, f->length) >= 0;
 }
 
+static bool read_number(const struct dp_schema *s, const struct dp_cell *f, double *value)
+{
+    return s->comma ? dp_number_comma(f->text, f->length, value) : dp_number_cell(f->text, f->length, value);
+}
+
 /* A malformed record: i is the number of the column, from 0. */
 static int bad_cell(const struct dp_lines *l, size_t i, const char *column, const char *what, struct dp_err *err)
 {
@@ -39,7 +44,7 @@ static int label_cell(const struct dp_schema *s, const struct dp_lines *l, size_
 {
     const struct dp_cell *f = &l->field[i];
     if (s->real_label) {
-        r->labelled = dp_number_cell(f->text, f->length, &r->label);
+        r->labelled = read_number(s, f, &r->label);
         return r->labelled ? DP_OK : bad_cell(l, i, name, "the label must be a number", err);
     }
     for (size_t k = 0; k < s->classes; k++) {
@@ -70,7 +75,7 @@ static int cell(const struct dp_import *import, size_t column, const struct dp_l
         if (c->fill == DP_FILL_REFUSE)
             return bad_cell(l, i, c->name, "the value is missing and the schema has no \"fill\"", err);
     } else if (c->type == DP_COLUMN_NUMERIC) {
-        if (!dp_number_cell(f->text, f->length, &value))
+        if (!read_number(s, f, &value))
             return bad_cell(l, i, c->name, "expected a number", err);
     } else {
         long category = dp_texts_find(&c->categories, f->text, f->length);

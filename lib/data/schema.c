@@ -329,8 +329,10 @@ int dp_schema_read(struct dp_schema *s, const json_t *root, const char *path, st
 {
     const json_t *columns = json_object_get(root, "columns"), *missing = json_object_get(root, "missing");
     const char *delimiter = json_string_value(json_object_get(root, "delimiter"));
+    const char *decimal = json_string_value(json_object_get(root, "decimal"));
     const json_t *private = json_object_get(root, "private_preprocessing");
-    static const char *const known[] = {"columns", "header", "delimiter", "missing", "private_preprocessing", "note"};
+    static const char *const known[] = {"columns", "header", "delimiter", "missing", "private_preprocessing",
+                                        "note",    "decimal"};
     const char *key;
     json_t *value;
     *s = (struct dp_schema){.label = -1};
@@ -347,6 +349,9 @@ int dp_schema_read(struct dp_schema *s, const json_t *root, const char *path, st
         return dp_fail(err, DP_E_RUN, "%s: \"columns\" must be a list", path);
     int rc = dp_alloc(&s->column, json_array_size(columns), sizeof *s->column, err);
     s->delimiter = delimiter != NULL ? delimiter[0] : 0;
+    s->comma = decimal != NULL && strcmp(decimal, ",") == 0;
+    if (rc == DP_OK && json_object_get(root, "decimal") != NULL && !s->comma && (decimal == NULL || strcmp(decimal, ".") != 0))
+        rc = dp_fail(err, DP_E_RUN, "%s: \"decimal\" is a point or a comma", path);
     s->header = json_is_true(json_object_get(root, "header"));
     if (rc == DP_OK && private != NULL && !json_is_array(private))
         rc = dp_fail(err, DP_E_RUN, "%s: \"private_preprocessing\" must be a list of texts", path);

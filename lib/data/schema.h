@@ -45,6 +45,7 @@ struct dp_schema {
     struct dp_texts missing;       /* cells that mean "missing", in addition to empty ones */
     char delimiter;                /* 0: the format's */
     int header;                    /* 1 yes, 0 no */
+    bool comma;                    /* numbers have a decimal comma */
     json_t *private_preprocessing; /* list of words */
 };
 

@@ -28,7 +28,7 @@ static struct dp_net_window window_of(const struct dp_net_layer *layer)
                                   layer->out.width,      layer->out.channels};
 }
 
-/* Takes `count` values of all lanes from the memory, or only counts them while there is none. */
+/* Takes `count` values of all lanes from the memory, or only counts them as long as there is no memory. */
 static float *take(const struct dp_net_pass *pass, size_t *used, size_t count)
 {
     float *at = pass->memory != NULL ? pass->memory + *used : NULL;

@@ -27,7 +27,7 @@ struct options {
     int64_t threads;
 };
 
-/* Of one thread. */
+/* Memory of a thread. */
 struct worker {
     struct dp_net_pass pass;
     int64_t *sum;

@@ -760,11 +760,14 @@ END
 	END
     run dp-import csv --infer-schema s.json --header t.csv
     assert_success
-    assert_output "dp-import: looked at the data to write s.json: its bounds and categories are private until you replace them"
+    assert_output 'dp-import: column '\''size'\'' is numeric, bounds [1.0,3.0], indicator true
+dp-import: column '\''kind'\'' is categorical, categories ["a","b"]
+dp-import: column '\''grade'\'' is label, classes ["x","y"]
+dp-import: looked at the data to write s.json: its bounds and categories are private until you replace them'
     run dp-import csv --schema s.json -o t.dp t.csv
-    assert_line "dp-import: t.dp: 3 rows, 4 columns, 2 classes"
+    assert_line "dp-import: t.dp: 3 rows, 5 columns, 2 classes"
     assert_equal "$(dp-info t.dp --get private_preprocessing)" inferred-schema
-    assert_equal "$(dp-info t.dp --get columns)" '["size","kind=a","kind=b","bias"]'
+    assert_equal "$(dp-info t.dp --get columns)" '["size","size missing","kind=a","kind=b","bias"]'
     dp-import csv --infer-schema s2.json --header --label kind -q t.csv
     dp-import csv --schema s2.json -q -o t2.dp t.csv
     assert_equal "$(dp-info t2.dp --get label)" kind
@@ -788,7 +791,7 @@ END
     assert_equal "$(stat -c %a new.json)" 600
     complains 2 "dp-import: --label: t.csv has no column 'Y'" dp-import csv --infer-schema none.json --header --label Y t.csv
     assert_not_exist none.json
-    { echo id,a,y; for i in $(seq 1200); do echo "i$i,$i,$((i % 2))"; done; } > t.csv
+    { echo id,a,y; for i in $(seq 1200); do echo "i$i,$((7 * i)),$((i % 2))"; done; } > t.csv
     run dp-import csv --infer-schema left.json --header -q t.csv
     assert_output "dp-import: column 'id' is left out: it is not numeric and has 1000 different texts or more"
 }

@@ -77,6 +77,17 @@ static void cells(void **state)
     double value;
     assert_true(dp_number_cell("  3.5 ,9", 6, &value) && value == 3.5);
     assert_false(dp_number_cell("   ", 3, &value));
+    static const struct {
+        const char *text;
+        double value; /* NAN: no number */
+    } commas[] = {{"1,5", 1.5},     {"-1.234,5", -1234.5}, {"12.000", 12000}, {"1.234.567", 1234567}, {" 7 ", 7},
+                  {"3,5e2", 350},   {"1.5", NAN},          {"1.2345", NAN},   {"1234.567", NAN},      {".5", NAN},
+                  {"1,2,3", NAN},   {"1,234.5", NAN},      {"1.23,4", NAN},   {"1.234.5", NAN},       {"", NAN},
+                  {"1.000e2", NAN}, {"1.234x", NAN},       {"1..234", NAN}};
+    for (size_t i = 0; i < sizeof commas / sizeof *commas; i++) {
+        bool is = dp_number_comma(commas[i].text, strlen(commas[i].text), &value);
+        assert_true(is ? value == commas[i].value : isnan(commas[i].value));
+    }
     assert_false(dp_number_cell("1/2", 3, &value));
     assert_false(dp_number_cell("12\0", 3, &value));
 }

@@ -24,7 +24,7 @@
 enum { MOST_WARNINGS = 20 };
 
 struct options {
-    const char *data, *rows, *keep;
+    const char *data, *rows, *keep, *schema;
     double threshold;
     bool scores, probability, no_header;
     struct dp_security security;
@@ -35,6 +35,7 @@ struct options {
 static const struct dp_option options[] = {
     DP_OPTION_TEXT('d', data, "DIR", "the data set, if it is not the second operand"),
     DP_OPTION_TEXT('K', keep, "NAMES", "a table: copy these columns, separated by commas, in front of the predictions"),
+    DP_OPTION_TEXT(0, schema, "FILE", "a table: the schema of the training set, if the model carries none"),
     DP_OPTION_REAL('t', threshold, "P", DP_ABOVE_BELOW(0, 1),
                    "two classes with probabilities: predict the second one from this probability on (0.5)"),
     DP_OPTION_TEXT('r', rows, "PORT", "no data set: port for rows from dp-import --out, each answered at once"),
@@ -364,19 +365,29 @@ static int take_keep(struct predict *p, struct dp_err *err)
     return rc;
 }
 
+/* The schema of a file. What a proposal took from the rows is in the file; a value that must still be measured is refused later. */
+static int take_schema(const struct predict *p, const char *model, struct dp_import *import, struct dp_err *err)
+{
+    const char *norm = dp_frame_text(p->frame, DP_F_ROW_NORM, "");
+    int rc = dp_schema_load(&import->schema, p->options->schema, err);
+    if (rc == DP_OK && !dp_row_norm_read(norm, &import->writer.norm, &import->bias, &import->quantise))
+        rc = dp_fail(err, DP_E_RUN, "%s does not say how rows are scaled", model);
+    json_decref(import->schema.private_preprocessing);
+    import->schema.private_preprocessing = NULL;
+    return rc;
+}
+
 static int predict_table(struct predict *p, const char *model, const char *path, struct dp_err *err)
 {
     struct table t = {p, model, strcmp(path, "-") == 0 ? "standard input" : path, false};
     const struct dp_import_rows to = {&t, head_table, put_unread, begin_table, put_table_row, pause_table};
     struct dp_import import = {.format = DP_IMPORT_CSV, .input = path, .unlabelled = true};
     const char *schema = dp_frame_text(p->frame, DP_F_SCHEMA, NULL);
-    if (schema == NULL)
-        return dp_fail(err, DP_E_RUN,
-                       "%s carries no public schema: import %s with the schema of the training set, and predict the data set",
-                       model, t.name);
+    if (schema == NULL && p->options->schema == NULL)
+        return dp_fail(err, DP_E_RUN, "%s carries no public schema: --schema names the schema of the training set", model);
     int rc = take_keep(p, err);
     if (rc == DP_OK)
-        rc = dp_carried_take(&import, schema, model, err);
+        rc = p->options->schema != NULL ? take_schema(p, model, &import, err) : dp_carried_take(&import, schema, model, err);
     if (rc == DP_OK && !import.schema.header && p->keep.count > 0)
         rc = dp_fail(err, DP_E_USAGE, "--keep: the tables of this model have no header");
     t.headed = import.schema.header;
@@ -405,6 +416,8 @@ static int run(struct predict *p, const char *model, const char *data, struct dp
         return predict_table(p, model, data, err);
     if (p->options->keep != NULL)
         return dp_fail(err, DP_E_USAGE, "--keep: %s is a data set, which has only features", data);
+    if (p->options->schema != NULL)
+        return dp_fail(err, DP_E_USAGE, "--schema: %s is a data set, which needs none", data);
     rc = dp_dataset_open(&p->dataset, data, err);
     if (rc == DP_OK)
         rc = dp_predictor_open(&p->model, p->frame, p->dataset, data, err);

@@ -3,8 +3,9 @@
 set -euo pipefail
 . "$(dirname "$(readlink -f "$0")")/options.sh"
 summary="Train a linear model with nothing to tune: data and epsilon in, a model out."
-usages=('DATA [options]') losses_of=dp-fit operand=data
+usages=('DATA [options]' 'TABLE --label NAME [options]') losses_of=dp-fit operand=data
 option data '' DIR "data set (see dp-import), as DATA"
+option label '' NAME "TABLE: the column to predict; dp-import proposes a schema for the others"
 option loss '' LOSS "(default logistic; squared for a regression, softmax for three classes or more)"
 option epsilon 1 E "privacy budget" number
 option delta '' D "(default: the largest power of ten below 1 / rows^1.1, or persons^1.1)" number
@@ -15,6 +16,37 @@ options_of_run
 parse "$@"
 check_values
 [ -n "$data" ] || fail "the data set is missing: $name DATA --epsilon 1 (try --help)"
+
+# import FORMAT: a table next to which there is a schema, or is one now, becomes a data set and one for tests
+import() {
+    local stem=$data schema end
+    for end in .gz .xz .zst; do stem=${stem%"$end"}; done
+    stem=${stem%.*}
+    schema=$stem.json
+    [ -z "$print" ] || fail "--print: $data is a table, and only a run on a data set is printed"
+    [ ! -e "$stem.dp" ] || fail "$stem.dp is there already ($name $(quote "$stem.dp") trains on it)"
+    if [ -e "$schema" ]; then
+        [ -z "$label" ] || fail "--label: $schema is there, and says which column is the label"
+        say "the columns are what $schema says"
+    else
+        [ -n "$label" ] || fail "--label is required: the column of $data to predict"
+        dp-import "$1" --infer-schema "$schema" --label "$label" ${quiet:+"$quiet"} "$data" || exit
+    fi
+    words_of registry no-registry quiet
+    dp-import "$1" --schema "$schema" --split 0.8 -o "$stem.dp" --test "$stem-test.dp" "${words[@]}" "$data" || exit
+    data=$stem.dp own_schema=$schema
+    [ "$(dp-info --get private_preprocessing "$data")" = '' ] ||
+        say "epsilon does not cover what $schema took from the rows; put in what is known without them, and leave out inferred-schema"
+}
+own_schema=''
+if [ -f "$data" ]; then
+    case $data in
+        *.csv | *.csv.gz | *.csv.xz | *.csv.zst) import csv ;;
+        *.tsv | *.tsv.gz | *.tsv.xz | *.tsv.zst) import tsv ;;
+    esac
+elif [ -n "$label" ]; then
+    fail "--label is for a table; a data set has its label"
+fi
 if [ -z "$model" ]; then
     model=${data%"${data##*[!/]}"} # without slashes at its end
     model=${model##*/} model=${model%.dp}.model
@@ -57,6 +89,8 @@ spent() {
   dp-eval --data $test --metrics $metrics --last --in $(quote "$model")
   dp-predict $(quote "$model") $test > predictions.csv
 END
+    [ -z "$own_schema" ] ||
+        echo "  dp-predict $(quote "$model") $(dp-info --get schema "$model" > /dev/null 2>&1 || printf -- '--schema %s ' "$(quote "$own_schema")")NEW.csv > scores.csv" >&2
 }
 
 eval "words=($run)"

@@ -24,8 +24,8 @@ static int refuse_measures(struct dp_schema *schema, struct dp_err *err)
     int rc = dp_features_note(schema, err);
     const char *word = json_string_value(json_array_get(schema->private_preprocessing, 0));
     if (rc == DP_OK && word != NULL)
-        rc =
-            dp_fail(err, DP_E_USAGE, "--out: a stream needs a schema that is public, and '%.60s' is taken from the rows", word);
+        rc = dp_fail(err, DP_E_USAGE, "a stream of rows needs a schema that is public, and '%.60s' is taken from the rows",
+                     word);
     return rc;
 }
 

@@ -104,7 +104,9 @@ static int look(struct seen *c, const char *text, size_t length, struct dp_err *
 
 static int compare_texts(const void *a, const void *b)
 {
-    return strcmp(*(char *const *)a, *(char *const *)b);
+    const char *x = *(char *const *)a, *y = *(char *const *)b;
+    int folded = strcasecmp(x, y);
+    return folded != 0 ? folded : strcmp(x, y);
 }
 
 /* These functions return NULL when memory is short, and pass on a NULL argument. */

@@ -88,6 +88,20 @@ void dp_row_norm_text(const char *norm, double divisor, bool bias, bool quantise
         snprintf(text, DP_ROW_NORM_TEXT, "%s%s%s", norm, more, last);
 }
 
+bool dp_row_norm_read(const char *text, enum dp_row_norm *norm, bool *bias, bool *quantised)
+{
+    size_t length = strcspn(text, ",");
+    *bias = strstr(text, ", bias") != NULL;
+    *quantised = strstr(text, quantised_too) != NULL;
+    *norm = DP_NORM_BOUNDS;
+    if (strncmp(text, "divided by ", strlen("divided by ")) == 0)
+        return true;
+    for (*norm = 0; *norm < DP_NORM_BOUNDS; (*norm)++)
+        if (strlen(dp_row_norms[*norm]) == length && memcmp(dp_row_norms[*norm], text, length) == 0)
+            return true;
+    return false;
+}
+
 static size_t without_last(const char *text)
 {
     size_t length = strlen(text), last = strlen(quantised_too);

@@ -33,6 +33,9 @@ int dp_row_shorten(const struct dp_row_length *length, const double *x, size_t n
 #define DP_ROW_NORM_TEXT 80
 void dp_row_norm_text(const char *norm, double divisor, bool bias, bool quantised, char text[DP_ROW_NORM_TEXT]);
 
+/* The inverse, without the divisor. False: not such a text. */
+bool dp_row_norm_read(const char *text, enum dp_row_norm *norm, bool *bias, bool *quantised);
+
 /* Whether two such texts mean the same row lengths. Quantised rows and others may be used with one model, so that difference is
  * ignored. */
 bool dp_row_norm_same(const char *a, const char *b);

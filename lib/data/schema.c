@@ -244,7 +244,8 @@ static int fill_of(struct dp_column *c, const json_t *o, const char *path, const
     return DP_OK;
 }
 
-/* Reads "indicator". A numeric column with an indicator and no fill gets the middle of its bounds, a categorical one no category. */
+/* Reads "indicator". A numeric column with an indicator and no fill gets the middle of its bounds, a categorical one no
+ * category. */
 static int indicator_of(struct dp_column *c, const json_t *o, const char *path, const char *name, struct dp_err *err)
 {
     const json_t *indicator = json_object_get(o, "indicator");

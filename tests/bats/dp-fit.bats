@@ -52,12 +52,14 @@ printed() { dpline fit small.dp --print -q "$@" | tr -s ' \n' ' '; }
     printf 'age,job\n1,2\n' > people.csv
     cp people.csv people.tsv
     cp people.csv "a table.arff"
-    complains 1 "dp-fit: people.csv is a file, not a data set; write down what its columns mean (a first schema is made of the rows: put in what is known
-without them), and import it:
-  dp-import csv --header --infer-schema people.json people.csv   # --header: the first line has the names
-  dp-import csv --schema people.json --split 0.8 -o people.dp --test people-test.dp people.csv" dpline fit people.csv
+    complains 2 "dpline fit: --label is required: the column of people.csv to predict" dpline fit people.csv
+    complains 2 "dpline fit: --print: people.csv is a table, and only a run on a data set is printed" dpline fit people.csv --print
+    complains 2 "dpline fit: --label is for a table; a data set has its label" dpline fit small.dp --label age
+    run dp-fit people.csv
+    assert_failure 1
+    assert_line "  dp-import csv --schema people.json --split 0.8 -o people.dp --test people-test.dp people.csv"
     gzip people.tsv
-    run dpline fit people.tsv.gz
+    run dp-fit people.tsv.gz
     assert_failure 1
     assert_line "  dp-import tsv --schema people.json --split 0.8 -o people.dp --test people-test.dp people.tsv.gz"
     complains 1 "dp-fit: a table.arff is a file, not a data set; import it:
@@ -69,6 +71,69 @@ without them), and import it:
     complains 1 "dp-fit: model is a model, and what is needed is the data set to train on (dp-predict model DATA applies a model)" dpline fit model
     rm small.dp/y.npy
     complains 1 "dp-fit: cannot open small.dp/y.npy: No such file or directory" dpline fit small.dp
+}
+
+# A hospital's table: identifiers, missing values, semicolons, decimal commas, and rows of next month without the label.
+hospital() {
+    awk 'BEGIN { srand(5); print "patient_id;name;age;weight;smoker;ward;readmitted"
+        for (i = 1; i <= 1500; i++) {
+            age = int(20 + 60 * rand()); smoker = rand() < .4
+            ill = rand() < 1 / (1 + exp(-(age - 50) / 8 - 2 * smoker + 1))
+            printf "%d;Patient %d;%s;%d,%d;%s;%s;%s\n", 1000 + i, i, i % 17 ? age : "n/a", 50 + 40 * rand(), 10 * rand(),
+                smoker ? "yes" : "no", substr("ABC", 1 + i % 3, 1), ill ? (i % 9 ? "yes" : "Yes") : "no"
+        } }'
+}
+
+@test "fit: two commands, from a table to predictions for another table" {
+    mkdir ward && hospital > ward/patients.csv
+    head -n 30 ward/patients.csv | cut -d ';' -f 1-6 > january.csv
+    echo '9;Z;old;70,5;no;A' >> january.csv
+    run dpline fit ward/patients.csv --label readmitted --epsilon 1 --seed 3
+    assert_success
+    assert_line "dp-import: column 'patient_id' is left out: its name and its values look like an identifier"
+    assert_line "dp-import: column 'age' is numeric, bounds [20.0,79.0], indicator true"
+    assert_line 'dp-import: column '\''readmitted'\'' is label, classes ["no",["Yes","yes"]]'
+    assert_line "dpline fit: epsilon does not cover what ward/patients.json took from the rows; put in what is known without them, and leave out inferred-schema"
+    assert_line "  dp-predict patients.model --schema ward/patients.json NEW.csv > scores.csv"
+    dpline predict patients.model --schema ward/patients.json january.csv --keep patient_id > risk.csv 2> said
+    assert_equal "$(wc -l < risk.csv),$(sed -n 1p risk.csv),$(tail -n 1 risk.csv)" "31,patient_id,prediction,9,"
+    assert_equal "$(sed -n 1p said)" "dp-predict: warning: january.csv: line 31, column 3 (age): expected a number, got 'old'"
+    accuracy=$(dp-eval --last --metrics accuracy --data ward/patients-test.dp --in patients.model | tail -n 1 | cut -f 3)
+    [ "$(bc -l <<< "$accuracy > 0.75")" = 1 ] || fail "$accuracy"
+    # predictions of the table are predictions of its data set
+    dp-import csv --schema ward/patients.json -q -o all.dp ward/patients.csv
+    dp-predict patients.model all.dp | head -n 30 | tail -n +2 > rows
+    tail -n +2 risk.csv | head -n 29 | cut -d , -f 2 | diff - rows
+    complains 2 "dpline fit: ward/patients.dp is there already (dpline fit ward/patients.dp trains on it)" dpline fit ward/patients.csv --label ward
+    rm -r ward/patients.dp
+    complains 2 "dpline fit: --label: ward/patients.json is there, and says which column is the label" dpline fit ward/patients.csv --label ward
+    complains 1 "dp-predict: patients.model carries no public schema: --schema names the schema of the training set" dp-predict patients.model january.csv
+    complains 2 "dp-predict: --schema: all.dp is a data set, which needs none" dp-predict patients.model all.dp --schema ward/patients.json
+    # a schema of public values is carried
+    jq '.private_preprocessing = []' ward/patients.json > p && mv p ward/patients.json
+    rm -r ward/patients-test.dp
+    run dpline fit ward/patients.csv --epsilon 1 --seed 3 -o public.model
+    assert_success
+    refute_line --partial "does not cover"
+    assert_line "  dp-predict public.model NEW.csv > scores.csv"
+    dp-predict public.model january.csv --keep patient_id 2> /dev/null > carried
+    assert_equal "$(wc -l < carried)" 31
+}
+
+@test "fit: a schema that the model was not trained with" {
+    hospital > patients.csv
+    dpline fit patients.csv --label readmitted --seed 3 -q
+    jq '.columns[3].scale = "none"' patients.json > other.json
+    run dp-predict patients.model --schema other.json patients.csv
+    assert_failure 1
+    assert_output --partial "the rows of the model have row norm"
+    jq '.columns[5].type = "ignore" | del(.columns[5].categories)' patients.json > fewer.json
+    run dp-predict patients.model --schema fewer.json patients.csv
+    assert_failure 1
+    assert_output --partial "columns"
+    jq '.columns[3] |= (.scale = "max-abs" | del(.bounds))' patients.json > measured.json
+    complains 2 "dp-predict: a stream of rows needs a schema that is public, and 'max-abs' is taken from the rows" \
+        dp-predict patients.model --schema measured.json patients.csv
 }
 
 @test "fit: a model that is there already is not overwritten unless it is named" {

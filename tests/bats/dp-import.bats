@@ -893,7 +893,7 @@ END
 @test "--out needs a schema that leaves nothing to the rows" {
     stream_schema
     needs() {
-        complains 2 "dp-import: --out: a stream needs a schema that is public, and '$1' is taken from the rows" \
+        complains 2 "dp-import: a stream of rows needs a schema that is public, and '$1' is taken from the rows" \
             dp-import csv t.csv --schema "$2" --out rows
     }
     sed 's/"bounds": \[0, 10\]/"scale": "max-abs"/' s.json > m.json

@@ -62,7 +62,7 @@ dp-predict: warning: 2 of 5 rows could not be read, and have no prediction"
     dp-import csv -s private.json -q -o q.dp patients.csv
     assert_equal "$(jq .schema q.dp/dataset.json)" null
     dpline scd --data q.dp --loss logistic --epochs 1 --seed 1 -q -o other
-    complains 1 'dp-predict: other carries no public schema: import new.csv with the schema of the training set, and predict the data set' \
+    complains 1 'dp-predict: other carries no public schema: --schema names the schema of the training set' \
         dp-predict other new.csv
 }
 

@@ -365,7 +365,8 @@ static int take_keep(struct predict *p, struct dp_err *err)
     return rc;
 }
 
-/* The schema of a file. What a proposal took from the rows is in the file; a value that must still be measured is refused later. */
+/* The schema of a file. Values that a proposal took from the rows are in it; one that must still be measured is refused
+ * later. */
 static int take_schema(const struct predict *p, const char *model, struct dp_import *import, struct dp_err *err)
 {
     const char *norm = dp_frame_text(p->frame, DP_F_ROW_NORM, "");

@@ -1,5 +1,6 @@
 #include "math/curves.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -73,4 +74,14 @@ size_t dp_curve_calibration(const double *probability, const double *y, size_t r
             points[count++] = (struct dp_curve_point){points[k].x / n, points[k].y / n, points[k].rows};
         }
     return count;
+}
+
+double dp_curve_calibration_error(const double *probability, const double *y, size_t rows)
+{
+    struct dp_curve_point points[DP_CURVE_GROUPS];
+    size_t groups = dp_curve_calibration(probability, y, rows, DP_CURVE_GROUPS, points);
+    double sum = 0;
+    for (size_t g = 0; g < groups; g++)
+        sum += (double)points[g].rows * fabs(points[g].x - points[g].y);
+    return rows > 0 ? sum / (double)rows : (double)NAN;
 }

@@ -24,4 +24,8 @@ int dp_curve_roc(const double *score, const double *y, size_t rows, size_t most,
 size_t dp_curve_calibration(const double *probability, const double *y, size_t rows, size_t groups,
                             struct dp_curve_point *points);
 
+/* Expected calibration error: the mean over the rows of |x − y| of their group. */
+double dp_curve_calibration_error(const double *probability, const double *y, size_t rows);
+#define DP_CURVE_GROUPS 10
+
 #endif

@@ -42,6 +42,32 @@ void dp_metric_confusion(const double *scores, size_t outputs, const double *y, 
         counts[(size_t)y[i] * classes + dp_metric_class(scores + i * outputs, outputs)]++;
 }
 
+static double rate_of(enum dp_metric_rate rate, const uint64_t *counts, size_t classes, size_t k)
+{
+    uint64_t predicted = 0, there = 0, right = counts[k * classes + k];
+    for (size_t i = 0; i < classes; i++) {
+        predicted += counts[i * classes + k];
+        there += counts[k * classes + i];
+    }
+    if (rate == DP_METRIC_F1)
+        return 2 * (double)right / (double)(predicted + there);
+    return (double)right / (double)(rate == DP_METRIC_PRECISION ? predicted : there);
+}
+
+double dp_metric_rate(enum dp_metric_rate rate, const uint64_t *counts, size_t classes)
+{
+    double sum = 0;
+    size_t counted = 0;
+    if (classes == 2)
+        return rate_of(rate, counts, classes, 1);
+    for (size_t k = 0; k < classes; k++) {
+        double value = rate_of(rate, counts, classes, k);
+        sum += isnan(value) ? 0 : value;
+        counted += !isnan(rate_of(DP_METRIC_F1, counts, classes, k));
+    }
+    return counted > 0 ? sum / (double)counted : (double)NAN;
+}
+
 /* Doubles as integers in the same order; −0 is 0. */
 static uint64_t ordered(double value)
 {
@@ -176,6 +202,27 @@ double dp_metric_log_loss(enum dp_loss loss, const double *scores, size_t output
         else
             sum -= log_sigmoid(u[(size_t)y[i]]) - log_total(u, outputs);
     }
+    return rows > 0 ? sum / (double)rows : (double)NAN;
+}
+
+double dp_metric_brier(enum dp_loss loss, const double *scores, size_t outputs, const double *y, size_t rows, double *p)
+{
+    double sum = 0;
+    for (size_t i = 0; i < rows; i++) {
+        dp_metric_probability(loss, scores + i * outputs, outputs, p);
+        for (size_t k = outputs == 1; k < (outputs == 1 ? 2 : outputs); k++)
+            sum += (p[k] - (y[i] == (double)k)) * (p[k] - (y[i] == (double)k));
+    }
+    return rows > 0 ? sum / (double)rows : (double)NAN;
+}
+
+double dp_metric_mae(enum dp_loss loss, const double *scores, struct dp_affine prediction, const double *y,
+                     struct dp_affine truth, size_t rows)
+{
+    double sum = 0;
+    for (size_t i = 0; i < rows; i++)
+        sum += fabs(prediction.scale * dp_loss_prediction(loss, scores[i]) + prediction.offset -
+                    (truth.scale * y[i] + truth.offset));
     return rows > 0 ? sum / (double)rows : (double)NAN;
 }
 

@@ -26,6 +26,12 @@ double dp_metric_majority(const double *y, size_t rows, size_t classes, uint64_t
 /* counts: classes × classes, [true class × classes + predicted class] = number of rows. */
 void dp_metric_confusion(const double *scores, size_t outputs, const double *y, size_t rows, size_t classes, uint64_t *counts);
 
+/* From such counts. Precision of a class: the part right among the rows that are predicted to be of it; recall: the part found
+ * among its rows; F1 = 2 right / (predicted + there). Two classes: of class 1, NAN for 0/0. More: the mean over the classes that
+ * have rows or predictions, where 0/0 counts as 0. */
+enum dp_metric_rate { DP_METRIC_PRECISION, DP_METRIC_RECALL, DP_METRIC_F1 };
+double dp_metric_rate(enum dp_metric_rate rate, const uint64_t *counts, size_t classes);
+
 /* Area under the ROC curve, counted exactly: P(u⁺ > u⁻) + P(u⁺ = u⁻)/2 over pairs of a row of the class and a row of another
    class. One output: for class 1. More outputs: the mean over the classes with rows both in and out of the class (one-vs-rest).
    work: DP_METRIC_AUC_WORK(rows) words. */
@@ -43,6 +49,10 @@ void dp_metric_probability(enum dp_loss loss, const double *scores, size_t outpu
  * to 0. */
 double dp_metric_log_loss(enum dp_loss loss, const double *scores, size_t outputs, const double *y, size_t rows);
 
+/* Brier score: the mean of (p − [class 1])² for two classes, of Σ_k (p_k − [class k])² for more. p: workspace of
+ * max(outputs, 2). */
+double dp_metric_brier(enum dp_loss loss, const double *scores, size_t outputs, const double *y, size_t rows, double *p);
+
 /* A prediction in other units: scale × value + offset. */
 struct dp_affine {
     double scale, offset;
@@ -51,6 +61,10 @@ struct dp_affine {
 /* Mean of (a p + b − t)², with p the prediction of the score (dp_loss_prediction: e^u for poisson, else u), a p + b and
    the truth t both in label units; one output. */
 double dp_metric_mse(enum dp_loss loss, const double *scores, struct dp_affine prediction, const double *y,
+                     struct dp_affine truth, size_t rows);
+
+/* Mean of |a p + b − t|, in label units. */
+double dp_metric_mae(enum dp_loss loss, const double *scores, struct dp_affine prediction, const double *y,
                      struct dp_affine truth, size_t rows);
 
 /* 1 − Σ (prediction − t)² / Σ (t − mean t)² */

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "data/dataset.h"
+#include "math/curves.h"
 #include "math/metrics.h"
 #include "model/predictor.h"
 #include "base/round.h"
@@ -23,6 +24,13 @@ enum metric {
     METRIC_OBJECTIVE,
     METRIC_CONFUSION,
     METRIC_MAJORITY,
+    METRIC_PRECISION,
+    METRIC_RECALL,
+    METRIC_F1,
+    METRIC_BRIER,
+    METRIC_CALIBRATION,
+    METRIC_RMSE,
+    METRIC_MAE,
     METRIC_COUNT
 };
 
@@ -41,8 +49,16 @@ static const struct {
     [METRIC_OBJECTIVE] = {"objective", NEEDS_LABELS},
     [METRIC_CONFUSION] = {"confusion", NEEDS_CLASSES},
     [METRIC_MAJORITY] = {"majority", NEEDS_CLASSES},
+    [METRIC_PRECISION] = {"precision", NEEDS_CLASSES},
+    [METRIC_RECALL] = {"recall", NEEDS_CLASSES},
+    [METRIC_F1] = {"f1", NEEDS_CLASSES},
+    [METRIC_BRIER] = {"brier", NEEDS_CLASSES},
+    [METRIC_CALIBRATION] = {"calibration", NEEDS_CLASSES},
+    [METRIC_RMSE] = {"rmse", NEEDS_REAL},
+    [METRIC_MAE] = {"mae", NEEDS_REAL},
 };
-#define METRIC_NAMES "accuracy, auc, logloss, mse, r2, objective, confusion, majority"
+#define METRIC_NAMES                                                                                                           \
+    "accuracy, auc, logloss, mse, r2, objective, confusion, majority, precision, recall, f1, brier, calibration, rmse, mae"
 
 enum format { FORMAT_TSV, FORMAT_JSON };
 
@@ -56,7 +72,7 @@ struct options {
 #define DP_OPTIONS struct options
 static const struct dp_option options[] = {
     DP_OPTION_TEXT('d', data, "DIR", "data set to evaluate on", .required = true),
-    DP_OPTION_TEXT('m', metrics, "LIST", "accuracy,auc,logloss,mse,r2,objective,confusion,majority (default by the labels)"),
+    DP_OPTION_TEXT('m', metrics, "LIST", METRIC_NAMES " (default by the labels)"),
     DP_OPTION_INT('n', every, "LAPS", DP_FROM_TO(1, 1e15), "one line per LAPS laps, and one for the last", .fallback = "1"),
     DP_OPTION_FLAG('l', last, "only the last model of the stream"),
     DP_OPTION_CHOICE('f', format, "HOW", "tsv|json", "lines as", .fallback = "tsv"),
@@ -83,7 +99,8 @@ struct state {
     struct dp_affine data_label;
     double *scores;   /* rows × outputs */
     uint64_t *work;   /* for auc */
-    uint64_t *counts; /* classes × classes, for confusion and majority */
+    uint64_t *counts; /* classes × classes, for metrics that count */
+    double *chance;   /* 2 × rows and the outputs, for metrics of probabilities */
     char *text;       /* one line */
     size_t text_size, used;
 };
@@ -96,6 +113,7 @@ static void eval_close(struct dp_stage *stage)
     free(s->scores);
     free(s->work);
     free(s->counts);
+    free(s->chance);
     free(s->text);
 }
 
@@ -160,6 +178,25 @@ static int check_against_data(struct dp_stage *stage, const struct dp_frame *fra
     return rc == DP_OK ? dp_predictor_match(&s->model, frame, d, o->data, err) : rc;
 }
 
+static bool is_of_probabilities(enum metric metric)
+{
+    return metric == METRIC_LOG_LOSS || metric == METRIC_BRIER || metric == METRIC_CALIBRATION;
+}
+
+static bool counts_rows(enum metric metric)
+{
+    return metric == METRIC_CONFUSION || metric == METRIC_MAJORITY || metric == METRIC_PRECISION || metric == METRIC_RECALL ||
+           metric == METRIC_F1;
+}
+
+static bool has_any(const struct state *s, bool (*is)(enum metric metric))
+{
+    for (int i = 0; i < s->count; i++)
+        if (is(s->metric[i]))
+            return true;
+    return false;
+}
+
 /* Checks that the requested metrics exist for such a model. */
 static int check_metrics(struct state *s, const struct dp_frame *frame, struct dp_err *err)
 {
@@ -172,9 +209,10 @@ static int check_metrics(struct state *s, const struct dp_frame *frame, struct d
         return dp_fail(err, DP_E_RUN, "objective: the model does not say which loss and lambda it minimises");
     if (has_metric(s, METRIC_OBJECTIVE) && d->classes == 0 && dp_loss_is_classification(m->loss))
         return dp_fail(err, DP_E_RUN, "objective: the model's %s loss is for classes", name);
-    if (has_metric(s, METRIC_LOG_LOSS) && !(m->known && dp_metric_has_probability(m->loss)))
-        return dp_fail(err, DP_E_RUN, "logloss: only logistic and softmax models give probabilities; this one has %s loss",
-                       m->known ? name : "an unnamed");
+    for (int i = 0; i < s->count; i++)
+        if (is_of_probabilities(s->metric[i]) && !(m->known && dp_metric_has_probability(m->loss)))
+            return dp_fail(err, DP_E_RUN, "%s: only logistic and softmax models give probabilities; this one has %s loss",
+                           metrics[s->metric[i]].name, m->known ? name : "an unnamed");
     return DP_OK;
 }
 
@@ -193,12 +231,37 @@ static int start(struct dp_stage *stage, const struct dp_frame *frame, struct dp
     s->text_size = 2048;
     if (has_metric(s, METRIC_CONFUSION))
         s->text_size += d->classes * (d->classes * 21 + 3);
-    if (rc == DP_OK && (has_metric(s, METRIC_CONFUSION) || has_metric(s, METRIC_MAJORITY)))
+    if (rc == DP_OK && has_any(s, counts_rows))
         rc = dp_alloc(&s->counts, d->classes * d->classes, sizeof *s->counts, err);
+    if (rc == DP_OK && has_any(s, is_of_probabilities))
+        rc = dp_alloc(&s->chance, 2 * d->rows + s->model.form.outputs + 2, sizeof *s->chance, err);
     if (rc == DP_OK)
         rc = dp_alloc(&s->text, s->text_size, 1, err);
     s->started = rc == DP_OK;
     return rc;
+}
+
+/* Precision, recall or F1. */
+static double measure_rate(const struct state *s, enum dp_metric_rate rate)
+{
+    const struct dp_dataset *d = s->dataset;
+    dp_metric_confusion(s->scores, s->model.form.outputs, d->y, d->rows, d->classes, s->counts);
+    return dp_metric_rate(rate, s->counts, d->classes);
+}
+
+/* The probability is for class 1; with more than two classes, for the predicted class. */
+static double measure_calibration(const struct state *s)
+{
+    const struct dp_dataset *d = s->dataset;
+    size_t outputs = s->model.form.outputs;
+    double *probability = s->chance, *hit = s->chance + d->rows, *p = hit + d->rows;
+    for (size_t i = 0; i < d->rows; i++) {
+        size_t class = outputs == 1 ? 1 : dp_metric_class(s->scores + i * outputs, outputs);
+        dp_metric_probability(s->model.loss, s->scores + i * outputs, outputs, p);
+        probability[i] = p[class];
+        hit[i] = d->y[i] == (double)class;
+    }
+    return dp_curve_calibration_error(probability, hit, d->rows);
 }
 
 static double measure(const struct state *s, enum metric metric)
@@ -227,6 +290,20 @@ static double measure(const struct state *s, enum metric metric)
                                    m->parameters, m->form.rows * m->form.cols);
     case METRIC_MAJORITY:
         return dp_metric_majority(d->y, d->rows, d->classes, s->counts);
+    case METRIC_PRECISION:
+        return measure_rate(s, DP_METRIC_PRECISION);
+    case METRIC_RECALL:
+        return measure_rate(s, DP_METRIC_RECALL);
+    case METRIC_F1:
+        return measure_rate(s, DP_METRIC_F1);
+    case METRIC_BRIER:
+        return dp_metric_brier(m->loss, s->scores, outputs, d->y, d->rows, s->chance);
+    case METRIC_CALIBRATION:
+        return measure_calibration(s);
+    case METRIC_RMSE:
+        return sqrt(dp_metric_mse(m->loss, s->scores, m->label, d->y, s->data_label, d->rows));
+    case METRIC_MAE:
+        return dp_metric_mae(m->loss, s->scores, m->label, d->y, s->data_label, d->rows);
     case METRIC_CONFUSION:
     case METRIC_COUNT:
         break;

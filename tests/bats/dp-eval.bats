@@ -49,6 +49,7 @@ if model["classes"] == 0:
     a, b = data["label"].get("scale", 1), data["label"].get("offset", 0)
     truth, guess = a * y + b, model["label_scale"] * U[:, 0] + model["label_offset"]
     want["mse"] = np.mean((truth - guess) ** 2)
+    want["rmse"], want["mae"] = np.sqrt(want["mse"]), np.mean(abs(truth - guess))
     want["r2"] = 1 - want["mse"] / np.var(truth)
     want["objective"] = np.mean(loss(y, U[:, 0])) + norm
 else:
@@ -59,11 +60,23 @@ else:
     targets = [1] if k == 2 else range(k)
     want["objective"] = norm + sum(np.mean(loss(np.where(y == c, 1, -1), U[:, i])) for i, c in enumerate(targets))
     want["confusion"] = [[int(np.sum((y == i) & (guess == j))) for j in range(k)] for i in range(k)]
+    C = np.array(want["confusion"], float)
+    with np.errstate(invalid="ignore"):
+        rates = {"precision": C.diagonal() / C.sum(axis=0), "recall": C.diagonal() / C.sum(axis=1),
+                 "f1": 2 * C.diagonal() / (C.sum(axis=0) + C.sum(axis=1))}
+    for name, rate in rates.items():
+        want[name] = rate[1] if k == 2 else np.nan_to_num(rate).sum() / np.sum(C.sum(axis=0) + C.sum(axis=1) > 0)
     want["majority"] = np.bincount(y.astype(int)).max() / len(y)
     if model["loss"] == "logistic":
         P = 1 / (1 + np.exp(-U))
         P = np.hstack([1 - P, P]) if k == 2 else P / P.sum(axis=1, keepdims=True)
         want["logloss"] = -np.mean(np.log(P[np.arange(len(y)), y.astype(int)]))
+        hot = np.arange(k) == y[:, None]
+        want["brier"] = np.mean((P[:, 1] - y) ** 2) if k == 2 else np.mean(np.sum((P - hot) ** 2, axis=1))
+        sure, hit = (P[:, 1], y) if k == 2 else (P.max(axis=1), guess == y)
+        group = np.minimum((sure * 10).astype(int), 9)
+        want["calibration"] = sum(np.sum(group == g) * abs(sure[group == g].mean() - hit[group == g].mean())
+                                  for g in np.unique(group)) / len(y)
 for name, value in want.items():
     assert np.allclose(got[name], value, rtol=1e-9, atol=1e-12), (name, got[name], value)
 assert got["rows"] == len(y) and got["lap"] == model["lap"] and got["epsilon"] == model["epsilon"]
@@ -72,8 +85,8 @@ END
 
 @test "usage" {
     complains 2 "dp-eval: --data is required" dp-eval
-    complains 2 "dp-eval: --metrics: 'accurancy' is not one of accuracy, auc, logloss, mse, r2, objective, confusion, majority" dp-eval --data test.dp --metrics accurancy
-    complains 2 "dp-eval: --metrics: '' is not one of accuracy, auc, logloss, mse, r2, objective, confusion, majority" dp-eval --data test.dp --metrics auc,
+    complains 2 "dp-eval: --metrics: 'accurancy' is not one of accuracy, auc, logloss, mse, r2, objective, confusion, majority, precision, recall, f1, brier, calibration, rmse, mae" dp-eval --data test.dp --metrics accurancy
+    complains 2 "dp-eval: --metrics: '' is not one of accuracy, auc, logloss, mse, r2, objective, confusion, majority, precision, recall, f1, brier, calibration, rmse, mae" dp-eval --data test.dp --metrics auc,
     complains 2 "dp-eval: --metrics: 'auc' is there twice" dp-eval --data test.dp --metrics auc,auc
     complains 2 "dp-eval: --metrics: mse is for labels that are numbers, those of this data set are classes" dp-eval --data test.dp --metrics mse
     complains 2 "dp-eval: --last and --every do not go together" dp-eval --data test.dp --last --every 2
@@ -125,8 +138,8 @@ END
 @test "two classes, every loss, against NumPy" {
     for loss in squared hinge logistic smooth-hinge huber; do
         train model train.dp $loss
-        more=$([ $loss = logistic ] && echo ,logloss || true)
-        dp-eval --data test.dp --format json --metrics accuracy,auc,objective,confusion,majority$more < model > numbers.json
+        more=$([ $loss = logistic ] && echo ,logloss,brier,calibration || true)
+        dp-eval --data test.dp --format json --metrics accuracy,auc,objective,confusion,majority,precision,recall,f1$more < model > numbers.json
         check model test.dp
     done
 }
@@ -135,17 +148,29 @@ END
     dp-synth classification --rows 300 --cols 6 --classes 4 --seed 7 -o four.dp --test four-test.dp -q
     for loss in squared hinge logistic smooth-hinge huber; do
         train model four.dp $loss
-        more=$([ $loss = logistic ] && echo ,logloss || true)
-        dp-eval --data four-test.dp --format json --metrics accuracy,auc,objective,confusion,majority$more < model.run > numbers.json
+        more=$([ $loss = logistic ] && echo ,logloss,brier,calibration || true)
+        dp-eval --data four-test.dp --format json --metrics accuracy,auc,objective,confusion,majority,precision,recall,f1$more < model.run > numbers.json
         check model four-test.dp
     done
+}
+
+@test "a rate that is 0/0 has no value, and is 0 in a mean" {
+    train model train.dp logistic
+    /usr/bin/python3 -c "
+import numpy, shutil
+shutil.copytree('test.dp', 'ones.dp')
+x = numpy.load('ones.dp/X.npy'); x[:] = 0; numpy.save('ones.dp/X.npy', x)" # scores of 0 are class 0
+    run dp-eval --private-data --data ones.dp --format json --metrics precision,recall,f1 -i model
+    assert_output --partial '"precision":null,"recall":0,"f1":0'
+    complains 1 "dp-eval: brier: only logistic and softmax models give probabilities; this one has hinge loss" \
+        bash -c 'dp-loop --laps 1 --seed 1 -q -o h -- "dp-sample --data train.dp --rate 0.2 | dp-scd-step --data train.dp --loss hinge --lambda 1 --clip 1 | dp-noise -z 1 | dp-account --epsilon 1e4 --delta 1e-5 --allow-seeded | dp-step" > /dev/null; dp-eval --data test.dp --metrics brier -i h'
 }
 
 @test "numbers as labels, against NumPy" {
     dp-synth regression --rows 300 --cols 6 --seed 7 -o real.dp --test real-test.dp -q
     for loss in squared huber; do
         train model real.dp $loss
-        dp-eval --data real-test.dp --format json < model > numbers.json
+        dp-eval --data real-test.dp --format json --metrics mse,r2,objective,rmse,mae < model > numbers.json
         check model real-test.dp
     done
     complains 2 "dp-eval: --metrics: accuracy is for labels that are classes, those of this data set are numbers" dp-eval --data real-test.dp --metrics accuracy

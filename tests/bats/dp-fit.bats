@@ -120,6 +120,23 @@ hospital() {
     assert_equal "$(wc -l < carried)" 31
 }
 
+@test "fit: a small table of numbers has a model that is better than the mean, or none" {
+    need_data tables insurance.csv.gz
+    echo '{"header": true, "columns": [{"name": "age", "type": "numeric", "bounds": [18, 70]},
+        {"name": "sex", "type": "categorical", "categories": ["female", "male"]}, {"name": "bmi", "type": "numeric", "bounds": [15, 55]},
+        {"name": "children", "type": "numeric", "bounds": [0, 6]}, {"name": "smoker", "type": "categorical", "categories": ["no", "yes"]},
+        {"name": "region", "type": "categorical", "categories": ["northeast", "northwest", "southeast", "southwest"]},
+        {"name": "label", "type": "label", "bounds": [0, 70000]}]}' > insurance.json
+    dp-import csv -s insurance.json --split 0.8 --seed 2 -q -o i.dp --test it.dp "$DATA_FILE"
+    for at in 0.1:0 0.3:0.5 1:0.6; do
+        dpline fit i.dp --epsilon ${at%:*} --delta 1e-5 --seed 2 --no-ledger -q -o m${at%:*}
+        r2=$(dp-eval --last --metrics r2 --data it.dp --in m${at%:*} | tail -n 1 | cut -f 3)
+        [ "$(bc -l <<< "$r2 > ${at#*:}")" = 1 ] || fail "$at: $r2"
+    done
+    complains 3 "dp-fit: epsilon 0.05 at delta 1e-05 does not pay for one useful lap over 1070 rows of 12 columns; epsilon 0.078 would, and so would 1700 rows" \
+        dpline fit i.dp --epsilon 0.05 --delta 1e-5
+}
+
 @test "fit: a schema that the model was not trained with" {
     hospital > patients.csv
     dpline fit patients.csv --label readmitted --seed 3 -q

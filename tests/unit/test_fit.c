@@ -108,6 +108,25 @@ static void refusals(void **state)
     assert_int_equal(choose(&fit, 0, 8, 2, 0, 1, 1e-5, false), DP_E_USAGE);
 }
 
+/* Without the transform R² was far below 0 on small tables, whatever the reach; and below 8 with it. */
+static void numbers_are_transformed_or_refused(void **state)
+{
+    (void)state;
+    struct dp_fit fit;
+    int runs = 0, refused = 0;
+    for (double epsilon = 0.02; epsilon < 2; epsilon *= 1.1) {
+        int rc = choose(&fit, 856, 12, 0, 0, epsilon, 1e-5, false);
+        refused += rc == DP_E_BUDGET;
+        runs += rc == DP_OK;
+        assert_true(rc == DP_OK ? fit.run == DP_FIT_UNCUT && fit.reach >= 8 : rc == DP_E_BUDGET && fit.reach < 8);
+    }
+    assert_true(runs > 5 && refused > 5);
+    assert_int_equal(choose(&fit, 856, 9000, 0, 0, 100, 1e-5, false), DP_OK);
+    assert_int_equal(fit.run, DP_FIT_PLAIN); /* too many columns for a transform */
+    assert_int_equal(choose(&fit, 856, 12, 2, 0, 0.1, 1e-5, false), DP_OK);
+    assert_int_equal(fit.run, DP_FIT_PLAIN);
+}
+
 static void what_is_counted_is_named(void **state)
 {
     (void)state;
@@ -204,6 +223,7 @@ int main(void)
         cmocka_unit_test(parts_of_the_budget),
         cmocka_unit_test(default_delta),
         cmocka_unit_test(refusals),
+        cmocka_unit_test(numbers_are_transformed_or_refused),
         cmocka_unit_test(what_is_counted_is_named),
         cmocka_unit_test(numbers_of_printed_runs),
         cmocka_unit_test(images_go_a_way_of_their_own),

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "arrivals/row_writer.h"
@@ -141,16 +142,48 @@ static int infer(struct dp_import *import, const struct options *o, struct dp_er
     return rc;
 }
 
+/* The format that the name of a file ends with, perhaps before .gz, .xz or .zst; IDX if it ends with no format. */
+static enum dp_import_format format_of_name(const char *name)
+{
+    static const char *const packed[] = {".gz", ".xz", ".zst"};
+    static const struct {
+        const char *end;
+        enum dp_import_format format;
+    } ends[] = {{".csv", DP_IMPORT_CSV},
+                {".tsv", DP_IMPORT_TSV},
+                {".libsvm", DP_IMPORT_LIBSVM},
+                {".svm", DP_IMPORT_LIBSVM},
+                {".arff", DP_IMPORT_ARFF}};
+    size_t length = strlen(name);
+    for (size_t i = 0; i < sizeof packed / sizeof *packed; i++)
+        if (length > strlen(packed[i]) && strcmp(name + length - strlen(packed[i]), packed[i]) == 0) {
+            length -= strlen(packed[i]);
+            break;
+        }
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        size_t end = strlen(ends[i].end);
+        if (length > end && strncasecmp(name + length - end, ends[i].end, end) == 0)
+            return ends[i].format;
+    }
+    return DP_IMPORT_IDX;
+}
+
 static int operands(struct dp_import *import, const struct options *o, int count, char **operand, struct dp_err *err)
 {
     static const char *const formats[] = {"csv", "tsv", "libsvm", "arff", "idx"};
     int format = 0;
     if (count < 1)
-        return dp_fail(err, DP_E_USAGE, "expected a format: csv, tsv, libsvm, arff or idx");
+        return dp_fail(err, DP_E_USAGE, "expected a file, or a format (csv, tsv, libsvm, arff or idx) and a file");
     while (format < 5 && strcmp(operand[0], formats[format]) != 0)
         format++;
-    if (format == 5)
-        return dp_fail(err, DP_E_USAGE, "unknown format '%.40s': csv, tsv, libsvm, arff or idx", operand[0]);
+    if (format == 5) { /* a file: its name says the format */
+        format = (int)format_of_name(operand[0]);
+        if (format == DP_IMPORT_IDX)
+            return dp_fail(err, DP_E_USAGE,
+                           "'%.60s' is no format (csv, tsv, libsvm, arff or idx), and no name that ends with one", operand[0]);
+        operand--;
+        count++;
+    }
     import->format = (enum dp_import_format)format;
     int wanted = format == DP_IMPORT_IDX ? 3 : 2;
     if (count != wanted)
@@ -374,7 +407,7 @@ static int stream(struct dp_import *import, const struct options *o, struct dp_e
 
 int main(int argc, char **argv)
 {
-    const struct dp_command command = {"dp-import", "csv|tsv|libsvm|arff|idx FILE …",
+    const struct dp_command command = {"dp-import", "[csv|tsv|libsvm|arff|idx] FILE …",
                                        "Make a data set from a table, in a file or from a pipe (-)", options, NULL};
     struct options o;
     struct dp_err err = {0};

@@ -20,9 +20,11 @@ bad_csv() {
 @test "usage" {
     run dp-import --help
     assert_success
-    assert_line --index 0 "Usage: dp-import [options] csv|tsv|libsvm|arff|idx FILE …"
-    complains 2 "dp-import: expected a format: csv, tsv, libsvm, arff or idx" dp-import
-    complains 2 "dp-import: unknown format 'xls': csv, tsv, libsvm, arff or idx" dp-import xls a
+    assert_line --index 0 "Usage: dp-import [options] [csv|tsv|libsvm|arff|idx] FILE …"
+    complains 2 "dp-import: expected a file, or a format (csv, tsv, libsvm, arff or idx) and a file" dp-import
+    complains 2 "dp-import: 'xls' is no format (csv, tsv, libsvm, arff or idx), and no name that ends with one" dp-import xls a
+    complains 2 "dp-import: 'a.xls' is no format (csv, tsv, libsvm, arff or idx), and no name that ends with one" dp-import a.xls
+    complains 2 "dp-import: expected one file, or - for standard input" dp-import a.csv b.csv
     complains 2 "dp-import: expected one file, or - for standard input" dp-import csv
     complains 2 "dp-import: idx takes two files: images and labels" dp-import idx a -o b
     complains 2 "dp-import: --schema is required (--infer-schema FILE writes a first one)" dp-import csv a -o b
@@ -204,6 +206,27 @@ dp-import: the population is t.csv"
     dp-import csv --schema plain.json -q -o plain.dp t.csv
     run dp-predict model plain.dp
     assert_failure 1
+}
+
+@test "the name of a file says its format" {
+    schema "$NUMBER, $LABEL"
+    printf '1,yes\n-1,no\n' > t.csv
+    dp-import csv --schema schema.json -q -o a.dp t.csv
+    gzip -k t.csv
+    cp t.csv upper.CSV
+    for file in t.csv t.csv.gz ./upper.CSV; do
+        dp-import --schema schema.json -q -f -o b.dp $file
+        cmp a.dp/X.npy b.dp/X.npy
+    done
+    tr , '\t' < t.csv > t.tsv
+    dp-import -q --schema schema.json -f -o b.dp t.tsv
+    cmp a.dp/X.npy b.dp/X.npy
+    printf '1 1:1\n-1 1:-1\n' > t.svm
+    dp-import t.svm -q -f -o b.dp
+    assert_equal "$(dp-info --get classes b.dp)" 2
+    printf '@relation t\n@attribute a numeric\n@attribute y {no,yes}\n@data\n1,yes\n-1,no\n' > t.arff
+    dp-import t.arff -q -f -o b.dp
+    assert_equal "$(labels b.dp)" "$(labels a.dp)"
 }
 
 @test "--skip-bad makes rows of zeros that keep their label, so that N is that of the table" {

@@ -29,6 +29,7 @@ static int put_numeric(json_t *o, const struct dp_column *c)
     int bad = c->bounded ? json_object_set_new(o, "bounds", bounds_json(c->low, c->high)) : 0;
     if (c->scaling == DP_SCALE_NONE)
         bad |= json_object_set_new(o, "scale", json_string("none"));
+    bad |= dp_basis_put(&c->basis, o);
     return c->fill == DP_FILL_VALUE ? bad | json_object_set_new(o, "fill", number_json(c->fill_value)) : bad;
 }
 

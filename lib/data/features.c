@@ -96,7 +96,8 @@ static double column_bound(const struct dp_column *c)
         return 0;
     if (c->type == DP_COLUMN_CATEGORICAL || c->scaling != DP_SCALE_NONE)
         return 1;
-    return c->bounded ? fmax(fmax(fabs(c->low), fabs(c->high)), c->indicator) : INFINITY;
+    bool more = c->indicator || c->basis.kind != DP_BASIS_NONE;
+    return c->bounded ? fmax(fmax(fabs(c->low), fabs(c->high)), more) : INFINITY;
 }
 
 static double scaled(const struct dp_column *c, double largest, double value)
@@ -106,15 +107,17 @@ static double scaled(const struct dp_column *c, double largest, double value)
     return c->scaling == DP_SCALE_MAX_ABS && largest > 0 ? value / largest : value;
 }
 
-/* The largest squared norm of the features of a column, all divided by `unit`. If a number is missing, its fill and the
- * indicator are there together; for categories only one of both is. */
+/* The largest squared norm of the features of a column, all divided by `unit`. A number and its basis are longest at the same
+ * bound. If a number is missing, its fill and the indicator are there together; for categories only one of both is. */
 static double column_norm2(const struct dp_column *c, double unit)
 {
-    double bound = column_bound(c) / unit,
-           fill = c->scaling == DP_SCALE_MAX_ABS ? 1 : scaled(c, 0, clamped(c, c->fill_value, NULL));
+    double bound = column_bound(c) / unit, basis = dp_basis_norm2(&c->basis) / (unit * unit);
+    if (c->type == DP_COLUMN_NUMERIC && c->scaling == DP_SCALE_NONE && c->bounded)
+        bound = fmax(fabs(c->low), fabs(c->high)) / unit;
     if (!c->indicator || c->type == DP_COLUMN_CATEGORICAL)
-        return bound * bound;
-    return fmax(bound * bound, (fill * fill + 1) / (unit * unit));
+        return bound * bound + basis;
+    double filled = clamped(c, c->fill_value, NULL), fill = c->scaling == DP_SCALE_MAX_ABS ? 1 : scaled(c, 0, filled);
+    return fmax(bound * bound + basis, (fill * fill + dp_basis_norm2_of(&c->basis, filled) + 1) / (unit * unit));
 }
 
 /* The largest norm that the bounds permit; notes the first column without bounds. */
@@ -190,13 +193,8 @@ static int lay_out(const struct dp_import *import, struct dp_features *l, struct
     if (rc != DP_OK)
         return rc;
     for (size_t i = 0; i < s->columns; i++) {
-        const struct dp_column *c = &s->column[i];
         l->first[i] = l->count;
-        if (c->type == DP_COLUMN_NUMERIC)
-            l->count++;
-        else if (c->type == DP_COLUMN_CATEGORICAL)
-            l->count += c->categories.count - (c->drop_first && c->categories.count > 0);
-        l->count += c->indicator;
+        l->count += dp_column_features(&s->column[i]);
     }
     l->count += import->bias;
     l->label_scale = 1;
@@ -213,7 +211,7 @@ static void set_feature(const struct dp_column *c, const struct dp_features *m, 
                         size_t *clamped_values)
 {
     if (isnan(value) && c->indicator)
-        x[c->type == DP_COLUMN_CATEGORICAL ? c->categories.count - c->drop_first : 1] = 1;
+        x[dp_column_features(c) - 1] = 1;
     if (isnan(value))
         value = c->fill == DP_FILL_MODE ? m->mode[i] : c->fill_value + (c->type == DP_COLUMN_CATEGORICAL);
     if (c->type == DP_COLUMN_CATEGORICAL) {
@@ -222,7 +220,9 @@ static void set_feature(const struct dp_column *c, const struct dp_features *m, 
             x[category] = 1;
         return;
     }
-    x[0] = scaled(c, m->largest != NULL ? m->largest[i] : 0, clamped(c, value, clamped_values));
+    value = clamped(c, value, clamped_values);
+    x[0] = scaled(c, m->largest != NULL ? m->largest[i] : 0, value);
+    dp_basis_features(&c->basis, value, x + 1);
 }
 
 static double label_of(struct dp_import *import, const struct dp_features *l, double label)
@@ -261,7 +261,7 @@ static int append_name(json_t *names, const char *name, size_t length, struct dp
 #define NAME_MOST ((size_t)250)
 static int feature_names(const struct dp_column *c, size_t i, json_t *names, struct dp_err *err)
 {
-    char name[2 * NAME_MOST + 2], number[32];
+    char name[2 * NAME_MOST + 2], number[32], part[DP_BASIS_NAME];
     snprintf(number, sizeof number, "x%zu", i + 1);
     const char *column = c->name != NULL ? c->name : number;
     size_t length = dp_text_cut(column, strlen(column), NAME_MOST);
@@ -269,6 +269,10 @@ static int feature_names(const struct dp_column *c, size_t i, json_t *names, str
     memcpy(name, column, length);
     if (c->type == DP_COLUMN_NUMERIC)
         rc = append_name(names, name, length, err);
+    for (size_t k = 0; rc == DP_OK && k < dp_basis_count(&c->basis); k++) {
+        strcpy(name + length, dp_basis_name(&c->basis, k, part));
+        rc = append_name(names, name, strlen(name), err);
+    }
     name[length++] = '=';
     for (size_t k = c->drop_first; rc == DP_OK && c->type == DP_COLUMN_CATEGORICAL && k < c->categories.count; k++) {
         const char *category = c->categories.text[k];

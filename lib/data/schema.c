@@ -45,6 +45,7 @@ void dp_schema_free(struct dp_schema *s)
 {
     for (size_t i = 0; i < s->columns; i++) {
         free(s->column[i].name);
+        dp_basis_free(&s->column[i].basis);
         dp_texts_free(&s->column[i].categories);
         dp_texts_free(&s->column[i].missing);
     }
@@ -111,17 +112,20 @@ long dp_schema_class_of(const struct dp_schema *s, double label)
     return -1;
 }
 
+size_t dp_column_features(const struct dp_column *c)
+{
+    if (c->type == DP_COLUMN_NUMERIC)
+        return 1 + dp_basis_count(&c->basis) + c->indicator;
+    if (c->type == DP_COLUMN_CATEGORICAL)
+        return c->categories.count - (c->drop_first && c->categories.count > 0) + c->indicator;
+    return 0;
+}
+
 size_t dp_schema_features(const struct dp_schema *s)
 {
     size_t features = 0;
-    for (size_t i = 0; i < s->columns; i++) {
-        const struct dp_column *c = &s->column[i];
-        if (c->type == DP_COLUMN_NUMERIC)
-            features++;
-        if (c->type == DP_COLUMN_CATEGORICAL)
-            features += c->categories.count - (c->drop_first && c->categories.count > 0);
-        features += c->indicator;
-    }
+    for (size_t i = 0; i < s->columns; i++)
+        features += dp_column_features(&s->column[i]);
     return features;
 }
 
@@ -220,7 +224,7 @@ static int numeric_column(struct dp_column *c, const json_t *o, const char *path
         return dp_fail(err, DP_E_RUN, "%s: column '%s': \"scale\" is bounds, max-abs or none", path, name);
     if (c->scaling == DP_SCALE_BOUNDS && !c->bounded)
         return dp_fail(err, DP_E_RUN, "%s: column '%s' needs \"bounds\", or \"scale\": \"max-abs\" or \"none\"", path, name);
-    return DP_OK;
+    return dp_basis_read(&c->basis, o, c->low, c->high, path, name, err);
 }
 
 static int fill_of(struct dp_column *c, const json_t *o, const char *path, const char *name, struct dp_err *err)
@@ -266,8 +270,8 @@ static int indicator_of(struct dp_column *c, const json_t *o, const char *path, 
 
 static int column_of(struct dp_schema *s, size_t i, const json_t *o, const char *path, struct dp_err *err)
 {
-    static const char *const known[] = {"name", "type",    "bounds", "scale", "categories", "drop",     "unknown",
-                                        "fill", "classes", "center", "note",  "missing",    "indicator"};
+    static const char *const known[] = {"name",    "type",   "bounds", "scale",   "categories", "drop",  "unknown", "fill",
+                                        "classes", "center", "note",   "missing", "indicator",  "basis", "knots"};
     struct dp_column *c = &s->column[i];
     const char *full = json_string_value(json_object_get(o, "name"));
     const char *type = json_string_value(json_object_get(o, "type"));
@@ -319,6 +323,8 @@ static int column_of(struct dp_schema *s, size_t i, const json_t *o, const char 
     } else {
         rc = dp_fail(err, DP_E_RUN, "%s: column '%s': \"type\" is numeric, categorical, label, person or ignore", path, name);
     }
+    if (rc == DP_OK && c->type != DP_COLUMN_NUMERIC && json_object_get(o, "basis") != NULL)
+        rc = dp_fail(err, DP_E_RUN, "%s: column '%s': a \"basis\" is for numeric columns", path, name);
     if (rc == DP_OK && json_object_get(o, "missing") != NULL)
         rc = texts_of(json_object_get(o, "missing"), &c->missing, path, name, err);
     if (rc == DP_OK)

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "base/err.h"
+#include "data/basis.h"
 
 enum dp_column_type { DP_COLUMN_NUMERIC, DP_COLUMN_CATEGORICAL, DP_COLUMN_LABEL, DP_COLUMN_PERSON, DP_COLUMN_IGNORE };
 enum dp_scaling { DP_SCALE_BOUNDS, DP_SCALE_MAX_ABS, DP_SCALE_NONE };
@@ -24,6 +25,7 @@ struct dp_column {
     enum dp_scaling scaling; /* numeric: scaled to [0,1] by bounds, by the largest magnitude, or not */
     double low, high;        /* bounds; values beyond them are clamped and counted */
     bool bounded;
+    struct dp_basis basis;      /* numeric: features of the number in addition to itself */
     struct dp_texts categories; /* categorical: one 0/1 feature each, in this order */
     bool drop_first;            /* the first category has all zeros */
     bool unknown_zero;          /* an unknown category is all zeros, not an error */
@@ -62,7 +64,8 @@ int dp_schema_classes(struct dp_schema *s, const char *text, struct dp_err *err)
 /* The index of the class whose name is this number ("-1", "+1", "1.0"), or -1. */
 long dp_schema_class_of(const struct dp_schema *s, double label);
 
-/* The number of features of the rows: numeric columns and categories. */
+/* The number of features of a column, and of the rows: numbers with their basis, categories, indicators. */
+size_t dp_column_features(const struct dp_column *column);
 size_t dp_schema_features(const struct dp_schema *schema);
 
 /* The index of the column that identifies the person, or -1. */

@@ -208,6 +208,72 @@ dp-import: the population is t.csv"
     assert_failure 1
 }
 
+@test "a basis of a number: features, longest rows, names, and the same rows from a table" {
+    schema '{"name": "a", "type": "numeric", "bounds": [10, 30], "basis": "hats", "knots": [15, 20]},
+        {"name": "b", "type": "numeric", "bounds": [-0.5, 0.5], "scale": "none", "basis": "bins", "knots": 2, "indicator": true},
+        {"name": "c", "type": "numeric", "bounds": [0, 1], "basis": "cosines", "indicator": true, "fill": 9}, '"$LABEL" '"header": true'
+    printf 'a,b,c,y\n30,0.5,,yes\n12,-0.25,0.5,no\n99,,0,no\n20,0,0.25,yes\n' > t.csv
+    dp-import csv --schema schema.json --no-bias -q -o t.dp t.csv
+    assert_equal "$(dp-info --get columns t.dp)" \
+        '["a","a at 10","a at 15","a at 20","a at 30","b","b from -0.5 to 0","b from 0 to 0.5","b missing","c","c cosine 1","c cosine 2","c cosine 3","c cosine 4","c cosine 5","c cosine 6","c cosine 7","c cosine 8","c missing"]'
+    # a: 1 and a hat of 1; b: missing is 0, bin and indicator; c: its fill is 1, with 1 + 1/4 + … + 1/64 and the indicator
+    divisor=$(bc -l <<< 'sqrt(2 + 2 + 1 + 1.527422052154195 + 1)')
+    values t.dp 19 | awk -v d="$divisor" '{ for (j = 1; j <= 10; j++) printf "%.4g%s", $j * d, j < 10 ? " " : "\n" }' > begin
+    assert_equal "$(cat begin)" "1 0 0 0 1 0.5 0 1 0 1
+0.1 0.6 0.4 0 0 -0.25 1 0 0 0.5
+1 0 0 0 1 0 0 1 1 0
+0.5 0 0 1 0 0 0 1 0 0.25"
+    assert_equal "$(values t.dp 19 | awk -v d="$divisor" 'NR == 1 { for (j = 11; j <= 19; j++) printf "%.4g ", $j * d }')" \
+        "-1 0.5 -0.3333 0.25 -0.2 0.1667 -0.1429 0.125 1 "
+    # as long as a row can be
+    printf 'a,b,c,y\n30,,,yes\n' > t.csv
+    for how in --no-bias '--no-bias --quantise --storage dense'; do
+        dp-import csv --schema schema.json $how -q -f -o t.dp t.csv
+        assert_equal "$(values t.dp 19 | awk '{ for (j = 1; j <= NF; j++) n += $j * $j } END { printf "%.3f", n }')" 1.000
+    done
+}
+
+@test "a model carries the basis, and a table is scored as it was trained on" {
+    { echo a,b,y; for i in $(seq 60); do echo "$((i * 37 % 101)),$((i * i % 5)),$((i % 2))"; done; } > t.csv
+    echo '{"header": true, "columns": [{"name": "a", "type": "numeric", "bounds": [0, 100000], "basis": "hats", "knots": 5},
+        {"name": "b", "type": "numeric", "bounds": [0, 4], "basis": "cosines"}, {"name": "y", "type": "label", "classes": ["0", "1"]}]}' > s.json
+    dp-import csv --schema s.json -q -o t.dp t.csv
+    dpline scd --data t.dp --loss logistic --epochs 3 --seed 1 -q -o model
+    dp-predict -p model t.dp > rows
+    dp-predict -p model t.csv > table
+    diff rows table
+    # the edges that the carried schema lists are those that the number stands for
+    dp-info --get schema model > carried.json
+    jq '{header, columns}' carried.json > listed.json
+    assert_equal "$(jq -c '.columns[0].knots | [length, .[0], (.[1] * 1e5 | round), .[5]]' listed.json)" '[6,0,900002,100000]'
+    dp-import csv --schema listed.json -q -o listed.dp t.csv
+    cmp t.dp/X.npy listed.dp/X.npy
+    dp-predict model listed.dp > /dev/null
+    sed 's/"knots": 5/"knots": 6/' s.json > other.json
+    dp-import csv --schema other.json -q -o other.dp t.csv
+    run dp-predict model other.dp
+    assert_failure 1
+}
+
+@test "a basis that makes no sense" {
+    printf '1,yes\n' > t.csv
+    for wrong in '"type": "numeric", "bounds": [0, 1], "basis": "waves"|"basis" is hats, bins or cosines' \
+        '"type": "numeric", "bounds": [0, 1], "knots": 3|"knots" is for a "basis"' \
+        '"type": "numeric", "scale": "none", "basis": "hats"|a "basis" needs "bounds"' \
+        '"type": "categorical", "categories": ["u"], "basis": "bins"|a "basis" is for numeric columns' \
+        '"type": "label", "basis": "bins"|a "basis" is for numeric columns' \
+        '"type": "numeric", "bounds": [0, 1], "basis": "bins", "knots": 0|"knots" is a whole number from 1 to 1000, or a list of so many' \
+        '"type": "numeric", "bounds": [0, 1], "basis": "bins", "knots": 2.5|"knots" is a whole number from 1 to 1000, or a list of so many' \
+        '"type": "numeric", "bounds": [0, 1], "basis": "bins", "knots": 1001|"knots" is a whole number from 1 to 1000, or a list of so many' \
+        '"type": "numeric", "bounds": [0, 1], "basis": "bins", "knots": [0.5, "x"]|a knot is not a number' \
+        '"type": "numeric", "bounds": [0, 1], "basis": "bins", "knots": [0.5, 2]|the knot 2 is outside the bounds, 0 and 1' \
+        '"type": "numeric", "bounds": [1, 1.0000000000000002], "basis": "bins"|the bounds are too close for 8 knots' \
+        '"type": "numeric", "bounds": [0, 1], "basis": "bins", "knots": [0.5, 0.4]|the knots do not ascend: 0.4 follows 0.5'; do
+        schema '{"name": "a", '"${wrong%|*}"'}, '"$LABEL"
+        complains 1 "dp-import: schema.json: column 'a': ${wrong##*|}" dp-import csv --schema schema.json -o u.dp t.csv
+    done
+}
+
 @test "the name of a file says its format" {
     schema "$NUMBER, $LABEL"
     printf '1,yes\n-1,no\n' > t.csv

@@ -1,0 +1,212 @@
+#include "data/basis.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/number.h"
+
+#define INTERVALS 8
+#define DECADES3 1000
+
+const char *const dp_bases[] = {NULL, "hats", "bins", "cosines"};
+
+void dp_basis_free(struct dp_basis *b)
+{
+    free(b->edge);
+    *b = (struct dp_basis){0};
+}
+
+static double bent(double x)
+{
+    return copysign(log1p(fabs(x)), x);
+}
+
+double dp_basis_spread(double low, double high, size_t i, size_t intervals)
+{
+    double part = (double)i / (double)intervals;
+    if (i == 0 || i == intervals)
+        return i == 0 ? low : high;
+    if (low > 0 && high / low >= DECADES3)
+        return low * pow(high / low, part);
+    if (low <= 0 && fmax(-low, high) >= DECADES3) {
+        double at = bent(low) + part * (bent(high) - bent(low));
+        return copysign(expm1(fabs(at)), at);
+    }
+    return low + part * (high - low);
+}
+
+/* --- schemas ---------------------------------------------------------------------------------------------------------- */
+
+/* Edges from a number of intervals. Bounds so close that edges coincide are refused. */
+static int spread(struct dp_basis *b, size_t intervals, double low, double high, const char *path, const char *name,
+                  struct dp_err *err)
+{
+    b->intervals = intervals;
+    for (size_t i = 0; i <= intervals; i++) {
+        b->edge[i] = dp_basis_spread(low, high, i, intervals);
+        if (i > 0 && !(b->edge[i] > b->edge[i - 1]))
+            return dp_fail(err, DP_E_RUN, "%s: column '%s': the bounds are too close for %zu knots", path, name, intervals);
+    }
+    return DP_OK;
+}
+
+/* Edges from a list, to which the bounds are added. */
+static int listed(struct dp_basis *b, const json_t *list, double low, double high, const char *path, const char *name,
+                  struct dp_err *err)
+{
+    size_t count = 0;
+    b->edge[count++] = low;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *knot = json_array_get(list, i);
+        double value = json_number_value(knot);
+        if (!json_is_number(knot))
+            return dp_fail(err, DP_E_RUN, "%s: column '%s': a knot is not a number", path, name);
+        if (!(value >= low && value <= high))
+            return dp_fail(err, DP_E_RUN, "%s: column '%s': the knot %g is outside the bounds, %g and %g", path, name, value,
+                           low, high);
+        if (i == 0 && value == low)
+            continue;
+        if (!(value > b->edge[count - 1]))
+            return dp_fail(err, DP_E_RUN, "%s: column '%s': the knots do not ascend: %g follows %g", path, name, value,
+                           b->edge[count - 1]);
+        b->edge[count++] = value;
+    }
+    if (b->edge[count - 1] < high)
+        b->edge[count++] = high;
+    b->intervals = count - 1;
+    return DP_OK;
+}
+
+int dp_basis_read(struct dp_basis *b, const json_t *column, double low, double high, const char *path, const char *name,
+                  struct dp_err *err)
+{
+    const json_t *basis = json_object_get(column, "basis"), *knots = json_object_get(column, "knots");
+    const char *text = json_string_value(basis);
+    double intervals = knots == NULL ? INTERVALS : json_is_array(knots) ? (double)json_array_size(knots) : 0;
+    if (json_is_integer(knots))
+        intervals = json_number_value(knots);
+    if (basis == NULL)
+        return knots == NULL ? DP_OK : dp_fail(err, DP_E_RUN, "%s: column '%s': \"knots\" is for a \"basis\"", path, name);
+    for (int k = DP_BASIS_HATS; k <= DP_BASIS_COSINES; k++)
+        if (text != NULL && strcmp(text, dp_bases[k]) == 0)
+            b->kind = (enum dp_basis_kind)k;
+    if (b->kind == DP_BASIS_NONE)
+        return dp_fail(err, DP_E_RUN, "%s: column '%s': \"basis\" is hats, bins or cosines", path, name);
+    if (!(low < high))
+        return dp_fail(err, DP_E_RUN, "%s: column '%s': a \"basis\" needs \"bounds\"", path, name);
+    if (!(intervals >= 1 && intervals <= DP_BASIS_MOST))
+        return dp_fail(err, DP_E_RUN, "%s: column '%s': \"knots\" is a whole number from 1 to %d, or a list of so many", path,
+                       name, DP_BASIS_MOST);
+    int rc = dp_alloc(&b->edge, (size_t)intervals + 2, sizeof *b->edge, err);
+    if (rc != DP_OK)
+        return rc;
+    return json_is_array(knots) ? listed(b, knots, low, high, path, name, err)
+                                : spread(b, (size_t)intervals, low, high, path, name, err);
+}
+
+int dp_basis_put(const struct dp_basis *b, json_t *column)
+{
+    if (b->kind == DP_BASIS_NONE)
+        return 0;
+    json_t *knots = json_array();
+    int bad = json_object_set_new(column, "basis", json_string(dp_bases[b->kind]));
+    for (size_t i = 0; i <= b->intervals; i++) {
+        double e = b->edge[i];
+        bool whole = fabs(e) < 0x1p53 && e == floor(e); /* as it is read back */
+        bad |= json_array_append_new(knots, whole ? json_integer((json_int_t)e) : json_real(e));
+    }
+    return bad | json_object_set_new(column, "knots", knots);
+}
+
+/* --- features --------------------------------------------------------------------------------------------------------- */
+
+size_t dp_basis_count(const struct dp_basis *b)
+{
+    switch (b->kind) {
+    case DP_BASIS_HATS:
+        return b->intervals + 1;
+    case DP_BASIS_BINS:
+        return b->intervals;
+    case DP_BASIS_COSINES:
+        return DP_BASIS_COSINE_COUNT;
+    default:
+        return 0;
+    }
+}
+
+/* The interval of a number: the last one that begins at it or below. */
+static size_t interval_of(const struct dp_basis *b, double value)
+{
+    size_t first = 0, last = b->intervals - 1;
+    while (first < last) {
+        size_t middle = (first + last + 1) / 2;
+        if (value >= b->edge[middle])
+            first = middle;
+        else
+            last = middle - 1;
+    }
+    return first;
+}
+
+/* cos(π k u) / k by cos((k + 1) t) = 2 cos t cos k t − cos((k − 1) t). */
+static void cosines(double u, double *x)
+{
+    double first = cos(3.14159265358979323846 * u), before = 1, now = first;
+    for (int k = 1; k <= DP_BASIS_COSINE_COUNT; k++) {
+        double after = 2 * first * now - before;
+        x[k - 1] = now / k;
+        before = now;
+        now = after;
+    }
+}
+
+void dp_basis_features(const struct dp_basis *b, double value, double *x)
+{
+    if (b->kind == DP_BASIS_NONE)
+        return;
+    size_t i = interval_of(b, value);
+    double part = (value - b->edge[i]) / (b->edge[i + 1] - b->edge[i]);
+    memset(x, 0, dp_basis_count(b) * sizeof *x);
+    if (b->kind == DP_BASIS_HATS) {
+        x[i] = 1 - part;
+        x[i + 1] = part;
+    } else if (b->kind == DP_BASIS_BINS) {
+        x[i] = 1;
+    } else {
+        cosines(((double)i + part) / (double)b->intervals, x);
+    }
+}
+
+double dp_basis_norm2(const struct dp_basis *b)
+{
+    double sum = b->kind == DP_BASIS_HATS || b->kind == DP_BASIS_BINS;
+    for (int k = 1; b->kind == DP_BASIS_COSINES && k <= DP_BASIS_COSINE_COUNT; k++)
+        sum += 1.0 / k / k;
+    return sum;
+}
+
+double dp_basis_norm2_of(const struct dp_basis *b, double value)
+{
+    double x[DP_BASIS_MOST + 2], sum = 0;
+    dp_basis_features(b, value, x);
+    for (size_t k = 0; k < dp_basis_count(b); k++)
+        sum += x[k] * x[k];
+    return sum;
+}
+
+const char *dp_basis_name(const struct dp_basis *b, size_t k, char text[DP_BASIS_NAME])
+{
+    char from[40], to[40];
+    if (b->kind == DP_BASIS_HATS)
+        snprintf(text, DP_BASIS_NAME, " at %s", dp_number_print(b->edge[k], from, sizeof from));
+    else if (b->kind == DP_BASIS_BINS)
+        snprintf(text, DP_BASIS_NAME, " from %s to %s", dp_number_print(b->edge[k], from, sizeof from),
+                 dp_number_print(b->edge[k + 1], to, sizeof to));
+    else
+        snprintf(text, DP_BASIS_NAME, " cosine %zu", k + 1);
+    return text;
+}

@@ -123,6 +123,7 @@ END
     sweep -- dp-cat --last --frames stream
     sweep -- dp-eval --data small.dp --private-data -i stream
     sweep -- dp-predict --data small.dp model
+    sweep -- dp-export --to json model
     sweep -- dp-cmp model model
 }
 

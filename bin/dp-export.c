@@ -1,0 +1,72 @@
+#include <string.h>
+
+#include "base/cli.h"
+#include "export/export.h"
+#include "port/model.h"
+
+enum format { JSON, CSV, SQL, C };
+
+struct options {
+    int to;
+    const char *keep, *table;
+};
+
+#define DP_OPTIONS struct options
+static const struct dp_option options[] = {
+    DP_OPTION_CHOICE(0, to, "FORMAT", "json|csv|sql|c", "json, csv, sql or c", .required = true),
+    DP_OPTION_TEXT(0, table, "NAME", "sql: the name of the table", .fallback = "rows"),
+    DP_OPTION_TEXT('K', keep, "NAMES", "sql: copy these columns, separated by commas, in front of the predictions"),
+    {.name = NULL},
+};
+
+static int take_keep(struct dp_texts *keep, const char *at, struct dp_err *err)
+{
+    int rc = DP_OK;
+    for (; rc == DP_OK && at != NULL; at = *at == ',' ? at + 1 : NULL) {
+        size_t length = strcspn(at, ",");
+        rc = dp_texts_add(keep, at, length, err);
+        at += length;
+    }
+    return rc;
+}
+
+static int run(const struct options *o, const char *model, struct dp_err *err)
+{
+    static int (*const exports[])(const struct export *, struct dp_err *) = {
+        [JSON] = export_json, [CSV] = export_csv, [SQL] = export_sql, [C] = export_c};
+    struct dp_terms terms = {0};
+    struct dp_texts keep = {0};
+    struct dp_frame *frame = NULL;
+    const char *name = strcmp(model, "-") == 0 ? "the model" : model;
+    int rc = dp_frame_new(&frame, err);
+    if (rc == DP_OK)
+        rc = dp_model_read(frame, model, err);
+    if (rc == DP_OK)
+        rc = dp_terms_open(&terms, frame, name, err);
+    if (rc == DP_OK)
+        rc = take_keep(&keep, o->keep, err);
+    const struct export e = {&terms, frame, name, o->table, &keep, stdout};
+    if (rc == DP_OK)
+        rc = exports[o->to](&e, err);
+    dp_texts_free(&keep);
+    dp_terms_close(&terms);
+    dp_frame_free(frame);
+    return rc;
+}
+
+int main(int argc, char **argv)
+{
+    const struct dp_command command = {"dp-export", "MODEL", "Write a linear model for other programs", options, NULL};
+    struct options o;
+    struct dp_err err = {0};
+    int operand, status, rc;
+    if (!dp_cli_start(&command, &o, NULL, argc, argv, &operand, &status))
+        return status;
+    if (argc - operand != 1)
+        rc = dp_fail(&err, DP_E_USAGE, "expected one model (try --help)");
+    else if (o.to != SQL && o.keep != NULL)
+        rc = dp_fail(&err, DP_E_USAGE, "--keep: only sql copies columns");
+    else
+        rc = run(&o, argv[operand], &err);
+    return dp_cli_finish("dp-export", rc, &err);
+}

@@ -1,0 +1,302 @@
+/* C: tables, and a few functions that read them. */
+#include <math.h>
+#include <string.h>
+
+#include "export.h"
+
+/* A C string; bytes beyond ASCII as octal, so that the text does not depend on the compiler's character set. */
+static void put_string(const struct export *e, const char *text)
+{
+    fputc('"', e->out);
+    for (; *text != '\0'; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c < 32 || c > 126 || c == '"' || c == '\\' || c == '?')
+            fprintf(e->out, "\\%03o", c);
+        else
+            fputc(c, e->out);
+    }
+    fputc('"', e->out);
+}
+
+static void put_strings(const struct export *e, const char *type, const char *name, char *const *text, size_t count)
+{
+    fprintf(e->out, "%s %s[] = {", type, name);
+    for (size_t i = 0; i < count; i++) {
+        put_string(e, text[i]);
+        fputs(", ", e->out);
+    }
+    fputs("0};\n", e->out);
+}
+
+static void put_numbers(const struct export *e, const char *name, const double *value, size_t count)
+{
+    fprintf(e->out, "static const double %s[] = {", name);
+    for (size_t i = 0; i < count; i++) {
+        fputs(i % 5 == 0 ? "\n    " : " ", e->out);
+        fprintf(e->out, "%.17g,", value[i]);
+    }
+    fputs("\n};\n", e->out);
+}
+
+/* Texts of a column: its categories, and the cells that are missing. */
+static void put_texts(const struct export *e, size_t i)
+{
+    const struct dp_schema *s = &e->terms->import.schema;
+    const struct dp_column *c = &s->column[i];
+    char name[40];
+    snprintf(name, sizeof name, "categories_%zu", i + 1);
+    put_strings(e, "static const char *const", name, c->categories.text, c->categories.count);
+    fprintf(e->out, "static const char *const missing_%zu[] = {\"\", ", i + 1);
+    for (size_t k = 0; k < s->missing.count + c->missing.count; k++) {
+        put_string(e, k < s->missing.count ? s->missing.text[k] : c->missing.text[k - s->missing.count]);
+        fputs(", ", e->out);
+    }
+    fputs("0};\n", e->out);
+}
+
+static void put_limit(const struct export *e, const char *name, double value)
+{
+    fprintf(e->out, ", .%s = ", name);
+    if (isinf(value))
+        fputs(value > 0 ? "HUGE_VAL" : "-HUGE_VAL", e->out);
+    else
+        fprintf(e->out, "%.17g", value);
+}
+
+static void put_column(const struct export *e, size_t i)
+{
+    const struct dp_terms *t = e->terms;
+    const struct dp_column *c = &t->import.schema.column[i];
+    bool numeric = c->type == DP_COLUMN_NUMERIC;
+    size_t first, end;
+    dp_terms_of_column(t, i, &first, &end);
+    fprintf(e->out, "    {.categories = categories_%zu, .missing = missing_%zu, .first = %zu, .features = %zu", i + 1, i + 1,
+            first, end - first);
+    fprintf(e->out, ", .numeric = %d, .indicator = %d, .drop_first = %d, .unknown = %d, .fills = %d", numeric, c->indicator,
+            c->drop_first, c->unknown_zero, c->fill == DP_FILL_VALUE);
+    if (numeric) {
+        put_limit(e, "low", c->bounded ? c->low : -INFINITY);
+        put_limit(e, "high", c->bounded ? c->high : INFINITY);
+        put_limit(e, "shift", t->term[first].shift);
+        put_limit(e, "factor", t->term[first].factor);
+    }
+    put_limit(e, "fill", c->fill == DP_FILL_VALUE ? c->fill_value : 0);
+    fputs("},\n", e->out);
+}
+
+static const char code_of_columns[] =
+    "static int is_in(const char *text, const char *const *list)\n"
+    "{\n"
+    "    for (; *list; list++)\n"
+    "        if (strcmp(text, *list) == 0)\n"
+    "            return 1;\n"
+    "    return 0;\n"
+    "}\n"
+    "\n"
+    "/* Digits with a point and an exponent, in the locale \"C\". */\n"
+    "static int read_number(const char *text, double *value)\n"
+    "{\n"
+    "    char *end;\n"
+    "    while (isspace((unsigned char)*text))\n"
+    "        text++;\n"
+    "    if (!text[strcspn(text, \"0123456789\")] || strspn(text, \"0123456789.+-eE\") < strcspn(text, \" \\t\\r\\n\\v\\f\"))\n"
+    "        return 0;\n"
+    "    *value = strtod(text, &end);\n"
+    "    while (isspace((unsigned char)*end))\n"
+    "        end++;\n"
+    "    return *end == '\\0' && isfinite(*value);\n"
+    "}\n"
+    "\n";
+
+/* As dp_number_comma. */
+static const char code_of_comma[] =
+    "/* A decimal comma; points separate groups of three digits. */\n"
+    "static int read_comma(const char *text, double *value)\n"
+    "{\n"
+    "    char plain[64];\n"
+    "    size_t used = 0, digits = 0;\n"
+    "    int grouped = 0, comma = 0;\n"
+    "    for (; *text; text++) {\n"
+    "        int point = *text == '.', ends = (grouped || point) && !comma && !isdigit((unsigned char)*text);\n"
+    "        if (used + 1 >= sizeof plain || (ends && grouped && digits != 3) || (point && (comma || digits == 0 || digits > 3)) ||\n"
+    "            (*text == ',' && comma))\n"
+    "            return 0;\n"
+    "        digits = isdigit((unsigned char)*text) ? digits + 1 : 0;\n"
+    "        grouped |= point;\n"
+    "        comma |= *text == ',';\n"
+    "        if (!point)\n"
+    "            plain[used++] = *text == ',' ? '.' : *text;\n"
+    "    }\n"
+    "    plain[used] = '\\0';\n"
+    "    return !(grouped && !comma && digits != 3) && read_number(plain, value);\n"
+    "}\n"
+    "\n";
+
+static const char code_of_row[] =
+    "static int code_cell(const struct column *c, const char *cell, double *x)\n"
+    "{\n"
+    "    int k = 0, missing = is_in(cell, c->missing);\n"
+    "    double value = c->fill;\n"
+    "    memset(x, 0, c->features * sizeof *x);\n"
+    "    if (missing && !c->fills)\n"
+    "        return -1;\n"
+    "    if (missing && c->indicator)\n"
+    "        x[c->features - 1] = 1;\n"
+    "    if (c->numeric) {\n"
+    "        if (!missing && !READ(cell, &value))\n"
+    "            return -1;\n"
+    "        value = value < c->low ? c->low : value > c->high ? c->high : value;\n"
+    "        x[0] = c->factor * (value - c->shift);\n"
+    "        return 0;\n"
+    "    }\n"
+    "    while (c->categories[k] && strcmp(c->categories[k], cell) != 0)\n"
+    "        k++;\n"
+    "    if (!missing && !c->categories[k])\n"
+    "        return c->unknown ? 0 : -1;\n"
+    "    k = (missing ? (int)c->fill : k) - c->drop_first;\n"
+    "    if (k >= 0)\n"
+    "        x[k] = 1;\n"
+    "    return 0;\n"
+    "}\n"
+    "\n"
+    "/* The scores of a row. cell: MODEL_COLUMNS texts in the order of model_columns. Returns -1, and no scores, if a cell cannot\n"
+    " * be read. */\n"
+    "int model_score(const char *const *cell, double *score)\n"
+    "{\n"
+    "    double x[MODEL_FEATURES], norm2 = 0, scale = 1;\n"
+    "    for (int i = 0; i < MODEL_COLUMNS; i++)\n"
+    "        if (code_cell(&columns[i], cell[i], x + columns[i].first) != 0)\n"
+    "            return -1;\n"
+    "    if (BIAS)\n"
+    "        x[MODEL_FEATURES - 1] = 1;\n"
+    "    for (int j = 0; j < MODEL_FEATURES; j++)\n"
+    "        norm2 += x[j] * x[j];\n";
+
+static const char code_of_sum[] = "    for (int k = 0; k < MODEL_OUTPUTS; k++) {\n"
+                                  "        double sum = 0;\n"
+                                  "        for (int j = 0; j < MODEL_FEATURES; j++)\n"
+                                  "            sum += weights[k * MODEL_FEATURES + j] * x[j];\n"
+                                  "        score[k] = constants[k] + scale * sum;\n"
+                                  "    }\n"
+                                  "    return 0;\n"
+                                  "}\n"
+                                  "\n";
+
+static const char code_of_classes[] = "/* The class with the largest score, a number of model_classes. */\n"
+                                      "int model_class(const double *score)\n"
+                                      "{\n"
+                                      "    int best = 0;\n"
+                                      "    if (MODEL_OUTPUTS == 1)\n"
+                                      "        return score[0] > 0;\n"
+                                      "    for (int k = 1; k < MODEL_OUTPUTS; k++)\n"
+                                      "        if (score[k] > score[best])\n"
+                                      "            best = k;\n"
+                                      "    return best;\n"
+                                      "}\n";
+
+static const char code_of_logistic[] = "\n"
+                                       "/* The probability of each class. */\n"
+                                       "void model_probability(const double *score, double *p)\n"
+                                       "{\n"
+                                       "    double sum = 0;\n"
+                                       "    if (MODEL_OUTPUTS == 1) {\n"
+                                       "        p[0] = 1 / (1 + exp(score[0]));\n"
+                                       "        p[1] = 1 / (1 + exp(-score[0]));\n"
+                                       "        return;\n"
+                                       "    }\n"
+                                       "    for (int k = 0; k < MODEL_CLASSES; k++)\n"
+                                       "        sum += p[k] = 1 / (1 + exp(-score[k]));\n"
+                                       "    for (int k = 0; k < MODEL_CLASSES; k++)\n"
+                                       "        p[k] /= sum;\n"
+                                       "}\n";
+
+static const char code_of_softmax[] = "\n"
+                                      "/* The probability of each class. */\n"
+                                      "void model_probability(const double *score, double *p)\n"
+                                      "{\n"
+                                      "    double sum = 0, largest = score[model_class(score)];\n"
+                                      "    for (int k = 0; k < MODEL_CLASSES; k++)\n"
+                                      "        sum += p[k] = exp(score[k] - largest);\n"
+                                      "    for (int k = 0; k < MODEL_CLASSES; k++)\n"
+                                      "        p[k] /= sum;\n"
+                                      "}\n";
+
+static void put_row(const struct export *e)
+{
+    static const char *const scale[] = {
+        [DP_NORM_UNIT] = "    scale = norm2 > 0 ? (1 - 0x1p-22) / sqrt(norm2) : 1;\n",
+        [DP_NORM_CAP] = "    scale = sqrt(norm2) > 1 - 0x1p-22 ? (1 - 0x1p-22) / sqrt(norm2) : 1;\n",
+        [DP_NORM_NONE] = "    if (norm2 > 1)\n        return -1;\n",
+        [DP_NORM_BOUNDS] = "    (void)norm2;\n",
+    };
+    const struct dp_terms *t = e->terms;
+    const struct dp_schema *s = &t->import.schema;
+    for (size_t i = 0; i < s->columns; i++)
+        if (dp_terms_reads(t, i))
+            put_texts(e, i);
+    fputs(
+        "static const struct column {\n    const char *const *categories, *const *missing;\n    unsigned long first, features;\n"
+        "    int numeric, indicator, drop_first, unknown, fills;\n    double low, high, shift, factor, fill;\n} columns[] = {\n",
+        e->out);
+    for (size_t i = 0; i < s->columns; i++)
+        if (dp_terms_reads(t, i))
+            put_column(e, i);
+    fputs("};\n\n", e->out);
+    fputs(code_of_columns, e->out);
+    if (s->comma)
+        fputs(code_of_comma, e->out);
+    fprintf(e->out, "#define READ %s\n#define BIAS %d\n", s->comma ? "read_comma" : "read_number", t->import.bias);
+    fputs(code_of_row, e->out);
+    fputs(scale[t->norm], e->out);
+    fputs(code_of_sum, e->out);
+}
+
+/* The names of the columns that are read, and how many they are. */
+static void put_columns(const struct export *e)
+{
+    const struct dp_terms *t = e->terms;
+    size_t count = 0;
+    fputs("const char *const model_columns[] = {", e->out);
+    for (size_t i = 0; i < t->import.schema.columns; i++) {
+        if (!dp_terms_reads(t, i))
+            continue;
+        put_string(e, t->import.schema.column[i].name);
+        fputs(", ", e->out);
+        count++;
+    }
+    fprintf(e->out, "0};\nenum { MODEL_COLUMNS = %zu };\n", count);
+}
+
+int export_c(const struct export *e, struct dp_err *err)
+{
+    const struct dp_terms *t = e->terms;
+    char privacy[EXPORT_PRIVACY];
+    (void)err;
+    fprintf(e->out, "/* A linear model by dpline, %s loss; %s. */\n", dp_loss_names[t->predictor.loss],
+            export_privacy(e, privacy));
+    fputs("#include <ctype.h>\n#include <math.h>\n#include <stdlib.h>\n#include <string.h>\n\n", e->out);
+    fprintf(e->out, "enum { MODEL_FEATURES = %zu, MODEL_OUTPUTS = %zu, MODEL_CLASSES = %zu };\n", t->count, t->outputs,
+            t->classes);
+    put_strings(e, "const char *const", "model_classes", t->class, t->classes);
+    if (t->table)
+        put_columns(e);
+    put_numbers(e, "weights", t->weight, t->outputs * t->count);
+    put_numbers(e, "constants", t->constant, t->outputs);
+    if (t->table)
+        put_row(e);
+    else
+        fprintf(e->out,
+                "\n/* The scores of a row of a data set: MODEL_FEATURES numbers, scaled as the rows of the training set. */\n"
+                "int model_score(const double *x, double *score)\n{\n    const double scale = 1;\n%s",
+                code_of_sum);
+    if (t->classes > 0)
+        fputs(code_of_classes, e->out);
+    else
+        fprintf(e->out,
+                "/* The prediction. */\ndouble model_value(const double *score)\n{\n    return %.17g * %s + (%.17g);\n}\n",
+                t->predictor.label.scale, t->predictor.loss == DP_LOSS_POISSON ? "exp(score[0])" : "score[0]",
+                t->predictor.label.offset);
+    if (t->classes > 0 && dp_metric_has_probability(t->predictor.loss))
+        fputs(t->predictor.loss == DP_LOSS_SOFTMAX ? code_of_softmax : code_of_logistic, e->out);
+    return DP_OK;
+}

@@ -1,0 +1,35 @@
+/* The parts of dp-export: each writes a model in one format. */
+#ifndef DP_BIN_EXPORT_H
+#define DP_BIN_EXPORT_H
+
+#include <stdio.h>
+
+#include "model/terms.h"
+
+struct export
+{
+    const struct dp_terms *terms;
+    const struct dp_frame *frame;
+    const char *name;      /* of the model */
+    const char *table;     /* sql: its name */
+    struct dp_texts *keep; /* sql: columns to copy */
+    FILE *out;
+};
+
+/* DP_E_RUN: the format has no place for the model. The stream's error flag tells whether writing worked. */
+int export_json(const struct export *e, struct dp_err *err);
+int export_csv(const struct export *e, struct dp_err *err);
+int export_sql(const struct export *e, struct dp_err *err);
+int export_c(const struct export *e, struct dp_err *err);
+
+/* The cost of the model in words. */
+#define EXPORT_PRIVACY 120
+const char *export_privacy(const struct export *e, char text[EXPORT_PRIVACY]);
+
+/* Writes the shortest text of the number. */
+void export_number(const struct export *e, double value);
+
+/* The class that output k is the score of; "score" for a regression. */
+const char *export_output(const struct export *e, size_t k);
+
+#endif

@@ -1,0 +1,190 @@
+#include "model/terms.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "data/carried.h"
+#include "data/features.h"
+#include "data/row_facts.h"
+#include "wire/model.h"
+
+/* The kinds of the terms of column i, in the order of their features (data/features.c). */
+static void take_column(struct dp_terms *t, size_t i, size_t *j)
+{
+    const struct dp_column *c = &t->import.schema.column[i];
+    if (c->type == DP_COLUMN_NUMERIC) {
+        bool scaled = c->scaling == DP_SCALE_BOUNDS;
+        t->term[(*j)++] = (struct dp_term){
+            .kind = DP_TERM_NUMBER, .column = i, .shift = scaled ? c->low : 0, .factor = scaled ? 1 / (c->high - c->low) : 1};
+    }
+    for (size_t k = c->drop_first; c->type == DP_COLUMN_CATEGORICAL && k < c->categories.count; k++)
+        t->term[(*j)++] = (struct dp_term){.kind = DP_TERM_CATEGORY, .column = i, .category = k};
+    if (dp_terms_reads(t, i) && c->indicator)
+        t->term[(*j)++] = (struct dp_term){.kind = DP_TERM_MISSING, .column = i};
+}
+
+/* The schema, and how rows are scaled. */
+static int take_schema(struct dp_terms *t, const struct dp_frame *frame, const char *name, struct dp_err *err)
+{
+    struct dp_features features = {0};
+    struct dp_import *import = &t->import;
+    json_t *description = NULL;
+    char row_norm[DP_ROW_NORM_TEXT] = "";
+    int rc = dp_carried_take(import, dp_frame_text(frame, DP_F_SCHEMA, ""), name, err);
+    if (rc == DP_OK)
+        rc = dp_features_plan(&features, import, err);
+    if (rc == DP_OK)
+        rc = dp_features_describe(&features, import, &description, err);
+    if (rc == DP_OK)
+        dp_row_norm_text(dp_row_norms[import->writer.norm], import->writer.divisor, import->bias, import->quantise, row_norm);
+    const struct dp_row_facts facts = {.cols = features.count, .row_norm = row_norm};
+    if (rc == DP_OK)
+        rc = dp_predictor_open_for(&t->predictor, frame, &facts, "its schema", err);
+    t->count = features.count;
+    t->norm = import->writer.norm;
+    t->names = json_incref(json_object_get(description, "names"));
+    json_decref(description);
+    dp_features_free(&features, &import->schema);
+    if (rc == DP_OK)
+        rc = dp_alloc(&t->term, t->count, sizeof *t->term, err);
+    size_t j = 0;
+    for (size_t i = 0; rc == DP_OK && i < import->schema.columns; i++)
+        take_column(t, i, &j);
+    if (rc == DP_OK && import->bias)
+        t->term[j] = (struct dp_term){.kind = DP_TERM_BIAS};
+    for (j = 0; rc == DP_OK && j < t->count; j++)
+        t->term[j].name = json_string_value(json_array_get(t->names, j));
+    return rc;
+}
+
+/* The columns of a data set without a schema. */
+static int number_features(struct dp_terms *t, const struct dp_frame *frame, struct dp_err *err)
+{
+    struct dp_form form;
+    int rc = dp_form_read(&form, frame, err);
+    const struct dp_row_facts facts = {.cols = form.features, .row_norm = ""};
+    if (rc == DP_OK)
+        rc = dp_predictor_open_for(&t->predictor, frame, &facts, "its model", err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&t->term, form.features, sizeof *t->term, err);
+    if (rc != DP_OK)
+        return rc;
+    t->count = form.features;
+    t->norm = DP_NORM_BOUNDS;
+    t->names = json_array();
+    for (size_t j = 0; rc == DP_OK && j < t->count; j++) {
+        if (json_array_append_new(t->names, json_sprintf("x%zu", j + 1)) != 0)
+            rc = dp_fail(err, DP_E_RUN, "out of memory");
+        t->term[j] =
+            (struct dp_term){.kind = DP_TERM_FEATURE, .name = json_string_value(json_array_get(t->names, j)), .factor = 1};
+    }
+    return rc;
+}
+
+static int take_weights(struct dp_terms *t, const struct dp_frame *frame, struct dp_err *err)
+{
+    const struct dp_form *form = &t->predictor.form;
+    double divisor = t->table && t->norm == DP_NORM_BOUNDS ? t->import.writer.divisor : 1;
+    t->outputs = form->outputs;
+    int rc = dp_predictor_take(&t->predictor, frame, err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&t->weight, t->outputs * t->count, sizeof *t->weight, err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&t->constant, t->outputs, sizeof *t->constant, err);
+    for (size_t k = 0; rc == DP_OK && k < t->outputs; k++) {
+        const double *w = t->predictor.parameters + k * form->cols;
+        for (size_t j = 0; j < t->count; j++)
+            t->weight[k * t->count + j] = w[j] / divisor;
+        t->constant[k] = form->intercept != 0 ? form->intercept * w[t->count] : 0;
+    }
+    return rc;
+}
+
+/* Names of the classes, or their numbers. */
+static int take_classes(struct dp_terms *t, const struct dp_frame *frame, const char *name, struct dp_err *err)
+{
+    int64_t classes = dp_frame_int(frame, DP_F_CLASSES, -1);
+    size_t count = 0;
+    if (classes < 0 || t->outputs != dp_loss_outputs((size_t)classes) || classes == 1 || !t->predictor.known)
+        return dp_fail(err, DP_E_RUN, "%s does not say what its %zu outputs predict", name, t->outputs);
+    t->classes = (size_t)classes;
+    int rc = dp_model_names(frame, &t->class, &count, err);
+    if (rc == DP_OK && t->class != NULL && count != t->classes)
+        rc = dp_fail(err, DP_E_RUN, "%s has %zu classes and names for %zu", name, t->classes, count);
+    if (rc != DP_OK) {
+        dp_model_free_names(t->class, count);
+        t->class = NULL;
+        return rc;
+    }
+    if (t->class == NULL)
+        rc = dp_alloc(&t->class, t->classes, sizeof *t->class, err);
+    for (size_t k = count; rc == DP_OK && k < t->classes; k++) {
+        char number[24];
+        snprintf(number, sizeof number, "%zu", k);
+        t->class[k] = strdup(number);
+        if (t->class[k] == NULL)
+            rc = dp_fail(err, DP_E_RUN, "out of memory");
+    }
+    return rc;
+}
+
+int dp_terms_open(struct dp_terms *t, const struct dp_frame *frame, const char *name, struct dp_err *err)
+{
+    const char *family = dp_frame_text(frame, DP_F_FAMILY, dp_family_linear.name);
+    if (strcmp(family, dp_family_linear.name) != 0)
+        return dp_fail(err, DP_E_RUN, "%s is a %.40s, and only linear models have one weight for each column", name, family);
+    t->table = dp_frame_has(frame, DP_F_SCHEMA);
+    int rc = t->table ? take_schema(t, frame, name, err) : number_features(t, frame, err);
+    if (rc == DP_OK)
+        rc = take_weights(t, frame, err);
+    return rc == DP_OK ? take_classes(t, frame, name, err) : rc;
+}
+
+void dp_terms_close(struct dp_terms *t)
+{
+    if (t->class != NULL)
+        dp_model_free_names(t->class, t->classes);
+    dp_predictor_close(&t->predictor);
+    free(t->weight);
+    free(t->constant);
+    free(t->term);
+    json_decref(t->names);
+    dp_import_free(&t->import);
+    *t = (struct dp_terms){0};
+}
+
+void dp_terms_of_column(const struct dp_terms *t, size_t column, size_t *first, size_t *end)
+{
+    size_t j = 0;
+    while (j < t->count && (t->term[j].kind > DP_TERM_MISSING || t->term[j].column != column))
+        j++;
+    *first = j;
+    while (j < t->count && t->term[j].kind <= DP_TERM_MISSING && t->term[j].column == column)
+        j++;
+    *end = j;
+}
+
+bool dp_terms_reads(const struct dp_terms *t, size_t column)
+{
+    enum dp_column_type type = t->import.schema.column[column].type;
+    return type == DP_COLUMN_NUMERIC || type == DP_COLUMN_CATEGORICAL;
+}
+
+double dp_term_value(const struct dp_terms *t, size_t j, double number, long category)
+{
+    const struct dp_term *term = &t->term[j];
+    const struct dp_column *c = &t->import.schema.column[term->column];
+    bool missing = c->type == DP_COLUMN_CATEGORICAL ? category == DP_CATEGORY_MISSING : isnan(number);
+    if (term->kind == DP_TERM_MISSING)
+        return missing;
+    if (term->kind == DP_TERM_CATEGORY)
+        return (missing ? (long)c->fill_value : category) == (long)term->category;
+    if (missing)
+        number = c->fill_value;
+    if (c->bounded)
+        number = fmin(fmax(number, c->low), c->high);
+    return term->factor * (number - term->shift);
+}

@@ -1,0 +1,144 @@
+#!/usr/bin/env bats
+# Exported models predict what dp-predict predicts.
+load helper
+
+setup_file() {
+    cd "$BATS_FILE_TMPDIR" || return 1
+    export DPLINE_REGISTRY=$BATS_FILE_TMPDIR/registry
+    /usr/bin/python3 - << 'PYTHON'
+import csv
+import random
+random.seed(7)
+out = csv.writer(open("people.csv", "w", newline=""), lineterminator="\n")
+out.writerow(["id", "age", 'bmi "now"', "job", "wärd", "dose", "ill", "kind", "cost", "visits"])
+for i in range(1500):
+    age, bmi, dose = random.uniform(10, 95), random.gauss(26, 6), random.choice([0, 0, .25, -.5])
+    job, ward = random.choice(["cook", "it's", "rare"]), random.choice("ABC")
+    risk = age / 90 + (bmi - 26) / 20 + (job == "cook") * .4 + random.gauss(0, .3)
+    cell = lambda x, p: random.choice(["", "NA"]) if random.random() < p else x
+    out.writerow([f"p{i}", cell(f"{age:.1f}", .05), cell(f"{bmi:.2f}", .1), cell(job, .1), cell(ward, .1), dose,
+                  "yes" if risk > .8 else "no", "abc"[min(2, max(0, int(2 * risk)))], round(100 * risk, 2),
+                  max(0, int(3 * risk))])
+PYTHON
+    columns='{"name": "id", "type": "ignore"}, {"name": "age", "type": "numeric", "bounds": [18, 88], "fill": 50, "indicator": true},
+        {"name": "bmi \"now\"", "type": "numeric", "bounds": [15, 40], "indicator": true},
+        {"name": "job", "type": "categorical", "categories": ["rare", "it'"'"'s", "cook"], "drop": "first", "fill": "cook"},
+        {"name": "wärd", "type": "categorical", "categories": ["A", "B"], "unknown": "zero", "indicator": true},
+        {"name": "dose", "type": "numeric", "bounds": [-1, 1], "scale": "none"}'
+    for label in 'ill:"classes": ["no", "yes"]' 'kind:"classes": ["a", "b", "c"]' 'cost:"bounds": [-20, 200]' 'visits:"note": "a count"'; do
+        others=$(for name in ill kind cost visits; do [ $name = "${label%%:*}" ] || printf ', {"name": "%s", "type": "ignore"}' $name; done)
+        echo "{\"header\": true, \"missing\": [\"NA\"], \"columns\": [$columns, {\"name\": \"${label%%:*}\", \"type\": \"label\", ${label#*:}}$others]}" > "${label%%:*}.json"
+        dp-import csv -s "${label%%:*}.json" -q -o "${label%%:*}.dp" people.csv
+    done
+    train ill logistic
+    train kind softmax
+    train kind logistic rest
+    train cost squared
+    train visits poisson
+    for norm in unit cap; do
+        dp-import csv -s kind.json --row-norm $norm -q -o $norm.dp people.csv
+        train $norm softmax
+    done
+    # rows that nobody has trained on
+    { head -1 people.csv; printf '%s\n' '1,200,-3,cook,Z,0,,,,' '2,x,20,cook,A,0,,,,' '3,1e1,20,boss,A,0,,,,' '4,30,,,,,,,,' '5, 40 ,-,cook,A,0,,,,' '6,.5e2,25,NA,NA,NA,,,,' \
+        '7,inf,20,cook,A,0,,,,' '8,0x20,20,cook,A,0,,,,' '9,40,"1,5",cook,A,0,,,,' '10,40,2 5,cook,A,0,,,,'; tail -n 300 people.csv; } > new.csv
+}
+
+# train DATA LOSS [NAME]
+train() {
+    dp-loop --laps 20 --seed 1 -q -o "${3:-$1}.model" -- "dp-sample --data $1.dp --rate 0.5 | dp-grad --data $1.dp --loss $2 --clip 1 --intercept 0.5 |
+        dp-noise -z 0.1 | dp-account --epsilon 1e6 --delta 1e-5 --allow-seeded --no-ledger | dp-step --step 2" > /dev/null
+}
+
+prepare() { ln -s "$BATS_FILE_TMPDIR"/*.{model,csv,dp} .; }
+
+# agree FORMAT MODEL…
+agree() {
+    local format=$1 model
+    shift
+    for model; do
+        dp-predict -s $(case $model in ill | kind | rest | unit | cap) echo -p ;; esac) "$model.model" new.csv > expected.csv 2> warnings
+        dp-export --to "$format" "$model.model" > "$model.$format"
+        run "$ROOT/tests/bats/export.py" "$format" "$model.$format" new.csv expected.csv
+        assert_success
+        assert_output "301 rows agree, 9 cannot be read"
+    done
+}
+
+@test "usage" {
+    run dp-export --help
+    assert_line --index 0 'Usage: dp-export [options] MODEL'
+    complains 2 'dp-export: expected one model (try --help)' dp-export --to csv
+    complains 2 "dp-export: --to is required" dp-export ill.model
+    complains 2 'dp-export: --keep: only sql copies columns' dp-export --to c --keep id ill.model
+    complains 1 'dp-export: cannot open gone: No such file or directory' dp-export --to c gone
+    complains 1 'dp-export: unit.model divides each row by its norm, for which csv has no place: json, sql and c have one' \
+        dp-export --to csv unit.model
+    dpline export --to json - < ill.model | cmp - <(dp-export --to json ill.model)
+}
+
+@test "json" { agree json ill kind rest cost visits unit cap; }
+
+@test "csv has coefficients in the units of the table" {
+    agree csv ill kind rest cost visits
+    # one year: the difference of two scores
+    printf 'age,"bmi ""now""",job,wärd,dose\n40,20,cook,A,0\n41,20,cook,A,0\n' > year.csv
+    dp-predict -s -H ill.model year.csv | awk -F, '{ s[NR] = $2 } END { printf "%.6f\n", s[2] - s[1] }' > year
+    assert_equal "$(dp-export --to csv ill.model | awk -F, '$1 == "age" { printf "%.6f\n", $NF }')" "$(cat year)"
+}
+
+@test "sql, in sqlite3" {
+    command -v sqlite3 > /dev/null || skip "needs sqlite3"
+    [ "$(sqlite3 :memory: 'select exp(0.0)' 2> /dev/null)" = 1.0 ] || skip "needs an sqlite3 with mathematical functions"
+    agree sql ill kind rest cost visits unit cap
+    # numbers may be numbers, and columns are copied
+    dp-export --to sql --table 'my "people"' --keep 'id,bmi "now"' ill.model > kept.sql
+    sqlite3 -csv :memory: '.import new.csv text' \
+        'create table "my ""people""" as select id, cast(nullif(nullif(age, ""), "NA") as real) age, "bmi ""now""", job, "wärd", dose from text where id > "p"' \
+        '.read kept.sql' > kept
+    assert_equal "$(cut -d, -f 1-3 kept | sed 's/""//')" "$(dp-predict --keep 'id,bmi "now"' -H ill.model <(sed 2,11d new.csv))"
+}
+
+@test "c, by a compiler" { agree c ill kind rest cost visits unit cap; }
+
+@test "a decimal comma, in c; sql does not read it" {
+    { echo 'age;ill'; awk 'BEGIN { for (i = 0; i < 300; i++) printf "%d,%d;%s\n", 1000 + i, i % 10, (i > 150 ? "yes" : "no") }'; } > comma.csv
+    echo '{"header": true, "delimiter": ";", "decimal": ",", "columns": [{"name": "age", "type": "numeric", "bounds": [900, 1300]},
+        {"name": "ill", "type": "label", "classes": ["no", "yes"]}]}' > comma.json
+    dp-import csv -s comma.json -q -o comma.dp comma.csv
+    train comma logistic
+    printf '%s\n' 'age' '1.100,5' '1100,5' '1.1' '1100.5' '12.34,5' '1.100' '1,1,1' '1100,5e0' > cells
+    dp-predict -s -p comma.model cells > expected.csv 2> warnings
+    printf '%s\n' age '"1.100,5"' '"1100,5"' 1.1 1100.5 '"12.34,5"' 1.100 '"1,1,1"' '"1100,5e0"' > cells.csv
+    dp-export --to c comma.model > comma.c
+    run "$ROOT/tests/bats/export.py" c comma.c cells.csv expected.csv
+    assert_output "4 rows agree, 4 cannot be read"
+    command -v sqlite3 > /dev/null || skip "needs sqlite3"
+    dp-export --to sql comma.model > comma.sql
+    assert_equal "$(sqlite3 :memory: 'create table rows as select "1100,5" age' '.read comma.sql')" '|||'
+}
+
+@test "a model without a schema is exported for rows of a data set" {
+    dp-synth classification --rows 200 --cols 60 --seed 7 -o coded.dp -q
+    train coded logistic
+    dp-predict -H -s coded.model coded.dp > expected
+    dp-export --to c coded.model > coded.c
+    { echo '#include "coded.c"'; echo '#include <stdio.h>'
+        echo 'int main(void) { double x[MODEL_FEATURES], u; for (;;) { for (int j = 0; j < MODEL_FEATURES; j++) if (scanf("%lf", &x[j]) != 1) return 0;'
+        echo 'model_score(x, &u); printf("%s %.6f\n", model_classes[model_class(&u)], u); } }'; } > main.c
+    cc -o main main.c -lm
+    /usr/bin/python3 -c 'import numpy as np; np.savetxt("rows", np.load("coded.dp/X.npy"), "%.9g")'
+    assert_equal "$(./main < rows)" "$(awk -F, '{ printf "%s %.6f\n", $1, $2 }' expected)"
+    command -v sqlite3 > /dev/null || skip "needs sqlite3"
+    dp-export --to sql coded.model > coded.sql
+    { seq -f x%.0f 60 | paste -sd,; tr ' ' , < rows; } > rows.csv
+    sqlite3 -csv :memory: '.import rows.csv rows' '.read coded.sql' | awk -F, '{ printf "%s %.6f\n", $1, $2 }' > got
+    assert_equal "$(cat got)" "$(awk -F, '{ printf "%s %.6f\n", $1, $2 }' expected)"
+}
+
+@test "models that no format has a place for" {
+    dp-synth classification --rows 100 --cols 4 --seed 7 -o net.dp -q
+    dp-loop --laps 1 --seed 1 -q -o net.model -- "dp-sample --data net.dp --rate 0.5 | dp-net-grad --data net.dp --network \"4; fc 3 tanh; fc 1\" --loss logistic --clip 1 |
+        dp-noise -z 1 | dp-account --epsilon 100 --delta 1e-5 --allow-seeded --no-ledger | dp-step --step 1" > /dev/null
+    complains 1 'dp-export: net.model is a network, and only linear models have one weight for each column' dp-export --to c net.model
+}

@@ -1,0 +1,633 @@
+"""dpline for Python: private classifiers and regressors, privacy accounting, data sets, frames, and stages of your own.
+
+One file. It needs NumPy, libdpline.so and the commands of dpline: those of the source tree that the file is in, or else the
+installed ones. dpline(3), dp-dataset(5) and dp-frame(5) describe what is behind each function."""
+import collections
+import contextlib
+import ctypes
+import ctypes.util
+import hashlib
+import inspect
+import json
+import os
+import pathlib
+import secrets
+import signal
+import subprocess
+import sys
+import tempfile
+import warnings
+
+import numpy as np
+
+TREE = pathlib.Path(__file__).resolve().parents[2]
+
+
+class Error(ValueError):
+    """A failure of dpline; status is the exit status of dp-options(7): 3 if the budget has no room, 5 if a run is refused."""
+
+    def __init__(self, message, status=1):
+        super().__init__(message)
+        self.status = status
+
+
+class PrivacyWarning(UserWarning):
+    """Something is not covered by epsilon."""
+
+
+# --- the library ---------------------------------------------------------------------------------------------------------
+
+
+class _CError(ctypes.Structure):
+    _fields_ = [("status", ctypes.c_int), ("message", ctypes.c_char * 568)]
+
+
+class _Query(ctypes.Structure):
+    _fields_ = [("kind", ctypes.c_int), ("multiplier", ctypes.c_double), ("epsilon", ctypes.c_double),
+                ("query_epsilon", ctypes.c_double), ("rho", ctypes.c_double), ("most", ctypes.c_int64),
+                ("unused", ctypes.c_double * 4)]
+
+
+class _Charge(ctypes.Structure):
+    _fields_ = [("laps", ctypes.c_int64), ("sampling", ctypes.c_int), ("rate", ctypes.c_double),
+                ("epoch_laps", ctypes.c_int64), ("queries", ctypes.c_size_t), ("query", _Query * 4),
+                ("unused", ctypes.c_double * 4)]
+
+
+class _Bounds(ctypes.Structure):
+    _fields_ = [("lower", ctypes.c_double), ("upper", ctypes.c_double)]
+
+
+class _Array(ctypes.Structure):
+    _fields_ = [("type", ctypes.c_int), ("dimensions", ctypes.c_int), ("size", ctypes.c_uint64 * 4),
+                ("count", ctypes.c_size_t), ("data", ctypes.c_void_p)]
+
+
+class _Option(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("letter", ctypes.c_char), ("kind", ctypes.c_int), ("offset", ctypes.c_size_t),
+                ("metavar", ctypes.c_char_p), ("help", ctypes.c_char_p), ("fallback", ctypes.c_char_p),
+                ("choices", ctypes.c_char_p), ("min", ctypes.c_double), ("max", ctypes.c_double), ("flags", ctypes.c_uint)]
+
+
+_OPEN = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(_CError))
+_FRAME = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(_CError))
+_CLOSE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+
+class _StageClass(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("summary", ctypes.c_char_p), ("options", ctypes.POINTER(_Option)),
+                ("options_size", ctypes.c_size_t), ("state_size", ctypes.c_size_t), ("takes", ctypes.c_uint),
+                ("gives", ctypes.c_uint), ("open", _OPEN), ("hello", _FRAME), ("fire", _FRAME), ("drain", _OPEN),
+                ("close", _CLOSE), ("ephemeral", ctypes.c_int), ("unused", ctypes.c_void_p * 6)]
+
+
+def _load():
+    name = os.environ.get("DPLINE_LIBRARY")
+    if name is None:
+        own = TREE / "build" / "lib" / "libdpline.so"
+        name = str(own) if own.exists() else ctypes.util.find_library("dpline")
+    if name is None:
+        raise ImportError("libdpline.so is not there: run make in the source tree of dpline, or set DPLINE_LIBRARY")
+    library = ctypes.CDLL(name)
+    if library.dpline_api() != 1:
+        raise ImportError(f"{name} has interface {library.dpline_api()}, and this file is written for 1")
+    for function, result in (("version", ctypes.c_char_p), ("grid_for", ctypes.c_double), ("frame_int", ctypes.c_int64),
+                             ("frame_real", ctypes.c_double), ("frame_text", ctypes.c_char_p), ("frame_lap", ctypes.c_int64),
+                             ("frame_record_real", ctypes.c_double), ("frame_record_text", ctypes.c_char_p),
+                             ("stage_options", ctypes.c_void_p)):
+        getattr(library, "dpline_" + function).restype = result
+    return library
+
+
+_library = _load()
+
+
+def _call(function, *arguments):
+    """Calls a function of dpline(3) that fills an error, and raises that error."""
+    error = _CError()
+    status = getattr(_library, "dpline_" + function)(*arguments, ctypes.byref(error))
+    if status < 0:
+        raise Error(error.message.decode(), -status)
+    return status
+
+
+def _run(*words):
+    """Runs a command of dpline and returns what it prints; its sentence on standard error becomes an Error."""
+    path = os.pathsep.join(str(d) for d in (TREE / "build" / "bin", TREE / "pipelines") if d.is_dir())
+    env = dict(os.environ, PATH=os.environ.get("PATH", os.defpath) + os.pathsep + path)
+    try:
+        done = subprocess.run([str(word) for word in words], env=env, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        raise Error(f"{words[0]} is not in PATH") from None
+    if done.returncode != 0:
+        raise Error((done.stderr.strip().splitlines() or [f"{words[0]} failed"])[-1], done.returncode)
+    return done.stdout
+
+
+# --- accounting ----------------------------------------------------------------------------------------------------------
+
+_KINDS = ["", "gaussian", "laplace", "pure", "sparse-laplace", "sparse-gaussian", "discrete-laplace", "gamma"]
+_SAMPLINGS = ["none", "poisson", "substituted", "shuffled", "visible"]
+
+
+def query(kind="gaussian", *, multiplier=0, epsilon=0, query_epsilon=0, rho=0, most=0):
+    """A query of a charge, with the members of its kind as in dpline(3)."""
+    return _Query(_KINDS.index(kind), multiplier, epsilon, query_epsilon, rho, most)
+
+
+def charge(laps, *queries, multiplier=None, sampling=None, rate=1, epoch_laps=0):
+    """Equal laps: charge(1000, multiplier=1.1, rate=0.01) is Gaussian noise on Poisson samples."""
+    queries = queries or (query(multiplier=multiplier),)
+    sampling = sampling or ("none" if rate == 1 else "poisson")
+    return _Charge(laps, _SAMPLINGS.index(sampling), rate, epoch_laps, len(queries), (_Query * 4)(*queries))
+
+
+@contextlib.contextmanager
+def _account(charges):
+    account = ctypes.c_void_p()
+    _call("account_new", ctypes.byref(account))
+    try:
+        for one in [charges] if isinstance(charges, _Charge) else charges:
+            _call("account_add", account, ctypes.byref(one))
+        yield account
+    finally:
+        _library.dpline_account_free(account)
+
+
+def epsilon_of(charges, delta=1e-5):
+    """The epsilon, in nats, that all charges cost together at delta: an upper bound."""
+    bounds = _Bounds()
+    with _account(charges) as account:
+        _call("account_epsilon", account, ctypes.c_double(delta), ctypes.byref(bounds))
+    return bounds.upper
+
+
+def noise_for(charges, epsilon, delta=1e-5):
+    """The factor for the multipliers of the charges with which they cost epsilon at delta."""
+    factor = ctypes.c_double()
+    with _account(charges) as account:
+        _call("account_stretch", account, ctypes.c_double(epsilon), ctypes.c_double(delta), ctypes.byref(factor))
+    return factor.value
+
+
+# --- data sets: dp-dataset(5) --------------------------------------------------------------------------------------------
+
+
+def write_dataset(path, X, y, *, classes=None, population=None, names=None, label="y", label_scale=1, label_offset=0, **more):
+    """Writes a data set of dense rows, in format 1. With classes (names, in order) y has their numbers, else values in [-1, 1].
+    Each row has an L2 norm of at most 1, as float32. more: other members of dataset.json, such as row_norm."""
+    X, y = np.ascontiguousarray(X, "<f4"), np.ascontiguousarray(y, "<f8")
+    if X.ndim != 2 or y.shape != X.shape[:1]:
+        raise Error(f"rows of shape {X.shape} and labels of shape {y.shape}")
+    if not (np.isfinite(y).all() and ((X.astype("f8") ** 2).sum(axis=1) * (1 + (X.shape[1] + 17) * 2.0**-52) <= 1).all()):
+        raise Error("a row is longer than 1, or something is not finite")
+    if classes is not None and not np.isin(y, np.arange(len(classes))).all():
+        raise Error(f"a label is not the number of one of the {len(classes)} classes")
+    salt = secrets.token_bytes(32)
+    digest = hashlib.blake2b(digest_size=16, key=salt)
+    for start in range(0, len(X), 65536):
+        rows = np.ascontiguousarray(X[start:start + 65536]).view("u1").reshape(-1, 4 * X.shape[1])
+        digest.update(np.hstack([rows, y[start:start + 65536, None].view("u1")]).tobytes())
+    digest.update(np.array(X.shape, "<u8").tobytes())
+    about = {"format": 1, "rows": X.shape[0], "cols": X.shape[1], "storage": "dense", "row_norm": "none", "bias": False,
+             "held_out": False, "private_preprocessing": [], **more, "salt": salt.hex(), "digest": digest.hexdigest(),
+             "names": list(names) if names is not None else [f"x{j + 1}" for j in range(X.shape[1])],
+             "label": {"name": label, "kind": "real", "scale": label_scale, "offset": label_offset}}
+    if classes is not None:
+        about["label"] = {"name": label, "kind": "classes", "classes": [str(c) for c in classes]}
+    if population is not None:
+        about["population"] = population
+    os.mkdir(path, 0o700)
+    np.save(os.path.join(path, "X.npy"), X)
+    np.save(os.path.join(path, "y.npy"), y)
+    with open(os.path.join(path, "dataset.json"), "w", encoding="utf-8") as f:
+        json.dump(about, f)
+
+
+def read_dataset(path):
+    """X (float32, dense), y and the description of a data set."""
+    def array(name):
+        return np.load(os.path.join(path, name + ".npy"), mmap_mode="r")
+    with open(os.path.join(path, "dataset.json"), encoding="utf-8") as f:
+        about = json.load(f)
+    if about["format"] > 2:
+        raise Error(f"{path} has format {about['format']}, and this file knows 1 and 2")
+    if about["storage"] == "csr":
+        indptr = array("X_indptr")
+        X = np.zeros((about["rows"], about["cols"]), "f4")
+        X[np.repeat(np.arange(len(X)), np.diff(indptr)), array("X_indices")] = array("X_data")
+    else:
+        X = array("X") if about["storage"] == "dense" else array("X_i16") * array("scales")
+    return X, array("y"), about
+
+
+# --- frames: dp-frame(5) -------------------------------------------------------------------------------------------------
+
+HELLO, LAP, END, FAILURE = range(4)
+RAW, BOUNDED, NOISED, RELEASED = 1, 2, 4, 8
+_TYPES = [None, "<f4", "<f8", "<i4", "<i8"]
+
+
+class Frame:
+    """A frame by the names of its fields: frame["model"] is an array, frame["loss"] a text. An array is a copy."""
+
+    def __init__(self, pointer=None):
+        self.pointer, self.owned = ctypes.c_void_p(pointer), pointer is None
+        if self.owned:
+            _call("frame_new", ctypes.byref(self.pointer))
+
+    def __del__(self):
+        if self.owned:
+            _library.dpline_frame_free(self.pointer)
+
+    kind = property(lambda self: _library.dpline_frame_kind(self.pointer))
+    label = property(lambda self: _library.dpline_frame_label(self.pointer))
+    lap = property(lambda self: _library.dpline_frame_lap(self.pointer))
+
+    def __contains__(self, field):
+        return bool(_library.dpline_frame_has(self.pointer, field.encode()))
+
+    def get(self, field, fallback=None):
+        return self[field] if field in self else fallback
+
+    def __getitem__(self, field):
+        name = field.encode()
+        if field not in self:
+            raise Error(f"the frame has no field '{field}'")
+        array = _Array()
+        for kind in range(1, 5):
+            for dimensions in range(1, 5):
+                if _library.dpline_frame_array(self.pointer, name, kind, dimensions, ctypes.byref(array), None) == 0:
+                    raw = ctypes.string_at(array.data, array.count * int(_TYPES[kind][2])) if array.count else b""
+                    return np.frombuffer(raw, _TYPES[kind]).reshape(array.size[:dimensions])
+        text = _library.dpline_frame_text(self.pointer, name, None)
+        if text is not None:
+            return text.decode()
+        flag, absent = _library.dpline_frame_flag(self.pointer, name, -1), -(2**63)
+        if flag >= 0:
+            return bool(flag)
+        whole = _library.dpline_frame_int(self.pointer, name, ctypes.c_int64(absent))
+        return whole if whole != absent else _library.dpline_frame_real(self.pointer, name, ctypes.c_double(np.nan))
+
+    def __setitem__(self, field, value):
+        name = field.encode()
+        if isinstance(value, (bool, np.bool_)):
+            _call("frame_set_flag", self.pointer, name, int(value))
+        elif isinstance(value, str):
+            _call("frame_set_text", self.pointer, name, value.encode())
+        elif isinstance(value, (int, np.integer)):
+            _call("frame_set_int", self.pointer, name, ctypes.c_int64(int(value)))
+        elif isinstance(value, (float, np.floating)):
+            _call("frame_set_real", self.pointer, name, ctypes.c_double(float(value)))
+        else:
+            value = np.ascontiguousarray(value)
+            kind = _TYPES.index(value.dtype.str) if value.dtype.str in _TYPES else 0
+            if kind == 0 or not 1 <= value.ndim <= 2:
+                raise Error(f"{field}: an array of {value.dtype} with {value.ndim} dimensions is not for a frame")
+            rows, columns = value.shape if value.ndim == 2 else (value.shape[0], 0)
+            _call("frame_set_array", self.pointer, name, kind, ctypes.c_uint64(rows), ctypes.c_uint64(columns),
+                  value.ctypes.data_as(ctypes.c_void_p))
+
+    def __delitem__(self, field):
+        _call("frame_drop", self.pointer, field.encode())
+
+    def json(self):
+        """The whole frame, with its records, as dp-cat(1) prints it."""
+        text = ctypes.c_char_p()
+        _call("frame_json", self.pointer, ctypes.byref(text))
+        try:
+            return json.loads(text.value)
+        finally:
+            ctypes.CDLL(None).free(text)
+
+    def bound(self, vectors, bound, replace_one=False):
+        """Turns a raw lap into a bounded lap: the sum of the vectors, one for each row of the batch, each clipped to the L2
+        norm bound. A vector must not depend on other rows; dp-audit(1) can test that."""
+        vectors = np.ascontiguousarray(vectors, "f8")
+        total = np.zeros(vectors.shape[1], "i8")
+        for vector in vectors:
+            _library.dpline_grid_add(vector.ctypes.data_as(ctypes.c_void_p), ctypes.c_size_t(len(vector)),
+                                     ctypes.c_double(bound), total.ctypes.data_as(ctypes.c_void_p))
+        _call("frame_bound", self.pointer, total.ctypes.data_as(ctypes.c_void_p), ctypes.c_uint64(1),
+              ctypes.c_uint64(len(total)), ctypes.c_double(bound), int(replace_one))
+
+
+def read_frames(port):
+    """The frames of a stream, one after the other: of a file, a socket or, for "-", standard input."""
+    stream = ctypes.c_void_p()
+    _call("stream_read_from", ctypes.byref(stream), os.fspath(port).encode())
+    try:
+        while True:
+            frame = Frame()
+            if _call("stream_read", stream, frame.pointer) == 0:
+                return
+            yield frame
+    finally:
+        _library.dpline_stream_free(stream)
+
+
+def write_frames(port, frames):
+    """Writes a stream. A file gets its name when the last frame is in it."""
+    stream = ctypes.c_void_p()
+    _call("stream_write_to", ctypes.byref(stream), os.fspath(port).encode())
+    try:
+        for frame in frames:
+            _call("stream_write", stream, frame.pointer)
+        _call("stream_commit", stream)
+    finally:
+        _library.dpline_stream_free(stream)
+
+
+def read_model(path):
+    """The last lap of a released model: a frame whose field model has the weights."""
+    last = collections.deque((frame for frame in read_frames(path) if frame.kind == LAP), maxlen=1)
+    if not last or last[0].label != RELEASED:
+        raise Error(f"{path} has no released model")
+    return last[0]
+
+
+def weights(model):
+    """The weights of a linear model for the columns of a data set, and the constants: scores are X @ weights.T + constants."""
+    w = model.get("scale", 1.0) * model.get("average", model["model"])
+    return (w[:, :-1], w[:, -1] * model["intercept"]) if "intercept" in model else (w, np.zeros(len(w)))
+
+
+# --- a stage of your own -------------------------------------------------------------------------------------------------
+
+
+class Stage:
+    """A stage of a pipeline. A subclass has summary (one line), takes and gives (labels: RAW, BOUNDED, ...), options, and
+    fire(frame), which may change the frame and emits it; hello(frame) sees the opening frame. options is a dictionary: a name, a
+    default (None: required; False: a flag) and a line of help. Options are attributes of self.options."""
+    summary, takes, gives, options, ephemeral = "", RELEASED, RELEASED, {}, True
+
+    def hello(self, frame):
+        """Sees the opening frame; announce() belongs here."""
+
+    def fire(self, frame):
+        raise NotImplementedError
+
+    def announce(self, frame, means, bound, replace_one=False):
+        """The stage will call frame.bound with this bound; the sum is a "gradient", a "move" or "moments"."""
+        _call("stage_announce", self._stage, frame.pointer, means.encode(), ctypes.c_double(bound), int(replace_one))
+
+    def emit(self, frame):
+        _call("stage_emit", self._stage, frame.pointer)
+
+    def print(self, text):
+        """Prints the text of a stage that gives no frames: gives is 0."""
+        _call("stage_print", self._stage, text.encode(), ctypes.c_size_t(len(text.encode())))
+
+    def _guard(self, function):
+        """function(frame) for C: an exception becomes the sentence of the failure."""
+        def call(stage, frame, error):
+            self._stage = ctypes.c_void_p(stage)
+            try:
+                self.options = self._struct.from_address(_library.dpline_stage_options(self._stage))
+                function(Frame(frame))
+                return 0
+            except Exception as failure:  # pylint: disable=broad-except
+                status = getattr(failure, "status", 1)
+                error.contents.status = -status
+                error.contents.message = (str(failure) or type(failure).__name__).encode()[:567]
+                return -status
+        return _FRAME(call)
+
+    def main(self):
+        """The whole program: reads the arguments and frames, and exits."""
+        kinds = {bool: (0, ctypes.c_bool), str: (1, ctypes.c_char_p), float: (2, ctypes.c_double), int: (3, ctypes.c_int64)}
+        rows, fields = (_Option * (len(self.options) + 1))(), []
+        for row, (name, (kind, default, text)) in zip(rows, self.options.items()):
+            row.name, row.help, row.kind = name.encode(), text.encode(), kinds[kind][0]
+            row.metavar = None if kind is bool else name[0].upper().encode()
+            row.fallback = None if default is None or kind is bool else str(default).encode()
+            row.flags = 1 if default is None and kind is not bool else 0
+            fields.append((name.replace("-", "_"), kinds[kind][1]))
+        self._struct = type("Options", (ctypes.Structure,), {"_fields_": fields})
+        for row, (name, _) in zip(rows, fields):
+            row.offset = getattr(self._struct, name).offset
+        name = pathlib.Path(sys.argv[0]).name
+        stage = _StageClass(name.encode(), self.summary.encode(), rows, max(ctypes.sizeof(self._struct), 1), 0, self.takes,
+                            self.gives, hello=self._guard(self.hello), fire=self._guard(self.fire),
+                            ephemeral=int(self.ephemeral))
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        words = [word.encode() for word in sys.argv]
+        sys.exit(_library.dpline_stage_main(ctypes.byref(stage), len(words), (ctypes.c_char_p * (len(words) + 1))(*words)))
+
+
+# --- estimators ----------------------------------------------------------------------------------------------------------
+
+
+class _Estimator:
+    """What both estimators do, by the conventions of scikit-learn, without importing it."""
+
+    def get_params(self, deep=True):  # pylint: disable=unused-argument
+        return {name: getattr(self, name) for name in inspect.signature(type(self).__init__).parameters if name != "self"}
+
+    def set_params(self, **params):
+        for name, value in params.items():
+            if name not in self.get_params():
+                raise ValueError(f"Invalid parameter {name!r} for estimator {self!r}. Valid parameters are: {sorted(self.get_params())}.")
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self):
+        defaults = inspect.signature(type(self).__init__).parameters
+        given = (f"{name}={value!r}" for name, value in self.get_params().items() if value is not defaults[name].default)
+        return f"{type(self).__name__}({', '.join(given)})"
+
+    def _table(self, X, fitting=False):
+        """X as float64, checked."""
+        names = getattr(X, "columns", None)
+        names = np.asarray(names, object) if names is not None and all(isinstance(n, str) for n in names) else None
+        if hasattr(X, "toarray"):
+            raise TypeError("A sparse matrix was passed, but dense data is required: use X.toarray()")
+        X = np.asarray(X)
+        if np.iscomplexobj(X):
+            raise ValueError("Complex data not supported")
+        X = X.astype("f8")
+        if X.ndim != 2:
+            raise ValueError(f"Expected 2D array, got {X.ndim}D array instead. Reshape your data with array.reshape(-1, 1)")
+        if fitting and len(X) == 1:
+            raise ValueError("n_samples=1: one row cannot be hidden")
+        if 0 in X.shape:
+            raise ValueError(f"Found array with {X.shape[0]} sample(s) and {X.shape[1]} feature(s) (shape={X.shape}) while a "
+                             "minimum of 1 is required.")
+        if not np.isfinite(X).all():
+            raise ValueError("Input X contains NaN or infinity.")
+        if fitting:
+            self.n_features_in_ = X.shape[1]
+            self.__dict__.pop("feature_names_in_", None)
+            if names is not None:
+                self.feature_names_in_ = names
+        elif not hasattr(self, "coef_"):
+            raise _of_sklearn("NotFittedError", Error)(f"This {type(self).__name__} instance is not fitted yet: call fit first")
+        elif names is not None and not np.array_equal(names, getattr(self, "feature_names_in_", names)):
+            raise ValueError("The feature names should match those that were passed during fit.")
+        elif X.shape[1] != self.n_features_in_:
+            raise ValueError(f"X has {X.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features "
+                             "as input")
+        return X
+
+    @staticmethod
+    def _labels(X, y):
+        if y is None:
+            raise ValueError("requires y to be passed, but the target y is None")
+        y = np.asarray(y)
+        if y.ndim == 2 and y.shape[1] == 1:
+            warnings.warn("A column-vector y was passed when a 1d array was expected.",
+                          _of_sklearn("DataConversionWarning", UserWarning), stacklevel=3)
+            y = y.ravel()
+        if y.shape != X.shape[:1]:
+            raise ValueError(f"Found input variables with inconsistent numbers of samples: {len(X)} rows, y of shape {y.shape}")
+        if y.dtype.kind in "fc" and not np.isfinite(y).all():
+            raise ValueError("Input y contains NaN or infinity.")
+        return y
+
+    def _limits(self, X):
+        """Public bounds of the columns; or else those of the rows, which are private: then the model says so."""
+        if self.bounds is None:
+            low, high = X.min(axis=0), X.max(axis=0)
+            high = np.where(high > low, high, low + 1)
+        else:
+            low, high = (np.broadcast_to(np.asarray(b, "f8"), X.shape[1:]) for b in self.bounds)
+        if not ((low < high) & np.isfinite(high - low)).all():
+            raise ValueError("bounds: (low, high), each a number or one for each column, with low below high")
+        return low, high
+
+    def _train(self, X, target, read, label_column, label):
+        """Writes the data set, runs dpline fit on it, and reads the model: rows x become
+        ((min(max(x, low), high) - low) / (high - low), 1) / divisor, of norm at most 1, as dp-import --row-norm bounds."""
+        if (self.ledger is None) != (self.population is None):
+            raise ValueError("ledger and population belong together: the file of what was spent, and whose rows these are")
+        if read:
+            warnings.warn(f"{' and '.join(read)} were read off the rows: epsilon does not cover them", PrivacyWarning, stacklevel=3)
+        if self.random_state is not None:
+            warnings.warn("random_state: the noise can be repeated, so the model is not private", PrivacyWarning, stacklevel=3)
+        low, high = self._limits(X)
+        names = [str(n) for n in getattr(self, "feature_names_in_", [f"x{j + 1}" for j in range(X.shape[1])])]
+        divisor = np.sqrt(X.shape[1] + 1) * (1 + 2.0**-22)
+        rows = np.hstack([(np.clip(X, low, high) - low) / (high - low), np.ones((len(X), 1))]) / divisor
+        more = {} if read else {"schema": {"header": True, "row_norm": "bounds", "bias": True, "quantised": False, "columns": [
+            {"name": n, "type": "numeric", "bounds": _pair(a, b)} for n, a, b in zip(names, low, high)] + [label_column]}}
+        options = ["--no-ledger", "--no-registry"] if self.ledger is None else ["--ledger", os.path.abspath(self.ledger)]
+        for option, value in (("--delta", self.delta), ("--seed", self.random_state)):
+            options += [] if value is None else [option, value]
+        with tempfile.TemporaryDirectory(prefix="dpline-") as place:
+            data, model = os.path.join(place, "rows.dp"), os.path.join(place, "model")
+            write_dataset(data, rows, target, names=names + ["bias"], population=self.population, row_norm="bounds",
+                          row_divisor=divisor, bias=True, private_preprocessing=read, **label, **more)
+            _run("dpline", "fit", data, "--epsilon", self.epsilon, "--adjacency", self.adjacency, "-o", model, "-q", *options)
+            frame = read_model(model)
+            self.model_ = pathlib.Path(model).read_bytes()
+        w, constants = weights(frame)
+        self.low_, self.high_ = low, high
+        self.coef_ = w[:, :-1] / (high - low) / divisor
+        self.intercept_ = constants + w[:, -1] / divisor - self.coef_ @ low
+        self.epsilon_, self.delta_ = frame["epsilon"], frame["delta"]
+        return self
+
+    def _scores(self, X):
+        return np.clip(self._table(X), getattr(self, "low_", None), getattr(self, "high_", None)) @ self.coef_.T + self.intercept_
+
+    def save(self, path):
+        """Writes the model as a file, for dp-predict(1), dp-info(1) and dpline report."""
+        pathlib.Path(path).write_bytes(self.model_)
+
+
+def _pair(low, high):
+    """Bounds as a schema writes them: whole numbers without a point."""
+    return [int(b) if float(b).is_integer() else float(b) for b in (low, high)]
+
+
+def _of_sklearn(name, fallback):
+    """A class of errors or warnings of scikit-learn, if the program uses it: it is not imported here."""
+    return getattr(sys.modules.get("sklearn.exceptions"), name, fallback)
+
+
+class DPClassifier(_Estimator):
+    """A private linear classifier, by dpline fit: logistic for two classes, softmax for more.
+
+    epsilon, delta      the budget of one fit, which is all spent. delta None: the largest power of ten below 1 / rows^1.1.
+    bounds, classes     (low, high) of the columns, and all labels: public, known without the rows. If one of them is None, it is
+                        read off the rows, with a PrivacyWarning.
+    adjacency           null-record or replace-one, see dp-privacy(7).
+    ledger, population  a file with what all fits on these people have spent, and a name for them. Without it each fit counts only
+                        itself, and you add up.
+    random_state        a number makes the noise repeatable, so the model is not private: for tests.
+
+    While fit runs, a copy of the rows is in a directory of TMPDIR that only you can read."""
+    _estimator_type = "classifier"
+
+    def __init__(self, epsilon=1.0, *, delta=None, bounds=None, classes=None, adjacency="null-record", ledger=None,
+                 population=None, random_state=None):
+        self.epsilon, self.delta, self.bounds, self.classes, self.adjacency = epsilon, delta, bounds, classes, adjacency
+        self.ledger, self.population, self.random_state = ledger, population, random_state
+
+    def fit(self, X, y):
+        X = self._table(X, fitting=True)
+        y = self._labels(X, y)
+        if y.dtype.kind == "f" and not (y == np.floor(y)).all():
+            raise ValueError("Unknown label type: continuous")
+        self.classes_ = np.unique(y if self.classes is None else np.asarray(self.classes))
+        if len(self.classes_) < 2:
+            raise ValueError("one class: a classifier needs two or more")
+        target = np.searchsorted(self.classes_, y)
+        if not np.array_equal(self.classes_[np.minimum(target, len(self.classes_) - 1)], y):
+            raise ValueError("a label of y is none of the classes")
+        read = [name for name in ("bounds", "classes") if getattr(self, name) is None]
+        texts = [str(c) for c in self.classes_]
+        return self._train(X, target, read, {"name": "y", "type": "label", "classes": [[t] for t in texts]}, {"classes": texts})
+
+    def decision_function(self, X):
+        scores = self._scores(X)
+        return scores[:, 0] if len(self.coef_) == 1 else scores
+
+    def predict_proba(self, X):
+        scores = self._scores(X)
+        scores = np.hstack([np.zeros_like(scores), scores]) if len(self.coef_) == 1 else scores
+        odds = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return odds / odds.sum(axis=1, keepdims=True)
+
+    def predict(self, X):
+        scores = self.decision_function(X)
+        return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
+
+    def score(self, X, y, sample_weight=None):
+        """The accuracy."""
+        return float(np.average(self.predict(X) == np.asarray(y), weights=sample_weight))
+
+
+class DPRegressor(_Estimator):
+    """A private linear regression, by dpline fit. label_bounds is (low, high) of y: labels beyond are clamped. The other parameters
+    are those of DPClassifier."""
+    _estimator_type = "regressor"
+
+    def __init__(self, epsilon=1.0, *, delta=None, bounds=None, label_bounds=None, adjacency="null-record", ledger=None,
+                 population=None, random_state=None):
+        self.epsilon, self.delta, self.bounds, self.label_bounds, self.adjacency = epsilon, delta, bounds, label_bounds, adjacency
+        self.ledger, self.population, self.random_state = ledger, population, random_state
+
+    def fit(self, X, y):
+        X = self._table(X, fitting=True)
+        y = self._labels(X, y).astype("f8")
+        low, high = (y.min(), y.max()) if self.label_bounds is None else (float(b) for b in self.label_bounds)
+        if self.label_bounds is None and low == high:
+            high = low + 1
+        if not low < high:
+            raise ValueError("label_bounds: (low, high), with low below high")
+        self.scale_, self.offset_ = (high - low) / 2, (high + low) / 2
+        target = (np.clip(y, low, high) - self.offset_) / self.scale_
+        read = [name for name in ("bounds", "label_bounds") if getattr(self, name) is None]
+        return self._train(X, target, read, {"name": "y", "type": "label", "bounds": _pair(low, high)},
+                           {"label_scale": self.scale_, "label_offset": self.offset_})
+
+    def predict(self, X):
+        return self._scores(X)[:, 0] * self.scale_ + self.offset_
+
+    def score(self, X, y, sample_weight=None):
+        """R^2."""
+        y = np.asarray(y, "f8")
+        mean = np.average(y, weights=sample_weight)
+        return float(1 - np.average((y - self.predict(X)) ** 2, weights=sample_weight) / np.average((y - mean) ** 2, weights=sample_weight))

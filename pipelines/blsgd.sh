@@ -8,6 +8,7 @@ summary="Train by private stochastic gradient descent with line search (DP-BLSGD
 options_of_data dp-grad logistic softmax
 option lambda 1e-5 L "L2 regularisation"
 option intercept 0 V "value of a constant column to append, 0 for none"
+option network '' TEXT "train a network of these layers, see dp-net-grad"
 option epochs auto E "passes over the data" number
 option batch auto B "expected rows per lap" whole
 option clip 0.5 C "bound on one person's gradient" number
@@ -24,7 +25,7 @@ sigma=$(dp-account sigma $accountant --epsilon "$epsilon" --delta "$delta" --rat
 in_turns "$sigma"
 loop --until-spent "
   dp-sample     --data $dir --rate $rate |
-  dp-grad       --on gradient --data $dir --loss $loss --lambda $lambda --intercept $intercept \
+  $gradients    --on gradient --data $dir --loss $loss --lambda $lambda $of_model \
                 $clipped --threads $threads --adjacency $adjacency |
   dp-noise      --on gradient --multiplier $multiplier --follow |
   dp-linesearch --on search --data $dir $searched --tries $tries --clip $loss_clip --first-step $first_step --follow \

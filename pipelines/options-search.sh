@@ -47,7 +47,10 @@ in_turns() {
     fi
     if [ "${clip_decay:-none}" != none ]; then
         chosen+=" --clip $clip --clip-decay $clip_decay"
-        clipped="| dp-clip --on gradient --data $dir --clip $clip --follow"
+        case ${network-} in
+            '') clipped="| dp-clip --on gradient --data $dir --clip $clip --follow" ;;
+            *) clipped+=' --follow' ;;
+        esac
     fi
 }
 noise=laplace accountant=''

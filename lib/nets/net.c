@@ -169,20 +169,29 @@ static int read_layer(struct text *t, struct dp_net_layer *layer)
     return DP_OK;
 }
 
-/* "* F", which may be absent. */
-static int read_factor(struct text *t, float *factor)
+/* A number from `least` to 1e6 after its sign. */
+static int read_number(struct text *t, double least, const char *refusal, float *number)
 {
     char *end;
-    *factor = 1;
-    if (!take(t, "*"))
-        return DP_OK;
     skip(t);
-    double value = isdigit((unsigned char)*t->at) ? strtod(t->at, &end) : 0;
-    if (!(value >= 1e-6 && value <= 1e6))
-        return wrong(t, "the factor of the inputs is a number from 1e-6 to 1e6");
+    double value = isdigit((unsigned char)*t->at) ? strtod(t->at, &end) : -1;
+    if (!(value >= least && value <= 1e6))
+        return wrong(t, refusal);
     t->at = end;
-    *factor = (float)value;
+    *number = (float)value;
     return DP_OK;
+}
+
+/* "* F" and then "- S", which may be absent. */
+static int read_scaling(struct text *t, struct dp_net *net)
+{
+    int rc = DP_OK;
+    net->factor = 1;
+    if (take(t, "*"))
+        rc = read_number(t, 1e-6, "the factor of the inputs is a number from 1e-6 to 1e6", &net->factor);
+    if (rc == DP_OK && take(t, "-"))
+        rc = read_number(t, 0, "what is taken off the inputs is a number from 0 to 1e6", &net->centre);
+    return rc;
 }
 
 /* The layers, and the seed. */
@@ -221,7 +230,7 @@ int dp_net_parse(struct dp_net *net, const char *text, struct dp_err *err)
     int rc = read_shape(&t, &shape);
     net->inputs = dp_net_size(shape);
     if (rc == DP_OK)
-        rc = read_factor(&t, &net->factor);
+        rc = read_scaling(&t, net);
     skip(&t);
     if (rc == DP_OK)
         rc = read_layers(&t, net, shape);

@@ -88,20 +88,20 @@ static float *input(const struct dp_net_pass *pass)
 
 static void load_row(const struct dp_net_pass *pass, const struct dp_row *row, size_t lane)
 {
-    float *to = input(pass) + lane, factor = pass->net->factor;
+    float *to = input(pass) + lane, factor = pass->net->factor, centre = pass->net->centre;
+    for (size_t j = 0; row->columns != NULL && j < pass->net->inputs; j++)
+        to[j * L] = -centre;
     for (size_t j = 0; row->columns != NULL && j < row->count; j++)
-        to[(size_t)row->columns[j] * L] = factor * row->values[j];
+        to[(size_t)row->columns[j] * L] = factor * row->values[j] - centre;
     if (row->columns != NULL)
         return;
     const float *values = dp_row_floats(row, pass->row);
     for (size_t j = 0; j < row->count; j++)
-        to[j * L] = factor * values[j];
+        to[j * L] = factor * values[j] - centre;
 }
 
 void dp_net_load(struct dp_net_pass *pass, const struct dp_row *rows, size_t count)
 {
-    if (count < L || rows[0].columns != NULL)
-        memset(input(pass), 0, pass->net->inputs * L * sizeof(float));
     for (size_t l = 0; l < count; l++)
         load_row(pass, &rows[l], l);
 }

@@ -27,7 +27,8 @@ struct dp_net_pass {
 int dp_net_pass_open(struct dp_net_pass *pass, const struct dp_net *net, bool gradients, struct dp_err *err);
 void dp_net_pass_close(struct dp_net_pass *pass);
 
-/* The rows of at most DP_NET_LANES examples; the other lanes get zeros. All must have the net's number of inputs. */
+/* The rows of at most DP_NET_LANES examples, each with the net's number of inputs. The other lanes keep what they have, and add
+ * nothing while their slopes are 0. */
 void dp_net_load(struct dp_net_pass *pass, const struct dp_row *rows, size_t count);
 
 /* Outputs of the block: value k of example l is dp_net_output. weights: the parameters as floats. */

@@ -11,13 +11,26 @@ int dp_along_open(struct dp_along *along, const struct dp_line *line, const stru
                   struct dp_err *err)
 {
     *along = (struct dp_along){.line = *line, .threads = threads, .bound = bound, .grid = dp_grid_for(bound)};
-    along->form = dp_form_for(form->family, form->features, 2 * form->outputs, form->intercept);
+    along->form = *form;
+    along->count = form->rows * form->cols;
+    along->linear = form->family == &dp_family_linear;
+    if (along->linear)
+        along->form = dp_form_for(form->family, form->features, 2 * form->outputs, form->intercept);
     int rc = dp_alloc(&along->parameters, along->form.rows * along->form.cols, sizeof(double), err);
-    return rc == DP_OK ? dp_alloc(&along->scores, (size_t)threads * DP_ROWS * along->form.outputs, sizeof(double), err) : rc;
+    if (rc == DP_OK)
+        rc = dp_alloc(&along->scores, (size_t)threads * DP_ROWS * 2 * form->outputs, sizeof(double), err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&along->room, (size_t)threads, sizeof *along->room, err);
+    for (int t = 0; rc == DP_OK && t < threads; t++)
+        rc = dp_form_room(&along->form, &along->room[t], err);
+    return rc;
 }
 
 void dp_along_close(struct dp_along *along)
 {
+    for (int t = 0; along->room != NULL && t < along->threads; t++)
+        dp_form_leave(&along->form, along->room[t]);
+    free(along->room);
     free(along->parameters);
     free(along->scores);
     free(along->block);
@@ -35,78 +48,95 @@ static size_t rows_of(const struct dp_along *along, size_t b)
     return left < DP_LINE_ROWS ? left : DP_LINE_ROWS;
 }
 
-/* Block b: scores, and the losses at the model. */
-static void take_block(struct dp_along *along, const struct dp_batch *batch, size_t b, double *scores)
+/* Block b: its scores with the parameters. */
+static void score_block(const struct dp_along *along, size_t b, size_t thread)
 {
-    size_t size = dp_line_block_size(&along->line), outputs = along->line.outputs, first = b * DP_LINE_ROWS;
-    double *block = along->block + b * size;
+    size_t size = dp_line_block_size(&along->line), outputs = along->line.outputs, each = along->form.outputs;
+    double *block = along->block + b * size, *scores = along->scores + thread * DP_ROWS * 2 * outputs;
     memset(block, 0, size * sizeof *block);
     for (size_t i = 0, count; i < rows_of(along, b); i += count) {
-        count = dp_batch_score(batch, &along->form, along->parameters, first + i, scores);
+        size_t first = b * DP_LINE_ROWS + i;
+        count = dp_batch_score(along->batch, &along->form, along->parameters, first, scores, along->room[thread]);
         for (size_t r = 0; r < count; r++) {
-            const double *u = scores + r * 2 * outputs;
-            dp_line_put(&along->line, block, i + r, dp_batch_label(batch, first + i + r), u, u + outputs);
+            const double *u = scores + r * each, *v = u + (along->linear ? outputs : 0);
+            dp_line_put(&along->line, block, i + r, dp_batch_label(along->batch, first + r), u, v);
         }
     }
-    dp_line_losses(&along->line, block, rows_of(along, b), 0, along->bound, along->loss + first);
+}
+
+/* Block b: scores, and the losses at the model. */
+static void take_block(struct dp_along *along, size_t b, size_t thread)
+{
+    score_block(along, b, thread);
+    dp_line_losses(&along->line, along->block + b * dp_line_block_size(&along->line), rows_of(along, b), 0, along->bound,
+                   along->loss + b * DP_LINE_ROWS);
 }
 
 int dp_along_take(struct dp_along *along, const struct dp_batch *batch, const double *model, const double *direction,
                   struct dp_err *err)
 {
-    size_t size = along->form.rows / 2 * along->form.cols, each = DP_ROWS * along->form.outputs;
     along->rows = batch->count;
+    along->batch = batch;
+    along->model = model;
+    along->direction = direction;
     size_t blocks = blocks_of(along);
     int rc = dp_grow(&along->block, &along->block_capacity, blocks * dp_line_block_size(&along->line), sizeof(double), err);
     if (rc == DP_OK)
         rc = dp_grow(&along->loss, &along->loss_capacity, blocks * DP_LINE_ROWS, sizeof(double), err);
     if (rc != DP_OK)
         return rc;
-    memcpy(along->parameters, model, size * sizeof *model);
-    memcpy(along->parameters + size, direction, size * sizeof *direction);
+    memcpy(along->parameters, model, along->count * sizeof *model);
+    if (along->linear)
+        memcpy(along->parameters + along->count, direction, along->count * sizeof *direction);
     if (along->threads > 1) {
 #pragma omp parallel for num_threads(along->threads) schedule(static)
         for (size_t b = 0; b < blocks; b++)
-            take_block(along, batch, b, along->scores + (size_t)omp_get_thread_num() * each);
+            take_block(along, b, (size_t)omp_get_thread_num());
     } else {
         for (size_t b = 0; b < blocks; b++)
-            take_block(along, batch, b, along->scores);
+            take_block(along, b, 0);
     }
     return DP_OK;
 }
 
 /* The part of block b: its losses at eta, or their difference to the losses at the model. */
-static int64_t pass_block(const struct dp_along *along, size_t b, double eta, bool alone)
+static int64_t pass_block(const struct dp_along *along, size_t b, double eta, bool alone, size_t thread)
 {
     static const double nothing[DP_LINE_ROWS];
     double loss[DP_LINE_ROWS];
     size_t count = rows_of(along, b);
+    if (!along->linear) { /* the parameters are those at eta */
+        score_block(along, b, thread);
+        eta = 0;
+    }
     dp_line_losses(&along->line, along->block + b * dp_line_block_size(&along->line), count, eta, along->bound, loss);
     return alone ? dp_line_fall(loss, nothing, count, 1 / along->grid)
                  : dp_line_fall(along->loss + b * DP_LINE_ROWS, loss, count, 1 / along->grid);
 }
 
-static int64_t pass(const struct dp_along *along, double eta, bool alone)
+static int64_t pass(struct dp_along *along, double eta, bool alone)
 {
     size_t blocks = blocks_of(along);
     int64_t sum = 0;
+    for (size_t j = 0; !along->linear && j < along->count; j++)
+        along->parameters[j] = along->model[j] - eta * along->direction[j];
     if (along->threads > 1) {
 #pragma omp parallel for num_threads(along->threads) schedule(static) reduction(+ : sum)
         for (size_t b = 0; b < blocks; b++)
-            sum += pass_block(along, b, eta, alone);
+            sum += pass_block(along, b, eta, alone, (size_t)omp_get_thread_num());
     } else {
         for (size_t b = 0; b < blocks; b++)
-            sum += pass_block(along, b, eta, alone);
+            sum += pass_block(along, b, eta, alone, 0);
     }
     return sum;
 }
 
-int64_t dp_along_fall(const struct dp_along *along, double eta)
+int64_t dp_along_fall(struct dp_along *along, double eta)
 {
     return pass(along, eta, false);
 }
 
-int64_t dp_along_sum(const struct dp_along *along, double eta)
+int64_t dp_along_sum(struct dp_along *along, double eta)
 {
     return pass(along, eta, true);
 }

@@ -312,10 +312,10 @@ void dp_block_next(const struct dp_batch *batch, struct dp_block *block)
 }
 
 void dp_block_score(const struct dp_batch *batch, const struct dp_block *block, const struct dp_form *form,
-                    const double *parameters, double *scores, double *norm2)
+                    const double *parameters, double *scores, double *norm2, void *room)
 {
     form->family->score(form, parameters, block->row, block->count, block->next, scores,
-                        batch->transformed == NULL ? norm2 : NULL, NULL);
+                        batch->transformed == NULL ? norm2 : NULL, room);
     for (size_t i = 0; norm2 != NULL && i < block->count; i++) {
         if (batch->transformed != NULL)
             norm2[i] = dp_transformed_norm2(batch->transformed, dp_batch_place(batch, block->first + i));
@@ -327,11 +327,11 @@ void dp_block_score(const struct dp_batch *batch, const struct dp_block *block, 
 }
 
 size_t dp_batch_score(const struct dp_batch *batch, const struct dp_form *form, const double *parameters, size_t first,
-                      double *scores)
+                      double *scores, void *room)
 {
     struct dp_block block;
     dp_batch_block(batch, first, &block);
-    dp_block_score(batch, &block, form, parameters, scores, NULL);
+    dp_block_score(batch, &block, form, parameters, scores, NULL, room);
     return block.count;
 }
 

@@ -97,14 +97,14 @@ void dp_batch_block_of(const struct dp_batch *batch, size_t first, size_t count,
 /* The block after this one, which must have rows ahead: less work than dp_batch_block. */
 void dp_block_next(const struct dp_batch *batch, struct dp_block *block);
 
-/* Scores the rows of a block. parameters: of the form, which is linear. scores: count × outputs. norm2: dp_batch_norm2 of each
-   row, or NULL. */
+/* Scores the rows of a block. parameters: of the form. scores: count × outputs. norm2: dp_batch_norm2 of each row, or NULL.
+   room: of the family (dp_form_room); NULL for a linear model. */
 void dp_block_score(const struct dp_batch *batch, const struct dp_block *block, const struct dp_form *form,
-                    const double *parameters, double *scores, double *norm2);
+                    const double *parameters, double *scores, double *norm2, void *room);
 
 /* The scores of the block from `first` on. Returns its count. */
 size_t dp_batch_score(const struct dp_batch *batch, const struct dp_form *form, const double *parameters, size_t first,
-                      double *scores);
+                      double *scores, void *room);
 
 /* Removes the rows from a frame that has their sum. */
 void dp_batch_forget(struct dp_frame *frame);

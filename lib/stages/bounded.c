@@ -13,6 +13,15 @@ struct dp_record *dp_bounded_state(struct dp_frame *frame, enum dp_adjacency adj
     return record;
 }
 
+int dp_bounded_follow(const struct dp_frame *frame, double *bound, struct dp_err *err)
+{
+    double asked = dp_frame_real(frame, DP_F_BOUND, *bound);
+    if (!(asked >= *bound * DP_BOUND_LEAST && asked <= *bound * DP_BOUND_MOST))
+        return dp_fail(err, DP_E_RUN, "--follow: the frame of lap %lld asks for a bound of %g", (long long)frame->lap, asked);
+    *bound = asked;
+    return DP_OK;
+}
+
 int dp_bounded_sum(struct dp_batch_sum *batch_sum, struct dp_frame *frame, const struct dp_batch *batch, size_t outputs,
                    dp_batch_sum_update *update, void *context, enum dp_adjacency adjacency, double bound, struct dp_err *err)
 {

@@ -15,6 +15,12 @@ static inline enum dp_adjacency dp_adjacency_chosen(int choice)
  * label. The record must be open and have its release. */
 struct dp_record *dp_bounded_state(struct dp_frame *frame, enum dp_adjacency adjacency, double bound);
 
+/* A bound that follows (--follow) is the frame's, chosen from released values, or `bound` until there is one. Sets *bound.
+ * DP_E_RUN: the frame's is not from DP_BOUND_LEAST to DP_BOUND_MOST times the bound. */
+#define DP_BOUND_LEAST 1e-9
+#define DP_BOUND_MOST 1e9
+int dp_bounded_follow(const struct dp_frame *frame, double *bound, struct dp_err *err);
+
 /* Computes the frame's sum (outputs × the batch's sum_cols) on the grid of the bound, from coefficients that `update` has
  * clipped to the bound with dp_grid_clip, and states that it is bounded. */
 int dp_bounded_sum(struct dp_batch_sum *batch_sum, struct dp_frame *frame, const struct dp_batch *batch, size_t outputs,

@@ -12,8 +12,6 @@
 #include "wire/laps.h"
 
 /* An adaptive bound stays between these multiples of --clip, where the grid is exact. */
-#define LEAST 1e-9
-#define MOST 1e9
 
 struct options {
     const char *data;
@@ -92,9 +90,9 @@ static int next_bound(const struct options *o, struct dp_frame *frame, double *b
     const struct dp_record *m = dp_frame_record(frame, DP_F_NONE);
     double last = dp_frame_real(frame, DP_F_BOUND, 0);
     const struct dp_array *count;
-    *bound = o->follow ? dp_frame_real(frame, DP_F_BOUND, o->clip) : o->clip;
-    if (!(*bound >= o->clip * LEAST && *bound <= o->clip * MOST))
-        return dp_fail(err, DP_E_RUN, "--follow: the frame of lap %lld asks for a bound of %g", (long long)frame->lap, *bound);
+    *bound = o->clip;
+    if (o->follow)
+        return dp_bounded_follow(frame, bound, err);
     if (isnan(o->adaptive) || !dp_frame_has(frame, DP_F_WITHIN))
         return DP_OK;
     int rc = dp_frame_need_array(frame, DP_F_WITHIN, DP_I64, 2, &count, err);
@@ -105,7 +103,7 @@ static int next_bound(const struct options *o, struct dp_frame *frame, double *b
         return rc;
     double within = 0.5 + 0.5 * (double)*(int64_t *)count->data / (m->rate * (double)m->rows);
     within = fmin(fmax(within, 0), 1);
-    *bound = fmin(fmax(last * exp(-o->rate * (within - o->adaptive)), o->clip * LEAST), o->clip * MOST);
+    *bound = fmin(fmax(last * exp(-o->rate * (within - o->adaptive)), o->clip * DP_BOUND_LEAST), o->clip * DP_BOUND_MOST);
     *bound = fmin(*bound, isnan(o->most) ? INFINITY : o->most);
     return DP_OK;
 }

@@ -130,7 +130,7 @@ static void descend(const struct state *s, double label, double *zeta)
 static void descend_block(const struct state *s, const struct dp_batch *batch, const double *model,
                           const struct dp_block *block, double *zeta, double *norm2)
 {
-    dp_block_score(batch, block, &s->form, model, zeta, norm2);
+    dp_block_score(batch, block, &s->form, model, zeta, norm2, NULL);
     for (size_t i = 0; i < block->count; i++)
         descend(s, dp_batch_label(batch, block->first + i), zeta + i * s->form.outputs);
 }

@@ -310,7 +310,7 @@ static int put_steps(const struct options *o, struct dp_frame *frame, double **s
 static size_t backtrack(struct dp_stage *stage, const struct ray *ray, int64_t lap, const double *steps)
 {
     const struct options *o = stage->options;
-    const struct state *s = stage->state;
+    struct state *s = stage->state;
     size_t tries = (size_t)o->tries;
     double threshold, candidate;
     struct dp_above above;
@@ -383,8 +383,6 @@ static int set_shape(struct dp_stage *stage, const struct dp_frame *frame, struc
     struct dp_form form;
     struct dp_line line;
     int rc = dp_form_read(&form, frame, err);
-    if (rc == DP_OK && form.family != &dp_family_linear)
-        rc = dp_fail(err, DP_E_RUN, "the scores of a %s model do not go along a line", form.family->name);
     if (rc == DP_OK)
         rc = read_line(frame, &form, &line, err);
     if (rc == DP_OK)
@@ -404,9 +402,10 @@ static int search(struct dp_stage *stage, struct dp_frame *frame, const struct d
     int rc = read_ray(stage, frame, &ray, err);
     if (rc == DP_OK && !s->opened)
         rc = set_shape(stage, frame, err);
+    const struct dp_form *form = &s->along.form;
     if (rc == DP_OK)
-        rc = dp_batch_same_shape(batch, frame, s->along.form.cols, s->rows, err);
-    if (rc == DP_OK && ray.count != s->along.form.rows / 2 * s->along.form.cols)
+        rc = dp_batch_same_shape(batch, frame, form->features + (form->intercept != 0 ? 1 : 0), s->rows, err);
+    if (rc == DP_OK && ray.count != s->along.count)
         rc = dp_fail(err, DP_E_RUN, "the model changes its shape during the run");
     if (rc == DP_OK)
         rc = dp_along_take(&s->along, batch, ray.model, ray.direction, err);

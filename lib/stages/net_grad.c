@@ -24,6 +24,7 @@ struct options {
     const char *data, *network;
     int loss, adjacency;
     double width, lambda, clip;
+    bool follow;
     int64_t threads;
 };
 
@@ -56,6 +57,7 @@ static const struct dp_option options[] = {
     DP_LOSS_WIDTH_OPTION(width),
     DP_LAMBDA_OPTION(lambda, "L2 regularisation, for dp-step to add"),
     DP_OPTION_REAL('C', clip, "C", DP_ABOVE(0), "L2 bound on one example's gradient", .required = true),
+    DP_OPTION_FLAG(0, follow, "use the frame's bound, chosen from released values, instead of C"),
     DP_ADJACENCY_OPTION(adjacency),
     DP_THREADS_OPTION(threads),
     {.name = NULL},
@@ -216,6 +218,7 @@ static int net_grad_hello(struct dp_stage *stage, struct dp_frame *frame, struct
         rc = dp_labels_check(s->loss, dataset->classes, dataset, o->data, err);
     for (int at = 0; rc == DP_OK && (open = dp_announced(stage, frame, DP_F_NONE, &at)) != NULL;) {
         open->release = DP_RELEASE_SUM;
+        open->follows |= o->follow ? DP_FOLLOWS_BOUND : 0;
         open->means = DP_MEANS_GRADIENT;
         dp_record_bound(open, DP_F_SUM, dp_adjacency_chosen(o->adjacency), o->clip);
     }
@@ -228,6 +231,7 @@ static int net_grad_fire(struct dp_stage *stage, struct dp_frame *frame, struct 
     struct state *s = stage->state;
     struct dp_batch batch;
     const double *model = NULL;
+    double bound = o->clip;
     int64_t *sum;
     int rc = s->announced ? DP_OK : announce(stage, frame, err);
     if (rc == DP_OK)
@@ -236,6 +240,8 @@ static int net_grad_fire(struct dp_stage *stage, struct dp_frame *frame, struct 
         rc = begin(stage, frame, &batch, err);
     if (rc == DP_OK)
         rc = dp_batch_same_shape(&batch, frame, s->form.features, s->rows, err);
+    if (rc == DP_OK && o->follow)
+        rc = dp_bounded_follow(frame, &bound, err);
     if (rc == DP_OK)
         rc = dp_form_model(&s->form, frame, &model, err);
     if (rc == DP_OK)
@@ -244,9 +250,9 @@ static int net_grad_fire(struct dp_stage *stage, struct dp_frame *frame, struct 
         return rc;
     for (size_t j = 0; j < s->form.cols; j++)
         s->weights[j] = (float)model[j];
-    add_all(s, &batch, o->clip, sum);
+    add_all(s, &batch, bound, sum);
     dp_frame_edit_record(frame, DP_F_NONE)->release = DP_RELEASE_SUM;
-    dp_bounded_state(frame, dp_adjacency_chosen(o->adjacency), o->clip);
+    dp_bounded_state(frame, dp_adjacency_chosen(o->adjacency), bound);
     dp_batch_forget(frame);
     return out->frame(out, frame, err);
 }

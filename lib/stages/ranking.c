@@ -54,7 +54,7 @@ static void take_rows(struct dp_ranking *r, const struct dp_batch *batch, const 
                       size_t thread)
 {
     double *u = r->u + thread * r->u_size, *loss = r->loss + thread * r->loss_size;
-    size_t count = dp_batch_score(batch, &r->form, candidates, first, u);
+    size_t count = dp_batch_score(batch, &r->form, candidates, first, u, NULL);
     for (size_t i = 0; i < count; i++) {
         losses(r, dp_batch_label(batch, first + i), u + i * r->form.outputs, r->block + thread * r->block_size, loss);
         dp_scores_add(loss, r->candidates, unit, r->bound, 1 / r->grid, r->score + thread * r->candidates);

@@ -151,11 +151,87 @@ static void a_person_moves_a_sum_by_the_bound_at_most(void **state)
     assert_true(largest > 1 << 20 && smallest < -(1 << 20)); /* the bound is nearly reached */
 }
 
+/* The clipped loss of row i by a network's scores. */
+static double network_loss(const struct dp_line *line, const struct dp_form *form, void *room, const double *w, size_t i,
+                           double bound)
+{
+    double u[4];
+    struct dp_row row = {.count = COLS, .values = x + i * COLS};
+    form->family->score(form, w, &row, 1, NULL, u, NULL, room);
+    double loss = line->loss == DP_LOSS_SOFTMAX ? dp_softmax_value(u, line->outputs, (size_t)y[i])
+                                                : dp_loss_value(line->loss, line->width, y[i], u[0]);
+    return fmin(fmax(loss, 0), bound);
+}
+
+/* The same for a network, which scores the rows again at each step size. One person, with any content, changes a sum as
+   above. */
+static void sums_of_a_network_are_those_of_the_definition(void **state)
+{
+    (void)state;
+    const double odd[] = {0, 1, -1, 3e38, -3e38, 1e-45, NAN, INFINITY, -INFINITY, 1e6};
+    double w[128], d[128], moved[128];
+    struct dp_err err;
+    start(3);
+    for (int round = 0; round < 60; round++) {
+        bool several = round % 2 == 0;
+        struct dp_line line = {several ? DP_LOSS_SOFTMAX : DP_LOSS_SQUARED, 1, several ? 4 : 0, several ? 4 : 1};
+        struct dp_form form;
+        struct dp_along along = {0};
+        void *room;
+        size_t count = (size_t)round * 9;
+        double eta = uniform(), bound = 2 + uniform(), grid = dp_grid_for(bound), fall = 0, sum = 0;
+        int64_t most = (int64_t)floor(bound / grid), got[2][3];
+        assert_int_equal(
+            dp_form_network(&form, several ? "3x3x1; conv 2 2x2 tanh; fc 3 relu; fc 4" : "9; fc 5 tanh; fc 1", &err), DP_OK);
+        assert_true(form.cols <= 128);
+        assert_int_equal(dp_form_room(&form, &room, &err), DP_OK);
+        fill(&line);
+        for (size_t j = 0; j < form.cols; j++) {
+            w[j] = 2 * uniform() - 1;
+            d[j] = 2 * uniform() - 1;
+            moved[j] = w[j] - eta * d[j];
+        }
+        for (size_t i = 0; i < count; i++) {
+            double to = network_loss(&line, &form, room, moved, i, bound);
+            fall += network_loss(&line, &form, room, w, i, bound) - to;
+            sum += to;
+        }
+        struct dp_batch all = batch_of(0, count, 0), others = batch_of(1, count > 0 ? count - 1 : 0, 0);
+        for (int threads = 1; threads <= 3; threads += 2) {
+            assert_int_equal(dp_along_open(&along, &line, &form, bound, threads, &err), DP_OK);
+            assert_int_equal(dp_along_take(&along, &all, w, d, &err), DP_OK);
+            got[threads / 2][0] = dp_along_fall(&along, eta);
+            got[threads / 2][1] = dp_along_sum(&along, eta);
+            got[threads / 2][2] = dp_along_fall(&along, 0);
+            dp_along_close(&along);
+        }
+        assert_memory_equal(got[0], got[1], sizeof got[0]);
+        assert_int_equal(got[0][2], 0);
+        assert_true(fabs((double)got[0][0] * grid - fall) <= (double)count * grid * 1.01);
+        assert_true(fabs((double)got[0][1] * grid - sum) <= (double)count * grid * 1.01);
+        assert_true(count < 100 || (fabs(fall) > 0.01 && sum > 1));
+        for (size_t j = 0; j < COLS; j++)
+            x[j] = (float)odd[dp_stream_below(&stream, 10)];
+        if (count > 0) {
+            assert_int_equal(dp_along_open(&along, &line, &form, bound, 1, &err), DP_OK);
+            assert_int_equal(dp_along_take(&along, &all, w, d, &err), DP_OK);
+            int64_t one = dp_along_fall(&along, eta), own = dp_along_sum(&along, eta);
+            assert_int_equal(dp_along_take(&along, &others, w, d, &err), DP_OK);
+            one -= dp_along_fall(&along, eta);
+            own -= dp_along_sum(&along, eta);
+            assert_true(one >= -most && one <= most && own >= 0 && own <= most);
+            dp_along_close(&along);
+        }
+        dp_form_leave(&form, room);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_are_those_of_the_definition),
         cmocka_unit_test(a_person_moves_a_sum_by_the_bound_at_most),
+        cmocka_unit_test(sums_of_a_network_are_those_of_the_definition),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

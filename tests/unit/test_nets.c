@@ -94,7 +94,7 @@ static void each_output(struct plain *p, size_t l, const double *d, double *dw, 
 static double *plain_forward(struct plain *p, const float *x)
 {
     for (size_t j = 0; j < p->net->inputs; j++)
-        p->value[0][j] = (double)(p->net->factor * x[j]);
+        p->value[0][j] = (double)(p->net->factor * x[j] - p->net->centre);
     for (size_t l = 0; l < p->net->layers; l++)
         each_output(p, l, NULL, NULL, NULL);
     return p->value[p->net->layers];
@@ -339,6 +339,7 @@ static void texts(void **state)
         {"9x9x1; conv 3 3x3 pad; fc 3", "network, column 22: a whole number belongs here"},
         {"1000000; fc 1000; fc 3", "network, column 10, 'fc': this layer is too large"},
         {"9 * 0; fc 3", "network, column 5, '0': the factor of the inputs is a number from 1e-6 to 1e6"},
+        {"9 - x; fc 3", "network, column 5, 'x': what is taken off the inputs is a number from 0 to 1e6"},
         {"9; fc 3; seed 4; fc 3", "network, column 16: layers are separated by ';'"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -349,12 +350,12 @@ static void texts(void **state)
     }
     struct dp_net net;
     assert_int_equal(dp_net_parse(&net,
-                                  "28x28x1 * 28; conv 16 8x8/2 pad 2 tanh; pool 2/1; conv 32 4x4/2 tanh; pool 2/1; "
+                                  "28x28x1 * 28 - 0.25; conv 16 8x8/2 pad 2 tanh; pool 2/1; conv 32 4x4/2 tanh; pool 2/1; "
                                   "fc 32 tanh; fc 10; seed 7",
                                   NULL),
                      0);
     assert_true(net.inputs == 784 && net.outputs == 10 && net.parameters == 26010 && net.layers == 6 && net.seed == 7);
-    assert_true(net.layer[3].out.height == 4 && net.layer[4].in.channels == 32 && net.factor == 28);
+    assert_true(net.layer[3].out.height == 4 && net.layer[4].in.channels == 32 && net.factor == 28 && net.centre == 0.25F);
 }
 
 /* The variance of the initial weights is g / fan-in; five standard errors. */

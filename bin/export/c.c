@@ -54,6 +54,16 @@ static void put_texts(const struct export *e, size_t i)
     fputs("0};\n", e->out);
 }
 
+/* The edges of its basis. */
+static void put_edges(const struct export *e, size_t i)
+{
+    const struct dp_basis *basis = &e->terms->import.schema.column[i].basis;
+    char name[40];
+    snprintf(name, sizeof name, "edges_%zu", i + 1);
+    if (basis->kind != DP_BASIS_NONE)
+        put_numbers(e, name, basis->edge, basis->intervals + 1);
+}
+
 static void put_limit(const struct export *e, const char *name, double value)
 {
     fprintf(e->out, ", .%s = ", name);
@@ -80,6 +90,8 @@ static void put_column(const struct export *e, size_t i)
         put_limit(e, "shift", t->term[first].shift);
         put_limit(e, "factor", t->term[first].factor);
     }
+    if (numeric && c->basis.kind != DP_BASIS_NONE)
+        fprintf(e->out, ", .basis = %d, .intervals = %zu, .edges = edges_%zu", c->basis.kind, c->basis.intervals, i + 1);
     put_limit(e, "fill", c->fill == DP_FILL_VALUE ? c->fill_value : 0);
     fputs("},\n", e->out);
 }
@@ -132,6 +144,25 @@ static const char code_of_comma[] =
     "}\n"
     "\n";
 
+static const char code_of_basis[] = "/* Functions of a number: hats (1), bins (2) or cosines (3). */\n"
+                                    "static void code_basis(const struct column *c, double value, double *x)\n"
+                                    "{\n"
+                                    "    int i = 0;\n"
+                                    "    while (i + 1 < c->intervals && value >= c->edges[i + 1])\n"
+                                    "        i++;\n"
+                                    "    double part = (value - c->edges[i]) / (c->edges[i + 1] - c->edges[i]);\n"
+                                    "    if (c->basis == 1) {\n"
+                                    "        x[i] = 1 - part;\n"
+                                    "        x[i + 1] = part;\n"
+                                    "    } else if (c->basis == 2) {\n"
+                                    "        x[i] = 1;\n"
+                                    "    } else {\n"
+                                    "        for (int k = 1; k <= COSINES; k++)\n"
+                                    "            x[k - 1] = cos(3.14159265358979323846 * k * (i + part) / c->intervals) / k;\n"
+                                    "    }\n"
+                                    "}\n"
+                                    "\n";
+
 static const char code_of_row[] =
     "static int code_cell(const struct column *c, const char *cell, double *x)\n"
     "{\n"
@@ -147,6 +178,8 @@ static const char code_of_row[] =
     "            return -1;\n"
     "        value = value < c->low ? c->low : value > c->high ? c->high : value;\n"
     "        x[0] = c->factor * (value - c->shift);\n"
+    "        if (c->basis)\n"
+    "            code_basis(c, value, x + 1);\n"
     "        return 0;\n"
     "    }\n"
     "    while (c->categories[k] && strcmp(c->categories[k], cell) != 0)\n"
@@ -233,10 +266,11 @@ static void put_row(const struct export *e)
     const struct dp_schema *s = &t->import.schema;
     for (size_t i = 0; i < s->columns; i++)
         if (dp_terms_reads(t, i))
-            put_texts(e, i);
+            put_texts(e, i), put_edges(e, i);
     fputs(
         "static const struct column {\n    const char *const *categories, *const *missing;\n    unsigned long first, features;\n"
-        "    int numeric, indicator, drop_first, unknown, fills;\n    double low, high, shift, factor, fill;\n} columns[] = {\n",
+        "    int numeric, indicator, drop_first, unknown, fills;\n    double low, high, shift, factor, fill;\n    int basis, "
+        "intervals;\n    const double *edges;\n} columns[] = {\n",
         e->out);
     for (size_t i = 0; i < s->columns; i++)
         if (dp_terms_reads(t, i))
@@ -246,6 +280,8 @@ static void put_row(const struct export *e)
     if (s->comma)
         fputs(code_of_comma, e->out);
     fprintf(e->out, "#define READ %s\n#define BIAS %d\n", s->comma ? "read_comma" : "read_number", t->import.bias);
+    fprintf(e->out, "enum { COSINES = %d };\n\n", DP_BASIS_COSINE_COUNT);
+    fputs(code_of_basis, e->out);
     fputs(code_of_row, e->out);
     fputs(scale[t->norm], e->out);
     fputs(code_of_sum, e->out);

@@ -54,7 +54,7 @@ static void put_term(const struct export *e, size_t j)
     put_text(e, "", c != NULL ? c->name : "");
     fputc(',', e->out);
     if (term->kind == DP_TERM_CATEGORY)
-        put_text(e, "", c->categories.text[term->category]);
+        put_text(e, "", c->categories.text[term->part]);
     if (term->kind == DP_TERM_NUMBER && c->bounded) {
         put_number(e, c->low);
         put_number(e, c->high);
@@ -78,6 +78,11 @@ int export_csv(const struct export *e, struct dp_err *err)
     if (t->norm == DP_NORM_UNIT || t->norm == DP_NORM_CAP)
         return dp_fail(err, DP_E_RUN, "%s divides each row by its norm, for which csv has no place: json, sql and c have one",
                        e->name);
+    for (size_t j = 0; j < t->count; j++)
+        if (t->term[j].kind == DP_TERM_BASIS)
+            return dp_fail(err, DP_E_RUN,
+                           "%s has a curve for column '%.60s', for which csv has no place: json, sql and c have one", e->name,
+                           t->import.schema.column[t->term[j].column].name);
     fputs("name,column,category,low,high,fill", e->out);
     for (size_t k = 0; k < t->outputs; k++) {
         fputc(',', e->out);

@@ -20,13 +20,15 @@ static json_t *feature(const struct dp_terms *t, size_t j)
         const struct dp_column *c = &t->import.schema.column[term->column];
         json_object_set_new(o, "column", json_string(c->name));
         if (term->kind == DP_TERM_CATEGORY)
-            json_object_set_new(o, "category", json_string(c->categories.text[term->category]));
+            json_object_set_new(o, "category", json_string(c->categories.text[term->part]));
     }
     if (term->kind == DP_TERM_NUMBER) {
         json_object_set_new(o, "shift", json_real(term->shift));
         json_object_set_new(o, "factor", json_real(term->factor));
     }
-    static const char *const kinds[] = {"number", "category", "missing", "bias", "feature"};
+    if (term->kind == DP_TERM_BASIS)
+        json_object_set_new(o, "part", json_integer((json_int_t)term->part));
+    static const char *const kinds[] = {"number", "basis", "category", "missing", "bias", "feature"};
     json_object_set_new(o, "kind", json_string(kinds[term->kind]));
     json_object_set_new(o, "weights", numbers(t->weight + j, t->outputs, t->count));
     return o;

@@ -62,6 +62,71 @@ static double sum_of(const struct dp_terms *t, size_t i, const double *weight, s
     return sum;
 }
 
+/* Where the number is in interval i of the basis, 0 … 1. */
+static void put_place(const struct export *e, size_t column, const struct dp_basis *basis, size_t i)
+{
+    fprintf(e->out, "((number_%zu - ", column + 1);
+    put_number(e, basis->edge[i]);
+    fputs(") / ", e->out);
+    put_number(e, basis->edge[i + 1] - basis->edge[i]);
+    fputc(')', e->out);
+}
+
+/* Σ_k weight_k f_k of the basis in its interval i, or Σ_k f_k² if weight is NULL. */
+static void put_interval(const struct export *e, size_t column, const struct dp_basis *basis, const double *weight, size_t i)
+{
+    if (basis->kind == DP_BASIS_BINS) {
+        put_number(e, weight != NULL ? weight[i] : 1);
+        return;
+    }
+    if (basis->kind == DP_BASIS_HATS && weight != NULL) {
+        put_number(e, weight[i]);
+        fputs(" + ", e->out);
+        put_number(e, weight[i + 1] - weight[i]);
+        fputs(" * ", e->out);
+        put_place(e, column, basis, i);
+        return;
+    }
+    for (size_t k = 0; k < dp_basis_count(basis); k++) {
+        if (basis->kind == DP_BASIS_HATS && k > 1)
+            return;
+        fputs(k > 0 ? " + " : "", e->out);
+        for (int twice = 0; twice < (weight == NULL ? 2 : 1); twice++) {
+            fputs(twice ? " * " : "", e->out);
+            if (basis->kind == DP_BASIS_HATS)
+                fputs(k == 0 ? "(1 - " : "(", e->out);
+            else
+                fprintf(e->out, "COS(%.17g * (%zu + ", 3.14159265358979323846 * (double)(k + 1) / (double)basis->intervals, i);
+            put_place(e, column, basis, i);
+            fputs(basis->kind == DP_BASIS_HATS ? ")" : "))", e->out);
+        }
+        if (basis->kind == DP_BASIS_COSINES) {
+            fputs(" * ", e->out);
+            put_number(e, weight != NULL ? weight[k] / (double)(k + 1) : 1 / (double)((k + 1) * (k + 1)));
+        }
+    }
+}
+
+/* The functions of the basis: a CASE for its intervals. */
+static void put_basis(const struct export *e, size_t column, const double *weight)
+{
+    const struct dp_basis *basis = &e->terms->import.schema.column[column].basis;
+    if (basis->kind == DP_BASIS_NONE)
+        return;
+    fputs(" + CASE", e->out);
+    for (size_t i = 0; i < basis->intervals; i++) {
+        if (i + 1 < basis->intervals) {
+            fprintf(e->out, " WHEN number_%zu < ", column + 1);
+            put_number(e, basis->edge[i + 1]);
+            fputs(" THEN ", e->out);
+        } else {
+            fputs(i > 0 ? " ELSE " : " WHEN 1 = 1 THEN ", e->out);
+        }
+        put_interval(e, column, basis, weight, i);
+    }
+    fputs(" END", e->out);
+}
+
 static void put_numeric(const struct export *e, size_t i, const double *weight)
 {
     const struct dp_terms *t = e->terms;
@@ -76,6 +141,7 @@ static void put_numeric(const struct export *e, size_t i, const double *weight)
         put_number(e, term->shift);
         fputc(')', e->out);
     }
+    put_basis(e, i, weight != NULL ? weight + j + 1 : NULL);
 }
 
 /* What a column adds to a sum; NULL if its cell cannot be read. */

@@ -20,8 +20,10 @@ static void take_column(struct dp_terms *t, size_t i, size_t *j)
         t->term[(*j)++] = (struct dp_term){
             .kind = DP_TERM_NUMBER, .column = i, .shift = scaled ? c->low : 0, .factor = scaled ? 1 / (c->high - c->low) : 1};
     }
+    for (size_t k = 0; c->type == DP_COLUMN_NUMERIC && k < dp_basis_count(&c->basis); k++)
+        t->term[(*j)++] = (struct dp_term){.kind = DP_TERM_BASIS, .column = i, .part = k};
     for (size_t k = c->drop_first; c->type == DP_COLUMN_CATEGORICAL && k < c->categories.count; k++)
-        t->term[(*j)++] = (struct dp_term){.kind = DP_TERM_CATEGORY, .column = i, .category = k};
+        t->term[(*j)++] = (struct dp_term){.kind = DP_TERM_CATEGORY, .column = i, .part = k};
     if (dp_terms_reads(t, i) && c->indicator)
         t->term[(*j)++] = (struct dp_term){.kind = DP_TERM_MISSING, .column = i};
 }
@@ -177,14 +179,18 @@ double dp_term_value(const struct dp_terms *t, size_t j, double number, long cat
 {
     const struct dp_term *term = &t->term[j];
     const struct dp_column *c = &t->import.schema.column[term->column];
+    double x[DP_BASIS_MOST + 2];
     bool missing = c->type == DP_COLUMN_CATEGORICAL ? category == DP_CATEGORY_MISSING : isnan(number);
     if (term->kind == DP_TERM_MISSING)
         return missing;
     if (term->kind == DP_TERM_CATEGORY)
-        return (missing ? (long)c->fill_value : category) == (long)term->category;
+        return (missing ? (long)c->fill_value : category) == (long)term->part;
     if (missing)
         number = c->fill_value;
     if (c->bounded)
         number = fmin(fmax(number, c->low), c->high);
-    return term->factor * (number - term->shift);
+    if (term->kind == DP_TERM_NUMBER)
+        return term->factor * (number - term->shift);
+    dp_basis_features(&c->basis, number, x);
+    return x[term->part];
 }

@@ -2,8 +2,8 @@
  *
  *   u_k = constant_k + s Σ_j weight_kj f_j
  *
- *   f_j   feature j of the row, before rows are scaled: factor (cell − shift) of a number within its bounds, 0 or 1 for a category
- *         and for a missing cell, 1 for the bias
+ *   f_j   feature j of the row, before rows are scaled: factor (cell − shift) of a number within its bounds, a function of its
+ *         basis (data/basis.h), 0 or 1 for a category and for a missing cell, 1 for the bias
  *   s     1 if rows were divided by one number (the weights are divided by it, too), or for DP_NORM_NONE;
  *         (1 − 2⁻²²)/|f| for DP_NORM_UNIT; the same, but at most 1, for DP_NORM_CAP
  *
@@ -15,13 +15,13 @@
 #include "data/import.h"
 #include "model/predictor.h"
 
-enum dp_term_kind { DP_TERM_NUMBER, DP_TERM_CATEGORY, DP_TERM_MISSING, DP_TERM_BIAS, DP_TERM_FEATURE };
+enum dp_term_kind { DP_TERM_NUMBER, DP_TERM_BASIS, DP_TERM_CATEGORY, DP_TERM_MISSING, DP_TERM_BIAS, DP_TERM_FEATURE };
 
 struct dp_term {
     enum dp_term_kind kind;
     const char *name;     /* "age", "job=cook", "age missing", "bias", "x3" */
     size_t column;        /* of the schema, for a cell */
-    size_t category;      /* of the column */
+    size_t part;          /* of the column: which category, or which function of the basis */
     double shift, factor; /* DP_TERM_NUMBER */
 };
 

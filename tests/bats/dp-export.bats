@@ -39,6 +39,12 @@ PYTHON
         dp-import csv -s kind.json --row-norm $norm -q -o $norm.dp people.csv
         train $norm softmax
     done
+    sed 's/"bounds": \[18, 88\]/&, "basis": "hats", "knots": 4/; s/"bounds": \[15, 40\]/&, "basis": "cosines", "knots": [20, 30]/
+        s/"bounds": \[-1, 1\]/&, "basis": "bins", "knots": 3/' kind.json > curve.json
+    dp-import csv -s curve.json -q -o curve.dp people.csv
+    dp-import csv -s curve.json --row-norm unit -q -o bent.dp people.csv
+    train curve softmax
+    train bent softmax
     # rows that nobody has trained on
     { head -1 people.csv; printf '%s\n' '1,200,-3,cook,Z,0,,,,' '2,x,20,cook,A,0,,,,' '3,1e1,20,boss,A,0,,,,' '4,30,,,,,,,,' '5, 40 ,-,cook,A,0,,,,' '6,.5e2,25,NA,NA,NA,,,,' \
         '7,inf,20,cook,A,0,,,,' '8,0x20,20,cook,A,0,,,,' '9,40,"1,5",cook,A,0,,,,' '10,40,2 5,cook,A,0,,,,'; tail -n 300 people.csv; } > new.csv
@@ -57,7 +63,7 @@ agree() {
     local format=$1 model
     shift
     for model; do
-        dp-predict -s $(case $model in ill | kind | rest | unit | cap) echo -p ;; esac) "$model.model" new.csv > expected.csv 2> warnings
+        dp-predict -s $(case $model in ill | kind | rest | unit | cap | curve | bent) echo -p ;; esac) "$model.model" new.csv > expected.csv 2> warnings
         dp-export --to "$format" "$model.model" > "$model.$format"
         run "$ROOT/tests/bats/export.py" "$format" "$model.$format" new.csv expected.csv
         assert_success
@@ -74,10 +80,12 @@ agree() {
     complains 1 'dp-export: cannot open gone: No such file or directory' dp-export --to c gone
     complains 1 'dp-export: unit.model divides each row by its norm, for which csv has no place: json, sql and c have one' \
         dp-export --to csv unit.model
+    complains 1 "dp-export: curve.model has a curve for column 'age', for which csv has no place: json, sql and c have one" \
+        dp-export --to csv curve.model
     dpline export --to json - < ill.model | cmp - <(dp-export --to json ill.model)
 }
 
-@test "json" { agree json ill kind rest cost visits unit cap; }
+@test "json" { agree json ill kind rest cost visits unit cap curve bent; }
 
 @test "csv has coefficients in the units of the table" {
     agree csv ill kind rest cost visits
@@ -90,7 +98,7 @@ agree() {
 @test "sql, in sqlite3" {
     command -v sqlite3 > /dev/null || skip "needs sqlite3"
     [ "$(sqlite3 :memory: 'select exp(0.0)' 2> /dev/null)" = 1.0 ] || skip "needs an sqlite3 with mathematical functions"
-    agree sql ill kind rest cost visits unit cap
+    agree sql ill kind rest cost visits unit cap curve bent
     # numbers may be numbers, and columns are copied
     dp-export --to sql --table 'my "people"' --keep 'id,bmi "now"' ill.model > kept.sql
     sqlite3 -csv :memory: '.import new.csv text' \
@@ -99,7 +107,7 @@ agree() {
     assert_equal "$(cut -d, -f 1-3 kept | sed 's/""//')" "$(dp-predict --keep 'id,bmi "now"' -H ill.model <(sed 2,11d new.csv))"
 }
 
-@test "c, by a compiler" { agree c ill kind rest cost visits unit cap; }
+@test "c, by a compiler" { agree c ill kind rest cost visits unit cap curve bent; }
 
 @test "a decimal comma, in c; sql does not read it" {
     { echo 'age;ill'; awk 'BEGIN { for (i = 0; i < 300; i++) printf "%d,%d;%s\n", 1000 + i, i % 10, (i > 150 ? "yes" : "no") }'; } > comma.csv

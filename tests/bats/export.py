@@ -17,6 +17,15 @@ def number(text):
     return float(text) if re.fullmatch(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", text) else None
 
 
+def basis(column, v, k):
+    e = column["knots"]
+    i = max(j for j in range(len(e) - 1) if v >= e[j])
+    part = (v - e[i]) / (e[i + 1] - e[i])
+    if column["basis"] == "cosines":
+        return math.cos(math.pi * (k + 1) * (i + part) / (len(e) - 1)) / (k + 1)
+    return float(k == i) if column["basis"] == "bins" else {i: 1 - part, i + 1: part}.get(k, 0)
+
+
 def by_json(model, rows):
     m = json.load(open(model))
     for row in rows:
@@ -31,6 +40,8 @@ def by_json(model, rows):
                 v = c.get("fill", (low + high) / 2) if missing else number(cell)
                 good = good and v is not None
                 x.append(f["factor"] * (min(max(v, low), high) - f["shift"]) if good else 0)
+            elif f["kind"] == "basis":
+                x.append(basis(c, min(max(v, low), high), f["part"]) if good else 0)
             elif f["kind"] == "category":
                 good = good and (missing or cell in c["categories"] or "unknown" in c)
                 x.append(float((c.get("fill") if missing else cell) == f["category"]))

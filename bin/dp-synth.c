@@ -10,11 +10,12 @@
 #include "data/dataset_write.h"
 #include "data/quantise.h"
 #include "base/interrupt.h"
+#include "synth/patients.h"
 
 /* Seeded synthetic data: x ~ N(0, I) through a decaying spectrum, scaled to unit norm; labels from a hidden linear model. GSL's
    generator suffices, because none of its numbers is used as noise. */
 
-enum { REGRESSION, CLASSIFICATION };
+enum { REGRESSION, CLASSIFICATION, PATIENTS };
 
 struct options {
     int64_t rows, cols, classes, seed, test_rows, rows_per_person;
@@ -35,8 +36,8 @@ static const struct dp_option options[] = {
     DP_OPTION_REAL(0, decay, "A", DP_FROM_TO(0, 10), "column j has standard deviation j^-A", .fallback = "0.5"),
     DP_OPTION_CHOICE(0, like, "DATA", "year-prediction-msd", "regression with the shape of a public data set: 463715 x 90"),
     DP_OPTION_INT('s', seed, "SEED", DP_FROM_TO(0, 4294967295), "same seed, same data", .fallback = "1"),
-    DP_OPTION_TEXT('o', output, "DIR", "data set to write", .required = true),
-    DP_OPTION_TEXT('t', test, "DIR", "a second data set from the same model"),
+    DP_OPTION_TEXT('o', output, "DIR", "data set to write (patients: a table)", .required = true),
+    DP_OPTION_TEXT('t', test, "DIR", "a second one from the same model"),
     DP_OPTION_INT(0, test_rows, "N", DP_FROM_TO(1, 1e12), "its rows (default: a third of --rows)"),
     DP_OPTION_INT(0, rows_per_person, "K", DP_FROM_TO(1, DP_UNIT_MOST),
                   "rows belong to persons with 1, 2, ... K, 1, 2, ... rows each"),
@@ -194,10 +195,26 @@ static int synthesise(struct synth *s, struct dp_err *err)
     return rc;
 }
 
+/* A table of patients, and with --test a table of other patients without the label. */
+static int patients(const struct synth *s, struct dp_err *err)
+{
+    const struct options *o = s->o;
+    int64_t next = o->test_rows != DP_OPT_ABSENT_INT ? o->test_rows : (o->rows + 2) / 3;
+    gsl_rng_set(s->rng, (unsigned long)o->seed);
+    int rc = patients_write(s->rng, o->output, o->rows, 1, true, o->force, err);
+    if (rc == DP_OK && !o->quiet)
+        fprintf(stderr, "dp-synth: %s: %lld patients; readmitted is the label\n", o->output, (long long)o->rows);
+    if (rc == DP_OK && o->test != NULL)
+        rc = patients_write(s->rng, o->test, next, o->rows + 1, false, o->force, err);
+    if (rc == DP_OK && o->test != NULL && !o->quiet)
+        fprintf(stderr, "dp-synth: %s: %lld other patients, without the label\n", o->test, (long long)next);
+    return rc;
+}
+
 int main(int argc, char **argv)
 {
-    const struct dp_command command = {"dp-synth", "[regression|classification]", "Make a seeded synthetic data set", options,
-                                       NULL};
+    const struct dp_command command = {"dp-synth", "[regression|classification|patients]", "Make a seeded synthetic data set",
+                                       options, NULL};
     struct options o;
     struct dp_err err = {0};
     int operand, status, rc = DP_OK;
@@ -207,9 +224,11 @@ int main(int argc, char **argv)
     bool like = o.like == 0;
     if (argc - operand == 1 && strcmp(argv[operand], "regression") == 0)
         s.kind = REGRESSION;
+    else if (argc - operand == 1 && strcmp(argv[operand], "patients") == 0 && !like)
+        s.kind = PATIENTS;
     else if (argc - operand > 1 || (argc - operand == 1 && strcmp(argv[operand], "classification") != 0) ||
              (argc == operand && !like))
-        rc = dp_fail(&err, DP_E_USAGE, "expected one of: regression, classification");
+        rc = dp_fail(&err, DP_E_USAGE, "expected one of: regression, classification, patients");
     if (like) {
         s.kind = REGRESSION;
         o.rows = 463715;
@@ -222,7 +241,7 @@ int main(int argc, char **argv)
     if (rc == DP_OK && s.rng == NULL)
         rc = dp_fail(&err, DP_E_RUN, "out of memory");
     if (rc == DP_OK)
-        rc = synthesise(&s, &err);
+        rc = s.kind == PATIENTS ? patients(&s, &err) : synthesise(&s, &err);
     if (s.rng != NULL)
         gsl_rng_free(s.rng);
     free(s.weights);

@@ -4,11 +4,11 @@ load helper
 @test "usage" {
     run dp-synth --help
     assert_success
-    assert_line --index 0 "Usage: dp-synth [options] [regression|classification]"
+    assert_line --index 0 "Usage: dp-synth [options] [regression|classification|patients]"
     complains 2 "dp-synth: --output is required" dp-synth regression
-    complains 2 "dp-synth: expected one of: regression, classification" dp-synth -o a.dp
-    complains 2 "dp-synth: expected one of: regression, classification" dp-synth ranking -o a.dp
-    complains 2 "dp-synth: expected one of: regression, classification" dp-synth regression regression -o a.dp
+    complains 2 "dp-synth: expected one of: regression, classification, patients" dp-synth -o a.dp
+    complains 2 "dp-synth: expected one of: regression, classification, patients" dp-synth ranking -o a.dp
+    complains 2 "dp-synth: expected one of: regression, classification, patients" dp-synth regression regression -o a.dp
     complains 2 "dp-synth: --rows: must be between 1 and 1000000000000, got 0" dp-synth regression --rows 0 -o a.dp
     complains 2 "dp-synth: --classes: must be between 2 and 1000, got 1" dp-synth classification --classes 1 -o a.dp
     complains 2 "dp-synth: --noise: must be >= 0, got -1" dp-synth regression --noise=-1 -o a.dp
@@ -65,4 +65,28 @@ dp-synth: t.dp: 30 rows, 4 columns"
     (ulimit -v 100000; dp-synth --like year-prediction-msd -q -o y.dp)
     assert_equal "$(dp-info --get rows y.dp) $(dp-info --get cols y.dp) $(dp-info --get classes y.dp)" "463715 90 0"
     rm -r y.dp
+}
+
+@test "patients: an untidy table, and other patients without the label" {
+    run dp-synth patients --rows 400 --seed 5 -o p.csv --test next.csv
+    assert_success
+    assert_output "dp-synth: p.csv: 400 patients; readmitted is the label
+dp-synth: next.csv: 134 other patients, without the label"
+    assert_equal "$(head -n 1 p.csv)" patient_id,admitted,age,sex,ward,bmi,drugs,smoker,note,readmitted
+    assert_equal "$(head -n 1 next.csv)" admitted,patient_id,ward,sex,age,drugs,bmi,smoker,note
+    /usr/bin/python3 - << 'END'
+import csv
+rows, others = list(csv.DictReader(open("p.csv", newline=""))), list(csv.DictReader(open("next.csv", newline="")))
+assert [r["patient_id"] for r in rows + others] == [f"P{i:06}" for i in range(1, 535)]
+values = {name: {r[name] for r in rows} for name in rows[0]}
+assert values["sex"] == set("fFmM") and values["readmitted"] == {"yes", "Yes", "no", "No"}
+assert {"", "n/a", "unknown"} < values["age"] and any("\n" in note for note in values["note"]) and any('"' in note for note in values["note"])
+END
+    dp-synth patients --rows 400 --seed 5 -q -o again.csv
+    cmp p.csv again.csv
+    complains 1 "dp-synth: p.csv exists (--force replaces it)" dp-synth patients -o p.csv
+    dp-synth patients --seed 6 --rows 400 -q -f -o p.csv
+    ! cmp -s p.csv again.csv
+    complains 1 "dp-synth: cannot write /dev/full: No space left on device" dp-synth patients -q -f -o /dev/full
+    complains 2 "dp-synth: expected one of: regression, classification, patients" dp-synth patients --like year-prediction-msd -o a.csv
 }

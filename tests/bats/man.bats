@@ -7,8 +7,9 @@ in_mandoc() { mandoc -T "$1" -O width=80 "$2" | col -bx; }
 
 # examples: the displays in EXAMPLES of a rendered page on standard input. They begin after an empty line, further right than
 # prose; displays that are not for a shell are indented like prose.
-examples() {
-    sed -n '/^EXAMPLES/,/^[A-DF-Z]/p' | awk '
+examples() { sed -n '/^EXAMPLES/,/^[A-DF-Z]/p' | displays; }
+displays() {
+    awk '
         /^$/ { blank = 1; next }
         /^ / { match($0, / */); if (!base) base = RLENGTH; if (RLENGTH == base) inside = 0; else if (blank) inside = 1; if (inside) print }
         { blank = 0 }'
@@ -58,6 +59,22 @@ python_of() { in_mandoc ascii "$1" | sed -n '/^EXAMPLES/,/^SEE ALSO/p' | sed -n 
         mkdir "$name"
         (cd "$name" && timeout 240 bash -eo pipefail ../pasted > out 2>&1) || fail "$name: $(tail -n 3 "$name/out")"
     done
+}
+
+@test "the tutorial, pasted from the rendered page" {
+    in_groff "$ROOT/man/dpline-tutorial.7" | sed -n '/^DESCRIPTION/,/^SEE ALSO/p' | displays > pasted
+    in_mandoc utf8 "$ROOT/man/dpline-tutorial.7" | sed -n '/^DESCRIPTION/,/^SEE ALSO/p' | displays | diff pasted -
+    mkdir hospital && cd hospital
+    timeout 240 bash -eo pipefail ../pasted > out 2>&1 || fail "$(tail -n 3 out)"
+    # what the page says of it
+    assert_file_contains out '4800 rows, .* delta 1e-5, '
+    assert_file_contains out '^refused$'
+    assert_file_contains out 'with as many laps a run of --epsilon 0\.[5-9]'
+    assert_regex "$(tail -n 1 out)" '^by all runs on these people: epsilon 1\.[0-9]* at delta 0.0001 of a budget of 1.2, by 2 runs and '
+    awk -F '\t' '/^lap\t/ { getline; exit !($3 > $4 + 0.05 && $5 > 0.7) }' out || fail "$(cat out)"
+    assert_equal "$(wc -l < risk.csv)" 2001
+    assert_equal "$(head -n 1 risk.csv)" patient_id,prediction,probability_no,probability_yes
+    grep -q '</html>' report.html
 }
 
 @test "the programs in Python of dp-frame(5) and dp-ledger(5)" {

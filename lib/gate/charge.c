@@ -238,10 +238,10 @@ static int check_paid(const struct dp_frame *frame, enum dp_field field, struct 
     return rc;
 }
 
-int dp_charge_check(const struct dp_frame *frame, struct dp_err *err)
+int dp_charge_check_fields(const struct dp_frame *frame, struct dp_err *err)
 {
     long long lap = (long long)frame->lap;
-    int rc = dp_charge_check_records(frame->record, frame->records, frame->lap, err);
+    int rc = DP_OK;
     for (int i = 0; rc == DP_OK && i < DP_F_COUNT; i++) {
         bool present = dp_frame_has(frame, (enum dp_field)i);
         bool recorded = dp_frame_record(frame, (enum dp_field)i) != NULL;

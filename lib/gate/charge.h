@@ -9,8 +9,8 @@
  * the first contradiction. */
 int dp_charge_check_records(const struct dp_record *records, int count, int64_t lap, struct dp_err *err);
 
-/* Checks the frame's records as above, and that each paid field of the frame has its record and each record its field. */
-int dp_charge_check(const struct dp_frame *frame, struct dp_err *err);
+/* Checks that each paid field of the frame has its record, and each record, which was checked, its field. */
+int dp_charge_check_fields(const struct dp_frame *frame, struct dp_err *err);
 
 /* One of the checked records: all have the same sampling and adjacency. */
 const struct dp_record *dp_charge_batch(const struct dp_frame *frame);

@@ -69,7 +69,7 @@ static int metered(const struct dp_charges *once, double delta, double *epsilon,
 /* Epsilon of the charges, by the accountant that charges the run. */
 static int cost_of(const struct dp_spend *s, const struct dp_charges *once, double *epsilon, struct dp_err *err)
 {
-    bool searched = s->plan.laps <= DP_SPEND_SEARCHED || s->limit != DP_PLAN_OPEN;
+    bool searched = s->plan->laps <= DP_SPEND_SEARCHED || s->limit != DP_PLAN_OPEN;
     struct dp_answer answer = {.upper = (double)INFINITY};
     if (!searched)
         return metered(once, s->delta, epsilon, err);
@@ -83,7 +83,7 @@ int dp_least_check(const struct dp_spend *s, const struct dp_charges *once, int 
     const char *laps = kinds > 1 ? "one lap of each kind" : "one lap";
     bool filtered = s->adaptive, pays = false;
     double least;
-    if (s->limit != DP_PLAN_OPEN && s->limit == s->plan.laps) /* all of them */
+    if (s->limit != DP_PLAN_OPEN && s->limit == s->plan->laps) /* all of them */
         return DP_OK;
     int rc = filtered ? filter_pays(s->budget, s->delta, once, &pays, err) : cost_of(s, once, &least, err);
     if (rc != DP_OK || pays || (!filtered && least <= s->budget))

@@ -28,8 +28,7 @@ void dp_payer_close(struct dp_payer *p)
 {
     dp_spend_close(&p->spend);
     dp_reserve_close(&p->reserve);
-    dp_hold_close(&p->hold);
-    dp_announcement_free(&p->announcement);
+    dp_contract_free(&p->contract);
     free(p->directory);
 }
 
@@ -50,7 +49,9 @@ int dp_payer_hello(struct dp_payer *p, const struct dp_frame *hello, struct dp_e
     p->directory = directory != NULL ? strdup(directory) : NULL;
     if (directory != NULL && p->directory == NULL)
         return dp_fail(err, DP_E_RUN, "out of memory");
-    return dp_announcement_read(&p->announcement, hello, err);
+    p->contract.adaptive = p->options->adaptive;
+    p->contract.site = p->site;
+    return dp_contract_read(&p->contract, hello, err);
 }
 
 /* --- the first lap */
@@ -58,7 +59,7 @@ int dp_payer_hello(struct dp_payer *p, const struct dp_frame *hello, struct dp_e
 /* The number of rows that the account covers. */
 static int64_t rows_of(const struct dp_payer *p, const struct dp_frame *frame)
 {
-    const struct dp_frame *hello = p->announcement.hello;
+    const struct dp_frame *hello = p->contract.hello;
     if (!p->site)
         return dp_charge_batch(frame)->rows;
     return hello->records > 0 ? hello->record[0].rows : 0;
@@ -112,18 +113,18 @@ static struct dp_ledger_run ledger_run(const struct dp_payer *p, const struct dp
         .seeded = p->seeded || dp_frame_bool(frame, DP_F_SEEDED),
         .preprocessing = dp_frame_text(frame, DP_F_PREPROCESSING, ""),
         .init = dp_frame_text(frame, DP_F_LEDGER, NULL),
-        .init_model = dp_frame_text(p->announcement.hello, DP_F_MODEL_DIGEST, NULL),
-        .init_lap = dp_frame_int(p->announcement.hello, DP_F_MODEL_LAP, 0),
+        .init_model = dp_frame_text(p->contract.hello, DP_F_MODEL_DIGEST, NULL),
+        .init_lap = dp_frame_int(p->contract.hello, DP_F_MODEL_LAP, 0),
         .time = p->time,
         .laps = p->spend.limit < laps ? p->spend.limit : laps,
-        .plan = &p->spend.plan,
+        .plan = &p->contract.plan,
         .partial = o->partial,
     };
     if (o->adaptive) {
         run.order = p->spend.filter.order;
         run.laps = 0; /* later laps are unknown */
     }
-    if (p->last_lap > 0) { /* the run continues from its own model */
+    if (p->contract.last > 0) { /* the run continues from its own model */
         run.init = NULL;
         run.resumes = p->resumes;
         run.earlier = p->site;
@@ -155,7 +156,7 @@ static int open_found(struct dp_payer *p, const struct dp_ledger_run *run, struc
         query.registry = dp_registry_chosen(&o->registry, p->registry);
     int rc = dp_where_open(&where, &query, run, p->unregistered, err);
     if (rc == DP_OK)
-        rc = dp_reserve_open(&p->reserve, where.ledger->name, run, planned, p->last_lap, err);
+        rc = dp_reserve_open(&p->reserve, where.ledger->name, run, planned, p->contract.last, err);
     if (rc == DP_OK)
         rc = dp_where_note(&where, run, dp_ledger_run_id(p->reserve.ledger), err);
     dp_where_close(&where);
@@ -188,7 +189,7 @@ static int check_resumed(const struct dp_payer *p, const struct dp_frame *frame,
 {
     const struct dp_payer_options *o = p->options;
     unsigned char plan[DP_PLAN_DIGEST];
-    dp_plan_digest(&p->spend.plan, plan);
+    dp_plan_digest(&p->contract.plan, plan);
     if (o->adaptive && p->order == p->spend.filter.order && p->allowance != p->spend.filter.allowance)
         return dp_fail(err, DP_E_UNSAFE,
                        "the budget is not that of the run before its checkpoint: a filter is fixed beforehand");
@@ -204,9 +205,9 @@ static int charge_lost(struct dp_payer *p, struct dp_err *err)
 {
     struct dp_charges own = {0}, beside = {0};
     const struct dp_charges *used = &p->reserve.used;
-    if (p->last_lap == 0 || p->spend.adaptive)
+    if (p->contract.last == 0 || p->spend.adaptive)
         return dp_spend_lost(&p->spend, &p->reserve.lost, err);
-    int rc = dp_plan_charges(&p->spend.plan, p->last_lap, &own, err);
+    int rc = dp_plan_charges(&p->contract.plan, p->contract.last, &own, err);
     for (size_t i = 0; rc == DP_OK && i < used->count; i++) {
         int64_t laps = used->charge[i].laps;
         for (size_t k = 0; k < own.count; k++)
@@ -225,9 +226,9 @@ static int charge_lost(struct dp_payer *p, struct dp_err *err)
 static int check_budget(const struct dp_payer *p, const struct dp_frame *frame, struct dp_err *err)
 {
     struct dp_charges once = {0};
-    int rc = dp_announcement_once(&p->announcement, frame, &p->spend.plan, &once, err);
+    int rc = dp_contract_once(&p->contract, frame, &once, err);
     if (rc == DP_OK)
-        rc = dp_least_check(&p->spend, &once, p->announcement.laps.kinds, err);
+        rc = dp_least_check(&p->spend, &once, p->contract.laps.kinds, err);
     dp_charges_free(&once);
     return rc;
 }
@@ -237,7 +238,7 @@ static int check_budget(const struct dp_payer *p, const struct dp_frame *frame, 
 static int charge_start(struct dp_payer *p, struct dp_err *err)
 {
     double epsilon = 0, delta = 0;
-    if (p->last_lap > 0 || p->reserve.ledger == NULL)
+    if (p->contract.last > 0 || p->reserve.ledger == NULL)
         return DP_OK;
     int rc = dp_ledger_prior(p->reserve.ledger, &epsilon, &delta, err);
     p->prior_epsilon = fmax(p->prior_epsilon, epsilon);
@@ -245,24 +246,19 @@ static int charge_start(struct dp_payer *p, struct dp_err *err)
     return rc;
 }
 
-/* Decides how the run is charged, from the announcement and the first lap. */
+/* Decides how the run is charged, from the contract and the first lap. */
 int dp_payer_begin(struct dp_payer *p, const struct dp_frame *frame, struct dp_err *err)
 {
     const struct dp_payer_options *o = p->options;
-    struct dp_plan plan = {0};
-    struct dp_spend_start start = {.epsilon = o->epsilon, .delta = o->delta, .adaptive = o->adaptive, .plan = &plan};
-    int rc = p->last_lap > 0 ? DP_OK : note_prior(p, frame, err);
-    if (rc == DP_OK && !o->adaptive)
-        rc = dp_announcement_plan(&p->announcement, frame, &plan, err);
+    int rc = p->contract.last > 0 ? DP_OK : note_prior(p, frame, err);
     if (rc == DP_OK)
-        rc = dp_spend_open(&p->spend, &start, err);
-    dp_plan_free(&plan);
-    if (rc == DP_OK && p->last_lap > 0)
+        rc = dp_spend_open(&p->spend, o->epsilon, o->delta, o->adaptive ? NULL : &p->contract.plan, err);
+    if (rc == DP_OK && p->contract.last > 0)
         rc = check_resumed(p, frame, err);
     else if (rc == DP_OK)
         rc = check_budget(p, frame, err);
     if (rc == DP_OK)
-        rc = dp_spend_resume(&p->spend, p->last_lap, p->spent, err);
+        rc = dp_spend_resume(&p->spend, p->contract.last, p->spent, err);
     if (rc == DP_OK)
         rc = open_ledger(p, frame, err);
     if (rc == DP_OK)
@@ -316,65 +312,39 @@ void dp_payer_warn(const struct dp_payer *p, const struct dp_frame *frame, void 
 
 /* --- every lap */
 
-/* Counts the turns of the laps that this site was not asked for. */
-static void count_missed(struct dp_payer *p, const struct dp_frame *frame)
-{
-    const struct dp_laps *laps = &p->announcement.laps;
-    for (int64_t t = p->last_lap + 1; p->announcement.named && t < frame->lap && t <= laps->laps; t++)
-        p->turn[dp_laps_kind(laps, t)]++;
-}
-
 int dp_payer_check(struct dp_payer *p, const struct dp_frame *frame, struct dp_err *err)
 {
-    long long lap = (long long)frame->lap, last = (long long)p->last_lap;
-    bool adaptive = p->options->adaptive;
     int rc = check_seed(p, dp_frame_bool(frame, DP_F_SEEDED) || p->seeded, err);
     if (rc == DP_OK && dp_frame_bool(frame, DP_F_NON_PRIVATE))
-        rc = dp_fail(err, DP_E_UNSAFE, "the model of lap %lld comes from a run without privacy", lap);
-    if (rc == DP_OK)
-        rc = dp_charge_check(frame, err);
-    if (rc != DP_OK)
-        return rc;
-    if (lap <= last)
-        return dp_fail(err, DP_E_UNSAFE, "lap %lld came after lap %lld: noise must not serve twice", lap, last);
-    /* Epochs and plans number their laps from 1. */
-    if (lap != last + 1 && !p->site)
-        return dp_fail(err, DP_E_UNSAFE, "lap %lld came after lap %lld: laps are missing", lap, last);
-    count_missed(p, frame);
-    rc = dp_announcement_check(&p->announcement, frame, p->turn, &p->kind, err);
-    return rc == DP_OK ? dp_hold_lap(&p->hold, dp_frame_text(frame, DP_F_LAP_KIND, ""), adaptive, frame, err) : rc;
+        rc = dp_fail(err, DP_E_UNSAFE, "the model of lap %lld comes from a run without privacy", (long long)frame->lap);
+    return rc == DP_OK ? dp_contract_lap(&p->contract, frame, err) : rc;
 }
 
-/* Charges one lap of the event to the budget and the ledger. */
-static int pay(struct dp_payer *p, const struct dp_event *event, struct dp_err *err)
+/* Charges the next lap to the budget and the ledger. own: the event of the lap in an adaptive run. */
+static int pay(struct dp_payer *p, const struct dp_event *own, struct dp_err *err)
 {
-    struct dp_event charged = dp_spend_charged(&p->spend, event);
-    int64_t together, left;
-    dp_spend_ahead(&p->spend, &together, &left);
-    if (p->every > 0 && left > p->every - p->spend.laps % p->every)
-        left = p->every - p->spend.laps % p->every;
-    int rc = dp_spend_lap(&p->spend, event, err);
+    struct dp_spend_next next = dp_spend_next(&p->spend, own);
+    if (p->every > 0 && next.left > p->every - p->spend.laps % p->every)
+        next.left = p->every - p->spend.laps % p->every;
+    int rc = dp_spend_lap(&p->spend, next.event, err);
     if (rc == DP_OK && p->reserve.ledger != NULL)
-        rc = dp_reserve_lap(&p->reserve, &charged, together, left, err);
+        rc = dp_reserve_lap(&p->reserve, next.event, next.together, next.left, err);
     return rc;
 }
 
 int dp_payer_pay(struct dp_payer *p, const struct dp_frame *frame, struct dp_err *err)
 {
     struct dp_event event;
-    int rc = dp_charge_event(frame->record, frame->records, &event, err);
+    int rc = DP_OK;
+    if (p->options->adaptive) {
+        rc = dp_charge_event(frame->record, frame->records, &event, err);
+        return rc == DP_OK ? pay(p, &event, err) : rc;
+    }
     /* Charges every lap of the plan up to this one, also laps that this site was not asked for: the gate chose which laps to
        ask for, and may have seen results. */
-    int64_t missed = p->site && !p->options->adaptive ? frame->lap - 1 : 0;
-    while (rc == DP_OK && p->spend.laps < missed && p->spend.laps < p->spend.plan.laps)
-        rc = pay(p, dp_spend_next(&p->spend), err);
-    return rc == DP_OK ? pay(p, &event, err) : rc;
-}
-
-void dp_payer_passed(struct dp_payer *p, const struct dp_frame *frame)
-{
-    p->last_lap = frame->lap;
-    p->turn[p->kind]++;
+    while (rc == DP_OK && p->spend.laps < frame->lap)
+        rc = pay(p, NULL, err);
+    return rc;
 }
 
 /* --- the end, and checkpoints */
@@ -382,7 +352,7 @@ void dp_payer_passed(struct dp_payer *p, const struct dp_frame *frame)
 /* Closes the ledger. digest: of the last model that the run has released, or NULL; a site does not know it. */
 static int end_run(struct dp_payer *p, const char *status, const char *digest, struct dp_err *err)
 {
-    const struct dp_reserve_model last = {digest != NULL && !p->site ? digest : "", p->last_lap};
+    const struct dp_reserve_model last = {digest != NULL && !p->site ? digest : "", p->contract.last};
     return dp_reserve_end(&p->reserve, &p->spend, status, &last, err);
 }
 
@@ -393,9 +363,9 @@ int dp_payer_stop(struct dp_payer *p, int spent, struct dp_frame *frame, struct 
     memcpy(text, err->message, sizeof text); /* the budget of the data set, or a budget that pays for no lap */
     if (spent == DP_SPENT)
         snprintf(text, sizeof text, "the budget of epsilon = %g is spent after lap %lld (epsilon %.6g)", p->options->epsilon,
-                 (long long)p->last_lap, p->spend.epsilon);
+                 (long long)p->contract.last, p->spend.epsilon);
     /* The frame has the model with which the lap would have begun: the last one that was released. */
-    bool model = p->last_lap > 0 && dp_frame_has(frame, DP_F_MODEL) && dp_model_digest(frame, digest, &unused) == DP_OK;
+    bool model = p->contract.last > 0 && dp_frame_has(frame, DP_F_MODEL) && dp_model_digest(frame, digest, &unused) == DP_OK;
     int rc = end_run(p, "budget", model ? digest : NULL, err);
     if (rc != DP_OK)
         return rc;
@@ -417,15 +387,13 @@ int dp_payer_save(struct dp_payer *p, struct dp_state *state, struct dp_err *err
     if (p->reserve.ledger != NULL)
         rc = dp_reserve_checkpoint(&p->reserve, err);
     if (rc == DP_OK)
-        rc = dp_hold_save(&p->hold, state, err);
+        rc = dp_contract_save(&p->contract, state, err);
     if (p->reserve.ledger != NULL)
         dp_state_put_text(state, "mark", dp_ledger_mark(p->reserve.ledger));
-    dp_state_put_int(state, "lap", p->last_lap);
-    dp_state_put_bytes(state, "turn", p->turn, sizeof p->turn);
     dp_state_put_real(state, "filter", p->spend.filter.spent);
     dp_state_put_real(state, "order", p->spend.filter.order);
     dp_state_put_real(state, "allowance", p->spend.filter.allowance);
-    dp_plan_digest(&p->spend.plan, p->planned);
+    dp_plan_digest(&p->contract.plan, p->planned);
     dp_state_put_bytes(state, "plan", p->planned, sizeof p->planned);
     dp_state_put_real(state, "prior_epsilon", p->prior_epsilon);
     dp_state_put_real(state, "prior_delta", p->prior_delta);
@@ -434,9 +402,9 @@ int dp_payer_save(struct dp_payer *p, struct dp_state *state, struct dp_err *err
 
 int dp_payer_restore(struct dp_payer *p, const struct dp_state *state, struct dp_err *err)
 {
-    const void *plan, *turn;
+    const void *plan;
     size_t size;
-    int rc = dp_state_get_int(state, "lap", 1, INT64_MAX, &p->last_lap, err);
+    int rc = dp_contract_restore(&p->contract, state, err);
     if (rc == DP_OK)
         rc = dp_state_get_real(state, "filter", &p->spent, err);
     if (rc == DP_OK)
@@ -450,16 +418,10 @@ int dp_payer_restore(struct dp_payer *p, const struct dp_state *state, struct dp
     if (rc == DP_OK)
         memcpy(p->planned, plan, size);
     if (rc == DP_OK)
-        rc = dp_state_get_bytes(state, "turn", &turn, &size, err);
-    if (rc == DP_OK && size != sizeof p->turn)
-        rc = dp_fail(err, DP_E_RUN, "'turn' of the checkpoint does not have a number for each kind of lap");
-    if (rc == DP_OK)
-        memcpy(p->turn, turn, size);
-    if (rc == DP_OK)
         rc = dp_state_get_real(state, "prior_epsilon", &p->prior_epsilon, err);
     if (rc == DP_OK)
         rc = dp_state_get_real(state, "prior_delta", &p->prior_delta, err);
     if (rc == DP_OK && dp_state_has(state, "mark"))
         rc = dp_state_get_text(state, "mark", p->resumes, sizeof p->resumes, err);
-    return rc == DP_OK ? dp_hold_restore(&p->hold, state, err) : rc;
+    return rc;
 }

@@ -5,8 +5,7 @@
 #define DP_GATE_PAYER_H
 
 #include "base/registry_place.h"
-#include "gate/announce.h"
-#include "gate/hold.h"
+#include "gate/contract.h"
 #include "gate/reserve.h"
 #include "gate/spend.h"
 #include "wire/state.h"
@@ -29,15 +28,12 @@ struct dp_payer {
     int64_t every; /* laps between checkpoints, which give back what is reserved ahead; 0: no checkpoints */
     /* Private to the payer. */
     bool begun;
-    struct dp_announcement announcement;
-    struct dp_hold hold;
-    int64_t turn[DP_LAPS_MOST_KINDS]; /* laps of each kind */
-    int kind;                         /* of the current lap */
+    struct dp_contract contract;
     struct dp_spend spend;
     char *directory;                        /* directory of the data set, from dp-sample */
     char unregistered[DP_ERR_MESSAGE_SIZE]; /* why there is no registry, or "" */
     struct dp_reserve reserve;              /* unused without a ledger */
-    int64_t last_lap, laps;                 /* laps: of the whole run, 0 if unknown */
+    int64_t laps;                           /* of the whole run, 0 if unknown */
     double prior_epsilon, prior_delta;      /* cost of the model that the run started from */
     char resumes[DP_LEDGER_MARK];           /* resumed run: the mark of its checkpoint, or "" */
     double spent, order, allowance;         /* resumed: spent by its filter, at which order, of which allowance */
@@ -51,21 +47,18 @@ int dp_payer_check_options(const struct dp_payer_options *options, struct dp_err
    impossible. */
 int dp_payer_hello(struct dp_payer *payer, const struct dp_frame *hello, struct dp_err *err);
 
-/* Checks that the records of a lap can be paid for: complete, consistent, of the next lap and of the announced kind, and as in
-   the laps before. Noise that will be added later is promised in the records. DP_E_UNSAFE: they cannot. */
+/* Holds a lap to the contract (dp_contract_lap): then its records can be paid for. Noise that will be added later is promised in
+   the records. DP_E_UNSAFE: they cannot. */
 int dp_payer_check(struct dp_payer *payer, const struct dp_frame *lap, struct dp_err *err);
 
 /* Decides, after the first lap was checked, how and in which ledger the run is charged, and sets payer->begun. Errors as
-   dp_announcement_plan, dp_least_check and dp_ledger_open. */
+   dp_least_check and dp_ledger_open. */
 int dp_payer_begin(struct dp_payer *payer, const struct dp_frame *lap, struct dp_err *err);
 
 /* Pays for a lap that has been checked, against the budget and in the ledger; then it may go out. DP_SPENT: the budget of the
    run does not afford it. DP_E_BUDGET: the budget pays for no lap, or the budget of the data set has no room. After both, call
    dp_payer_stop. */
 int dp_payer_pay(struct dp_payer *payer, const struct dp_frame *lap, struct dp_err *err);
-
-/* Notes that the lap has been released. */
-void dp_payer_passed(struct dp_payer *payer, const struct dp_frame *lap);
 
 /* Calls say for each warning about the budget; once, before the first lap goes out. */
 void dp_payer_warn(const struct dp_payer *payer, const struct dp_frame *lap, void (*say)(void *self, const char *sentence),

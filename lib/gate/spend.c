@@ -14,7 +14,7 @@ static double best_of_prefix(const struct dp_spend *s, int64_t laps, int *rc, st
 {
     struct dp_charges charges = {0};
     struct dp_answer answer = {.upper = (double)INFINITY};
-    *rc = dp_plan_charges(&s->plan, laps, &charges, err);
+    *rc = dp_plan_charges(s->plan, laps, &charges, err);
     if (*rc == DP_OK)
         *rc = dp_account_epsilon(DP_ACCOUNTANT_BEST, &charges, s->delta, &answer, err);
     dp_charges_free(&charges);
@@ -39,11 +39,11 @@ static int set_course(struct dp_spend *s, int64_t laps, struct dp_err *err)
     for (int i = 1; i <= DP_SPEND_POINTS; i++) {
         double part = (double)i / DP_SPEND_POINTS;
         int64_t at = i == DP_SPEND_POINTS ? laps : (int64_t)ceil((double)laps * part * part);
-        at = end_of_epoch(&s->plan, at, laps);
+        at = end_of_epoch(s->plan, at, laps);
         if (s->points == 0 || at > s->point[s->points - 1])
             s->point[s->points++] = at;
     }
-    int rc = dp_account_prefixes(&s->plan, s->point, (size_t)s->points, s->delta, s->along, err);
+    int rc = dp_account_prefixes(s->plan, s->point, (size_t)s->points, s->delta, s->along, err);
     s->whole = rc == DP_OK ? s->along[s->points - 1] : (double)INFINITY;
     return rc;
 }
@@ -69,8 +69,8 @@ static int set_limit(struct dp_spend *s, int64_t laps, struct dp_err *err)
     if (laps > DP_SPEND_SEARCHED)
         return DP_OK;
     int64_t low = 0, high = laps; /* low is affordable, high is not */
-    if (s->plan.events == 1) {
-        rc = dp_solve_laps(DP_ACCOUNTANT_BEST, &s->plan.event[0], s->budget, s->delta, &low, err);
+    if (s->plan->events == 1) {
+        rc = dp_solve_laps(DP_ACCOUNTANT_BEST, &s->plan->event[0], s->budget, s->delta, &low, err);
         high = low + 1;
         if (rc != DP_OK)
             return rc;
@@ -92,97 +92,53 @@ static int set_limit(struct dp_spend *s, int64_t laps, struct dp_err *err)
 /* Opens the meter, and asks the best accountant about the plan. */
 static int open_plan(struct dp_spend *s, struct dp_err *err)
 {
-    if (s->held)
-        return DP_OK;
     int rc = dp_meter_new(&s->meter, DP_METER_RDP, s->delta, err);
-    if (rc == DP_OK && s->plan.laps != DP_PLAN_OPEN)
-        rc = set_limit(s, s->plan.laps, err);
+    if (rc == DP_OK && s->plan->laps != DP_PLAN_OPEN)
+        rc = set_limit(s, s->plan->laps, err);
     if (rc == DP_OK)
-        rc = dp_alloc(&s->left, s->plan.events, sizeof *s->left, err);
+        rc = dp_alloc(&s->left, s->plan->events, sizeof *s->left, err);
     if (rc == DP_OK && s->limit != DP_PLAN_OPEN)
-        dp_plan_count(&s->plan, s->limit, s->left);
+        dp_plan_count(s->plan, s->limit, s->left);
     return rc;
 }
 
-int dp_spend_open(struct dp_spend *s, const struct dp_spend_start *start, struct dp_err *err)
+int dp_spend_open(struct dp_spend *s, double epsilon, double delta, const struct dp_plan *plan, struct dp_err *err)
 {
-    *s = (struct dp_spend){.budget = start->epsilon,
-                           .delta = start->delta,
-                           .held = start->held,
-                           .adaptive = start->adaptive,
-                           .plan = *start->plan,
+    *s = (struct dp_spend){.budget = epsilon,
+                           .delta = delta,
+                           .adaptive = plan == NULL,
+                           .plan = plan,
                            .limit = DP_PLAN_OPEN,
                            .whole = (double)INFINITY};
-    *start->plan = (struct dp_plan){0};
-    if (!start->adaptive)
+    if (plan != NULL)
         return open_plan(s, err);
-    s->filter = dp_filter_new(start->epsilon, start->delta);
+    s->filter = dp_filter_new(epsilon, delta);
     return DP_OK;
 }
 
 void dp_spend_close(struct dp_spend *s)
 {
     dp_meter_free(s->meter);
-    dp_plan_free(&s->plan);
     free(s->left);
 }
 
-struct dp_event dp_spend_charged(const struct dp_spend *s, const struct dp_event *event)
+struct dp_spend_next dp_spend_next(const struct dp_spend *s, const struct dp_event *own)
 {
-    return !s->adaptive && s->laps < s->plan.laps ? *dp_plan_event(&s->plan, s->laps + 1) : *event;
-}
-
-const struct dp_event *dp_spend_next(const struct dp_spend *s)
-{
-    return dp_plan_event(&s->plan, s->laps + 1);
-}
-
-void dp_spend_ahead(const struct dp_spend *s, int64_t *together, int64_t *left)
-{
-    *together = 1;
-    *left = DP_PLAN_OPEN;
-    if (s->adaptive || s->limit == DP_PLAN_OPEN || s->laps >= s->plan.laps)
-        return;
-    const struct dp_plan_span *span = dp_plan_at(&s->plan, s->laps + 1);
-    *left = s->left[span->event];
-    *together = (span->end < s->limit ? span->end : s->limit) - s->laps;
+    struct dp_spend_next next = {own, 1, DP_PLAN_OPEN};
+    if (s->adaptive)
+        return next;
+    const struct dp_plan_span *span = dp_plan_at(s->plan, s->laps + 1);
+    next.event = &s->plan->event[span->event];
+    if (s->limit == DP_PLAN_OPEN)
+        return next;
+    next.left = s->left[span->event];
+    next.together = (span->end < s->limit ? span->end : s->limit) - s->laps;
+    return next;
 }
 
 const char *dp_spend_accountant(const struct dp_spend *s)
 {
     return dp_accountant_names[s->adaptive ? DP_ACCOUNTANT_FILTER : DP_ACCOUNTANT_RDP];
-}
-
-/* Checks that the lap is as announced. */
-static int check_event(const struct dp_spend *s, const struct dp_event *event, struct dp_err *err)
-{
-    long long lap = (long long)s->laps + 1;
-    struct dp_event same = *event;
-    /* The cost of a run is known beforehand only if its length is. */
-    if (s->laps >= s->plan.laps)
-        return dp_fail(err, DP_E_UNSAFE, "lap %lld is beyond the %lld laps that were planned", lap, (long long)s->plan.laps);
-    const struct dp_event *planned = dp_plan_event(&s->plan, lap);
-    if (dp_plan_at(&s->plan, lap)->rounded) {
-        /* More noise than charged is allowed. */
-        same.query[0].multiplier = planned->query[0].multiplier;
-        if (event->query[0].multiplier < planned->query[0].multiplier)
-            return dp_fail(err, DP_E_UNSAFE, "lap %lld has a noise multiplier of %g, planned were %g", lap,
-                           event->query[0].multiplier, planned->query[0].multiplier);
-    }
-    if (!dp_event_same(&same, planned))
-        return dp_fail(err, DP_E_UNSAFE,
-                       "the mechanism of lap %lld is not what was announced: noise that changes needs a schedule "
-                       "or --adaptive",
-                       lap);
-    return DP_OK;
-}
-
-/* Counts a lap of the plan. */
-static void note_lap(struct dp_spend *s)
-{
-    s->laps++;
-    if (s->limit != DP_PLAN_OPEN)
-        s->left[dp_plan_at(&s->plan, s->laps)->event]--;
 }
 
 /* *r: the cost of a lap of the event at the order of the filter. */
@@ -220,25 +176,28 @@ static int lap_of_filter(struct dp_spend *s, const struct dp_event *event, struc
     return DP_OK;
 }
 
+/* Counts a lap of an event of the plan. */
+static void note_lap(struct dp_spend *s, const struct dp_event *event)
+{
+    s->laps++;
+    if (s->limit != DP_PLAN_OPEN)
+        s->left[event - s->plan->event]--;
+}
+
 int dp_spend_lap(struct dp_spend *s, const struct dp_event *event, struct dp_err *err)
 {
     if (s->adaptive)
         return lap_of_filter(s, event, err);
-    int rc = check_event(s, event, err);
-    s->laps += rc == DP_OK && s->held;
-    if (rc != DP_OK || s->held)
-        return rc;
-    const struct dp_event *planned = dp_plan_event(&s->plan, s->laps + 1);
-    rc = dp_meter_charge(s->meter, planned, 0, err);
+    int rc = dp_meter_charge(s->meter, event, 0, err);
     if (rc != DP_OK)
         return rc;
     /* Both bound the first laps of a run that ends as planned, and neither decreases. */
     double after = fmin(dp_meter_epsilon_after(s->meter, 1), course_at(s, s->laps + 1));
     if (s->laps >= s->limit || !(after <= s->budget))
         return DP_SPENT;
-    rc = dp_meter_charge(s->meter, planned, 1, err);
+    rc = dp_meter_charge(s->meter, event, 1, err);
     if (rc == DP_OK)
-        note_lap(s);
+        note_lap(s, event);
     s->epsilon = after;
     return rc;
 }
@@ -253,12 +212,13 @@ int dp_spend_resume(struct dp_spend *s, int64_t laps, double spent, struct dp_er
             s->epsilon = s->budget;
         return DP_OK;
     }
-    if (laps > s->plan.laps)
+    if (laps > s->plan->laps)
         return dp_fail(err, DP_E_UNSAFE, "the checkpoint is of a longer run");
     /* Lap by lap, as they were charged, so that the cost is the same to the last bit. */
     while (rc == DP_OK && s->laps < laps) {
-        rc = dp_meter_charge(s->meter, dp_plan_event(&s->plan, s->laps + 1), 1, err);
-        note_lap(s);
+        const struct dp_event *event = dp_plan_event(s->plan, s->laps + 1);
+        rc = dp_meter_charge(s->meter, event, 1, err);
+        note_lap(s, event);
     }
     if (rc == DP_OK && laps > 0)
         s->epsilon = fmin(dp_meter_epsilon(s->meter), course_at(s, laps));
@@ -270,7 +230,7 @@ static int whole_with(struct dp_spend *s, const struct dp_charges *lost, struct 
 {
     struct dp_charges charges = {0};
     struct dp_answer answer = {.upper = (double)INFINITY};
-    int rc = dp_plan_charges(&s->plan, s->limit, &charges, err);
+    int rc = dp_plan_charges(s->plan, s->limit, &charges, err);
     for (size_t i = 0; rc == DP_OK && i < lost->count; i++)
         rc = dp_charges_add(&charges, &lost->charge[i].event, lost->charge[i].laps, err);
     if (rc == DP_OK)

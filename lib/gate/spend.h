@@ -26,16 +26,15 @@ struct dp_price {
  */
 struct dp_spend {
     double budget, delta;
-    bool held;              /* check laps against the plan only; dp-tune charges for them */
     bool adaptive;          /* by the filter */
     int prices, next_price; /* adaptive: the number of kept prices, and the place of the next */
     struct dp_price price[DP_SPEND_PRICES];
-    struct dp_plan plan;
-    int64_t *left;          /* remaining laps of each event of the plan; DP_PLAN_OPEN: unknown */
-    struct dp_meter *meter; /* counts charges, unless adaptive */
-    double whole;           /* epsilon of the whole run by the best accountant; infinite: not computed */
-    int64_t limit;          /* laps that the budget affords; DP_PLAN_OPEN: not known yet */
-    int points;             /* number of computed points: epsilon after some laps; the last is limit */
+    const struct dp_plan *plan; /* NULL if adaptive */
+    int64_t *left;              /* remaining laps of each event of the plan; DP_PLAN_OPEN: unknown */
+    struct dp_meter *meter;     /* counts charges, unless adaptive */
+    double whole;               /* epsilon of the whole run by the best accountant; infinite: not computed */
+    int64_t limit;              /* laps that the budget affords; DP_PLAN_OPEN: not known yet */
+    int points;                 /* number of computed points: epsilon after some laps; the last is limit */
     int64_t point[DP_SPEND_POINTS];
     double along[DP_SPEND_POINTS];
     struct dp_filter filter; /* adaptive */
@@ -43,38 +42,32 @@ struct dp_spend {
     double epsilon;          /* their cost */
 };
 
-/* spend takes the plan and owns it, also after a failure. For an adaptive run *plan is empty. */
-struct dp_spend_start {
-    double epsilon, delta;
-    bool held; /* without a budget: dp-tune has charged for the plan */
-    bool adaptive;
-    struct dp_plan *plan;
-};
-int dp_spend_open(struct dp_spend *spend, const struct dp_spend_start *start, struct dp_err *err);
+/* Opens a budget for the run with that plan, which stays the caller's and must not change. NULL: an adaptive run. */
+int dp_spend_open(struct dp_spend *spend, double epsilon, double delta, const struct dp_plan *plan, struct dp_err *err);
 void dp_spend_close(struct dp_spend *spend);
 
 /* The budget does not afford another lap; this is no failure. */
 enum { DP_SPENT = 1 };
 
-/* Charges one more lap. 0: the lap may be released, and spend->epsilon includes it. DP_SPENT: the budget does not afford it,
-   and nothing was charged. DP_E_UNSAFE: not the planned event; more noise than planned is allowed. */
+/* The next lap of a run. */
+struct dp_spend_next {
+    const struct dp_event *event; /* the event that is charged: of the plan, or, without a plan, `own` */
+    int64_t together;             /* laps of the event, from this one on, that come in one piece */
+    int64_t left;                 /* laps of the event that the run still has; DP_PLAN_OPEN: unknown */
+};
+
+/* own: the event of the next lap of an adaptive run. A plan must have a next lap. */
+struct dp_spend_next dp_spend_next(const struct dp_spend *spend, const struct dp_event *own);
+
+/* Charges the next lap, of the event of dp_spend_next. 0: the lap may be released, and spend->epsilon includes it. DP_SPENT: the
+   budget does not afford it, and nothing was charged. DP_E_UNSAFE: an adaptive run has an event without an accountant. */
 int dp_spend_lap(struct dp_spend *spend, const struct dp_event *event, struct dp_err *err);
-
-/* The event that is charged for the next lap: the event of the plan, or, without a plan, `event`. */
-struct dp_event dp_spend_charged(const struct dp_spend *spend, const struct dp_event *event);
-
-/* The announced event of the next lap of a run with a plan. */
-const struct dp_event *dp_spend_next(const struct dp_spend *spend);
 
 /* Continues a resumed run after `laps` charged laps. spent: of an adaptive run, at the order of its filter. */
 int dp_spend_resume(struct dp_spend *spend, int64_t laps, double spent, struct dp_err *err);
 
 /* Adds laps of a resumed run that were paid for after its checkpoint and may have been released. */
 int dp_spend_lost(struct dp_spend *spend, const struct dp_charges *lost, struct dp_err *err);
-
-/* For the event of the next lap: *together: how many laps of it come in one piece, with the next lap; *left: how many laps of
-   it the run still has. DP_PLAN_OPEN: unknown. */
-void dp_spend_ahead(const struct dp_spend *spend, int64_t *together, int64_t *left);
 
 /* The name of the accountant of the run in ledgers. */
 const char *dp_spend_accountant(const struct dp_spend *spend);

@@ -55,31 +55,30 @@ static int account_open(struct dp_stage *stage, struct dp_err *err)
 }
 
 /* The announced sampling; NULL if none was announced. */
-static const struct dp_record *announced_rows(const struct dp_announcement *a)
+static const struct dp_record *announced_rows(const struct dp_contract *c)
 {
-    for (int i = 0; i < a->hello->records; i++)
-        if (a->hello->record[i].sensitivity > 0)
-            return &a->hello->record[i];
+    for (int i = 0; i < c->hello->records; i++)
+        if (c->hello->record[i].sensitivity > 0)
+            return &c->hello->record[i];
     return NULL;
 }
 
-/* Tells dp-tune what the run will do, and opens its plan: every lap is checked against it. */
+/* Tells dp-tune what the run will do; every lap is held to that. */
 static int begin_trial(struct dp_stage *stage, struct dp_err *err)
 {
     struct state *s = stage->state;
-    const struct dp_record *rows = announced_rows(&s->payer.announcement);
-    struct dp_plan plan = {0};
+    struct dp_contract *contract = &s->payer.contract;
+    const struct dp_record *rows = announced_rows(contract);
     struct dp_trial_plan said = {.directory = s->payer.directory, .seeded = s->payer.seeded};
-    struct dp_spend_start start = {.held = true, .plan = &plan};
     if (s->payer.directory == NULL)
         return dp_fail(err, DP_E_RUN, "--trial: nothing says where the data set is");
-    int rc = dp_announcement_whole(&s->payer.announcement, &plan, err);
+    int rc = dp_contract_whole(contract, err);
     if (rc == DP_OK && rows == NULL)
         rc = dp_fail(err, DP_E_UNSAFE, "--trial: no accountant covers what was announced");
     if (rc == DP_OK) {
         said.rows = rows->rows;
         said.adjacency = (char *)dp_adjacency_names[rows->adjacency];
-        rc = dp_plan_charges(&plan, plan.laps, &said.charges, err);
+        rc = dp_plan_charges(&contract->plan, contract->plan.laps, &said.charges, err);
     }
     if (rc == DP_OK)
         rc = dp_trial_write(&s->trial, &said, err);
@@ -87,10 +86,7 @@ static int begin_trial(struct dp_stage *stage, struct dp_err *err)
         rc = dp_fail(err, DP_E_RUN, "dp-tune asked only for the plan");
     if (rc == DP_OK)
         rc = dp_trial_take(&s->trial, &said, err);
-    if (rc == DP_OK)
-        rc = dp_spend_open(&s->payer.spend, &start, err);
     dp_charges_free(&said.charges);
-    dp_plan_free(&plan);
     return rc;
 }
 
@@ -136,24 +132,11 @@ static int pass_non_private(struct dp_frame *frame, struct dp_out *out, struct d
     return out->frame(out, frame, err);
 }
 
-/* A lap of a trial has been paid for by dp-tune, if it is what was announced. */
-static int pay_trial(struct dp_stage *stage, const struct dp_frame *frame, struct dp_err *err)
-{
-    struct state *s = stage->state;
-    const struct dp_record *batch = dp_charge_batch(frame), *announced = announced_rows(&s->payer.announcement);
-    struct dp_event event;
-    int rc = dp_charge_event(frame->record, frame->records, &event, err);
-    if (rc == DP_OK && dp_record_differs(batch, announced, dp_record_alike(DP_ALIKE_RUN)) != DP_RECORD_MEMBER_COUNT)
-        rc = dp_fail(err, DP_E_UNSAFE, "lap %lld is of other rows, or under another adjacency, than were announced",
-                     (long long)frame->lap);
-    return rc == DP_OK ? dp_spend_lap(&s->payer.spend, &event, err) : rc;
-}
-
 /* An unpaid model must be the model of the lap before, of the same trial, or absent. A trial starts from nothing: what another
  * model has cost would have to be added to what dp-tune charges. */
 static int check_trial(const struct state *s, const struct dp_frame *frame, struct dp_err *err)
 {
-    const char *name = dp_frame_text(frame, DP_F_TRIAL, ""), *own = s->payer.last_lap > 0 ? s->trial.name : "";
+    const char *name = dp_frame_text(frame, DP_F_TRIAL, ""), *own = s->payer.contract.last > 0 ? s->trial.name : "";
     if (strcmp(name, own) != 0)
         return dp_fail(err, DP_E_UNSAFE,
                        "the model that lap %lld begins with is a trial of a selection, which nobody has paid for",
@@ -211,10 +194,10 @@ static int account_fire(struct dp_stage *stage, struct dp_frame *frame, struct d
         return pass_non_private(frame, out, err);
     int rc = check_lap(stage, frame, err);
     if (rc == DP_OK)
-        rc = o->trial != NULL ? pay_trial(stage, frame, err) : dp_paying_lap(stage, &s->payer, frame, out, err);
+        rc = o->trial != NULL ? DP_OK : dp_paying_lap(stage, &s->payer, frame, out, err); /* dp-tune has paid for a trial */
     if (rc != DP_OK)
         return rc;
-    dp_payer_passed(&s->payer, frame);
+    dp_contract_passed(&s->payer.contract, frame);
     rc = state_spent(stage, frame, err);
     frame->label = DP_LABEL_RELEASED;
     return rc != DP_OK ? rc : out->frame(out, frame, err);

@@ -120,7 +120,7 @@ static int site_account_fire(struct dp_stage *stage, struct dp_frame *frame, str
         rc = dp_paying_lap(stage, &s->payer, frame, out, err);
     if (rc != DP_OK)
         return rc;
-    dp_payer_passed(&s->payer, frame);
+    dp_contract_passed(&s->payer.contract, frame);
     for (int i = 0; i < frame->records; i++) {
         frame->record[i].gathered = 0;
         if (bounded)

@@ -146,12 +146,17 @@ static bool same_value(const struct dp_record *a, const struct dp_record *b, int
     }
 }
 
+/* Whether both have the member with the same value, or neither has it. one, other: the members that a and b have. */
+static bool same_member(const struct dp_record *a, const struct dp_record *b, unsigned one, unsigned other, int member)
+{
+    return !((one ^ other) >> member & 1) && (!(one >> member & 1) || same_value(a, b, member));
+}
+
 int dp_record_differs(const struct dp_record *a, const struct dp_record *b, unsigned set)
 {
-    unsigned has = dp_record_members(a), other = dp_record_members(b);
+    unsigned one = dp_record_members(a), other = dp_record_members(b);
     int m = 0;
-    while (m < DP_RECORD_MEMBER_COUNT &&
-           (!(set >> m & 1) || (!((has ^ other) >> m & 1) && (!(has >> m & 1) || same_value(a, b, m)))))
+    while (m < DP_RECORD_MEMBER_COUNT && (!(set >> m & 1) || same_member(a, b, one, other, m)))
         m++;
     return m;
 }
@@ -159,6 +164,31 @@ int dp_record_differs(const struct dp_record *a, const struct dp_record *b, unsi
 bool dp_record_same_member(const struct dp_record *a, const struct dp_record *b, int member)
 {
     return dp_record_differs(a, b, 1u << member) == DP_RECORD_MEMBER_COUNT;
+}
+
+static double real_of(const struct dp_record *record, int member)
+{
+    return *(const double *)((const char *)record + members[member].offset);
+}
+
+int dp_record_breaks(const struct dp_record *terms, const struct dp_record *record, unsigned loose)
+{
+    const unsigned free = 1u << DP_CHANGE_EACH_LAP | 1u << DP_CHANGE_HELLO | (loose & ~(1u << DP_CHANGE_UP));
+    unsigned one = dp_record_members(terms), other = dp_record_members(record);
+    int m = 0;
+    for (bool kept = true; kept && m < DP_RECORD_MEMBER_COUNT; m += kept) {
+        enum dp_record_change change = members[m].change;
+        if (free >> change & 1)
+            continue;
+        kept = same_member(terms, record, one, other, m);
+        if (change == DP_CHANGE_UP && (loose >> DP_CHANGE_UP & 1))
+            kept = real_of(record, m) >= real_of(terms, m);
+        if (change == DP_CHANGE_WITH_BOUND) {
+            double same = record->bound * (real_of(terms, m) / terms->bound);
+            kept = fabs(real_of(record, m) - same) <= 1e-12 * same;
+        }
+    }
+    return m;
 }
 
 /* Replaces an old name by today's, in the same storage. */

@@ -69,11 +69,11 @@ extern const char *const dp_meaning_names[DP_MEANS_COUNT];
 /* Where a member must be the same: in all records of the run, in all records of a lap, or only in the record of its field. */
 enum dp_record_alike { DP_ALIKE_RUN, DP_ALIKE_LAP, DP_ALIKE_FIELD };
 
-/* How a member of a field's record may change from one lap of a kind to the next, as the gate checks. */
+/* How a member of a field's record may change from one lap of a kind to the next, as the gate checks (dp_record_breaks). */
 enum dp_record_change {
     DP_CHANGE_NEVER,
     DP_CHANGE_PLANNED,    /* it is as announced; in an adaptive run, charged lap by lap, it may follow released values */
-    DP_CHANGE_UP,         /* the same; but it may exceed the announced schedule */
+    DP_CHANGE_UP,         /* the same; and it may exceed an announced schedule */
     DP_CHANGE_FOLLOWS,    /* the bound: known from the first lap on; if the run is adaptive it may follow released values */
     DP_CHANGE_WITH_BOUND, /* its ratio to the bound is the same as in the first lap */
     DP_CHANGE_EACH_LAP,   /* each lap has its own, which follows from the other members */
@@ -167,6 +167,14 @@ unsigned dp_record_changes(enum dp_record_change change);
 /* dp_record_differs(a, b, set): find the first member of a set that is not the same in both, by dp_record_same_member;
    DP_RECORD_MEMBER_COUNT if all are the same. All comparisons of two records use this and the sets above. */
 int dp_record_differs(const struct dp_record *a, const struct dp_record *b, unsigned set);
+
+/* dp_record_breaks(terms, record, loose): find the first member of a record that breaks the terms of a contract;
+   DP_RECORD_MEMBER_COUNT if the record keeps to all of them. loose: a set of columns, 1u << DP_CHANGE_…. By its column, a member
+     EACH_LAP, HELLO   may differ;
+     UP                must be the same, or, if its column is loose, at least as large;
+     WITH_BOUND        must have the same ratio to the bound, or, if its column is loose, may differ;
+     all others        must be the same, or, if their column is loose, may differ. */
+int dp_record_breaks(const struct dp_record *terms, const struct dp_record *record, unsigned loose);
 
 /* Sets a member to a value of its type; false when the text is not one of the member's names, or too long. */
 bool dp_record_set(struct dp_record *record, int member, const struct dp_record_value *value);

@@ -27,6 +27,11 @@ open("changed.frames", "wb").write(b"".join(map(msgpack.packb, frames)))
 END
 }
 
+# announced MEMBERS: noised.frames, where the records of all frames, the hello frame too, have these members
+announced() {
+    changed "stream:for r in frame.get('records', []): r.update($1)" && mv changed.frames noised.frames
+}
+
 @test "adjacency, number of rows and release are those of the first lap" {
     for how in "--mode full" "--rate 0.2 --mode shuffle" "--rate 0.2"; do
         noised "$how"
@@ -168,12 +173,12 @@ for r in frame['records']: del r['multiplier']"
 
 @test "noise in shares is charged where enough of them came, and of one number from lap to lap" {
     noised '--rate 0.2'
-    share='for r in frame["records"]: r.update(shares=4, colluding=1, gathered=4)
-'
-    changed "$share"
-    $GATE < changed.frames > shared.frames
-    # as noise of the multiplier of the shares without the known ones
     $GATE < noised.frames > whole.frames
+    announced 'shares=4, colluding=1, gathered=4'
+    # as noise of the multiplier of the shares without the known ones
+    $GATE < noised.frames > shared.frames
+    share='r = frame["records"][0]
+'
     for frames in whole shared; do dp-cat --kind lap $frames.frames | grep -o '"epsilon":[^,]*' > $frames; done
     cmp whole shared
     # the stated noise is the actual noise
@@ -203,10 +208,10 @@ for r in frame['records']: del r['multiplier']"
 
 @test "a gate that adds less noise than it has promised is refused, and so is one that promises otherwise later" {
     noised '--rate 0.2'
-    changed 'frame["records"][0]["promised"] = 2.0'
-    $GATE < changed.frames > out.frames
-    changed 'frame["records"][0]["promised"] = 1.5'
-    $GATE < changed.frames > out.frames
+    announced 'promised=1.5'
+    $GATE < noised.frames > out.frames
+    announced 'promised=2.0'
+    $GATE < noised.frames > out.frames
     changed 'frame["records"][0]["promised"] = 2.5'
     complains 5 "dp-account: a record has a noise multiplier of 2, promised was 2.5" $GATE --in changed.frames
     changed 'frame["records"][0]["promised"] = float("nan")'

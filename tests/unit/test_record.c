@@ -1,9 +1,10 @@
 /* A member of a record may change as its row of the table states (wire/record.h), wherever two records are compared. */
 #include "unit.h"
 
+#include <math.h>
+
 #include "changed.h"
 #include "gate/charge.h"
-#include "gate/hold.h"
 
 static void a_changed_member_is_found_and_no_other(void **state)
 {
@@ -38,41 +39,46 @@ static void every_member_says_how_it_may_change(void **state)
     assert_int_equal(dp_record_alike(DP_ALIKE_RUN), 1u << DP_RECORD_rows | 1u << DP_RECORD_adjacency);
 }
 
-/* Whether the gate accepts a second lap whose record has another value of the member than the first. */
-static int second_lap(int member, bool adaptive, struct dp_err *err)
-{
-    struct dp_hold hold = {0};
-    struct dp_frame *frame;
-    const struct dp_record first = record_with(member);
-    struct dp_record second = first;
-    change_member(&second, member);
-    assert_int_equal(dp_frame_new(&frame, NULL), 0);
-    dp_frame_reset(frame, DP_KIND_LAP);
-    frame->lap = 1;
-    assert_int_equal(dp_frame_add_record(frame, &first, NULL), 0);
-    assert_int_equal(dp_hold_lap(&hold, "", adaptive, frame, NULL), 0);
-    dp_frame_reset(frame, DP_KIND_LAP);
-    frame->lap = 2;
-    assert_int_equal(dp_frame_add_record(frame, &second, NULL), 0);
-    int rc = dp_hold_lap(&hold, "", adaptive, frame, err);
-    dp_frame_free(frame);
-    dp_hold_close(&hold);
-    return rc;
-}
-
-static void a_lap_keeps_what_its_kind_has(void **state)
+/* The terms of a contract are broken by a change of each member whose column is not loose. */
+static void a_lap_keeps_to_the_terms_of_each_column(void **state)
 {
     (void)state;
-    const unsigned planned = dp_record_changes(DP_CHANGE_PLANNED), never = dp_record_changes(DP_CHANGE_NEVER);
-    const unsigned bound = dp_record_changes(DP_CHANGE_FOLLOWS), with = dp_record_changes(DP_CHANGE_WITH_BOUND);
+    const unsigned never_kept = dp_record_changes(DP_CHANGE_EACH_LAP) | dp_record_changes(DP_CHANGE_HELLO);
     for (int m = 0; m < DP_RECORD_MEMBER_COUNT; m++)
-        for (int adaptive = 0; adaptive <= 1; adaptive++) {
-            unsigned kept = never | with | (adaptive ? bound : planned | bound); /* a changed bound keeps its sensitivity */
-            struct dp_err err = {0};
-            int rc = second_lap(m, adaptive, &err);
-            if (rc != (is_in(kept, m) ? DP_E_UNSAFE : DP_OK))
-                fail_msg("a change of '%s' in a lap: %d, '%s'", dp_record_key(m), rc, err.message);
+        for (unsigned loose = 0; loose < 1u << (DP_CHANGE_HELLO + 1); loose++) {
+            const struct dp_record terms = record_with(m);
+            struct dp_record lap = terms;
+            change_member(&lap, m);
+            int expected = is_in(never_kept, m) ? DP_RECORD_MEMBER_COUNT : m;
+            for (int column = 0; column <= DP_CHANGE_HELLO; column++)
+                if ((loose >> column & 1) && column != DP_CHANGE_UP && /* the change is a smaller number */
+                    is_in(dp_record_changes((enum dp_record_change)column), m))
+                    expected = DP_RECORD_MEMBER_COUNT;
+            if (m == DP_RECORD_bound && expected != m && !(loose >> DP_CHANGE_WITH_BOUND & 1))
+                expected = DP_RECORD_sensitivity; /* which keeps its ratio to the bound */
+            if (dp_record_breaks(&terms, &terms, loose) != DP_RECORD_MEMBER_COUNT)
+                fail_msg("the terms break themselves at '%s'", dp_record_key(m));
+            if (dp_record_breaks(&terms, &lap, loose) != expected)
+                fail_msg("a change of '%s' with %#x loose: %d, not %d", dp_record_key(m), loose,
+                         dp_record_breaks(&terms, &lap, loose), expected);
         }
+}
+
+static void a_scheduled_multiplier_may_be_larger_and_sensitivity_follows_the_bound(void **state)
+{
+    (void)state;
+    const struct dp_record terms = record_with(DP_RECORD_bound);
+    struct dp_record lap = terms;
+    lap.query.multiplier *= 2;
+    assert_int_equal(dp_record_breaks(&terms, &lap, 0), DP_RECORD_OWN_COUNT + DP_QUERY_multiplier);
+    assert_int_equal(dp_record_breaks(&terms, &lap, 1u << DP_CHANGE_UP), DP_RECORD_MEMBER_COUNT);
+    lap.query.multiplier = (double)NAN;
+    assert_int_equal(dp_record_breaks(&terms, &lap, 1u << DP_CHANGE_UP), DP_RECORD_OWN_COUNT + DP_QUERY_multiplier);
+    lap = terms;
+    lap.bound /= 3;
+    lap.sensitivity /= 3;
+    assert_int_equal(dp_record_breaks(&terms, &lap, 1u << DP_CHANGE_FOLLOWS), DP_RECORD_MEMBER_COUNT);
+    assert_int_equal(dp_record_breaks(&terms, &lap, 0), DP_RECORD_bound);
 }
 
 /* For a sum and its count. */
@@ -130,8 +136,11 @@ static void what_is_of_a_hello_frame_stays_there(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_changed_member_is_found_and_no_other), cmocka_unit_test(every_member_says_how_it_may_change),
-        cmocka_unit_test(a_lap_keeps_what_its_kind_has),          cmocka_unit_test(the_records_of_a_lap_are_of_one_batch),
+        cmocka_unit_test(a_changed_member_is_found_and_no_other),
+        cmocka_unit_test(every_member_says_how_it_may_change),
+        cmocka_unit_test(a_lap_keeps_to_the_terms_of_each_column),
+        cmocka_unit_test(a_scheduled_multiplier_may_be_larger_and_sensitivity_follows_the_bound),
+        cmocka_unit_test(the_records_of_a_lap_are_of_one_batch),
         cmocka_unit_test(what_is_of_a_hello_frame_stays_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,14 +33,14 @@ UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 UNITS := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/unit/%)
 
 .DEFAULT_GOAL := all
-.PHONY: all deps demo check check-asan fuzz mutants bench tables lint format install uninstall clean help
+.PHONY: all deps demo check check-asan fuzz mutants bench lint format install uninstall clean help
 help:
 	@printf '  make %-10s %s\n' '' 'build programs and libraries in build/' \
 		demo 'install what is missing, train on pictures and draw the result' check 'install what is missing and run all tests' \
 		quick 'tests of less than a minute' check-asan 'the tests with sanitizers' fuzz 'fuzz the decoders: TARGET, SECONDS' \
 		mutants 'break the code on purpose; takes hours' bench 'measure speed: FIGURE' install 'under PREFIX (/usr/local) in DESTDIR' \
 		uninstall 'what install wrote' deps 'the packages of Debian that all this needs' lint 'style, layers, pages' \
-		format 'clang-format' tables 'committed tables of numbers' clean 'remove build/'
+		format 'clang-format' clean 'remove build/'
 
 # One short line per step; V=1 shows the commands.
 ifndef V
@@ -71,6 +71,16 @@ $(BUILD)/obj/%.o: lib/%.c Makefile | packages
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
+
+# Multiple precision with correct rounding: the same numbers everywhere.
+GAUSSIAN_TABLE := $(BUILD)/gen/math/gaussian_table.inc
+$(GAUSSIAN_TABLE): bin/gaussian_table.c lib/math/gaussian.h | packages
+	$(call say,GEN,$@)
+	@mkdir -p $(@D)
+	$(CC) -std=c11 -D_GNU_SOURCE -Ilib $(PKG_CFLAGS) $< -o $(BUILD)/gen/gaussian_table $(PKG_LIBS) -lm
+	$(BUILD)/gen/gaussian_table > $@.part && mv $@.part $@
+$(BUILD)/obj/math/gaussian.o $(BUILD)/unit/test_gaussian: $(GAUSSIAN_TABLE)
+$(BUILD)/obj/math/gaussian.o $(BUILD)/unit/test_gaussian: ALL_CFLAGS += -I$(BUILD)/gen
 
 $(LIBRARY): $(LIB_OBJ)
 	$(call say,LD,$@)
@@ -243,12 +253,6 @@ $(BUILD)/bench/%: tests/bench/%.c tests/bench/bench.h $(NEEDED)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $< $(LDFLAGS) -o $@ $(LIBRARY) $(ALL_LIBS)
-
-# Committed tables of numbers, made anew.
-tables:
-	@mkdir -p $(BUILD)/gen
-	$(CC) $(ALL_CFLAGS) tests/vectors/gaussian_table.c -o $(BUILD)/gen/gaussian_table $(ALL_LIBS)
-	$(BUILD)/gen/gaussian_table > lib/math/gaussian_table.inc
 
 # --- installation --------------------------------------------------------------------------------------------------
 # STRIP=true leaves the symbols of the debugger in: for packages, whose tools take them out themselves.

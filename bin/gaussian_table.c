@@ -1,6 +1,6 @@
-/* Prints lib/math/gaussian_table.inc: for each row the coefficients, lowest first, of the polynomial of degree 7 that meets the
-   normal quantile x(V), erfc(x/√2) = V, at 8 Chebyshev nodes. `make tables` runs it. Nothing depends on its correctness:
-   tests/unit/test_gaussian.c proves the error bound for the numbers in the file. */
+/* Prints math/gaussian_table.inc, which lib/math/gaussian.c includes: for each row the coefficients, lowest first, of the
+   polynomial of degree 7 that meets the normal quantile x(V), erfc(x/√2) = V, at 8 Chebyshev nodes. The build runs it. Nothing
+   depends on its correctness: tests/unit/test_gaussian.c proves the error bound for the numbers that it printed. */
 #include <mpfr.h>
 #include <stdio.h>
 
@@ -49,7 +49,6 @@ int main(void)
         mpfr_cos(node[i], node[i], MPFR_RNDN);
         mpfr_div_si(node[i], node[i], 2 * DP_GAUSSIAN_PARTS, MPFR_RNDN);
     }
-    puts("/* Made by tests/vectors/gaussian_table.c. */");
     for (int row = 0; row < DP_GAUSSIAN_ROWS; row++) {
         for (int i = 0; i < N; i++) {
             mpfr_add_d(v, node[i], dp_gaussian_row_middle(row), MPFR_RNDN);

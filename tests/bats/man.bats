@@ -95,10 +95,10 @@ python_of() { in_mandoc ascii "$1" | sed -n '/^EXAMPLES/,/^SEE ALSO/p' | sed -n 
     assert_output --partial 'was edited'
 }
 
-# readme HEADING: its first block of shell
-readme() { sed -n "/^## $1/,/^## /p" "$ROOT/README.md" | sed -n '/^```sh/,/^```/p' | sed '/^```/d'; }
+# readme TEXT: the first block of shell after the line that begins with this text
+readme() { sed -n "/^$1/,/^## /p" "$ROOT/README.md" | sed -n '/^```sh/,/^```$/{/^```sh/d; /^```$/q; p}'; }
 
-# run_readme HEADING: runs that block in a copy of the tree that has what it names
+# run_readme TEXT: runs that block in a copy of the tree that has what it names
 run_readme() {
     mkdir -p copy/build && ln -s "$BUILD/bin" copy/build/bin && ln -s "$ROOT/pipelines" "$ROOT/examples" copy/
     readme "$1" > commands.sh
@@ -106,7 +106,7 @@ run_readme() {
 }
 
 @test "the README's tour, as printed" {
-    run_readme 'A tour'
+    run_readme '## A tour'
     cd copy/build/tour
     assert_equal "$(dp-info --get lap model)" 1000
     assert_equal "$(jq -r .status certificate.json)" done
@@ -115,7 +115,7 @@ run_readme() {
 }
 
 @test "the README's one command, as printed, and what it is said to give" {
-    run_readme 'One command'
+    run_readme '## One command'
     said=$(sed -n '/^## One command/,/^## /p' "$ROOT/README.md" | grep '^dpline fit: ')
     assert_equal "$(wc -l <<< "$said")" 3
     while read -r line; do grep -qxF -- "$line" out || fail "not this line: $line; but $(cat out)"; done <<< "$said"
@@ -123,4 +123,11 @@ run_readme() {
     accuracy=$(dp-eval --data people-test.dp --metrics accuracy --last --in people.model | tail -n 1 | cut -f 3)
     [ "$(awk "BEGIN { print ($accuracy > 0.8 && $accuracy < 0.84) }")" = 1 ] || fail "accuracy $accuracy"
     assert_equal "$(wc -l < predictions.csv)" 3001
+}
+
+@test "the README's own table, as printed" {
+    run_readme '\*\*Your own table'
+    grep -q 'epsilon does not cover what patients.json took from the rows' out || fail "$(cat out)"
+    assert_equal "$(head -n 1 copy/build/own/risk.csv)" patient_id,prediction
+    assert_equal "$(wc -l < copy/build/own/risk.csv)" 2001
 }

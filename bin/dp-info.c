@@ -8,17 +8,20 @@
 #include "base/cli.h"
 #include "base/json.h"
 #include "data/dataset.h"
+#include "info/coefficients.h"
 #include "info/model.h"
 
 struct options {
     const char *get;
-    bool json, verify;
+    bool json, verify, coefficients, tsv;
 };
 
 #define DP_OPTIONS struct options
 static const struct dp_option options[] = {
     DP_OPTION_TEXT('g', get, "FIELD", "print one field only, for scripts"),
     DP_OPTION_FLAG('j', json, "everything, as JSON"),
+    DP_OPTION_FLAG('c', coefficients, "linear model: its coefficients in the units of the table"),
+    DP_OPTION_FLAG(0, tsv, "--coefficients: as TSV"),
     DP_OPTION_FLAG(0, verify, "data set: read every value, check norms and the digest"),
     {.name = NULL},
 };
@@ -114,6 +117,18 @@ static int dataset(const char *path, const struct options *o, struct dp_err *err
     return rc;
 }
 
+/* Refuses options that exclude each other. */
+static int check(const struct options *o, bool model, struct dp_err *err)
+{
+    if (model && o->verify)
+        return dp_fail(err, DP_E_USAGE, "--verify is for data sets");
+    if (!model && o->coefficients)
+        return dp_fail(err, DP_E_USAGE, "--coefficients is for models");
+    if (o->tsv && (!o->coefficients || o->json))
+        return dp_fail(err, DP_E_USAGE, "--tsv is a form of --coefficients, as --json is");
+    return o->coefficients && o->get != NULL ? dp_fail(err, DP_E_USAGE, "--get prints one field, not --coefficients") : DP_OK;
+}
+
 int main(int argc, char **argv)
 {
     const struct dp_command command = {"dp-info", "PATH", "Print what a data set or a model is", options, NULL};
@@ -126,9 +141,11 @@ int main(int argc, char **argv)
     if (argc - operand != 1)
         rc = dp_fail(&err, DP_E_USAGE, "expected one data set or model");
     bool model = rc == DP_OK && (strcmp(argv[operand], "-") == 0 || (stat(argv[operand], &st) == 0 && !S_ISDIR(st.st_mode)));
-    if (model && o.verify)
-        rc = dp_fail(&err, DP_E_USAGE, "--verify is for data sets");
-    else if (model)
+    if (rc == DP_OK)
+        rc = check(&o, model, &err);
+    if (rc == DP_OK && model && o.coefficients)
+        rc = info_model_coefficients(argv[operand], o.json ? INFO_JSON : o.tsv ? INFO_TSV : INFO_TEXT, stdout, &err);
+    else if (rc == DP_OK && model)
         rc = info_model(argv[operand], o.json, o.get, stdout, &err);
     else if (rc == DP_OK)
         rc = dataset(argv[operand], &o, &err);

@@ -144,7 +144,7 @@ static void put_numeric(const struct export *e, size_t i, const double *weight)
     put_basis(e, i, weight != NULL ? weight + j + 1 : NULL);
 }
 
-/* What a column adds to a sum; NULL if its cell cannot be read. */
+/* The part of a column in a sum; NULL if its cell cannot be read. */
 static void put_column(const struct export *e, size_t i, const double *weight)
 {
     const struct dp_terms *t = e->terms;
@@ -353,7 +353,7 @@ static void put_prediction(const struct export *e)
     fputs(" END", e->out);
 }
 
-/* What the probabilities are proportional to; EXP of a large number is an error in some SQL. */
+/* Probabilities are proportional to it. EXP of a large number is an error in some SQL. */
 static void put_part(const struct export *e, size_t k)
 {
     if (e->terms->predictor.loss == DP_LOSS_SOFTMAX)

@@ -39,8 +39,8 @@ struct dp_terms {
     json_t *names;             /* owns the names of the terms */
 };
 
-/* Reads the last model of a stream. name: of the model, for messages. DP_E_RUN: it is a network, it does not say what its outputs
- * predict, or its schema does not fit its columns. Close it, after a failure, too. */
+/* Reads the last model of a stream. name: of the model, for messages. DP_E_RUN: it is a network, it does not say what its
+ * outputs predict, or its schema does not fit its columns. Close it, after a failure, too. */
 int dp_terms_open(struct dp_terms *terms, const struct dp_frame *frame, const char *name, struct dp_err *err);
 void dp_terms_close(struct dp_terms *terms);
 
@@ -50,8 +50,8 @@ void dp_terms_of_column(const struct dp_terms *terms, size_t column, size_t *fir
 /* Whether the column is read, in a table: it is numeric or categorical. */
 bool dp_terms_reads(const struct dp_terms *terms, size_t column);
 
-/* f for a cell: *value of term j. category: of the cell, −1 for an unknown one, −2 for a missing cell, whose fill is used. number:
- * the cell of a numeric column, NAN for a missing one. */
+/* f for a cell: value of term j. category: of the cell, −1 for an unknown one, −2 for a missing cell, whose fill is used.
+ * number: the cell of a numeric column, NAN for a missing one. */
 double dp_term_value(const struct dp_terms *terms, size_t j, double number, long category);
 enum { DP_CATEGORY_UNKNOWN = -1, DP_CATEGORY_MISSING = -2 };
 

@@ -1,0 +1,315 @@
+#include "coefficients.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/number.h"
+#include "model/method.h"
+#include "model/terms.h"
+#include "port/model.h"
+
+#define NORMAL_95 1.9599639845400545 /* Φ⁻¹(0.975) */
+
+#define NO_TERM SIZE_MAX
+
+/* A coefficient: factor × (weight of term plus − weight of term minus). */
+struct line {
+    const char *name;
+    size_t plus, minus;
+    double factor;
+    bool reference; /* the category that others of its column are compared with: 0 */
+};
+
+/* Of one output. */
+struct value {
+    double coefficient, error; /* error: NAN if it is not known */
+};
+
+struct table {
+    const struct dp_terms *terms;
+    const char *ratio; /* what exp(coefficient) is; NULL: nothing */
+    const char *why;   /* there are no intervals */
+    double noise;      /* standard deviation on a weight */
+    size_t lines;      /* the first one is the intercept */
+    struct line *line;
+    json_t *names;       /* owns names that no term has */
+    struct value *value; /* outputs × lines */
+};
+
+/* The noise on each weight of the model, independent and normal; NAN if it is not known, and *why says why. */
+static double noise_of(const struct dp_frame *frame, const char **why)
+{
+    const char *method = dp_frame_text(frame, DP_F_METHOD, "");
+    const struct dp_record *record = dp_frame_record(frame, DP_F_SUM);
+    double noise = dp_frame_real(frame, DP_F_NOISE_SCALE, (double)NAN);
+    *why = NULL;
+    if (dp_frame_bool(frame, DP_F_NON_PRIVATE))
+        *why = "the model has no noise, and nothing in it tells how it would vary with other people";
+    else if (strcmp(method, dp_method_erm.name) != 0)
+        *why =
+            "the noise of each lap reaches the coefficients by way of the rows, through the curvature of the loss and through "
+            "clipping, and these were not released";
+    else if (record == NULL || record->query.kind != DP_QUERY_GAUSSIAN || frame->records != 1)
+        *why = "the noise on the model is not normal noise on each coefficient";
+    else if (dp_frame_has(frame, DP_F_AVERAGE) || !(noise >= 0))
+        *why = "the model does not say which noise is on it";
+    return *why == NULL ? noise * dp_frame_real(frame, DP_F_SCALE, 1) : (double)NAN;
+}
+
+/* The functions of a column that add up to 1 at any cell: all categories, hats or bins. Their coefficients are compared with the
+ * first one, which is part of the intercept. */
+static bool adds_up(const struct dp_terms *m, size_t j)
+{
+    const struct dp_term *term = &m->term[j];
+    if (term->kind != DP_TERM_CATEGORY && term->kind != DP_TERM_BASIS)
+        return false;
+    const struct dp_column *c = &m->import.schema.column[term->column];
+    return term->kind == DP_TERM_CATEGORY ? !c->drop_first : c->basis.kind != DP_BASIS_COSINES;
+}
+
+/* The term that term j is compared with, or NO_TERM. */
+static size_t reference_of(const struct dp_terms *m, size_t j)
+{
+    const struct dp_term *term = &m->term[j];
+    size_t first, end;
+    if (term->kind > DP_TERM_MISSING)
+        return NO_TERM;
+    bool number = m->import.schema.column[term->column].type == DP_COLUMN_NUMERIC;
+    dp_terms_of_column(m, term->column, &first, &end);
+    if (term->kind == DP_TERM_NUMBER || (term->kind == DP_TERM_MISSING && number))
+        return NO_TERM;
+    return first + number < end && adds_up(m, first + number) ? first + number : NO_TERM;
+}
+
+/* Whether a category that is not in the schema is known: all features of the column are 0. Its coefficient is 0,
+ * compared with the reference. */
+static bool has_others(const struct dp_terms *m, size_t j)
+{
+    const struct dp_term *term = &m->term[j];
+    return term->kind == DP_TERM_CATEGORY && reference_of(m, j) == j && m->import.schema.column[term->column].unknown_zero;
+}
+
+static int list_lines(struct table *t, struct dp_err *err)
+{
+    const struct dp_terms *m = t->terms;
+    int rc = dp_alloc(&t->line, 2 * m->count + 1, sizeof *t->line, err);
+    t->names = json_array();
+    t->lines = 1;
+    for (size_t j = 0; rc == DP_OK && j < m->count; j++) {
+        const struct dp_term *term = &m->term[j];
+        size_t reference = reference_of(m, j);
+        if (term->kind == DP_TERM_BIAS)
+            continue;
+        t->line[t->lines++] =
+            (struct line){term->name, j, reference, term->kind == DP_TERM_NUMBER ? term->factor : 1, reference == j};
+        if (!has_others(m, j))
+            continue;
+        json_t *name = json_sprintf("%s=(another)", m->import.schema.column[term->column].name);
+        if (json_array_append_new(t->names, name) != 0)
+            return dp_fail(err, DP_E_RUN, "out of memory");
+        t->line[t->lines++] = (struct line){json_string_value(name), NO_TERM, j, 1, false};
+    }
+    if (rc == DP_OK)
+        t->line[0] = (struct line){"(intercept)", NO_TERM, NO_TERM, 1, false};
+    return rc;
+}
+
+/* The intercept: the score of a row of zeros and of the categories of reference. */
+static struct value intercept_of(const struct table *t, size_t k, double divisor)
+{
+    const struct dp_terms *m = t->terms;
+    double sum = m->constant[k], norm2 = m->predictor.form.intercept * m->predictor.form.intercept;
+    for (size_t j = 0; j < m->count; j++) {
+        const struct dp_term *term = &m->term[j];
+        double part = term->kind == DP_TERM_NUMBER ? -term->factor * term->shift
+                                                   : (double)(term->kind == DP_TERM_BIAS || reference_of(m, j) == j);
+        sum += part * m->weight[k * m->count + j];
+        norm2 += part / divisor * (part / divisor);
+    }
+    return (struct value){sum, t->noise * sqrt(norm2)};
+}
+
+static void fill_output(struct table *t, size_t k)
+{
+    const struct dp_terms *m = t->terms;
+    const double *weight = m->weight + k * m->count;
+    bool affine = m->classes == 0 && m->predictor.loss != DP_LOSS_POISSON;
+    double unit = affine ? m->predictor.label.scale : 1;
+    double divisor = m->table && m->norm == DP_NORM_BOUNDS ? m->import.writer.divisor : 1;
+    struct value *value = t->value + k * t->lines;
+    value[0] = intercept_of(t, k, divisor);
+    for (size_t i = 1; i < t->lines; i++) {
+        const struct line *l = &t->line[i];
+        double up = l->plus != NO_TERM ? weight[l->plus] : 0, down = l->minus != NO_TERM ? weight[l->minus] : 0;
+        double parts = l->reference ? 0 : (double)((l->plus != NO_TERM) + (l->minus != NO_TERM));
+        value[i] = (struct value){l->factor * (up - down), t->noise * l->factor / divisor * sqrt(parts)};
+    }
+    for (size_t i = 0; i < t->lines; i++)
+        value[i] = (struct value){unit * value[i].coefficient, fabs(unit) * value[i].error};
+    value[0].coefficient += affine ? m->predictor.label.offset : 0;
+}
+
+static int fill(struct table *t, const struct dp_frame *frame, struct dp_err *err)
+{
+    const struct dp_terms *m = t->terms;
+    t->ratio = m->predictor.loss == DP_LOSS_LOGISTIC  ? "odds ratio"
+               : m->predictor.loss == DP_LOSS_POISSON ? "rate ratio"
+                                                      : NULL;
+    t->noise = noise_of(frame, &t->why);
+    int rc = list_lines(t, err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&t->value, m->outputs * t->lines, sizeof *t->value, err);
+    for (size_t k = 0; rc == DP_OK && k < m->outputs; k++)
+        fill_output(t, k);
+    return rc;
+}
+
+static const char *output_name(const struct dp_terms *m, size_t k)
+{
+    return m->classes == 0 ? "" : m->class[m->outputs == 1 ? 1 : k];
+}
+
+static const char covers[] =
+    "the noise only: a 95 % interval covers the coefficient that this run would have without noise; how "
+    "the coefficients vary with other people is not known from what was released";
+
+static void print_text(const struct table *t, FILE *out)
+{
+    const struct dp_terms *m = t->terms;
+    for (size_t k = 0; k < m->outputs; k++) {
+        if (m->classes > 0)
+            fprintf(out, "%sclass %s\n", k > 0 ? "\n" : "", output_name(m, k));
+        fprintf(out, "%-28s %12s", m->table ? "per unit of the table" : "per unit of a stored column", "coefficient");
+        if (t->ratio != NULL)
+            fprintf(out, " %12s", t->ratio);
+        if (t->why == NULL)
+            fprintf(out, " %12s %27s", "noise s.e.", "95 % interval of the noise");
+        fputc('\n', out);
+        for (size_t i = 0; i < t->lines; i++) {
+            const struct value *v = &t->value[k * t->lines + i];
+            if (t->line[i].reference) {
+                fprintf(out, "%-28s %12s\n", t->line[i].name, "(reference)");
+                continue;
+            }
+            fprintf(out, "%-28s %12.5g", t->line[i].name, v->coefficient);
+            if (t->ratio != NULL && i > 0)
+                fprintf(out, " %12.5g", exp(v->coefficient));
+            else if (t->ratio != NULL)
+                fprintf(out, " %12s", "");
+            if (t->why == NULL)
+                fprintf(out, " %12.5g %13.5g %13.5g", v->error, v->coefficient - NORMAL_95 * v->error,
+                        v->coefficient + NORMAL_95 * v->error);
+            fputc('\n', out);
+        }
+    }
+    if (m->norm == DP_NORM_UNIT || m->norm == DP_NORM_CAP)
+        fputs("scaling: each row is divided by its norm, so a unit more also changes the weight of the other columns\n", out);
+    if (t->why != NULL)
+        fprintf(out, "no intervals: %s\n", t->why);
+    else
+        fprintf(out, "intervals: %s\n", covers);
+}
+
+static void print_number(double value, FILE *out)
+{
+    char text[40];
+    fprintf(out, "\t%s", isnan(value) ? "" : dp_number_print(value, text, sizeof text));
+}
+
+static double ratio_of(const struct table *t, size_t k, size_t i)
+{
+    return t->ratio != NULL && i > 0 ? exp(t->value[k * t->lines + i].coefficient) : (double)NAN;
+}
+
+/* The text, with blanks for what divides a table. */
+static void print_cell(const char *text, FILE *out)
+{
+    for (; *text != '\0'; text++)
+        fputc(strchr("\t\r\n", *text) != NULL ? ' ' : *text, out);
+}
+
+static void print_tsv(const struct table *t, FILE *out)
+{
+    fputs("class\tname\tcoefficient\tratio\tnoise_error\tlow\thigh\n", out);
+    for (size_t k = 0; k < t->terms->outputs; k++) {
+        for (size_t i = 0; i < t->lines; i++) {
+            const struct value *v = &t->value[k * t->lines + i];
+            print_cell(output_name(t->terms, k), out);
+            fputc('\t', out);
+            print_cell(t->line[i].name, out);
+            print_number(v->coefficient, out);
+            print_number(ratio_of(t, k, i), out);
+            print_number(v->error, out);
+            print_number(v->coefficient - NORMAL_95 * v->error, out);
+            print_number(v->coefficient + NORMAL_95 * v->error, out);
+            fputc('\n', out);
+        }
+    }
+}
+
+static json_t *line_json(const struct table *t, size_t k, size_t i)
+{
+    const struct value *v = &t->value[k * t->lines + i];
+    json_t *o = json_pack("{s:s, s:f}", "name", t->line[i].name, "coefficient", v->coefficient);
+    if (t->terms->classes > 0)
+        json_object_set_new(o, "class", json_string(output_name(t->terms, k)));
+    if (t->line[i].reference)
+        json_object_set_new(o, "reference", json_true());
+    if (isfinite(ratio_of(t, k, i)))
+        json_object_set_new(o, "ratio", json_real(ratio_of(t, k, i)));
+    if (t->why == NULL) {
+        json_object_set_new(o, "noise_error", json_real(v->error));
+        json_object_set_new(o, "low", json_real(v->coefficient - NORMAL_95 * v->error));
+        json_object_set_new(o, "high", json_real(v->coefficient + NORMAL_95 * v->error));
+    }
+    return o;
+}
+
+static int print_json(const struct table *t, FILE *out, struct dp_err *err)
+{
+    json_t *list = json_array();
+    for (size_t k = 0; k < t->terms->outputs; k++)
+        for (size_t i = 0; i < t->lines; i++)
+            json_array_append_new(list, line_json(t, k, i));
+    json_t *root = json_pack("{s:o, s:s}", "coefficients", list, t->why == NULL ? "intervals" : "no_intervals",
+                             t->why == NULL ? covers : t->why);
+    if (t->ratio != NULL)
+        json_object_set_new(root, "ratio", json_string(t->ratio));
+    json_object_set_new(root, "row_norm", json_string(dp_row_norms[t->terms->norm]));
+    int rc = dp_json_print(root, 1, out, err);
+    json_decref(root);
+    return rc;
+}
+
+int info_coefficients(const struct dp_frame *frame, const char *name, enum info_form form, FILE *out, struct dp_err *err)
+{
+    struct dp_terms terms = {0};
+    struct table t = {.terms = &terms};
+    int rc = dp_terms_open(&terms, frame, name, err);
+    if (rc == DP_OK)
+        rc = fill(&t, frame, err);
+    if (rc == DP_OK && form == INFO_JSON)
+        rc = print_json(&t, out, err);
+    else if (rc == DP_OK)
+        (form == INFO_TSV ? print_tsv : print_text)(&t, out);
+    free(t.line);
+    free(t.value);
+    json_decref(t.names);
+    dp_terms_close(&terms);
+    return rc;
+}
+
+int info_model_coefficients(const char *path, enum info_form form, FILE *out, struct dp_err *err)
+{
+    struct dp_frame *frame = NULL;
+    int rc = dp_frame_new(&frame, err);
+    if (rc == DP_OK)
+        rc = dp_model_read(frame, path, err);
+    if (rc == DP_OK)
+        rc = info_coefficients(frame, strcmp(path, "-") == 0 ? "the model" : path, form, out, err);
+    dp_frame_free(frame);
+    return rc;
+}

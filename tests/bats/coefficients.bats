@@ -1,0 +1,101 @@
+#!/usr/bin/env bats
+# Coefficients in the units of the table, and intervals where the law of the noise is known.
+load helper
+
+prepare() {
+    awk 'BEGIN { srand(7); print "age,smoker,ward,ill,cost"; for (i = 0; i < 600; i++) { a = int(18 + 70 * rand()); s = rand() < .3
+        printf "%d,%s,%s,%s,%.2f\n", a, s ? "yes" : "no", substr("AB", 1 + (rand() < .5), 1), (a / 88 + .4 * s + .5 * rand() > 1) ? "yes" : "no", a + 20 * s } }' > people.csv
+    local columns='{"name": "age", "type": "numeric", "bounds": [18, 88], "fill": 50, "indicator": true},
+        {"name": "smoker", "type": "categorical", "categories": ["no", "yes"], "unknown": "zero", "indicator": true},
+        {"name": "ward", "type": "categorical", "categories": ["A", "B"], "drop": "first"}'
+    for label in 'ill:"classes": ["no", "yes"]:cost' 'cost:"bounds": [0, 120]:ill'; do
+        echo "{\"header\": true, \"columns\": [$columns, {\"name\": \"${label##*:}\", \"type\": \"ignore\"}, {\"name\": \"${label%%:*}\", \"type\": \"label\",
+            $(cut -d: -f 2- <<< "${label%:*}")}]}" > "${label%%:*}.json"
+        dp-import csv -s "${label%%:*}.json" -q -o "${label%%:*}.dp" people.csv
+    done
+}
+
+output() { dpline outpert-gd --data "$1.dp" --epsilon 4 --lambda 0.01 --epochs 30 --seed 1 -q -o "$1.model"; }
+
+# score MODEL AGE SMOKER WARD: in the units of the label
+score() { printf 'age,smoker,ward\n%s,%s,%s\n' "${@:2}" | dp-predict -s -H "$1" - | cut -d, -f "${FIELD:-2}"; }
+
+@test "usage" {
+    complains 2 'dp-info: --coefficients is for models' dp-info --coefficients ill.dp
+    complains 2 'dp-info: --tsv is a form of --coefficients, as --json is' dp-info --tsv ill.dp
+    complains 2 'dp-info: --tsv is a form of --coefficients, as --json is' dp-info --tsv --json -c people.csv
+    complains 2 'dp-info: --get prints one field, not --coefficients' dp-info --get lap -c people.csv
+}
+
+@test "a coefficient is the difference of two scores" {
+    local name low high
+    for model in ill cost; do
+        output $model
+        dp-info --coefficients --tsv $model.model > table
+        while read -r name low high; do
+            assert_equal "$name $(awk -F '\t' -v n="${name//_/ }" '$2 == n { printf "%.4f", $3 }' table)" \
+                "$name $(awk -v a="$(FIELD=$([ $model = ill ] && echo 2 || echo 1) score $model.model ${low//,/ })" \
+                    -v b="$(FIELD=$([ $model = ill ] && echo 2 || echo 1) score $model.model ${high//,/ })" 'BEGIN { printf "%.4f", b - a }')"
+        done << 'LIST'
+age 40,no,A 41,no,A
+age_missing 50,no,A "",no,A
+smoker=yes 40,no,A 40,yes,A
+smoker=(another) 40,no,A 40,never,A
+smoker_missing 40,no,A 40,"",A
+ward=B 40,no,A 40,no,B
+LIST
+        # from the intercept: a person of age 18, of the first categories
+        awk -F '\t' '{ c[$2] = $3 } END { printf "%.4f\n", c["(intercept)"] + 18 * c["age"] }' table > at
+        assert_equal "$(cat at)" "$(printf %.4f "$(FIELD=$([ $model = ill ] && echo 2 || echo 1) score $model.model 18 no A)")"
+    done
+}
+
+@test "text, TSV and JSON say the same" {
+    output ill
+    dp-info --coefficients ill.model > text
+    assert_equal "$(head -n 1 text)" 'class yes'
+    grep -q '^per unit of the table  *coefficient  *odds ratio  *noise s.e.  *95 % interval of the noise$' text
+    grep -qE '^smoker=no +\(reference\)$' text
+    assert_equal "$(tail -n 1 text)" 'intervals: the noise only: a 95 % interval covers the coefficient that this run would have without noise; how the coefficients vary with other people is not known from what was released'
+    dp-info -c --tsv ill.model | awk -F '\t' '$2 == "age" { printf "%.5g %.5g %.5g %.5g %.5g\n", $3, $4, $5, $6, $7; exit !(log($4) - $3 < 1e-9 && $3 - log($4) < 1e-9) }' > tsv
+    assert_equal "$(awk '$1 == "age" && NF == 6 { print $2, $3, $4, $5, $6 }' text)" "$(cat tsv)"
+    assert_equal "$(dp-info -c --json ill.model | jq -r '.coefficients[] | select(.name == "age") | [.coefficient, .ratio, .noise_error, .low, .high] | @tsv' |
+        awk '{ printf "%.5g %.5g %.5g %.5g %.5g\n", $1, $2, $3, $4, $5 }')" "$(cat tsv)"
+    dp-info -c --json ill.model | jq -e '.intervals and (has("no_intervals") | not)' > /dev/null
+}
+
+@test "there is no interval where the law of the noise is not known" {
+    local rows='the noise of each lap reaches the coefficients by way of the rows, through the curvature of the loss and through clipping, and these were not released'
+    dpline fit ill.dp --epsilon 2 --seed 1 -q -o fit.model
+    dpline scd --data ill.dp --loss logistic --epochs 1 --seed 1 -q -o scd.model
+    dpline objpert --data ill.dp --lambda 0.01 --seed 1 -q -o objective.model
+    dpline outpert-gd --data ill.dp --noise gamma --lambda 0.01 --epochs 10 --seed 1 -q -o gamma.model
+    dpline erm --data ill.dp --seed 1 -q -o erm.model 2> /dev/null
+    for pair in "fit:$rows" "scd:$rows" 'objective:the noise on the model is not normal noise on each coefficient' \
+        'gamma:the noise on the model is not normal noise on each coefficient' \
+        'erm:the model has no noise, and nothing in it tells how it would vary with other people'; do
+        run dp-info --coefficients "${pair%%:*}.model"
+        assert_success
+        assert_line --index $((${#lines[@]} - 1)) "no intervals: ${pair#*:}"
+        refute_output --partial '95 %'
+        assert_equal "$(dp-info -c --tsv "${pair%%:*}.model" | cut -f 5- | tail -n +2 | tr -d '\t\n')" ''
+        assert_equal "$(dp-info -c --json "${pair%%:*}.model" | jq -r .no_intervals)" "${pair#*:}"
+    done
+}
+
+@test "a model without a schema, and one of rows of norm 1" {
+    small_data 400 3
+    dpline outpert-gd --data small.dp --lambda 0.1 --epochs 10 --seed 1 -q -o stored.model
+    run dp-info -c stored.model
+    assert_line --index 1 --partial 'per unit of a stored column'
+    assert_equal "$(awk '$1 == "x2" { print $2 }' <<< "$output")" "$(printf %.5g "$(dp-info --get model stored.model | sed -n 2p)")"
+    dp-import csv -s ill.json --row-norm unit -q -o unit.dp people.csv
+    output unit
+    run dp-info -c unit.model
+    assert_line 'scaling: each row is divided by its norm, so a unit more also changes the weight of the other columns'
+}
+
+@test "95 % intervals cover 93 to 97 % of what a run without noise gives" {
+    "$ROOT/tests/bats/coverage.py" 150 > covered
+    awk -F '\t' '$1 == "all" { found = 1; exit !($3 >= .93 && $3 <= .97) } END { if (!found) exit 1 }' covered || fail "$(cat covered)"
+}

@@ -10,6 +10,7 @@
 #include "base/cli.h"
 #include "base/number.h"
 #include "data/dataset.h"
+#include "data/row_length.h"
 #include "fit/fit.h"
 #include "fit/pipeline.h"
 #include "images/hog.h"
@@ -128,7 +129,8 @@ static int is_a_file(const char *path)
 }
 
 /* Prints the facts and the budget, as a comment. */
-static void print_facts(const struct dp_fit_facts *facts, const struct dp_fit *fit, const struct fit_options *o, bool by_rule)
+static void print_facts(const struct dp_fit_facts *facts, const struct dp_fit *fit, const struct fit_options *o, bool by_rule,
+                        enum dp_basis_kind basis)
 {
     printf("# %lld %s", (long long)facts->persons, dp_fit_unit(facts));
     if (facts->rows_per_person == 1)
@@ -143,6 +145,8 @@ static void print_facts(const struct dp_fit_facts *facts, const struct dp_fit *f
     printf(": %s; epsilon %s, delta %s", dp_loss_names[fit->loss], o->epsilon, o->delta);
     if (by_rule)
         printf(", the largest power of ten below 1 / %s^1.1", dp_fit_unit(facts));
+    if (basis > DP_BASIS_LINE)
+        printf(dp_fit_curves(fit) ? "; numbers have %s" : "; numbers have %s, and lines would do better", dp_bases[basis]);
     putchar('\n');
 }
 
@@ -229,7 +233,7 @@ static int fit(const struct dp_dataset *d, const char *path, const struct option
         return rc;
     if (!o->quiet)
         suggest_features(d, path);
-    print_facts(&facts, &chosen, &more, isnan(o->delta));
+    print_facts(&facts, &chosen, &more, isnan(o->delta), dp_row_norm_basis(d->row_norm));
     return fit_print(stdout, &chosen, &more, err);
 }
 

@@ -20,7 +20,7 @@ struct options {
     const char *output, *out, *test, *schema, *infer, *label, *classes, *delimiter, *population;
     double split;
     int64_t cols, seed, skip_bad, skip_lines, rows_per_person;
-    int storage, norm, scale, features;
+    int storage, norm, scale, features, basis;
     bool header, bias, no_bias, real_label, private_counts, quantise, force, quiet, allow_private_output;
     struct dp_security security;
     double patience;
@@ -59,6 +59,8 @@ static const struct dp_option options[] = {
     DP_OPTION_FLAG(0, quantise, "round values toward zero to 16 bits, in steps from the bounds of the columns"),
     DP_OPTION_CHOICE(0, features, "WHICH", "hog",
                      "idx: rows are public features of the images (histograms of gradients, whitened) instead of pixels"),
+    DP_OPTION_CHOICE(0, basis, "HOW", DP_BASIS_CHOICES,
+                     "csv, tsv: numbers with bounds become curves, where the schema does not say a basis"),
     DP_OPTION_FLAG(0, header, "--infer-schema: the first line names the columns"),
     DP_OPTION_TEXT(0, delimiter, "C", "csv: between fields, instead of the schema's or a comma"),
     DP_OPTION_INT(0, skip_lines, "N", DP_FROM_TO(0, 1e9), "csv, tsv: skip the first N lines", .fallback = "0"),
@@ -214,6 +216,8 @@ static int operands(struct dp_import *import, const struct options *o, int count
         return dp_fail(err, DP_E_USAGE, "--classes is for libsvm and idx: elsewhere the schema or the file lists them");
     if (o->rows_per_person != DP_OPT_ABSENT_INT && (!table || o->infer != NULL || o->out != NULL))
         return dp_fail(err, DP_E_USAGE, "--rows-per-person is for data sets that are made of csv or tsv");
+    if (o->basis >= 0 && (!table || o->infer != NULL))
+        return dp_fail(err, DP_E_USAGE, "--basis is for rows of csv and tsv");
     if (o->features >= 0 && format != DP_IMPORT_IDX)
         return dp_fail(err, DP_E_USAGE, "--features is for idx");
     if (o->features >= 0 && (o->norm >= 0 || o->no_bias || o->storage == 1))
@@ -254,6 +258,8 @@ static void summarise_rows(const struct dp_import *i)
     char number[32], shown[DP_TEXT_SHOWN];
     if (i->features_name[0] != '\0')
         fprintf(stderr, "dp-import: rows are the features %s of images, by a public map\n", i->features_name);
+    if (i->basis > DP_BASIS_LINE)
+        fprintf(stderr, "dp-import: numbers with bounds have %s, so that a model of them is a curve\n", dp_bases[i->basis]);
     fputs("dp-import: ", stderr);
     switch (i->writer.norm) {
     case DP_NORM_BOUNDS:
@@ -429,6 +435,7 @@ int main(int argc, char **argv)
         .output = o.out != NULL ? o.out : o.output,
         .test = o.test,
         .quantise = o.quantise,
+        .basis = (enum dp_basis_kind)(o.basis < 0 ? DP_BASIS_NONE : DP_BASIS_LINE + o.basis),
         .hog = o.features == 0,
         .threads = omp_get_max_threads(),
         .writer = {.storage = dp_storage_of(o.storage, o.quantise),

@@ -371,7 +371,7 @@ static int take_schema(const struct predict *p, const char *model, struct dp_imp
 {
     const char *norm = dp_frame_text(p->frame, DP_F_ROW_NORM, "");
     int rc = dp_schema_load(&import->schema, p->options->schema, err);
-    if (rc == DP_OK && !dp_row_norm_read(norm, &import->writer.norm, &import->bias, &import->quantise))
+    if (rc == DP_OK && !dp_row_norm_read(norm, &import->writer.norm, &import->bias, &import->basis, &import->quantise))
         rc = dp_fail(err, DP_E_RUN, "%s does not say how rows are scaled", model);
     json_decref(import->schema.private_preprocessing);
     import->schema.private_preprocessing = NULL;

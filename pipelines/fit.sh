@@ -10,6 +10,7 @@ option loss '' LOSS "(default logistic; squared for a regression, softmax for th
 option epsilon 1 E "privacy budget" number
 option delta '' D "(default: the largest power of ten below 1 / rows^1.1, or persons^1.1)" number
 option adjacency null-record HOW "null-record|replace-one: what one person can change"
+flag linear "TABLE: numbers are lines, as the schema says, and not curves"
 option threads '' N "(default: all cores, for small data sets one)"
 options_of_ledger
 options_of_run
@@ -32,11 +33,35 @@ import() {
         [ -n "$label" ] || fail "--label is required: the column of $data to predict"
         dp-import "$1" --infer-schema "$schema" --label "$label" ${quiet:+"$quiet"} "$data" || exit
     fi
-    words_of registry no-registry quiet
-    dp-import "$1" --schema "$schema" --split 0.8 -o "$stem.dp" --test "$stem-test.dp" "${words[@]}" "$data" || exit
-    data=$stem.dp own_schema=$schema
+    table=$data data=$stem.dp own_schema=$schema
+    import_as "$1" || exit
     [ "$(dp-info --get private_preprocessing "$data")" = '' ] ||
         say "epsilon does not cover what $schema took from the rows; put in what is known without them, and leave out inferred-schema"
+}
+# rows FORMAT [OPTION]: the rows of the table, divided
+rows() {
+    words_of registry no-registry quiet
+    dp-import "$1" --schema "$own_schema" --split 0.8 -o "$data" --test "${data%.dp}-test.dp" "${words[@]}" "${@:2}" "$table"
+}
+# import_as FORMAT: numbers are curves if the budget pays for them, which depends on rows, columns and epsilon
+import_as() {
+    local said run
+    if [ -n "$linear" ]; then
+        rows "$1"
+        return
+    fi
+    said=$(rows "$1" --basis cosines 2>&1) || { echo "$said" >&2 && return 1; }
+    if run=$(choose 2> /dev/null) && [[ ${run%%$'\n'*} != *', and lines would do better' ]]; then
+        [ -z "$said" ] || echo "$said" >&2
+    else
+        say "numbers are lines: the budget does not pay for curves"
+        rows "$1" --force
+    fi
+}
+# choose: the run for the data set
+choose() {
+    words_of loss epsilon delta adjacency threads ledger no-ledger registry no-registry partial exec seed model quiet
+    dp-fit "${words[@]}" -- "$data"
 }
 own_schema=''
 if [ -f "$data" ]; then
@@ -52,11 +77,10 @@ if [ -z "$model" ]; then
     model=${model##*/} model=${model%.dp}.model
     [ ! -e "$model" ] || [ -n "$print" ] || fail "$model is there already (-o $(quote "$model") writes a new one there)"
 fi
-words_of loss epsilon delta adjacency threads ledger no-ledger registry no-registry partial exec seed model quiet
-run=$(dp-fit "${words[@]}" -- "$data") || exit
+run=$(choose) || exit
 about=${run%%$'\n'*} run=${run#*$'\n'} # a comment, and the command
 say "${about#'# '}"
-delta=${about##* delta } delta=${delta%%,*}
+delta=${about##* delta } delta=${delta%%[,;]*}
 
 # held_out: the rows that were kept for tests, if one data set next to this one has them
 held_out() {

@@ -60,7 +60,7 @@ static void put_edges(const struct export *e, size_t i)
     const struct dp_basis *basis = &e->terms->import.schema.column[i].basis;
     char name[40];
     snprintf(name, sizeof name, "edges_%zu", i + 1);
-    if (basis->kind != DP_BASIS_NONE)
+    if (dp_basis_count(basis) > 0)
         put_numbers(e, name, basis->edge, basis->intervals + 1);
 }
 
@@ -90,7 +90,7 @@ static void put_column(const struct export *e, size_t i)
         put_limit(e, "shift", t->term[first].shift);
         put_limit(e, "factor", t->term[first].factor);
     }
-    if (numeric && c->basis.kind != DP_BASIS_NONE)
+    if (numeric && dp_basis_count(&c->basis) > 0)
         fprintf(e->out, ", .basis = %d, .intervals = %zu, .edges = edges_%zu", c->basis.kind, c->basis.intervals, i + 1);
     put_limit(e, "fill", c->fill == DP_FILL_VALUE ? c->fill_value : 0);
     fputs("},\n", e->out);
@@ -144,17 +144,17 @@ static const char code_of_comma[] =
     "}\n"
     "\n";
 
-static const char code_of_basis[] = "/* Functions of a number: hats (1), bins (2) or cosines (3). */\n"
+static const char code_of_basis[] = "/* Functions of a number: hats (2), bins (3) or cosines (4). */\n"
                                     "static void code_basis(const struct column *c, double value, double *x)\n"
                                     "{\n"
                                     "    int i = 0;\n"
                                     "    while (i + 1 < c->intervals && value >= c->edges[i + 1])\n"
                                     "        i++;\n"
                                     "    double part = (value - c->edges[i]) / (c->edges[i + 1] - c->edges[i]);\n"
-                                    "    if (c->basis == 1) {\n"
+                                    "    if (c->basis == 2) {\n"
                                     "        x[i] = 1 - part;\n"
                                     "        x[i + 1] = part;\n"
-                                    "    } else if (c->basis == 2) {\n"
+                                    "    } else if (c->basis == 3) {\n"
                                     "        x[i] = 1;\n"
                                     "    } else {\n"
                                     "        for (int k = 1; k <= COSINES; k++)\n"

@@ -111,7 +111,7 @@ static void put_interval(const struct export *e, size_t column, const struct dp_
 static void put_basis(const struct export *e, size_t column, const double *weight)
 {
     const struct dp_basis *basis = &e->terms->import.schema.column[column].basis;
-    if (basis->kind == DP_BASIS_NONE)
+    if (dp_basis_count(basis) == 0)
         return;
     fputs(" + CASE", e->out);
     for (size_t i = 0; i < basis->intervals; i++) {

@@ -12,7 +12,7 @@
 #define INTERVALS 8
 #define DECADES3 1000
 
-const char *const dp_bases[] = {NULL, "hats", "bins", "cosines"};
+const char *const dp_bases[] = {NULL, "line", "hats", "bins", "cosines"};
 
 void dp_basis_free(struct dp_basis *b)
 {
@@ -41,17 +41,32 @@ double dp_basis_spread(double low, double high, size_t i, size_t intervals)
 
 /* --- schemas ---------------------------------------------------------------------------------------------------------- */
 
-/* Edges from a number of intervals. Bounds so close that edges coincide are refused. */
-static int spread(struct dp_basis *b, size_t intervals, double low, double high, const char *path, const char *name,
-                  struct dp_err *err)
+enum dp_basis_kind dp_basis_of(const char *text)
+{
+    int kind = text == NULL ? DP_BASIS_NONE : DP_BASIS_COSINES;
+    while (kind > DP_BASIS_NONE && strcmp(text, dp_bases[kind]) != 0)
+        kind--;
+    return (enum dp_basis_kind)kind;
+}
+
+/* Edges from a number of intervals. False if the bounds are so close that edges coincide. */
+static bool spread(struct dp_basis *b, size_t intervals, double low, double high)
 {
     b->intervals = intervals;
     for (size_t i = 0; i <= intervals; i++) {
         b->edge[i] = dp_basis_spread(low, high, i, intervals);
         if (i > 0 && !(b->edge[i] > b->edge[i - 1]))
-            return dp_fail(err, DP_E_RUN, "%s: column '%s': the bounds are too close for %zu knots", path, name, intervals);
+            return false;
     }
-    return DP_OK;
+    return true;
+}
+
+int dp_basis_default(struct dp_basis *b, enum dp_basis_kind kind, double low, double high, struct dp_err *err)
+{
+    int rc = dp_alloc(&b->edge, INTERVALS + 1, sizeof *b->edge, err);
+    if (rc == DP_OK)
+        b->kind = spread(b, INTERVALS, low, high) ? kind : DP_BASIS_LINE;
+    return rc;
 }
 
 /* Edges from a list, to which the bounds are added. */
@@ -85,17 +100,16 @@ int dp_basis_read(struct dp_basis *b, const json_t *column, double low, double h
                   struct dp_err *err)
 {
     const json_t *basis = json_object_get(column, "basis"), *knots = json_object_get(column, "knots");
-    const char *text = json_string_value(basis);
     double intervals = knots == NULL ? INTERVALS : json_is_array(knots) ? (double)json_array_size(knots) : 0;
     if (json_is_integer(knots))
         intervals = json_number_value(knots);
     if (basis == NULL)
         return knots == NULL ? DP_OK : dp_fail(err, DP_E_RUN, "%s: column '%s': \"knots\" is for a \"basis\"", path, name);
-    for (int k = DP_BASIS_HATS; k <= DP_BASIS_COSINES; k++)
-        if (text != NULL && strcmp(text, dp_bases[k]) == 0)
-            b->kind = (enum dp_basis_kind)k;
+    b->kind = dp_basis_of(json_string_value(basis));
     if (b->kind == DP_BASIS_NONE)
-        return dp_fail(err, DP_E_RUN, "%s: column '%s': \"basis\" is hats, bins or cosines", path, name);
+        return dp_fail(err, DP_E_RUN, "%s: column '%s': \"basis\" is line, hats, bins or cosines", path, name);
+    if (b->kind == DP_BASIS_LINE)
+        return knots == NULL ? DP_OK : dp_fail(err, DP_E_RUN, "%s: column '%s': a line has no \"knots\"", path, name);
     if (!(low < high))
         return dp_fail(err, DP_E_RUN, "%s: column '%s': a \"basis\" needs \"bounds\"", path, name);
     if (!(intervals >= 1 && intervals <= DP_BASIS_MOST))
@@ -104,16 +118,21 @@ int dp_basis_read(struct dp_basis *b, const json_t *column, double low, double h
     int rc = dp_alloc(&b->edge, (size_t)intervals + 2, sizeof *b->edge, err);
     if (rc != DP_OK)
         return rc;
-    return json_is_array(knots) ? listed(b, knots, low, high, path, name, err)
-                                : spread(b, (size_t)intervals, low, high, path, name, err);
+    if (json_is_array(knots))
+        return listed(b, knots, low, high, path, name, err);
+    return spread(b, (size_t)intervals, low, high)
+               ? DP_OK
+               : dp_fail(err, DP_E_RUN, "%s: column '%s': the bounds are too close for %d knots", path, name, (int)intervals);
 }
 
 int dp_basis_put(const struct dp_basis *b, json_t *column)
 {
     if (b->kind == DP_BASIS_NONE)
         return 0;
-    json_t *knots = json_array();
     int bad = json_object_set_new(column, "basis", json_string(dp_bases[b->kind]));
+    if (b->kind == DP_BASIS_LINE)
+        return bad;
+    json_t *knots = json_array();
     for (size_t i = 0; i <= b->intervals; i++) {
         double e = b->edge[i];
         bool whole = fabs(e) < 0x1p53 && e == floor(e); /* as it is read back */
@@ -166,7 +185,7 @@ static void cosines(double u, double *x)
 
 void dp_basis_features(const struct dp_basis *b, double value, double *x)
 {
-    if (b->kind == DP_BASIS_NONE)
+    if (dp_basis_count(b) == 0)
         return;
     size_t i = interval_of(b, value);
     double part = (value - b->edge[i]) / (b->edge[i + 1] - b->edge[i]);

@@ -1,12 +1,13 @@
 /* Functions of one number, so that a linear model of them is a curve: the features of a numeric column in addition to the
  * number itself. They are a public map: edges e_0 < e_1 < … < e_m divide the bounds, e_0 the lower and e_m the upper one.
  *
+ *   line     no features
  *   hats     m + 1: hat i is 1 at e_i, falls linearly to 0 at e_(i−1) and e_(i+1), and is 0 beyond
  *   bins     m: bin i is 1 in [e_i, e_(i+1)), the last one also at e_m, else 0
  *   cosines  8: cos(π k u) / k, k = 1 … 8, where u is linear between edges and i / m at e_i
  *
- * Hats add up to 1 at any number, at most two are not 0, and the sum of their squares is largest, 1, at an edge. That of the
- * cosines is largest at the bounds, Σ 1 / k². */
+ * Hats add up to 1 at any number, at most two are not 0, and the sum of their squares is largest, 1, at an edge. The
+ * squares of cosines add up to Σ 1 / k² at the bounds, and to less elsewhere. */
 #ifndef DP_DATA_BASIS_H
 #define DP_DATA_BASIS_H
 
@@ -15,8 +16,9 @@
 
 #include "base/err.h"
 
-enum dp_basis_kind { DP_BASIS_NONE, DP_BASIS_HATS, DP_BASIS_BINS, DP_BASIS_COSINES };
-extern const char *const dp_bases[]; /* names in schemas, from hats on; the first is NULL */
+enum dp_basis_kind { DP_BASIS_NONE, DP_BASIS_LINE, DP_BASIS_HATS, DP_BASIS_BINS, DP_BASIS_COSINES };
+extern const char *const dp_bases[]; /* names in schemas, from line on; the first is NULL */
+#define DP_BASIS_CHOICES "line|hats|bins|cosines"
 
 #define DP_BASIS_COSINE_COUNT 8
 #define DP_BASIS_MOST 1000
@@ -30,10 +32,16 @@ struct dp_basis {
 
 /* Reads "basis" and "knots" of a column with these bounds: a number m, 8 by default, divides the bounds evenly, or evenly in
  * the logarithm where they span three decades (see dp_basis_spread); a list has the edges, with or without the bounds. path,
- * name: of the schema and of the column, for messages. *basis starts zeroed, and is freed by the caller, after a failure, too. */
+ * name: of the schema and of the column, for messages. *basis starts zeroed; the caller frees it, after a failure, too. */
 int dp_basis_read(struct dp_basis *basis, const json_t *column, double low, double high, const char *path, const char *name,
                   struct dp_err *err);
 void dp_basis_free(struct dp_basis *basis);
+
+/* The basis of a column that does not say any, with 8 intervals; a line if the bounds are too close for them. */
+int dp_basis_default(struct dp_basis *basis, enum dp_basis_kind kind, double low, double high, struct dp_err *err);
+
+/* The kind of that name, or DP_BASIS_NONE. text may be NULL. */
+enum dp_basis_kind dp_basis_of(const char *text);
 
 /* Adds "basis" and "knots" to a column, with all edges. Nonzero when memory is short. */
 int dp_basis_put(const struct dp_basis *basis, json_t *column);
@@ -52,7 +60,7 @@ void dp_basis_features(const struct dp_basis *basis, double value, double *x);
 double dp_basis_norm2(const struct dp_basis *basis);
 double dp_basis_norm2_of(const struct dp_basis *basis, double value);
 
-/* What feature k is about: " at 20", " from 20 to 30", " cosine 1". Returns the text. */
+/* The end of the name of feature k: " at 20", " from 20 to 30", " cosine 1". Returns the text. */
 const char *dp_basis_name(const struct dp_basis *basis, size_t k, char text[DP_BASIS_NAME]);
 
 #endif

@@ -92,6 +92,8 @@ int dp_carried_make(const struct dp_import *import, json_t **carried, struct dp_
            *root = json_pack("{s:b, s:s, s:b, s:b}", "header", s->header, "row_norm", dp_row_norms[import->writer.norm], "bias",
                              import->bias, "quantised", import->quantise);
     int bad = root == NULL;
+    if (import->basis != DP_BASIS_NONE)
+        bad |= json_object_set_new(root, "basis", json_string(dp_bases[import->basis]));
     for (size_t i = 0; i < s->columns; i++)
         bad |= put_column(columns, s, &s->column[i]);
     bad |= json_object_set_new(root, "columns", columns);
@@ -124,6 +126,7 @@ int dp_carried_take(struct dp_import *import, const char *text, const char *name
     if (rc != DP_OK)
         return rc;
     json_t *how = take(root, "row_norm"), *bias = take(root, "bias"), *quantised = take(root, "quantised");
+    json_t *basis = take(root, "basis");
     for (int k = 0; json_is_string(how) && k <= DP_NORM_BOUNDS; k++)
         if (strcmp(json_string_value(how), dp_row_norms[k]) == 0)
             norm = k;
@@ -132,11 +135,15 @@ int dp_carried_take(struct dp_import *import, const char *text, const char *name
     import->writer.norm = (enum dp_row_norm)norm;
     import->bias = json_is_true(bias);
     import->quantise = json_is_true(quantised);
+    import->basis = dp_basis_of(json_string_value(basis));
+    if (rc == DP_OK && basis != NULL && import->basis == DP_BASIS_NONE)
+        rc = dp_fail(err, DP_E_RUN, "%s: its schema has a basis that this version does not know", name);
     if (rc == DP_OK)
         rc = dp_schema_read(&import->schema, root, name, err);
     json_decref(how);
     json_decref(bias);
     json_decref(quantised);
+    json_decref(basis);
     json_decref(root);
     return rc;
 }

@@ -128,18 +128,21 @@ static int read_images(struct dp_dataset *d, const json_t *root, const char *pat
 /* Reads how rows were scaled, as a text for frames and messages: "divided by 1.41, bias". */
 static int read_row_norm(struct dp_dataset *d, const json_t *root, const char *path, struct dp_err *err)
 {
-    const json_t *norm = json_object_get(root, "row_norm");
+    const json_t *norm = json_object_get(root, "row_norm"), *basis = json_object_get(root, "basis");
     const char *name = "unknown";
     char text[MOST_FEATURES + 2 + DP_ROW_NORM_TEXT];
     size_t length = 0;
-    int which, rc = DP_OK;
-    if (norm != NULL && (rc = word_of(norm, dp_row_norms, 4, "row_norm", &which, path, err)) == DP_OK)
+    int which, curves = DP_BASIS_NONE, rc = DP_OK;
+    if (basis != NULL)
+        rc = word_of(basis, dp_bases + 1, DP_BASIS_COSINES, "basis", &curves, path, err);
+    curves += rc == DP_OK && basis != NULL;
+    if (rc == DP_OK && norm != NULL && (rc = word_of(norm, dp_row_norms, 4, "row_norm", &which, path, err)) == DP_OK)
         name = dp_row_norms[which];
     if (rc == DP_OK && d->features)
         length = (size_t)snprintf(text, sizeof text, "%s, ", json_string_value(json_object_get(root, "features")));
     if (rc == DP_OK)
         dp_row_norm_text(name, json_number_value(json_object_get(root, "row_divisor")),
-                         json_is_true(json_object_get(root, "bias")), d->quantised, text + length);
+                         json_is_true(json_object_get(root, "bias")), (enum dp_basis_kind)curves, d->quantised, text + length);
     return rc == DP_OK ? copy_text(text, &d->row_norm, err) : rc;
 }
 

@@ -96,7 +96,7 @@ static double column_bound(const struct dp_column *c)
         return 0;
     if (c->type == DP_COLUMN_CATEGORICAL || c->scaling != DP_SCALE_NONE)
         return 1;
-    bool more = c->indicator || c->basis.kind != DP_BASIS_NONE;
+    bool more = c->indicator || dp_basis_count(&c->basis) > 0;
     return c->bounded ? fmax(fmax(fabs(c->low), fabs(c->high)), more) : INFINITY;
 }
 
@@ -333,6 +333,8 @@ int dp_features_describe(const struct dp_features *l, const struct dp_import *im
     bad |= json_object_set_new(root, "bias", json_boolean(import->bias));
     bad |= json_object_set_new(root, "private_preprocessing",
                                s->private_preprocessing != NULL ? json_deep_copy(s->private_preprocessing) : json_array());
+    if (import->basis != DP_BASIS_NONE)
+        bad |= json_object_set_new(root, "basis", json_string(dp_bases[import->basis]));
     bad |= describe_images(import, root);
     json_decref(names);
     if (rc == DP_OK && bad != 0)
@@ -341,9 +343,26 @@ int dp_features_describe(const struct dp_features *l, const struct dp_import *im
     return rc;
 }
 
+/* Numbers with bounds that do not say a basis get the basis of the import, which has none if there are no such numbers. */
+static int default_bases(struct dp_import *import, struct dp_err *err)
+{
+    int rc = DP_OK;
+    bool taken = false;
+    for (size_t i = 0; rc == DP_OK && import->basis != DP_BASIS_NONE && i < import->schema.columns; i++) {
+        struct dp_column *c = &import->schema.column[i];
+        if (c->type == DP_COLUMN_NUMERIC && c->bounded && c->basis.kind == DP_BASIS_NONE)
+            rc = dp_basis_default(&c->basis, import->basis, c->low, c->high, err);
+        taken |= c->basis.kind == import->basis;
+    }
+    import->basis = taken ? import->basis : DP_BASIS_NONE;
+    return rc;
+}
+
 int dp_features_plan(struct dp_features *f, struct dp_import *import, struct dp_err *err)
 {
-    int rc = lay_out(import, f, err);
+    int rc = default_bases(import, err);
+    if (rc == DP_OK)
+        rc = lay_out(import, f, err);
     import->features = import->writer.cols = f->count;
     if (rc == DP_OK && f->count == 0)
         rc = dp_fail(err, DP_E_RUN, "no column is a feature");

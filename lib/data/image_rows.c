@@ -111,7 +111,7 @@ static int begin(struct stream *s, struct dp_err *err)
     int rc = make_map(&s->rows, &s->import, err);
     if (rc == DP_OK)
         rc = dp_alloc(&s->row, s->rows.map.columns, sizeof *s->row, err);
-    dp_row_norm_text(dp_row_norms[DP_NORM_UNIT], 0, true, false, unit);
+    dp_row_norm_text(dp_row_norms[DP_NORM_UNIT], 0, true, DP_BASIS_NONE, false, unit);
     snprintf(row_norm, sizeof row_norm, "%s, %s", s->rows.map.name, unit);
     const struct dp_row_facts facts = {.cols = s->rows.map.columns, .row_norm = row_norm};
     return rc == DP_OK ? s->to->begin(s->to->self, &facts, err) : rc;

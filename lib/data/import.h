@@ -28,6 +28,7 @@ struct dp_import {
     bool bias;                  /* add a column of ones */
     bool choose_norm;           /* rows are divided by one number if there is a public one, else scaled to norm 1 */
     bool quantise;              /* round values to 16 bits */
+    enum dp_basis_kind basis;   /* csv, tsv: of numeric columns with bounds whose schema does not say any */
     bool hog;                   /* idx: rows are the features of images (images/map.h) instead of their pixels */
     int threads;                /* hog: at least 1 */
     double split;               /* fraction of the rows, or persons, for output; NAN: all */

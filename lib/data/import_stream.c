@@ -101,7 +101,8 @@ static int begin(struct stream *s, struct dp_err *err)
         rc = dp_carried_make(import, &carried, err);
     if (rc == DP_OK && carried != NULL && (schema_text = dp_json_text(carried, JSON_COMPACT | JSON_SORT_KEYS)) == NULL)
         rc = dp_fail(err, DP_E_RUN, "out of memory");
-    dp_row_norm_text(dp_row_norms[import->writer.norm], import->writer.divisor, import->bias, import->quantise, row_norm);
+    dp_row_norm_text(dp_row_norms[import->writer.norm], import->writer.divisor, import->bias, import->basis, import->quantise,
+                     row_norm);
     const json_t *classes = json_object_get(json_object_get(description, "label"), "classes");
     if (rc == DP_OK) {
         text = dp_json_text(description, JSON_COMPACT | JSON_SORT_KEYS);

@@ -79,20 +79,34 @@ int dp_row_shorten(const struct dp_row_length *s, const double *x, size_t number
 
 static const char quantised_too[] = ", quantised";
 
-void dp_row_norm_text(const char *norm, double divisor, bool bias, bool quantised, char text[DP_ROW_NORM_TEXT])
+void dp_row_norm_text(const char *norm, double divisor, bool bias, enum dp_basis_kind basis, bool quantised,
+                      char text[DP_ROW_NORM_TEXT])
 {
     const char *more = bias ? ", bias" : "", *last = quantised ? quantised_too : "";
+    const char *comma = basis != DP_BASIS_NONE ? ", " : "", *curves = basis != DP_BASIS_NONE ? dp_bases[basis] : "";
     if (strcmp(norm, dp_row_norms[DP_NORM_BOUNDS]) == 0)
-        snprintf(text, DP_ROW_NORM_TEXT, "divided by %.9g%s%s", divisor, more, last);
+        snprintf(text, DP_ROW_NORM_TEXT, "divided by %.9g%s%s%s%s", divisor, more, comma, curves, last);
     else
-        snprintf(text, DP_ROW_NORM_TEXT, "%s%s%s", norm, more, last);
+        snprintf(text, DP_ROW_NORM_TEXT, "%s%s%s%s%s", norm, more, comma, curves, last);
 }
 
-bool dp_row_norm_read(const char *text, enum dp_row_norm *norm, bool *bias, bool *quantised)
+enum dp_basis_kind dp_row_norm_basis(const char *text)
+{
+    char word[20];
+    for (int k = DP_BASIS_LINE; k <= DP_BASIS_COSINES; k++) {
+        snprintf(word, sizeof word, ", %s", dp_bases[k]);
+        if (strstr(text, word) != NULL)
+            return (enum dp_basis_kind)k;
+    }
+    return DP_BASIS_NONE;
+}
+
+bool dp_row_norm_read(const char *text, enum dp_row_norm *norm, bool *bias, enum dp_basis_kind *basis, bool *quantised)
 {
     size_t length = strcspn(text, ",");
     *bias = strstr(text, ", bias") != NULL;
     *quantised = strstr(text, quantised_too) != NULL;
+    *basis = dp_row_norm_basis(text);
     *norm = DP_NORM_BOUNDS;
     if (strncmp(text, "divided by ", strlen("divided by ")) == 0)
         return true;

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "base/err.h"
+#include "data/basis.h"
 
 enum dp_row_norm {
     DP_NORM_UNIT,   /* scale every row to L2 norm 1 (just below it); zero rows stay */
@@ -28,13 +29,17 @@ struct dp_row_length {
    not finite, a row beyond the norm that was promised. */
 int dp_row_shorten(const struct dp_row_length *length, const double *x, size_t number, float *row, struct dp_err *err);
 
-/* The description of row scaling in models: "divided by 1.41, bias, quantised". norm: a name of dp_row_norms, or another text,
- * which is kept. */
+/* The description of row scaling in models: "divided by 1.41, bias, cosines, quantised". norm: a name of dp_row_norms, or
+ * another text, which is kept. */
 #define DP_ROW_NORM_TEXT 80
-void dp_row_norm_text(const char *norm, double divisor, bool bias, bool quantised, char text[DP_ROW_NORM_TEXT]);
+void dp_row_norm_text(const char *norm, double divisor, bool bias, enum dp_basis_kind basis, bool quantised,
+                      char text[DP_ROW_NORM_TEXT]);
 
 /* The inverse, without the divisor. False: not such a text. */
-bool dp_row_norm_read(const char *text, enum dp_row_norm *norm, bool *bias, bool *quantised);
+bool dp_row_norm_read(const char *text, enum dp_row_norm *norm, bool *bias, enum dp_basis_kind *basis, bool *quantised);
+
+/* The default basis of numbers that such a text names. */
+enum dp_basis_kind dp_row_norm_basis(const char *text);
 
 /* Whether two such texts mean the same row lengths. Quantised rows and others may be used with one model, so that difference is
  * ignored. */

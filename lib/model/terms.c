@@ -41,7 +41,8 @@ static int take_schema(struct dp_terms *t, const struct dp_frame *frame, const c
     if (rc == DP_OK)
         rc = dp_features_describe(&features, import, &description, err);
     if (rc == DP_OK)
-        dp_row_norm_text(dp_row_norms[import->writer.norm], import->writer.divisor, import->bias, import->quantise, row_norm);
+        dp_row_norm_text(dp_row_norms[import->writer.norm], import->writer.divisor, import->bias, import->basis,
+                         import->quantise, row_norm);
     const struct dp_row_facts facts = {.cols = features.count, .row_norm = row_norm};
     if (rc == DP_OK)
         rc = dp_predictor_open_for(&t->predictor, frame, &facts, "its schema", err);

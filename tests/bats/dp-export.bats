@@ -42,6 +42,9 @@ PYTHON
     sed 's/"bounds": \[18, 88\]/&, "basis": "hats", "knots": 4/; s/"bounds": \[15, 40\]/&, "basis": "cosines", "knots": [20, 30]/
         s/"bounds": \[-1, 1\]/&, "basis": "bins", "knots": 3/' kind.json > curve.json
     dp-import csv -s curve.json -q -o curve.dp people.csv
+    sed 's/"bounds": \[18, 88\]/&, "basis": "line"/' ill.json > line.json
+    dp-import csv -s line.json --basis cosines -q -o line.dp people.csv
+    train line logistic
     dp-import csv -s curve.json --row-norm unit -q -o bent.dp people.csv
     train curve softmax
     train bent softmax
@@ -63,7 +66,7 @@ agree() {
     local format=$1 model
     shift
     for model; do
-        dp-predict -s $(case $model in ill | kind | rest | unit | cap | curve | bent) echo -p ;; esac) "$model.model" new.csv > expected.csv 2> warnings
+        dp-predict -s $(case $model in ill | line | kind | rest | unit | cap | curve | bent) echo -p ;; esac) "$model.model" new.csv > expected.csv 2> warnings
         dp-export --to "$format" "$model.model" > "$model.$format"
         run "$ROOT/tests/bats/export.py" "$format" "$model.$format" new.csv expected.csv
         assert_success
@@ -85,7 +88,7 @@ agree() {
     dpline export --to json - < ill.model | cmp - <(dp-export --to json ill.model)
 }
 
-@test "json" { agree json ill kind rest cost visits unit cap curve bent; }
+@test "json" { agree json ill kind rest cost visits unit cap curve bent line; }
 
 @test "csv has coefficients in the units of the table" {
     agree csv ill kind rest cost visits
@@ -98,7 +101,7 @@ agree() {
 @test "sql, in sqlite3" {
     command -v sqlite3 > /dev/null || skip "needs sqlite3"
     [ "$(sqlite3 :memory: 'select exp(0.0)' 2> /dev/null)" = 1.0 ] || skip "needs an sqlite3 with mathematical functions"
-    agree sql ill kind rest cost visits unit cap curve bent
+    agree sql ill kind rest cost visits unit cap curve bent line
     # numbers may be numbers, and columns are copied
     dp-export --to sql --table 'my "people"' --keep 'id,bmi "now"' ill.model > kept.sql
     sqlite3 -csv :memory: '.import new.csv text' \
@@ -107,7 +110,7 @@ agree() {
     assert_equal "$(cut -d, -f 1-3 kept | sed 's/""//')" "$(dp-predict --keep 'id,bmi "now"' -H ill.model <(sed 2,11d new.csv))"
 }
 
-@test "c, by a compiler" { agree c ill kind rest cost visits unit cap curve bent; }
+@test "c, by a compiler" { agree c ill kind rest cost visits unit cap curve bent line; }
 
 @test "a decimal comma, in c; sql does not read it" {
     { echo 'age;ill'; awk 'BEGIN { for (i = 0; i < 300; i++) printf "%d,%d;%s\n", 1000 + i, i % 10, (i > 150 ? "yes" : "no") }'; } > comma.csv

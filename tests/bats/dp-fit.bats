@@ -101,7 +101,8 @@ hospital() {
     accuracy=$(dp-eval --last --metrics accuracy --data ward/patients-test.dp --in patients.model | tail -n 1 | cut -f 3)
     [ "$(bc -l <<< "$accuracy > 0.75")" = 1 ] || fail "$accuracy"
     # predictions of the table are predictions of its data set
-    dp-import csv --schema ward/patients.json -q -o all.dp ward/patients.csv
+    assert_line --partial ": logistic; epsilon 1, delta 1e-4, the largest power of ten below 1 / rows^1.1; numbers have cosines"
+    dp-import csv --schema ward/patients.json --basis cosines -q -o all.dp ward/patients.csv
     dp-predict patients.model all.dp | head -n 30 | tail -n +2 > rows
     tail -n +2 risk.csv | head -n 29 | cut -d , -f 2 | diff - rows
     complains 2 "dpline fit: ward/patients.dp is there already (dpline fit ward/patients.dp trains on it)" dpline fit ward/patients.csv --label ward
@@ -118,6 +119,45 @@ hospital() {
     assert_line "  dp-predict public.model NEW.csv > scores.csv"
     dp-predict public.model january.csv --keep patient_id 2> /dev/null > carried
     assert_equal "$(wc -l < carried)" 31
+}
+
+@test "fit: numbers are curves from a reach of 55 on, lines below it, and with --linear" {
+    { echo a,b,y; awk 'BEGIN { srand(1); for (i = 0; i < 2500; i++) { a = rand(); b = rand(); print a "," b "," (rand() < 4 * (a - .5)^2) } }'; } > t.csv
+    schema='{"header": true, "columns": [{"name": "a", "type": "numeric", "bounds": [0, 1]}, {"name": "b", "type": "numeric", "bounds": [0, 1]},
+        {"name": "y", "type": "label", "classes": ["0", "1"]}]}'
+    for epsilon in 0.2:lines 1:curves 1:--linear; do
+        mkdir "$epsilon" && cd "$epsilon" || return
+        cp ../t.csv . && echo "$schema" > t.json
+        option=${epsilon#*:}
+        run dpline fit t.csv --epsilon "${epsilon%:*}" --delta 1e-4 --seed 1 $([ "${option:0:1}" != - ] || echo "$option")
+        assert_success
+        cd ..
+        case $option in
+            curves)
+                assert_line "dpline fit: 2000 rows, 19 columns, 2 classes: logistic; epsilon 1, delta 1e-4; numbers have cosines"
+                assert_line "dpline fit: spent epsilon 1, delta 1e-4 (seeded: not private); one row is taken for one person"
+                assert_line --partial "19 columns, 2 classes; t-test.dp: 500 rows"
+                ;;
+            lines)
+                assert_line "dpline fit: numbers are lines: the budget does not pay for curves"
+                assert_line "dpline fit: 2000 rows, 3 columns, 2 classes: logistic; epsilon 0.2, delta 1e-4"
+                refute_line --partial "19 columns"
+                ;;
+            --linear)
+                assert_line "dpline fit: 2000 rows, 3 columns, 2 classes: logistic; epsilon 1, delta 1e-4"
+                refute_line --partial "numbers"
+                ;;
+        esac
+        dp-predict "$epsilon/t.model" "$epsilon/t-test.dp" > rows
+    done
+    area() { dp-eval --last --metrics auc --data "$1/t-test.dp" --in "$1/t.model" | tail -n 1 | cut -f 3; }
+    # a line has no way to say that both ends are likely
+    [ "$(bc -l <<< "$(area 1:curves) > 0.7 && $(area 1:--linear) < 0.6")" = 1 ] || fail "$(area 1:curves) $(area 1:--linear)"
+    dp-predict 1:curves/t.model t.csv > /dev/null
+    # a data set that has cosines already is told
+    dp-import csv --schema 1:curves/t.json --basis cosines -q -o t.dp t.csv
+    run dp-fit t.dp --epsilon 0.1
+    assert_line --partial "; numbers have cosines, and lines would do better"
 }
 
 @test "fit: a small table of numbers has a model that is better than the mean, or none" {

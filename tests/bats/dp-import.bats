@@ -255,9 +255,42 @@ dp-import: the population is t.csv"
     assert_failure 1
 }
 
+@test "dp-import --basis: numbers with bounds that do not say a basis, and the model knows" {
+    { echo a,b,c,d,e,y; for i in $(seq 60); do echo "$((i * 37 % 101)),$((i * i % 5)),$((i % 3)),1,u,$((i % 2))"; done; } > t.csv
+    columns='{"name": "a", "type": "numeric", "bounds": [0, 100]}, {"name": "b", "type": "numeric", "bounds": [0, 4], "basis": "line"},
+        {"name": "c", "type": "numeric", "bounds": [0, 2], "basis": "bins", "knots": 2}, {"name": "d", "type": "numeric", "bounds": [1, 1.0000000000000002]},
+        {"name": "e", "type": "categorical", "categories": ["u"]}, {"name": "y", "type": "label", "classes": ["0", "1"]}'
+    schema "$columns" '"header": true'
+    run dp-import csv --schema schema.json --basis hats -o t.dp t.csv
+    assert_line "dp-import: numbers with bounds have hats, so that a model of them is a curve"
+    assert_equal "$(dp-info --get columns t.dp)" \
+        '["a","a at 0","a at 12.5","a at 25","a at 37.5","a at 50","a at 62.5","a at 75","a at 87.5","a at 100","b","c","c from 0 to 1","c from 1 to 2","d","e=u","bias"]'
+    assert_regex "$(dp-info t.dp)" 'divided by [0-9.]*, bias, hats'
+    dpline scd --data t.dp --loss logistic --epochs 3 --seed 1 -q -o model
+    dp-predict -p model t.dp > rows
+    dp-predict -p model t.csv | diff rows -
+    # a schema that is not public is not carried, and the model says the basis
+    schema "$columns" '"header": true, "private_preprocessing": ["bounds"]'
+    dp-import csv --schema schema.json --basis hats -q -f -o t.dp t.csv
+    dpline scd --data t.dp --loss logistic --epochs 3 --seed 1 -q -o secret
+    dp-predict -p secret --schema schema.json t.csv | diff rows -
+    # bins are as many as cosines, and mean something else
+    dp-import csv --schema schema.json --basis bins --row-norm unit -q -f -o t.dp t.csv
+    dp-import csv --schema schema.json --basis cosines --row-norm unit -q -o u.dp t.csv
+    dpline scd --data t.dp --loss logistic --epochs 3 --seed 1 -q -o bins
+    complains 1 "dp-predict: the rows of the model have row norm 'unit, bias, bins', the rows of u.dp 'unit, bias, cosines'" dp-predict bins u.dp
+    # nothing has a basis
+    schema '{"name": "e", "type": "categorical", "categories": ["u"]}, {"name": "y", "type": "label", "classes": ["0", "1"]}' '"header": true'
+    dp-import csv --schema schema.json --basis hats -o v.dp t.csv 2> said
+    refute grep hats said v.dp/dataset.json
+    complains 2 "dp-import: --basis is for rows of csv and tsv" dp-import libsvm --basis hats -o w.dp t.csv
+    complains 2 "dp-import: --basis is for rows of csv and tsv" dp-import csv --infer-schema i.json --basis hats t.csv
+}
+
 @test "a basis that makes no sense" {
     printf '1,yes\n' > t.csv
-    for wrong in '"type": "numeric", "bounds": [0, 1], "basis": "waves"|"basis" is hats, bins or cosines' \
+    for wrong in '"type": "numeric", "bounds": [0, 1], "basis": "waves"|"basis" is line, hats, bins or cosines' \
+        '"type": "numeric", "bounds": [0, 1], "basis": "line", "knots": 3|a line has no "knots"' \
         '"type": "numeric", "bounds": [0, 1], "knots": 3|"knots" is for a "basis"' \
         '"type": "numeric", "scale": "none", "basis": "hats"|a "basis" needs "bounds"' \
         '"type": "categorical", "categories": ["u"], "basis": "bins"|a "basis" is for numeric columns' \

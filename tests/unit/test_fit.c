@@ -216,6 +216,15 @@ static void of_the_library(void **state)
     assert_int_equal(dpline_fit_choose(&facts, 0.001, 0, 0, NULL, &fit, &error), DPLINE_E_BUDGET);
 }
 
+/* Curves are from a reach of 55 on. */
+static void curves_need_a_reach(void **state)
+{
+    (void)state;
+    const struct dp_fit below = {.reach = 54.9}, at = {.reach = 55};
+    assert_false(dp_fit_curves(&below));
+    assert_true(dp_fit_curves(&at));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -228,6 +237,7 @@ int main(void)
         cmocka_unit_test(numbers_of_printed_runs),
         cmocka_unit_test(images_go_a_way_of_their_own),
         cmocka_unit_test(rows_of_a_person_share_a_step),
+        cmocka_unit_test(curves_need_a_reach),
         cmocka_unit_test(of_the_library),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

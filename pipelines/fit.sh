@@ -97,7 +97,7 @@ held_out() {
 
 # spent: the cost that a run states at its end
 spent() {
-    local cost line metrics=accuracy test words
+    local cost line metrics=accuracy,majority test words
     [ -z "$quiet" ] || return 0
     cost=$(dp-info --get epsilon "$model" 2> /dev/null) || return 0 # the budget did not pay for a lap
     say "spent epsilon $(calculate "$cost"), delta $delta${seed:+ (seeded: not private)}; $(whose)"

@@ -23,7 +23,7 @@ struct line {
     bool reference; /* the category that others of its column are compared with: 0 */
 };
 
-/* Of one output. */
+/* The value of a line for one output. */
 struct value {
     double coefficient, error; /* error: NAN if it is not known */
 };

@@ -31,6 +31,7 @@ enum metric {
     METRIC_CALIBRATION,
     METRIC_RMSE,
     METRIC_MAE,
+    METRIC_ROC,
     METRIC_COUNT
 };
 
@@ -56,15 +57,19 @@ static const struct {
     [METRIC_CALIBRATION] = {"calibration", NEEDS_CLASSES},
     [METRIC_RMSE] = {"rmse", NEEDS_REAL},
     [METRIC_MAE] = {"mae", NEEDS_REAL},
+    [METRIC_ROC] = {"roc", NEEDS_CLASSES},
 };
 #define METRIC_NAMES                                                                                                           \
-    "accuracy, auc, logloss, mse, r2, objective, confusion, majority, precision, recall, f1, brier, calibration, rmse, mae"
+    "accuracy, auc, logloss, mse, r2, objective, confusion, majority, precision, recall, f1, brier, calibration, rmse, mae, roc"
+
+enum { CORNERS = 100 }; /* of a ROC curve */
 
 enum format { FORMAT_TSV, FORMAT_JSON };
 
 struct options {
     const char *data, *metrics;
     int64_t every;
+    double threshold;
     bool last, private_data;
     int format;
 };
@@ -73,6 +78,8 @@ struct options {
 static const struct dp_option options[] = {
     DP_OPTION_TEXT('d', data, "DIR", "data set to evaluate on", .required = true),
     DP_OPTION_TEXT('m', metrics, "LIST", METRIC_NAMES " (default by the labels)"),
+    DP_OPTION_REAL('t', threshold, "P", DP_ABOVE_BELOW(0, 1),
+                   "two classes with probabilities: predict the second one from this probability on (0.5)"),
     DP_OPTION_INT('n', every, "LAPS", DP_FROM_TO(1, 1e15), "one line per LAPS laps, and one for the last", .fallback = "1"),
     DP_OPTION_FLAG('l', last, "only the last model of the stream"),
     DP_OPTION_CHOICE('f', format, "HOW", "tsv|json", "lines as", .fallback = "tsv"),
@@ -98,6 +105,7 @@ struct state {
     struct dp_predictor model;
     struct dp_affine data_label;
     double *scores;   /* rows × outputs */
+    double *decided;  /* --threshold: rows, 1 where class 1 is predicted, else −1; otherwise the scores */
     uint64_t *work;   /* for auc */
     uint64_t *counts; /* classes × classes, for metrics that count */
     double *chance;   /* 2 × rows and the outputs, for metrics of probabilities */
@@ -110,6 +118,8 @@ static void eval_close(struct dp_stage *stage)
     struct state *s = stage->state;
     dp_dataset_close(s->dataset);
     dp_predictor_close(&s->model);
+    if (s->decided != s->scores)
+        free(s->decided);
     free(s->scores);
     free(s->work);
     free(s->counts);
@@ -197,6 +207,17 @@ static bool has_any(const struct state *s, bool (*is)(enum metric metric))
     return false;
 }
 
+/* Checks that the model has a threshold, and the data set a ROC curve. */
+static int check_two_classes(const struct options *o, const struct state *s, struct dp_err *err)
+{
+    const struct dp_predictor *m = &s->model;
+    if (has_metric(s, METRIC_ROC) && s->dataset->classes != 2)
+        return dp_fail(err, DP_E_RUN, "roc: only two classes have one curve");
+    if (!isnan(o->threshold) && (s->dataset->classes != 2 || !m->known || !dp_metric_has_probability(m->loss)))
+        return dp_fail(err, DP_E_RUN, "--threshold: only models of two classes with probabilities have one");
+    return DP_OK;
+}
+
 /* Checks that the requested metrics exist for such a model. */
 static int check_metrics(struct state *s, const struct dp_frame *frame, struct dp_err *err)
 {
@@ -225,10 +246,15 @@ static int start(struct dp_stage *stage, const struct dp_frame *frame, struct dp
     if (rc == DP_OK)
         rc = check_metrics(s, frame, err);
     if (rc == DP_OK)
+        rc = check_two_classes(stage->options, s, err);
+    if (rc == DP_OK)
         rc = dp_alloc(&s->scores, d->rows * s->model.form.outputs + 1, sizeof *s->scores, err);
+    s->decided = s->scores;
+    if (rc == DP_OK && !isnan(((const struct options *)stage->options)->threshold))
+        rc = dp_alloc(&s->decided, d->rows + 1, sizeof *s->decided, err);
     if (rc == DP_OK && has_metric(s, METRIC_AUC))
         rc = dp_alloc(&s->work, DP_METRIC_AUC_WORK(d->rows) + 1, sizeof *s->work, err);
-    s->text_size = 2048;
+    s->text_size = 2048 + (has_metric(s, METRIC_ROC) ? (CORNERS + 2) * 60 : 0);
     if (has_metric(s, METRIC_CONFUSION))
         s->text_size += d->classes * (d->classes * 21 + 3);
     if (rc == DP_OK && has_any(s, counts_rows))
@@ -245,7 +271,7 @@ static int start(struct dp_stage *stage, const struct dp_frame *frame, struct dp
 static double measure_rate(const struct state *s, enum dp_metric_rate rate)
 {
     const struct dp_dataset *d = s->dataset;
-    dp_metric_confusion(s->scores, s->model.form.outputs, d->y, d->rows, d->classes, s->counts);
+    dp_metric_confusion(s->decided, s->model.form.outputs, d->y, d->rows, d->classes, s->counts);
     return dp_metric_rate(rate, s->counts, d->classes);
 }
 
@@ -272,7 +298,7 @@ static double measure(const struct state *s, enum metric metric)
     struct dp_affine label = {1, 0};
     switch (metric) {
     case METRIC_ACCURACY:
-        return dp_metric_accuracy(s->scores, outputs, d->y, d->rows);
+        return dp_metric_accuracy(s->decided, outputs, d->y, d->rows);
     case METRIC_AUC:
         return dp_metric_auc(s->scores, outputs, d->y, d->rows, s->work);
     case METRIC_LOG_LOSS:
@@ -305,6 +331,7 @@ static double measure(const struct state *s, enum metric metric)
     case METRIC_MAE:
         return dp_metric_mae(m->loss, s->scores, m->label, d->y, s->data_label, d->rows);
     case METRIC_CONFUSION:
+    case METRIC_ROC:
     case METRIC_COUNT:
         break;
     }
@@ -341,7 +368,7 @@ static void put_epsilon(struct state *s, double epsilon)
 static void put_confusion(struct state *s)
 {
     const struct dp_dataset *d = s->dataset;
-    dp_metric_confusion(s->scores, s->model.form.outputs, d->y, d->rows, d->classes, s->counts);
+    dp_metric_confusion(s->decided, s->model.form.outputs, d->y, d->rows, d->classes, s->counts);
     for (size_t i = 0; i < d->classes; i++) {
         put(s, i == 0 ? "[[" : ",[");
         for (size_t j = 0; j < d->classes; j++)
@@ -349,6 +376,36 @@ static void put_confusion(struct state *s)
         put(s, "]");
     }
     put(s, "]");
+}
+
+/* [[part of class 0, part of class 1], …] with a score of at least a threshold that falls. */
+static void put_roc(struct state *s)
+{
+    const struct dp_dataset *d = s->dataset;
+    struct dp_curve_point point[CORNERS + 2];
+    size_t count = 0;
+    if (dp_curve_roc(s->scores, d->y, d->rows, CORNERS, point, &count, NULL) != DP_OK)
+        count = 0; /* rows of one class have no curve */
+    put(s, "[");
+    for (size_t i = 0; i < count; i++) {
+        put(s, i > 0 ? ",[" : "[");
+        put_number(s, point[i].x, true);
+        put(s, ",");
+        put_number(s, point[i].y, true);
+        put(s, "]");
+    }
+    put(s, "]");
+}
+
+/* A metric that is no number, as JSON in both formats, or a number. */
+static void put_metric(struct state *s, enum metric metric, bool json)
+{
+    if (metric == METRIC_CONFUSION)
+        put_confusion(s);
+    else if (metric == METRIC_ROC)
+        put_roc(s);
+    else
+        put_number(s, measure(s, metric), json);
 }
 
 static void put_header(struct state *s, const struct options *o)
@@ -368,10 +425,7 @@ static void put_tsv(struct state *s, const struct options *o)
     put_epsilon(s, s->lap.epsilon);
     for (int i = 0; i < s->count; i++) {
         put(s, "\t");
-        if (s->metric[i] == METRIC_CONFUSION)
-            put_confusion(s);
-        else
-            put_number(s, measure(s, s->metric[i]), false);
+        put_metric(s, s->metric[i], false);
     }
     if (s->lap.as_published) {
         put(s, "\t");
@@ -388,10 +442,7 @@ static void put_json(struct state *s, const struct options *o)
     put_number(s, s->lap.delta, true);
     for (int i = 0; i < s->count; i++) {
         put(s, ",\"%s\":", metrics[s->metric[i]].name);
-        if (s->metric[i] == METRIC_CONFUSION)
-            put_confusion(s);
-        else
-            put_number(s, measure(s, s->metric[i]), true);
+        put_metric(s, s->metric[i], true);
     }
     put(s, ",\"rows\":%zu", s->dataset->rows);
     if (s->lap.as_published) {
@@ -407,6 +458,11 @@ static int evaluate(struct dp_stage *stage, struct dp_out *out, struct dp_err *e
     const struct options *o = stage->options;
     struct state *s = stage->state;
     dp_predictor_score(&s->model, s->dataset, 0, s->dataset->rows, s->scores);
+    for (size_t i = 0; s->decided != s->scores && i < s->dataset->rows; i++) {
+        double both[2];
+        dp_metric_probability(s->model.loss, s->scores + i, 1, both);
+        s->decided[i] = both[1] >= o->threshold ? 1 : -1;
+    }
     s->used = 0;
     if (o->format == FORMAT_JSON)
         put_json(s, o);

@@ -85,8 +85,8 @@ END
 
 @test "usage" {
     complains 2 "dp-eval: --data is required" dp-eval
-    complains 2 "dp-eval: --metrics: 'accurancy' is not one of accuracy, auc, logloss, mse, r2, objective, confusion, majority, precision, recall, f1, brier, calibration, rmse, mae" dp-eval --data test.dp --metrics accurancy
-    complains 2 "dp-eval: --metrics: '' is not one of accuracy, auc, logloss, mse, r2, objective, confusion, majority, precision, recall, f1, brier, calibration, rmse, mae" dp-eval --data test.dp --metrics auc,
+    complains 2 "dp-eval: --metrics: 'accurancy' is not one of accuracy, auc, logloss, mse, r2, objective, confusion, majority, precision, recall, f1, brier, calibration, rmse, mae, roc" dp-eval --data test.dp --metrics accurancy
+    complains 2 "dp-eval: --metrics: '' is not one of accuracy, auc, logloss, mse, r2, objective, confusion, majority, precision, recall, f1, brier, calibration, rmse, mae, roc" dp-eval --data test.dp --metrics auc,
     complains 2 "dp-eval: --metrics: 'auc' is there twice" dp-eval --data test.dp --metrics auc,auc
     complains 2 "dp-eval: --metrics: mse is for labels that are numbers, those of this data set are classes" dp-eval --data test.dp --metrics mse
     complains 2 "dp-eval: --last and --every do not go together" dp-eval --data test.dp --last --every 2
@@ -353,4 +353,42 @@ x = numpy.load('ones.dp/X.npy'); x[:] = 0; numpy.save('ones.dp/X.npy', x)" # sco
     run bash -c 'scd.sh --data train.dp --loss hinge --lambda 1e-3 --epsilon 1 --delta 1e-5 --epochs 1 --batch 30 --clip 0.1 -q | dp-eval --data test.dp --metrics accuracy'
     assert_success
     [ "${#lines[@]}" -eq 11 ]
+}
+
+@test "a threshold decides as dp-predict does" {
+    train model train.dp logistic
+    /usr/bin/python3 -c 'import numpy as np; print(*("c%d" % c for c in np.load("test.dp/y.npy")), sep="\n")' > truth
+    for t in .2 .5 .8; do
+        dp-predict -H -t $t model test.dp | paste - truth > pairs
+        dp-eval --data test.dp -t $t --metrics accuracy,precision,recall,confusion,auc -l -i model > out
+        assert_equal "$(tail -n 1 out | cut -f 3-5 | awk '{ printf "%.6f %.6f %.6f", $1, $2, $3 }')" \
+            "$(awk '{ n[$1 $2]++ } END { printf "%.6f %.6f %.6f", (n["c0c0"] + n["c1c1"]) / NR, n["c1c1"] / (n["c1c1"] + n["c1c0"]), n["c1c1"] / (n["c1c1"] + n["c0c1"]) }' pairs)"
+        assert_equal "$(tail -n 1 out | cut -f 6)" "$(awk '{ n[$1 $2]++ } END { printf "[[%d,%d],[%d,%d]]", n["c0c0"], n["c1c0"], n["c0c1"], n["c1c1"] }' pairs)"
+        assert_equal "$(tail -n 1 out | cut -f 7)" "$(dp-eval --data test.dp --metrics auc -l -i model | tail -n 1 | cut -f 3)"
+    done
+    train hinge train.dp hinge
+    complains 1 "dp-eval: --threshold: only models of two classes with probabilities have one" dp-eval --data test.dp -t .3 -l -i hinge
+}
+
+@test "points of the ROC curve" {
+    train model train.dp logistic
+    dp-eval --data test.dp --metrics roc,auc -f json -l -i model > out.json
+    dp-predict -H -s model test.dp | cut -d, -f 2 > scores
+    /usr/bin/python3 - << 'END'
+import json
+import numpy as np
+
+got = json.load(open("out.json"))
+roc, y = np.array(got["roc"]), np.load("test.dp/y.npy")
+u = np.loadtxt("scores")
+assert list(roc[0]) == [0, 0] and list(roc[-1]) == [1, 1] and (np.diff(roc, axis=0) >= 0).all()
+every = {((u[y == 0] >= t).mean(), (u[y == 1] >= t).mean()) for t in u} | {(0, 0)}
+assert all(min(abs(x - a) + abs(z - b) for a, b in every) < 1e-12 for x, z in roc)
+area = sum((b[0] - a[0]) * (a[1] + b[1]) / 2 for a, b in zip(roc, roc[1:]))
+assert abs(area - got["auc"]) < .02, (area, got["auc"])
+END
+    assert_equal "$(dp-eval --data test.dp --metrics roc -l -i model | tail -n 1 | cut -f 3)" "$(jq -c .roc out.json)"
+    dp-synth classification --rows 100 --cols 6 --classes 3 --seed 7 -o three.dp -q
+    train three three.dp hinge
+    complains 1 "dp-eval: roc: only two classes have one curve" dp-eval --data three.dp --private-data --metrics roc -l -i three
 }

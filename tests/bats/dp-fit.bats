@@ -214,7 +214,7 @@ above() { /usr/bin/python3 -c "import sys; sys.exit(not float(sys.argv[1]) >= fl
     assert_line "dpline fit: spent epsilon 1, delta 1e-4; one row is taken for one person"
     assert_line --regexp '^dpline fit: by all runs in small\.dp/ledger: epsilon [0-9.]* at delta 0.0001 of a budget of 3, by 1 run and [0-9]* laps; epsilon (0\.99999[0-9]*|1) at delta 0.0001 is what they state by themselves, added up$'
     assert_line "dpline fit: the model is in small.model; next:"
-    assert_line "  dp-eval --data kept.dp --metrics accuracy --last --in small.model"
+    assert_line "  dp-eval --data kept.dp --metrics accuracy,majority --last --in small.model"
     assert_line "  dp-predict small.model kept.dp > predictions.csv"
     above "$(dp-info --get epsilon small.model)" 0.99999
     above 1 "$(dp-info --get epsilon small.model)"

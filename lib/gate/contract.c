@@ -278,6 +278,17 @@ static int check_kind(struct dp_contract *c, const struct dp_frame *lap, struct 
     return DP_OK;
 }
 
+/* The text of the pipeline does not determine its mechanism, so a resumed run must also have the plan that it had. */
+static int make_plan(struct dp_contract *c, const struct dp_frame *lap, struct dp_err *err)
+{
+    unsigned char plan[DP_PLAN_DIGEST];
+    int rc = dp_contract_plan(c, lap, err);
+    if (rc != DP_OK || !c->resumed)
+        return rc;
+    dp_plan_digest(&c->plan, plan);
+    return memcmp(plan, c->planned, sizeof plan) == 0 ? DP_OK : other_mechanism(c, lap, err);
+}
+
 int dp_contract_lap(struct dp_contract *c, const struct dp_frame *lap, struct dp_err *err)
 {
     struct terms terms;
@@ -291,7 +302,7 @@ int dp_contract_lap(struct dp_contract *c, const struct dp_frame *lap, struct dp
     if (rc == DP_OK)
         rc = check_number(c, lap, err);
     if (rc == DP_OK && !c->adaptive && c->plan.laps == 0)
-        rc = dp_contract_plan(c, lap, err);
+        rc = make_plan(c, lap, err);
     if (rc == DP_OK)
         rc = check_kind(c, lap, err);
     if (rc == DP_OK && !same)
@@ -319,24 +330,32 @@ int dp_contract_save(struct dp_contract *c, struct dp_state *state, struct dp_er
     dp_state_put_bytes(state, "first", c->bytes.data, c->bytes.size);
     dp_state_put_int(state, "lap", c->last);
     dp_state_put_bytes(state, "turn", c->turn, sizeof c->turn);
+    dp_plan_digest(&c->plan, c->planned);
+    dp_state_put_bytes(state, "plan", c->planned, sizeof c->planned);
     return rc;
 }
 
 int dp_contract_restore(struct dp_contract *c, const struct dp_state *state, struct dp_err *err)
 {
-    const void *bytes, *turn;
-    size_t size, of_turn;
+    const void *first, *turn, *plan;
+    size_t of_first, of_turn, of_plan;
     c->resumed = true;
     int rc = dp_state_get_int(state, "lap", 1, INT64_MAX, &c->last, err);
     if (rc == DP_OK)
         rc = dp_state_get_bytes(state, "turn", &turn, &of_turn, err);
+    if (rc == DP_OK)
+        rc = dp_state_get_bytes(state, "plan", &plan, &of_plan, err);
+    if (rc == DP_OK)
+        rc = dp_state_get_bytes(state, "first", &first, &of_first, err);
     if (rc == DP_OK && of_turn != sizeof c->turn)
         rc = dp_fail(err, DP_E_RUN, "'turn' of the checkpoint does not have a number for each kind of lap");
-    if (rc == DP_OK)
-        memcpy(c->turn, turn, of_turn);
-    if (rc == DP_OK)
-        rc = dp_state_get_bytes(state, "first", &bytes, &size, err);
+    if (rc == DP_OK && of_plan != sizeof c->planned)
+        rc = dp_fail(err, DP_E_RUN, "'plan' of the checkpoint is no digest");
     if (rc == DP_OK)
         rc = dp_frame_new(&c->first, err);
-    return rc == DP_OK ? dp_wire_read(c->first, bytes, size, err) : rc;
+    if (rc != DP_OK)
+        return rc;
+    memcpy(c->turn, turn, of_turn);
+    memcpy(c->planned, plan, of_plan);
+    return dp_wire_read(c->first, first, of_first, err);
 }

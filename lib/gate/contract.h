@@ -22,12 +22,13 @@ struct dp_contract {
     struct dp_plan plan; /* the event of each lap; empty before the first lap and in an adaptive run */
     bool scheduled;      /* noise follows a schedule */
     /* From the laps. */
-    struct dp_frame *first;           /* the first lap of each kind: its records, `on` that kind, and DP_FIXED fields */
-    int64_t last;                     /* the last lap that was released; 0: none */
-    int64_t turn[DP_LAPS_MOST_KINDS]; /* released or missed laps of each kind */
-    int kind;                         /* of the current lap */
-    bool resumed;                     /* no lap since the run was resumed */
-    msgpack_sbuffer bytes;            /* `first` in the last checkpoint */
+    struct dp_frame *first;                /* the first lap of each kind: its records, `on` that kind, and DP_FIXED fields */
+    int64_t last;                          /* the last lap that was released; 0: none */
+    int64_t turn[DP_LAPS_MOST_KINDS];      /* released or missed laps of each kind */
+    int kind;                              /* of the current lap */
+    bool resumed;                          /* no lap since the run was resumed */
+    unsigned char planned[DP_PLAN_DIGEST]; /* resumed: the plan before the checkpoint */
+    msgpack_sbuffer bytes;                 /* `first` in the last checkpoint */
 };
 
 /* Reads the hello frame. The caller starts *contract zeroed and frees it. DP_E_UNSAFE: an invalid plan, another number of laps
@@ -64,7 +65,7 @@ int dp_contract_terms(const struct dp_frame *from, const char *kind, struct dp_r
 /* The same of the hello frame; 0 if its records do not determine the cost of a lap. Bounds may be missing. */
 int dp_contract_announced(const struct dp_contract *contract, const char *kind, struct dp_record terms[DP_MAX_RECORDS]);
 
-/* The contract in a checkpoint, without its plan. */
+/* The contract in a checkpoint, with a digest of its plan. */
 int dp_contract_save(struct dp_contract *contract, struct dp_state *state, struct dp_err *err);
 int dp_contract_restore(struct dp_contract *contract, const struct dp_state *state, struct dp_err *err);
 

@@ -184,19 +184,16 @@ static int open_ledger(struct dp_payer *p, const struct dp_frame *frame, struct 
     return dp_fail(err, DP_E_RUN, "%.400s (--ledger FILE names another one, --no-ledger goes without)", why);
 }
 
-/* A resumed run must have the same mechanism as before its checkpoint; the text of the pipeline does not determine it. */
+/* A resumed run has the filter that it had before its checkpoint. */
 static int check_resumed(const struct dp_payer *p, const struct dp_frame *frame, struct dp_err *err)
 {
-    const struct dp_payer_options *o = p->options;
-    unsigned char plan[DP_PLAN_DIGEST];
-    dp_plan_digest(&p->contract.plan, plan);
-    if (o->adaptive && p->order == p->spend.filter.order && p->allowance != p->spend.filter.allowance)
-        return dp_fail(err, DP_E_UNSAFE,
-                       "the budget is not that of the run before its checkpoint: a filter is fixed beforehand");
-    if (p->order != p->spend.filter.order || (!o->adaptive && memcmp(plan, p->planned, sizeof plan) != 0))
+    if (p->order != p->spend.filter.order)
         return dp_fail(err, DP_E_UNSAFE, "the mechanism of lap %lld is not that of the run before its checkpoint",
                        (long long)frame->lap);
-    return DP_OK;
+    return p->allowance == p->spend.filter.allowance
+               ? DP_OK
+               : dp_fail(err, DP_E_UNSAFE,
+                         "the budget is not that of the run before its checkpoint: a filter is fixed beforehand");
 }
 
 /* Charges the laps that a resumed run has paid for in addition to its laps up to the checkpoint. A filter has counted all of
@@ -314,8 +311,9 @@ void dp_payer_warn(const struct dp_payer *p, const struct dp_frame *frame, void 
 
 int dp_payer_check(struct dp_payer *p, const struct dp_frame *frame, struct dp_err *err)
 {
-    int rc = check_seed(p, dp_frame_bool(frame, DP_F_SEEDED) || p->seeded, err);
-    if (rc == DP_OK && dp_frame_bool(frame, DP_F_NON_PRIVATE))
+    bool seeded = p->seeded || dp_frame_bool(frame, DP_F_SEEDED), non_private = dp_frame_bool(frame, DP_F_NON_PRIVATE);
+    int rc = check_seed(p, seeded, err);
+    if (rc == DP_OK && non_private)
         rc = dp_fail(err, DP_E_UNSAFE, "the model of lap %lld comes from a run without privacy", (long long)frame->lap);
     return rc == DP_OK ? dp_contract_lap(&p->contract, frame, err) : rc;
 }
@@ -393,8 +391,6 @@ int dp_payer_save(struct dp_payer *p, struct dp_state *state, struct dp_err *err
     dp_state_put_real(state, "filter", p->spend.filter.spent);
     dp_state_put_real(state, "order", p->spend.filter.order);
     dp_state_put_real(state, "allowance", p->spend.filter.allowance);
-    dp_plan_digest(&p->contract.plan, p->planned);
-    dp_state_put_bytes(state, "plan", p->planned, sizeof p->planned);
     dp_state_put_real(state, "prior_epsilon", p->prior_epsilon);
     dp_state_put_real(state, "prior_delta", p->prior_delta);
     return rc;
@@ -402,8 +398,6 @@ int dp_payer_save(struct dp_payer *p, struct dp_state *state, struct dp_err *err
 
 int dp_payer_restore(struct dp_payer *p, const struct dp_state *state, struct dp_err *err)
 {
-    const void *plan;
-    size_t size;
     int rc = dp_contract_restore(&p->contract, state, err);
     if (rc == DP_OK)
         rc = dp_state_get_real(state, "filter", &p->spent, err);
@@ -411,12 +405,6 @@ int dp_payer_restore(struct dp_payer *p, const struct dp_state *state, struct dp
         rc = dp_state_get_real(state, "order", &p->order, err);
     if (rc == DP_OK)
         rc = dp_state_get_real(state, "allowance", &p->allowance, err);
-    if (rc == DP_OK)
-        rc = dp_state_get_bytes(state, "plan", &plan, &size, err);
-    if (rc == DP_OK && size != sizeof p->planned)
-        rc = dp_fail(err, DP_E_RUN, "'plan' of the checkpoint is no digest");
-    if (rc == DP_OK)
-        memcpy(p->planned, plan, size);
     if (rc == DP_OK)
         rc = dp_state_get_real(state, "prior_epsilon", &p->prior_epsilon, err);
     if (rc == DP_OK)

@@ -37,7 +37,6 @@ struct dp_payer {
     double prior_epsilon, prior_delta;      /* cost of the model that the run started from */
     char resumes[DP_LEDGER_MARK];           /* resumed run: the mark of its checkpoint, or "" */
     double spent, order, allowance;         /* resumed: spent by its filter, at which order, of which allowance */
-    unsigned char planned[DP_PLAN_DIGEST];  /* resumed: the plan that it was charged by */
 };
 
 /* Checks --epsilon, --delta and the options of the ledger together. DP_E_USAGE: they make no sense. */

@@ -520,6 +520,11 @@ elif sys.argv[1] == "few":
     frames[0]["plan"] = msgpack.ExtType(1, bytes([2, 1]) + struct.pack("<Q11d", 11, *[9.0] * 11))
 elif sys.argv[1] == "zero":
     frames[0]["plan"] = msgpack.ExtType(1, bytes([2, 1]) + struct.pack("<Q12d", 12, *[9.0 * (t != 2) for t in range(12)]))
+elif sys.argv[1] == "first": # every lap has the noise of lap 1, and from lap 5 on more is planned
+    z = laps[-1]["records"][0]["multiplier"]
+    for f in laps:
+        f["records"] = laps[-1]["records"]
+    frames[0]["plan"] = msgpack.ExtType(1, bytes([2, 1]) + struct.pack("<Q12d", 12, *[z] * 4, *[2 * z] * 8))
 elif sys.argv[1] == "longer":
     more = dict(laps[-1], lap=13)
     frames.insert(-1, more)
@@ -530,6 +535,10 @@ EOF
     run --separate-stderr $GATE --in edited.frames
     assert_equal "$status" 5
     # shellcheck disable=SC2154
+    [[ $stderr == "dp-account: lap 5 has a noise multiplier of "*", planned were "* ]] || fail "$stderr"
+    edited first
+    run --separate-stderr $GATE --in edited.frames
+    assert_equal "$status" 5
     [[ $stderr == "dp-account: lap 5 has a noise multiplier of "*", planned were "* ]] || fail "$stderr"
     edited short
     complains 5 "dp-account: the run has 13 laps, announced were 12" $GATE --in edited.frames

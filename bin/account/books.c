@@ -21,6 +21,7 @@
 #include "base/round.h"
 #include "held_out.h"
 #include "page.h"
+#include "plain.h"
 #include "question.h"
 #include "gate/reserve.h"
 #include "wire/model.h"
@@ -30,7 +31,7 @@ struct books {
     struct question q; /* budget: the runs that are planned */
     const char *data, *ledger, *model, *certificate, *test, *output;
     double order, run_epsilon;
-    bool after_runs, addition;
+    bool after_runs, addition, text;
     char own[4096]; /* the ledger in a data set's directory */
     struct dp_registry_choice choice;
     struct dp_registry *registry;      /* NULL: no such text */
@@ -66,6 +67,7 @@ static const struct dp_option report_options[] = {
     DATA("only this data set, its digest or its population"),
     DP_OPTION_REAL('d', q.delta, "D", DP_ABOVE_BELOW(0, 1), "the delta of the totals (the largest delta of the runs)"),
     DP_OPTION_TEXT('o', output, "FILE", "write a page (HTML) to be read by everybody, and nothing else"),
+    DP_OPTION_FLAG(0, text, "print the page as text"),
     DP_OPTION_TEXT('m', model, "FILE", "on the page: what this model has cost, and its weights"),
     DP_OPTION_TEXT('t', test, "DIR", "on the page: how good the model is on these held-out rows"),
     JSON,
@@ -486,8 +488,25 @@ static int take_weights(struct page_weights *weights, const struct dp_frame *fra
     return rc;
 }
 
+/* The page as text, on standard output. */
+static int print_plain(struct page *page, struct dp_err *err)
+{
+    char *html = NULL;
+    size_t size;
+    FILE *memory = open_memstream(&html, &size);
+    page->plain = true;
+    if (memory != NULL)
+        page_print(page, memory);
+    bool failed = memory == NULL || (ferror(memory) != 0) | (fclose(memory) != 0);
+    int rc = failed ? dp_fail(err, DP_E_RUN, "out of memory") : plain_print(html, stdout, err);
+    free(html);
+    return rc;
+}
+
 static int write_page(const struct books *b, struct page *page, struct dp_err *err)
 {
+    if (b->text)
+        return print_plain(page, err);
     FILE *out = fopen(b->output, "we");
     if (out == NULL)
         return dp_fail_errno(err, errno, "cannot write %s", b->output);
@@ -526,11 +545,14 @@ static int print_page(const struct books *b, const json_t *report, const char *d
 
 static int check_page(const struct books *b, struct dp_err *err)
 {
-    if (b->output == NULL && (b->model != NULL || b->test != NULL))
-        return dp_fail(err, DP_E_USAGE, "%s is for a page: -o FILE", b->model != NULL ? "--model" : "--test");
+    bool page = b->output != NULL || b->text;
+    if (!page && (b->model != NULL || b->test != NULL))
+        return dp_fail(err, DP_E_USAGE, "%s is for a page: -o FILE or --text", b->model != NULL ? "--model" : "--test");
     if (b->test != NULL && b->model == NULL)
         return dp_fail(err, DP_E_USAGE, "--test goes with --model");
-    return b->output != NULL && b->q.json ? dp_fail(err, DP_E_USAGE, "--json and -o exclude each other") : DP_OK;
+    if (b->output != NULL && (b->q.json || b->text))
+        return dp_fail(err, DP_E_USAGE, "%s and -o exclude each other", b->q.json ? "--json" : "--text");
+    return b->text && b->q.json ? dp_fail(err, DP_E_USAGE, "--json and --text exclude each other") : DP_OK;
 }
 
 static int report(struct books *b, struct dp_err *err)
@@ -549,7 +571,7 @@ static int report(struct books *b, struct dp_err *err)
                                      b->data != NULL ? b->population : NULL, b->q.delta, &json, err);
     if (rc != DP_OK)
         return rc;
-    if (b->output != NULL)
+    if (b->output != NULL || b->text)
         rc = print_page(b, json, b->data != NULL ? b->data : operand, err);
     else if (b->q.json)
         rc = dp_json_print(json, 2, stdout, err);

@@ -246,7 +246,7 @@ static void put_measure(const json_t *of, const char *name, const char *words, F
         fprintf(out, "<tr><td>%s</td><td class=\"n\">%.4g</td></tr>\n", words, number(of, name));
 }
 
-static void put_held_out(const json_t *of, FILE *out)
+static void put_held_out(const json_t *of, bool plain, FILE *out)
 {
     fputs("<h2>How good the model is</h2>\n", out);
     fprintf(out,
@@ -260,6 +260,8 @@ static void put_held_out(const json_t *of, FILE *out)
     put_measure(of, "r2", "R² (0 is the mean)", out);
     put_measure(of, "rmse", "root mean squared error, in units of the label", out);
     fputs("</table>\n", out);
+    if (plain)
+        return;
     if (get(of, "roc") != NULL)
         plot_square(get(of, "roc"), true, "part of the other rows", "part of the rows found", "ROC curve", out);
     if (get(of, "calibration") != NULL)
@@ -300,7 +302,16 @@ static void put_weights(struct page *p, FILE *out)
     if (count < all)
         fprintf(out, " These are %zu of %zu.", count, all);
     fputs("</p>\n", out);
-    plot_bars(p->weights.names, p->weights.values, count, "weights", out);
+    if (!p->plain) {
+        plot_bars(p->weights.names, p->weights.values, count, "weights", out);
+        return;
+    }
+    fputs("<table>", out);
+    for (size_t j = 0; j < count; j++) {
+        put_named("<tr><td>", p->weights.names[j], "</td>", out);
+        fprintf(out, "<td class=\"n\">%.4g</td></tr>", p->weights.values[j]);
+    }
+    fputs("</table>\n", out);
 }
 
 static void put_limits(FILE *out)
@@ -344,7 +355,7 @@ void page_print(struct page *p, FILE *out)
     put_meaning(number(of, "epsilon"), number(of, "delta"), out);
     put_runs(p, total, out);
     if (p->held_out != NULL)
-        put_held_out(p->held_out, out);
+        put_held_out(p->held_out, p->plain, out);
     if (p->weights.count > 0)
         put_weights(p, out);
     put_limits(out);

@@ -21,6 +21,7 @@ struct page {
     const char *ledger, *model; /* their file names */
     const char *software;
     struct page_weights weights; /* count 0: none */
+    bool plain;                  /* for plain.h: tables in place of drawings */
 };
 
 /* The largest part of true alarms at that part of false alarms which a test for one person's presence can have:

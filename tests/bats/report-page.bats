@@ -64,6 +64,21 @@ $(cat text)"
     while read -r command; do run bash -c "$command"; assert_success; done < commands
 }
 
+@test "the page as text says the same, in 78 columns" {
+    dp-account budget --epsilon 3 --delta 1e-5 p.dp > /dev/null
+    fits
+    dp-account report p.dp --model model --test q.dp -o page.html
+    dp-account report p.dp --model model --test q.dp --text > text
+    run grep -E '^.{79}|<(p|t|d|s|/[^b])|&[a-z]+;| $' text
+    assert_output ''
+    grep -qE '^  <b>smoker</b>=yes  +-?[0-9.]+$' text
+    # the same words, but for the drawings and the sentence about them, and the table of weights in their place
+    words page.html | sed 's/ eε / e^ε /' | tr -s ' ' '\n' > one
+    tr -s ' \n' '\n\n' < text | grep -v '^-$' > two
+    added=$(diff one two | sed -n 's/^> //p' | grep -vE '^(-?[0-9.]+|age|bias|<b>smoker</b>=(yes|no))$' || true)
+    assert_equal "$added" ''
+}
+
 @test "a budget that counts more than the runs state says so on the page" {
     dp-account budget --epsilon 3 --delta 1e-5 p.dp > /dev/null
     fits
@@ -97,9 +112,11 @@ $(cat text)"
     complains 5 'dp-account report: p.dp is the training set: what is measured on it is not covered by epsilon' \
         dp-account report p.dp -m model -t p.dp -o page.html
     assert_not_exists page.html
-    complains 2 'dp-account report: --model is for a page: -o FILE' dp-account report p.dp -m model
+    complains 2 'dp-account report: --model is for a page: -o FILE or --text' dp-account report p.dp -m model
     complains 2 'dp-account report: --test goes with --model' dp-account report p.dp -t q.dp -o page.html
     complains 2 'dp-account report: --json and -o exclude each other' dp-account report p.dp --json -o page.html
+    complains 2 'dp-account report: --text and -o exclude each other' dp-account report p.dp --text -o page.html
+    complains 2 'dp-account report: --json and --text exclude each other' dp-account report p.dp --text --json
     complains 1 'dp-account report: cannot write nowhere/page.html: No such file or directory' dp-account report p.dp -o nowhere/page.html
 }
 

@@ -59,7 +59,7 @@ above() { /usr/bin/python3 -c "import sys; sys.exit(not float(sys.argv[1]) >= fl
         name=$(basename "$p")
         shown=$($name --help | grep -oE '^  (-., )?--[a-z-]+( [A-Z]+)?' | sed 's/^  \(-., \)\?//')
         declared=$(sed -nE 's/^(option|flag) ([a-z-]+) .*/--\2/p' "$p")
-        [ "$(wc -l <<< "$shown")" -ge 15 ] || fail "the help of $name is short"
+        [ "$(wc -l <<< "$shown")" -ge 10 ] || fail "the help of $name is short"
         for option in $declared; do
             grep -q -- "^$option\b" <<< "$shown" || fail "$name --help does not show $option"
         done

@@ -1,0 +1,57 @@
+# dpline compare: a line for each run of several pipelines, and a plot of them.
+load helper
+
+prepare() {
+    dp-synth classification --rows 600 --cols 4 --seed 7 -q -o small.dp --test test.dp
+}
+
+@test "every run is in the table, as the pipeline gives it, marked as not private, and enters no ledger" {
+    dpline compare --methods 'fit, dp-sgd --batch 50 --step 4,scd-nonprivate' --data small.dp --test test.dp --epsilon 1,4 --seeds 3 -q \
+        --plot plot.svg > table 2> err
+    [ ! -s err ] || fail "$(cat err)"
+    assert_not_exist small.dp/ledger
+    assert_equal "$(head -n 1 table)" $'method\tepsilon\tdelta\tseed\tprivacy\taccuracy'
+    assert_equal "$(tail -n +2 table | cut -f 1-5 | tr '\t' '/')" "$(for m in fit 'dp-sgd --batch 50 --step 4'; do
+        for e in 1 4; do for s in 1 2 3; do echo "$m/$e/1e-4/$s/seeded"; done; done
+    done
+    for s in 1 2 3; do echo "scd-nonprivate/inf/-/$s/none"; done)"
+    dp-sgd.sh --data small.dp --batch 50 --step 4 --epsilon 4 --delta 1e-4 --seed 2 --no-ledger -q -o model
+    assert_equal "$(awk -F '\t' '$1 ~ /dp-sgd/ && $2 == 4 && $4 == 2 { print $6 }' table)" \
+        "$(dp-eval --data test.dp --metrics accuracy --last --in model | tail -n 1 | cut -f 3)"
+    # a point for each method and epsilon at the median, a line over the range, and words for what is not private
+    /usr/bin/python3 - << 'END'
+import xml.dom.minidom as xml
+page = xml.parse("plot.svg")
+texts = [t.firstChild.data for t in page.getElementsByTagName("text")]
+assert len(page.getElementsByTagName("circle")) == 4 and len(page.getElementsByTagName("polyline")) == 2
+assert {"accuracy on held-out rows", "the larger class", "fit", "dp-sgd --batch 50 --step 4", "scd-nonprivate, without privacy"} < set(texts), texts
+assert "Median and range of 3 runs, delta 1e-4. No run is private: seeds make their noise known." in texts
+END
+}
+
+@test "a run that the budget does not pay for has no value" {
+    dpline compare --methods fit --data small.dp --test test.dp --epsilon 0.01,1 --seeds 1 -q --plot plot.svg > table 2> err
+    assert_equal "$(cut -f 2,6 table | sed -n 2p)" $'0.01\t-'
+    assert_regex "$(cat err)" '^dpline compare: fit, epsilon 0.01: dp-fit: epsilon 0.01 at delta 0.0001 does not pay for one useful lap '
+    assert_equal "$(grep -c '<circle' plot.svg)" 1
+}
+
+@test "a regression by R^2, and persons" {
+    dp-synth regression --rows 600 --cols 4 --seed 7 --rows-per-person 3 -q -o r.dp --test rt.dp
+    dpline compare --methods fit --data r.dp --test rt.dp --epsilon 4 --seeds 1 -q > table
+    assert_equal "$(head -n 1 table | cut -f 6)" r2
+}
+
+@test "bad input" {
+    compare() { complains 2 "dpline compare: $1" dpline compare --data small.dp --test test.dp "${@:2}"; }
+    compare "--methods: 'nosuch' is no pipeline (dpline help lists them)" --methods nosuch
+    compare "--methods: '' is no pipeline (dpline help lists them)" --methods fit,,scd
+    compare "--methods: 'compare' is no pipeline (dpline help lists them)" --methods compare
+    compare "--methods: 'options' is no pipeline (dpline help lists them)" --methods options
+    compare "--methods: 'dp-sgd --colour 1': dp-sgd.sh: unknown option '--colour' (try --help)" --methods 'dp-sgd --colour 1' -q
+    compare "--epsilon: must be numbers > 0, separated by commas, got '1,x'" --epsilon 1,x
+    compare "--seeds: must be a whole number >= 1, got '0'" --seeds 0
+    complains 2 'dpline compare: --test is required' dpline compare --data small.dp
+    complains 1 'dp-info: cannot open gone.dp: No such file or directory' dpline compare --data gone.dp --test test.dp
+    complains 1 "dp-eval: cannot open gone.dp/dataset.json: not a data set (see dp-import)" dpline compare --data small.dp --test gone.dp --methods scd -q
+}

@@ -82,7 +82,7 @@ epsilon() { within 300 "$AUDIT" epsilon --data small.dp --confidence 0.9999 --se
 @test "sensitivity: every variant keeps to its bound, and comes close where it can" {
     worst() { sed -n 's/^worst ratio \([0-9.]*\) .*/\1/p' <<< "$output"; }
     for loss in squared hinge logistic smooth-hinge huber; do
-        sensitivity -- "$SAMPLE | dp-scd-step --data {} --loss $loss --lambda 1e-2 --clip 0.003"
+        sensitivity --rows 6 -- "$SAMPLE | dp-scd-step --data {} --loss $loss --lambda 1e-2 --clip 0.003"
         assert_success
         awk "BEGIN { exit !($(worst) > 0.9999 && $(worst) <= 1) }" || fail "$loss: $output"
     done
@@ -110,13 +110,13 @@ epsilon() { within 300 "$AUDIT" epsilon --data small.dp --confidence 0.9999 --se
         dp-synth classification --rows 60 --cols 3 --classes $classes --rows-per-person 3 --seed 2 -o small.dp -q -f
         for stages in 'dp-grad --data {} --loss logistic --clip 0.05' 'dp-grad --data {} --loss huberised-hinge --clip 0.3 --threads 3' \
             'dp-grad --data {} --loss smooth-hinge | dp-clip --data {} --clip 0.05 --adaptive 0.5' 'dp-moments --data {} --clip 0.5' 'dp-moments --data {}'; do
-            sensitivity -- "$SAMPLE | $stages"
+            sensitivity --rows 6 -- "$SAMPLE | $stages"
             assert_success
             awk "BEGIN { exit !($(worst) > 0.9999 && $(worst) <= 1) }" || fail "$stages: $output"
         done
-        sensitivity -- "$SAMPLE --inline | dp-grad --loss logistic --clip 0.05 --adjacency replace-one"
+        sensitivity --rows 6 -- "$SAMPLE --inline | dp-grad --loss logistic --clip 0.05 --adjacency replace-one"
         assert_success
-        sensitivity -- "dp-sample --data {} --mode full | dp-grad --data {} --loss logistic --clip 0.05"
+        sensitivity --rows 6 -- "dp-sample --data {} --mode full | dp-grad --data {} --loss logistic --clip 0.05"
         assert_success
     done
     dp-synth classification --rows 60 --cols 9 --classes 4 --storage csr --rows-per-person 4 --seed 2 -o small.dp -q -f
@@ -147,11 +147,11 @@ epsilon() { within 300 "$AUDIT" epsilon --data small.dp --confidence 0.9999 --se
     worst() { sed -n 's/^worst ratio \([0-9.]*\) .*/\1/p' <<< "$output"; }
     # tight MORE LOSS: both methods give the same answer, and a row of some kind uses the whole bound
     tight() {
-        sensitivity --rows 3 --laps 8 -- "$SAMPLE | dp-grad --data {} --loss $2 $1 --clip 0.003"
+        sensitivity --rows 3 --laps 3 -- "$SAMPLE | dp-grad --data {} --loss $2 $1 --clip 0.003"
         assert_success
         awk "BEGIN { exit !($(worst) > 0.999 && $(worst) <= 1) }" || fail "$2 $1: $output"
         in_place=$output
-        sensitivity --rows 3 --laps 8 -- "$SAMPLE | dp-grad --data {} --loss $2 $1 | dp-clip --data {} --clip 0.003"
+        sensitivity --rows 3 --laps 3 -- "$SAMPLE | dp-grad --data {} --loss $2 $1 | dp-clip --data {} --clip 0.003"
         assert_success
         assert_output "$in_place"
     }
@@ -247,9 +247,9 @@ passed() {
 }
 
 @test "epsilon catches: twice the sensitivity" {
-    epsilon --laps 1 --runs 5000 -- "dp-sample --data {} | $STEP --clip 0.01 | dp-noise -z 1 | $GATE | dp-step"
+    epsilon --laps 1 --runs 1000 -- "dp-sample --data {} | $STEP --clip 0.01 | dp-noise -z 1 | $GATE | dp-step"
     passed
-    epsilon --laps 1 --runs 5000 -- "dp-sample --data {} | $STEP --clip 0.02 | dp-mutant --bound 0.01 | dp-noise -z 1 | $GATE | dp-step"
+    epsilon --laps 1 --runs 2000 -- "dp-sample --data {} | $STEP --clip 0.02 | dp-mutant --bound 0.01 | dp-noise -z 1 | $GATE | dp-step"
     caught
 }
 
@@ -270,9 +270,9 @@ passed() {
     }
     # claimed: 1.1603, the analytic Gaussian at z = 1 and delta = 0.1. An adversary without a share sees more noise, one who
     # knows one of four shares sees exactly this noise.
-    shares 1000 "dp-noise -z 1 --share --colluding 1 --allow-seeded"
+    shares 400 "dp-noise -z 1 --share --colluding 1 --allow-seeded"
     assert_success
-    shares 4000 "dp-mutant-share -z 1 --colluding 1 --among 3"
+    shares 2000 "dp-mutant-share -z 1 --colluding 1 --among 3"
     assert_success
     /usr/bin/python3 -c 'import json, sys; a = json.loads(sys.argv[1]); assert 0.5 < a["measured"] < a["claimed"] < 1.17, a' "$output"
     shares 40 "dp-mutant-share -z 1 --colluding 3 --among 4"
@@ -284,7 +284,7 @@ passed() {
     search="dp-sample --data {} | dp-grad --data {} --loss logistic --clip 0.1 --keep-batch | dp-noise -z 5 |
         dp-linesearch --same-batch --data {} --tries 1 --clip 1.4 --first-step 1e4"
     for how in "--epsilon 1 --armijo 0" "--noise gaussian --rho 0.5 --armijo 0" "--method noisy-max --epsilon 1"; do
-        epsilon --laps 1 --runs 2000 -- "$search $how | $GATE | dp-step"
+        epsilon --laps 1 --runs 500 -- "$search $how | $GATE | dp-step"
         assert_success
     done
     for how in "--epsilon 100 --armijo 0 | dp-mutant --search 0.01" "--noise gaussian --rho 5000 --armijo 0 | dp-mutant --search 1e-4" \
@@ -306,16 +306,16 @@ passed() {
 @test "epsilon: a person with several rows goes as a whole, and is bounded as a whole" {
     dp-synth classification --rows 60 --cols 3 --rows-per-person 3 --seed 2 -o small.dp -q -f
     step="dp-grad --data {} --loss logistic"
-    epsilon --laps 1 --runs 5000 --row 3 -- "dp-sample --data {} | $step --clip 0.01 | dp-noise -z 1 | $GATE | dp-step --step 1"
+    epsilon --laps 1 --runs 1000 --row 3 -- "dp-sample --data {} | $step --clip 0.01 | dp-noise -z 1 | $GATE | dp-step --step 1"
     passed
     # as if the bound held for each row
-    epsilon --laps 1 --runs 5000 --row 3 -- "dp-sample --data {} | $step --clip 0.02 | dp-mutant --bound 0.01 | dp-noise -z 1 | $GATE | dp-step --step 1"
+    epsilon --laps 1 --runs 2000 --row 3 -- "dp-sample --data {} | $step --clip 0.02 | dp-mutant --bound 0.01 | dp-noise -z 1 | $GATE | dp-step --step 1"
     caught
 }
 
 @test "epsilon: of a single Gaussian, most of what there is" {
-    # z = 1, delta = 0.1: epsilon is 1.1603 (analytic Gaussian). 2 x 20000 runs show over half of it and no more than all.
-    epsilon --laps 1 --runs 20000 --json -- "dp-sample --data {} | $STEP --clip 0.01 | dp-noise -z 1 | $GATE | dp-step"
+    # z = 1, delta = 0.1: epsilon is 1.1603 (analytic Gaussian). 2 x 8000 runs show over half of it and no more than all.
+    epsilon --laps 1 --runs 8000 --json -- "dp-sample --data {} | $STEP --clip 0.01 | dp-noise -z 1 | $GATE | dp-step"
     assert_success
     assert_output --regexp '^\{"exceeded":false,"measured":[0-9.]+,"claimed":[0-9.]+,"delta":0.1[0-9]*,"sound":null,'
     number() { sed "s/.*\"$1\":\([0-9.]*\).*/\1/" <<< "$output"; }
@@ -342,10 +342,10 @@ passed() {
 @test "epsilon catches: alpha released with its batch visible, and what the paper claims of that" {
     gate="dp-account --epsilon 1e6 --delta 0.01 --allow-seeded"
     pipeline="dp-sample --data {} --rate 0.02 | $STEP --clip 0.01 --release-alpha | dp-noise -z 1"
-    epsilon --laps 250 --runs 4000 -- "$pipeline | $gate | dp-step"
+    epsilon --laps 250 --runs 1000 -- "$pipeline | $gate | dp-step"
     passed
     claim=$(dp-account epsilon --accountant published -z 1 --rate 0.02 --laps 250 --delta 0.01)
-    epsilon --laps 250 --runs 4000 -- "$pipeline | $gate | dp-mutant --claim $claim | dp-step"
+    epsilon --laps 250 --runs 2000 -- "$pipeline | $gate | dp-mutant --claim $claim | dp-step"
     caught
 }
 
@@ -395,7 +395,7 @@ passed() {
                 'BEGIN { exit !(r > least && r <= 1) }' || fail "$how: $output"
         done
     done
-    sensitivity -- "$SAMPLE --inline | dp-moments --intercept 0.5"
+    sensitivity --rows 6 -- "$SAMPLE --inline | dp-moments --intercept 0.5"
     assert_success
     dp-synth classification --rows 50 --cols 3 --seed 1 -o small.dp -q -f
     epsilon --runs 400 --laps 3 -- "dp-sample --data {} --mode full | dp-moments --data {} | dp-noise -z 1 | $GATE"

@@ -146,7 +146,10 @@ static void print_facts(const struct dp_fit_facts *facts, const struct dp_fit *f
     if (by_rule)
         printf(", the largest power of ten below 1 / %s^1.1", dp_fit_unit(facts));
     if (basis > DP_BASIS_LINE)
-        printf(dp_fit_curves(fit) ? "; numbers have %s" : "; numbers have %s, and lines would do better", dp_bases[basis]);
+        printf("; numbers have %s%s", dp_bases[basis],
+               dp_fit_curves(fit, basis == DP_BASIS_PRODUCTS) ? ""
+               : basis == DP_BASIS_PRODUCTS                   ? ", and cosines would do better"
+                                                              : ", and lines would do better");
     putchar('\n');
 }
 

@@ -259,7 +259,8 @@ static void summarise_rows(const struct dp_import *i)
     if (i->features_name[0] != '\0')
         fprintf(stderr, "dp-import: rows are the features %s of images, by a public map\n", i->features_name);
     if (i->basis > DP_BASIS_LINE)
-        fprintf(stderr, "dp-import: numbers with bounds have %s, so that a model of them is a curve\n", dp_bases[i->basis]);
+        fprintf(stderr, "dp-import: numbers with bounds have %s, so that a model of them is a %s\n", dp_bases[i->basis],
+                i->basis == DP_BASIS_PRODUCTS ? "surface for each two" : "curve");
     fputs("dp-import: ", stderr);
     switch (i->writer.norm) {
     case DP_NORM_BOUNDS:

@@ -10,12 +10,14 @@ option loss '' LOSS "(default logistic; squared for a regression, softmax for th
 option epsilon 1 E "privacy budget" number
 option delta '' D "(default: the largest power of ten below 1 / rows^1.1, or persons^1.1)" number
 option adjacency null-record HOW "null-record|replace-one: what one person can change"
+flag interactions "TABLE: also products of two numbers, if the budget pays for them"
 flag linear "TABLE: numbers are lines, as the schema says, and not curves"
 option threads '' N "(default: all cores, for small data sets one)"
 options_of_ledger
 options_of_run
 parse "$@"
 check_values
+[ -z "$interactions" ] || [ -z "$linear" ] || fail "--interactions and --linear exclude one another"
 [ -n "$data" ] || fail "the data set is missing: $name DATA --epsilon 1 (try --help)"
 
 # import FORMAT: a table next to which there is a schema, or is one now, becomes a data set and one for tests
@@ -45,18 +47,20 @@ rows() {
 }
 # import_as FORMAT: numbers are curves if the budget pays for them, which depends on rows, columns and epsilon
 import_as() {
-    local said run
-    if [ -n "$linear" ]; then
-        rows "$1"
-        return
-    fi
-    said=$(rows "$1" --basis cosines 2>&1) || { echo "$said" >&2 && return 1; }
-    if run=$(choose 2> /dev/null) && [[ ${run%%$'\n'*} != *', and lines would do better' ]]; then
-        [ -z "$said" ] || echo "$said" >&2
-    else
-        say "numbers are lines: the budget does not pay for curves"
-        rows "$1" --force
-    fi
+    local said run basis force=''
+    for basis in ${interactions:+products} $([ -n "$linear" ] || echo cosines); do
+        said=$(rows "$1" --basis "$basis" $force 2>&1) || { echo "$said" >&2 && return 1; }
+        if run=$(choose 2> /dev/null) && [[ ${run%%$'\n'*} != *' would do better' ]]; then
+            [ -z "$said" ] || echo "$said" >&2
+            return
+        fi
+        case $basis in
+            products) say "no interactions: the budget does not pay for them" ;;
+            cosines) say "numbers are lines: the budget does not pay for curves" ;;
+        esac
+        force=--force
+    done
+    rows "$1" $force
 }
 # choose: the run for the data set
 choose() {

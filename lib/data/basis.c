@@ -12,7 +12,7 @@
 #define INTERVALS 8
 #define DECADES3 1000
 
-const char *const dp_bases[] = {NULL, "line", "hats", "bins", "cosines"};
+const char *const dp_bases[] = {NULL, "line", "hats", "bins", "cosines", "products"};
 
 void dp_basis_free(struct dp_basis *b)
 {
@@ -43,7 +43,7 @@ double dp_basis_spread(double low, double high, size_t i, size_t intervals)
 
 enum dp_basis_kind dp_basis_of(const char *text)
 {
-    int kind = text == NULL ? DP_BASIS_NONE : DP_BASIS_COSINES;
+    int kind = text == NULL ? DP_BASIS_NONE : DP_BASIS_PRODUCTS;
     while (kind > DP_BASIS_NONE && strcmp(text, dp_bases[kind]) != 0)
         kind--;
     return (enum dp_basis_kind)kind;
@@ -64,6 +64,8 @@ static bool spread(struct dp_basis *b, size_t intervals, double low, double high
 int dp_basis_default(struct dp_basis *b, enum dp_basis_kind kind, double low, double high, struct dp_err *err)
 {
     int rc = dp_alloc(&b->edge, INTERVALS + 1, sizeof *b->edge, err);
+    if (kind == DP_BASIS_PRODUCTS)
+        kind = DP_BASIS_COSINES;
     if (rc == DP_OK)
         b->kind = spread(b, INTERVALS, low, high) ? kind : DP_BASIS_LINE;
     return rc;
@@ -106,7 +108,7 @@ int dp_basis_read(struct dp_basis *b, const json_t *column, double low, double h
     if (basis == NULL)
         return knots == NULL ? DP_OK : dp_fail(err, DP_E_RUN, "%s: column '%s': \"knots\" is for a \"basis\"", path, name);
     b->kind = dp_basis_of(json_string_value(basis));
-    if (b->kind == DP_BASIS_NONE)
+    if (b->kind == DP_BASIS_NONE || b->kind == DP_BASIS_PRODUCTS)
         return dp_fail(err, DP_E_RUN, "%s: column '%s': \"basis\" is line, hats, bins or cosines", path, name);
     if (b->kind == DP_BASIS_LINE)
         return knots == NULL ? DP_OK : dp_fail(err, DP_E_RUN, "%s: column '%s': a line has no \"knots\"", path, name);

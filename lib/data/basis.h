@@ -6,6 +6,8 @@
  *   bins     m: bin i is 1 in [e_i, e_(i+1)), the last one also at e_m, else 0
  *   cosines  8: cos(π k u) / k, k = 1 … 8, where u is linear between edges and i / m at e_i
  *
+ * A data set may also have products of the cosines of two numbers (data/products.h).
+ *
  * Hats add up to 1 at any number, at most two are not 0, and the sum of their squares is largest, 1, at an edge. The
  * squares of cosines add up to Σ 1 / k² at the bounds, and to less elsewhere. */
 #ifndef DP_DATA_BASIS_H
@@ -16,9 +18,9 @@
 
 #include "base/err.h"
 
-enum dp_basis_kind { DP_BASIS_NONE, DP_BASIS_LINE, DP_BASIS_HATS, DP_BASIS_BINS, DP_BASIS_COSINES };
-extern const char *const dp_bases[]; /* names in schemas, from line on; the first is NULL */
-#define DP_BASIS_CHOICES "line|hats|bins|cosines"
+enum dp_basis_kind { DP_BASIS_NONE, DP_BASIS_LINE, DP_BASIS_HATS, DP_BASIS_BINS, DP_BASIS_COSINES, DP_BASIS_PRODUCTS };
+extern const char *const dp_bases[]; /* names, from line on; the first is NULL. Columns have no products */
+#define DP_BASIS_CHOICES "line|hats|bins|cosines|products"
 
 #define DP_BASIS_COSINE_COUNT 8
 #define DP_BASIS_MOST 1000
@@ -37,7 +39,8 @@ int dp_basis_read(struct dp_basis *basis, const json_t *column, double low, doub
                   struct dp_err *err);
 void dp_basis_free(struct dp_basis *basis);
 
-/* The basis of a column that does not say any, with 8 intervals; a line if the bounds are too close for them. */
+/* The basis, with 8 intervals, of a column whose schema does not say one: cosines for products; a line if the bounds are too
+ * close. */
 int dp_basis_default(struct dp_basis *basis, enum dp_basis_kind kind, double low, double high, struct dp_err *err);
 
 /* The kind of that name, or DP_BASIS_NONE. text may be NULL. */

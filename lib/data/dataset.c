@@ -134,7 +134,7 @@ static int read_row_norm(struct dp_dataset *d, const json_t *root, const char *p
     size_t length = 0;
     int which, curves = DP_BASIS_NONE, rc = DP_OK;
     if (basis != NULL)
-        rc = word_of(basis, dp_bases + 1, DP_BASIS_COSINES, "basis", &curves, path, err);
+        rc = word_of(basis, dp_bases + 1, DP_BASIS_PRODUCTS, "basis", &curves, path, err);
     curves += rc == DP_OK && basis != NULL;
     if (rc == DP_OK && norm != NULL && (rc = word_of(norm, dp_row_norms, 4, "row_norm", &which, path, err)) == DP_OK)
         name = dp_row_norms[which];

@@ -16,6 +16,7 @@ void dp_features_free(struct dp_features *f, const struct dp_schema *s)
     free(f->largest);
     free(f->mode);
     free(f->first);
+    dp_products_free(&f->products);
     free(f->step);
     free(f->base);
     free(f->x);
@@ -121,11 +122,11 @@ static double column_norm2(const struct dp_column *c, double unit)
 }
 
 /* The largest norm that the bounds permit; notes the first column without bounds. */
-static double norm_bound(struct dp_import *import)
+static double norm_bound(const struct dp_features *f, struct dp_import *import)
 {
     const struct dp_schema *s = &import->schema;
     static const char *const nameless = "x1";
-    double largest = import->bias ? 1 : 0, sum = 0;
+    double largest = fmax(import->bias, f->products.weight), sum = 0;
     import->unbounded = NULL;
     for (size_t i = 0; i < s->columns; i++) {
         largest = fmax(largest, column_bound(&s->column[i]));
@@ -136,13 +137,14 @@ static double norm_bound(struct dp_import *import)
     }
     for (size_t i = 0; i < s->columns; i++)
         sum += column_norm2(&s->column[i], largest);
+    sum += dp_products_norm2(&f->products) / (largest * largest);
     sum += import->bias ? 1 / (largest * largest) : 0;
     return largest * sqrt(sum);
 }
 
-static int choose_norm(struct dp_import *import, struct dp_err *err)
+static int choose_norm(const struct dp_features *f, struct dp_import *import, struct dp_err *err)
 {
-    double bound = norm_bound(import);
+    double bound = norm_bound(f, import);
     if (import->choose_norm)
         import->writer.norm = isinf(bound) && import->unbounded != NULL ? DP_NORM_UNIT : DP_NORM_BOUNDS;
     if (import->writer.norm != DP_NORM_BOUNDS)
@@ -175,11 +177,13 @@ static int choose_steps(struct dp_features *f, struct dp_import *import, struct 
     int rc = dp_alloc(&f->step, f->count, sizeof *f->step, err);
     size_t j = 0;
     for (size_t i = 0; rc == DP_OK && i < s->columns; i++) {
-        size_t end = i + 1 < s->columns ? f->first[i + 1] : f->count - import->bias;
+        size_t end = i + 1 < s->columns ? f->first[i + 1] : f->count - import->bias - f->products.count;
         float step = dp_quantise_step(stored_bound(import, column_bound(&s->column[i])));
         while (j < end)
             f->step[j++] = step;
     }
+    for (; rc == DP_OK && j < f->count - import->bias; j++)
+        f->step[j] = dp_quantise_step(stored_bound(import, f->products.weight));
     if (rc == DP_OK && import->bias)
         f->step[f->count - 1] = dp_quantise_step(stored_bound(import, 1));
     import->writer.step = f->step;
@@ -196,7 +200,9 @@ static int lay_out(const struct dp_import *import, struct dp_features *l, struct
         l->first[i] = l->count;
         l->count += dp_column_features(&s->column[i]);
     }
-    l->count += import->bias;
+    if (import->basis == DP_BASIS_PRODUCTS)
+        rc = dp_products_plan(&l->products, s, l->first, err);
+    l->count += l->products.count + import->bias;
     l->label_scale = 1;
     if (s->real_label && s->label_bounded) {
         l->label_scale = 0.5 * (s->label_high - s->label_low);
@@ -204,7 +210,7 @@ static int lay_out(const struct dp_import *import, struct dp_features *l, struct
     }
     if (s->real_label && s->label_center)
         l->label_offset = l->labels > 0 ? l->label_sum / (double)l->labels : 0;
-    return DP_OK;
+    return rc;
 }
 
 static void set_feature(const struct dp_column *c, const struct dp_features *m, size_t i, double value, double *x,
@@ -326,6 +332,8 @@ int dp_features_describe(const struct dp_features *l, const struct dp_import *im
     int rc = DP_OK;
     for (size_t i = 0; rc == DP_OK && i < s->columns; i++)
         rc = feature_names(&s->column[i], i, names, err);
+    if (rc == DP_OK && dp_products_names(&l->products, names) != 0)
+        rc = dp_fail(err, DP_E_RUN, "out of memory");
     if (rc == DP_OK && import->bias)
         rc = append_name(names, "bias", 4, err);
     int bad = json_object_set(root, "names", names);
@@ -352,7 +360,7 @@ static int default_bases(struct dp_import *import, struct dp_err *err)
         struct dp_column *c = &import->schema.column[i];
         if (c->type == DP_COLUMN_NUMERIC && c->bounded && c->basis.kind == DP_BASIS_NONE)
             rc = dp_basis_default(&c->basis, import->basis, c->low, c->high, err);
-        taken |= c->basis.kind == import->basis;
+        taken |= c->basis.kind == import->basis || (import->basis == DP_BASIS_PRODUCTS && c->basis.kind == DP_BASIS_COSINES);
     }
     import->basis = taken ? import->basis : DP_BASIS_NONE;
     return rc;
@@ -367,7 +375,7 @@ int dp_features_plan(struct dp_features *f, struct dp_import *import, struct dp_
     if (rc == DP_OK && f->count == 0)
         rc = dp_fail(err, DP_E_RUN, "no column is a feature");
     if (rc == DP_OK)
-        rc = choose_norm(import, err);
+        rc = choose_norm(f, import, err);
     if (rc == DP_OK && import->quantise)
         rc = choose_steps(f, import, err);
     if (rc == DP_OK)
@@ -392,6 +400,7 @@ const double *dp_features_row(const struct dp_features *f, struct dp_import *imp
         size_t i = r->column[k];
         set_feature(&s->column[i], f, i, r->value[k], f->x + f->first[i], &import->clamped[i]);
     }
+    dp_products_features(&f->products, f->x, f->x + f->count - import->bias - f->products.count);
     *y = label_of(import, f, r->label);
     return f->x;
 }

@@ -4,6 +4,7 @@
 #define DP_DATA_FEATURES_H
 
 #include "data/import.h"
+#include "data/products.h"
 
 /* Starts zeroed. */
 struct dp_features {
@@ -15,7 +16,8 @@ struct dp_features {
     size_t labels;
     /* Planned. */
     size_t *first; /* per column: its first feature */
-    size_t count;  /* with the bias */
+    size_t count;  /* with products and the bias */
+    struct dp_products products;
     double label_scale, label_offset;
     float *step;      /* count, if the import quantises: step sizes from the bounds of columns */
     double *base, *x; /* count: the row of a record of zeros, and the current row */

@@ -93,7 +93,7 @@ void dp_row_norm_text(const char *norm, double divisor, bool bias, enum dp_basis
 enum dp_basis_kind dp_row_norm_basis(const char *text)
 {
     char word[20];
-    for (int k = DP_BASIS_LINE; k <= DP_BASIS_COSINES; k++) {
+    for (int k = DP_BASIS_LINE; k <= DP_BASIS_PRODUCTS; k++) {
         snprintf(word, sizeof word, ", %s", dp_bases[k]);
         if (strstr(text, word) != NULL)
             return (enum dp_basis_kind)k;

@@ -19,6 +19,7 @@
 
 /* Below it cosines lost against lines: .05 R² on bicycles at 46, .007 on insurance at 47. From it on they won. */
 #define LEAST_REACH_OF_CURVES 55
+#define LEAST_REACH_OF_PRODUCTS 200
 
 /* The least number of persons for each class; with fewer, one person cannot be hidden. */
 #define PERSONS_OF_A_CLASS 50
@@ -62,9 +63,9 @@ const char *dp_fit_unit(const struct dp_fit_facts *facts)
     return facts->rows_per_person > 0 ? "persons" : "rows";
 }
 
-bool dp_fit_curves(const struct dp_fit *fit)
+bool dp_fit_curves(const struct dp_fit *fit, bool products)
 {
-    return fit->reach >= LEAST_REACH_OF_CURVES;
+    return fit->reach >= (products ? LEAST_REACH_OF_PRODUCTS : LEAST_REACH_OF_CURVES);
 }
 
 /* The charge of one release of every row. */

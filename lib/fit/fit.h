@@ -68,8 +68,9 @@ int dp_fit_delta_exponent(int64_t persons);
 /* dp_fit_loss(classes): squared for a number, logistic for two classes, softmax for more. */
 enum dp_loss dp_fit_loss(int64_t classes);
 
-/* Whether the budget pays for curves: features of numbers that the columns count already (data/basis.h). */
-bool dp_fit_curves(const struct dp_fit *fit);
+/* Whether the budget pays for curves: features of numbers that the columns count already (data/basis.h), and for their products
+ * (data/products.h). */
+bool dp_fit_curves(const struct dp_fit *fit, bool products);
 
 const char *dp_fit_unit(const struct dp_fit_facts *facts);
 

@@ -287,6 +287,34 @@ dp-import: the population is t.csv"
     complains 2 "dp-import: --basis is for rows of csv and tsv" dp-import csv --infer-schema i.json --basis hats t.csv
 }
 
+@test "dp-import --basis products: pairs of numbers, rows within norm 1, and rows of zeros" {
+    schema '{"name": "a", "type": "numeric", "bounds": [0, 1]}, {"name": "b", "type": "numeric", "bounds": [-5, 5]},
+        {"name": "c", "type": "numeric", "bounds": [0, 1], "basis": "line"}, {"name": "y", "type": "label", "classes": ["no", "yes"]}' '"header": true'
+    printf 'a,b,c,y\n1,5,1,yes\n1,-5,1,no\n0.3,1,0,no\nbad,1,1,yes\n' > t.csv
+    dp-import csv --schema schema.json --basis products --skip-bad 1 -q -o t.dp t.csv
+    assert_equal "$(dp-info --get columns t.dp | jq -c '.[18:]')" \
+        '["c","a cosine 1 × b cosine 1","a cosine 1 × b cosine 2","a cosine 2 × b cosine 1","a cosine 2 × b cosine 2","bias"]'
+    # w² = 0.1 (1.1 * 2 + 1) / (25 / 64); numbers 2, cosines 2 * 1.527…, c, products 1.5625 w², bias
+    divisor=$(bc -l <<< 'w2 = 0.1 * 3.2 * 64 / 25; sqrt(2 + 2 * 1.527422052154195 + 1 + 1.5625 * w2 + 1)')
+    assert_equal "$(values t.dp 24 | awk -v d="$divisor" 'NR == 2 { for (j = 20; j <= 24; j++) printf "%.4g ", $j * d / (j < 24 ? sqrt(.8192) : 1) }')" \
+        "-1 -0.5 0.5 0.25 1 "
+    assert_equal "$(values t.dp 24 | awk 'NR != 3 { n = 0; for (j = 1; j <= NF; j++) n += $j * $j; printf "%.3f ", n }')" "1.000 0.880 0.000 "
+    dp-import csv --schema schema.json --basis products --skip-bad 1 --quantise --storage dense -q -f -o t.dp t.csv
+    assert_equal "$(values t.dp 24 | awk 'NR == 1 { for (j = 1; j <= NF; j++) n += $j * $j; printf "%.3f ", n }')" "1.000 "
+    head -n 4 t.csv > good.csv
+    dp-import csv --schema schema.json --basis products -q -f -o t.dp good.csv
+    dpline scd --data t.dp --loss logistic --epochs 3 --seed 1 -q -o model
+    dp-predict -p model t.dp > rows
+    dp-predict -p model good.csv | diff rows -
+    complains 1 "dp-export: model has products of two numbers, and only models of single columns can be written" dp-export --to json model
+    schema '{"name": "a", "type": "numeric", "bounds": [0, 1], "basis": "products"}, '"$LABEL"
+    complains 1 "dp-import: schema.json: column 'a': \"basis\" is line, hats, bins or cosines" dp-import csv -s schema.json -o u.dp t.csv
+    schema "$(for i in $(seq 65); do echo "{\"name\": \"x$i\", \"type\": \"numeric\", \"bounds\": [0, 1]},"; done) $LABEL"
+    { seq -s , 65 | tr -d '\n'; echo ,no; } > t.csv
+    complains 1 "dp-import: 65 numbers have more products than the 8192 columns that a model may have; 64 have as many" \
+        dp-import csv -s schema.json --basis products -o u.dp t.csv
+}
+
 @test "a basis that makes no sense" {
     printf '1,yes\n' > t.csv
     for wrong in '"type": "numeric", "bounds": [0, 1], "basis": "waves"|"basis" is line, hats, bins or cosines' \

@@ -216,13 +216,15 @@ static void of_the_library(void **state)
     assert_int_equal(dpline_fit_choose(&facts, 0.001, 0, 0, NULL, &fit, &error), DPLINE_E_BUDGET);
 }
 
-/* Curves are from a reach of 55 on. */
+/* Curves are from a reach of 55 on, products from 200 on. */
 static void curves_need_a_reach(void **state)
 {
     (void)state;
-    const struct dp_fit below = {.reach = 54.9}, at = {.reach = 55};
-    assert_false(dp_fit_curves(&below));
-    assert_true(dp_fit_curves(&at));
+    const struct dp_fit below = {.reach = 54.9}, at = {.reach = 55}, far = {.reach = 200};
+    assert_false(dp_fit_curves(&below, false));
+    assert_true(dp_fit_curves(&at, false));
+    assert_false(dp_fit_curves(&at, true));
+    assert_true(dp_fit_curves(&far, true));
 }
 
 int main(void)

@@ -1,0 +1,67 @@
+#include "data/products.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+/* The most columns of dp-transform. */
+#define MOST 8192
+
+void dp_products_free(struct dp_products *p)
+{
+    free(p->at);
+    *p = (struct dp_products){0};
+}
+
+static size_t pairs(const struct dp_products *p)
+{
+    return p->numbers < 2 ? 0 : p->numbers * (p->numbers - 1) / 2;
+}
+
+int dp_products_plan(struct dp_products *p, const struct dp_schema *s, const size_t *first, struct dp_err *err)
+{
+    double others = 1; /* mean squares: of the bias, and of the columns */
+    int rc = dp_alloc(&p->at, s->columns, sizeof *p->at, err);
+    for (size_t i = 0; rc == DP_OK && i < s->columns; i++) {
+        others += s->column[i].type == DP_COLUMN_CATEGORICAL;
+        if (s->column[i].type != DP_COLUMN_NUMERIC || s->column[i].basis.kind != DP_BASIS_COSINES)
+            continue;
+        others += 1.1;
+        p->at[p->numbers++] = first[i] + 1;
+    }
+    if (rc != DP_OK)
+        return rc;
+    if (p->numbers > MOST || DP_PRODUCTS_OF_A_PAIR * pairs(p) > MOST)
+        return dp_fail(err, DP_E_RUN,
+                       "%zu numbers have more products than the %d columns that a model may have; 64 have as many", p->numbers,
+                       MOST);
+    p->count = DP_PRODUCTS_OF_A_PAIR * pairs(p);
+    p->weight = p->count > 0 ? sqrt(0.1 * others / (25.0 / 64 * (double)pairs(p))) : 0;
+    return DP_OK;
+}
+
+void dp_products_features(const struct dp_products *p, const double *x, double *to)
+{
+    for (size_t a = 0; a < p->numbers; a++)
+        for (size_t b = a + 1; b < p->numbers; b++)
+            for (size_t ik = 0; ik < DP_PRODUCTS_OF_A_PAIR; ik++)
+                *to++ = p->weight * x[p->at[a] + ik / 2] * x[p->at[b] + ik % 2];
+}
+
+double dp_products_norm2(const struct dp_products *p)
+{
+    return p->weight * p->weight * (double)pairs(p) * 1.5625;
+}
+
+int dp_products_names(const struct dp_products *p, json_t *names)
+{
+    int bad = 0;
+    for (size_t a = 0; a < p->numbers; a++)
+        for (size_t b = a + 1; b < p->numbers; b++)
+            for (size_t ik = 0; ik < DP_PRODUCTS_OF_A_PAIR; ik++)
+                bad |= json_array_append_new(names, json_sprintf("%s × %s",
+                                                                 json_string_value(json_array_get(names, p->at[a] + ik / 2)),
+                                                                 json_string_value(json_array_get(names, p->at[b] + ik % 2))));
+    return bad;
+}

@@ -1,0 +1,38 @@
+/* Features of pairs of numbers, so that a linear model has interactions: for each two columns a < b whose basis is cosines, in
+ * the order of the schema,
+ *
+ *   w cos(π i u_a) / i · cos(π k u_b) / k,   (i, k) = (1, 1), (1, 2), (2, 1), (2, 2)
+ *
+ * in the terms of data/basis.h: products of features that are there already, so the map is public. The weight w makes the mean
+ * square of all products a tenth of the mean square of the other features, if numbers are spread evenly over [0, 1] and each
+ * category column and the bias has one 1: w² = 0.1 (1.1 m + c + 1) / (25/64 m (m − 1) / 2) for m numbers and c categories. */
+#ifndef DP_DATA_PRODUCTS_H
+#define DP_DATA_PRODUCTS_H
+
+#include <jansson.h>
+
+#include "data/schema.h"
+
+#define DP_PRODUCTS_OF_A_PAIR 4
+
+/* Starts zeroed. */
+struct dp_products {
+    size_t *at; /* numbers: the features "cosine 1" of the columns */
+    size_t numbers, count;
+    double weight;
+};
+
+/* first: per column, its first feature. DP_E_RUN: more products than a transform has columns. */
+int dp_products_plan(struct dp_products *products, const struct dp_schema *schema, const size_t *first, struct dp_err *err);
+void dp_products_free(struct dp_products *products);
+
+/* Writes count products of the features x to `to`. */
+void dp_products_features(const struct dp_products *products, const double *x, double *to);
+
+/* The largest sum of squares: w² (1 + 1/4)² for each pair, where all numbers are at bounds. No product is beyond −w and w. */
+double dp_products_norm2(const struct dp_products *products);
+
+/* Appends "NAME × NAME" for each product to names, which has the names of the features. Nonzero when memory is short. */
+int dp_products_names(const struct dp_products *products, json_t *names);
+
+#endif

@@ -18,7 +18,7 @@
 
 struct options {
     double epsilon, delta;
-    int64_t threads, seed;
+    int64_t threads, seed, rows, cols, classes;
     int loss, adjacency, exec;
     const char *ledger, *registry, *model;
     bool no_ledger, no_registry, partial, quiet;
@@ -46,6 +46,9 @@ static const struct dp_option options[] = {
     DP_OPTION_INT('s', seed, "S", DP_FROM_TO(0, 9007199254740992), "for dp-loop: reproducible, not private"),
     DP_OPTION_TEXT('o', model, "FILE", "for dp-loop"),
     DP_OPTION_FLAG('q', quiet, "for dp-loop: no progress"),
+    DP_OPTION_INT(0, rows, "N", DP_FROM_TO(1, 1e12), "persons of all sites of a run, of which DATA has some"),
+    DP_OPTION_INT(0, cols, "D", DP_FROM_TO(1, 1e7), "without DATA: columns, with the constant one"),
+    DP_OPTION_INT(0, classes, "K", DP_FROM_TO(0, 1000), "without DATA: number of classes, 0 for a number", .fallback = "2"),
     {.name = NULL},
 };
 static const struct dp_command command = {"dp-fit", "DATA", "Print the run that suits a data set, with nothing to tune",
@@ -192,14 +195,23 @@ static void suggest_features(const struct dp_dataset *d, const char *path)
     fputs(" IMAGES LABELS\n", stderr);
 }
 
+/* The public facts: of the data set, if there is one, and what the options say of all sites. */
+static struct dp_fit_facts facts_of(const struct dp_dataset *d, const struct options *o)
+{
+    struct dp_fit_facts facts = {.persons = o->rows, .columns = o->cols, .classes = o->classes, .constant = true};
+    if (d != NULL)
+        facts = (struct dp_fit_facts){.persons = o->rows == DP_OPT_ABSENT_INT ? (int64_t)d->persons : o->rows,
+                                      .columns = (int64_t)d->cols,
+                                      .classes = (int64_t)d->classes,
+                                      .rows_per_person = (int64_t)d->rows_per_person,
+                                      .constant = strstr(d->row_norm, "bias") != NULL,
+                                      .images = d->features};
+    return facts;
+}
+
 static int fit(const struct dp_dataset *d, const char *path, const struct options *o, struct dp_err *err)
 {
-    const struct dp_fit_facts facts = {.persons = (int64_t)d->persons,
-                                       .columns = (int64_t)d->cols,
-                                       .classes = (int64_t)d->classes,
-                                       .rows_per_person = (int64_t)d->rows_per_person,
-                                       .constant = strstr(d->row_norm, "bias") != NULL,
-                                       .images = d->features};
+    const struct dp_fit_facts facts = facts_of(d, o);
     char epsilon[40], delta[40], adjacency[20], exec[20], seed[24], name[30];
     enum dp_loss loss = dp_fit_loss(facts.classes);
     struct dp_fit chosen;
@@ -224,8 +236,10 @@ static int fit(const struct dp_dataset *d, const char *path, const struct option
                                      .no_registry = o->no_registry,
                                      .partial = o->partial,
                                      .quiet = o->quiet,
-                                     .threads = o->threads == DP_OPT_ABSENT_INT ? threads(d) : o->threads};
-    if (d->held_out)
+                                     .threads = o->threads != DP_OPT_ABSENT_INT ? o->threads
+                                                : d != NULL                     ? threads(d)
+                                                                                : 1};
+    if (d != NULL && d->held_out)
         fprintf(
             stderr,
             "%s: warning: %s has the rows that were held out for tests: a model that is trained on them cannot be tested on "
@@ -234,9 +248,9 @@ static int fit(const struct dp_dataset *d, const char *path, const struct option
     int rc = dp_fit_choose(&facts, &budget, loss, &chosen, err);
     if (rc != DP_OK)
         return rc;
-    if (!o->quiet)
+    if (d != NULL && !o->quiet)
         suggest_features(d, path);
-    print_facts(&facts, &chosen, &more, isnan(o->delta), dp_row_norm_basis(d->row_norm));
+    print_facts(&facts, &chosen, &more, isnan(o->delta), d != NULL ? dp_row_norm_basis(d->row_norm) : DP_BASIS_LINE);
     return fit_print(stdout, &chosen, &more, err);
 }
 
@@ -251,13 +265,16 @@ int main(int argc, char **argv)
         return status;
     const char *path = argc - operand == 1 ? argv[operand] : NULL;
     int rc = DP_OK;
-    if (path == NULL)
-        rc = dp_fail(&err, DP_E_USAGE, "expected one data set");
-    else if (stat(path, &st) != 0)
+    bool elsewhere = argc == operand && o.rows != DP_OPT_ABSENT_INT && o.cols != DP_OPT_ABSENT_INT;
+    if (path == NULL && !elsewhere)
+        rc = dp_fail(&err, DP_E_USAGE, "expected one data set, or --rows and --cols of one elsewhere");
+    else if (path != NULL && o.cols != DP_OPT_ABSENT_INT)
+        rc = dp_fail(&err, DP_E_USAGE, "--cols: the data set has columns");
+    else if (path != NULL && stat(path, &st) != 0)
         rc = dp_fail_errno(&err, errno, "cannot open %s", path);
-    else if (S_ISREG(st.st_mode))
+    else if (path != NULL && S_ISREG(st.st_mode))
         return -is_a_file(path);
-    if (rc == DP_OK)
+    if (rc == DP_OK && path != NULL)
         rc = dp_dataset_open(&dataset, path, &err);
     if (rc == DP_OK)
         rc = fit(dataset, path, &o, &err);

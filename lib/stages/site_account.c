@@ -10,17 +10,20 @@
 
 struct options {
     struct dp_payer_options pay;
-    double multiplier, count_multiplier;
+    double multiplier, count_multiplier, moments_multiplier;
 };
 
 struct state {
     struct dp_payer payer;
+    bool moments;                    /* laps of a kind sum moments */
+    char moments_kind[DP_RECORD_ON]; /* "" if laps have no kinds */
 };
 
 #define DP_OPTIONS struct options
 static const struct dp_option options[] = {
     DP_OPTION_REAL('z', multiplier, "Z", DP_ABOVE(0), "least multiplier that the gate has promised for sums without noise"),
     DP_COUNT_MULTIPLIER_OPTION(count_multiplier),
+    DP_OPTION_REAL(0, moments_multiplier, "ZM", DP_ABOVE(0), "the same for the sums of dp-moments (Z)"),
     DP_PAYER_OPTIONS(pay),
     {.name = NULL},
 };
@@ -39,16 +42,16 @@ static int site_account_open(struct dp_stage *stage, struct dp_err *err)
     s->payer.site = true;
     if (stage->on != NULL)
         return dp_fail(err, DP_E_USAGE, "--on: every lap has to be paid for, of whichever kind");
-    if (!isnan(o->count_multiplier) && isnan(o->multiplier))
-        return dp_fail(err, DP_E_USAGE, "--count-multiplier needs --multiplier");
+    if ((!isnan(o->count_multiplier) || !isnan(o->moments_multiplier)) && isnan(o->multiplier))
+        return dp_fail(err, DP_E_USAGE, "--%s-multiplier needs --multiplier", isnan(o->count_multiplier) ? "moments" : "count");
     return dp_payer_check_options(&o->pay, err);
 }
 
 /* Writes the promised noise of the gate into a record without noise, so that it is charged like present noise. */
-static int promise(const struct options *o, struct dp_record *record, struct dp_err *err)
+static int promise(const struct options *o, struct dp_record *record, bool moments, struct dp_err *err)
 {
     bool count = record->of == DP_F_WITHIN;
-    double z = count ? o->count_multiplier : o->multiplier;
+    double z = count ? o->count_multiplier : moments && !isnan(o->moments_multiplier) ? o->moments_multiplier : o->multiplier;
     if (record->query.kind != DP_QUERY_NONE)
         return dp_fail(err, DP_E_UNSAFE, "--multiplier: there is noise, and what is charged is in its record");
     if (isnan(z))
@@ -91,8 +94,12 @@ static int site_account_hello(struct dp_stage *stage, struct dp_frame *frame, st
         struct dp_record *record = &frame->record[i];
         bool noised = record->query.kind != DP_QUERY_NONE;
         open[i] = record->of != DP_F_NONE && !(noised && isnan(o->multiplier));
+        if (rc == DP_OK && record->means == DP_MEANS_MOMENTS) {
+            s->moments = true;
+            memcpy(s->moments_kind, record->on, DP_RECORD_ON);
+        }
         if (rc == DP_OK && open[i])
-            rc = promise(o, record, err);
+            rc = promise(o, record, record->means == DP_MEANS_MOMENTS, err);
     }
     if (rc == DP_OK)
         rc = dp_payer_hello(&s->payer, frame, err);
@@ -107,11 +114,13 @@ static int site_account_fire(struct dp_stage *stage, struct dp_frame *frame, str
     const struct options *o = stage->options;
     struct state *s = stage->state;
     bool bounded = frame->label == DP_LABEL_BOUNDED;
+    const char *kind = dp_frame_text(frame, DP_F_LAP_KIND, "");
+    bool moments = s->moments && strcmp(kind, s->moments_kind) == 0;
     int rc = DP_OK;
     for (int i = 0; rc == DP_OK && i < frame->records; i++) {
         struct dp_record *record = &frame->record[i];
         if (bounded || !isnan(o->multiplier))
-            rc = promise(o, record, err);
+            rc = promise(o, record, moments, err);
         record->gathered = record->shares; /* the gate checks that enough of the other shares come */
     }
     if (rc == DP_OK)

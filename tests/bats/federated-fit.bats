@@ -1,0 +1,111 @@
+# dpline federated-fit: three sites make the model of one machine, and each pays in its own ledger.
+load helper
+load sites
+
+prepare() { mkdir -m 700 meet; }
+teardown() {
+    local id
+    for id in "${RUNNING[@]}"; do kill "$id" 2> /dev/null || true; done
+}
+
+# together DIRECTORY ROWS COLS OPTION…: north, east and south of the directory, and the gate
+together() {
+    local site shard=0 dir=$1 rows=$2 cols=$3
+    shift 3
+    RUNNING=()
+    for site in north east south; do
+        shard=$((shard + 1))
+        timeout 120 federated-fit.sh --shard $shard/3 --data "$dir/$site.dp" --at ipc://meet/gate --rows "$rows" "$@" > said.$site 2>&1 3>&- &
+        RUNNING+=($!)
+    done
+    set -- "${@/#--budget=*/--exec=auto}" # for sites only
+    timeout 120 federated-fit.sh --workers 3 --cols "$cols" --at ipc://meet/gate --rows "$rows" "$@" --ledger gate.ledger -o model > said.gate 2>&1 3>&- &
+    RUNNING+=($!)
+    done_all
+}
+
+# as_one DATA ROWS COLS OPTION…: the model equals the model of one machine with all rows and the same stages
+as_one() {
+    local text promise
+    promise=$(federated-fit.sh --shard 1/3 --data "$1" --at ipc://meet/gate --rows "$2" "${@:4}" --print -q | grep dp-site-account | tr -d "'")
+    text=$(dpline fit "$1" "${@:4}" --no-ledger -q -o one --print)
+    text=$(awk -v promise="$promise --no-ledger |" '/dp-noise/ && !n++ { print promise } { print }' <<< "$text")
+    bash -c "$text" > /dev/null
+    dp-cat --last --full one | jq -S 'del(.data, .population, .ledger, .untracked)' > one.json
+    dp-cat --last --full model | jq -S 'del(.data, .population, .ledger, .untracked)' | diff one.json - || fail "it is another one"
+}
+
+@test "three sites make the model of one machine, with and without a transform" {
+    three_sites
+    together . 900 4 --epsilon 2 --seed 1
+    as_one all.dp 900 4 --epsilon 2 --seed 1
+    assert_equal "$(dp-info --get laps model)" 66
+    together . 900 4 --epsilon 0.3 --adjacency replace-one --seed 2
+    as_one all.dp 900 4 --epsilon 0.3 --adjacency replace-one --seed 2
+    assert_equal "$(dp-info --get laps model)" 64
+}
+
+@test "each site pays for both kinds of laps in its own ledger, no more than epsilon" {
+    three_sites
+    for noise in --partial --distributed-noise; do
+        together . 900 4 --epsilon 1.5 --delta 1e-4 --budget=4 $noise
+        assert_regex "$(cat said.gate)" 'epsilon 1\.(5|49999[0-9]*), delta 0\.0001; '
+    done
+    for site in north east south; do
+        dp-account report --json $site.dp | jq -e '[.runs[] | .epsilon <= 1.5 and .epsilon > 1.49 and .laps == 51] == [true, true]' ||
+            fail "$(dp-account report $site.dp)"
+    done
+}
+
+@test "a gate that adds less noise to moments, or to gradients, than was promised gets no sum through" {
+    three_sites
+    gate() {
+        dp-loop --plan 'moments 1, gradient 2' --seed 1 -q -- "
+            dp-gather --workers 2 --local 'sh -c \"case %k in 1) site=north ;; 2) site=east ;; esac
+                dp-sample --data \\\$site.dp --mode full | dp-moments --on moments --data \\\$site.dp |
+                dp-grad --on gradient --data \\\$site.dp --loss logistic --clip 0.5 |
+                dp-site-account --multiplier 30 --moments-multiplier 9 --epsilon 1 --delta 1e-4 --no-ledger --allow-seeded\"' |
+            dp-noise --on moments --multiplier $1 | dp-noise --on gradient --multiplier $2 |
+            dp-account --epsilon 5 --delta 1e-4 --no-ledger --allow-seeded | dp-transform --on moments | dp-step --on gradient --step 1"
+    }
+    gate 9 30 > /dev/null
+    for less in '8.9 30' '9 29'; do
+        # shellcheck disable=SC2086 # two words
+        run gate $less
+        assert_failure 5
+        assert_output --regexp 'dp-account: .*promised'
+    done
+}
+
+@test "missing and bad options" {
+    small_data 300
+    gate="--workers 3 --rows 900 --at tcp://127.0.0.1:5" site="--shard 2/3 --rows 900 --at tcp://127.0.0.1:5"
+    # shellcheck disable=SC2086 # several words
+    {
+        complains 2 "federated-fit.sh: --cols is required: the columns of each site's data set" federated-fit.sh $gate
+        complains 2 "federated-fit.sh: --cols is the gate's" federated-fit.sh $site --data small.dp --cols 7
+        complains 2 "federated-fit.sh: --classes: must be a whole number >= 1, got '0'" federated-fit.sh $gate --cols 7 --classes 0
+        dp-synth regression --rows 300 -q -o number.dp
+        complains 2 'federated-fit.sh: federated-fit.sh trains classifiers: noise for a number follows a schedule, which no site can be promised' \
+            federated-fit.sh $site --data number.dp
+    }
+    complains 2 'dp-site-account: --moments-multiplier needs --multiplier' dp-site-account --moments-multiplier 1 --epsilon 1 --delta 1e-5
+    complains 2 'dp-fit: expected one data set, or --rows and --cols of one elsewhere' dp-fit --rows 5
+    complains 2 'dp-fit: --cols: the data set has columns' dp-fit --cols 5 small.dp
+    # the facts of a data set, told instead of read
+    diff <(dp-fit --rows 300 --cols 7 --epsilon 8 | sed 1d) <(dp-fit small.dp --epsilon 8 | sed '1d; s| --data [^ ]*||; s| --intercept 0.5| --intercept 0|')
+}
+
+@test "Adult in three sites" {
+    need_data adult adult.data.gz
+    for site in north:Private east:-gov south:Self-emp; do
+        gzip -dc "$DATA_FILE" | awk -F ', *' -v class="${site#*:}" 'NF > 2 && $2 ~ class' > "${site%:*}.csv"
+    done
+    cat north.csv east.csv south.csv > all.csv
+    for name in north east south all; do
+        dp-import csv -q --schema "$ROOT/examples/private-erm/schema-ADULT.json" --population $name -o $name.dp $name.csv
+    done
+    rows=$(dp-info --get rows all.dp) cols=$(dp-info --get cols all.dp)
+    together . "$rows" "$cols" --epsilon 1 --seed 1
+    as_one all.dp "$rows" "$cols" --epsilon 1 --seed 1
+}

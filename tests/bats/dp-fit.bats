@@ -29,8 +29,8 @@ printed() { dpline fit small.dp --print -q "$@" | tr -s ' \n' ' '; }
     complains 2 "dp-fit: --loss: must be one of squared|logistic|smooth-hinge|huber|huberised-hinge|softmax, got 'hinge'" \
         dpline fit small.dp --loss hinge
     complains 2 "dp-fit: --adjacency: must be one of null-record|replace-one, got 'nobody'" dpline fit small.dp --adjacency nobody
-    complains 2 "dp-fit: expected one data set" dp-fit
-    complains 2 "dp-fit: expected one data set" dp-fit small.dp test.dp
+    complains 2 "dp-fit: expected one data set, or --rows and --cols of one elsewhere" dp-fit
+    complains 2 "dp-fit: expected one data set, or --rows and --cols of one elsewhere" dp-fit small.dp test.dp
     run dp-fit small.dp -q -o small.model
     assert_line --index 0 "# 2000 rows, 8 columns, 2 classes: logistic; epsilon 1, delta 1e-4, the largest power of ten below 1 / rows^1.1"
     assert_equal "$(sed 1d <<< "$output")" "$(cat operand)"

@@ -351,7 +351,7 @@ int dp_features_describe(const struct dp_features *l, const struct dp_import *im
     return rc;
 }
 
-/* Numbers with bounds that do not say a basis get the basis of the import, which has none if there are no such numbers. */
+/* Numbers with bounds that do not say a basis get the basis of the import. An import without such numbers has no basis. */
 static int default_bases(struct dp_import *import, struct dp_err *err)
 {
     int rc = DP_OK;

@@ -9,7 +9,7 @@
 #include "priv/pure.h"
 #include "priv/rdp.h"
 
-/* One query of each kind, its epsilon and its ρ by hand; 0 if it has none. */
+/* One query of each kind, its epsilon and its ρ by hand; 0: the kind does not have that figure. */
 static const struct {
     struct dp_query query;
     double epsilon, rho;

@@ -9,6 +9,7 @@ export out=${OUT:-$build/examples/adp-sgd}
 export DPLINE_REGISTRY=$out/registry # never the registry of the user
 export seeds=${SEEDS:-1}
 export rows=60000 batch=1024 delta=1e-5
+export network='28x28x1 * 28; conv 16 8x8/2 pad 2 tanh; pool 2/1; conv 32 4x4/2 tanh; pool 2/1; fc 32 tanh; fc 10' # 26,010 parameters
 mkdir -p "$out"
 
 # laps EPOCHS
@@ -30,17 +31,20 @@ sigma() {
 
 # train METHOD SET LOSS EPSILON EPOCHS CLIP STEP SCHEDULE SEED [options of dp-step]: the stream of models.
 # METHOD dp has constant noise. With adp the square of the noise follows the b_t of SCHEDULE. The steps are the same, eta / b_t;
-# with adaptive ones (--optimizer adagrad-norm) SCHEDULE is that of the noise alone. No averages, as in the paper.
+# with adaptive ones (--optimizer adagrad-norm) SCHEDULE is that of the noise alone. No averages, as in the paper. LOSS network is the
+# softmax loss of a network.
 train() {
-    local method=$1 set=$2 loss=$3 epsilon=$4 t clip=$6 step=$7 schedule=$8 seed=$9 noise=constant z
+    local method=$1 set=$2 loss=$3 epsilon=$4 t clip=$6 step=$7 schedule=$8 seed=$9 noise=constant z gradients
     t=$(laps "$5")
     shift 9
     [ "$method" = dp ] || noise=$schedule
     [[ $* != *adagrad* ]] || schedule=constant
+    gradients="dp-grad --loss $loss"
+    [ "$loss" != network ] || gradients="dp-net-grad --network '$network' --loss softmax"
     z=$(sigma "$epsilon" "$t" "$noise")
     dp-loop --laps "$t" --seed "$seed" -q "
         dp-sample  --data $out/$set.dp --rate $batch/$rows |
-        dp-grad    --data $out/$set.dp --loss $loss --clip $clip |
+        $gradients --data $out/$set.dp --clip $clip |
         dp-noise   --multiplier $z --schedule $noise |
         dp-account --epsilon $epsilon --delta $delta --allow-seeded |
         dp-step    --step $step --schedule $schedule $*"

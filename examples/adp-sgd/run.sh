@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Reproduces the comparison of the ADP-SGD paper with linear models. Results go to build/examples/adp-sgd.
+# Reproduces the comparison of the ADP-SGD paper with linear models and a small network. Results go to build/examples/adp-sgd.
 #   run.sh [--write | --tables] [part …]
-# Parts: theory, goal, pilot, sqrt, linear, adaptive, constant, steps, fashion, logistic, repeat (default: all, in this order).
+# Parts: theory, goal, pilot, sqrt, linear, adaptive, constant, steps, fashion, logistic, repeat, network (default: all, in this order).
 # --write also puts the tables and figures into this directory's README; --tables trains nothing and makes them of what is there.
 # SEEDS=n sets the number of seeds (1), JOBS=n how many cells run at once, EPOCHS_OF_TABLES the columns of tables 1 and 2.
 set -euo pipefail
@@ -12,16 +12,16 @@ case ${1:-} in
     --write) write=1 && shift ;;
     --tables) write=1 tables=1 && shift ;;
 esac
-[ $# -gt 0 ] || set -- theory goal pilot sqrt linear adaptive constant steps fashion logistic repeat
+[ $# -gt 0 ] || set -- theory goal pilot sqrt linear adaptive constant steps fashion logistic repeat network
 
 say() { echo "== $*" >&2; }
-import() { # SET DIRECTORY
+import() { # SET DIRECTORY [row norm]
     [ -e "$2/train-images-idx3-ubyte.gz" ] || {
         say "skipping: no $2/train-images-idx3-ubyte.gz (get-data.sh fetches MNIST; Fashion-MNIST: Debian's dataset-fashion-mnist)"
         return 1
     }
     [ -d "$out/$1-test.dp" ] || for part in train:"$1" t10k:"$1-test"; do
-        dp-import idx -q -f --row-norm unit --no-bias -o "$out/${part#*:}.dp" "$2/${part%:*}-images-idx3-ubyte.gz" "$2/${part%:*}-labels-idx1-ubyte.gz"
+        dp-import idx -q -f --row-norm "${3-unit}" --no-bias -o "$out/${part#*:}.dp" "$2/${part%:*}-images-idx3-ubyte.gz" "$2/${part%:*}-labels-idx1-ubyte.gz"
     done
 }
 mnist() { import mnist "$raw/mnist"; }
@@ -255,27 +255,55 @@ steps() {
     show steps
 }
 
-# --- is a difference more than chance: one pair of cells with ten seeds -----------------------------------------------------------
+# --- is a difference more than chance: pairs of cells with ten seeds ---------------------------------------------------------------
+ten_seeds() { # SET LOSS EPSILON EPOCHS CLIP STEP: the cells
+    for seed in $(seq 10); do
+        for method in dp adp; do echo "cell $method $* $sqrt $seed"; done
+    done
+}
+paired() { # SET LOSS EPSILON EPOCHS CLIP STEP: the row of the table, of the pairs that are there
+    for seed in $(seq 10); do
+        dp=$(file_of dp "$@" $sqrt "$seed")
+        adp=$(file_of adp "$@" $sqrt "$seed")
+        [ ! -s "$dp" ] || [ ! -s "$adp" ] || echo "$(tail -n 1 "$dp" | cut -f 3) $(tail -n 1 "$adp" | cut -f 3)"
+    done | awk '{ a += $1; b += $2; d = $2 - $1; s += d; q += d * d; more += d > 0 }
+        END { if (NR > 1) printf "%d\t%.4f\t%.4f\t%+.4f\t%.4f\t%d of %d\n",
+            NR, a / NR, b / NR, s / NR, sqrt((q - s * s / NR) / (NR - 1) / NR), more, NR }'
+}
+paired_head='seeds\tDP-SGD, mean\tADP-SGD, mean\tdifference\tstandard error\tADP-SGD ahead'
 repeat() {
     mnist || return 0
     say "repeat: MNIST, softmax, C = 5, 20 epochs, ten seeds"
-    for seed in $(seq 10); do
-        for method in dp adp; do echo "cell $method mnist softmax 1 20 5 50 $sqrt $seed"; done
-    done | do_cells
-    for seed in $(seq 10); do
-        dp=$(file_of dp mnist softmax 1 20 5 50 $sqrt "$seed")
-        adp=$(file_of adp mnist softmax 1 20 5 50 $sqrt "$seed")
-        [ ! -s "$dp" ] || [ ! -s "$adp" ] || echo "$(tail -n 1 "$dp" | cut -f 3) $(tail -n 1 "$adp" | cut -f 3)"
-    done | awk '{ a += $1; b += $2; d = $2 - $1; s += d; q += d * d; more += d > 0 }
-        END { print "seeds\tDP-SGD, mean\tADP-SGD, mean\tdifference\tstandard error\tADP-SGD ahead"
-            if (NR > 1) printf "%d\t%.4f\t%.4f\t%+.4f\t%.4f\t%d of %d\n",
-                NR, a / NR, b / NR, s / NR, sqrt((q - s * s / NR) / (NR - 1) / NR), more, NR }' > "$out/repeat.tsv"
+    ten_seeds mnist softmax 1 20 5 50 | do_cells
+    {
+        printf '%b\n' "$paired_head"
+        paired mnist softmax 1 20 5 50
+    } > "$out/repeat.tsv"
     show repeat
+}
+
+# --- figure 4: a network, with ten seeds -------------------------------------------------------------------------------------------
+network_cells='1 200
+3 200
+1 100
+1 400' # epsilon and eta
+network() {
+    import images "$raw/mnist" bounds || return 0
+    say "network: MNIST, C = 0.1, 10 epochs, ten seeds"
+    while read -r epsilon step; do ten_seeds images network "$epsilon" 10 0.1 "$step"; done <<< "$network_cells" | do_cells
+    {
+        printf 'epsilon\teta\t%b\n' "$paired_head"
+        sort <<< "$network_cells" | while read -r epsilon step; do
+            row=$(paired images network "$epsilon" 10 0.1 "$step")
+            [ -z "$row" ] || printf '%s\t%s\t%s\n' "$epsilon" "$step" "$row"
+        done
+    } > "$out/network.tsv"
+    show network
 }
 
 for part; do
     case $part in
-        theory | goal | pilot | sqrt | linear | adaptive | constant | steps | fashion | logistic | repeat) "$part" ;;
+        theory | goal | pilot | sqrt | linear | adaptive | constant | steps | fashion | logistic | repeat | network) "$part" ;;
         *) echo "run.sh: unknown part '$part': see the first lines of this file" >&2 && exit 2 ;;
     esac
 done

@@ -4,10 +4,11 @@ BEGIN {
     name["adult"] = "Adult"; name["phishing"] = "Phishing"; name["white-6"] = "white wine, quality 6 or more"; name["white"] = "white wine"
     name["red"] = "red wine"; name["bank"] = "bank marketing"; name["credit"] = "credit default"; name["protein"] = "protein"
     name["bike"] = "bike sharing"; name["blogfeedback"] = "BlogFeedback"; name["fashion"] = "Fashion-MNIST"; name["mnist"] = "MNIST"
-    name["cifar"] = "CIFAR-10, grey, 16 × 16"
+    name["cifar"] = "CIFAR-10, grey, 16 × 16"; name["insurance"] = "insurance"; name["abalone"] = "abalone"
     title["fit"] = "`fit`"; title["fit-first"] = "`fit`, first rule"; title["sgd"] = "DP-SGD, best of 24"; title["full"] = "full batches, best of 32"
     title["tuned"] = "full batches, choice charged"; title["adam"] = "DP-Adam, best of 6"; title["scd"] = "DP-SCD"; title["adassp"] = "AdaSSP"
     title["optimum"] = "without privacy"
+    split("line cosines products", way, " ")
     columns = split("fit fit-first sgd full tuned adam scd adassp optimum", column, " ")
     number = split("adult phishing white-6 bank credit protein bike white blogfeedback red fashion mnist cifar", order, " ")
 }
@@ -28,6 +29,15 @@ function take(m, list, setting,    cell, x, n, a) {
         which[cell] = setting
         took[cell] = median($7)
     }
+}
+FILENAME ~ /curves.tsv$/ {
+    if (!(($1, $2) in seen)) {
+        seen[$1, $2] = 1
+        round[++rounds] = $1 SUBSEP $2
+    }
+    chosen[$1, $2, $3] = $4
+    for (k = 6; k <= 8; k++) of[$1, $2, $3, k] = $k ~ /^-/ && $k !~ /[0-9]/ ? "-" : median($k)
+    next
 }
 $1 == "set" { part[$2] = $3; role[$2] = $4; delta[$2] = $5; rows[$2] = $6; cols[$2] = $7; classes[$2] = $8; next }
 $1 == "models" {
@@ -167,8 +177,29 @@ function gaps(    r, i, j, k, s, m, c, x, d, at) {
             }
         }
 }
+# --- curves.tsv: lines, curves and products next to each other; in brackets what fit would not take
+function curves_table(    i, k, w, n, c, texts, text) {
+    n = split("data|epsilon|measure|lines|cosines|with products", texts, "|")
+    line(n, texts)
+    rule(n)
+    for (i = 1; i <= rounds; i++) {
+        split(round[i], c, SUBSEP)
+        for (k = 6; k <= 8; k++) {
+            if (of[round[i], "line", k] == "-") continue
+            texts[1] = name[c[1]]
+            texts[2] = c[2]
+            texts[3] = k == 7 ? "AUC" : k == 8 ? "log loss" : of[round[i], "line", 7] == "-" ? "R²" : "accuracy"
+            for (w = 1; w <= 3; w++) {
+                text = (round[i], way[w], k) in of ? sprintf("%.4f", of[round[i], way[w], k]) : "refused"
+                texts[3 + w] = chosen[round[i], way[w]] == "no" ? "(" text ")" : text
+            }
+            line(n, texts)
+        }
+    }
+}
 END {
-    if (kind == "against") against()
+    if (kind == "curves") curves_table()
+    else if (kind == "against") against()
     else if (kind == "gaps") gaps()
     else if (kind == "data") data_table()
     else if (kind == "auc" || kind == "logloss") part_table("classes", kind)

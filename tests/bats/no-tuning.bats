@@ -120,3 +120,22 @@ models() { printf 'models\tadult\t1\t%s\t%s\t%s\t1\t%s\t-\t-\n' "$1" "$2" "$(wc 
     assert_success
     assert_equal "$(find out/results-*/ -type f -newer now)" ''
 }
+
+@test "curves of a small table are measured" {
+    mkdir -p data/tables
+    awk 'BEGIN {
+        srand(3)
+        print "age,sex,bmi,children,smoker,region,label"
+        while (n++ < 1000) {
+            age = int(18 + 46 * rand())
+            print age ",female," 15 + 40 * rand() ",0," (rand() < .5 ? "no" : "yes") ",southwest," 30000 + 20 * (age - 41) ^ 2 * (age < 41 ? -1 : 1)
+        }
+    }' | gzip > data/tables/insurance.csv.gz
+    export DPLINE_DATA=$PWD/data OUT=$PWD/out SPLITS=1 EPSILONS='0.01 8'
+    within 100 ./curves.sh --write insurance adult
+    assert_success
+    # at .01 every way is refused; at 8 the age bends, cosines bend with it, and products would need more rows
+    assert_equal "$(cut -f 1-5 curves.tsv)" "$(printf 'insurance\t8\t%s\t%s\n' line $'yes\t12' cosines $'yes\t36' products $'no\t48')"
+    awk -F '\t' '$3 == "line" { line = $6 } $3 == "cosines" && !($6 > line) { bad = 1 } END { exit bad }' curves.tsv
+    grep -q '^| insurance | 8 | R² | ' README.md
+}

@@ -131,7 +131,7 @@ static int check_owner(const struct dp_record *records, int i, int64_t lap, stru
         return dp_fail(err, DP_E_UNSAFE, "a record of lap %lld says for which laps it is", (long long)lap);
     if (dp_record_members(&records[i]) & dp_record_changes(DP_CHANGE_HELLO))
         return dp_fail(err, DP_E_UNSAFE, "a record of lap %lld has what only records of a hello frame have", (long long)lap);
-    if (dp_fields[of].visibility != DP_PAID)
+    if (dp_paid[of].noised == DP_NOISED_NOT)
         return dp_fail(err, DP_E_UNSAFE, "lap %lld has a record of '%s', which nobody pays for", (long long)lap,
                        dp_fields[of].key);
     for (int k = 0; k < i; k++)
@@ -194,27 +194,19 @@ static int check_choice(const struct dp_frame *frame, const struct dp_array *cho
     return DP_OK;
 }
 
-/* A person adds 1/2 or −1/2 to the count. */
-static int check_count(const struct dp_frame *frame, const struct dp_array *count, struct dp_err *err)
+/* Bound and grid of numbers with noise: the table has them, for a count, or the frame. */
+static int check_numbers(const struct dp_frame *frame, enum dp_field field, const struct dp_array *array, struct dp_err *err)
 {
-    const struct dp_record *record = dp_frame_record(frame, DP_F_WITHIN);
-    if (record->bound != 0.5)
-        return dp_fail(err, DP_E_UNSAFE, "the clip bounds of lap %lld disagree: 0.5 on the count, %g in its record",
-                       (long long)frame->lap, record->bound);
-    if (count->count != 1)
-        return dp_fail(err, DP_E_UNSAFE, "the count of lap %lld is not one number", (long long)frame->lap);
-    return DP_OK;
-}
-
-/* The frame has the bound and the grid of a sum. */
-static int check_sum(const struct dp_frame *frame, struct dp_err *err)
-{
-    const struct dp_record *record = dp_frame_record(frame, DP_F_SUM);
-    double bound = dp_frame_real(frame, DP_F_BOUND, 0);
+    const struct dp_record *record = dp_frame_record(frame, field);
+    const struct dp_paid *paid = &dp_paid[field];
+    bool count = paid->noised == DP_NOISED_COUNT;
+    double bound = dp_paid_bound(frame, field);
     if (bound != record->bound)
-        return dp_fail(err, DP_E_UNSAFE, "the clip bounds of lap %lld disagree: %g on the sum, %g in its record",
-                       (long long)frame->lap, bound, record->bound);
-    if (dp_frame_real(frame, DP_F_GRID, 0) != dp_grid_for(bound))
+        return dp_fail(err, DP_E_UNSAFE, "the clip bounds of lap %lld disagree: %g on the %s, %g in its record",
+                       (long long)frame->lap, bound, count ? "count" : dp_fields[field].key, record->bound);
+    if (count && array->count != 1)
+        return dp_fail(err, DP_E_UNSAFE, "the count of lap %lld is not one number", (long long)frame->lap);
+    if (!(paid->grid > 0) && dp_frame_real(frame, DP_F_GRID, 0) != dp_grid_for(bound))
         return dp_fail(err, DP_E_UNSAFE, "lap %lld has another grid than its bound implies", (long long)frame->lap);
     return DP_OK;
 }
@@ -225,13 +217,13 @@ static int check_paid(const struct dp_frame *frame, enum dp_field field, struct 
     const struct dp_query *query = &dp_frame_record(frame, field)->query;
     const struct dp_array *array;
     int rc = dp_frame_need_array(frame, field, DP_I64, 2, &array, err);
-    if (rc != DP_OK || field == DP_F_CHOICE)
+    if (rc != DP_OK || dp_paid[field].noised == DP_NOISED_BY_CHOICE)
         return rc != DP_OK ? rc : check_choice(frame, array, err);
     /* Without a multiplier nothing shows how much noise an array has. */
     if (!dp_query_has(query->kind, DP_QUERY_multiplier))
         return dp_fail(err, DP_E_UNSAFE, "the %s of lap %lld has a record of %s, which is no noise on numbers",
                        dp_fields[field].key, (long long)frame->lap, dp_query_kinds[query->kind].name);
-    rc = field == DP_F_WITHIN ? check_count(frame, array, err) : check_sum(frame, err);
+    rc = check_numbers(frame, field, array, err);
     if (rc == DP_OK && dp_kinds[query->kind].one_number && array->count != 1)
         return dp_fail(err, DP_E_UNSAFE, "the %s noise of lap %lld is on %zu numbers, and its accountant is for one",
                        dp_query_kinds[query->kind].name, (long long)frame->lap, (size_t)array->count);
@@ -248,7 +240,7 @@ int dp_charge_check_fields(const struct dp_frame *frame, struct dp_err *err)
         if (recorded && !present)
             return dp_fail(err, DP_E_UNSAFE, "lap %lld has a record of '%s', and no '%s'", lap, dp_fields[i].key,
                            dp_fields[i].key);
-        if (present && !recorded && dp_fields[i].visibility == DP_PAID)
+        if (present && !recorded && dp_paid[i].noised != DP_NOISED_NOT)
             return dp_fail(err, DP_E_UNSAFE, "the %s of lap %lld has no record", dp_fields[i].key, lap);
         if (recorded)
             rc = check_paid(frame, (enum dp_field)i, err);

@@ -44,7 +44,7 @@ static double promised_of(const struct dp_contract *c, int kind)
     const char *name = name_of(c, kind);
     double promised = 0;
     for (int i = 0; i < c->hello->records; i++)
-        if (c->hello->record[i].of == DP_F_SUM && strcmp(c->hello->record[i].on, name) == 0)
+        if (dp_paid[c->hello->record[i].of].noised == DP_NOISED_MAIN && strcmp(c->hello->record[i].on, name) == 0)
             promised = c->hello->record[i].promised;
     return promised;
 }

@@ -168,19 +168,11 @@ void *dpline_stage_state(struct dpline_stage *stage)
     return state_of(stage)->theirs;
 }
 
-static enum dp_meaning meaning_of(const char *word)
-{
-    for (enum dp_meaning m = DP_MEANS_GRADIENT; m <= DP_MEANS_MOMENTS; m++)
-        if (strcmp(word, dp_meaning_names[m]) == 0)
-            return m;
-    return DP_MEANS_NONE;
-}
-
 int dpline_stage_announce(struct dpline_stage *stage, struct dpline_frame *hello, const char *means, double bound,
                           int replace_one, struct dpline_error *error)
 {
     struct dp_frame *f = dp_public_frame(hello);
-    enum dp_meaning meaning = meaning_of(means);
+    enum dp_meaning meaning = dp_meaning_find(means, DP_F_SUM);
     struct dp_record *open;
     if (f->kind != DP_KIND_HELLO || meaning == DP_MEANS_NONE)
         return dpline_fail(error, DPLINE_E_USAGE, "a stage announces gradient, move or moments in the hello frame, not %.40s",

@@ -57,13 +57,13 @@ static int judge_kind(enum dp_kind asked, int64_t lap, const struct dp_frame *an
 static int judge_taken(const struct dp_frame *hello, struct dp_err *err)
 {
     for (int i = 0; i < hello->records; i++) {
-        enum dp_meaning means = hello->record[i].means;
-        if (means != DP_MEANS_NONE && means != DP_MEANS_TAKEN && means != DP_MEANS_DONE && means != DP_MEANS_TRANSFORM)
+        const struct dp_record *record = &hello->record[i];
+        if (!dp_meanings[record->means].taken)
             return dp_fail(
                 err, DP_E_RUN,
                 "no stage of the child pipeline takes the %s: put %s after dp-account (a stage of one's own says in its hello "
                 "frame what it has taken)",
-                dp_fields[hello->record[i].of].key, means == DP_MEANS_MOMENTS ? "dp-transform" : "dp-step");
+                dp_fields[record->of].key, dp_meanings[record->means].taker);
     }
     return DP_OK;
 }
@@ -91,15 +91,11 @@ int dp_child_judge(enum dp_kind asked, int64_t lap, const struct dp_frame *answe
     if (answer->label != DP_LABEL_RELEASED)
         return dp_fail(err, DP_E_UNSAFE, "the child pipeline gave back a %s frame: dp-account is missing",
                        dp_label_name(answer->label));
-    if (dp_frame_has(answer, DP_F_SUM))
-        return dp_fail(err, DP_E_RUN,
-                       "the child pipeline gave back a sum that no stage applied: put dp-step after "
-                       "dp-account, or dp-transform for moments");
-    if (dp_frame_choice_waits(answer))
-        return dp_fail(err, DP_E_RUN,
-                       "the child pipeline gave back a choice that no stage applied: put dp-step after "
-                       "dp-account");
-    return DP_OK;
+    enum dp_field left = dp_paid_waiting(answer);
+    return left == DP_F_NONE
+               ? DP_OK
+               : dp_fail(err, DP_E_RUN, "the child pipeline gave back a %s that no stage applied: put %s after dp-account",
+                         dp_fields[left].key, dp_paid_taker(&(struct dp_record){.of = left}));
 }
 
 int dp_child_finish(struct dp_child *child, struct dp_err *err)

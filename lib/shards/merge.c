@@ -276,16 +276,17 @@ int dp_merge_token(const struct dp_merge *m, int shard, const struct dp_frame *t
 
 static bool is_paid(int field)
 {
-    return dp_fields[field].visibility == DP_PAID;
+    return dp_paid[field].noised != DP_NOISED_NOT;
 }
 
 /* Checks that each array that will be charged consists of whole numbers and has a record about all rows, and that no other
  * field has a record. */
 static int check_paid(const struct dp_merge *m, int k, const struct dp_frame *answer, struct dp_err *err)
 {
-    if (dp_frame_has(answer, DP_F_CHOICE))
-        return dp_fail(err, DP_E_UNSAFE, "shard %d gives a 'choice', and choices do not add up", k + 1);
     for (int i = 0; i < DP_F_COUNT; i++) {
+        if (is_paid(i) && !dp_paid[i].adds && dp_frame_has(answer, (enum dp_field)i))
+            return dp_fail(err, DP_E_UNSAFE, "shard %d gives a '%s', and %ss do not add up", k + 1, dp_fields[i].key,
+                           dp_fields[i].key);
         const struct dp_array *a = is_paid(i) ? dp_frame_array(answer, (enum dp_field)i) : NULL;
         if (a != NULL && a->dtype != DP_I64)
             return dp_fail(err, DP_E_UNSAFE, "shard %d gives a '%s' that is not of whole numbers", k + 1, dp_fields[i].key);

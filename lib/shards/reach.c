@@ -4,13 +4,7 @@
 
 #include "priv/shares.h"
 
-#define COUNT_GRID 0.5
 #define ROUNDING 1e-9 /* exceeds the rounding error of the arithmetic here */
-
-static double grid_of(const struct dp_frame *answer, enum dp_field field)
-{
-    return field == DP_F_WITHIN ? COUNT_GRID : dp_frame_real(answer, DP_F_GRID, 0);
-}
 
 /* Standard deviation of the Gaussian noise that this shard drew, in units of the field; infinite if no bound on the noise is
  * known. */
@@ -37,7 +31,7 @@ int dp_reach_check(const struct dp_frame *answer, int64_t rows, int shard, struc
     for (int i = 0; i < answer->records; i++) {
         const struct dp_record *r = &answer->record[i];
         const struct dp_array *sum = r->of != DP_F_NONE ? dp_frame_array(answer, r->of) : NULL;
-        double grid = grid_of(answer, r->of);
+        double grid = dp_paid_grid(answer, r->of);
         if (sum == NULL || sum->dtype != DP_I64 || !(r->bound > 0) || !(grid > 0))
             continue;
         double wide = sqrt((double)sum->count);

@@ -107,7 +107,7 @@ static int account_hello(struct dp_stage *stage, struct dp_frame *frame, struct 
  * more than are needed. */
 static void set_noise_scale(struct dp_frame *frame)
 {
-    const struct dp_record *sum = dp_frame_record(frame, DP_F_SUM);
+    const struct dp_record *sum = dp_paid_main(frame);
     double more = 1;
     if (sum != NULL && sum->shares > 0)
         more = sqrt((double)sum->gathered / (double)(sum->shares - sum->colluding));
@@ -118,7 +118,7 @@ static void set_noise_scale(struct dp_frame *frame)
 static int pass_non_private(struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
 {
     double gap = dp_frame_real(frame, DP_F_GAP, NAN), objective = dp_frame_real(frame, DP_F_OBJECTIVE, NAN);
-    if (!dp_frame_has(frame, DP_F_SUM) && !dp_frame_has(frame, DP_F_CHOICE))
+    if (dp_paid_waiting(frame) == DP_F_NONE)
         return dp_fail(err, DP_E_RUN, "the frame of lap %lld has no sum", (long long)frame->lap);
     dp_frame_strip(frame); /* also the cost of an earlier, private run, which is no bound any more */
     /* Nothing here is private any more, and the mark says so. */

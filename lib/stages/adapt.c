@@ -196,12 +196,11 @@ static int adapt_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp
     for (int at = 0; (record = dp_announced_answer(stage, frame, &at)) != NULL;) {
         bool noise = dp_query_has(record->query.kind, DP_QUERY_multiplier) && record->query.multiplier > 0;
         dp_announced_kind(record, kind);
-        if (record->means != DP_MEANS_TAKEN && record->means != DP_MEANS_DONE && record->means != DP_MEANS_TRANSFORM &&
-            record->means != DP_MEANS_NONE)
+        if (!dp_meanings[record->means].taken)
             return dp_fail(err, DP_E_USAGE,
                            "nothing follows from the %s of laps%s before dp-adapt: put it after the last dp-step",
                            dp_fields[record->of].key, kind);
-        if (record->of != DP_F_SUM || !noise)
+        if (dp_paid[record->of].noised != DP_NOISED_MAIN || !noise)
             continue;
         if (!isnan(o->clip) && !(record->follows & DP_FOLLOWS_BOUND))
             return dp_fail(err, DP_E_USAGE, "laps%s do not take the clip bound that is chosen here: dp-clip needs --follow",
@@ -227,9 +226,9 @@ static int adapt_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_
     const struct options *o = stage->options;
     struct state *s = stage->state;
     const struct dp_record *sum = dp_frame_record(frame, DP_F_SUM);
-    if (dp_frame_has(frame, DP_F_SUM) || dp_frame_choice_waits(frame))
+    if (dp_paid_waiting(frame) != DP_F_NONE)
         return dp_fail(err, DP_E_RUN, "nothing has followed from the %s of lap %lld yet: put dp-adapt after the last dp-step",
-                       dp_fields[dp_frame_has(frame, DP_F_SUM) ? DP_F_SUM : DP_F_CHOICE].key, (long long)frame->lap);
+                       dp_fields[dp_paid_waiting(frame)].key, (long long)frame->lap);
     int rc = sum != NULL ? take_gradient(stage, frame, sum, err) : DP_OK;
     if (rc == DP_OK && dp_frame_has(frame, DP_F_STEP_SIZE))
         rc = take_search(stage, frame, err);

@@ -39,7 +39,7 @@ struct dp_record *dp_announced_answer(const struct dp_stage *stage, struct dp_fr
     while (*at < hello->records) {
         struct dp_record *record = &hello->record[(*at)++];
         bool own = stage->on == NULL || strcmp(stage->on, record->on) == 0;
-        if (own && (record->of == DP_F_SUM || record->of == DP_F_CHOICE))
+        if (own && dp_paid_taker(record) != NULL)
             return record;
     }
     return NULL;

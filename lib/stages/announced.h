@@ -13,8 +13,8 @@ int dp_announce(const struct dp_stage *stage, struct dp_frame *hello, const stru
  * *at on; *at is set to the number after it. NULL after the last. */
 struct dp_record *dp_announced(const struct dp_stage *stage, struct dp_frame *hello, enum dp_field of, int *at);
 
-/* After the gate: the next record of the hello frame, from number *at on, of a sum or a choice that laps of the stage release;
- * NULL after the last. */
+/* After the gate: the next record of the hello frame, from number *at on, of a field that laps of the stage release and
+ * a stage takes; NULL after the last. */
 struct dp_record *dp_announced_answer(const struct dp_stage *stage, struct dp_frame *hello, int *at);
 
 /* Whether a field is announced with that meaning, for laps of the kind `on`, or of any kind if `on` is NULL. */

@@ -157,20 +157,28 @@ static int check_share(const struct dp_stage *stage, struct dp_err *err)
     return DP_OK;
 }
 
-static int noise_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
+static int complete_announced(const struct dp_stage *stage, struct dp_record *record, struct dp_err *err)
 {
     const struct options *o = stage->options;
+    enum dp_noised noised = dp_paid[record->of].noised;
+    if (!is_open(&record->query))
+        return DP_OK;
+    if (noised == DP_NOISED_COUNT)
+        return isnan(o->count_multiplier) ? DP_OK : complete(stage, record, DP_QUERY_GAUSSIAN, o->count_multiplier, err);
+    if (noised != DP_NOISED_MAIN)
+        return DP_OK;
+    record->follows |= o->follow ? DP_FOLLOWS_MULTIPLIER : 0;
+    return complete(stage, record, kind_of(o), o->multiplier, err);
+}
+
+static int noise_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
+{
     struct state *s = stage->state;
     struct dp_record *record;
     int rc = check_share(stage, err);
-    for (int at = 0; rc == DP_OK && (record = dp_announced(stage, frame, DP_F_SUM, &at)) != NULL;)
-        if (is_open(&record->query)) {
-            record->follows |= o->follow ? DP_FOLLOWS_MULTIPLIER : 0;
-            rc = complete(stage, record, kind_of(o), o->multiplier, err);
-        }
-    for (int at = 0; !isnan(o->count_multiplier) && (record = dp_announced(stage, frame, DP_F_WITHIN, &at)) != NULL;)
-        if (rc == DP_OK && is_open(&record->query))
-            rc = complete(stage, record, DP_QUERY_GAUSSIAN, o->count_multiplier, err);
+    for (int i = 0; i < DP_F_COUNT; i++)
+        for (int at = 0; rc == DP_OK && (record = dp_announced(stage, frame, (enum dp_field)i, &at)) != NULL;)
+            rc = complete_announced(stage, record, err);
     if (rc != DP_OK)
         return rc;
     return s->schedule.kind != DP_SCHEDULE_CONSTANT ? announce_schedule(stage, frame, err) : DP_OK;
@@ -199,9 +207,8 @@ static int multiplier(struct dp_stage *stage, struct dp_frame *frame, double *z,
     return rc;
 }
 
-static int add_laplace(struct dp_stage *stage, int64_t lap, double scale, struct dp_frame *frame, struct dp_err *err)
+static int add_laplace(struct dp_stage *stage, int64_t lap, double scale, const struct dp_array *sum, struct dp_err *err)
 {
-    struct dp_array *sum = dp_frame_edit_array(frame, DP_F_SUM);
     int64_t draw, *entry = sum->data;
     if (sum->count != 1) /* the recorded sensitivity is in L2; the L1 sensitivity of a vector differs */
         return dp_fail(err, DP_E_RUN, "--noise laplace needs a single number, the sum has %zu", (size_t)sum->count);
@@ -211,10 +218,9 @@ static int add_laplace(struct dp_stage *stage, int64_t lap, double scale, struct
     return DP_OK;
 }
 
-static int add_gamma(struct dp_stage *stage, int64_t lap, double scale, struct dp_frame *frame, struct dp_err *err)
+static int add_gamma(struct dp_stage *stage, int64_t lap, double scale, const struct dp_array *sum, struct dp_err *err)
 {
     struct state *s = stage->state;
-    struct dp_array *sum = dp_frame_edit_array(frame, DP_F_SUM);
     int64_t *entry = sum->data;
     int rc = dp_grow(&s->draw, &s->capacity, sum->count, sizeof *s->draw, err);
     if (rc == DP_OK)
@@ -260,44 +266,69 @@ static int add_gaussian(struct dp_stage *stage, enum dp_purpose purpose, int64_t
     return DP_OK;
 }
 
-/* The count that dp-clip --adaptive has added to the frame. Its grid is 1/2. */
+/* Noise is addressed by lap and entry: a second field would get the same noise, and the difference of both would be exact. */
+static int find(const struct dp_frame *frame, enum dp_noised noised, enum dp_field *field, struct dp_err *err)
+{
+    *field = DP_F_NONE;
+    for (int i = 0; i < DP_F_COUNT; i++) {
+        if (dp_paid[i].noised != noised || !dp_frame_has(frame, (enum dp_field)i))
+            continue;
+        if (*field != DP_F_NONE)
+            return dp_fail(err, DP_E_UNSAFE, "lap %lld has a %s and a %s, and both would get the same noise",
+                           (long long)frame->lap, dp_fields[*field].key, dp_fields[i].key);
+        *field = (enum dp_field)i;
+    }
+    return DP_OK;
+}
+
+/* The count that dp-clip --adaptive has added to the frame. */
 static int add_to_count(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
 {
     const struct options *o = stage->options;
     const struct dp_array *count;
+    enum dp_field field;
+    int rc = find(frame, DP_NOISED_COUNT, &field, err);
+    if (rc != DP_OK || field == DP_F_NONE)
+        return rc;
     if (isnan(o->count_multiplier))
         return dp_fail(err, DP_E_USAGE, "--count-multiplier is required: dp-clip --adaptive counts examples");
-    int rc = dp_frame_need_array(frame, DP_F_WITHIN, DP_I64, 2, &count, err);
+    rc = dp_frame_need_array(frame, field, DP_I64, 2, &count, err);
     if (rc == DP_OK && count->count != 1)
         rc = dp_fail(err, DP_E_UNSAFE, "the count of lap %lld is not one number", (long long)frame->lap);
     if (rc != DP_OK)
         return rc;
-    const struct dp_record *r = record_noise(stage, frame, DP_F_WITHIN, DP_QUERY_GAUSSIAN, o->count_multiplier, err);
+    const struct dp_record *r = record_noise(stage, frame, field, DP_QUERY_GAUSSIAN, o->count_multiplier, err);
     if (r == NULL)
         return DP_E_UNSAFE;
     /* A purpose of its own, because the number of draws for the noise on the sum depends on its kind. */
-    return add_gaussian(stage, DP_DRAW_COUNT_NOISE, frame->lap, "--count-multiplier", r, 0.5, count, err);
+    return add_gaussian(stage, DP_DRAW_COUNT_NOISE, frame->lap, "--count-multiplier", r, dp_paid_grid(frame, field), count,
+                        err);
 }
 
-static int add_to_sum(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
+static int add_to_main(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
 {
     const struct options *o = stage->options;
-    double z, grid = dp_frame_real(frame, DP_F_GRID, 0);
+    enum dp_field field;
+    double z, grid = 0;
     const struct dp_array *sum;
-    int rc = dp_frame_need_array(frame, DP_F_SUM, DP_I64, 2, &sum, err);
+    int rc = find(frame, DP_NOISED_MAIN, &field, err);
+    if (rc == DP_OK)
+        rc = dp_frame_need_array(frame, field != DP_F_NONE ? field : DP_F_SUM, DP_I64, 2, &sum, err);
+    if (rc == DP_OK)
+        grid = dp_paid_grid(frame, field);
     if (rc == DP_OK && !(grid > 0))
-        rc = dp_fail(err, DP_E_UNSAFE, "the sum of lap %lld has no grid", (long long)frame->lap);
+        rc = dp_fail(err, DP_E_UNSAFE, "the %s of lap %lld has no grid", dp_fields[field].key, (long long)frame->lap);
     if (rc == DP_OK)
         rc = multiplier(stage, frame, &z, err);
     if (rc != DP_OK)
         return rc;
-    const struct dp_record *r = record_noise(stage, frame, DP_F_SUM, kind_of(o), z, err);
+    const struct dp_record *r = record_noise(stage, frame, field, kind_of(o), z, err);
     if (r == NULL)
         return DP_E_UNSAFE;
     if (r->query.kind == DP_QUERY_DISCRETE_LAPLACE)
-        return add_laplace(stage, frame->lap, r->scale / grid, frame, err);
+        return add_laplace(stage, frame->lap, r->scale / grid, sum, err);
     if (r->query.kind == DP_QUERY_GAMMA)
-        return add_gamma(stage, frame->lap, r->scale / grid, frame, err);
+        return add_gamma(stage, frame->lap, r->scale / grid, sum, err);
     return add_gaussian(stage, DP_DRAW_NOISE, frame->lap, "--multiplier", r, grid, sum, err);
 }
 
@@ -314,8 +345,8 @@ static void mark_published(struct dp_frame *frame)
 static int noise_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
 {
     const struct options *o = stage->options;
-    int rc = add_to_sum(stage, frame, err);
-    if (rc == DP_OK && dp_frame_has(frame, DP_F_WITHIN))
+    int rc = add_to_main(stage, frame, err);
+    if (rc == DP_OK)
         rc = add_to_count(stage, frame, err);
     if (rc != DP_OK)
         return rc;

@@ -50,7 +50,7 @@ static int site_account_open(struct dp_stage *stage, struct dp_err *err)
 /* Writes the promised noise of the gate into a record without noise, so that it is charged like present noise. */
 static int promise(const struct options *o, struct dp_record *record, bool moments, struct dp_err *err)
 {
-    bool count = record->of == DP_F_WITHIN;
+    bool count = dp_paid[record->of].noised == DP_NOISED_COUNT;
     double z = count ? o->count_multiplier : moments && !isnan(o->moments_multiplier) ? o->moments_multiplier : o->multiplier;
     if (record->query.kind != DP_QUERY_NONE)
         return dp_fail(err, DP_E_UNSAFE, "--multiplier: there is noise, and what is charged is in its record");

@@ -271,7 +271,7 @@ static bool is_done(const struct dp_frame *hello, const char *on)
     bool any = false;
     for (int i = 0; i < hello->records; i++) {
         const struct dp_record *record = &hello->record[i];
-        if (strcmp(record->on, on) == 0 && (record->of == DP_F_SUM || record->of == DP_F_CHOICE)) {
+        if (strcmp(record->on, on) == 0 && dp_paid_taker(record) != NULL) {
             if (record->means != DP_MEANS_DONE)
                 return false;
             any = true;
@@ -300,9 +300,9 @@ static int check_answer(const struct dp_stage *stage, const struct dp_frame *hel
         return dp_fail(err, DP_E_USAGE,
                        "another dp-step takes the %s of laps%s before this one (--on KIND names the laps of each)",
                        dp_fields[record->of].key, kind);
-    if (record->means == DP_MEANS_MOMENTS || record->means == DP_MEANS_TRANSFORM)
-        return dp_fail(err, DP_E_USAGE,
-                       "laps%s release moments, which are for dp-transform (--on KIND names the laps of dp-step)", kind);
+    if (strcmp(dp_paid_taker(record), stage->class->name) != 0)
+        return dp_fail(err, DP_E_USAGE, "what laps%s release is for %s (--on KIND names the laps of dp-step)", kind,
+                       dp_paid_taker(record));
     if (record->means == DP_MEANS_MOVE && !moves)
         return dp_fail(err, DP_E_USAGE, "%s is for gradients; what laps%s release is what the model moves by",
                        o->hold          ? "--hold"

@@ -75,14 +75,6 @@ static inline void dp_frame_drop(struct dp_frame *frame, enum dp_field field)
     frame->value[field].present = false;
 }
 
-/* Whether the frame has a choice that dp-step has not applied: afterwards the frame has a step size, or the candidates are
-   removed. */
-static inline bool dp_frame_choice_waits(const struct dp_frame *frame)
-{
-    return dp_frame_has(frame, DP_F_CHOICE) &&
-           (dp_frame_has(frame, DP_F_CANDIDATES) || (dp_frame_has(frame, DP_F_STEPS) && !dp_frame_has(frame, DP_F_STEP_SIZE)));
-}
-
 /* Setters for each type; text is copied. */
 void dp_frame_set_int(struct dp_frame *frame, enum dp_field field, int64_t value);
 void dp_frame_set_real(struct dp_frame *frame, enum dp_field field, double value);

@@ -10,8 +10,6 @@
 const char *const dp_sampler_names[DP_SAMPLER_COUNT] = {DP_SAMPLERS(DP_SAMPLER_NAME)};
 const char *const dp_adjacency_names[DP_ADJACENCY_COUNT] = {"none", "null-record", "replace-one"};
 const char *const dp_release_names[DP_RELEASE_COUNT] = {"none", "sum", "sum-of-secret-state", "sum-and-state"};
-const char *const dp_meaning_names[DP_MEANS_COUNT] = {"none",   "gradient",  "move",  "moments",
-                                                      "choice", "transform", "taken", "done"};
 
 /* How a member is stored: fields, names and kinds of queries are stored as numbers. */
 enum storage { STORED_FIELD, STORED_NAME, STORED_KIND, STORED_REAL, STORED_INT, STORED_TEXT };

@@ -10,6 +10,7 @@
 
 #include "base/err.h"
 #include "query/query.h"
+#include "wire/paid.h"
 #include "wire/schema.h"
 
 /* clang-format off */
@@ -44,19 +45,6 @@ enum dp_release {
     DP_RELEASE_COUNT
 };
 
-/* In a hello frame: the meaning of a record's field for the stage after the gate that uses it, and which stage that is. */
-enum dp_meaning {
-    DP_MEANS_NONE,      /* not stated */
-    DP_MEANS_GRADIENT,  /* a sum of negative gradients, for a step of dp-step */
-    DP_MEANS_MOVE,      /* a sum that the model moves by */
-    DP_MEANS_MOMENTS,   /* a sum of second moments, for dp-transform */
-    DP_MEANS_CHOICE,    /* the choice of a step or a model */
-    DP_MEANS_TRANSFORM, /* moments that dp-transform takes */
-    DP_MEANS_TAKEN,     /* one of the others, used by a stage of the user */
-    DP_MEANS_DONE,      /* the same, used by dp-step: nothing is left for another dp-step */
-    DP_MEANS_COUNT
-};
-
 /* Values that follow what was released, because a stage has --follow. */
 enum { DP_FOLLOWS_BOUND = 1, DP_FOLLOWS_MULTIPLIER = 2 };
 
@@ -64,7 +52,6 @@ enum { DP_FOLLOWS_BOUND = 1, DP_FOLLOWS_MULTIPLIER = 2 };
 extern const char *const dp_sampler_names[DP_SAMPLER_COUNT];
 extern const char *const dp_adjacency_names[DP_ADJACENCY_COUNT];
 extern const char *const dp_release_names[DP_RELEASE_COUNT];
-extern const char *const dp_meaning_names[DP_MEANS_COUNT];
 
 /* Where a member must be the same: in all records of the run, in all records of a lap, or only in the record of its field. */
 enum dp_record_alike { DP_ALIKE_RUN, DP_ALIKE_LAP, DP_ALIKE_FIELD };

@@ -50,7 +50,7 @@ refused() {
     both="dp-sample --data small.dp --rate 0.5 | dp-moments --on moments --data small.dp |
         dp-grad --on gradient --data small.dp --loss logistic --clip 1 | dp-noise -z 2 | $gate"
     plan=(--plan 'moments 1, gradient 2')
-    refused 2 "dp-step: laps of kind 'moments' release moments, which are for dp-transform (--on KIND names the laps of dp-step)" \
+    refused 2 "dp-step: what laps of kind 'moments' release is for dp-transform (--on KIND names the laps of dp-step)" \
         "$both | dp-transform --on moments | dp-step --step 1" "${plan[@]}"
     refused 2 "dp-transform: laps of kind 'gradient' release no moments (--on KIND names the laps of dp-moments)" \
         "$both | dp-transform | dp-step --on gradient --step 1" "${plan[@]}"

@@ -79,7 +79,7 @@ moments() { echo "dp-sample --data two.dp --mode full | dp-moments --data two.dp
     assert_equal "$(cat model)" old
     complains 1 "dp-loop: no stage of the child pipeline takes the sum: put dp-transform after dp-account (a stage of one's own says in its hello frame what it has taken)" \
         dp-loop -q --laps 1 --seed 1 -o model -- "$(moments)"
-    complains 2 "dp-step: laps release moments, which are for dp-transform (--on KIND names the laps of dp-step)" \
+    complains 2 "dp-step: what laps release is for dp-transform (--on KIND names the laps of dp-step)" \
         dp-loop -q --laps 1 --seed 1 -o model -- "$(moments '| dp-step --step 1')"
     # an existing model stays
     dp-loop -q --laps 1 --seed 1 -o start -- "dp-sample --data two.dp | dp-grad --data two.dp --loss logistic --clip 1 |
@@ -92,7 +92,7 @@ moments() { echo "dp-sample --data two.dp --mode full | dp-moments --data two.dp
 @test "moments of a run whose model has another shape move nothing" {
     dp-loop -q --laps 1 --seed 1 -o start -- "dp-sample --data two.dp | dp-grad --data two.dp --loss logistic --clip 1 |
         dp-noise -z 9 | $GATE | dp-step --step 1" > /dev/null
-    complains 2 "dp-step: laps release moments, which are for dp-transform (--on KIND names the laps of dp-step)" \
+    complains 2 "dp-step: what laps release is for dp-transform (--on KIND names the laps of dp-step)" \
         dp-loop -q --laps 1 --init start --seed 1 -o model -- "$(moments '| dp-step --step 1')"
     complains 1 "dp-moments: --intercept: 0.5, but the model has 0" \
         dp-loop -q --laps 1 --init start --seed 1 -o model -- "$(moments '| ./take' | sed 's/dp-moments/& --intercept 0.5/')"

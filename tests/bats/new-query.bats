@@ -1,17 +1,18 @@
-# Another kind of query is three files, from the frame to the certificate: shown by adding one to a copy of the sources.
+# Another kind of query is three files, from the frame to the certificate, and so is a stage that releases another field: shown by
+# adding them to a copy of the sources.
 load helper
 bats_require_minimum_version 1.5.0
 
-# patched: the copy in tree, built as it is and without optimisation, its commands first in PATH
+# patched FOLDER PROGRAM…: the copy in tree, changed by FOLDER/apply and built without optimisation, its commands first in PATH
 patched() {
     mkdir tree
     cp -r "$ROOT"/{lib,bin,Makefile} tree
     mkdir tree/tests
     cp "$ROOT/tests/check-packages" tree/tests
-    "$ROOT/tests/new-query/apply" tree
-    for program in account loop step cat; do set -- "$@" "build/bin/dp-$program"; done
+    "$ROOT/tests/$1/apply" tree
+    shift
     # Not with the variables of the make that runs this test.
-    run env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u BUILD -u EXTRA make -C tree -j2 CFLAGS=-O0 "$@"
+    run env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u BUILD -u EXTRA make -C tree -j2 CFLAGS=-O0 "${@/#/build/bin/dp-}"
     assert_success
     PATH=$PWD/tree/build/bin:$PATH
 }
@@ -21,7 +22,7 @@ holds() { /usr/bin/python3 -c "import sys; sys.exit(not ($1))" || fail "$1"; }
 ask() { /usr/bin/python3 -c "import json, sys; r = json.load(sys.stdin); print($1)"; }
 
 @test "a new kind of query is three files, and gate, calculator, ledger and certificate know it" {
-    patched
+    patched new-query account loop step cat
     assert_equal "$(diff -rq "$ROOT/lib" tree/lib | wc -l)" 3
     assert_equal "$(diff -rq "$ROOT/lib" tree/lib | grep -oE '(query|kinds|staircase)\.[ch]( differ)?$' | tr '\n' ' ')" \
         "kinds.c differ staircase.h query.h differ "
@@ -86,4 +87,70 @@ END
     edit record.noise='"staircase"' record.riser=0.3 < vector.frames > staircase.frames
     complains 5 "dp-account: the staircase noise of lap 1 is on 6 numbers, and its accountant is for one" \
         dp-account --epsilon 10 --delta 1e-5 --allow-seeded --in staircase.frames
+}
+
+# refused STATUS MESSAGE CHILD: the run is refused, and nothing is charged
+refused() {
+    complains "$1" "$2" dp-loop --laps 3 --seed 1 -q --exec processes -o no-model -- "$3"
+    [ ! -e ledger ]
+}
+
+@test "a stage that releases a new field is its file and three rows, from the noise to the stage that takes it" {
+    patched new-field tally headcount sample noise account loop gather step adapt transform cat
+    assert_equal "$(diff -rq "$ROOT/lib" tree/lib | grep -oE '(lib|stages|wire).*' | sed 's/.* tree.lib.//' | LC_ALL=C sort | tr '\n' ';')" \
+        "lib/stages: tally.c;stages/stages.h differ;wire/paid.h differ;wire/schema.h differ;"
+    diff -rq "$ROOT/bin" tree/bin
+    diff "$ROOT/Makefile" tree/Makefile
+
+    # the run: the model is the number of rows with a positive label, and its cost that of the noise
+    small_data 400 6
+    rows='dp-sample --data small.dp --rate 0.2 | dp-tally --data small.dp'
+    gate='dp-account --epsilon 10 --delta 1e-5 --allow-seeded'
+    child="$rows | dp-noise -z 2 | tee noised.frames | $gate --ledger ledger | dp-headcount"
+    dp-loop --laps 20 --seed 1 -q --exec processes -o model -- "$child" > stream
+    positive=$(dp-cat --kind lap stream | grep -oP '"values":\[\K[0-9.]*' | /usr/bin/python3 -c 'import sys; print(sum(map(float, sys.stdin)) / 20)')
+    [ "$(dp-cat stream | grep -c '"tally":')" = 0 ]
+    truth=$(/usr/bin/python3 -c 'import numpy; y = numpy.load("small.dp/y.npy"); print((y > 0).sum())')
+    holds "abs($positive - $truth) < 5 * ((2 / 0.2) ** 2 + $truth * 0.8 / 0.2) ** 0.5 / 20 ** 0.5"
+    epsilon=$(dp-cat --kind lap noised.frames | dp-account epsilon --delta 1e-5)
+    same=$(dp-account epsilon --rate 0.2 --laps 20 --multiplier 2 --delta 1e-5)
+    charged=$(dp-cat --last stream | grep -oE '"epsilon":[0-9.e-]+' | cut -d: -f2)
+    assert_equal "$epsilon" "$same"
+    holds "$charged <= $epsilon <= $charged * 1.00001"
+    dp-account verify ledger
+    assert_equal "$(dp-cat --last stream | grep -o '"noise_scale":[^,]*')" '"noise_scale":2'
+    rm ledger*
+
+    # fused, and added up by a gather, it gives the same bytes
+    child="$rows | dp-noise -z 2 | $gate --no-ledger | dp-headcount"
+    dp-loop --laps 3 --seed 1 -q --exec fused -o one -- "$child" > stream
+    dp-loop --laps 3 --seed 1 -q --exec processes -o parts -- "dp-gather -k 3 --exec fused --local '${rows/dp-sample/dp-sample --shard %k/%K}' |
+        ${child#"$rows | "}" > stream
+    cmp one parts
+
+    # the stage that takes it is asked for, and no other takes it
+    refused 1 "dp-loop: no stage of the child pipeline takes the tally: put dp-headcount after dp-account (a stage of one's own says in its hello frame what it has taken)" \
+        "$rows | dp-noise -z 2 | $gate --ledger ledger"
+    refused 2 "dp-step: what laps release is for dp-headcount (--on KIND names the laps of dp-step)" \
+        "$rows | dp-noise -z 2 | $gate --ledger ledger | dp-step"
+    refused 2 "dp-adapt: nothing follows from the tally of laps before dp-adapt: put it after the last dp-step" \
+        "$rows | dp-noise -z 2 | $gate --ledger ledger | dp-adapt --multiplier 2 --policy on-failure | dp-headcount"
+    refused 5 "dp-account: takes noised frames and got a bounded one: a stage is missing or out of place" \
+        "$rows | $gate --ledger ledger | dp-headcount"
+
+    # a sum next to it would get the same noise
+    filter twin 'if frame["kind"] == "lap":
+    frame["sum"] = frame["tally"]
+    frame["records"].append(dict(frame["records"][0], of="sum"))'
+    refused 5 "dp-noise: lap 1 has a sum and a tally, and both would get the same noise" \
+        "$rows | ./twin | dp-noise -z 2 | $gate --ledger ledger | dp-headcount"
+
+    # the gate holds it to its record
+    gate="$gate --no-ledger"
+    edit records='[]' < noised.frames > changed.frames
+    complains 5 "dp-account: the frame of lap 1 has no record" $gate --in changed.frames
+    edit record.of='"sum"' < noised.frames > changed.frames
+    complains 5 "dp-account: lap 1 has a record of 'sum', and no 'sum'" $gate --in changed.frames
+    edit record.bound=0.5 record.sensitivity=0.5 record.scale=1 < noised.frames > changed.frames
+    complains 5 "dp-account: the clip bounds of lap 1 disagree: 1 on the tally, 0.5 in its record" $gate --in changed.frames
 }

@@ -122,6 +122,7 @@ of_page() { sed -n "/^\.Ss $1$/,/^\.Ss /s/^\.It Va \([a-zA-Z_]*\) Pq \(.*\)/\1 \
     # and the names that a member may have
     for name in $(sed -n 's/^const char \*const dp_[a-z]*_names\[.*{\(.*\)};/\1/p' lib/wire/record.c | tr -d '",' | sed 's/DP_SAMPLERS.*//') \
         $(sed -n '/define DP_SAMPLERS/,/^$/s/^ *X([A-Z_]*, "\([a-z-]*\)".*/\1/p' lib/wire/record.h) \
+        $(sed -n '/define DP_MEANINGS/,/^$/s/^ *X([A-Z_]*, *"\([a-z-]*\)".*/\1/p' lib/wire/paid.h) \
         $(sed -n 's/^ *X(DP_QUERY_[A-Z_]*, "\([a-z-]*\)".*/\1/p' lib/query/query.h); do
         sed -n '/^\.Ss Mechanism records$/,/^\.Ss /p' man/dp-frame.5 | grep -qE -- "^(\.Cm |and |or )?.*\b$name( |$)" || fail "dp-frame(5) does not know $name"
     done

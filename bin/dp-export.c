@@ -34,7 +34,7 @@ static int run(const struct options *o, const char *model, struct dp_err *err)
 {
     static int (*const exports[])(const struct export *, struct dp_err *) = {
         [JSON] = export_json, [CSV] = export_csv, [SQL] = export_sql, [C] = export_c};
-    struct dp_terms terms = {0};
+    struct dp_terms terms = {.networks = o->to == C};
     struct dp_texts keep = {0};
     struct dp_frame *frame = NULL;
     const char *name = strcmp(model, "-") == 0 ? "the model" : model;
@@ -56,7 +56,7 @@ static int run(const struct options *o, const char *model, struct dp_err *err)
 
 int main(int argc, char **argv)
 {
-    const struct dp_command command = {"dp-export", "MODEL", "Write a linear model for other programs", options, NULL};
+    const struct dp_command command = {"dp-export", "MODEL", "Write a model for other programs", options, NULL};
     struct options o;
     struct dp_err err = {0};
     int operand, status, rc;

@@ -254,6 +254,15 @@ static const char code_of_softmax[] = "\n"
                                       "        p[k] /= sum;\n"
                                       "}\n";
 
+/* The end of model_score. */
+static void put_sum(const struct export *e)
+{
+    if (dp_terms_network(e->terms))
+        export_run(e);
+    else
+        fputs(code_of_sum, e->out);
+}
+
 static void put_row(const struct export *e)
 {
     static const char *const scale[] = {
@@ -284,7 +293,9 @@ static void put_row(const struct export *e)
     fputs(code_of_basis, e->out);
     fputs(code_of_row, e->out);
     fputs(scale[t->norm], e->out);
-    fputs(code_of_sum, e->out);
+    if (dp_terms_network(t) && t->norm == DP_NORM_BOUNDS)
+        fprintf(e->out, "    scale = %.17g;\n", 1 / t->import.writer.divisor);
+    put_sum(e);
 }
 
 /* The names of the columns that are read, and how many they are. */
@@ -308,7 +319,8 @@ int export_c(const struct export *e, struct dp_err *err)
     const struct dp_terms *t = e->terms;
     char privacy[EXPORT_PRIVACY];
     (void)err;
-    fprintf(e->out, "/* A linear model by dpline, %s loss; %s. */\n", dp_loss_names[t->predictor.loss],
+    fprintf(e->out, "/* A %s%s by dpline, %s loss; %s. */\n", dp_terms_network(t) ? "network, " : "linear model",
+            dp_terms_network(t) ? dp_frame_text(e->frame, DP_F_NETWORK, "") : "", dp_loss_names[t->predictor.loss],
             export_privacy(e, privacy));
     fputs("#include <ctype.h>\n#include <math.h>\n#include <stdlib.h>\n#include <string.h>\n\n", e->out);
     fprintf(e->out, "enum { MODEL_FEATURES = %zu, MODEL_OUTPUTS = %zu, MODEL_CLASSES = %zu };\n", t->count, t->outputs,
@@ -316,15 +328,20 @@ int export_c(const struct export *e, struct dp_err *err)
     put_strings(e, "const char *const", "model_classes", t->class, t->classes);
     if (t->table)
         put_columns(e);
-    put_numbers(e, "weights", t->weight, t->outputs * t->count);
-    put_numbers(e, "constants", t->constant, t->outputs);
-    if (t->table)
+    if (dp_terms_network(t)) {
+        export_layers(e);
+    } else {
+        put_numbers(e, "weights", t->weight, t->outputs * t->count);
+        put_numbers(e, "constants", t->constant, t->outputs);
+    }
+    if (t->table) {
         put_row(e);
-    else
-        fprintf(e->out,
-                "\n/* The scores of a row of a data set: MODEL_FEATURES numbers, scaled as the rows of the training set. */\n"
-                "int model_score(const double *x, double *score)\n{\n    const double scale = 1;\n%s",
-                code_of_sum);
+    } else {
+        fputs("\n/* The scores of a row of a data set: MODEL_FEATURES numbers, scaled as the rows of the training set. */\n"
+              "int model_score(const double *x, double *score)\n{\n    const double scale = 1;\n",
+              e->out);
+        put_sum(e);
+    }
     if (t->classes > 0)
         fputs(code_of_classes, e->out);
     else

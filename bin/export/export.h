@@ -22,6 +22,10 @@ int export_csv(const struct export *e, struct dp_err *err);
 int export_sql(const struct export *e, struct dp_err *err);
 int export_c(const struct export *e, struct dp_err *err);
 
+/* Parts of export_c for a network: its parameters, its layers and functions for them; and the end of model_score. */
+void export_layers(const struct export *e);
+void export_run(const struct export *e);
+
 /* The cost of the model in words. */
 #define EXPORT_PRIVACY 120
 const char *export_privacy(const struct export *e, char text[EXPORT_PRIVACY]);

@@ -95,6 +95,8 @@ static int take_weights(struct dp_terms *t, const struct dp_frame *frame, struct
     double divisor = t->table && t->norm == DP_NORM_BOUNDS ? t->import.writer.divisor : 1;
     t->outputs = form->outputs;
     int rc = dp_predictor_take(&t->predictor, frame, err);
+    if (dp_terms_network(t))
+        return rc;
     if (rc == DP_OK)
         rc = dp_alloc(&t->weight, t->outputs * t->count, sizeof *t->weight, err);
     if (rc == DP_OK)
@@ -139,13 +141,18 @@ static int take_classes(struct dp_terms *t, const struct dp_frame *frame, const 
 int dp_terms_open(struct dp_terms *t, const struct dp_frame *frame, const char *name, struct dp_err *err)
 {
     const char *family = dp_frame_text(frame, DP_F_FAMILY, dp_family_linear.name);
-    if (strcmp(family, dp_family_linear.name) != 0)
+    if (strcmp(family, dp_family_linear.name) != 0 && !t->networks)
         return dp_fail(err, DP_E_RUN, "%s is a %.40s, and only linear models have one weight for each column", name, family);
     t->table = dp_frame_has(frame, DP_F_SCHEMA);
     int rc = t->table ? take_schema(t, frame, name, err) : number_features(t, frame, err);
     if (rc == DP_OK)
         rc = take_weights(t, frame, err);
     return rc == DP_OK ? take_classes(t, frame, name, err) : rc;
+}
+
+bool dp_terms_network(const struct dp_terms *t)
+{
+    return t->predictor.form.family == &dp_family_network;
 }
 
 void dp_terms_close(struct dp_terms *t)

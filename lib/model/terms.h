@@ -25,8 +25,9 @@ struct dp_term {
     double shift, factor; /* DP_TERM_NUMBER */
 };
 
-/* Starts zeroed; all members are read-only. */
+/* Starts zeroed, except for networks; all other members are read-only. */
 struct dp_terms {
+    bool networks; /* whether the model may be a network, which has no weights for columns: the predictor has its parameters */
     struct dp_predictor predictor;
     char **class; /* names of the classes */
     size_t classes, outputs;
@@ -39,10 +40,12 @@ struct dp_terms {
     json_t *names;             /* owns the names of the terms */
 };
 
-/* Reads the last model of a stream. name: of the model, for messages. DP_E_RUN: it is a network, it does not say what its
- * outputs predict, or its schema does not fit its columns. Close it, after a failure, too. */
+/* Reads the last model of a stream. name: of the model, for messages. DP_E_RUN: it may not be a network, it does not say what
+ * its outputs predict, or its schema does not fit its columns. Close it, after a failure, too. */
 int dp_terms_open(struct dp_terms *terms, const struct dp_frame *frame, const char *name, struct dp_err *err);
 void dp_terms_close(struct dp_terms *terms);
+
+bool dp_terms_network(const struct dp_terms *terms);
 
 /* The entries of the column of the schema: [*first, *end) of term. */
 void dp_terms_of_column(const struct dp_terms *terms, size_t column, size_t *first, size_t *end);

@@ -48,6 +48,8 @@ PYTHON
     dp-import csv -s curve.json --row-norm unit -q -o bent.dp people.csv
     train curve softmax
     train bent softmax
+    deep ill logistic 1 > ill-net.model
+    deep unit softmax 3 > unit-net.model
     # rows that nobody has trained on
     { head -1 people.csv; printf '%s\n' '1,200,-3,cook,Z,0,,,,' '2,x,20,cook,A,0,,,,' '3,1e1,20,boss,A,0,,,,' '4,30,,,,,,,,' '5, 40 ,-,cook,A,0,,,,' '6,.5e2,25,NA,NA,NA,,,,' \
         '7,inf,20,cook,A,0,,,,' '8,0x20,20,cook,A,0,,,,' '9,40,"1,5",cook,A,0,,,,' '10,40,2 5,cook,A,0,,,,'; tail -n 300 people.csv; } > new.csv
@@ -59,6 +61,13 @@ train() {
         dp-noise -z 0.1 | dp-account --epsilon 1e6 --delta 1e-5 --allow-seeded --no-ledger | dp-step --step 2" > /dev/null
 }
 
+# deep DATA LOSS OUTPUTS [LAYERS]: the stream of a network
+deep() {
+    dp-loop --laps 10 --seed 1 -q -- "dp-sample --data $1.dp --rate 0.5 |
+        dp-net-grad --data $1.dp --network '${4:-$(dp-info --get cols "$1.dp") * 2 - 0.1; fc 7 tanh; fc 5 relu}; fc $3' --loss $2 --clip 1 |
+        dp-noise -z 0.1 | dp-account --epsilon 1e6 --delta 1e-5 --allow-seeded --no-ledger | dp-step --step 2"
+}
+
 prepare() { ln -s "$BATS_FILE_TMPDIR"/*.{model,csv,dp} .; }
 
 # agree FORMAT MODEL…
@@ -66,7 +75,7 @@ agree() {
     local format=$1 model
     shift
     for model; do
-        dp-predict -s $(case $model in ill | line | kind | rest | unit | cap | curve | bent) echo -p ;; esac) "$model.model" new.csv > expected.csv 2> warnings
+        dp-predict -s $(case $model in ill* | line | kind | rest | unit* | cap | curve | bent) echo -p ;; esac) "$model.model" new.csv > expected.csv 2> warnings
         dp-export --to "$format" "$model.model" > "$model.$format"
         run "$ROOT/tests/bats/export.py" "$format" "$model.$format" new.csv expected.csv
         assert_success
@@ -110,7 +119,32 @@ agree() {
     assert_equal "$(cut -d, -f 1-3 kept | sed 's/""//')" "$(dp-predict --keep 'id,bmi "now"' -H ill.model <(sed 2,11d new.csv))"
 }
 
-@test "c, by a compiler" { agree c ill kind rest cost visits unit cap curve bent line; }
+@test "c, by a compiler" { agree c ill kind rest cost visits unit cap curve bent line ill-net unit-net; }
+
+@test "c, a network of images: the scores of dp-predict, to the last digit without tanh" {
+    dp-synth classification --rows 200 --cols 128 --classes 3 --seed 7 -o images.dp -q
+    /usr/bin/python3 -c 'import numpy as np; np.savetxt("rows", np.load("images.dp/X.npy"), "%.9g")'
+    for net in '8x8x2 * 3 - 0.2; conv 5 3x3/2 pad 1 relu; pool 2/1; conv 4 2x2 pad 2; mean-pool 3/2; fc 6 relu' '8x8x2; conv 3 5x5 pad 2 tanh; pool 3/2; fc 6 tanh'; do
+        deep images softmax 3 "$net" > deep.model
+        dp-predict -H -s deep.model images.dp > expected
+        dp-export --to c deep.model > deep.c
+        { echo '#include "deep.c"'; echo '#include <stdio.h>'
+            echo 'int main(void) { double x[MODEL_FEATURES], u[3]; for (;;) { for (int j = 0; j < MODEL_FEATURES; j++) if (scanf("%lf", &x[j]) != 1) return 0;'
+            echo 'model_score(x, u); printf("%s", model_classes[model_class(u)]); for (int k = 0; k < 3; k++) printf(",%.17g", u[k]); puts(""); } }'; } > main.c
+        cc -std=c11 -Wall -Wextra -Werror -o main main.c -lm
+        ./main < rows > got
+        /usr/bin/python3 - "$net" << 'PYTHON'
+import sys
+exact, lines = "tanh" not in sys.argv[1], 0
+for a, b in zip(open("got"), open("expected"), strict=True):
+    (one, *a), (two, *b) = a.strip().split(","), b.strip().split(",")
+    worst = max(abs(float(x) - float(y)) for x, y in zip(a, b, strict=True))
+    assert one == two and worst <= (0 if exact else 2e-6), (a, b)
+    lines += 1
+assert lines == 200
+PYTHON
+    done
+}
 
 @test "a decimal comma, in c; sql does not read it" {
     { echo 'age;ill'; awk 'BEGIN { for (i = 0; i < 300; i++) printf "%d,%d;%s\n", 1000 + i, i % 10, (i > 150 ? "yes" : "no") }'; } > comma.csv
@@ -147,9 +181,9 @@ agree() {
     assert_equal "$(cat got)" "$(awk -F, '{ printf "%s %.6f\n", $1, $2 }' expected)"
 }
 
-@test "models that no format has a place for" {
-    dp-synth classification --rows 100 --cols 4 --seed 7 -o net.dp -q
-    dp-loop --laps 1 --seed 1 -q -o net.model -- "dp-sample --data net.dp --rate 0.5 | dp-net-grad --data net.dp --network \"4; fc 3 tanh; fc 1\" --loss logistic --clip 1 |
-        dp-noise -z 1 | dp-account --epsilon 100 --delta 1e-5 --allow-seeded --no-ledger | dp-step --step 1" > /dev/null
-    complains 1 'dp-export: net.model is a network, and only linear models have one weight for each column' dp-export --to c net.model
+@test "networks are exported to c only" {
+    for format in json csv sql; do
+        complains 1 'dp-export: ill-net.model is a network, and only linear models have one weight for each column' \
+            dp-export --to $format ill-net.model
+    done
 }

@@ -35,7 +35,8 @@ static int put_numeric(json_t *o, const struct dp_column *c)
 
 static int put_categorical(json_t *o, const struct dp_column *c)
 {
-    int bad = json_object_set_new(o, "categories", texts_json(&c->categories));
+    int bad = c->date == NULL ? json_object_set_new(o, "categories", texts_json(&c->categories))
+                              : json_object_set_new(o, "part", json_string(dp_date_parts[c->part]));
     if (c->drop_first)
         bad |= json_object_set_new(o, "drop", json_string("first"));
     if (c->unknown_zero)
@@ -74,6 +75,8 @@ static int put_column(json_t *list, const struct dp_schema *s, const struct dp_c
         bad |= put_categorical(o, c);
     else if (c->type == DP_COLUMN_LABEL)
         bad |= put_label(o, s);
+    if (c->date != NULL)
+        bad |= json_object_set_new(o, "date", json_string(c->date));
     if (c->indicator)
         bad |= json_object_set_new(o, "indicator", json_true());
     if (c->missing.count > 0)

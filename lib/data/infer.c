@@ -14,8 +14,13 @@
 #define MOST_CATEGORIES 1000
 #define FEW_ROWS 20 /* of fewer rows, each may well have its own text */
 
-/* Numbers with a decimal point, or with a decimal comma. */
-enum { POINT, COMMA, NOTATIONS };
+/* Dates: where days and months have 12 or less, the day is first. */
+static const char *const dates[] = {"%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%Y/%m/%d",
+                                    "%d.%m.%Y", "%d.%m.%Y %H:%M",    "%d/%m/%Y",          "%m/%d/%Y",       "%d-%m-%Y"};
+#define DATES (sizeof dates / sizeof *dates)
+
+/* Numbers with a decimal point, or with a decimal comma, then dates. */
+enum { POINT, COMMA, FIRST_DATE, NOTATIONS = FIRST_DATE + DATES };
 struct range {
     bool all; /* each cell that is not missing is such a number */
     double low, high;
@@ -65,6 +70,8 @@ static int add_once(struct dp_texts *texts, const char *text, size_t length, str
 
 static bool is_number(int notation, const char *text, size_t length, double *value)
 {
+    if (notation >= FIRST_DATE)
+        return dp_date_read(dates[notation - FIRST_DATE], DP_DATE_DAYS, text, length, value);
     return notation == POINT ? dp_number_cell(text, length, value) : dp_number_comma(text, length, value);
 }
 
@@ -136,10 +143,14 @@ static double outward(double value, int side)
     return value;
 }
 
-static json_t *bounds_json(const struct range *range)
+static json_t *bounds_json(const struct range *range, const char *date)
 {
     json_t *list = json_array();
-    if (json_array_append_new(list, json_real(outward(range->low, -1))) == 0 &&
+    char text[DP_DATE_TEXT];
+    if (date != NULL && json_array_append_new(list, json_string(dp_date_print(date, range->low, text))) == 0 &&
+        json_array_append_new(list, json_string(dp_date_print(date, range->high, text))) == 0)
+        return list;
+    if (date == NULL && json_array_append_new(list, json_real(outward(range->low, -1))) == 0 &&
         json_array_append_new(list, json_real(outward(range->high, 1))) == 0)
         return list;
     json_decref(list);
@@ -179,8 +190,17 @@ static bool is_named_id(const char *name)
            (isupper((unsigned char)name[length - 2]) && islower((unsigned char)name[length - 3]));
 }
 
+/* The notation of a column: a date, or the notation of the table. */
+static int notation_of(const struct seen *c, int notation)
+{
+    for (int k = FIRST_DATE; k < NOTATIONS && !c->range[notation].all; k++)
+        if (c->range[k].all)
+            return k;
+    return notation;
+}
+
 /* Why a column is no feature, or NULL. */
-static const char *left_out(const struct seen *c, bool numeric)
+static const char *left_out(const struct seen *c, bool numeric, int notation)
 {
     bool full = c->texts.count == MOST_CATEGORIES;
     if (c->cells == 0)
@@ -191,16 +211,22 @@ static const char *left_out(const struct seen *c, bool numeric)
         return "more than half of its texts are different, as in names, identifiers and free text";
     if (is_named_id(c->name) && (full || c->texts.count == c->cells) && c->cells > 1)
         return "its name and its values look like an identifier";
+    if (numeric && notation >= FIRST_DATE && c->range[notation].low == c->range[notation].high)
+        return "all its dates are the same";
     if (numeric && c->counts && c->cells >= FEW_ROWS)
         return "it counts the rows";
     return NULL;
 }
 
-static int put_numeric(json_t *o, const struct seen *c, const struct range *range, bool label)
+static int put_numeric(json_t *o, const struct seen *c, int notation, bool label)
 {
+    const struct range *range = &c->range[notation];
+    const char *date = notation >= FIRST_DATE ? dates[notation - FIRST_DATE] : NULL;
     int bad = 0;
+    if (date != NULL)
+        bad |= json_object_set_new(o, "date", json_string(date));
     if (range->low < range->high)
-        bad |= json_object_set_new(o, "bounds", bounds_json(range));
+        bad |= json_object_set_new(o, "bounds", bounds_json(range, date));
     else if (!label)
         bad |= json_object_set_new(o, "scale", json_string("none"));
     if (c->doubtful.count > 0 && !label)
@@ -212,9 +238,10 @@ static int put_numeric(json_t *o, const struct seen *c, const struct range *rang
 
 static json_t *column_json(struct seen *c, int notation, bool label)
 {
-    const struct range *range = &c->range[notation];
-    bool numeric = range->all && c->cells > c->doubtful.count, classes = label && (!numeric || c->texts.count <= 20);
-    const char *why = label ? NULL : left_out(c, numeric), *type = "categorical";
+    notation = label ? notation : notation_of(c, notation);
+    bool numeric = c->range[notation].all && c->cells > c->doubtful.count,
+         classes = label && (!numeric || c->texts.count <= 20);
+    const char *why = label ? NULL : left_out(c, numeric, notation), *type = "categorical";
     if (label || why != NULL)
         type = label ? "label" : "ignore";
     else if (numeric)
@@ -229,7 +256,7 @@ static json_t *column_json(struct seen *c, int notation, bool label)
     else if (classes)
         bad |= json_object_set_new(o, "classes", classes_json(&c->texts));
     else if (numeric)
-        bad |= put_numeric(o, c, range, label);
+        bad |= put_numeric(o, c, notation, label);
     else
         bad |= json_object_set_new(o, "categories", texts_json(&c->texts));
     if (why == NULL && !label && (c->missing || (numeric && c->doubtful.count > 0)))
@@ -247,8 +274,9 @@ static int add_columns(struct table *t, const struct dp_lines *l, struct dp_err 
         const struct dp_cell *f = &l->field[i];
         if (dp_text_valid(f->text, f->length) < f->length)
             return not_utf8(l, i, err);
-        const struct range none = {true, INFINITY, -INFINITY};
-        t->seen[i] = (struct seen){.range = {none, none}, .counts = true, .name = strndup(f->text, f->length)};
+        t->seen[i] = (struct seen){.counts = true, .name = strndup(f->text, f->length)};
+        for (int k = 0; k < NOTATIONS; k++)
+            t->seen[i].range[k] = (struct range){true, INFINITY, -INFINITY};
         t->columns = i + 1;
         if (t->seen[i].name == NULL)
             return dp_fail(err, DP_E_RUN, "out of memory");
@@ -266,7 +294,10 @@ static bool has_header(const struct table *t)
         size_t length = strlen(c->name);
         if (length == 0 || is_number(POINT, c->name, length, &value) || is_number(COMMA, c->name, length, &value))
             return false;
-        different |= c->cells > 0 && (c->range[POINT].all || c->range[COMMA].all);
+        int notation = notation_of(c, POINT);
+        if (notation >= FIRST_DATE && is_number(notation, c->name, length, &value))
+            return false;
+        different |= c->cells > 0 && (c->range[notation].all || c->range[COMMA].all);
         repeated |= dp_texts_find(&c->texts, c->name, length) >= 0;
     }
     return different || (!repeated && t->rows > 1);

@@ -74,6 +74,9 @@ static int cell(const struct dp_import *import, size_t column, const struct dp_l
     if (is_missing(s, c, f)) {
         if (c->fill == DP_FILL_REFUSE)
             return bad_cell(l, i, c->name, "the value is missing and the schema has no \"fill\"", err);
+    } else if (c->date != NULL) {
+        if (!dp_date_read(c->date, c->part, f->text, f->length, &value))
+            return bad_cell(l, i, c->name, "expected a date as the schema says", err);
     } else if (c->type == DP_COLUMN_NUMERIC) {
         if (!read_number(s, f, &value))
             return bad_cell(l, i, c->name, "expected a number", err);

@@ -45,6 +45,7 @@ void dp_schema_free(struct dp_schema *s)
 {
     for (size_t i = 0; i < s->columns; i++) {
         free(s->column[i].name);
+        free(s->column[i].date);
         dp_basis_free(&s->column[i].basis);
         dp_texts_free(&s->column[i].categories);
         dp_texts_free(&s->column[i].missing);
@@ -137,12 +138,21 @@ long dp_schema_person(const struct dp_schema *s)
     return -1;
 }
 
-static int bounds_of(const json_t *list, double *low, double *high, const char *path, const char *name, struct dp_err *err)
+/* A number, or the days of a date if there is a format. */
+static bool number_of(const json_t *value, const char *date, double *number)
 {
-    if (json_array_size(list) != 2 || !json_is_number(json_array_get(list, 0)) || !json_is_number(json_array_get(list, 1)))
+    if (date != NULL && json_is_string(value))
+        return dp_date_read(date, DP_DATE_DAYS, json_string_value(value), json_string_length(value), number);
+    *number = json_number_value(value);
+    return json_is_number(value);
+}
+
+static int bounds_of(const json_t *list, const char *date, double *low, double *high, const char *path, const char *name,
+                     struct dp_err *err)
+{
+    if (json_array_size(list) != 2 || !number_of(json_array_get(list, 0), date, low) ||
+        !number_of(json_array_get(list, 1), date, high))
         return dp_fail(err, DP_E_RUN, "%s: column '%s': \"bounds\" must be [low, high]", path, name);
-    *low = json_number_value(json_array_get(list, 0));
-    *high = json_number_value(json_array_get(list, 1));
     if (!isfinite(*high - *low))
         return dp_fail(err, DP_E_RUN, "%s: column '%s': the bounds are too far apart", path, name);
     if (!(*low < *high))
@@ -188,7 +198,7 @@ static int label_column(struct dp_schema *s, const json_t *o, const char *path, 
     if (classes == NULL) {
         s->real_label = true;
         s->label_bounded = bounds != NULL;
-        return bounds != NULL ? bounds_of(bounds, &s->label_low, &s->label_high, path, name, err) : DP_OK;
+        return bounds != NULL ? bounds_of(bounds, NULL, &s->label_low, &s->label_high, path, name, err) : DP_OK;
     }
     if (json_array_size(classes) < 2)
         return dp_fail(err, DP_E_RUN, "%s: column '%s': \"classes\" must list two or more", path, name);
@@ -209,7 +219,7 @@ static int numeric_column(struct dp_column *c, const json_t *o, const char *path
     const json_t *bounds = json_object_get(o, "bounds");
     const char *scale = json_string_value(json_object_get(o, "scale"));
     if (bounds != NULL) {
-        int rc = bounds_of(bounds, &c->low, &c->high, path, name, err);
+        int rc = bounds_of(bounds, c->date, &c->low, &c->high, path, name, err);
         if (rc != DP_OK)
             return rc;
         c->bounded = true;
@@ -227,6 +237,31 @@ static int numeric_column(struct dp_column *c, const json_t *o, const char *path
     return dp_basis_read(&c->basis, o, c->low, c->high, path, name, err);
 }
 
+/* Reads "date" and "part". The categories of a part are known. */
+static int date_of(struct dp_column *c, const json_t *o, const char *path, const char *name, struct dp_err *err)
+{
+    const json_t *date = json_object_get(o, "date"), *part = json_object_get(o, "part");
+    if (date == NULL && part == NULL)
+        return DP_OK;
+    if (!json_is_string(date) || !dp_date_format(json_string_value(date)))
+        return dp_fail(err, DP_E_RUN, "%s: column '%s': \"date\" is a format with a year, such as %%Y-%%m-%%d", path, name);
+    for (int k = DP_DATE_MONTH; k < DP_DATE_PARTS && part != NULL; k++)
+        if (json_is_string(part) && strcmp(json_string_value(part), dp_date_parts[k]) == 0)
+            c->part = (enum dp_date_part)k;
+    if ((c->type == DP_COLUMN_CATEGORICAL && c->part == DP_DATE_DAYS) || (part != NULL && c->part == DP_DATE_DAYS))
+        return dp_fail(err, DP_E_RUN, "%s: column '%s': \"part\" of a date is month or weekday", path, name);
+    if ((c->type != DP_COLUMN_NUMERIC || part != NULL) &&
+        (c->type != DP_COLUMN_CATEGORICAL || json_object_get(o, "categories") != NULL))
+        return dp_fail(err, DP_E_RUN,
+                       "%s: column '%s': a date is numeric, or categorical with a \"part\" and no \"categories\"", path, name);
+    const char *const *names = c->part == DP_DATE_MONTH ? dp_date_months : dp_date_weekdays;
+    int rc = DP_OK;
+    for (size_t k = 0; rc == DP_OK && part != NULL && names[k] != NULL; k++)
+        rc = dp_texts_add(&c->categories, names[k], strlen(names[k]), err);
+    c->date = strdup(json_string_value(date));
+    return rc == DP_OK && c->date == NULL ? dp_fail(err, DP_E_RUN, "out of memory") : rc;
+}
+
 static int fill_of(struct dp_column *c, const json_t *o, const char *path, const char *name, struct dp_err *err)
 {
     const json_t *fill = json_object_get(o, "fill");
@@ -240,9 +275,7 @@ static int fill_of(struct dp_column *c, const json_t *o, const char *path, const
         c->fill_value = (double)dp_texts_find(&c->categories, text, strlen(text));
         if (c->fill_value < 0)
             return dp_fail(err, DP_E_RUN, "%s: column '%s': \"fill\" is not one of its categories", path, name);
-    } else if (json_is_number(fill) && c->type == DP_COLUMN_NUMERIC) {
-        c->fill_value = json_number_value(fill);
-    } else {
+    } else if (c->type != DP_COLUMN_NUMERIC || !number_of(fill, c->date, &c->fill_value)) {
         return dp_fail(err, DP_E_RUN, "%s: column '%s': \"fill\" does not fit its type", path, name);
     }
     return DP_OK;
@@ -270,8 +303,9 @@ static int indicator_of(struct dp_column *c, const json_t *o, const char *path, 
 
 static int column_of(struct dp_schema *s, size_t i, const json_t *o, const char *path, struct dp_err *err)
 {
-    static const char *const known[] = {"name",    "type",   "bounds", "scale",   "categories", "drop",  "unknown", "fill",
-                                        "classes", "center", "note",   "missing", "indicator",  "basis", "knots"};
+    static const char *const known[] = {"name",      "type",  "bounds",  "scale",  "categories", "drop",
+                                        "unknown",   "fill",  "classes", "center", "note",       "missing",
+                                        "indicator", "basis", "knots",   "date",   "part"};
     struct dp_column *c = &s->column[i];
     const char *full = json_string_value(json_object_get(o, "name"));
     const char *type = json_string_value(json_object_get(o, "type"));
@@ -294,10 +328,13 @@ static int column_of(struct dp_schema *s, size_t i, const json_t *o, const char 
     int rc = DP_OK;
     if (strcmp(type, "numeric") == 0) {
         c->type = DP_COLUMN_NUMERIC;
-        rc = numeric_column(c, o, path, name, err);
+        rc = date_of(c, o, path, name, err);
+        rc = rc == DP_OK ? numeric_column(c, o, path, name, err) : rc;
     } else if (strcmp(type, "categorical") == 0) {
         c->type = DP_COLUMN_CATEGORICAL;
-        rc = texts_of(json_object_get(o, "categories"), &c->categories, path, name, err);
+        rc = date_of(c, o, path, name, err);
+        if (rc == DP_OK && c->date == NULL)
+            rc = texts_of(json_object_get(o, "categories"), &c->categories, path, name, err);
         const char *drop = json_string_value(json_object_get(o, "drop"));
         const char *unknown = json_string_value(json_object_get(o, "unknown"));
         if (rc == DP_OK && c->categories.count == 0)
@@ -325,6 +362,8 @@ static int column_of(struct dp_schema *s, size_t i, const json_t *o, const char 
     }
     if (rc == DP_OK && c->type != DP_COLUMN_NUMERIC && json_object_get(o, "basis") != NULL)
         rc = dp_fail(err, DP_E_RUN, "%s: column '%s': a \"basis\" is for numeric columns", path, name);
+    if (rc == DP_OK && c->type != DP_COLUMN_NUMERIC && c->type != DP_COLUMN_CATEGORICAL)
+        rc = date_of(c, o, path, name, err);
     if (rc == DP_OK && json_object_get(o, "missing") != NULL)
         rc = texts_of(json_object_get(o, "missing"), &c->missing, path, name, err);
     if (rc == DP_OK)

@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "data/basis.h"
+#include "data/date.h"
 
 enum dp_column_type { DP_COLUMN_NUMERIC, DP_COLUMN_CATEGORICAL, DP_COLUMN_LABEL, DP_COLUMN_PERSON, DP_COLUMN_IGNORE };
 enum dp_scaling { DP_SCALE_BOUNDS, DP_SCALE_MAX_ABS, DP_SCALE_NONE };
@@ -26,6 +27,8 @@ struct dp_column {
     double low, high;        /* bounds; values beyond them are clamped and counted */
     bool bounded;
     struct dp_basis basis;      /* numeric: features of the number in addition to itself */
+    char *date;                 /* the format of dates, or NULL: no dates */
+    enum dp_date_part part;     /* of the date: the days for a numeric column, a category for a categorical one */
     struct dp_texts categories; /* categorical: one 0/1 feature each, in this order */
     bool drop_first;            /* the first category has all zeros */
     bool unknown_zero;          /* an unknown category is all zeros, not an error */

@@ -59,6 +59,71 @@ krank label"
     complains 1 'dp-import: odd.json: "decimal" is a point or a comma' dp-import csv -s odd.json -o u.dp t.csv
 }
 
+@test "dates are numbers of days" {
+    /usr/bin/python3 - << 'END'
+import datetime, random
+random.seed(3)
+forms = ["%Y-%m-%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d"]
+days = [datetime.datetime(1950, 1, 31) + datetime.timedelta(days=random.randrange(40000), hours=6) for _ in range(500)]
+with open("t.csv", "w") as f:
+    print("iso;german;american;british;time;some;ill", file=f)
+    for k, d in enumerate(days):
+        cells = [d.strftime(form) for form in forms]
+        print(*cells[:5], ["NA", "unknown", cells[5]][min(k % 7, 2)], "no" if k % 3 else "yes", sep=";", file=f)
+END
+    assert_equal "$(propose t.csv)" "iso numeric
+german numeric
+american numeric
+british numeric
+time numeric
+some numeric indicator
+ill label"
+    assert_equal "$(schema '[.columns[:6][].date] | unique')" '["%Y-%m-%d","%Y-%m-%d %H:%M:%S","%d.%m.%Y","%d/%m/%Y","%m/%d/%Y"]'
+    # months and weekdays on request, and bounds as dates
+    jq '.private_preprocessing = [] | .columns |= [{name: "iso", type: "numeric", date: .[0].date, bounds: ["1950-01-01", "2100-01-01"]},
+        {name: "german", type: "numeric", date: .[1].date, scale: "none", bounds: [-7305, 47482]}, .[4],
+        {name: "iso", type: "categorical", date: .[0].date, part: "month"},
+        {name: "iso", type: "categorical", date: .[0].date, part: "weekday", drop: "first"}, .[5], .[6]]' s.json > months.json
+    dp-import csv -s months.json --no-bias -q -o t.dp t.csv
+    assert_equal "$(dp-info --get columns t.dp | jq -r '.[3,14,15,21]' | tr '\n' ' ')" 'iso=January iso=December iso=Tuesday some '
+    /usr/bin/python3 - << 'END'
+import csv, datetime, json, numpy
+x = numpy.load("t.dp/X.npy").astype(float) * json.load(open("t.dp/dataset.json"))["row_divisor"]
+origin = datetime.date(1970, 1, 1)
+first, last = [(datetime.date(y, 1, 1) - origin).days for y in (1950, 2100)]
+for row, line in zip(x, csv.DictReader(open("t.csv"), delimiter=";")):
+    d = datetime.date.fromisoformat(line["iso"])
+    days = (d - origin).days
+    want = [(days - first) / (last - first)] + [d.month == m for m in range(1, 13)] + [d.weekday() == w for w in range(1, 7)]
+    assert numpy.allclose(row[[0, *range(3, 21)]], want, atol=1e-2), (row, want)
+    assert abs(row[1] - days) < .1
+END
+    # a model carries the formats
+    dpline scd --data t.dp --loss logistic --epochs 1 --seed 1 -q -o model
+    dp-predict model t.csv -p -s | cmp - <(dp-predict model t.dp -p -s)
+    complains 1 "dp-export: model reads dates in column 'iso', for which sql and c have no place: json has one" dp-export --to c model
+    { head -n 1 t.csv; sed -n 2p t.csv | sed 's/^[^;]*/2023-02-29/'; } > wrong.csv
+    complains 1 "dp-import: wrong.csv: line 2, column 1 (iso): expected a date as the schema says, got '2023-02-29'" \
+        dp-import csv -s months.json -o u.dp wrong.csv
+}
+
+@test "a schema says what a date is" {
+    printf 'd,y\n2024-01-05,1\n' > t.csv
+    column() {
+        echo "{\"header\": true, \"columns\": [{\"name\": \"d\", $1}, {\"name\": \"y\", \"type\": \"label\"}]}" > s.json
+        complains 1 "dp-import: s.json: column 'd': $2" dp-import csv -s s.json -o t.dp t.csv
+    }
+    for format in '%m-%d' '%Q' '' '%H:%M' x; do
+        column "\"type\": \"numeric\", \"scale\": \"none\", \"date\": \"$format\"" '"date" is a format with a year, such as %Y-%m-%d'
+    done
+    column '"type": "numeric", "date": "%Y-%m-%d", "bounds": ["2024-01-01", "soon"]' '"bounds" must be [low, high]'
+    column '"type": "categorical", "date": "%Y-%m-%d"' '"part" of a date is month or weekday'
+    column '"type": "categorical", "date": "%Y-%m-%d", "part": "year"' '"part" of a date is month or weekday'
+    column '"type": "categorical", "date": "%Y-%m-%d", "part": "month", "categories": ["May"]' \
+        'a date is numeric, or categorical with a "part" and no "categories"'
+    column '"type": "ignore", "date": "%Y-%m-%d"' 'a date is numeric, or categorical with a "part" and no "categories"'
+}
+
 @test "a header is found, or is not there" {
     printf '1,2,x\n2,3,y\n' > t.csv
     assert_equal "$(propose t.csv | cut -d ' ' -f 1 | tr '\n' ' ')" "column1 column2 column3 "

@@ -1,0 +1,26 @@
+/* Dates of a table as numbers. A format is one of strftime(3), with a year: "%d.%m.%Y". */
+#ifndef DP_DATA_DATE_H
+#define DP_DATA_DATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define DP_DATE_TEXT 64 /* a date and a format are shorter */
+
+/* A column has the number of days since 1 January 1970, with a fraction if there is a time of the day, or a category. */
+enum dp_date_part { DP_DATE_DAYS, DP_DATE_MONTH, DP_DATE_WEEKDAY, DP_DATE_PARTS };
+extern const char *const dp_date_parts[];    /* names; the first is NULL */
+extern const char *const dp_date_months[];   /* January is first; ends with NULL */
+extern const char *const dp_date_weekdays[]; /* Monday is first; ends with NULL */
+
+/* Whether strptime reads what strftime writes. */
+bool dp_date_format(const char *format);
+
+/* The days, or the number of the category from 1. False: the text is no such date, there is no such day, or its year is before
+ * 1000. */
+bool dp_date_read(const char *format, enum dp_date_part part, const char *text, size_t length, double *value);
+
+/* The text of that many days. Returns the text. */
+const char *dp_date_print(const char *format, double days, char text[DP_DATE_TEXT]);
+
+#endif

@@ -9,6 +9,7 @@
 
 #include "base/cli.h"
 #include "base/number.h"
+#include "base/round.h"
 #include "data/dataset.h"
 #include "data/row_length.h"
 #include "fit/fit.h"
@@ -212,19 +213,28 @@ static struct dp_fit_facts facts_of(const struct dp_dataset *d, const struct opt
 static int fit(const struct dp_dataset *d, const char *path, const struct options *o, struct dp_err *err)
 {
     const struct dp_fit_facts facts = facts_of(d, o);
-    char epsilon[40], delta[40], adjacency[20], exec[20], seed[24], name[30];
+    const double paid = d != NULL ? d->paid_epsilon : 0, paid_delta = d != NULL ? d->paid_delta : 0;
+    char epsilon[40], delta[40], all[40], whole[40], adjacency[20], exec[20], seed[24], name[30];
     enum dp_loss loss = dp_fit_loss(facts.classes);
     struct dp_fit chosen;
     if (isnan(o->delta))
         snprintf(delta, sizeof delta, "1e-%d", dp_fit_delta_exponent(facts.persons));
     else
         print_delta(o->delta, delta, sizeof delta);
+    snprintf(all, sizeof all, "%s", delta);
+    if (paid > 0) /* the schema is paid for out of what was asked for */
+        dp_number_print(dp_round_down(strtod(all, NULL) - paid_delta, 6), delta, sizeof delta);
+    if (o->epsilon <= paid || strtod(all, NULL) <= paid_delta)
+        return dp_fail(err, DP_E_BUDGET,
+                       "the schema of %s has cost epsilon %g at delta %g: --epsilon and --delta must be above that", path, paid,
+                       paid_delta);
     snprintf(seed, sizeof seed, "%lld", (long long)o->seed);
     if (o->loss >= 0)
         dp_loss_parse(choice(DP_FIT_LOSSES, o->loss, name, sizeof name), &loss);
-    const struct dp_fit_budget budget = {.epsilon = o->epsilon, .delta = strtod(delta, NULL), .replace_one = o->adjacency == 1};
+    const double left = paid > 0 ? dp_round_down(o->epsilon - paid, 9) : o->epsilon;
+    const struct dp_fit_budget budget = {.epsilon = left, .delta = strtod(delta, NULL), .replace_one = o->adjacency == 1};
     const struct fit_options more = {.data = path,
-                                     .epsilon = dp_number_print(o->epsilon, epsilon, sizeof epsilon),
+                                     .epsilon = dp_number_print(left, epsilon, sizeof epsilon),
                                      .delta = delta,
                                      .adjacency = choice(adjacencies, o->adjacency, adjacency, sizeof adjacency),
                                      .ledger = o->ledger,
@@ -250,7 +260,10 @@ static int fit(const struct dp_dataset *d, const char *path, const struct option
         return rc;
     if (d != NULL && !o->quiet)
         suggest_features(d, path);
-    print_facts(&facts, &chosen, &more, isnan(o->delta), d != NULL ? dp_row_norm_basis(d->row_norm) : DP_BASIS_LINE);
+    struct fit_options stated = more;
+    stated.epsilon = dp_number_print(o->epsilon, whole, sizeof whole);
+    stated.delta = all;
+    print_facts(&facts, &chosen, &stated, isnan(o->delta), d != NULL ? dp_row_norm_basis(d->row_norm) : DP_BASIS_LINE);
     return fit_print(stdout, &chosen, &more, err);
 }
 

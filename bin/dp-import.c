@@ -15,13 +15,15 @@
 #include "data/import.h"
 #include "base/interrupt.h"
 #include "import/identity.h"
+#include "import/paid.h"
 
 struct options {
-    const char *output, *out, *test, *schema, *infer, *label, *classes, *delimiter, *population;
-    double split;
-    int64_t cols, seed, skip_bad, skip_lines, rows_per_person;
-    int storage, norm, scale, features, basis;
-    bool header, bias, no_bias, real_label, private_counts, quantise, force, quiet, allow_private_output;
+    const char *output, *out, *test, *schema, *infer, *label, *classes, *delimiter, *population, *ledger;
+    double split, private_schema, delta;
+    int64_t cols, seed, noise_seed, skip_bad, skip_lines, rows_per_person;
+    int storage, norm, scale, features, basis, bad_cells;
+    bool header, bias, no_bias, real_label, private_counts, quantise, force, quiet, allow_private_output, no_ledger,
+        else_unpaid;
     struct dp_security security;
     double patience;
     struct dp_registry_choice registry;
@@ -37,6 +39,14 @@ static const struct dp_option options[] = {
     DP_OPTION_TEXT('s', schema, "FILE", "csv, tsv: meaning of the columns (JSON)"),
     DP_OPTION_TEXT(0, infer, "FILE", "csv, tsv: infer a schema from the data and write it, for you to edit",
                    .name = "infer-schema"),
+    DP_OPTION_REAL(0, private_schema, "E", DP_ABOVE(0),
+                   "--infer-schema: pay epsilon E for the bounds and categories, by counts with noise"),
+    DP_OPTION_REAL(0, delta, "D", DP_ABOVE_BELOW(0, 1),
+                   "--private-schema: its delta (a tenth of the largest power of ten below 1 / rows^1.1)"),
+    DP_OPTION_TEXT(0, ledger, "FILE", "--private-schema: where it is charged (the population's, else next to the schema)"),
+    DP_OPTION_FLAG(0, no_ledger, "--private-schema: in no ledger"),
+    DP_OPTION_FLAG(0, else_unpaid, "--private-schema: do not pay if the table is too small"),
+    DP_OPTION_INT(0, noise_seed, "S", DP_FROM_TO(0, 9007199254740992), "--private-schema: reproducible, not private"),
     DP_OPTION_INT(0, rows_per_person, "K", DP_FROM_TO(1, DP_UNIT_MOST),
                   "csv, tsv: keep at most K rows of one person; a column of the schema names the person"),
     DP_OPTION_REAL(0, split, "PART", DP_ABOVE_BELOW(0, 1),
@@ -65,6 +75,8 @@ static const struct dp_option options[] = {
     DP_OPTION_TEXT(0, delimiter, "C", "csv: between fields, instead of the schema's or a comma"),
     DP_OPTION_INT(0, skip_lines, "N", DP_FROM_TO(0, 1e9), "csv, tsv: skip the first N lines", .fallback = "0"),
     DP_OPTION_INT(0, skip_bad, "N", DP_FROM_TO(0, 1e15), "up to N malformed lines become rows of zeros", .fallback = "0"),
+    DP_OPTION_CHOICE(0, bad_cells, "HOW", "refuse|missing",
+                     "csv, tsv: a cell of a feature that cannot be read is an error, or a missing value", .fallback = "refuse"),
     DP_OPTION_FLAG(0, private_counts, "print the numbers of clamped values and malformed lines, which are private"),
     DP_OPTION_FLAG('f', force, "replace a data set, or the schema that --infer-schema names"),
     DP_OPTION_FLAG('q', quiet, "no summary"),
@@ -121,21 +133,53 @@ static void tell_column(const json_t *column, bool quiet)
     fputc('\n', stderr);
 }
 
-static int infer(struct dp_import *import, const struct options *o, struct dp_err *err)
+/* people.json.ledger */
+static int pay_for_schema(struct dp_import *import, struct identity *identity, const struct options *o, json_t **schema,
+                          struct dp_err *err)
 {
-    json_t *schema, *column;
+    struct paid_options paid = {.epsilon = o->private_schema,
+                                .delta = o->delta,
+                                .ledger = o->ledger,
+                                .no_ledger = o->no_ledger,
+                                .quiet = o->quiet,
+                                .seed = o->noise_seed};
+    char *beside = NULL;
+    bool small;
+    if (asprintf(&beside, "%s.ledger", strcmp(o->infer, "-") == 0 ? "schema" : o->infer) < 0)
+        return dp_fail(err, DP_E_RUN, "out of memory");
+    paid.beside = beside;
+    int rc = paid_schema(import, identity, &paid, schema, &small, err);
+    free(beside);
+    if (rc != DP_OK || !small)
+        return rc;
+    if (!o->else_unpaid)
+        return dp_fail(
+            err, DP_E_BUDGET,
+            "--private-schema: %s is too small: noise for epsilon = %g would hide a text of a quarter of the rows, and "
+            "nothing was charged; write the schema yourself",
+            import->input, o->private_schema);
+    fputs("dp-import: the table is too small to pay for a schema\n", stderr);
+    return DP_OK;
+}
+
+static int infer(struct dp_import *import, struct identity *identity, const struct options *o, struct dp_err *err)
+{
+    json_t *schema = NULL, *column;
     size_t i;
     /* Before the table is read: that may take a while. */
     if (!o->force && strcmp(o->infer, "-") != 0 && access(o->infer, F_OK) == 0)
         return dp_fail(err, DP_E_RUN, "%s exists (--force replaces it)", o->infer);
-    int rc = dp_import_infer(import, o->header, &schema, err);
+    int rc = !isnan(o->private_schema) ? pay_for_schema(import, identity, o, &schema, err) : DP_OK;
+    bool paid = json_object_get(schema, "paid") != NULL;
+    if (rc == DP_OK && schema == NULL)
+        rc = dp_import_infer(import, o->header, &schema, err);
     if (rc == DP_OK)
         rc = write_schema(schema, o, err);
     json_array_foreach (json_object_get(schema, "columns"), i, column) {
         if (rc == DP_OK)
             tell_column(column, o->quiet);
     }
-    if (rc == DP_OK && !o->quiet)
+    if (rc == DP_OK && !o->quiet && !paid)
         fprintf(stderr,
                 "dp-import: looked at the data to write %s: its bounds and categories are private until you "
                 "replace them\n",
@@ -195,6 +239,13 @@ static int operands(struct dp_import *import, const struct options *o, int count
     import->input = operand[1];
     import->labels = format == DP_IMPORT_IDX ? operand[2] : NULL;
     bool table = format == DP_IMPORT_CSV || format == DP_IMPORT_TSV;
+    bool paid = !isnan(o->private_schema);
+    if (paid && o->infer == NULL)
+        return dp_fail(err, DP_E_USAGE, "--private-schema goes with --infer-schema FILE");
+    if (!paid &&
+        (!isnan(o->delta) || o->ledger != NULL || o->no_ledger || o->else_unpaid || o->noise_seed != DP_OPT_ABSENT_INT))
+        return dp_fail(err, DP_E_USAGE,
+                       "--delta, --ledger, --no-ledger, --else-unpaid and --noise-seed go with --private-schema");
     if (!table && (o->schema != NULL || o->infer != NULL))
         return dp_fail(err, DP_E_USAGE, "--schema and --infer-schema are for csv and tsv");
     if (table && o->infer == NULL && o->schema == NULL)
@@ -218,6 +269,8 @@ static int operands(struct dp_import *import, const struct options *o, int count
         return dp_fail(err, DP_E_USAGE, "--rows-per-person is for data sets that are made of csv or tsv");
     if (o->basis >= 0 && (!table || o->infer != NULL))
         return dp_fail(err, DP_E_USAGE, "--basis is for rows of csv and tsv");
+    if (o->bad_cells == 1 && (!table || o->infer != NULL || o->out != NULL))
+        return dp_fail(err, DP_E_USAGE, "--bad-cells is for data sets that are made of csv or tsv");
     if (o->features >= 0 && format != DP_IMPORT_IDX)
         return dp_fail(err, DP_E_USAGE, "--features is for idx");
     if (o->features >= 0 && (o->norm >= 0 || o->no_bias || o->storage == 1))
@@ -351,6 +404,9 @@ static void private_counts(const struct dp_import *i)
             fprintf(stderr, "dp-import: private: %zu value%s of column %zu (%s) clamped to the bounds\n", i->clamped[k],
                     plural(i->clamped[k]), k + 1, dp_text_show(name, strlen(name), shown));
     }
+    if (i->bad_missing)
+        fprintf(stderr, "dp-import: private: %zu cell%s could not be read and count as missing\n", i->bad_cells,
+                plural(i->bad_cells));
     fprintf(stderr, "dp-import: private: %zu malformed line%s\n", i->malformed, plural(i->malformed));
     if (i->writer.rows_per_person > 0)
         fprintf(stderr, "dp-import: private: %zu row%s of persons who have more than are kept, left out\n", i->left_out,
@@ -429,6 +485,7 @@ int main(int argc, char **argv)
         .max_abs = o.scale == 1,
         .skip_lines = (size_t)o.skip_lines,
         .skip_bad = (size_t)o.skip_bad,
+        .bad_missing = o.bad_cells == 1,
         .bias = !o.no_bias,
         .choose_norm = o.norm < 0,
         .split = o.split,
@@ -453,7 +510,7 @@ int main(int argc, char **argv)
     if (rc == DP_OK && o.delimiter != NULL)
         import.schema.delimiter = o.delimiter[0];
     if (rc == DP_OK && o.infer != NULL) {
-        rc = infer(&import, &o, &err);
+        rc = infer(&import, &identity, &o, &err);
     } else if (rc == DP_OK) {
         dp_interrupt_catch();
         if (o.out != NULL) {

@@ -33,17 +33,25 @@ import() {
         say "the columns are what $schema says"
     else
         [ -n "$label" ] || fail "--label is required: the column of $data to predict"
-        dp-import "$1" --infer-schema "$schema" --label "$label" ${quiet:+"$quiet"} "$data" || exit
+        propose "$1" || exit
     fi
     table=$data data=$stem.dp own_schema=$schema
     import_as "$1" || exit
-    [ "$(dp-info --get private_preprocessing "$data")" = '' ] ||
+    [[ $(dp-info --get private_preprocessing "$data") =~ ^(paid-schema)?$ ]] ||
         say "epsilon does not cover what $schema took from the rows; put in what is known without them, and leave out inferred-schema"
+}
+# propose FORMAT: a schema for the table, paid for with a tenth of the budget
+propose() {
+    words_of ledger no-ledger registry no-registry quiet
+    # the accountant of a schema is for null records
+    [ "$adjacency" != null-record ] || words+=(--else-unpaid --private-schema "$(calculate "$epsilon / 10")"
+        ${delta:+--delta "$(calculate "$delta / 10")"} ${seed:+--noise-seed "$seed"})
+    dp-import "$1" --infer-schema "$schema" --label "$label" "${words[@]}" "$data"
 }
 # rows FORMAT [OPTION]: the rows of the table, divided
 rows() {
     words_of registry no-registry quiet
-    dp-import "$1" --schema "$own_schema" --split 0.8 -o "$data" --test "${data%.dp}-test.dp" "${words[@]}" "${@:2}" "$table"
+    dp-import "$1" --schema "$own_schema" --bad-cells missing --split 0.8 -o "$data" --test "${data%.dp}-test.dp" "${words[@]}" "${@:2}" "$table"
 }
 # import_as FORMAT: numbers are curves if the budget pays for them, which depends on rows, columns and epsilon
 import_as() {

@@ -470,6 +470,36 @@ static int check_charges(const struct dp_charges *charges, struct dp_err *err)
                : DP_OK;
 }
 
+static bool no_threshold(const struct dp_query *query)
+{
+    return query->kind != DP_QUERY_GAUSSIAN_THRESHOLD;
+}
+
+/* The charges with thresholds as the Gaussians that they are except with probability named_delta each, which *delta loses. */
+static int without_thresholds(const struct dp_charges *charges, struct dp_charges *plain, double *delta, struct dp_err *err)
+{
+    int rc = DP_OK;
+    for (size_t i = 0; rc == DP_OK && i < charges->count; i++) {
+        struct dp_event event = charges->charge[i].event;
+        double times = (double)dp_event_times(&event, charges->charge[i].laps);
+        for (int j = 0; j < event.queries; j++)
+            if (event.query[j].kind == DP_QUERY_GAUSSIAN_THRESHOLD) {
+                *delta -= times * event.query[j].named_delta * (1 + 1e-12);
+                event.query[j] = (struct dp_query){.kind = DP_QUERY_GAUSSIAN, .multiplier = event.query[j].multiplier};
+            }
+        rc = dp_charges_add(plain, &event, charges->charge[i].laps, err);
+    }
+    return rc;
+}
+
+static int ask(enum dp_accountant accountant, const struct dp_charges *charges, double delta, struct dp_answer *answer,
+               struct dp_err *err)
+{
+    if (!rows[accountant].covers(charges))
+        return dp_fail(err, DP_E_RUN, "accountant %s does not cover these mechanisms", dp_accountant_names[accountant]);
+    return rows[accountant].answer(charges, delta, answer, err);
+}
+
 int dp_account_epsilon(enum dp_accountant accountant, const struct dp_charges *charges, double delta, struct dp_answer *answer,
                        struct dp_err *err)
 {
@@ -479,7 +509,17 @@ int dp_account_epsilon(enum dp_accountant accountant, const struct dp_charges *c
     int rc = check_charges(charges, err);
     if (rc != DP_OK || charges->count == 0)
         return rc;
-    if (!rows[accountant].covers(charges))
-        return dp_fail(err, DP_E_RUN, "accountant %s does not cover these mechanisms", dp_accountant_names[accountant]);
-    return rows[accountant].answer(charges, delta, answer, err);
+    bool only = accountant == DP_ACCOUNTANT_PROFILE || every_query(charges, no_threshold);
+    if (only || (accountant == DP_ACCOUNTANT_BEST && has_profile(charges)))
+        return ask(accountant, charges, delta, answer, err);
+    struct dp_charges plain = {0};
+    rc = without_thresholds(charges, &plain, &delta, err);
+    if (rc == DP_OK && delta > 0)
+        rc = ask(accountant, &plain, delta, answer, err);
+    else
+        answer->upper = (double)INFINITY;
+    answer->lower = 0;
+    answer->tight = false;
+    dp_charges_free(&plain);
+    return rc;
 }

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "priv/mixture.h"
 #include "priv/objective.h"
 #include "priv/pure.h"
 #include "priv/rdp.h"
@@ -90,6 +91,22 @@ static double objective_delta(const struct dp_query *query, double epsilon)
     return dp_objective_delta(&of, epsilon);
 }
 
+/* No order bounds it: a text of one person may be named, with probability named_delta. */
+static int threshold(const struct dp_query *query, const double *orders, size_t n, double *out, struct dp_err *err)
+{
+    (void)query, (void)orders, (void)err;
+    for (size_t i = 0; i < n; i++)
+        out[i] = (double)INFINITY;
+    return DP_OK;
+}
+
+/* Except with probability named_delta, it is a function of the Gaussian mechanism on the texts of the others. */
+static double threshold_delta(const struct dp_query *query, double epsilon)
+{
+    double gaussian = exp(dp_gaussian_log_delta(epsilon, (1 + 0x1p-51) / query->multiplier));
+    return fmin(1, (gaussian + query->named_delta) * (1 + 1e-12));
+}
+
 /* Theorem 2 of the DP-BLSGD paper: the threshold and one query, which moves by 2. */
 static void theorem_2(const struct dp_query *query, const double *orders, size_t n, double *out)
 {
@@ -121,7 +138,8 @@ static void theorem_3(const struct dp_query *query, const double *orders, size_t
     X(DP_QUERY_EXPONENTIAL,      given,               exponential,     exponential_rho, DP_PLD_PURE,  false, false, NULL,      false, NULL) \
     X(DP_QUERY_SPARSE_LAPLACE,   threshold_and_query, sparse_laplace,  NULL,         DP_PLD_PURE,     false, false, theorem_2, false, NULL) \
     X(DP_QUERY_SPARSE_GAUSSIAN,  NULL,                sparse_gaussian, NULL,         DP_PLD_PURE,     false, false, theorem_3, false, NULL) \
-    X(DP_QUERY_OBJECTIVE,        NULL,                objective,       NULL,         DP_PLD_PURE,     false, false, NULL,      false, objective_delta)
+    X(DP_QUERY_OBJECTIVE,        NULL,                objective,       NULL,         DP_PLD_PURE,     false, false, NULL,      false, objective_delta) \
+    X(DP_QUERY_GAUSSIAN_THRESHOLD, NULL,              threshold,       NULL,         DP_PLD_PURE,     false, false, NULL,      false, threshold_delta)
 /* clang-format on */
 
 #define ROW(kind, ...) [kind] = {__VA_ARGS__},

@@ -89,7 +89,7 @@ int dp_carried_make(const struct dp_import *import, json_t **carried, struct dp_
     const struct dp_schema *s = &import->schema;
     const char delimiter[2] = {import->format == DP_IMPORT_TSV ? '\t' : s->delimiter, '\0'};
     *carried = NULL;
-    if (import->format > DP_IMPORT_TSV || json_array_size(s->private_preprocessing) > 0)
+    if (import->format > DP_IMPORT_TSV || json_array_size(s->private_preprocessing) > (s->paid != NULL))
         return DP_OK;
     json_t *columns = json_array(),
            *root = json_pack("{s:b, s:s, s:b, s:b}", "header", s->header, "row_norm", dp_row_norms[import->writer.norm], "bias",

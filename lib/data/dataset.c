@@ -188,6 +188,22 @@ static int read_persons(struct dp_dataset *d, const json_t *root, const char *pa
     return DP_OK;
 }
 
+/* Reads the cost of the schema, if it was paid for. */
+static int read_paid(struct dp_dataset *d, const json_t *paid, const char *path, struct dp_err *err)
+{
+    const char *mark = json_string_value(json_object_get(paid, "ledger")),
+               *who = json_string_value(json_object_get(paid, "population"));
+    bool says = strstr(d->private_preprocessing, "paid-schema") != NULL;
+    d->paid_epsilon = json_number_value(json_object_get(paid, "epsilon"));
+    d->paid_delta = json_number_value(json_object_get(paid, "delta"));
+    if (paid == NULL && !says)
+        return DP_OK;
+    if (!says || mark == NULL || who == NULL || !(d->paid_epsilon > 0) || !(d->paid_delta > 0 && d->paid_delta < 1))
+        return dp_fail(err, DP_E_RUN, "%s: \"paid\" does not say what the schema has cost", path);
+    int rc = copy_text(mark, &d->paid_ledger, err);
+    return rc == DP_OK ? copy_text(who, &d->paid_by, err) : rc;
+}
+
 static int read_description(struct dp_dataset *d, const json_t *root, const char *path, struct dp_err *err)
 {
     const json_t *held_out = json_object_get(root, "held_out"), *who = json_object_get(root, "population");
@@ -202,6 +218,8 @@ static int read_description(struct dp_dataset *d, const json_t *root, const char
     if (rc == DP_OK && ((held_out != NULL && !json_is_boolean(held_out)) || (who != NULL && !json_is_string(who)) ||
                         (split != NULL && !json_is_string(split))))
         rc = dp_fail(err, DP_E_RUN, "%s: \"population\" or \"split\" is not a text or \"held_out\" not true or false", path);
+    if (rc == DP_OK)
+        rc = read_paid(d, json_object_get(root, "paid"), path, err);
     d->held_out = json_is_true(held_out);
     if (rc == DP_OK)
         rc = copy_text(who != NULL ? json_string_value(who) : d->digest, &d->population, err);
@@ -369,6 +387,8 @@ void dp_dataset_close(struct dp_dataset *dataset)
     free(dataset->row_norm);
     free(dataset->pixels);
     free(dataset->private_preprocessing);
+    free(dataset->paid_ledger);
+    free(dataset->paid_by);
     free(dataset->map);
     free(dataset);
 }

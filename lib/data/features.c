@@ -341,6 +341,8 @@ int dp_features_describe(const struct dp_features *l, const struct dp_import *im
     bad |= json_object_set_new(root, "bias", json_boolean(import->bias));
     bad |= json_object_set_new(root, "private_preprocessing",
                                s->private_preprocessing != NULL ? json_deep_copy(s->private_preprocessing) : json_array());
+    if (s->paid != NULL)
+        bad |= json_object_set(root, "paid", s->paid);
     if (import->basis != DP_BASIS_NONE)
         bad |= json_object_set_new(root, "basis", json_string(dp_bases[import->basis]));
     bad |= describe_images(import, root);

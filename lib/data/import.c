@@ -186,6 +186,11 @@ static int check_persons(const struct dp_import *import, struct dp_err *err)
     const struct dp_schema *s = &import->schema;
     long column = dp_schema_person(s);
     char shown[DP_TEXT_SHOWN];
+    if (column >= 0 && s->paid != NULL)
+        return dp_fail(
+            err, DP_E_UNSAFE,
+            "the schema was paid for with one row as one person: it cannot have a column of persons, whose rows have "
+            "moved the counts together");
     if (column < 0 && import->writer.rows_per_person > 0)
         return dp_fail(err, DP_E_USAGE, "--rows-per-person: no column of the schema has \"type\": \"person\"");
     if (column >= 0 && import->writer.rows_per_person == 0)
@@ -205,6 +210,17 @@ static void arrange(struct dp_import *import, struct table *table)
     import->left_out = before - table->persons.rows;
 }
 
+/* Columns that refuse missing cells take them: as the middle of the bounds, or as no category. */
+static void accept_missing(struct dp_schema *s)
+{
+    for (size_t i = 0; i < s->columns; i++) {
+        struct dp_column *c = &s->column[i];
+        if (c->fill == DP_FILL_REFUSE)
+            c->fill_value = c->type == DP_COLUMN_CATEGORICAL ? -1 : c->bounded ? c->low + 0.5 * (c->high - c->low) : 0;
+        c->fill = c->fill == DP_FILL_REFUSE ? DP_FILL_VALUE : c->fill;
+    }
+}
+
 int dp_import_run(struct dp_import *import, struct dp_err *err)
 {
     static int (*const readers[])(struct dp_import *, const struct dp_import_sink *, struct dp_err *) = {
@@ -213,6 +229,8 @@ int dp_import_run(struct dp_import *import, struct dp_err *err)
     const struct dp_import_sink to = {.self = &table, .put = put_in_table};
     struct dp_features f = {0};
     int rc = check_persons(import, err);
+    if (import->bad_missing)
+        accept_missing(&import->schema);
     if (rc == DP_OK)
         rc = dp_spool_open(&table.spool, import->output, err);
     if (table.by_person)

@@ -25,6 +25,7 @@ struct dp_import {
     size_t skip_lines;          /* csv, tsv: lines to skip at the start */
     bool unlabelled;            /* rows to be scored: the label is not read, and its column may be missing */
     size_t skip_bad;            /* so many malformed lines may become null records: rows of zeros with their label */
+    bool bad_missing;           /* csv, tsv: a cell of a feature that cannot be read is missing; missing cells need no fill */
     bool bias;                  /* add a column of ones */
     bool choose_norm;           /* rows are divided by one number if there is a public one, else scaled to norm 1 */
     bool quantise;              /* round values to 16 bits */
@@ -55,6 +56,7 @@ struct dp_import {
     struct dp_texts extra;                   /* csv, tsv with a header: names of columns that the schema does not have */
     /* Private: the number of values beyond the bounds of each column of the schema, and the number of malformed lines. */
     size_t *clamped, malformed;
+    size_t bad_cells; /* private: cells that could not be read and count as missing */
 
     /* Set by the reader of csv and tsv: */
     size_t *field;                /* per column of the schema, its field in a record (DP_NO_FIELD: none), by the names in the
@@ -104,6 +106,13 @@ struct dp_import_sink {
 };
 
 char dp_import_delimiter(const struct dp_import *import);
+
+/* The delimiter that the first line has most often outside quotes; a semicolon before a comma, which may be in numbers. */
+struct dp_lines;
+char dp_import_find_delimiter(const struct dp_lines *lines);
+
+/* Whether numbers of this name are rather names: id, patient_id, PassengerId. */
+bool dp_import_is_id(const char *name);
 
 /* Passes a record on. rc: result of reading it; a malformed record becomes a null record, as long as skip_bad allows. A null
  * record has its label and no values; one whose label cannot be read is an error. */

@@ -180,8 +180,7 @@ static json_t *classes_json(const struct dp_texts *texts)
     return NULL;
 }
 
-/* Whether numbers of this name are rather names: id, patient_id, PassengerId. */
-static bool is_named_id(const char *name)
+bool dp_import_is_id(const char *name)
 {
     size_t length = strlen(name);
     if (length < 2 || strcasecmp(name + length - 2, "id") != 0)
@@ -209,7 +208,7 @@ static const char *left_out(const struct seen *c, bool numeric, int notation)
         return "it is not numeric and has 1000 different texts or more";
     if (!numeric && c->cells >= FEW_ROWS && 2 * c->texts.count > c->cells)
         return "more than half of its texts are different, as in names, identifiers and free text";
-    if (is_named_id(c->name) && (full || c->texts.count == c->cells) && c->cells > 1)
+    if (dp_import_is_id(c->name) && (full || c->texts.count == c->cells) && c->cells > 1)
         return "its name and its values look like an identifier";
     if (numeric && notation >= FIRST_DATE && c->range[notation].low == c->range[notation].high)
         return "all its dates are the same";
@@ -323,8 +322,7 @@ static int take_first_line(struct table *t, struct dp_err *err)
     return rc;
 }
 
-/* The delimiter that the first line has most often outside quotes; a semicolon before a comma, which may be in numbers. */
-static char find_delimiter(const struct dp_lines *l)
+char dp_import_find_delimiter(const struct dp_lines *l)
 {
     static const char candidate[] = ";,\t|";
     size_t count[sizeof candidate] = {0}, best = 1;
@@ -372,7 +370,7 @@ static int read_table(const struct dp_import *import, bool header, struct dp_lin
     for (size_t skip = import->skip_lines; skip > 0 && (rc = dp_lines_next(lines, err)) == 1; skip--)
         ;
     bool known = import->schema.delimiter != 0 || import->format == DP_IMPORT_TSV;
-    t->delimiter = known ? dp_import_delimiter(import) : find_delimiter(lines);
+    t->delimiter = known ? dp_import_delimiter(import) : dp_import_find_delimiter(lines);
     while (rc >= 0 && (rc = dp_lines_record(lines, t->delimiter, err)) == 1) {
         if (lines->fields == 1 && lines->field[0].length == 0)
             continue;

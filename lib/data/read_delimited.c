@@ -57,8 +57,7 @@ static int label_cell(const struct dp_schema *s, const struct dp_lines *l, size_
     return bad_cell(l, i, name, "the label is not one of the classes", err);
 }
 
-static int cell(const struct dp_import *import, size_t column, const struct dp_lines *l, struct dp_parsed *r,
-                struct dp_err *err)
+static int cell(struct dp_import *import, size_t column, const struct dp_lines *l, struct dp_parsed *r, struct dp_err *err)
 {
     const struct dp_schema *s = &import->schema;
     const struct dp_column *c = &s->column[column];
@@ -72,19 +71,28 @@ static int cell(const struct dp_import *import, size_t column, const struct dp_l
         return import->unlabelled ? DP_OK : label_cell(s, l, i, c->name, r, err);
     const struct dp_cell *f = &l->field[i];
     if (is_missing(s, c, f)) {
-        if (c->fill == DP_FILL_REFUSE)
+        if (c->unknown_zero && c->fill == DP_FILL_REFUSE)
+            value = 0; /* no category, as an unknown one */
+        else if (c->fill == DP_FILL_REFUSE)
             return bad_cell(l, i, c->name, "the value is missing and the schema has no \"fill\"", err);
     } else if (c->date != NULL) {
         if (!dp_date_read(c->date, c->part, f->text, f->length, &value))
             return bad_cell(l, i, c->name, "expected a date as the schema says", err);
     } else if (c->type == DP_COLUMN_NUMERIC) {
-        if (!read_number(s, f, &value))
+        bool number = read_number(s, f, &value);
+        value = number ? value : NAN;
+        if (!number && !import->bad_missing)
             return bad_cell(l, i, c->name, "expected a number", err);
+        import->bad_cells += !number;
     } else {
         long category = dp_texts_find(&c->categories, f->text, f->length);
-        if (category < 0 && !c->unknown_zero)
+        bool known = category >= 0 || c->unknown_zero;
+        if (!known && !import->bad_missing)
             return bad_cell(l, i, c->name, "unknown category", err);
-        value = (double)category + 1; /* 1, 2, …: the spool does not keep zeros, and an unknown category is all zeros */
+        import->bad_cells += !known;
+        value = !known
+                    ? (double)NAN
+                    : (double)category + 1; /* 1, 2, …: the spool does not keep zeros, and an unknown category is all zeros */
     }
     return dp_parsed_add(r, (uint32_t)column, value, err);
 }
@@ -105,7 +113,7 @@ static int person_cell(const struct dp_import *import, const struct dp_lines *l,
     return DP_OK;
 }
 
-static int record(const struct dp_import *import, const struct dp_lines *l, struct dp_parsed *r, struct dp_err *err)
+static int record(struct dp_import *import, const struct dp_lines *l, struct dp_parsed *r, struct dp_err *err)
 {
     const struct dp_schema *s = &import->schema;
     size_t fields = import->field == NULL ? s->columns : import->fields;

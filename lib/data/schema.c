@@ -56,6 +56,7 @@ void dp_schema_free(struct dp_schema *s)
     free(s->class);
     dp_texts_free(&s->missing);
     json_decref(s->private_preprocessing);
+    json_decref(s->paid);
     *s = (struct dp_schema){.label = -1};
 }
 
@@ -371,14 +372,27 @@ static int column_of(struct dp_schema *s, size_t i, const json_t *o, const char 
     return rc == DP_OK ? indicator_of(c, o, path, name, err) : rc;
 }
 
+/* A schema that was paid for says what it has cost; models inherit that. */
+static int paid_of(struct dp_schema *s, const json_t *paid, const char *path, struct dp_err *err)
+{
+    const json_t *epsilon = json_object_get(paid, "epsilon"), *delta = json_object_get(paid, "delta");
+    bool sane = json_is_number(epsilon) && json_number_value(epsilon) > 0 && json_is_number(delta) &&
+                json_number_value(delta) > 0 && json_number_value(delta) < 1 &&
+                json_is_string(json_object_get(paid, "ledger")) && json_is_string(json_object_get(paid, "population"));
+    if (!sane)
+        return dp_fail(err, DP_E_RUN, "%s: \"paid\" does not say epsilon, delta, ledger and population", path);
+    s->paid = json_deep_copy(paid);
+    return s->paid != NULL ? dp_schema_note_private(s, DP_SCHEMA_PAID, err) : dp_fail(err, DP_E_RUN, "out of memory");
+}
+
 int dp_schema_read(struct dp_schema *s, const json_t *root, const char *path, struct dp_err *err)
 {
     const json_t *columns = json_object_get(root, "columns"), *missing = json_object_get(root, "missing");
     const char *delimiter = json_string_value(json_object_get(root, "delimiter"));
     const char *decimal = json_string_value(json_object_get(root, "decimal"));
     const json_t *private = json_object_get(root, "private_preprocessing");
-    static const char *const known[] = {"columns", "header", "delimiter", "missing", "private_preprocessing",
-                                        "note",    "decimal"};
+    static const char *const known[] = {"columns", "header",  "delimiter", "missing", "private_preprocessing",
+                                        "note",    "decimal", "paid"};
     const char *key;
     json_t *value;
     *s = (struct dp_schema){.label = -1};
@@ -407,6 +421,8 @@ int dp_schema_read(struct dp_schema *s, const json_t *root, const char *path, st
                  ? dp_schema_note_private(s, word, err)
                  : dp_fail(err, DP_E_RUN, "%s: \"private_preprocessing\" must be a list of texts", path);
     }
+    if (rc == DP_OK && json_object_get(root, "paid") != NULL)
+        rc = paid_of(s, json_object_get(root, "paid"), path, err);
     if (rc == DP_OK && missing != NULL)
         rc = texts_of(missing, &s->missing, path, "missing", err);
     for (size_t i = 0; rc == DP_OK && i < json_array_size(columns); i++) {

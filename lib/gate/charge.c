@@ -63,6 +63,10 @@ static int check_noise(const struct dp_record *m, struct dp_err *err)
     if (scaled && !near(m->scale, query->multiplier * m->sensitivity))
         return dp_fail(err, DP_E_UNSAFE, "a record has noise of scale %g, its multiplier implies %g", m->scale,
                        query->multiplier * m->sensitivity);
+    if (query->kind == DP_QUERY_GAUSSIAN_THRESHOLD &&
+        (m->sampler != DP_SAMPLER_FULL || m->adjacency != DP_ADJACENCY_NULL_RECORD || m->release != DP_RELEASE_SUM))
+        return dp_fail(err, DP_E_UNSAFE,
+                       "a record has a threshold, whose accountant is for all rows under null-record adjacency");
     return query->kind == DP_QUERY_OBJECTIVE ? check_objective(m, err) : DP_OK;
 }
 

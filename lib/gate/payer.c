@@ -30,6 +30,7 @@ void dp_payer_close(struct dp_payer *p)
     dp_reserve_close(&p->reserve);
     dp_contract_free(&p->contract);
     free(p->directory);
+    free(p->schema);
 }
 
 static int check_seed(const struct dp_payer *p, bool seeded, struct dp_err *err)
@@ -48,6 +49,11 @@ int dp_payer_hello(struct dp_payer *p, const struct dp_frame *hello, struct dp_e
         return rc;
     p->directory = directory != NULL ? strdup(directory) : NULL;
     if (directory != NULL && p->directory == NULL)
+        return dp_fail(err, DP_E_RUN, "out of memory");
+    p->schema_epsilon = dp_frame_real(hello, DP_F_EPSILON, 0);
+    p->schema_delta = dp_frame_real(hello, DP_F_DELTA, 0);
+    p->schema = dp_frame_has(hello, DP_F_LEDGER) ? strdup(dp_frame_text(hello, DP_F_LEDGER, "")) : NULL;
+    if (dp_frame_has(hello, DP_F_LEDGER) && p->schema == NULL)
         return dp_fail(err, DP_E_RUN, "out of memory");
     p->contract.adaptive = p->options->adaptive;
     p->contract.site = p->site;
@@ -95,6 +101,13 @@ static int note_prior(struct dp_payer *p, const struct dp_frame *frame, struct d
     if (first && sound)
         p->prior_epsilon = fmax(p->prior_epsilon, dp_frame_real(frame, DP_F_EPSILON_SOUND, 0));
     p->prior_delta = dp_frame_real(frame, first ? DP_F_DELTA : DP_F_PRIOR_DELTA, 0);
+    if (first && !dp_frame_has(frame, DP_F_EPSILON)) { /* a model that has cost something has paid for the schema, too */
+        p->prior_epsilon = p->schema_epsilon;
+        p->prior_delta = p->schema_delta;
+        if (p->schema_epsilon > 0 && dp_charge_batch(frame)->adjacency != DP_ADJACENCY_NULL_RECORD)
+            return dp_fail(err, DP_E_UNSAFE,
+                           "the schema was charged under null-record adjacency, this run is under %s: they do not add up", now);
+    }
     return check_prior(p, err);
 }
 
@@ -135,6 +148,10 @@ static struct dp_ledger_run ledger_run(const struct dp_payer *p, const struct dp
     if (p->site || (o->ledger == NULL && dp_frame_bool(frame, DP_F_ELSEWHERE)))
         run.init = NULL;
     run.elsewhere = dp_frame_bool(frame, DP_F_ELSEWHERE);
+    if (run.init == NULL && !dp_frame_has(frame, DP_F_EPSILON)) {
+        run.init = p->schema;
+        run.elsewhere = p->schema == NULL && p->schema_epsilon > 0;
+    }
     if (run.init == NULL) {
         run.prior_epsilon = p->prior_epsilon;
         run.prior_delta = p->prior_delta;
@@ -146,7 +163,7 @@ static struct dp_ledger_run ledger_run(const struct dp_payer *p, const struct dp
 static int open_found(struct dp_payer *p, const struct dp_ledger_run *run, struct dp_err *err)
 {
     const struct dp_payer_options *o = p->options;
-    struct dp_where_query query = {.ledger = o->ledger, .directory = p->directory};
+    struct dp_where_query query = {.ledger = o->ledger, .directory = p->directory, .beside = o->beside};
     struct dp_where where = {0};
     bool planned = !o->adaptive && isfinite(p->spend.whole);
     /* A seeded run is an experiment, and its cost has no meaning. */
@@ -172,7 +189,7 @@ static int open_ledger(struct dp_payer *p, const struct dp_frame *frame, struct 
         return DP_OK;
     if (run.data == NULL)
         return dp_fail(err, DP_E_UNSAFE, "--ledger: the frame of lap %lld does not name its data set", (long long)frame->lap);
-    if (o->ledger == NULL && p->directory == NULL)
+    if (o->ledger == NULL && p->directory == NULL && o->beside == NULL)
         return dp_fail(err, DP_E_RUN,
                        "nothing says where the data set is and its ledger: --ledger FILE names one, --no-ledger "
                        "goes without");

@@ -13,6 +13,7 @@
 struct dp_payer_options {
     double epsilon, delta; /* the budget */
     const char *ledger;    /* NULL: the ledger of the data set */
+    const char *beside;    /* rows that are in no data set yet: a new ledger for a population without one */
     bool no_ledger, partial;
     struct dp_registry_choice registry;
     bool allow_seeded, adaptive;
@@ -34,7 +35,9 @@ struct dp_payer {
     char unregistered[DP_ERR_MESSAGE_SIZE]; /* why there is no registry, or "" */
     struct dp_reserve reserve;              /* unused without a ledger */
     int64_t laps;                           /* of the whole run, 0 if unknown */
-    double prior_epsilon, prior_delta;      /* cost of the model that the run started from */
+    double schema_epsilon, schema_delta;    /* what the schema of the data set has cost, or 0 */
+    char *schema;                           /* the mark of that charge; NULL: of other people's rows, or in no ledger */
+    double prior_epsilon, prior_delta;      /* cost of the model that the run started from, and of the schema */
     char resumes[DP_LEDGER_MARK];           /* resumed run: the mark of its checkpoint, or "" */
     double spent, order, allowance;         /* resumed: spent by its filter, at which order, of which allowance */
 };

@@ -23,7 +23,8 @@
     X(objective, REAL, PLANNED)     /* objective perturbation: deviation of the noise / a person's change of the gradient */   \
     X(curvature, REAL,                                                                                                         \
       PLANNED)                /* objective perturbation: largest second derivative of one row's loss / the strong convexity */ \
-    X(vertices, INT, PLANNED) /* objective perturbation: nonzero ends of the interval of one person's slope */
+    X(vertices, INT, PLANNED) /* objective perturbation: nonzero ends of the interval of one person's slope */                 \
+    X(named_delta, REAL, PLANNED) /* threshold: the probability that a text of one person only is named */
 
 #define DP_QUERY_ENUMERATOR(name, type, change) DP_QUERY_##name,
 enum dp_query_member { DP_QUERY_MEMBERS(DP_QUERY_ENUMERATOR) DP_QUERY_MEMBER_COUNT };
@@ -43,7 +44,9 @@ enum dp_query_member { DP_QUERY_MEMBERS(DP_QUERY_ENUMERATOR) DP_QUERY_MEMBER_COU
     X(DP_QUERY_SPARSE_LAPLACE, "sparse-vector-laplace", 1u << DP_QUERY_epsilon | 1u << DP_QUERY_query_epsilon | 1u << DP_QUERY_most) \
     X(DP_QUERY_SPARSE_GAUSSIAN, "sparse-vector-gaussian", 1u << DP_QUERY_rho | 1u << DP_QUERY_most)                            \
     /* multiplier: of the Gaussian noise on the result; 0 without noise, which no accountant accepts */                   \
-    X(DP_QUERY_OBJECTIVE, "objective", 1u << DP_QUERY_multiplier | 1u << DP_QUERY_objective | 1u << DP_QUERY_curvature | 1u << DP_QUERY_vertices)
+    X(DP_QUERY_OBJECTIVE, "objective", 1u << DP_QUERY_multiplier | 1u << DP_QUERY_objective | 1u << DP_QUERY_curvature | 1u << DP_QUERY_vertices) \
+    /* counts with Gaussian noise, of which only those above a threshold are released, with the texts that they count */     \
+    X(DP_QUERY_GAUSSIAN_THRESHOLD, "gaussian-threshold", 1u << DP_QUERY_multiplier | 1u << DP_QUERY_named_delta)
 /* clang-format on */
 
 #define DP_QUERY_ENUMERATOR(id, name, members) id,

@@ -100,6 +100,9 @@ static int account_hello(struct dp_stage *stage, struct dp_frame *frame, struct 
     s->payer.every = stage->checkpoint.directory != NULL ? stage->checkpoint.every : 0;
     /* The runtime writes the frame that continues. */
     int rc = dp_payer_hello(&s->payer, frame, err);
+    dp_frame_drop(frame, DP_F_EPSILON); /* of the schema: from here on, frames say what the run has cost */
+    dp_frame_drop(frame, DP_F_DELTA);
+    dp_frame_drop(frame, DP_F_LEDGER);
     return rc == DP_OK && o->trial != NULL ? begin_trial(stage, err) : rc;
 }
 

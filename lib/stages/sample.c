@@ -368,6 +368,34 @@ static int join(struct dp_stage *stage, struct dp_frame *hello, struct dp_err *e
     return rc;
 }
 
+/* Tells the gate what the schema of the data set has cost. Without a mark the charge is of other people's rows, or in no
+ * ledger. */
+static int announce_paid(const struct dp_stage *stage, struct dp_frame *hello, struct dp_err *err)
+{
+    const struct dp_dataset *d = ((const struct state *)stage->state)->dataset;
+    if (d->paid_by == NULL)
+        return DP_OK;
+    if (stage->shards > 0)
+        return dp_fail(err, DP_E_UNSAFE,
+                       "the schema of the data set was paid for, and a run of shards does not inherit that charge");
+    dp_frame_set_real(hello, DP_F_EPSILON, d->paid_epsilon);
+    dp_frame_set_real(hello, DP_F_DELTA, d->paid_delta);
+    return strcmp(d->paid_by, d->population) == 0 && d->paid_ledger[0] != '\0'
+               ? dp_frame_set_text(hello, DP_F_LEDGER, d->paid_ledger, strlen(d->paid_ledger), err)
+               : DP_OK;
+}
+
+/* A model that a run starts from has paid for the schema if it is a model of the same data set. */
+static int check_start(const struct dp_stage *stage, const struct dp_frame *frame, struct dp_err *err)
+{
+    const struct state *s = stage->state;
+    bool starts = frame->lap == 1 && dp_frame_has(frame, DP_F_EPSILON);
+    return s->dataset->paid_by == NULL || !starts || is_described(stage, frame)
+               ? DP_OK
+               : dp_fail(err, DP_E_UNSAFE,
+                         "the model to start from is of another data set: it has not paid for the schema of this one");
+}
+
 /* Tells the gate where the data set's ledger is, which the gate removes from the frame, and how rows will be sampled. */
 static int sample_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
 {
@@ -376,6 +404,8 @@ static int sample_hello(struct dp_stage *stage, struct dp_frame *frame, struct d
     int rc = stage->shards > 0 ? join(stage, frame, err) : DP_OK;
     if (rc == DP_OK && unit_of(s) != NULL)
         rc = dp_frame_set_text(frame, DP_F_UNIT, s->unit, strlen(s->unit), err);
+    if (rc == DP_OK)
+        rc = announce_paid(stage, frame, err);
     if (rc == DP_OK)
         rc = dp_announce(stage, frame, &record, err);
     if (rc != DP_OK || s->directory == NULL)
@@ -414,7 +444,7 @@ static int sample_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp
     const struct options *o = stage->options;
     struct state *s = stage->state;
     int64_t *rows;
-    int rc = is_site(stage) ? place_site(s, frame, err) : DP_OK;
+    int rc = is_site(stage) ? place_site(s, frame, err) : check_start(stage, frame, err);
     struct dp_record record = record_of(stage);
     if (rc == DP_OK)
         rc = choose(stage, frame->lap, err);

@@ -249,6 +249,13 @@ static void warn(const struct tuning *t)
     }
 }
 
+/* The mark of the charge for the schema; NULL if it was not paid for, or by other people, or in no ledger. */
+static const char *schema_mark(const struct dp_dataset *d)
+{
+    bool own = d->paid_by != NULL && strcmp(d->paid_by, d->population) == 0;
+    return own && d->paid_ledger[0] != '\0' ? d->paid_ledger : NULL;
+}
+
 static int open_ledger(struct tuning *t, struct dp_err *err)
 {
     const struct dp_tune_options *o = t->options;
@@ -263,6 +270,10 @@ static int open_ledger(struct tuning *t, struct dp_err *err)
         .delta = o->delta,
         .seeded = o->seed != DP_OPT_ABSENT_INT,
         .preprocessing = t->data->private_preprocessing,
+        .init = schema_mark(t->data),
+        .prior_epsilon = schema_mark(t->data) == NULL ? t->data->paid_epsilon : 0,
+        .prior_delta = schema_mark(t->data) == NULL ? t->data->paid_delta : 0,
+        .elsewhere = t->data->paid_by != NULL && schema_mark(t->data) == NULL,
         .time = t->tune->started,
     };
     struct dp_where_query query = {.ledger = o->ledger, .directory = t->plan[0].directory, .also = o->score_data};
@@ -415,8 +426,12 @@ static int state_cost(struct tuning *t, struct dp_err *err)
     for (size_t i = 0; i < t->charges.count; i++)
         f->lap += t->charges.charge[i].laps;
     dp_frame_drop(f, DP_F_LAPS);
-    dp_frame_set_real(f, DP_F_EPSILON, t->epsilon);
-    dp_frame_set_real(f, DP_F_DELTA, o->delta);
+    dp_frame_set_real(f, DP_F_EPSILON, t->data->paid_epsilon + t->epsilon);
+    dp_frame_set_real(f, DP_F_DELTA, t->data->paid_delta + o->delta);
+    if (t->data->paid_by != NULL) {
+        dp_frame_set_real(f, DP_F_PRIOR_EPSILON, t->data->paid_epsilon);
+        dp_frame_set_real(f, DP_F_PRIOR_DELTA, t->data->paid_delta);
+    }
     if (o->no_ledger)
         dp_frame_set_bool(f, DP_F_UNTRACKED, true);
     int rc = dp_frame_set_text(f, DP_F_TRIALS, o->trials, strlen(o->trials), err);

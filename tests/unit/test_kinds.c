@@ -24,6 +24,7 @@ static const struct {
     {{.kind = DP_QUERY_SPARSE_LAPLACE, .epsilon = 0.1, .query_epsilon = 0.2, .most = 7}, 0.5, 0.125, false},
     {{.kind = DP_QUERY_SPARSE_GAUSSIAN, .rho = 0.05, .most = 7}, 0, 0, false},
     {{.kind = DP_QUERY_OBJECTIVE, .multiplier = 1000, .objective = 4, .curvature = 0.01, .vertices = 1}, 0, 0, false},
+    {{.kind = DP_QUERY_GAUSSIAN_THRESHOLD, .multiplier = 30, .named_delta = 1e-9}, 0, 0, false},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
@@ -160,6 +161,33 @@ static void whatever_is_pure_may_be_exchanged(void **state)
     }
 }
 
+/* A threshold has the δ of its Gaussian and of its names, by itself and next to other charges. */
+static void names_cost_delta(void **state)
+{
+    (void)state;
+    const struct dp_query named = {.kind = DP_QUERY_GAUSSIAN_THRESHOLD, .multiplier = 20, .named_delta = 5e-7};
+    const struct dp_query plain = {.kind = DP_QUERY_GAUSSIAN, .multiplier = 20};
+    struct dp_charge charge[2] = {{{.sampling = DP_SAMPLING_NONE, .rate = 1, .queries = 1, .query = {named}}, 1},
+                                  {{.sampling = DP_SAMPLING_NONE, .rate = 1, .queries = 1, .query = {plain}}, 3}};
+    struct dp_charge gaussian = {charge[1].event, 4};
+    struct dp_charges both = {.count = 2, .charge = charge}, one = {.count = 1, .charge = charge},
+                      only = {.count = 1, .charge = &gaussian};
+    struct dp_answer answer, expected;
+    struct dp_err err = {0};
+    gaussian.laps = 1;
+    assert_int_equal(dp_account_epsilon(DP_ACCOUNTANT_BEST, &one, 1e-6, &answer, &err), DP_OK);
+    assert_int_equal(dp_account_epsilon(DP_ACCOUNTANT_BEST, &only, 5e-7, &expected, &err), DP_OK);
+    assert_near(answer.upper, expected.upper, 1e-8);
+    gaussian.laps = 4;
+    assert_int_equal(dp_account_epsilon(DP_ACCOUNTANT_BEST, &both, 1e-6, &answer, &err), DP_OK);
+    assert_int_equal(dp_account_epsilon(DP_ACCOUNTANT_BEST, &only, 5e-7, &expected, &err), DP_OK);
+    assert_near(answer.upper, expected.upper, 1e-8);
+    assert_true(answer.lower == 0);
+    charge[0].laps = 2;
+    assert_int_equal(dp_account_epsilon(DP_ACCOUNTANT_BEST, &both, 1e-6, &answer, &err), DP_OK);
+    assert_true(isinf(answer.upper));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -167,6 +195,7 @@ int main(void)
         cmocka_unit_test(curves_are_below_what_bounds_them),
         cmocka_unit_test(a_search_has_its_reference_figures),
         cmocka_unit_test(a_paper_claims_something_of_a_search_alone),
+        cmocka_unit_test(names_cost_delta),
         cmocka_unit_test(noise_on_a_coarse_grid),
         cmocka_unit_test(what_stands_in_has_no_lower_bound),
         cmocka_unit_test(whatever_is_pure_may_be_exchanged),

@@ -40,6 +40,7 @@ static struct dp_query draw_query(bool gaussian)
     query.query_epsilon = between(0.01, 0.5);
     query.rho = between(0.001, 0.1);
     query.most = 1 + one_of(20);
+    query.named_delta = 1e-14;
     if (query.kind == DP_QUERY_OBJECTIVE) {
         query.objective = between(0.6, 20);
         query.curvature = between(1e-4, 0.2);

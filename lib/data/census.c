@@ -1,0 +1,426 @@
+#include "data/census.h"
+
+#include <math.h>
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/mem.h"
+#include "base/number.h"
+#include "base/text.h"
+#include "data/input.h"
+#include "data/lines.h"
+#include "math/bracket.h"
+
+#define MOST_CLASSES 20 /* of a label of numbers: with more, the label is a number to predict */
+
+/* Public words for missing values, and words that are missing among numbers only. */
+static const char *const absent[] = {"?",    "NA",   "na",   "N/A",  "n/a",  "#N/A", "NaN", "nan",
+                                     "NULL", "null", "Null", "k.A.", "K.A.", ".",    "-",   NULL};
+static const char *const doubtful[] = {"none", "None", "NONE", "unknown", "Unknown", "UNKNOWN", NULL};
+
+static bool is_among(const char *const *words, const struct dp_cell *f)
+{
+    for (; *words != NULL; words++)
+        if (strlen(*words) == f->length && memcmp(*words, f->text, f->length) == 0)
+            return true;
+    return false;
+}
+
+size_t dp_census_cell(double value, bool comma)
+{
+    int power = 0, middle = DP_CENSUS_BINS / 2;
+    frexp(value, &power); /* 2^(power−1) <= |value| < 2^power */
+    int step =
+        fabs(value) < ldexp(1, DP_CENSUS_LEAST) ? 0 : (power < DP_CENSUS_MOST ? power : DP_CENSUS_MOST) - DP_CENSUS_LEAST;
+    return 1 + (size_t)(middle + (value < 0 ? -step : step)) + (comma ? DP_CENSUS_BINS : 0);
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    const struct dp_census_text *x = a, *y = b;
+    int order = memcmp(x->text, y->text, x->length < y->length ? x->length : y->length);
+    return order != 0 ? order : (x->length > y->length) - (x->length < y->length);
+}
+
+static int add_text(struct dp_census_column *c, const struct dp_cell *f, struct dp_err *err)
+{
+    struct dp_census_text *new;
+    if (f->length > DP_CENSUS_TEXT)
+        return DP_OK;
+    int rc = dp_alloc(&new, 1, sizeof *new, err);
+    if (rc != DP_OK)
+        return rc;
+    new->length = f->length;
+    memcpy(new->text, f->text, f->length);
+    struct dp_census_text **found = tsearch(new, &c->tree, by_bytes);
+    if (found == NULL) {
+        free(new);
+        return dp_fail(err, DP_E_RUN, "out of memory");
+    }
+    c->texts += *found == new;
+    if (*found != new)
+        free(new);
+    (*found)->count++;
+    return DP_OK;
+}
+
+static int add_cell(struct dp_census_column *c, const struct dp_cell *f, bool label, struct dp_err *err)
+{
+    double value;
+    bool point = dp_number_cell(f->text, f->length, &value);
+    if (f->length == 0 || is_among(absent, f)) {
+        c->cell[0]++;
+        return DP_OK;
+    }
+    if (point || dp_number_comma(f->text, f->length, &value)) {
+        c->cell[dp_census_cell(value, !point)]++;
+        return label ? add_text(c, f, err) : DP_OK;
+    }
+    return add_text(c, f, err);
+}
+
+static int read_names(struct dp_census *census, const struct dp_lines *l, struct dp_err *err)
+{
+    int rc = dp_alloc(&census->column, l->fields, sizeof *census->column, err);
+    for (size_t i = 0; rc == DP_OK && i < l->fields; i++) {
+        const struct dp_cell *f = &l->field[i];
+        double value;
+        char shown[DP_TEXT_SHOWN];
+        if (f->length == 0 || dp_text_valid(f->text, f->length) < f->length || dp_number_cell(f->text, f->length, &value) ||
+            dp_number_comma(f->text, f->length, &value))
+            return dp_fail(
+                err, DP_E_RUN,
+                "%s: line %zu, column %zu: a schema that is paid for takes names from the first line, and '%s' is no "
+                "name",
+                l->name, l->number, i + 1, dp_text_show(f->text, f->length, shown));
+        census->columns = i + 1;
+        census->column[i].name = strndup(f->text, f->length);
+        if (census->column[i].name == NULL)
+            rc = dp_fail(err, DP_E_RUN, "out of memory");
+    }
+    return rc == DP_OK && census->columns < 2
+               ? dp_fail(err, DP_E_RUN, "%s: fewer than two columns (is the delimiter right?)", l->name)
+               : rc;
+}
+
+static int find_label(struct dp_census *census, const struct dp_import *import, struct dp_err *err)
+{
+    census->label = census->columns - 1;
+    for (size_t i = 0; import->label_name != NULL && i <= census->columns; i++) {
+        if (i == census->columns)
+            return dp_fail(err, DP_E_USAGE, "--label: %s has no column '%s'", import->input, import->label_name);
+        if (strcmp(census->column[i].name, import->label_name) == 0) {
+            census->label = i;
+            break;
+        }
+    }
+    return DP_OK;
+}
+
+static int add_row(struct dp_census *census, const struct dp_lines *l, struct dp_err *err)
+{
+    int rc = DP_OK;
+    if (l->fields != census->columns)
+        return dp_fail(err, DP_E_RUN, "%s: line %zu: %zu field%s, the first line has %zu", l->name, l->number, l->fields,
+                       l->fields == 1 ? "" : "s", census->columns);
+    census->rows++;
+    for (size_t i = 0; rc == DP_OK && i < census->columns; i++) {
+        const struct dp_cell *f = &l->field[i];
+        rc = dp_text_valid(f->text, f->length) < f->length
+                 ? dp_fail(err, DP_E_RUN, "%s: line %zu, column %zu is not UTF-8 (iconv -f LATIN1 -t UTF-8 converts a file)",
+                           l->name, l->number, i + 1)
+                 : add_cell(&census->column[i], f, i == census->label, err);
+    }
+    return rc;
+}
+
+static void list_text(const void *node, VISIT visit, void *column)
+{
+    struct dp_census_column *c = column;
+    if (visit == postorder || visit == leaf)
+        c->text[c->listed++] = *(struct dp_census_text *const *)node;
+}
+
+static int list_texts(struct dp_census *census, struct dp_err *err)
+{
+    int rc = DP_OK;
+    census->counts = 0;
+    for (size_t i = 0; rc == DP_OK && i < census->columns; i++) {
+        struct dp_census_column *c = &census->column[i];
+        rc = dp_alloc(&c->text, c->texts + 1, sizeof *c->text, err);
+        if (rc == DP_OK)
+            twalk_r(c->tree, list_text, c);
+        census->counts += DP_CENSUS_CELLS + c->texts;
+    }
+    return rc;
+}
+
+int dp_census_read(struct dp_census *census, struct dp_import *import, struct dp_err *err)
+{
+    struct dp_lines lines;
+    int rc = dp_lines_open(&lines, import->input, err);
+    if (rc != DP_OK)
+        return rc;
+    for (size_t skip = import->skip_lines; skip > 0 && (rc = dp_lines_next(&lines, err)) == 1; skip--)
+        ;
+    bool known = import->schema.delimiter != 0 || import->format == DP_IMPORT_TSV;
+    census->delimiter = known ? dp_import_delimiter(import) : dp_import_find_delimiter(&lines);
+    while (rc >= 0 && (rc = dp_lines_record(&lines, census->delimiter, err)) == 1) {
+        if (lines.fields == 1 && lines.field[0].length == 0)
+            continue;
+        if (census->column == NULL) {
+            rc = read_names(census, &lines, err);
+            if (rc == DP_OK)
+                rc = find_label(census, import, err);
+        } else {
+            rc = add_row(census, &lines, err);
+        }
+    }
+    if (rc == DP_OK && census->rows == 0)
+        rc = dp_fail(err, DP_E_RUN, "%s: no rows", lines.name);
+    if (rc == DP_OK)
+        rc = list_texts(census, err);
+    dp_input_digest(lines.input, import->table);
+    dp_lines_close(&lines);
+    return rc;
+}
+
+void dp_census_free(struct dp_census *census)
+{
+    for (size_t i = 0; i < census->columns; i++) {
+        tdestroy(census->column[i].tree, free);
+        free(census->column[i].text);
+        free(census->column[i].name);
+    }
+    free(census->column);
+    *census = (struct dp_census){0};
+}
+
+double dp_census_sensitivity(size_t columns)
+{
+    return nextafter(sqrt((double)columns + 1), INFINITY);
+}
+
+void dp_census_counts(const struct dp_census *census, int64_t unit, int64_t *sum)
+{
+    for (size_t i = 0; i < census->columns; i++) {
+        const struct dp_census_column *c = &census->column[i];
+        for (size_t k = 0; k < DP_CENSUS_CELLS; k++)
+            *sum++ = unit * c->cell[k];
+        for (size_t k = 0; k < c->texts; k++)
+            *sum++ = unit * c->text[k]->count;
+    }
+}
+
+static double tail(double x, void *p)
+{
+    return log(0.5 * erfc(x * sqrt(0.5)) / *(double *)p);
+}
+
+/* Φ⁻¹(1 − p), rounded up; p < 1/2. */
+static double quantile(double p)
+{
+    return dp_bracket_smallest(tail, &p, 38) * (1 + 1e-9);
+}
+
+double dp_census_threshold(size_t columns, double scale, double delta)
+{
+    return (1 + scale * quantile(delta / (double)columns)) * (1 + 1e-12);
+}
+
+/* --- the schema, from noised counts */
+
+struct made {
+    const struct dp_census *census;
+    const int64_t *noised; /* of the column */
+    double unit, significant, threshold;
+    bool comma;
+};
+
+static double count(const struct made *m, size_t k)
+{
+    return (double)m->noised[k] / m->unit;
+}
+
+static double if_significant(double value, double least)
+{
+    return value >= least ? value : 0;
+}
+
+/* Numbers of a bin, whichever decimal sign they have if commas are decimal signs; 0 if noise may be all. */
+static double in_bin(const struct made *m, size_t k)
+{
+    double points = count(m, 1 + k);
+    return m->comma ? if_significant(points + count(m, 1 + DP_CENSUS_BINS + k), m->significant * sqrt(2))
+                    : if_significant(points, m->significant);
+}
+
+/* The interval of a bin, of numbers that are at least low and at most high. */
+static void interval(size_t k, double *low, double *high)
+{
+    int step = (int)k - DP_CENSUS_BINS / 2, power = abs(step) + DP_CENSUS_LEAST;
+    *low = step == 0 ? 0 : step > 0 ? ldexp(1, power - 1) : -ldexp(1, power);
+    *high = step == 0 ? 0 : step > 0 ? ldexp(1, power) : -ldexp(1, power - 1);
+}
+
+/* How many numbers the column has, and their bounds. */
+static double numbers_of(const struct made *m, double *low, double *high)
+{
+    double sum = 0, from, to;
+    *low = *high = 0;
+    for (size_t k = 0; k < DP_CENSUS_BINS; k++) {
+        double here = in_bin(m, k);
+        if (here == 0)
+            continue;
+        interval(k, &from, &to);
+        *low = sum == 0 ? from : *low;
+        *high = to;
+        sum += here;
+    }
+    return sum;
+}
+
+/* Adds the texts that stand out to the list, in the order of their bytes; returns how many cells they are. */
+static double texts_of(const struct made *m, const struct dp_census_column *c, json_t *list)
+{
+    double sum = 0;
+    for (size_t k = 0; k < c->texts; k++) {
+        double here = count(m, DP_CENSUS_CELLS + k);
+        if (here < m->threshold)
+            continue;
+        json_array_append_new(list, json_stringn(c->text[k]->text, c->text[k]->length));
+        sum += here;
+    }
+    return sum;
+}
+
+static json_t *words_json(const char *const *words)
+{
+    json_t *list = json_array();
+    for (; *words != NULL; words++)
+        json_array_append_new(list, json_string(*words));
+    return list;
+}
+
+static json_t *left_out(json_t *o, const char *why)
+{
+    json_object_set_new(o, "type", json_string("ignore"));
+    json_object_set_new(o, "note", json_string(why));
+    return o;
+}
+
+static json_t *feature(const struct made *m, const struct dp_census_column *c, json_t *o)
+{
+    double low, high, numbers = numbers_of(m, &low, &high);
+    json_t *texts = json_array();
+    bool numeric = numbers >= texts_of(m, c, texts), missing = count(m, 0) >= m->significant;
+    if (dp_import_is_id(c->name) || (numeric && low == high) || (!numeric && json_array_size(texts) == 0)) {
+        json_decref(texts);
+        return left_out(o, dp_import_is_id(c->name) ? "its name looks like an identifier"
+                           : numbers > 0            ? "its numbers do not differ by what was paid for"
+                                                    : "no value is frequent enough for what was paid");
+    }
+    json_object_set_new(o, "type", json_string(numeric ? "numeric" : "categorical"));
+    if (numeric) {
+        json_object_set_new(o, "bounds", json_pack("[f, f]", low, high));
+        json_object_set_new(o, "missing", words_json(doubtful));
+        if (!missing)
+            json_object_set_new(o, "fill", json_real(low + 0.5 * (high - low)));
+        json_decref(texts);
+    } else {
+        json_object_set_new(o, "categories", texts);
+        json_object_set_new(o, "unknown", json_string("zero"));
+    }
+    if (missing)
+        json_object_set_new(o, "indicator", json_true());
+    return o;
+}
+
+/* Classes: texts that differ only in case are one class. */
+static json_t *classes_of(const json_t *texts)
+{
+    json_t *list = json_array(), *class;
+    const char *name;
+    size_t i, k;
+    for (i = 0; i < json_array_size(texts); i++) {
+        const char *text = json_string_value(json_array_get(texts, i));
+        json_t *into = NULL;
+        json_array_foreach (list, k, class) {
+            name = json_string_value(json_array_get(class, 0));
+            into = strcasecmp(name, text) == 0 ? class : into;
+        }
+        if (into == NULL)
+            json_array_append_new(list, json_pack("[s]", text));
+        else
+            json_array_append_new(into, json_string(text));
+    }
+    return list;
+}
+
+static int label(const struct made *m, const struct dp_census_column *c, json_t *o, struct dp_err *err)
+{
+    double low, high, numbers = numbers_of(m, &low, &high);
+    json_t *texts = json_array();
+    double named = texts_of(m, c, texts);
+    json_t *folded = classes_of(texts);
+    size_t classes = json_array_size(folded);
+    json_object_set_new(o, "type", json_string("label"));
+    if (classes >= 2 && (numbers == 0 || (classes <= MOST_CLASSES && named >= 0.5 * numbers)))
+        json_object_set(o, "classes", folded);
+    else if (low < high)
+        json_object_set_new(o, "bounds", json_pack("[f, f]", low, high));
+    json_decref(texts);
+    json_decref(folded);
+    return json_object_size(o) == 3 ? DP_OK
+                                    : dp_fail(err, DP_E_BUDGET,
+                                              "no two classes of the label are frequent enough for what was paid, nor have its "
+                                              "numbers bounds; a schema of your own needs no payment");
+}
+
+/* A decimal comma, if a tenth of the numbers of a column have one. */
+static bool has_commas(struct made *m, const int64_t *noised)
+{
+    double points = 0, commas = 0;
+    m->noised = noised;
+    for (size_t k = 0; k < DP_CENSUS_BINS; k++) {
+        points += if_significant(count(m, 1 + k), m->significant);
+        commas += if_significant(count(m, 1 + DP_CENSUS_BINS + k), m->significant);
+    }
+    return m->census->delimiter != ',' && commas > 0 && commas >= 0.1 * points;
+}
+
+int dp_census_schema(const struct dp_census *census, const int64_t *noised, int64_t unit, double scale, double threshold,
+                     json_t **schema, struct dp_err *err)
+{
+    struct made m = {.census = census, .unit = (double)unit, .threshold = threshold};
+    const char delimiter[2] = {census->delimiter, '\0'};
+    const int64_t *at = noised;
+    json_t *list = json_array();
+    bool features = false, comma = false;
+    int rc = DP_OK;
+    m.significant = scale * quantile(0.01 / (double)(census->columns * DP_CENSUS_CELLS));
+    for (size_t i = 0; i < census->columns; at += DP_CENSUS_CELLS + census->column[i++].texts)
+        comma = has_commas(&m, at) || comma;
+    m.comma = comma;
+    m.noised = noised;
+    for (size_t i = 0; rc == DP_OK && i < census->columns; m.noised += DP_CENSUS_CELLS + census->column[i++].texts) {
+        const struct dp_census_column *c = &census->column[i];
+        json_t *o = json_pack("{s:s}", "name", c->name);
+        if (i == census->label)
+            rc = label(&m, c, o, err);
+        else
+            features |= json_object_get(feature(&m, c, o), "note") == NULL;
+        json_array_append_new(list, o);
+    }
+    if (rc == DP_OK && !features)
+        rc = dp_fail(err, DP_E_BUDGET, "no column has frequent values for this payment; a schema of your own needs no payment");
+    *schema = rc == DP_OK ? json_pack("{s:s, s:b, s:o, s:O}", "delimiter", delimiter, "header", true, "missing",
+                                      words_json(absent), "columns", list)
+                          : NULL;
+    json_decref(list);
+    if (*schema != NULL && m.comma)
+        json_object_set_new(*schema, "decimal", json_string(","));
+    return rc == DP_OK && *schema == NULL ? dp_fail(err, DP_E_RUN, "out of memory") : rc;
+}

@@ -1,0 +1,70 @@
+/* A census: how often the cells of each column of a table are missing, numbers of each magnitude, and texts.
+ * Bounds and categories of a paid schema come from noised counts only (dp-import --private-schema).
+ *
+ * A cell is in one cell of the histogram of its column: missing; a number, by its sign, its power of two and its decimal sign;
+ * or a text of at most DP_CENSUS_TEXT bytes. A cell of the label that is a number counts as a text, too. A null record is in no
+ * cell. So one row changes the vector of all counts by at most √(columns + 1) in L2, and brings at most `columns` new texts.
+ * Names, delimiter and the number of rows are public. */
+#ifndef DP_DATA_CENSUS_H
+#define DP_DATA_CENSUS_H
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "data/import.h"
+
+#define DP_CENSUS_TEXT 100
+#define DP_CENSUS_LEAST (-20) /* a number below 2^LEAST counts as 0; from 2^MOST on, as 2^MOST */
+#define DP_CENSUS_MOST 64
+#define DP_CENSUS_BINS (2 * (DP_CENSUS_MOST - DP_CENSUS_LEAST + 1) + 1)
+#define DP_CENSUS_CELLS (1 + 2 * DP_CENSUS_BINS) /* missing; numbers with a point or none; numbers with a comma */
+
+struct dp_census_text {
+    int64_t count;
+    size_t length;
+    char text[DP_CENSUS_TEXT];
+};
+
+struct dp_census_column {
+    char *name;
+    int64_t cell[DP_CENSUS_CELLS];
+    void *tree;                   /* texts, while they are counted (tsearch) */
+    struct dp_census_text **text; /* in the order of their bytes */
+    size_t texts, listed;
+};
+
+/* Starts zeroed. */
+struct dp_census {
+    struct dp_census_column *column;
+    size_t columns, label;
+    size_t rows;
+    size_t counts; /* of all columns: DP_CENSUS_CELLS and one for each text */
+    char delimiter;
+};
+
+/* Counts the cells of a CSV or TSV table whose first line has the names of its columns; sets import->table. Free the census
+ * after a failure, too. DP_E_RUN: the table cannot be read, or the first line has a number or no name. */
+int dp_census_read(struct dp_census *census, struct dp_import *import, struct dp_err *err);
+void dp_census_free(struct dp_census *census);
+
+/* At least √(columns + 1). */
+double dp_census_sensitivity(size_t columns);
+
+/* All counts, each times `unit`, into sum: column by column, texts after the cells of their column. */
+void dp_census_counts(const struct dp_census *census, int64_t unit, int64_t *sum);
+
+/* The cell of a number, from 1. */
+size_t dp_census_cell(double value, bool comma);
+
+/* A noised count that names a text: at least 1 + scale Φ⁻¹(1 − delta / columns), where scale is the deviation of the noise on
+ * one count. So texts of one person only are named with a probability of at most delta. */
+double dp_census_threshold(size_t columns, double scale, double delta);
+
+/* The schema, from noised counts in units of 1 / unit: a text is named from `threshold` on. A count of numbers is significant if
+ * noise on all columns reaches it with a probability of about 1 %. DP_E_BUDGET: no label or no feature is frequent enough. */
+int dp_census_schema(const struct dp_census *census, const int64_t *noised, int64_t unit, double scale, double threshold,
+                     json_t **schema, struct dp_err *err);
+
+#endif

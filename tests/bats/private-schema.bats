@@ -1,0 +1,141 @@
+# Schemas that are paid for: dp-import --private-schema, and what runs on such data sets inherit.
+load helper
+
+setup() {
+    cd "$BATS_TEST_TMPDIR"
+    export DPLINE_REGISTRY=$PWD/registry
+}
+
+# people ROWS: people.csv
+people() {
+    awk -v n="$1" 'BEGIN { print "age,job,income"
+        for (i = 0; i < n; i++) {
+            job = i % 3 == 0 ? "cook" : "smith"; if (i == 5) job = "king"
+            print (i % 7 == 0 ? "" : 20 + i % 50) "," job "," (i * 7919 % 100 < 20 + i % 50 ? "yes" : "no") } }' > people.csv
+}
+# of MODEL FIELD: what its last frame says
+of() { dp-info --get "$2" "$1"; }
+
+@test "a schema is paid for at the gate, and models inherit the charge" {
+    people 20000
+    dp-import people.csv --infer-schema people.json --private-schema 0.2 --delta 1e-7 2> said
+    grep -qx 'dp-import: the schema cost epsilon 0.2, delta 1e-07: a text is named if about [0-9]* rows of 20000 have it' said
+    assert_equal "$(jq -c '[.columns[1].categories, .columns[0].bounds, .columns[0].indicator, .columns[2].classes, .header]' people.json)" \
+        '[["cook","smith"],[16,128],true,[["no"],["yes"]],true]'
+    assert_equal "$(jq -c 'select(.kind == "reserve") | .charge.queries[0] | [.noise, .named_delta]' people.json.ledger)" \
+        '["gaussian-threshold",5e-08]'
+    dp-import people.csv -q -s people.json -o people.dp
+    assert_equal "$(dp-info --get private_preprocessing people.dp)" paid-schema
+    # a value beyond what was paid for is moved to the bound
+    sed '2s/.*/1000,cook,no/; 3s/.*/128,cook,no/' people.csv > rich.csv
+    dp-import rich.csv -q -s people.json -o rich.dp
+    assert_equal "$(/usr/bin/python3 -c 'import numpy; x = numpy.load("rich.dp/X.npy"); print(bool((x[0] == x[1]).all()), bool(x[0, 0] > 0))')" "True True"
+    fit.sh people.dp --epsilon 1 --delta 1e-5 -o people.model -q
+    assert_equal "$(of people.model epsilon | awk '{ print ($1 > 0.99 && $1 <= 1) }') $(of people.model delta)" "1 1e-05"
+    dp-account report --data people.dp people.json.ledger > report
+    grep -q '^if one run was planned upon the results of another: epsilon 1 at delta 1e-05' report
+    dp-account certify --data people.dp --model people.model > certificate
+    assert_equal "$(jq -c '[(.runs | length), .private_preprocessing, (.epsilon > 0.999 and .epsilon <= 1.0000001)]' certificate)" '[2,["paid-schema"],true]'
+    dp-account verify --certificate certificate --model people.model people.json.ledger
+    # without privacy or with another adjacency nothing is forgotten silently
+    complains 5 "dp-account: the schema was charged under null-record adjacency, this run is under replace-one: they do not add up" \
+        fit.sh people.dp --epsilon 1 --delta 1e-5 --adjacency replace-one -o other.model -q
+    complains 3 "dp-fit: the schema of people.dp has cost epsilon 0.2 at delta 1e-07: --epsilon and --delta must be above that" \
+        fit.sh people.dp --epsilon 0.2 -o other.model -q
+}
+
+@test "a second schema is a second charge, and noise of one seed is the same" {
+    people 20000
+    dp-import people.csv -q --infer-schema a.json --private-schema 0.2
+    dp-import people.csv -q --infer-schema b.json --private-schema 0.2
+    [ ! -e b.json.ledger ]
+    assert_equal "$(jq -c 'select(.kind == "close").epsilon < 0.2000001' a.json.ledger)" "true
+true"
+    dp-import people.csv -q --infer-schema c.json --private-schema 0.2 --noise-seed 7
+    dp-import people.csv -q --infer-schema d.json --private-schema 0.2 --noise-seed 7
+    cmp c.json d.json
+    assert_equal "$(jq -c '[.paid, .private_preprocessing]' c.json)" '[null,["inferred-schema"]]'
+    assert_equal "$(wc -l < a.json.ledger)" 10
+}
+
+@test "a budget that has no room for a schema is no reason to look without paying" {
+    people 20000
+    dp-import people.csv -q --infer-schema a.json --private-schema 0.2
+    dp-import people.csv -q -s a.json -o a.dp
+    dp-account budget --epsilon 0.21 --delta 1e-5 --after-runs a.dp > /dev/null
+    run fit.sh people.csv --label income --epsilon 1 -q
+    assert_equal "$status" 5
+    [ ! -e people.json ] && [ ! -e people.dp ]
+}
+
+@test "a table that is too small is not looked at, or is said to be" {
+    people 300
+    complains 3 "dp-import: --private-schema: people.csv is too small: noise for epsilon = 0.1 would hide a text of a quarter of the rows, and nothing was charged; write the schema yourself" \
+        dp-import people.csv --infer-schema people.json --private-schema 0.1
+    [ ! -e people.json ] && [ ! -e people.json.ledger ]
+    dp-import people.csv --infer-schema people.json --private-schema 0.1 --else-unpaid 2> said
+    head -n 1 said | grep -qx 'dp-import: the table is too small to pay for a schema'
+    assert_equal "$(jq -c '[.paid, .private_preprocessing]' people.json)" '[null,["inferred-schema"]]'
+}
+
+@test "fit pays a tenth for the schema of a table, within epsilon" {
+    people 20000
+    fit.sh people.csv --label income --epsilon 2 2> said
+    grep -q 'dp-import: the schema cost epsilon 0.2, ' said
+    assert_equal "$(of people.model epsilon | awk '{ print ($1 > 1.99 && $1 <= 2) }')" 1
+    refute grep -q 'does not cover' said
+    dp-predict people.model people.csv > scores.csv
+    assert_equal "$(wc -l < scores.csv)" 20001
+}
+
+@test "dp-tune charges a schema once" {
+    people 20000
+    dp-import people.csv -q --infer-schema people.json --private-schema 0.2 --delta 1e-7
+    dp-import people.csv -q -s people.json --split 0.8 -o train.dp --test test.dp
+    printf 'step\n0.5\n1\n' > grid
+    dp-tune --grid grid --trials all --score-data test.dp --metric accuracy --score-multiplier 50 --epsilon 1 --delta 1e-5 \
+        -o tuned.model -q -- 'dp-loop --laps 5 -- "dp-sample --data train.dp --rate 0.1 |
+        dp-grad --data train.dp --loss logistic --clip 1 | dp-noise --multiplier 20 | dp-account --trial {trial} |
+        dp-step --step {step}"'
+    assert_equal "$(of tuned.model prior_epsilon)" 0.2
+    assert_equal "$(jq -c 'select(.kind == "open") | has("init")' people.json.ledger)" "false
+true"
+    assert_equal "$(of tuned.model epsilon | awk '{ print ($1 > 0.2 && $1 < 1.2) }')" 1
+}
+
+@test "what a paid schema does not cover is refused" {
+    people 20000
+    dp-import people.csv -q --infer-schema people.json --private-schema 0.2
+    jq '.columns[1] = {name: "job", type: "person"}' people.json > person.json
+    complains 5 "dp-import: the schema was paid for with one row as one person: it cannot have a column of persons, whose rows have moved the counts together" \
+        dp-import people.csv -q -s person.json --rows-per-person 2 -o other.dp
+    sed 1d people.csv > headless.csv
+    complains 1 "dp-import: headless.csv: line 1, column 1: a schema that is paid for takes names from the first line, and '' is no name" \
+        dp-import headless.csv --infer-schema h.json --private-schema 1
+    jq '.paid.epsilon = 0' people.json > free.json
+    complains 1 'dp-import: free.json: "paid" does not say epsilon, delta, ledger and population' dp-import people.csv -s free.json -o other.dp
+    complains 2 "dp-import: --private-schema goes with --infer-schema FILE" dp-import people.csv --private-schema 1
+    complains 2 "dp-import: --delta, --ledger, --no-ledger, --else-unpaid and --noise-seed go with --private-schema" \
+        dp-import people.csv --infer-schema x.json --no-ledger
+    dp-import people.csv -q -s people.json -o people.dp
+    fit.sh people.dp -o people.model -q
+    dp-import people.csv -q -s people.json --no-bias -o narrow.dp
+    complains 5 "dp-sample: the model to start from is of another data set: it has not paid for the schema of this one" \
+        dp-loop --laps 1 --init people.model -- "dp-sample --data narrow.dp --rate 0.1 | dp-grad --data narrow.dp --loss logistic --clip 1 |
+        dp-noise --multiplier 9 | dp-account --epsilon 1 --delta 1e-5 | dp-step --step 1"
+}
+
+@test "cells that cannot be read are missing if you say so, and labels never" {
+    printf 'age,job,ill\n31,cook,no\nold,cook,yes\n50,king,no\n,smith,yes\n' > t.csv
+    echo '{"header": true, "columns": [{"name": "age", "type": "numeric", "bounds": [20, 60]},
+        {"name": "job", "type": "categorical", "categories": ["cook", "smith"]}, {"name": "ill", "type": "label", "classes": ["no", "yes"]}]}' > s.json
+    complains 1 "dp-import: t.csv: line 3, column 1 (age): expected a number, got 'old'" dp-import t.csv -s s.json -o t.dp
+    dp-import t.csv -s s.json -o t.dp --bad-cells missing --no-bias --private-counts -q 2> said
+    assert_equal "$(cat said)" "dp-import: private: 2 cells could not be read and count as missing
+dp-import: private: 0 malformed lines"
+    assert_equal "$(/usr/bin/python3 -c 'import numpy; x = numpy.load("t.dp/X.npy") * 2 ** .5; print(x.astype(float).round(3).tolist())')" \
+        "[[0.275, 1.0, 0.0], [0.5, 1.0, 0.0], [0.75, 0.0, 0.0], [0.5, 0.0, 1.0]]"
+    echo 40,cook,maybe >> t.csv
+    complains 1 "dp-import: t.csv: line 6, column 3 (ill): the label is not one of the classes, got 'maybe'" \
+        dp-import t.csv -s s.json -o u.dp --bad-cells missing
+}

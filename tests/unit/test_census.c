@@ -1,0 +1,166 @@
+/* The counts that a schema is paid for: what one row moves, thresholds, and what is made of noised counts. */
+#include "unit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "data/census.h"
+
+static void read_text(struct dp_census *census, const char *text)
+{
+    char path[] = "census-XXXXXX";
+    struct dp_err err = {0};
+    int fd = mkstemp(path);
+    assert_true(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text));
+    close(fd);
+    struct dp_import import = {.format = DP_IMPORT_CSV, .input = path};
+    *census = (struct dp_census){0};
+    assert_int_equal(dp_census_read(census, &import, &err), DP_OK);
+    unlink(path);
+}
+
+/* The cell of a value, by logarithms. */
+static void numbers_have_the_cell_of_their_power_of_two(void **state)
+{
+    (void)state;
+    const int middle = 1 + (DP_CENSUS_MOST - DP_CENSUS_LEAST + 1);
+    assert_int_equal(dp_census_cell(0, false), middle);
+    for (int i = -400; i <= 400; i++) {
+        double value = pow(2, i / 7. + 0.01);
+        int step = (int)floor(log2(value)) + 1 - DP_CENSUS_LEAST;
+        step = value < ldexp(1, DP_CENSUS_LEAST)         ? 0
+               : step < DP_CENSUS_MOST - DP_CENSUS_LEAST ? step
+                                                         : DP_CENSUS_MOST - DP_CENSUS_LEAST;
+        assert_int_equal(dp_census_cell(value, false), middle + step);
+        assert_int_equal(dp_census_cell(-value, false), middle - step);
+        assert_int_equal(dp_census_cell(value, true), middle + step + DP_CENSUS_BINS);
+    }
+    assert_true(dp_census_cell(-1e300, false) >= 1 && dp_census_cell(1e300, true) < DP_CENSUS_CELLS);
+}
+
+/* A null record is in no cell: a table with and without a row. Texts are matched by name, because the lists differ. */
+static double distance(const struct dp_census *a, const struct dp_census *b)
+{
+    double sum = 0;
+    for (size_t i = 0; i < a->columns; i++) {
+        const struct dp_census_column *x = &a->column[i], *y = &b->column[i];
+        for (size_t k = 0; k < DP_CENSUS_CELLS; k++)
+            sum += pow((double)(x->cell[k] - y->cell[k]), 2);
+        for (size_t k = 0; k < x->texts; k++) {
+            int64_t other = 0;
+            for (size_t l = 0; l < y->texts; l++)
+                if (x->text[k]->length == y->text[l]->length &&
+                    memcmp(x->text[k]->text, y->text[l]->text, x->text[k]->length) == 0)
+                    other = y->text[l]->count;
+            sum += pow((double)(x->text[k]->count - other), 2);
+        }
+    }
+    return sqrt(sum);
+}
+
+static void a_row_moves_the_counts_by_no_more_than_the_sensitivity(void **state)
+{
+    (void)state;
+    static const char *const cell[] = {"7", "-3.5", "1,5", "a", "b", "", "NA", "0", "1e9", "none"};
+    static const char head[] = "w;x;y;z\n1;a;2;u\n2,5;b;;u\n3;c;4;v\n";
+    struct dp_census with, without;
+    double most = 0;
+    unsigned seed = 3;
+    read_text(&without, head);
+    for (int i = 0; i < 300; i++) {
+        char text[200];
+        snprintf(text, sizeof text, "%s%s;%s;%s;%s\n", head, cell[rand_r(&seed) % 10], cell[rand_r(&seed) % 10],
+                 cell[rand_r(&seed) % 10], cell[rand_r(&seed) % 10]);
+        read_text(&with, text);
+        double moved = distance(&with, &without);
+        assert_true(moved <= dp_census_sensitivity(4));
+        most = fmax(most, moved);
+        dp_census_free(&with);
+    }
+    assert_true(most == sqrt(5)); /* the label is a number, and a text */
+    dp_census_free(&without);
+}
+
+/* By Python: 1 - scale * NormalDist().inv_cdf(delta / columns). */
+static void thresholds_are_the_quantiles(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t columns;
+        double scale, delta, expected;
+    } known[] = {
+        {1, 1, 1e-6, 5.753424308822899},
+        {15, 151.468656, 5e-7, 818.9202367188269},
+        {15, 400, 5e-8, 2320.645132790213},
+        {100, 3, 1e-9, 21.11806946648541},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        double got = dp_census_threshold(known[i].columns, known[i].scale, known[i].delta);
+        assert_true(got >= known[i].expected && got < known[i].expected * (1 + 1e-7));
+    }
+}
+
+static int64_t *counts_of(const struct dp_census *census)
+{
+    int64_t *sum = calloc(census->counts, sizeof *sum);
+    assert_non_null(sum);
+    dp_census_counts(census, 1000, sum);
+    return sum;
+}
+
+/* Counts without noise: what is below a threshold is not in the schema. */
+static void the_schema_has_what_stands_out(void **state)
+{
+    (void)state;
+    char *text = calloc(1, 100000);
+    size_t at = 0;
+    struct dp_census census;
+    struct dp_err err = {0};
+    json_t *schema;
+    assert_non_null(text);
+    at += (size_t)sprintf(text, "age,job,patient_id,ill\n");
+    for (int i = 0; i < 1000; i++)
+        at += (size_t)sprintf(text + at, "%s,%s,%d,%s\n",
+                              i == 7        ? "1e9"
+                              : i % 10 == 0 ? ""
+                              : i % 2 != 0  ? "20"
+                                            : "70",
+                              i == 9       ? "king"
+                              : i % 3 == 0 ? "cook"
+                                           : "smith",
+                              i,
+                              i % 2 != 0 ? "yes"
+                              : i == 10  ? "maybe"
+                                         : "no");
+    read_text(&census, text);
+    int64_t *sum = counts_of(&census);
+    assert_int_equal(dp_census_schema(&census, sum, 1000, 5, 30, &schema, &err), DP_OK);
+    char *said = json_dumps(json_object_get(schema, "columns"), JSON_COMPACT);
+    assert_string_equal(
+        said, "[{\"name\":\"age\",\"type\":\"numeric\",\"bounds\":[16.0,128.0],\"missing\":[\"none\",\"None\",\"NONE\","
+              "\"unknown\",\"Unknown\",\"UNKNOWN\"],\"indicator\":true},{\"name\":\"job\",\"type\":\"categorical\","
+              "\"categories\":[\"cook\",\"smith\"],\"unknown\":\"zero\"},{\"name\":\"patient_id\",\"type\":\"ignore\","
+              "\"note\":\"its name looks like an identifier\"},{\"name\":\"ill\",\"type\":\"label\",\"classes\":[[\"no\"],"
+              "[\"yes\"]]}]");
+    free(said);
+    json_decref(schema);
+    assert_int_equal(dp_census_schema(&census, sum, 1000, 5, 700, &schema, &err), DP_E_BUDGET);
+    assert_null(schema);
+    free(sum);
+    free(text);
+    dp_census_free(&census);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_have_the_cell_of_their_power_of_two),
+        cmocka_unit_test(a_row_moves_the_counts_by_no_more_than_the_sensitivity),
+        cmocka_unit_test(thresholds_are_the_quantiles),
+        cmocka_unit_test(the_schema_has_what_stands_out),
+    };
+    return cmocka_run_group_tests_name("census", tests, NULL, NULL);
+}

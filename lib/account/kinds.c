@@ -136,6 +136,7 @@ static void theorem_3(const struct dp_query *query, const double *orders, size_t
     X(DP_QUERY_GAMMA,            inverse,             NULL,            NULL,         DP_PLD_PURE,     false, true,  NULL,      false, NULL) \
     X(DP_QUERY_PURE,             given,               NULL,            NULL,         DP_PLD_PURE,     true,  true,  NULL,      false, NULL) \
     X(DP_QUERY_EXPONENTIAL,      given,               exponential,     exponential_rho, DP_PLD_PURE,  false, false, NULL,      false, NULL) \
+    X(DP_QUERY_COUNTS,           given,               NULL,            NULL,         DP_PLD_PURE,     false, true,  NULL,      false, NULL) \
     X(DP_QUERY_SPARSE_LAPLACE,   threshold_and_query, sparse_laplace,  NULL,         DP_PLD_PURE,     false, false, theorem_2, false, NULL) \
     X(DP_QUERY_SPARSE_GAUSSIAN,  NULL,                sparse_gaussian, NULL,         DP_PLD_PURE,     false, false, theorem_3, false, NULL) \
     X(DP_QUERY_OBJECTIVE,        NULL,                objective,       NULL,         DP_PLD_PURE,     false, false, NULL,      false, objective_delta) \

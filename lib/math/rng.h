@@ -27,6 +27,7 @@ enum dp_purpose {
     DP_DRAW_TRIALS = 16,      /* the number of trials of a selection */
     DP_DRAW_SETTING,          /* the setting of each trial */
     DP_DRAW_SCORE_NOISE,      /* on the score of each trial */
+    DP_DRAW_MEASURES,         /* on the counts of dp-eval --private */
     DP_DRAW_LEAVES = 32,      /* synthetic images, which are public */
     DP_DRAW_WEIGHTS,          /* initial weights of networks, which are public */
 };

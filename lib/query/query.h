@@ -15,8 +15,9 @@
 /* The members, all in struct dp_query: X(name, type, change). The name is also the key in frames and in JSON;
    change says how it may change from lap to lap (enum dp_record_change of wire/record.h). */
 #define DP_QUERY_MEMBERS(X)                                                                                                    \
-    X(multiplier, REAL, UP)   /* scale of the noise / sensitivity */                                                           \
-    X(epsilon, REAL, PLANNED) /* pure, exponential: epsilon; sparse vector with Laplace noise: the threshold's epsilon */      \
+    X(multiplier, REAL, UP) /* scale of the noise / sensitivity */                                                             \
+    X(epsilon, REAL,                                                                                                           \
+      PLANNED) /* pure, exponential, counts: epsilon; sparse vector with Laplace noise: the threshold's epsilon */             \
     X(query_epsilon, REAL, PLANNED) /* sparse vector with Laplace noise: epsilon of each query */                              \
     X(rho, REAL, PLANNED)           /* sparse vector with Gaussian noise: split 1:2 between threshold and queries */           \
     X(most, INT, PLANNED)           /* sparse vector: the most queries, m */                                                   \
@@ -41,6 +42,7 @@ enum dp_query_member { DP_QUERY_MEMBERS(DP_QUERY_ENUMERATOR) DP_QUERY_MEMBER_COU
     X(DP_QUERY_GAMMA, "gamma", 1u << DP_QUERY_multiplier)                      /* vectors, density ∝ exp(−‖z‖₂ / scale) */     \
     X(DP_QUERY_PURE, "pure", 1u << DP_QUERY_epsilon)                           /* anything that is epsilon-DP by itself */     \
     X(DP_QUERY_EXPONENTIAL, "exponential", 1u << DP_QUERY_epsilon)             /* the exponential mechanism, of bounded range epsilon */ \
+    X(DP_QUERY_COUNTS, "counts", 1u << DP_QUERY_epsilon)                       /* discrete Laplace noise on several numbers, of L1 sensitivity */ \
     X(DP_QUERY_SPARSE_LAPLACE, "sparse-vector-laplace", 1u << DP_QUERY_epsilon | 1u << DP_QUERY_query_epsilon | 1u << DP_QUERY_most) \
     X(DP_QUERY_SPARSE_GAUSSIAN, "sparse-vector-gaussian", 1u << DP_QUERY_rho | 1u << DP_QUERY_most)                            \
     /* multiplier: of the Gaussian noise on the result; 0 without noise, which no accountant accepts */                   \

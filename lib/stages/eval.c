@@ -10,8 +10,11 @@
 #include "data/dataset.h"
 #include "math/curves.h"
 #include "math/metrics.h"
+#include "math/noised_counts.h"
 #include "model/predictor.h"
 #include "base/round.h"
+#include "stages/eval_paid.h"
+#include "stages/shared_options.h"
 #include "stages/stages.h"
 #include "wire/model.h"
 
@@ -59,6 +62,7 @@ static const struct {
     [METRIC_MAE] = {"mae", NEEDS_REAL},
     [METRIC_ROC] = {"roc", NEEDS_CLASSES},
 };
+#define PAID_METRICS "accuracy, precision, recall, f1, confusion and brier"
 #define METRIC_NAMES                                                                                                           \
     "accuracy, auc, logloss, mse, r2, objective, confusion, majority, precision, recall, f1, brier, calibration, rmse, mae, roc"
 
@@ -70,8 +74,9 @@ struct options {
     const char *data, *metrics;
     int64_t every;
     double threshold;
-    bool last, private_data;
+    bool last, private_data, private;
     int format;
+    struct dp_eval_paid_options pay;
 };
 
 #define DP_OPTIONS struct options
@@ -83,6 +88,14 @@ static const struct dp_option options[] = {
     DP_OPTION_INT('n', every, "LAPS", DP_FROM_TO(1, 1e15), "one line per LAPS laps, and one for the last", .fallback = "1"),
     DP_OPTION_FLAG('l', last, "only the last model of the stream"),
     DP_OPTION_CHOICE('f', format, "HOW", "tsv|json", "lines as", .fallback = "tsv"),
+    DP_OPTION_FLAG('p', private, "the rows are private: pay for measures with noise, of the last model"),
+    DP_OPTION_REAL('e', pay.epsilon, "E", DP_FROM_TO(1e-6, 1e6), "--private: what the measures cost"),
+    DP_OPTION_REAL(0, pay.delta, "D", DP_ABOVE_BELOW(0, 1), "--private: delta of the ledger (the model's)"),
+    DP_OPTION_CHOICE(0, pay.adjacency, "HOW", "null-record|replace-one", "--private: what one person can change",
+                     .fallback = "null-record"),
+    DP_OPTION_TEXT(0, pay.ledger, "FILE", "--private: the ledger, instead of the data set's own"),
+    DP_OPTION_FLAG(0, pay.no_ledger, "--private: write nothing down"),
+    DP_REGISTRY_OPTIONS(pay.registry),
     DP_OPTION_FLAG(0, private_data, "the rows and the printed numbers are private: mark them"),
     {.name = NULL},
 };
@@ -102,6 +115,9 @@ struct state {
     bool started, header; /* shapes are known; the first TSV line is written */
     bool pending;         /* the lap has not been evaluated */
     struct lap lap;
+    struct dp_eval_paid_options pay;
+    struct dp_eval_paid paid; /* --private */
+    struct dp_answer cost;    /* of that */
     struct dp_predictor model;
     struct dp_affine data_label;
     double *scores;   /* rows × outputs */
@@ -118,6 +134,7 @@ static void eval_close(struct dp_stage *stage)
     struct state *s = stage->state;
     dp_dataset_close(s->dataset);
     dp_predictor_close(&s->model);
+    dp_eval_paid_close(&s->paid);
     if (s->decided != s->scores)
         free(s->decided);
     free(s->scores);
@@ -158,18 +175,62 @@ static int parse_metrics(struct state *s, const char *list, struct dp_err *err)
     }
 }
 
+static bool can_be_paid(enum metric metric)
+{
+    return metric == METRIC_ACCURACY || metric == METRIC_PRECISION || metric == METRIC_RECALL || metric == METRIC_F1 ||
+           metric == METRIC_CONFUSION || metric == METRIC_BRIER;
+}
+
+static int check_paid_options(const struct options *o, struct dp_err *err)
+{
+    const struct dp_eval_paid_options *pay = &o->pay;
+    bool any = !isnan(pay->epsilon) || !isnan(pay->delta) || pay->ledger != NULL || pay->no_ledger || pay->registry.none ||
+               pay->registry.directory != NULL || pay->adjacency != 0;
+    if (!o->private)
+        return any ? dp_fail(err, DP_E_USAGE, "options of a charge go with --private") : DP_OK;
+    if (isnan(pay->epsilon))
+        return dp_fail(err, DP_E_USAGE, "--private: --epsilon is required");
+    if (o->private_data || o->every != 1)
+        return dp_fail(err, DP_E_USAGE, "--private pays for measures of the last model: --%s does not go with it",
+                       o->private_data ? "private-data" : "every");
+    if (pay->no_ledger && pay->ledger != NULL)
+        return dp_fail(err, DP_E_USAGE, "--no-ledger and --ledger exclude each other");
+    if (pay->registry.none && pay->registry.directory != NULL)
+        return dp_fail(err, DP_E_USAGE, "--no-registry and --registry exclude each other");
+    return DP_OK;
+}
+
+static int check_paid_metrics(const struct state *s, struct dp_err *err)
+{
+    if (s->dataset->label_kind != DP_LABEL_CLASSES)
+        return dp_fail(err, DP_E_USAGE, "--private: only rows with classes have measures with noise, the labels are numbers");
+    for (int i = 0; i < s->count; i++)
+        if (!can_be_paid(s->metric[i]))
+            return dp_fail(err, DP_E_USAGE, "--private: %s has no form with noise; " PAID_METRICS " have",
+                           metrics[s->metric[i]].name);
+    return DP_OK;
+}
+
 static int eval_open(struct dp_stage *stage, struct dp_err *err)
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
+    const char *usual;
     if (o->last && o->every != 1)
         return dp_fail(err, DP_E_USAGE, "--last and --every do not go together");
-    int rc = dp_dataset_open(&s->dataset, o->data, err);
+    int rc = check_paid_options(o, err);
+    if (rc == DP_OK)
+        rc = dp_dataset_open(&s->dataset, o->data, err);
     if (rc != DP_OK)
         return rc;
     bool classes = s->dataset->label_kind == DP_LABEL_CLASSES;
     s->rounded = stage->runtime.terminal && o->format == FORMAT_TSV;
-    return parse_metrics(s, o->metrics != NULL ? o->metrics : classes ? "accuracy,auc,objective" : "mse,r2,objective", err);
+    usual = o->private ? "accuracy,precision,recall,f1,confusion" : classes ? "accuracy,auc,objective" : "mse,r2,objective";
+    s->pay = o->pay;
+    rc = !o->private || classes ? DP_OK : check_paid_metrics(s, err);
+    if (rc == DP_OK)
+        rc = parse_metrics(s, o->metrics != NULL ? o->metrics : usual, err);
+    return rc == DP_OK && o->private ? check_paid_metrics(s, err) : rc;
 }
 
 static int check_private(const struct options *o, const struct dp_dataset *d, const struct dp_frame *frame, struct dp_err *err)
@@ -237,6 +298,18 @@ static int check_metrics(struct state *s, const struct dp_frame *frame, struct d
     return DP_OK;
 }
 
+static int start_paid(struct state *s, const struct dp_frame *frame, struct dp_err *err)
+{
+    s->paid.data = s->dataset;
+    s->paid.model = &s->model;
+    s->paid.brier = has_metric(s, METRIC_BRIER);
+    if (isnan(s->pay.delta))
+        s->pay.delta = dp_frame_real(frame, DP_F_DELTA, (double)NAN);
+    if (!(s->pay.delta > 0 && s->pay.delta < 1))
+        return dp_fail(err, DP_E_USAGE, "--delta is required: the model states none");
+    return dp_eval_paid_open(&s->paid, err);
+}
+
 /* Allocates everything at the first model. */
 static int start(struct dp_stage *stage, const struct dp_frame *frame, struct dp_err *err)
 {
@@ -256,7 +329,9 @@ static int start(struct dp_stage *stage, const struct dp_frame *frame, struct dp
         rc = dp_alloc(&s->work, DP_METRIC_AUC_WORK(d->rows) + 1, sizeof *s->work, err);
     s->text_size = 2048 + (has_metric(s, METRIC_ROC) ? (CORNERS + 2) * 60 : 0);
     if (has_metric(s, METRIC_CONFUSION))
-        s->text_size += d->classes * (d->classes * 21 + 3);
+        s->text_size += d->classes * (d->classes * 25 + 3);
+    if (rc == DP_OK && ((const struct options *)stage->options)->private)
+        rc = start_paid(s, frame, err);
     if (rc == DP_OK && has_any(s, counts_rows))
         rc = dp_alloc(&s->counts, d->classes * d->classes, sizeof *s->counts, err);
     if (rc == DP_OK && has_any(s, is_of_probabilities))
@@ -397,10 +472,64 @@ static void put_roc(struct state *s)
     put(s, "]");
 }
 
+static struct dp_noised paid_measure(const struct state *s, enum metric metric)
+{
+    const struct dp_eval_paid *e = &s->paid;
+    size_t classes = s->dataset->classes;
+    double persons = (double)s->dataset->persons;
+    struct dp_noised m;
+    switch (metric) {
+    case METRIC_ACCURACY:
+        return dp_noised_accuracy(e->noised, classes, persons, e->scale);
+    case METRIC_PRECISION:
+        return dp_noised_rate(DP_METRIC_PRECISION, e->noised, classes, e->scale);
+    case METRIC_RECALL:
+        return dp_noised_rate(DP_METRIC_RECALL, e->noised, classes, e->scale);
+    case METRIC_F1:
+        return dp_noised_rate(DP_METRIC_F1, e->noised, classes, e->scale);
+    default:
+        m = dp_noised_mean(e->noised[e->size - 1], persons, e->scale);
+        if (classes == 2)
+            return m;
+        return (struct dp_noised){2 * m.value, 2 * m.low, 2 * m.high}; /* errors are summed halved */
+    }
+}
+
+/* Counts with noise, which have a digit after the point, and how far the noise moves each of them. */
+static void put_paid_confusion(struct state *s, bool json)
+{
+    size_t classes = s->dataset->classes;
+    for (size_t i = 0; i < classes; i++) {
+        put(s, i == 0 ? "[[" : ",[");
+        for (size_t j = 0; j < classes; j++)
+            put(s, j == 0 ? "%.1f" : ",%.1f", s->paid.noised[i * classes + j]);
+        put(s, "]");
+    }
+    put(s, json ? "],\"confusion_within\":" : "]\t");
+    put_number(s, dp_noised_within(1, s->paid.scale), json);
+}
+
+/* The value and the ends of its interval. */
+static void put_paid(struct state *s, enum metric metric, bool json)
+{
+    if (metric == METRIC_CONFUSION) {
+        put_paid_confusion(s, json);
+        return;
+    }
+    struct dp_noised m = paid_measure(s, metric);
+    put_number(s, m.value, json);
+    put(s, json ? ",\"%s_low\":" : "\t", metrics[metric].name);
+    put_number(s, m.low, json);
+    put(s, json ? ",\"%s_high\":" : "\t", metrics[metric].name);
+    put_number(s, m.high, json);
+}
+
 /* A metric that is no number, as JSON in both formats, or a number. */
 static void put_metric(struct state *s, enum metric metric, bool json)
 {
-    if (metric == METRIC_CONFUSION)
+    if (s->paid.size > 0)
+        put_paid(s, metric, json);
+    else if (metric == METRIC_CONFUSION)
         put_confusion(s);
     else if (metric == METRIC_ROC)
         put_roc(s);
@@ -411,9 +540,16 @@ static void put_metric(struct state *s, enum metric metric, bool json)
 static void put_header(struct state *s, const struct options *o)
 {
     put(s, "lap\tepsilon");
-    for (int i = 0; i < s->count; i++)
-        put(s, "\t%s", metrics[s->metric[i]].name);
-    put(s, "%s%s\n", s->lap.as_published ? "\tepsilon_sound" : "", o->private_data ? "\tprivate_data" : "");
+    for (int i = 0; i < s->count; i++) {
+        const char *name = metrics[s->metric[i]].name;
+        put(s, "\t%s", name);
+        if (o->private && s->metric[i] == METRIC_CONFUSION)
+            put(s, "\t%s_within", name);
+        else if (o->private)
+            put(s, "\t%s_low\t%s_high", name, name);
+    }
+    put(s, "%s%s%s\n", s->lap.as_published ? "\tepsilon_sound" : "", o->private_data ? "\tprivate_data" : "",
+        o->private ? "\tpaid_epsilon" : "");
 }
 
 static void put_tsv(struct state *s, const struct options *o)
@@ -431,6 +567,10 @@ static void put_tsv(struct state *s, const struct options *o)
         put(s, "\t");
         put_epsilon(s, s->lap.epsilon_sound);
     }
+    if (o->private) {
+        put(s, "\t");
+        put_epsilon(s, s->cost.upper);
+    }
     put(s, "%s\n", o->private_data ? "\tyes" : "");
 }
 
@@ -445,6 +585,12 @@ static void put_json(struct state *s, const struct options *o)
         put_metric(s, s->metric[i], true);
     }
     put(s, ",\"rows\":%zu", s->dataset->rows);
+    if (o->private) {
+        put(s, ",\"paid_epsilon\":");
+        put_number(s, s->cost.upper, true);
+        put(s, ",\"paid_delta\":");
+        put_number(s, s->pay.delta, true);
+    }
     if (s->lap.as_published) {
         put(s, ",\"as_published\":true,\"epsilon_sound\":");
         put_number(s, s->lap.epsilon_sound, true);
@@ -462,6 +608,15 @@ static int evaluate(struct dp_stage *stage, struct dp_out *out, struct dp_err *e
         double both[2];
         dp_metric_probability(s->model.loss, s->scores + i, 1, both);
         s->decided[i] = both[1] >= o->threshold ? 1 : -1;
+    }
+    if (o->private) {
+        char warning[DP_ERR_MESSAGE_SIZE] = "";
+        int rc = dp_eval_paid_release(&s->paid, &s->pay, o->data, stage->runtime.registry, stage->runtime.started, s->decided,
+                                      s->scores, &s->cost, warning, err);
+        if (rc == DP_OK && warning[0] != '\0')
+            dp_stage_warn(stage, out, "%s", warning);
+        if (rc != DP_OK)
+            return rc;
     }
     s->used = 0;
     if (o->format == FORMAT_JSON)
@@ -494,7 +649,7 @@ static int eval_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_o
                           .as_published = dp_frame_bool(frame, DP_F_AS_PUBLISHED),
                           .non_private = non_private};
     s->pending = true;
-    return !o->last && frame->lap % o->every == 0 ? evaluate(stage, out, err) : DP_OK;
+    return !o->last && !o->private && frame->lap % o->every == 0 ? evaluate(stage, out, err) : DP_OK;
 }
 
 static int eval_drain(struct dp_stage *stage, struct dp_out *out, struct dp_err *err)

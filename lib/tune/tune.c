@@ -16,9 +16,8 @@
 #include "base/round.h"
 #include "base/version.h"
 #include "data/dataset.h"
+#include "gate/once.h"
 #include "gate/trial.h"
-#include "gate/where.h"
-#include "ledger/ledger.h"
 #include "port/port.h"
 #include "runtime/command.h"
 #include "tune/score.h"
@@ -36,8 +35,7 @@ struct tuning {
     bool all;
     struct dp_trials law;
     struct dp_charges charges; /* charges of the choice */
-    double epsilon;            /* their cost at options->delta */
-    enum dp_accountant by;
+    struct dp_answer cost;     /* their cost at options->delta */
     struct dp_ledger *ledger;
     struct dp_key key;
     struct dp_port *out;
@@ -210,20 +208,17 @@ static int charge_selection(struct tuning *t, struct dp_err *err)
 static int charge(struct tuning *t, struct dp_err *err)
 {
     const struct dp_tune_options *o = t->options;
-    struct dp_answer answer;
     int rc = t->all ? charge_all(t, err) : charge_selection(t, err);
     if (rc == DP_OK)
-        rc = dp_account_epsilon(DP_ACCOUNTANT_BEST, &t->charges, o->delta, &answer, err);
+        rc = dp_account_epsilon(DP_ACCOUNTANT_BEST, &t->charges, o->delta, &t->cost, err);
     if (rc != DP_OK)
         return rc;
-    t->epsilon = answer.upper;
-    t->by = answer.by;
-    if (t->epsilon > o->epsilon)
+    if (t->cost.upper > o->epsilon)
         return dp_fail(
             err, DP_E_BUDGET,
             "the choice costs epsilon = %.6g at delta = %g, and the budget is %g: dp-account sigma --trials says how "
             "much noise a run needs",
-            dp_round_up(t->epsilon, 6), o->delta, o->epsilon);
+            dp_round_up(t->cost.upper, 6), o->delta, o->epsilon);
     return DP_OK;
 }
 
@@ -241,10 +236,10 @@ static void warn(const struct tuning *t)
             o->delta, 1 / (double)t->data->persons);
         t->tune->warn("dp-tune", text);
     }
-    if (t->epsilon > 10) {
+    if (t->cost.upper > 10) {
         snprintf(text, sizeof text,
                  "this choice costs epsilon = %.3g, and above 10 little is hidden; see dp-privacy(7) on choosing it",
-                 t->epsilon);
+                 t->cost.upper);
         t->tune->warn("dp-tune", text);
     }
 }
@@ -256,7 +251,8 @@ static const char *schema_mark(const struct dp_dataset *d)
     return own && d->paid_ledger[0] != '\0' ? d->paid_ledger : NULL;
 }
 
-static int open_ledger(struct tuning *t, struct dp_err *err)
+/* Reserves the whole charge before the first trial. */
+static int reserve(struct tuning *t, struct dp_err *err)
 {
     const struct dp_tune_options *o = t->options;
     char unit[DP_UNIT_TEXT];
@@ -277,69 +273,31 @@ static int open_ledger(struct tuning *t, struct dp_err *err)
         .time = t->tune->started,
     };
     struct dp_where_query query = {.ledger = o->ledger, .directory = t->plan[0].directory, .also = o->score_data};
-    struct dp_where where = {0};
-    char warning[DP_ERR_MESSAGE_SIZE];
+    char warning[DP_ERR_MESSAGE_SIZE] = "";
     if (o->no_ledger || (run.seeded && o->ledger == NULL)) /* seeded runs are experiments */
         return DP_OK;
     if (run.seeded)
         query.registry.none = true;
     else
         query.registry = dp_registry_chosen(&o->registry, t->tune->place);
-    int rc = dp_where_open(&where, &query, &run, warning, err);
-    if (rc == DP_OK)
-        rc = dp_ledger_open(&t->ledger, where.ledger->name, &run, err);
-    if (rc == DP_OK)
-        rc = dp_where_note(&where, &run, dp_ledger_run_id(t->ledger), err);
-    if (rc == DP_OK)
-        rc = dp_ledger_plan(t->ledger, &t->charges, err);
-    dp_where_close(&where);
+    int rc = dp_once_open(&t->ledger, &query, &run, &t->charges, warning, err);
     if (rc == DP_OK && warning[0] != '\0' && t->tune->warn != NULL)
         t->tune->warn("dp-tune", warning);
-    return rc;
+    return rc == DP_E_BUDGET
+               ? dp_fail(err, DP_E_BUDGET,
+                         "what the data set's budget has left does not pay for the choice, which costs epsilon = %.6g",
+                         dp_round_up(t->cost.upper, 6))
+               : rc;
 }
 
 /* Closes the ledger with the end of the selection, and with the model if one was released. */
-static int close_ledger(struct tuning *t, const struct dp_charges *used, const char *status, const struct dp_frame *model,
-                        struct dp_err *err)
+static int close_ledger(struct tuning *t, const char *status, const struct dp_frame *model, struct dp_err *err)
 {
     char digest[DP_MODEL_DIGEST];
-    struct dp_ledger_end end = {
-        .used = used,
-        .epsilon = used->count > 0 ? t->epsilon : 0,
-        .delta = t->options->delta,
-        .accountant = dp_accountant_names[used->count > 0 ? t->by : DP_ACCOUNTANT_NONE],
-        .status = status,
-    };
-    int rc = DP_OK;
-    if (t->ledger == NULL)
-        return DP_OK;
-    if (model != NULL) {
-        rc = dp_model_digest(model, digest, err);
-        end.model = digest;
-        end.model_lap = model->lap;
-    }
-    if (rc == DP_OK)
-        rc = dp_ledger_close(t->ledger, &end, err);
-    dp_ledger_free(t->ledger);
-    t->ledger = NULL;
-    return rc;
-}
-
-/* Reserves the whole charge before the first trial. */
-static int reserve(struct tuning *t, struct dp_err *err)
-{
-    const struct dp_charges none = {0};
-    struct dp_err unused;
-    int rc = open_ledger(t, err);
-    for (size_t i = 0; rc == DP_OK && t->ledger != NULL && i < t->charges.count; i++)
-        rc = dp_ledger_reserve_all(t->ledger, &t->charges.charge[i].event, t->charges.charge[i].laps, err);
-    if (rc == DP_E_BUDGET) {
-        close_ledger(t, &none, "budget", NULL, &unused);
-        return dp_fail(err, DP_E_BUDGET,
-                       "what the data set's budget has left does not pay for the choice, which costs epsilon = %.6g",
-                       dp_round_up(t->epsilon, 6));
-    }
-    return rc;
+    int rc = t->ledger != NULL && model != NULL ? dp_model_digest(model, digest, err) : DP_OK;
+    return rc == DP_OK ? dp_once_close(&t->ledger, &t->charges, &t->cost, t->options->delta, status,
+                                       model != NULL ? digest : NULL, model != NULL ? model->lap : 0, err)
+                       : rc;
 }
 
 /* --- the trials --------------------------------------------------------------------------------------------------- */
@@ -426,7 +384,7 @@ static int state_cost(struct tuning *t, struct dp_err *err)
     for (size_t i = 0; i < t->charges.count; i++)
         f->lap += t->charges.charge[i].laps;
     dp_frame_drop(f, DP_F_LAPS);
-    dp_frame_set_real(f, DP_F_EPSILON, t->data->paid_epsilon + t->epsilon);
+    dp_frame_set_real(f, DP_F_EPSILON, t->data->paid_epsilon + t->cost.upper);
     dp_frame_set_real(f, DP_F_DELTA, t->data->paid_delta + o->delta);
     if (t->data->paid_by != NULL) {
         dp_frame_set_real(f, DP_F_PRIOR_EPSILON, t->data->paid_epsilon);
@@ -470,7 +428,7 @@ static void tell(const struct tuning *t)
                          dp_table_name(&t->grid, i), dp_table_cell(&t->grid, t->chosen, i));
     snprintf(text + used, sizeof text - (size_t)used, "; %s %.4g with noise; epsilon %s, delta %g",
              t->score.metric == DP_SCORE_ACCURACY ? "accuracy" : "score", score,
-             dp_number_print(dp_round_up(t->epsilon, 6), number, sizeof number), t->options->delta);
+             dp_number_print(dp_round_up(t->cost.upper, 6), number, sizeof number), t->options->delta);
     if (t->tune->note != NULL && !t->options->quiet)
         t->tune->note("dp-tune", text);
 }
@@ -478,7 +436,7 @@ static void tell(const struct tuning *t)
 static int release(struct tuning *t, struct dp_err *err)
 {
     if (t->chosen == t->grid.count) {
-        int rc = close_ledger(t, &t->charges, "done", NULL, err);
+        int rc = close_ledger(t, "done", NULL, err);
         return rc == DP_OK ? dp_fail(err, DP_E_RUN,
                                      "the number of trials was drawn as 0, so there is no model; what the choice costs stays "
                                      "charged, since to draw again would be another law")
@@ -488,7 +446,7 @@ static int release(struct tuning *t, struct dp_err *err)
     if (rc == DP_OK)
         rc = write_model(t, err);
     if (rc == DP_OK)
-        rc = close_ledger(t, &t->charges, "done", t->best, err);
+        rc = close_ledger(t, "done", t->best, err);
     if (rc == DP_OK)
         tell(t);
     return rc;
@@ -532,7 +490,7 @@ int dp_tune_run(const struct dp_tune *tune, struct dp_err *err)
     if (rc == DP_OK)
         rc = run_trials(&t, err);
     if (rc != DP_OK && *tune->stop && t.ledger != NULL)
-        close_ledger(&t, &t.charges, "interrupted", NULL, &unused);
+        close_ledger(&t, "interrupted", NULL, &unused);
     if (rc == DP_OK)
         rc = release(&t, err);
     close_all(&t);

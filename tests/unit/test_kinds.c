@@ -21,6 +21,7 @@ static const struct {
     {{.kind = DP_QUERY_GAMMA, .multiplier = 10}, 0.1, 0.005, false},
     {{.kind = DP_QUERY_PURE, .epsilon = 0.3}, 0.3, 0.045, true},
     {{.kind = DP_QUERY_EXPONENTIAL, .epsilon = 0.4}, 0.4, 0.02, false},
+    {{.kind = DP_QUERY_COUNTS, .epsilon = 0.4}, 0.4, 0.08, false},
     {{.kind = DP_QUERY_SPARSE_LAPLACE, .epsilon = 0.1, .query_epsilon = 0.2, .most = 7}, 0.5, 0.125, false},
     {{.kind = DP_QUERY_SPARSE_GAUSSIAN, .rho = 0.05, .most = 7}, 0, 0, false},
     {{.kind = DP_QUERY_OBJECTIVE, .multiplier = 1000, .objective = 4, .curvature = 0.01, .vertices = 1}, 0, 0, false},

@@ -1,0 +1,43 @@
+#include "gate/once.h"
+
+#include <stddef.h>
+
+int dp_once_close(struct dp_ledger **ledger, const struct dp_charges *charges, const struct dp_answer *cost, double delta,
+                  const char *status, const char *model, int64_t lap, struct dp_err *err)
+{
+    struct dp_ledger_end end = {.used = charges,
+                                .epsilon = cost->upper,
+                                .delta = delta,
+                                .accountant = dp_accountant_names[cost->by],
+                                .status = status,
+                                .model = model,
+                                .model_lap = lap};
+    if (*ledger == NULL)
+        return DP_OK;
+    int rc = dp_ledger_close(*ledger, &end, err);
+    dp_ledger_free(*ledger);
+    *ledger = NULL;
+    return rc;
+}
+
+int dp_once_open(struct dp_ledger **ledger, const struct dp_where_query *query, const struct dp_ledger_run *run,
+                 const struct dp_charges *charges, char warning[DP_ERR_MESSAGE_SIZE], struct dp_err *err)
+{
+    const struct dp_charges none = {0};
+    const struct dp_answer nothing = {.by = DP_ACCOUNTANT_NONE};
+    struct dp_where where = {0};
+    struct dp_err unused;
+    int rc = dp_where_open(&where, query, run, warning, err);
+    if (rc == DP_OK)
+        rc = dp_ledger_open(ledger, where.ledger->name, run, err);
+    if (rc == DP_OK)
+        rc = dp_where_note(&where, run, dp_ledger_run_id(*ledger), err);
+    if (rc == DP_OK)
+        rc = dp_ledger_plan(*ledger, charges, err);
+    dp_where_close(&where);
+    for (size_t i = 0; rc == DP_OK && i < charges->count; i++)
+        rc = dp_ledger_reserve_all(*ledger, &charges->charge[i].event, charges->charge[i].laps, err);
+    if (rc == DP_E_BUDGET)
+        dp_once_close(ledger, &none, &nothing, run->delta, "budget", NULL, 0, &unused);
+    return rc;
+}

@@ -1,0 +1,132 @@
+#include "math/noised_counts.h"
+
+#include <math.h>
+
+static double power(double x, size_t n)
+{
+    double result = 1;
+    for (; n > 0; n >>= 1, x *= x)
+        result *= n & 1 ? x : 1;
+    return result;
+}
+
+double dp_noised_beyond(size_t first, double a, size_t second, double b, double x)
+{
+    const double pi = 3.14159265358979323846;
+    double scale = fmax(first > 0 ? a : 0, second > 0 ? b : 0), reach = scale * (40 + 4 * (double)(first + second));
+    double half = reach + x, inside = x / half, step = pi / half;
+    double cosine = cos(step * x), sine = sin(step * x), c = cosine, s = sine; /* of k step x */
+    if (x >= reach)
+        return 0;
+    for (int k = 1; k <= 20000; k++) {
+        double t = step * k, phi = power(1 / (1 + a * a * t * t), first) * power(1 / (1 + b * b * t * t), second), next = c;
+        inside += 2 * phi * s / (pi * k);
+        if (phi < 1e-8 * k)
+            break;
+        c = c * cosine - s * sine;
+        s = s * cosine + next * sine;
+    }
+    return fmin(fmax(1 - inside, 0), 1);
+}
+
+double dp_noised_within(size_t count, double scale)
+{
+    double low = 0, high = 40 + 4 * (double)count;
+    while (high - low > 1e-9 * high) {
+        double x = (low + high) / 2;
+        if (dp_noised_beyond(count, 1, 0, 0, x) > 1 - DP_NOISED_LEVEL)
+            low = x;
+        else
+            high = x;
+    }
+    return high * scale;
+}
+
+static double cut(double value)
+{
+    return fmin(fmax(value, 0), 1);
+}
+
+static struct dp_noised mean_within(double sum, double persons, double within)
+{
+    return (struct dp_noised){cut(sum / persons), cut((sum - within) / persons), cut((sum + within) / persons)};
+}
+
+struct dp_noised dp_noised_accuracy(const double *counts, size_t classes, double persons, double scale)
+{
+    double right = 0;
+    for (size_t k = 0; k < classes; k++)
+        right += counts[k * classes + k];
+    return mean_within(right, persons, dp_noised_within(classes, scale));
+}
+
+struct dp_noised dp_noised_mean(double sum, double persons, double scale)
+{
+    return mean_within(sum, persons, dp_noised_within(1, scale));
+}
+
+/* A rate of a class is weight right / (weight right + wrong), with `cells` counts in wrong. */
+struct ratio {
+    double right, wrong, weight, scale;
+    size_t cells;
+};
+
+/* How often noise moves right − ρ all as far from 0 as it is. */
+static double chance(const struct ratio *r, double rho)
+{
+    double off = (1 - rho) * r->weight * r->right - rho * r->wrong;
+    return dp_noised_beyond(1, (1 - rho) * r->weight * r->scale, r->cells, rho * r->scale, fabs(off));
+}
+
+/* The end of the interval between the estimate and 0 or 1. */
+static double end_of(const struct ratio *r, double estimate, double last, double outside)
+{
+    double in = estimate, out = last;
+    if (chance(r, last) >= outside)
+        return last;
+    for (int i = 0; i < 30; i++) {
+        double rho = (in + out) / 2;
+        if (chance(r, rho) >= outside)
+            in = rho;
+        else
+            out = rho;
+    }
+    return out;
+}
+
+static struct dp_noised rate_of(enum dp_metric_rate rate, const double *counts, size_t classes, size_t k, double scale,
+                                double outside)
+{
+    struct ratio r = {.right = counts[k * classes + k], .weight = rate == DP_METRIC_F1 ? 2 : 1, .scale = scale};
+    for (size_t i = 0; i < classes; i++) {
+        if (i == k)
+            continue;
+        r.wrong += rate != DP_METRIC_RECALL ? counts[i * classes + k] : 0;
+        r.wrong += rate != DP_METRIC_PRECISION ? counts[k * classes + i] : 0;
+    }
+    r.cells = (classes - 1) * (rate == DP_METRIC_F1 ? 2 : 1);
+    double all = r.weight * r.right + r.wrong;
+    struct dp_noised result = {(double)NAN, 0, 1};
+    if (!(all > 0))
+        return result;
+    result.value = cut(r.weight * r.right / all);
+    if (chance(&r, result.value) < outside) /* noise does not explain any rate near here */
+        return result;
+    result.low = end_of(&r, result.value, 0, outside);
+    result.high = end_of(&r, result.value, 1, outside);
+    return result;
+}
+
+struct dp_noised dp_noised_rate(enum dp_metric_rate rate, const double *counts, size_t classes, double scale)
+{
+    struct dp_noised mean = {0, 0, 0};
+    if (classes == 2)
+        return rate_of(rate, counts, classes, 1, scale, 1 - DP_NOISED_LEVEL);
+    for (size_t k = 0; k < classes; k++) {
+        struct dp_noised one = rate_of(rate, counts, classes, k, scale, (1 - DP_NOISED_LEVEL) / (double)classes);
+        mean.value += isnan(one.value) ? 0 : one.value / (double)classes;
+        mean.low += one.low / (double)classes;
+        mean.high += one.high / (double)classes;
+    }
+    return mean;
+}

@@ -1,0 +1,36 @@
+/* Measures of a classifier from counts with Laplace noise, each with an interval that the noise alone explains.
+ *
+ * counts: classes × classes, [true class × classes + predicted class], each the exact count plus independent Laplace noise of
+ * that scale (P(|noise| > t) = e^(−t/scale)). So counts may be below 0. */
+#ifndef DP_MATH_NOISED_COUNTS_H
+#define DP_MATH_NOISED_COUNTS_H
+
+#include <stddef.h>
+
+#include "math/metrics.h"
+
+#define DP_NOISED_LEVEL 0.95 /* how often an interval holds the measure of the exact counts, at least */
+
+/* value: NAN if the noise leaves none. */
+struct dp_noised {
+    double value, low, high;
+};
+
+/* P(|Z| > x) for Z = the sum of `first` independent Laplace variables of scale a and `second` of scale b. first or second > 0,
+ * scales ≥ 0, not all 0. The density of Z, wrapped at ±H where Z has no mass that matters, is a Fourier series with the
+ * coefficients φ(πk/H), φ(t) = (1 + a²t²)^−first (1 + b²t²)^−second; the error is below 1e-5. */
+double dp_noised_beyond(size_t first, double a, size_t second, double b, double x);
+
+/* The x with P(|Z| > x) = 1 − DP_NOISED_LEVEL for Z = the sum of `count` Laplace variables of that scale. */
+double dp_noised_within(size_t count, double scale);
+
+/* The sum of the diagonal / persons, and sum / persons for one number with that noise; cut to 0 … 1. */
+struct dp_noised dp_noised_accuracy(const double *counts, size_t classes, double persons, double scale);
+struct dp_noised dp_noised_mean(double sum, double persons, double scale);
+
+/* A rate as dp_metric_rate. For a class its interval has each ρ for which right − ρ all, which is 0 without noise, has a size
+ * that its noise explains (Fieller 1954): so no noisy count divides. Two classes: of class 1. More: the means over all classes
+ * of the rates and of their ends, each at the level 1 − (1 − DP_NOISED_LEVEL)/classes, where a rate without a value is 0. */
+struct dp_noised dp_noised_rate(enum dp_metric_rate rate, const double *counts, size_t classes, double scale);
+
+#endif

@@ -1,0 +1,127 @@
+#include "stages/eval_paid.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/round.h"
+#include "base/unit.h"
+#include "math/laplace.h"
+#include "stages/bounded.h"
+
+int dp_eval_paid_open(struct dp_eval_paid *e, struct dp_err *err)
+{
+    size_t classes = e->data->classes;
+    e->size = classes * classes + (e->brier ? 1 : 0);
+    int rc = dp_alloc(&e->noised, e->size, sizeof *e->noised, err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&e->sum, e->size, sizeof *e->sum, err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&e->noise, e->size, sizeof *e->noise, err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&e->p, e->model->form.outputs + 1, sizeof *e->p, err);
+    return rc;
+}
+
+void dp_eval_paid_close(struct dp_eval_paid *e)
+{
+    free(e->noised);
+    free(e->sum);
+    free(e->noise);
+    free(e->p);
+}
+
+/* In 0 … 1. */
+static double squared_error(const struct dp_eval_paid *e, double label, const double *scores)
+{
+    size_t outputs = e->model->form.outputs;
+    double error = dp_metric_brier(e->model->loss, scores, outputs, &label, 1, e->p) / (outputs == 1 ? 1 : 2);
+    return error > 0 ? fmin(error, 1) : 0; /* 0, too, if it is not a number */
+}
+
+void dp_eval_paid_sum(struct dp_eval_paid *e, const double *decided, const double *scores)
+{
+    const struct dp_dataset *d = e->data;
+    size_t outputs = e->model->form.outputs, first;
+    memset(e->sum, 0, e->size * sizeof *e->sum);
+    for (size_t person = 0; person < d->persons; person++) {
+        size_t rows = dp_dataset_person(d, person, &first);
+        double worth = floor(DP_EVAL_PAID_ONE / (double)rows);
+        for (size_t i = first; i < first + rows; i++) {
+            e->sum[(size_t)d->y[i] * d->classes + dp_metric_class(decided + i * outputs, outputs)] += (int64_t)worth;
+            if (e->brier)
+                e->sum[e->size - 1] += (int64_t)(worth * squared_error(e, d->y[i], scores + i * outputs));
+        }
+    }
+}
+
+double dp_eval_paid_sensitivity(bool brier, enum dp_adjacency adjacency)
+{
+    return (adjacency == DP_ADJACENCY_REPLACE_ONE ? 2 : 1) + (brier ? 1 : 0);
+}
+
+static int pay(const struct dp_eval_paid *e, const struct dp_eval_paid_options *o, const char *directory,
+               const struct dp_registry_place *place, const struct dp_charges *charges, int64_t started,
+               struct dp_ledger **ledger, char *warning, struct dp_err *err)
+{
+    const struct dp_dataset *d = e->data;
+    char unit[DP_UNIT_TEXT];
+    const struct dp_ledger_run run = {.data = d->digest,
+                                      .population = d->population,
+                                      .unit = dp_unit_text(d->rows_per_person, unit),
+                                      .rows = (int64_t)d->persons,
+                                      .adjacency = dp_adjacency_names[dp_adjacency_chosen(o->adjacency)],
+                                      .epsilon = o->epsilon,
+                                      .delta = o->delta,
+                                      .preprocessing = d->private_preprocessing,
+                                      .time = started};
+    const struct dp_where_query query = {
+        .ledger = o->ledger, .directory = directory, .registry = dp_registry_chosen(&o->registry, place)};
+    if (o->no_ledger)
+        return DP_OK;
+    int rc = dp_once_open(ledger, &query, &run, charges, warning, err);
+    return rc == DP_E_BUDGET
+               ? dp_fail(err, DP_E_BUDGET, "what the data set's budget has left does not pay for measures of epsilon = %.6g",
+                         dp_round_up(o->epsilon, 6))
+               : rc;
+}
+
+/* scale: in units of 1 / ONE, rounded up. */
+static int add_noise(struct dp_eval_paid *e, double scale, struct dp_err *err)
+{
+    struct dp_key key;
+    dp_key_fresh(&key);
+    if (dp_laplace_draw(&key, DP_DRAW_MEASURES, 1, 0, scale, e->noise, e->size) != 0)
+        return dp_fail(err, DP_E_RUN, "the noise cannot be drawn");
+    for (size_t i = 0; i < e->size; i++)
+        e->noised[i] = (double)(e->sum[i] + e->noise[i]) / DP_EVAL_PAID_ONE;
+    return DP_OK;
+}
+
+int dp_eval_paid_release(struct dp_eval_paid *e, const struct dp_eval_paid_options *o, const char *directory,
+                         const struct dp_registry_place *place, int64_t started, const double *decided, const double *scores,
+                         struct dp_answer *cost, char warning[DP_ERR_MESSAGE_SIZE], struct dp_err *err)
+{
+    struct dp_event event = {
+        .sampling = DP_SAMPLING_NONE, .rate = 1, .queries = 1, .query = {{.kind = DP_QUERY_COUNTS, .epsilon = o->epsilon}}};
+    double sensitivity = dp_eval_paid_sensitivity(e->brier, dp_adjacency_chosen(o->adjacency));
+    double scale = nextafter(sensitivity * DP_EVAL_PAID_ONE / o->epsilon, INFINITY);
+    struct dp_charges charges = {0};
+    struct dp_ledger *ledger = NULL;
+    int rc = dp_charges_add(&charges, &event, 1, err);
+    e->scale = scale / DP_EVAL_PAID_ONE;
+    if (rc == DP_OK)
+        rc = dp_account_epsilon(DP_ACCOUNTANT_BEST, &charges, o->delta, cost, err);
+    if (rc == DP_OK)
+        rc = pay(e, o, directory, place, &charges, started, &ledger, warning, err);
+    if (rc == DP_OK) {
+        dp_eval_paid_sum(e, decided, scores);
+        rc = add_noise(e, scale, err);
+    }
+    if (rc == DP_OK)
+        rc = dp_once_close(&ledger, &charges, cost, o->delta, "done", NULL, 0, err);
+    dp_ledger_free(ledger);
+    dp_charges_free(&charges);
+    return rc;
+}

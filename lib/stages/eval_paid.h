@@ -1,0 +1,53 @@
+/* dp-eval --private: counts of private rows with Laplace noise, paid for as one query. */
+#ifndef DP_STAGES_EVAL_PAID_H
+#define DP_STAGES_EVAL_PAID_H
+
+#include "base/registry_place.h"
+#include "gate/once.h"
+#include "math/rng.h"
+#include "model/predictor.h"
+#include "wire/record.h"
+
+struct dp_eval_paid_options {
+    double epsilon, delta;
+    int adjacency; /* a choice of --adjacency */
+    const char *ledger;
+    bool no_ledger;
+    struct dp_registry_choice registry;
+};
+
+struct dp_eval_paid {
+    const struct dp_dataset *data; /* data set and model are the caller's */
+    const struct dp_predictor *model;
+    bool brier;     /* the squared errors of the probabilities are summed, too */
+    size_t size;    /* classes², and 1 with brier */
+    double *noised; /* size: counts by true and predicted class; then the sum of squared errors */
+    double scale;   /* of the noise on each of them */
+    double *p;      /* workspace for probabilities */
+    int64_t *sum, *noise;
+};
+
+/* dp_eval_paid_sum(p, decided, scores): what all persons add to each number, in units of 1 / DP_EVAL_PAID_ONE.
+ *
+ * A row of a person with m rows adds ⌊ONE/m⌋ to the cell of its true and its predicted class, and ⌊e ONE/m⌋ to the last number,
+ * e in 0 … 1: its squared error, halved with more than two classes; 0 if that is not a number. So what a person adds to the
+ * cells adds up to at most 1, and to the last number at most 1. decided: the scores that decide the class. */
+#define DP_EVAL_PAID_ONE 0x1p20
+void dp_eval_paid_sum(struct dp_eval_paid *paid, const double *decided, const double *scores);
+
+/* How much one person changes these numbers in L1. Null-record: at most 1 in the cells, and 1 in the squared errors. Replace-one:
+ * at most 2 in the cells, since the person leaves one cell and enters another; the squared error still changes by at most 1. */
+double dp_eval_paid_sensitivity(bool brier, enum dp_adjacency adjacency);
+
+/* Allocates. The caller sets data, model and brier, and closes it, after a failure, too. */
+int dp_eval_paid_open(struct dp_eval_paid *paid, struct dp_err *err);
+void dp_eval_paid_close(struct dp_eval_paid *paid);
+
+/* Pays for the numbers in the ledger of the rows, and then fills `noised`: the sums with discrete Laplace noise of scale
+ * sensitivity / epsilon, drawn from a fresh key. started: seconds since 1970. *cost: of the query at options->delta. warning: why
+ * there is no registry, or "". DP_E_BUDGET: the budget of the rows does not pay for it, and nothing is charged. */
+int dp_eval_paid_release(struct dp_eval_paid *paid, const struct dp_eval_paid_options *options, const char *directory,
+                         const struct dp_registry_place *place, int64_t started, const double *decided, const double *scores,
+                         struct dp_answer *cost, char warning[DP_ERR_MESSAGE_SIZE], struct dp_err *err);
+
+#endif

@@ -1,0 +1,128 @@
+# dp-eval --private: measures of private rows, paid for.
+load helper
+
+setup_file() {
+    export DPLINE_REGISTRY=$BATS_FILE_TMPDIR/registry
+    cd "$BATS_FILE_TMPDIR" || return
+    dp-synth classification --rows 300 --cols 6 --seed 7 -o train.dp --test test.dp --test-rows 400 -q
+    dp-loop --laps 4 --seed 1 -q -o model -- "dp-sample --data train.dp --rate 0.2 |
+        dp-grad --data train.dp --loss logistic --clip 1 | dp-noise -z 1 |
+        dp-account --epsilon 1e4 --delta 1e-5 --allow-seeded | dp-step --step 1" > /dev/null
+}
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    cp -r "$BATS_FILE_TMPDIR"/{train.dp,test.dp,model} .
+}
+
+measure() { dp-eval --private --no-ledger -f json "$@" model; }
+check() { /usr/bin/python3 -c "import json; from math import *; $1" || fail "$1"; }
+
+@test "the noise is discrete Laplace of scale sensitivity / epsilon, on every number" {
+    dp-eval --data test.dp -m confusion,brier -f json model > exact
+    for adjacency in null-record replace-one; do
+        for _ in {1..100}; do
+            measure --data test.dp --epsilon 0.5 --adjacency $adjacency -m confusion,brier
+        done > $adjacency
+    done
+    # The Kolmogorov distance of 500 draws is above .1204 with probability below 2 exp(-2 500 .1204^2) = 1e-6, so each of the two
+    # fails by chance once in a million times. Counts are printed with one digit, which moves the distance by less than .01.
+    # Noise of half the scale, or a number without noise, is farther away than .15.
+    check '
+exact = json.load(open("exact"))
+for name, scale in (("null-record", 2 / .5), ("replace-one", 3 / .5)):
+    z = []
+    for line in open(name):
+        m = json.loads(line)
+        z += [a - b for r, s in zip(m["confusion"], exact["confusion"]) for a, b in zip(r, s)]
+        z.append((m["brier"] - exact["brier"]) * 400)
+        assert abs(m["confusion_within"] - scale * log(20)) < 1e-3, m
+    z.sort()
+    cdf = [exp(x / scale) / 2 if x < 0 else 1 - exp(-x / scale) / 2 for x in z]
+    far = max(max(abs(c - i / len(z)), abs(c - (i + 1) / len(z))) for i, c in enumerate(cdf))
+    assert len(z) == 500 and far < .1304, (name, far)
+    assert len({round(x, 6) for x in z}) > 150, "numbers share their noise"
+'
+}
+
+@test "one person moves the numbers by at most the sensitivity, also with several rows" {
+    # persons.npy: 200 persons with two rows each; neighbours differ in one person
+    /usr/bin/python3 - << 'END'
+import json, shutil
+import numpy as np
+d = json.load(open("test.dp/dataset.json"))
+d.update(format=2, persons=200, rows_per_person=2)
+json.dump(d, open("test.dp/dataset.json", "w"))
+np.save("test.dp/persons.npy", np.arange(0, 401, 2, dtype=np.int64))
+y, X = np.load("test.dp/y.npy"), np.load("test.dp/X.npy")
+X[11] = X[10]
+for name, label, by in (("test.dp", 0, 1), ("other", 1, -1), ("flipped", 1, 1)):
+    if name != "test.dp":
+        shutil.copytree("test.dp", name)
+    y[10:12] = label
+    X[10:12] = by * abs(X[10:12])
+    np.save(name + "/y.npy", y)
+    np.save(name + "/X.npy", X)
+END
+    for data in test.dp other flipped; do
+        measure --data $data --epsilon 1e6 -m confusion,brier > "${data%.dp}.json"
+    done
+    check '
+a, *b = (json.load(open(n + ".json")) for n in ("test", "other", "flipped"))
+total = sum(map(sum, a["confusion"]))
+assert abs(total - 200) < .2 and a["brier"] < 1, a
+for m in b:
+    moved = sum(abs(x - y) for r, s in zip(a["confusion"], m["confusion"]) for x, y in zip(r, s))
+    moved += abs(a["brier"] - m["brier"]) * 200
+    assert 1 < moved <= 3.001, moved
+'
+}
+
+@test "measures are those of the rows, where epsilon is large" {
+    dp-eval --data test.dp -m accuracy,precision,recall,f1,brier -f json model > exact
+    measure --data test.dp --epsilon 1e6 -m accuracy,precision,recall,f1,brier > noised
+    check '
+e, n = json.load(open("exact")), json.load(open("noised"))
+for m in "accuracy precision recall f1 brier".split():
+    assert abs(e[m] - n[m]) < 1e-5 and n[m + "_low"] <= n[m] <= n[m + "_high"], m
+'
+    dp-synth classification --rows 300 --cols 6 --classes 4 --seed 7 -o four.dp --test rest.dp --test-rows 400 -q
+    dp-loop --laps 4 --seed 1 -q -o model -- "dp-sample --data four.dp --rate 0.2 | dp-grad --data four.dp --loss softmax --clip 1 |
+        dp-noise -z 1 | dp-account --epsilon 1e4 --delta 1e-5 --allow-seeded | dp-step --step 1" > /dev/null
+    dp-eval --data rest.dp -m accuracy,precision,recall,f1,brier -f json model > exact
+    measure --data rest.dp --epsilon 1e6 -m accuracy,precision,recall,f1,brier > noised
+    check '
+e, n = json.load(open("exact")), json.load(open("noised"))
+for m in "accuracy precision recall f1 brier".split():
+    assert abs(e[m] - n[m]) < 1e-4, (m, e, n)
+'
+}
+
+@test "the whole query is in the ledger of the rows, and counts against their budget" {
+    dp-account budget --data test.dp --epsilon 1 --delta 1e-4
+    run dp-eval --private --epsilon 0.6 --data test.dp -m accuracy model
+    assert_success
+    assert_line --index 0 $'lap\tepsilon\taccuracy\taccuracy_low\taccuracy_high\tpaid_epsilon'
+    grep '"kind":"reserve"' test.dp/ledger > reserved
+    check 'c = json.load(open("reserved"))["charge"]; assert c["queries"] == [{"noise": "counts", "epsilon": .6}], c'
+    check 'l = [json.loads(l) for l in open("test.dp/ledger")][-1]; assert .59 < l["epsilon"] <= .6 and l["status"] == "done", l'
+    complains 3 "dp-eval: what the data set's budget has left does not pay for measures of epsilon = 0.6" \
+        dp-eval --private --epsilon 0.6 --data test.dp -m accuracy model
+    assert_equal "$(grep -c '"kind":"charge"' test.dp/ledger)" 1
+}
+
+@test "bad input is said before anything is charged" {
+    complains 2 "dp-eval: --private: --epsilon is required" dp-eval --private --data test.dp model
+    complains 2 "dp-eval: options of a charge go with --private" dp-eval --epsilon 1 --data test.dp model
+    complains 2 "dp-eval: --private: auc has no form with noise; accuracy, precision, recall, f1, confusion and brier have" \
+        dp-eval --private --epsilon 1 -m auc --data test.dp model
+    complains 2 "dp-eval: --private pays for measures of the last model: --every does not go with it" \
+        dp-eval --private --epsilon 1 --every 2 --data test.dp model
+    complains 5 "dp-eval: train.dp is the training set: what is measured on it is not covered by epsilon (--private-data if that is meant)" \
+        dp-eval --private --epsilon 1 --data train.dp model
+    dp-synth regression --rows 100 --cols 6 --seed 7 -o numbers.dp -q
+    complains 2 "dp-eval: --private: only rows with classes have measures with noise, the labels are numbers" \
+        dp-eval --private --epsilon 1 --data numbers.dp model
+    assert [ ! -e test.dp/ledger ]
+    assert [ ! -e train.dp/ledger ]
+}

@@ -180,7 +180,7 @@ static void put_row(const struct predict *p, const struct dp_row *row)
     const struct dp_predictor *m = &p->model;
     dp_predictor_score_row(m, row, p->scores);
     if (p->classes == 0)
-        put_number(m->label.scale * dp_loss_prediction(m->loss, p->scores[0]) + m->label.offset);
+        put_number(dp_metric_prediction(m->loss, p->scores[0], m->label));
     else
         put_text("", p->names[class_of(p)]);
     for (size_t k = 0; p->options->scores && k < p->outputs; k++) {

@@ -75,7 +75,7 @@ static int measure_classes(struct measured *m, struct dp_err *err)
 static void measure_numbers(struct measured *m)
 {
     const struct dp_dataset *d = m->data;
-    const struct dp_affine truth = {d->label_scale, d->label_offset};
+    const struct dp_affine truth = {.scale = d->label_scale, .offset = d->label_offset};
     put(m->json, "rmse", sqrt(dp_metric_mse(m->model.loss, m->scores, m->model.label, d->y, truth, d->rows)));
     put(m->json, "r2", dp_metric_r2(m->model.loss, m->scores, m->model.label, d->y, truth, d->rows));
 }

@@ -346,9 +346,14 @@ int export_c(const struct export *e, struct dp_err *err)
         fputs(code_of_classes, e->out);
     else
         fprintf(e->out,
-                "/* The prediction. */\ndouble model_value(const double *score)\n{\n    return %.17g * %s + (%.17g);\n}\n",
+                "/* The prediction. */\ndouble model_value(const double *score)\n{\n    double value = %.17g * %s + (%.17g);\n",
                 t->predictor.label.scale, t->predictor.loss == DP_LOSS_POISSON ? "exp(score[0])" : "score[0]",
                 t->predictor.label.offset);
+    if (t->classes == 0 && t->predictor.label.low < t->predictor.label.high)
+        fprintf(e->out, "    if (value < %.17g)\n        return %.17g;\n    if (value > %.17g)\n        return %.17g;\n",
+                t->predictor.label.low, t->predictor.label.low, t->predictor.label.high, t->predictor.label.high);
+    if (t->classes == 0)
+        fputs("    return value;\n}\n", e->out);
     if (t->classes > 0 && dp_metric_has_probability(t->predictor.loss))
         fputs(t->predictor.loss == DP_LOSS_SOFTMAX ? code_of_softmax : code_of_logistic, e->out);
     return DP_OK;

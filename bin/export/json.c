@@ -74,9 +74,11 @@ int export_json(const struct export *e, struct dp_err *err)
                              t->table ? "table" : "features"),
            *list = json_array();
     int rc = DP_OK;
+    const struct dp_affine *label = &t->predictor.label;
     if (t->classes == 0)
         json_object_set_new(root, "label",
-                            json_pack("{s:f, s:f}", "scale", t->predictor.label.scale, "offset", t->predictor.label.offset));
+                            json_pack("{s:f, s:f, s:o*}", "scale", label->scale, "offset", label->offset, "bounds",
+                                      label->low < label->high ? json_pack("[f, f]", label->low, label->high) : NULL));
     for (size_t k = 0; k < t->classes; k++)
         json_array_append_new(list, json_string(t->class[k]));
     if (t->classes > 0)

@@ -329,14 +329,40 @@ static void put_scores(const struct export *e)
     fputs(" FROM sums)", e->out);
 }
 
-/* The class with the largest score; a tie goes to the lower class. */
+static void put_value(const struct export *e)
+{
+    const struct dp_terms *t = e->terms;
+    put_number(e, t->predictor.label.scale);
+    fputs(t->predictor.loss == DP_LOSS_POISSON ? " * EXP(score_1) + " : " * score_1 + ", e->out);
+    put_number(e, t->predictor.label.offset);
+}
+
+/* WHEN the value is beyond the bound THEN it is the bound. */
+static void put_bound(const struct export *e, const char *beyond, double bound)
+{
+    fputs(" WHEN ", e->out);
+    put_value(e);
+    fputs(beyond, e->out);
+    put_number(e, bound);
+    fputs(" THEN ", e->out);
+    put_number(e, bound);
+}
+
+/* A number within its bounds, or the class with the largest score; a tie goes to the lower class. */
 static void put_prediction(const struct export *e)
 {
     const struct dp_terms *t = e->terms;
+    if (t->classes == 0 && !(t->predictor.label.low < t->predictor.label.high)) {
+        put_value(e);
+        return;
+    }
     if (t->classes == 0) {
-        put_number(e, t->predictor.label.scale);
-        fputs(t->predictor.loss == DP_LOSS_POISSON ? " * EXP(score_1) + " : " * score_1 + ", e->out);
-        put_number(e, t->predictor.label.offset);
+        fputs("CASE", e->out);
+        put_bound(e, " < ", t->predictor.label.low);
+        put_bound(e, " > ", t->predictor.label.high);
+        fputs(" ELSE ", e->out);
+        put_value(e);
+        fputs(" END", e->out);
         return;
     }
     fputs("CASE", e->out);

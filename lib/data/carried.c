@@ -151,6 +151,24 @@ int dp_carried_take(struct dp_import *import, const char *text, const char *name
     return rc;
 }
 
+void dp_carried_label(const char *text, double *low, double *high)
+{
+    json_t *root = NULL, *column;
+    size_t i;
+    if (text == NULL || dp_json_parse(&root, text, strlen(text), NULL, NULL) != DP_OK)
+        return;
+    json_array_foreach (json_object_get(root, "columns"), i, column) {
+        const char *type = json_string_value(json_object_get(column, "type"));
+        const json_t *bounds = json_object_get(column, "bounds");
+        double from = json_number_value(json_array_get(bounds, 0)), to = json_number_value(json_array_get(bounds, 1));
+        if (type != NULL && strcmp(type, "label") == 0 && from < to) {
+            *low = from;
+            *high = to;
+        }
+    }
+    json_decref(root);
+}
+
 /* The columns that make features, without what is only about cells that cannot be read as they are. NULL: not such a text. */
 static json_t *feature_columns(const char *text)
 {

@@ -216,13 +216,20 @@ double dp_metric_brier(enum dp_loss loss, const double *scores, size_t outputs, 
     return rows > 0 ? sum / (double)rows : (double)NAN;
 }
 
+double dp_metric_prediction(enum dp_loss loss, double score, struct dp_affine units)
+{
+    double value = units.scale * dp_loss_prediction(loss, score) + units.offset;
+    if (!(units.low < units.high))
+        return value;
+    return value < units.low ? units.low : value > units.high ? units.high : value;
+}
+
 double dp_metric_mae(enum dp_loss loss, const double *scores, struct dp_affine prediction, const double *y,
                      struct dp_affine truth, size_t rows)
 {
     double sum = 0;
     for (size_t i = 0; i < rows; i++)
-        sum += fabs(prediction.scale * dp_loss_prediction(loss, scores[i]) + prediction.offset -
-                    (truth.scale * y[i] + truth.offset));
+        sum += fabs(dp_metric_prediction(loss, scores[i], prediction) - (truth.scale * y[i] + truth.offset));
     return rows > 0 ? sum / (double)rows : (double)NAN;
 }
 
@@ -231,8 +238,7 @@ static double squared_error(enum dp_loss loss, const double *scores, struct dp_a
 {
     double sum = 0;
     for (size_t i = 0; i < rows; i++) {
-        double u = dp_loss_prediction(loss, scores[i]);
-        double error = prediction.scale * u + prediction.offset - (truth.scale * y[i] + truth.offset);
+        double error = dp_metric_prediction(loss, scores[i], prediction) - (truth.scale * y[i] + truth.offset);
         sum += error * error;
     }
     return sum;

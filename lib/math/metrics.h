@@ -53,17 +53,19 @@ double dp_metric_log_loss(enum dp_loss loss, const double *scores, size_t output
  * max(outputs, 2). */
 double dp_metric_brier(enum dp_loss loss, const double *scores, size_t outputs, const double *y, size_t rows, double *p);
 
-/* A prediction in other units: scale × value + offset. */
+/* A prediction in other units: scale × value + offset, and if low < high, the number of [low, high] next to it. */
 struct dp_affine {
-    double scale, offset;
+    double scale, offset, low, high;
 };
 
-/* Mean of (a p + b − t)², with p the prediction of the score (dp_loss_prediction: e^u for poisson, else u), a p + b and
-   the truth t both in label units; one output. */
+/* The prediction of a score, in label units; see dp_loss_prediction. */
+double dp_metric_prediction(enum dp_loss loss, double score, struct dp_affine units);
+
+/* Mean of (p − t)², with p dp_metric_prediction of the score and the truth t in label units; one output. */
 double dp_metric_mse(enum dp_loss loss, const double *scores, struct dp_affine prediction, const double *y,
                      struct dp_affine truth, size_t rows);
 
-/* Mean of |a p + b − t|, in label units. */
+/* Mean of |p − t|. */
 double dp_metric_mae(enum dp_loss loss, const double *scores, struct dp_affine prediction, const double *y,
                      struct dp_affine truth, size_t rows);
 

@@ -48,7 +48,9 @@ int dp_predictor_open_for(struct dp_predictor *p, const struct dp_frame *frame, 
         return rc;
     p->known = dp_loss_parse(dp_frame_text(frame, DP_F_LOSS, ""), &p->loss) == 0;
     p->width = dp_frame_real(frame, DP_F_LOSS_WIDTH, 1);
-    p->label = (struct dp_affine){dp_frame_real(frame, DP_F_LABEL_SCALE, 1), dp_frame_real(frame, DP_F_LABEL_OFFSET, 0)};
+    p->label = (struct dp_affine){.scale = dp_frame_real(frame, DP_F_LABEL_SCALE, 1),
+                                  .offset = dp_frame_real(frame, DP_F_LABEL_OFFSET, 0)};
+    dp_carried_label(dp_frame_text(frame, DP_F_SCHEMA, NULL), &p->label.low, &p->label.high);
     if (p->known && p->loss == DP_LOSS_SOFTMAX && p->form.outputs < 2)
         return dp_fail(err, DP_E_RUN, "the model has softmax loss and one output");
     rc = dp_alloc(&p->parameters, p->form.rows * p->form.cols, sizeof *p->parameters, err);

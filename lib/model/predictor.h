@@ -14,7 +14,7 @@ struct dp_predictor {
     bool known; /* the name of the loss is known */
     enum dp_loss loss;
     double width;
-    struct dp_affine label; /* for a regression: converts scores to the units of the label */
+    struct dp_affine label; /* for a regression: converts scores to the units of the label, within its bounds */
     double *parameters;     /* parameters of this form, owned */
     void *room;             /* of the family, owned */
 };

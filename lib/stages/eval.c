@@ -285,7 +285,7 @@ static int check_metrics(struct state *s, const struct dp_frame *frame, struct d
     const struct dp_dataset *d = s->dataset;
     const struct dp_predictor *m = &s->model;
     const char *name = dp_frame_text(frame, DP_F_LOSS, "");
-    s->data_label = (struct dp_affine){d->label_scale, d->label_offset};
+    s->data_label = (struct dp_affine){.scale = d->label_scale, .offset = d->label_offset};
     if (has_metric(s, METRIC_OBJECTIVE) &&
         (!m->known || !dp_frame_has(frame, DP_F_LAMBDA) || !(m->width > 0) || m->label.scale == 0))
         return dp_fail(err, DP_E_RUN, "objective: the model does not say which loss and lambda it minimises");
@@ -370,7 +370,7 @@ static double measure(const struct state *s, enum metric metric)
     const struct dp_dataset *d = s->dataset;
     const struct dp_predictor *m = &s->model;
     size_t outputs = m->form.outputs;
-    struct dp_affine label = {1, 0};
+    struct dp_affine label = {.scale = 1};
     switch (metric) {
     case METRIC_ACCURACY:
         return dp_metric_accuracy(s->decided, outputs, d->y, d->rows);
@@ -385,8 +385,8 @@ static double measure(const struct state *s, enum metric metric)
     case METRIC_OBJECTIVE:
         /* The model's loss uses the units of its training labels. */
         if (s->data_label.scale != m->label.scale || s->data_label.offset != m->label.offset)
-            label = (struct dp_affine){s->data_label.scale / m->label.scale,
-                                       (s->data_label.offset - m->label.offset) / m->label.scale};
+            label = (struct dp_affine){.scale = s->data_label.scale / m->label.scale,
+                                       .offset = (s->data_label.offset - m->label.offset) / m->label.scale};
         return dp_metric_objective(m->loss, m->width, s->lap.lambda, s->scores, outputs, d->y, label, d->rows, d->classes,
                                    m->parameters, m->form.rows * m->form.cols);
     case METRIC_MAJORITY:

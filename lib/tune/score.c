@@ -37,7 +37,7 @@ static int64_t worth(const struct dp_score *s, const struct dp_predictor *model,
 {
     if (s->metric == DP_SCORE_ACCURACY)
         return (double)dp_metric_class(scores, model->form.outputs) == s->data->y[row] ? DP_SCORE_ONE : 0;
-    double prediction = model->label.scale * dp_loss_prediction(model->loss, scores[0]) + model->label.offset;
+    double prediction = dp_metric_prediction(model->loss, scores[0], model->label);
     double error = prediction - (s->data->label_scale * s->data->y[row] + s->data->label_offset);
     double part = 1 - error * error / s->clip;
     return part > 0 ? (int64_t)(part * DP_SCORE_ONE) : 0; /* 0, too, if it is not a number */

@@ -25,7 +25,7 @@ PYTHON
         {"name": "job", "type": "categorical", "categories": ["rare", "it'"'"'s", "cook"], "drop": "first", "fill": "cook"},
         {"name": "wärd", "type": "categorical", "categories": ["A", "B"], "unknown": "zero", "indicator": true},
         {"name": "dose", "type": "numeric", "bounds": [-1, 1], "scale": "none"}'
-    for label in 'ill:"classes": ["no", "yes"]' 'kind:"classes": ["a", "b", "c"]' 'cost:"bounds": [-20, 200]' 'visits:"note": "a count"'; do
+    for label in 'ill:"classes": ["no", "yes"]' 'kind:"classes": ["a", "b", "c"]' 'cost:"bounds": [40, 120]' 'visits:"note": "a count"'; do
         others=$(for name in ill kind cost visits; do [ $name = "${label%%:*}" ] || printf ', {"name": "%s", "type": "ignore"}' $name; done)
         echo "{\"header\": true, \"missing\": [\"NA\"], \"columns\": [$columns, {\"name\": \"${label%%:*}\", \"type\": \"label\", ${label#*:}}$others]}" > "${label%%:*}.json"
         dp-import csv -s "${label%%:*}.json" -q -o "${label%%:*}.dp" people.csv

@@ -171,6 +171,24 @@ END
     complains 1 "dp-predict: cannot write standard output: Bad file descriptor" bash -c 'dp-predict model two.dp >&-'
 }
 
+@test "a predicted number stays within the bounds that the schema has for the label" {
+    awk 'BEGIN { srand(5); print "a,y"; for (i = 0; i < 400; i++) { a = 10 * rand(); print a "," 2 * a } }' > t.csv
+    for bounds in '"bounds": [4, 16]' '"note": "none"'; do
+        echo '{"header": true, "columns": [{"name": "a", "type": "numeric", "bounds": [0, 10]}, {"name": "y", "type": "label", '"$bounds"'}]}' > s.json
+        dp-import csv t.csv --schema s.json -o t.dp -q --force
+        train model t.dp squared
+        for far in -1e9 1e9; do
+            edit "label_offset=$far" < model > far
+            dp-predict -H far t.csv | sort -u
+        done > "out${bounds:1:4}"
+        dp-eval --private-data --last --metrics mae --in far --data t.dp | tail -n 1 | cut -f 3 >> "out${bounds:1:4}"
+    done
+    assert_equal "$(head -n 2 outboun | tr '\n' ' ')" "4 16 "
+    # labels are 4 … 16, each number of which is equally frequent but the ends
+    awk 'NR == 3 && !($1 > 4 && $1 < 8) { bad = 1 } END { exit bad || NR != 3 }' outboun
+    assert_equal "$(awk '$1 > 1e6 || $1 < -1e6' outnote | wc -l)" "$(wc -l < outnote)"
+}
+
 # --- rows that arrive ---
 
 arrivals() {

@@ -177,7 +177,7 @@ static void log_loss_from_probabilities(void **state)
 static void softmax_and_poisson(void **state)
 {
     struct data *d = *state;
-    const struct dp_affine unit = {1, 0};
+    const struct dp_affine unit = {.scale = 1};
     double w[CLASSES * COLS] = {0}, losses = 0, error = 0;
     fill(d, CLASSES, CLASSES, 0);
     for (size_t i = 0; i < ROWS; i++) {
@@ -204,7 +204,7 @@ static void softmax_and_poisson(void **state)
 static void errors_in_label_units(void **state)
 {
     struct data *d = *state;
-    const struct dp_affine model = {3, 10}, data = {0.5, -2};
+    const struct dp_affine model = {.scale = 3, .offset = 10}, data = {.scale = 0.5, .offset = -2};
     double error = 0, mean = 0, variance = 0;
     fill(d, 1, 0, 0);
     for (size_t i = 0; i < ROWS; i++) {
@@ -217,6 +217,24 @@ static void errors_in_label_units(void **state)
     assert_near(dp_metric_mse(DP_LOSS_SQUARED, d->scores, model, d->y, data, ROWS), error, 1e-12);
     assert_near(dp_metric_r2(DP_LOSS_SQUARED, d->scores, model, d->y, data, ROWS), 1 - error / variance, 1e-12);
     assert_near(dp_metric_r2(DP_LOSS_SQUARED, d->y, data, d->y, data, ROWS), 1, 1e-15);
+    /* Predictions stay within the bounds of the label. */
+    const struct dp_affine bounded = {3, 10, 9.5, 11};
+    double within = 0, absolute = 0;
+    size_t low = 0, high = 0;
+    for (size_t i = 0; i < ROWS; i++) {
+        double truth = 0.5 * d->y[i] - 2, predicted = 3 * d->scores[i] + 10;
+        low += predicted < 9.5;
+        high += predicted > 11;
+        predicted = fmin(fmax(predicted, 9.5), 11);
+        assert_true(dp_metric_prediction(DP_LOSS_SQUARED, d->scores[i], bounded) == predicted);
+        within += pow(truth - predicted, 2) / ROWS;
+        absolute += fabs(truth - predicted) / ROWS;
+    }
+    assert_true(low > 10 && high > 10);
+    assert_near(dp_metric_mse(DP_LOSS_SQUARED, d->scores, bounded, d->y, data, ROWS), within, 1e-12);
+    assert_near(dp_metric_r2(DP_LOSS_SQUARED, d->scores, bounded, d->y, data, ROWS), 1 - within / variance, 1e-12);
+    assert_near(dp_metric_mae(DP_LOSS_SQUARED, d->scores, bounded, d->y, data, ROWS), absolute, 1e-12);
+    assert_true(isnan(dp_metric_prediction(DP_LOSS_SQUARED, NAN, bounded)));
     for (size_t i = 0; i < ROWS; i++)
         d->y[i] = 7;
     assert_true(isnan(dp_metric_r2(DP_LOSS_SQUARED, d->scores, model, d->y, data, ROWS)));
@@ -227,7 +245,7 @@ static void objective_is_the_sum_of_the_binary_ones(void **state)
 {
     struct data *d = *state;
     const double lambda = 0.3, width = 0.5;
-    const struct dp_affine unit = {1, 0}, label = {2, -1};
+    const struct dp_affine unit = {.scale = 1}, label = {.scale = 2, .offset = -1};
     double w[CLASSES * COLS];
     for (size_t i = 0; i < CLASSES * COLS; i++)
         w[i] = gsl_rng_uniform(d->rng) - 0.5;

@@ -109,7 +109,7 @@ held_out() {
 
 # spent: the cost that a run states at its end
 spent() {
-    local cost line metrics=accuracy,majority test words
+    local cost line metrics=accuracy,majority,auc test words
     [ -z "$quiet" ] || return 0
     cost=$(dp-info --get epsilon "$model" 2> /dev/null) || return 0 # the budget did not pay for a lap
     say "spent epsilon $(calculate "$cost"), delta $delta${seed:+ (seeded: not private)}; $(whose)"
@@ -118,7 +118,10 @@ spent() {
         line=$(dp-account report --data "$data" "${words[@]}" "${ledger:-$data}" 2> /dev/null | grep '^by all runs ' || true)
         [ -z "$line" ] || say "$line"
     fi
-    [[ $about != *', a number: '* ]] || metrics=r2
+    case $about in
+        *', a number: '*) metrics=r2 ;;
+        *' classes: logistic;'* | *': softmax;'*) metrics+=,logloss ;;
+    esac
     test=$(held_out)
     say "the model is in $model; next:"
     cat >&2 << END

@@ -20,7 +20,7 @@ int dp_carried_take(struct dp_import *import, const char *text, const char *name
  * in the same order, with the same bounds and categories. True if a text is NULL, because then nothing is known. */
 bool dp_carried_same(const char *a, const char *b);
 
-/* Sets low < high to the bounds of a label that is a number; leaves them if there are none. text may be NULL. */
+/* Sets low < high to the bounds of a label that is a number; without bounds, leaves them. text may be NULL. */
 void dp_carried_label(const char *text, double *low, double *high);
 
 #endif

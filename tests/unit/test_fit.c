@@ -156,10 +156,31 @@ static void numbers_of_printed_runs(void **state)
     assert_true(fit.run == DP_FIT_TRANSFORMED && fit.laps == 52 && fit.moments == 8.22544986 && fit.gradient == 24.9171002 &&
                 fit.scale == 0.640992 && fit.radius == 0.760766 && fit.step == 16 && fit.clip == 0.5 && fit.intercept == 0.5);
     assert_int_equal(choose(&fit, 3000, 30, 10, 0, 0.05, 1e-4, false), DP_OK);
-    assert_true(fit.run == DP_FIT_PLAIN && fit.laps == 64 && fit.gradient == 358.276748 && fit.scale == 1 && fit.step == 2);
+    assert_true(fit.run == DP_FIT_PLAIN && fit.laps == 64 && fit.gradient == 358.276748 && fit.scale == 0.5 && fit.step == 1);
     assert_int_equal(choose(&fit, 3000, 30, 10, 0, 0.3, 1e-4, false), DP_OK);
     assert_true(fit.run == DP_FIT_TRANSFORMED && fit.unit && fit.laps == 32 && fit.moments == 23.9703478 &&
                 fit.gradient == 56.9620343 && fit.step == 9.67318 && fit.radius == 0.5);
+}
+
+/* Laps of three classes or more follow reach / columns; the plain step follows persons / whole. */
+static void laps_and_steps_follow_the_budget(void **state)
+{
+    (void)state;
+    struct dp_fit fit;
+    assert_int_equal(choose(&fit, 12000, 1024, 2, 0, 1, 1e-5, false), DP_OK);
+    assert_true(fit.run == DP_FIT_PLAIN && fit.reach > 90 && fit.reach < 0.4 * 1025);
+    assert_int_equal(choose(&fit, 12000, 1024, 3, 0, 1, 1e-5, false), DP_OK);
+    assert_true(fit.run == DP_FIT_TRANSFORMED);
+    assert_int_equal(choose(&fit, 12000, 100, 2, 0, 1, 1e-5, false), DP_OK);
+    assert_true(fit.run == DP_FIT_TRANSFORMED && fit.reach > 40);
+    for (double epsilon = 0.1; epsilon < 50; epsilon *= 1.5) {
+        assert_int_equal(choose(&fit, 16000, 16, 26, 0, epsilon, 1e-5, false), DP_OK);
+        assert_true(fit.run == DP_FIT_TRANSFORMED && fit.scale == 0.5);
+        assert_near((double)fit.laps, fmin(fmax(9 * fit.reach / 17, 32), 128), 0.51);
+        assert_int_equal(choose(&fit, 16000, 10000, 2, 0, epsilon + 1, 1e-5, false), DP_OK);
+        assert_true(fit.run == DP_FIT_PLAIN && fit.scale == 0.62);
+        assert_near(fit.step, fmin(fmax(pow(16000 / fit.whole / 100, 0.8), 1), 64), 1e-4);
+    }
 }
 
 /* 60,000 images of 28 x 28: one way in units of the clip bound, and all of the budget for gradients. */
@@ -237,6 +258,7 @@ int main(void)
         cmocka_unit_test(numbers_are_transformed_or_refused),
         cmocka_unit_test(what_is_counted_is_named),
         cmocka_unit_test(numbers_of_printed_runs),
+        cmocka_unit_test(laps_and_steps_follow_the_budget),
         cmocka_unit_test(images_go_a_way_of_their_own),
         cmocka_unit_test(rows_of_a_person_share_a_step),
         cmocka_unit_test(curves_need_a_reach),

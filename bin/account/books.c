@@ -336,7 +336,7 @@ static int budget(struct books *b, struct dp_err *err)
         return rc;
     struct dp_ledger_budget line = {.population = b->population,
                                     .data = b->digest,
-                                    .adjacency = b->q.adjacency == 1 ? "replace-one" : "null-record",
+                                    .adjacency = dp_adjacency_names[dp_adjacency_chosen(b->q.adjacency)],
                                     .epsilon = b->q.epsilon,
                                     .delta = b->q.delta,
                                     .after_runs = b->after_runs};

@@ -206,7 +206,6 @@ static void add_records(const struct question *q, json_t *root)
 
 static int print_json(const struct question *q, enum unknown unknown, const struct result *r, struct dp_err *err)
 {
-    static const char *const adjacencies[] = {"null-record", "replace-one", "null-record"};
     const struct dp_charges *charges = r->charges.count > 0 ? &r->charges : &q->charges;
     json_t *root = json_object();
     if (unknown != UNKNOWN_LAPS && q->records == NULL)
@@ -219,7 +218,7 @@ static int print_json(const struct question *q, enum unknown unknown, const stru
             json_object_set_new(root, "draws", json_integer((json_int_t)q->draws));
             json_object_set_new(root, "contraction", json_real(q->contraction));
         }
-        json_object_set_new(root, "adjacency", json_string(adjacencies[q->adjacency]));
+        json_object_set_new(root, "adjacency", json_string(dp_adjacency_names[dp_adjacency_chosen(q->adjacency)]));
         json_object_set_new(root, "visible_batch", json_boolean(q->visible_batch));
     }
     json_object_set_new(root, "epsilon", json_real(known(q->epsilon)));

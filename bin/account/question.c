@@ -10,13 +10,11 @@
 #include "base/number.h"
 #include "data/schedule_file.h"
 #include "account/plan.h"
-#include "account/selection.h"
+#include "account/tuning.h"
 #include "base/round.h"
 #include "records.h"
 #include "gate/charge.h"
 #include "priv/objective.h"
-
-enum { ADJACENCY_NULL_RECORD, ADJACENCY_REPLACE_ONE, ADJACENCY_NULL };
 
 static int draws_of(const struct question *q, struct dp_event *event, struct dp_err *err)
 {
@@ -33,9 +31,8 @@ static int draws_of(const struct question *q, struct dp_event *event, struct dp_
 /* As the gate reads it from a record. */
 static int sampling_of(const struct question *q, struct dp_event *event, struct dp_err *err)
 {
-    bool replace = q->adjacency == ADJACENCY_REPLACE_ONE;
     struct dp_record record = {.sampler = (enum dp_sampler)q->sampler,
-                               .adjacency = replace ? DP_ADJACENCY_REPLACE_ONE : DP_ADJACENCY_NULL_RECORD,
+                               .adjacency = dp_adjacency_chosen(q->adjacency),
                                .release = q->visible_batch ? DP_RELEASE_SUM_AND_STATE : DP_RELEASE_SUM};
     struct dp_err why;
     if (dp_charge_sampling(&record, &event->sampling, &why) != DP_OK)
@@ -100,11 +97,12 @@ static int query_of(const struct question *q, enum unknown unknown, struct dp_qu
         break;
     case MECHANISM_OBJECTIVE:
         rc = needs(!isnan(q->curvature) && !isnan(q->slack), "--curvature and --slack", "--mechanism objective", err);
-        *query = (struct dp_query){.kind = DP_QUERY_OBJECTIVE,
-                                   .multiplier = q->slack,
-                                   .objective = multiplier,
-                                   .curvature = q->curvature,
-                                   .vertices = dp_objective_vertices(q->two_sided, q->adjacency == ADJACENCY_REPLACE_ONE)};
+        *query = (struct dp_query){
+            .kind = DP_QUERY_OBJECTIVE,
+            .multiplier = q->slack,
+            .objective = multiplier,
+            .curvature = q->curvature,
+            .vertices = dp_objective_vertices(q->two_sided, dp_adjacency_chosen(q->adjacency) == DP_ADJACENCY_REPLACE_ONE)};
         break;
     case MECHANISM_SVT:
         rc = needs(q->queries != DP_OPT_ABSENT_INT, "--queries", "--mechanism svt", err);
@@ -160,7 +158,7 @@ static int check_described(const struct question *q, const char *records, struct
         {q->draws != DP_OPT_ABSENT_INT, "draws"},
         {!isnan(q->contraction), "contraction"},
         {q->sampler != DP_SAMPLER_POISSON, "sampler"},
-        {q->adjacency != ADJACENCY_NULL_RECORD, "adjacency"},
+        {q->adjacency != 0, "adjacency"},
         {q->schedule != NULL, "schedule"},
         {!isnan(q->count_multiplier), "count-multiplier"},
         {q->visible_batch, "visible-batch"},
@@ -177,9 +175,9 @@ static int check_described(const struct question *q, const char *records, struct
 }
 
 /* Turns the charges of one run into the charge of the best of several runs. */
-static int selected(struct question *q, struct dp_err *err)
+static int tuned(struct question *q, struct dp_err *err)
 {
-    struct dp_selection *selection;
+    struct dp_tuning *tuning;
     struct dp_charges charges = {0};
     struct dp_trials trials;
     struct dp_err why = {0};
@@ -187,10 +185,10 @@ static int selected(struct question *q, struct dp_err *err)
         return dp_fail(err, DP_E_USAGE, "--trials and --count-multiplier do not go together");
     if (dp_trials_parse(&trials, q->trials, &why) != DP_OK)
         return dp_fail(err, DP_E_USAGE, "--trials: %s", why.message);
-    int rc = dp_selection_new(&selection, &trials, isnan(q->score_multiplier) ? 0 : q->score_multiplier, err);
+    int rc = dp_tuning_new(&tuning, &trials, isnan(q->score_multiplier) ? 0 : q->score_multiplier, err);
     if (rc == DP_OK)
-        rc = dp_selection_add(selection, &q->charges, 1, err);
-    struct dp_event event = dp_event_selected(selection);
+        rc = dp_tuning_add(tuning, &q->charges, 1, err);
+    struct dp_event event = dp_event_tuned(tuning);
     if (rc == DP_OK)
         rc = dp_charges_add(&charges, &event, 1, err);
     dp_event_free(&event);
@@ -239,7 +237,7 @@ int question_charges(struct question *q, enum unknown unknown, const char *recor
     if (rc == DP_OK)
         rc = q->schedule != NULL ? scheduled(q, &event, laps, err) : dp_charges_add(&q->charges, &event, laps, err);
     if (rc == DP_OK && q->trials != NULL)
-        rc = selected(q, err);
+        rc = tuned(q, err);
     else if (rc == DP_OK && !isnan(q->score_multiplier))
         rc = dp_fail(err, DP_E_USAGE, "--score-multiplier: is for --trials");
     q->laps = laps;
@@ -300,11 +298,10 @@ static void explain_run(const struct recorded_run *run)
 
 static const char *person(const struct question *q)
 {
-    bool replaced =
-        q->records != NULL ? q->recorded.adjacency == DP_ADJACENCY_REPLACE_ONE : q->adjacency == ADJACENCY_REPLACE_ONE;
-    if (q->records != NULL && q->recorded.adjacency == DP_ADJACENCY_NONE)
+    enum dp_adjacency adjacency = q->records != NULL ? q->recorded.adjacency : dp_adjacency_chosen(q->adjacency);
+    if (adjacency == DP_ADJACENCY_NONE)
         return "is what the charges were made for: they do not say";
-    return replaced ? "is exchanged for another's" : "is present or contributes nothing";
+    return adjacency == DP_ADJACENCY_REPLACE_ONE ? "is exchanged for another's" : "is present or contributes nothing";
 }
 
 static void explain_records(const struct question *q)
@@ -361,22 +358,22 @@ static void explain_query(const struct dp_query *query)
 
 static void explain_charges(const struct dp_charges *charges, int indent);
 
-static void explain_selection(const struct dp_selection *selection, int indent)
+static void explain_tuning(const struct dp_tuning *tuning, int indent)
 {
     char a[40], b[40];
-    const struct dp_trials *trials = &selection->trials;
+    const struct dp_trials *trials = &tuning->trials;
     if (trials->law == DP_TRIALS_POISSON)
         printf("the best of a random number of runs, Poisson of mean %s", dp_number_print(trials->mean, a, sizeof a));
     else
         printf("the best of a random number of runs, truncated negative binomial with eta %s and gamma %s (%.4g on average)",
                dp_number_print(trials->eta, a, sizeof a), dp_number_print(trials->gamma, b, sizeof b), dp_trials_mean(trials));
-    if (selection->score_multiplier > 0)
+    if (tuning->score_multiplier > 0)
         printf("; by scores with Gaussian noise of %s times the sensitivity",
-               dp_number_print(selection->score_multiplier, a, sizeof a));
-    for (size_t i = 0; i < selection->settings; i++) {
-        printf("\n%*sa run of %lld setting%s:\n", indent, "", (long long)selection->setting[i].times,
-               selection->setting[i].times == 1 ? "" : "s");
-        explain_charges(&selection->setting[i].charges, indent + 2);
+               dp_number_print(tuning->score_multiplier, a, sizeof a));
+    for (size_t i = 0; i < tuning->settings; i++) {
+        printf("\n%*sa run of %lld setting%s:\n", indent, "", (long long)tuning->setting[i].times,
+               tuning->setting[i].times == 1 ? "" : "s");
+        explain_charges(&tuning->setting[i].charges, indent + 2);
     }
 }
 
@@ -400,9 +397,9 @@ static void explain_charges(const struct dp_charges *charges, int indent)
             printf("%*sand %zu more\n", indent, "", charges->count - i);
             break;
         }
-        if (event->sampling == DP_SAMPLING_SELECTED) {
+        if (event->sampling == DP_SAMPLING_TUNED) {
             printf("%*s%lld time%s: ", indent, "", (long long)charges->charge[i].laps, charges->charge[i].laps == 1 ? "" : "s");
-            explain_selection(event->selection, indent + 2);
+            explain_tuning(event->tuning, indent + 2);
             continue;
         }
         printf("%*s%lld lap%s: ", indent, "", (long long)charges->charge[i].laps, charges->charge[i].laps == 1 ? "" : "s");

@@ -66,7 +66,7 @@ struct asked {
         DP_OPTION_FLAG(0, q.two_sided, "objective: the slope of a row's loss may have either sign (huber)"),                   \
         DP_OPTION_INT(0, q.queries, "M", DP_FROM_TO(1, 1e6), "svt: the most queries")
 #define Q_REST                                                                                                                 \
-    DP_OPTION_CHOICE(0, q.adjacency, "HOW", "null-record|replace-one|null", "what one person can change",                      \
+    DP_OPTION_CHOICE(0, q.adjacency, "HOW", "null-record|replace-one", "what one person can change",                           \
                      .fallback = "null-record"),                                                                               \
         DP_OPTION_CHOICE('a', q.accountant, "WHICH", DP_ACCOUNTANT_CHOICES,                                                    \
                          "published is the accountant of the DP-SCD paper, which is not sound", .fallback = "best"),           \

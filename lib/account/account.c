@@ -12,7 +12,7 @@
 #include "account/kinds.h"
 #include "account/meter.h"
 #include "account/profile.h"
-#include "account/selection.h"
+#include "account/tuning.h"
 #include "priv/pure.h"
 #include "priv/zcdp.h"
 
@@ -25,7 +25,7 @@ _Static_assert(sizeof dp_accountant_titles / sizeof *dp_accountant_titles == DP_
 
 static bool sampled(const struct dp_event *event)
 {
-    return event->sampling == DP_SAMPLING_REPEATED || event->sampling == DP_SAMPLING_SELECTED ||
+    return event->sampling == DP_SAMPLING_REPEATED || event->sampling == DP_SAMPLING_TUNED ||
            (event->rate < 1 && event->sampling != DP_SAMPLING_NONE && !dp_event_in_epochs(event));
 }
 
@@ -57,7 +57,7 @@ static size_t event_parts(const struct dp_event *event, int64_t laps, struct dp_
     bool replaced = event->sampling == DP_SAMPLING_SUBSTITUTED;
     double z;
     struct dp_pld_part p = {.rate = none ? 1 : event->rate, .laps = dp_event_times(event, laps)};
-    if (event->sampling == DP_SAMPLING_REPEATED || event->sampling == DP_SAMPLING_SELECTED ||
+    if (event->sampling == DP_SAMPLING_REPEATED || event->sampling == DP_SAMPLING_TUNED ||
         (event->sampling == DP_SAMPLING_VISIBLE && event->rate < 1))
         return 0;
     if (dp_event_is_gaussian(event, &z)) {
@@ -231,7 +231,7 @@ static bool nothing_sampled(const struct dp_charges *charges)
 static bool every_query(const struct dp_charges *charges, bool (*holds)(const struct dp_query *query))
 {
     for (size_t i = 0; i < charges->count; i++)
-        if (charges->charge[i].event.sampling == DP_SAMPLING_SELECTED)
+        if (charges->charge[i].event.sampling == DP_SAMPLING_TUNED)
             return false;
     for (size_t i = 0; i < charges->count; i++)
         for (int j = 0; j < charges->charge[i].event.queries; j++)
@@ -369,7 +369,7 @@ static bool batches(const struct dp_charges *charges)
 {
     for (size_t i = 0; i < charges->count; i++) {
         enum dp_sampling sampling = charges->charge[i].event.sampling;
-        if (sampling == DP_SAMPLING_REPEATED || sampling == DP_SAMPLING_SELECTED || sampling == DP_SAMPLING_STREAM)
+        if (sampling == DP_SAMPLING_REPEATED || sampling == DP_SAMPLING_TUNED || sampling == DP_SAMPLING_STREAM)
             return false;
     }
     return true;
@@ -447,8 +447,8 @@ static void note_adjacency(const struct dp_charges *charges, bool *replaced, boo
         const struct dp_event *event = &charges->charge[i].event;
         *replaced |= event->rate < 1 && event->sampling == DP_SAMPLING_SUBSTITUTED;
         *null_record |= event->rate < 1 && (event->sampling == DP_SAMPLING_POISSON || event->sampling == DP_SAMPLING_VISIBLE);
-        for (size_t k = 0; event->selection != NULL && k < event->selection->settings; k++)
-            note_adjacency(&event->selection->setting[k].charges, replaced, null_record);
+        for (size_t k = 0; event->tuning != NULL && k < event->tuning->settings; k++)
+            note_adjacency(&event->tuning->setting[k].charges, replaced, null_record);
     }
 }
 

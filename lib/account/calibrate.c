@@ -5,7 +5,7 @@
 
 #include "math/bracket.h"
 #include "account/kinds.h"
-#include "account/selection.h"
+#include "account/tuning.h"
 #include "priv/pld_solve.h"
 #include "base/round.h"
 
@@ -22,11 +22,11 @@ int dp_charges_stretch(const struct dp_charges *charges, double factor, struct d
         for (int j = 0; rc == DP_OK && j < event.queries; j++)
             if (dp_query_has(event.query[j].kind, DP_QUERY_multiplier))
                 *(double *)dp_query_edit(&event.query[j], dp_query_noise(event.query[j].kind)) *= factor;
-        for (size_t k = 0; rc == DP_OK && event.selection != NULL && k < event.selection->settings; k++) {
+        for (size_t k = 0; rc == DP_OK && event.tuning != NULL && k < event.tuning->settings; k++) {
             struct dp_charges stretched = {0};
-            rc = dp_charges_stretch(&event.selection->setting[k].charges, factor, &stretched, err);
-            dp_charges_free(&event.selection->setting[k].charges);
-            event.selection->setting[k].charges = stretched;
+            rc = dp_charges_stretch(&event.tuning->setting[k].charges, factor, &stretched, err);
+            dp_charges_free(&event.tuning->setting[k].charges);
+            event.tuning->setting[k].charges = stretched;
         }
         if (rc == DP_OK)
             rc = dp_charges_add(to, &event, charges->charge[i].laps, err);

@@ -7,7 +7,7 @@
 #include "priv/repeated.h"
 #include "priv/joint.h"
 #include "account/kinds.h"
-#include "account/selection.h"
+#include "account/tuning.h"
 #include "priv/pure.h"
 #include "priv/rdp.h"
 #include "priv/replaced.h"
@@ -152,8 +152,8 @@ int dp_event_curve(const struct dp_event *event, const double *orders, size_t n,
         dp_repeated_law(&(struct dp_repeated){event->rate, event->draws, event->contraction}, &law);
         dp_rdp_repeated(&law, z, orders, n, out);
         return DP_OK;
-    case DP_SAMPLING_SELECTED:
-        return dp_selection_curve(event->selection, orders, n, out, err);
+    case DP_SAMPLING_TUNED:
+        return dp_tuning_curve(event->tuning, orders, n, out, err);
     }
     return dp_fail(err, DP_E_RUN, "an event has an unknown sampling");
 }

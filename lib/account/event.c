@@ -3,11 +3,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "account/selection.h"
+#include "account/tuning.h"
 #include "base/mem.h"
 
 const char *const dp_sampling_names[DP_SAMPLING_COUNT] = {"none",    "poisson",  "substituted", "shuffled",
-                                                          "visible", "repeated", "selected",    "stream"};
+                                                          "visible", "repeated", "tuned",       "stream"};
 
 struct dp_event dp_event_gaussian(enum dp_sampling sampling, double rate, double multiplier, int64_t epoch_laps)
 {
@@ -26,15 +26,15 @@ int dp_event_check(const struct dp_event *event, struct dp_err *err)
         return dp_fail(err, DP_E_RUN, "an event of every row has a sampling rate of %g", event->rate);
     if (event->sampling == DP_SAMPLING_SHUFFLED ? event->epoch_laps < 1 : event->epoch_laps != 0)
         return dp_fail(err, DP_E_RUN, "an event has epochs of %lld laps", (long long)event->epoch_laps);
-    bool repeated = event->sampling == DP_SAMPLING_REPEATED, selected = event->sampling == DP_SAMPLING_SELECTED;
+    bool repeated = event->sampling == DP_SAMPLING_REPEATED, tuned = event->sampling == DP_SAMPLING_TUNED;
     if (repeated ? event->draws < 1 || event->draws > DP_EVENT_MOST_LAPS : event->draws != 0)
         return dp_fail(err, DP_E_RUN, "an event has laps of %lld draws", (long long)event->draws);
     if (repeated ? !(event->contraction > 0 && event->contraction <= 1) : event->contraction != 0)
         return dp_fail(err, DP_E_RUN, "an event has draws that contract by %g", event->contraction);
-    if (selected != (event->selection != NULL) || (selected && (event->queries != 0 || event->rate != 1)))
+    if (tuned != (event->tuning != NULL) || (tuned && (event->queries != 0 || event->rate != 1)))
         return dp_fail(err, DP_E_RUN, "an event is a selection of runs, or has queries of its own");
-    if (selected)
-        return dp_selection_check(event->selection, err);
+    if (tuned)
+        return dp_tuning_check(event->tuning, err);
     if (event->queries < 1 || event->queries > DP_EVENT_MOST_QUERIES)
         return dp_fail(err, DP_E_RUN, "an event has %d queries, expected 1 to %d", event->queries, DP_EVENT_MOST_QUERIES);
     int rc = DP_OK;
@@ -53,14 +53,14 @@ int dp_event_check(const struct dp_event *event, struct dp_err *err)
 int dp_event_copy(struct dp_event *to, const struct dp_event *from, struct dp_err *err)
 {
     *to = *from;
-    to->selection = NULL;
-    return from->selection != NULL ? dp_selection_copy(&to->selection, from->selection, err) : DP_OK;
+    to->tuning = NULL;
+    return from->tuning != NULL ? dp_tuning_copy(&to->tuning, from->tuning, err) : DP_OK;
 }
 
 void dp_event_free(struct dp_event *event)
 {
-    dp_selection_free(event->selection);
-    event->selection = NULL;
+    dp_tuning_free(event->tuning);
+    event->tuning = NULL;
 }
 
 bool dp_event_same(const struct dp_event *a, const struct dp_event *b)
@@ -68,7 +68,7 @@ bool dp_event_same(const struct dp_event *a, const struct dp_event *b)
     if (a->sampling != b->sampling || a->rate != b->rate || a->epoch_laps != b->epoch_laps || a->draws != b->draws ||
         a->contraction != b->contraction || a->queries != b->queries)
         return false;
-    bool same = dp_selection_same(a->selection, b->selection);
+    bool same = dp_tuning_same(a->tuning, b->tuning);
     for (int i = 0; same && i < a->queries; i++)
         same = dp_query_same(&a->query[i], &b->query[i]);
     return same;

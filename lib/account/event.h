@@ -20,7 +20,7 @@ enum dp_sampling {
                            * their row */
     DP_SAMPLING_REPEATED, /* Poisson sampling for each of many draws within the lap, of which one result is released: how far a
                            * person moves it is random (priv/repeated.h) */
-    DP_SAMPLING_SELECTED, /* a random number of whole runs, of which the best is released (account/selection.h) */
+    DP_SAMPLING_TUNED,    /* a random number of whole runs, of which the best is released (account/tuning.h) */
     DP_SAMPLING_STREAM,   /* rows that arrive, each in exactly one lap: one release of every row for any number of laps, nothing
                            * amplified */
 };
@@ -31,7 +31,7 @@ extern const char *const dp_sampling_names[DP_SAMPLING_COUNT]; /* names in ledge
 #define DP_EVENT_MOST_QUERIES 4
 #define DP_EVENT_MOST_LAPS 1000000000000
 
-struct dp_selection;
+struct dp_tuning;
 
 struct dp_event {
     enum dp_sampling sampling;
@@ -39,9 +39,9 @@ struct dp_event {
     int64_t epoch_laps; /* shuffled: laps per epoch; else 0 */
     int64_t draws;      /* repeated: number of draws in a lap; else 0 */
     double contraction; /* repeated: each draw shrinks what the earlier ones moved by it, in (0, 1]; else 0 */
-    int queries;        /* all on the same batch; selected: none, since its runs have their own */
+    int queries;        /* all on the same batch; tuned: none, since its runs have their own */
     struct dp_query query[DP_EVENT_MOST_QUERIES];
-    struct dp_selection *selection; /* selected: the selection; else NULL. It belongs to the list or book with the event, and is
+    struct dp_tuning *tuning; /* selected: the tuning; else NULL. It belongs to the list or book with the event, and is
                                      * only read */
 };
 

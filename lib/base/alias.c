@@ -7,6 +7,8 @@ const struct dp_alias dp_aliases[] = {
     {DP_ALIAS_SAMPLER, "drawn", "repeated"},
     {DP_ALIAS_SAMPLING, "drawn", "repeated"},
     {DP_ALIAS_SAMPLING, "replaced", "substituted"},
+    {DP_ALIAS_SAMPLING, "selected", "tuned"},
+    {DP_ALIAS_FIELD, "plan", "multipliers"},
     {DP_ALIAS_FIELD, NULL, NULL},
 };
 

@@ -35,7 +35,7 @@ static int event_of(const struct dp_contract *c, int kind, const struct dp_frame
 static const struct dp_array *multipliers(const struct dp_contract *c, const struct dp_frame *first)
 {
     bool old = dp_frame_int(c->hello, DP_F_FORMAT, 0) == 1;
-    return dp_frame_array(old ? first : c->hello, DP_F_PLAN);
+    return dp_frame_array(old ? first : c->hello, DP_F_MULTIPLIERS);
 }
 
 /* The least multiplier that was promised for the sum of a kind of laps; 0: no promise. */

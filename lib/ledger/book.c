@@ -437,7 +437,7 @@ static const char *take_reserve(struct dp_ledger_entry *entry, struct dp_charge 
     if (dp_grow(&entry->event, &entry->capacity, entry->events + 1, sizeof *laps, NULL) != DP_OK)
         return no_memory;
     entry->event[entry->events++] = (struct dp_ledger_laps){.event = charge->event, .reserved = charge->laps};
-    charge->event.selection = NULL;
+    charge->event.tuning = NULL;
     return NULL;
 }
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "account/selection.h"
+#include "account/tuning.h"
 #include "base/alias.h"
 
 /* The members of its kind, of either type. */
@@ -29,9 +29,9 @@ static json_t *query_to_json(const struct dp_query *query)
 static const char *const laws[DP_TRIALS_LAWS] = {
     [DP_TRIALS_POISSON] = "poisson", [DP_TRIALS_NEGATIVE_BINOMIAL] = "negative-binomial"};
 
-static int add_selection(json_t *json, const struct dp_selection *selection)
+static int add_tuning(json_t *json, const struct dp_tuning *tuning)
 {
-    const struct dp_trials *trials = &selection->trials;
+    const struct dp_trials *trials = &tuning->trials;
     json_t *settings = json_array();
     int bad = json_object_set_new(json, "trials", json_string(laws[trials->law]));
     if (trials->law == DP_TRIALS_POISSON) {
@@ -40,9 +40,9 @@ static int add_selection(json_t *json, const struct dp_selection *selection)
         bad |= json_object_set_new(json, "eta", json_real(trials->eta));
         bad |= json_object_set_new(json, "gamma", json_real(trials->gamma));
     }
-    bad |= json_object_set_new(json, "score_multiplier", json_real(selection->score_multiplier));
-    for (size_t i = 0; i < selection->settings; i++) {
-        const struct dp_setting *setting = &selection->setting[i];
+    bad |= json_object_set_new(json, "score_multiplier", json_real(tuning->score_multiplier));
+    for (size_t i = 0; i < tuning->settings; i++) {
+        const struct dp_setting *setting = &tuning->setting[i];
         json_t *charges = json_array();
         for (size_t k = 0; k < setting->charges.count; k++)
             bad |= json_array_append_new(charges, dp_charge_to_json(&setting->charges.charge[k]));
@@ -52,11 +52,10 @@ static int add_selection(json_t *json, const struct dp_selection *selection)
     return bad | json_object_set_new(json, "settings", settings);
 }
 
-static json_t *selected_to_json(const struct dp_charge *charge)
+static json_t *tuning_to_json(const struct dp_charge *charge)
 {
-    json_t *json =
-        json_pack("{s:I, s:s}", "laps", (json_int_t)charge->laps, "sampling", dp_sampling_names[DP_SAMPLING_SELECTED]);
-    if (add_selection(json, charge->event.selection) == 0)
+    json_t *json = json_pack("{s:I, s:s}", "laps", (json_int_t)charge->laps, "sampling", dp_sampling_names[DP_SAMPLING_TUNED]);
+    if (add_tuning(json, charge->event.tuning) == 0)
         return json;
     json_decref(json);
     return NULL;
@@ -65,8 +64,8 @@ static json_t *selected_to_json(const struct dp_charge *charge)
 json_t *dp_charge_to_json(const struct dp_charge *charge)
 {
     const struct dp_event *event = &charge->event;
-    if (event->sampling == DP_SAMPLING_SELECTED)
-        return selected_to_json(charge);
+    if (event->sampling == DP_SAMPLING_TUNED)
+        return tuning_to_json(charge);
     json_t *json = json_pack("{s:I, s:s}", "laps", (json_int_t)charge->laps, "sampling", dp_sampling_names[event->sampling]);
     json_t *queries = json_array();
     int bad = json == NULL;
@@ -144,7 +143,7 @@ static double number_of(const json_t *json, const char *key)
     return json_is_number(value) ? json_number_value(value) : (double)NAN;
 }
 
-static int setting_from_json(const json_t *json, struct dp_selection *selection, struct dp_err *err)
+static int setting_from_json(const json_t *json, struct dp_tuning *tuning, struct dp_err *err)
 {
     static const char *const known[] = {"times", "charges", NULL};
     const json_t *charges = json_object_get(json, "charges");
@@ -156,7 +155,7 @@ static int setting_from_json(const json_t *json, struct dp_selection *selection,
         const json_t *one = json_array_get(charges, i);
         const char *sampling = json_string_value(json_object_get(one, "sampling"));
         struct dp_charge charge;
-        if (sampling != NULL && strcmp(sampling, dp_sampling_names[DP_SAMPLING_SELECTED]) == 0)
+        if (sampling != NULL && strcmp(sampling, dp_sampling_names[DP_SAMPLING_TUNED]) == 0)
             rc = dp_fail(err, DP_E_RUN, "a selection is among the runs of another");
         else
             rc = dp_charge_from_json(one, NULL, &charge, err);
@@ -164,17 +163,17 @@ static int setting_from_json(const json_t *json, struct dp_selection *selection,
             rc = dp_charges_add(&list, &charge.event, charge.laps, err);
     }
     if (rc == DP_OK)
-        rc = dp_selection_add(selection, &list, json_integer_value(json_object_get(json, "times")), err);
+        rc = dp_tuning_add(tuning, &list, json_integer_value(json_object_get(json, "times")), err);
     dp_charges_free(&list);
     return rc;
 }
 
-static int selected_from_json(const json_t *json, const char *const *also, struct dp_charge *charge, struct dp_err *err)
+static int tuning_from_json(const json_t *json, const char *const *also, struct dp_charge *charge, struct dp_err *err)
 {
     static const char *const known[] = {"laps",  "sampling",         "trials",   "mean", "eta",
                                         "gamma", "score_multiplier", "settings", NULL};
     const json_t *settings = json_object_get(json, "settings");
-    struct dp_selection *selection = NULL;
+    struct dp_tuning *tuning = NULL;
     struct dp_trials trials = {0};
     int law;
     int rc = refuse_others(json, known, also, err);
@@ -190,10 +189,10 @@ static int selected_from_json(const json_t *json, const char *const *also, struc
     trials.mean = poisson ? number_of(json, "mean") : 0;
     trials.eta = poisson ? 0 : number_of(json, "eta");
     trials.gamma = poisson ? 0 : number_of(json, "gamma");
-    rc = dp_selection_new(&selection, &trials, number_of(json, "score_multiplier"), err);
+    rc = dp_tuning_new(&tuning, &trials, number_of(json, "score_multiplier"), err);
     for (size_t i = 0; rc == DP_OK && i < json_array_size(settings); i++)
-        rc = setting_from_json(json_array_get(settings, i), selection, err);
-    charge->event = dp_event_selected(selection);
+        rc = setting_from_json(json_array_get(settings, i), tuning, err);
+    charge->event = dp_event_tuned(tuning);
     if (rc == DP_OK)
         rc = dp_event_check(&charge->event, err);
     if (rc != DP_OK)
@@ -209,7 +208,7 @@ int dp_charge_from_json(const json_t *json, const char *const *also, struct dp_c
     if (!json_is_object(json))
         return dp_fail(err, DP_E_RUN, "a charge must be a JSON object");
     int rc = name_of(json, "sampling", dp_sampling_names, DP_SAMPLING_COUNT, &sampling, err);
-    if (rc == DP_OK && sampling != DP_SAMPLING_SELECTED)
+    if (rc == DP_OK && sampling != DP_SAMPLING_TUNED)
         rc = refuse_others(json, known, also, err);
     if (rc != DP_OK)
         return rc;
@@ -218,8 +217,8 @@ int dp_charge_from_json(const json_t *json, const char *const *also, struct dp_c
     *charge =
         (struct dp_charge){.event = {.sampling = (enum dp_sampling)sampling, .rate = 1}, .laps = json_integer_value(laps)};
     struct dp_event *event = &charge->event;
-    if (sampling == DP_SAMPLING_SELECTED)
-        return selected_from_json(json, also, charge, err);
+    if (sampling == DP_SAMPLING_TUNED)
+        return tuning_from_json(json, also, charge, err);
     const json_t *rate = json_object_get(json, "rate");
     if (rate != NULL || (sampling != DP_SAMPLING_NONE && sampling != DP_SAMPLING_STREAM))
         event->rate = json_is_number(rate) ? json_number_value(rate) : NAN;

@@ -137,8 +137,8 @@ static int check_fit(const struct dp_merge *m, int k, const struct dp_frame *ans
     int rc = check_fields(m, k, answer, 0, first, false, err);
     if (rc == DP_OK && !dp_frame_same_field(answer, first, DP_F_STAGE))
         rc = differ(k, answer, 0, first, DP_F_STAGE, err);
-    if (rc == DP_OK && !dp_frame_same_field(answer, first, DP_F_PLAN))
-        rc = differ(k, answer, 0, first, DP_F_PLAN, err);
+    if (rc == DP_OK && !dp_frame_same_field(answer, first, DP_F_MULTIPLIERS))
+        rc = differ(k, answer, 0, first, DP_F_MULTIPLIERS, err);
     return rc == DP_OK ? check_records(k, answer, 0, first, m->parts, err) : rc;
 }
 
@@ -211,7 +211,7 @@ static int make_hello(const struct dp_merge *m, const struct dp_frame *answer, c
     if (rc == DP_OK)
         rc = dp_frame_copy_field(out, answer, DP_F_STAGE, err);
     if (rc == DP_OK)
-        rc = dp_frame_copy_field(out, answer, DP_F_PLAN, err);
+        rc = dp_frame_copy_field(out, answer, DP_F_MULTIPLIERS, err);
     if (rc == DP_OK)
         rc = dp_frame_copy_field(out, answer, DP_F_UNIT, err);
     out->records = answer->records;

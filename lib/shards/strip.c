@@ -5,7 +5,7 @@ static bool leaves(enum dp_kind kind, enum dp_field field)
     enum dp_visibility v = dp_fields[field].visibility;
     switch (kind) {
     case DP_KIND_HELLO:
-        return (v != DP_PRIVATE && v != DP_TOLD && v != DP_STATED) || field == DP_F_PLAN;
+        return (v != DP_PRIVATE && v != DP_TOLD && v != DP_STATED) || field == DP_F_MULTIPLIERS;
     case DP_KIND_LAP:
         return v == DP_FIXED || v == DP_MOVING || v == DP_PAID || field == DP_F_ELSEWHERE;
     case DP_KIND_END:

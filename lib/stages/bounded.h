@@ -5,12 +5,6 @@
 
 #include "stages/batch_sum.h"
 
-/* The adjacency of a choice of --adjacency. */
-static inline enum dp_adjacency dp_adjacency_chosen(int choice)
-{
-    return choice == 0 ? DP_ADJACENCY_NULL_RECORD : DP_ADJACENCY_REPLACE_ONE;
-}
-
 /* States that the frame's sum is bounded: in its record, which is returned, in the fields bound and grid, and with the frame's
  * label. The record must be open and have its release. */
 struct dp_record *dp_bounded_state(struct dp_frame *frame, enum dp_adjacency adjacency, double bound);

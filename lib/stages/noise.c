@@ -92,7 +92,7 @@ static int announce_schedule(struct dp_stage *stage, struct dp_frame *hello, str
 {
     struct state *s = stage->state;
     const char *text = dp_frame_text(hello, DP_F_KINDS, NULL);
-    bool first = !dp_frame_has(hello, DP_F_PLAN);
+    bool first = !dp_frame_has(hello, DP_F_MULTIPLIERS);
     int64_t count = dp_frame_int(hello, DP_F_LAPS, 0);
     struct dp_laps laps = {0};
     double *z;
@@ -102,7 +102,7 @@ static int announce_schedule(struct dp_stage *stage, struct dp_frame *hello, str
     if (rc == DP_OK)
         rc = dp_schedule_check(&s->schedule, "--schedule", stage->on != NULL ? stage->turns : laps.laps, err);
     if (rc == DP_OK)
-        rc = dp_frame_make_array(hello, DP_F_PLAN, DP_F64, (uint64_t)laps.laps, 0, &z, err);
+        rc = dp_frame_make_array(hello, DP_F_MULTIPLIERS, DP_F64, (uint64_t)laps.laps, 0, &z, err);
     if (rc == DP_OK && first)
         memset(z, 0, (size_t)laps.laps * sizeof *z);
     if (rc == DP_OK)

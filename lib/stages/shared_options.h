@@ -26,7 +26,7 @@
 #define DP_COUNT_MULTIPLIER_OPTION(member_)                                                                                    \
     DP_OPTION_REAL(0, member_, "ZB", DP_ABOVE(0), "the same for the count of dp-clip --adaptive")
 
-/* For the adjacency of a choice see dp_adjacency_chosen (stages/bounded.h). */
+/* For the adjacency of a choice see dp_adjacency_chosen (wire/record.h). */
 #define DP_ADJACENCY_OPTION(member_)                                                                                           \
     DP_OPTION_CHOICE(0, member_, "HOW", "null-record|replace-one", "what one person can change", .fallback = "null-record")
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "account/account.h"
-#include "account/selection.h"
+#include "account/tuning.h"
 #include "base/mapped.h"
 #include "base/mem.h"
 #include "base/number.h"
@@ -192,13 +192,13 @@ static int charge_all(struct tuning *t, struct dp_err *err)
     return rc;
 }
 
-static int charge_selection(struct tuning *t, struct dp_err *err)
+static int charge_tuning(struct tuning *t, struct dp_err *err)
 {
-    struct dp_selection *selection;
-    int rc = dp_selection_new(&selection, &t->law, t->options->score_multiplier, err);
+    struct dp_tuning *tuning;
+    int rc = dp_tuning_new(&tuning, &t->law, t->options->score_multiplier, err);
     for (size_t i = 0; rc == DP_OK && i < t->grid.count; i++)
-        rc = dp_selection_add(selection, &t->plan[i].charges, 1, err);
-    struct dp_event event = dp_event_selected(selection);
+        rc = dp_tuning_add(tuning, &t->plan[i].charges, 1, err);
+    struct dp_event event = dp_event_tuned(tuning);
     if (rc == DP_OK)
         rc = dp_charges_add(&t->charges, &event, 1, err);
     dp_event_free(&event);
@@ -208,7 +208,7 @@ static int charge_selection(struct tuning *t, struct dp_err *err)
 static int charge(struct tuning *t, struct dp_err *err)
 {
     const struct dp_tune_options *o = t->options;
-    int rc = t->all ? charge_all(t, err) : charge_selection(t, err);
+    int rc = t->all ? charge_all(t, err) : charge_tuning(t, err);
     if (rc == DP_OK)
         rc = dp_account_epsilon(DP_ACCOUNTANT_BEST, &t->charges, o->delta, &t->cost, err);
     if (rc != DP_OK)

@@ -45,6 +45,12 @@ enum dp_release {
     DP_RELEASE_COUNT
 };
 
+/* The adjacency of a choice of --adjacency, null-record|replace-one. */
+static inline enum dp_adjacency dp_adjacency_chosen(int choice)
+{
+    return choice == 0 ? DP_ADJACENCY_NULL_RECORD : DP_ADJACENCY_REPLACE_ONE;
+}
+
 /* Values that follow what was released, because a stage has --follow. */
 enum { DP_FOLLOWS_BOUND = 1, DP_FOLLOWS_MULTIPLIER = 2 };
 

@@ -504,7 +504,7 @@ PLANNED='dp-sample --data small.dp --rate 0.2 | dp-grad --data small.dp --loss l
     /usr/bin/python3 -c "import sys; a, b, c = map(float, sys.argv[1:]); sys.exit(not (abs(a - b) < 1e-5 * b and c <= b <= 1.012 * c))" "$spent" "$said" "$exact"
     $GATE < noised.frames > out.frames
     run dp-cat out.frames
-    refute_output --partial '"plan"'
+    refute_output --partial '"multipliers"'
     edited() {
         /usr/bin/python3 - "$1" << 'EOF'
 import msgpack, struct, sys
@@ -517,14 +517,14 @@ if sys.argv[1] == "less":
 elif sys.argv[1] == "short":
     laps[0]["laps"] = 13
 elif sys.argv[1] == "few":
-    frames[0]["plan"] = msgpack.ExtType(1, bytes([2, 1]) + struct.pack("<Q11d", 11, *[9.0] * 11))
+    frames[0]["multipliers"] = msgpack.ExtType(1, bytes([2, 1]) + struct.pack("<Q11d", 11, *[9.0] * 11))
 elif sys.argv[1] == "zero":
-    frames[0]["plan"] = msgpack.ExtType(1, bytes([2, 1]) + struct.pack("<Q12d", 12, *[9.0 * (t != 2) for t in range(12)]))
+    frames[0]["multipliers"] = msgpack.ExtType(1, bytes([2, 1]) + struct.pack("<Q12d", 12, *[9.0 * (t != 2) for t in range(12)]))
 elif sys.argv[1] == "first": # every lap has the noise of lap 1, and from lap 5 on more is planned
     z = laps[-1]["records"][0]["multiplier"]
     for f in laps:
         f["records"] = laps[-1]["records"]
-    frames[0]["plan"] = msgpack.ExtType(1, bytes([2, 1]) + struct.pack("<Q12d", 12, *[z] * 4, *[2 * z] * 8))
+    frames[0]["multipliers"] = msgpack.ExtType(1, bytes([2, 1]) + struct.pack("<Q12d", 12, *[z] * 4, *[2 * z] * 8))
 elif sys.argv[1] == "longer":
     more = dict(laps[-1], lap=13)
     frames.insert(-1, more)

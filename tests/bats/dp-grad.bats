@@ -317,13 +317,13 @@ assert len(laps) == 1 and numpy.isfinite(laps[0]["model"]).all() and laps[0]["ep
     dp-noise -z 3 --schedule b.txt --in bounded --out noised
     python '
 z = 3 * numpy.sqrt(numpy.array([4, 9, 16, 1, 4, 2]) / 4)
-plan = frames.hello("noised")["plan"]
-assert numpy.allclose(plan, z, rtol=1e-15)
+multipliers = frames.hello("noised")["multipliers"]
+assert numpy.allclose(multipliers, z, rtol=1e-15)
 for t, lap in enumerate(frames.laps("noised")):
     m = lap["records"][-1]
-    assert m["multiplier"] == plan[t] and m["scale"] == m["multiplier"] * 2 and "plan" not in lap'
+    assert m["multiplier"] == multipliers[t] and m["scale"] == m["multiplier"] * 2 and "multipliers" not in lap'
     dp-noise -z 3 --in bounded --out plain
-    python 'assert "plan" not in frames.hello("plain") and all("plan" not in lap and lap["records"][-1]["multiplier"] == 3 for lap in frames.laps("plain"))'
+    python 'assert "multipliers" not in frames.hello("plain") and all("multipliers" not in lap and lap["records"][-1]["multiplier"] == 3 for lap in frames.laps("plain"))'
 }
 
 @test "a schedule is charged for what it is: q = .01, 500 laps at z = 1 and 500 at z = 2 cost epsilon = 1.3987" {
@@ -331,5 +331,5 @@ for t, lap in enumerate(frames.laps("noised")):
     dp-loop --laps 1000 --seed 1 -o model -- "dp-sample --data two.dp --rate 0.01 | dp-grad --data two.dp --loss logistic --clip 1 |
         dp-noise -z 1 --schedule b.txt | dp-account -e 2 -d 1e-5 --allow-seeded | dp-step --step 0.1 --schedule b.txt" > /dev/null
     python 'lap = frames.laps("model")[0]
-assert lap["lap"] == 1000 and abs(lap["epsilon"] - 1.3987) < 5e-4 and "plan" not in lap, lap["epsilon"]'
+assert lap["lap"] == 1000 and abs(lap["epsilon"] - 1.3987) < 5e-4 and "multipliers" not in lap, lap["epsilon"]'
 }

@@ -38,7 +38,7 @@ nothing_left() { assert_equal "$(ls rooms)" ''; }
     assert_line --partial '  for the choice of the best of several runs (geometric:0.3), by the rows of data set '
     refute_line --partial 'trial:'
     run jq -c 'select(.kind == "reserve") | .charge' train.dp/ledger
-    assert_output '{"laps":1,"sampling":"selected","trials":"negative-binomial","eta":1,"gamma":0.3,"score_multiplier":5,"settings":[{"times":2,"charges":[{"laps":3,"sampling":"none","queries":[{"noise":"gaussian","multiplier":30}]}]}]}'
+    assert_output '{"laps":1,"sampling":"tuned","trials":"negative-binomial","eta":1,"gamma":0.3,"score_multiplier":5,"settings":[{"times":2,"charges":[{"laps":3,"sampling":"none","queries":[{"noise":"gaussian","multiplier":30}]}]}]}'
     dp-account verify train.dp/ledger
     dp-account certify --ledger train.dp/ledger --model model > certificate
     assert_equal "$(jq .epsilon certificate)" "$epsilon"

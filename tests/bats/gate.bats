@@ -296,7 +296,7 @@ if frame["kind"] == "lap":
 if frame['kind'] == 'hello':
     frame['format'] = $format
     del frame['records']
-    frames[1]['plan'] = frame.pop('plan')"
+    frames[1]['plan'] = frame.pop('multipliers')"
         # the hello frame without announcements states less on its way out; the laps are the same
         [ $format = 2 ] || $GATE < changed.frames | dp-cat --full --kind lap | cmp - <(dp-cat --full --kind lap honest.frames)
     done

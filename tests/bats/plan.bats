@@ -185,7 +185,7 @@ END
 @test "a schedule of one kind beside another kind" {
     child="$(child "tee noised.frames | $GATE" | sed 's/--on later -z 2/--on later -z 2 --schedule sqrt:1:1/')"
     dp-loop --plan '(first, later 5) 3' --seed 1 -q -o model -- "$child" > stream
-    dp-cat --kind hello --full noised.frames | jq -c '[.plan.values[] * 1000 | round / 1000]' > plan
+    dp-cat --kind hello --full noised.frames | jq -c '[.multipliers.values[] * 1000 | round / 1000]' > plan
     assert_equal "$(jq -c '[.[0], .[6], .[12], (map(select(. > 0)) | length)]' plan)" '[0,0,0,15]'
     # each lap is as announced
     dp-cat --kind lap stream | jq '.records[0] | select(.sampler == "poisson").multiplier * 1000 | round / 1000' > laps

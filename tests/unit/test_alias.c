@@ -83,8 +83,15 @@ static void sampling_is_read(const struct dp_alias *alias)
     struct dp_err err = {0};
     struct dp_charge charge;
     bool repeated = strcmp(alias->today, "repeated") == 0;
-    json_t *json = json_pack("{s:i, s:s, s:f, s:[{s:s, s:f}]}", "laps", 1, "sampling", alias->old, "rate", 0.5, "queries",
-                             "noise", "gaussian", "multiplier", 3.0);
+    json_t *json =
+        strcmp(alias->today, "tuned") == 0
+            ? json_loads("{\"laps\": 1, \"trials\": \"poisson\", \"mean\": 3, \"score_multiplier\": 1, \"settings\": "
+                         "[{\"times\": 1, \"charges\": [{\"laps\": 1, \"sampling\": \"none\", \"queries\": "
+                         "[{\"noise\": \"gaussian\", \"multiplier\": 3}]}]}]}",
+                         0, NULL)
+            : json_pack("{s:i, s:f, s:[{s:s, s:f}]}", "laps", 1, "rate", 0.5, "queries", "noise", "gaussian", "multiplier",
+                        3.0);
+    json_object_set_new(json, "sampling", json_string(alias->old));
     if (repeated) {
         json_object_set_new(json, "draws", json_integer(5));
         json_object_set_new(json, "contraction", json_real(0.5));

@@ -12,7 +12,7 @@
 
 #include "account/account.h"
 #include "account/kinds.h"
-#include "account/selection.h"
+#include "account/tuning.h"
 #include "ledger/book.h"
 #include "ledger/report.h"
 #include "ledger/sum.h"
@@ -155,7 +155,7 @@ static void of_every_sampler_and_kind(void **state)
             struct dp_charges used = {0};
             struct dp_query query = query_of((enum dp_query_kind)kind);
             struct dp_event event = event_of((enum dp_sampling)s, &query);
-            if (s == DP_SAMPLING_SELECTED || dp_event_check(&event, &err) != 0)
+            if (s == DP_SAMPLING_TUNED || dp_event_check(&event, &err) != 0)
                 continue;
             assert_int_equal(dp_charges_add(&used, &event, 7, &err), 0); /* one epoch, and the beginning of another */
             snprintf(what, sizeof what, "%s, %s", dp_sampling_names[s], dp_query_kinds[kind].name);
@@ -198,18 +198,18 @@ static void of_every_law_of_trials(void **state)
     struct dp_query query = query_of(DP_QUERY_GAUSSIAN);
     for (size_t i = 0; i < sizeof laws / sizeof *laws; i++) {
         struct dp_trials law;
-        struct dp_selection *selection;
+        struct dp_tuning *tuning;
         struct dp_charges used = {0};
         assert_int_equal(dp_trials_parse(&law, laws[i], &err), 0);
-        assert_int_equal(dp_selection_new(&selection, &law, 5, &err), 0);
+        assert_int_equal(dp_tuning_new(&tuning, &law, 5, &err), 0);
         for (int s = 0; s < 3; s++) {
             struct dp_charges run = {0};
             struct dp_event event = event_of(s == 0 ? DP_SAMPLING_POISSON : DP_SAMPLING_SHUFFLED, &query);
             assert_int_equal(dp_charges_add(&run, &event, 3 + s, &err), 0);
-            assert_int_equal(dp_selection_add(selection, &run, 1, &err), 0);
+            assert_int_equal(dp_tuning_add(tuning, &run, 1, &err), 0);
             dp_charges_free(&run);
         }
-        struct dp_event event = dp_event_selected(selection);
+        struct dp_event event = dp_event_tuned(tuning);
         assert_int_equal(dp_charges_add(&used, &event, 1, &err), 0);
         dp_event_free(&event);
         assert_law(&used, 0, laws[i]);

@@ -149,9 +149,9 @@ static void sites_that_do_not_fit_are_named(void **state)
     assert_int_equal(dp_frame_add_record(answer[1], &(struct dp_record){.of = DP_F_WITHIN, .rows = 200}, NULL), 0);
     hello_refused("shards 1 and 2 differ in their number of records: 1 and 2");
     greet(2);
-    whole(answer[0], DP_F_PLAN, 1, 2);
-    whole(answer[1], DP_F_PLAN, 1, 3);
-    hello_refused("shards 1 and 2 differ in 'plan': other numbers and other numbers");
+    whole(answer[0], DP_F_MULTIPLIERS, 1, 2);
+    whole(answer[1], DP_F_MULTIPLIERS, 1, 3);
+    hello_refused("shards 1 and 2 differ in 'multipliers': other numbers and other numbers");
 }
 
 static void hello_is_of_this_run(void **state)

@@ -351,8 +351,8 @@ static void private_fields_stay_at_the_site(void **state)
             bool here = dp_frame_has(f, (enum dp_field)i),
                  private = dp_fields[i].visibility == DP_PRIVATE || dp_fields[i].visibility == DP_TOLD;
             if (private)
-                assert_int_equal(here,
-                                 (kind == DP_KIND_LAP && i == DP_F_ELSEWHERE) || (kind == DP_KIND_HELLO && i == DP_F_PLAN));
+                assert_int_equal(here, (kind == DP_KIND_LAP && i == DP_F_ELSEWHERE) ||
+                                           (kind == DP_KIND_HELLO && i == DP_F_MULTIPLIERS));
             if (kind == DP_KIND_END || kind == DP_KIND_ERROR)
                 assert_int_equal(here, i == DP_F_STATUS);
         }
@@ -474,10 +474,10 @@ static void a_gather_says_what_is_its_own(void **state)
                                               DP_F_STAGE,     DP_F_LAPS,     DP_F_KINDS,        DP_F_STATUS,   DP_F_MESSAGE,
                                               DP_F_EXHAUSTED, DP_F_WHERE,    DP_F_MODEL_DIGEST, DP_F_MODEL_LAP},
                                lap_may_not[] = {
-                                   DP_F_FORMAT,    DP_F_SOFTWARE,    DP_F_RUN,          DP_F_SEED,     DP_F_DIRECTORY,
-                                   DP_F_STAGE,     DP_F_STATUS,      DP_F_WHERE,        DP_F_MESSAGE,  DP_F_EXHAUSTED,
-                                   DP_F_KINDS,     DP_F_SUM,         DP_F_CHOICE,       DP_F_ROWS,     DP_F_X,
-                                   DP_F_Y,         DP_F_UPDATES,     DP_F_PERSON_ROWS,  DP_F_PLAN,     DP_F_GAP,
+                                   DP_F_FORMAT,    DP_F_SOFTWARE,    DP_F_RUN,          DP_F_SEED,        DP_F_DIRECTORY,
+                                   DP_F_STAGE,     DP_F_STATUS,      DP_F_WHERE,        DP_F_MESSAGE,     DP_F_EXHAUSTED,
+                                   DP_F_KINDS,     DP_F_SUM,         DP_F_CHOICE,       DP_F_ROWS,        DP_F_X,
+                                   DP_F_Y,         DP_F_UPDATES,     DP_F_PERSON_ROWS,  DP_F_MULTIPLIERS, DP_F_GAP,
                                    DP_F_OBJECTIVE, DP_F_INTERRUPTED, DP_F_MODEL_DIGEST, DP_F_MODEL_LAP};
     for (int i = 0; i < DP_F_COUNT; i++) {
         bool may = false, may_not = false;

@@ -148,7 +148,7 @@ static void drop_private(struct dp_frame *f)
 {
     for (int i = 0; i < DP_F_COUNT; i++)
         if ((dp_fields[i].visibility == DP_PRIVATE || dp_fields[i].visibility == DP_TOLD) && i != DP_F_ELSEWHERE &&
-            i != DP_F_PLAN)
+            i != DP_F_MULTIPLIERS)
             dp_frame_drop(f, (enum dp_field)i);
 }
 

@@ -3,8 +3,8 @@
  * may be released, too: the divergence of order α of setting and trial together is
  *     r(α) = ln[mean over the settings of e^((α−1) r_setting(α))] / (α − 1),
  * never above the divergence of the worst setting. */
-#ifndef DP_ACCOUNT_SELECTION_H
-#define DP_ACCOUNT_SELECTION_H
+#ifndef DP_ACCOUNT_TUNING_H
+#define DP_ACCOUNT_TUNING_H
 
 #include "account/event.h"
 #include "priv/trials.h"
@@ -15,33 +15,32 @@ struct dp_setting {
     struct dp_charges charges; /* charges of one run, without selections */
 };
 
-struct dp_selection {
+struct dp_tuning {
     struct dp_trials trials;
     double score_multiplier; /* noise multiplier of each score; 0: the scores cost nothing */
     size_t settings, capacity;
     struct dp_setting *setting;
 };
 
-#define DP_SELECTION_MOST_SETTINGS 1000000
+#define DP_TUNING_MOST_SETTINGS 1000000
 
-int dp_selection_new(struct dp_selection **selection, const struct dp_trials *trials, double score_multiplier,
-                     struct dp_err *err);
-void dp_selection_free(struct dp_selection *selection); /* may be NULL */
-int dp_selection_copy(struct dp_selection **to, const struct dp_selection *from, struct dp_err *err);
+int dp_tuning_new(struct dp_tuning **tuning, const struct dp_trials *trials, double score_multiplier, struct dp_err *err);
+void dp_tuning_free(struct dp_tuning *tuning); /* may be NULL */
+int dp_tuning_copy(struct dp_tuning **to, const struct dp_tuning *from, struct dp_err *err);
 
 /* Adds `times` settings whose runs have these charges, which are copied. */
-int dp_selection_add(struct dp_selection *selection, const struct dp_charges *charges, int64_t times, struct dp_err *err);
+int dp_tuning_add(struct dp_tuning *tuning, const struct dp_charges *charges, int64_t times, struct dp_err *err);
 
 /* DP_E_RUN: an invalid law, multiplier or charge; no settings, or too many; a selection among selections. */
-int dp_selection_check(const struct dp_selection *selection, struct dp_err *err);
+int dp_tuning_check(const struct dp_tuning *tuning, struct dp_err *err);
 
 /* Both may be NULL. Settings count in their order. */
-bool dp_selection_same(const struct dp_selection *a, const struct dp_selection *b);
+bool dp_tuning_same(const struct dp_tuning *a, const struct dp_tuning *b);
 
 /* The event of a selection, which it borrows. */
-struct dp_event dp_event_selected(struct dp_selection *selection);
+struct dp_event dp_event_tuned(struct dp_tuning *tuning);
 
 /* out[i] = r'(orders[i]) of the selection, an upper bound. Errors as dp_event_curve. */
-int dp_selection_curve(const struct dp_selection *selection, const double *orders, size_t n, double *out, struct dp_err *err);
+int dp_tuning_curve(const struct dp_tuning *tuning, const double *orders, size_t n, double *out, struct dp_err *err);
 
 #endif

@@ -1,4 +1,4 @@
-#include "account/selection.h"
+#include "account/tuning.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,43 +9,42 @@
 #include "math/upward.h"
 #include "priv/rdp.h"
 
-int dp_selection_new(struct dp_selection **selection, const struct dp_trials *trials, double score_multiplier,
-                     struct dp_err *err)
+int dp_tuning_new(struct dp_tuning **tuning, const struct dp_trials *trials, double score_multiplier, struct dp_err *err)
 {
-    int rc = dp_alloc(selection, 1, sizeof **selection, err);
+    int rc = dp_alloc(tuning, 1, sizeof **tuning, err);
     if (rc != DP_OK) {
-        *selection = NULL;
+        *tuning = NULL;
         return rc;
     }
-    (*selection)->trials = *trials;
-    (*selection)->score_multiplier = score_multiplier;
+    (*tuning)->trials = *trials;
+    (*tuning)->score_multiplier = score_multiplier;
     return DP_OK;
 }
 
-void dp_selection_free(struct dp_selection *selection)
+void dp_tuning_free(struct dp_tuning *tuning)
 {
-    if (selection == NULL)
+    if (tuning == NULL)
         return;
-    for (size_t i = 0; i < selection->settings; i++)
-        dp_charges_free(&selection->setting[i].charges);
-    free(selection->setting);
-    free(selection);
+    for (size_t i = 0; i < tuning->settings; i++)
+        dp_charges_free(&tuning->setting[i].charges);
+    free(tuning->setting);
+    free(tuning);
 }
 
-int dp_selection_add(struct dp_selection *selection, const struct dp_charges *charges, int64_t times, struct dp_err *err)
+int dp_tuning_add(struct dp_tuning *tuning, const struct dp_charges *charges, int64_t times, struct dp_err *err)
 {
-    if (times < 1 || times > DP_SELECTION_MOST_SETTINGS)
+    if (times < 1 || times > DP_TUNING_MOST_SETTINGS)
         return dp_fail(err, DP_E_RUN, "a selection has between 1 and %d settings of one cost, got %lld",
-                       DP_SELECTION_MOST_SETTINGS, (long long)times);
-    for (size_t i = 0; i < selection->settings; i++)
-        if (dp_charges_same(&selection->setting[i].charges, charges)) {
-            selection->setting[i].times += times;
+                       DP_TUNING_MOST_SETTINGS, (long long)times);
+    for (size_t i = 0; i < tuning->settings; i++)
+        if (dp_charges_same(&tuning->setting[i].charges, charges)) {
+            tuning->setting[i].times += times;
             return DP_OK;
         }
-    int rc = dp_grow(&selection->setting, &selection->capacity, selection->settings + 1, sizeof *selection->setting, err);
+    int rc = dp_grow(&tuning->setting, &tuning->capacity, tuning->settings + 1, sizeof *tuning->setting, err);
     if (rc != DP_OK)
         return rc;
-    struct dp_setting *setting = &selection->setting[selection->settings++];
+    struct dp_setting *setting = &tuning->setting[tuning->settings++];
     *setting = (struct dp_setting){.times = times};
     /* Added one by one: shuffled epochs of equal events must stay separate. */
     for (size_t i = 0; rc == DP_OK && i < charges->count; i++)
@@ -53,13 +52,13 @@ int dp_selection_add(struct dp_selection *selection, const struct dp_charges *ch
     return rc;
 }
 
-int dp_selection_copy(struct dp_selection **to, const struct dp_selection *from, struct dp_err *err)
+int dp_tuning_copy(struct dp_tuning **to, const struct dp_tuning *from, struct dp_err *err)
 {
-    int rc = dp_selection_new(to, &from->trials, from->score_multiplier, err);
+    int rc = dp_tuning_new(to, &from->trials, from->score_multiplier, err);
     for (size_t i = 0; rc == DP_OK && i < from->settings; i++)
-        rc = dp_selection_add(*to, &from->setting[i].charges, from->setting[i].times, err);
+        rc = dp_tuning_add(*to, &from->setting[i].charges, from->setting[i].times, err);
     if (rc != DP_OK) {
-        dp_selection_free(*to);
+        dp_tuning_free(*to);
         *to = NULL;
     }
     return rc;
@@ -68,14 +67,14 @@ int dp_selection_copy(struct dp_selection **to, const struct dp_selection *from,
 static int check_setting(const struct dp_setting *setting, struct dp_err *err)
 {
     const struct dp_charges *charges = &setting->charges;
-    if (setting->times < 1 || setting->times > DP_SELECTION_MOST_SETTINGS)
+    if (setting->times < 1 || setting->times > DP_TUNING_MOST_SETTINGS)
         return dp_fail(err, DP_E_RUN, "a selection has between 1 and %d settings of one cost, got %lld",
-                       DP_SELECTION_MOST_SETTINGS, (long long)setting->times);
+                       DP_TUNING_MOST_SETTINGS, (long long)setting->times);
     if (charges->count == 0)
         return dp_fail(err, DP_E_RUN, "a setting of a selection has no laps");
     for (size_t i = 0; i < charges->count; i++) {
         const struct dp_charge *charge = &charges->charge[i];
-        if (charge->event.sampling == DP_SAMPLING_SELECTED)
+        if (charge->event.sampling == DP_SAMPLING_TUNED)
             return dp_fail(err, DP_E_RUN, "a selection is among the runs of another");
         if (charge->laps < 1 || charge->laps > DP_EVENT_MOST_LAPS)
             return dp_fail(err, DP_E_RUN, "a setting of a selection has %lld laps", (long long)charge->laps);
@@ -86,20 +85,20 @@ static int check_setting(const struct dp_setting *setting, struct dp_err *err)
     return DP_OK;
 }
 
-int dp_selection_check(const struct dp_selection *selection, struct dp_err *err)
+int dp_tuning_check(const struct dp_tuning *tuning, struct dp_err *err)
 {
-    int rc = dp_trials_check(&selection->trials, err);
-    if (rc == DP_OK && !(selection->score_multiplier >= 0 && isfinite(selection->score_multiplier)))
+    int rc = dp_trials_check(&tuning->trials, err);
+    if (rc == DP_OK && !(tuning->score_multiplier >= 0 && isfinite(tuning->score_multiplier)))
         rc = dp_fail(err, DP_E_RUN, "the noise on a score needs a finite multiplier of at least 0, got %g",
-                     selection->score_multiplier);
-    if (rc == DP_OK && selection->settings == 0)
+                     tuning->score_multiplier);
+    if (rc == DP_OK && tuning->settings == 0)
         rc = dp_fail(err, DP_E_RUN, "a selection has no settings");
-    for (size_t i = 0; rc == DP_OK && i < selection->settings; i++)
-        rc = check_setting(&selection->setting[i], err);
+    for (size_t i = 0; rc == DP_OK && i < tuning->settings; i++)
+        rc = check_setting(&tuning->setting[i], err);
     return rc;
 }
 
-bool dp_selection_same(const struct dp_selection *a, const struct dp_selection *b)
+bool dp_tuning_same(const struct dp_tuning *a, const struct dp_tuning *b)
 {
     if (a == NULL || b == NULL)
         return a == b;
@@ -110,9 +109,9 @@ bool dp_selection_same(const struct dp_selection *a, const struct dp_selection *
     return same;
 }
 
-struct dp_event dp_event_selected(struct dp_selection *selection)
+struct dp_event dp_event_tuned(struct dp_tuning *tuning)
 {
-    return (struct dp_event){.sampling = DP_SAMPLING_SELECTED, .rate = 1, .selection = selection};
+    return (struct dp_event){.sampling = DP_SAMPLING_TUNED, .rate = 1, .tuning = tuning};
 }
 
 /* Adds the curve of a run to out, of n numbers; work has as many. */
@@ -130,7 +129,7 @@ static int add_run(const struct dp_charges *charges, const double *orders, size_
 }
 
 /* one[i]: the curve of one trial. work: 2 n numbers. */
-static int trial(const struct dp_selection *s, const double *orders, size_t n, double *work, double *one, struct dp_err *err)
+static int trial(const struct dp_tuning *s, const double *orders, size_t n, double *work, double *one, struct dp_err *err)
 {
     double before = 0, *run = work + n;
     int rc = DP_OK;
@@ -162,7 +161,7 @@ static int trial(const struct dp_selection *s, const double *orders, size_t n, d
     return rc;
 }
 
-int dp_selection_curve(const struct dp_selection *selection, const double *orders, size_t n, double *out, struct dp_err *err)
+int dp_tuning_curve(const struct dp_tuning *tuning, const double *orders, size_t n, double *out, struct dp_err *err)
 {
     size_t count = n + DP_RDP_ORDER_COUNT;
     double *work = NULL, *all, *one;
@@ -173,9 +172,9 @@ int dp_selection_curve(const struct dp_selection *selection, const double *order
     one = all + count;
     memcpy(all, dp_rdp_orders, sizeof dp_rdp_orders);
     memcpy(all + DP_RDP_ORDER_COUNT, orders, n * sizeof *orders);
-    rc = trial(selection, all, count, work, one, err);
+    rc = trial(tuning, all, count, work, one, err);
     if (rc == DP_OK)
-        dp_rdp_trials(&selection->trials, one, orders, one + DP_RDP_ORDER_COUNT, n, out);
+        dp_rdp_trials(&tuning->trials, one, orders, one + DP_RDP_ORDER_COUNT, n, out);
     free(work);
     return rc;
 }

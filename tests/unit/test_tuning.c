@@ -11,7 +11,7 @@
 #include "account/account.h"
 #include "account/calibrate.h"
 #include "account/curve.h"
-#include "account/selection.h"
+#include "account/tuning.h"
 #include "ledger/charge_json.h"
 #include "priv/rdp.h"
 #include "priv/trials.h"
@@ -295,29 +295,29 @@ static void laws_are_read(void **state)
 /* --- as a charge --------------------------------------------------------------------------------------------------- */
 
 /* Three settings: two of them cost the same. */
-static struct dp_event selected(double score)
+static struct dp_event tuned(double score)
 {
-    struct dp_selection *selection;
+    struct dp_tuning *tuning;
     struct dp_trials law = law_of("geometric:0.1");
     struct dp_charges cheap = {0}, dear = {0};
     struct dp_event a = dp_event_gaussian(DP_SAMPLING_POISSON, 0.01, 2, 0), b = dp_event_gaussian(DP_SAMPLING_NONE, 1, 9, 0);
     assert_int_equal(dp_charges_add(&cheap, &a, 500, NULL), DP_OK);
     assert_int_equal(dp_charges_add(&dear, &a, 500, NULL), DP_OK);
     assert_int_equal(dp_charges_add(&dear, &b, 3, NULL), DP_OK);
-    assert_int_equal(dp_selection_new(&selection, &law, score, NULL), DP_OK);
-    assert_int_equal(dp_selection_add(selection, &cheap, 1, NULL), DP_OK);
-    assert_int_equal(dp_selection_add(selection, &dear, 1, NULL), DP_OK);
-    assert_int_equal(dp_selection_add(selection, &cheap, 1, NULL), DP_OK);
-    assert_int_equal(selection->settings, 2);
+    assert_int_equal(dp_tuning_new(&tuning, &law, score, NULL), DP_OK);
+    assert_int_equal(dp_tuning_add(tuning, &cheap, 1, NULL), DP_OK);
+    assert_int_equal(dp_tuning_add(tuning, &dear, 1, NULL), DP_OK);
+    assert_int_equal(dp_tuning_add(tuning, &cheap, 1, NULL), DP_OK);
+    assert_int_equal(tuning->settings, 2);
     dp_charges_free(&cheap);
     dp_charges_free(&dear);
-    return dp_event_selected(selection);
+    return dp_event_tuned(tuning);
 }
 
 static void a_trial_costs_the_mean_of_its_settings_and_its_score(void **state)
 {
     (void)state;
-    struct dp_event event = selected(30), a = dp_event_gaussian(DP_SAMPLING_POISSON, 0.01, 2, 0);
+    struct dp_event event = tuned(30), a = dp_event_gaussian(DP_SAMPLING_POISSON, 0.01, 2, 0);
     struct dp_trials law = law_of("geometric:0.1");
     static double run[DP_RDP_ORDER_COUNT], more[DP_RDP_ORDER_COUNT], score[DP_RDP_ORDER_COUNT], one[DP_RDP_ORDER_COUNT],
         expected[DP_RDP_ORDER_COUNT], out[DP_RDP_ORDER_COUNT];
@@ -343,7 +343,7 @@ static void a_trial_costs_the_mean_of_its_settings_and_its_score(void **state)
 static void other_accountants_do_not_cover_it(void **state)
 {
     (void)state;
-    struct dp_event event = selected(30), gaussian = dp_event_gaussian(DP_SAMPLING_NONE, 1, 100, 0);
+    struct dp_event event = tuned(30), gaussian = dp_event_gaussian(DP_SAMPLING_NONE, 1, 100, 0);
     struct dp_charges charges = {0};
     struct dp_answer best, rdp, two;
     struct dp_err err = {0};
@@ -367,7 +367,7 @@ static void other_accountants_do_not_cover_it(void **state)
 static void samples_of_two_adjacencies_do_not_compose_in_it(void **state)
 {
     (void)state;
-    struct dp_event event = selected(30), replaced = dp_event_gaussian(DP_SAMPLING_SUBSTITUTED, 0.01, 3, 0);
+    struct dp_event event = tuned(30), replaced = dp_event_gaussian(DP_SAMPLING_SUBSTITUTED, 0.01, 3, 0);
     struct dp_charges charges = {0};
     struct dp_answer answer;
     struct dp_err err = {0};
@@ -382,7 +382,7 @@ static void samples_of_two_adjacencies_do_not_compose_in_it(void **state)
 static void calibration_leaves_the_score(void **state)
 {
     (void)state;
-    struct dp_event event = selected(30);
+    struct dp_event event = tuned(30);
     struct dp_charges charges = {0}, stretched = {0};
     struct dp_answer answer;
     double factor;
@@ -392,7 +392,7 @@ static void calibration_leaves_the_score(void **state)
     assert_int_equal(dp_charges_stretch(&charges, factor, &stretched, NULL), DP_OK);
     assert_int_equal(dp_account_epsilon(DP_ACCOUNTANT_BEST, &stretched, 1e-5, &answer, NULL), DP_OK);
     assert_true(answer.upper <= 0.8 && answer.upper > 0.799);
-    const struct dp_selection *s = stretched.charge[0].event.selection;
+    const struct dp_tuning *s = stretched.charge[0].event.tuning;
     assert_true(s->score_multiplier == 30);
     assert_true(s->setting[0].charges.charge[0].event.query[0].multiplier == 2 * factor);
     assert_true(s->setting[1].charges.charge[1].event.query[0].multiplier == 9 * factor);
@@ -414,9 +414,9 @@ static int parse(const char *text, struct dp_charge *charge, struct dp_err *err)
 static void charges_of_it_read_back(void **state)
 {
     (void)state;
-    struct dp_charge all[] = {{selected(30), 1}, {selected(0), 7}}, again;
+    struct dp_charge all[] = {{tuned(30), 1}, {tuned(0), 7}}, again;
     struct dp_err err;
-    all[1].event.selection->trials = law_of("poisson:0.3");
+    all[1].event.tuning->trials = law_of("poisson:0.3");
     for (size_t i = 0; i < 2; i++) {
         json_t *json = dp_charge_to_json(&all[i]);
         char *text = json_dumps(json, JSON_REAL_PRECISION(17));
@@ -424,7 +424,7 @@ static void charges_of_it_read_back(void **state)
         assert_int_equal(again.laps, all[i].laps);
         assert_true(dp_event_same(&again.event, &all[i].event));
         assert_false(dp_event_same(&again.event, &all[1 - i].event));
-        again.event.selection->setting[0].times++;
+        again.event.tuning->setting[0].times++;
         assert_false(dp_event_same(&again.event, &all[i].event));
         dp_event_free(&again.event);
         json_decref(json);
@@ -434,7 +434,7 @@ static void charges_of_it_read_back(void **state)
     dp_event_free(&all[1].event);
 }
 
-#define SELECTED "{\"laps\":1,\"sampling\":\"selected\","
+#define TUNED "{\"laps\":1,\"sampling\":\"tuned\","
 #define RUN "{\"laps\":3,\"sampling\":\"none\",\"queries\":[{\"noise\":\"gaussian\",\"multiplier\":5}]}"
 static void charges_that_make_no_sense_are_refused(void **state)
 {
@@ -442,23 +442,22 @@ static void charges_that_make_no_sense_are_refused(void **state)
     const struct {
         const char *text, *why;
     } bad[] = {
-        {SELECTED "\"trials\":\"dice\"}", "a charge needs a known 'trials', got 'dice'"},
-        {SELECTED "\"trials\":\"poisson\",\"mean\":3,\"score_multiplier\":1}", "a selection has no settings"},
-        {SELECTED "\"trials\":\"poisson\",\"mean\":3,\"eta\":1,\"score_multiplier\":1}",
+        {TUNED "\"trials\":\"dice\"}", "a charge needs a known 'trials', got 'dice'"},
+        {TUNED "\"trials\":\"poisson\",\"mean\":3,\"score_multiplier\":1}", "a selection has no settings"},
+        {TUNED "\"trials\":\"poisson\",\"mean\":3,\"eta\":1,\"score_multiplier\":1}",
          "a charge has a number that its law of trials does not have"},
-        {SELECTED "\"trials\":\"poisson\",\"score_multiplier\":1,\"settings\":[{\"times\":1,\"charges\":[" RUN "]}]}",
+        {TUNED "\"trials\":\"poisson\",\"score_multiplier\":1,\"settings\":[{\"times\":1,\"charges\":[" RUN "]}]}",
          "the mean of a Poisson number of trials lies between 0 and 100000, got nan"},
-        {SELECTED "\"trials\":\"poisson\",\"mean\":3,\"settings\":[{\"times\":1,\"charges\":[" RUN "]}]}",
+        {TUNED "\"trials\":\"poisson\",\"mean\":3,\"settings\":[{\"times\":1,\"charges\":[" RUN "]}]}",
          "the noise on a score needs a finite multiplier of at least 0, got nan"},
-        {SELECTED "\"trials\":\"poisson\",\"mean\":3,\"score_multiplier\":1,\"settings\":[{\"times\":0,\"charges\":[" RUN
-                  "]}]}",
+        {TUNED "\"trials\":\"poisson\",\"mean\":3,\"score_multiplier\":1,\"settings\":[{\"times\":0,\"charges\":[" RUN "]}]}",
          "a selection has between 1 and 1000000 settings of one cost, got 0"},
-        {SELECTED "\"trials\":\"poisson\",\"mean\":3,\"score_multiplier\":1,\"settings\":[{\"times\":1,\"charges\":[]}]}",
+        {TUNED "\"trials\":\"poisson\",\"mean\":3,\"score_multiplier\":1,\"settings\":[{\"times\":1,\"charges\":[]}]}",
          "a setting of a selection has no laps"},
-        {SELECTED "\"trials\":\"poisson\",\"mean\":3,\"score_multiplier\":1,\"settings\":[{\"times\":1,\"charges\":[" SELECTED
-                  "\"trials\":\"poisson\"}]}]}",
+        {TUNED "\"trials\":\"poisson\",\"mean\":3,\"score_multiplier\":1,\"settings\":[{\"times\":1,\"charges\":[" TUNED
+               "\"trials\":\"poisson\"}]}]}",
          "a selection is among the runs of another"},
-        {SELECTED "\"trials\":\"poisson\",\"mean\":3,\"score_multiplier\":1,\"rate\":1,\"settings\":[]}",
+        {TUNED "\"trials\":\"poisson\",\"mean\":3,\"score_multiplier\":1,\"rate\":1,\"settings\":[]}",
          "a charge has an unknown key 'rate'"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

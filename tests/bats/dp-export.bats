@@ -52,7 +52,7 @@ PYTHON
     deep unit softmax 3 > unit-net.model
     # rows that nobody has trained on
     { head -1 people.csv; printf '%s\n' '1,200,-3,cook,Z,0,,,,' '2,x,20,cook,A,0,,,,' '3,1e1,20,boss,A,0,,,,' '4,30,,,,,,,,' '5, 40 ,-,cook,A,0,,,,' '6,.5e2,25,NA,NA,NA,,,,' \
-        '7,inf,20,cook,A,0,,,,' '8,0x20,20,cook,A,0,,,,' '9,40,"1,5",cook,A,0,,,,' '10,40,2 5,cook,A,0,,,,'; tail -n 300 people.csv; } > new.csv
+        '7,inf,20,cook,A,0,,,,' '8,0x20,20,cook,A,0,,,,' '9,40,"1,5",cook,A,0,,,,' '10,40,2 5,cook,A,0,,,,'; tail -n 80 people.csv; } > new.csv
 }
 
 # train DATA LOSS [NAME]
@@ -79,7 +79,7 @@ agree() {
         dp-export --to "$format" "$model.model" > "$model.$format"
         run "$ROOT/tests/bats/export.py" "$format" "$model.$format" new.csv expected.csv
         assert_success
-        assert_output "301 rows agree, 9 cannot be read"
+        assert_output "81 rows agree, 9 cannot be read"
     done
 }
 

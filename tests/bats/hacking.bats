@@ -16,6 +16,11 @@ in_source() {
     mkdir -p copy/build
     (cd "$ROOT" && cp -rp Makefile .clang-format lib bin tests pipelines examples man "$copy" &&
         cd build && cp -rp obj bin lib unit replay audit memory "$copy/build")
+    # the objects of the mutants' build are the same, under another name
+    mkdir copy/mutants
+    cp -rp copy/build/{obj,bin,lib,unit} copy/mutants
+    find copy/mutants -name '*.d' -exec sed -i 's,\bbuild/,build/mutants/,g' {} +
+    mv copy/mutants copy/build/mutants
     display "$1" > commands
     [ -s commands ] || fail "the page does not show '$1'"
     (cd copy && unset BUILD && bash -eo pipefail ../commands < /dev/null > ../out 2>&1) || fail "$(tail -n 30 out)"

@@ -1,7 +1,7 @@
 # Accuracy against epsilon. Variables: table (lines of set, rows, epsilon, median accuracy), picture (PNG to write).
 set terminal pngcairo size 900,480 font "DejaVu Sans,12"
 set output picture
-set title "dpline fit, delta = 1e-5" font ",14"
+set title "dpline fit on features and on pixels, DP-SGD of a network; delta = 1e-5" font ",14"
 set xlabel "epsilon"
 set ylabel "accuracy on 10,000 test images"
 set logscale x
@@ -15,6 +15,8 @@ of(set, rows) = sprintf("< awk '$1 == \"%s\" && $2 == \"%s\"' %s", set, rows, ta
 set style line 1 linewidth 2.5 linecolor rgb "#1b7a3d" pointtype 7
 set style line 2 linewidth 2.5 linecolor rgb "#1b5e9b" pointtype 5
 plot of("mnist", "features") using 3:4 with linespoints linestyle 1 title "MNIST, features", \
+     of("mnist", "network") using 3:4 with linespoints linestyle 1 dashtype 4 title "MNIST, network", \
      of("mnist", "pixels") using 3:4 with linespoints linestyle 1 dashtype 2 title "MNIST, pixels", \
      of("fashion", "features") using 3:4 with linespoints linestyle 2 title "Fashion-MNIST, features", \
+     of("fashion", "network") using 3:4 with linespoints linestyle 2 dashtype 4 title "Fashion-MNIST, network", \
      of("fashion", "pixels") using 3:4 with linespoints linestyle 2 dashtype 2 title "Fashion-MNIST, pixels"

@@ -283,15 +283,17 @@ static int add_columns(struct table *t, const struct dp_lines *l, struct dp_err 
     return rc;
 }
 
-/* Whether the first line has names: no name is a number, and they differ from the cells below in a column. */
+/* Whether the first line has names: no name is a number, and they differ from the cells below in a column. The column of row
+ * numbers that R and pandas write has an empty name. */
 static bool has_header(const struct table *t)
 {
-    bool different = false, repeated = false;
+    bool different = false, repeated = false, named = false;
     double value;
     for (size_t i = 0; i < t->columns; i++) {
         const struct seen *c = &t->seen[i];
         size_t length = strlen(c->name);
-        if (length == 0 || is_number(POINT, c->name, length, &value) || is_number(COMMA, c->name, length, &value))
+        named |= length > 0;
+        if (is_number(POINT, c->name, length, &value) || is_number(COMMA, c->name, length, &value))
             return false;
         int notation = notation_of(c, POINT);
         if (notation >= FIRST_DATE && is_number(notation, c->name, length, &value))
@@ -299,7 +301,7 @@ static bool has_header(const struct table *t)
         different |= c->cells > 0 && (c->range[notation].all || c->range[COMMA].all);
         repeated |= dp_texts_find(&c->texts, c->name, length) >= 0;
     }
-    return different || (!repeated && t->rows > 1);
+    return named && (different || (!repeated && t->rows > 1));
 }
 
 /* Makes the first line a row like the others. */
@@ -322,9 +324,10 @@ static int take_first_line(struct table *t, struct dp_err *err)
     return rc;
 }
 
+/* A semicolon before a comma, which may be in numbers. A blank is a delimiter only if the line has no other. */
 char dp_import_find_delimiter(const struct dp_lines *l)
 {
-    static const char candidate[] = ";,\t|";
+    static const char candidate[] = ";,\t| ";
     size_t count[sizeof candidate] = {0}, best = 1;
     bool quoted = false;
     for (size_t i = l->chunk_at; i < l->chunk_end && l->chunk[i] != '\n'; i++) {
@@ -334,7 +337,8 @@ char dp_import_find_delimiter(const struct dp_lines *l)
             count[which - candidate]++;
     }
     for (size_t k = 0; k < sizeof candidate - 1; k++)
-        if (count[k] > count[best] || (k == 0 && count[0] > 0 && count[0] == count[1]))
+        if ((count[k] > count[best] && (candidate[k] != ' ' || count[best] == 0)) ||
+            (k == 0 && count[0] > 0 && count[0] == count[1]))
             best = k;
     return candidate[best];
 }
@@ -376,6 +380,8 @@ static int read_table(const struct dp_import *import, bool header, struct dp_lin
             continue;
         rc = t->seen == NULL ? add_columns(t, lines, err) : read_row(t, lines, err);
     }
+    if (rc >= 0 && t->rows == 0 && t->columns != 1)
+        rc = dp_fail(err, DP_E_RUN, "%s: no rows", lines->name);
     if (rc >= 0 && t->columns < 2)
         rc = dp_fail(err, DP_E_RUN, "%s: fewer than two columns (is the delimiter right?)", lines->name);
     t->header = header || (rc >= 0 && has_header(t));

@@ -16,6 +16,12 @@ static int next_chunk(struct dp_lines *l, struct dp_err *err)
     return dp_input_read(l->input, l->chunk, CHUNK, &l->chunk_end, err);
 }
 
+/* Whether lines end as on an old Macintosh. A CR at the end of the chunk may belong to CR LF. */
+static bool has_old_lines(const struct dp_lines *l)
+{
+    return l->chunk_end > 1 && memchr(l->chunk, '\r', l->chunk_end - 1) != NULL && memchr(l->chunk, '\n', l->chunk_end) == NULL;
+}
+
 int dp_lines_open(struct dp_lines *l, const char *path, struct dp_err *err)
 {
     memset(l, 0, sizeof *l);
@@ -26,8 +32,10 @@ int dp_lines_open(struct dp_lines *l, const char *path, struct dp_err *err)
     rc = dp_alloc(&l->chunk, CHUNK, 1, err);
     if (rc == DP_OK)
         rc = next_chunk(l, err);
-    if (rc == DP_OK && l->chunk_end >= 3 && memcmp(l->chunk, "\xef\xbb\xbf", 3) == 0)
-        l->chunk_at = 3;
+    while (rc == DP_OK && l->chunk_end >= l->chunk_at + 3 && memcmp(l->chunk + l->chunk_at, "\xef\xbb\xbf", 3) == 0)
+        l->chunk_at += 3;
+    if (rc == DP_OK && has_old_lines(l))
+        rc = dp_fail(err, DP_E_RUN, "%s: its lines end with CR only: tr '\\r' '\\n' converts it", l->name);
     if (rc != DP_OK)
         dp_lines_close(l);
     return rc;
@@ -126,6 +134,12 @@ int dp_lines_record(struct dp_lines *l, char delimiter, struct dp_err *err)
             continue;
         }
         char c = i < l->length ? l->line[i] : '\0';
+        if (delimiter == ' ' && used == start && !quoted && c == (i < l->length ? ' ' : '\0') &&
+            (i < l->length || l->fields > 0)) {
+            if (i == l->length) /* blanks at the end */
+                break;
+            continue; /* several blanks are one delimiter */
+        }
         if (i == l->length || (!in_quotes && c == delimiter)) {
             rc = add_field(l, start, used, quoted, err);
             if (rc != DP_OK)

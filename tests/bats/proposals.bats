@@ -141,20 +141,46 @@ END
     assert_equal "$(propose u.csv | head -n 1)" "column1 numeric"
 }
 
+@test "penguins, and the row numbers that R and pandas write" {
+    awk 'BEGIN { split("Adelie Gentoo Chinstrap", s); split("Torgersen Biscoe Dream", i); split("male female NA", g)
+        print "\"\",\"species\",\"island\",\"bill_length_mm\",\"body_mass_g\",\"sex\",\"year\""
+        for (k = 1; k <= 60; k++) printf "\"%d\",\"%s\",\"%s\",%s,%s,%s,%d\n", k, s[k % 3 + 1], i[k % 2 + 1], k % 9 ? 39 + k / 10 : "NA",
+            k % 9 ? 3000 + 25 * k : "NA", g[k % 3 + 1], 2007 + k % 3 }' > t.csv
+    assert_equal "$(propose t.csv --label species)" " ignore
+species label
+island categorical
+bill_length_mm numeric indicator
+body_mass_g numeric indicator
+sex categorical indicator
+year numeric"
+    assert_equal "$(cat notes)" "dp-import: column '' is left out: it counts the rows"
+    assert_equal "$(schema '.columns[5].categories')" '["female","male"]'
+}
+
 @test "other delimiters" {
     for delimiter in '\t' '|' ';'; do
         printf "a${delimiter}\"b,c;\"${delimiter}y\n1.5${delimiter}2,3${delimiter}u\n2.5${delimiter}3,4${delimiter}v\n" > t.csv
         propose t.csv | cut -d ' ' -f 1 > names
         assert_equal "$(tr '\n' ' ' < names)" "a b,c; y "
     done
+    printf ' 1.5  red 1\n2.5 blue   0 \n3 blue 1\n' > t.csv
+    assert_equal "$(propose t.csv)" "column1 numeric
+column2 categorical
+column3 label"
+    dp-import csv -s s.json -q -o t.dp t.csv
+    assert_equal "$(dp-info --get rows t.dp)" 3
 }
 
-@test "the proposals for Adult, credit default and the bank, column by column" {
+@test "the proposals for Adult, credit default, German credit and the bank, column by column" {
     need_data adult adult.data.gz
     assert_equal "$(propose "$DATA_FILE" | cut -d ' ' -f 2- | tr '\n' ',')" \
         "numeric,categorical indicator,numeric,categorical,numeric,categorical,categorical indicator,categorical,categorical,categorical,numeric,numeric,numeric,categorical indicator,label,"
     need_data credit UCI_Credit_Card.csv.gz
     assert_equal "$(propose "$DATA_FILE" | cut -d ' ' -f 2- | uniq -c | tr -s ' ' | tr '\n' ',')" " 1 ignore, 23 numeric, 1 label,"
+    need_data tables german.data.gz # a word for each code, and blanks
+    assert_equal "$(propose "$DATA_FILE" | sed 's/^column//' | tr '\n' ',')" "$(for i in $(seq 20); do case $i in
+        2 | 5 | 8 | 11 | 13 | 16 | 18) echo "$i numeric" ;; *) echo "$i categorical" ;; esac; done | tr '\n' ',')21 label,"
+    assert_equal "$(schema '[.delimiter, .header, .columns[20].classes]')" '[" ",false,["1","2"]]'
     need_data bank bank-full.csv.gz
     assert_equal "$(propose "$DATA_FILE" | cut -d ' ' -f 2- | tr '\n' ',')" \
         "numeric,categorical,categorical,categorical,categorical,numeric,categorical,categorical,categorical,numeric,categorical,numeric,numeric,numeric,numeric,categorical,label,"

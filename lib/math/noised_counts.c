@@ -47,12 +47,12 @@ static double cut(double value)
     return fmin(fmax(value, 0), 1);
 }
 
-static struct dp_noised mean_within(double sum, double persons, double within)
+static struct dp_estimate mean_within(double sum, double persons, double within)
 {
-    return (struct dp_noised){cut(sum / persons), cut((sum - within) / persons), cut((sum + within) / persons)};
+    return (struct dp_estimate){cut(sum / persons), cut((sum - within) / persons), cut((sum + within) / persons)};
 }
 
-struct dp_noised dp_noised_accuracy(const double *counts, size_t classes, double persons, double scale)
+struct dp_estimate dp_noised_accuracy(const double *counts, size_t classes, double persons, double scale)
 {
     double right = 0;
     for (size_t k = 0; k < classes; k++)
@@ -60,7 +60,7 @@ struct dp_noised dp_noised_accuracy(const double *counts, size_t classes, double
     return mean_within(right, persons, dp_noised_within(classes, scale));
 }
 
-struct dp_noised dp_noised_mean(double sum, double persons, double scale)
+struct dp_estimate dp_noised_mean(double sum, double persons, double scale)
 {
     return mean_within(sum, persons, dp_noised_within(1, scale));
 }
@@ -94,8 +94,8 @@ static double end_of(const struct ratio *r, double estimate, double last, double
     return out;
 }
 
-static struct dp_noised rate_of(enum dp_metric_rate rate, const double *counts, size_t classes, size_t k, double scale,
-                                double outside)
+static struct dp_estimate rate_of(enum dp_metric_rate rate, const double *counts, size_t classes, size_t k, double scale,
+                                  double outside)
 {
     struct ratio r = {.right = counts[k * classes + k], .weight = rate == DP_METRIC_F1 ? 2 : 1, .scale = scale};
     for (size_t i = 0; i < classes; i++) {
@@ -106,7 +106,7 @@ static struct dp_noised rate_of(enum dp_metric_rate rate, const double *counts, 
     }
     r.cells = (classes - 1) * (rate == DP_METRIC_F1 ? 2 : 1);
     double all = r.weight * r.right + r.wrong;
-    struct dp_noised result = {(double)NAN, 0, 1};
+    struct dp_estimate result = {(double)NAN, 0, 1};
     if (!(all > 0))
         return result;
     result.value = cut(r.weight * r.right / all);
@@ -117,13 +117,13 @@ static struct dp_noised rate_of(enum dp_metric_rate rate, const double *counts, 
     return result;
 }
 
-struct dp_noised dp_noised_rate(enum dp_metric_rate rate, const double *counts, size_t classes, double scale)
+struct dp_estimate dp_noised_rate(enum dp_metric_rate rate, const double *counts, size_t classes, double scale)
 {
-    struct dp_noised mean = {0, 0, 0};
+    struct dp_estimate mean = {0, 0, 0};
     if (classes == 2)
         return rate_of(rate, counts, classes, 1, scale, 1 - DP_NOISED_LEVEL);
     for (size_t k = 0; k < classes; k++) {
-        struct dp_noised one = rate_of(rate, counts, classes, k, scale, (1 - DP_NOISED_LEVEL) / (double)classes);
+        struct dp_estimate one = rate_of(rate, counts, classes, k, scale, (1 - DP_NOISED_LEVEL) / (double)classes);
         mean.value += isnan(one.value) ? 0 : one.value / (double)classes;
         mean.low += one.low / (double)classes;
         mean.high += one.high / (double)classes;

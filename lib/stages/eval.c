@@ -472,12 +472,12 @@ static void put_roc(struct state *s)
     put(s, "]");
 }
 
-static struct dp_noised paid_measure(const struct state *s, enum metric metric)
+static struct dp_estimate paid_measure(const struct state *s, enum metric metric)
 {
     const struct dp_eval_paid *e = &s->paid;
     size_t classes = s->dataset->classes;
     double persons = (double)s->dataset->persons;
-    struct dp_noised m;
+    struct dp_estimate m;
     switch (metric) {
     case METRIC_ACCURACY:
         return dp_noised_accuracy(e->noised, classes, persons, e->scale);
@@ -491,7 +491,7 @@ static struct dp_noised paid_measure(const struct state *s, enum metric metric)
         m = dp_noised_mean(e->noised[e->size - 1], persons, e->scale);
         if (classes == 2)
             return m;
-        return (struct dp_noised){2 * m.value, 2 * m.low, 2 * m.high}; /* errors are summed halved */
+        return (struct dp_estimate){2 * m.value, 2 * m.low, 2 * m.high}; /* errors are summed halved */
     }
 }
 
@@ -516,7 +516,7 @@ static void put_paid(struct state *s, enum metric metric, bool json)
         put_paid_confusion(s, json);
         return;
     }
-    struct dp_noised m = paid_measure(s, metric);
+    struct dp_estimate m = paid_measure(s, metric);
     put_number(s, m.value, json);
     put(s, json ? ",\"%s_low\":" : "\t", metrics[metric].name);
     put_number(s, m.low, json);

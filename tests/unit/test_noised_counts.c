@@ -22,7 +22,7 @@ static void tails_have_their_closed_forms(void **state)
     assert_near(dp_noised_within(1, 5), 5 * log(20), 1e-4);
 }
 
-static struct dp_noised measure(int which, const double *counts, size_t classes, double persons, double scale)
+static struct dp_estimate measure(int which, const double *counts, size_t classes, double persons, double scale)
 {
     static const enum dp_metric_rate rate[] = {DP_METRIC_PRECISION, DP_METRIC_RECALL, DP_METRIC_F1};
     if (which == 3)
@@ -41,7 +41,7 @@ static int held(gsl_rng *rng, int which, const double *exact, size_t classes, do
     for (int run = 0; run < runs; run++) {
         for (size_t i = 0; i < classes * classes; i++)
             noised[i] = exact[i] + gsl_ran_laplace(rng, scale);
-        struct dp_noised m = measure(which, noised, classes, persons, scale);
+        struct dp_estimate m = measure(which, noised, classes, persons, scale);
         assert_true(m.low <= m.high && m.low >= 0 && m.high <= 1);
         in += m.low <= truth + 1e-12 && truth <= m.high + 1e-12;
     }
@@ -82,7 +82,7 @@ static void without_noise_the_measures_are_those_of_the_counts(void **state)
     const double counts[4] = {700, 200, 180, 920};
     uint64_t whole[4] = {700, 200, 180, 920};
     for (int rate = 0; rate < 3; rate++) {
-        struct dp_noised m = dp_noised_rate((enum dp_metric_rate)rate, counts, 2, 1e-9);
+        struct dp_estimate m = dp_noised_rate((enum dp_metric_rate)rate, counts, 2, 1e-9);
         assert_near(m.value, dp_metric_rate((enum dp_metric_rate)rate, whole, 2), 1e-12);
         assert_near(m.low, m.value, 1e-9);
         assert_near(m.high, m.value, 1e-9);
@@ -94,7 +94,7 @@ static void what_noise_leaves_no_rate_of_has_no_value(void **state)
 {
     (void)state;
     const double counts[4] = {10, -3, 1, 2};
-    struct dp_noised m = dp_noised_rate(DP_METRIC_PRECISION, counts, 2, 5);
+    struct dp_estimate m = dp_noised_rate(DP_METRIC_PRECISION, counts, 2, 5);
     assert_true(isnan(m.value) && m.low == 0 && m.high == 1);
 }
 

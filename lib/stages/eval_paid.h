@@ -35,8 +35,9 @@ struct dp_eval_paid {
 #define DP_EVAL_PAID_ONE 0x1p20
 void dp_eval_paid_sum(struct dp_eval_paid *paid, const double *decided, const double *scores);
 
-/* How much one person changes these numbers in L1. Null-record: at most 1 in the cells, and 1 in the squared errors. Replace-one:
- * at most 2 in the cells, since the person leaves one cell and enters another; the squared error still changes by at most 1. */
+/* How much one person changes these numbers in L1. Null-record: at most 1 in the cells, and 1 in the squared errors.
+ * Replace-one: at most 2 in the cells, since the person leaves one cell and enters another; the squared error still changes by
+ * at most 1. */
 double dp_eval_paid_sensitivity(bool brier, enum dp_adjacency adjacency);
 
 /* Allocates. The caller sets data, model and brier, and closes it, after a failure, too. */
@@ -44,8 +45,8 @@ int dp_eval_paid_open(struct dp_eval_paid *paid, struct dp_err *err);
 void dp_eval_paid_close(struct dp_eval_paid *paid);
 
 /* Pays for the numbers in the ledger of the rows, and then fills `noised`: the sums with discrete Laplace noise of scale
- * sensitivity / epsilon, drawn from a fresh key. started: seconds since 1970. *cost: of the query at options->delta. warning: why
- * there is no registry, or "". DP_E_BUDGET: the budget of the rows does not pay for it, and nothing is charged. */
+ * sensitivity / epsilon, drawn from a fresh key. started: seconds since 1970. *cost: of the query at options->delta. warning:
+ * why there is no registry, or "". DP_E_BUDGET: the budget of the rows does not pay for it, and nothing is charged. */
 int dp_eval_paid_release(struct dp_eval_paid *paid, const struct dp_eval_paid_options *options, const char *directory,
                          const struct dp_registry_place *place, int64_t started, const double *decided, const double *scores,
                          struct dp_answer *cost, char warning[DP_ERR_MESSAGE_SIZE], struct dp_err *err);

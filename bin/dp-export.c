@@ -30,13 +30,13 @@ static int take_keep(struct dp_texts *keep, const char *at, struct dp_err *err)
     return rc;
 }
 
-/* Programs in SQL and C read numbers and texts. */
+/* Only readers of JSON can be expected to read dates. */
 static int check_dates(const struct dp_terms *t, const char *name, struct dp_err *err)
 {
     for (size_t i = 0; t->table && i < t->import.schema.columns; i++)
         if (t->import.schema.column[i].date != NULL)
-            return dp_fail(err, DP_E_RUN, "%s reads dates in column '%s', for which sql and c have no place: json has one",
-                           name, t->import.schema.column[i].name);
+            return dp_fail(err, DP_E_RUN, "%s reads dates in column '%s', for which only json has a place", name,
+                           t->import.schema.column[i].name);
     return DP_OK;
 }
 
@@ -55,7 +55,7 @@ static int run(const struct options *o, const char *model, struct dp_err *err)
         rc = dp_terms_open(&terms, frame, name, err);
     if (rc == DP_OK)
         rc = take_keep(&keep, o->keep, err);
-    if (rc == DP_OK && (o->to == SQL || o->to == C))
+    if (rc == DP_OK && o->to != JSON)
         rc = check_dates(&terms, name, err);
     const struct export e = {&terms, frame, name, o->table, &keep, stdout};
     if (rc == DP_OK)

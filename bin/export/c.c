@@ -38,7 +38,7 @@ static void put_numbers(const struct export *e, const char *name, const double *
     fputs("\n};\n", e->out);
 }
 
-/* Texts of a column: its categories, and the cells that are missing. */
+/* Texts of a column: its categories, pairs of a synonym and its category, and the cells that are missing. */
 static void put_texts(const struct export *e, size_t i)
 {
     const struct dp_schema *s = &e->terms->import.schema;
@@ -46,6 +46,14 @@ static void put_texts(const struct export *e, size_t i)
     char name[40];
     snprintf(name, sizeof name, "categories_%zu", i + 1);
     put_strings(e, "static const char *const", name, c->categories.text, c->categories.count);
+    fprintf(e->out, "static const char *const synonyms_%zu[] = {", i + 1);
+    for (size_t k = 0; k < c->synonyms.count; k++) {
+        put_string(e, c->synonyms.text[k]);
+        fputs(", ", e->out);
+        put_string(e, c->categories.text[c->meant[k]]);
+        fputs(", ", e->out);
+    }
+    fputs("0};\n", e->out);
     fprintf(e->out, "static const char *const missing_%zu[] = {\"\", ", i + 1);
     for (size_t k = 0; k < s->missing.count + c->missing.count; k++) {
         put_string(e, k < s->missing.count ? s->missing.text[k] : c->missing.text[k - s->missing.count]);
@@ -80,8 +88,10 @@ static void put_column(const struct export *e, size_t i)
     bool numeric = c->type == DP_COLUMN_NUMERIC;
     size_t first, end;
     dp_terms_of_column(t, i, &first, &end);
-    fprintf(e->out, "    {.categories = categories_%zu, .missing = missing_%zu, .first = %zu, .features = %zu", i + 1, i + 1,
-            first, end - first);
+    fprintf(
+        e->out,
+        "    {.categories = categories_%zu, .synonyms = synonyms_%zu, .missing = missing_%zu, .first = %zu, .features = %zu",
+        i + 1, i + 1, i + 1, first, end - first);
     fprintf(e->out, ", .numeric = %d, .indicator = %d, .drop_first = %d, .unknown = %d, .fills = %d", numeric, c->indicator,
             c->drop_first, c->unknown_zero, c->fill == DP_FILL_VALUE);
     if (numeric) {
@@ -182,6 +192,8 @@ static const char code_of_row[] =
     "            code_basis(c, value, x + 1);\n"
     "        return 0;\n"
     "    }\n"
+    "    for (int j = 0; c->synonyms[j]; j += 2)\n"
+    "        cell = strcmp(c->synonyms[j], cell) == 0 ? c->synonyms[j + 1] : cell;\n"
     "    while (c->categories[k] && strcmp(c->categories[k], cell) != 0)\n"
     "        k++;\n"
     "    if (!missing && !c->categories[k])\n"
@@ -277,7 +289,7 @@ static void put_row(const struct export *e)
         if (dp_terms_reads(t, i))
             put_texts(e, i), put_edges(e, i);
     fputs(
-        "static const struct column {\n    const char *const *categories, *const *missing;\n    unsigned long first, features;\n"
+        "static const struct column {\n    const char *const *categories, *const *synonyms, *const *missing;\n    unsigned long first, features;\n"
         "    int numeric, indicator, drop_first, unknown, fills;\n    double low, high, shift, factor, fill;\n    int basis, "
         "intervals;\n    const double *edges;\n} columns[] = {\n",
         e->out);

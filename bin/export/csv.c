@@ -83,6 +83,10 @@ int export_csv(const struct export *e, struct dp_err *err)
             return dp_fail(err, DP_E_RUN,
                            "%s has a curve for column '%.60s', for which csv has no place: json, sql and c have one", e->name,
                            t->import.schema.column[t->term[j].column].name);
+    for (size_t i = 0; t->table && i < t->import.schema.columns; i++)
+        if (t->import.schema.column[i].synonyms.count > 0)
+            return dp_fail(err, DP_E_RUN,
+                           "%s has a category with synonyms, for which csv has no place: json, sql and c have one", e->name);
     fputs("name,column,category,low,high,fill", e->out);
     for (size_t k = 0; k < t->outputs; k++) {
         fputc(',', e->out);

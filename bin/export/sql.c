@@ -157,11 +157,12 @@ static void put_column(const struct export *e, size_t i, const double *weight)
         put_number(e, sum_of(t, i, weight, (struct cell){(double)NAN, DP_CATEGORY_MISSING}));
     if (c->type == DP_COLUMN_NUMERIC)
         put_numeric(e, i, weight);
-    for (size_t k = 0; c->type == DP_COLUMN_CATEGORICAL && k < c->categories.count; k++) {
+    size_t names = c->categories.count;
+    for (size_t k = 0; c->type == DP_COLUMN_CATEGORICAL && k < names + c->synonyms.count; k++) {
         fprintf(e->out, " WHEN cell_%zu = ", i + 1);
-        put_quoted(e, '\'', "", c->categories.text[k]);
+        put_quoted(e, '\'', "", k < names ? c->categories.text[k] : c->synonyms.text[k - names]);
         fputs(" THEN ", e->out);
-        put_number(e, sum_of(t, i, weight, (struct cell){0, (long)k}));
+        put_number(e, sum_of(t, i, weight, (struct cell){0, (long)(k < names ? k : c->meant[k - names])}));
     }
     if (c->type == DP_COLUMN_CATEGORICAL && c->unknown_zero)
         fputs(" ELSE 0", e->out);

@@ -33,9 +33,33 @@ static int put_numeric(json_t *o, const struct dp_column *c)
     return c->fill == DP_FILL_VALUE ? bad | json_object_set_new(o, "fill", number_json(c->fill_value)) : bad;
 }
 
+/* A category is a text, or a list with its synonyms. */
+static json_t *categories_json(const struct dp_column *c)
+{
+    json_t *list = texts_json(&c->categories);
+    for (size_t i = 0; i < c->synonyms.count; i++) {
+        json_t *category = json_array_get(list, c->meant[i]);
+        if (!json_is_array(category)) {
+            json_array_set_new(list, c->meant[i], json_pack("[O]", category));
+            category = json_array_get(list, c->meant[i]);
+        }
+        json_array_append_new(category, json_string(c->synonyms.text[i]));
+    }
+    return list;
+}
+
+static void drop_synonyms(json_t *categories)
+{
+    size_t k;
+    json_t *category;
+    json_array_foreach (categories, k, category)
+        if (json_is_array(category))
+            json_array_set(categories, k, json_array_get(category, 0));
+}
+
 static int put_categorical(json_t *o, const struct dp_column *c)
 {
-    int bad = c->date == NULL ? json_object_set_new(o, "categories", texts_json(&c->categories))
+    int bad = c->date == NULL ? json_object_set_new(o, "categories", categories_json(c))
                               : json_object_set_new(o, "part", json_string(dp_date_parts[c->part]));
     if (c->drop_first)
         bad |= json_object_set_new(o, "drop", json_string("first"));
@@ -180,6 +204,7 @@ static json_t *feature_columns(const char *text)
             json_object_del(column, "fill");
             json_object_del(column, "unknown");
             json_object_del(column, "missing");
+            drop_synonyms(json_object_get(column, "categories"));
             if (type != NULL && strcmp(type, "label") != 0 && strcmp(type, "ignore") != 0)
                 json_array_append(list, column);
         }

@@ -157,8 +157,8 @@ static json_t *bounds_json(const struct range *range, const char *date)
     return NULL;
 }
 
-/* Classes: texts that differ only in case are one class. */
-static json_t *classes_json(const struct dp_texts *texts)
+/* Classes or categories: texts that differ only in case are one of them. */
+static json_t *folded_json(const struct dp_texts *texts)
 {
     json_t *list = json_array();
     int bad = 0;
@@ -253,11 +253,11 @@ static json_t *column_json(struct seen *c, int notation, bool label)
     if (why != NULL)
         bad |= json_object_set_new(o, "note", json_string(why));
     else if (classes)
-        bad |= json_object_set_new(o, "classes", classes_json(&c->texts));
+        bad |= json_object_set_new(o, "classes", folded_json(&c->texts));
     else if (numeric)
         bad |= put_numeric(o, c, notation, label);
     else
-        bad |= json_object_set_new(o, "categories", texts_json(&c->texts));
+        bad |= json_object_set_new(o, "categories", folded_json(&c->texts));
     if (why == NULL && !label && (c->missing || (numeric && c->doubtful.count > 0)))
         bad |= json_object_set_new(o, "indicator", json_true());
     if (bad == 0)
@@ -337,6 +337,7 @@ char dp_import_find_delimiter(const struct dp_lines *l)
             count[which - candidate]++;
     }
     for (size_t k = 0; k < sizeof candidate - 1; k++)
+        /* a blank is one only if the line has no other */
         if ((count[k] > count[best] && (candidate[k] != ' ' || count[best] == 0)) ||
             (k == 0 && count[0] > 0 && count[0] == count[1]))
             best = k;

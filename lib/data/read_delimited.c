@@ -85,7 +85,7 @@ static int cell(struct dp_import *import, size_t column, const struct dp_lines *
             return bad_cell(l, i, c->name, "expected a number", err);
         import->bad_cells += !number;
     } else {
-        long category = dp_texts_find(&c->categories, f->text, f->length);
+        long category = dp_column_category(c, f->text, f->length);
         bool known = category >= 0 || c->unknown_zero;
         if (!known && !import->bad_missing)
             return bad_cell(l, i, c->name, "unknown category", err);

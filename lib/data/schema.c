@@ -48,6 +48,8 @@ void dp_schema_free(struct dp_schema *s)
         free(s->column[i].date);
         dp_basis_free(&s->column[i].basis);
         dp_texts_free(&s->column[i].categories);
+        dp_texts_free(&s->column[i].synonyms);
+        free(s->column[i].meant);
         dp_texts_free(&s->column[i].missing);
     }
     for (size_t k = 0; k < s->classes; k++)
@@ -114,6 +116,12 @@ long dp_schema_class_of(const struct dp_schema *s, double label)
     return -1;
 }
 
+long dp_column_category(const struct dp_column *c, const char *text, size_t length)
+{
+    long k = dp_texts_find(&c->categories, text, length), synonym = k < 0 ? dp_texts_find(&c->synonyms, text, length) : -1;
+    return synonym < 0 ? k : (long)c->meant[synonym];
+}
+
 size_t dp_column_features(const struct dp_column *c)
 {
     if (c->type == DP_COLUMN_NUMERIC)
@@ -174,6 +182,46 @@ static int texts_of(const json_t *value, struct dp_texts *texts, const char *pat
         rc = json_is_string(text) ? dp_texts_add(texts, json_string_value(text), json_string_length(text), err)
                                   : dp_fail(err, DP_E_RUN, "%s: '%s': expected a list of texts", path, name);
     }
+    return rc;
+}
+
+/* A text, or a list of texts that mean the same category, into the categories. A category may be there twice; a synonym may not,
+ * because it would silently mean the first. */
+static int category_of(struct dp_column *c, const json_t *value, const char *path, const char *name, struct dp_err *err)
+{
+    char shown[DP_TEXT_SHOWN];
+    struct dp_texts texts = {0};
+    int rc = texts_of(value, &texts, path, name, err);
+    if (rc == DP_OK && texts.count == 0)
+        rc = dp_fail(err, DP_E_RUN, "%s: column '%s': category %zu has no text", path, name, c->categories.count + 1);
+    for (size_t k = 1; rc == DP_OK && k < texts.count; k++) {
+        const char *text = texts.text[k];
+        size_t *meant = reallocarray(c->meant, c->synonyms.count + 1, sizeof *meant);
+        c->meant = meant != NULL ? meant : c->meant;
+        if (meant != NULL)
+            meant[c->synonyms.count] = c->categories.count;
+        if (dp_column_category(c, text, strlen(text)) >= 0)
+            rc = dp_fail(err, DP_E_RUN, "%s: column '%s': '%s' is in two categories", path, name,
+                         dp_text_show(text, strlen(text), shown));
+        else
+            rc = meant == NULL ? dp_fail(err, DP_E_RUN, "out of memory") : dp_texts_add(&c->synonyms, text, strlen(text), err);
+    }
+    if (rc == DP_OK && dp_texts_find(&c->synonyms, texts.text[0], strlen(texts.text[0])) >= 0)
+        rc = dp_fail(err, DP_E_RUN, "%s: column '%s': '%s' is in two categories", path, name,
+                     dp_text_show(texts.text[0], strlen(texts.text[0]), shown));
+    if (rc == DP_OK)
+        rc = dp_texts_add(&c->categories, texts.text[0], strlen(texts.text[0]), err);
+    dp_texts_free(&texts);
+    return rc;
+}
+
+static int categories_of(struct dp_column *c, const json_t *list, const char *path, const char *name, struct dp_err *err)
+{
+    if (!json_is_array(list))
+        return texts_of(list, &c->categories, path, name, err);
+    int rc = DP_OK;
+    for (size_t k = 0; rc == DP_OK && k < json_array_size(list); k++)
+        rc = category_of(c, json_array_get(list, k), path, name, err);
     return rc;
 }
 
@@ -335,7 +383,7 @@ static int column_of(struct dp_schema *s, size_t i, const json_t *o, const char 
         c->type = DP_COLUMN_CATEGORICAL;
         rc = date_of(c, o, path, name, err);
         if (rc == DP_OK && c->date == NULL)
-            rc = texts_of(json_object_get(o, "categories"), &c->categories, path, name, err);
+            rc = categories_of(c, json_object_get(o, "categories"), path, name, err);
         const char *drop = json_string_value(json_object_get(o, "drop"));
         const char *unknown = json_string_value(json_object_get(o, "unknown"));
         if (rc == DP_OK && c->categories.count == 0)

@@ -30,6 +30,8 @@ struct dp_column {
     char *date;                 /* the format of dates, or NULL: no dates */
     enum dp_date_part part;     /* of the date: the days for a numeric column, a category for a categorical one */
     struct dp_texts categories; /* categorical: one 0/1 feature each, in this order */
+    struct dp_texts synonyms;   /* texts that mean a category, */
+    size_t *meant;              /* the index of which is here */
     bool drop_first;            /* the first category has all zeros */
     bool unknown_zero;          /* an unknown category is all zeros, not an error */
     struct dp_texts missing;    /* cells of this column that mean "missing", in addition to the schema's */
@@ -69,6 +71,9 @@ int dp_schema_classes(struct dp_schema *s, const char *text, struct dp_err *err)
 
 /* The index of the class whose name is this number ("-1", "+1", "1.0"), or -1. */
 long dp_schema_class_of(const struct dp_schema *s, double label);
+
+/* The index of the category that the text means, or -1. */
+long dp_column_category(const struct dp_column *column, const char *text, size_t length);
 
 /* The number of features of a column, and of the rows: numbers with their basis, categories, indicators. */
 size_t dp_column_features(const struct dp_column *column);

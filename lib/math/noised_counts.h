@@ -1,4 +1,4 @@
-/* Measures of a classifier from counts with Laplace noise, each with an interval that the noise alone explains.
+/* Measures of a classifier from counts with Laplace noise, each with an interval for the noise.
  *
  * counts: classes × classes, [true class × classes + predicted class], each the exact count plus independent Laplace noise of
  * that scale (P(|noise| > t) = e^(−t/scale)). So counts may be below 0. */

@@ -40,7 +40,7 @@ PYTHON
         train $norm softmax
     done
     sed 's/"bounds": \[18, 88\]/&, "basis": "hats", "knots": 4/; s/"bounds": \[15, 40\]/&, "basis": "cosines", "knots": [20, 30]/
-        s/"bounds": \[-1, 1\]/&, "basis": "bins", "knots": 3/' kind.json > curve.json
+        s/"bounds": \[-1, 1\]/&, "basis": "bins", "knots": 3/; s/"it.s"/[&, "chef", "boss"]/' kind.json > curve.json
     dp-import csv -s curve.json -q -o curve.dp people.csv
     sed 's/"bounds": \[18, 88\]/&, "basis": "line"/' ill.json > line.json
     dp-import csv -s line.json --basis cosines -q -o line.dp people.csv
@@ -79,7 +79,10 @@ agree() {
         dp-export --to "$format" "$model.model" > "$model.$format"
         run "$ROOT/tests/bats/export.py" "$format" "$model.$format" new.csv expected.csv
         assert_success
-        assert_output "81 rows agree, 9 cannot be read"
+        case $model in
+        curve | bent) assert_output "82 rows agree, 8 cannot be read" ;; # a synonym is read
+        *) assert_output "81 rows agree, 9 cannot be read" ;;
+        esac
     done
 }
 

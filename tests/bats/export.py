@@ -43,8 +43,10 @@ def by_json(model, rows):
             elif f["kind"] == "basis":
                 x.append(basis(c, min(max(v, low), high), f["part"]) if good else 0)
             elif f["kind"] == "category":
-                good = good and (missing or cell in c["categories"] or "unknown" in c)
-                x.append(float((c.get("fill") if missing else cell) == f["category"]))
+                names = {t: g[0] for g in c["categories"] if isinstance(g, list) for t in g}
+                names |= {g: g for g in c["categories"] if isinstance(g, str)}
+                good = good and (missing or cell in names or "unknown" in c)
+                x.append(float((c.get("fill") if missing else names.get(cell)) == f["category"]))
             elif f["kind"] == "missing":
                 x.append(float(missing))
             else:

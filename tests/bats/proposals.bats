@@ -101,10 +101,36 @@ END
     # a model carries the formats
     dpline scd --data t.dp --loss logistic --epochs 1 --seed 1 -q -o model
     dp-predict model t.csv -p -s | cmp - <(dp-predict model t.dp -p -s)
-    complains 1 "dp-export: model reads dates in column 'iso', for which sql and c have no place: json has one" dp-export --to c model
+    complains 1 "dp-export: model reads dates in column 'iso', for which only json has a place" dp-export --to c model
     { head -n 1 t.csv; sed -n 2p t.csv | sed 's/^[^;]*/2023-02-29/'; } > wrong.csv
     complains 1 "dp-import: wrong.csv: line 2, column 1 (iso): expected a date as the schema says, got '2023-02-29'" \
         dp-import csv -s months.json -o u.dp wrong.csv
+}
+
+@test "texts that differ in case are one category, and a schema has synonyms" {
+    awk 'BEGIN { split("cook Cook COOK smith Smith baker", j); srand(2); print "job,age,ill"
+        for (k = 0; k < 300; k++) { a = int(100 * rand()); print j[k % 6 + 1] "," a "," (a > 50 + 5 * (k % 6 < 3) ? "yes" : "no") } }' > t.csv
+    propose t.csv > types
+    assert_equal "$(schema '.columns[0].categories')" '["baker",["COOK","Cook","cook"],["Smith","smith"]]'
+    jq '.private_preprocessing = [] | .columns[0].categories = [["craft", "smith", "Smith", "baker"], ["cook", "Cook", "COOK"]]' s.json > p.json
+    dp-import csv -s p.json -q -o t.dp t.csv
+    assert_equal "$(dp-info --get columns t.dp)" '["job=craft","job=cook","age","bias"]'
+    # as if the table had one text for each
+    tr '[:upper:]' '[:lower:]' < t.csv | sed 's/^smith\|^baker/craft/' > plain.csv
+    jq '.columns[0].categories = ["craft", "cook"]' p.json > plain.json
+    dp-import csv -s plain.json -q -o plain.dp plain.csv
+    cmp t.dp/X.npy plain.dp/X.npy
+    dpline scd --data t.dp --loss logistic --epochs 3 --seed 1 -q -o model
+    dp-predict model t.dp -p -s | cmp - <(dp-predict model t.csv -p -s)
+    dp-predict model plain.dp -p -s | cmp - <(dp-predict model t.dp -p -s) # the same features, read in another way
+    complains 1 "dp-export: model has a category with synonyms, for which csv has no place: json, sql and c have one" \
+        dp-export --to csv model
+    for categories in '[["cook", "Cook"], ["smith", "cook"]]' '["cook", ["smith", "cook"]]' '[["smith", "cook"], "cook"]'; do
+        jq ".columns[0].categories = $categories" p.json > twice.json
+        complains 1 "dp-import: twice.json: column 'job': 'cook' is in two categories" dp-import csv -s twice.json -o u.dp t.csv
+    done
+    jq '.columns[0].categories[1] = []' p.json > none.json
+    complains 1 "dp-import: none.json: column 'job': category 2 has no text" dp-import csv -s none.json -o u.dp t.csv
 }
 
 @test "a schema says what a date is" {

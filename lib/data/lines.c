@@ -107,6 +107,24 @@ static int add_field(struct dp_lines *l, size_t start, size_t end, bool quoted, 
     return DP_OK;
 }
 
+/* Splits a line without quotes. */
+static int split_plain(struct dp_lines *l, char delimiter, struct dp_err *err)
+{
+    int rc = dp_grow(&l->buffer, &l->buffer_capacity, l->length + 1, 1, err);
+    if (rc != DP_OK)
+        return rc;
+    memcpy(l->buffer, l->line, l->length + 1);
+    l->fields = 0;
+    for (size_t start = 0, end; rc == DP_OK && start <= l->length; start = end + 1) {
+        const char *found = memchr(l->buffer + start, delimiter, l->length - start);
+        end = found != NULL ? (size_t)(found - l->buffer) : l->length;
+        rc = add_field(l, start, end, false, err);
+    }
+    for (size_t k = 0; k < l->fields; k++)
+        l->field[k].text = l->buffer + (size_t)l->field[k].text;
+    return rc == DP_OK ? 1 : rc;
+}
+
 int dp_lines_record(struct dp_lines *l, char delimiter, struct dp_err *err)
 {
     int rc;
@@ -115,6 +133,8 @@ int dp_lines_record(struct dp_lines *l, char delimiter, struct dp_err *err)
     while (rc == 1 && l->arff && l->line[0] == '%');
     if (rc != 1)
         return rc;
+    if (delimiter != ' ' && memchr(l->line, '"', l->length) == NULL && (!l->arff || memchr(l->line, '\'', l->length) == NULL))
+        return split_plain(l, delimiter, err);
     char quote = '"';
     size_t used = 0, start = 0, first = l->number;
     bool in_quotes = false, quoted = false;

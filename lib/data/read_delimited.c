@@ -75,15 +75,12 @@ static int cell(struct dp_import *import, size_t column, const struct dp_lines *
             value = 0; /* no category, as an unknown one */
         else if (c->fill == DP_FILL_REFUSE)
             return bad_cell(l, i, c->name, "the value is missing and the schema has no \"fill\"", err);
-    } else if (c->date != NULL) {
-        if (!dp_date_read(c->date, c->part, f->text, f->length, &value))
-            return bad_cell(l, i, c->name, "expected a date as the schema says", err);
-    } else if (c->type == DP_COLUMN_NUMERIC) {
-        bool number = read_number(s, f, &value);
-        value = number ? value : NAN;
-        if (!number && !import->bad_missing)
-            return bad_cell(l, i, c->name, "expected a number", err);
-        import->bad_cells += !number;
+    } else if (c->date != NULL || c->type == DP_COLUMN_NUMERIC) {
+        bool good = c->date != NULL ? dp_date_read(c->date, c->part, f->text, f->length, &value) : read_number(s, f, &value);
+        value = good ? value : NAN;
+        if (!good && !import->bad_missing)
+            return bad_cell(l, i, c->name, c->date != NULL ? "expected a date as the schema says" : "expected a number", err);
+        import->bad_cells += !good;
     } else {
         long category = dp_column_category(c, f->text, f->length);
         bool known = category >= 0 || c->unknown_zero;

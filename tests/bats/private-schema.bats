@@ -135,6 +135,13 @@ true"
 dp-import: private: 0 malformed lines"
     assert_equal "$(/usr/bin/python3 -c 'import numpy; x = numpy.load("t.dp/X.npy") * 2 ** .5; print(x.astype(float).round(3).tolist())')" \
         "[[0.275, 1.0, 0.0], [0.5, 1.0, 0.0], [0.75, 0.0, 0.0], [0.5, 0.0, 1.0]]"
+    # dates, too
+    printf 'day,ill\n2024-01-01,no\nsoon,yes\n2024-01-31,no\n' > d.csv
+    echo '{"header": true, "columns": [{"name": "day", "type": "numeric", "date": "%Y-%m-%d", "bounds": ["2024-01-01", "2024-01-31"]},
+        {"name": "day", "type": "categorical", "date": "%Y-%m-%d", "part": "month"}, {"name": "ill", "type": "label", "classes": ["no", "yes"]}]}' > d.json
+    dp-import d.csv -s d.json -o d.dp --bad-cells missing --no-bias -q
+    assert_equal "$(/usr/bin/python3 -c 'import numpy; x = numpy.load("d.dp/X.npy")[:, :3] * 2 ** .5; print(x.astype(float).round(3).tolist())')" \
+        "[[0.0, 1.0, 0.0], [0.5, 0.0, 0.0], [1.0, 1.0, 0.0]]"
     echo 40,cook,maybe >> t.csv
     complains 1 "dp-import: t.csv: line 6, column 3 (ill): the label is not one of the classes, got 'maybe'" \
         dp-import t.csv -s s.json -o u.dp --bad-cells missing

@@ -106,7 +106,7 @@ print(spent, answer["kind"], answer["status"])' "$LEFT | $SITE_ACCOUNT" --checkp
         scale=0.0, on="x", noise="none")'
     lied "hello(records=[$record]); lap(1)" "$LEFT | $SITE_ACCOUNT"
     refused 5 'the hello frame comes with records, and what is announced of the rows here is said here'
-    for field in 'plan=matrix([9.0] * 40)' 'directory="elsewhere"' 'data="0" * 32' 'population="others"' 'n=10**9' 'seeded=True' 'epsilon=0.1' \
+    for field in 'multipliers=matrix([9.0] * 40)' 'directory="elsewhere"' 'data="0" * 32' 'population="others"' 'n=10**9' 'seeded=True' 'epsilon=0.1' \
         'multiplier=9.0' 'bound=9.0' 'first_row=3' 'adjacency="null-record"'; do
         lied "hello($field)" "$LEFT | $SITE_ACCOUNT"
         refused 5 "the gather sends a hello frame with '${field%%=*}', which only this site may say"

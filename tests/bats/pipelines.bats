@@ -39,7 +39,7 @@ above() { /usr/bin/python3 -c "import sys; sys.exit(not float(sys.argv[1]) >= fl
     done
     complains 2 "scd-nonprivate.sh: --epochs: must be a whole number >= 1, got '1.5'" scd-nonprivate.sh --data small.dp --epochs 1.5
     complains 2 "dp-account sigma: --epsilon: must be > 0, got -1" scd.sh --data small.dp --epsilon -1
-    complains 2 "dp-account sigma: --adjacency: must be one of null-record|replace-one|null, got 'nobody'" scd.sh --data small.dp --adjacency nobody
+    complains 2 "dp-account sigma: --adjacency: must be one of null-record|replace-one, got 'nobody'" scd.sh --data small.dp --adjacency nobody
     complains 2 "dp-scd-step: --loss: must be one of squared|hinge|logistic|smooth-hinge|huber, got 'hing'" scd.sh --data small.dp --loss hing
 }
 

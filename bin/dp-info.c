@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/text.h"
 #include "base/cli.h"
 #include "base/json.h"
 #include "data/dataset.h"
@@ -84,10 +85,16 @@ static void print_dataset(const char *path, const struct dp_dataset *d)
         printf("%s %s", k > 0 ? "," : "", d->class_names[k]);
     if (d->classes > 0)
         putchar('\n');
-    if (d->private_preprocessing[0] == '\0')
+    char unpaid[200];
+    bool paid;
+    dp_text_unpaid(d->private_preprocessing, &paid, unpaid, sizeof unpaid);
+    if (paid)
+        printf("privacy    the schema was paid for: epsilon %.6g, delta %.6g, which models inherit\n", d->paid_epsilon,
+               d->paid_delta);
+    if (unpaid[0] == '\0' && !paid)
         puts("privacy    nothing was measured on the rows to prepare them");
-    else
-        printf("privacy    measured on the rows, and not paid for: %s\n", d->private_preprocessing);
+    else if (unpaid[0] != '\0')
+        printf("privacy    measured on the rows, and not paid for: %s\n", unpaid);
     printf("row norm   %s\n", d->row_norm);
     printf("population %s%s\ndigest     %s\n", d->population, d->held_out ? ", rows held out for tests" : "", d->digest);
 }

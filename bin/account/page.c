@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/text.h"
 #include "base/round.h"
 #include "base/unit.h"
 #include "plot.h"
@@ -144,17 +145,33 @@ static void put_meaning(double epsilon, double delta, FILE *out)
             dp_round_up(exp(epsilon), 4), delta);
 }
 
+static void put_preparation(const json_t *words, FILE *out)
+{
+    char unpaid[200];
+    size_t i, count = 0;
+    json_t *what;
+    bool paid, any = false;
+    json_array_foreach (words, i, what) {
+        dp_text_unpaid(json_string_value(what), &paid, unpaid, sizeof unpaid);
+        any = any || paid;
+        if (unpaid[0] == '\0')
+            continue;
+        if (count == 0)
+            fputs("<div class=\"box warn\"><p><strong>Not paid for:</strong> the data were looked at before training (", out);
+        put_named(count++ > 0 ? ", " : "", unpaid, "", out);
+    }
+    if (count > 0)
+        fputs("). The model has that knowledge, and no number on this page counts it.</p></div>\n", out);
+    if (any)
+        fputs("<p>The bounds and categories of the columns were taken from the data with noise, and paid for: ε includes "
+              "them.</p>\n",
+              out);
+}
+
 static void put_warnings(const json_t *total, const json_t *certificate, FILE *out)
 {
-    const json_t *of = certificate != NULL ? certificate : total, *unpaid = get(of, "private_preprocessing");
-    size_t i;
-    json_t *what;
-    if (json_array_size(unpaid) > 0) {
-        fputs("<div class=\"box warn\"><p><strong>Not paid for:</strong> the data were looked at before training (", out);
-        json_array_foreach (unpaid, i, what)
-            put_named(i > 0 ? ", " : "", json_string_value(what), "", out);
-        fputs("). The model has that knowledge, and no number on this page counts it.</p></div>\n", out);
-    }
+    const json_t *of = certificate != NULL ? certificate : total, *words = get(of, "private_preprocessing");
+    put_preparation(words, out);
     if (json_is_true(get(of, "seeded"))) {
         fputs(
             "<div class=\"box warn\"><p><strong>A seed was given:</strong> if somebody knows it, the noise can be taken away and "

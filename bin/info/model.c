@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/json.h"
 #include "base/number.h"
 #include "model/family.h"
@@ -136,7 +137,11 @@ static void print_privacy(const struct dp_frame *frame, FILE *out)
         fputs("  seeded: anybody who knows the seed knows the noise; for experiments, not private\n", out);
     if (dp_frame_bool(frame, DP_F_UNTRACKED))
         fputs("  untracked: no ledger has the run, it was told --no-ledger\n", out);
-    const char *preprocessing = dp_frame_text(frame, DP_F_PREPROCESSING, "");
+    char preprocessing[200];
+    bool paid;
+    dp_text_unpaid(dp_frame_text(frame, DP_F_PREPROCESSING, ""), &paid, preprocessing, sizeof preprocessing);
+    if (paid && !non_private)
+        fputs("  bounds and categories of the table were paid for: epsilon includes them\n", out);
     if (preprocessing[0] != '\0' && !non_private)
         fprintf(out, "  the preparation of the data read private rows, which epsilon leaves out: %s\n", preprocessing);
 }

@@ -51,3 +51,20 @@ const char *dp_text_show(const char *text, size_t length, char buffer[DP_TEXT_SH
     snprintf(buffer + used, DP_TEXT_SHOWN - used, "%s", shown < length ? "…" : "");
     return buffer;
 }
+
+const char *dp_text_unpaid(const char *words, bool *paid, char *buffer, size_t size)
+{
+    const size_t length = strlen(DP_TEXT_PAID_SCHEMA);
+    size_t used = 0;
+    *paid = false;
+    buffer[0] = '\0';
+    while (*words != '\0') {
+        size_t next = strcspn(words, ",");
+        bool is_paid = next == length && memcmp(words, DP_TEXT_PAID_SCHEMA, next) == 0;
+        *paid = *paid || is_paid;
+        if (!is_paid && used < size)
+            used += (size_t)snprintf(buffer + used, size - used, "%s%.*s", used > 0 ? "," : "", (int)next, words);
+        words += next + (words[next] == ',');
+    }
+    return buffer;
+}

@@ -2,6 +2,7 @@
 #ifndef DP_BASE_TEXT_H
 #define DP_BASE_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* The number of bytes at the start of the text that are whole characters of UTF-8 (RFC 3629). */
@@ -14,5 +15,12 @@ size_t dp_text_cut(const char *text, size_t length, size_t most);
  * Returns buffer. */
 #define DP_TEXT_SHOWN 176
 const char *dp_text_show(const char *text, size_t length, char buffer[DP_TEXT_SHOWN]);
+
+/* The word, among those for what was measured on private rows, that says: bounds and categories, and they are paid for. */
+#define DP_TEXT_PAID_SCHEMA "paid-schema"
+
+/* Splits such words, with commas between them: *paid, whether that word is there; the others into buffer, cut at its size.
+ * Returns buffer. */
+const char *dp_text_unpaid(const char *words, bool *paid, char *buffer, size_t size);
 
 #endif

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "base/json.h"
 #include "base/mapped.h"
 #include "base/mem.h"
@@ -193,7 +194,9 @@ static int read_paid(struct dp_dataset *d, const json_t *paid, const char *path,
 {
     const char *mark = json_string_value(json_object_get(paid, "ledger")),
                *who = json_string_value(json_object_get(paid, "population"));
-    bool says = strstr(d->private_preprocessing, "paid-schema") != NULL;
+    char others[200];
+    bool says;
+    dp_text_unpaid(d->private_preprocessing, &says, others, sizeof others);
     d->paid_epsilon = json_number_value(json_object_get(paid, "epsilon"));
     d->paid_delta = json_number_value(json_object_get(paid, "delta"));
     if (paid == NULL && !says)

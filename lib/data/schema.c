@@ -430,7 +430,7 @@ static int paid_of(struct dp_schema *s, const json_t *paid, const char *path, st
     if (!sane)
         return dp_fail(err, DP_E_RUN, "%s: \"paid\" does not say epsilon, delta, ledger and population", path);
     s->paid = json_deep_copy(paid);
-    return s->paid != NULL ? dp_schema_note_private(s, DP_SCHEMA_PAID, err) : dp_fail(err, DP_E_RUN, "out of memory");
+    return s->paid != NULL ? dp_schema_note_private(s, DP_TEXT_PAID_SCHEMA, err) : dp_fail(err, DP_E_RUN, "out of memory");
 }
 
 int dp_schema_read(struct dp_schema *s, const json_t *root, const char *path, struct dp_err *err)

@@ -57,8 +57,6 @@ struct dp_schema {
     json_t *paid;                  /* what its bounds and categories have cost (man page dp-dataset.5), or NULL */
 };
 
-#define DP_SCHEMA_PAID "paid-schema" /* the word for a schema that was made of the rows and is paid for */
-
 /* Leaves *schema freeable with dp_schema_free. */
 int dp_schema_load(struct dp_schema *schema, const char *path, struct dp_err *err);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/text.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/unit.h"
@@ -537,8 +538,14 @@ static void print_marks(const json_t *json, FILE *stream)
         fputs("  SEEDED: not private", stream);
     if (json_is_true(json_object_get(json, "as_published")))
         fputs("  AS PUBLISHED", stream);
-    if (json_is_string(preprocessing) && json_string_length(preprocessing) > 0)
-        fprintf(stream, "  preprocessing not private: %s", json_string_value(preprocessing));
+    char unpaid[200] = "";
+    bool paid = false;
+    if (json_is_string(preprocessing))
+        dp_text_unpaid(json_string_value(preprocessing), &paid, unpaid, sizeof unpaid);
+    if (paid)
+        fputs("  schema paid for", stream);
+    if (unpaid[0] != '\0')
+        fprintf(stream, "  preprocessing not private: %s", unpaid);
 }
 
 static void print_run(const json_t *run, FILE *stream)

@@ -37,6 +37,13 @@ of() { dp-info --get "$2" "$1"; }
     dp-account certify --data people.dp --model people.model > certificate
     assert_equal "$(jq -c '[(.runs | length), .private_preprocessing, (.epsilon > 0.999 and .epsilon <= 1.0000001)]' certificate)" '[2,["paid-schema"],true]'
     dp-account verify --certificate certificate --model people.model people.json.ledger
+    # each page says that the schema was paid for
+    assert_equal "$(dp-info people.dp | grep '^privacy')" "privacy    the schema was paid for: epsilon 0.2, delta 1e-07, which models inherit"
+    dp-info people.model | grep -qx '  bounds and categories of the table were paid for: epsilon includes them'
+    grep -q '  done  schema paid for$' report
+    dp-account report --data people.dp --model people.model -o page.html people.json.ledger
+    grep -q 'paid for: ε includes them' page.html
+    refute grep -q 'Not paid for' page.html
     # without privacy or with another adjacency nothing is forgotten silently
     complains 5 "dp-account: the schema was charged under null-record adjacency, this run is under replace-one: they do not add up" \
         fit.sh people.dp --epsilon 1 --delta 1e-5 --adjacency replace-one -o other.model -q

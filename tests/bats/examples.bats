@@ -1,5 +1,5 @@
 # Commands of examples/ that no other test runs: the commands in comments of programs, and run.sh on small made-up tables.
-# dp-blsgd, federated, no-tuning and private-erm have files of their own.
+# run.sh of dp-blsgd, federated, no-tuning and private-erm have files of their own.
 load helper
 
 # pictures DIRECTORY COUNT [SIDE]: COUNT pictures of 4 x 4 (SIDE x SIDE) points to learn from and 100 others, in ten classes that
@@ -70,6 +70,14 @@ elsewhere() {
     assert_success
     assert_line --regexp '^3 +adp-sgd\.sh +[0-9.]+ +[0-9]+ +[0-9]+$'
     assert_line --partial 'skipping: no '
+}
+
+@test "examples/dp-blsgd/network.sh" {
+    elsewhere
+    pictures raw/mnist 600
+    BUILD=$PWD/other OUT=$PWD/out DPLINE_DATA=$PWD/raw SEEDS=2 EPSILONS=3 within 120 "$ROOT/examples/dp-blsgd/network.sh"
+    assert_success
+    assert_line --index 2 --regexp '^\| 3 \| --epochs [25] --clip 0\.[15] --step [0-9]+ \| [0-9.]+ \| [0-9.]+ \| [+-][0-9.]+ \| 0\.0000 \| 1 \|$'
 }
 
 @test "examples/dp-scd/run.sh, a part of it" {

@@ -127,7 +127,7 @@ run_readme() {
 
 @test "the README's own table, as printed" {
     run_readme '\*\*Your own table'
-    grep -q 'epsilon does not cover what patients.json took from the rows' out || fail "$(cat out)"
+    grep -q 'the schema cost epsilon 0.1, delta 1e-06' out || fail "$(cat out)"
     assert_equal "$(head -n 1 copy/build/own/risk.csv)" patient_id,prediction
     assert_equal "$(wc -l < copy/build/own/risk.csv)" 2001
 }

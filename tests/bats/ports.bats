@@ -166,7 +166,11 @@ two_keys() {
     until [ -s bound ]; do sleep 0.02; done
     timeout 100 dp-cat --frames -o tcp://$p --keys b run 2> said &
     writer=$!
-    sleep 1
+    for _ in $(seq 500); do
+        [ "$(stat -c %s stolen 2> /dev/null || echo 0)" -le 10 ] || break
+        sleep 0.02
+    done
+    sleep 0.5
     kill $(pgrep -P $thief) $thief 2> /dev/null || true
     run grep -caE 'kind|hello|released|model' stolen
     assert_output 0

@@ -10,11 +10,12 @@
 #include "base/json.h"
 #include "data/dataset.h"
 #include "info/coefficients.h"
+#include "info/curves.h"
 #include "info/model.h"
 
 struct options {
     const char *get;
-    bool json, verify, coefficients, tsv;
+    bool json, verify, coefficients, tsv, curves;
 };
 
 #define DP_OPTIONS struct options
@@ -22,6 +23,7 @@ static const struct dp_option options[] = {
     DP_OPTION_TEXT('g', get, "FIELD", "print one field only, for scripts"),
     DP_OPTION_FLAG('j', json, "everything, as JSON"),
     DP_OPTION_FLAG('c', coefficients, "linear model: its coefficients in the units of the table"),
+    DP_OPTION_FLAG(0, curves, "linear model: effect of each numeric column along its bounds, as TSV or JSON"),
     DP_OPTION_FLAG(0, tsv, "--coefficients: as TSV"),
     DP_OPTION_FLAG(0, verify, "data set: read every value, check norms and the digest"),
     {.name = NULL},
@@ -131,6 +133,8 @@ static int check(const struct options *o, bool model, struct dp_err *err)
         return dp_fail(err, DP_E_USAGE, "--verify is for data sets");
     if (!model && o->coefficients)
         return dp_fail(err, DP_E_USAGE, "--coefficients is for models");
+    if (o->curves && (!model || o->coefficients || o->get != NULL || o->tsv))
+        return dp_fail(err, DP_E_USAGE, "--curves is for models, with no other option than --json");
     if (o->tsv && (!o->coefficients || o->json))
         return dp_fail(err, DP_E_USAGE, "--tsv is a form of --coefficients, as --json is");
     return o->coefficients && o->get != NULL ? dp_fail(err, DP_E_USAGE, "--get prints one field, not --coefficients") : DP_OK;
@@ -152,6 +156,8 @@ int main(int argc, char **argv)
         rc = check(&o, model, &err);
     if (rc == DP_OK && model && o.coefficients)
         rc = info_model_coefficients(argv[operand], o.json ? INFO_JSON : o.tsv ? INFO_TSV : INFO_TEXT, stdout, &err);
+    else if (rc == DP_OK && model && o.curves)
+        rc = info_model_curves(argv[operand], o.json, stdout, &err);
     else if (rc == DP_OK && model)
         rc = info_model(argv[operand], o.json, o.get, stdout, &err);
     else if (rc == DP_OK)

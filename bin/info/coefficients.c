@@ -11,8 +11,6 @@
 #include "model/terms.h"
 #include "port/model.h"
 
-#define NORMAL_95 1.9599639845400545 /* Φ⁻¹(0.975) */
-
 #define NO_TERM SIZE_MAX
 
 /* A coefficient: factor × (weight of term plus − weight of term minus). */
@@ -39,8 +37,7 @@ struct table {
     struct value *value; /* outputs × lines */
 };
 
-/* The noise on each weight of the model, independent and normal; NAN if it is not known, and *why says why. */
-static double noise_of(const struct dp_frame *frame, const char **why)
+double info_noise_of(const struct dp_frame *frame, const char **why)
 {
     const char *method = dp_frame_text(frame, DP_F_METHOD, "");
     const struct dp_record *record = dp_frame_record(frame, DP_F_SUM);
@@ -132,13 +129,22 @@ static struct value intercept_of(const struct table *t, size_t k, double divisor
     return (struct value){sum, t->noise * sqrt(norm2)};
 }
 
+double info_unit(const struct dp_terms *m)
+{
+    return m->classes == 0 && m->predictor.loss != DP_LOSS_POISSON ? m->predictor.label.scale : 1;
+}
+
+double info_divisor(const struct dp_terms *m)
+{
+    return m->table && m->norm == DP_NORM_BOUNDS ? m->import.writer.divisor : 1;
+}
+
 static void fill_output(struct table *t, size_t k)
 {
     const struct dp_terms *m = t->terms;
     const double *weight = m->weight + k * m->count;
     bool affine = m->classes == 0 && m->predictor.loss != DP_LOSS_POISSON;
-    double unit = affine ? m->predictor.label.scale : 1;
-    double divisor = m->table && m->norm == DP_NORM_BOUNDS ? m->import.writer.divisor : 1;
+    double unit = info_unit(m), divisor = info_divisor(m);
     struct value *value = t->value + k * t->lines;
     value[0] = intercept_of(t, k, divisor);
     for (size_t i = 1; i < t->lines; i++) {
@@ -158,7 +164,7 @@ static int fill(struct table *t, const struct dp_frame *frame, struct dp_err *er
     t->ratio = m->predictor.loss == DP_LOSS_LOGISTIC  ? "odds ratio"
                : m->predictor.loss == DP_LOSS_POISSON ? "rate ratio"
                                                       : NULL;
-    t->noise = noise_of(frame, &t->why);
+    t->noise = info_noise_of(frame, &t->why);
     int rc = list_lines(t, err);
     if (rc == DP_OK)
         rc = dp_alloc(&t->value, m->outputs * t->lines, sizeof *t->value, err);
@@ -167,21 +173,20 @@ static int fill(struct table *t, const struct dp_frame *frame, struct dp_err *er
     return rc;
 }
 
-static const char *output_name(const struct dp_terms *m, size_t k)
+const char *info_output_name(const struct dp_terms *m, size_t k)
 {
     return m->classes == 0 ? "" : m->class[m->outputs == 1 ? 1 : k];
 }
 
-static const char covers[] =
-    "the noise only: a 95 % interval covers the coefficient that this run would have without noise; how "
-    "the coefficients vary with other people is not known from what was released";
+const char info_covers[] = "the noise only: a 95 % interval covers the coefficient that this run would have without noise; how "
+                           "the coefficients vary with other people is not known from what was released";
 
 static void print_text(const struct table *t, FILE *out)
 {
     const struct dp_terms *m = t->terms;
     for (size_t k = 0; k < m->outputs; k++) {
         if (m->classes > 0)
-            fprintf(out, "%sclass %s\n", k > 0 ? "\n" : "", output_name(m, k));
+            fprintf(out, "%sclass %s\n", k > 0 ? "\n" : "", info_output_name(m, k));
         fprintf(out, "%-28s %12s", m->table ? "per unit of the table" : "per unit of a stored column", "coefficient");
         if (t->ratio != NULL)
             fprintf(out, " %12s", t->ratio);
@@ -200,8 +205,8 @@ static void print_text(const struct table *t, FILE *out)
             else if (t->ratio != NULL)
                 fprintf(out, " %12s", "");
             if (t->why == NULL)
-                fprintf(out, " %12.5g %13.5g %13.5g", v->error, v->coefficient - NORMAL_95 * v->error,
-                        v->coefficient + NORMAL_95 * v->error);
+                fprintf(out, " %12.5g %13.5g %13.5g", v->error, v->coefficient - INFO_NORMAL_95 * v->error,
+                        v->coefficient + INFO_NORMAL_95 * v->error);
             fputc('\n', out);
         }
     }
@@ -210,10 +215,10 @@ static void print_text(const struct table *t, FILE *out)
     if (t->why != NULL)
         fprintf(out, "no intervals: %s\n", t->why);
     else
-        fprintf(out, "intervals: %s\n", covers);
+        fprintf(out, "intervals: %s\n", info_covers);
 }
 
-static void print_number(double value, FILE *out)
+void info_print_number(double value, FILE *out)
 {
     char text[40];
     fprintf(out, "\t%s", isnan(value) ? "" : dp_number_print(value, text, sizeof text));
@@ -224,8 +229,7 @@ static double ratio_of(const struct table *t, size_t k, size_t i)
     return t->ratio != NULL && i > 0 ? exp(t->value[k * t->lines + i].coefficient) : (double)NAN;
 }
 
-/* The text, with blanks for what divides a table. */
-static void print_cell(const char *text, FILE *out)
+void info_print_cell(const char *text, FILE *out)
 {
     for (; *text != '\0'; text++)
         fputc(strchr("\t\r\n", *text) != NULL ? ' ' : *text, out);
@@ -237,14 +241,14 @@ static void print_tsv(const struct table *t, FILE *out)
     for (size_t k = 0; k < t->terms->outputs; k++) {
         for (size_t i = 0; i < t->lines; i++) {
             const struct value *v = &t->value[k * t->lines + i];
-            print_cell(output_name(t->terms, k), out);
+            info_print_cell(info_output_name(t->terms, k), out);
             fputc('\t', out);
-            print_cell(t->line[i].name, out);
-            print_number(v->coefficient, out);
-            print_number(ratio_of(t, k, i), out);
-            print_number(v->error, out);
-            print_number(v->coefficient - NORMAL_95 * v->error, out);
-            print_number(v->coefficient + NORMAL_95 * v->error, out);
+            info_print_cell(t->line[i].name, out);
+            info_print_number(v->coefficient, out);
+            info_print_number(ratio_of(t, k, i), out);
+            info_print_number(v->error, out);
+            info_print_number(v->coefficient - INFO_NORMAL_95 * v->error, out);
+            info_print_number(v->coefficient + INFO_NORMAL_95 * v->error, out);
             fputc('\n', out);
         }
     }
@@ -255,15 +259,15 @@ static json_t *line_json(const struct table *t, size_t k, size_t i)
     const struct value *v = &t->value[k * t->lines + i];
     json_t *o = json_pack("{s:s, s:f}", "name", t->line[i].name, "coefficient", v->coefficient);
     if (t->terms->classes > 0)
-        json_object_set_new(o, "class", json_string(output_name(t->terms, k)));
+        json_object_set_new(o, "class", json_string(info_output_name(t->terms, k)));
     if (t->line[i].reference)
         json_object_set_new(o, "reference", json_true());
     if (isfinite(ratio_of(t, k, i)))
         json_object_set_new(o, "ratio", json_real(ratio_of(t, k, i)));
     if (t->why == NULL) {
         json_object_set_new(o, "noise_error", json_real(v->error));
-        json_object_set_new(o, "low", json_real(v->coefficient - NORMAL_95 * v->error));
-        json_object_set_new(o, "high", json_real(v->coefficient + NORMAL_95 * v->error));
+        json_object_set_new(o, "low", json_real(v->coefficient - INFO_NORMAL_95 * v->error));
+        json_object_set_new(o, "high", json_real(v->coefficient + INFO_NORMAL_95 * v->error));
     }
     return o;
 }
@@ -275,7 +279,7 @@ static int print_json(const struct table *t, FILE *out, struct dp_err *err)
         for (size_t i = 0; i < t->lines; i++)
             json_array_append_new(list, line_json(t, k, i));
     json_t *root = json_pack("{s:o, s:s}", "coefficients", list, t->why == NULL ? "intervals" : "no_intervals",
-                             t->why == NULL ? covers : t->why);
+                             t->why == NULL ? info_covers : t->why);
     if (t->ratio != NULL)
         json_object_set_new(root, "ratio", json_string(t->ratio));
     json_object_set_new(root, "row_norm", json_string(dp_row_norms[t->terms->norm]));

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "model/terms.h"
 #include "wire/frame.h"
 
 enum info_form { INFO_TEXT, INFO_TSV, INFO_JSON };
@@ -23,7 +24,21 @@ enum info_form { INFO_TEXT, INFO_TSV, INFO_JSON };
  * the law is not known from public values, and the output says why. name: of the model, for messages. */
 int info_coefficients(const struct dp_frame *frame, const char *name, enum info_form form, FILE *out, struct dp_err *err);
 
-/* The same for the model that dp_model_read finds at `path`. */
+/* Parts of it. The noise on each weight, independent and normal; NAN if it is not known, and *why says why, else NULL. The
+ * sentence about intervals. The unit of a score, and the divisor of the rows. */
+double info_noise_of(const struct dp_frame *frame, const char **why);
+extern const char info_covers[];
+double info_unit(const struct dp_terms *terms);
+double info_divisor(const struct dp_terms *terms);
+#define INFO_NORMAL_95 1.9599639845400545 /* Φ⁻¹(0.975) */
+
+/* The class of output k, or "". Cells of a TSV line: a text, with blanks for tabs and line feeds; a number after a tab, nothing
+ * for NAN. */
+const char *info_output_name(const struct dp_terms *terms, size_t k);
+void info_print_cell(const char *text, FILE *out);
+void info_print_number(double value, FILE *out);
+
+/* info_coefficients for the model that dp_model_read finds at `path`. */
 int info_model_coefficients(const char *path, enum info_form form, FILE *out, struct dp_err *err);
 
 #endif

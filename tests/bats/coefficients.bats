@@ -99,3 +99,42 @@ LIST
     "$ROOT/tests/bats/coverage.py" 150 > covered
     awk -F '\t' '$1 == "all" { found = 1; exit !($3 >= .93 && $3 <= .97) } END { if (!found) exit 1 }' covered || fail "$(cat covered)"
 }
+
+@test "a curve is the difference of two scores, and its error that of the weights it is made of" {
+    sed -i 's/"bounds": \[18, 88\]/&, "basis": "hats", "knots": [30, 60]/' ./*.json
+    for label in ill cost; do
+        rm -rf $label.dp
+        dp-import csv -s $label.json -q -o $label.dp people.csv
+        output $label
+        dp-info --curves $label.model > curve
+        dp-info --coefficients --tsv $label.model > table
+        dp-info --curves --json $label.model > curve.json
+        { echo age,smoker,ward && cut -f 3 curve | tail -n +2 | sed 's/$/,no,A/'; } > rows.csv
+        dp-predict -s -H $label.model rows.csv > scores
+        /usr/bin/python3 - $label << 'END'
+import csv, json, math, sys
+curve = list(csv.DictReader(open("curve"), delimiter="\t"))
+error = {r["name"]: float(r["noise_error"]) for r in csv.DictReader(open("table"), delimiter="\t")}
+column = 1 if sys.argv[1] == "ill" else 0
+scores = [float(r[column]) for r in list(csv.reader(open("scores")))]
+assert len(curve) == 25 and {r["column"] for r in curve} == {"age"}
+edges = [18, 30, 60, 88]
+def hats(v):
+    return [max(0, 1 - (e - v) / (e - edges[i - 1])) if i and v <= e else
+            max(0, 1 - (v - e) / (edges[i + 1] - e)) if i < 3 and v >= e else float(v == e) for i, e in enumerate(edges)]
+weight = error["age missing"]
+for r, u, j in zip(curve, scores, json.load(open("curve.json"))["curves"][0]["points"]):
+    v, effect = float(r["value"]), float(r["effect"])
+    assert abs(effect - (u - scores[0])) < 2e-4 * max(1, abs(u)), (r, u)
+    want = math.hypot(error["age"] * (v - 18), *(weight * (a - b) for a, b in zip(hats(v), hats(18))))
+    assert abs(float(r["noise_error"]) - want) < 1e-6 * weight, (r, want)
+    assert abs(float(r["high"]) - effect - 1.959964 * want) < 1e-5 * weight and j["effect"] == effect, r
+END
+    done
+    complains 2 'dp-info: --curves is for models, with no other option than --json' dp-info --curves -c ill.model
+}
+
+@test "a model without a basis has no curves" {
+    output ill
+    complains 1 'dp-info: no column of ill.model has a basis: dp-info --coefficients says all of it' dp-info --curves ill.model
+}

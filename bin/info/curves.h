@@ -1,0 +1,19 @@
+/* The part of dp-info that prints curves. */
+#ifndef DP_BIN_INFO_CURVES_H
+#define DP_BIN_INFO_CURVES_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/err.h"
+
+/* Prints how much each numeric column of a linear model adds to the score, along the bounds of the column, as TSV or JSON:
+ *
+ *   effect(v) = a Σ_j weight_j (f_j(v) − f_j(lower bound))       over the number and its basis (model/terms.h)
+ *   standard error = a s |f(v) − f(lower bound)| / divisor
+ *
+ * with a, s and the interval as info/coefficients.h has them. path: as for dp_model_read. DP_E_RUN: no column of the model has a
+ * basis, or rows are divided by their norms, which all columns share. */
+int info_model_curves(const char *path, bool json, FILE *out, struct dp_err *err);
+
+#endif

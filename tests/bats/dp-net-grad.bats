@@ -49,8 +49,7 @@ train() {
         cmp fused processes
         train threads $data "$net" "$loss" '--threads 3'
         cmp fused threads
-        for isa in portable avx2 avx512; do
-            DPLINE_ISA=$isa dp-loop --version > /dev/null 2>&1 || continue
+        for isa in $(instructions); do
             DPLINE_ISA=$isa train $isa $data "$net" "$loss" '--threads 2'
             cmp fused $isa
         done

@@ -35,6 +35,15 @@ need_strace() {
     strace -f -qq -c -U name,calls -o counts true 2> /dev/null || skip "strace may not trace here"
 }
 
+# instructions: those that this CPU has, the plainest first
+instructions() {
+    local isa
+    for isa in portable avx2 avx512; do
+        ! DPLINE_ISA=$isa dp-noise --multiplier 1 < /dev/null 2>&1 | grep -q 'this CPU has no' || continue
+        echo $isa
+    done
+}
+
 # limit_memory KILOBYTES: of address space, from here on; an address sanitizer takes terabytes, and goes without
 limit_memory() {
     case $BUILD in *asan*) ;; *) ulimit -v "$1" ;; esac

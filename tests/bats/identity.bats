@@ -251,14 +251,7 @@ same() {
     done
 }
 
-# Those that this CPU has; the ends of rows of 105 columns fill no register.
-instructions() {
-    for isa in portable avx2 avx512; do
-        ! DPLINE_ISA=$isa dp-noise --multiplier 1 < /dev/null 2>&1 | grep -q 'this CPU has no' || continue
-        echo $isa
-    done
-}
-
+# The ends of rows of 105 columns fill no register.
 @test "any instructions that the CPU has" {
     dp-synth classification --rows 900 --cols 105 --seed 3 -o wide.dp -q
     dp-synth classification --rows 900 --cols 105 --classes 5 --seed 4 -o five.dp -q

@@ -11,7 +11,7 @@ CC ?= gcc
 OBJCOPY ?= objcopy
 CFLAGS ?= -O3 -g
 # The libraries: pkg-config's name and Debian's package.
-LIBRARIES := msgpack/libmsgpack-dev libzmq/libzmq3-dev gsl/libgsl-dev libsodium/libsodium-dev mpfr/libmpfr-dev gmp/libgmp-dev jansson/libjansson-dev zlib/zlib1g-dev liblzma/liblzma-dev libzstd/libzstd-dev
+LIBRARIES := msgpack/libmsgpack-dev libzmq/libzmq3-dev gsl/libgsl-dev libsodium/libsodium-dev mpfr/libmpfr-dev gmp/libgmp-dev jansson/libjansson-dev zlib/zlib1g-dev liblzma/liblzma-dev libzstd/libzstd-dev libpng/libpng-dev libjpeg/libjpeg62-turbo-dev
 PACKAGES := $(patsubst %/,%,$(dir $(LIBRARIES)))
 
 WARN := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wno-sign-conversion -Werror
@@ -137,7 +137,7 @@ $(BUILD)/unit/%: tests/unit/%.c $(NEEDED)
 # --- what a fresh Debian needs -------------------------------------------------------------------------------------
 DEPS := gcc libc6-dev pkg-config $(notdir $(LIBRARIES))
 DEMO_DEPS := gnuplot-nox dataset-fashion-mnist
-CHECK_DEPS := g++ sqlite3 man-db jq xz-utils zstd bats bats-assert bats-support bats-file parallel libcmocka-dev mandoc shellcheck dataset-fashion-mnist procps strace iproute2 python3-msgpack python3-numpy clang clang-format libclang-rt-dev
+CHECK_DEPS := g++ sqlite3 man-db jq xz-utils zstd bats bats-assert bats-support bats-file parallel libcmocka-dev mandoc shellcheck dataset-fashion-mnist procps strace iproute2 python3-msgpack python3-numpy python3-pil clang clang-format libclang-rt-dev
 
 deps-build: WANT = $(DEPS)
 deps-demo: WANT = $(DEPS) $(DEMO_DEPS)

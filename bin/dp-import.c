@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "arrivals/row_writer.h"
@@ -55,7 +56,9 @@ static const struct dp_option options[] = {
     DP_OPTION_INT(0, seed, "SEED", DP_FROM_TO(0, 9007199254740992), "of the split", .fallback = "1"),
     DP_OPTION_TEXT(0, label, "NAME", "arff, --infer-schema: which column is the label (the last)"),
     DP_OPTION_FLAG(0, real_label, "libsvm: labels are numbers to predict, not classes"),
-    DP_OPTION_TEXT('k', classes, "K", "libsvm, idx: how many, or their names, as -1,1 (idx: 10; libsvm: measured on the data)"),
+    DP_OPTION_TEXT('k', classes, "K",
+                   "libsvm, idx, images: how many, or their names, as -1,1 (idx: 10; images: the folders; libsvm: "
+                   "measured on the data)"),
     DP_OPTION_INT('d', cols, "D", DP_FROM_TO(1, 1e7), "libsvm: how many columns (measured on the data)"),
     DP_OPTION_CHOICE(0, scale, "HOW", "none|max-abs",
                      "libsvm, arff: max-abs divides by the largest magnitude, measured on the data", .fallback = "none"),
@@ -67,8 +70,9 @@ static const struct dp_option options[] = {
     DP_OPTION_FLAG(0, no_bias, "add no column of ones"),
     DP_OPTION_CHOICE(0, storage, "HOW", "dense|csr", "of the rows (dense; 16 bits with --quantise)"),
     DP_OPTION_FLAG(0, quantise, "round values toward zero to 16 bits, in steps from the bounds of the columns"),
-    DP_OPTION_CHOICE(0, features, "WHICH", "hog",
-                     "idx: rows are public features of the images (histograms of gradients, whitened) instead of pixels"),
+    DP_OPTION_CHOICE(
+        0, features, "WHICH", "hog",
+        "idx, images: rows are public features of the images (histograms of gradients, whitened) instead of pixels"),
     DP_OPTION_CHOICE(0, basis, "HOW", DP_BASIS_CHOICES,
                      "csv, tsv: numbers with bounds become curves, where the schema does not say a basis"),
     DP_OPTION_FLAG(0, header, "--infer-schema: the first line names the columns"),
@@ -188,19 +192,20 @@ static int infer(struct dp_import *import, struct identity *identity, const stru
     return rc;
 }
 
-/* The format that the name of a file ends with, perhaps before .gz, .xz or .zst; IDX if it ends with no format. */
+/* The format that the name of a file ends with, perhaps before .gz, .xz or .zst; IDX if it ends with no format. A directory has
+ * images. */
 static enum dp_import_format format_of_name(const char *name)
 {
     static const char *const packed[] = {".gz", ".xz", ".zst"};
     static const struct {
         const char *end;
         enum dp_import_format format;
-    } ends[] = {{".csv", DP_IMPORT_CSV},
-                {".tsv", DP_IMPORT_TSV},
-                {".libsvm", DP_IMPORT_LIBSVM},
-                {".svm", DP_IMPORT_LIBSVM},
-                {".arff", DP_IMPORT_ARFF}};
+    } ends[] = {{".csv", DP_IMPORT_CSV},    {".tsv", DP_IMPORT_TSV},   {".libsvm", DP_IMPORT_LIBSVM},
+                {".svm", DP_IMPORT_LIBSVM}, {".arff", DP_IMPORT_ARFF}, {".zip", DP_IMPORT_IMAGES}};
     size_t length = strlen(name);
+    struct stat st;
+    if (stat(name, &st) == 0 && S_ISDIR(st.st_mode))
+        return DP_IMPORT_IMAGES;
     for (size_t i = 0; i < sizeof packed / sizeof *packed; i++)
         if (length > strlen(packed[i]) && strcmp(name + length - strlen(packed[i]), packed[i]) == 0) {
             length -= strlen(packed[i]);
@@ -216,17 +221,19 @@ static enum dp_import_format format_of_name(const char *name)
 
 static int operands(struct dp_import *import, const struct options *o, int count, char **operand, struct dp_err *err)
 {
-    static const char *const formats[] = {"csv", "tsv", "libsvm", "arff", "idx"};
+    static const char *const formats[] = {"csv", "tsv", "libsvm", "arff", "idx", "images"};
+    const int known = sizeof formats / sizeof *formats;
     int format = 0;
     if (count < 1)
-        return dp_fail(err, DP_E_USAGE, "expected a file, or a format (csv, tsv, libsvm, arff or idx) and a file");
-    while (format < 5 && strcmp(operand[0], formats[format]) != 0)
+        return dp_fail(err, DP_E_USAGE, "expected a file, or a format (csv, tsv, libsvm, arff, idx or images) and a file");
+    while (format < known && strcmp(operand[0], formats[format]) != 0)
         format++;
-    if (format == 5) { /* a file: its name says the format */
+    if (format == known) { /* a file: its name says the format */
         format = (int)format_of_name(operand[0]);
         if (format == DP_IMPORT_IDX)
             return dp_fail(err, DP_E_USAGE,
-                           "'%.60s' is no format (csv, tsv, libsvm, arff or idx), and no name that ends with one", operand[0]);
+                           "'%.60s' is no format (csv, tsv, libsvm, arff, idx or images), and no name that ends with one",
+                           operand[0]);
         operand--;
         count++;
     }
@@ -238,6 +245,7 @@ static int operands(struct dp_import *import, const struct options *o, int count
                                                : "expected one file, or - for standard input");
     import->input = operand[1];
     import->labels = format == DP_IMPORT_IDX ? operand[2] : NULL;
+    bool images = format == DP_IMPORT_IDX || format == DP_IMPORT_IMAGES;
     bool table = format == DP_IMPORT_CSV || format == DP_IMPORT_TSV;
     bool paid = !isnan(o->private_schema);
     if (paid && o->infer == NULL)
@@ -263,16 +271,16 @@ static int operands(struct dp_import *import, const struct options *o, int count
                                            : "--storage csr");
     if (isnan(o->split) != (o->test == NULL))
         return dp_fail(err, DP_E_USAGE, "--split and --test go together");
-    if (o->classes != NULL && format != DP_IMPORT_LIBSVM && format != DP_IMPORT_IDX)
-        return dp_fail(err, DP_E_USAGE, "--classes is for libsvm and idx: elsewhere the schema or the file lists them");
+    if (o->classes != NULL && format != DP_IMPORT_LIBSVM && !images)
+        return dp_fail(err, DP_E_USAGE, "--classes is for libsvm, idx and images: elsewhere the schema or the file lists them");
     if (o->rows_per_person != DP_OPT_ABSENT_INT && (!table || o->infer != NULL || o->out != NULL))
         return dp_fail(err, DP_E_USAGE, "--rows-per-person is for data sets that are made of csv or tsv");
     if (o->basis >= 0 && (!table || o->infer != NULL))
         return dp_fail(err, DP_E_USAGE, "--basis is for rows of csv and tsv");
     if (o->bad_cells == 1 && (!table || o->infer != NULL || o->out != NULL))
         return dp_fail(err, DP_E_USAGE, "--bad-cells is for data sets that are made of csv or tsv");
-    if (o->features >= 0 && format != DP_IMPORT_IDX)
-        return dp_fail(err, DP_E_USAGE, "--features is for idx");
+    if (o->features >= 0 && !images)
+        return dp_fail(err, DP_E_USAGE, "--features is for idx and images");
     if (o->features >= 0 && (o->norm >= 0 || o->no_bias || o->storage == 1))
         return dp_fail(err, DP_E_USAGE, "--features makes dense rows of norm 1 with a constant: it excludes %s",
                        o->norm >= 0 ? "--row-norm"
@@ -470,8 +478,9 @@ static int stream(struct dp_import *import, const struct options *o, struct dp_e
 
 int main(int argc, char **argv)
 {
-    const struct dp_command command = {"dp-import", "[csv|tsv|libsvm|arff|idx] FILE …",
-                                       "Make a data set from a table, in a file or from a pipe (-)", options, NULL};
+    const struct dp_command command = {"dp-import", "[csv|tsv|libsvm|arff|idx|images] FILE …",
+                                       "Make a data set from a table, in a file or from a pipe (-), or from images", options,
+                                       NULL};
     struct options o;
     struct dp_err err = {0};
     int operand, status;

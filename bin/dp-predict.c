@@ -231,6 +231,13 @@ static bool is_directory(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+static bool is_data_set(const char *path)
+{
+    char description[4200];
+    return snprintf(description, sizeof description, "%s/dataset.json", path) < (int)sizeof description &&
+           access(description, F_OK) == 0;
+}
+
 /* --- images ------------------------------------------------------------------------------------------------------------ */
 
 struct images {
@@ -266,8 +273,7 @@ static int predict_images(struct predict *p, const char *model, const char *path
 /* Whether the file is for a model of features of images. */
 static bool takes_images(const struct predict *p, const char *path)
 {
-    return strncmp(dp_frame_text(p->frame, DP_F_ROW_NORM, ""), DP_MAP_FAMILY, strlen(DP_MAP_FAMILY)) == 0 &&
-           !is_directory(path);
+    return strncmp(dp_frame_text(p->frame, DP_F_ROW_NORM, ""), DP_MAP_FAMILY, strlen(DP_MAP_FAMILY)) == 0 && !is_data_set(path);
 }
 
 /* --- a table --------------------------------------------------------------------------------------------------------- */
@@ -409,7 +415,8 @@ static int run(struct predict *p, const char *model, const char *data, struct dp
     int rc = read_model(p, model, err);
     if (rc != DP_OK || data == NULL)
         return rc != DP_OK ? rc : predict_arrivals(p, model, err);
-    if (strcmp(data, "-") != 0 && access(data, R_OK) != 0)
+    /* A folder in an archive cannot be accessed. */
+    if (strcmp(data, "-") != 0 && access(data, R_OK) != 0 && !(takes_images(p, data) && errno == ENOTDIR))
         return dp_fail_errno(err, errno, "cannot open %s", data);
     if (takes_images(p, data))
         return predict_images(p, model, data, err);

@@ -17,16 +17,22 @@ struct table {
     char *directory;                 /* of the data set, or "" */
 };
 
-static const char *base_name(const char *path)
+/* The last part of a path; a folder may have a slash after it. Writes it into name. */
+static const char *base_name(const char *path, char *name, size_t size)
 {
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
+    size_t end = strlen(path), begin;
+    while (end > 1 && path[end - 1] == '/')
+        end--;
+    for (begin = end; begin > 0 && path[begin - 1] != '/'; begin--)
+        ;
+    snprintf(name, size, "%.*s", (int)(end - begin), path + begin);
+    return name;
 }
 
 static char *real_file(const char *path)
 {
     struct stat st;
-    char *real = stat(path, &st) == 0 && S_ISREG(st.st_mode) ? realpath(path, NULL) : NULL;
+    char *real = stat(path, &st) == 0 && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)) ? realpath(path, NULL) : NULL;
     return real != NULL ? real : strdup("");
 }
 
@@ -108,8 +114,10 @@ int identity_find(void *identity, struct dp_import *import, struct dp_err *err)
     struct dp_registry *r;
     struct stat st;
     unsigned char drawn[(DP_REGISTRY_DIGEST - 1) / 2];
-    bool file = stat(import->input, &st) == 0 && S_ISREG(st.st_mode);
-    const char *name = file ? base_name(import->input) : STANDARD_INPUT;
+    char base[512];
+    /* A folder in an archive is no file for stat. */
+    bool file = import->format == DP_IMPORT_IMAGES || (stat(import->input, &st) == 0 && S_ISREG(st.st_mode));
+    const char *name = file ? base_name(import->input, base, sizeof base) : STANDARD_INPUT;
     int rc = dp_registry_open(&r, &place, true, err);
     if (rc == DP_OK) {
         rc = look_up(i, r, import, name, err);

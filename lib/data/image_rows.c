@@ -1,11 +1,14 @@
 #include "data/image_rows.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/mem.h"
 #include "data/row_facts.h"
+#include "data/zip.h"
 
 /* From here on the columns of the schema are the features. */
 static int replace_columns(struct dp_schema *s, size_t columns, struct dp_err *err)
@@ -124,11 +127,19 @@ static int put_image(void *self, const struct dp_parsed *record, struct dp_err *
     return rc == DP_OK ? dp_image_rows_add(&s->rows, record, s, err) : rc;
 }
 
+/* Whether the images are in files of their own: in a directory, an archive, or a folder in an archive. */
+static bool is_folder(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 ? S_ISDIR(st.st_mode) || dp_zip_is(path) : errno == ENOTDIR;
+}
+
 int dp_image_rows_stream(const char *path, int threads, const struct dp_image_sink *to, struct dp_err *err)
 {
-    struct stream s = {.import = {.format = DP_IMPORT_IDX, .input = path, .hog = true, .threads = threads}, .to = to};
+    struct stream s = {.import = {.format = DP_IMPORT_IDX, .input = path, .hog = true, .threads = threads, .unlabelled = true},
+                       .to = to};
     const struct dp_import_sink sink = {.self = &s, .put = put_image};
-    int rc = dp_read_idx(&s.import, &sink, err);
+    int rc = (is_folder(path) ? dp_read_images : dp_read_idx)(&s.import, &sink, err);
     if (rc == DP_OK)
         rc = dp_image_rows_flush(&s.rows, err);
     dp_image_rows_close(&s.rows);

@@ -41,7 +41,8 @@ struct dp_image_sink {
     int (*row)(void *self, const struct dp_row *row, struct dp_err *err);
 };
 
-/* Reads images without labels from an IDX file, see input.h, and hands on their features. */
+/* Reads images without labels from an IDX file (input.h), a directory or a zip archive (image_folder.h), and hands on their
+ * features. */
 int dp_image_rows_stream(const char *path, int threads, const struct dp_image_sink *to, struct dp_err *err);
 
 #endif

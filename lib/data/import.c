@@ -224,7 +224,7 @@ static void accept_missing(struct dp_schema *s)
 int dp_import_run(struct dp_import *import, struct dp_err *err)
 {
     static int (*const readers[])(struct dp_import *, const struct dp_import_sink *, struct dp_err *) = {
-        dp_read_delimited, dp_read_delimited, dp_read_libsvm, dp_read_arff, dp_read_idx};
+        dp_read_delimited, dp_read_delimited, dp_read_libsvm, dp_read_arff, dp_read_idx, dp_read_images};
     struct table table = {.by_person = dp_schema_person(&import->schema) >= 0};
     const struct dp_import_sink to = {.self = &table, .put = put_in_table};
     struct dp_features f = {0};

@@ -11,7 +11,7 @@
 #include "data/spool.h"
 #include "images/image.h"
 
-enum dp_import_format { DP_IMPORT_CSV, DP_IMPORT_TSV, DP_IMPORT_LIBSVM, DP_IMPORT_ARFF, DP_IMPORT_IDX };
+enum dp_import_format { DP_IMPORT_CSV, DP_IMPORT_TSV, DP_IMPORT_LIBSVM, DP_IMPORT_ARFF, DP_IMPORT_IDX, DP_IMPORT_IMAGES };
 
 struct dp_import {
     enum dp_import_format format;
@@ -19,21 +19,21 @@ struct dp_import {
     struct dp_schema schema;    /* filled by the caller for csv and tsv, by the reader otherwise */
     const char *label_name;     /* arff: the attribute that is the label; NULL: the last */
     bool real_label;            /* libsvm: labels are numbers to predict, not classes */
-    const char *classes;        /* libsvm, idx: see dp_schema_classes; NULL: measured (libsvm), 10 (idx) */
-    size_t cols;                /* libsvm: columns; 0: the largest index, measured */
-    bool max_abs;               /* numeric columns without bounds: divide by the largest magnitude (measured) */
-    size_t skip_lines;          /* csv, tsv: lines to skip at the start */
-    bool unlabelled;            /* rows to be scored: the label is not read, and its column may be missing */
-    size_t skip_bad;            /* so many malformed lines may become null records: rows of zeros with their label */
-    bool bad_missing;           /* csv, tsv: a cell of a feature that cannot be read is missing; missing cells need no fill */
-    bool bias;                  /* add a column of ones */
-    bool choose_norm;           /* rows are divided by one number if there is a public one, else scaled to norm 1 */
-    bool quantise;              /* round values to 16 bits */
-    enum dp_basis_kind basis;   /* csv, tsv: of numeric columns with bounds whose schema does not say any */
-    bool hog;                   /* idx: rows are the features of images (images/map.h) instead of their pixels */
-    int threads;                /* hog: at least 1 */
-    double split;               /* fraction of the rows, or persons, for output; NAN: all */
-    long long seed;             /* seed of the split */
+    const char *classes; /* libsvm, idx, images: see dp_schema_classes; NULL: measured (libsvm), 10 (idx), folders (images) */
+    size_t cols;         /* libsvm: columns; 0: the largest index, measured */
+    bool max_abs;        /* numeric columns without bounds: divide by the largest magnitude (measured) */
+    size_t skip_lines;   /* csv, tsv: lines to skip at the start */
+    bool unlabelled;     /* rows to be scored: the label is not read, and its column, or folder, may be missing */
+    size_t skip_bad;     /* so many malformed lines may become null records: rows of zeros with their label */
+    bool bad_missing;    /* csv, tsv: a cell of a feature that cannot be read is missing; missing cells need no fill */
+    bool bias;           /* add a column of ones */
+    bool choose_norm;    /* rows are divided by one number if there is a public one, else scaled to norm 1 */
+    bool quantise;       /* round values to 16 bits */
+    enum dp_basis_kind basis; /* csv, tsv: of numeric columns with bounds whose schema does not say any */
+    bool hog;                 /* idx, images: rows are the features of images (images/map.h) instead of their pixels */
+    int threads;              /* hog: at least 1 */
+    double split;             /* fraction of the rows, or persons, for output; NAN: all */
+    long long seed;           /* seed of the split */
     const char *output, *test;
     /* Called after the table is read and before anything is written, to set writer.population and writer.split. NULL: they are
      * set already. */
@@ -125,5 +125,6 @@ int dp_read_records(struct dp_import *import, struct dp_lines *lines, const stru
 int dp_read_libsvm(struct dp_import *import, const struct dp_import_sink *to, struct dp_err *err);
 int dp_read_arff(struct dp_import *import, const struct dp_import_sink *to, struct dp_err *err);
 int dp_read_idx(struct dp_import *import, const struct dp_import_sink *to, struct dp_err *err);
+int dp_read_images(struct dp_import *import, const struct dp_import_sink *to, struct dp_err *err);
 
 #endif

@@ -10,7 +10,15 @@
 #include "base/mem.h"
 
 #define BUFFER ((size_t)1 << 18)
-#define NULL_RECORD UINT32_MAX /* in place of the number of values */
+
+/* What follows the head of a record. Pixels are bytes: they take a twelfth of the space of pairs. */
+enum kind { PAIRS, NOTHING, BYTES };
+
+struct head {
+    double label;
+    uint32_t count; /* of pairs, or of bytes */
+    uint32_t kind;
+};
 
 int dp_spool_open(struct dp_spool *spool, const char *beside, struct dp_err *err)
 {
@@ -41,22 +49,56 @@ void dp_spool_close(struct dp_spool *spool)
     if (spool->file != NULL)
         fclose(spool->file);
     free(spool->buffer);
+    free(spool->bytes);
     spool->file = NULL;
     spool->buffer = NULL;
+    spool->bytes = NULL;
+}
+
+/* Whether all values are bytes, and bytes up to the last column are shorter than pairs. */
+static bool are_bytes(const struct dp_parsed *r)
+{
+    bool good = r->count > 0 && r->column[r->count - 1] / sizeof(uint64_t) < r->count;
+    for (uint32_t k = 0; good && k < r->count; k++)
+        good = r->value[k] >= 0 && r->value[k] <= 255 && r->value[k] == (double)(uint8_t)r->value[k] &&
+               (k == 0 || r->column[k] > r->column[k - 1]);
+    return good;
+}
+
+static int make_bytes(struct dp_spool *spool, uint32_t count, struct dp_err *err)
+{
+    int rc = dp_grow(&spool->bytes, &spool->bytes_capacity, count, 1, err);
+    if (rc == DP_OK)
+        memset(spool->bytes, 0, count);
+    return rc;
+}
+
+static bool put(struct dp_spool *spool, const void *data, size_t size)
+{
+    return size == 0 || fwrite(data, 1, size, spool->file) == size;
 }
 
 int dp_spool_put(struct dp_spool *spool, const struct dp_parsed *r, struct dp_err *err)
 {
-    const uint32_t count = r->null ? NULL_RECORD : r->count;
-    size_t n = r->null ? 0 : r->count;
+    struct head head = {r->label, r->null ? 0 : r->count, r->null ? NOTHING : are_bytes(r) ? BYTES : PAIRS};
     if (dp_interrupt_pending())
         return dp_fail(err, DP_E_RUN, "interrupted");
-    if (fwrite(&r->label, sizeof r->label, 1, spool->file) != 1 || fwrite(&count, sizeof count, 1, spool->file) != 1 ||
-        (n > 0 && (fwrite(r->column, sizeof *r->column, n, spool->file) != n ||
-                   fwrite(r->value, sizeof *r->value, n, spool->file) != n)))
-        return dp_fail_errno(err, errno, "cannot write a temporary file");
+    if (head.kind == BYTES) {
+        head.count = r->column[r->count - 1] + 1;
+        int rc = make_bytes(spool, head.count, err);
+        if (rc != DP_OK)
+            return rc;
+        for (uint32_t k = 0; k < r->count; k++)
+            spool->bytes[r->column[k]] = (uint8_t)r->value[k];
+    }
+    bool good = put(spool, &head, sizeof head);
+    if (head.kind == BYTES)
+        good = good && put(spool, spool->bytes, head.count);
+    else
+        good = good && put(spool, r->column, head.count * sizeof *r->column) &&
+               put(spool, r->value, head.count * sizeof *r->value);
     spool->records++;
-    return DP_OK;
+    return good ? DP_OK : dp_fail_errno(err, errno, "cannot write a temporary file");
 }
 
 int dp_spool_rewind(struct dp_spool *spool, struct dp_err *err)
@@ -98,23 +140,34 @@ static int reserve(struct dp_parsed *r, uint32_t count, struct dp_err *err)
     return DP_OK;
 }
 
+static bool get(struct dp_spool *spool, void *data, size_t size)
+{
+    return size == 0 || fread(data, 1, size, spool->file) == size;
+}
+
 int dp_spool_get(struct dp_spool *spool, struct dp_parsed *r, struct dp_err *err)
 {
-    uint32_t count;
-    if (fread(&r->label, sizeof r->label, 1, spool->file) != 1)
+    struct head head;
+    if (!get(spool, &head, sizeof head))
         return feof(spool->file) ? 0 : dp_fail_errno(err, errno, "cannot read a temporary file");
-    if (fread(&count, sizeof count, 1, spool->file) != 1)
-        return dp_fail(err, DP_E_RUN, "a temporary file is cut short");
-    r->null = count == NULL_RECORD;
-    count = r->null ? 0 : count;
-    int rc = reserve(r, count, err);
+    r->label = head.label;
+    r->null = head.kind == NOTHING;
+    r->count = 0;
+    int rc = reserve(r, head.count, err);
+    if (rc == DP_OK && head.kind == BYTES)
+        rc = make_bytes(spool, head.count, err);
     if (rc != DP_OK)
         return rc;
-    r->count = count;
-    if (count > 0 && (fread(r->column, sizeof *r->column, count, spool->file) != count ||
-                      fread(r->value, sizeof *r->value, count, spool->file) != count))
-        return dp_fail(err, DP_E_RUN, "a temporary file is cut short");
-    return 1;
+    bool good = head.kind == BYTES ? get(spool, spool->bytes, head.count)
+                                   : get(spool, r->column, head.count * sizeof *r->column) &&
+                                         get(spool, r->value, head.count * sizeof *r->value);
+    for (uint32_t j = 0; good && head.kind == BYTES && j < head.count; j++)
+        if (spool->bytes[j] != 0) {
+            r->column[r->count] = j;
+            r->value[r->count++] = spool->bytes[j];
+        }
+    r->count = head.kind == BYTES ? r->count : head.count;
+    return good ? 1 : dp_fail(err, DP_E_RUN, "a temporary file is cut short");
 }
 
 int dp_parsed_add(struct dp_parsed *r, uint32_t column, double value, struct dp_err *err)

@@ -25,6 +25,8 @@ struct dp_spool {
     FILE *file;
     char *buffer; /* buffer of the file: reading page by page would take a third of the time of an import */
     size_t records;
+    uint8_t *bytes; /* values of a record that are bytes */
+    size_t bytes_capacity;
 };
 
 /* The file is in the same directory as `beside`, so that private rows stay on the disk of the data set, or where tmpfile()

@@ -1,0 +1,400 @@
+#include "data/image_folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/interrupt.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "data/input.h"
+#include "data/zip.h"
+#include "images/decode.h"
+
+#define FILE_MOST ((size_t)1 << 28) /* bytes of a file */
+
+struct file {
+    char *name; /* with the name of its class and a slash before it, if it has a class */
+    size_t class;
+    const struct dp_zip_member *member; /* of an archive */
+};
+
+struct dp_image_folder {
+    char *path; /* of the directory or the archive, without a slash at its end */
+    char *in;   /* folder in the archive with a slash at its end, or "" */
+    bool unlabelled;
+    struct dp_zip *zip;
+    struct dp_texts classes;
+    struct file *file;
+    size_t files, capacity, next;
+    struct dp_image_shape shape; /* of the first image */
+    char *name;                  /* of the image at hand */
+    unsigned char *bytes, *pixels;
+    size_t bytes_capacity;
+    crypto_generichash_state hash;
+};
+
+static bool is_hidden(const char *name, size_t length)
+{
+    return name[0] == '.' || (length == 8 && memcmp(name, "__MACOSX", 8) == 0);
+}
+
+static int add_class(struct dp_image_folder *f, const char *name, size_t length, size_t *class, struct dp_err *err)
+{
+    char shown[DP_TEXT_SHOWN];
+    long known = dp_texts_find(&f->classes, name, length);
+    *class = known >= 0 ? (size_t)known : f->classes.count;
+    if (known >= 0)
+        return DP_OK;
+    if (dp_text_valid(name, length) < length)
+        return dp_fail(err, DP_E_RUN, "%s: the name of the folder '%s' is not UTF-8", f->path,
+                       dp_text_show(name, length, shown));
+    if (f->classes.count == 1000)
+        return dp_fail(err, DP_E_RUN, "%s has more than 1000 folders, and each is a class", f->path);
+    return dp_texts_add(&f->classes, name, length, err);
+}
+
+/* name: "CLASS/FILE", or "FILE" in the folder itself. */
+static int add_file(struct dp_image_folder *f, const char *name, size_t length, const struct dp_zip_member *member,
+                    struct dp_err *err)
+{
+    const char *slash = memchr(name, '/', length);
+    char shown[DP_TEXT_SHOWN];
+    size_t class = 0;
+    int rc = DP_OK;
+    if (slash == NULL && !f->unlabelled)
+        return dp_fail(err, DP_E_RUN, "%s: '%s' is in no folder of a class: images are read as FOLDER/CLASS/FILE", f->path,
+                       dp_text_show(name, length, shown));
+    if (slash != NULL)
+        rc = add_class(f, name, (size_t)(slash - name), &class, err);
+    if (rc == DP_OK)
+        rc = dp_grow(&f->file, &f->capacity, f->files + 1, sizeof *f->file, err);
+    if (rc != DP_OK)
+        return rc;
+    f->file[f->files] = (struct file){strndup(name, length), class, member};
+    return f->file[f->files++].name != NULL ? DP_OK : dp_fail(err, DP_E_RUN, "out of memory");
+}
+
+static int too_deep(const struct dp_image_folder *f, const char *name, size_t length, struct dp_err *err)
+{
+    char shown[DP_TEXT_SHOWN];
+    size_t first = strcspn(name, "/");
+    return dp_fail(err, DP_E_RUN,
+                   "%s: '%s' is a folder in a folder, and images are read as FOLDER/CLASS/FILE (is the folder %s/%s%.*s?)",
+                   f->path, dp_text_show(name, length, shown), f->path, f->in, (int)first, name);
+}
+
+/* --- directories ------------------------------------------------------------------------------------------------------- */
+
+static int list_directory(struct dp_image_folder *f, const char *class, struct dp_err *err);
+
+static int add_entry(struct dp_image_folder *f, const char *class, const char *entry, struct dp_err *err)
+{
+    char *name = NULL, *path = NULL;
+    struct stat st;
+    int rc = DP_OK;
+    if (asprintf(&name, "%s%s%s", class, class[0] != '\0' ? "/" : "", entry) < 0 || asprintf(&path, "%s/%s", f->path, name) < 0)
+        rc = dp_fail(err, DP_E_RUN, "out of memory");
+    else if (stat(path, &st) != 0)
+        rc = dp_fail_errno(err, errno, "cannot open %s", path);
+    else if (S_ISDIR(st.st_mode))
+        rc = class[0] != '\0' ? too_deep(f, name, strlen(name), err) : list_directory(f, entry, err);
+    else if (!S_ISREG(st.st_mode))
+        rc = dp_fail(err, DP_E_RUN, "%s is no regular file", path);
+    else
+        rc = add_file(f, name, strlen(name), NULL, err);
+    free(name);
+    free(path);
+    return rc;
+}
+
+/* Lists a folder of a class, or the folder itself ("") with the folders of its classes. */
+static int list_directory(struct dp_image_folder *f, const char *class, struct dp_err *err)
+{
+    char *path;
+    size_t index;
+    int rc = class[0] != '\0' ? add_class(f, class, strlen(class), &index, err) : DP_OK;
+    if (rc != DP_OK)
+        return rc;
+    if (asprintf(&path, "%s/%s", f->path, class) < 0)
+        return dp_fail(err, DP_E_RUN, "out of memory");
+    DIR *directory = opendir(path);
+    if (directory == NULL)
+        rc = dp_fail_errno(err, errno, "cannot open %s", path);
+    for (const struct dirent *entry; rc == DP_OK && (entry = readdir(directory)) != NULL;)
+        if (!is_hidden(entry->d_name, strlen(entry->d_name)))
+            rc = add_entry(f, class, entry->d_name, err);
+    if (directory != NULL)
+        closedir(directory);
+    free(path);
+    return rc;
+}
+
+static int read_file(struct dp_image_folder *f, const struct file *file, size_t *size, struct dp_err *err)
+{
+    int fd = open(f->name, O_RDONLY | O_CLOEXEC), rc = DP_OK;
+    struct stat st;
+    (void)file;
+    if (fd < 0 || fstat(fd, &st) != 0)
+        rc = dp_fail_errno(err, errno, "cannot open %s", f->name);
+    else if ((size_t)st.st_size > FILE_MOST)
+        rc = dp_fail(err, DP_E_RUN, "%s is longer than %zu bytes", f->name, FILE_MOST);
+    else
+        rc = dp_grow(&f->bytes, &f->bytes_capacity, (size_t)st.st_size + 1, 1, err);
+    for (ssize_t got = 1; rc == DP_OK && got != 0 && *size<f->bytes_capacity; *size += got> 0 ? (size_t)got : 0) {
+        got = read(fd, f->bytes + *size, f->bytes_capacity - *size);
+        if (got < 0 && errno != EINTR)
+            rc = dp_fail_errno(err, errno, "cannot read %s", f->name);
+    }
+    if (fd >= 0)
+        close(fd);
+    return rc;
+}
+
+/* --- archives ---------------------------------------------------------------------------------------------------------- */
+
+static bool any_hidden(const char *name, size_t length)
+{
+    for (size_t at = 0; at < length;) {
+        const char *slash = memchr(name + at, '/', length - at);
+        size_t part = slash != NULL ? (size_t)(slash - name) - at : length - at;
+        if (is_hidden(name + at, part))
+            return true;
+        at += part + 1;
+    }
+    return false;
+}
+
+static int add_member(struct dp_image_folder *f, const struct dp_zip_member *m, struct dp_err *err)
+{
+    size_t in = strlen(f->in), class;
+    if (m->name_length <= in || memcmp(m->name, f->in, in) != 0)
+        return DP_OK;
+    const char *name = m->name + in;
+    size_t length = m->name_length - in;
+    if (memchr(name, '\0', length) != NULL)
+        return dp_fail(err, DP_E_RUN, "%s: the name of a member has a NUL byte", f->path);
+    if (any_hidden(name, length))
+        return DP_OK;
+    const char *slash = memchr(name, '/', length);
+    bool folder = name[length - 1] == '/';
+    if (slash != NULL && memchr(slash + 1, '/', length - (size_t)(slash + 1 - name)) != NULL)
+        return too_deep(f, name, length, err);
+    return folder ? add_class(f, name, length - 1, &class, err) : add_file(f, name, length, m, err);
+}
+
+static int list_archive(struct dp_image_folder *f, struct dp_err *err)
+{
+    size_t count = 0;
+    int rc = dp_zip_open(&f->zip, f->path, err);
+    const struct dp_zip_member *member = rc == DP_OK ? dp_zip_members(f->zip, &count) : NULL;
+    for (size_t i = 0; rc == DP_OK && i < count; i++)
+        rc = add_member(f, &member[i], err);
+    return rc;
+}
+
+static int read_member(struct dp_image_folder *f, const struct file *file, size_t *size, struct dp_err *err)
+{
+    const struct dp_zip_member *m = file->member;
+    size_t got = 1;
+    if (m->size > FILE_MOST)
+        return dp_fail(err, DP_E_RUN, "%s is longer than %zu bytes", f->name, FILE_MOST);
+    int rc = dp_grow(&f->bytes, &f->bytes_capacity, (size_t)m->size + 1, 1, err);
+    if (rc == DP_OK)
+        rc = dp_zip_begin(f->zip, m, err);
+    while (rc == DP_OK && got > 0) {
+        rc = dp_zip_read(f->zip, f->bytes + *size, (size_t)m->size - *size + 1, &got, err);
+        *size += got;
+    }
+    return rc;
+}
+
+/* ----------------------------------------------------------------------------------------------------------------------- */
+
+/* Divides a path into an archive and a folder in it. */
+static void find_archive(struct dp_image_folder *f)
+{
+    struct stat st;
+    char *slash = f->path + strlen(f->path);
+    if (stat(f->path, &st) == 0)
+        return;
+    while (slash > f->path) {
+        char had = *slash;
+        *slash = '\0';
+        if (stat(f->path, &st) == 0 && S_ISREG(st.st_mode)) {
+            f->in = had == '/' ? slash + 1 : slash;
+            return;
+        }
+        *slash = had;
+        do
+            slash--;
+        while (slash > f->path && *slash != '/');
+    }
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static int compare_files(const void *a, const void *b)
+{
+    const struct file *x = a, *y = b;
+    return x->class != y->class ? (x->class > y->class) - (x->class < y->class) : strcmp(x->name, y->name);
+}
+
+/* Puts classes and files into their order. */
+static int arrange(struct dp_image_folder *f, struct dp_err *err)
+{
+    if (f->files == 0)
+        return dp_fail(err, DP_E_RUN, "%s%s%s: no images", f->path, f->in[0] != '\0' ? "/" : "", f->in);
+    if (f->classes.count > 0)
+        qsort(f->classes.text, f->classes.count, sizeof *f->classes.text, compare_texts);
+    for (size_t i = 0; i < f->files; i++) {
+        const char *slash = strchr(f->file[i].name, '/');
+        long class = slash != NULL ? dp_texts_find(&f->classes, f->file[i].name, (size_t)(slash - f->file[i].name)) : 0;
+        f->file[i].class = (size_t) class;
+    }
+    qsort(f->file, f->files, sizeof *f->file, compare_files);
+    for (size_t i = 1; i < f->files; i++) {
+        char shown[DP_TEXT_SHOWN];
+        const char *name = f->file[i].name;
+        if (strcmp(name, f->file[i - 1].name) == 0)
+            return dp_fail(err, DP_E_RUN, "%s has '%s' twice", f->path, dp_text_show(name, strlen(name), shown));
+    }
+    return DP_OK;
+}
+
+int dp_image_folder_open(struct dp_image_folder **folder, const char *path, bool unlabelled, struct dp_err *err)
+{
+    struct dp_image_folder *f;
+    struct stat st;
+    int rc = dp_alloc(&f, 1, sizeof *f, err);
+    if (rc != DP_OK)
+        return rc;
+    f->unlabelled = unlabelled;
+    f->path = malloc(strlen(path) + 2); /* find_archive may need a slash after it */
+    if (f->path == NULL) {
+        dp_image_folder_close(f);
+        return dp_fail(err, DP_E_RUN, "out of memory");
+    }
+    strcpy(f->path, path);
+    size_t length = strlen(path);
+    while (length > 1 && f->path[length - 1] == '/')
+        f->path[--length] = '\0';
+    f->in = f->path + length;
+    crypto_generichash_init(&f->hash, NULL, 0, DP_INPUT_DIGEST);
+    find_archive(f);
+    if (f->in[0] != '\0')
+        strcat(f->in, "/");
+    if (stat(f->path, &st) != 0)
+        rc = dp_fail_errno(err, errno, "cannot open %s", f->path);
+    else if (S_ISDIR(st.st_mode))
+        rc = list_directory(f, "", err);
+    else if (dp_zip_is(f->path))
+        rc = list_archive(f, err);
+    else
+        rc = dp_fail(err, DP_E_RUN, "%s is no directory and no zip archive", f->path);
+    if (rc == DP_OK)
+        rc = arrange(f, err);
+    if (rc != DP_OK) {
+        dp_image_folder_close(f);
+        return rc;
+    }
+    *folder = f;
+    return DP_OK;
+}
+
+void dp_image_folder_close(struct dp_image_folder *f)
+{
+    if (f == NULL)
+        return;
+    for (size_t i = 0; i < f->files; i++)
+        free(f->file[i].name);
+    free(f->file);
+    dp_texts_free(&f->classes);
+    dp_zip_close(f->zip);
+    free(f->name);
+    free(f->bytes);
+    free(f->pixels);
+    free(f->path);
+    free(f);
+}
+
+const struct dp_texts *dp_image_folder_classes(const struct dp_image_folder *f)
+{
+    return &f->classes;
+}
+
+void dp_image_folder_digest(const struct dp_image_folder *f, unsigned char *digest)
+{
+    crypto_generichash_state copy = f->hash;
+    crypto_generichash_final(&copy, digest, DP_INPUT_DIGEST);
+}
+
+/* Each grey pixel becomes one with three equal channels. */
+static int spread(struct dp_image_folder *f, struct dp_image_shape *shape, struct dp_err *err)
+{
+    unsigned char *wide;
+    size_t count = shape->height * shape->width;
+    int rc = dp_alloc(&wide, count, 3, err);
+    if (rc != DP_OK)
+        return rc;
+    for (size_t i = 0; i < 3 * count; i++)
+        wide[i] = f->pixels[i / 3];
+    free(f->pixels);
+    f->pixels = wide;
+    shape->channels = 3;
+    return DP_OK;
+}
+
+static int check_shape(struct dp_image_folder *f, struct dp_image_shape *shape, struct dp_err *err)
+{
+    const struct dp_image_shape *first = &f->shape;
+    int rc = DP_OK;
+    if (first->height == 0)
+        f->shape = *shape;
+    if (first->channels == 3 && shape->channels == 1)
+        rc = spread(f, shape, err);
+    if (rc != DP_OK)
+        return rc;
+    if (shape->channels != first->channels)
+        return dp_fail(err, DP_E_RUN, "%s is in colour, and the first image is grey", f->name);
+    if (shape->height != first->height || shape->width != first->width)
+        return dp_fail(err, DP_E_RUN, "%s has %zu x %zu pixels, and the first image has %zu x %zu", f->name, shape->width,
+                       shape->height, first->width, first->height);
+    return DP_OK;
+}
+
+int dp_image_folder_next(struct dp_image_folder *f, struct dp_folder_image *image, struct dp_err *err)
+{
+    size_t size = 0;
+    if (f->next == f->files)
+        return 0;
+    if (dp_interrupt_pending())
+        return dp_fail(err, DP_E_RUN, "interrupted");
+    const struct file *file = &f->file[f->next++];
+    free(f->name);
+    free(f->pixels);
+    f->pixels = NULL;
+    if (asprintf(&f->name, "%s/%s%s", f->path, f->in, file->name) < 0) {
+        f->name = NULL;
+        return dp_fail(err, DP_E_RUN, "out of memory");
+    }
+    int rc = f->zip != NULL ? read_member(f, file, &size, err) : read_file(f, file, &size, err);
+    if (rc == DP_OK)
+        crypto_generichash_update(&f->hash, f->bytes, size);
+    if (rc == DP_OK)
+        rc = dp_image_decode(f->bytes, size, f->name, &image->shape, &f->pixels, err);
+    if (rc == DP_OK)
+        rc = check_shape(f, &image->shape, err);
+    image->pixels = f->pixels;
+    image->class = file->class;
+    image->name = f->name;
+    return rc == DP_OK ? 1 : rc;
+}

@@ -1,0 +1,88 @@
+/* Folders of images, one folder for each class: see image_folder.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "data/image_folder.h"
+#include "data/import.h"
+#include "images/hog.h"
+
+/* The classes are the names of the folders, or those of --classes. meant: the class of each folder. */
+static int find_classes(struct dp_import *import, const struct dp_texts *folders, long *meant, struct dp_err *err)
+{
+    struct dp_schema *s = &import->schema;
+    char shown[DP_TEXT_SHOWN];
+    bool listed = import->classes != NULL;
+    int rc = listed ? dp_schema_classes(s, import->classes, err) : dp_alloc(&s->class, folders->count, sizeof *s->class, err);
+    for (size_t k = 0; rc == DP_OK && k < folders->count; k++) {
+        const char *name = folders->text[k];
+        size_t length = strlen(name);
+        meant[k] = listed ? -1 : (long)k;
+        for (size_t i = 0; listed && i < s->classes; i++)
+            if (dp_texts_find(&s->class[i], name, length) >= 0)
+                meant[k] = (long)i;
+        if (listed && meant[k] < 0)
+            rc = dp_fail(err, DP_E_RUN, "%s: the folder '%s' is not one of the classes (--classes)", import->input,
+                         dp_text_show(name, length, shown));
+        if (!listed)
+            rc = dp_texts_add(&s->class[s->classes++], name, length, err);
+    }
+    if (rc == DP_OK && s->classes < 2)
+        rc = dp_fail(err, DP_E_RUN, "%s: the only class is '%s' (--classes says all of them)", import->input,
+                     dp_text_show(folders->text[0], strlen(folders->text[0]), shown));
+    return rc;
+}
+
+/* A byte is from 0 to 255: public. */
+static int make_columns(struct dp_schema *s, size_t bytes, struct dp_err *err)
+{
+    int rc = dp_alloc(&s->column, bytes, sizeof *s->column, err);
+    for (size_t j = 0; rc == DP_OK && j < bytes; j++)
+        s->column[j] = (struct dp_column){.bounded = true, .high = 255};
+    s->columns = rc == DP_OK ? bytes : 0;
+    return rc;
+}
+
+static int put_image(struct dp_import *import, const struct dp_folder_image *image, const long *meant, struct dp_parsed *r,
+                     const struct dp_import_sink *to, struct dp_err *err)
+{
+    size_t bytes = dp_image_bytes(image->shape);
+    struct dp_hog hog;
+    int rc = DP_OK;
+    if (import->shape.height == 0) { /* the first one */
+        import->shape = image->shape;
+        rc = make_columns(&import->schema, bytes, err);
+        if (rc == DP_OK && import->hog)
+            rc = dp_hog_open(&hog, import->shape, err);
+    }
+    r->count = 0;
+    r->label = import->unlabelled ? 0 : (double)meant[image->class];
+    for (size_t j = 0; rc == DP_OK && j < bytes; j++)
+        rc = dp_parsed_add(r, (uint32_t)j, image->pixels[j], err);
+    return rc == DP_OK ? to->put(to->self, r, err) : rc;
+}
+
+int dp_read_images(struct dp_import *import, const struct dp_import_sink *to, struct dp_err *err)
+{
+    struct dp_image_folder *folder = NULL;
+    struct dp_folder_image image;
+    struct dp_parsed r = {0};
+    long *meant = NULL;
+    import->schema.label = -1;
+    int rc = dp_image_folder_open(&folder, import->input, import->unlabelled, err);
+    const struct dp_texts *folders = rc == DP_OK ? dp_image_folder_classes(folder) : NULL;
+    if (rc == DP_OK)
+        rc = dp_alloc(&meant, folders->count + 1, sizeof *meant, err);
+    if (rc == DP_OK && !import->unlabelled)
+        rc = find_classes(import, folders, meant, err);
+    while (rc >= 0 && (rc = dp_image_folder_next(folder, &image, err)) == 1)
+        if ((rc = put_image(import, &image, meant, &r, to, err)) != DP_OK)
+            break;
+    if (rc == DP_OK)
+        dp_image_folder_digest(folder, import->table);
+    dp_image_folder_close(folder);
+    dp_parsed_free(&r);
+    free(meant);
+    return rc;
+}

@@ -20,7 +20,7 @@
 
 struct options {
     const char *output, *out, *test, *schema, *infer, *label, *classes, *delimiter, *population, *ledger;
-    double split, private_schema, delta;
+    double split, private_schema, private_knots, delta;
     int64_t cols, seed, noise_seed, skip_bad, skip_lines, rows_per_person;
     int storage, norm, scale, features, basis, bad_cells;
     bool header, bias, no_bias, real_label, private_counts, quantise, force, quiet, allow_private_output, no_ledger,
@@ -42,11 +42,13 @@ static const struct dp_option options[] = {
                    .name = "infer-schema"),
     DP_OPTION_REAL(0, private_schema, "E", DP_ABOVE(0),
                    "--infer-schema: pay epsilon E for the bounds and categories, by counts with noise"),
+    DP_OPTION_REAL(0, private_knots, "E", DP_ABOVE(0),
+                   "--basis: pay epsilon E for knots at quantiles, by counts with noise, instead of even ones"),
     DP_OPTION_REAL(0, delta, "D", DP_ABOVE_BELOW(0, 1),
-                   "--private-schema: its delta (a tenth of the largest power of ten below 1 / rows^1.1)"),
-    DP_OPTION_TEXT(0, ledger, "FILE", "--private-schema: where it is charged (the population's, else next to the schema)"),
-    DP_OPTION_FLAG(0, no_ledger, "--private-schema: in no ledger"),
-    DP_OPTION_FLAG(0, else_unpaid, "--private-schema: do not pay if the table is too small"),
+                   "--private-…: its delta (a tenth of the largest power of ten below 1 / rows^1.1)"),
+    DP_OPTION_TEXT(0, ledger, "FILE", "--private-…: where it is charged (the population's, else next to what is written)"),
+    DP_OPTION_FLAG(0, no_ledger, "--private-…: in no ledger"),
+    DP_OPTION_FLAG(0, else_unpaid, "--private-…: do not pay if the table is too small"),
     DP_OPTION_INT(0, noise_seed, "S", DP_FROM_TO(0, 9007199254740992), "--private-schema: reproducible, not private"),
     DP_OPTION_INT(0, rows_per_person, "K", DP_FROM_TO(1, DP_UNIT_MOST),
                   "csv, tsv: keep at most K rows of one person; a column of the schema names the person"),
@@ -137,22 +139,32 @@ static void tell_column(const json_t *column, bool quiet)
     fputc('\n', stderr);
 }
 
-/* people.json.ledger */
+/* beside: "people.json" for people.json.ledger; the caller frees it. */
+static int payment_of(const struct options *o, bool knots, char **beside, struct payment_options *pay, struct dp_err *err)
+{
+    const char *file = knots ? o->output : o->infer;
+    *pay = (struct payment_options){.option = knots ? "private-knots" : "private-schema",
+                                    .epsilon = knots ? o->private_knots : o->private_schema,
+                                    .delta = o->delta,
+                                    .ledger = o->ledger,
+                                    .no_ledger = o->no_ledger,
+                                    .quiet = o->quiet,
+                                    .seed = o->noise_seed};
+    if (asprintf(beside, "%s.ledger", strcmp(file, "-") == 0 ? "schema" : file) < 0)
+        return dp_fail(err, DP_E_RUN, "out of memory");
+    pay->beside = *beside;
+    return DP_OK;
+}
+
 static int pay_for_schema(struct dp_import *import, struct identity *identity, const struct options *o, json_t **schema,
                           struct dp_err *err)
 {
-    struct paid_options paid = {.epsilon = o->private_schema,
-                                .delta = o->delta,
-                                .ledger = o->ledger,
-                                .no_ledger = o->no_ledger,
-                                .quiet = o->quiet,
-                                .seed = o->noise_seed};
+    struct payment_options pay;
     char *beside = NULL;
-    bool small;
-    if (asprintf(&beside, "%s.ledger", strcmp(o->infer, "-") == 0 ? "schema" : o->infer) < 0)
-        return dp_fail(err, DP_E_RUN, "out of memory");
-    paid.beside = beside;
-    int rc = paid_schema(import, identity, &paid, schema, &small, err);
+    bool small = false;
+    int rc = payment_of(o, false, &beside, &pay, err);
+    if (rc == DP_OK)
+        rc = paid_schema(import, identity, &pay, schema, &small, err);
     free(beside);
     if (rc != DP_OK || !small)
         return rc;
@@ -247,13 +259,16 @@ static int operands(struct dp_import *import, const struct options *o, int count
     import->labels = format == DP_IMPORT_IDX ? operand[2] : NULL;
     bool images = format == DP_IMPORT_IDX || format == DP_IMPORT_IMAGES;
     bool table = format == DP_IMPORT_CSV || format == DP_IMPORT_TSV;
-    bool paid = !isnan(o->private_schema);
+    bool paid = !isnan(o->private_schema), knots = !isnan(o->private_knots);
     if (paid && o->infer == NULL)
         return dp_fail(err, DP_E_USAGE, "--private-schema goes with --infer-schema FILE");
-    if (!paid &&
-        (!isnan(o->delta) || o->ledger != NULL || o->no_ledger || o->else_unpaid || o->noise_seed != DP_OPT_ABSENT_INT))
+    if (knots && (o->output == NULL || o->basis <= 0))
+        return dp_fail(err, DP_E_USAGE, "--private-knots goes with --output and with --basis hats, bins, cosines or products");
+    if (!paid && o->noise_seed != DP_OPT_ABSENT_INT)
+        return dp_fail(err, DP_E_USAGE, "--noise-seed goes with --private-schema");
+    if (!paid && !knots && (!isnan(o->delta) || o->ledger != NULL || o->no_ledger || o->else_unpaid))
         return dp_fail(err, DP_E_USAGE,
-                       "--delta, --ledger, --no-ledger, --else-unpaid and --noise-seed go with --private-schema");
+                       "--delta, --ledger, --no-ledger and --else-unpaid go with --private-schema or --private-knots");
     if (!table && (o->schema != NULL || o->infer != NULL))
         return dp_fail(err, DP_E_USAGE, "--schema and --infer-schema are for csv and tsv");
     if (table && o->infer == NULL && o->schema == NULL)
@@ -511,6 +526,8 @@ int main(int argc, char **argv)
                    .rows_per_person = o.rows_per_person != DP_OPT_ABSENT_INT ? (size_t)o.rows_per_person : 0},
     };
     struct identity identity = {.population = o.population, .choice = o.registry};
+    struct paid_knots knots = {.identity = &identity, .else_even = o.else_unpaid};
+    char *beside = NULL;
     int rc = operands(&import, &o, argc - operand, argv + operand, &err);
     if (rc == DP_OK && o.schema != NULL)
         rc = dp_schema_load(&import.schema, o.schema, &err);
@@ -528,6 +545,11 @@ int main(int argc, char **argv)
             import.identify = identity_find;
             import.identify_self = &identity;
         }
+        if (rc == DP_OK && !isnan(o.private_knots)) {
+            rc = payment_of(&o, true, &beside, &knots.pay, &err);
+            import.place_knots = paid_knots;
+            import.place_self = &knots;
+        }
         if (rc == DP_OK)
             rc = o.out != NULL ? stream(&import, &o, &err) : dp_import_run(&import, &err);
         if (rc == DP_OK && identity.sentence[0] != '\0')
@@ -538,6 +560,7 @@ int main(int argc, char **argv)
             private_counts(&import);
     }
     dp_import_free(&import);
+    free(beside);
     dp_interrupt_rethrow();
     return dp_cli_finish("dp-import", rc, &err);
 }

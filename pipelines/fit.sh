@@ -58,8 +58,8 @@ import_as() {
     local said run basis force=''
     for basis in ${interactions:+products} $([ -n "$linear" ] || echo cosines); do
         said=$(rows "$1" --basis "$basis" $force 2>&1) || { echo "$said" >&2 && return 1; }
-        if run=$(choose 2> /dev/null) && [[ ${run%%$'\n'*} != *' would do better' ]]; then
-            [ -z "$said" ] || echo "$said" >&2
+        if run=$(choose "$(calculate "$epsilon * 0.95")" 2> /dev/null) && [[ ${run%%$'\n'*} != *' would do better' ]]; then
+            place_knots "$1"
             return
         fi
         case $basis in
@@ -70,8 +70,20 @@ import_as() {
     done
     rows "$1" $force
 }
-# choose: the run for the data set
+# place_knots FORMAT: the same rows again, with knots at quantiles that a twentieth of the budget pays for. The accountant of knots is
+# for null records, and a seeded run pays for nothing
+place_knots() {
+    words_of ledger no-ledger
+    if [ "$adjacency" != null-record ] || [ -n "$seed" ]; then
+        [ -z "$said" ] || echo "$said" >&2
+    else
+        rows "$1" --basis "$basis" --force --else-unpaid --private-knots "$(calculate "$epsilon / 20")" \
+            ${delta:+--delta "$(calculate "$delta / 10")"} "${words[@]}"
+    fi
+}
+# choose [EPSILON]: the run for the data set
 choose() {
+    local epsilon=${1:-$epsilon}
     words_of loss epsilon delta adjacency threads ledger no-ledger registry no-registry partial exec seed model quiet
     dp-fit "${words[@]}" -- "$data"
 }

@@ -163,7 +163,7 @@ static void put_preparation(const json_t *words, FILE *out)
     if (count > 0)
         fputs("). The model has that knowledge, and no number on this page counts it.</p></div>\n", out);
     if (any)
-        fputs("<p>The bounds and categories of the columns were taken from the data with noise, and paid for: ε includes "
+        fputs("<p>The bounds, categories or knots of the columns were taken from the data with noise, and paid for: ε includes "
               "them.</p>\n",
               out);
 }

@@ -1,206 +1,101 @@
 #include "paid.h"
 
 #include <math.h>
-#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 #include "base/cli.h"
+#include "base/mem.h"
 #include "base/number.h"
 #include "base/option.h"
-#include "base/round.h"
+#include "base/text.h"
 #include "data/census.h"
-#include "gate/payer.h"
-#include "math/bracket.h"
-#include "math/grid.h"
-#include "priv/gdp.h"
-
-/* The mechanism, which is public. */
-struct mechanism {
-    double epsilon, delta; /* its cost */
-    double named;          /* the part of delta that pays for texts of one person only */
-    double multiplier, bound, scale, grid, threshold;
-};
-
-struct target {
-    double epsilon, delta;
-};
-
-static double excess(double multiplier, void *target)
-{
-    const struct target *t = target;
-    return multiplier > 0 ? dp_gaussian_epsilon(1 / multiplier, t->delta) - t->epsilon : (double)INFINITY;
-}
+#include "data/knots.h"
 
 /* Half of delta names texts, half is for the Gaussian. */
-static struct mechanism choose(const struct dp_census *census, const struct paid_options *o)
-{
-    struct mechanism m = {.epsilon = o->epsilon, .delta = o->delta};
-    for (int k = 1; isnan(m.delta); k++) /* the largest power of ten below 1 / rows^1.1, and a tenth of it */
-        if (pow(10, -k) * pow((double)census->rows, 1.1) < 1)
-            m.delta = pow(10, -k - 1);
-    m.named = 0.5 * m.delta;
-    struct target target = {m.epsilon * (1 - 1e-9), m.named * (1 - 1e-9)};
-    m.multiplier = dp_bracket_smallest(excess, &target, 1e9) * (1 + 1e-9);
-    m.bound = dp_census_sensitivity(census->columns);
-    m.scale = m.multiplier * m.bound;
-    m.grid = dp_grid_for(m.bound);
-    m.threshold = dp_census_threshold(census->columns, m.scale, m.named);
-    return m;
-}
+#define FOR_NAMES 0.5
 
-static struct dp_record record_of(const struct mechanism *m, int64_t rows)
-{
-    return (struct dp_record){
-        .of = DP_F_SUM,
-        .sampler = DP_SAMPLER_FULL,
-        .rate = 1,
-        .rows = rows,
-        .adjacency = DP_ADJACENCY_NULL_RECORD,
-        .release = DP_RELEASE_SUM,
-        .bound = m->bound,
-        .sensitivity = m->bound,
-        .scale = m->scale,
-        .query = {.kind = DP_QUERY_GAUSSIAN_THRESHOLD, .multiplier = m->multiplier, .named_delta = m->named}};
-}
+static const char not_private[] = "inferred-schema"; /* noise that follows from a seed pays for nothing */
 
-static int set_text(struct dp_frame *f, enum dp_field field, const char *text, struct dp_err *err)
+static int release(const struct dp_census *census, const struct payment *p, const struct payment_options *o,
+                   const struct identity *identity, double threshold, json_t **schema, struct dp_err *err)
 {
-    return dp_frame_set_text(f, field, text, strlen(text), err);
-}
-
-/* The frame of the only lap: the noised counts with their record. */
-static int make_lap(const struct dp_census *census, const struct mechanism *m, const char *population, const struct dp_key *key,
-                    struct dp_frame *lap, struct dp_err *err)
-{
-    const struct dp_record record = record_of(m, (int64_t)census->rows);
-    unsigned char drawn[16];
-    char data[2 * sizeof drawn + 1];
-    int64_t *sum;
-    randombytes_buf(drawn, sizeof drawn); /* a digest of the table could be compared with one of a guess */
-    sodium_bin2hex(data, sizeof data, drawn, sizeof drawn);
-    dp_frame_reset(lap, DP_KIND_LAP);
-    lap->lap = 1;
-    lap->label = DP_LABEL_NOISED;
-    dp_frame_set_int(lap, DP_F_LAPS, 1);
-    dp_frame_set_int(lap, DP_F_N, (int64_t)census->rows);
-    dp_frame_set_real(lap, DP_F_BOUND, m->bound);
-    dp_frame_set_real(lap, DP_F_GRID, m->grid);
-    int rc = set_text(lap, DP_F_DATA, data, err);
-    if (rc == DP_OK)
-        rc = set_text(lap, DP_F_POPULATION, population, err);
-    if (rc == DP_OK)
-        rc = dp_frame_make_array(lap, DP_F_SUM, DP_I64, 1, census->counts, &sum, err);
-    if (rc == DP_OK)
-        rc = dp_frame_add_record(lap, &record, err);
-    if (rc != DP_OK)
-        return rc;
-    dp_census_counts(census, (int64_t)(1 / m->grid), sum);
-    if (dp_grid_add_gaussian(key, DP_DRAW_NOISE, 1, 0, m->scale / m->grid, sum, census->counts) != 0)
-        rc = dp_fail(err, DP_E_RUN, "--private-schema: noise of scale %g does not fit the grid", m->scale);
-    return rc;
-}
-
-/* Pays for the lap at a gate, before anything of it is looked at. mark: of the ledger's line, or "". */
-static int pay(const struct paid_options *o, const struct identity *identity, const struct mechanism *m,
-               const struct dp_frame *lap, char mark[DP_LEDGER_MARK], struct dp_err *err)
-{
-    const struct dp_registry_place place = dp_registry_chosen(&identity->choice, dp_registry_default());
-    const struct dp_payer_options pays = {.epsilon = m->epsilon,
-                                          .delta = m->delta,
-                                          .ledger = o->ledger,
-                                          .beside = o->beside,
-                                          .no_ledger = o->no_ledger,
-                                          .registry = identity->choice,
-                                          .allow_seeded = true};
-    struct dp_payer payer = {
-        .options = &pays, .seeded = o->seed != DP_OPT_ABSENT_INT, .registry = &place, .time = (int64_t)time(NULL)};
-    struct dp_frame *hello = NULL;
-    int rc = dp_payer_check_options(&pays, err);
-    if (rc == DP_OK)
-        rc = dp_frame_new(&hello, err);
+    const int64_t unit = (int64_t)(1 / p->grid);
+    int64_t *counts = NULL;
+    json_t *paid = NULL;
+    int rc = dp_alloc(&counts, census->counts, sizeof *counts, err);
     if (rc == DP_OK) {
-        dp_frame_reset(hello, DP_KIND_HELLO);
-        dp_frame_set_int(hello, DP_F_LAPS, 1);
-        rc = dp_frame_add_record(hello, &lap->record[0], err);
+        dp_census_counts(census, unit, counts);
+        rc = payment_make(p, o, identity, NULL, counts, census->counts, &paid, err);
     }
     if (rc == DP_OK)
-        rc = dp_payer_hello(&payer, hello, err);
-    if (rc == DP_OK)
-        rc = dp_payer_check(&payer, lap, err);
-    if (rc == DP_OK)
-        rc = dp_payer_begin(&payer, lap, err);
-    if (rc == DP_OK && !o->quiet)
-        dp_payer_warn(&payer, lap, dp_cli_hear, "dp-import");
-    if (rc == DP_OK)
-        rc = dp_payer_pay(&payer, lap, err);
-    if (rc == DP_SPENT)
-        rc = dp_fail(err, DP_E_BUDGET, "--private-schema: epsilon = %g does not pay for the schema", m->epsilon);
-    mark[0] = '\0';
-    if (rc == DP_OK && payer.reserve.ledger != NULL)
-        snprintf(mark, DP_LEDGER_MARK, "%s", dp_ledger_mark(payer.reserve.ledger));
-    if (rc == DP_OK)
-        rc = dp_payer_end(&payer, false, NULL, err);
-    dp_payer_close(&payer);
-    dp_frame_free(hello);
+        rc = dp_census_schema(census, counts, unit, p->scale, threshold, schema, err);
+    if (rc == DP_OK &&
+        (paid != NULL ? json_object_set(*schema, "paid", paid)
+                      : json_object_set_new(*schema, "private_preprocessing", json_pack("[s]", not_private))) != 0)
+        rc = dp_fail(err, DP_E_RUN, "out of memory");
+    json_decref(paid);
+    free(counts);
     return rc;
 }
 
-/* Notes in the schema what it has cost. Noise that follows from a seed pays for nothing. */
-static int note(json_t *schema, const struct paid_options *o, const struct identity *identity, const struct mechanism *m,
-                const char *mark, struct dp_err *err)
-{
-    int bad;
-    if (o->seed != DP_OPT_ABSENT_INT)
-        bad = json_object_set_new(schema, "private_preprocessing", json_pack("[s]", "inferred-schema"));
-    else
-        bad = json_object_set_new(schema, "paid",
-                                  json_pack("{s:f, s:f, s:s, s:s}", "epsilon", m->epsilon, "delta", m->delta, "ledger", mark,
-                                            "population", identity->name));
-    return bad == 0 ? DP_OK : dp_fail(err, DP_E_RUN, "out of memory");
-}
-
-int paid_schema(struct dp_import *import, struct identity *identity, const struct paid_options *o, json_t **schema, bool *small,
-                struct dp_err *err)
+int paid_schema(struct dp_import *import, struct identity *identity, const struct payment_options *o, json_t **schema,
+                bool *small, struct dp_err *err)
 {
     struct dp_census census = {0};
-    struct mechanism m = {0};
-    struct dp_frame *lap = NULL;
-    struct dp_key key;
-    char mark[DP_LEDGER_MARK], number[32];
+    struct payment p = {0};
+    double threshold = 0;
+    char number[32];
     *schema = NULL;
     *small = false;
     int rc = dp_census_read(&census, import, err);
     if (rc == DP_OK) {
-        m = choose(&census, o);
+        p = payment_choose(o, census.rows, 0, dp_census_sensitivity(census.columns), FOR_NAMES);
+        threshold = dp_census_threshold(census.columns, p.scale, p.named);
         /* A text of a quarter of the rows should be named. */
-        *small = !(4 * m.threshold <= (double)census.rows);
+        *small = !(4 * threshold <= (double)census.rows);
     }
     if (rc == DP_OK && !*small)
         rc = identity_find(identity, import, err);
     if (rc == DP_OK && !*small)
-        rc = dp_frame_new(&lap, err);
-    if (o->seed != DP_OPT_ABSENT_INT)
-        dp_key_derive(&key, o->seed, "dp-import", 0);
-    else
-        dp_key_fresh(&key);
-    if (rc == DP_OK && !*small)
-        rc = make_lap(&census, &m, identity->name, &key, lap, err);
-    if (rc == DP_OK && !*small)
-        rc = pay(o, identity, &m, lap, mark, err);
-    if (rc == DP_OK && !*small) {
-        const struct dp_array *sum = &lap->value[DP_F_SUM].array;
-        rc = dp_census_schema(&census, sum->data, (int64_t)(1 / m.grid), m.scale, m.threshold, schema, err);
-    }
-    if (*schema != NULL)
-        rc = note(*schema, o, identity, &m, mark, err);
+        rc = release(&census, &p, o, identity, threshold, schema, err);
     if (*schema != NULL && !o->quiet)
         fprintf(stderr, "dp-import: the schema cost epsilon %g, delta %s: a text is named if about %.0f rows of %zu have it\n",
-                m.epsilon, dp_number_print(m.delta, number, sizeof number), m.threshold, census.rows);
-    sodium_memzero(&key, sizeof key);
-    dp_frame_free(lap);
+                p.epsilon, dp_number_print(p.delta, number, sizeof number), threshold, census.rows);
     dp_census_free(&census);
+    return rc;
+}
+
+int paid_knots(void *self, struct dp_import *import, struct dp_knots *knots, size_t units, struct dp_err *err)
+{
+    const struct paid_knots *k = self;
+    const size_t rows = import->writer.rows_per_person;
+    const struct payment p = payment_choose(&k->pay, units, rows, dp_knots_sensitivity(knots->columns, rows), 0);
+    const size_t cells = dp_knots_choose((double)units, p.scale);
+    const char *what = rows > 0 ? "persons" : "rows";
+    char number[32];
+    json_t *paid = NULL;
+    if (cells == 0 && !k->else_even)
+        return dp_fail(err, DP_E_BUDGET, "--private-knots: epsilon = %g does not pay for knots of %zu columns and %zu %s",
+                       p.epsilon, knots->columns, units, what);
+    if (cells == 0 && !k->pay.quiet)
+        fprintf(stderr, "dp-import: knots are even: epsilon = %g does not pay for others\n", p.epsilon);
+    if (cells == 0)
+        return DP_OK;
+    dp_knots_merge(knots, cells);
+    for (size_t i = 0; i < knots->columns * cells; i++)
+        knots->count[i] *= (int64_t)(1 / p.grid);
+    int rc = payment_make(&p, &k->pay, k->identity, import->schema.paid, knots->count, knots->columns * cells, &paid, err);
+    if (rc == DP_OK)
+        rc = dp_knots_place(knots, import->basis, 1 / p.grid, &import->schema, err);
+    if (rc == DP_OK) {
+        json_decref(import->schema.paid);
+        import->schema.paid = json_incref(paid);
+        rc = dp_schema_note_private(&import->schema, DP_TEXT_PAID_SCHEMA, err);
+    }
+    if (rc == DP_OK && !k->pay.quiet)
+        fprintf(stderr, "dp-import: knots cost epsilon %g, delta %s: noise of %.0f on each count of %zu %s in %zu cells\n",
+                p.epsilon, dp_number_print(p.delta, number, sizeof number), p.scale, units, what, cells);
+    json_decref(paid);
     return rc;
 }

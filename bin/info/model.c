@@ -141,7 +141,7 @@ static void print_privacy(const struct dp_frame *frame, FILE *out)
     bool paid;
     dp_text_unpaid(dp_frame_text(frame, DP_F_PREPROCESSING, ""), &paid, preprocessing, sizeof preprocessing);
     if (paid && !non_private)
-        fputs("  bounds and categories of the table were paid for: epsilon includes them\n", out);
+        fputs("  bounds, categories or knots of the table were paid for: epsilon includes them\n", out);
     if (preprocessing[0] != '\0' && !non_private)
         fprintf(out, "  the preparation of the data read private rows, which epsilon leaves out: %s\n", preprocessing);
 }

@@ -10,6 +10,7 @@
 #include "data/carried.h"
 #include "data/features.h"
 #include "data/image_rows.h"
+#include "data/knots.h"
 #include "data/persons.h"
 #include "math/rng.h"
 
@@ -55,50 +56,79 @@ static int write_row(struct dp_import *import, const struct dp_features *f, cons
     return dp_writer_row(to, x, y, err);
 }
 
-static int write_rows(struct dp_import *import, struct table *table, const struct dp_features *f, struct dp_writer *output,
-                      struct dp_writer *test, struct dp_err *err)
+/* A pass over the rows that are kept, in the order in which they are written: those of one person together. */
+struct pass {
+    struct dp_parsed row;
+    struct splitter splitter;
+    size_t next;         /* by_person: of persons.row */
+    bool training, ends; /* ends: the row is the last one of its person */
+};
+
+static int start_pass(struct pass *pass, const struct dp_import *import, struct table *table, struct dp_err *err)
 {
-    struct dp_spool *spool = &table->spool;
-    struct dp_parsed r = {0};
-    struct splitter splitter = {0};
-    int rc = dp_spool_rewind(spool, err);
-    if (test != NULL)
-        start_split(import, &splitter, spool->records);
-    while (rc >= 0 && (rc = dp_spool_get(spool, &r, err)) == 1) {
-        struct dp_writer *to = test == NULL || goes_to_training(&splitter) ? output : test;
-        rc = import->hog ? dp_image_rows_add(&table->images, &r, to, err) : write_row(import, f, &r, to, err);
-        if (rc < 0)
-            break;
-    }
-    if (rc == DP_OK && import->hog)
-        rc = dp_image_rows_flush(&table->images, err);
-    dp_parsed_free(&r);
+    *pass = (struct pass){.training = true, .ends = true};
+    if (import->test != NULL)
+        start_split(import, &pass->splitter, table->by_person ? table->persons.count : table->spool.records);
+    return dp_spool_rewind(&table->spool, err);
+}
+
+/* Returns 1 for each row, then 0. All rows of a person go to the same output. */
+static int next_row(struct pass *pass, const struct dp_import *import, struct table *table, struct dp_err *err)
+{
+    int rc = DP_OK;
+    if (table->by_person && pass->next == table->persons.rows)
+        return 0;
+    if (table->by_person)
+        rc = dp_spool_go(&table->spool, table->persons.row[pass->next].place, err);
+    if (rc == DP_OK)
+        rc = dp_spool_get(&table->spool, &pass->row, err);
+    if (rc == 1 && pass->ends && import->test != NULL)
+        pass->training = goes_to_training(&pass->splitter);
+    if (rc == 1 && table->by_person)
+        pass->ends = dp_persons_ends(&table->persons, pass->next++);
     return rc;
 }
 
-/* Writes all rows of a person to the same output. */
-static int write_persons(struct dp_import *import, struct table *table, const struct dp_features *f, struct dp_writer *output,
-                         struct dp_writer *test, struct dp_err *err)
+static int write_rows(struct dp_import *import, struct table *table, const struct dp_features *f, struct dp_writer *output,
+                      struct dp_writer *test, struct dp_err *err)
 {
-    struct dp_parsed r = {0};
-    struct splitter splitter = {0};
-    struct dp_writer *to = NULL;
-    const struct dp_persons *p = &table->persons;
-    int rc = dp_spool_rewind(&table->spool, err);
-    if (test != NULL)
-        start_split(import, &splitter, p->count);
-    for (size_t i = 0; rc == DP_OK && i < p->rows; i++) {
-        bool ends = dp_persons_ends(p, i);
-        if (to == NULL)
-            to = test == NULL || goes_to_training(&splitter) ? output : test;
-        rc = dp_spool_go(&table->spool, p->row[i].place, err);
-        if (rc == DP_OK && (rc = dp_spool_get(&table->spool, &r, err)) >= 0)
-            rc = write_row(import, f, &r, to, err);
-        if (rc == DP_OK && ends)
+    struct pass pass = {0};
+    int rc = start_pass(&pass, import, table, err);
+    while (rc >= 0 && (rc = next_row(&pass, import, table, err)) == 1) {
+        struct dp_writer *to = pass.training ? output : test;
+        rc = import->hog ? dp_image_rows_add(&table->images, &pass.row, to, err) : write_row(import, f, &pass.row, to, err);
+        if (rc == DP_OK && table->by_person && pass.ends)
             rc = dp_writer_person(to, err);
-        to = ends ? NULL : to;
     }
-    dp_parsed_free(&r);
+    if (rc == DP_OK && import->hog)
+        rc = dp_image_rows_flush(&table->images, err);
+    dp_parsed_free(&pass.row);
+    return rc;
+}
+
+/* Counts the numbers of the rows for --output, and has them noised and paid for. */
+static int place_knots(struct dp_import *import, struct table *table, struct dp_err *err)
+{
+    struct dp_knots knots = {0};
+    struct pass pass = {0};
+    size_t rows = 0, persons = 0;
+    int rc = dp_knots_open(&knots, &import->schema, err);
+    if (rc == DP_OK && knots.columns == 0) {
+        dp_knots_close(&knots);
+        return DP_OK;
+    }
+    if (rc == DP_OK)
+        rc = start_pass(&pass, import, table, err);
+    while (rc >= 0 && (rc = next_row(&pass, import, table, err)) == 1) {
+        rows += pass.training;
+        persons += pass.training && pass.ends;
+        if (pass.training)
+            dp_knots_add(&knots, &pass.row);
+    }
+    if (rc == DP_OK)
+        rc = import->place_knots(import->place_self, import, &knots, table->by_person ? persons : rows, err);
+    dp_parsed_free(&pass.row);
+    dp_knots_close(&knots);
     return rc;
 }
 
@@ -125,8 +155,7 @@ static int write_out(struct dp_import *import, struct table *table, struct dp_fe
         rc = dp_writer_open(&test, import->test, &held_out, err);
     }
     if (rc == DP_OK)
-        rc = table->by_person ? write_persons(import, table, f, output, test, err)
-                              : write_rows(import, table, f, output, test, err);
+        rc = write_rows(import, table, f, output, test, err);
     if (rc == DP_OK)
         rc = dp_features_describe(f, import, &description, err);
     if (rc == DP_OK)
@@ -247,6 +276,8 @@ int dp_import_run(struct dp_import *import, struct dp_err *err)
         arrange(import, &table);
     if (rc == DP_OK)
         rc = identify(import, &table, err);
+    if (rc == DP_OK && import->place_knots != NULL)
+        rc = place_knots(import, &table, err);
     if (rc == DP_OK)
         rc = write_out(import, &table, &f, err);
     dp_features_free(&f, &import->schema);

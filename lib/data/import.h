@@ -13,6 +13,8 @@
 
 enum dp_import_format { DP_IMPORT_CSV, DP_IMPORT_TSV, DP_IMPORT_LIBSVM, DP_IMPORT_ARFF, DP_IMPORT_IDX, DP_IMPORT_IMAGES };
 
+struct dp_knots;
+
 struct dp_import {
     enum dp_import_format format;
     const char *input, *labels; /* labels: only for IDX, NULL: all labels are 0; see input.h */
@@ -39,6 +41,10 @@ struct dp_import {
      * set already. */
     int (*identify)(void *self, struct dp_import *import, struct dp_err *err);
     void *identify_self;
+    /* csv, tsv: called after that with counts of the rows for output (data/knots.h), to pay for knots and to put them into the
+     * schema. units: rows, or persons. NULL: knots follow from the bounds. */
+    int (*place_knots)(void *self, struct dp_import *import, struct dp_knots *knots, size_t units, struct dp_err *err);
+    void *place_self;
     /* rows_per_person: if the schema has a person column. The import sets norm and divisor if choose_norm is set, and step if
      * quantise is set */
     struct dp_writer_options writer;

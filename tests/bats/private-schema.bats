@@ -39,7 +39,7 @@ of() { dp-info --get "$2" "$1"; }
     dp-account verify --certificate certificate --model people.model people.json.ledger
     # each page says that the schema was paid for
     assert_equal "$(dp-info people.dp | grep '^privacy')" "privacy    the schema was paid for: epsilon 0.2, delta 1e-07, which models inherit"
-    dp-info people.model | grep -qx '  bounds and categories of the table were paid for: epsilon includes them'
+    dp-info people.model | grep -qx '  bounds, categories or knots of the table were paid for: epsilon includes them'
     grep -q '  done  schema paid for$' report
     dp-account report --data people.dp --model people.model -o page.html people.json.ledger
     grep -q 'paid for: ε includes them' page.html
@@ -122,7 +122,7 @@ true"
     jq '.paid.epsilon = 0' people.json > free.json
     complains 1 'dp-import: free.json: "paid" does not say epsilon, delta, ledger and population' dp-import people.csv -s free.json -o other.dp
     complains 2 "dp-import: --private-schema goes with --infer-schema FILE" dp-import people.csv --private-schema 1
-    complains 2 "dp-import: --delta, --ledger, --no-ledger, --else-unpaid and --noise-seed go with --private-schema" \
+    complains 2 "dp-import: --delta, --ledger, --no-ledger and --else-unpaid go with --private-schema or --private-knots" \
         dp-import people.csv --infer-schema x.json --no-ledger
     dp-import people.csv -q -s people.json -o people.dp
     fit.sh people.dp -o people.model -q
@@ -152,4 +152,113 @@ dp-import: private: 0 malformed lines"
     echo 40,cook,maybe >> t.csv
     complains 1 "dp-import: t.csv: line 6, column 3 (ill): the label is not one of the classes, got 'maybe'" \
         dp-import t.csv -s s.json -o u.dp --bad-cells missing
+}
+
+# numbers ROWS: numbers.csv with a column of squares and its schema
+numbers() {
+    awk -v n="$1" 'BEGIN { print "id,a,b,y"; for (i = 0; i < n; i++) { u = i * 7919 % n / n; print i % int(n / 2) "," 100 * u * u "," (i % 5 == 0 ? 0 : 5 * u) "," (u > 0.5) } }' > numbers.csv
+    echo '{"header": true, "columns": [{"name": "id", "type": "ignore"}, {"name": "a", "type": "numeric", "bounds": [0, 100]},
+        {"name": "b", "type": "numeric", "bounds": [0, 10]}, {"name": "y", "type": "label", "classes": ["0", "1"]}]}' > numbers.json
+}
+knots() { jq -c ".schema.columns[$2].knots" "$1/dataset.json"; }
+
+@test "knots at quantiles are paid for, and the model carries them" {
+    numbers 20000
+    # noise that is next to nothing: quantiles of the rows, as far as 256 cells tell; the zeros of b are one knot
+    dp-import numbers.csv -q -s numbers.json --basis hats --private-knots 1e6 --delta 1e-6 --no-ledger -o exact.dp
+    knots exact.dp 0 | jq -e 'length == 9 and ([range(1; 8) as $k | .[$k] - 100 * $k * $k / 64 | fabs] | max) < 0.4'
+    knots exact.dp 1 | jq -e '.[0] == 0 and .[1] < 0.05 and ([range(2; 8) as $k | .[$k] - 5 * ($k / 8 - 0.2) / 0.8 | fabs] | max) < 0.05'
+    # with a split, test rows are not looked at: they may be anything
+    awk -F , -v OFS=, '{ print $0, NR == 1 ? "n" : NR - 2 }' numbers.csv > rows.csv
+    jq '.columns += [{name: "n", type: "numeric", bounds: [0, 20000], basis: "line"}]' numbers.json > rows.json
+    divide=(-q -s rows.json --basis hats --private-knots 1e6 --delta 1e-6 --no-ledger --split 0.5)
+    dp-import rows.csv "${divide[@]}" -o half.dp --test half-test.dp
+    /usr/bin/python3 - << 'END'
+import numpy
+test, train = (numpy.load(name + ".dp/X.npy")[:, -2] for name in ("half-test", "half"))
+rows = set(numpy.rint(test / max(test.max(), train.max()) * 19999).astype(int))
+assert len(rows) == 10000
+with open("rows.csv") as old, open("other.csv", "w") as new:
+    for number, line in enumerate(old, -1):
+        part = line.split(",")
+        part[1] = "99" if number in rows else part[1]
+        new.write(",".join(part))
+END
+    refute cmp -s rows.csv other.csv
+    dp-import other.csv "${divide[@]}" -o other.dp --test other-test.dp
+    # the noise is not nothing
+    jq -en --argjson a "$(knots half.dp 0)" --argjson b "$(knots other.dp 0)" '[$a, $b] | transpose | map(.[0] - .[1] | fabs) | max < 0.01'
+    # charged, once
+    dp-import numbers.csv -s numbers.json --basis cosines --private-knots 0.05 --delta 1e-7 -o numbers.dp 2> said
+    grep -qx 'dp-import: knots cost epsilon 0.05, delta 1e-07: noise of [0-9]* on each count of 20000 rows in 64 cells' said
+    assert_equal "$(jq -c 'select(.kind == "reserve") | .charge.queries[0].noise' numbers.dp.ledger)" '"gaussian"'
+    assert_equal "$(dp-info numbers.dp | grep '^privacy')" "privacy    the schema was paid for: epsilon 0.05, delta 1e-07, which models inherit"
+    dp-import numbers.csv -q -s numbers.json --basis cosines --private-knots 0.05 --delta 1e-7 -o again.dp
+    refute cmp -s <(knots numbers.dp 0) <(knots again.dp 0)
+    fit.sh numbers.dp --epsilon 1 --delta 1e-5 -o numbers.model -q
+    assert_equal "$(of numbers.model epsilon | awk '{ print ($1 > 0.99 && $1 <= 1) }') $(of numbers.model delta)" "1 1e-05"
+    dp-account certify --data numbers.dp --model numbers.model > certificate
+    dp-account verify --certificate certificate --model numbers.model numbers.dp.ledger
+    # new rows get the same features
+    dp-predict numbers.model numbers.csv > from-table
+    dp-predict numbers.model numbers.dp > from-data
+    cmp from-table from-data
+}
+
+@test "knots cost in addition to a schema, and all rows of a person" {
+    people 20000
+    dp-import people.csv -q --infer-schema people.json --private-schema 0.2 --delta 1e-7
+    dp-import people.csv -q -s people.json --basis cosines --private-knots 0.1 --delta 1e-7 -o people.dp
+    dp-info people.dp | grep -q 'the schema was paid for: epsilon 0.3, delta 2e-07,'
+    fit.sh people.dp --epsilon 1 --delta 1e-5 -o people.model -q
+    assert_equal "$(of people.model epsilon | awk '{ print ($1 > 0.99 && $1 <= 1) }')" 1
+    dp-account report --data people.dp people.json.ledger > report
+    grep -q '^if one run was planned upon the results of another: epsilon 1 at delta 1e-05' report
+    numbers 20000
+    jq '.columns[0].type = "person"' numbers.json > persons.json
+    dp-import numbers.csv -s persons.json --rows-per-person 2 --basis hats --private-knots 0.1 --delta 1e-7 -o persons.dp 2> said
+    noise=$(sed -n 's/.*noise of \([0-9]*\) on each count of 10000 persons in 32 cells/\1/p' said)
+    dp-import numbers.csv -s numbers.json --basis hats --private-knots 0.1 --delta 1e-7 -o rows.dp 2> said
+    assert_equal "$(sed -n 's/.*noise of \([0-9]*\) on each.*/\1/p' said | awk -v twice="$noise" '{ print (twice >= 2 * $1 - 1 && twice <= 2 * $1 + 1) }')" 1
+    assert_equal "$(jq -r 'select(.kind == "open").unit' persons.dp.ledger | head -n 1)" person:2
+}
+
+@test "knots that the budget does not pay for, or that are for nothing" {
+    numbers 2000
+    complains 3 "dp-import: --private-knots: epsilon = 0.01 does not pay for knots of 2 columns and 2000 rows" \
+        dp-import numbers.csv -q -s numbers.json --basis hats --private-knots 0.01 -o numbers.dp
+    [ ! -e numbers.dp ] && [ ! -e numbers.dp.ledger ]
+    dp-import numbers.csv -s numbers.json --basis hats --private-knots 0.01 --else-unpaid -o numbers.dp 2> said
+    grep -qx 'dp-import: knots are even: epsilon = 0.01 does not pay for others' said
+    assert_equal "$(knots numbers.dp 0) $(dp-info --get private_preprocessing numbers.dp)" "[0,12.5,25,37.5,50,62.5,75,87.5,100] "
+    [ ! -e numbers.dp.ledger ]
+    for bad in '' '--basis line' '--out -'; do
+        # shellcheck disable=SC2086
+        complains 2 "dp-import: --private-knots goes with --output and with --basis hats, bins, cosines or products" \
+            dp-import numbers.csv -s numbers.json --private-knots 1 -o other.dp ${bad}
+    done
+    complains 2 "dp-import: --noise-seed goes with --private-schema" \
+        dp-import numbers.csv -s numbers.json --basis hats --private-knots 1 --noise-seed 3 -o other.dp
+    # a column with knots of its own pays for nothing
+    jq '.columns[1] += {basis: "hats", knots: [50]} | .columns[2] += {basis: "line"}' numbers.json > own.json
+    dp-import numbers.csv -q -s own.json --basis hats --private-knots 1 -o own.dp
+    assert_equal "$(knots own.dp 0)" "[0,50,100]"
+    [ ! -e own.dp.ledger ]
+    # a budget without room
+    dp-import numbers.csv -q -s numbers.json -o plain.dp
+    dp-account budget --epsilon 0.5 --delta 1e-5 plain.dp > /dev/null
+    run dp-import numbers.csv -q -s numbers.json --basis hats --private-knots 1 -o none.dp
+    assert_equal "$status" 5
+    [[ $output == *' affords 0 of the run'* ]]
+    [ ! -e none.dp ]
+}
+
+@test "fit pays a twentieth for knots where curves pay" {
+    numbers 20000
+    fit.sh numbers.csv --epsilon 1 2> said
+    grep -q '^dp-import: knots cost epsilon 0.05, delta 1e-06: ' said
+    assert_equal "$(of numbers.model epsilon | awk '{ print ($1 > 0.99 && $1 <= 1) }')" 1
+    rm -r numbers.dp numbers-test.dp numbers.model
+    fit.sh numbers.csv --epsilon 1 --seed 1 -q
+    assert_equal "$(dp-info --get private_preprocessing numbers.dp)" ""
 }

@@ -1,0 +1,186 @@
+#include "data/knots.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+enum { COSINES = 16, OTHERS = 8, DIGITS = 6 };
+
+void dp_knots_close(struct dp_knots *k)
+{
+    free(k->column);
+    free(k->edge);
+    free(k->value);
+    free(k->of);
+    free(k->count);
+    *k = (struct dp_knots){0};
+}
+
+/* False if the bounds are so close that edges coincide. */
+static bool divide(double *edge, double low, double high)
+{
+    for (size_t i = 0; i <= DP_KNOTS_CELLS; i++) {
+        edge[i] = dp_basis_spread(low, high, i, DP_KNOTS_CELLS);
+        if (i > 0 && !(edge[i] > edge[i - 1]))
+            return false;
+    }
+    return true;
+}
+
+int dp_knots_open(struct dp_knots *k, const struct dp_schema *s, struct dp_err *err)
+{
+    k->cells = DP_KNOTS_CELLS;
+    int rc = dp_alloc(&k->column, s->columns, sizeof *k->column, err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&k->of, s->columns, sizeof *k->of, err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&k->edge, s->columns * (DP_KNOTS_CELLS + 1), sizeof *k->edge, err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&k->value, s->columns, sizeof *k->value, err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&k->count, s->columns * DP_KNOTS_CELLS, sizeof *k->count, err);
+    for (size_t i = 0; rc == DP_OK && i < s->columns; i++) {
+        const struct dp_column *c = &s->column[i];
+        bool taken = c->type == DP_COLUMN_NUMERIC && c->bounded && c->basis.kind == DP_BASIS_NONE &&
+                     divide(k->edge + k->columns * (DP_KNOTS_CELLS + 1), c->low, c->high);
+        k->of[i] = taken ? k->columns : SIZE_MAX;
+        if (taken)
+            k->column[k->columns++] = i;
+    }
+    return rc;
+}
+
+/* The last cell that begins at the number or below. */
+static size_t cell_of(const double *edge, double value)
+{
+    size_t first = 0, last = DP_KNOTS_CELLS - 1;
+    while (first < last) {
+        size_t middle = (first + last + 1) / 2;
+        if (value >= edge[middle])
+            first = middle;
+        else
+            last = middle - 1;
+    }
+    return first;
+}
+
+void dp_knots_add(struct dp_knots *k, const struct dp_parsed *r)
+{
+    if (r->null)
+        return;
+    for (size_t j = 0; j < k->columns; j++)
+        k->value[j] = 0; /* records leave zeros out */
+    for (uint32_t i = 0; i < r->count; i++)
+        if (k->of[r->column[i]] < k->columns)
+            k->value[k->of[r->column[i]]] = r->value[i];
+    for (size_t j = 0; j < k->columns; j++)
+        if (!isnan(k->value[j]))
+            k->count[j * DP_KNOTS_CELLS + cell_of(k->edge + j * (DP_KNOTS_CELLS + 1), k->value[j])]++;
+}
+
+double dp_knots_sensitivity(size_t columns, size_t rows_per_person)
+{
+    return nextafter((double)(rows_per_person > 0 ? rows_per_person : 1) * nextafter(sqrt((double)columns), INFINITY),
+                     INFINITY);
+}
+
+size_t dp_knots_choose(double rows, double noise)
+{
+    size_t cells = DP_KNOTS_LEAST;
+    if (!(rows / noise >= DP_KNOTS_LEAST))
+        return 0;
+    while (cells < DP_KNOTS_CELLS && (double)(2 * cells) <= rows / (2 * noise))
+        cells *= 2;
+    return cells;
+}
+
+void dp_knots_merge(struct dp_knots *k, size_t cells)
+{
+    size_t each = k->cells / cells;
+    for (size_t i = 0; i < k->columns * cells; i++) {
+        int64_t sum = 0;
+        for (size_t l = 0; l < each; l++)
+            sum += k->count[i * each + l];
+        k->count[i] = sum;
+    }
+    k->cells = cells;
+}
+
+/* --- after the noise -------------------------------------------------------------------------------------------------- */
+
+/* The ascending sequence that is nearest to f in least squares: neighbours that descend become their mean. */
+static void make_ascending(double *f, size_t n)
+{
+    double mean[DP_KNOTS_CELLS + 1];
+    size_t length[DP_KNOTS_CELLS + 1], blocks = 0;
+    for (size_t i = 0; i < n; i++) {
+        mean[blocks] = f[i];
+        length[blocks++] = 1;
+        for (; blocks > 1 && mean[blocks - 2] > mean[blocks - 1]; blocks--) {
+            size_t together = length[blocks - 2] + length[blocks - 1];
+            mean[blocks - 2] = (mean[blocks - 2] * (double)length[blocks - 2] + mean[blocks - 1] * (double)length[blocks - 1]) /
+                               (double)together;
+            length[blocks - 2] = together;
+        }
+    }
+    for (size_t b = 0, i = 0; b < blocks; b++)
+        for (size_t l = 0; l < length[b]; l++)
+            f[i++] = mean[b];
+}
+
+/* In short decimals, which a reader can look at. */
+static double shortened(double value)
+{
+    char text[40];
+    snprintf(text, sizeof text, "%.*g", DIGITS, value);
+    return strtod(text, NULL);
+}
+
+static void append(struct dp_basis *b, double value, double high)
+{
+    if (value > b->edge[b->intervals] && value < high)
+        b->edge[++b->intervals] = value;
+}
+
+/* f: cells + 1 ascending sums from the left, of which the first is 0. */
+static void quantiles(const struct dp_knots *k, size_t j, const double *f, size_t intervals, struct dp_basis *b, double high)
+{
+    const double *edge = k->edge + j * (DP_KNOTS_CELLS + 1), step = f[k->cells] / (double)intervals;
+    const size_t each = DP_KNOTS_CELLS / k->cells;
+    for (size_t i = 0; i < k->cells; i++) {
+        const double low = edge[i * each], up = edge[(i + 1) * each];
+        size_t before = (size_t)(f[i] / step), after = (size_t)(f[i + 1] / step); /* places up to here */
+        after = after < intervals ? after : intervals - 1;
+        if (after > before + 1)
+            append(b, shortened(up), high);
+        else if (after == before + 1)
+            append(b, shortened(low + (up - low) * ((double)after * step - f[i]) / (f[i + 1] - f[i])), high);
+    }
+}
+
+int dp_knots_place(const struct dp_knots *k, enum dp_basis_kind kind, double unit, struct dp_schema *s, struct dp_err *err)
+{
+    int rc = DP_OK;
+    kind = kind == DP_BASIS_PRODUCTS ? DP_BASIS_COSINES : kind;
+    for (size_t j = 0; rc == DP_OK && j < k->columns; j++) {
+        struct dp_column *c = &s->column[k->column[j]];
+        double f[DP_KNOTS_CELLS + 1] = {0};
+        for (size_t i = 0; i < k->cells; i++)
+            f[i + 1] = f[i] + (double)k->count[j * k->cells + i] / unit;
+        make_ascending(f, k->cells + 1);
+        for (size_t i = k->cells + 1; i-- > 0;)
+            f[i] -= f[0];
+        if (!(f[k->cells] > 0))
+            continue; /* even knots: nothing is known */
+        rc = dp_alloc(&c->basis.edge, COSINES + 2, sizeof *c->basis.edge, err);
+        if (rc != DP_OK)
+            break;
+        c->basis.kind = kind;
+        c->basis.edge[0] = c->low;
+        quantiles(k, j, f, kind == DP_BASIS_COSINES ? COSINES : OTHERS, &c->basis, c->high);
+        c->basis.edge[++c->basis.intervals] = c->high;
+    }
+    return rc;
+}

@@ -1,0 +1,49 @@
+/* Knots of numbers that are paid for (data/basis.h): edges of a basis at quantiles of its column, from a histogram with noise.
+ *
+ * The cells of a column divide its bounds as dp_basis_spread does. A row adds 1 to one cell of each column whose number it has,
+ * and a null record adds nothing. So the rows of one person change the vector of all counts by at most r √J in L2, for J columns
+ * and at most r rows. Knots are made from the noised counts and public facts only. */
+#ifndef DP_DATA_KNOTS_H
+#define DP_DATA_KNOTS_H
+
+#include <stdint.h>
+
+#include "data/schema.h"
+#include "data/spool.h"
+
+#define DP_KNOTS_CELLS 256
+#define DP_KNOTS_LEAST 16
+
+/* Starts zeroed. */
+struct dp_knots {
+    size_t *column, columns; /* of the schema: numbers with bounds and no basis of their own */
+    size_t cells;            /* of each column: a power of two from DP_KNOTS_LEAST to DP_KNOTS_CELLS, which it is at first */
+    double *edge;            /* columns × (DP_KNOTS_CELLS + 1) */
+    double *value;           /* columns: of the current row */
+    size_t *of;              /* per column of the schema, its place among the columns here, or `columns` */
+    int64_t *count;          /* columns × cells */
+};
+
+int dp_knots_open(struct dp_knots *knots, const struct dp_schema *schema, struct dp_err *err);
+void dp_knots_close(struct dp_knots *knots);
+
+void dp_knots_add(struct dp_knots *knots, const struct dp_parsed *record);
+
+/* At least r √J. rows_per_person: 0 counts as 1. */
+double dp_knots_sensitivity(size_t columns, size_t rows_per_person);
+
+/* How many cells the budget pays for: with more cells each has fewer of the rows, and the same noise, of that deviation. The
+ * largest power of two ≤ rows / (2 noise), at most DP_KNOTS_CELLS; 0 if that is less than half of DP_KNOTS_LEAST, which then is
+ * what there would be. */
+size_t dp_knots_choose(double rows, double noise);
+
+/* Adds neighbouring cells up, until there are so many of each column. */
+void dp_knots_merge(struct dp_knots *knots, size_t cells);
+
+/* Gives each column that basis, products as cosines, from counts with noise in units of 1 / unit. Sums of the counts from the
+ * left are made ascending by the least squares; a knot is where they reach k / m of the last, for 16 intervals of cosines and 8
+ * of others. A cell with two such places or more has a knot at its end only: a single number may be all of it. */
+int dp_knots_place(const struct dp_knots *knots, enum dp_basis_kind kind, double unit, struct dp_schema *schema,
+                   struct dp_err *err);
+
+#endif

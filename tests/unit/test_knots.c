@@ -1,0 +1,156 @@
+/* Knots that are paid for: what one row moves, and knots against tests/vectors/knots.tsv (made by make-knots.py). */
+#include "unit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "data/knots.h"
+
+static void read_schema(struct dp_schema *s, const char *columns)
+{
+    char text[2000];
+    json_t *root;
+    struct dp_err err;
+    snprintf(text, sizeof text, "{\"columns\": [%s, {\"name\": \"y\", \"type\": \"label\", \"classes\": [\"0\", \"1\"]}]}",
+             columns);
+    assert_int_equal(dp_json_parse(&root, text, strlen(text), "t", &err), DP_OK);
+    assert_int_equal(dp_schema_read(s, root, "t", &err), DP_OK);
+    json_decref(root);
+}
+
+static const char many[] = "{\"name\": \"a\", \"type\": \"numeric\", \"bounds\": [0, 10]},"
+                           "{\"name\": \"b\", \"type\": \"numeric\", \"bounds\": [-1000, 5000], \"fill\": 0},"
+                           "{\"name\": \"c\", \"type\": \"categorical\", \"categories\": [\"x\", \"z\"]},"
+                           "{\"name\": \"d\", \"type\": \"numeric\", \"bounds\": [0, 1], \"basis\": \"hats\"},"
+                           "{\"name\": \"e\", \"type\": \"numeric\", \"bounds\": [2, 3]}";
+
+/* Rows with numbers within the bounds and beyond, zeros that are left out, missing numbers and null records. */
+static void one_row_moves_the_counts_by_at_most_the_sensitivity(void **state)
+{
+    (void)state;
+    struct dp_schema s;
+    struct dp_knots k = {0};
+    struct dp_err err;
+    double most = 0;
+    read_schema(&s, many);
+    assert_int_equal(dp_knots_open(&k, &s, &err), DP_OK);
+    assert_int_equal(k.columns, 3);
+    for (int row = 0; row < 500; row++) {
+        uint32_t column[5];
+        double value[5], moved = 0;
+        int given = 3; /* of the three columns: zeros are, missing numbers are not */
+        struct dp_parsed r = {.null = row % 50 == 7, .column = column, .value = value};
+        for (uint32_t i = 0; i < 5; i++) {
+            if ((row >> i) % 3 == 0)
+                continue;
+            column[r.count] = i;
+            value[r.count++] = i == 2 ? 1 : row % 11 == 3 ? (double)NAN : (double)(row * 7919 % 9000) - 2000;
+            given -= isnan(value[r.count - 1]) && i != 3;
+        }
+        memset(k.count, 0, k.columns * k.cells * sizeof *k.count);
+        dp_knots_add(&k, &r);
+        for (size_t i = 0; i < k.columns * k.cells; i++)
+            moved += (double)(k.count[i] * k.count[i]);
+        assert_true(moved == (r.null ? 0 : given));
+        most = fmax(most, sqrt(moved));
+    }
+    assert_true(most <= dp_knots_sensitivity(3, 0) && most == sqrt(3));
+    assert_true(dp_knots_sensitivity(3, 1) >= sqrt(3) && dp_knots_sensitivity(3, 1) < 1.7320508076);
+    assert_true(dp_knots_sensitivity(7, 4) >= 4 * sqrt(7) && dp_knots_sensitivity(7, 4) < 10.583005245);
+    dp_knots_close(&k);
+    dp_schema_free(&s);
+}
+
+static void the_budget_says_how_many_cells(void **state)
+{
+    (void)state;
+    assert_int_equal(dp_knots_choose(1599, 100), 0);
+    assert_int_equal(dp_knots_choose(1600, 100), 16);
+    assert_int_equal(dp_knots_choose(12799, 100), 32);
+    assert_int_equal(dp_knots_choose(12800, 100), 64);
+    assert_int_equal(dp_knots_choose(1e9, 1), 256);
+}
+
+/* Cells that were added up have the numbers between the edges of wider cells. */
+static void cells_are_added_up(void **state)
+{
+    (void)state;
+    struct dp_schema s;
+    struct dp_knots k = {0};
+    struct dp_err err;
+    int64_t expected[32] = {0};
+    read_schema(&s, "{\"name\": \"a\", \"type\": \"numeric\", \"bounds\": [0, 4000]}");
+    assert_int_equal(dp_knots_open(&k, &s, &err), DP_OK);
+    for (int i = 0; i < 3000; i++) {
+        uint32_t column = 0;
+        double value = 4000. * i / 2999 * i / 2999;
+        struct dp_parsed r = {.column = &column, .value = &value, .count = 1};
+        dp_knots_add(&k, &r);
+        for (size_t cell = 0; cell < 32; cell++)
+            expected[cell] += (value >= dp_basis_spread(0, 4000, cell, 32) && value < dp_basis_spread(0, 4000, cell + 1, 32)) ||
+                              (cell == 31 && value == 4000);
+    }
+    dp_knots_merge(&k, 64);
+    dp_knots_merge(&k, 32);
+    for (size_t cell = 0; cell < 32; cell++)
+        assert_int_equal(k.count[cell], expected[cell]);
+    dp_knots_close(&k);
+    dp_schema_free(&s);
+}
+
+static void check_line(char *line)
+{
+    const double unit = 1024;
+    char column[200], *bounds = strtok(line, "\t"), *kind = strtok(NULL, "\t"), *counts = strtok(NULL, "\t"),
+                      *edges = strtok(NULL, "\t");
+    struct dp_schema s;
+    struct dp_knots k = {0};
+    struct dp_err err;
+    json_t *expected = json_loads(edges, JSON_DECODE_ANY, NULL);
+    snprintf(column, sizeof column, "{\"name\": \"a\", \"type\": \"numeric\", \"bounds\": %s}", bounds);
+    read_schema(&s, column);
+    assert_int_equal(dp_knots_open(&k, &s, &err), DP_OK);
+    dp_knots_merge(&k, 16);
+    for (size_t i = 0; i < 16; i++)
+        k.count[i] = (int64_t)unit * strtol(counts, &counts, 10);
+    assert_int_equal(dp_knots_place(&k, dp_basis_of(kind), unit, &s, &err), DP_OK);
+    const struct dp_basis *b = &s.column[0].basis;
+    if (json_is_null(expected)) {
+        assert_int_equal(b->kind, DP_BASIS_NONE);
+    } else {
+        assert_int_equal(b->kind, dp_basis_of(kind));
+        assert_int_equal(b->intervals + 1, json_array_size(expected));
+        for (size_t i = 0; i <= b->intervals; i++)
+            assert_near(b->edge[i], json_number_value(json_array_get(expected, i)), 1e-9 * (1 + fabs(b->edge[i])));
+    }
+    json_decref(expected);
+    dp_knots_close(&k);
+    dp_schema_free(&s);
+}
+
+static void knots_are_those_of_the_formulas(void **state)
+{
+    (void)state;
+    char line[1000];
+    int lines = 0;
+    FILE *file = fopen("tests/vectors/knots.tsv", "r");
+    assert_non_null(file);
+    for (; fgets(line, sizeof line, file) != NULL; lines++)
+        check_line(line);
+    fclose(file);
+    assert_int_equal(lines, 36);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_row_moves_the_counts_by_at_most_the_sensitivity),
+        cmocka_unit_test(the_budget_says_how_many_cells),
+        cmocka_unit_test(cells_are_added_up),
+        cmocka_unit_test(knots_are_those_of_the_formulas),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,54 @@
+#!/usr/bin/python3
+"""Writes knots.tsv: knots of a numeric column from noised counts of 16 cells, computed with NumPy.
+
+Columns: bounds, kind, counts, edges. The ascending sums are those of the formula max over a <= i of min over b >= i of a mean."""
+import json
+import sys
+
+import numpy as np
+
+rng = np.random.default_rng(24)
+CELLS = 16
+
+
+def ascending(f):
+    mean = lambda a, b: f[a : b + 1].mean()
+    n = len(f)
+    return np.array([max(min(mean(a, b) for b in range(i, n)) for a in range(i + 1)) for i in range(n)])
+
+
+def cells(low, high):
+    if low > 0 and high / low >= 1000:
+        return np.geomspace(low, high, CELLS + 1)
+    if low <= 0 and max(-low, high) >= 1000:
+        at = np.linspace(np.sign(low) * np.log1p(abs(low)), np.log1p(high), CELLS + 1)
+        return np.sign(at) * np.expm1(abs(at))
+    return np.linspace(low, high, CELLS + 1)
+
+
+def knots(low, high, kind, counts):
+    m = 16 if kind == "cosines" else 8
+    edge, f = cells(low, high), ascending(np.r_[0, np.cumsum(counts)].astype(float))
+    f -= f[0]
+    if f[-1] <= 0:
+        return None
+    out = [low]
+    for i in range(CELLS):
+        levels = [k for k in range(1, m) if f[i] < k / m * f[-1] <= f[i + 1]]
+        if not levels:
+            continue
+        inside = edge[i] + (edge[i + 1] - edge[i]) * (levels[0] / m * f[-1] - f[i]) / (f[i + 1] - f[i])
+        knot = float(f"{edge[i + 1] if len(levels) > 1 else inside:.6g}")
+        if out[-1] < knot < high:
+            out.append(knot)
+    return out + [high]
+
+
+for low, high in [(0, 100), (-1e6, 2e6), (0.001, 100), (-3, 8)]:
+    for kind in ("hats", "bins", "cosines"):
+        for part in (0.1, 1, 30):
+            counts = rng.integers(-40, 1000, CELLS) * (rng.random(CELLS) < 0.6) + np.rint(100 * part * rng.standard_normal(CELLS)).astype(int)
+            if part == 1:
+                counts[3] += 9000  # a cell with most of the rows
+            edges = knots(low, high, kind, counts)
+            print(json.dumps([low, high]), kind, " ".join(map(str, counts)), json.dumps(edges), sep="\t", file=sys.stdout)

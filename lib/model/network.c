@@ -45,7 +45,7 @@ static int open_room(const struct dp_form *form, void **context, struct dp_err *
     if (rc == DP_OK)
         rc = dp_alloc(&room->weights, form->cols, sizeof *room->weights, err);
     if (rc == DP_OK)
-        rc = dp_net_pass_open(&room->pass, &form->net, false, err);
+        rc = dp_net_pass_open(&room->pass, &form->net, 0, err);
     *context = room;
     return rc;
 }

@@ -19,10 +19,14 @@ struct dp_net_window {
     size_t outputs;       /* of a place; y has height × width × outputs values */
 };
 
+struct dp_net_groups {
+    size_t places, channels, groups;
+};
+
 struct dp_net_kernels {
     /* y_o = bias_o + Σ_k w_ok x_k at each place. w: outputs × (rows × run). */
     void (*forward)(const struct dp_net_window *window, const float *x, const float *w, const float *bias, float *y);
-    /* dw_ok = Σ d_o x_k over all places, then Σ d_o for each o. */
+    /* dw_ok += Σ d_o x_k over all places, then Σ d_o for each o. */
     void (*weights_back)(const struct dp_net_window *window, const float *x, const float *d, float *dw);
     /* dx_k += Σ_o w_ok d_o at each place. */
     void (*input_back)(const struct dp_net_window *window, const float *d, const float *w, float *dx);
@@ -33,6 +37,13 @@ struct dp_net_kernels {
     /* dx += d at the first of the largest values of each window; dx += d / (size of the window) at all its values. */
     void (*pool_back)(const struct dp_net_window *window, const float *x, const float *y, const float *d, float *dx);
     void (*mean_pool_back)(const struct dp_net_window *window, const float *d, float *dx);
+
+    /* The groups of channels of an image: y = a_c (x − mean) / sqrt(variance + 1e-5) + b_c, where w is all a, then all b, and
+       mean and variance are of the group. Backward: dw like w; dx is written. */
+    void (*norm)(const struct dp_net_groups *n, const float *x, const float *w, float *y);
+    void (*norm_back)(const struct dp_net_groups *n, const float *x, const float *w, const float *d, float *dw, float *dx);
+    /* y += x. */
+    void (*plus)(const float *x, float *y, size_t count);
 
     /* count values in place: tanh x within 2 ulp of 1, and max(x, 0), where NaN stays NaN. Backward: d times the slope at the
        output y. */

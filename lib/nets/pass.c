@@ -8,11 +8,6 @@
 
 #define L DP_NET_LANES
 
-static bool has_weights(const struct dp_net_layer *layer)
-{
-    return layer->parameters > 0;
-}
-
 static size_t padded_size(const struct dp_net_layer *layer)
 {
     return (layer->in.height + 2 * layer->pad) * (layer->in.width + 2 * layer->pad) * layer->in.channels;
@@ -28,6 +23,11 @@ static struct dp_net_window window_of(const struct dp_net_layer *layer)
                                   layer->out.width,      layer->out.channels};
 }
 
+static struct dp_net_groups groups_of(const struct dp_net_layer *layer)
+{
+    return (struct dp_net_groups){layer->in.height * layer->in.width, layer->in.channels, layer->groups};
+}
+
 /* Takes `count` values of all lanes from the memory, or only counts them as long as there is no memory. */
 static float *take(const struct dp_net_pass *pass, size_t *used, size_t count)
 {
@@ -37,40 +37,43 @@ static float *take(const struct dp_net_pass *pass, size_t *used, size_t count)
 }
 
 /* Gives each part its place. Returns the number of floats. */
-static size_t divide(struct dp_net_pass *pass, bool gradients)
+static size_t divide(struct dp_net_pass *pass, size_t views)
 {
     const struct dp_net *net = pass->net;
-    size_t used = 0, most = net->inputs, most_padded = 0;
+    size_t used = 0, most = net->inputs, most_padded = 0, most_added = 0;
     float *before = take(pass, &used, net->inputs);
     for (size_t l = 0; l < net->layers; l++) {
         const struct dp_net_layer *layer = &net->layer[l];
         size_t size = dp_net_size(layer->out);
         pass->in[l] = layer->pad > 0 ? take(pass, &used, padded_size(layer)) : before;
         pass->out[l] = before = take(pass, &used, size);
-        if (gradients && layer->kind == DP_NET_CONV)
+        if (views > 1 || (views > 0 && layer->kind != DP_NET_FC))
             pass->gradient[l] = take(pass, &used, layer->parameters);
-        if (gradients && layer->kind == DP_NET_FC)
+        else if (views > 0)
             pass->kept[l] = take(pass, &used, size);
+        most_added = layer->kind == DP_NET_ADD && size > most_added ? size : most_added;
         most = size > most ? size : most;
         most_padded = layer->pad > 0 && padded_size(layer) > most_padded ? padded_size(layer) : most_padded;
     }
-    for (int i = 0; gradients && i < 2; i++)
+    for (int i = 0; views > 0 && i < 2; i++)
         pass->slope[i] = take(pass, &used, most);
-    if (gradients)
+    if (views > 0) {
         pass->padded = take(pass, &used, most_padded);
+        pass->added = take(pass, &used, most_added);
+    }
     pass->row = take(pass, &used, (net->inputs + L - 1) / L);
     return used;
 }
 
-int dp_net_pass_open(struct dp_net_pass *pass, const struct dp_net *net, bool gradients, struct dp_err *err)
+int dp_net_pass_open(struct dp_net_pass *pass, const struct dp_net *net, size_t views, struct dp_err *err)
 {
     *pass = (struct dp_net_pass){.net = net, .kernels = dp_net_kernels()};
-    size_t bytes = divide(pass, gradients) * sizeof(float);
+    size_t bytes = divide(pass, views) * sizeof(float);
     pass->memory = aligned_alloc(64, bytes);
     if (pass->memory == NULL)
         return dp_fail(err, DP_E_RUN, "no memory for %zu bytes of a network's values", bytes);
     memset(pass->memory, 0, bytes); /* the zeros around an image stay */
-    divide(pass, gradients);
+    divide(pass, views);
     return DP_OK;
 }
 
@@ -123,36 +126,57 @@ static void crop(const struct dp_net_layer *layer, const float *padded, float *i
         memcpy(image + i * run, from + i * pitch, run * sizeof *image);
 }
 
+/* Output of "add": its input, and what was kept. */
+static void add_kept(const struct dp_net_pass *pass, size_t l)
+{
+    const struct dp_net_layer *layer = &pass->net->layer[l];
+    size_t size = dp_net_size(layer->out);
+    memcpy(pass->out[l], pass->in[l], size * L * sizeof(float));
+    pass->kernels->plus(layer->kept > 0 ? pass->out[layer->kept - 1] : input(pass), pass->out[l], size);
+}
+
+static void run_layer(const struct dp_net_pass *pass, size_t l, const float *w)
+{
+    const struct dp_net_kernels *k = pass->kernels;
+    const struct dp_net_layer *layer = &pass->net->layer[l];
+    const struct dp_net_window window = window_of(layer);
+    const struct dp_net_groups groups = groups_of(layer);
+    const float *in = pass->in[l];
+    float *out = pass->out[l];
+    switch (layer->kind) {
+    case DP_NET_CONV:
+    case DP_NET_FC:
+        k->forward(&window, in, w, w + layer->out.channels * dp_net_fan_in(layer), out);
+        break;
+    case DP_NET_POOL:
+        k->pool(&window, in, out);
+        break;
+    case DP_NET_MEAN_POOL:
+        k->mean_pool(&window, in, out);
+        break;
+    case DP_NET_NORM:
+        k->norm(&groups, in, w, out);
+        break;
+    case DP_NET_ADD:
+        add_kept(pass, l);
+        break;
+    }
+}
+
 void dp_net_forward(struct dp_net_pass *pass, const float *weights)
 {
     const struct dp_net_kernels *k = pass->kernels;
     const float *before = input(pass);
     for (size_t l = 0; l < pass->net->layers; l++) {
         const struct dp_net_layer *layer = &pass->net->layer[l];
-        struct dp_net_window window = window_of(layer);
-        const float *w = weights + layer->first;
         float *out = pass->out[l];
         if (layer->pad > 0)
             pad(layer, before, pass->in[l]);
-        if (has_weights(layer))
-            k->forward(&window, pass->in[l], w, w + layer->out.channels * dp_net_fan_in(layer), out);
-        else
-            (layer->kind == DP_NET_POOL ? k->pool : k->mean_pool)(&window, pass->in[l], out);
+        run_layer(pass, l, weights + layer->first);
         if (layer->activation != DP_NET_LINEAR)
             (layer->activation == DP_NET_TANH ? k->tanh : k->relu)(out, dp_net_size(layer->out));
         before = out;
     }
-}
-
-/* The squared norm of a matrix's gradient. */
-static void outer_squares(const struct dp_net_pass *pass, size_t l, const float *slope, double *squares)
-{
-    const struct dp_net_layer *layer = &pass->net->layer[l];
-    double d[L] = {0}, x[L] = {0};
-    pass->kernels->squares(slope, layer->out.channels, d);
-    pass->kernels->squares(pass->in[l], dp_net_size(layer->in), x);
-    for (size_t i = 0; i < L; i++)
-        squares[i] += d[i] * (x[i] + 1);
 }
 
 /* From the slope by a layer's output to the slope by its input. */
@@ -162,8 +186,12 @@ static void back_to_input(struct dp_net_pass *pass, size_t l, const struct dp_ne
     const struct dp_net_layer *layer = &pass->net->layer[l];
     const struct dp_net_kernels *k = pass->kernels;
     float *room = layer->pad > 0 ? pass->padded : to;
+    if (layer->kind == DP_NET_ADD) {
+        memcpy(to, slope, dp_net_size(layer->in) * L * sizeof *to);
+        return;
+    }
     memset(room, 0, padded_size(layer) * L * sizeof *room);
-    if (has_weights(layer))
+    if (dp_net_has_weights(layer))
         k->input_back(window, slope, weights + layer->first, room);
     else if (layer->kind == DP_NET_POOL)
         k->pool_back(window, pass->in[l], pass->out[l], slope, room);
@@ -173,31 +201,68 @@ static void back_to_input(struct dp_net_pass *pass, size_t l, const struct dp_ne
         crop(layer, room, to);
 }
 
-void dp_net_backward(struct dp_net_pass *pass, const float *weights, const float *slope, double *squares)
+/* Adds to the gradient by the layer's own parameters. norm also gives the slope by its input. */
+static void back_to_parameters(const struct dp_net_pass *pass, size_t l, const struct dp_net_window *window,
+                               const float *weights, const float *slope, float *to)
+{
+    const struct dp_net_layer *layer = &pass->net->layer[l];
+    const struct dp_net_groups groups = groups_of(layer);
+    if (layer->kind == DP_NET_NORM)
+        pass->kernels->norm_back(&groups, pass->in[l], weights + layer->first, slope, pass->gradient[l], to);
+    else if (pass->kept[l] != NULL)
+        memcpy(pass->kept[l], slope, layer->out.channels * L * sizeof *slope);
+    else if (layer->parameters > 0)
+        pass->kernels->weights_back(window, pass->in[l], slope, pass->gradient[l]);
+}
+
+void dp_net_backward(struct dp_net_pass *pass, const float *weights, const float *slope, size_t view)
 {
     const struct dp_net *net = pass->net;
     const struct dp_net_kernels *k = pass->kernels;
     float *now = pass->slope[0], *next = pass->slope[1];
-    memset(squares, 0, L * sizeof *squares);
+    size_t kept = SIZE_MAX; /* of the "add" that was passed last */
     memcpy(now, slope, net->outputs * L * sizeof *now);
     for (size_t l = net->layers; l-- > 0;) {
         const struct dp_net_layer *layer = &net->layer[l];
         struct dp_net_window window = window_of(layer);
+        if (kept == l + 1)
+            k->plus(pass->added, now, dp_net_size(layer->out));
         if (layer->activation != DP_NET_LINEAR)
             (layer->activation == DP_NET_TANH ? k->tanh_back : k->relu_back)(pass->out[l], now, dp_net_size(layer->out));
-        if (layer->kind == DP_NET_CONV) {
-            k->weights_back(&window, pass->in[l], now, pass->gradient[l]);
-            k->squares(pass->gradient[l], layer->parameters, squares);
-        } else if (layer->kind == DP_NET_FC) {
-            memcpy(pass->kept[l], now, layer->out.channels * L * sizeof *now);
-            outer_squares(pass, l, now, squares);
+        if (layer->kind == DP_NET_ADD) {
+            memcpy(pass->added, now, dp_net_size(layer->out) * L * sizeof *now);
+            kept = layer->kept;
         }
-        if (l > 0)
+        if (view == 0 && pass->gradient[l] != NULL)
+            memset(pass->gradient[l], 0, layer->parameters * L * sizeof(float));
+        back_to_parameters(pass, l, &window, weights, now, next);
+        if (l > 0 && layer->kind != DP_NET_NORM)
             back_to_input(pass, l, &window, weights, now, next);
         float *swap = now;
         now = next;
         next = swap;
     }
+}
+
+/* The squared norm of a matrix's gradient. */
+static void outer_squares(const struct dp_net_pass *pass, size_t l, double *squares)
+{
+    const struct dp_net_layer *layer = &pass->net->layer[l];
+    double d[L] = {0}, x[L] = {0};
+    pass->kernels->squares(pass->kept[l], layer->out.channels, d);
+    pass->kernels->squares(pass->in[l], dp_net_size(layer->in), x);
+    for (size_t i = 0; i < L; i++)
+        squares[i] += d[i] * (x[i] + 1);
+}
+
+void dp_net_squares(const struct dp_net_pass *pass, double *squares)
+{
+    memset(squares, 0, L * sizeof *squares);
+    for (size_t l = 0; l < pass->net->layers; l++)
+        if (pass->kept[l] != NULL)
+            outer_squares(pass, l, squares);
+        else if (pass->net->layer[l].parameters > 0)
+            pass->kernels->squares(pass->gradient[l], pass->net->layer[l].parameters, squares);
 }
 
 /* As the margin of math/grid.c: far above the rounding errors of the norm and of the products. */
@@ -220,12 +285,12 @@ void dp_net_add(const struct dp_net_pass *pass, const double *squares, double bo
     for (size_t l = 0; l < net->layers; l++) {
         const struct dp_net_layer *layer = &net->layer[l];
         int64_t *to = sum + layer->first;
-        if (layer->kind == DP_NET_CONV) {
-            pass->kernels->add(pass->gradient[l], layer->parameters, scale, keep, to);
-        } else if (layer->kind == DP_NET_FC) {
+        if (pass->kept[l] != NULL) {
             pass->kernels->add_outer(pass->kept[l], layer->out.channels, pass->in[l], dp_net_size(layer->in), scale, keep, to);
             pass->kernels->add(pass->kept[l], layer->out.channels, scale, keep,
                                to + layer->out.channels * dp_net_size(layer->in));
+        } else if (layer->parameters > 0) {
+            pass->kernels->add(pass->gradient[l], layer->parameters, scale, keep, to);
         }
     }
 }

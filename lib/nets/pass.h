@@ -1,7 +1,8 @@
 /* A block of examples through a network, forward and backward: outputs, each example's gradient, its norm, and the sum of all
  * clipped gradients as whole numbers. One room for each thread; its memory does not depend on the batch: the values of
  * DP_NET_LANES examples, and their gradients of filters. The gradient of a matrix (fc) is d xᵀ and is not stored:
- * ‖d (x, 1)ᵀ‖² = ‖d‖² (‖x‖² + 1) (Goodfellow 2015). */
+ * ‖d (x, 1)ᵀ‖² = ‖d‖² (‖x‖² + 1) (Goodfellow 2015). If an example has several views (nets/view.h), its gradient is the mean over
+ * them, and that of a matrix is stored as well. */
 #ifndef DP_NETS_PASS_H
 #define DP_NETS_PASS_H
 
@@ -17,14 +18,15 @@ struct dp_net_pass {
     float *memory;                  /* owned */
     float *in[DP_NET_LAYERS];       /* input of a layer, with the zeros around it */
     float *out[DP_NET_LAYERS];      /* its output, after the activation */
-    float *gradient[DP_NET_LAYERS]; /* of its filters (conv) */
-    float *kept[DP_NET_LAYERS];     /* slope by its output (fc) */
+    float *gradient[DP_NET_LAYERS]; /* of its parameters; NULL if it is d xᵀ */
+    float *kept[DP_NET_LAYERS];     /* d: slope by its output (fc) */
     float *slope[2], *padded;       /* of the loss by a layer's output and input; with the zeros around it */
+    float *added;                   /* slope by what "add" has added */
     float *row;                     /* one row as floats */
 };
 
-/* gradients: whether dp_net_backward will be called. Starts zeroed; close it even if this fails. */
-int dp_net_pass_open(struct dp_net_pass *pass, const struct dp_net *net, bool gradients, struct dp_err *err);
+/* views: of each example for dp_net_backward; 0 if it will not be called. Starts zeroed; close it even if this fails. */
+int dp_net_pass_open(struct dp_net_pass *pass, const struct dp_net *net, size_t views, struct dp_err *err);
 void dp_net_pass_close(struct dp_net_pass *pass);
 
 /* The rows of at most DP_NET_LANES examples, each with the net's number of inputs. The other lanes keep what they have, and add
@@ -39,12 +41,15 @@ static inline double dp_net_output(const struct dp_net_pass *pass, size_t k, siz
 }
 
 /* slope: outputs × DP_NET_LANES, derivative of each example's loss with respect to its outputs; 0 for lanes without an example.
-   Then squares[l] is the squared norm of example l's gradient, in double (relative error below (parameters + 16) 2^-53). */
-void dp_net_backward(struct dp_net_pass *pass, const float *weights, const float *slope, double *squares);
+   View 0 begins the gradients of new examples, later views add to them: the slopes are those of the mean over the views. */
+void dp_net_backward(struct dp_net_pass *pass, const float *weights, const float *slope, size_t view);
+
+/* squares[l]: the squared norm of example l's gradient, in double (relative error below (parameters + 16) 2^-53). */
+void dp_net_squares(const struct dp_net_pass *pass, double *squares);
 
 /* sum_j −= Σ_l trunc(g_lj min(1, C'/‖g_l‖) / grid) over the lanes with finite squares, where C' is the bound less the rounding
  * errors of the norm: each example's part, times the grid, has L2 norm at most the bound as real numbers. The sum is of negative
- * gradients. Call it after dp_net_backward. */
+ * gradients. Call it after dp_net_squares. */
 void dp_net_add(const struct dp_net_pass *pass, const double *squares, double bound, double grid, int64_t *sum);
 
 #endif

@@ -111,7 +111,7 @@ static int open_workers(struct state *s, struct dp_err *err)
         rc = dp_alloc(&s->workers, s->threads, sizeof *s->workers, err);
     for (size_t t = 0; rc == DP_OK && t < s->threads; t++) {
         struct worker *worker = &s->workers[t];
-        rc = dp_net_pass_open(&worker->pass, &s->form.net, true, err);
+        rc = dp_net_pass_open(&worker->pass, &s->form.net, 1, err);
         if (rc == DP_OK && t > 0) /* the first one adds to the frame's sum */
             rc = dp_alloc(&worker->sum, s->form.cols, sizeof *worker->sum, err);
         if (rc == DP_OK)
@@ -185,7 +185,8 @@ static void add_block(const struct state *s, struct worker *worker, const struct
     memset(worker->slope, 0, s->form.outputs * LANES * sizeof *worker->slope);
     for (size_t i = 0; i < count; i++)
         slope_of(s, worker, dp_batch_label(batch, first + i), i);
-    dp_net_backward(&worker->pass, s->weights, worker->slope, squares);
+    dp_net_backward(&worker->pass, s->weights, worker->slope, 0);
+    dp_net_squares(&worker->pass, squares);
     dp_net_add(&worker->pass, squares, bound, dp_grid_for(bound), sum);
 }
 

@@ -127,7 +127,8 @@ agree() {
 @test "c, a network of images: the scores of dp-predict, to the last digit without tanh" {
     dp-synth classification --rows 200 --cols 128 --classes 3 --seed 7 -o images.dp -q
     /usr/bin/python3 -c 'import numpy as np; np.savetxt("rows", np.load("images.dp/X.npy"), "%.9g")'
-    for net in '8x8x2 * 3 - 0.2; conv 5 3x3/2 pad 1 relu; pool 2/1; conv 4 2x2 pad 2; mean-pool 3/2; fc 6 relu' '8x8x2; conv 3 5x5 pad 2 tanh; pool 3/2; fc 6 tanh'; do
+    for net in '8x8x2 * 3 - 0.2; conv 5 3x3/2 pad 1 relu; pool 2/1; conv 4 2x2 pad 2; mean-pool 3/2; fc 6 relu' \
+        '8x8x2; conv 4 3x3 pad 1; norm 2 relu; save; conv 4 3x3 pad 1; add relu; mean-pool 4; fc 6' '8x8x2; conv 3 5x5 pad 2 tanh; pool 3/2; fc 6 tanh'; do
         deep images softmax 3 "$net" > deep.model
         dp-predict -H -s deep.model images.dp > expected
         dp-export --to c deep.model > deep.c

@@ -3,6 +3,7 @@ load helper
 
 NET='6; fc 5 tanh; fc 1'
 IMAGES='4x4x1; conv 3 2x2 relu; pool 2/1; fc 4 tanh; fc 3'
+RESIDUAL='4x4x1; conv 4 3x3 pad 1; norm 2 relu; save; conv 4 3x3 pad 1 relu; conv 4 3x3 pad 1; add relu; mean-pool 2; fc 3'
 
 prepare() {
     dp-synth classification --rows 300 --cols 6 --seed 3 -o two.dp -q --test test.dp
@@ -23,7 +24,7 @@ train() {
     complains 2 "dp-net-grad: --network is required" dp-net-grad --loss logistic --clip 1
     complains 2 "dp-net-grad: --loss is required" dp-net-grad --network "$NET" --clip 1
     complains 2 "dp-net-grad: --clip is required" dp-net-grad --network "$NET" --loss logistic
-    complains 2 "dp-net-grad: network, column 4, 'dense': a layer is conv, pool, mean-pool or fc" \
+    complains 2 "dp-net-grad: network, column 4, 'dense': a layer is conv, pool, mean-pool, norm, add or fc" \
         dp-net-grad --network '6; dense 1' --loss logistic --clip 1
     complains 2 "dp-net-grad: network, column 2: the last layer is fc" dp-net-grad --network 6 --loss logistic --clip 1
 }
@@ -41,7 +42,7 @@ train() {
 }
 
 @test "processes = fused, on any number of threads, by any instruction set, inline and not, over parts of the rows" {
-    for of in "two.dp|$NET|logistic" "three.dp|$IMAGES|softmax"; do
+    for of in "two.dp|$NET|logistic" "three.dp|$IMAGES|softmax" "three.dp|$RESIDUAL|softmax"; do
         IFS='|' read -r data net loss <<< "$of"
         train fused $data "$net" "$loss"
         HOW=processes train processes $data "$net" "$loss"
@@ -55,6 +56,28 @@ train() {
         done
         DATA='' train inline $data "$net" "$loss" '' --inline
         cmp fused inline
+    done
+}
+
+@test "a lap of a network of a million parameters keeps less than 200 MB, and nothing of the size batch × parameters" {
+    # the limit is on what the process allocates: the rows of a data set are mapped from its file
+    dp-synth classification --rows 4096 --cols 999 --seed 3 -o wide.dp -q
+    (ulimit -d 200000 && dp-loop --laps 1 --seed 1 --exec fused -q -o wide.model -- "dp-sample --data wide.dp --rate 1 |
+        dp-net-grad --data wide.dp --network '999; fc 1000 tanh; fc 1' --loss logistic --clip 0.5 --threads 2 | dp-noise -z 1 |
+        dp-account --epsilon 1e4 --delta 1e-5 --allow-seeded --no-ledger | dp-step --step 1" > /dev/null)
+}
+
+@test "the sum is that of an independent computation in NumPy, with every kind of layer" {
+    dp-synth classification --rows 120 --cols 72 --classes 3 --seed 4 -o all.dp -q
+    for net in '6x6x2; conv 4 3x3/1 pad 1; norm 2 relu; save; conv 4 3x3 pad 1 tanh; pool 2/1; conv 4 2x2 pad 1; add tanh; mean-pool 2; conv 5 2x2/1 pad 1 relu; fc 3' \
+        '6x6x2; norm 1; conv 5 3x3/2 pad 1 relu; pool 2/1; fc 9 tanh; save; fc 9; norm 3; add relu; fc 3'; do
+        dp-loop --laps 2 --seed 1 --exec processes -q -- "dp-sample --data all.dp --rate 1 |
+            dp-net-grad --data all.dp --network '$net' --loss softmax --clip 0.3 | tee all | dp-noise -z 1 |
+            dp-account --epsilon 1e4 --delta 1e-5 --allow-seeded --no-ledger | dp-step --step 9" > /dev/null
+        dp-cat --full --kind lap --allow-private-output all | sed -n 2p > lap # the first step has moved all parameters
+        jq '.model.values[]' lap | /usr/bin/python3 "$ROOT/tests/vectors/network.py" all.dp "$net" 0.3 "$(jq .grid lap)" > expected
+        jq '.sum.values[]' lap | paste - expected | awk -v grid="$(jq .grid lap)" '{ far = ($1 - $2) * grid; far *= far < 0 ? -1 : 1; if (far > worst) worst = far; sum += $2 * $2 }
+            END { print NR, worst, sum; exit !(NR > 400 && sum > 0 && worst < 1e-5) }' > far || fail "$(cat far)"
     done
 }
 
@@ -73,9 +96,10 @@ train() {
 }
 
 @test "one person changes the sum by at most the bound, whatever the rows and the model are" {
-    for adjacency in null-record replace-one; do
+    for of in "$IMAGES|null-record" "$IMAGES|replace-one" "$RESIDUAL|null-record"; do
+        IFS='|' read -r net adjacency <<< "$of"
         run "$BUILD/audit/dp-audit" sensitivity --data three.dp --seed 1 --rows 8 -- \
-            "dp-sample --data {} --rate 0.2 | dp-net-grad --data {} --network '$IMAGES' --loss softmax --clip 0.3 --adjacency $adjacency"
+            "dp-sample --data {} --rate 0.2 | dp-net-grad --data {} --network '$net' --loss softmax --clip 0.3 --adjacency $adjacency"
         assert_success
         assert_output --regexp '^worst ratio (0\.[5-9][0-9]*|1) of the declared'
     done
@@ -159,7 +183,7 @@ open("worse", "wb").write(data.replace(b"6; fc 5 tanh; fc 1", b"6; fc 6 tanh; fc
 open("words", "wb").write(data.replace(b"6; fc 5 tanh; fc 1", b"6; fc 5 tanh; ff 1"))
 END
     complains 1 "dp-eval: the model of lap 6 is 1 × 41, which no network model is" dp-eval --last --data test.dp --in worse
-    complains 1 "dp-eval: network, column 15, 'ff': a layer is conv, pool, mean-pool or fc" dp-eval --last --data test.dp --in words
+    complains 1 "dp-eval: network, column 15, 'ff': a layer is conv, pool, mean-pool, norm, add or fc" dp-eval --last --data test.dp --in words
 }
 
 @test "persons with several rows, and a transform, are refused" {

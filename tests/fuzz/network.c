@@ -15,7 +15,7 @@ static bool is_small(const struct dp_net *net)
     for (size_t l = 0; l < net->layers; l++) {
         const struct dp_net_layer *y = &net->layer[l];
         size_t side = y->kind == DP_NET_FC ? 1 : y->kernel, padded = y->in.width + 2 * y->pad;
-        work += dp_net_size(y->out) * (y->parameters > 0 ? dp_net_fan_in(y) : side * side) +
+        work += dp_net_size(y->out) * (dp_net_has_weights(y) ? dp_net_fan_in(y) : 6 + side * side) +
                 (y->in.height + 2 * y->pad) * padded * y->in.channels;
         if (work > 50 * MOST)
             return false;
@@ -39,12 +39,13 @@ static void use(const struct dp_net *net)
     for (size_t j = 0; j < net->inputs; j++)
         row[j] = (float)(j % 7) / 8 - 0.3f;
     const struct dp_row rows[1] = {dp_row_dense(row, net->inputs)};
-    fuzz_assert(dp_net_pass_open(&pass, net, true, &err) == DP_OK);
+    fuzz_assert(dp_net_pass_open(&pass, net, 1, &err) == DP_OK);
     dp_net_load(&pass, rows, 1);
     dp_net_forward(&pass, weights);
     memset(slope, 0, net->outputs * DP_NET_LANES * sizeof *slope);
     slope[0] = 1e3f;
-    dp_net_backward(&pass, weights, slope, squares);
+    dp_net_backward(&pass, weights, slope, 0);
+    dp_net_squares(&pass, squares);
     memset(sum, 0, sizeof sum);
     dp_net_add(&pass, squares, bound, grid, sum);
     for (size_t j = 0; j < net->parameters; j++)

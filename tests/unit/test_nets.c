@@ -15,7 +15,7 @@
 struct plain {
     const struct dp_net *net;
     const float *w;
-    double value[DP_NET_LAYERS + 1][4096], slope[2][4096];
+    double value[DP_NET_LAYERS + 1][4096], slope[2][4096], kept[DP_NET_LAYERS + 1][4096];
 };
 
 /* Index of the input at a row and column, or −1 in the zeros around it. */
@@ -72,17 +72,63 @@ static void window(const struct dp_net_layer *y, const double *in, size_t row, s
         *out = y->kind == DP_NET_POOL ? in[best] : sum / size;
 }
 
+/* One group of norm; backward, from the formula of its derivative in all pairs of values: dx_i = Σ_j d_j a_j ∂h_j/∂x_i with
+   ∂h_j/∂x_i = s (1{i = j} − 1/n − h_i h_j / n). */
+static void group(const struct dp_net_layer *y, const float *w, const double *in, size_t g, const double *d, double *out,
+                  double *dw, double *dx)
+{
+    size_t channels = y->in.channels, each = channels / y->groups, size = dp_net_size(y->in);
+    double n = (double)(size / y->groups), mean = 0, far = 0;
+    for (size_t i = 0; i < size; i++)
+        mean += i % channels / each == g ? in[i] / n : 0;
+    for (size_t i = 0; i < size; i++)
+        far += i % channels / each == g ? (in[i] - mean) * (in[i] - mean) / n : 0;
+    double scale = 1 / sqrt(far + (double)1e-5f);
+    for (size_t i = 0; i < size; i++) {
+        size_t c = i % channels;
+        double h = (in[i] - mean) * scale;
+        if (c / each != g)
+            continue;
+        if (out != NULL)
+            out[i] = h * (double)w[c] + (double)w[channels + c];
+        if (d == NULL)
+            continue;
+        dw[c] += d[i] * h;
+        dw[channels + c] += d[i];
+        for (size_t j = 0; j < size; j++)
+            if (j % channels / each == g)
+                dx[i] += d[j] * (double)w[j % channels] * scale * ((i == j) - 1 / n - h * (in[j] - mean) * scale / n);
+    }
+}
+
+/* norm and add, before the activation. */
+static void all_outputs(struct plain *p, size_t l, const double *d, double *dw, double *dx)
+{
+    const struct dp_net_layer *y = &p->net->layer[l];
+    for (size_t g = 0; y->kind == DP_NET_NORM && g < y->groups; g++)
+        group(y, p->w + y->first, p->value[l], g, d, d == NULL ? p->value[l + 1] : NULL, dw, dx);
+    for (size_t i = 0; y->kind == DP_NET_ADD && i < dp_net_size(y->in); i++) {
+        if (d == NULL) {
+            p->value[l + 1][i] = p->value[l][i] + p->value[y->kept][i];
+        } else {
+            dx[i] += d[i];
+            p->kept[y->kept][i] += d[i];
+        }
+    }
+}
+
 static void each_output(struct plain *p, size_t l, const double *d, double *dw, double *dx)
 {
     const struct dp_net_layer *y = &p->net->layer[l];
     size_t n = 0;
+    all_outputs(p, l, d, dw, dx);
     for (size_t row = 0; row < y->out.height; row++)
         for (size_t col = 0; col < y->out.width; col++)
             for (size_t o = 0; o < y->out.channels; o++, n++) {
                 double *out = d == NULL ? &p->value[l + 1][n] : NULL, slope = d != NULL ? d[n] : 0;
-                if (y->parameters > 0)
+                if (dp_net_has_weights(y))
                     neuron(y, p->w + y->first, p->value[l], row, col, o, slope, out, dw, dx);
-                else
+                else if (y->kind == DP_NET_POOL || y->kind == DP_NET_MEAN_POOL)
                     window(y, p->value[l], row, col, o, slope, out, dx);
                 if (out != NULL && y->activation == DP_NET_TANH)
                     *out = tanh(*out);
@@ -105,11 +151,13 @@ static void plain_gradient(struct plain *p, const float *x, size_t class, double
 {
     double *now = p->slope[0], *next = p->slope[1], *u = plain_forward(p, x);
     memset(g, 0, p->net->parameters * sizeof *g);
+    memset(p->kept, 0, sizeof p->kept);
     dp_softmax_slope(u, p->net->outputs, class, now);
     for (size_t l = p->net->layers; l-- > 0;) {
         const struct dp_net_layer *y = &p->net->layer[l];
         for (size_t n = 0; n < dp_net_size(y->out); n++) {
             double v = p->value[l + 1][n];
+            now[n] += p->kept[l + 1][n];
             now[n] *= y->activation == DP_NET_TANH ? 1 - v * v : y->activation == DP_NET_RELU ? v > 0 : 1;
         }
         memset(next, 0, dp_net_size(y->in) * sizeof *next);
@@ -142,7 +190,7 @@ static struct trial *open_trial(const char *text, size_t count)
     struct trial *t = calloc(1, sizeof *t);
     struct dp_row rows[L] = {{0}};
     assert_int_equal(dp_net_parse(&t->net, text, NULL), 0);
-    assert_int_equal(dp_net_pass_open(&t->pass, &t->net, true, NULL), 0);
+    assert_int_equal(dp_net_pass_open(&t->pass, &t->net, 1, NULL), 0);
     size_t P = t->net.parameters, D = t->net.inputs;
     t->p = calloc(P, sizeof *t->p);
     t->g = calloc(P, sizeof *t->g);
@@ -184,7 +232,8 @@ static void gradients(struct trial *t, size_t count)
         for (size_t k = 0; k < t->net.outputs; k++)
             t->slope[k * L + l] = (float)u[k];
     }
-    dp_net_backward(&t->pass, t->w, t->slope, t->squares);
+    dp_net_backward(&t->pass, t->w, t->slope, 0);
+    dp_net_squares(&t->pass, t->squares);
 }
 
 static const char *const networks[] = {
@@ -192,6 +241,9 @@ static const char *const networks[] = {
     "9x7x2; conv 3 5x5/2 pad 2 relu; conv 9 3x3 pad 1; pool 3/2; fc 4",
     "10; fc 13 tanh; fc 5 relu; fc 3",
     "4; fc 3; seed 9",
+    "5x4x2 - 0.1; conv 6 3x3 pad 1; norm 3 tanh; save; conv 6 3x3 pad 1; norm 2 relu; conv 6 3x3 pad 1; add relu; mean-pool 2; fc 3",
+    "8; fc 8 tanh; save; add; norm 2; fc 3",
+    "8; save; fc 8 tanh; norm 1; add tanh; save; fc 8; add; norm 2 relu; fc 3",
 };
 
 /* Each example's part of the sum, unclipped, is its plain gradient; its norm too. */
@@ -329,7 +381,7 @@ static void texts(void **state)
         {"9", "network, column 2: the last layer is fc"},
         {"9; fc 3 tanh", "network, column 13: the last layer has no activation"},
         {"9 fc 3", "network, column 3, 'fc': layers are separated by ';'"},
-        {"9; dense 3", "network, column 4, 'dense': a layer is conv, pool, mean-pool or fc"},
+        {"9; dense 3", "network, column 4, 'dense': a layer is conv, pool, mean-pool, norm, add or fc"},
         {"9; fc 3 sigmoid", "network, column 9, 'sigmoid': this does not belong to the layer"},
         {"9; fc x", "network, column 7, 'x': a whole number belongs here"},
         {"9x9x1; conv 3 3; fc 3", "network, column 16: a filter is KxK"},
@@ -340,6 +392,13 @@ static void texts(void **state)
         {"1000000; fc 1000; fc 3", "network, column 10, 'fc': this layer is too large"},
         {"9 * 0; fc 3", "network, column 5, '0': the factor of the inputs is a number from 1e-6 to 1e6"},
         {"9 - x; fc 3", "network, column 5, 'x': what is taken off the inputs is a number from 0 to 1e6"},
+        {"9; save; save; fc 3", "network, column 10, 'save': the values that were saved before are still to be added"},
+        {"9; save; fc 3", "network, column 4, 'save': the saved values are never added"},
+        {"9; add; fc 3", "network, column 4, 'add': no values were saved before"},
+        {"9; save; fc 4; add; fc 3", "network, column 16, 'add': the saved values have another shape"},
+        {"9; norm 2; fc 3", "network, column 9, '2': the channels do not divide into so many groups"},
+        {"9; norm 9; fc 3", "network, column 9, '9': a group would have only one value"},
+        {"9; norm 10; fc 3", "network, column 9, '10': this number is out of range"},
         {"9; fc 3; seed 4; fc 3", "network, column 16: layers are separated by ';'"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -348,6 +407,15 @@ static void texts(void **state)
         assert_int_equal(dp_net_parse(&net, wrong[i].text, &err), DP_E_RUN);
         assert_string_equal(err.message, wrong[i].message);
     }
+    struct dp_net net;
+    assert_int_equal(dp_net_parse(&net, "6x6x4; save; conv 4 3x3 pad 1; norm 2 relu; add tanh; fc 2", NULL), 0);
+    assert_true(net.layers == 4 && net.layer[1].groups == 2 && net.layer[1].parameters == 8 && net.layer[2].kept == 0);
+    assert_true(net.layer[2].activation == DP_NET_TANH && net.parameters == 4 * 37 + 8 + 2 * 145);
+}
+
+static void shapes(void **state)
+{
+    (void)state;
     struct dp_net net;
     assert_int_equal(dp_net_parse(&net,
                                   "28x28x1 * 28 - 0.25; conv 16 8x8/2 pad 2 tanh; pool 2/1; conv 32 4x4/2 tanh; pool 2/1; "
@@ -390,6 +458,7 @@ int main(void)
         cmocka_unit_test(examples_do_not_depend_on_each_other),
         cmocka_unit_test(sparse_and_narrow_rows_are_the_dense_row),
         cmocka_unit_test(texts),
+        cmocka_unit_test(shapes),
         cmocka_unit_test(initial_weights),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,17 +1,16 @@
 #include "nets/net.h"
 
 #include <ctype.h>
-#include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "math/rng.h"
-
-/* The text, and what is read of it. */
+/* The text, what is read of it, and the values that "save" keeps until "add". */
 struct text {
     const char *from, *at;
     struct dp_err *err;
+    const char *save; /* NULL: none are kept */
+    size_t kept;      /* how many layers are before them */
+    struct dp_net_shape shape;
 };
 
 static int wrong(const struct text *t, const char *what)
@@ -127,34 +126,82 @@ static size_t places(const struct dp_net_layer *layer, size_t side)
     return room < layer->kernel ? 0 : (room - layer->kernel) / layer->stride + 1;
 }
 
-static int read_layer(struct text *t, struct dp_net_layer *layer)
+/* The outputs of conv and fc, and the windows of conv and pools. */
+static int read_windows(struct text *t, struct dp_net_layer *layer)
 {
     size_t outputs = 0;
-    skip(t);
-    const char *from = t->at;
-    if (take(t, "conv"))
-        layer->kind = DP_NET_CONV;
-    else if (take(t, "fc"))
-        layer->kind = DP_NET_FC;
-    else if (take(t, "pool"))
-        layer->kind = DP_NET_POOL;
-    else if (take(t, "mean-pool"))
-        layer->kind = DP_NET_MEAN_POOL;
-    else
-        return wrong(t, "a layer is conv, pool, mean-pool or fc");
-    bool weights = layer->kind == DP_NET_CONV || layer->kind == DP_NET_FC;
+    bool weights = dp_net_has_weights(layer);
     skip(t);
     int rc = weights ? number(t, 1, DP_NET_MOST_VALUES, &outputs) : DP_OK;
     if (rc == DP_OK && layer->kind != DP_NET_FC)
         rc = read_window(t, layer);
     if (rc != DP_OK)
         return rc;
-    if (weights)
-        layer->activation = read_activation(t);
     layer->out = (struct dp_net_shape){1, 1, outputs};
     if (layer->kind != DP_NET_FC)
         layer->out = (struct dp_net_shape){places(layer, layer->in.height), places(layer, layer->in.width),
                                            weights ? outputs : layer->in.channels};
+    layer->parameters = weights ? outputs * (dp_net_fan_in(layer) + 1) : 0;
+    return DP_OK;
+}
+
+static int read_norm(struct text *t, struct dp_net_layer *layer)
+{
+    skip(t);
+    const char *from = t->at;
+    layer->out = layer->in;
+    layer->parameters = 2 * layer->in.channels;
+    int rc = number(t, 1, layer->in.channels, &layer->groups);
+    if (rc != DP_OK || (layer->in.channels % layer->groups == 0 && layer->groups < dp_net_size(layer->in)))
+        return rc;
+    t->at = from;
+    return wrong(t, layer->in.channels % layer->groups != 0 ? "the channels do not divide into so many groups"
+                                                            : "a group would have only one value");
+}
+
+static int read_add(struct text *t, struct dp_net_layer *layer)
+{
+    const struct dp_net_shape *a = &layer->in, *b = &t->shape;
+    const char *end = t->at;
+    t->at -= strlen("add"); /* for errors */
+    if (t->save == NULL)
+        return wrong(t, "no values were saved before");
+    if (a->height != b->height || a->width != b->width || a->channels != b->channels)
+        return wrong(t, "the saved values have another shape");
+    layer->out = layer->in;
+    layer->kept = t->kept;
+    t->save = NULL;
+    t->at = end;
+    return DP_OK;
+}
+
+static int read_kind(struct text *t, struct dp_net_layer *layer)
+{
+    static const struct {
+        const char *word;
+        enum dp_net_kind kind;
+        int (*read)(struct text *t, struct dp_net_layer *layer);
+    } kinds[] = {
+        {"conv", DP_NET_CONV, read_windows},           {"fc", DP_NET_FC, read_windows},  {"pool", DP_NET_POOL, read_windows},
+        {"mean-pool", DP_NET_MEAN_POOL, read_windows}, {"norm", DP_NET_NORM, read_norm}, {"add", DP_NET_ADD, read_add},
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (take(t, kinds[i].word)) {
+            layer->kind = kinds[i].kind;
+            return kinds[i].read(t, layer);
+        }
+    return wrong(t, "a layer is conv, pool, mean-pool, norm, add or fc");
+}
+
+static int read_layer(struct text *t, struct dp_net_layer *layer)
+{
+    skip(t);
+    const char *from = t->at;
+    int rc = read_kind(t, layer);
+    if (rc != DP_OK)
+        return rc;
+    if (layer->kind != DP_NET_POOL && layer->kind != DP_NET_MEAN_POOL)
+        layer->activation = read_activation(t);
     skip(t);
     if (*t->at != ';' && *t->at != '\0')
         return wrong(t, "this does not belong to the layer");
@@ -162,10 +209,23 @@ static int read_layer(struct text *t, struct dp_net_layer *layer)
     t->at = from;
     if (dp_net_size(layer->out) == 0)
         return wrong(t, "the window is larger than its input");
-    layer->parameters = weights ? outputs * (dp_net_fan_in(layer) + 1) : 0;
     if (dp_net_size(layer->out) > DP_NET_MOST_VALUES || layer->parameters > DP_NET_MOST_PARAMETERS)
         return wrong(t, "this layer is too large");
     t->at = end;
+    return DP_OK;
+}
+
+/* "save": the values of this shape, behind `layers` layers. */
+static int read_save(struct text *t, const char *word, size_t layers, struct dp_net_shape shape)
+{
+    if (t->save != NULL) {
+        t->at = word;
+        return wrong(t, "the values that were saved before are still to be added");
+    }
+    t->save = word;
+    t->kept = layers;
+    t->shape = shape;
+    skip(t);
     return DP_OK;
 }
 
@@ -209,6 +269,11 @@ static int read_layers(struct text *t, struct dp_net *net, struct dp_net_shape s
             break;
         }
         skip(t);
+        const char *word = t->at;
+        if (take(t, "save")) {
+            rc = read_save(t, word, net->layers, shape);
+            continue;
+        }
         if (net->layers == DP_NET_LAYERS)
             return wrong(t, "there are too many layers");
         struct dp_net_layer *layer = &net->layer[net->layers++];
@@ -224,7 +289,7 @@ static int read_layers(struct text *t, struct dp_net *net, struct dp_net_shape s
 
 int dp_net_parse(struct dp_net *net, const char *text, struct dp_err *err)
 {
-    struct text t = {text, text, err};
+    struct text t = {.from = text, .at = text, .err = err};
     struct dp_net_shape shape;
     *net = (struct dp_net){.seed = 1};
     int rc = read_shape(&t, &shape);
@@ -234,31 +299,14 @@ int dp_net_parse(struct dp_net *net, const char *text, struct dp_err *err)
     skip(&t);
     if (rc == DP_OK)
         rc = read_layers(&t, net, shape);
+    if (rc == DP_OK && t.save != NULL) {
+        t.at = t.save;
+        return wrong(&t, "the saved values are never added");
+    }
     if (rc == DP_OK && (net->layers == 0 || net->layer[net->layers - 1].kind != DP_NET_FC))
         return wrong(&t, "the last layer is fc");
     if (rc == DP_OK && net->layer[net->layers - 1].activation != DP_NET_LINEAR)
         return wrong(&t, "the last layer has no activation");
     net->outputs = rc == DP_OK ? net->layer[net->layers - 1].out.channels : 0;
     return rc;
-}
-
-/* Uniform on (−1, 1): the odd multiples of 2^-53. */
-static double uniform(struct dp_stream *stream)
-{
-    return (double)(2 * (int64_t)(dp_stream_next(stream) >> 11) + 1) * 0x1p-53 - 1;
-}
-
-void dp_net_start(const struct dp_net *net, double *parameters)
-{
-    struct dp_key key;
-    memset(parameters, 0, net->parameters * sizeof *parameters);
-    dp_key_derive(&key, net->seed, "network", 0);
-    for (size_t l = 0; l < net->layers; l++) {
-        const struct dp_net_layer *layer = &net->layer[l];
-        double fan_in = (double)dp_net_fan_in(layer), width = sqrt((layer->activation == DP_NET_RELU ? 6 : 3) / fan_in);
-        struct dp_stream stream;
-        dp_stream_start(&stream, &key, DP_DRAW_WEIGHTS, l);
-        for (size_t i = 0; layer->parameters > 0 && i < layer->parameters - layer->out.channels; i++)
-            parameters[layer->first + i] = width * uniform(&stream);
-    }
 }

@@ -217,6 +217,16 @@ int dp_writer_open(struct dp_writer **writer, const char *path, const struct dp_
     return DP_OK;
 }
 
+int dp_writer_belong(struct dp_writer *w, const char *population, struct dp_err *err)
+{
+    int rc = dp_writer_check_population(population, err);
+    if (rc != DP_OK || population == NULL)
+        return rc;
+    free(w->population);
+    w->options.population = w->population = strdup(population);
+    return w->population != NULL ? DP_OK : dp_fail(err, DP_E_RUN, "out of memory");
+}
+
 static int scale_row(struct dp_writer *w, const double *x, struct dp_err *err)
 {
     const struct dp_writer_options *o = &w->options;

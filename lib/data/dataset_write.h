@@ -45,6 +45,9 @@ struct dp_writer;
  * files ledger and ledger.mark. */
 int dp_writer_open(struct dp_writer **writer, const char *path, const struct dp_writer_options *options, struct dp_err *err);
 
+/* Sets the population that options left open, for rows whose people are known only when all of them are read. */
+int dp_writer_belong(struct dp_writer *writer, const char *population, struct dp_err *err);
+
 /* x: cols entries; y: the label. Stored as float32 with Σ x² ≤ 1 as real numbers: scaled to 1 − 2⁻²² at most,
    then checked with the error bound of dp_row_norm2, then rounded toward zero where there are steps. Entries must be finite.
    Fails when a signal is pending (interrupt.h). */

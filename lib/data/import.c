@@ -30,7 +30,7 @@ static bool goes_to_training(struct splitter *s)
     return takes;
 }
 
-/* The table as read, before anything is written. */
+/* The table as read, before anything is written, unless it is written directly. */
 struct table {
     struct dp_spool spool;
     bool by_person;
@@ -142,54 +142,75 @@ static int put_schema(const struct dp_import *import, json_t *description, struc
     return rc;
 }
 
-static int write_out(struct dp_import *import, struct table *table, struct dp_features *f, struct dp_err *err)
+/* The data sets that are written. */
+struct parts {
+    struct dp_writer *output, *test;
+};
+
+static int open_parts(struct parts *p, struct dp_import *import, struct dp_features *f, struct dp_err *err)
 {
-    struct dp_writer *output = NULL, *test = NULL;
-    json_t *description = NULL;
     int rc = dp_features_plan(f, import, err);
     if (rc == DP_OK)
-        rc = dp_writer_open(&output, import->output, &import->writer, err);
+        rc = dp_writer_open(&p->output, import->output, &import->writer, err);
     if (rc == DP_OK && import->test != NULL) {
         struct dp_writer_options held_out = import->writer;
         held_out.held_out = true;
-        rc = dp_writer_open(&test, import->test, &held_out, err);
+        rc = dp_writer_open(&p->test, import->test, &held_out, err);
     }
-    if (rc == DP_OK)
-        rc = write_rows(import, table, f, output, test, err);
-    if (rc == DP_OK)
-        rc = dp_features_describe(f, import, &description, err);
+    return rc;
+}
+
+static int finish_parts(struct parts *p, struct dp_import *import, const struct dp_features *f, struct dp_err *err)
+{
+    json_t *description = NULL;
+    int rc = dp_features_describe(f, import, &description, err);
     if (rc == DP_OK)
         rc = put_schema(import, description, err);
     if (rc == DP_OK) {
-        import->rows = dp_writer_rows(output);
-        import->persons = dp_writer_persons(output);
-        rc = dp_writer_finish(output, description, err);
+        import->rows = dp_writer_rows(p->output);
+        import->persons = dp_writer_persons(p->output);
+        rc = dp_writer_finish(p->output, description, err);
     }
-    if (rc == DP_OK && test != NULL) {
-        import->test_rows = dp_writer_rows(test);
-        import->test_persons = dp_writer_persons(test);
-        rc = dp_writer_finish(test, description, err);
+    if (rc == DP_OK && p->test != NULL) {
+        import->test_rows = dp_writer_rows(p->test);
+        import->test_persons = dp_writer_persons(p->test);
+        rc = dp_writer_finish(p->test, description, err);
     }
     /* Both data sets are complete now: only a rename can still fail. */
-    if (rc == DP_OK && test != NULL) {
-        rc = dp_writer_commit(test, err);
-        test = NULL;
+    if (rc == DP_OK && p->test != NULL) {
+        rc = dp_writer_commit(p->test, err);
+        p->test = NULL;
     }
     if (rc == DP_OK) {
-        rc = dp_writer_commit(output, err);
-        output = NULL;
+        rc = dp_writer_commit(p->output, err);
+        p->output = NULL;
     }
     json_decref(description);
-    dp_writer_abort(output);
-    dp_writer_abort(test);
+    return rc;
+}
+
+static void abort_parts(struct parts *p)
+{
+    dp_writer_abort(p->output);
+    dp_writer_abort(p->test);
+}
+
+static int write_out(struct dp_import *import, struct table *table, struct dp_features *f, struct dp_err *err)
+{
+    struct parts p = {0};
+    int rc = open_parts(&p, import, f, err);
+    if (rc == DP_OK)
+        rc = write_rows(import, table, f, p.output, p.test, err);
+    if (rc == DP_OK)
+        rc = finish_parts(&p, import, f, err);
+    abort_parts(&p);
     return rc;
 }
 
 /* Computes the identity of the division: imports that divide the same rows in the same way have the same identity. */
-static int identify(struct dp_import *import, const struct table *table, struct dp_err *err)
+static int identify(struct dp_import *import, size_t units, struct dp_err *err)
 {
     char text[200];
-    size_t units = table->by_person ? table->persons.count : table->spool.records;
     int length =
         snprintf(text, sizeof text, "%a %lld %zu %zu %d %d %ld", import->split, import->seed, units, import->skip_lines,
                  (int)import->format, dp_import_delimiter(import), dp_schema_person(&import->schema));
@@ -250,24 +271,77 @@ static void accept_missing(struct dp_schema *s)
     }
 }
 
+static int (*const readers[])(struct dp_import *, const struct dp_import_sink *, struct dp_err *) = {
+    dp_read_delimited, dp_read_delimited, dp_read_libsvm, dp_read_arff, dp_read_idx, dp_read_images};
+
+static int check_rows(const struct dp_import *import, size_t rows, struct dp_err *err)
+{
+    return rows > 0 ? DP_OK
+                    : dp_fail(err, DP_E_RUN, "%s: no rows", strcmp(import->input, "-") == 0 ? "standard input" : import->input);
+}
+
+/* Whether rows can be written as they are read: the schema is known, nothing is measured, and no number of rows is needed. */
+static bool is_direct(const struct dp_import *import)
+{
+    const struct dp_schema *s = &import->schema;
+    bool direct =
+        import->format <= DP_IMPORT_TSV && import->test == NULL && import->place_knots == NULL && dp_schema_person(s) < 0;
+    for (size_t i = 0; direct && i < s->columns; i++)
+        direct = s->column[i].scaling != DP_SCALE_MAX_ABS && s->column[i].fill != DP_FILL_MODE;
+    return direct && !(s->real_label && s->label_center);
+}
+
+struct direct {
+    struct dp_import *import;
+    struct dp_features features;
+    struct parts parts;
+};
+
+static int put_directly(void *self, const struct dp_parsed *record, struct dp_err *err)
+{
+    struct direct *d = self;
+    return write_row(d->import, &d->features, record, d->parts.output, err);
+}
+
+static int run_directly(struct dp_import *import, struct dp_err *err)
+{
+    struct direct d = {.import = import};
+    const struct dp_import_sink to = {.self = &d, .put = put_directly};
+    int rc = open_parts(&d.parts, import, &d.features, err);
+    if (rc == DP_OK)
+        rc = readers[import->format](import, &to, err);
+    size_t rows = rc == DP_OK ? dp_writer_rows(d.parts.output) : 0;
+    if (rc == DP_OK)
+        rc = check_rows(import, rows, err);
+    if (rc == DP_OK)
+        rc = identify(import, rows, err);
+    if (rc == DP_OK)
+        rc = dp_writer_belong(d.parts.output, import->writer.population, err);
+    if (rc == DP_OK)
+        rc = finish_parts(&d.parts, import, &d.features, err);
+    abort_parts(&d.parts);
+    dp_features_free(&d.features, &import->schema);
+    return rc;
+}
+
 int dp_import_run(struct dp_import *import, struct dp_err *err)
 {
-    static int (*const readers[])(struct dp_import *, const struct dp_import_sink *, struct dp_err *) = {
-        dp_read_delimited, dp_read_delimited, dp_read_libsvm, dp_read_arff, dp_read_idx, dp_read_images};
     struct table table = {.by_person = dp_schema_person(&import->schema) >= 0};
     const struct dp_import_sink to = {.self = &table, .put = put_in_table};
     struct dp_features f = {0};
     int rc = check_persons(import, err);
     if (import->bad_missing)
         accept_missing(&import->schema);
+    if (rc == DP_OK && is_direct(import))
+        return run_directly(import, err);
     if (rc == DP_OK)
         rc = dp_spool_open(&table.spool, import->output, err);
     if (table.by_person)
         dp_persons_open(&table.persons);
     if (rc == DP_OK)
         rc = readers[import->format](import, &to, err);
-    if (rc == DP_OK && table.spool.records == 0)
-        rc = dp_fail(err, DP_E_RUN, "%s: no rows", strcmp(import->input, "-") == 0 ? "standard input" : import->input);
+    if (rc == DP_OK)
+        rc = check_rows(import, table.spool.records, err);
     if (rc == DP_OK) /* on images nothing is measured */
         rc = import->hog ? dp_image_rows_open(&table.images, import, err) : dp_features_measure(&f, import, &table.spool, err);
     if (rc == DP_OK)
@@ -275,7 +349,7 @@ int dp_import_run(struct dp_import *import, struct dp_err *err)
     if (rc == DP_OK && table.by_person)
         arrange(import, &table);
     if (rc == DP_OK)
-        rc = identify(import, &table, err);
+        rc = identify(import, table.by_person ? table.persons.count : table.spool.records, err);
     if (rc == DP_OK && import->place_knots != NULL)
         rc = place_knots(import, &table, err);
     if (rc == DP_OK)

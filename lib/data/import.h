@@ -11,6 +11,8 @@
 #include "data/spool.h"
 #include "images/image.h"
 
+struct dp_text_index;
+
 enum dp_import_format { DP_IMPORT_CSV, DP_IMPORT_TSV, DP_IMPORT_LIBSVM, DP_IMPORT_ARFF, DP_IMPORT_IDX, DP_IMPORT_IMAGES };
 
 struct dp_knots;
@@ -69,6 +71,7 @@ struct dp_import {
                                    * header; NULL: there is no header, and fields are in the order of the schema */
     size_t fields;                /* fields of a record, if there is a header */
     const struct dp_lines *lines; /* the record that is passed on, with the text of its fields */
+    struct dp_text_index *index;  /* per column of the schema: what its cells can mean, while the reader reads */
 };
 #define DP_NO_FIELD SIZE_MAX
 

@@ -93,36 +93,50 @@ int dp_lines_next(struct dp_lines *l, struct dp_err *err)
     return rc;
 }
 
+/* isspace of the C locale, without a call for each cell. */
+static bool is_blank(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
 static int add_field(struct dp_lines *l, size_t start, size_t end, bool quoted, struct dp_err *err)
 {
     int rc = dp_grow(&l->field, &l->field_capacity, l->fields + 1, sizeof *l->field, err);
     if (rc != DP_OK)
         return rc;
-    while (!quoted && start < end && isspace((unsigned char)l->buffer[start]))
+    while (!quoted && start < end && is_blank(l->buffer[start]))
         start++;
-    while (!quoted && end > start && isspace((unsigned char)l->buffer[end - 1]))
+    while (!quoted && end > start && is_blank(l->buffer[end - 1]))
         end--;
     /* An offset into buffer, which may still move. */
     l->field[l->fields++] = (struct dp_cell){(const char *)start, end - start};
     return DP_OK;
 }
 
-/* Splits a line without quotes. */
+/* Splits a line without quotes where it is. Most lines have as many fields as the one before. */
 static int split_plain(struct dp_lines *l, char delimiter, struct dp_err *err)
 {
-    int rc = dp_grow(&l->buffer, &l->buffer_capacity, l->length + 1, 1, err);
-    if (rc != DP_OK)
-        return rc;
-    memcpy(l->buffer, l->line, l->length + 1);
+    const char *at = l->line, *end = l->line + l->length;
     l->fields = 0;
-    for (size_t start = 0, end; rc == DP_OK && start <= l->length; start = end + 1) {
-        const char *found = memchr(l->buffer + start, delimiter, l->length - start);
-        end = found != NULL ? (size_t)(found - l->buffer) : l->length;
-        rc = add_field(l, start, end, false, err);
+    for (bool last = false; !last;) {
+        const char *stop = at;
+        while (stop < end && *stop != delimiter)
+            stop++;
+        last = stop == end;
+        const char *next = stop + 1;
+        while (at < stop && is_blank(*at))
+            at++;
+        while (stop > at && is_blank(stop[-1]))
+            stop--;
+        if (l->fields == l->field_capacity) {
+            int rc = dp_grow(&l->field, &l->field_capacity, l->fields + 1, sizeof *l->field, err);
+            if (rc != DP_OK)
+                return rc;
+        }
+        l->field[l->fields++] = (struct dp_cell){at, (size_t)(stop - at)};
+        at = next;
     }
-    for (size_t k = 0; k < l->fields; k++)
-        l->field[k].text = l->buffer + (size_t)l->field[k].text;
-    return rc == DP_OK ? 1 : rc;
+    return 1;
 }
 
 int dp_lines_record(struct dp_lines *l, char delimiter, struct dp_err *err)

@@ -9,11 +9,57 @@
 #include "data/import.h"
 #include "data/input.h"
 #include "data/lines.h"
+#include "data/text_index.h"
 
-static bool is_missing(const struct dp_schema *s, const struct dp_column *c, const struct dp_cell *f)
+/* Meanings of a cell that are no category and no class. */
+enum { UNKNOWN = -1, MISSING = -2 };
+
+static long meaning_of(const struct dp_import *import, size_t column, const struct dp_cell *f)
 {
-    return f->length == 0 || dp_texts_find(&s->missing, f->text, f->length) >= 0 ||
-           dp_texts_find(&c->missing, f->text, f->length) >= 0;
+    return f->length == 0 ? MISSING : dp_text_index_find(&import->index[column], f->text, f->length, UNKNOWN);
+}
+
+static int add_texts(struct dp_text_index *index, const struct dp_texts *texts, long meaning, struct dp_err *err)
+{
+    int rc = DP_OK;
+    for (size_t k = 0; rc == DP_OK && k < texts->count; k++)
+        rc = dp_text_index_add(index, texts->text[k], strlen(texts->text[k]), meaning, err);
+    return rc;
+}
+
+/* Collects what the cells of a column can mean. A label is never missing. */
+static int index_column(struct dp_text_index *index, const struct dp_schema *s, const struct dp_column *c, struct dp_err *err)
+{
+    int rc = DP_OK;
+    for (size_t k = 0; rc == DP_OK && c->type == DP_COLUMN_LABEL && k < s->classes; k++)
+        rc = add_texts(index, &s->class[k], (long)k, err);
+    if (c->type == DP_COLUMN_LABEL)
+        return rc;
+    rc = add_texts(index, &s->missing, MISSING, err);
+    if (rc == DP_OK)
+        rc = add_texts(index, &c->missing, MISSING, err);
+    for (size_t k = 0; rc == DP_OK && k < c->categories.count; k++)
+        rc = dp_text_index_add(index, c->categories.text[k], strlen(c->categories.text[k]), (long)k, err);
+    for (size_t k = 0; rc == DP_OK && k < c->synonyms.count; k++)
+        rc = dp_text_index_add(index, c->synonyms.text[k], strlen(c->synonyms.text[k]), (long)c->meant[k], err);
+    return rc;
+}
+
+static int make_index(struct dp_import *import, struct dp_err *err)
+{
+    const struct dp_schema *s = &import->schema;
+    int rc = dp_alloc(&import->index, s->columns, sizeof *import->index, err);
+    for (size_t i = 0; rc == DP_OK && i < s->columns; i++)
+        rc = index_column(&import->index[i], s, &s->column[i], err);
+    return rc;
+}
+
+static void free_index(struct dp_import *import)
+{
+    for (size_t i = 0; import->index != NULL && i < import->schema.columns; i++)
+        dp_text_index_free(&import->index[i]);
+    free(import->index);
+    import->index = NULL;
 }
 
 static bool read_number(const struct dp_schema *s, const struct dp_cell *f, double *value)
@@ -39,22 +85,21 @@ static size_t field_of(const struct dp_import *import, size_t i)
     return import->field == NULL ? i : import->field[i];
 }
 
-static int label_cell(const struct dp_schema *s, const struct dp_lines *l, size_t i, const char *name, struct dp_parsed *r,
+static int label_cell(const struct dp_import *import, const struct dp_lines *l, size_t i, const char *name, struct dp_parsed *r,
                       struct dp_err *err)
 {
+    const struct dp_schema *s = &import->schema;
     const struct dp_cell *f = &l->field[i];
     if (s->real_label) {
         r->labelled = read_number(s, f, &r->label);
         return r->labelled ? DP_OK : bad_cell(l, i, name, "the label must be a number", err);
     }
-    for (size_t k = 0; k < s->classes; k++) {
-        if (dp_texts_find(&s->class[k], f -> text, f -> length) >= 0) {
-            r->label = (double)k;
-            r->labelled = true;
-            return DP_OK;
-        }
-    }
-    return bad_cell(l, i, name, "the label is not one of the classes", err);
+    long class = dp_text_index_find(&import->index[s->label], f->text, f->length, UNKNOWN);
+    if (class < 0)
+        return bad_cell(l, i, name, "the label is not one of the classes", err);
+    r->label = (double)class;
+    r->labelled = true;
+    return DP_OK;
 }
 
 static int cell(struct dp_import *import, size_t column, const struct dp_lines *l, struct dp_parsed *r, struct dp_err *err)
@@ -68,9 +113,10 @@ static int cell(struct dp_import *import, size_t column, const struct dp_lines *
     if (c->type == DP_COLUMN_LABEL && import->unlabelled)
         r->label = 0;
     if (c->type == DP_COLUMN_LABEL)
-        return import->unlabelled ? DP_OK : label_cell(s, l, i, c->name, r, err);
+        return import->unlabelled ? DP_OK : label_cell(import, l, i, c->name, r, err);
     const struct dp_cell *f = &l->field[i];
-    if (is_missing(s, c, f)) {
+    long meaning = meaning_of(import, column, f);
+    if (meaning == MISSING) {
         if (c->unknown_zero && c->fill == DP_FILL_REFUSE)
             value = 0; /* no category, as an unknown one */
         else if (c->fill == DP_FILL_REFUSE)
@@ -82,14 +128,12 @@ static int cell(struct dp_import *import, size_t column, const struct dp_lines *
             return bad_cell(l, i, c->name, c->date != NULL ? "expected a date as the schema says" : "expected a number", err);
         import->bad_cells += !good;
     } else {
-        long category = dp_column_category(c, f->text, f->length);
-        bool known = category >= 0 || c->unknown_zero;
+        bool known = meaning >= 0 || c->unknown_zero;
         if (!known && !import->bad_missing)
             return bad_cell(l, i, c->name, "unknown category", err);
         import->bad_cells += !known;
-        value = !known
-                    ? (double)NAN
-                    : (double)category + 1; /* 1, 2, …: the spool does not keep zeros, and an unknown category is all zeros */
+        value = !known ? (double)NAN
+                       : (double)meaning + 1; /* 1, 2, …: the spool does not keep zeros, and an unknown category is all zeros */
     }
     return dp_parsed_add(r, (uint32_t)column, value, err);
 }
@@ -103,7 +147,7 @@ static int person_cell(const struct dp_import *import, const struct dp_lines *l,
         return DP_OK;
     size_t i = field_of(import, (size_t)column);
     const struct dp_cell *f = &l->field[i];
-    if (is_missing(s, &s->column[column], f))
+    if (meaning_of(import, (size_t)column, f) == MISSING)
         return bad_cell(l, i, s->column[column].name, "the person is missing", err);
     r->person = f->text;
     r->person_length = f->length;
@@ -159,15 +203,16 @@ int dp_import_put(struct dp_import *import, const struct dp_import_sink *to, int
 int dp_read_records(struct dp_import *import, struct dp_lines *lines, const struct dp_import_sink *to, struct dp_err *err)
 {
     struct dp_parsed r = {0};
-    int rc;
+    int rc = make_index(import, err);
     import->lines = lines;
-    while ((rc = dp_lines_record(lines, dp_import_delimiter(import), err)) == 1) {
+    while (rc >= 0 && (rc = dp_lines_record(lines, dp_import_delimiter(import), err)) == 1) {
         if (lines->fields == 1 && lines->field[0].length == 0)
             continue; /* an empty line */
         rc = dp_import_put(import, to, record(import, lines, &r, err), &r, err);
         if (rc != DP_OK)
             break;
     }
+    free_index(import);
     dp_parsed_free(&r);
     return rc;
 }

@@ -1,5 +1,6 @@
 #include "data/row_length.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -22,11 +23,13 @@ static int divide_row(const struct dp_row_length *s, const double *x, size_t num
 {
     size_t cols = s->cols;
     for (double shrink = 1;; shrink *= 1 - 0x1p-22) {
+        unsigned finite = 1; /* no way out of the loop, so that it becomes vectors */
         for (size_t j = 0; j < cols; j++) {
-            if (!isfinite(x[j]))
-                return dp_fail(err, DP_E_RUN, "row %zu is not finite", number);
+            finite &= fabs(x[j]) <= DBL_MAX;
             row[j] = (float)(x[j] / s->divisor * shrink);
         }
+        if (!finite)
+            return dp_fail(err, DP_E_RUN, "row %zu is not finite", number);
         if (within_unit(row, cols))
             return DP_OK;
         if (shrink < 0.5)

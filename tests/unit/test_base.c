@@ -60,6 +60,46 @@ static void reals_are_rounded_once(void **state)
     }
 }
 
+static void check_cell(const char *text)
+{
+    double value = (double)NAN;
+    char *end;
+    double wanted = strtod(text, &end);
+    assert_true(*end == '\0');
+    if (dp_number_cell(text, strlen(text), &value) != isfinite(wanted) || (isfinite(wanted) && value != wanted))
+        fail_msg("'%s' is %.17g, strtod has %.17g", text, value, wanted);
+}
+
+/* Numbers as programs write them, with exponents, and numbers halfway between two doubles or next to that. */
+static void long_decimals_are_those_of_strtod(void **state)
+{
+    (void)state;
+    uint64_t random = 88172645463325252;
+    char text[64];
+    for (int round = 0; round < 300000; round++) {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        double value;
+        uint64_t bits = (random & (((uint64_t)1 << 52) - 1)) | (uint64_t)(1023 - 100 + (random >> 52) % 200) << 52;
+        memcpy(&value, &bits, sizeof value);
+        snprintf(text, sizeof text, "%.*g", (int)(14 + random % 7), value);
+        check_cell(text);
+        uint64_t odd = (uint64_t)1 << 53 | (random >> 11) | 1; /* 2^53 to 2^54: an odd number is halfway */
+        for (int power = 0; power < 3; power++) {
+            snprintf(text, sizeof text, "%llu", (unsigned long long)(odd << power) + (random & 1) * (power > 0));
+            check_cell(text);
+        }
+        /* halves, quarters and so on of odd numbers of 54 bits have too many digits: shorter ones times a power of five */
+        snprintf(text, sizeof text, "%llue%d", (unsigned long long)odd, (int)(random >> 32) % 24);
+        check_cell(text);
+    }
+    check_cell("1e23");
+    check_cell("9007199254740993e-1");
+    check_cell("0000000000000000000000.000000000000000000000123456789");
+    check_cell("1e309");
+}
+
 static void wholes(void **state)
 {
     (void)state;
@@ -316,6 +356,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reals),
         cmocka_unit_test(reals_are_rounded_once),
+        cmocka_unit_test(long_decimals_are_those_of_strtod),
         cmocka_unit_test(wholes),
         cmocka_unit_test(cells),
         cmocka_unit_test(printing_reads_back),

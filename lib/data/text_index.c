@@ -1,0 +1,77 @@
+#include "data/text_index.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+struct dp_text_slot {
+    const char *text; /* NULL: unused */
+    size_t length;
+    uint64_t hash;
+    long meaning;
+};
+
+/* FNV-1a, with its high half folded in, because the low bits choose the slot. */
+static uint64_t hash_of(const char *text, size_t length)
+{
+    uint64_t hash = 14695981039346656037u;
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ (unsigned char)text[i]) * 1099511628211u;
+    return hash ^ hash >> 32;
+}
+
+/* The slot of the text, or the unused one where it would be. */
+static struct dp_text_slot *slot_of(const struct dp_text_index *x, const char *text, size_t length, uint64_t hash)
+{
+    size_t at = hash & (x->slots - 1);
+    for (;; at = (at + 1) & (x->slots - 1)) {
+        struct dp_text_slot *s = &x->slot[at];
+        if (s->text == NULL || (s->hash == hash && s->length == length && memcmp(s->text, text, length) == 0))
+            return s;
+    }
+}
+
+static int grow(struct dp_text_index *x, struct dp_err *err)
+{
+    struct dp_text_index wide = *x;
+    wide.slots = x->slots > 0 ? 2 * x->slots : 16;
+    int rc = dp_alloc(&wide.slot, wide.slots, sizeof *wide.slot, err);
+    if (rc != DP_OK)
+        return rc;
+    for (size_t i = 0; i < x->slots; i++)
+        if (x->slot[i].text != NULL)
+            *slot_of(&wide, x->slot[i].text, x->slot[i].length, x->slot[i].hash) = x->slot[i];
+    free(x->slot);
+    *x = wide;
+    return DP_OK;
+}
+
+int dp_text_index_add(struct dp_text_index *x, const char *text, size_t length, long meaning, struct dp_err *err)
+{
+    int rc = 2 * (x->count + 1) > x->slots ? grow(x, err) : DP_OK;
+    if (rc != DP_OK)
+        return rc;
+    uint64_t hash = hash_of(text, length);
+    struct dp_text_slot *s = slot_of(x, text, length, hash);
+    if (s->text != NULL)
+        return DP_OK;
+    *s = (struct dp_text_slot){text, length, hash, meaning};
+    x->begins[length > 0 ? (unsigned char)text[0] : 0] = true;
+    x->count++;
+    return DP_OK;
+}
+
+long dp_text_index_find(const struct dp_text_index *x, const char *text, size_t length, long otherwise)
+{
+    if (!x->begins[length > 0 ? (unsigned char)text[0] : 0])
+        return otherwise;
+    const struct dp_text_slot *s = slot_of(x, text, length, hash_of(text, length));
+    return s->text != NULL ? s->meaning : otherwise;
+}
+
+void dp_text_index_free(struct dp_text_index *x)
+{
+    free(x->slot);
+    *x = (struct dp_text_index){0};
+}

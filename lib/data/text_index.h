@@ -1,0 +1,27 @@
+/* What a text means: a hash table over texts of the schema, so that looking up a cell takes the same time for any number of
+ * categories. */
+#ifndef DP_DATA_TEXT_INDEX_H
+#define DP_DATA_TEXT_INDEX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+/* Starts zeroed. */
+struct dp_text_index {
+    struct dp_text_slot *slot; /* a power of two of them, at most half of them used */
+    size_t slots, count;
+    bool begins[256]; /* whether a text begins with this byte; of an empty text: 0 */
+};
+
+/* The text is borrowed. If it is there already, it keeps its meaning. */
+int dp_text_index_add(struct dp_text_index *index, const char *text, size_t length, long meaning, struct dp_err *err);
+
+/* The meaning of the text, or `otherwise`. */
+long dp_text_index_find(const struct dp_text_index *index, const char *text, size_t length, long otherwise);
+
+void dp_text_index_free(struct dp_text_index *index);
+
+#endif

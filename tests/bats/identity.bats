@@ -313,8 +313,10 @@ cut_at() {
     echo "$text"
 }
 
+# Each of the first three variants is cut at every place, the others at two, which change from one to the next.
 @test "cut at any | by ZeroMQ over ipc" {
     mkdir -m 700 s
+    local seen=0
     for variant in parallel release sequential primal clip non-private gradient-clip gradient-adaptive gradient-schedule gradient-adam kinds behind sgd erm perturbed search search-same select descent permutation; do
         case $variant in
             perturbed) text=$(pipeline two.dp logistic $variant) ;;
@@ -323,7 +325,10 @@ cut_at() {
         esac
         train whole fused "$text"
         pipes=$(tr -cd '|' <<< "$text" | wc -c)
-        for n in $(seq "$pipes"); do
+        places=$(seq "$pipes")
+        [ $seen -lt 3 ] || places=$(printf '%s\n' $((1 + seen % pipes)) $((1 + (seen + pipes / 2) % pipes)) | sort -u)
+        seen=$((seen + 1))
+        for n in $places; do
             train cut auto "$(cut_at "$n" "$text" "ipc://$PWD/s/$variant-$n")"
             cmp whole cut || fail "$variant cut at $n differs"
         done

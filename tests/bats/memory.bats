@@ -56,8 +56,8 @@ END
     a_run
     sweep -- dp-account report ledger
     sweep -- dp-account verify ledger
-    sweep --runs 300 -- dp-account certify --ledger ledger --model model
-    sweep --runs 300 -- dp-account verify ledger --certificate certificate --model model
+    sweep -- dp-account certify --ledger ledger --model model
+    sweep -- dp-account verify ledger --certificate certificate --model model
 }
 
 @test "memory runs out in a run with a ledger" {
@@ -65,34 +65,34 @@ END
     mkdir before && cp ledger* before/
     local restore=()
     for file in before/*; do restore+=(--restore "$file" "${file#before/}"); done
-    sweep "${restore[@]}" --runs 600 --any --ledger ledger --model new -- dp-loop -q --laps 3 --exec fused -o new -- "$RUN"
+    sweep "${restore[@]}" --runs 300 --any --ledger ledger --model new -- dp-loop -q --laps 3 --exec fused -o new -- "$RUN"
 }
 
 @test "memory runs out in the exact noise, and changes no bit of it" {
     dp-synth regression --rows 40 --cols 2 --seed 1 -o r.dp -q
-    sweep --runs 300 -- dp-loop -q --laps 2 --exec fused --seed 1 -- "dp-sample --data r.dp --rate 0.1 |
+    sweep -- dp-loop -q --laps 2 --exec fused --seed 1 -- "dp-sample --data r.dp --rate 0.1 |
         dp-grad --data r.dp --loss squared --clip 1 | dp-noise -z 3 --noise gamma |
         dp-account --epsilon 100 --delta 1e-5 --allow-seeded --no-ledger | dp-step --step 1"
 }
 
 @test "memory runs out in a search, and moves no bit of it" {
     local search="dp-linesearch --data small.dp --epsilon 1 --tries 4 --clip 1 --first-step 2"
-    sweep --runs 300 -- dp-loop -q --plan '(gradient, search) 1' --exec fused --seed 1 -- "dp-sample --data small.dp --rate 0.3 |
+    sweep -- dp-loop -q --plan '(gradient, search) 1' --exec fused --seed 1 -- "dp-sample --data small.dp --rate 0.3 |
         dp-grad --on gradient --data small.dp --loss logistic --clip 1 | dp-noise --on gradient -z 3 | $search --on search |
         dp-account --epsilon 100 --delta 1e-5 --allow-seeded --no-ledger | dp-step --on gradient --hold | dp-step --on search"
-    sweep --runs 300 -- dp-loop -q --laps 1 --exec fused --seed 1 -- "dp-sample --data small.dp --rate 0.3 |
+    sweep -- dp-loop -q --laps 1 --exec fused --seed 1 -- "dp-sample --data small.dp --rate 0.3 |
         dp-grad --data small.dp --loss logistic --clip 1 --keep-batch | dp-noise -z 3 | $search --same-batch --method noisy-max |
         dp-account --epsilon 100 --delta 1e-5 --allow-seeded --no-ledger | dp-step"
 }
 
 @test "memory runs out in a selection, and moves no bit of it" {
-    sweep --runs 300 -- dp-loop -q --laps 2 --exec fused --seed 1 -- "dp-breed --data small.dp --offspring 9 --parents 2 |
+    sweep -- dp-loop -q --laps 2 --exec fused --seed 1 -- "dp-breed --data small.dp --offspring 9 --parents 2 |
         dp-sample --data small.dp --mode full | dp-select --data small.dp --loss logistic --epsilon 1 --clip 1 --relative |
         dp-account --epsilon 100 --delta 1e-5 --allow-seeded --no-ledger | dp-step"
 }
 
 @test "memory runs out behind a transform, and moves no bit of it" {
-    sweep --runs 300 -- dp-loop -q --plan 'moments 1, gradient 2' --exec fused --seed 1 -- "dp-sample --data small.dp --mode full |
+    sweep -- dp-loop -q --plan 'moments 1, gradient 2' --exec fused --seed 1 -- "dp-sample --data small.dp --mode full |
         dp-moments --on moments --data small.dp | dp-grad --on gradient --data small.dp --loss logistic --clip 1 |
         dp-noise --on moments -z 3 | dp-noise --on gradient -z 3 |
         dp-account --epsilon 100 --delta 1e-5 --allow-seeded --no-ledger | dp-transform --on moments |
@@ -119,7 +119,7 @@ END
     sweep -- dp-info --json small.dp
     sweep -- dp-info model
     sweep -- dp-info --json model
-    sweep --runs 300 -- dp-cat stream
+    sweep -- dp-cat stream
     sweep -- dp-cat --last --frames stream
     sweep -- dp-eval --data small.dp --private-data -i stream
     sweep -- dp-predict --data small.dp model
@@ -128,7 +128,7 @@ END
 }
 
 @test "memory runs out in a line search, and moves no bit of it" {
-    sweep --runs 400 -- dp-loop -q --laps 3 --exec fused --seed 1 -- "dp-sample --data small.dp --rate 0.3 |
+    sweep -- dp-loop -q --laps 3 --exec fused --seed 1 -- "dp-sample --data small.dp --rate 0.3 |
         dp-grad --data small.dp --loss logistic --clip 1 --keep-batch | dp-noise -z 3 --follow |
         dp-linesearch --same-batch --data small.dp --epsilon 1 --tries 9 --clip 2 --first-step 8 --follow |
         dp-account --adaptive --epsilon 100 --delta 1e-5 --allow-seeded --no-ledger | dp-step |

@@ -535,9 +535,9 @@ drawn() { rrpsgd.sh --data small.dp --multiplier 1 --print "$@" 2>&1 | sed -n 's
 
 @test "rrpsgd.sh: the law of the number of laps" {
     # of three laps a third each
-    for seed in $(seq 60); do drawn --seed "$seed" --batch 1000 --epochs 1.5; done | sort -n | uniq -c > counts
+    for seed in $(seq 36); do drawn --seed "$seed" --batch 1000 --epochs 1.5; done | sort -n | uniq -c > counts
     assert_equal "$(awk '{ printf "%s ", $2 }' counts)" '1 2 3 '
-    above "$(awk '{ print $1 }' counts | sort -n | head -n 1)" 12
+    above "$(awk '{ print $1 }' counts | sort -n | head -n 1)" 5
     # weights 2 eta - beta eta^2 of the step after the last, here nearly all on one: all steps are small except one, or one is
     # near 2 / beta
     printf '%s\n' '# b' 1 1e6 '' 1 1e6 1e6 > b

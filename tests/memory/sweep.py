@@ -3,7 +3,7 @@
 
 sweep.py [--restore FROM TO]… [--output PATH]… [--model FILE]… [--ledger FILE]… [--check SHELL] [--any] [--runs N] -- COMMAND…
 
-Each allocation of the first 150 fails once, and of those that follow as many, evenly, as make N runs (default 400; all when
+Each allocation of the first 60 fails once, and of those that follow as many, evenly, as make N runs (default 200; all when
 FULL is set in the environment); in every other run all after it fail too. Each run has to end with status 0 or 1, by no
 signal; with status 1 and one sentence that speaks of memory (libgomp, which may run out before main begins, puts an empty line before its own), or with status 0 and the standard output of a run with memory
 enough (unless --any). A ledger's lines follow one another. A model, if there is one, can be read. An output is not there when the status is 1, nor anything whose name begins with
@@ -18,7 +18,7 @@ import shutil
 import subprocess
 import sys
 
-FIRST = 150
+FIRST = 60
 MOST_SHOWN = 20
 MEMORY = re.compile(r"memory|Cannot allocate")
 
@@ -31,7 +31,7 @@ def parse():
     parser.add_argument("--any", action="store_true")
     parser.add_argument("--ledger", action="append", default=[])
     parser.add_argument("--check")
-    parser.add_argument("--runs", type=int, default=400)
+    parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("command", nargs="+")
     return parser.parse_args()
 

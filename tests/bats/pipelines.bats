@@ -366,12 +366,12 @@ os.execvp(sys.argv[1], sys.argv[1:])' scd.sh --data small.dp --epochs 5000 --exe
 }
 
 @test "dp-sgd.sh, dp-adam.sh and adp-sgd.sh learn, spend their budget to the last lap, and say what they are" {
-    for p in dp-sgd dp-adam adp-sgd "adp-sgd --schedule adaptive"; do
-        [ "$p" = "${p#* }" ] || set -- "${p#* }"
-        # shellcheck disable=SC2086 # options
-        ${p%% *}.sh ${1-} --data small.dp --epsilon 2 --batch 50 --intercept 0.5 --seed 1 -o model
+    # laps of many multipliers take long to plan: fewer of them
+    for p in "dp-sgd --epochs 10" "dp-adam --epochs 10" "adp-sgd --epochs 3" "adp-sgd --epochs 10 --schedule adaptive"; do
+        read -ra words <<< "$p"
+        "${words[0]}.sh" "${words[@]:1}" --data small.dp --epsilon 2 --batch 50 --intercept 0.5 --seed 1 -o model
         above "$(accuracy test.dp model)" 0.85
-        assert_equal "$(dp-info --get lap model) $(dp-info --get method model)" "400 gradient"
+        assert_equal "$(dp-info --get lap model) $(dp-info --get method model)" "$((40 * words[2])) gradient"
         above "$(dp-info --get epsilon model)" 1.999
         above 2 "$(dp-info --get epsilon model)"
     done

@@ -10,13 +10,13 @@ prepare() {
         --plot plot.svg > table 2> err
     [ ! -s err ] || fail "$(cat err)"
     assert_not_exist small.dp/ledger
-    assert_equal "$(head -n 1 table)" $'method\tepsilon\tdelta\tseed\tprivacy\taccuracy'
-    assert_equal "$(tail -n +2 table | cut -f 1-5 | tr '\t' '/')" "$(for m in fit 'dp-sgd --batch 50 --step 4'; do
+    assert_equal "$(head -n 1 table)" $'method\tdata\tepsilon\tdelta\tseed\tprivacy\taccuracy\tseconds'
+    assert_equal "$(tail -n +2 table | cut -f 1,3-6 | tr '\t' '/')" "$(for m in fit 'dp-sgd --batch 50 --step 4'; do
         for e in 1 4; do for s in 1 2 3; do echo "$m/$e/1e-4/$s/seeded"; done; done
     done
     for s in 1 2 3; do echo "scd-nonprivate/inf/-/$s/none"; done)"
     dp-sgd.sh --data small.dp --batch 50 --step 4 --epsilon 4 --delta 1e-4 --seed 2 --no-ledger -q -o model
-    assert_equal "$(awk -F '\t' '$1 ~ /dp-sgd/ && $2 == 4 && $4 == 2 { print $6 }' table)" \
+    assert_equal "$(awk -F '\t' '$1 ~ /dp-sgd/ && $3 == 4 && $5 == 2 { print $7 }' table)" \
         "$(dp-eval --data test.dp --metrics accuracy --last --in model | tail -n 1 | cut -f 3)"
     # a point for each method and epsilon at the median, a line over the range, and words for what is not private
     /usr/bin/python3 - << 'END'
@@ -24,22 +24,45 @@ import xml.dom.minidom as xml
 page = xml.parse("plot.svg")
 texts = [t.firstChild.data for t in page.getElementsByTagName("text")]
 assert len(page.getElementsByTagName("circle")) == 4 and len(page.getElementsByTagName("polyline")) == 2
-assert {"accuracy on held-out rows", "the larger class", "fit", "dp-sgd --batch 50 --step 4", "scd-nonprivate, without privacy"} < set(texts), texts
+assert {"accuracy on held-out rows", "the larger class: 0.53, below", "fit", "dp-sgd --batch 50 --step 4", "scd-nonprivate, without privacy"} < set(texts), texts
 assert "Median and range of 3 runs, delta 1e-4. No run is private: seeds make their noise known." in texts
 END
 }
 
 @test "a run that the budget does not pay for has no value" {
     dpline compare --methods fit --data small.dp --test test.dp --epsilon 0.01,1 --seeds 1 -q --plot plot.svg > table 2> err
-    assert_equal "$(cut -f 2,6 table | sed -n 2p)" $'0.01\t-'
+    assert_equal "$(cut -f 3,7 table | sed -n 2p)" $'0.01\t-'
     assert_regex "$(cat err)" '^dpline compare: fit, epsilon 0.01: dp-fit: epsilon 0.01 at delta 0.0001 does not pay for one useful lap '
     assert_equal "$(grep -c '<circle' plot.svg)" 1
+}
+
+@test "a run in the table is not made again; a picture shows all data sets of the table" {
+    args=(--data small.dp --test test.dp --epsilon 1 --seeds 2 --metric accuracy,logloss -q --table runs)
+    dpline compare --methods 'fit,dp-sgd --network "4; fc 2 tanh; fc 1"' "${args[@]}" > all
+    diff all runs
+    # a number that no run could give
+    awk -F '\t' -v OFS='\t' 'NR == 2 { $7 = 2 } { print }' runs > marked
+    sed '$ d' marked > runs
+    dpline compare --methods 'fit,dp-sgd --network "4; fc 2 tanh; fc 1"' "${args[@]}" > again
+    diff <(cut -f 1-8 marked) <(cut -f 1-8 again)
+    diff again runs
+    # splits of their own for each seed
+    for seed in 1 2; do dp-synth classification --rows 300 --cols 4 --seed $seed -q -o split-$seed.dp --test split-$seed-test.dp; done
+    dpline compare --methods fit "${args[@]}" --data 'split-{seed}.dp' --test 'split-{seed}-test.dp' --plot plot.svg > splits
+    dpline fit split-2.dp --epsilon 1 --delta 1e-3 --seed 2 --no-ledger -q -o model
+    assert_equal "$(cut -f 2,7 splits | tail -n 1)" "split-{seed}.dp"$'\t'"$(dp-eval --data split-2-test.dp --metrics accuracy --last --in model | tail -n 1 | cut -f 3)"
+    assert_equal "$(wc -l < runs)" 7
+    assert_equal "$(grep -oE '>(fit|dp-sgd)[^<]*' plot.svg)" '>fit, small
+>dp-sgd --network "4; fc 2 …, small
+>fit, split-{seed}'
+    complains 2 "dpline compare: --table: runs has other columns; these would be 'method data epsilon delta seed privacy accuracy seconds'" \
+        dpline compare --data small.dp --test test.dp --table runs
 }
 
 @test "a regression by R^2, and persons" {
     dp-synth regression --rows 600 --cols 4 --seed 7 --rows-per-person 3 -q -o r.dp --test rt.dp
     dpline compare --methods fit --data r.dp --test rt.dp --epsilon 4 --seeds 1 -q > table
-    assert_equal "$(head -n 1 table | cut -f 6)" r2
+    assert_equal "$(head -n 1 table | cut -f 7)" r2
 }
 
 @test "bad input" {
@@ -49,6 +72,7 @@ END
     compare "--methods: 'compare' is no pipeline (dpline help lists them)" --methods compare
     compare "--methods: 'options' is no pipeline (dpline help lists them)" --methods options
     compare "--methods: 'dp-sgd --colour 1': dp-sgd.sh: unknown option '--colour' (try --help)" --methods 'dp-sgd --colour 1' -q
+    compare "--methods: 'scd \"a' has a quote without an end" --methods 'scd "a'
     compare "--epsilon: must be numbers > 0, separated by commas, got '1,x'" --epsilon 1,x
     compare "--seeds: must be a whole number >= 1, got '0'" --seeds 0
     complains 2 'dpline compare: --test is required' dpline compare --data small.dp

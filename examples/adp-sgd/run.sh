@@ -14,7 +14,6 @@ case ${1:-} in
 esac
 [ $# -gt 0 ] || set -- theory goal pilot sqrt linear adaptive constant steps fashion logistic repeat network
 
-say() { echo "== $*" >&2; }
 import() { # SET DIRECTORY [row norm]
     [ -e "$2/train-images-idx3-ubyte.gz" ] || {
         say "skipping: no $2/train-images-idx3-ubyte.gz (get-data.sh fetches MNIST; Fashion-MNIST: Debian's dataset-fashion-mnist)"
@@ -121,34 +120,27 @@ END
 spent() { dp-account epsilon --laps "$1" --accountant "$2" --multiplier "$3" --delta $delta --rate $batch/$rows "${@:4}"; }
 
 # --- the goal: MNIST at epsilon 1 and 3 with the ready pipelines, the best of a small grid --------------------------------------
-goal_grid() {
-    for e in 5 20; do
-        for step in 16 32; do echo "dp-sgd.sh $e 1 $step constant"; done
-        for step in 20 40; do echo "adp-sgd.sh $e 1 $step constant"; done
+goal_methods() { # a pipeline with its options each, between commas
+    local epochs step
+    for epochs in 5 20; do
+        for step in 16 32; do printf ',dp-sgd --epochs %s --step %s%s' $epochs $step "$goal_options"; done
+        for step in 20 40; do printf ',adp-sgd --epochs %s --step %s%s' $epochs $step "$goal_options"; done
     done
 }
+goal_options=" --loss softmax --lambda 0 --batch $batch --schedule constant"
 goal() {
     mnist || return 0
     say "goal: dp-sgd.sh and adp-sgd.sh at epsilon 1 and 3"
-    {
-        each "pipeline sgd.sh mnist softmax 0 20 1 32 constant @"
-        for epsilon in 1 3; do
-            goal_grid | while read -r name rest; do each "pipeline $name mnist softmax $epsilon $rest @"; done
-        done
-    } | do_cells
-    {
-        printf 'epsilon\tpipeline\taccuracy\tepochs\tstep\n'
-        for epsilon in 1 3; do
-            for name in dp-sgd.sh adp-sgd.sh; do
-                goal_grid | grep "^$name" | while read -r _ e clip step _; do
-                    echo "$(accuracy $name mnist softmax $epsilon "$e" "$clip" "$step" constant) $e $step"
-                done | sort -rg | head -n 1 | while read -r got e step; do
-                    printf '%s\t%s\t%s\t%s\t%s\n' $epsilon $name "$got" "$e" "$step"
-                done
-            done
-        done
-        printf '∞\tsgd.sh\t%s\t20\t32\n' "$(accuracy sgd.sh mnist softmax 0 20 1 32 constant)"
-    } > "$out/goal.tsv"
+    local methods
+    methods=$(goal_methods)
+    [ -n "$tables" ] || dpline compare --data "$out/mnist.dp" --test "$out/mnist-test.dp" --methods "sgd --epochs 20 --step 32$goal_options$methods" \
+        --epsilon 1,3 --delta $delta --seeds "$seeds" --table "$results/goal.tsv" > "$results/goal.out"
+    awk -f ../common/medians.awk "$results/goal.tsv" | sed 's/ --epochs / /; s/ --step / /; s/ --loss[^\t]*//' |
+        awk -F '[ \t]' -v OFS='\t' '{ print ($5 == "inf" ? "∞" : $5), $1 ".sh", $6, $2, $3 }' | sort -t $'\t' -k 1,1g -k 2,2r -k 3,3gr | awk -F '\t' '
+            BEGIN { print "epsilon\tpipeline\taccuracy\tepochs\tstep" }
+            $1 == "∞" { last = $0; next }
+            !(($1, $2) in best) { best[$1, $2]; print }
+            END { print last }' > "$out/goal.tsv"
     show goal
 }
 
@@ -189,7 +181,7 @@ decaying() { # NAME SCHEDULE SET LOSS EPOCHS…
 sqrt() { ! mnist || decaying sqrt $sqrt mnist softmax "${epochs[@]}"; }
 linear() { ! mnist || decaying linear $linear mnist softmax "${epochs[@]}"; }
 logistic() { ! mnist || decaying logistic $sqrt mnist logistic 60; }
-fashion() { ! import fashion "$fashion" || decaying fashion $sqrt fashion softmax 60; }
+fashion() { ! import fashion "$clothes" || decaying fashion $sqrt fashion softmax 60; }
 
 # --- table 3: adaptive steps by (beta, C); the noise constant, or by the public b_t = sqrt(20 + t) -------------------------------
 betas='1 10 0.1'
@@ -301,4 +293,4 @@ for part; do
     esac
 done
 ./figures.sh
-[ -z "$write" ] || ./write-readme.sh
+[ -z "$write" ] || ../common/write-readme.sh "$out"

@@ -99,7 +99,7 @@ ours() {
 budgets() {
     local sigma
     laps=$(awk "BEGIN { t = int($epsilon * $rows / 50); if (t < 30) t = 30; if (t > 300) t = 300; print t }")
-    sigma=$(multiplier "$epsilon" "$rate" "$laps")
+    sigma=$(multiplier "$epsilon" "$delta" "$rate" "$laps")
     z=$(calculate "$sigma / sqrt(0.8)")
     how=$(search_with "$(calculate "sqrt(0.2) / $sigma")")
 }
@@ -163,7 +163,7 @@ descend() {
     laps=$(((passes * rows + batch - 1) / batch))
     dp-sgd.sh --data "$data" --loss "$loss" --lambda "$lambda" --epsilon "$epsilon" --delta "$delta" --epochs "$passes" --batch "$batch" \
         --clip "$bound" --step "$step" --seed "$seed" \
-        --multiplier "$(multiplier "$epsilon" "$batch/$rows" "$laps")" --no-ledger -q
+        --multiplier "$(multiplier "$epsilon" "$delta" "$batch/$rows" "$laps")" --no-ledger -q
 }
 
 # as_it_comes PIPELINE OPTION…: with its own defaults
@@ -251,10 +251,7 @@ file_of() {
     local name="$*"
     echo "$results/cells/${name//[ \/]/_}"
 }
-export -f calculate in_rows multiplier stream search searched claim affords afforded first_laps ours budgets search_with options paper full_batch noisy_max descend as_it_comes coins regularised evaluated counts of_mu cell file_of
-
-# run_cells: the lines on standard input, each a call of cell, some at a time
-run_cells() { xargs -d '\n' -P "$jobs" -I LINE bash -c 'set -euo pipefail; LINE'; }
+export -f in_rows stream search searched claim affords afforded first_laps ours budgets search_with options paper full_batch noisy_max descend as_it_comes coins regularised evaluated counts of_mu cell file_of
 
 # mean METHOD SET LOSS EPSILON SETTING: over the folds that were measured:
 #   how many, accuracy, its deviation, objective, its deviation, gradients, evaluations, epsilon, sound epsilon

@@ -1,15 +1,7 @@
 # shellcheck shell=bash
-# Sourced by the scripts here: where things are, how data sets and their folds are made.
-top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-build=$(realpath "${BUILD:-$top/build}")
-export PATH="$build/bin:$top/pipelines:$PATH"
-export here="$top/examples/dp-blsgd"
-export raw=${DPLINE_DATA:-$top/data}
-export out=${OUT:-$build/examples/dp-blsgd}
-export DPLINE_REGISTRY=$out/registry # never the registry of the user
+# Sourced by the scripts here: how data sets and their folds are made.
+. "$(dirname "${BASH_SOURCE[0]}")/../common/common.sh"
 export folds=${FOLDS:-10} repetitions=${REPETITIONS:-5} parts=${PARTS:-10}
-export jobs=${JOBS:-$(nproc)}
-mkdir -p "$out"
 
 # dat SET: prints the table of a set as a .dat, numbers between blanks, the label last: 1, or anything less for the other class
 dat() {
@@ -54,26 +46,8 @@ import() {
     done
 }
 
-# What is measured is kept apart by the programs and pipelines that it was measured with.
-results=$out/results-$(cat "$build"/bin/dp-* "$top"/pipelines/*.sh | cksum | cut -d ' ' -f 1)
-mkdir -p "$results/cells"
-export results
 export delta=1e-8 mu=0.001
-
-# tsv FIELD …: a line of a table
-tsv() {
-    local IFS=$'\t'
-    echo "$*"
-}
-calculate() { awk "BEGIN { printf \"%.10g\", $1 }"; }
 
 # in_rows SET: "D lambda". Rows are divided by D: where the paper has clip C, step eta and lambda mu, this is C / D, eta D² and mu / D², for a
 # model that is D times as long.
 in_rows() { awk -v mu=$mu '{ printf "%.10g %.10g\n", $1, mu / $1 / $1 }' "$out/$1/divisor"; }
-
-# multiplier EPSILON RATE LAPS: of a run of DP-SGD, computed once
-multiplier() {
-    local file=$results/multiplier-$1-${2/\//_}-$3 part=$results/multiplier.$BASHPID
-    [ -s "$file" ] || { dp-account sigma --epsilon "$1" --delta $delta --rate "$2" --laps "$3" > "$part" && mv "$part" "$file"; }
-    cat "$file"
-}

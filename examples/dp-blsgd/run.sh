@@ -24,8 +24,6 @@ read -ra sets <<< "${SETS:-$(sets | tr '\n' ' ')}"
 read -ra epsilons <<< "${EPSILONS:-0.05 0.1 0.2 0.4 0.8 1.6}"
 private=${METHODS:-blsgd ac paper blgd agd outpert-gd outpert-rsgd objpert privgene}
 
-say() { echo "== $*" >&2; }
-
 # --- what is compared. A cell is "METHOD SET LOSS EPSILON SETTING"; each part says which there are -----------------------------
 part_logistic() { methods logistic; }
 part_svm() { methods svm; }
@@ -169,5 +167,5 @@ done
 [ -z "$write" ] || {
     ./keep.sh
     ./figures.sh
-    ./write-readme.sh
+    ../common/write-readme.sh
 }

@@ -1,10 +1,10 @@
-# A table of README.md, of the lines of measured.tsv, with a column for each epsilon:
-#   awk -F '\t' -v kind=logistic -v set=ADULT -v what=accuracy -f table.awk measured.tsv    figures 3 and 4: a row for each method
+# A table of README.md, with tabs, of the lines of measured.tsv, with a column for each epsilon:
+#   awk -F '\t' -v kind=logistic -v first=ADULT -v second=accuracy -f table.awk measured.tsv    figures 3 and 4: a row for each method
 #   awk -F '\t' -v kind=sound -f table.awk measured.tsv                                     what the published accounting leaves out
 #   awk -F '\t' -v kind=settings -f table.awk measured.tsv                                  figure 1
 #   awk -F '\t' -v kind=counts -f table.awk measured.tsv                                    figure 2, without epsilons
 #   awk -F '\t' -v kind=tuned -f table.awk measured.tsv                                     the settings of DP-SGD
-# what is accuracy, objective, or difference: to DP-SGD on the same folds. The fields are: part, set, method, epsilon, setting, folds, accuracy, its deviation, objective, its deviation, gradients, values of the
+# second is accuracy, objective, or difference: to DP-SGD on the same folds. The fields are: part, set, method, epsilon, setting, folds, accuracy, its deviation, objective, its deviation, gradients, values of the
 # objective, epsilon spent, sound epsilon, difference in accuracy to DP-SGD, or of a setting to none, and its standard error.
 BEGIN {
     name["majority"] = "Majority"
@@ -21,12 +21,12 @@ BEGIN {
     name["paper"] = "DP-BLSGD, section 5.4"
     for (m in name) name[m "-published"] = name[m] ", as published"
 }
-kind == $1 && $2 == set && what != "" {
+kind == $1 && $2 == first && second != "" {
     if ($6 > most) most = $6
     folds[name[$3]] = $6
-    if (what == "accuracy") put(name[$3], $4, with("%.4f", $7, $8))
-    else if (what == "objective" && $9 != "nan") put(name[$3], $4, with("%.4f", $9, $10))
-    else if (what == "difference" && $15 != "" && $3 != "sgd") put(name[$3], $4, with("%+.4f", $15, $16))
+    if (second == "accuracy") put(name[$3], $4, with("%.4f", $7, $8))
+    else if (second == "objective" && $9 != "nan") put(name[$3], $4, with("%.4f", $9, $10))
+    else if (second == "difference" && $15 != "" && $3 != "sgd") put(name[$3], $4, with("%+.4f", $15, $16))
 }
 kind == "tuned" && $3 == "sgd" && $1 ~ /logistic|svm/ { put($1 ", " $2, $4, $5) }
 kind == "sound" && $3 ~ /-published$/ { put($1 ", " $2 ", " substr(name[$3], 1, length(name[$3]) - length(", as published")), $4, sprintf("%.3g", $14)) }
@@ -55,16 +55,13 @@ function put(row, column, text) {
     cell[row, column] = text
 }
 END {
-    head = "| " (kind == "counts" ? " " : "epsilon") " |"
-    rule = "| --- |"
-    for (c = 1; c <= width; c++) {
-        head = head " " across[c] " |"
-        rule = rule " --- |"
-    }
-    print head "\n" rule
+    if (!count) exit # a table of another file
+    head = kind == "counts" ? " " : "epsilon"
+    for (c = 1; c <= width; c++) head = head "\t" across[c]
+    print head
     for (r = 1; r <= count; r++) {
-        line = "| " order[r] (order[r] in folds && folds[order[r]] < most ? ", " folds[order[r]] " fold" (folds[order[r]] > 1 ? "s" : "") : "") " |"
-        for (c = 1; c <= width; c++) line = line " " ((order[r], across[c]) in cell ? cell[order[r], across[c]] : cell[order[r], "0"]) " |"
+        line = order[r] (order[r] in folds && folds[order[r]] < most ? ", " folds[order[r]] " fold" (folds[order[r]] > 1 ? "s" : "") : "")
+        for (c = 1; c <= width; c++) line = line "\t" ((order[r], across[c]) in cell ? cell[order[r], across[c]] : cell[order[r], "0"])
         print line
     }
 }

@@ -1,21 +1,7 @@
 # shellcheck shell=bash
-# Sourced by the scripts here: where things are, and how one model is trained and measured.
-top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-build=$(realpath "${BUILD:-$top/build}")
-export PATH="$build/bin:$top/pipelines:$PATH"
-raw=${DPLINE_DATA:-$top/data}
-out=${OUT:-$build/examples/dp-scd}
-export DPLINE_REGISTRY=$out/registry # never the registry of the user
+# Sourced by the scripts here: how one model is trained and measured.
+. "$(dirname "${BASH_SOURCE[0]}")/../common/common.sh"
 export seeds=${SEEDS:-10}
-jobs=${JOBS:-$(nproc)}
-# What is measured is kept apart by the programs and pipelines that it was measured with.
-results=$out/results-$(cat "$build"/bin/dp-* "$top"/pipelines/*.sh | cksum | cut -d ' ' -f 1)
-mkdir -p "$results"
-
-median() {
-    sort -g | awk '{ a[NR] = $1 } END { if (NR == 0) print "-"; else printf "%.4f\n", (a[int((NR + 1) / 2)] + a[int(NR / 2) + 1]) / 2 }'
-}
-
 # score METRIC MODEL DATA: one number
 score() {
     dp-eval --last --metrics "$1" --in "$2" --data "$3" | awk -F '\t' 'NR == 2 { print $3 }'
@@ -28,14 +14,11 @@ cell() {
     file=$results/cells/${1//[\/ ]/_}-$seed
     shift 4
     [ -s "$file" ] && return
-    mkdir -p "$results/cells"
     "$1" --data "$out/$set-$seed.dp" --seed "$seed" -q -o "$file.model" "${@:2}"
     printf '%s\t%s\t%s\n' "$name" "$seed" "$(score "$metric" "$file.model" "$out/$set-$seed-test.dp")" > "$file.part"
     rm -f "$file.model"
     mv "$file.part" "$file"
 }
-export out raw results
-
 # now: microseconds, in whatever locale
 now() { echo "${EPOCHREALTIME/[.,]/}"; }
 
@@ -62,13 +45,9 @@ untried() {
 }
 export -f cell score trial now seconds_since
 
-# Runs "cell …" or "trial …" lines from standard input, $jobs at a time.
-run_cells() {
-    xargs -d '\n' -P "$jobs" -I LINE bash -c 'set -euo pipefail; LINE'
-}
-
-# multiplier SET EPSILON DELTA EPOCHS BATCH [2]: the noise multiplier of a run on SET, computed once; with 2, the seconds it took
-multiplier() {
+# multiplier_of SET EPSILON DELTA EPOCHS BATCH [2]: the noise multiplier of a run on SET, computed once; with 2, the seconds it took, which
+# count as tuning
+multiplier_of() {
     local rows file start z
     rows=$(dp-info --get rows "$out/$1-1.dp")
     file=$results/multipliers/$rows-$2-$3-$4-$5

@@ -11,7 +11,6 @@ write=
 [ "${1:-}" != --write ] || { write=1 && shift; }
 [ $# -gt 0 ] || set -- classification optimum tuning regression batch variants
 
-say() { echo "== $*" >&2; }
 have() {
     [ -e "$raw/$1" ] && return
     say "skipping: $raw/$1 is not there ($2)"
@@ -19,11 +18,6 @@ have() {
 }
 epsilons='0.1 0.5 1 2'
 
-# tsv FIELD …: a line of a table
-tsv() {
-    local IFS=$'\t'
-    echo "$*"
-}
 
 # best NAME GRID: "score setting" of the best cell of a grid
 best() {
@@ -263,7 +257,7 @@ tuning() {
 one_setting() {
     local seconds batch=${3#--batch }
     seconds=$(echo "$3" | on $(seq "$seeds") | took "$2")
-    seconds=$(awk "BEGIN { print $seconds / $seeds + $(multiplier "$set" "$e" 1e-3 10 "${batch%% *}" 2) }")
+    seconds=$(awk "BEGIN { print $seconds / $seeds + $(multiplier_of "$set" "$e" 1e-3 10 "${batch%% *}" 2) }")
     row "$1" 1 1 "$seconds" "$(median_trial "$2" "$3")" "$3"
 }
 
@@ -276,7 +270,7 @@ of_many() {
     row DP-SGD "$2" "$(wc -l <<< "$made")" "$(
         {
             took "$1" <<< "$made"
-            awk '{ print $2 }' <<< "$made" | sort -u | while read -r batch; do multiplier "$set" "$e" 1e-3 10 "$batch" 2; done
+            awk '{ print $2 }' <<< "$made" | sort -u | while read -r batch; do multiplier_of "$set" "$e" 1e-3 10 "$batch" 2; done
         } | awk '{ s += $1 } END { print s }'
     )" "${best%%$'\t'*}" "${best#*$'\t'}"
 }
@@ -429,4 +423,4 @@ for part; do
     esac
 done
 ./figures.sh
-[ -z "$write" ] || ./write-readme.sh
+[ -z "$write" ] || ../common/write-readme.sh "$out"

@@ -1,18 +1,9 @@
 # shellcheck shell=bash
-# Sourced by the scripts here: where things are, the sites and their rows, and the machines that stand for them.
-top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-build=$(realpath "${BUILD:-$top/build}")
-export PATH="$build/bin:$top/pipelines:$PATH"
-raw=${DPLINE_DATA:-$top/data}
-out=${OUT:-$build/examples/federated}
-export DPLINE_REGISTRY=$out/registry # never the registry of the user
+# Sourced by the scripts here: the sites and their rows, and the machines that stand for them.
+. "$(dirname "${BASH_SOURCE[0]}")/../common/common.sh"
 export seeds=${SEEDS:-10}
 export epsilons=${EPSILONS:-0.1 0.3 1 3}
 export delta=1e-5
-# What is measured is kept apart by the programs and pipelines that it was measured with.
-results=$out/results-$(cat "$build"/bin/dp-* "$top"/pipelines/*.sh | cksum | cut -d ' ' -f 1)
-mkdir -p "$results/cells"
-
 sites=(private government self-employed)
 # work_class SITE: which rows are its, by the second column of the table
 work_class() {
@@ -103,14 +94,14 @@ together() {
     local workers=()
     for site in "${sites[@]}"; do
         number=$((number + 1))
-        on "$site" federated-scd.sh --at ">$gate" --shard "$number/${#sites[@]}" --data "$out/$site.dp" --keys "$out/keys/$site" "${options[@]}" &
+        on "$site" federated-fit.sh --at ">$gate" --shard "$number/${#sites[@]}" --data "$out/$site.dp" --keys "$out/keys/$site" "${options[@]}" -q &
         workers+=($!)
     done
-    on gate federated-scd.sh --at "$bound" --workers ${#sites[@]} --keys "$out/keys/gate" "${options[@]}" -q -o "$3"
+    on gate federated-fit.sh --at "$bound" --workers ${#sites[@]} --cols "$(dp-info --get cols "$out/all.dp")" --keys "$out/keys/gate" "${options[@]}" -q -o "$3"
     wait "${workers[@]}"
 }
 # alone SITE EPSILON SEED MODEL: the same on the rows of that site, or on one machine that has all
-alone() { scd.sh --data "$out/$1.dp" --epsilon "$2" --delta "$delta" --no-ledger --seed "$3" -q -o "$4"; }
+alone() { fit.sh "$out/$1.dp" --epsilon "$2" --delta "$delta" --no-ledger --seed "$3" -q -o "$4"; }
 
 # accuracy MODEL SITE: on its test rows
 accuracy() { dp-eval --last --metrics accuracy --in "$1" --data "$out/$2-test.dp" | awk -F '\t' 'NR == 2 { print $3 }'; }

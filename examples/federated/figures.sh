@@ -14,11 +14,10 @@ lines() {
     while IFS='|' read -r column style title; do
         if [ "$1" = NaN ]; then plots+="${plots:+, }NaN with $style title '$title'"; else plots+="${plots:+, }'$1' using 2:$column with $style notitle"; fi
     done << 'END'
-3|linespoints linewidth 2 pointtype 7 linecolor rgb '#b3541e'|alone, scd.sh
-4|linespoints linewidth 2 pointtype 5 linecolor rgb '#c9a227'|alone, dpline fit
-5|linespoints linewidth 2 pointtype 9 linecolor rgb '#1b5e9b'|together, trusted gate
-7|linespoints linewidth 2 pointtype 8 linecolor rgb '#7fb2dd'|together, shares, one colluding
-9|lines linewidth 1.5 dashtype 2 linecolor rgb '#888888'|together, without privacy
+3|linespoints linewidth 2 pointtype 7 linecolor rgb '#b3541e'|alone
+4|linespoints linewidth 2 pointtype 9 linecolor rgb '#1b5e9b'|together, trusted gate
+6|linespoints linewidth 2 pointtype 8 linecolor rgb '#7fb2dd'|together, shares, one colluding
+8|lines linewidth 1.5 dashtype 2 linecolor rgb '#888888'|together, without privacy
 END
     echo "plot $plots"
 }

@@ -9,7 +9,6 @@ cd "$(dirname "$0")"
 write=
 [ "${1:-}" != --write ] || { write=1 && shift; }
 [ $# -gt 0 ] || set -- same models
-say() { echo "== $*" >&2; }
 [ -e "$raw/adult/adult.data.gz" ] || { say "there is no $raw/adult/adult.data.gz; get-data.sh fetches it, DPLINE_DATA says where it is" && exit 1; }
 
 # cell NAME COMMAND…: trains a model unless it has been, and keeps its accuracies at the sites and over all test rows
@@ -22,8 +21,6 @@ cell() {
     mv "$file.part" "$file"
 }
 # with a model's name last
-trained_alone() { alone "$1" "$2" "$3" "$4"; }
-trained_fit() { fit.sh "$out/$1.dp" --epsilon "$2" --delta "$delta" --no-ledger --seed "$3" -q -o "$4"; }
 trained_together() { together "$1" "$2" "${@: -1}" "${@:3:$#-3}"; }
 trained_exactly() { erm.sh --data "$out/$1.dp" --lambda 1e-7 -q -o "$2"; }
 
@@ -36,10 +33,7 @@ models() {
             cell "gate,$epsilon,all,$seed" trained_together "$epsilon" "$seed"
             cell "shares,$epsilon,all,$seed" trained_together "$epsilon" "$seed" --distributed-noise
             cell "shares-1,$epsilon,all,$seed" trained_together "$epsilon" "$seed" --distributed-noise --colluding 1
-            for site in "${sites[@]}"; do
-                cell "alone,$epsilon,$site,$seed" trained_alone "$site" "$epsilon" "$seed"
-                cell "fit,$epsilon,$site,$seed" trained_fit "$site" "$epsilon" "$seed"
-            done
+            for site in "${sites[@]}"; do cell "alone,$epsilon,$site,$seed" alone "$site" "$epsilon" "$seed"; done
         done
     done
     for site in "${sites[@]}" all; do cell "exact,inf,$site,1" trained_exactly "$site"; done
@@ -58,9 +52,11 @@ models() {
 # same: with a seed, the three machines make the model of one that has all rows and the same stages, to the last bit; they differ in whose rows
 # they say that it is of. Keys follow from a stage's place, so dp-site-account has to stand there too.
 same() {
-    local text
-    text=$(scd.sh --data "$out/all.dp" --epsilon 1 --delta "$delta" --no-ledger --seed 1 -q -o "$results/one" --print |
-        sed "s/^ *dp-noise *--multiplier \([^ ]*\) /dp-site-account --multiplier \1 --epsilon 1 --delta $delta --no-ledger --allow-seeded |\n&/")
+    local text promise
+    promise=$(federated-fit.sh --shard 1/3 --data "$out/all.dp" --at "$gate" --insecure-plaintext --rows "$(dp-info --get rows "$out/all.dp")" --epsilon 1 --delta "$delta" \
+        --no-ledger --seed 1 --print -q | grep dp-site-account | tr -d "'")
+    text=$(fit.sh "$out/all.dp" --epsilon 1 --delta "$delta" --no-ledger --seed 1 -q -o "$results/one" --print |
+        awk -v promise="$promise |" '/dp-noise/ && !n++ { print promise } { print }')
     bash -c "$text" > /dev/null
     together 1 1 "$results/three"
     dp-cmp --weights-only "$results/one" "$results/three"
@@ -79,5 +75,5 @@ done
 [ -z "$write" ] || {
     [ ! -e "$out/measured.tsv" ] || cp "$out/measured.tsv" .
     ./figures.sh
-    ./write-readme.sh
+    ../common/write-readme.sh
 }

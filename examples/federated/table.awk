@@ -5,9 +5,8 @@
 BEGIN {
     FS = OFS = "\t"
     sites = split("private government self-employed all", site, " ")
-    methods = split("alone fit gate shares shares-1", method, " ")
-    title["alone"] = "alone, `scd.sh`"
-    title["fit"] = "alone, `dpline fit`"
+    methods = split("alone gate shares shares-1", method, " ")
+    title["alone"] = "alone"
     title["gate"] = "together, trusted gate"
     title["shares"] = "together, shares"
     title["shares-1"] = "together, shares, one colluding"
@@ -35,7 +34,6 @@ function median(text,    a, n, i, j, x) {
     }
     return sprintf("%.4f", (a[int((n + 1) / 2)] + a[int(n / 2) + 1]) / 2)
 }
-function line(text) { gsub(OFS, " | ", text); print "| " text " |" }
 END {
     for (i = 1; i <= epsilons; i++)
         for (j = i + 1; j <= epsilons; j++)
@@ -50,17 +48,12 @@ END {
         exit
     }
     text = "tested at" OFS "epsilon"
-    rule = "---" OFS "---"
-    for (m = 1; m <= methods; m++) {
-        text = text OFS title[method[m]]
-        rule = rule OFS "---"
-    }
-    line(text OFS "alone, without privacy" OFS "together, without privacy")
-    line(rule OFS "---" OFS "---")
+    for (m = 1; m <= methods; m++) text = text OFS title[method[m]]
+    print text, "alone, without privacy", "together, without privacy"
     for (s = 1; s <= sites; s++)
         for (i = 1; i <= epsilons; i++) {
             text = site[s] OFS epsilon[i]
             for (m = 1; m <= methods; m++) text = text OFS median(list[method[m], epsilon[i], site[s]])
-            line(text OFS sprintf("%s", site[s] == "all" ? "" : sprintf("%.4f", exact[site[s], site[s]])) OFS sprintf("%.4f", exact["all", site[s]]))
+            print text, site[s] == "all" ? "" : sprintf("%.4f", exact[site[s], site[s]]), sprintf("%.4f", exact["all", site[s]])
         }
 }

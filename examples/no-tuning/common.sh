@@ -1,19 +1,7 @@
 # shellcheck shell=bash
-# Sourced by the scripts here: where things are, the data sets and how they are imported.
-top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-build=$(realpath "${BUILD:-$top/build}")
-export PATH="$build/bin:$top/pipelines:$PATH"
-export here="$top/examples/no-tuning"
-export raw=${DPLINE_DATA:-$top/data} clothes=${DPLINE_FASHION:-/usr/share/datasets/fashion-mnist}
-export out=${OUT:-$build/examples/no-tuning}
-export DPLINE_REGISTRY=$out/registry # never the registry of the user
+# Sourced by the scripts here: the data sets and how they are imported.
+. "$(dirname "${BASH_SOURCE[0]}")/../common/common.sh"
 export splits=${SPLITS:-10} draws=${DRAWS:-10} tried=${TRIED:-2} finalists=${FINALISTS:-3}
-export jobs=${JOBS:-$(nproc)}
-# What is measured is kept apart by the programs and pipelines that it was measured with.
-results=$out/results-$(cat "$build"/bin/dp* "$top"/pipelines/*.sh | cksum | cut -d ' ' -f 1)
-export results
-mkdir -p "$results/cells"
-
 # all_sets PART: the data sets of a part of the table, those first that the rules were found on
 all_sets() {
     case $1 in
@@ -147,9 +135,4 @@ grey() {
 # big NUMBER: four bytes, the most significant first
 big() { printf '%b' "$(printf '%08x' "$1" | sed 's/../\\x&/g')"; }
 
-tsv() {
-    local IFS=$'\t'
-    echo "$*"
-}
-calculate() { awk "BEGIN { printf \"%.10g\", ($1) }"; }
-export -f all_sets part_of delta data tsv calculate
+export -f all_sets part_of delta data

@@ -91,5 +91,5 @@ for set; do
 done | tee "$out/curves.tsv"
 [ -z "$write" ] || {
     cp "$out/curves.tsv" curves.tsv
-    ./write-readme.sh
+    ../common/write-readme.sh
 }

@@ -33,15 +33,6 @@ settings() {
     esac
 }
 
-# multiplier SET EPSILON RATE LAPS [OPTIONS]: the smallest for that budget, computed once
-multiplier() {
-    local file part
-    file=$results/multiplier-$2-$(delta "$1")-${3/\//_}-$4${5:+-chosen} part=$results/multiplier.$BASHPID
-    # shellcheck disable=SC2086 # a list of words
-    [ -s "$file" ] || { dp-account sigma --epsilon "$2" --delta "$(delta "$1")" --rate "$3" --laps "$4" ${5:-} > "$part" && mv "$part" "$file"; }
-    cat "$file"
-}
-
 # train METHOD SET ROUND EPSILON SETTING MODEL
 train() {
     local data common words
@@ -67,7 +58,7 @@ of_epochs() {
     rows=$(dp-info --get rows "$1")
     batch=${batch%% *}
     [ "$batch" -le "$rows" ] || batch=$rows
-    multiplier "$2" "$3" "$batch/$rows" $(((10 * rows + batch - 1) / batch))
+    multiplier "$3" "$(delta "$2")" "$batch/$rows" $(((10 * rows + batch - 1) / batch))
 }
 # full_batches DATA SET ROUND EPSILON "LAPS STEP LOSS CLIP" MODEL: all rows in every lap, momentum, the mean of the second half
 full_batches() {
@@ -76,7 +67,7 @@ full_batches() {
     dp-loop --laps "$laps" --seed "$3" -q -o "$6" -- "
         dp-sample  --data $1 --mode full |
         dp-grad    --data $1 --loss $loss --lambda 1e-5 --clip $clip |
-        dp-noise   --multiplier $(multiplier "$2" "$4" 1 "$laps") |
+        dp-noise   --multiplier $(multiplier "$4" "$(delta "$2")" 1 "$laps") |
         dp-account --epsilon $4 --delta $(delta "$2") --allow-seeded --no-ledger |
         dp-step    --step $step --momentum 0.9 --average tail" > /dev/null
 }
@@ -90,7 +81,8 @@ tuned() {
         echo laps step loss z
         settings full "$2" | while read -r setting; do
             laps=${setting%% *}
-            z=$(multiplier "$2" "$4" 1 "$laps" "$trials")
+            # shellcheck disable=SC2086 # a list of words
+            z=$(multiplier "$4" "$(delta "$2")" 1 "$laps" $trials)
             echo "${setting% *} $z"
         done
     } > "$5.grid"
@@ -111,7 +103,7 @@ tuned() {
 adassp() {
     local data test z
     data=$(data "$1" "$2").dp test=$(data "$1" "$2")-test.dp
-    z=$(multiplier "$1" "$3" 1 2)
+    z=$(multiplier "$3" "$(delta "$1")" 1 2)
     dp-loop --plan 'gradient 1, moments 1' --seed "$2" -q -- "
         dp-sample    --data $data --mode full |
         dp-grad      --on gradient --data $data --loss squared --clip 1 |
@@ -174,6 +166,3 @@ cell() {
     mv "$file.part" "$file"
 }
 export -f settings multiplier train tuned of_epochs full_batches adassp sums score file_of cell
-
-# run_cells: the lines on standard input, each a call, some at a time
-run_cells() { xargs -d '\n' -P "$jobs" -I LINE bash -c 'set -euo pipefail; LINE'; }

@@ -17,7 +17,6 @@ esac
 [ $# -gt 0 ] || set -- classes numbers pictures
 read -ra methods <<< "${METHODS:-fit sgd full tuned adam scd adassp optimum}"
 
-say() { echo "== $*" >&2; }
 
 # chosen_sets PART: of those that are there
 chosen_sets() {
@@ -99,6 +98,6 @@ awk -F '\t' '$1 == "models"' "$out/new-$$.tsv" | cut -f 2-6,8- | column -t -s $'
 [ -z "$write" ] || {
     ./keep.sh "$out/new-$$.tsv"
     ./figures.sh
-    ./write-readme.sh
+    ../common/write-readme.sh
 }
 rm "$out/new-$$.tsv"

@@ -1,4 +1,4 @@
-# The tables of README.md. kind is the name of a table; see there.
+# The tables of README.md, with tabs. kind is the name of a table; see there.
 BEGIN {
     FS = "\t"
     name["adult"] = "Adult"; name["phishing"] = "Phishing"; name["white-6"] = "white wine, quality 6 or more"; name["white"] = "white wine"
@@ -51,13 +51,8 @@ $1 == "models" {
     take("logloss", $10, $5)
 }
 function line(n, texts,    i, text) {
-    text = "|"
-    for (i = 1; i <= n; i++) text = text " " texts[i] " |"
-    print text
-}
-function rule(n,    i, text) {
-    text = "|"
-    for (i = 1; i <= n; i++) text = text " --- |"
+    text = texts[1]
+    for (i = 2; i <= n; i++) text = text FS texts[i]
     print text
 }
 function value(s, e, m, measure,    cell) {
@@ -84,7 +79,6 @@ function part_table(p, measure,    n, texts, i, j, k, s, e, c, used, m) {
             texts[n] = title[column[i]]
         }
     line(n, texts)
-    rule(n)
     for (i = 1; i <= number; i++) {
         s = order[i]
         if (part[s] != p || (measure != "score" && s !~ /^(bank|credit)$/)) continue
@@ -100,7 +94,6 @@ function part_table(p, measure,    n, texts, i, j, k, s, e, c, used, m) {
 function against(    i, j, s, m, c, r, n, texts, x, d, over, under, cells, worst, sum, b) {
     n = split("rules were|cells|above DP-SGD, best of 24|largest loss to it|mean gain on it|above full batches, best of 32|largest loss to them|mean gain on them", texts, "|")
     line(n, texts)
-    rule(n)
     for (r = 1; r <= 2; r++) {
         for (b in cells) delete cells[b]
         for (b in over) delete over[b]
@@ -138,7 +131,6 @@ function against(    i, j, s, m, c, r, n, texts, x, d, over, under, cells, worst
 function data_table(    i, s, n, texts, m, c, j) {
     n = split("data|rules were|training rows × columns|label|delta|rounds|CPU seconds of `fit`", texts, "|")
     line(n, texts)
-    rule(n)
     for (i = 1; i <= number; i++) {
         s = order[i]
         if (!(s in part)) continue
@@ -181,7 +173,6 @@ function gaps(    r, i, j, k, s, m, c, x, d, at) {
 function curves_table(    i, k, w, n, c, texts, text) {
     n = split("data|epsilon|measure|lines|cosines|with products", texts, "|")
     line(n, texts)
-    rule(n)
     for (i = 1; i <= rounds; i++) {
         split(round[i], c, SUBSEP)
         for (k = 6; k <= 8; k++) {

@@ -1,21 +1,9 @@
 # shellcheck shell=bash
-# Sourced by the scripts here: where things are, the data sets, and the numbers that all runs share.
-top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-build=$(realpath "${BUILD:-$top/build}")
-export PATH="$build/bin:$top/pipelines:$PATH"
-export here="$top/examples/private-erm"
-export raw=${DPLINE_DATA:-$top/data}
-export out=${OUT:-$build/examples/private-erm}
-export DPLINE_REGISTRY=$out/registry # never the registry of the user
+# Sourced by the scripts here: the data sets, and the numbers that all runs share.
+. "$(dirname "${BASH_SOURCE[0]}")/../common/common.sh"
 export rounds=${ROUNDS:-100} seeds=${SEEDS:-20}
-export jobs=${JOBS:-$(nproc)}
 export wide=''
 export delta=0.001
-# What is measured is kept apart by the programs and pipelines that it was measured with.
-results=$out/results-$(cat "$build"/bin/dp-* "$top"/pipelines/*.sh | cksum | cut -d ' ' -f 1)
-export results
-mkdir -p "$results/cells"
-
 # sets: those whose tables are there, in the order of the paper. ADULT-81 is the same people as in examples/dp-scd: 24,420 rows.
 sets() {
     [ ! -e "$raw/bank/bank-full.csv.gz" ] || echo BANK
@@ -66,9 +54,4 @@ radius() {
     esac
 }
 
-tsv() {
-    local IFS=$'\t'
-    echo "$*"
-}
-calculate() { awk "BEGIN { printf \"%.10g\", ($1) }"; }
-export -f loss beta radius tsv calculate
+export -f loss beta radius

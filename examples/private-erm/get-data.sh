@@ -3,28 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 . ./common.sh
-uci=https://archive.ics.uci.edu/ml/machine-learning-databases
-
-fetch() { # FILE URL [filter]
-    [ ! -e "$raw/$1" ] || return 0
-    mkdir -p "$(dirname "$raw/$1")"
-    echo "fetching $2" >&2
-    if curl -fsSL --retry 2 --max-time 600 "$2" | ${3:-cat} > "$raw/$1.part"; then
-        mv "$raw/$1.part" "$raw/$1"
-    else
-        rm -f "$raw/$1.part"
-        echo "get-data.sh: could not fetch $2" >&2
-        return 1
-    fi
-}
-# unpack FILE ARCHIVE MEMBER
-unpack() {
-    [ -e "$raw/$1" ] || {
-        unzip -p "$raw/$2" "$3" | gzip > "$raw/$1.part"
-        mv "$raw/$1.part" "$raw/$1"
-    }
-}
-command -v curl > /dev/null || { echo "get-data.sh: needs curl" >&2 && exit 1; }
+. ../common/fetch.sh
 fetch adult/adult.data.gz $uci/adult/adult.data gzip
 fetch wine/winequality-red.csv $uci/wine-quality/winequality-red.csv
 fetch wine/winequality-white.csv $uci/wine-quality/winequality-white.csv

@@ -45,13 +45,6 @@ at_zero() {
     od -A n -v -t f8 -w8 -j 128 "$out/$1.dp/y.npy" | awk '{ u = $1 < 0 ? -$1 : $1; s += u < 1 ? u * u / 2 : u - 0.5 } END { printf "%.10g", s / NR }'
 }
 
-# multiplier EPSILON RATE LAPS: the smallest for that budget, computed once, and so counted in no cell's seconds
-multiplier() {
-    local file=$results/multiplier-$1-${2/\//_}-$3 part=$results/multiplier.$BASHPID
-    [ -s "$file" ] || { dp-account sigma --epsilon "$1" --delta "$delta" --rate "$2" --laps "$3" > "$part" && mv "$part" "$file"; }
-    cat "$file"
-}
-
 # --- output perturbation -----------------------------------------------------------------------------------------------------------
 # as_printed SET MU EPSILON: "T step deviation": iterations, step and noise of Zhang et al. D is the radius, L = 1.
 as_printed() {
@@ -107,7 +100,7 @@ output() {
     local descent spent=0 z
     seconds descend "$1" "$2" "$4" "$5"
     descent=$spent
-    z=$(multiplier "$3" 1 1)
+    z=$(multiplier "$3" "$delta" 1 1)
     [ $# -lt 6 ] || z=$(calculate "$6 / $(sensitivity "$work/bounded")")
     spent=0
     seconds draw "$3" "$z"
@@ -132,7 +125,7 @@ noisy_sgd() {
     local rows
     rows=$(dp-info --get rows "$out/$1.dp")
     case $4 in
-        tight) set -- "$@" --multiplier "$(multiplier "$3" "50/$rows" "$rows")" ;;
+        tight) set -- "$@" --multiplier "$(multiplier "$3" "$delta" "50/$rows" "$rows")" ;;
         theorem) set -- "${@:1:3}" 2014 --multiplier "$(calculate "50 * sqrt(32 * log($rows / $delta) * log(1 / $delta)) / $3")" ;;
     esac
     runs "$1" "$rows" "$seeds" bassily.sh --data "$out/$1.dp" --loss "$(loss "$1")" --lambda "$2" --epsilon "$3" --delta "$delta" --batch 50 \
@@ -146,7 +139,7 @@ noisy_gd() {
     runs "$1" 100 "$seeds" dp-loop --laps 100 "
         dp-sample  --data $data --mode full |
         dp-grad    --data $data --loss $(loss "$1") --lambda $2 --clip 1 |
-        dp-noise   --multiplier $(multiplier "$3" 1 100) |
+        dp-noise   --multiplier $(multiplier "$3" "$delta" 1 100) |
         dp-account --epsilon $3 --delta $delta --allow-seeded --no-ledger |
         dp-step    $how --average tail"
 }
@@ -218,8 +211,5 @@ cell() {
     rm -r "$work"
 }
 
-export -f seconds objective minimum at_zero multiplier as_printed stopped descend draw output sensitivity runs noisy_sgd noisy_gd objective_perturbation \
+export -f seconds objective minimum at_zero as_printed stopped descend draw output sensitivity runs noisy_sgd noisy_gd objective_perturbation \
     curvature_fits perturbed summary cost cell
-
-# run_cells: the lines on standard input, each a call, some at a time
-run_cells() { xargs -d '\n' -P "$jobs" -I LINE bash -c 'set -euo pipefail; LINE'; }

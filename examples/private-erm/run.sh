@@ -20,9 +20,6 @@ read -ra mus <<< "${MUS:-0 0.001 0.01}"
 read -ra epsilons <<< "${EPSILONS:-0.1 0.5 1 2}"
 read -ra methods <<< "${METHODS:-published tight tight-replace stopped gd objective sgd-2014 sgd published-wide sgd-2014-wide sgd-theorem-wide}"
 
-
-say() { echo "== $*" >&2; }
-
 # cells PART: what is measured for a part of the page, one a line. Objective perturbation needs a regulariser. ADULT-81 has a table of
 # its own, without SGD, with both adjacencies.
 cells() {
@@ -79,5 +76,5 @@ column -t -s $'\t' "$out/measured.tsv"
 [ -z "$write" ] || {
     cp "$out/measured.tsv" measured.tsv
     ./figures.sh
-    ./write-readme.sh
+    ../common/write-readme.sh
 }

@@ -1,9 +1,9 @@
-# A table of README.md, of the lines of measured.tsv:
+# A table of README.md, with tabs, of the lines of measured.tsv:
 #   awk -F '\t' -v kind=data -f table.awk measured.tsv            the data sets and their minima
-#   awk -F '\t' -v kind=printed -v mu=0 -f table.awk measured.tsv Table 3: error and CPU seconds of a round, with the noise as printed
-#   awk -F '\t' -v kind=wide -v mu=0 -f table.awk measured.tsv    the same in wider balls
-#   awk -F '\t' -v kind=errors -v mu=0 -f table.awk measured.tsv  mean errors of all methods
-#   awk -F '\t' -v kind=seconds -v mu=0 -f table.awk measured.tsv CPU seconds of a round
+#   awk -F '\t' -v kind=printed -v first=0 -f table.awk measured.tsv Table 3: error and CPU seconds of a round, with the noise as printed
+#   awk -F '\t' -v kind=wide -v first=0 -f table.awk measured.tsv    the same in wider balls
+#   awk -F '\t' -v kind=errors -v first=0 -f table.awk measured.tsv  mean errors of all methods
+#   awk -F '\t' -v kind=seconds -v first=0 -f table.awk measured.tsv CPU seconds of a round
 #   awk -F '\t' -v kind=adult -f table.awk measured.tsv           ADULT-81, medians beside the means
 #   awk -F '\t' -v kind=bank -f table.awk measured.tsv            CPU seconds of all rounds of BANK at all epsilons
 #   awk -F '\t' -v kind=worth -f table.awk measured.tsv           the epsilon that the printed noise is worth
@@ -42,7 +42,7 @@ $1 == "minimum" {
         far[$3, $4] = sprintf("%.2f", $9)
     }
 }
-$1 == "cell" && kind != "data" && (kind == "adult") == ($2 == "adult") && (mu == "" || $4 == mu) && (kind != "bank" || $3 == "BANK" && $5 ~ /^(published|tight|stopped|objective)$/) {
+$1 == "cell" && kind != "data" && (kind == "adult") == ($2 == "adult") && (first == "" || $4 == first) && (kind != "bank" || $3 == "BANK" && $5 ~ /^(published|tight|stopped|objective)$/) {
     row = $3 SUBSEP $4 SUBSEP $6
     if (!(row in rows)) {
         rows[row] = 1
@@ -62,13 +62,8 @@ $1 == "cell" && kind != "data" && (kind == "adult") == ($2 == "adult") && (mu ==
     }
 }
 function line(first, texts, n,    text, i) {
-    text = "| " first " |"
-    for (i = 1; i <= n; i++) text = text " " texts[i] " |"
-    print text
-}
-function head(n,    text, i) {
-    text = "| --- |"
-    for (i = 1; i <= n; i++) text = text " --- |"
+    text = first
+    for (i = 1; i <= n; i++) text = text "\t" texts[i]
     print text
 }
 # short NUMBER: two or three digits, without an exponent where there is none needed
@@ -81,7 +76,6 @@ END {
         for (m = 1; m <= several; m++) texts[++n] = "F(0) − F(ŵ)"
         for (m = 1; m <= several; m++) texts[++n] = "norm of ŵ"
         line("data", texts, n)
-        head(n)
         for (s = 1; s <= count; s++) {
             n = 0
             texts[++n] = shape[sets[s]]
@@ -98,7 +92,6 @@ END {
         texts[++n] = "rounds for each epsilon"
         texts[++n] = "seconds of all rounds"
         line("mu", texts, n)
-        head(n)
         for (p = 1; p <= several; p++) {
             split(pairs[p], part, SUBSEP)
             texts[1] = name[part[2]]
@@ -118,7 +111,6 @@ END {
     if (kind == "seconds" || kind == "printed" || kind == "wide") texts[++n] = "T of output"
     if (kind == "adult") texts[++n] = "as printed / tight"
     line(kind == "adult" ? "mu" : kind == "worth" ? "data, mu" : "data", texts, n)
-    head(n)
     for (r = 1; r <= count; r++) {
         row = order[r]
         split(row, part, SUBSEP)

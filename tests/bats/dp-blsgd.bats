@@ -3,7 +3,9 @@ load helper
 # The example of DP-BLSGD: the preparation of its data, and the README that it makes.
 
 prepare() {
-    cp -r "$ROOT/examples/dp-blsgd" example
+    mkdir examples
+    cp -r "$ROOT/examples/common" "$ROOT/examples/dp-blsgd" examples
+    ln -s examples/dp-blsgd example
 }
 
 # fields N: the lines of standard input have N fields each
@@ -65,7 +67,7 @@ fields() { awk -v n="$1" 'NF != n { print NR ": " NF; bad = 1 } END { exit bad }
 
 @test "the README has the tables of its measurements" {
     cp example/README.md before
-    example/write-readme.sh
+    (cd example && ../common/write-readme.sh)
     diff before example/README.md
 }
 
@@ -82,7 +84,7 @@ fields() { awk -v n="$1" 'NF != n { print NR ": " NF; bad = 1 } END { exit bad }
 @test "the example runs on a table that is not known to it" {
     mkdir -p data/dat
     awk 'BEGIN { srand(1); for (i = 0; i < 600; i++) { a = rand(); b = int(3 * rand()); c = rand(); print a, b, 5, c, (a + c + b / 4 > 1.2) ? 1 : -1 } }' > data/dat/SMALL.dat
-    mkdir -p examples && cp -r example examples/dp-blsgd && cp -r "$ROOT/pipelines" .
+    cp -r "$ROOT/pipelines" .
     DPLINE_DATA=$PWD/data OUT=$PWD/out QUICK=1 PARTS=3 within 300 examples/dp-blsgd/run.sh --write logistic counts
     assert_success
     # every method, every epsilon; models that are better than the majority where nothing is private

@@ -4,7 +4,7 @@ load helper
 
 prepare() {
     mkdir -p examples
-    cp -r "$ROOT/examples/private-erm" "$ROOT/examples/dp-scd" examples
+    cp -r "$ROOT/examples/common" "$ROOT/examples/private-erm" "$ROOT/examples/dp-scd" examples
     cp -r "$ROOT/pipelines" .
     cd examples/private-erm
 }
@@ -60,7 +60,7 @@ wine() {
 
 @test "the README has the tables of its measurements" {
     cp README.md before
-    ./write-readme.sh
+    ../common/write-readme.sh
     diff before README.md
 }
 

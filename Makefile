@@ -138,3 +138,162 @@ $(BUILD)/unit/%: tests/unit/%.c $(NEEDED)
 DEPS := gcc libc6-dev pkg-config $(notdir $(LIBRARIES))
 DEMO_DEPS := librsvg2-bin dataset-fashion-mnist
 CHECK_DEPS := gnuplot-nox g++ sqlite3 man-db jq xz-utils zstd bats bats-assert bats-support bats-file parallel libcmocka-dev mandoc shellcheck dataset-fashion-mnist procps strace iproute2 python3-msgpack python3-numpy python3-pil clang clang-format libclang-rt-dev
+
+deps-build: WANT = $(DEPS)
+deps-demo: WANT = $(DEPS) $(DEMO_DEPS)
+deps-check: WANT = $(DEPS) $(DEMO_DEPS) $(CHECK_DEPS)
+.PHONY: deps-build deps-demo deps-check
+deps: deps-check
+deps-build deps-demo deps-check:
+	tests/install-packages "$(PACKAGES)" $(WANT)
+
+demo: deps-demo
+	+$(MAKE) all
+	BUILD=$(BUILD) examples/demo/run.sh
+
+# --- tests ---------------------------------------------------------------------------------------------------------
+TESTS ?= unit fuzz lint bats
+check: deps-check
+	+$(MAKE) all units
+	BUILD=$(BUILD) tests/run $(TESTS)
+
+# Between two edits: less than a minute.
+quick: TESTS = quick
+.PHONY: quick
+quick: check
+
+FUZZ_TARGETS := $(filter-out fuzz replay,$(basename $(notdir $(sort $(wildcard tests/fuzz/*.c)))))
+REPLAYS := $(FUZZ_TARGETS:%=$(BUILD)/replay/bin/%)
+BENCHES := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(sort $(wildcard tests/bench/*.c)))
+
+.PHONY: units
+units: $(UNITS) $(BUILD)/audit/dp-audit $(REPLAYS) $(BUILD)/memory/fail.so $(BENCHES)
+
+# dp-audit that also knows stages which are wrong on purpose: their table stands in for the library's.
+$(BUILD)/audit/dp-audit: bin/dp-audit.c tests/audit/mutant.c $(NEEDED)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(filter %.c,$^) $(LDFLAGS) -o $@ $(LIBRARY) $(ALL_LIBS)
+
+# Preloaded, lets allocations fail (tests/memory/sweep.py).
+$(BUILD)/memory/fail.so: tests/memory/fail.c
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(CC) -std=c11 -D_GNU_SOURCE $(WARN) -fPIC -shared -O1 -o $@ $<
+
+# The same tests with address and undefined-behaviour sanitizers. ASAN_TESTS: which; all of them take half an hour.
+ASAN_TESTS ?= unit fuzz bats
+check-asan: asan
+	BUILD=$(BUILD)/asan ASAN_OPTIONS=detect_leaks=1 tests/run $(ASAN_TESTS)
+	+$(MAKE) fuzz
+
+.PHONY: asan
+asan: deps-check
+	+$(MAKE) all units BUILD=$(BUILD)/asan CFLAGS="-O1 -g" EXTRA="-fsanitize=address,undefined -fno-sanitize-recover=all -DDP_NO_CLONES"
+
+# What .ci/run runs: all tests, a quick part of them with sanitizers, and each fuzzer for some seconds.
+CI_SECONDS := 5
+CI_ASAN_TESTS := unit fuzz $(patsubst %,tests/bats/%.bats,golden data-files dp-key ports dp-cat dp-cmp dp-eval dp-grad dp-import dp-info dp-predict dp-synth \
+	dp-linesearch dp-adapt dp-erm dp-erm-output dp-erm-objective dp-erm-coins dp-breed dp-select dp-moments dp-transform dp-tune \
+	dp-account held linesearch-runs spend gate ledger ledger-own failures identity stages)
+.PHONY: ci
+ci: deps-check
+	+tests/ci "$(MAKE) check" "$(MAKE) check-asan ASAN_TESTS='$(CI_ASAN_TESTS)' SECONDS=$(CI_SECONDS)"
+
+# The decoders under libFuzzer (clang), each SECONDS long and as many at a time as -j says: make -j4 fuzz SECONDS=600
+# TARGET="csv arff". Targets are the files in tests/fuzz; seeds are made by the tools. What was reached stays in
+# $(BUILD)/fuzz/corpus and is where the next run begins; what was found is in $(BUILD)/fuzz/findings, and goes, made small, into
+# tests/fuzz/corpus/TARGET, which `make check` feeds to the targets without a fuzzer.
+SECONDS ?= 20
+TARGET ?= $(FUZZ_TARGETS)
+FUZZ_BUILD := $(BUILD)/fuzz
+FUZZ_CC := clang
+FUZZ_FLAGS := -fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=all
+fuzz: deps-check
+	+$(MAKE) all
+	+$(MAKE) fuzzers BUILD=$(FUZZ_BUILD) CC="$(FUZZ_CC)" CFLAGS="-O1 -g" WARN= OPENMP=-Itests/fuzz/one-thread \
+		EXTRA="$(FUZZ_FLAGS) -DDP_NO_CLONES"
+	BUILD=$(BUILD) tests/fuzz/seeds $(FUZZ_BUILD)/seeds
+	rm -f $(FUZZ_BUILD)/*.result
+	+-$(MAKE) -k $(TARGET:%=fuzz-%)
+	BUILD=$(BUILD) FUZZED="$(TARGET)" tests/run fuzzed
+
+.PHONY: fuzzers $(FUZZ_TARGETS:%=fuzz-%)
+fuzzers: $(FUZZ_TARGETS:%=$(BUILD)/bin/fuzz-%)
+$(FUZZ_TARGETS:%=fuzz-%): fuzz-%:
+	BUILD=$(BUILD) tests/fuzz/run fuzz $* $(SECONDS)
+
+$(BUILD)/bin/fuzz-%: tests/fuzz/%.c tests/fuzz/fuzz.c $(wildcard tests/fuzz/*.h) $(NEEDED)
+	$(call say,LD,$@)
+	@mkdir -p $(@D) $(BUILD)/obj/fuzz
+	$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer $(filter %.c %.o,$^) $(LDFLAGS) -o $@ $(LIBRARY) $(ALL_LIBS)
+
+$(BUILD)/replay/bin/%: tests/fuzz/%.c tests/fuzz/fuzz.c tests/fuzz/replay.c $(wildcard tests/fuzz/*.h) $(NEEDED)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(filter %.c %.o,$^) $(LDFLAGS) -o $@ $(LIBRARY) $(ALL_LIBS)
+
+# Breaks the code on purpose, once for each line of tests/mutants/run, and expects a test to notice each time; takes hours.
+mutants: deps-check
+	+$(MAKE) all units
+	tests/mutants/run
+
+lint:
+	BUILD=$(BUILD) tests/run lint
+
+format:
+	clang-format -i $$(git ls-files '*.[ch]')
+
+# Figures of speed; not part of the tests. FIGURE="scd adult" chooses some, see tests/bench/README.md.
+FIGURE ?=
+bench: all $(BENCHES)
+	BUILD=$(BUILD) tests/bench/run $(FIGURE)
+
+$(BUILD)/bench/%: tests/bench/%.c tests/bench/bench.h $(NEEDED)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $< $(LDFLAGS) -o $@ $(LIBRARY) $(ALL_LIBS)
+
+# --- installation --------------------------------------------------------------------------------------------------
+# STRIP=true leaves the symbols of the debugger in: for packages, whose tools take them out themselves.
+STRIP ?= strip
+PIPELINES = dpline $(notdir $(wildcard pipelines/*.sh pipelines/*.awk))
+MANUALS = $(foreach n,1 3 5 7,$(patsubst man/%,share/man/man$n/%,$(wildcard man/*.$n)))
+HEADERS = $(patsubst lib/public/%,include/%,$(wildcard lib/public/dpline/*.h))
+COMPLETIONS = $(patsubst %,share/bash-completion/completions/%,dpline $(notdir $(BINS))) share/zsh/site-functions/_dpline
+# What stands under PREFIX. A pipeline is called as `dpline WORD`.
+INSTALLED = $(BINS:$(BUILD)/%=%) bin/dpline $(PIPELINES:%=share/dpline/pipelines/%) $(MANUALS) $(HEADERS) $(COMPLETIONS) \
+	$(addprefix $(LIBDIR)/,dpline/$(notdir $(LIBRARY)) libdpline.a libdpline.so libdpline.so.$(SOVERSION) libdpline.so.$(VERSION) pkgconfig/dpline.pc)
+D = $(DESTDIR)$(PREFIX)
+
+# Completion for two shells, out of the tables of options.
+$(BUILD)/completion/%: bin/completion $(BINS) $(wildcard pipelines/*)
+	$(call say,GEN,$@)
+	@mkdir -p $(@D)
+	LD_LIBRARY_PATH=$(BUILD)/lib/dpline BUILD=$(BUILD) bin/completion $* > $@.$$$$ && mv $@.$$$$ $@
+
+install: all
+	install -d $(sort $(dir $(addprefix $(D)/,$(INSTALLED))))
+	install -m 755 $(BINS) $(D)/bin
+	install -m 755 $(PIPELINES:%=pipelines/%) $(D)/share/dpline/pipelines
+	chmod 644 $(D)/share/dpline/pipelines/options*.sh $(D)/share/dpline/pipelines/*.awk
+	ln -sf ../share/dpline/pipelines/dpline $(D)/bin/dpline
+	install -m 644 $(LIBRARY) $(D)/$(LIBDIR)/dpline
+	install -m 644 $(BUILD)/lib/public/libdpline.a $(BUILD)/lib/libdpline.so.$(VERSION) $(D)/$(LIBDIR)
+	$(STRIP) $(BINS:$(BUILD)/%=$(D)/%) $(D)/$(LIBDIR)/dpline/$(notdir $(LIBRARY)) $(D)/$(LIBDIR)/libdpline.so.$(VERSION)
+	$(STRIP) --strip-debug $(D)/$(LIBDIR)/libdpline.a
+	ln -sf libdpline.so.$(VERSION) $(D)/$(LIBDIR)/libdpline.so.$(SOVERSION)
+	ln -sf libdpline.so.$(SOVERSION) $(D)/$(LIBDIR)/libdpline.so
+	for f in $(HEADERS); do install -m 644 lib/public/$${f#include/} $(D)/$$f; done
+	for f in $(MANUALS); do install -m 644 man/$${f##*/} $(D)/$$f; done
+	install -m 644 $(BUILD)/completion/bash $(D)/share/bash-completion/completions/dpline
+	for p in $(notdir $(BINS)); do ln -sf dpline $(D)/share/bash-completion/completions/$$p; done
+	install -m 644 $(BUILD)/completion/zsh $(D)/share/zsh/site-functions/_dpline
+	sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|; s|@LIBS@|$(PKG_LIBS)|' lib/dpline.pc.in > $(D)/$(LIBDIR)/pkgconfig/dpline.pc
+
+uninstall:
+	rm -f $(addprefix $(D)/,$(INSTALLED))
+	-rmdir -p --ignore-fail-on-non-empty $(addprefix $(D)/,$(LIBDIR)/dpline include/dpline share/dpline/pipelines)
+
+clean:
+	rm -rf $(BUILD)

@@ -56,8 +56,6 @@ static const struct magic refused[] = {
     {"PAR1\x15", 5, "is a Parquet file: save it as CSV"},
     {"SQLite format 3", 16, "is an SQLite database: save a query as CSV"},
     {"\x89HDF", 4, "is an HDF5 file: save it as CSV"},
-    {"\xff\xfe", 2, "is UTF-16: iconv -f UTF-16 -t UTF-8 converts it"},
-    {"\xfe\xff", 2, "is UTF-16: iconv -f UTF-16 -t UTF-8 converts it"},
 };
 
 /* Calls the callback when the input has no bytes yet. */

@@ -5,15 +5,29 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
+#include "data/encoding.h"
 #include "data/input.h"
 
 #define LINE_LIMIT ((size_t)1 << 26)
 #define CHUNK ((size_t)1 << 16)
+#define FIRST ((size_t)1 << 13) /* read before the encoding is known */
 
 static int next_chunk(struct dp_lines *l, struct dp_err *err)
 {
     l->chunk_at = l->chunk_end = 0;
-    return dp_input_read(l->input, l->chunk, CHUNK, &l->chunk_end, err);
+    return l->utf16 != NULL ? dp_utf16_read(l->utf16, l->input, l->chunk, &l->chunk_end, err)
+                            : dp_input_read(l->input, l->chunk, CHUNK, &l->chunk_end, err);
+}
+
+/* After the first bytes: if they are the mark of UTF-16, converts. */
+static int find_utf16(struct dp_lines *l, struct dp_err *err)
+{
+    bool mark = l->chunk_end >= 2 && (memcmp(l->chunk, "\xff\xfe", 2) == 0 || memcmp(l->chunk, "\xfe\xff", 2) == 0);
+    if (!mark)
+        return DP_OK;
+    int rc = dp_utf16_open(&l->utf16, l->chunk, l->chunk_end, err);
+    return rc == DP_OK ? next_chunk(l, err) : rc;
 }
 
 /* Whether lines end as on an old Macintosh. A CR at the end of the chunk may belong to CR LF. */
@@ -31,7 +45,9 @@ int dp_lines_open(struct dp_lines *l, const char *path, struct dp_err *err)
     l->name = dp_input_name(l->input);
     rc = dp_alloc(&l->chunk, CHUNK, 1, err);
     if (rc == DP_OK)
-        rc = next_chunk(l, err);
+        rc = dp_input_read(l->input, l->chunk, FIRST, &l->chunk_end, err);
+    if (rc == DP_OK)
+        rc = find_utf16(l, err);
     while (rc == DP_OK && l->chunk_end >= l->chunk_at + 3 && memcmp(l->chunk + l->chunk_at, "\xef\xbb\xbf", 3) == 0)
         l->chunk_at += 3;
     if (rc == DP_OK && has_old_lines(l))
@@ -44,11 +60,40 @@ int dp_lines_open(struct dp_lines *l, const char *path, struct dp_err *err)
 void dp_lines_close(struct dp_lines *l)
 {
     dp_input_close(l->input);
+    dp_utf16_close(l->utf16);
     free(l->chunk);
     free(l->line);
     free(l->buffer);
     free(l->field);
     memset(l, 0, sizeof *l);
+}
+
+/* Makes UTF-8 of the line that begins at `before` in l->line. */
+static int recode(struct dp_lines *l, size_t before, struct dp_err *err)
+{
+    size_t length = l->length - before;
+    bool valid = dp_text_valid(l->line + before, length) == length;
+    l->utf8 |= valid && l->windows == 0;
+    if (l->utf8)
+        return DP_OK;
+    if (valid)
+        return dp_fail(err, DP_E_RUN,
+                       "%s: line %zu is UTF-8, and line %zu is Windows-1252 or Latin-1: one encoding is expected", l->name,
+                       l->number, l->windows);
+    /* The bytes move to the end of the room, and are converted from there. */
+    int rc = dp_grow(&l->line, &l->capacity, before + 4 * length + 1, 1, err);
+    if (rc != DP_OK)
+        return rc;
+    char *from = l->line + before + 3 * length;
+    memcpy(from, l->line + before, length);
+    size_t used = dp_windows_1252(from, length, l->line + before);
+    if (used == 0) { /* no text in this encoding, either: the reader says what is wrong */
+        memcpy(l->line + before, from, length);
+        return DP_OK;
+    }
+    l->length = before + used;
+    l->windows = l->windows > 0 ? l->windows : l->number;
+    return DP_OK;
 }
 
 /* Appends one physical line to l->line (with its '\n' dropped). 1, or 0 at end of file. */
@@ -79,7 +124,8 @@ static int append_line(struct dp_lines *l, struct dp_err *err)
             return dp_fail(err, DP_E_RUN, "%s: line %zu is longer than %zu bytes", l->name, l->number + 1, LINE_LIMIT);
     }
     l->number++;
-    return 1;
+    int rc = dp_text_is_wide(l->line + before, l->length - before) ? recode(l, before, err) : DP_OK;
+    return rc == DP_OK ? 1 : rc;
 }
 
 int dp_lines_next(struct dp_lines *l, struct dp_err *err)

@@ -94,6 +94,7 @@ TABLES = {
     "hundred-digits": with_age(b"6" * 100),
     "empty-number": with_age(b""),
     # texts
+    "mixed-encodings": HEADER + "31,ärztin,no\n".encode("latin-1") + "64,ärztin,yes\n".encode(),
     "latin-1": with_row("64,ärztin,yes".encode("latin-1")),
     "cut-character": with_row(b"64,smith\xc3,yes"),
     "surrogate": with_row(b"64,\xed\xa0\x80,yes"),

@@ -442,7 +442,6 @@ dp-import: private: 1 malformed line"
 		PK\x03\x04|is a zip archive or a workbook: unpack it, or save it as CSV
 		BZh91AY&SY|is compressed by bzip2: unpack it first
 		\x04\x22\x4d\x18|is compressed by lz4: unpack it first
-		\xff\xfea\x00|is UTF-16: iconv -f UTF-16 -t UTF-8 converts it
 	END
     mkdir d
     complains 1 "dp-import: d is a directory" dp-import csv --schema schema.json -o out.dp d
@@ -455,19 +454,19 @@ dp-import: private: 1 malformed line"
     assert_not_exist out.dp
 }
 
-@test "names that are not UTF-8 are refused with their line, and long ones are cut between characters" {
+@test "names that are neither UTF-8 nor Windows-1252 are refused with their line, and long ones are cut between characters" {
     hint='is not UTF-8 (iconv -f LATIN1 -t UTF-8 converts a file in Latin-1)'
-    for line in '@attribute gr\366sse numeric' '@attribute c {a,\377}'; do
+    for line in '@attribute gr\201sse numeric' '@attribute c {a,\201}'; do
         printf "@relation t\n@attribute a numeric\n$line\n@data\n1,1\n" > t.arff
         complains 1 "dp-import: t.arff: line 3: $hint" dp-import arff -o out.dp t.arff
     done
-    printf 'a,gr\366sse\n1,2\n' > t.csv
-    complains 1 "dp-import: t.csv: line 1, column 2: 'gr\\xf6sse' $hint" dp-import csv --infer-schema out.json --header t.csv
-    printf '1,x\n2,caf\351\n' > t.csv
-    complains 1 "dp-import: t.csv: line 2, column 2: 'caf\\xe9' $hint" dp-import csv --infer-schema out.json t.csv
+    printf 'a,gr\201sse\n1,2\n' > t.csv
+    complains 1 "dp-import: t.csv: line 1, column 2: 'gr\\x81sse' $hint" dp-import csv --infer-schema out.json --header t.csv
+    printf '1,x\n2,caf\201\n' > t.csv
+    complains 1 "dp-import: t.csv: line 2, column 2: 'caf\\x81' $hint" dp-import csv --infer-schema out.json t.csv
     assert_not_exist out.json
     schema "$NUMBER, {\"name\": \"y\", \"type\": \"label\", \"classes\": [\"x\", \"café\"]}"
-    complains 1 "dp-import: t.csv: line 2, column 2 (y): the label is not one of the classes, got 'caf\\xe9', which $hint" \
+    complains 1 "dp-import: t.csv: line 2, column 2 (y): the label is not one of the classes, got 'caf\\x81', which $hint" \
         dp-import csv --schema schema.json -o out.dp t.csv
     printf '1 1:1\n2 1:2\n' > t.svm
     complains 2 "dp-import: --classes: '\\xff' is not UTF-8" dp-import libsvm --classes $'1,\377' -o out.dp t.svm
@@ -1092,4 +1091,37 @@ END
     assert_output --partial "dp-import: will not write a raw frame to a terminal (--allow-private-output overrides)"
     complains 5 "dp-import: will not write a raw frame in plain text to a network: leave out --insecure-plaintext" \
         dp-import csv t.csv --schema s.json --out tcp://192.0.2.1:5555 --insecure-plaintext -q
+}
+
+@test "csv: UTF-16 by its mark, Windows-1252 and Latin-1, and one sentence for a mixture" {
+    echo '{"header": true, "delimiter": ";", "columns": [{"name": "Größe", "type": "numeric", "bounds": [0, 10]},
+        {"name": "Preis", "type": "categorical", "categories": ["zu „teuer“", "5 €", "süß\nund"]},
+        {"name": "y", "type": "label", "classes": ["n", "j"]}]}' > s.json
+    { # longer than what is read before the encoding is known, with a line end in a field
+        echo 'Größe;Preis;y'
+        for i in $(seq 3000); do printf '%s;%s;%s\n' $((i % 11)) 'zu „teuer“' n 3 '5 €' j 4 $'"süß\nund"' j; done
+    } > utf-8.csv
+    dp-import csv -s s.json --no-registry -q -o utf-8.dp utf-8.csv
+    for encoding in utf-16le utf-16be windows-1252; do
+        case $encoding in utf-16le) printf '\xff\xfe' ;; utf-16be) printf '\xfe\xff' ;; *) : ;; esac > "$encoding.csv"
+        /usr/bin/python3 -c 'import sys; sys.stdout.buffer.write(open("utf-8.csv").read().encode(sys.argv[1]))' $encoding >> $encoding.csv
+        dp-import csv -s s.json --no-registry -o $encoding.dp $encoding.csv 2> said
+        cmp utf-8.dp/X.npy $encoding.dp/X.npy
+        cmp utf-8.dp/y.npy $encoding.dp/y.npy
+        run grep UTF said
+        case $encoding in
+            windows-1252) assert_output "dp-import: line 1 is not UTF-8: the text is read as Windows-1252, of which Latin-1 is a part" ;;
+            *) assert_output "" ;;
+        esac
+    done
+    dp-import csv --infer-schema proposed.json -q windows-1252.csv
+    assert_equal "$(jq -c '[.columns[].name], .columns[1].categories' proposed.json)" '["Größe","Preis","y"]
+["5 €","süß\nund","zu „teuer“"]'
+    { cat windows-1252.csv && echo '1;5 €;n'; } > mixed.csv
+    complains 1 "dp-import: mixed.csv: line 12002 is UTF-8, and line 1 is Windows-1252 or Latin-1: one encoding is expected" \
+        dp-import csv -s s.json -o x.dp mixed.csv
+    head -c 1001 utf-16le.csv > cut.csv
+    complains 1 "dp-import: cut.csv: ends within a character of UTF-16" dp-import csv -s s.json -o x.dp cut.csv
+    printf '\xff\xfe\x00\xd8\x41\x00' > bad.csv
+    complains 1 "dp-import: bad.csv: begins as UTF-16, and has bytes that are none" dp-import csv -s s.json -o x.dp bad.csv
 }

@@ -57,13 +57,14 @@ static const struct dp_option options[] = {
     DP_OPTION_TEXT('t', test, "DIR", "data set for the held-out rows"),
     DP_OPTION_INT(0, seed, "SEED", DP_FROM_TO(0, 9007199254740992), "of the split", .fallback = "1"),
     DP_OPTION_TEXT(0, label, "NAME", "arff, --infer-schema: which column is the label (the last)"),
-    DP_OPTION_FLAG(0, real_label, "libsvm: labels are numbers to predict, not classes"),
+    DP_OPTION_FLAG(0, real_label, "libsvm, npy, npz: labels are numbers to predict, not classes"),
     DP_OPTION_TEXT('k', classes, "K",
-                   "libsvm, idx, images: how many, or their names, as -1,1 (idx: 10; images: the folders; libsvm: "
+                   "libsvm, idx, images, npy, npz: how many, or their names, as -1,1 (idx: 10; images: the folders; libsvm: "
                    "measured on the data)"),
     DP_OPTION_INT('d', cols, "D", DP_FROM_TO(1, 1e7), "libsvm: how many columns (measured on the data)"),
     DP_OPTION_CHOICE(0, scale, "HOW", "none|max-abs",
-                     "libsvm, arff: max-abs divides by the largest magnitude, measured on the data", .fallback = "none"),
+                     "libsvm, arff, npy, npz: max-abs divides by the largest magnitude, measured on the data",
+                     .fallback = "none"),
     DP_OPTION_CHOICE(0, norm, "HOW", DP_NORM_CHOICES,
                      "of the rows: all divided by the largest norm that the bounds permit (where there "
                      "are bounds), all made 1 (elsewhere), at most 1, or refused above 1",
@@ -74,7 +75,7 @@ static const struct dp_option options[] = {
     DP_OPTION_FLAG(0, quantise, "round values toward zero to 16 bits, in steps from the bounds of the columns"),
     DP_OPTION_CHOICE(
         0, features, "WHICH", "hog",
-        "idx, images: rows are public features of the images (histograms of gradients, whitened) instead of pixels"),
+        "idx, images, npy, npz: rows are public features of the images (histograms of gradients, whitened) instead of pixels"),
     DP_OPTION_CHOICE(0, basis, "HOW", DP_BASIS_CHOICES,
                      "csv, tsv: numbers with bounds become curves, where the schema does not say a basis"),
     DP_OPTION_FLAG(0, header, "--infer-schema: the first line names the columns"),
@@ -213,7 +214,8 @@ static enum dp_import_format format_of_name(const char *name)
         const char *end;
         enum dp_import_format format;
     } ends[] = {{".csv", DP_IMPORT_CSV},    {".tsv", DP_IMPORT_TSV},   {".libsvm", DP_IMPORT_LIBSVM},
-                {".svm", DP_IMPORT_LIBSVM}, {".arff", DP_IMPORT_ARFF}, {".zip", DP_IMPORT_IMAGES}};
+                {".svm", DP_IMPORT_LIBSVM}, {".arff", DP_IMPORT_ARFF}, {".zip", DP_IMPORT_IMAGES},
+                {".npy", DP_IMPORT_NPY},    {".npz", DP_IMPORT_NPZ}};
     size_t length = strlen(name);
     struct stat st;
     if (stat(name, &st) == 0 && S_ISDIR(st.st_mode))
@@ -233,31 +235,40 @@ static enum dp_import_format format_of_name(const char *name)
 
 static int operands(struct dp_import *import, const struct options *o, int count, char **operand, struct dp_err *err)
 {
-    static const char *const formats[] = {"csv", "tsv", "libsvm", "arff", "idx", "images"};
+    static const char *const formats[] = {"csv", "tsv", "libsvm", "arff", "idx", "images", "npy", "npz"};
     const int known = sizeof formats / sizeof *formats;
     int format = 0;
     if (count < 1)
-        return dp_fail(err, DP_E_USAGE, "expected a file, or a format (csv, tsv, libsvm, arff, idx or images) and a file");
+        return dp_fail(err, DP_E_USAGE,
+                       "expected a file, or a format (csv, tsv, libsvm, arff, idx, images, npy or npz) and a file");
     while (format < known && strcmp(operand[0], formats[format]) != 0)
         format++;
     if (format == known) { /* a file: its name says the format */
         format = (int)format_of_name(operand[0]);
         if (format == DP_IMPORT_IDX)
-            return dp_fail(err, DP_E_USAGE,
-                           "'%.60s' is no format (csv, tsv, libsvm, arff, idx or images), and no name that ends with one",
-                           operand[0]);
+            return dp_fail(
+                err, DP_E_USAGE,
+                "'%.60s' is no format (csv, tsv, libsvm, arff, idx, images, npy or npz), and no name that ends with one",
+                operand[0]);
         operand--;
         count++;
     }
     import->format = (enum dp_import_format)format;
-    int wanted = format == DP_IMPORT_IDX ? 3 : 2;
-    if (count != wanted)
+    bool two = format == DP_IMPORT_IDX || format == DP_IMPORT_NPY, named = format == DP_IMPORT_NPZ && count == 4;
+    if (count != (two ? 3 : 2) && !named)
         return dp_fail(err, DP_E_USAGE,
-                       format == DP_IMPORT_IDX ? "idx takes two files: images and labels"
-                                               : "expected one file, or - for standard input");
+                       format == DP_IMPORT_IDX   ? "idx takes two files: images and labels"
+                       : format == DP_IMPORT_NPY ? "npy takes two files: rows and labels"
+                       : format == DP_IMPORT_NPZ ? "npz takes a file, and perhaps the names of two arrays in it (X y)"
+                                                 : "expected one file, or - for standard input");
     import->input = operand[1];
-    import->labels = format == DP_IMPORT_IDX ? operand[2] : NULL;
-    bool images = format == DP_IMPORT_IDX || format == DP_IMPORT_IMAGES;
+    import->labels = two ? operand[2] : NULL;
+    import->member[0] = named ? operand[2] : "X";
+    import->member[1] = named ? operand[3] : "y";
+    bool arrays = format == DP_IMPORT_NPY || format == DP_IMPORT_NPZ;
+    if (arrays && o->classes == NULL && !o->real_label)
+        return dp_fail(err, DP_E_USAGE, "--classes is required for npy and npz: how many, or which numbers; or --real-label");
+    bool images = format == DP_IMPORT_IDX || format == DP_IMPORT_IMAGES || arrays;
     bool table = format == DP_IMPORT_CSV || format == DP_IMPORT_TSV;
     bool paid = !isnan(o->private_schema), knots = !isnan(o->private_knots);
     if (paid && o->infer == NULL)
@@ -287,7 +298,8 @@ static int operands(struct dp_import *import, const struct options *o, int count
     if (isnan(o->split) != (o->test == NULL))
         return dp_fail(err, DP_E_USAGE, "--split and --test go together");
     if (o->classes != NULL && format != DP_IMPORT_LIBSVM && !images)
-        return dp_fail(err, DP_E_USAGE, "--classes is for libsvm, idx and images: elsewhere the schema or the file lists them");
+        return dp_fail(err, DP_E_USAGE,
+                       "--classes is for libsvm, idx, images, npy and npz: elsewhere the schema or the file lists them");
     if (o->rows_per_person != DP_OPT_ABSENT_INT && (!table || o->infer != NULL || o->out != NULL))
         return dp_fail(err, DP_E_USAGE, "--rows-per-person is for data sets that are made of csv or tsv");
     if (o->basis >= 0 && (!table || o->infer != NULL))
@@ -295,7 +307,7 @@ static int operands(struct dp_import *import, const struct options *o, int count
     if (o->bad_cells == 1 && (!table || o->infer != NULL || o->out != NULL))
         return dp_fail(err, DP_E_USAGE, "--bad-cells is for data sets that are made of csv or tsv");
     if (o->features >= 0 && !images)
-        return dp_fail(err, DP_E_USAGE, "--features is for idx and images");
+        return dp_fail(err, DP_E_USAGE, "--features is for idx, images, npy and npz");
     if (o->features >= 0 && (o->norm >= 0 || o->no_bias || o->storage == 1))
         return dp_fail(err, DP_E_USAGE, "--features makes dense rows of norm 1 with a constant: it excludes %s",
                        o->norm >= 0 ? "--row-norm"
@@ -496,7 +508,7 @@ static int stream(struct dp_import *import, const struct options *o, struct dp_e
 
 int main(int argc, char **argv)
 {
-    const struct dp_command command = {"dp-import", "[csv|tsv|libsvm|arff|idx|images] FILE …",
+    const struct dp_command command = {"dp-import", "[csv|tsv|libsvm|arff|idx|images|npy|npz] FILE …",
                                        "Make a data set from a table, in a file or from a pipe (-), or from images", options,
                                        NULL};
     struct options o;

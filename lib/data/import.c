@@ -271,8 +271,9 @@ static void accept_missing(struct dp_schema *s)
     }
 }
 
-static int (*const readers[])(struct dp_import *, const struct dp_import_sink *, struct dp_err *) = {
-    dp_read_delimited, dp_read_delimited, dp_read_libsvm, dp_read_arff, dp_read_idx, dp_read_images};
+static int (*const readers[])(struct dp_import *, const struct dp_import_sink *,
+                              struct dp_err *) = {dp_read_delimited, dp_read_delimited, dp_read_libsvm, dp_read_arff,
+                                                  dp_read_idx,       dp_read_images,    dp_read_arrays, dp_read_arrays};
 
 static int check_rows(const struct dp_import *import, size_t rows, struct dp_err *err)
 {

@@ -13,13 +13,23 @@
 
 struct dp_text_index;
 
-enum dp_import_format { DP_IMPORT_CSV, DP_IMPORT_TSV, DP_IMPORT_LIBSVM, DP_IMPORT_ARFF, DP_IMPORT_IDX, DP_IMPORT_IMAGES };
+enum dp_import_format {
+    DP_IMPORT_CSV,
+    DP_IMPORT_TSV,
+    DP_IMPORT_LIBSVM,
+    DP_IMPORT_ARFF,
+    DP_IMPORT_IDX,
+    DP_IMPORT_IMAGES,
+    DP_IMPORT_NPY,
+    DP_IMPORT_NPZ
+};
 
 struct dp_knots;
 
 struct dp_import {
     enum dp_import_format format;
-    const char *input, *labels; /* labels: only for IDX, NULL: all labels are 0; see input.h */
+    const char *input, *labels; /* labels: only for IDX, NULL: all labels are 0, and for npy; see input.h */
+    const char *member[2];      /* npz: the arrays of the rows and of their labels */
     struct dp_schema schema;    /* filled by the caller for csv and tsv, by the reader otherwise */
     const char *label_name;     /* arff: the attribute that is the label; NULL: the last */
     bool real_label;            /* libsvm: labels are numbers to predict, not classes */
@@ -135,6 +145,7 @@ int dp_read_records(struct dp_import *import, struct dp_lines *lines, const stru
 int dp_read_libsvm(struct dp_import *import, const struct dp_import_sink *to, struct dp_err *err);
 int dp_read_arff(struct dp_import *import, const struct dp_import_sink *to, struct dp_err *err);
 int dp_read_idx(struct dp_import *import, const struct dp_import_sink *to, struct dp_err *err);
+int dp_read_arrays(struct dp_import *import, const struct dp_import_sink *to, struct dp_err *err);
 int dp_read_images(struct dp_import *import, const struct dp_import_sink *to, struct dp_err *err);
 
 #endif

@@ -17,7 +17,7 @@ static const char *entry(const char *header, const char *key)
 }
 
 /* Parses "(12, 3)" or "(12,)". Returns the number of dimensions, or -1. */
-static int shape(const char *text, uint64_t dims[2])
+static int shape(const char *text, uint64_t *dims, int most)
 {
     int n = 0;
     if (*text++ != '(')
@@ -26,7 +26,7 @@ static int shape(const char *text, uint64_t dims[2])
         text += strspn(text, " ,");
         if (*text == ')')
             return n;
-        if (n == 2 || *text < '0' || *text > '9')
+        if (n == most || *text < '0' || *text > '9')
             return -1;
         char *end;
         errno = 0;
@@ -35,6 +35,20 @@ static int shape(const char *text, uint64_t dims[2])
             return -1;
         text = end;
     }
+}
+
+int dp_npy_read_header(const char *header, char *descr, size_t size, bool *fortran, uint64_t *dims, int most)
+{
+    const char *type = entry(header, "descr"), *order = entry(header, "fortran_order");
+    const char *end = type[0] == '\'' ? strchr(type + 1, '\'') : NULL;
+    *fortran = order[0] == 'T';
+    if (!*fortran && order[0] != 'F')
+        return -1;
+    if (end == NULL)
+        snprintf(descr, size, "%.*s", (int)strcspn(type, "\n"), type); /* of records: a list */
+    else
+        snprintf(descr, size, "%.*s", (int)(end - type - 1), type + 1);
+    return shape(entry(header, "shape"), dims, most);
 }
 
 static int parse(struct dp_npy *npy, const char *dtype, int ndim, const char *path, struct dp_err *err)
@@ -58,7 +72,7 @@ static int parse(struct dp_npy *npy, const char *dtype, int ndim, const char *pa
         strncmp(entry(header, "fortran_order"), "False", 5) != 0)
         return dp_fail(err, DP_E_RUN, "%s: expected %s in C order", path, dtype);
     npy->dims[0] = npy->dims[1] = 1;
-    npy->ndim = shape(entry(header, "shape"), npy->dims);
+    npy->ndim = shape(entry(header, "shape"), npy->dims, 2);
     if (npy->ndim != ndim)
         return dp_fail(err, DP_E_RUN, "%s: expected %d dimensions", path, ndim);
     size_t element = (size_t)(dtype[2] - '0'), size;

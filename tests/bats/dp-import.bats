@@ -20,10 +20,10 @@ bad_csv() {
 @test "usage" {
     run dp-import --help
     assert_success
-    assert_line --index 0 "Usage: dp-import [options] [csv|tsv|libsvm|arff|idx|images] FILE …"
-    complains 2 "dp-import: expected a file, or a format (csv, tsv, libsvm, arff, idx or images) and a file" dp-import
-    complains 2 "dp-import: 'xls' is no format (csv, tsv, libsvm, arff, idx or images), and no name that ends with one" dp-import xls a
-    complains 2 "dp-import: 'a.xls' is no format (csv, tsv, libsvm, arff, idx or images), and no name that ends with one" dp-import a.xls
+    assert_line --index 0 "Usage: dp-import [options] [csv|tsv|libsvm|arff|idx|images|npy|npz] FILE …"
+    complains 2 "dp-import: expected a file, or a format (csv, tsv, libsvm, arff, idx, images, npy or npz) and a file" dp-import
+    complains 2 "dp-import: 'xls' is no format (csv, tsv, libsvm, arff, idx, images, npy or npz), and no name that ends with one" dp-import xls a
+    complains 2 "dp-import: 'a.xls' is no format (csv, tsv, libsvm, arff, idx, images, npy or npz), and no name that ends with one" dp-import a.xls
     complains 2 "dp-import: expected one file, or - for standard input" dp-import a.csv b.csv
     complains 2 "dp-import: expected one file, or - for standard input" dp-import csv
     complains 2 "dp-import: idx takes two files: images and labels" dp-import idx a -o b
@@ -35,7 +35,7 @@ bad_csv() {
     complains 2 "dp-import: --split: must be > 0 and < 1, got 1" dp-import libsvm a -o b --test c --split 1
     complains 2 "dp-import: --delimiter: must be one character, got 'ab'" dp-import csv a -o b --schema c --delimiter ab
     complains 2 "dp-import: --row-norm: must be one of unit|cap|none|bounds, got 'two'" dp-import libsvm a -o b --row-norm two
-    complains 2 "dp-import: --classes is for libsvm, idx and images: elsewhere the schema or the file lists them" \
+    complains 2 "dp-import: --classes is for libsvm, idx, images, npy and npz: elsewhere the schema or the file lists them" \
         dp-import arff a -o b --classes 2
     complains 2 "dp-import: --classes: must be a number from 2 to 1000 or a list, got '1'" dp-import libsvm a -o b -k 1
     complains 2 "dp-import: --classes: 'a' is there twice" dp-import libsvm a -o b -k a,a
@@ -890,7 +890,7 @@ END
     complains 1 "dp-import: rows: an item is a row of 2 numbers, and --features is for images, with rows and columns" \
         dp-import idx --features hog -o t.dp rows labels
     complains 2 "dp-import: --features: must be one of hog, got 'sift'" dp-import idx --features sift -o t.dp images labels
-    complains 2 "dp-import: --features is for idx and images" dp-import libsvm --features hog -o t.dp a
+    complains 2 "dp-import: --features is for idx, images, npy and npz" dp-import libsvm --features hog -o t.dp a
     complains 2 "dp-import: --features makes dense rows of norm 1 with a constant: it excludes --row-norm" \
         dp-import idx --features hog --row-norm cap -o t.dp images labels
     complains 2 "dp-import: --features makes dense rows of norm 1 with a constant: it excludes --no-bias" \

@@ -140,8 +140,8 @@ static void tell_column(const json_t *column, bool quiet)
     fputc('\n', stderr);
 }
 
-/* beside: "people.json" for people.json.ledger; the caller frees it. */
-static int payment_of(const struct options *o, bool knots, char **beside, struct payment_options *pay, struct dp_err *err)
+/* *ledger_of: the name that .ledger is appended to, such as "people.json"; the caller frees it. */
+static int payment_of(const struct options *o, bool knots, char **ledger_of, struct payment_options *pay, struct dp_err *err)
 {
     const char *file = knots ? o->output : o->infer;
     *pay = (struct payment_options){.option = knots ? "private-knots" : "private-schema",
@@ -151,9 +151,9 @@ static int payment_of(const struct options *o, bool knots, char **beside, struct
                                     .no_ledger = o->no_ledger,
                                     .quiet = o->quiet,
                                     .seed = o->noise_seed};
-    if (asprintf(beside, "%s.ledger", strcmp(file, "-") == 0 ? "schema" : file) < 0)
+    if (asprintf(ledger_of, "%s.ledger", strcmp(file, "-") == 0 ? "schema" : file) < 0)
         return dp_fail(err, DP_E_RUN, "out of memory");
-    pay->beside = *beside;
+    pay->beside = *ledger_of;
     return DP_OK;
 }
 
@@ -161,12 +161,12 @@ static int pay_for_schema(struct dp_import *import, struct identity *identity, c
                           struct dp_err *err)
 {
     struct payment_options pay;
-    char *beside = NULL;
+    char *ledger_of = NULL;
     bool small = false;
-    int rc = payment_of(o, false, &beside, &pay, err);
+    int rc = payment_of(o, false, &ledger_of, &pay, err);
     if (rc == DP_OK)
         rc = paid_schema(import, identity, &pay, schema, &small, err);
-    free(beside);
+    free(ledger_of);
     if (rc != DP_OK || !small)
         return rc;
     if (!o->else_unpaid)
@@ -542,7 +542,7 @@ int main(int argc, char **argv)
     };
     struct identity identity = {.population = o.population, .choice = o.registry};
     struct paid_knots knots = {.identity = &identity, .else_even = o.else_unpaid};
-    char *beside = NULL;
+    char *ledger_of = NULL;
     int rc = operands(&import, &o, argc - operand, argv + operand, &err);
     if (rc == DP_OK && o.schema != NULL)
         rc = dp_schema_load(&import.schema, o.schema, &err);
@@ -561,7 +561,7 @@ int main(int argc, char **argv)
             import.identify_self = &identity;
         }
         if (rc == DP_OK && !isnan(o.private_knots)) {
-            rc = payment_of(&o, true, &beside, &knots.pay, &err);
+            rc = payment_of(&o, true, &ledger_of, &knots.pay, &err);
             import.place_knots = paid_knots;
             import.place_self = &knots;
         }
@@ -575,7 +575,7 @@ int main(int argc, char **argv)
             private_counts(&import);
     }
     dp_import_free(&import);
-    free(beside);
+    free(ledger_of);
     dp_interrupt_rethrow();
     return dp_cli_finish("dp-import", rc, &err);
 }

@@ -281,7 +281,7 @@ static bool takes_images(const struct predict *p, const char *path)
 struct table {
     struct predict *p;
     const char *model, *name;
-    bool headed; /* it has a header, after which ours is printed */
+    bool headed; /* the table has a header: its names come before ours */
 };
 
 static int begin_table(void *self, const struct dp_row_facts *facts, struct dp_err *err)

@@ -94,7 +94,7 @@ static double member(const json_t *paid, const char *key)
     return json_number_value(json_object_get(paid, key));
 }
 
-/* What the run announces: its record, and what was paid for the schema. */
+/* The announcement of the run: its record, and what was paid for the schema. */
 static int make_hello(const struct dp_frame *lap, const struct identity *identity, const json_t *prior, struct dp_frame *hello,
                       struct dp_err *err)
 {

@@ -75,7 +75,7 @@ static int check_setting(const struct dp_setting *setting, struct dp_err *err)
     for (size_t i = 0; i < charges->count; i++) {
         const struct dp_charge *charge = &charges->charge[i];
         if (charge->event.sampling == DP_SAMPLING_TUNED)
-            return dp_fail(err, DP_E_RUN, "a selection is among the runs of another");
+            return dp_fail(err, DP_E_RUN, "a selection has another selection among its runs");
         if (charge->laps < 1 || charge->laps > DP_EVENT_MOST_LAPS)
             return dp_fail(err, DP_E_RUN, "a setting of a selection has %lld laps", (long long)charge->laps);
         int rc = dp_event_check(&charge->event, err);

@@ -1,10 +1,10 @@
-/* A census: how often the cells of each column of a table are missing, numbers of each magnitude, and texts.
+/* A census: how many cells of each column are missing, how many are numbers of each magnitude, and how often each text occurs.
  * Bounds and categories of a paid schema come from noised counts only (dp-import --private-schema).
  *
- * A cell is in one cell of the histogram of its column: missing; a number, by its sign, its power of two and its decimal sign;
- * or a text of at most DP_CENSUS_TEXT bytes. A cell of the label that is a number counts as a text, too. A null record is in no
- * cell. So one row changes the vector of all counts by at most √(columns + 1) in L2, and brings at most `columns` new texts.
- * Names, delimiter and the number of rows are public. */
+ * Each cell of the table counts once in the histogram of its column: missing; a number, by its sign, its power of two and its
+ * decimal sign; or a text of at most DP_CENSUS_TEXT bytes. A cell of the label that is a number counts as a text, too. A null
+ * record does not count. So one row changes the vector of all counts by at most √(columns + 1) in L2, and brings at most
+ * `columns` new texts. Names, delimiter and the number of rows are public. */
 #ifndef DP_DATA_CENSUS_H
 #define DP_DATA_CENSUS_H
 

@@ -56,7 +56,7 @@ static int write_row(struct dp_import *import, const struct dp_features *f, cons
     return dp_writer_row(to, x, y, err);
 }
 
-/* A pass over the rows that are kept, in the order in which they are written: those of one person together. */
+/* A pass over the rows that are kept, in the order in which they are written: all rows of one person together. */
 struct pass {
     struct dp_parsed row;
     struct splitter splitter;

@@ -337,7 +337,7 @@ char dp_import_find_delimiter(const struct dp_lines *l)
             count[which - candidate]++;
     }
     for (size_t k = 0; k < sizeof candidate - 1; k++)
-        /* a blank is one only if the line has no other */
+        /* a blank is a delimiter only if the line has no other delimiter */
         if ((count[k] > count[best] && (candidate[k] != ' ' || count[best] == 0)) ||
             (k == 0 && count[0] > 0 && count[0] == count[1]))
             best = k;

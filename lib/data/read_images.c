@@ -8,7 +8,7 @@
 #include "data/import.h"
 #include "images/hog.h"
 
-/* The classes are the names of the folders, or those of --classes. meant: the class of each folder. */
+/* The classes are the names of the folders, or the names in --classes. meant: the class of each folder. */
 static int find_classes(struct dp_import *import, const struct dp_texts *folders, long *meant, struct dp_err *err)
 {
     struct dp_schema *s = &import->schema;

@@ -11,7 +11,7 @@
 
 #define BUFFER ((size_t)1 << 18)
 
-/* What follows the head of a record. Pixels are bytes: they take a twelfth of the space of pairs. */
+/* The part of a record after its head. Pixels are bytes: they take a twelfth of the space of pairs. */
 enum kind { PAIRS, NOTHING, BYTES };
 
 struct head {

@@ -24,8 +24,8 @@ static int filter_pays(double epsilon, double delta, const struct dp_charges *on
     return rc;
 }
 
-/* *least: the smallest budget whose filter admits all charges, infinite if there is none. The order follows from the budget, so
-   the rounded number is tried again. */
+/* *least: the smallest budget whose filter admits all charges, infinite if no budget does. The order follows from the budget,
+   so the rounded number is tried again. */
 static int least_of_filter(double delta, const struct dp_charges *once, double *least, struct dp_err *err)
 {
     double low = 0, high = 1;

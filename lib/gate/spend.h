@@ -1,4 +1,4 @@
-/* What the gate may still release: the laps that a budget affords, and the cost of the laps released so far. */
+/* Spending at the gate: the laps that a budget affords, and the cost of the laps released so far. */
 #ifndef DP_GATE_SPEND_H
 #define DP_GATE_SPEND_H
 

@@ -51,7 +51,7 @@ int dp_trial_room_open(struct dp_trial_room *room, const char *parent, struct dp
 /* Asks the next run for its plan (charged is NULL) or for the laps of the charged plan. Removes the plan of an earlier run. */
 int dp_trial_room_ask(const struct dp_trial_room *room, const struct dp_trial_plan *charged, struct dp_err *err);
 
-/* Reads the plan that a run has written. Returns 1 if there is none. The caller starts *plan zeroed and frees it. */
+/* Reads the plan that a run has written. Returns 1 if no plan is there. The caller starts *plan zeroed and frees it. */
 int dp_trial_room_read(const struct dp_trial_room *room, struct dp_trial_plan *plan, struct dp_err *err);
 void dp_trial_plan_free(struct dp_trial_plan *plan);
 bool dp_trial_plan_same(const struct dp_trial_plan *a, const struct dp_trial_plan *b);

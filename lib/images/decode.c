@@ -161,7 +161,7 @@ static int decode_jpeg(struct decoder *d, struct dp_err *err)
 
 /* --- PGM and PPM ------------------------------------------------------------------------------------------------------- */
 
-/* The next number of the header or of plain pixels, after blanks and comments; −1 if there is none. */
+/* The next number of the header or of plain pixels, after blanks and comments; −1 if no number follows. */
 static long pnm_number(struct decoder *d)
 {
     long value = -1;

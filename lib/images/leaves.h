@@ -1,5 +1,5 @@
-/* Images that nobody took: dead leaves, from a seed. Their second moments resemble those of photographs, and they belong to
- * nobody, so a map that is made of them is public.
+/* Images that nobody took: dead leaves, from a seed. Their second moments resemble the moments of photographs, and they belong
+ * to nobody, so a map that is made of them is public.
  *
  * Half of the images are covered by 300 shapes, with radii of density r^-3. The other half have 1 to 12 larger shapes near the
  * middle of a plain ground, which is black in half of them. A shape is an ellipse or a box of random place, direction, aspect

@@ -156,7 +156,7 @@ static int setting_from_json(const json_t *json, struct dp_tuning *tuning, struc
         const char *sampling = json_string_value(json_object_get(one, "sampling"));
         struct dp_charge charge;
         if (sampling != NULL && strcmp(sampling, dp_sampling_names[DP_SAMPLING_TUNED]) == 0)
-            rc = dp_fail(err, DP_E_RUN, "a selection is among the runs of another");
+            rc = dp_fail(err, DP_E_RUN, "a selection has another selection among its runs");
         else
             rc = dp_charge_from_json(one, NULL, &charge, err);
         if (rc == DP_OK)

@@ -306,8 +306,7 @@ static int check_resumed(const struct dp_ledger *l, const struct dp_ledger_run *
                                         .as_published = run->as_published};
     int rc = dp_ledger_book_checkpoint(&l->book, run->resumes, run->earlier, &from, err);
     if (rc == DP_OK && !dp_ledger_same_run(from, &now))
-        rc = dp_fail(err, DP_E_UNSAFE, "the run does not say of itself what the one that it resumes said in the ledger %s",
-                     l->path);
+        rc = dp_fail(err, DP_E_UNSAFE, "the run differs from the run that it resumes in the ledger %s", l->path);
     return rc;
 }
 

@@ -45,8 +45,9 @@ int dp_ledger_report_people(const char *path, const struct dp_people *people, co
  *    "runs": [{"run", "closed", "recorded", "recomputed", "accountant", "delta", "agrees"}]}
  * The recorded epsilon must equal the one recomputed by the same accountant, to 1e-6 relative, because another version may have
  * rounded differently. An epsilon recorded by another accountant must not be below the lower bound, and with a filter not below
- * the sum of the filter. Runs as published were charged by an accountant that is not sound; their epsilon is not compared, and
- * "agrees" is null. An edited ledger is not intact; only a ledger that cannot be read is an error. */
+ * the sum of the filter. Runs that are marked as_published were charged by an accountant that is not sound: their
+ * epsilon is not compared, and "agrees" is null. An edited ledger is not intact; only a ledger that cannot be read is an
+ * error. */
 int dp_ledger_verify(const char *path, json_t **result, struct dp_err *err);
 
 /* The same for a person. Writing is checked by the caller with the stream's error flag. */

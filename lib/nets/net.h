@@ -17,7 +17,7 @@
  *   seed N                               of the initial weights (1), last
  *
  * Parameters, layer after layer: the weights of output o as [row][column][channel] of its filter, or as the inputs of an fc
- * layer are, for all o; then the O biases. Of norm: all a_c, then all b_c. */
+ * layer are, for all o; then the O biases. For norm: all a_c, then all b_c. */
 #ifndef DP_NETS_NET_H
 #define DP_NETS_NET_H
 

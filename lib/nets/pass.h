@@ -2,7 +2,7 @@
  * clipped gradients as whole numbers. One room for each thread; its memory does not depend on the batch: the values of
  * DP_NET_LANES examples, and their gradients of filters. The gradient of a matrix (fc) is d xᵀ and is not stored:
  * ‖d (x, 1)ᵀ‖² = ‖d‖² (‖x‖² + 1) (Goodfellow 2015). If an example has several views (nets/view.h), its gradient is the mean over
- * them, and that of a matrix is stored as well. */
+ * them, and the gradient of a matrix is stored as well. */
 #ifndef DP_NETS_PASS_H
 #define DP_NETS_PASS_H
 
@@ -41,7 +41,7 @@ static inline double dp_net_output(const struct dp_net_pass *pass, size_t k, siz
 }
 
 /* slope: outputs × DP_NET_LANES, derivative of each example's loss with respect to its outputs; 0 for lanes without an example.
-   View 0 begins the gradients of new examples, later views add to them: the slopes are those of the mean over the views. */
+   View 0 begins the gradients of new examples, later views add to them: the slopes belong to the mean over the views. */
 void dp_net_backward(struct dp_net_pass *pass, const float *weights, const float *slope, size_t view);
 
 /* squares[l]: the squared norm of example l's gradient, in double (relative error below (parameters + 16) 2^-53). */

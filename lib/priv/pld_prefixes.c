@@ -37,8 +37,8 @@ static struct dp_pld_question prefix_of(const struct dp_pld_question *a, const s
     return prefix;
 }
 
-/* A contour around *epsilon, the estimate for this prefix, with a few spare frequencies for shorter prefixes. NULL if there is
-   none. False without memory. */
+/* A contour around *epsilon, the estimate for this prefix, with a few spare frequencies for shorter prefixes. NULL if no
+   contour fits. False without memory. */
 static bool inverse_around(const struct dp_pld_question *a, bool add, double *epsilon, struct dp_pld_inverse **inverse)
 {
     double mean, variance;

@@ -10,7 +10,7 @@
 #include "stages/batch.h"
 
 /* Fills the coefficients, count × outputs, of a block's rows. Called once for each block of a batch, by thread < threads;
-   thread t has its blocks before those of thread t + 1. */
+   the blocks of thread t come before the blocks of thread t + 1. */
 typedef void dp_batch_sum_update(void *context, size_t thread, const struct dp_block *block, float *coefficient);
 
 /* Threads that a stage may use, each with its own sum. Starts zeroed; call dp_batch_sum_allow before use. */

@@ -244,7 +244,7 @@ static void warn(const struct tuning *t)
     }
 }
 
-/* The mark of the charge for the schema; NULL if it was not paid for, or by other people, or in no ledger. */
+/* The mark of the charge for the schema; NULL if other people or nobody paid for it, or if no ledger has the charge. */
 static const char *schema_mark(const struct dp_dataset *d)
 {
     bool own = d->paid_by != NULL && strcmp(d->paid_by, d->population) == 0;

@@ -52,10 +52,10 @@ limits_of_code() {
     cat <<'LIST'
 who 1
 whoever 0
-that-of 8
-what 1
+that-of 6
+what 0
 of 0
-none 5
+none 2
 torn 0
 alone 1
 beside 1

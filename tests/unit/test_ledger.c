@@ -1343,8 +1343,7 @@ static void what_is_not_a_checkpoint_is_not_resumed(void **state)
     resumed.resumes = mark;
     resumed.epsilon = 2; /* another run */
     assert_int_equal(dp_ledger_open(&again, PATH, &resumed, &err), DP_E_UNSAFE);
-    assert_string_equal(err.message,
-                        "the run does not say of itself what the one that it resumes said in the ledger test.ledger");
+    assert_string_equal(err.message, "the run differs from the run that it resumes in the ledger test.ledger");
     resumed.epsilon = run.epsilon;
     assert_int_equal(close_run(ledger, &event, 10, &err), 0);
     assert_int_equal(dp_ledger_open(&again, PATH, &resumed, &err), DP_E_UNSAFE);

@@ -24,7 +24,7 @@ static void what_is_left_out_is_added(void **state)
     }
 }
 
-/* Runs without a rare lap are not in the masses: they are most of δ if no lap is rare. */
+/* The masses leave out runs without a rare lap. If no lap is rare, such runs are most of δ. */
 static void runs_without_a_rare_lap_count(void **state)
 {
     (void)state;

@@ -456,7 +456,7 @@ static void charges_that_make_no_sense_are_refused(void **state)
          "a setting of a selection has no laps"},
         {TUNED "\"trials\":\"poisson\",\"mean\":3,\"score_multiplier\":1,\"settings\":[{\"times\":1,\"charges\":[" TUNED
                "\"trials\":\"poisson\"}]}]}",
-         "a selection is among the runs of another"},
+         "a selection has another selection among its runs"},
         {TUNED "\"trials\":\"poisson\",\"mean\":3,\"score_multiplier\":1,\"rate\":1,\"settings\":[]}",
          "a charge has an unknown key 'rate'"},
     };

@@ -44,7 +44,7 @@ static void put_missing(const struct export *e, size_t i)
     fputs(") THEN ", e->out);
 }
 
-/* Values of a cell that matter: what the cell is, or the category. */
+/* The value of a cell: a number or a category. */
 struct cell {
     double number;
     long category;

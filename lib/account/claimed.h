@@ -1,6 +1,7 @@
 /* The cost that the DP-BLSGD paper claims for a run whose laps depend on released values. It is NOT SOUND: each query is
  * amplified by itself although several share a batch; sparse vectors cost what Theorems 2 and 3 say (the column `claimed` of
- * account/kinds.h); and a run continues while the budget holds at any order. dp-privacy(7) says what is wrong with each.
+ * account/kinds.h); and a run continues while the budget holds at any order. For the
+ * errors see examples/dp-blsgd/README.md.
  *
  * [CL] Chen, Lee, Differentially private line search (DP-BLSGD, 2022): orders 2 … 500, and its Proposition 1,
  *   ε = min over α of Σ r(α) + ln(1/δ)/(α − 1). */

@@ -46,7 +46,7 @@ struct dp_option {
        DP_OPTION_INT(0, every, "N", DP_FROM_TO(1, 1000), "laps", .name = "checkpoint-every", .fallback = "10"),
 
    .name if the option has another name than the member, .fallback, .required, and .choices for an integer that may be a word.
-   Rows that several commands have are macros of such rows. */
+   An option that several commands have is a macro for such a row. */
 #define DP_OPTION_ROW(letter_, member_) .letter = (letter_), .member = #member_, .offset = offsetof(DP_OPTIONS, member_)
 #define DP_OPTION_FLAG(letter_, member_, ...)                                                                                  \
     {                                                                                                                          \

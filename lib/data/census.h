@@ -63,7 +63,8 @@ size_t dp_census_cell(double value, bool comma);
 double dp_census_threshold(size_t columns, double scale, double delta);
 
 /* The schema, from noised counts in units of 1 / unit: a text is named from `threshold` on. A count of numbers is significant if
- * noise on all columns reaches it with a probability of about 1 %. DP_E_BUDGET: no label or no feature is frequent enough. */
+ * the noise of any column exceeds it with a probability of at most about 1 %. DP_E_BUDGET: no label or no feature is
+ * frequent enough. */
 int dp_census_schema(const struct dp_census *census, const int64_t *noised, int64_t unit, double scale, double threshold,
                      json_t **schema, struct dp_err *err);
 

@@ -53,7 +53,7 @@ struct dp_import {
      * set already. */
     int (*identify)(void *self, struct dp_import *import, struct dp_err *err);
     void *identify_self;
-    /* csv, tsv: called after that with counts of the rows for output (data/knots.h), to pay for knots and to put them into the
+    /* csv, tsv: called after `identify`. It gets counts of the rows (data/knots.h), pays for knots and puts them into the
      * schema. units: rows, or persons. NULL: knots follow from the bounds. */
     int (*place_knots)(void *self, struct dp_import *import, struct dp_knots *knots, size_t units, struct dp_err *err);
     void *place_self;

@@ -30,8 +30,8 @@ struct seen {
     char *name; /* the first line's cell */
     size_t cells;
     bool missing;             /* an empty cell, or one of the words */
-    struct dp_texts words;    /* that mean a missing value in any column */
-    struct dp_texts doubtful; /* that do so among numbers, and are categories among texts */
+    struct dp_texts words;    /* missing values in any column */
+    struct dp_texts doubtful; /* missing values if the column has numbers, else categories */
     struct dp_texts texts;
     struct range range[NOTATIONS];
     bool counts; /* whole numbers, each one more than the one before */

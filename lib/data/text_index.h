@@ -1,4 +1,4 @@
-/* What a text means: a hash table over texts of the schema, so that looking up a cell takes the same time for any number of
+/* The meaning of texts: a hash table over texts of the schema, so that looking up a cell takes the same time for any number of
  * categories. */
 #ifndef DP_DATA_TEXT_INDEX_H
 #define DP_DATA_TEXT_INDEX_H

@@ -156,8 +156,8 @@ int dp_ledger_cost_before(const char *path, const struct dp_ledger_budget *budge
 
 int dp_ledger_set_budget(const char *path, struct dp_ledger_budget *budget, struct dp_err *err);
 
-/* Checks that the ledger is intact and has the line of that mark and of FILE.mark. DP_E_UNSAFE: it does not, or was edited: it
- * is older than the model with the mark, was rolled back, or is another ledger. DP_E_RUN: not a mark, or the file cannot be
+/* Checks that the ledger is intact and has the line of that mark and of FILE.mark. DP_E_UNSAFE: it was edited,
+ * or lacks a line, because it is an old copy or another ledger. DP_E_RUN: not a mark, or the file cannot be
  * read. */
 int dp_ledger_check_mark(const char *path, const char *mark, struct dp_err *err);
 

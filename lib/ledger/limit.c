@@ -194,8 +194,7 @@ int dp_ledger_limit_laps(const struct dp_ledger_book *book, const struct dp_ledg
         if (dp_event_same(&self->event[e].event, event))
             own = dp_ledger_laps_spent(&self->event[e]);
     for (size_t i = 0; rc == DP_OK && i < limit->orders && !limit->addition && *affords < laps; i++) {
-        int64_t none = *affords,
-                all = laps + 1; /* `none` laps fit at this order or an earlier one; `all` laps do not fit here */
+        int64_t none = *affords, all = laps + 1; /* `none` laps fit; `all` laps do not fit at this order */
         rc = cost_of(costs, event, limit->order[i].order, &r, err);
         while (rc == DP_OK && all - none > 1) {
             int64_t middle = none + (all - none) / 2;

@@ -111,7 +111,7 @@ struct total {
     const char *unit; /* unit of the runs: for persons, the unit with the most rows; NULL: a row */
     const struct dp_ledger_limit *limit;
     const struct dp_people *people;  /* set if other ledgers may have runs on them, too */
-    struct dp_ledger_before outside; /* cost that is in no ledger, or in another ledger than the budget and not part of it */
+    struct dp_ledger_before outside; /* cost outside the ledger with the budget that the budget does not include */
     struct dp_ledger_sum sum;
     double delta, added_epsilon, added_delta, prior_epsilon, prior_delta;
     json_int_t runs, open, laps, rows;

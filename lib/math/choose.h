@@ -51,7 +51,7 @@ struct dp_above {
 int dp_above_open(struct dp_above *above, const struct dp_key *key, uint64_t lap, bool gaussian, double threshold_scale,
                   double query_scale);
 
-/* Whether candidate i is above its threshold. Ask in order, from 0 on, until the first candidate that is. */
+/* Whether candidate i is above its threshold. Ask for 0, 1, … until the answer is true. */
 bool dp_above_ask(struct dp_above *above, uint64_t i, int64_t sum, int64_t threshold);
 
 /* The candidate whose score with noise is the least. Returns nonzero, and chooses nothing, unless 0 < scale ≤ DP_CHOOSE_MOST.

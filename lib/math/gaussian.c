@@ -130,7 +130,7 @@ int64_t dp_gaussian_exact(const struct dp_key *key, enum dp_purpose purpose, uin
 int dp_gaussian_draw(const struct dp_key *key, enum dp_purpose purpose, uint64_t lap, uint64_t first, double scale,
                      int64_t *out, size_t count)
 {
-    enum { BLOCK = 512, GROUP = 32 }; /* 256 bytes of the stream at once: faster than most of them separately */
+    enum { BLOCK = 512, GROUP = 32 }; /* 256 bytes of the stream at once: faster than single reads if most of them are used */
     uint64_t word[BLOCK];
     uint64_t open[BLOCK];
     bool slow = false;

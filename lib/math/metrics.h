@@ -26,9 +26,9 @@ double dp_metric_majority(const double *y, size_t rows, size_t classes, uint64_t
 /* counts: classes × classes, [true class × classes + predicted class] = number of rows. */
 void dp_metric_confusion(const double *scores, size_t outputs, const double *y, size_t rows, size_t classes, uint64_t *counts);
 
-/* From such counts. Precision of a class: the part right among the rows that are predicted to be of it; recall: the part found
- * among its rows; F1 = 2 right / (predicted + there). Two classes: of class 1, NAN for 0/0. More: the mean over the classes that
- * have rows or predictions, where 0/0 counts as 0. */
+/* From such counts, with true positives TP, false positives FP and false negatives FN of a class: precision TP / (TP + FP),
+ * recall TP / (TP + FN), F1 = 2 TP / (2 TP + FP + FN). Two classes: the rate of class 1, NAN for 0/0. More: the mean over the
+ * classes that have rows or predictions, where 0/0 counts as 0. */
 enum dp_metric_rate { DP_METRIC_PRECISION, DP_METRIC_RECALL, DP_METRIC_F1 };
 double dp_metric_rate(enum dp_metric_rate rate, const uint64_t *counts, size_t classes);
 

@@ -16,8 +16,8 @@
  *   add [tanh|relu]                      adds the kept values, of the same shape, to those that are there (a residual)
  *   seed N                               of the initial weights (1), last
  *
- * Parameters, layer after layer: the weights of output o as [row][column][channel] of its filter, or as the inputs of an fc
- * layer are, for all o; then the O biases. For norm: all a_c, then all b_c. */
+ * Parameters, layer after layer: for each output o the weights, as [row][column][channel] of its filter, or for an fc
+ * layer in the order of its inputs; then the O biases. For norm: all a_c, then all b_c. */
 #ifndef DP_NETS_NET_H
 #define DP_NETS_NET_H
 

@@ -112,8 +112,8 @@ struct dp_port {
     double limit; /* seconds; 0: none */
 };
 
-/* Waits until one of items[0..count), or the descriptor that watches the output, is ready. The array has room for one item
-   more. name is for messages. Returns 1; DP_PORT_UNREAD if no item is ready and the output has no reader; or an error. */
+/* Waits until one of items[0..count), or the descriptor that watches the output, is ready. The array needs room for count + 1
+   items. name is for messages. Returns 1; DP_PORT_UNREAD if no item is ready and the output has no reader; or an error. */
 int dp_port_wait(struct dp_port *port, const char *name, struct pollfd *items, nfds_t count, struct dp_err *err);
 
 /* Whether a read may wait by itself, without dp_port_wait before it: it ends with EINTR when the watched output has no reader

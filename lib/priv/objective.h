@@ -16,15 +16,16 @@
  *
  * because the middle is convex in a. An end that is not 0 is the loss of a Gaussian of shift μ = 1/z. In the other direction
  * the logarithm of the determinants is not above 0, and the rest is the same. If a row is exchanged, the two rows have a and
- * a': a shift of ‖a x/‖x‖ − a' x'/‖x'‖‖ L ≤ 2L at each end of both, and again at most c. Given w, the result is a Gaussian of
- * shift at most m = 1/slack, whose loss is added: end and result together have the loss of shift √(μ² + m²), or of m at the end
- * 0.
+ * a': a shift of ‖a x/‖x‖ − a' x'/‖x'‖‖ L ≤ 2L at each end of both. The determinant is again at most
+ * e^c times the determinant without both rows, and so times the determinant with the other row. Given w, the result is a
+ * Gaussian of shift at most m = 1/slack, whose loss is added: end and result together have the loss of shift √(μ² + m²), or of
+ * m at the end 0.
  *
  * With δ_G of priv/mixture.h, (E[max])₊ ≤ Σ E[·]₊ gives
  *     δ(ε) ≤ k δ_G(ε − c; √(μ² + m²)) + δ_G(ε − c; m)      ε ≥ c
  *     δ(ε) ≤ 1 − e^{ε−c} (1 − δ(c))                        ε < c
  *     r(α) ≤ c + αm²/2 + ln(1 + k(A − 1))/(α − 1),  A = E[max(e^{(α−1)Y}, 1)] = e^{α(α−1)μ²/2} Φ(μ(α − 1/2)) + Φ(−μ/2),
- * Y ~ N(μ²/2, μ²). It is never below c. dp-privacy(7) has the proof in full. It takes from Redberg, Koskela, Wang, Improving
+ * Y ~ N(μ²/2, μ²). It is never below c. dp-privacy(7) has the steps in words. It is from Redberg, Koskela, Wang, Improving
  * the Privacy and Practicality of Objective Perturbation (2023), that b_D(w) is Gaussian.
  *
  * Everything is rounded up. All numbers positive and finite, vertices ≥ 1. Pure functions. */

@@ -7,7 +7,7 @@
 
 #include "stages/batch_sum.h"
 
-/* Entries of rows for each thread, in units of 2^18: one output counts half as much as eight. */
+/* How many entries of rows each thread adds, in units of 2^18. With one output an entry counts half as much as with eight. */
 static double work_of_each(int threads, double rows, size_t cols, size_t outputs)
 {
     return rows * (double)cols * (outputs == 1 ? 1.125 : 2) / threads / 0x1p18;

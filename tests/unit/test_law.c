@@ -262,7 +262,7 @@ static void of_runs_that_are_counted_together(void **state)
     dp_charges_free(&merged);
 }
 
-/* The delta is the run's, too; and readers do not compute a paper's claim. */
+/* The delta is the delta of the run; readers do not compute the claim of a paper. */
 static void of_delta_and_not_of_claims(void **state)
 {
     (void)state;

@@ -241,7 +241,7 @@ static void check_mechanism(const char *name, const double *p, const double *q, 
     double total = 0;
     for (int i = 0; i < count; i++)
         total += (p[i] + q[i]) / 2 * step;
-    assert_near(total, 1, 1e-4); /* a jump of a second derivative is between two points */
+    assert_near(total, 1, 1e-4); /* the second derivative jumps between two points */
     for (double epsilon = 0.02; epsilon < 3; epsilon += 0.25) {
         double truth = divergence(p, q, count, step, epsilon), bound = dp_objective_delta(of, epsilon);
         if (!(truth <= bound * (1 + 1e-6) + 1e-7))

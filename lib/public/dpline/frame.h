@@ -71,8 +71,8 @@ DPLINE_PUBLIC double dpline_frame_record_real(const struct dpline_frame *frame, 
 DPLINE_PUBLIC const char *dpline_frame_record_text(const struct dpline_frame *frame, const char *field, const char *member,
                                                    const char *fallback);
 
-/* Turns a raw lap into a bounded one: sum, rows × columns in units of dpline_grid_for(bound), is of vectors of L2 norm at most
- * bound, one for each row of the batch, and depends on nothing else. Completes the record of how the batch was sampled, and
+/* Turns a raw lap into a bounded one. sum, rows × columns in units of dpline_grid_for(bound), adds up one vector for each row
+ * of the batch, of L2 norm at most bound, and depends on nothing else. Completes the record of how the batch was sampled, and
  * drops the rows. replace_one as in struct dpline_run. The bound is your promise: dp-audit(1) can test it, and nothing can
  * prove it. DPLINE_E_UNSAFE: the frame does not record how its rows were sampled, or is not raw. */
 DPLINE_PUBLIC int dpline_frame_bound(struct dpline_frame *frame, const int64_t *sum, uint64_t rows, uint64_t columns,

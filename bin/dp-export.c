@@ -4,7 +4,7 @@
 #include "export/export.h"
 #include "port/model.h"
 
-enum format { JSON, CSV, SQL, C };
+enum format { JSON, CSV, SQL, C, LIBLINEAR, ONNX, PMML };
 
 struct options {
     int to;
@@ -13,7 +13,8 @@ struct options {
 
 #define DP_OPTIONS struct options
 static const struct dp_option options[] = {
-    DP_OPTION_CHOICE(0, to, "FORMAT", "json|csv|sql|c", "json, csv, sql or c", .required = true),
+    DP_OPTION_CHOICE(0, to, "FORMAT", "json|csv|sql|c|liblinear|onnx|pmml", "json, csv, sql, c, liblinear, onnx or pmml",
+                     .required = true),
     DP_OPTION_TEXT(0, table, "NAME", "sql: the name of the table", .fallback = "rows"),
     DP_OPTION_TEXT('K', keep, "NAMES", "sql: copy these columns, separated by commas, in front of the predictions"),
     {.name = NULL},
@@ -43,8 +44,9 @@ static int check_dates(const struct dp_terms *t, const char *name, struct dp_err
 static int run(const struct options *o, const char *model, struct dp_err *err)
 {
     static int (*const exports[])(const struct export *, struct dp_err *) = {
-        [JSON] = export_json, [CSV] = export_csv, [SQL] = export_sql, [C] = export_c};
-    struct dp_terms terms = {.networks = o->to == C};
+        [JSON] = export_json,           [CSV] = export_csv,   [SQL] = export_sql,  [C] = export_c,
+        [LIBLINEAR] = export_liblinear, [ONNX] = export_onnx, [PMML] = export_pmml};
+    struct dp_terms terms = {.networks = o->to == C || o->to == ONNX};
     struct dp_texts keep = {0};
     struct dp_frame *frame = NULL;
     const char *name = strcmp(model, "-") == 0 ? "the model" : model;

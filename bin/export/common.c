@@ -31,3 +31,32 @@ const char *export_output(const struct export *e, size_t k)
     const struct dp_terms *t = e->terms;
     return t->classes == 0 ? "score" : t->class[t->outputs == 1 ? 1 : k];
 }
+
+int export_check_plain(const struct export *e, const char *format, struct dp_err *err)
+{
+    const struct dp_terms *t = e->terms;
+    static const char *const hint = "json, sql and c have one";
+    if (t->norm == DP_NORM_UNIT || t->norm == DP_NORM_CAP)
+        return dp_fail(err, DP_E_RUN, "%s divides each row by its norm, for which %s has no place: %s", e->name, format, hint);
+    for (size_t j = 0; j < t->count; j++)
+        if (t->term[j].kind == DP_TERM_BASIS)
+            return dp_fail(err, DP_E_RUN, "%s has a curve for column '%.60s', for which %s has no place: %s", e->name,
+                           t->import.schema.column[t->term[j].column].name, format, hint);
+    for (size_t i = 0; t->table && i < t->import.schema.columns; i++)
+        if (t->import.schema.column[i].synonyms.count > 0)
+            return dp_fail(err, DP_E_RUN, "%s has a category with synonyms, for which %s has no place: %s", e->name, format,
+                           hint);
+    return DP_OK;
+}
+
+double export_intercept(const struct export *e, size_t k)
+{
+    const struct dp_terms *t = e->terms;
+    double sum = t->constant[k];
+    for (size_t j = 0; j < t->count; j++) {
+        const struct dp_term *term = &t->term[j];
+        double weight = t->weight[k * t->count + j];
+        sum += term->kind == DP_TERM_BIAS ? weight : term->kind == DP_TERM_NUMBER ? -weight * term->factor * term->shift : 0;
+    }
+    return sum;
+}

@@ -25,22 +25,11 @@ static void put_number(const struct export *e, double value)
     export_number(e, value);
 }
 
-/* Σ of the constant terms: bias, and the shifts of numbers. */
 static void put_intercept(const struct export *e)
 {
-    const struct dp_terms *t = e->terms;
     fputs("(intercept),,,,,", e->out);
-    for (size_t k = 0; k < t->outputs; k++) {
-        double sum = t->constant[k];
-        for (size_t j = 0; j < t->count; j++) {
-            const struct dp_term *term = &t->term[j];
-            double weight = t->weight[k * t->count + j];
-            sum += term->kind == DP_TERM_BIAS     ? weight
-                   : term->kind == DP_TERM_NUMBER ? -weight * term->factor * term->shift
-                                                  : 0;
-        }
-        put_number(e, sum);
-    }
+    for (size_t k = 0; k < e->terms->outputs; k++)
+        put_number(e, export_intercept(e, k));
     fputc('\n', e->out);
 }
 
@@ -75,18 +64,9 @@ static void put_term(const struct export *e, size_t j)
 int export_csv(const struct export *e, struct dp_err *err)
 {
     const struct dp_terms *t = e->terms;
-    if (t->norm == DP_NORM_UNIT || t->norm == DP_NORM_CAP)
-        return dp_fail(err, DP_E_RUN, "%s divides each row by its norm, for which csv has no place: json, sql and c have one",
-                       e->name);
-    for (size_t j = 0; j < t->count; j++)
-        if (t->term[j].kind == DP_TERM_BASIS)
-            return dp_fail(err, DP_E_RUN,
-                           "%s has a curve for column '%.60s', for which csv has no place: json, sql and c have one", e->name,
-                           t->import.schema.column[t->term[j].column].name);
-    for (size_t i = 0; t->table && i < t->import.schema.columns; i++)
-        if (t->import.schema.column[i].synonyms.count > 0)
-            return dp_fail(err, DP_E_RUN,
-                           "%s has a category with synonyms, for which csv has no place: json, sql and c have one", e->name);
+    int rc = export_check_plain(e, "csv", err);
+    if (rc != DP_OK)
+        return rc;
     fputs("name,column,category,low,high,fill", e->out);
     for (size_t k = 0; k < t->outputs; k++) {
         fputc(',', e->out);

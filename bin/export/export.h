@@ -21,6 +21,19 @@ int export_json(const struct export *e, struct dp_err *err);
 int export_csv(const struct export *e, struct dp_err *err);
 int export_sql(const struct export *e, struct dp_err *err);
 int export_c(const struct export *e, struct dp_err *err);
+int export_liblinear(const struct export *e, struct dp_err *err);
+int export_onnx(const struct export *e, struct dp_err *err);
+int export_pmml(const struct export *e, struct dp_err *err);
+
+/* DP_E_RUN: rows are divided by their norms, or a column has a basis or synonyms, for which `format` has no place. */
+int export_check_plain(const struct export *e, const char *format, struct dp_err *err);
+
+/* The constant of output k in the units of the table: bias, and the shifts of numbers. */
+double export_intercept(const struct export *e, size_t k);
+
+/* Of export_onnx for a network. */
+struct onnx_graph;
+void export_onnx_layers(const struct export *e, struct onnx_graph *g);
 
 /* Parts of export_c for a network: its parameters, its layers and functions for them; and the end of model_score. */
 void export_layers(const struct export *e);

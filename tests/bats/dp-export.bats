@@ -122,6 +122,26 @@ agree() {
     assert_equal "$(cut -d, -f 1-3 kept | sed 's/""//')" "$(dp-predict --keep 'id,bmi "now"' -H ill.model <(sed 2,11d new.csv))"
 }
 
+@test "liblinear, by its predict" {
+    command -v liblinear-predict > /dev/null || skip "needs liblinear-tools"
+    agree liblinear ill kind rest cost
+    complains 1 'dp-export: visits.model predicts e^score, for which liblinear has no place: json, sql, c, onnx and pmml have one' \
+        dp-export --to liblinear visits.model
+    complains 1 "dp-export: curve.model has a curve for column 'age', for which liblinear has no place: json, sql and c have one" \
+        dp-export --to liblinear curve.model
+}
+
+@test "onnx, by OpenCV" {
+    /usr/bin/python3 -c 'import cv2' 2> /dev/null || skip "needs python3-opencv"
+    agree onnx ill rest cost visits cap curve bent ill-net unit-net
+}
+
+@test "pmml, by an evaluator of its standard" {
+    agree pmml ill kind cost visits unit cap curve bent line
+    complains 1 'dp-export: rest.model has a logistic score for each of 3 classes, for which pmml has no place: json, sql, c, liblinear and onnx have one' \
+        dp-export --to pmml rest.model
+}
+
 @test "c, by a compiler" { agree c ill kind rest cost visits unit cap curve bent line ill-net unit-net; }
 
 @test "c, a network of images: the scores of dp-predict, to the last digit without tanh" {
@@ -146,6 +166,25 @@ for a, b in zip(open("got"), open("expected"), strict=True):
     assert one == two and worst <= (0 if exact else 2e-6), (a, b)
     lines += 1
 assert lines == 200
+PYTHON
+    done
+}
+
+@test "onnx, networks of images" {
+    /usr/bin/python3 -c 'import cv2' 2> /dev/null || skip "needs python3-opencv"
+    dp-synth classification --rows 100 --cols 128 --classes 3 --seed 7 -o images.dp -q
+    for net in '8x8x2 * 3 - 0.2; conv 5 3x3/2 pad 1 relu; pool 2/1; conv 4 2x2 pad 2; mean-pool 3/2; fc 6 relu' '8x8x2; conv 3 5x5 pad 2 tanh; pool 3/2; fc 6 tanh' \
+        '8x8x2; conv 4 3x3 pad 1; norm 2 relu; save; conv 4 3x3 pad 1; add relu; mean-pool 4; fc 6; norm 3 relu' 128; do
+        deep images softmax 3 "$net" > deep.model
+        dp-predict -s -p deep.model images.dp > expected
+        dp-export --to onnx deep.model > deep.onnx
+        /usr/bin/python3 << 'PYTHON'
+import csv, cv2, numpy as np
+net, rows = cv2.dnn.readNetFromONNX("deep.onnx"), np.load("images.dp/X.npy")
+for x, right in zip(rows, csv.DictReader(open("expected")), strict=True):
+    net.setInput(x[None, :])
+    got = np.concatenate([net.forward("scores").ravel(), net.forward("probabilities").ravel()])
+    assert np.abs(got - [float(v) for k, v in right.items() if k != "prediction"]).max() < 5e-5, (got, right)
 PYTHON
     done
 }
@@ -185,8 +224,8 @@ PYTHON
     assert_equal "$(cat got)" "$(awk -F, '{ printf "%s %.6f\n", $1, $2 }' expected)"
 }
 
-@test "networks are exported to c only" {
-    for format in json csv sql; do
+@test "networks are exported to c and onnx only" {
+    for format in json csv sql liblinear pmml; do
         complains 1 'dp-export: ill-net.model is a network, and only linear models have one weight for each column' \
             dp-export --to $format ill-net.model
     done

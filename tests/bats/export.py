@@ -26,35 +26,110 @@ def basis(column, v, k):
     return float(k == i) if column["basis"] == "bins" else {i: 1 - part, i + 1: part}.get(k, 0)
 
 
+def read_cells(m, row):
+    """The cells of a row by column: their number or category, and whether they are missing; None if one cannot be read."""
+    cells = {}
+    for c in m.get("columns", []):
+        cell = row[c["name"]]
+        missing = cell in [""] + (m.get("missing") or []) + c.get("missing", [])
+        if missing and "fill" not in c and not c.get("indicator"):
+            return None
+        if c["type"] == "numeric":
+            low, high = c.get("bounds", [-math.inf, math.inf])
+            value = c.get("fill", (low + high) / 2) if missing else number(cell)
+            if value is None:
+                return None
+        else:
+            names = {t: g[0] for g in c["categories"] if isinstance(g, list) for t in g}
+            names |= {g: g for g in c["categories"] if isinstance(g, str)}
+            if not missing and cell not in names and "unknown" not in c:
+                return None
+            value = c.get("fill") if missing else names.get(cell)
+        cells[c["name"]] = c, value, missing
+    return cells
+
+
 def by_json(model, rows):
     m = json.load(open(model))
     for row in rows:
-        x, good = [], True
+        cells, x = read_cells(m, row), []
+        if cells is None:
+            yield None
+            continue
         for f in m["features"]:
-            c = next((c for c in m.get("columns", []) if c["name"] == f.get("column")), None)
-            cell = row[c["name"]] if c else ""
-            missing = cell in [""] + (m.get("missing") or []) + ((c or {}).get("missing") or [])
-            good = good and not (c and missing and "fill" not in c and not c.get("indicator"))
-            if f["kind"] == "number":
+            c, value, missing = cells.get(f.get("column"), ({}, None, False))
+            if f["kind"] in ("number", "basis"):
                 low, high = c.get("bounds", [-math.inf, math.inf])
-                v = c.get("fill", (low + high) / 2) if missing else number(cell)
-                good = good and v is not None
-                x.append(f["factor"] * (min(max(v, low), high) - f["shift"]) if good else 0)
-            elif f["kind"] == "basis":
-                x.append(basis(c, min(max(v, low), high), f["part"]) if good else 0)
+                v = min(max(value, low), high)
+                x.append(f["factor"] * (v - f["shift"]) if f["kind"] == "number" else basis(c, v, f["part"]))
             elif f["kind"] == "category":
-                names = {t: g[0] for g in c["categories"] if isinstance(g, list) for t in g}
-                names |= {g: g for g in c["categories"] if isinstance(g, str)}
-                good = good and (missing or cell in names or "unknown" in c)
-                x.append(float((c.get("fill") if missing else names.get(cell)) == f["category"]))
-            elif f["kind"] == "missing":
-                x.append(float(missing))
+                x.append(float(value == f["category"]))
             else:
-                x.append(1.0)
+                x.append(float(f["kind"] == "bias" or missing))
         norm = math.sqrt(sum(v * v for v in x))
         how = m["row_norm"]
         s = (1 - 2**-22) / norm if how in SHORTER and SHORTER[how](norm) else 1
-        yield [u + s * sum(v * f["weights"][k] for v, f in zip(x, m["features"])) for k, u in enumerate(m["constant"])] if good else None
+        yield [u + s * sum(v * f["weights"][k] for v, f in zip(x, m["features"])) for k, u in enumerate(m["constant"])]
+
+
+def plain_inputs(model, rows, clamp):
+    """What the exports take that begin with features: numbers, and 1 or 0 for categories and missing cells."""
+    m = json.loads(subprocess.run(["dp-export", "--to", "json", model], check=True, capture_output=True).stdout)
+    for row in rows:
+        cells, x = read_cells(m, row), []
+        for f in m["features"] if cells is not None else []:
+            if f["kind"] in ("basis", "bias"):
+                continue
+            c, value, missing = cells[f["column"]]
+            if f["kind"] == "number":
+                low, high = c.get("bounds", [-math.inf, math.inf])
+                x.append(min(max(value, low), high) if clamp else value)
+            else:
+                x.append(float(missing if f["kind"] == "missing" else value == f["category"]))
+        yield x
+    yield m.get("classes", [])
+
+
+def by_liblinear(model, rows):
+    *inputs, classes = plain_inputs(model.replace(".liblinear", ".model"), rows, True)
+    with open("rows.svm", "w") as f:
+        f.writelines("0 " + " ".join(f"{j}:{v!r}" for j, v in enumerate(x, 1) if v) + "\n" for x in inputs)
+    sure = "L2R_LR" in open(model).readline()
+    command = ["liblinear-predict"] + ["-b", "1"] * sure + ["rows.svm", model, "predicted"]
+    subprocess.run(command, check=True, capture_output=True)
+    said = open("predicted").read().splitlines()
+    order = said.pop(0).split()[1:] if sure else []
+    for x, line in zip(inputs, said, strict=True):
+        first, *rest = line.split()
+        have = {"prediction": classes[int(first)] if classes else float(first)}
+        have |= {"probability_" + classes[int(k)]: p for k, p in zip(order, rest)}
+        yield have if x else None
+
+
+def by_onnx(model, rows):
+    """OpenCV reads the graph, and a checker of ONNX, where there is one, its form."""
+    import cv2
+    import numpy as np
+    *inputs, classes = plain_inputs(model.replace(".onnx", ".model").replace("-net", ""), rows, False)  # a model of the same schema
+    try:
+        import onnx
+        onnx.checker.check_model(onnx.load(model), full_check=True)
+    except ImportError:
+        pass
+    net = cv2.dnn.readNetFromONNX(model)
+    for x in inputs:
+        if not x:
+            yield None
+            continue
+        net.setInput(np.array([x], np.float32))
+        scores = net.forward("scores").ravel()
+        have = {"scores": scores}
+        if not classes:
+            have["prediction"] = net.forward("prediction").ravel()[0]
+        else:
+            have["prediction"] = classes[int(scores.argmax() if len(scores) > 1 else scores[0] > 0)]
+            have |= {"probability_" + k: p for k, p in zip(classes, net.forward("probabilities").ravel(), strict=True)}
+        yield have
 
 
 def by_csv(model, rows):
@@ -138,15 +213,37 @@ int main(void)
         yield line.split()
 
 
-def close(a, b):
-    return math.isclose(float(a), float(b), rel_tol=2e-6, abs_tol=2e-6)
+def by_pmml(model, rows):
+    import pmml
+    m = pmml.Model(model)
+    for row in rows:
+        yield m.predict(row)
+
+
+def close(a, b, tolerance=2e-6):
+    return math.isclose(float(a), float(b), rel_tol=tolerance, abs_tol=tolerance)
+
+
+def compare(how, row, have, right):
+    """have: some of the columns of dp-predict. OpenCV computes in float32, and liblinear prints six digits."""
+    tolerance = {"onnx": 2e-4, "liblinear": 6e-6, "pmml": 2e-6}[how]
+    scores = [v for k, v in right.items() if k.startswith("score")]
+    for a, b in zip(have.pop("scores", scores), scores, strict=True):
+        assert close(a, b, tolerance), (row, have, right)
+    for k, v in have.items():
+        same = v == right[k] if isinstance(v, str) and number(v) is None else close(v, right[k], tolerance)
+        if how == "liblinear" and k == "prediction" and not isinstance(v, str):  # which has no bounds of the label
+            same = close(min(max(v, 40), 120), right[k], tolerance)
+        assert same, (row, k, have, right)
+    return len(have)
 
 
 def main():
     how, model, table, expected = sys.argv[1:]
     rows = list(csv.DictReader(open(table, newline="")))
     want = list(csv.DictReader(open(expected, newline="")))
-    got = list({"json": by_json, "csv": by_csv, "sql": by_sql, "c": by_c}[how](model, rows))
+    got = list({"json": by_json, "csv": by_csv, "sql": by_sql, "c": by_c, "liblinear": by_liblinear,
+                "onnx": by_onnx, "pmml": by_pmml}[how](model, rows))
     assert len(got) == len(want) == len(rows), (len(got), len(want), len(rows))
     unread = 0
     for row, have, right in zip(rows, got, want):
@@ -157,6 +254,9 @@ def main():
             assert not have or (how == "sql" and not have["prediction"]), (row, have)
             continue
         assert have, row
+        if isinstance(have, dict) and how != "sql":
+            assert compare(how, row, have, right) > 0
+            continue
         if how == "sql":
             assert list(have) == list(right), (list(have), list(right))
             have = [v for k, v in have.items() if k != "prediction"] + [have["prediction"]]

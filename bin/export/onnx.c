@@ -1,0 +1,352 @@
+/* ONNX: a graph from the numbers, categories and missing cells of a row to scores and probabilities.
+ *
+ * All that bounds and bases do is made of the place of a number in an interval, p = min(max((v − low) / (high − low), 0), 1):
+ *   number   factor (low − shift + (high − low) p)
+ *   hats     p_(i−1) − p_i                       of its intervals, with p_(−1) = 1 and p_m = 0
+ *   bins     the same of ⌊p_i⌋, where the last interval counts as 0
+ *   cosines  cos(π k Σ_i p_i / m) / k */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "export.h"
+#include "onnx_graph.h"
+
+enum { INPUT, PLACE, STEP, WAVE, PARTS };
+
+/* outputs = Σ over parts of (what the part is) · weight + constant. outputs: the features themselves, or the scores. */
+struct map {
+    const struct dp_terms *terms;
+    bool features;
+    size_t outputs, inputs, places, waves;
+    size_t all_inputs, all_places, all_waves;
+    double *weight[PARTS]; /* rows × outputs */
+    bool used[PARTS];
+    double *constant;
+    double *low, *width;    /* of the intervals */
+    double *select, *angle; /* inputs × places, places × waves */
+};
+
+static void add(struct map *m, int part, size_t row, size_t j, double factor)
+{
+    const struct dp_terms *t = m->terms;
+    m->used[part] = true;
+    for (size_t k = 0; k < m->outputs; k++)
+        m->weight[part][row * m->outputs + k] += factor * (m->features ? (double)(j == k) : t->weight[k * t->count + j]);
+}
+
+static void add_constant(struct map *m, size_t j, double value)
+{
+    const struct dp_terms *t = m->terms;
+    for (size_t k = 0; k < m->outputs; k++)
+        m->constant[k] += value * (m->features ? (double)(j == k) : t->weight[k * t->count + j]);
+}
+
+/* The width is that of the floats: at the upper end the place is exactly 1. */
+static size_t add_place(struct map *m, size_t input, double low, double high)
+{
+    size_t p = m->places++;
+    m->select[input * m->all_places + p] = 1;
+    m->low[p] = low;
+    m->width[p] = (double)((float)high - (float)low);
+    return p;
+}
+
+static void add_number(struct map *m, size_t input, size_t j)
+{
+    const struct dp_term *term = &m->terms->term[j];
+    const struct dp_column *c = &m->terms->import.schema.column[term->column];
+    if (!c->bounded) {
+        add(m, INPUT, input, j, term->factor);
+        add_constant(m, j, -term->factor * term->shift);
+        return;
+    }
+    add(m, PLACE, add_place(m, input, c->low, c->high), j, term->factor * (c->high - c->low));
+    add_constant(m, j, term->factor * (c->low - term->shift));
+}
+
+/* The functions of a basis: terms from j on. */
+static void add_basis(struct map *m, const struct dp_basis *basis, size_t input, size_t j)
+{
+    size_t first = m->places, count = dp_basis_count(basis);
+    int part = basis->kind == DP_BASIS_BINS ? STEP : PLACE;
+    for (size_t i = 0; i < basis->intervals; i++)
+        add_place(m, input, basis->edge[i], basis->edge[i + 1]);
+    for (size_t k = 0; k < count && basis->kind == DP_BASIS_COSINES; k++) {
+        for (size_t i = 0; i < basis->intervals; i++)
+            m->angle[(first + i) * m->all_waves + m->waves] =
+                3.14159265358979323846 * (double)(k + 1) / (double)basis->intervals;
+        add(m, WAVE, m->waves++, j + k, 1 / (double)(k + 1));
+    }
+    for (size_t k = 0; k < count && basis->kind != DP_BASIS_COSINES; k++) {
+        if (k == 0)
+            add_constant(m, j, 1);
+        else
+            add(m, part, first + k - 1, j + k, 1);
+        if (k + 1 < count)
+            add(m, part, first + k, j + k, -1);
+    }
+}
+
+static void fill_map(struct map *m)
+{
+    const struct dp_terms *t = m->terms;
+    for (size_t k = 0; !m->features && k < m->outputs; k++)
+        m->constant[k] = t->constant[k];
+    for (size_t j = 0; j < t->count; j++) {
+        const struct dp_term *term = &t->term[j];
+        if (term->kind == DP_TERM_BIAS)
+            add_constant(m, j, 1);
+        else if (term->kind == DP_TERM_BASIS && term->part == 0)
+            add_basis(m, &t->import.schema.column[term->column].basis, m->inputs - 1, j);
+        else if (term->kind == DP_TERM_NUMBER)
+            add_number(m, m->inputs++, j);
+        else if (term->kind != DP_TERM_BASIS)
+            add(m, INPUT, m->inputs++, j, 1);
+    }
+}
+
+static void count_parts(struct map *m)
+{
+    const struct dp_terms *t = m->terms;
+    m->outputs = m->features ? t->count : t->outputs;
+    for (size_t j = 0; j < t->count; j++)
+        m->all_inputs += t->term[j].kind != DP_TERM_BIAS && t->term[j].kind != DP_TERM_BASIS;
+    for (size_t i = 0; t->table && i < t->import.schema.columns; i++) {
+        const struct dp_column *c = &t->import.schema.column[i];
+        size_t functions = c->type == DP_COLUMN_NUMERIC ? dp_basis_count(&c->basis) : 0;
+        m->all_places += (c->type == DP_COLUMN_NUMERIC && c->bounded) + (functions > 0 ? c->basis.intervals : 0);
+        m->all_waves += c->basis.kind == DP_BASIS_COSINES ? functions : 0;
+    }
+}
+
+static int room(double **list, size_t rows, size_t columns, struct dp_err *err)
+{
+    return dp_alloc(list, rows * columns + 1, sizeof **list, err);
+}
+
+static int open_map(struct map *m, struct dp_err *err)
+{
+    count_parts(m);
+    const size_t rows[PARTS] = {m->all_inputs, m->all_places, m->all_places, m->all_waves};
+    int rc = DP_OK;
+    for (int part = 0; rc == DP_OK && part < PARTS; part++)
+        rc = room(&m->weight[part], rows[part], m->outputs, err);
+    if (rc == DP_OK)
+        rc = room(&m->constant, 1, m->outputs, err);
+    if (rc == DP_OK)
+        rc = room(&m->low, 1, m->all_places, err);
+    if (rc == DP_OK)
+        rc = room(&m->width, 1, m->all_places, err);
+    if (rc == DP_OK)
+        rc = room(&m->select, m->all_inputs, m->all_places, err);
+    if (rc == DP_OK)
+        rc = room(&m->angle, m->all_places, m->all_waves, err);
+    if (rc == DP_OK)
+        fill_map(m);
+    return rc;
+}
+
+static void close_map(struct map *m)
+{
+    for (int part = 0; part < PARTS; part++)
+        free(m->weight[part]);
+    free(m->constant);
+    free(m->low);
+    free(m->width);
+    free(m->select);
+    free(m->angle);
+}
+
+/* Adds a part, times its weights, to the sum. */
+static void put_part(struct onnx_graph *g, const struct map *m, int part, size_t rows, char sum[ONNX_NAME])
+{
+    if (!m->used[part])
+        return;
+    onnx_with(g, "MatMul", m->weight[part], rows, m->outputs);
+    if (sum[0] != '\0')
+        onnx_node(g, "Add", sum, NULL, NULL, 0);
+    strcpy(sum, g->value);
+}
+
+/* From the inputs to the outputs of the map. */
+static void put_map(struct onnx_graph *g, const struct map *m)
+{
+    char sum[ONNX_NAME] = "", place[ONNX_NAME], step[ONNX_NAME];
+    strcpy(place, g->value);
+    put_part(g, m, INPUT, m->inputs, sum);
+    strcpy(g->value, place);
+    if (m->places > 0) {
+        onnx_with(g, "MatMul", m->select, m->inputs, m->places);
+        onnx_with(g, "Sub", m->low, 0, m->places);
+        onnx_with(g, "Div", m->width, 0, m->places);
+        onnx_clip(g, 0, 1);
+        strcpy(place, g->value);
+        put_part(g, m, PLACE, m->places, sum);
+    }
+    if (m->used[STEP]) {
+        strcpy(g->value, place);
+        onnx_node(g, "Floor", NULL, NULL, NULL, 0);
+        strcpy(step, g->value);
+        put_part(g, m, STEP, m->places, sum);
+    }
+    if (m->waves > 0) {
+        strcpy(g->value, place);
+        onnx_with(g, "MatMul", m->angle, m->places, m->waves);
+        onnx_node(g, "Cos", NULL, NULL, NULL, 0);
+        put_part(g, m, WAVE, m->waves, sum);
+    }
+    strcpy(g->value, sum);
+    onnx_with(g, "Add", m->constant, 0, m->outputs);
+}
+
+/* Divides the features by their norm, as the rows of the training set. */
+static void put_norm(struct onnx_graph *g, enum dp_row_norm norm)
+{
+    static const double longest = 1 - 0x1p-22, tiny = 1e-30;
+    char features[ONNX_NAME], norm_of_row[ONNX_NAME];
+    strcpy(features, g->value);
+    onnx_node(g, "Mul", "", NULL, NULL, 0);
+    onnx_sum_rows(g);
+    onnx_node(g, "Sqrt", NULL, NULL, NULL, 0);
+    onnx_with(g, "Div", &longest, 0, 1);
+    onnx_clip(g, norm == DP_NORM_CAP ? 1 : tiny, 1e30);
+    strcpy(norm_of_row, g->value);
+    strcpy(g->value, features);
+    onnx_node(g, "Div", norm_of_row, NULL, NULL, 0);
+}
+
+static void put_scores(struct onnx_graph *g, const struct dp_terms *t, double *room)
+{
+    for (size_t k = 0; k < t->outputs; k++)
+        for (size_t j = 0; j < t->count; j++)
+            room[j * t->outputs + k] = t->weight[k * t->count + j];
+    onnx_with(g, "MatMul", room, t->count, t->outputs);
+    onnx_with(g, "Add", t->constant, 0, t->outputs);
+}
+
+/* The probabilities of all classes. */
+static void put_probabilities(struct onnx_graph *g, const struct dp_terms *t)
+{
+    static const double both[] = {-1, 1};
+    char parts[ONNX_NAME], sum[ONNX_NAME];
+    if (t->predictor.loss == DP_LOSS_SOFTMAX && t->outputs > 1) {
+        onnx_node(g, "Softmax", NULL, NULL, &(struct onnx_attribute){"axis", ONNX_WHOLE, 1, {1}}, 1);
+        return;
+    }
+    if (t->outputs == 1)
+        onnx_with(g, "MatMul", both, 1, 2);
+    onnx_node(g, "Sigmoid", NULL, NULL, NULL, 0);
+    if (t->outputs == 1)
+        return;
+    strcpy(parts, g->value);
+    onnx_sum_rows(g);
+    strcpy(sum, g->value);
+    strcpy(g->value, parts);
+    onnx_node(g, "Div", sum, NULL, NULL, 0);
+}
+
+static void put_value(struct onnx_graph *g, const struct dp_terms *t)
+{
+    const struct dp_affine *label = &t->predictor.label;
+    if (t->predictor.loss == DP_LOSS_POISSON)
+        onnx_node(g, "Exp", NULL, NULL, NULL, 0);
+    onnx_with(g, "Mul", &label->scale, 0, 1);
+    onnx_with(g, "Add", &label->offset, 0, 1);
+    if (label->low < label->high)
+        onnx_clip(g, label->low, label->high);
+}
+
+static int put_graph(const struct export *e, struct onnx_graph *g)
+{
+    const struct dp_terms *t = e->terms;
+    bool network = dp_terms_network(t), normed = t->norm == DP_NORM_UNIT || t->norm == DP_NORM_CAP;
+    struct map m = {.terms = t, .features = network || normed};
+    double *weights = NULL;
+    g->rc = open_map(&m, g->err);
+    if (g->rc == DP_OK)
+        g->rc = room(&weights, t->count, network ? 0 : t->outputs, g->err);
+    if (g->rc == DP_OK) {
+        onnx_describe(g, ONNX_INPUT, g->value, m.inputs);
+        if (t->table || !network)
+            put_map(g, &m);
+        if (normed)
+            put_norm(g, t->norm);
+        if (network)
+            export_onnx_layers(e, g);
+        else if (normed)
+            put_scores(g, t, weights);
+        onnx_output(g, "scores", t->outputs);
+    }
+    if (g->rc == DP_OK && t->classes == 0)
+        put_value(g, t), onnx_output(g, "prediction", 1);
+    else if (g->rc == DP_OK && dp_metric_has_probability(t->predictor.loss))
+        put_probabilities(g, t), onnx_output(g, "probabilities", t->classes);
+    free(weights);
+    close_map(&m);
+    return g->rc;
+}
+
+static void put_property(FILE *model, const char *key, const char *value, struct dp_err *err, int *rc)
+{
+    struct proto property = {0};
+    if (*rc == DP_OK)
+        *rc = proto_open(&property, err);
+    if (*rc != DP_OK)
+        return;
+    proto_text(property.out, 1, key);
+    proto_text(property.out, 2, value);
+    proto_close(&property, model, 14);
+}
+
+/* The names of the inputs and classes, as JSON, and the cost. */
+static int put_properties(const struct export *e, struct dp_err *err)
+{
+    const struct dp_terms *t = e->terms;
+    char privacy[EXPORT_PRIVACY];
+    json_t *inputs = json_array(), *classes = json_array();
+    int rc = DP_OK;
+    for (size_t j = 0; j < t->count; j++)
+        if (t->term[j].kind != DP_TERM_BIAS && t->term[j].kind != DP_TERM_BASIS)
+            json_array_append_new(inputs, json_string(t->term[j].name));
+    for (size_t k = 0; k < t->classes; k++)
+        json_array_append_new(classes, json_string(t->class[k]));
+    char *names = json_dumps(inputs, JSON_COMPACT), *of_classes = json_dumps(classes, JSON_COMPACT);
+    if (names == NULL || of_classes == NULL)
+        rc = dp_fail(err, DP_E_RUN, "out of memory");
+    put_property(e->out, "inputs", names, err, &rc);
+    if (t->classes > 0)
+        put_property(e->out, "classes", of_classes, err, &rc);
+    put_property(e->out, "loss", dp_loss_names[t->predictor.loss], err, &rc);
+    put_property(e->out, "privacy", export_privacy(e, privacy), err, &rc);
+    free(names);
+    free(of_classes);
+    json_decref(inputs);
+    json_decref(classes);
+    return rc;
+}
+
+int export_onnx(const struct export *e, struct dp_err *err)
+{
+    enum { IR_VERSION = 1, PRODUCER = 2, GRAPH = 7, OPSETS = 8 };
+    struct proto graph = {0}, opset = {0};
+    if (e->terms->table && e->terms->norm == DP_NORM_NONE)
+        return dp_fail(err, DP_E_RUN,
+                       "%s refuses rows of a norm above 1, for which onnx has no place: json, sql and c have one", e->name);
+    int rc = proto_open(&graph, err);
+    if (rc == DP_OK)
+        rc = proto_open(&opset, err);
+    if (rc != DP_OK)
+        return rc;
+    struct onnx_graph g = {.out = graph.out, .value = "x", .err = err};
+    proto_text(graph.out, 2, "dpline");
+    proto_number(e->out, IR_VERSION, 5);
+    proto_text(e->out, PRODUCER, "dpline");
+    proto_number(opset.out, 2, 10);
+    proto_close(&opset, e->out, OPSETS);
+    rc = put_graph(e, &g);
+    proto_close(&graph, e->out, GRAPH);
+    return rc == DP_OK ? put_properties(e, err) : rc;
+}

@@ -111,6 +111,9 @@ $(BUILD)/obj/bin/%.o: bin/%.c Makefile | packages
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
 
+$(BUILD)/bin/dp-account: $(BUILD)/obj/bin/info/coefficients.o $(BUILD)/obj/bin/info/curves.o
+$(BUILD)/bin/dp-info: $(BUILD)/obj/bin/account/plot.o
+
 .SECONDEXPANSION:
 $(BUILD)/bin/dp-%: $(BUILD)/obj/bin/dp-%.o $$(addprefix $(BUILD)/obj/,$$(addsuffix .o,$$(basename $$(wildcard bin/$$*/*.c)))) $(NEEDED)
 	$(call say,LD,$@)

@@ -15,7 +15,7 @@
 
 struct options {
     const char *get;
-    bool json, verify, coefficients, tsv, curves;
+    bool json, verify, coefficients, tsv, curves, svg;
 };
 
 #define DP_OPTIONS struct options
@@ -23,7 +23,8 @@ static const struct dp_option options[] = {
     DP_OPTION_TEXT('g', get, "FIELD", "print one field only, for scripts"),
     DP_OPTION_FLAG('j', json, "everything, as JSON"),
     DP_OPTION_FLAG('c', coefficients, "linear model: its coefficients in the units of the table"),
-    DP_OPTION_FLAG(0, curves, "linear model: effect of each numeric column along its bounds, as TSV or JSON"),
+    DP_OPTION_FLAG(0, curves, "linear model: effect of each numeric column along its bounds, as TSV, JSON or SVG"),
+    DP_OPTION_FLAG(0, svg, "--curves: as a drawing"),
     DP_OPTION_FLAG(0, tsv, "--coefficients: as TSV"),
     DP_OPTION_FLAG(0, verify, "data set: read every value, check norms and the digest"),
     {.name = NULL},
@@ -133,8 +134,10 @@ static int check(const struct options *o, bool model, struct dp_err *err)
         return dp_fail(err, DP_E_USAGE, "--verify is for data sets");
     if (!model && o->coefficients)
         return dp_fail(err, DP_E_USAGE, "--coefficients is for models");
-    if (o->curves && (!model || o->coefficients || o->get != NULL || o->tsv))
-        return dp_fail(err, DP_E_USAGE, "--curves is for models, with no other option than --json");
+    if (o->curves && (!model || o->coefficients || o->get != NULL || o->tsv || (o->json && o->svg)))
+        return dp_fail(err, DP_E_USAGE, "--curves is for models, with no other option than --json or --svg");
+    if (o->svg && !o->curves)
+        return dp_fail(err, DP_E_USAGE, "--svg is a form of --curves");
     if (o->tsv && (!o->coefficients || o->json))
         return dp_fail(err, DP_E_USAGE, "--tsv is a form of --coefficients, as --json is");
     return o->coefficients && o->get != NULL ? dp_fail(err, DP_E_USAGE, "--get prints one field, not --coefficients") : DP_OK;
@@ -157,7 +160,7 @@ int main(int argc, char **argv)
     if (rc == DP_OK && model && o.coefficients)
         rc = info_model_coefficients(argv[operand], o.json ? INFO_JSON : o.tsv ? INFO_TSV : INFO_TEXT, stdout, &err);
     else if (rc == DP_OK && model && o.curves)
-        rc = info_model_curves(argv[operand], o.json, stdout, &err);
+        rc = info_model_curves(argv[operand], o.json ? INFO_JSON : o.svg ? INFO_SVG : INFO_TSV, stdout, &err);
     else if (rc == DP_OK && model)
         rc = info_model(argv[operand], o.json, o.get, stdout, &err);
     else if (rc == DP_OK)

@@ -19,6 +19,7 @@
 #include "ledger/people.h"
 #include "ledger/report.h"
 #include "base/round.h"
+#include "../info/curves.h"
 #include "held_out.h"
 #include "page.h"
 #include "plain.h"
@@ -527,8 +528,13 @@ static int print_page(const struct books *b, const json_t *report, const char *d
         dp_dataset_open(&data, directory, NULL);
     if (b->model != NULL)
         rc = make_certificate(b, &frame, &certificate, err);
-    if (rc == DP_OK && frame != NULL)
+    if (rc == DP_OK && frame != NULL && dp_frame_has(frame, DP_F_SCHEMA)) {
+        /* networks and products of columns have neither */
+        info_coefficients_json(frame, b->model, &page.coefficients, NULL);
+        info_curves_json(frame, b->model, &page.curves, NULL);
+    } else if (rc == DP_OK && frame != NULL) {
         rc = take_weights(&page.weights, frame, data, err);
+    }
     if (rc == DP_OK && b->test != NULL)
         rc = held_out_measure(frame, b->test, &held_out, err);
     page.certificate = certificate;
@@ -536,6 +542,8 @@ static int print_page(const struct books *b, const json_t *report, const char *d
     if (rc == DP_OK)
         rc = write_page(b, &page, err);
     free(page.weights.values);
+    json_decref(page.coefficients);
+    json_decref(page.curves);
     json_decref(certificate);
     json_decref(held_out);
     dp_dataset_close(data);

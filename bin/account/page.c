@@ -9,7 +9,8 @@
 #include "base/unit.h"
 #include "plot.h"
 
-enum { WEIGHTS = 25 };
+enum { WEIGHTS = 25, CURVES = 12 };
+#define NOTHING "<td class=\"n\">–</td>"
 
 double page_detection(double epsilon, double delta, double false_alarms)
 {
@@ -36,9 +37,9 @@ static const char head[] =
     "svg { max-width: 100%; height: auto; display: inline-block; vertical-align: top } svg text { font-size: 11px; fill: "
     "var(--ink) }\n"
     ".axis { fill: none; stroke: var(--line) } .chance { stroke: var(--soft); stroke-dasharray: 4 4 }\n"
-    ".p { fill: none; stroke: var(--blue); stroke-width: 2 } .q { fill: var(--blue) } .r { fill: var(--warm) }\n"
-    "@page { margin: 13mm } @media print { :root { --ink: #000; --ground: #fff; --box: #fff } body { font-size: 8.6pt; margin: 0; "
-    "line-height: 1.35; max-width: none } h2 { break-after: avoid; margin-top: .9em } svg { max-height: 7.4cm } .big { font-size: 1.3em } "
+    ".b { fill: var(--blue); opacity: .25 } .p { fill: none; stroke: var(--blue); stroke-width: 2 } .q { fill: var(--blue) } .r { fill: var(--warm) }\n"
+    "@page { margin: 13mm } @media print { :root { --ink: #000; --ground: #fff; --box: #fff } body { font-size: 8pt; margin: 0; "
+    "line-height: 1.3; max-width: none } h2 { break-after: avoid; margin-top: .9em } svg { max-height: 4.4cm } td, th { padding: 0 1.2em 0 0; line-height: 1.25 } .big { font-size: 1.3em } "
     "table, svg, .box { break-inside: avoid } }\n"
     "</style></head><body>\n";
 
@@ -331,6 +332,110 @@ static void put_weights(struct page *p, FILE *out)
     fputs("</table>\n", out);
 }
 
+/* Whether the line belongs to a column whose curve is drawn: its number, or a function of its basis. */
+static bool is_drawn(const struct page *p, const char *name)
+{
+    size_t i;
+    json_t *curve;
+    json_array_foreach (get(p->curves, "curves"), i, curve) {
+        const char *column = text(curve, "column");
+        size_t length = strlen(column);
+        if (strncmp(name, column, length) == 0 &&
+            (name[length] == '\0' || strncmp(name + length, " at ", 4) == 0 || strncmp(name + length, " from ", 6) == 0 ||
+             strncmp(name + length, " cosine ", 8) == 0))
+            return true;
+    }
+    return false;
+}
+
+static void put_line(const json_t *line, bool classes, bool ratio, bool interval, FILE *out)
+{
+    fputs("<tr>", out);
+    if (classes)
+        put_named("<td>", text(line, "class"), "</td>", out);
+    put_named("<td>", text(line, "name"), "</td>", out);
+    if (json_is_true(get(line, "reference"))) {
+        fprintf(out, "<td class=\"n\">(compared with)</td>%s%s</tr>\n", ratio ? NOTHING : "", interval ? NOTHING : "");
+        return;
+    }
+    fprintf(out, "<td class=\"n\">%.4g</td>", number(line, "coefficient"));
+    if (ratio && get(line, "ratio") != NULL)
+        fprintf(out, "<td class=\"n\">%.4g</td>", number(line, "ratio"));
+    else if (ratio)
+        fputs(NOTHING, out);
+    if (interval)
+        fprintf(out, "<td class=\"n\">%.4g … %.4g</td>", number(line, "low"), number(line, "high"));
+    fputs("</tr>\n", out);
+}
+
+/* Whether lines are of several classes. */
+static bool has_classes(const json_t *lines)
+{
+    const char *first = text(json_array_get(lines, 0), "class");
+    return strcmp(first, text(json_array_get(lines, json_array_size(lines) - 1), "class")) != 0;
+}
+
+/* The lines of the table, as many as two sheets have room for. */
+static void put_coefficients(const struct page *p, FILE *out)
+{
+    const json_t *of = p->coefficients, *lines = get(of, "coefficients"), *ratio = get(of, "ratio");
+    size_t i, count = 0, left = 0;
+    bool interval = get(of, "intervals") != NULL, classes = has_classes(lines);
+    json_t *line;
+    fputs("<table><tr>", out);
+    fprintf(out, "%s<th>one unit, or one category, more</th><th class=\"n\">score</th>", classes ? "<th>class</th>" : "");
+    if (ratio != NULL)
+        put_named("<th class=\"n\">", json_string_value(ratio), "</th>", out);
+    fputs(interval ? "<th class=\"n\">95 % interval</th></tr>\n" : "</tr>\n", out);
+    json_array_foreach (lines, i, line) {
+        if (is_drawn(p, text(line, "name")))
+            continue;
+        if (count++ < WEIGHTS)
+            put_line(line, classes, ratio != NULL, interval, out);
+        else
+            left++;
+    }
+    fputs("</table>\n", out);
+    if (left > 0) {
+        fprintf(out, "<p class=\"soft\">%zu more: ", left);
+        put_named("<code>dp-info --coefficients ", p->model, "</code></p>\n", out);
+    }
+}
+
+static void put_curves(const struct page *p, FILE *out)
+{
+    const json_t *curves = get(p->curves, "curves");
+    double low, high;
+    size_t i;
+    json_t *curve;
+    fputs("<p>How much each number adds to the score, along its bounds: ", out);
+    if (p->plain || json_array_size(curves) > CURVES) {
+        put_named("<code>dp-info --curves ", p->model, "</code></p>\n", out);
+        return;
+    }
+    fputs("</p>\n", out);
+    plot_range(curves, &low, &high);
+    json_array_foreach (curves, i, curve)
+        plot_curve(curve, low, high, 0, 0, out);
+}
+
+static void put_model(const struct page *p, FILE *out)
+{
+    const char *why = json_string_value(get(p->coefficients, "no_intervals"));
+    fputs("<h2>What the model looks at</h2>\n<p>The model adds up a score from the columns, in the units of the table. ", out);
+    if (why == NULL)
+        fputs(
+            "Intervals are of the noise: with probability .95 they have the number that the same run gives without noise. They "
+            "do not say what other people would have given.",
+            out);
+    else
+        put_named("There are no intervals: ", why, ".", out);
+    fputs("</p>\n", out);
+    if (p->curves != NULL)
+        put_curves(p, out);
+    put_coefficients(p, out);
+}
+
 static void put_limits(FILE *out)
 {
     fputs(
@@ -373,7 +478,9 @@ void page_print(struct page *p, FILE *out)
     put_runs(p, total, out);
     if (p->held_out != NULL)
         put_held_out(p->held_out, p->plain, out);
-    if (p->weights.count > 0)
+    if (p->coefficients != NULL)
+        put_model(p, out);
+    else if (p->weights.count > 0)
         put_weights(p, out);
     put_limits(out);
     put_check(p, out);

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Weights of a linear model with one output, in the order of the data set's columns. */
+/* Weights of a linear model with one output and no schema, in the order of the data set's columns. */
 struct page_weights {
     char **names;
     double *values;
@@ -21,6 +21,8 @@ struct page {
     const char *ledger, *model; /* their file names */
     const char *software;
     struct page_weights weights; /* count 0: none */
+    json_t *coefficients;        /* of info_coefficients_json, or NULL */
+    json_t *curves;              /* of info_curves_json, or NULL */
     bool plain;                  /* for plain.h: tables in place of drawings */
 };
 

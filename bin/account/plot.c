@@ -1,6 +1,7 @@
 #include "plot.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { SIDE = 220, LEFT = 44, TOP = 10, BELOW = 36, BAR = 18, NAMES = 190, WIDTH = 640 };
 
@@ -103,4 +104,107 @@ void plot_budget(double spent, double budget, FILE *out)
     begin(WIDTH, 34, "budget", out);
     fprintf(out, "<rect class=\"axis\" x=\"1\" y=\"4\" width=\"%d\" height=\"24\"/>\n", WIDTH - 2);
     fprintf(out, "<rect class=\"q\" x=\"1\" y=\"4\" width=\"%.1f\" height=\"24\"/></svg>\n", part * (WIDTH - 2));
+}
+
+static double member(const json_t *point, const char *name)
+{
+    return json_number_value(json_object_get(point, name));
+}
+
+void plot_range(const json_t *curves, double *low, double *high)
+{
+    size_t i, k;
+    json_t *curve, *point;
+    *low = *high = 0;
+    json_array_foreach (curves, i, curve)
+        json_array_foreach (json_object_get(curve, "points"), k, point) {
+            bool known = json_object_get(point, "low") != NULL;
+            *low = fmin(*low, member(point, known ? "low" : "effect"));
+            *high = fmax(*high, member(point, known ? "high" : "effect"));
+        }
+    if (!(*low < *high))
+        *high = *low + 1;
+}
+
+enum { CURVE_LEFT = 40, CURVE_TOP = 22, CURVE_WIDE = 160, CURVE_TALL = 104 };
+
+/* The corners of a line through a member of the points; backwards for the lower edge of an area. */
+static void put_corners(const json_t *points, const char *name, bool backwards, double low, double high, FILE *out)
+{
+    size_t count = json_array_size(points);
+    double first = member(json_array_get(points, 0), "value"), last = member(json_array_get(points, count - 1), "value");
+    for (size_t i = 0; i < count; i++) {
+        const json_t *point = json_array_get(points, backwards ? count - 1 - i : i);
+        fprintf(out, "%.1f,%.1f ", CURVE_LEFT + CURVE_WIDE * (member(point, "value") - first) / (last - first),
+                CURVE_TOP + CURVE_TALL * (high - member(point, name)) / (high - low));
+    }
+}
+
+void plot_curve(const json_t *curve, double low, double high, int x, int y, FILE *out)
+{
+    const json_t *points = json_object_get(curve, "points");
+    const char *column = json_string_value(json_object_get(curve, "column"));
+    double zero = CURVE_TOP + CURVE_TALL * high / (high - low);
+    fprintf(out, "<svg x=\"%d\" y=\"%d\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\"><title>", x, y,
+            PLOT_CURVE_WIDTH, PLOT_CURVE_HEIGHT, PLOT_CURVE_WIDTH, PLOT_CURVE_HEIGHT);
+    plot_text(column, out);
+    fprintf(out, "</title>\n<rect class=\"axis\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>", CURVE_LEFT, CURVE_TOP,
+            CURVE_WIDE, CURVE_TALL);
+    fprintf(out, "<line class=\"chance\" x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\"/>\n", CURVE_LEFT, zero,
+            CURVE_LEFT + CURVE_WIDE, zero);
+    if (json_object_get(json_array_get(points, 0), "low") != NULL) {
+        fputs("<polyline class=\"b\" points=\"", out);
+        put_corners(points, "high", false, low, high, out);
+        put_corners(points, "low", true, low, high, out);
+        fputs("\"/>\n", out);
+    }
+    fputs("<polyline class=\"p\" points=\"", out);
+    put_corners(points, "effect", false, low, high, out);
+    fprintf(out, "\"/>\n<text x=\"%d\" y=\"14\">", CURVE_LEFT);
+    plot_text(column, out);
+    fprintf(out, "</text><text x=\"%d\" y=\"%d\">%.6g</text>", CURVE_LEFT, CURVE_TOP + CURVE_TALL + 15,
+            member(json_array_get(points, 0), "value"));
+    fprintf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%.6g</text>", CURVE_LEFT + CURVE_WIDE,
+            CURVE_TOP + CURVE_TALL + 15, member(json_array_get(points, json_array_size(points) - 1), "value"));
+    fprintf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%.2g</text>", CURVE_LEFT - 4, CURVE_TOP + 9, high);
+    fprintf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%.2g</text></svg>\n", CURVE_LEFT - 4, CURVE_TOP + CURVE_TALL,
+            low);
+}
+
+static const char style_of_curves[] =
+    "<style>:root { color-scheme: light dark; --ink: #1c2430; --line: #c9d0d9; --ground: #fff; --blue: #2563a8 } @media "
+    "(prefers-color-scheme: dark) { :root { --ink: #e4e8ee; --line: #3c4654; --ground: #14181e; --blue: #6aa9ea } } "
+    "text { font: 11px system-ui, sans-serif; fill: var(--ink) } .ground { fill: var(--ground) } .axis { fill: none; stroke: "
+    "var(--line) } .chance { stroke: var(--ink); stroke-dasharray: 4 4 } .p { fill: none; stroke: var(--blue); stroke-width: 2 } "
+    ".b { fill: var(--blue); opacity: .25 }</style>\n<rect class=\"ground\" width=\"100%\" height=\"100%\"/>\n";
+
+static const char *class_of(const json_t *curves, size_t i)
+{
+    return json_string_value(json_object_get(json_array_get(curves, i), "class"));
+}
+
+/* Curves of one class stand together, with the class above them. */
+void plot_curves(const json_t *curves, FILE *out)
+{
+    size_t count = json_array_size(curves), each = 0;
+    double low, high;
+    while (each < count && strcmp(class_of(curves, each), class_of(curves, 0)) == 0)
+        each++;
+    int rows = ((int)each + PLOT_CURVES_ABREAST - 1) / PLOT_CURVES_ABREAST, tall = rows * PLOT_CURVE_HEIGHT + 24;
+    int width = PLOT_CURVES_ABREAST * PLOT_CURVE_WIDTH, height = each > 0 ? (int)(count / each) * tall : 0;
+    fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\">\n", width, height,
+            width, height);
+    fputs(style_of_curves, out);
+    plot_range(curves, &low, &high);
+    for (size_t i = 0; i < count; i++) {
+        int top = (int)(i / each) * tall, place = (int)(i % each);
+        if (place == 0 && class_of(curves, i)[0] != '\0') {
+            fprintf(out, "<text x=\"4\" y=\"%d\">class ", top + 16);
+            plot_text(class_of(curves, i), out);
+            fputs("</text>\n", out);
+        }
+        plot_curve(json_array_get(curves, i), low, high, place % PLOT_CURVES_ABREAST * PLOT_CURVE_WIDTH,
+                   top + 20 + place / PLOT_CURVES_ABREAST * PLOT_CURVE_HEIGHT, out);
+    }
+    fputs("</svg>\n", out);
 }

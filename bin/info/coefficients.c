@@ -272,7 +272,7 @@ static json_t *line_json(const struct table *t, size_t k, size_t i)
     return o;
 }
 
-static int print_json(const struct table *t, FILE *out, struct dp_err *err)
+static json_t *make_json(const struct table *t)
 {
     json_t *list = json_array();
     for (size_t k = 0; k < t->terms->outputs; k++)
@@ -283,26 +283,41 @@ static int print_json(const struct table *t, FILE *out, struct dp_err *err)
     if (t->ratio != NULL)
         json_object_set_new(root, "ratio", json_string(t->ratio));
     json_object_set_new(root, "row_norm", json_string(dp_row_norms[t->terms->norm]));
-    int rc = dp_json_print(root, 1, out, err);
-    json_decref(root);
-    return rc;
+    return root;
 }
 
-int info_coefficients(const struct dp_frame *frame, const char *name, enum info_form form, FILE *out, struct dp_err *err)
+/* json: NULL for text or TSV on `out`. */
+static int make_table(const struct dp_frame *frame, const char *name, enum info_form form, json_t **json, FILE *out,
+                      struct dp_err *err)
 {
     struct dp_terms terms = {0};
     struct table t = {.terms = &terms};
     int rc = dp_terms_open(&terms, frame, name, err);
     if (rc == DP_OK)
         rc = fill(&t, frame, err);
-    if (rc == DP_OK && form == INFO_JSON)
-        rc = print_json(&t, out, err);
+    if (rc == DP_OK && json != NULL)
+        *json = make_json(&t);
     else if (rc == DP_OK)
         (form == INFO_TSV ? print_tsv : print_text)(&t, out);
     free(t.line);
     free(t.value);
     json_decref(t.names);
     dp_terms_close(&terms);
+    return rc;
+}
+
+int info_coefficients_json(const struct dp_frame *frame, const char *name, json_t **json, struct dp_err *err)
+{
+    return make_table(frame, name, INFO_JSON, json, NULL, err);
+}
+
+int info_coefficients(const struct dp_frame *frame, const char *name, enum info_form form, FILE *out, struct dp_err *err)
+{
+    json_t *json = NULL;
+    int rc = make_table(frame, name, form, form == INFO_JSON ? &json : NULL, out, err);
+    if (rc == DP_OK && json != NULL)
+        rc = dp_json_print(json, 1, out, err);
+    json_decref(json);
     return rc;
 }
 

@@ -2,13 +2,14 @@
 #ifndef DP_BIN_INFO_COEFFICIENTS_H
 #define DP_BIN_INFO_COEFFICIENTS_H
 
+#include <jansson.h>
 #include <stdio.h>
 
 #include "base/err.h"
 #include "model/terms.h"
 #include "wire/frame.h"
 
-enum info_form { INFO_TEXT, INFO_TSV, INFO_JSON };
+enum info_form { INFO_TEXT, INFO_TSV, INFO_JSON, INFO_SVG };
 
 /* Prints the coefficients of a linear model in the units of its table, and intervals if the law of their noise is known:
  *
@@ -23,6 +24,9 @@ enum info_form { INFO_TEXT, INFO_TSV, INFO_JSON };
  * coefficient of the same run without noise, with probability .95; it does not cover the sampling of people. For any other run
  * the law is not known from public values, and the output says why. name: of the model, for messages. */
 int info_coefficients(const struct dp_frame *frame, const char *name, enum info_form form, FILE *out, struct dp_err *err);
+
+/* The JSON. */
+int info_coefficients_json(const struct dp_frame *frame, const char *name, json_t **json, struct dp_err *err);
 
 /* Parts of it. The noise on each weight, independent and normal; NAN if it is not known, and *why says why, else NULL. The
  * sentence about intervals. The unit of a score, and the divisor of the rows. */

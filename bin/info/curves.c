@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/number.h"
+#include "../account/plot.h"
 #include "coefficients.h"
 #include "model/terms.h"
 #include "port/model.h"
@@ -96,47 +97,69 @@ static int check(const struct dp_terms *m, const char *name, struct dp_err *err)
     return DP_OK;
 }
 
-static int print_curves(const struct curves *t, bool json, FILE *out, struct dp_err *err)
+static void print_tsv(const struct curves *t, FILE *out)
 {
     const struct dp_terms *m = t->terms;
-    json_t *list = json ? json_array() : NULL;
-    if (!json)
-        fputs("class\tcolumn\tvalue\teffect\tnoise_error\tlow\thigh\n", out);
+    fputs("class\tcolumn\tvalue\teffect\tnoise_error\tlow\thigh\n", out);
     for (size_t k = 0; k < m->outputs; k++)
         for (size_t i = 0; i < m->import.schema.columns; i++)
-            if (has_curve(m, i) && json)
-                json_array_append_new(list, curve_json(t, i, k));
-            else if (has_curve(m, i))
+            if (has_curve(m, i))
                 put_tsv(t, i, k, out);
-    if (!json)
-        return DP_OK;
-    json_t *root = json_pack("{s:o, s:s}", "curves", list, t->why == NULL ? "intervals" : "no_intervals",
-                             t->why == NULL ? info_covers : t->why);
-    int rc = dp_json_print(root, 1, out, err);
-    json_decref(root);
-    return rc;
 }
 
-int info_model_curves(const char *path, bool json, FILE *out, struct dp_err *err)
+static json_t *make_json(const struct curves *t)
 {
-    struct dp_frame *frame = NULL;
+    const struct dp_terms *m = t->terms;
+    json_t *list = json_array();
+    for (size_t k = 0; k < m->outputs; k++)
+        for (size_t i = 0; i < m->import.schema.columns; i++)
+            if (has_curve(m, i))
+                json_array_append_new(list, curve_json(t, i, k));
+    return json_pack("{s:o, s:s}", "curves", list, t->why == NULL ? "intervals" : "no_intervals",
+                     t->why == NULL ? info_covers : t->why);
+}
+
+/* json: NULL for TSV on `out`. */
+static int make_curves(const struct dp_frame *frame, const char *name, json_t **json, FILE *out, struct dp_err *err)
+{
     struct dp_terms m = {0};
     struct curves t = {.terms = &m};
-    const char *name = strcmp(path, "-") == 0 ? "the model" : path;
-    int rc = dp_frame_new(&frame, err);
-    if (rc == DP_OK)
-        rc = dp_model_read(frame, path, err);
-    if (rc == DP_OK)
-        rc = dp_terms_open(&m, frame, name, err);
+    int rc = dp_terms_open(&m, frame, name, err);
     if (rc == DP_OK)
         rc = check(&m, name, err);
     if (rc == DP_OK) {
         t.noise = info_noise_of(frame, &t.why);
         t.divisor = info_divisor(&m);
         t.unit = info_unit(&m);
-        rc = print_curves(&t, json, out, err);
+        if (json == NULL)
+            print_tsv(&t, out);
+        else
+            *json = make_json(&t);
     }
     dp_terms_close(&m);
+    return rc;
+}
+
+int info_curves_json(const struct dp_frame *frame, const char *name, json_t **json, struct dp_err *err)
+{
+    return make_curves(frame, name, json, NULL, err);
+}
+
+int info_model_curves(const char *path, enum info_form form, FILE *out, struct dp_err *err)
+{
+    struct dp_frame *frame = NULL;
+    json_t *json = NULL;
+    bool table = form == INFO_TEXT || form == INFO_TSV;
+    int rc = dp_frame_new(&frame, err);
+    if (rc == DP_OK)
+        rc = dp_model_read(frame, path, err);
+    if (rc == DP_OK)
+        rc = make_curves(frame, strcmp(path, "-") == 0 ? "the model" : path, table ? NULL : &json, out, err);
+    if (rc == DP_OK && form == INFO_JSON)
+        rc = dp_json_print(json, 1, out, err);
+    else if (rc == DP_OK && form == INFO_SVG)
+        plot_curves(json_object_get(json, "curves"), out);
+    json_decref(json);
     dp_frame_free(frame);
     return rc;
 }

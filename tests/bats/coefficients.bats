@@ -131,7 +131,7 @@ for r, u, j in zip(curve, scores, json.load(open("curve.json"))["curves"][0]["po
     assert abs(float(r["high"]) - effect - 1.959964 * want) < 1e-5 * weight and j["effect"] == effect, r
 END
     done
-    complains 2 'dp-info: --curves is for models, with no other option than --json' dp-info --curves -c ill.model
+    complains 2 'dp-info: --curves is for models, with no other option than --json or --svg' dp-info --curves -c ill.model
 }
 
 @test "a model without a basis has no curves" {

@@ -57,7 +57,11 @@ END
         grep -qF -- "$sentence" text || fail "missing: $sentence
 $(cat text)"
     done
-    assert_equal "$(grep -c '<svg' page.html)" 4
+    assert_equal "$(grep -c '<svg' page.html)" 3
+    # the coefficients are those of dp-info
+    for name in age '<b>smoker</b>=yes'; do
+        grep -qF "$name $(dp-info -c --tsv model | awk -F '\t' -v n="$name" '$2 == n { printf "%.4g %.4g", $3, $4 }')" text || fail "$name: $(cat text)"
+    done
     # the commands that the page prints
     grep -o '<code>dp-account [^<]*' page.html | sed 's/<code>//' > commands
     assert_equal "$(wc -l < commands)" 2
@@ -71,11 +75,11 @@ $(cat text)"
     dp-account report p.dp --model model --test q.dp --text > text
     run grep -E '^.{79}|<(p|t|d|s|/[^b])|&[a-z]+;| $' text
     assert_output ''
-    grep -qE '^  <b>smoker</b>=yes  +-?[0-9.]+$' text
-    # the same words, but for the drawings and the sentence about them, and the table of weights in their place
+    grep -qE '^  <b>smoker</b>=yes  +-?[0-9.]+  +[0-9.]+$' text
+    # the same words, but for the drawings and the sentence about them
     words page.html | sed 's/ eε / e^ε /' | tr -s ' ' '\n' > one
     tr -s ' \n' '\n\n' < text | grep -v '^-$' > two
-    added=$(diff one two | sed -n 's/^> //p' | grep -vE '^(-?[0-9.]+|age|bias|<b>smoker</b>=(yes|no))$' || true)
+    added=$(diff one two | sed -n 's/^> //p' || true)
     assert_equal "$added" ''
 }
 
@@ -120,8 +124,39 @@ $(cat text)"
     complains 1 'dp-account report: cannot write nowhere/page.html: No such file or directory' dp-account report p.dp -o nowhere/page.html
 }
 
+@test "curves with the interval of the noise, in the page and by dp-info" {
+    sed -i 's/"bounds": \[18, 88\]/&, "basis": "hats", "knots": [30, 60]/' schema.json
+    dp-import csv -s schema.json --split .7 -f -q -o p.dp -t q.dp patients.csv
+    dpline outpert-gd --data p.dp --epsilon 2 --lambda 0.01 --epochs 30 -q -o model > /dev/null
+    dp-account report p.dp -m model -t q.dp -o page.html
+    assert_equal "$(grep -c '<svg' page.html) $(grep -c 'class="b"' page.html)" '3 1'
+    words page.html > text
+    grep -qF 'Intervals are of the noise: with probability .95' text
+    run grep -F 'age at 30' text
+    assert_failure
+    grep -qF "<b>smoker</b>=yes $(dp-info -c --tsv model | awk -F '\t' '$2 == "<b>smoker</b>=yes" { printf "%.4g %.4g %.4g … %.4g", $3, $4, $6, $7 }')" text
+    dp-info --curves --svg model > curve.svg
+    /usr/bin/python3 - << 'END'
+import json, re, subprocess, xml.etree.ElementTree as tree
+S = "{http://www.w3.org/2000/svg}"
+box = list(tree.parse("curve.svg").getroot().iter(S + "svg"))[1]
+points = json.loads(subprocess.check_output(["dp-info", "--curves", "--json", "model"]))["curves"][0]["points"]
+line = {p.get("class"): [tuple(map(float, c.split(","))) for c in p.get("points").split()] for p in box.iter(S + "polyline")}
+frame = {k: float(v) for k, v in box.find(S + "rect").attrib.items() if k != "class"}
+low, high = min([0] + [p["low"] for p in points]), max([0] + [p["high"] for p in points])
+def down(u): return frame["y"] + frame["height"] * (high - u) / (high - low)
+want = {"p": [p["effect"] for p in points], "b": [p["high"] for p in points] + [p["low"] for p in points[::-1]]}
+for k, effects in want.items():
+    assert len(line[k]) == len(effects) and all(abs(c[1] - down(u)) < .06 for c, u in zip(line[k], effects)), (k, line[k])
+assert all(frame["x"] - .1 <= x <= frame["x"] + frame["width"] + .1 for x, y in line["b"])
+END
+    complains 2 'dp-info: --svg is a form of --curves' dp-info --svg model
+}
+
 @test "the page prints on two sheets" {
     command -v chromium > /dev/null || skip "needs chromium"
+    sed -i 's/"bounds": \[18, 88\]/&, "basis": "cosines"/' schema.json
+    dp-import csv -s schema.json --split .7 -f -q -o p.dp -t q.dp patients.csv
     fits
     dp-account report p.dp --model model --test q.dp -o page.html
     timeout 60 chromium --headless --no-sandbox --disable-gpu --user-data-dir="$PWD/profile" --print-to-pdf="$PWD/page.pdf" "file://$PWD/page.html" > log 2>&1

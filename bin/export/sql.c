@@ -1,5 +1,6 @@
 /* SQL: one SELECT of predictions from a table. Cells may be text or numbers. In SQL a sum of many terms is nested, so terms are
- * grouped. */
+ * grouped. SQLite would put the text of a subquery wherever one of its columns is used, and compute it each time, if it were not
+ * MATERIALIZED. */
 #include <math.h>
 #include <string.h>
 
@@ -235,7 +236,7 @@ static void put_cells(const struct export *e)
     }
     fputs("\n  FROM ", e->out);
     put_quoted(e, '"', "", e->table);
-    fputs("), numbers AS (SELECT cells.*", e->out);
+    fputs("), numbers AS MATERIALIZED (SELECT cells.*", e->out);
     for (size_t i = 0; i < s->columns; i++) {
         const struct dp_column *c = &s->column[i];
         if (c->type != DP_COLUMN_NUMERIC)
@@ -295,7 +296,7 @@ static void put_scores(const struct export *e)
 {
     const struct dp_terms *t = e->terms;
     bool squares = t->table && t->norm != DP_NORM_BOUNDS;
-    fputs("sums AS (SELECT ", e->out);
+    fputs("sums AS MATERIALIZED (SELECT ", e->out);
     for (size_t k = 0; !t->table && k < e->keep->count; k++) {
         put_quoted(e, '"', "", e->keep->text[k]);
         fprintf(e->out, " AS kept_%zu, ", k + 1);
@@ -318,7 +319,7 @@ static void put_scores(const struct export *e)
         fputs("numbers", e->out);
     else
         put_quoted(e, '"', "", e->table);
-    fputs("), scores AS (SELECT ", e->out);
+    fputs("), scores AS MATERIALIZED (SELECT ", e->out);
     put_kept(e, false);
     for (size_t k = 0; k < t->outputs; k++) {
         fputs(k > 0 ? ", " : "", e->out);

@@ -99,7 +99,7 @@ fi
 if [ -z "$model" ]; then
     model=${data%"${data##*[!/]}"} # without slashes at its end
     model=${model##*/} model=${model%.dp}.model
-    [ ! -e "$model" ] || [ -n "$print" ] || fail "$model is there already (-o $(quote "$model") writes a new one there)"
+    [ ! -e "$model" ] || [ -n "$print" ] || fail "$model is there already (-o $(quote "$model") replaces it; each run costs budget)"
 fi
 run=$(choose) || exit
 about=${run%%$'\n'*} run=${run#*$'\n'} # a comment, and the command

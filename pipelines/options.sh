@@ -92,6 +92,13 @@ usage() {
 # choices PROGRAM OPTION: the choices in the help of the program, one|another
 choices() { "$1" --help | sed -nE "s/^ .*--$2 .* ([a-z0-9-]+(\|[a-z0-9-]+)+).*/\1/p"; }
 
+# meant WORD: the one option that begins with these letters
+meant() {
+    local name found=()
+    for name in "${!help[@]}"; do [[ $name != "$1"* ]] || found+=("$name"); done
+    [ ${#found[@]} -eq 1 ] && echo "did you mean --${found[0]//_/-}?" || echo 'try --help'
+}
+
 # parse ARGUMENT…: an option --a-b sets the variable a_b
 parse() {
     local given word
@@ -108,7 +115,7 @@ parse() {
                 set -- "--$operand=$1" "${@:2}" ;;
         esac
         given=${1%%=*} word=${given#--} word=${word//-/_}
-        [[ $given =~ ^--[a-z][a-z-]*$ && -n ${help[$word]-} ]] || fail "unknown option '$given' (try --help)"
+        [[ $given =~ ^--[a-z][a-z-]*$ && -n ${help[$word]-} ]] || fail "unknown option '$given' ($(meant "$word"))"
         if [ -z "${metavar[$word]}" ]; then
             [[ $1 != *=* ]] || fail "$given: takes no value"
             printf -v "$word" %s "$given"

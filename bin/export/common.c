@@ -35,7 +35,7 @@ const char *export_output(const struct export *e, size_t k)
 int export_check_plain(const struct export *e, const char *format, struct dp_err *err)
 {
     const struct dp_terms *t = e->terms;
-    static const char *const hint = "json, sql and c have one";
+    static const char *const hint = "json, sql, c, onnx and pmml have one";
     if (t->norm == DP_NORM_UNIT || t->norm == DP_NORM_CAP)
         return dp_fail(err, DP_E_RUN, "%s divides each row by its norm, for which %s has no place: %s", e->name, format, hint);
     for (size_t j = 0; j < t->count; j++)

@@ -80,7 +80,7 @@ int dp_json_parse(json_t **root, const char *text, size_t length, const char *na
     errno = 0;
     if (name == NULL)
         return dp_fail(err, DP_E_RUN, "not JSON: %.100s", where.text);
-    return dp_fail(err, DP_E_RUN, "%s: line %d: %.100s", name, where.line, where.text);
+    return dp_fail(err, DP_E_RUN, "%s: line %d: not JSON: %.100s", name, where.line, where.text);
 }
 
 int dp_json_read(json_t **root, int fd, const char *name, struct dp_err *err)

@@ -70,8 +70,7 @@ int dp_wire_scan(struct dp_scan *s, const char *bytes, size_t size, size_t *leng
             return 0;
         int whole = dp_item_read(bytes + s->at, size - s->at, &item);
         if (!s->begun && item.type != DP_ITEM_MAP)
-            return dp_fail(err, DP_E_RUN, "not a dpline stream: a frame starts with byte 0x%02x, not with a map",
-                           item.bytes[0]);
+            return dp_fail(err, DP_E_RUN, "no model and no other stream of dpline: it begins with byte 0x%02x", item.bytes[0]);
         *length = s->at + item.head;
         if (whole == 0)
             return 0;

@@ -109,7 +109,7 @@ prepare() {
     edit model= < one > bare
     complains 1 "dp-cmp: bare holds no model" dp-cmp one bare
     head -c 100 /dev/zero > zeros
-    complains 1 "dp-cmp: zeros: not a dpline stream: a frame starts with byte 0x00, not with a map" dp-cmp one zeros
+    complains 1 "dp-cmp: zeros: no model and no other stream of dpline: it begins with byte 0x00" dp-cmp one zeros
     dp-sample --data nowhere.dp < one > failed 2> /dev/null || true
     complains 4 "dp-cmp: failed ends with the failure of dp-sample: cannot open nowhere.dp/dataset.json: not a data set (see dp-import)" dp-cmp failed one
 }

@@ -93,9 +93,9 @@ agree() {
     complains 2 "dp-export: --to is required" dp-export ill.model
     complains 2 'dp-export: --keep: only sql copies columns' dp-export --to c --keep id ill.model
     complains 1 'dp-export: cannot open gone: No such file or directory' dp-export --to c gone
-    complains 1 'dp-export: unit.model divides each row by its norm, for which csv has no place: json, sql and c have one' \
+    complains 1 'dp-export: unit.model divides each row by its norm, for which csv has no place: json, sql, c, onnx and pmml have one' \
         dp-export --to csv unit.model
-    complains 1 "dp-export: curve.model has a curve for column 'age', for which csv has no place: json, sql and c have one" \
+    complains 1 "dp-export: curve.model has a curve for column 'age', for which csv has no place: json, sql, c, onnx and pmml have one" \
         dp-export --to csv curve.model
     dpline export --to json - < ill.model | cmp - <(dp-export --to json ill.model)
 }
@@ -130,7 +130,7 @@ agree() {
     agree liblinear ill kind rest cost
     complains 1 'dp-export: visits.model predicts e^score, for which liblinear has no place: json, sql, c, onnx and pmml have one' \
         dp-export --to liblinear visits.model
-    complains 1 "dp-export: curve.model has a curve for column 'age', for which liblinear has no place: json, sql and c have one" \
+    complains 1 "dp-export: curve.model has a curve for column 'age', for which liblinear has no place: json, sql, c, onnx and pmml have one" \
         dp-export --to liblinear curve.model
 }
 

@@ -206,7 +206,7 @@ hospital() {
 
 @test "fit: a model that is there already is not overwritten unless it is named" {
     echo precious > small.model
-    complains 2 "dpline fit: small.model is there already (-o small.model writes a new one there)" dpline fit small.dp
+    complains 2 "dpline fit: small.model is there already (-o small.model replaces it; each run costs budget)" dpline fit small.dp
     assert_equal "$(cat small.model)" precious
     assert_regex "$(printed)" ' --model small\.model '
     assert_regex "$(cd / && dpline fit "$OLDPWD/small.dp/" --print -q)" ' --model small\.model '

@@ -60,7 +60,7 @@ prepare() { small_data 400 6 2; }
     complains 1 "dp-sample: broken.dp/X.npy: holds 9596 bytes of data, its shape needs 9600" dp-sample --data broken.dp
     cp -r small.dp odd.dp
     printf '{"format": 1,\n"rows": }' > odd.dp/dataset.json
-    complains 1 "dp-sample: odd.dp/dataset.json: line 2: unexpected token near '}'" dp-sample --data odd.dp
+    complains 1 "dp-sample: odd.dp/dataset.json: line 2: not JSON: unexpected token near '}'" dp-sample --data odd.dp
     cp -r small.dp labels.dp
     printf '\000\000\000\000\000\000\020\100' | dd of=labels.dp/y.npy bs=1 seek=128 conv=notrunc status=none
     complains 1 "dp-sample: labels.dp/y.npy: a label is not one of the classes or not finite" dp-sample --data labels.dp
@@ -145,7 +145,7 @@ prepare() { small_data 400 6 2; }
 }
 
 @test "corrupt streams" {
-    complains 1 "dp-step: not a dpline stream: a frame starts with byte 0x48, not with a map" dp-step --in <(echo Hello)
+    complains 1 "dp-step: no model and no other stream of dpline: it begins with byte 0x48" dp-step --in <(echo Hello)
     printf '\x81\xa4kind\xa5hullo' > kind.frames
     complains 1 "dp-step: corrupt frame: 'kind' has the wrong type or value" dp-step --in kind.frames
     printf '\x82\xa4kind\xa5hello\xa3new\x01' > field.frames

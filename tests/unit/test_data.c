@@ -594,7 +594,7 @@ static void schema_mistakes_are_named(void **state)
     (void)state;
 #define LABEL "{\"name\":\"y\",\"type\":\"label\"}"
     const char *const cases[][2] = {
-        {"{\n\"columns\":[\n}", "s.json: line 3: unexpected token near '}'"},
+        {"{\n\"columns\":[\n}", "s.json: line 3: not JSON: unexpected token near '}'"},
         {"{}", "s.json: \"columns\" must be a list"},
         {"{\"columns\":[{\"type\":\"numeric\"}]}", "s.json: column 1 needs \"name\" and \"type\""},
         {"{\"columns\":[{\"name\":\"a\",\"type\":\"real\"}]}",
@@ -628,7 +628,7 @@ static void schema_mistakes_are_named(void **state)
          "s.json: no column has \"type\": \"label\""},
         {"{\"columns\":[{\"name\":\"y\",\"type\":\"label\",\"classes\":[\"a\"]}]}",
          "s.json: column 'y': \"classes\" must list two or more"},
-        {"{\"a\":1,\"a\":2}", "s.json: line 1: duplicate object key near '\"a\"'"},
+        {"{\"a\":1,\"a\":2}", "s.json: line 1: not JSON: duplicate object key near '\"a\"'"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct dp_schema s;

@@ -1,0 +1,67 @@
+#!/usr/bin/env bats
+# What a new user gets wrong, and the sentence that says what to do.
+load helper
+
+setup_file() {
+    cd "$BATS_FILE_TMPDIR" || return 1
+    export DPLINE_REGISTRY=$BATS_FILE_TMPDIR/registry
+    awk 'BEGIN { print "age,job,ill"; for (i = 0; i < 1500; i++) print 20 + i % 60 "," substr("abc", 1 + i % 3, 1) "," (i % 60 > 30 ? "yes" : "no") }' > people.csv
+    cat > people.json << 'END'
+{"header": true, "columns": [{"name": "age", "type": "numeric", "bounds": [18, 88]},
+  {"name": "job", "type": "categorical", "categories": ["a", "b", "c"]},
+  {"name": "ill", "type": "label", "classes": ["no", "yes"]}]}
+END
+    dp-import csv -s people.json --split .8 -q -o people.dp -t people-test.dp people.csv
+    dpline fit people.dp --epsilon 1 --seed 1 -q -o people.model > /dev/null
+}
+
+prepare() {
+    ln -s "$BATS_FILE_TMPDIR"/people.{csv,json,model} .
+    cp -r "$BATS_FILE_TMPDIR"/people*.dp .
+}
+
+@test "a table that is not as the schema says" {
+    tr , ';' < people.csv > semicolons.csv
+    complains 1 "dp-import: semicolons.csv: line 1: one name, the schema has 3 columns (is the delimiter ';'?)" \
+        dp-import csv -s people.json -o x.dp semicolons.csv
+    sed '5s/[a-z]*$/perhaps/' people.csv > label.csv
+    complains 1 "dp-import: label.csv: line 5, column 3 (ill): the label is not one of the classes, got 'perhaps'" \
+        dp-import csv -s people.json -o x.dp label.csv
+}
+
+@test "a schema that is no JSON" {
+    sed 's/true, /true /' people.json > comma.json
+    complains 1 "dp-import: comma.json: line 1: not JSON: '}' expected near '\"columns\"'" dp-import csv -s comma.json -o x.dp people.csv
+}
+
+@test "words and options that are nearly right" {
+    complains 2 "dpline: 'train' is no pipeline and no command (dpline fit TABLE trains a model; dpline help lists all)" dpline train people.csv
+    complains 2 "dpline fit: unknown option '--eps' (did you mean --epsilon?)" dpline fit people.dp --eps 1
+    complains 2 "dpline fit: unknown option '--lr' (try --help)" dpline fit people.dp --lr 1
+    complains 2 "dpline fit: people.model is there already (-o people.model replaces it; each run costs budget)" dpline fit people.dp --epsilon 1
+    complains 2 "dp-fit: --threads: must be between 1 and 1024, got 0" dpline fit people.dp --threads 0 -o x.model
+    complains 1 "dp-fit: cannot open nosuch.dp: No such file or directory" dpline fit nosuch.dp
+}
+
+@test "a table where a model is expected, and the other way round" {
+    for command in dp-info 'dp-export --to json'; do
+        # shellcheck disable=SC2086 # words of a command
+        complains 1 "${command%% -*}: people.csv: no model and no other stream of dpline: it begins with byte 0x61" $command people.csv
+    done
+    complains 2 "dp-predict: people.dp is a directory: first the model, then the data set" dp-predict people.dp people.model
+}
+
+@test "rows of another schema, rows that cannot be read, rows that were held out" {
+    sed 's/88/99/' people.json > other.json
+    dp-import csv -s other.json -q -o other.dp people.csv
+    complains 1 "dp-predict: other.dp was imported by another schema than the rows that the model was trained on" dp-predict people.model other.dp
+    sed '3s/^[0-9]*/old/' people.csv | head -4 > old.csv
+    run dp-predict -H --keep age people.model old.csv
+    assert_success
+    assert_line 'old,'
+    assert_line "dp-predict: warning: old.csv: line 3, column 1 (age): expected a number, got 'old'"
+    run dpline fit people-test.dp --epsilon 1
+    assert_line 'dp-fit: warning: people-test.dp has the rows that were held out for tests: a model that is trained on them cannot be tested on them'
+    complains 5 'dp-eval: people.dp is the training set: what is measured on it is not covered by epsilon (--private-data if that is meant)' \
+        dp-eval --data people.dp --last --in people.model
+}

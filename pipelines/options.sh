@@ -94,9 +94,9 @@ choices() { "$1" --help | sed -nE "s/^ .*--$2 .* ([a-z0-9-]+(\|[a-z0-9-]+)+).*/\
 
 # meant WORD: the one option that begins with these letters
 meant() {
-    local name found=()
-    for name in "${!help[@]}"; do [[ $name != "$1"* ]] || found+=("$name"); done
-    [ ${#found[@]} -eq 1 ] && echo "did you mean --${found[0]//_/-}?" || echo 'try --help'
+    local name alike=()
+    for name in "${!help[@]}"; do [[ $name != "$1"* ]] || alike+=("$name"); done
+    [ ${#alike[@]} -eq 1 ] && echo "did you mean --${alike[0]//_/-}?" || echo 'try --help'
 }
 
 # parse ARGUMENT…: an option --a-b sets the variable a_b

@@ -31,7 +31,7 @@ int export_check_plain(const struct export *e, const char *format, struct dp_err
 /* The constant of output k in the units of the table: bias, and the shifts of numbers. */
 double export_intercept(const struct export *e, size_t k);
 
-/* Of export_onnx for a network. */
+/* The part of export_onnx for a network. */
 struct onnx_graph;
 void export_onnx_layers(const struct export *e, struct onnx_graph *g);
 

@@ -44,7 +44,7 @@ static void add_constant(struct map *m, size_t j, double value)
         m->constant[k] += value * (m->features ? (double)(j == k) : t->weight[k * t->count + j]);
 }
 
-/* The width is that of the floats: at the upper end the place is exactly 1. */
+/* The width is a difference of floats, so at the upper end the place is exactly 1. */
 static size_t add_place(struct map *m, size_t input, double low, double high)
 {
     size_t p = m->places++;

@@ -41,7 +41,7 @@ int dp_utf16_read(struct dp_utf16 *u, struct dp_input *input, char *bytes, size_
             return dp_fail(err, DP_E_RUN, "%s: ends within a character of UTF-16", dp_input_name(input));
         from = u->raw;
         if (iconv(u->to_utf8, &from, &left, &to, &room) == (size_t)-1 && errno == EILSEQ)
-            return dp_fail(err, DP_E_RUN, "%s: begins as UTF-16, and has bytes that are none", dp_input_name(input));
+            return dp_fail(err, DP_E_RUN, "%s: begins as UTF-16, and has bytes that are not UTF-16", dp_input_name(input));
         memmove(u->raw, from, left);
         had = u->held = left;
         *got = (size_t)(to - bytes);

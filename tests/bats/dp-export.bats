@@ -136,7 +136,7 @@ agree() {
 
 @test "onnx, by OpenCV" {
     /usr/bin/python3 -c 'import cv2' 2> /dev/null || skip "needs python3-opencv"
-    agree onnx ill rest cost visits cap curve bent ill-net unit-net
+    agree onnx ill rest visits curve bent unit-net
 }
 
 @test "pmml, by an evaluator of its standard" {

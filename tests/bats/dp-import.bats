@@ -1123,5 +1123,5 @@ END
     head -c 1001 utf-16le.csv > cut.csv
     complains 1 "dp-import: cut.csv: ends within a character of UTF-16" dp-import csv -s s.json -o x.dp cut.csv
     printf '\xff\xfe\x00\xd8\x41\x00' > bad.csv
-    complains 1 "dp-import: bad.csv: begins as UTF-16, and has bytes that are none" dp-import csv -s s.json -o x.dp bad.csv
+    complains 1 "dp-import: bad.csv: begins as UTF-16, and has bytes that are not UTF-16" dp-import csv -s s.json -o x.dp bad.csv
 }

@@ -71,7 +71,7 @@ static const struct dp_option options[] = {
                      .name = "row-norm"),
     DP_OPTION_FLAG(0, bias, "add a column of ones (this is the default)"),
     DP_OPTION_FLAG(0, no_bias, "add no column of ones"),
-    DP_OPTION_CHOICE(0, storage, "HOW", "dense|csr", "of the rows (dense; 16 bits with --quantise)"),
+    DP_OPTION_CHOICE(0, storage, "HOW", "dense|csr", "of the rows (dense; csr with words of texts; 16 bits with --quantise)"),
     DP_OPTION_FLAG(0, quantise, "round values toward zero to 16 bits, in steps from the bounds of the columns"),
     DP_OPTION_CHOICE(
         0, features, "WHICH", "hog",
@@ -326,6 +326,15 @@ static int operands(struct dp_import *import, const struct options *o, int count
     return DP_OK;
 }
 
+/* Words are sparse. */
+static bool has_text(const struct dp_schema *s)
+{
+    bool has = false;
+    for (size_t i = 0; i < s->columns; i++)
+        has |= s->column[i].type == DP_COLUMN_TEXT;
+    return has;
+}
+
 /* Before the table is read. */
 static int check_population(const char *name, struct dp_err *err)
 {
@@ -546,6 +555,8 @@ int main(int argc, char **argv)
     int rc = operands(&import, &o, argc - operand, argv + operand, &err);
     if (rc == DP_OK && o.schema != NULL)
         rc = dp_schema_load(&import.schema, o.schema, &err);
+    if (rc == DP_OK && o.storage < 0 && has_text(&import.schema))
+        import.writer.storage = DP_STORAGE_CSR;
     if (rc == DP_OK && o.population != NULL)
         rc = check_population(o.population, &err);
     if (rc == DP_OK && o.delimiter != NULL)

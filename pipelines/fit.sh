@@ -74,7 +74,7 @@ import_as() {
 # for null records, and a seeded run pays for nothing
 place_knots() {
     words_of ledger no-ledger
-    if [ "$adjacency" != null-record ] || [ -n "$seed" ]; then
+    if [ "$adjacency" != null-record ] || [ -n "$seed" ] || [[ ${run%%$'\n'*} != *'; numbers have '* ]]; then
         [ -z "$said" ] || echo "$said" >&2
     else
         rows "$1" --basis "$basis" --force --else-unpaid --private-knots "$(calculate "$epsilon / 20")" \

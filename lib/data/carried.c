@@ -84,11 +84,9 @@ static int put_label(json_t *o, const struct dp_schema *s)
 
 static int put_column(json_t *list, const struct dp_schema *s, const struct dp_column *c)
 {
-    static const char *const types[] = {[DP_COLUMN_NUMERIC] = "numeric",
-                                        [DP_COLUMN_CATEGORICAL] = "categorical",
-                                        [DP_COLUMN_LABEL] = "label",
-                                        [DP_COLUMN_PERSON] = "ignore",
-                                        [DP_COLUMN_IGNORE] = "ignore"};
+    static const char *const types[] = {
+        [DP_COLUMN_NUMERIC] = "numeric", [DP_COLUMN_CATEGORICAL] = "categorical", [DP_COLUMN_TEXT] = "text",
+        [DP_COLUMN_LABEL] = "label",     [DP_COLUMN_PERSON] = "ignore",           [DP_COLUMN_IGNORE] = "ignore"};
     if (s->header && (c->type == DP_COLUMN_IGNORE || c->type == DP_COLUMN_PERSON))
         return 0;
     json_t *o = json_pack("{s:s, s:s}", "name", c->name, "type", types[c->type]);
@@ -97,6 +95,8 @@ static int put_column(json_t *list, const struct dp_schema *s, const struct dp_c
         bad |= put_numeric(o, c);
     else if (c->type == DP_COLUMN_CATEGORICAL)
         bad |= put_categorical(o, c);
+    else if (c->type == DP_COLUMN_TEXT)
+        bad |= json_object_set_new(o, "columns", json_integer((json_int_t)c->words));
     else if (c->type == DP_COLUMN_LABEL)
         bad |= put_label(o, s);
     if (c->date != NULL)

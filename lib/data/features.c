@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/quantise.h"
+#include "data/words.h"
 
 void dp_features_free(struct dp_features *f, const struct dp_schema *s)
 {
@@ -95,7 +96,7 @@ static double column_bound(const struct dp_column *c)
 {
     if (c->type == DP_COLUMN_LABEL || c->type == DP_COLUMN_PERSON || c->type == DP_COLUMN_IGNORE)
         return 0;
-    if (c->type == DP_COLUMN_CATEGORICAL || c->scaling != DP_SCALE_NONE)
+    if (c->type == DP_COLUMN_CATEGORICAL || c->type == DP_COLUMN_TEXT || c->scaling != DP_SCALE_NONE)
         return 1;
     bool more = c->indicator || dp_basis_count(&c->basis) > 0;
     return c->bounded ? fmax(fmax(fabs(c->low), fabs(c->high)), more) : INFINITY;
@@ -130,9 +131,9 @@ static double norm_bound(const struct dp_features *f, struct dp_import *import)
     import->unbounded = NULL;
     for (size_t i = 0; i < s->columns; i++) {
         largest = fmax(largest, column_bound(&s->column[i]));
-        if (isinf(largest)) {
+        if (isinf(largest) || s->column[i].type == DP_COLUMN_TEXT) {
             import->unbounded = s->column[i].name != NULL ? s->column[i].name : nameless;
-            return largest;
+            return INFINITY;
         }
     }
     for (size_t i = 0; i < s->columns; i++)
@@ -216,6 +217,10 @@ static int lay_out(const struct dp_import *import, struct dp_features *l, struct
 static void set_feature(const struct dp_column *c, const struct dp_features *m, size_t i, double value, double *x,
                         size_t *clamped_values)
 {
+    if (c->type == DP_COLUMN_TEXT) {
+        dp_words_feature(value, x);
+        return;
+    }
     if (isnan(value) && c->indicator)
         x[dp_column_features(c) - 1] = 1;
     if (isnan(value))
@@ -279,6 +284,8 @@ static int feature_names(const struct dp_column *c, size_t i, json_t *names, str
         strcpy(name + length, dp_basis_name(&c->basis, k, part));
         rc = append_name(names, name, strlen(name), err);
     }
+    for (size_t k = 0; rc == DP_OK && k < c->words; k++)
+        rc = append_name(names, name, length + (size_t)sprintf(name + length, " word %zu", k + 1), err);
     name[length++] = '=';
     for (size_t k = c->drop_first; rc == DP_OK && c->type == DP_COLUMN_CATEGORICAL && k < c->categories.count; k++) {
         const char *category = c->categories.text[k];

@@ -205,7 +205,7 @@ static const char *left_out(const struct seen *c, bool numeric, int notation)
     if (c->cells == 0)
         return "no row has a value";
     if (!numeric && full)
-        return "it is not numeric and has 1000 different texts or more";
+        return "it is not numeric and has 1000 different texts or more (\"type\": \"text\" takes its words)";
     if (!numeric && c->cells >= FEW_ROWS && 2 * c->texts.count > c->cells)
         return "more than half of its texts are different, as in names, identifiers and free text";
     if (dp_import_is_id(c->name) && (full || c->texts.count == c->cells) && c->cells > 1)

@@ -10,6 +10,7 @@
 #include "data/input.h"
 #include "data/lines.h"
 #include "data/text_index.h"
+#include "data/words.h"
 
 /* Meanings of a cell that are no category and no class. */
 enum { UNKNOWN = -1, MISSING = -2 };
@@ -116,6 +117,11 @@ static int cell(struct dp_import *import, size_t column, const struct dp_lines *
         return import->unlabelled ? DP_OK : label_cell(import, l, i, c->name, r, err);
     const struct dp_cell *f = &l->field[i];
     long meaning = meaning_of(import, column, f);
+    if (c->type == DP_COLUMN_TEXT) {
+        if (dp_text_valid(f->text, f->length) < f->length)
+            return bad_cell(l, i, c->name, "expected a text", err);
+        return meaning == MISSING ? DP_OK : dp_words_add(f->text, f->length, c->words, (uint32_t)column, r, err);
+    }
     if (meaning == MISSING) {
         if (c->unknown_zero && c->fill == DP_FILL_REFUSE)
             value = 0; /* no category, as an unknown one */

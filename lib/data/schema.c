@@ -9,6 +9,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "data/input.h"
+#include "data/words.h"
 
 #define SCHEMA_MOST ((size_t)1 << 26)
 
@@ -128,7 +129,7 @@ size_t dp_column_features(const struct dp_column *c)
         return 1 + dp_basis_count(&c->basis) + c->indicator;
     if (c->type == DP_COLUMN_CATEGORICAL)
         return c->categories.count - (c->drop_first && c->categories.count > 0) + c->indicator;
-    return 0;
+    return c->type == DP_COLUMN_TEXT ? c->words : 0;
 }
 
 size_t dp_schema_features(const struct dp_schema *s)
@@ -350,11 +351,22 @@ static int indicator_of(struct dp_column *c, const json_t *o, const char *path, 
     return DP_OK;
 }
 
+static int text_column(struct dp_column *c, const json_t *o, const char *path, const char *name, struct dp_err *err)
+{
+    const json_t *columns = json_object_get(o, "columns");
+    json_int_t count = columns == NULL ? DP_WORDS_COLUMNS : json_integer_value(columns);
+    c->words = (size_t)count;
+    return count >= 1 && count <= DP_WORDS_MOST
+               ? DP_OK
+               : dp_fail(err, DP_E_RUN, "%s: column '%s': the \"columns\" of a text are a whole number from 1 to %d", path,
+                         name, DP_WORDS_MOST);
+}
+
 static int column_of(struct dp_schema *s, size_t i, const json_t *o, const char *path, struct dp_err *err)
 {
     static const char *const known[] = {"name",      "type",  "bounds",  "scale",  "categories", "drop",
                                         "unknown",   "fill",  "classes", "center", "note",       "missing",
-                                        "indicator", "basis", "knots",   "date",   "part"};
+                                        "indicator", "basis", "knots",   "date",   "part",       "columns"};
     struct dp_column *c = &s->column[i];
     const char *full = json_string_value(json_object_get(o, "name"));
     const char *type = json_string_value(json_object_get(o, "type"));
@@ -404,11 +416,17 @@ static int column_of(struct dp_schema *s, size_t i, const json_t *o, const char 
         if (dp_schema_person(s) >= 0)
             return dp_fail(err, DP_E_RUN, "%s: a second person column, '%s'", path, name);
         c->type = DP_COLUMN_PERSON;
+    } else if (strcmp(type, "text") == 0) {
+        c->type = DP_COLUMN_TEXT;
+        rc = text_column(c, o, path, name, err);
     } else if (strcmp(type, "ignore") == 0) {
         c->type = DP_COLUMN_IGNORE;
     } else {
-        rc = dp_fail(err, DP_E_RUN, "%s: column '%s': \"type\" is numeric, categorical, label, person or ignore", path, name);
+        rc = dp_fail(err, DP_E_RUN, "%s: column '%s': \"type\" is numeric, categorical, text, label, person or ignore", path,
+                     name);
     }
+    if (rc == DP_OK && c->type != DP_COLUMN_TEXT && json_object_get(o, "columns") != NULL)
+        rc = dp_fail(err, DP_E_RUN, "%s: column '%s': \"columns\" are for a text", path, name);
     if (rc == DP_OK && c->type != DP_COLUMN_NUMERIC && json_object_get(o, "basis") != NULL)
         rc = dp_fail(err, DP_E_RUN, "%s: column '%s': a \"basis\" is for numeric columns", path, name);
     if (rc == DP_OK && c->type != DP_COLUMN_NUMERIC && c->type != DP_COLUMN_CATEGORICAL)

@@ -10,7 +10,14 @@
 #include "data/basis.h"
 #include "data/date.h"
 
-enum dp_column_type { DP_COLUMN_NUMERIC, DP_COLUMN_CATEGORICAL, DP_COLUMN_LABEL, DP_COLUMN_PERSON, DP_COLUMN_IGNORE };
+enum dp_column_type {
+    DP_COLUMN_NUMERIC,
+    DP_COLUMN_CATEGORICAL,
+    DP_COLUMN_TEXT, /* data/words.h */
+    DP_COLUMN_LABEL,
+    DP_COLUMN_PERSON,
+    DP_COLUMN_IGNORE
+};
 enum dp_scaling { DP_SCALE_BOUNDS, DP_SCALE_MAX_ABS, DP_SCALE_NONE };
 enum dp_fill { DP_FILL_REFUSE, DP_FILL_VALUE, DP_FILL_MODE };
 
@@ -34,6 +41,7 @@ struct dp_column {
     size_t *meant;              /* the index of which is here */
     bool drop_first;            /* the first category has all zeros */
     bool unknown_zero;          /* an unknown category is all zeros, not an error */
+    size_t words;               /* text: columns of its words and pairs of words */
     struct dp_texts missing;    /* cells of this column that mean "missing", in addition to the schema's */
     enum dp_fill fill;          /* replacement of a missing cell */
     double fill_value;          /* a number, or the index of a category (-1: no category) */

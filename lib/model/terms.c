@@ -38,6 +38,9 @@ static int take_schema(struct dp_terms *t, const struct dp_frame *frame, const c
     int rc = dp_carried_take(import, dp_frame_text(frame, DP_F_SCHEMA, ""), name, err);
     if (rc == DP_OK && import->basis == DP_BASIS_PRODUCTS)
         rc = dp_fail(err, DP_E_RUN, "%s has products of two numbers, and only models of single columns can be written", name);
+    for (size_t i = 0; rc == DP_OK && i < import->schema.columns; i++)
+        if (import->schema.column[i].type == DP_COLUMN_TEXT)
+            rc = dp_fail(err, DP_E_RUN, "%s has words of a text, and only models of single values can be written", name);
     if (rc == DP_OK)
         rc = dp_features_plan(&features, import, err);
     if (rc == DP_OK)

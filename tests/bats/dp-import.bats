@@ -942,7 +942,7 @@ dp-import: looked at the data to write s.json: its bounds and categories are pri
     assert_not_exist none.json
     { echo id,a,y; for i in $(seq 1200); do echo "i$i,$((7 * i)),$((i % 2))"; done; } > t.csv
     run dp-import csv --infer-schema left.json --header -q t.csv
-    assert_output "dp-import: column 'id' is left out: it is not numeric and has 1000 different texts or more"
+    assert_output "dp-import: column 'id' is left out: it is not numeric and has 1000 different texts or more (\"type\": \"text\" takes its words)"
 }
 
 @test "bounds that are inferred hold the extremes" {

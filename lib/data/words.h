@@ -1,0 +1,31 @@
+/* The words of a text as columns of a row: each word, and each two words that follow one another, has one of a public number of
+ * columns, by a public hash (SipHash-2-4 of its bytes with the key "dpline words: 1", modulo the columns). So no list of words
+ * is read off private rows, and different words may share a column.
+ *
+ * A word is a run of letters and digits: of ASCII, and of all code points from U+00C0 on, except for × and ÷, the blocks from
+ * U+2000 to U+2BFF and U+3000 to U+303F, and variation selectors. Capitals of ASCII, Latin-1, Latin Extended-A, Greek and
+ * Cyrillic become small letters. Two words have one blank between them. */
+#ifndef DP_DATA_WORDS_H
+#define DP_DATA_WORDS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "data/spool.h"
+
+#define DP_WORDS_COLUMNS 4096 /* unless the schema says so */
+#define DP_WORDS_MOST 1000000
+#define DP_WORDS_PAIR 0.25
+
+/* Appends to the record, for column `column`, 1 + the index of each word, and the negative of that for each pair; some may be
+ * there twice. */
+int dp_words_add(const char *text, size_t length, size_t columns, uint32_t column, struct dp_parsed *record,
+                 struct dp_err *err);
+
+/* Sets the feature of such a value among x, the columns of the text: 1 if a row has a word of this column, DP_WORDS_PAIR if it
+ * has pairs only, else 0. With more, pairs that share columns with words hid these: of tweets at epsilon 1, .02 of accuracy in
+ * 1024 columns. */
+void dp_words_feature(double value, double *x);
+
+#endif

@@ -204,8 +204,9 @@ static void many_classes(struct dp_fit *fit, double columns)
 
 /* A row that is cut has a different residual, so rows keep their length, and their residuals have less room. The size of
  * residuals is not public: the bound begins at 1 and follows a quantile, by counts that have 5 % of the budget of the
- * gradients; the early laps do nothing else. The closer to the noise, the lower the quantile. Found on protein, bicycles and
- * wine. */
+ * gradients; the early laps do nothing else. The closer to the noise, the lower the quantile, and the shorter the step: with a
+ * step of 1 a quarter of the models of insurance at a reach of 8.5 had R² below 0.02, with 0.25 above 0.4. Found on protein,
+ * bicycles and wine, the step on insurance and abalone. */
 static void numbers(const struct dp_fit_facts *facts, struct dp_fit *fit)
 {
     const double moments = 0.1, rest = 1 - moments, late = 32;
@@ -214,7 +215,7 @@ static void numbers(const struct dp_fit_facts *facts, struct dp_fit *fit)
     fit->laps = fit->late + (fit->reach / 4 > 45 ? 64 : 32);
     fit->floor = 0.5;
     fit->radius = 0.7;
-    fit->step = 1;
+    fit->step = six(between(0.25, 1, pow(fit->reach / 20, 2)));
     double laps = (double)fit->laps;
     fit->tail = six((laps - late) / (2 * laps));
     fit->moments = share(fit->whole, moments, 1);

@@ -208,6 +208,11 @@ static void images_go_a_way_of_their_own(void **state)
     budget.epsilon = 1;
     assert_int_equal(dp_fit_choose(&facts, &budget, DP_LOSS_SQUARED, &fit, &err), DP_OK);
     assert_true(fit.run == DP_FIT_UNCUT);
+    /* near the noise steps are short: (x / 20)² */
+    for (int64_t persons = 1070; persons < 6000; persons += 500) {
+        assert_int_equal(choose(&fit, persons, 12, 0, 0, 0.1, 1e-5, false), DP_OK);
+        assert_near(fit.step, fmin(fmax(fit.reach * fit.reach / 400, 0.25), 1), 1e-5);
+    }
 }
 
 static void rows_of_a_person_share_a_step(void **state)

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Measures what curves of numbers are worth: `dpline fit` with numbers as lines, as cosines, and with products of cosines.
-#   curves.sh [--write] [SET …]     sets: adult credit insurance protein bike abalone (default: all that are there)
-# --write also puts curves.tsv and its table into this directory. SPLITS=n (10), EPSILONS="0.1 1".
-# Every run is what `dpline fit TABLE` makes of the columns: rows of norm 1, 80 % of the rows, delta 1e-5. A run that was interrupted
-# continues where it stopped.
+#   curves.sh [--write] [SET …]     sets: adult credit insurance protein bike abalone tweets-1024 tweets-16384 (default: all that are there)
+# --write also puts curves.tsv and its table into this directory. SPLITS=n (10; 5 in curves.tsv), EPSILONS="0.1 1".
+# Every run is what `dpline fit TABLE` makes of the columns: rows of norm 1, 80 % of the rows, delta 1e-5, and a twentieth of epsilon for
+# knots at quantiles where that is enough for them. A run that was interrupted continues where it stopped.
 set -euo pipefail
 cd "$(dirname "$0")"
 . ./common.sh
@@ -11,7 +11,7 @@ cd "$(dirname "$0")"
 read -ra wanted <<< "${EPSILONS:-0.1 1}"
 write=''
 if [ "${1:-}" = --write ]; then write=1 && shift; fi
-[ $# -gt 0 ] || set -- adult credit insurance protein bike abalone
+[ $# -gt 0 ] || set -- adult credit insurance protein bike abalone tweets-1024 tweets-16384
 
 # columns FILE: a schema of numbers with round bounds ("NAME LOW HIGH"), categories ("NAME A,B,C") and a label ("label LOW HIGH")
 columns() {
@@ -45,30 +45,41 @@ bounds() {
             printf '%s\n' 'Diameter 0 1' 'Height 0 1' 'Length 0 1' 'Rings 0 30' 'Sex F,I,M' 'ShellWeight 0 2' 'ShuckedWeight 0 2' \
                 'VisceraWeight 0 1' 'WholeWeight 0 3' | columns Rings
             ;;
+        tweets-*)
+            printf '{"header": true, "columns": [{"name": "text", "type": "text", "columns": %s},
+                {"name": "airline_sentiment", "type": "label", "classes": ["negative", ["neutral", "positive"]]}]}' "${1#*-}"
+            ;;
         *) schema "$1" ;;
     esac
 }
 # file SET: the table
-file() { case $1 in insurance | abalone) echo "$raw/tables/$1.csv.gz" ;; *) raw_of "$1" ;; esac; }
+file() {
+    case $1 in
+        insurance | abalone) echo "$raw/tables/$1.csv.gz" ;;
+        tweets-*) echo "$raw/tables/tweets.csv.gz" ;;
+        *) raw_of "$1" ;;
+    esac
+}
 
 # curve SET WAY EPSILON SPLIT: leaves the scores in its file
 curve() {
-    local set=$1 way=$2 epsilon=$3 split=$4 data cell metrics said
-    data=$out/curves/$set-$way-$split cell=$results/curves/$set/$way/$epsilon/$split
+    local set=$1 way=$2 epsilon=$3 split=$4 data cell metrics said knots=()
+    data=$out/curves/$set-$way-$epsilon-$split cell=$results/curves/$set/$way/$epsilon/$split
     [ ! -s "$cell" ] || return 0
     mkdir -p "${data%/*}" "${cell%/*}"
-    [ -d "$data-test.dp" ] || table "$(file "$set")" | dp-import csv --schema "$out/curves-$set.json" --basis "$way" --row-norm unit -q \
-        --population "$set" --split 0.8 --seed "$split" -o "$data.dp" --test "$data-test.dp" --force -
+    [ "$way" = line ] || knots=(--private-knots "$(calculate "$epsilon / 20")" --delta 1e-6 --no-ledger --else-unpaid)
+    table "$(file "$set")" | dp-import csv --schema "$out/curves-$set.json" --basis "$way" --row-norm unit -q "${knots[@]}" \
+        --population "${set%%-*}" --split 0.8 --seed "$split" -o "$data.dp" --test "$data-test.dp" --force -
     metrics=accuracy,auc,logloss
     [ "$(dp-info --get classes "$data.dp")" != 0 ] || metrics=r2
     said=$(fit.sh --data "$data.dp" --epsilon "$epsilon" --delta 1e-5 --seed "$split" --no-ledger -o "$cell.model" 2>&1) || {
-        [[ $said == *' does not pay for '* ]] && echo refused > "$cell" && return 0
+        [[ $said == *' does not pay for '* ]] && echo refused > "$cell" && rm -r "$data.dp" "$data-test.dp" && return 0
         echo "$said" >&2 && return 1
     }
     dp-eval --last --metrics $metrics --in "$cell.model" --data "$data-test.dp" | awk -F '\t' -v OFS='\t' -v cols="$(dp-info --get cols "$data.dp")" \
         -v rule="$([[ $said == *' would do better'* ]] && echo no || echo yes)" \
         'NR == 2 { print rule, cols, $3, (NF > 3 ? $4 : "-"), (NF > 4 ? $5 : "-") }' > "$cell.part"
-    rm "$cell.model"
+    rm -r "$cell.model" "$data.dp" "$data-test.dp"
     mv "$cell.part" "$cell"
 }
 export -f curve file table raw_of
@@ -76,7 +87,7 @@ export -f curve file table raw_of
 for set; do
     [ -e "$(file "$set")" ] || continue
     bounds "$set" > "$out/curves-$set.json"
-    for way in line cosines products; do
+    for way in line $([[ $set == tweets-* ]] || echo cosines products); do
         for split in $(seq "$splits"); do
             for epsilon in "${wanted[@]}"; do echo "curve $set $way $epsilon $split"; done | jobs=1 run_cells
         done

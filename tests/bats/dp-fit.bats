@@ -381,7 +381,7 @@ EOF
 }
 
 @test "fit: features of images have a rule of their own, and pixels are told of features" {
-    { printf '\0\0\010\003\0\0\0\310\0\0\0\020\0\0\0\020'; awk 'BEGIN { srand(1); for (i = 0; i < 51200; i++) printf "%c", 65 + 26 * rand() }'; } > "${part%:*}-images"
+    { printf '\0\0\010\003\0\0\0\310\0\0\0\020\0\0\0\020'; awk 'BEGIN { srand(1); for (i = 0; i < 51200; i++) printf "%c", 65 + 26 * rand() }'; } > images
     { printf '\0\0\010\001\0\0\0\310'; for i in $(seq 100); do printf '\0\001'; done; } > labels
     dp-import idx -q --classes 2 --features hog -o t.dp images labels
     run dp-fit t.dp --epsilon 3 --delta 1e-5 --threads 1

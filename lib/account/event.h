@@ -101,6 +101,9 @@ int dp_charges_continue(struct dp_charges *charges, const struct dp_event *event
 /* Raises the charge of the event to at least so many laps; adds the charge if the event has no charge yet. */
 int dp_charges_at_least(struct dp_charges *charges, const struct dp_event *event, int64_t laps, struct dp_err *err);
 
+/* The laps of the event, in all its charges. */
+int64_t dp_charges_laps(const struct dp_charges *charges, const struct dp_event *event);
+
 /* Whether both lists have the same events in the same order with the same laps. */
 bool dp_charges_same(const struct dp_charges *a, const struct dp_charges *b);
 

@@ -223,9 +223,7 @@ static int charge_lost(struct dp_payer *p, struct dp_err *err)
         return dp_spend_lost(&p->spend, &p->reserve.lost, err);
     int rc = dp_plan_charges(&p->contract.plan, p->contract.last, &own, err);
     for (size_t i = 0; rc == DP_OK && i < used->count; i++) {
-        int64_t laps = used->charge[i].laps;
-        for (size_t k = 0; k < own.count; k++)
-            laps -= dp_event_same(&own.charge[k].event, &used->charge[i].event) ? own.charge[k].laps : 0;
+        int64_t laps = used->charge[i].laps - dp_charges_laps(&own, &used->charge[i].event);
         if (laps > 0)
             rc = dp_charges_add(&beside, &used->charge[i].event, laps, err);
     }

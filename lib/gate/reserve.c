@@ -5,19 +5,10 @@
 #include "account/account.h"
 #include "ledger/sum.h"
 
-static int64_t laps_of(const struct dp_charges *charges, const struct dp_event *event)
-{
-    int64_t laps = 0;
-    for (size_t i = 0; i < charges->count; i++)
-        if (dp_event_same(&charges->charge[i].event, event))
-            laps += charges->charge[i].laps;
-    return laps;
-}
-
 /* Completes a shuffled epoch of which laps were lost: laps of another permutation cannot fill it. */
 static int fill_epoch(struct dp_reserve *r, const struct dp_charge *lost, struct dp_err *err)
 {
-    int64_t laps = laps_of(&r->used, &lost->event), epoch = dp_event_epoch(&lost->event), granted = 0;
+    int64_t laps = dp_charges_laps(&r->used, &lost->event), epoch = dp_event_epoch(&lost->event), granted = 0;
     if (laps % epoch == 0)
         return DP_OK;
     for (int64_t missing = epoch - laps % epoch; missing > 0; missing -= granted) {
@@ -44,7 +35,8 @@ static int add_rest(const struct dp_reserve *r, const struct dp_ledger_run *run,
         rc = dp_plan_charges(run->plan, done, &before, err);
     for (size_t i = 0; rc == DP_OK && i < whole.count; i++) {
         const struct dp_event *event = &whole.charge[i].event;
-        int64_t rest = whole.charge[i].laps - laps_of(&before, event), room = DP_EVENT_MOST_LAPS - laps_of(plan, event);
+        int64_t rest = whole.charge[i].laps - dp_charges_laps(&before, event),
+                room = DP_EVENT_MOST_LAPS - dp_charges_laps(plan, event);
         if (rest > 0 && room > 0)
             rc = dp_charges_continue(plan, event, rest < room ? rest : room, err);
     }
@@ -60,8 +52,8 @@ static int write_plan(struct dp_reserve *r, const struct dp_ledger_run *run, int
     int rc = DP_OK;
     for (size_t i = 0; rc == DP_OK && i < r->used.count; i++) {
         const struct dp_charge *used = &r->used.charge[i];
-        rc = laps_of(&r->lost, &used->event) > 0 ? dp_charges_add_run(&plan, &used->event, used->laps, err)
-                                                 : dp_charges_continue(&plan, &used->event, used->laps, err);
+        rc = dp_charges_laps(&r->lost, &used->event) > 0 ? dp_charges_add_run(&plan, &used->event, used->laps, err)
+                                                         : dp_charges_continue(&plan, &used->event, used->laps, err);
     }
     if (rc == DP_OK)
         rc = add_rest(r, run, done, &plan, err);
@@ -81,7 +73,7 @@ int dp_reserve_open(struct dp_reserve *r, const char *path, const struct dp_ledg
         rc = dp_ledger_resumed(r->ledger, &r->used, &paid, err);
     for (size_t i = 0; rc == DP_OK && i < paid.count; i++) {
         const struct dp_charge *charge = &paid.charge[i];
-        int64_t lost = charge->laps - laps_of(&r->used, &charge->event);
+        int64_t lost = charge->laps - dp_charges_laps(&r->used, &charge->event);
         if (lost <= 0)
             continue;
         rc = dp_charges_continue(&r->lost, &charge->event, lost, err);
@@ -107,7 +99,7 @@ int dp_reserve_checkpoint(struct dp_reserve *r, struct dp_err *err)
     int rc = dp_ledger_checkpoint(r->ledger, &r->used, err);
     for (size_t i = 0; rc == DP_OK && i < r->reserved.count; i++) {
         struct dp_charge *charge = &r->reserved.charge[i];
-        charge->laps = laps_of(&r->used, &charge->event);
+        charge->laps = dp_charges_laps(&r->used, &charge->event);
     }
     return rc;
 }
@@ -115,7 +107,7 @@ int dp_reserve_checkpoint(struct dp_reserve *r, struct dp_err *err)
 /* How many laps to reserve. If later laps are unknown, there may be no other lap of this event. */
 static int64_t chunk(const struct dp_reserve *r, const struct dp_event *event, int64_t together, int64_t left)
 {
-    int64_t all = 1 + r->laps / 8, own = 1 + laps_of(&r->used, event) / 8;
+    int64_t all = 1 + r->laps / 8, own = 1 + dp_charges_laps(&r->used, event) / 8;
     int64_t piece = all < together ? all : together;
     if (dp_event_in_epochs(event) && left != DP_PLAN_OPEN)
         return piece;
@@ -128,7 +120,7 @@ static int64_t chunk(const struct dp_reserve *r, const struct dp_event *event, i
 int dp_reserve_lap(struct dp_reserve *r, const struct dp_event *event, int64_t together, int64_t left, struct dp_err *err)
 {
     int rc = DP_OK;
-    if (laps_of(&r->reserved, event) == laps_of(&r->used, event)) {
+    if (dp_charges_laps(&r->reserved, event) == dp_charges_laps(&r->used, event)) {
         int64_t granted;
         rc = dp_ledger_reserve(r->ledger, event, chunk(r, event, together, left), &granted, err);
         if (rc == DP_OK)

@@ -643,14 +643,6 @@ int dp_ledger_reserve_all(struct dp_ledger *ledger, const struct dp_event *event
 
 /* --- closing ------------------------------------------------------------------------------------------------------ */
 
-static int64_t used_of(const struct dp_charges *used, const struct dp_event *event)
-{
-    int64_t laps = 0;
-    for (size_t i = 0; i < used->count; i++)
-        laps += dp_event_same(&used->charge[i].event, event) ? used->charge[i].laps : 0;
-    return laps;
-}
-
 /* Checks the used laps of an event, and sets *back to the laps to refund. Laps that a resumed run had paid for may have been
  * released. */
 static int settle(const struct dp_ledger_laps *laps, int64_t used, int64_t *back, struct dp_err *err)
@@ -674,7 +666,7 @@ static int add_ends(struct dp_ledger *l, struct batch *batch, const struct dp_ch
         total += charges->charge[i].laps;
     for (size_t i = 0; rc == DP_OK && i < self->events; i++) {
         const struct dp_ledger_laps *event = &self->event[i];
-        int64_t used = used_of(charges, &event->event);
+        int64_t used = dp_charges_laps(charges, &event->event);
         found += used;
         rc = settle(event, used, &back, err);
         int64_t kept = dp_ledger_laps_spent(event) - back;
@@ -702,7 +694,7 @@ static int check_law(const struct dp_ledger *l, const struct dp_ledger_end *how,
     int rc = dp_alloc(&event, ended.events > 0 ? ended.events : 1, sizeof *event, err);
     for (size_t i = 0; rc == DP_OK && i < ended.events; i++) {
         event[i] = ended.event[i];
-        rc = settle(&event[i], used_of(how->used, &event[i].event), &back, err);
+        rc = settle(&event[i], dp_charges_laps(how->used, &event[i].event), &back, err);
         event[i].refunded += back;
     }
     ended.event = event;

@@ -66,7 +66,7 @@ void dp_event_free(struct dp_event *event)
 
 bool dp_event_same(const struct dp_event *a, const struct dp_event *b)
 {
-    if (memcmp(a, b, sizeof *a) == 0) /* nearly always: the events of laps are copies of those of the plan */
+    if (memcmp(a, b, sizeof *a) == 0) /* nearly always: the event of a lap is a copy of an event of the plan */
         return true;
     if (a->sampling != b->sampling || a->rate != b->rate || a->epoch_laps != b->epoch_laps || a->draws != b->draws ||
         a->contraction != b->contraction || a->queries != b->queries)

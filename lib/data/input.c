@@ -53,8 +53,9 @@ static const struct magic refused[] = {
     {"\x04\x22\x4d\x18", 4, "is compressed by lz4: unpack it first"},
     {"LZIP\x01", 5, "is compressed by lzip: unpack it first"},
     {"\x1f\x9d", 2, "is compressed by compress: unpack it first"},
-    {"PAR1\x15", 5, "is a Parquet file: save it as CSV"},
-    {"SQLite format 3", 16, "is an SQLite database: save a query as CSV"},
+    {"PAR1\x15", 5, "is a Parquet file: save it as CSV (duckdb -c \"COPY 'FILE.parquet' TO 'FILE.csv'\", or pandas)"},
+    {"ARROW1\0", 8, "is an Arrow file: save it as CSV (pandas.read_feather('FILE').to_csv('FILE.csv', index=False))"},
+    {"SQLite format 3", 16, "is an SQLite database: save a query as CSV (sqlite3 -header -csv FILE 'SELECT ...' > FILE.csv)"},
     {"\x89HDF", 4, "is an HDF5 file: save it as CSV"},
 };
 

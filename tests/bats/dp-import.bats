@@ -441,6 +441,9 @@ dp-import: private: 1 malformed line"
     done <<- 'END'
 		PK\x03\x04|is a zip archive or a workbook: unpack it, or save it as CSV
 		BZh91AY&SY|is compressed by bzip2: unpack it first
+		PAR1\x15|is a Parquet file: save it as CSV (duckdb -c "COPY 'FILE.parquet' TO 'FILE.csv'", or pandas)
+		ARROW1\0\0|is an Arrow file: save it as CSV (pandas.read_feather('FILE').to_csv('FILE.csv', index=False))
+		SQLite format 3\0|is an SQLite database: save a query as CSV (sqlite3 -header -csv FILE 'SELECT ...' > FILE.csv)
 		\x04\x22\x4d\x18|is compressed by lz4: unpack it first
 	END
     mkdir d

@@ -598,7 +598,7 @@ static void schema_mistakes_are_named(void **state)
         {"{}", "s.json: \"columns\" must be a list"},
         {"{\"columns\":[{\"type\":\"numeric\"}]}", "s.json: column 1 needs \"name\" and \"type\""},
         {"{\"columns\":[{\"name\":\"a\",\"type\":\"real\"}]}",
-         "s.json: column 'a': \"type\" is numeric, categorical, label, person or ignore"},
+         "s.json: column 'a': \"type\" is numeric, categorical, text, label, person or ignore"},
         {"{\"columns\":[{\"name\":\"a\",\"type\":\"numeric\"}]}",
          "s.json: column 'a' needs \"bounds\", or \"scale\": \"max-abs\" or \"none\""},
         {"{\"columns\":[{\"name\":\"a\",\"type\":\"numeric\",\"bounds\":[1,1]}]}",

@@ -7,7 +7,7 @@ set -euo pipefail
 summary="Train by private stochastic gradient descent with noise adapted to the step sizes (ADP-SGD)."
 options_of_data dp-grad logistic softmax
 options_of_gradients
-option network '' TEXT "train a network of these layers, see dp-net-grad"
+options_of_network
 option step 10 ETA "step size"
 option schedule sqrt:20:1 B "divide it by b_t: adaptive, $schedules"
 option threads 1 N "threads of the stage that reads rows"

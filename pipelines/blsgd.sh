@@ -8,7 +8,7 @@ summary="Train by private stochastic gradient descent with line search (DP-BLSGD
 options_of_data dp-grad logistic softmax
 option lambda 1e-5 L "L2 regularisation"
 option intercept 0 V "value of a constant column to append, 0 for none"
-option network '' TEXT "train a network of these layers, see dp-net-grad"
+options_of_network
 option epochs auto E "passes over the data" number
 option batch auto B "expected rows per lap" whole
 option clip 0.5 C "bound on one person's gradient" number

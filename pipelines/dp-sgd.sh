@@ -5,7 +5,7 @@ set -euo pipefail
 summary="Train by private stochastic gradient descent (DP-SGD)."
 options_of_data dp-grad logistic softmax
 options_of_gradients
-option network '' TEXT "train a network of these layers, see dp-net-grad"
+options_of_network
 option step 1 ETA "step size"
 option schedule constant B "divide it by b_t: $schedules"
 option threads 1 N "threads of the stage that reads rows"

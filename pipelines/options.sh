@@ -42,6 +42,13 @@ options_of_gradients() {
     option clip 1 C "bound on one person's gradient" number
 }
 
+options_of_network() {
+    option network '' TEXT "train a network of these layers, see dp-net-grad"
+    option views 1 K "network: views of each image, averaged before the clip" whole
+    option shift 0 P "network: move each view by up to P pixels"
+    flag flip "network: mirror half of the views"
+}
+
 options_of_budget() {
     option epsilon 1 E "privacy budget"
     option delta 1e-5 D "probability that epsilon may fail to bound"
@@ -217,7 +224,7 @@ quote_options() {
     gate+=${registry:+ --registry $(in_text "$registry")}${no_registry:+ $no_registry}${seeded:+ $seeded}
     adjacency=$(in_text "$adjacency")
     gradients='dp-grad   ' of_model="--intercept $intercept"
-    [ -z "$network" ] || gradients=dp-net-grad of_model="--network $(in_text "$network")"
+    [ -z "$network" ] || gradients=dp-net-grad of_model="--network $(in_text "$network") --views $views --shift $shift${flip:+ --flip}"
     sensitivity=1
     [ "$adjacency" != replace-one ] || sensitivity=2
 }

@@ -30,6 +30,7 @@ enum dp_purpose {
     DP_DRAW_MEASURES,         /* on the counts of dp-eval --private */
     DP_DRAW_LEAVES = 32,      /* synthetic images, which are public */
     DP_DRAW_WEIGHTS,          /* initial weights of networks, which are public */
+    DP_DRAW_VIEWS,            /* views of images, which are public */
 };
 
 /* A key from the kernel's CSPRNG. */

@@ -57,7 +57,7 @@ static void score(const struct dp_form *form, const double *parameters, const st
     (void)next;
     for (size_t j = 0; j < form->cols; j++)
         room->weights[j] = (float)parameters[j];
-    dp_net_load(&room->pass, rows, count);
+    dp_net_load(&room->pass, rows, NULL, count);
     dp_net_forward(&room->pass, room->weights);
     for (size_t i = 0; i < count; i++) {
         for (size_t k = 0; k < form->outputs; k++)

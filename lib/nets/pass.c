@@ -103,10 +103,36 @@ static void load_row(const struct dp_net_pass *pass, const struct dp_row *row, s
         to[j * L] = factor * values[j] - centre;
 }
 
-void dp_net_load(struct dp_net_pass *pass, const struct dp_row *rows, size_t count)
+static int64_t clamp(int64_t i, size_t side)
+{
+    return i < 0 ? 0 : i >= (int64_t)side ? (int64_t)side - 1 : i;
+}
+
+/* The values of a row in other places. */
+static void load_view(const struct dp_net_pass *pass, const struct dp_row *row, const struct dp_net_view *view, size_t lane)
+{
+    const struct dp_net_shape shape = pass->net->layer[0].in;
+    float *to = input(pass) + lane, *values = pass->row;
+    load_row(pass, row, lane);
+    for (size_t j = 0; j < pass->net->inputs; j++)
+        values[j] = to[j * L];
+    for (size_t i = 0; i < shape.height; i++)
+        for (size_t j = 0; j < shape.width; j++) {
+            size_t column = view->mirrored ? shape.width - 1 - j : j;
+            int64_t from = clamp((int64_t)i + view->down, shape.height) * (int64_t)shape.width +
+                           clamp((int64_t)column + view->right, shape.width);
+            for (size_t c = 0; c < shape.channels; c++, to += L)
+                *to = values[(size_t)from * shape.channels + c];
+        }
+}
+
+void dp_net_load(struct dp_net_pass *pass, const struct dp_row *rows, const struct dp_net_view *views, size_t count)
 {
     for (size_t l = 0; l < count; l++)
-        load_row(pass, &rows[l], l);
+        if (views == NULL)
+            load_row(pass, &rows[l], l);
+        else
+            load_view(pass, &rows[l], &views[l], l);
 }
 
 /* Copies an image into one with zeros around it, or adds such an image's inner part. */

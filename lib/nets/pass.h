@@ -11,6 +11,7 @@
 #include "math/vec.h"
 #include "nets/kernels.h"
 #include "nets/net.h"
+#include "nets/view.h"
 
 struct dp_net_pass {
     const struct dp_net *net; /* borrowed */
@@ -29,9 +30,9 @@ struct dp_net_pass {
 int dp_net_pass_open(struct dp_net_pass *pass, const struct dp_net *net, size_t views, struct dp_err *err);
 void dp_net_pass_close(struct dp_net_pass *pass);
 
-/* The rows of at most DP_NET_LANES examples, each with the net's number of inputs. The other lanes keep what they have, and add
- * nothing while their slopes are 0. */
-void dp_net_load(struct dp_net_pass *pass, const struct dp_row *rows, size_t count);
+/* Loads the rows of at most DP_NET_LANES examples, each with the net's number of inputs, or a view of each row; views may be
+ * NULL. The other lanes keep what they have, and add nothing while their slopes are 0. */
+void dp_net_load(struct dp_net_pass *pass, const struct dp_row *rows, const struct dp_net_view *views, size_t count);
 
 /* Outputs of the block: value k of example l is dp_net_output. weights: the parameters as floats. */
 void dp_net_forward(struct dp_net_pass *pass, const float *weights);

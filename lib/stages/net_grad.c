@@ -24,8 +24,8 @@ struct options {
     const char *data, *network;
     int loss, adjacency;
     double width, lambda, clip;
-    bool follow;
-    int64_t threads;
+    bool follow, flip;
+    int64_t threads, views, shift;
 };
 
 /* Memory of a thread. */
@@ -43,6 +43,8 @@ struct state {
     struct dp_form form;  /* of the model */
     size_t rows, classes; /* classes: of the labels; 0 for a regression */
     size_t threads;
+    struct dp_net_views views;
+    int64_t lap;
     bool announced;         /* the frame says what the model is */
     struct worker *workers; /* NULL until the first lap */
     float *weights;
@@ -57,11 +59,21 @@ static const struct dp_option options[] = {
     DP_LOSS_WIDTH_OPTION(width),
     DP_LAMBDA_OPTION(lambda, "L2 regularisation, for dp-step to add"),
     DP_OPTION_REAL('C', clip, "C", DP_ABOVE(0), "L2 bound on one example's gradient", .required = true),
+    DP_OPTION_INT(0, views, "K", DP_FROM_TO(1, DP_NET_MOST_VIEWS), "views of each image, averaged before the clip",
+                  .fallback = "1"),
+    DP_OPTION_INT(0, shift, "P", DP_FROM_TO(0, 1024), "move each view by up to P pixels in each direction", .fallback = "0"),
+    DP_OPTION_FLAG(0, flip, "mirror half of the views"),
     DP_OPTION_FLAG(0, follow, "use the frame's bound, chosen from released values, instead of C"),
     DP_ADJACENCY_OPTION(adjacency),
     DP_THREADS_OPTION(threads),
     {.name = NULL},
 };
+
+/* Whether views differ from the rows. */
+static bool moves(const struct state *s)
+{
+    return s->views.shift > 0 || s->views.flip;
+}
 
 static void net_grad_close(struct dp_stage *stage)
 {
@@ -77,6 +89,17 @@ static void net_grad_close(struct dp_stage *stage)
     free(s->weights);
 }
 
+static int open_views(const struct options *o, struct state *s, struct dp_err *err)
+{
+    s->views = (struct dp_net_views){.count = o->views, .shift = o->shift, .flip = o->flip};
+    dp_key_derive(&s->views.key, s->form.net.seed, "views", 0);
+    if (!moves(s) && o->views > 1)
+        return dp_fail(err, DP_E_USAGE, "--views: all views are the same without --shift and --flip");
+    if (moves(s) && s->form.net.layer[0].in.height * s->form.net.layer[0].in.width == 1)
+        return dp_fail(err, DP_E_USAGE, "--shift and --flip are for images, and the network begins with columns");
+    return DP_OK;
+}
+
 static int net_grad_open(struct dp_stage *stage, struct dp_err *err)
 {
     const struct options *o = stage->options;
@@ -88,6 +111,8 @@ static int net_grad_open(struct dp_stage *stage, struct dp_err *err)
     int rc = dp_form_network(&s->form, o->network, err);
     if (rc == DP_E_RUN)
         rc = err->status = DP_E_USAGE;
+    if (rc == DP_OK)
+        rc = open_views(o, s, err);
     return rc == DP_OK ? dp_reader_open(&s->reader, o->data, err) : rc;
 }
 
@@ -111,7 +136,7 @@ static int open_workers(struct state *s, struct dp_err *err)
         rc = dp_alloc(&s->workers, s->threads, sizeof *s->workers, err);
     for (size_t t = 0; rc == DP_OK && t < s->threads; t++) {
         struct worker *worker = &s->workers[t];
-        rc = dp_net_pass_open(&worker->pass, &s->form.net, 1, err);
+        rc = dp_net_pass_open(&worker->pass, &s->form.net, (size_t)s->views.count, err);
         if (rc == DP_OK && t > 0) /* the first one adds to the frame's sum */
             rc = dp_alloc(&worker->sum, s->form.cols, sizeof *worker->sum, err);
         if (rc == DP_OK)
@@ -156,7 +181,7 @@ static int announce(struct dp_stage *stage, struct dp_frame *frame, struct dp_er
     return rc;
 }
 
-/* Slopes of the loss by the outputs of one example; zeros if its label is outside the loss's domain. */
+/* Slopes of the mean loss of its views by the outputs of one view; zeros if its label is outside the loss's domain. */
 static void slope_of(const struct state *s, struct worker *worker, double label, size_t lane)
 {
     size_t outputs = s->form.outputs;
@@ -168,7 +193,26 @@ static void slope_of(const struct state *s, struct worker *worker, double label,
     else
         memset(u, 0, outputs * sizeof *u);
     for (size_t k = 0; k < outputs; k++)
-        worker->slope[k * LANES + lane] = (float)u[k];
+        worker->slope[k * LANES + lane] = (float)(u[k] / (double)s->views.count);
+}
+
+/* View k of `count` examples, from `first` on, forward and backward. */
+static void add_view(const struct state *s, struct worker *worker, const struct dp_batch *batch, size_t first, size_t count,
+                     int64_t k)
+{
+    struct dp_row rows[LANES] = {{0}};
+    struct dp_net_view views[LANES];
+    for (size_t i = 0; i < count; i++) {
+        rows[i] = dp_batch_row(batch, first + i);
+        if (moves(s))
+            views[i] = dp_net_view_draw(&s->views, s->lap, batch->id[first + i], k);
+    }
+    dp_net_load(&worker->pass, rows, moves(s) ? views : NULL, count);
+    dp_net_forward(&worker->pass, s->weights);
+    memset(worker->slope, 0, s->form.outputs * LANES * sizeof *worker->slope);
+    for (size_t i = 0; i < count; i++)
+        slope_of(s, worker, dp_batch_label(batch, first + i), i);
+    dp_net_backward(&worker->pass, s->weights, worker->slope, (size_t)k);
 }
 
 /* At most LANES examples, from `first` on. */
@@ -176,16 +220,9 @@ static void add_block(const struct state *s, struct worker *worker, const struct
                       int64_t *sum)
 {
     size_t count = batch->count - first < LANES ? batch->count - first : LANES;
-    struct dp_row rows[LANES] = {{0}};
     double squares[LANES];
-    for (size_t i = 0; i < count; i++)
-        rows[i] = dp_batch_row(batch, first + i);
-    dp_net_load(&worker->pass, rows, count);
-    dp_net_forward(&worker->pass, s->weights);
-    memset(worker->slope, 0, s->form.outputs * LANES * sizeof *worker->slope);
-    for (size_t i = 0; i < count; i++)
-        slope_of(s, worker, dp_batch_label(batch, first + i), i);
-    dp_net_backward(&worker->pass, s->weights, worker->slope, 0);
+    for (int64_t k = 0; k < s->views.count; k++)
+        add_view(s, worker, batch, first, count, k);
     dp_net_squares(&worker->pass, squares);
     dp_net_add(&worker->pass, squares, bound, dp_grid_for(bound), sum);
 }
@@ -251,6 +288,7 @@ static int net_grad_fire(struct dp_stage *stage, struct dp_frame *frame, struct 
         return rc;
     for (size_t j = 0; j < s->form.cols; j++)
         s->weights[j] = (float)model[j];
+    s->lap = frame->lap;
     add_all(s, &batch, bound, sum);
     dp_frame_edit_record(frame, DP_F_NONE)->release = DP_RELEASE_SUM;
     dp_bounded_state(frame, dp_adjacency_chosen(o->adjacency), bound);

@@ -3,6 +3,7 @@ load helper
 
 NET='6; fc 5 tanh; fc 1'
 IMAGES='4x4x1; conv 3 2x2 relu; pool 2/1; fc 4 tanh; fc 3'
+VIEWS='--views 3 --shift 1 --flip'
 RESIDUAL='4x4x1; conv 4 3x3 pad 1; norm 2 relu; save; conv 4 3x3 pad 1 relu; conv 4 3x3 pad 1; add relu; mean-pool 2; fc 3'
 
 prepare() {
@@ -29,6 +30,31 @@ train() {
     complains 2 "dp-net-grad: network, column 2: the last layer is fc" dp-net-grad --network 6 --loss logistic --clip 1
 }
 
+@test "views are of images, and differ" {
+    local net='6x1x1; fc 1'
+    complains 2 "dp-net-grad: --views: all views are the same without --shift and --flip" \
+        dp-net-grad --network "$net" --loss logistic --clip 1 --views 2
+    complains 2 "dp-net-grad: --shift and --flip are for images, and the network begins with columns" \
+        dp-net-grad --network "$NET" --loss logistic --clip 1 --flip
+    complains 2 "dp-net-grad: --views: must be between 1 and 64, got 65" dp-net-grad --network "$net" --loss logistic --clip 1 --shift 1 --views 65
+    train one three.dp "$IMAGES" softmax '--shift 1'
+    train many three.dp "$IMAGES" softmax '--shift 1 --views 4'
+    train plain three.dp "$IMAGES" softmax
+    ! cmp -s one many
+    ! cmp -s one plain
+    # all views of an image of one colour are that image, and the sum is that of the image itself
+    awk 'BEGIN { srand(1); for (i = 0; i < 90; i++) { c = rand(); for (j = 0; j < 16; j++) printf "%.3f,", c; print i % 3 } }' > colour.csv
+    jq -n '{columns: ([range(16) | {name: "c\(.)", type: "numeric", bounds: [0, 1]}] + [{name: "y", type: "label", classes: ["0", "1", "2"]}]), header: false}' > colour.json
+    dp-import csv -q --no-bias --schema colour.json -o colour.dp colour.csv
+    for views in '' '--views 5 --shift 2 --flip'; do
+        dp-loop --laps 1 --seed 1 --exec processes -q -- "dp-sample --data colour.dp --rate 1 |
+            dp-net-grad --data colour.dp --network '$IMAGES' --loss softmax --clip 9 $views | tee all | dp-noise -z 1 |
+            dp-account --epsilon 1e4 --delta 1e-5 --allow-seeded --no-ledger | dp-step --step 1" > /dev/null
+        dp-cat --full --kind lap --allow-private-output all | jq '.sum.values[]' > "sum${views:0:7}"
+    done
+    paste sum sum--views | awk '{ far += ($1 - $2) ^ 2; all += $1 ^ 2 } END { exit !(all > 0 && far < 1e-8 * all) }'
+}
+
 @test "a network that does not fit the rows or the labels is refused before anything is paid for" {
     misfit() {
         complains 1 "dp-net-grad: $3" dp-loop --laps 2 -q -- "dp-sample --data two.dp --rate 0.4 |
@@ -42,19 +68,19 @@ train() {
 }
 
 @test "processes = fused, on any number of threads, by any instruction set, inline and not, over parts of the rows" {
-    for of in "two.dp|$NET|logistic" "three.dp|$IMAGES|softmax" "three.dp|$RESIDUAL|softmax"; do
-        IFS='|' read -r data net loss <<< "$of"
-        train fused $data "$net" "$loss"
-        HOW=processes train processes $data "$net" "$loss"
+    for of in "two.dp|$NET|logistic" "three.dp|$IMAGES|softmax" "three.dp|$RESIDUAL|softmax|$VIEWS"; do
+        IFS='|' read -r data net loss views <<< "$of"
+        train fused $data "$net" "$loss" "$views"
+        HOW=processes train processes $data "$net" "$loss" "$views"
         cmp fused.stream processes.stream
         cmp fused processes
-        train threads $data "$net" "$loss" '--threads 3'
+        train threads $data "$net" "$loss" "--threads 3 $views"
         cmp fused threads
         for isa in $(instructions); do
-            DPLINE_ISA=$isa train $isa $data "$net" "$loss" '--threads 2'
+            DPLINE_ISA=$isa train $isa $data "$net" "$loss" "--threads 2 $views"
             cmp fused $isa
         done
-        DATA='' train inline $data "$net" "$loss" '' --inline
+        DATA='' train inline $data "$net" "$loss" "$views" --inline
         cmp fused inline
     done
 }
@@ -83,11 +109,11 @@ train() {
 
 @test "sums of shards add up to the sum of all rows" {
     "$BUILD/bin/dp-loop" --laps 1 --seed 1 --exec processes -- "tee token | dp-sample --data three.dp --rate 0.5 |
-        dp-net-grad --data three.dp --network '$IMAGES' --loss softmax --clip 0.3 | tee all |
+        dp-net-grad --data three.dp --network '$IMAGES' --loss softmax --clip 0.3 $VIEWS | tee all |
         dp-noise -z 1 | dp-account --epsilon 1e4 --delta 1e-5 --allow-seeded --no-ledger | dp-step --step 1" > /dev/null
     for k in 1 2 3; do
         dp-sample --data three.dp --rate 0.5 --shard $k/3 < token |
-            dp-net-grad --data three.dp --network "$IMAGES" --loss softmax --clip 0.3 |
+            dp-net-grad --data three.dp --network "$IMAGES" --loss softmax --clip 0.3 --views 3 --shift 1 --flip |
             dp-cat --full --kind lap --allow-private-output | jq -c .sum.values > part.$k
     done
     dp-cat --full --kind lap --allow-private-output all | jq -c .sum.values > whole
@@ -96,7 +122,7 @@ train() {
 }
 
 @test "one person changes the sum by at most the bound, whatever the rows and the model are" {
-    for of in "$IMAGES|null-record" "$IMAGES|replace-one" "$RESIDUAL|null-record"; do
+    for of in "$IMAGES|null-record" "$IMAGES|replace-one" "$RESIDUAL|null-record" "$IMAGES|null-record $VIEWS"; do
         IFS='|' read -r net adjacency <<< "$of"
         run "$BUILD/audit/dp-audit" sensitivity --data three.dp --seed 1 --rows 8 -- \
             "dp-sample --data {} --rate 0.2 | dp-net-grad --data {} --network '$net' --loss softmax --clip 0.3 --adjacency $adjacency"

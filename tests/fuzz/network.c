@@ -40,7 +40,7 @@ static void use(const struct dp_net *net)
         row[j] = (float)(j % 7) / 8 - 0.3f;
     const struct dp_row rows[1] = {dp_row_dense(row, net->inputs)};
     fuzz_assert(dp_net_pass_open(&pass, net, 1, &err) == DP_OK);
-    dp_net_load(&pass, rows, 1);
+    dp_net_load(&pass, rows, NULL, 1);
     dp_net_forward(&pass, weights);
     memset(slope, 0, net->outputs * DP_NET_LANES * sizeof *slope);
     slope[0] = 1e3f;

@@ -205,7 +205,7 @@ static struct trial *open_trial(const char *text, size_t count)
     for (size_t l = 0; l < count; l++)
         rows[l] = dp_row_dense(t->x + l * D, D);
     t->plain = (struct plain){.net = &t->net, .w = t->w};
-    dp_net_load(&t->pass, rows, count);
+    dp_net_load(&t->pass, rows, NULL, count);
     return t;
 }
 
@@ -330,7 +330,7 @@ static void examples_do_not_depend_on_each_other(void **state)
             all->x[5 * all->net.inputs + j] = NAN;
         all->x[6 * all->net.inputs] = 3e38f;
         all->x[7 * all->net.inputs] = -INFINITY;
-        dp_net_load(&all->pass, rows, L);
+        dp_net_load(&all->pass, rows, NULL, L);
         gradients(all, L);
         gradients(few, 3);
         assert_false(isfinite(all->squares[5]));
@@ -348,6 +348,94 @@ static void examples_do_not_depend_on_each_other(void **state)
     }
 }
 
+/* The gradient of an example with several views is the mean of their gradients. */
+static void views_are_averaged(void **state)
+{
+    (void)state;
+    enum { VIEWS = 3 };
+    for (size_t n = 0; n < sizeof networks / sizeof *networks; n++) {
+        struct trial *t = open_trial(networks[n], 1);
+        size_t D = t->net.inputs, P = t->net.parameters;
+        double *mean = calloc(P, sizeof *mean), u[64], norm2 = 0;
+        dp_net_pass_close(&t->pass);
+        assert_int_equal(dp_net_pass_open(&t->pass, &t->net, VIEWS, NULL), 0);
+        for (int round = 0; round < 2; round++) /* new examples begin at 0 */
+            for (size_t view = 0; view < VIEWS; view++) {
+                const struct dp_row row = dp_row_dense(t->x + view * D, D);
+                dp_net_load(&t->pass, &row, NULL, 1);
+                dp_net_forward(&t->pass, t->w);
+                for (size_t k = 0; k < t->net.outputs; k++)
+                    u[k] = dp_net_output(&t->pass, k, 0);
+                dp_softmax_slope(u, t->net.outputs, 1, u);
+                for (size_t k = 0; k < t->net.outputs; k++)
+                    t->slope[k * L] = (float)(u[k] / VIEWS);
+                dp_net_backward(&t->pass, t->w, t->slope, view);
+            }
+        dp_net_squares(&t->pass, t->squares);
+        dp_net_add(&t->pass, t->squares, 0x1p10, 0x1p-20, t->sum);
+        for (size_t view = 0; view < VIEWS; view++) {
+            plain_gradient(&t->plain, t->x + view * D, 1, t->g);
+            for (size_t j = 0; j < P; j++)
+                mean[j] += t->g[j] / VIEWS;
+        }
+        for (size_t j = 0; j < P; j++) {
+            assert_true(fabs(ldexp((double)t->sum[j], -20) + mean[j]) < 4e-6);
+            norm2 += mean[j] * mean[j];
+        }
+        assert_true(fabs(t->squares[0] / norm2 - 1) < 1e-5);
+        free(mean);
+        close_trial(t);
+    }
+}
+
+/* A view of an image of 3 × 2 pixels with 2 channels. */
+static void a_view_moves_and_mirrors(void **state)
+{
+    (void)state;
+    static const struct {
+        struct dp_net_view view;
+        float of[6]; /* channel 0 is the number of the pixel */
+    } cases[] = {
+        {{0, 0, false}, {0, 1, 2, 3, 4, 5}},  {{1, 0, false}, {2, 3, 4, 5, 4, 5}}, {{0, 1, false}, {1, 1, 3, 3, 5, 5}},
+        {{-2, 0, false}, {0, 1, 0, 1, 0, 1}}, {{0, 0, true}, {1, 0, 3, 2, 5, 4}},  {{0, 1, true}, {1, 1, 3, 3, 5, 5}},
+        {{0, -1, true}, {0, 0, 2, 2, 4, 4}},
+    };
+    struct trial *t = open_trial("3x2x2 * 2 - 1; fc 3", 1);
+    for (size_t j = 0; j < 12; j++)
+        t->x[j] = (float)(j / 2) + (j % 2 ? 10 : 0);
+    const struct dp_row row = dp_row_dense(t->x, 12);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        dp_net_load(&t->pass, &row, &cases[i].view, 1);
+        for (size_t j = 0; j < 12; j++)
+            assert_true(t->pass.memory[j * L] == 2 * (cases[i].of[j / 2] + (j % 2 ? 10 : 0)) - 1);
+    }
+    close_trial(t);
+}
+
+/* Draws depend only on their address, are within the shift, and take each value. */
+static void views_are_drawn(void **state)
+{
+    (void)state;
+    struct dp_net_views views = {.count = 4, .shift = 2, .flip = true};
+    int down[5] = {0}, right[5] = {0}, mirrored = 0, same = 0;
+    dp_key_derive(&views.key, 1, "views", 0);
+    for (int64_t i = 0; i < 4000; i++) {
+        struct dp_net_view a = dp_net_view_draw(&views, 1 + i % 5, i / 20, i / 5 % 4),
+                           b = dp_net_view_draw(&views, 1 + i % 5, i / 20, (i / 5 + 1) % 4);
+        assert_true(a.down >= -2 && a.down <= 2 && a.right >= -2 && a.right <= 2);
+        down[a.down + 2]++;
+        right[a.right + 2]++;
+        mirrored += a.mirrored;
+        same += a.down == b.down && a.right == b.right && a.mirrored == b.mirrored;
+    }
+    for (int i = 0; i < 5; i++)
+        assert_true(abs(down[i] - 800) < 127 && abs(right[i] - 800) < 127); /* five standard deviations */
+    assert_true(abs(mirrored - 2000) < 159 && abs(same - 80) < 45);
+    views.flip = false;
+    for (int64_t i = 0; i < 100; i++)
+        assert_false(dp_net_view_draw(&views, 1, i, 0).mirrored);
+}
+
 static void sparse_and_narrow_rows_are_the_dense_row(void **state)
 {
     (void)state;
@@ -359,7 +447,7 @@ static void sparse_and_narrow_rows_are_the_dense_row(void **state)
     double output[3];
     for (int i = 0; i < 3; i++) {
         struct trial *t = open_trial(networks[2], L);
-        dp_net_load(&t->pass, &rows[i], 1);
+        dp_net_load(&t->pass, &rows[i], NULL, 1);
         dp_net_forward(&t->pass, t->w);
         output[i] = dp_net_output(&t->pass, 1, 0);
         close_trial(t);
@@ -456,6 +544,9 @@ int main(void)
         cmocka_unit_test(the_plain_computation_is_the_derivative),
         cmocka_unit_test(no_example_adds_more_than_the_bound),
         cmocka_unit_test(examples_do_not_depend_on_each_other),
+        cmocka_unit_test(views_are_averaged),
+        cmocka_unit_test(a_view_moves_and_mirrors),
+        cmocka_unit_test(views_are_drawn),
         cmocka_unit_test(sparse_and_narrow_rows_are_the_dense_row),
         cmocka_unit_test(texts),
         cmocka_unit_test(shapes),

@@ -53,7 +53,10 @@ in_source() {
     sed -nE 's/^\.(It )?Pa //p; s/.* Pa ([^ ]*).*/\1/p' "$PAGE" | tr -d ',' | tr ' ' '\n' | grep / | grep -v '^build/' > paths
     [ "$(wc -l < paths)" -gt 8 ]
     while read -r path; do [ -e "$ROOT/$path" ] || fail "$path is not there"; done < paths
-    sed -nE 's/^\.(It )?Ql make //p' "$PAGE" | tr ' ' '\n' | grep -xE '[a-z][a-z-]+' > targets
+    {
+        sed -nE 's/^\.(It )?Ql make //p' "$PAGE" | tr ' ' '\n'
+        sed -nE 's/^\* \*\*make ([^*]*)\*\*.*/\1/p' "$ROOT/tests/README.md" | tr ' ' '\n'
+    } | grep -xE '[a-z][a-z-]+' | sort -u > targets
     [ "$(wc -l < targets)" -gt 8 ]
     while read -r target; do grep -qE "^([a-z -]+ )?$target( [a-z -]+)?:" "$ROOT/Makefile" || fail "make $target"; done < targets
 }

@@ -1,3 +1,4 @@
+/* A synthetic table of hospital patients, with its schema. */
 #ifndef DP_SYNTH_PATIENTS_H
 #define DP_SYNTH_PATIENTS_H
 

@@ -1,3 +1,4 @@
+/* The version of dpline. */
 #ifndef DP_BASE_VERSION_H
 #define DP_BASE_VERSION_H
 

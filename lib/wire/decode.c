@@ -1,3 +1,4 @@
+/* Reads frames from msgpack. */
 #include <math.h>
 #include <string.h>
 

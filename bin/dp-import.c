@@ -431,9 +431,8 @@ static void summarise(const struct dp_import *i, bool known)
         summarise_part(i, i->test, i->test_rows, i->test_persons);
     }
     fputc('\n', stderr);
-    if (i->windows > 0)
-        fprintf(stderr, "dp-import: line %zu is not UTF-8: the text is read as Windows-1252, of which Latin-1 is a part\n",
-                i->windows);
+    if (i->windows)
+        fprintf(stderr, "dp-import: the text is not UTF-8: it is read as Windows-1252, of which Latin-1 is a part\n");
     summarise_extra(i);
     summarise_rows(i);
     summarise_persons(i);

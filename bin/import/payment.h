@@ -29,8 +29,8 @@ struct payment {
 struct payment payment_choose(const struct payment_options *options, size_t units, size_t rows_per_person, double bound,
                               double part);
 
-/* Adds noise to n counts, in units of the grid, and pays. prior: what was paid for the schema before, or NULL; *paid, which the
- * caller frees, is what is paid for now in all ("paid" of dp-dataset(5)), or NULL if the noise follows from a seed and pays for
+/* Adds noise to n counts, in units of the grid, and pays. prior: what was paid for the schema before, or NULL. *paid, which the
+ * caller frees, is the sum of both payments ("paid" of dp-dataset(5)), or NULL if the noise follows from a seed and pays for
  * nothing. DP_E_BUDGET: the budget does not cover it; then the counts are void. */
 int payment_make(const struct payment *payment, const struct payment_options *options, const struct identity *identity,
                  const json_t *prior, int64_t *counts, size_t n, json_t **paid, struct dp_err *err);

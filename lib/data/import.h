@@ -74,7 +74,7 @@ struct dp_import {
     struct dp_texts extra;                   /* csv, tsv with a header: names of columns that the schema does not have */
     /* Private: the number of values beyond the bounds of each column of the schema, and the number of malformed lines. */
     size_t *clamped, malformed;
-    size_t windows;   /* csv, tsv: the first line that was read as Windows-1252; 0: none */
+    bool windows;     /* csv, tsv: lines were read as Windows-1252 */
     size_t bad_cells; /* private: cells that could not be read and count as missing */
 
     /* Set by the reader of csv and tsv: */

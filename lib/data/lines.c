@@ -68,18 +68,24 @@ void dp_lines_close(struct dp_lines *l)
     memset(l, 0, sizeof *l);
 }
 
+/* Notes that the current line has this encoding, and that no other line has the other one: otherwise the row of one person would
+   decide how the rows of others are read. */
+static int note_encoding(struct dp_lines *l, size_t *first, struct dp_err *err)
+{
+    *first = *first > 0 ? *first : l->number;
+    return l->utf8 == 0 || l->windows == 0
+               ? DP_OK
+               : dp_fail(err, DP_E_RUN,
+                         "%s: line %zu is UTF-8, and line %zu is Windows-1252 or Latin-1: one encoding is expected", l->name,
+                         l->utf8, l->windows);
+}
+
 /* Makes UTF-8 of the line that begins at `before` in l->line. */
 static int recode(struct dp_lines *l, size_t before, struct dp_err *err)
 {
     size_t length = l->length - before;
-    bool valid = dp_text_valid(l->line + before, length) == length;
-    l->utf8 |= valid && l->windows == 0;
-    if (l->utf8)
-        return DP_OK;
-    if (valid)
-        return dp_fail(err, DP_E_RUN,
-                       "%s: line %zu is UTF-8, and line %zu is Windows-1252 or Latin-1: one encoding is expected", l->name,
-                       l->number, l->windows);
+    if (dp_text_valid(l->line + before, length) == length)
+        return note_encoding(l, &l->utf8, err);
     /* The bytes move to the end of the room, and are converted from there. */
     int rc = dp_grow(&l->line, &l->capacity, before + 4 * length + 1, 1, err);
     if (rc != DP_OK)
@@ -92,8 +98,7 @@ static int recode(struct dp_lines *l, size_t before, struct dp_err *err)
         return DP_OK;
     }
     l->length = before + used;
-    l->windows = l->windows > 0 ? l->windows : l->number;
-    return DP_OK;
+    return note_encoding(l, &l->windows, err);
 }
 
 /* Appends one physical line to l->line (with its '\n' dropped). 1, or 0 at end of file. */

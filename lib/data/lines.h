@@ -1,8 +1,8 @@
 /* Lines and delimited records of a text file or of standard input (input.h), as UTF-8. A byte order mark at the start is
  * skipped; a NUL byte is an error.
  *
- * UTF-16 is recognised by its mark. If the first line that is not ASCII is not UTF-8, this line and all later ones are read as
- * Windows-1252, and a later line in UTF-8 is an error. If it is UTF-8, later lines are passed on as they are. */
+ * UTF-16 is recognised by its mark. A line that is not UTF-8 is read as Windows-1252, if it can be; then it is an error if
+ * another line has characters of UTF-8. */
 #ifndef DP_DATA_LINES_H
 #define DP_DATA_LINES_H
 
@@ -25,8 +25,7 @@ struct dp_lines {
     char *chunk; /* bytes that were read but not used yet */
     size_t chunk_at, chunk_end;
     struct dp_utf16 *utf16; /* NULL: bytes are read as they are */
-    bool utf8;              /* a line has had characters of UTF-8 */
-    size_t windows;         /* the first line in Windows-1252; 0: none */
+    size_t utf8, windows;   /* the first line that is not ASCII in each of the two encodings; 0: none */
     bool arff;              /* records may also be quoted by ', and lines that begin with % are comments */
     size_t number;          /* number of the current line, from 1 */
     char *line;             /* without its end */

@@ -311,7 +311,7 @@ int dp_read_delimited(struct dp_import *import, const struct dp_import_sink *to,
         rc = read_header(import, &lines, to, err);
     if (rc >= 0)
         rc = dp_read_records(import, &lines, to, err);
-    import->windows = lines.windows;
+    import->windows = lines.windows > 0;
     dp_input_digest(lines.input, import->table);
     dp_lines_close(&lines);
     return rc;

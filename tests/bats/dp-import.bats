@@ -1113,7 +1113,7 @@ END
         cmp utf-8.dp/y.npy $encoding.dp/y.npy
         run grep UTF said
         case $encoding in
-            windows-1252) assert_output "dp-import: line 1 is not UTF-8: the text is read as Windows-1252, of which Latin-1 is a part" ;;
+            windows-1252) assert_output "dp-import: the text is not UTF-8: it is read as Windows-1252, of which Latin-1 is a part" ;;
             *) assert_output "" ;;
         esac
     done
@@ -1123,6 +1123,11 @@ END
     { cat windows-1252.csv && echo '1;5 €;n'; } > mixed.csv
     complains 1 "dp-import: mixed.csv: line 12002 is UTF-8, and line 1 is Windows-1252 or Latin-1: one encoding is expected" \
         dp-import csv -s s.json -o x.dp mixed.csv
+    # nor does the row of one person decide how later rows are read, although the schema takes every text
+    sed 's/"categories"/"unknown": "zero", "categories"/' s.json > any.json
+    { sed 1q windows-1252.csv | iconv -f WINDOWS-1252 -t UTF-8 && sed 1d windows-1252.csv; } > mixed.csv
+    complains 1 "dp-import: mixed.csv: line 1 is UTF-8, and line 2 is Windows-1252 or Latin-1: one encoding is expected" \
+        dp-import csv -s any.json -o x.dp mixed.csv
     head -c 1001 utf-16le.csv > cut.csv
     complains 1 "dp-import: cut.csv: ends within a character of UTF-16" dp-import csv -s s.json -o x.dp cut.csv
     printf '\xff\xfe\x00\xd8\x41\x00' > bad.csv

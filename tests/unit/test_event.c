@@ -125,11 +125,14 @@ static void charges_add_up(void **state)
         assert_int_equal(dp_charges_add(&charges, i % 3 ? &a : &b, 1, &err), DP_OK);
     assert_int_equal(charges.count, 2);
     assert_true(charges.charge[0].laps == 10 && charges.charge[1].laps == 20);
+    assert_true(dp_charges_laps(&charges, &b) == 10 && dp_charges_laps(&charges, &a) == 20);
+    assert_true(dp_charges_laps(&charges, &epochs) == 0);
     assert_int_equal(dp_charges_add(&charges, &a, 1000000000000, &err), DP_E_RUN);
     /* two runs of 5 laps: each has begun an epoch */
     assert_int_equal(dp_charges_add(&charges, &epochs, 5, &err), DP_OK);
     assert_int_equal(dp_charges_add(&charges, &epochs, 5, &err), DP_OK);
     assert_int_equal(charges.count, 4);
+    assert_true(dp_charges_laps(&charges, &epochs) == 10);
     assert_true(dp_event_times(&epochs, 5) == 1 && dp_event_times(&epochs, 10) == 1 && dp_event_times(&epochs, 11) == 2);
     assert_true(dp_event_times(&a, 11) == 11 && dp_event_times(&epochs, 0) == 0);
     dp_charges_free(&charges);

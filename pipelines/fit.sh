@@ -11,7 +11,7 @@ option epsilon 1 E "privacy budget" number
 option delta '' D "(default: the largest power of ten below 1 / rows^1.1, or persons^1.1)" number
 option adjacency null-record HOW "null-record|replace-one: what one person can change"
 flag interactions "TABLE: also products of two numbers, if the budget pays for them"
-flag linear "TABLE: numbers are lines, as the schema says, and not curves"
+flag linear "TABLE: numbers are lines, as the schema says; coefficients are readable"
 option threads '' N "(default: all cores, for small data sets one)"
 options_of_ledger
 options_of_run
@@ -48,10 +48,13 @@ propose() {
         ${delta:+--delta "$(calculate "$delta / 10")"} ${seed:+--noise-seed "$seed"})
     dp-import "$1" --infer-schema "$schema" --label "$label" "${words[@]}" "$data"
 }
-# rows FORMAT [OPTION]: the rows of the table, divided
+# rows FORMAT [OPTION]: the rows of the table, divided. They have norm 1, because loose bounds would make them short, except where the
+# coefficients of --linear are to be read
 rows() {
     words_of registry no-registry quiet
-    dp-import "$1" --schema "$own_schema" --bad-cells missing --split 0.8 -o "$data" --test "${data%.dp}-test.dp" "${words[@]}" "${@:2}" "$table"
+    [ -n "$linear" ] || words+=(--row-norm unit)
+    dp-import "$1" --schema "$own_schema" --bad-cells missing --split 0.8 -o "$data" --test "${data%.dp}-test.dp" \
+        "${words[@]}" "${@:2}" "$table"
 }
 # import_as FORMAT: numbers are curves if the budget pays for them, which depends on rows, columns and epsilon
 import_as() {

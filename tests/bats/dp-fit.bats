@@ -102,7 +102,7 @@ hospital() {
     [ "$(bc -l <<< "$accuracy > 0.75")" = 1 ] || fail "$accuracy"
     # predictions of the table are predictions of its data set
     assert_line --partial ": logistic; epsilon 1, delta 1e-4, the largest power of ten below 1 / rows^1.1; numbers have cosines"
-    dp-import csv --schema ward/patients.json --basis cosines -q -o all.dp ward/patients.csv
+    dp-import csv --schema ward/patients.json --basis cosines --row-norm unit -q -o all.dp ward/patients.csv
     dp-predict patients.model all.dp | head -n 30 | tail -n +2 > rows
     tail -n +2 risk.csv | head -n 29 | cut -d , -f 2 | diff - rows
     complains 2 "dpline fit: ward/patients.dp is there already (dpline fit ward/patients.dp trains on it)" dpline fit ward/patients.csv --label ward
@@ -171,6 +171,17 @@ hospital() {
     assert_line --partial "; numbers have cosines, and lines would do better"
 }
 
+@test "fit: loose bounds do not make rows short, but with --linear" {
+    { echo a,b,c,d,e,y; awk 'BEGIN { srand(2); for (i = 0; i < 3000; i++) { a = rand(); b = rand()
+        print a "," b "," rand() "," rand() "," rand() "," (rand() < 1 / (1 + exp(12 * (b - a)))) } }'; } > t.csv
+    jq -n '{header: true, columns: [(("a", "b", "c", "d", "e") | {name: ., type: "numeric", bounds: [0, 30]}), {name: "y", type: "label", classes: ["0", "1"]}]}' > t.json
+    dpline fit t.csv --epsilon 0.1 --seed 1 -q
+    assert_equal "$(dp-info -g row_norm t.model)" "unit, bias"
+    rm -r t.dp t-test.dp
+    dpline fit t.csv --epsilon 0.1 --seed 1 -q --linear -o linear.model
+    assert_regex "$(dp-info -g row_norm linear.model)" '^divided by .*, bias$'
+}
+
 @test "fit: a small table of numbers has a model that is better than the mean, or none" {
     need_data tables insurance.csv.gz
     echo '{"header": true, "columns": [{"name": "age", "type": "numeric", "bounds": [18, 70]},
@@ -190,7 +201,7 @@ hospital() {
 
 @test "fit: a schema that the model was not trained with" {
     hospital > patients.csv
-    dpline fit patients.csv --label readmitted --seed 3 -q
+    dpline fit patients.csv --label readmitted --linear --seed 3 -q
     jq '.columns[3].scale = "none"' patients.json > other.json
     run dp-predict patients.model --schema other.json patients.csv
     assert_failure 1

@@ -1,48 +1,22 @@
-/* dp-account budget|report|verify|certify: ledgers, and statements from them. */
-#include <errno.h>
-#include <jansson.h>
+/* dp-account budget|verify|certify: ledgers, and statements from them. */
+#include "books.h"
+
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "account/calibrate.h"
 #include "base/cli.h"
 #include "base/json.h"
-#include "base/mem.h"
-#include "base/version.h"
-#include "data/dataset.h"
-#include "port/model.h"
-#include "ledger/certificate.h"
-#include "account/calibrate.h"
-#include "ledger/orders.h"
-#include "ledger/people.h"
-#include "ledger/report.h"
 #include "base/round.h"
-#include "../info/curves.h"
-#include "held_out.h"
-#include "page.h"
-#include "plain.h"
-#include "question.h"
+#include "data/dataset.h"
 #include "gate/reserve.h"
-#include "wire/model.h"
+#include "ledger/certificate.h"
+#include "ledger/orders.h"
+#include "ledger/report.h"
+#include "port/model.h"
 #include "words.h"
-
-struct books {
-    struct question q; /* budget: the runs that are planned */
-    const char *data, *ledger, *model, *certificate, *test, *output;
-    double order, run_epsilon;
-    bool after_runs, addition, text;
-    char own[4096]; /* the ledger in a data set's directory */
-    struct dp_registry_choice choice;
-    struct dp_registry *registry;      /* NULL: no such text */
-    struct dp_people people;           /* the ledgers of the data set's population, once a data set is known */
-    char digest[64], population[1024]; /* of --data */
-};
-
-#define DP_OPTIONS struct books
-#define JSON DP_OPTION_FLAG('j', q.json, "the answer as JSON")
-#define DATA(text) DP_OPTION_TEXT('D', data, "DIR", text)
 
 static const struct dp_option budget_options[] = {
     DATA("the data set, or its digest"),
@@ -64,17 +38,6 @@ static const struct dp_option budget_options[] = {
     DP_REGISTRY_OPTIONS(choice),
     {.name = NULL},
 };
-static const struct dp_option report_options[] = {
-    DATA("only this data set, its digest or its population"),
-    DP_OPTION_REAL('d', q.delta, "D", DP_ABOVE_BELOW(0, 1), "the delta of the totals (the largest delta of the runs)"),
-    DP_OPTION_TEXT('o', output, "FILE", "write a page (HTML) to be read by everybody, and nothing else"),
-    DP_OPTION_FLAG(0, text, "print the page as text"),
-    DP_OPTION_TEXT('m', model, "FILE", "on the page: what this model has cost, and its weights"),
-    DP_OPTION_TEXT('t', test, "DIR", "on the page: how good the model is on these held-out rows"),
-    JSON,
-    DP_REGISTRY_OPTIONS(choice),
-    {.name = NULL},
-};
 static const struct dp_option verify_options[] = {
     DP_OPTION_TEXT('c', certificate, "FILE", "check this certificate against the ledger, too"),
     DP_OPTION_TEXT('m', model, "FILE", "and check that it is for this model"),
@@ -90,13 +53,13 @@ static const struct dp_option certify_options[] = {
     {.name = NULL},
 };
 
-static bool is_directory(const char *path)
+bool books_is_directory(const char *path)
 {
     struct stat st;
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-static int name_own(struct books *b, const char *directory, struct dp_err *err)
+int books_name_own(struct books *b, const char *directory, struct dp_err *err)
 {
     if ((size_t)snprintf(b->own, sizeof b->own, "%s/ledger", directory) >= sizeof b->own)
         return dp_fail(err, DP_E_USAGE, "the name of the directory %.80s is too long", directory);
@@ -104,21 +67,19 @@ static int name_own(struct books *b, const char *directory, struct dp_err *err)
     return DP_OK;
 }
 
-/* Finds the ledger: a file, or the ledger of a data set. `data`: --data names a data set if no operand does. */
-static int find_ledger(struct books *b, const char *what, struct dp_err *err)
+int books_find_ledger(struct books *b, const char *what, struct dp_err *err)
 {
     const char *directory = b->ledger != NULL ? b->ledger : b->data;
-    if (directory != NULL && is_directory(directory))
-        return name_own(b, directory, err);
+    if (directory != NULL && books_is_directory(directory))
+        return books_name_own(b, directory, err);
     return b->ledger != NULL ? DP_OK : dp_fail(err, DP_E_USAGE, "which ledger? (%s)", what);
 }
 
-/* The people: given by the directory of a data set, by a digest or, if a name is allowed, by the population's name. */
-static int find_population(struct books *b, bool name, struct dp_err *err)
+int books_find_population(struct books *b, bool name, struct dp_err *err)
 {
     struct dp_dataset *set;
     bool digest = strlen(b->data) == 32 && strspn(b->data, "0123456789abcdef") == 32;
-    if (digest || (name && !is_directory(b->data))) {
+    if (digest || (name && !books_is_directory(b->data))) {
         snprintf(b->digest, sizeof b->digest, "%s", digest ? b->data : "");
         snprintf(b->population, sizeof b->population, "%s", b->data);
         return DP_OK;
@@ -143,32 +104,61 @@ static void look_into(struct books *b, const char *directory)
     dp_dataset_close(set);
 }
 
-/* Finds all ledgers of the population; call it after find_ledger and find_population. For a data set, this is the ledger in
- * which its runs are charged. write: the registry will be written. */
-static int find_people(struct books *b, const char *operand, bool write, struct dp_err *err)
+/* Opens the registry, if there is one. write: it will be written. */
+static int open_registry(struct books *b, bool write, struct dp_err *err)
 {
-    struct dp_people_query query = {.population = b->population, .data = b->digest[0] != '\0' ? b->digest : NULL};
     const struct dp_registry_place place = dp_registry_chosen(&b->choice, dp_registry_default());
     struct dp_err why = {0};
+    int rc = dp_registry_open(&b->registry, &place, write, &why);
+    if (rc == DP_REGISTRY_NONE && write && why.message[0] != '\0')
+        dp_cli_warn("dp-account budget", why.message);
+    return rc == DP_OK || rc == DP_REGISTRY_NONE ? DP_OK : dp_fail(err, (enum dp_status)rc, "%s", why.message);
+}
+
+int books_find_people(struct books *b, const char *operand, bool write, struct dp_err *err)
+{
+    struct dp_people_query query = {.population = b->population, .data = b->digest[0] != '\0' ? b->digest : NULL};
     if (b->choice.none && b->choice.directory != NULL)
         return dp_fail(err, DP_E_USAGE, "--no-registry and --registry exclude each other");
-    if (b->data == NULL && operand != NULL && is_directory(operand))
+    if (b->data == NULL && operand != NULL && books_is_directory(operand))
         look_into(b, operand);
     query.own[0] = b->ledger;
-    if (!b->choice.none && b->ledger != b->own && b->data != NULL && is_directory(b->data)) {
+    if (!b->choice.none && b->ledger != b->own && b->data != NULL && books_is_directory(b->data)) {
         snprintf(b->own, sizeof b->own, "%.4000s/ledger", b->data);
         query.own[1] = b->own;
     }
     if (!dp_registry_concerns(b->population, query.data))
         return write ? dp_people_open(&b->people, NULL, &query, err) : DP_OK;
-    int rc = dp_registry_open(&b->registry, &place, write, &why);
-    if (rc == DP_REGISTRY_NONE && write && why.message[0] != '\0')
-        dp_cli_warn("dp-account budget", why.message);
-    if (rc != DP_OK && rc != DP_REGISTRY_NONE)
-        return dp_fail(err, (enum dp_status)rc, "%s", why.message);
-    rc = dp_people_open(&b->people, b->registry, &query, err);
+    int rc = open_registry(b, write, err);
+    if (rc == DP_OK)
+        rc = dp_people_open(&b->people, b->registry, &query, err);
     if (rc == DP_OK && b->ledger == b->own)
         b->ledger = dp_people_default(&b->people)->name;
+    return rc;
+}
+
+int books_find_run(struct books *b, const struct dp_frame *model, struct dp_err *err)
+{
+    struct dp_ledger_place mark;
+    const char *digest = dp_frame_text(model, DP_F_DATA, "");
+    snprintf(b->digest, sizeof b->digest, "%s", digest);
+    snprintf(b->population, sizeof b->population, "%s", dp_frame_text(model, DP_F_POPULATION, digest));
+    if (b->choice.none && b->choice.directory != NULL)
+        return dp_fail(err, DP_E_USAGE, "--no-registry and --registry exclude each other");
+    int rc = b->data != NULL ? books_name_own(b, b->data, err) : DP_OK;
+    struct dp_people_query query = {.population = b->population, .data = b->digest, .own = {b->ledger}};
+    b->ledger = NULL;
+    if (!dp_frame_has(model, DP_F_LEDGER))
+        return rc;
+    if (rc == DP_OK)
+        rc = dp_ledger_place_read(dp_frame_text(model, DP_F_LEDGER, ""), &mark, err);
+    if (rc == DP_OK && dp_registry_concerns(b->population, b->digest))
+        rc = open_registry(b, false, err);
+    if (rc == DP_OK)
+        rc = dp_people_open(&b->people, b->registry, &query, err);
+    for (size_t i = 0; rc == DP_OK && b->ledger == NULL && i < b->people.ledgers; i++)
+        if (b->people.ledger[i].there && dp_ledger_book_opened(&b->people.ledger[i].book, mark.run))
+            b->ledger = b->people.ledger[i].name;
     return rc;
 }
 
@@ -319,18 +309,18 @@ static int budget(struct books *b, struct dp_err *err)
 {
     struct dp_ledger_before before;
     struct fit fit = {.planned = is_planned(b)};
-    if (b->data == NULL && b->ledger != NULL && is_directory(b->ledger))
+    if (b->data == NULL && b->ledger != NULL && books_is_directory(b->ledger))
         b->data = b->ledger;
     if (b->data == NULL)
         return dp_fail(err, DP_E_USAGE, "--data is required, or a data set for an operand");
     if (b->addition && !isnan(b->order))
         return dp_fail(err, DP_E_USAGE, "--addition and --order exclude each other");
     const char *operand = b->ledger;
-    int rc = find_population(b, false, err);
+    int rc = books_find_population(b, false, err);
     if (rc == DP_OK)
-        rc = find_ledger(b, "a file, or a data set that has one", err);
+        rc = books_find_ledger(b, "a file, or a data set that has one", err);
     if (rc == DP_OK)
-        rc = find_people(b, operand, true, err);
+        rc = books_find_people(b, operand, true, err);
     if (rc == DP_OK && !b->choice.none)
         rc = dp_people_admit_budget(&b->people, found(b), err);
     if (rc != DP_OK)
@@ -356,8 +346,7 @@ static int budget(struct books *b, struct dp_err *err)
     return rc == DP_OK ? print_budget(b, &line, &before, &fit, err) : rc;
 }
 
-/* The released model in a file, its digest and the ledger's mark. */
-static int read_model(const char *path, struct dp_frame **frame, char digest[DP_MODEL_DIGEST], struct dp_err *err)
+int books_read_model(const char *path, struct dp_frame **frame, char digest[DP_MODEL_DIGEST], struct dp_err *err)
 {
     int rc = dp_frame_new(frame, err);
     if (rc == DP_OK)
@@ -379,7 +368,7 @@ static int verify_certificate(const struct books *b, bool *bound, struct dp_err 
     json_t *json;
     int rc = dp_json_load(&json, b->certificate, err);
     if (rc == DP_OK && b->model != NULL)
-        rc = read_model(b->model, &frame, digest, err);
+        rc = books_read_model(b->model, &frame, digest, err);
     if (rc == DP_OK) {
         struct dp_certified model = {0};
         if (frame != NULL)
@@ -398,9 +387,9 @@ static int verify(struct books *b, struct dp_err *err)
     if (b->model != NULL && b->certificate == NULL)
         return dp_fail(err, DP_E_USAGE, "--model goes with --certificate");
     const char *operand = b->ledger;
-    int rc = find_ledger(b, "a file, or a data set that has one", err);
+    int rc = books_find_ledger(b, "a file, or a data set that has one", err);
     if (rc == DP_OK)
-        rc = find_people(b, operand, false, err);
+        rc = books_find_people(b, operand, false, err);
     if (rc == DP_OK)
         rc = dp_ledger_verify(b->ledger, &result, err);
     if (rc != DP_OK)
@@ -442,30 +431,30 @@ static int check_paid(const struct books *b, const struct dp_frame *frame, struc
     return dp_frame_has(frame, DP_F_LEDGER) ? DP_OK : dp_fail(err, DP_E_RUN, "%s: no ledger has paid for this model", b->model);
 }
 
-/* The certificate of the model, and its frame for the caller to free. */
-static int make_certificate(const struct books *b, struct dp_frame **frame, json_t **json, struct dp_err *err)
+int books_make_certificate(const struct books *b, const struct dp_frame *frame, const char *digest, json_t **json,
+                           struct dp_err *err)
 {
-    char digest[DP_MODEL_DIGEST];
-    int rc = read_model(b->model, frame, digest, err);
-    if (rc == DP_OK)
-        rc = check_paid(b, *frame, err);
+    int rc = check_paid(b, frame, err);
     if (rc != DP_OK)
         return rc;
-    struct dp_certified what = certified(*frame, digest);
+    struct dp_certified what = certified(frame, digest);
     return dp_certificate_make(b->ledger, &what, json, err);
 }
 
 static int certify(struct books *b, struct dp_err *err)
 {
     struct dp_frame *frame = NULL;
+    char digest[DP_MODEL_DIGEST];
     json_t *json;
     const char *operand = b->ledger != NULL ? b->ledger : b->data;
-    int rc = find_ledger(b, "--ledger FILE, or --data DIR for that data set's own", err);
+    int rc = books_find_ledger(b, "--ledger FILE, or --data DIR for that data set's own", err);
     b->data = NULL;
     if (rc == DP_OK)
-        rc = find_people(b, operand, false, err);
+        rc = books_find_people(b, operand, false, err);
     if (rc == DP_OK)
-        rc = make_certificate(b, &frame, &json, err);
+        rc = books_read_model(b->model, &frame, digest, err);
+    if (rc == DP_OK)
+        rc = books_make_certificate(b, frame, digest, &json, err);
     if (rc == DP_OK) {
         rc = dp_json_print(json, 2, stdout, err);
         json_decref(json);
@@ -474,123 +463,8 @@ static int certify(struct books *b, struct dp_err *err)
     return rc;
 }
 
-/* The weights of a model with one output and the names of the columns, if the data set has names for all of them. */
-static int take_weights(struct page_weights *weights, const struct dp_frame *frame, struct dp_dataset *data, struct dp_err *err)
-{
-    size_t rows, cols;
-    int rc = dp_model_shape(frame, &rows, &cols, err);
-    if (rc != DP_OK || rows != 1 || data == NULL || data->column_names == NULL || cols < data->cols)
-        return rc;
-    rc = dp_alloc(&weights->values, cols, sizeof *weights->values, err);
-    if (rc == DP_OK)
-        rc = dp_model_weights(frame, weights->values, err);
-    weights->names = data->column_names;
-    weights->count = rc == DP_OK ? data->cols : 0;
-    return rc;
-}
-
-/* The page as text, on standard output. */
-static int print_plain(struct page *page, struct dp_err *err)
-{
-    char *html = NULL;
-    size_t size;
-    FILE *memory = open_memstream(&html, &size);
-    page->plain = true;
-    if (memory != NULL)
-        page_print(page, memory);
-    bool failed = memory == NULL || (ferror(memory) != 0) | (fclose(memory) != 0);
-    int rc = failed ? dp_fail(err, DP_E_RUN, "out of memory") : plain_print(html, stdout, err);
-    free(html);
-    return rc;
-}
-
-static int write_page(const struct books *b, struct page *page, struct dp_err *err)
-{
-    if (b->text)
-        return print_plain(page, err);
-    FILE *out = fopen(b->output, "we");
-    if (out == NULL)
-        return dp_fail_errno(err, errno, "cannot write %s", b->output);
-    page_print(page, out);
-    bool failed = ferror(out) != 0;
-    return (fclose(out) != 0) | failed ? dp_fail_errno(err, errno, "cannot write %s", b->output) : DP_OK;
-}
-
-/* directory: of the data set whose ledger this is, or NULL. */
-static int print_page(const struct books *b, const json_t *report, const char *directory, struct dp_err *err)
-{
-    struct page page = {.report = report, .ledger = b->ledger, .model = b->model, .software = "dpline " DP_VERSION};
-    struct dp_frame *frame = NULL;
-    struct dp_dataset *data = NULL;
-    json_t *certificate = NULL, *held_out = NULL;
-    int rc = DP_OK;
-    if (directory != NULL && is_directory(directory))
-        dp_dataset_open(&data, directory, NULL);
-    if (b->model != NULL)
-        rc = make_certificate(b, &frame, &certificate, err);
-    if (rc == DP_OK && frame != NULL && dp_frame_has(frame, DP_F_SCHEMA)) {
-        /* networks and products of columns have neither */
-        info_coefficients_json(frame, b->model, &page.coefficients, NULL);
-        info_curves_json(frame, b->model, &page.curves, NULL);
-    } else if (rc == DP_OK && frame != NULL) {
-        rc = take_weights(&page.weights, frame, data, err);
-    }
-    if (rc == DP_OK && b->test != NULL)
-        rc = held_out_measure(frame, b->test, &held_out, err);
-    page.certificate = certificate;
-    page.held_out = held_out;
-    if (rc == DP_OK)
-        rc = write_page(b, &page, err);
-    free(page.weights.values);
-    json_decref(page.coefficients);
-    json_decref(page.curves);
-    json_decref(certificate);
-    json_decref(held_out);
-    dp_dataset_close(data);
-    dp_frame_free(frame);
-    return rc;
-}
-
-static int check_page(const struct books *b, struct dp_err *err)
-{
-    bool page = b->output != NULL || b->text;
-    if (!page && (b->model != NULL || b->test != NULL))
-        return dp_fail(err, DP_E_USAGE, "%s is for a page: -o FILE or --text", b->model != NULL ? "--model" : "--test");
-    if (b->test != NULL && b->model == NULL)
-        return dp_fail(err, DP_E_USAGE, "--test goes with --model");
-    if (b->output != NULL && (b->q.json || b->text))
-        return dp_fail(err, DP_E_USAGE, "%s and -o exclude each other", b->q.json ? "--json" : "--text");
-    return b->text && b->q.json ? dp_fail(err, DP_E_USAGE, "--json and --text exclude each other") : DP_OK;
-}
-
-static int report(struct books *b, struct dp_err *err)
-{
-    json_t *json;
-    const char *operand = b->ledger;
-    int rc = check_page(b, err);
-    if (rc == DP_OK)
-        rc = find_ledger(b, "a file, or a data set that has one", err);
-    if (rc == DP_OK && b->data != NULL)
-        rc = find_population(b, true, err);
-    if (rc == DP_OK)
-        rc = find_people(b, operand, false, err);
-    if (rc == DP_OK)
-        rc = dp_ledger_report_people(b->ledger, b->people.ledger != NULL ? &b->people : NULL,
-                                     b->data != NULL ? b->population : NULL, b->q.delta, &json, err);
-    if (rc != DP_OK)
-        return rc;
-    if (b->output != NULL || b->text)
-        rc = print_page(b, json, b->data != NULL ? b->data : operand, err);
-    else if (b->q.json)
-        rc = dp_json_print(json, 2, stdout, err);
-    else
-        dp_ledger_report_print(json, stdout);
-    json_decref(json);
-    return rc;
-}
-
-static int run(const struct dp_command *command, int (*word)(struct books *b, struct dp_err *err), bool operand, int argc,
-               char **argv)
+int books_run(const struct dp_command *command, int (*word)(struct books *b, struct dp_err *err), bool operand, int argc,
+              char **argv)
 {
     struct books b = {.q = QUESTION_UNASKED, .order = NAN, .run_epsilon = NAN};
     struct dp_err err = {0};
@@ -614,15 +488,7 @@ const struct dp_command command_budget = {"dp-account budget", "[LEDGER|DIR]",
 
 int word_budget(int argc, char **argv)
 {
-    return run(&command_budget, budget, true, argc, argv);
-}
-
-const struct dp_command command_report = {"dp-account report", "[LEDGER|DIR]", "Say what has been spent on data sets",
-                                          report_options, NULL};
-
-int word_report(int argc, char **argv)
-{
-    return run(&command_report, report, true, argc, argv);
+    return books_run(&command_budget, budget, true, argc, argv);
 }
 
 const struct dp_command command_verify = {"dp-account verify", "LEDGER|DIR", "Check a ledger, and a certificate against it",
@@ -630,7 +496,7 @@ const struct dp_command command_verify = {"dp-account verify", "LEDGER|DIR", "Ch
 
 int word_verify(int argc, char **argv)
 {
-    return run(&command_verify, verify, true, argc, argv);
+    return books_run(&command_verify, verify, true, argc, argv);
 }
 
 const struct dp_command command_certify = {"dp-account certify", "", "State what a released model has cost, as JSON",
@@ -638,5 +504,5 @@ const struct dp_command command_certify = {"dp-account certify", "", "State what
 
 int word_certify(int argc, char **argv)
 {
-    return run(&command_certify, certify, false, argc, argv);
+    return books_run(&command_certify, certify, false, argc, argv);
 }

@@ -83,12 +83,14 @@ static void put_named(const char *before, const char *name, const char *after, F
     fputs(after, out);
 }
 
-/* The total of the page: the certificate's population, else the first. */
+/* The total of the page: the certificate's population, else the first. Alone, the model states it. */
 static const json_t *total_of(const struct page *p)
 {
     const json_t *totals = get(p->report, "populations");
     size_t i;
     json_t *total;
+    if (p->alone)
+        return p->certificate;
     json_array_foreach (totals, i, total)
         if (p->certificate == NULL || (strcmp(text(total, "population"), text(p->certificate, "population")) == 0 &&
                                        strcmp(text(total, "adjacency"), text(p->certificate, "adjacency")) == 0))
@@ -112,7 +114,10 @@ static void put_people(const json_t *total, FILE *out)
     bool persons = strcmp(text(total, "unit"), "row") != 0;
     fputs("<h2>Whose data</h2>\n<p>", out);
     put_named("The people of <strong>", text(total, "population"), "</strong>: ", out);
-    fprintf(out, "%lld %s. ", whole(total, "rows"), persons ? "persons" : "rows");
+    if (get(total, "rows") != NULL)
+        fprintf(out, "%lld %s. ", whole(total, "rows"), persons ? "persons" : "rows");
+    else
+        fputs("their number is not known. ", out);
     put_unit(total, out);
     fputs("</p>\n<p>What one person can change: ", out);
     fputs(strcmp(text(total, "adjacency"), "replace-one") == 0
@@ -187,13 +192,35 @@ static void put_warnings(const json_t *total, const json_t *certificate, FILE *o
     }
 }
 
+/* What a model states about itself, and what is not known then. */
+static void put_stated(const struct page *p, FILE *out)
+{
+    const json_t *of = p->certificate;
+    long long lap = whole(of, "lap"), laps = whole(of, "laps");
+    put_named("This is what the model <code>", p->model, "</code> states that it has cost each person, ", out);
+    fprintf(out, laps > 0 ? "by lap %lld of %lld. " : "by lap %lld. ", lap, laps);
+    if (lap < laps)
+        fputs("If its results chose this lap, it has cost what all laps cost, which is not known. ", out);
+    if (get(of, "prior_epsilon") != NULL) {
+        fputs("The model that it started from has cost ε = ", out);
+        put_cost(number(of, "prior_epsilon"), out);
+        fputs(" of it. ", out);
+    }
+    fputs(json_is_true(get(of, "untracked"))
+              ? "<strong>No ledger has its run</strong>, because it was told to write nothing down."
+              : "<strong>The ledger of its run was not found</strong>, so nothing confirms this.",
+          out);
+}
+
 static void put_cost_box(const struct page *p, const json_t *total, FILE *out)
 {
     const json_t *of = p->certificate != NULL ? p->certificate : total;
     fputs("<div class=\"box\"><p class=\"big\">ε = ", out);
     put_cost(number(of, "epsilon"), out);
     fprintf(out, " at δ = %g</p>\n<p>", number(of, "delta"));
-    if (p->certificate != NULL) {
+    if (p->alone) {
+        put_stated(p, out);
+    } else if (p->certificate != NULL) {
         put_named("This is what the model <code>", p->model, "</code> has cost each person: ", out);
         fprintf(out, "everything that its run released, %s. ",
                 json_array_size(get(of, "runs")) > 1 ? "and the runs that it started from" : "in all laps");
@@ -256,6 +283,18 @@ static void put_runs(const struct page *p, const json_t *total, FILE *out)
         plot_budget(number(holds, "epsilon"), limit, out);
     } else
         fputs(". There is no budget: nothing limits what further runs may cost.</p>\n", out);
+}
+
+/* In place of put_runs. */
+static void put_no_runs(const struct page *p, FILE *out)
+{
+    fputs(
+        "<h2>All runs on these people</h2>\n<p>Not known: whether there were other runs, what all runs have cost together, and "
+        "whether a budget limits them. This is in the ledger of the run",
+        out);
+    if (get(p->certificate, "run") != NULL)
+        put_named(" <code>", text(p->certificate, "run"), "</code>", out);
+    fputs(".</p>\n", out);
 }
 
 static void put_measure(const json_t *of, const char *name, const char *words, FILE *out)
@@ -449,6 +488,19 @@ static void put_limits(FILE *out)
         out);
 }
 
+/* In place of put_check. */
+static void put_no_check(const struct page *p, FILE *out)
+{
+    fputs("<h2>How to check this page</h2>\n<p>", out);
+    if (json_is_true(get(p->certificate, "untracked")))
+        fputs("Nobody can check its cost: no ledger has the run.</p>\n", out);
+    else
+        put_named("With the ledger of the run (or the data set that has it), this command checks the model and makes the whole "
+                  "page:</p>\n<p><code>dp-account report LEDGER --model ",
+                  p->model, " -o report.html</code></p>\n", out);
+    fprintf(out, "<p class=\"soft\">%s.</p>\n", p->software);
+}
+
 static void put_check(const struct page *p, FILE *out)
 {
     fputs(
@@ -475,7 +527,10 @@ void page_print(struct page *p, FILE *out)
     put_warnings(total, p->certificate, out);
     put_people(total, out);
     put_meaning(number(of, "epsilon"), number(of, "delta"), out);
-    put_runs(p, total, out);
+    if (p->alone)
+        put_no_runs(p, out);
+    else
+        put_runs(p, total, out);
     if (p->held_out != NULL)
         put_held_out(p->held_out, p->plain, out);
     if (p->coefficients != NULL)
@@ -483,6 +538,9 @@ void page_print(struct page *p, FILE *out)
     else if (p->weights.count > 0)
         put_weights(p, out);
     put_limits(out);
-    put_check(p, out);
+    if (p->alone)
+        put_no_check(p, out);
+    else
+        put_check(p, out);
     fputs("</body></html>\n", out);
 }

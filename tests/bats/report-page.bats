@@ -121,7 +121,74 @@ $(cat text)"
     complains 2 'dp-account report: --json and -o exclude each other' dp-account report p.dp --json -o page.html
     complains 2 'dp-account report: --text and -o exclude each other' dp-account report p.dp --text -o page.html
     complains 2 'dp-account report: --json and --text exclude each other' dp-account report p.dp --text --json
+    complains 2 'dp-account report: --json is for ledgers: model is a model' dp-account report model --json
+    complains 2 'dp-account report: model is a model, and --model names another' dp-account report model -m model
+    complains 2 'dp-account report: of a model, --data is the directory of its data set' dp-account report model -D patients.csv
+    complains 5 'dp-account report: p.dp is the training set: what is measured on it is not covered by epsilon' dp-account report model -t p.dp
+    complains 2 'dp-account report: which ledger? (a file, a data set that has one, or a model)' dp-account report
     complains 1 'dp-account report: cannot write nowhere/page.html: No such file or directory' dp-account report p.dp -o nowhere/page.html
+}
+
+@test "a model is enough: with the ledger that the registry knows, the page is the page of that ledger" {
+    dp-account budget --epsilon 3 --delta 1e-5 p.dp > /dev/null
+    fits
+    dp-account report p.dp --model model --test q.dp -o one.html
+    dpline report model --test q.dp -o two.html
+    # the ledger has another name, and its whole path
+    assert_equal "$(sed "s|$PWD/p.dp/ledger|p.dp/ledger|" two.html)" "$(cat one.html)"
+    # printed where no file is named, from anywhere
+    mkdir elsewhere
+    (cd elsewhere && dpline report ../model) > text
+    grep -q '^Together: ε = .* of a budget of 3' text
+    # the directory of the data set stands in for the registry
+    DPLINE_REGISTRY=$PWD/none dpline report model --data p.dp --test q.dp -o three.html
+    cmp one.html three.html
+}
+
+@test "a model without its ledger: the page says what the model states and what is not known" {
+    fits
+    rm -rf registry
+    dpline report model --text > text
+    tr -s ' \n' '  ' < text > words
+    for sentence in 'ε = 1 at δ = 1e-05' 'This is what the model model states that it has cost each person, by lap 71 of 71.' \
+        'The ledger of its run was not found, so nothing confirms this.' 'The people of patients.csv: 2100 rows.' '1 % 2.72 %' \
+        'Not known: whether there were other runs, what all runs have cost together, and whether a budget limits them.' \
+        "This is in the ledger of the run $(dp-info --get ledger model | cut -d: -f1)." 'odds ratio' \
+        'dp-account report LEDGER --model model -o report.html'; do
+        grep -qF -- "$sentence" words || fail "missing: $sentence
+$(cat text)"
+    done
+    run grep -E 'Together|has the digest|dp-account verify' text
+    assert_failure
+    dpline report model -o page.html
+    words page.html > text
+    grep -qF 'so nothing confirms this.' text
+    # the ledger of other runs is not the run's
+    mkdir other && cp -r p.dp other/p.dp && rm other/p.dp/ledger*
+    dpline fit other/p.dp --epsilon 2 --delta 1e-5 -q --no-registry -o second > /dev/null
+    dpline report model --data other/p.dp | tr -s ' \n' '  ' | grep -qF 'The ledger of its run was not found'
+}
+
+@test "a model that has no ledger, is of an earlier lap, as published, seeded, of persons or not private" {
+    says() { grep -qF -- "$1" <<< "$(dpline report model --no-registry | tr -s ' \n' '  ')" || fail "missing: $1"; }
+    dpline fit p.dp --epsilon 1 --delta 1e-5 -q --no-ledger --seed 3 -o model > /dev/null 2>&1
+    says 'No ledger has its run, because it was told to write nothing down. '
+    says 'A seed was given:'
+    says 'Nobody can check its cost: no ledger has the run.'
+    dpline dp-sgd --data p.dp --epochs 1 -q --no-registry > run 2> /dev/null
+    dp-cat --lap 3 --frames run > model
+    says 'by lap 3 of 21. If its results chose this lap, it has cost what all laps cost, which is not known.'
+    cp "$ROOT/tests/golden/0.2/claimed" model # states the published epsilon, 1.3157, and the sound one
+    says 'ε = 4.013 at δ = '
+    says 'an accounting that is not sound'
+    dpline dp-sgd --data p.dp --epochs 1 -q --no-registry -o first > /dev/null
+    dpline dp-sgd --data p.dp --epochs 1 -q --no-registry --init first -o model > /dev/null
+    says 'The model that it started from has cost ε = '
+    dp-synth classification --rows 600 --rows-per-person 3 -q -o persons.dp
+    dpline fit persons.dp -q -o model > /dev/null
+    says ': 300 persons. All rows of a person count together, at most 3 of them.'
+    dpline sgd --data p.dp --epochs 1 -q -o model
+    complains 5 'dp-account report: model: the model comes from a run without privacy' dpline report model
 }
 
 @test "curves with the interval of the noise, in the page and by dp-info" {

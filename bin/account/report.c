@@ -1,0 +1,211 @@
+/* dp-account report: what ledgers say, and the page of a ledger or a model. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "../info/curves.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/version.h"
+#include "books.h"
+#include "data/dataset.h"
+#include "held_out.h"
+#include "ledger/report.h"
+#include "page.h"
+#include "plain.h"
+#include "stated.h"
+#include "words.h"
+
+static const struct dp_option report_options[] = {
+    DATA("only this data set, its digest or its population; MODEL: the data set that has its ledger"),
+    DP_OPTION_REAL('d', q.delta, "D", DP_ABOVE_BELOW(0, 1), "the delta of the totals (the largest delta of the runs)"),
+    DP_OPTION_TEXT('o', output, "FILE", "write a page (HTML) to be read by everybody, and nothing else"),
+    DP_OPTION_FLAG(0, text, "print the page as text"),
+    DP_OPTION_TEXT('m', model, "FILE", "on the page: what this model has cost, and its weights"),
+    DP_OPTION_TEXT('t', test, "DIR", "on the page: how good the model is on these held-out rows"),
+    JSON,
+    DP_REGISTRY_OPTIONS(choice),
+    {.name = NULL},
+};
+/* The weights of a model with one output and the names of the columns, if the data set has names for all of them. */
+static int take_weights(struct page_weights *weights, const struct dp_frame *frame, struct dp_dataset *data, struct dp_err *err)
+{
+    size_t rows, cols;
+    int rc = dp_model_shape(frame, &rows, &cols, err);
+    if (rc != DP_OK || rows != 1 || data == NULL || data->column_names == NULL || cols < data->cols)
+        return rc;
+    rc = dp_alloc(&weights->values, cols, sizeof *weights->values, err);
+    if (rc == DP_OK)
+        rc = dp_model_weights(frame, weights->values, err);
+    weights->names = data->column_names;
+    weights->count = rc == DP_OK ? data->cols : 0;
+    return rc;
+}
+
+/* The page as text, on standard output. */
+static int print_plain(struct page *page, struct dp_err *err)
+{
+    char *html = NULL;
+    size_t size;
+    FILE *memory = open_memstream(&html, &size);
+    page->plain = true;
+    if (memory != NULL)
+        page_print(page, memory);
+    bool failed = memory == NULL || (ferror(memory) != 0) | (fclose(memory) != 0);
+    int rc = failed ? dp_fail(err, DP_E_RUN, "out of memory") : plain_print(html, stdout, err);
+    free(html);
+    return rc;
+}
+
+static int write_page(const struct books *b, struct page *page, struct dp_err *err)
+{
+    if (b->text)
+        return print_plain(page, err);
+    FILE *out = fopen(b->output, "we");
+    if (out == NULL)
+        return dp_fail_errno(err, errno, "cannot write %s", b->output);
+    page_print(page, out);
+    bool failed = ferror(out) != 0;
+    return (fclose(out) != 0) | failed ? dp_fail_errno(err, errno, "cannot write %s", b->output) : DP_OK;
+}
+
+/* The model of a page. */
+struct subject {
+    struct dp_frame *frame;
+    char digest[DP_MODEL_DIGEST];
+};
+
+/* What the page shows of the model. data: of its data set, or NULL. */
+static int show_model(const struct books *b, const struct subject *s, struct dp_dataset *data, struct page *page,
+                      json_t **certificate, struct dp_err *err)
+{
+    int rc = b->ledger != NULL ? books_make_certificate(b, s->frame, s->digest, certificate, err)
+                               : stated_by_model(s->frame, b->model, certificate, err);
+    page->certificate = *certificate;
+    page->alone = b->ledger == NULL;
+    if (rc != DP_OK)
+        return rc;
+    if (!dp_frame_has(s->frame, DP_F_SCHEMA))
+        return take_weights(&page->weights, s->frame, data, err);
+    /* networks and products of columns have neither */
+    info_coefficients_json(s->frame, b->model, &page->coefficients, NULL);
+    info_curves_json(s->frame, b->model, &page->curves, NULL);
+    return DP_OK;
+}
+
+/* report: NULL without a ledger. s: NULL without a model. directory: of the data set whose ledger this is, or NULL. */
+static int print_page(const struct books *b, const struct subject *s, const json_t *report, const char *directory,
+                      struct dp_err *err)
+{
+    struct page page = {.report = report, .ledger = b->ledger, .model = b->model, .software = "dpline " DP_VERSION};
+    struct dp_dataset *data = NULL;
+    json_t *certificate = NULL, *held_out = NULL;
+    if (directory != NULL && books_is_directory(directory))
+        dp_dataset_open(&data, directory, NULL);
+    int rc = s != NULL ? show_model(b, s, data, &page, &certificate, err) : DP_OK;
+    if (rc == DP_OK && b->test != NULL)
+        rc = held_out_measure(s->frame, b->test, &held_out, err);
+    page.held_out = held_out;
+    if (rc == DP_OK)
+        rc = write_page(b, &page, err);
+    free(page.weights.values);
+    json_decref(page.coefficients);
+    json_decref(page.curves);
+    json_decref(certificate);
+    json_decref(held_out);
+    dp_dataset_close(data);
+    return rc;
+}
+
+static int check_page(const struct books *b, bool model, struct dp_err *err)
+{
+    bool page = b->output != NULL || b->text || model;
+    if (!page && (b->model != NULL || b->test != NULL))
+        return dp_fail(err, DP_E_USAGE, "%s is for a page: -o FILE or --text", b->model != NULL ? "--model" : "--test");
+    if (b->test != NULL && b->model == NULL)
+        return dp_fail(err, DP_E_USAGE, "--test goes with --model");
+    if (b->output != NULL && (b->q.json || b->text))
+        return dp_fail(err, DP_E_USAGE, "%s and -o exclude each other", b->q.json ? "--json" : "--text");
+    return b->text && b->q.json ? dp_fail(err, DP_E_USAGE, "--json and --text exclude each other") : DP_OK;
+}
+
+/* Whether a file is a stream of frames: a ledger and a table begin with a character of ASCII. */
+static bool is_model(const char *path)
+{
+    FILE *file = books_is_directory(path) ? NULL : fopen(path, "re");
+    int first = file != NULL ? getc(file) : EOF;
+    if (file != NULL)
+        fclose(file);
+    return first > 127;
+}
+
+/* The page of a model, with what its ledger has if that is found. */
+static int report_model(struct books *b, struct dp_err *err)
+{
+    struct subject s = {0};
+    json_t *json = NULL;
+    b->text = b->output == NULL;
+    int rc = books_read_model(b->model, &s.frame, s.digest, err);
+    if (rc == DP_OK)
+        rc = books_find_run(b, s.frame, err);
+    if (rc == DP_OK && b->ledger != NULL)
+        rc = dp_ledger_report_people(b->ledger, &b->people, b->population, b->q.delta, &json, err);
+    if (rc == DP_OK)
+        rc = print_page(b, &s, json, b->data, err);
+    json_decref(json);
+    dp_frame_free(s.frame);
+    return rc;
+}
+
+static int report_ledger(struct books *b, struct dp_err *err)
+{
+    struct subject s = {0};
+    json_t *json;
+    const char *operand = b->ledger;
+    int rc = books_find_ledger(b, "a file, a data set that has one, or a model", err);
+    if (rc == DP_OK && b->data != NULL)
+        rc = books_find_population(b, true, err);
+    if (rc == DP_OK)
+        rc = books_find_people(b, operand, false, err);
+    if (rc == DP_OK)
+        rc = dp_ledger_report_people(b->ledger, b->people.ledger != NULL ? &b->people : NULL,
+                                     b->data != NULL ? b->population : NULL, b->q.delta, &json, err);
+    if (rc != DP_OK)
+        return rc;
+    if (b->model != NULL)
+        rc = books_read_model(b->model, &s.frame, s.digest, err);
+    if (rc == DP_OK && (b->output != NULL || b->text))
+        rc = print_page(b, b->model != NULL ? &s : NULL, json, b->data != NULL ? b->data : operand, err);
+    else if (rc == DP_OK && b->q.json)
+        rc = dp_json_print(json, 2, stdout, err);
+    else if (rc == DP_OK)
+        dp_ledger_report_print(json, stdout);
+    json_decref(json);
+    dp_frame_free(s.frame);
+    return rc;
+}
+
+static int report(struct books *b, struct dp_err *err)
+{
+    bool model = b->ledger != NULL && is_model(b->ledger);
+    if (model && b->model != NULL)
+        return dp_fail(err, DP_E_USAGE, "%s is a model, and --model names another", b->ledger);
+    if (model && b->q.json)
+        return dp_fail(err, DP_E_USAGE, "--json is for ledgers: %s is a model", b->ledger);
+    if (model && b->data != NULL && !books_is_directory(b->data))
+        return dp_fail(err, DP_E_USAGE, "of a model, --data is the directory of its data set");
+    if (model) {
+        b->model = b->ledger;
+        b->ledger = NULL;
+    }
+    int rc = check_page(b, model, err);
+    return rc != DP_OK ? rc : model ? report_model(b, err) : report_ledger(b, err);
+}
+
+const struct dp_command command_report = {"dp-account report", "[LEDGER|DIR|MODEL]", "Say what has been spent on data sets",
+                                          report_options, NULL};
+
+int word_report(int argc, char **argv)
+{
+    return books_run(&command_report, report, true, argc, argv);
+}

@@ -1,0 +1,16 @@
+/* What a released model itself states about its cost, for the page of a model whose ledger is not there. */
+#ifndef DP_BIN_ACCOUNT_STATED_H
+#define DP_BIN_ACCOUNT_STATED_H
+
+#include <jansson.h>
+
+#include "base/err.h"
+#include "wire/frame.h"
+
+/* {"population", "data", "unit", "adjacency", "epsilon", "delta", "private_preprocessing": [text], "seeded", "as_published",
+ *  "untracked", "lap", and if the model states them "rows", "laps", "run", "prior_epsilon"}, named as in a certificate
+ * (ledger/certificate.h). As published, epsilon is the sound one, or null. The caller owns *stated. DP_E_UNSAFE: the model comes
+ * from a run without privacy. DP_E_RUN: it does not state its cost. */
+int stated_by_model(const struct dp_frame *frame, const char *name, json_t **stated, struct dp_err *err);
+
+#endif

@@ -55,7 +55,7 @@ static const struct dp_option options[] = {
 static const struct dp_command command = {"dp-fit", "DATA", "Print the run that suits a data set, with nothing to tune",
                                           options, NULL};
 
-/* Below this reach some models were no better than the most frequent class: credit in Germany at 14, spam at 16. */
+/* Below this reach some models were no better than the most frequent class (German credit at 14, spam at 16). */
 enum { LITTLE_REACH = 20 };
 
 /* The index-th of choices. */
@@ -199,7 +199,7 @@ static void suggest_features(const struct dp_dataset *d, const char *path)
     fputs(" IMAGES LABELS\n", stderr);
 }
 
-/* The public facts: of the data set, if there is one, and what the options say of all sites. */
+/* The public facts of the data set, if there is one, and the facts about all sites that options give. */
 static struct dp_fit_facts facts_of(const struct dp_dataset *d, const struct options *o)
 {
     struct dp_fit_facts facts = {.persons = o->rows, .columns = o->cols, .classes = o->classes, .constant = true};

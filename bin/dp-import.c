@@ -93,7 +93,7 @@ static const struct dp_option options[] = {
     {.name = NULL},
 };
 
-/* A first schema has private content, and an existing file of that name may be the work of hours. */
+/* A first schema has private content. An existing file of that name may hold hours of work. */
 static int write_schema(const json_t *schema, const struct options *o, struct dp_err *err)
 {
     if (strcmp(o->infer, "-") == 0)
@@ -183,7 +183,7 @@ static int infer(struct dp_import *import, struct identity *identity, const stru
 {
     json_t *schema = NULL, *column;
     size_t i;
-    /* Before the table is read: that may take a while. */
+    /* Checked before the table is read, because reading may take a while. */
     if (!o->force && strcmp(o->infer, "-") != 0 && access(o->infer, F_OK) == 0)
         return dp_fail(err, DP_E_RUN, "%s exists (--force replaces it)", o->infer);
     int rc = !isnan(o->private_schema) ? pay_for_schema(import, identity, o, &schema, err) : DP_OK;

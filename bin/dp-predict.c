@@ -371,8 +371,8 @@ static int take_keep(struct predict *p, struct dp_err *err)
     return rc;
 }
 
-/* The schema of a file. Values that a proposal took from the rows are in it; one that must still be measured is refused
- * later. */
+/* The schema of a file. It may hold values that a proposal took from the rows. A schema that must still
+ * be measured is refused later. */
 static int take_schema(const struct predict *p, const char *model, struct dp_import *import, struct dp_err *err)
 {
     const char *norm = dp_frame_text(p->frame, DP_F_ROW_NORM, "");

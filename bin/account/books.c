@@ -170,8 +170,8 @@ static const struct dp_people_ledger *found(const struct books *b)
     return &b->people.ledger[i];
 }
 
-/* Sets the budget, under the registry's lock. again: it replaces a budget that began with the same cost; then the registry has
- * its place among the runs already. */
+/* Sets the budget, under the registry's lock. again: the line replaces a budget that began with the same cost, so the registry
+ * already has the budget's place among the runs. */
 static int set_budget(struct books *b, struct dp_ledger_budget *line, bool again, struct dp_err *err)
 {
     const struct dp_registry_line note = {.kind = DP_REGISTRY_BUDGET,
@@ -221,7 +221,7 @@ static void print_ways(const struct dp_ledger_budget *line)
     puts(line->orders > 0 ? ", or by adding up the runs, whichever is less" : "adding up the runs");
 }
 
-/* How many planned runs fit into a budget. adds: a run fits only if it is the first one, which then chooses addition. */
+/* How many planned runs fit into a budget. adds: only one fits, the first, which chooses addition. */
 struct fit {
     bool planned, adds;
     int64_t runs;
@@ -278,7 +278,7 @@ static int pick(struct books *b, struct dp_ledger_budget *line, const struct dp_
     return DP_OK;
 }
 
-/* The number of such runs that fit by addition if each has all of delta: one, the first run. */
+/* By addition, if each run has all of delta, only one such run fits: the first. */
 static int fit_added(const struct books *b, const struct dp_ledger_budget *line, const struct dp_ledger_before *before,
                      const struct dp_charges *run, struct fit *fit, struct dp_err *err)
 {

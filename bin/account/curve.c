@@ -32,7 +32,7 @@ struct point {
     double x, epsilon, lower;
 };
 
-/* From 1e-12 to 0.1 for delta, from 1 to all laps, whole ones and each once. */
+/* For delta: points from 1e-12 to 0.1. For laps: whole numbers from 1 to all laps, each once. */
 static double place(const struct question *q, int64_t i)
 {
     double part = (double)i / (double)(q->points - 1);

@@ -32,7 +32,7 @@ static json_t *points_json(const struct dp_curve_point *points, size_t count)
     return list;
 }
 
-/* With two classes: how the two are told apart, and whether probabilities are what they say. */
+/* With two classes: how well scores separate the classes, and whether probabilities agree with the labels. */
 static int measure_curves(struct measured *m, struct dp_err *err)
 {
     const struct dp_dataset *d = m->data;

@@ -12,7 +12,7 @@
  *           of class 1), "roc": [[x, y], …] and with probabilities "calibration": [[probability, part, rows], …]
  *  numbers: "r2", "rmse"}
  * A measure that has no value on these rows is left out. The measures are exact: they are as private as the rows. The caller
- * owns *json. DP_E_UNSAFE: rows that the model has seen, as dp_predictor_check_unseen. */
+ * owns *json. DP_E_UNSAFE: the model has seen these rows (dp_predictor_check_unseen). */
 int held_out_measure(const struct dp_frame *model, const char *data, json_t **json, struct dp_err *err);
 
 #endif

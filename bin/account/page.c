@@ -83,7 +83,8 @@ static void put_named(const char *before, const char *name, const char *after, F
     fputs(after, out);
 }
 
-/* The total of the page: the certificate's population, else the first. Alone, the model states it. */
+/* The total that the page shows: of the certificate's population, else of the first population. Without both, the model states
+ * it. */
 static const json_t *total_of(const struct page *p)
 {
     const json_t *totals = get(p->report, "populations");
@@ -243,7 +244,7 @@ static void put_day(const json_t *run, FILE *out)
     fprintf(out, "<td>%s</td>", day);
 }
 
-/* A budget may count more than the runs state: that has to be explained where both numbers stand. */
+/* A budget may count more than the runs state: the page has to explain this next to the two numbers. */
 static void put_counted(const json_t *budget, double counted, FILE *out)
 {
     const json_t *stated = get(budget, "stated");
@@ -371,7 +372,7 @@ static void put_weights(struct page *p, FILE *out)
     fputs("</table>\n", out);
 }
 
-/* Whether the line belongs to a column whose curve is drawn: its number, or a function of its basis. */
+/* Whether the line belongs to a column whose curve is drawn: it is the column's number, or a function of its basis. */
 static bool is_drawn(const struct page *p, const char *name)
 {
     size_t i;

@@ -1,5 +1,6 @@
 /* The page of dp-account report: what a released model has cost the people whose rows it was trained on, as one HTML file for
- * readers who are no engineers. It loads nothing from elsewhere, reads in light and dark, and prints on two sheets. */
+ * readers who are no engineers. It loads nothing from elsewhere, is legible on light and dark backgrounds, and prints on two
+ * sheets. */
 #ifndef DP_BIN_PAGE_H
 #define DP_BIN_PAGE_H
 

@@ -11,12 +11,12 @@ enum { ROW = 1, LEFT, RIGHT }; /* in the text of a table, before a row and befor
 
 struct plain {
     FILE *out;
-    char *text; /* of the paragraph or table, with room for all of the page */
+    char *text; /* the text of the paragraph or table, with room for the whole page */
     size_t used;
     bool table, item;
 };
 
-/* The columns that bytes of UTF-8 take on a terminal, one for each character. */
+/* The number of terminal columns that UTF-8 text takes, one for each character. */
 static size_t width_of(const char *text, size_t length)
 {
     size_t width = 0;

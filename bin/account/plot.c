@@ -128,7 +128,7 @@ void plot_range(const json_t *curves, double *low, double *high)
 
 enum { CURVE_LEFT = 40, CURVE_TOP = 22, CURVE_WIDE = 160, CURVE_TALL = 104 };
 
-/* The corners of a line through a member of the points; backwards for the lower edge of an area. */
+/* The corners of a line through one member of all points; in reverse order for the lower edge of an area. */
 static void put_corners(const json_t *points, const char *name, bool backwards, double low, double high, FILE *out)
 {
     size_t count = json_array_size(points);

@@ -17,15 +17,15 @@ void plot_square(const json_t *points, bool line, const char *x, const char *y, 
 /* Horizontal bars from 0 to either side, one for each name. */
 void plot_bars(char *const *names, const double *values, size_t count, const char *title, FILE *out);
 
-/* A small drawing at (x, y) of another one, or of the page: a curve of dp-info --curves --json, with its interval where it has
- * one, between the effects low and high. */
+/* Draws one curve of dp-info --curves --json, small, at (x, y) of the page or of another drawing, with its interval if it has
+ * one. low, high: the range of effects. */
 enum { PLOT_CURVE_WIDTH = 210, PLOT_CURVE_HEIGHT = 150, PLOT_CURVES_ABREAST = 3 };
 void plot_curve(const json_t *curve, double low, double high, int x, int y, FILE *out);
 
 /* The range of all curves, with 0. */
 void plot_range(const json_t *curves, double *low, double *high);
 
-/* One drawing of all curves, a file of its own that reads in light and dark. */
+/* Draws all curves in one file, which is legible on light and dark backgrounds. */
 void plot_curves(const json_t *curves, FILE *out);
 
 /* How much of a budget is spent. */

@@ -32,7 +32,7 @@ struct question {
         .sampler = DP_SAMPLER_POISSON                                                                                          \
     }
 
-/* The options of a word of the calculator, which also come first for a word on ledgers. */
+/* The options of the calculator's words. The words on ledgers have the same options first. */
 struct asked {
     struct question q;
 };
@@ -92,8 +92,8 @@ enum {
 /* The unknown that a subcommand solves for; its option is not required. */
 enum unknown { UNKNOWN_SIGMA, UNKNOWN_EPSILON, UNKNOWN_DELTA, UNKNOWN_LAPS, UNKNOWN_RATE, UNKNOWN_CURVE };
 
-/* Checks the options against one another and fills q->charges: with a multiplier of 1 for sigma, one lap for laps. records:
-   an operand (a file, "-") or NULL; standard input is read for epsilon and delta when neither it nor --laps is given. Recorded
+/* Checks the options against one another and fills q->charges: with a multiplier of 1 for sigma, one lap for laps. records: an
+   operand (a file, "-") or NULL. Without records and --laps, epsilon and delta read standard input. Recorded
    runs are checked against what their frames state. */
 int question_charges(struct question *q, enum unknown unknown, const char *records, struct dp_err *err);
 

@@ -357,8 +357,8 @@ static int check_run(struct recorded_run *run, struct dp_err *err)
     return DP_OK;
 }
 
-/* Whether the run ended early without its budget ending it: released values may then have decided its end. A stream costs as
- * much as its first lap, so its length does not matter. */
+/* Whether the run ended early although its budget was not spent: released values may then have decided the end. A stream costs
+ * as much as its first lap, so its length does not matter. */
 static bool was_stopped(const struct recorded_run *run)
 {
     bool stream = true;

@@ -32,7 +32,7 @@ struct recorded {
     bool seeded, as_published;
     bool moves;   /* the mechanism of some run changes from lap to lap */
     bool more;    /* records_check: some run states more than its records cost */
-    bool stopped; /* records_check: some run has fewer laps than it announced, and more of them would have cost more */
+    bool stopped; /* records_check: some run has fewer laps than it announced, and the announced laps would have cost more */
 };
 
 /* Reads the file ("-": standard input). A line is a charge (account/event.h), or a frame as dp-cat prints it. Only lap frames

@@ -45,7 +45,7 @@ static json_t *privacy(const struct export *e)
     return o;
 }
 
-/* The columns of the table that make features, as the schema has them. */
+/* The columns of the table that make features, as the schema describes them. */
 static int put_schema(const struct export *e, json_t *root, struct dp_err *err)
 {
     const char *text = dp_frame_text(e->frame, DP_F_SCHEMA, "");

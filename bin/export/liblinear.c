@@ -42,7 +42,7 @@ static void put_classes(const struct export *e)
     fputc('\n', e->out);
 }
 
-/* The weights of a feature; of a number, in its unit and in the unit of the label. */
+/* The weights of a feature. The weights of a number are in its unit and the unit of the label. */
 static void put_weights(const struct export *e, const double *weight, size_t stride, double factor)
 {
     for (size_t k = 0; k < e->terms->outputs; k++) {

@@ -10,7 +10,7 @@ static bool is_saved(const struct dp_net *net, size_t l)
     return false;
 }
 
-/* A layer fc is a filter as large as its input. */
+/* A fully connected layer (fc) is a filter as large as its input. */
 static void put_layer(const struct export *e, const struct dp_net *net, size_t l)
 {
     static const int kind[] = {

@@ -1,6 +1,6 @@
 /* SQL: one SELECT of predictions from a table. Cells may be text or numbers. In SQL a sum of many terms is nested, so terms are
- * grouped. SQLite would put the text of a subquery wherever one of its columns is used, and compute it each time, if it were not
- * MATERIALIZED. */
+ * grouped. Without MATERIALIZED, SQLite would copy the text of a subquery to each place that uses one of its columns, and
+ * compute it again there. */
 #include <math.h>
 #include <string.h>
 
@@ -63,7 +63,7 @@ static double sum_of(const struct dp_terms *t, size_t i, const double *weight, s
     return sum;
 }
 
-/* Where the number is in interval i of the basis, 0 … 1. */
+/* The place of the number within interval i of the basis, 0 … 1. */
 static void put_place(const struct export *e, size_t column, const struct dp_basis *basis, size_t i)
 {
     fprintf(e->out, "((number_%zu - ", column + 1);

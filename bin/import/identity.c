@@ -115,7 +115,7 @@ int identity_find(void *identity, struct dp_import *import, struct dp_err *err)
     struct stat st;
     unsigned char drawn[(DP_REGISTRY_DIGEST - 1) / 2];
     char base[512];
-    /* A folder in an archive is no file for stat. */
+    /* stat(2) finds no file for a folder in an archive. */
     bool file = import->format == DP_IMPORT_IMAGES || (stat(import->input, &st) == 0 && S_ISREG(st.st_mode));
     const char *name = file ? base_name(import->input, base, sizeof base) : STANDARD_INPUT;
     int rc = dp_registry_open(&r, &place, true, err);

@@ -15,8 +15,8 @@ struct identity {
     bool known;                         /* an earlier import was of this population */
 };
 
-/* Sets the population and the split of the import, and notes the table's population in the registry. As the function
-   `identify` of an import it is called after the whole table was read. For a stream call it before the first row. DP_E_UNSAFE, DP_E_RUN: as
+/* Sets the population and the split of the import, and notes the table's population in the registry. The function `identify` of
+   an import calls it after the whole table was read. For a stream call it before the first row. DP_E_UNSAFE, DP_E_RUN: as
    dp_registry_open. */
 int identity_find(void *identity, struct dp_import *import, struct dp_err *err);
 

@@ -52,7 +52,7 @@ int paid_schema(struct dp_import *import, struct identity *identity, const struc
     if (rc == DP_OK) {
         p = payment_choose(o, census.rows, 0, dp_census_sensitivity(census.columns), FOR_NAMES);
         threshold = dp_census_threshold(census.columns, p.scale, p.named);
-        /* A text of a quarter of the rows should be named. */
+        /* A text that a quarter of the rows have should be frequent enough to be named. */
         *small = !(4 * threshold <= (double)census.rows);
     }
     if (rc == DP_OK && !*small)

@@ -68,7 +68,7 @@ static int make_lap(const struct payment *p, const char *population, const int64
     unsigned char drawn[16];
     char data[2 * sizeof drawn + 1], unit[DP_UNIT_TEXT];
     int64_t *sum;
-    randombytes_buf(drawn, sizeof drawn); /* a digest of the table could be compared with one of a guess */
+    randombytes_buf(drawn, sizeof drawn); /* anyone could compare the table's digest with the digest of a guess */
     sodium_bin2hex(data, sizeof data, drawn, sizeof drawn);
     dp_frame_reset(lap, DP_KIND_LAP);
     lap->lap = 1;

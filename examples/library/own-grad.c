@@ -1,4 +1,4 @@
-/* A stage of one's own, in place of dp-grad: the gradient of the squared loss at each row of the batch, clipped and summed.
+/* A stage of your own, in place of dp-grad: the gradient of the squared loss at each row of the batch, clipped and summed.
  *
  *   cc own-grad.c $(pkg-config --cflags --libs dpline) -lm -o own-grad
  *   dp-loop --laps 100 -- "dp-sample --data a.dp --rate 0.1 --inline | ./own-grad --clip 0.5 |
@@ -61,7 +61,7 @@ static int begin(struct state *s, size_t columns, struct dpline_error *error)
     return DPLINE_OK;
 }
 
-/* Before any lap: dp-step is to take the sum for a gradient, and says now if it cannot. */
+/* Called before any lap: announces that dp-step should use the sum as a gradient. If dp-step cannot, it says so now. */
 static int hello(struct dpline_stage *stage, struct dpline_frame *frame, struct dpline_error *error)
 {
     const struct options *o = (const struct options *)dpline_stage_options(stage);

@@ -79,8 +79,8 @@ static size_t event_parts(const struct dp_event *event, int64_t laps, struct dp_
         part[i] = p;
         part[i].kind = dp_kinds[query->kind].pair;
         if (replaced) {
-            /* Exchanging a row moves both distributions from what they have in common: no pair of adding or removing a row
-               covers that. The sampled epsilon, with its two losses, does. */
+            /* Exchanging a row moves both distributions away from what they have in common. A pair for adding or removing a row
+               does not cover that. The sampled epsilon, with its two losses, covers it. */
             part[i].kind = DP_PLD_PURE;
             part[i].epsilon = dp_pure_sampled(event->rate, dp_kind_epsilon(query));
             part[i].rate = 1;
@@ -310,7 +310,7 @@ int dp_account_profile_delta(const struct dp_charges *charges, double epsilon, s
 /* --- composition lap by lap --- */
 
 /* (ε, δ) of one lap. Pure queries have their ε, others the ε that leaves them `share` of delta, amplified if the batch is a
-   sample (Balle, Barthe and Gaboardi 2018). The result of draws has the ε of its profile at that share. */
+   sample (Balle, Barthe and Gaboardi 2018). The result of repeated draws has the ε of its profile at that share of delta. */
 static struct dp_guarantee lap_guarantee(const struct dp_charge *charge, double share)
 {
     const struct dp_event *event = &charge->event;
@@ -364,7 +364,7 @@ static bool any(const struct dp_charges *charges)
     return true;
 }
 
-/* Whether each lap has a batch of one draw of the rows, which the paper treats as a Poisson sample. */
+/* Whether the batch of each lap is one draw of the rows. The paper treats such a batch as a Poisson sample. */
 static bool batches(const struct dp_charges *charges)
 {
     for (size_t i = 0; i < charges->count; i++) {
@@ -475,7 +475,8 @@ static bool no_threshold(const struct dp_query *query)
     return query->kind != DP_QUERY_GAUSSIAN_THRESHOLD;
 }
 
-/* The charges with thresholds as the Gaussians that they are except with probability named_delta each, which *delta loses. */
+/* The charges, where each charge with a threshold becomes a Gaussian. It is a Gaussian except with probability named_delta,
+ * which is subtracted from *delta. */
 static int without_thresholds(const struct dp_charges *charges, struct dp_charges *plain, double *delta, struct dp_err *err)
 {
     int rc = DP_OK;

@@ -106,9 +106,9 @@ static int search(struct question *q, double guess, double step, double width, d
                : dp_fail(q->err, DP_E_RUN, "the search for a noise multiplier for epsilon %g did not settle", q->epsilon);
 }
 
-/* Whether the best accountant cannot be known beforehand. This is so for a query on a sample under replace-one, whose part of a
- * loss distribution is an epsilon that does not fall like one over the multiplier; and for draws, whose Rényi curve is
- * dominated by very rare events. */
+/* Whether the best accountant cannot be known beforehand. This is so for a query on a sample under replace-one: its part of a
+ * loss distribution is an epsilon that does not fall like one over the multiplier. It is also so for repeated draws, whose
+ * Rényi curve is dominated by very rare events. */
 static bool any_may_be_best(const struct dp_charges *charges)
 {
     for (size_t i = 0; i < charges->count; i++)
@@ -130,8 +130,8 @@ static bool all_noise(const struct dp_charges *charges)
     return true;
 }
 
-/* Whether a stretched part asks the same as a stretched query: true for charges of one query each. Several queries are joined
-   first, and products and epsilons may then round differently. */
+/* Whether stretching the parts of a loss distribution is the same as stretching the queries: true for charges of one query
+   each. Several queries are joined first, and products and epsilons may then round differently. */
 static bool same_parts(const struct dp_charges *charges)
 {
     for (size_t i = 0; i < charges->count; i++)

@@ -8,9 +8,9 @@
  * of all Gaussian and Laplace queries of the charges, the noise on the objective of objective perturbation (dp_query_noise)
  * and, in a selection, the multipliers of its settings, but not the multiplier of its score. With one charge of multiplier 1 it
  * is the multiplier itself. The search is good to 1e-6 of the factor (1e-4 by privacy loss distributions, 1e-2 where they are
- * slow). The factor is a decimal of nine significant digits, rounded up, and the double that its text reads back as. The same
- * accountant, asked about it again, never answers more than epsilon; nor, by Rényi DP, about any factor within 1e-12 of it. At
- * least 0.001. DP_E_RUN if no factor up to 1e9 will do, and as dp_account_epsilon. */
+ * slow). The factor is a decimal of nine significant digits, rounded up. It is the same double when its text is read back. For
+ * this factor the same accountant never answers more than epsilon. By Rényi DP that also holds for every factor within 1e-12 of
+ * it. At least 0.001. DP_E_RUN if no factor up to 1e9 will do, and as dp_account_epsilon. */
 int dp_calibrate_noise(enum dp_accountant accountant, const struct dp_charges *charges, double epsilon, double delta,
                        double *factor, struct dp_err *err);
 

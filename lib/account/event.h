@@ -16,8 +16,8 @@ enum dp_sampling {
     DP_SAMPLING_SUBSTITUTED, /* a batch of fixed size without replacement, or Poisson sampling, under replace-one adjacency */
     DP_SAMPLING_SHUFFLED,    /* parts of one permutation per epoch: one release of every row per epoch begun, nothing
                              amplified */
-    DP_SAMPLING_VISIBLE,  /* Poisson sampling, but the release shows the batch (noised alpha): a person pays for each lap with
-                           * their row */
+    DP_SAMPLING_VISIBLE,  /* Poisson sampling, but the release shows the batch (noised alpha): each lap that has a person's row
+                           * costs this person */
     DP_SAMPLING_REPEATED, /* Poisson sampling for each of many draws within the lap, of which one result is released: how far a
                            * person moves it is random (priv/repeated.h) */
     DP_SAMPLING_TUNED,    /* a random number of whole runs, of which the best is released (account/tuning.h) */
@@ -38,7 +38,7 @@ struct dp_event {
     double rate;        /* q in (0, 1]: the fraction of the rows in a lap, or in a draw */
     int64_t epoch_laps; /* shuffled: laps per epoch; else 0 */
     int64_t draws;      /* repeated: number of draws in a lap; else 0 */
-    double contraction; /* repeated: each draw shrinks what the earlier ones moved by it, in (0, 1]; else 0 */
+    double contraction; /* repeated: the factor by which each draw shrinks the effect of earlier draws, in (0, 1]; else 0 */
     int queries;        /* all on the same batch; tuned: none, since its runs have their own */
     struct dp_query query[DP_EVENT_MOST_QUERIES];
     struct dp_tuning *tuning; /* selected: the tuning; else NULL. It belongs to the list or book with the event, and is
@@ -79,7 +79,8 @@ int64_t dp_event_epoch(const struct dp_event *event);
 int64_t dp_event_times(const struct dp_event *event, int64_t laps);
 
 /* Whether a run may continue with `event` after so many laps of `before`. Only whole epochs may precede another event, because
- * the laps of an epoch are charged together: so false in the middle of an epoch, and always after a stream. */
+ * the laps of an epoch are charged together. The answer is therefore false in the middle of an epoch, and always false after a
+ * stream. */
 bool dp_event_may_follow(const struct dp_event *event, const struct dp_event *before, int64_t laps);
 
 /* The name of such an epoch: "a shuffled epoch" or "a stream". */

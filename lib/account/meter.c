@@ -85,8 +85,8 @@ static int add_part(struct dp_meter *m, const struct dp_event *event, struct dp_
         rc = dp_grow(&m->part, &m->capacity, m->parts + 1, sizeof *m->part, err);
     if (rc != DP_OK)
         return rc;
-    /* As published: laps of a shuffled epoch, and laps with a visible batch, count as Poisson samples of one query. For draws
-       within a lap, selections and streams nothing is published; they count as what they cost. */
+    /* As published: laps of a shuffled epoch, and laps with a visible batch, count as Poisson samples of one query. No paper
+       states a cost for repeated draws, selections or streams; they count as what they cost. */
     if (m->kind == DP_METER_PUBLISHED && event->sampling != DP_SAMPLING_REPEATED && event->sampling != DP_SAMPLING_TUNED &&
         event->sampling != DP_SAMPLING_STREAM) {
         charged.sampling = event->sampling == DP_SAMPLING_NONE ? DP_SAMPLING_NONE : DP_SAMPLING_POISSON;

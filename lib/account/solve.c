@@ -88,7 +88,7 @@ int dp_solve_delta(enum dp_accountant accountant, const struct dp_charges *charg
     return found ? DP_OK : rc;
 }
 
-/* One event as one part of a privacy loss distribution, for the accountants that would use it. */
+/* Turns one event into one part of a privacy loss distribution, for the accountants that use such parts. */
 static bool one_part(enum dp_accountant accountant, const struct dp_event *event, int64_t laps, struct dp_pld_part *part)
 {
     struct dp_charge charge = {*event, laps};

@@ -135,7 +135,7 @@ static int trial(const struct dp_tuning *s, const double *orders, size_t n, doub
     int rc = DP_OK;
     for (size_t i = 0; i < n; i++)
         one[i] = 0;
-    /* One setting at a time: ln of the mean of the settings so far, and of the next. */
+    /* Adds one setting at a time: the logarithm of the mean over the settings so far and the next one. */
     for (size_t k = 0; rc == DP_OK && k < s->settings; k++) {
         double share = (double)s->setting[k].times / (before + (double)s->setting[k].times);
         for (size_t i = 0; i < n; i++)

@@ -145,7 +145,7 @@ static int make_arrays(struct dp_stage *stage, struct dp_frame *frame, float **x
     return rc;
 }
 
-/* Moves the next rows into the frame. 1; 0 when they do not fill it: these rows are in no lap. */
+/* Moves the next rows into the frame. Returns 1, or 0 if too few rows are left to fill it; these rows are in no lap. */
 static int fill(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
 {
     const struct options *o = stage->options;

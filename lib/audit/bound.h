@@ -24,8 +24,8 @@ double dp_audit_proportion_upper(uint64_t successes, uint64_t trials, double con
    each of which fails with probability (1 − confidence)/2. */
 double dp_audit_epsilon_lower(uint64_t hits, uint64_t alarms, uint64_t runs, double delta, double confidence);
 
-/* Whether `successes` in `trials` draws of probability p is so far from its mean, on either side, that a count as far or
-   farther on that side has a probability below (1 − confidence)/2. */
+/* Whether `successes` in `trials` draws of probability p is far from its mean, on either side: a count at least as far on that
+   side has a probability below (1 − confidence)/2. */
 bool dp_audit_unlikely(uint64_t successes, uint64_t trials, double p, double confidence);
 
 #endif

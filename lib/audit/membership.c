@@ -22,7 +22,7 @@ enum { SAMPLER, PRIVATE, GATE, PUBLIC, PARTS };
 
 /* Statistics of one lap's feature a, the canary's part of the released sum. */
 struct learnt {
-    double *with, *without; /* outputs: Σ of a over laps with the canary in the batch, and of runs without */
+    double *with, *without; /* outputs: Σ of a over laps with the canary in the batch, and Σ of a over runs without it */
     double squares;         /* Σ a² of runs without, all outputs */
     uint64_t with_count, without_count;
     double *direction; /* outputs: unit vector */
@@ -45,7 +45,7 @@ struct audit {
     float *x;                /* cols: the canary */
     double y;
     struct dp_form form; /* of the model */
-    double *moved;       /* of that form: a model that is the sum of a lap */
+    double *moved;       /* of that form: the sum of a lap, used as a model */
     double *feature;     /* outputs */
     size_t outputs;
     struct learnt learnt;
@@ -234,8 +234,8 @@ static int sampled_lap(struct audit *a, bool with, bool note, struct dp_record *
     *in = false;
     for (size_t i = 0; i < rows->count; i++)
         *in |= ((int64_t *)rows->data)[i] == a->row;
-    /* If the batch is visible, so are its rows of zeros, and the absent row is such a row. So it is in the first run, in which
-       visibility is not known yet. */
+    /* If the batch is visible, so are its rows of zeros, and the absent row is such a row. In the first run the absent row is a
+       row of zeros, too, because visibility is not known yet. */
     bool was;
     return !with && !a->out->visible && sampled->sampler != DP_SAMPLER_FULL
                ? dp_audit_remove_person(a->token, a->row, &was, err)
@@ -271,7 +271,7 @@ static int private_lap(struct audit *a, bool with, bool note, bool *in, struct d
     return DP_OK;
 }
 
-/* Passes the frame through the gate, or as the gate would have passed it. */
+/* Passes the frame through the gate, or changes it as the gate would have. */
 static int release(struct audit *a, enum phase phase, struct dp_err *err)
 {
     const struct dp_audit_watch *w = a->out->watch;
@@ -527,7 +527,7 @@ static int make_variants(struct audit *a, struct dp_err *err)
     bool blank = !out->keep_others;
     struct dp_variant_rows rows = {0};
     size_t cols = a->data->cols;
-    float *x = NULL; /* of the canary, and zeros: for each row of the person */
+    float *x = NULL; /* entries of the canary, then zeros, for each row of the person */
     double *y = NULL;
     rows.count = dp_dataset_person(a->data, (size_t)a->row, &rows.first);
     int rc = dp_alloc(&x, 2 * rows.count * cols, sizeof *x, err);

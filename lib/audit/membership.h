@@ -27,9 +27,9 @@ struct dp_membership {
     bool visible; /* the record counts the rows' state as released: batches are visible */
 };
 
-/* Measures a lower bound on epsilon. With the canary: the row in its place. Without: not in the batch; or a row of zeros if
- * every row is in every batch, if the batch is visible, or if dp-gather is the first stage, so that no batch is visible (then
- * step 2 is left out). Three steps; if the pipeline is sound, each errs with probability at most 1 − confidence:
+/* Measures a lower bound on epsilon. With the canary: the row in its place. Without: the row is not in the batch; or it is a
+ * row of zeros if every row is in every batch, if the batch is visible, or if dp-gather is the first stage, so that no batch is
+ * visible (then step 2 is left out). Three steps; if the pipeline is sound, each errs with probability at most 1 − confidence:
  *  1. the noise of 16 runs on rows of zeros: no two laps may have the same noise;
  *  2. the batches against their record (audit/sampler.h);
  *  3. membership. A tenth of the runs learns size and direction of the canary's part in a lap's sum and the noise in it.

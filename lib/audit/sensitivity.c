@@ -334,7 +334,7 @@ static int compare_rest(struct audit *a, const struct dp_frame *without, const c
 }
 
 /* Compares one whole-number vector of the two sides, in units of grid, with its record. Keeps the worst sum and the first query
-   that is exceeded. */
+   whose bound is exceeded. */
 static void judge(struct audit *a, enum dp_field field, double grid, const struct dp_record *m, const char *kind)
 {
     struct dp_sensitivity *out = a->out;

@@ -35,8 +35,8 @@ struct dp_sensitivity {
  * the count of dp-clip --adaptive, in halves, against its own record. Nothing else in the frame may differ. The models are, in
  * turn, trained by the sums, zero, and random ones of all magnitudes.
  *
- * Returns 0 if everything was compared (out->exceeded is the result), DP_E_RUN with a sentence if a row shows in another way,
- * or another error. */
+ * Returns 0 if everything was compared (out->exceeded is the result), DP_E_RUN with a sentence if a row is visible in another
+ * way, or another error. */
 int dp_sensitivity_run(struct dp_sensitivity *audit, struct dp_err *err);
 
 #endif

@@ -1,6 +1,6 @@
-/* Names of earlier versions, which their streams, models and ledgers have permanently. The decoder of frames, the reader of
-   records and the reader of charges look up unknown names here. Nothing writes an old name, and no option takes one. A ledger's
-   hash chain is computed from the bytes of its lines, before any name is translated. */
+/* Names of earlier versions. Streams, models and ledgers of these versions keep them permanently. The decoder of frames, the
+   reader of records and the reader of charges look up unknown names here. Nothing writes an old name, and no option takes one.
+   A ledger's hash chain is computed from the bytes of its lines, before any name is translated. */
 #ifndef DP_BASE_ALIAS_H
 #define DP_BASE_ALIAS_H
 

@@ -27,8 +27,8 @@ static int columns(FILE *stream)
     return ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - 1 : 79;
 }
 
-/* On a terminal, replaces the line, with a bar as wide as there is room; elsewhere prints a line. Everything is one call, so
- * one write even if the stream is not buffered: output of other processes does not come in between. */
+/* On a terminal, replaces the line, with a bar that takes the free width. Elsewhere, prints a line. Prints everything in one
+ * call, which makes one write even if the stream is not buffered, so that no other process prints in between. */
 static void print_text(const struct dp_progress *p, const char *text, bool last)
 {
     static const char full[] = "########################", empty[] = "........................";

@@ -22,7 +22,7 @@ struct dp_registry_place {
  * the result of the first. */
 const struct dp_registry_place *dp_registry_default(void);
 
-/* The place from the options; `otherwise` if no option was given, where NULL is no registry. */
+/* The place that the options name, or `otherwise` without such an option. NULL means no registry. */
 struct dp_registry_place dp_registry_chosen(const struct dp_registry_choice *choice, const struct dp_registry_place *otherwise);
 
 /* Rows of an option table. member: the struct dp_registry_choice in the command's options. */

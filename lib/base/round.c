@@ -54,7 +54,7 @@ double dp_round_down(double value, int digits)
     double rounded = nearest(value, digits, &mantissa, &exponent);
     if (rounded <= value)
         return rounded;
-    /* Just below a power of ten the same number of digits has a step ten times as small. */
+    /* Just below a power of ten, the same number of digits gives steps that are ten times smaller. */
     bool power = mantissa == llround(pow(10, digits - 1));
     return power ? decimal(mantissa * 10 - 1, exponent - 1) : decimal(mantissa - 1, exponent);
 }

@@ -16,11 +16,11 @@ size_t dp_text_cut(const char *text, size_t length, size_t most);
 #define DP_TEXT_SHOWN 176
 const char *dp_text_show(const char *text, size_t length, char buffer[DP_TEXT_SHOWN]);
 
-/* The word, among those for what was measured on private rows, that says: bounds and categories, and they are paid for. */
+/* The word of private_preprocessing for a paid schema: bounds and categories were measured on private rows, and paid for. */
 #define DP_TEXT_PAID_SCHEMA "paid-schema"
 
-/* Splits such words, with commas between them: *paid, whether that word is there; the others into buffer, cut at its size.
- * Returns buffer. */
+/* Splits such words at their commas. *paid: whether DP_TEXT_PAID_SCHEMA is among them. The other words go into buffer, cut at
+ * its size. Returns buffer. */
 const char *dp_text_unpaid(const char *words, bool *paid, char *buffer, size_t size);
 
 #endif

@@ -266,7 +266,7 @@ void dp_checkpoint_clean(const char *directory, int64_t lap, int64_t other)
     DIR *dir = opendir(directory);
     if (dir == NULL)
         return;
-    if (lap == 0) /* first: while it is there, dp-loop would resume the run, and needs the files of the stages */
+    if (lap == 0) /* removed first: while this file exists, dp-loop resumes the run and needs the files of the stages */
         unlinkat(dirfd(dir), OWN, 0);
     while ((entry = readdir(dir)) != NULL) {
         const char *name = entry->d_name;

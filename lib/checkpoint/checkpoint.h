@@ -1,4 +1,4 @@
-/* Checkpoints: a directory (mode 0700) with a file for each stage and one of dp-loop's, so that private state never passes the
+/* Checkpoints: a directory (mode 0700) with a file for each stage and one for dp-loop, so that private state never passes the
  * gate. Stages get the place and the interval from their environment, and agree on the laps because every frame has the same
  * numbers. A stage saves before it passes the frame of such a lap on: when the frame is back, all stages have saved, and
  * dp-loop's own file, replaced last, makes it the checkpoint. No file has keys: a run that is resumed without a seed has new
@@ -62,7 +62,7 @@ int dp_checkpoint_complete(const char *directory, int64_t first, int64_t last, i
  * caller's to free. */
 int dp_checkpoint_shard(const char *directory, int shard, char **path, struct dp_err *err);
 
-/* Removes the files of stages, in shards, too, that belong to neither lap. With lap 0, removes all files, and the directory if
+/* Removes the files of stages that belong to neither lap, also in shards. With lap 0, removes all files, and the directory if
  * it is empty then. */
 void dp_checkpoint_clean(const char *directory, int64_t lap, int64_t other);
 

@@ -159,7 +159,7 @@ size_t dp_basis_count(const struct dp_basis *b)
     }
 }
 
-/* The interval of a number: the last one that begins at it or below. */
+/* The last interval whose lower edge is not above the number. */
 static size_t interval_of(const struct dp_basis *b, double value)
 {
     size_t first = 0, last = b->intervals - 1;

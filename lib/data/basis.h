@@ -39,8 +39,7 @@ int dp_basis_read(struct dp_basis *basis, const json_t *column, double low, doub
                   struct dp_err *err);
 void dp_basis_free(struct dp_basis *basis);
 
-/* The basis, with 8 intervals, of a column whose schema does not say one: cosines for products; a line if the bounds are too
- * close. */
+/* The default basis of a column, with 8 intervals: cosines if there are products; a line if the bounds are too close. */
 int dp_basis_default(struct dp_basis *basis, enum dp_basis_kind kind, double low, double high, struct dp_err *err);
 
 /* The kind of that name, or DP_BASIS_NONE. text may be NULL. */
@@ -59,7 +58,7 @@ size_t dp_basis_count(const struct dp_basis *basis);
 /* The features of a number within the bounds, all dp_basis_count of them. */
 void dp_basis_features(const struct dp_basis *basis, double value, double *x);
 
-/* The sum of the squares of the features, at its largest, and of a number. No feature is beyond −1 and 1. */
+/* The largest sum of the squares of the features, and the sum for a number. No feature is beyond −1 and 1. */
 double dp_basis_norm2(const struct dp_basis *basis);
 double dp_basis_norm2_of(const struct dp_basis *basis, double value);
 

@@ -193,7 +193,7 @@ void dp_carried_label(const char *text, double *low, double *high)
     json_decref(root);
 }
 
-/* The columns that make features, without what is only about cells that cannot be read as they are. NULL: not such a text. */
+/* The columns that make features, without members that only matter for cells that cannot be read. NULL: not such a text. */
 static json_t *feature_columns(const char *text)
 {
     json_t *root = NULL, *list = json_array(), *column;

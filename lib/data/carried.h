@@ -16,8 +16,8 @@ int dp_carried_make(const struct dp_import *import, json_t **carried, struct dp_
  * DP_E_RUN: not such a text. */
 int dp_carried_take(struct dp_import *import, const char *text, const char *name, struct dp_err *err);
 
-/* Whether rows that were made by one of the schemas mean the same as rows that were made by the other: the same feature columns
- * in the same order, with the same bounds and categories. True if a text is NULL, because then nothing is known. */
+/* Whether rows made by one of the schemas mean the same as rows made by the other: both have the same feature columns in the
+ * same order, with the same bounds and categories. True if a text is NULL, because then nothing is known. */
 bool dp_carried_same(const char *a, const char *b);
 
 /* Sets low < high to the bounds of a label that is a number; without bounds, leaves them. text may be NULL. */

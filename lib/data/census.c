@@ -13,7 +13,7 @@
 #include "data/lines.h"
 #include "math/bracket.h"
 
-#define MOST_CLASSES 20 /* of a label of numbers: with more, the label is a number to predict */
+#define MOST_CLASSES 20 /* the most classes of a label of numbers: with more values, the label is a number to predict */
 
 /* Public words for missing values, and words that are missing among numbers only. */
 static const char *const absent[] = {"?",    "NA",   "na",   "N/A",  "n/a",  "#N/A", "NaN", "nan",
@@ -249,7 +249,7 @@ static double if_significant(double value, double least)
     return value >= least ? value : 0;
 }
 
-/* Numbers of a bin, whichever decimal sign they have if commas are decimal signs; 0 if noise may be all. */
+/* The count of numbers in a bin, with either decimal sign if commas are decimal signs; 0 if it may be only noise. */
 static double in_bin(const struct made *m, size_t k)
 {
     double points = count(m, 1 + k);
@@ -282,7 +282,7 @@ static double numbers_of(const struct made *m, double *low, double *high)
     return sum;
 }
 
-/* Adds the texts that stand out to the list, in the order of their bytes; returns how many cells they are. */
+/* Adds the texts that are frequent enough to the list, in the order of their bytes; returns the number of their cells. */
 static double texts_of(const struct made *m, const struct dp_census_column *c, json_t *list)
 {
     double sum = 0;
@@ -379,7 +379,7 @@ static int label(const struct made *m, const struct dp_census_column *c, json_t 
                                               "numbers bounds; a schema of your own needs no payment");
 }
 
-/* A decimal comma, if a tenth of the numbers of a column have one. */
+/* Commas are decimal signs if a tenth of the numbers of some column have one. */
 static bool has_commas(struct made *m, const int64_t *noised)
 {
     double points = 0, commas = 0;

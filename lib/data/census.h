@@ -52,19 +52,19 @@ void dp_census_free(struct dp_census *census);
 /* At least √(columns + 1). */
 double dp_census_sensitivity(size_t columns);
 
-/* All counts, each times `unit`, into sum: column by column, texts after the cells of their column. */
+/* Writes all counts, each times `unit`, to sum: column by column, texts after the cells of their column. */
 void dp_census_counts(const struct dp_census *census, int64_t unit, int64_t *sum);
 
 /* The cell of a number, from 1. */
 size_t dp_census_cell(double value, bool comma);
 
-/* A noised count that names a text: at least 1 + scale Φ⁻¹(1 − delta / columns), where scale is the deviation of the noise on
- * one count. So texts of one person only are named with a probability of at most delta. */
+/* The noised count from which a text is named: at least 1 + scale Φ⁻¹(1 − delta / columns), where scale is the deviation of the
+ * noise on one count. So texts of one person only are named with a probability of at most delta. */
 double dp_census_threshold(size_t columns, double scale, double delta);
 
-/* The schema, from noised counts in units of 1 / unit: a text is named from `threshold` on. A count of numbers is significant if
- * the noise of any column exceeds it with a probability of at most about 1 %. DP_E_BUDGET: no label or no feature is
- * frequent enough. */
+/* The schema, from noised counts in units of 1 / unit: a text is named if its count is at least `threshold`. A count of numbers
+ * is significant if the noise of any column exceeds it with a probability of at most about 1 %. DP_E_BUDGET: no label or no
+ * feature is frequent enough. */
 int dp_census_schema(const struct dp_census *census, const int64_t *noised, int64_t unit, double scale, double threshold,
                      json_t **schema, struct dp_err *err);
 

@@ -110,7 +110,7 @@ static double scaled(const struct dp_column *c, double largest, double value)
 }
 
 /* The largest squared norm of the features of a column, all divided by `unit`. A number and its basis are longest at the same
- * bound. If a number is missing, its fill and the indicator are there together; for categories only one of both is. */
+ * bound. A missing number has both its fill and its indicator in the row; a missing category has only one of them. */
 static double column_norm2(const struct dp_column *c, double unit)
 {
     double bound = column_bound(c) / unit, basis = dp_basis_norm2(&c->basis) / (unit * unit);
@@ -360,7 +360,7 @@ int dp_features_describe(const struct dp_features *l, const struct dp_import *im
     return rc;
 }
 
-/* Numbers with bounds that do not say a basis get the basis of the import. An import without such numbers has no basis. */
+/* Numbers with bounds whose schema states no basis get the basis of the import. An import without such numbers has no basis. */
 static int default_bases(struct dp_import *import, struct dp_err *err)
 {
     int rc = DP_OK;

@@ -25,7 +25,7 @@ struct dp_image_rows {
  * the bias; rows are scaled to norm 1. Sets the import's features_name. */
 int dp_image_rows_open(struct dp_image_rows *rows, struct dp_import *import, struct dp_err *err);
 
-/* Adds the image of a record, with its pixels as values. to: a struct dp_writer, or what else put takes. */
+/* Adds the image of a record, with its pixels as values. to: a struct dp_writer, or another object that put takes. */
 int dp_image_rows_add(struct dp_image_rows *rows, const struct dp_parsed *record, void *to, struct dp_err *err);
 
 /* Hands on the images that wait. */

@@ -260,7 +260,7 @@ static void arrange(struct dp_import *import, struct table *table)
     import->left_out = before - table->persons.rows;
 }
 
-/* Columns that refuse missing cells take them: as the middle of the bounds, or as no category. */
+/* Lets all columns take missing cells, as the middle of the bounds or as no category. */
 static void accept_missing(struct dp_schema *s)
 {
     for (size_t i = 0; i < s->columns; i++) {

@@ -43,7 +43,7 @@ struct dp_import {
     bool bias;           /* add a column of ones */
     bool choose_norm;    /* rows are divided by one number if there is a public one, else scaled to norm 1 */
     bool quantise;       /* round values to 16 bits */
-    enum dp_basis_kind basis; /* csv, tsv: of numeric columns with bounds whose schema does not say any */
+    enum dp_basis_kind basis; /* csv, tsv: the basis of numeric columns with bounds whose schema does not state a basis */
     bool hog;                 /* idx, images: rows are the features of images (images/map.h) instead of their pixels */
     int threads;              /* hog: at least 1 */
     double split;             /* fraction of the rows, or persons, for output; NAN: all */
@@ -131,7 +131,7 @@ char dp_import_delimiter(const struct dp_import *import);
 struct dp_lines;
 char dp_import_find_delimiter(const struct dp_lines *lines);
 
-/* Whether numbers of this name are rather names: id, patient_id, PassengerId. */
+/* Whether a column of this name has identifiers rather than quantities: id, patient_id, PassengerId. */
 bool dp_import_is_id(const char *name);
 
 /* Passes a record on. rc: result of reading it; a malformed record becomes a null record, as long as skip_bad allows. A null

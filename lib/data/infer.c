@@ -12,9 +12,9 @@
 #include "data/lines.h"
 
 #define MOST_CATEGORIES 1000
-#define FEW_ROWS 20 /* of fewer rows, each may well have its own text */
+#define FEW_ROWS 20 /* with fewer rows, each row may well have a text of its own */
 
-/* Dates: where days and months have 12 or less, the day is first. */
+/* Formats of dates. If both of the first two numbers can be a month, the first one is the day. */
 static const char *const dates[] = {"%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%Y/%m/%d",
                                     "%d.%m.%Y", "%d.%m.%Y %H:%M",    "%d/%m/%Y",          "%m/%d/%Y",       "%d-%m-%Y"};
 #define DATES (sizeof dates / sizeof *dates)
@@ -283,8 +283,8 @@ static int add_columns(struct table *t, const struct dp_lines *l, struct dp_err 
     return rc;
 }
 
-/* Whether the first line has names: no name is a number, and they differ from the cells below in a column. The column of row
- * numbers that R and pandas write has an empty name. */
+/* Whether the first line has the names of the columns: no name is a number, and in some column the name differs from the cells
+ * below it. The column of row numbers that R and pandas write has an empty name. */
 static bool has_header(const struct table *t)
 {
     bool different = false, repeated = false, named = false;

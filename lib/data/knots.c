@@ -130,7 +130,7 @@ static void make_ascending(double *f, size_t n)
             f[i++] = mean[b];
 }
 
-/* In short decimals, which a reader can look at. */
+/* Knots are short decimals, so that a person can read them. */
 static double shortened(double value)
 {
     char text[40];

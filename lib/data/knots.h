@@ -1,8 +1,8 @@
 /* Knots of numbers that are paid for (data/basis.h): edges of a basis at quantiles of its column, from a histogram with noise.
  *
- * The cells of a column divide its bounds as dp_basis_spread does. A row adds 1 to one cell of each column whose number it has,
- * and a null record adds nothing. So the rows of one person change the vector of all counts by at most r √J in L2, for J columns
- * and at most r rows. Knots are made from the noised counts and public facts only. */
+ * The cells of a column divide its bounds as dp_basis_spread does. A row adds 1 to one cell of each column in which it has a
+ * number, and a null record adds nothing. So the rows of one person change the vector of all counts by at most r √J in L2, for
+ * J columns and at most r rows. Knots are made from the noised counts and public facts only. */
 #ifndef DP_DATA_KNOTS_H
 #define DP_DATA_KNOTS_H
 
@@ -32,17 +32,18 @@ void dp_knots_add(struct dp_knots *knots, const struct dp_parsed *record);
 /* At least r √J. rows_per_person: 0 counts as 1. */
 double dp_knots_sensitivity(size_t columns, size_t rows_per_person);
 
-/* How many cells the budget pays for: with more cells each has fewer of the rows, and the same noise, of that deviation. The
- * largest power of two ≤ rows / (2 noise), at most DP_KNOTS_CELLS; 0 if that is less than half of DP_KNOTS_LEAST, which then is
- * what there would be. */
+/* How many cells the budget pays for; noise: the deviation of the noise on each cell. More cells have fewer rows each and the
+ * same noise. The largest power of two ≤ rows / (2 noise), but at least DP_KNOTS_LEAST and at most DP_KNOTS_CELLS; 0 if rows /
+ * (2 noise) is below DP_KNOTS_LEAST / 2. */
 size_t dp_knots_choose(double rows, double noise);
 
-/* Adds neighbouring cells up, until there are so many of each column. */
+/* Adds up neighbouring cells until each column has so many cells. */
 void dp_knots_merge(struct dp_knots *knots, size_t cells);
 
-/* Gives each column that basis, products as cosines, from counts with noise in units of 1 / unit. Sums of the counts from the
- * left are made ascending by the least squares; a knot is where they reach k / m of the last, for 16 intervals of cosines and 8
- * of others. A cell with two such places or more has a knot at its end only: a single number may be all of it. */
+/* Gives each column a basis of this kind, from counts with noise in units of 1 / unit; products become cosines. Cumulative sums
+ * of the counts are made ascending by least squares. Knot k is where they reach k / m of the last sum, with m = 16 intervals
+ * for cosines and 8 for others. If two or more knots would be in one cell, the cell has one knot, at its end: all its rows may
+ * have the same number. */
 int dp_knots_place(const struct dp_knots *knots, enum dp_basis_kind kind, double unit, struct dp_schema *schema,
                    struct dp_err *err);
 

@@ -86,7 +86,7 @@ static int recode(struct dp_lines *l, size_t before, struct dp_err *err)
     size_t length = l->length - before;
     if (dp_text_valid(l->line + before, length) == length)
         return note_encoding(l, &l->utf8, err);
-    /* The bytes move to the end of the room, and are converted from there. */
+    /* The bytes move to the end of the buffer, and are converted from there. */
     int rc = dp_grow(&l->line, &l->capacity, before + 4 * length + 1, 1, err);
     if (rc != DP_OK)
         return rc;

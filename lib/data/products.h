@@ -1,11 +1,12 @@
-/* Features of pairs of numbers, so that a linear model has interactions: for each two columns a < b whose basis is cosines, in
- * the order of the schema,
+/* Features of pairs of numbers, so that a linear model has interactions: for each pair of columns a < b whose basis is
+ * cosines, in the order of the schema,
  *
  *   w cos(π i u_a) / i · cos(π k u_b) / k,   (i, k) = (1, 1), (1, 2), (2, 1), (2, 2)
  *
- * in the terms of data/basis.h: products of features that are there already, so the map is public. The weight w makes the mean
- * square of all products a tenth of the mean square of the other features, if numbers are spread evenly over [0, 1] and each
- * category column and the bias has one 1: w² = 0.1 (1.1 m + c + 1) / (25/64 m (m − 1) / 2) for m numbers and c categories. */
+ * with u as in data/basis.h. The products are of features that rows have already, so the map is public. The weight w makes the
+ * mean square of all products a tenth of the mean square of the other features, if numbers are spread evenly over [0, 1] and
+ * each category column and the bias has one 1: w² = 0.1 (1.1 m + c + 1) / (25/64 m (m − 1) / 2) for m numbers and c
+ * categories. */
 #ifndef DP_DATA_PRODUCTS_H
 #define DP_DATA_PRODUCTS_H
 

@@ -231,7 +231,7 @@ static int read_pairs(struct dp_import *import, struct array *x, struct array *y
     return rc;
 }
 
-/* Bounds follow from the type where it has few values: bytes and truth values. */
+/* If a type has few values (bytes, truth values), bounds follow from the type. */
 static int make_columns(struct dp_import *import, const struct array *x, struct dp_err *err)
 {
     struct dp_schema *s = &import->schema;

@@ -23,7 +23,7 @@ static int divide_row(const struct dp_row_length *s, const double *x, size_t num
 {
     size_t cols = s->cols;
     for (double shrink = 1;; shrink *= 1 - 0x1p-22) {
-        unsigned finite = 1; /* no way out of the loop, so that it becomes vectors */
+        unsigned finite = 1; /* the loop has no exit, so that the compiler can make vectors of it */
         for (size_t j = 0; j < cols; j++) {
             finite &= fabs(x[j]) <= DBL_MAX;
             row[j] = (float)(x[j] / s->divisor * shrink);
@@ -59,7 +59,7 @@ static int scale_row(const struct dp_row_length *s, const double *x, size_t numb
     bool above = ldexp(norm, down) > 1 - 0x1p-22;
     if (s->norm == DP_NORM_NONE && ldexp(norm, down) > 1)
         return dp_fail(err, DP_E_RUN, "row %zu has norm %g: --row-norm cap or unit scales it", number, ldexp(norm, down));
-    /* A little below 1, more than rounding to float32 can add. */
+    /* Below 1 by a little more than rounding to float32 can add. */
     if (norm > 0 && (s->norm == DP_NORM_UNIT || above))
         scale = (1 - 0x1p-22) / norm;
     else

@@ -186,8 +186,8 @@ static int texts_of(const json_t *value, struct dp_texts *texts, const char *pat
     return rc;
 }
 
-/* A text, or a list of texts that mean the same category, into the categories. A category may be there twice; a synonym may not,
- * because it would silently mean the first. */
+/* A text, or a list of texts that mean the same category, into the categories. A category may occur twice. A synonym may not,
+ * because its second category would silently be ignored. */
 static int category_of(struct dp_column *c, const json_t *value, const char *path, const char *name, struct dp_err *err)
 {
     char shown[DP_TEXT_SHOWN];
@@ -226,7 +226,7 @@ static int categories_of(struct dp_column *c, const json_t *list, const char *pa
     return rc;
 }
 
-/* Refuses a text that is in two classes: it would silently mean the first. */
+/* Refuses a text that is in two classes: its second class would silently be ignored. */
 static int check_class(const struct dp_schema *s, size_t k, const char *path, const char *name, struct dp_err *err)
 {
     char shown[DP_TEXT_SHOWN];
@@ -331,8 +331,8 @@ static int fill_of(struct dp_column *c, const json_t *o, const char *path, const
     return DP_OK;
 }
 
-/* Reads "indicator". A numeric column with an indicator and no fill gets the middle of its bounds, a categorical one no
- * category. */
+/* Reads "indicator". If a column has an indicator and no fill, missing numbers become the middle of the bounds, and missing
+ * categories no category. */
 static int indicator_of(struct dp_column *c, const json_t *o, const char *path, const char *name, struct dp_err *err)
 {
     const json_t *indicator = json_object_get(o, "indicator");

@@ -55,7 +55,7 @@ void dp_spool_close(struct dp_spool *spool)
     spool->bytes = NULL;
 }
 
-/* Whether all values are bytes, and bytes up to the last column are shorter than pairs. */
+/* Whether all values are bytes, and a byte for each column up to the last value takes less space than pairs. */
 static bool are_bytes(const struct dp_parsed *r)
 {
     bool good = r->count > 0 && r->column[r->count - 1] / sizeof(uint64_t) < r->count;

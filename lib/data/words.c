@@ -29,7 +29,7 @@ static bool is_letter(uint32_t c)
     return c != 0xd7 && c != 0xf7 && !within(c, 0x2000, 0x2bff) && !within(c, 0x3000, 0x303f) && !within(c, 0xfe00, 0xfe0f);
 }
 
-/* A letter and its small letter have as many bytes. */
+/* A capital letter has as many bytes as its small letter. */
 static uint32_t small(uint32_t c)
 {
     if (within(c, 'A', 'Z') || within(c, 0xc0, 0xde) || within(c, 0x391, 0x3a9) || within(c, 0x410, 0x42f))

@@ -18,14 +18,14 @@
 #define DP_WORDS_MOST 1000000
 #define DP_WORDS_PAIR 0.25
 
-/* Appends to the record, for column `column`, 1 + the index of each word, and the negative of that for each pair; some may be
- * there twice. */
+/* Appends values to the record, for column `column`: 1 + the index of each word, and for each pair the negative of its 1 +
+ * index. A value may occur twice. */
 int dp_words_add(const char *text, size_t length, size_t columns, uint32_t column, struct dp_parsed *record,
                  struct dp_err *err);
 
 /* Sets the feature of such a value among x, the columns of the text: 1 if a row has a word of this column, DP_WORDS_PAIR if it
- * has pairs only, else 0. With more, pairs that share columns with words hid these: of tweets at epsilon 1, .02 of accuracy in
- * 1024 columns. */
+ * has pairs only, else 0. With a larger number, pairs hid words that share their columns: on tweets at epsilon 1 with 1024
+ * columns this cost .02 of accuracy. */
 void dp_words_feature(double value, double *x);
 
 #endif

@@ -14,15 +14,16 @@
 /* Below this reach models of made-up rows were not better than the most frequent class; from twice this reach on they were. */
 #define LEAST_REACH 4
 
-/* For numbers: below it R² was below 0 on insurance (1,070 rows), in the median of three splits. */
+/* For numbers: below this reach the median R² of three splits was below 0 on insurance (1,070 rows). */
 #define LEAST_REACH_OF_NUMBERS 8
 
-/* Below it cosines lost against lines: .05 R² on bicycles at 46, .007 on insurance at 47. From it on they won. */
+/* Below this reach cosines were worse than lines: by .05 of R² on bicycles (reach 46), by .007 on insurance (reach 47). From
+ * this reach on they were better. */
 #define LEAST_REACH_OF_CURVES 55
 #define LEAST_REACH_OF_PRODUCTS 200
 
-/* For two classes: reach / columns from which the moments of most columns are above their noise. Below it the transform lost .02
- * of AUC on credit default (.1) and more on tweets. */
+/* For two classes: reach / columns from which the moments of most columns are above their noise. Below it the transform cost
+ * .02 of AUC on credit default (at .1), and more on tweets. */
 #define LEAST_OF_A_COLUMN 0.4
 
 /* The least number of persons for each class; with fewer, one person cannot be hidden. */
@@ -49,7 +50,7 @@ static double between(double least, double most, double value)
     return value < least ? least : value > most ? most : value;
 }
 
-/* The multiplier of that many laps that together use that part of the budget, rounded up. */
+/* The multiplier, rounded up, with which that many laps together use that part of the budget. */
 static double share(double whole, double part, double laps)
 {
     return decimal(whole * sqrt(laps / part) * 1.00000001, 9);
@@ -202,10 +203,10 @@ static void many_classes(struct dp_fit *fit, double columns)
     split(fit, 0.15);
 }
 
-/* A row that is cut has a different residual, so rows keep their length, and their residuals have less room. The size of
- * residuals is not public: the bound begins at 1 and follows a quantile, by counts that have 5 % of the budget of the
- * gradients; the early laps do nothing else. The closer to the noise, the lower the quantile, and the shorter the step: with a
- * step of 1 a quarter of the models of insurance at a reach of 8.5 had R² below 0.02, with 0.25 above 0.4. Found on protein,
+/* Cutting a row changes its residual. So rows keep their length, and residuals have less room. The size of residuals is not
+ * public. So the bound begins at 1 and follows a quantile, which comes from counts with 5 % of the budget of the gradients. The
+ * early laps only find this bound. Closer to the noise, the quantile is lower and the step is shorter. On insurance at a reach
+ * of 8.5 the lower quartile of R² was below 0.02 with a step of 1, and above 0.4 with a step of 0.25. Found on protein,
  * bicycles and wine, the step on insurance and abalone. */
 static void numbers(const struct dp_fit_facts *facts, struct dp_fit *fit)
 {

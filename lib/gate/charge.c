@@ -70,7 +70,7 @@ static int check_noise(const struct dp_record *m, struct dp_err *err)
     return query->kind == DP_QUERY_OBJECTIVE ? check_objective(m, err) : DP_OK;
 }
 
-/* The charge is for the noise of all shares except those that others may know. A lost share counts as one of these. */
+/* The charge is for the noise of all shares except the shares that others may know. A lost share counts as one of these. */
 static int check_shares(const struct dp_record *m, struct dp_err *err)
 {
     if (m->shares == 0)

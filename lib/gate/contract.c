@@ -130,7 +130,7 @@ static struct dp_record *term_of(struct terms *terms, enum dp_field of)
     return NULL;
 }
 
-/* The columns of the table whose members may move in a record of this lap. */
+/* The columns of the table whose members may change in a record of this lap. */
 static unsigned loose_columns(const struct dp_contract *c, const struct terms *terms, const struct dp_frame *lap,
                               enum dp_field of)
 {
@@ -144,8 +144,8 @@ static unsigned loose_columns(const struct dp_contract *c, const struct terms *t
     return loose;
 }
 
-/* Writes the planned multiplier of the lap into its terms: of the first query, in the order of fields (dp_charge_event). In an
-   adaptive run every multiplier will do. */
+/* Writes the planned multiplier of the lap into its terms: into the first query, in the order of fields (dp_charge_event). In
+   an adaptive run every multiplier will do. */
 static void set_multipliers(const struct dp_contract *c, struct terms *terms, int64_t lap)
 {
     struct dp_record *first = terms->record;

@@ -112,7 +112,7 @@ int dp_contract_plan(struct dp_contract *c, const struct dp_frame *first, struct
                                 : dp_plan_add_rounded(&c->plan, &event[k], rounded[k] + turn[k], count, err);
         turn[k] += count;
         begin += count;
-        /* Also if the other kind has the same event: each may have shuffled independently. */
+        /* This also holds if the other kind has the same event: each kind may have shuffled independently. */
         bool within = turn[k] % dp_event_epoch(&event[k]) != 0;
         if (rc == DP_OK && within && i + 1 < c->laps.pieces)
             rc = dp_fail(err, DP_E_UNSAFE, "lap %lld has another mechanism in the middle of %s", (long long)begin + 1,

@@ -143,8 +143,8 @@ static struct dp_ledger_run ledger_run(const struct dp_payer *p, const struct dp
         run.earlier = p->site;
         return run;
     }
-    /* Another ledger has the run of a model of other people's rows, or of the rows of many sites. Such a model counts with the
-       cost that it states. */
+    /* If the model is of other people's rows, or of the rows of many sites, its run is in another ledger. Such a model counts
+       with the cost that it states. */
     if (p->site || (o->ledger == NULL && dp_frame_bool(frame, DP_F_ELSEWHERE)))
         run.init = NULL;
     run.elsewhere = dp_frame_bool(frame, DP_F_ELSEWHERE);

@@ -39,7 +39,7 @@ struct dp_payer {
     char *schema;                           /* the mark of that charge; NULL: of other people's rows, or in no ledger */
     double prior_epsilon, prior_delta;      /* cost of the model that the run started from, and of the schema */
     char resumes[DP_LEDGER_MARK];           /* resumed run: the mark of its checkpoint, or "" */
-    double spent, order, allowance;         /* resumed: spent by its filter, at which order, of which allowance */
+    double spent, order, allowance;         /* resumed: what its filter has spent, at which order, of which allowance */
 };
 
 /* Checks --epsilon, --delta and the options of the ledger together. DP_E_USAGE: they make no sense. */
@@ -57,9 +57,9 @@ int dp_payer_check(struct dp_payer *payer, const struct dp_frame *lap, struct dp
    dp_least_check and dp_ledger_open. */
 int dp_payer_begin(struct dp_payer *payer, const struct dp_frame *lap, struct dp_err *err);
 
-/* Pays for a lap that has been checked, against the budget and in the ledger; then it may go out. DP_SPENT: the budget of the
-   run does not afford it. DP_E_BUDGET: the budget pays for no lap, or the budget of the data set has no room. After both, call
-   dp_payer_stop. */
+/* Charges a lap that has been checked to the budget and to the ledger. The lap may then be released. DP_SPENT: the budget of
+   the run does not afford it. DP_E_BUDGET: the budget pays for no lap, or the budget of the data set has no room. After both,
+   call dp_payer_stop. */
 int dp_payer_pay(struct dp_payer *payer, const struct dp_frame *lap, struct dp_err *err);
 
 /* Calls say for each warning about the budget; once, before the first lap goes out. */

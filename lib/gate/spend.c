@@ -215,7 +215,7 @@ int dp_spend_resume(struct dp_spend *s, int64_t laps, double spent, struct dp_er
     }
     if (laps > s->plan->laps)
         return dp_fail(err, DP_E_UNSAFE, "the checkpoint is of a longer run");
-    /* Lap by lap, as they were charged, so that the cost is the same to the last bit. */
+    /* Charges lap by lap, as the run did, so that the cost is the same to the last bit. */
     while (rc == DP_OK && s->laps < laps) {
         const struct dp_event *event = dp_plan_event(s->plan, s->laps + 1);
         rc = dp_meter_charge(s->meter, event, 1, err);

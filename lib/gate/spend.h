@@ -59,11 +59,12 @@ struct dp_spend_next {
 /* own: the event of the next lap of an adaptive run. A plan must have a next lap. */
 struct dp_spend_next dp_spend_next(const struct dp_spend *spend, const struct dp_event *own);
 
-/* Charges the next lap, of the event of dp_spend_next. 0: the lap may be released, and spend->epsilon includes it. DP_SPENT: the
-   budget does not afford it, and nothing was charged. DP_E_UNSAFE: an adaptive run has an event without an accountant. */
+/* Charges the next lap, with the event that dp_spend_next gave. 0: the lap may be released, and spend->epsilon includes it.
+   DP_SPENT: the budget does not afford it, and nothing was charged. DP_E_UNSAFE: an adaptive run has an event without an
+   accountant. */
 int dp_spend_lap(struct dp_spend *spend, const struct dp_event *event, struct dp_err *err);
 
-/* Continues a resumed run after `laps` charged laps. spent: of an adaptive run, at the order of its filter. */
+/* Continues a resumed run after `laps` charged laps. spent: what an adaptive run has spent, at the order of its filter. */
 int dp_spend_resume(struct dp_spend *spend, int64_t laps, double spent, struct dp_err *err);
 
 /* Adds laps of a resumed run that were paid for after its checkpoint and may have been released. */

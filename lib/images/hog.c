@@ -93,7 +93,7 @@ static inline __attribute__((always_inline)) void add_times(float weight, const 
         to[k] += weight * from[k];
 }
 
-/* The orientations of all cells of a level: first over pixel rows, then over pixel columns. */
+/* Adds up the orientations of all cells of a level: first over pixel rows, then over pixel columns. */
 CLONES static void orientations(const struct dp_hog_level *level, struct dp_image_shape shape, const float *plane,
                                 size_t numbers, float *cell)
 {

@@ -1,11 +1,11 @@
 /* Histograms of gradients of an image, a public map with fixed parameters.
  *
- * The gradient of a pixel is the difference of its neighbours, (right − left, below − above), where an edge is repeated; for
- * colour, of the channel where it is longest. It is the sum of two vectors along its two neighbours among eight directions, and
- * their lengths are added to these two orientations of the cells around the pixel, with bilinear weights. The cells are squares
- * of 4 pixels, then a grid of 4 × 4 cells, then a grid of 2 × 2 cells. Next to the orientations a cell has the mean of each
- * channel and the standard deviation of its pixels, times the square root of its number of pixels. With the numbers h of four
- * cells that share a corner,
+ * The gradient of a pixel is the difference of its neighbours, (right − left, below − above). At an edge of the image, the edge
+ * is repeated. In colour images, the channel with the longest gradient counts. The gradient is the sum of two vectors along the
+ * two nearest of eight directions. Their lengths are added, with bilinear weights, to these two orientations of the cells
+ * around the pixel. There are three levels of cells: squares of 4 pixels, a grid of 4 × 4 cells, and a grid of 2 × 2 cells.
+ * Next to the orientations a cell has the mean of each channel and the standard deviation of its pixels, times the square root
+ * of its number of pixels. With the numbers h of four cells that share a corner,
  *
  *   features of the four cells = √(h / √(Σ h² + 0.1)),
  *

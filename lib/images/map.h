@@ -3,8 +3,8 @@
  *
  *   row = (√0.91 y / |y|, 0.3),   y = L^-1 (hog(image) − mean)
  *
- * so that a row has norm 1 up to rounding. Nothing depends on an image other than its own: the map is public, and its name says
- * all of it. */
+ * so that a row has norm 1 up to rounding. A row depends on no image but its own. The map is public, and its name defines it
+ * completely. */
 #ifndef DP_IMAGES_MAP_H
 #define DP_IMAGES_MAP_H
 
@@ -18,7 +18,7 @@
 struct dp_map {
     struct dp_hog hog;
     struct dp_whitener whitener;
-    size_t columns;         /* of a row, the constant included, which is the last one */
+    size_t columns;         /* length of a row; its last entry is the constant */
     char name[DP_MAP_NAME]; /* "hog:v1 28x28 seed 1" */
 };
 

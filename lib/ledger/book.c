@@ -177,7 +177,7 @@ static const char *take_orders(json_t *orders, struct dp_ledger_limit *limit)
     return sum <= limit->delta * (1 + 1e-12) ? NULL : nonsense;
 }
 
-/* Notes the runs with whose cost the budget begins. */
+/* Notes the runs whose cost the budget begins with. */
 static void cover(struct dp_ledger_book *book, size_t limit)
 {
     for (size_t i = 0; i < book->entries; i++)
@@ -343,7 +343,7 @@ static const char *take_resumed(struct dp_ledger_book *book, json_t *line, const
 
 /* Before anything of a budget has been spent, the run that begins chooses how the budget is counted. The choice depends only on
  * public facts: its own budget and its announcements. An earlier run that has spent nothing may have been killed, so its choice
- * is not kept. If it is still there, its first lap may find no room, before anything is released. */
+ * is not kept. If that run is still alive, its first lap may find no room; nothing has been released by then. */
 static const char *choose_ways(struct dp_ledger_book *book, const struct dp_ledger_entry *run)
 {
     bool chosen = false;

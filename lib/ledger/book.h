@@ -41,13 +41,14 @@ struct dp_ledger_entry {
     int64_t rows, time;
     double epsilon, delta, prior_epsilon, prior_delta, order;
     int seeded, as_published; /* JSON booleans */
-    int addition;             /* a JSON boolean, too: the run chose that unused budgets count only by addition */
+    int addition;             /* also a JSON boolean: the run chose that unused budgets count only by addition */
     struct dp_ledger_laps *event;
     size_t events, capacity;
     struct dp_charges plan; /* the planned cost of the whole run, known before its laps; empty if unknown */
     size_t checkpoint;      /* seq of the newest line from which it can be resumed, 0 for none */
-    size_t before;  /* the checkpoint before, while nothing was reserved since the newest, whose files may be incomplete */
-    size_t who;     /* number of its population, see dp_ledger_book_root */
+    size_t
+        before; /* the checkpoint before it, in case the newest files are incomplete; only while nothing was reserved since */
+    size_t who; /* number of its population, see dp_ledger_book_root */
     size_t covered; /* 1 + the limit that began with its cost; 0: none */
     /* from its close line */
     const char *accountant, *status;
@@ -144,9 +145,9 @@ const struct dp_ledger_entry *dp_ledger_book_parent(const struct dp_ledger_book 
 int dp_ledger_book_model(const struct dp_ledger_book *book, const char *mark, int64_t lap, const char *digest, bool *bound,
                          struct dp_err *err);
 
-/* The run that can be resumed from the checkpoint of that mark: its newest checkpoint, or the one before while nothing was
- * reserved since. With `any`, any line of the run; a line without a checkpoint then counts as a checkpoint at which nothing was
- * used. DP_E_UNSAFE: no run can be resumed; the message says why. */
+/* The run that can be resumed from the checkpoint of that mark: its newest checkpoint, or the checkpoint before it if nothing
+ * was reserved since. With `any`, any line of the run; a line without a checkpoint then counts as a checkpoint at which nothing
+ * was used. DP_E_UNSAFE: no run can be resumed; the message says why. */
 int dp_ledger_book_checkpoint(const struct dp_ledger_book *book, const char *mark, bool any, struct dp_ledger_entry **entry,
                               struct dp_err *err);
 

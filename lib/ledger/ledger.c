@@ -310,7 +310,8 @@ static int check_resumed(const struct dp_ledger *l, const struct dp_ledger_run *
     return rc;
 }
 
-/* Checks the run before its line is in the book: here a mistake is the user's; a reader of the book would call it an edit. */
+/* Checks the run before its line is in the book: at this point a mistake is the user's, but once the line is in the book, a
+ * reader would call it an edit. */
 static int check_place(struct dp_ledger *l, const struct dp_ledger_run *run, struct dp_err *err)
 {
     struct dp_ledger_entry *from;
@@ -912,7 +913,7 @@ int dp_ledger_cost_before(const char *path, const struct dp_ledger_budget *budge
     return rc;
 }
 
-/* Checks that some order has room, if there are orders, with the numbers of the coming line. */
+/* If there are orders, checks that one of them has room, with the numbers of the line that will be written. */
 static int check_orders(const struct dp_ledger_budget *b, double epsilon, double delta, double deltas[DP_LEDGER_ORDERS],
                         struct dp_err *err)
 {

@@ -60,10 +60,10 @@ struct dp_ledger_run {
 int dp_ledger_open(struct dp_ledger **ledger, const char *path, const struct dp_ledger_run *run, struct dp_err *err);
 
 /* Pays for up to `laps` more laps of the event, and for at least one: *granted of them are in the file and fsynced when
- * this returns DP_OK, and may be released. Fewer than asked for only if the population's budget ends. DP_E_BUDGET: the budget
- * has no room for a single lap. DP_E_UNSAFE: the file was edited, cut or replaced since it was opened; or the event would share
- * a shuffled epoch with another one of the run (dp_event_may_follow). DP_E_RUN: writing failed. After any failure but
- * DP_E_BUDGET the run can reserve nothing more. */
+ * this returns DP_OK, and may be released. *granted is below `laps` only if the population's budget ends. DP_E_BUDGET: the
+ * budget has no room for a single lap. DP_E_UNSAFE: the file was edited, cut or replaced since it was opened; or the event
+ * would share a shuffled epoch with another one of the run (dp_event_may_follow). DP_E_RUN: writing failed. After any failure
+ * but DP_E_BUDGET the run can reserve nothing more. */
 int dp_ledger_reserve(struct dp_ledger *ledger, const struct dp_event *event, int64_t laps, int64_t *granted,
                       struct dp_err *err);
 
@@ -79,7 +79,7 @@ int64_t dp_ledger_affords(const struct dp_ledger *ledger);
 bool dp_ledger_at_once(const struct dp_ledger *ledger);
 
 /* Writes and fsyncs the planned cost of the whole run, before its first lap is reserved, or the first lap after it was resumed.
- * A run that ends with less is stated at this plan, because released values may have decided when it ended. Errors as
+ * A run that ends with fewer laps is stated at this plan, because released values may have decided when it ended. Errors as
  * dp_ledger_close. */
 int dp_ledger_plan(struct dp_ledger *ledger, const struct dp_charges *charges, struct dp_err *err);
 

@@ -68,8 +68,8 @@ static int add_entry(const struct dp_ledger_limit *limit, struct dp_ledger_costs
     return DP_OK;
 }
 
-/* spent[i]: what all runs that the limit binds have spent at its order i, rounded up; of `except` (may be NULL) without that
-   event, or without all of them where event is NULL. */
+/* spent[i]: what all runs that the limit binds have spent at its order i, rounded up; the event of the run `except` is left
+   out, or all its events if event is NULL. except may be NULL. */
 static int add_spent(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit, struct dp_ledger_costs *costs,
                      const struct dp_ledger_entry *except, const struct dp_event *event, double spent[DP_LEDGER_ORDERS],
                      struct dp_err *err)
@@ -134,7 +134,7 @@ struct dp_ledger_added dp_ledger_limit_added(const struct dp_ledger_book *book, 
     return sum;
 }
 
-/* How much there may be of what addition counts. */
+/* The limit of the sums that addition counts. */
 static struct dp_ledger_added to_add(const struct dp_ledger_limit *limit)
 {
     struct dp_ledger_added all = {.epsilon = limit->epsilon - limit->before_epsilon,

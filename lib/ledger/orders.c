@@ -41,7 +41,8 @@ static int best_order(double epsilon, double delta, const struct dp_charges *run
     return *runs > 0 ? DP_OK : dp_fail(err, DP_E_RUN, "no Rényi order has any room for epsilon %g at delta %g", epsilon, delta);
 }
 
-/* Gives half of the remaining delta to orders of few digits next to the best one that have room; addition gets the rest. */
+/* Gives half of the remaining delta to the best order and its neighbours, if they have room and few digits; addition gets the
+ * rest. */
 static void spread(struct dp_ledger_budget *b, double epsilon, double delta, double best, double share)
 {
     static const double factors[] = {0.5, M_SQRT1_2, M_SQRT2, 2};

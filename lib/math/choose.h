@@ -20,10 +20,10 @@
  *
  * The exponential mechanism (McSherry and Talwar 2007): candidate i with probability e^(−γ s_i) / Σ_j e^(−γ s_j), γ the inverse
  * of a scale, exactly. A uniform number of infinitely many bits, times their sum, is compared with the cumulative sums in MPFR,
- * with directed rounding, and with 64 more bits each time they do not decide. One person adds a vector to s; let its largest
- * and least entries differ by at most Δ. Then a scale of Δ/ε makes the choice ε-differentially private and of bounded range ε,
- * which costs less over many laps (dp_rdp_exponential in priv/pure.h): a candidate's loss is γ times its entry plus one
- * normalisation for all. Scores that all rise or all fall by up to Δ are such a vector. */
+ * with directed rounding. Each time the comparison does not decide, it takes 64 more bits. One person adds a vector to s; let
+ * its largest and least entries differ by at most Δ. Then a scale of Δ/ε makes the choice ε-differentially private and of
+ * bounded range ε, which costs less over many laps (dp_rdp_exponential in priv/pure.h): a candidate's loss is γ times its entry
+ * plus one normalisation for all. If all scores rise or all scores fall, by up to Δ, the change is such a vector. */
 #ifndef DP_MATH_CHOOSE_H
 #define DP_MATH_CHOOSE_H
 

@@ -16,7 +16,8 @@ static int highest_first(const void *a, const void *b)
     return (p->score < q->score) - (p->score > q->score);
 }
 
-/* Counts the rows of the class and the others down to each threshold, and keeps a corner where enough has been passed. */
+/* Counts, down to each threshold, the rows of the class and the other rows. Keeps a corner if x + y has grown enough since the
+ * last kept corner. */
 static size_t walk(const struct scored *row, size_t rows, double positive, size_t most, struct dp_curve_point *points)
 {
     double in = 0, out = 0, step = 2.0 / (double)most, kept = 0;

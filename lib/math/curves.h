@@ -13,9 +13,9 @@ struct dp_curve_point {
 };
 
 /* The ROC curve: x is the part of the other rows, y the part of the rows of the class, with a score of at least some threshold.
- * The points are the corners of the curve, from (0, 0) to (1, 1); of more corners than `most` some are left out, at most 1/most
- * of the way along x + y from one to the next. points: room for most + 2. *count: how many. Rows with equal scores are one
- * corner. DP_E_RUN: one class has no row, or memory is short. */
+ * The points are the corners of the curve, from (0, 0) to (1, 1); if there are more corners than `most`, corners are left out
+ * until x + y, which goes from 0 to 2, has grown by 2/most. points: room for most + 2. *count: how many. Rows with equal scores
+ * are one corner. DP_E_RUN: one class has no row, or memory is short. */
 int dp_curve_roc(const double *score, const double *y, size_t rows, size_t most, struct dp_curve_point *points, size_t *count,
                  struct dp_err *err);
 

@@ -60,7 +60,7 @@ static inline double clip_one(double zeta, double bound, double norm2, double wi
 static void clip_all(const double *zeta, size_t classes, double largest, double squares, double limit, float *out)
 {
     bool longer = largest * sqrt(squares) > limit;
-    /* Divided before multiplied: limit / norm itself may be too small for a double. */
+    /* Divides before it multiplies: limit / norm itself may be too small for a double. */
     double part = longer ? limit / sqrt(squares) : 0;
     for (size_t k = 0; k < classes; k++)
         out[k] = dp_float_toward_zero(longer ? zeta[k] / largest * part : zeta[k]);

@@ -34,7 +34,7 @@ enum dp_loss {
     DP_LOSS_COUNT
 };
 
-/* In the order of enum dp_loss: those with a dual, and all. */
+/* In the order of enum dp_loss: the names of losses with a dual, and of all losses. */
 #define DP_LOSS_DUAL_CHOICES "squared|hinge|logistic|smooth-hinge|huber"
 #define DP_LOSS_CHOICES DP_LOSS_DUAL_CHOICES "|huberised-hinge|poisson|softmax"
 

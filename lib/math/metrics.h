@@ -53,7 +53,7 @@ double dp_metric_log_loss(enum dp_loss loss, const double *scores, size_t output
  * max(outputs, 2). */
 double dp_metric_brier(enum dp_loss loss, const double *scores, size_t outputs, const double *y, size_t rows, double *p);
 
-/* A prediction in other units: scale × value + offset, and if low < high, the number of [low, high] next to it. */
+/* A prediction in other units: scale × value + offset, clamped to [low, high] if low < high. */
 struct dp_affine {
     double scale, offset, low, high;
 };

@@ -121,7 +121,7 @@ void dp_moments_add_by(struct dp_moments *m, double by, struct dp_row row, const
     add_sparse(m, count, sum);
 }
 
-/* The diagonal of the waiting rows, and for each column the factors of the rest. */
+/* Adds the diagonal of the waiting rows, and makes for each column the factors of the other entries. */
 static void make_factors(struct dp_moments *m, int64_t *sum)
 {
     for (size_t j = 0; j < m->cols; j++) {

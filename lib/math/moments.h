@@ -1,5 +1,5 @@
-/* Second moments (the Gram matrix): the exact sum of x xᵀ over rows, on a grid. The L2 norm of what one row adds is the square
- * of the row's norm, so a bound on rows bounds it. */
+/* Second moments (the Gram matrix): the exact sum of x xᵀ over rows, on a grid. What one row adds has as L2 norm the square of
+ * the row's norm, so a bound on the rows' norms bounds it. */
 #ifndef DP_MATH_MOMENTS_H
 #define DP_MATH_MOMENTS_H
 
@@ -43,8 +43,8 @@ void dp_moments_close(struct dp_moments *moments);
 /* Adds the moments of z, the row with `tails` columns after its own. With x = z min(1, √bound/‖z‖), rounded toward zero to
    floats, sum += trunc(x_i² / grid) on the diagonal and trunc(r_i x_j / grid) off it; r_i = √2 x_i, rounded toward zero to a
    float, so that r_i x_j is exact in double. The added vector, times the grid, has L2 norm at most ‖x‖² ≤ bound in real
-   arithmetic. A row with an entry that is not finite adds nothing. A row adds the same dense and sparse. sum:
-   dp_moments_size(cols). The moments of dense rows may be added as late as dp_moments_flush. */
+   arithmetic. A row with an entry that is not finite adds nothing. A row adds the same numbers whether it is dense or sparse.
+   sum: dp_moments_size(cols). The moments of dense rows may be added as late as dp_moments_flush. */
 void dp_moments_add(struct dp_moments *moments, struct dp_row row, const float *tail, size_t tails, int64_t *sum);
 
 /* Several rows of one person, each rounded as above:

@@ -8,8 +8,8 @@
 #include "base/mem.h"
 #include "math/vec.h"
 
-/* Conjugate gradients end when the residual of the step is this part of the gradient. The step leaves the residual of the
-   gradient. */
+/* Conjugate gradients end when the residual of the step is this part of the gradient. After the step
+   the gradient is about as long as this residual. */
 static const double EXACTNESS = 0.1;
 
 /* A step must achieve this part of the decrease that the gradient predicts. */

@@ -71,7 +71,7 @@ struct ratio {
     size_t cells;
 };
 
-/* How often noise moves right − ρ all as far from 0 as it is. */
+/* The probability that noise moves right − ρ all at least as far from 0 as it is. */
 static double chance(const struct ratio *r, double rho)
 {
     double off = (1 - rho) * r->weight * r->right - rho * r->wrong;

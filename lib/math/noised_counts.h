@@ -9,7 +9,7 @@
 
 #include "math/metrics.h"
 
-#define DP_NOISED_LEVEL 0.95 /* how often an interval holds the measure of the exact counts, at least */
+#define DP_NOISED_LEVEL 0.95 /* an interval holds the measure of the exact counts with at least this probability */
 
 /* value: NAN if the noise leaves none. */
 struct dp_estimate {
@@ -28,9 +28,10 @@ double dp_noised_within(size_t count, double scale);
 struct dp_estimate dp_noised_accuracy(const double *counts, size_t classes, double persons, double scale);
 struct dp_estimate dp_noised_mean(double sum, double persons, double scale);
 
-/* A rate as dp_metric_rate. For a class its interval has each ρ for which right − ρ all, which is 0 without noise, has a size
- * that its noise explains (Fieller 1954): so no noisy count divides. Two classes: of class 1. More: the means over all classes
- * of the rates and of their ends, each at the level 1 − (1 − DP_NOISED_LEVEL)/classes, where a rate without a value is 0. */
+/* A rate as dp_metric_rate. The interval of a class has each ρ for which noise explains the size of right − ρ all, which is 0
+ * without noise (Fieller 1954). So nothing is divided by a noisy count. Two classes: of class 1. More: the means over all
+ * classes of the rates and of their ends, each at the level 1 − (1 − DP_NOISED_LEVEL)/classes, where a rate without a value is
+ * 0. */
 struct dp_estimate dp_noised_rate(enum dp_metric_rate rate, const double *counts, size_t classes, double scale);
 
 #endif

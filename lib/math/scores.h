@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 /* Adds a row's part to score. loss: `count` losses of any value. A loss less its mean that is not a number adds nothing; if the
-   mean is not a number, none of them does. unit > 0; bound > 0; inverse_grid = 1 / dp_grid_for(bound). */
+   mean is not a number, no loss adds anything. unit > 0; bound > 0; inverse_grid = 1 / dp_grid_for(bound). */
 void dp_scores_add(const double *loss, size_t count, double unit, double bound, double inverse_grid, int64_t *score);
 
 /* The largest distance of a candidate from the mean of all; 0 if they are all equal. candidates: count × size. mean: workspace

@@ -79,7 +79,7 @@ static size_t list_columns(struct dp_together *t)
     return count;
 }
 
-/* Takes the entries of v in those columns, and in the column of the constant, out of v. */
+/* Moves the entries of v in those columns, and in the column of the constant, out of v. */
 static size_t take_entries(struct dp_together *t, size_t columns)
 {
     size_t count = 0;

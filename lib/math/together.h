@@ -24,7 +24,7 @@ struct dp_together {
     size_t columns, room, entry_room, total_room, column_room, at_room;
     bool dense;     /* a row of v is dense */
     bool failed;    /* there was no memory */
-    int64_t within; /* vectors with a norm of at most the bound, less those above it; others do not count */
+    int64_t within; /* number of vectors whose norm is at most the bound, less the number whose norm is above it */
     char apart[64]; /* distance to the next thread's part */
 };
 

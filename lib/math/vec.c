@@ -103,7 +103,7 @@ static void dot_quads(const struct dp_row *rows, size_t quads, const struct dp_r
             /* A little at a time: the CPU stops when it has too many open requests. */
             for (size_t r = 0; next != NULL && r < count; r++)
                 ask(next[r], from + width * p / pairs, from + width * (p + 1) / pairs);
-            for (size_t q = 0; q < quads; q++) /* the second time the weights are in the first cache */
+            for (size_t q = 0; q < quads; q++) /* the second time the weights are in the first-level cache */
                 kernels->dot_4x2((const double(*)[DP_SPAN])x + q * DP_QUAD, v, v + stride, width, lane[p][q]);
         }
     }

@@ -1,5 +1,5 @@
-/* From a noised second moment of rows to a transform. After the transform all directions that the noise leaves readable are
- * about equally long, and a row is mostly no longer than 1.
+/* From a noised second moment of rows to a transform. After the transform, all directions that stand out of the noise are about
+ * equally long, and most rows have a norm of at most 1.
  *
  *   M    = Σ x xᵀ + noise, d × d and symmetric, of N rows: M = Σ_i μ_i v_i v_iᵀ; μ_i below 0 counts as 0
  *   D_e  = Σ μ_i / (μ_i + floor), the effective dimension: the mean squared length of the rows √N (M + floor)^(−1/2) x

@@ -1,5 +1,5 @@
-/* Candidates: models of which a private choice selects one, and the run continues with it (dp-breed, dp-select). In a frame
- * they are a matrix with a row for each candidate, which has the entries of the model in their order. */
+/* Candidates: models from which a private choice selects one; the run continues with this model (dp-breed, dp-select). In a
+ * frame they are a matrix with a row for each candidate, which has the entries of the model in their order. */
 #ifndef DP_MODEL_CANDIDATES_H
 #define DP_MODEL_CANDIDATES_H
 

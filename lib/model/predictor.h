@@ -31,8 +31,8 @@ int dp_predictor_open_for(struct dp_predictor *predictor, const struct dp_frame 
                           const char *name, struct dp_err *err);
 void dp_predictor_close(struct dp_predictor *predictor);
 
-/* DP_E_RUN unless the labels of the data set match the predictions: both classes, and as many, or both numbers; and the same
- * names in the same order, if both have names. */
+/* DP_E_RUN unless the labels of the data set match the predictions: both are classes, equally many, or both are numbers; and
+ * the same names in the same order, if both have names. */
 int dp_predictor_match(const struct dp_predictor *predictor, const struct dp_frame *frame, const struct dp_dataset *dataset,
                        const char *path, struct dp_err *err);
 

@@ -3,8 +3,8 @@
  *   28x28x1 * 28 - 0.3; conv 16 8x8/2 pad 2 tanh; pool 2/1; conv 32 4x4/2 tanh; pool 2/1; fc 32 tanh; fc 10; seed 7
  *
  * First the shape of a row: height x width x channels, pixel after pixel, or a number of columns; a factor of its values (1),
- * since rows of a data set have norm 1 at most, which makes pixels small; and a number to take off them (0), so that they lie
- * around 0. Then the layers:
+ * since rows of a data set have norm 1 at most, which makes pixels small; and a number that is subtracted from them (0), so
+ * that they are centred at 0. Then the layers:
  *
  *   conv O KxK[/S] [pad P] [tanh|relu]   O filters of K × K, at distance S (1), on an image with P (0) zeros around it
  *   pool K[/S]                           largest of K × K, at distance S (K)

@@ -152,7 +152,7 @@ static void crop(const struct dp_net_layer *layer, const float *padded, float *i
         memcpy(image + i * run, from + i * pitch, run * sizeof *image);
 }
 
-/* Output of "add": its input, and what was kept. */
+/* Output of "add": its input plus the kept values. */
 static void add_kept(const struct dp_net_pass *pass, size_t l)
 {
     const struct dp_net_layer *layer = &pass->net->layer[l];
@@ -205,7 +205,7 @@ void dp_net_forward(struct dp_net_pass *pass, const float *weights)
     }
 }
 
-/* From the slope by a layer's output to the slope by its input. */
+/* From the derivative by a layer's output to the derivative by its input. */
 static void back_to_input(struct dp_net_pass *pass, size_t l, const struct dp_net_window *window, const float *weights,
                           const float *slope, float *to)
 {
@@ -227,7 +227,7 @@ static void back_to_input(struct dp_net_pass *pass, size_t l, const struct dp_ne
         crop(layer, room, to);
 }
 
-/* Adds to the gradient by the layer's own parameters. norm also gives the slope by its input. */
+/* Adds to the gradient by the layer's own parameters. norm also gives the derivative by its input. */
 static void back_to_parameters(const struct dp_net_pass *pass, size_t l, const struct dp_net_window *window,
                                const float *weights, const float *slope, float *to)
 {

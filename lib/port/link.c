@@ -39,9 +39,9 @@
 #define SILENCE_MS 15000       /* and longest time without an answer to them */
 #define RETRY_MS 100           /* between attempts to connect */
 #define RETRY_MOST_MS 2000
-#define LOOK_SECONDS 1.0 /* for so long after a connection has ended, peers are checked whether it was theirs, */
+#define LOOK_SECONDS 1.0 /* for so long after a connection has ended, the link checks which peer has lost it, */
 #define TERM_SECONDS 2   /* time for libzmq to end, in addition to linger_ms */
-#define LOOK_EVERY 0.05  /* and at most so often */
+#define LOOK_EVERY 0.05  /* and checks at most so often */
 #define WAITING_MOST 16  /* messages to one peer that are kept while its queue is full: more than streams and shards need */
 #define WAITING_AGAIN 0.01
 #define ANSWERS_MOST 4096 /* so many messages of others may arrive before an unreachable peer counts as gone */
@@ -206,8 +206,8 @@ static struct peer *find_number(struct dp_link *l, int number)
     return NULL;
 }
 
-/* Schedules a check of all peers, because a connection has ended. Not each ended connection of a stranger causes a check:
- * checks would fill the queues of working peers. */
+/* Schedules a check of all peers, because a connection has ended. Not every ended connection of a stranger causes a check,
+ * because checks would fill the queues of working peers. */
 static void look_soon(struct dp_link *l)
 {
     l->look_until = dp_clock_now() + LOOK_SECONDS;

@@ -13,7 +13,7 @@ static bool valid(const struct dp_guarantee *steps, size_t n)
     return true;
 }
 
-/* Raises a sum of n non-negative terms past its roundings. */
+/* Raises a sum of n non-negative terms by more than its rounding errors. */
 static double raised(double sum, size_t n)
 {
     return sum * (1 + (double)(n + 8) * DBL_EPSILON);

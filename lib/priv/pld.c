@@ -99,7 +99,7 @@ static int solve(struct dp_pld_question *a, struct dp_pld_answer *answer, struct
     return DP_OK;
 }
 
-/* First with a few orders, which are enough to begin with. */
+/* Asks at a few orders first, which are enough to begin with. */
 static int ask_epsilon(struct dp_pld_question *a, double delta, struct dp_err *err)
 {
     static const double few[] = {1.5, 2, 3, 4, 6, 8, 12, 16, 32, 64, 128, 256};

@@ -6,8 +6,8 @@
 
 #include "priv/pld_invert.h"
 
-/* The first contour has frequencies up to this many inverse deviations of S, where a normal S has e^-200 left. Rare laps leave
-   more: then dp_pld_inverse_needs asks for other contours. */
+/* The first contour has frequencies up to this many inverse deviations of S; the transform of a normal S is e^-200 there. Rare
+   laps leave more: then dp_pld_inverse_needs asks for other contours. */
 static const double DECAY = 20;
 
 double dp_pld_contour_error(const struct dp_pld_question *a, bool add, const struct dp_pld_contour *contour, double epsilon,
@@ -52,8 +52,8 @@ static bool dies_out(const struct dp_pld_question *a, bool add, double epsilon, 
     return dp_pld_surviving(a, add, c.s, 2 * M_PI * (double)c.frequencies / c.period) < 1e-8;
 }
 
-/* Bounds near epsilon and delta with these frequencies. *needs: the number of frequencies for bounds within `apart` of
-   themselves. */
+/* Bounds near epsilon and delta with these frequencies. *needs: the number of frequencies with which the bounds differ by at
+   most the fraction `apart`. */
 static bool invert_with(const struct dp_pld_question *a, bool add, const struct dp_pld_contour *contour, double epsilon,
                         double delta, double apart, size_t *needs, struct dp_pld_answer *answer)
 {

@@ -173,7 +173,7 @@ void dp_pld_nodes_free(struct dp_pld_nodes *nodes)
 
 double dp_pld_nodes_moment(const struct dp_pld_nodes *nodes, bool add, double s, double *mean, double *variance)
 {
-    /* Adding draws from B: the exponent s L of B's mass is s - 1 of A's, mirrored. */
+    /* The add direction draws from B: the exponent s L of B's mass is s - 1 of A's, mirrored. */
     double t = add ? -s - 1 : s, peak = -INFINITY;
     for (size_t k = 0; k < nodes->count; k++)
         peak = fmax(peak, nodes->log_mass[k] + t * nodes->loss[k]);
@@ -377,7 +377,7 @@ static void place_atom(const struct dp_pld_cells *cells, double loss, double of_
     mass[k + 1] += up;
 }
 
-/* Turns remove into add: B mass, losses negated. */
+/* Turns the remove direction into the add direction: masses of B, and negated losses. */
 static void mirror(struct dp_pld_cells *cells)
 {
     for (size_t k = 0; k < cells->count; k++)
@@ -438,7 +438,7 @@ double dp_pld_cells_moment(const struct dp_pld_cells *cells, double s)
     double peak = -INFINITY;
     for (size_t k = 0; k < cells->count; k++)
         peak = fmax(peak, cells->log_mass[k] + s * dp_pld_cells_loss(cells, k));
-    double sum = 0, lost = 0; /* Kahan's sum: the result is taken T times */
+    double sum = 0, lost = 0; /* Kahan's sum, because the error of the result counts T times */
     for (size_t k = 0; k < cells->count; k++) {
         double w = cells->log_mass[k] + s * dp_pld_cells_loss(cells, k) - peak;
         if (w < -100)

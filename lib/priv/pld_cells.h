@@ -32,7 +32,8 @@ bool dp_pld_has_gaussian(const struct dp_pld_part *part);
 /* Whether both directions are the same. */
 bool dp_pld_symmetric(const struct dp_pld_part *part);
 
-/* The losses ln dA/dB of one lap, Gaussian tails cut `deviations` from the centres: of A, or with add of B. */
+/* The range of the losses ln dA/dB of one lap under A, or, with `add`, under B. Gaussian tails are cut `deviations` from the
+ * centres. */
 struct dp_pld_range {
     double low, high;
     double rounding; /* a loss is known to within 16·2^-53 times this */

@@ -475,7 +475,7 @@ static double time_value(const struct dp_pld_composed *c, double epsilon)
     int64_t from = (int64_t)fmax((double)c->bottom, floor((epsilon - reach) / c->h));
     int64_t to = (int64_t)fmin((double)c->top - 1, ceil((epsilon + reach) / c->h));
     double sum = excess(c, 12 * c->deviation + c->drift) + c->above * excess(c, 0);
-    if (c->small > 0) /* runs without a rare lap are not in mass, and may be near */
+    if (c->small > 0) /* runs without a rare lap are not in mass; they may be near epsilon */
         sum += excess(c, 0) * exp(fmin(c->small_scale - c->small * (epsilon - reach), 0));
     if (from == c->bottom && c->open) /* all runs that may be below the window */
         sum += excess(c, fmax(epsilon - (double)c->bottom * c->h - c->radius - c->shift, 0));

@@ -44,7 +44,7 @@ bool dp_pld_compose(struct dp_pld_composed *c, const struct dp_pld_part *parts, 
 void dp_pld_composed_free(struct dp_pld_composed *c);
 
 /* The same lap by lap, for the prefixes of one run: it can be read after any lap. The window has to suit the whole run, which
-   is `parts`; a shorter run then reads well, too. */
+   is `parts`; it then suits a shorter run, too. */
 struct dp_pld_running;
 bool dp_pld_running_new(struct dp_pld_running **running, const struct dp_pld_part *parts, size_t count, bool add,
                         double deviations, double h, const struct dp_pld_window *window);

@@ -6,9 +6,9 @@
 
 #include "priv/pld_invert.h"
 
-/* Over this width of ln(e^l − 1 + q), which is linear in the Gaussian draw, a lap of loss l changes from the others to the rare
-   ones. With a smaller width the transform of a rare lap falls more slowly and needs more frequencies; with a larger one the
-   others lose more. */
+/* Over this width of ln(e^l − 1 + q), which is linear in the Gaussian draw, a lap of loss l turns from an ordinary lap into a
+   rare one. With a smaller width the transform of a rare lap falls more slowly and needs more frequencies. With a larger width
+   ordinary laps lose more. */
 static const double CUT_WIDTH = 0.18;
 /* ln of the weighted density of one lap where its quadrature ends: e^-32 is 1e-14, which rounding loses in any case. */
 static const double END_OF_TAIL = -32;

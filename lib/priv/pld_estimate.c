@@ -133,7 +133,7 @@ double dp_pld_estimated_epsilon(const struct dp_pld_question *a, bool add, doubl
 {
     double mean, variance, k = dp_pld_moment(a, add, 0, &mean, &variance), low, high;
     if (log_delta_normal(k, 0, mean, variance, mean) > log(delta)) {
-        /* Beyond the mean: searches along s, with the ε of each s. */
+        /* Beyond the mean: searches over s, with the ε of each s. */
         for (low = -30, high = 7; high - low > 1e-3;) {
             double s = exp((low + high) / 2) / a->scale;
             k = dp_pld_moment(a, add, s, &mean, &variance);

@@ -14,15 +14,15 @@ enum { BANDS = 48, LANES = 8, TURNED = 512 };
 
 /* One lap of a part. */
 struct law {
-    double log_scale, above, below; /* ln E e^{sL}, and of s above and below */
+    double log_scale, above, below; /* ln E e^{xL} at x = s, and at the x above and below s */
     double kappa, infinite, most;   /* most: the largest |loss| */
     double *size, *angle;           /* ln f(ω_k); with a cut, of g */
     double *bound, *error;          /* ln of a bound on |f|; the error of ln f */
-    double spread[BANDS];           /* ln of a bound on |f| in a band */
-    double smooth[BANDS + 1];       /* and from the beginning of a band on; with a cut, of the rare part */
+    double spread[BANDS];           /* ln of a bound on |f| in each band */
+    double smooth[BANDS + 1];       /* and beyond the start of each band; with a cut, of the rare part */
     double *rare_re, *rare_im;      /* r(ω_k) */
     double rare_error, rare_more;
-    double rare_above, rare_below;  /* ln of r/f at s above and below */
+    double rare_above, rare_below;  /* ln of r/f at the x above and below s */
     double infinite_others, others; /* g(L > most), ln ∫ e^{xL} g of the rest */
 };
 

@@ -60,12 +60,12 @@ struct dp_pld_contour {
 struct dp_pld_inverse;
 
 /* One lap of each part (the parts' laps are not read). Parts with a Gaussian (dp_pld_has_gaussian). False without memory.
-   *inverse is NULL if a lap would take too many panels. */
+   inverse is NULL if a lap would take too many panels. */
 bool dp_pld_inverse_new(struct dp_pld_inverse **inverse, const struct dp_pld_part *parts, size_t count, bool add,
                         double deviations, const struct dp_pld_contour *contour);
 void dp_pld_inverse_free(struct dp_pld_inverse *inverse);
 
-/* Sets the run: as many laps of each part as here. Otherwise the parts must be the same. */
+/* Sets the run: each part has as many laps as in `parts`. Otherwise the parts must be the same. */
 void dp_pld_inverse_take(struct dp_pld_inverse *inverse, const struct dp_pld_part *parts);
 
 /* The least number of frequencies for an error of at most `error` in the sum, if the bounds on the frequencies beyond stay the

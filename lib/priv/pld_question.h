@@ -14,7 +14,7 @@
 #define DP_PLD_LOSS_MAX 500.0
 /* The other terms of an inversion, as a part of δ: far below 4e-7, the smallest difference that bounds may have. */
 #define DP_PLD_SPARE 1e-9
-/* Bounds of a prefix and of a rough answer are within this part of themselves: more digits are not used. */
+/* Bounds of a prefix and of a rough answer differ by at most this fraction: more digits are not used. */
 #define DP_PLD_CLOSE 1e-4
 /* A contour that needs more frequencies is given up. With laps cut it may have more: a grid takes at least a quarter of a
    second for such runs. */
@@ -99,7 +99,8 @@ double dp_pld_share(const struct dp_pld_question *a);
 bool dp_pld_grid_refine(const struct dp_pld_question *a, bool add, double estimate, double enough,
                         struct dp_pld_answer *answer);
 
-/* The direction that probably matters less: a coarse grid if that already shows it, as fine as the estimates are apart. */
+/* For the direction that probably matters less: a coarse grid, if it already shows that; its step follows from the distance of
+ * the two estimates. */
 bool dp_pld_grid_compare(const struct dp_pld_question *a, bool add, double estimate, double apart,
                          const struct dp_pld_answer *larger, struct dp_pld_answer *answer);
 
@@ -108,8 +109,8 @@ bool dp_pld_is_tight(const struct dp_pld_answer *answer);
 
 /* --- priv/pld_by_inversion.c --- */
 
-/* The error of the sum that keeps bounds within `apart` of themselves. It is an error of δ; as an error of ε it counts for less
-   the steeper δ falls. */
+/* The error of the sum with which the bounds differ by at most the fraction `apart`. It is an error of δ. The steeper δ falls,
+ * the smaller the error of ε. */
 double dp_pld_contour_error(const struct dp_pld_question *a, bool add, const struct dp_pld_contour *contour, double epsilon,
                             double delta, double apart);
 
@@ -127,8 +128,8 @@ bool dp_pld_is_less(const struct dp_pld_question *a, bool add, const struct dp_p
 
 /* --- priv/pld_cut.c --- */
 
-/* A contour for the runs with a rare lap: as dp_pld_contour_for, for bounds within `apart` of themselves. False if no cut is
- * good. */
+/* A contour for the runs with a rare lap: as dp_pld_contour_for, for bounds that differ by at most the fraction `apart`. False
+ * if no cut is good. */
 bool dp_pld_cut_contour(const struct dp_pld_question *a, double epsilon, double delta, double apart, struct dp_pld_contour *c);
 
 /* --- priv/pld_renyi.c --- */

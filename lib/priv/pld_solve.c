@@ -84,7 +84,7 @@ static double estimated(double x, void *context)
     return isnan(estimate) ? 30 : log(fmin(fmax(estimate / s->epsilon, 1e-12), 1e12));
 }
 
-/* ln(spent/target), falling but for a few 1e-6. */
+/* ln(spent/target), which falls, apart from errors of a few 1e-6. */
 static double excess(double x, void *context)
 {
     struct search *s = context;

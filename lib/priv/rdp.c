@@ -92,8 +92,8 @@ static double log_a_integer(const void *mechanism, int order)
     return log_excess > 0 ? log_excess + log1p(exp(-log_excess)) : log1p(exp(log_excess));
 }
 
-/* ln of one term of a series of [MTZ] section 3.3 and a bound on its error: the mixture to the power `power`, integrated over
-   the half line where `x` is the scaled distance of its mean into the other half. */
+/* ln of one term of a series of [MTZ] section 3.3 and a bound on its error: the mixture to the power `power`, integrated over a
+   half line; x is the scaled distance from the half line to its mean in the other half. */
 static double half_line(const struct sampled *s, double log_weight, double power, double x, double *error)
 {
     gsl_sf_result tail;

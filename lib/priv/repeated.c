@@ -101,7 +101,7 @@ static double rescale(const struct dp_repeated_law *law, double scale, double st
     return above;
 }
 
-/* out[i] of the sum of two: what would lie below its grid counts at its first point, what would lie above it is returned. */
+/* out: the law of the sum of two. Mass below the grid counts at its first point; mass above the grid is returned. */
 static double convolve(const struct cells *a, const struct cells *b, size_t skip, double *out)
 {
     double above = 0;
@@ -221,7 +221,8 @@ double dp_repeated_epsilon(const struct dp_repeated_law *law, double multiplier,
     return dp_bracket_smallest(excess, &q, LARGEST_EPSILON);
 }
 
-/* Adds ln of a bound on the share of S beyond `from` in E e^(growth S²): its tail in pieces, each at its larger end. */
+/* Adds ln of a bound on the share of E e^(growth S²) that comes from S beyond `from`: the tail in pieces, each at its larger
+ * end. */
 static void add_tail(const struct dp_repeated_law *law, double growth, double from, struct dp_log_sum *sum)
 {
     double mean = mean_of(&law->of), variance = variance_of(&law->of), end = law->most + DP_REPEATED_ROUNDING;

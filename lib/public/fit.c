@@ -15,7 +15,7 @@ double dpline_fit_delta(int64_t persons)
     return strtod(text, NULL);
 }
 
-/* *loss, if the rules are for a loss of that name. */
+/* *Sets *loss if the rules are for a loss of that name. */
 static int take_loss(const char *name, enum dp_loss *loss, struct dp_err *err)
 {
     size_t length = strlen(name);

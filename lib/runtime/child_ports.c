@@ -68,7 +68,7 @@ static int remote_receive(struct dp_child *child, struct dp_frame *answer, struc
 {
     struct remote *r = (struct remote *)child;
     int rc = dp_port_read(r->in, answer, err);
-    if (rc == DP_PORT_UNREAD && child->asked == DP_KIND_END) { /* the reader may have ended after it read that */
+    if (rc == DP_PORT_UNREAD && child->asked == DP_KIND_END) { /* the reader may have ended after it read the end frame */
         dp_port_watch(r->in, NULL);
         rc = dp_port_read(r->in, answer, err);
     }

@@ -18,7 +18,8 @@ struct dp_pipeline {
         int argc;
         char *argv[DP_MAX_WORDS + 1]; /* words without their quotes */
     } stage[DP_MAX_STAGES];
-    char shell; /* a character that only a shell can expand, so that words are not final; 0: none */
+    char shell; /* a character that only a shell can expand, so that the words may still change; 0: there is no such
+                 * character */
 };
 
 /* Cuts at unquoted '|', and into words at blanks (a line may break after '|'); '…', "…" and \ quote. Returns 0; 1, with *err

@@ -2,7 +2,8 @@
  * and its own rows, and adds their answers. It is the only stage that waits for processes other than its neighbours.
  *
  * A worker removes its checkpoint when it hears of the end of the run. If dp-loop can be resumed, its workers hear of the end
- * only after dp-loop has written its own end (loop.h): a resumed run needs them, and asks its laps again with fresh keys. */
+ * only after dp-loop has written its own end (loop.h): a resumed run needs the workers, and asks them its laps again with fresh
+ * keys. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -119,7 +120,7 @@ static int tell_end(struct state *s, const struct dp_frame *end, struct dp_err *
     return rc == DP_OK ? ask(s, err) : rc;
 }
 
-/* The same, unless the workers are to hear of it later, in gather_after. */
+/* Does the same, unless gather_after will tell the workers later. */
 static int end_all(const struct dp_stage *stage, const struct dp_frame *end, struct dp_err *err)
 {
     const struct options *o = stage->options;

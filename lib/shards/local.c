@@ -55,8 +55,8 @@ static int local_ask(struct dp_workers *workers, struct dp_err *err)
     return l->ended ? children_finish(l, err) : rc;
 }
 
-/* The stages saved before they answered, so before the gather passes the answers on; at an early end they save after the
- * gather. */
+/* The stages saved their states before they answered, so before the gather passes the answers on. At an early end they save
+ * after the gather. */
 static int local_save(struct dp_workers *workers, struct dp_state *state, struct dp_err *err)
 {
     struct local *l = (struct local *)workers;

@@ -73,7 +73,7 @@ static bool is_own(enum dp_field field)
     return field == DP_F_DATA || field == DP_F_POPULATION || field == DP_F_SPLIT;
 }
 
-/* Compares public fields: those that are the same in every lap and, with `moving`, those that are computed from released
+/* Compares the public fields that are the same in every lap and, with `moving`, the fields that are computed from released
  * values. */
 static int check_fields(const struct dp_merge *m, int k, const struct dp_frame *a, int first, const struct dp_frame *b,
                         bool moving, struct dp_err *err)

@@ -14,7 +14,8 @@
 #include "wire/frame.h"
 
 struct dp_merge_shard {
-    int64_t rows;            /* rows of the shard; of a part, the rows of all, because its own number is unknown */
+    int64_t rows;            /* rows of the shard; for a part, the rows of the whole data set, because the part's own number is
+                              * unknown */
     int64_t first_row;       /* sites: rows of the shards before this one */
     char *data, *population; /* as in its frames */
 };

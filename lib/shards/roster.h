@@ -20,7 +20,7 @@ struct dp_seat {
     bool answered;   /* has answered the current question */
     bool lost;       /* timed out: the gather does not wait for it until it joins again */
     bool over;       /* its budget is spent: it will not join again */
-    int64_t counted; /* the last lap of which its sum was counted */
+    int64_t counted; /* the last lap for which its sum was counted */
     double since;    /* time in seconds when it was asked or took the seat */
 };
 
@@ -28,7 +28,7 @@ struct dp_roster {
     int shards;
     struct dp_seat *seat;
     unsigned char run[DP_LINK_ID];
-    uint64_t sequence; /* sequence of the current question; of the hello frame: the first sequence of this gather */
+    uint64_t sequence; /* sequence of the current question; for the hello frame, the first sequence of this gather */
     uint64_t hello;
     enum dp_kind asked; /* hello, lap or end; for a lap, the next member is its number */
     int64_t lap;
@@ -68,8 +68,8 @@ void dp_roster_lose(struct dp_roster *roster, int shard, double now);
 /* The first shard from `from` on that has neither answered nor been lost; 0 if there is no such shard. */
 int dp_roster_waits(const struct dp_roster *roster, int from);
 
-/* Seconds, at least 0, until the wait for a shard reaches `timeout` seconds, and *shard, that shard; INFINITY and 0 if none is
- * waited for. */
+/* Seconds, at least 0, until the wait for a shard reaches `timeout` seconds, and *shard, that shard; INFINITY and 0 if the
+ * gather waits for no shard. */
 double dp_roster_due(const struct dp_roster *roster, double timeout, double now, int *shard);
 
 #endif

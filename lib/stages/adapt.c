@@ -25,7 +25,8 @@ struct options {
 
 struct state {
     double z;    /* multiplier of a gradient that is used by itself */
-    double next; /* multiplier of the next gradient: z, or what brings the mean with the waiting gradient to z */
+    double next; /* multiplier of the next gradient: z, or the multiplier with which the mean of this and the waiting gradient
+                  * has z */
     double held; /* precision of the waiting gradient, in units of 1/z^2 */
     double *last;
     size_t count; /* entries of last, the last gradient; 0 before there is one */
@@ -161,7 +162,8 @@ static int take_gradient(struct dp_stage *stage, const struct dp_frame *frame, c
     return rc == DP_OK && o->policy == POLICY_ADAPTIVE ? compare(stage, frame, part, err) : rc;
 }
 
-/* A search has ended. It has failed if it chose the smallest of its steps, which is 0 unless the user sets another one. */
+/* A search has ended. It counts as failed if it chose the smallest of its steps, which is 0 unless the user sets another
+ * one. */
 static int take_search(struct dp_stage *stage, const struct dp_frame *frame, struct dp_err *err)
 {
     const struct options *o = stage->options;

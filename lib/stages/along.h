@@ -10,7 +10,8 @@
 
 struct dp_along {
     struct dp_line line;
-    struct dp_form form; /* linear: twice the outputs, the model, then the direction; otherwise of the model */
+    struct dp_form form; /* linear: twice as many outputs as the model, for the model and then for the direction; otherwise the
+                          * form of the model */
     bool linear;
     size_t count; /* parameters of the model */
     int threads;

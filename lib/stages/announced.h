@@ -9,8 +9,8 @@
 /* Adds the record for the laps that the stage works on: unchanged, or one copy for each kind of these laps. */
 int dp_announce(const struct dp_stage *stage, struct dp_frame *hello, const struct dp_record *record, struct dp_err *err);
 
-/* Iterates over the announced records of that field (DP_F_NONE: of no field yet) for laps of the stage: the first from number
- * *at on; *at is set to the number after it. NULL after the last. */
+/* Iterates over the announced records of that field (DP_F_NONE: of no field yet) for laps of the stage: returns the first from
+ * number *at on, and sets *at to the number after it. NULL after the last. */
 struct dp_record *dp_announced(const struct dp_stage *stage, struct dp_frame *hello, enum dp_field of, int *at);
 
 /* After the gate: the next record of the hello frame, from number *at on, of a field that laps of the stage release and

@@ -9,8 +9,8 @@
  * label. The record must be open and have its release. */
 struct dp_record *dp_bounded_state(struct dp_frame *frame, enum dp_adjacency adjacency, double bound);
 
-/* A bound that follows (--follow) is the frame's, chosen from released values, or `bound` until there is one. Sets *bound.
- * DP_E_RUN: the frame's is not from DP_BOUND_LEAST to DP_BOUND_MOST times the bound. */
+/* With --follow the bound is the frame's, which was chosen from released values; `bound` is used until there is one. Sets
+ * *bound. DP_E_RUN: the frame's is not from DP_BOUND_LEAST to DP_BOUND_MOST times the bound. */
 #define DP_BOUND_LEAST 1e-9
 #define DP_BOUND_MOST 1e9
 int dp_bounded_follow(const struct dp_frame *frame, double *bound, struct dp_err *err);

@@ -51,7 +51,7 @@ struct dp_erm {
     double *gradient;     /* parts × size of the model */
     double *loss_sum;     /* parts */
     double *scores;       /* threads × DP_ROWS × outputs */
-    double *bend;         /* minimum, objective: of each row's outputs, the second derivative of the loss; softmax: p */
+    double *bend;         /* minimum, objective: for each output of a row, the second derivative of the loss; softmax: p */
     double *slope;        /* of the model's size */
     double *w;            /* the same */
 };

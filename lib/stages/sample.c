@@ -27,7 +27,7 @@ struct options {
 
 struct state {
     struct dp_dataset *dataset;
-    /* Persons are sampled. In this struct a row is all rows of a person, unless the data set is meant. */
+    /* Persons are sampled. In this struct "row" means all rows of a person, except where a comment names the data set. */
     int64_t from, to;        /* rows of the data set that may be in a batch: all, except in a shard of it */
     int64_t first_row;       /* number of their first row among the rows of all shards */
     int64_t rows;            /* public number of rows: of the data set, or of all shards together */
@@ -250,7 +250,7 @@ static int choose_columns(struct dp_stage *stage, struct dp_frame *frame, struct
     return DP_OK;
 }
 
-/* Puts the number of rows of each sampled person, unless each has one; *rows: their sum. */
+/* Puts the number of rows of each sampled person into the frame, unless each person has one row; *rows: their sum. */
 static int put_person_rows(const struct state *s, struct dp_frame *frame, size_t *rows, struct dp_err *err)
 {
     int64_t *sizes;

@@ -95,7 +95,7 @@ struct dp_stage {
     char model[DP_MODEL_DIGEST]; /* drain: the digest of the last model of the run (wire/model.h), "" if unknown */
     struct dp_checkpoint checkpoint;
     int64_t ordinal;       /* number in the pipeline, from 1 */
-    int64_t stands_for;    /* set by hello: ordinals, from its own on, of stages that save elsewhere; 0 means 1 */
+    int64_t stands_for;    /* set by hello: the number of ordinals, its own first, of stages that save elsewhere; 0 means 1 */
     int64_t lap, saved;    /* the last lap that was passed on, and the last lap in a checkpoint */
     bool may_save;         /* the lap may be saved, and is not the run's last one */
     const char *on;        /* the kind of laps that the stage works on; NULL: all. Other laps pass unchanged */

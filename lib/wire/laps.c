@@ -108,7 +108,8 @@ static int append(struct dp_laps *laps, size_t floor, int kind, int64_t count, s
     return rc;
 }
 
-/* Repeats the pieces from `floor` on `count` times. One piece becomes longer; two or more soon reach the limit. */
+/* Repeats the pieces from `floor` on `count` times. A single piece becomes longer. Two or more pieces are copied, which soon
+ * reaches the limit. */
 static int repeat(struct dp_laps *laps, size_t floor, int64_t count, struct dp_err *err)
 {
     size_t end = laps->pieces;

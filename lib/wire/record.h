@@ -83,14 +83,14 @@ enum dp_record_change {
     X(rows, "rows", INT, NULL, 0, RUN, NEVER)             /* public number of rows */ \
     X(epoch_laps, "epoch_laps", INT, NULL, 0, LAP, PLANNED) /* shuffle: laps per epoch; else 0 */ \
     X(draws, "draws", INT, NULL, 0, LAP, PLANNED)         /* repeated: number of draws in the lap; else absent */             \
-    X(contraction, "contraction", REAL, NULL, 0, LAP, PLANNED) /* repeated: each draw shrinks what the earlier ones moved by it; else absent */ \
+    X(contraction, "contraction", REAL, NULL, 0, LAP, PLANNED) /* repeated: the factor by which each draw shrinks the effect of earlier draws; else absent */ \
     X(adjacency, "adjacency", NAME, dp_adjacency_names, DP_ADJACENCY_COUNT, RUN, NEVER) \
     X(release, "release", NAME, dp_release_names, DP_RELEASE_COUNT, LAP, NEVER) \
     X(bound, "bound", REAL, NULL, 0, FIELD, FOLLOWS)      /* C: L2 norm of one person's part of the field; 0 until bounded. repeated: of one draw */ \
     X(sensitivity, "sensitivity", REAL, NULL, 0, FIELD, WITH_BOUND) /* L2 sensitivity of the noised array, the unit of the multiplier */ \
     X(scale, "scale", REAL, NULL, 0, FIELD, EACH_LAP)     /* of the noise, in units of the field; Gaussian: its standard deviation */ \
     X(shares, "shares", INT, NULL, 0, FIELD, NEVER)       /* number of shares of the noise, each drawn by another shard; else absent */      \
-    X(colluding, "colluding", INT, NULL, 0, FIELD, NEVER) /* shares: this many may be known; the others together have the scale */ \
+    X(colluding, "colluding", INT, NULL, 0, FIELD, NEVER) /* shares: this many may be known to others; the remaining shares have the scale */ \
     X(gathered, "gathered", INT, NULL, 0, FIELD, EACH_LAP) /* shares: number of shares that have been added up */ \
     X(promised, "promised", REAL, NULL, 0, FIELD, NEVER)  /* the least multiplier that a site was promised; else absent */                               \
     X(on, "on", TEXT, NULL, 0, FIELD, HELLO)              /* hello: the kind of laps that the record is for; "" if laps have no kinds */         \

@@ -109,8 +109,8 @@ const struct dp_stage_class dp_mutant_class = {
     .fire = record_fire,
 };
 
-/* dp-mutant-share: dp-noise --share of Gaussian noise, as an adversary sees it who knows the shares of the first shards: these
-   add none. Scaled for a given number of shares. */
+/* dp-mutant-share: dp-noise --share of Gaussian noise, as seen by an adversary who knows the shares of the first shards: these
+   shards add no noise. Scaled for a given number of shares. */
 struct shared {
     double multiplier;
     int64_t colluding, among;
@@ -170,7 +170,7 @@ static const struct dp_stage_class share_class = {
     .additive = true,
 };
 
-/* dp-mutant-mean: dp-clip, and the sum divided by the size of the batch and multiplied by the size expected.
+/* dp-mutant-mean: dp-clip, but the sum is divided by the size of the batch and multiplied by its expected size.
  */
 struct divided {
     struct dp_out *out;

@@ -1,5 +1,5 @@
-/* hops PROCESSES BYTES [ROUNDS]: how long a message of so many bytes takes around a ring of processes over bare pipes, each of
-   which reads and writes it: the cost of a lap of that many processes without work. */
+/* hops PROCESSES BYTES [ROUNDS]: how long a message of BYTES bytes takes around a ring of processes over bare pipes. Each
+   process reads it and writes it. This is the cost of a lap of PROCESSES processes that do no work. */
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -26,8 +26,8 @@ struct task {
 static const struct task tasks[] = {{"small.dp", "0.025", 4000, 10, 4, 60, 50}, {"large.dp", "0.1", 347786, 90, 2, 12, 30}};
 
 struct way {
-    const char *name, *gather, *at, *worker; /* options of dp-gather, NULL on one machine; where its workers find it, NULL
-                                                where they are its own; and their options */
+    const char *name, *gather, *at, *worker; /* options of dp-gather, NULL on one machine; its address, NULL if its workers are
+                                                its children; options of the workers */
     int threads;
 };
 

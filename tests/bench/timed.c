@@ -3,7 +3,7 @@
    the time of a lap in microseconds. Memory counts anonymous pages (RssAnon) of the command without its children, so mapped
    data sets do not count; it is sampled every millisecond. A lap's time excludes work that happens once: a run writes as many
    bytes each lap, so the bytes written so far tell the lap (wchar in /proc/PID/io), and the time is measured from a fifth of
-   them to the end. The output goes to /dev/zero, which accepts all writes: to /dev/null a run need not write. */
+   them to the end. The output goes to /dev/zero, which accepts all writes: dp-loop does not encode frames for /dev/null. */
 #include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>

@@ -14,7 +14,7 @@
 #include "wire/codec.h"
 
 #define MOST 16    /* frames */
-#define AFFORDED 2 /* laps: of multiplier 4 and rate 0.1 two cost 0.147 and three 0.175 */
+#define AFFORDED 2 /* laps of multiplier 4 and rate 0.1: two cost 0.147, three cost 0.175 */
 #define LEFT "dp-sample --data %s --rate 0.1 | dp-grad --data %s --loss logistic --clip 1"
 #define BUDGET "--epsilon 0.16 --delta 1e-5 --ledger %s"
 

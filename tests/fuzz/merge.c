@@ -1,5 +1,5 @@
-/* Answers of workers, also hostile ones: a digit, the number of shards, then streams: the question to the workers, and one
-   stream from each shard. The hello frame and the first lap of each stream count. */
+/* Answers of workers, also of hostile workers. The input is a digit, the number of shards, and then streams: the question to
+   the workers, and one stream from each shard. The hello frame and the first lap of each stream count. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -135,7 +135,7 @@ static void batches_of_one_size_are_not_poisson(void **state)
     struct dp_err err = {0};
     struct dp_record m = {.sampler = DP_SAMPLER_POISSON, .rate = 0.1, .rows = 100};
     assert_int_equal(dp_audit_sampler_open(&s, &m, &err), DP_OK);
-    /* one row in a hundred is in both of a pair, as for coins; but every batch has ten rows */
+    /* one row in a hundred is in both batches of a pair, as with coins; but every batch has ten rows */
     for (int64_t lap = 1; lap <= 100; lap++)
         assert_int_equal(note(&s, lap, lap % 2 == 0 ? 9 : 0, 10), DP_OK);
     assert_true(s.twice.successes == 50 && s.twice.trials == 5000);

@@ -70,7 +70,7 @@ static void check_cell(const char *text)
         fail_msg("'%s' is %.17g, strtod has %.17g", text, value, wanted);
 }
 
-/* Numbers as programs write them, with exponents, and numbers halfway between two doubles or next to that. */
+/* Numbers as programs write them, with exponents, and numbers halfway between two doubles or next to such a number. */
 static void long_decimals_are_those_of_strtod(void **state)
 {
     (void)state;
@@ -90,7 +90,8 @@ static void long_decimals_are_those_of_strtod(void **state)
             snprintf(text, sizeof text, "%llu", (unsigned long long)(odd << power) + (random & 1) * (power > 0));
             check_cell(text);
         }
-        /* halves, quarters and so on of odd numbers of 54 bits have too many digits: shorter ones times a power of five */
+        /* halves, quarters and so on of odd numbers of 54 bits have too many digits, so these are shorter numbers times a power
+         * of five */
         snprintf(text, sizeof text, "%llue%d", (unsigned long long)odd, (int)(random >> 32) % 24);
         check_cell(text);
     }

@@ -13,7 +13,7 @@ static double work_of_each(int threads, double rows, size_t cols, size_t outputs
     return rows * (double)cols * (outputs == 1 ? 1.125 : 2) / threads / 0x1p18;
 }
 
-/* As many of the available threads as have enough work, where one more would not; never fewer for more work. */
+/* The number of threads is the largest with which each thread has enough work. It never falls when the work grows. */
 static void threads_are_those_that_pay(void **state)
 {
     (void)state;

@@ -129,7 +129,7 @@ static void visible_batch(void **state)
         assert_true(visible_delta(laps, 0.01, 1, epsilon) <= 1e-5 * (1 + 1e-6));
         assert_true(visible_delta(laps, 0.01, 1, epsilon * (1 - 1e-4)) > 1e-5);
     }
-    /* With the charge of other laps it costs more than without them, in either order. */
+    /* Charged together with other laps, it costs more than without them, in either order. */
     struct dp_charge charge[] = {{dp_event_gaussian(DP_SAMPLING_NONE, 1, 1, 0), 3}, {event, 1000}};
     const struct dp_charges charges = {2, 2, charge};
     struct dp_answer answer;

@@ -167,8 +167,8 @@ static void the_exponential_mechanism_looks_at_all_bits(void **state)
     assert_int_equal(choice, 7);
 }
 
-/* A score, and in *scale a scale, such that between this score and 0 the choice is 0 with a probability that differs from p by
-   less than 2^-66: scales below 2^48 are tried until a score is near enough to a whole number. p > 1/2. */
+/* Finds a score, and a scale in *scale, with which the choice between this score and 0 is 0 with a probability that differs
+   from p > 1/2 by less than 2^-66. It tries scales below 2^48 until a score is near enough to a whole number. */
 static int64_t score_for(mpfr_t p, double *scale)
 {
     int64_t score = 0;

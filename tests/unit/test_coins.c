@@ -79,7 +79,7 @@ static void from_threshold(mpfr_t x, unsigned __int128 threshold)
     mpfr_div_2ui(x, x, 128, MPFR_RNDN);
 }
 
-/* G >= F, by less than the last place; X − K is below 2^-120 on average; and the same U. */
+/* For the same U: G >= F, by less than the last place, and X − K is below 2^-120 on average. */
 static void table_is_exact(void **state)
 {
     (void)state;
@@ -186,7 +186,7 @@ static void numbers_are_binomial(void **state)
 
 #define CELLS 32
 
-/* Each row is as frequent as another: by the first and by the last five bits; for all chunks and for chunks that need more
+/* All rows are equally frequent, by their first and by their last five bits, in all chunks and in the chunks that need more
  * words than most. */
 static void rows_are_uniform(void **state)
 {
@@ -218,8 +218,8 @@ static void rows_are_uniform(void **state)
 }
 
 /* Any two rows of a chunk are sampled independently, and so is one row in two chunks or two laps. The products of the
-   deviations of their coins have mean 0 and are uncorrelated, so the squares of their sums have a mean of one each. The sum of
-   that many is nearly Gaussian, and exceeds 5 of its deviations once in 10^6. */
+   deviations of their coins have mean 0 and are uncorrelated, so the squares of their sums have a mean of one each. A sum of so
+   many products is nearly Gaussian, and exceeds 5 of its standard deviations once in 10^6. */
 static void pairs_are_independent(void **state)
 {
     (void)state;

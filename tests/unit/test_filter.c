@@ -106,8 +106,8 @@ static double largest_coin(struct coin first, double l, double epsilon, struct w
     return low;
 }
 
-/* Tosses a coin; after the rare output runs a second one that is tight at a high order, after the common output one that is
-   tight at a low order. Returns the true δ. */
+/* Tosses a coin. After the rare output it tosses a second coin, which is tight at a high order; after the common output one
+   that is tight at a low order. Returns the true δ. */
 static double two_branches(double epsilon, struct watched w)
 {
     const struct coin first = {1e-3, 0.3};

@@ -108,7 +108,7 @@ static void refusals(void **state)
     assert_int_equal(choose(&fit, 0, 8, 2, 0, 1, 1e-5, false), DP_E_USAGE);
 }
 
-/* Without the transform R² was far below 0 on small tables, whatever the reach; and below 8 with it. */
+/* Without the transform R² was far below 0 on small tables, whatever the reach; with it, R² was below 0 below a reach of 8. */
 static void numbers_are_transformed_or_refused(void **state)
 {
     (void)state;
@@ -183,7 +183,7 @@ static void laps_and_steps_follow_the_budget(void **state)
     }
 }
 
-/* 60,000 images of 28 x 28: one way in units of the clip bound, and all of the budget for gradients. */
+/* 60,000 images of 28 x 28: one length of the path in units of the clip bound, and all of the budget for gradients. */
 static void images_go_a_way_of_their_own(void **state)
 {
     (void)state;

@@ -74,7 +74,7 @@ static void the_budget_says_how_many_cells(void **state)
     assert_int_equal(dp_knots_choose(1e9, 1), 256);
 }
 
-/* Cells that were added up have the numbers between the edges of wider cells. */
+/* Merged cells have the numbers between the edges of the wider cells. */
 static void cells_are_added_up(void **state)
 {
     (void)state;

@@ -1167,7 +1167,7 @@ static void a_budget_after_runs_begins_with_their_cost(void **state)
     dp_ledger_free(ledger);
 }
 
-/* At least nearly as many runs fit as at the best single order. */
+/* Nearly as many runs fit as at the best single order, or more. */
 static void orders_are_picked_for_what_is_planned(void **state)
 {
     (void)state;

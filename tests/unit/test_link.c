@@ -440,7 +440,7 @@ static void an_address_is_for_one(void **state)
     say(b, 0, 20, 1, NULL);
     expect(b, DP_LINK_CAME);
     say(b, 0, 20, 1, NULL);
-    expect(first, DP_LINK_MESSAGE); /* and still has it */
+    expect(first, DP_LINK_MESSAGE); /* An end with keys does not accept an end without keys, in either direction. */
     dp_link_close(b, 0);
     dp_link_close(first, 0);
     first = open_link(r->tcp, true, &plain);
@@ -662,7 +662,7 @@ static uint64_t read_numbered(struct dp_link *link, uint64_t number)
     }
 }
 
-/* More than the queues of both ends and the kernel hold, to a peer that reads late. */
+/* Sends more than the queues of both ends and the kernel hold, to a peer that reads late. */
 static void what_finds_no_room_waits(void **state)
 {
     struct room *r = *state;

@@ -114,7 +114,7 @@ static void logistic_takes_one_newton_step(void **state)
     gsl_rng_free(rng);
 }
 
-/* As many as a vector holds, fewer and more, with all kinds of numbers. */
+/* The number of updates is the width of a vector, smaller and larger; the updates have all kinds of numbers. */
 static void several_updates_are_those_of_each(void **state)
 {
     enum { MOST = 37 };

@@ -117,7 +117,7 @@ static void what_is_not_finite_adds_nothing(void **state)
     }
 }
 
-/* So many rows that dense ones are added by blocks, and what is left of them; columns beyond one tile; some rows of zeros. */
+/* So many rows that dense rows are added in blocks, with some left over; more columns than one tile; some rows of zeros. */
 /* Bounds at which a double can hardly represent the inverse of the grid, and at which it cannot. */
 static void smallest_bounds(void **state)
 {

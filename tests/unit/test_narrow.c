@@ -74,7 +74,7 @@ static void one_row(void **state)
     }
 }
 
-/* Blocks of them, and blocks that also have rows of the other kinds. */
+/* Blocks of narrow rows, and blocks that also have rows of the other kinds. */
 static void blocks(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* Newton's method by products: functions with known minima, to the last digits, from tests/vectors/minimisers.tsv (made by
- * make-minimisers.py), and its result if it does not get there. */
+ * make-minimisers.py), and its result if it does not converge. */
 #include "unit.h"
 
 #include <float.h>

@@ -299,12 +299,12 @@ static void minima_are_approximate(void **state)
     struct dp_objective o = {z, slack, of.smoothness / of.lambda, 1};
     check_mechanism("missed by e", missed[0], missed[1], COARSE, step, &o, 0);
     check_mechanism("missed by e the other way", missed[1], missed[0], COARSE, step, &o, 0);
-    /* The variance of the sum hides both, and not the variance of either. */
+    /* If the minimisers are exact, the bound holds without slack. */
     struct dp_objective less = {z, 1e9, of.smoothness / of.lambda, 1};
     assert_true(divergence(p, q, COARSE, step, 0.5) <= dp_objective_delta(&less, 0.5));
 }
 
-/* Two dimensions: a row and one exchanged for it at an angle. */
+/* Two dimensions: a row is exchanged for another row at an angle to it. */
 static void a_row_is_exchanged(void **state)
 {
     (void)state;

@@ -126,7 +126,7 @@ static void the_worst_position_is_found(void **state)
             assert_near(bound, (double)most, 1e-10);
         assert_true(dp_permutation_sensitivity(&d, rows, batch, passes, true) == 2 * bound);
     }
-    /* without strong convexity only the passes count, and so with 1/(mu t) */
+    /* without strong convexity only the number of passes counts; the same holds for steps of 1/(mu t) */
     const struct dp_descent flat = {.beta = 1, .lipschitz = 3, .eta = 0.5},
                             inverse = {.mu = 0.1, .beta = 1, .lipschitz = 3, .eta = 1, .inverse = true};
     assert_near(dp_permutation_sensitivity(&flat, 100, 5, 7, false), 7 * 0.5 * 3 / 5, 1e-11);

@@ -421,7 +421,7 @@ static void joint_laps_by_quadrature(void **state)
     assert_true(count >= 40);
 }
 
-/* The largest possible grids: one for each direction, and no further one without gain. */
+/* The largest possible grids: one for each direction, and no further grid that would gain nothing. */
 static void the_largest_grids_once(void **state)
 {
     (void)state;

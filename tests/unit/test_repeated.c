@@ -43,7 +43,7 @@ static struct dp_repeated some(gsl_rng *rng, unsigned most)
                                     gsl_rng_uniform(rng) < 0.2 ? 1 : 1 - exp(log(1e-3) * gsl_rng_uniform(rng)) * 0.99};
 }
 
-/* Never below, and above by no more than the error of the grid. */
+/* The bound is never below the exact value, and exceeds it by at most the error of the grid. */
 static void delta_against_all_coins(void **state)
 {
     (void)state;
@@ -173,7 +173,7 @@ static void delta_against_tossed_coins(void **state)
         double epsilon = dp_repeated_epsilon(&law, cases[c].z, 1e-3);
         for (int i = 0; i < TIMES; i++) {
             double s = 0;
-            /* From one draw that had the row to the next. */
+            /* Goes back from each draw that had the row to the draw before it that had the row. */
             for (double back = gsl_ran_geometric(rng, of->rate) - 1; back < (double)of->draws;
                  back += gsl_ran_geometric(rng, of->rate))
                 s += pow(of->contraction, back);

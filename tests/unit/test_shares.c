@@ -83,7 +83,7 @@ static long double farthest(long double s, int m, const long double *part)
     return far;
 }
 
-/* For any fractional parts, also at the edges of their range, and arbitrarily far out. */
+/* Checks any fractional parts, also at the edges of their range, and points arbitrarily far out. */
 static void no_density_is_farther_than_the_bound(void **state)
 {
     (void)state;

@@ -91,8 +91,8 @@ static void the_supremum_is_met(void **state)
     }
 }
 
-/* The whole game, exactly: integer queries known in advance, discrete Laplace noise, every neighbour ±1. The
-   halting index under both data sets by summing over the threshold's noise. */
+/* The whole game, exactly: integer queries known in advance, discrete Laplace noise, every neighbour ±1. The law of the halting
+   index under both data sets, by summing over the threshold's noise. */
 static double game(double threshold, double query, const int *value, const int *other, int queries, double order)
 {
     enum { FAR = 400 };
@@ -179,8 +179,8 @@ static void finer_grids_cost_less(void **state)
         double before = INFINITY, finest = laplace_at(cases[c][0], cases[c][1], 0, 30, cases[c][2]);
         for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
             double r = laplace_at(cases[c][0], cases[c][1], steps[i], 30, cases[c][2]);
-            /* Up to the error of the polygons, whose corners are elsewhere around the finer curve, which lies within the
-               coarser one. */
+            /* This holds up to the error of the polygons: their corners are elsewhere around the finer curve, which lies within
+               the coarser one. */
             assert_true(r <= before * (1 + 1e-10) && r >= finest * (1 - 1e-10));
             before = r;
         }

@@ -107,7 +107,7 @@ static bool reads_entries(uint32_t count)
     return read;
 }
 
-/* Each next to valid bytes that differ in nothing else. */
+/* Each invalid entry is next to valid bytes that differ from it in nothing else. */
 static void what_does_not_belong_there(void **unused)
 {
     (void)unused;

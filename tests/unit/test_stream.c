@@ -527,7 +527,7 @@ static void a_stream_of_another_run_is_none(void **state)
     make_frame(f, 0, 9, 4, RUN);
     dp_port_expect(in, f);
     struct stranger s = come(spec, &r->plain);
-    for (int lie = 0; lie < 2; lie++) /* in the frame, and in the header too */
+    for (int lie = 0; lie < 2; lie++) /* the frame and its header are of another run; then the frame only */
         for (int i = 0; i < 9; i++) {
             make_frame(f, i, 9, 4, OTHER_RUN);
             say_frame(&s, (uint64_t)i + 1, lie ? RUN : OTHER_RUN, f);

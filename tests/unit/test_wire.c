@@ -620,7 +620,7 @@ static void record_with_unknown_sampler(msgpack_packer *pk)
     text(pk, "sampler");
     text(pk, "psychic");
 }
-/* As long as that, and a sampler's name up to its first NUL. */
+/* A sampler's name that continues after its first NUL, at all lengths. */
 static size_t long_name;
 static void record_with_more_than_a_name(msgpack_packer *pk)
 {

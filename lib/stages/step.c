@@ -17,11 +17,11 @@
 #include "stages/announced.h"
 #include "stages/stages.h"
 
-enum average { AVERAGE_NONE, AVERAGE_TAIL, AVERAGE_POLYNOMIAL };
+enum average { AVERAGE_NONE, AVERAGE_TAIL, AVERAGE_POLYNOMIAL, AVERAGE_EXPONENTIAL };
 
 struct options {
     int average, optimiser;
-    double tail, gamma;
+    double tail, gamma, weight;
     double step, momentum, project;
     const char *schedule;
     double b0, beta, floor, beta1, beta2, epsilon;
@@ -41,10 +41,12 @@ struct state {
 #define DP_OPTIONS struct options
 
 static const struct dp_option options[] = {
-    DP_OPTION_CHOICE('a', average, "HOW", "none|tail|polynomial", "which iterates to average", .fallback = "none"),
+    DP_OPTION_CHOICE('a', average, "HOW", "none|tail|polynomial|exponential", "which iterates to average",
+                     .fallback = "none"),
     DP_OPTION_REAL(0, tail, "PART", DP_ABOVE_TO(0, 1), "last part of the laps, for --average tail", .fallback = "0.5"),
     DP_OPTION_REAL(0, gamma, "G", DP_FROM_TO(0, 1000), "degree of --average polynomial: iterate t weighs about t^G",
                    .fallback = "3"),
+    DP_OPTION_REAL(0, weight, "W", DP_ABOVE_TO(0, 1), "--average exponential: weight of the newest iterate", .fallback = "0.02"),
     DP_OPTION_REAL('s', step, "ETA", DP_ABOVE(0), "gradients: the step size; required for them"),
     DP_OPTION_FLAG(0, relative, "gradients: divide the step size by dp-transform's curvature in the frame"),
     DP_OPTION_TEXT(0, schedule, "B",
@@ -198,8 +200,16 @@ static int add(const struct dp_frame *frame, struct dp_array *model, struct dp_e
     return rc == DP_OK ? dp_sum_add(&sum, model->dims[0], model->dims[1], model->data, err) : rc;
 }
 
-/* Adds the new iterate to the mean of all iterates, or of the tail, with weight 1/(held + 1) or, for the polynomial mean,
- * (gamma + 1)/(t + gamma) with t = held + 1 (Shamir & Zhang, 2013). */
+/* One divided by the weight of iterate t in the mean: t for the plain mean, (t + gamma)/(gamma + 1) for the polynomial mean
+ * (Shamir & Zhang 2013), min(t, 1/W) for the exponential mean, which so begins without a bias to the first iterate. */
+static double divisor(const struct options *o, double t)
+{
+    if (o->average == AVERAGE_POLYNOMIAL)
+        return (t + o->gamma) / (o->gamma + 1);
+    return o->average == AVERAGE_EXPONENTIAL ? fmin(t, 1 / o->weight) : t;
+}
+
+/* Adds the new iterate to the mean of the iterates so far, or of the tail. */
 static int average_in(struct dp_stage *stage, struct dp_frame *frame, const struct dp_array *model, struct dp_err *err)
 {
     const struct options *o = stage->options;
@@ -214,12 +224,11 @@ static int average_in(struct dp_stage *stage, struct dp_frame *frame, const stru
     const struct dp_array *old = dp_frame_array(frame, DP_F_AVERAGE);
     if (old != NULL && (old->dtype != DP_F64 || old->count != model->count))
         return dp_fail(err, DP_E_RUN, "the average does not have the shape of the model");
-    double *mean, t = (double)(held + 1);
+    double *mean, total = divisor(o, (double)(held + 1));
     const double *w = model->data;
     int rc = dp_frame_make_array(frame, DP_F_AVERAGE, DP_F64, model->dims[0], model->dims[1], &mean, err);
     if (rc != DP_OK)
         return rc;
-    double total = o->average == AVERAGE_TAIL ? t : (t + o->gamma) / (o->gamma + 1);
     if (held == 0)
         memcpy(mean, w, model->count * sizeof *mean);
     for (size_t i = 0; held > 0 && i < model->count; i++)

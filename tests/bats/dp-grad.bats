@@ -109,10 +109,11 @@ assert numpy.abs(W).max() > 1e-2
         'W - 0.5 / t**.5 / numpy.sqrt(state.setdefault(t, state.get(t - 1, 4) + max((G**2).sum(), 0.5))) * G'
 }
 
-@test "averages: tail and polynomial" {
+@test "averages: tail, polynomial and exponential" {
     child='dp-sample --data two.dp --mode full | dp-grad --data two.dp --loss logistic --non-private | dp-account --non-private --allow-seeded | dp-step --step 2'
     dp-loop --laps 10 --seed 1 -- "$child --average tail --tail 0.3" > tail
     dp-loop --laps 10 --seed 1 -- "$child --average polynomial --gamma 1.5" > polynomial
+    dp-loop --laps 10 --seed 1 -- "$child --average exponential --weight 0.3" > exponential
     python '
 models = [lap["model"] for lap in frames.laps("tail")]
 last = frames.laps("tail")[-1]
@@ -120,7 +121,11 @@ assert last["averaged"] == 3 and numpy.allclose(last["average"], sum(models[-3:]
 mean = 0
 for t, w in enumerate(models, 1):
     mean = (1 - 2.5 / (t + 1.5)) * mean + 2.5 / (t + 1.5) * w
-assert numpy.allclose(frames.laps("polynomial")[-1]["average"], mean, rtol=0, atol=1e-14)'
+assert numpy.allclose(frames.laps("polynomial")[-1]["average"], mean, rtol=0, atol=1e-14)
+mean = 0
+for t, w in enumerate(models, 1):
+    mean = (1 - max(1 / t, 0.3)) * mean + max(1 / t, 0.3) * w
+assert numpy.allclose(frames.laps("exponential")[-1]["average"], mean, rtol=0, atol=1e-14)'
 }
 
 @test "the clipped sum is that of the definition: each row bounded, rounded toward zero, added" {

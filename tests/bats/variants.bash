@@ -44,7 +44,7 @@ pipeline() {
                     noise+=' --count-multiplier 5'
                     ;;
                 gradient-schedule) noise+=' --schedule sqrt:1:1' ;;
-                gradient-adam) walk='--step 0.1 --optimizer adam --schedule cosine' ;;
+                gradient-adam) walk='--step 0.1 --optimizer adam --schedule cosine --average exponential --weight 0.05' ;;
             esac
             echo "$sample | $step | $noise | $gate | dp-step $walk"
             return

@@ -109,6 +109,8 @@ static void print_privacy(const struct dp_frame *frame, FILE *out)
     bool non_private = dp_frame_bool(frame, DP_F_NON_PRIVATE);
     if (non_private)
         fputs("privacy: none, it was trained without noise\n", out);
+    else if (dp_frame_bool(frame, DP_F_PUBLIC))
+        fputs("privacy: it was trained on public rows\n", out);
     else if (!dp_frame_has(frame, DP_F_EPSILON))
         fputs("privacy: it does not say what was spent\n", out);
     else
@@ -125,6 +127,9 @@ static void print_privacy(const struct dp_frame *frame, FILE *out)
         fprintf(out, "  of it epsilon %s, delta %s is what the model has cost that the run started from\n",
                 rounded_up(dp_frame_real(frame, DP_F_PRIOR_EPSILON, 0), epsilon, sizeof epsilon),
                 number(dp_frame_real(frame, DP_F_PRIOR_DELTA, (double)NAN), delta, sizeof delta));
+    if (dp_frame_has(frame, DP_F_PUBLIC_START))
+        fprintf(out, "  the run started from the public model %.12s, which costs nothing\n",
+                dp_frame_text(frame, DP_F_PUBLIC_START, ""));
     if (dp_frame_bool(frame, DP_F_AS_PUBLISHED)) {
         fputs("  as published: an accounting that is not sound has chosen its noise;", out);
         if (dp_frame_has(frame, DP_F_EPSILON_SOUND))

@@ -83,6 +83,18 @@ static int check_prior(const struct dp_payer *p, struct dp_err *err)
         p->prior_epsilon, p->prior_delta);
 }
 
+/* A model that states no cost must be public. What stands in the frame has passed the private stages, so it must be the digest
+   that dp-loop wrote. */
+static int check_start(const struct dp_payer *p, const struct dp_frame *frame, struct dp_err *err)
+{
+    const char *digest = dp_frame_text(p->contract.hello, DP_F_MODEL_DIGEST, "");
+    const char *start = dp_frame_text(frame, DP_F_PUBLIC_START, "");
+    if (frame->lap > 1 || dp_frame_has(frame, DP_F_EPSILON) || strcmp(start, digest) == 0)
+        return DP_OK;
+    return start[0] == '\0' ? dp_fail(err, DP_E_UNSAFE, "the model it starts from states no cost, and is not public either")
+                            : dp_fail(err, DP_E_UNSAFE, "lap 1 names another public model than the run starts from");
+}
+
 /* A run that starts from a released model adds its cost to the cost of that model (basic composition). */
 static int note_prior(struct dp_payer *p, const struct dp_frame *frame, struct dp_err *err)
 {
@@ -125,6 +137,7 @@ static struct dp_ledger_run ledger_run(const struct dp_payer *p, const struct dp
         .delta = o->delta,
         .seeded = p->seeded || dp_frame_bool(frame, DP_F_SEEDED),
         .preprocessing = dp_frame_text(frame, DP_F_PREPROCESSING, ""),
+        .public_start = dp_frame_text(frame, DP_F_PUBLIC_START, NULL),
         .init = dp_frame_text(frame, DP_F_LEDGER, NULL),
         .init_model = dp_frame_text(p->contract.hello, DP_F_MODEL_DIGEST, NULL),
         .init_lap = dp_frame_int(p->contract.hello, DP_F_MODEL_LAP, 0),
@@ -262,7 +275,9 @@ static int charge_start(struct dp_payer *p, struct dp_err *err)
 int dp_payer_begin(struct dp_payer *p, const struct dp_frame *frame, struct dp_err *err)
 {
     const struct dp_payer_options *o = p->options;
-    int rc = p->contract.last > 0 ? DP_OK : note_prior(p, frame, err);
+    int rc = p->contract.last > 0 ? DP_OK : check_start(p, frame, err);
+    if (rc == DP_OK && p->contract.last == 0)
+        rc = note_prior(p, frame, err);
     if (rc == DP_OK)
         rc = dp_spend_open(&p->spend, o->epsilon, o->delta, o->adaptive ? NULL : &p->contract.plan, err);
     if (rc == DP_OK && p->contract.last > 0)
@@ -330,6 +345,8 @@ int dp_payer_check(struct dp_payer *p, const struct dp_frame *frame, struct dp_e
     int rc = check_seed(p, seeded, err);
     if (rc == DP_OK && non_private)
         rc = dp_fail(err, DP_E_UNSAFE, "the model of lap %lld comes from a run without privacy", (long long)frame->lap);
+    if (rc == DP_OK && dp_frame_has(frame, DP_F_PUBLIC)) /* it would cost nothing as an initial model */
+        rc = dp_fail(err, DP_E_UNSAFE, "the frame of lap %lld says that its rows are public", (long long)frame->lap);
     return rc == DP_OK ? dp_contract_lap(&p->contract, frame, err) : rc;
 }
 

@@ -273,13 +273,13 @@ static const char *read_open(json_t *line, struct dp_ledger_entry *entry, const 
     json_int_t rows, time = 0;
     size_t most;
     if (json_unpack_ex(line, NULL, JSON_STRICT,
-                       "{s:s, s:s, s?s, s:I, s:s, s:F, s:F, s:b, s:b, s:s, s:s, s?I, s?s, s?s, s?F, s?F, s?F, s?s, s?b}", "run",
-                       &entry->run, "data", &entry->data, "population", &entry->population, "rows", &rows, "adjacency",
+                       "{s:s, s:s, s?s, s:I, s:s, s:F, s:F, s:b, s:b, s:s, s:s, s?I, s?s, s?s, s?F, s?F, s?F, s?s, s?b, s?s}",
+                       "run", &entry->run, "data", &entry->data, "population", &entry->population, "rows", &rows, "adjacency",
                        &entry->adjacency, "epsilon", &entry->epsilon, "delta", &entry->delta, "seeded", &entry->seeded,
                        "as_published", &entry->as_published, "private_preprocessing", &entry->preprocessing, "software",
                        &entry->software, "time", &time, "unit", &entry->unit, "init", &entry->init, "prior_epsilon",
                        &entry->prior_epsilon, "prior_delta", &entry->prior_delta, "order", &entry->order, "resumes", resumes,
-                       "addition", &entry->addition) != 0)
+                       "addition", &entry->addition, "public_start", &entry->public_start) != 0)
         return malformed;
     entry->rows = rows;
     entry->time = time;

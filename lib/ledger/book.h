@@ -37,6 +37,7 @@ struct dp_ledger_entry {
     const char *run; /* its newest name */
     const char *data, *population, *adjacency, *preprocessing, *software;
     const char *init; /* a mark, or NULL */
+    const char *public_start;
     const char *unit; /* base/unit.h; NULL: a row */
     int64_t rows, time;
     double epsilon, delta, prior_epsilon, prior_delta, order;

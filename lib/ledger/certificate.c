@@ -54,7 +54,8 @@ static int add_run(struct cost *cost, const struct dp_ledger_entry *entry, struc
     json_t *run = json_pack("{s:s, s:s, s:b, s:s, s:I, s:s, s:s}", "run", entry->run, "data", entry->data, "closed",
                             entry->close != NULL, "status", dp_ledger_status(entry), "laps", (json_int_t)spent_laps(entry),
                             "stated_at", dp_ledger_basis_names[dp_ledger_basis(entry)], "software", entry->software);
-    int bad = json_array_append_new(cost->runs, run);
+    int bad = entry->public_start != NULL ? json_object_set_new(run, "public_start", json_string(entry->public_start)) : 0;
+    bad |= json_array_append_new(cost->runs, run);
     if (entry->preprocessing[0] != '\0')
         bad |= dp_ledger_add_text(cost->preprocessing, entry->preprocessing);
     return bad ? dp_fail(err, DP_E_RUN, "out of memory") : DP_OK;

@@ -267,6 +267,8 @@ static json_t *open_line(const struct dp_ledger_run *run, const char *id, bool a
         bad |= json_object_set_new(line, "population", json_string(run->population));
     if (run->unit != NULL)
         bad |= json_object_set_new(line, "unit", json_string(run->unit));
+    if (run->public_start != NULL)
+        bad |= json_object_set_new(line, "public_start", json_string(run->public_start));
     if (run->init != NULL)
         bad |= json_object_set_new(line, "init", json_string(run->init));
     if (run->resumes != NULL)

@@ -76,6 +76,8 @@ static json_t *run_json(const struct dp_ledger_entry *entry, double delta)
         bad |= json_object_set_new(json, "opened", json_integer((json_int_t)entry->time));
     if (!bad && entry->init != NULL)
         bad |= json_object_set_new(json, "init", json_stringn(entry->init, DP_LEDGER_RUN));
+    if (!bad && entry->public_start != NULL)
+        bad |= json_object_set_new(json, "public_start", json_string(entry->public_start));
     if (!bad)
         bad |= set_cost(json, entry, isnan(delta) ? entry->delta : delta);
     if (bad) {
@@ -546,6 +548,8 @@ static void print_marks(const json_t *json, FILE *stream)
         fputs("  schema paid for", stream);
     if (unpaid[0] != '\0')
         fprintf(stream, "  preprocessing not private: %s", unpaid);
+    if (json_object_get(json, "public_start") != NULL)
+        fprintf(stream, "  from public model %.12s", text_of(json, "public_start"));
 }
 
 static void print_run(const json_t *run, FILE *stream)

@@ -173,6 +173,10 @@ static int first_model(struct run *r, struct dp_err *err)
     if (rc == DP_OK)
         rc = dp_model_digest(r->last, r->init_model, err);
     r->init_lap = r->last->lap;
+    bool costs =
+        dp_frame_has(r->last, DP_F_EPSILON) || dp_frame_has(r->last, DP_F_TRIAL) || dp_frame_bool(r->last, DP_F_NON_PRIVATE);
+    if (rc == DP_OK && dp_frame_bool(r->last, DP_F_PUBLIC) && !costs)
+        return dp_frame_begin_public(r->last, r->init_model, err);
     dp_frame_begin_run(r->last);
     return rc;
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "gate/charge.h"
 #include "gate/trial.h"
@@ -13,7 +14,7 @@
 struct options {
     struct dp_payer_options pay;
     const char *trial;
-    bool non_private;
+    bool non_private, public;
 };
 
 struct state {
@@ -26,8 +27,14 @@ static const struct dp_option options[] = {
     DP_PAYER_OPTIONS(pay),
     DP_OPTION_TEXT(0, trial, "DIR", "no budget: dp-tune made this directory, and charges for the run"),
     DP_OPTION_FLAG(0, non_private, "pass everything, marked as not private"),
+    DP_OPTION_FLAG(0, public, "the rows are public: pass everything, marked as public"),
     {.name = NULL},
 };
+
+static bool uncharged(const struct options *o)
+{
+    return o->non_private || o->public;
+}
 
 static void account_close(struct dp_stage *stage)
 {
@@ -44,13 +51,15 @@ static int account_open(struct dp_stage *stage, struct dp_err *err)
     bool more = budget || o->pay.adaptive || o->pay.ledger != NULL || o->pay.no_ledger || o->pay.partial ||
                 o->pay.registry.none || o->pay.registry.directory != NULL;
     s->payer.options = &o->pay;
-    if (o->trial != NULL && (more || o->non_private))
+    if (o->trial != NULL && (more || uncharged(o)))
         return dp_fail(err, DP_E_USAGE,
                        "--trial: dp-tune has the budget and the ledger, and what a trial does is known beforehand");
     if (o->trial != NULL)
         return dp_trial_open(&s->trial, o->trial, err);
-    if (o->non_private)
-        return more ? dp_fail(err, DP_E_USAGE, "--non-private takes no budget") : DP_OK;
+    if (o->non_private && o->public)
+        return dp_fail(err, DP_E_USAGE, "--public and --non-private exclude each other");
+    if (uncharged(o))
+        return more ? dp_fail(err, DP_E_USAGE, "%s takes no budget", o->public ? "--public" : "--non-private") : DP_OK;
     return dp_payer_check_options(&o->pay, err);
 }
 
@@ -90,6 +99,19 @@ static int begin_trial(struct dp_stage *stage, struct dp_err *err)
     return rc;
 }
 
+/* --public is the user's word. A ledger of the data set says that somebody has protected its rows. */
+static int check_public(const struct dp_payer *p, struct dp_err *err)
+{
+    char *ledger = NULL;
+    if (p->directory == NULL)
+        return DP_OK;
+    if (asprintf(&ledger, "%s/ledger", p->directory) < 0)
+        return dp_fail(err, DP_E_RUN, "out of memory");
+    bool there = access(ledger, F_OK) == 0;
+    free(ledger);
+    return there ? dp_fail(err, DP_E_UNSAFE, "--public: the data set has a ledger, so its rows are not public") : DP_OK;
+}
+
 static int account_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
 {
     const struct options *o = stage->options;
@@ -103,6 +125,8 @@ static int account_hello(struct dp_stage *stage, struct dp_frame *frame, struct 
     dp_frame_drop(frame, DP_F_EPSILON); /* of the schema: from here on, frames say what the run has cost */
     dp_frame_drop(frame, DP_F_DELTA);
     dp_frame_drop(frame, DP_F_LEDGER);
+    if (rc == DP_OK && o->public)
+        rc = check_public(&s->payer, err);
     return rc == DP_OK && o->trial != NULL ? begin_trial(stage, err) : rc;
 }
 
@@ -118,7 +142,16 @@ static void set_noise_scale(struct dp_frame *frame)
         dp_frame_set_real(frame, DP_F_NOISE_SCALE, sum->scale * more);
 }
 
-static int pass_non_private(struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
+/* A model is public only if its first model was, too. */
+static int check_start(const struct state *s, const struct dp_frame *frame, struct dp_err *err)
+{
+    bool starts = dp_frame_has(s->payer.contract.hello, DP_F_MODEL_DIGEST);
+    return !starts || dp_frame_has(frame, DP_F_PUBLIC_START)
+               ? DP_OK
+               : dp_fail(err, DP_E_UNSAFE, "--public: the model that the run starts from is not public");
+}
+
+static int pass_uncharged(struct dp_frame *frame, enum dp_field mark, struct dp_out *out, struct dp_err *err)
 {
     double gap = dp_frame_real(frame, DP_F_GAP, NAN), objective = dp_frame_real(frame, DP_F_OBJECTIVE, NAN);
     if (dp_paid_waiting(frame) == DP_F_NONE)
@@ -130,7 +163,8 @@ static int pass_non_private(struct dp_frame *frame, struct dp_out *out, struct d
     if (!isnan(objective))
         dp_frame_set_real(frame, DP_F_OBJECTIVE, objective);
     set_noise_scale(frame);
-    dp_frame_set_bool(frame, DP_F_NON_PRIVATE, true);
+    dp_frame_drop(frame, DP_F_PUBLIC);
+    dp_frame_set_bool(frame, mark, true);
     frame->label = DP_LABEL_RELEASED;
     return out->frame(out, frame, err);
 }
@@ -194,7 +228,11 @@ static int account_fire(struct dp_stage *stage, struct dp_frame *frame, struct d
     const struct options *o = stage->options;
     struct state *s = stage->state;
     if (o->non_private)
-        return pass_non_private(frame, out, err);
+        return pass_uncharged(frame, DP_F_NON_PRIVATE, out, err);
+    if (o->public) {
+        int public = check_start(s, frame, err);
+        return public == DP_OK ? pass_uncharged(frame, DP_F_PUBLIC, out, err) : public;
+    }
     int rc = check_lap(stage, frame, err);
     if (rc == DP_OK)
         rc = o->trial != NULL ? DP_OK : dp_paying_lap(stage, &s->payer, frame, out, err); /* dp-tune has paid for a trial */
@@ -223,7 +261,7 @@ static int account_save(struct dp_stage *stage, struct dp_state *state, struct d
     const struct options *o = stage->options;
     struct state *s = stage->state;
     int rc = refuse_trial(o, err);
-    return rc == DP_OK && !o->non_private ? dp_payer_save(&s->payer, state, err) : rc;
+    return rc == DP_OK && !uncharged(o) ? dp_payer_save(&s->payer, state, err) : rc;
 }
 
 static int account_restore(struct dp_stage *stage, const struct dp_state *state, struct dp_err *err)
@@ -231,7 +269,7 @@ static int account_restore(struct dp_stage *stage, const struct dp_state *state,
     const struct options *o = stage->options;
     struct state *s = stage->state;
     int rc = refuse_trial(o, err);
-    return rc == DP_OK && !o->non_private ? dp_payer_restore(&s->payer, state, err) : rc;
+    return rc == DP_OK && !uncharged(o) ? dp_payer_restore(&s->payer, state, err) : rc;
 }
 
 const struct dp_stage_class dp_account_class = {

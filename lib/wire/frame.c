@@ -266,6 +266,18 @@ void dp_frame_begin_run(struct dp_frame *model)
             model->value[i].present = false;
 }
 
+int dp_frame_begin_public(struct dp_frame *model, const char *digest, struct dp_err *err)
+{
+    static const enum dp_field stay[] = {DP_F_METHOD, DP_F_FAMILY, DP_F_NETWORK, DP_F_INTERCEPT, DP_F_SCALE, DP_F_MODEL};
+    bool stays[DP_F_COUNT] = {false};
+    for (size_t i = 0; i < sizeof stay / sizeof *stay; i++)
+        stays[stay[i]] = true;
+    for (int i = 0; i < DP_F_COUNT; i++)
+        if (!stays[i])
+            model->value[i].present = false;
+    return dp_frame_set_text(model, DP_F_PUBLIC_START, digest, strlen(digest), err);
+}
+
 int dp_frame_begin_lap(struct dp_frame *token, const struct dp_frame *last, int64_t lap, int64_t laps, bool seeded,
                        struct dp_err *err)
 {

@@ -115,6 +115,9 @@ void dp_frame_strip(struct dp_frame *frame);
 /* Removes from an initial model all fields except fields of lifetime `model`: a run keeps only these. */
 void dp_frame_begin_run(struct dp_frame *model);
 
+/* The same for a model of public rows: only its weights and their meaning stay. The rows and the loss of the run are others. */
+int dp_frame_begin_public(struct dp_frame *model, const char *digest, struct dp_err *err);
+
 /* Makes the frame that a lap begins with: the frame of the last lap (which may be the same object) without the fields of
  * lifetime `lap` and without records. laps: number of laps of the run; seeded: the run's keys come from a seed. */
 int dp_frame_begin_lap(struct dp_frame *token, const struct dp_frame *last, int64_t lap, int64_t laps, bool seeded,

@@ -200,6 +200,56 @@ numpy.savetxt("xor.csv", numpy.column_stack([x, (x[:, 0] * x[:, 1] > 0)]), delim
     assert_output --partial "dp-grad: the model to start from is of another family"
 }
 
+@test "a run starts from a model of public rows at no cost, and frames, model, ledger, certificate and reports say so" {
+    local edit="$ROOT/tests/bats/edit-frames.py"
+    public="dp-net-grad --network '$NET' --loss logistic --clip 1 | dp-account --public | dp-step --step 1"
+    private="dp-sample --data two.dp --rate 0.4 | dp-net-grad --data two.dp --network '$NET' --loss logistic --clip 0.5 --lambda 1e-3 |
+        dp-noise -z 2 | tee noised | dp-account --epsilon 5 --delta 1e-5 | dp-step --step 1"
+    dp-synth classification --rows 200 --cols 6 --seed 9 -o open.dp -q
+    dp-loop --laps 3 -q -o first -- "dp-sample --data open.dp --rate 0.5 --inline | $public" > /dev/null
+    assert_equal "$(dp-info --get public first) $(dp-info --get non_private first)" "true "
+    run dp-info first
+    assert_line "privacy: it was trained on public rows"
+    dp-loop --laps 3 -q -o more --init first -- "dp-sample --data open.dp --rate 0.5 --inline | $public" > /dev/null
+    # private runs from it and from zero cost the same
+    dp-loop --laps 2 -q -o zero -- "$private" > /dev/null
+    dp-loop --laps 2 -q -o warm --init more --exec processes -- "$private" > warm.stream
+    assert_equal "$(dp-info --get epsilon warm)" "$(dp-info --get epsilon zero)"
+    digest=$(dp-info --get public_start warm)
+    assert_equal "${#digest} $(dp-info --get public warm) $(dp-info --get public_start zero)" "64  "
+    run dp-info warm
+    assert_line "  the run started from the public model ${digest:0:12}, which costs nothing"
+    assert_equal "$(dp-cat --kind lap warm.stream | jq -r .public_start | sort -u)" "$digest"
+    assert_equal "$(jq -r 'select(.kind == "open").public_start' two.dp/ledger)" $'null\n'"$digest"
+    dp-account certify --ledger two.dp/ledger --model warm > certificate
+    assert_equal "$(jq -r '.runs[].public_start' certificate)" "$digest"
+    dp-account verify --certificate certificate --model warm two.dp/ledger
+    run dp-account report two.dp/ledger
+    assert_output --partial "  from public model ${digest:0:12}"
+    assert_equal "$(dp-account report --json two.dp/ledger | jq -r '.runs[1].public_start')" "$digest"
+    # the private stages saw the public weights
+    assert_equal "$(dp-cat --full --kind lap --allow-private-output noised | head -n 1 | jq -c .model.values)" \
+        "$(dp-cat --full --kind lap more | jq -c .model.values)"
+    # a run from the private model pays for it, and no private stage can name another one or say that rows are public
+    gate="dp-account --epsilon 5 --delta 1e-5 --no-ledger --no-registry"
+    "$edit" 'public_start="0123"' < noised > named
+    complains 5 "dp-account: lap 1 names another public model than the run starts from" $gate --in named
+    "$edit" 'public=true' < noised > said
+    complains 5 "dp-account: the frame of lap 1 says that its rows are public" $gate --in said
+    dp-loop --laps 2 -q -o again --init warm -- "$private" > /dev/null
+    assert_equal "$(dp-info --get prior_epsilon again)" "$(dp-info --get epsilon warm)"
+    # no public models
+    complains 5 "dp-account: --public: the data set has a ledger, so its rows are not public" \
+        dp-loop --laps 1 -q -o bad -- "dp-sample --data two.dp --rate 0.5 --inline | $public"
+    complains 5 "dp-account: --public: the model that the run starts from is not public" \
+        dp-loop --laps 1 -q -o bad --init warm -- "dp-sample --data open.dp --rate 0.5 --inline | $public"
+    "$edit" public= < more > silent
+    complains 5 "dp-account: the model it starts from states no cost, and is not public either" dp-loop --laps 1 -q -o bad --init silent -- "$private"
+    complains 2 "dp-account: --public takes no budget" dp-account --public --epsilon 1
+    complains 2 "dp-account: --public and --non-private exclude each other" dp-account --public --non-private
+    assert_not_exist bad
+}
+
 @test "a damaged text of a model is refused" {
     train net two.dp "$NET" logistic
     PYTHONPATH=$ROOT/tests/bats /usr/bin/python3 - << 'END'

@@ -478,6 +478,7 @@ static void texts(void **state)
         {"9x9x1; pool 10; fc 3", "network, column 8, 'pool': the window is larger than its input"},
         {"9x9x1; conv 3 3x3 pad; fc 3", "network, column 22: a whole number belongs here"},
         {"1000000; fc 1000; fc 3", "network, column 10, 'fc': this layer is too large"},
+        {"12000; fc 1000; fc 6000; fc 3", "network, column 24: there are too many parameters"},
         {"9 * 0; fc 3", "network, column 5, '0': the factor of the inputs is a number from 1e-6 to 1e6"},
         {"9 - x; fc 3", "network, column 5, 'x': what is taken off the inputs is a number from 0 to 1e6"},
         {"9; save; save; fc 3", "network, column 10, 'save': the values that were saved before are still to be added"},

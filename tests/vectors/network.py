@@ -1,7 +1,10 @@
 """The sum that dp-net-grad must give, by NumPy, one example after the other: reads rows and labels of a data set, clips each
-example's negative gradient of the softmax loss, and prints the sum over all rows in units of the grid.
+example's negative gradient of the loss, and prints the sum over all rows in units of the grid. A row with a gradient that is
+not finite adds nothing.
 
-    network.py DATA NETWORK CLIP GRID < parameters, one number a line
+    network.py DATA NETWORK CLIP GRID [softmax|squared] < parameters, one number a line
+
+squared: with several outputs, output k has the target 1 for label k and −1 otherwise; with one, the target is the label.
 
 All layers of nets/net.h. A layer is a function that returns its output and a function from the slope of the output to the
 slopes of the input and of the parameters."""
@@ -88,8 +91,18 @@ def step(word, rest, x, saved, w):
     return *conv(x, w[:n], int(rest[0]), size, int(stride or 1), pad), n
 
 
-def gradient(layers, x, label, w):
-    """Slopes of −log softmax by all parameters."""
+def slope(loss, u, label):
+    """Of −log softmax, or of half the squared distance to the targets."""
+    if loss == "squared":
+        return u - (label if len(u) == 1 else np.where(np.arange(len(u)) == label, 1, -1))
+    d = np.exp(u - u.max())
+    d /= d.sum()
+    d[int(label)] -= 1
+    return d
+
+
+def gradient(layers, x, label, w, loss):
+    """Slopes of the loss by all parameters."""
     kept, trace, at, saved = {}, [], 0, 0
     for index, (word, *rest) in enumerate(layers):
         if word == "save":
@@ -100,11 +113,7 @@ def gradient(layers, x, label, w):
         y = np.tanh(y) if "tanh" in rest else np.maximum(y, 0) if "relu" in rest else y
         trace.append((word, saved, rest, back, at, y))
         x, at = y, at + n
-    u = x.ravel()
-    d = np.exp(u - u.max())
-    d /= d.sum()
-    d[label] -= 1
-    d, own, extra = d.reshape(1, 1, -1), np.zeros(len(w)), {}
+    d, own, extra = slope(loss, x.ravel(), label).reshape(1, 1, -1), np.zeros(len(w)), {}
     for word, save, rest, back, at, y in reversed(trace):
         if word == "save":
             d = d + extra[save]
@@ -120,13 +129,16 @@ def gradient(layers, x, label, w):
 
 def main():
     data, text, clip, grid = sys.argv[1], sys.argv[2], float(sys.argv[3]), float(sys.argv[4])
+    loss = sys.argv[5] if len(sys.argv) > 5 else "softmax"
     w = np.loadtxt(sys.stdin).astype(np.float32).astype(float)
     shape, *layers = [part.split() for part in text.split(";")]
-    x, y = np.load(data + "/X.npy").astype(float), np.load(data + "/y.npy").astype(int)
+    x, y = np.load(data + "/X.npy").astype(float), np.load(data + "/y.npy").astype(float)
     total = np.zeros(len(w))
     for row, label in zip(x, y):
-        g = gradient(layers, row.reshape([int(n) for n in shape[0].split("x")]), label, w)
-        total -= np.trunc(g * min(1, clip / np.linalg.norm(g)) / grid)
+        g = gradient(layers, row.reshape([int(n) for n in shape[0].split("x")]), label, w, loss)
+        norm = np.linalg.norm(g)
+        if np.isfinite(norm):
+            total -= np.trunc(g * min(1, clip / norm) / grid)
     print(*total.astype(int), sep="\n")
 
 

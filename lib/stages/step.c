@@ -41,12 +41,12 @@ struct state {
 #define DP_OPTIONS struct options
 
 static const struct dp_option options[] = {
-    DP_OPTION_CHOICE('a', average, "HOW", "none|tail|polynomial|exponential", "which iterates to average",
-                     .fallback = "none"),
+    DP_OPTION_CHOICE('a', average, "HOW", "none|tail|polynomial|exponential", "which iterates to average", .fallback = "none"),
     DP_OPTION_REAL(0, tail, "PART", DP_ABOVE_TO(0, 1), "last part of the laps, for --average tail", .fallback = "0.5"),
     DP_OPTION_REAL(0, gamma, "G", DP_FROM_TO(0, 1000), "degree of --average polynomial: iterate t weighs about t^G",
                    .fallback = "3"),
-    DP_OPTION_REAL(0, weight, "W", DP_ABOVE_TO(0, 1), "--average exponential: weight of the newest iterate", .fallback = "0.02"),
+    DP_OPTION_REAL(0, weight, "W", DP_ABOVE_TO(0, 1), "--average exponential: weight of the newest iterate",
+                   .fallback = "0.02"),
     DP_OPTION_REAL('s', step, "ETA", DP_ABOVE(0), "gradients: the step size; required for them"),
     DP_OPTION_FLAG(0, relative, "gradients: divide the step size by dp-transform's curvature in the frame"),
     DP_OPTION_TEXT(0, schedule, "B",

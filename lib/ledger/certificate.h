@@ -19,7 +19,8 @@ struct dp_certified {
 
 /* {"certificate": the format, "software", "model", "lap", "mark", "model_in_ledger", "status", "ledger": {"lines", "hash"},
  *  "population", "data", "rows", "unit" ("row" or "person:K"), "adjacency", "runs": [{"run", "data", "closed", "status", "laps",
- *  "stated_at", "software", "public_start" (a run from a public model)}], "mechanisms": [charge, …], "epsilon", "epsilon_lower", "delta", "accountant",
+ *  "stated_at", "software", "public_start" (of a run from a public model)}], "mechanisms": [charge, …], "epsilon",
+ *  "epsilon_lower", "delta", "accountant",
  *  "private_preprocessing": [text, …], "seeded",
  *  "as_published", "if_the_lap_was_fixed": {"laps", "epsilon", "epsilon_lower", "delta", "accountant"},
  *  "if_planned_together": {"epsilon", "epsilon_lower", "delta", "accountant"}, "not_in_ledger": {"epsilon", "delta"},

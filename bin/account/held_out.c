@@ -1,6 +1,7 @@
 #include "held_out.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -11,10 +12,16 @@
 
 enum { CORNERS = 120, GROUPS = 10 };
 
-struct measured {
+struct held_out {
     struct dp_dataset *data;
     struct dp_predictor model;
-    double *scores, *probability; /* rows × outputs; rows: of class 1 */
+    double *scores; /* rows × outputs */
+};
+
+/* Buffers for classes. */
+struct measured {
+    const struct held_out *h;
+    double *score, *is; /* rows: a score for one class, and 1 for its rows */
     uint64_t *work;
     json_t *json;
 };
@@ -32,90 +39,158 @@ static json_t *points_json(const struct dp_curve_point *points, size_t count)
     return list;
 }
 
-/* With two classes: how well scores separate the classes, and whether probabilities agree with the labels. */
-static int measure_curves(struct measured *m, struct dp_err *err)
+/* The ROC curve of one class, if there are rows both in it and out of it. */
+static void add_curve(struct measured *m, json_t *curves, size_t class)
 {
-    const struct dp_dataset *d = m->data;
+    const struct dp_dataset *d = m->h->data;
+    const size_t outputs = m->h->model.form.outputs;
     struct dp_curve_point points[CORNERS + 2];
+    char number[24];
     size_t count;
-    json_t *name = d->class_names != NULL ? json_string(d->class_names[1]) : json_string("1");
-    json_object_set_new(m->json, "class", name);
-    if (dp_curve_roc(m->scores, d->y, d->rows, CORNERS, points, &count, NULL) == DP_OK)
-        json_object_set_new(m->json, "roc", points_json(points, count));
-    if (!m->model.known || !dp_metric_has_probability(m->model.loss))
-        return DP_OK;
-    int rc = dp_alloc(&m->probability, d->rows, sizeof *m->probability, err);
-    for (size_t i = 0; rc == DP_OK && i < d->rows; i++) {
+    for (size_t i = 0; i < d->rows; i++) {
+        m->score[i] = m->h->scores[i * outputs + (outputs > 1 ? class : 0)];
+        m->is[i] = d->y[i] == (double)class;
+    }
+    if (dp_curve_roc(m->score, m->is, d->rows, CORNERS, points, &count, NULL) != DP_OK)
+        return;
+    snprintf(number, sizeof number, "%zu", class);
+    json_array_append_new(curves,
+                          json_pack("{s:s, s:f, s:o}", "class", d->class_names != NULL ? d->class_names[class] : number, "auc",
+                                    dp_metric_auc(m->score, 1, m->is, d->rows, m->work), "roc", points_json(points, count)));
+}
+
+/* Whether the probabilities of two classes agree with the labels. */
+static void measure_calibration(struct measured *m)
+{
+    const struct dp_dataset *d = m->h->data;
+    struct dp_curve_point points[GROUPS];
+    for (size_t i = 0; i < d->rows; i++) {
         double p[2];
-        dp_metric_probability(m->model.loss, m->scores + i, 1, p);
-        m->probability[i] = p[1];
+        dp_metric_probability(m->h->model.loss, m->h->scores + i, 1, p);
+        m->score[i] = p[1];
     }
-    if (rc == DP_OK) {
-        count = dp_curve_calibration(m->probability, d->y, d->rows, GROUPS, points);
-        json_object_set_new(m->json, "calibration", points_json(points, count));
-    }
-    return rc;
+    size_t count = dp_curve_calibration(m->score, d->y, d->rows, GROUPS, points);
+    json_object_set_new(m->json, "calibration", points_json(points, count));
 }
 
 static int measure_classes(struct measured *m, struct dp_err *err)
 {
-    const struct dp_dataset *d = m->data;
-    size_t outputs = m->model.form.outputs, words = DP_METRIC_AUC_WORK(d->rows);
+    const struct held_out *h = m->h;
+    const struct dp_dataset *d = h->data;
+    size_t outputs = h->model.form.outputs, words = DP_METRIC_AUC_WORK(d->rows);
+    bool probabilities = h->model.known && dp_metric_has_probability(h->model.loss);
     int rc = dp_alloc(&m->work, words > d->classes ? words : d->classes, sizeof *m->work, err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&m->score, d->rows, sizeof *m->score, err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&m->is, d->rows, sizeof *m->is, err);
     if (rc != DP_OK)
         return rc;
-    put(m->json, "accuracy", dp_metric_accuracy(m->scores, outputs, d->y, d->rows));
+    put(m->json, "accuracy", dp_metric_accuracy(h->scores, outputs, d->y, d->rows));
     put(m->json, "majority", dp_metric_majority(d->y, d->rows, d->classes, m->work));
-    put(m->json, "auc", dp_metric_auc(m->scores, outputs, d->y, d->rows, m->work));
-    if (m->model.known && dp_metric_has_probability(m->model.loss))
-        put(m->json, "log_loss", dp_metric_log_loss(m->model.loss, m->scores, outputs, d->y, d->rows));
-    return outputs == 1 ? measure_curves(m, err) : DP_OK;
+    put(m->json, "auc", dp_metric_auc(h->scores, outputs, d->y, d->rows, m->work));
+    if (probabilities)
+        put(m->json, "log_loss", dp_metric_log_loss(h->model.loss, h->scores, outputs, d->y, d->rows));
+    json_t *curves = json_array();
+    for (size_t class = outputs > 1 ? 0 : 1; class < (outputs > 1 ? outputs : 2); class ++)
+        add_curve(m, curves, class);
+    json_object_set_new(m->json, "curves", curves);
+    if (outputs == 1 && probabilities)
+        measure_calibration(m);
+    return DP_OK;
+}
+
+static double r2_of(const struct held_out *h)
+{
+    const struct dp_affine truth = {.scale = h->data->label_scale, .offset = h->data->label_offset};
+    return dp_metric_r2(h->model.loss, h->scores, h->model.label, h->data->y, truth, h->data->rows);
 }
 
 static void measure_numbers(struct measured *m)
 {
-    const struct dp_dataset *d = m->data;
-    const struct dp_affine truth = {.scale = d->label_scale, .offset = d->label_offset};
-    put(m->json, "rmse", sqrt(dp_metric_mse(m->model.loss, m->scores, m->model.label, d->y, truth, d->rows)));
-    put(m->json, "r2", dp_metric_r2(m->model.loss, m->scores, m->model.label, d->y, truth, d->rows));
+    const struct held_out *h = m->h;
+    const struct dp_affine truth = {.scale = h->data->label_scale, .offset = h->data->label_offset};
+    put(m->json, "rmse", sqrt(dp_metric_mse(h->model.loss, h->scores, h->model.label, h->data->y, truth, h->data->rows)));
+    put(m->json, "r2", r2_of(h));
 }
 
-static int measure(struct measured *m, const struct dp_frame *model, const char *path, struct dp_err *err)
+static int score(struct held_out *h, const struct dp_frame *model, struct dp_err *err)
 {
-    int rc = dp_dataset_open(&m->data, path, err);
+    int rc = dp_predictor_take(&h->model, model, err);
     if (rc == DP_OK)
-        rc = dp_predictor_check_unseen(model, m->data, path, "", err);
-    if (rc == DP_OK)
-        rc = dp_predictor_open(&m->model, model, m->data, path, err);
-    if (rc == DP_OK)
-        rc = dp_predictor_match(&m->model, model, m->data, path, err);
-    if (rc == DP_OK)
-        rc = dp_predictor_take(&m->model, model, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&m->scores, m->data->rows * m->model.form.outputs, sizeof *m->scores, err);
+        dp_predictor_score(&h->model, h->data, 0, h->data->rows, h->scores);
+    return rc;
+}
+
+int held_out_open(struct held_out **rows, const struct dp_frame *model, const char *data, struct dp_err *err)
+{
+    struct held_out *h;
+    *rows = NULL;
+    int rc = dp_alloc(&h, 1, sizeof *h, err);
     if (rc != DP_OK)
         return rc;
-    dp_predictor_score(&m->model, m->data, 0, m->data->rows, m->scores);
-    m->json = json_pack("{s:I, s:b}", "rows", (json_int_t)m->data->rows, "held_out", m->data->held_out);
-    if (m->json == NULL)
-        return dp_fail(err, DP_E_RUN, "out of memory");
-    if (m->data->label_kind == DP_LABEL_CLASSES)
-        return measure_classes(m, err);
-    measure_numbers(m);
-    return DP_OK;
+    rc = dp_dataset_open(&h->data, data, err);
+    if (rc == DP_OK)
+        rc = dp_predictor_check_unseen(model, h->data, data, "", err);
+    if (rc == DP_OK)
+        rc = dp_predictor_open(&h->model, model, h->data, data, err);
+    if (rc == DP_OK)
+        rc = dp_predictor_match(&h->model, model, h->data, data, err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&h->scores, h->data->rows * h->model.form.outputs, sizeof *h->scores, err);
+    if (rc == DP_OK)
+        *rows = h;
+    else
+        held_out_close(h);
+    return rc;
+}
+
+int held_out_value(struct held_out *h, const struct dp_frame *model, double *value, struct dp_err *err)
+{
+    int rc = score(h, model, err);
+    if (rc == DP_OK)
+        *value = h->data->label_kind == DP_LABEL_CLASSES
+                     ? dp_metric_accuracy(h->scores, h->model.form.outputs, h->data->y, h->data->rows)
+                     : r2_of(h);
+    return rc;
+}
+
+void held_out_close(struct held_out *h)
+{
+    if (h == NULL)
+        return;
+    dp_predictor_close(&h->model);
+    dp_dataset_close(h->data);
+    free(h->scores);
+    free(h);
 }
 
 int held_out_measure(const struct dp_frame *model, const char *data, json_t **json, struct dp_err *err)
 {
+    struct held_out *h = NULL;
     struct measured m = {0};
-    int rc = measure(&m, model, data, err);
+    *json = NULL;
+    int rc = held_out_open(&h, model, data, err);
+    if (rc == DP_OK)
+        rc = score(h, model, err);
+    if (rc != DP_OK) {
+        held_out_close(h);
+        return rc;
+    }
+    m.h = h;
+    m.json = json_pack("{s:I, s:b}", "rows", (json_int_t)h->data->rows, "held_out", h->data->held_out);
+    if (m.json == NULL)
+        rc = dp_fail(err, DP_E_RUN, "out of memory");
+    else if (h->data->label_kind == DP_LABEL_CLASSES)
+        rc = measure_classes(&m, err);
+    else
+        measure_numbers(&m);
     if (rc == DP_OK)
         *json = json_incref(m.json);
     json_decref(m.json);
-    dp_predictor_close(&m.model);
-    dp_dataset_close(m.data);
-    free(m.scores);
-    free(m.probability);
+    free(m.score);
+    free(m.is);
     free(m.work);
+    held_out_close(h);
     return rc;
 }

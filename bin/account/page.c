@@ -9,7 +9,7 @@
 #include "base/unit.h"
 #include "plot.h"
 
-enum { WEIGHTS = 25, CURVES = 12 };
+enum { WEIGHTS = 25, CURVES = 12, CLASSES = 10 };
 #define NOTHING "<td class=\"n\">–</td>"
 
 double page_detection(double epsilon, double delta, double false_alarms)
@@ -304,8 +304,84 @@ static void put_measure(const json_t *of, const char *name, const char *words, F
         fprintf(out, "<tr><td>%s</td><td class=\"n\">%.4g</td></tr>\n", words, number(of, name));
 }
 
+/* By their area, the smallest first: a new list. */
+static json_t *sorted_curves(const json_t *curves)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < json_array_size(curves); i++) {
+        json_t *curve = json_array_get(curves, i);
+        size_t at = 0;
+        while (at < json_array_size(list) && number(json_array_get(list, at), "auc") <= number(curve, "auc"))
+            at++;
+        json_array_insert(list, at, curve);
+    }
+    return list;
+}
+
+static void put_curves_of_classes(const json_t *of, bool plain, FILE *out)
+{
+    json_t *curves = sorted_curves(get(of, "curves"));
+    size_t count = json_array_size(curves), shown = count < CLASSES ? count : CLASSES;
+    if (plain && count > 1) {
+        fputs("<table><tr><th>class against the others</th><th class=\"n\">area</th></tr>\n", out);
+        for (size_t i = 0; i < shown; i++) {
+            put_named("<tr><td>", text(json_array_get(curves, i), "class"), "</td>", out);
+            fprintf(out, "<td class=\"n\">%.3f</td></tr>\n", number(json_array_get(curves, i), "auc"));
+        }
+        fputs("</table>\n", out);
+    } else if (!plain && count > 0)
+        plot_roc(curves, CLASSES, out);
+    if (!plain && get(of, "calibration") != NULL)
+        plot_dots(get(of, "calibration"), "probability predicted", "part that has the class", "calibration", out);
+    if (count == 1 && !plain) {
+        put_named("<p class=\"soft\">Left: rows found of class <em>", text(json_array_get(curves, 0), "class"),
+                  "</em> against false alarms. Right: a model that is right about its probabilities has its dots on the dashed "
+                  "line.</p>\n",
+                  out);
+    } else if (count > 1) {
+        fputs("<p class=\"soft\">", out);
+        fputs(plain ? "The area under the ROC curve of each class against the others"
+                    : "Rows found of each class against false alarms, with the area under the curve",
+              out);
+        if (shown < count)
+            fprintf(out, ": the %zu smallest of %zu classes", shown, count);
+        fputs(".</p>\n", out);
+    }
+    json_decref(curves);
+}
+
+/* One sentence, and two drawings. */
+static void put_along(const struct page *p, FILE *out)
+{
+    const json_t *points = get(p->along, "points"), *first = json_array_get(points, 0),
+                 *last = json_array_get(points, json_array_size(points) - 1);
+    bool classes = get(p->held_out, "accuracy") != NULL, value = get(first, "value") != NULL && get(last, "value") != NULL;
+    const char *name = classes ? "accuracy" : "R²";
+    fprintf(out, "<h2>Along the run</h2>\n<p>From lap %lld to lap %lld", whole(first, "lap"), whole(last, "lap"));
+    if (value)
+        fprintf(out, "%s %s goes from %.3g to %.3g", get(last, "epsilon") != NULL ? "," : "", name, number(first, "value"),
+                number(last, "value"));
+    if (get(last, "epsilon") != NULL) {
+        fprintf(out, "%s ε grows from ", value ? " and" : "");
+        put_cost(number(first, "epsilon"), out);
+        fputs(" to ", out);
+        put_cost(number(last, "epsilon"), out);
+    }
+    fputs(".</p>\n", out);
+    if (p->plain)
+        return;
+    if (value)
+        plot_along(points, "value", classes ? number(p->held_out, "majority") : 0, false, name, out);
+    if (get(last, "epsilon") != NULL)
+        plot_along(points, "epsilon", (double)NAN, true, "ε", out);
+    if (value)
+        fprintf(out, "<p class=\"soft\">Dashed: %s.</p>\n",
+                classes ? "always guessing the most frequent class" : "always predicting the mean");
+}
+
 static void put_held_out(const json_t *of, bool plain, FILE *out)
 {
+    bool several = json_array_size(get(of, "curves")) > 1;
     fputs("<h2>How good the model is</h2>\n", out);
     fprintf(out,
             "<p>Measured on %lld rows that the model was not trained on. These numbers are exact: they are as private as those "
@@ -313,22 +389,15 @@ static void put_held_out(const json_t *of, bool plain, FILE *out)
             whole(of, "rows"));
     put_measure(of, "accuracy", "accuracy", out);
     put_measure(of, "majority", "accuracy of always guessing the most frequent class", out);
-    put_measure(of, "auc", "area under the ROC curve (.5 is chance)", out);
+    put_measure(of, "auc",
+                several ? "area under the ROC curve, mean of the classes (.5 is chance)"
+                        : "area under the ROC curve (.5 is chance)",
+                out);
     put_measure(of, "log_loss", "log loss", out);
     put_measure(of, "r2", "R² (0 is the mean)", out);
     put_measure(of, "rmse", "root mean squared error, in units of the label", out);
     fputs("</table>\n", out);
-    if (plain)
-        return;
-    if (get(of, "roc") != NULL)
-        plot_square(get(of, "roc"), true, "part of the other rows", "part of the rows found", "ROC curve", out);
-    if (get(of, "calibration") != NULL)
-        plot_square(get(of, "calibration"), false, "probability predicted", "part that has the class", "calibration", out);
-    if (get(of, "class") != NULL)
-        put_named("<p class=\"soft\">Left: rows found of class <em>", text(of, "class"),
-                  "</em> against false alarms. Right: a model that is right about its probabilities has its dots on the dashed "
-                  "line.</p>\n",
-                  out);
+    put_curves_of_classes(of, plain, out);
 }
 
 /* The largest `most` weights, in place. Returns how many. */
@@ -534,6 +603,8 @@ void page_print(struct page *p, FILE *out)
         put_runs(p, total, out);
     if (p->held_out != NULL)
         put_held_out(p->held_out, p->plain, out);
+    if (p->along != NULL)
+        put_along(p, out);
     if (p->coefficients != NULL)
         put_model(p, out);
     else if (p->weights.count > 0)

@@ -43,16 +43,21 @@ static double down(double y)
     return TOP + (1 - y) * SIDE;
 }
 
-static void put_axes(const char *x, const char *y, FILE *out)
+static void put_frame(const char *x, const char *y, FILE *out)
 {
     fprintf(out, "<rect class=\"axis\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>\n", LEFT, TOP, SIDE, SIDE);
+    fprintf(out, "<text x=\"%g\" y=\"%d\" text-anchor=\"middle\">%s</text>\n", across(.5), TOP + SIDE + 31, x);
+    fprintf(out, "<text transform=\"translate(12 %g) rotate(-90)\" text-anchor=\"middle\">%s</text>\n", down(.5), y);
+}
+
+static void put_axes(const char *x, const char *y, FILE *out)
+{
+    put_frame(x, y, out);
     fprintf(out, "<line class=\"chance\" x1=\"%g\" y1=\"%g\" x2=\"%g\" y2=\"%g\"/>\n", across(0), down(0), across(1), down(1));
     for (int k = 0; k <= 2; k++) {
         fprintf(out, "<text x=\"%g\" y=\"%d\" text-anchor=\"middle\">%g</text>", across(k / 2.0), TOP + SIDE + 15, k / 2.0);
         fprintf(out, "<text x=\"%d\" y=\"%g\" text-anchor=\"end\">%g</text>\n", LEFT - 5, down(k / 2.0) + 4, k / 2.0);
     }
-    fprintf(out, "<text x=\"%g\" y=\"%d\" text-anchor=\"middle\">%s</text>\n", across(.5), TOP + SIDE + 31, x);
-    fprintf(out, "<text transform=\"translate(12 %g) rotate(-90)\" text-anchor=\"middle\">%s</text>\n", down(.5), y);
 }
 
 static double at(const json_t *point, size_t k)
@@ -60,7 +65,7 @@ static double at(const json_t *point, size_t k)
     return json_number_value(json_array_get(point, k));
 }
 
-void plot_square(const json_t *points, bool line, const char *x, const char *y, const char *title, FILE *out)
+void plot_dots(const json_t *points, const char *x, const char *y, const char *title, FILE *out)
 {
     double most = 1;
     size_t i;
@@ -69,15 +74,103 @@ void plot_square(const json_t *points, bool line, const char *x, const char *y, 
         most = fmax(most, at(point, 2));
     begin(LEFT + SIDE + 12, TOP + SIDE + BELOW, title, out);
     put_axes(x, y, out);
-    if (line)
-        fputs("<polyline class=\"p\" points=\"", out);
     json_array_foreach (points, i, point)
-        if (line)
+        fprintf(out, "<circle class=\"q\" cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"/>\n", across(at(point, 0)), down(at(point, 1)),
+                2 + 7 * sqrt(at(point, 2) / most));
+    fputs("</svg>\n", out);
+}
+
+static double member(const json_t *point, const char *name)
+{
+    return json_number_value(json_object_get(point, name));
+}
+
+/* The name of a curve and its area, at most 16 characters of UTF-8. */
+static void put_name(const json_t *curve, int x, double y, FILE *out)
+{
+    char name[70];
+    const char *text = json_string_value(json_object_get(curve, "class"));
+    size_t used = 0, characters = 0;
+    for (; text[used] != '\0' && used + 5 < sizeof name; used++) {
+        characters += ((unsigned char)text[used] & 0xc0) != 0x80;
+        if (characters > 16)
+            break;
+    }
+    snprintf(name, sizeof name, "%.*s%s", (int)used, text, text[used] != '\0' ? "…" : "");
+    fprintf(out, "<text x=\"%d\" y=\"%g\">%.3f ", x, y, member(curve, "auc"));
+    plot_text(name, out);
+    fputs("</text>\n", out);
+}
+
+enum { NAMES_OF_CURVES = 170, LINE = 18 };
+
+void plot_roc(const json_t *curves, size_t most, FILE *out)
+{
+    size_t i, k, count = json_array_size(curves) < most ? json_array_size(curves) : most;
+    bool several = count > 1;
+    json_t *point;
+    begin(LEFT + SIDE + (several ? NAMES_OF_CURVES : 12), TOP + SIDE + BELOW, several ? "ROC curves" : "ROC curve", out);
+    put_axes("part of the other rows", "part of the rows found", out);
+    for (i = 0; i < count; i++) {
+        const json_t *curve = json_array_get(curves, i);
+        char colour[64] = "";
+        if (several)
+            snprintf(colour, sizeof colour, " style=\"stroke:hsl(%zu 60%% 50%%)\"", 360 * i / count);
+        fprintf(out, "<polyline class=\"p\"%s points=\"", colour);
+        json_array_foreach (json_object_get(curve, "roc"), k, point)
             fprintf(out, "%.1f,%.1f ", across(at(point, 0)), down(at(point, 1)));
-        else
-            fprintf(out, "<circle class=\"q\" cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"/>\n", across(at(point, 0)), down(at(point, 1)),
-                    2 + 7 * sqrt(at(point, 2) / most));
-    fputs(line ? "\"/>\n</svg>\n" : "</svg>\n", out);
+        fputs("\"/>\n", out);
+        if (!several)
+            continue;
+        double y = TOP + LINE * ((double)i + 1);
+        fprintf(out, "<line class=\"p\"%s x1=\"%d\" y1=\"%g\" x2=\"%d\" y2=\"%g\"/>", colour, LEFT + SIDE + 8, y - 4,
+                LEFT + SIDE + 20, y - 4);
+        put_name(curve, LEFT + SIDE + 24, y, out);
+    }
+    fputs("</svg>\n", out);
+}
+
+/* Round numbers around the values, and a round number in the middle of them. */
+static void widen(double *low, double *high)
+{
+    double unit = *high > *low ? pow(10, floor(log10(*high - *low))) / 2 : fmax(fabs(*high), 1) / 2;
+    *low = floor(*low / unit + 1e-9) * unit;
+    *high = ceil(*high / unit - 1e-9) * unit;
+    if (!(*low < *high))
+        *high = *low + 2 * unit;
+    if (fmod(round((*high - *low) / unit), 2) == 1)
+        *high += unit;
+}
+
+void plot_along(const json_t *points, const char *name, double level, bool zero, const char *title, FILE *out)
+{
+    const json_t *last = json_array_get(points, json_array_size(points) - 1);
+    double from = member(json_array_get(points, 0), "lap"), to = member(last, "lap");
+    double low = zero ? 0 : isnan(level) ? member(last, name) : level, high = isnan(level) ? low : level;
+    size_t i;
+    json_t *point;
+    json_array_foreach (points, i, point) {
+        low = fmin(low, member(point, name));
+        high = fmax(high, member(point, name));
+    }
+    widen(&low, &high);
+    begin(LEFT + SIDE + 12, TOP + SIDE + BELOW, title, out);
+    put_frame("lap", title, out);
+    if (!isnan(level))
+        fprintf(out, "<line class=\"chance\" x1=\"%g\" y1=\"%.1f\" x2=\"%g\" y2=\"%.1f\"/>\n", across(0),
+                down((level - low) / (high - low)), across(1), down((level - low) / (high - low)));
+    for (int k = 0; k <= 2; k++) {
+        double part = k / 2.0;
+        fprintf(out, "<text x=\"%g\" y=\"%d\" text-anchor=\"middle\">%.6g</text>", across(part), TOP + SIDE + 15,
+                round(from + part * (to - from)));
+        fprintf(out, "<text x=\"%d\" y=\"%g\" text-anchor=\"end\">%.3g</text>\n", LEFT - 5, down(part) + 4,
+                low + part * (high - low));
+    }
+    fputs("<polyline class=\"p\" points=\"", out);
+    json_array_foreach (points, i, point)
+        fprintf(out, "%.1f,%.1f ", across((member(point, "lap") - from) / (to - from)),
+                down((member(point, name) - low) / (high - low)));
+    fputs("\"/>\n</svg>\n", out);
 }
 
 void plot_bars(char *const *names, const double *values, size_t count, const char *title, FILE *out)
@@ -104,11 +197,6 @@ void plot_budget(double spent, double budget, FILE *out)
     begin(WIDTH, 34, "budget", out);
     fprintf(out, "<rect class=\"axis\" x=\"1\" y=\"4\" width=\"%d\" height=\"24\"/>\n", WIDTH - 2);
     fprintf(out, "<rect class=\"q\" x=\"1\" y=\"4\" width=\"%.1f\" height=\"24\"/></svg>\n", part * (WIDTH - 2));
-}
-
-static double member(const json_t *point, const char *name)
-{
-    return json_number_value(json_object_get(point, name));
 }
 
 void plot_range(const json_t *curves, double *low, double *high)

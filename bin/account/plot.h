@@ -10,9 +10,14 @@
 /* Text with <, >, & and " escaped. */
 void plot_text(const char *text, FILE *out);
 
-/* A square from (0, 0) to (1, 1) with its diagonal. points: [[x, y, rows], …]; line: the points are joined. Otherwise
- * they are dots with areas proportional to rows. */
-void plot_square(const json_t *points, bool line, const char *x, const char *y, const char *title, FILE *out);
+/* Dots in a square from (0, 0) to (1, 1) with its diagonal, of areas proportional to rows. points: [[x, y, rows], …]. */
+void plot_dots(const json_t *points, const char *x, const char *y, const char *title, FILE *out);
+
+/* The ROC curves of classes, [{"class", "auc", "roc"}, …], at most `most` of them; several with their names next to it. */
+void plot_roc(const json_t *curves, size_t most, FILE *out);
+
+/* A member of points against their lap, [{"lap", …}, …]; level: a dashed line, NaN for none. zero: the axis begins at 0. */
+void plot_along(const json_t *points, const char *member, double level, bool zero, const char *title, FILE *out);
 
 /* Horizontal bars from 0 to either side, one for each name. */
 void plot_bars(char *const *names, const double *values, size_t count, const char *title, FILE *out);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "../info/curves.h"
+#include "along.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/version.h"
@@ -99,13 +100,16 @@ static int print_page(const struct books *b, const struct subject *s, const json
 {
     struct page page = {.report = report, .ledger = b->ledger, .model = b->model, .software = "dpline " DP_VERSION};
     struct dp_dataset *data = NULL;
-    json_t *certificate = NULL, *held_out = NULL;
+    json_t *certificate = NULL, *held_out = NULL, *along = NULL;
     if (directory != NULL && books_is_directory(directory))
         dp_dataset_open(&data, directory, NULL);
     int rc = s != NULL ? show_model(b, s, data, &page, &certificate, err) : DP_OK;
     if (rc == DP_OK && b->test != NULL)
         rc = held_out_measure(s->frame, b->test, &held_out, err);
+    if (rc == DP_OK && s != NULL)
+        rc = along_measure(b->model, b->test, &along, err);
     page.held_out = held_out;
+    page.along = along;
     if (rc == DP_OK)
         rc = write_page(b, &page, err);
     free(page.weights.values);
@@ -113,6 +117,7 @@ static int print_page(const struct books *b, const struct subject *s, const json
     json_decref(page.curves);
     json_decref(certificate);
     json_decref(held_out);
+    json_decref(along);
     dp_dataset_close(data);
     return rc;
 }

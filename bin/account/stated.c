@@ -22,11 +22,16 @@ static int add_known(json_t *json, const struct dp_frame *frame)
     return bad;
 }
 
-int stated_by_model(const struct dp_frame *frame, const char *name, json_t **stated, struct dp_err *err)
+double stated_epsilon(const struct dp_frame *frame)
 {
     bool published = dp_frame_bool(frame, DP_F_AS_PUBLISHED);
+    return dp_frame_real(frame, published ? DP_F_EPSILON_SOUND : DP_F_EPSILON, (double)NAN);
+}
+
+int stated_by_model(const struct dp_frame *frame, const char *name, json_t **stated, struct dp_err *err)
+{
     const char *data = dp_frame_text(frame, DP_F_DATA, "unknown"), *read = dp_frame_text(frame, DP_F_PREPROCESSING, "");
-    double epsilon = dp_frame_real(frame, published ? DP_F_EPSILON_SOUND : DP_F_EPSILON, (double)NAN);
+    double epsilon = stated_epsilon(frame);
     *stated = NULL;
     if (dp_frame_bool(frame, DP_F_NON_PRIVATE))
         return dp_fail(err, DP_E_UNSAFE, "%s: the model comes from a run without privacy", name);
@@ -38,8 +43,8 @@ int stated_by_model(const struct dp_frame *frame, const char *name, json_t **sta
         "adjacency", dp_frame_text(frame, DP_F_ADJACENCY, ""), "epsilon",
         isnan(epsilon) ? json_null() : dp_ledger_real_json(epsilon), "delta", dp_frame_real(frame, DP_F_DELTA, 1),
         "private_preprocessing", read[0] != '\0' ? json_pack("[s]", read) : json_array(), "seeded",
-        dp_frame_bool(frame, DP_F_SEEDED), "as_published", published, "untracked", dp_frame_bool(frame, DP_F_UNTRACKED), "lap",
-        (json_int_t)frame->lap);
+        dp_frame_bool(frame, DP_F_SEEDED), "as_published", dp_frame_bool(frame, DP_F_AS_PUBLISHED), "untracked",
+        dp_frame_bool(frame, DP_F_UNTRACKED), "lap", (json_int_t)frame->lap);
     if (json == NULL || add_known(json, frame) != 0) {
         json_decref(json);
         return dp_fail(err, DP_E_RUN, "out of memory");

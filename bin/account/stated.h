@@ -13,4 +13,7 @@
  * from a run without privacy. DP_E_RUN: it does not state its cost. */
 int stated_by_model(const struct dp_frame *frame, const char *name, json_t **stated, struct dp_err *err);
 
+/* The epsilon that a frame states; as published, the sound one. NaN: it states none. */
+double stated_epsilon(const struct dp_frame *frame);
+
 #endif

@@ -191,6 +191,58 @@ $(cat text)"
     complains 5 'dp-account report: model: the model comes from a run without privacy' dpline report model
 }
 
+@test "several classes: a curve and an area of each, as NumPy has them; accuracy and epsilon of each lap" {
+    dp-synth classification --rows 900 --cols 5 --classes 12 --seed 3 -q -o p.dp -f --test q.dp
+    dpline dp-sgd --data p.dp --epochs 6 --batch 90 --epsilon 5 -q > run
+    dpline report run --data p.dp --test q.dp -o page.html
+    dpline report run --data p.dp --test q.dp > text
+    assert_equal "$(grep -c '<svg' page.html)" 3
+    dp-predict -s run q.dp > scores.csv
+    dp-eval --data q.dp --metrics accuracy --in run > laps
+    dp-eval --data q.dp --metrics auc,majority --last --in run > last
+    words page.html > said
+    grep -qF 'area under the curve: the 10 smallest of 12 classes.' said
+    grep -qF "mean of the classes (.5 is chance) $(sed -n '$p' last | cut -f 3 | xargs printf '%.4g') log loss" said
+    /usr/bin/python3 - << 'PYTHON'
+import csv, re, xml.etree.ElementTree as tree
+import numpy as np
+page = open("page.html").read()
+roc, accuracy, epsilon = [tree.fromstring(svg) for svg in re.findall("<svg.*?</svg>", page, re.S)]
+scores = list(csv.DictReader(open("scores.csv")))
+y = np.load("q.dp/y.npy")
+right = []
+for k in range(12):
+    u = np.array([float(row[f"score_c{k}"]) for row in scores])
+    more = u[y == k][:, None] - u[y != k][None, :]
+    right.append(((more > 0).mean() + (more == 0).mean() / 2, f"c{k}"))
+right = sorted(right)[:10]
+names = [t.text for t in roc.iter("text") if re.match(r"[0-9.]+ c\d", t.text)]
+assert names == [f"{a:.3f} {c}" for a, c in right], (names, right)
+def points(line): return np.array([[float(v) for v in p.split(",")] for p in line.get("points").split()])
+def frame(svg): return [float(svg.find("rect").get(k)) for k in ("x", "y", "width", "height")]
+x, top, wide, tall = frame(roc)
+lines = roc.findall("polyline")
+assert len(lines) == 10
+for line, (area, c) in zip(lines, right):
+    p = points(line)
+    got = np.trapz((top + tall - p[:, 1]) / tall, (p[:, 0] - x) / wide)
+    assert abs(got - area) < .01, (c, got, area)
+laps = [list(map(float, line.split("\t"))) for line in open("laps").read().splitlines()[1:]]
+for svg, column in (accuracy, 2), (epsilon, 1):
+    x, top, wide, tall = frame(svg)
+    ticks = [float(t.text) for t in svg.findall("text") if t.get("text-anchor") == "end"]
+    p = points(svg.find("polyline"))
+    assert len(p) == 40
+    lap = np.rint(1 + (p[:, 0] - x) / wide * (len(laps) - 1)).astype(int)
+    assert lap[0] == 1 and lap[-1] == len(laps)
+    value = ticks[0] + (top + tall - p[:, 1]) / tall * (ticks[2] - ticks[0])
+    want = np.array([laps[i - 1][column] for i in lap])
+    assert np.abs(value - want).max() < .003 * (ticks[2] - ticks[0]), (column, value, want)
+PYTHON
+    grep -qE '^  c[0-9]+ +0\.[0-9]{3}$' text
+    grep -qE '^From lap 1 to lap 60, accuracy goes from' text
+}
+
 @test "curves with the interval of the noise, in the page and by dp-info" {
     sed -i 's/"bounds": \[18, 88\]/&, "basis": "hats", "knots": [30, 60]/' schema.json
     dp-import csv -s schema.json --split .7 -f -q -o p.dp -t q.dp patients.csv

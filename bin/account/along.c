@@ -1,0 +1,92 @@
+#include "along.h"
+
+#include <math.h>
+#include <sys/stat.h>
+
+#include "held_out.h"
+#include "ledger/sum.h"
+#include "port/port.h"
+#include "stated.h"
+
+enum { POINTS = 40 };
+
+/* The next released model of the stream: 1; 0 at its end. */
+static int next_model(struct dp_port *port, struct dp_frame *frame, struct dp_err *err)
+{
+    int rc;
+    while ((rc = dp_port_read(port, frame, err)) == 1)
+        if (frame->kind == DP_KIND_LAP && frame->label == DP_LABEL_RELEASED && dp_frame_has(frame, DP_F_MODEL))
+            break;
+    return rc;
+}
+
+static int count_models(const char *file, struct dp_frame *frame, size_t *count, struct dp_err *err)
+{
+    struct dp_port *port = NULL;
+    int rc = dp_port_open(&port, file, DP_IN, err);
+    for (*count = 0; rc == DP_OK && (rc = next_model(port, frame, err)) == 1; rc = DP_OK)
+        ++*count;
+    dp_port_close(port);
+    return rc;
+}
+
+/* Adds the point of a lap. *rows are opened for the first one. */
+static int add_point(json_t *points, struct held_out **rows, const char *test, const struct dp_frame *frame, struct dp_err *err)
+{
+    double epsilon = stated_epsilon(frame), value = (double)NAN;
+    int rc = test != NULL && *rows == NULL ? held_out_open(rows, frame, test, err) : DP_OK;
+    if (rc == DP_OK && test != NULL)
+        rc = held_out_value(*rows, frame, &value, err);
+    if (rc != DP_OK)
+        return rc;
+    json_t *point = json_pack("{s:I}", "lap", (json_int_t)frame->lap);
+    int bad = json_array_append_new(points, point);
+    if (isfinite(epsilon))
+        bad |= json_object_set_new(point, "epsilon", json_real(epsilon));
+    if (isfinite(value))
+        bad |= json_object_set_new(point, "value", json_real(value));
+    return bad ? dp_fail(err, DP_E_RUN, "out of memory") : DP_OK;
+}
+
+static int take_points(const char *file, const char *test, struct dp_frame *frame, size_t count, json_t *points,
+                       struct dp_err *err)
+{
+    const size_t most = count < POINTS ? count : POINTS;
+    struct held_out *rows = NULL;
+    struct dp_port *port = NULL;
+    int rc = dp_port_open(&port, file, DP_IN, err);
+    for (size_t i = 0, taken = 0; rc == DP_OK && i < count; i++) {
+        rc = next_model(port, frame, err);
+        rc = rc == 1 ? DP_OK : rc == 0 ? dp_fail(err, DP_E_RUN, "%s changes while it is read", file) : rc;
+        if (rc != DP_OK || i < taken * (count - 1) / (most - 1))
+            continue;
+        taken++;
+        rc = add_point(points, &rows, test, frame, err);
+    }
+    held_out_close(rows);
+    dp_port_close(port);
+    return rc;
+}
+
+int along_measure(const char *file, const char *test, json_t **json, struct dp_err *err)
+{
+    struct stat st;
+    struct dp_frame *frame = NULL;
+    json_t *points = NULL;
+    size_t count = 0;
+    *json = NULL;
+    if (stat(file, &st) != 0 || !S_ISREG(st.st_mode))
+        return DP_OK;
+    int rc = dp_frame_new(&frame, err);
+    if (rc == DP_OK)
+        rc = count_models(file, frame, &count, err);
+    if (rc == DP_OK && count >= 3) {
+        points = json_array();
+        rc = points != NULL ? take_points(file, test, frame, count, points, err) : dp_fail(err, DP_E_RUN, "out of memory");
+    }
+    if (rc == DP_OK && count >= 3 && (*json = json_pack("{s:I, s:O}", "laps", (json_int_t)count, "points", points)) == NULL)
+        rc = dp_fail(err, DP_E_RUN, "out of memory");
+    json_decref(points);
+    dp_frame_free(frame);
+    return rc;
+}

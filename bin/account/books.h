@@ -1,4 +1,4 @@
-/* What the readers of ledgers share: dp-account budget, report, verify and certify. */
+/* Shared by the readers of ledgers: dp-account budget, report, verify and certify. */
 #ifndef DP_BIN_ACCOUNT_BOOKS_H
 #define DP_BIN_ACCOUNT_BOOKS_H
 

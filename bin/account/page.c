@@ -193,7 +193,7 @@ static void put_warnings(const json_t *total, const json_t *certificate, FILE *o
     }
 }
 
-/* What a model states about itself, and what is not known then. */
+/* The cost that a model states, and the facts that are missing then. */
 static void put_stated(const struct page *p, FILE *out)
 {
     const json_t *of = p->certificate;

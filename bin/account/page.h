@@ -16,12 +16,12 @@ struct page_weights {
 };
 
 struct page {
-    const json_t *report;       /* of dp_ledger_report_people, one population; NULL if alone */
+    const json_t *report;       /* of dp_ledger_report_people, one population; NULL without a ledger */
     const json_t *certificate;  /* of dp_certificate_make, or NULL: no model was named */
     bool alone;                 /* no ledger has the model's run: certificate is of stated_by_model */
     const json_t *held_out;     /* of held_out_measure, or NULL */
     const json_t *along;        /* of along_measure, or NULL */
-    const char *ledger, *model; /* their file names; ledger: NULL if alone */
+    const char *ledger, *model; /* their file names; ledger: may be NULL */
     const char *software;
     struct page_weights weights; /* count 0: none */
     json_t *coefficients;        /* of info_coefficients_json, or NULL */

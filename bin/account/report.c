@@ -76,7 +76,7 @@ struct subject {
     char digest[DP_MODEL_DIGEST];
 };
 
-/* What the page shows of the model. data: of its data set, or NULL. */
+/* Collects the parts of the page that are about the model. data: of its data set, or NULL. */
 static int show_model(const struct books *b, const struct subject *s, struct dp_dataset *data, struct page *page,
                       json_t **certificate, struct dp_err *err)
 {

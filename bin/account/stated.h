@@ -1,4 +1,4 @@
-/* What a released model itself states about its cost, for the page of a model whose ledger is not there. */
+/* The cost that a released model states about itself, for the page of a model whose ledger is not there. */
 #ifndef DP_BIN_ACCOUNT_STATED_H
 #define DP_BIN_ACCOUNT_STATED_H
 

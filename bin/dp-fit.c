@@ -14,7 +14,7 @@
 #include "data/row_length.h"
 #include "fit/fit.h"
 #include "fit/pipeline.h"
-#include "images/hog.h"
+#include "images/map.h"
 #include "port/model.h"
 
 struct options {
@@ -181,10 +181,9 @@ static int64_t threads(const struct dp_dataset *d)
 static void suggest_features(const struct dp_dataset *d, const char *path)
 {
     struct dp_image_shape shape = {.channels = 1};
-    struct dp_hog hog;
     struct dp_err err;
     if (d->pixels == NULL || sscanf(d->pixels, "%zux%zux%zu", &shape.height, &shape.width, &shape.channels) < 2 ||
-        dp_hog_open(&hog, shape, &err) != DP_OK)
+        dp_map_fits(DP_MAP_HOG, shape, &err) != DP_OK)
         return;
     fprintf(stderr,
             "%s: %s has the pixels of images. A linear model is much better on their features, by a public map that costs no "

@@ -263,17 +263,22 @@ static int put_image(void *self, const struct dp_row *row, struct dp_err *err)
     return ferror(stdout) ? dp_fail(err, DP_E_RUN, "the predictions cannot be written") : DP_OK;
 }
 
+static enum dp_map_kind map_of(const struct predict *p)
+{
+    return dp_map_named(dp_frame_text(p->frame, DP_F_ROW_NORM, ""));
+}
+
 static int predict_images(struct predict *p, const char *model, const char *path, struct dp_err *err)
 {
     struct images images = {p, model, path};
     const struct dp_image_sink to = {&images, begin_images, put_image};
-    return dp_image_rows_stream(path, omp_get_max_threads(), &to, err);
+    return dp_image_rows_stream(path, map_of(p), omp_get_max_threads(), &to, err);
 }
 
 /* Whether the file is for a model of features of images. */
 static bool takes_images(const struct predict *p, const char *path)
 {
-    return strncmp(dp_frame_text(p->frame, DP_F_ROW_NORM, ""), DP_MAP_FAMILY, strlen(DP_MAP_FAMILY)) == 0 && !is_data_set(path);
+    return map_of(p) != DP_MAP_NONE && !is_data_set(path);
 }
 
 /* --- a table --------------------------------------------------------------------------------------------------------- */

@@ -33,7 +33,7 @@ static int put_in_writer(void *to, const double *x, double y, struct dp_err *err
 static int make_map(struct dp_image_rows *r, const struct dp_import *import, struct dp_err *err)
 {
     r->threads = import->threads;
-    int rc = dp_map_open(&r->map, import->shape, r->threads, err);
+    int rc = dp_map_open(&r->map, import->map, import->shape, r->threads, err);
     if (rc == DP_OK)
         rc = dp_alloc(&r->images, DP_IMAGE_ROWS, dp_image_bytes(import->shape), err);
     if (rc == DP_OK)
@@ -69,7 +69,7 @@ int dp_image_rows_flush(struct dp_image_rows *r, struct dp_err *err)
 
 int dp_image_rows_add(struct dp_image_rows *r, const struct dp_parsed *record, void *to, struct dp_err *err)
 {
-    size_t bytes = dp_image_bytes(r->map.hog.shape);
+    size_t bytes = dp_image_bytes(r->map.shape);
     unsigned char *image = r->images + r->held * bytes;
     memset(image, 0, bytes);
     for (uint32_t k = 0; k < record->count; k++)
@@ -134,9 +134,10 @@ static bool is_folder(const char *path)
     return stat(path, &st) == 0 ? S_ISDIR(st.st_mode) || dp_zip_is(path) : errno == ENOTDIR;
 }
 
-int dp_image_rows_stream(const char *path, int threads, const struct dp_image_sink *to, struct dp_err *err)
+int dp_image_rows_stream(const char *path, enum dp_map_kind kind, int threads, const struct dp_image_sink *to,
+                         struct dp_err *err)
 {
-    struct stream s = {.import = {.format = DP_IMPORT_IDX, .input = path, .hog = true, .threads = threads, .unlabelled = true},
+    struct stream s = {.import = {.format = DP_IMPORT_IDX, .input = path, .map = kind, .threads = threads, .unlabelled = true},
                        .to = to};
     const struct dp_import_sink sink = {.self = &s, .put = put_image};
     int rc = (is_folder(path) ? dp_read_images : dp_read_idx)(&s.import, &sink, err);

@@ -35,7 +35,7 @@ struct table {
     struct dp_spool spool;
     bool by_person;
     struct dp_persons persons;   /* by_person */
-    struct dp_image_rows images; /* import->hog */
+    struct dp_image_rows images; /* import->map */
 };
 
 static void start_split(const struct dp_import *import, struct splitter *splitter, size_t units)
@@ -96,11 +96,12 @@ static int write_rows(struct dp_import *import, struct table *table, const struc
     int rc = start_pass(&pass, import, table, err);
     while (rc >= 0 && (rc = next_row(&pass, import, table, err)) == 1) {
         struct dp_writer *to = pass.training ? output : test;
-        rc = import->hog ? dp_image_rows_add(&table->images, &pass.row, to, err) : write_row(import, f, &pass.row, to, err);
+        rc = import->map != DP_MAP_NONE ? dp_image_rows_add(&table->images, &pass.row, to, err)
+                                        : write_row(import, f, &pass.row, to, err);
         if (rc == DP_OK && table->by_person && pass.ends)
             rc = dp_writer_person(to, err);
     }
-    if (rc == DP_OK && import->hog)
+    if (rc == DP_OK && import->map != DP_MAP_NONE)
         rc = dp_image_rows_flush(&table->images, err);
     dp_parsed_free(&pass.row);
     return rc;
@@ -344,7 +345,8 @@ int dp_import_run(struct dp_import *import, struct dp_err *err)
     if (rc == DP_OK)
         rc = check_rows(import, table.spool.records, err);
     if (rc == DP_OK) /* on images nothing is measured */
-        rc = import->hog ? dp_image_rows_open(&table.images, import, err) : dp_features_measure(&f, import, &table.spool, err);
+        rc = import->map != DP_MAP_NONE ? dp_image_rows_open(&table.images, import, err)
+                                        : dp_features_measure(&f, import, &table.spool, err);
     if (rc == DP_OK)
         rc = dp_features_note(&import->schema, err);
     if (rc == DP_OK && table.by_person)

@@ -9,7 +9,7 @@
 #include "data/input.h"
 #include "data/schema.h"
 #include "data/spool.h"
-#include "images/image.h"
+#include "images/map.h"
 
 struct dp_text_index;
 
@@ -44,8 +44,8 @@ struct dp_import {
     bool choose_norm;    /* rows are divided by one number if there is a public one, else scaled to norm 1 */
     bool quantise;       /* round values to 16 bits */
     enum dp_basis_kind basis; /* csv, tsv: the basis of numeric columns with bounds whose schema does not state a basis */
-    bool hog;                 /* idx, images: rows are the features of images (images/map.h) instead of their pixels */
-    int threads;              /* hog: at least 1 */
+    enum dp_map_kind map;     /* idx, images, npy, npz: rows are these features of images instead of their pixels */
+    int threads;              /* map: at least 1 */
     double split;             /* fraction of the rows, or persons, for output; NAN: all */
     long long seed;           /* seed of the split */
     const char *output, *test;
@@ -69,7 +69,7 @@ struct dp_import {
     unsigned char division[DP_INPUT_DIGEST]; /* digest of everything that decides which rows are in which part; zeros without a
                                               * split. Private */
     struct dp_image_shape shape;             /* set by the reader if the rows are images */
-    char features_name[40];                  /* hog: the name of the map, which says all of it; else empty */
+    char features_name[40];                  /* the name of the map, which says all of it; else empty */
     const char *unbounded;                   /* the first column without public bounds, or NULL */
     struct dp_texts extra;                   /* csv, tsv with a header: names of columns that the schema does not have */
     /* Private: the number of values beyond the bounds of each column of the schema, and the number of malformed lines. */

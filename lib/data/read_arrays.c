@@ -10,7 +10,7 @@
 #include "data/input.h"
 #include "data/npy.h"
 #include "data/zip.h"
-#include "images/hog.h"
+#include "images/map.h"
 
 #define DIMS 4
 #define WIDEST 8 /* bytes of an element */
@@ -247,7 +247,6 @@ static int make_columns(struct dp_import *import, const struct array *x, struct 
 
 static int check_shapes(struct dp_import *import, const struct array *x, const struct array *y, struct dp_err *err)
 {
-    struct dp_hog hog;
     bool images = x->type == UINT8 && x->ndim > 2;
     if (x->ndim < 2)
         return dp_fail(err, DP_E_RUN, "%s has %d dimension%s: rows and columns are expected", x->name, x->ndim,
@@ -262,10 +261,10 @@ static int check_shapes(struct dp_import *import, const struct array *x, const s
                        (unsigned long long)y->dims[0]);
     if (images)
         import->shape = (struct dp_image_shape){x->dims[1], x->dims[2], x->ndim > 3 ? (size_t)x->dims[3] : 1};
-    if (import->hog && !images)
+    if (import->map != DP_MAP_NONE && !images)
         return dp_fail(err, DP_E_RUN,
                        "%s: --features is for images: bytes (uint8) with rows, height, width and perhaps channels", x->name);
-    return import->hog ? dp_hog_open(&hog, import->shape, err) : DP_OK;
+    return dp_map_fits(import->map, import->shape, err);
 }
 
 int dp_read_arrays(struct dp_import *import, const struct dp_import_sink *to, struct dp_err *err)

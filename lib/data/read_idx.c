@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "data/import.h"
 #include "data/input.h"
-#include "images/hog.h"
+#include "images/map.h"
 
 struct idx {
     struct dp_input *input;
@@ -113,16 +113,15 @@ static int read_pairs(struct idx *images, struct idx *labels, size_t pixels, siz
 /* Sets the shape, if items are images, and refuses images for which there are no features. */
 static int take_shape(struct dp_import *import, const struct idx *images, struct dp_err *err)
 {
-    struct dp_hog hog;
     if (images->ndim > 2)
         import->shape =
             (struct dp_image_shape){images->dims[1], images->dims[2], images->ndim > 3 ? (size_t)images->dims[3] : 1};
-    if (!import->hog)
+    if (import->map == DP_MAP_NONE)
         return DP_OK;
     if (images->ndim == 2)
         return dp_fail(err, DP_E_RUN, "%s: an item is a row of %u numbers, and --features is for images, with rows and columns",
                        images->name, images->dims[1]);
-    return dp_hog_open(&hog, import->shape, err);
+    return dp_map_fits(import->map, import->shape, err);
 }
 
 int dp_read_idx(struct dp_import *import, const struct dp_import_sink *to, struct dp_err *err)

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "data/image_folder.h"
 #include "data/import.h"
-#include "images/hog.h"
+#include "images/map.h"
 
 /* The classes are the names of the folders, or the names in --classes. meant: the class of each folder. */
 static int find_classes(struct dp_import *import, const struct dp_texts *folders, long *meant, struct dp_err *err)
@@ -48,13 +48,12 @@ static int put_image(struct dp_import *import, const struct dp_folder_image *ima
                      const struct dp_import_sink *to, struct dp_err *err)
 {
     size_t bytes = dp_image_bytes(image->shape);
-    struct dp_hog hog;
     int rc = DP_OK;
     if (import->shape.height == 0) { /* the first one */
         import->shape = image->shape;
         rc = make_columns(&import->schema, bytes, err);
-        if (rc == DP_OK && import->hog)
-            rc = dp_hog_open(&hog, import->shape, err);
+        if (rc == DP_OK)
+            rc = dp_map_fits(import->map, import->shape, err);
     }
     r->count = 0;
     r->label = import->unlabelled ? 0 : (double)meant[image->class];

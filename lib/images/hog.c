@@ -6,7 +6,7 @@
 
 #include "math/clones.h"
 
-#define SIDE DP_HOG_SIDE_MOST
+#define SIDE DP_IMAGE_SIDE_MOST
 #define DIRECTIONS DP_HOG_DIRECTIONS
 #define CELLS (SIDE / 4)             /* the most rows of cells */
 #define NUMBERS (DIRECTIONS + 3 + 1) /* the most numbers of a cell */
@@ -25,22 +25,11 @@ static void place(size_t side, size_t cells, int *first, float *second)
     }
 }
 
-static bool side_fits(size_t side)
-{
-    return side % 4 == 0 && side >= DP_HOG_SIDE_LEAST && side <= DP_HOG_SIDE_MOST;
-}
-
 int dp_hog_open(struct dp_hog *hog, struct dp_image_shape shape, struct dp_err *err)
 {
-    if (!side_fits(shape.height) || !side_fits(shape.width))
-        return dp_fail(
-            err, DP_E_RUN,
-            "an image has %zu x %zu pixels, and the features hog are for sides of %d to %d pixels that are multiples "
-            "of 4: scale or pad the images first",
-            shape.height, shape.width, DP_HOG_SIDE_LEAST, DP_HOG_SIDE_MOST);
-    if (shape.channels != 1 && shape.channels != 3)
-        return dp_fail(err, DP_E_RUN, "a pixel has %zu channels, and the features hog are for 1 (grey) or 3 (colour)",
-                       shape.channels);
+    int rc = dp_image_fits(shape, "hog", err);
+    if (rc != DP_OK)
+        return rc;
     const size_t rows[DP_HOG_LEVELS] = {shape.height / 4, 4, 2}, cols[DP_HOG_LEVELS] = {shape.width / 4, 4, 2};
     *hog = (struct dp_hog){.shape = shape, .numbers = DIRECTIONS + shape.channels + 1};
     for (int l = 0; l < DP_HOG_LEVELS; l++) {

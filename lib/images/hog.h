@@ -16,13 +16,9 @@
 #ifndef DP_IMAGES_HOG_H
 #define DP_IMAGES_HOG_H
 
-#include <stdbool.h>
-
 #include "base/err.h"
 #include "images/image.h"
 
-#define DP_HOG_SIDE_LEAST 16
-#define DP_HOG_SIDE_MOST 40
 #define DP_HOG_LEVELS 3
 #define DP_HOG_DIRECTIONS 8
 
@@ -30,8 +26,8 @@
  * likewise for columns. Rows and columns of cells beyond the image do not count. */
 struct dp_hog_level {
     size_t rows, cols;
-    int above[DP_HOG_SIDE_MOST], before[DP_HOG_SIDE_MOST];
-    float below[DP_HOG_SIDE_MOST], after[DP_HOG_SIDE_MOST];
+    int above[DP_IMAGE_SIDE_MOST], before[DP_IMAGE_SIDE_MOST];
+    float below[DP_IMAGE_SIDE_MOST], after[DP_IMAGE_SIDE_MOST];
 };
 
 struct dp_hog {

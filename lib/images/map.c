@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "images/leaves.h"
@@ -13,10 +14,35 @@
 #define CONSTANT 0.3f
 #define WIDE DP_WHITENER_ROWS
 
+static const char *const names[] = {"", "hog", "scatter"};
+
+enum dp_map_kind dp_map_named(const char *name)
+{
+    for (int kind = DP_MAP_HOG; kind <= DP_MAP_SCATTER; kind++) {
+        size_t length = strlen(names[kind]);
+        if (strncmp(name, names[kind], length) == 0 && name[length] == ':')
+            return (enum dp_map_kind)kind;
+    }
+    return DP_MAP_NONE;
+}
+
+int dp_map_fits(enum dp_map_kind kind, struct dp_image_shape shape, struct dp_err *err)
+{
+    return kind == DP_MAP_NONE ? DP_OK : dp_image_fits(shape, names[kind], err);
+}
+
+static void map_row(const struct dp_map *map, const unsigned char *image, float *row)
+{
+    if (map->kind == DP_MAP_HOG)
+        dp_hog_row(&map->hog, image, row);
+    else
+        dp_scatter_row(&map->scatter, image, row);
+}
+
 /* rows: IMAGES × columns of the whitener. */
 static int synthetic_rows(const struct dp_map *map, size_t columns, int threads, float *rows, struct dp_err *err)
 {
-    struct dp_image_shape shape = map->hog.shape;
+    struct dp_image_shape shape = map->shape;
     size_t bytes = dp_image_bytes(shape);
     unsigned char *images;
     int rc = dp_alloc(&images, IMAGES, bytes, err);
@@ -25,7 +51,7 @@ static int synthetic_rows(const struct dp_map *map, size_t columns, int threads,
 #pragma omp parallel for schedule(dynamic, 16) num_threads(threads)
     for (size_t i = 0; i < IMAGES; i++) {
         dp_leaves_image(shape, SEED, i, images + i * bytes);
-        dp_hog_row(&map->hog, images + i * bytes, rows + i * columns);
+        map_row(map, images + i * bytes, rows + i * columns);
     }
     free(images);
     return DP_OK;
@@ -33,19 +59,22 @@ static int synthetic_rows(const struct dp_map *map, size_t columns, int threads,
 
 static void print_name(struct dp_map *map)
 {
-    struct dp_image_shape shape = map->hog.shape;
-    snprintf(map->name, sizeof map->name, DP_MAP_FAMILY "v1 %zux%zu%s seed %d", shape.height, shape.width,
+    struct dp_image_shape shape = map->shape;
+    snprintf(map->name, sizeof map->name, "%s:v1 %zux%zu%s seed %d", names[map->kind], shape.height, shape.width,
              shape.channels == 3 ? "x3" : "", SEED);
 }
 
-int dp_map_open(struct dp_map *map, struct dp_image_shape shape, int threads, struct dp_err *err)
+int dp_map_open(struct dp_map *map, enum dp_map_kind kind, struct dp_image_shape shape, int threads, struct dp_err *err)
 {
     float *rows = NULL;
-    int rc = dp_hog_open(&map->hog, shape, err);
+    int rc = kind == DP_MAP_HOG ? dp_hog_open(&map->hog, shape, err) : dp_scatter_open(&map->scatter, shape, err);
     if (rc != DP_OK)
         return rc;
-    size_t columns = dp_whitener_columns(map->hog.columns);
-    map->columns = map->hog.columns + 1;
+    map->kind = kind;
+    map->shape = shape;
+    map->entries = kind == DP_MAP_HOG ? map->hog.columns : map->scatter.columns;
+    size_t columns = dp_whitener_columns(map->entries);
+    map->columns = map->entries + 1;
     print_name(map);
     rc = dp_alloc(&rows, IMAGES * columns, sizeof *rows, err);
     if (rc == DP_OK)
@@ -59,12 +88,12 @@ int dp_map_open(struct dp_map *map, struct dp_image_shape shape, int threads, st
 /* The rows of at most WIDE images. x: space for the columns of the whitener. */
 static void some_rows(const struct dp_map *map, const unsigned char *images, size_t count, float (*x)[WIDE], float *rows)
 {
-    size_t entries = map->hog.columns, bytes = dp_image_bytes(map->hog.shape);
+    size_t entries = map->entries, bytes = dp_image_bytes(map->shape);
     double squares[WIDE] = {0};
     for (size_t r = 0; r < WIDE; r++) {
         float *row = rows + (r < count ? r : 0) * map->columns;
         if (r < count)
-            dp_hog_row(&map->hog, images + r * bytes, row);
+            map_row(map, images + r * bytes, row);
         for (size_t j = 0; j < entries; j++)
             x[j][r] = row[j];
         for (size_t j = entries; j < map->whitener.columns; j++)
@@ -85,7 +114,7 @@ static void some_rows(const struct dp_map *map, const unsigned char *images, siz
 int dp_map_rows(const struct dp_map *map, const unsigned char *images, size_t count, int threads, float *rows,
                 struct dp_err *err)
 {
-    size_t bytes = dp_image_bytes(map->hog.shape), groups = (count + WIDE - 1) / WIDE;
+    size_t bytes = dp_image_bytes(map->shape), groups = (count + WIDE - 1) / WIDE;
     float(*x)[WIDE] = NULL;
     int rc = dp_alloc(&x, (size_t)threads * map->whitener.columns, sizeof *x, err);
     if (rc != DP_OK)

@@ -884,6 +884,31 @@ END
     complains 1 "dp-info: other.dp/dataset.json: \"features\" is not the name of a map, or \"pixels\" is not a text" dp-info other.dp
 }
 
+@test "idx: scattering does not depend on threads or on other images, and a model reads new ones" {
+    images images 16 40
+    { printf '\0\0\010\001\0\0\0\050'; for i in $(seq 20); do printf '\0\001'; done; } > labels
+    run dp-import idx --features scatter --classes 2 -o t.dp images labels
+    assert_line --index 0 "dp-import: t.dp: 40 rows, 1425 columns, 2 classes"
+    assert_line --index 1 "dp-import: rows are the features scatter:v1 16x16 seed 1 of images, by a public map"
+    dp-info --verify t.dp > info # norms, too
+    assert_equal "$(dp-info -g row_norm t.dp)" "scatter:v1 16x16 seed 1, unit, bias"
+    sgd.sh --data t.dp --epochs 1 --batch 10 --loss logistic -q -o model
+    dp-predict --scores model t.dp > scores
+    { printf '\0\0\010\003\0\0\0\012\0\0\0\020\0\0\0\020'; tail -c 2560 images; } > late
+    OMP_NUM_THREADS=1 dp-predict --no-header --scores model late > new
+    tail -n 10 scores | cmp - new
+    OMP_NUM_THREADS=3 dp-import idx --features scatter --classes 2 -q -f -o other.dp images labels
+    cmp t.dp/X.npy other.dp/X.npy
+    { printf '\0\0\010\004\0\0\0\002\0\0\0\020\0\0\0\020\0\0\0\003'; tail -c 1536 images; } > colours
+    complains 1 "dp-predict: the model has 1425 columns, colours has 2137" dp-predict model colours
+    images large 18 3
+    complains 1 "dp-predict: an image has 18 x 18 pixels, and the features scatter are for sides of 16 to 40 pixels that are multiples of 4: scale or pad the images first" \
+        dp-predict model large
+    printf '\0\0\010\001\0\0\0\003\0\001\0' > few
+    complains 1 "dp-import: an image has 18 x 18 pixels, and the features scatter are for sides of 16 to 40 pixels that are multiples of 4: scale or pad the images first" \
+        dp-import idx --features scatter -o x.dp large few
+}
+
 @test "idx: images without features, and options that features exclude" {
     images images 18 3
     printf '\0\0\010\001\0\0\0\003\0\001\0' > labels
@@ -892,7 +917,7 @@ END
     printf '\0\0\010\002\0\0\0\003\0\0\0\002abcdef' > rows
     complains 1 "dp-import: rows: an item is a row of 2 numbers, and --features is for images, with rows and columns" \
         dp-import idx --features hog -o t.dp rows labels
-    complains 2 "dp-import: --features: must be one of hog, got 'sift'" dp-import idx --features sift -o t.dp images labels
+    complains 2 "dp-import: --features: must be one of hog|scatter, got 'sift'" dp-import idx --features sift -o t.dp images labels
     complains 2 "dp-import: --features is for idx, images, npy and npz" dp-import libsvm --features hog -o t.dp a
     complains 2 "dp-import: --features makes dense rows of norm 1 with a constant: it excludes --row-norm" \
         dp-import idx --features hog --row-norm cap -o t.dp images labels

@@ -81,6 +81,8 @@ dp-import: the population is pets"
     mkdir flat && cp pets/cat/* flat
     dp-predict --scores model flat > new
     head -n "$(wc -l < new)" scores | cmp - new
+    dp-import images -q --features scatter -o scattered.dp pets
+    assert_equal "$(dp-info -g row_norm scattered.dp) $(dp-info -g cols scattered.dp)" "scatter:v1 16x16x3 seed 1, unit, bias 2137"
 }
 
 @test "images: what is no image, damaged, of another size or in another place" {

@@ -1,7 +1,8 @@
-/* Public maps of images: the histograms against their definition, whitening against covariances, and bytes that must never
- * change. */
+/* Public maps of images: the histograms against their definition, scattering against tests/vectors/scatter.tsv (made by
+ * make-scatter.py), whitening against covariances, and bytes that must never change. */
 #include "unit.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 #define SIDE 16
 #define IMAGES_HASH 0xd5bdacf9a66365e8u
 #define ROWS_HASH 0x42145abe43272f98u
+#define SCATTER_HASH 0xd3d629e1a0a4fd7fu
 
 static void fill(unsigned char *image, size_t bytes, unsigned seed)
 {
@@ -122,6 +124,62 @@ static void hog_is_its_definition(void **state)
         }
 }
 
+/* picture() of make-scatter.py */
+static void draw(struct dp_image_shape shape, unsigned char *image)
+{
+    for (size_t i = 0; i < dp_image_bytes(shape); i++) {
+        size_t pixel = i / shape.channels, line = pixel / shape.width;
+        size_t value = (pixel * pixel * 3 + line * line * 5 + i * 11 + i % shape.channels * 40) % 251;
+        image[i] = (unsigned char)(value + (line > shape.height / 2 ? 4 : 0));
+    }
+}
+
+static void scattering_is_its_definition(void **state)
+{
+    (void)state;
+    static float row[2136];
+    struct dp_scatter scatter = {0};
+    struct dp_image_shape shape;
+    struct dp_err err;
+    unsigned char image[20 * 20 * 3];
+    size_t column, compared = 0;
+    double wanted;
+    FILE *file = fopen("tests/vectors/scatter.tsv", "r");
+    assert_non_null(file);
+    while (fscanf(file, "%zu %zu %zu %zu %lf", &shape.height, &shape.width, &shape.channels, &column, &wanted) == 5) {
+        if (memcmp(&scatter.shape, &shape, sizeof shape) != 0) {
+            assert_int_equal(dp_scatter_open(&scatter, shape, &err), DP_OK);
+            assert_int_equal(scatter.columns, shape.channels == 1 ? 1424 : 2136);
+            draw(shape, image);
+            dp_scatter_row(&scatter, image, row);
+        }
+        assert_true(column < scatter.columns);
+        assert_near((double)row[column], wanted, 3e-6);
+        compared++;
+    }
+    fclose(file);
+    assert_int_equal(compared, 713);
+}
+
+static void colours_mean_the_same_in_a_mirror(void **state)
+{
+    (void)state;
+    static float row[2136], mirrored[2136];
+    const struct dp_image_shape shape = {20, 24, 3};
+    struct dp_scatter scatter;
+    struct dp_err err;
+    unsigned char image[20 * 24 * 3], other[20 * 24 * 3];
+    fill(image, sizeof image, 9);
+    for (size_t i = 0; i < 20; i++)
+        for (size_t j = 0; j < 24; j++)
+            memcpy(other + (i * 24 + j) * 3, image + (i * 24 + 23 - j) * 3, 3);
+    assert_int_equal(dp_scatter_open(&scatter, shape, &err), DP_OK);
+    dp_scatter_row(&scatter, image, row);
+    dp_scatter_row(&scatter, other, mirrored);
+    for (size_t k = 0; k < scatter.columns; k++)
+        assert_near((double)row[k], (double)mirrored[k], 2e-6);
+}
+
 static void shapes_without_features(void **state)
 {
     (void)state;
@@ -131,6 +189,9 @@ static void shapes_without_features(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_int_equal(dp_hog_open(&hog, bad[i], &err), DP_E_RUN);
     assert_string_equal(err.message, "a pixel has 2 channels, and the features hog are for 1 (grey) or 3 (colour)");
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(dp_map_fits(DP_MAP_SCATTER, bad[i], &err), DP_E_RUN);
+    assert_string_equal(err.message, "a pixel has 2 channels, and the features scatter are for 1 (grey) or 3 (colour)");
     assert_int_equal(dp_hog_open(&hog, (struct dp_image_shape){28, 28, 1}, &err), DP_OK);
     assert_int_equal(hog.columns, 1840);
     assert_int_equal(dp_hog_open(&hog, (struct dp_image_shape){40, 16, 3}, &err), DP_OK);
@@ -188,8 +249,8 @@ static void bytes_stay(void **state)
     static float rows[COUNT * COLUMNS], again[COUNT * COLUMNS];
     struct dp_map map = {0}, other = {0};
     struct dp_err err;
-    assert_int_equal(dp_map_open(&map, shape, 2, &err), DP_OK);
-    assert_int_equal(dp_map_open(&other, shape, 1, &err), DP_OK);
+    assert_int_equal(dp_map_open(&map, DP_MAP_HOG, shape, 2, &err), DP_OK);
+    assert_int_equal(dp_map_open(&other, DP_MAP_HOG, shape, 1, &err), DP_OK);
     assert_string_equal(map.name, "hog:v1 28x28 seed 1");
     assert_int_equal(map.columns, COLUMNS);
     for (size_t i = 0; i < COUNT; i++)
@@ -218,13 +279,50 @@ static void bytes_stay(void **state)
     dp_map_close(&other);
 }
 
+static void bytes_of_scattering_stay(void **state)
+{
+    (void)state;
+    enum { COUNT = 20, COLUMNS = 1425 };
+    const struct dp_image_shape shape = {16, 20, 1};
+    static unsigned char images[COUNT * 320];
+    static float rows[COUNT * COLUMNS], again[COUNT * COLUMNS];
+    struct dp_map map = {0};
+    struct dp_err err;
+    assert_int_equal(dp_map_open(&map, DP_MAP_SCATTER, shape, 2, &err), DP_OK);
+    assert_string_equal(map.name, "scatter:v1 16x20 seed 1");
+    assert_int_equal(map.columns, COLUMNS);
+    for (size_t i = 0; i < COUNT; i++)
+        dp_leaves_image(shape, 7, i, images + i * 320);
+    memset(images, 0, 320);
+    fill(images + 320, 320, 5);
+    assert_int_equal(dp_map_rows(&map, images, COUNT, 2, rows, &err), DP_OK);
+    assert_int_equal(dp_map_rows(&map, images, COUNT, 1, again, &err), DP_OK);
+    assert_memory_equal(rows, again, sizeof rows);
+    assert_int_equal(hash(rows, sizeof rows), SCATTER_HASH);
+    assert_true(rows[COLUMNS - 1] == 0.3f);
+    dp_map_close(&map);
+}
+
+static void names_of_maps(void **state)
+{
+    (void)state;
+    assert_int_equal(dp_map_named("hog:v1 28x28 seed 1, unit, bias"), DP_MAP_HOG);
+    assert_int_equal(dp_map_named("scatter:v1 28x28 seed 1"), DP_MAP_SCATTER);
+    assert_int_equal(dp_map_named("scattering:v1"), DP_MAP_NONE);
+    assert_int_equal(dp_map_named(""), DP_MAP_NONE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hog_is_its_definition),
+        cmocka_unit_test(scattering_is_its_definition),
+        cmocka_unit_test(colours_mean_the_same_in_a_mirror),
         cmocka_unit_test(shapes_without_features),
         cmocka_unit_test(whitened_rows_have_the_covariance_of_the_formula),
         cmocka_unit_test(bytes_stay),
+        cmocka_unit_test(bytes_of_scattering_stay),
+        cmocka_unit_test(names_of_maps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -158,16 +158,20 @@ static int payment_of(const struct options *o, bool knots, char **ledger_of, str
 }
 
 static int pay_for_schema(struct dp_import *import, struct identity *identity, const struct options *o, json_t **schema,
-                          struct dp_err *err)
+                          json_t **paid, struct dp_err *err)
 {
     struct payment_options pay;
     char *ledger_of = NULL;
-    bool small = false;
+    enum paid_lack lack = LACK_NOTHING;
     int rc = payment_of(o, false, &ledger_of, &pay, err);
     if (rc == DP_OK)
-        rc = paid_schema(import, identity, &pay, schema, &small, err);
+        rc = paid_schema(import, identity, &pay, schema, paid, &lack, err);
     free(ledger_of);
-    if (rc != DP_OK || !small)
+    if (lack == LACK_NAMES && rc == DP_E_BUDGET && o->else_unpaid) {
+        fprintf(stderr, "dp-import: the payment is not enough for a schema: %s\n", err->message);
+        return DP_OK;
+    }
+    if (rc != DP_OK || lack == LACK_NOTHING)
         return rc;
     if (!o->else_unpaid)
         return dp_fail(
@@ -181,27 +185,31 @@ static int pay_for_schema(struct dp_import *import, struct identity *identity, c
 
 static int infer(struct dp_import *import, struct identity *identity, const struct options *o, struct dp_err *err)
 {
-    json_t *schema = NULL, *column;
+    json_t *schema = NULL, *paid = NULL, *column;
     size_t i;
     /* Checked before the table is read, because reading may take a while. */
     if (!o->force && strcmp(o->infer, "-") != 0 && access(o->infer, F_OK) == 0)
         return dp_fail(err, DP_E_RUN, "%s exists (--force replaces it)", o->infer);
-    int rc = !isnan(o->private_schema) ? pay_for_schema(import, identity, o, &schema, err) : DP_OK;
-    bool paid = json_object_get(schema, "paid") != NULL;
+    int rc = !isnan(o->private_schema) ? pay_for_schema(import, identity, o, &schema, &paid, err) : DP_OK;
+    const bool looked = paid == NULL || schema == NULL;
     if (rc == DP_OK && schema == NULL)
         rc = dp_import_infer(import, o->header, &schema, err);
+    /* A payment that was not enough is inherited, too. */
+    if (rc == DP_OK && paid != NULL && json_object_set(schema, "paid", paid) != 0)
+        rc = dp_fail(err, DP_E_RUN, "out of memory");
     if (rc == DP_OK)
         rc = write_schema(schema, o, err);
     json_array_foreach (json_object_get(schema, "columns"), i, column) {
         if (rc == DP_OK)
             tell_column(column, o->quiet);
     }
-    if (rc == DP_OK && !o->quiet && !paid)
+    if (rc == DP_OK && !o->quiet && looked)
         fprintf(stderr,
                 "dp-import: looked at the data to write %s: its bounds and categories are private until you "
                 "replace them\n",
                 strcmp(o->infer, "-") == 0 ? "a schema" : o->infer);
     json_decref(schema);
+    json_decref(paid);
     return rc;
 }
 

@@ -18,47 +18,47 @@
 static const char not_private[] = "inferred-schema"; /* noise that follows from a seed pays for nothing */
 
 static int release(const struct dp_census *census, const struct payment *p, const struct payment_options *o,
-                   const struct identity *identity, double threshold, json_t **schema, struct dp_err *err)
+                   const struct identity *identity, double threshold, json_t **schema, json_t **paid, enum paid_lack *lack,
+                   struct dp_err *err)
 {
     const int64_t unit = (int64_t)(1 / p->grid);
     int64_t *counts = NULL;
-    json_t *paid = NULL;
     int rc = dp_alloc(&counts, census->counts, sizeof *counts, err);
     if (rc == DP_OK) {
         dp_census_counts(census, unit, counts);
-        rc = payment_make(p, o, identity, NULL, counts, census->counts, &paid, err);
+        rc = payment_make(p, o, identity, NULL, counts, census->counts, paid, err);
     }
-    if (rc == DP_OK)
+    if (rc == DP_OK) {
         rc = dp_census_schema(census, counts, unit, p->scale, threshold, schema, err);
-    if (rc == DP_OK &&
-        (paid != NULL ? json_object_set(*schema, "paid", paid)
-                      : json_object_set_new(*schema, "private_preprocessing", json_pack("[s]", not_private))) != 0)
+        *lack = rc == DP_E_BUDGET ? LACK_NAMES : LACK_NOTHING;
+    }
+    if (rc == DP_OK && *paid == NULL &&
+        json_object_set_new(*schema, "private_preprocessing", json_pack("[s]", not_private)) != 0)
         rc = dp_fail(err, DP_E_RUN, "out of memory");
-    json_decref(paid);
     free(counts);
     return rc;
 }
 
 int paid_schema(struct dp_import *import, struct identity *identity, const struct payment_options *o, json_t **schema,
-                bool *small, struct dp_err *err)
+                json_t **paid, enum paid_lack *lack, struct dp_err *err)
 {
     struct dp_census census = {0};
     struct payment p = {0};
     double threshold = 0;
     char number[32];
-    *schema = NULL;
-    *small = false;
+    *schema = *paid = NULL;
+    *lack = LACK_NOTHING;
     int rc = dp_census_read(&census, import, err);
     if (rc == DP_OK) {
         p = payment_choose(o, census.rows, 0, dp_census_sensitivity(census.columns), FOR_NAMES);
         threshold = dp_census_threshold(census.columns, p.scale, p.named);
         /* A text that a quarter of the rows have should be frequent enough to be named. */
-        *small = !(4 * threshold <= (double)census.rows);
+        *lack = 4 * threshold <= (double)census.rows ? LACK_NOTHING : LACK_SMALL;
     }
-    if (rc == DP_OK && !*small)
+    if (rc == DP_OK && *lack == LACK_NOTHING)
         rc = identity_find(identity, import, err);
-    if (rc == DP_OK && !*small)
-        rc = release(&census, &p, o, identity, threshold, schema, err);
+    if (rc == DP_OK && *lack == LACK_NOTHING)
+        rc = release(&census, &p, o, identity, threshold, schema, paid, lack, err);
     if (*schema != NULL && !o->quiet)
         fprintf(stderr, "dp-import: the schema cost epsilon %g, delta %s: a text is named if about %.0f rows of %zu have it\n",
                 p.epsilon, dp_number_print(p.delta, number, sizeof number), threshold, census.rows);

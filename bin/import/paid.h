@@ -4,10 +4,13 @@
 
 #include "payment.h"
 
-/* Counts the cells of the table, pays for the counts at a gate, and makes a schema from the noised counts. *small: public
- * facts say that the table is too small for this budget; then nothing was charged and there is no schema. */
+/* Counts the cells of the table, pays for the counts at a gate, and makes a schema from the noised counts.
+ * Without a schema, *lack says why: LACK_SMALL, public facts say that the table is too small for this budget, and nothing was
+ * charged; LACK_NAMES, the payment names no label or no feature (DP_E_BUDGET). *paid, which the caller frees, is the charge,
+ * or NULL. */
+enum paid_lack { LACK_NOTHING, LACK_SMALL, LACK_NAMES };
 int paid_schema(struct dp_import *import, struct identity *identity, const struct payment_options *options, json_t **schema,
-                bool *small, struct dp_err *err);
+                json_t **paid, enum paid_lack *lack, struct dp_err *err);
 
 /* For place_knots of an import: pays for the counts of data/knots.h, and puts knots into the schema, with what was paid. If
  * public facts say that there are too few rows, nothing is charged: then knots stay even, or it is an error (DP_E_BUDGET). */

@@ -70,7 +70,7 @@ static int put_categorical(json_t *o, const struct dp_column *c)
                : bad;
 }
 
-static int put_label(json_t *o, const struct dp_schema *s)
+static int put_label(json_t *o, const struct dp_schema *s, const struct dp_column *c)
 {
     json_t *classes = json_array();
     if (s->real_label) {
@@ -79,7 +79,8 @@ static int put_label(json_t *o, const struct dp_schema *s)
     }
     for (size_t k = 0; k < s->classes; k++)
         json_array_append_new(classes, texts_json(&s->class[k]));
-    return json_object_set_new(o, "classes", classes);
+    return json_object_set_new(o, "classes", classes) |
+           (c->unknown_zero ? json_object_set_new(o, "unknown", json_string("zero")) : 0);
 }
 
 static int put_column(json_t *list, const struct dp_schema *s, const struct dp_column *c)
@@ -98,7 +99,7 @@ static int put_column(json_t *list, const struct dp_schema *s, const struct dp_c
     else if (c->type == DP_COLUMN_TEXT)
         bad |= json_object_set_new(o, "columns", json_integer((json_int_t)c->words));
     else if (c->type == DP_COLUMN_LABEL)
-        bad |= put_label(o, s);
+        bad |= put_label(o, s, c);
     if (c->date != NULL)
         bad |= json_object_set_new(o, "date", json_string(c->date));
     if (c->indicator)

@@ -198,19 +198,26 @@ void dp_census_free(struct dp_census *census)
     *census = (struct dp_census){0};
 }
 
+double dp_census_weight(size_t columns, int64_t unit)
+{
+    return floor((double)unit * sqrt((double)(columns + 1) / 3)) / (double)unit;
+}
+
 double dp_census_sensitivity(size_t columns)
 {
-    return nextafter(sqrt((double)columns + 1), INFINITY);
+    return nextafter(sqrt((double)columns + (double)(columns + 1) / 3), INFINITY);
 }
 
 void dp_census_counts(const struct dp_census *census, int64_t unit, int64_t *sum)
 {
     for (size_t i = 0; i < census->columns; i++) {
         const struct dp_census_column *c = &census->column[i];
+        const double weight = i == census->label ? dp_census_weight(census->columns, unit) : 1;
+        const int64_t of_text = llrint((double)unit * weight);
         for (size_t k = 0; k < DP_CENSUS_CELLS; k++)
             *sum++ = unit * c->cell[k];
         for (size_t k = 0; k < c->texts; k++)
-            *sum++ = unit * c->text[k]->count;
+            *sum++ = of_text * c->text[k]->count;
     }
 }
 
@@ -234,8 +241,8 @@ double dp_census_threshold(size_t columns, double scale, double delta)
 
 struct made {
     const struct dp_census *census;
-    const int64_t *noised; /* of the column */
-    double unit, significant, threshold;
+    const int64_t *noised;                       /* of the column */
+    double unit, significant, threshold, weight; /* weight: of the texts of the column */
     bool comma;
 };
 
@@ -287,8 +294,8 @@ static double texts_of(const struct made *m, const struct dp_census_column *c, j
 {
     double sum = 0;
     for (size_t k = 0; k < c->texts; k++) {
-        double here = count(m, DP_CENSUS_CELLS + k);
-        if (here < m->threshold)
+        double here = count(m, DP_CENSUS_CELLS + k) / m->weight;
+        if (here < 1 + (m->threshold - 1) / m->weight)
             continue;
         json_array_append_new(list, json_stringn(c->text[k]->text, c->text[k]->length));
         sum += here;
@@ -366,14 +373,17 @@ static int label(const struct made *m, const struct dp_census_column *c, json_t 
     double named = texts_of(m, c, texts);
     json_t *folded = classes_of(texts);
     size_t classes = json_array_size(folded);
+    double rows = (double)m->census->rows;
     json_object_set_new(o, "type", json_string("label"));
-    if (classes >= 2 && (numbers == 0 || (classes <= MOST_CLASSES && named >= 0.5 * numbers)))
+    if (classes >= 2 && (numbers == 0 || (classes <= MOST_CLASSES && named >= (classes == 2 ? 0.8 : 0.95) * rows))) {
         json_object_set(o, "classes", folded);
-    else if (low < high)
+        json_object_set_new(o, "unknown", json_string("zero"));
+    } else if (low < high && (classes != 1 || named < 0.5 * rows)) { /* else nearly all rows have one class */
         json_object_set_new(o, "bounds", json_pack("[f, f]", low, high));
+    }
     json_decref(texts);
     json_decref(folded);
-    return json_object_size(o) == 3 ? DP_OK
+    return json_object_size(o) >= 3 ? DP_OK
                                     : dp_fail(err, DP_E_BUDGET,
                                               "no two classes of the label are frequent enough for what was paid, nor have its "
                                               "numbers bounds; a schema of your own needs no payment");
@@ -408,6 +418,7 @@ int dp_census_schema(const struct dp_census *census, const int64_t *noised, int6
     for (size_t i = 0; rc == DP_OK && i < census->columns; m.noised += DP_CENSUS_CELLS + census->column[i++].texts) {
         const struct dp_census_column *c = &census->column[i];
         json_t *o = json_pack("{s:s}", "name", c->name);
+        m.weight = i == census->label ? dp_census_weight(census->columns, unit) : 1;
         if (i == census->label)
             rc = label(&m, c, o, err);
         else

@@ -1,10 +1,11 @@
 /* A census: how many cells of each column are missing, how many are numbers of each magnitude, and how often each text occurs.
  * Bounds and categories of a paid schema come from noised counts only (dp-import --private-schema).
  *
- * Each cell of the table counts once in the histogram of its column: missing; a number, by its sign, its power of two and its
- * decimal sign; or a text of at most DP_CENSUS_TEXT bytes. A cell of the label that is a number counts as a text, too. A null
- * record does not count. So one row changes the vector of all counts by at most √(columns + 1) in L2, and brings at most
- * `columns` new texts. Names, delimiter and the number of rows are public. */
+ * Each cell of the table counts once in the histogram of its column: missing; a number, by its sign, its power of two
+ * and its decimal sign; or a text of at most DP_CENSUS_TEXT bytes. A cell of the label that is a number counts as a
+ * text, too. A null record does not count. A text of the label counts w = √((columns + 1) / 3) times: without its
+ * classes there is no model. So one row changes the vector of all counts by at most √(columns + w²) in L2, and brings at
+ * most `columns` new texts. Names, delimiter and the number of rows are public. */
 #ifndef DP_DATA_CENSUS_H
 #define DP_DATA_CENSUS_H
 
@@ -49,22 +50,26 @@ struct dp_census {
 int dp_census_read(struct dp_census *census, struct dp_import *import, struct dp_err *err);
 void dp_census_free(struct dp_census *census);
 
-/* At least √(columns + 1). */
+/* w, rounded down to a multiple of 1 / unit; and at least √(columns + w²). */
+double dp_census_weight(size_t columns, int64_t unit);
 double dp_census_sensitivity(size_t columns);
 
-/* Writes all counts, each times `unit`, to sum: column by column, texts after the cells of their column. */
+/* Writes all counts, each times `unit`, to sum: column by column, texts after the cells of their column. The texts of the label
+ * are also multiplied by w. */
 void dp_census_counts(const struct dp_census *census, int64_t unit, int64_t *sum);
 
 /* The cell of a number, from 1. */
 size_t dp_census_cell(double value, bool comma);
 
 /* The noised count from which a text is named: at least 1 + scale Φ⁻¹(1 − delta / columns), where scale is the deviation of the
- * noise on one count. So texts of one person only are named with a probability of at most delta. */
+ * noise on one count. So texts of one person only are named with a probability of at most delta. For the label the scale is w
+ * times smaller. */
 double dp_census_threshold(size_t columns, double scale, double delta);
 
-/* The schema, from noised counts in units of 1 / unit: a text is named if its count is at least `threshold`. A count of numbers
- * is significant if the noise of any column exceeds it with a probability of at most about 1 %. DP_E_BUDGET: no label or no
- * feature is frequent enough. */
+/* The schema, from noised counts in units of 1 / unit: a text is named if its count is at least `threshold`. A count of
+ * numbers is significant if the noise of any column exceeds it with a probability of at most about 1 %. A label of numbers
+ * has classes if two are named that 80 % of the rows have, or up to 20 that 95 % have. Rows of other classes become rows
+ * of zeros. DP_E_BUDGET: no label or no feature is frequent enough. */
 int dp_census_schema(const struct dp_census *census, const int64_t *noised, int64_t unit, double scale, double threshold,
                      json_t **schema, struct dp_err *err);
 

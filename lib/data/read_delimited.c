@@ -96,9 +96,10 @@ static int label_cell(const struct dp_import *import, const struct dp_lines *l, 
         return r->labelled ? DP_OK : bad_cell(l, i, name, "the label must be a number", err);
     }
     long class = dp_text_index_find(&import->index[s->label], f->text, f->length, UNKNOWN);
-    if (class < 0)
+    r->null = class < 0 && s->column[s->label].unknown_zero;
+    if (class < 0 && !r->null)
         return bad_cell(l, i, name, "the label is not one of the classes", err);
-    r->label = (double)class;
+    r->label = r->null ? 0 : (double)class;
     r->labelled = true;
     return DP_OK;
 }
@@ -175,6 +176,7 @@ static int record(struct dp_import *import, const struct dp_lines *l, struct dp_
     int rc = person_cell(import, l, r, err);
     for (size_t i = 0; rc == DP_OK && i < s->columns; i++)
         rc = cell(import, i, l, r, err);
+    r->count = r->null ? 0 : r->count;
     if (rc == DP_BAD_RECORD && !r->labelled && s->label >= 0) /* a null record needs a label */
         cell(import, (size_t)s->label, l, r, err);
     return rc;

@@ -362,6 +362,15 @@ static int text_column(struct dp_column *c, const json_t *o, const char *path, c
                          name, DP_WORDS_MOST);
 }
 
+static int unknown_of(struct dp_column *c, const json_t *o, const char *path, const char *name, struct dp_err *err)
+{
+    const json_t *unknown = json_object_get(o, "unknown");
+    c->unknown_zero = unknown != NULL && json_is_string(unknown) && strcmp(json_string_value(unknown), "zero") == 0;
+    return unknown == NULL || c->unknown_zero
+               ? DP_OK
+               : dp_fail(err, DP_E_RUN, "%s: column '%s': \"unknown\" can only be zero", path, name);
+}
+
 static int column_of(struct dp_schema *s, size_t i, const json_t *o, const char *path, struct dp_err *err)
 {
     static const char *const known[] = {"name",      "type",  "bounds",  "scale",  "categories", "drop",
@@ -397,21 +406,19 @@ static int column_of(struct dp_schema *s, size_t i, const json_t *o, const char 
         if (rc == DP_OK && c->date == NULL)
             rc = categories_of(c, json_object_get(o, "categories"), path, name, err);
         const char *drop = json_string_value(json_object_get(o, "drop"));
-        const char *unknown = json_string_value(json_object_get(o, "unknown"));
         if (rc == DP_OK && c->categories.count == 0)
             rc = dp_fail(err, DP_E_RUN, "%s: column '%s': \"categories\" is empty", path, name);
         if (rc == DP_OK && json_object_get(o, "drop") != NULL && (drop == NULL || strcmp(drop, "first") != 0))
             rc = dp_fail(err, DP_E_RUN, "%s: column '%s': \"drop\" can only be first", path, name);
-        if (rc == DP_OK && json_object_get(o, "unknown") != NULL && (unknown == NULL || strcmp(unknown, "zero") != 0))
-            rc = dp_fail(err, DP_E_RUN, "%s: column '%s': \"unknown\" can only be zero", path, name);
         c->drop_first = drop != NULL && strcmp(drop, "first") == 0;
-        c->unknown_zero = unknown != NULL && strcmp(unknown, "zero") == 0;
+        rc = rc == DP_OK ? unknown_of(c, o, path, name, err) : rc;
     } else if (strcmp(type, "label") == 0) {
         if (s->label >= 0)
             return dp_fail(err, DP_E_RUN, "%s: a second label column, '%s'", path, name);
         c->type = DP_COLUMN_LABEL;
         s->label = (long)i;
         rc = label_column(s, o, path, name, err);
+        rc = rc == DP_OK && s->classes > 0 ? unknown_of(c, o, path, name, err) : rc;
     } else if (strcmp(type, "person") == 0) {
         if (dp_schema_person(s) >= 0)
             return dp_fail(err, DP_E_RUN, "%s: a second person column, '%s'", path, name);

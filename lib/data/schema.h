@@ -40,7 +40,7 @@ struct dp_column {
     struct dp_texts synonyms;   /* texts that mean a category, */
     size_t *meant;              /* the index of which is here */
     bool drop_first;            /* the first category has all zeros */
-    bool unknown_zero;          /* an unknown category is all zeros, not an error */
+    bool unknown_zero;          /* an unknown category is all zeros, a row of an unknown class, too; not an error */
     size_t words;               /* text: columns of its words and pairs of words */
     struct dp_texts missing;    /* cells of this column that mean "missing", in addition to the schema's */
     enum dp_fill fill;          /* replacement of a missing cell */

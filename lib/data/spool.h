@@ -13,7 +13,7 @@
 struct dp_parsed {
     double label;
     bool labelled;      /* the label has been read; not spooled */
-    bool null;          /* a malformed record: a row of zeros with this label */
+    bool null;          /* a malformed record, or one of no class: a row of zeros with this label */
     const char *person; /* person_length bytes: the text that identifies the person, or NULL; not spooled */
     size_t person_length;
     uint32_t count, capacity;

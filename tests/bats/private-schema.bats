@@ -95,6 +95,29 @@ true"
     assert_equal "$(wc -l < scores.csv)" 20001
 }
 
+@test "rare classes: rows of zeros, or a schema that is not paid for" {
+    # three of 20000 have a class that is not named
+    people 20000
+    sed -i '3,5s/[a-z]*$/maybe/' people.csv
+    fit.sh people.csv --label income --epsilon 2 -q
+    assert_equal "$(jq -c '.columns[2] | [.classes, .unknown]' people.json)" '[[["no"],["yes"]],"zero"]'
+    dp-import people.csv -q -s people.json -o all.dp
+    assert_equal "$(/usr/bin/python3 -c 'import numpy; x = numpy.load("all.dp/X.npy"); print((x == 0).all(axis=1).nonzero()[0].tolist(), numpy.load("all.dp/y.npy")[1:4].tolist())')" \
+        "[1, 2, 3] [0.0, 0.0, 0.0]"
+    jq '.columns[2].unknown = "other"' people.json > other.json
+    complains 1 "dp-import: other.json: column 'income': \"unknown\" can only be zero" dp-import people.csv -s other.json -o other.dp
+    rm -r people.* people-test.dp
+    # nearly all have one class: the payment is not enough, and counts all the same
+    awk 'BEGIN { print "age,ill"; for (i = 0; i < 9000; i++) print 20 + i % 50 "," (i % 90 < 1 ? "yes" : "no") }' > rare.csv
+    complains 3 "dp-import: no two classes of the label are frequent enough for what was paid, nor have its numbers bounds; a schema of your own needs no payment" \
+        dp-import rare.csv -q --infer-schema a.json --private-schema 0.1
+    fit.sh rare.csv --label ill --epsilon 1 2> said
+    grep -q '^dp-import: the payment is not enough for a schema: no two classes' said
+    grep -q 'epsilon does not cover what rare.json took from the rows' said
+    assert_equal "$(jq -c '[.columns[1].classes, .private_preprocessing, .paid.epsilon]' rare.json)" '[["no","yes"],["inferred-schema"],0.1]'
+    assert_equal "$(of rare.model epsilon | awk '{ print ($1 > 0.99 && $1 <= 1) }')" 1
+}
+
 @test "dp-tune charges a schema once" {
     people 20000
     dp-import people.csv -q --infer-schema people.json --private-schema 0.2 --delta 1e-7

@@ -195,7 +195,9 @@ static void suggest_features(const struct dp_dataset *d, const char *path)
         length--;
     length -= ends_with(path, length, ".dp") ? strlen(".dp") : 0;
     word(path, length, "-hog.dp");
-    fputs(" IMAGES LABELS\n", stderr);
+    fputs(" IMAGES LABELS\n"
+          "fit trains no network; dpline dp-sgd --network does, on images without a bias column: man dp-net-grad\n",
+          stderr);
 }
 
 /* The public facts of the data set, if there is one, and the facts about all sites that options give. */

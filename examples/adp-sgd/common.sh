@@ -4,13 +4,14 @@
 export seeds=${SEEDS:-1}
 export rows=60000 batch=1024 delta=1e-5
 export network='28x28x1 * 28; conv 16 8x8/2 pad 2 tanh; pool 2/1; conv 32 4x4/2 tanh; pool 2/1; fc 32 tanh; fc 10' # 26,010 parameters
+export cifar_network='32x32x3 * 221.7 - 1.89; conv 16 5x5/2 pad 2 tanh; mean-pool 2; conv 32 3x3 pad 1 tanh; mean-pool 2; fc 10' # 10,986
 
 # laps EPOCHS
 laps() { echo $((($1 * rows + batch - 1) / batch)); }
 
 # sigma EPSILON LAPS SCHEDULE: the multiplier, that of lap 1, with which a run keeps to epsilon
 sigma() {
-    if [ "$3" = constant ]; then multiplier "$1" $delta $batch/$rows "$2"; else multiplier "$1" $delta $batch/$rows "$2" --schedule "$3"; fi
+    if [ "$3" = constant ]; then multiplier "$1" $delta "$batch/$rows" "$2"; else multiplier "$1" $delta "$batch/$rows" "$2" --schedule "$3"; fi
 }
 
 # train METHOD SET LOSS EPSILON EPOCHS CLIP STEP SCHEDULE SEED [options of dp-step]: the stream of models.
@@ -18,7 +19,8 @@ sigma() {
 # with adaptive ones (--optimizer adagrad-norm) SCHEDULE is that of the noise alone. No averages, as in the paper. LOSS network is the
 # softmax loss of a network.
 train() {
-    local method=$1 set=$2 loss=$3 epsilon=$4 t clip=$6 step=$7 schedule=$8 seed=$9 noise=constant z gradients
+    local method=$1 set=$2 loss=$3 epsilon=$4 t clip=$6 step=$7 schedule=$8 seed=$9 noise=constant z gradients rows=$rows network=$network
+    [ "$set" != cifar ] || rows=50000 network=$cifar_network
     t=$(laps "$5")
     shift 9
     [ "$method" = dp ] || noise=$schedule

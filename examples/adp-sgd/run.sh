@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Reproduces the comparison of the ADP-SGD paper with linear models and a small network. Results go to build/examples/adp-sgd.
 #   run.sh [--write | --tables] [part …]
-# Parts: theory, goal, pilot, sqrt, linear, adaptive, constant, steps, fashion, logistic, repeat, network (default: all, in this order).
+# Parts: theory, goal, pilot, sqrt, linear, adaptive, constant, steps, fashion, logistic, repeat, network, cifar (default: all, in this order).
 # --write also puts the tables and figures into this directory's README; --tables trains nothing and makes them of what is there.
 # SEEDS=n sets the number of seeds (1), JOBS=n how many cells run at once, EPOCHS_OF_TABLES the columns of tables 1 and 2.
 set -euo pipefail
@@ -12,7 +12,7 @@ case ${1:-} in
     --write) write=1 && shift ;;
     --tables) write=1 tables=1 && shift ;;
 esac
-[ $# -gt 0 ] || set -- theory goal pilot sqrt linear adaptive constant steps fashion logistic repeat network
+[ $# -gt 0 ] || set -- theory goal pilot sqrt linear adaptive constant steps fashion logistic repeat network cifar
 
 import() { # SET DIRECTORY [row norm]
     [ -e "$2/train-images-idx3-ubyte.gz" ] || {
@@ -248,15 +248,15 @@ steps() {
 }
 
 # --- is a difference more than chance: pairs of cells with ten seeds ---------------------------------------------------------------
-ten_seeds() { # SET LOSS EPSILON EPOCHS CLIP STEP: the cells
-    for seed in $(seq 10); do
-        for method in dp adp; do echo "cell $method $* $sqrt $seed"; done
+pairs() { # SEEDS SCHEDULE SET LOSS EPSILON EPOCHS CLIP STEP: the cells
+    for seed in $(seq "$1"); do
+        for method in dp adp; do echo "cell $method ${*:3} $2 $seed"; done
     done
 }
-paired() { # SET LOSS EPSILON EPOCHS CLIP STEP: the row of the table, of the pairs that are there
+paired() { # SCHEDULE SET LOSS EPSILON EPOCHS CLIP STEP: the row of the table, of the pairs that are there
     for seed in $(seq 10); do
-        dp=$(file_of dp "$@" $sqrt "$seed")
-        adp=$(file_of adp "$@" $sqrt "$seed")
+        dp=$(file_of dp "${@:2}" "$1" "$seed")
+        adp=$(file_of adp "${@:2}" "$1" "$seed")
         [ ! -s "$dp" ] || [ ! -s "$adp" ] || echo "$(tail -n 1 "$dp" | cut -f 3) $(tail -n 1 "$adp" | cut -f 3)"
     done | awk '{ a += $1; b += $2; d = $2 - $1; s += d; q += d * d; more += d > 0 }
         END { if (NR > 1) printf "%d\t%.4f\t%.4f\t%+.4f\t%.4f\t%d of %d\n",
@@ -266,10 +266,10 @@ paired_head='seeds\tDP-SGD, mean\tADP-SGD, mean\tdifference\tstandard error\tADP
 repeat() {
     mnist || return 0
     say "repeat: MNIST, softmax, C = 5, 20 epochs, ten seeds"
-    ten_seeds mnist softmax 1 20 5 50 | do_cells
+    pairs 10 $sqrt mnist softmax 1 20 5 50 | do_cells
     {
         printf '%b\n' "$paired_head"
-        paired mnist softmax 1 20 5 50
+        paired $sqrt mnist softmax 1 20 5 50
     } > "$out/repeat.tsv"
     show repeat
 }
@@ -278,17 +278,35 @@ repeat() {
 network() {
     import images "$raw/mnist" bounds || return 0
     say "network: MNIST, C = 0.1, eta = 200, 10 epochs, ten seeds"
-    for epsilon in 1 3; do ten_seeds images network $epsilon 10 0.1 200; done | do_cells
+    for epsilon in 1 3; do pairs 10 $sqrt images network $epsilon 10 0.1 200; done | do_cells
     {
         printf 'epsilon\t%b\n' "$paired_head"
-        for epsilon in 1 3; do printf '%s\t%s\n' $epsilon "$(paired images network $epsilon 10 0.1 200)"; done
+        for epsilon in 1 3; do printf '%s\t%s\n' $epsilon "$(paired $sqrt images network $epsilon 10 0.1 200)"; done
     } > "$out/network.tsv"
     show network
 }
 
+# --- CIFAR-10: which of the two is ahead, on a small network, for both schedules ----------------------------------------------------
+cifar() {
+    local part
+    [ -e "$raw/cifar10/cifar10-jpeg.zip" ] || { say "skipping: no $raw/cifar10/cifar10-jpeg.zip" && return 0; }
+    for part in train:cifar test:cifar-test; do
+        [ -d "$out/${part#*:}.dp" ] || dp-import images -q --no-bias --population "${part#*:}" -o "$out/${part#*:}.dp" "$raw/cifar10/cifar10-jpeg.zip/${part%:*}"
+    done
+    say "cifar: CIFAR-10, C = 0.1, 3 epochs, five seeds"
+    for schedule in "200 $sqrt" "32 $linear"; do pairs 5 "${schedule#* }" cifar network 3 3 0.1 "${schedule% *}"; done | do_cells
+    {
+        printf 'b_t\t%b\n' "$paired_head"
+        for schedule in "200 $sqrt" "32 $linear"; do
+            printf '%s\t%s\n' "${schedule#* }" "$(paired "${schedule#* }" cifar network 3 3 0.1 "${schedule% *}")"
+        done
+    } > "$out/cifar.tsv"
+    show cifar
+}
+
 for part; do
     case $part in
-        theory | goal | pilot | sqrt | linear | adaptive | constant | steps | fashion | logistic | repeat | network) "$part" ;;
+        theory | goal | pilot | sqrt | linear | adaptive | constant | steps | fashion | logistic | repeat | network | cifar) "$part" ;;
         *) echo "run.sh: unknown part '$part': see the first lines of this file" >&2 && exit 2 ;;
     esac
 done

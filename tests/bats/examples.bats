@@ -78,7 +78,7 @@ elsewhere() {
     pictures raw/mnist 600
     BUILD=$PWD/other OUT=$PWD/out DPLINE_DATA=$PWD/raw SEEDS=2 EPSILONS=3 within 120 "$ROOT/examples/dp-blsgd/network.sh"
     assert_success
-    assert_line --index 2 --regexp '^\| 3 \| --epochs [25] --clip 0\.[15] --step [0-9]+ \| [0-9.]+ \| [0-9.]+ \| [+-][0-9.]+ \| 0\.0000 \| 1 \|$'
+    assert_line --index 2 --regexp '^\| small \| 3 \| --epochs [25] --clip 0\.[15] --step [0-9]+ \| [0-9.]+ \| [0-9.]+ \| [+-][0-9.]+ \| 0\.0000 \| 1 \|$'
 }
 
 @test "examples/dp-scd/run.sh, a part of it" {

@@ -5,6 +5,7 @@ set -euo pipefail
 summary="Train by private stochastic gradient descent (DP-SGD)."
 options_of_data dp-grad logistic softmax
 options_of_gradients
+options_of_classes
 options_of_network
 option step 1 ETA "step size"
 option schedule constant B "divide it by b_t: $schedules"

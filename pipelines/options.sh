@@ -42,6 +42,9 @@ options_of_gradients() {
     option clip 1 C "bound on one person's gradient" number
 }
 
+# of a linear model
+options_of_classes() { option class-weights '' W,W,... "weight of the loss of each class, above 0 and at most 1, in their order"; }
+
 options_of_network() {
     option network '' TEXT "train a network of these layers, see dp-net-grad"
     option views 1 K "network: views of each image, averaged before the clip" whole
@@ -154,7 +157,7 @@ check_values() {
 #   $dir    the data set                     $rate, $laps  of --batch rows, in --epochs passes over $rows, the number of persons
 #   $gate   the ledger, for dp-account       $seeded       --allow-seeded, if there is a seed
 #   $adjacency, $by (the schedule)           $sensitivity  in clips: 1, and 2 for replace-one
-#   $gradients, the stage that sums gradients of a linear model or a network, and $of_model, the intercept or the layers
+#   $gradients, the stage that sums gradients of a linear model or a network, and $of_model, the intercept and weights of classes, or the layers
 # A run over several machines defines where(), which sets the role of this machine.
 options() {
     local classes=2 # where there are no rows
@@ -223,7 +226,8 @@ quote_options() {
     gate=${no_ledger:+ $no_ledger}${partial:+ $partial}${ledger:+ --ledger $(in_text "$ledger")}
     gate+=${registry:+ --registry $(in_text "$registry")}${no_registry:+ $no_registry}${seeded:+ $seeded}
     adjacency=$(in_text "$adjacency")
-    gradients='dp-grad   ' of_model="--intercept $intercept"
+    gradients='dp-grad   ' of_model="--intercept $intercept${class_weights:+ --class-weights $(in_text "$class_weights")}"
+    [[ -z $network || -z $class_weights ]] || fail '--class-weights: not with --network'
     [ -z "$network" ] || gradients=dp-net-grad of_model="--network $(in_text "$network") --views $views --shift $shift${flip:+ --flip}"
     sensitivity=1
     [ "$adjacency" != replace-one ] || sensitivity=2
@@ -312,4 +316,4 @@ schedules='constant, inverse, sqrt:A:C, linear[:E], linear-decay[:E], cosine[:E]
 usages=('--data DIR [options]') note=''
 # for options that a pipeline does not declare
 data='' rows='' loss='' losses_of='' epochs='' batch='' schedule='' adjacency='' ledger='' no_ledger='' registry='' no_registry='' partial=''
-init='' checkpoint='' checkpoint_every='' resume='' operand='' plan='' laps=1 quiet='' intercept='' network=''
+init='' checkpoint='' checkpoint_every='' resume='' operand='' plan='' laps=1 quiet='' intercept='' network='' class_weights=''

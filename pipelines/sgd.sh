@@ -6,6 +6,7 @@ summary="Train by stochastic gradient descent without privacy: the model is mark
 options_of_data dp-grad logistic softmax
 option lambda 1e-5 L "L2 regularisation"
 option intercept 0 V "value of a constant column to append, 0 for none"
+options_of_classes
 option epochs 10 E "passes over the data" number
 option batch 100 B "expected rows per lap" whole
 option step 1 ETA "step size"
@@ -15,6 +16,6 @@ options "$@"
 
 loop "
   dp-sample  --data $dir --rate $rate |
-  dp-grad    --data $dir --loss $loss --lambda $lambda --intercept $intercept --non-private --threads $threads |
+  dp-grad    --data $dir --loss $loss --lambda $lambda $of_model --non-private --threads $threads |
   dp-account --non-private${seeded:+ $seeded} |
   dp-step    --step $step --schedule $by --average tail"

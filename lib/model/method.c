@@ -46,6 +46,9 @@ int dp_training_announce(const struct dp_training *t, struct dp_frame *frame, st
         rc = dp_frame_set_text(frame, DP_F_NETWORK, t->network, strlen(t->network), err);
     if (rc == DP_OK)
         rc = dp_frame_set_text(frame, DP_F_LOSS, loss, strlen(loss), err);
+    dp_frame_drop(frame, DP_F_CLASS_WEIGHTS);
+    if (rc == DP_OK && t->class_weights != NULL)
+        rc = dp_frame_set_text(frame, DP_F_CLASS_WEIGHTS, t->class_weights, strlen(t->class_weights), err);
     if (rc != DP_OK)
         return rc;
     dp_frame_set_real(frame, DP_F_LOSS_WIDTH, t->width);

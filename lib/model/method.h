@@ -27,8 +27,9 @@ struct dp_training {
     const char *network; /* family network: its text; otherwise NULL */
     enum dp_loss loss;
     double width, lambda;
-    double intercept; /* value of a constant column after the row's own; 0: no such column */
-    double scale;     /* weights = scale × model */
+    double intercept;          /* value of a constant column after the row's own; 0: no such column */
+    double scale;              /* weights = scale × model */
+    const char *class_weights; /* their text, or NULL */
 };
 
 /* Writes them into the first frame of a run. DP_E_RUN: the initial model has another method, family, intercept or scale. */

@@ -11,12 +11,13 @@
 #include "model/method.h"
 #include "stages/announced.h"
 #include "stages/bounded.h"
+#include "stages/class_weights.h"
 #include "stages/labels.h"
 #include "stages/shared_options.h"
 #include "stages/stages.h"
 
 struct options {
-    const char *data;
+    const char *data, *class_weights;
     int loss, adjacency;
     double width, lambda, clip, intercept, scale;
     int64_t threads;
@@ -28,6 +29,7 @@ struct state {
     struct dp_batch_sum batch_sum;
     enum dp_loss loss;
     double width;
+    struct dp_class_weights weights;
     struct dp_form form;  /* of the model */
     size_t rows, classes; /* classes: of the labels; 0 for a regression */
     bool announced;       /* the frame says what the model is */
@@ -44,6 +46,7 @@ static const struct dp_option options[] = {
     DP_INTERCEPT_OPTION(intercept),
     DP_OPTION_REAL(0, scale, "S", DP_ABOVE(0), "factor of the weights whenever the model is used", .fallback = "1"),
     DP_OPTION_REAL('C', clip, "C", DP_ABOVE(0), "L2 bound on one person's gradient; without it dp-clip gets each gradient"),
+    DP_OPTION_TEXT(0, class_weights, "W,W,...", "weight of the loss of each class, above 0 and at most 1, in their order"),
     DP_ADJACENCY_OPTION(adjacency),
     DP_OPTION_FLAG(0, keep_batch, "with --clip: leave the rows in the frame, for dp-linesearch --same-batch"),
     DP_OPTION_FLAG(0, non_private, "the exact sum, without clip or grid"),
@@ -56,6 +59,7 @@ static void grad_close(struct dp_stage *stage)
     struct state *s = stage->state;
     dp_reader_close(&s->reader);
     dp_batch_sum_close(&s->batch_sum);
+    dp_class_weights_close(&s->weights);
     free(s->zeta);
 }
 
@@ -75,7 +79,8 @@ static int grad_open(struct dp_stage *stage, struct dp_err *err)
         return dp_fail(err, DP_E_USAGE, "--keep-batch goes with --clip; without it dp-clip --keep-batch leaves the rows");
     if (o->intercept > 0 && (float)o->intercept == 0)
         return dp_fail(err, DP_E_USAGE, "--intercept: %g is too small", o->intercept);
-    return dp_reader_open(&s->reader, o->data, err);
+    int rc = dp_class_weights_open(&s->weights, o->class_weights, err);
+    return rc == DP_OK ? dp_reader_open(&s->reader, o->data, err) : rc;
 }
 
 /* Sets the shapes, which are known at the first frame. */
@@ -89,6 +94,8 @@ static int set_shape(struct dp_stage *stage, struct dp_frame *frame, const struc
     s->rows = (size_t)dp_frame_record(frame, DP_F_NONE)->rows;
     s->form = dp_form_for(&dp_family_linear, batch->features, dp_loss_outputs(s->classes), (double)batch->intercept);
     rc = dp_labels_check(s->loss, s->classes, s->reader.dataset, o->data, err);
+    if (rc == DP_OK)
+        rc = dp_class_weights_check(&s->weights, s->classes, err);
     if (rc == DP_OK && isnan(o->clip) && !o->non_private)
         rc = dp_bounded_later_fits(batch->rows, s->form.outputs, err);
     if (rc == DP_OK)
@@ -108,13 +115,15 @@ static int announce(struct dp_stage *stage, struct dp_frame *frame, struct dp_er
                                          .width = s->width,
                                          .lambda = o->lambda,
                                          .intercept = (double)(float)o->intercept,
-                                         .scale = o->scale};
+                                         .scale = o->scale,
+                                         .class_weights = o->class_weights};
     int rc = dp_training_announce(&training, frame, err);
     s->announced = true;
     return rc;
 }
 
-/* Replaces the scores of a row in zeta by −dl/du; by zeros if the label is outside the loss's domain. */
+/* Replaces the scores of a row in zeta by −w dl/du, w the weight of its class; by zeros if the label is outside the loss's
+ * domain. */
 static void descend(const struct state *s, double label, double *zeta)
 {
     if (!dp_labels_take(s->loss, s->classes, label)) {
@@ -122,8 +131,9 @@ static void descend(const struct state *s, double label, double *zeta)
         return;
     }
     dp_loss_row_slope(s->loss, s->width, label, s->classes, zeta, s->form.outputs, zeta);
+    double weight = dp_class_weight(&s->weights, label);
     for (size_t k = 0; k < s->form.outputs; k++)
-        zeta[k] = -zeta[k];
+        zeta[k] *= -weight;
 }
 
 /* −dl/du of a block's rows, count × outputs, and their squared norms unless norm2 is NULL. */
@@ -224,6 +234,8 @@ static int grad_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_
     int rc = o->non_private ? dp_stage_whole(stage, "--non-private", err) : DP_OK;
     if (rc == DP_OK && s->reader.dataset != NULL)
         rc = dp_labels_check(s->loss, s->reader.dataset->classes, s->reader.dataset, o->data, err);
+    if (rc == DP_OK && s->reader.dataset != NULL)
+        rc = dp_class_weights_check(&s->weights, s->reader.dataset->classes, err);
     for (int at = 0; rc == DP_OK && (open = dp_announced(stage, frame, DP_F_NONE, &at)) != NULL;) {
         open->release = DP_RELEASE_SUM;
         open->means = DP_MEANS_GRADIENT;

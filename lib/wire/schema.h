@@ -57,6 +57,7 @@ enum dp_lifetime {
     X(DP_F_NETWORK, "network", DP_T_TEXT, DP_FIXED, MODEL)               /* family network: its layers (nets/net.h) */        \
     X(DP_F_LOSS, "loss", DP_T_TEXT, DP_FIXED, MODEL)                                                                           \
     X(DP_F_LOSS_WIDTH, "loss_width", DP_T_REAL, DP_FIXED, MODEL)         /* smoothing of smooth-hinge, delta of huber */       \
+    X(DP_F_CLASS_WEIGHTS, "class_weights", DP_T_TEXT, DP_FIXED, MODEL)   /* of the loss of each class, "1,0.25"; absent: 1 */   \
     X(DP_F_LAMBDA, "lambda", DP_T_REAL, DP_FIXED, MODEL)                 /* L2 regularisation */                               \
     X(DP_F_N, "n", DP_T_INT, DP_FIXED, MODEL)                            /* public number of rows */                           \
     X(DP_F_INTERCEPT, "intercept", DP_T_REAL, DP_FIXED, MODEL)           /* value of a constant last column, absent if none */ \

@@ -108,7 +108,7 @@ epsilon() { within 300 "$AUDIT" epsilon --data small.dp --confidence 0.9999 --se
     worst() { sed -n 's/^worst ratio \([0-9.]*\) of the declared sensitivity [0-9.]*: person .*/\1/p' <<< "$output"; }
     for classes in 2 4; do
         dp-synth classification --rows 60 --cols 3 --classes $classes --rows-per-person 3 --seed 2 -o small.dp -q -f
-        for stages in 'dp-grad --data {} --loss logistic --clip 0.05' 'dp-grad --data {} --loss huberised-hinge --clip 0.3 --threads 3' \
+        for stages in 'dp-grad --data {} --loss logistic --clip 0.05' "dp-grad --data {} --loss hinge --clip 0.05 --class-weights $([ $classes = 2 ] || echo 1,.9,)1,.3" 'dp-grad --data {} --loss huberised-hinge --clip 0.3 --threads 3' \
             'dp-grad --data {} --loss smooth-hinge | dp-clip --data {} --clip 0.05 --adaptive 0.5' 'dp-moments --data {} --clip 0.5' 'dp-moments --data {}'; do
             sensitivity --rows 6 -- "$SAMPLE | $stages"
             assert_success

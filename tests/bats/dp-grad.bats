@@ -63,7 +63,7 @@ kind = json.load(open(sys.argv[2] + "/dataset.json"))["label"]["kind"]
     complains 1 "dp-step: b.txt: line 2: expected a number > 0" dp-step --step 1 --schedule b.txt
 }
 
-# descends DATA LOSS GRAD-OPTIONS STEP-OPTIONS PYTHON-STEP: ten exact laps, each checked against NumPy
+# descends DATA LOSS GRAD-OPTIONS STEP-OPTIONS PYTHON-STEP [CLASS-WEIGHTS]: ten exact laps, each checked against NumPy
 descends() {
     dp-loop --laps 10 --seed 1 -- "dp-sample --data $1 --mode full | dp-grad --data $1 --loss $2 --lambda 0.1 --non-private $3 |
         dp-account --non-private --allow-seeded | dp-step --step 0.5 $4" > stream
@@ -71,16 +71,17 @@ descends() {
 loss, code = sys.argv[3:5]
 laps = frames.laps("stream")
 v = laps[0].get("intercept", 0)
+weight = numpy.array(eval(sys.argv[5]), float)[y.astype(int), None] if sys.argv[5] else 1.0
 if v: X = numpy.hstack([X, numpy.full((len(X), 1), v)])
 W, T = numpy.zeros_like(laps[0]["model"]), len(laps)
 state = {}
 assert T == 10 and W.shape[1] == X.shape[1]
 for t, lap in enumerate(laps, 1):
-    G = slopes(loss, lap["loss_width"], X @ W.T, y).T @ X / len(X) + 0.1 * W
+    G = (slopes(loss, lap["loss_width"], X @ W.T, y) * weight).T @ X / len(X) + 0.1 * W
     W = eval(code)
     assert numpy.allclose(lap["model"], W, rtol=0, atol=1e-12), (t, lap["model"], W)
 assert numpy.abs(W).max() > 1e-2
-' - "$1" "$2" "$5" || fail "$*"
+' - "$1" "$2" "$5" "${6-}" || fail "$*"
 }
 
 @test "every loss: exact descent is NumPy's, with and without an intercept" {
@@ -94,6 +95,48 @@ assert numpy.abs(W).max() > 1e-2
     descends real.dp squared '--intercept 1' '' 'W - 0.5 * G'
     descends real.dp huber '--loss-width 0.2' '' 'W - 0.5 * G'
     descends counts.dp poisson '--intercept 1' '' 'W - 0.5 * G'
+}
+
+@test "class weights: exact descent is NumPy's; the clip comes after the weight; other stages refuse or forget them" {
+    descends two.dp logistic '--class-weights 0.2,1' '' 'W - 0.5 * G' '[0.2, 1]'
+    descends four.dp softmax '--class-weights 1,.5,0.25,1e-1 --intercept 2' '' 'W - 0.5 * G' '[1, .5, .25, .1]'
+    descends four.dp hinge '--class-weights 1,.5,0.25,1e-1' '' 'W - 0.5 * G' '[1, .5, .25, .1]'
+    assert_equal "$(dp-cat --lap 2 stream | jq -r .class_weights)" 1,.5,0.25,1e-1
+    dp-info stream | grep -q '^class weights: 1,.5,0.25,1e-1$'
+    child='dp-sample --data two.dp --mode full | dp-grad --data two.dp --loss logistic --class-weights 0.001,1 --clip 1e-3 | dp-noise -z 1 |
+        dp-account --epsilon 900 --delta 1e-5 --allow-seeded --no-ledger | dp-step --step 1'
+    dp-loop --laps 1 --seed 1 --exec processes -- "${child/| dp-noise/| tee bounded | dp-noise}" > private
+    python "$DATA"'
+lap = frames.laps("bounded")[0]
+norm = numpy.linalg.norm(X, axis=1)
+g = numpy.where(y == 1, .5, -.5 * .001) # the slope at W = 0
+c = numpy.sign(g) * numpy.minimum(abs(g), 1e-3 / numpy.maximum(1, norm))
+assert (abs(c) < abs(g) - 1e-6).any() and (c == g).any()
+got = lap["sum"] * lap["grid"]
+assert numpy.allclose(got, c @ X, rtol=1e-3, atol=1e-6) and lap["bound"] == 1e-3, (got, c @ X)
+' - two.dp
+    # a run that starts from such a model says nothing of weights unless it has its own
+    dp-loop --laps 1 --seed 1 -q -o first -- "$child" > /dev/null 2>&1
+    dp-loop --laps 1 --seed 1 -q --init first -o second -- "${child/--class-weights 0.001,1/}" > /dev/null 2>&1
+    complains 1 "dp-info: the model has no 'class_weights'" dp-info --get class_weights second
+    # an inline row with an invalid label has no weight
+    dp-loop --laps 1 --seed 1 -q -o inline -- "${child/--mode full/--mode full --inline}" > /dev/null 2>&1
+    dp-cmp first inline
+    complains 1 'dp-linesearch: the gradients have weights of classes, and the losses of a line search have none' dp-loop --laps 1 --seed 1 -q -- '
+        dp-sample --data two.dp --mode full | dp-grad --data two.dp --loss logistic --class-weights 0.1,1 --clip 1 --keep-batch | dp-noise -z 9 |
+        dp-linesearch --same-batch --data two.dp --tries 1 --clip 1 --first-step 1 --epsilon 1 | dp-account --epsilon 90 --delta 1e-5 --allow-seeded --no-ledger | dp-step'
+    complains 2 "dp-grad: --class-weights: must be numbers above 0 and at most 1, separated by commas, got 'balanced': shares of classes among private rows would have to be paid for" \
+        dp-grad --loss logistic --class-weights balanced
+    for weights in 0,1 1.5,1 1,,1 1,x nan,1 ''; do
+        complains 2 "dp-grad: --class-weights: must be numbers above 0 and at most 1, separated by commas, got '$weights'" \
+            dp-grad --loss logistic --class-weights="$weights"
+    done
+    child='dp-sample --data DIR --mode full | dp-grad --data DIR --loss LOSS --class-weights 1,1,1 --clip 1 | dp-noise -z 1 | dp-account --epsilon 9 --delta .1 --no-ledger --allow-seeded | dp-step --step 1'
+    child=${child//DIR/two.dp}
+    complains 2 'dp-grad: --class-weights: 3 weights, and there are 2 classes' dp-loop -q --laps 1 --seed 1 -- "${child/LOSS/logistic}"
+    complains 2 'dp-grad: --class-weights: the label is a number, and has no classes' dp-loop -q --laps 1 --seed 1 -- "$(sed 's/two/real/g; s/LOSS/squared/' <<< "$child")"
+    complains 2 'dpline dp-sgd: --class-weights: not with --network' dpline dp-sgd --data two.dp --class-weights 1,1 --network 'fc 1'
+    dpline dp-sgd --data two.dp --class-weights 1,.5 --print | grep -qF -- '--intercept 0 --class-weights 1,.5 --clip 1'
 }
 
 @test "schedules, momentum, projection" {

@@ -217,6 +217,13 @@ same() {
         train three-processes processes "$(pipeline four.dp $loss gradient-threads)"
         cmp one three
         cmp one three-processes
+        weighted=$(pipeline four.dp $loss gradient-weights)
+        train weighted fused "$weighted"
+        train weighted-processes processes "${weighted/--threads 2/--threads 1}"
+        train weighted-inline fused "$(sed 's/--rate 0.1/& --inline/; s/--data [^ ]* --loss/--loss/' <<< "$weighted")"
+        cmp weighted weighted-processes
+        cmp weighted weighted-inline
+        ! cmp -s one weighted
     done
 }
 

@@ -36,6 +36,7 @@ pipeline() {
             local walk='--step 0.5 --schedule sqrt:1:1 --momentum 0.5 --average tail'
             case $3 in
                 gradient-threads) step+=' --threads 3' ;;
+                gradient-weights) step+=" --threads 2 --class-weights $(dp-info --get classes "$1" | awk '{ printf "1"; for (k = 2; k <= $1; k++) printf ",%g", 1 / k }')" ;;
                 gradient-inline) sample+=' --inline' step="${step/--data $1 /}" ;;
                 gradient-clip) step="${step/ --clip 0.3/ --threads 2} | dp-clip --data $1 --clip 0.3 --threads 2" ;;
                 gradient-adagrad) walk='--step 2 --optimizer adagrad-norm --project 3 --average polynomial' ;;

@@ -246,7 +246,7 @@ static int read_ray(struct dp_stage *stage, const struct dp_frame *frame, struct
         return dp_fail(err, DP_E_RUN, "there is no direction to search along in lap %lld: no gradient is held (dp-step --hold)",
                        lap);
     if (dp_frame_has(frame, DP_F_CLASS_WEIGHTS))
-        return dp_fail(err, DP_E_RUN, "the gradients have weights of classes, and the losses of a line search have none");
+        return dp_fail(err, DP_E_RUN, "the gradients have weights of classes, which a line search does not know");
     int rc = dp_frame_need_array(frame, DP_F_MODEL, DP_F64, 2, &model, err);
     if (rc != DP_OK)
         return rc;

@@ -122,7 +122,7 @@ assert numpy.allclose(got, c @ X, rtol=1e-3, atol=1e-6) and lap["bound"] == 1e-3
     # an inline row with an invalid label has no weight
     dp-loop --laps 1 --seed 1 -q -o inline -- "${child/--mode full/--mode full --inline}" > /dev/null 2>&1
     dp-cmp first inline
-    complains 1 'dp-linesearch: the gradients have weights of classes, and the losses of a line search have none' dp-loop --laps 1 --seed 1 -q -- '
+    complains 1 'dp-linesearch: the gradients have weights of classes, which a line search does not know' dp-loop --laps 1 --seed 1 -q -- '
         dp-sample --data two.dp --mode full | dp-grad --data two.dp --loss logistic --class-weights 0.1,1 --clip 1 --keep-batch | dp-noise -z 9 |
         dp-linesearch --same-batch --data two.dp --tries 1 --clip 1 --first-step 1 --epsilon 1 | dp-account --epsilon 90 --delta 1e-5 --allow-seeded --no-ledger | dp-step'
     complains 2 "dp-grad: --class-weights: must be numbers above 0 and at most 1, separated by commas, got 'balanced': shares of classes among private rows would have to be paid for" \

@@ -137,25 +137,28 @@ static void make_factors(struct dp_moments *m, int64_t *sum)
     }
 }
 
-typedef double doubles __attribute__((vector_size(64)));
-typedef int32_t wholes __attribute__((vector_size(32)));
-#define LANES 8
+typedef double doubles __attribute__((vector_size(32)));
+typedef int32_t wholes __attribute__((vector_size(16)));
+#define LANES 4
+#define PART 32 /* columns whose sums are in registers */
 
 /* part[k] = Σ_i trunc(factor_i × x[whose_i][k] / grid), with one register for each vector of columns. */
 CLONES static void add_tile(const float *restrict factor, const uint8_t *restrict whose, size_t count,
                             const double (*restrict x)[WIDTH], double inverse_grid, int32_t part[restrict WIDTH])
 {
-    wholes sum[WIDTH / LANES] = {{0}};
-    for (size_t i = 0; i < count; i++) {
-        const double *restrict row = x[whose[i]];
-        double a = (double)factor[i] * inverse_grid;
-        for (size_t k = 0; k < WIDTH / LANES; k++) {
-            doubles v;
-            memcpy(&v, row + k * LANES, sizeof v);
-            sum[k] += __builtin_convertvector(a * v, wholes);
+    for (size_t from = 0; from < WIDTH; from += PART) {
+        wholes sum[PART / LANES] = {{0}};
+        for (size_t i = 0; i < count; i++) {
+            const double *restrict row = x[whose[i]] + from;
+            double a = (double)factor[i] * inverse_grid;
+            for (size_t k = 0; k < PART / LANES; k++) {
+                doubles v;
+                memcpy(&v, row + k * LANES, sizeof v);
+                sum[k] += __builtin_convertvector(a * v, wholes);
+            }
         }
+        memcpy(part + from, sum, sizeof sum);
     }
-    memcpy(part, sum, sizeof sum);
 }
 
 void dp_moments_flush(struct dp_moments *m, int64_t *sum)

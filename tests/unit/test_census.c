@@ -96,12 +96,14 @@ static void thresholds_are_the_quantiles(void **state)
         {1, 1, 1e-6, 5.753424308822899},
         {15, 151.468656, 5e-7, 818.9202367188269},
         {15, 400, 5e-8, 2320.645132790213},
+        {15, 170.75250007322308, 5e-7, 923.0516572103347}, /* of dp-privacy(7), as is the sensitivity */
         {100, 3, 1e-9, 21.11806946648541},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         double got = dp_census_threshold(known[i].columns, known[i].scale, known[i].delta);
         assert_true(got >= known[i].expected && got < known[i].expected * (1 + 1e-7));
     }
+    assert_near(dp_census_sensitivity(15), 4.509249752822894, 1e-14);
 }
 
 static int64_t *counts_of(const struct dp_census *census)

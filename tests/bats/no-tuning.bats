@@ -136,4 +136,9 @@ models() { printf 'models\tadult\t1\t%s\t%s\t%s\t1\t%s\t-\t-\n' "$1" "$2" "$(wc 
     assert_equal "$(cut -f 1-5 curves.tsv)" "$(printf 'insurance\t8\t%s\t%s\n' line $'yes\t12' cosines $'yes\t36' products $'no\t48')"
     awk -F '\t' '$3 == "line" { line = $6 } $3 == "cosines" && !($6 > line) { bad = 1 } END { exit bad }' curves.tsv
     grep -q '^| insurance | 8 | R² | ' README.md
+    # fit is ahead of a line without privacy, and of the best of DP-SGD with lines
+    EPSILONS=8 within 60 ./rivals.sh --write insurance
+    assert_success
+    awk -F '\t' 'NR == 2 && $4 > $5 && $4 > $6 && $6 > 0.5 { good = 1 } END { exit NR != 2 || !good }' rivals.tsv
+    grep -q '^| insurance | 8 | R² | [0-9. |]*$' README.md
 }

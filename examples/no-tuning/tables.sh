@@ -1,0 +1,64 @@
+# shellcheck shell=bash disable=SC2154
+# Sourced by curves.sh and rivals.sh: tables and their public schemas.
+
+# columns FILE: a schema of numbers with round bounds ("NAME LOW HIGH"), categories ("NAME A,B,C") and a label ("label LOW HIGH")
+columns() {
+    printf '{"header": true, "columns": [\n'
+    awk -v name="$1" '{
+        printf "%s {\"name\": \"%s\", \"type\": \"%s\", ", (NR > 1 ? ",\n" : ""), $1, (name == $1 ? "label" : NF == 3 ? "numeric" : "categorical")
+        gsub(",", "\", \"", $2)
+        if (NF == 3) printf "\"bounds\": [%s, %s]}", $2, $3
+        else printf "\"categories\": [\"%s\"]}", $2
+    }'
+    printf '\n]}\n'
+}
+# bounds SET: the schema. Bounds are round numbers beyond which the documentation, or common sense, has nothing
+bounds() {
+    local numbers='age 17 90 education-num 1 16 capital-gain 0 99999 capital-loss 0 5000 hours-per-week 1 99'
+    case $1 in
+        adult)
+            schema adult | sed 's/, "drop": "first", "fill": "mode"/, "indicator": true/' |
+                awk -v numbers="$numbers" 'BEGIN { for (n = split(numbers, a, " "); n > 0; n -= 3) to[a[n - 2]] = "\"bounds\": [" a[n - 1] ", " a[n] "]" }
+                    split($0, a, "\"") > 3 && a[4] in to { sub("\"scale\": \"max-abs\"", to[a[4]]) } { print }'
+            ;;
+        protein)
+            printf '%s\n' 'x1 -10000 40000' 'x2 -5000 20000' 'x3 -0.5 0.5' 'x4 -100 500' 'x5 -2000000 5000000' 'x6 -200 500' 'x7 -5000 200000' \
+                'x8 -100 500' 'x9 -50 50' 'label -2 2' | columns label | sed 's/"header": true/"header": false/'
+            ;;
+        insurance)
+            printf '%s\n' 'age 18 64' 'sex female,male' 'bmi 15 55' 'children 0 5' 'smoker no,yes' 'region northeast,northwest,southeast,southwest' \
+                'label 0 70000' | columns label
+            ;;
+        abalone)
+            printf '%s\n' 'Diameter 0 1' 'Height 0 1' 'Length 0 1' 'Rings 0 30' 'Sex F,I,M' 'ShellWeight 0 2' 'ShuckedWeight 0 2' \
+                'VisceraWeight 0 1' 'WholeWeight 0 3' | columns Rings
+            ;;
+        telco)
+            printf '%s\n' 'gender Female,Male' 'SeniorCitizen 0,1' 'Partner No,Yes' 'Dependents No,Yes' 'tenure 0 72' 'PhoneService No,Yes' \
+                'InternetService DSL,Fiber_optic,No' 'OnlineSecurity No,Yes' 'OnlineBackup No,Yes' 'DeviceProtection No,Yes' 'TechSupport No,Yes' \
+                'StreamingTV No,Yes' 'StreamingMovies No,Yes' 'Contract Month-to-month,One_year,Two_year' 'PaperlessBilling No,Yes' \
+                'PaymentMethod Bank_transfer_(automatic),Credit_card_(automatic),Electronic_check,Mailed_check' 'MonthlyCharges 0 150' \
+                'TotalCharges 0 10000' 'Churn No,Yes' | columns Churn | tr _ ' ' |
+                sed 's/"label", "categories": \(.*\)}/"label", "classes": \1}/; s/\(No.*\)"categories"/\1"unknown": "zero", "categories"/; s/"bounds"/"fill": 0, &/'
+            ;;
+        spambase)
+            { seq 0 47 | sed 's/$/ 0 5/'; seq 48 53 | sed 's/$/ 0 1/'; printf '%s\n' '54 0 10' '55 0 100' '56 0 500' 'target 0,1'; } | columns target |
+                sed 's/"label", "categories"/"label", "classes"/'
+            ;;
+        tweets-*)
+            printf '{"header": true, "columns": [{"name": "text", "type": "text", "columns": %s},
+                {"name": "airline_sentiment", "type": "label", "classes": ["negative", ["neutral", "positive"]]}]}' "${1#*-}"
+            ;;
+        *) schema "$1" ;;
+    esac
+}
+# file SET: the table
+file() {
+    case $1 in
+        insurance | abalone | spambase) echo "$raw/tables/$1.csv.gz" ;;
+        telco) echo "$raw/tables/telco_customer_churn.csv.gz" ;;
+        tweets-*) echo "$raw/tables/tweets.csv.gz" ;;
+        *) raw_of "$1" ;;
+    esac
+}
+export -f file table raw_of

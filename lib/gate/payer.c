@@ -345,9 +345,11 @@ int dp_payer_check(struct dp_payer *p, const struct dp_frame *frame, struct dp_e
     int rc = check_seed(p, seeded, err);
     if (rc == DP_OK && non_private)
         rc = dp_fail(err, DP_E_UNSAFE, "the model of lap %lld comes from a run without privacy", (long long)frame->lap);
+    if (rc == DP_OK)
+        rc = dp_contract_lap(&p->contract, frame, err);
     if (rc == DP_OK && dp_frame_has(frame, DP_F_PUBLIC)) /* it would cost nothing as an initial model */
         rc = dp_fail(err, DP_E_UNSAFE, "the frame of lap %lld says that its rows are public", (long long)frame->lap);
-    return rc == DP_OK ? dp_contract_lap(&p->contract, frame, err) : rc;
+    return rc;
 }
 
 /* Charges the next lap to the budget and the ledger. own: the event of the lap in an adaptive run. */

@@ -193,16 +193,41 @@ bool dp_number_int(const char *text, int64_t *value)
     return true;
 }
 
+/* Digits with at most one point, as short_decimal reads them: most cells of most tables. */
+static bool plain_decimal(const char *text, size_t length, double *value)
+{
+    static const double tens[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+    const char *p = text, *limit = text + length, *point = limit;
+    uint64_t digits = 0;
+    bool negative = length > 0 && *p == '-';
+    unsigned digit;
+    p += negative;
+    if (FLT_EVAL_METHOD != 0 || limit - p < 1 || limit - p > 15 || (limit - p == 1 && *p == '.'))
+        return false;
+    for (; p < limit && (digit = (unsigned)(unsigned char)*p - '0') < 10; p++)
+        digits = 10 * digits + digit;
+    if (p < limit && *p == '.')
+        for (point = ++p; p < limit && (digit = (unsigned)(unsigned char)*p - '0') < 10; p++)
+            digits = 10 * digits + digit;
+    if (p < limit)
+        return false;
+    *value = point < limit ? (double)digits / tens[limit - point] : (double)digits;
+    *value = negative ? -*value : *value;
+    return true;
+}
+
 bool dp_number_cell(const char *text, unsigned long length, double *value)
 {
     char buffer[64];
+    const char *end;
+    if (plain_decimal(text, length, value))
+        return true;
     while (length > 0 && isspace((unsigned char)text[0])) {
         text++;
         length--;
     }
     while (length > 0 && isspace((unsigned char)text[length - 1]))
         length--;
-    const char *end;
     if (length == 0 || length >= sizeof buffer)
         return false;
     if (short_decimal(text, text + length, value, &end) && end == text + length)

@@ -174,9 +174,8 @@ int dp_parsed_add(struct dp_parsed *r, uint32_t column, double value, struct dp_
 {
     if (value == 0)
         return DP_OK;
-    int rc = reserve(r, r->count + 1, err);
-    if (rc != DP_OK)
-        return rc;
+    if (r->count == r->capacity && reserve(r, r->count + 1, err) != DP_OK)
+        return DP_E_RUN;
     r->column[r->count] = column;
     r->value[r->count++] = value;
     return DP_OK;

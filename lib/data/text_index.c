@@ -57,14 +57,14 @@ int dp_text_index_add(struct dp_text_index *x, const char *text, size_t length, 
     if (s->text != NULL)
         return DP_OK;
     *s = (struct dp_text_slot){text, length, hash, meaning};
-    x->begins[length > 0 ? (unsigned char)text[0] : 0] = true;
+    x->lengths[length > 0 ? (unsigned char)text[0] : 0] |= dp_text_index_bit(length);
     x->count++;
     return DP_OK;
 }
 
 long dp_text_index_find(const struct dp_text_index *x, const char *text, size_t length, long otherwise)
 {
-    if (!x->begins[length > 0 ? (unsigned char)text[0] : 0])
+    if (!dp_text_index_may_have(x, text, length))
         return otherwise;
     const struct dp_text_slot *s = slot_of(x, text, length, hash_of(text, length));
     return s->text != NULL ? s->meaning : otherwise;

@@ -227,46 +227,71 @@ int dp_writer_belong(struct dp_writer *w, const char *population, struct dp_err 
     return w->population != NULL ? DP_OK : dp_fail(err, DP_E_RUN, "out of memory");
 }
 
-static int scale_row(struct dp_writer *w, const double *x, struct dp_err *err)
+int dp_writer_shorten(const struct dp_writer *w, const double *x, size_t number, float *row, struct dp_err *err)
 {
     const struct dp_writer_options *o = &w->options;
-    return dp_row_shorten(&(struct dp_row_length){o->norm, o->divisor, o->cols, o->step}, x, w->rows + 1, w->row, err);
+    return dp_row_shorten(&(struct dp_row_length){o->norm, o->divisor, o->cols, o->step}, x, number, row, err);
 }
 
-/* The values of w->row, of which `count` are stored. */
-static int put_values(struct dp_writer *w, size_t count, struct dp_err *err)
+static int put_narrow(struct dp_writer *w, const float *row, struct dp_err *err)
 {
-    if (!is_narrow(w))
-        return put(w, FILE_X, w->row, count * sizeof *w->row, err);
-    dp_quantise_narrow(w->options.step, count, w->row, w->narrow);
-    crypto_generichash_update(&w->hash, (const unsigned char *)w->row, count * sizeof *w->row);
+    size_t count = w->options.cols;
+    dp_quantise_narrow(w->options.step, count, row, w->narrow);
+    crypto_generichash_update(&w->hash, (const unsigned char *)row, count * sizeof *row);
     return put_alone(w, FILE_X, w->narrow, count * sizeof *w->narrow, err);
+}
+
+static int put_sparse(struct dp_writer *w, const float *row, struct dp_err *err)
+{
+    size_t count = 0;
+    for (size_t j = 0; j < w->options.cols; j++) {
+        if (row[j] == 0)
+            continue;
+        w->columns[count] = (int32_t)j;
+        w->row[count++] = row[j];
+    }
+    int64_t end = (int64_t)(w->stored + count);
+    int rc = put(w, FILE_INDICES, w->columns, count * sizeof(int32_t), err);
+    if (rc == DP_OK)
+        rc = put(w, FILE_INDPTR, &end, sizeof end, err);
+    if (rc == DP_OK)
+        rc = put(w, FILE_X, w->row, count * sizeof *w->row, err);
+    w->stored += count;
+    return rc;
+}
+
+/* All rows in one go: the file may then take them without a copy. */
+static int put_dense(struct dp_writer *w, const float *rows, const double *y, size_t count, struct dp_err *err)
+{
+    size_t size = w->options.cols * sizeof *rows;
+    for (size_t i = 0; i < count; i++) {
+        crypto_generichash_update(&w->hash, (const unsigned char *)(rows + i * w->options.cols), size);
+        crypto_generichash_update(&w->hash, (const unsigned char *)(y + i), sizeof *y);
+    }
+    int rc = put_alone(w, FILE_X, rows, count * size, err);
+    return rc == DP_OK ? put_alone(w, FILE_Y, y, count * sizeof *y, err) : rc;
+}
+
+int dp_writer_put(struct dp_writer *w, const float *rows, const double *y, size_t count, struct dp_err *err)
+{
+    bool dense = !is_sparse(w) && !is_narrow(w);
+    int rc = dp_interrupt_pending() ? dp_fail(err, DP_E_RUN, "interrupted") : DP_OK;
+    if (rc == DP_OK && dense)
+        rc = put_dense(w, rows, y, count, err);
+    for (size_t i = 0; rc == DP_OK && !dense && i < count; i++) {
+        rc = (is_sparse(w) ? put_sparse : put_narrow)(w, rows + i * w->options.cols, err);
+        if (rc == DP_OK)
+            rc = put(w, FILE_Y, y + i, sizeof *y, err);
+    }
+    if (rc == DP_OK)
+        w->rows += count;
+    return rc;
 }
 
 int dp_writer_row(struct dp_writer *w, const double *x, double y, struct dp_err *err)
 {
-    int rc = dp_interrupt_pending() ? dp_fail(err, DP_E_RUN, "interrupted") : scale_row(w, x, err);
-    size_t count = w->options.cols;
-    if (rc == DP_OK && is_sparse(w)) {
-        count = 0;
-        for (size_t j = 0; j < w->options.cols; j++) {
-            if (w->row[j] == 0)
-                continue;
-            w->columns[count] = (int32_t)j;
-            w->row[count++] = w->row[j];
-        }
-        int64_t end = (int64_t)(w->stored + count);
-        rc = put(w, FILE_INDICES, w->columns, count * sizeof(int32_t), err);
-        if (rc == DP_OK)
-            rc = put(w, FILE_INDPTR, &end, sizeof end, err);
-    }
-    if (rc == DP_OK)
-        rc = put_values(w, count, err);
-    if (rc == DP_OK)
-        rc = put(w, FILE_Y, &y, sizeof y, err);
-    w->stored += count;
-    w->rows += rc == DP_OK;
-    return rc;
+    int rc = dp_interrupt_pending() ? dp_fail(err, DP_E_RUN, "interrupted") : dp_writer_shorten(w, x, w->rows + 1, w->row, err);
+    return rc == DP_OK ? dp_writer_put(w, w->row, &y, 1, err) : rc;
 }
 
 int dp_writer_person(struct dp_writer *w, struct dp_err *err)

@@ -53,6 +53,12 @@ int dp_writer_belong(struct dp_writer *writer, const char *population, struct dp
    Fails when a signal is pending (interrupt.h). */
 int dp_writer_row(struct dp_writer *writer, const double *x, double y, struct dp_err *err);
 
+/* The two halves of dp_writer_row, for rows that several threads make: dp_writer_shorten, which they may call at the same time,
+ * makes a row of cols entries; number counts the rows of the data set, from 1, for messages. dp_writer_put stores `count` such
+ * rows, one after another in `rows`, and their labels. */
+int dp_writer_shorten(const struct dp_writer *writer, const double *x, size_t number, float *row, struct dp_err *err);
+int dp_writer_put(struct dp_writer *writer, const float *rows, const double *y, size_t count, struct dp_err *err);
+
 /* Ends a person: the rows since the last call are all rows of this person. They must be at least one and at most
  * rows_per_person. */
 int dp_writer_person(struct dp_writer *writer, struct dp_err *err);

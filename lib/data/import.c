@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "base/mem.h"
 #include "data/carried.h"
+#include "data/crew.h"
 #include "data/features.h"
 #include "data/image_rows.h"
 #include "data/knots.h"
@@ -305,11 +307,71 @@ static int put_directly(void *self, const struct dp_parsed *record, struct dp_er
     return write_row(d->import, &d->features, record, d->parts.output, err);
 }
 
+/* The rows that one thread has made. */
+struct made {
+    struct dp_features features; /* a copy with a row of its own */
+    float *rows;                 /* count of them, each of features.count entries */
+    double *y;
+    size_t count, rows_capacity, y_capacity;
+};
+
+static int open_made(void *self, void **maker, struct dp_err *err)
+{
+    const struct direct *d = self;
+    struct made *m;
+    int rc = dp_alloc(&m, 1, sizeof *m, err);
+    *maker = m;
+    if (rc != DP_OK)
+        return rc;
+    m->features = d->features;
+    return dp_alloc(&m->features.x, d->features.count, sizeof *m->features.x, err);
+}
+
+static void close_made(void *maker)
+{
+    struct made *m = maker;
+    if (m == NULL)
+        return;
+    free(m->features.x);
+    free(m->rows);
+    free(m->y);
+    free(m);
+}
+
+static int make_row(void *self, void *maker, struct dp_import *import, const struct dp_parsed *r, struct dp_err *err)
+{
+    const struct direct *d = self;
+    struct made *m = maker;
+    size_t cols = m->features.count;
+    double y;
+    int rc = dp_grow(&m->rows, &m->rows_capacity, (m->count + 1) * cols, sizeof *m->rows, err);
+    if (rc == DP_OK)
+        rc = dp_grow(&m->y, &m->y_capacity, m->count + 1, sizeof *m->y, err);
+    if (rc != DP_OK)
+        return rc;
+    const double *x = dp_features_row(&m->features, import, r, &y);
+    rc = dp_writer_shorten(d->parts.output, x, 0, m->rows + m->count * cols, err);
+    m->y[m->count] = y;
+    m->count += rc == DP_OK;
+    return rc;
+}
+
+static int take_rows(void *self, void *maker, struct dp_err *err)
+{
+    const struct direct *d = self;
+    struct made *m = maker;
+    int rc = dp_writer_put(d->parts.output, m->rows, m->y, m->count, err);
+    m->count = 0;
+    return rc;
+}
+
 static int run_directly(struct dp_import *import, struct dp_err *err)
 {
     struct direct d = {.import = import};
-    const struct dp_import_sink to = {.self = &d, .put = put_directly};
+    struct dp_import_makers makers = {.open = open_made, .make = make_row, .take = take_rows, .close = close_made};
+    const struct dp_import_sink to = {.self = &d, .put = put_directly, .makers = &makers};
     int rc = open_parts(&d.parts, import, &d.features, err);
+    makers.row = (d.features.count + 2) * sizeof(float);
     if (rc == DP_OK)
         rc = readers[import->format](import, &to, err);
     size_t rows = rc == DP_OK ? dp_writer_rows(d.parts.output) : 0;

@@ -45,7 +45,7 @@ struct dp_import {
     bool quantise;       /* round values to 16 bits */
     enum dp_basis_kind basis; /* csv, tsv: the basis of numeric columns with bounds whose schema does not state a basis */
     enum dp_map_kind map;     /* idx, images, npy, npz: rows are these features of images instead of their pixels */
-    int threads;              /* map: at least 1 */
+    int threads;              /* that make rows: at least 1 */
     double split;             /* fraction of the rows, or persons, for output; NAN: all */
     long long seed;           /* seed of the split */
     const char *output, *test;
@@ -82,6 +82,7 @@ struct dp_import {
                                    * header; NULL: there is no header, and fields are in the order of the schema */
     size_t fields;                /* fields of a record, if there is a header */
     const struct dp_lines *lines; /* the record that is passed on, with the text of its fields */
+    long person;                  /* column of the schema that names the person, or -1 */
     struct dp_text_index *index;  /* per column of the schema: what its cells can mean, while the reader reads */
 };
 #define DP_NO_FIELD SIZE_MAX
@@ -123,7 +124,12 @@ struct dp_import_sink {
     int (*malformed)(void *self, const char *why, struct dp_err *err); /* may be NULL */
     int (*put)(void *self, const struct dp_parsed *record, struct dp_err *err);
     int (*pause)(void *self, struct dp_err *err); /* before a reader waits for its input; may be NULL */
+    const struct dp_import_makers *makers;        /* csv, tsv: several threads may make the rows; NULL: one thread, with put */
 };
+
+/* Reads the fields of the record. DP_BAD_RECORD: it is malformed. */
+struct dp_lines;
+int dp_read_record(struct dp_import *import, const struct dp_lines *lines, struct dp_parsed *record, struct dp_err *err);
 
 char dp_import_delimiter(const struct dp_import *import);
 

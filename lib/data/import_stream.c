@@ -136,8 +136,8 @@ static int begin(struct stream *s, struct dp_err *err)
 int dp_import_stream(struct dp_import *import, const struct dp_import_rows *to, struct dp_err *err)
 {
     struct stream s = {.import = import, .to = to};
-    const struct dp_import_sink sink = {&s, pass_header, to->malformed != NULL ? pass_malformed : NULL, put,
-                                        to->pause != NULL ? pause_rows : NULL};
+    const struct dp_import_sink sink = {
+        &s, pass_header, to->malformed != NULL ? pass_malformed : NULL, put, to->pause != NULL ? pause_rows : NULL, NULL};
     int rc = dp_writer_check_population(import->writer.population, err);
     if (rc == DP_OK)
         rc = refuse_persons(&import->schema, err);

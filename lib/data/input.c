@@ -59,11 +59,17 @@ static const struct magic refused[] = {
     {"\x89HDF", 4, "is an HDF5 file: save it as CSV"},
 };
 
-/* Calls the callback when the input has no bytes yet. */
+/* Calls the callback when the input has no bytes yet. Then waits for some, and looks from time to time whether a signal came,
+ * because it may have come to another thread. */
 static int before_wait(struct dp_input *in, struct dp_err *err)
 {
     struct pollfd item = {in->fd, POLLIN, 0};
-    return in->wait != NULL && poll(&item, 1, 0) == 0 ? in->wait(in->wait_self, err) : DP_OK;
+    bool none = poll(&item, 1, 0) == 0;
+    int rc = none && in->wait != NULL ? in->wait(in->wait_self, err) : DP_OK;
+    for (int ready = !none; rc == DP_OK && (ready == 0 || (ready < 0 && errno == EINTR)); ready = poll(&item, 1, 200))
+        if (dp_interrupt_pending())
+            rc = dp_fail(err, DP_E_RUN, "interrupted");
+    return rc;
 }
 
 /* Reads more bytes into raw, which has room. */

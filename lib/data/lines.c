@@ -1,6 +1,8 @@
 #include "data/lines.h"
 
 #include <ctype.h>
+#include <endian.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,11 +15,22 @@
 #define CHUNK ((size_t)1 << 16)
 #define FIRST ((size_t)1 << 13) /* read before the encoding is known */
 
+/* One look at a chunk saves three looks at each of its lines. */
+static bool is_plain(const char *text, size_t length)
+{
+    unsigned char odd = 0;
+    for (size_t i = 0; i < length; i++)
+        odd |= (unsigned char)((text[i] & 0x80) | (text[i] == '\0') | (text[i] == '"'));
+    return odd == 0;
+}
+
 static int next_chunk(struct dp_lines *l, struct dp_err *err)
 {
     l->chunk_at = l->chunk_end = 0;
-    return l->utf16 != NULL ? dp_utf16_read(l->utf16, l->input, l->chunk, &l->chunk_end, err)
-                            : dp_input_read(l->input, l->chunk, CHUNK, &l->chunk_end, err);
+    int rc = l->utf16 != NULL ? dp_utf16_read(l->utf16, l->input, l->chunk, &l->chunk_end, err)
+                              : dp_input_read(l->input, l->chunk, CHUNK, &l->chunk_end, err);
+    l->chunk_plain = rc == DP_OK && is_plain(l->chunk, l->chunk_end);
+    return rc;
 }
 
 /* After the first bytes: if they are the mark of UTF-16, converts. */
@@ -105,6 +118,7 @@ static int recode(struct dp_lines *l, size_t before, struct dp_err *err)
 static int append_line(struct dp_lines *l, struct dp_err *err)
 {
     size_t before = l->length;
+    l->plain = true;
     for (bool whole = false; !whole;) {
         int rc = l->chunk_at == l->chunk_end ? next_chunk(l, err) : DP_OK;
         if (rc != DP_OK)
@@ -119,7 +133,8 @@ static int append_line(struct dp_lines *l, struct dp_err *err)
         rc = dp_grow(&l->line, &l->capacity, l->length + length + 1, 1, err);
         if (rc != DP_OK)
             return rc;
-        if (length > 0 && memchr(from, '\0', length) != NULL)
+        l->plain = l->plain && l->chunk_plain;
+        if (!l->chunk_plain && length > 0 && memchr(from, '\0', length) != NULL)
             return dp_fail(err, DP_E_RUN, "%s: line %zu: holds a NUL byte, so this is no text in UTF-8", l->name,
                            l->number + 1);
         memcpy(l->line + l->length, from, length);
@@ -129,7 +144,7 @@ static int append_line(struct dp_lines *l, struct dp_err *err)
             return dp_fail(err, DP_E_RUN, "%s: line %zu is longer than %zu bytes", l->name, l->number + 1, LINE_LIMIT);
     }
     l->number++;
-    int rc = dp_text_is_wide(l->line + before, l->length - before) ? recode(l, before, err) : DP_OK;
+    int rc = !l->plain && dp_text_is_wide(l->line + before, l->length - before) ? recode(l, before, err) : DP_OK;
     return rc == DP_OK ? 1 : rc;
 }
 
@@ -164,60 +179,117 @@ static int add_field(struct dp_lines *l, size_t start, size_t end, bool quoted, 
     return DP_OK;
 }
 
-/* Splits a line without quotes where it is. Most lines have as many fields as the one before. */
+/* The bytes of the word that are equal to the repeated byte: their highest bit, in the order of the text from bit 0 on. */
+static uint64_t equal_bytes(const char *text, size_t length, uint64_t repeated)
+{
+    const uint64_t low = 0x7f7f7f7f7f7f7f7fu;
+    uint64_t word = 0;
+    memcpy(&word, text, length);
+    word = le64toh(word) ^ repeated;
+    return ~(((word & low) + low) | word | low);
+}
+
+static int add_plain(struct dp_lines *l, const char *from, const char *to, struct dp_err *err)
+{
+    while (from < to && is_blank(*from))
+        from++;
+    while (to > from && is_blank(to[-1]))
+        to--;
+    if (l->fields == l->field_capacity) {
+        int rc = dp_grow(&l->field, &l->field_capacity, l->fields + 1, sizeof *l->field, err);
+        if (rc != DP_OK)
+            return rc;
+    }
+    l->field[l->fields++] = (struct dp_cell){from, (size_t)(to - from)};
+    return DP_OK;
+}
+
+/* Splits a line without quotes where it is, eight bytes at a time. */
 static int split_plain(struct dp_lines *l, char delimiter, struct dp_err *err)
 {
-    const char *at = l->line, *end = l->line + l->length;
+    const char *field = l->line, *end = l->line + l->length;
+    const uint64_t repeated = 0x0101010101010101u * (unsigned char)delimiter;
+    int rc = DP_OK;
     l->fields = 0;
-    for (bool last = false; !last;) {
-        const char *stop = at;
-        while (stop < end && *stop != delimiter)
-            stop++;
-        last = stop == end;
-        const char *next = stop + 1;
-        while (at < stop && is_blank(*at))
-            at++;
-        while (stop > at && is_blank(stop[-1]))
-            stop--;
-        if (l->fields == l->field_capacity) {
-            int rc = dp_grow(&l->field, &l->field_capacity, l->fields + 1, sizeof *l->field, err);
-            if (rc != DP_OK)
-                return rc;
+    for (const char *at = l->line; at < end; at += 8) {
+        uint64_t found = end - at >= 8 ? equal_bytes(at, 8, repeated) : equal_bytes(at, (size_t)(end - at), repeated);
+        for (; found != 0 && rc == DP_OK; found &= found - 1) {
+            const char *stop = at + __builtin_ctzll(found) / 8;
+            rc = add_plain(l, field, stop, err);
+            field = stop + 1;
         }
-        l->field[l->fields++] = (struct dp_cell){at, (size_t)(stop - at)};
-        at = next;
+        if (rc != DP_OK)
+            return rc;
+    }
+    return add_plain(l, field, end, err);
+}
+
+/* Where a walk through a record is. */
+struct quoting {
+    char quote;
+    bool inside, quoted, blank; /* inside quotes; the field is quoted; it has only blanks so far */
+};
+
+/* Walks through text that is followed by a NUL, by the rules of split_quoted. */
+static void walk(struct quoting *q, const struct dp_lines *l, size_t from, char delimiter)
+{
+    for (size_t i = from; i < l->length; i++) {
+        char c = l->line[i];
+        if (q->inside && c == q->quote && l->line[i + 1] == c)
+            i++;
+        else if (q->inside)
+            q->inside = c != q->quote;
+        else if (c == delimiter)
+            *q = (struct quoting){.blank = true};
+        else if (q->blank && !q->quoted && (c == '"' || (l->arff && c == '\'')))
+            *q = (struct quoting){.quote = c, .inside = true, .quoted = true};
+        else
+            q->blank = q->blank && (c == ' ' || c == '\t');
+    }
+}
+
+int dp_lines_text(struct dp_lines *l, char delimiter, struct dp_err *err)
+{
+    struct quoting q = {.blank = true};
+    int rc;
+    do
+        rc = dp_lines_next(l, err);
+    while (rc == 1 && l->arff && l->line[0] == '%');
+    if (rc != 1 || (!l->arff && (l->plain || memchr(l->line, '"', l->length) == NULL)))
+        return rc;
+    l->plain = false;
+    walk(&q, l, 0, delimiter);
+    for (size_t first = l->number, from; q.inside;) { /* the record continues on the next line */
+        l->line[l->length++] = '\n';                  /* where the NUL was */
+        from = l->length;
+        rc = append_line(l, err);
+        l->plain = false;
+        if (rc == 0)
+            return dp_fail(err, DP_E_RUN, "%s: line %zu: a quote is not closed", l->name, first);
+        if (rc < 0)
+            return rc;
+        l->line[l->length] = '\0';
+        walk(&q, l, from, delimiter);
     }
     return 1;
 }
 
 int dp_lines_record(struct dp_lines *l, char delimiter, struct dp_err *err)
 {
-    int rc;
-    do
-        rc = dp_lines_next(l, err);
-    while (rc == 1 && l->arff && l->line[0] == '%');
-    if (rc != 1)
-        return rc;
-    if (delimiter != ' ' && memchr(l->line, '"', l->length) == NULL && (!l->arff || memchr(l->line, '\'', l->length) == NULL))
-        return split_plain(l, delimiter, err);
+    int rc = dp_lines_text(l, delimiter, err);
+    return rc == 1 ? dp_lines_split(l, delimiter, err) : rc;
+}
+
+static int split_quoted(struct dp_lines *l, char delimiter, struct dp_err *err)
+{
     char quote = '"';
-    size_t used = 0, start = 0, first = l->number;
+    size_t used = 0, start = 0;
     bool in_quotes = false, quoted = false;
+    int rc = dp_grow(&l->buffer, &l->buffer_capacity, l->length + 2, 1, err);
     l->fields = 0;
+    if (rc != DP_OK)
+        return rc;
     for (size_t i = 0;; i++) {
-        rc = dp_grow(&l->buffer, &l->buffer_capacity, used + 2, 1, err);
-        if (rc != DP_OK)
-            return rc;
-        if (i == l->length && in_quotes) { /* the record continues on the next line */
-            l->buffer[used++] = '\n';
-            rc = append_line(l, err);
-            if (rc == 0)
-                return dp_fail(err, DP_E_RUN, "%s: line %zu: a quote is not closed", l->name, first);
-            if (rc < 0)
-                return rc;
-            i--;
-            continue;
-        }
         char c = i < l->length ? l->line[i] : '\0';
         if (delimiter == ' ' && used == start && !quoted && c == (i < l->length ? ' ' : '\0') &&
             (i < l->length || l->fields > 0)) {
@@ -252,5 +324,18 @@ int dp_lines_record(struct dp_lines *l, char delimiter, struct dp_err *err)
     }
     for (size_t k = 0; k < l->fields; k++)
         l->field[k].text = l->buffer + (size_t)l->field[k].text;
-    return 1;
+    return DP_OK;
+}
+
+int dp_lines_split(struct dp_lines *l, char delimiter, struct dp_err *err)
+{
+    bool quotes = !l->plain && memchr(l->line, '"', l->length) != NULL;
+    bool plain = delimiter != ' ' && !quotes && (!l->arff || memchr(l->line, '\'', l->length) == NULL);
+    int rc = plain ? split_plain(l, delimiter, err) : split_quoted(l, delimiter, err);
+    return rc == DP_OK ? 1 : rc;
+}
+
+bool dp_lines_has_row(const struct dp_lines *l)
+{
+    return l->fields != 1 || l->field[0].length > 0;
 }

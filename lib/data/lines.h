@@ -24,12 +24,14 @@ struct dp_lines {
     struct dp_input *input;
     char *chunk; /* bytes that were read but not used yet */
     size_t chunk_at, chunk_end;
+    bool chunk_plain;       /* all bytes of the chunk are ASCII, and none is a NUL or a quote */
     struct dp_utf16 *utf16; /* NULL: bytes are read as they are */
     size_t utf8, windows;   /* the first line that is not ASCII in each of the two encodings; 0: none */
     bool arff;              /* records may also be quoted by ', and lines that begin with % are comments */
     size_t number;          /* number of the current line, from 1 */
     char *line;             /* without its end */
     size_t length, capacity;
+    bool plain;   /* line is ASCII without quotes; false: unknown */
     char *buffer; /* unquoted fields */
     size_t buffer_capacity;
     struct dp_cell *field;
@@ -46,5 +48,13 @@ int dp_lines_next(struct dp_lines *lines, struct dp_err *err);
 /* The next record, split at the delimiter (RFC 4180: quoted fields may hold delimiters, doubled quotes and
    line ends). 1, or 0 at the end; an unclosed quote is an error. */
 int dp_lines_record(struct dp_lines *lines, char delimiter, struct dp_err *err);
+
+/* Whether the record is a row: an empty line is none. */
+bool dp_lines_has_row(const struct dp_lines *lines);
+
+/* The two halves of dp_lines_record: the next record's text into lines->line, and its fields. dp_lines_split fails only if memory
+ * is short. It needs no input: `lines` may be zeroed but for name, number, line, length, plain and arff. */
+int dp_lines_text(struct dp_lines *lines, char delimiter, struct dp_err *err);
+int dp_lines_split(struct dp_lines *lines, char delimiter, struct dp_err *err);
 
 #endif

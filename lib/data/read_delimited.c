@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "data/crew.h"
 #include "data/import.h"
 #include "data/input.h"
 #include "data/lines.h"
@@ -50,6 +51,7 @@ static int make_index(struct dp_import *import, struct dp_err *err)
 {
     const struct dp_schema *s = &import->schema;
     int rc = dp_alloc(&import->index, s->columns, sizeof *import->index, err);
+    import->person = dp_schema_person(s);
     for (size_t i = 0; rc == DP_OK && i < s->columns; i++)
         rc = index_column(&import->index[i], s, &s->column[i], err);
     return rc;
@@ -104,6 +106,12 @@ static int label_cell(const struct dp_import *import, const struct dp_lines *l, 
     return DP_OK;
 }
 
+/* A number that is not listed as a missing value: most cells. */
+static bool is_usual(const struct dp_import *import, size_t column, const struct dp_cell *f, double *value)
+{
+    return !dp_text_index_may_have(&import->index[column], f->text, f->length) && read_number(&import->schema, f, value);
+}
+
 static int cell(struct dp_import *import, size_t column, const struct dp_lines *l, struct dp_parsed *r, struct dp_err *err)
 {
     const struct dp_schema *s = &import->schema;
@@ -112,6 +120,8 @@ static int cell(struct dp_import *import, size_t column, const struct dp_lines *
     double value = NAN;
     if (c->type == DP_COLUMN_IGNORE || c->type == DP_COLUMN_PERSON)
         return DP_OK;
+    if (c->type == DP_COLUMN_NUMERIC && c->date == NULL && is_usual(import, column, &l->field[i], &value))
+        return dp_parsed_add(r, (uint32_t)column, value, err);
     if (c->type == DP_COLUMN_LABEL && import->unlabelled)
         r->label = 0;
     if (c->type == DP_COLUMN_LABEL)
@@ -149,7 +159,7 @@ static int cell(struct dp_import *import, size_t column, const struct dp_lines *
 static int person_cell(const struct dp_import *import, const struct dp_lines *l, struct dp_parsed *r, struct dp_err *err)
 {
     const struct dp_schema *s = &import->schema;
-    long column = dp_schema_person(s);
+    long column = import->person;
     if (column < 0)
         return DP_OK;
     size_t i = field_of(import, (size_t)column);
@@ -161,7 +171,7 @@ static int person_cell(const struct dp_import *import, const struct dp_lines *l,
     return DP_OK;
 }
 
-static int record(struct dp_import *import, const struct dp_lines *l, struct dp_parsed *r, struct dp_err *err)
+int dp_read_record(struct dp_import *import, const struct dp_lines *l, struct dp_parsed *r, struct dp_err *err)
 {
     const struct dp_schema *s = &import->schema;
     size_t fields = import->field == NULL ? s->columns : import->fields;
@@ -207,21 +217,25 @@ int dp_import_put(struct dp_import *import, const struct dp_import_sink *to, int
     return rc == DP_OK ? to->put(to->self, r, err) : rc;
 }
 
+/* By this thread alone. */
+static int read_here(struct dp_import *import, struct dp_lines *lines, const struct dp_import_sink *to, struct dp_err *err)
+{
+    struct dp_parsed r = {0};
+    int rc = DP_OK;
+    while (rc == DP_OK && (rc = dp_lines_record(lines, dp_import_delimiter(import), err)) == 1)
+        rc = dp_lines_has_row(lines) ? dp_import_put(import, to, dp_read_record(import, lines, &r, err), &r, err) : DP_OK;
+    dp_parsed_free(&r);
+    return rc;
+}
+
 /* The rest of the file, of CSV and ARFF. */
 int dp_read_records(struct dp_import *import, struct dp_lines *lines, const struct dp_import_sink *to, struct dp_err *err)
 {
-    struct dp_parsed r = {0};
     int rc = make_index(import, err);
     import->lines = lines;
-    while (rc >= 0 && (rc = dp_lines_record(lines, dp_import_delimiter(import), err)) == 1) {
-        if (lines->fields == 1 && lines->field[0].length == 0)
-            continue; /* an empty line */
-        rc = dp_import_put(import, to, record(import, lines, &r, err), &r, err);
-        if (rc != DP_OK)
-            break;
-    }
+    if (rc == DP_OK)
+        rc = (to->makers != NULL ? dp_crew_read : read_here)(import, lines, to, err);
     free_index(import);
-    dp_parsed_free(&r);
     return rc;
 }
 

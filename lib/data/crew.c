@@ -1,0 +1,227 @@
+#include "data/crew.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "data/lines.h"
+
+#define BATCH ((size_t)1 << 18) /* bytes of text */
+#define ROWS ((size_t)1 << 21)  /* bytes of rows, if one row is not longer */
+
+struct crew {
+    struct dp_import *import;
+    const struct dp_import_sink *to;
+    struct dp_err *err;
+    struct dp_lines *lines; /* guarded by `reading`, as are the next two */
+    pthread_mutex_t reading;
+    size_t read; /* batches */
+    bool ended;
+    pthread_mutex_t turns; /* guards the rest */
+    pthread_cond_t turn;
+    size_t passed; /* batches */
+    int rc;
+    atomic_bool failed;
+};
+
+struct record {
+    size_t at, length, number; /* in the text; the line */
+    bool plain;
+};
+
+struct worker {
+    struct crew *crew;
+    struct dp_import import; /* a copy: the thread counts for itself */
+    void *maker;
+    struct dp_lines lines; /* splits the records of the batch */
+    struct dp_parsed parsed;
+    /* The batch. */
+    size_t number;
+    char *text;
+    size_t capacity, records, record_capacity, made;
+    struct record *record;
+    int last; /* what the read after the last record returned: 1: not the end */
+    struct dp_err err;
+};
+
+/* Takes the next records from the file. */
+static void read_batch(struct worker *w)
+{
+    struct crew *crew = w->crew;
+    struct dp_lines *l = crew->lines;
+    size_t used = 0, most = ROWS / crew->to->makers->row;
+    w->records = w->made = 0;
+    w->last = 1;
+    while (w->last == 1 && used < BATCH && (w->records == 0 || w->records < most)) {
+        w->last = dp_lines_text(l, dp_import_delimiter(&w->import), &w->err);
+        if (w->last != 1)
+            break;
+        int rc = dp_grow(&w->text, &w->capacity, used + l->length + 1, 1, &w->err);
+        if (rc == DP_OK)
+            rc = dp_grow(&w->record, &w->record_capacity, w->records + 1, sizeof *w->record, &w->err);
+        if (rc != DP_OK) {
+            w->last = rc;
+            break;
+        }
+        memcpy(w->text + used, l->line, l->length + 1);
+        w->record[w->records++] = (struct record){used, l->length, l->number, l->plain};
+        used += l->length + 1;
+    }
+}
+
+static int split(struct worker *w, size_t i, struct dp_err *err)
+{
+    const struct record *r = &w->record[i];
+    w->lines.line = w->text + r->at;
+    w->lines.length = r->length;
+    w->lines.number = r->number;
+    w->lines.plain = r->plain;
+    return dp_lines_split(&w->lines, dp_import_delimiter(&w->import), err);
+}
+
+/* Makes rows, up to the first record that cannot be made into one. */
+static void make_rows(struct worker *w)
+{
+    const struct dp_import_sink *to = w->crew->to;
+    struct dp_err ignored;
+    for (int rc = DP_OK; rc == DP_OK && w->made < w->records && !atomic_load(&w->crew->failed); w->made += rc == DP_OK) {
+        size_t bad_cells = w->import.bad_cells;
+        rc = split(w, w->made, &ignored);
+        if (rc == 1 && !dp_lines_has_row(&w->lines))
+            rc = DP_OK;
+        else if (rc == 1)
+            rc = dp_read_record(&w->import, &w->lines, &w->parsed, &ignored);
+        if (rc == DP_OK && dp_lines_has_row(&w->lines))
+            rc = to->makers->make(to->self, w->maker, &w->import, &w->parsed, &ignored);
+        if (rc != DP_OK)
+            w->import.bad_cells = bad_cells;
+    }
+}
+
+static void add_counts(struct worker *w)
+{
+    struct dp_import *all = w->crew->import;
+    for (size_t i = 0; all->clamped != NULL && i < all->schema.columns; i++) {
+        all->clamped[i] += w->import.clamped[i];
+        w->import.clamped[i] = 0;
+    }
+    all->bad_cells += w->import.bad_cells;
+    w->import.bad_cells = 0;
+}
+
+/* In the turn of the batch: its rows, then one by one what is left of it, then how its reading ended. */
+static int pass_on(struct worker *w, struct dp_err *err)
+{
+    const struct dp_import_sink *to = w->crew->to;
+    struct dp_import *all = w->crew->import;
+    int rc = to->makers->take(to->self, w->maker, err);
+    add_counts(w);
+    for (size_t i = w->made; rc == DP_OK && i < w->records; i++) {
+        rc = split(w, i, err);
+        if (rc == 1)
+            rc = dp_lines_has_row(&w->lines)
+                     ? dp_import_put(all, to, dp_read_record(all, &w->lines, &w->parsed, err), &w->parsed, err)
+                     : DP_OK;
+    }
+    if (rc == DP_OK && w->last < 0) {
+        *err = w->err;
+        rc = w->last;
+    }
+    return rc;
+}
+
+static void *work(void *worker)
+{
+    struct worker *w = worker;
+    struct crew *crew = w->crew;
+    for (;;) {
+        pthread_mutex_lock(&crew->reading);
+        bool more = !crew->ended && !atomic_load(&crew->failed);
+        if (more) {
+            w->number = crew->read++;
+            read_batch(w);
+            crew->ended = w->last != 1;
+        }
+        pthread_mutex_unlock(&crew->reading);
+        if (!more)
+            return NULL;
+        make_rows(w);
+        pthread_mutex_lock(&crew->turns);
+        while (crew->passed != w->number)
+            pthread_cond_wait(&crew->turn, &crew->turns);
+        if (crew->rc == DP_OK)
+            crew->rc = pass_on(w, crew->err);
+        if (crew->rc != DP_OK)
+            atomic_store(&crew->failed, true);
+        crew->passed++;
+        pthread_cond_broadcast(&crew->turn);
+        pthread_mutex_unlock(&crew->turns);
+    }
+}
+
+static int open_worker(struct worker *w, struct crew *crew, struct dp_err *err)
+{
+    const struct dp_import *import = crew->import;
+    w->crew = crew;
+    w->import = *import;
+    w->import.bad_cells = 0;
+    w->import.clamped = NULL;
+    w->lines.name = crew->lines->name;
+    int rc = import->clamped != NULL ? dp_alloc(&w->import.clamped, import->schema.columns, sizeof(size_t), err) : DP_OK;
+    return rc == DP_OK ? crew->to->makers->open(crew->to->self, &w->maker, err) : rc;
+}
+
+static void close_worker(struct worker *w)
+{
+    if (w->crew != NULL)
+        w->crew->to->makers->close(w->maker);
+    free(w->import.clamped);
+    free(w->text);
+    free(w->record);
+    free(w->lines.buffer);
+    free(w->lines.field);
+    dp_parsed_free(&w->parsed);
+}
+
+/* The calling thread is one of the crew, and the one that gets signals. */
+static void run(struct worker *worker, size_t count)
+{
+    pthread_t thread[count];
+    sigset_t all, before;
+    size_t started = 1;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    while (started < count && pthread_create(&thread[started], NULL, work, &worker[started]) == 0)
+        started++;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    work(&worker[0]);
+    for (size_t i = 1; i < started; i++)
+        pthread_join(thread[i], NULL);
+}
+
+int dp_crew_read(struct dp_import *import, struct dp_lines *lines, const struct dp_import_sink *to, struct dp_err *err)
+{
+    struct crew crew = {.import = import, .to = to, .err = err, .lines = lines};
+    struct worker *worker = NULL;
+    size_t count = import->threads > 1 ? (size_t)import->threads : 1;
+    int rc = dp_alloc(&worker, count, sizeof *worker, err);
+    pthread_mutex_init(&crew.reading, NULL);
+    pthread_mutex_init(&crew.turns, NULL);
+    pthread_cond_init(&crew.turn, NULL);
+    for (size_t i = 0; rc == DP_OK && i < count; i++)
+        rc = open_worker(&worker[i], &crew, err);
+    if (rc == DP_OK) {
+        run(worker, count);
+        rc = crew.rc;
+    }
+    for (size_t i = 0; worker != NULL && i < count; i++)
+        close_worker(&worker[i]);
+    free(worker);
+    pthread_cond_destroy(&crew.turn);
+    pthread_mutex_destroy(&crew.turns);
+    pthread_mutex_destroy(&crew.reading);
+    return rc;
+}

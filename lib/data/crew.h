@@ -1,0 +1,27 @@
+/* Several threads make the rows of a CSV or TSV table. Each takes the next batch of records from the file, makes its rows, and
+ * passes them on when all batches before have been passed on. So the rows, and the first error, are the same for any number of
+ * threads. */
+#ifndef DP_DATA_CREW_H
+#define DP_DATA_CREW_H
+
+#include "data/import.h"
+
+struct dp_lines;
+
+/* How a sink takes rows that several threads have made. `self` is the sink's. */
+struct dp_import_makers {
+    size_t row; /* bytes of a row that a maker holds */
+    /* What one thread holds. The caller frees *maker with close. */
+    int (*open)(void *self, void **maker, struct dp_err *err);
+    /* Makes the row of the record; counts in `import`, which is the thread's own. After a failure the record is put by the sink's
+     * put, in its turn, which then fails with the right number of the row. */
+    int (*make)(void *self, void *maker, struct dp_import *import, const struct dp_parsed *record, struct dp_err *err);
+    /* Passes on the rows that the maker holds, and empties it. One thread calls this at a time. */
+    int (*take)(void *self, void *maker, struct dp_err *err);
+    void (*close)(void *maker);
+};
+
+/* The rest of the file, by import->threads threads (fewer if the system has no more). */
+int dp_crew_read(struct dp_import *import, struct dp_lines *lines, const struct dp_import_sink *to, struct dp_err *err);
+
+#endif

@@ -1,0 +1,151 @@
+# Rows of a table that several threads make, in batches of 256 KiB: the same rows and the same first error as of one thread.
+load helper
+
+schema() {
+    echo '{"header": true, "columns": [{"name": "age", "type": "numeric", "bounds": [0, 100]}, {"name": "job", "type": "categorical",
+        "categories": ["cook", "smith"]}, {"name": "ill", "type": "label", "classes": ["no", "yes"]}]}' > schema.json
+}
+
+# into NAME TABLE THREADS [OPTION...]: NAME.dp and NAME.said
+into() {
+    local name=$1 table=$2 threads=$3 got=0
+    shift 3
+    OMP_NUM_THREADS=$threads timeout -k 2 60 dp-import csv -s schema.json --no-registry --no-bias -q -o "$name.dp" "$@" "$table" \
+        2> "$name.said" || got=$?
+    sed -i "1s/^/$got /" "$name.said"
+}
+
+@test "each broken table in the third batch: the same rows and the same words, with one thread and four" {
+    schema
+    /usr/bin/python3 - "$ROOT/tests/bats" << 'END'
+import sys
+sys.path.insert(0, sys.argv[1])
+tables = __import__("broken-tables")
+many = tables.ROWS[0] * 55000
+for name, table in tables.TABLES.items():
+    lines = table.split(b"\n", 1)
+    if table.startswith(tables.HEADER) and len(table) < 10000 and name != "latin-1":
+        small = table if table.endswith(b"\n") else table + b"\n"
+        open(name + ".small", "wb").write(small)
+        # an error that comes later must not be told
+        open(name + ".large", "wb").write(tables.HEADER + many + small[len(tables.HEADER):] + many[:11 * 36000] + b"x,cook,no\n")
+END
+    for small in *.small; do
+        name=${small%.small}
+        into small "$small" 1
+        into one "$name.large" 1
+        into four "$name.large" 4
+        assert_equal "$(cat four.said)" "$(cat one.said)"
+        case $name in
+        quote-not-closed*) ;; # the next row has a quote as well, or none at all
+        *)
+            number=$(sed -n 's/.*: line \([0-9]*\).*/\1/p' small.said)
+            want=$(sed "s/: line $number/: line $((number + 55000))/; s/$name.small/$name.large/" small.said)
+            if [ -n "$number" ]; then
+                assert_equal "$(cat four.said)" "$want"
+            else
+                assert_regex "$(cat four.said)" "1 dp-import: $name.large: line .*, column 1 .age.: expected a number, got 'x'"
+            fi
+            ;;
+        esac
+        rm -rf small.dp one.dp four.dp
+    done
+    [ "$(printf '%s\n' *.small | wc -l)" -ge 55 ]
+}
+
+@test "quoted cells over the borders of batches are read as Python reads them, by any number of threads" {
+    /usr/bin/python3 - << 'END'
+import csv, json, random
+csv.field_size_limit(10 ** 7)
+random.seed(3)
+pieces = ['a,b', '""', '\n', 'é', 'line\nline', ' ', '5', ';', '\r\n']
+def row(i):
+    note = ''.join(random.choice(pieces) for _ in range(random.randint(0, 12)))
+    number = '%.3f' % random.uniform(-9, 9)
+    return '%s,"%s",%s%s' % (random.choice([number, '"%s"' % number]), note, 'ny'[i % 3 == 0], random.choice(['\n', '\r\n']))
+with open('t.csv', 'w', newline='', encoding='utf-8') as f:
+    f.write('x,note,y\n' + ''.join(row(i) for i in range(40000)) + '1.5,"' + 'long\n' * 80000 + '",n\n2.5,' + 600000 * 'w' + ',y')
+with open('t.csv', newline='', encoding='utf-8') as f:
+    rows = list(csv.reader(f))[1:]
+json.dump([[float(r[0]), 'ny'.index(r[2])] for r in rows], open('rows.json', 'w'))
+json.dump({"header": True, "columns": [{"name": "x", "type": "numeric", "bounds": [-9, 9]}, {"name": "note", "type": "ignore"},
+    {"name": "y", "type": "label", "classes": ["n", "y"]}]}, open('schema.json', 'w'))
+END
+    for threads in 1 2 5; do
+        into $threads t.csv $threads
+        assert_equal "$(cat $threads.said)" ""
+        dp-info --verify $threads.dp > said
+        /usr/bin/python3 - $threads.dp << 'END'
+import json, numpy, sys
+x, y = numpy.load(sys.argv[1] + "/X.npy"), numpy.load(sys.argv[1] + "/y.npy")
+rows = numpy.array(json.load(open("rows.json")))
+assert x.shape == (40002, 1) and numpy.array_equal(y, rows[:, 1])
+assert numpy.allclose(x[:, 0] * numpy.sqrt(1 + 2.0 ** -20), (rows[:, 0] + 9) / 18, atol=1e-5)
+END
+        cmp 1.dp/X.npy $threads.dp/X.npy
+        cmp 1.dp/y.npy $threads.dp/y.npy
+    done
+}
+
+@test "malformed lines in several batches count in the order of the table" {
+    schema
+    /usr/bin/python3 - << 'END'
+rows = ["%d,%s,%s\n" % (i % 101, ["cook", "smith"][i % 2], ["no", "yes"][i % 5 == 0]) for i in range(90000)]
+for i in range(20000, 90000, 9000):
+    rows[i] = "x%d,cook,yes\n" % i
+open("t.csv", "w").write("age,job,ill\n" + "".join(rows))
+END
+    for threads in 1 4; do
+        into $threads t.csv $threads --skip-bad 8 --private-counts
+        into few t.csv $threads --skip-bad 7
+        assert_equal "$(cat few.said)" "1 dp-import: t.csv: line 83002, column 1 (age): expected a number, got 'x83000'"
+        into storage t.csv $threads --skip-bad 8 --storage csr
+        into quantised t.csv $threads --skip-bad 8 --quantise
+        rm -rf $threads.arrays && mkdir $threads.arrays
+        cp $threads.dp/X.npy $threads.dp/y.npy storage.dp/X_*.npy quantised.dp/X_i16.npy $threads.arrays
+        rm -rf few.dp storage.dp quantised.dp
+    done
+    grep -q "8 malformed lines" 4.said
+    diff 1.said 4.said
+    diff -r 1.arrays 4.arrays
+}
+
+@test "a table with 10^6 columns is read, and a cell of 100 MB is refused" {
+    schema
+    /usr/bin/python3 - << 'END'
+names = ",".join("c%d" % i for i in range(10 ** 6))
+with open("wide.csv", "w") as f:
+    f.write("age," + names + ",job,ill\n")
+    for age in 31, 64:
+        f.write("%d," % age + "7," * 10 ** 6 + "cook,no\n")
+END
+    into wide wide.csv 4
+    assert_equal "$(cat wide.said)" ""
+    dp-info wide.dp | grep -q '^rows *2$'
+    { printf 'age,job,ill\n31,' && head -c 100000000 /dev/zero | tr '\0' s && printf ',no\n'; } > long.csv
+    into long long.csv 4
+    assert_equal "$(cat long.said)" "1 dp-import: long.csv: line 2 is longer than 67108864 bytes"
+    rm long.csv wide.csv
+}
+
+@test "a signal ends an import that waits for rows, whichever thread waits" {
+    schema
+    mkfifo rows
+    exec 8<> rows
+    for threads in 1 3; do
+        printf 'age,job,ill\n31,cook,no\n' >&8
+        OMP_NUM_THREADS=$threads dp-import csv -s schema.json --no-registry -q -o t.dp rows 2> said 8>&- &
+        for _ in {1..100}; do
+            ! compgen -G 't.dp.*/X.npy' > parts || break
+            sleep 0.05
+        done
+        sleep 0.1
+        pid=$!
+        kill -TERM $pid
+        within 10 tail --pid=$pid -f /dev/null # it has ended
+        assert_success
+        run wait $pid
+        assert_equal "$(compgen -G 't.dp*' || true)" ""
+    done
+    exec 8>&-
+}

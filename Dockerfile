@@ -7,6 +7,6 @@ RUN make deps-build && make -j"$(nproc)" install PREFIX=/usr DESTDIR=/installed
 
 FROM debian:bookworm-slim
 RUN apt-get update && apt-get install -y --no-install-recommends libmsgpackc2 libzmq5 libgsl27 libsodium23 libmpfr6 libgmp10 \
-    libjansson4 zlib1g liblzma5 libzstd1 libpng16-16 libjpeg62-turbo libgomp1 gawk bash && rm -rf /var/lib/apt/lists/*
+    libjansson4 zlib1g liblzma5 libzstd1 libpng16-16 libjpeg62-turbo libsqlite3-0 libgomp1 gawk bash && rm -rf /var/lib/apt/lists/*
 COPY --from=build /installed /
 ENTRYPOINT ["dpline"]

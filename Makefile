@@ -11,7 +11,7 @@ CC ?= gcc
 OBJCOPY ?= objcopy
 CFLAGS ?= -O3 -g
 # The libraries: pkg-config's name and Debian's package.
-LIBRARIES := msgpack/libmsgpack-dev libzmq/libzmq3-dev gsl/libgsl-dev libsodium/libsodium-dev mpfr/libmpfr-dev gmp/libgmp-dev jansson/libjansson-dev zlib/zlib1g-dev liblzma/liblzma-dev libzstd/libzstd-dev libpng/libpng-dev libjpeg/libjpeg62-turbo-dev
+LIBRARIES := msgpack/libmsgpack-dev libzmq/libzmq3-dev gsl/libgsl-dev libsodium/libsodium-dev mpfr/libmpfr-dev gmp/libgmp-dev jansson/libjansson-dev zlib/zlib1g-dev liblzma/liblzma-dev libzstd/libzstd-dev libpng/libpng-dev libjpeg/libjpeg62-turbo-dev sqlite3/libsqlite3-dev
 PACKAGES := $(patsubst %/,%,$(dir $(LIBRARIES)))
 
 WARN := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wno-sign-conversion -Werror

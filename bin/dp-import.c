@@ -19,7 +19,7 @@
 #include "import/paid.h"
 
 struct options {
-    const char *output, *out, *test, *schema, *infer, *label, *classes, *delimiter, *population, *ledger;
+    const char *output, *out, *test, *schema, *infer, *label, *classes, *delimiter, *population, *ledger, *sql;
     double split, private_schema, private_knots, delta;
     int64_t cols, seed, noise_seed, skip_bad, skip_lines, rows_per_person;
     int storage, norm, scale, features, basis, bad_cells;
@@ -40,6 +40,7 @@ static const struct dp_option options[] = {
     DP_OPTION_TEXT('s', schema, "FILE", "csv, tsv: meaning of the columns (JSON)"),
     DP_OPTION_TEXT(0, infer, "FILE", "csv, tsv: infer a schema from the data and write it, for you to edit",
                    .name = "infer-schema"),
+    DP_OPTION_TEXT(0, sql, "QUERY", "sqlite: the SELECT statement whose rows are the table"),
     DP_OPTION_REAL(0, private_schema, "E", DP_ABOVE(0),
                    "--infer-schema: pay epsilon E for the bounds and categories, by counts with noise"),
     DP_OPTION_REAL(0, private_knots, "E", DP_ABOVE(0),
@@ -193,7 +194,7 @@ static int infer(struct dp_import *import, struct identity *identity, const stru
     int rc = !isnan(o->private_schema) ? pay_for_schema(import, identity, o, &schema, &paid, err) : DP_OK;
     const bool looked = paid == NULL || schema == NULL;
     if (rc == DP_OK && schema == NULL)
-        rc = dp_import_infer(import, o->header, &schema, err);
+        rc = dp_import_infer(import, o->header || o->sql != NULL, &schema, err);
     /* A payment that was not enough is inherited, too. */
     if (rc == DP_OK && paid != NULL && json_object_set(schema, "paid", paid) != 0)
         rc = dp_fail(err, DP_E_RUN, "out of memory");
@@ -213,17 +214,28 @@ static int infer(struct dp_import *import, struct identity *identity, const stru
     return rc;
 }
 
+/* A query is read as a CSV table, and is no format of lib/data. */
+enum { SQLITE = DP_IMPORT_NPZ + 1 };
+
 /* The format that the name of a file ends with, perhaps before .gz, .xz or .zst; IDX if it ends with no format. A directory has
  * images. */
-static enum dp_import_format format_of_name(const char *name)
+static int format_of_name(const char *name)
 {
     static const char *const packed[] = {".gz", ".xz", ".zst"};
     static const struct {
         const char *end;
-        enum dp_import_format format;
-    } ends[] = {{".csv", DP_IMPORT_CSV},    {".tsv", DP_IMPORT_TSV},   {".libsvm", DP_IMPORT_LIBSVM},
-                {".svm", DP_IMPORT_LIBSVM}, {".arff", DP_IMPORT_ARFF}, {".zip", DP_IMPORT_IMAGES},
-                {".npy", DP_IMPORT_NPY},    {".npz", DP_IMPORT_NPZ}};
+        int format;
+    } ends[] = {{".csv", DP_IMPORT_CSV},
+                {".tsv", DP_IMPORT_TSV},
+                {".libsvm", DP_IMPORT_LIBSVM},
+                {".svm", DP_IMPORT_LIBSVM},
+                {".arff", DP_IMPORT_ARFF},
+                {".zip", DP_IMPORT_IMAGES},
+                {".npy", DP_IMPORT_NPY},
+                {".npz", DP_IMPORT_NPZ},
+                {".sqlite", SQLITE},
+                {".sqlite3", SQLITE},
+                {".db", SQLITE}};
     size_t length = strlen(name);
     struct stat st;
     if (stat(name, &st) == 0 && S_ISDIR(st.st_mode))
@@ -243,24 +255,31 @@ static enum dp_import_format format_of_name(const char *name)
 
 static int operands(struct dp_import *import, const struct options *o, int count, char **operand, struct dp_err *err)
 {
-    static const char *const formats[] = {"csv", "tsv", "libsvm", "arff", "idx", "images", "npy", "npz"};
+    static const char *const formats[] = {"csv", "tsv", "libsvm", "arff", "idx", "images", "npy", "npz", "sqlite"};
     const int known = sizeof formats / sizeof *formats;
     int format = 0;
     if (count < 1)
         return dp_fail(err, DP_E_USAGE,
-                       "expected a file, or a format (csv, tsv, libsvm, arff, idx, images, npy or npz) and a file");
+                       "expected a file, or a format (csv, tsv, libsvm, arff, idx, images, npy, npz or sqlite) and a file");
     while (format < known && strcmp(operand[0], formats[format]) != 0)
         format++;
     if (format == known) { /* a file: its name says the format */
-        format = (int)format_of_name(operand[0]);
+        format = format_of_name(operand[0]);
         if (format == DP_IMPORT_IDX)
             return dp_fail(
                 err, DP_E_USAGE,
-                "'%.60s' is no format (csv, tsv, libsvm, arff, idx, images, npy or npz), and no name that ends with one",
+                "'%.60s' is no format (csv, tsv, libsvm, arff, idx, images, npy, npz or sqlite), and no name that ends with one",
                 operand[0]);
         operand--;
         count++;
     }
+    if ((format == SQLITE) != (o->sql != NULL))
+        return dp_fail(err, DP_E_USAGE,
+                       o->sql != NULL ? "--sql is for sqlite" : "--sql is required: which rows of the database");
+    if (format == SQLITE && (o->delimiter != NULL || o->skip_lines > 0))
+        return dp_fail(err, DP_E_USAGE, "--delimiter and --skip-lines are for texts, and a query gives rows");
+    import->sql = o->sql;
+    format = format == SQLITE ? DP_IMPORT_CSV : format;
     import->format = (enum dp_import_format)format;
     bool two = format == DP_IMPORT_IDX || format == DP_IMPORT_NPY, named = format == DP_IMPORT_NPZ && count == 4;
     if (count != (two ? 3 : 2) && !named)
@@ -524,7 +543,7 @@ static int stream(struct dp_import *import, const struct options *o, struct dp_e
 
 int main(int argc, char **argv)
 {
-    const struct dp_command command = {"dp-import", "[csv|tsv|libsvm|arff|idx|images|npy|npz] FILE …",
+    const struct dp_command command = {"dp-import", "[csv|tsv|libsvm|arff|idx|images|npy|npz|sqlite] FILE …",
                                        "Make a data set from a table, in a file or from a pipe (-), or from images", options,
                                        NULL};
     struct options o;
@@ -568,6 +587,10 @@ int main(int argc, char **argv)
         rc = check_population(o.population, &err);
     if (rc == DP_OK && o.delimiter != NULL)
         import.schema.delimiter = o.delimiter[0];
+    if (rc == DP_OK && o.sql != NULL)
+        import.schema.delimiter = ',';
+    if (rc == DP_OK && o.sql != NULL && o.schema != NULL && !import.schema.header)
+        rc = dp_fail(&err, DP_E_RUN, "%s: a query has names of columns: \"header\" must be true", o.schema);
     if (rc == DP_OK && o.infer != NULL) {
         rc = infer(&import, &identity, &o, &err);
     } else if (rc == DP_OK) {

@@ -6,6 +6,7 @@ summary="Train a linear model with nothing to tune: data and epsilon in, a model
 usages=('DATA [options]' 'TABLE --label NAME [options]') losses_of=dp-fit operand=data
 option data '' DIR "data set (see dp-import), as DATA"
 option label '' NAME "TABLE: the column to predict; dp-import proposes a schema for the others"
+option sql '' QUERY "TABLE is an SQLite database: the SELECT statement whose rows are the table"
 option loss '' LOSS "(default logistic; squared for a regression, softmax for three classes or more)"
 option epsilon 1 E "privacy budget" number
 option delta '' D "(default: the largest power of ten below 1 / rows^1.1, or persons^1.1)" number
@@ -42,7 +43,7 @@ import() {
 }
 # propose FORMAT: a schema for the table, paid for with a tenth of the budget
 propose() {
-    words_of ledger no-ledger registry no-registry quiet
+    words_of sql ledger no-ledger registry no-registry quiet
     # the accountant of a schema is for null records
     [ "$adjacency" != null-record ] || words+=(--else-unpaid --private-schema "$(calculate "$epsilon / 10")"
         ${delta:+--delta "$(calculate "$delta / 10")"} ${seed:+--noise-seed "$seed"})
@@ -51,7 +52,7 @@ propose() {
 # rows FORMAT [OPTION]: the rows of the table, divided. They have norm 1, because loose bounds would make them short, except where the
 # coefficients of --linear are to be read
 rows() {
-    words_of registry no-registry quiet
+    words_of sql registry no-registry quiet
     [ -n "$linear" ] || words+=(--row-norm unit)
     dp-import "$1" --schema "$own_schema" --bad-cells missing --split 0.8 -o "$data" --test "${data%.dp}-test.dp" \
         "${words[@]}" "${@:2}" "$table"
@@ -95,6 +96,7 @@ if [ -f "$data" ]; then
     case $data in
         *.csv | *.csv.gz | *.csv.xz | *.csv.zst) import csv ;;
         *.tsv | *.tsv.gz | *.tsv.xz | *.tsv.zst) import tsv ;;
+        *.sqlite | *.sqlite3 | *.db) import sqlite ;;
     esac
 elif [ -n "$label" ]; then
     fail "--label is for a table; a data set has its label"

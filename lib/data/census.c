@@ -160,7 +160,7 @@ static int list_texts(struct dp_census *census, struct dp_err *err)
 int dp_census_read(struct dp_census *census, struct dp_import *import, struct dp_err *err)
 {
     struct dp_lines lines;
-    int rc = dp_lines_open(&lines, import->input, err);
+    int rc = dp_lines_open_table(&lines, import->input, import->sql, err);
     if (rc != DP_OK)
         return rc;
     for (size_t skip = import->skip_lines; skip > 0 && (rc = dp_lines_next(&lines, err)) == 1; skip--)

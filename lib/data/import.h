@@ -29,10 +29,11 @@ struct dp_knots;
 struct dp_import {
     enum dp_import_format format;
     const char *input, *labels; /* labels: only for IDX, NULL: all labels are 0, and for npy; see input.h */
-    const char *member[2];      /* npz: the arrays of the rows and of their labels */
-    struct dp_schema schema;    /* filled by the caller for csv and tsv, by the reader otherwise */
-    const char *label_name;     /* arff: the attribute that is the label; NULL: the last */
-    bool real_label;            /* libsvm: labels are numbers to predict, not classes */
+    const char *sql; /* csv: the input is an SQLite database, and the table is what this query gives; NULL: it is a text */
+    const char *member[2];   /* npz: the arrays of the rows and of their labels */
+    struct dp_schema schema; /* filled by the caller for csv and tsv, by the reader otherwise */
+    const char *label_name;  /* arff: the attribute that is the label; NULL: the last */
+    bool real_label;         /* libsvm: labels are numbers to predict, not classes */
     const char *classes; /* libsvm, idx, images: see dp_schema_classes; NULL: measured (libsvm), 10 (idx), folders (images) */
     size_t cols;         /* libsvm: columns; 0: the largest index, measured */
     bool max_abs;        /* numeric columns without bounds: divide by the largest magnitude (measured) */

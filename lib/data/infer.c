@@ -450,7 +450,7 @@ int dp_import_infer(const struct dp_import *import, bool header, json_t **schema
     struct table t = {0};
     size_t label = 0;
     *schema = NULL;
-    int rc = dp_lines_open(&lines, import->input, err);
+    int rc = dp_lines_open_table(&lines, import->input, import->sql, err);
     if (rc != DP_OK)
         return rc;
     rc = read_table(import, header, &lines, &t, err);

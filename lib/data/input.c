@@ -16,6 +16,7 @@
 
 #include "base/mem.h"
 #include "base/interrupt.h"
+#include "data/sqlite.h"
 
 #define MEMORY_MOST ((uint64_t)1 << 28) /* for the dictionary of an xz file; xz -9 needs 65 MB */
 
@@ -32,6 +33,7 @@ struct dp_input {
     z_stream gzip;
     lzma_stream xz;
     ZSTD_DStream *zstd;
+    struct dp_sqlite *query;        /* read instead of fd; NULL: none */
     crypto_generichash_state hash; /* hash of the decompressed bytes */
     size_t at, end;                /* the unused bytes in raw */
     unsigned char raw[1 << 17];
@@ -55,7 +57,7 @@ static const struct magic refused[] = {
     {"\x1f\x9d", 2, "is compressed by compress: unpack it first"},
     {"PAR1\x15", 5, "is a Parquet file: save it as CSV (duckdb -c \"COPY 'FILE.parquet' TO 'FILE.csv'\", or pandas)"},
     {"ARROW1\0", 8, "is an Arrow file: save it as CSV (pandas.read_feather('FILE').to_csv('FILE.csv', index=False))"},
-    {"SQLite format 3", 16, "is an SQLite database: save a query as CSV (sqlite3 -header -csv FILE 'SELECT ...' > FILE.csv)"},
+    {"SQLite format 3", 16, "is an SQLite database: dp-import sqlite FILE --sql 'SELECT ...' reads it"},
     {"\x89HDF", 4, "is an HDF5 file: save it as CSV"},
 };
 
@@ -158,6 +160,24 @@ int dp_input_open(struct dp_input **input, const char *path, struct dp_err *err)
     return DP_OK;
 }
 
+int dp_input_open_query(struct dp_input **input, const char *path, const char *sql, struct dp_err *err)
+{
+    struct dp_input *in;
+    int rc = dp_alloc(&in, 1, sizeof *in, err);
+    if (rc != DP_OK)
+        return rc;
+    in->xz = (lzma_stream)LZMA_STREAM_INIT;
+    crypto_generichash_init(&in->hash, NULL, 0, DP_INPUT_DIGEST);
+    in->name = path;
+    in->fd = -1;
+    rc = dp_sqlite_open(&in->query, path, sql, err);
+    if (rc == DP_OK)
+        *input = in;
+    else
+        dp_input_close(in);
+    return rc;
+}
+
 void dp_input_close(struct dp_input *in)
 {
     if (in == NULL)
@@ -166,6 +186,7 @@ void dp_input_close(struct dp_input *in)
         inflateEnd(&in->gzip);
     lzma_end(&in->xz);
     ZSTD_freeDStream(in->zstd);
+    dp_sqlite_close(in->query);
     if (in->fd > STDERR_FILENO)
         close(in->fd);
     free(in);
@@ -262,7 +283,7 @@ static int read_some(struct dp_input *in, void *bytes, size_t size, size_t *got,
 
 int dp_input_read(struct dp_input *in, void *bytes, size_t size, size_t *got, struct dp_err *err)
 {
-    int rc = read_some(in, bytes, size, got, err);
+    int rc = in->query != NULL ? dp_sqlite_read(in->query, bytes, size, got, err) : read_some(in, bytes, size, got, err);
     if (rc == DP_OK)
         crypto_generichash_update(&in->hash, bytes, *got);
     return rc;

@@ -11,6 +11,9 @@ struct dp_input;
 /* "-" is standard input. Refuses, by name, formats that it cannot read: other compressions, archives, workbooks. */
 int dp_input_open(struct dp_input **input, const char *path, struct dp_err *err);
 
+/* The rows of a query of an SQLite database (sqlite.h). */
+int dp_input_open_query(struct dp_input **input, const char *path, const char *sql, struct dp_err *err);
+
 #define DP_INPUT_DIGEST 32
 
 /* BLAKE2b of all decompressed bytes that were read so far. */

@@ -49,10 +49,10 @@ static bool has_old_lines(const struct dp_lines *l)
     return l->chunk_end > 1 && memchr(l->chunk, '\r', l->chunk_end - 1) != NULL && memchr(l->chunk, '\n', l->chunk_end) == NULL;
 }
 
-int dp_lines_open(struct dp_lines *l, const char *path, struct dp_err *err)
+int dp_lines_open_table(struct dp_lines *l, const char *path, const char *sql, struct dp_err *err)
 {
     memset(l, 0, sizeof *l);
-    int rc = dp_input_open(&l->input, path, err);
+    int rc = sql != NULL ? dp_input_open_query(&l->input, path, sql, err) : dp_input_open(&l->input, path, err);
     if (rc != DP_OK)
         return rc;
     l->name = dp_input_name(l->input);
@@ -68,6 +68,11 @@ int dp_lines_open(struct dp_lines *l, const char *path, struct dp_err *err)
     if (rc != DP_OK)
         dp_lines_close(l);
     return rc;
+}
+
+int dp_lines_open(struct dp_lines *l, const char *path, struct dp_err *err)
+{
+    return dp_lines_open_table(l, path, NULL, err);
 }
 
 void dp_lines_close(struct dp_lines *l)

@@ -38,8 +38,9 @@ struct dp_lines {
     size_t fields, field_capacity;
 };
 
-/* After a failure there is nothing to close. */
+/* After a failure there is nothing to close. dp_lines_open_table: sql is a query of an SQLite database, or NULL for a text. */
 int dp_lines_open(struct dp_lines *lines, const char *path, struct dp_err *err);
+int dp_lines_open_table(struct dp_lines *lines, const char *path, const char *sql, struct dp_err *err);
 void dp_lines_close(struct dp_lines *lines);
 
 /* The next line: 1, or 0 at the end. */

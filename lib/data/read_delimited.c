@@ -317,7 +317,7 @@ static int read_header(struct dp_import *import, struct dp_lines *l, const struc
 int dp_read_delimited(struct dp_import *import, const struct dp_import_sink *to, struct dp_err *err)
 {
     struct dp_lines lines;
-    int rc = dp_lines_open(&lines, import->input, err);
+    int rc = dp_lines_open_table(&lines, import->input, import->sql, err);
     if (rc != DP_OK)
         return rc;
     dp_input_before_wait(lines.input, to->pause, to->self);

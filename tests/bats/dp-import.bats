@@ -20,10 +20,10 @@ bad_csv() {
 @test "usage" {
     run dp-import --help
     assert_success
-    assert_line --index 0 "Usage: dp-import [options] [csv|tsv|libsvm|arff|idx|images|npy|npz] FILE …"
-    complains 2 "dp-import: expected a file, or a format (csv, tsv, libsvm, arff, idx, images, npy or npz) and a file" dp-import
-    complains 2 "dp-import: 'xls' is no format (csv, tsv, libsvm, arff, idx, images, npy or npz), and no name that ends with one" dp-import xls a
-    complains 2 "dp-import: 'a.xls' is no format (csv, tsv, libsvm, arff, idx, images, npy or npz), and no name that ends with one" dp-import a.xls
+    assert_line --index 0 "Usage: dp-import [options] [csv|tsv|libsvm|arff|idx|images|npy|npz|sqlite] FILE …"
+    complains 2 "dp-import: expected a file, or a format (csv, tsv, libsvm, arff, idx, images, npy, npz or sqlite) and a file" dp-import
+    complains 2 "dp-import: 'xls' is no format (csv, tsv, libsvm, arff, idx, images, npy, npz or sqlite), and no name that ends with one" dp-import xls a
+    complains 2 "dp-import: 'a.xls' is no format (csv, tsv, libsvm, arff, idx, images, npy, npz or sqlite), and no name that ends with one" dp-import a.xls
     complains 2 "dp-import: expected one file, or - for standard input" dp-import a.csv b.csv
     complains 2 "dp-import: expected one file, or - for standard input" dp-import csv
     complains 2 "dp-import: idx takes two files: images and labels" dp-import idx a -o b
@@ -443,7 +443,7 @@ dp-import: private: 1 malformed line"
 		BZh91AY&SY|is compressed by bzip2: unpack it first
 		PAR1\x15|is a Parquet file: save it as CSV (duckdb -c "COPY 'FILE.parquet' TO 'FILE.csv'", or pandas)
 		ARROW1\0\0|is an Arrow file: save it as CSV (pandas.read_feather('FILE').to_csv('FILE.csv', index=False))
-		SQLite format 3\0|is an SQLite database: save a query as CSV (sqlite3 -header -csv FILE 'SELECT ...' > FILE.csv)
+		SQLite format 3\0|is an SQLite database: dp-import sqlite FILE --sql 'SELECT ...' reads it
 		\x04\x22\x4d\x18|is compressed by lz4: unpack it first
 	END
     mkdir d

@@ -16,7 +16,7 @@ program() {
         cc -std=c11 $warnings "$source" $(pkg-config --cflags --libs dpline) -lm -o "$1"
         c++ -std=c++17 $warnings -Wno-missing-field-initializers -x c++ "$source" -x none $(pkg-config --cflags --libs dpline) -lm -o "$1-cc"
         cc -std=c11 $warnings "$source" $(pkg-config --cflags dpline) stage/opt/dpline/lib/libdpline.a -o "$1-static" \
-            $(PKG_CONFIG_SYSROOT_DIR='' pkg-config --libs msgpack libzmq gsl libsodium mpfr gmp jansson zlib liblzma libzstd libpng libjpeg) -lm -fopenmp
+            $(PKG_CONFIG_SYSROOT_DIR='' pkg-config --libs msgpack libzmq gsl libsodium mpfr gmp jansson zlib liblzma libzstd libpng libjpeg sqlite3) -lm -fopenmp
     }
 }
 
@@ -220,7 +220,7 @@ few_commands() {
     says BUILD="$PWD/none" all
     assert_failure 2
     assert_line 'dpline needs what this system lacks: pkg-config'
-    assert_line --regexp '^The Debian packages are: pkg-config .* libjansson-dev zlib1g-dev liblzma-dev libzstd-dev libpng-dev libjpeg62-turbo-dev$'
+    assert_line --regexp '^The Debian packages are: pkg-config .* libjansson-dev zlib1g-dev liblzma-dev libzstd-dev libpng-dev libjpeg62-turbo-dev libsqlite3-dev$'
     refute_output --partial 'CC  '
     assert_file_not_exist none/obj
 
@@ -228,11 +228,11 @@ few_commands() {
     printf '#!/bin/sh\n' > few/apt-get && chmod +x few/apt-get
     PKG_CONFIG_LIBDIR=$PWD/nowhere says BUILD="$PWD/none" all
     assert_failure 2
-    assert_line 'dpline needs what this system lacks: msgpack libzmq gsl libsodium mpfr gmp jansson zlib liblzma libzstd libpng libjpeg'
-    assert_line '  sudo apt-get install libmsgpack-dev libzmq3-dev libgsl-dev libsodium-dev libmpfr-dev libgmp-dev libjansson-dev zlib1g-dev liblzma-dev libzstd-dev libpng-dev libjpeg62-turbo-dev'
+    assert_line 'dpline needs what this system lacks: msgpack libzmq gsl libsodium mpfr gmp jansson zlib liblzma libzstd libpng libjpeg sqlite3'
+    assert_line '  sudo apt-get install libmsgpack-dev libzmq3-dev libgsl-dev libsodium-dev libmpfr-dev libgmp-dev libjansson-dev zlib1g-dev liblzma-dev libzstd-dev libpng-dev libjpeg62-turbo-dev libsqlite3-dev'
     refute_output --partial 'CC  '
 
-    mkdir pc && for p in msgpack libzmq gsl libsodium mpfr gmp zlib liblzma libzstd libpng libjpeg; do printf 'Name: x\nDescription: x\nVersion: 1\n' > pc/$p.pc; done
+    mkdir pc && for p in msgpack libzmq gsl libsodium mpfr gmp zlib liblzma libzstd libpng libjpeg sqlite3; do printf 'Name: x\nDescription: x\nVersion: 1\n' > pc/$p.pc; done
     PKG_CONFIG_LIBDIR=$PWD/pc says BUILD="$PWD/none" all CC=no-such-compiler
     assert_line 'dpline needs what this system lacks: no-such-compiler jansson'
     assert_line '  sudo apt-get install gcc libc6-dev libjansson-dev'

@@ -184,6 +184,12 @@ static int pay_for_schema(struct dp_import *import, struct identity *identity, c
     return DP_OK;
 }
 
+static void tell_encoding(const struct dp_import *import)
+{
+    if (import->windows)
+        fputs("dp-import: the text is not UTF-8: it is read as Windows-1252, of which Latin-1 is a part\n", stderr);
+}
+
 static int infer(struct dp_import *import, struct identity *identity, const struct options *o, struct dp_err *err)
 {
     json_t *schema = NULL, *paid = NULL, *column;
@@ -200,6 +206,8 @@ static int infer(struct dp_import *import, struct identity *identity, const stru
         rc = dp_fail(err, DP_E_RUN, "out of memory");
     if (rc == DP_OK)
         rc = write_schema(schema, o, err);
+    if (rc == DP_OK && !o->quiet)
+        tell_encoding(import);
     json_array_foreach (json_object_get(schema, "columns"), i, column) {
         if (rc == DP_OK)
             tell_column(column, o->quiet);
@@ -458,8 +466,7 @@ static void summarise(const struct dp_import *i, bool known)
         summarise_part(i, i->test, i->test_rows, i->test_persons);
     }
     fputc('\n', stderr);
-    if (i->windows)
-        fprintf(stderr, "dp-import: the text is not UTF-8: it is read as Windows-1252, of which Latin-1 is a part\n");
+    tell_encoding(i);
     summarise_extra(i);
     summarise_rows(i);
     summarise_persons(i);

@@ -183,6 +183,7 @@ int dp_census_read(struct dp_census *census, struct dp_import *import, struct dp
     if (rc == DP_OK)
         rc = list_texts(census, err);
     dp_input_digest(lines.input, import->table);
+    import->windows = lines.windows > 0;
     dp_lines_close(&lines);
     return rc;
 }
@@ -318,35 +319,8 @@ static json_t *left_out(json_t *o, const char *why)
     return o;
 }
 
-static json_t *feature(const struct made *m, const struct dp_census_column *c, json_t *o)
-{
-    double low, high, numbers = numbers_of(m, &low, &high);
-    json_t *texts = json_array();
-    bool numeric = numbers >= texts_of(m, c, texts), missing = count(m, 0) >= m->significant;
-    if (dp_import_is_id(c->name) || (numeric && low == high) || (!numeric && json_array_size(texts) == 0)) {
-        json_decref(texts);
-        return left_out(o, dp_import_is_id(c->name) ? "its name looks like an identifier"
-                           : numbers > 0            ? "its numbers do not differ by what was paid for"
-                                                    : "no value is frequent enough for what was paid");
-    }
-    json_object_set_new(o, "type", json_string(numeric ? "numeric" : "categorical"));
-    if (numeric) {
-        json_object_set_new(o, "bounds", json_pack("[f, f]", low, high));
-        json_object_set_new(o, "missing", words_json(doubtful));
-        if (!missing)
-            json_object_set_new(o, "fill", json_real(low + 0.5 * (high - low)));
-        json_decref(texts);
-    } else {
-        json_object_set_new(o, "categories", texts);
-        json_object_set_new(o, "unknown", json_string("zero"));
-    }
-    if (missing)
-        json_object_set_new(o, "indicator", json_true());
-    return o;
-}
-
-/* Classes: texts that differ only in case are one class. */
-static json_t *classes_of(const json_t *texts)
+/* Classes or categories: texts that differ only in case are one of them. */
+static json_t *folded_texts(const json_t *texts)
 {
     json_t *list = json_array(), *class;
     const char *name;
@@ -366,12 +340,51 @@ static json_t *classes_of(const json_t *texts)
     return list;
 }
 
+/* Categories: one that has a single text is this text. */
+static json_t *categories_of(const json_t *texts)
+{
+    json_t *list = folded_texts(texts), *category;
+    size_t i;
+    json_array_foreach (list, i, category) {
+        if (json_array_size(category) == 1)
+            json_array_set(list, i, json_array_get(category, 0));
+    }
+    return list;
+}
+
+static json_t *feature(const struct made *m, const struct dp_census_column *c, json_t *o)
+{
+    double low, high, numbers = numbers_of(m, &low, &high);
+    json_t *texts = json_array();
+    bool numeric = numbers >= texts_of(m, c, texts), missing = count(m, 0) >= m->significant;
+    if (dp_import_is_id(c->name) || (numeric && low == high) || (!numeric && json_array_size(texts) == 0)) {
+        json_decref(texts);
+        return left_out(o, dp_import_is_id(c->name) ? "its name looks like an identifier"
+                           : numbers > 0            ? "its numbers do not differ by what was paid for"
+                                                    : "no value is frequent enough for what was paid");
+    }
+    json_object_set_new(o, "type", json_string(numeric ? "numeric" : "categorical"));
+    if (numeric) {
+        json_object_set_new(o, "bounds", json_pack("[f, f]", low, high));
+        json_object_set_new(o, "missing", words_json(doubtful));
+        if (!missing)
+            json_object_set_new(o, "fill", json_real(low + 0.5 * (high - low)));
+    } else {
+        json_object_set_new(o, "categories", categories_of(texts));
+        json_object_set_new(o, "unknown", json_string("zero"));
+    }
+    json_decref(texts);
+    if (missing)
+        json_object_set_new(o, "indicator", json_true());
+    return o;
+}
+
 static int label(const struct made *m, const struct dp_census_column *c, json_t *o, struct dp_err *err)
 {
     double low, high, numbers = numbers_of(m, &low, &high);
     json_t *texts = json_array();
     double named = texts_of(m, c, texts);
-    json_t *folded = classes_of(texts);
+    json_t *folded = folded_texts(texts);
     size_t classes = json_array_size(folded);
     double rows = (double)m->census->rows;
     json_object_set_new(o, "type", json_string("label"));

@@ -75,7 +75,7 @@ struct dp_import {
     struct dp_texts extra;                   /* csv, tsv with a header: names of columns that the schema does not have */
     /* Private: the number of values beyond the bounds of each column of the schema, and the number of malformed lines. */
     size_t *clamped, malformed;
-    bool windows;     /* csv, tsv: lines were read as Windows-1252 */
+    bool windows;     /* csv, tsv: lines were read as Windows-1252; set by dp_import_infer and dp_census_read, too */
     size_t bad_cells; /* private: cells that could not be read and count as missing */
 
     /* Set by the reader of csv and tsv: */
@@ -111,7 +111,7 @@ int dp_import_stream(struct dp_import *import, const struct dp_import_rows *to, 
 
 /* Makes a first schema, as JSON to be edited by the user, from a CSV or TSV table; the caller frees *schema with json_decref.
  * header: the first line names the columns. */
-int dp_import_infer(const struct dp_import *import, bool header, json_t **schema, struct dp_err *err);
+int dp_import_infer(struct dp_import *import, bool header, json_t **schema, struct dp_err *err);
 
 /* Returned by a reader's functions: the record is malformed, and err says how. */
 enum { DP_BAD_RECORD = 1 };

@@ -444,7 +444,7 @@ static json_t *schema_json(const struct table *t, size_t label)
     return schema;
 }
 
-int dp_import_infer(const struct dp_import *import, bool header, json_t **schema, struct dp_err *err)
+int dp_import_infer(struct dp_import *import, bool header, json_t **schema, struct dp_err *err)
 {
     struct dp_lines lines;
     struct table t = {0};
@@ -465,6 +465,7 @@ int dp_import_infer(const struct dp_import *import, bool header, json_t **schema
         dp_texts_free(&t.seen[i].doubtful);
     }
     free(t.seen);
+    import->windows = lines.windows > 0;
     dp_lines_close(&lines);
     return rc;
 }

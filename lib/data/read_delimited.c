@@ -76,9 +76,11 @@ static int bad_cell(const struct dp_lines *l, size_t i, const char *column, cons
     const struct dp_cell *f = &l->field[i];
     char name[DP_TEXT_SHOWN], shown[DP_TEXT_SHOWN];
     bool text = dp_text_valid(f->text, f->length) == f->length;
-    dp_fail(err, DP_E_RUN, "%s: line %zu, column %zu (%s): %s, got '%s'%s", l->name, l->number, i + 1,
+    bool named = l->number == 1 && strlen(column) == f->length && memcmp(column, f->text, f->length) == 0;
+    dp_fail(err, DP_E_RUN, "%s: line %zu, column %zu (%s): %s, got '%s'%s%s", l->name, l->number, i + 1,
             dp_text_show(column, strlen(column), name), what, dp_text_show(f->text, f->length, shown),
-            text ? "" : ", which is not UTF-8 (iconv -f LATIN1 -t UTF-8 converts a file in Latin-1)");
+            text ? "" : ", which is not UTF-8 (iconv -f LATIN1 -t UTF-8 converts a file in Latin-1)",
+            named ? ": the line has names, and the schema no \"header\": true" : "");
     return DP_BAD_RECORD;
 }
 

@@ -1142,7 +1142,8 @@ END
             *) assert_output "" ;;
         esac
     done
-    dp-import csv --infer-schema proposed.json -q windows-1252.csv
+    dp-import csv --infer-schema proposed.json windows-1252.csv 2> said
+    grep -qx 'dp-import: the text is not UTF-8: it is read as Windows-1252, of which Latin-1 is a part' said
     assert_equal "$(jq -c '[.columns[].name], .columns[1].categories' proposed.json)" '["Größe","Preis","y"]
 ["5 €","süß\nund","zu „teuer“"]'
     { cat windows-1252.csv && echo '1;5 €;n'; } > mixed.csv

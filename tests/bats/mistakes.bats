@@ -65,3 +65,11 @@ prepare() {
     complains 5 'dp-eval: people.dp is the training set: what is measured on it is not covered by epsilon (--private-data if that is meant)' \
         dp-eval --data people.dp --last --in people.model
 }
+
+@test "a schema without a header for a table with one" {
+    printf 'age,ill\n31,no\n64,yes\n' > t.csv
+    echo '{"columns": [{"name": "age", "type": "numeric", "bounds": [0, 100]},
+        {"name": "ill", "type": "label", "classes": ["no", "yes"]}]}' > s.json
+    complains 1 "dp-import: t.csv: line 1, column 2 (ill): the label is not one of the classes, got 'ill': the line has names, and the schema no \"header\": true" \
+        dp-import t.csv -s s.json --no-registry -o t.dp
+}

@@ -16,6 +16,15 @@ people() {
 # of MODEL FIELD: what its last frame says
 of() { dp-info --get "$2" "$1"; }
 
+@test "a schema that is paid for folds categories that differ only in case" {
+    awk 'BEGIN { print "sex,hand,ill"; split("F M f m", sex); split("left right", hand)
+        for (i = 0; i < 20000; i++) print sex[1 + i % 4] "," hand[1 + i % 2] "," (i % 3 ? "yes" : "no") }' > t.csv
+    dp-import t.csv --infer-schema s.json --private-schema 0.5 --no-ledger -q
+    assert_equal "$(jq -c '[.columns[0].categories, .columns[1].categories]' s.json)" '[[["F","f"],["M","m"]],["left","right"]]'
+    dp-import t.csv -s s.json -q --no-registry --no-bias --row-norm cap -o t.dp
+    assert_equal "$(dp-info --get cols t.dp)" 4
+}
+
 @test "a schema is paid for at the gate, and models inherit the charge" {
     people 20000
     dp-import people.csv --infer-schema people.json --private-schema 0.2 --delta 1e-7 2> said

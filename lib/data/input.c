@@ -33,7 +33,7 @@ struct dp_input {
     z_stream gzip;
     lzma_stream xz;
     ZSTD_DStream *zstd;
-    struct dp_sqlite *query;        /* read instead of fd; NULL: none */
+    struct dp_sqlite *query;       /* read instead of fd; NULL: none */
     crypto_generichash_state hash; /* hash of the decompressed bytes */
     size_t at, end;                /* the unused bytes in raw */
     unsigned char raw[1 << 17];

@@ -53,8 +53,8 @@ int dp_lines_record(struct dp_lines *lines, char delimiter, struct dp_err *err);
 /* Whether the record is a row: an empty line is none. */
 bool dp_lines_has_row(const struct dp_lines *lines);
 
-/* The two halves of dp_lines_record: the next record's text into lines->line, and its fields. dp_lines_split fails only if memory
- * is short. It needs no input: `lines` may be zeroed but for name, number, line, length, plain and arff. */
+/* The two halves of dp_lines_record: the next record's text into lines->line, and its fields. dp_lines_split fails only if
+ * memory is short. It needs no input: `lines` may be zeroed but for name, number, line, length, plain and arff. */
 int dp_lines_text(struct dp_lines *lines, char delimiter, struct dp_err *err);
 int dp_lines_split(struct dp_lines *lines, char delimiter, struct dp_err *err);
 

@@ -54,7 +54,7 @@ static int take_loss(struct options *o, struct dp_err *err)
     if (!isnan(o->beta) || !isnan(o->lipschitz))
         return dp_fail(err, DP_E_USAGE, "--loss takes the place of --smoothness and --lipschitz");
     enum dp_loss loss = (enum dp_loss)o->loss;
-    double width = isnan(o->width) ? dp_loss_default_width(loss) : o->width;
+    double width = isnan(o->width) ? dp_losses[loss].width : o->width;
     double square = o->norm * o->norm + o->intercept * o->intercept;
     o->lipschitz = dp_round_up(dp_loss_lipschitz(loss, width, (size_t)o->outputs) * sqrt(square), 12);
     o->beta = dp_round_up(dp_loss_smoothness(loss, width) * square + o->mu, 12);

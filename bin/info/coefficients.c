@@ -131,7 +131,7 @@ static struct value intercept_of(const struct table *t, size_t k, double divisor
 
 double info_unit(const struct dp_terms *m)
 {
-    return m->classes == 0 && m->predictor.loss != DP_LOSS_POISSON ? m->predictor.label.scale : 1;
+    return m->classes == 0 && dp_losses[m->predictor.loss].link != DP_LOSS_LINK_LOG ? m->predictor.label.scale : 1;
 }
 
 double info_divisor(const struct dp_terms *m)
@@ -143,7 +143,7 @@ static void fill_output(struct table *t, size_t k)
 {
     const struct dp_terms *m = t->terms;
     const double *weight = m->weight + k * m->count;
-    bool affine = m->classes == 0 && m->predictor.loss != DP_LOSS_POISSON;
+    bool affine = m->classes == 0 && dp_losses[m->predictor.loss].link != DP_LOSS_LINK_LOG;
     double unit = info_unit(m), divisor = info_divisor(m);
     struct value *value = t->value + k * t->lines;
     value[0] = intercept_of(t, k, divisor);
@@ -161,9 +161,8 @@ static void fill_output(struct table *t, size_t k)
 static int fill(struct table *t, const struct dp_frame *frame, struct dp_err *err)
 {
     const struct dp_terms *m = t->terms;
-    t->ratio = m->predictor.loss == DP_LOSS_LOGISTIC  ? "odds ratio"
-               : m->predictor.loss == DP_LOSS_POISSON ? "rate ratio"
-                                                      : NULL;
+    enum dp_loss_link link = dp_losses[m->predictor.loss].link;
+    t->ratio = link == DP_LOSS_LINK_LOGIT ? "odds ratio" : link == DP_LOSS_LINK_LOG ? "rate ratio" : NULL;
     t->noise = info_noise_of(frame, &t->why);
     int rc = list_lines(t, err);
     if (rc == DP_OK)

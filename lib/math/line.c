@@ -5,11 +5,11 @@
 
 #include "math/clones.h"
 
-/* A block has, for each output k, the places a_k and slopes b_k of its rows: a loss is a function of t_k = a_k − eta b_k. For
-   poisson, y and the constant of each row follow. */
+/* A block has, for each output k, the places a_k and slopes b_k of its rows: a loss is a function of t_k = a_k − eta b_k. For a
+   loss of counts, y and the constant of each row follow. */
 static bool has_constants(const struct dp_line *line)
 {
-    return line->loss == DP_LOSS_POISSON;
+    return dp_losses[line->loss].of == DP_LOSS_OF_COUNT;
 }
 
 size_t dp_line_block_size(const struct dp_line *line)
@@ -24,21 +24,27 @@ static bool in_domain(const struct dp_line *line, double label)
     return dp_loss_takes(line->loss, label);
 }
 
-/* t is the margin y u for a loss of margins, the residual u − y for a loss of residuals, the score minus the score of the row's
-   class for softmax, and the score for poisson. */
+/* t is what the loss is a function of: the margin y u, the residual u − y, the score u of a count, or for a class the score minus
+   that of the row's class. */
 static void place(const struct dp_line *line, double label, size_t k, const double *u, const double *v, double *a, double *b)
 {
     double y = dp_loss_target(label, line->classes, line->outputs, k);
     *a = u[k];
     *b = v[k];
-    if (line->loss == DP_LOSS_SOFTMAX) {
-        *a -= u[(size_t)label];
-        *b -= v[(size_t)label];
-    } else if (line->loss == DP_LOSS_SQUARED || line->loss == DP_LOSS_HUBER) {
-        *a -= y;
-    } else if (line->loss != DP_LOSS_POISSON) {
+    switch (dp_losses[line->loss].of) {
+    case DP_LOSS_OF_MARGIN:
         *a *= y;
         *b *= y;
+        break;
+    case DP_LOSS_OF_RESIDUAL:
+        *a -= y;
+        break;
+    case DP_LOSS_OF_COUNT:
+        break;
+    case DP_LOSS_OF_CLASS:
+        *a -= u[(size_t)label];
+        *b -= v[(size_t)label];
+        break;
     }
 }
 
@@ -54,7 +60,7 @@ void dp_line_put(const struct dp_line *line, double *block, size_t i, double lab
     }
     if (has_constants(line)) {
         extra[0] = known ? label : 0;
-        extra[DP_LINE_ROWS] = known && label > 0 ? label * log(label) - label : 0;
+        extra[DP_LINE_ROWS] = known && label > 0 && line->loss == DP_LOSS_POISSON ? label * log(label) - label : 0;
     }
 }
 
@@ -183,12 +189,17 @@ static void add_logistic(const double *a, double eta, double width, double *loss
     add_softplus(t, x, loss);
 }
 
-/* e^t − y t + constant */
-static void set_poisson(const double *block, size_t count, double eta, double *loss)
+/* A loss without a loop of its own: l by the table, at a y for which t is u, and the constant. */
+static void add_by_table(const struct dp_line *line, const double *block, const double *a, size_t count, double eta,
+                         double *loss)
 {
+    const double *extra = block + 2 * line->outputs * DP_LINE_ROWS, y = dp_losses[line->loss].of == DP_LOSS_OF_MARGIN;
     for (size_t i = 0; i < count; i++) {
-        double t = block[i] - eta * block[DP_LINE_ROWS + i];
-        loss[i] = exp(t) - block[2 * DP_LINE_ROWS + i] * t + block[3 * DP_LINE_ROWS + i];
+        double t = a[i] - eta * a[DP_LINE_ROWS + i];
+        if (has_constants(line))
+            loss[i] += dp_loss_value(line->loss, line->width, extra[i], t) + extra[DP_LINE_ROWS + i];
+        else
+            loss[i] += dp_loss_value(line->loss, line->width, y, t);
     }
 }
 
@@ -245,12 +256,15 @@ void dp_line_losses(const struct dp_line *line, const double *block, size_t coun
         [DP_LOSS_SMOOTH_HINGE] = add_smooth_hinge, [DP_LOSS_HUBER] = add_huber, [DP_LOSS_HUBERISED_HINGE] = add_huberised_hinge,
     };
     memset(loss, 0, DP_LINE_ROWS * sizeof *loss);
-    if (line->loss == DP_LOSS_POISSON)
-        set_poisson(block, count, eta, loss);
-    else if (line->loss == DP_LOSS_SOFTMAX)
+    if (dp_loss_is_joint(line->loss))
         set_softmax(line->outputs, block, count, eta, loss);
-    for (size_t k = 0; add[line->loss] != NULL && k < line->outputs; k++)
-        add[line->loss](block + 2 * k * DP_LINE_ROWS, eta, line->width, loss);
+    for (size_t k = 0; !dp_loss_is_joint(line->loss) && k < line->outputs; k++) {
+        const double *a = block + 2 * k * DP_LINE_ROWS;
+        if (add[line->loss] != NULL)
+            add[line->loss](a, eta, line->width, loss);
+        else
+            add_by_table(line, block, a, count, eta, loss);
+    }
     clip(bound, loss);
 }
 

@@ -1,50 +1,89 @@
-/* Losses of a linear model, and the dual update of stochastic coordinate descent for those that have one here.
+/* The losses of a linear model: P(w) = (1/N) Σ_i l(y_i, x_i·w) + (lambda/2) ‖w‖².
  *
- * Primal:  P(w) = (1/N) Σ_i l(y_i, x_i·w) + (lambda/2) ‖w‖²
- * Dual:    with w = v/(lambda N), v = Σ_i alpha_i x_i:
- *          D(alpha) = −(1/N) Σ_i l*(y_i, −alpha_i) − ‖v‖²/(2 lambda N²),   P(w) ≥ D(alpha)
- *
- *   squared       (u − y)²/2                       l*(−a) = a²/2 − a y
- *   hinge         max(0, 1 − y u)                  l*(−a) = −b,               b = y a in [0, 1]
- *   logistic      ln(1 + e^{−y u})                 l*(−a) = b ln b + (1−b) ln(1−b), b in [0, 1]
- *   smooth-hinge  hinge smoothed over width g      l*(−a) = −b + g b²/2,      b in [0, 1]
- *   huber         squared up to |u − y| = g, linear beyond   l*(−a) = a²/2 − a y, |a| ≤ g
- *
- * For gradients only:
- *   huberised-hinge  (1 + g − y u)²/(4 g) where |1 − y u| ≤ g, hinge elsewhere   (DP-BLSGD's, with g = 1/2)
- *   poisson          e^u − y u, y ≥ 0: regression of counts with a logarithmic link, without the constant ln y!
- *   softmax          ln Σ_k e^{u_k} − u_y over the outputs of a row: dp_softmax_value
- *
- * y is −1 or +1 for hinge, logistic, smooth-hinge and huberised-hinge, any real otherwise. */
+ * A new loss is a row of the table below; the rest of the program reads it. A loss with a dual also has a row in math/dual.c. */
 #ifndef DP_MATH_LOSS_H
 #define DP_MATH_LOSS_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 
-enum dp_loss {
-    DP_LOSS_SQUARED,
-    DP_LOSS_HINGE,
-    DP_LOSS_LOGISTIC,
-    DP_LOSS_SMOOTH_HINGE,
-    DP_LOSS_HUBER,
-    DP_LOSS_HUBERISED_HINGE,
-    DP_LOSS_POISSON,
-    DP_LOSS_SOFTMAX,
-    DP_LOSS_COUNT
+/* What l(y, u) is a function of, which also says the labels that it takes. */
+enum dp_loss_of {
+    DP_LOSS_OF_MARGIN,   /* y u; y is −1 or +1. Labels are classes, one-vs-rest if there are more than two */
+    DP_LOSS_OF_RESIDUAL, /* u − y; y is any real number, or ±1 as above if labels are classes */
+    DP_LOSS_OF_COUNT,    /* y and u; y ≥ 0, and labels are no classes */
+    DP_LOSS_OF_CLASS,    /* all outputs of a row; y is the class, one of three or more */
 };
 
-/* In the order of enum dp_loss: the names of losses with a dual, and of all losses. */
-#define DP_LOSS_DUAL_CHOICES "squared|hinge|logistic|smooth-hinge|huber"
-#define DP_LOSS_CHOICES DP_LOSS_DUAL_CHOICES "|huberised-hinge|poisson|softmax"
+/* What a score u predicts. */
+enum dp_loss_link {
+    DP_LOSS_LINK_NONE,    /* u; a class by the largest score */
+    DP_LOSS_LINK_LOGIT,   /* a probability, 1/(1 + e^−u) */
+    DP_LOSS_LINK_LOG,     /* e^u */
+    DP_LOSS_LINK_SOFTMAX, /* probabilities e^u_k / Σ_j e^u_j */
+};
+
+/* The losses: X(enumerator, name, of, link, default width, l, dl/du, d²l/du², S, h, e), with g = width, m = y u, t = 1 − m and
+ * r = u − y.
+ *
+ * dl/du is a subgradient where l has a kink; d²l/du² is one of its two values where dl/du has a kink, and NAN if dl/du jumps.
+ * S is the largest |dl/du|, h the largest |d²l/du²|; dl/du is computed to an error of e S 2^-53: the proofs are at
+ * dp_loss_lipschitz and dp_loss_slope_rounding. e counts for a finite S only.
+ *
+ * huber is squared up to |r| = g, and linear beyond. smooth-hinge is hinge smoothed over width g; huberised-hinge is that of
+ * DP-BLSGD, with g = 1/2. poisson is without the constant ln y!. softmax is ln Σ_k e^{u_k} − u_y over the outputs of a row:
+ * dp_softmax_value; its S is that of all outputs. */
+/* clang-format off */
+#define DP_LOSSES_WITH_DUAL(X)                                                                                                 \
+    X(SQUARED, "squared", RESIDUAL, NONE, 1, 0.5 * r * r, r, 1, INFINITY, 1, 8)                                                \
+    X(HINGE, "hinge", MARGIN, NONE, 1, fmax(0.0, t), m < 1.0 ? -y : 0.0, NAN, 1, INFINITY, 8)                                  \
+    X(LOGISTIC, "logistic", MARGIN, LOGIT, 1, m > 0 ? log1p(exp(-m)) : log1p(exp(m)) - m,                                      \
+      -y / (1.0 + exp(m)), logistic_curvature(u), 1, 0.25, 8)                                                                  \
+    X(SMOOTH_HINGE, "smooth-hinge", MARGIN, NONE, 1, t <= 0 ? 0.0 : t >= g ? t - 0.5 * g : 0.5 * t * t / g,                    \
+      -y * clamp(t / g, 0.0, 1.0), m < 1 && m > 1 - g ? 1 / g : 0, 1, 1.0 / g, 8)                                              \
+    X(HUBER, "huber", RESIDUAL, NONE, 1, fabs(r) <= g ? 0.5 * r * r : g * (fabs(r) - 0.5 * g),                                 \
+      clamp(r, -g, g), fabs(r) < g ? 1 : 0, g, 1, 8)
+
+#define DP_LOSSES(X)                                                                                                           \
+    DP_LOSSES_WITH_DUAL(X)                                                                                                     \
+    X(HUBERISED_HINGE, "huberised-hinge", MARGIN, NONE, 0.5, t <= -g ? 0.0 : t >= g ? t : (t + g) * (t + g) / (4 * g),         \
+      -y * clamp((1.0 + g - m) / (2 * g), 0.0, 1.0), fabs(t) < g ? 0.5 / g : 0, 1, 0.5 / g, 4 + (1 + g) / (2 * g))             \
+    X(POISSON, "poisson", COUNT, LOG, 1, exp(u) - m, exp(u) - y, exp(u), INFINITY, INFINITY, 8)                                \
+    X(SOFTMAX, "softmax", CLASS, SOFTMAX, 1, NAN, NAN, NAN, M_SQRT2, 0.5, 8)
+/* clang-format on */
+
+#define DP_LOSS_ENUMERATOR(id, ...) DP_LOSS_##id,
+enum dp_loss { DP_LOSSES(DP_LOSS_ENUMERATOR) DP_LOSS_COUNT };
+#undef DP_LOSS_ENUMERATOR
+
+#define DP_LOSS_CHOICE(id, name, ...) "|" name
+#define DP_LOSS_CHOICES (&(DP_LOSSES(DP_LOSS_CHOICE))[1]) /* "squared|hinge|…" */
+#define DP_LOSS_DUAL_CHOICES (&(DP_LOSSES_WITH_DUAL(DP_LOSS_CHOICE))[1])
 
 extern const char *const dp_loss_names[DP_LOSS_COUNT];
+
+struct dp_loss_info {
+    enum dp_loss_of of;
+    enum dp_loss_link link;
+    double width; /* the default */
+};
+extern const struct dp_loss_info dp_losses[DP_LOSS_COUNT];
 
 /* 0 and *loss, or -1 for an unknown name. */
 int dp_loss_parse(const char *name, enum dp_loss *loss);
 
-/* Whether labels are classes: y is −1 or +1, for softmax the class itself. */
-bool dp_loss_is_classification(enum dp_loss loss);
+/* Whether labels must be classes: y is −1 or +1, or the class itself. */
+static inline bool dp_loss_is_classification(enum dp_loss loss)
+{
+    return dp_losses[loss].of == DP_LOSS_OF_MARGIN || dp_losses[loss].of == DP_LOSS_OF_CLASS;
+}
+
+/* Whether l is a function of all outputs of a row, of which the functions of one score know nothing: softmax. */
+static inline bool dp_loss_is_joint(enum dp_loss loss)
+{
+    return dp_losses[loss].of == DP_LOSS_OF_CLASS;
+}
 
 /* The target y of output k for a label: ±1 for classes (one-vs-rest with more than one output), the label itself for a
    regression (classes = 0). */
@@ -62,22 +101,18 @@ static inline size_t dp_loss_outputs(size_t classes)
     return classes > 2 ? classes : 1;
 }
 
-/* The default width g: 1/2 for huberised-hinge, else 1. */
-double dp_loss_default_width(enum dp_loss loss);
-
 /* Whether a label is in the domain of l. */
 bool dp_loss_takes(enum dp_loss loss, double y);
 
-/* l(y, u). width is used by smooth-hinge, huber and huberised-hinge only. NAN for softmax. */
+/* l(y, u), dl/du and d²l/du² by the table; NAN for softmax. */
 double dp_loss_value(enum dp_loss loss, double width, double y, double u);
-
-/* dl/du at (y, u); at a kink, a subgradient. */
 double dp_loss_slope(enum dp_loss loss, double width, double y, double u);
-
-/* d²l/du² at (y, u); where the slope has a kink, one of the two values; NAN for hinge and softmax. */
 double dp_loss_curvature(enum dp_loss loss, double width, double y, double u);
 
-/* The label that a score u predicts: e^u for poisson, else u. */
+/* Whether dl/du jumps nowhere, so that its minimum can be found by gradients: all but hinge. */
+bool dp_loss_has_slope(enum dp_loss loss);
+
+/* The number that a score u predicts: e^u with DP_LOSS_LINK_LOG, else u. */
 double dp_loss_prediction(enum dp_loss loss, double u);
 
 /* ln Σ_k e^{u_k} − u_class, at least 0 and finite for finite u; class < outputs. */
@@ -131,28 +166,5 @@ double dp_loss_smoothness(enum dp_loss loss, double width);
  *                     their sum, at least 1, u (K/e + 5 + K); the quotient and the last difference u each: in all
  *                     (4 K + 16) u */
 double dp_loss_slope_rounding(enum dp_loss loss, double width, size_t outputs);
-
-/* The following functions are for losses with a dual: up to DP_LOSS_HUBER. */
-
-/* l*(y, −alpha); INFINITY outside its domain. */
-double dp_loss_conjugate(enum dp_loss loss, double width, double y, double alpha);
-
-#define DP_LOGISTIC_MARGIN 1e-3
-/* The zeta that minimises N times the subproblem of DP-SCD (eq. 8), without its constant,
- *   G(zeta) = l*(y, −(alpha + zeta)) + u zeta + (s/2) zeta²,   u = x·v/(lambda N),  s = sigma' ‖x‖²/(lambda N) ≥ 0:
- * in closed form; for the logistic loss by `newton` steps (newton = 1 is the paper's; more converge to the minimiser, each kept
- * inside the domain). They begin at the point nearest to alpha where b = y alpha is DP_LOGISTIC_MARGIN away from 0 and 1,
- * because the dual has no derivative there. */
-double dp_dual_update(enum dp_loss loss, double width, double y, double alpha, double u, double s, int newton);
-
-/* The same bits for `count` rows: zeta[i] from y[i], alpha[i], u[i] and s[i]. zeta must not overlap them. */
-void dp_dual_updates(enum dp_loss loss, double width, const double *y, const double *alpha, const double *u, const double *s,
-                     int newton, double *zeta, size_t count);
-
-/* dG/dzeta at zeta = 0, for alpha within the domain; infinite at the two ends of the logistic loss's domain. */
-double dp_dual_slope(enum dp_loss loss, double width, double y, double alpha, double u);
-
-/* Where l*(y, −alpha) is finite: low ≤ alpha ≤ high. */
-void dp_dual_range(enum dp_loss loss, double width, double y, double *low, double *high);
 
 #endif

@@ -170,12 +170,12 @@ static double log_total(const double *scores, size_t outputs)
 
 bool dp_metric_has_probability(enum dp_loss loss)
 {
-    return loss == DP_LOSS_LOGISTIC || loss == DP_LOSS_SOFTMAX;
+    return dp_losses[loss].link == DP_LOSS_LINK_LOGIT || dp_losses[loss].link == DP_LOSS_LINK_SOFTMAX;
 }
 
 void dp_metric_probability(enum dp_loss loss, const double *scores, size_t outputs, double *p)
 {
-    if (loss == DP_LOSS_SOFTMAX) {
+    if (dp_loss_is_joint(loss)) {
         for (size_t k = 0; k < outputs; k++)
             p[k] = exp(-dp_softmax_value(scores, outputs, k));
         return;
@@ -195,7 +195,7 @@ double dp_metric_log_loss(enum dp_loss loss, const double *scores, size_t output
     double sum = 0;
     for (size_t i = 0; i < rows; i++) {
         const double *u = scores + i * outputs;
-        if (loss == DP_LOSS_SOFTMAX)
+        if (dp_loss_is_joint(loss))
             sum += dp_softmax_value(u, outputs, (size_t)y[i]);
         else if (outputs == 1)
             sum -= log_sigmoid(y[i] > 0 ? u[0] : -u[0]);
@@ -272,9 +272,9 @@ double dp_metric_objective(enum dp_loss loss, double width, double lambda, const
     for (size_t i = 0; i < rows; i++) {
         const double *u = scores + i * outputs;
         double truth = classes > 0 ? y[i] : label.scale * y[i] + label.offset;
-        if (loss == DP_LOSS_SOFTMAX)
+        if (dp_loss_is_joint(loss))
             sum += dp_softmax_value(u, outputs, (size_t)y[i]);
-        for (size_t k = 0; loss != DP_LOSS_SOFTMAX && k < outputs; k++)
+        for (size_t k = 0; !dp_loss_is_joint(loss) && k < outputs; k++)
             sum += dp_loss_value(loss, width, dp_loss_target(truth, classes, outputs, k), u[k]);
     }
     return sum / (double)rows + 0.5 * lambda * dp_norm2(weights, count);

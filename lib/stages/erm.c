@@ -104,13 +104,13 @@ static int erm_open(struct dp_stage *stage, struct dp_err *err)
     s->options = o;
     s->method = methods[which_of(o)];
     s->loss = (enum dp_loss)o->loss;
-    s->width = isnan(o->width) ? dp_loss_default_width(s->loss) : o->width;
+    s->width = isnan(o->width) ? dp_losses[s->loss].width : o->width;
     s->tolerance = isnan(o->tolerance) ? 1e-6 : o->tolerance;
     s->most = o->most == DP_OPT_ABSENT_INT ? 10000 : o->most;
     int rc = check_options(o, err);
     if (rc != DP_OK)
         return rc;
-    if (s->loss == DP_LOSS_HINGE)
+    if (!dp_loss_has_slope(s->loss))
         return dp_fail(err, DP_E_USAGE,
                        "--loss hinge has no gradient where its minimum lies: smooth-hinge and huberised-hinge have one");
     if (o->intercept > 0 && (float)o->intercept == 0)

@@ -36,11 +36,8 @@ int dp_erm_bound_check(const struct dp_erm *s, struct dp_err *err)
 {
     const char *name = dp_loss_names[s->loss];
     if (!isfinite(dp_loss_lipschitz(s->loss, s->width, 1)))
-        return dp_fail(
-            err, DP_E_USAGE,
-            "--loss %s: nothing bounds one row's gradient; logistic, huber, smooth-hinge, huberised-hinge and softmax "
-            "bound it",
-            name);
+        return dp_fail(err, DP_E_USAGE, "--loss %s: nothing bounds one row's gradient; dp-erm(1) lists losses that bound it",
+                       name);
     struct dp_descent d = dp_erm_descent_of(s, 1);
     if (!(d.beta > 1e-100 && d.beta < 1e100 && d.lipschitz > 1e-100 && d.lipschitz < 1e100))
         return dp_fail(err, DP_E_USAGE, "--norm, --lambda and --loss-width make a gradient up to %g with a smoothness of %g",

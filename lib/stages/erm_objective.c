@@ -68,7 +68,8 @@ static struct dp_query query_of(const struct dp_erm *s, double rows)
     return (struct dp_query){.kind = DP_QUERY_OBJECTIVE,
                              .objective = o->multiplier,
                              .curvature = bend / (o->lambda * rows) * (1 + 0x1p-50),
-                             .vertices = dp_objective_vertices(s->loss == DP_LOSS_HUBER, o->adjacency != 0)};
+                             .vertices =
+                                 dp_objective_vertices(dp_losses[s->loss].of == DP_LOSS_OF_RESIDUAL, o->adjacency != 0)};
 }
 
 static int objective_check(const struct dp_erm *s, struct dp_err *err)
@@ -76,7 +77,7 @@ static int objective_check(const struct dp_erm *s, struct dp_err *err)
     const struct dp_erm_options *o = s->options;
     if (o->non_private)
         return dp_fail(err, DP_E_USAGE, "--multiplier and --non-private exclude each other");
-    if (s->loss == DP_LOSS_SOFTMAX)
+    if (dp_loss_is_joint(s->loss))
         return dp_fail(err, DP_E_USAGE, "--loss softmax has several outputs, and an objective is perturbed for one");
     if (!(o->lambda > 0))
         return dp_fail(err, DP_E_USAGE,

@@ -87,7 +87,7 @@ static bool bend_row(const struct dp_erm *s, size_t i, double *q)
     double all = 0, mean = 0;
     for (size_t k = 0; k < s->form.outputs; k++)
         all += bend[k];
-    for (size_t k = 0; all != 0 && s->loss == DP_LOSS_SOFTMAX && k < s->form.outputs; k++)
+    for (size_t k = 0; all != 0 && dp_loss_is_joint(s->loss) && k < s->form.outputs; k++)
         mean += bend[k] * q[k];
     for (size_t k = 0; all != 0 && k < s->form.outputs; k++)
         q[k] = bend[k] * (q[k] - mean);
@@ -194,11 +194,11 @@ static void bend_at(void *self, const double *w)
         struct dp_row row = dp_batch_row(r->batch, i);
         double *bend = s->bend + i * outputs, label = dp_batch_label(r->batch, i);
         s->form.family->score(&s->form, w, &row, 1, NULL, bend, NULL, NULL);
-        if (s->loss == DP_LOSS_SOFTMAX) {
+        if (dp_loss_is_joint(s->loss)) {
             dp_softmax_slope(bend, outputs, 0, bend);
             bend[0] += 1;
         }
-        for (size_t k = 0; k < outputs && s->loss != DP_LOSS_SOFTMAX; k++)
+        for (size_t k = 0; k < outputs && !dp_loss_is_joint(s->loss); k++)
             bend[k] = dp_loss_curvature(s->loss, s->width, dp_loss_target(label, s->classes, outputs, k), bend[k]);
         for (size_t k = 0; k < outputs && !s->takes[i]; k++)
             bend[k] = 0;

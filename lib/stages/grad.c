@@ -72,7 +72,7 @@ static int grad_open(struct dp_stage *stage, struct dp_err *err)
     s->reader.transform = DP_TRANSFORM_APPLIED;
     s->reader.transformed.threads = o->threads > 0 ? (int)o->threads : 1;
     s->loss = (enum dp_loss)o->loss;
-    s->width = isnan(o->width) ? dp_loss_default_width(s->loss) : o->width;
+    s->width = isnan(o->width) ? dp_losses[s->loss].width : o->width;
     if (o->non_private && !isnan(o->clip))
         return dp_fail(err, DP_E_USAGE, "--non-private takes no --clip");
     if (o->keep_batch && isnan(o->clip))

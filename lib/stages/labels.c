@@ -2,20 +2,35 @@
 
 #include <math.h>
 
+bool dp_labels_suit(enum dp_loss loss, size_t classes)
+{
+    switch (dp_losses[loss].of) {
+    case DP_LOSS_OF_MARGIN:
+        return classes >= 2;
+    case DP_LOSS_OF_RESIDUAL:
+        return true;
+    case DP_LOSS_OF_COUNT:
+        return classes == 0;
+    case DP_LOSS_OF_CLASS:
+        break;
+    }
+    return classes >= 3;
+}
+
 int dp_labels_check(enum dp_loss loss, size_t classes, const struct dp_dataset *dataset, const char *path, struct dp_err *err)
 {
     const char *name = dp_loss_names[loss];
-    if (dp_loss_is_classification(loss) && classes < 2)
+    if (!dp_labels_suit(loss, classes)) {
+        if (classes > 0 && dp_loss_is_joint(loss))
+            return dp_fail(err, DP_E_RUN, "--loss %s needs three classes or more; for two, --loss logistic is the same", name);
+        if (dp_losses[loss].of == DP_LOSS_OF_COUNT)
+            return dp_fail(err, DP_E_RUN, "--loss %s needs labels that are counts; the labels of this data set are classes",
+                           name);
         return dp_fail(err, DP_E_RUN, "--loss %s needs labels in classes; the labels of this data set are real numbers", name);
-    if (loss == DP_LOSS_SOFTMAX && classes < 3)
-        return dp_fail(err, DP_E_RUN, "--loss softmax needs three classes or more; for two, --loss logistic is the same");
-    if (loss == DP_LOSS_POISSON && classes > 0)
-        return dp_fail(err, DP_E_RUN, "--loss poisson needs labels that are counts; the labels of this data set are classes");
-    if (loss != DP_LOSS_POISSON || dataset == NULL)
-        return DP_OK;
-    for (size_t i = 0; i < dataset->rows; i++)
+    }
+    for (size_t i = 0; dataset != NULL && dp_losses[loss].of == DP_LOSS_OF_COUNT && i < dataset->rows; i++)
         if (!dp_loss_takes(loss, dataset->y[i]))
-            return dp_fail(err, DP_E_RUN, "--loss poisson needs labels that are counts; %s has a label below 0", path);
+            return dp_fail(err, DP_E_RUN, "--loss %s needs labels that are counts; %s has a label below 0", name, path);
     return DP_OK;
 }
 

@@ -5,6 +5,9 @@
 #include "data/dataset.h"
 #include "math/loss.h"
 
+/* Whether the loss is for labels of so many classes, 0 for a regression. */
+bool dp_labels_suit(enum dp_loss loss, size_t classes);
+
 /* Checks the whole data set before the first lap, so that the result does not depend on the sampled rows. classes: of the
  * labels, 0 for a regression. dataset is NULL if rows come inline. Opening the data set has checked that classes are in range.
  * DP_E_RUN: the message says what the loss needs, and calls the data set path. */

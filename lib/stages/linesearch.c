@@ -13,6 +13,7 @@
 #include "stages/along.h"
 #include "stages/announced.h"
 #include "stages/bounded.h"
+#include "stages/labels.h"
 #include "stages/shared_options.h"
 #include "stages/stages.h"
 
@@ -365,13 +366,11 @@ static int read_line(const struct dp_frame *frame, const struct dp_form *form, s
         return dp_fail(err, DP_E_RUN, "the frame of lap %lld does not say which loss: dp-grad says it in its first lap", lap);
     if (dp_loss_parse(loss, &line->loss) != 0)
         return dp_fail(err, DP_E_RUN, "the loss of lap %lld is '%.40s', which is unknown here", lap, loss);
-    line->width = dp_frame_real(frame, DP_F_LOSS_WIDTH, dp_loss_default_width(line->loss));
+    line->width = dp_frame_real(frame, DP_F_LOSS_WIDTH, dp_losses[line->loss].width);
     if (!(line->width > 0 && isfinite(line->width)))
         return dp_fail(err, DP_E_RUN, "the loss of lap %lld has a width of %g", lap, line->width);
     int rc = dp_batch_classes(frame, &line->classes, err);
-    bool classes = rc == DP_OK && line->classes > 0, wrong = dp_loss_outputs(line->classes) != form->outputs;
-    if (rc == DP_OK && (wrong || (dp_loss_is_classification(line->loss) && !classes) ||
-                        (line->loss == DP_LOSS_SOFTMAX && line->classes < 3) || (line->loss == DP_LOSS_POISSON && classes)))
+    if (rc == DP_OK && (dp_loss_outputs(line->classes) != form->outputs || !dp_labels_suit(line->loss, line->classes)))
         rc = dp_fail(err, DP_E_RUN, "a model of %zu outputs for %zu classes does not go with the loss %s", form->outputs,
                      line->classes, loss);
     return rc;

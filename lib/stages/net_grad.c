@@ -105,7 +105,7 @@ static int net_grad_open(struct dp_stage *stage, struct dp_err *err)
     const struct options *o = stage->options;
     struct state *s = stage->state;
     s->loss = (enum dp_loss)o->loss;
-    s->width = isnan(o->width) ? dp_loss_default_width(s->loss) : o->width;
+    s->width = isnan(o->width) ? dp_losses[s->loss].width : o->width;
     s->threads = (size_t)o->threads;
     s->reader.transform = DP_TRANSFORM_REFUSED;
     int rc = dp_form_network(&s->form, o->network, err);

@@ -4,7 +4,7 @@
 #ifndef DP_STAGES_SCD_H
 #define DP_STAGES_SCD_H
 
-#include "math/loss.h"
+#include "math/dual.h"
 #include "stages/bounded.h"
 #include "stages/stages.h"
 

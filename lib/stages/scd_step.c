@@ -57,7 +57,7 @@ static int scd_open(struct dp_stage *stage, struct dp_err *err)
         return dp_fail(err, DP_E_USAGE, "--variant %s needs --clip", o->variant == DP_SCD_PRIMAL ? "primal" : "sequential");
     if (o->variant == DP_SCD_NON_PRIVATE && (clips || o->release_alpha))
         return dp_fail(err, DP_E_USAGE, "--variant non-private takes neither --clip nor --release-alpha");
-    if (o->variant == DP_SCD_PRIMAL && o->loss == DP_LOSS_HINGE)
+    if (o->variant == DP_SCD_PRIMAL && !dp_loss_has_slope((enum dp_loss)o->loss))
         return dp_fail(err, DP_E_USAGE, "--variant primal needs a smooth loss: hinge has no second derivative");
     if (o->variant == DP_SCD_PRIMAL && o->release_alpha)
         return dp_fail(err, DP_E_USAGE, "--variant primal has no alpha to release");

@@ -113,7 +113,7 @@ static int announce(struct dp_stage *stage, struct dp_frame *frame, struct dp_er
     const struct dp_training training = {.method = &dp_method_selection,
                                          .family = &dp_family_linear,
                                          .loss = (enum dp_loss)o->loss,
-                                         .width = isnan(o->width) ? dp_loss_default_width((enum dp_loss)o->loss) : o->width,
+                                         .width = isnan(o->width) ? dp_losses[o->loss].width : o->width,
                                          .lambda = o->lambda,
                                          .intercept = dp_frame_real(frame, DP_F_INTERCEPT, 0),
                                          .scale = 1};

@@ -47,7 +47,7 @@ b = numpy.array([-(slopes(X @ w.ravel()) @ X + lam * N * w.ravel()) for w in mod
         dp-erm --loss logistic --multiplier 2
     complains 2 "dp-erm: --loss softmax has several outputs, and an objective is perturbed for one" dp-erm --loss softmax --lambda 1 -z 2
     for loss in squared poisson; do
-        complains 2 "dp-erm: --loss $loss: nothing bounds one row's gradient; logistic, huber, smooth-hinge, huberised-hinge and softmax bound it" \
+        complains 2 "dp-erm: --loss $loss: nothing bounds one row's gradient; dp-erm(1) lists losses that bound it" \
             dp-erm --loss $loss --lambda 1 -z 2
     done
     complains 2 "dp-erm: --method minimum with --multiplier takes no --iterations" dp-erm $PERTURBED --iterations 2

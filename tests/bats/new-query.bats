@@ -1,9 +1,9 @@
-# Another kind of query is three files, from the frame to the certificate, and so is a stage that releases another field: shown by
-# adding them to a copy of the sources.
+# Another kind of query is three files, from the frame to the certificate, so is a stage that releases another field, and another
+# loss is a row: shown by adding them to a copy of the sources.
 load helper
 bats_require_minimum_version 1.5.0
 
-# One copy gets both changes, since building takes long: neither test uses what the other adds.
+# One copy gets all changes, since building takes long: no test uses what another adds.
 setup_file() {
     local root=$BATS_TEST_DIRNAME/../.. built=$BATS_FILE_TMPDIR/built
     mkdir -p "$built/tests"
@@ -11,9 +11,10 @@ setup_file() {
     cp "$root/tests/check-packages" "$built/tests"
     "$root/tests/new-query/apply" "$built"
     "$root/tests/new-field/apply" "$built"
+    "$root/tests/new-loss/apply" "$built"
     # Not with the variables of the make that runs this test.
     env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u BUILD -u EXTRA make -C "$built" -j2 CFLAGS=-O0 \
-        build/bin/dp-{account,loop,step,cat,tally,headcount,sample,noise,gather,adapt,transform}
+        build/bin/dp-{account,loop,step,cat,tally,headcount,sample,noise,gather,adapt,transform,grad,erm,linesearch,eval}
 }
 
 # patched FOLDER: the sources, changed by FOLDER/apply, are in tree, and the commands of the built copy first in PATH
@@ -160,4 +161,36 @@ refused() {
     complains 5 "dp-account: lap 1 has a record of 'sum', and no 'sum'" $gate --in changed.frames
     edit record.bound=0.5 record.sensitivity=0.5 record.scale=1 < noised.frames > changed.frames
     complains 5 "dp-account: the clip bounds of lap 1 disagree: 1 on the tally, 0.5 in its record" $gate --in changed.frames
+}
+
+@test "a new loss is a row: gradients, minima, searches and bounds have it" {
+    patched new-loss
+    assert_equal "$(diff -rq "$ROOT/lib" tree/lib | sed 's/.* tree.lib.//')" "math/loss.h differ"
+    dp-synth regression --rows 400 --cols 5 --seed 5 -o real.dp -q
+    assert_equal "$(dp-account sensitivity --loss pseudo-huber --loss-width 0.5 --norm 2 --strong-convexity 0)" "1 4"
+    loss="--loss pseudo-huber --loss-width 0.5"
+    gate="dp-account --epsilon 1e9 --delta 1e-5 --no-ledger --allow-seeded"
+    rows="dp-sample --data real.dp --mode full"
+    dp-loop --laps 1 -q -o least -- "$rows | dp-erm --data real.dp $loss --lambda 0.01 --tolerance 1e-9 --non-private |
+        dp-account --non-private | dp-step" > /dev/null
+    dp-loop --plan gradient,search --seed 1 -q -o model --exec processes -- "$rows | dp-grad --on gradient --data real.dp $loss --clip 4 |
+        tee sums.frames | dp-noise --on gradient -z 1e-3 |
+        dp-linesearch --on search --method noisy-max --data real.dp --tries 12 --clip 1000 --first-step 50 --epsilon 1e6 |
+        tee searched.frames | $gate | dp-step --on gradient --hold | dp-step --on search" > /dev/null
+    objective=$(dp-eval --data real.dp least --metrics objective | tail -n 1 | cut -f 3)
+    PYTHONPATH=$ROOT/tests/bats /usr/bin/python3 - "$objective" << 'END'
+import frames, numpy, sys
+g, x, y = 0.5, numpy.load("real.dp/X.npy").astype(float), numpy.load("real.dp/y.npy")
+def root(w): return numpy.sqrt(1 + ((x @ w - y) / g) ** 2)
+def losses(w): return g * g * (root(w) - 1)
+def gradient(w): return ((x @ w - y) / root(w)) @ x
+w = frames.laps("least")[0]["model"].ravel()
+assert abs(gradient(w) / 400 + 0.01 * w).max() < 1e-8
+assert abs(losses(w).mean() + 0.005 * w @ w - float(sys.argv[1])) < 1e-12
+first, search = frames.laps("sums.frames")[0], frames.laps("searched.frames")[1]
+summed = first["sum"].ravel() * first["grid"]
+assert abs(summed + gradient(first["model"].ravel())).max() < 400 * first["grid"] # each row is rounded by less than a step
+sums = [losses(search["model"].ravel() - eta * search["direction"].ravel()).sum() for eta in search["steps"].ravel()]
+assert 0 < search["choice"] == numpy.argmin(sums) < 12, (search["choice"], sums)
+END
 }

@@ -6,6 +6,7 @@
 #include <gsl/gsl_rng.h>
 #include <string.h>
 
+#include "math/dual.h"
 #include "math/loss.h"
 
 struct problem {
@@ -248,7 +249,7 @@ static void curvatures_are_slopes_of_slopes(void **state)
     for (size_t l = 0; l < sizeof all / sizeof *all; l++)
         for (double y = -1; y <= 1; y += 2)
             for (double u = -4.03; u < 4; u += 0.11) {
-                double g = dp_loss_default_width(all[l]) * 1.3;
+                double g = dp_losses[all[l]].width * 1.3;
                 double c = dp_loss_curvature(all[l], g, y, u);
                 assert_near(c, (dp_loss_slope(all[l], g, y, u + h) - dp_loss_slope(all[l], g, y, u - h)) / (2 * h), 1e-7);
                 assert_true(c <= dp_loss_smoothness(all[l], g));
@@ -433,7 +434,7 @@ static void domains_and_targets(void **state)
     assert_true(dp_loss_takes(DP_LOSS_HUBERISED_HINGE, -1) && dp_loss_takes(DP_LOSS_SQUARED, -0.5));
     assert_false(dp_loss_takes(DP_LOSS_HINGE, 0) || dp_loss_takes(DP_LOSS_SQUARED, (double)NAN));
     assert_false(dp_loss_takes(DP_LOSS_SOFTMAX, 1.5) || dp_loss_takes(DP_LOSS_SOFTMAX, -1));
-    assert_true(dp_loss_default_width(DP_LOSS_HUBERISED_HINGE) == 0.5 && dp_loss_default_width(DP_LOSS_HUBER) == 1);
+    assert_true(dp_losses[DP_LOSS_HUBERISED_HINGE].width == 0.5 && dp_losses[DP_LOSS_HUBER].width == 1);
     assert_near(dp_loss_prediction(DP_LOSS_POISSON, 1), 2.718281828459045, 1e-15);
     assert_near(dp_loss_prediction(DP_LOSS_SQUARED, 1), 1, 0);
     assert_true(dp_loss_target(1, 2, 1, 0) == 1 && dp_loss_target(0, 2, 1, 0) == -1);

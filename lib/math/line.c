@@ -24,8 +24,8 @@ static bool in_domain(const struct dp_line *line, double label)
     return dp_loss_takes(line->loss, label);
 }
 
-/* t is what the loss is a function of: the margin y u, the residual u − y, the score u of a count, or for a class the score minus
-   that of the row's class. */
+/* t is the variable of the loss: the margin y u, the residual u − y, the score u of a count, or for classes the score minus the
+   score of the row's class. */
 static void place(const struct dp_line *line, double label, size_t k, const double *u, const double *v, double *a, double *b)
 {
     double y = dp_loss_target(label, line->classes, line->outputs, k);

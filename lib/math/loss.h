@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What l(y, u) is a function of, which also says the labels that it takes. */
+/* The variable of l(y, u), which also says the labels that the loss takes. */
 enum dp_loss_of {
     DP_LOSS_OF_MARGIN,   /* y u; y is −1 or +1. Labels are classes, one-vs-rest if there are more than two */
     DP_LOSS_OF_RESIDUAL, /* u − y; y is any real number, or ±1 as above if labels are classes */
@@ -16,7 +16,7 @@ enum dp_loss_of {
     DP_LOSS_OF_CLASS,    /* all outputs of a row; y is the class, one of three or more */
 };
 
-/* What a score u predicts. */
+/* The prediction of a score u. */
 enum dp_loss_link {
     DP_LOSS_LINK_NONE,    /* u; a class by the largest score */
     DP_LOSS_LINK_LOGIT,   /* a probability, 1/(1 + e^−u) */
@@ -31,9 +31,9 @@ enum dp_loss_link {
  * S is the largest |dl/du|, h the largest |d²l/du²|; dl/du is computed to an error of e S 2^-53: the proofs are at
  * dp_loss_lipschitz and dp_loss_slope_rounding. e counts for a finite S only.
  *
- * huber is squared up to |r| = g, and linear beyond. smooth-hinge is hinge smoothed over width g; huberised-hinge is that of
- * DP-BLSGD, with g = 1/2. poisson is without the constant ln y!. softmax is ln Σ_k e^{u_k} − u_y over the outputs of a row:
- * dp_softmax_value; its S is that of all outputs. */
+ * huber is squared up to |r| = g, and linear beyond. smooth-hinge is hinge smoothed over width g; huberised-hinge is the
+ * loss of DP-BLSGD, with g = 1/2. poisson is without the constant ln y!. softmax is ln Σ_k e^{u_k} − u_y over the outputs of a row:
+ * dp_softmax_value; its S is of all outputs. */
 /* clang-format off */
 #define DP_LOSSES_WITH_DUAL(X)                                                                                                 \
     X(SQUARED, "squared", RESIDUAL, NONE, 1, 0.5 * r * r, r, 1, INFINITY, 1, 8)                                                \

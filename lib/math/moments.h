@@ -1,5 +1,5 @@
-/* Second moments (the Gram matrix): the exact sum of x xᵀ over rows, on a grid. What one row adds has as L2 norm the square of
- * the row's norm, so a bound on the rows' norms bounds it. */
+/* Second moments (the Gram matrix): the exact sum of x xᵀ over rows, on a grid. The L2 norm of a row's part is the square of the
+ * row's norm, so a bound on the norms of rows bounds it. */
 #ifndef DP_MATH_MOMENTS_H
 #define DP_MATH_MOMENTS_H
 

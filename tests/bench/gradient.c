@@ -138,7 +138,7 @@ static void measure_blas(const struct blas *blas, const struct dp_dataset *d, co
     took[BLAS_F64][lap] = seconds() - start;
 }
 
-/* --- the kernels alone, on rows in the cache ---------------------------------------------------------------------- */
+/* --- only the kernels, on rows in the cache ----------------------------------------------------------------------- */
 static void measure_kernels(const struct dp_dataset *d, const int64_t *id, int lap)
 {
     static double w[CLASSES * COLS], zeta[BATCH * CLASSES], norm2[BATCH];

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 
 enum { WIDE = 78, COLUMNS = 8 };
-enum { ROW = 1, LEFT, RIGHT }; /* in the text of a table, before a row and before a cell */
+enum { ROW = 1, LEFT, RIGHT }; /* places in the text of a table: before a row, and before a cell */
 
 struct plain {
     FILE *out;

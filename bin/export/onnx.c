@@ -171,7 +171,7 @@ static void put_part(struct onnx_graph *g, const struct map *m, int part, size_t
     strcpy(sum, g->value);
 }
 
-/* From the inputs to the outputs of the map. */
+/* Builds the graph from the inputs to the outputs of the map. */
 static void put_map(struct onnx_graph *g, const struct map *m)
 {
     char sum[ONNX_NAME] = "", place[ONNX_NAME], step[ONNX_NAME];

@@ -21,7 +21,7 @@ static void put_quoted(const struct export *e, char quote, const char *prefix, c
     fputc(quote, e->out);
 }
 
-/* In parentheses if it is negative; with an exponent, so that no SQL takes it for an exact decimal. */
+/* Writes a number: in parentheses if it is negative, and with an exponent, so that no SQL takes it for an exact decimal. */
 static void put_number(const struct export *e, double value)
 {
     fprintf(e->out, value < 0 ? "(%.*e)" : "%.*e", DIGITS - 1, value);

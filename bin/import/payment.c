@@ -28,7 +28,7 @@ struct payment payment_choose(const struct payment_options *o, size_t units, siz
 {
     struct payment p = {
         .epsilon = o->epsilon, .delta = o->delta, .units = (int64_t)units, .rows_per_person = rows_per_person, .bound = bound};
-    for (int k = 1; isnan(p.delta); k++) /* the largest power of ten below 1 / rows^1.1, and a tenth of it */
+    for (int k = 1; isnan(p.delta); k++) /* the default delta: the largest power of ten below 1 / rows^1.1, divided by 10 */
         if (pow(10, -k) * pow((double)units, 1.1) < 1)
             p.delta = pow(10, -k - 1);
     p.named = part * p.delta;

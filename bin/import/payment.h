@@ -11,7 +11,7 @@ struct payment_options {
     const char *option;    /* its name, for messages */
     double epsilon, delta; /* delta NAN: a tenth of the default of dp-fit */
     const char *ledger;    /* NULL: the ledger of the population, else the next */
-    const char *beside;    /* a new ledger for a population without one */
+    const char *beside;    /* path of a new ledger for a population that has no ledger */
     bool no_ledger, quiet;
     int64_t seed; /* of the noise; DP_OPT_ABSENT_INT: a fresh key */
 };

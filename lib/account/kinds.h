@@ -64,7 +64,7 @@ static inline bool dp_kind_has_pair(const struct dp_query *query)
     return dp_kind_is_gaussian(query) || dp_kinds[query->kind].epsilon != NULL;
 }
 
-/* A lap of it has some (ε, δ). */
+/* Whether a lap with this query has some (ε, δ). */
 static inline bool dp_kind_has_guarantee(const struct dp_query *query)
 {
     return dp_kind_has_pair(query) || dp_kinds[query->kind].delta != NULL;

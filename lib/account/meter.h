@@ -10,8 +10,8 @@
 
 enum dp_meter_kind {
     DP_METER_RDP,       /* every order of priv/rdp.h; the mixture of priv/mixture.h for one event with a visible batch */
-    DP_METER_PUBLISHED, /* as the DP-SCD paper: the first query of any sample as on a Poisson sample, at whole orders and by
-                           Proposition 1; other releases are ignored. Not sound. */
+    DP_METER_PUBLISHED, /* as in the DP-SCD paper: the first query of any sample counts as on a Poisson sample, at whole orders
+                           and by Proposition 1; other releases are ignored. Not sound. */
 };
 
 struct dp_meter;

@@ -46,7 +46,7 @@ int dp_tuning_add(struct dp_tuning *tuning, const struct dp_charges *charges, in
         return rc;
     struct dp_setting *setting = &tuning->setting[tuning->settings++];
     *setting = (struct dp_setting){.times = times};
-    /* Added one by one: shuffled epochs of equal events must stay separate. */
+    /* Runs are added one by one, because shuffled epochs of equal events must stay separate. */
     for (size_t i = 0; rc == DP_OK && i < charges->count; i++)
         rc = dp_charges_add(&setting->charges, &charges->charge[i].event, charges->charge[i].laps, err);
     return rc;
@@ -114,7 +114,7 @@ struct dp_event dp_event_tuned(struct dp_tuning *tuning)
     return (struct dp_event){.sampling = DP_SAMPLING_TUNED, .rate = 1, .tuning = tuning};
 }
 
-/* Adds the curve of a run to out, of n numbers; work has as many. */
+/* Adds the curve of a run to the n numbers of out; work has room for n numbers. */
 static int add_run(const struct dp_charges *charges, const double *orders, size_t n, double *work, double *out,
                    struct dp_err *err)
 {
@@ -146,7 +146,7 @@ static int trial(const struct dp_tuning *s, const double *orders, size_t n, doub
             double of_high = here > there ? share : 1 - share;
             if (k == 0 || high == low || isinf(high))
                 one[i] = high;
-            else /* the rounding of the share, of the logarithm, and of the result */
+            else /* covers the rounding of the share, of the logarithm, and of the result */
                 one[i] = fmin(high, dp_upward(high + (log(of_high + (1 - of_high) * exp(-a * (high - low))) +
                                                       16 * DP_SLACK * (1 + a * high)) /
                                                          a));

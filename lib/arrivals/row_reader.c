@@ -10,7 +10,7 @@
 struct dp_row_reader {
     struct dp_port *port;
     char *name;
-    struct dp_frame *frame, *first; /* the last frame, and the first one, which has the facts */
+    struct dp_frame *frame, *first; /* the last frame, and the first frame, which has the facts */
     struct dp_row_facts facts;
     bool hello, described, ended;
     int64_t lap;

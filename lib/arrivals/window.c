@@ -18,7 +18,7 @@ struct state {
     struct dp_port *port;
     struct dp_row_reader *reader;
     struct dp_rows rows; /* rows of the last frame */
-    size_t used;         /* rows of it that are in windows already */
+    size_t used;         /* number of its rows that are in windows already */
     bool any;            /* a window has been filled */
 };
 

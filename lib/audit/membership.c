@@ -45,7 +45,7 @@ struct audit {
     float *x;                /* cols: the canary */
     double y;
     struct dp_form form; /* of the model */
-    double *moved;       /* of that form: the sum of a lap, used as a model */
+    double *moved;       /* a model of that form: the sum of a lap */
     double *feature;     /* outputs */
     size_t outputs;
     struct learnt learnt;

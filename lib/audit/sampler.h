@@ -16,7 +16,7 @@ struct dp_audit_count {
 
 struct dp_audit_sampler {
     struct dp_record record;          /* sampler, rate, rows, epoch_laps */
-    uint64_t *now, *before, *opening; /* a bit per row: this batch, the last one, the first one of the last run */
+    uint64_t *now, *before, *opening; /* a bit per row, for this batch, the last batch, and the first batch of the last run */
     uint64_t *epoch;                  /* shuffle: rows seen in this epoch */
     size_t words, size, before_size;
     uint64_t batches, runs;

@@ -10,7 +10,7 @@
 #include "data/dataset.h"
 
 struct dp_variant {
-    char path[256]; /* of the directory; "" until it is made */
+    char path[256]; /* path of the directory; "" until it is made */
 };
 
 /* Makes the directory (in `parent`) and copies dataset.json of the data set at `path`. */

@@ -15,7 +15,7 @@ void dp_interrupt_catch(void)
     struct sigaction action, old;
     const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
     memset(&action, 0, sizeof action);
-    action.sa_handler = note; /* without SA_RESTART: a read from a pipe is interrupted, too */
+    action.sa_handler = note; /* SA_RESTART is not set: a signal also interrupts a read from a pipe */
     for (int i = 0; i < 4; i++)
         if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
             sigaction(signals[i], &action, NULL);

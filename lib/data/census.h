@@ -41,7 +41,7 @@ struct dp_census {
     struct dp_census_column *column;
     size_t columns, label;
     size_t rows;
-    size_t counts; /* of all columns: DP_CENSUS_CELLS and one for each text */
+    size_t counts; /* number of counts of all columns: DP_CENSUS_CELLS and one for each text */
     char delimiter;
 };
 

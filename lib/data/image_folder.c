@@ -19,13 +19,13 @@
 #define FILE_MOST ((size_t)1 << 28) /* bytes of a file */
 
 struct file {
-    char *name; /* with the name of its class and a slash before it, if it has a class */
+    char *name; /* name of the file, with the name of its class and a slash before it if it has a class */
     size_t class;
     const struct dp_zip_member *member; /* of an archive */
 };
 
 struct dp_image_folder {
-    char *path; /* of the directory or the archive, without a slash at its end */
+    char *path; /* path of the directory or the archive, without a slash at its end */
     char *in;   /* folder in the archive with a slash at its end, or "" */
     bool unlabelled;
     struct dp_zip *zip;

@@ -39,7 +39,7 @@ struct dp_import {
     bool max_abs;        /* numeric columns without bounds: divide by the largest magnitude (measured) */
     size_t skip_lines;   /* csv, tsv: lines to skip at the start */
     bool unlabelled;     /* rows to be scored: the label is not read, and its column, or folder, may be missing */
-    size_t skip_bad;     /* so many malformed lines may become null records: rows of zeros with their label */
+    size_t skip_bad;     /* this many malformed lines may become null records: rows of zeros with their label */
     bool bad_missing;    /* csv, tsv: a cell of a feature that cannot be read is missing; missing cells need no fill */
     bool bias;           /* add a column of ones */
     bool choose_norm;    /* rows are divided by one number if there is a public one, else scaled to norm 1 */

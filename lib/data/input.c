@@ -27,7 +27,7 @@ struct dp_input {
     int fd;
     enum kind kind;
     bool known;          /* kind is known */
-    bool at_end, inside; /* at the end of the file; inside a compressed stream */
+    bool at_end, inside; /* the input is at the end of the file; it is inside a compressed stream */
     int (*wait)(void *self, struct dp_err *err);
     void *wait_self;
     z_stream gzip;

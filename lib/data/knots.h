@@ -16,8 +16,9 @@
 
 /* Starts zeroed. */
 struct dp_knots {
-    size_t *column, columns; /* of the schema: numbers with bounds and no basis of their own */
-    size_t cells;            /* of each column: a power of two from DP_KNOTS_LEAST to DP_KNOTS_CELLS, which it is at first */
+    size_t *column, columns; /* columns of the schema: numbers with bounds and no basis of their own */
+    size_t cells;            /* cells of each column: a power of two from DP_KNOTS_LEAST to DP_KNOTS_CELLS, at first
+                              * DP_KNOTS_CELLS */
     double *edge;            /* columns × (DP_KNOTS_CELLS + 1) */
     double *value;           /* columns: of the current row */
     size_t *of;              /* per column of the schema, its place among the columns here, or `columns` */

@@ -17,7 +17,7 @@
 
 struct dp_person_row {
     unsigned char person[DP_PERSONS_HASH];
-    size_t place;         /* of the row, a value of the caller's */
+    size_t place;         /* a value that the caller gives to the row */
     size_t number, first; /* numbers of the row, and of the person's first row, in the table */
     uint64_t rank;
 };

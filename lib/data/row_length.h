@@ -1,4 +1,4 @@
-/* Scales rows before they are written: float32 values, rounded further on request, of norm at most 1. */
+/* Scales rows before they are written, to float32 values of norm at most 1, and rounds them further on request. */
 #ifndef DP_DATA_ROW_LENGTH_H
 #define DP_DATA_ROW_LENGTH_H
 

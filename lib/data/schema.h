@@ -35,7 +35,7 @@ struct dp_column {
     bool bounded;
     struct dp_basis basis;      /* numeric: features of the number in addition to itself */
     char *date;                 /* the format of dates, or NULL: no dates */
-    enum dp_date_part part;     /* of the date: the days for a numeric column, a category for a categorical one */
+    enum dp_date_part part;     /* value of the date: the days for a numeric column, a category for a categorical one */
     struct dp_texts categories; /* categorical: one 0/1 feature each, in this order */
     struct dp_texts synonyms;   /* texts that mean a category, */
     size_t *meant;              /* the index of which is here */

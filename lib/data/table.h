@@ -41,8 +41,8 @@ struct dp_table_word {
 };
 
 /* Replaces each {name} in the text by the row's cell or by the value of a word; the caller frees *filled. Braces that do not
- * enclose a name, or that follow a dollar sign, stay. named, of table->columns entries, is set for the columns that the text
- * names. DP_E_USAGE: {name} is neither a column nor a word. */
+ * enclose a name, or that follow a dollar sign, stay. named has table->columns entries, and is set for the columns that the
+ * text names. DP_E_USAGE: {name} is neither a column nor a word. */
 int dp_table_fill(const struct dp_table *table, size_t row, const char *text, struct dp_table_word *words, size_t count,
                   bool *named, char **filled, struct dp_err *err);
 

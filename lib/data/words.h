@@ -2,7 +2,7 @@
  * columns, by a public hash (SipHash-2-4 of its bytes with the key "dpline words: 1", modulo the columns). So no list of words
  * is read off private rows, and different words may share a column.
  *
- * A word is a run of letters and digits: of ASCII, and of all code points from U+00C0 on, except for × and ÷, the blocks from
+ * A word is a run of letters and digits: of ASCII, and all code points from U+00C0 on, except × and ÷, the blocks from
  * U+2000 to U+2BFF and U+3000 to U+303F, and variation selectors. Capitals of ASCII, Latin-1, Latin Extended-A, Greek and
  * Cyrillic become small letters. Two words have one blank between them. */
 #ifndef DP_DATA_WORDS_H

@@ -14,7 +14,7 @@
 struct dp_zip;
 
 struct dp_zip_member {
-    const char *name; /* name_length bytes, no NUL at their end; of a folder the last one is '/' */
+    const char *name; /* name_length bytes without a NUL; the name of a folder ends with '/' */
     size_t name_length;
     uint64_t size, packed, at; /* at: where its local header begins */
     uint32_t crc;

@@ -16,7 +16,7 @@ struct dp_fit_facts {
     int64_t persons;         /* the unit of privacy: rows, if each row counts as one person */
     int64_t columns;         /* as they are stored */
     int64_t classes;         /* 0: the label is a number */
-    int64_t rows_per_person; /* at most; 0: each row counts as one person */
+    int64_t rows_per_person; /* most rows of a person; 0: each row counts as one person */
     bool constant;           /* one of the columns is constant */
     bool images;             /* the columns are features of images (images/map.h) */
 };
@@ -45,7 +45,8 @@ struct dp_fit {
     enum dp_loss loss;
     double intercept;                 /* the value of the constant column that is appended, or 0 */
     double whole;                     /* the multiplier of one release that spends all of the budget */
-    double reach;                     /* persons / (s whole sqrt(columns)): a mean over its noise, s = 1 or 2 (replace-one) */
+    double reach;                     /* persons / (s whole sqrt(columns)), the size of a mean over its noise, with s = 1, or 2
+                                       * for replace-one */
     int64_t laps;                     /* of gradients */
     double gradient, moments, counts; /* multipliers; uncut: early laps have gradient, late laps a tenth of it */
     double clip, scale, step;         /* of dp-grad and dp-step */

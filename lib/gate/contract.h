@@ -14,10 +14,10 @@
 struct dp_contract {
     /* Set by the caller. */
     bool adaptive; /* the mechanism may follow released values: there is no plan, and each lap is charged as recorded */
-    bool site;     /* of the rows of one site, not of all rows that a record counts; laps may be missing */
+    bool site;     /* the run is about the rows of one site, not about all rows that a record counts; laps may be missing */
     /* From the hello frame. */
     bool named;          /* laps have kinds */
-    struct dp_laps laps; /* if not named: one kind, if the number of laps is known */
+    struct dp_laps laps; /* if laps have no kinds: one kind, if the number of laps is known */
     struct dp_frame *hello;
     struct dp_plan plan; /* the event of each lap; empty before the first lap and in an adaptive run */
     bool scheduled;      /* noise follows a schedule */

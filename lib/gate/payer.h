@@ -13,7 +13,7 @@
 struct dp_payer_options {
     double epsilon, delta; /* the budget */
     const char *ledger;    /* NULL: the ledger of the data set */
-    const char *beside;    /* rows that are in no data set yet: a new ledger for a population without one */
+    const char *beside;    /* for rows that are in no data set yet: path of a new ledger, if the population has no ledger */
     bool no_ledger, partial;
     struct dp_registry_choice registry;
     bool allow_seeded, adaptive;
@@ -36,10 +36,11 @@ struct dp_payer {
     struct dp_reserve reserve;              /* unused without a ledger */
     int64_t laps;                           /* of the whole run, 0 if unknown */
     double schema_epsilon, schema_delta;    /* what the schema of the data set has cost, or 0 */
-    char *schema;                           /* the mark of that charge; NULL: of other people's rows, or in no ledger */
+    char *schema;                           /* the mark of that charge; NULL: other people paid it, or it is in no ledger */
     double prior_epsilon, prior_delta;      /* cost of the model that the run started from, and of the schema */
     char resumes[DP_LEDGER_MARK];           /* resumed run: the mark of its checkpoint, or "" */
-    double spent, order, allowance;         /* resumed: what its filter has spent, at which order, of which allowance */
+    double spent, order, allowance;         /* resumed: the amount that its filter has spent, the filter's order and
+                                             * allowance */
 };
 
 /* Checks --epsilon, --delta and the options of the ledger together. DP_E_USAGE: they make no sense. */

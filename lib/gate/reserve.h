@@ -9,14 +9,14 @@
 struct dp_reserve {
     struct dp_ledger *ledger;
     struct dp_charges reserved, used;
-    struct dp_charges lost; /* of a resumed run: laps paid for after its checkpoint, which may have been released */
+    struct dp_charges lost; /* a resumed run: laps paid for after its checkpoint, which may have been released */
     int64_t laps;           /* used */
     bool planned;           /* the ledger has its plan */
 };
 
 /* The last model that a run has released; the ledger binds its weights. */
 struct dp_reserve_model {
-    const char *digest; /* of its weights (wire/model.h); "" if there is no model or it is unknown */
+    const char *digest; /* digest of its weights (wire/model.h); "" if there is no model or its digest is unknown */
     int64_t lap;
 };
 

@@ -8,8 +8,8 @@
 
 struct dp_where_query {
     const char *ledger;    /* --ledger; NULL: the ledger of the data set */
-    const char *directory; /* of the data set; NULL: unknown, and --ledger is given */
-    const char *beside;    /* without a directory: a new ledger for a population without one, or NULL */
+    const char *directory; /* directory of the data set; NULL: unknown, and --ledger is given */
+    const char *beside;    /* without a directory: path of a new ledger for a population that has no ledger, or NULL */
     const char *also;      /* the directory of another data set of the same population, or NULL */
     struct dp_registry_place registry;
 };

@@ -11,7 +11,7 @@
 
 #include "base/mem.h"
 
-/* The file, and the pixels that are made of it. The libraries jump to `failed` with the reason in `why`. */
+/* The image file, and the pixels that are decoded from it. The libraries jump to `failed` with the reason in `why`. */
 struct decoder {
     const unsigned char *bytes;
     size_t size, at;

@@ -12,7 +12,7 @@
 struct leaf {
     double x, y, radius, aspect; /* aspect: the shorter axis over the longer */
     double across, down;         /* direction of the longer axis, of norm 1 */
-    double change;               /* of the grey, per pixel along the longer axis */
+    double change;               /* change of the grey, per pixel along the longer axis */
     double grey[3];
     bool box;
 };

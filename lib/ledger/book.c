@@ -257,7 +257,7 @@ static const char *take_budget(struct dp_ledger_book *book, json_t *line)
     if (old != NULL)
         return take_new_budget(book, line, &book->limit[old - book->limit], &limit, data);
     bool first = dp_ledger_book_who(book, limit.population) == SIZE_MAX && dp_ledger_book_who(book, data) == SIZE_MAX;
-    if (!first && json_object_get(line, "before") == NULL) /* with `before`, the runs may be in other ledgers */
+    if (!first && json_object_get(line, "before") == NULL) /* if the budget has `before`, the runs may be in other ledgers */
         return "it is a budget that comes after a run";
     if (note_names(book, limit.population, data, &limit.who) != NULL ||
         dp_grow(&book->limit, &book->limits_capacity, book->limits + 1, sizeof limit, NULL) != DP_OK)

@@ -78,7 +78,7 @@ struct dp_ledger_name {
 /* The caller starts it zeroed and frees it. */
 struct dp_ledger_book {
     const char *path; /* for messages; the caller's */
-    size_t most;      /* only so many lines count, the others are checked but not added up; 0 for all */
+    size_t most;      /* number of lines that count; the others are checked but not added up; 0 for all lines */
     int64_t format;   /* format that the lines state; 0: none, as in version 0.1 */
     size_t lines, lines_capacity;
     char (*hash)[DP_LEDGER_HASH + 1]; /* hash of line seq at index seq − 1 */

@@ -95,7 +95,7 @@ static int put(int fd, const char *text, size_t length, size_t at)
     return 0;
 }
 
-/* The file at the path must still be the open one, with its last known line in its place. */
+/* The file at the path must still be the file that is open, with its last known line in its place. */
 static int check_unchanged(const struct dp_ledger *l, struct dp_err *err)
 {
     struct stat file, named;

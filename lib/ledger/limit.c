@@ -270,7 +270,8 @@ static int filter_fits(const struct dp_ledger_limit *limit, const double spent[D
     return rc;
 }
 
-/* The epsilon, at the run's delta, of its laps with so much more noise that the filter admits them; 0 if no noise is enough. */
+/* The epsilon, at the run's delta, of its laps after their noise is raised until the filter admits them; 0 if no noise is
+ * enough. */
 static int filter_fitting(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit,
                           const struct dp_ledger_entry *self, const struct dp_ledger_run *run, double *epsilon,
                           struct dp_err *err)

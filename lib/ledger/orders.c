@@ -76,7 +76,7 @@ int dp_ledger_orders_pick(struct dp_ledger_budget *b, const struct dp_ledger_bef
         return rc;
     if (rc == DP_OK && i < 3) {
         spread(b, epsilon, delta, order, shares[i]);
-    } else { /* with only a share of delta there is less room */
+    } else { /* with a share of delta there is less room than with all of it */
         rc = best_order(epsilon, delta, run, &order, &all, err);
         b->order[0] = (struct dp_ledger_order){order, 1};
         b->orders = 1;

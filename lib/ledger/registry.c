@@ -271,7 +271,7 @@ void dp_registry_close(struct dp_registry *r)
     free(r);
 }
 
-/* Writes after the last whole line, over an unfinished one. */
+/* Writes the line after the last whole line, and overwrites an unfinished line. */
 static int put(struct dp_registry *r, const char *text, size_t length)
 {
     size_t done = 0;

@@ -59,7 +59,7 @@ static void add_at_order(struct dp_ledger_sum *sum, const struct dp_ledger_entry
     double order = entry->order > 0 ? entry->order : own_order(entry->epsilon, entry->delta), rho = 0;
     if (entry->order > 0 && !entry->as_published)
         rho = entry->epsilon - dp_rdp_penalty(order, entry->delta);
-    else /* without a filter, rho is what it spent */
+    else /* without a filter, rho is the amount that it spent */
         dp_ledger_rdp(own, order, &rho, &sum->why);
     sum->order = sum->order > 0 ? fmin(sum->order, order) : order;
     sum->rho += rho;

@@ -33,7 +33,7 @@
 
 #include "math/rng.h"
 
-#define DP_ABOVE_TOGETHER 8 /* noise is drawn for this many candidates at once */
+#define DP_ABOVE_TOGETHER 8 /* number of candidates for which noise is drawn at once */
 
 struct dp_above {
     const struct dp_key *key;

@@ -23,7 +23,7 @@ enum dp_purpose {
     DP_DRAW_CHOICE,           /* by the exponential mechanism */
     DP_DRAW_OFFSPRING,        /* crossover and mutation, which are public */
     DP_DRAW_OBJECTIVE,        /* on an objective */
-    DP_DRAW_STEP_COINS,       /* as DP_DRAW_COINS, of the steps of a descent within a lap */
+    DP_DRAW_STEP_COINS,       /* like DP_DRAW_COINS, for the steps of a descent within a lap */
     DP_DRAW_TRIALS = 16,      /* the number of trials of a selection */
     DP_DRAW_SETTING,          /* the setting of each trial */
     DP_DRAW_SCORE_NOISE,      /* on the score of each trial */

@@ -21,7 +21,7 @@ struct dp_term {
     enum dp_term_kind kind;
     const char *name;     /* "age", "job=cook", "age missing", "bias", "x3" */
     size_t column;        /* of the schema, for a cell */
-    size_t part;          /* of the column: which category, or which function of the basis */
+    size_t part;          /* number within the column: which category, or which function of the basis */
     double shift, factor; /* DP_TERM_NUMBER */
 };
 

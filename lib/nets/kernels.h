@@ -13,8 +13,8 @@
 /* The places of a window on its input. Counted in values of one example. */
 struct dp_net_window {
     size_t rows, run;     /* rows of the window, and its values in each, which are adjacent */
-    size_t pitch;         /* from a row of the input to the next */
-    size_t down, right;   /* from a place to the one below, and to the next */
+    size_t pitch;         /* distance from a row of the input to the next row */
+    size_t down, right;   /* distance from a place to the place below, and to the next place */
     size_t height, width; /* places */
     size_t outputs;       /* of a place; y has height × width × outputs values */
 };

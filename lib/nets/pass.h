@@ -19,9 +19,9 @@ struct dp_net_pass {
     float *memory;                  /* owned */
     float *in[DP_NET_LAYERS];       /* input of a layer, with the zeros around it */
     float *out[DP_NET_LAYERS];      /* its output, after the activation */
-    float *gradient[DP_NET_LAYERS]; /* of its parameters; NULL if it is d xᵀ */
+    float *gradient[DP_NET_LAYERS]; /* gradient of the layer's parameters; NULL if it is d xᵀ */
     float *kept[DP_NET_LAYERS];     /* d: slope by its output (fc) */
-    float *slope[2], *padded;       /* of the loss by a layer's output and input; with the zeros around it */
+    float *slope[2], *padded;       /* derivatives of the loss by a layer's output and input; the second is padded with zeros */
     float *added;                   /* slope by what "add" has added */
     float *row;                     /* one row as floats */
 };

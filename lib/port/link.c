@@ -36,7 +36,7 @@
 #define DESCRIPTORS_FEW 1024   /* if there are fewer descriptors, after this time */
 #define DESCRIPTORS_MOST 16384 /* a process that binds takes at most so many: a silent connection costs some kB */
 #define HEARTBEAT_MS 2000      /* over a network: interval between heartbeats, */
-#define SILENCE_MS 15000       /* and longest time without an answer to them */
+#define SILENCE_MS 15000       /* and the longest time without an answer to them */
 #define RETRY_MS 100           /* between attempts to connect */
 #define RETRY_MOST_MS 2000
 #define LOOK_SECONDS 1.0 /* for so long after a connection has ended, the link checks which peer has lost it, */

@@ -42,7 +42,7 @@ enum dp_link_event_kind {
 
 struct dp_link_event {
     enum dp_link_event_kind kind;
-    int peer;         /* from 1 if the link binds; 0 if it connects */
+    int peer;         /* number of the peer, from 1, if the link binds; 0 if it connects */
     const char *name; /* name of its trusted key; "" without keys */
     struct dp_link_header header;
     const void *body; /* NULL without one; borrowed until the next call with this link, as is name */

@@ -15,7 +15,7 @@ static const double w8[] = {0.10122853629037626, 0.22238103445337447, 0.31370664
 /* The pair of one part, or of one answer of a joint part: a density between `from` and `to` in u, and atoms in v. */
 struct pair {
     double q, mu;
-    double offset, weight; /* of the answer: the offset of v, and its mass */
+    double offset, weight; /* for one answer: the offset of v, and its mass */
     bool gaussian, replaced;
     double from, to; /* equal if there is no density */
     int atoms;

@@ -14,7 +14,7 @@ enum { DP_PLD_POINTS_MAX = 1 << 21 };
 struct dp_pld_window {
     double s, above, below; /* above > s > below; s >= 0 */
     double bottom, top;
-    double split; /* of one part: laps that lose more are rare; infinite for no split. See dp_pld_compose. */
+    double split; /* split of one part: laps that lose more are rare; infinite for no split. See dp_pld_compose. */
     double small; /* the s of the Chernoff bound on runs without a rare lap */
 };
 

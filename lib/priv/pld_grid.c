@@ -37,7 +37,7 @@ struct dp_pld_window dp_pld_grid_window(const struct dp_pld_question *a, bool ad
             w.below = w.s - step;
         }
     }
-    w.top = fmax(w.top, 1.01 * epsilon); /* also if epsilon is far above all losses */
+    w.top = fmax(w.top, 1.01 * epsilon); /* this also holds if epsilon is far above all losses */
     return w;
 }
 

@@ -34,7 +34,7 @@ struct dp_pld_inverse {
     /* The run: f(ω) / ((s + iω)(s + 1 + iω)), and everything else that does not depend on epsilon */
     double *re, *im;
     double log_scale, above, below, kappa, infinite, others;
-    double noise, size; /* of the sum: its error, and Σ of its terms */
+    double noise, size; /* of the sum over frequencies: its error, and Σ of its terms */
     double beyond[BANDS + 1];
 };
 

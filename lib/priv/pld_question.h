@@ -30,7 +30,7 @@ struct dp_pld_question {
     double epsilon, delta; /* one is given; the other is first set by Rényi DP */
     double deviations;
     double scale;               /* the largest |loss| of one lap: the unit of the search for s is 1/scale */
-    struct dp_pld_nodes *nodes; /* by part; empty if the part is sketched with the one before */
+    struct dp_pld_nodes *nodes; /* nodes of each part; empty if the part is sketched with the one before */
     double *rare;               /* with a cut, the rare share of each node, part after part */
 };
 

@@ -159,7 +159,7 @@ static bool settled(const struct search *s, int asked, struct asked fail, struct
 static double outwards(const struct search *s, const struct asked *p, int count, double slope, double *reach)
 {
     double x = p[count - 1].x, y = p[count - 1].y, step = fmin(1.2 * fabs(y) / slope + *reach, 3);
-    if (count > 1) { /* where the line through the last two points leads */
+    if (count > 1) { /* the point to which the line through the last two points leads */
         double there = fabs(interpolate(p, count, 0) - x);
         step = isfinite(there) ? fmin(fmax(1.2 * there, *reach), 4 * step) : step;
     }

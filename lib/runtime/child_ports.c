@@ -130,7 +130,7 @@ static void remote_free(struct dp_child *child)
     dp_port_abandon(r->out);
     if (r->pid != 0) {
         bool left = !ended(r->pid, 0.5, &how);
-        kill(-r->pid, SIGTERM); /* also the processes that the shell may have left */
+        kill(-r->pid, SIGTERM); /* this also ends processes that the shell may have left */
         if (left && !ended(r->pid, 2, &how))
             kill(-r->pid, SIGKILL);
         reap(r);
@@ -199,7 +199,7 @@ int dp_child_processes(struct dp_child **child, const char *text, struct dp_err 
     if (pipe2(down, O_CLOEXEC) != 0 || pipe2(up, O_CLOEXEC) != 0)
         rc = dp_fail_errno(err, errno, "cannot make a pipe");
     else
-        fcntl(down[1], F_SETFL, O_NONBLOCK); /* only for our end: a write must be interruptible, and has a time limit */
+        fcntl(down[1], F_SETFL, O_NONBLOCK); /* set on our end only: a write must be interruptible, and has a time limit */
     if (rc == DP_OK) {
         r->pid = fork();
         if (r->pid == 0)

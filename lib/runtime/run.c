@@ -15,7 +15,7 @@ struct run {
     struct dp_stage *stage;
     struct dp_port *in, *out;
     const char *in_name;
-    bool line_begins; /* at the beginning of a line of text on standard output */
+    bool line_begins; /* the output is at the beginning of a line of text */
     bool allow_private_output;
     bool hello_out, end_out;
     bool unread; /* the reader of our output is gone */

@@ -43,8 +43,8 @@ void dp_roster_close(struct dp_roster *roster);
 void dp_roster_ask(struct dp_roster *roster, enum dp_kind kind, int64_t lap, double now);
 
 enum dp_verdict {
-    DP_VERDICT_TAKEN,   /* of a join: the worker has the seat now; of an answer: it is the answer that was expected */
-    DP_VERDICT_GREETED, /* of an answer: to the hello frame, from a worker that joined in the middle of a lap */
+    DP_VERDICT_TAKEN,   /* a join: the worker has the seat now; an answer: it is the answer that was expected */
+    DP_VERDICT_GREETED, /* an answer to the hello frame, from a worker that joined in the middle of a lap */
     DP_VERDICT_AGAIN,   /* the worker has to join again, after a while */
     DP_VERDICT_DROPPED, /* the message is wrong, and is dropped */
     DP_VERDICT_REFUSED, /* the worker is refused for good */

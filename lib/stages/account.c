@@ -122,7 +122,7 @@ static int account_hello(struct dp_stage *stage, struct dp_frame *frame, struct 
     s->payer.every = stage->checkpoint.directory != NULL ? stage->checkpoint.every : 0;
     /* The runtime writes the frame that continues. */
     int rc = dp_payer_hello(&s->payer, frame, err);
-    dp_frame_drop(frame, DP_F_EPSILON); /* of the schema: from here on, frames say what the run has cost */
+    dp_frame_drop(frame, DP_F_EPSILON); /* cost of the schema: from here on, frames say what the run has cost */
     dp_frame_drop(frame, DP_F_DELTA);
     dp_frame_drop(frame, DP_F_LEDGER);
     if (rc == DP_OK && o->public)
@@ -156,7 +156,7 @@ static int pass_uncharged(struct dp_frame *frame, enum dp_field mark, struct dp_
     double gap = dp_frame_real(frame, DP_F_GAP, NAN), objective = dp_frame_real(frame, DP_F_OBJECTIVE, NAN);
     if (dp_paid_waiting(frame) == DP_F_NONE)
         return dp_fail(err, DP_E_RUN, "the frame of lap %lld has no sum", (long long)frame->lap);
-    dp_frame_strip(frame); /* also the cost of an earlier, private run, which is no bound any more */
+    dp_frame_strip(frame); /* this includes the cost of an earlier, private run, which is no bound any more */
     /* Nothing here is private any more, and the mark says so. */
     if (!isnan(gap))
         dp_frame_set_real(frame, DP_F_GAP, gap);

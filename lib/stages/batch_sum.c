@@ -50,7 +50,7 @@ struct pass {
     dp_batch_sum_update *update;
     void *context;
     struct dp_batch_sum *batch_sum; /* NULL: no sums */
-    float *coefficient;             /* of all rows, or of DP_ROWS rows for each thread */
+    float *coefficient;             /* coefficients of all rows, or of DP_ROWS rows for each thread */
 };
 
 static void add_block(struct dp_tally *tally, const struct dp_batch *batch, const struct dp_block *block,

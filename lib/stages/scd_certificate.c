@@ -29,7 +29,8 @@ static void add(struct sum *sum, double term)
 
 struct gathered {
     struct sum losses, conjugates;
-    double size, steepness, alpha; /* of all pairs of a row and an output: (…)² as above, 1 + width + |score| + |y|, |alpha| */
+    double size, steepness, alpha; /* largest values over all pairs of a row and an output: (…)² as above, 1 + width + |score| +
+                                    * |y|, |alpha| */
     double longest;                /* the largest ‖x‖² */
     size_t entries;                /* the most entries of a row */
 };

@@ -10,7 +10,7 @@
 
 #include "stages/scd.h"
 
-#define MARGIN 0.25 /* of the largest violation of the pass before; from 1/8 to 1/2 the number of visits hardly changes */
+#define MARGIN 0.25 /* share of the largest violation of the pass before; from 1/8 to 1/2 the number of visits hardly changes */
 #define ENOUGH 0.1  /* a lap ends when violations have fallen to this part of their initial value */
 #define PASSES 4    /* or before it makes more visits than this many passes over all rows */
 
@@ -21,7 +21,8 @@ struct descent {
     size_t output;
 };
 
-/* Results of a pass: the distance of slopes from values at which no row would move, each computed when its row is visited. */
+/* Results of a pass: how far slopes are from values at which no row would move. Each slope is computed when its row is
+ * visited. */
 struct violations {
     double largest, sum;
     size_t left; /* the next pass visits the first `left` rows of the list */
@@ -73,7 +74,7 @@ static int visit(const struct descent *d, size_t id, struct dp_row row, double m
     double zeta = dp_dual_update(loss, o->width, a.y, a.at, u, dp_scd_norm2(s, id, row) / s->lambda_n, newton);
     if (!isfinite(zeta))
         return dp_fail(err, DP_E_RUN, "an update of lap %lld is not finite", (long long)lap);
-    double next = a.at + zeta; /* exactly in the domain, or the dual is infinite */
+    double next = a.at + zeta; /* alpha must be exactly in the domain, otherwise the dual is infinite */
     next = next < a.low ? a.low : next > a.high ? a.high : next;
     *alpha_of(d, id) = next;
     if (next != a.at)

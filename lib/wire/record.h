@@ -129,7 +129,7 @@ struct dp_record_value {
     enum dp_type type; /* DP_T_INT, DP_T_REAL or DP_T_TEXT */
     int64_t whole;
     double real;
-    const char *text; /* of `length` bytes; when got, NUL-terminated as well */
+    const char *text; /* a text of `length` bytes; when got, NUL-terminated as well */
     size_t length;
 };
 

@@ -85,7 +85,7 @@ static void a_row_moves_the_counts_by_no_more_than_the_sensitivity(void **state)
     dp_census_free(&without);
 }
 
-/* By Python: 1 - scale * NormalDist().inv_cdf(delta / columns). */
+/* Computed by Python: 1 - scale * NormalDist().inv_cdf(delta / columns). */
 static void thresholds_are_the_quantiles(void **state)
 {
     (void)state;

@@ -190,7 +190,7 @@ static struct pair move(gsl_rng *rng, const struct kind *k, const struct pair *f
     return p;
 }
 
-/* From a few starts, and from more until the bound is nearly reached. */
+/* Searches from a few starts, and from more until the bound is nearly reached. */
 static double search(struct dp_frame *frame, gsl_rng *rng, const struct kind *k)
 {
     double best = 0;

@@ -179,7 +179,8 @@ static double play(gsl_rng *rng, struct filters filters, int depth, double befor
 {
     struct coin c = {exp(log(1e-9) * gsl_rng_uniform(rng)), 2.5 * epsilon * gsl_rng_uniform(rng)};
     c.p = fmin(c.p, 0.99);
-    if (gsl_rng_uniform_int(rng, 3) == 0) /* exactly the rest of the budget, if a coin of this loss can spend it */
+    if (gsl_rng_uniform_int(rng, 3) == 0) /* p such that the coin spends exactly the rest of the budget, if a coin of this loss
+                                           * can do that */
         for (int i = 0; i < 60 && !admits(&filters, c); i++)
             c.p *= 0.7;
     if (depth == 0 || !admits(&filters, c))

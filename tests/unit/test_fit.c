@@ -147,7 +147,7 @@ static void what_is_counted_is_named(void **state)
     assert_string_equal(err.message, "20 persons are too few to hide one of them: for 2 classes there must be 100");
 }
 
-/* As fit.sh printed them when its rules were in awk. */
+/* The numbers that fit.sh printed when its rules were in awk. */
 static void numbers_of_printed_runs(void **state)
 {
     (void)state;

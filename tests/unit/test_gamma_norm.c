@@ -139,7 +139,7 @@ static void distributions_are_right(void **state)
     assert_true(kolmogorov(norm_at, VECTORS) > 2.69);
 }
 
-/* By tests/vectors/noise.py: the key 00 01 … 1f, lap 7, vector 2, scale 1e6. */
+/* Computed by tests/vectors/noise.py: the key 00 01 … 1f, lap 7, vector 2, scale 1e6. */
 static void known_answers(void **state)
 {
     (void)state;

@@ -294,7 +294,7 @@ static void threads_and_pieces_do_not_matter(void **state)
     assert_memory_equal(whole, parts, sizeof whole);
 }
 
-/* By tests/vectors/noise.py: the key 00 01 … 1f, lap 7. */
+/* Computed by tests/vectors/noise.py: the key 00 01 … 1f, lap 7. */
 static void known_answers(void **state)
 {
     (void)state;

@@ -70,7 +70,7 @@ static void bound_holds_on_the_grid(void **state)
     gsl_rng_free(rng);
 }
 
-/* Also if norms and entries differ so much that a row is negligible against the next. */
+/* This also holds if norms and entries differ so much that a row is negligible against the next. */
 static void several_rows_are_clipped_as_each(void **state)
 {
     static const double odd[] = {0, -0.0, 1e-320, 1e308, (double)NAN, (double)INFINITY, -(double)INFINITY};

@@ -41,7 +41,7 @@ static void one_row_moves_the_counts_by_at_most_the_sensitivity(void **state)
     for (int row = 0; row < 500; row++) {
         uint32_t column[5];
         double value[5], moved = 0;
-        int given = 3; /* of the three columns: zeros are, missing numbers are not */
+        int given = 3; /* counts of the three columns: zeros count, missing numbers do not */
         struct dp_parsed r = {.null = row % 50 == 7, .column = column, .value = value};
         for (uint32_t i = 0; i < 5; i++) {
             if ((row >> i) % 3 == 0)

@@ -77,7 +77,7 @@ static void draws_agree_with_powers(void **state)
     assert_true(small > 10 && open > 5);
 }
 
-/* Also near the limits of double precision, where it decides some draws and not others. */
+/* This also holds near the limits of double precision, where it decides some draws and not others. */
 static void the_fast_path_is_the_slow_one(void **state)
 {
     (void)state;
@@ -183,7 +183,7 @@ static void the_scale_is_right(void **state)
     assert_true(fabs(mean_size(49, 50)) > 4.89);
 }
 
-/* By tests/vectors/noise.py: the key 00 01 … 1f, lap 7. */
+/* Computed by tests/vectors/noise.py: the key 00 01 … 1f, lap 7. */
 static void known_answers(void **state)
 {
     (void)state;

@@ -237,7 +237,7 @@ static void assert_refused(const char *path, enum dp_status status, const char *
 
 /* --- the chain ----------------------------------------------------------------------------------------------------- */
 
-/* As documented in dp-ledger(5), computed from the bytes. */
+/* The hash as documented in dp-ledger(5), computed from the bytes. */
 static void the_chain_is_as_documented(void **state)
 {
     (void)state;
@@ -382,7 +382,7 @@ static void a_line_must_add_up(void **state)
     static const struct {
         const char *line[6], *why; /* the last one is at fault, or none if why is NULL */
     } cases[] = {
-        /* in the form of former versions: one order, and a digest */
+        /* a budget in the form of former versions: one order, and a digest */
         {{BUDGET("\"data\":\"d\"", "\"order\":8"), OPEN, LAPS("reserve", "5")}, NULL},
         {{BUDGET("\"population\":\"p\"", "\"orders\":[{\"order\":8,\"delta\":5e-6},{\"order\":16,\"delta\":5e-6}]"), OPEN},
          NULL},
@@ -711,7 +711,7 @@ static void a_mark_finds_an_older_state(void **state)
     assert_int_equal(dp_ledger_check_mark(PATH, first, &err), 0);
     assert_int_equal(dp_ledger_open(&ledger, PATH, &resumed, &err), DP_E_UNSAFE);
     assert_string_equal(err.message, older);
-    /* another line 2 is now in its place */
+    /* line 2 of the file is now another line */
     ledger = open_run(PATH, &run);
     dp_ledger_free(ledger);
     assert_int_equal(dp_ledger_check_mark(PATH, mark, &err), DP_E_UNSAFE);
@@ -962,7 +962,7 @@ static void a_budget_is_of_a_population(void **state)
     struct dp_err err = {0};
     int64_t granted;
     struct dp_ledger_run old = run, first = run, again = run, renamed = run, other = run;
-    old.data = "oooo"; /* in the form of former versions: the digest is the population */
+    old.data = "oooo"; /* a budget in the form of former versions: the digest is the population */
     first.population = again.population = "adult";
     first.data = "aaaa";
     again.data = "bbbb"; /* imported again */

@@ -279,7 +279,7 @@ static void keys_are_for_their_user_alone(void **state)
     assert_int_equal(dp_keys_own(path, &pair, &err), DP_E_USAGE);
 }
 
-/* In both directions, with a shared body, over a link that binds and a link that connects. */
+/* Sends in both directions, with a shared body, over a link that binds and a link that connects. */
 static void talk(const char *spec, const struct dp_security *binds, const struct dp_security *connects, const char *name,
                  const char *server)
 {

@@ -260,7 +260,7 @@ static void curvatures_are_slopes_of_slopes(void **state)
 static void values_and_slopes_are_those_of_the_definition(void **state)
 {
     (void)state;
-    const long double h = 1e-6L; /* of the central difference: its error is of order h², its rounding 1e-13 */
+    const long double h = 1e-6L; /* step of the central difference: its error is of order h², its rounding 1e-13 */
     for (int loss = DP_LOSS_SQUARED; loss < DP_LOSS_SOFTMAX; loss++) {
         enum dp_loss l = (enum dp_loss)loss;
         for (int sign = -1; sign <= 1; sign += 2) {

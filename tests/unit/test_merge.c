@@ -287,7 +287,7 @@ static void sums_add_up(void **state)
     static const enum dp_field none[] = {DP_F_WITHIN, DP_F_LOST, DP_F_FIRST_ROW, DP_F_ELSEWHERE};
     for (size_t i = 0; i < sizeof none / sizeof *none; i++)
         assert_false(dp_frame_has(out, none[i]));
-    /* in place, and with a count next to the sum */
+    /* merged in place, and with a count next to the sum */
     run_lap();
     for (int k = 0; k < 3; k++) {
         const struct dp_record r = {.of = DP_F_WITHIN, .rows = 600, .bound = 0.5, .sensitivity = 0.5};

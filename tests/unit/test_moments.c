@@ -47,7 +47,8 @@ static bool within(size_t cols, double bound)
     return !dp_audit_exceeds(dp_audit_distance2(sum, zero, dp_moments_size(cols)), bound, dp_grid_for(bound));
 }
 
-/* For two numbers, x² and y² below and √2 x y off the diagonal, to the last digit: n² against 2 (x y / grid)². */
+/* For two numbers: x² and y² are below the bound, and so is √2 x y off the diagonal, to the last digit: n² against 2 (x y /
+ * grid)². */
 static void whole_numbers_are_truncated(void **state)
 {
     (void)state;
@@ -78,7 +79,7 @@ static void what_a_row_adds_is_within_the_bound(void **state)
         assert_true(within(cols, bound));
         add_one(dp_row_dense(x, cols), cols + 2, tail, 2, bound);
         assert_true(within(cols + 2, bound));
-        for (size_t j = 0; j < cols; j++) /* as close to the length of the bound as possible */
+        for (size_t j = 0; j < cols; j++) /* norms as close to the bound as possible */
             x[j] = (float)sqrt(bound / (double)cols);
         add_one(dp_row_dense(x, cols), cols, NULL, 0, bound);
         assert_true(within(cols, bound));
@@ -169,7 +170,7 @@ static void dense_and_sparse_rows_add_the_same(void **state)
     dp_moments_flush(&m, backward); /* no rows wait any more */
     assert_memory_equal(sum, backward, sizeof sum);
     dp_moments_close(&m);
-    for (size_t i = 0; i < ROWS; i++) { /* and as the sum of what each adds */
+    for (size_t i = 0; i < ROWS; i++) { /* and equals the sum of the parts that each adds */
         tail[1] = (float)i / ROWS;
         add_one(dp_row_dense(x[i], features), COLS, tail, 2, 1.25);
         for (size_t j = 0; j < SIZE; j++)

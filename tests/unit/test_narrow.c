@@ -89,7 +89,7 @@ static void blocks(void **state)
     for (size_t trial = 0; trial < 3 * 7 * DP_ROWS * OUTPUTS; trial++) {
         static const size_t cols_of[] = {1, 15, 16, 64, 65, 90, COLS};
         size_t cols = cols_of[trial % 7], outputs = trial / 7 % OUTPUTS + 1, count = trial / 7 / OUTPUTS % DP_ROWS + 1;
-        size_t mixed = trial / 7 / OUTPUTS / DP_ROWS; /* with nothing, with dense rows, with a sparse one */
+        size_t mixed = trial / 7 / OUTPUTS / DP_ROWS; /* narrow rows with nothing, with dense rows, with a sparse row */
         struct dp_row a[DP_ROWS], b[DP_ROWS];
         make_rows();
         for (size_t i = 0; i < count; i++) {

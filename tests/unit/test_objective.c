@@ -78,7 +78,7 @@ static const struct dp_objective some[] = {
 };
 enum { SOME = sizeof some / sizeof *some };
 
-/* Never below the quadrature; equal if slack is 0 and only one end counts. */
+/* The bound is never below the quadrature, and equals it if slack is 0 and only one end counts. */
 static void a_profile_is_that_of_its_variable(void **state)
 {
     (void)state;
@@ -190,7 +190,7 @@ static double density(const struct problem *p, const struct row *more, double si
 
 enum { POINTS = 60001, COARSE = 2001, PLANE = 501 };
 
-/* Where all but a negligible part of w is. */
+/* An interval that holds all but a negligible part of w. */
 static double reach(const struct problem *p, double sigma)
 {
     return (p->times * p->rows * p->lipschitz + p->lipschitz + 8 * sigma) / p->lambda;

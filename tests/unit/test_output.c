@@ -172,7 +172,8 @@ static void rounding_is_what_the_formula_says(void **state)
 }
 
 /* A descent on one column, where no row has an effect and each step is w ← w − eta (s x + mu w) with s from a rounded score, in
-   double and in long double. From a distant start the two differ by a good part of the bound, and never by more. */
+   double and in long double. From a distant start the two results differ by a good part of the bound, and never by more than
+   the bound. */
 static void descents_round_within_their_bound(void **state)
 {
     (void)state;

@@ -18,7 +18,7 @@ static void angles(void **state)
     assert_near(dp_angle((const double[2]){3, 4}, (const double[2]){4, 3}, 2), acos(0.96), 1e-14);
 }
 
-/* where the cosine is 1 in double precision, and where squares overflow */
+/* vectors for which the cosine is 1 in double precision, and vectors whose squares overflow */
 static void angles_that_are_hard(void **state)
 {
     (void)state;

@@ -58,7 +58,7 @@ static double renyi(double q, double z, double laps, double delta)
     return dp_rdp_epsilon(dp_rdp_orders, r, DP_RDP_ORDER_COUNT, delta, NULL);
 }
 
-/* Also: better than Rényi, δ(ε(δ)) is δ, and fast enough. */
+/* Also checks that bounds are better than Rényi's, that δ(ε(δ)) is δ, and that the time is short. */
 static void vectors(void **state)
 {
     (void)state;
@@ -91,7 +91,7 @@ static void vectors(void **state)
     assert_int_equal(rows, 36);
 }
 
-/* T Gaussians are one of μ = √T / z. Also for large losses: z = .1 has ratios of e^-60. */
+/* T Gaussians are one Gaussian of μ = √T / z. This also holds for large losses: z = .1 has ratios of e^-60. */
 static void full_batch_is_the_gaussian(void **state)
 {
     (void)state;
@@ -517,7 +517,7 @@ static void joint_check_values(void **state)
     assert_near(a.upper / by_renyi, 1, 1e-9);
 }
 
-/* At rate 1 the two follow one another. If one is negligible, the other remains. */
+/* At rate 1 the two distributions follow one another. If one is negligible, the other remains. */
 static void joint_limits(void **state)
 {
     (void)state;

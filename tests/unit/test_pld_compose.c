@@ -18,7 +18,7 @@ static void what_is_left_out_is_added(void **state)
         assert_true(dp_pld_compose(&c, &part, 1, false, 9, 1e-3, &w));
         dp_pld_composed_delta(&c, 1, &upper, &lower);
         assert_true(upper >= exact && lower <= exact);
-        /* only at the frequency 0, where the transform is 1: four laps and the way back */
+        /* the error is only at the frequency 0, where the transform is 1: four laps and the way back */
         assert_true(c.error >= 5 * 24 * 0x1p-53 * log2((double)c.n) / (double)c.n);
         dp_pld_composed_free(&c);
     }

@@ -148,7 +148,7 @@ static double one_lap(const struct dp_pld_part *part, double epsilon)
     return q * (erfc((u - mu) * M_SQRT1_2) - erfc(u * M_SQRT1_2)) / 2 - expm1(epsilon) * erfc(u * M_SQRT1_2) / 2;
 }
 
-/* As priv/pld_cut.c would choose it if rare laps matter. */
+/* A cut as priv/pld_cut.c would choose it if rare laps matter. */
 static struct dp_pld_contour rare_contour(gsl_rng *rng, double epsilon)
 {
     struct dp_pld_contour c = {.s = between(rng, 0.3, 2), .period = between(rng, 40, 200), .deviations = 14};
@@ -185,7 +185,7 @@ static void rare_laps_on_any_cut(void **state)
     gsl_rng_free(rng);
 }
 
-/* In the direction that matters less, and in the other. */
+/* Checks bounds in the direction that matters less, and in the other direction. */
 static void chernoff_is_above(void **state)
 {
     (void)state;
@@ -213,7 +213,7 @@ static struct dp_pld_part any_part(gsl_rng *rng)
     return part;
 }
 
-/* Against grids for the same run, in both directions: the bounds of both contain the truth. */
+/* Compares with grids for the same run, in both directions: the bounds of both contain the truth. */
 static void sampled_laps_on_any_contour(void **state)
 {
     (void)state;

@@ -17,7 +17,7 @@ static struct dp_answer best_of(const struct dp_plan *plan, int64_t laps, double
     return answer;
 }
 
-/* Not below the truth, and at most `loose` times the best accountant's answer for the same laps. */
+/* Checks that epsilon is not below the truth, and at most `loose` times the best accountant's answer for the same laps. */
 static void holds(const struct dp_plan *plan, const int64_t *laps, size_t n, double delta, double loose)
 {
     double epsilon[64];

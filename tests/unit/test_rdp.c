@@ -136,7 +136,7 @@ static void integer_orders_against_long_arithmetic(void **state)
     for (int i = 0; i < 400; i++) {
         double q = log_uniform(rng, 1e-8, 1), z = log_uniform(rng, 0.05, 1e4);
         int order = i % 8 == 0 ? far[i / 8 % 6] : 2 + (int)gsl_rng_uniform_int(rng, 63);
-        if (i % 4 == 0) /* where ln A is small and its terms are large */
+        if (i % 4 == 0) /* cases where ln A is small and its terms are large */
             z = sqrt(order / (2 * -log(q))) * (0.95 + 0.1 * gsl_rng_uniform(rng));
         double ours = rdp_at(q, z, order), exact = exact_integer(q, z, order);
         if (!(ours >= exact * (1 - DBL_EPSILON) && ours <= exact * (1 + 1e-10)))
@@ -168,7 +168,7 @@ static double integrated(double q, double z, double order)
 {
     gsl_integration_workspace *w = gsl_integration_workspace_alloc(2000);
     struct integrand p = {q, z, order, -INFINITY};
-    double peak = order / z; /* of the component; the base has its own at 0 */
+    double peak = order / z; /* deviation of the component; the base has its own at 0 */
     for (int i = 0; i <= 1000; i++)
         p.shift = fmax(p.shift, log_integrand(peak * i / 1000, &p));
     gsl_function f = {integrand, &p};

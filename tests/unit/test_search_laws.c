@@ -15,7 +15,7 @@ enum { MOST = 1000, POINTS = 20001 };
    sensitivity. */
 struct noise {
     double scale; /* of a Gaussian: its standard deviation */
-    int steps;    /* of discrete Laplace noise: points of its grid per unit of sensitivity; 0 for a Gaussian */
+    int steps;    /* for discrete Laplace noise: points of its grid per unit of sensitivity; 0 for a Gaussian */
 };
 
 static double at_least(struct noise noise, double t)
@@ -32,7 +32,7 @@ static double below(struct noise noise, double t)
     return at_least(noise, noise.steps == 0 ? -t : 1.0 / noise.steps - t);
 }
 
-/* The points that matter, at most POINTS, and their weights. For a Gaussian by the trapezoidal rule, whose error falls
+/* The points that matter, at most POINTS, and their weights. A Gaussian uses the trapezoidal rule, whose error falls
    exponentially. */
 static int spread(struct noise noise, double *point, double *weight)
 {
@@ -180,7 +180,8 @@ static double sampled(double rate, const double *with, const double *without, in
     return log(sum);
 }
 
-/* On a Poisson sample, by itself and together with a Gaussian on the same sample, with the person added or left out. */
+/* Checks a search on a Poisson sample, by itself and together with a Gaussian on the same sample, with the person added or left
+ * out. */
 static void no_search_on_a_sample_costs_more(void **state)
 {
     (void)state;

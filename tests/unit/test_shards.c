@@ -293,7 +293,7 @@ static const int64_t split[][MOST + 1] = {
     {0, 2250, 4500, 6750, ROWS},
     {0, 1125, 2250, 3375, 4500, 5625, 6750, 7875, ROWS},
     {0, 1, ROWS},                /* a shard of one row */
-    {0, 4096, 4097, ROWS},       /* between chunks of coins, and one row after */
+    {0, 4096, 4097, ROWS},       /* a site that ends between chunks of coins, and a site that ends one row after */
     {0, 4095, 4097, 8999, ROWS}, /* within chunks */
     {0, 5, 17, 4100, 4101, 8191, ROWS},
 };
@@ -423,7 +423,7 @@ static void a_run_starts_from_a_model(void **state)
     compare_runs("from a model", &more_of_all, &more_of_sites, true);
     assert_false(starts_elsewhere(&more_of_sites));
     forget(&more_of_sites);
-    text.init = &of_all.model; /* of the same population; nothing else has to be the same */
+    text.init = &of_all.model; /* a model of the same population; nothing else has to be the same */
     play(&text, (struct way){4, false}, sites, &more_of_sites);
     compare_runs("from a model of the whole", &more_of_all, &more_of_sites, true);
     assert_false(starts_elsewhere(&more_of_sites));

@@ -258,7 +258,7 @@ static void a_share_has_its_part_of_the_noise(void **state)
             assert_true(t[shard].of_count.shares == 4 && t[shard].of_count.colluding == 1);
             assert_true(t[shard].of_count.query.multiplier == 1e9 && t[shard].of_count.scale == 5e8);
         }
-        /* and no noise twice, with different keys or one key */
+        /* and no noise occurs twice, with different keys or one key */
         for (int a = 1; a <= 4; a++)
             for (int b = a + 1; b <= 4; b++) {
                 double together = 0;

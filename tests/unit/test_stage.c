@@ -182,7 +182,7 @@ static void frames_go_through_every_port(void **state)
     assert_int_equal(dp_port_open(&out, path, DP_OUT, &err), 0);
     assert_int_equal(dp_port_write(out, f, &err), 0);
     assert_int_equal(dp_port_write(out, f, &err), 0);
-    assert_int_not_equal(access(path, F_OK), 0); /* not under its name before it is complete */
+    assert_int_not_equal(access(path, F_OK), 0); /* the file is not under its name before it is complete */
     assert_int_equal(dp_port_commit(out, &err), 0);
     dp_port_close(out);
     assert_int_equal(dp_port_open(&in, path, DP_IN, &err), 0);
@@ -193,7 +193,8 @@ static void frames_go_through_every_port(void **state)
     assert_int_equal(dp_port_read(in, g, &err), 0);
     dp_port_close(in);
 
-    assert_int_equal(dp_port_open(&out, path, DP_OUT, &err), 0); /* not committed: the old file stays, and no other file */
+    assert_int_equal(dp_port_open(&out, path, DP_OUT, &err), 0); /* if it is not committed, the old file stays, and no other
+                                                                  * file */
     dp_port_close(out);
     assert_int_equal(dp_port_open(&in, socket, DP_IN, &err), 0);
     assert_int_equal(dp_port_open(&out, socket, DP_OUT, &err), 0);

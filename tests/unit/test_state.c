@@ -66,7 +66,7 @@ static void cut_anywhere_it_is_refused(void **unused)
     struct dp_state state;
     encode(&buffer);
     for (size_t size = 0; size < buffer.size; size++) {
-        char *copy = malloc(size > 0 ? size : 1); /* exactly that size, for tools that check every access */
+        char *copy = malloc(size > 0 ? size : 1); /* a block of exactly that size, for tools that check every access */
         memcpy(copy, buffer.data, size);
         assert_int_equal(dp_state_decode(&state, copy, size, NULL), DP_E_RUN);
         free(copy);

@@ -16,7 +16,7 @@ struct dpline_fit_facts {
     int64_t persons;         /* number of persons; the number of rows if each row counts as one person */
     int64_t columns;         /* as they are stored */
     int64_t classes;         /* 0: the label is a number */
-    int64_t rows_per_person; /* at most; 0: one row is taken for one person */
+    int64_t rows_per_person; /* most rows of a person; 0: one row is taken for one person */
     int constant;            /* 1: one of the columns is constant */
     int64_t images;          /* 1: the columns are features of images, by dp-import --features */
     int64_t unused[3];

@@ -226,7 +226,7 @@ static int fit(const struct dp_dataset *d, const char *path, const struct option
     else
         print_delta(o->delta, delta, sizeof delta);
     snprintf(all, sizeof all, "%s", delta);
-    if (paid > 0) /* the schema is paid for out of what was asked for */
+    if (paid > 0) /* the budget that was asked for also pays for the schema */
         dp_number_print(dp_round_down(strtod(all, NULL) - paid_delta, 6), delta, sizeof delta);
     if (o->epsilon <= paid || strtod(all, NULL) <= paid_delta)
         return dp_fail(err, DP_E_BUDGET,

@@ -1,5 +1,5 @@
 # The table of compare.sh as SVG: the median of the runs of each method at each epsilon, and their range. A method without a budget is
-# a line over all epsilons. -v chance=ACCURACY is that of the larger class.
+# a line over all epsilons. -v chance=ACCURACY: draws the accuracy of always guessing the larger class.
 function escaped(t) { gsub(/&/, "\\&amp;", t); gsub(/</, "\\&lt;", t); gsub(/>/, "\\&gt;", t); return t }
 function place(e) { return most > least ? 60 + 330 * (log(e) - log(least)) / (log(most) - log(least)) : 225 }
 function height(v) { return 320 - 280 * (v - low) / (high - low) }

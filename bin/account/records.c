@@ -26,7 +26,7 @@ struct reader {
     bool planned;             /* the laps differ in the multiplier of the first query only */
     double *multiplier;       /* of each lap */
     size_t capacity;
-    struct dp_plan laps; /* lap by lap, where they differ in more */
+    struct dp_plan laps; /* charged lap by lap, because the laps differ in more than that */
 };
 
 static double real_or(const json_t *json, const char *key, double fallback)

@@ -289,7 +289,8 @@ static void put_transformations(const struct export *e)
     fputs("    </LocalTransformations>\n", e->out);
 }
 
-/* The score of output k, or of the other class for 0. A regression is in the units of the label, except e^score. */
+/* The score of output k, or of the other class for 0. The score of a regression is in the units of the label, except for
+ * e^score. */
 static void put_table(const struct export *e, size_t k, const char *category, bool zero)
 {
     const struct dp_terms *t = e->terms;

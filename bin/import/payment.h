@@ -22,7 +22,7 @@ struct payment {
     double named;          /* the part of delta that pays for texts of one person only */
     int64_t units;         /* rows, or persons with at most rows_per_person rows each (0: one row is a person) */
     size_t rows_per_person;
-    double multiplier, bound, scale, grid; /* bound: of the counts, in L2; scale: of the noise on each */
+    double multiplier, bound, scale, grid; /* bound: L2 bound on the counts; scale: deviation of the noise on each count */
 };
 
 /* part: of delta, for names. */

@@ -60,7 +60,8 @@ struct dp_dataset {
     bool held_out;                    /* this is the test part of a split */
     char *schema;                     /* the schema that models carry (carried.h); NULL: none */
     char *split;                      /* the split that this is a part of; NULL: none, or not stated */
-    char digest[33];                  /* hex, of the contents as written by dp-import: names the data set in frames */
+    char digest[33];                  /* digest in hexadecimal, of the contents as dp-import wrote them: names the data set in
+                                       * frames */
     struct dp_dataset_map *map;       /* private */
 };
 

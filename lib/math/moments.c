@@ -9,7 +9,7 @@
 #include "math/clones.h"
 #include "math/grid.h"
 
-#define ROWS 64            /* added together: their 32-bit sums have room for 2^31 / 2^21 */
+#define ROWS 64            /* rows that are added together: their 32-bit sums have room for 2^31 / 2^21 terms */
 #define WIDTH 64           /* columns at a time, so that rows stay in the cache */
 #define ROOT 0x1.6a09e6p+0 /* √2, rounded down to a float: its product with a float is exact */
 

@@ -35,7 +35,7 @@ struct dp_moments {
     int32_t *column;
 };
 
-/* bound: on the L2 norm of what a row adds, which is the square of the row's norm; grid: dp_grid_for(bound). The caller frees
+/* bound: the largest L2 norm of a row's part, which is the square of the row's norm; grid: dp_grid_for(bound). The caller frees
    with dp_moments_close, even after a failure. */
 int dp_moments_open(struct dp_moments *moments, size_t cols, double bound, double grid, struct dp_err *err);
 void dp_moments_close(struct dp_moments *moments);

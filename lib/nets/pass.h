@@ -26,7 +26,8 @@ struct dp_net_pass {
     float *row;                     /* one row as floats */
 };
 
-/* views: of each example for dp_net_backward; 0 if it will not be called. Starts zeroed; close it even if this fails. */
+/* views: number of views of each example for dp_net_backward; 0 if it will not be called. Starts zeroed; close it even if this
+ * fails. */
 int dp_net_pass_open(struct dp_net_pass *pass, const struct dp_net *net, size_t views, struct dp_err *err);
 void dp_net_pass_close(struct dp_net_pass *pass);
 

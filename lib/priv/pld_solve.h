@@ -1,8 +1,8 @@
 /* The other unknowns of a run by privacy loss distributions: the noise, the number of laps or the sampling rate that a budget
- * allows. Each answer is checked with dp_pld_epsilon and costs at most epsilon as printed. Upper bounds on different grids
- * differ by a few 1e-6 of themselves, so the answers are that close to the best possible. A few tenths of a second, below 2 s
- * for one part. Rough answers guide the search. DP_E_RUN besides the cases below: as dp_pld_epsilon, or epsilon is not positive
- * and finite. */
+ * allows. Each answer is checked with dp_pld_epsilon and costs at most epsilon as printed. Upper bounds on different grids have
+ * a relative difference of a few 1e-6, so the answers are that close to the best ones. A few tenths of a second, below 2 s for
+ * one part. Rough answers guide the search. DP_E_RUN besides the cases below: as dp_pld_epsilon, or epsilon is not positive and
+ * finite. */
 #ifndef DP_PRIV_PLD_SOLVE_H
 #define DP_PRIV_PLD_SOLVE_H
 

@@ -99,7 +99,7 @@ static double log_excess(const struct moment *m)
         terms += POINTS + 1;
     }
 
-    /* beyond, x/e^{uμ−μ²/2} falls, and φ times a power of e^{uμ} is a Gaussian again */
+    /* beyond this point x/e^{uμ−μ²/2} falls, and φ times a power of e^{uμ} is a Gaussian again */
     double last = 2 * half * panels, u = m->mu / 2 + last;
     double share = log(m->q + (1 - m->q) * exp(-m->mu * last));
     double rise = m->order * (m->order - 1) * m->mu * m->mu / 2;

@@ -22,7 +22,7 @@
 struct desk {
     msgpack_sbuffer hello;   /* the hello frame for it */
     msgpack_sbuffer asked;   /* the current question */
-    unsigned char *greeting; /* its answer to the hello frame, which must stay the same for the whole run */
+    unsigned char *greeting; /* answer of the shard to the hello frame, which must stay the same for the whole run */
     size_t size;
 };
 

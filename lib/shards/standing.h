@@ -39,7 +39,7 @@ enum dp_welcome dp_standing_hello(struct dp_standing *standing, const struct dp_
 enum dp_task {
     DP_TASK_WORK,   /* compute the lap */
     DP_TASK_REPEAT, /* send the stored answer again */
-    DP_TASK_DROP,   /* ignore it: an old lap, or of another run or gather */
+    DP_TASK_DROP,   /* ignore it: an old lap, or a lap of another run or gather */
 };
 
 enum dp_task dp_standing_lap(const struct dp_standing *standing, const struct dp_link_header *header);

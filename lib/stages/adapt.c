@@ -29,7 +29,7 @@ struct state {
                   * has z */
     double held; /* precision of the waiting gradient, in units of 1/z^2 */
     double *last;
-    size_t count; /* entries of last, the last gradient; 0 before there is one */
+    size_t count; /* number of entries of last, the last gradient; 0 before there is one */
     struct dp_pace_window window;
     int64_t steps; /* steps taken */
 };

@@ -26,7 +26,7 @@ struct state {
     struct dp_reader reader;
     struct dp_batch_sum batch_sum;
     double *zeta;    /* threads × classes: one row's updates */
-    int64_t *within; /* threads, dp_apart: rows within the bound, less those beyond it */
+    int64_t *within; /* for each thread (dp_apart): the number of rows within the bound, less the number beyond it */
     size_t classes, cols;
 };
 

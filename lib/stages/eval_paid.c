@@ -37,7 +37,7 @@ static double squared_error(const struct dp_eval_paid *e, double label, const do
 {
     size_t outputs = e->model->form.outputs;
     double error = dp_metric_brier(e->model->loss, scores, outputs, &label, 1, e->p) / (outputs == 1 ? 1 : 2);
-    return error > 0 ? fmin(error, 1) : 0; /* 0, too, if it is not a number */
+    return error > 0 ? fmin(error, 1) : 0; /* also 0 if the error is not a number */
 }
 
 void dp_eval_paid_sum(struct dp_eval_paid *e, const double *decided, const double *scores)

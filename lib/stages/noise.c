@@ -126,7 +126,7 @@ static int complete(const struct dp_stage *stage, struct dp_record *record, enum
     else if (kind != DP_QUERY_GAUSSIAN)
         return dp_fail(err, DP_E_UNSAFE,
                        "--noise: what is left of a perturbed objective has an accountant only with Gaussian noise");
-    /* Otherwise the gate compares them; but the frames of a shard may go to a gate that is not honest. */
+    /* Without shards the gate compares the multipliers. But the frames of a shard may go to a gate that is not honest. */
     if (stage->shards > 0 && record->promised > multiplier)
         return dp_fail(err, DP_E_UNSAFE, "--multiplier: dp-site-account has charged for a multiplier of %g, and this is %g",
                        record->promised, multiplier);

@@ -9,11 +9,11 @@
 
 struct dp_ranking {
     struct dp_line line; /* computes the losses of up to DP_LINE_ROWS candidates at one row as if they were so many rows */
-    struct dp_form form; /* all candidates as one model: outputs × candidates */
+    struct dp_form form; /* all candidates, joined into one model: outputs × candidates */
     size_t candidates;
     int threads;
     double bound, grid;       /* bound and grid of the differences of a row's losses */
-    double *direction;        /* outputs zeros: there is no line search here */
+    double *direction;        /* zeros, one for each output: there is no line search here */
     double *u, *block, *loss; /* work space of each thread */
     size_t u_size, block_size, loss_size;
     int64_t *score; /* threads × candidates */

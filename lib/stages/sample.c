@@ -28,7 +28,7 @@ struct options {
 struct state {
     struct dp_dataset *dataset;
     /* Persons are sampled. In this struct "row" means all rows of a person, except where a comment names the data set. */
-    int64_t from, to;        /* rows of the data set that may be in a batch: all, except in a shard of it */
+    int64_t from, to;        /* rows of the data set that may be in a batch: all rows, except if the shard is a part of it */
     int64_t first_row;       /* number of their first row among the rows of all shards */
     int64_t rows;            /* public number of rows: of the data set, or of all shards together */
     int64_t batch;           /* fixed, shuffle: rows per lap */

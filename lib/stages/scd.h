@@ -26,7 +26,7 @@ struct dp_scd_certificate {
     uint32_t *list;  /* own_rows: the rows that a pass goes over */
     double *slope;   /* own_rows × outputs: dp_dual_slope at `point` */
     double *total;   /* outputs × cols: Σ alpha x */
-    double *point;   /* outputs × cols: the v of these values */
+    double *point;   /* outputs × cols: v computed from these values of alpha */
     bool made;
     double objective, gap; /* P(point / (lambda N)), and an upper bound on P − D(alpha) */
 };

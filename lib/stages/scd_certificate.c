@@ -113,7 +113,7 @@ void dp_scd_certify(struct dp_scd *s, const struct dp_batch *batch, const double
         room(s, &g, norm) / n + (double)(size + 32) * 0x1p-51 * (primal + dual) + 0x1p-50 * (fabs(losses) + fabs(conjugates));
     c->objective = losses + primal;
     c->gap = losses + conjugates + primal + dual + more;
-    if (!isfinite(c->gap)) /* alpha outside of its domain: D is −infinite */
+    if (!isfinite(c->gap)) /* alpha is outside its domain: D is −infinite */
         c->gap = (double)INFINITY;
     c->made = true;
 }

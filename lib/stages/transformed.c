@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 
-/* Below 1 by more than the rounding to floats adds to a norm. */
+/* The largest norm of a row: so far below 1 that rounding to floats cannot raise it above 1. */
 #define LONGEST (1 - 0x1p-22)
 
 static void forget(struct dp_transformed *transformed)

@@ -40,7 +40,7 @@ static int64_t worth(const struct dp_score *s, const struct dp_predictor *model,
     double prediction = dp_metric_prediction(model->loss, scores[0], model->label);
     double error = prediction - (s->data->label_scale * s->data->y[row] + s->data->label_offset);
     double part = 1 - error * error / s->clip;
-    return part > 0 ? (int64_t)(part * DP_SCORE_ONE) : 0; /* 0, too, if it is not a number */
+    return part > 0 ? (int64_t)(part * DP_SCORE_ONE) : 0; /* also 0 if the part is not a number */
 }
 
 /* The person whose rows are being read. */

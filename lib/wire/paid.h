@@ -43,7 +43,7 @@ enum dp_waits {
     X(DP_MEANS_CHOICE,    "choice",    DP_F_CHOICE, "dp-step",      false) /* the choice of a step or a model */               \
     X(DP_MEANS_TRANSFORM, "transform", DP_F_SUM,    "dp-transform", true)  /* moments that dp-transform takes */               \
     X(DP_MEANS_TAKEN,     "taken",     DP_F_NONE,   NULL,           true)  /* one of the others, used by another stage */      \
-    X(DP_MEANS_DONE,      "done",      DP_F_NONE,   NULL,           true)  /* used by dp-step: nothing is left for another */
+    X(DP_MEANS_DONE,      "done",      DP_F_NONE,   NULL,           true)  /* used by dp-step: nothing is left for another stage */
 /* clang-format on */
 
 #define DP_MEANING_ENUMERATOR(id, name, field, taker, taken) id,

@@ -235,7 +235,7 @@ static void growing_noise_is_not_dearer(void **state)
     }
     double grows = cost_of_plan(DP_SAMPLING_SHUFFLED, z, 95, 10), stays = cost_of_plan(DP_SAMPLING_SHUFFLED, constant, 95, 10);
     assert_true(stays > 17 && stays < 17.86 && grows < 0.6 * stays);
-    /* and cost as much as ten Gaussians, one for the first lap of each epoch */
+    /* the epochs cost as much as ten Gaussians, one for the first lap of each epoch */
     double mu = 0;
     for (int e = 0; e < 10; e++)
         mu += 1 / (1 + 10.0 * e);

@@ -83,7 +83,7 @@ static int check_prior(const struct dp_payer *p, struct dp_err *err)
         p->prior_epsilon, p->prior_delta);
 }
 
-/* A model that states no cost must be public. What stands in the frame has passed the private stages, so it must be the digest
+/* A model that states no cost must be public. The text in the frame has passed the private stages, so it must be the digest
    that dp-loop wrote. */
 static int check_start(const struct dp_payer *p, const struct dp_frame *frame, struct dp_err *err)
 {

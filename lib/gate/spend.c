@@ -21,7 +21,7 @@ static double best_of_prefix(const struct dp_spend *s, int64_t laps, int *rc, st
     return answer.upper;
 }
 
-/* The last lap, at most `laps`, of the shuffled epoch of lap `at`, or `at`. */
+/* The last lap of the shuffled epoch of lap `at`, but at most `laps`. Without epochs it is `at`. */
 static int64_t end_of_epoch(const struct dp_plan *plan, int64_t at, int64_t laps)
 {
     const struct dp_plan_span *span = dp_plan_at(plan, at);

@@ -69,8 +69,8 @@ static void set_weight(struct exponential *e, size_t i, mpfr_rnd_t direction)
     mpfr_exp(e->weight, e->weight, direction);
 }
 
-/* The number of cumulative sums, rounded in that direction, that are at most the bound: the chosen candidate, if both are
-   exact. */
+/* The number of cumulative sums, rounded in that direction, that are at most the bound. It is the chosen candidate if the sums
+   and the bound are exact. */
 static size_t stands_at(struct exponential *e, mpfr_t bound, mpfr_rnd_t direction)
 {
     size_t i = 0;

@@ -42,7 +42,7 @@ static void add(double *to, double a, const double *v, size_t size)
         to[j] += a * v[j];
 }
 
-/* step ≈ −H⁻¹ slope, by conjugate gradients. Because of rounding they may need more than `size` products. */
+/* step ≈ −H⁻¹ slope, by conjugate gradients. Because of rounding, conjugate gradients may need more than `size` products. */
 static void find_step(struct search *s)
 {
     size_t size = s->f->size;

@@ -16,7 +16,7 @@ enum { AHEAD = 8, LINE = 64 };
 
 struct table {
     const char *rows;
-    size_t size, width, count; /* bytes of all, bytes of a row, rows */
+    size_t size, width, count; /* bytes of all rows, bytes of a row, number of rows */
 };
 
 static volatile uint64_t sink;

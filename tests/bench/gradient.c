@@ -1,4 +1,4 @@
-/* One lap of private gradients against the two matrix products at its heart: softmax regression, 60000 × 784, ten classes,
+/* Compares one lap of private gradients with its two matrix products: softmax regression, 60000 × 784, ten classes,
    Poisson batches of 256 rows on average, fused. And the cost of clipping every example, against plain SGD. $BLAS names a BLAS
    with the cblas interface to open; otherwise OpenBLAS if it is installed, else GSL's. */
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
-/* A lap on one machine, and a lap gathered from workers: the overhead of a small lap over each of the ways from a gather to its
-   workers, and the speedup of a large one on two cores. The ways alternate, so that other load on the machine affects them
+/* Compares a lap on one machine with a lap gathered from workers: the overhead of a small lap for each way from a gather to its
+   workers, and the speedup of a large lap on two cores. The ways alternate, so that other load on the machine affects them
    equally; times are wall-clock times. */
 #include <signal.h>
 #include <string.h>

@@ -2,8 +2,8 @@
  * the sensitivity for unit, ε = 1/multiplier and b = e^{−ε}, the density is c b^k on the steps k + [0, riser) and c b^{k+1} on
  * k + [riser, 1), k >= 0, the same on the left of 0, c = (1 − b)/(2 (riser + b (1 − riser))), 0 < riser < 1.
  *
- * A shift by 1 changes it by the factor e^ε, 1 or e^{−ε}. The last has a probability of m = 1/2 + c min(riser, 1 − riser), the
- * first of b m, so that E_Q[(P/Q)^α] = m e^{(α−1)ε} + s + m e^{−αε}, s = 1 − m − b m. */
+ * A shift by 1 changes the density by the factor e^ε, 1 or e^{−ε}. The factor e^{−ε} has a probability of m = 1/2 + c
+ * min(riser, 1 − riser), the first of b m, so that E_Q[(P/Q)^α] = m e^{(α−1)ε} + s + m e^{−αε}, s = 1 − m − b m. */
 #ifndef DP_PRIV_STAIRCASE_H
 #define DP_PRIV_STAIRCASE_H
 

@@ -40,7 +40,7 @@ static void laps_are_counted(void **state)
     double expected = dp_rdp_epsilon(dp_rdp_orders, r, DP_RDP_ORDER_COUNT, 1e-5, NULL);
     assert_near(epsilon_of(DP_ACCOUNTANT_RDP, event, 1e-5, 1000), expected, 1e-13);
 
-    /* lap by lap, or once: the same bits */
+    /* charged lap by lap, or at once: the same bits */
     struct dp_meter *gate;
     struct dp_err err = {0};
     assert_int_equal(dp_meter_new(&gate, DP_METER_RDP, 1e-5, &err), DP_OK);

@@ -1,4 +1,5 @@
-/* The certificate of dual variables and a model against the duality gap in MPFR: never below it, and hardly above. */
+/* The certificate of dual variables and a model against the duality gap in MPFR: it is never below the gap, and hardly above
+ * it. */
 #include "unit.h"
 
 #include <mpfr.h>

@@ -11,7 +11,7 @@
 
 enum { CANDIDATES = 5, LAPS = 40000, WIDE = 600 };
 
-/* Pr[ν ≥ k] of whole numbers: discrete Laplace of that scale, or a Gaussian of that standard deviation, rounded. */
+/* Pr[ν ≥ k] of whole numbers. ν is discrete Laplace noise of that scale, or a rounded Gaussian of that standard deviation. */
 static double tail(bool gaussian, double scale, int64_t k)
 {
     double a = exp(-1 / scale);

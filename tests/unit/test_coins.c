@@ -116,7 +116,7 @@ static void table_is_exact(void **state)
     mpfr_free_cache();
 }
 
-/* The number for each U: at each threshold and just below it. */
+/* Checks the number of rows for each U, at each threshold and just below it. */
 static void numbers_are_those_of_the_table(void **state)
 {
     (void)state;

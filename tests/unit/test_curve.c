@@ -129,7 +129,7 @@ static void add_pair(const double *at, size_t n, struct dp_query query, double *
     add(at, n, query.kind == DP_QUERY_SPARSE_LAPLACE || query.kind == DP_QUERY_EXPONENTIAL ? response : query, sum);
 }
 
-/* Queries on one Poisson sample as pairs, and as any mechanism. */
+/* Bounds queries on one Poisson sample as pairs, and as arbitrary mechanisms. */
 static void amplified(const struct dp_query *query, int n, double *pairs, double *any)
 {
     double whole[LARGEST + 1], paired[LARGEST + 1] = {0}, sum[LARGEST + 1] = {0};

@@ -168,7 +168,7 @@ static void rows_never_leave_the_unit_ball(void **state)
             unsigned seed = 1;
             assert_int_equal(dp_writer_open(&w, "ball.dp", &options, NULL), 0);
             for (size_t i = 0; i < 60; i++) {
-                /* also: powers of ten from 1e-320 (subnormal) to 1e300, and rows of a norm slightly above 1 */
+                /* tests also powers of ten from 1e-320 (subnormal) to 1e300, and rows of a norm slightly above 1 */
                 double size = norm == DP_NORM_CAP ? 1 + 1e-9 * (double)i : pow(10, -320 + 10.5 * (double)i);
                 double sum = 0;
                 for (size_t j = 0; j < cols[c]; j++) {

@@ -137,7 +137,8 @@ static int inverted(const struct dp_key *key, uint64_t index, double scale, int6
     int64_t rounded[3];
     mpfr_t v, x;
     mpfr_inits2(BITS, v, x, (mpfr_ptr)0);
-    for (int part = 0; part < 3; part++) { /* all bits; then the first 63, and one more in their last place */
+    for (int part = 0; part < 3; part++) { /* all bits of V; then its first 63 bits, and the same with one more in the last
+                                            * place */
         mpfr_set_zero(v, 1);
         for (uint64_t j = 4; j-- > 0;) {
             uint64_t word = dp_draw_word(key, DP_DRAW_NOISE, 1, index, j);
@@ -212,11 +213,11 @@ static void the_tail_is_there(void **state)
         assert_int_equal(draw[i], expected);
         beyond++;
     }
-    /* 17.08 expected; Poisson, false alarms below 1e-6 on each side */
+    /* 17.08 are expected; the test assumes a Poisson law, with false alarms below 1e-6 on each side */
     assert_in_range(beyond, 3, 42);
 }
 
-/* Chi-square of n draws at `scale` against the probabilities of whole numbers at `claimed`; the p-value. */
+/* Returns the p-value of a chi-square test: n draws at `scale` against the probabilities of whole numbers at `claimed`. */
 static double chi_square(double scale, double claimed)
 {
     enum { DRAWS = 400000, CELLS = 129, HALF = CELLS / 2 };

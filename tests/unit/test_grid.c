@@ -54,7 +54,7 @@ static void bound_holds_on_the_grid(void **state)
             norm2 += (double)x[j] * (double)x[j];
         }
         for (size_t j = 0; j < cols && kind != 2; j++)  /* kind 2 stays far above norm 1 */
-            x[j] = (float)((double)x[j] / sqrt(norm2)); /* rounds up as often as down: norms just above 1 */
+            x[j] = (float)((double)x[j] / sqrt(norm2)); /* norms just above 1: rounding goes up as often as down */
         if (kind == 3)
             x[0] = 3e38f;
         for (size_t k = 0; k < classes; k++)

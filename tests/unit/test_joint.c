@@ -1,4 +1,4 @@
-/* Sampling of whole curves: against plain sums of the formulas, integration of product pairs, and the sum of separately
+/* Compares sampled curves with plain sums of the formulas, integration of product pairs, and the sum of separately
  * amplified curves. */
 #include "unit.h"
 

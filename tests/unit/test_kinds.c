@@ -67,7 +67,7 @@ static void curves_are_below_what_bounds_them(void **state)
     assert_int_equal(dp_kind_curve(&none, dp_rdp_orders, 1, &r, &err), DP_E_RUN);
 }
 
-/* Searches with the noise on the grid of their losses: the figures of a reference computation. */
+/* Searches whose noise is on the grid of their losses cost the figures of a reference computation. */
 static void a_search_has_its_reference_figures(void **state)
 {
     (void)state;

@@ -17,7 +17,8 @@ static int by_powers(const struct dp_key *key, uint64_t index, double scale, int
     int64_t found[3];
     mpfr_t v, a, power;
     mpfr_inits2(BITS, v, a, power, (mpfr_ptr)0);
-    for (int part = 0; part < 3; part++) { /* all bits; then the first 63, and one more in their last place */
+    for (int part = 0; part < 3; part++) { /* all bits of V; then its first 63 bits, and the same with one more in the last
+                                            * place */
         mpfr_set_zero(v, 1);
         for (uint64_t j = part == 0 ? 4 : 1; j-- > 0;) {
             uint64_t word = dp_draw_word(key, DP_DRAW_NOISE, 1, index, j);
@@ -127,8 +128,8 @@ static void the_error_of_the_fast_path_is_as_proved(void **state)
     assert_true(worst > 0 && 5 * worst < DP_LAPLACE_ERROR);
 }
 
-/* Chi-square of whole numbers against their probabilities; fixed seed, false-alarm rate over seeds 1e-6 for each
-   scale. */
+/* Compares whole numbers with their probabilities by chi-square; the seed is fixed, and the false-alarm rate over seeds is 1e-6
+   for each scale. */
 static void whole_numbers_have_their_probabilities(void **state)
 {
     (void)state;

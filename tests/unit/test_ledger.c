@@ -389,7 +389,7 @@ static void a_line_must_add_up(void **state)
         {{BUDGET("\"population\":\"p\"", "\"orders\":[{\"order\":8,\"delta\":6e-6},{\"order\":16,\"delta\":5e-6}]")},
          "its budget makes no sense"},
         {{BUDGET("\"population\":\"p\"", "\"orders\":{}")}, "it is not a line of a ledger"},
-        /* all of delta for addition, none for the filter */
+        /* addition has all of delta, and the filter has nothing */
         {{BUDGET("\"population\":\"p\"", "\"orders\":[]"), OPEN}, NULL},
         {{BUDGET("\"population\":\"p\"", "\"orders\":[{\"order\":8,\"delta\":5e-6}],\"order\":8")},
          "it is not a line of a ledger"},
@@ -1227,8 +1227,8 @@ static void assert_resumed(struct dp_ledger *ledger, int64_t laps, int64_t of)
     dp_charges_free(&paid);
 }
 
-/* 100 laps reserved, checkpoint after 60, 30 more reserved; killed. Resumed: 90 laps are paid for, and stay spent in any
-   case. */
+/* A run reserves 100 laps, makes a checkpoint after 60, reserves 30 more, and is killed. Resumed: 90 laps are paid for, and
+   stay spent in any case. */
 static void a_run_goes_on_from_its_checkpoint_once(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Every dual update against a numerical minimiser of its subproblem (GSL Brent), on random subproblems. */
+/* Compares every dual update with a numerical minimiser of its subproblem (GSL Brent), on random subproblems. */
 #include "unit.h"
 
 #include <gsl/gsl_errno.h>

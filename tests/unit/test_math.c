@@ -116,8 +116,8 @@ static void below_is_uniform(void **state)
         assert_true(dp_stream_below(&stream, ((uint64_t)1 << 63) + 1) <= (uint64_t)1 << 63);
 }
 
-/* Chi-square over the 24 orders of four, 48000 of them, false-alarm rate 1e-6; and the rejected halves of words, some hundreds
-   in a long list, against the definition. */
+/* Tests 48000 shuffles of four by chi-square over their 24 orders, with a false-alarm rate of 1e-6. In a long list some
+   hundreds of half words are rejected; they are compared with the definition. */
 static void orders_are_uniform(void **state)
 {
     (void)state;
@@ -169,7 +169,7 @@ static void orders_are_uniform(void **state)
     free(expected);
 }
 
-/* Dense kernels against long double, sparse kernels against dense ones. */
+/* Compares dense kernels with long double, and sparse kernels with dense ones. */
 static void kernels_agree(void **state)
 {
     (void)state;
@@ -213,7 +213,7 @@ static void kernels_agree(void **state)
     gsl_rng_free(rng);
 }
 
-/* Blocks of rows against the kernels for one row: the same bits, for every shape, dense, sparse and mixed. */
+/* Compares blocks of rows with the kernels for one row: the bits are the same for every shape, dense, sparse and mixed. */
 static void blocks_are_rows(void **state)
 {
     (void)state;

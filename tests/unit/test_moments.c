@@ -64,7 +64,7 @@ static void whole_numbers_are_truncated(void **state)
     }
 }
 
-/* Rows of every length and shape, also with all of the length in the tail. */
+/* Rows of every length and shape, also rows whose length is all in the tail. */
 static void what_a_row_adds_is_within_the_bound(void **state)
 {
     (void)state;

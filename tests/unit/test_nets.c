@@ -52,7 +52,7 @@ static void neuron(const struct dp_net_layer *y, const float *w, const double *i
         *out = sum;
 }
 
-/* The largest or mean value of a window; backward hands d to it. */
+/* The largest or the mean value of a window; backward distributes d to its values. */
 static void window(const struct dp_net_layer *y, const double *in, size_t row, size_t col, size_t channel, double d,
                    double *out, double *dx)
 {

@@ -224,7 +224,7 @@ static double densities(const struct problem *of, const struct row *person, doub
     return step;
 }
 
-/* The larger of ∫ (p − e^ε q)₊ and the same with p and q exchanged, of densities in steps. */
+/* The larger of ∫ (p − e^ε q)₊ and the same integral with p and q exchanged. The densities are step functions. */
 static double divergence(const double *p, const double *q, int count, double step, double epsilon)
 {
     double there = 0, back = 0, e = exp(epsilon);

@@ -157,7 +157,7 @@ static void rounding_is_what_the_formula_says(void **state)
     const double u = 0x1p-53;
     const struct dp_descent d = {.mu = 0.01, .beta = 0.26, .lipschitz = 1, .eta = 2};
     const struct dp_arithmetic a = {.cols = 40, .chain = 700, .slope = 8 * u, .start = 3};
-    /* w = 3 + 1/mu after many steps, 3 + 2 · 5 after five, each 1 % more */
+    /* w is 3 + 1/mu after many steps, and 3 + 2 · 5 after five; each is 1 % larger */
     double w = 1.01 * 13, error = 1.02 * u * (2 * (0.25 * 40 * w + 8 + 700 + 5 + 0.04 * w) + 2 * w), sum = 0;
     for (int t = 0; t < 5; t++)
         sum = 0.98 * sum + 1;

@@ -302,11 +302,11 @@ static void pure_is_a_binomial(void **state)
 static double laplace_delta(double q, double mu, double epsilon)
 {
     double v = log1p(expm1(epsilon) / q), remove = 0, add = 0, u = (v + mu) / 2;
-    if (v < mu) /* mass beyond u: of B e^-u/2, of P 1 - e^(u-mu)/2 */
+    if (v < mu) /* mass beyond u: e^-u/2 under B, 1 - e^(u-mu)/2 under P */
         remove = q * (1 - exp(u - mu) / 2) + (1 - q - exp(epsilon)) * exp(-u) / 2;
     double ratio = 1 + expm1(-epsilon) / q;
     if (ratio > exp(-mu)) {
-        u = (log(ratio) + mu) / 2; /* mass below u: of B 1 - e^-u/2, of P e^(u-mu)/2 */
+        u = (log(ratio) + mu) / 2; /* mass below u: 1 - e^-u/2 under B, e^(u-mu)/2 under P */
         add = (1 - exp(-u) / 2) * (1 - exp(epsilon) * (1 - q)) - exp(epsilon) * q * exp(u - mu) / 2;
     }
     return fmax(remove, add);
@@ -355,7 +355,7 @@ static void two_laplaces_by_quadrature(void **state)
     }
 }
 
-/* Replaced rows, one lap: H_{e^ε} of the remove pair, and at ε >= 0 nothing else. */
+/* One lap with replaced rows: H_{e^ε} of the remove pair, and nothing else at ε >= 0. */
 static void one_replaced_in_closed_form(void **state)
 {
     (void)state;
@@ -478,7 +478,7 @@ static void joint_cells_in_both_directions(void **state)
     assert_true(count > 100);
 }
 
-/* ε by the Rényi curve of the sum, amplified: orders to 256 here. */
+/* ε by Rényi: the curve of the sum, amplified, with orders to 256 here. */
 static double joint_renyi(const struct dp_pld_part *part, double delta)
 {
     double order[257], sum[257], more[257], r[DP_RDP_ORDER_COUNT];

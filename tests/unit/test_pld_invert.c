@@ -58,7 +58,7 @@ static struct dp_pld_contour any_contour(gsl_rng *rng, double s, double deviatio
     return c;
 }
 
-/* The same with laps cut in two somewhere. */
+/* The same, with the laps cut in two at some loss. */
 static struct dp_pld_contour any_cut(gsl_rng *rng, struct dp_pld_contour c, double epsilon)
 {
     c.cut = (struct dp_pld_cut){epsilon * between(rng, 0.05, 2), between(rng, 0.1, 0.6)};
@@ -161,7 +161,7 @@ static struct dp_pld_contour rare_contour(gsl_rng *rng, double epsilon)
     return c;
 }
 
-/* One lap in closed form, and few of small rates. */
+/* Checks one lap, whose δ has a closed form, and a few laps of small rates. */
 static void rare_laps_on_any_cut(void **state)
 {
     (void)state;

@@ -95,7 +95,7 @@ static void planned_runs(void **state)
     }
 }
 
-/* One lap of all rows and then samples; and one of each in turns. */
+/* A run with one lap of all rows and then samples; and a run in which the two take turns. */
 static void laps_of_several_kinds(void **state)
 {
     (void)state;

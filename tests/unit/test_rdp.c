@@ -295,8 +295,8 @@ static void no_parameters_take_long(void **state)
     assert_true((double)(clock() - start) / CLOCKS_PER_SEC < 5);
 }
 
-/* One lap of a visible batch: the moments of the mixture "nothing with 1 − q, the Gaussian with q", and after
-   conversion no less than the mixture over the number of participations. */
+/* One lap of a visible batch: the moments of the mixture "nothing with 1 − q, the Gaussian with q", after conversion they are
+   no less than the mixture over the number of participations. */
 static void visible_batch(void **state)
 {
     (void)state;

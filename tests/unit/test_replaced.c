@@ -74,7 +74,7 @@ static void full_batch_is_the_gaussian(void **state)
         }
 }
 
-/* Lower bound: the plain removal of a row of the same pair; upper bound: the unsampled Gaussian. */
+/* The lower bound is the plain removal of a row of the same pair, the upper bound the unsampled Gaussian. */
 static void between_its_neighbours(void **state)
 {
     (void)state;

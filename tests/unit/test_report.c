@@ -196,7 +196,7 @@ static void a_report_composes_and_does_not_add(void **state)
     assert_string_equal(string_of(first, "status"), "going or killed");
     assert_true(json_is_false(json_object_get(first, "closed")));
     assert_int_equal(real_of(first, "laps"), 40);
-    /* its plan is unknown: at one order, from its budget of 1 at 1e-5 */
+    /* its plan is unknown, so it is stated at one order, which follows from its budget of 1 at 1e-5 */
     const double order = dp_filter_order(1, 1e-5), at_order = 0.2 * order + dp_rdp_penalty(order, 1e-5);
     assert_string_equal(string_of(first, "stated_at"), "order");
     assert_near(real_of(first, "order"), order, 0);
@@ -286,7 +286,7 @@ static void a_run_with_a_filter_costs_its_budget(void **state)
     assert_near(real_of(at(report, "runs", 1), "order"), 16, 0);
     assert_string_equal(string_of(at(report, "runs", 1), "accountant"), "filter");
     assert_near(real_of(at(report, "runs", 2), "epsilon"), 0, 0);
-    /* order 16: 40 · 16/200 = 3.2, and the filter's 3, which includes the one penalty */
+    /* at order 16: 40 · 16/200 = 3.2, plus the filter's 3, which includes the one penalty */
     assert_near(real_of(at(report, "populations", 0), "epsilon"), 6.2, 1e-12);
     json_decref(report);
     result = verify();
@@ -295,7 +295,7 @@ static void a_run_with_a_filter_costs_its_budget(void **state)
 
     play(&low, mark);
     assert_int_equal(dp_ledger_report(PATH, NULL, NAN, &report, &err), 0);
-    /* order 8: 40 · 8/200 = 1.6, 3 − penalty(16), and 2, which includes its penalty */
+    /* at order 8: 40 · 8/200 = 1.6, plus 3 − penalty(16), plus 2, which includes its penalty */
     assert_near(real_of(at(report, "populations", 0), "epsilon"), 1.6 + 3 - penalty16 + 2, 1e-12);
     json_decref(report);
     certificate = certify(mark, 1);
@@ -631,7 +631,7 @@ static void every_member_is_compared(void **state)
     json_decref(certificate);
 }
 
-/* A model that started from another one, which started from a third one, trained on other data in between. */
+/* A model that started from a second model, which started from a third; in between they were trained on other data. */
 static void a_certificate_goes_back_to_the_first_run(void **state)
 {
     (void)state;
@@ -651,8 +651,8 @@ static void a_certificate_goes_back_to_the_first_run(void **state)
     json_t *certificate = certify(third, 10);
     assert_int_equal(json_array_size(json_object_get(certificate, "runs")), 2);
     assert_int_equal(json_array_size(json_object_get(certificate, "mechanisms")), 2);
-    /* 30 laps at z = 5 of a lost run, and 20 at z = 10: rho = .6 at one order and .1 at 1e-4; and the stated cost of the first
-       model */
+    /* a lost run of 30 laps at z = 5, rho = .6 at one order, and a run of 20 laps at z = 10, rho = .1 at 1e-4; plus the stated
+       cost of the first model */
     const double order = dp_filter_order(1, 1e-5), lost = 0.6 * order + dp_rdp_penalty(order, 1e-5);
     assert_near(real_of(certificate, "epsilon"), 0.25 + lost + gdp(0.1, 1e-4), 1e-8);
     assert_near(real_of(certificate, "delta"), 1.1e-4 + 1e-6, 1e-14);

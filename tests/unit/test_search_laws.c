@@ -11,7 +11,7 @@
 
 enum { MOST = 1000, POINTS = 20001 };
 
-/* Noise of one number: its points and their probabilities, and the probability of at least t. Values are in units of the
+/* Noise of one number: its points, their probabilities, and the probability of at least t. Values are in units of the
    sensitivity. */
 struct noise {
     double scale; /* of a Gaussian: its standard deviation */

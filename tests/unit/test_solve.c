@@ -135,7 +135,7 @@ static void rounding_down(void **state)
         snprintf(text, sizeof text, "%.5e", down);
         assert_true(strtod(text, NULL) == down);
     }
-    /* the largest with that many digits, also below powers of ten */
+    /* the largest number with that many digits, also below powers of ten */
     assert_true(dp_round_down(1.0000001, 4) == 1 && dp_round_down(9.9999, 3) == 9.99 && dp_round_down(0.0999999, 2) == 0.099);
     assert_true(dp_round_down(1.82821, 4) == 1.828 && dp_round_down(nextafter(1, 0), 4) == 0.9999);
     assert_true(dp_round_down(0, 4) == 0 && isinf(dp_round_down((double)INFINITY, 4)));

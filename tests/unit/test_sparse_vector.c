@@ -91,8 +91,8 @@ static void the_supremum_is_met(void **state)
     }
 }
 
-/* The whole game, exactly: integer queries known in advance, discrete Laplace noise, every neighbour ±1. The law of the halting
-   index under both data sets, by summing over the threshold's noise. */
+/* Computes the whole game exactly, for integer queries that are known in advance, discrete Laplace noise, and every neighbour
+   ±1. The law of the halting index under both data sets, by summing over the threshold's noise. */
 static double game(double threshold, double query, const int *value, const int *other, int queries, double order)
 {
     enum { FAR = 400 };

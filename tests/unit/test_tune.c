@@ -117,7 +117,7 @@ static void a_row_is_worth_one_at_most(void **state)
     assert_true(exact(&a, 1, 2) == 4 * DP_SCORE_ONE);
     assert_true(exact(&a, -1, 2) == 1 * DP_SCORE_ONE);
     dp_score_close(&a);
-    /* errors of 0, 0, 0.5, 5.5 and a very large one; clipped at a square of 1 */
+    /* errors of 0, 0, 0.5, 5.5 and a very large number, clipped at a square of 1 */
     struct dp_score b = score_of("score-numbers.dp", DP_SCORE_SQUARED_ERROR, 1, 1);
     assert_true(exact(&b, 1, 0) == 2 * DP_SCORE_ONE + DP_SCORE_ONE * 3 / 4);
     /* a score that is not a number counts 0 */

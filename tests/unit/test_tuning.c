@@ -1,5 +1,5 @@
-/* Private selection: its bounds against the exact divergence of the best of K results, for mechanisms of a few results; K
- * against its law; and selections as charges. */
+/* Private selection: compares its bounds with the exact divergence of the best of K results, for mechanisms of a few results,
+ * and K with its law; and tests selections as charges. */
 #include "unit.h"
 
 #include <gsl/gsl_cdf.h>

@@ -803,7 +803,7 @@ static void one_record_for_a_field(void **state)
     assert_int_equal(dp_frame_add_record(frame, &sum, &err), 0);
     assert_int_equal(dp_frame_add_record(frame, &sum, &err), DP_E_RUN);
     assert_string_equal(err.message, "'sum' of lap 3 has a record already");
-    /* hello frame: one for each kind of laps */
+    /* a hello frame may have one record for each kind of laps */
     assert_int_equal(dp_frame_add_record(frame, &(struct dp_record){.of = DP_F_SUM, .on = "search"}, &err), 0);
     for (int i = 3; i < DP_MAX_RECORDS; i++)
         assert_int_equal(dp_frame_add_record(frame, &(struct dp_record){.of = (enum dp_field)(i % DP_F_SUM), .on = "a"}, &err),

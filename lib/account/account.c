@@ -464,7 +464,7 @@ static int check_charges(const struct dp_charges *charges, struct dp_err *err)
             return rc;
     }
     note_adjacency(charges, &replaced, &null_record);
-    /* They have different neighbours: their sum would bound neither. */
+    /* Charges under different adjacencies have different neighbours, and their sum would bound neither cost. */
     return replaced && null_record
                ? dp_fail(err, DP_E_RUN, "samples under replace-one and under null-record adjacency do not compose")
                : DP_OK;

@@ -14,7 +14,7 @@
 #include "query/query.h"
 
 struct dp_kind_cost {
-    /* Its epsilon if it is epsilon-DP by itself; otherwise NULL. */
+    /* The query's epsilon if it is epsilon-DP by itself; otherwise NULL. */
     double (*epsilon)(const struct dp_query *query);
     /* out[i] = r(orders[i]) of one query on every row. NULL: the curve of its epsilon (priv/pure.h). */
     int (*curve)(const struct dp_query *query, const double *orders, size_t n, double *out, struct dp_err *err);
@@ -25,13 +25,14 @@ struct dp_kind_cost {
     enum dp_pld_kind pair;
     /* The pair costs exactly as much as the query: a lower bound on the pair's cost is a lower bound on the query's. */
     bool exact;
-    /* Its curve is, or bounds, the curve of one pair whose members an involution exchanges (priv/joint.h). */
+    /* The query's curve is, or bounds, the curve of one pair whose members an involution exchanges (priv/joint.h). */
     bool symmetric;
     /* The curve that its paper claims, if the claim is wrong: account/claimed.h. NULL: its curve. */
     void (*claimed)(const struct dp_query *query, const double *orders, size_t n, double *out);
-    /* It is only valid on one number: its sensitivity is in L1, and a record's in L2. These are equal for one number. */
+    /* The query is only valid on one number, because its sensitivity is in L1, and a record's in L2. These are equal for one
+     * number. */
     bool one_number;
-    /* Its δ(ε) on every row, ε ≥ 0, for the accountant of one lap (account/profile.h). NULL: no such formula. */
+    /* The query's δ(ε) on every row, ε ≥ 0, for the accountant of one lap (account/profile.h). NULL: no such formula. */
     double (*delta)(const struct dp_query *query, double epsilon);
 };
 
@@ -58,7 +59,7 @@ static inline bool dp_kind_has_rho(const struct dp_query *query)
     return dp_kinds[query->kind].rho != NULL || dp_kinds[query->kind].epsilon != NULL;
 }
 
-/* It is a Gaussian or pure: it has a pair of distributions. */
+/* Whether the query is Gaussian or pure, so that it has a pair of distributions. */
 static inline bool dp_kind_has_pair(const struct dp_query *query)
 {
     return dp_kind_is_gaussian(query) || dp_kinds[query->kind].epsilon != NULL;

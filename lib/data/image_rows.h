@@ -41,8 +41,8 @@ struct dp_image_sink {
     int (*row)(void *self, const struct dp_row *row, struct dp_err *err);
 };
 
-/* Reads images without labels from an IDX file (input.h), a directory or a zip archive (image_folder.h), and hands on these
- * features of them. */
+/* Reads images without labels from an IDX file (input.h), a directory or a zip archive (image_folder.h), and hands on their
+ * features. */
 int dp_image_rows_stream(const char *path, enum dp_map_kind kind, int threads, const struct dp_image_sink *to,
                          struct dp_err *err);
 

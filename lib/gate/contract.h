@@ -62,7 +62,7 @@ void dp_contract_passed(struct dp_contract *contract, const struct dp_frame *lap
    says. All shares of the noise are announced; each lap says which of them came. Returns their number. */
 int dp_contract_terms(const struct dp_frame *from, const char *kind, struct dp_record terms[DP_MAX_RECORDS]);
 
-/* The same of the hello frame; 0 if its records do not determine the cost of a lap. Bounds may be missing. */
+/* The same for the hello frame; 0 if its records do not determine the cost of a lap. Bounds may be missing. */
 int dp_contract_announced(const struct dp_contract *contract, const char *kind, struct dp_record terms[DP_MAX_RECORDS]);
 
 /* The contract in a checkpoint, with a digest of its plan. */

@@ -192,7 +192,7 @@ int dp_spend_lap(struct dp_spend *s, const struct dp_event *event, struct dp_err
     int rc = dp_meter_charge(s->meter, event, 0, err);
     if (rc != DP_OK)
         return rc;
-    /* Both bound the first laps of a run that ends as planned, and neither decreases. */
+    /* Both numbers bound the first laps of a run that ends as planned, and neither decreases. */
     double after = fmin(dp_meter_epsilon_after(s->meter, 1), course);
     if (s->laps >= s->limit || !(after <= s->budget))
         return DP_SPENT;

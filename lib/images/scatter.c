@@ -10,7 +10,7 @@
 #define SCALES DP_SCATTER_SCALES
 #define CELLS DP_SCATTER_CELLS
 #define EDGE 3                                        /* pixels on each side of a filter's centre */
-#define FIRST (1 + SCALES * DIRECTIONS)               /* maps before those of two wavelets */
+#define FIRST (1 + SCALES * DIRECTIONS)               /* maps before the maps of two wavelets */
 #define MAPS (FIRST + DIRECTIONS * DIRECTIONS)        /* of an image */
 #define FLOOR 0.01f                                   /* an even cell stays small */
 #define STEP 4                                        /* pixels that are filtered together */

@@ -547,8 +547,8 @@ const char *dp_ledger_run_id(const struct dp_ledger *ledger)
 
 /* --- paying ------------------------------------------------------------------------------------------------------- */
 
-/* The number of laps that a partial run may still reserve. It does not get laps that other runs refund later: then its end
- * would depend on the other runs, which may depend on what it has released. */
+/* The number of laps that a partial run may still reserve. A partial run does not get laps that other runs refund later.
+ * Otherwise its end would depend on the other runs, which may depend on what it has released. */
 static int64_t left_of(const struct dp_ledger *l, const struct dp_ledger_entry *self)
 {
     int64_t left = l->affords;

@@ -9,15 +9,16 @@
  * out, which changes nothing about the others because rows are independent. The bits of chunk c in lap t have the address
  * (purpose, t, c): the result does not depend on who asks, for which rows or in how many parts.
  *
- * Distance from Poisson sampling. The second draw is exact: a row of n by log2 n bits is uniform. The first K different ones of
- * uniform rows are a uniform set, and so is their complement. For the first draw, let F(k) = Pr[X <= k] and G(k) = T_k/2^128 =
- * Pr[K <= k]. T_k is rounded up from a number computed with every operation rounded up, so G >= F: K is never stochastically
- * larger than X, and no row is in with a probability above q. Coupled by one uniform number, K <= X, and Pr[K != X] <= E[X − K]
- * = Σ_k (G(k) − F(k)) < 2^-120: each of at most DP_COINS_MOST terms of the table is at most 2^-128 plus the error of the
- * computation, which has 512 bits; beyond the table 1 − F(k) is below 2^-128 at its first term, and each term is less than half
- * of the one before (the ratio of Binomial(n, q) there is below 32/k for k > 64; smaller tables end at n). A lap of N <= 2^48
- * rows has at most N/n + 1 <= 2^43 + 1 chunks, because n >= 32 for q < 1. So its total variation from Poisson sampling at rate
- * q is below 2^-76, and below (N q/16 + 1 + N/2^32) 2^-120 for any N. At q = 1 all rows are in, and nothing is drawn. */
+ * Distance from Poisson sampling. The second draw is exact: a row among n, chosen by log2 n bits, is uniform. The first K
+ * different ones of uniform rows are a uniform set, and so is their complement. For the first draw, let F(k) = Pr[X <= k] and
+ * G(k) = T_k/2^128 = Pr[K <= k]. T_k is rounded up from a number computed with every operation rounded up, so G >= F: K is
+ * never stochastically larger than X, and no row is in with a probability above q. Coupled by one uniform number, K <= X, and
+ * Pr[K != X] <= E[X − K] = Σ_k (G(k) − F(k)) < 2^-120: each of at most DP_COINS_MOST terms of the table is at most 2^-128 plus
+ * the error of the computation, which has 512 bits; beyond the table 1 − F(k) is below 2^-128 at its first term, and each term
+ * is less than half of the one before (the ratio of Binomial(n, q) there is below 32/k for k > 64; smaller tables end at n). A
+ * lap of N <= 2^48 rows has at most N/n + 1 <= 2^43 + 1 chunks, because n >= 32 for q < 1. So its total variation from Poisson
+ * sampling at rate q is below 2^-76, and below (N q/16 + 1 + N/2^32) 2^-120 for any N. At q = 1 all rows are in, and nothing is
+ * drawn. */
 #ifndef DP_MATH_COINS_H
 #define DP_MATH_COINS_H
 

@@ -68,7 +68,7 @@ static float shrunk(double by, float x)
     return by < 1 ? dp_float_toward_zero(by * (double)x) : x;
 }
 
-/* Both are exact before they are truncated: floats multiplied as doubles, and by a power of two. */
+/* Both products are exact before they are truncated: floats are multiplied as doubles, and then by a power of two. */
 static inline int32_t entry(float a, float x, double inverse_grid)
 {
     return (int32_t)((double)a * (double)x * inverse_grid);

@@ -1,4 +1,4 @@
-/* One stage as a process: frames in from one port, out to another. */
+/* One stage as a process, which reads frames from one port and writes frames to another. */
 #ifndef DP_RUNTIME_RUN_H
 #define DP_RUNTIME_RUN_H
 

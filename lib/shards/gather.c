@@ -144,7 +144,7 @@ static int stop(const struct dp_stage *stage, struct dp_frame *frame, struct dp_
     return rc != DP_OK ? rc : DP_STAGE_STOP;
 }
 
-/* The same if no more rows arrive at a worker: the run ends with the lap before. */
+/* Does the same if no more rows arrive at a worker: the run ends with the lap before. */
 static int exhaust(const struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
 {
     struct dp_err unused;

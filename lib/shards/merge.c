@@ -171,7 +171,7 @@ static int place(struct dp_merge *m, int k, const struct dp_frame *answer, struc
                      "shard %d has divided a column by its own largest magnitude (max-abs): the column means something else at "
                      "another site, and needs public bounds",
                      k + 1);
-    /* The same data set at two sites: each site would add the parts of the same people. */
+    /* Two sites must not have the same data set, because each site would add the parts of the same people. */
     for (int other = 0; rc == DP_OK && !m->parts && other < k; other++)
         if (strcmp(m->shard[other].data, shard->data) == 0)
             rc = dp_fail(

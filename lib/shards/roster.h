@@ -62,7 +62,7 @@ void dp_roster_gone(struct dp_roster *roster, int peer);
 /* Frees a seat: its worker has to join again, and another worker may take the seat first. */
 void dp_roster_unseat(struct dp_roster *roster, int shard, double now);
 
-/* The same, and the gather does not wait for the shard until a worker joins. */
+/* Frees a seat, too, but the gather does not wait for the shard until a worker joins. */
 void dp_roster_lose(struct dp_roster *roster, int shard, double now);
 
 /* The first shard from `from` on that has neither answered nor been lost; 0 if there is no such shard. */

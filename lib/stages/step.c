@@ -201,7 +201,7 @@ static int add(const struct dp_frame *frame, struct dp_array *model, struct dp_e
 }
 
 /* One divided by the weight of iterate t in the mean: t for the plain mean, (t + gamma)/(gamma + 1) for the polynomial mean
- * (Shamir & Zhang 2013), min(t, 1/W) for the exponential mean, which so begins without a bias to the first iterate. */
+ * (Shamir & Zhang 2013), min(t, 1/W) for the exponential mean, which therefore begins without a bias to the first iterate. */
 static double divisor(const struct options *o, double t)
 {
     if (o->average == AVERAGE_POLYNOMIAL)

@@ -233,7 +233,7 @@ static void the_first_run_may_choose_addition(void **state)
     assert_refused(&small, "epsilon 1 of it is spent");
 }
 
-/* Then the filter has no share, even if it would have room. */
+/* If addition has all of delta, the filter has no share, even if it would have room. */
 static void who_chooses_addition_gives_up_the_filter(void **state)
 {
     (void)state;

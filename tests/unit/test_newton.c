@@ -220,11 +220,11 @@ static void says_how_it_ended(void **state)
     assert_int_equal(found.end, DP_MINIMUM_MOST);
     assert_int_equal(found.evaluations, 4);
     assert_true(problem_at(&p, w, g) == found.value && sqrt(dp_norm2(g, D)) == found.norm && found.norm > 1e-7);
-    /* It stops, in reasonable time, where values do not differ any more. */
+    /* The search stops, in reasonable time, where values do not differ any more. */
     assert_int_equal(dp_newton(&f, 1e-30, 1000000, w, &found, NULL), DP_OK);
     assert_int_equal(found.end, DP_MINIMUM_STUCK);
     assert_true(found.norm < 1e-7 && found.evaluations < 2000);
-    /* It starts at the minimum: no step is needed. */
+    /* The search starts at the minimum: no step is needed. */
     p.calls = 0;
     assert_int_equal(dp_newton(&f, 1e-7, 1, w, &found, NULL), DP_OK);
     assert_int_equal(found.end, DP_MINIMUM_REACHED);

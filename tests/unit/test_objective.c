@@ -208,8 +208,8 @@ static double minimiser(const struct problem *p, const struct row *more, double 
     return high;
 }
 
-/* Both densities on a line that leaves out a negligible part of either, with `margin` on its sides; returns the step of the
-   line. */
+/* Computes both densities on a line that leaves out a negligible part of each, with `margin` on its sides; returns the step of
+   the line. */
 static double densities(const struct problem *of, const struct row *person, double sigma, double margin, int points, double *p,
                         double *q)
 {

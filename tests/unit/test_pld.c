@@ -290,7 +290,7 @@ static void pure_is_a_binomial(void **state)
             }
         }
     assert_true(count >= 40);
-    /* One plain response: (1 − e^{ε−1})/(1 + e^−1) = δ; and never more than its largest loss. */
+    /* One plain response has δ = (1 − e^{ε−1})/(1 + e^−1), and ε is never more than its largest loss. */
     const struct dp_pld_part one = {DP_PLD_PURE, 1, 0, 1, 1}, large = {DP_PLD_PURE, 1, 0, 700, 3};
     double exact = 1 + log1p(-1e-9 * (1 + exp(-1))), upper = epsilon_of_parts(&one, 1, 1e-9).upper;
     assert_true(upper >= exact - 1e-13 && upper <= exact + 1e-11);

@@ -27,7 +27,7 @@ static void values(void **state)
     assert_true(dp_schedule_at(&s, 1, 0) == 4 && dp_schedule_at(&s, 13, 20) == 10);
     assert_true(dp_schedule_noise(&s, 1, 20) == 1);
     assert_near(dp_schedule_noise(&s, 13, 20), sqrt(2.5), 1e-15); /* alpha^2 is proportional to b */
-    /* Laps 1, 4, 9 of 15: sqrt(t) is 1, 2, 3 of 1 to sqrt(T + 1) = 4, so 1/b is 1, 1 - 0.6/3, 1 - 1.2/3. */
+    /* Laps 1, 4, 9 of 15: sqrt(t) is 1, 2 and 3, in a range from 1 to sqrt(T + 1) = 4, so 1/b is 1, 1 - 0.6/3, 1 - 1.2/3. */
     s = schedule("linear:0.4");
     assert_near(1 / dp_schedule_at(&s, 1, 15), 1, 1e-15);
     assert_near(1 / dp_schedule_at(&s, 4, 15), 0.8, 1e-15);

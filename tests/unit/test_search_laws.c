@@ -265,9 +265,9 @@ static double worst_ratio(const double *p, const double *q, int n)
     return worst;
 }
 
-/* One person adds between 0 and the sensitivity to each score, all in one direction: epsilon with noise of scale sensitivity
-   over epsilon. If a row is exchanged, scores move by as much in either direction, and the recorded sensitivity is twice as
-   large. */
+/* One person adds between 0 and the sensitivity to each score, all in one direction. With noise of scale sensitivity over
+   epsilon this costs epsilon. If a row is exchanged, scores move by as much in either direction, and the recorded sensitivity
+   is twice as large. */
 static void a_noisy_choice_costs_its_epsilon(void **state)
 {
     (void)state;

@@ -198,7 +198,7 @@ static int check_choice(const struct dp_frame *frame, const struct dp_array *cho
     return DP_OK;
 }
 
-/* Bound and grid of numbers with noise: the table has them, for a count, or the frame. */
+/* Bound and grid of numbers with noise. A count has them in the table, other fields in the frame. */
 static int check_numbers(const struct dp_frame *frame, enum dp_field field, const struct dp_array *array, struct dp_err *err)
 {
     const struct dp_record *record = dp_frame_record(frame, field);

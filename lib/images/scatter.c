@@ -201,7 +201,7 @@ static void normalise(size_t images, struct cells *cells, size_t r, size_t c)
             cells->at[i][m][r][c] = sqrtf(cells->at[i][m][r][c] * factor);
 }
 
-/* The map of the mirror image that is the mirror image of this map. */
+/* The index of the map that, for the mirrored image, is the mirror image of this map. */
 static size_t mirror(size_t map)
 {
     if (map == 0)

@@ -177,7 +177,7 @@ static size_t get_file(const char *path, char *bytes, size_t size)
 
 static void put_file(const char *path, const char *bytes, size_t length)
 {
-    gone(path); /* the mark file, too: these tests are about the lines */
+    gone(path); /* the mark file is removed, too, because these tests are about the lines */
     FILE *file = fopen(path, "wb");
     assert_non_null(file);
     assert_int_equal(fwrite(bytes, 1, length, file), length);

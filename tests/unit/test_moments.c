@@ -170,7 +170,7 @@ static void dense_and_sparse_rows_add_the_same(void **state)
     dp_moments_flush(&m, backward); /* no rows wait any more */
     assert_memory_equal(sum, backward, sizeof sum);
     dp_moments_close(&m);
-    for (size_t i = 0; i < ROWS; i++) { /* and equals the sum of the parts that each adds */
+    for (size_t i = 0; i < ROWS; i++) { /* the sum equals the sum of the parts that each row adds */
         tail[1] = (float)i / ROWS;
         add_one(dp_row_dense(x[i], features), COLS, tail, 2, 1.25);
         for (size_t j = 0; j < SIZE; j++)

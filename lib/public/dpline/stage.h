@@ -33,7 +33,7 @@ struct dpline_option {
     const char *help;     /* one line */
     const char *fallback; /* the default as text, or NULL */
     const char *choices;  /* "one|another" */
-    double min, max;      /* of a number; both 0: any that is finite */
+    double min, max;      /* limits of a number; if both are 0, any finite number is allowed */
     unsigned flags;       /* required; min or max itself is out of range */
 };
 

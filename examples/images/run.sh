@@ -1,28 +1,35 @@
 #!/usr/bin/env bash
 # dpline fit on features of images and on pixels, and a small network on pixels. Writes to build/examples/images: a line of measured.tsv for each run, and a table.
 #   run.sh [--write]     --write also replaces measured.tsv, the picture and the table of README.md in this directory
-# SETS="fashion mnist", ROWS="features network pixels" and EPSILONS="0.5 1 3" name what is run, SEEDS=3 how many seeds of the noise.
-# Fashion-MNIST is looked for in DPLINE_FASHION (the Debian package dataset-fashion-mnist), MNIST in DPLINE_DATA/mnist.
+# SETS="fashion mnist cifar10", ROWS="features network pixels" and EPSILONS="0.5 1 3" name what is run, SEEDS=3 how many seeds of the noise.
+# Fashion-MNIST is looked for in DPLINE_FASHION (the Debian package dataset-fashion-mnist), MNIST in DPLINE_DATA/mnist,
+# and CIFAR-10 in DPLINE_DATA/cifar10, as a zip archive of JPEG files, without a network.
 set -euo pipefail
 cd "$(dirname "$0")"
 . ../common/common.sh
-read -ra sets <<< "${SETS:-fashion mnist}"
+read -ra sets <<< "${SETS:-fashion mnist cifar10}"
 read -ra epsilons <<< "${EPSILONS:-0.5 1 3}"
 
-folder() { if [ "$1" = fashion ]; then echo "$clothes"; else echo "$raw/mnist"; fi; }
+folder() { if [ "$1" = fashion ]; then echo "$clothes"; else echo "$raw/$1"; fi; }
 
-# import SET ROWS: train/SET-ROWS.dp and t10k/SET-ROWS.dp, of features or pixels
+# there SET: whether it is here
+there() { [ -e "$(folder "$1")/train-images-idx3-ubyte.gz" ] || [ -e "$(folder "$1")/cifar10-jpeg.zip" ]; }
+
+# import SET ROWS: train/SET-ROWS.dp and test/SET-ROWS.dp, of features or pixels; of pictures in colour, scattering
 import() {
-    local part options=() images
-    case $2 in
-        features) options=(--features hog) ;;
-        network) options=(--no-bias) ;;
-    esac
-    images=$(folder "$1")
-    for part in train t10k; do
+    local part files options=() folder
+    folder=$(folder "$1")
+    for part in train test; do
+        files=("$folder/${part/test/t10k}-images-idx3-ubyte.gz" "$folder/${part/test/t10k}-labels-idx1-ubyte.gz")
+        [ "$1" != cifar10 ] || files=("$folder/cifar10-jpeg.zip/$part")
+        case $1-$2 in
+            cifar10-features) options=(--features scatter) ;;
+            *-features) options=(--features hog) ;;
+            *-network) options=(--no-bias) ;;
+        esac
         mkdir -p "$out/$part"
-        dp-import idx -q -f "${options[@]}" --population "$1-$part" -o "$out/$part/$1-$2.dp" \
-            "$images/$part-images-idx3-ubyte.gz" "$images/$part-labels-idx1-ubyte.gz"
+        dp-import "$(if [ "$1" = cifar10 ]; then echo images; else echo idx; fi)" -q -f "${options[@]}" --population "$1-$part" \
+            -o "$out/$part/$1-$2.dp" "${files[@]}"
     done
 }
 
@@ -50,20 +57,21 @@ measure() {
     local epsilon method=fit
     for epsilon in "${epsilons[@]}"; do
         [ "$2" != network ] || method=$(network "$1" "$epsilon")
-        dpline compare --data "$out/train/$1-$2.dp" --test "$out/t10k/$1-$2.dp" --methods "$method" --epsilon "$epsilon" --delta 1e-5 \
+        dpline compare --data "$out/train/$1-$2.dp" --test "$out/test/$1-$2.dp" --methods "$method" --epsilon "$epsilon" --delta 1e-5 \
             --seeds "$(if [ "$2" = features ]; then echo "${SEEDS:-3}"; else echo 1; fi)" --metric accuracy,logloss --table "$out/measured.tsv"
     done
 }
 
 for set in "${sets[@]}"; do
-    [ -e "$(folder "$set")/train-images-idx3-ubyte.gz" ] || {
+    there "$set" || {
         say "$set is not in $(folder "$set")"
         continue
     }
     for rows in ${ROWS:-features network pixels}; do
+        [ "$set-$rows" != cifar10-network ] || continue
         import "$set" "$rows"
         measure "$set" "$rows"
-        rm -rf "$out"/{train,t10k}/"$set-$rows.dp"
+        rm -rf "$out"/{train,test}/"$set-$rows.dp"
     done
 done
 

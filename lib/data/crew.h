@@ -11,7 +11,7 @@ struct dp_lines;
 /* How a sink takes rows that several threads have made. `self` is the sink's. */
 struct dp_import_makers {
     size_t row; /* bytes of a row that a maker holds */
-    /* What one thread holds. The caller frees *maker with close. */
+    /* The rows of one thread. The caller frees *maker with close. */
     int (*open)(void *self, void **maker, struct dp_err *err);
     /* Makes the row of the record; counts in `import`, which is the thread's own. After a failure the record is put by the
      * sink's put, in its turn, which then fails with the right number of the row. */

@@ -50,7 +50,7 @@ int dp_lines_next(struct dp_lines *lines, struct dp_err *err);
    line ends). 1, or 0 at the end; an unclosed quote is an error. */
 int dp_lines_record(struct dp_lines *lines, char delimiter, struct dp_err *err);
 
-/* Whether the record is a row: an empty line is none. */
+/* Whether the record is a row. An empty line is not a row. */
 bool dp_lines_has_row(const struct dp_lines *lines);
 
 /* The two halves of dp_lines_record: the next record's text into lines->line, and its fields. dp_lines_split fails only if

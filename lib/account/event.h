@@ -39,7 +39,7 @@ struct dp_event {
     int64_t epoch_laps; /* shuffled: laps per epoch; else 0 */
     int64_t draws;      /* repeated: number of draws in a lap; else 0 */
     double contraction; /* repeated: the factor by which each draw shrinks the effect of earlier draws, in (0, 1]; else 0 */
-    int queries;        /* all on the same batch; tuned: none, since its runs have their own */
+    int queries;        /* all on the same batch; tuned: 0, because the runs have the queries */
     struct dp_query query[DP_EVENT_MOST_QUERIES];
     struct dp_tuning *tuning; /* selected: the tuning; else NULL. It belongs to the list or book with the event, and is
                                      * only read */

@@ -200,7 +200,7 @@ const char *dp_people_lost(const struct dp_people *p, const char *adjacency, enu
     return add_lost(p, adjacency, unit, NULL, cost);
 }
 
-/* Whether the registry has the line of the run before that line. */
+/* Whether an earlier line of the registry is about the same run. */
 static bool came_before(const struct dp_people *p, const struct dp_ledger_entry *entry, const struct dp_registry_line *line)
 {
     for (const struct dp_registry_line *l = p->registry->line; l < line; l++)

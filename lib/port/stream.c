@@ -41,7 +41,7 @@ struct stream {
     double patience;
     unsigned char run[DP_LINK_ID];
     bool runs; /* run is known */
-    /* The other end. Once it is known, it has the session `other`; before that, it is the last peer that came. */
+    /* The other end: the peer with the session `other`, or the last peer that came while no session is known. */
     unsigned char other[DP_LINK_ID];
     int peer;
     bool met, came, present, left;

@@ -94,7 +94,7 @@ void dp_pld_panels_free(struct dp_pld_panels *panels);
  * them so that its A mass p and its B mass r stay: (p − r e^{ih})/(1 − e^{−h}) is moved up, the rest of p down ([D] connect the
  * dots). The same cells, times e^{−ih} and mirrored, are the add direction. Gaussian tails beyond the cut are left out.
  * Continuous masses are Gauss-Legendre sums in u, not differences of distribution functions: each has a small relative error.
- * Only the split of a mass cancels, which moves a loss by no more than its rounding.
+ * Digits cancel only where a mass is split, and this moves a loss by no more than its rounding.
  *
  * [D] Doroshenko, Ghazi, Kamath, Kumar, Manurangsi, Connect the Dots: Tighter Discrete Approximations of
  *     Privacy Loss Distributions (2022). */

@@ -183,7 +183,8 @@ static void laps_and_steps_follow_the_budget(void **state)
     }
 }
 
-/* 60,000 images of 28 x 28: one length of the path in units of the clip bound, and all of the budget for gradients. */
+/* 60,000 images of 28 x 28: the whole budget is for gradients, and the path has the same length, in units of the clip bound, at each
+   epsilon. */
 static void images_go_a_way_of_their_own(void **state)
 {
     (void)state;

@@ -32,8 +32,8 @@ enum dp_loss_link {
  * dp_loss_lipschitz and dp_loss_slope_rounding. e counts for a finite S only.
  *
  * huber is squared up to |r| = g, and linear beyond. smooth-hinge is hinge smoothed over width g; huberised-hinge is the
- * loss of DP-BLSGD, with g = 1/2. poisson is without the constant ln y!. softmax is ln Σ_k e^{u_k} − u_y over the outputs of a row:
- * dp_softmax_value; its S is of all outputs. */
+ * loss of DP-BLSGD, with g = 1/2. poisson is without the constant ln y!. softmax is ln Σ_k e^{u_k} − u_y over the outputs of a
+ * row: dp_softmax_value; its S is of all outputs. */
 /* clang-format off */
 #define DP_LOSSES_WITH_DUAL(X)                                                                                                 \
     X(SQUARED, "squared", RESIDUAL, NONE, 1, 0.5 * r * r, r, 1, INFINITY, 1, 8)                                                \

@@ -5,8 +5,8 @@
 #include <float.h>
 #include <math.h>
 
-/* Each logarithm is good to two units in the last place. This bounds the error of a sum of logarithms, relative to the sum of their
-   absolute values. It is added to every logarithm before exp, so that sums err upward. */
+/* Each logarithm is good to two units in the last place. This bounds the error of a sum of logarithms, relative to the sum of
+   their absolute values. It is added to every logarithm before exp, so that sums err upward. */
 #define DP_SLACK (4 * DBL_EPSILON)
 
 /* Raises a non-negative result by more than the few roundings that made it. */

@@ -423,6 +423,7 @@ $small"
     run --separate-stderr dp-fit pixels.dp --epsilon 3
     assert_equal "$stderr" "dp-fit: pixels.dp has the pixels of images. A linear model is much better on their features, by a public map that costs no privacy: on CIFAR-10 at epsilon 1, .68 of new images. Import the images again:
   dp-import images --features scatter -o pixels-scatter.dp FOLDER
+fit trains no network; dpline dp-sgd --network does, on images without a bias column: man dp-net-grad
 $small"
     # images for which there are no features
     jq '.pixels = "8x32"' pixels.dp/dataset.json > edited && cp edited pixels.dp/dataset.json

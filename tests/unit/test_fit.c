@@ -183,8 +183,8 @@ static void laps_and_steps_follow_the_budget(void **state)
     }
 }
 
-/* 60,000 images of 28 x 28: the whole budget is for gradients, and the path has the same length, in units of the clip bound, at each
-   epsilon. */
+/* 60,000 images of 28 x 28: the whole budget is for gradients, and the path has the same length, in units of the clip bound,
+   at each epsilon. */
 static void images_go_a_way_of_their_own(void **state)
 {
     (void)state;

@@ -81,15 +81,30 @@ static int add_cell(struct dp_census_column *c, const struct dp_cell *f, bool la
     return add_text(c, f, err);
 }
 
-static int read_names(struct dp_census *census, const struct dp_lines *l, struct dp_err *err)
+static bool is_number(const struct dp_cell *f)
 {
+    double value;
+    return dp_number_cell(f->text, f->length, &value) || dp_number_comma(f->text, f->length, &value);
+}
+
+/* Whether the line has the name of the label, and this is a word. Then the line has the names of all columns, and a name may be
+ * a number, or empty, as above the numbers of rows. */
+static bool names_label(const struct dp_lines *l, const char *label)
+{
+    for (size_t i = 0; label != NULL && i < l->fields; i++)
+        if (l->field[i].length == strlen(label) && memcmp(l->field[i].text, label, l->field[i].length) == 0)
+            return l->field[i].length > 0 && !is_number(&l->field[i]);
+    return false;
+}
+
+static int read_names(struct dp_census *census, const struct dp_lines *l, const char *label, struct dp_err *err)
+{
+    const bool header = names_label(l, label);
     int rc = dp_alloc(&census->column, l->fields, sizeof *census->column, err);
     for (size_t i = 0; rc == DP_OK && i < l->fields; i++) {
         const struct dp_cell *f = &l->field[i];
-        double value;
         char shown[DP_TEXT_SHOWN];
-        if (f->length == 0 || dp_text_valid(f->text, f->length) < f->length || dp_number_cell(f->text, f->length, &value) ||
-            dp_number_comma(f->text, f->length, &value))
+        if (dp_text_valid(f->text, f->length) < f->length || (!header && (f->length == 0 || is_number(f))))
             return dp_fail(
                 err, DP_E_RUN,
                 "%s: line %zu, column %zu: a schema that is paid for takes names from the first line, and '%s' is no "
@@ -171,7 +186,7 @@ int dp_census_read(struct dp_census *census, struct dp_import *import, struct dp
         if (lines.fields == 1 && lines.field[0].length == 0)
             continue;
         if (census->column == NULL) {
-            rc = read_names(census, &lines, err);
+            rc = read_names(census, &lines, import->label_name, err);
             if (rc == DP_OK)
                 rc = find_label(census, import, err);
         } else {
@@ -354,6 +369,8 @@ static json_t *categories_of(const json_t *texts)
 
 static json_t *feature(const struct made *m, const struct dp_census_column *c, json_t *o)
 {
+    if (c->name[0] == '\0')
+        return left_out(o, "it has no name, as a column that numbers the rows");
     double low, high, numbers = numbers_of(m, &low, &high);
     json_t *texts = json_array();
     bool numeric = numbers >= texts_of(m, c, texts), missing = count(m, 0) >= m->significant;

@@ -46,7 +46,8 @@ struct dp_census {
 };
 
 /* Counts the cells of a CSV or TSV table whose first line has the names of its columns; sets import->table. Free the census
- * after a failure, too. DP_E_RUN: the table cannot be read, or the first line has a number or no name. */
+ * after a failure, too. DP_E_RUN: the table cannot be read, or a name is a number or empty and the first line does
+ * not have import->label_name, a word. */
 int dp_census_read(struct dp_census *census, struct dp_import *import, struct dp_err *err);
 void dp_census_free(struct dp_census *census);
 

@@ -142,6 +142,20 @@ true"
     assert_equal "$(of tuned.model epsilon | awk '{ print ($1 > 0.2 && $1 < 1.2) }')" 1
 }
 
+@test "names may be numbers, or empty above the numbers of rows, in a line that names the label" {
+    people 20000
+    awk -F, -v OFS=, '{ $1 = NR == 1 ? "0" : $1; print NR == 1 ? "" : NR - 2, $0 }' people.csv > numbered.csv
+    dp-import numbered.csv -q --label income --infer-schema n.json --private-schema 0.2
+    assert_equal "$(jq -r '.columns[0] | .name, .type, .note' n.json)" "
+ignore
+it has no name, as a column that numbers the rows"
+    assert_equal "$(jq -r '.columns[1] | .name, .type' n.json)" "0
+numeric"
+    dp-import numbered.csv -q -s n.json -o numbered.dp
+    complains 1 "dp-import: numbered.csv: line 1, column 1: a schema that is paid for takes names from the first line, and '' is no name" \
+        dp-import numbered.csv --infer-schema h.json --private-schema 1
+}
+
 @test "what a paid schema does not cover is refused" {
     people 20000
     dp-import people.csv -q --infer-schema people.json --private-schema 0.2

@@ -36,6 +36,8 @@ import() {
         [ -n "$label" ] || fail "--label is required: the column of $data to predict"
         propose "$1" || exit
     fi
+    # without a registry, nothing else leads to the ledger that has the charge for the schema
+    [ -z "$no_registry" ] || [ -n "$ledger$no_ledger" ] || [ ! -e "$schema.ledger" ] || ledger=$schema.ledger
     table=$data data=$stem.dp own_schema=$schema
     import_as "$1" || exit
     [[ $(dp-info --get private_preprocessing "$data") =~ ^(paid-schema)?$ ]] ||

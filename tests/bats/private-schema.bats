@@ -142,6 +142,14 @@ true"
     assert_equal "$(of tuned.model epsilon | awk '{ print ($1 > 0.2 && $1 < 1.2) }')" 1
 }
 
+@test "dpline fit TABLE --no-registry charges the schema and the run in one ledger" {
+    people 20000
+    fit.sh people.csv --label income --epsilon 1 --no-registry -q
+    assert_equal "$(jq -c 'select(.kind == "open") | .epsilon' people.json.ledger)" "0.1
+0.05
+0.85"
+}
+
 @test "names may be numbers, or empty above the numbers of rows, in a line that names the label" {
     people 20000
     awk -F, -v OFS=, '{ $1 = NR == 1 ? "0" : $1; print NR == 1 ? "" : NR - 2, $0 }' people.csv > numbered.csv

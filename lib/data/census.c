@@ -255,10 +255,14 @@ double dp_census_threshold(size_t columns, double scale, double delta)
 
 /* --- the schema, from noised counts */
 
+enum { WIDEST = 8 }; /* bins that may stand out together: three decimal digits */
+#define EDGE 2.0     /* standard deviations of a count next to those that stand out; noise is above one time in 44 */
+
 struct made {
     const struct dp_census *census;
-    const int64_t *noised;                       /* of the column */
-    double unit, significant, threshold, weight; /* weight: of the texts of the column */
+    const int64_t *noised;                 /* of the column */
+    double unit, scale, threshold, weight; /* scale: of the noise of a count; weight: of the texts of the column */
+    double deviations, significant;        /* what one count of all must exceed to stand out, in scales and in rows */
     bool comma;
 };
 
@@ -272,12 +276,10 @@ static double if_significant(double value, double least)
     return value >= least ? value : 0;
 }
 
-/* The count of numbers in a bin, with either decimal sign if commas are decimal signs; 0 if it may be only noise. */
+/* The count of numbers in a bin, with either decimal sign if commas are decimal signs. */
 static double in_bin(const struct made *m, size_t k)
 {
-    double points = count(m, 1 + k);
-    return m->comma ? if_significant(points + count(m, 1 + DP_CENSUS_BINS + k), m->significant * sqrt(2))
-                    : if_significant(points, m->significant);
+    return count(m, 1 + k) + (m->comma ? count(m, 1 + DP_CENSUS_BINS + k) : 0);
 }
 
 /* The interval of a bin, of numbers that are at least low and at most high. */
@@ -288,20 +290,52 @@ static void interval(size_t k, double *low, double *high)
     *high = step == 0 ? 0 : step > 0 ? ldexp(1, power) : -ldexp(1, power - 1);
 }
 
-/* How many numbers the column has, and their bounds. */
+/* Takes `width` neighbours from bin k on, without ends that may be only noise, if none is taken and their sum stands out. */
+static void take_together(const struct made *m, size_t k, size_t width, double noise, bool *taken)
+{
+    double sum = 0;
+    for (size_t i = k; i < k + width; i++) {
+        if (taken[i])
+            return;
+        sum += in_bin(m, i);
+    }
+    if (!(sum >= m->deviations * noise * sqrt((double)width)))
+        return;
+    for (; width > 1 && in_bin(m, k) < EDGE * noise; width--)
+        k++;
+    while (width > 1 && in_bin(m, k + width - 1) < EDGE * noise)
+        width--;
+    for (size_t i = k; i < k + width; i++)
+        taken[i] = true;
+}
+
+/* How many numbers the column has, and their bounds: of the bins that stand out from the noise, by themselves or together with
+ * their neighbours, and of those next to them that are above EDGE standard deviations. */
 static double numbers_of(const struct made *m, double *low, double *high)
 {
-    double sum = 0, from, to;
+    const double noise = m->scale * (m->comma ? sqrt(2) : 1);
+    bool taken[DP_CENSUS_BINS] = {false};
+    double sum = 0, unused;
+    size_t first = 0, last = DP_CENSUS_BINS;
+    for (size_t width = 1; width <= WIDEST; width *= 2)
+        for (size_t k = 0; k + width <= DP_CENSUS_BINS; k++)
+            take_together(m, k, width, noise, taken);
     *low = *high = 0;
-    for (size_t k = 0; k < DP_CENSUS_BINS; k++) {
-        double here = in_bin(m, k);
-        if (here == 0)
-            continue;
-        interval(k, &from, &to);
-        *low = sum == 0 ? from : *low;
-        *high = to;
-        sum += here;
-    }
+    while (first < last && !taken[first])
+        first++;
+    while (last > first && !taken[last - 1])
+        last--;
+    if (first == last)
+        return 0;
+    const bool zeros = first == DP_CENSUS_BINS / 2 && last == first + 1; /* noise next to them must not make them differ */
+    while (!zeros && first > 0 && in_bin(m, first - 1) >= EDGE * noise)
+        taken[--first] = true;
+    while (!zeros && last < DP_CENSUS_BINS && in_bin(m, last) >= EDGE * noise)
+        taken[last++] = true;
+    for (size_t k = first; k < last; k++)
+        sum += taken[k] ? in_bin(m, k) : 0;
+    interval(first, low, &unused);
+    interval(last - 1, &unused, high);
     return sum;
 }
 
@@ -434,13 +468,14 @@ static bool has_commas(struct made *m, const int64_t *noised)
 int dp_census_schema(const struct dp_census *census, const int64_t *noised, int64_t unit, double scale, double threshold,
                      json_t **schema, struct dp_err *err)
 {
-    struct made m = {.census = census, .unit = (double)unit, .threshold = threshold};
+    struct made m = {.census = census, .unit = (double)unit, .scale = scale, .threshold = threshold};
     const char delimiter[2] = {census->delimiter, '\0'};
     const int64_t *at = noised;
     json_t *list = json_array();
     bool features = false, comma = false;
     int rc = DP_OK;
-    m.significant = scale * quantile(0.01 / (double)(census->columns * DP_CENSUS_CELLS));
+    m.deviations = quantile(0.005 / (double)(census->columns * DP_CENSUS_CELLS)); /* two sets of neighbours for a cell */
+    m.significant = scale * m.deviations;
     for (size_t i = 0; i < census->columns; at += DP_CENSUS_CELLS + census->column[i++].texts)
         comma = has_commas(&m, at) || comma;
     m.comma = comma;

@@ -202,6 +202,39 @@ static void a_label_is_classes_or_a_number(void **state)
     }
 }
 
+/* Noise of 16 on each count, so that about 70 rows stand out by themselves. */
+static void neighbours_stand_out_together(void **state)
+{
+    (void)state;
+    struct dp_census census;
+    struct dp_err err = {0};
+    json_t *schema;
+    char *text = calloc(1, 100000);
+    assert_non_null(text);
+    size_t at = (size_t)sprintf(text, "spread,zeros,few,y\n");
+    for (int row = 0; row < 2000; row++) {
+        /* 60 rows in each of [1, 2), …, [8, 16), 40 in [16, 32), 20 in [64, 128) */
+        double spread = row < 240 ? 1 << row / 60 : row < 280 ? 16 : 64;
+        at += row < 300 ? (size_t)sprintf(text + at, "%g,", spread) : (size_t)sprintf(text + at, ",");
+        at += (size_t)sprintf(text + at, "%s,", row < 40 ? "1e-6" : "0");
+        at += row < 90 ? (size_t)sprintf(text + at, "%d,", 1 + row / 45) : (size_t)sprintf(text + at, ",");
+        at += (size_t)sprintf(text + at, "c%d\n", row % 2);
+    }
+    read_text(&census, text);
+    int64_t *sum = counts_of(&census);
+    assert_int_equal(dp_census_schema(&census, sum, 1000, 16, 100, &schema, &err), DP_OK);
+    json_t *columns = json_object_get(schema, "columns");
+    char *bounds = json_dumps(json_object_get(json_array_get(columns, 0), "bounds"), JSON_COMPACT);
+    assert_string_equal(bounds, "[1.0,32.0]");
+    for (size_t i = 1; i < 3; i++)
+        assert_string_equal(json_string_value(json_object_get(json_array_get(columns, i), "type")), "ignore");
+    free(bounds);
+    json_decref(schema);
+    free(sum);
+    free(text);
+    dp_census_free(&census);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -210,6 +243,7 @@ int main(void)
         cmocka_unit_test(thresholds_are_the_quantiles),
         cmocka_unit_test(the_schema_has_what_stands_out),
         cmocka_unit_test(a_label_is_classes_or_a_number),
+        cmocka_unit_test(neighbours_stand_out_together),
     };
     return cmocka_run_group_tests_name("census", tests, NULL, NULL);
 }

@@ -290,7 +290,7 @@ static void interval(size_t k, double *low, double *high)
     *high = step == 0 ? 0 : step > 0 ? ldexp(1, power) : -ldexp(1, power - 1);
 }
 
-/* Takes `width` neighbours from bin k on, without ends that may be only noise, if none is taken and their sum stands out. */
+/* Takes `width` neighbours from bin k on, without ends that may be only noise, if none is taken and their sum exceeds noise. */
 static void take_together(const struct made *m, size_t k, size_t width, double noise, bool *taken)
 {
     double sum = 0;

@@ -154,7 +154,7 @@ static int payment_of(const struct options *o, bool knots, char **ledger_of, str
                                     .seed = o->noise_seed};
     if (asprintf(ledger_of, "%s.ledger", strcmp(file, "-") == 0 ? "schema" : file) < 0)
         return dp_fail(err, DP_E_RUN, "out of memory");
-    pay->beside = *ledger_of;
+    pay->new_ledger = *ledger_of;
     return DP_OK;
 }
 

@@ -119,7 +119,7 @@ static int pay(const struct payment *p, const struct payment_options *o, const s
     const struct dp_payer_options pays = {.epsilon = p->epsilon,
                                           .delta = p->delta,
                                           .ledger = o->ledger,
-                                          .beside = o->beside,
+                                          .new_ledger = o->new_ledger,
                                           .no_ledger = o->no_ledger,
                                           .registry = identity->choice,
                                           .allow_seeded = true};

@@ -8,10 +8,10 @@
 #include "identity.h"
 
 struct payment_options {
-    const char *option;    /* its name, for messages */
-    double epsilon, delta; /* delta NAN: a tenth of the default of dp-fit */
-    const char *ledger;    /* NULL: the ledger of the population, else the next */
-    const char *beside;    /* path of a new ledger for a population that has no ledger */
+    const char *option;     /* its name, for messages */
+    double epsilon, delta;  /* delta NAN: a tenth of the default of dp-fit */
+    const char *ledger;     /* NULL: the ledger of the population, else the next */
+    const char *new_ledger; /* the path of the ledger, if the population has none */
     bool no_ledger, quiet;
     int64_t seed; /* of the noise; DP_OPT_ABSENT_INT: a fresh key */
 };

@@ -176,7 +176,7 @@ static struct dp_ledger_run ledger_run(const struct dp_payer *p, const struct dp
 static int open_found(struct dp_payer *p, const struct dp_ledger_run *run, struct dp_err *err)
 {
     const struct dp_payer_options *o = p->options;
-    struct dp_where_query query = {.ledger = o->ledger, .directory = p->directory, .beside = o->beside};
+    struct dp_where_query query = {.ledger = o->ledger, .directory = p->directory, .new_ledger = o->new_ledger};
     struct dp_where where = {0};
     bool planned = !o->adaptive && isfinite(p->spend.whole);
     /* A seeded run is an experiment, and its cost has no meaning. */
@@ -202,7 +202,7 @@ static int open_ledger(struct dp_payer *p, const struct dp_frame *frame, struct 
         return DP_OK;
     if (run.data == NULL)
         return dp_fail(err, DP_E_UNSAFE, "--ledger: the frame of lap %lld does not name its data set", (long long)frame->lap);
-    if (o->ledger == NULL && p->directory == NULL && o->beside == NULL)
+    if (o->ledger == NULL && p->directory == NULL && o->new_ledger == NULL)
         return dp_fail(err, DP_E_RUN,
                        "nothing says where the data set is and its ledger: --ledger FILE names one, --no-ledger "
                        "goes without");
@@ -230,7 +230,7 @@ static int check_resumed(const struct dp_payer *p, const struct dp_frame *frame,
    them except those that were lost since the checkpoint. */
 static int charge_lost(struct dp_payer *p, struct dp_err *err)
 {
-    struct dp_charges own = {0}, beside = {0};
+    struct dp_charges own = {0}, others = {0};
     const struct dp_charges *used = &p->reserve.used;
     if (p->contract.last == 0 || p->spend.adaptive)
         return dp_spend_lost(&p->spend, &p->reserve.lost, err);
@@ -238,12 +238,12 @@ static int charge_lost(struct dp_payer *p, struct dp_err *err)
     for (size_t i = 0; rc == DP_OK && i < used->count; i++) {
         int64_t laps = used->charge[i].laps - dp_charges_laps(&own, &used->charge[i].event);
         if (laps > 0)
-            rc = dp_charges_add(&beside, &used->charge[i].event, laps, err);
+            rc = dp_charges_add(&others, &used->charge[i].event, laps, err);
     }
     if (rc == DP_OK)
-        rc = dp_spend_lost(&p->spend, &beside, err);
+        rc = dp_spend_lost(&p->spend, &others, err);
     dp_charges_free(&own);
-    dp_charges_free(&beside);
+    dp_charges_free(&others);
     return rc;
 }
 

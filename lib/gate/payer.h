@@ -11,9 +11,9 @@
 #include "wire/state.h"
 
 struct dp_payer_options {
-    double epsilon, delta; /* the budget */
-    const char *ledger;    /* NULL: the ledger of the data set */
-    const char *beside;    /* for rows that are in no data set yet: path of a new ledger, if the population has no ledger */
+    double epsilon, delta;  /* the budget */
+    const char *ledger;     /* NULL: the ledger of the data set */
+    const char *new_ledger; /* for rows that are in no data set yet: the path of the ledger, if the population has none */
     bool no_ledger, partial;
     struct dp_registry_choice registry;
     bool allow_seeded, adaptive;

@@ -22,8 +22,8 @@ static int name_all(struct dp_where *w, const struct dp_where_query *q, struct d
         rc = name_own(&w->own[n++], NULL, q->ledger, err);
     if (rc == DP_OK && q->directory != NULL && (q->ledger == NULL || !q->registry.none))
         rc = name_own(&w->own[n++], q->directory, "ledger", err);
-    if (rc == DP_OK && q->directory == NULL && q->beside != NULL && (q->ledger == NULL || !q->registry.none))
-        rc = name_own(&w->own[n++], NULL, q->beside, err);
+    if (rc == DP_OK && q->directory == NULL && q->new_ledger != NULL && (q->ledger == NULL || !q->registry.none))
+        rc = name_own(&w->own[n++], NULL, q->new_ledger, err);
     if (rc == DP_OK && q->also != NULL && !q->registry.none)
         rc = name_own(&w->own[n++], q->also, "ledger", err);
     return rc;

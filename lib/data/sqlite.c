@@ -1,5 +1,6 @@
 #include "data/sqlite.h"
 
+#include <errno.h>
 #include <sqlite3.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -56,7 +57,8 @@ static int append_text(struct dp_sqlite *q, const char *text, size_t length, str
 static int append_cell(struct dp_sqlite *q, int column, struct dp_err *err)
 {
     char number[32], shown[DP_TEXT_SHOWN];
-    switch (sqlite3_column_type(q->statement, column)) {
+    const int type = sqlite3_column_type(q->statement, column); /* undefined once the text was asked for */
+    switch (type) {
     case SQLITE_NULL:
         return DP_OK;
     case SQLITE_BLOB: {
@@ -70,8 +72,7 @@ static int append_cell(struct dp_sqlite *q, int column, struct dp_err *err)
     default: {
         const char *text = (const char *)sqlite3_column_text(q->statement, column);
         size_t length = (size_t)sqlite3_column_bytes(q->statement, column);
-        bool plain = sqlite3_column_type(q->statement, column) == SQLITE_INTEGER;
-        return text == NULL ? fails(q, err) : plain ? append(q, text, length, err) : append_text(q, text, length, err);
+        return text == NULL ? fails(q, err) : (type == SQLITE_INTEGER ? append : append_text)(q, text, length, err);
     }
     }
 }
@@ -161,7 +162,7 @@ int dp_sqlite_open(struct dp_sqlite **query, const char *path, const char *sql, 
     struct dp_sqlite *q;
     struct stat st;
     if (stat(path, &st) != 0)
-        return dp_fail(err, DP_E_RUN, "cannot open %s: No such file or directory", path);
+        return dp_fail_errno(err, errno, "cannot open %s", path);
     int rc = dp_alloc(&q, 1, sizeof *q, err);
     if (rc != DP_OK)
         return rc;

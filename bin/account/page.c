@@ -335,9 +335,10 @@ static void put_curves_of_classes(const json_t *of, bool plain, FILE *out)
         plot_dots(get(of, "calibration"), "probability predicted", "part that has the class", "calibration", out);
     if (count == 1 && !plain) {
         put_named("<p class=\"soft\">Left: rows found of class <em>", text(json_array_get(curves, 0), "class"),
-                  "</em> against false alarms. Right: a model that is right about its probabilities has its dots on the dashed "
-                  "line.</p>\n",
-                  out);
+                  "</em> against false alarms.", out);
+        if (get(of, "calibration") != NULL)
+            fputs(" Right: a model that is right about its probabilities has its dots on the dashed line.", out);
+        fputs("</p>\n", out);
     } else if (count > 1) {
         fputs("<p class=\"soft\">", out);
         fputs(plain ? "The area under the ROC curve of each class against the others"

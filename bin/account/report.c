@@ -28,6 +28,7 @@ static const struct dp_option report_options[] = {
     DP_REGISTRY_OPTIONS(choice),
     {.name = NULL},
 };
+
 /* The weights of a model with one output and the names of the columns, if the data set has names for all of them. */
 static int take_weights(struct page_weights *weights, const struct dp_frame *frame, struct dp_dataset *data, struct dp_err *err)
 {

@@ -243,6 +243,15 @@ PYTHON
     grep -qE '^From lap 1 to lap 60, accuracy goes from' text
 }
 
+@test "a model without probabilities has a ROC curve, and the page describes no other drawing" {
+    dpline scd --data p.dp --loss hinge --epsilon 1 --epochs 1 --no-ledger -q | dp-cat --last --frames - > model
+    dpline report model --test q.dp -o page.html
+    words page.html > said
+    assert_equal "$(grep -c '<svg' page.html)" 1
+    grep -qF 'Left: rows found of class yes against false alarms.' said
+    assert_equal "$(grep -c 'Right:' said)" 0
+}
+
 @test "curves with the interval of the noise, in the page and by dp-info" {
     sed -i 's/"bounds": \[18, 88\]/&, "basis": "hats", "knots": [30, 60]/' schema.json
     dp-import csv -s schema.json --split .7 -f -q -o p.dp -t q.dp patients.csv

@@ -157,7 +157,21 @@ static void the_schema_has_what_stands_out(void **state)
     dp_census_free(&census);
 }
 
-/* The label in the schema, from counts without noise and thresholds of 100 and, for a class, of 1 + 99 / 2. */
+/* The schema from counts without noise, and a threshold of 100. scale: of the noise that the schema takes them to have. */
+static json_t *schema_of(const char *text, double scale, int expected)
+{
+    struct dp_census census;
+    struct dp_err err = {0};
+    json_t *schema;
+    read_text(&census, text);
+    int64_t *sum = counts_of(&census);
+    assert_int_equal(dp_census_schema(&census, sum, 1000, scale, 100, &schema, &err), expected);
+    free(sum);
+    dp_census_free(&census);
+    return schema;
+}
+
+/* The label in the schema. The threshold of a class is 1 + 99 / 2. */
 static void a_label_is_classes_or_a_number(void **state)
 {
     (void)state;
@@ -174,9 +188,6 @@ static void a_label_is_classes_or_a_number(void **state)
         {90, 70, 0, "%d", "\"bounds\":[1.0,64.0]}"},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        struct dp_census census;
-        struct dp_err err = {0};
-        json_t *schema;
         char *text = calloc(1, 100000);
         assert_non_null(text);
         size_t at = (size_t)sprintf(text, "a,b,c,d,e,f,g,h,i,j,y\n");
@@ -187,18 +198,13 @@ static void a_label_is_classes_or_a_number(void **state)
             at += (size_t)sprintf(text + at, known[i].label, label);
             at += (size_t)sprintf(text + at, "\n");
         }
-        read_text(&census, text);
-        int64_t *sum = counts_of(&census);
-        int rc = dp_census_schema(&census, sum, 1000, 8, 100, &schema, &err);
-        assert_int_equal(rc, known[i].expected == NULL ? DP_E_BUDGET : DP_OK);
+        json_t *schema = schema_of(text, 8, known[i].expected == NULL ? DP_E_BUDGET : DP_OK);
         char *said = json_dumps(json_array_get(json_object_get(schema, "columns"), 10), JSON_COMPACT);
         if (known[i].expected != NULL)
             assert_string_equal(strstr(said, "label\",") + 7, known[i].expected);
         free(said);
         json_decref(schema);
-        free(sum);
         free(text);
-        dp_census_free(&census);
     }
 }
 
@@ -206,9 +212,6 @@ static void a_label_is_classes_or_a_number(void **state)
 static void neighbours_stand_out_together(void **state)
 {
     (void)state;
-    struct dp_census census;
-    struct dp_err err = {0};
-    json_t *schema;
     char *text = calloc(1, 100000);
     assert_non_null(text);
     size_t at = (size_t)sprintf(text, "spread,zeros,few,y\n");
@@ -220,9 +223,7 @@ static void neighbours_stand_out_together(void **state)
         at += row < 90 ? (size_t)sprintf(text + at, "%d,", 1 + row / 45) : (size_t)sprintf(text + at, ",");
         at += (size_t)sprintf(text + at, "c%d\n", row % 2);
     }
-    read_text(&census, text);
-    int64_t *sum = counts_of(&census);
-    assert_int_equal(dp_census_schema(&census, sum, 1000, 16, 100, &schema, &err), DP_OK);
+    json_t *schema = schema_of(text, 16, DP_OK);
     json_t *columns = json_object_get(schema, "columns");
     char *bounds = json_dumps(json_object_get(json_array_get(columns, 0), "bounds"), JSON_COMPACT);
     assert_string_equal(bounds, "[1.0,32.0]");
@@ -230,9 +231,7 @@ static void neighbours_stand_out_together(void **state)
         assert_string_equal(json_string_value(json_object_get(json_array_get(columns, i), "type")), "ignore");
     free(bounds);
     json_decref(schema);
-    free(sum);
     free(text);
-    dp_census_free(&census);
 }
 
 int main(void)

@@ -11,7 +11,7 @@ struct payment_options {
     const char *option;     /* its name, for messages */
     double epsilon, delta;  /* delta NAN: a tenth of the default of dp-fit */
     const char *ledger;     /* NULL: the ledger of the population, else the next */
-    const char *new_ledger; /* the path of the ledger, if the population has none */
+    const char *new_ledger; /* the path of the first ledger, if the population has no ledger */
     bool no_ledger, quiet;
     int64_t seed; /* of the noise; DP_OPT_ABSENT_INT: a fresh key */
 };

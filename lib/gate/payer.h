@@ -13,7 +13,7 @@
 struct dp_payer_options {
     double epsilon, delta;  /* the budget */
     const char *ledger;     /* NULL: the ledger of the data set */
-    const char *new_ledger; /* for rows that are in no data set yet: the path of the ledger, if the population has none */
+    const char *new_ledger; /* without a data set: the path of the first ledger, if the population has no ledger */
     bool no_ledger, partial;
     struct dp_registry_choice registry;
     bool allow_seeded, adaptive;

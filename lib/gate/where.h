@@ -9,7 +9,7 @@
 struct dp_where_query {
     const char *ledger;     /* --ledger; NULL: the ledger of the data set */
     const char *directory;  /* directory of the data set; NULL: unknown, and --ledger is given */
-    const char *new_ledger; /* without a directory: the path of the ledger, if the population has none; or NULL */
+    const char *new_ledger; /* without a directory: the path of the first ledger, if the population has no ledger; or NULL */
     const char *also;       /* the directory of another data set of the same population, or NULL */
     struct dp_registry_place registry;
 };

@@ -175,7 +175,7 @@ refused() {
         dp-account --non-private | dp-step" > /dev/null
     dp-loop --plan gradient,search --seed 1 -q -o model --exec processes -- "$rows | dp-grad --on gradient --data real.dp $loss --clip 4 |
         tee sums.frames | dp-noise --on gradient -z 1e-3 |
-        dp-linesearch --on search --method noisy-max --data real.dp --tries 12 --clip 1000 --first-step 50 --epsilon 1e6 |
+        dp-linesearch --on search --method noisy-max --data real.dp --tries 12 --clip 1000 --first-step 10 --epsilon 1e6 |
         tee searched.frames | $gate | dp-step --on gradient --hold | dp-step --on search" > /dev/null
     objective=$(dp-eval --data real.dp least --metrics objective | tail -n 1 | cut -f 3)
     PYTHONPATH=$ROOT/tests/bats /usr/bin/python3 - "$objective" << 'END'

@@ -99,7 +99,7 @@ hospital() {
     assert_equal "$(wc -l < risk.csv),$(sed -n 1p risk.csv),$(tail -n 1 risk.csv)" "31,patient_id,prediction,9,"
     assert_equal "$(sed -n 1p said)" "dp-predict: warning: january.csv: line 31, column 3 (age): expected a number, got 'old'"
     accuracy=$(dp-eval --last --metrics accuracy --data ward/patients-test.dp --in patients.model | tail -n 1 | cut -f 3)
-    [ "$(bc -l <<< "$accuracy > 0.75")" = 1 ] || fail "$accuracy"
+    [ "$(calculate "$accuracy > 0.75")" = 1 ] || fail "$accuracy"
     # predictions of the table are predictions of its data set
     assert_line --partial ": logistic; epsilon 1, delta 1e-4, the largest power of ten below 1 / rows^1.1; numbers have cosines"
     dp-import csv --schema ward/patients.json --basis cosines --row-norm unit -q -o all.dp ward/patients.csv
@@ -160,7 +160,7 @@ hospital() {
     done
     area() { dp-eval --last --metrics auc --data "$1/t-test.dp" --in "$1/t.model" | tail -n 1 | cut -f 3; }
     # a line has no way to say that both ends are likely
-    [ "$(bc -l <<< "$(area 1:curves) > 0.7 && $(area 1:--linear) < 0.6")" = 1 ] || fail "$(area 1:curves) $(area 1:--linear)"
+    [ "$(calculate "$(area 1:curves) > 0.7 && $(area 1:--linear) < 0.6")" = 1 ] || fail "$(area 1:curves) $(area 1:--linear)"
     dp-predict 1:curves/t.model t.csv > /dev/null
     dp-predict 8:--interactions/t.model t.csv > /dev/null
     rm -r 1:curves/t.dp

@@ -174,7 +174,7 @@ dp-import: the population is t.csv"
     dp-import csv --schema schema.json --no-bias -q -o t.dp t.csv
     assert_equal "$(dp-info --get columns t.dp)" '["a","a missing","b","b missing","c=u","c=v","c missing"]'
     # a: 0.5 and 1, squared 1.25; b: 4 alone or 3 and 1, squared 16; c: 1
-    divisor=$(bc -l <<< 'sqrt(1.25 + 16 + 1)')
+    divisor=$(calculate 'sqrt(1.25 + 16 + 1)')
     assert_equal "$(values t.dp 7 | awk -v d="$divisor" '{ for (j = 1; j <= 7; j++) printf "%.4g%s", $j * d, j < 7 ? " " : "\n" }')" "0 0 4 0 1 0 0
 0.5 1 1 0 0 0 1
 0.5 1 3 1 0 0 1
@@ -217,7 +217,7 @@ dp-import: the population is t.csv"
     assert_equal "$(dp-info --get columns t.dp)" \
         '["a","a at 10","a at 15","a at 20","a at 30","b","b from -0.5 to 0","b from 0 to 0.5","b missing","c","c cosine 1","c cosine 2","c cosine 3","c cosine 4","c cosine 5","c cosine 6","c cosine 7","c cosine 8","c missing"]'
     # a: 1 and a hat of 1; b: missing is 0, bin and indicator; c: its fill is 1, with 1 + 1/4 + … + 1/64 and the indicator
-    divisor=$(bc -l <<< 'sqrt(2 + 2 + 1 + 1.527422052154195 + 1)')
+    divisor=$(calculate 'sqrt(2 + 2 + 1 + 1.527422052154195 + 1)')
     values t.dp 19 | awk -v d="$divisor" '{ for (j = 1; j <= 10; j++) printf "%.4g%s", $j * d, j < 10 ? " " : "\n" }' > begin
     assert_equal "$(cat begin)" "1 0 0 0 1 0.5 0 1 0 1
 0.1 0.6 0.4 0 0 -0.25 1 0 0 0.5
@@ -295,7 +295,7 @@ dp-import: the population is t.csv"
     assert_equal "$(dp-info --get columns t.dp | jq -c '.[18:]')" \
         '["c","a cosine 1 × b cosine 1","a cosine 1 × b cosine 2","a cosine 2 × b cosine 1","a cosine 2 × b cosine 2","bias"]'
     # w² = 0.1 (1.1 * 2 + 1) / (25 / 64); numbers 2, cosines 2 * 1.527…, c, products 1.5625 w², bias
-    divisor=$(bc -l <<< 'w2 = 0.1 * 3.2 * 64 / 25; sqrt(2 + 2 * 1.527422052154195 + 1 + 1.5625 * w2 + 1)')
+    divisor=$(calculate 'sqrt(2 + 2 * 1.527422052154195 + 1 + 1.5625 * (0.1 * 3.2 * 64 / 25) + 1)')
     assert_equal "$(values t.dp 24 | awk -v d="$divisor" 'NR == 2 { for (j = 20; j <= 24; j++) printf "%.4g ", $j * d / (j < 24 ? sqrt(.8192) : 1) }')" \
         "-1 -0.5 0.5 0.25 1 "
     assert_equal "$(values t.dp 24 | awk 'NR != 3 { n = 0; for (j = 1; j <= NF; j++) n += $j * $j; printf "%.3f ", n }')" "1.000 0.880 0.000 "

@@ -173,8 +173,8 @@ numpy.savetxt("xor.csv", numpy.column_stack([x, (x[:, 0] * x[:, 1] > 0)]), delim
     dp-sgd.sh --data xor.dp --network "$cols * 1.7; fc 16 tanh; fc 1" --batch 300 --epochs 60 --clip 0.5 --step 8 --epsilon 3 --seed 1 -q -o net.model
     dp-sgd.sh --data xor.dp --batch 300 --epochs 20 --epsilon 3 --seed 1 -q -o linear.model
     accuracy() { dp-eval --last --metrics accuracy --data xor-test.dp --in "$1" | tail -n 1 | cut -f 3; }
-    [ "$(printf '%.0f' "$(bc -l <<< "100 * $(accuracy net.model)")")" -ge 90 ] || fail "$(accuracy net.model)"
-    [ "$(printf '%.0f' "$(bc -l <<< "100 * $(accuracy linear.model)")")" -le 65 ] || fail "$(accuracy linear.model)"
+    [ "$(calculate "$(accuracy net.model) >= 0.9")" = 1 ] || fail "$(accuracy net.model)"
+    [ "$(calculate "$(accuracy linear.model) <= 0.65")" = 1 ] || fail "$(accuracy linear.model)"
     dp-predict net.model xor.csv | tail -n +2 | awk -F '\t' 'NR <= 50 { print $1 }' > predicted
     tail -n +2 xor.csv | cut -d , -f 3 | head -n 50 | paste - predicted | awk '$1 == $2' > right
     [ "$(wc -l < right)" -ge 40 ] || fail "$(head -n 3 predicted)"

@@ -84,6 +84,9 @@ token() {
 }
 edit() { "$ROOT/tests/bats/edit-frames.py" "$@"; }
 
+# calculate EXPRESSION: its value; 1 or 0 for a comparison
+calculate() { awk "BEGIN { printf \"%.17g\\n\", ($1) }"; }
+
 # filter NAME CODE: a new stage that runs CODE on every frame
 filter() {
     cat > "$1" << END

@@ -109,7 +109,7 @@ runs() {
 echo "$head"
 runs
 [ -n "$plot" ] || exit 0
-chance='' # the accuracy of the larger class, with any model
+chance='' # the accuracy of guessing the most frequent class
 if [[ ${metric%%,*} = accuracy && -e $work/model ]]; then
     chance=$(dp-eval --data "$(of_seed "$test" "$seeds")" --metrics majority --last --in "$work/model" | tail -n 1 | cut -f 3)
 fi

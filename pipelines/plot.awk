@@ -1,5 +1,5 @@
 # The table of compare.sh as SVG: the median of the runs of each method at each epsilon, and their range. A method without a budget is
-# a line over all epsilons. -v chance=ACCURACY: draws the accuracy of always guessing the larger class.
+# a line over all epsilons. -v chance=ACCURACY: draws the accuracy of always guessing the most frequent class.
 function escaped(t) { gsub(/&/, "\\&amp;", t); gsub(/</, "\\&lt;", t); gsub(/>/, "\\&gt;", t); return t }
 function place(e) { return most > least ? 60 + 330 * (log(e) - log(least)) / (log(most) - log(least)) : 225 }
 function height(v) { return 320 - 280 * (v - low) / (high - low) }
@@ -10,13 +10,13 @@ function stretch(v) { if (low == "" || v < low) low = v; if (high == "" || v > h
 
 # a colour of text, lines and ground for light and for dark; plain values, which every viewer knows
 function palette(    k, light, dark) {
-    split("#2563a8 #b3541e #2f7d4f #8a4fa3 #b08900 #5c6878", light, " ")
-    split("#6aa9ea #e8935a #6cc494 #c796de #e0bd4a #9aa6b5", dark, " ")
+    colours = split("#2563a8 #b3541e #2f7d4f #8a4fa3 #b08900 #5c6878 #0f8a94 #c2417e", light, " ")
+    split("#6aa9ea #e8935a #6cc494 #c796de #e0bd4a #9aa6b5 #5fc7d0 #ee8fb8", dark, " ")
     print "<style>text { font: 11px system-ui, sans-serif; fill: #1c2430 } .ground { fill: #fff } .axis { stroke: #c9d0d9 }"
-    print ".flat { stroke-dasharray: 6 4 } .chance { stroke: #1c2430; stroke-dasharray: 1 4 }"
-    for (k = 1; k <= 6; k++) printf ".s%d { stroke: %s; stroke-width: 2; fill: none } .d%d { fill: %s }\n", k, light[k], k, light[k]
+    print ".flat { stroke-dasharray: 6 4 } .again { stroke-dasharray: 2 3 } .chance { stroke: #1c2430; stroke-dasharray: 1 4 }"
+    for (k = 1; k <= colours; k++) printf ".s%d { stroke: %s; stroke-width: 2; fill: none } .d%d { fill: %s }\n", k, light[k], k, light[k]
     print "@media (prefers-color-scheme: dark) { text { fill: #e4e8ee } .ground { fill: #14181e } .axis { stroke: #3c4654 } .chance { stroke: #e4e8ee }"
-    for (k = 1; k <= 6; k++) printf ".s%d { stroke: %s } .d%d { fill: %s }\n", k, dark[k], k, dark[k]
+    for (k = 1; k <= colours; k++) printf ".s%d { stroke: %s } .d%d { fill: %s }\n", k, dark[k], k, dark[k]
     print "}</style>"
 }
 
@@ -43,7 +43,7 @@ function key(class, t) {
 
 # series S: its points with their ranges; each series stands a little aside, so that ranges can be told apart
 function draw(s,    class, n, at, i, x, path) {
-    class = (s - 1) % 6 + 1
+    class = (s - 1) % colours + 1 (s > colours ? " again" : "")
     n = split(points[s], at, " ")
     for (i = 1; i <= n; i++) {
         x = place(at[i]) + (s - (several + 1) / 2) * (several > 3 ? 3 : 5)
@@ -51,7 +51,7 @@ function draw(s,    class, n, at, i, x, path) {
         printf "<circle class=\"d%d\" cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\"/>\n", class, x, height(middle(s, at[i]))
         path = path sprintf("%.1f,%.1f ", x, height(middle(s, at[i])))
     }
-    if (n > 1) printf "<polyline class=\"s%d\" points=\"%s\"/>\n", class, path
+    if (n > 1) printf "<polyline class=\"s%s\" points=\"%s\"/>\n", class, path
     if ((s, "inf") in count) line(45, height(middle(s, "inf")), 405, height(middle(s, "inf")), "s" class " flat")
     key("s" class (n ? "" : " flat"), label(s) (s in free ? ", without privacy" : "") (n || (s, "inf") in count ? "" : ": no run"))
 }
@@ -115,7 +115,7 @@ END {
         least_runs < most_runs ? least_runs " to " : "", most_runs, most_runs == 1 ? "" : "s", delta))
     row = 46
     for (s = 1; s <= several; s++) draw(s)
-    if (chance != "" && !far) { line(45, height(chance), 405, height(chance), "chance"); key("chance", "the larger class") }
-    if (far) key("", sprintf("the larger class: %.4g, below", chance))
+    if (chance != "" && !far) { line(45, height(chance), 405, height(chance), "chance"); key("chance", "the most frequent class") }
+    if (far) key("", sprintf("the most frequent class: %.4g, below", chance))
     print "</svg>"
 }

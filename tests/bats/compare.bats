@@ -24,9 +24,17 @@ import xml.dom.minidom as xml
 page = xml.parse("plot.svg")
 texts = [t.firstChild.data for t in page.getElementsByTagName("text")]
 assert len(page.getElementsByTagName("circle")) == 4 and len(page.getElementsByTagName("polyline")) == 2
-assert {"accuracy on held-out rows", "the larger class: 0.53, below", "fit", "dp-sgd --batch 50 --step 4", "scd-nonprivate, without privacy"} < set(texts), texts
+assert {"accuracy on held-out rows", "the most frequent class: 0.53, below", "fit", "dp-sgd --batch 50 --step 4", "scd-nonprivate, without privacy"} < set(texts), texts
 assert "Median and range of 3 runs, delta 1e-4. No run is private: seeds make their noise known." in texts
 END
+}
+
+@test "nine methods in a picture look different" {
+    { printf 'method\tdata\tepsilon\tdelta\tseed\tprivacy\taccuracy\tseconds\n'
+        for m in {1..9}; do for e in 1 3; do printf 'm%s\td.dp\t%s\t1e-5\t1\tseeded\t0.%s%s\t1\n' $m $e $m $e; done; done; } |
+        awk -F '\t' -f "$ROOT/pipelines/plot.awk" > plot.svg
+    assert_equal "$(grep -o '<polyline class="[^"]*"' plot.svg | sort -u | wc -l)" 9
+    assert_equal "$(sed '/@media/q' plot.svg | grep -oE '^\.s[0-9]+ \{ stroke: #[0-9a-f]*' | sed 's/.* //' | sort -u | wc -l)" 8
 }
 
 @test "a run that the budget does not pay for has no value" {

@@ -186,8 +186,8 @@ static int pay_for_schema(struct dp_import *import, struct identity *identity, c
 
 static void tell_encoding(const struct dp_import *import)
 {
-    if (import->windows)
-        fputs("dp-import: the text is not UTF-8: it is read as Windows-1252, of which Latin-1 is a part\n", stderr);
+    if (import->encoding != NULL)
+        fprintf(stderr, "dp-import: the text is not UTF-8: it is read as %s\n", import->encoding);
 }
 
 static int infer(struct dp_import *import, struct identity *identity, const struct options *o, struct dp_err *err)

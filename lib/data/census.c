@@ -198,7 +198,7 @@ int dp_census_read(struct dp_census *census, struct dp_import *import, struct dp
     if (rc == DP_OK)
         rc = list_texts(census, err);
     dp_input_digest(lines.input, import->table);
-    import->windows = lines.windows > 0;
+    import->encoding = dp_lines_converted(&lines);
     dp_lines_close(&lines);
     return rc;
 }

@@ -75,8 +75,8 @@ struct dp_import {
     struct dp_texts extra;                   /* csv, tsv with a header: names of columns that the schema does not have */
     /* Private: the number of values beyond the bounds of each column of the schema, and the number of malformed lines. */
     size_t *clamped, malformed;
-    bool windows;     /* csv, tsv: lines were read as Windows-1252; set by dp_import_infer and dp_census_read, too */
-    size_t bad_cells; /* private: cells that could not be read and count as missing */
+    const char *encoding; /* csv, tsv: what was converted to UTF-8, or NULL; set by dp_import_infer and dp_census_read, too */
+    size_t bad_cells;     /* private: cells that could not be read and count as missing */
 
     /* Set by the reader of csv and tsv: */
     size_t *field;                /* per column of the schema, its field in a record (DP_NO_FIELD: none), by the names in the

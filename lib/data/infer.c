@@ -465,7 +465,7 @@ int dp_import_infer(struct dp_import *import, bool header, json_t **schema, stru
         dp_texts_free(&t.seen[i].doubtful);
     }
     free(t.seen);
-    import->windows = lines.windows > 0;
+    import->encoding = dp_lines_converted(&lines);
     dp_lines_close(&lines);
     return rc;
 }

@@ -157,8 +157,8 @@ int dp_lines_next(struct dp_lines *l, struct dp_err *err)
 {
     l->length = 0;
     int rc = append_line(l, err);
-    if (rc == 1 && l->length > 0 && l->line[l->length - 1] == '\r')
-        l->length--;
+    l->cr = rc == 1 && l->length > 0 && l->line[l->length - 1] == '\r';
+    l->length -= l->cr;
     if (rc == 1)
         l->line[l->length] = '\0';
     return rc;
@@ -264,8 +264,10 @@ int dp_lines_text(struct dp_lines *l, char delimiter, struct dp_err *err)
         return rc;
     l->plain = false;
     walk(&q, l, 0, delimiter);
+    if (q.inside && l->cr) /* dp_lines_next has dropped it */
+        l->line[l->length++] = '\r';
     for (size_t first = l->number, from; q.inside;) { /* the record continues on the next line */
-        l->line[l->length++] = '\n';                  /* where the NUL was */
+        l->line[l->length++] = '\n';
         from = l->length;
         rc = append_line(l, err);
         l->plain = false;
@@ -338,6 +340,11 @@ int dp_lines_split(struct dp_lines *l, char delimiter, struct dp_err *err)
     bool plain = delimiter != ' ' && !quotes && (!l->arff || memchr(l->line, '\'', l->length) == NULL);
     int rc = plain ? split_plain(l, delimiter, err) : split_quoted(l, delimiter, err);
     return rc == DP_OK ? 1 : rc;
+}
+
+const char *dp_lines_converted(const struct dp_lines *l)
+{
+    return l->utf16 != NULL ? "UTF-16" : l->windows > 0 ? "Windows-1252" : NULL;
 }
 
 bool dp_lines_has_row(const struct dp_lines *l)

@@ -31,6 +31,7 @@ struct dp_lines {
     size_t number;          /* number of the current line, from 1 */
     char *line;             /* without its end */
     size_t length, capacity;
+    bool cr;      /* the last line had a CR before its end */
     bool plain;   /* line is ASCII without quotes; false: unknown */
     char *buffer; /* unquoted fields */
     size_t buffer_capacity;
@@ -52,6 +53,9 @@ int dp_lines_record(struct dp_lines *lines, char delimiter, struct dp_err *err);
 
 /* Whether the record is a row. An empty line is not a row. */
 bool dp_lines_has_row(const struct dp_lines *lines);
+
+/* What the text was converted from, or NULL. */
+const char *dp_lines_converted(const struct dp_lines *lines);
 
 /* The two halves of dp_lines_record: the next record's text into lines->line, and its fields. dp_lines_split fails only if
  * memory is short. It needs no input: `lines` may be zeroed but for name, number, line, length, plain and arff. */

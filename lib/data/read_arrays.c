@@ -190,12 +190,13 @@ static int take_label(struct dp_import *import, const struct array *y, const uns
 {
     const struct dp_schema *s = &import->schema;
     double value = number(y->type, bytes);
+    char classes[DP_SCHEMA_CLASSES_SHOWN];
     *label = s->real_label ? value : (double)dp_schema_class_of(s, value);
     if (s->real_label && !isfinite(value))
         return dp_fail(err, DP_E_RUN, "%s: row %zu: the label must be a number, got %g", y->name, row + 1, value);
     if (!s->real_label && *label < 0)
-        return dp_fail(err, DP_E_RUN, "%s: row %zu: the label %g is not one of the classes (--classes)", y->name, row + 1,
-                       value);
+        return dp_fail(err, DP_E_RUN, "%s: row %zu: the label %g is not one of the classes (--classes: %s)", y->name, row + 1,
+                       value, dp_schema_show_classes(s, classes));
     return DP_OK;
 }
 

@@ -1,5 +1,6 @@
 /* CSV and TSV. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,6 +91,13 @@ static size_t field_of(const struct dp_import *import, size_t i)
     return import->field == NULL ? i : import->field[i];
 }
 
+static int unknown_class(const struct dp_schema *s, const struct dp_lines *l, size_t i, const char *name, struct dp_err *err)
+{
+    char classes[DP_SCHEMA_CLASSES_SHOWN], what[sizeof classes + 64];
+    snprintf(what, sizeof what, "the label is not one of the classes (%s)", dp_schema_show_classes(s, classes));
+    return bad_cell(l, i, name, what, err);
+}
+
 static int label_cell(const struct dp_import *import, const struct dp_lines *l, size_t i, const char *name, struct dp_parsed *r,
                       struct dp_err *err)
 {
@@ -102,7 +110,7 @@ static int label_cell(const struct dp_import *import, const struct dp_lines *l, 
     long class = dp_text_index_find(&import->index[s->label], f->text, f->length, UNKNOWN);
     r->null = class < 0 && s->column[s->label].unknown_zero;
     if (class < 0 && !r->null)
-        return bad_cell(l, i, name, "the label is not one of the classes", err);
+        return unknown_class(s, l, i, name, err);
     r->label = r->null ? 0 : (double)class;
     r->labelled = true;
     return DP_OK;
@@ -329,7 +337,7 @@ int dp_read_delimited(struct dp_import *import, const struct dp_import_sink *to,
         rc = read_header(import, &lines, to, err);
     if (rc >= 0)
         rc = dp_read_records(import, &lines, to, err);
-    import->windows = lines.windows > 0;
+    import->encoding = dp_lines_converted(&lines);
     dp_input_digest(lines.input, import->table);
     dp_lines_close(&lines);
     return rc;

@@ -12,7 +12,7 @@
 static int find_classes(struct dp_import *import, const struct dp_texts *folders, long *meant, struct dp_err *err)
 {
     struct dp_schema *s = &import->schema;
-    char shown[DP_TEXT_SHOWN];
+    char shown[DP_TEXT_SHOWN], classes[DP_SCHEMA_CLASSES_SHOWN];
     bool listed = import->classes != NULL;
     int rc = listed ? dp_schema_classes(s, import->classes, err) : dp_alloc(&s->class, folders->count, sizeof *s->class, err);
     for (size_t k = 0; rc == DP_OK && k < folders->count; k++) {
@@ -23,8 +23,8 @@ static int find_classes(struct dp_import *import, const struct dp_texts *folders
             if (dp_texts_find(&s->class[i], name, length) >= 0)
                 meant[k] = (long)i;
         if (listed && meant[k] < 0)
-            rc = dp_fail(err, DP_E_RUN, "%s: the folder '%s' is not one of the classes (--classes)", import->input,
-                         dp_text_show(name, length, shown));
+            rc = dp_fail(err, DP_E_RUN, "%s: the folder '%s' is not one of the classes (--classes: %s)", import->input,
+                         dp_text_show(name, length, shown), dp_schema_show_classes(s, classes));
         if (!listed)
             rc = dp_texts_add(&s->class[s->classes++], name, length, err);
     }

@@ -1,5 +1,6 @@
 /* LIBSVM: "label index:value …", indices from 1 and ascending. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +19,13 @@ static int bad(const struct dp_lines *l, size_t field, const char *what, struct 
 {
     dp_fail(err, DP_E_RUN, "%s: line %zu, field %zu: %s", l->name, l->number, field, what);
     return DP_BAD_RECORD;
+}
+
+static int unknown_class(const struct dp_schema *s, const struct dp_lines *l, struct dp_err *err)
+{
+    char classes[DP_SCHEMA_CLASSES_SHOWN], what[sizeof classes + 64];
+    snprintf(what, sizeof what, "the label is not one of --classes (%s)", dp_schema_show_classes(s, classes));
+    return bad(l, 1, what, err);
 }
 
 static int parse_line(const struct dp_lines *l, size_t cols, struct dp_parsed *r, size_t *largest, struct dp_err *err)
@@ -106,7 +114,7 @@ static int read_lines(struct dp_import *import, struct dp_lines *lines, struct l
         size_t largest = m->columns;
         rc = parse_line(lines, import->cols, &r, &largest, err);
         if (rc >= 0 && r.labelled && import->classes != NULL && dp_schema_class_of(&import->schema, r.label) < 0) {
-            rc = bad(lines, 1, "the label is not one of --classes", err);
+            rc = unknown_class(&import->schema, lines, err);
             r.labelled = false;
         }
         if (rc == DP_OK)

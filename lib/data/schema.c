@@ -1,13 +1,13 @@
 #include "data/schema.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/number.h"
-#include "base/text.h"
 #include "data/input.h"
 #include "data/words.h"
 
@@ -115,6 +115,21 @@ long dp_schema_class_of(const struct dp_schema *s, double label)
         if (dp_number_real(s->class[k].text[0], &value) && value == label)
             return (long)k;
     return -1;
+}
+
+const char *dp_schema_show_classes(const struct dp_schema *s, char buffer[DP_SCHEMA_CLASSES_SHOWN])
+{
+    const size_t size = DP_SCHEMA_CLASSES_SHOWN;
+    char name[DP_TEXT_SHOWN];
+    size_t used = 0, k = 0;
+    buffer[0] = '\0';
+    for (; k < s->classes && k < 10 && used < 200; k++) {
+        dp_text_show(s->class[k].text[0], strlen(s->class[k].text[0]), name);
+        used += (size_t)snprintf(buffer + used, size - used, "%s%s", k > 0 ? ", " : "", name);
+    }
+    if (k < s->classes)
+        snprintf(buffer + used, size - used, " and %zu more", s->classes - k);
+    return buffer;
 }
 
 long dp_column_category(const struct dp_column *c, const char *text, size_t length)

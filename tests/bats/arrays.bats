@@ -81,7 +81,7 @@ END
     says "x.npy has 300 rows, few.npy has 10" x.npy few.npy
     says "nan.npy: row 8, column 3: expected a number, got nan" nan.npy y.npy
     says "none.npy: no rows" none.npy no.npy
-    complains 1 "dp-import: y.npy: row $(/usr/bin/python3 -c 'import numpy; print(numpy.load("y.npy").tolist().index(2) + 1)'): the label 2 is not one of the classes (--classes)" \
+    complains 1 "dp-import: y.npy: row $(/usr/bin/python3 -c 'import numpy; print(numpy.load("y.npy").tolist().index(2) + 1)'): the label 2 is not one of the classes (--classes: 0, 1)" \
         dp-import npy --classes 2 -o x.dp x.npy y.npy
     complains 1 "dp-import: x.npy: --features is for images: bytes (uint8) with rows, height, width and perhaps channels" \
         dp-import npy --classes 3 --features hog -o x.dp x.npy y.npy

@@ -26,7 +26,7 @@ comma-at-end.csv: line 3: 4 fields, the header has 3 columns
 comment.csv: line 2: 1 field, the header has 3 columns
 control-z-at-end.csv: line 5: 1 field, the header has 3 columns
 cut-character.csv: line 3, column 2 (job): unknown category, got 'smithÃ'
-cut-in-label.csv: line 4, column 3 (ill): the label is not one of the classes, got 'y'
+cut-in-label.csv: line 4, column 3 (ill): the label is not one of the classes (no, yes), got 'y'
 cut-short.csv: line 4: 2 fields, the header has 3 columns
 decimal-comma.csv: line 3, column 1 (age): expected a number, got '64,5'
 empty-number.csv: line 3, column 1 (age): the value is missing and the schema has no "fill", got ''
@@ -34,7 +34,7 @@ empty.csv: no rows
 exponent-too-large.csv: line 3, column 1 (age): expected a number, got '1e400'
 field-too-few.csv: line 3: 2 fields, the header has 3 columns
 field-too-many.csv: line 3: 4 fields, the header has 3 columns
-header-again-in-the-middle.csv: line 3, column 3 (ill): the label is not one of the classes, got 'ill'
+header-again-in-the-middle.csv: line 3, column 3 (ill): the label is not one of the classes (no, yes), got 'ill'
 header-in-capitals.csv: line 1: the header has no column 'age'
 header-only.csv: no rows
 header-without-end.csv: no rows
@@ -44,12 +44,12 @@ huge-cell.csv: line 3, column 2 (job): unknown category, got 'ssssssssssssssssss
 hundred-digits.csv: line 3, column 1 (age): expected a number, got '6666666666666666666666666666666666666666…'
 infinity.csv: line 3, column 1 (age): expected a number, got 'inf'
 json.csv: line 1: the header has no column 'age'
-label-a-number.csv: line 3, column 3 (ill): the label is not one of the classes, got '1'
-label-empty.csv: line 3, column 3 (ill): the label is not one of the classes, got ''
-label-in-capitals.csv: line 3, column 3 (ill): the label is not one of the classes, got 'YES'
-label-missing-word.csv: line 3, column 3 (ill): the label is not one of the classes, got 'NA'
+label-a-number.csv: line 3, column 3 (ill): the label is not one of the classes (no, yes), got '1'
+label-empty.csv: line 3, column 3 (ill): the label is not one of the classes (no, yes), got ''
+label-in-capitals.csv: line 3, column 3 (ill): the label is not one of the classes (no, yes), got 'YES'
+label-missing-word.csv: line 3, column 3 (ill): the label is not one of the classes (no, yes), got 'NA'
 label-missing.csv: line 1: the header has no column 'ill'
-label-unknown.csv: line 3, column 3 (ill): the label is not one of the classes, got 'maybe'
+label-unknown.csv: line 3, column 3 (ill): the label is not one of the classes (no, yes), got 'maybe'
 latin-1.csv: line 3, column 2 (job): unknown category, got 'ärztin'
 line-end-in-quotes.csv: line 4, column 2 (job): unknown category, got 'smi\x0ath'
 mac-lines.csv: its lines end with CR only: tr '\r' '\n' converts it
@@ -66,7 +66,7 @@ nul-at-end.csv: line 5: holds a NUL byte, so this is no text in UTF-8
 nul-in-cell.csv: line 3: holds a NUL byte, so this is no text in UTF-8
 one-column.csv: line 1: the header has no column 'job'
 one-line-with-semicolons.csv: line 3: 1 field, the header has 3 columns
-only-commas.csv: line 3, column 3 (ill): the label is not one of the classes, got ''
+only-commas.csv: line 3, column 3 (ill): the label is not one of the classes (no, yes), got ''
 other-case.csv: line 3, column 2 (job): unknown category, got 'Smith'
 point-alone.csv: line 3, column 1 (age): expected a number, got '.'
 quote-in-cell.csv: line 3, column 2 (job): unknown category, got 'smi"th'
@@ -74,13 +74,13 @@ quote-not-closed-in-label.csv: line 3: a quote is not closed
 quote-not-closed.csv: line 3: a quote is not closed
 quotient.csv: line 3, column 1 (age): expected a number, got '128/2'
 semicolons.csv: line 1: one name, the schema has 3 columns (is the delimiter ';'?)
-single-quotes.csv: line 3, column 3 (ill): the label is not one of the classes, got ''yes''
+single-quotes.csv: line 3, column 3 (ill): the label is not one of the classes (no, yes), got ''yes''
 surrogate.csv: line 3, column 2 (job): unknown category, got 'í €'
 tabs.csv: line 1: one name, the schema has 3 columns (is the delimiter '\t'?)
 thousands.csv: line 3, column 1 (age): expected a number, got '1,064'
 title-line-first.csv: line 1: the header has no column 'age'
-total-at-end.csv: line 5, column 3 (ill): the label is not one of the classes, got ''
-two-headers.csv: line 2, column 3 (ill): the label is not one of the classes, got 'ill'
+total-at-end.csv: line 5, column 3 (ill): the label is not one of the classes (no, yes), got ''
+two-headers.csv: line 2, column 3 (ill): the label is not one of the classes (no, yes), got 'ill'
 two-points.csv: line 3, column 1 (age): expected a number, got '6.4.0'
 unicode-digits.csv: line 3, column 1 (age): expected a number, got '６４'
 unicode-minus.csv: line 3, column 1 (age): expected a number, got '−64'
@@ -128,8 +128,8 @@ header-only.csv: no rows
 header-without-end.csv: no rows
 html.csv: line 2: 1 field, the first line has 2
 json.csv: no rows
-label-empty.csv: line 3, column 3 (ill): the label is not one of the classes, got ''
-label-missing-word.csv: line 3, column 3 (ill): the label is not one of the classes, got 'NA'
+label-empty.csv: line 3, column 3 (ill): the label is not one of the classes (no, yes), got ''
+label-missing-word.csv: line 3, column 3 (ill): the label is not one of the classes (no, yes), got 'NA'
 label-missing.json: column 'job': "classes" must list two or more
 mac-lines.csv: its lines end with CR only: tr '\r' '\n' converts it
 many-columns.csv: line 3: 100001 fields, the first line has 3
@@ -141,11 +141,11 @@ nul-in-cell.csv: line 3: holds a NUL byte, so this is no text in UTF-8
 one-class.json: column 'ill': "classes" must list two or more
 one-column.csv: fewer than two columns (is the delimiter right?)
 one-line-with-semicolons.csv: line 3: 1 field, the first line has 3
-only-commas.csv: line 3, column 3 (ill): the label is not one of the classes, got ''
+only-commas.csv: line 3, column 3 (ill): the label is not one of the classes (no, yes), got ''
 quote-not-closed-in-label.csv: line 3: a quote is not closed
 quote-not-closed.csv: line 3: a quote is not closed
 title-line-first.csv: line 2: 1 field, the first line has 3
-total-at-end.csv: line 5, column 3 (ill): the label is not one of the classes, got ''
+total-at-end.csv: line 5, column 3 (ill): the label is not one of the classes (no, yes), got ''
 utf-16-without-mark.csv: line 1: holds a NUL byte, so this is no text in UTF-8
 END
 )"

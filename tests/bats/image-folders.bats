@@ -94,7 +94,7 @@ dp-import: the population is pets"
     complains 1 "dp-import: pets.zip/valid/: no images" dp-import images -o x.dp pets.zip/valid
     complains 1 "dp-import: pets/cat: 'a.png' is in no folder of a class: images are read as FOLDER/CLASS/FILE" \
         bash -c 'rm pets/cat/[!a]*; exec dp-import images -o x.dp pets/cat'
-    complains 1 "dp-import: pets: the folder 'dog' is not one of the classes (--classes)" dp-import images --classes cat,cow -o x.dp pets
+    complains 1 "dp-import: pets: the folder 'dog' is not one of the classes (--classes: cat, cow)" dp-import images --classes cat,cow -o x.dp pets
     mkdir -p one && cp -r pets/dog one
     complains 1 "dp-import: one: the only class is 'dog' (--classes says all of them)" dp-import images -o x.dp one
     dp-import -q --classes cat,dog -o one.dp one

@@ -25,8 +25,13 @@ prepare() {
     complains 1 "dp-import: semicolons.csv: line 1: one name, the schema has 3 columns (is the delimiter ';'?)" \
         dp-import csv -s people.json -o x.dp semicolons.csv
     sed '5s/[a-z]*$/perhaps/' people.csv > label.csv
-    complains 1 "dp-import: label.csv: line 5, column 3 (ill): the label is not one of the classes, got 'perhaps'" \
+    complains 1 "dp-import: label.csv: line 5, column 3 (ill): the label is not one of the classes (no, yes), got 'perhaps'" \
         dp-import csv -s people.json -o x.dp label.csv
+    printf '{"header": true, "columns": [{"name": "a", "type": "numeric", "bounds": [0, 9]},
+        {"name": "y", "type": "label", "classes": ["%s"%s]}]}\n' "$(printf 'c%.0s' {1..90})" "$(printf ', "c%d"' {2..12})" > many.json
+    printf 'a,y\n1,c1\n' > many.csv
+    complains 1 "dp-import: many.csv: line 2, column 2 (y): the label is not one of the classes ($(printf 'c%.0s' {1..40})…, c2, c3, c4, c5, c6, c7, c8, c9, c10 and 2 more), got 'c1'" \
+        dp-import csv -s many.json -o x.dp many.csv
 }
 
 @test "a schema that is no JSON" {
@@ -70,6 +75,6 @@ prepare() {
     printf 'age,ill\n31,no\n64,yes\n' > t.csv
     echo '{"columns": [{"name": "age", "type": "numeric", "bounds": [0, 100]},
         {"name": "ill", "type": "label", "classes": ["no", "yes"]}]}' > s.json
-    complains 1 "dp-import: t.csv: line 1, column 2 (ill): the label is not one of the classes, got 'ill': the line has names, and the schema no \"header\": true" \
+    complains 1 "dp-import: t.csv: line 1, column 2 (ill): the label is not one of the classes (no, yes), got 'ill': the line has names, and the schema no \"header\": true" \
         dp-import t.csv -s s.json --no-registry -o t.dp
 }

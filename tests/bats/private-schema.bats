@@ -204,7 +204,7 @@ dp-import: private: 0 malformed lines"
     assert_equal "$(/usr/bin/python3 -c 'import numpy; x = numpy.load("d.dp/X.npy")[:, :3] * 2 ** .5; print(x.astype(float).round(3).tolist())')" \
         "[[0.0, 1.0, 0.0], [0.5, 0.0, 0.0], [1.0, 1.0, 0.0]]"
     echo 40,cook,maybe >> t.csv
-    complains 1 "dp-import: t.csv: line 6, column 3 (ill): the label is not one of the classes, got 'maybe'" \
+    complains 1 "dp-import: t.csv: line 6, column 3 (ill): the label is not one of the classes (no, yes), got 'maybe'" \
         dp-import t.csv -s s.json -o u.dp --bad-cells missing
 }
 

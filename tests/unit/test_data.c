@@ -558,6 +558,7 @@ static void records(void **state)
         {"\"a,b\",\"say \"\"hi\"\"\",c\n", "a,b|say \"hi\"|c"},
         {"\" a \", \"b\" ,c\n", " a |b|c"},
         {"\"two\nlines\",b\r\n", "two\nlines|b"},
+        {"a,\"b\r\nc\r\n\r\n\",d\r\n", "a|b\r\nc\r\n\r\n|d"},
         {"\"\",b\n", "|b"},
         {"5\" pipe,b\n", "5\" pipe|b"},
     };

@@ -127,6 +127,19 @@ static int dataset(const char *path, const struct options *o, struct dp_err *err
     return rc;
 }
 
+/* Refuses a file that begins with a character of ASCII: no frame does. */
+static int refuse_text(const char *path, struct dp_err *err)
+{
+    FILE *file = fopen(path, "rb");
+    int first = file != NULL ? getc(file) : EOF;
+    if (file != NULL)
+        fclose(file);
+    return first > 0 && first < 0x80
+               ? dp_fail(err, DP_E_RUN,
+                         "%s is a text, and a data set or a model is expected (dpline fit makes both of a table)", path)
+               : DP_OK;
+}
+
 /* Refuses options that exclude each other. */
 static int check(const struct options *o, bool model, struct dp_err *err)
 {
@@ -148,7 +161,7 @@ int main(int argc, char **argv)
     const struct dp_command command = {"dp-info", "PATH", "Print what a data set or a model is", options, NULL};
     struct options o;
     struct dp_err err = {0};
-    struct stat st;
+    struct stat st = {0};
     int operand, status, rc = DP_OK;
     if (!dp_cli_start(&command, &o, NULL, argc, argv, &operand, &status))
         return status;
@@ -157,6 +170,8 @@ int main(int argc, char **argv)
     bool model = rc == DP_OK && (strcmp(argv[operand], "-") == 0 || (stat(argv[operand], &st) == 0 && !S_ISDIR(st.st_mode)));
     if (rc == DP_OK)
         rc = check(&o, model, &err);
+    if (rc == DP_OK && S_ISREG(st.st_mode))
+        rc = refuse_text(argv[operand], &err);
     if (rc == DP_OK && model && o.coefficients)
         rc = info_model_coefficients(argv[operand], o.json ? INFO_JSON : o.tsv ? INFO_TSV : INFO_TEXT, stdout, &err);
     else if (rc == DP_OK && model && o.curves)

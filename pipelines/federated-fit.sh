@@ -24,7 +24,7 @@ if [ -n "$data" ]; then
     classes=$(dp-info --get classes "$data") || exit
     ! dp-info --get features "$data" > /dev/null 2>&1 || fail "$data has features of images: $name is for tables"
 elif [ -z "$cols" ]; then
-    fail "--cols is required: the columns of each site's data set"
+    fail "--cols is required: the columns of each site's data set, as dp-info --get cols DATA prints them"
 fi
 [ "$classes" -ge 2 ] || fail "$name trains classifiers: noise for a number follows a schedule, which no site can be promised"
 

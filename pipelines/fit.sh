@@ -16,6 +16,7 @@ flag linear "TABLE: numbers are lines, as the schema says; coefficients are read
 option threads '' N "(default: all cores, for small data sets one)"
 options_of_ledger
 options_of_run
+help[model]="write the model there (default: into the current directory, as NAME.model for NAME.dp or TABLE)"
 parse "$@"
 check_values
 [ -z "$interactions" ] || [ -z "$linear" ] || fail "--interactions and --linear exclude one another"
@@ -93,6 +94,7 @@ choose() {
     words_of loss epsilon delta adjacency threads ledger no-ledger registry no-registry partial exec seed model quiet
     dp-fit "${words[@]}" -- "$data"
 }
+[ -e "$data" ] || fail "$data is not there: a data set (dp-import makes one) or a table is expected"
 own_schema=''
 if [ -f "$data" ]; then
     case $data in
@@ -103,7 +105,9 @@ if [ -f "$data" ]; then
 elif [ -n "$label" ]; then
     fail "--label is for a table; a data set has its label"
 fi
+elsewhere=''
 if [ -z "$model" ]; then
+    [[ $data != */*[!/]* ]] || elsewhere=' in the current directory'
     model=${data%"${data##*[!/]}"} # without slashes at its end
     model=${model##*/} model=${model%.dp}.model
     [ ! -e "$model" ] || [ -n "$print" ] || fail "$model is there already (-o $(quote "$model") replaces it; each run costs budget)"
@@ -142,7 +146,7 @@ spent() {
         *' classes: logistic;'* | *': softmax;'*) metrics+=,logloss ;;
     esac
     test=$(held_out)
-    say "the model is in $model; next:"
+    say "the model is in $model$elsewhere; next:"
     cat >&2 << END
   dp-eval --data $test --metrics $metrics --last --in $(quote "$model")
   dp-predict $(quote "$model") $test > predictions.csv

@@ -78,6 +78,23 @@ int dp_where_note(struct dp_where *w, const struct dp_ledger_run *run, const cha
     return w->registry != NULL ? dp_registry_add(w->registry, &line, err) : DP_OK;
 }
 
+int dp_where_check_public(const struct dp_registry_place *place, const char *population, const char *data, struct dp_err *err)
+{
+    struct dp_registry *registry = NULL;
+    if (!dp_registry_concerns(population, data))
+        return DP_OK;
+    int rc = dp_registry_open(&registry, place, false, err);
+    for (size_t i = 0; rc == DP_OK && i < registry->lines; i++) {
+        const struct dp_registry_line *l = &registry->line[i];
+        if (l->kind != DP_REGISTRY_IMPORT && strcmp(l->population, population) == 0)
+            rc = dp_fail(err, DP_E_UNSAFE,
+                         "--public: %.60s has runs or a budget in the ledger %.200s, so its rows are not public", population,
+                         l->ledger);
+    }
+    dp_registry_close(registry);
+    return rc == DP_REGISTRY_NONE ? DP_OK : rc;
+}
+
 void dp_where_close(struct dp_where *w)
 {
     dp_people_close(&w->people);

@@ -7,6 +7,7 @@
 
 #include "gate/charge.h"
 #include "gate/trial.h"
+#include "gate/where.h"
 #include "stages/paying.h"
 #include "stages/shared_options.h"
 #include "stages/stages.h"
@@ -20,6 +21,7 @@ struct options {
 struct state {
     struct dp_payer payer;
     struct dp_trial trial; /* of a run that dp-tune has started */
+    bool people_checked;   /* --public: the registry was asked */
 };
 
 #define DP_OPTIONS struct options
@@ -99,7 +101,7 @@ static int begin_trial(struct dp_stage *stage, struct dp_err *err)
     return rc;
 }
 
-/* --public is the user's word. A ledger of the data set says that somebody has protected its rows. */
+/* --public is the user's word. A ledger of the data set says that somebody has protected its rows, and so does the registry. */
 static int check_public(const struct dp_payer *p, struct dp_err *err)
 {
     char *ledger = NULL;
@@ -223,6 +225,14 @@ static int state_spent(struct dp_stage *stage, struct dp_frame *frame, struct dp
     return rc == DP_OK && mark != NULL ? dp_frame_set_text(frame, DP_F_LEDGER, mark, strlen(mark), err) : rc;
 }
 
+static int check_people(const struct dp_stage *stage, const struct dp_frame *frame, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    const struct dp_registry_place place = dp_registry_chosen(&o->pay.registry, stage->runtime.registry);
+    return dp_where_check_public(&place, dp_frame_text(frame, DP_F_POPULATION, NULL), dp_frame_text(frame, DP_F_DATA, NULL),
+                                 err);
+}
+
 static int account_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
 {
     const struct options *o = stage->options;
@@ -230,8 +240,11 @@ static int account_fire(struct dp_stage *stage, struct dp_frame *frame, struct d
     if (o->non_private)
         return pass_uncharged(frame, DP_F_NON_PRIVATE, out, err);
     if (o->public) {
-        int public = check_start(s, frame, err);
-        return public == DP_OK ? pass_uncharged(frame, DP_F_PUBLIC, out, err) : public;
+        int refused = check_start(s, frame, err);
+        if (refused == DP_OK && !s->people_checked)
+            refused = check_people(stage, frame, err);
+        s->people_checked = true;
+        return refused == DP_OK ? pass_uncharged(frame, DP_F_PUBLIC, out, err) : refused;
     }
     int rc = check_lap(stage, frame, err);
     if (rc == DP_OK)

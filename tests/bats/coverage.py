@@ -2,9 +2,11 @@
 """coverage.py RUNS: how often the 95 % intervals of dp-info --coefficients cover the coefficients of the same run without noise.
 Each run has its own seed; prints the part for each coefficient, and for all of them."""
 import csv
+import os
 import random
 import subprocess
 import sys
+import tempfile
 
 RUNS = int(sys.argv[1])
 SCHEMA = """{"header": true, "columns": [
@@ -47,7 +49,8 @@ def count(label, loss, order):
     return covered
 
 
-def main():
+def main(scratch):
+    os.chdir(scratch)
     write_table("class", ', "classes": ["False", "True"]')
     write_table("number", ', "bounds": [-2, 10]')
     total = intervals = 0
@@ -60,4 +63,5 @@ def main():
     print(f"all\t{intervals} intervals\t{total / intervals:.4f}")
 
 
-main()
+with tempfile.TemporaryDirectory() as directory:
+    main(directory)

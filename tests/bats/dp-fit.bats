@@ -64,7 +64,7 @@ printed() { dpline fit small.dp --print -q "$@" | tr -s ' \n' ' '; }
     assert_line "  dp-import tsv --schema people.json --split 0.8 -o people.dp --test people-test.dp people.tsv.gz"
     complains 1 "dp-fit: a table.arff is a file, not a data set; import it:
   dp-import arff --split 0.8 -o 'a table.dp' --test 'a table-test.dp' 'a table.arff'" dpline fit "a table.arff"
-    complains 1 "dp-fit: cannot open gone.dp: No such file or directory" dpline fit gone.dp
+    complains 1 "dp-fit: cannot open gone.dp: No such file or directory" dp-fit gone.dp
     mkdir empty.dp
     complains 1 "dp-fit: cannot open empty.dp/dataset.json: not a data set (see dp-import)" dpline fit empty.dp
     sgd.sh --data small.dp --epochs 1 -q -o model
@@ -248,6 +248,10 @@ above() { /usr/bin/python3 -c "import sys; sys.exit(not float(sys.argv[1]) >= fl
     eval "$(printf '%s\n' "${lines[@]}" | grep '^  dp-eval')" > /dev/null
     dpline fit small.dp --no-ledger -q -o other 2> said
     [ ! -s said ]
+    mkdir here
+    run bash -c 'cd here && dpline fit --no-ledger --seed 1 ../small.dp'
+    assert_line "dpline fit: the model is in small.model in the current directory; next:"
+    dp-info here/small.model > /dev/null
     assert_equal "$(grep -c '"kind":"open"' small.dp/ledger)" 1
     complains 5 "dp-account: dp-synth:classification:7 has a budget of epsilon = 3 in the ledger $PWD/small.dp/ledger, and what is spent in mine would not count there (--no-registry charges it nevertheless)" \
         dpline fit small.dp --ledger mine --epsilon 0.5 -q -o other

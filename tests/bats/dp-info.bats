@@ -106,7 +106,7 @@ END
     assert_equal "$(dp-info --get lap model)" 2
     assert_equal "$(dp-info --get labels model)" '["c0","c1"]'
     # and a file that is not a model is named
-    complains 1 "dp-info: small.dp/dataset.json: no model and no other stream of dpline: it begins with byte 0x7b" dp-info small.dp/dataset.json
+    complains 1 "dp-info: small.dp/dataset.json is a text, and a data set or a model is expected (dpline fit makes both of a table)" dp-info small.dp/dataset.json
     : > empty
     complains 4 "dp-info: empty ends before its end frame: the run behind it did not finish" dp-info empty
 }

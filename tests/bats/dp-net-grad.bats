@@ -270,6 +270,17 @@ numpy.savetxt("xor.csv", numpy.column_stack([x, (x[:, 0] * x[:, 1] > 0)]), delim
     # no public models
     complains 5 "dp-account: --public: the data set has a ledger, so its rows are not public" \
         dp-loop --laps 1 -q -o bad -- "dp-sample --data two.dp --rate 0.5 --inline | $public"
+    # nor are rows of people who have a ledger elsewhere
+    export DPLINE_REGISTRY=$PWD/registry
+    printf 'a,y\n%s\n' "$(yes $'1,no\n2,yes\n3,no' | head -n 300)" > people.csv
+    echo '{"header": true, "columns": [{"name": "a", "type": "numeric", "bounds": [0, 3]}, {"name": "y", "type": "label", "classes": ["no", "yes"]}]}' > people.json
+    dp-import csv -s people.json -q -o people.dp people.csv
+    dp-import csv -s people.json -q -o copy.dp people.csv
+    open="dp-sample --data copy.dp --rate 0.5 --inline | dp-grad --loss logistic --clip 1 | dp-account --public | dp-step --step 1"
+    dp-loop --laps 1 -q -o before -- "$open" > /dev/null
+    dp-account budget --epsilon 1 --delta 1e-5 people.dp > /dev/null
+    complains 5 "dp-account: --public: people.csv has runs or a budget in the ledger $PWD/people.dp/ledger, so its rows are not public" \
+        dp-loop --laps 1 -q -o bad -- "$open"
     complains 5 "dp-account: --public: the model that the run starts from is not public" \
         dp-loop --laps 1 -q -o bad --init warm -- "dp-sample --data open.dp --rate 0.5 --inline | $public"
     "$edit" public= < more > silent

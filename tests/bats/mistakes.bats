@@ -45,14 +45,14 @@ prepare() {
     complains 2 "dpline fit: unknown option '--lr' (try --help)" dpline fit people.dp --lr 1
     complains 2 "dpline fit: people.model is there already (-o people.model replaces it; each run costs budget)" dpline fit people.dp --epsilon 1
     complains 2 "dp-fit: --threads: must be between 1 and 1024, got 0" dpline fit people.dp --threads 0 -o x.model
-    complains 1 "dp-fit: cannot open nosuch.dp: No such file or directory" dpline fit nosuch.dp
+    for path in nosuch.dp nosuch.csv; do
+        complains 2 "dpline fit: $path is not there: a data set (dp-import makes one) or a table is expected" dpline fit $path --label y
+    done
 }
 
 @test "a table where a model is expected, and the other way round" {
-    for command in dp-info 'dp-export --to json'; do
-        # shellcheck disable=SC2086 # words of a command
-        complains 1 "${command%% -*}: people.csv: no model and no other stream of dpline: it begins with byte 0x61" $command people.csv
-    done
+    complains 1 "dp-export: people.csv: no model and no other stream of dpline: it begins with byte 0x61" dp-export --to json people.csv
+    complains 1 "dp-info: people.csv is a text, and a data set or a model is expected (dpline fit makes both of a table)" dp-info people.csv
     complains 2 "dp-predict: people.dp is a directory: first the model, then the data set" dp-predict people.dp people.model
 }
 

@@ -348,6 +348,13 @@ runs() { grep -c '"kind":"open"' "$1"; }
     assert_not_equal "$(grep -o '"table":"[0-9a-f]*"' registry/lines)" "$first"
 }
 
+@test "a container keeps the registry with the tables" {
+    run cat "$ROOT/Dockerfile"
+    assert_line "WORKDIR /data"
+    assert_line "ENV DPLINE_REGISTRY=/data/.dpline"
+    assert_line --partial 'docker run --rm -v "$PWD:/data" dpline fit people.csv --label '
+}
+
 @test "rows that dp-synth has made are nobody's: each data set has its own ledger" {
     dp-synth classification --rows 400 --cols 4 --seed 7 -o one.dp -q
     dp-synth classification --rows 400 --cols 4 --seed 7 -o two.dp -q

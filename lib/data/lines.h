@@ -54,7 +54,7 @@ int dp_lines_record(struct dp_lines *lines, char delimiter, struct dp_err *err);
 /* Whether the record is a row. An empty line is not a row. */
 bool dp_lines_has_row(const struct dp_lines *lines);
 
-/* What the text was converted from, or NULL. */
+/* "UTF-16" or "Windows-1252" if the text was converted, else NULL. */
 const char *dp_lines_converted(const struct dp_lines *lines);
 
 /* The two halves of dp_lines_record: the next record's text into lines->line, and its fields. dp_lines_split fails only if

@@ -2,6 +2,13 @@
 
 #include "base/isa.h"
 
+size_t dp_net_room(const struct dp_net_window *n)
+{
+    size_t values = (n->height * n->width * n->outputs + n->height * dp_net_window_row(n)) * DP_NET_LANES;
+    size_t weights = n->outputs * n->rows * n->run;
+    return values > weights ? values : weights;
+}
+
 const struct dp_net_kernels *dp_net_kernels(void)
 {
     static const struct dp_net_kernels *const tables[DP_ISA_COUNT] = {

@@ -5,6 +5,7 @@
 #ifndef DP_NETS_KERNELS_H
 #define DP_NETS_KERNELS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +20,12 @@ struct dp_net_window {
     size_t outputs;       /* of a place; y has height × width × outputs values */
 };
 
+/* Values that a row of places sees in a row of the input. */
+static inline size_t dp_net_window_row(const struct dp_net_window *n)
+{
+    return (n->width - 1) * n->right + n->run;
+}
+
 struct dp_net_groups {
     size_t places, channels, groups;
 };
@@ -26,10 +33,11 @@ struct dp_net_groups {
 struct dp_net_kernels {
     /* y_o = bias_o + Σ_k w_ok x_k at each place. w: outputs × (rows × run). */
     void (*forward)(const struct dp_net_window *window, const float *x, const float *w, const float *bias, float *y);
-    /* dw_ok += Σ d_o x_k over all places, then Σ d_o for each o. */
-    void (*weights_back)(const struct dp_net_window *window, const float *x, const float *d, float *dw);
+    /* dw_ok = Σ d_o x_k over all places, and Σ d_o for each o after them; added to what is there if `more`. room: dp_net_room
+       floats. */
+    void (*weights_back)(const struct dp_net_window *window, const float *x, const float *d, float *dw, bool more, float *room);
     /* dx_k += Σ_o w_ok d_o at each place. */
-    void (*input_back)(const struct dp_net_window *window, const float *d, const float *w, float *dx);
+    void (*input_back)(const struct dp_net_window *window, const float *d, const float *w, float *dx, float *room);
 
     /* The largest value, and the mean, of each channel in a window: run = columns × outputs, outputs = channels. */
     void (*pool)(const struct dp_net_window *window, const float *x, float *y);
@@ -66,6 +74,8 @@ extern const struct dp_net_kernels dp_net_kernels_portable;
 extern const struct dp_net_kernels dp_net_kernels_avx2, dp_net_kernels_avx512;
 #endif
 
+/* Floats that weights_back and input_back want as room for copies. */
+size_t dp_net_room(const struct dp_net_window *window);
 /* The kernels for dp_isa_used. */
 const struct dp_net_kernels *dp_net_kernels(void);
 

@@ -40,11 +40,12 @@ static float *take(const struct dp_net_pass *pass, size_t *used, size_t count)
 static size_t divide(struct dp_net_pass *pass, size_t views)
 {
     const struct dp_net *net = pass->net;
-    size_t used = 0, most = net->inputs, most_padded = 0, most_added = 0;
+    size_t used = 0, most = net->inputs, most_padded = 0, most_added = 0, most_room = 0;
     float *before = take(pass, &used, net->inputs);
     for (size_t l = 0; l < net->layers; l++) {
         const struct dp_net_layer *layer = &net->layer[l];
-        size_t size = dp_net_size(layer->out);
+        const struct dp_net_window window = window_of(layer);
+        size_t size = dp_net_size(layer->out), room = dp_net_has_weights(layer) ? dp_net_room(&window) : 0;
         pass->in[l] = layer->pad > 0 ? take(pass, &used, padded_size(layer)) : before;
         pass->out[l] = before = take(pass, &used, size);
         if (views > 1 || (views > 0 && layer->kind != DP_NET_FC))
@@ -53,6 +54,7 @@ static size_t divide(struct dp_net_pass *pass, size_t views)
             pass->kept[l] = take(pass, &used, size);
         most_added = layer->kind == DP_NET_ADD && size > most_added ? size : most_added;
         most = size > most ? size : most;
+        most_room = room > most_room ? room : most_room;
         most_padded = layer->pad > 0 && padded_size(layer) > most_padded ? padded_size(layer) : most_padded;
     }
     for (int i = 0; views > 0 && i < 2; i++)
@@ -60,6 +62,7 @@ static size_t divide(struct dp_net_pass *pass, size_t views)
     if (views > 0) {
         pass->padded = take(pass, &used, most_padded);
         pass->added = take(pass, &used, most_added);
+        pass->room = take(pass, &used, (most_room + L - 1) / L);
     }
     pass->row = take(pass, &used, (net->inputs + L - 1) / L);
     return used;
@@ -218,7 +221,7 @@ static void back_to_input(struct dp_net_pass *pass, size_t l, const struct dp_ne
     }
     memset(room, 0, padded_size(layer) * L * sizeof *room);
     if (dp_net_has_weights(layer))
-        k->input_back(window, slope, weights + layer->first, room);
+        k->input_back(window, slope, weights + layer->first, room, pass->room);
     else if (layer->kind == DP_NET_POOL)
         k->pool_back(window, pass->in[l], pass->out[l], slope, room);
     else
@@ -229,7 +232,7 @@ static void back_to_input(struct dp_net_pass *pass, size_t l, const struct dp_ne
 
 /* Adds to the gradient by the layer's own parameters. norm also gives the derivative by its input. */
 static void back_to_parameters(const struct dp_net_pass *pass, size_t l, const struct dp_net_window *window,
-                               const float *weights, const float *slope, float *to)
+                               const float *weights, const float *slope, bool more, float *to)
 {
     const struct dp_net_layer *layer = &pass->net->layer[l];
     const struct dp_net_groups groups = groups_of(layer);
@@ -238,7 +241,7 @@ static void back_to_parameters(const struct dp_net_pass *pass, size_t l, const s
     else if (pass->kept[l] != NULL)
         memcpy(pass->kept[l], slope, layer->out.channels * L * sizeof *slope);
     else if (layer->parameters > 0)
-        pass->kernels->weights_back(window, pass->in[l], slope, pass->gradient[l]);
+        pass->kernels->weights_back(window, pass->in[l], slope, pass->gradient[l], more, pass->room);
 }
 
 void dp_net_backward(struct dp_net_pass *pass, const float *weights, const float *slope, size_t view)
@@ -259,9 +262,9 @@ void dp_net_backward(struct dp_net_pass *pass, const float *weights, const float
             memcpy(pass->added, now, dp_net_size(layer->out) * L * sizeof *now);
             kept = layer->kept;
         }
-        if (view == 0 && pass->gradient[l] != NULL)
+        if (view == 0 && layer->kind == DP_NET_NORM)
             memset(pass->gradient[l], 0, layer->parameters * L * sizeof(float));
-        back_to_parameters(pass, l, &window, weights, now, next);
+        back_to_parameters(pass, l, &window, weights, now, view > 0, next);
         if (l > 0 && layer->kind != DP_NET_NORM)
             back_to_input(pass, l, &window, weights, now, next);
         float *swap = now;

@@ -23,6 +23,7 @@ struct dp_net_pass {
     float *kept[DP_NET_LAYERS];     /* d: slope by its output (fc) */
     float *slope[2], *padded;       /* derivatives of the loss by a layer's output and input; the second is padded with zeros */
     float *added;                   /* slope by what "add" has added */
+    float *room;                    /* of the kernels */
     float *row;                     /* one row as floats */
 };
 

@@ -10,9 +10,9 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zmq.h>
 
 #include "base/mem.h"
+#include "port/zmq.h"
 
 #define OWN "own"
 #define TRUSTED "trusted"
@@ -34,6 +34,8 @@ static int check_private(int fd, const char *directory, const char *file, const 
 /* A descriptor of the directory, or a negative status. */
 static int open_directory(const char *directory, struct dp_err *err)
 {
+    if (dp_zmq_load(err) != DP_OK)
+        return DP_E_RUN;
     int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0 && errno == ENOENT)
         return dp_fail(err, DP_E_USAGE, "%s: there are no keys (dp-key new makes a pair, dp-key trust lets others in)",
@@ -91,7 +93,7 @@ static bool is_key(const char *text)
     if (strlen(text) != DP_KEY_TEXT - 1 || strspn(text, digits) != DP_KEY_TEXT - 1)
         return false;
     strcpy(copy, text);
-    bool whole = zmq_z85_decode(bytes, copy) != NULL;
+    bool whole = dp_zmq.z85_decode(bytes, copy) != NULL;
     sodium_memzero(bytes, sizeof bytes);
     sodium_memzero(copy, sizeof copy);
     return whole;
@@ -222,8 +224,8 @@ int dp_keys_make(const char *directory, struct dp_key_pair *pair, struct dp_err 
     if (rc == DP_OK && faccessat(at, OWN, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
         rc = dp_fail(err, DP_E_USAGE, "%s has a key pair: others know it by that", directory);
     do { /* a key that looks like an option could not be given to dp-key trust */
-        if (rc == DP_OK && zmq_curve_keypair(pair->public, pair->secret) != 0)
-            rc = dp_fail(err, DP_E_RUN, "cannot make a key pair: %s", zmq_strerror(zmq_errno()));
+        if (rc == DP_OK && dp_zmq.curve_keypair(pair->public, pair->secret) != 0)
+            rc = dp_fail(err, DP_E_RUN, "cannot make a key pair: %s", dp_zmq.strerror(errno));
     } while (rc == DP_OK && pair->public[0] == '-');
     if (rc == DP_OK) {
         snprintf(text, sizeof text, "public %s\nsecret %s\n", pair->public, pair->secret);
@@ -278,6 +280,8 @@ int dp_keys_trust(const char *directory, const char *name, const char *key, stru
     struct dp_key_trusted *list, more;
     size_t count;
     int at;
+    if (dp_zmq_load(err) != DP_OK)
+        return DP_E_RUN;
     if (!is_name(name))
         return dp_fail(err, DP_E_USAGE, "'%.80s' is no name: up to %d letters, digits and ._-", name, DP_KEY_NAME - 1);
     if (!is_key(key))

@@ -15,7 +15,6 @@
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
-#include <zmq.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -23,6 +22,7 @@
 #include "port/header.h"
 #include "port/keys.h"
 #include "port/zap.h"
+#include "port/zmq.h"
 #include "wire/codec.h"
 
 #define MONITOR "inproc://monitor"
@@ -249,7 +249,7 @@ enum sent { SENT, FULL, UNREACHED };
 /* 0, or -1 with errno. */
 static int send_part(struct dp_link *l, const void *bytes, size_t size, bool more)
 {
-    return zmq_send(l->socket, bytes, size, ZMQ_DONTWAIT | (more ? ZMQ_SNDMORE : 0)) < 0 ? -1 : 0;
+    return dp_zmq.send(l->socket, bytes, size, ZMQ_DONTWAIT | (more ? ZMQ_SNDMORE : 0)) < 0 ? -1 : 0;
 }
 
 static int send_body(struct dp_link *l, const void *bytes, size_t size, struct dp_link_body *shared)
@@ -258,13 +258,13 @@ static int send_body(struct dp_link *l, const void *bytes, size_t size, struct d
     if (shared == NULL)
         return send_part(l, bytes, size, false);
     atomic_fetch_add(&shared->holders, 1);
-    if (zmq_msg_init_data(&message, shared->buffer.data, shared->buffer.size, release, shared) != 0) {
+    if (dp_zmq.msg_init_data(&message, shared->buffer.data, shared->buffer.size, release, shared) != 0) {
         atomic_fetch_sub(&shared->holders, 1);
         return -1;
     }
-    int rc = zmq_msg_send(&message, l->socket, ZMQ_DONTWAIT) < 0 ? -1 : 0;
+    int rc = dp_zmq.msg_send(&message, l->socket, ZMQ_DONTWAIT) < 0 ? -1 : 0;
     if (rc != 0)
-        zmq_msg_close(&message);
+        dp_zmq.msg_close(&message);
     return rc;
 }
 
@@ -394,14 +394,14 @@ enum { NOTHING, DROPPED, EVENT };
 /* Reads the next part of a message. 1; 0 without a further part. */
 static int take_part(struct dp_link *l, zmq_msg_t *part)
 {
-    zmq_msg_close(part);
-    zmq_msg_init(part);
-    return zmq_msg_recv(part, l->socket, ZMQ_DONTWAIT) >= 0;
+    dp_zmq.msg_close(part);
+    dp_zmq.msg_init(part);
+    return dp_zmq.msg_recv(part, l->socket, ZMQ_DONTWAIT) >= 0;
 }
 
 static void skip_rest(struct dp_link *l, zmq_msg_t *part)
 {
-    while (zmq_msg_more(part) && take_part(l, part))
+    while (dp_zmq.msg_more(part) && take_part(l, part))
         ;
 }
 
@@ -439,9 +439,10 @@ static struct peer *sender(struct dp_link *l, const unsigned char id[DP_LINK_ID]
 /* Fills in the event from the parts of a message; the last part is in l->body. */
 static int judge(struct dp_link *l, struct dp_link_event *event, const unsigned char *id, zmq_msg_t *head, bool body)
 {
-    const char *name = l->endpoint.bind ? zmq_msg_gets(head, "User-Id") : l->server;
+    const char *name = l->endpoint.bind ? dp_zmq.msg_gets(head, "User-Id") : l->server;
     name = name != NULL ? name : "";
-    if (zmq_msg_more(body ? &l->body : head) || !dp_header_decode(&event->header, zmq_msg_data(head), zmq_msg_size(head))) {
+    if (dp_zmq.msg_more(body ? &l->body : head) ||
+        !dp_header_decode(&event->header, dp_zmq.msg_data(head), dp_zmq.msg_size(head))) {
         skip_rest(l, &l->body);
         drop(l, "dropped what is no message of dpline", name, 1);
         return DROPPED;
@@ -454,8 +455,8 @@ static int judge(struct dp_link *l, struct dp_link_event *event, const unsigned 
     event->kind = DP_LINK_MESSAGE;
     event->peer = p != NULL ? p->number : 0;
     event->name = p != NULL ? p->name : l->server != NULL ? l->server : "";
-    event->body = body ? zmq_msg_data(&l->body) : NULL;
-    event->size = body ? zmq_msg_size(&l->body) : 0;
+    event->body = body ? dp_zmq.msg_data(&l->body) : NULL;
+    event->size = body ? dp_zmq.msg_size(&l->body) : 0;
     return EVENT;
 }
 
@@ -464,17 +465,17 @@ static int take_message(struct dp_link *l, struct dp_link_event *event)
 {
     unsigned char id[DP_LINK_ID] = {0};
     zmq_msg_t head;
-    zmq_msg_init(&head);
+    dp_zmq.msg_init(&head);
     if (!take_part(l, &head)) {
-        zmq_msg_close(&head);
+        dp_zmq.msg_close(&head);
         return NOTHING;
     }
     l->received++;
     int rc = EVENT;
     if (l->endpoint.bind) {
-        bool whole = zmq_msg_size(&head) == DP_LINK_ID && zmq_msg_more(&head);
+        bool whole = dp_zmq.msg_size(&head) == DP_LINK_ID && dp_zmq.msg_more(&head);
         if (whole)
-            memcpy(id, zmq_msg_data(&head), DP_LINK_ID);
+            memcpy(id, dp_zmq.msg_data(&head), DP_LINK_ID);
         if (!whole || !take_part(l, &head)) {
             skip_rest(l, &head);
             drop(l, "dropped what is no message of dpline", "", 1);
@@ -482,10 +483,10 @@ static int take_message(struct dp_link *l, struct dp_link_event *event)
         }
     }
     if (rc == EVENT) {
-        bool body = zmq_msg_more(&head) && take_part(l, &l->body);
+        bool body = dp_zmq.msg_more(&head) && take_part(l, &l->body);
         rc = judge(l, event, id, &head, body);
     }
-    zmq_msg_close(&head);
+    dp_zmq.msg_close(&head);
     return rc;
 }
 
@@ -495,21 +496,21 @@ static int take_message(struct dp_link *l, struct dp_link_event *event)
 static bool next_news(struct dp_link *l, uint16_t *event, uint32_t *value)
 {
     zmq_msg_t message;
-    zmq_msg_init(&message);
-    int size = zmq_msg_recv(&message, l->monitor, ZMQ_DONTWAIT);
+    dp_zmq.msg_init(&message);
+    int size = dp_zmq.msg_recv(&message, l->monitor, ZMQ_DONTWAIT);
     *event = 0;
     *value = 0;
     if (size >= (int)(sizeof *event + sizeof *value)) {
-        memcpy(event, zmq_msg_data(&message), sizeof *event);
-        memcpy(value, (const char *)zmq_msg_data(&message) + sizeof *event, sizeof *value);
+        memcpy(event, dp_zmq.msg_data(&message), sizeof *event);
+        memcpy(value, (const char *)dp_zmq.msg_data(&message) + sizeof *event, sizeof *value);
     }
-    while (size >= 0 && zmq_msg_more(&message)) { /* the second part names the endpoint */
-        zmq_msg_close(&message);
-        zmq_msg_init(&message);
-        if (zmq_msg_recv(&message, l->monitor, ZMQ_DONTWAIT) < 0)
+    while (size >= 0 && dp_zmq.msg_more(&message)) { /* the second part names the endpoint */
+        dp_zmq.msg_close(&message);
+        dp_zmq.msg_init(&message);
+        if (dp_zmq.msg_recv(&message, l->monitor, ZMQ_DONTWAIT) < 0)
             break;
     }
-    zmq_msg_close(&message);
+    dp_zmq.msg_close(&message);
     return size >= 0;
 }
 
@@ -599,8 +600,8 @@ static void connect_again(struct dp_link *l)
     if (!l->retry || dp_clock_now() < l->retry_at)
         return;
     l->retry = false;
-    zmq_disconnect(l->socket, l->endpoint.address);
-    zmq_connect(l->socket, l->endpoint.address);
+    dp_zmq.disconnect(l->socket, l->endpoint.address);
+    dp_zmq.connect(l->socket, l->endpoint.address);
 }
 
 /* --- waiting ------------------------------------------------------------------------------------------------------- */
@@ -698,12 +699,12 @@ int dp_link_fd(struct dp_link *link)
 
 static int set_int(struct dp_link *l, int option, int value)
 {
-    return zmq_setsockopt(l->socket, option, &value, sizeof value);
+    return dp_zmq.setsockopt(l->socket, option, &value, sizeof value);
 }
 
 static int set_text(struct dp_link *l, int option, const char *text)
 {
-    return zmq_setsockopt(l->socket, option, text, strlen(text));
+    return dp_zmq.setsockopt(l->socket, option, text, strlen(text));
 }
 
 /* Chooses the key that the other end must have: the key of that name, or the only trusted key. */
@@ -736,7 +737,7 @@ static int set_keys(struct dp_link *l, const char *directory, const char *server
 {
     struct dp_key_pair pair = {{0}, {0}};
     char key[DP_KEY_TEXT];
-    if (!zmq_has("curve"))
+    if (!dp_zmq.has("curve"))
         return dp_fail(err, DP_E_UNSAFE, "%s: this libzmq was built without CURVE", l->endpoint.address);
     int rc = dp_keys_own(directory, &pair, err);
     if (rc == DP_OK)
@@ -788,13 +789,14 @@ static bool set_options(struct dp_link *l)
 {
     bool few = l->endpoint.bind && raise_descriptors() < DESCRIPTORS_FEW;
     int64_t largest = (int64_t)DP_LIMIT_FRAME;
-    bool set = zmq_setsockopt(l->socket, ZMQ_MAXMSGSIZE, &largest, sizeof largest) == 0 && set_int(l, ZMQ_SNDHWM, QUEUE) == 0 &&
-               set_int(l, ZMQ_RCVHWM, QUEUE) == 0 && set_int(l, ZMQ_IPV6, l->endpoint.ipv6) == 0 &&
+    bool set = dp_zmq.setsockopt(l->socket, ZMQ_MAXMSGSIZE, &largest, sizeof largest) == 0 &&
+               set_int(l, ZMQ_SNDHWM, QUEUE) == 0 && set_int(l, ZMQ_RCVHWM, QUEUE) == 0 &&
+               set_int(l, ZMQ_IPV6, l->endpoint.ipv6) == 0 &&
                set_int(l, ZMQ_HANDSHAKE_IVL, few ? HANDSHAKE_SHORT_MS : HANDSHAKE_MS) == 0;
     if (l->endpoint.bind)
         set = set && set_int(l, ZMQ_ROUTER_MANDATORY, 1) == 0 && set_int(l, ZMQ_ROUTER_HANDOVER, 1) == 0;
     else
-        set = set && zmq_setsockopt(l->socket, ZMQ_ROUTING_ID, l->session, DP_LINK_ID) == 0 &&
+        set = set && dp_zmq.setsockopt(l->socket, ZMQ_ROUTING_ID, l->session, DP_LINK_ID) == 0 &&
               set_int(l, ZMQ_IMMEDIATE, 1) == 0 && set_int(l, ZMQ_RECONNECT_IVL, RETRY_MS) == 0 &&
               set_int(l, ZMQ_RECONNECT_IVL_MAX, RETRY_MOST_MS) == 0;
     if (!l->endpoint.here)
@@ -804,12 +806,13 @@ static bool set_options(struct dp_link *l)
 
 static bool open_sockets(struct dp_link *l)
 {
-    l->context = zmq_ctx_new();
+    l->context = dp_zmq.ctx_new();
     if (l->context == NULL)
         return false;
-    l->socket = zmq_socket(l->context, l->endpoint.bind ? ZMQ_ROUTER : ZMQ_DEALER);
-    return l->socket != NULL && zmq_socket_monitor(l->socket, MONITOR, EVENTS) == 0 &&
-           (l->monitor = zmq_socket(l->context, ZMQ_PAIR)) != NULL && zmq_connect(l->monitor, MONITOR) == 0 && set_options(l);
+    l->socket = dp_zmq.socket(l->context, l->endpoint.bind ? ZMQ_ROUTER : ZMQ_DEALER);
+    return l->socket != NULL && dp_zmq.socket_monitor(l->socket, MONITOR, EVENTS) == 0 &&
+           (l->monitor = dp_zmq.socket(l->context, ZMQ_PAIR)) != NULL && dp_zmq.connect(l->monitor, MONITOR) == 0 &&
+           set_options(l);
 }
 
 /* Opens one descriptor for everything that may end a wait. */
@@ -819,8 +822,8 @@ static bool open_wait(struct dp_link *l)
     struct epoll_event event = {.events = EPOLLIN};
     l->all = epoll_create1(EPOLL_CLOEXEC);
     l->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-    return l->all >= 0 && l->timer >= 0 && zmq_getsockopt(l->socket, ZMQ_FD, &l->socket_fd, &size) == 0 &&
-           zmq_getsockopt(l->monitor, ZMQ_FD, &l->monitor_fd, &size) == 0 &&
+    return l->all >= 0 && l->timer >= 0 && dp_zmq.getsockopt(l->socket, ZMQ_FD, &l->socket_fd, &size) == 0 &&
+           dp_zmq.getsockopt(l->monitor, ZMQ_FD, &l->monitor_fd, &size) == 0 &&
            epoll_ctl(l->all, EPOLL_CTL_ADD, l->timer, &event) == 0 &&
            epoll_ctl(l->all, EPOLL_CTL_ADD, l->socket_fd, &event) == 0 &&
            epoll_ctl(l->all, EPOLL_CTL_ADD, l->monitor_fd, &event) == 0;
@@ -831,14 +834,14 @@ static int attach(struct dp_link *l, struct dp_err *err)
     const char *address = l->endpoint.address;
     int hold = -1, rc = DP_OK;
     if (!l->endpoint.bind)
-        return zmq_connect(l->socket, address) == 0
+        return dp_zmq.connect(l->socket, address) == 0
                    ? DP_OK
-                   : dp_fail(err, DP_E_RUN, "cannot connect to %s: %s", address, zmq_strerror(zmq_errno()));
+                   : dp_fail(err, DP_E_RUN, "cannot connect to %s: %s", address, dp_zmq.strerror(errno));
     if (l->endpoint.path != NULL)
         rc = dp_endpoint_claim(&l->endpoint, &hold, err);
-    if (rc == DP_OK && zmq_bind(l->socket, address) != 0)
-        rc = zmq_errno() == EADDRINUSE ? dp_fail(err, DP_E_RUN, "%s: the address is in use", address)
-                                       : dp_fail(err, DP_E_RUN, "cannot bind %s: %s", address, zmq_strerror(zmq_errno()));
+    if (rc == DP_OK && dp_zmq.bind(l->socket, address) != 0)
+        rc = errno == EADDRINUSE ? dp_fail(err, DP_E_RUN, "%s: the address is in use", address)
+                                 : dp_fail(err, DP_E_RUN, "cannot bind %s: %s", address, dp_zmq.strerror(errno));
     l->bound = rc == DP_OK;
     if (hold >= 0)
         close(hold);
@@ -849,18 +852,20 @@ int dp_link_open(struct dp_link **link, const char *spec, bool binds_by_default,
                  dp_link_log *log, void *log_self, struct dp_err *err)
 {
     struct dp_link *l;
-    int rc = dp_alloc(&l, 1, sizeof *l, err);
+    int rc = dp_zmq_load(err);
+    if (rc == DP_OK)
+        rc = dp_alloc(&l, 1, sizeof *l, err);
     if (rc != DP_OK)
         return rc;
     l->all = l->timer = -1;
     l->log = log;
     l->log_self = log_self;
-    zmq_msg_init(&l->body);
+    dp_zmq.msg_init(&l->body);
     randombytes_buf(l->session, sizeof l->session);
     l->session[0] |= 1; /* ids with a first byte of 0 are reserved for libzmq */
     rc = dp_endpoint_parse(&l->endpoint, spec, binds_by_default, err);
     if (rc == DP_OK && (!open_sockets(l) || !open_wait(l)))
-        rc = dp_fail(err, DP_E_RUN, "cannot open %s: %s", spec, zmq_strerror(zmq_errno()));
+        rc = dp_fail(err, DP_E_RUN, "cannot open %s: %s", spec, dp_zmq.strerror(errno));
     if (rc == DP_OK)
         rc = secure(l, security, err);
     if (rc == DP_OK)
@@ -883,7 +888,7 @@ static void let_leave(struct dp_link *l)
 
 static void *end_context(void *context)
 {
-    while (zmq_ctx_term(context) != 0 && errno == EINTR)
+    while (dp_zmq.ctx_term(context) != 0 && errno == EINTR)
         ;
     return NULL;
 }
@@ -926,14 +931,14 @@ static void close_sockets(struct dp_link *l, int linger_ms)
     end_queues(l, linger_ms);
     let_leave(l);
     if (l->monitor != NULL) {
-        zmq_socket_monitor(l->socket, NULL, 0);
-        zmq_close(l->monitor);
+        dp_zmq.socket_monitor(l->socket, NULL, 0);
+        dp_zmq.close(l->monitor);
     }
     if (l->socket != NULL) {
         set_int(l, ZMQ_LINGER, linger_ms);
-        zmq_close(l->socket);
+        dp_zmq.close(l->socket);
     }
-    zmq_ctx_shutdown(l->context);
+    dp_zmq.ctx_shutdown(l->context);
     dp_zap_end(l->zap);
     close_context(l->context, linger_ms);
 }
@@ -942,7 +947,7 @@ void dp_link_close(struct dp_link *link, int linger_ms)
 {
     if (link == NULL)
         return;
-    zmq_msg_close(&link->body);
+    dp_zmq.msg_close(&link->body);
     if (link->context != NULL)
         close_sockets(link, linger_ms);
     if (link->bound && link->endpoint.path != NULL)

@@ -1,15 +1,16 @@
 #include "port/zap.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zmq.h>
 
 #include "base/mem.h"
 #include "port/keys.h"
+#include "port/zmq.h"
 
 #define PARTS 7 /* parts of a request with a CURVE key; other mechanisms have fewer or more */
 #define PART 256
@@ -35,12 +36,12 @@ static bool receive(void *socket, struct request *r)
     char rest[1];
     for (r->parts = 0; more; r->parts++) {
         bool kept = r->parts < PARTS;
-        int got = zmq_recv(socket, kept ? r->part[r->parts] : rest, kept ? PART : sizeof rest, 0);
+        int got = dp_zmq.recv(socket, kept ? r->part[r->parts] : rest, kept ? PART : sizeof rest, 0);
         if (got < 0)
             return false;
         if (kept)
             r->size[r->parts] = got;
-        if (zmq_getsockopt(socket, ZMQ_RCVMORE, &more, &size) != 0)
+        if (dp_zmq.getsockopt(socket, ZMQ_RCVMORE, &more, &size) != 0)
             return false;
     }
     return true;
@@ -60,7 +61,7 @@ static bool trusted(const struct dp_zap *zap, const struct request *r, char name
     char key[DP_KEY_TEXT];
     bool found = false;
     if (!is(r, 5, "CURVE") || r->parts != PARTS || r->size[6] != 32 ||
-        zmq_z85_encode(key, (const unsigned char *)r->part[6], 32) == NULL)
+        dp_zmq.z85_encode(key, (const unsigned char *)r->part[6], 32) == NULL)
         return false;
     if (dp_keys_trusted(zap->directory, &list, &count, &unused) != DP_OK)
         return false;
@@ -76,12 +77,12 @@ static bool trusted(const struct dp_zap *zap, const struct request *r, char name
 static void answer(void *socket, const struct request *r, bool allowed, const char *name)
 {
     const char *code = allowed ? "200" : "400", *text = allowed ? "" : "not trusted";
-    zmq_send(socket, "1.0", 3, ZMQ_SNDMORE);
-    zmq_send(socket, r->part[1], (size_t)r->size[1], ZMQ_SNDMORE);
-    zmq_send(socket, code, 3, ZMQ_SNDMORE);
-    zmq_send(socket, text, strlen(text), ZMQ_SNDMORE);
-    zmq_send(socket, name, strlen(name), ZMQ_SNDMORE);
-    zmq_send(socket, "", 0, 0);
+    dp_zmq.send(socket, "1.0", 3, ZMQ_SNDMORE);
+    dp_zmq.send(socket, r->part[1], (size_t)r->size[1], ZMQ_SNDMORE);
+    dp_zmq.send(socket, code, 3, ZMQ_SNDMORE);
+    dp_zmq.send(socket, text, strlen(text), ZMQ_SNDMORE);
+    dp_zmq.send(socket, name, strlen(name), ZMQ_SNDMORE);
+    dp_zmq.send(socket, "", 0, 0);
 }
 
 static void *serve(void *self)
@@ -90,7 +91,7 @@ static void *serve(void *self)
     struct request *r = &zap->request;
     for (;;) {
         if (!receive(zap->socket, r)) {
-            if (zmq_errno() == ETERM)
+            if (errno == ETERM)
                 break;
             continue;
         }
@@ -101,7 +102,7 @@ static void *serve(void *self)
             atomic_fetch_add(&zap->denied, 1);
         answer(zap->socket, r, allowed, name);
     }
-    zmq_close(zap->socket);
+    dp_zmq.close(zap->socket);
     return NULL;
 }
 
@@ -124,10 +125,10 @@ int dp_zap_start(struct dp_zap **zap, void *context, const char *directory, stru
         return rc;
     atomic_init(&z->denied, 0);
     z->directory = directory != NULL ? strdup(directory) : NULL;
-    z->socket = zmq_socket(context, ZMQ_REP);
-    int why = zmq_errno();
+    z->socket = dp_zmq.socket(context, ZMQ_REP);
+    int why = errno;
     if ((directory == NULL) == (z->directory == NULL) && z->socket != NULL) {
-        int started = zmq_bind(z->socket, "inproc://zeromq.zap.01") == 0 ? 0 : zmq_errno();
+        int started = dp_zmq.bind(z->socket, "inproc://zeromq.zap.01") == 0 ? 0 : errno;
         started = started != 0 ? started : start_thread(z);
         if (started == 0) {
             *zap = z;
@@ -136,10 +137,10 @@ int dp_zap_start(struct dp_zap **zap, void *context, const char *directory, stru
         why = started;
     }
     if (z->socket != NULL)
-        zmq_close(z->socket);
+        dp_zmq.close(z->socket);
     free(z->directory);
     free(z);
-    return dp_fail(err, DP_E_RUN, "cannot guard a port: %s", zmq_strerror(why));
+    return dp_fail(err, DP_E_RUN, "cannot guard a port: %s", dp_zmq.strerror(why));
 }
 
 unsigned long dp_zap_denied(struct dp_zap *zap)

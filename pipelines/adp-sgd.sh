@@ -3,7 +3,7 @@
 # With --schedule adaptive the steps are AdaGrad-norm's on released gradients, less the noise's share of their norm, and every lap has
 # the same noise.
 set -euo pipefail
-. "$(dirname "$(readlink -f "$0")")/options.sh"
+here=$(readlink -f "$0") && . "${here%/*}/options.sh"
 summary="Train by private stochastic gradient descent with noise adapted to the step sizes (ADP-SGD)."
 options_of_data dp-grad logistic softmax
 options_of_gradients

@@ -2,7 +2,7 @@
 # DP-AGD: gradients of all rows, and the best of some step sizes by noised sums of losses. If the best step size is 0, gradients get less
 # noise, and the next one is averaged with the current one.
 set -euo pipefail
-. "$(dirname "$(readlink -f "$0")")/options.sh"
+here=$(readlink -f "$0") && . "${here%/*}/options.sh"
 . "$here/options-search.sh"
 summary="Train by private gradient descent with an adaptive budget (DP-AGD); no step size is needed."
 options_of_data dp-grad logistic softmax

@@ -3,7 +3,7 @@
 # With --lambda the objective is strongly convex and step t is 1 / (lambda t). Without it the step is D / (G sqrt(t)), where G^2 bounds
 # the expected squared norm of a noisy gradient.
 set -euo pipefail
-. "$(dirname "$(readlink -f "$0")")/options.sh"
+here=$(readlink -f "$0") && . "${here%/*}/options.sh"
 . "$here/options-output.sh"
 summary="Train by projected stochastic gradient descent with noise (Bassily, Smith and Thakurta)."
 options_of_data dp-grad logistic softmax

@@ -2,7 +2,7 @@
 # DP-BLGD: DP-BLSGD on all rows in every lap. After a search that found no step, gradients get less noise, and the next one is averaged
 # with the current one.
 set -euo pipefail
-. "$(dirname "$(readlink -f "$0")")/options.sh"
+here=$(readlink -f "$0") && . "${here%/*}/options.sh"
 . "$here/options-search.sh"
 summary="Train by private gradient descent with line search on all rows (DP-BLGD); no step size is needed."
 options_of_data dp-grad logistic softmax

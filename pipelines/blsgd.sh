@@ -2,7 +2,7 @@
 # DP-BLSGD: noised gradients of Poisson samples. For each gradient a private line search on a separate sample finds the longest good step.
 # With --clip-decay it is DP-BLSGD-AC.
 set -euo pipefail
-. "$(dirname "$(readlink -f "$0")")/options.sh"
+here=$(readlink -f "$0") && . "${here%/*}/options.sh"
 . "$here/options-search.sh"
 summary="Train by private stochastic gradient descent with line search (DP-BLSGD); no step size is needed."
 options_of_data dp-grad logistic softmax

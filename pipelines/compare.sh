@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Several pipelines on one data set, at several epsilons, several times: a table with a line for each run, and a picture of it.
 set -euo pipefail
-. "$(dirname "$(readlink -f "$0")")/options.sh"
+here=$(readlink -f "$0") && . "${here%/*}/options.sh"
 summary="Compare pipelines on one data set: a table of every run, and a plot."
 usages=('--methods fit,dp-sgd --data DIR --test DIR [options]')
 note='Runs are seeded and enter no ledger, so none of them is private: compare on data that is public, or that you may look at.'

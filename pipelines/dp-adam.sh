@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # DP-Adam: the released gradients of DP-SGD with the steps of Adam.
 set -euo pipefail
-. "$(dirname "$(readlink -f "$0")")/options.sh"
+here=$(readlink -f "$0") && . "${here%/*}/options.sh"
 summary="Train by Adam on private gradients (DP-Adam)."
 options_of_data dp-grad logistic softmax
 options_of_gradients

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # DP-SGD: gradients clipped row by row, summed, noised; Poisson samples.
 set -euo pipefail
-. "$(dirname "$(readlink -f "$0")")/options.sh"
+here=$(readlink -f "$0") && . "${here%/*}/options.sh"
 summary="Train by private stochastic gradient descent (DP-SGD)."
 options_of_data dp-grad logistic softmax
 options_of_gradients

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The minimum of the objective, without privacy: one lap, no step size, no noise.
 set -euo pipefail
-. "$(dirname "$(readlink -f "$0")")/options.sh"
+here=$(readlink -f "$0") && . "${here%/*}/options.sh"
 summary="Train without privacy, to the minimum of the objective: the model is marked non-private."
 options_of_data dp-erm logistic softmax
 option lambda 1e-5 L "L2 regularisation"

@@ -2,7 +2,7 @@
 # dpline fit over sites that keep their rows: the gate with --workers, or one of the sites with --shard. dp-fit(1) chooses the run from
 # the number of persons of all sites, the columns and the classes, so every machine chooses the same run.
 set -euo pipefail
-. "$(dirname "$(readlink -f "$0")")/options.sh"
+here=$(readlink -f "$0") && . "${here%/*}/options.sh"
 . "$here/options-sites.sh"
 summary="Train a classifier with nothing to tune, on rows that stay where they are."
 options_of_sites

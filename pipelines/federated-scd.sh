@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # DP-SCD over sites that keep their rows: the gate with --workers, or one of the sites with --shard.
 set -euo pipefail
-. "$(dirname "$(readlink -f "$0")")/options.sh"
+here=$(readlink -f "$0") && . "${here%/*}/options.sh"
 . "$here/options-dual.sh"
 . "$here/options-sites.sh"
 summary="Train a linear model by DP-SCD, on rows that stay where they are."

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Nothing to tune: dp-fit(1) chooses the run from public facts about the table, and this script runs it.
 set -euo pipefail
-. "$(dirname "$(readlink -f "$0")")/options.sh"
+here=$(readlink -f "$0") && . "${here%/*}/options.sh"
 summary="Train a linear model with nothing to tune: data and epsilon in, a model out."
 usages=('DATA [options]' 'TABLE --label NAME [options]') losses_of=dp-fit operand=data
 option data '' DIR "data set (see dp-import), as DATA"

@@ -3,7 +3,7 @@
 # the noise on the minimum, which hides the error of the solver: --slack is so large that it costs nothing, and the error so small that this
 # noise does not matter.
 set -euo pipefail
-. "$(dirname "$(readlink -f "$0")")/options.sh"
+here=$(readlink -f "$0") && . "${here%/*}/options.sh"
 . "$here/options-output.sh"
 summary="Train to the minimum of an objective that is perturbed (objective perturbation)."
 options_of_data dp-erm logistic '' huber

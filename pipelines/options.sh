@@ -5,7 +5,7 @@
 #   flag parts "this site has part I of the rows"               # --parts sets $parts to --parts; otherwise it is empty
 name=${DPLINE_NAME:-${0##*/}} # dpline(1) sets the name that the user typed
 unset DPLINE_NAME
-here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
+here=${here%/*} # pipelines set it to their own path
 declare -A metavar=() default=() help=() must=()
 declared=() # the options as they were declared
 

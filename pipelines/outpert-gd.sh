@@ -2,7 +2,7 @@
 # Output perturbation: gradient descent over all rows, and noise on its result, once. With --as-published, steps, sensitivity and noise are
 # from Zhang, Zheng, Mou and Wang (2017), Algorithm 1; the gate charges their sound cost.
 set -euo pipefail
-. "$(dirname "$(readlink -f "$0")")/options.sh"
+here=$(readlink -f "$0") && . "${here%/*}/options.sh"
 . "$here/options-output.sh"
 summary="Train by gradient descent, and perturb the result (output perturbation)."
 options_of_data dp-erm logistic softmax huber

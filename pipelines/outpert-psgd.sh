@@ -2,7 +2,7 @@
 # Output perturbation of stochastic gradient descent: --epochs passes over one random order of the rows, and noise on the result, once
 # (Wu, Li, Kumar, Chaudhuri, Jha and Naughton 2017); or as many steps of Poisson batches (Chen, Lee and Kifer 2019).
 set -euo pipefail
-. "$(dirname "$(readlink -f "$0")")/options.sh"
+here=$(readlink -f "$0") && . "${here%/*}/options.sh"
 . "$here/options-output.sh"
 summary="Train by stochastic gradient descent, and perturb the result (output perturbation)."
 options_of_data dp-erm logistic softmax huber

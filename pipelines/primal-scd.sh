@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Primal DP-SCD (Algorithm 2): --batch counts columns here; every lap reads every row, so sampling does not amplify.
 set -euo pipefail
-. "$(dirname "$(readlink -f "$0")")/options.sh"
+here=$(readlink -f "$0") && . "${here%/*}/options.sh"
 summary="Train by private stochastic coordinate descent on the weights (primal DP-SCD); --batch counts columns."
 options_of_data dp-scd-step logistic
 option lambda 1e-5 L "L2 regularisation"

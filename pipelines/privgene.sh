@@ -2,7 +2,7 @@
 # PrivGene: each lap makes candidates from the models that were chosen last, and the exponential mechanism chooses one of them by the losses
 # of all rows.
 set -euo pipefail
-. "$(dirname "$(readlink -f "$0")")/options.sh"
+here=$(readlink -f "$0") && . "${here%/*}/options.sh"
 summary="Train by private selection among candidates that are bred (PrivGene); no gradient is needed."
 options_of_data dp-select logistic softmax
 option lambda 0 L "L2 regularisation"

@@ -2,7 +2,7 @@
 # RRPSGD (Zhang, Zheng, Mou and Wang 2017, Algorithm 2) on Poisson batches: the number of laps is drawn before the run, the
 # noise is chosen for this number, and the last model is the result. The loss need not be convex.
 set -euo pipefail
-. "$(dirname "$(readlink -f "$0")")/options.sh"
+here=$(readlink -f "$0") && . "${here%/*}/options.sh"
 summary="Train by private stochastic gradient descent of a random number of laps (RRPSGD)."
 options_of_data dp-grad logistic softmax
 options_of_gradients

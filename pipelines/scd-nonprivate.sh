@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Stochastic dual coordinate ascent without privacy: the optimum to compare with. No step size, no noise, nothing to tune.
 set -euo pipefail
-. "$(dirname "$(readlink -f "$0")")/options.sh"
+here=$(readlink -f "$0") && . "${here%/*}/options.sh"
 summary="Train without privacy, to the optimum: the model is marked non-private."
 options_of_data dp-scd-step hinge
 option lambda 1e-5 L "L2 regularisation"

@@ -2,7 +2,7 @@
 # DP-SCD as in the paper: its accounting treats shuffled epochs as Poisson samples and ignores that alpha is released too, so the
 # noise is too small for --epsilon. The gate charges the sound epsilon; every frame and the model have the mark as_published.
 set -euo pipefail
-. "$(dirname "$(readlink -f "$0")")/options.sh"
+here=$(readlink -f "$0") && . "${here%/*}/options.sh"
 . "$here/options-dual.sh"
 summary="Train as published: Algorithm 1 of the DP-SCD paper with the noise of the paper's accounting (not sound)."
 options_of_data dp-scd-step hinge

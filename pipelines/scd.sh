@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # DP-SCD: dual coordinate descent; the dual variables stay secret, only the noised shared vector is released.
 set -euo pipefail
-. "$(dirname "$(readlink -f "$0")")/options.sh"
+here=$(readlink -f "$0") && . "${here%/*}/options.sh"
 . "$here/options-dual.sh"
 summary="Train a linear model by private stochastic dual coordinate descent (DP-SCD)."
 options_of_data dp-scd-step hinge

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # seqDP-SCD (Algorithm 3): updates within a lap use the earlier ones, so the noise grows with the batch.
 set -euo pipefail
-. "$(dirname "$(readlink -f "$0")")/options.sh"
+here=$(readlink -f "$0") && . "${here%/*}/options.sh"
 . "$here/options-dual.sh"
 summary="Train by sequential DP-SCD (Algorithm 3 of the DP-SCD paper), with the noise of its accounting."
 options_of_data dp-scd-step hinge

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Stochastic gradient descent without privacy, to compare with.
 set -euo pipefail
-. "$(dirname "$(readlink -f "$0")")/options.sh"
+here=$(readlink -f "$0") && . "${here%/*}/options.sh"
 summary="Train by stochastic gradient descent without privacy: the model is marked non-private."
 options_of_data dp-grad logistic softmax
 option lambda 1e-5 L "L2 regularisation"

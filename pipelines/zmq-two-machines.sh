@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # DP-SCD on two machines: one keeps the model and begins the laps. The other has the rows; only what its gate has released leaves it.
 set -euo pipefail
-. "$(dirname "$(readlink -f "$0")")/options.sh"
+here=$(readlink -f "$0") && . "${here%/*}/options.sh"
 . "$here/options-dual.sh"
 . "$here/options-sites.sh"
 summary="Train a linear model by DP-SCD, the loop on one machine and the rows on another."

@@ -57,14 +57,16 @@ static void score(const struct dp_form *form, const double *parameters, const st
     (void)next;
     for (size_t j = 0; j < form->cols; j++)
         room->weights[j] = (float)parameters[j];
-    dp_net_load(&room->pass, rows, NULL, count);
-    dp_net_forward(&room->pass, room->weights);
-    for (size_t i = 0; i < count; i++) {
-        for (size_t k = 0; k < form->outputs; k++)
-            scores[i * form->outputs + k] = dp_net_output(&room->pass, k, i);
-        if (norm2 != NULL)
-            norm2[i] = dp_row_norm2(rows[i]);
+    for (size_t first = 0; first < count; first += DP_NET_LANES) {
+        size_t lanes = count - first < DP_NET_LANES ? count - first : DP_NET_LANES;
+        dp_net_load(&room->pass, rows + first, NULL, lanes);
+        dp_net_forward(&room->pass, room->weights);
+        for (size_t i = 0; i < lanes; i++)
+            for (size_t k = 0; k < form->outputs; k++)
+                scores[(first + i) * form->outputs + k] = dp_net_output(&room->pass, k, i);
     }
+    for (size_t i = 0; norm2 != NULL && i < count; i++)
+        norm2[i] = dp_row_norm2(rows[i]);
 }
 
 const struct dp_family dp_family_network = {

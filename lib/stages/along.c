@@ -18,7 +18,7 @@ int dp_along_open(struct dp_along *along, const struct dp_line *line, const stru
         along->form = dp_form_for(form->family, form->features, 2 * form->outputs, form->intercept);
     int rc = dp_alloc(&along->parameters, along->form.rows * along->form.cols, sizeof(double), err);
     if (rc == DP_OK)
-        rc = dp_alloc(&along->scores, (size_t)threads * DP_ROWS * 2 * form->outputs, sizeof(double), err);
+        rc = dp_alloc(&along->scores, (size_t)threads * DP_LINE_ROWS * 2 * form->outputs, sizeof(double), err);
     if (rc == DP_OK)
         rc = dp_alloc(&along->room, (size_t)threads, sizeof *along->room, err);
     for (int t = 0; rc == DP_OK && t < threads; t++)
@@ -48,15 +48,27 @@ static size_t rows_of(const struct dp_along *along, size_t b)
     return left < DP_LINE_ROWS ? left : DP_LINE_ROWS;
 }
 
+/* Scores of rows from `first` on, at most `most` of them. Returns their number. */
+static size_t score_rows(const struct dp_along *along, size_t first, size_t most, double *scores, void *room)
+{
+    struct dp_row row[DP_LINE_ROWS];
+    if (along->linear)
+        return dp_batch_score(along->batch, &along->form, along->parameters, first, scores, room);
+    for (size_t i = 0; i < most; i++)
+        row[i] = dp_batch_row(along->batch, first + i);
+    along->form.family->score(&along->form, along->parameters, row, most, NULL, scores, NULL, room);
+    return most;
+}
+
 /* Block b: its scores with the parameters. */
 static void score_block(const struct dp_along *along, size_t b, size_t thread)
 {
     size_t size = dp_line_block_size(&along->line), outputs = along->line.outputs, each = along->form.outputs;
-    double *block = along->block + b * size, *scores = along->scores + thread * DP_ROWS * 2 * outputs;
+    double *block = along->block + b * size, *scores = along->scores + thread * DP_LINE_ROWS * 2 * outputs;
     memset(block, 0, size * sizeof *block);
     for (size_t i = 0, count; i < rows_of(along, b); i += count) {
         size_t first = b * DP_LINE_ROWS + i;
-        count = dp_batch_score(along->batch, &along->form, along->parameters, first, scores, along->room[thread]);
+        count = score_rows(along, first, rows_of(along, b) - i, scores, along->room[thread]);
         for (size_t r = 0; r < count; r++) {
             const double *u = scores + r * each, *v = u + (along->linear ? outputs : 0);
             dp_line_put(&along->line, block, i + r, dp_batch_label(along->batch, first + r), u, v);

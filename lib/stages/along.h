@@ -18,7 +18,7 @@ struct dp_along {
     double bound, grid;           /* bound and grid of a row's loss */
     size_t rows;                  /* of the batch */
     double *parameters;           /* of the form */
-    double *scores;               /* threads × DP_ROWS × 2 outputs */
+    double *scores;               /* threads × DP_LINE_ROWS × 2 outputs */
     void **room;                  /* of the family, one for each thread */
     double *block, *loss;         /* for the batch's blocks (math/line.h): their rows, and the clipped losses at the model */
     const struct dp_batch *batch; /* borrowed, as the two below are */

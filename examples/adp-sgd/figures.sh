@@ -63,3 +63,19 @@ accuracy_figure() {
 }
 accuracy_figure accuracy-sqrt 'MNIST, softmax, epsilon = 1, b_t = √(20 + t)' 200 sqrt:20:1 200 50
 accuracy_figure accuracy-linear 'MNIST, softmax, epsilon = 1, 1 / b_t linear in √t' 60 linear:0 32 8
+
+# figure 4: the mean over the seeds that both methods have
+mean_curve() { # METHOD EPSILON
+    local seed files=()
+    for seed in $(seq 10); do
+        [ ! -s "$(file_of dp images network "$2" 10 0.1 200 sqrt:20:1 "$seed")" ] || [ ! -s "$(file_of adp images network "$2" 10 0.1 200 sqrt:20:1 "$seed")" ] ||
+            files+=("$(file_of "$1" images network "$2" 10 0.1 200 sqrt:20:1 "$seed")")
+    done
+    [ ${#files[@]} -eq 0 ] || awk -F '\t' -v OFS='\t' 'FNR > 1 { n[$1]++; sum[$1] += $3 } END { for (t in n) print t, sum[t] / n[t] }' "${files[@]}" | sort -n
+}
+mean_curve dp 1 > "$out/network-dp.dat"
+mean_curve adp 1 > "$out/network-adp.dat"
+[ ! -s "$out/network-dp.dat" ] || figure network "set title 'MNIST, a CNN, epsilon = 1, b_t = √(20 + t)'
+    set ylabel 'test accuracy, mean over seeds'
+    set key bottom right
+    plot '$out/network-dp.dat' with linespoints linestyle 1 title 'DP-SGD', '$out/network-adp.dat' with linespoints linestyle 2 title 'ADP-SGD'"

@@ -190,7 +190,33 @@ counts() {
         set xtics (0.02, 0.05, 0.1, 0.2, 0.5, 1)
         $panels"
 }
+# networks: figure 5, a column of panels for each network at epsilon 3
+networks() {
+    local names network column n=0 commands='' labels=('' '' '' '' 'epsilon spent' 'test accuracy' 'log loss, test rows' 'step size')
+    [ -s network-curves.tsv ] || return 0
+    read -ra names <<< "$(awk -F '\t' 'NR > 1 && $2 == 3 && !seen[$1]++ { print $1 }' network-curves.tsv | tr '\n' ' ')"
+    commands="set multiplot layout 4,${#names[@]} title \"Figure 5: networks, epsilon = 3, seed 2\" margins 0.08,0.98,0.06,0.92 spacing 0.08,0.05
+        set yrange [0:*]"
+    for column in 6 7 5 8; do
+        for network in "${names[@]}"; do
+            n=$((n + 1))
+            for method in dp-sgd blsgd; do
+                awk -F '\t' -v OFS='\t' -v network="$network" -v method=$method -v c=$column \
+                    '$1 == network && $2 == 3 && $3 == method { print $4, $c }' network-curves.tsv > "$scratch/$network-$method-$column"
+            done
+            commands+="
+                set title \"$([ $column != 6 ] || echo "$network")\"
+                set xlabel \"$([ $column != 8 ] || echo gradients)\"
+                set ylabel \"$([ $(((n - 1) % ${#names[@]})) != 0 ] || echo "${labels[column - 1]}")\"
+                $([ $n = 1 ] && echo 'set key bottom right' || echo 'unset key')
+                plot '$scratch/$network-dp-sgd-$column' with linespoints linewidth 1.8 pointtype 13 pointsize .6 linecolor rgb '#c2185b' title 'DP-SGD, the best of 16', \
+                    '$scratch/$network-blsgd-$column' with linespoints linewidth 1.8 pointtype 7 pointsize .6 linecolor rgb '#1b5e9b' title 'DP-BLSGD'"
+        done
+    done
+    draw networks $((320 * ${#names[@]} + 60)) 900 "$commands"
+}
 methods logistic 'Figure 3: logistic regression, mean over folds'
 methods svm 'Figure 4: SVM (Huberised hinge, h = 0.5), mean over folds'
 settings
 counts
+networks

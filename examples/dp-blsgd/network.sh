@@ -4,8 +4,8 @@
 #   network.sh [--write]     --write also puts what was measured into network.tsv and README.md
 # NETWORKS="small" names what is run: small (one hidden layer of 32, minutes on two cores), and at the paper's sizes, which take hours,
 # mlp-1000 (MNIST), mlp-256 (Fashion-MNIST), cnn (MNIST); cifar is the paper's network with an eighth of its channels.
-# EPSILONS="1 3" names what is run. The setting is chosen with seed 1; the seeds from 2 to SEEDS=6 are compared. QUICK=1 tries 4 of the
-# 16 settings, those of 2 epochs, and gives DP-BLSGD 2 epochs, too.
+# EPSILONS="1 3" names what is run. The setting is chosen with seed 1; the seeds from 2 to SEEDS=6 are compared. EPOCHS="2 5" are
+# the two lengths of the 16 settings; DP-BLSGD has the second.
 set -euo pipefail
 cd "$(dirname "$0")"
 . ./common.sh
@@ -13,6 +13,7 @@ out=$out/network
 mkdir -p "$out"
 seeds=${SEEDS:-6}
 read -ra epsilons <<< "${EPSILONS:-1 3}"
+read -ra lengths <<< "${EPOCHS:-2 5}"
 
 # set_of NETWORK: the images it is trained on
 set_of() {
@@ -54,11 +55,10 @@ compare() {
     dpline compare --data "$out/$1-train.dp" --test "$out/$1-t10k.dp" --epsilon "$2" --delta 1e-5 --methods "$3" --seeds "$4" -q --table "$results/network.tsv" > "$out/runs.tsv"
 }
 settings() { # COMMON: with commas between
-    local epochs step every='2 5' steps='5 10 20 40'
-    [ -z "${QUICK:-}" ] || every=2 steps='10 20'
-    for epochs in $every; do
-        for step in $steps; do printf '%s' ",dp-sgd --epochs $epochs --clip 0.5 --step $step $1"; done
-        for step in $steps; do printf '%s' ",dp-sgd --epochs $epochs --clip 0.1 --step $((5 * step)) $1"; done
+    local epochs step
+    for epochs in "${lengths[@]}"; do
+        for step in 5 10 20 40; do printf '%s' ",dp-sgd --epochs $epochs --clip 0.5 --step $step $1"; done
+        for step in 5 10 20 40; do printf '%s' ",dp-sgd --epochs $epochs --clip 0.1 --step $((5 * step)) $1"; done
     done
 }
 # measure NETWORK: a line of the table for each epsilon
@@ -71,7 +71,8 @@ measure() {
     for epsilon in "${epsilons[@]}"; do
         compare "$set" "$epsilon" "${grid#,}" 1
         best=$(tail -n +2 "$out/runs.tsv" | sort -t $'\t' -k 7,7gr | head -n 1 | cut -f 1)
-        compare "$set" "$epsilon" "$best,blsgd --epochs $(if [ -n "${QUICK:-}" ]; then echo 2; else echo 5; fi) $common" "$seeds"
+        compare "$set" "$epsilon" "$best,blsgd --epochs ${lengths[1]} $common" "$seeds"
+        curves "$1" "$epsilon" "$best" "$common"
         setting=${best#dp-sgd }
         awk -F '\t' -v network="$1" -v epsilon="$epsilon" -v best="${setting% --network*}" '
             NR == 1 || $5 == 1 { next }
@@ -81,14 +82,50 @@ measure() {
     done
 }
 
-# lines of other networks stay, if the table is written
+# on_the_way NETWORK EPSILON SETTING STEP: what DP-SGD and DP-BLSGD, "SETTING", have reached every five gradients, with seed 2
+on_the_way() {
+    local every=5 set words
+    set=$(set_of "$1")
+    eval "words=($3)"
+    [ "${words[0]}" = dp-sgd ] || every=10 # a search follows each gradient
+    rm -f "$out/frames"
+    mkfifo "$out/frames"
+    dp-cat --kind lap "$out/frames" | sed -n 's/.*"lap":\([0-9]*\),.*"step_size":\([^,]*\).*/\1\t\2/p' > "$out/steps.tsv" &
+    "${words[0]}.sh" "${words[@]:1}" --data "$out/$set-train.dp" --epsilon "$2" --delta 1e-5 --seed 2 -q --no-ledger --no-registry |
+        tee "$out/frames" | dp-eval --data "$out/$set-t10k.dp" --metrics accuracy,logloss --every $every > "$out/way.tsv"
+    wait $!
+    awk -F '\t' -v OFS='\t' -v run="$1\t$2\t${words[0]}" -v step="$4" -v laps=$((every / 5)) '
+        FILENAME == ARGV[1] { of[$1] = $2; next }
+        FNR > 1 { print run, $1 / laps, $2, $3, $4, $1 in of ? of[$1] : step }' "$out/steps.tsv" "$out/way.tsv"
+}
+# curves NETWORK EPSILON BEST COMMON: a file of both
+curves() {
+    local file=$results/way-$1-$2.tsv step=${3#* --step }
+    [ -s "$file" ] || {
+        on_the_way "$1" "$2" "$3" "${step%% *}"
+        on_the_way "$1" "$2" "blsgd --epochs ${lengths[1]} $4" 0
+    } > "$file.part"
+    [ -s "$file" ] || mv "$file.part" "$file"
+    rm -f "$file.part"
+    cat "$file" >> "$out/new-curves.tsv"
+}
+
+# lines of other networks stay, if the tables are written
+keep() { # NEW OLD
+    [ -e "$2" ] || : > "$2"
+    awk -F '\t' 'NR == FNR { seen[$1 FS $2]; print; next } !($1 FS $2 in seen)' "$1" "$2" > "$out/kept.tsv"
+    cp "$out/kept.tsv" "$2"
+}
+tsv network epsilon method gradients spent accuracy 'log loss' step > "$out/new-curves.tsv"
 {
     tsv network epsilon 'DP-SGD, the best setting' 'DP-SGD, mean' 'DP-BLSGD, mean' difference 'standard error' seeds
     for network in ${NETWORKS:-small}; do measure "$network"; done
 } > "$out/new.tsv"
 markdown < "$out/new.tsv"
 if [ "${1:-}" = --write ]; then
-    awk -F '\t' 'NR == FNR { seen[$1 FS $2]; print; next } !($1 FS $2 in seen)' "$out/new.tsv" network.tsv > "$out/network.tsv"
-    cp "$out/network.tsv" network.tsv
+    keep "$out/new.tsv" network.tsv
+    keep "$out/new-curves.tsv" network-curves.tsv
+    cp network.tsv "$out/network.tsv"
+    ./figures.sh
     ../common/write-readme.sh "$out"
 fi

@@ -79,6 +79,9 @@ elsewhere() {
     BUILD=$PWD/other OUT=$PWD/out DPLINE_DATA=$PWD/raw SEEDS=2 EPSILONS=3 within 120 "$ROOT/examples/dp-blsgd/network.sh"
     assert_success
     assert_line --index 2 --regexp '^\| small \| 3 \| --epochs [25] --clip 0\.[15] --step [0-9]+ \| [0-9.]+ \| [0-9.]+ \| [+-][0-9.]+ \| 0\.0000 \| 1 \|$'
+    run awk -F '\t' 'NR > 1 { if (NF != 8 || $4 != 2 && $4 != 5) exit 1; print $3, ($8 > 0) }' out/network/new-curves.tsv
+    assert_success
+    assert_output $'dp-sgd 1\nblsgd 1'
 }
 
 @test "examples/dp-scd/run.sh, a part of it" {

@@ -8,8 +8,12 @@ completes() {
     bash -c '. ./bash; compopt() { :; }; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _dpline; echo "${COMPREPLY[*]}"' complete "$@"
 }
 
+setup_file() {
+    for shell in bash zsh; do BUILD=$BUILD "$ROOT/bin/completion" $shell > "$BATS_FILE_TMPDIR/$shell"; done
+}
+prepare() { cp "$BATS_FILE_TMPDIR"/{bash,zsh} .; }
+
 @test "commands, pipelines, options and their choices complete in bash" {
-    BUILD=$BUILD "$ROOT/bin/completion" bash > bash
     touch 'a file'
     assert_equal "$(completes dp-grad --lo)" '--loss --loss-width'
     assert_equal "$(completes dp-grad --loss h)" 'hinge huber huberised-hinge'
@@ -25,7 +29,6 @@ completes() {
 
 @test "each command and each pipeline is in both" {
     for shell in bash zsh; do
-        BUILD=$BUILD "$ROOT/bin/completion" $shell > $shell
         for command in "$BUILD"/bin/dp-*; do grep -q "^ *\"${command##*/}\")" $shell || fail "$shell: ${command##*/}"; done
         for file in "$ROOT"/pipelines/[!o]*.sh; do
             word=$(basename "$file" .sh)

@@ -225,7 +225,6 @@ hospital() {
 }
 
 accuracy() { dp-eval --last --metrics "${3:-accuracy}" --data "$1" --in "$2" | tail -n 1 | cut -f 3; }
-above() { /usr/bin/python3 -c "import sys; sys.exit(not float(sys.argv[1]) >= float(sys.argv[2]))" "$1" "$2" || fail "$1 is below $2"; }
 
 @test "fit: one plan, one accountant, a budget that is spent to the last lap, and a summary" {
     dp-account budget --epsilon 3 --delta 1e-4 --run-epsilon 1 small.dp > /dev/null

@@ -5,6 +5,8 @@ case $BUILD in /*) ;; *) BUILD=$ROOT/$BUILD ;; esac
 export ROOT BUILD
 export PATH="$BUILD/bin:$ROOT/pipelines:$PATH"
 export LC_ALL=C.UTF-8
+# Threads of NumPy take longer to start than the tests to calculate, and threads that wait must not take processors from other tests.
+export OPENBLAS_NUM_THREADS=1 OMP_WAIT_POLICY=passive
 export DPLINE_REGISTRY=${BATS_FILE_TMPDIR:-$BATS_RUN_TMPDIR}/registry # of what setup_file imports; never that of the user
 FASHION=${DPLINE_FASHION:-/usr/share/datasets/fashion-mnist}
 
@@ -95,6 +97,12 @@ token() {
         dp-account --epsilon 1e4 --delta 1e-5 --allow-seeded | dp-step" > /dev/null
 }
 edit() { "$ROOT/tests/bats/edit-frames.py" "$@"; }
+
+# above A B: A >= B, which must be numbers
+above() {
+    awk -v a="$1" -v b="$2" 'BEGIN { number = "^[-+]?[0-9.]+(e[-+]?[0-9]+)?$"; exit !(a ~ number && b ~ number && a + 0 >= b + 0) }' ||
+        fail "$1 is below $2"
+}
 
 # calculate EXPRESSION: its value; 1 or 0 for a comparison
 calculate() { awk "BEGIN { printf \"%.17g\\n\", ($1) }"; }

@@ -5,13 +5,15 @@ bats_require_minimum_version 1.5.0
 
 # One copy gets all changes, since building takes long: no test uses what another adds.
 setup_file() {
-    local root=$BATS_TEST_DIRNAME/../.. built=$BATS_FILE_TMPDIR/built
-    mkdir -p "$built/tests"
-    cp -r "$root"/{lib,bin,Makefile} "$built"
-    cp "$root/tests/check-packages" "$built/tests"
-    "$root/tests/new-query/apply" "$built"
-    "$root/tests/new-field/apply" "$built"
-    "$root/tests/new-loss/apply" "$built"
+    local built=$BATS_FILE_TMPDIR/built
+    mkdir -p "$built"/{tests,build}
+    cp -a "$ROOT"/{lib,bin,Makefile} "$built"
+    cp "$ROOT/tests/check-packages" "$built/tests"
+    # What does not change is compiled already.
+    [ "$BUILD" != "$ROOT/build" ] || cp -a "$BUILD"/{obj,gen} "$built/build"
+    "$ROOT/tests/new-query/apply" "$built"
+    "$ROOT/tests/new-field/apply" "$built"
+    "$ROOT/tests/new-loss/apply" "$built"
     # Not with the variables of the make that runs this test.
     env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u BUILD -u EXTRA make -C "$built" -j2 CFLAGS=-O0 \
         build/bin/dp-{account,loop,step,cat,tally,headcount,sample,noise,gather,adapt,transform,grad,erm,linesearch,eval}

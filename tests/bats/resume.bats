@@ -141,9 +141,9 @@ print(laps)'
 
 @test "a signal: the last checkpoint is of the last lap, nothing is lost, and the ledger agrees" {
     private
+    dp-loop --laps 20000 --exec fused -q -o whole -- "${CHILD/--ledger $PWD\/ledger/--no-ledger}" > /dev/null
     for exec in fused processes; do
         rm -rf ledger* kept
-        dp-loop --laps 20000 --exec $exec -q -o whole -- "${CHILD/--ledger $PWD\/ledger/--no-ledger}" > /dev/null
         stopped 20000 INT --exec $exec
         [ "$(stat -c %a kept)" = 700 ]
         [ "$(stat -c %a kept/* | sort -u)" = 600 ]

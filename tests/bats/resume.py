@@ -27,6 +27,7 @@ def main():
         enough, deadline = chance.randint(1, 60000), time.monotonic() + 20
         while os.path.getsize("stream") < enough and run.poll() is None:
             assert time.monotonic() < deadline, "no laps"
+            time.sleep(0.0005)
         assert run.poll() in (None, 0), f"it ends with {run.returncode}"
         if run.returncode == 0:  # too fast
             return print(resumed)

@@ -157,7 +157,7 @@ check_values() {
 #   $dir    the data set                     $rate, $laps  of --batch rows, in --epochs passes over $rows, the number of persons
 #   $gate   the ledger, for dp-account       $seeded       --allow-seeded, if there is a seed
 #   $adjacency, $by (the schedule)           $sensitivity  in clips: 1, and 2 for replace-one
-#   $gradients, the stage that sums gradients of a linear model or a network, and $of_model, the intercept and weights of classes, or the layers
+#   $gradients, the stage that sums gradients of a linear model or a network, and $of_model, the intercept and $weights_of_classes, or the layers
 # A run over several machines defines where(), which sets the role of this machine.
 options() {
     local classes=2 # where there are no rows
@@ -226,7 +226,8 @@ quote_options() {
     gate=${no_ledger:+ $no_ledger}${partial:+ $partial}${ledger:+ --ledger $(in_text "$ledger")}
     gate+=${registry:+ --registry $(in_text "$registry")}${no_registry:+ $no_registry}${seeded:+ $seeded}
     adjacency=$(in_text "$adjacency")
-    gradients='dp-grad   ' of_model="--intercept $intercept${class_weights:+ --class-weights $(in_text "$class_weights")}"
+    weights_of_classes=${class_weights:+ --class-weights $(in_text "$class_weights")}
+    gradients='dp-grad   ' of_model="--intercept $intercept$weights_of_classes"
     [[ -z $network || -z $class_weights ]] || fail '--class-weights: not with --network'
     [ -z "$network" ] || gradients=dp-net-grad of_model="--network $(in_text "$network") --views $views --shift $shift${flip:+ --flip}"
     sensitivity=1

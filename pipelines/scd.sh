@@ -10,6 +10,7 @@ option epochs 10 E "passes over the data" number
 option batch 100 B "expected rows per lap" whole
 option clip auto C "bound on one person's update" number
 option sigma-prime-scale 0.2 S "below 1: less cautious subproblems"
+options_of_classes
 option threads 1 N "threads of the stage that reads rows"
 options_of_budget
 options "$@"
@@ -20,7 +21,7 @@ auto_bounds "$sigma"
 warn_of_clip
 loop "
   dp-sample   --data $dir --rate $rate |
-  dp-scd-step --data $dir --loss $loss --lambda $lambda --clip $clip \
+  dp-scd-step --data $dir --loss $loss --lambda $lambda$weights_of_classes --clip $clip \
               --sigma-prime-scale $sigma_prime_scale --threads $threads --adjacency $adjacency |
   dp-noise    --multiplier $sigma |
   dp-account  --epsilon $epsilon --delta $delta$gate |

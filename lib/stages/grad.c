@@ -46,7 +46,7 @@ static const struct dp_option options[] = {
     DP_INTERCEPT_OPTION(intercept),
     DP_OPTION_REAL(0, scale, "S", DP_ABOVE(0), "factor of the weights whenever the model is used", .fallback = "1"),
     DP_OPTION_REAL('C', clip, "C", DP_ABOVE(0), "L2 bound on one person's gradient; without it dp-clip gets each gradient"),
-    DP_OPTION_TEXT(0, class_weights, "W,W,...", "weight of the loss of each class, above 0 and at most 1, in their order"),
+    DP_CLASS_WEIGHTS_OPTION(class_weights),
     DP_ADJACENCY_OPTION(adjacency),
     DP_OPTION_FLAG(0, keep_batch, "with --clip: leave the rows in the frame, for dp-linesearch --same-batch"),
     DP_OPTION_FLAG(0, non_private, "the exact sum, without clip or grid"),

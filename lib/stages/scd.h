@@ -6,12 +6,13 @@
 
 #include "math/dual.h"
 #include "stages/bounded.h"
+#include "stages/class_weights.h"
 #include "stages/stages.h"
 
 enum dp_scd_variant { DP_SCD_PARALLEL, DP_SCD_SEQUENTIAL, DP_SCD_PRIMAL, DP_SCD_NON_PRIVATE };
 
 struct dp_scd_options {
-    const char *data;
+    const char *data, *class_weights;
     int loss;
     double width, lambda, clip, sigma_prime_scale;
     int64_t newton, threads, gap_every;
@@ -36,6 +37,7 @@ struct dp_scd {
     const struct dp_scd_options *options;
     struct dp_reader reader;
     struct dp_batch_sum batch_sum;
+    struct dp_class_weights weights;
     size_t rows;          /* public number of rows of all shards */
     size_t own_rows;      /* rows that may be in a batch here */
     size_t cols, outputs; /* outputs: 1, or K for one-vs-rest */

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "math/grid.h"
+#include "stages/labels.h"
 #include "stages/scd.h"
 
 /* Arguments of the updates of a lap. */
@@ -26,6 +27,14 @@ static struct work work_of(const struct dp_scd *s, size_t thread)
     return (struct work){own, own + size, own + 2 * size, own + 3 * size, own + 4 * size};
 }
 
+/* With the weight w of its class, the loss of a row is w l, and its conjugate is w l*(·/w). So w zeta minimises the row's
+ * subproblem if zeta is the update for l, alpha/w and w s. The clip comes after the weight. */
+static double weight_of(const struct dp_scd *s, double label)
+{
+    bool known = dp_labels_take((enum dp_loss)s->options->loss, s->classes, label);
+    return known ? dp_class_weight(&s->weights, label) : 1;
+}
+
 /* The updates of a block, clipped when there is a bound. alpha moves by exactly the same updates, to the last bit. */
 static void update_block(void *context, size_t thread, const struct dp_block *block, float *coefficient)
 {
@@ -34,7 +43,7 @@ static void update_block(void *context, size_t thread, const struct dp_block *bl
     const struct dp_scd_options *o = s->options;
     const struct work w = work_of(s, thread);
     size_t entries[DP_ROWS], size = block->count * s->outputs;
-    double norm2[DP_ROWS], *alpha[DP_ROWS];
+    double norm2[DP_ROWS], weight[DP_ROWS], *alpha[DP_ROWS];
     for (size_t i = 0; i < block->ahead; i++)
         __builtin_prefetch(s->alpha + (size_t)lap->batch->id[block->first + block->count + i] * s->outputs, 1);
     dp_rows_dot(block->row, block->count, block->next, lap->model, s->outputs, s->cols, w.score, norm2);
@@ -42,10 +51,11 @@ static void update_block(void *context, size_t thread, const struct dp_block *bl
         double label = dp_batch_label(lap->batch, block->first + i);
         alpha[i] = s->alpha + (size_t)lap->batch->id[block->first + i] * s->outputs;
         entries[i] = block->row[i].count;
+        weight[i] = weight_of(s, label);
         for (size_t k = 0; k < s->outputs; k++, at++) {
             w.target[at] = dp_scd_target(s, label, k);
-            w.alpha[at] = alpha[i][k];
-            w.curvature[at] = lap->sigma_prime * norm2[i];
+            w.alpha[at] = alpha[i][k] / weight[i];
+            w.curvature[at] = weight[i] * lap->sigma_prime * norm2[i];
         }
     }
     for (size_t at = 0; at < size; at++) {
@@ -53,10 +63,12 @@ static void update_block(void *context, size_t thread, const struct dp_block *bl
         w.curvature[at] /= s->lambda_n;
     }
     dp_dual_updates((enum dp_loss)o->loss, o->width, w.target, w.alpha, w.score, w.curvature, (int)o->newton, w.zeta, size);
+    for (size_t at = 0; at < size; at++)
+        w.zeta[at] *= weight[at / s->outputs];
     dp_grid_clip_rows(w.zeta, s->outputs, lap->clip, norm2, entries, block->count, coefficient);
     for (size_t i = 0, at = 0; i < block->count; i++)
         for (size_t k = 0; k < s->outputs; k++, at++)
-            alpha[i][k] = w.alpha[at] + (double)coefficient[at];
+            alpha[i][k] += (double)coefficient[at];
 }
 
 static int keep_batch(struct dp_scd *s, const struct dp_frame *frame, const struct dp_batch *batch, struct dp_err *err)

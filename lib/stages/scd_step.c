@@ -25,6 +25,7 @@ static const struct dp_option options[] = {
     DP_OPTION_INT(0, newton, "STEPS", DP_FROM_TO(1, 1000), "Newton steps per update of the logistic loss", .fallback = "1"),
     DP_OPTION_REAL(0, width, "W", DP_ABOVE(0), "smoothing of smooth-hinge, delta of huber", .name = "loss-width",
                    .fallback = "1"),
+    DP_CLASS_WEIGHTS_OPTION(class_weights),
     DP_ADJACENCY_OPTION(adjacency),
     DP_OPTION_INT(0, gap_every, "LAPS", DP_FROM_TO(1, 1e9), "non-private: laps between computations of the duality gap",
                   .fallback = "1"),
@@ -43,6 +44,7 @@ static void scd_close(struct dp_stage *stage)
     free(s->coefficient);
     free(s->work);
     dp_scd_certificate_free(&s->certificate);
+    dp_class_weights_close(&s->weights);
     free(s->last_id);
 }
 
@@ -63,7 +65,10 @@ static int scd_open(struct dp_stage *stage, struct dp_err *err)
         return dp_fail(err, DP_E_USAGE, "--variant primal has no alpha to release");
     if (o->release_alpha && !clips)
         return dp_fail(err, DP_E_USAGE, "--release-alpha needs --clip");
-    return dp_reader_open(&s->reader, o->data, err);
+    if (o->class_weights != NULL && o->variant != DP_SCD_PARALLEL)
+        return dp_fail(err, DP_E_USAGE, "--class-weights: only --variant parallel has weights");
+    int rc = dp_class_weights_open(&s->weights, o->class_weights, err);
+    return rc == DP_OK ? dp_reader_open(&s->reader, o->data, err) : rc;
 }
 
 /* Sets the shapes, which are known at the first frame. */
@@ -81,6 +86,9 @@ static int set_shape(struct dp_stage *stage, struct dp_frame *frame, const struc
     if (dp_loss_is_classification((enum dp_loss)o->loss) && s->classes < 2)
         return dp_fail(err, DP_E_RUN, "--loss %s needs labels in classes; the labels of this data set are real numbers",
                        dp_loss_names[o->loss]);
+    rc = dp_class_weights_check(&s->weights, s->classes, err);
+    if (rc != DP_OK)
+        return rc;
     s->outputs = dp_loss_outputs(s->classes);
     s->rows = (size_t)m->rows;
     s->own_rows = batch->rows;
@@ -120,6 +128,7 @@ static int announce(struct dp_scd *s, struct dp_frame *frame, struct dp_err *err
                                          .loss = (enum dp_loss)o->loss,
                                          .width = o->width,
                                          .lambda = o->lambda,
+                                         .class_weights = o->class_weights,
                                          .scale = primal ? 1.0 : 1.0 / s->lambda_n};
     int rc = dp_training_announce(&training, frame, err);
     s->announced = rc == DP_OK;

@@ -30,6 +30,9 @@
 #define DP_ADJACENCY_OPTION(member_)                                                                                           \
     DP_OPTION_CHOICE(0, member_, "HOW", "null-record|replace-one", "what one person can change", .fallback = "null-record")
 
+#define DP_CLASS_WEIGHTS_OPTION(member_)                                                                                       \
+    DP_OPTION_TEXT(0, member_, "W,W,...", "weight of the loss of each class, above 0 and at most 1, in their order")
+
 /* Options of stages that pay for a run (gate/payer.h): rows for struct dp_payer_options, which is that member. */
 #define DP_PAYER_OPTIONS(member_)                                                                                              \
     DP_OPTION_REAL('e', member_.epsilon, "E", DP_ABOVE(0), "the budget"),                                                      \

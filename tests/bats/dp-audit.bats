@@ -92,6 +92,9 @@ epsilon() { within 300 "$AUDIT" epsilon --data small.dp --confidence 0.9999 --se
     assert_success
     sensitivity --rows 2 --laps 5 -- "dp-sample --data {} --rate 0.2 --mode shuffle | $STEP --clip 0.003 --release-alpha --threads 2"
     assert_success
+    sensitivity --rows 6 -- "$SAMPLE | dp-scd-step --data {} --loss logistic --lambda 1e-2 --clip 0.003 --class-weights 1,.5"
+    assert_success
+    awk "BEGIN { exit !($(worst) > 0.9999 && $(worst) <= 1) }" || fail "$output"
     sensitivity -- "$SAMPLE | $STEP --clip 0.003 --variant sequential"
     assert_success
     sensitivity -- "dp-sample --data {} --mode full --columns 2 | dp-scd-step --data {} --loss logistic --lambda 1e-2 --clip 0.1 --variant primal"

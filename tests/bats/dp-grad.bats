@@ -139,6 +139,42 @@ assert numpy.allclose(got, c @ X, rtol=1e-3, atol=1e-6) and lap["bound"] == 1e-3
     dpline dp-sgd --data two.dp --class-weights 1,.5 --print | grep -qF -- '--intercept 0 --class-weights 1,.5 --clip 1'
 }
 
+@test "class weights: dp-scd-step ends at the minimum of the weighted loss, which NumPy finds, and clips after the weight" {
+    scd() { # DATA LOSS WEIGHTS CLIP LAPS
+        dp-loop --laps "$5" --seed 1 -q --exec fused -- "dp-sample --data $1 --mode full |
+            dp-scd-step --data $1 --loss $2 --lambda 0.05 --newton 20 --class-weights $3 --clip $4 | dp-noise -z 1e-3 |
+            dp-account --epsilon 1e30 --delta 1e-5 --allow-seeded --no-ledger | dp-step" > stream
+    }
+    for run in 'two.dp squared .2,1' 'two.dp logistic .2,1' 'two.dp smooth-hinge 1,.1' 'four.dp logistic 1,.5,.25,.1'; do
+        read -r data loss weights <<< "$run"
+        scd "$data" "$loss" "$weights" .05 400
+        python "$SLOPES$DATA"'
+lap = frames.laps("stream")[-1]
+assert lap["class_weights"] == sys.argv[4]
+weight = numpy.array(eval(sys.argv[4]))[y.astype(int), None]
+W = numpy.zeros_like(lap["model"])
+for _ in range(1000): W = W - .5 * ((slopes(sys.argv[3], lap["loss_width"], X @ W.T, y) * weight).T @ X / len(X) + 0.05 * W)
+found = lap["scale"] * lap["model"]
+assert numpy.abs(W).max() > .1 and numpy.allclose(found, W, rtol=0, atol=5e-4), (sys.argv, found, W)
+' - "$data" "$loss" "$weights" || fail "$run"
+    done
+    # the first update of the squared loss is w y / (1 + w s), clipped
+    dp-loop --laps 1 --seed 1 -q --exec processes -- "dp-sample --data two.dp --mode full | dp-scd-step --data two.dp --loss squared --lambda 0.05 \
+        --class-weights .3,1 --clip .1 | tee bounded | dp-noise -z 1 | dp-account --epsilon 900 --delta 1e-5 --allow-seeded --no-ledger | dp-step" > stream
+    python "$DATA"'
+lap = frames.laps("bounded")[0]
+w = numpy.where(y > 0, 1, .3)
+zeta = w * (2 * y - 1) / (1 + w * (X ** 2).sum(1) / .05)
+zeta *= numpy.minimum(1, .1 / numpy.maximum(numpy.abs(zeta) * numpy.maximum(1, numpy.linalg.norm(X, axis=1)), 1e-300))
+assert numpy.allclose(lap["sum"] * lap["grid"], zeta @ X, rtol=0, atol=1e-6 * len(X)), (lap["sum"] * lap["grid"], zeta @ X)
+' - two.dp
+    complains 2 "dp-scd-step: --class-weights: only --variant parallel has weights" \
+        dp-scd-step --data two.dp --loss hinge --lambda 1 --clip 1 --variant sequential --class-weights 1,1
+    complains 2 'dp-scd-step: --class-weights: 3 weights, and there are 2 classes' dp-loop -q --laps 1 --seed 1 -- "dp-sample --data two.dp --mode full |
+        dp-scd-step --data two.dp --loss hinge --lambda 1 --clip 1 --class-weights 1,1,1 | dp-noise -z 1 | dp-account --epsilon 9 --delta .1 --no-ledger --allow-seeded | dp-step"
+    dpline scd --data two.dp --class-weights 1,.5 --print | grep -qF -- '--class-weights 1,.5 --clip'
+}
+
 @test "schedules, momentum, projection" {
     descends two.dp logistic '' '--schedule sqrt:2:3' 'W - 0.5 / numpy.sqrt(2 + 3 * t) * G'
     descends two.dp logistic '' '--schedule inverse' 'W - 0.5 / t * G'

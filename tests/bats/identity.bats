@@ -233,6 +233,10 @@ same() {
     train inline-processes processes "$(pipeline four.dp hinge inline) --average tail"
     cmp reference inline
     cmp inline inline-processes
+    weighted=$(pipeline four.dp hinge weights)
+    train weighted fused "$weighted"
+    train weighted-inline processes "$(sed 's/--rate 0.1/& --inline/; s/--data [^ ]* --loss/--loss/; s/--threads 2/--threads 1/' <<< "$weighted")"
+    cmp weighted weighted-inline
 }
 
 @test "sparse storage = dense storage, inline = by reference, to the last bit of the weights" {

@@ -17,6 +17,7 @@ train() {
     [ -z "$plan" ] || laps=(--plan "$plan")
     timeout 60 dp-loop "${laps[@]}" --seed 11 --exec "$2" -q -o "$1" -- "$3" > "$1.stream"
 }
+class_weights() { dp-info --get classes "$1" | awk '{ printf "1"; for (k = 2; k <= $1; k++) printf ",%g", 1 / k }'; }
 # pipeline DATA LOSS VARIANT: prints the child pipeline
 pipeline() {
     local sample="dp-sample --data $1 --rate 0.1" step="dp-scd-step --data $1 --loss $2 --lambda 1e-3 --loss-width 0.5"
@@ -24,6 +25,7 @@ pipeline() {
     case $3 in
         parallel) step+=' --clip 0.1' more=' --average tail' ;;
         threads) step+=' --clip 0.1 --threads 3' more=' --average tail' ;;
+        weights) step+=" --clip 0.1 --threads 2 --class-weights $(class_weights "$1")" ;;
         release) step+=' --clip 0.1 --release-alpha' ;;
         published) sample+=' --mode shuffle' step+=' --clip 0.1 --release-alpha' noise+=' --as-published' ;;
         sequential) step+=' --clip 0.1 --variant sequential' ;;
@@ -36,7 +38,7 @@ pipeline() {
             local walk='--step 0.5 --schedule sqrt:1:1 --momentum 0.5 --average tail'
             case $3 in
                 gradient-threads) step+=' --threads 3' ;;
-                gradient-weights) step+=" --threads 2 --class-weights $(dp-info --get classes "$1" | awk '{ printf "1"; for (k = 2; k <= $1; k++) printf ",%g", 1 / k }')" ;;
+                gradient-weights) step+=" --threads 2 --class-weights $(class_weights "$1")" ;;
                 gradient-inline) sample+=' --inline' step="${step/--data $1 /}" ;;
                 gradient-clip) step="${step/ --clip 0.3/ --threads 2} | dp-clip --data $1 --clip 0.3 --threads 2" ;;
                 gradient-adagrad) walk='--step 2 --optimizer adagrad-norm --project 3 --average polynomial' ;;

@@ -57,6 +57,7 @@ options_of_budget() {
     option delta 1e-5 D "probability that epsilon may fail to bound"
     option multiplier '' Z "noise multiplier (default: the smallest that keeps to the budget)" number
     option adjacency null-record HOW "null-record|replace-one: what one person can change"
+    option trial '' DIR "in a command for dp-tune, which pays: {trial}; --multiplier is then required"
     options_of_ledger
 }
 
@@ -167,6 +168,7 @@ options() {
     ! declare -F where > /dev/null || where
     [ -n "$data$rows" ] || fail "--data is required"
     check_values
+    [ -z "$trial" ] || [ -n "${multiplier-}" ] || fail "--trial: --multiplier is required, since dp-tune pays for all trials together"
     rows=${rows:-$(dp-info --get persons "$data")} || exit
     [ -z "$data" ] || classes=$(dp-info --get classes "$data") || exit
     [ -n "$loss" ] || loss_of "$classes"
@@ -247,8 +249,12 @@ without_holes() { sed -E 's/([^ ]) {9,}/\1 /g' <<< "$1"; }
 
 # loop [dp-loop options] PIPELINE: with -o only the model is written, without it the stream of models.
 loop() {
-    set -- "${@:1:$#-1}" -- "$(without_holes "${*: -1}")"
-    run_loop "$@"
+    local text
+    text=$(without_holes "${*: -1}")
+    if [ -n "$trial" ] && [[ $text =~ dp-account\ +--epsilon\ [^|]* ]]; then
+        text=${text/"${BASH_REMATCH[0]}"/"dp-account --trial $(in_text "$trial") "}
+    fi
+    run_loop "${@:1:$#-1}" -- "$text"
 }
 
 # run_loop WORD…: dp-loop, with the options of every run
@@ -317,4 +323,4 @@ schedules='constant, inverse, sqrt:A:C, linear[:E], linear-decay[:E], cosine[:E]
 usages=('--data DIR [options]') note=''
 # for options that a pipeline does not declare
 data='' rows='' loss='' losses_of='' epochs='' batch='' schedule='' adjacency='' ledger='' no_ledger='' registry='' no_registry='' partial=''
-init='' checkpoint='' checkpoint_every='' resume='' operand='' plan='' laps=1 quiet='' intercept='' network='' class_weights=''
+init='' checkpoint='' checkpoint_every='' resume='' operand='' plan='' laps=1 quiet='' intercept='' network='' class_weights='' trial=''

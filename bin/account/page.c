@@ -268,7 +268,10 @@ static void put_runs(const struct page *p, const json_t *total, FILE *out)
           out);
     json_array_foreach (get(p->report, "runs"), i, run)
         if (strcmp(text(run, "population"), text(total, "population")) == 0) {
-            fprintf(out, "<tr><td><code>%.8s</code></td>", text(run, "run"));
+            fprintf(out, "<tr><td><code>%.8s</code>", text(run, "run"));
+            if (get(run, "public_start") != NULL)
+                fprintf(out, ", from the public model <code>%.12s</code>", text(run, "public_start"));
+            fputs("</td>", out);
             put_day(run, out);
             fprintf(out, "<td>%s</td><td class=\"n\">%lld</td><td class=\"n\">", text(run, "status"), whole(run, "laps"));
             put_cost(number(run, "epsilon"), out);
@@ -606,6 +609,11 @@ void page_print(struct page *p, FILE *out)
         put_held_out(p->held_out, p->plain, out);
     if (p->along != NULL)
         put_along(p, out);
+    else if (p->held_out != NULL)
+        fputs(
+            "<p class=\"soft\">The file has only the last model of the run, so measures along the run are not shown. (A run without "
+            "-o writes the models of all laps to its standard output.)</p>\n",
+            out);
     if (p->coefficients != NULL)
         put_model(p, out);
     else if (p->weights.count > 0)

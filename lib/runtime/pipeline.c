@@ -14,6 +14,7 @@ struct reader {
     const char *at;
     char *to;
     char shell;
+    bool redirects; /* the last word began as a redirection of standard output */
 };
 
 static bool one_of(char c, const char *set)
@@ -44,6 +45,7 @@ static void escape(struct reader *r, char quote)
 static int word(struct reader *r, struct dp_err *err)
 {
     char quote = 0;
+    r->redirects = *r->at == '>' || strncmp(r->at, "1>", 2) == 0;
     for (; *r->at != '\0'; r->at++) {
         char c = *r->at;
         if (quote == 0 && one_of(c, " \t\n|"))
@@ -112,6 +114,8 @@ static int cut(struct dp_pipeline *p, struct reader *r, struct dp_err *err)
         int rc = word(r, err);
         if (rc != 0)
             return rc;
+        if (r->redirects)
+            p->redirected = p->stages;
         stage->to = (size_t)(r->at - p->text);
     }
 }
@@ -125,7 +129,7 @@ int dp_pipeline_cut(struct dp_pipeline *pipeline, const char *text, struct dp_er
         return rc;
     memcpy(pipeline->text, text, length);
     pipeline->stages = 1;
-    struct reader reader = {pipeline->text, pipeline->text + length + 1, 0};
+    struct reader reader = {.at = pipeline->text, .to = pipeline->text + length + 1};
     rc = cut(pipeline, &reader, err);
     pipeline->shell = reader.shell;
     return rc;
@@ -172,6 +176,9 @@ static int check_stage(const struct dp_pipeline_stage *stage, bool last, struct 
 int dp_pipeline_parse(struct dp_pipeline *pipeline, const char *text, struct dp_err *err)
 {
     int rc = dp_pipeline_cut(pipeline, text, err);
+    if (rc == 0 && pipeline->redirected == pipeline->stages)
+        return dp_fail(err, DP_E_USAGE,
+                       "'>' after the last stage: its output is the child pipeline's (-o FILE writes the model)");
     if (rc == 0 && pipeline->shell != 0)
         return dp_fail(err, DP_E_USAGE, "'%c' in the pipeline needs a shell", pipeline->shell), NEEDS_SHELL;
     for (int i = 0; rc == 0 && i < pipeline->stages; i++)

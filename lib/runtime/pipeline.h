@@ -18,7 +18,8 @@ struct dp_pipeline {
         int argc;
         char *argv[DP_MAX_WORDS + 1]; /* words without their quotes */
     } stage[DP_MAX_STAGES];
-    char shell; /* a character that only a shell can expand, so that the words may still change; 0: there is no such
+    int redirected; /* the last stage, from 1, whose standard output a shell would send to a file; 0: none */
+    char shell;     /* a character that only a shell can expand, so that the words may still change; 0: there is no such
                  * character */
 };
 
@@ -28,7 +29,8 @@ struct dp_pipeline {
 int dp_pipeline_cut(struct dp_pipeline *pipeline, const char *text, struct dp_err *err);
 
 /* Splits the text, and accepts only a pipeline that needs no shell. Returns 1, and *err says why, also for variables, globs,
- * redirections, commands that are not dp stages, --in and --out; a negative status also for a stage that prints text. */
+ * redirections, commands that are not dp stages, --in and --out; a negative status also for a stage that prints text, and if the
+ * output of the last stage goes to a file. */
 int dp_pipeline_parse(struct dp_pipeline *pipeline, const char *text, struct dp_err *err);
 
 /* The first stage whose command is `name`; the number of stages if no stage has that name. */

@@ -256,6 +256,8 @@ numpy.savetxt("xor.csv", numpy.column_stack([x, (x[:, 0] * x[:, 1] > 0)]), delim
     run dp-account report two.dp/ledger
     assert_output --partial "  from public model ${digest:0:12}"
     assert_equal "$(dp-account report --json two.dp/ledger | jq -r '.runs[1].public_start')" "$digest"
+    dp-account report -o page.html two.dp/ledger
+    grep -qF ", from the public model <code>${digest:0:12}</code>" page.html
     # the private stages saw the public weights
     assert_equal "$(dp-cat --full --kind lap --allow-private-output noised | head -n 1 | jq -c .model.values)" \
         "$(dp-cat --full --kind lap more | jq -c .model.values)"

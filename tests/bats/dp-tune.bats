@@ -48,6 +48,15 @@ nothing_left() { assert_equal "$(ls rooms)" ''; }
     nothing_left
 }
 
+@test "a named pipeline is a trial" {
+    tune --trials all -o model "dpline dp-sgd --data train.dp --batch 100 --epochs 3 --clip {clip} --multiplier 30 --trial {trial} --step {step} -q"
+    run jq -c 'select(.kind == "reserve") | .charge | [.laps, .sampling, .queries[0].multiplier]' train.dp/ledger
+    assert_line --index 1 '[36,"poisson",30]'
+    dp-predict model valid.dp > /dev/null
+    complains 2 "dpline dp-sgd: --trial: --multiplier is required, since dp-tune pays for all trials together" dpline dp-sgd --data train.dp --trial there
+    nothing_left
+}
+
 @test "settings whose runs cost differently are charged by their mean, and all of a fixed grid together" {
     printf 'step clip laps\n1 1 3\n1 1 3\n1 1 50\n' > grid
     run tune --trials poisson:2 -o /dev/null "$(run_of '{laps}')"

@@ -53,6 +53,7 @@ END
     for sentence in 'ε = 1 at δ = 1e-05' 'The people of patients.csv: 2100 rows.' 'One row is taken for one person.' \
         '1 % 2.72 %' 'From even odds, a guess is right at most 73.2 % of the time.' 'of a budget of 3.' 'Measured on 900 rows' \
         "accuracy $(dp-eval --data q.dp --last --metrics accuracy --in model -f json | jq .accuracy | xargs printf '%.4g')" \
+        'The file has only the last model of the run, so measures along the run are not shown.' \
         '<b>smoker</b>=yes' 'dp-account verify p.dp/ledger' 'The ledger has the digest of this model.'; do
         grep -qF -- "$sentence" text || fail "missing: $sentence
 $(cat text)"

@@ -45,7 +45,8 @@ static void what_needs_a_shell(void **state)
     const char *const texts[] = {"dp-noise $x",
                                  "dp-noise `x`",
                                  "dp-noise; dp-noise",
-                                 "dp-noise > f",
+                                 "dp-noise > f | dp-step",
+                                 "dp-noise 2> f",
                                  "dp-noise \"$x\"",
                                  "dp-noise & ",
                                  "cat | dp-noise",
@@ -71,6 +72,10 @@ static void what_needs_a_shell(void **state)
     }
     struct dp_pipeline p;
     assert_int_equal(dp_pipeline_parse(&p, "dp-step | dp-eval --data x", NULL), DP_E_USAGE);
+    dp_pipeline_free(&p);
+    assert_int_equal(dp_pipeline_parse(&p, "dp-noise | dp-step >f", NULL), DP_E_USAGE);
+    dp_pipeline_free(&p);
+    assert_int_equal(dp_pipeline_parse(&p, "dp-noise | dp-step '>f'", NULL), 0);
     dp_pipeline_free(&p);
     assert_int_equal(dp_pipeline_parse(&p, "dp-sample --inline | dp-noise '$x' \"a|b;c\"", NULL), 0);
     assert_string_equal(p.stage[1].argv[2], "a|b;c");

@@ -233,6 +233,73 @@ static int put_in_table(void *self, const struct dp_parsed *record, struct dp_er
     return rc == DP_OK ? dp_spool_put(&table->spool, record, err) : rc;
 }
 
+/* The records that one thread has read. */
+struct read {
+    struct dp_encoded records;
+    bool by_person;
+    struct named {
+        size_t place, name, length; /* of the record in records, and of its person in names */
+    } * named;
+    char *names;
+    size_t count, named_capacity, used, names_capacity;
+};
+
+static int open_read(void *self, void **maker, struct dp_err *err)
+{
+    const struct table *table = self;
+    struct read *m;
+    int rc = dp_alloc(&m, 1, sizeof *m, err);
+    *maker = m;
+    if (rc == DP_OK)
+        m->by_person = table->by_person;
+    return rc;
+}
+
+static void close_read(void *maker)
+{
+    struct read *m = maker;
+    if (m == NULL)
+        return;
+    free(m->records.bytes);
+    free(m->named);
+    free(m->names);
+    free(m);
+}
+
+static int keep_record(void *self, void *maker, struct dp_import *import, const struct dp_parsed *r, struct dp_err *err)
+{
+    struct read *m = maker;
+    (void)self;
+    (void)import;
+    if (m->by_person) {
+        int rc = dp_grow(&m->named, &m->named_capacity, m->count + 1, sizeof *m->named, err);
+        if (rc == DP_OK)
+            rc = dp_grow(&m->names, &m->names_capacity, m->used + r->person_length + 1, 1, err);
+        if (rc != DP_OK)
+            return rc;
+        m->named[m->count] = (struct named){m->records.used, m->used, r->person_length};
+        memcpy(m->names + m->used, r->person, r->person_length);
+    }
+    int rc = dp_spool_encode(&m->records, r, err);
+    if (rc == DP_OK && m->by_person) {
+        m->count++;
+        m->used += r->person_length;
+    }
+    return rc;
+}
+
+static int take_records(void *self, void *maker, struct dp_err *err)
+{
+    struct table *table = self;
+    struct read *m = maker;
+    size_t place = 0;
+    int rc = m->by_person ? dp_spool_tell(&table->spool, &place, err) : DP_OK;
+    for (size_t i = 0; rc == DP_OK && i < m->count; i++)
+        rc = dp_persons_add(&table->persons, m->names + m->named[i].name, m->named[i].length, place + m->named[i].place, err);
+    m->count = m->used = 0;
+    return rc == DP_OK ? dp_spool_append(&table->spool, &m->records, err) : rc;
+}
+
 /* Only tables with a schema have a column of persons. */
 static int check_persons(const struct dp_import *import, struct dp_err *err)
 {
@@ -284,15 +351,20 @@ static int check_rows(const struct dp_import *import, size_t rows, struct dp_err
                     : dp_fail(err, DP_E_RUN, "%s: no rows", strcmp(import->input, "-") == 0 ? "standard input" : import->input);
 }
 
+/* Whether something is measured on the rows, because the schema does not state it. */
+static bool is_measured(const struct dp_schema *s)
+{
+    bool measured = s->real_label && s->label_center;
+    for (size_t i = 0; !measured && i < s->columns; i++)
+        measured = s->column[i].scaling == DP_SCALE_MAX_ABS || s->column[i].fill == DP_FILL_MODE;
+    return measured;
+}
+
 /* Whether rows can be written as they are read: the schema is known, nothing is measured, and no number of rows is needed. */
 static bool is_direct(const struct dp_import *import)
 {
-    const struct dp_schema *s = &import->schema;
-    bool direct =
-        import->format <= DP_IMPORT_TSV && import->test == NULL && import->place_knots == NULL && dp_schema_person(s) < 0;
-    for (size_t i = 0; direct && i < s->columns; i++)
-        direct = s->column[i].scaling != DP_SCALE_MAX_ABS && s->column[i].fill != DP_FILL_MODE;
-    return direct && !(s->real_label && s->label_center);
+    return import->format <= DP_IMPORT_TSV && import->test == NULL && import->place_knots == NULL &&
+           dp_schema_person(&import->schema) < 0 && !is_measured(&import->schema);
 }
 
 struct direct {
@@ -391,7 +463,13 @@ static int run_directly(struct dp_import *import, struct dp_err *err)
 int dp_import_run(struct dp_import *import, struct dp_err *err)
 {
     struct table table = {.by_person = dp_schema_person(&import->schema) >= 0};
-    const struct dp_import_sink to = {.self = &table, .put = put_in_table};
+    const struct dp_import_makers makers = {.row = (import->schema.columns + 2) * (sizeof(double) + sizeof(uint32_t)),
+                                            .open = open_read,
+                                            .make = keep_record,
+                                            .take = take_records,
+                                            .close = close_read};
+    const struct dp_import_sink to = {
+        .self = &table, .put = put_in_table, .makers = import->format <= DP_IMPORT_TSV ? &makers : NULL};
     struct dp_features f = {0};
     int rc = check_persons(import, err);
     if (import->bad_missing)
@@ -406,9 +484,10 @@ int dp_import_run(struct dp_import *import, struct dp_err *err)
         rc = readers[import->format](import, &to, err);
     if (rc == DP_OK)
         rc = check_rows(import, table.spool.records, err);
-    if (rc == DP_OK) /* on images nothing is measured */
-        rc = import->map != DP_MAP_NONE ? dp_image_rows_open(&table.images, import, err)
-                                        : dp_features_measure(&f, import, &table.spool, err);
+    if (rc == DP_OK && import->map != DP_MAP_NONE)
+        rc = dp_image_rows_open(&table.images, import, err);
+    else if (rc == DP_OK && is_measured(&import->schema))
+        rc = dp_features_measure(&f, import, &table.spool, err);
     if (rc == DP_OK)
         rc = dp_features_note(&import->schema, err);
     if (rc == DP_OK && table.by_person)

@@ -49,10 +49,12 @@ void dp_spool_close(struct dp_spool *spool)
     if (spool->file != NULL)
         fclose(spool->file);
     free(spool->buffer);
+    free(spool->one.bytes);
     free(spool->bytes);
     spool->file = NULL;
     spool->buffer = NULL;
     spool->bytes = NULL;
+    spool->one = (struct dp_encoded){0};
 }
 
 /* Whether all values are bytes, and a byte for each column up to the last value takes less space than pairs. */
@@ -73,32 +75,47 @@ static int make_bytes(struct dp_spool *spool, uint32_t count, struct dp_err *err
     return rc;
 }
 
-static bool put(struct dp_spool *spool, const void *data, size_t size)
+int dp_spool_encode(struct dp_encoded *to, const struct dp_parsed *r, struct dp_err *err)
 {
-    return size == 0 || fwrite(data, 1, size, spool->file) == size;
+    struct head head = {r->label, r->null ? 0 : r->count, r->null ? NOTHING : are_bytes(r) ? BYTES : PAIRS};
+    if (head.kind == BYTES)
+        head.count = r->column[r->count - 1] + 1;
+    size_t columns = head.count * sizeof *r->column, values = head.count * sizeof *r->value;
+    size_t size = head.kind == BYTES ? head.count : columns + values;
+    int rc = dp_grow(&to->bytes, &to->capacity, to->used + sizeof head + size, 1, err);
+    if (rc != DP_OK)
+        return rc;
+    char *at = to->bytes + to->used;
+    memcpy(at, &head, sizeof head);
+    at += sizeof head;
+    if (head.kind == BYTES) {
+        memset(at, 0, head.count);
+        for (uint32_t k = 0; k < r->count; k++)
+            at[r->column[k]] = (char)(uint8_t)r->value[k];
+    } else if (head.count > 0) {
+        memcpy(at, r->column, columns);
+        memcpy(at + columns, r->value, values);
+    }
+    to->used += sizeof head + size;
+    to->records++;
+    return DP_OK;
+}
+
+int dp_spool_append(struct dp_spool *spool, struct dp_encoded *from, struct dp_err *err)
+{
+    if (dp_interrupt_pending())
+        return dp_fail(err, DP_E_RUN, "interrupted");
+    if (from->used > 0 && fwrite(from->bytes, 1, from->used, spool->file) != from->used)
+        return dp_fail_errno(err, errno, "cannot write a temporary file");
+    spool->records += from->records;
+    from->used = from->records = 0;
+    return DP_OK;
 }
 
 int dp_spool_put(struct dp_spool *spool, const struct dp_parsed *r, struct dp_err *err)
 {
-    struct head head = {r->label, r->null ? 0 : r->count, r->null ? NOTHING : are_bytes(r) ? BYTES : PAIRS};
-    if (dp_interrupt_pending())
-        return dp_fail(err, DP_E_RUN, "interrupted");
-    if (head.kind == BYTES) {
-        head.count = r->column[r->count - 1] + 1;
-        int rc = make_bytes(spool, head.count, err);
-        if (rc != DP_OK)
-            return rc;
-        for (uint32_t k = 0; k < r->count; k++)
-            spool->bytes[r->column[k]] = (uint8_t)r->value[k];
-    }
-    bool good = put(spool, &head, sizeof head);
-    if (head.kind == BYTES)
-        good = good && put(spool, spool->bytes, head.count);
-    else
-        good = good && put(spool, r->column, head.count * sizeof *r->column) &&
-               put(spool, r->value, head.count * sizeof *r->value);
-    spool->records++;
-    return good ? DP_OK : dp_fail_errno(err, errno, "cannot write a temporary file");
+    int rc = dp_spool_encode(&spool->one, r, err);
+    return rc == DP_OK ? dp_spool_append(spool, &spool->one, err) : rc;
 }
 
 int dp_spool_rewind(struct dp_spool *spool, struct dp_err *err)
@@ -123,7 +140,7 @@ int dp_spool_go(struct dp_spool *spool, size_t place, struct dp_err *err)
     return fseeko(spool->file, (off_t)place, SEEK_SET) == 0 ? DP_OK : dp_fail_errno(err, errno, "cannot read a temporary file");
 }
 
-static int reserve(struct dp_parsed *r, uint32_t count, struct dp_err *err)
+int dp_parsed_reserve(struct dp_parsed *r, uint32_t count, struct dp_err *err)
 {
     if (count <= r->capacity)
         return DP_OK;
@@ -153,7 +170,7 @@ int dp_spool_get(struct dp_spool *spool, struct dp_parsed *r, struct dp_err *err
     r->label = head.label;
     r->null = head.kind == NOTHING;
     r->count = 0;
-    int rc = reserve(r, head.count, err);
+    int rc = dp_parsed_reserve(r, head.count, err);
     if (rc == DP_OK && head.kind == BYTES)
         rc = make_bytes(spool, head.count, err);
     if (rc != DP_OK)
@@ -168,17 +185,6 @@ int dp_spool_get(struct dp_spool *spool, struct dp_parsed *r, struct dp_err *err
         }
     r->count = head.kind == BYTES ? r->count : head.count;
     return good ? 1 : dp_fail(err, DP_E_RUN, "a temporary file is cut short");
-}
-
-int dp_parsed_add(struct dp_parsed *r, uint32_t column, double value, struct dp_err *err)
-{
-    if (value == 0)
-        return DP_OK;
-    if (r->count == r->capacity && reserve(r, r->count + 1, err) != DP_OK)
-        return DP_E_RUN;
-    r->column[r->count] = column;
-    r->value[r->count++] = value;
-    return DP_OK;
 }
 
 void dp_parsed_free(struct dp_parsed *r)

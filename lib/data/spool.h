@@ -21,11 +21,18 @@ struct dp_parsed {
     double *value;
 };
 
+/* Records as the spool has them. Starts zeroed; its bytes are freed by the owner. */
+struct dp_encoded {
+    char *bytes;
+    size_t used, capacity, records;
+};
+
 struct dp_spool {
     FILE *file;
     char *buffer; /* buffer of the file: reading page by page would take a third of the time of an import */
     size_t records;
-    uint8_t *bytes; /* values of a record that are bytes */
+    struct dp_encoded one; /* the record that is put */
+    uint8_t *bytes;        /* values of a record that are bytes */
     size_t bytes_capacity;
 };
 
@@ -34,6 +41,11 @@ struct dp_spool {
 int dp_spool_open(struct dp_spool *spool, const char *beside, struct dp_err *err);
 void dp_spool_close(struct dp_spool *spool);
 int dp_spool_put(struct dp_spool *spool, const struct dp_parsed *record, struct dp_err *err);
+
+/* dp_spool_put in two steps: the first needs no spool, and appends to *to; the second appends all records to the spool, and
+ * empties *from. */
+int dp_spool_encode(struct dp_encoded *to, const struct dp_parsed *record, struct dp_err *err);
+int dp_spool_append(struct dp_spool *spool, struct dp_encoded *from, struct dp_err *err);
 
 /* dp_spool_rewind goes back to the first record; dp_spool_get then returns 1 for each record, and 0 after the last. */
 int dp_spool_rewind(struct dp_spool *spool, struct dp_err *err);
@@ -45,7 +57,17 @@ int dp_spool_tell(const struct dp_spool *spool, size_t *place, struct dp_err *er
 int dp_spool_go(struct dp_spool *spool, size_t place, struct dp_err *err);
 
 /* Appends a value; zeros are left out. */
-int dp_parsed_add(struct dp_parsed *record, uint32_t column, double value, struct dp_err *err);
+int dp_parsed_reserve(struct dp_parsed *record, uint32_t count, struct dp_err *err);
+static inline int dp_parsed_add(struct dp_parsed *record, uint32_t column, double value, struct dp_err *err)
+{
+    if (value == 0)
+        return DP_OK;
+    if (record->count == record->capacity && dp_parsed_reserve(record, record->count + 1, err) != DP_OK)
+        return DP_E_RUN;
+    record->column[record->count] = column;
+    record->value[record->count++] = value;
+    return DP_OK;
+}
 void dp_parsed_free(struct dp_parsed *record);
 
 #endif

@@ -110,6 +110,37 @@ END
     diff -r 1.arrays 4.arrays
 }
 
+@test "rows that are divided, and rows of persons, are the same for any number of threads" {
+    /usr/bin/python3 - << 'END'
+rows = ["p%d,%d,%s,%s\n" % (i * i % 29989, i % 101, ["cook", "smith"][i % 2], ["no", "yes"][i % 5 == 0]) for i in range(90000)]
+for i in range(20000, 90000, 9000):
+    rows[i] = "p%d,x%d,cook,yes\n" % (i, i)
+open("t.csv", "w").write("who,age,job,ill\n" + "".join(rows))
+END
+    for kind in ignore person; do
+        schema
+        sed -i "s/: \[{/: [{\"name\": \"who\", \"type\": \"$kind\"}, {/" schema.json
+        options=(--split .7 --test v.dp --skip-bad 8 --private-counts)
+        [ $kind = ignore ] || options+=(--rows-per-person 100) # fewer would be chosen at random
+        for threads in 1 4; do
+            into t t.csv $threads "${options[@]}"
+            rm -rf $threads.out && mkdir $threads.out
+            for part in t v; do
+                dp-info --verify $part.dp > $threads.out/$part.verified
+                for array in $part.dp/*.npy; do mv "$array" "$threads.out/$part-${array##*/}"; done
+                rm -r $part.dp
+            done
+            mv t.said $threads.out
+            into few t.csv $threads "${options[@]/#8/7}"
+            assert_equal "$(cat few.said)" "1 dp-import: t.csv: line 83002, column 2 (age): expected a number, got 'x83000'"
+        done
+        grep -q "8 malformed lines" 1.out/t.said
+        rm ./*.out/*.verified
+        diff -r 1.out 4.out
+    done
+    [ -e 4.out/v-persons.npy ]
+}
+
 @test "a table with 10^6 columns is read, and a cell of 100 MB is refused" {
     schema
     /usr/bin/python3 - << 'END'

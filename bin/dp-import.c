@@ -76,7 +76,8 @@ static const struct dp_option options[] = {
     DP_OPTION_FLAG(0, quantise, "round values toward zero to 16 bits, in steps from the bounds of the columns"),
     DP_OPTION_CHOICE(
         0, features, "WHICH", DP_MAP_CHOICES,
-        "idx, images, npy, npz: rows are public features of the images (histograms of gradients or scattering, whitened) instead of pixels"),
+        "idx, images, npy, npz: rows are public features of the images (histograms of gradients or scattering, whitened) "
+        "instead of pixels"),
     DP_OPTION_CHOICE(0, basis, "HOW", DP_BASIS_CHOICES,
                      "csv, tsv: numbers with bounds become curves, where the schema does not say a basis"),
     DP_OPTION_FLAG(0, header, "--infer-schema: the first line names the columns"),
@@ -201,7 +202,7 @@ static int infer(struct dp_import *import, struct identity *identity, const stru
     const bool looked = paid == NULL || schema == NULL;
     if (rc == DP_OK && schema == NULL)
         rc = dp_import_infer(import, o->header || o->sql != NULL, &schema, err);
-    /* A payment that was not enough is inherited, too. */
+    /* A payment that was not enough for a schema is added to the cost of the data set, too. */
     if (rc == DP_OK && paid != NULL && json_object_set(schema, "paid", paid) != 0)
         rc = dp_fail(err, DP_E_RUN, "out of memory");
     if (rc == DP_OK)
@@ -222,7 +223,7 @@ static int infer(struct dp_import *import, struct identity *identity, const stru
     return rc;
 }
 
-/* A query is read as a CSV table, and is no format of lib/data. */
+/* A query is read as a CSV table, and is not a format of lib/data. */
 enum { SQLITE = DP_IMPORT_NPZ + 1 };
 
 /* The format that the name of a file ends with, perhaps before .gz, .xz or .zst; IDX if it ends with no format. A directory has
@@ -276,7 +277,8 @@ static int operands(struct dp_import *import, const struct options *o, int count
         if (format == DP_IMPORT_IDX)
             return dp_fail(
                 err, DP_E_USAGE,
-                "'%.60s' is no format (csv, tsv, libsvm, arff, idx, images, npy, npz or sqlite), and no name that ends with one",
+                "'%.60s' is not a format (csv, tsv, libsvm, arff, idx, images, npy, npz or sqlite), and not a name that ends "
+                "with one",
                 operand[0]);
         operand--;
         count++;
@@ -322,7 +324,7 @@ static int operands(struct dp_import *import, const struct options *o, int count
     if (o->infer == NULL && o->output == NULL && o->out == NULL)
         return dp_fail(err, DP_E_USAGE, "--output is required, or --out");
     if (o->out != NULL && !table)
-        return dp_fail(err, DP_E_USAGE, "--out is for csv and tsv: other formats are known when all of them is read");
+        return dp_fail(err, DP_E_USAGE, "--out is for csv and tsv: other formats are read completely before rows are known");
     if (o->out != NULL && (o->infer != NULL || o->output != NULL || o->test != NULL || o->storage == 1 || o->force))
         return dp_fail(err, DP_E_USAGE, "--out sends rows, and writes no data set: it excludes %s",
                        o->infer != NULL    ? "--infer-schema"

@@ -34,7 +34,7 @@ pipeline_of() {
     local quoted
     quoted=$(xargs printf '%q ' <<< "$1" 2> /dev/null) || fail "--methods: '$1' has a quote without an end"
     eval "words=($quoted)"
-    [[ -n $1 && -x $here/${words[0]}.sh && ${words[0]} != compare ]] || fail "--methods: '$1' is no pipeline (dpline help lists them)"
+    [[ -n $1 && -x $here/${words[0]}.sh && ${words[0]} != compare ]] || fail "--methods: '$1' is not a pipeline (dpline help lists them)"
     words[0]=$here/${words[0]}.sh
     offered=$("${words[0]}" --help)
     takes data || fail "--methods: '$1' does not train on one data set"

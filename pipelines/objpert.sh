@@ -15,7 +15,7 @@ options_of_budget
 options "$@"
 
 bound_of_loss
-number "$lambda" || fail "--lambda: must be a number > 0, got '$lambda': it holds the minimum to where noise hides a person"
+number "$lambda" || fail "--lambda: must be a number > 0, got '$lambda': without it noise does not hide a person"
 if [ -z "$multiplier" ]; then
     # beta belongs to the objective; dp-erm records a little more because rows were rounded
     curvature=$(calculate "(1.00002 * $beta - $lambda) / ($lambda * $rows)")

@@ -93,7 +93,7 @@ int books_find_population(struct books *b, bool name, struct dp_err *err)
     return DP_OK;
 }
 
-/* The people, if only a data set's directory was named. A directory with only a ledger is no error. */
+/* Finds the people if only the directory of a data set was named. A directory that has only a ledger is not an error. */
 static void look_into(struct books *b, const char *directory)
 {
     struct dp_dataset *set;
@@ -427,7 +427,7 @@ static int check_paid(const struct books *b, const struct dp_frame *frame, struc
     if (dp_frame_bool(frame, DP_F_NON_PRIVATE))
         return dp_fail(err, DP_E_UNSAFE, "%s: the model comes from a run without privacy", b->model);
     if (dp_frame_bool(frame, DP_F_UNTRACKED))
-        return dp_fail(err, DP_E_UNSAFE, "%s: no ledger has the run of this model: it was told --no-ledger", b->model);
+        return dp_fail(err, DP_E_UNSAFE, "%s: no ledger has the run of this model: its gate had --no-ledger", b->model);
     return dp_frame_has(frame, DP_F_LEDGER) ? DP_OK : dp_fail(err, DP_E_RUN, "%s: no ledger has paid for this model", b->model);
 }
 

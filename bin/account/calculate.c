@@ -105,8 +105,7 @@ static int solve_epsilon(struct question *q, struct result *r, struct dp_err *er
 {
     double delta = q->delta - q->recorded.prior_delta;
     if (!(delta > 0))
-        return dp_fail(err, DP_E_USAGE,
-                       "--delta: must be above the %g at which the model was charged that the run started from",
+        return dp_fail(err, DP_E_USAGE, "--delta: must be above %g, the delta of the model that the run started from",
                        q->recorded.prior_delta);
     int rc = dp_account_epsilon((enum dp_accountant)q->accountant, &q->charges, delta, &r->answer, err);
     add_prior(q, &r->answer, q->recorded.prior_epsilon);
@@ -120,7 +119,7 @@ static int solve_delta(struct question *q, struct result *r, struct dp_err *err)
 {
     double epsilon = q->epsilon - q->recorded.prior_epsilon;
     if (!(epsilon > 0))
-        return dp_fail(err, DP_E_USAGE, "--epsilon: must be above the %.6g that the model has cost that the run started from",
+        return dp_fail(err, DP_E_USAGE, "--epsilon: must be above %.6g, the cost of the model that the run started from",
                        q->recorded.prior_epsilon);
     int rc = dp_solve_delta((enum dp_accountant)q->accountant, &q->charges, epsilon, &r->answer, err);
     add_prior(q, &r->answer, q->recorded.prior_delta);
@@ -133,7 +132,7 @@ static int solve_laps(struct question *q, struct result *r, struct dp_err *err)
     struct dp_event *event = &q->charges.charge[0].event;
     int64_t found = 0;
     if (event->sampling == DP_SAMPLING_STREAM)
-        return dp_fail(err, DP_E_USAGE, "--sampler stream: the laps of a stream cost what one costs, however many there are");
+        return dp_fail(err, DP_E_USAGE, "--sampler stream: all laps of a stream together cost as much as one lap");
     int rc = dp_solve_laps((enum dp_accountant)q->accountant, event, q->epsilon, q->delta, &found, err);
     r->value = (double)found;
     q->charges.charge[0].laps = found;

@@ -208,7 +208,7 @@ static void put_stated(const struct page *p, FILE *out)
         fputs(" of it. ", out);
     }
     fputs(json_is_true(get(of, "untracked"))
-              ? "<strong>No ledger has its run</strong>, because it was told to write nothing down."
+              ? "<strong>No ledger has its run</strong>, because its gate was told to record nothing."
               : "<strong>The ledger of its run was not found</strong>, so nothing confirms this.",
           out);
 }
@@ -307,7 +307,7 @@ static void put_measure(const json_t *of, const char *name, const char *words, F
         fprintf(out, "<tr><td>%s</td><td class=\"n\">%.4g</td></tr>\n", words, number(of, name));
 }
 
-/* By their area, the smallest first: a new list. */
+/* A new list of the curves, sorted by area, the smallest first. */
 static json_t *sorted_curves(const json_t *curves)
 {
     json_t *list = json_array();

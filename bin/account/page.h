@@ -1,5 +1,5 @@
 /* The page of dp-account report: what a released model has cost the people whose rows it was trained on, as one HTML file for
- * readers who are no engineers. It loads nothing from elsewhere, is legible on light and dark backgrounds, and prints on two
+ * readers who are not engineers. It loads nothing from elsewhere, is legible on light and dark backgrounds, and prints on two
  * sheets. */
 #ifndef DP_BIN_PAGE_H
 #define DP_BIN_PAGE_H

@@ -129,7 +129,7 @@ static char entity(const char *at, size_t *length)
     return *at;
 }
 
-/* The end of an element without text; NULL: the tag begins another one. */
+/* The end of an element that has no text to show; NULL: the tag begins an element of another kind. */
 static const char *skip(const char *tag)
 {
     static const char *const names[] = {"style", "title", "svg"}, *const ends[] = {"</style>", "</title>", "</svg>"};

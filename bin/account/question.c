@@ -28,7 +28,7 @@ static int draws_of(const struct question *q, struct dp_event *event, struct dp_
     return DP_OK;
 }
 
-/* As the gate reads it from a record. */
+/* The sampling that the options describe, as the gate would read it from a record. */
 static int sampling_of(const struct question *q, struct dp_event *event, struct dp_err *err)
 {
     struct dp_record record = {.sampler = (enum dp_sampler)q->sampler,

@@ -310,7 +310,7 @@ static void put_row(const struct export *e)
     put_sum(e);
 }
 
-/* The names of the columns that are read, and how many they are. */
+/* The names of the columns that are read, and their number. */
 static void put_columns(const struct export *e)
 {
     const struct dp_terms *t = e->terms;

@@ -46,7 +46,7 @@ const char *export_privacy(const struct export *e, char text[EXPORT_PRIVACY]);
 /* Writes the shortest text of the number. */
 void export_number(const struct export *e, double value);
 
-/* The class whose score output k is; "score" for a regression. */
+/* The name of the class that output k scores; "score" for a regression. */
 const char *export_output(const struct export *e, size_t k);
 
 #endif

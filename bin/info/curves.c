@@ -91,7 +91,7 @@ static int check(const struct dp_terms *m, const char *name, struct dp_err *err)
     for (size_t i = 0; m->table && i < m->import.schema.columns; i++)
         bent = bent || (has_curve(m, i) && dp_basis_count(&m->import.schema.column[i].basis) > 0);
     if (!bent)
-        return dp_fail(err, DP_E_RUN, "no column of %s has a basis: dp-info --coefficients says all of it", name);
+        return dp_fail(err, DP_E_RUN, "no column of %s has a basis: dp-info --coefficients prints all of the model", name);
     if (m->norm == DP_NORM_UNIT || m->norm == DP_NORM_CAP)
         return dp_fail(err, DP_E_RUN, "%s divides each row by its norm, so the curve of a column depends on the others", name);
     return DP_OK;

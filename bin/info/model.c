@@ -98,7 +98,7 @@ static void print_doubts(const struct dp_frame *frame, FILE *out)
 {
     double rows = (double)dp_frame_int(frame, DP_F_N, 0);
     if (dp_frame_real(frame, DP_F_DELTA, 0) * rows >= 1)
-        fprintf(out, "  delta is not below 1/N = %g: it would permit to publish somebody's row\n", 1 / rows);
+        fprintf(out, "  delta is not below 1/N = %g: it would permit publishing somebody's row\n", 1 / rows);
     if (dp_frame_real(frame, DP_F_EPSILON, 0) > 10)
         fputs("  epsilon is above 10: little is hidden\n", out);
     if (dp_frame_has(frame, DP_F_EPSILON) && frame->lap < dp_frame_int(frame, DP_F_LAPS, 0))
@@ -126,7 +126,7 @@ static void print_privacy(const struct dp_frame *frame, FILE *out)
         fprintf(out, "  for the choice of the best of several runs (%s), by the rows of data set %s\n",
                 dp_frame_text(frame, DP_F_TRIALS, ""), dp_frame_text(frame, DP_F_SELECTED_ON, "unknown"));
     if (dp_frame_has(frame, DP_F_PRIOR_EPSILON))
-        fprintf(out, "  of it epsilon %s, delta %s is what the model has cost that the run started from\n",
+        fprintf(out, "  of it epsilon %s, delta %s is the cost of the model that the run started from\n",
                 rounded_up(dp_frame_real(frame, DP_F_PRIOR_EPSILON, 0), epsilon, sizeof epsilon),
                 number(dp_frame_real(frame, DP_F_PRIOR_DELTA, (double)NAN), delta, sizeof delta));
     if (dp_frame_has(frame, DP_F_PUBLIC_START))
@@ -143,7 +143,7 @@ static void print_privacy(const struct dp_frame *frame, FILE *out)
     if (dp_frame_bool(frame, DP_F_SEEDED))
         fputs("  seeded: anybody who knows the seed knows the noise; for experiments, not private\n", out);
     if (dp_frame_bool(frame, DP_F_UNTRACKED))
-        fputs("  untracked: no ledger has the run, it was told --no-ledger\n", out);
+        fputs("  untracked: no ledger has the run: its gate had --no-ledger\n", out);
     char preprocessing[200];
     bool paid;
     dp_text_unpaid(dp_frame_text(frame, DP_F_PREPROCESSING, ""), &paid, preprocessing, sizeof preprocessing);

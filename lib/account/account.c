@@ -80,7 +80,7 @@ static size_t event_parts(const struct dp_event *event, int64_t laps, struct dp_
         part[i].kind = dp_kinds[query->kind].pair;
         if (replaced) {
             /* Exchanging a row moves both distributions away from what they have in common. A pair for adding or removing a row
-               does not cover that. The sampled epsilon, with its two losses, covers it. */
+               does not cover that. Randomised response with the sampled epsilon covers it. */
             part[i].kind = DP_PLD_PURE;
             part[i].epsilon = dp_pure_sampled(event->rate, dp_kind_epsilon(query));
             part[i].rate = 1;
@@ -254,7 +254,7 @@ static int by_gdp(const struct dp_charges *charges, double delta, struct dp_answ
     }
     if (rc == DP_OK) {
         double epsilon = dp_gaussian_epsilon(dp_gaussian_mu(z, times, charges->count), delta);
-        /* Exact to the grid of the search; but epochs may cost less than one Gaussian each. */
+        /* The epsilon is exact up to the grid of the search, except that an epoch may cost less than one Gaussian. */
         *answer = (struct dp_answer){epsilon, 0, true, DP_ACCOUNTANT_GDP};
         answer->lower = epsilon * (1 - 1e-9);
         for (size_t i = 0; i < charges->count; i++)
@@ -278,7 +278,7 @@ static int by_zcdp(const struct dp_charges *charges, double delta, struct dp_ans
             one += dp_kind_rho(&event->query[j]);
         rho += one * (double)dp_event_times(event, charges->charge[i].laps);
     }
-    /* More than the rounding of products and sums. */
+    /* A margin larger than the rounding error of products and sums. */
     rho *= 1 + 1e-15 * (double)(charges->count + DP_EVENT_MOST_QUERIES);
     *answer = (struct dp_answer){.upper = dp_zcdp_epsilon(rho, delta), .by = DP_ACCOUNTANT_ZCDP};
     return DP_OK;

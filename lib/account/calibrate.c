@@ -107,7 +107,7 @@ static int search(struct question *q, double guess, double step, double width, d
 }
 
 /* Whether the best accountant cannot be known beforehand. This is so for a query on a sample under replace-one: its part of a
- * loss distribution is an epsilon that does not fall like one over the multiplier. It is also so for repeated draws, whose
+ * loss distribution is an epsilon, which does not fall in proportion to 1/multiplier. It is also so for repeated draws, whose
  * Rényi curve is dominated by very rare events. */
 static bool any_may_be_best(const struct dp_charges *charges)
 {

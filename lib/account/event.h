@@ -78,9 +78,9 @@ int64_t dp_event_epoch(const struct dp_event *event);
 /* How often the event's unsampled mechanism runs in that many laps: the number of epochs begun (dp_event_epoch). */
 int64_t dp_event_times(const struct dp_event *event, int64_t laps);
 
-/* Whether a run may continue with `event` after so many laps of `before`. Only whole epochs may precede another event, because
- * the laps of an epoch are charged together. The answer is therefore false in the middle of an epoch, and always false after a
- * stream. */
+/* Whether a run may continue with `event` after that many laps of `before`. Only whole epochs may precede another event,
+ * because the laps of an epoch are charged together. The answer is therefore false in the middle of an epoch, and always false
+ * after a stream. */
 bool dp_event_may_follow(const struct dp_event *event, const struct dp_event *before, int64_t laps);
 
 /* The name of such an epoch: "a shuffled epoch" or "a stream". */
@@ -99,7 +99,7 @@ int dp_charges_add_run(struct dp_charges *charges, const struct dp_event *event,
  * epochs. */
 int dp_charges_continue(struct dp_charges *charges, const struct dp_event *event, int64_t laps, struct dp_err *err);
 
-/* Raises the charge of the event to at least so many laps; adds the charge if the event has no charge yet. */
+/* Raises the charge of the event to at least that many laps; adds a charge if the event has none yet. */
 int dp_charges_at_least(struct dp_charges *charges, const struct dp_event *event, int64_t laps, struct dp_err *err);
 
 /* The laps of the event, in all its charges. */

@@ -9,7 +9,7 @@
 #include "priv/sparse_vector.h"
 #include "priv/zcdp.h"
 
-/* Raised by more than the rounding of the quotient. */
+/* Raised by more than the rounding error of the quotient. */
 static double inverse(const struct dp_query *query)
 {
     return (1 + 0x1p-51) / query->multiplier;

@@ -137,7 +137,7 @@ double dp_meter_epsilon_after(const struct dp_meter *m, int64_t laps)
     bool any = total > 0;
     for (size_t p = 0; p < m->parts && !any; p++)
         any = m->part[p].laps > 0;
-    /* More than the rounding of the products and sums. */
+    /* A margin larger than the rounding error of products and sums. */
     return any && best > 0 ? best * (1 + 1e-15 * (double)(m->parts + 1)) : 0;
 }
 

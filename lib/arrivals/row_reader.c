@@ -74,7 +74,7 @@ static int describe(struct dp_row_reader *r, struct dp_err *err)
     if (r->described)
         return dp_described_same(r->frame, r->first)
                    ? DP_OK
-                   : dp_fail(err, DP_E_RUN, "%s: frame %lld says of other data what its rows are", r->name,
+                   : dp_fail(err, DP_E_RUN, "%s: frame %lld describes other rows than the first frame", r->name,
                              (long long)r->frame->lap);
     int rc = dp_described(&r->facts, r->frame, &why);
     if (rc != DP_OK)
@@ -127,8 +127,8 @@ static int check_hello(struct dp_row_reader *r, struct dp_err *err)
     if (r->hello)
         return dp_fail(err, DP_E_RUN, "%s: a second hello frame in one stream", r->name);
     if (format < 2 || format > DP_FRAME_FORMAT)
-        return dp_fail(err, DP_E_RUN, "%s: the stream has frame format %lld, of rows known are those from 2 to %d", r->name,
-                       (long long)format, DP_FRAME_FORMAT);
+        return dp_fail(err, DP_E_RUN, "%s: the stream has frame format %lld, and streams of rows have formats from 2 to %d",
+                       r->name, (long long)format, DP_FRAME_FORMAT);
     r->hello = true;
     return DP_OK;
 }

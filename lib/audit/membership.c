@@ -165,7 +165,7 @@ static int settle(struct audit *a, struct dp_err *err)
     l->variance = (l->squares / (double)l->without_count - means) / (double)a->outputs;
     for (size_t k = 0; k < a->outputs; k++)
         l->direction[k] /= length > 0 ? sqrt(length) : 1;
-    /* No noise separates as well as very little noise. */
+    /* A sum without noise is treated as one with very little noise, which separates the two cases as well. */
     l->variance = fmax(l->variance, 1e-12 * l->shift * l->shift);
     return DP_OK;
 }
@@ -413,7 +413,7 @@ static int check_noise(struct audit *a, struct dp_err *err)
             continue;
         long long first = (long long)((size_t)(order[i - 1] - a->noise) / a->noise_size);
         long long second = (long long)((size_t)(order[i] - a->noise) / a->noise_size);
-        rc = dp_fail(err, DP_E_RUN, "a key serves twice: lap %lld of run %lld has the noise of lap %lld of run %lld",
+        rc = dp_fail(err, DP_E_RUN, "a key is used twice: lap %lld of run %lld has the noise of lap %lld of run %lld",
                      second % laps + 1, second / laps + 1, first % laps + 1, first / laps + 1);
     }
     free(order);

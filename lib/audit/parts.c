@@ -13,7 +13,7 @@ int dp_audit_cut(struct dp_pipeline *pipeline, const char *text, struct dp_err *
     if (rc == 1)
         return err->status; /* it cannot be split */
     if (rc == DP_OK && strstr(text, "{}") == NULL)
-        rc = dp_fail(err, DP_E_USAGE, "the pipeline names no {}, where the data set is to stand");
+        rc = dp_fail(err, DP_E_USAGE, "the pipeline has no {}, which the path of the data set replaces");
     return rc;
 }
 

@@ -222,7 +222,7 @@ static int check_bounded(struct audit *a, const struct dp_record *sampled, struc
         return dp_fail(
             err, DP_E_USAGE,
             "the sum of lap %lld is the minimiser of a perturbed objective: noise on the objective hides a person, and "
-            "the bound is on something else; dp-audit membership looks at what is released",
+            "the bound is on something else; dp-audit epsilon looks at what is released",
             (long long)f->lap);
     if (dp_frame_real(f, DP_F_BOUND, 0) != m->bound)
         return dp_fail(err, DP_E_UNSAFE, "the clip bounds of lap %lld disagree: %g on the sum, %g in its record",
@@ -366,8 +366,8 @@ static int compare(struct audit *a, const char *kind, struct dp_err *err)
                        kind, (long long)a->token->lap);
     if (nobody_in(a, a->token->lap, dp_frame_record(a->token, DP_F_SUM)) && dp_audit_distance2(s->data, t->data, s->count) != 0)
         return dp_fail(err, DP_E_RUN,
-                       "%s %lld as '%s', lap %lld: the sum shows it, and it is not in the batch: what is kept of another "
-                       "row depends on it",
+                       "%s %lld as '%s', lap %lld: the sum depends on it although it is not in the batch: the state of "
+                       "another row depends on it",
                        unit_of(a), (long long)a->row + 1, kind, (long long)a->token->lap);
     judge(a, DP_F_SUM, dp_frame_real(a->token, DP_F_GRID, 0), dp_frame_record(a->token, DP_F_SUM), kind);
     if (counted)

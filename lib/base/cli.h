@@ -1,5 +1,5 @@
-/* The part that every command's main() has in common: parse, answer --help and --version, report, and close stdout checked.
- * Used by bin/ only: the one place that prints. */
+/* The part that every command's main() has in common: parse options, answer --help and --version, report errors, and check that
+ * stdout was written completely. Used by bin/ only: the one place that prints. */
 #ifndef DP_BASE_CLI_H
 #define DP_BASE_CLI_H
 

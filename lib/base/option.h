@@ -39,7 +39,7 @@ struct dp_option {
 };
 
 /* Rows of a table. DP_OPTIONS is the struct that the values go to, and each file with a table defines it. letter_: 0 for none.
-   The help comes last. Members that few rows have come after it:
+   The help comes last. Members that few rows need are set after it:
 
        #define DP_OPTIONS struct options
        DP_OPTION_REAL('s', step, "ETA", DP_ABOVE(0), "the step size", .required = true),

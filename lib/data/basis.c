@@ -115,7 +115,7 @@ int dp_basis_read(struct dp_basis *b, const json_t *column, double low, double h
     if (!(low < high))
         return dp_fail(err, DP_E_RUN, "%s: column '%s': a \"basis\" needs \"bounds\"", path, name);
     if (!(intervals >= 1 && intervals <= DP_BASIS_MOST))
-        return dp_fail(err, DP_E_RUN, "%s: column '%s': \"knots\" is a whole number from 1 to %d, or a list of so many", path,
+        return dp_fail(err, DP_E_RUN, "%s: column '%s': \"knots\" is a whole number from 1 to %d, or a list of that many", path,
                        name, DP_BASIS_MOST);
     int rc = dp_alloc(&b->edge, (size_t)intervals + 2, sizeof *b->edge, err);
     if (rc != DP_OK)

@@ -19,7 +19,7 @@
 #include "base/err.h"
 
 enum dp_basis_kind { DP_BASIS_NONE, DP_BASIS_LINE, DP_BASIS_HATS, DP_BASIS_BINS, DP_BASIS_COSINES, DP_BASIS_PRODUCTS };
-extern const char *const dp_bases[]; /* names, from line on; the first is NULL. Columns have no products */
+extern const char *const dp_bases[]; /* names of the kinds; the name of DP_BASIS_NONE is NULL. Columns have no products */
 #define DP_BASIS_CHOICES "line|hats|bins|cosines|products"
 
 #define DP_BASIS_COSINE_COUNT 8

@@ -87,8 +87,8 @@ static bool is_number(const struct dp_cell *f)
     return dp_number_cell(f->text, f->length, &value) || dp_number_comma(f->text, f->length, &value);
 }
 
-/* Whether the line has the name of the label, and this is a word. Then the line has the names of all columns, and a name may be
- * a number, or empty, as above the numbers of rows. */
+/* Whether the line has the name of the label, and this name is a word. Then the line is a header, in which a name may also be a
+ * number, or empty, as the name of a column of row numbers. */
 static bool names_label(const struct dp_lines *l, const char *label)
 {
     for (size_t i = 0; label != NULL && i < l->fields; i++)
@@ -107,7 +107,7 @@ static int read_names(struct dp_census *census, const struct dp_lines *l, const 
         if (dp_text_valid(f->text, f->length) < f->length || (!header && (f->length == 0 || is_number(f))))
             return dp_fail(
                 err, DP_E_RUN,
-                "%s: line %zu, column %zu: a schema that is paid for takes names from the first line, and '%s' is no "
+                "%s: line %zu, column %zu: a schema that is paid for takes names from the first line, and '%s' is not a "
                 "name",
                 l->name, l->number, i + 1, dp_text_show(f->text, f->length, shown));
         census->columns = i + 1;
@@ -256,13 +256,13 @@ double dp_census_threshold(size_t columns, double scale, double delta)
 /* --- the schema, from noised counts */
 
 enum { WIDEST = 8 }; /* bins that may stand out together: three decimal digits */
-#define EDGE 2.0     /* standard deviations of a count next to those that stand out; noise is above one time in 44 */
+#define EDGE 2.0     /* a neighbour counts from this many standard deviations on, which noise exceeds once in 44 */
 
 struct made {
     const struct dp_census *census;
     const int64_t *noised;                 /* of the column */
     double unit, scale, threshold, weight; /* scale: of the noise of a count; weight: of the texts of the column */
-    double deviations, significant;        /* what one count of all must exceed to stand out, in scales and in rows */
+    double deviations, significant;        /* a count above this stands out from the noise: in scales, in rows */
     bool comma;
 };
 
@@ -290,7 +290,8 @@ static void interval(size_t k, double *low, double *high)
     *high = step == 0 ? 0 : step > 0 ? ldexp(1, power) : -ldexp(1, power - 1);
 }
 
-/* Takes `width` neighbours from bin k on, without ends that may be only noise, if none is taken and their sum exceeds noise. */
+/* Takes `width` neighbouring bins from bin k on if none of them was taken before and their sum stands out from the noise. Bins
+ * at the ends that may be only noise are left out. */
 static void take_together(const struct made *m, size_t k, size_t width, double noise, bool *taken)
 {
     double sum = 0;
@@ -309,8 +310,8 @@ static void take_together(const struct made *m, size_t k, size_t width, double n
         taken[i] = true;
 }
 
-/* How many numbers the column has, and their bounds: of the bins that stand out from the noise, by themselves or together with
- * their neighbours, and of those next to them that are above EDGE standard deviations. */
+/* How many numbers the column has, and their bounds. Counted are the bins that stand out from the noise, by themselves or
+ * together with their neighbours, and the bins next to these that are above EDGE standard deviations. */
 static double numbers_of(const struct made *m, double *low, double *high)
 {
     const double noise = m->scale * (m->comma ? sqrt(2) : 1);
@@ -327,7 +328,7 @@ static double numbers_of(const struct made *m, double *low, double *high)
         last--;
     if (first == last)
         return 0;
-    const bool zeros = first == DP_CENSUS_BINS / 2 && last == first + 1; /* noise next to them must not make them differ */
+    const bool zeros = first == DP_CENSUS_BINS / 2 && last == first + 1; /* neighbours of these may be only noise */
     while (!zeros && first > 0 && in_bin(m, first - 1) >= EDGE * noise)
         taken[--first] = true;
     while (!zeros && last < DP_CENSUS_BINS && in_bin(m, last) >= EDGE * noise)
@@ -389,7 +390,7 @@ static json_t *folded_texts(const json_t *texts)
     return list;
 }
 
-/* Categories: one that has a single text is this text. */
+/* The categories: a category with a single text is written as this text, any other as a list. */
 static json_t *categories_of(const json_t *texts)
 {
     json_t *list = folded_texts(texts), *category;
@@ -449,8 +450,8 @@ static int label(const struct made *m, const struct dp_census_column *c, json_t 
     json_decref(folded);
     return json_object_size(o) >= 3 ? DP_OK
                                     : dp_fail(err, DP_E_BUDGET,
-                                              "no two classes of the label are frequent enough for what was paid, nor have its "
-                                              "numbers bounds; a schema of your own needs no payment");
+                                              "fewer than two classes of the label are frequent enough for what was paid, and "
+                                              "its numbers have no bounds; a schema of your own needs no payment");
 }
 
 /* Commas are decimal signs if a tenth of the numbers of some column have one. */

@@ -43,7 +43,7 @@ struct worker {
     char *text;
     size_t capacity, records, record_capacity, made;
     struct record *record;
-    int last; /* what the read after the last record returned: 1: not the end */
+    int last; /* result of the read after the last record; 1: there is more */
     struct dp_err err;
 };
 
@@ -112,7 +112,8 @@ static void add_counts(struct worker *w)
     w->import.bad_cells = 0;
 }
 
-/* In the turn of the batch: its rows, then one by one what is left of it, then how its reading ended. */
+/* Called when it is the turn of the batch: passes on its rows, then its other records one by one, then the way its reading
+ * ended. */
 static int pass_on(struct worker *w, struct dp_err *err)
 {
     const struct dp_import_sink *to = w->crew->to;

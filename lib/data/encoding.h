@@ -29,7 +29,7 @@ void dp_utf16_close(struct dp_utf16 *reader);
 /* Whether a byte is not ASCII. */
 bool dp_text_is_wide(const char *text, size_t length);
 
-/* Windows-1252 to UTF-8: up to 3 × length bytes. 0: the text has a byte that is no character, or a control character. */
+/* Windows-1252 to UTF-8: up to 3 × length bytes. 0: the text has a byte that is not a character, or a control character. */
 size_t dp_windows_1252(const char *text, size_t length, char *utf8);
 
 #endif

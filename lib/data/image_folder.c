@@ -105,7 +105,7 @@ static int add_entry(struct dp_image_folder *f, const char *class, const char *e
     else if (S_ISDIR(st.st_mode))
         rc = class[0] != '\0' ? too_deep(f, name, strlen(name), err) : list_directory(f, entry, err);
     else if (!S_ISREG(st.st_mode))
-        rc = dp_fail(err, DP_E_RUN, "%s is no regular file", path);
+        rc = dp_fail(err, DP_E_RUN, "%s is not a regular file", path);
     else
         rc = add_file(f, name, strlen(name), NULL, err);
     free(name);
@@ -299,7 +299,7 @@ int dp_image_folder_open(struct dp_image_folder **folder, const char *path, bool
     else if (dp_zip_is(f->path))
         rc = list_archive(f, err);
     else
-        rc = dp_fail(err, DP_E_RUN, "%s is no directory and no zip archive", f->path);
+        rc = dp_fail(err, DP_E_RUN, "%s is neither a directory nor a zip archive", f->path);
     if (rc == DP_OK)
         rc = arrange(f, err);
     if (rc != DP_OK) {

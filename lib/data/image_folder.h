@@ -1,7 +1,7 @@
 /* Images in files, one folder for each class: FOLDER/CLASS/FILE, in a directory or in a zip archive.
  *
  * A path that continues after the name of an archive is a folder in it: pictures.zip/train. Files whose names begin with '.',
- * and the folder __MACOSX of archives, are no images. Images come in the order of their classes, then of their names (as
+ * and the folder __MACOSX of archives, are not images. Images come in the order of their classes, then of their names (as
  * bytes). */
 #ifndef DP_DATA_IMAGE_FOLDER_H
 #define DP_DATA_IMAGE_FOLDER_H

@@ -70,7 +70,7 @@ struct dp_import {
     unsigned char division[DP_INPUT_DIGEST]; /* digest of everything that decides which rows are in which part; zeros without a
                                               * split. Private */
     struct dp_image_shape shape;             /* set by the reader if the rows are images */
-    char features_name[40];                  /* the name of the map, which says all of it; else empty */
+    char features_name[40];                  /* the name of the map, which defines it completely; else empty */
     const char *unbounded;                   /* the first column without public bounds, or NULL */
     struct dp_texts extra;                   /* csv, tsv with a header: names of columns that the schema does not have */
     /* Private: the number of values beyond the bounds of each column of the schema, and the number of malformed lines. */

@@ -198,7 +198,7 @@ static int notation_of(const struct seen *c, int notation)
     return notation;
 }
 
-/* Why a column is no feature, or NULL. */
+/* The reason why a column does not become a feature, or NULL. */
 static const char *left_out(const struct seen *c, bool numeric, int notation)
 {
     bool full = c->texts.count == MOST_CATEGORIES;

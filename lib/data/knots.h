@@ -38,7 +38,7 @@ double dp_knots_sensitivity(size_t columns, size_t rows_per_person);
  * (2 noise) is below DP_KNOTS_LEAST / 2. */
 size_t dp_knots_choose(double rows, double noise);
 
-/* Adds up neighbouring cells until each column has so many cells. */
+/* Adds up neighbouring cells until each column has that many cells. */
 void dp_knots_merge(struct dp_knots *knots, size_t cells);
 
 /* Gives each column a basis of this kind, from counts with noise in units of 1 / unit; products become cosines. Cumulative sums

@@ -15,7 +15,7 @@
 #define CHUNK ((size_t)1 << 16)
 #define FIRST ((size_t)1 << 13) /* read before the encoding is known */
 
-/* One look at a chunk saves three looks at each of its lines. */
+/* Whether the text is ASCII without NUL and quotes: then three checks of each line can be left out. */
 static bool is_plain(const char *text, size_t length)
 {
     unsigned char odd = 0;
@@ -33,7 +33,7 @@ static int next_chunk(struct dp_lines *l, struct dp_err *err)
     return rc;
 }
 
-/* After the first bytes: if they are the mark of UTF-16, converts. */
+/* Looks at the first bytes: if they are the mark of UTF-16, converts the text. */
 static int find_utf16(struct dp_lines *l, struct dp_err *err)
 {
     bool mark = l->chunk_end >= 2 && (memcmp(l->chunk, "\xff\xfe", 2) == 0 || memcmp(l->chunk, "\xfe\xff", 2) == 0);
@@ -140,7 +140,7 @@ static int append_line(struct dp_lines *l, struct dp_err *err)
             return rc;
         l->plain = l->plain && l->chunk_plain;
         if (!l->chunk_plain && length > 0 && memchr(from, '\0', length) != NULL)
-            return dp_fail(err, DP_E_RUN, "%s: line %zu: holds a NUL byte, so this is no text in UTF-8", l->name,
+            return dp_fail(err, DP_E_RUN, "%s: line %zu: holds a NUL byte, so this is not text in UTF-8", l->name,
                            l->number + 1);
         memcpy(l->line + l->length, from, length);
         l->chunk_at += length + (end != NULL);
@@ -184,7 +184,7 @@ static int add_field(struct dp_lines *l, size_t start, size_t end, bool quoted, 
     return DP_OK;
 }
 
-/* The bytes of the word that are equal to the repeated byte: their highest bit, in the order of the text from bit 0 on. */
+/* Sets the highest bit of each byte of the word that equals the repeated byte. Bit 0 belongs to the first byte of the text. */
 static uint64_t equal_bytes(const char *text, size_t length, uint64_t repeated)
 {
     const uint64_t low = 0x7f7f7f7f7f7f7f7fu;

@@ -58,7 +58,7 @@ bool dp_lines_has_row(const struct dp_lines *lines);
 const char *dp_lines_converted(const struct dp_lines *lines);
 
 /* The two halves of dp_lines_record: the next record's text into lines->line, and its fields. dp_lines_split fails only if
- * memory is short. It needs no input: `lines` may be zeroed but for name, number, line, length, plain and arff. */
+ * memory is short. It needs no input: `lines` may be zeroed except for name, number, line, length, plain and arff. */
 int dp_lines_text(struct dp_lines *lines, char delimiter, struct dp_err *err);
 int dp_lines_split(struct dp_lines *lines, char delimiter, struct dp_err *err);
 

@@ -22,8 +22,8 @@ struct dp_npy {
 int dp_npy_open(struct dp_npy *npy, int at, const char *dir, const char *name, const char *dtype, int ndim, struct dp_err *err);
 void dp_npy_close(struct dp_npy *npy);
 
-/* Reads the dictionary of a header, which ends with NUL: the type of elements, their order, and up to `most` dimensions. Returns
- * their number, or -1 if it is no such dictionary. */
+/* Reads the dictionary of a header, which ends with NUL: the type of elements, their order, and up to `most` dimensions.
+ * Returns their number, or -1 if the text is not such a dictionary. */
 int dp_npy_read_header(const char *header, char *descr, size_t size, bool *fortran, uint64_t *dims, int most);
 
 /* Writes a header of exactly DP_NPY_HEADER bytes at the start of the stream; it may be written again when the shape is

@@ -19,7 +19,7 @@ bool dp_quantise_good(float step);
 /* row_j = step_j times the nearest whole number of steps toward zero, at most 32767; never −0. */
 void dp_quantise_row(const float *step, size_t cols, float *row);
 
-/* narrow_j = row_j / step_j of a row that dp_quantise_row has made. */
+/* narrow_j = row_j / step_j, for a row that dp_quantise_row has rounded. */
 void dp_quantise_narrow(const float *step, size_t cols, const float *row, int16_t *narrow);
 
 #endif

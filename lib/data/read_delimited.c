@@ -14,7 +14,7 @@
 #include "data/text_index.h"
 #include "data/words.h"
 
-/* Meanings of a cell that are no category and no class. */
+/* Meanings of a cell that is neither a category nor a class. */
 enum { UNKNOWN = -1, MISSING = -2 };
 
 static long meaning_of(const struct dp_import *import, size_t column, const struct dp_cell *f)

@@ -11,7 +11,7 @@
 #include "data/lines.h"
 
 #define MOST_COLUMNS 10000000
-#define FEW_COLUMNS 65536 /* any file may have so many */
+#define FEW_COLUMNS 65536 /* any file may have this many */
 #define MOST_CLASSES 1000
 
 /* A malformed record: field 1 is the label, field 2 the first index:value. */

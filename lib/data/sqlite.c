@@ -20,7 +20,7 @@ struct dp_sqlite {
     sqlite3_stmt *statement;
     bool ended;
     size_t rows;
-    char *line; /* of which `length` bytes are there, and `at` were read */
+    char *line; /* `length` bytes are there, and `at` of them have been read */
     size_t at, length, capacity;
 };
 

@@ -14,7 +14,7 @@ static const char blanks[] = " \t\r";
 static int add_name(struct dp_table *t, const struct dp_lines *lines, const char *text, size_t length, struct dp_err *err)
 {
     if (strspn(text, NAME) < length)
-        return dp_fail(err, DP_E_RUN, "%s: line %zu: '%.*s' is no name of a column: letters, digits, _ and -", lines->name,
+        return dp_fail(err, DP_E_RUN, "%s: line %zu: '%.*s' is not a name of a column: letters, digits, _ and -", lines->name,
                        lines->number, (int)(length < 60 ? length : 60), text);
     for (size_t i = 0; i < t->columns; i++)
         if (strlen(t->cell[i]) == length && memcmp(t->cell[i], text, length) == 0)

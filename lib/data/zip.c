@@ -32,7 +32,7 @@ struct dp_zip {
     struct dp_zip_member *member;
     /* The member that is read: */
     const struct dp_zip_member *now;
-    uint64_t at, left, out; /* next byte in the file, packed bytes left, bytes that were given */
+    uint64_t at, left, out; /* next byte in the file, packed bytes left, bytes returned so far */
     uLong crc;
     bool started, ended; /* inflate */
     z_stream z;
@@ -169,7 +169,7 @@ int dp_zip_open(struct dp_zip **zip, const char *path, struct dp_err *err)
     if (z->fd < 0 || fstat(z->fd, &st) != 0)
         rc = dp_fail_errno(err, errno, "cannot open %s", path);
     else if (!S_ISREG(st.st_mode))
-        rc = dp_fail(err, DP_E_RUN, "%s is no file: a zip archive cannot come from a pipe", path);
+        rc = dp_fail(err, DP_E_RUN, "%s is not a file: a zip archive cannot come from a pipe", path);
     z->size = rc == DP_OK ? (uint64_t)st.st_size : 0;
     if (rc == DP_OK)
         rc = find_list(z, place, err);

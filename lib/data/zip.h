@@ -36,7 +36,7 @@ const struct dp_zip_member *dp_zip_members(const struct dp_zip *zip, size_t *cou
 /* Begins to read a member. */
 int dp_zip_begin(struct dp_zip *zip, const struct dp_zip_member *member, struct dp_err *err);
 
-/* Reads up to size bytes of the member; *got is 0 only at its end, after its size and its checksum were found right. */
+/* Reads up to size bytes of the member; *got is 0 only at its end, after its size and its checksum have been checked. */
 int dp_zip_read(struct dp_zip *zip, void *bytes, size_t size, size_t *got, struct dp_err *err);
 
 #endif

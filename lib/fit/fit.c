@@ -32,7 +32,7 @@
 /* Slopes that are clipped at 1/2 make weights too long for probabilities. The best factor was .4 to .6 on four tables. */
 #define SCALE_OF_SOFTMAX 0.5
 
-/* The value after printing it with so many digits and reading it back. */
+/* The value after it was printed with that many digits and read back. */
 static double decimal(double value, int digits)
 {
     char text[40];
@@ -203,10 +203,10 @@ static void many_classes(struct dp_fit *fit, double columns)
     split(fit, 0.15);
 }
 
-/* Cutting a row changes its residual. So rows keep their length, and residuals have less room. The size of residuals is not
- * public. So the bound begins at 1 and follows a quantile, which comes from counts with 5 % of the budget of the gradients. The
- * early laps only find this bound. Closer to the noise, the quantile is lower and the step is shorter. On insurance at a reach
- * of 8.5 the lower quartile of R² was below 0.02 with a step of 1, and above 0.4 with a step of 0.25. Found on protein,
+/* Cutting a row changes its residual. So rows keep their length, and residuals are clipped instead. The size of residuals is
+ * not public. So the bound begins at 1 and follows a quantile, which comes from counts with 5 % of the budget of the gradients.
+ * The early laps only find this bound. Closer to the noise, the quantile is lower and the step is shorter. On insurance at a
+ * reach of 8.5 the lower quartile of R² was below 0.02 with a step of 1, and above 0.4 with a step of 0.25. Found on protein,
  * bicycles and wine, the step on insurance and abalone. */
 static void numbers(const struct dp_fit_facts *facts, struct dp_fit *fit)
 {

@@ -91,12 +91,12 @@ static int check_promise(const struct dp_record *m, struct dp_err *err)
     if (m->promised == 0)
         return DP_OK;
     if (m->query.kind != DP_QUERY_GAUSSIAN)
-        return dp_fail(err, DP_E_UNSAFE, "a record has %s noise, promised was Gaussian noise",
+        return dp_fail(err, DP_E_UNSAFE, "a record has %s noise, but Gaussian noise was promised",
                        dp_query_kinds[m->query.kind].name);
     if (m->promised < 0)
         return dp_fail(err, DP_E_UNSAFE, "a record has a promise of %g", m->promised);
     if (!(m->query.multiplier >= m->promised))
-        return dp_fail(err, DP_E_UNSAFE, "a record has a noise multiplier of %g, promised was %g", m->query.multiplier,
+        return dp_fail(err, DP_E_UNSAFE, "a record has a noise multiplier of %g, but %g was promised", m->query.multiplier,
                        m->promised);
     return DP_OK;
 }
@@ -225,7 +225,7 @@ static int check_paid(const struct dp_frame *frame, enum dp_field field, struct 
         return rc != DP_OK ? rc : check_choice(frame, array, err);
     /* Without a multiplier nothing shows how much noise an array has. */
     if (!dp_query_has(query->kind, DP_QUERY_multiplier))
-        return dp_fail(err, DP_E_UNSAFE, "the %s of lap %lld has a record of %s, which is no noise on numbers",
+        return dp_fail(err, DP_E_UNSAFE, "the %s of lap %lld has a record of %s, which is not noise on numbers",
                        dp_fields[field].key, (long long)frame->lap, dp_query_kinds[query->kind].name);
     rc = check_numbers(frame, field, array, err);
     if (rc == DP_OK && dp_kinds[query->kind].one_number && array->count != 1)
@@ -272,9 +272,9 @@ int dp_charge_sampling(const struct dp_record *m, enum dp_sampling *sampling, st
             return dp_fail(err, DP_E_UNSAFE,
                            "a Poisson accountant does not cover a fixed sampler: a batch of fixed size "
                            "needs replace-one adjacency");
-        /* The membership of all others determines a person's membership, so the person's past updates are no mixture. */
+        /* The membership of all others determines a person's membership, so the person's past updates are not a mixture. */
         if (m->release != DP_RELEASE_SUM)
-            return dp_fail(err, DP_E_UNSAFE, "a secret or released state behind a fixed sampler has no accountant");
+            return dp_fail(err, DP_E_UNSAFE, "a secret or released state with a fixed sampler has no accountant");
         *sampling = DP_SAMPLING_SUBSTITUTED;
         return DP_OK;
     case DP_SAMPLER_POISSON:
@@ -283,14 +283,14 @@ int dp_charge_sampling(const struct dp_record *m, enum dp_sampling *sampling, st
         *sampling = visible ? DP_SAMPLING_VISIBLE : replace ? DP_SAMPLING_SUBSTITUTED : DP_SAMPLING_POISSON;
         return DP_OK;
     case DP_SAMPLER_STREAM:
-        /* A state is kept after the lap of its row, and would affect the next row in the same place. */
+        /* The state of a row outlives its lap, and would affect the next row in the same place. */
         if (m->release != DP_RELEASE_SUM)
             return dp_fail(err, DP_E_UNSAFE, "a secret or released state of rows that are in only one lap has no accountant");
         *sampling = DP_SAMPLING_STREAM;
         return DP_OK;
     case DP_SAMPLER_REPEATED:
         if (m->release != DP_RELEASE_SUM)
-            return dp_fail(err, DP_E_UNSAFE, "a secret or released state behind a repeated sampler has no accountant");
+            return dp_fail(err, DP_E_UNSAFE, "a secret or released state with a repeated sampler has no accountant");
         *sampling = DP_SAMPLING_REPEATED;
         return DP_OK;
     default:

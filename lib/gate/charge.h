@@ -9,7 +9,8 @@
  * the first contradiction. */
 int dp_charge_check_records(const struct dp_record *records, int count, int64_t lap, struct dp_err *err);
 
-/* Checks that each paid field of the frame has its record, and each record, which was checked, its field. */
+/* Checks that each paid field of the frame has a record, and that each record is of a field of the frame. The records have been
+ * checked before. */
 int dp_charge_check_fields(const struct dp_frame *frame, struct dp_err *err);
 
 /* One of the checked records: all have the same sampling and adjacency. */

@@ -99,7 +99,9 @@ struct terms {
 
 static int other_mechanism(const struct dp_contract *c, const struct dp_frame *lap, struct dp_err *err)
 {
-    return c->resumed ? dp_fail(err, DP_E_UNSAFE, "the mechanism of lap %lld is not that of the run before its checkpoint",
+    return c->resumed ? dp_fail(err, DP_E_UNSAFE,
+                                "the mechanism of lap %lld is not the mechanism of the run before its "
+                                "checkpoint",
                                 (long long)lap->lap)
                       : dp_fail(err, DP_E_UNSAFE,
                                 "the mechanism of lap %lld is not what was announced: noise that changes needs a schedule or "
@@ -144,8 +146,8 @@ static unsigned loose_columns(const struct dp_contract *c, const struct terms *t
     return loose;
 }
 
-/* Writes the planned multiplier of the lap into its terms: into the first query, in the order of fields (dp_charge_event). In
-   an adaptive run every multiplier will do. */
+/* Writes the planned multiplier of the lap into its terms: into the first query, in the order of fields (dp_charge_event). An
+   adaptive run accepts every multiplier. */
 static void set_multipliers(const struct dp_contract *c, struct terms *terms, int64_t lap)
 {
     struct dp_record *first = terms->record;
@@ -185,7 +187,7 @@ static int hold(const struct dp_contract *c, struct terms *terms, const struct d
             then->rows = now->rows;
         int member = dp_record_breaks(then, now, loose_columns(c, terms, lap, now->of));
         if (member == DP_RECORD_OWN_COUNT + DP_QUERY_multiplier && now->of == terms->scheduled)
-            return dp_fail(err, DP_E_UNSAFE, "lap %lld has a noise multiplier of %g, planned were %g", number,
+            return dp_fail(err, DP_E_UNSAFE, "lap %lld has a noise multiplier of %g, but %g was planned", number,
                            now->query.multiplier, then->query.multiplier);
         if (member != DP_RECORD_MEMBER_COUNT)
             return refuse(c, terms, lap, member, err);
@@ -193,8 +195,8 @@ static int hold(const struct dp_contract *c, struct terms *terms, const struct d
     return DP_OK;
 }
 
-/* The first lap of a kind is held to what was announced, and then takes its place. The data set is the same for the whole
-   run. */
+/* The first lap of a kind is held to what was announced; later laps are held to this first lap. The data set is the same for
+   the whole run. */
 static int begin_kind(struct dp_contract *c, struct terms *terms, const struct dp_frame *lap, struct dp_err *err)
 {
     int rc = c->first == NULL ? dp_frame_new(&c->first, err) : DP_OK;
@@ -241,7 +243,7 @@ static int check_number(struct dp_contract *c, const struct dp_frame *lap, struc
 {
     long long number = (long long)lap->lap, last = (long long)c->last;
     if (number <= last)
-        return dp_fail(err, DP_E_UNSAFE, "lap %lld came after lap %lld: noise must not serve twice", number, last);
+        return dp_fail(err, DP_E_UNSAFE, "lap %lld came after lap %lld: noise must not be used twice", number, last);
     if (number != last + 1 && !c->site)
         return dp_fail(err, DP_E_UNSAFE, "lap %lld came after lap %lld: laps are missing", number, last);
     /* The turns of the laps that this site was not asked for. */
@@ -350,7 +352,7 @@ int dp_contract_restore(struct dp_contract *c, const struct dp_state *state, str
     if (rc == DP_OK && of_turn != sizeof c->turn)
         rc = dp_fail(err, DP_E_RUN, "'turn' of the checkpoint does not have a number for each kind of lap");
     if (rc == DP_OK && of_plan != sizeof c->planned)
-        rc = dp_fail(err, DP_E_RUN, "'plan' of the checkpoint is no digest");
+        rc = dp_fail(err, DP_E_RUN, "'plan' of the checkpoint is not a digest");
     if (rc == DP_OK)
         rc = dp_frame_new(&c->first, err);
     if (rc != DP_OK)

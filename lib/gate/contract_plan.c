@@ -69,7 +69,7 @@ static int schedule_of(const struct dp_contract *c, int kind, const struct dp_fr
         (*rounded)[turn++] = z;
         with += z != 0;
         if (z != 0 && z < promised)
-            rc = dp_fail(err, DP_E_UNSAFE, "lap %lld is planned to have a noise multiplier of %g, promised was %g",
+            rc = dp_fail(err, DP_E_UNSAFE, "lap %lld is planned to have a noise multiplier of %g, but %g was promised",
                          (long long)t, z, promised);
     }
     if (rc == DP_OK && with > 0)
@@ -97,7 +97,7 @@ int dp_contract_plan(struct dp_contract *c, const struct dp_frame *first, struct
     if (c->laps.laps == 0)
         return open_plan(first, &c->plan, err);
     if (dp_frame_int(first, DP_F_LAPS, c->laps.laps) != c->laps.laps)
-        return dp_fail(err, DP_E_UNSAFE, "the run has %lld laps, announced were %lld",
+        return dp_fail(err, DP_E_UNSAFE, "the run has %lld laps, but %lld were announced",
                        (long long)dp_frame_int(first, DP_F_LAPS, 0), (long long)c->laps.laps);
     for (int k = 0; rc == DP_OK && k < c->laps.kinds; k++) {
         rc = event_of(c, k, first, &event[k], err);

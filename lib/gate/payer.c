@@ -204,7 +204,7 @@ static int open_ledger(struct dp_payer *p, const struct dp_frame *frame, struct 
         return dp_fail(err, DP_E_UNSAFE, "--ledger: the frame of lap %lld does not name its data set", (long long)frame->lap);
     if (o->ledger == NULL && p->directory == NULL && o->new_ledger == NULL)
         return dp_fail(err, DP_E_RUN,
-                       "nothing says where the data set is and its ledger: --ledger FILE names one, --no-ledger "
+                       "nothing says where the data set and its ledger are: --ledger FILE names one, --no-ledger "
                        "goes without");
     int rc = open_found(p, &run, err);
     char why[DP_ERR_MESSAGE_SIZE];
@@ -218,12 +218,12 @@ static int open_ledger(struct dp_payer *p, const struct dp_frame *frame, struct 
 static int check_resumed(const struct dp_payer *p, const struct dp_frame *frame, struct dp_err *err)
 {
     if (p->order != p->spend.filter.order)
-        return dp_fail(err, DP_E_UNSAFE, "the mechanism of lap %lld is not that of the run before its checkpoint",
+        return dp_fail(err, DP_E_UNSAFE, "the mechanism of lap %lld is not the mechanism of the run before its checkpoint",
                        (long long)frame->lap);
     return p->allowance == p->spend.filter.allowance
                ? DP_OK
                : dp_fail(err, DP_E_UNSAFE,
-                         "the budget is not that of the run before its checkpoint: a filter is fixed beforehand");
+                         "the budget is not the budget of the run before its checkpoint: a filter is fixed beforehand");
 }
 
 /* Charges the laps that a resumed run has paid for in addition to its laps up to the checkpoint. A filter has counted all of
@@ -326,7 +326,7 @@ void dp_payer_warn(const struct dp_payer *p, const struct dp_frame *frame, void 
         return;
     if (o->delta * rows >= 1)
         say(&to,
-            "delta = %g is not below 1/N = %g: it would permit to publish somebody's row; see dp-privacy(7) on choosing it",
+            "delta = %g is not below 1/N = %g: it would permit publishing somebody's row; see dp-privacy(7) on choosing it",
             o->delta, 1 / rows);
     if (p->reserve.ledger != NULL && dp_ledger_affords(p->reserve.ledger) < dp_frame_int(frame, DP_F_LAPS, 0))
         say(&to, "the budget of the data set affords %lld of the run's %lld laps",

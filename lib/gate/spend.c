@@ -163,7 +163,7 @@ static int lap_of_filter(struct dp_spend *s, const struct dp_event *event, struc
 {
     double r;
     if (dp_event_in_epochs(event))
-        return dp_fail(err, DP_E_UNSAFE, "--adaptive: noise that changes has no accountant behind %s",
+        return dp_fail(err, DP_E_UNSAFE, "--adaptive: noise that changes has no accountant with %s",
                        event->sampling == DP_SAMPLING_STREAM ? "a stream" : "shuffled epochs");
     int rc = price_of(s, event, &r, err);
     if (rc != DP_OK)

@@ -46,7 +46,7 @@ struct dp_spend {
 int dp_spend_open(struct dp_spend *spend, double epsilon, double delta, const struct dp_plan *plan, struct dp_err *err);
 void dp_spend_close(struct dp_spend *spend);
 
-/* The budget does not afford another lap; this is no failure. */
+/* The budget does not afford another lap; this is not a failure. */
 enum { DP_SPENT = 1 };
 
 /* The next lap of a run. */

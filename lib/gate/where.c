@@ -40,7 +40,7 @@ static int open_registry(struct dp_where *w, const struct dp_where_query *q, con
     if (rc != DP_REGISTRY_NONE)
         return rc == DP_OK ? rc : dp_fail(err, (enum dp_status)rc, "%s", why.message);
     if (why.message[0] != '\0')
-        snprintf(warning, DP_ERR_MESSAGE_SIZE, "%.400s; nobody notices what these people spend by other ledgers", why.message);
+        snprintf(warning, DP_ERR_MESSAGE_SIZE, "%.400s; spending on these people in other ledgers is not noticed", why.message);
     return DP_OK;
 }
 

@@ -241,7 +241,7 @@ int dp_image_decode(const unsigned char *bytes, size_t size, const char *name, s
     const struct format *format = format_of(bytes, size);
     *pixels = NULL;
     if (format == NULL)
-        return dp_fail(err, DP_E_RUN, "%s is no image: PNG, JPEG, PGM and PPM are read", name);
+        return dp_fail(err, DP_E_RUN, "%s is not an image: PNG, JPEG, PGM and PPM are read", name);
     int rc = format->decode(&d, err);
     if (rc != DP_OK) {
         free(d.pixels);

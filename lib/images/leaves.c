@@ -70,7 +70,7 @@ static double covers(const struct leaf *leaf, size_t row, size_t col, double *al
 
 static void paint(const struct leaf *leaf, struct dp_image_shape shape, unsigned char *image)
 {
-    double reach = 1.5 * (leaf->radius + 1); /* of the corner of a box, and more */
+    double reach = 1.5 * (leaf->radius + 1); /* at least the distance of the corner of a box */
     size_t top = (size_t)between(0, (double)shape.height, leaf->y - reach);
     size_t bottom = (size_t)between(0, (double)shape.height, leaf->y + reach + 1);
     size_t left = (size_t)between(0, (double)shape.width, leaf->x - reach);

@@ -172,7 +172,8 @@ static void scatter_image(const struct dp_scatter *scatter, const float *x, floa
     }
 }
 
-/* Splits the pixels: grey as it is; of a colour how light it is, and two differences. */
+/* Splits an image into planes: a grey image is one plane; a colour image has three, its lightness and two differences of
+ * channels. */
 static void split(struct dp_image_shape shape, const unsigned char *image, float (*x)[SIDE * SIDE])
 {
     size_t pixels = shape.height * shape.width;

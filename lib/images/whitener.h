@@ -21,7 +21,7 @@ struct dp_whitener {
     float *factor;  /* L in tiles of four rows: entry (4t + a, j) at 8 t (t + 1) + 4 j + a; 1 / L_ii in place of L_ii */
 };
 
-/* Columns of rows that have so many entries. */
+/* The number of columns for rows of that many entries: padded with zeros. */
 size_t dp_whitener_columns(size_t entries);
 
 /* rows: count × columns with count ≥ 1, left centred. Uses that many threads. */

@@ -231,9 +231,9 @@ static const char *take_new_budget(struct dp_ledger_book *book, json_t *line, st
         old->before_delta != new->before_delta)
         return "it begins with something else than the budget that it replaces";
     if (!unused && !(new->epsilon < old->epsilon))
-        return "it raises a budget that runs have spent of";
+        return "it raises a budget that runs have used";
     if (!unused && (old->delta != new->delta || !same_orders(old, new)))
-        return "it changes a budget that runs have spent of";
+        return "it changes a budget that runs have used";
     if (note_names(book, new->population, data, &root) != NULL)
         return no_memory;
     old->epsilon = new->epsilon;
@@ -355,7 +355,7 @@ static const char *choose_ways(struct dp_ledger_book *book, const struct dp_ledg
             limit->addition = run->addition;
         chosen = chosen || limit->addition;
     }
-    return chosen || !run->addition ? NULL : "it chooses how a budget is held that runs have spent of";
+    return chosen || !run->addition ? NULL : "it chooses how to count a budget that runs have used";
 }
 
 static const char *take_open(struct dp_ledger_book *book, json_t *line)

@@ -52,8 +52,7 @@ int dp_ledger_open_file(const char *path, int flags, struct dp_err *err)
     }
     if ((flags & O_ACCMODE) != O_RDONLY && (st.st_mode & S_IWOTH) != 0) {
         close(fd);
-        return dp_fail(err, DP_E_UNSAFE, "everybody can write to the ledger %s, and so to what it says was spent (chmod o-w)",
-                       path);
+        return dp_fail(err, DP_E_UNSAFE, "everybody can write to the ledger %s and change what it records (chmod o-w)", path);
     }
     return fd;
 }

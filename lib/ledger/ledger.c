@@ -959,15 +959,14 @@ static int lower(struct dp_ledger *l, const struct dp_ledger_limit *old, struct 
     if (b->delta != old->delta || strcmp(b->adjacency, old->adjacency) != 0)
         return dp_fail(
             err, DP_E_UNSAFE,
-            "runs have spent of the budget of %.60s in the ledger %s: its epsilon can be lowered, but delta = %g under %s "
+            "runs have used the budget of %.60s in the ledger %s: its epsilon can be lowered, but delta = %g under %s "
             "adjacency stays",
             b->population, l->path, old->delta, old->adjacency);
     if (b->epsilon > old->epsilon)
-        return dp_fail(
-            err, DP_E_UNSAFE,
-            "runs have spent of the budget of epsilon = %g for %.60s in the ledger %s: it can be lowered, but what they "
-            "have released must not raise it",
-            old->epsilon, b->population, l->path);
+        return dp_fail(err, DP_E_UNSAFE,
+                       "runs have used the budget of epsilon = %g for %.60s in the ledger %s: it can be lowered, but what they "
+                       "have released must not raise it",
+                       old->epsilon, b->population, l->path);
     if (b->epsilon == old->epsilon)
         return dp_fail(err, DP_E_UNSAFE, "the budget of %.60s in the ledger %s is epsilon = %g already", b->population, l->path,
                        old->epsilon);

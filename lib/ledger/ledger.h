@@ -68,7 +68,7 @@ int dp_ledger_open(struct dp_ledger **ledger, const char *path, const struct dp_
 int dp_ledger_reserve(struct dp_ledger *ledger, const struct dp_event *event, int64_t laps, int64_t *granted,
                       struct dp_err *err);
 
-/* As dp_ledger_reserve, but for all of the laps or, with DP_E_BUDGET, for none. */
+/* As dp_ledger_reserve, but pays for all of the laps or, with DP_E_BUDGET, for none. */
 int dp_ledger_reserve_all(struct dp_ledger *ledger, const struct dp_event *event, int64_t laps, struct dp_err *err);
 
 /* The number of laps of a partial run that the budget covered when the run was opened: the run gets no more. INT64_MAX if the

@@ -615,7 +615,7 @@ static void print_spent(const json_t *total, FILE *stream)
         fprintf(stream, "if all runs had been planned together: epsilon %s at delta %g\n", number_of(other, "epsilon", epsilon),
                 json_number_value(json_object_get(other, "delta")));
     if ((other = json_object_get(total, "added")) != NULL)
-        fprintf(stream, "if one run was planned upon the results of another: epsilon %s at delta %g\n",
+        fprintf(stream, "if one run was planned from the results of another: epsilon %s at delta %g\n",
                 number_of(other, "epsilon", epsilon), json_number_value(json_object_get(other, "delta")));
     if ((other = json_object_get(total, "not_in_ledger")) != NULL)
         fprintf(stream, "of it epsilon %s and delta %g as models without a ledger stated it\n",
@@ -719,7 +719,7 @@ void dp_ledger_report_print(const json_t *report, FILE *stream)
     size_t i;
     json_t *total;
     if (json_array_size(json_object_get(report, "populations")) == 0)
-        fprintf(stream, "%s is empty: nothing has been spent by it\n", text_of(report, "ledger"));
+        fprintf(stream, "%s is empty: it records no spending\n", text_of(report, "ledger"));
     json_array_foreach (json_object_get(report, "populations"), i, total) {
         if (i > 0)
             fputc('\n', stream);

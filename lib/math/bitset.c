@@ -30,7 +30,7 @@ bool dp_bitset_put(struct dp_bitset *bitset, uint64_t number)
     return true;
 }
 
-/* Takes all numbers below a word of a level, ascending. */
+/* Removes the numbers that one word of a level stands for, in ascending order. */
 static int64_t *take_word(struct dp_bitset *bitset, unsigned level, uint64_t word, int64_t *out)
 {
     uint64_t bits = bitset->level[level][word];

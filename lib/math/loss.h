@@ -12,7 +12,7 @@
 enum dp_loss_of {
     DP_LOSS_OF_MARGIN,   /* y u; y is −1 or +1. Labels are classes, one-vs-rest if there are more than two */
     DP_LOSS_OF_RESIDUAL, /* u − y; y is any real number, or ±1 as above if labels are classes */
-    DP_LOSS_OF_COUNT,    /* y and u; y ≥ 0, and labels are no classes */
+    DP_LOSS_OF_COUNT,    /* y and u; y ≥ 0, and labels are not classes */
     DP_LOSS_OF_CLASS,    /* all outputs of a row; y is the class, one of three or more */
 };
 
@@ -79,7 +79,7 @@ static inline bool dp_loss_is_classification(enum dp_loss loss)
     return dp_losses[loss].of == DP_LOSS_OF_MARGIN || dp_losses[loss].of == DP_LOSS_OF_CLASS;
 }
 
-/* Whether l is a function of all outputs of a row, of which the functions of one score know nothing: softmax. */
+/* Whether l is a function of all outputs of a row, as for softmax; the functions of one score do not apply to it. */
 static inline bool dp_loss_is_joint(enum dp_loss loss)
 {
     return dp_losses[loss].of == DP_LOSS_OF_CLASS;

@@ -54,7 +54,7 @@ extern const struct dp_family dp_family_linear;
 /* A network (nets/net.h): 1 × number of parameters. The frame has its text. */
 extern const struct dp_family dp_family_network;
 
-/* The form of a network. DP_E_RUN: the text is no network. */
+/* The form of a network. DP_E_RUN: the text is not a network. */
 int dp_form_network(struct dp_form *form, const char *text, struct dp_err *err);
 
 /* open_room and close_room of the form's family; *room is NULL if it needs none. */

@@ -72,7 +72,7 @@ static inline size_t dp_net_fan_in(const struct dp_net_layer *layer)
     return layer->kind == DP_NET_FC ? dp_net_size(layer->in) : layer->kernel * layer->kernel * layer->in.channels;
 }
 
-/* Reads the text (nets/text.c). DP_E_RUN: it is no network; the sentence names the column. */
+/* Reads the text (nets/text.c). DP_E_RUN: it is not a network; the sentence names the column. */
 int dp_net_parse(struct dp_net *net, const char *text, struct dp_err *err);
 
 /* The initial parameters, a public draw from the net's seed: weights are uniform with mean 0 and variance g / fan-in, where g is

@@ -111,7 +111,7 @@ static int64_t clamp(int64_t i, size_t side)
     return i < 0 ? 0 : i >= (int64_t)side ? (int64_t)side - 1 : i;
 }
 
-/* The values of a row in other places. */
+/* Loads a view of a row: its values, each at another place. */
 static void load_view(const struct dp_net_pass *pass, const struct dp_row *row, const struct dp_net_view *view, size_t lane)
 {
     const struct dp_net_shape shape = pass->net->layer[0].in;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The text, what is read of it, and the values that "save" keeps until "add". */
+/* The text, the part of it that has been read, and the values that "save" keeps until "add". */
 struct text {
     const char *from, *at;
     struct dp_err *err;

@@ -166,7 +166,7 @@ int dp_endpoint_claim(const struct dp_endpoint *endpoint, int *hold, struct dp_e
     struct stat st;
     int rc = lock_directory(endpoint, hold, err);
     if (rc == DP_OK && lstat(endpoint->path, &st) == 0 && !S_ISSOCK(st.st_mode))
-        rc = dp_fail(err, DP_E_RUN, "%s: there is a file of that name, which is no socket", endpoint->address);
+        rc = dp_fail(err, DP_E_RUN, "%s: there is a file of that name, which is not a socket", endpoint->address);
     if (rc == DP_OK && answers(endpoint->path))
         rc = dp_fail(err, DP_E_RUN, "%s: the address is in use", endpoint->address);
     return rc;

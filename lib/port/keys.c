@@ -283,7 +283,7 @@ int dp_keys_trust(const char *directory, const char *name, const char *key, stru
     if (dp_zmq_load(err) != DP_OK)
         return DP_E_RUN;
     if (!is_name(name))
-        return dp_fail(err, DP_E_USAGE, "'%.80s' is no name: up to %d letters, digits and ._-", name, DP_KEY_NAME - 1);
+        return dp_fail(err, DP_E_USAGE, "'%.80s' is not a name: up to %d letters, digits and ._-", name, DP_KEY_NAME - 1);
     if (!is_key(key))
         return dp_fail(err, DP_E_USAGE, "not a key for %s: a key has the %d characters that dp-key show prints", name,
                        DP_KEY_TEXT - 1);

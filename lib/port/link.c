@@ -444,7 +444,7 @@ static int judge(struct dp_link *l, struct dp_link_event *event, const unsigned 
     if (dp_zmq.msg_more(body ? &l->body : head) ||
         !dp_header_decode(&event->header, dp_zmq.msg_data(head), dp_zmq.msg_size(head))) {
         skip_rest(l, &l->body);
-        drop(l, "dropped what is no message of dpline", name, 1);
+        drop(l, "dropped something that is not a message of dpline", name, 1);
         return DROPPED;
     }
     struct peer *p = l->endpoint.bind ? sender(l, id, &event->header, name) : NULL;
@@ -478,7 +478,7 @@ static int take_message(struct dp_link *l, struct dp_link_event *event)
             memcpy(id, dp_zmq.msg_data(&head), DP_LINK_ID);
         if (!whole || !take_part(l, &head)) {
             skip_rest(l, &head);
-            drop(l, "dropped what is no message of dpline", "", 1);
+            drop(l, "dropped something that is not a message of dpline", "", 1);
             rc = DROPPED;
         }
     }

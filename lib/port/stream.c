@@ -45,7 +45,7 @@ struct stream {
     unsigned char other[DP_LINK_ID];
     int peer;
     bool met, came, present, left;
-    double away;   /* the time since which it is not present */
+    double away;   /* the time at which it went away */
     uint64_t next; /* number of the frame that is read or written next */
     /* writer: frames [first, next) are kept, number n in slot[n % SLOTS] */
     uint64_t first, limit; /* limit: the reader accepts frames before this number */
@@ -87,8 +87,8 @@ static void meet(struct stream *s, const struct dp_link_event *e)
     s->met = true;
 }
 
-/* Whether a peer that came and left without a message of the stream counts as the other end: if connecting needs a key or the
- * user's own directory, or if this end connects. */
+/* Whether a peer that came and left without a message of the stream counts as the other end. It does if connecting needs a key
+ * or the user's own directory, or if this end connects. */
 static bool counts(const struct stream *s)
 {
     return s->met || (s->came && (!dp_link_binds(s->link) || dp_link_exclusive(s->link)));

@@ -52,7 +52,7 @@ static bool is(const struct request *r, int part, const char *text)
     return r->parts > part && r->size[part] == (int)strlen(text) && memcmp(r->part[part], text, strlen(text)) == 0;
 }
 
-/* Whether the key of the request is trusted, and under which name. If the list cannot be read, no key is. */
+/* Whether the key of the request is trusted, and under which name. If the list cannot be read, no key is trusted. */
 static bool trusted(const struct dp_zap *zap, const struct request *r, char name[DP_KEY_NAME])
 {
     struct dp_key_trusted *list;

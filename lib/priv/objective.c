@@ -6,7 +6,7 @@
 #include "math/upward.h"
 #include "priv/mixture.h"
 
-/* c, and how much of epsilon is above it: negative if c is larger. */
+/* c = ln(1 + curvature), and epsilon − c, which may be negative. */
 static double shift_of_curvature(const struct dp_objective *of)
 {
     return dp_upward(log1p(of->curvature));

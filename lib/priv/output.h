@@ -1,10 +1,10 @@
 /* Output perturbation: how far one person moves the result of gradient descent, over all rows or over a permutation of them,
  * and how much the rounding of its arithmetic adds.
  *
- * A step is  w ← G_B(w) = w − η ((1/|B|) Σ_{i in B} ∇l_i(w) + mu w)  on a batch B. Both sides have the same batch but for one
- * person's row, whose gradient is zero if the row is absent. Each l_i is convex and (beta − mu)-smooth with ‖∇l_i‖ ≤ L, so the
- * objective of each batch is mu-strongly convex and beta-smooth. For η ≤ 2/beta a step therefore contracts the distance of two
- * points by the factor rho = max(|1 − η mu|, |1 − η beta|) ≤ 1 or better (the eigenvalues of I − η ∇²F along the way are
+ * A step is  w ← G_B(w) = w − η ((1/|B|) Σ_{i in B} ∇l_i(w) + mu w)  on a batch B. Both sides have the same batch except for
+ * one person's row, whose gradient is zero if the row is absent. Each l_i is convex and (beta − mu)-smooth with ‖∇l_i‖ ≤ L, so
+ * the objective of each batch is mu-strongly convex and beta-smooth. For η ≤ 2/beta a step therefore contracts the distance of
+ * two points by the factor rho = max(|1 − η mu|, |1 − η beta|) ≤ 1 or better (the eigenvalues of I − η ∇²F along the way are
  * between the two). The regulariser cancels. So the distance of the two descents changes by  d ← rho d  in a step without the
  * person, and by  d ← rho d + η L/|B|  in a step with the person. */
 #ifndef DP_PRIV_OUTPUT_H
@@ -65,8 +65,8 @@ struct dp_arithmetic {
     double start; /* norm of the model at the start */
 };
 
-/* The norm of the error of the gradient that a step evaluates at a model of that norm: the terms of E below that eta
-   multiplies. */
+/* The norm of the error of the gradient that a step evaluates at a model of that norm: those terms of E (see below) that are
+   multiplied by eta. */
 double dp_gradient_rounding(const struct dp_descent *d, const struct dp_arithmetic *a, double norm);
 
 /* How far rounding can move the results of two descents of `steps` steps apart, beyond their sensitivity. The error of each

@@ -109,8 +109,8 @@ int dp_pld_delta(const struct dp_pld_part *parts, size_t count, double epsilon, 
 int dp_pld_prefixes(const struct dp_pld_part *parts, size_t count, size_t n, double delta, double *upper, size_t *rough,
                     struct dp_err *err);
 
-/* An approximation of dp_pld_epsilon, mostly within a hundredth, cheaper because it has few digits. upper is no bound, because
-   one direction is left out, and lower and tight have no meaning. Errors as dp_pld_epsilon. */
+/* An approximation of dp_pld_epsilon, mostly within a hundredth, cheaper because it has few digits. upper is not a bound,
+   because one direction is left out, and lower and tight have no meaning. Errors as dp_pld_epsilon. */
 int dp_pld_rough(const struct dp_pld_part *parts, size_t count, double delta, struct dp_pld_answer *answer, struct dp_err *err);
 
 /* The saddle-point estimate of ε, in a millisecond: mostly within a few per cent, and no bound at all. NaN where the grid does

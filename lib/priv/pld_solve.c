@@ -9,7 +9,7 @@
 
 enum { DIGITS = 9, TRIES = 40, ROUGH_TRIES = 12 };
 static const double LEAST_FACTOR = 1e-6, MOST_FACTOR = 1e9, LEAST_RATE = 1e-9, MOST_LAPS = 1e9;
-static const double WIDTH = 1e-6, CLOSE = 5e-6; /* bounds on different grids differ by as much */
+static const double WIDTH = 1e-6, CLOSE = 5e-6; /* bounds on different grids differ by up to CLOSE */
 static const double ENOUGH = 1e-5, ROUGH = 2e-3;
 
 enum unknown { FACTOR, LAPS, RATE };
@@ -73,7 +73,7 @@ static double value_at(const struct search *s, double x)
     return s->unknown == LAPS ? fmax(floor(exp(-x) * (1 + 1e-12)), 1) : dp_round_down(fmin(exp(-x), 1), DIGITS);
 }
 
-/* ln(estimate/target), falling. If the grid does not reach, the run counts as much too expensive. */
+/* ln(estimate/target), falling. If the grid does not reach, the run is treated as far too expensive. */
 static double estimated(double x, void *context)
 {
     struct search *s = context;
@@ -143,7 +143,7 @@ static int asked_of(const struct search *s, int count)
     return count + (int)fmin(s->work / (1 << 22), 4);
 }
 
-/* Whether the answer is good enough after so many questions. Each question costs as much as the one before, so the tolerance
+/* Whether the answer is good enough after that many questions. Each question costs as much as the one before, so the tolerance
    grows with their number. If the bound jumps because the grid reaches no further, it is useless to locate the jump. */
 static bool settled(const struct search *s, int asked, struct asked fail, struct asked hold)
 {

@@ -60,7 +60,7 @@ static double reach(double variance)
     return high;
 }
 
-/* The beginning of the grid of a law and its step. Powers of two keep whole numbers whole. */
+/* The start and the step of the grid for a law. Powers of two keep whole numbers whole. */
 static void place(const struct dp_repeated *of, double most, double *low, double *step)
 {
     double mean = mean_of(of), x = reach(variance_of(of));
@@ -221,8 +221,8 @@ double dp_repeated_epsilon(const struct dp_repeated_law *law, double multiplier,
     return dp_bracket_smallest(excess, &q, LARGEST_EPSILON);
 }
 
-/* Adds ln of a bound on the share of E e^(growth S²) that comes from S beyond `from`: the tail in pieces, each at its larger
- * end. */
+/* Adds ln of a bound on the share of E e^(growth S²) that comes from S beyond `from`: The tail is cut into pieces, and each
+ * piece counts at its larger end. */
 static void add_tail(const struct dp_repeated_law *law, double growth, double from, struct dp_log_sum *sum)
 {
     double mean = mean_of(&law->of), variance = variance_of(&law->of), end = law->most + DP_REPEATED_ROUNDING;

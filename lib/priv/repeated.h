@@ -18,9 +18,9 @@
  * on a grid. A number between two points becomes either of them with its mean kept, which makes the mean of a convex function
  * larger and nothing smaller. δ_G(ε; μ) has the slope φ(μ/2 − ε/μ) in μ: it is convex up to μ = √(2ε) and below its tangent
  * from there on. So the mean of the function that follows the tangent bounds δ, and the error is of second order in the grid.
- * Weights that are too small to keep count at the largest possible S, (1 − ρ^T)/(1 − ρ). Everything is rounded up. Chen, Lee,
- * Kifer, Renyi Differentially Private ERM for Smooth Objectives (2019), has the mechanism; the law is ours. Epsilon in nats;
- * pure functions. */
+ * Weights that are too small to be kept are added to the weight of the largest possible S, (1 − ρ^T)/(1 − ρ). Everything is
+ * rounded up. Chen, Lee, Kifer, Renyi Differentially Private ERM for Smooth Objectives (2019), has the mechanism; the law is
+ * ours. Epsilon in nats; pure functions. */
 #ifndef DP_PRIV_REPEATED_H
 #define DP_PRIV_REPEATED_H
 

@@ -61,7 +61,7 @@ static int judge_taken(const struct dp_frame *hello, struct dp_err *err)
         if (!dp_meanings[record->means].taken)
             return dp_fail(
                 err, DP_E_RUN,
-                "no stage of the child pipeline takes the %s: put %s after dp-account (a stage of one's own says in its hello "
+                "no stage of the child pipeline takes the %s: put %s after dp-account (a stage of your own says in its hello "
                 "frame what it has taken)",
                 dp_fields[record->of].key, dp_meanings[record->means].taker);
     }

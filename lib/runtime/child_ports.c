@@ -99,7 +99,7 @@ static int remote_finish(struct dp_child *child, struct dp_err *err)
             return dp_fail(err, DP_E_RUN, "the child pipeline does not end");
     }
     reap(r);
-    /* A shell that was killed by a signal is no error: the end frame has passed through all stages. */
+    /* A shell that was killed by a signal is not an error: the end frame has passed through all stages. */
     if (how.si_code == CLD_EXITED && how.si_status != 0 && how.si_status != 3)
         return dp_fail(err, DP_E_RUN, "the child pipeline ended with status %d", how.si_status);
     return DP_OK;
@@ -173,7 +173,7 @@ int dp_child_ports(struct dp_child **child, const char *out, const char *in, con
         remote_free(&r->base);
         return rc;
     }
-    dp_port_watch(r->in, r->out); /* dp_port_watch also lets it continue with the data that it holds */
+    dp_port_watch(r->in, r->out); /* a reader that is gone ends the wait for an answer */
     *child = &r->base;
     return DP_OK;
 }

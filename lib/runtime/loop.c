@@ -295,7 +295,8 @@ static void name_model(struct run *r)
         (void)dp_frame_set_text(r->token, DP_F_MODEL_DIGEST, digest, strlen(digest), &unused);
 }
 
-/* The end frame goes round. After the budget, or the rows, the child's own end frame has come already. */
+/* Sends the end frame through the child and to the readers. If the budget or the rows have ended the run, the child has sent
+ * its own end frame already. */
 static int send_end(struct run *r, enum ending how, struct dp_err *err)
 {
     struct dp_err unused = {0};

@@ -124,7 +124,8 @@ static int check_hello(const struct dp_merge *m, int k, const struct dp_frame *a
             return dp_fail(err, DP_E_UNSAFE, "shard %d does not say how many rows it has", k + 1);
     if (dp_frame_has(answer, DP_F_N) != m->parts)
         return dp_fail(err, DP_E_UNSAFE,
-                       "shards 1 and %d differ in what they are: one has a part of a data set, one all of its own", k + 1);
+                       "shards 1 and %d are of different kinds: one has a part of a data set, the other a whole data set",
+                       k + 1);
     if (m->parts && dp_frame_int(answer, DP_F_N, 0) != answer->record[0].rows)
         return dp_fail(err, DP_E_UNSAFE, "shard %d does not say how many rows it has", k + 1);
     return DP_OK;
@@ -296,7 +297,7 @@ static int check_paid(const struct dp_merge *m, int k, const struct dp_frame *an
     for (int i = 0; i < answer->records; i++) {
         const struct dp_record *r = &answer->record[i];
         if (r->of == DP_F_NONE || !is_paid((int)r->of) || !dp_frame_has(answer, r->of))
-            return dp_fail(err, DP_E_UNSAFE, "shard %d gives a record of what it does not give", k + 1);
+            return dp_fail(err, DP_E_UNSAFE, "shard %d gives a record of a field that it does not give", k + 1);
         if (r->shares > 0 && (r->shares != m->shards || r->gathered != 0))
             return dp_fail(err, DP_E_UNSAFE, "shard %d gives noise that is not one share of %d", k + 1, m->shards);
         if (r->rows != m->rows)
@@ -316,7 +317,7 @@ static int check_answer(const struct dp_merge *m, int k, const struct dp_frame *
                        dp_label_name(answer->label));
     if (strcmp(own_text(answer, DP_F_DATA), m->shard[k].data) != 0 ||
         strcmp(own_text(answer, DP_F_POPULATION), m->shard[k].population) != 0)
-        return dp_fail(err, DP_E_UNSAFE, "shard %d has other data than it said in the beginning", k + 1);
+        return dp_fail(err, DP_E_UNSAFE, "shard %d has other data than it announced", k + 1);
     int rc = check_paid(m, k, answer, err);
     return rc == DP_OK ? dp_reach_check(answer, m->shard[k].rows, k + 1, err) : rc;
 }

@@ -118,7 +118,8 @@ static int failed(const struct remote *r, int shard, int64_t status, struct dp_e
     if (status >= 1 && status <= -DP_E_UNSAFE)
         snprintf(how, sizeof how, "failed with status %d", (int)status);
     return dp_fail(err, status == -DP_E_UNSAFE ? DP_E_UNSAFE : DP_E_RUN,
-                   "the worker of shard %d of %d has %s; why, it says at its own place", shard, r->roster.shards, how);
+                   "the worker of shard %d of %d has %s; the reason is printed on its own machine", shard, r->roster.shards,
+                   how);
 }
 
 /* A worker has ended early: its budget is spent, or it has failed. */
@@ -148,7 +149,7 @@ static int take_frame(struct remote *r, const struct dp_link_event *event, struc
     if (shard < 1 || shard > r->roster.shards || r->roster.seat[shard - 1].peer != event->peer)
         return turn_away(r, event, DP_VERDICT_AGAIN, "of nobody who has a shard", err);
     if (dp_wire_read(r->came, event->body, event->size, &wrong) != DP_OK)
-        return turn_away(r, event, DP_VERDICT_DROPPED, "that is no frame", err);
+        return turn_away(r, event, DP_VERDICT_DROPPED, "that is not a frame", err);
     enum dp_kind kind = r->came->kind;
     if (kind == DP_KIND_LAP && r->came->lap != event->header.lap)
         return turn_away(r, event, DP_VERDICT_DROPPED, "with the frame of another lap", err);
@@ -216,7 +217,7 @@ static int next_event(struct remote *r, double seconds, struct dp_err *err)
     struct dp_link_event event;
     int rc = dp_link_next(r->link, &event, fmin(seconds, LOOK_SECONDS), r->base.stage->runtime.cancel, err);
     if (rc == DP_OK && event.kind == DP_LINK_TIME && out != NULL && out->unread != NULL && out->unread(out)) {
-        err->message[0] = '\0'; /* the reader that is gone has printed why, if it could */
+        err->message[0] = '\0'; /* the reader has ended, and has printed why if it could */
         return err->status = DP_E_UPSTREAM;
     }
     return rc == DP_OK ? take_event(r, &event, err) : rc;
@@ -243,7 +244,8 @@ static int encode(struct remote *r, int k, struct dp_err *err)
     return dp_wire_encode(to, frame, err);
 }
 
-/* Refuses one worker with several shares: it knows all of them, so fewer parties than --colluding counts could remove noise. */
+/* Refuses one worker with several shares: it knows all of these shares, so fewer parties than --colluding allows for could
+ * remove noise. */
 static int check_shares(const struct remote *r, struct dp_err *err)
 {
     bool shares = dp_shard_shares(r->base.frame[0]);

@@ -56,8 +56,8 @@ static int check_hello(const struct dp_frame *hello, const struct dp_link_header
     long long said = dp_frame_int(hello, DP_F_SHARD, 0), of = dp_frame_int(hello, DP_F_SHARDS, 0);
     unsigned char run[DP_LINK_ID];
     if (said != site->shard || of != site->shards)
-        return dp_fail(err, DP_E_UNSAFE, "the gather greets shard %lld of %lld, and here is %d of %d", said, of, site->shard,
-                       site->shards);
+        return dp_fail(err, DP_E_UNSAFE, "the gather addresses shard %lld of %lld, and this is shard %d of %d", said, of,
+                       site->shard, site->shards);
     if (!dp_link_run(run, hello) || !dp_link_same(run, header->run))
         return dp_fail(err, DP_E_UNSAFE, "the gather sends a hello frame of another run than its header says");
     if (dp_frame_int(hello, DP_F_LAPS, 0) > DP_SHARD_LAPS)
@@ -65,7 +65,7 @@ static int check_hello(const struct dp_frame *hello, const struct dp_link_header
                        (long long)dp_frame_int(hello, DP_F_LAPS, 0), (long long)DP_SHARD_LAPS);
     if (hello->records != 0)
         return dp_fail(err, DP_E_UNSAFE,
-                       "the hello frame comes with records, and what is announced of the rows here is said here");
+                       "the hello frame has records, and only this site may announce what happens to its rows");
     return DP_OK;
 }
 
@@ -86,7 +86,7 @@ static int check_lap(const struct dp_frame *frame, int64_t lap, struct dp_err *e
     if (frame->label != DP_LABEL_RELEASED)
         return dp_fail(err, DP_E_UNSAFE, "the gather sends a %s frame", dp_label_name(frame->label));
     if (frame->records != 0)
-        return dp_fail(err, DP_E_UNSAFE, "lap %lld comes with records, and what bounds the sums of rows here is said here",
+        return dp_fail(err, DP_E_UNSAFE, "lap %lld has records, and only this site may record the bounds on its sums",
                        (long long)frame->lap);
     if (costs_for_nothing(frame))
         return dp_fail(err, DP_E_UNSAFE, "lap %lld comes with what a model has cost, and without a model",

@@ -163,8 +163,8 @@ static int take_hello(struct run *r, struct dp_err *err)
     return answer(r, &r->greeting, err);
 }
 
-/* The stages have saved their states. With our own file, which has the answer, they are the checkpoint. The state of the lap
- * that dp-loop can resume from is kept, if there is one. */
+/* The stages have saved their states. These states, together with our own file, which has the answer, are the checkpoint. The
+ * state of the lap that dp-loop can resume from is kept, if there is one. */
 static int keep(struct run *r, int64_t resumable, struct dp_err *err)
 {
     const char *directory = r->checkpoint.directory;
@@ -192,7 +192,7 @@ static int take_lap(struct run *r, struct dp_err *err)
     r->standing.answer = false;
     int rc = work(r, &r->answer, err);
     if (rc == DP_OK && r->shared && r->frame->label != DP_LABEL_NOISED)
-        rc = dp_fail(err, DP_E_UNSAFE, "lap %lld is without noise, and other laps have shares of it: nothing of it leaves",
+        rc = dp_fail(err, DP_E_UNSAFE, "lap %lld is without noise, and other laps have shares of it: it is not sent",
                      (long long)r->frame->lap);
     if (rc != DP_OK)
         return rc;
@@ -251,7 +251,7 @@ static int take_frame(struct run *r, const struct dp_link_event *event, struct d
         rc = take_end(r, err);
         break;
     case DP_KIND_ERROR:
-        return dp_fail(err, DP_E_UPSTREAM, "the run has failed; why, dp-gather says at its own place");
+        return dp_fail(err, DP_E_UPSTREAM, "the run has failed; dp-gather prints why on its own machine");
     }
     if (rc != DP_OK && !r->worker->interrupt) { /* otherwise the gather treats it like a killed worker, which may come back */
         struct dp_err unused;
@@ -330,7 +330,7 @@ static int read_shard(struct run *r, struct dp_err *err)
     return DP_OK;
 }
 
-/* Whether a new process may continue with any lap: the stages keep no state, or only values that they compare with. */
+/* Whether a new process may continue with any lap: the stages keep no state, or only values that they use for checks. */
 static bool keeps_nothing(const char *text)
 {
     struct dp_pipeline pipeline;

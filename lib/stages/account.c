@@ -158,7 +158,7 @@ static int pass_uncharged(struct dp_frame *frame, enum dp_field mark, struct dp_
     double gap = dp_frame_real(frame, DP_F_GAP, NAN), objective = dp_frame_real(frame, DP_F_OBJECTIVE, NAN);
     if (dp_paid_waiting(frame) == DP_F_NONE)
         return dp_fail(err, DP_E_RUN, "the frame of lap %lld has no sum", (long long)frame->lap);
-    dp_frame_strip(frame); /* this includes the cost of an earlier, private run, which is no bound any more */
+    dp_frame_strip(frame); /* this includes the cost of an earlier, private run, which does not bound anything any more */
     /* Nothing here is private any more, and the mark says so. */
     if (!isnan(gap))
         dp_frame_set_real(frame, DP_F_GAP, gap);

@@ -229,7 +229,7 @@ static int adapt_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_
     struct state *s = stage->state;
     const struct dp_record *sum = dp_frame_record(frame, DP_F_SUM);
     if (dp_paid_waiting(frame) != DP_F_NONE)
-        return dp_fail(err, DP_E_RUN, "nothing has followed from the %s of lap %lld yet: put dp-adapt after the last dp-step",
+        return dp_fail(err, DP_E_RUN, "no stage has applied the %s of lap %lld yet: put dp-adapt after the last dp-step",
                        dp_fields[dp_paid_waiting(frame)].key, (long long)frame->lap);
     int rc = sum != NULL ? take_gradient(stage, frame, sum, err) : DP_OK;
     if (rc == DP_OK && dp_frame_has(frame, DP_F_STEP_SIZE))

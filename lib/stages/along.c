@@ -111,7 +111,7 @@ int dp_along_take(struct dp_along *along, const struct dp_batch *batch, const do
     return DP_OK;
 }
 
-/* The part of block b: its losses at eta, or their difference to the losses at the model. */
+/* Adds the part of block b to the sum: its losses at eta, or their differences from the losses at the model. */
 static int64_t pass_block(const struct dp_along *along, size_t b, double eta, bool alone, size_t thread)
 {
     static const double nothing[DP_LINE_ROWS];

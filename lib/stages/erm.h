@@ -111,7 +111,7 @@ void dp_erm_step(const struct dp_erm_risk *r, const int64_t *order, size_t from,
 /* Checks the options of a bounded method: its loss and step. */
 int dp_erm_bound_check(const struct dp_erm *s, struct dp_err *err);
 
-/* The objective and the step for models of so many outputs. */
+/* The objective and the step for models with that many outputs. */
 struct dp_descent dp_erm_descent_of(const struct dp_erm *s, size_t outputs);
 
 /* The largest norm that a row with its constant column can have. */
@@ -127,7 +127,7 @@ struct dp_erm_shape dp_erm_shape_of(const struct dp_erm *s);
 bool dp_erm_shape_ahead(const struct dp_erm *s, int64_t rows, struct dp_erm_shape *shape);
 
 /* The largest distance of two results caused by the rounding of `steps` steps of d from a model of norm `start`; `chain` as in
- * struct dp_arithmetic. And the largest distance caused by truncation to a grid, as a fraction of the grid's bound: a step of
+ * struct dp_arithmetic. Also the largest distance caused by truncation to a grid, as a fraction of the grid's bound: a step of
  * the grid is at most 2^-20 of the bound, and each entry moves by less than one step. */
 double dp_erm_rounding(const struct dp_erm *s, const struct dp_erm_shape *shape, const struct dp_descent *d, int64_t steps,
                        double chain, double start);

@@ -13,7 +13,7 @@ static int descent_check(const struct dp_erm *s, struct dp_err *err)
                                                        : dp_erm_bound_check(s, err);
 }
 
-/* The most that one person moves the result by, from a model of norm `start`. */
+/* A bound on how far one person moves the result, from a model of norm `start`. */
 static double bound_of(const struct dp_erm *s, const struct dp_erm_shape *shape, double start)
 {
     int64_t steps = s->options->iterations;

@@ -12,7 +12,7 @@ static int minimum_check(const struct dp_erm *s, struct dp_err *err)
     return s->options->non_private
                ? DP_OK
                : dp_fail(err, DP_E_USAGE,
-                         "--non-private or --multiplier is required: nothing bounds what one row does to a minimiser");
+                         "--non-private or --multiplier is required: nothing bounds the effect of one row on a minimiser");
 }
 
 static void minimum_announce(const struct dp_erm *s, struct dp_record *open)

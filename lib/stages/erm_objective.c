@@ -81,8 +81,7 @@ static int objective_check(const struct dp_erm *s, struct dp_err *err)
         return dp_fail(err, DP_E_USAGE, "--loss softmax has several outputs, and an objective is perturbed for one");
     if (!(o->lambda > 0))
         return dp_fail(err, DP_E_USAGE,
-                       "--multiplier needs a --lambda: without it the minimiser is not held to where noise on the objective "
-                       "hides a person");
+                       "--multiplier needs a --lambda: without it noise on the objective does not hide a person");
     return dp_erm_bound_check(s, err);
 }
 

@@ -19,7 +19,7 @@ static int permutation_check(const struct dp_erm *s, struct dp_err *err)
     return dp_erm_bound_check(s, err);
 }
 
-/* The most that one person moves the result by, from a model of norm `start`. --batch is at most the rows. */
+/* A bound on how far one person moves the result, from a model of norm `start`. --batch is at most the number of rows. */
 static double bound_of(const struct dp_erm *s, const struct dp_erm_shape *shape, double start)
 {
     const struct dp_erm_options *o = s->options;

@@ -495,7 +495,7 @@ static struct dp_estimate paid_measure(const struct state *s, enum metric metric
     }
 }
 
-/* Counts with noise, which have a digit after the point, and how far the noise moves each of them. */
+/* Prints noised counts, with one digit after the point, and how far the noise may have moved each of them. */
 static void put_paid_confusion(struct state *s, bool json)
 {
     size_t classes = s->dataset->classes;
@@ -524,7 +524,7 @@ static void put_paid(struct state *s, enum metric metric, bool json)
     put_number(s, m.high, json);
 }
 
-/* A metric that is no number, as JSON in both formats, or a number. */
+/* Prints a metric: a number, or JSON in both formats if the metric is not a number. */
 static void put_metric(struct state *s, enum metric metric, bool json)
 {
     if (s->paid.size > 0)

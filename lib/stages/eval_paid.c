@@ -82,7 +82,7 @@ static int pay(const struct dp_eval_paid *e, const struct dp_eval_paid_options *
         return DP_OK;
     int rc = dp_once_open(ledger, &query, &run, charges, warning, err);
     return rc == DP_E_BUDGET
-               ? dp_fail(err, DP_E_BUDGET, "what the data set's budget has left does not pay for measures of epsilon = %.6g",
+               ? dp_fail(err, DP_E_BUDGET, "the rest of the data set's budget does not pay for measures of epsilon = %.6g",
                          dp_round_up(o->epsilon, 6))
                : rc;
 }

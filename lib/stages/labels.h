@@ -5,7 +5,7 @@
 #include "data/dataset.h"
 #include "math/loss.h"
 
-/* Whether the loss is for labels of so many classes, 0 for a regression. */
+/* Whether the loss is for labels of that many classes; 0: a regression. */
 bool dp_labels_suit(enum dp_loss loss, size_t classes);
 
 /* Checks the whole data set before the first lap, so that the result does not depend on the sampled rows. classes: of the

@@ -1,5 +1,5 @@
 /* dp-net-grad: the gradient of the loss of a network (nets/net.h) at each sampled row, clipped as one vector and summed on a
-   grid. Gradients of a network are no products with the row, so this stage clips and adds them itself; nothing of it has the
+   grid. Gradients of a network are not products with the row, so this stage clips and adds them itself; nothing of it has the
    size batch × parameters. Each example has its own lane (nets/kernels.h), and sums are whole numbers, so the bytes depend
    neither on threads nor on the instruction set. */
 #include <math.h>

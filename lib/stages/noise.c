@@ -125,7 +125,7 @@ static int complete(const struct dp_stage *stage, struct dp_record *record, enum
         record->query = (struct dp_query){.kind = kind};
     else if (kind != DP_QUERY_GAUSSIAN)
         return dp_fail(err, DP_E_UNSAFE,
-                       "--noise: what is left of a perturbed objective has an accountant only with Gaussian noise");
+                       "--noise: the error of a perturbed objective has an accountant only with Gaussian noise");
     /* Without shards the gate compares the multipliers. But the frames of a shard may go to a gate that is not honest. */
     if (stage->shards > 0 && record->promised > multiplier)
         return dp_fail(err, DP_E_UNSAFE, "--multiplier: dp-site-account has charged for a multiplier of %g, and this is %g",
@@ -145,7 +145,7 @@ static int check_share(const struct dp_stage *stage, struct dp_err *err)
 {
     const struct options *o = stage->options;
     if (o->share && stage->shards == 0)
-        return dp_fail(err, DP_E_USAGE, "--share: the rows of this run are in one place, and so is its noise");
+        return dp_fail(err, DP_E_USAGE, "--share: this run has no shards, so its noise has no shares");
     if (o->share && o->colluding >= stage->shards)
         return dp_fail(err, DP_E_USAGE, "--colluding: %lld of %lld shares leave no noise", (long long)o->colluding,
                        (long long)stage->shards);
@@ -259,7 +259,8 @@ static int add_gaussian(struct dp_stage *stage, enum dp_purpose purpose, int64_t
     uint64_t first = stage->shards > 0 ? (uint64_t)(stage->shard - 1) * to->count : 0;
     if (o->share && !(scale / grid >= DP_SHARES_LEAST))
         return dp_fail(err, DP_E_UNSAFE,
-                       "%s: a share has noise of %.3g steps of the grid, and below %g shares are not Gaussian noise together",
+                       "%s: a share has noise of %.3g steps of the grid, and below %g the shares together are not Gaussian "
+                       "noise",
                        option, scale / grid, DP_SHARES_LEAST);
     if (dp_grid_add_gaussian(&stage->key, purpose, (uint64_t)lap, first, scale / grid, to->data, to->count) != 0)
         return dp_fail(err, DP_E_RUN, "%s: noise of scale %g does not fit the grid", option, scale);
@@ -332,8 +333,8 @@ static int add_to_main(struct dp_stage *stage, struct dp_frame *frame, struct dp
     return add_gaussian(stage, DP_DRAW_NOISE, frame->lap, "--multiplier", r, grid, sum, err);
 }
 
-/* Marks the frame. The gate charges for the actual noise, whatever chose it. The epsilon of the initial model is sound unless
-   it has the mark; readers look for a sound epsilon next to the mark. */
+/* Marks the frame. The gate charges for the actual noise, whatever chose it. Readers of a marked frame take its epsilon_sound.
+   An initial model without the mark has a sound epsilon, which is stored there. */
 static void mark_published(struct dp_frame *frame)
 {
     bool before = dp_frame_bool(frame, DP_F_AS_PUBLISHED);

@@ -8,7 +8,7 @@
 #include "stages/batch.h"
 
 struct dp_ranking {
-    struct dp_line line; /* computes the losses of up to DP_LINE_ROWS candidates at one row as if they were so many rows */
+    struct dp_line line; /* computes the losses of up to DP_LINE_ROWS candidates at one row as if each were a row */
     struct dp_form form; /* all candidates, joined into one model: outputs × candidates */
     size_t candidates;
     int threads;

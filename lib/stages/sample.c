@@ -194,7 +194,7 @@ static int toss(struct dp_stage *stage, int64_t lap, struct dp_err *err)
     return rc;
 }
 
-/* Floyd's algorithm: batch rows without replacement, then in ascending order. There is room for them. */
+/* Draws `batch` rows without replacement by Floyd's algorithm, and sorts them. There is room for them. */
 static void choose_fixed(struct dp_stage *stage, int64_t lap)
 {
     struct state *s = stage->state;

@@ -2,7 +2,7 @@
  *
  * u = 2^-53; each bound is twice the bound of first-order analysis (Higham, "Accuracy and Stability of Numerical Algorithms",
  * ch. 3 and 4):
- *   score of a row        e = (entries + 16) 2u ‖x‖ ‖v‖/(lambda N): a dot product of so many terms and a quotient
+ *   score of a row        e = (entries + 16) 2u ‖x‖ ‖v‖/(lambda N): a dot product of that many terms and a quotient
  *   loss at that score    e times its steepest slope near there, at most 1 + width + |score| + |y| + e for each loss
  *   loss and conjugate    32 u (1 + width + |score| + |y| + |alpha|)² for a few operations on numbers of that size, which also
  *                         bounds the two themselves

@@ -55,7 +55,7 @@ static int promise(const struct options *o, struct dp_record *record, bool momen
     if (record->query.kind != DP_QUERY_NONE)
         return dp_fail(err, DP_E_UNSAFE, "--multiplier: there is noise, and what is charged is in its record");
     if (isnan(z))
-        return dp_fail(err, DP_E_USAGE, "%s is required: the noise is yet to come",
+        return dp_fail(err, DP_E_USAGE, "%s is required: the noise has not been added yet",
                        count ? "--count-multiplier" : "--multiplier");
     record->promised = z;
     record->query = (struct dp_query){.kind = DP_QUERY_GAUSSIAN, .multiplier = z};
@@ -158,7 +158,7 @@ static int site_account_restore(struct dp_stage *stage, const struct dp_state *s
     /* Only the ledger knows which laps were paid for after the checkpoint. */
     if (o->pay.no_ledger && !stage->seeded)
         return dp_fail(err, DP_E_UNSAFE,
-                       "--no-ledger: nothing tells what this site has paid for since the checkpoint, so it does not continue "
+                       "--no-ledger: nothing records what this site has paid for since the checkpoint, so it cannot continue "
                        "from there");
     return dp_payer_restore(&s->payer, state, err);
 }

@@ -262,7 +262,7 @@ static int take_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_
 {
     int64_t format = dp_frame_int(frame, DP_F_FORMAT, 0);
     if (format < 1 || format > DP_FRAME_FORMAT)
-        return dp_fail(err, DP_E_RUN, "the stream has frame format %lld, known are those up to %d", (long long)format,
+        return dp_fail(err, DP_E_RUN, "the stream has frame format %lld, and the newest known is %d", (long long)format,
                        DP_FRAME_FORMAT);
     int64_t ordinal = dp_frame_int(frame, DP_F_STAGE, 0);
     if (dp_frame_has(frame, DP_F_SEED)) {
@@ -285,7 +285,7 @@ static int take_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_
     return rc != DP_OK || stage->class->sink ? rc : out->frame(out, frame, err);
 }
 
-/* Checks that a stage gives only the labels that it declares, and nothing computed from lost pages of data. */
+/* Checks that a stage gives only labels that it declares, and that no pages of the data were lost while it computed. */
 struct checked_out {
     struct dp_out *next;
     struct dp_stage *stage;

@@ -30,7 +30,7 @@ static const struct dp_option options[] = {
     {.name = NULL},
 };
 
-/* Keeps the first d rows and columns of M, which has `all`: the others are labels. */
+/* Keeps the first d of the `all` rows and columns of M: the others are labels. */
 static void leave_labels(double *moments, size_t all, size_t d)
 {
     for (size_t i = 1; i < d; i++)

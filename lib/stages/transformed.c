@@ -65,7 +65,7 @@ static int set(struct dp_transformed *transformed, const struct dp_transform *t,
     return DP_OK;
 }
 
-/* Room for so many rows. Only rows that are computed take memory: untouched pages of zeros take none. */
+/* Makes room for that many rows. Only rows that are computed take memory: untouched pages of zeros take none. */
 static int make_room(struct dp_transformed *transformed, size_t rows, struct dp_err *err)
 {
     if (rows <= transformed->rows)

@@ -232,7 +232,7 @@ static void warn(const struct tuning *t)
     if (o->delta * (double)t->data->persons >= 1) {
         snprintf(
             text, sizeof text,
-            "delta = %g is not below 1/N = %g: it would permit to publish somebody's row; see dp-privacy(7) on choosing it",
+            "delta = %g is not below 1/N = %g: it would permit publishing somebody's row; see dp-privacy(7) on choosing it",
             o->delta, 1 / (double)t->data->persons);
         t->tune->warn("dp-tune", text);
     }
@@ -285,7 +285,7 @@ static int reserve(struct tuning *t, struct dp_err *err)
         t->tune->warn("dp-tune", warning);
     return rc == DP_E_BUDGET
                ? dp_fail(err, DP_E_BUDGET,
-                         "what the data set's budget has left does not pay for the choice, which costs epsilon = %.6g",
+                         "the rest of the data set's budget does not pay for the choice, which costs epsilon = %.6g",
                          dp_round_up(t->cost.upper, 6))
                : rc;
 }
@@ -438,8 +438,8 @@ static int release(struct tuning *t, struct dp_err *err)
     if (t->chosen == t->grid.count) {
         int rc = close_ledger(t, "done", NULL, err);
         return rc == DP_OK ? dp_fail(err, DP_E_RUN,
-                                     "the number of trials was drawn as 0, so there is no model; what the choice costs stays "
-                                     "charged, since to draw again would be another law")
+                                     "the number of trials was drawn as 0, so there is no model; the cost of the choice stays "
+                                     "charged, because a second draw would change the distribution")
                            : rc;
     }
     int rc = state_cost(t, err);

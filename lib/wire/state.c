@@ -110,7 +110,7 @@ int dp_state_get_text(const struct dp_state *state, const char *name, char *text
     if (rc != DP_OK)
         return rc;
     if (length >= size || memchr(bytes, '\0', length) != NULL)
-        return dp_fail(err, DP_E_RUN, "'%s' of the checkpoint is no text of its length", name);
+        return dp_fail(err, DP_E_RUN, "'%s' of the checkpoint is not text of its length", name);
     memcpy(text, bytes, length);
     text[length] = '\0';
     return DP_OK;

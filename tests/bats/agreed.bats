@@ -11,7 +11,7 @@ gate='dp-account --epsilon 50 --delta 1e-5'
 grad='dp-sample --data small.dp --rate 0.1 | dp-grad --data small.dp --loss logistic --clip 1 | dp-noise -z 2'
 scd='dp-sample --data small.dp --rate 0.1 | dp-scd-step --data small.dp --loss hinge --lambda 1e-3 --clip 0.1 | dp-noise -z 2'
 
-own="(a stage of one's own says in its hello frame what it has taken)"
+own="(a stage of your own says in its hello frame what it has taken)"
 
 # refused STATUS SENTENCE PIPELINE LOOP-OPTION…: the run is refused, and no ledger has a line of it
 refused() {

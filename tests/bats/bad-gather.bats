@@ -85,7 +85,7 @@ print(spent, answer["kind"], answer["status"])' "$LEFT | $SITE_ACCOUNT" --checkp
     lied 'hello(); lap(1); lap(2, credit=1); session(); print(hello(lap=1)["kind"])' "$LEFT | $SITE_ACCOUNT --no-ledger" --checkpoint kept
     assert_equal "$status" 5
     assert_equal "$(tail -n 1 said)" \
-        'dp-site-account: --no-ledger: nothing tells what this site has paid for since the checkpoint, so it does not continue from there'
+        'dp-site-account: --no-ledger: nothing records what this site has paid for since the checkpoint, so it cannot continue from there'
 }
 
 @test "keys of a site do not come from a gather" {
@@ -105,7 +105,7 @@ print(spent, answer["kind"], answer["status"])' "$LEFT | $SITE_ACCOUNT" --checkp
     record='dict(of="sum", sampler="poisson", rate=1e-6, rows=7, epoch_laps=0, adjacency="null-record", release="sum", bound=1.0, sensitivity=1.0,
         scale=0.0, on="x", noise="none")'
     lied "hello(records=[$record]); lap(1)" "$LEFT | $SITE_ACCOUNT"
-    refused 5 'the hello frame comes with records, and what is announced of the rows here is said here'
+    refused 5 'the hello frame has records, and only this site may announce what happens to its rows'
     for field in 'multipliers=matrix([9.0] * 40)' 'directory="elsewhere"' 'data="0" * 32' 'population="others"' 'n=10**9' 'seeded=True' 'epsilon=0.1' \
         'multiplier=9.0' 'bound=9.0' 'first_row=3' 'adjacency="null-record"'; do
         lied "hello($field)" "$LEFT | $SITE_ACCOUNT"

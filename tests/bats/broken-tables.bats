@@ -62,8 +62,8 @@ negative-exponent-too-large.csv: line 3, column 1 (age): expected a number, got 
 new-category.csv: line 3, column 2 (job): unknown category, got 'baker'
 no-header.csv: line 1: the header has no column 'age'
 non-breaking-blank.csv: line 3, column 1 (age): expected a number, got ' 64'
-nul-at-end.csv: line 5: holds a NUL byte, so this is no text in UTF-8
-nul-in-cell.csv: line 3: holds a NUL byte, so this is no text in UTF-8
+nul-at-end.csv: line 5: holds a NUL byte, so this is not text in UTF-8
+nul-in-cell.csv: line 3: holds a NUL byte, so this is not text in UTF-8
 one-column.csv: line 1: the header has no column 'job'
 one-line-with-semicolons.csv: line 3: 1 field, the header has 3 columns
 only-commas.csv: line 3, column 3 (ill): the label is not one of the classes (no, yes), got ''
@@ -85,7 +85,7 @@ two-points.csv: line 3, column 1 (age): expected a number, got '6.4.0'
 unicode-digits.csv: line 3, column 1 (age): expected a number, got '６４'
 unicode-minus.csv: line 3, column 1 (age): expected a number, got '−64'
 unit.csv: line 3, column 1 (age): expected a number, got '64 years'
-utf-16-without-mark.csv: line 1: holds a NUL byte, so this is no text in UTF-8
+utf-16-without-mark.csv: line 1: holds a NUL byte, so this is not text in UTF-8
 END
 )"
     /usr/bin/python3 - << 'END' > read
@@ -136,8 +136,8 @@ many-columns.csv: line 3: 100001 fields, the first line has 3
 mixed-encodings.csv: line 3 is UTF-8, and line 2 is Windows-1252 or Latin-1: one encoding is expected
 name-missing.json: column 'ill': "classes" must list two or more
 name-twice.json: column 'ill': "classes" must list two or more
-nul-at-end.csv: line 5: holds a NUL byte, so this is no text in UTF-8
-nul-in-cell.csv: line 3: holds a NUL byte, so this is no text in UTF-8
+nul-at-end.csv: line 5: holds a NUL byte, so this is not text in UTF-8
+nul-in-cell.csv: line 3: holds a NUL byte, so this is not text in UTF-8
 one-class.json: column 'ill': "classes" must list two or more
 one-column.csv: fewer than two columns (is the delimiter right?)
 one-line-with-semicolons.csv: line 3: 1 field, the first line has 3
@@ -146,7 +146,7 @@ quote-not-closed-in-label.csv: line 3: a quote is not closed
 quote-not-closed.csv: line 3: a quote is not closed
 title-line-first.csv: line 2: 1 field, the first line has 3
 total-at-end.csv: line 5, column 3 (ill): the label is not one of the classes (no, yes), got ''
-utf-16-without-mark.csv: line 1: holds a NUL byte, so this is no text in UTF-8
+utf-16-without-mark.csv: line 1: holds a NUL byte, so this is not text in UTF-8
 END
 )"
 }

@@ -139,5 +139,5 @@ END
 
 @test "a model without a basis has no curves" {
     output ill
-    complains 1 'dp-info: no column of ill.model has a basis: dp-info --coefficients says all of it' dp-info --curves ill.model
+    complains 1 'dp-info: no column of ill.model has a basis: dp-info --coefficients prints all of the model' dp-info --curves ill.model
 }

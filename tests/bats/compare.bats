@@ -75,10 +75,10 @@ END
 
 @test "bad input" {
     compare() { complains 2 "dpline compare: $1" dpline compare --data small.dp --test test.dp "${@:2}"; }
-    compare "--methods: 'nosuch' is no pipeline (dpline help lists them)" --methods nosuch
-    compare "--methods: '' is no pipeline (dpline help lists them)" --methods fit,,scd
-    compare "--methods: 'compare' is no pipeline (dpline help lists them)" --methods compare
-    compare "--methods: 'options' is no pipeline (dpline help lists them)" --methods options
+    compare "--methods: 'nosuch' is not a pipeline (dpline help lists them)" --methods nosuch
+    compare "--methods: '' is not a pipeline (dpline help lists them)" --methods fit,,scd
+    compare "--methods: 'compare' is not a pipeline (dpline help lists them)" --methods compare
+    compare "--methods: 'options' is not a pipeline (dpline help lists them)" --methods options
     compare "--methods: 'dp-sgd --colour 1': dp-sgd.sh: unknown option '--colour' (try --help)" --methods 'dp-sgd --colour 1' -q
     compare "--methods: 'scd \"a' has a quote without an end" --methods 'scd "a'
     compare "--epsilon: must be numbers > 0, separated by commas, got '1,x'" --epsilon 1,x

@@ -404,17 +404,17 @@ END
     same "$(dp-info -g prior_epsilon second.model)" "$one"
     assert_equal "$(dp-info -g prior_delta second.model)" 1e-05
     run dp-info second.model
-    assert_line --regexp '^  of it epsilon [0-9.]+, delta 1e-05 is what the model has cost that the run started from$'
+    assert_line --regexp '^  of it epsilon [0-9.]+, delta 1e-05 is the cost of the model that the run started from$'
     said=$(dp-cat second | dp-account epsilon --delta 2e-5 2> /dev/null)
     same "$said" "$(awk -v a="$one" -v b="$own" 'BEGIN { printf "%.9g", a + b }')"
     same "$said" "$(dp-info -g epsilon second.model)"
-    complains 2 "dp-account epsilon: --delta: must be above the 1e-05 at which the model was charged that the run started from" \
+    complains 2 "dp-account epsilon: --delta: must be above 1e-05, the delta of the model that the run started from" \
         bash -c "dp-cat second | dp-account epsilon --delta 1e-5"
     run bash -c "dp-cat second | dp-account epsilon --delta 2e-5 --explain"
     assert_line --regexp '4 laps, and starts from a model that has cost epsilon [0-9.]+ at delta 1e-05; its frames state'
     # the delta at which the stated epsilon holds, and back
     same "$(dp-cat second | dp-account delta --epsilon "$said" 2> /dev/null | awk '{ print $1 + 1 }')" 1.00002
-    complains 2 "dp-account delta: --epsilon: must be above the $(awk -v a="$one" 'BEGIN { printf "%.6g", a }') that the model has cost that the run started from" \
+    complains 2 "dp-account delta: --epsilon: must be above $(awk -v a="$one" 'BEGIN { printf "%.6g", a }'), the cost of the model that the run started from" \
         bash -c "dp-cat second | dp-account delta --epsilon 0.1"
     # a stream from left of the gate says it in its first frame
     dp-loop --laps 2 --init first.model -q -o model -- "dp-sample --data small.dp --rate 0.2 | dp-scd-step --data small.dp --loss hinge --lambda 1e-3 --clip 0.1 |
@@ -473,7 +473,7 @@ END
     # shellcheck disable=SC2086
     complains 2 "dp-account epsilon: --contraction goes with --sampler repeated" dp-account epsilon -z 20 --delta 1e-5 --mechanism output $drawn
     # shellcheck disable=SC2086
-    complains 2 "dp-account epsilon: --sampler repeated, --adjacency null-record, --visible-batch: a secret or released state behind a repeated sampler has no accountant" \
+    complains 2 "dp-account epsilon: --sampler repeated, --adjacency null-record, --visible-batch: a secret or released state with a repeated sampler has no accountant" \
         dp-account epsilon -z 20 --delta 1e-5 --visible-batch $drawn
     sed 's/gaussian/gamma/' charge > gamma
     complains 1 "dp-account epsilon: gamma: line 1: only Gaussian noise has an accountant where a lap draws many batches, not gamma" \

@@ -184,7 +184,7 @@ EOF
     complains 5 "dp-account: what was announced: a Poisson accountant does not cover a fixed sampler: a batch of fixed size needs replace-one adjacency" \
         $GATE --in noised.frames
     noised 2 '--rate 0.2 --mode fixed' "$STEP --adjacency replace-one" 2 'dp-account --non-private --allow-seeded'
-    complains 5 "dp-account: what was announced: a secret or released state behind a fixed sampler has no accountant" $GATE --in noised.frames
+    complains 5 "dp-account: what was announced: a secret or released state with a fixed sampler has no accountant" $GATE --in noised.frames
     noised 2 '--rate 0.2' "$STEP --release-alpha --adjacency replace-one" 2 'dp-account --non-private --allow-seeded'
     complains 5 "dp-account: what was announced: a visible batch under replace-one adjacency has no accountant" $GATE --in noised.frames
     noised 2 '--mode full' "$STEP"
@@ -193,7 +193,7 @@ EOF
     for released in "" "--release-alpha"; do
         noised 2 '--rate 0.2' "$STEP $released"
         edit 'record.sampler="repeated"' 'record.draws=5' 'record.contraction=0.9' < noised.frames > edited.frames
-        complains 5 "dp-account: a secret or released state behind a repeated sampler has no accountant" $GATE --in edited.frames
+        complains 5 "dp-account: a secret or released state with a repeated sampler has no accountant" $GATE --in edited.frames
     done
 }
 
@@ -217,7 +217,7 @@ $charge")
     assert_output --partial "on the next rows of a stream, each in one lap only (charged as one release of every row)"
     complains 2 "dp-account epsilon: --sampler stream: a lap has every row of its window, so --rate must be 1" \
         dp-account epsilon -z 4 --delta 1e-5 --sampler stream --rate 0.1
-    complains 2 "dp-account laps: --sampler stream: the laps of a stream cost what one costs, however many there are" \
+    complains 2 "dp-account laps: --sampler stream: all laps of a stream together cost as much as one lap" \
         dp-account laps -z 4 --epsilon 1 --delta 1e-5 --sampler stream
     complains 2 "dp-account rate: --sampler: no rate changes what this sampler costs" \
         dp-account rate -z 4 --epsilon 1 --delta 1e-5 --sampler stream --laps 2
@@ -299,9 +299,9 @@ EOF
     refute_output --partial '"seed"'
 }
 
-@test "refuses a lap that comes twice: noise must not serve twice" {
+@test "refuses a lap that comes twice: noise must not be used twice" {
     noised
-    refused "lap 2 came after lap 2: noise must not serve twice" twice=2
+    refused "lap 2 came after lap 2: noise must not be used twice" twice=2
     refused "lap 7 came after lap 0: laps are missing" lap=7
 }
 
@@ -535,13 +535,13 @@ EOF
     run --separate-stderr $GATE --in edited.frames
     assert_equal "$status" 5
     # shellcheck disable=SC2154
-    [[ $stderr == "dp-account: lap 5 has a noise multiplier of "*", planned were "* ]] || fail "$stderr"
+    [[ $stderr == "dp-account: lap 5 has a noise multiplier of "*", but "*" was planned" ]] || fail "$stderr"
     edited first
     run --separate-stderr $GATE --in edited.frames
     assert_equal "$status" 5
-    [[ $stderr == "dp-account: lap 5 has a noise multiplier of "*", planned were "* ]] || fail "$stderr"
+    [[ $stderr == "dp-account: lap 5 has a noise multiplier of "*", but "*" was planned" ]] || fail "$stderr"
     edited short
-    complains 5 "dp-account: the run has 13 laps, announced were 12" $GATE --in edited.frames
+    complains 5 "dp-account: the run has 13 laps, but 12 were announced" $GATE --in edited.frames
     edited few
     complains 5 "dp-account: the plan of the noise does not have a multiplier for each lap" $GATE --in edited.frames
     edited zero
@@ -588,7 +588,7 @@ EOF
     assert_equal "$spent" 3
     /usr/bin/python3 -c "import sys; sys.exit(not 0 < float(sys.argv[1]) < 3)" "$said"
     noised 2 '--rate 0.2 --mode shuffle'
-    complains 5 "dp-account: --adaptive: noise that changes has no accountant behind shuffled epochs" $GATE --adaptive --in noised.frames
+    complains 5 "dp-account: --adaptive: noise that changes has no accountant with shuffled epochs" $GATE --adaptive --in noised.frames
 }
 
 @test "calculators: records of a run give what its gate said" {

@@ -129,7 +129,7 @@ assert seen == {1.3, 0.8, 1}, seen'
 @test "it takes no lap whose sum or choice nothing has followed from yet" {
     complains 2 "dp-adapt: nothing follows from the sum of laps before dp-adapt: put it after the last dp-step" \
         dp-loop --laps 2 -o m -- "$(child 0:1 '-z 4' | sed 's/dp-step --hold/dp-adapt -z 4 | &/')"
-    complains 1 "dp-adapt: nothing has followed from the choice of lap 1 yet: put dp-adapt after the last dp-step" \
+    complains 1 "dp-adapt: no stage has applied the choice of lap 1 yet: put dp-adapt after the last dp-step" \
         dp-loop --laps 2 -o m -- "$(child 0:1 '-z 4' | sed 's/| dp-step | dp-adapt -z 4/| dp-adapt -z 4 | dp-step/')"
 }
 

@@ -25,7 +25,7 @@ epsilon() { within 300 "$AUDIT" epsilon --data small.dp --confidence 0.9999 --se
     complains 2 "dp-audit: --rows goes with sensitivity" dp-audit --data small.dp --rows 3 epsilon x
     complains 2 "dp-audit: --runs, --confidence, --row, --canary and --others go with epsilon" dp-audit --data small.dp --runs 50 sensitivity x
     complains 2 "dp-audit: --confidence: must be >= 0.5 and < 1, got 1" dp-audit --data small.dp --confidence 1 epsilon x
-    complains 2 "dp-audit: the pipeline names no {}, where the data set is to stand" dp-audit --data small.dp sensitivity 'dp-sample --data small.dp | dp-clip'
+    complains 2 "dp-audit: the pipeline has no {}, which the path of the data set replaces" dp-audit --data small.dp sensitivity 'dp-sample --data small.dp | dp-clip'
     complains 2 "dp-audit: an element of the pipeline is empty" dp-audit --data small.dp sensitivity 'dp-sample --data {} | | dp-clip'
     complains 2 "dp-audit: ';' in the pipeline: it must be stages joined by bars" dp-audit --data small.dp sensitivity 'true; dp-sample --data {}'
     complains 2 "dp-audit: a quote in the pipeline is not closed" dp-audit --data small.dp sensitivity "dp-sample --data '{}"
@@ -355,10 +355,10 @@ passed() {
 @test "epsilon catches: a reused key" {
     epsilon --runs 100 -- "$SAMPLE | $STEP --clip 0.01 | dp-mutant-noise -z 1 | $GATE | dp-step"
     assert_failure 1
-    assert_output --regexp "^dp-audit: a key serves twice: lap [0-9]+ of run ([0-9]+) has the noise of lap [0-9]+ of run \1$"
+    assert_output --regexp "^dp-audit: a key is used twice: lap [0-9]+ of run ([0-9]+) has the noise of lap [0-9]+ of run \1$"
     epsilon --runs 100 -- "$SAMPLE | $STEP --clip 0.01 | dp-mutant-key -z 1 | $GATE | dp-step"
     assert_failure 1
-    assert_output --regexp "^dp-audit: a key serves twice: lap ([0-9]+) of run [0-9]+ has the noise of lap \1 of run [0-9]+$"
+    assert_output --regexp "^dp-audit: a key is used twice: lap ([0-9]+) of run [0-9]+ has the noise of lap \1 of run [0-9]+$"
 }
 
 @test "epsilon: fresh keys without a seed, processes, one-vs-rest, the primal" {

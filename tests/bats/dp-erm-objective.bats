@@ -41,9 +41,9 @@ b = numpy.array([-(slopes(X @ w.ravel()) @ X + lam * N * w.ravel()) for w in mod
 '
 
 @test "usage: what goes with a perturbed objective, and what does not" {
-    complains 2 "dp-erm: --non-private or --multiplier is required: nothing bounds what one row does to a minimiser" dp-erm --loss logistic
+    complains 2 "dp-erm: --non-private or --multiplier is required: nothing bounds the effect of one row on a minimiser" dp-erm --loss logistic
     complains 2 "dp-erm: --multiplier and --non-private exclude each other" dp-erm $PERTURBED --non-private
-    complains 2 "dp-erm: --multiplier needs a --lambda: without it the minimiser is not held to where noise on the objective hides a person" \
+    complains 2 "dp-erm: --multiplier needs a --lambda: without it noise on the objective does not hide a person" \
         dp-erm --loss logistic --multiplier 2
     complains 2 "dp-erm: --loss softmax has several outputs, and an objective is perturbed for one" dp-erm --loss softmax --lambda 1 -z 2
     for loss in squared poisson; do
@@ -149,7 +149,7 @@ assert seen > delta / 2, (seen, delta) # and is not far from what happens' $epsi
     complains 5 "dp-account: takes noised frames and got a bounded one: a stage is missing or out of place" \
         dp-loop -q --laps 1 -- "dp-sample --data two.dp --mode full | dp-erm --data two.dp $PERTURBED | dp-account --epsilon 1 --delta 1e-5 | dp-step"
     for noise in laplace gamma; do
-        NOISE="--noise $noise" refused 5 "dp-noise: --noise: what is left of a perturbed objective has an accountant only with Gaussian noise" two.dp "$PERTURBED"
+        NOISE="--noise $noise" refused 5 "dp-noise: --noise: the error of a perturbed objective has an accountant only with Gaussian noise" two.dp "$PERTURBED"
     done
     z=$(dp-account sigma --mechanism objective --epsilon 0.7 --delta 1e-5 --curvature 0.250001/20 --slack 1e4)
     for how in two.dp "two.dp --inline"; do
@@ -183,7 +183,7 @@ print(run["accountant"], run["charges"][0]["queries"][0]["noise"], run["charges"
         complains 1 "dp-erm: lap 1 is not of all rows, as a minimiser is (dp-sample --mode full)" dp-loop -q --laps 1 -- \
             "dp-sample --data two.dp --rate $rate | dp-erm --data two.dp $PERTURBED | dp-noise -z 1 | dp-account --epsilon 10 --delta 1e-5 --no-ledger | dp-step"
     done
-    complains 2 "dp-audit: the sum of lap 1 is the minimiser of a perturbed objective: noise on the objective hides a person, and the bound is on something else; dp-audit membership looks at what is released" \
+    complains 2 "dp-audit: the sum of lap 1 is the minimiser of a perturbed objective: noise on the objective hides a person, and the bound is on something else; dp-audit epsilon looks at what is released" \
         dp-audit sensitivity --data two.dp --rows 2 -- "dp-sample --data {} --mode full --inline | dp-erm $PERTURBED"
 }
 

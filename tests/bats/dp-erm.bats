@@ -73,7 +73,7 @@ value, G, H = F(model)
     assert_success
     assert_output --partial "Usage: dp-erm"
     complains 2 "dp-erm: --loss is required" dp-erm
-    complains 2 "dp-erm: --non-private or --multiplier is required: nothing bounds what one row does to a minimiser" dp-erm --loss logistic
+    complains 2 "dp-erm: --non-private or --multiplier is required: nothing bounds the effect of one row on a minimiser" dp-erm --loss logistic
     complains 2 "dp-erm: --loss hinge has no gradient where its minimum lies: smooth-hinge and huberised-hinge have one" dp-erm --loss hinge --non-private
     complains 2 "dp-erm: --tolerance: must be > 0, got 0" dp-erm --loss logistic --tolerance 0
     complains 2 "dp-erm: --lambda: must be >= 0, got -1" dp-erm --loss logistic --lambda=-1

@@ -22,8 +22,8 @@ bad_csv() {
     assert_success
     assert_line --index 0 "Usage: dp-import [options] [csv|tsv|libsvm|arff|idx|images|npy|npz|sqlite] FILE …"
     complains 2 "dp-import: expected a file, or a format (csv, tsv, libsvm, arff, idx, images, npy, npz or sqlite) and a file" dp-import
-    complains 2 "dp-import: 'xls' is no format (csv, tsv, libsvm, arff, idx, images, npy, npz or sqlite), and no name that ends with one" dp-import xls a
-    complains 2 "dp-import: 'a.xls' is no format (csv, tsv, libsvm, arff, idx, images, npy, npz or sqlite), and no name that ends with one" dp-import a.xls
+    complains 2 "dp-import: 'xls' is not a format (csv, tsv, libsvm, arff, idx, images, npy, npz or sqlite), and not a name that ends with one" dp-import xls a
+    complains 2 "dp-import: 'a.xls' is not a format (csv, tsv, libsvm, arff, idx, images, npy, npz or sqlite), and not a name that ends with one" dp-import a.xls
     complains 2 "dp-import: expected one file, or - for standard input" dp-import a.csv b.csv
     complains 2 "dp-import: expected one file, or - for standard input" dp-import csv
     complains 2 "dp-import: idx takes two files: images and labels" dp-import idx a -o b
@@ -323,9 +323,9 @@ dp-import: the population is t.csv"
         '"type": "numeric", "scale": "none", "basis": "hats"|a "basis" needs "bounds"' \
         '"type": "categorical", "categories": ["u"], "basis": "bins"|a "basis" is for numeric columns' \
         '"type": "label", "basis": "bins"|a "basis" is for numeric columns' \
-        '"type": "numeric", "bounds": [0, 1], "basis": "bins", "knots": 0|"knots" is a whole number from 1 to 1000, or a list of so many' \
-        '"type": "numeric", "bounds": [0, 1], "basis": "bins", "knots": 2.5|"knots" is a whole number from 1 to 1000, or a list of so many' \
-        '"type": "numeric", "bounds": [0, 1], "basis": "bins", "knots": 1001|"knots" is a whole number from 1 to 1000, or a list of so many' \
+        '"type": "numeric", "bounds": [0, 1], "basis": "bins", "knots": 0|"knots" is a whole number from 1 to 1000, or a list of that many' \
+        '"type": "numeric", "bounds": [0, 1], "basis": "bins", "knots": 2.5|"knots" is a whole number from 1 to 1000, or a list of that many' \
+        '"type": "numeric", "bounds": [0, 1], "basis": "bins", "knots": 1001|"knots" is a whole number from 1 to 1000, or a list of that many' \
         '"type": "numeric", "bounds": [0, 1], "basis": "bins", "knots": [0.5, "x"]|a knot is not a number' \
         '"type": "numeric", "bounds": [0, 1], "basis": "bins", "knots": [0.5, 2]|the knot 2 is outside the bounds, 0 and 1' \
         '"type": "numeric", "bounds": [1, 1.0000000000000002], "basis": "bins"|the bounds are too close for 8 knots' \
@@ -449,11 +449,11 @@ dp-import: private: 1 malformed line"
     mkdir d
     complains 1 "dp-import: d is a directory" dp-import csv --schema schema.json -o out.dp d
     printf '1,no\n2,n\0o\n' > t.csv
-    bad_csv "t.csv: line 2: holds a NUL byte, so this is no text in UTF-8"
+    bad_csv "t.csv: line 2: holds a NUL byte, so this is not text in UTF-8"
     printf '1 1:0.5\0\n0 2:0.7\n1 3:0.25\n' > t.svm
-    complains 1 "dp-import: t.svm: line 1: holds a NUL byte, so this is no text in UTF-8" dp-import libsvm -o out.dp --cols 3 --classes 0,1 t.svm
+    complains 1 "dp-import: t.svm: line 1: holds a NUL byte, so this is not text in UTF-8" dp-import libsvm -o out.dp --cols 3 --classes 0,1 t.svm
     printf '@relation t\n@attribute a numeric\n@attribute c {x,\0y}\n@data\n1,x\n' > t.arff
-    complains 1 "dp-import: t.arff: line 3: holds a NUL byte, so this is no text in UTF-8" dp-import arff -o out.dp t.arff
+    complains 1 "dp-import: t.arff: line 3: holds a NUL byte, so this is not text in UTF-8" dp-import arff -o out.dp t.arff
     assert_not_exist out.dp
 }
 
@@ -1082,7 +1082,7 @@ END
     sed 's/"header"/"private_preprocessing": ["inferred-schema"], "header"/' s.json > m.json
     needs inferred-schema m.json
     [ ! -e rows ]
-    complains 2 "dp-import: --out is for csv and tsv: other formats are known when all of them is read" dp-import libsvm t.svm --out rows
+    complains 2 "dp-import: --out is for csv and tsv: other formats are read completely before rows are known" dp-import libsvm t.svm --out rows
     for what in "--output d.dp" "--force" "--storage csr" "--split 0.5 --test u.dp" "--infer-schema x.json"; do
         # shellcheck disable=SC2086
         complains 2 "dp-import: --out sends rows, and writes no data set: it excludes $(sed 's/ [a-z].*\.\(dp\|json\)//; s/--split 0.5 //' <<< "$what")" \

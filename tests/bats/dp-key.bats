@@ -54,7 +54,7 @@ prepare() { umask 022; }
     complains 2 "dp-key: a trusts another key as site-b (dp-key forget site-b)" dp-key trust a site-b "$(cat a.key)"
     complains 2 "dp-key: a trusts this key already, as site-b" dp-key trust a site-b "$(cat b.key)"
     complains 2 "dp-key: a trusts this key already, as site-b" dp-key trust a again "$(cat b.key)"
-    complains 2 "dp-key: 'a b' is no name: up to 64 letters, digits and ._-" dp-key trust a "a b" "$(cat a.key)"
+    complains 2 "dp-key: 'a b' is not a name: up to 64 letters, digits and ._-" dp-key trust a "a b" "$(cat a.key)"
     complains 2 "dp-key: not a key for c: a key has the 40 characters that dp-key show prints" dp-key trust a c abc
     complains 2 "dp-key: a trusts nobody as 'c'" dp-key forget a c
     dp-key trust a self "$(cat a.key)"

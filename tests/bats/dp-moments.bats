@@ -77,7 +77,7 @@ moments() { echo "dp-sample --data two.dp --mode full | dp-moments --data two.dp
         dp-loop -q --plan 'a, b, a 9' --seed 1 -o model -- "$(moments '| ./take | tee frames')"
     assert_equal "$(dp-cat --kind lap frames 2> /dev/null | wc -l)" 2
     assert_equal "$(cat model)" old
-    complains 1 "dp-loop: no stage of the child pipeline takes the sum: put dp-transform after dp-account (a stage of one's own says in its hello frame what it has taken)" \
+    complains 1 "dp-loop: no stage of the child pipeline takes the sum: put dp-transform after dp-account (a stage of your own says in its hello frame what it has taken)" \
         dp-loop -q --laps 1 --seed 1 -o model -- "$(moments)"
     complains 2 "dp-step: what laps release is for dp-transform (--on KIND names the laps of dp-step)" \
         dp-loop -q --laps 1 --seed 1 -o model -- "$(moments '| dp-step --step 1')"

@@ -40,7 +40,7 @@ END
 @test "a share is of Gaussian noise, among shards, and not all of them collude" {
     complains 2 "dp-noise: --share: only Gaussian noise adds up" dp-noise -z 2 --share --noise gamma --in bounded.frames
     complains 2 "dp-noise: --colluding needs --share" dp-noise -z 2 --colluding 1 --in bounded.frames
-    complains 2 "dp-noise: --share: the rows of this run are in one place, and so is its noise" dp-noise -z 2 --share --in bounded.frames
+    complains 2 "dp-noise: --share: this run has no shards, so its noise has no shares" dp-noise -z 2 --share --in bounded.frames
     worker 1 3
     complains 2 "dp-noise: --colluding: 3 of 3 shares leave no noise" dp-noise -z 2 --share --colluding 3 --in worker.frames
 }
@@ -58,9 +58,9 @@ END
     worker 1 4
     step=$(dp-cat --kind lap bounded.frames | sed -n 's/.*"grid":\([^,}]*\).*/\1/p' | head -n 1)
     multiplier() { /usr/bin/python3 -c "print($1 * $step / 0.1)"; } # of 4 shares, each has half of it
-    complains 5 "dp-noise: --multiplier: a share has noise of 3.99 steps of the grid, and below 4 shares are not Gaussian noise together" \
+    complains 5 "dp-noise: --multiplier: a share has noise of 3.99 steps of the grid, and below 4 the shares together are not Gaussian noise" \
         dp-noise -z "$(multiplier 7.98)" --share --allow-seeded --in worker.frames
-    complains 5 "dp-noise: --multiplier: a share has noise of 3.99 steps of the grid, and below 4 shares are not Gaussian noise together" \
+    complains 5 "dp-noise: --multiplier: a share has noise of 3.99 steps of the grid, and below 4 the shares together are not Gaussian noise" \
         dp-noise -z "$(multiplier 5.6427)" --share --allow-seeded --colluding 2 --in worker.frames
     dp-noise -z "$(multiplier 8.01)" --share --allow-seeded --in worker.frames > out.frames
 }

@@ -161,7 +161,7 @@ for frame in msgpack.Unpacker(open("noised.frames", "rb"), raw=False, strict_map
 
 @test "a choice that nobody applies, or that cannot be applied" {
     run_of="dp-breed --data two.dp --offspring 12 | dp-sample --data two.dp --mode full | dp-select --data two.dp --loss logistic --epsilon 1 --clip 1"
-    complains 1 "dp-loop: no stage of the child pipeline takes the choice: put dp-step after dp-account (a stage of one's own says in its hello frame what it has taken)" \
+    complains 1 "dp-loop: no stage of the child pipeline takes the choice: put dp-step after dp-account (a stage of your own says in its hello frame what it has taken)" \
         dp-loop --laps 2 --seed 1 -o m -- "$run_of | $GATE"
     complains 2 "dp-adapt: nothing follows from the choice of laps before dp-adapt: put it after the last dp-step" \
         dp-loop --laps 2 --seed 1 -o m -- "$run_of | $GATE | dp-adapt --first-step 1"

@@ -159,7 +159,7 @@ nothing_left() { assert_equal "$(ls rooms)" ''; }
         tune --trials geometric:0.1 --epsilon 0.5 -o model "$(run_of)"
     [ ! -e train.dp/ledger ]
     dp-account budget --epsilon 1 --delta 1e-5 train.dp
-    complains 3 "dp-tune: what the data set's budget has left does not pay for the choice, which costs epsilon = $expected" \
+    complains 3 "dp-tune: the rest of the data set's budget does not pay for the choice, which costs epsilon = $expected" \
         tune --trials geometric:0.1 -o model "$(run_of)"
     run dp-account report train.dp/ledger
     assert_line --partial ' budget'
@@ -271,7 +271,7 @@ END
 }
 
 @test "what was drawn as no trial at all releases nothing, and stays charged" {
-    complains 1 'dp-tune: the number of trials was drawn as 0, so there is no model; what the choice costs stays charged, since to draw again would be another law' \
+    complains 1 'dp-tune: the number of trials was drawn as 0, so there is no model; the cost of the choice stays charged, because a second draw would change the distribution' \
         tune --trials poisson:1e-9 -o model "$(run_of)"
     assert_equal "$(jq -r 'select(.kind == "close") | [.laps, .status] | @csv' train.dp/ledger)" '1,"done"'
     [ ! -e model ]
@@ -318,7 +318,7 @@ END
     bad 1 "g: line 2: '1;ls' has a character that a shell would read" with 'step clip\n1;ls 1\n'
     bad 1 "g: line 1: the column 'step' is there twice" with 'step step\n1 1\n'
     bad 1 'g: {trial} is what dp-tune puts there, and no column' with 'step trial\n1 1\n'
-    bad 1 "g: line 1: 'a.b' is no name of a column: letters, digits, _ and -" with 'a.b\n1\n'
+    bad 1 "g: line 1: 'a.b' is not a name of a column: letters, digits, _ and -" with 'a.b\n1\n'
     bad 2 '{clip}: the table has no such column' with 'step\n1\n'
     bad 2 '{lambda}: the command does not have that column of the grid' with 'step clip lambda\n1 1 1\n'
     bad 1 'cannot open nowhere: No such file or directory' tune --grid nowhere --trials all -o model x

@@ -204,7 +204,7 @@ same_number() { /usr/bin/python3 -c "import sys; a, b = map(float, sys.argv[1:])
     train model fused 3 '' "dp-scd-step --loss hinge --lambda 1e-3 --clip 1 | $NOISE | $GATE | dp-step" || status=$?
     [ "$status" = 5 ]
     assert_equal "$(cat model.said)" "dp-scd-step: keeps a state of each row, and rows that arrive are in only one lap: dp-grad takes them"
-    complains 5 "dp-account: --adaptive: noise that changes has no accountant behind a stream" \
+    complains 5 "dp-account: --adaptive: noise that changes has no accountant with a stream" \
         dp-loop -q --laps 3 -o model -- "dp-window --rows rows --size 100 | $GRAD --clip 1 | $NOISE | $GATE --adaptive | dp-step --step 1"
     complains 5 "dp-account: lap 2 has another mechanism in the middle of a stream" \
         dp-loop -q --plan 'one 1, two 1' -o model -- "dp-window --rows rows --size 100 | $GRAD --clip 1 | dp-noise -z 3 --on one |
@@ -277,7 +277,7 @@ same_number() { /usr/bin/python3 -c "import sys; a, b = map(float, sys.argv[1:])
     change 'del frames[0]'
     complain 1 "the stream does not begin with a hello frame"
     change 'frames[0]["format"] = 9'
-    complain 1 "the stream has frame format 9, of rows known are those from 2 to 2"
+    complain 1 "the stream has frame format 9, and streams of rows have formats from 2 to 2"
     change 'frames[2]["label"] = "released"'
     complain 1 "frame 2 is not one of rows, as dp-import --out makes them"
     change 'frames[2]["rows"] = reals([1])'
@@ -293,7 +293,7 @@ same_number() { /usr/bin/python3 -c "import sys; a, b = map(float, sys.argv[1:])
     change 'frames[2]["y"] = reals([1.0] * 255 + [float("nan")])'
     complain 1 "frame 2 has an invalid label"
     change 'frames[2]["population"] = "others"'
-    complain 1 "frame 2 says of other data what its rows are"
+    complain 1 "frame 2 describes other rows than the first frame"
     change 'del frames[1]["classes"]'
     complain 1 "frame 1 does not say what its rows are: no 'classes'"
     change 'frames[1]["label_scale"] = 0.0'

@@ -82,12 +82,12 @@ big() { [ "$(stat -c %s "$1")" -gt 20000 ]; }
     PIPELINE="$SAMPLE --mode shuffle --shard 2/2 | $STEP" worker 2
     run gate
     assert_failure 1
-    assert_output 'dp-gather: the worker of shard 2 of 2 has failed with status 2; why, it says at its own place'
+    assert_output 'dp-gather: the worker of shard 2 of 2 has failed with status 2; the reason is printed on its own machine'
     ended 1 4
     ended 2 2
     assert_equal "$(cat worker-2)" 'dp-sample: --mode fixed or shuffle needs all rows at once: --shard excludes it'
     # it may not have been there before the run had failed
-    assert_regex "$(cat worker-1)" '^dp-worker: (the run has failed; why, dp-gather says at its own place|.*: no gather has been there for 2 s.*)$'
+    assert_regex "$(cat worker-1)" '^dp-worker: (the run has failed; dp-gather prints why on its own machine|.*: no gather has been there for 2 s.*)$'
 }
 
 @test "what a worker gives away has nothing of its rows, and its checkpoint has" {
@@ -149,7 +149,7 @@ END
     run timeout 60 dp-loop --laps 2 -q -o part -- "$GATHER --workers $K | $GATE"
     assert_failure
     ended 1 5
-    assert_equal "$(cat worker-1)" 'dp-worker: lap 1 comes with records, and what bounds the sums of rows here is said here'
+    assert_equal "$(cat worker-1)" 'dp-worker: lap 1 has records, and only this site may record the bounds on its sums'
 }
 
 @test "where noise is in shares, no kind of laps leaves without" {
@@ -157,7 +157,7 @@ END
     run timeout 60 dp-loop --plan a,b -q -o part -- "$GATHER --workers 2 | dp-noise -z 4 --on b | ${GATE#*| }"
     assert_failure
     ended 1 5
-    assert_equal "$(cat worker-1)" 'dp-worker: lap 2 is without noise, and other laps have shares of it: nothing of it leaves'
+    assert_equal "$(cat worker-1)" 'dp-worker: lap 2 is without noise, and other laps have shares of it: it is not sent'
 }
 
 # three_keys: of a gate and two sites, each in a directory of its name
@@ -261,7 +261,7 @@ if frame["kind"] == "lap" and frame["lap"] == 3:
         { while [ ! -S run/gate ]; do sleep 0.02; done
             exec "$ROOT/tests/bats/bad-worker.py" run/gate 2/2 "answer = lambda frame: {'kind': 'error', 'status': $status}"; } &
         echo $! > liar.pid
-        complains 1 'dp-gather: the worker of shard 2 of 2 has ended early; why, it says at its own place' \
+        complains 1 'dp-gather: the worker of shard 2 of 2 has ended early; the reason is printed on its own machine' \
             timeout 60 dp-loop --laps 5 --seed 1 -q -o part -- "dp-gather --at $AT --workers 2 --timeout 10 | $GATE"
         ended 1 4
         wait "$(cat liar.pid)" || true

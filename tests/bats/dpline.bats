@@ -35,11 +35,11 @@ load helper
 }
 
 @test "a word that is no pipeline" {
-    complains 2 "dpline: 'colour' is no pipeline and no command (dpline fit TABLE trains a model; dpline help lists all)" dpline colour
-    complains 2 "dpline: '' is no pipeline and no command (dpline fit TABLE trains a model; dpline help lists all)" dpline ''
-    complains 2 "dpline: 'options' is no pipeline and no command (dpline fit TABLE trains a model; dpline help lists all)" dpline options
-    complains 2 "dpline: '../pipelines/scd' is no pipeline and no command (dpline fit TABLE trains a model; dpline help lists all)" dpline ../pipelines/scd
-    complains 2 "dpline: 'colour' is no pipeline and no command (dpline fit TABLE trains a model; dpline help lists all)" dpline help colour
+    complains 2 "dpline: 'colour' is neither a pipeline nor a command (dpline fit TABLE trains a model; dpline help lists all)" dpline colour
+    complains 2 "dpline: '' is neither a pipeline nor a command (dpline fit TABLE trains a model; dpline help lists all)" dpline ''
+    complains 2 "dpline: 'options' is neither a pipeline nor a command (dpline fit TABLE trains a model; dpline help lists all)" dpline options
+    complains 2 "dpline: '../pipelines/scd' is neither a pipeline nor a command (dpline fit TABLE trains a model; dpline help lists all)" dpline ../pipelines/scd
+    complains 2 "dpline: 'colour' is neither a pipeline nor a command (dpline fit TABLE trains a model; dpline help lists all)" dpline help colour
 }
 
 @test "a word that is a command" {

@@ -71,7 +71,7 @@ only_the_model_left() {
             dp-loop --laps 2 --exec $exec "$child" > out 2> /dev/null || true
             assert_equal "$(dp-cat out 2> /dev/null)" '{"kind":"error","status":5}'
         done
-        complains 1 "dp-loop: no stage of the child pipeline takes the sum: put dp-step after dp-account (a stage of one's own says in its hello frame what it has taken)" \
+        complains 1 "dp-loop: no stage of the child pipeline takes the sum: put dp-step after dp-account (a stage of your own says in its hello frame what it has taken)" \
             dp-loop --laps 2 --exec $exec -o model -- "${CHILD% | dp-step}"
     done
     nothing_left

@@ -215,9 +215,9 @@ for r in frame['records']: del r['multiplier']"
     announced 'promised=2.0'
     $GATE < noised.frames > out.frames
     changed 'frame["records"][0]["promised"] = 2.5'
-    complains 5 "dp-account: a record has a noise multiplier of 2, promised was 2.5" $GATE --in changed.frames
+    complains 5 "dp-account: a record has a noise multiplier of 2, but 2.5 was promised" $GATE --in changed.frames
     changed 'frame["records"][0]["promised"] = float("nan")'
-    complains 5 "dp-account: a record has a noise multiplier of 2, promised was nan" $GATE --in changed.frames
+    complains 5 "dp-account: a record has a noise multiplier of 2, but nan was promised" $GATE --in changed.frames
     changed 'frame["records"][0]["promised"] = -1.0'
     complains 5 "dp-account: a record has a promise of -1" $GATE --in changed.frames
     changed 'frame["records"][0]["promised"] = 2.0 / frame["lap"]'
@@ -229,10 +229,10 @@ for r in frame.get("records", []): r["promised"] = 1.0'
     $GATE < changed.frames > out.frames
     changed 'stream:
 for r in frame.get("records", []): r["promised"] = 1.5'
-    complains 5 "dp-account: lap 3 is planned to have a noise multiplier of 1, promised was 1.5" $GATE --in changed.frames
+    complains 5 "dp-account: lap 3 is planned to have a noise multiplier of 1, but 1.5 was promised" $GATE --in changed.frames
     noised '--rate 0.2'
     changed 'frame["records"][0].update(promised=1.0, noise="gamma")'
-    complains 5 "dp-account: a record has gamma noise, promised was Gaussian noise" $GATE --in changed.frames
+    complains 5 "dp-account: a record has gamma noise, but Gaussian noise was promised" $GATE --in changed.frames
 }
 
 @test "a choice has a record of a search, and is one of its steps" {
@@ -327,10 +327,10 @@ if frame["kind"] == "lap":
         'noise="sparse-vector-gaussian", rho=1e-9, most=1'; do
         changed "for r in frame['records']:
     if r['of'] == 'sum': del r['multiplier']; r.update($kind, scale=0.0)"
-        complains 5 "dp-account: the sum of lap 1 has a record of $(cut -d '"' -f 2 <<< "$kind"), which is no noise on numbers" $GATE --in changed.frames
+        complains 5 "dp-account: the sum of lap 1 has a record of $(cut -d '"' -f 2 <<< "$kind"), which is not noise on numbers" $GATE --in changed.frames
         changed "for r in frame['records']:
     if r['of'] == 'within': del r['multiplier']; r.update($kind)"
-        complains 5 "dp-account: the within of lap 1 has a record of $(cut -d '"' -f 2 <<< "$kind"), which is no noise on numbers" $GATE --in changed.frames
+        complains 5 "dp-account: the within of lap 1 has a record of $(cut -d '"' -f 2 <<< "$kind"), which is not noise on numbers" $GATE --in changed.frames
     done
 }
 
@@ -461,7 +461,7 @@ END
 
 @test "a delta of 1/N or more and an epsilon above 10 are warned of, once, however the pipeline runs" {
     child="dp-sample --data small.dp --rate 0.2 | $STEP | dp-noise -z"
-    delta="dp-account: warning: delta = 0.0025 is not below 1/N = 0.0025: it would permit to publish somebody's row; see dp-privacy(7) on choosing it"
+    delta="dp-account: warning: delta = 0.0025 is not below 1/N = 0.0025: it would permit publishing somebody's row; see dp-privacy(7) on choosing it"
     epsilon="dp-account: warning: this run may cost epsilon = 20, and above 10 little is hidden; see dp-privacy(7) on choosing it"
     for how in fused processes; do
         complains 0 "$delta" dp-loop -q --laps 3 --exec $how -- "$child 2 | dp-account --epsilon 100 --delta 1/400 | dp-step"
@@ -474,7 +474,7 @@ $epsilon" dp-loop -q --laps 3 --exec $how -- "$child 2 | dp-account --adaptive -
     done
     dp-loop -q --laps 3 -o model -- "$child 0.3 | dp-account --epsilon 100 --delta 1/400 | dp-step" > /dev/null 2> said
     dp-info model > described
-    grep -qx "  delta is not below 1/N = 0.0025: it would permit to publish somebody's row" described
+    grep -qx "  delta is not below 1/N = 0.0025: it would permit publishing somebody's row" described
     grep -qx "  epsilon is above 10: little is hidden" described
     # the whole run counts, if it is known, and not the budget
     complains 0 "" dp-loop -q --laps 3 --exec fused -o model -- "$child 2 | dp-account --epsilon 100 --delta 1e-5 | dp-step"

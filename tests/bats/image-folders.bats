@@ -88,7 +88,7 @@ dp-import: the population is pets"
 @test "images: what is no image, damaged, of another size or in another place" {
     pictures
     complains 1 "dp-import: cannot open nothing: No such file or directory" dp-import images -o x.dp nothing
-    complains 1 "dp-import: pixels.npy is no directory and no zip archive" dp-import images -o x.dp pixels.npy
+    complains 1 "dp-import: pixels.npy is neither a directory nor a zip archive" dp-import images -o x.dp pixels.npy
     complains 1 "dp-import: pets.zip: 'train/dog/d.jpeg' is a folder in a folder, and images are read as FOLDER/CLASS/FILE (is the folder pets.zip/train?)" \
         dp-import images -o x.dp pets.zip
     complains 1 "dp-import: pets.zip/valid/: no images" dp-import images -o x.dp pets.zip/valid
@@ -120,7 +120,7 @@ dp-import: the population is pets"
     printf 'P5 9999999 9999999 255 1' > bad/cat/a
     complains 1 "dp-import: bad/cat/a has 9999999 x 9999999 pixels, more than 10000000 bytes" dp-import images -o x.dp bad
     printf 'no image' > bad/cat/a
-    complains 1 "dp-import: bad/cat/a is no image: PNG, JPEG, PGM and PPM are read" dp-import images -o x.dp bad
+    complains 1 "dp-import: bad/cat/a is not an image: PNG, JPEG, PGM and PPM are read" dp-import images -o x.dp bad
     cp pets/dog/b.pgm bad/cat/a
     complains 1 "dp-import: bad/dog/a.JPG is in colour, and the first image is grey" dp-import images -o x.dp bad
     assert_not_exists x.dp

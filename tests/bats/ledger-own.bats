@@ -69,8 +69,8 @@ lines() { grep -c "\"kind\":\"$1\"" "$2" || true; }
     assert_not_exist small.dp/ledger
     assert_equal "$(dp-cat --kind lap stream | grep -c '"untracked":true')" 5
     run dp-info model
-    assert_line '  untracked: no ledger has the run, it was told --no-ledger'
-    complains 5 "dp-account certify: model: no ledger has the run of this model: it was told --no-ledger" \
+    assert_line '  untracked: no ledger has the run: its gate had --no-ledger'
+    complains 5 "dp-account certify: model: no ledger has the run of this model: its gate had --no-ledger" \
         dp-account certify --data small.dp --model model
     complains 2 "dp-account: --no-ledger and --ledger exclude each other" \
         dp-loop --laps 5 -- "$(pipeline --no-ledger --ledger other)"
@@ -94,7 +94,7 @@ lines() { grep -c "\"kind\":\"$1\"" "$2" || true; }
         dp-account --epsilon 10 --delta 1e-5 --no-ledger | dp-step" > /dev/null
     grep -q "$PWD/small.dp" noised.frames
     move pop
-    complains 1 "dp-account: nothing says where the data set is and its ledger: --ledger FILE names one, --no-ledger goes without" \
+    complains 1 "dp-account: nothing says where the data set and its ledger are: --ledger FILE names one, --no-ledger goes without" \
         dp-account --epsilon 10 --delta 1e-5 --in moved.frames
     move set
     complains 1 "dp-account: cannot open the ledger /nowhere/x.dp/ledger: No such file or directory (--ledger FILE names another one, --no-ledger goes without)" \
@@ -204,7 +204,7 @@ lines() { grep -c "\"kind\":\"$1\"" "$2" || true; }
     dp-account verify small.dp
     run dp-account budget small.dp --epsilon 30 --delta 1e-4 --after-runs
     assert_failure 5
-    assert_output --partial 'runs have spent of the budget of epsilon = 3 for dp-synth:classification:'
+    assert_output --partial 'runs have used the budget of epsilon = 3 for dp-synth:classification:'
 }
 
 @test "a budget admits one run of its own epsilon and delta, and says what fits beside a smaller one" {
@@ -237,7 +237,7 @@ lines() { grep -c "\"kind\":\"$1\"" "$2" || true; }
     fit "${fits% fits}"
     run dp-account report small.dp
     assert_line --regexp '^counted by a filter at order [0-9.]+, with delta 5e-06; added up, the runs state epsilon 1\.[0-9]+ at delta 2e-05$'
-    complains 5 "dp-account budget: runs have spent of the budget of epsilon = 1 for dp-synth:classification:7 in the ledger small.dp/ledger: it can be lowered, but what they have released must not raise it" \
+    complains 5 "dp-account budget: runs have used the budget of epsilon = 1 for dp-synth:classification:7 in the ledger small.dp/ledger: it can be lowered, but what they have released must not raise it" \
         dp-account budget --epsilon 2 --delta 1e-5 small.dp
     budget 0.9999
     complains 5 "dp-account budget: the budget of dp-synth:classification:7 in the ledger small.dp/ledger is epsilon = 0.9999 already" \
@@ -288,7 +288,7 @@ lines() { grep -c "\"kind\":\"$1\"" "$2" || true; }
     : > empty
     run dp-account report empty
     assert_success
-    assert_output "empty is empty: nothing has been spent by it"
+    assert_output "empty is empty: it records no spending"
     run dp-account verify empty
     assert_output "empty is intact: 0 lines, 0 runs, epsilon recomputed for 0"
     train 20

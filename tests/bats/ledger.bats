@@ -44,7 +44,7 @@ ask() { /usr/bin/python3 -c "import json, sys; r = json.load(sys.stdin); print($
     run dp-account report ledger --data small.dp
     assert_success
     assert_line --regexp '^spent: epsilon [0-9.]+ at delta 1e-05, by 2 runs and 50 laps \(pld\)$'
-    assert_line --regexp '^if one run was planned upon the results of another: epsilon [0-9.]+ at delta 2e-05$'
+    assert_line --regexp '^if one run was planned from the results of another: epsilon [0-9.]+ at delta 2e-05$'
     complains 1 "dp-account report: the ledger ledger has nothing on 00000000000000000000000000000000" \
         dp-account report ledger --data 00000000000000000000000000000000
 }
@@ -53,7 +53,7 @@ ask() { /usr/bin/python3 -c "import json, sys; r = json.load(sys.stdin); print($
     : > empty
     run dp-account report empty
     assert_success
-    assert_output "empty is empty: nothing has been spent by it"
+    assert_output "empty is empty: it records no spending"
     dp-synth classification --rows 100 --cols 3 --seed 1 -o one.dp -q
     dp-loop --laps 1 -q -o model -- "dp-sample --data one.dp --rate 0.2 | dp-scd-step --data one.dp --loss hinge --lambda 1e-3 --clip 0.1 |
         dp-noise -z 2 | dp-account --epsilon 100 --delta 1e-5 --ledger one.ledger | dp-step" > /dev/null
@@ -227,7 +227,7 @@ END
 @test "a ledger that everybody can write to is read, and nothing is spent there" {
     train 2
     chmod 666 ledger
-    complains 5 'dp-account: everybody can write to the ledger ledger, and so to what it says was spent (chmod o-w)' \
+    complains 5 'dp-account: everybody can write to the ledger ledger and change what it records (chmod o-w)' \
         dp-loop --laps 2 -q -o again -- "$RUN | dp-step"
     assert_file_not_exist again
     dp-account report ledger > /dev/null

@@ -40,7 +40,7 @@ prepare() {
 }
 
 @test "words and options that are nearly right" {
-    complains 2 "dpline: 'train' is no pipeline and no command (dpline fit TABLE trains a model; dpline help lists all)" dpline train people.csv
+    complains 2 "dpline: 'train' is neither a pipeline nor a command (dpline fit TABLE trains a model; dpline help lists all)" dpline train people.csv
     complains 2 "dpline fit: unknown option '--eps' (did you mean --epsilon?)" dpline fit people.dp --eps 1
     complains 2 "dpline fit: unknown option '--lr' (try --help)" dpline fit people.dp --lr 1
     complains 2 "dpline fit: people.model is there already (-o people.model replaces it; each run costs budget)" dpline fit people.dp --epsilon 1

@@ -139,7 +139,7 @@ refused() {
     cmp one parts
 
     # the stage that takes it is asked for, and no other takes it
-    refused 1 "dp-loop: no stage of the child pipeline takes the tally: put dp-headcount after dp-account (a stage of one's own says in its hello frame what it has taken)" \
+    refused 1 "dp-loop: no stage of the child pipeline takes the tally: put dp-headcount after dp-account (a stage of your own says in its hello frame what it has taken)" \
         "$rows | dp-noise -z 2 | $gate --ledger ledger"
     refused 2 "dp-step: what laps release is for dp-headcount (--on KIND names the laps of dp-step)" \
         "$rows | dp-noise -z 2 | $gate --ledger ledger | dp-step"

@@ -255,11 +255,11 @@ runs() { grep -c '"kind":"open"' "$1"; }
 @test "a registry that cannot be made is no failure, and is not kept quiet" {
     import people.dp
     chmod 755 .
-    why='neither DPLINE_REGISTRY nor HOME says where the registry of populations is; nobody notices what these people spend by other ledgers'
+    why='neither DPLINE_REGISTRY nor HOME says where the registry of populations is; spending on these people in other ledgers is not noticed'
     unset DPLINE_REGISTRY XDG_STATE_HOME
     complains 0 "dp-account: warning: $why" env -u HOME bash -c "$(declare -f pay); pay people.dp 0.1"
     assert_equal "$(HOME='' spent people.dp)" 'by all runs in people.dp/ledger: epsilon 0.1 at delta 1e-06, by 1 run and 1 lap'
-    HOME=/proc/nobody refuses 0 "dp-account: warning: cannot make the registry /proc/nobody/.local/state/dpline: No such file or directory (--no-registry goes without it); nobody notices what these people spend by other ledgers" \
+    HOME=/proc/nobody refuses 0 "dp-account: warning: cannot make the registry /proc/nobody/.local/state/dpline: No such file or directory (--no-registry goes without it); spending on these people in other ledgers is not noticed" \
         pay people.dp 0.1
     mkdir home
     HOME=$PWD/home pay people.dp 0.1

@@ -749,7 +749,7 @@ EOF
     assert_equal "$(dp-info --get epsilon model | cut -c1-5)" 1.999
     objpert.sh --data small.dp --print > print
     assert_equal "$(sed -n 's/.*dp-noise *--multiplier \([0-9]*\).*/\1/p' print)" 10000
-    complains 2 "objpert.sh: --lambda: must be a number > 0, got '0': it holds the minimum to where noise hides a person" objpert.sh --data small.dp --lambda 0
+    complains 2 "objpert.sh: --lambda: must be a number > 0, got '0': without it noise does not hide a person" objpert.sh --data small.dp --lambda 0
     complains 2 "objpert.sh: --slack: must be a number > 0, got '-3'" objpert.sh --data small.dp --slack -3
     dp-synth classification --rows 300 --cols 4 --classes 3 --seed 2 -o three.dp -q
     complains 1 "objpert.sh: 3 classes: logistic for one against the rest each (dp-sgd.sh has softmax)

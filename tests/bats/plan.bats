@@ -43,7 +43,7 @@ walk() { echo "dp-sample --data a.dp --rate 0.1 --mode shuffle | dp-grad --data 
     dp-cat --kind lap stream | jq -c 'select(.lap_kind == "large") | .model' | sort -u | wc -l > moved
     [ "$(cat moved)" -eq 3 ]
     # no stage applies the sum
-    complains 1 "dp-loop: no stage of the child pipeline takes the sum: put dp-step after dp-account (a stage of one's own says in its hello frame what it has taken)" \
+    complains 1 "dp-loop: no stage of the child pipeline takes the sum: put dp-step after dp-account (a stage of your own says in its hello frame what it has taken)" \
         dp-loop --plan 'small, other' --seed 1 -o n -- "$(walk | sed 's/ | dp-step --on large.*//')"
 }
 
@@ -199,7 +199,7 @@ END
     edited 'noise(laps[9]["records"][0], 1.5)'
     run $GATE --in edited.frames -o /dev/null
     assert_failure 5
-    assert_output --partial "dp-account: lap 10 has a noise multiplier of 1.5, planned were "
+    assert_output --partial "dp-account: lap 10 has a noise multiplier of 1.5, but "
 }
 
 @test "the gate holds every lap to the plan" {

@@ -236,7 +236,7 @@ two_keys() {
         dp-cat "ipc://$PWD/s/a"
     chmod 700 s
     echo text > s/file
-    complains 1 "dp-cat: ipc://$PWD/s/file: there is a file of that name, which is no socket" dp-cat "ipc://$PWD/s/file"
+    complains 1 "dp-cat: ipc://$PWD/s/file: there is a file of that name, which is not a socket" dp-cat "ipc://$PWD/s/file"
 }
 
 @test "two that want one path at the same time: one has it" {

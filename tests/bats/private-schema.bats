@@ -42,7 +42,7 @@ of() { dp-info --get "$2" "$1"; }
     fit.sh people.dp --epsilon 1 --delta 1e-5 -o people.model -q
     assert_equal "$(of people.model epsilon | awk '{ print ($1 > 0.99 && $1 <= 1) }') $(of people.model delta)" "1 1e-05"
     dp-account report --data people.dp people.json.ledger > report
-    grep -q '^if one run was planned upon the results of another: epsilon 1 at delta 1e-05' report
+    grep -q '^if one run was planned from the results of another: epsilon 1 at delta 1e-05' report
     dp-account certify --data people.dp --model people.model > certificate
     assert_equal "$(jq -c '[(.runs | length), .private_preprocessing, (.epsilon > 0.999 and .epsilon <= 1.0000001)]' certificate)" '[2,["paid-schema"],true]'
     dp-account verify --certificate certificate --model people.model people.json.ledger
@@ -118,10 +118,10 @@ true"
     rm -r people.* people-test.dp
     # nearly all have one class: the payment is not enough, and counts all the same
     awk 'BEGIN { print "age,ill"; for (i = 0; i < 9000; i++) print 20 + i % 50 "," (i % 90 < 1 ? "yes" : "no") }' > rare.csv
-    complains 3 "dp-import: no two classes of the label are frequent enough for what was paid, nor have its numbers bounds; a schema of your own needs no payment" \
+    complains 3 "dp-import: fewer than two classes of the label are frequent enough for what was paid, and its numbers have no bounds; a schema of your own needs no payment" \
         dp-import rare.csv -q --infer-schema a.json --private-schema 0.1
     fit.sh rare.csv --label ill --epsilon 1 2> said
-    grep -q '^dp-import: the payment is not enough for a schema: no two classes' said
+    grep -q '^dp-import: the payment is not enough for a schema: fewer than two classes' said
     grep -q 'epsilon does not cover what rare.json took from the rows' said
     assert_equal "$(jq -c '[.columns[1].classes, .private_preprocessing, .paid.epsilon]' rare.json)" '[["no","yes"],["inferred-schema"],0.1]'
     assert_equal "$(of rare.model epsilon | awk '{ print ($1 > 0.99 && $1 <= 1) }')" 1
@@ -160,7 +160,7 @@ it has no name, as a column that numbers the rows"
     assert_equal "$(jq -r '.columns[1] | .name, .type' n.json)" "0
 numeric"
     dp-import numbered.csv -q -s n.json -o numbered.dp
-    complains 1 "dp-import: numbered.csv: line 1, column 1: a schema that is paid for takes names from the first line, and '' is no name" \
+    complains 1 "dp-import: numbered.csv: line 1, column 1: a schema that is paid for takes names from the first line, and '' is not a name" \
         dp-import numbered.csv --infer-schema h.json --private-schema 1
 }
 
@@ -171,7 +171,7 @@ numeric"
     complains 5 "dp-import: the schema was paid for with one row as one person: it cannot have a column of persons, whose rows have moved the counts together" \
         dp-import people.csv -q -s person.json --rows-per-person 2 -o other.dp
     sed 1d people.csv > headless.csv
-    complains 1 "dp-import: headless.csv: line 1, column 1: a schema that is paid for takes names from the first line, and '' is no name" \
+    complains 1 "dp-import: headless.csv: line 1, column 1: a schema that is paid for takes names from the first line, and '' is not a name" \
         dp-import headless.csv --infer-schema h.json --private-schema 1
     jq '.paid.epsilon = 0' people.json > free.json
     complains 1 'dp-import: free.json: "paid" does not say epsilon, delta, ledger and population' dp-import people.csv -s free.json -o other.dp
@@ -267,7 +267,7 @@ END
     fit.sh people.dp --epsilon 1 --delta 1e-5 -o people.model -q
     assert_equal "$(of people.model epsilon | awk '{ print ($1 > 0.99 && $1 <= 1) }')" 1
     dp-account report --data people.dp people.json.ledger > report
-    grep -q '^if one run was planned upon the results of another: epsilon 1 at delta 1e-05' report
+    grep -q '^if one run was planned from the results of another: epsilon 1 at delta 1e-05' report
     numbers 20000
     jq '.columns[0].type = "person"' numbers.json > persons.json
     dp-import numbers.csv -s persons.json --rows-per-person 2 --basis hats --private-knots 0.1 --delta 1e-7 -o persons.dp 2> said

@@ -173,7 +173,7 @@ $(cat text)"
 @test "a model that has no ledger, is of an earlier lap, as published, seeded, of persons or not private" {
     says() { grep -qF -- "$1" <<< "$(dpline report model --no-registry | tr -s ' \n' '  ')" || fail "missing: $1"; }
     dpline fit p.dp --epsilon 1 --delta 1e-5 -q --no-ledger --seed 3 -o model > /dev/null 2>&1
-    says 'No ledger has its run, because it was told to write nothing down. '
+    says 'No ledger has its run, because its gate was told to record nothing. '
     says 'A seed was given:'
     says 'Nobody can check its cost: no ledger has the run.'
     dpline dp-sgd --data p.dp --epochs 1 -q --no-registry > run 2> /dev/null

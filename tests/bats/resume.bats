@@ -236,7 +236,7 @@ sys.exit(not least * 0.9999 <= stated <= 5)' "$(dp-info --get epsilon model)" "$
             cp rising schedule
             run sh -c 'dp-loop --laps 20000 -q --resume kept -o again -- "$1" > /dev/null' sh "$CHILD"
             assert_failure 5
-            assert_regex "$output" "is not that of the run before its checkpoint|differs from the run that it resumes"
+            assert_regex "$output" "is not the (mechanism|budget) of the run before its checkpoint|differs from the run that it resumes"
             assert_file_not_exist again
         done
     done

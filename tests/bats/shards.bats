@@ -243,7 +243,7 @@ disagrees() {
     import odd.csv odd.dp
     LOSS=huber disagrees "shards 1 and 2 differ in 'rate' of a record" '--rate 0.%k'
     import odd.csv odd.dp
-    LOSS=huber disagrees "shards 1 and 2 differ in what they are: one has a part of a data set, one all of its own" \
+    LOSS=huber disagrees "shards 1 and 2 are of different kinds: one has a part of a data set, the other a whole data set" \
         '$([ %k = 1 ] || echo --shard 2/2)'
 }
 

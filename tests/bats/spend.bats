@@ -150,7 +150,7 @@ if frame["kind"] == "lap" and frame["lap"] == 24 and not os.path.exists("stopped
     run "${train[@]}" --checkpoint kept --checkpoint-every 1 -- "$child"
     assert_failure 1
     export E=1.0001
-    complains 5 "dp-account: the budget is not that of the run before its checkpoint: a filter is fixed beforehand" \
+    complains 5 "dp-account: the budget is not the budget of the run before its checkpoint: a filter is fixed beforehand" \
         "${train[@]}" --resume kept --checkpoint-every 1 -- "$child"
     export E=1
     "${train[@]}" --resume kept --checkpoint-every 1 -- "$child" > stream

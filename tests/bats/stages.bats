@@ -151,7 +151,7 @@ prepare() { small_data 400 6 2; }
     printf '\x82\xa4kind\xa5hello\xa3new\x01' > field.frames
     complains 1 "dp-step: unknown field 'new' in a frame" dp-step --in field.frames
     printf '\x82\xa4kind\xa5hello\xa6format\x03' > format.frames
-    complains 1 "dp-step: the stream has frame format 3, known are those up to 2" dp-step --in format.frames
+    complains 1 "dp-step: the stream has frame format 3, and the newest known is 2" dp-step --in format.frames
     printf '\xdf\xff\xff\xff\xff' > huge.frames
     complains 1 "dp-step: corrupt frame: 4294967295 entries in one list or map, the limit is 256" dp-step --in huge.frames
     printf '\x81\xa4kind\xc9\xff\xff\xff\xff\x01' > blob.frames

@@ -22,7 +22,7 @@ static void check_cut(const struct dp_pipeline *p, const char *text)
     fuzz_assert(letters <= strlen(text) && dp_pipeline_find(p, p->stage[0].argv[0]) == 0);
 }
 
-/* A stage by itself is one stage of the same words. */
+/* The text of one stage is parsed again as one stage with the same words. */
 static void check_stage(const struct dp_pipeline_stage *stage, const char *text)
 {
     struct dp_pipeline alone;

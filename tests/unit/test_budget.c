@@ -46,7 +46,7 @@ static const struct dp_plan *plan_of(const struct dp_event *event, int64_t laps)
     return &p->plan;
 }
 
-/* A run of so many laps of the event. */
+/* A run of that many laps of the event. */
 static struct dp_ledger_run a_run(double epsilon, double delta, const struct dp_event *event, int64_t laps)
 {
     return (struct dp_ledger_run){.data = "d",
@@ -302,7 +302,7 @@ static void a_budget_is_replaced_or_lowered(void **state)
     set(&one);
     whole(&run, &event);
     assert_int_equal(dp_ledger_set_budget(PATH, &other, &err), DP_E_UNSAFE);
-    assert_string_equal(err.message, "runs have spent of the budget of epsilon = 1 for p in the ledger test.ledger: it can be "
+    assert_string_equal(err.message, "runs have used the budget of epsilon = 1 for p in the ledger test.ledger: it can be "
                                      "lowered, but what they have released must not raise it");
     assert_int_equal(dp_ledger_set_budget(PATH, &one, &err), DP_E_UNSAFE);
     one.epsilon = 0.59;

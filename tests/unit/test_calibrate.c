@@ -129,7 +129,7 @@ static void visible_batch(void **state)
         assert_true(visible_delta(laps, 0.01, 1, epsilon) <= 1e-5 * (1 + 1e-6));
         assert_true(visible_delta(laps, 0.01, 1, epsilon * (1 - 1e-4)) > 1e-5);
     }
-    /* Charged together with other laps, it costs more than without them, in either order. */
+    /* Laps of a visible batch and other laps together cost more than either of them, in either order. */
     struct dp_charge charge[] = {{dp_event_gaussian(DP_SAMPLING_NONE, 1, 1, 0), 3}, {event, 1000}};
     const struct dp_charges charges = {2, 2, charge};
     struct dp_answer answer;
@@ -150,7 +150,7 @@ static void visible_batch(void **state)
                 epsilon_of(DP_ACCOUNTANT_PUBLISHED, hidden, 1e-5, 1000));
 }
 
-/* Draws within a lap are not the Gaussian of their multiplier, at any rate, nor a sample of it. */
+/* Draws within a lap do not cost what a Gaussian of their multiplier costs, on all rows or on a sample, whatever the rate. */
 static void draws(void **state)
 {
     (void)state;

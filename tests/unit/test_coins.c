@@ -335,7 +335,7 @@ static void laps_and_chunks_are_drawn_anew(void **state)
     free(b.row);
 }
 
-/* Words that most chunks do not need: chunks of more than 44 rows share none of them either. */
+/* Chunks of more than 44 rows need more words than other chunks, and no two chunks share these words. */
 static void more_words_are_drawn_anew(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* The Rényi curve of an event: the curve of the file for its kind. */
+/* The Rényi curve of an event is the curve that the file of its kind computes. */
 #include "unit.h"
 #include "repeated_event.h"
 
@@ -152,7 +152,8 @@ static void pure_on_a_sample(void **state)
     amplified(&pure, 1, pairs, any);
     least(pairs, response, r);
     is(event_of(DP_SAMPLING_POISSON, 1, pure, pure), r);
-    assert_true(pairs[1] < 0.9 * response[1]); /* the sampled epsilon ignores that the loss has another floor */
+    assert_true(pairs[1] < 0.9 * response[1]); /* the sampled epsilon bounds the loss in both directions by the larger of its
+                                                * two bounds */
 
     /* The exponential mechanism is one of these, and costs less on every row; no pair for it is known. */
     amplified(&exponential, 1, pairs, any);

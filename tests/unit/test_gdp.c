@@ -59,7 +59,7 @@ static void epsilon_solves_for_delta(void **state)
         assert_true(epsilon == 0 || exp(dp_gaussian_log_delta(epsilon * (1 - 1e-9), mu)) > delta * (1 - 1e-12));
     }
     gsl_rng_free(rng);
-    /* every row is in each of T laps: a mixture of one number */
+    /* every row is in each of T laps, so the number of a person's laps is certain */
     assert_near(dp_gaussian_epsilon(sqrt(100) / 7.0, 1e-5), dp_mixture_epsilon(100, 1, 7, 1e-5), 1e-9);
     assert_true(dp_gaussian_epsilon(0, 1e-5) == 0);
     assert_true(isinf(dp_gaussian_epsilon(-1, 0.1)) && isinf(dp_gaussian_epsilon(NAN, 0.1)));

@@ -184,7 +184,7 @@ static void tallies_do_not_overflow(void **state)
     dp_tally_close(&tally);
 }
 
-/* (1 + 2^-23)(1 − 2^-23) is below 1, and 1 to the nearest float. If a coefficient over the grid is no float, the product is
+/* (1 + 2^-23)(1 − 2^-23) is below 1, and 1 to the nearest float. If a coefficient over the grid is not a float, the product is
    computed in double. Afterwards the rounding mode is the caller's again. */
 static void products_are_truncated(void **state)
 {

@@ -13,7 +13,7 @@
 static const struct {
     struct dp_query query;
     double epsilon, rho;
-    bool exact; /* it may cost as much as it is charged */
+    bool exact; /* the charge may be the exact cost */
 } rows[] = {
     {{.kind = DP_QUERY_GAUSSIAN, .multiplier = 4}, 0, 1. / 32, true},
     {{.kind = DP_QUERY_LAPLACE, .multiplier = 4}, 0.25, 1. / 32, true},

@@ -115,7 +115,7 @@ static void logistic_takes_one_newton_step(void **state)
     gsl_rng_free(rng);
 }
 
-/* The number of updates is the width of a vector, smaller and larger; the updates have all kinds of numbers. */
+/* Numbers of updates below, at and above the width of a vector, with values of all kinds. */
 static void several_updates_are_those_of_each(void **state)
 {
     enum { MOST = 37 };

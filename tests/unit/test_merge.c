@@ -207,7 +207,7 @@ static void nobody_counts_twice(void **state)
     hello_refused("shard 3 does not say how many rows it has");
     greet_parts(3);
     dp_frame_drop(answer[1], DP_F_N);
-    hello_refused("shards 1 and 2 differ in what they are: one has a part of a data set, one all of its own");
+    hello_refused("shards 1 and 2 are of different kinds: one has a part of a data set, the other a whole data set");
 }
 
 /* Answers to lap 3 of three sites: sums (k, −k). */
@@ -356,10 +356,10 @@ static void laps_that_do_not_fit_are_refused(void **state)
     lap_refused(DP_E_UNSAFE, "shard 1 gives a released frame, which has no place here");
     run_lap();
     text(answer[1], DP_F_DATA, "data-2");
-    lap_refused(DP_E_UNSAFE, "shard 2 has other data than it said in the beginning");
+    lap_refused(DP_E_UNSAFE, "shard 2 has other data than it announced");
     run_lap();
     text(answer[1], DP_F_POPULATION, "others");
-    lap_refused(DP_E_UNSAFE, "shard 2 has other data than it said in the beginning");
+    lap_refused(DP_E_UNSAFE, "shard 2 has other data than it announced");
     run_lap();
     dp_frame_set_real(answer[2], DP_F_GRID, 0.25);
     lap_refused(DP_E_UNSAFE, "shards 1 and 3 differ in 'grid': 0.125 and 0.25");
@@ -388,7 +388,7 @@ static void laps_that_do_not_fit_are_refused(void **state)
     lap_refused(DP_E_UNSAFE, "shard 2 gives a 'choice', and choices do not add up");
     run_lap();
     dp_frame_drop(answer[1], DP_F_SUM);
-    lap_refused(DP_E_UNSAFE, "shard 2 gives a record of what it does not give");
+    lap_refused(DP_E_UNSAFE, "shard 2 gives a record of a field that it does not give");
     run_lap();
     answer[1]->record[0].of = DP_F_NONE;
     lap_refused(DP_E_UNSAFE, "shard 2 gives a 'sum' without a record");

@@ -517,7 +517,8 @@ static void joint_check_values(void **state)
     assert_near(a.upper / by_renyi, 1, 1e-9);
 }
 
-/* At rate 1 the two distributions follow one another. If one is negligible, the other remains. */
+/* At rate 1 the two mechanisms of a joint part are composed one after the other. If one of them is negligible, the part costs
+ * what the other costs. */
 static void joint_limits(void **state)
 {
     (void)state;

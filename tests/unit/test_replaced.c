@@ -90,7 +90,7 @@ static void between_its_neighbours(void **state)
             if (!((!exact || ours[i] >= remove[i] * (1 - 1e-10)) && ours[i] <= gaussian[i]))
                 fail_msg("q=%.17g z=%.17g order %g: %.17g, not in [%.17g, %.17g]", q, z, dp_rdp_orders[i], ours[i], remove[i],
                          gaussian[i]);
-            /* r rises with the order; it need not where the unsampled bound replaces it */
+            /* r rises with the order, except perhaps where the unsampled bound replaces it */
             if (i > 0 && dp_rdp_orders[i] / z <= 200)
                 assert_true(ours[i] >= ours[i - 1] * (1 - 1e-9));
         }

@@ -587,7 +587,7 @@ static void every_member_is_compared(void **state)
         if (json_is_integer(value))
             json_integer_set(value, json_integer_value(value) + 1);
         else if (strcmp(names[i], "epsilon_lower") ==
-                 0) /* another lower bound is no contradiction, unless it is above epsilon */
+                 0) /* another lower bound is not a contradiction, unless it is above epsilon */
             json_real_set(value, json_real_value(json_object_get(certificate, "epsilon")) * (1 + 2e-6));
         else if (json_is_real(value))
             json_real_set(value, json_real_value(value) * (1 - 2e-6));

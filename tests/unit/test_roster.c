@@ -394,7 +394,7 @@ static void hello_frames_from_a_gather_that_lies(void **state)
     const struct dp_record record = {.of = DP_F_SUM, .rows = 7};
     struct dp_frame *f = greeting(2, 1024);
     assert_int_equal(check(f, 2, false, &err), DP_E_UNSAFE);
-    assert_string_equal(err.message, "the gather greets shard 2 of 1024, and here is 2 of 3");
+    assert_string_equal(err.message, "the gather addresses shard 2 of 1024, and this is shard 2 of 3");
     dp_frame_set_int(f, DP_F_SHARDS, 3);
     assert_int_equal(check(f, 2, false, &err), DP_OK);
     assert_int_equal(check(f, 1, false, &err), DP_E_UNSAFE);
@@ -413,7 +413,7 @@ static void hello_frames_from_a_gather_that_lies(void **state)
     dp_frame_drop(f, DP_F_SEED);
     assert_int_equal(dp_frame_add_record(f, &record, &err), 0);
     assert_int_equal(check(f, 2, false, &err), DP_E_UNSAFE);
-    assert_string_equal(err.message, "the hello frame comes with records, and what is announced of the rows here is said here");
+    assert_string_equal(err.message, "the hello frame has records, and only this site may announce what happens to its rows");
     f->records = 0;
     assert_int_equal(dp_frame_set_text(f, DP_F_RUN, "07", 2, &err), 0);
     assert_int_equal(check(f, 2, false, &err), DP_E_UNSAFE);

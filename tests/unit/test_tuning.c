@@ -36,7 +36,7 @@ static long double generating(const struct dp_trials *law, long double x)
     return law->eta == 0 ? logl(left) / logl(gamma) : expm1l(-eta * logl(left)) / expm1l(-eta * logl(gamma));
 }
 
-/* Pr[K = k], but for a factor that is the same for all k. */
+/* Pr[K = k], up to a factor that is the same for all k. */
 static double weight(const struct dp_trials *law, int k)
 {
     if (law->law == DP_TRIALS_POISSON)

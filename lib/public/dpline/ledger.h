@@ -28,7 +28,7 @@ struct dpline_run {
 };
 
 /* Opens the ledger, creates it with mode 0600 if necessary, checks every line, and appends the line that opens a run; the line
- * is on disk when this returns. The caller closes or frees the run. DPLINE_E_RUN: no file, or not one that can be read and
+ * is on disk when this returns. The caller closes or frees the run. DPLINE_E_RUN: the path is not a file that can be read and
  * written. DPLINE_E_UNSAFE: it was edited or is an older copy, or the population has a budget under the other adjacency. */
 DPLINE_PUBLIC int dpline_ledger_open(struct dpline_ledger **ledger, const char *path, const struct dpline_run *run,
                                      struct dpline_error *error);

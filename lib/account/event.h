@@ -99,7 +99,7 @@ int dp_charges_add_run(struct dp_charges *charges, const struct dp_event *event,
  * epochs. */
 int dp_charges_continue(struct dp_charges *charges, const struct dp_event *event, int64_t laps, struct dp_err *err);
 
-/* Raises the charge of the event to at least that many laps; adds a charge if the event has none yet. */
+/* Raises the charge of the event to at least that many laps; adds a charge if the event does not have one yet. */
 int dp_charges_at_least(struct dp_charges *charges, const struct dp_event *event, int64_t laps, struct dp_err *err);
 
 /* The laps of the event, in all its charges. */

@@ -262,7 +262,7 @@ struct made {
     const struct dp_census *census;
     const int64_t *noised;                 /* of the column */
     double unit, scale, threshold, weight; /* scale: of the noise of a count; weight: of the texts of the column */
-    double deviations, significant;        /* a count above this stands out from the noise: in scales, in rows */
+    double deviations, significant;        /* a count above this exceeds the noise: in scales, in rows */
     bool comma;
 };
 
@@ -290,7 +290,7 @@ static void interval(size_t k, double *low, double *high)
     *high = step == 0 ? 0 : step > 0 ? ldexp(1, power) : -ldexp(1, power - 1);
 }
 
-/* Takes `width` neighbouring bins from bin k on if none of them was taken before and their sum stands out from the noise. Bins
+/* Takes `width` neighbouring bins from bin k on if none of them was taken before and their sum exceeds the noise. Bins
  * at the ends that may be only noise are left out. */
 static void take_together(const struct made *m, size_t k, size_t width, double noise, bool *taken)
 {

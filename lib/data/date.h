@@ -16,7 +16,8 @@ extern const char *const dp_date_weekdays[]; /* Monday is first; ends with NULL 
 /* Whether strptime reads what strftime writes. */
 bool dp_date_format(const char *format);
 
-/* The days, or the number of the category from 1. False: the text is no such date, there is no such day, or its year is before
+/* The days, or the number of the category from 1. False: the text is not such a date, there is no such day, or its year is
+ * before
  * 1000. */
 bool dp_date_read(const char *format, enum dp_date_part part, const char *text, size_t length, double *value);
 

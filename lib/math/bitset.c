@@ -30,7 +30,7 @@ bool dp_bitset_put(struct dp_bitset *bitset, uint64_t number)
     return true;
 }
 
-/* Removes the numbers that one word of a level stands for, in ascending order. */
+/* Removes the numbers that one word of a level represents, in ascending order. */
 static int64_t *take_word(struct dp_bitset *bitset, unsigned level, uint64_t word, int64_t *out)
 {
     uint64_t bits = bitset->level[level][word];

@@ -34,7 +34,7 @@
 #define HANDSHAKE_MS 10000 /* a silent connection is closed after this time; */
 #define HANDSHAKE_SHORT_MS 2000
 #define DESCRIPTORS_FEW 1024   /* if there are fewer descriptors, after this time */
-#define DESCRIPTORS_MOST 16384 /* a process that binds takes at most so many: a silent connection costs some kB */
+#define DESCRIPTORS_MOST 16384 /* a process that binds takes at most this many: a silent connection costs some kB */
 #define HEARTBEAT_MS 2000      /* over a network: interval between heartbeats, */
 #define SILENCE_MS 15000       /* and the longest time without an answer to them */
 #define RETRY_MS 100           /* between attempts to connect */

@@ -22,6 +22,9 @@ stands     \b(stands|stood)\b
 goes-on    \b(goes on|went on|go on)\b
 nothing-but \bnothing but\b
 has-it     \b[Aa]s [a-z ]+ (has|have|had) it\b
+is-no      (?<![Tt]here )\b(is|are|was|were) no (?!(longer|more|less|other|further|later|farther|finer|smaller|larger|worse|better|wider)\b)[a-z]
+but-for    \bbut for\b
+so-many    \b(at least|at most|of|to|with|after|for|has|have|these) so many\b
 LIST
 }
 
@@ -45,6 +48,9 @@ stands 0
 goes-on 0
 nothing-but 1
 has-it 0
+is-no 2
+but-for 1
+so-many 0
 LIST
 }
 
@@ -52,7 +58,7 @@ limits_of_code() {
     cat <<'LIST'
 who 1
 whoever 0
-that-of 6
+that-of 3
 what 0
 of 0
 none 2
@@ -67,6 +73,9 @@ stands 0
 goes-on 0
 nothing-but 0
 has-it 0
+is-no 0
+but-for 0
+so-many 1
 LIST
 }
 

@@ -218,8 +218,8 @@ static void rows_are_uniform(void **state)
 }
 
 /* Any two rows of a chunk are sampled independently, and so is one row in two chunks or two laps. The products of the
-   deviations of their coins have mean 0 and are uncorrelated, so the squares of their sums have a mean of one each. A sum of so
-   many products is nearly Gaussian, and exceeds 5 of its standard deviations once in 10^6. */
+   deviations of their coins have mean 0 and are uncorrelated, so the squares of their sums have a mean of one each. A sum of
+   that many products is nearly Gaussian, and exceeds 5 of its standard deviations once in 10^6. */
 static void pairs_are_independent(void **state)
 {
     (void)state;

@@ -10,7 +10,7 @@ prepare() {
 ends_with() {
     local message=$1 mode=$2 got=0 run
     shift 2
-    timeout -k 2 60 dp-loop --laps 100000000 --exec "$mode" -o model -- "$CHILD" > stream 2> said & run=$!
+    timeout -k 2 60 dp-loop --laps 10000000 --exec "$mode" -o model -- "$CHILD" > stream 2> said & run=$!
     for _ in $(seq 300); do
         [ "$(stat -c %s stream)" -gt 100000 ] && break
         sleep 0.1

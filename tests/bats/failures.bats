@@ -124,7 +124,7 @@ EOF
     for exec in fused processes; do
         for signal in INT TERM HUP QUIT; do
             rm -f stream model
-            timeout 60 dp-loop --laps 100000000 --exec $exec -o "$BATS_TEST_TMPDIR/model" -- "${CHILD//small.dp/$BATS_TEST_TMPDIR/small.dp}" > stream 2> said &
+            timeout 60 dp-loop --laps 10000000 --exec $exec -o "$BATS_TEST_TMPDIR/model" -- "${CHILD//small.dp/$BATS_TEST_TMPDIR/small.dp}" > stream 2> said &
             job=$!
             under_way
             pkill -$signal -f "^dp-loop .*$BATS_TEST_TMPDIR"
@@ -132,7 +132,7 @@ EOF
             wait $job || got=$?
             [ $got = $((128 + $(kill -l $signal))) ] || fail "$exec, $signal: status $got: $(cat said)"
             run grep -v '^dp-account: warning: ' said
-            assert_output --regexp "^dp-loop: interrupted after lap [0-9]+ of 100000000, whose model is in $BATS_TEST_TMPDIR/model\$"
+            assert_output --regexp "^dp-loop: interrupted after lap [0-9]+ of 10000000, whose model is in $BATS_TEST_TMPDIR/model\$"
             [[ $output == *" lap $(dp-cat --last model | sed 's/.*"lap":\([0-9]*\).*/\1/') of "* ]] || fail "$(cat said)"
             run ls
             assert_output $'model\nsaid\nsmall.dp\nstream'
@@ -183,7 +183,7 @@ EOF
 
 @test "a reader that goes away ends the run by SIGPIPE, quietly" {
     for exec in fused processes; do
-        said=$({ timeout 20 dp-loop --laps 100000000 --exec $exec -o model -- "${CHILD//small.dp/$BATS_TEST_TMPDIR/small.dp}"; echo $? > status; } 2>&1 | head -c 100 | wc -c)
+        said=$({ timeout 20 dp-loop --laps 10000000 --exec $exec -o model -- "${CHILD//small.dp/$BATS_TEST_TMPDIR/small.dp}"; echo $? > status; } 2>&1 | head -c 100 | wc -c)
         assert_equal "$said" 100
         assert_equal "$(cat status)" 141
         only_the_model_left

@@ -296,7 +296,7 @@ lines() { grep -c "\"kind\":\"$1\"" "$2" || true; }
     grep -qE '^spent: epsilon [0-9.]+ at delta 1e-05, by 1 run and 20 laps \(pld\)$' report
     grep -qE '  done$' report
     # the number of laps that its budget affords is unknown: it is stated at one order, however it ended
-    dp-loop --laps 100000000 -- "$(pipeline --partial)" > running 2> /dev/null &
+    dp-loop --laps 10000000 -- "$(pipeline --partial)" > running 2> /dev/null &
     local pid=$!
     for _ in $(seq 600); do [ "$(lines reserve small.dp/ledger)" -lt 25 ] || break; sleep 0.05; done
     run dp-account report small.dp

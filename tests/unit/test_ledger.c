@@ -1571,7 +1571,7 @@ static void kills_at_random_moments_leave_nothing_unpaid(void **state)
 static void many_lines_are_read(void **state)
 {
     (void)state;
-    enum { LINES = 100000 };
+    enum { LINES = 30000 };
     char hash[65];
     struct dp_err err = {0};
     struct dp_charge charge = {poisson(0.01, 1.1), 64};

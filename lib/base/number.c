@@ -264,7 +264,7 @@ const char *dp_number_print(double value, char *buffer, unsigned long size)
         snprintf(buffer, size, "%.0f", value);
         return buffer;
     }
-    /* A double keeps a decimal of up to 15 digits, but the few bits of a subnormal do not. */
+    /* A double holds any decimal of up to 15 digits, but a subnormal one has too few bits. */
     for (int digits = fabs(value) < DBL_MIN ? 1 : 15; digits <= 17; digits++) {
         snprintf(buffer, size, "%.*g", digits, value);
         if (strtod(buffer, NULL) == value)

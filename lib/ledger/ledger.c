@@ -709,7 +709,7 @@ static int check_law(const struct dp_ledger *l, const struct dp_ledger_end *how,
     if (rc == DP_OK)
         rc = dp_ledger_run_check(&ended, &recorded, err);
     free(event);
-    if (rc != DP_OK && ended.as_published) /* readers say that it is as published, and show the claim */
+    if (rc != DP_OK && ended.as_published) /* readers show its claim, marked "as published" */
         return DP_OK;
     if (rc == DP_OK && recorded.compared && !recorded.agrees)
         rc = dp_fail(err, DP_E_UNSAFE,

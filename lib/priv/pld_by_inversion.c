@@ -97,7 +97,8 @@ static bool invert_on(const struct dp_pld_question *a, bool add, struct dp_pld_c
     return true;
 }
 
-/* Bounds with laps cut or not, beginning at this epsilon. *enough as in dp_pld_by_inversion(). False without memory. */
+/* The bounds, with cut laps or not; the search begins at this epsilon. *enough as in dp_pld_by_inversion(). False without
+ * memory. */
 static bool invert_from(const struct dp_pld_question *a, bool add, bool cut, double epsilon, double delta, bool *enough,
                         struct dp_pld_answer *answer)
 {

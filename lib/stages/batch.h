@@ -94,7 +94,7 @@ void dp_batch_block(const struct dp_batch *batch, size_t first, struct dp_block 
 /* A block of count ≤ DP_ROWS rows from `first` on, and no rows ahead. */
 void dp_batch_block_of(const struct dp_batch *batch, size_t first, size_t count, struct dp_block *block);
 
-/* The block after this one, which must have rows ahead: less work than dp_batch_block. */
+/* Turns the block into the next one, with less work than dp_batch_block. The block must have rows ahead. */
 void dp_block_next(const struct dp_batch *batch, struct dp_block *block);
 
 /* Scores the rows of a block. parameters: of the form. scores: count × outputs. norm2: dp_batch_norm2 of each row, or NULL.

@@ -150,7 +150,7 @@ static void visible_batch(void **state)
                 epsilon_of(DP_ACCOUNTANT_PUBLISHED, hidden, 1e-5, 1000));
 }
 
-/* Draws within a lap do not cost what a Gaussian of their multiplier costs, on all rows or on a sample, whatever the rate. */
+/* Draws within a lap cost something else than a Gaussian of the same multiplier, on all rows or on a sample, at any rate. */
 static void draws(void **state)
 {
     (void)state;

@@ -1003,8 +1003,8 @@ static void a_budget_is_of_a_population(void **state)
     assert_string_equal(err.message, "the budget of grown-ups in the ledger test.ledger is epsilon = 9.40685 already");
 }
 
-/* A budget of a population, 40 laps, and a budget of a data set, 4 laps, before the first run shows that they are about the
-   same people: the tighter one binds as well, for any order and any lines between them. */
+/* A population has a budget for 40 laps, and a data set one for 4 laps. Then the first run shows that both are about the same
+   people: the tighter budget binds too, in any order and with any lines between them. */
 static void two_budgets_of_the_same_people_bind_both(void **state)
 {
     for (int first = 0; first < 2; first++) {

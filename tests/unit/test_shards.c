@@ -566,7 +566,8 @@ static void a_site_knows_its_rows_among_all(void **state)
     }
 }
 
-/* If the next stage has the data set too, the frame's rows are rows of the data set, and no more than the record counts. */
+/* If the next stage has the data set too, each row number of the frame must be in the data set, and there are at most as many
+ * as the record says. */
 static void rows_are_those_of_the_data_set(void **state)
 {
     (void)state;

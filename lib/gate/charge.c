@@ -4,6 +4,7 @@
 
 #include "account/kinds.h"
 #include "math/grid.h"
+#include "math/moments.h"
 #include "priv/objective.h"
 
 /* False if a product has overflowed. */
@@ -210,7 +211,8 @@ static int check_numbers(const struct dp_frame *frame, enum dp_field field, cons
                        (long long)frame->lap, bound, count ? "count" : dp_fields[field].key, record->bound);
     if (count && array->count != 1)
         return dp_fail(err, DP_E_UNSAFE, "the count of lap %lld is not one number", (long long)frame->lap);
-    if (!(paid->grid > 0) && dp_frame_real(frame, DP_F_GRID, 0) != dp_grid_for(bound))
+    double grid = dp_frame_real(frame, DP_F_GRID, 0);
+    if (!(paid->grid > 0) && grid != dp_grid_for(bound) && grid != dp_moments_grid(bound))
         return dp_fail(err, DP_E_UNSAFE, "lap %lld has another grid than its bound implies", (long long)frame->lap);
     return DP_OK;
 }

@@ -1,44 +1,53 @@
 #include "math/moments.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "math/clones.h"
-#include "math/grid.h"
 
-#define ROWS 64            /* rows that are added together: their 32-bit sums have room for 2^31 / 2^21 terms */
-#define WIDTH 64           /* columns at a time, so that rows stay in the cache */
-#define ROOT 0x1.6a09e6p+0 /* √2, rounded down to a float: its product with a float is exact */
+#define ROWS 256 /* rows that are added together */
+#define PANEL DP_PAIRS_RIGHT
+#define ROOT 0x1.6a09e6p+0 /* √2, rounded down to a float: its product with a float is exact in double */
+#define FINEST (-500)
 
-int dp_moments_open(struct dp_moments *m, size_t cols, double bound, double grid, struct dp_err *err)
+/* 4^e ≥ bound 2^-29 for the smallest such e. */
+double dp_moments_grid(double bound)
 {
-    *m = (struct dp_moments){.cols = cols, .bound = bound, .inverse_grid = 1 / grid};
-    m->stride = (cols + WIDTH - 1) / WIDTH * WIDTH;
-    int rc = dp_alloc(&m->rows, ROWS * m->stride, sizeof *m->rows, err);
+    int exponent;
+    double fraction = frexp(bound, &exponent); /* bound = fraction 2^exponent, 0.5 ≤ fraction < 1 */
+    int least = exponent - 29 - (fraction == 0.5), e = (least + 4096 + 1) / 2 - 2048;
+    return ldexp(1, 2 * (e > FINEST ? e : FINEST));
+}
+
+int dp_moments_open(struct dp_moments *m, size_t cols, double bound, struct dp_err *err)
+{
+    size_t panels = (cols + PANEL - 1) / PANEL;
+    *m = (struct dp_moments){.cols = cols, .bound = bound, .panels = panels, .units = 1 / sqrt(dp_moments_grid(bound))};
+    m->multiply = dp_pairs_for_this_cpu();
+    int rc = dp_alloc(&m->left, ROWS * panels * PANEL, sizeof *m->left, err);
     if (rc == DP_OK)
-        rc = dp_alloc(&m->tile, ROWS * WIDTH, sizeof *m->tile, err);
+        rc = dp_alloc(&m->right, ROWS * panels * PANEL, sizeof *m->right, err);
     if (rc == DP_OK)
-        rc = dp_alloc(&m->factor, ROWS * cols, sizeof *m->factor, err);
+        rc = dp_alloc(&m->most, 2 * panels, sizeof *m->most, err);
     if (rc == DP_OK)
-        rc = dp_alloc(&m->whose, ROWS * cols, sizeof *m->whose, err);
+        rc = dp_alloc(&m->floats, cols, sizeof *m->floats, err);
     if (rc == DP_OK)
-        rc = dp_alloc(&m->factors, cols, sizeof *m->factors, err);
+        rc = dp_alloc(&m->r, panels * PANEL, sizeof *m->r, err);
     if (rc == DP_OK)
-        rc = dp_alloc(&m->value, cols, sizeof *m->value, err);
+        rc = dp_alloc(&m->q, panels * PANEL, sizeof *m->q, err);
     return rc == DP_OK ? dp_alloc(&m->column, cols, sizeof *m->column, err) : rc;
 }
 
 void dp_moments_close(struct dp_moments *m)
 {
-    free(m->rows);
-    free(m->tile);
-    free(m->factor);
-    free(m->whose);
-    free(m->factors);
-    free(m->value);
+    free(m->left);
+    free(m->right);
+    free(m->most);
+    free(m->floats);
+    free(m->r);
+    free(m->q);
     free(m->column);
     *m = (struct dp_moments){0};
 }
@@ -63,31 +72,37 @@ double dp_moments_shrink(const struct dp_moments *m, double norm2, size_t rows)
     return norm > limit ? limit / norm : 1;
 }
 
-static float shrunk(double by, float x)
+/* by: at most 1, and below dp_moments_shrink's real number by more than the rounding of its products here. Products with 1, with
+   ROOT and with the power of two are exact; truncation is toward zero. */
+CLONES static void to_grid(const float *restrict x, size_t count, double by, double units, int16_t *restrict r,
+                           int16_t *restrict q)
 {
-    return by < 1 ? dp_float_toward_zero(by * (double)x) : x;
-}
-
-/* Both products are exact before they are truncated: floats are multiplied as doubles, and then by a power of two. */
-static inline int32_t entry(float a, float x, double inverse_grid)
-{
-    return (int32_t)((double)a * (double)x * inverse_grid);
-}
-
-static float root_of(float x)
-{
-    return dp_float_toward_zero(ROOT * (double)x);
+    for (size_t j = 0; j < count; j++) {
+        double z = by * (double)x[j];
+        q[j] = (int16_t)(int32_t)(z * units);
+        r[j] = (int16_t)(int32_t)(ROOT * z * units);
+    }
 }
 
 static void add_sparse(struct dp_moments *m, size_t count, int64_t *sum)
 {
     for (size_t i = 0; i < count; i++) {
         int64_t *to = sum + dp_moments_at(m->cols, (size_t)m->column[i]) - m->column[i];
-        float root = root_of(m->value[i]);
-        to[m->column[i]] += entry(m->value[i], m->value[i], m->inverse_grid);
+        to[m->column[i]] += m->q[i] * m->q[i];
         for (size_t j = i + 1; j < count; j++)
-            to[m->column[j]] += entry(root, m->value[j], m->inverse_grid);
+            to[m->column[j]] += m->r[i] * m->q[j];
     }
+}
+
+/* Puts r and q of the next row into the panels. */
+static void put(struct dp_moments *m)
+{
+    for (size_t p = 0, at = dp_pairs_at(m->waiting, 0); p < m->panels; p++, at += ROWS * PANEL)
+        for (size_t k = 0; k < PANEL; k++) {
+            m->left[at + 2 * k] = m->r[p * PANEL + k];
+            m->right[at + 2 * k] = m->q[p * PANEL + k];
+        }
+    m->waiting++;
 }
 
 void dp_moments_add(struct dp_moments *m, struct dp_row row, const float *tail, size_t tails, int64_t *sum)
@@ -100,83 +115,83 @@ void dp_moments_add_by(struct dp_moments *m, double by, struct dp_row row, const
     size_t features = m->cols - tails, count = row.count;
     if (by == 0)
         return;
+    to_grid(dp_row_floats(&row, m->floats), count, by, m->units, m->r, m->q);
+    to_grid(tail, tails, by, m->units, m->r + count, m->q + count);
     if (row.columns == NULL) {
-        float *x = m->rows + m->waiting++ * m->stride;
-        for (size_t j = 0; j < features; j++)
-            x[j] = shrunk(by, dp_row_value(&row, j));
-        for (size_t j = 0; j < tails; j++)
-            x[features + j] = shrunk(by, tail[j]);
+        put(m);
         if (m->waiting == ROWS)
             dp_moments_flush(m, sum);
         return;
     }
-    for (size_t j = 0; j < count; j++) {
-        m->value[j] = shrunk(by, dp_row_value(&row, j));
-        m->column[j] = row.columns[j];
-    }
-    for (size_t j = 0; j < tails; j++) {
-        m->value[count] = shrunk(by, tail[j]);
-        m->column[count++] = (int32_t)(features + j);
-    }
-    add_sparse(m, count, sum);
+    memcpy(m->column, row.columns, count * sizeof *m->column);
+    for (size_t j = 0; j < tails; j++)
+        m->column[count + j] = (int32_t)(features + j);
+    add_sparse(m, count + tails, sum);
 }
 
-/* Adds the diagonal of the waiting rows, and makes for each column the factors of the other entries. */
-static void make_factors(struct dp_moments *m, int64_t *sum)
+static int16_t largest(const int16_t *panel, size_t count)
 {
-    for (size_t j = 0; j < m->cols; j++) {
-        size_t used = 0;
-        for (size_t i = 0; i < m->waiting; i++) {
-            float x = m->rows[i * m->stride + j];
-            sum[dp_moments_at(m->cols, j)] += entry(x, x, m->inverse_grid);
-            m->factor[j * ROWS + used] = root_of(x);
-            m->whose[j * ROWS + used] = (uint8_t)i;
-            used += x != 0;
-        }
-        m->factors[j] = (uint8_t)used;
+    int16_t most = 0;
+    for (size_t i = 0; i < count; i++) {
+        int16_t size = (int16_t)(panel[i] < 0 ? -panel[i] : panel[i]);
+        most = size > most ? size : most;
     }
+    return most;
 }
 
-typedef double doubles __attribute__((vector_size(32)));
-typedef int32_t wholes __attribute__((vector_size(16)));
-#define LANES 4
-#define PART 32 /* columns whose sums are in registers */
-
-/* part[k] = Σ_i trunc(factor_i × x[whose_i][k] / grid), with one register for each vector of columns. */
-CLONES static void add_tile(const float *restrict factor, const uint8_t *restrict whose, size_t count,
-                            const double (*restrict x)[WIDTH], double inverse_grid, int32_t part[restrict WIDTH])
+/* Adds the part of a tile that is above the diagonal: columns i … i + 3 and those of panel p. */
+static void add_part(const struct dp_moments *m, size_t i, size_t p, const int32_t part[DP_PAIRS_LEFT][PANEL], int64_t *sum)
 {
-    for (size_t from = 0; from < WIDTH; from += PART) {
-        wholes sum[PART / LANES] = {{0}};
-        for (size_t i = 0; i < count; i++) {
-            const double *restrict row = x[whose[i]] + from;
-            double a = (double)factor[i] * inverse_grid;
-            for (size_t k = 0; k < PART / LANES; k++) {
-                doubles v;
-                memcpy(&v, row + k * LANES, sizeof v);
-                sum[k] += __builtin_convertvector(a * v, wholes);
-            }
-        }
-        memcpy(part + from, sum, sizeof sum);
+    size_t to = p * PANEL + PANEL < m->cols ? PANEL : m->cols - p * PANEL;
+    for (size_t a = 0; a < DP_PAIRS_LEFT && i + a < m->cols; a++) {
+        int64_t *own = sum + dp_moments_at(m->cols, i + a) + p * PANEL - i - a;
+        for (size_t k = i + a < p * PANEL ? 0 : i + a + 1 - p * PANEL; k < to; k++)
+            own[k] += part[a][k];
     }
 }
+
+/* Adds a tile, in so many rows at a time that their sums have no more than 31 bits. Two rows always have room: |r| < 2^15 and
+   |q| < 2^14.5. */
+static void add_tile(const struct dp_moments *m, size_t i, size_t p, int64_t *sum)
+{
+    int32_t part[DP_PAIRS_LEFT][PANEL], most = m->most[i / PANEL] * m->most[m->panels + p];
+    size_t left = ROWS * PANEL * (i / PANEL) + dp_pairs_at(0, i % PANEL), right = ROWS * PANEL * p;
+    size_t all = m->waiting / 2, room = most > 0 ? (size_t)(INT32_MAX / most / 2) : 0;
+    for (size_t from = 0, count; most > 0 && from < all; from += count) {
+        count = room < all - from ? room : all - from;
+        m->multiply(m->left + left + dp_pairs_at(2 * from, 0), m->right + right + dp_pairs_at(2 * from, 0), count, part);
+        add_part(m, i, p, (const int32_t(*)[PANEL])part, sum);
+    }
+}
+
+/* Adds the squares of panel p. */
+static void add_diagonal(const struct dp_moments *m, size_t p, int64_t *sum)
+{
+    const int16_t *q = m->right + ROWS * PANEL * p;
+    for (size_t k = 0; k < PANEL && p * PANEL + k < m->cols; k++)
+        for (size_t i = 0; i < m->waiting; i++)
+            sum[dp_moments_at(m->cols, p * PANEL + k)] += q[dp_pairs_at(i, k)] * q[dp_pairs_at(i, k)];
+}
+
+#define TOGETHER 16 /* panels that stay in the cache */
 
 void dp_moments_flush(struct dp_moments *m, int64_t *sum)
 {
-    int32_t part[WIDTH];
-    make_factors(m, sum);
-    for (size_t from = 0; from < m->cols && m->waiting > 0; from += WIDTH) {
-        size_t to = from + WIDTH < m->cols ? from + WIDTH : m->cols;
-        for (size_t i = 0; i < m->waiting; i++)
-            for (size_t k = 0; k < WIDTH; k++)
-                m->tile[i * WIDTH + k] = (double)m->rows[i * m->stride + from + k];
-        for (size_t j = 0; j + 1 < to; j++) {
-            int64_t *own = sum + dp_moments_at(m->cols, j) - j;
-            add_tile(m->factor + j * ROWS, m->whose + j * ROWS, m->factors[j], (const double(*)[WIDTH])m->tile, m->inverse_grid,
-                     part);
-            for (size_t k = j + 1 > from ? j + 1 : from; k < to; k++)
-                own[k] += part[k - from];
-        }
+    if (m->waiting % 2 == 1) { /* a row of zeros makes the last pair whole */
+        memset(m->r, 0, m->cols * sizeof *m->r);
+        memset(m->q, 0, m->cols * sizeof *m->q);
+        put(m);
+    }
+    for (size_t p = 0; p < m->panels; p++) {
+        m->most[p] = largest(m->left + ROWS * PANEL * p, m->waiting * PANEL);
+        m->most[m->panels + p] = largest(m->right + ROWS * PANEL * p, m->waiting * PANEL);
+        add_diagonal(m, p, sum);
+    }
+    for (size_t from = 0; from < m->panels && m->waiting > 0; from += TOGETHER) {
+        size_t to = from + TOGETHER < m->panels ? from + TOGETHER : m->panels;
+        for (size_t i = 0; i < m->cols && i < to * PANEL; i += DP_PAIRS_LEFT)
+            for (size_t p = i / PANEL > from ? i / PANEL : from; p < to; p++)
+                add_tile(m, i, p, sum);
     }
     m->waiting = 0;
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "math/pairs.h"
 #include "math/vec.h"
 
 #define DP_MOMENTS_MOST 8192 /* columns: a frame has room for moments, a transform made from them, and the rest */
@@ -22,34 +23,45 @@ static inline size_t dp_moments_at(size_t cols, size_t i)
     return i * cols - i * (i + 1) / 2 + i;
 }
 
+/* The grid of moments, h²: h is the smallest power of two ≥ √(2 bound) 2^-15 (and ≥ 2^-500), so an entry of a row, and √2 times
+ * an entry, has 14 to 15 bits in units of h. */
+double dp_moments_grid(double bound);
+
 /* State of one thread that adds moments. */
 struct dp_moments {
-    size_t cols; /* columns of a row with its tail */
-    double bound, inverse_grid;
-    size_t stride, waiting; /* dense rows to be added together: waiting × stride, each padded with zeros */
-    float *rows;
-    double *tile;  /* some columns of these rows */
-    float *factor; /* for each column, the entries of these rows that are not 0, and their rows */
-    uint8_t *whose, *factors;
-    float *value; /* of a sparse row */
-    int32_t *column;
+    size_t cols;            /* columns of a row with its tail */
+    double bound, units;    /* units: 1 / h */
+    size_t panels, waiting; /* dense rows to be added together */
+    int16_t *left, *right;  /* panels of r and of q (math/pairs.h) */
+    int16_t *most;          /* for each panel its largest |r|, then its largest |q| */
+    dp_pairs_product *multiply;
+    float *floats;   /* of a narrow row */
+    int16_t *r, *q;  /* of a row */
+    int32_t *column; /* of a sparse row */
 };
 
-/* bound: the largest L2 norm of a row's part, which is the square of the row's norm; grid: dp_grid_for(bound). The caller frees
-   with dp_moments_close, even after a failure. */
-int dp_moments_open(struct dp_moments *moments, size_t cols, double bound, double grid, struct dp_err *err);
+/* bound: the largest L2 norm of a row's part, which is the square of the row's norm. The caller frees with dp_moments_close, even
+   after a failure. */
+int dp_moments_open(struct dp_moments *moments, size_t cols, double bound, struct dp_err *err);
 void dp_moments_close(struct dp_moments *moments);
 
-/* Adds the moments of z, the row with `tails` columns after its own. With x = z min(1, √bound/‖z‖), rounded toward zero to
-   floats, sum += trunc(x_i² / grid) on the diagonal and trunc(r_i x_j / grid) off it; r_i = √2 x_i, rounded toward zero to a
-   float, so that r_i x_j is exact in double. The added vector, times the grid, has L2 norm at most ‖x‖² ≤ bound in real
-   arithmetic. A row with an entry that is not finite adds nothing. A row adds the same numbers whether it is dense or sparse.
-   sum: dp_moments_size(cols). The moments of dense rows may be added as late as dp_moments_flush. */
+/* Adds the moments of z, the row with `tails` columns after its own. With x = z min(1, √bound / ‖z‖) and the whole numbers
+
+     q_i = trunc(x_i / h),   r_i = trunc(√2 x_i / h),
+
+   sum += q_i² on the diagonal and r_i q_j, i < j, off it.
+
+   PROOF that the added vector, times the grid h², has L2 norm at most the bound: |q_i h| ≤ |x_i| and |r_i h| ≤ √2 |x_i|, so the
+   sum of its squared entries is at most Σ_i x_i⁴ + Σ_i<j 2 x_i² x_j² = ‖x‖⁴ ≤ bound².
+
+   No product is rounded, so the order of rows, blocks and threads changes nothing. A row with an entry that is not finite adds
+   nothing. A row adds the same numbers whether it is dense, sparse or narrow. sum: dp_moments_size(cols). The moments of dense
+   rows may be added as late as dp_moments_flush. */
 void dp_moments_add(struct dp_moments *moments, struct dp_row row, const float *tail, size_t tails, int64_t *sum);
 
-/* Several rows of one person, each rounded as above:
+/* Several rows z_i of one person: each adds the same as above, with x_i = s z_i and
 
-     sum += Σ_i trunc((s z_i)(s z_i)ᵀ / grid),   s = min(1, √(bound / Σ_i ‖z_i‖²))
+     s = min(1, √(bound / Σ_i ‖z_i‖²)).
 
    PROOF that the L2 norm of what they add together is at most the bound: row i adds a vector of norm at most ‖s z_i‖². By the
    triangle inequality the norm of their sum is at most Σ_i ‖s z_i‖² = s² Σ_i ‖z_i‖² ≤ bound.

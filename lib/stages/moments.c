@@ -93,7 +93,7 @@ static int moments_open(struct dp_stage *stage, struct dp_err *err)
 static int open_part(struct state *s, bool unit, int64_t t, struct dp_err *err)
 {
     struct part *p = &s->part[t];
-    int rc = dp_moments_open(&p->moments, s->cols + s->labels, s->bound, dp_grid_for(s->bound), err);
+    int rc = dp_moments_open(&p->moments, s->cols + s->labels, s->bound, err);
     if (rc == DP_OK)
         rc = dp_alloc(&p->tail, 1 + s->labels, sizeof *p->tail, err);
     if (rc == DP_OK && unit)
@@ -264,6 +264,7 @@ static int moments_fire(struct dp_stage *stage, struct dp_frame *frame, struct d
     add_all(stage, &batch, sum);
     dp_frame_edit_record(frame, DP_F_NONE)->release = DP_RELEASE_SUM;
     dp_bounded_state(frame, dp_adjacency_chosen(o->adjacency), s->bound);
+    dp_frame_set_real(frame, DP_F_GRID, dp_moments_grid(s->bound));
     if (s->labels > 0)
         dp_frame_set_int(frame, DP_F_LABEL_COLUMNS, (int64_t)s->labels);
     dp_batch_forget(frame);

@@ -46,11 +46,11 @@ if bound:
         part.append(np.where(y == 1, b, -b)[:, None] if classes else toward_zero(np.clip(y, -b, b)).astype(np.float64)[:, None])
 z = np.hstack(part)
 assert ((z * z).sum(1) < limit * (1 - (0 if unit else 1e-9))).all(), "a row would be cut"
-grid = 2.0 ** (math.floor(math.log2(limit)) - 20)
-root = toward_zero(float.fromhex("0x1.6a09e6p+0") * z).astype(np.float64)
+h = 2.0 ** math.ceil(math.log2(limit / 2**29) / 2)  # the grid of moments is h²
+q, r = np.trunc(z / h), np.trunc(float.fromhex("0x1.6a09e6p+0") * z / h)
 d = z.shape[1]
 total = []
 for i in range(d):
     for j in range(i, d):
-        total.append(int(np.trunc((z[:, i] if i == j else root[:, i]) * z[:, j] / grid).sum()))
+        total.append(int(((q if i == j else r)[:, i] * q[:, j]).sum()))
 json.dump(total, sys.stdout)

@@ -51,15 +51,15 @@ def clip(x, start, raw, bound):
 
 
 def moments(x, start, bound):
-    grid, total = grid_of(bound), 0
+    h, total = 2.0 ** math.ceil(math.log2(bound / 2**29) / 2), 0  # the grid of moments is h²
     for from_, to in zip(start[:-1], start[1:]):
         rows = x[from_:to]
         size = math.fsum((rows**2).flatten())
-        z = rows if size <= bound * LESS else toward_zero(rows * (math.sqrt(bound / size) * LESS))
-        root = toward_zero(float.fromhex("0x1.6a09e6p+0") * z)
+        z = rows if size <= bound * LESS else rows * (math.sqrt(bound / size) * LESS)
+        q, r = np.trunc(z / h), np.trunc(float.fromhex("0x1.6a09e6p+0") * z / h)
         d = z.shape[1]
-        part = [np.trunc((z[:, i] if i == j else root[:, i]) * z[:, j] / grid).sum() for i in range(d) for j in range(i, d)]
-        total = total + within(np.array(part).astype(np.int64), bound, grid)
+        part = [((q if i == j else r)[:, i] * q[:, j]).sum() for i in range(d) for j in range(i, d)]
+        total = total + within(np.array(part).astype(np.int64), bound, h * h)
     return total
 
 

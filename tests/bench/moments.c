@@ -18,7 +18,7 @@ static double exact(const float *rows, size_t count, size_t cols)
     struct dp_moments m;
     struct dp_err err = {0};
     int64_t *sum = calloc(dp_moments_size(cols), sizeof *sum);
-    if (sum == NULL || dp_moments_open(&m, cols, 1, dp_grid_for(1), &err) != DP_OK)
+    if (sum == NULL || dp_moments_open(&m, cols, 1, &err) != DP_OK)
         exit(1);
     double start = bench_seconds(CLOCK_THREAD_CPUTIME_ID);
     for (size_t i = 0; i < count; i++)

@@ -1,5 +1,5 @@
-/* Sums of second moments: each whole number that a row adds is at most its real number, and together they are within the bound,
-   exactly; dense and sparse rows add the same, in any order. */
+/* Sums of second moments: each whole number that a row adds is the product of two truncated numbers, and together they are within
+   the bound, exactly; dense and sparse rows add the same, in any order and in blocks of any numbers. */
 #include "unit.h"
 
 #include <math.h>
@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "audit/bound.h"
+#include "base/isa.h"
 #include "math/grid.h"
 #include "math/moments.h"
 
@@ -35,7 +36,7 @@ static void add_one(struct dp_row row, size_t cols, const float *tail, size_t ta
 {
     struct dp_moments m;
     struct dp_err err;
-    assert_int_equal(dp_moments_open(&m, cols, bound, dp_grid_for(bound), &err), DP_OK);
+    assert_int_equal(dp_moments_open(&m, cols, bound, &err), DP_OK);
     memset(sum, 0, sizeof sum);
     dp_moments_add(&m, row, tail, tails, sum);
     dp_moments_flush(&m, sum);
@@ -44,23 +45,40 @@ static void add_one(struct dp_row row, size_t cols, const float *tail, size_t ta
 
 static bool within(size_t cols, double bound)
 {
-    return !dp_audit_exceeds(dp_audit_distance2(sum, zero, dp_moments_size(cols)), bound, dp_grid_for(bound));
+    return !dp_audit_exceeds(dp_audit_distance2(sum, zero, dp_moments_size(cols)), bound, dp_moments_grid(bound));
 }
 
-/* For two numbers: x² and y² are below the bound, and so is √2 x y off the diagonal, to the last digit: n² against 2 (x y /
- * grid)². */
+/* For two numbers, in units of h = 2^-14: q is x truncated, r is the root of 2 x² truncated, so |r| ≤ √2 |x| to the last
+ * digit. */
 static void whole_numbers_are_truncated(void **state)
 {
     (void)state;
     for (int i = 0; i < 300000; i++) {
         float x[2] = {(float)(uniform() - 0.5), (float)(uniform() - 0.5)};
         add_one(dp_row_dense(x, 2), 2, NULL, 0, 1);
-        double exact[3] = {(double)x[0] * x[0] * 0x1p20, (double)x[0] * x[1] * 0x1p20, (double)x[1] * x[1] * 0x1p20};
-        assert_int_equal(sum[0], (int64_t)exact[0]);
-        assert_int_equal(sum[2], (int64_t)exact[2]);
-        _Float128 square = 2 * (_Float128)exact[1] * (_Float128)exact[1], n = (_Float128)sum[1];
-        assert_true(n * n <= square && (double)sum[1] * exact[1] >= 0);
-        assert_true(fabs((double)sum[1]) > M_SQRT2 * fabs(exact[1]) * (1 - 0x1p-22) - 1);
+        int64_t q[2] = {(int64_t)((double)x[0] * 0x1p14), (int64_t)((double)x[1] * 0x1p14)};
+        assert_int_equal(sum[0], q[0] * q[0]);
+        assert_int_equal(sum[2], q[1] * q[1]);
+        if (q[1] == 0)
+            continue;
+        assert_int_equal(sum[1] % q[1], 0);
+        int64_t r = sum[1] / q[1];
+        _Float128 square = 2 * (_Float128)x[0] * (_Float128)x[0] * 0x1p28;
+        assert_true((_Float128)(r * r) <= square && (double)r * (double)x[0] >= 0);
+        assert_true(fabs((double)r) > M_SQRT2 * 0x1p14 * fabs((double)x[0]) * (1 - 0x1p-25) - 1);
+    }
+}
+
+/* h is a power of two from √(bound / 2) 2^-14 to twice that. */
+static void the_grid_follows_the_bound(void **state)
+{
+    (void)state;
+    assert_true(dp_moments_grid(1) == 0x1p-28 && dp_moments_grid(2) == 0x1p-28 && dp_moments_grid(1.25) == 0x1p-28);
+    for (double bound = 0x1p-900; bound < 0x1p1020; bound *= 1.37) {
+        double grid = dp_moments_grid(bound), h = sqrt(grid);
+        int exponent;
+        assert_true(h * h == grid && frexp(h, &exponent) == 0.5);
+        assert_true(grid >= bound * 0x1p-29 && grid < 4 * (bound * 0x1p-29));
     }
 }
 
@@ -83,7 +101,7 @@ static void what_a_row_adds_is_within_the_bound(void **state)
             x[j] = (float)sqrt(bound / (double)cols);
         add_one(dp_row_dense(x, cols), cols, NULL, 0, bound);
         assert_true(within(cols, bound));
-        double grid = dp_grid_for(bound), length = 0;
+        double grid = dp_moments_grid(bound), length = 0;
         for (size_t j = 0; j < dp_moments_size(cols); j++)
             length += grid * (double)sum[j] * (grid * (double)sum[j]);
         assert_true(sqrt(length) > bound * (1 - 0x1p-12));
@@ -96,9 +114,9 @@ static void rows_that_are_too_long_are_scaled_down(void **state)
     (void)state;
     float x[3] = {3e20f, 0, -4e20f}, tail[1] = {1};
     add_one(dp_row_dense(x, 3), 4, tail, 1, 1);
-    assert_near((double)sum[0] * 0x1p-20, 0.36, 1e-5);
-    assert_near((double)sum[2] * 0x1p-20, -0.48 * M_SQRT2, 1e-5);
-    assert_near((double)sum[7] * 0x1p-20, 0.64, 1e-5);
+    assert_near((double)sum[0] * 0x1p-28, 0.36, 1e-4);
+    assert_near((double)sum[2] * 0x1p-28, -0.48 * M_SQRT2, 1e-4);
+    assert_near((double)sum[7] * 0x1p-28, 0.64, 1e-4);
     assert_int_equal(sum[9], 0);
 }
 
@@ -118,7 +136,6 @@ static void what_is_not_finite_adds_nothing(void **state)
     }
 }
 
-/* So many rows that dense rows are added in blocks, with some left over; more columns than one tile; some rows of zeros. */
 /* Bounds at which a double can hardly represent the inverse of the grid, and at which it cannot. */
 static void smallest_bounds(void **state)
 {
@@ -133,10 +150,41 @@ static void smallest_bounds(void **state)
     }
 }
 
+/* With each set of instructions: entries so large that 32 bits have room for only a few products, in columns of one panel and of
+   two, and of either sign. */
+static void large_entries_have_room(void **state)
+{
+    (void)state;
+    enum { ROWS = 999 };
+    static int64_t all[SIZE];
+    for (int isa = DP_ISA_COUNT - 1; isa >= 0; isa--) {
+        struct dp_moments m;
+        struct dp_err err;
+        float x[COLS] = {[3] = 0.7071f, [4] = -0.577f, [COLS - 1] = -0.7071f};
+        assert_int_equal(setenv("DPLINE_ISA", dp_isa_names[isa], 1), 0);
+        for (int shape = 0; shape < 3; shape++) { /* two entries, three, one of the largest size */
+            x[4] = shape == 1 ? -0.577f : 0;
+            x[3] = shape == 2 ? 0 : 0.7071f;
+            x[COLS - 1] = shape == 2 ? 1 : -0.7071f;
+            assert_int_equal(dp_moments_open(&m, COLS, 2, &err), DP_OK);
+            memset(all, 0, sizeof all);
+            for (size_t i = 0; i < ROWS; i++)
+                dp_moments_add(&m, dp_row_dense(x, COLS), NULL, 0, all);
+            dp_moments_flush(&m, all);
+            dp_moments_close(&m);
+            add_one(dp_row_dense(x, COLS), COLS, NULL, 0, 2);
+            for (size_t j = 0; j < SIZE; j++)
+                assert_true(all[j] == ROWS * sum[j]);
+        }
+    }
+    assert_int_equal(unsetenv("DPLINE_ISA"), 0);
+}
+
+/* So many rows that dense rows are added in blocks, with some left over; more columns than one panel; some rows of zeros. */
 static void dense_and_sparse_rows_add_the_same(void **state)
 {
     (void)state;
-    enum { ROWS = 200 };
+    enum { ROWS = 601 };
     static float x[ROWS][COLS], value[COLS];
     static int64_t sparse[SIZE], backward[SIZE], exact[SIZE];
     int32_t column[COLS];
@@ -144,7 +192,7 @@ static void dense_and_sparse_rows_add_the_same(void **state)
     struct dp_moments m;
     struct dp_err err;
     const size_t features = COLS - 2;
-    assert_int_equal(dp_moments_open(&m, COLS, 1.25, dp_grid_for(1.25), &err), DP_OK);
+    assert_int_equal(dp_moments_open(&m, COLS, 1.25, &err), DP_OK);
     memset(sum, 0, sizeof sum);
     for (size_t i = 0; i < ROWS; i++) {
         size_t count = 0;
@@ -186,19 +234,21 @@ static void along_a_vector(void **state)
     const double z[2] = {1, 2};
     add_one(dp_row_dense(x, 3), 3, NULL, 0, 1);
     /* (x·z)² over the first two columns */
-    assert_near(dp_moments_along(sum, 3, z, 2) * 0x1p-20, 0, 1e-5);
+    assert_near(dp_moments_along(sum, 3, z, 2) * 0x1p-28, 0, 1e-4);
     const double w[3] = {1, 0, 4};
-    assert_near(dp_moments_along(sum, 3, w, 3) * 0x1p-20, 1, 1e-5);
+    assert_near(dp_moments_along(sum, 3, w, 3) * 0x1p-28, 1, 1e-4);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whole_numbers_are_truncated),
+        cmocka_unit_test(the_grid_follows_the_bound),
         cmocka_unit_test(what_a_row_adds_is_within_the_bound),
         cmocka_unit_test(rows_that_are_too_long_are_scaled_down),
         cmocka_unit_test(what_is_not_finite_adds_nothing),
         cmocka_unit_test(smallest_bounds),
+        cmocka_unit_test(large_entries_have_room),
         cmocka_unit_test(dense_and_sparse_rows_add_the_same),
         cmocka_unit_test(along_a_vector),
     };

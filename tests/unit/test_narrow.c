@@ -127,7 +127,7 @@ static void moments(void **state)
     make_rows();
     for (int kind = 0; kind < 2; kind++) {
         struct dp_moments m;
-        assert_int_equal(dp_moments_open(&m, ALL, 1, 0x1p-24, &err), DP_OK);
+        assert_int_equal(dp_moments_open(&m, ALL, 1, &err), DP_OK);
         for (size_t i = 0; i < DP_ROWS; i++)
             dp_moments_add(&m, kind == 0 ? dp_row_narrow(narrow[i], scale, FEATURES) : dp_row_dense(wide[i], FEATURES), &tail,
                            1, sum[kind]);

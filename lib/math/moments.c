@@ -139,7 +139,7 @@ static int16_t largest(const int16_t *panel, size_t count)
     return most;
 }
 
-/* Adds the part of a tile that is above the diagonal: columns i … i + 3 and those of panel p. */
+/* Adds the part of a tile that is above the diagonal: columns i … i + 3 and the columns of panel p. */
 static void add_part(const struct dp_moments *m, size_t i, size_t p, const int32_t part[DP_PAIRS_LEFT][PANEL], int64_t *sum)
 {
     size_t to = p * PANEL + PANEL < m->cols ? PANEL : m->cols - p * PANEL;

@@ -40,8 +40,8 @@ struct dp_moments {
     int32_t *column; /* of a sparse row */
 };
 
-/* bound: the largest L2 norm of a row's part, which is the square of the row's norm. The caller frees with dp_moments_close, even
-   after a failure. */
+/* bound: the largest L2 norm of a row's part, which is the square of the row's norm. The caller frees with dp_moments_close,
+   even after a failure. */
 int dp_moments_open(struct dp_moments *moments, size_t cols, double bound, struct dp_err *err);
 void dp_moments_close(struct dp_moments *moments);
 

@@ -1,5 +1,5 @@
-/* Sums of second moments: each whole number that a row adds is the product of two truncated numbers, and together they are within
-   the bound, exactly; dense and sparse rows add the same, in any order and in blocks of any numbers. */
+/* Sums of second moments: each whole number that a row adds is the product of two truncated numbers, and together they are
+   within the bound, exactly; dense and sparse rows add the same, in any order and in blocks of any numbers. */
 #include "unit.h"
 
 #include <math.h>

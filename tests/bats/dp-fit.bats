@@ -450,6 +450,7 @@ $small"
     assert_file_not_exist small.model
 }
 
+# bats test_tags=long
 @test "real data: fit on Adult and Phishing at epsilon = 1, in a second of one core" {
     need_data adult adult.data.gz
     dp-import csv -q --row-norm unit --no-bias --schema "$ROOT/examples/dp-scd/schema-adult.json" --split 0.75 --seed 1 -o train.dp --test held-out.dp "$DATA_FILE"
@@ -469,6 +470,7 @@ beginning() {
     zcat "$1" | tail -c +$(($4 + 1)) | head -c $(($2 * $3))
 }
 
+# bats test_tags=long
 @test "real data: 8,000 images of Fashion-MNIST by features at epsilon = 1" {
     FASHION=${DPLINE_FASHION:-/usr/share/datasets/fashion-mnist}
     [ -e "$FASHION/train-images-idx3-ubyte.gz" ] || skip "Fashion-MNIST is not installed (dataset-fashion-mnist)"

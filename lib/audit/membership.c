@@ -159,8 +159,8 @@ static int settle(struct audit *a, struct dp_err *err)
         length += l->direction[k] * l->direction[k];
         means += l->mean[k] * l->mean[k];
     }
-    /* If batches are not visible, laps without the canary count as laps with it, so the canary moves a sum by more than the
-       mean. */
+    /* If batches are not visible, the mean "with" the canary is also over laps whose batch did not have it, so the canary moves
+       a sum by more than the two means differ. */
     l->shift = sqrt(length) / (a->gathered ? a->record.rate : 1);
     l->variance = (l->squares / (double)l->without_count - means) / (double)a->outputs;
     for (size_t k = 0; k < a->outputs; k++)

@@ -43,7 +43,7 @@ struct dp_dataset {
     enum dp_label_kind label_kind;
     size_t classes;                   /* number of classes, 0 for a regression */
     const double *y;                  /* rows; into the mapping */
-    struct dp_row first;              /* row 0, into the mapping; not for CSR */
+    struct dp_row first;              /* row 0, with pointers into the mapping; unset for CSR */
     char **class_names;               /* classes entries, or NULL */
     char **column_names;              /* cols entries, or NULL */
     char *label_name;                 /* or NULL */

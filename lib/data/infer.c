@@ -344,7 +344,7 @@ char dp_import_find_delimiter(const struct dp_lines *l)
     return candidate[best];
 }
 
-/* A decimal comma, if a column has only such numbers, and not only numbers with a point. */
+/* COMMA if all numbers of a column can be read with a decimal comma, and not all of them with a point. */
 static int find_notation(const struct table *t)
 {
     for (size_t i = 0; i < t->columns && t->delimiter != ','; i++) {

@@ -406,7 +406,7 @@ static int note_open(struct dp_ledger *l, const struct dp_ledger_run *run, bool 
                      struct dp_err *err)
 {
     int rc = DP_OK;
-    if (batch->text != NULL) { /* an earlier attempt: the book must be as the file is */
+    if (batch->text != NULL) { /* an earlier attempt changed the book: read it from the file again */
         dp_ledger_book_free(&l->book);
         l->book.path = l->path;
         rc = dp_ledger_book_fill(&l->book, l->fd, err);

@@ -88,7 +88,8 @@ double dp_mixture_delta(int64_t laps, double rate, double multiplier, double eps
         weights += weight;
         lost += weight * delta;
         ratio = j / (total - j + 1) / odds;
-        double tail = ratio < 1 ? weight * ratio / (1 - ratio) : INFINITY; /* for j below, where δ is smaller still */
+        double tail = ratio < 1 ? weight * ratio / (1 - ratio) : INFINITY; /* bounds all weights below j, where δ is smaller
+                                                                            * than here */
         if (tail < 1e-16 && tail * delta < 1e-13 * resolution) {
             rest += tail * delta;
             break;

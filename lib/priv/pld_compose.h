@@ -21,16 +21,17 @@ struct dp_pld_window {
 struct dp_pld_composed {
     double *mass; /* weighted, at loss j h, index j mod n */
     size_t n;
-    int64_t bottom, top;    /* j in [bottom, top) */
-    bool open;              /* S may be below bottom */
-    double h, s, log_scale; /* Σ T K(s) */
-    double error;           /* of each mass */
-    double above, infinite; /* δ of the mass beyond the window, and of infinite losses */
-    double wrapped;         /* weighted mass that wrapped around */
-    double factor, shift;   /* e^{Σ T κ}; of ε */
-    double small, small_scale; /* δ of runs without a rare lap < peak e^{small_scale − small ε}; if small is 0, mass has them */
-    double deviation, drift; /* σ and m of the error Ξ that discretisation adds to S */
-    double radius, covered;  /* r and 1 − p */
+    int64_t bottom, top;       /* j in [bottom, top) */
+    bool open;                 /* S may be below bottom */
+    double h, s, log_scale;    /* Σ T K(s) */
+    double error;              /* of each mass */
+    double above, infinite;    /* δ of the mass beyond the window, and of infinite losses */
+    double wrapped;            /* weighted mass that wrapped around */
+    double factor, shift;      /* e^{Σ T κ}; of ε */
+    double small, small_scale; /* δ of runs without a rare lap < peak e^{small_scale − small ε}; if small is 0, these runs are
+                                * in `mass` */
+    double deviation, drift;   /* σ and m of the error Ξ that discretisation adds to S */
+    double radius, covered;    /* r and 1 − p */
 };
 
 /* Composes on a grid of step h, Gaussian tails cut at `deviations`. False without memory.

@@ -101,7 +101,8 @@ static int begin_trial(struct dp_stage *stage, struct dp_err *err)
     return rc;
 }
 
-/* --public is the user's word. A ledger of the data set says that somebody has protected its rows, and so does the registry. */
+/* Only the user says that the data are --public. A ledger of the data set, or an entry of the registry, shows that somebody has
+   protected its rows. */
 static int check_public(const struct dp_payer *p, struct dp_err *err)
 {
     char *ledger = NULL;
@@ -158,7 +159,7 @@ static int pass_uncharged(struct dp_frame *frame, enum dp_field mark, struct dp_
     double gap = dp_frame_real(frame, DP_F_GAP, NAN), objective = dp_frame_real(frame, DP_F_OBJECTIVE, NAN);
     if (dp_paid_waiting(frame) == DP_F_NONE)
         return dp_fail(err, DP_E_RUN, "the frame of lap %lld has no sum", (long long)frame->lap);
-    dp_frame_strip(frame); /* this includes the cost of an earlier, private run, which does not bound anything any more */
+    dp_frame_strip(frame); /* also removes the cost that an earlier, private run stated: it bounds nothing any more */
     /* Nothing here is private any more, and the mark says so. */
     if (!isnan(gap))
         dp_frame_set_real(frame, DP_F_GAP, gap);

@@ -31,7 +31,7 @@ struct dp_transformed {
 /* A batch to transform. */
 struct dp_transformed_batch {
     size_t count, features;
-    double constant;                  /* constant after the row's own columns, if the transform has one column more */
+    double constant;                  /* value of the column after the row's own, if the transform has one column more */
     const int64_t *id;                /* row numbers; with a data set, z is kept under this number */
     const struct dp_dataset *dataset; /* NULL: rows are inline */
     const float *x;                   /* inline: count × features */

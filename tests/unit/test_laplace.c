@@ -160,8 +160,8 @@ static void whole_numbers_have_their_probabilities(void **state)
     }
 }
 
-/* The mean of |k| at scale s, in standard errors from what it must be at `claimed`: 2a / (1 − a²), variance of |k| from
-   E k² = 2a / (1 − a)². */
+/* How far the mean of |k|, drawn at `scale`, is from its value at `claimed`, 2a / (1 − a²), in standard errors. The variance of
+   |k| follows from E k² = 2a / (1 − a)². */
 static double mean_size(double scale, double claimed)
 {
     enum { DRAWS = 150000 };

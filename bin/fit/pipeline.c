@@ -78,8 +78,8 @@ static void plain(FILE *to, const struct dp_fit *fit, const struct fit_options *
     readers(to, o);
     fprintf(to, "  dp-noise   --multiplier %.9g |\n", fit->gradient);
     gate(to, "dp-account", o);
-    fprintf(to, "  dp-step    --step %.9g --momentum %.9g %s", fit->step, DP_FIT_MOMENTUM,
-            fit->run == DP_FIT_DECAYED ? "--schedule linear-decay" : "--average tail");
+    const char *end = fit->run == DP_FIT_DECAYED ? " --schedule linear-decay" : fit->last ? "" : " --average tail";
+    fprintf(to, "  dp-step    --step %.9g --momentum %.9g%s", fit->step, DP_FIT_MOMENTUM, end);
 }
 
 static void moments(FILE *to, const struct dp_fit *fit, const struct fit_options *o)

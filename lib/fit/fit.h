@@ -51,6 +51,7 @@ struct dp_fit {
     double gradient, moments, counts; /* multipliers; uncut: early laps have gradient, late laps a tenth of it */
     double clip, scale, step;         /* of dp-grad and dp-step */
     bool unit;                        /* rows are scaled to norm 1 first */
+    bool last;                        /* plain: the result is the last model, not the mean of the second half */
     double floor, radius;             /* of dp-transform */
     int64_t late;                     /* uncut: number of first laps that only find the bound */
     double quantile, quantile_rate;   /* uncut: the quantile that the bound follows, and how fast */

@@ -333,7 +333,9 @@ EOF
     # below that, rows without a transform
     run printed --delta 1e-5 --epsilon 0.15
     assert_output --partial ' --laps 64 '
-    assert_output --partial ' dp-step --step 1 --momentum 0.9 --average tail'
+    assert_output --partial ' --clip 0.3 --scale 0.6 '
+    assert_output --partial ' dp-step --step 1.53488 --momentum 0.9'
+    refute_output --partial '--average'
     refute_output --partial 'dp-moments'
     # more columns than a transform may have
     dp-synth classification --rows 400 --cols 8192 --seed 7 -o wide.dp -q

@@ -156,7 +156,8 @@ static void numbers_of_printed_runs(void **state)
     assert_true(fit.run == DP_FIT_TRANSFORMED && fit.laps == 52 && fit.moments == 8.22544986 && fit.gradient == 24.9171002 &&
                 fit.scale == 0.640992 && fit.radius == 0.760766 && fit.step == 16 && fit.clip == 0.5 && fit.intercept == 0.5);
     assert_int_equal(choose(&fit, 3000, 30, 10, 0, 0.05, 1e-4, false), DP_OK);
-    assert_true(fit.run == DP_FIT_PLAIN && fit.laps == 64 && fit.gradient == 358.276748 && fit.scale == 0.5 && fit.step == 1);
+    assert_true(fit.run == DP_FIT_PLAIN && fit.laps == 64 && fit.gradient == 358.276748 && fit.scale == 0.5 && fit.step == 1 &&
+                !fit.last);
     assert_int_equal(choose(&fit, 3000, 30, 10, 0, 0.3, 1e-4, false), DP_OK);
     assert_true(fit.run == DP_FIT_TRANSFORMED && fit.unit && fit.laps == 32 && fit.moments == 23.9703478 &&
                 fit.gradient == 56.9620343 && fit.step == 9.67318 && fit.radius == 0.5);
@@ -178,8 +179,8 @@ static void laps_and_steps_follow_the_budget(void **state)
         assert_true(fit.run == DP_FIT_TRANSFORMED && fit.scale == 0.5);
         assert_near((double)fit.laps, fmin(fmax(9 * fit.reach / 17, 32), 128), 0.51);
         assert_int_equal(choose(&fit, 16000, 10000, 2, 0, epsilon + 1, 1e-5, false), DP_OK);
-        assert_true(fit.run == DP_FIT_PLAIN && fit.scale == 0.62);
-        assert_near(fit.step, fmin(fmax(pow(16000 / fit.whole / 100, 0.8), 1), 64), 1e-4);
+        assert_true(fit.run == DP_FIT_PLAIN && fit.scale == 0.6 && fit.clip == 0.3 && fit.last);
+        assert_near(fit.step, fmin(fmax(1.6 * pow(16000 / fit.whole / 100, 0.7), 1), 64), 1e-4);
     }
 }
 

@@ -23,7 +23,7 @@ struct dpline_fit_facts {
 };
 
 enum dpline_fit_run {
-    DPLINE_FIT_PLAIN = 0,       /* gradients of the rows without a transform */
+    DPLINE_FIT_PLAIN = 0,       /* gradients of the rows without a transform; for the logistic loss the last model */
     DPLINE_FIT_TRANSFORMED = 1, /* one lap of second moments, then gradients after their transform */
     DPLINE_FIT_UNCUT = 2,       /* the same, with rows that are not cut and residuals that are clipped at a quantile */
     DPLINE_FIT_DECAYED = 3      /* features of images: gradients of the rows, with a step that falls linearly to 0 */

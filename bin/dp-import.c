@@ -274,6 +274,11 @@ static int operands(struct dp_import *import, const struct options *o, int count
         format++;
     if (format == known) { /* a file: its name says the format */
         format = format_of_name(operand[0]);
+        if (format == DP_IMPORT_IDX && access(operand[0], F_OK) == 0)
+            return dp_fail(err, DP_E_USAGE,
+                           "the name of '%.60s' does not say its format: csv, tsv, libsvm, arff, idx, images, npy, npz or "
+                           "sqlite comes first",
+                           operand[0]);
         if (format == DP_IMPORT_IDX)
             return dp_fail(
                 err, DP_E_USAGE,
@@ -297,7 +302,9 @@ static int operands(struct dp_import *import, const struct options *o, int count
                        format == DP_IMPORT_IDX   ? "idx takes two files: images and labels"
                        : format == DP_IMPORT_NPY ? "npy takes two files: rows and labels"
                        : format == DP_IMPORT_NPZ ? "npz takes a file, and perhaps the names of two arrays in it (X y)"
-                                                 : "expected one file, or - for standard input");
+                       : count == 1 && o->infer != NULL
+                           ? "expected a table, or - for standard input: the name after --infer-schema is the schema's"
+                           : "expected one file, or - for standard input");
     import->input = operand[1];
     import->labels = two ? operand[2] : NULL;
     import->member[0] = named ? operand[2] : "X";
@@ -320,7 +327,9 @@ static int operands(struct dp_import *import, const struct options *o, int count
     if (!table && (o->schema != NULL || o->infer != NULL))
         return dp_fail(err, DP_E_USAGE, "--schema and --infer-schema are for csv and tsv");
     if (table && o->infer == NULL && o->schema == NULL)
-        return dp_fail(err, DP_E_USAGE, "--schema is required (--infer-schema FILE writes a first one)");
+        return dp_fail(
+            err, DP_E_USAGE,
+            "--schema is required (--infer-schema SCHEMA.json writes a first one; dpline fit TABLE --label NAME does all that it takes)");
     if (o->infer == NULL && o->output == NULL && o->out == NULL)
         return dp_fail(err, DP_E_USAGE, "--output is required, or --out");
     if (o->out != NULL && !table)

@@ -122,7 +122,8 @@ parse() {
             -o) set -- --model "${@:2}" ;;
             -o?*) set -- "--model=${1#-o}" "${@:2}" ;;
             -*) ;;
-            *) { [ -n "$operand" ] && [ -z "${!operand}" ]; } || fail "unexpected argument '$1' (try --help)"
+            *) { [ -n "$operand" ] && [ -z "${!operand}" ]; } ||
+                    fail "unexpected argument '$1' ($([ -n "$operand$data" ] || echo '--data names the data set, ')try --help)"
                 set -- "--$operand=$1" "${@:2}" ;;
         esac
         given=${1%%=*} word=${given#--} word=${word//-/_}

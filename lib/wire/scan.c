@@ -70,6 +70,9 @@ int dp_wire_scan(struct dp_scan *s, const char *bytes, size_t size, size_t *leng
         if (s->at >= size)
             return 0;
         int whole = dp_item_read(bytes + s->at, size - s->at, &item);
+        if (!s->begun && item.type != DP_ITEM_MAP && item.bytes[0] >= ' ' && item.bytes[0] < 0x7f)
+            return dp_fail(err, DP_E_RUN, "no model and no other stream of dpline: it begins with '%c', as a text does",
+                           item.bytes[0]);
         if (!s->begun && item.type != DP_ITEM_MAP)
             return dp_fail(err, DP_E_RUN, "no model and no other stream of dpline: it begins with byte 0x%02x", item.bytes[0]);
         *length = s->at + item.head;

@@ -27,7 +27,7 @@ bad_csv() {
     complains 2 "dp-import: expected one file, or - for standard input" dp-import a.csv b.csv
     complains 2 "dp-import: expected one file, or - for standard input" dp-import csv
     complains 2 "dp-import: idx takes two files: images and labels" dp-import idx a -o b
-    complains 2 "dp-import: --schema is required (--infer-schema FILE writes a first one)" dp-import csv a -o b
+    complains 2 "dp-import: --schema is required (--infer-schema SCHEMA.json writes a first one; dpline fit TABLE --label NAME does all that it takes)" dp-import csv a -o b
     complains 2 "dp-import: --schema and --infer-schema are for csv and tsv" dp-import libsvm a -o b --schema c
     complains 2 "dp-import: --output is required, or --out" dp-import libsvm a
     complains 2 "dp-import: --split and --test go together" dp-import libsvm a -o b --split 0.5

@@ -335,7 +335,7 @@ for least in 2, 2**12, 2**24: # none of these runs of laps repeats one lap; of f
         assert_failure 4
         assert_output --regexp '^dp-linesearch: (the input ended before its end frame: an upstream stage is gone|cut.frames ends inside a frame)$'
     done
-    complains 1 "dp-linesearch: no model and no other stream of dpline: it begins with byte 0x48" "${search[@]}" --in <(echo Hello)
+    complains 1 "dp-linesearch: no model and no other stream of dpline: it begins with 'H', as a text does" "${search[@]}" --in <(echo Hello)
     edit twice=1 'rows=[1]' < held.frames > odd.frames
     complains 1 "dp-linesearch: corrupt frame: 'rows' is a list or map" "${search[@]}" --in odd.frames
     edit 'label="bounded"' < held.frames > bounded.frames

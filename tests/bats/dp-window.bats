@@ -301,7 +301,7 @@ same_number() { /usr/bin/python3 -c "import sys; a, b = map(float, sys.argv[1:])
     change 'frames[1]["colour"] = "red"'
     complain 1 "unknown field 'colour' in a frame"
     printf 'no frames\n' > changed
-    complain 1 "no model and no other stream of dpline: it begins with byte 0x6e"
+    complain 1 "no model and no other stream of dpline: it begins with 'n', as a text does"
 }
 
 @test "laps follow rows as they trickle in, and signals are heard while none come" {

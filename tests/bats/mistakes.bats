@@ -34,6 +34,13 @@ prepare() {
         dp-import csv -s many.json -o x.dp many.csv
 }
 
+@test "a table without a format, and a schema's name without a table" {
+    cp people.csv people.data
+    complains 2 "dp-import: the name of 'people.data' does not say its format: csv, tsv, libsvm, arff, idx, images, npy, npz or sqlite comes first" \
+        dp-import people.data -s people.json -o x.dp
+    complains 2 "dp-import: expected a table, or - for standard input: the name after --infer-schema is the schema's" dp-import csv --infer-schema people.csv
+}
+
 @test "a schema that is no JSON" {
     sed 's/true, /true /' people.json > comma.json
     complains 1 "dp-import: comma.json: line 1: not JSON: '}' expected near '\"columns\"'" dp-import csv -s comma.json -o x.dp people.csv
@@ -51,7 +58,7 @@ prepare() {
 }
 
 @test "a table where a model is expected, and the other way round" {
-    complains 1 "dp-export: people.csv: no model and no other stream of dpline: it begins with byte 0x61" dp-export --to json people.csv
+    complains 1 "dp-export: people.csv: no model and no other stream of dpline: it begins with 'a', as a text does" dp-export --to json people.csv
     complains 1 "dp-info: people.csv is a text, and a data set or a model is expected (dpline fit makes both of a table)" dp-info people.csv
     complains 2 "dp-predict: people.dp is a directory: first the model, then the data set" dp-predict people.dp people.model
 }

@@ -26,7 +26,7 @@ load pipelines
     done
     # what options.sh says to each of them
     for p in scd erm blsgd; do
-        complains 2 "$p.sh: unexpected argument 'small.dp' (try --help)" $p.sh small.dp
+        complains 2 "$p.sh: unexpected argument 'small.dp' (--data names the data set, try --help)" $p.sh small.dp
         complains 2 "$p.sh: unexpected argument 'extra' (try --help)" $p.sh --data small.dp -o m extra
         complains 2 "$p.sh: unknown option '--colour' (try --help)" $p.sh --colour
         complains 2 "$p.sh: unknown option '-x' (try --help)" $p.sh -x 1

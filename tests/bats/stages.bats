@@ -145,7 +145,7 @@ prepare() { small_data 400 6 2; }
 }
 
 @test "corrupt streams" {
-    complains 1 "dp-step: no model and no other stream of dpline: it begins with byte 0x48" dp-step --in <(echo Hello)
+    complains 1 "dp-step: no model and no other stream of dpline: it begins with 'H', as a text does" dp-step --in <(echo Hello)
     printf '\x81\xa4kind\xa5hullo' > kind.frames
     complains 1 "dp-step: corrupt frame: 'kind' has the wrong type or value" dp-step --in kind.frames
     printf '\x82\xa4kind\xa5hello\xa3new\x01' > field.frames

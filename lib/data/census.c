@@ -20,10 +20,11 @@ static const char *const absent[] = {"?",    "NA",   "na",   "N/A",  "n/a",  "#N
                                      "NULL", "null", "Null", "k.A.", "K.A.", ".",    "-",   NULL};
 static const char *const doubtful[] = {"none", "None", "NONE", "unknown", "Unknown", "UNKNOWN", NULL};
 
+/* The text is not empty. Its first byte saves most lengths and comparisons, which took half of the time. */
 static bool is_among(const char *const *words, const struct dp_cell *f)
 {
     for (; *words != NULL; words++)
-        if (strlen(*words) == f->length && memcmp(*words, f->text, f->length) == 0)
+        if (**words == *f->text && strlen(*words) == f->length && memcmp(*words, f->text, f->length) == 0)
             return true;
     return false;
 }

@@ -54,8 +54,8 @@ static int not_utf8(const struct dp_lines *l, size_t i, struct dp_err *err)
                    l->number, i + 1, dp_text_show(l->field[i].text, l->field[i].length, shown));
 }
 
-/* Whether the text, which is not empty, is one of the words, which end with NULL. Its first byte, but for the bit of its case,
- * saves most lengths and comparisons. */
+/* Whether the text, which is not empty, is one of the words, which end with NULL. Comparing first bytes, without the bit of
+ * their case, saves most other comparisons. */
 static bool is_among(const char *const *words, const char *text, size_t length)
 {
     for (; *words != NULL; words++)

@@ -231,8 +231,7 @@ quote_options() {
     adjacency=$(in_text "$adjacency")
     weights_of_classes=${class_weights:+ --class-weights $(in_text "$class_weights")}
     gradients='dp-grad   ' of_model="--intercept $intercept$weights_of_classes"
-    [[ -z $network || -z $class_weights ]] || fail '--class-weights: not with --network'
-    [ -z "$network" ] || gradients=dp-net-grad of_model="--network $(in_text "$network") --views $views --shift $shift${flip:+ --flip}"
+    [ -z "$network" ] || gradients=dp-net-grad of_model="--network $(in_text "$network") --views $views --shift $shift${flip:+ --flip}$weights_of_classes"
     sensitivity=1
     [ "$adjacency" != replace-one ] || sensitivity=2
 }

@@ -14,6 +14,7 @@
 #include "nets/pass.h"
 #include "stages/announced.h"
 #include "stages/bounded.h"
+#include "stages/class_weights.h"
 #include "stages/labels.h"
 #include "stages/shared_options.h"
 #include "stages/stages.h"
@@ -21,7 +22,7 @@
 #define LANES DP_NET_LANES
 
 struct options {
-    const char *data, *network;
+    const char *data, *network, *class_weights;
     int loss, adjacency;
     double width, lambda, clip;
     bool follow, flip;
@@ -38,6 +39,7 @@ struct worker {
 
 struct state {
     struct dp_reader reader;
+    struct dp_class_weights class_weights;
     enum dp_loss loss;
     double width;
     struct dp_form form;  /* of the model */
@@ -59,6 +61,7 @@ static const struct dp_option options[] = {
     DP_LOSS_WIDTH_OPTION(width),
     DP_LAMBDA_OPTION(lambda, "L2 regularisation, for dp-step to add"),
     DP_OPTION_REAL('C', clip, "C", DP_ABOVE(0), "L2 bound on one example's gradient", .required = true),
+    DP_CLASS_WEIGHTS_OPTION(class_weights),
     DP_OPTION_INT(0, views, "K", DP_FROM_TO(1, DP_NET_MOST_VIEWS), "views of each image, averaged before the clip",
                   .fallback = "1"),
     DP_OPTION_INT(0, shift, "P", DP_FROM_TO(0, 1024), "move each view by up to P pixels in each direction", .fallback = "0"),
@@ -85,6 +88,7 @@ static void net_grad_close(struct dp_stage *stage)
         free(s->workers[t].score);
     }
     dp_reader_close(&s->reader);
+    dp_class_weights_close(&s->class_weights);
     free(s->workers);
     free(s->weights);
 }
@@ -113,6 +117,8 @@ static int net_grad_open(struct dp_stage *stage, struct dp_err *err)
         rc = err->status = DP_E_USAGE;
     if (rc == DP_OK)
         rc = open_views(o, s, err);
+    if (rc == DP_OK)
+        rc = dp_class_weights_open(&s->class_weights, o->class_weights, err);
     return rc == DP_OK ? dp_reader_open(&s->reader, o->data, err) : rc;
 }
 
@@ -126,7 +132,7 @@ static int check_fit(const struct state *s, size_t columns, size_t classes, stru
     if (s->form.outputs != outputs)
         return dp_fail(err, DP_E_RUN, "--network: the last layer has %zu outputs, the labels need %zu", s->form.outputs,
                        outputs);
-    return DP_OK;
+    return dp_class_weights_check(&s->class_weights, classes, err);
 }
 
 static int open_workers(struct state *s, struct dp_err *err)
@@ -175,6 +181,7 @@ static int announce(struct dp_stage *stage, struct dp_frame *frame, struct dp_er
                                          .loss = s->loss,
                                          .width = s->width,
                                          .lambda = o->lambda,
+                                         .class_weights = o->class_weights,
                                          .scale = 1};
     int rc = dp_training_announce(&training, frame, err);
     s->announced = true;
@@ -185,15 +192,17 @@ static int announce(struct dp_stage *stage, struct dp_frame *frame, struct dp_er
 static void slope_of(const struct state *s, struct worker *worker, double label, size_t lane)
 {
     size_t outputs = s->form.outputs;
-    double *u = worker->score;
+    double *u = worker->score, weight = 1;
     for (size_t k = 0; k < outputs; k++)
         u[k] = dp_net_output(&worker->pass, k, lane);
-    if (dp_labels_take(s->loss, s->classes, label))
+    if (dp_labels_take(s->loss, s->classes, label)) {
         dp_loss_row_slope(s->loss, s->width, label, s->classes, u, outputs, u);
-    else
+        weight = dp_class_weight(&s->class_weights, label);
+    } else {
         memset(u, 0, outputs * sizeof *u);
+    }
     for (size_t k = 0; k < outputs; k++)
-        worker->slope[k * LANES + lane] = (float)(u[k] / (double)s->views.count);
+        worker->slope[k * LANES + lane] = (float)(weight * u[k] / (double)s->views.count);
 }
 
 /* View k of `count` examples, from `first` on, forward and backward. */

@@ -135,7 +135,6 @@ assert numpy.allclose(got, c @ X, rtol=1e-3, atol=1e-6) and lap["bound"] == 1e-3
     child=${child//DIR/two.dp}
     complains 2 'dp-grad: --class-weights: 3 weights, and there are 2 classes' dp-loop -q --laps 1 --seed 1 -- "${child/LOSS/logistic}"
     complains 2 'dp-grad: --class-weights: the label is a number, and has no classes' dp-loop -q --laps 1 --seed 1 -- "$(sed 's/two/real/g; s/LOSS/squared/' <<< "$child")"
-    complains 2 'dpline dp-sgd: --class-weights: not with --network' dpline dp-sgd --data two.dp --class-weights 1,1 --network 'fc 1'
     dpline dp-sgd --data two.dp --class-weights 1,.5 --print | grep -qF -- '--intercept 0 --class-weights 1,.5 --clip 1'
 }
 

@@ -97,13 +97,13 @@ train() {
         dp-account --epsilon 1e4 --delta 1e-5 --allow-seeded --no-ledger | dp-step --step 1" > /dev/null)
 }
 
-# agrees DATA NETWORK LOSS: the sum of the second lap, after a step that has moved all parameters, is that of NumPy
+# agrees DATA NETWORK LOSS [WEIGHTS]: the sum of the second lap, after a step that has moved all parameters, is that of NumPy
 agrees() {
     dp-loop --laps 2 --seed 1 --exec processes -q -- "dp-sample --data $1 --rate 1 |
-        dp-net-grad --data $1 --network '$2' --loss $3 --clip 0.3 | tee all | dp-noise -z 1 |
+        dp-net-grad --data $1 --network '$2' --loss $3 --clip 0.3 ${4:+--class-weights $4} | tee all | dp-noise -z 1 |
         dp-account --epsilon 1e4 --delta 1e-5 --allow-seeded --no-ledger | dp-step --step 9" > /dev/null
     dp-cat --full --kind lap --allow-private-output all | sed -n 2p > lap
-    jq '.model.values[]' lap | /usr/bin/python3 "$ROOT/tests/vectors/network.py" "$1" "$2" 0.3 "$(jq .grid lap)" "$3" > expected
+    jq '.model.values[]' lap | /usr/bin/python3 "$ROOT/tests/vectors/network.py" "$1" "$2" 0.3 "$(jq .grid lap)" "$3" ${4:+"$4"} > expected
     jq '.sum.values[]' lap | paste - expected | awk -v grid="$(jq .grid lap)" '{ far = ($1 - $2) * grid; far *= far < 0 ? -1 : 1; if (far > worst) worst = far; sum += $2 * $2 }
         END { print NR, worst, sum; exit !(NR > 30 && sum > 0 && worst < 1e-5) }' > far || fail "$2 $3: $(cat far)"
 }
@@ -122,6 +122,14 @@ agrees() {
     agrees real.dp '6; fc 5 tanh; fc 1' squared
     complains 1 "dp-net-grad: --network: the last layer has 2 outputs, the labels need 1" dp-loop --laps 1 -q -- "dp-sample --data real.dp --rate 1 |
         dp-net-grad --data real.dp --network '6; fc 2' --loss squared --clip 1 | dp-noise -z 1 | dp-account --epsilon 1 --delta 1e-5 | dp-step --step 1"
+}
+
+@test "weights of classes come before the clip; as many as classes" {
+    agrees three.dp "$IMAGES" softmax 1,.3,.05
+    dp-cat --kind lap all | head -n 1 | jq -e '.class_weights == "1,.3,.05"'
+    complains 2 "dp-net-grad: --class-weights: 2 weights, and there are 3 classes" dp-loop --laps 1 -q -- "dp-sample --data three.dp --rate 1 |
+        dp-net-grad --data three.dp --network '$IMAGES' --loss softmax --clip 1 --class-weights 1,1 | dp-noise -z 1 | dp-account --epsilon 1 --delta 1e-5 | dp-step --step 1"
+    dpline dp-sgd --data three.dp --network "$IMAGES" --class-weights 1,1,.5 --print | grep -qF -- '--class-weights 1,1,.5 --clip'
 }
 
 @test "an example with a gradient that is not finite adds nothing to the sum" {

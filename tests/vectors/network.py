@@ -130,12 +130,14 @@ def gradient(layers, x, label, w, loss):
 def main():
     data, text, clip, grid = sys.argv[1], sys.argv[2], float(sys.argv[3]), float(sys.argv[4])
     loss = sys.argv[5] if len(sys.argv) > 5 else "softmax"
+    weights = [float(v) for v in sys.argv[6].split(",")] if len(sys.argv) > 6 else None
     w = np.loadtxt(sys.stdin).astype(np.float32).astype(float)
     shape, *layers = [part.split() for part in text.split(";")]
     x, y = np.load(data + "/X.npy").astype(float), np.load(data + "/y.npy").astype(float)
     total = np.zeros(len(w))
     for row, label in zip(x, y):
         g = gradient(layers, row.reshape([int(n) for n in shape[0].split("x")]), label, w, loss)
+        g *= weights[int(label)] if weights else 1
         norm = np.linalg.norm(g)
         if np.isfinite(norm):
             total -= np.trunc(g * min(1, clip / norm) / grid)

@@ -195,7 +195,8 @@ networks() {
     local names network column n=0 commands='' labels=('' '' '' '' 'epsilon spent' 'test accuracy' 'log loss, test rows' 'step size')
     [ -s network-curves.tsv ] || return 0
     read -ra names <<< "$(awk -F '\t' 'NR > 1 && $2 == 3 && !seen[$1]++ { print $1 }' network-curves.tsv | tr '\n' ' ')"
-    commands="set multiplot layout 4,${#names[@]} title \"Figure 5: networks, epsilon = 3, seed 2\" margins 0.08,0.98,0.06,0.92 spacing 0.08,0.05
+    commands="set multiplot layout 4,${#names[@]} title \"Figure 5: networks, epsilon = 3, seed 2\" margins 0.1,0.98,0.06,0.92 spacing 0.08,0.05
+        set xrange [0:*]
         set yrange [0:*]"
     for column in 6 7 5 8; do
         for network in "${names[@]}"; do

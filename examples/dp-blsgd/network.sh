@@ -125,7 +125,9 @@ markdown < "$out/new.tsv"
 if [ "${1:-}" = --write ]; then
     keep "$out/new.tsv" network.tsv
     keep "$out/new-curves.tsv" network-curves.tsv
-    cp network.tsv "$out/network.tsv"
+    awk -F '\t' -v OFS='\t' 'NR == 1 { split("12.71 4.30 3.18 2.78 2.57 2.45 2.36 2.31 2.26", t, " "); $7 = "95 % interval" }
+        NR > 1 { $7 = sprintf("± %.4f", $7 * ($8 - 1 in t ? t[$8 - 1] : 2)) }
+        1' network.tsv > "$out/network.tsv"
     ./figures.sh
     ../common/write-readme.sh "$out"
 fi

@@ -93,7 +93,7 @@ usage() {
     [ -z "$losses_of" ] || help[loss]="$(choices "$losses_of" loss) ${help[loss]}"
     for word in "${declared[@]}"; do
         left="--$word" word=${word//-/_}
-        case $word in model) left="-o, $left" ;; quiet) left="-q, $left" ;; esac
+        case $word in model) left="-o, $left" ;; quiet | epsilon | delta) left="-${word:0:1}, $left" ;; esac
         printf '  %-22s %s\n' "$left${metavar[$word]:+ ${metavar[$word]}}" "${help[$word]}${default[$word]:+ (default ${default[$word]})}"
     done
     printf '  %-22s %s\n' '-h, --help' 'this page' --version 'the version'
@@ -120,6 +120,8 @@ parse() {
             --help=* | --version=*) fail "${1%%=*}: takes no value" ;;
             -q) set -- --quiet "${@:2}" ;;
             -o) set -- --model "${@:2}" ;;
+            -e) set -- --epsilon "${@:2}" ;;
+            -d) set -- --delta "${@:2}" ;;
             -o?*) set -- "--model=${1#-o}" "${@:2}" ;;
             -*) ;;
             *) { [ -n "$operand" ] && [ -z "${!operand}" ]; } ||

@@ -16,6 +16,7 @@ printed() { dpline fit small.dp --print -q "$@" | tr -s ' \n' ' '; }
     cmp operand script
     complains 2 "dpline fit: the data set is missing: dpline fit DATA --epsilon 1 (try --help)" dpline fit
     complains 2 "dpline fit: unexpected argument 'test.dp' (try --help)" dpline fit small.dp test.dp
+    assert_equal "$(dpline fit small.dp -e 2 -d 1e-4 --print -o m)" "$(dpline fit small.dp --epsilon 2 --delta 1e-4 --print -o m)"
     complains 2 "dpline fit: unexpected argument 'test.dp' (try --help)" dpline fit --data small.dp test.dp
     complains 2 "dpline fit: unknown option '--epochs' (try --help)" dpline fit small.dp --epochs 3
     complains 2 "dpline fit: --epsilon: needs a value" dpline fit small.dp --epsilon

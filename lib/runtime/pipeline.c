@@ -14,7 +14,7 @@ struct reader {
     const char *at;
     char *to;
     char shell;
-    bool redirects; /* the last word began as a redirection of standard output */
+    bool redirects; /* the last word has a redirection of standard output */
 };
 
 static bool one_of(char c, const char *set)
@@ -28,6 +28,15 @@ static bool hides_bars(const char *at, char quote)
     if (quote == '\'')
         return false;
     return *at == '`' || (*at == '$' && one_of(at[1], quote == 0 ? "({'\"" : "({")) || (quote == 0 && one_of(*at, ";&()#"));
+}
+
+/* Whether the '>' at `at`, in a word that begins at `from`, redirects standard output: digits before it name another descriptor,
+ * and ">&1" changes nothing. */
+static bool redirects_output(const char *from, const char *at)
+{
+    size_t length = (size_t)(at - from);
+    bool other = length > 0 && strspn(from, "0123456789") == length && !(length == 1 && *from == '1');
+    return !other && strncmp(at, ">&1", 3) != 0;
 }
 
 /* Reads the character after a backslash. */
@@ -44,11 +53,12 @@ static void escape(struct reader *r, char quote)
 /* Reads a word. Returns 0, or NEEDS_SHELL. */
 static int word(struct reader *r, struct dp_err *err)
 {
+    const char *from = r->at;
     char quote = 0;
-    r->redirects = *r->at == '>' || strncmp(r->at, "1>", 2) == 0;
-    for (; *r->at != '\0'; r->at++) {
-        char c = *r->at;
-        if (quote == 0 && one_of(c, " \t\n|"))
+    bool arrow = false; /* the character before is a < or > of a redirection, to which | and & belong */
+    r->redirects = false;
+    for (char c; (c = *r->at) != '\0'; arrow = quote == 0 && one_of(c, "<>"), r->at++) {
+        if (quote == 0 && one_of(c, " \t\n|") && !(arrow && c == '|'))
             break;
         if (quote == 0 && (c == '\'' || c == '"')) {
             quote = c;
@@ -58,11 +68,12 @@ static int word(struct reader *r, struct dp_err *err)
             if (r->at[1] == '\0')
                 return dp_fail(err, DP_E_USAGE, "the pipeline ends with a backslash"), NEEDS_SHELL;
             escape(r, quote);
-        } else if (hides_bars(r->at, quote)) {
+        } else if (hides_bars(r->at, quote) && !(arrow && c == '&')) {
             return dp_fail(err, DP_E_USAGE, "'%c' in the pipeline: it must be stages joined by bars", c), NEEDS_SHELL;
         } else {
             if (r->shell == 0 && ((quote == 0 && one_of(c, "$<>*?[]{}~!")) || (quote == '"' && c == '$')))
                 r->shell = c;
+            r->redirects = r->redirects || (quote == 0 && c == '>' && !arrow && redirects_output(from, r->at));
             *r->to++ = c;
         }
     }

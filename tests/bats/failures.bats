@@ -81,9 +81,9 @@ only_the_model_left() {
     for exec in auto fused processes; do
         complains 2 "dp-loop: dp-eval prints text: it has no place in a child pipeline" dp-loop --laps 2 --exec $exec -- "$CHILD | dp-eval --data small.dp"
         complains 2 "dp-loop: dp-step must write to standard output: it ends the child pipeline" dp-loop --laps 2 --exec $exec -- "$CHILD --out elsewhere"
-        for redirected in ' > elsewhere' ' 1>elsewhere' '>> elsewhere'; do
+        for redirected in ' > elsewhere' ' 1>elsewhere' '>> elsewhere' '>elsewhere 2>&1'; do
             complains 2 "dp-loop: '>' after the last stage: its output is the child pipeline's (-o FILE writes the model)" \
-                timeout 20 dp-loop --laps 2 --exec $exec -- "$CHILD $redirected"
+                timeout 20 dp-loop --laps 2 --exec $exec -- "$CHILD$redirected"
         done
     done
 }

@@ -47,6 +47,11 @@ static void what_needs_a_shell(void **state)
                                  "dp-noise; dp-noise",
                                  "dp-noise > f | dp-step",
                                  "dp-noise 2> f",
+                                 "dp-noise 2>&1",
+                                 "dp-noise 2>>f",
+                                 "dp-noise >&1",
+                                 "dp-noise <>f",
+                                 "dp-noise >|f | dp-step",
                                  "dp-noise \"$x\"",
                                  "dp-noise & ",
                                  "cat | dp-noise",
@@ -73,7 +78,15 @@ static void what_needs_a_shell(void **state)
     struct dp_pipeline p;
     assert_int_equal(dp_pipeline_parse(&p, "dp-step | dp-eval --data x", NULL), DP_E_USAGE);
     dp_pipeline_free(&p);
-    assert_int_equal(dp_pipeline_parse(&p, "dp-noise | dp-step >f", NULL), DP_E_USAGE);
+    const char *const to_file[] = {">f",       ">>f",          " 1>f",   ">|f",           " >& f",   " 1>&2",
+                                   " >f 2>&1", " --step .5>f", " 2>e>f", " </dev/null>f", " \"2\">f"};
+    for (size_t i = 0; i < sizeof to_file / sizeof to_file[0]; i++) {
+        char text[64] = "dp-noise | dp-step";
+        if (dp_pipeline_parse(&p, strcat(text, to_file[i]), NULL) != DP_E_USAGE)
+            fail_msg("'%s'", to_file[i]);
+        dp_pipeline_free(&p);
+    }
+    assert_int_equal(dp_pipeline_parse(&p, "dp-step \\>& ", NULL), 1);
     dp_pipeline_free(&p);
     assert_int_equal(dp_pipeline_parse(&p, "dp-noise | dp-step '>f'", NULL), 0);
     dp_pipeline_free(&p);

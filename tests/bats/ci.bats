@@ -36,3 +36,12 @@ load helper
     assert_line "# idx did not run"
     assert_equal "${lines[-1]}" "1 passed, 2 failed, 0 skipped"
 }
+
+@test "tests/run counts a file of bats that cannot be run" {
+    printf '@test "%s" {\n    true\n}\n' twice twice > twice.bats
+    printf '@test "%s" {\n    false\n}\n' fails > fails.bats
+    run "$ROOT/tests/run" "$PWD/twice.bats" "$PWD/fails.bats"
+    assert_failure
+    assert_line --partial "not ok bats --jobs"
+    assert_equal "${lines[-1]}" "0 passed, 2 failed, 0 skipped"
+}

@@ -82,6 +82,22 @@ static void the_grid_follows_the_bound(void **state)
     }
 }
 
+/* At a bound of 2 an entry and √2 times an entry come as close to 2^14.5 and 2^15 as they can. */
+static void the_largest_numbers_have_16_bits(void **state)
+{
+    static const int32_t columns[2] = {0, 1};
+    (void)state;
+    for (int sign = -1; sign <= 1; sign += 2) {
+        const float x[2] = {(float)sign * 2, 0x1p-13f}; /* twice the square of the norm that the bound permits */
+        for (int sparse = 0; sparse < 2; sparse++) {
+            add_one(sparse ? dp_row_sparse(x, columns, 2) : dp_row_dense(x, 2), 2, NULL, 0, 2);
+            assert_int_equal(sum[0], 23170 * 23170);
+            assert_int_equal(sum[1], sign * 32767);
+            assert_int_equal(sum[2], 1);
+        }
+    }
+}
+
 /* Rows of every length and shape, also rows whose length is all in the tail. */
 static void what_a_row_adds_is_within_the_bound(void **state)
 {
@@ -243,6 +259,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whole_numbers_are_truncated),
+        cmocka_unit_test(the_largest_numbers_have_16_bits),
         cmocka_unit_test(the_grid_follows_the_bound),
         cmocka_unit_test(what_a_row_adds_is_within_the_bound),
         cmocka_unit_test(rows_that_are_too_long_are_scaled_down),

@@ -9,8 +9,8 @@ export top here=$PWD raw=${DPLINE_DATA:-$top/data} clothes=${DPLINE_FASHION:-/us
 export out=${OUT:-$build/examples/${PWD##*/}}
 export DPLINE_REGISTRY=$out/registry # never the registry of the user
 export jobs=${JOBS:-$(nproc)}
-# What is measured is kept apart by the programs and pipelines that it was measured with.
-results=$out/results-$(cat "$build"/bin/dp-* "$top"/pipelines/*.sh | cksum | cut -d ' ' -f 1)
+# What is measured is kept apart by the programs, their library and the pipelines that it was measured with.
+results=$out/results-$(cat "$build"/bin/dp-* "$build"/lib/dpline/* "$top"/pipelines/*.sh | cksum | cut -d ' ' -f 1)
 export results
 mkdir -p "$results/cells"
 

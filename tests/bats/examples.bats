@@ -23,7 +23,7 @@ EOF
 # elsewhere: $PWD/other replaces the build directory for scripts that write there
 elsewhere() {
     mkdir other
-    ln -s "$(realpath "$BUILD")/bin" other/bin
+    ln -s "$(realpath "$BUILD")"/{bin,lib} other
 }
 
 @test "the commands in the comments of examples/library, as they stand" {
@@ -40,6 +40,18 @@ elsewhere() {
     done
     assert_equal "$(dp-account report a.dp | grep -c ' done$')" 1
     grep -q '"kind":"close"' my.ledger
+}
+
+@test "what was measured with another library is measured again" {
+    elsewhere
+    cd "$ROOT/examples/demo"
+    results() { BUILD=$BATS_TEST_TMPDIR/other OUT=$BATS_TEST_TMPDIR/out bash -c 'source ../common/common.sh && echo "$results"'; }
+    before=$(results)
+    assert_equal "$(results)" "$before"
+    rm "$BATS_TEST_TMPDIR/other/lib"
+    mkdir -p "$BATS_TEST_TMPDIR/other/lib/dpline"
+    echo other > "$BATS_TEST_TMPDIR/other/lib/dpline/libdpline-0.so"
+    [ "$(results)" != "$before" ]
 }
 
 @test "examples/demo/run.sh" {

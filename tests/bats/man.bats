@@ -100,7 +100,7 @@ readme() { sed -n "/^$1/,/^## /p" "$ROOT/README.md" | sed -n '/^```sh/,/^```$/{/
 
 # run_readme TEXT: runs that block in a copy of the tree that has what it names
 run_readme() {
-    mkdir -p copy/build && ln -s "$BUILD/bin" copy/build/bin && ln -s "$ROOT/pipelines" "$ROOT/examples" copy/
+    mkdir -p copy/build && ln -s "$BUILD"/{bin,lib} copy/build && ln -s "$ROOT/pipelines" "$ROOT/examples" copy/
     readme "$1" > commands.sh
     (cd copy && timeout 120 bash -eo pipefail ../commands.sh > ../out 2>&1) || fail "$(cat out)"
 }

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "base/round.h"
 #include "base/unit.h"
+#include "data/row_length.h"
 #include "plot.h"
 
 enum { WEIGHTS = 25, CURVES = 12, CLASSES = 10 };
@@ -515,13 +516,20 @@ static void put_coefficients(const struct page *p, FILE *out)
     }
 }
 
+/* Whether each row is divided by a norm of its own. */
+static bool divides(const struct page *p)
+{
+    const char *norm = text(p->coefficients, "row_norm");
+    return strcmp(norm, dp_row_norms[DP_NORM_UNIT]) == 0 || strcmp(norm, dp_row_norms[DP_NORM_CAP]) == 0;
+}
+
 static void put_curves(const struct page *p, FILE *out)
 {
     const json_t *curves = get(p->curves, "curves");
     double low, high;
     size_t i;
     json_t *curve;
-    fputs("<p>How much each number adds to the score, along its bounds: ", out);
+    fprintf(out, "<p>How much each number adds to the score%s, along its bounds: ", divides(p) ? ", before it is divided" : "");
     if (p->plain || json_array_size(curves) > CURVES) {
         put_named("<code>dp-info --curves ", p->model, "</code></p>\n", out);
         return;
@@ -535,7 +543,9 @@ static void put_curves(const struct page *p, FILE *out)
 static void put_model(const struct page *p, FILE *out)
 {
     const char *why = json_string_value(get(p->coefficients, "no_intervals"));
-    fputs("<h2>What the model looks at</h2>\n<p>The model adds up a score from the columns, in the units of the table. ", out);
+    fprintf(out,
+            "<h2>What the model looks at</h2>\n<p>The model adds up a score from the columns, in the units of the table%s. ",
+            divides(p) ? ", and divides it by the norm of the row, so a column counts less in a row with large numbers" : "");
     if (why == NULL)
         fputs(
             "Intervals are of the noise: with probability .95 they have the number that the same run gives without noise. They "

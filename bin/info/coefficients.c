@@ -139,6 +139,11 @@ double info_divisor(const struct dp_terms *m)
     return m->table && m->norm == DP_NORM_BOUNDS ? m->import.writer.divisor : 1;
 }
 
+bool info_divides(const struct dp_terms *m)
+{
+    return m->norm == DP_NORM_UNIT || m->norm == DP_NORM_CAP;
+}
+
 static void fill_output(struct table *t, size_t k)
 {
     const struct dp_terms *m = t->terms;
@@ -162,7 +167,10 @@ static int fill(struct table *t, const struct dp_frame *frame, struct dp_err *er
 {
     const struct dp_terms *m = t->terms;
     enum dp_loss_link link = dp_losses[m->predictor.loss].link;
-    t->ratio = link == DP_LOSS_LINK_LOGIT ? "odds ratio" : link == DP_LOSS_LINK_LOG ? "rate ratio" : NULL;
+    t->ratio = info_divides(m)              ? NULL
+               : link == DP_LOSS_LINK_LOGIT ? "odds ratio"
+               : link == DP_LOSS_LINK_LOG   ? "rate ratio"
+                                            : NULL;
     t->noise = info_noise_of(frame, &t->why);
     int rc = list_lines(t, err);
     if (rc == DP_OK)
@@ -209,7 +217,7 @@ static void print_text(const struct table *t, FILE *out)
             fputc('\n', out);
         }
     }
-    if (m->norm == DP_NORM_UNIT || m->norm == DP_NORM_CAP)
+    if (info_divides(m))
         fputs("scaling: each row is divided by its norm, so a unit more also changes the weight of the other columns\n", out);
     if (t->why != NULL)
         fprintf(out, "no intervals: %s\n", t->why);

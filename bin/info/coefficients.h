@@ -34,6 +34,8 @@ double info_noise_of(const struct dp_frame *frame, const char **why);
 extern const char info_covers[];
 double info_unit(const struct dp_terms *terms);
 double info_divisor(const struct dp_terms *terms);
+/* Whether each row is divided by a norm of its own: then a coefficient is for the row before that, and no ratio of odds. */
+bool info_divides(const struct dp_terms *terms);
 #define INFO_NORMAL_95 1.9599639845400545 /* Φ⁻¹(0.975) */
 
 /* The class of output k, or "". Cells of a TSV line: a text, with blanks for tabs and line feeds; a number after a tab, nothing

@@ -92,8 +92,6 @@ static int check(const struct dp_terms *m, const char *name, struct dp_err *err)
         bent = bent || (has_curve(m, i) && dp_basis_count(&m->import.schema.column[i].basis) > 0);
     if (!bent)
         return dp_fail(err, DP_E_RUN, "no column of %s has a basis: dp-info --coefficients prints all of the model", name);
-    if (m->norm == DP_NORM_UNIT || m->norm == DP_NORM_CAP)
-        return dp_fail(err, DP_E_RUN, "%s divides each row by its norm, so the curve of a column depends on the others", name);
     return DP_OK;
 }
 
@@ -115,8 +113,8 @@ static json_t *make_json(const struct curves *t)
         for (size_t i = 0; i < m->import.schema.columns; i++)
             if (has_curve(m, i))
                 json_array_append_new(list, curve_json(t, i, k));
-    return json_pack("{s:o, s:s}", "curves", list, t->why == NULL ? "intervals" : "no_intervals",
-                     t->why == NULL ? info_covers : t->why);
+    return json_pack("{s:o, s:s, s:s}", "curves", list, t->why == NULL ? "intervals" : "no_intervals",
+                     t->why == NULL ? info_covers : t->why, "row_norm", dp_row_norms[m->norm]);
 }
 
 /* json: NULL for TSV on `out`. */

@@ -93,6 +93,35 @@ LIST
     output unit
     run dp-info -c unit.model
     assert_line 'scaling: each row is divided by its norm, so a unit more also changes the weight of the other columns'
+    refute_output --partial 'odds ratio'
+    assert_equal "$(dp-info -c --json unit.model | jq -c '[.ratio, .row_norm, any(.coefficients[]; has("ratio"))]')" '[null,"unit",false]'
+}
+
+@test "rows of norm 1: curves before the division by the norm, and the page says so" {
+    sed -i 's/"bounds": \[18, 88\]/&, "basis": "hats", "knots": [30, 60]/' ill.json
+    dp-import csv -s ill.json --row-norm unit -q -o unit.dp people.csv
+    output unit
+    dp-info --curves unit.model > curve
+    dp-info -c --tsv unit.model > table
+    /usr/bin/python3 - << 'END'
+import csv
+curve = list(csv.DictReader(open("curve"), delimiter="\t"))
+weight = {r["name"]: float(r["coefficient"]) for r in csv.DictReader(open("table"), delimiter="\t")}
+edges = [18, 30, 60, 88]
+def f(v):
+    hat = [max(0, 1 - (e - v) / (e - edges[i - 1]) if v <= e else 1 - (v - e) / (edges[i + 1] - e)) for i, e in enumerate(edges) if i in (1, 2)]
+    return weight["age"] * v + sum(weight[f"age at {e}"] * h for e, h in zip(edges[1:3], hat)) + weight["age at 88"] * max(0, (v - 60) / 28)
+assert len(curve) == 25
+for r in curve:
+    assert abs(float(r["effect"]) - f(float(r["value"])) + f(18)) < 1e-9 * (1 + abs(weight["age"]) * 88), r
+END
+    assert_equal "$(dp-info --curves --json unit.model | jq -r .row_norm)" unit
+    dpline report unit.model --text > page
+    tr '\n' ' ' < page > line
+    grep -qF 'in the units of the table, and divides it by the norm of the row, so a column counts less in a row with large numbers.' line
+    refute grep -q 'odds ratio' page
+    dpline report ill.model --text > page || output ill && dpline report ill.model --text > page
+    refute grep -q 'norm of the row' page
 }
 
 @test "95 % intervals cover 93 to 97 % of what a run without noise gives" {

@@ -173,6 +173,22 @@ static json_t *certify(const char *mark, int64_t lap)
 
 /* --- report -------------------------------------------------------------------------------------------------------- */
 
+/* Older ledgers have runs whose budget was compared with what a paper claims: no filter kept them within it. */
+static void a_run_as_published_counts_with_its_laps(void **state)
+{
+    (void)state;
+    struct dp_err err = {0};
+    json_t *report;
+    struct story claimed = plain(1, 400, -1);
+    claimed.run.as_published = true;
+    claimed.run.order = dp_filter_order(1, 1e-5);
+    play(&claimed, NULL);
+    assert_int_equal(dp_ledger_report(PATH, NULL, NAN, &report, &err), 0);
+    assert_near(real_of(at(report, "runs", 0), "epsilon"), 200 * claimed.run.order + dp_rdp_penalty(claimed.run.order, 1e-5),
+                1e-9);
+    json_decref(report);
+}
+
 static void a_report_composes_and_does_not_add(void **state)
 {
     (void)state;
@@ -708,6 +724,7 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup(name, fresh)
     const struct CMUnitTest tests[] = {
+        TEST(a_run_as_published_counts_with_its_laps),
         TEST(a_report_composes_and_does_not_add),
         TEST(adjacencies_are_totalled_apart),
         TEST(a_run_with_a_filter_costs_its_budget),

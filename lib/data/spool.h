@@ -56,8 +56,10 @@ int dp_spool_get(struct dp_spool *spool, struct dp_parsed *record, struct dp_err
 int dp_spool_tell(const struct dp_spool *spool, size_t *place, struct dp_err *err);
 int dp_spool_go(struct dp_spool *spool, size_t place, struct dp_err *err);
 
-/* Appends a value; zeros are left out. */
+/* Makes room for count values. */
 int dp_parsed_reserve(struct dp_parsed *record, uint32_t count, struct dp_err *err);
+
+/* Appends a value; zeros are left out. */
 static inline int dp_parsed_add(struct dp_parsed *record, uint32_t column, double value, struct dp_err *err)
 {
     if (value == 0)

@@ -23,9 +23,12 @@ struct dp_form {
     struct dp_net net; /* family network; otherwise zeros */
 };
 
+#define DP_FAMILY_ROWS 256
+
 struct dp_family {
     const char *name;  /* name on the wire */
     const char *sides; /* for messages: what the rows and columns of the matrix are */
+    size_t rows;       /* the most rows of a call of score: at most DP_FAMILY_ROWS */
 
     /* Sets rows and cols from the rest. */
     void (*shape)(struct dp_form *form);
@@ -41,9 +44,8 @@ struct dp_family {
     int (*open_room)(const struct dp_form *form, void **room, struct dp_err *err);
     void (*close_room)(void *room);
 
-    /* scores: count × outputs. A linear model takes count ≤ DP_ROWS rows; a network takes any number, and is faster with
-     * hundreds, because each call converts its parameters. next and norm2 as for dp_rows_dot; both may be NULL. next: count rows
-     * that are needed soon. norm2: gets the squared norms of the rows, without the constant. */
+    /* scores: count × outputs. next and norm2 as for dp_rows_dot; both may be NULL. next: count rows that are needed soon.
+     * norm2: gets the squared norms of the rows, without the constant. */
     void (*score)(const struct dp_form *form, const double *parameters, const struct dp_row *rows, size_t count,
                   const struct dp_row *next, double *scores, double *norm2, void *room);
 };

@@ -36,6 +36,7 @@ static void score(const struct dp_form *form, const double *weights, const struc
 const struct dp_family dp_family_linear = {
     .name = "linear",
     .sides = "outputs × columns",
+    .rows = DP_ROWS,
     .shape = shape,
     .read = read,
     .start = start,

@@ -72,6 +72,7 @@ static void score(const struct dp_form *form, const double *parameters, const st
 const struct dp_family dp_family_network = {
     .name = "network",
     .sides = "1 × parameters",
+    .rows = DP_FAMILY_ROWS, /* each call converts the parameters */
     .shape = shape,
     .read = read,
     .start = start,

@@ -112,15 +112,12 @@ int dp_predictor_take(struct dp_predictor *p, const struct dp_frame *frame, stru
     return rc == DP_OK ? dp_model_weights(frame, p->parameters, err) : rc;
 }
 
-/* Rows of a call of score. */
-#define MOST_ROWS 256
-
 void dp_predictor_score(const struct dp_predictor *p, const struct dp_dataset *dataset, size_t from, size_t count,
                         double *scores)
 {
-    const size_t rows = p->form.family == &dp_family_linear ? DP_ROWS : MOST_ROWS;
+    const size_t rows = p->form.family->rows;
     for (size_t done = 0; done < count; done += rows) {
-        struct dp_row row[MOST_ROWS], next[DP_ROWS] = {{0}};
+        struct dp_row row[DP_FAMILY_ROWS], next[DP_ROWS] = {{0}};
         size_t left = count - done, block = left < rows ? left : rows;
         for (size_t i = 0; i < block; i++)
             row[i] = dp_dataset_row(dataset, from + done + i);

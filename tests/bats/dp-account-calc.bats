@@ -12,7 +12,6 @@ refuses() {
     assert_equal "$stderr" "$message"
 }
 
-bats_require_minimum_version 1.5.0
 
 # answers NUMBER ARGUMENT…
 answers() {

@@ -1,6 +1,5 @@
 # The gate: its refusals, charges, removed fields, and its end of a run.
 load helper
-bats_require_minimum_version 1.5.0
 
 prepare() { small_data 400 6 2; }
 

@@ -1,6 +1,5 @@
 # Noise in shares, as dp-noise adds one share; unit/test_shares tests all shares together, gate.bats how the gate treats them.
 load helper
-bats_require_minimum_version 1.5.0
 
 prepare() {
     small_data 400 6 2

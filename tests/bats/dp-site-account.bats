@@ -1,6 +1,5 @@
 # A site's own account: its charges and its end; nobody else's numbers are part of it.
 load helper
-bats_require_minimum_version 1.5.0
 
 LAPS=6
 K=2

@@ -1,6 +1,5 @@
 # Attacks of a hostile or broken stage left of the gate: the record and the public fields must stay as in the first lap.
 load helper
-bats_require_minimum_version 1.5.0
 
 GATE='dp-account --epsilon 1e6 --delta 1e-5 --allow-seeded'
 STEP='dp-scd-step --data small.dp --loss hinge --lambda 1e-3 --clip 0.1'

@@ -1,4 +1,5 @@
 # Loaded by every bats file: the assertion libraries, the built tools in PATH, a scratch directory.
+bats_require_minimum_version 1.5.0 # run --separate-stderr
 ROOT=${BATS_TEST_DIRNAME%/*/*}
 BUILD=${BUILD:-build}
 case $BUILD in /*) ;; *) BUILD=$ROOT/$BUILD ;; esac

@@ -1,7 +1,6 @@
 # Another kind of query is three files, from the frame to the certificate, so is a stage that releases another field, and another
 # loss is a row: shown by adding them to a copy of the sources.
 load helper
-bats_require_minimum_version 1.5.0
 
 # One copy gets all changes, since building takes long: no test uses what another adds.
 setup_file() {

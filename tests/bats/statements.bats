@@ -2,7 +2,6 @@
 # that was cut from a longer run, and a run that a user stopped, are stated at the cost of everything that the run released or
 # was going to release.
 load helper
-bats_require_minimum_version 1.5.0
 
 prepare() { small_data 400 6; }
 teardown() {

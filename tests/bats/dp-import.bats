@@ -542,7 +542,7 @@ dp-import: private: 1 malformed line"
     schema "$NUMBER, $LABEL"
     mkdir in
     mkfifo rows
-    ulimit -c 0
+    ulimit -c 0 -f 2000000 # a command that ignores the signal ends at 2 GB
     # cut NUMBER: the signal ends the command in the background
     cut() {
         kill -"$1" $!

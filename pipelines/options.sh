@@ -171,7 +171,7 @@ options() {
     ! declare -F where > /dev/null || where
     [ -n "$data$rows" ] || fail "--data is required"
     check_values
-    [ -z "$trial" ] || [ -n "${multiplier-}" ] || fail "--trial: --multiplier is required, since dp-tune pays for all trials together"
+    [ -z "$trial" ] || check_trial
     rows=${rows:-$(dp-info --get persons "$data")} || exit
     [ -z "$data" ] || classes=$(dp-info --get classes "$data") || exit
     [ -n "$loss" ] || loss_of "$classes"
@@ -222,6 +222,12 @@ in_text() {
     word=$(quote "$1")
     for _ in 1 2; do word=${word//  / \'\' }; done
     printf %s "$word"
+}
+
+check_trial() {
+    [ -n "$multiplier" ] || fail "--trial: --multiplier is required, since dp-tune pays for all trials together"
+    [ -z "$ledger$no_ledger" ] || fail "--trial: dp-tune has the ledger, so $([ -n "$ledger" ] && echo --ledger || echo --no-ledger) is its option"
+    ! declare -F where > /dev/null || fail "--trial: a run over several machines is not a trial"
 }
 
 quote_options() {

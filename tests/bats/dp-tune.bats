@@ -54,6 +54,10 @@ nothing_left() { assert_equal "$(ls rooms)" ''; }
     assert_line --index 1 '[36,"poisson",30]'
     dp-predict model valid.dp > /dev/null
     complains 2 "dpline dp-sgd: --trial: --multiplier is required, since dp-tune pays for all trials together" dpline dp-sgd --data train.dp --trial there
+    complains 2 "dpline dp-sgd: --trial: dp-tune has the ledger, so --ledger is its option" dpline dp-sgd --data train.dp --trial t --multiplier 3 --ledger f
+    complains 2 "dpline dp-sgd: --trial: dp-tune has the ledger, so --no-ledger is its option" dpline dp-sgd --data train.dp --trial t --multiplier 3 --no-ledger
+    complains 2 "dpline federated-sgd: --trial: a run over several machines is not a trial" \
+        dpline federated-sgd --data train.dp --shard 1/2 --rows 900 --at ipc://g --trial t --multiplier 3
     nothing_left
 }
 

@@ -327,7 +327,7 @@ import sys
 whole, (laps, moments, gradient, scale, radius) = float(sys.argv[1]), map(float, open(sys.argv[2]).read().split())
 x = 2000 / whole / 9 ** 0.5
 assert abs(radius / min(max(0.7 * (x / 150) ** 0.25, 0.7), 1) - 1) < 1e-5 and abs(scale / (0.62 * (radius / 0.7) ** 0.4) - 1) < 1e-5, x
-assert x >= 43 and laps == min(max(int(x / 4 + 0.5), 8), 128), (x, laps)
+assert x >= 43 and laps == min(max(int(9 * x / 9 + 0.5), 16), 128), (x, laps)
 assert 0 <= moments / (whole / 0.15 ** 0.5) - 1 < 1e-7 and 0 <= gradient / (whole * (laps / 0.85) ** 0.5) - 1 < 1e-7
 EOF
     done

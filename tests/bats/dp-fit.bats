@@ -344,7 +344,7 @@ EOF
     assert_output --partial '--laps 64 '
     refute_output --partial 'dp-moments'
     # replace-one doubles the noise, so it halves the reach
-    assert_equal "$(printed --adjacency replace-one --epsilon 1 --delta 1e-5 | grep -o "gradient [0-9][0-9]*")" "gradient 22"
+    assert_equal "$(printed --adjacency replace-one --epsilon 1 --delta 1e-5 | grep -o "gradient [0-9][0-9]*")" "gradient 89"
     # a bias column is there already
     dp-synth classification --rows 2000 --cols 8 --classes 3 --seed 7 -o small.dp -f -q
     run printed

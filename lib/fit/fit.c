@@ -266,8 +266,8 @@ int dp_fit_choose(const struct dp_fit_facts *facts, const struct dp_fit_budget *
         two_classes(fit, columns);
     else
         many_classes(fit, columns);
-    /* The rows of a person point in similar directions. Residuals grow if a step is too long; slopes of classes are cut before
-       they do. */
+    /* The rows of a person point in similar directions, so the same step moves a score up to rows_per_person times as far. For
+       classes the clip limits this; for numbers the residuals would grow. */
     if (facts->classes == 0 && facts->rows_per_person > 0)
         fit->step = six(fit->step / (double)facts->rows_per_person);
     return DP_OK;

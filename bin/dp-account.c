@@ -1,6 +1,4 @@
 /* dp-account is the gate of a pipeline; with a word as its first argument, a calculator and the reader of ledgers. */
-#include <stdio.h>
-#include <string.h>
 
 #include "account/words.h"
 #include "base/cli.h"

@@ -1,9 +1,5 @@
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/cli.h"
 #include "base/mem.h"

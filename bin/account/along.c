@@ -1,6 +1,5 @@
 #include "along.h"
 
-#include <math.h>
 #include <sys/stat.h>
 
 #include "held_out.h"

@@ -1,9 +1,6 @@
 /* dp-account budget|verify|certify: ledgers, and statements from them. */
 #include "books.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "account/calibrate.h"

@@ -3,7 +3,6 @@
 #define DP_BIN_ACCOUNT_BOOKS_H
 
 #include <jansson.h>
-#include <stdbool.h>
 
 #include "base/option.h"
 #include "ledger/people.h"

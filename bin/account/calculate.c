@@ -1,9 +1,5 @@
 /* dp-account sigma|epsilon|delta|laps|rate: solves for one of them. */
 #include <jansson.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/cli.h"

@@ -1,7 +1,4 @@
 /* dp-account curve: epsilon against laps or delta. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "base/cli.h"
 #include "base/mem.h"

@@ -1,7 +1,4 @@
 /* dp-account report: what ledgers say, and the page of a ledger or a model. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "../info/curves.h"
 #include "along.h"

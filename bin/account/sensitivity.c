@@ -1,8 +1,5 @@
 /* dp-account sensitivity: how far one person moves the result of gradient descent, over all rows or over batches of a
    permutation, for output perturbation; or the two constants of a loss that determine this. */
-#include <math.h>
-#include <stdint.h>
-#include <stdio.h>
 
 #include "base/cli.h"
 #include "base/number.h"

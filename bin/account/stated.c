@@ -1,7 +1,5 @@
 #include "stated.h"
 
-#include <math.h>
-
 #include "base/unit.h"
 #include "ledger/book.h"
 #include "ledger/sum.h"

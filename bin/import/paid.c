@@ -1,9 +1,5 @@
 #include "paid.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "base/cli.h"
 #include "base/mem.h"
 #include "base/number.h"

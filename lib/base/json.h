@@ -3,8 +3,6 @@
 #define DP_BASE_JSON_H
 
 #include <jansson.h>
-#include <stdbool.h>
-#include <stdio.h>
 
 #include "base/err.h"
 

@@ -1,12 +1,8 @@
 #include "gate/trial.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
 #include <sodium.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,11 +1,6 @@
 #include "ledger/book.h"
 
-#include <errno.h>
-#include <math.h>
 #include <sodium.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/json.h"
 #include "base/mem.h"

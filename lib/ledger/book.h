@@ -4,9 +4,6 @@
 #define DP_LEDGER_BOOK_H
 
 #include <jansson.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "base/err.h"
 #include "account/event.h"

@@ -1,10 +1,5 @@
 #include "ledger/certificate.h"
 
-#include <errno.h>
-#include <math.h>
-#include <stdbool.h>
-#include <string.h>
-
 #include "base/unit.h"
 #include "base/version.h"
 #include "ledger/sum.h"

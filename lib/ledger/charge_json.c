@@ -1,8 +1,5 @@
 #include "ledger/charge_json.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "account/tuning.h"
 #include "base/alias.h"
 

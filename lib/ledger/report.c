@@ -1,9 +1,5 @@
 #include "ledger/report.h"
 
-#include <errno.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "base/text.h"

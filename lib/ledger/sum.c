@@ -1,8 +1,5 @@
 #include "ledger/sum.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "ledger/charge_json.h"
 #include "account/curve.h"
 #include "priv/filter.h"

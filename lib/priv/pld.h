@@ -50,10 +50,6 @@
 #ifndef DP_PRIV_PLD_H
 #define DP_PRIV_PLD_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/err.h"
 
 enum dp_pld_kind {

@@ -3,7 +3,6 @@
 #include "priv/pld_question.h"
 
 #include <float.h>
-#include <math.h>
 
 #include "priv/pld_compose.h"
 

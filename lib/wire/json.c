@@ -1,9 +1,5 @@
 #include "wire/json.h"
 
-#include <errno.h>
-#include <math.h>
-#include <string.h>
-
 #include "base/json.h"
 
 #define SHORT_VALUES 4

@@ -205,10 +205,7 @@ static int report(struct books *b, struct dp_err *err)
     return rc != DP_OK ? rc : model ? report_model(b, err) : report_ledger(b, err);
 }
 
-const struct dp_command command_report = {"dp-account report", "[LEDGER|DIR|MODEL]", "Say what has been spent on data sets",
-                                          report_options, NULL};
-
-int word_report(int argc, char **argv)
-{
-    return books_run(&command_report, report, true, argc, argv);
-}
+const struct word word_report = {
+    .command = {"dp-account report", "[LEDGER|DIR|MODEL]", "Say what has been spent on data sets", report_options, NULL},
+    .run = books_run,
+    .books = report};

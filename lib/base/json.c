@@ -42,6 +42,14 @@ static bool has_run_short(void)
     return was;
 }
 
+json_t *dp_json_made(json_t *root)
+{
+    if (!has_run_short())
+        return root;
+    json_decref(root);
+    return NULL;
+}
+
 char *dp_json_text(const json_t *root, size_t flags)
 {
     dp_json_watch();

@@ -62,6 +62,14 @@ int64_t dp_ledger_laps_spent(const struct dp_ledger_laps *laps)
     return laps->reserved - laps->refunded;
 }
 
+int64_t dp_ledger_entry_laps(const struct dp_ledger_entry *entry)
+{
+    int64_t laps = 0;
+    for (size_t i = 0; i < entry->events; i++)
+        laps += dp_ledger_laps_spent(&entry->event[i]);
+    return laps;
+}
+
 /* The run that has or had that name; *opening (may be NULL): the index of that name. */
 static struct dp_ledger_entry *find_any(const struct dp_ledger_book *book, const char *run,
                                         const struct dp_ledger_opening **opening)

@@ -42,6 +42,6 @@ load helper
     printf '@test "%s" {\n    false\n}\n' fails > fails.bats
     run "$ROOT/tests/run" "$PWD/twice.bats" "$PWD/fails.bats"
     assert_failure
-    assert_line --partial "not ok bats --jobs"
+    assert_line --partial "not ok bats $PWD/twice.bats ended with status"
     assert_equal "${lines[-1]}" "0 passed, 2 failed, 0 skipped"
 }

@@ -9,15 +9,18 @@
 
 static int enter(void **state)
 {
-    char *directory = strdup("/tmp/dpline-test-XXXXXX");
+    const char *parent = getenv("TMPDIR");
+    char *directory = NULL;
+    if (asprintf(&directory, "%s/dpline-test-XXXXXX", parent != NULL ? parent : "/tmp") < 0)
+        return -1;
     *state = directory;
     return mkdtemp(directory) != NULL && chdir(directory) == 0 ? 0 : -1;
 }
 
 static int leave(void **state)
 {
-    char command[80];
-    snprintf(command, sizeof command, "rm -rf %s", (char *)*state);
+    char command[4200];
+    snprintf(command, sizeof command, "rm -rf '%s'", (char *)*state);
     free(*state);
     return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
 }

@@ -201,7 +201,7 @@ CI_ASAN_TESTS := unit fuzz $(patsubst %,tests/bats/%.bats,golden data-files dp-k
 	dp-account held linesearch-runs spend gate ledger ledger-own failures identity stages)
 .PHONY: ci
 ci: deps-check
-	+tests/ci "$(MAKE) check" "$(MAKE) check-asan ASAN_TESTS='$(CI_ASAN_TESTS)' SECONDS=$(CI_SECONDS)"
+	+tests/ci "DPLINE_PACKAGE=whole $(MAKE) check" "$(MAKE) check-asan ASAN_TESTS='$(CI_ASAN_TESTS)' SECONDS=$(CI_SECONDS)"
 
 # The decoders under libFuzzer (clang), each SECONDS long and as many at a time as -j says: make -j4 fuzz SECONDS=600
 # TARGET="csv arff". Targets are the files in tests/fuzz; seeds are made by the tools. What was reached stays in

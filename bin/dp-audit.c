@@ -1,5 +1,9 @@
 #include <jansson.h>
+#include <math.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "audit/membership.h"

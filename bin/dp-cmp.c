@@ -1,3 +1,6 @@
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "base/cli.h"
 #include "model/compare.h"

@@ -1,3 +1,4 @@
+#include <string.h>
 
 #include "base/cli.h"
 #include "export/export.h"

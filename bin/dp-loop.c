@@ -1,4 +1,5 @@
 #include <signal.h>
+#include <stdio.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>

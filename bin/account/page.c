@@ -1,5 +1,7 @@
 #include "page.h"
 
+#include <math.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/text.h"

@@ -1,5 +1,9 @@
 #include "plain.h"
 
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/mem.h"
 
 enum { WIDE = 78, COLUMNS = 8 };

@@ -3,8 +3,9 @@
 #define DP_BIN_PLOT_H
 
 #include <jansson.h>
-
-#include "base/c.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
 
 /* Text with <, >, & and " escaped. */
 void plot_text(const char *text, FILE *out);

@@ -1,6 +1,9 @@
 #include "records.h"
 
 #include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/json.h"
 #include "base/mem.h"

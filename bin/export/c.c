@@ -1,4 +1,6 @@
 /* C: tables, and a few functions that read them. */
+#include <math.h>
+#include <string.h>
 
 #include "export.h"
 

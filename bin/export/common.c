@@ -1,3 +1,4 @@
+#include <math.h>
 
 #include "base/number.h"
 #include "base/round.h"

@@ -1,4 +1,6 @@
 /* CSV: one line for each column and category, with its coefficient in the units of the table. */
+#include <math.h>
+#include <string.h>
 
 #include "export.h"
 

@@ -2,6 +2,8 @@
 #ifndef DP_BIN_EXPORT_H
 #define DP_BIN_EXPORT_H
 
+#include <stdio.h>
+
 #include "model/terms.h"
 
 struct export

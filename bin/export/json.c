@@ -1,4 +1,5 @@
 /* JSON: the schema and the weights, for a program to read. */
+#include <string.h>
 
 #include "base/json.h"
 #include "export.h"

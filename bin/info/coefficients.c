@@ -1,5 +1,9 @@
 #include "coefficients.h"
 
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/number.h"

@@ -3,6 +3,7 @@
 #define DP_BIN_INFO_CURVES_H
 
 #include <jansson.h>
+#include <stdio.h>
 
 #include "coefficients.h"
 

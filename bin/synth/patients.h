@@ -3,6 +3,8 @@
 #define DP_SYNTH_PATIENTS_H
 
 #include <gsl/gsl_rng.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 #include "base/err.h"
 

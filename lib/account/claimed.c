@@ -1,5 +1,7 @@
 #include "account/claimed.h"
 
+#include <math.h>
+
 #include "account/kinds.h"
 #include "priv/joint.h"
 #include "priv/rdp.h"

@@ -1,5 +1,9 @@
 #include "account/event.h"
 
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "account/tuning.h"
 #include "base/mem.h"
 

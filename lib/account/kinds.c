@@ -1,5 +1,7 @@
 #include "account/kinds.h"
 
+#include <math.h>
+
 #include "priv/mixture.h"
 #include "priv/objective.h"
 #include "priv/pure.h"

@@ -1,5 +1,8 @@
 #include "account/meter.h"
 
+#include <math.h>
+#include <stdlib.h>
+
 #include "base/mem.h"
 #include "account/curve.h"
 #include "priv/mixture.h"

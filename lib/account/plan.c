@@ -1,6 +1,8 @@
 #include "account/plan.h"
 
+#include <math.h>
 #include <sodium.h>
+#include <stdlib.h>
 
 #include "base/mem.h"
 

@@ -1,5 +1,8 @@
 #include "account/prefixes.h"
 
+#include <math.h>
+#include <stdlib.h>
+
 #include "base/mem.h"
 #include "account/account.h"
 #include "account/meter.h"

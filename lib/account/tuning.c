@@ -1,5 +1,9 @@
 #include "account/tuning.h"
 
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "account/curve.h"
 #include "base/mem.h"
 #include "math/upward.h"

@@ -1,6 +1,7 @@
 #include "audit/bound.h"
 
 #include <gsl/gsl_cdf.h>
+#include <math.h>
 
 #define MOST (~(unsigned __int128)0)
 

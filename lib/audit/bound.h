@@ -3,7 +3,9 @@
 #ifndef DP_AUDIT_BOUND_H
 #define DP_AUDIT_BOUND_H
 
-#include "base/c.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 /* Σ_j (a_j − b_j)² as a whole number; the largest unsigned __int128 if the sum exceeds it. */
 unsigned __int128 dp_audit_distance2(const int64_t *a, const int64_t *b, size_t count);

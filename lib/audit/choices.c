@@ -1,5 +1,7 @@
 #include "audit/choices.h"
 
+#include <math.h>
+
 #include "base/mem.h"
 #include "model/held.h"
 

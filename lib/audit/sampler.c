@@ -1,6 +1,9 @@
 #include "audit/sampler.h"
 
 #include <gsl/gsl_randist.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "audit/bound.h"
 #include "base/mem.h"

@@ -3,6 +3,9 @@
 #ifndef DP_AUDIT_VARIANT_H
 #define DP_AUDIT_VARIANT_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "base/err.h"
 #include "data/dataset.h"
 

@@ -4,7 +4,8 @@
 #ifndef DP_BASE_ALIAS_H
 #define DP_BASE_ALIAS_H
 
-#include "base/c.h"
+#include <stdbool.h>
+#include <stddef.h>
 
 enum dp_alias_place {
     DP_ALIAS_FIELD,    /* the key of a frame's field; also the member `of` of a record */

@@ -1,6 +1,9 @@
 #include "base/err.h"
 
+#include <errno.h>
 #include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "base/text.h"
 

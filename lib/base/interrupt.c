@@ -1,6 +1,7 @@
 #include "base/interrupt.h"
 
 #include <signal.h>
+#include <string.h>
 
 static volatile sig_atomic_t pending;
 

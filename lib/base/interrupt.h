@@ -4,8 +4,7 @@
 #define DP_BASE_INTERRUPT_H
 
 #include <signal.h>
-
-#include "base/c.h"
+#include <stdbool.h>
 
 void dp_interrupt_catch(void);
 

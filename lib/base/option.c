@@ -1,6 +1,8 @@
 #include "base/option.h"
 
 #include <getopt.h>
+#include <math.h>
+#include <string.h>
 
 #include "base/number.h"
 

@@ -2,8 +2,10 @@
 
 #include <gmp.h>
 #include <pthread.h>
-
-#include "base/c.h"
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define SPARE 65536
 #define ROUND 16

@@ -1,6 +1,8 @@
 #include "base/unit.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "base/number.h"
 

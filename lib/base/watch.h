@@ -3,7 +3,7 @@
 #ifndef DP_BASE_WATCH_H
 #define DP_BASE_WATCH_H
 
-#include "base/c.h"
+#include <stdbool.h>
 
 struct dp_watch;
 

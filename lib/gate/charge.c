@@ -1,5 +1,7 @@
 #include "gate/charge.h"
 
+#include <math.h>
+
 #include "account/kinds.h"
 #include "math/grid.h"
 #include "math/moments.h"

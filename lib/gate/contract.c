@@ -1,5 +1,8 @@
 #include "gate/contract.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "gate/charge.h"
 #include "wire/codec.h"
 

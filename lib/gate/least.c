@@ -1,5 +1,7 @@
 #include "gate/least.h"
 
+#include <math.h>
+
 #include "account/account.h"
 #include "account/curve.h"
 #include "base/round.h"

@@ -1,5 +1,7 @@
 #include "gate/reserve.h"
 
+#include <string.h>
+
 #include "account/account.h"
 #include "ledger/sum.h"
 

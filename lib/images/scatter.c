@@ -1,5 +1,8 @@
 #include "images/scatter.h"
 
+#include <math.h>
+#include <string.h>
+
 #include "images/morlet.h"
 #include "math/clones.h"
 

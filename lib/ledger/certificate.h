@@ -3,6 +3,8 @@
 #define DP_LEDGER_CERTIFICATE_H
 
 #include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 #include "base/err.h"
 #include "ledger/ledger.h"

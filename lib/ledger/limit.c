@@ -1,5 +1,8 @@
 #include "ledger/limit.h"
 
+#include <math.h>
+#include <stdlib.h>
+
 #include "base/mem.h"
 #include "account/calibrate.h"
 #include "account/curve.h"

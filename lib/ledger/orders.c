@@ -1,5 +1,7 @@
 #include "ledger/orders.h"
 
+#include <math.h>
+
 #include "ledger/sum.h"
 #include "priv/rdp.h"
 

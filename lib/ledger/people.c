@@ -1,5 +1,8 @@
 #include "ledger/people.h"
 
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "base/mem.h"

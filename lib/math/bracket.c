@@ -1,6 +1,7 @@
 #include "math/bracket.h"
 
-#include "base/c.h"
+#include <math.h>
+#include <stdbool.h>
 
 struct point {
     double x, y;

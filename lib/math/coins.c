@@ -1,6 +1,8 @@
 #include "math/coins.h"
 
+#include <math.h>
 #include <mpfr.h>
+#include <string.h>
 
 #include "math/clones.h"
 

@@ -1,5 +1,8 @@
 #include "math/gamma_norm.h"
 
+#include <stdbool.h>
+#include <stdlib.h>
+
 #include "base/mem.h"
 #include "math/uniform.h"
 

@@ -1,5 +1,8 @@
 #include "math/laplace.h"
 
+#include <math.h>
+#include <stdbool.h>
+
 #include "math/uniform.h"
 
 struct laplace {

@@ -4,7 +4,9 @@
 #ifndef DP_MATH_LOSS_H
 #define DP_MATH_LOSS_H
 
-#include "base/c.h"
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 /* The variable of l(y, u), which also says the labels that the loss takes. */
 enum dp_loss_of {

@@ -1,5 +1,8 @@
 #include "math/metrics.h"
 
+#include <math.h>
+#include <string.h>
+
 #include "math/vec.h"
 
 size_t dp_metric_class(const double *scores, size_t outputs)

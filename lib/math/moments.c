@@ -1,5 +1,9 @@
 #include "math/moments.h"
 
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/mem.h"
 #include "math/clones.h"
 

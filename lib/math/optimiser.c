@@ -1,5 +1,8 @@
 #include "math/optimiser.h"
 
+#include <math.h>
+#include <stdlib.h>
+
 #include "base/mem.h"
 #include "math/vec.h"
 

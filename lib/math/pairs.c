@@ -1,5 +1,7 @@
 #include "math/pairs.h"
 
+#include <string.h>
+
 #include "base/isa.h"
 #include "math/clones.h"
 

@@ -3,7 +3,8 @@
 #ifndef DP_MATH_PAIRS_H
 #define DP_MATH_PAIRS_H
 
-#include "base/c.h"
+#include <stddef.h>
+#include <stdint.h>
 
 #define DP_PAIRS_LEFT 4   /* columns of the left side of a tile */
 #define DP_PAIRS_RIGHT 16 /* columns of a panel: the right side of a tile */

@@ -1,5 +1,9 @@
 #include "math/panels.h"
 
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/mem.h"
 #include "math/clones.h"
 

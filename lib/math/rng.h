@@ -3,7 +3,8 @@
 #ifndef DP_MATH_RNG_H
 #define DP_MATH_RNG_H
 
-#include "base/c.h"
+#include <stddef.h>
+#include <stdint.h>
 
 struct dp_key {
     unsigned char bytes[32];

@@ -1,5 +1,8 @@
 #include "math/vec.h"
 
+#include <stdbool.h>
+#include <string.h>
+
 #include "math/kernels.h"
 
 double dp_row_dot(struct dp_row row, const double *w)

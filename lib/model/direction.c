@@ -1,5 +1,7 @@
 #include "model/direction.h"
 
+#include <math.h>
+
 #include "math/vec.h"
 #include "model/sum.h"
 

@@ -1,5 +1,7 @@
 #include "model/held.h"
 
+#include <math.h>
+
 #include "model/direction.h"
 
 /* *part: weight of the new gradient in the mean; 1 if there is no other gradient. */

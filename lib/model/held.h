@@ -10,6 +10,8 @@
 #ifndef DP_MODEL_HELD_H
 #define DP_MODEL_HELD_H
 
+#include <stdbool.h>
+
 #include "base/err.h"
 #include "wire/frame.h"
 

@@ -1,5 +1,7 @@
 #include "port/header.h"
 
+#include <string.h>
+
 #include "wire/codec.h"
 
 /* The fourth byte is the version. */

@@ -1,5 +1,7 @@
 #include "port/model.h"
 
+#include <string.h>
+
 #include "port/port.h"
 #include "wire/model.h"
 

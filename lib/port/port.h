@@ -4,6 +4,7 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 
 #include "base/err.h"
 #include "port/link.h"

@@ -1,6 +1,7 @@
 #include "priv/compose.h"
 
 #include <gsl/gsl_math.h>
+#include <stdbool.h>
 
 #include "math/upward.h"
 

@@ -5,7 +5,8 @@
 #ifndef DP_PRIV_COMPOSE_H
 #define DP_PRIV_COMPOSE_H
 
-#include "base/c.h"
+#include <stddef.h>
+#include <stdint.h>
 
 /* `times` steps of (epsilon, delta)-DP each; epsilon >= 0, 0 <= delta < 1, times >= 0. */
 struct dp_guarantee {

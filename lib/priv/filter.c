@@ -1,6 +1,7 @@
 #include "priv/filter.h"
 
 #include <float.h>
+#include <math.h>
 
 #include "priv/rdp.h"
 

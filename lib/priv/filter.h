@@ -12,7 +12,7 @@
 #ifndef DP_PRIV_FILTER_H
 #define DP_PRIV_FILTER_H
 
-#include "base/c.h"
+#include <stdbool.h>
 
 struct dp_filter {
     double order;     /* α; NaN if no order has any allowance: then nothing can be spent */

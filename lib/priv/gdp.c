@@ -1,6 +1,7 @@
 #include "priv/gdp.h"
 
 #include <float.h>
+#include <math.h>
 
 #include "math/bracket.h"
 #include "priv/mixture.h"

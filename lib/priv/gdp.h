@@ -9,7 +9,8 @@
 #ifndef DP_PRIV_GDP_H
 #define DP_PRIV_GDP_H
 
-#include "base/c.h"
+#include <stddef.h>
+#include <stdint.h>
 
 /* μ = √(Σ times[i] / multipliers[i]²), exact for the (adaptive) composition of n kinds of release; rounded
    up. A multiplier <= 0, a negative count or NaN gives +infinity. */

@@ -1,5 +1,7 @@
 #include "priv/joint.h"
 
+#include <stdbool.h>
+
 #include <gsl/gsl_math.h>
 
 #include "math/upward.h"

@@ -1,6 +1,7 @@
 #include "priv/objective.h"
 
 #include <float.h>
+#include <math.h>
 
 #include "math/upward.h"
 #include "priv/mixture.h"

@@ -32,7 +32,9 @@
 #ifndef DP_PRIV_OBJECTIVE_H
 #define DP_PRIV_OBJECTIVE_H
 
-#include "base/c.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 struct dp_objective {
     double noise, slack, curvature;

@@ -10,7 +10,9 @@
 #ifndef DP_PRIV_OUTPUT_H
 #define DP_PRIV_OUTPUT_H
 
-#include "base/c.h"
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 /* The objective and the step. The functions below return NAN if these make no sense or eta > 2/beta. */
 struct dp_descent {

@@ -2,6 +2,7 @@
 
 #include <float.h>
 #include <gsl/gsl_cdf.h>
+#include <math.h>
 
 #include "priv/pld_question.h"
 #include "priv/rdp.h"

@@ -2,6 +2,7 @@
 #include "priv/pld_question.h"
 
 #include <float.h>
+#include <math.h>
 
 #include "priv/pld_invert.h"
 

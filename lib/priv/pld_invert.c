@@ -1,6 +1,8 @@
 #include "priv/pld_invert.h"
 
 #include <float.h>
+#include <math.h>
+#include <stdlib.h>
 
 #include "base/init.h"
 #include "math/bracket.h"

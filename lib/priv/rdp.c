@@ -1,6 +1,7 @@
 #include "priv/rdp.h"
 
 #include <float.h>
+#include <math.h>
 #include <pthread.h>
 
 #include <gsl/gsl_math.h>

@@ -1,6 +1,9 @@
 #include "priv/repeated.h"
 
 #include <float.h>
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
 
 #include "math/bracket.h"
 #include "math/upward.h"

@@ -24,7 +24,8 @@
 #ifndef DP_PRIV_REPEATED_H
 #define DP_PRIV_REPEATED_H
 
-#include "base/c.h"
+#include <stddef.h>
+#include <stdint.h>
 
 struct dp_repeated {
     double rate;        /* q in (0, 1] */

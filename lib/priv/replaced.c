@@ -1,5 +1,7 @@
 #include "priv/replaced.h"
 
+#include <stdbool.h>
+
 #include <gsl/gsl_math.h>
 #include <gsl/gsl_sf_erf.h>
 

@@ -24,6 +24,10 @@
 #ifndef DP_PRIV_TRIALS_H
 #define DP_PRIV_TRIALS_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "base/err.h"
 #include "math/rng.h"
 

@@ -1,5 +1,7 @@
 #include "priv/zcdp.h"
 
+#include <math.h>
+
 #include "priv/rdp.h"
 #include "math/upward.h"
 

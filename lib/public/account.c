@@ -1,5 +1,7 @@
 #include <dpline/account.h>
 
+#include <stdlib.h>
+
 #include "base/init.h"
 #include "base/mem.h"
 #include "convert.h"

@@ -1,6 +1,8 @@
 #include <dpline/error.h>
 
 #include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "base/version.h"
 #include "convert.h"

@@ -1,5 +1,8 @@
 #include <dpline/ledger.h>
 
+#include <math.h>
+#include <stdlib.h>
+
 #include "base/init.h"
 #include "base/json.h"
 #include "base/mem.h"

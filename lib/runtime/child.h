@@ -4,6 +4,7 @@
 #define DP_RUNTIME_CHILD_H
 
 #include <signal.h>
+#include <stdbool.h>
 
 #include "base/err.h"
 #include "port/port.h"

@@ -1,6 +1,8 @@
 #include "runtime/command.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>

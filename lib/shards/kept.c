@@ -1,6 +1,8 @@
 #include "shards/kept.h"
 
 #include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/version.h"
 #include "checkpoint/checkpoint.h"

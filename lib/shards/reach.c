@@ -1,5 +1,7 @@
 #include "shards/reach.h"
 
+#include <math.h>
+
 #include "priv/shares.h"
 
 #define ROUNDING 1e-9 /* exceeds the rounding error of the arithmetic here */

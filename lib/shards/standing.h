@@ -2,6 +2,9 @@
 #ifndef DP_SHARDS_STANDING_H
 #define DP_SHARDS_STANDING_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/err.h"
 #include "shards/protocol.h"
 

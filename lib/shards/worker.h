@@ -4,6 +4,7 @@
 #define DP_SHARDS_WORKER_H
 
 #include <signal.h>
+#include <stdint.h>
 
 #include "base/err.h"
 #include "base/option.h"

@@ -1,6 +1,8 @@
 #include "stages/along.h"
 
 #include <omp.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "math/grid.h"

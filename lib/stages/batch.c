@@ -1,5 +1,9 @@
 #include "stages/batch.h"
 
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/mem.h"
 #include "base/unit.h"
 

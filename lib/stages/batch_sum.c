@@ -1,6 +1,8 @@
 #include "stages/batch_sum.h"
 
 #include <omp.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "math/grid.h"

@@ -3,6 +3,8 @@
 #ifndef DP_STAGES_BATCH_SUM_H
 #define DP_STAGES_BATCH_SUM_H
 
+#include <stdbool.h>
+
 #include "math/tally.h"
 #include "math/together.h"
 #include "stages/batch.h"

@@ -1,5 +1,8 @@
 #include "stages/class_weights.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/mem.h"
 #include "base/number.h"
 

@@ -1,5 +1,9 @@
 #include "stages/eval_paid.h"
 
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/mem.h"
 #include "base/round.h"
 #include "base/unit.h"

@@ -1,6 +1,9 @@
 #include "stages/ranking.h"
 
+#include <math.h>
 #include <omp.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "math/grid.h"

@@ -10,6 +10,9 @@
 #define DP_STAGES_STAGE_H
 
 #include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "base/err.h"
 #include "base/option.h"

@@ -1,5 +1,8 @@
 #include "tune/score.h"
 
+#include <math.h>
+#include <stdlib.h>
+
 #include "base/mem.h"
 #include "math/grid.h"
 #include "math/loss.h"

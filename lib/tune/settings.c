@@ -1,5 +1,8 @@
 #include "tune/settings.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "base/option.h"
 
 enum { TRIAL, SEED, WORDS };

@@ -1,4 +1,5 @@
 /* Writes frames as msgpack. */
+#include <string.h>
 
 #include "wire/codec.h"
 

@@ -2,7 +2,10 @@
 #ifndef DP_WIRE_ITEM_H
 #define DP_WIRE_ITEM_H
 
-#include "base/c.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
 enum dp_item_type {
     DP_ITEM_BAD, /* the one byte that msgpack does not use */

@@ -3,6 +3,7 @@
 #define DP_WIRE_JSON_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 #include "base/json.h"
 #include "wire/frame.h"

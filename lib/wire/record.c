@@ -1,5 +1,8 @@
 #include "wire/record.h"
 
+#include <math.h>
+#include <string.h>
+
 #include "base/alias.h"
 #include "wire/laps.h"
 

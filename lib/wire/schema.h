@@ -3,7 +3,8 @@
 #ifndef DP_WIRE_SCHEMA_H
 #define DP_WIRE_SCHEMA_H
 
-#include "base/c.h"
+#include <stdbool.h>
+#include <stddef.h>
 
 /* The `split` of a model without held-out rows: it was trained on several parts of one population, or on the test part. */
 #define DP_SPLIT_SEVERAL "several"

@@ -1,5 +1,7 @@
 #include "wire/state.h"
 
+#include <string.h>
+
 #include "base/mem.h"
 #include "wire/item.h"
 

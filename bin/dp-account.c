@@ -1,37 +1,31 @@
 /* dp-account is the gate of a pipeline; with a word as its first argument, a calculator and the reader of ledgers. */
-#include <stdio.h>
-#include <string.h>
 
 #include "account/words.h"
 #include "base/cli.h"
 #include "runtime/run.h"
 #include "stages/stages.h"
 
-static const struct word {
-    const char *word;
-    int (*run)(int argc, char **argv);
-    const struct dp_command *command;
-} words[] = {
-    {"sigma", word_sigma, &command_sigma},
-    {"epsilon", word_epsilon, &command_epsilon},
-    {"delta", word_delta, &command_delta},
-    {"laps", word_laps, &command_laps},
-    {"rate", word_rate, &command_rate},
-    {"curve", word_curve, &command_curve},
-    {"sensitivity", word_sensitivity, &command_sensitivity},
-    {"budget", word_budget, &command_budget},
-    {"report", word_report, &command_report},
-    {"verify", word_verify, &command_verify},
-    {"certify", word_certify, &command_certify},
-};
+static const struct word *const words[] = {&word_sigma,  &word_epsilon, &word_delta,       &word_laps,
+                                           &word_rate,   &word_curve,   &word_sensitivity, &word_budget,
+                                           &word_report, &word_verify,  &word_certify};
 enum { WORDS = sizeof words / sizeof words[0] };
+
+static const char *name_of(const struct word *word)
+{
+    return word->command.name + strlen("dp-account ");
+}
 
 static const struct word *find(const char *name)
 {
     for (size_t i = 0; i < WORDS; i++)
-        if (strcmp(name, words[i].word) == 0)
-            return &words[i];
+        if (strcmp(name, name_of(words[i])) == 0)
+            return words[i];
     return NULL;
+}
+
+static int run(const struct word *word, int argc, char **argv)
+{
+    return word->run(word, argc, argv);
 }
 
 static int usage(const char *got)
@@ -39,7 +33,7 @@ static int usage(const char *got)
     struct dp_err err = {0};
     char list[200] = "";
     for (size_t i = 0; i < WORDS; i++)
-        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i > 0 ? ", " : "", words[i].word);
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i > 0 ? ", " : "", name_of(words[i]));
     dp_fail(&err, DP_E_USAGE, "expected %s, help or the gate's options, got '%.80s'", list, got);
     return dp_cli_finish("dp-account", DP_E_USAGE, &err);
 }
@@ -48,7 +42,7 @@ static void print_words(void)
 {
     printf("\nThe calculator and the ledgers, dp-account WORD [options] (dp-account WORD --help):\n");
     for (size_t i = 0; i < WORDS; i++)
-        printf("  %-12s %s\n", words[i].word, words[i].command->summary);
+        printf("  %-12s %s\n", name_of(words[i]), words[i]->command.summary);
 }
 
 /* Prints the help of a word, or the list of words; with --help the help of the gate first. */
@@ -64,7 +58,7 @@ static int help(int argc, char **argv)
     if (argc > 3 || (argc == 3 && find(argv[2]) == NULL))
         return usage(argv[argc - 1]);
     if (argc == 3)
-        return find(argv[2])->run(2, page);
+        return run(find(argv[2]), 2, page);
     puts("The gate of a pipeline, dp-account [options] (dp-account --help)");
     print_words();
     return dp_cli_finish("dp-account", DP_OK, &err);
@@ -75,7 +69,7 @@ int main(int argc, char **argv)
     if (argc > 1 && (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
         return help(argc, argv);
     if (argc > 1 && find(argv[1]) != NULL)
-        return find(argv[1])->run(argc - 1, argv + 1);
+        return run(find(argv[1]), argc - 1, argv + 1);
     if (argc > 1 && argv[1][0] != '-')
         return usage(argv[1]);
     return dp_stage_main(&dp_account_class, argc, argv);

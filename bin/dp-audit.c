@@ -1,9 +1,5 @@
 #include <jansson.h>
-#include <math.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "audit/membership.h"

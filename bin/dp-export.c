@@ -1,4 +1,3 @@
-#include <string.h>
 
 #include "base/cli.h"
 #include "export/export.h"

@@ -20,7 +20,7 @@
 
 struct options {
     const char *output, *out, *test, *schema, *infer, *label, *classes, *delimiter, *population, *ledger, *sql;
-    double split, private_schema, private_knots, delta;
+    double split, private_schema, at_most, private_knots, delta;
     int64_t cols, seed, noise_seed, skip_bad, skip_lines, rows_per_person;
     int storage, norm, scale, features, basis, bad_cells;
     bool header, bias, no_bias, real_label, private_counts, quantise, force, quiet, allow_private_output, no_ledger,
@@ -43,6 +43,7 @@ static const struct dp_option options[] = {
     DP_OPTION_TEXT(0, sql, "QUERY", "sqlite: the SELECT statement whose rows are the table"),
     DP_OPTION_REAL(0, private_schema, "E", DP_ABOVE(0),
                    "--infer-schema: pay epsilon E for the bounds and categories, by counts with noise"),
+    DP_OPTION_REAL(0, at_most, "E", DP_ABOVE(0), "--private-schema: pay up to E if the table is too small for less"),
     DP_OPTION_REAL(0, private_knots, "E", DP_ABOVE(0),
                    "--basis: pay epsilon E for knots at quantiles, by counts with noise, instead of even ones"),
     DP_OPTION_REAL(0, delta, "D", DP_ABOVE_BELOW(0, 1),
@@ -149,6 +150,7 @@ static int payment_of(const struct options *o, bool knots, char **ledger_of, str
     *pay = (struct payment_options){.option = knots ? "private-knots" : "private-schema",
                                     .epsilon = knots ? o->private_knots : o->private_schema,
                                     .delta = o->delta,
+                                    .most = isnan(o->at_most) ? o->private_schema : o->at_most,
                                     .ledger = o->ledger,
                                     .no_ledger = o->no_ledger,
                                     .quiet = o->quiet,
@@ -180,7 +182,7 @@ static int pay_for_schema(struct dp_import *import, struct identity *identity, c
             err, DP_E_BUDGET,
             "--private-schema: %s is too small: noise for epsilon = %g would hide a text of a quarter of the rows, and "
             "nothing was charged; write the schema yourself",
-            import->input, o->private_schema);
+            import->input, pay.most);
     fputs("dp-import: the table is too small to pay for a schema\n", stderr);
     return DP_OK;
 }
@@ -319,8 +321,10 @@ static int operands(struct dp_import *import, const struct options *o, int count
         return dp_fail(err, DP_E_USAGE, "--private-schema goes with --infer-schema FILE");
     if (knots && (o->output == NULL || o->basis <= 0))
         return dp_fail(err, DP_E_USAGE, "--private-knots goes with --output and with --basis hats, bins, cosines or products");
-    if (!paid && o->noise_seed != DP_OPT_ABSENT_INT)
-        return dp_fail(err, DP_E_USAGE, "--noise-seed goes with --private-schema");
+    if (!paid && (o->noise_seed != DP_OPT_ABSENT_INT || !isnan(o->at_most)))
+        return dp_fail(err, DP_E_USAGE, "--noise-seed and --at-most go with --private-schema");
+    if (o->at_most < o->private_schema)
+        return dp_fail(err, DP_E_USAGE, "--at-most is below --private-schema");
     if (!paid && !knots && (!isnan(o->delta) || o->ledger != NULL || o->no_ledger || o->else_unpaid))
         return dp_fail(err, DP_E_USAGE,
                        "--delta, --ledger, --no-ledger and --else-unpaid go with --private-schema or --private-knots");

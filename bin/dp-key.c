@@ -1,8 +1,5 @@
 /* dp-key: the keys of this user, and the keys that the user trusts. */
 #include <sodium.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/cli.h"
 #include "base/security.h"

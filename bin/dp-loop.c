@@ -1,5 +1,4 @@
 #include <signal.h>
-#include <stdio.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>

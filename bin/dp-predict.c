@@ -352,6 +352,8 @@ static int put_unread(void *self, const struct dp_import *import, const char *wh
     if (p->unread++ < MOST_WARNINGS)
         dp_cli_warn("dp-predict", why);
     put_kept(p, import->lines);
+    if (p->keep.count + fields == 0)
+        fputs("\"\"", stdout); /* many readers of CSV leave out an empty line */
     while (fields-- > 0)
         putchar(',');
     putchar('\n');

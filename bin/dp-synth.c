@@ -1,9 +1,5 @@
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/cli.h"
 #include "base/mem.h"
@@ -90,31 +86,18 @@ static json_t *numbered(const char *letter, size_t first, size_t count)
     char name[32];
     for (size_t j = 0; j < count; j++) {
         snprintf(name, sizeof name, "%s%zu", letter, first + j);
-        if (json_array_append_new(names, json_string(name)) != 0) {
-            json_decref(names);
-            return NULL;
-        }
+        json_array_append_new(names, json_string(name));
     }
     return names;
 }
 
-static int describe(const struct synth *s, json_t **description, struct dp_err *err)
+static json_t *describe(const struct synth *s)
 {
-    bool real = s->kind == REGRESSION;
-    json_t *root = json_object(), *label = json_object();
-    int bad = json_object_set_new(label, "kind", json_string(real ? "real" : "classes"));
-    bad |= json_object_set_new(label, "name", json_string("y"));
-    if (real) {
-        bad |= json_object_set_new(label, "scale", json_real(1));
-        bad |= json_object_set_new(label, "offset", json_real(0));
-    } else {
-        bad |= json_object_set_new(label, "classes", numbered("c", 0, (size_t)s->o->classes));
-    }
-    bad |= json_object_set_new(root, "label", label);
-    bad |= json_object_set_new(root, "names", numbered("x", 1, s->cols));
-    bad |= json_object_set_new(root, "private_preprocessing", json_array());
-    *description = root;
-    return bad == 0 ? DP_OK : dp_fail(err, DP_E_RUN, "out of memory");
+    json_t *label =
+        s->kind == REGRESSION
+            ? json_pack("{s:s, s:s, s:f, s:f}", "kind", "real", "name", "y", "scale", 1.0, "offset", 0.0)
+            : json_pack("{s:s, s:s, s:o}", "kind", "classes", "name", "y", "classes", numbered("c", 0, (size_t)s->o->classes));
+    return json_pack("{s:o, s:o, s:[]}", "label", label, "names", numbered("x", 1, s->cols), "private_preprocessing");
 }
 
 /* Writes a data set without committing it. The caller aborts or commits *writer, which is NULL if it could not be opened. */
@@ -132,7 +115,6 @@ static int write_set(struct synth *s, struct dp_writer **writer, const char *pat
                                   .held_out = path == s->o->test};
     snprintf(population, sizeof population, "dp-synth:%s:%lld", s->kind == REGRESSION ? "regression" : "classification",
              (long long)s->o->seed);
-    json_t *description = NULL;
     size_t left = 1; /* rows of this person */
     int rc = dp_writer_open(writer, path, &w, err);
     for (int64_t i = 0; rc == DP_OK && i < rows; i++) {
@@ -143,10 +125,10 @@ static int write_set(struct synth *s, struct dp_writer **writer, const char *pat
             left = dp_writer_persons(*writer) % w.rows_per_person + 1;
         }
     }
-    if (rc == DP_OK)
-        rc = describe(s, &description, err);
-    if (rc == DP_OK)
-        rc = dp_writer_finish(*writer, description, err);
+    if (rc != DP_OK)
+        return rc;
+    json_t *description = describe(s);
+    rc = dp_writer_finish(*writer, description, err);
     json_decref(description);
     return rc;
 }

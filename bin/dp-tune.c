@@ -1,10 +1,5 @@
 /* dp-tune: the best of a random number of private runs, charged as a whole. */
-#include <math.h>
 #include <signal.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 

@@ -44,12 +44,12 @@ import() {
     [[ $(dp-info --get private_preprocessing "$data") =~ ^(paid-schema)?$ ]] ||
         say "epsilon does not cover what $schema took from the rows; put in what is known without them, and leave out inferred-schema"
 }
-# propose FORMAT: a schema for the table, paid for with a tenth of the budget
+# propose FORMAT: a schema for the table, paid for with a tenth of the budget, or up to three tenths if the table is small
 propose() {
     words_of sql ledger no-ledger registry no-registry quiet
     # the accountant of a schema is for null records
     [ "$adjacency" != null-record ] || words+=(--else-unpaid --private-schema "$(calculate "$epsilon / 10")"
-        ${delta:+--delta "$(calculate "$delta / 10")"} ${seed:+--noise-seed "$seed"})
+        --at-most "$(calculate "$epsilon * 0.3")" ${delta:+--delta "$(calculate "$delta / 10")"} ${seed:+--noise-seed "$seed"})
     dp-import "$1" --infer-schema "$schema" --label "$label" "${words[@]}" "$data"
 }
 # rows FORMAT [OPTION]: the rows of the table, divided. They have norm 1, because loose bounds would make them short, except where the

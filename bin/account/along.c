@@ -1,8 +1,8 @@
 #include "along.h"
 
-#include <math.h>
 #include <sys/stat.h>
 
+#include "base/json.h"
 #include "held_out.h"
 #include "ledger/sum.h"
 #include "port/port.h"
@@ -39,13 +39,10 @@ static int add_point(json_t *points, struct held_out **rows, const char *test, c
         rc = held_out_value(*rows, frame, &value, err);
     if (rc != DP_OK)
         return rc;
-    json_t *point = json_pack("{s:I}", "lap", (json_int_t)frame->lap);
-    int bad = json_array_append_new(points, point);
-    if (isfinite(epsilon))
-        bad |= json_object_set_new(point, "epsilon", json_real(epsilon));
-    if (isfinite(value))
-        bad |= json_object_set_new(point, "value", json_real(value));
-    return bad ? dp_fail(err, DP_E_RUN, "out of memory") : DP_OK;
+    json_array_append_new(points, json_pack("{s:I, s:o*, s:o*}", "lap", (json_int_t)frame->lap, "epsilon",
+                                            isfinite(epsilon) ? json_real(epsilon) : NULL, "value",
+                                            isfinite(value) ? json_real(value) : NULL));
+    return DP_OK;
 }
 
 static int take_points(const char *file, const char *test, struct dp_frame *frame, size_t count, json_t *points,
@@ -72,7 +69,6 @@ int along_measure(const char *file, const char *test, json_t **json, struct dp_e
 {
     struct stat st;
     struct dp_frame *frame = NULL;
-    json_t *points = NULL;
     size_t count = 0;
     *json = NULL;
     if (stat(file, &st) != 0 || !S_ISREG(st.st_mode))
@@ -81,12 +77,12 @@ int along_measure(const char *file, const char *test, json_t **json, struct dp_e
     if (rc == DP_OK)
         rc = count_models(file, frame, &count, err);
     if (rc == DP_OK && count >= 3) {
-        points = json_array();
-        rc = points != NULL ? take_points(file, test, frame, count, points, err) : dp_fail(err, DP_E_RUN, "out of memory");
+        json_t *points = json_array();
+        rc = take_points(file, test, frame, count, points, err);
+        *json = dp_json_made(json_pack("{s:I, s:o}", "laps", (json_int_t)count, "points", points));
+        if (rc == DP_OK && *json == NULL)
+            rc = dp_fail(err, DP_E_RUN, "out of memory");
     }
-    if (rc == DP_OK && count >= 3 && (*json = json_pack("{s:I, s:O}", "laps", (json_int_t)count, "points", points)) == NULL)
-        rc = dp_fail(err, DP_E_RUN, "out of memory");
-    json_decref(points);
     dp_frame_free(frame);
     return rc;
 }

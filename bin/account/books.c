@@ -1,9 +1,6 @@
 /* dp-account budget|verify|certify: ledgers, and statements from them. */
 #include "books.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "account/calibrate.h"
@@ -230,9 +227,7 @@ struct fit {
 static int print_budget(const struct books *b, const struct dp_ledger_budget *line, const struct dp_ledger_before *before,
                         const struct fit *fit, struct dp_err *err)
 {
-    json_t *orders = json_array(), *json;
     if (!b->q.json) {
-        json_decref(orders);
         printf("%s: epsilon %g at delta %g for all runs together\n", line->population, line->epsilon, line->delta);
         print_ways(line);
         if (before->runs > 0)
@@ -243,18 +238,12 @@ static int print_budget(const struct books *b, const struct dp_ledger_budget *li
                    fit->adds ? ", as the first: no budget is left for another run" : "");
         return DP_OK;
     }
+    json_t *orders = json_array();
     for (size_t i = 0; i < line->orders; i++)
         json_array_append_new(orders, json_pack("{s:f, s:f}", "order", line->order[i].order, "delta",
                                                 line->order[i].delta * (line->delta - before->delta)));
-    json = json_pack("{s:s, s:f, s:f, s:o}", "population", line->population, "epsilon", line->epsilon, "delta", line->delta,
-                     "orders", orders);
-    if (json != NULL && fit->planned)
-        json_object_set_new(json, "runs_fit", json_integer(fit->runs));
-    if (json_array_size(orders) != line->orders || json == NULL ||
-        (fit->planned && json_object_get(json, "runs_fit") == NULL)) {
-        json_decref(json);
-        return dp_fail(err, DP_E_RUN, "out of memory");
-    }
+    json_t *json = json_pack("{s:s, s:f, s:f, s:o, s:o*}", "population", line->population, "epsilon", line->epsilon, "delta",
+                             line->delta, "orders", orders, "runs_fit", fit->planned ? json_integer(fit->runs) : NULL);
     int rc = dp_json_print(json, 2, stdout, err);
     json_decref(json);
     return rc;
@@ -397,12 +386,11 @@ static int verify(struct books *b, struct dp_err *err)
     struct dp_err why = {0};
     int held = b->certificate == NULL ? DP_OK : verify_certificate(b, &bound, &why);
     const char *model = b->model == NULL ? "none" : bound ? "this" : "unbound";
-    if (b->q.json && b->certificate != NULL &&
-        json_object_set_new(result, "certificate", json_pack("{sb ss}", "holds", held == DP_OK, "model", model)) != 0)
-        rc = dp_fail(err, DP_E_RUN, "out of memory");
-    if (b->q.json && rc == DP_OK)
+    if (b->q.json && b->certificate != NULL)
+        json_object_set_new(result, "certificate", json_pack("{sb ss}", "holds", held == DP_OK, "model", model));
+    if (b->q.json)
         rc = dp_json_print(result, 2, stdout, err);
-    else if (rc == DP_OK)
+    else
         dp_ledger_verify_print(result, stdout);
     size_t findings = json_array_size(json_object_get(result, "findings"));
     bool edited = json_is_true(json_object_get(result, "edited"));
@@ -463,46 +451,30 @@ static int certify(struct books *b, struct dp_err *err)
     return rc;
 }
 
-int books_run(const struct dp_command *command, int (*word)(struct books *b, struct dp_err *err), bool operand, int argc,
-              char **argv)
+int books_run(const struct word *word, int argc, char **argv)
 {
     struct books b = {.q = QUESTION_UNASKED, .order = NAN, .run_epsilon = NAN};
     struct dp_err err = {0};
     int first, status;
-    if (!dp_cli_start(command, &b, NULL, argc, argv, &first, &status))
+    if (!dp_cli_start(&word->command, &b, NULL, argc, argv, &first, &status))
         return status;
-    int rc = DP_OK;
-    if (operand && first < argc)
+    if (word->command.operands[0] != '\0' && first < argc)
         b.ledger = argv[first++];
-    if (rc == DP_OK && first < argc)
-        rc = dp_fail(&err, DP_E_USAGE, "unexpected argument '%.80s'", argv[first]);
-    if (rc == DP_OK)
-        rc = word(&b, &err);
+    int rc = first < argc ? dp_fail(&err, DP_E_USAGE, "unexpected argument '%.80s'", argv[first]) : word->books(&b, &err);
     dp_people_close(&b.people);
     dp_registry_close(b.registry);
-    return dp_cli_finish(command->name, rc, &err);
+    return dp_cli_finish(word->command.name, rc, &err);
 }
 
-const struct dp_command command_budget = {"dp-account budget", "[LEDGER|DIR]",
-                                          "Limit what all runs on a data set may spend together", budget_options, NULL};
-
-int word_budget(int argc, char **argv)
-{
-    return books_run(&command_budget, budget, true, argc, argv);
-}
-
-const struct dp_command command_verify = {"dp-account verify", "LEDGER|DIR", "Check a ledger, and a certificate against it",
-                                          verify_options, NULL};
-
-int word_verify(int argc, char **argv)
-{
-    return books_run(&command_verify, verify, true, argc, argv);
-}
-
-const struct dp_command command_certify = {"dp-account certify", "", "State what a released model has cost, as JSON",
-                                           certify_options, NULL};
-
-int word_certify(int argc, char **argv)
-{
-    return books_run(&command_certify, certify, false, argc, argv);
-}
+const struct word word_budget = {.command = {"dp-account budget", "[LEDGER|DIR]",
+                                             "Limit what all runs on a data set may spend together", budget_options, NULL},
+                                 .run = books_run,
+                                 .books = budget};
+const struct word word_verify = {
+    .command = {"dp-account verify", "LEDGER|DIR", "Check a ledger, and a certificate against it", verify_options, NULL},
+    .run = books_run,
+    .books = verify};
+const struct word word_certify = {
+    .command = {"dp-account certify", "", "State what a released model has cost, as JSON", certify_options, NULL},
+    .run = books_run,
+    .books = certify};

@@ -3,11 +3,11 @@
 #define DP_BIN_ACCOUNT_BOOKS_H
 
 #include <jansson.h>
-#include <stdbool.h>
 
 #include "base/option.h"
 #include "ledger/people.h"
 #include "question.h"
+#include "words.h"
 #include "wire/model.h"
 
 struct books {
@@ -51,7 +51,6 @@ int books_make_certificate(const struct books *b, const struct dp_frame *frame, 
                            struct dp_err *err);
 
 /* Runs a word: its options, an operand if it takes one, and the exit status. */
-int books_run(const struct dp_command *command, int (*word)(struct books *b, struct dp_err *err), bool operand, int argc,
-              char **argv);
+int books_run(const struct word *word, int argc, char **argv);
 
 #endif

@@ -1,17 +1,13 @@
 /* dp-account sigma|epsilon|delta|laps|rate: solves for one of them. */
 #include <jansson.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/cli.h"
 #include "base/json.h"
 #include "base/number.h"
 #include "account/calibrate.h"
-#include "ledger/charge_json.h"
 #include "account/solve.h"
+#include "ledger/sum.h"
 #include "base/round.h"
 #include "question.h"
 #include "words.h"
@@ -31,24 +27,12 @@ static const struct dp_option delta_options[] = {Q_MULTIPLIER, Q_EPSILON(.requir
 static const struct dp_option laps_options[] = {Q_MULTIPLIER, TO_BUDGET, Q_RATE, Q_SAMPLER, REST};
 static const struct dp_option rate_options[] = {Q_MULTIPLIER, TO_BUDGET, Q_LAPS, Q_SAMPLER, REST};
 
-const struct dp_command command_sigma = {"dp-account sigma", "", "Print the noise multiplier that a budget asks for",
-                                         sigma_options, NULL};
-const struct dp_command command_epsilon = {"dp-account epsilon", "[RECORDS]", "Print the epsilon that a run costs",
-                                           epsilon_options, NULL};
-const struct dp_command command_delta = {"dp-account delta", "[RECORDS]", "Print the delta at which a run keeps to epsilon",
-                                         delta_options, NULL};
-const struct dp_command command_laps = {"dp-account laps", "", "Print how many laps a budget allows", laps_options, NULL};
-const struct dp_command command_rate = {"dp-account rate", "", "Print the sampling rate that a budget allows", rate_options,
-                                        NULL};
-
-static const struct {
-    const char *unknown;
-    const struct dp_command *command;
-} words[] = {
-    [UNKNOWN_SIGMA] = {"multiplier", &command_sigma}, [UNKNOWN_EPSILON] = {"epsilon", &command_epsilon},
-    [UNKNOWN_DELTA] = {"delta", &command_delta},      [UNKNOWN_LAPS] = {"laps", &command_laps},
-    [UNKNOWN_RATE] = {"rate", &command_rate},
-};
+/* The name of the answer in JSON. */
+static const char *const unknowns[] = {[UNKNOWN_SIGMA] = "multiplier",
+                                       [UNKNOWN_EPSILON] = "epsilon",
+                                       [UNKNOWN_DELTA] = "delta",
+                                       [UNKNOWN_LAPS] = "laps",
+                                       [UNKNOWN_RATE] = "rate"};
 
 /* The unknown and the answer. by: the accountant that answered. */
 struct result {
@@ -155,14 +139,6 @@ static double known(double value)
     return isnan(value) ? 0 : value;
 }
 
-static json_t *charges_json(const struct dp_charges *charges)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; list != NULL && i < charges->count; i++)
-        json_array_append_new(list, dp_charge_to_json(&charges->charge[i]));
-    return list;
-}
-
 static void add_sound(const struct question *q, json_t *root)
 {
     json_t *why = json_array();
@@ -222,7 +198,7 @@ static int print_json(const struct question *q, enum unknown unknown, const stru
     }
     json_object_set_new(root, "epsilon", json_real(known(q->epsilon)));
     json_object_set_new(root, "delta", json_real(known(q->delta)));
-    json_object_set_new(root, words[unknown].unknown,
+    json_object_set_new(root, unknowns[unknown],
                         unknown == UNKNOWN_LAPS ? json_integer((json_int_t)r->value) : json_real(r->value));
     json_object_set_new(root, "accountant", json_string(dp_accountant_names[r->answer.by]));
     add_sound(q, root);
@@ -231,7 +207,7 @@ static int print_json(const struct question *q, enum unknown unknown, const stru
     json_object_set_new(root, "tight", json_boolean(r->answer.tight));
     if (q->recorded.runs > 0)
         add_records(q, root);
-    json_object_set_new(root, "charges", charges_json(charges));
+    json_object_set_new(root, "charges", dp_ledger_charges_json(charges));
     int rc = dp_json_print(root, 0, stdout, err);
     json_decref(root);
     return rc;
@@ -277,10 +253,11 @@ static void warn(const struct question *q, const char *name)
     }
 }
 
-static int answer(struct question *q, enum unknown unknown, const char *records, struct dp_err *err)
+static int answer(struct question *q, const struct word *word, const char *records, struct dp_err *err)
 {
     int (*const solve[])(struct question *, struct result *, struct dp_err *) = {solve_sigma, solve_epsilon, solve_delta,
                                                                                  solve_laps, solve_rate};
+    enum unknown unknown = (enum unknown)word->unknown;
     struct result r = {.answer.by = (enum dp_accountant)q->accountant};
     char text[40];
     bool words_too = q->explain || (!q->json && isatty(STDOUT_FILENO));
@@ -296,46 +273,41 @@ static int answer(struct question *q, enum unknown unknown, const char *records,
     if (rc == DP_OK && words_too && !q->json)
         explain(q, unknown, &r);
     if (rc == DP_OK)
-        warn(q, words[unknown].command->name);
+        warn(q, word->command.name);
     dp_charges_free(&r.charges);
     return rc;
 }
 
-static int calculate(enum unknown unknown, int argc, char **argv)
+static int calculate(const struct word *word, int argc, char **argv)
 {
     struct asked asked = {.q = QUESTION_UNASKED};
     struct question *q = &asked.q;
     struct dp_err err = {0};
     int operand, status;
-    if (!dp_cli_start(words[unknown].command, &asked, NULL, argc, argv, &operand, &status))
+    if (!dp_cli_start(&word->command, &asked, NULL, argc, argv, &operand, &status))
         return status;
     int rc = operand + 1 < argc ? dp_fail(&err, DP_E_USAGE, "unexpected argument '%.80s'", argv[operand + 1])
-                                : answer(q, unknown, operand < argc ? argv[operand] : NULL, &err);
+                                : answer(q, word, operand < argc ? argv[operand] : NULL, &err);
     question_free(q);
-    return dp_cli_finish(words[unknown].command->name, rc, &err);
+    return dp_cli_finish(word->command.name, rc, &err);
 }
 
-int word_sigma(int argc, char **argv)
-{
-    return calculate(UNKNOWN_SIGMA, argc, argv);
-}
-
-int word_epsilon(int argc, char **argv)
-{
-    return calculate(UNKNOWN_EPSILON, argc, argv);
-}
-
-int word_delta(int argc, char **argv)
-{
-    return calculate(UNKNOWN_DELTA, argc, argv);
-}
-
-int word_laps(int argc, char **argv)
-{
-    return calculate(UNKNOWN_LAPS, argc, argv);
-}
-
-int word_rate(int argc, char **argv)
-{
-    return calculate(UNKNOWN_RATE, argc, argv);
-}
+const struct word word_sigma = {
+    .command = {"dp-account sigma", "", "Print the noise multiplier that a budget asks for", sigma_options, NULL},
+    .run = calculate,
+    .unknown = UNKNOWN_SIGMA};
+const struct word word_epsilon = {
+    .command = {"dp-account epsilon", "[RECORDS]", "Print the epsilon that a run costs", epsilon_options, NULL},
+    .run = calculate,
+    .unknown = UNKNOWN_EPSILON};
+const struct word word_delta = {
+    .command = {"dp-account delta", "[RECORDS]", "Print the delta at which a run keeps to epsilon", delta_options, NULL},
+    .run = calculate,
+    .unknown = UNKNOWN_DELTA};
+const struct word word_laps = {.command = {"dp-account laps", "", "Print how many laps a budget allows", laps_options, NULL},
+                               .run = calculate,
+                               .unknown = UNKNOWN_LAPS};
+const struct word word_rate = {
+    .command = {"dp-account rate", "", "Print the sampling rate that a budget allows", rate_options, NULL},
+    .run = calculate,
+    .unknown = UNKNOWN_RATE};

@@ -1,7 +1,4 @@
 /* dp-account curve: epsilon against laps or delta. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "base/cli.h"
 #include "base/mem.h"
@@ -26,7 +23,6 @@ static const struct dp_option options[] = {
     Q_REST,
     {.name = NULL},
 };
-const struct dp_command command_curve = {"dp-account curve", "", "Print epsilon against laps or delta", options, NULL};
 
 struct point {
     double x, epsilon, lower;
@@ -81,15 +77,19 @@ static int curve(struct question *q, struct dp_err *err)
     return rc;
 }
 
-int word_curve(int argc, char **argv)
+static int run(const struct word *word, int argc, char **argv)
 {
     struct asked asked = {.q = QUESTION_UNASKED};
     struct question *q = &asked.q;
     struct dp_err err = {0};
     int operand, status;
-    if (!dp_cli_start(&command_curve, &asked, NULL, argc, argv, &operand, &status))
+    if (!dp_cli_start(&word->command, &asked, NULL, argc, argv, &operand, &status))
         return status;
     int rc = operand < argc ? dp_fail(&err, DP_E_USAGE, "unexpected argument '%.80s'", argv[operand]) : curve(q, &err);
     question_free(q);
-    return dp_cli_finish(command_curve.name, rc, &err);
+    return dp_cli_finish(word->command.name, rc, &err);
 }
+
+const struct word word_curve = {.command = {"dp-account curve", "", "Print epsilon against laps or delta", options, NULL},
+                                .run = run,
+                                .unknown = UNKNOWN_CURVE};

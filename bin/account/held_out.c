@@ -1,9 +1,5 @@
 #include "held_out.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "base/mem.h"
 #include "data/dataset.h"
 #include "math/curves.h"

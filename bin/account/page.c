@@ -1,7 +1,5 @@
 #include "page.h"
 
-#include <math.h>
-#include <string.h>
 #include <time.h>
 
 #include "base/text.h"

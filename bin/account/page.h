@@ -5,8 +5,8 @@
 #define DP_BIN_PAGE_H
 
 #include <jansson.h>
-#include <stdbool.h>
-#include <stdio.h>
+
+#include "base/c.h"
 
 /* Weights of a linear model with one output and no schema, in the order of the data set's columns. */
 struct page_weights {

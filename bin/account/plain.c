@@ -1,9 +1,5 @@
 #include "plain.h"
 
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/mem.h"
 
 enum { WIDE = 78, COLUMNS = 8 };

@@ -2,8 +2,6 @@
 #ifndef DP_BIN_PLAIN_H
 #define DP_BIN_PLAIN_H
 
-#include <stdio.h>
-
 #include "base/err.h"
 
 /* Prints the text of an HTML page that page.h has made: paragraphs of at most 78 columns, tables in columns; drawings are left

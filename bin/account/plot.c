@@ -1,8 +1,5 @@
 #include "plot.h"
 
-#include <math.h>
-#include <string.h>
-
 enum { SIDE = 220, LEFT = 44, TOP = 10, BELOW = 36, BAR = 18, NAMES = 190, WIDTH = 640 };
 
 void plot_text(const char *text, FILE *out)

@@ -3,9 +3,8 @@
 #define DP_BIN_PLOT_H
 
 #include <jansson.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
+
+#include "base/c.h"
 
 /* Text with <, >, & and " escaped. */
 void plot_text(const char *text, FILE *out);

@@ -2,9 +2,6 @@
 #ifndef DP_BIN_ACCOUNT_QUESTION_H
 #define DP_BIN_ACCOUNT_QUESTION_H
 
-#include <math.h>
-#include <stddef.h>
-
 #include "base/option.h"
 #include "account/account.h"
 #include "records.h"

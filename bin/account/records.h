@@ -2,10 +2,6 @@
 #ifndef DP_BIN_ACCOUNT_RECORDS_H
 #define DP_BIN_ACCOUNT_RECORDS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "account/event.h"
 #include "wire/record.h"
 

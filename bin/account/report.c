@@ -1,7 +1,4 @@
 /* dp-account report: what ledgers say, and the page of a ledger or a model. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "../info/curves.h"
 #include "along.h"
@@ -208,10 +205,7 @@ static int report(struct books *b, struct dp_err *err)
     return rc != DP_OK ? rc : model ? report_model(b, err) : report_ledger(b, err);
 }
 
-const struct dp_command command_report = {"dp-account report", "[LEDGER|DIR|MODEL]", "Say what has been spent on data sets",
-                                          report_options, NULL};
-
-int word_report(int argc, char **argv)
-{
-    return books_run(&command_report, report, true, argc, argv);
-}
+const struct word word_report = {
+    .command = {"dp-account report", "[LEDGER|DIR|MODEL]", "Say what has been spent on data sets", report_options, NULL},
+    .run = books_run,
+    .books = report};

@@ -1,8 +1,5 @@
 /* dp-account sensitivity: how far one person moves the result of gradient descent, over all rows or over batches of a
    permutation, for output perturbation; or the two constants of a loss that determine this. */
-#include <math.h>
-#include <stdint.h>
-#include <stdio.h>
 
 #include "base/cli.h"
 #include "base/number.h"
@@ -43,8 +40,6 @@ static const struct dp_option options[] = {
     DP_OPTION_CHOICE(0, adjacency, "HOW", "null-record|replace-one", "what one person can change", .fallback = "null-record"),
     {.name = NULL},
 };
-const struct dp_command command_sensitivity = {"dp-account sensitivity", "", "Print the L2 sensitivity of gradient descent",
-                                               options, NULL};
 
 /* smoothness and lipschitz for rows of that norm; dp_loss_lipschitz has the proof. */
 static int take_loss(struct options *o, struct dp_err *err)
@@ -88,13 +83,13 @@ static int check(const struct options *o, const struct dp_descent *d, struct dp_
     return DP_OK;
 }
 
-int word_sensitivity(int argc, char **argv)
+static int run(const struct word *word, int argc, char **argv)
 {
     struct options o = {.mu = NAN, .beta = NAN, .lipschitz = NAN, .step = NAN, .width = NAN, .decay = -1, .loss = -1};
     struct dp_err err = {0};
     char text[40], beta[40];
     int operand, status;
-    if (!dp_cli_start(&command_sensitivity, &o, NULL, argc, argv, &operand, &status))
+    if (!dp_cli_start(&word->command, &o, NULL, argc, argv, &operand, &status))
         return status;
     int rc = operand < argc ? dp_fail(&err, DP_E_USAGE, "unexpected argument '%.80s'", argv[operand]) : take_loss(&o, &err);
     bool batches = o.passes != DP_OPT_ABSENT_INT;
@@ -116,5 +111,8 @@ int word_sensitivity(int argc, char **argv)
                                : dp_descent_sensitivity(o.rows, d.mu, d.beta, d.lipschitz, d.eta, o.laps, replace_one);
         puts(dp_number_print(dp_round_up(value, 6), text, sizeof text));
     }
-    return dp_cli_finish(command_sensitivity.name, rc, &err);
+    return dp_cli_finish(word->command.name, rc, &err);
 }
+
+const struct word word_sensitivity = {
+    .command = {"dp-account sensitivity", "", "Print the L2 sensitivity of gradient descent", options, NULL}, .run = run};

@@ -1,25 +1,22 @@
 #include "stated.h"
 
-#include <math.h>
-
+#include "base/json.h"
 #include "base/unit.h"
 #include "ledger/book.h"
 #include "ledger/sum.h"
 
-/* Facts that a model may lack. Not 0: memory is short. */
-static int add_known(json_t *json, const struct dp_frame *frame)
+/* Facts that a model may lack. */
+static void add_known(json_t *json, const struct dp_frame *frame)
 {
     struct dp_ledger_place mark;
-    int bad = 0;
     if (dp_frame_has(frame, DP_F_N))
-        bad |= json_object_set_new(json, "rows", json_integer(dp_frame_int(frame, DP_F_N, 0)));
+        json_object_set_new(json, "rows", json_integer(dp_frame_int(frame, DP_F_N, 0)));
     if (dp_frame_has(frame, DP_F_LAPS))
-        bad |= json_object_set_new(json, "laps", json_integer(dp_frame_int(frame, DP_F_LAPS, 0)));
+        json_object_set_new(json, "laps", json_integer(dp_frame_int(frame, DP_F_LAPS, 0)));
     if (dp_frame_has(frame, DP_F_LEDGER) && dp_ledger_place_read(dp_frame_text(frame, DP_F_LEDGER, ""), &mark, NULL) == DP_OK)
-        bad |= json_object_set_new(json, "run", json_string(mark.run));
+        json_object_set_new(json, "run", json_string(mark.run));
     if (dp_frame_real(frame, DP_F_PRIOR_EPSILON, 0) > 0)
-        bad |= json_object_set_new(json, "prior_epsilon", dp_ledger_real_json(dp_frame_real(frame, DP_F_PRIOR_EPSILON, 0)));
-    return bad;
+        json_object_set_new(json, "prior_epsilon", dp_ledger_real_json(dp_frame_real(frame, DP_F_PRIOR_EPSILON, 0)));
 }
 
 double stated_epsilon(const struct dp_frame *frame)
@@ -45,10 +42,7 @@ int stated_by_model(const struct dp_frame *frame, const char *name, json_t **sta
         "private_preprocessing", read[0] != '\0' ? json_pack("[s]", read) : json_array(), "seeded",
         dp_frame_bool(frame, DP_F_SEEDED), "as_published", dp_frame_bool(frame, DP_F_AS_PUBLISHED), "untracked",
         dp_frame_bool(frame, DP_F_UNTRACKED), "lap", (json_int_t)frame->lap);
-    if (json == NULL || add_known(json, frame) != 0) {
-        json_decref(json);
-        return dp_fail(err, DP_E_RUN, "out of memory");
-    }
-    *stated = json;
-    return DP_OK;
+    add_known(json, frame);
+    *stated = dp_json_made(json);
+    return *stated != NULL ? DP_OK : dp_fail(err, DP_E_RUN, "out of memory");
 }

@@ -1,6 +1,4 @@
 /* C: tables, and a few functions that read them. */
-#include <math.h>
-#include <string.h>
 
 #include "export.h"
 

@@ -1,6 +1,4 @@
 /* CSV: one line for each column and category, with its coefficient in the units of the table. */
-#include <math.h>
-#include <string.h>
 
 #include "export.h"
 

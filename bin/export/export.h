@@ -2,8 +2,6 @@
 #ifndef DP_BIN_EXPORT_H
 #define DP_BIN_EXPORT_H
 
-#include <stdio.h>
-
 #include "model/terms.h"
 
 struct export

@@ -1,5 +1,4 @@
 /* JSON: the schema and the weights, for a program to read. */
-#include <string.h>
 
 #include "base/json.h"
 #include "export.h"

@@ -1,7 +1,4 @@
 /* liblinear: a model for its predict, over rows of features in the units of the table. */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "export.h"
 

@@ -5,9 +5,6 @@
  *   hats     p_(i−1) − p_i                       of its intervals, with p_(−1) = 1 and p_m = 0
  *   bins     the same of ⌊p_i⌋, where the last interval counts as 0
  *   cosines  cos(π k Σ_i p_i / m) / k */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/json.h"
 #include "base/mem.h"

@@ -1,7 +1,5 @@
 #include "onnx_graph.h"
 
-#include <string.h>
-
 /* Numbers of fields and types in onnx.proto3. */
 enum { GRAPH_NODE = 1, GRAPH_INITIALIZER = 5 };
 enum { NODE_INPUT = 1, NODE_OUTPUT, NODE_NAME, NODE_TYPE, NODE_ATTRIBUTE };

@@ -2,8 +2,6 @@
 #ifndef DP_BIN_EXPORT_ONNX_GRAPH_H
 #define DP_BIN_EXPORT_ONNX_GRAPH_H
 
-#include <stddef.h>
-
 #include "proto.h"
 
 #define ONNX_NAME 24

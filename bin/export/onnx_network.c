@@ -1,6 +1,4 @@
 /* ONNX: the layers of a network. Rows are [row][column][channel]; ONNX has channels first. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "export.h"

@@ -1,6 +1,4 @@
 /* PMML 4.4: a RegressionModel over derived fields f1, f2, …, one for each feature (model/terms.h). */
-#include <math.h>
-#include <string.h>
 
 #include "export.h"
 

@@ -1,8 +1,5 @@
 #include "proto.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { VARINT = 0, BYTES = 2, FIXED32 = 5 };
 
 int proto_open(struct proto *message, struct dp_err *err)

@@ -2,9 +2,6 @@
 #ifndef DP_BIN_EXPORT_PROTO_H
 #define DP_BIN_EXPORT_PROTO_H
 
-#include <stdint.h>
-#include <stdio.h>
-
 #include "base/err.h"
 
 /* A message in memory, whose fields go to `out`. Starts zeroed. */

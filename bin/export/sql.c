@@ -1,8 +1,6 @@
 /* SQL: one SELECT of predictions from a table. Cells may be text or numbers. In SQL a sum of many terms is nested, so terms are
  * grouped. Without MATERIALIZED, SQLite would copy the text of a subquery to each place that uses one of its columns, and
  * compute it again there. */
-#include <math.h>
-#include <string.h>
 
 #include "export.h"
 

@@ -1,8 +1,5 @@
 #include "pipeline.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 void fit_quote(FILE *to, const char *word)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.,:/+=@%-";

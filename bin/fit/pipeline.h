@@ -2,8 +2,6 @@
 #ifndef DP_BIN_FIT_PIPELINE_H
 #define DP_BIN_FIT_PIPELINE_H
 
-#include <stdio.h>
-
 #include "fit/fit.h"
 
 /* Options that the rules do not choose. Texts may be NULL. */

@@ -1,9 +1,5 @@
 #include "paid.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "base/cli.h"
 #include "base/mem.h"
 #include "base/number.h"
@@ -39,6 +35,26 @@ static int release(const struct dp_census *census, const struct payment *p, cons
     return rc;
 }
 
+/* A text that a quarter of the rows have should be frequent enough to be named. */
+static bool affords(const struct dp_census *census, double threshold)
+{
+    return 4 * threshold <= (double)census->rows;
+}
+
+/* Public numbers decide what is paid: the least of epsilon, 1.25 epsilon, 1.25^2 epsilon ... that affords a schema, up to the
+   most. */
+static struct payment least_payment(const struct dp_census *census, const struct payment_options *o, double *threshold)
+{
+    struct payment_options next = *o;
+    struct payment p;
+    do {
+        p = payment_choose(&next, census->rows, 0, dp_census_sensitivity(census->columns), FOR_NAMES);
+        *threshold = dp_census_threshold(census->columns, p.scale, p.named);
+        next.epsilon = fmin(1.25 * p.epsilon, o->most);
+    } while (!affords(census, *threshold) && p.epsilon < o->most);
+    return p;
+}
+
 int paid_schema(struct dp_import *import, struct identity *identity, const struct payment_options *o, json_t **schema,
                 json_t **paid, enum paid_lack *lack, struct dp_err *err)
 {
@@ -50,10 +66,8 @@ int paid_schema(struct dp_import *import, struct identity *identity, const struc
     *lack = LACK_NOTHING;
     int rc = dp_census_read(&census, import, err);
     if (rc == DP_OK) {
-        p = payment_choose(o, census.rows, 0, dp_census_sensitivity(census.columns), FOR_NAMES);
-        threshold = dp_census_threshold(census.columns, p.scale, p.named);
-        /* A text that a quarter of the rows have should be frequent enough to be named. */
-        *lack = 4 * threshold <= (double)census.rows ? LACK_NOTHING : LACK_SMALL;
+        p = least_payment(&census, o, &threshold);
+        *lack = affords(&census, threshold) ? LACK_NOTHING : LACK_SMALL;
     }
     if (rc == DP_OK && *lack == LACK_NOTHING)
         rc = identity_find(identity, import, err);
@@ -87,7 +101,7 @@ int paid_knots(void *self, struct dp_import *import, struct dp_knots *knots, siz
         knots->count[i] *= (int64_t)(1 / p.grid);
     int rc = payment_make(&p, &k->pay, k->identity, import->schema.paid, knots->count, knots->columns * cells, &paid, err);
     if (rc == DP_OK)
-        rc = dp_knots_place(knots, import->basis, 1 / p.grid, &import->schema, err);
+        rc = dp_knots_place(knots, import->basis, 1 / p.grid, p.scale, &import->schema, err);
     if (rc == DP_OK) {
         json_decref(import->schema.paid);
         import->schema.paid = json_incref(paid);

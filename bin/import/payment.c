@@ -1,9 +1,6 @@
 #include "payment.h"
 
-#include <math.h>
 #include <sodium.h>
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #include "base/cli.h"

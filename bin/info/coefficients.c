@@ -1,9 +1,5 @@
 #include "coefficients.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/number.h"

@@ -3,7 +3,6 @@
 #define DP_BIN_INFO_COEFFICIENTS_H
 
 #include <jansson.h>
-#include <stdio.h>
 
 #include "base/err.h"
 #include "model/terms.h"

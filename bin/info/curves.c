@@ -1,8 +1,5 @@
 #include "curves.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "base/json.h"
 #include "base/number.h"
 #include "../account/plot.h"

@@ -3,7 +3,6 @@
 #define DP_BIN_INFO_CURVES_H
 
 #include <jansson.h>
-#include <stdio.h>
 
 #include "coefficients.h"
 

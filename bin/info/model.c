@@ -1,8 +1,5 @@
 #include "model.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "base/text.h"
 #include "base/json.h"
 #include "base/number.h"

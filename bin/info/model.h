@@ -2,9 +2,6 @@
 #ifndef DP_BIN_INFO_MODEL_H
 #define DP_BIN_INFO_MODEL_H
 
-#include <stdbool.h>
-#include <stdio.h>
-
 #include "base/err.h"
 #include "wire/frame.h"
 

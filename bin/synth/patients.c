@@ -1,10 +1,7 @@
 #include "patients.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <gsl/gsl_randist.h>
-#include <math.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

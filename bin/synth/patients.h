@@ -3,8 +3,6 @@
 #define DP_SYNTH_PATIENTS_H
 
 #include <gsl/gsl_rng.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 #include "base/err.h"
 

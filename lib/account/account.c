@@ -1,8 +1,5 @@
 #include "account/account.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 #include "account/claimed.h"
 #include "base/mem.h"
 #include "priv/compose.h"

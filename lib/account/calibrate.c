@@ -1,8 +1,5 @@
 #include "account/calibrate.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 #include "math/bracket.h"
 #include "account/kinds.h"
 #include "account/tuning.h"

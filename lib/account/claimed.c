@@ -1,7 +1,5 @@
 #include "account/claimed.h"
 
-#include <math.h>
-
 #include "account/kinds.h"
 #include "priv/joint.h"
 #include "priv/rdp.h"

@@ -1,8 +1,5 @@
 #include "account/curve.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 #include "base/mem.h"
 #include "priv/repeated.h"
 #include "priv/joint.h"

@@ -2,8 +2,6 @@
 #ifndef DP_ACCOUNT_CURVE_H
 #define DP_ACCOUNT_CURVE_H
 
-#include <stddef.h>
-
 #include "account/event.h"
 
 /* Several Gaussians on one batch are exactly one Gaussian, 1/z² = Σ 1/z_i². Sets *multiplier, rounded down, and returns true;

@@ -1,9 +1,5 @@
 #include "account/event.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "account/tuning.h"
 #include "base/mem.h"
 

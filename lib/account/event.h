@@ -3,10 +3,6 @@
 #ifndef DP_ACCOUNT_EVENT_H
 #define DP_ACCOUNT_EVENT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/err.h"
 #include "query/query.h"
 

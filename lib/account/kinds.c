@@ -1,7 +1,5 @@
 #include "account/kinds.h"
 
-#include <math.h>
-
 #include "priv/mixture.h"
 #include "priv/objective.h"
 #include "priv/pure.h"

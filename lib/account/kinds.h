@@ -6,9 +6,6 @@
 #ifndef DP_ACCOUNT_KINDS_H
 #define DP_ACCOUNT_KINDS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "base/err.h"
 #include "priv/pld.h"
 #include "query/query.h"

@@ -1,8 +1,5 @@
 #include "account/meter.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 #include "base/mem.h"
 #include "account/curve.h"
 #include "priv/mixture.h"

@@ -4,8 +4,6 @@
 #ifndef DP_ACCOUNT_METER_H
 #define DP_ACCOUNT_METER_H
 
-#include <stdint.h>
-
 #include "account/event.h"
 
 enum dp_meter_kind {

@@ -1,8 +1,6 @@
 #include "account/plan.h"
 
-#include <math.h>
 #include <sodium.h>
-#include <stdlib.h>
 
 #include "base/mem.h"
 

@@ -1,8 +1,5 @@
 #include "account/prefixes.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 #include "base/mem.h"
 #include "account/account.h"
 #include "account/meter.h"

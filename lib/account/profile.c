@@ -1,7 +1,5 @@
 #include "account/profile.h"
 
-#include <math.h>
-
 #include "account/curve.h"
 #include "account/kinds.h"
 #include "math/bracket.h"

@@ -4,8 +4,6 @@
 #ifndef DP_ACCOUNT_PROFILE_H
 #define DP_ACCOUNT_PROFILE_H
 
-#include <stdbool.h>
-
 #include "account/event.h"
 
 /* The one event of the charges, if they are one lap of one event that has a profile; else NULL. */

@@ -1,8 +1,5 @@
 #include "account/solve.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 #include "priv/pld_solve.h"
 #include "base/round.h"
 

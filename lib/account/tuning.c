@@ -1,9 +1,5 @@
 #include "account/tuning.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "account/curve.h"
 #include "base/mem.h"
 #include "math/upward.h"

@@ -1,9 +1,5 @@
 #include "arrivals/row_reader.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "model/described.h"
 #include "base/mem.h"
 

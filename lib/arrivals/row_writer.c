@@ -1,8 +1,5 @@
 #include "arrivals/row_writer.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "model/described.h"
 #include "base/mem.h"
 #include "base/version.h"

@@ -1,7 +1,5 @@
 /* dp-window: the next rows of a stream are the rows of the lap. Each row is in only one window; nothing of it is kept for the
  * next. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "arrivals/row_reader.h"
 #include "model/described.h"

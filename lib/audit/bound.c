@@ -1,7 +1,6 @@
 #include "audit/bound.h"
 
 #include <gsl/gsl_cdf.h>
-#include <math.h>
 
 #define MOST (~(unsigned __int128)0)
 

@@ -3,9 +3,7 @@
 #ifndef DP_AUDIT_BOUND_H
 #define DP_AUDIT_BOUND_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/c.h"
 
 /* Σ_j (a_j − b_j)² as a whole number; the largest unsigned __int128 if the sum exceeds it. */
 unsigned __int128 dp_audit_distance2(const int64_t *a, const int64_t *b, size_t count);

@@ -1,7 +1,5 @@
 #include "audit/choices.h"
 
-#include <math.h>
-
 #include "base/mem.h"
 #include "model/held.h"
 

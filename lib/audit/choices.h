@@ -3,10 +3,6 @@
 #ifndef DP_AUDIT_CHOICES_H
 #define DP_AUDIT_CHOICES_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/err.h"
 #include "wire/frame.h"
 

@@ -1,10 +1,6 @@
 #include "audit/membership.h"
 
 #include <gsl/gsl_cdf.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "audit/bound.h"
 #include "audit/choices.h"

@@ -2,9 +2,6 @@
 #ifndef DP_AUDIT_MEMBERSHIP_H
 #define DP_AUDIT_MEMBERSHIP_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "audit/parts.h"
 #include "base/err.h"
 

@@ -1,9 +1,5 @@
 #include "audit/parts.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/mem.h"
 #include "base/version.h"
 

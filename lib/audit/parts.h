@@ -4,8 +4,6 @@
 #define DP_AUDIT_PARTS_H
 
 #include <signal.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 #include "base/err.h"
 #include "runtime/child.h"

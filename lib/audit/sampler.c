@@ -1,9 +1,6 @@
 #include "audit/sampler.h"
 
 #include <gsl/gsl_randist.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "audit/bound.h"
 #include "base/mem.h"

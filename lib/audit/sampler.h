@@ -2,10 +2,6 @@
 #ifndef DP_AUDIT_SAMPLER_H
 #define DP_AUDIT_SAMPLER_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/err.h"
 #include "wire/record.h"
 

@@ -1,9 +1,6 @@
 #include "audit/sensitivity.h"
 
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "audit/bound.h"
 #include "audit/variant.h"

@@ -3,9 +3,6 @@
 #ifndef DP_AUDIT_VARIANT_H
 #define DP_AUDIT_VARIANT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "base/err.h"
 #include "data/dataset.h"
 

@@ -1,7 +1,5 @@
 #include "base/alias.h"
 
-#include <string.h>
-
 const struct dp_alias dp_aliases[] = {
     {DP_ALIAS_FIELD, "count", "within"},
     {DP_ALIAS_SAMPLER, "drawn", "repeated"},

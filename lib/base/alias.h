@@ -4,8 +4,7 @@
 #ifndef DP_BASE_ALIAS_H
 #define DP_BASE_ALIAS_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/c.h"
 
 enum dp_alias_place {
     DP_ALIAS_FIELD,    /* the key of a frame's field; also the member `of` of a record */

@@ -2,6 +2,8 @@
 #ifndef DP_BASE_ERR_H
 #define DP_BASE_ERR_H
 
+#include "base/c.h"
+
 /* The exit status of a command is the negated value. */
 enum dp_status {
     DP_OK = 0,

@@ -1,7 +1,6 @@
 #include "base/interrupt.h"
 
 #include <signal.h>
-#include <string.h>
 
 static volatile sig_atomic_t pending;
 

@@ -4,7 +4,8 @@
 #define DP_BASE_INTERRUPT_H
 
 #include <signal.h>
-#include <stdbool.h>
+
+#include "base/c.h"
 
 void dp_interrupt_catch(void);
 

@@ -1,9 +1,5 @@
 #include "base/isa.h"
 
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define VARIABLE "DPLINE_ISA"
 
 const char *const dp_isa_names[DP_ISA_COUNT] = {"portable", "avx2", "avx512"};

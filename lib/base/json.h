@@ -3,10 +3,11 @@
 #define DP_BASE_JSON_H
 
 #include <jansson.h>
-#include <stdbool.h>
-#include <stdio.h>
 
 #include "base/err.h"
+
+/* Values are made without checks. A function of jansson that gets no memory leaves something out, and it takes NULL for a
+ * value. dp_json_text, dp_json_print and dp_json_made then refuse what this thread has made since their last call. */
 
 /* Makes the functions below notice allocations of jansson that fail. dp_init calls this. Any thread may call it, any number of
  * times. */
@@ -14,6 +15,9 @@ void dp_json_watch(void);
 
 /* As json_dumps; NULL, too, when memory was short while the value was made. The caller frees the text. */
 char *dp_json_text(const json_t *root, size_t flags);
+
+/* The value; or NULL, and it is released, when memory was short while it was made. For values that are not written soon. */
+json_t *dp_json_made(json_t *root);
 
 /* A JSON string of a text from outside, for instance a path. A text that is not UTF-8 gives "(not UTF-8)". NULL when memory is
  * short. */

@@ -4,9 +4,6 @@
 #ifndef DP_BASE_MAPPED_H
 #define DP_BASE_MAPPED_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "base/err.h"
 
 struct dp_mapped;

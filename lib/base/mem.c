@@ -1,10 +1,5 @@
 #include "base/mem.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 int dp_alloc(void *out, size_t count, size_t size, struct dp_err *err)
 {
     size_t bytes;

@@ -2,8 +2,6 @@
 #ifndef DP_BASE_MEM_H
 #define DP_BASE_MEM_H
 
-#include <stddef.h>
-
 #include "base/err.h"
 
 /* *out = count × size zeroed bytes. DP_E_RUN, and *out is NULL, when the product overflows or memory is short. */

@@ -1,14 +1,9 @@
 #include "base/number.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <float.h>
 #include <locale.h>
-#include <math.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static locale_t c_locale;
 static pthread_once_t c_locale_once = PTHREAD_ONCE_INIT;

@@ -2,8 +2,7 @@
 #ifndef DP_BASE_NUMBER_H
 #define DP_BASE_NUMBER_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "base/c.h"
 
 /* A finite real: decimal ("1e-5") or, where a rate is natural, a quotient of two decimals ("100/24420").
    False if anything is left over, or for NaN, infinity and a zero divisor. */

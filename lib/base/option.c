@@ -1,8 +1,6 @@
 #include "base/option.h"
 
 #include <getopt.h>
-#include <math.h>
-#include <string.h>
 
 #include "base/number.h"
 

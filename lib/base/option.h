@@ -2,12 +2,6 @@
 #ifndef DP_BASE_OPTION_H
 #define DP_BASE_OPTION_H
 
-#include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
 #include "base/err.h"
 
 enum dp_option_kind {

@@ -2,8 +2,7 @@
 #ifndef DP_BASE_PROGRESS_H
 #define DP_BASE_PROGRESS_H
 
-#include <stdint.h>
-#include <stdio.h>
+#include "base/c.h"
 
 enum dp_progress_mode { DP_PROGRESS_AUTO, DP_PROGRESS_BAR, DP_PROGRESS_PLAIN, DP_PROGRESS_NONE };
 #define DP_PROGRESS_CHOICES "auto|bar|plain|none"

@@ -1,8 +1,5 @@
 #include "base/registry_place.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 const struct dp_registry_place *dp_registry_default(void)
 {
     static struct dp_registry_place place;

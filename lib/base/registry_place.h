@@ -2,8 +2,6 @@
 #ifndef DP_BASE_REGISTRY_PLACE_H
 #define DP_BASE_REGISTRY_PLACE_H
 
-#include <stdbool.h>
-
 #include "base/option.h"
 
 /* The registry options of a command. Zeroed, no option was given. */

@@ -1,9 +1,5 @@
 #include "base/round.h"
 
-#include <math.h>
-#include <stdbool.h>
-#include <stdio.h>
-
 #include "base/number.h"
 
 /* The decimal of `digits` significant digits that is nearest to value, as mantissa × 10^exponent and as the double that the

@@ -1,9 +1,5 @@
 #include "base/security.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 int dp_security_directory(char **directory, const struct dp_security *security, struct dp_err *err)
 {
     const char *named = security->keys != NULL ? security->keys : getenv("DPLINE_KEYS");

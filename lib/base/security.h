@@ -2,8 +2,6 @@
 #ifndef DP_BASE_SECURITY_H
 #define DP_BASE_SECURITY_H
 
-#include <stdbool.h>
-
 #include "base/option.h"
 
 /* All NULL and false is the default: keys of ~/.config/dpline/keys. */

@@ -2,10 +2,8 @@
 
 #include <gmp.h>
 #include <pthread.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+
+#include "base/c.h"
 
 #define SPARE 65536
 #define ROUND 16

@@ -1,9 +1,5 @@
 #include "base/text.h"
 
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
-
 /* Length in bytes of the character that begins here, or 0. Overlong forms, surrogates and numbers above U+10FFFF are not
  * characters. */
 static size_t character(const unsigned char *p, size_t left)

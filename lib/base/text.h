@@ -2,8 +2,7 @@
 #ifndef DP_BASE_TEXT_H
 #define DP_BASE_TEXT_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/c.h"
 
 /* The number of bytes at the start of the text that are whole characters of UTF-8 (RFC 3629). */
 size_t dp_text_valid(const char *text, size_t length);

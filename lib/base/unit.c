@@ -1,8 +1,6 @@
 #include "base/unit.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/number.h"
 

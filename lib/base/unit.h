@@ -3,8 +3,7 @@
 #ifndef DP_BASE_UNIT_H
 #define DP_BASE_UNIT_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/c.h"
 
 #define DP_UNIT_TEXT 32      /* with its NUL */
 #define DP_UNIT_MOST 1000000 /* rows per person */

@@ -1,12 +1,9 @@
 #include "base/watch.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 

@@ -3,7 +3,7 @@
 #ifndef DP_BASE_WATCH_H
 #define DP_BASE_WATCH_H
 
-#include <stdbool.h>
+#include "base/c.h"
 
 struct dp_watch;
 

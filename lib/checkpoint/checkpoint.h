@@ -6,9 +6,6 @@
 #ifndef DP_CHECKPOINT_CHECKPOINT_H
 #define DP_CHECKPOINT_CHECKPOINT_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/err.h"
 #include "wire/frame.h"
 #include "wire/state.h"

@@ -1,9 +1,6 @@
 #include "checkpoint/saved.h"
 
 #include <sodium.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/option.h"
 #include "base/version.h"

@@ -2,9 +2,6 @@
 #ifndef DP_CHECKPOINT_SAVED_H
 #define DP_CHECKPOINT_SAVED_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/err.h"
 #include "wire/frame.h"
 #include "wire/laps.h"

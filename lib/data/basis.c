@@ -127,20 +127,20 @@ int dp_basis_read(struct dp_basis *b, const json_t *column, double low, double h
                : dp_fail(err, DP_E_RUN, "%s: column '%s': the bounds are too close for %d knots", path, name, (int)intervals);
 }
 
-int dp_basis_put(const struct dp_basis *b, json_t *column)
+void dp_basis_put(const struct dp_basis *b, json_t *column)
 {
     if (b->kind == DP_BASIS_NONE)
-        return 0;
-    int bad = json_object_set_new(column, "basis", json_string(dp_bases[b->kind]));
+        return;
+    json_object_set_new(column, "basis", json_string(dp_bases[b->kind]));
     if (b->kind == DP_BASIS_LINE)
-        return bad;
+        return;
     json_t *knots = json_array();
     for (size_t i = 0; i <= b->intervals; i++) {
         double e = b->edge[i];
         bool whole = fabs(e) < 0x1p53 && e == floor(e); /* as it is read back */
-        bad |= json_array_append_new(knots, whole ? json_integer((json_int_t)e) : json_real(e));
+        json_array_append_new(knots, whole ? json_integer((json_int_t)e) : json_real(e));
     }
-    return bad | json_object_set_new(column, "knots", knots);
+    json_object_set_new(column, "knots", knots);
 }
 
 /* --- features --------------------------------------------------------------------------------------------------------- */

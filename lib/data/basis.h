@@ -45,8 +45,8 @@ int dp_basis_default(struct dp_basis *basis, enum dp_basis_kind kind, double low
 /* The kind of that name, or DP_BASIS_NONE. text may be NULL. */
 enum dp_basis_kind dp_basis_of(const char *text);
 
-/* Adds "basis" and "knots" to a column, with all edges. Nonzero when memory is short. */
-int dp_basis_put(const struct dp_basis *basis, json_t *column);
+/* Adds "basis" and "knots" to a column, with all edges. */
+void dp_basis_put(const struct dp_basis *basis, json_t *column);
 
 /* The i-th of m + 1 edges. 0 < low and high / low >= 1000: low (high / low)^(i/m). low <= 0 and one bound of magnitude 1000 or
  * more: even steps of sign(x) log(1 + |x|). Else even steps. The bounds are exact. */

@@ -24,13 +24,15 @@ static json_t *bounds_json(double low, double high)
     return json_pack("[o, o]", number_json(low), number_json(high));
 }
 
-static int put_numeric(json_t *o, const struct dp_column *c)
+static void put_numeric(json_t *o, const struct dp_column *c)
 {
-    int bad = c->bounded ? json_object_set_new(o, "bounds", bounds_json(c->low, c->high)) : 0;
+    if (c->bounded)
+        json_object_set_new(o, "bounds", bounds_json(c->low, c->high));
     if (c->scaling == DP_SCALE_NONE)
-        bad |= json_object_set_new(o, "scale", json_string("none"));
-    bad |= dp_basis_put(&c->basis, o);
-    return c->fill == DP_FILL_VALUE ? bad | json_object_set_new(o, "fill", number_json(c->fill_value)) : bad;
+        json_object_set_new(o, "scale", json_string("none"));
+    dp_basis_put(&c->basis, o);
+    if (c->fill == DP_FILL_VALUE)
+        json_object_set_new(o, "fill", number_json(c->fill_value));
 }
 
 /* A category is a text, or a list with its synonyms. */
@@ -57,56 +59,57 @@ static void drop_synonyms(json_t *categories)
             json_array_set(categories, k, json_array_get(category, 0));
 }
 
-static int put_categorical(json_t *o, const struct dp_column *c)
+static void put_categorical(json_t *o, const struct dp_column *c)
 {
-    int bad = c->date == NULL ? json_object_set_new(o, "categories", categories_json(c))
-                              : json_object_set_new(o, "part", json_string(dp_date_parts[c->part]));
+    if (c->date == NULL)
+        json_object_set_new(o, "categories", categories_json(c));
+    else
+        json_object_set_new(o, "part", json_string(dp_date_parts[c->part]));
     if (c->drop_first)
-        bad |= json_object_set_new(o, "drop", json_string("first"));
+        json_object_set_new(o, "drop", json_string("first"));
     if (c->unknown_zero)
-        bad |= json_object_set_new(o, "unknown", json_string("zero"));
-    return c->fill == DP_FILL_VALUE && c->fill_value >= 0
-               ? bad | json_object_set_new(o, "fill", json_string(c->categories.text[(size_t)c->fill_value]))
-               : bad;
+        json_object_set_new(o, "unknown", json_string("zero"));
+    if (c->fill == DP_FILL_VALUE && c->fill_value >= 0)
+        json_object_set_new(o, "fill", json_string(c->categories.text[(size_t)c->fill_value]));
 }
 
-static int put_label(json_t *o, const struct dp_schema *s, const struct dp_column *c)
+static void put_label(json_t *o, const struct dp_schema *s, const struct dp_column *c)
 {
+    if (s->real_label && s->label_bounded)
+        json_object_set_new(o, "bounds", bounds_json(s->label_low, s->label_high));
+    if (s->real_label)
+        return;
     json_t *classes = json_array();
-    if (s->real_label) {
-        json_decref(classes);
-        return s->label_bounded ? json_object_set_new(o, "bounds", bounds_json(s->label_low, s->label_high)) : 0;
-    }
     for (size_t k = 0; k < s->classes; k++)
         json_array_append_new(classes, texts_json(&s->class[k]));
-    return json_object_set_new(o, "classes", classes) |
-           (c->unknown_zero ? json_object_set_new(o, "unknown", json_string("zero")) : 0);
+    json_object_set_new(o, "classes", classes);
+    if (c->unknown_zero)
+        json_object_set_new(o, "unknown", json_string("zero"));
 }
 
-static int put_column(json_t *list, const struct dp_schema *s, const struct dp_column *c)
+static void put_column(json_t *list, const struct dp_schema *s, const struct dp_column *c)
 {
     static const char *const types[] = {
         [DP_COLUMN_NUMERIC] = "numeric", [DP_COLUMN_CATEGORICAL] = "categorical", [DP_COLUMN_TEXT] = "text",
         [DP_COLUMN_LABEL] = "label",     [DP_COLUMN_PERSON] = "ignore",           [DP_COLUMN_IGNORE] = "ignore"};
     if (s->header && (c->type == DP_COLUMN_IGNORE || c->type == DP_COLUMN_PERSON))
-        return 0;
+        return;
     json_t *o = json_pack("{s:s, s:s}", "name", c->name, "type", types[c->type]);
-    int bad = o == NULL;
     if (c->type == DP_COLUMN_NUMERIC)
-        bad |= put_numeric(o, c);
+        put_numeric(o, c);
     else if (c->type == DP_COLUMN_CATEGORICAL)
-        bad |= put_categorical(o, c);
+        put_categorical(o, c);
     else if (c->type == DP_COLUMN_TEXT)
-        bad |= json_object_set_new(o, "columns", json_integer((json_int_t)c->words));
+        json_object_set_new(o, "columns", json_integer((json_int_t)c->words));
     else if (c->type == DP_COLUMN_LABEL)
-        bad |= put_label(o, s, c);
+        put_label(o, s, c);
     if (c->date != NULL)
-        bad |= json_object_set_new(o, "date", json_string(c->date));
+        json_object_set_new(o, "date", json_string(c->date));
     if (c->indicator)
-        bad |= json_object_set_new(o, "indicator", json_true());
+        json_object_set_new(o, "indicator", json_true());
     if (c->missing.count > 0)
-        bad |= json_object_set_new(o, "missing", texts_json(&c->missing));
-    return bad | json_array_append_new(list, o);
+        json_object_set_new(o, "missing", texts_json(&c->missing));
+    json_array_append_new(list, o);
 }
 
 int dp_carried_make(const struct dp_import *import, json_t **carried, struct dp_err *err)
@@ -119,24 +122,19 @@ int dp_carried_make(const struct dp_import *import, json_t **carried, struct dp_
     json_t *columns = json_array(),
            *root = json_pack("{s:b, s:s, s:b, s:b}", "header", s->header, "row_norm", dp_row_norms[import->writer.norm], "bias",
                              import->bias, "quantised", import->quantise);
-    int bad = root == NULL;
     if (import->basis != DP_BASIS_NONE)
-        bad |= json_object_set_new(root, "basis", json_string(dp_bases[import->basis]));
+        json_object_set_new(root, "basis", json_string(dp_bases[import->basis]));
     for (size_t i = 0; i < s->columns; i++)
-        bad |= put_column(columns, s, &s->column[i]);
-    bad |= json_object_set_new(root, "columns", columns);
+        put_column(columns, s, &s->column[i]);
+    json_object_set_new(root, "columns", columns);
     if (delimiter[0] != '\0')
-        bad |= json_object_set_new(root, "delimiter", json_string(delimiter));
+        json_object_set_new(root, "delimiter", json_string(delimiter));
     if (s->comma)
-        bad |= json_object_set_new(root, "decimal", json_string(","));
+        json_object_set_new(root, "decimal", json_string(","));
     if (s->missing.count > 0)
-        bad |= json_object_set_new(root, "missing", texts_json(&s->missing));
-    if (bad == 0) {
-        *carried = root;
-        return DP_OK;
-    }
-    json_decref(root);
-    return dp_fail(err, DP_E_RUN, "out of memory");
+        json_object_set_new(root, "missing", texts_json(&s->missing));
+    *carried = dp_json_made(root);
+    return *carried != NULL ? DP_OK : dp_fail(err, DP_E_RUN, "out of memory");
 }
 
 /* Takes a member out of the object. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/quantise.h"
@@ -297,39 +298,27 @@ static int feature_names(const struct dp_column *c, size_t i, json_t *names, str
     return rc == DP_OK && c->indicator ? append_name(names, name, length + 7, err) : rc;
 }
 
-/* NULL when memory is short. */
 static json_t *label_json(const struct dp_schema *s, const struct dp_features *l)
 {
     const char *name = s->label >= 0 ? s->column[s->label].name : "label";
-    json_t *label = json_object();
-    int bad = json_object_set_new(label, "name", json_string(name));
-    bad |= json_object_set_new(label, "kind", json_string(s->real_label ? "real" : "classes"));
-    if (s->real_label) {
-        bad |= json_object_set_new(label, "scale", json_real(l->label_scale));
-        bad |= json_object_set_new(label, "offset", json_real(l->label_offset));
-    } else {
-        json_t *classes = json_array();
-        bad |= json_object_set(label, "classes", classes);
-        for (size_t k = 0; k < s->classes; k++)
-            bad |= json_array_append_new(classes, json_string(s->class[k].text[0]));
-        json_decref(classes);
-    }
-    if (bad == 0)
-        return label;
-    json_decref(label);
-    return NULL;
+    if (s->real_label)
+        return json_pack("{s:s*, s:s, s:f, s:f}", "name", name, "kind", "real", "scale", l->label_scale, "offset",
+                         l->label_offset);
+    json_t *classes = json_array();
+    for (size_t k = 0; k < s->classes; k++)
+        json_array_append_new(classes, json_string(s->class[k].text[0]));
+    return json_pack("{s:s*, s:s, s:o}", "name", name, "kind", "classes", "classes", classes);
 }
 
 /* Notes the map of images to features or, of an import of pixels, the shape of the images. */
-static int describe_images(const struct dp_import *import, json_t *root)
+static void describe_images(const struct dp_import *import, json_t *root)
 {
     struct dp_image_shape shape = import->shape;
     if (import->features_name[0] != '\0')
-        return json_object_set_new(root, "features", json_string(import->features_name));
-    return shape.height > 0
-               ? json_object_set_new(root, "pixels",
-                                     json_sprintf("%zux%zu%s", shape.height, shape.width, shape.channels == 3 ? "x3" : ""))
-               : 0;
+        json_object_set_new(root, "features", json_string(import->features_name));
+    else if (shape.height > 0)
+        json_object_set_new(root, "pixels",
+                            json_sprintf("%zux%zu%s", shape.height, shape.width, shape.channels == 3 ? "x3" : ""));
 }
 
 int dp_features_describe(const struct dp_features *l, const struct dp_import *import, json_t **description, struct dp_err *err)
@@ -339,25 +328,21 @@ int dp_features_describe(const struct dp_features *l, const struct dp_import *im
     int rc = DP_OK;
     for (size_t i = 0; rc == DP_OK && i < s->columns; i++)
         rc = feature_names(&s->column[i], i, names, err);
-    if (rc == DP_OK && dp_products_names(&l->products, names) != 0)
-        rc = dp_fail(err, DP_E_RUN, "out of memory");
+    dp_products_names(&l->products, names);
     if (rc == DP_OK && import->bias)
         rc = append_name(names, "bias", 4, err);
-    int bad = json_object_set(root, "names", names);
-    bad |= json_object_set_new(root, "label", label_json(s, l));
-    bad |= json_object_set_new(root, "bias", json_boolean(import->bias));
-    bad |= json_object_set_new(root, "private_preprocessing",
-                               s->private_preprocessing != NULL ? json_deep_copy(s->private_preprocessing) : json_array());
+    json_object_set_new(root, "names", names);
+    json_object_set_new(root, "label", label_json(s, l));
+    json_object_set_new(root, "bias", json_boolean(import->bias));
+    json_object_set_new(root, "private_preprocessing",
+                        s->private_preprocessing != NULL ? json_deep_copy(s->private_preprocessing) : json_array());
     if (s->paid != NULL)
-        bad |= json_object_set(root, "paid", s->paid);
+        json_object_set(root, "paid", s->paid);
     if (import->basis != DP_BASIS_NONE)
-        bad |= json_object_set_new(root, "basis", json_string(dp_bases[import->basis]));
-    bad |= describe_images(import, root);
-    json_decref(names);
-    if (rc == DP_OK && bad != 0)
-        rc = dp_fail(err, DP_E_RUN, "out of memory");
-    *description = root;
-    return rc;
+        json_object_set_new(root, "basis", json_string(dp_bases[import->basis]));
+    describe_images(import, root);
+    *description = dp_json_made(root);
+    return rc == DP_OK && *description == NULL ? dp_fail(err, DP_E_RUN, "out of memory") : rc;
 }
 
 /* Numbers with bounds whose schema states no basis get the basis of the import. An import without such numbers has no basis. */

@@ -160,7 +160,8 @@ static void quantiles(const struct dp_knots *k, size_t j, const double *f, size_
     }
 }
 
-int dp_knots_place(const struct dp_knots *k, enum dp_basis_kind kind, double unit, struct dp_schema *s, struct dp_err *err)
+int dp_knots_place(const struct dp_knots *k, enum dp_basis_kind kind, double unit, double noise, struct dp_schema *s,
+                   struct dp_err *err)
 {
     int rc = DP_OK;
     kind = kind == DP_BASIS_PRODUCTS ? DP_BASIS_COSINES : kind;
@@ -168,7 +169,7 @@ int dp_knots_place(const struct dp_knots *k, enum dp_basis_kind kind, double uni
         struct dp_column *c = &s->column[k->column[j]];
         double f[DP_KNOTS_CELLS + 1] = {0};
         for (size_t i = 0; i < k->cells; i++)
-            f[i + 1] = f[i] + (double)k->count[j * k->cells + i] / unit;
+            f[i + 1] = f[i] + (double)k->count[j * k->cells + i] / unit + noise / 2;
         make_ascending(f, k->cells + 1);
         for (size_t i = k->cells + 1; i-- > 0;)
             f[i] -= f[0];

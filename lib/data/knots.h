@@ -41,11 +41,12 @@ size_t dp_knots_choose(double rows, double noise);
 /* Adds up neighbouring cells until each column has that many cells. */
 void dp_knots_merge(struct dp_knots *knots, size_t cells);
 
-/* Gives each column a basis of this kind, from counts with noise in units of 1 / unit; products become cosines. Cumulative sums
- * of the counts are made ascending by least squares. Knot k is where they reach k / m of the last sum, with m = 16 intervals
- * for cosines and 8 for others. If two or more knots would be in one cell, the cell has one knot, at its end: all its rows may
- * have the same number. */
-int dp_knots_place(const struct dp_knots *knots, enum dp_basis_kind kind, double unit, struct dp_schema *schema,
+/* Gives each column a basis of this kind, from counts with noise in units of 1 / unit; products become cosines. noise: the
+ * deviation of the noise on each count. Half of it is added to each count, which draws knots towards even ones where the noise
+ * hides the rows. Cumulative sums of the counts are made ascending by least squares. Knot k is where they reach k / m of the
+ * last sum, with m = 16 intervals for cosines and 8 for others. If two or more knots would be in one cell, the cell has one
+ * knot, at its end: all its rows may have the same number. */
+int dp_knots_place(const struct dp_knots *knots, enum dp_basis_kind kind, double unit, double noise, struct dp_schema *schema,
                    struct dp_err *err);
 
 #endif

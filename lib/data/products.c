@@ -54,14 +54,12 @@ double dp_products_norm2(const struct dp_products *p)
     return p->weight * p->weight * (double)pairs(p) * 1.5625;
 }
 
-int dp_products_names(const struct dp_products *p, json_t *names)
+void dp_products_names(const struct dp_products *p, json_t *names)
 {
-    int bad = 0;
     for (size_t a = 0; a < p->numbers; a++)
         for (size_t b = a + 1; b < p->numbers; b++)
             for (size_t ik = 0; ik < DP_PRODUCTS_OF_A_PAIR; ik++)
-                bad |= json_array_append_new(names, json_sprintf("%s × %s",
-                                                                 json_string_value(json_array_get(names, p->at[a] + ik / 2)),
-                                                                 json_string_value(json_array_get(names, p->at[b] + ik % 2))));
-    return bad;
+                json_array_append_new(names,
+                                      json_sprintf("%s × %s", json_string_value(json_array_get(names, p->at[a] + ik / 2)),
+                                                   json_string_value(json_array_get(names, p->at[b] + ik % 2))));
 }

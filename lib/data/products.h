@@ -33,7 +33,7 @@ void dp_products_features(const struct dp_products *products, const double *x, d
 /* The largest sum of squares: w² (1 + 1/4)² for each pair, where all numbers are at bounds. No product is beyond −w and w. */
 double dp_products_norm2(const struct dp_products *products);
 
-/* Appends "NAME × NAME" for each product to names, which has the names of the features. Nonzero when memory is short. */
-int dp_products_names(const struct dp_products *products, json_t *names);
+/* Appends "NAME × NAME" for each product to names, which has the names of the features. */
+void dp_products_names(const struct dp_products *products, json_t *names);
 
 #endif

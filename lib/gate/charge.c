@@ -1,7 +1,5 @@
 #include "gate/charge.h"
 
-#include <math.h>
-
 #include "account/kinds.h"
 #include "math/grid.h"
 #include "math/moments.h"

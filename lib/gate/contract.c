@@ -1,8 +1,5 @@
 #include "gate/contract.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "gate/charge.h"
 #include "wire/codec.h"
 

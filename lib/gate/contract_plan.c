@@ -1,6 +1,4 @@
 /* The plan of a contract: the event of each lap, made once for each kind. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "gate/charge.h"

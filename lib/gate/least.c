@@ -1,7 +1,5 @@
 #include "gate/least.h"
 
-#include <math.h>
-
 #include "account/account.h"
 #include "account/curve.h"
 #include "base/round.h"

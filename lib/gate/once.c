@@ -1,7 +1,5 @@
 #include "gate/once.h"
 
-#include <stddef.h>
-
 int dp_once_close(struct dp_ledger **ledger, const struct dp_charges *charges, const struct dp_answer *cost, double delta,
                   const char *status, const char *model, int64_t lap, struct dp_err *err)
 {

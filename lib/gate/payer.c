@@ -1,10 +1,6 @@
 #include "gate/payer.h"
 
-#include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "gate/charge.h"
 #include "gate/least.h"

@@ -1,7 +1,5 @@
 #include "gate/reserve.h"
 
-#include <string.h>
-
 #include "account/account.h"
 #include "ledger/sum.h"
 

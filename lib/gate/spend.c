@@ -1,8 +1,5 @@
 #include "gate/spend.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 #include "base/mem.h"
 #include "account/account.h"
 #include "account/curve.h"

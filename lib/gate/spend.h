@@ -2,8 +2,6 @@
 #ifndef DP_GATE_SPEND_H
 #define DP_GATE_SPEND_H
 
-#include <stdbool.h>
-
 #include "priv/filter.h"
 #include "account/meter.h"
 #include "account/plan.h"

@@ -1,18 +1,15 @@
 #include "gate/trial.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
 #include <sodium.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/json.h"
 #include "ledger/charge_json.h"
+#include "ledger/sum.h"
 
 static const char *const words[] = {[DP_TRIAL_PLAN] = "plan", [DP_TRIAL_LAPS] = "laps"};
 static const char *const files[] = {"trial", "plan", "charged", "taken", "new"};
@@ -61,23 +58,11 @@ static int move(const char *directory, int from, int to, struct dp_err *err)
 
 /* --- plans as files ----------------------------------------------------------------------------------------------- */
 
-static json_t *plan_to_json(const struct dp_trial_plan *plan)
-{
-    json_t *charges = json_array();
-    int bad = 0;
-    for (size_t i = 0; i < plan->charges.count; i++)
-        bad |= json_array_append_new(charges, dp_charge_to_json(&plan->charges.charge[i]));
-    json_t *json = json_pack("{s:o?, s:s, s:I, s:b, s:o}", "directory", dp_json_string(plan->directory), "adjacency",
-                             plan->adjacency, "rows", (json_int_t)plan->rows, "seeded", plan->seeded, "charges", charges);
-    if (bad == 0)
-        return json;
-    json_decref(json);
-    return NULL;
-}
-
 static int write_plan(const char *directory, int file, const struct dp_trial_plan *plan, struct dp_err *err)
 {
-    json_t *json = plan_to_json(plan);
+    json_t *json =
+        json_pack("{s:o, s:s, s:I, s:b, s:o}", "directory", dp_json_string(plan->directory), "adjacency", plan->adjacency,
+                  "rows", (json_int_t)plan->rows, "seeded", plan->seeded, "charges", dp_ledger_charges_json(&plan->charges));
     int fd = open_in(directory, FILE_NEW, O_WRONLY | O_CREAT | O_TRUNC, err), rc = fd < 0 ? fd : DP_OK;
     FILE *stream = rc == DP_OK ? fdopen(fd, "w") : NULL;
     if (rc == DP_OK && stream == NULL) {

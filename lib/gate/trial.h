@@ -8,8 +8,6 @@
 #ifndef DP_GATE_TRIAL_H
 #define DP_GATE_TRIAL_H
 
-#include <stdbool.h>
-
 #include "account/event.h"
 
 #define DP_TRIAL_NAME 32 /* hexadecimal digits */

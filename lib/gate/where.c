@@ -1,10 +1,5 @@
 #include "gate/where.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static int name_own(char **name, const char *directory, const char *file, struct dp_err *err)
 {
     if (asprintf(name, "%s%s%s", directory != NULL ? directory : "", directory != NULL ? "/" : "", file) >= 0)

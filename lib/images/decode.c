@@ -2,9 +2,6 @@
 
 #include <ctype.h>
 #include <setjmp.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <jpeglib.h>
 #include <png.h>

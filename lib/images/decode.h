@@ -2,8 +2,6 @@
 #ifndef DP_IMAGES_DECODE_H
 #define DP_IMAGES_DECODE_H
 
-#include <stdbool.h>
-
 #include "base/err.h"
 #include "images/image.h"
 

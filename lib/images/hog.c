@@ -1,9 +1,5 @@
 #include "images/hog.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "math/clones.h"
 
 #define SIDE DP_IMAGE_SIDE_MOST

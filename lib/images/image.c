@@ -1,7 +1,5 @@
 #include "images/image.h"
 
-#include <stdbool.h>
-
 static bool side_fits(size_t side)
 {
     return side % 4 == 0 && side >= DP_IMAGE_SIDE_LEAST && side <= DP_IMAGE_SIDE_MOST;

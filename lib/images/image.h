@@ -2,8 +2,6 @@
 #ifndef DP_IMAGES_IMAGE_H
 #define DP_IMAGES_IMAGE_H
 
-#include <stddef.h>
-
 #include "base/err.h"
 
 #define DP_IMAGE_SIDE_LEAST 16

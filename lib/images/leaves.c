@@ -1,9 +1,5 @@
 #include "images/leaves.h"
 
-#include <math.h>
-#include <stdbool.h>
-#include <string.h>
-
 #include "math/rng.h"
 
 #define COVERING 300 /* shapes that cover an image */

@@ -12,8 +12,6 @@
 #ifndef DP_IMAGES_LEAVES_H
 #define DP_IMAGES_LEAVES_H
 
-#include <stdint.h>
-
 #include "images/image.h"
 
 void dp_leaves_image(struct dp_image_shape shape, int64_t seed, size_t number, unsigned char *image);

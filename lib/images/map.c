@@ -1,10 +1,5 @@
 #include "images/map.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/mem.h"
 #include "images/leaves.h"
 

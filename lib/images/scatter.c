@@ -1,8 +1,5 @@
 #include "images/scatter.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "images/morlet.h"
 #include "math/clones.h"
 

@@ -1,9 +1,5 @@
 #include "images/whitener.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/mem.h"
 #include "math/clones.h"
 

@@ -8,8 +8,6 @@
 #ifndef DP_IMAGES_WHITENER_H
 #define DP_IMAGES_WHITENER_H
 
-#include <stddef.h>
-
 #include "base/err.h"
 
 #define DP_WHITENER_ROWS 16

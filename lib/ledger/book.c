@@ -1,11 +1,6 @@
 #include "ledger/book.h"
 
-#include <errno.h>
-#include <math.h>
 #include <sodium.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/json.h"
 #include "base/mem.h"
@@ -65,6 +60,14 @@ int dp_ledger_line(json_t *members, size_t seq, const char *prev, char **text, s
 int64_t dp_ledger_laps_spent(const struct dp_ledger_laps *laps)
 {
     return laps->reserved - laps->refunded;
+}
+
+int64_t dp_ledger_entry_laps(const struct dp_ledger_entry *entry)
+{
+    int64_t laps = 0;
+    for (size_t i = 0; i < entry->events; i++)
+        laps += dp_ledger_laps_spent(&entry->event[i]);
+    return laps;
 }
 
 /* The run that has or had that name; *opening (may be NULL): the index of that name. */

@@ -4,9 +4,6 @@
 #define DP_LEDGER_BOOK_H
 
 #include <jansson.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "base/err.h"
 #include "account/event.h"
@@ -155,8 +152,9 @@ int dp_ledger_book_checkpoint(const struct dp_ledger_book *book, const char *mar
 /* Whether two open lines agree in everything but name, software, time and initial model. */
 bool dp_ledger_same_run(const struct dp_ledger_entry *a, const struct dp_ledger_entry *b);
 
-/* laps reserved and not refunded */
+/* Laps reserved and not refunded: of one event, and of all events of a run. */
 int64_t dp_ledger_laps_spent(const struct dp_ledger_laps *laps);
+int64_t dp_ledger_entry_laps(const struct dp_ledger_entry *entry);
 
 /* Opens a ledger, which must be a regular file and not a link; flags as for open(2). Returns the descriptor or a negative
  * status. */

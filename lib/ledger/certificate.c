@@ -1,10 +1,6 @@
 #include "ledger/certificate.h"
 
-#include <errno.h>
-#include <math.h>
-#include <stdbool.h>
-#include <string.h>
-
+#include "base/json.h"
 #include "base/unit.h"
 #include "base/version.h"
 #include "ledger/sum.h"
@@ -25,14 +21,6 @@ static void cost_free(struct cost *cost)
     json_decref(cost->preprocessing);
 }
 
-static int64_t spent_laps(const struct dp_ledger_entry *entry)
-{
-    int64_t laps = 0;
-    for (size_t i = 0; i < entry->events; i++)
-        laps += dp_ledger_laps_spent(&entry->event[i]);
-    return laps;
-}
-
 /* Adds a run with its stated cost: everything that it has released, even if the model is of an earlier lap. */
 static int add_run(struct cost *cost, const struct dp_ledger_entry *entry, struct dp_err *err)
 {
@@ -51,14 +39,14 @@ static int add_run(struct cost *cost, const struct dp_ledger_entry *entry, struc
     cost->unit = dp_unit_larger(cost->unit, entry->unit);
     cost->seeded |= entry->seeded;
     cost->published |= entry->as_published;
-    json_t *run = json_pack("{s:s, s:s, s:b, s:s, s:I, s:s, s:s}", "run", entry->run, "data", entry->data, "closed",
-                            entry->close != NULL, "status", dp_ledger_status(entry), "laps", (json_int_t)spent_laps(entry),
-                            "stated_at", dp_ledger_basis_names[dp_ledger_basis(entry)], "software", entry->software);
-    int bad = entry->public_start != NULL ? json_object_set_new(run, "public_start", json_string(entry->public_start)) : 0;
-    bad |= json_array_append_new(cost->runs, run);
+    json_array_append_new(cost->runs, json_pack("{s:s, s:s, s:b, s:s, s:I, s:s, s:s, s:s*}", "run", entry->run, "data",
+                                                entry->data, "closed", entry->close != NULL, "status", dp_ledger_status(entry),
+                                                "laps", (json_int_t)dp_ledger_entry_laps(entry), "stated_at",
+                                                dp_ledger_basis_names[dp_ledger_basis(entry)], "software", entry->software,
+                                                "public_start", entry->public_start));
     if (entry->preprocessing[0] != '\0')
-        bad |= dp_ledger_add_text(cost->preprocessing, entry->preprocessing);
-    return bad ? dp_fail(err, DP_E_RUN, "out of memory") : DP_OK;
+        dp_ledger_add_text(cost->preprocessing, entry->preprocessing);
+    return DP_OK;
 }
 
 /* "if_planned_together": the cost of all runs if each was planned before the first one began. */
@@ -75,23 +63,23 @@ static int bound(const struct cost *cost, json_t *members, struct dp_err *err)
 {
     struct dp_answer all, added;
     bool chain = cost->count > 1;
-    int bad = 0, rc = dp_ledger_sum_epsilon(&cost->sum, cost->delta, &all, err);
+    int rc = dp_ledger_sum_epsilon(&cost->sum, cost->delta, &all, err);
     if (rc == DP_OK && chain) {
-        bad = json_object_set_new(members, "if_planned_together", together_json(cost, &all));
+        json_object_set_new(members, "if_planned_together", together_json(cost, &all));
         /* At the sum of the deltas, the cost of mechanisms that were not chosen adaptively is still a lower bound. */
         rc = dp_ledger_sum_epsilon(&cost->sum, fmin(cost->added_delta, 0.5), &added, err);
     }
     if (rc != DP_OK)
         return rc;
     double sound = chain ? cost->added_epsilon : all.upper;
-    bad |= json_object_set_new(members, "epsilon", dp_ledger_real_json(cost->prior_epsilon + sound));
-    bad |= json_object_set_new(members, "epsilon_lower", dp_ledger_real_json(chain ? added.lower : all.lower));
-    bad |= json_object_set_new(members, "delta", json_real((chain ? cost->added_delta : cost->delta) + cost->prior_delta));
-    bad |= json_object_set_new(members, "accountant", json_string(dp_accountant_names[chain ? DP_ACCOUNTANT_ADDED : all.by]));
+    json_object_set_new(members, "epsilon", dp_ledger_real_json(cost->prior_epsilon + sound));
+    json_object_set_new(members, "epsilon_lower", dp_ledger_real_json(chain ? added.lower : all.lower));
+    json_object_set_new(members, "delta", json_real((chain ? cost->added_delta : cost->delta) + cost->prior_delta));
+    json_object_set_new(members, "accountant", json_string(dp_accountant_names[chain ? DP_ACCOUNTANT_ADDED : all.by]));
     if (cost->prior_epsilon > 0 || cost->prior_delta > 0)
-        bad |= json_object_set_new(members, "not_in_ledger",
-                                   json_pack("{s:f, s:f}", "epsilon", cost->prior_epsilon, "delta", cost->prior_delta));
-    return bad ? dp_fail(err, DP_E_RUN, "out of memory") : DP_OK;
+        json_object_set_new(members, "not_in_ledger",
+                            json_pack("{s:f, s:f}", "epsilon", cost->prior_epsilon, "delta", cost->prior_delta));
+    return DP_OK;
 }
 
 static int describe(const struct cost *cost, const struct dp_ledger_entry *first, json_t *into, struct dp_err *err)
@@ -101,9 +89,8 @@ static int describe(const struct cost *cost, const struct dp_ledger_entry *first
                   "rows", (json_int_t)first->rows, "unit", dp_unit_name(cost->unit), "adjacency", first->adjacency, "runs",
                   cost->runs, "mechanisms", dp_ledger_charges_json(&cost->sum.all), "private_preprocessing",
                   cost->preprocessing, "seeded", cost->seeded, "as_published", cost->published);
-    int rc = members != NULL ? bound(cost, members, err) : dp_fail(err, DP_E_RUN, "out of memory");
-    if (rc == DP_OK && json_object_update(into, members) != 0)
-        rc = dp_fail(err, DP_E_RUN, "out of memory");
+    int rc = bound(cost, members, err);
+    json_object_update(into, members);
     json_decref(members);
     return rc;
 }
@@ -114,7 +101,7 @@ static int state(const struct dp_ledger_book *book, const struct dp_ledger_entry
 {
     struct cost cost = {.runs = json_array(), .preprocessing = json_array()};
     const struct dp_ledger_entry *first = NULL;
-    int rc = cost.runs != NULL && cost.preprocessing != NULL ? DP_OK : dp_fail(err, DP_E_RUN, "out of memory");
+    int rc = DP_OK;
     for (const struct dp_ledger_entry *e = newest; rc == DP_OK && e != NULL; e = dp_ledger_book_parent(book, e)) {
         if (dp_ledger_book_root(book, e->who) != who)
             continue;
@@ -149,10 +136,8 @@ static int add_others(const struct dp_ledger_book *book, const struct dp_ledger_
         if (known)
             continue;
         json_t *other = json_object();
-        rc = other != NULL ? state(book, own, who, other, err) : dp_fail(err, DP_E_RUN, "out of memory");
-        if (rc == DP_OK && json_array_append(others, other) != 0)
-            rc = dp_fail(err, DP_E_RUN, "out of memory");
-        json_decref(other);
+        rc = state(book, own, who, other, err);
+        json_array_append_new(others, other);
     }
     return rc;
 }
@@ -163,18 +148,17 @@ static int add_fixed_lap(const struct dp_ledger_entry *entry, int64_t lap, json_
 {
     struct dp_charges laps = {0};
     struct dp_answer answer;
-    if (entry->openings > 1 || entry->order > 0 || entry->events != 1 || lap >= spent_laps(entry))
+    if (entry->openings > 1 || entry->order > 0 || entry->events != 1 || lap >= dp_ledger_entry_laps(entry))
         return DP_OK;
     int rc = dp_charges_add(&laps, &entry->event[0].event, lap, err);
     if (rc == DP_OK)
         rc = dp_account_epsilon(DP_ACCOUNTANT_BEST, &laps, entry->delta, &answer, err);
     dp_charges_free(&laps);
-    if (rc == DP_OK &&
+    if (rc == DP_OK)
         json_object_set_new(made, "if_the_lap_was_fixed",
                             json_pack("{s:I, s:o, s:o, s:f, s:s}", "laps", (json_int_t)lap, "epsilon",
                                       dp_ledger_real_json(answer.upper), "epsilon_lower", dp_ledger_real_json(answer.lower),
-                                      "delta", entry->delta, "accountant", dp_accountant_names[answer.by])) != 0)
-        rc = dp_fail(err, DP_E_RUN, "out of memory");
+                                      "delta", entry->delta, "accountant", dp_accountant_names[answer.by]));
     return rc;
 }
 
@@ -183,13 +167,12 @@ static int describe_model(const struct dp_ledger_book *book, const struct dp_led
                           const struct dp_certified *what, json_t *made, struct dp_err *err)
 {
     bool bound = false;
-    if (what->lap > spent_laps(entry))
+    if (what->lap > dp_ledger_entry_laps(entry))
         return dp_fail(err, DP_E_UNSAFE, "the model is of lap %lld and its run has paid for %lld", (long long)what->lap,
-                       (long long)spent_laps(entry));
+                       (long long)dp_ledger_entry_laps(entry));
     int rc = dp_ledger_book_model(book, what->mark, what->lap, what->model, &bound, err);
-    if (rc == DP_OK && (json_object_set_new(made, "model_in_ledger", json_boolean(bound)) != 0 ||
-                        json_object_set_new(made, "status", json_string(dp_ledger_status(entry))) != 0))
-        rc = dp_fail(err, DP_E_RUN, "out of memory");
+    json_object_set_new(made, "model_in_ledger", json_boolean(bound));
+    json_object_set_new(made, "status", json_string(dp_ledger_status(entry)));
     return rc == DP_OK ? add_fixed_lap(entry, what->lap, made, err) : rc;
 }
 
@@ -205,25 +188,23 @@ static int make(const struct dp_ledger_book *book, size_t lines, const struct dp
     if (rc != DP_OK)
         return rc;
     json_t *others = json_array();
-    if (others == NULL)
-        return dp_fail(err, DP_E_RUN, "out of memory");
     json_t *made = json_pack("{s:i, s:s, s:s, s:I, s:s, s:{s:I, s:s}}", "certificate", DP_CERTIFICATE_FORMAT, "software",
                              "dpline " DP_VERSION, "model", what->model, "lap", (json_int_t)what->lap, "mark", what->mark,
                              "ledger", "lines", (json_int_t)lines, "hash", book->hash[lines - 1]);
-    rc = made != NULL ? describe_model(book, entry, what, made, err) : dp_fail(err, DP_E_RUN, "out of memory");
+    rc = describe_model(book, entry, what, made, err);
     if (rc == DP_OK)
         rc = state(book, entry, dp_ledger_book_root(book, entry->who), made, err);
     if (rc == DP_OK)
         rc = add_others(book, entry, others, err);
-    if (rc == DP_OK && json_array_size(others) > 0 && json_object_set(made, "other_data", others) != 0)
-        rc = dp_fail(err, DP_E_RUN, "out of memory");
+    if (json_array_size(others) > 0)
+        json_object_set(made, "other_data", others);
     json_decref(others);
     if (rc != DP_OK) {
         json_decref(made);
         return rc;
     }
-    *certificate = made;
-    return DP_OK;
+    *certificate = dp_json_made(made);
+    return *certificate != NULL ? DP_OK : dp_fail(err, DP_E_RUN, "out of memory");
 }
 
 int dp_certificate_make(const char *path, const struct dp_certified *what, json_t **certificate, struct dp_err *err)

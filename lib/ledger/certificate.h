@@ -3,8 +3,6 @@
 #define DP_LEDGER_CERTIFICATE_H
 
 #include <jansson.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 #include "base/err.h"
 #include "ledger/ledger.h"

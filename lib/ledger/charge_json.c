@@ -1,8 +1,5 @@
 #include "ledger/charge_json.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "account/tuning.h"
 #include "base/alias.h"
 
@@ -16,49 +13,33 @@ static json_t *member_to_json(const struct dp_query *query, enum dp_query_member
 static json_t *query_to_json(const struct dp_query *query)
 {
     json_t *json = json_pack("{s:s}", "noise", dp_query_kinds[query->kind].name);
-    int bad = json == NULL;
     for (int m = 0; m < DP_QUERY_MEMBER_COUNT; m++)
         if (dp_query_has(query->kind, (enum dp_query_member)m))
-            bad |= json_object_set_new(json, dp_query_members[m].key, member_to_json(query, (enum dp_query_member)m));
-    if (bad == 0)
-        return json;
-    json_decref(json);
-    return NULL;
+            json_object_set_new(json, dp_query_members[m].key, member_to_json(query, (enum dp_query_member)m));
+    return json;
 }
 
 static const char *const laws[DP_TRIALS_LAWS] = {
     [DP_TRIALS_POISSON] = "poisson", [DP_TRIALS_NEGATIVE_BINOMIAL] = "negative-binomial"};
 
-static int add_tuning(json_t *json, const struct dp_tuning *tuning)
+static json_t *tuning_to_json(const struct dp_charge *charge)
 {
+    const struct dp_tuning *tuning = charge->event.tuning;
     const struct dp_trials *trials = &tuning->trials;
+    bool poisson = trials->law == DP_TRIALS_POISSON;
     json_t *settings = json_array();
-    int bad = json_object_set_new(json, "trials", json_string(laws[trials->law]));
-    if (trials->law == DP_TRIALS_POISSON) {
-        bad |= json_object_set_new(json, "mean", json_real(trials->mean));
-    } else {
-        bad |= json_object_set_new(json, "eta", json_real(trials->eta));
-        bad |= json_object_set_new(json, "gamma", json_real(trials->gamma));
-    }
-    bad |= json_object_set_new(json, "score_multiplier", json_real(tuning->score_multiplier));
     for (size_t i = 0; i < tuning->settings; i++) {
         const struct dp_setting *setting = &tuning->setting[i];
         json_t *charges = json_array();
         for (size_t k = 0; k < setting->charges.count; k++)
-            bad |= json_array_append_new(charges, dp_charge_to_json(&setting->charges.charge[k]));
-        bad |=
-            json_array_append_new(settings, json_pack("{s:I, s:o}", "times", (json_int_t)setting->times, "charges", charges));
+            json_array_append_new(charges, dp_charge_to_json(&setting->charges.charge[k]));
+        json_array_append_new(settings, json_pack("{s:I, s:o}", "times", (json_int_t)setting->times, "charges", charges));
     }
-    return bad | json_object_set_new(json, "settings", settings);
-}
-
-static json_t *tuning_to_json(const struct dp_charge *charge)
-{
-    json_t *json = json_pack("{s:I, s:s}", "laps", (json_int_t)charge->laps, "sampling", dp_sampling_names[DP_SAMPLING_TUNED]);
-    if (add_tuning(json, charge->event.tuning) == 0)
-        return json;
-    json_decref(json);
-    return NULL;
+    return json_pack("{s:I, s:s, s:s, s:o*, s:o*, s:o*, s:f, s:o}", "laps", (json_int_t)charge->laps, "sampling",
+                     dp_sampling_names[DP_SAMPLING_TUNED], "trials", laws[trials->law], "mean",
+                     poisson ? json_real(trials->mean) : NULL, "eta", poisson ? NULL : json_real(trials->eta), "gamma",
+                     poisson ? NULL : json_real(trials->gamma), "score_multiplier", tuning->score_multiplier, "settings",
+                     settings);
 }
 
 json_t *dp_charge_to_json(const struct dp_charge *charge)
@@ -68,22 +49,18 @@ json_t *dp_charge_to_json(const struct dp_charge *charge)
         return tuning_to_json(charge);
     json_t *json = json_pack("{s:I, s:s}", "laps", (json_int_t)charge->laps, "sampling", dp_sampling_names[event->sampling]);
     json_t *queries = json_array();
-    int bad = json == NULL;
     for (int i = 0; i < event->queries; i++)
-        bad |= json_array_append_new(queries, query_to_json(&event->query[i]));
+        json_array_append_new(queries, query_to_json(&event->query[i]));
     if (event->sampling == DP_SAMPLING_SHUFFLED)
-        bad |= json_object_set_new(json, "epoch_laps", json_integer((json_int_t)event->epoch_laps));
+        json_object_set_new(json, "epoch_laps", json_integer((json_int_t)event->epoch_laps));
     if (event->sampling == DP_SAMPLING_REPEATED) {
-        bad |= json_object_set_new(json, "draws", json_integer((json_int_t)event->draws));
-        bad |= json_object_set_new(json, "contraction", json_real(event->contraction));
+        json_object_set_new(json, "draws", json_integer((json_int_t)event->draws));
+        json_object_set_new(json, "contraction", json_real(event->contraction));
     }
     if (event->sampling != DP_SAMPLING_NONE && event->sampling != DP_SAMPLING_STREAM)
-        bad |= json_object_set_new(json, "rate", json_real(event->rate));
-    bad |= json_object_set_new(json, "queries", queries);
-    if (bad == 0)
-        return json;
-    json_decref(json);
-    return NULL;
+        json_object_set_new(json, "rate", json_real(event->rate));
+    json_object_set_new(json, "queries", queries);
+    return json;
 }
 
 static int name_of(const json_t *json, const char *key, const char *const *names, int count, int *index, struct dp_err *err)

@@ -1,9 +1,5 @@
 /* The files of a ledger: the ledger itself, and PATH.mark. */
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,12 +1,7 @@
 #include "ledger/ledger.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <sodium.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -53,10 +48,8 @@ static int batch_add(struct batch *batch, json_t *members, struct dp_err *err)
 {
     char hash[DP_LEDGER_HASH + 1], *text;
     size_t length;
-    if (batch->format < DP_LEDGER_FORMAT && json_object_set_new(members, "format", json_integer(DP_LEDGER_FORMAT)) != 0) {
-        json_decref(members);
-        return dp_fail(err, DP_E_RUN, "out of memory");
-    }
+    if (batch->format < DP_LEDGER_FORMAT)
+        json_object_set_new(members, "format", json_integer(DP_LEDGER_FORMAT));
     batch->format = DP_LEDGER_FORMAT;
     int rc = dp_ledger_line(members, batch->seq + 1, batch->prev, &text, &length, hash, err);
     if (rc == DP_OK)
@@ -74,8 +67,8 @@ static int batch_add(struct batch *batch, json_t *members, struct dp_err *err)
 
 static json_t *charge_line(const char *kind, const char *run, const struct dp_event *event, int64_t laps)
 {
-    json_t *json = dp_charge_to_json(&(struct dp_charge){*event, laps});
-    return json != NULL ? json_pack("{s:s, s:s, s:o}", "kind", kind, "run", run, "charge", json) : NULL;
+    return json_pack("{s:s, s:s, s:o}", "kind", kind, "run", run, "charge",
+                     dp_charge_to_json(&(struct dp_charge){*event, laps}));
 }
 
 /* --- the file ----------------------------------------------------------------------------------------------------- */
@@ -255,37 +248,17 @@ static int check_run(const struct dp_ledger_run *run, struct dp_err *err)
 
 static json_t *open_line(const struct dp_ledger_run *run, const char *id, bool addition)
 {
-    json_t *line =
-        json_pack("{s:s, s:s, s:s, s:I, s:s, s:f, s:f, s:b, s:b, s:s, s:s}", "kind", "open", "run", id, "data", run->data,
-                  "rows", (json_int_t)run->rows, "adjacency", run->adjacency, "epsilon", run->epsilon, "delta", run->delta,
-                  "seeded", run->seeded, "as_published", run->as_published, "private_preprocessing",
-                  run->preprocessing != NULL ? run->preprocessing : "", "software", "dpline " DP_VERSION);
-    int bad = line == NULL;
-    if (run->time != 0)
-        bad |= json_object_set_new(line, "time", json_integer((json_int_t)run->time));
-    if (run->population != NULL && run->population[0] != '\0')
-        bad |= json_object_set_new(line, "population", json_string(run->population));
-    if (run->unit != NULL)
-        bad |= json_object_set_new(line, "unit", json_string(run->unit));
-    if (run->public_start != NULL)
-        bad |= json_object_set_new(line, "public_start", json_string(run->public_start));
-    if (run->init != NULL)
-        bad |= json_object_set_new(line, "init", json_string(run->init));
-    if (run->resumes != NULL)
-        bad |= json_object_set_new(line, "resumes", json_string(run->resumes));
-    if (run->prior_epsilon > 0) {
-        bad |= json_object_set_new(line, "prior_epsilon", json_real(run->prior_epsilon));
-        bad |= json_object_set_new(line, "prior_delta", json_real(run->prior_delta));
-    }
-    if (run->order > 0)
-        bad |= json_object_set_new(line, "order", json_real(run->order));
-    if (addition)
-        bad |= json_object_set_new(line, "addition", json_true());
-    if (bad) {
-        json_decref(line);
-        return NULL;
-    }
-    return line;
+    bool prior = run->prior_epsilon > 0, named = run->population != NULL && run->population[0] != '\0';
+    return json_pack("{s:s, s:s, s:s, s:I, s:s, s:f, s:f, s:b, s:b, s:s, s:s, s:o*, s:s*, s:s*, s:s*, s:s*, s:s*, s:o*, s:o*, "
+                     "s:o*, s:o*}",
+                     "kind", "open", "run", id, "data", run->data, "rows", (json_int_t)run->rows, "adjacency", run->adjacency,
+                     "epsilon", run->epsilon, "delta", run->delta, "seeded", run->seeded, "as_published", run->as_published,
+                     "private_preprocessing", run->preprocessing != NULL ? run->preprocessing : "", "software",
+                     "dpline " DP_VERSION, "time", run->time != 0 ? json_integer((json_int_t)run->time) : NULL, "population",
+                     named ? run->population : NULL, "unit", run->unit, "public_start", run->public_start, "init", run->init,
+                     "resumes", run->resumes, "prior_epsilon", prior ? json_real(run->prior_epsilon) : NULL, "prior_delta",
+                     prior ? json_real(run->prior_delta) : NULL, "order", run->order > 0 ? json_real(run->order) : NULL,
+                     "addition", addition ? json_true() : NULL);
 }
 
 static const char *population_of(const struct dp_ledger_run *run)
@@ -722,25 +695,18 @@ static int check_law(const struct dp_ledger *l, const struct dp_ledger_end *how,
 /* The members of the close line; `model` only if there is one. */
 static json_t *close_line(const struct dp_ledger *l, const struct dp_ledger_end *how, int64_t laps)
 {
-    json_t *line =
-        json_pack("{s:s, s:s, s:I, s:f, s:f, s:s, s:s}", "kind", "close", "run", l->run, "laps", (json_int_t)laps, "epsilon",
-                  how->epsilon, "delta", how->delta, "accountant", how->accountant, "status", how->status);
-    if (line == NULL || how->model == NULL)
-        return line;
-    json_t *model = json_pack("{s:I, s:s}", "lap", (json_int_t)how->model_lap, "digest", how->model);
-    if (model != NULL && json_object_set_new(line, "model", model) == 0)
-        return line;
-    json_decref(line);
-    return NULL;
+    json_t *model =
+        how->model != NULL ? json_pack("{s:I, s:s}", "lap", (json_int_t)how->model_lap, "digest", how->model) : NULL;
+    return json_pack("{s:s, s:s, s:I, s:f, s:f, s:s, s:s, s:o*}", "kind", "close", "run", l->run, "laps", (json_int_t)laps,
+                     "epsilon", how->epsilon, "delta", how->delta, "accountant", how->accountant, "status", how->status,
+                     "model", model);
 }
 
 static int add_close(struct dp_ledger *l, struct batch *batch, const struct dp_ledger_end *how, struct dp_err *err)
 {
     int64_t laps;
     int rc = add_ends(l, batch, how->used, true, &laps, err);
-    if (rc != DP_OK)
-        return rc;
-    return batch_add(batch, close_line(l, how, laps), err);
+    return rc == DP_OK ? batch_add(batch, close_line(l, how, laps), err) : rc;
 }
 
 static int add_checkpoint(struct dp_ledger *l, struct batch *batch, const struct dp_charges *used, struct dp_err *err)
@@ -749,11 +715,9 @@ static int add_checkpoint(struct dp_ledger *l, struct batch *batch, const struct
     int rc = add_ends(l, batch, used, false, &laps, err);
     if (rc != DP_OK)
         return rc;
-    json_t *charges = dp_ledger_charges_json(used);
     return batch_add(batch,
-                     charges != NULL ? json_pack("{s:s, s:s, s:I, s:o}", "kind", "checkpoint", "run", l->run, "laps",
-                                                 (json_int_t)laps, "charges", charges)
-                                     : NULL,
+                     json_pack("{s:s, s:s, s:I, s:o}", "kind", "checkpoint", "run", l->run, "laps", (json_int_t)laps, "charges",
+                               dp_ledger_charges_json(used)),
                      err);
 }
 
@@ -784,10 +748,10 @@ int dp_ledger_plan(struct dp_ledger *l, const struct dp_charges *charges, struct
     if (rc == DP_OK)
         rc = check_own(l, err);
     if (rc == DP_OK) {
-        json_t *list = dp_ledger_charges_json(charges);
         batch_start(&batch, &l->book);
         rc = batch_add(&batch,
-                       list != NULL ? json_pack("{s:s, s:s, s:o}", "kind", "plan", "run", l->run, "charges", list) : NULL, err);
+                       json_pack("{s:s, s:s, s:o}", "kind", "plan", "run", l->run, "charges", dp_ledger_charges_json(charges)),
+                       err);
     }
     if (rc == DP_OK)
         rc = append(l, &batch, err);
@@ -932,22 +896,16 @@ static int check_orders(const struct dp_ledger_budget *b, double epsilon, double
                          delta, epsilon, least);
 }
 
-static json_t *budget_line(const struct dp_ledger_budget *b, const double deltas[DP_LEDGER_ORDERS])
+static json_t *budget_line(const struct dp_ledger_budget *b, const struct dp_ledger_before *before,
+                           const double deltas[DP_LEDGER_ORDERS])
 {
-    json_t *orders = json_array();
-    int bad = orders == NULL;
-    for (size_t i = 0; !bad && i < b->orders; i++)
-        bad = json_array_append_new(orders, json_pack("{s:f, s:f}", "order", b->order[i].order, "delta", deltas[i]));
-    json_t *line = json_pack("{s:s, s:s, s:s, s:f, s:f}", "kind", "budget", "population", b->population, "adjacency",
-                             b->adjacency, "epsilon", b->epsilon, "delta", b->delta);
-    if (b->data != NULL)
-        bad |= json_object_set_new(line, "data", json_string(b->data));
-    bad |= json_object_set_new(line, "orders", orders);
-    if (bad) {
-        json_decref(line);
-        return NULL;
-    }
-    return line;
+    json_t *orders = json_array(), *cost = NULL;
+    for (size_t i = 0; i < b->orders; i++)
+        json_array_append_new(orders, json_pack("{s:f, s:f}", "order", b->order[i].order, "delta", deltas[i]));
+    if (before->runs > 0)
+        cost = json_pack("{s:f, s:f}", "epsilon", before->epsilon, "delta", before->delta);
+    return json_pack("{s:s, s:s, s:s, s:f, s:f, s:s*, s:o, s:o*}", "kind", "budget", "population", b->population, "adjacency",
+                     b->adjacency, "epsilon", b->epsilon, "delta", b->delta, "data", b->data, "orders", orders, "before", cost);
 }
 
 /* Lowers a used budget: only epsilon may change, downwards, and not below what is spent. Fills in the orders of the budget and
@@ -1003,15 +961,9 @@ static int write_budget(struct dp_ledger *l, const struct dp_ledger_budget *b, c
                         const double deltas[DP_LEDGER_ORDERS], struct dp_err *err)
 {
     struct batch batch = {0};
-    json_t *line = budget_line(b, deltas);
-    if (line != NULL && before->runs > 0 &&
-        json_object_set_new(line, "before", json_pack("{s:f, s:f}", "epsilon", before->epsilon, "delta", before->delta)) != 0) {
-        json_decref(line);
-        line = NULL;
-    }
     memset(l->run, '0', DP_LEDGER_RUN); /* a mark without a run */
     batch_start(&batch, &l->book);
-    int rc = batch_add(&batch, line, err);
+    int rc = batch_add(&batch, budget_line(b, before, deltas), err);
     if (rc == DP_OK)
         rc = append(l, &batch, err);
     if (rc == DP_OK)

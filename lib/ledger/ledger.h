@@ -13,9 +13,6 @@
 #ifndef DP_LEDGER_LEDGER_H
 #define DP_LEDGER_LEDGER_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/err.h"
 #include "account/plan.h"
 

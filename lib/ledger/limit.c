@@ -1,8 +1,5 @@
 #include "ledger/limit.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 #include "base/mem.h"
 #include "account/calibrate.h"
 #include "account/curve.h"

@@ -1,7 +1,5 @@
 #include "ledger/orders.h"
 
-#include <math.h>
-
 #include "ledger/sum.h"
 #include "priv/rdp.h"
 

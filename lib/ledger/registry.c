@@ -1,12 +1,7 @@
 #include "ledger/registry.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <sodium.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -28,18 +23,14 @@ static json_t *line_json(const struct dp_registry_line *l)
     json_t *more = l->kind == DP_REGISTRY_IMPORT
                        ? json_pack("{s:s, s:s, s:s}", "table", l->table, "path", l->path, "directory", l->directory)
                        : json_pack("{s:s, s:s, s:f}", "ledger", l->ledger, "adjacency", l->adjacency, "delta", l->delta);
-    int bad = json == NULL || more == NULL || json_object_update(json, more) != 0;
-    if (!bad && l->kind == DP_REGISTRY_RUN)
-        bad = json_object_set_new(json, "run", json_string(l->run));
-    if (!bad && l->kind == DP_REGISTRY_RUN && l->unit != NULL)
-        bad = json_object_set_new(json, "unit", json_string(l->unit));
-    if (!bad && l->kind != DP_REGISTRY_IMPORT && isfinite(l->epsilon))
-        bad = json_object_set_new(json, "epsilon", json_real(l->epsilon));
+    json_object_update(json, more);
+    if (l->kind == DP_REGISTRY_RUN)
+        json_object_set_new(json, "run", json_string(l->run));
+    if (l->kind == DP_REGISTRY_RUN && l->unit != NULL)
+        json_object_set_new(json, "unit", json_string(l->unit));
+    if (l->kind != DP_REGISTRY_IMPORT && isfinite(l->epsilon))
+        json_object_set_new(json, "epsilon", json_real(l->epsilon));
     json_decref(more);
-    if (bad) {
-        json_decref(json);
-        return NULL;
-    }
     return json;
 }
 

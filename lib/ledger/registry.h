@@ -10,8 +10,6 @@
 #define DP_LEDGER_REGISTRY_H
 
 #include <jansson.h>
-#include <stdbool.h>
-#include <stddef.h>
 
 #include "base/err.h"
 #include "base/registry_place.h"

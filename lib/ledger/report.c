@@ -1,9 +1,5 @@
 #include "ledger/report.h"
 
-#include <errno.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "base/text.h"
@@ -13,33 +9,28 @@
 #include "ledger/limit.h"
 #include "ledger/sum.h"
 
-static int64_t spent_laps(const struct dp_ledger_entry *entry)
-{
-    int64_t laps = 0;
-    for (size_t i = 0; i < entry->events; i++)
-        laps += dp_ledger_laps_spent(&entry->event[i]);
-    return laps;
-}
+/* In this file a function that returns an int returns non-zero when memory is short for something else than JSON. */
 
-/* Sets epsilon, epsilon_lower, delta and accountant; or `why`, if no accountant gives a number. Non-zero when memory is
- * short. */
+/* Sets epsilon, epsilon_lower, delta and accountant; or `why`, if no accountant gives a number. */
 static int set_epsilon(json_t *json, const struct dp_ledger_sum *sum, double delta)
 {
     struct dp_answer answer;
     struct dp_err why = {0};
-    int bad = json_object_set_new(json, "delta", json_real(delta));
+    json_object_set_new(json, "delta", json_real(delta));
     errno = 0;
     if (dp_ledger_sum_epsilon(sum, delta, &answer, &why) != DP_OK) {
-        bad |= errno == ENOMEM;
-        bad |= json_object_set_new(json, "epsilon", json_null());
-        return bad | json_object_set_new(json, "why", json_string(why.message));
+        int bad = errno == ENOMEM;
+        json_object_set_new(json, "epsilon", json_null());
+        json_object_set_new(json, "why", json_string(why.message));
+        return bad;
     }
-    bad |= json_object_set_new(json, "epsilon", dp_ledger_real_json(answer.upper));
-    bad |= json_object_set_new(json, "epsilon_lower", dp_ledger_real_json(answer.lower));
-    return bad | json_object_set_new(json, "accountant", json_string(dp_accountant_names[answer.by]));
+    json_object_set_new(json, "epsilon", dp_ledger_real_json(answer.upper));
+    json_object_set_new(json, "epsilon_lower", dp_ledger_real_json(answer.lower));
+    json_object_set_new(json, "accountant", json_string(dp_accountant_names[answer.by]));
+    return 0;
 }
 
-/* Sets what the run has spent, and its stated cost. Non-zero when memory is short. */
+/* Sets what the run has spent, and its stated cost. */
 static int set_cost(json_t *json, const struct dp_ledger_entry *entry, double delta)
 {
     struct dp_ledger_sum sum = {0};
@@ -47,15 +38,14 @@ static int set_cost(json_t *json, const struct dp_ledger_entry *entry, double de
     enum dp_ledger_basis basis = dp_ledger_basis(entry);
     int64_t laps = 0;
     int bad = dp_ledger_sum_add(&sum, entry, NULL) != DP_OK || dp_ledger_add_spent(entry, &spent, NULL) != DP_OK;
-    for (size_t i = 0; !bad && i < sum.all.count; i++)
+    for (size_t i = 0; i < sum.all.count; i++)
         laps += sum.all.charge[i].laps;
-    if (!bad)
-        bad = json_object_set_new(json, "charges", dp_ledger_charges_json(&spent));
-    bad |= json_object_set_new(json, "stated_at", json_string(dp_ledger_basis_names[basis]));
-    if (!bad && basis == DP_LEDGER_BY_PLAN)
-        bad = json_object_set_new(json, "plan_laps", json_integer((json_int_t)laps));
-    if (!bad && sum.order > 0)
-        bad = json_object_set_new(json, "order", json_real(sum.order));
+    json_object_set_new(json, "charges", dp_ledger_charges_json(&spent));
+    json_object_set_new(json, "stated_at", json_string(dp_ledger_basis_names[basis]));
+    if (basis == DP_LEDGER_BY_PLAN)
+        json_object_set_new(json, "plan_laps", json_integer((json_int_t)laps));
+    if (sum.order > 0)
+        json_object_set_new(json, "order", json_real(sum.order));
     if (!bad)
         bad = set_epsilon(json, &sum, delta);
     dp_ledger_sum_free(&sum);
@@ -63,39 +53,25 @@ static int set_cost(json_t *json, const struct dp_ledger_entry *entry, double de
     return bad;
 }
 
-static json_t *run_json(const struct dp_ledger_entry *entry, double delta)
+static int add_run(json_t *runs, const struct dp_ledger_entry *entry, double delta)
 {
     json_t *json =
-        json_pack("{s:s, s:s, s:s, s:I, s:s, s:s, s:b, s:s, s:I, s:b, s:b, s:s, s:s}", "run", entry->run, "population",
-                  entry->population, "data", entry->data, "rows", (json_int_t)entry->rows, "unit", dp_unit_name(entry->unit),
-                  "adjacency", entry->adjacency, "closed", entry->close != NULL, "status", dp_ledger_status(entry), "laps",
-                  (json_int_t)spent_laps(entry), "seeded", entry->seeded, "as_published", entry->as_published,
-                  "private_preprocessing", entry->preprocessing, "software", entry->software);
-    int bad = json == NULL;
-    if (!bad && entry->time != 0)
-        bad |= json_object_set_new(json, "opened", json_integer((json_int_t)entry->time));
-    if (!bad && entry->init != NULL)
-        bad |= json_object_set_new(json, "init", json_stringn(entry->init, DP_LEDGER_RUN));
-    if (!bad && entry->public_start != NULL)
-        bad |= json_object_set_new(json, "public_start", json_string(entry->public_start));
-    if (!bad)
-        bad |= set_cost(json, entry, isnan(delta) ? entry->delta : delta);
-    if (bad) {
-        json_decref(json);
-        return NULL;
-    }
-    return json;
+        json_pack("{s:s, s:s, s:s, s:I, s:s, s:s, s:b, s:s, s:I, s:b, s:b, s:s, s:s, s:o*, s:o*, s:s*}", "run", entry->run,
+                  "population", entry->population, "data", entry->data, "rows", (json_int_t)entry->rows, "unit",
+                  dp_unit_name(entry->unit), "adjacency", entry->adjacency, "closed", entry->close != NULL, "status",
+                  dp_ledger_status(entry), "laps", (json_int_t)dp_ledger_entry_laps(entry), "seeded", entry->seeded,
+                  "as_published", entry->as_published, "private_preprocessing", entry->preprocessing, "software",
+                  entry->software, "opened", entry->time != 0 ? json_integer((json_int_t)entry->time) : NULL, "init",
+                  entry->init != NULL ? json_stringn(entry->init, DP_LEDGER_RUN) : NULL, "public_start", entry->public_start);
+    json_array_append_new(runs, json);
+    return set_cost(json, entry, isnan(delta) ? entry->delta : delta);
 }
 
 static json_t *orders_json(const struct dp_ledger_limit *limit)
 {
     json_t *list = json_array();
-    for (size_t i = 0; list != NULL && i < limit->orders; i++)
-        if (json_array_append_new(
-                list, json_pack("{s:f, s:f}", "order", limit->order[i].order, "delta", limit->order[i].delta)) != 0) {
-            json_decref(list);
-            return NULL;
-        }
+    for (size_t i = 0; i < limit->orders; i++)
+        json_array_append_new(list, json_pack("{s:f, s:f}", "order", limit->order[i].order, "delta", limit->order[i].delta));
     return list;
 }
 
@@ -140,15 +116,15 @@ static int total_add(struct total *t, const struct dp_ledger_entry *entry)
         t->population = entry->population;
     t->runs++;
     t->open += entry->close == NULL;
-    t->laps += spent_laps(entry);
+    t->laps += dp_ledger_entry_laps(entry);
     t->seeded |= entry->seeded;
     t->published |= entry->as_published;
     t->prior_epsilon += entry->prior_epsilon;
     t->prior_delta += entry->prior_delta;
-    int bad = dp_ledger_add_text(t->data, entry->data);
+    dp_ledger_add_text(t->data, entry->data);
     if (entry->preprocessing[0] != '\0')
-        bad |= dp_ledger_add_text(t->preprocessing, entry->preprocessing);
-    bad |= dp_ledger_sum_add(&t->sum, entry, NULL) != DP_OK;
+        dp_ledger_add_text(t->preprocessing, entry->preprocessing);
+    int bad = dp_ledger_sum_add(&t->sum, entry, NULL) != DP_OK;
     errno = 0;
     if (dp_ledger_run_epsilon(entry, &own, NULL) != DP_OK) {
         bad |= errno == ENOMEM;
@@ -168,47 +144,46 @@ static int set_budget(json_t *json, const struct total *t, const struct dp_ledge
     struct dp_ledger_added added = dp_ledger_limit_added(book, t->limit, NULL);
     static const char *const names[] = {"epsilon", "epsilon_lower", "delta", "accountant", "why"};
     json_t *composed = json_object();
-    int bad = composed == NULL;
+    int bad = 0;
     errno = 0;
     if (dp_ledger_limit_epsilon(book, t->limit, &costs, &counted, NULL) != DP_OK) {
         counted.epsilon = (double)INFINITY;
-        bad |= errno == ENOMEM;
+        bad = errno == ENOMEM;
     }
     const char *by = counted.order > 0 ? "filter" : "addition";
     dp_ledger_costs_free(&costs);
-    for (size_t i = 0; !bad && i < sizeof names / sizeof *names; i++)
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (json_object_get(json, names[i]) != NULL)
-            bad = json_object_set(composed, names[i], json_object_get(json, names[i]));
+            json_object_set(composed, names[i], json_object_get(json, names[i]));
     json_object_del(json, "why");
-    bad |= json_object_set_new(json, "composed", composed);
-    bad |= json_object_set_new(json, "epsilon", dp_ledger_real_json(counted.epsilon));
-    bad |= json_object_set_new(json, "epsilon_lower", json_real(0));
-    bad |= json_object_set_new(json, "delta", json_real(t->limit->delta));
-    bad |= json_object_set_new(json, "accountant", json_string(by));
+    json_object_set_new(json, "composed", composed);
+    json_object_set_new(json, "epsilon", dp_ledger_real_json(counted.epsilon));
+    json_object_set_new(json, "epsilon_lower", json_real(0));
+    json_object_set_new(json, "delta", json_real(t->limit->delta));
+    json_object_set_new(json, "accountant", json_string(by));
     json_t *budget = json_pack("{s:f, s:f, s:o, s:b, s:o, s:s, s:f, s:f, s:{s:o, s:f}}", "epsilon", t->limit->epsilon, "delta",
                                t->limit->delta, "orders", orders_json(t->limit), "addition", t->limit->addition, "spent",
                                dp_ledger_real_json(counted.epsilon), "by", by, "order", counted.order, "of_delta",
                                counted.delta, "stated", "epsilon", dp_ledger_real_json(added.epsilon), "delta", added.delta);
     if (t->limit->before_epsilon > 0 || t->limit->before_delta > 0)
-        bad |= json_object_set_new(
-            budget, "before", json_pack("{s:f, s:f}", "epsilon", t->limit->before_epsilon, "delta", t->limit->before_delta));
-    return bad | json_object_set_new(json, "budget", budget);
+        json_object_set_new(budget, "before",
+                            json_pack("{s:f, s:f}", "epsilon", t->limit->before_epsilon, "delta", t->limit->before_delta));
+    json_object_set_new(json, "budget", budget);
+    return bad;
 }
 
 /* Adds the costs stated by models without a mark, and by runs outside. */
-static int add_prior(json_t *json, const struct total *t)
+static void add_prior(json_t *json, const struct total *t)
 {
     const json_t *epsilon = json_object_get(json, "epsilon");
     double delta = json_number_value(json_object_get(json, "delta"));
-    int bad = 0;
     if (json_is_real(epsilon))
-        bad = json_object_set_new(json, "epsilon",
-                                  dp_ledger_real_json(json_real_value(epsilon) + t->prior_epsilon + t->outside.epsilon));
-    bad |= json_object_set_new(json, "delta", json_real(delta + t->prior_delta + t->outside.delta));
+        json_object_set_new(json, "epsilon",
+                            dp_ledger_real_json(json_real_value(epsilon) + t->prior_epsilon + t->outside.epsilon));
+    json_object_set_new(json, "delta", json_real(delta + t->prior_delta + t->outside.delta));
     if (t->prior_epsilon > 0 || t->prior_delta > 0)
-        bad |= json_object_set_new(json, "not_in_ledger",
-                                   json_pack("{s:f, s:f}", "epsilon", t->prior_epsilon, "delta", t->prior_delta));
-    return bad;
+        json_object_set_new(json, "not_in_ledger",
+                            json_pack("{s:f, s:f}", "epsilon", t->prior_epsilon, "delta", t->prior_delta));
 }
 
 static enum dp_people_unit unit_of(const struct total *t)
@@ -217,52 +192,46 @@ static enum dp_people_unit unit_of(const struct total *t)
 }
 
 /* Sets the ledgers with their runs, and the most that runs of lost ledgers could cost. */
-static int set_ledgers(json_t *json, const struct total *t)
+static void set_ledgers(json_t *json, const struct total *t)
 {
     struct dp_ledger_before lost;
     json_t *list = json_array();
-    int bad = list == NULL || json_object_set_new(json, "ledgers", list) != 0;
-    for (size_t i = 0; !bad && i < t->people->ledgers; i++)
+    json_object_set_new(json, "ledgers", list);
+    for (size_t i = 0; i < t->people->ledgers; i++)
         if (t->people->ledger[i].there && dp_people_who(t->people, &t->people->ledger[i].book) != SIZE_MAX)
-            bad = json_array_append_new(list, dp_json_string(t->people->ledger[i].path));
+            json_array_append_new(list, dp_json_string(t->people->ledger[i].path));
     const char *gone = dp_people_lost(t->people, t->of.adjacency, unit_of(t), &lost);
-    if (!bad && t->apart > 0)
-        bad = json_object_set_new(json, "apart", json_integer(t->apart));
-    if (!bad && gone != NULL)
-        bad = json_object_set_new(json, "lost",
-                                  json_pack("{s:I, s:o, s:f, s:o}", "runs", (json_int_t)lost.runs, "epsilon",
-                                            dp_ledger_real_json(lost.epsilon), "delta", lost.delta, "ledger",
-                                            dp_json_string(gone)));
-    return bad;
+    if (t->apart > 0)
+        json_object_set_new(json, "apart", json_integer(t->apart));
+    if (gone != NULL)
+        json_object_set_new(json, "lost",
+                            json_pack("{s:I, s:o, s:f, s:o}", "runs", (json_int_t)lost.runs, "epsilon",
+                                      dp_ledger_real_json(lost.epsilon), "delta", lost.delta, "ledger", dp_json_string(gone)));
 }
 
-static json_t *total_members(const struct total *t, const struct dp_ledger_book *book, double delta)
+static int add_members(json_t *list, const struct total *t, const struct dp_ledger_book *book, double delta)
 {
     json_t *json = json_pack("{s:s, s:O, s:s, s:I, s:I, s:I, s:b, s:b, s:O}", "population", t->population, "data", t->data,
                              "adjacency", t->of.adjacency, "runs", t->runs, "not_closed", t->open, "laps", t->laps, "seeded",
                              t->seeded, "as_published", t->published, "private_preprocessing", t->preprocessing);
-    int bad = json == NULL;
-    if (!bad && t->rows > 0)
-        bad = json_object_set_new(json, "rows", json_integer(t->rows)) |
-              json_object_set_new(json, "unit", json_string(dp_unit_name(t->unit)));
-    if (!bad)
-        bad = set_epsilon(json, &t->sum, isnan(delta) ? t->delta : delta);
-    if (!bad && t->limit != NULL)
-        bad = set_budget(json, t, book);
-    else if (!bad && t->runs > 1 && !t->unbounded)
-        bad = json_object_set_new(json, "added",
-                                  json_pack("{s:o, s:f}", "epsilon",
-                                            dp_ledger_real_json(t->added_epsilon + t->prior_epsilon + t->outside.epsilon),
-                                            "delta", t->added_delta + t->prior_delta + t->outside.delta));
-    if (!bad && (t->prior_epsilon > 0 || t->prior_delta > 0 || t->outside.runs > 0))
-        bad = add_prior(json, t);
-    if (!bad && t->people != NULL)
-        bad = set_ledgers(json, t);
-    if (bad) {
-        json_decref(json);
-        return NULL;
+    json_array_append_new(list, json);
+    if (t->rows > 0) {
+        json_object_set_new(json, "rows", json_integer(t->rows));
+        json_object_set_new(json, "unit", json_string(dp_unit_name(t->unit)));
     }
-    return json;
+    int bad = set_epsilon(json, &t->sum, isnan(delta) ? t->delta : delta);
+    if (t->limit != NULL)
+        bad |= set_budget(json, t, book);
+    else if (t->runs > 1 && !t->unbounded)
+        json_object_set_new(json, "added",
+                            json_pack("{s:o, s:f}", "epsilon",
+                                      dp_ledger_real_json(t->added_epsilon + t->prior_epsilon + t->outside.epsilon), "delta",
+                                      t->added_delta + t->prior_delta + t->outside.delta));
+    if (t->prior_epsilon > 0 || t->prior_delta > 0 || t->outside.runs > 0)
+        add_prior(json, t);
+    if (t->people != NULL)
+        set_ledgers(json, t);
+    return bad;
 }
 
 static bool is_same(const struct group *a, const struct group *b)
@@ -324,13 +293,20 @@ static struct group group_of_limit(const struct dp_ledger_book *book, const stru
     return (struct group){dp_ledger_book_root(book, limit->who), limit->adjacency, dp_ledger_limit_persons(book, limit) == 1};
 }
 
-static json_t *total_json(const struct dp_ledger_book *book, const struct dp_people *people, const struct group *of,
-                          const char *name, double delta)
+struct totals {
+    const struct dp_people *people;
+    json_t *list;
+    struct group *of;
+    size_t count, capacity;
+};
+
+static int add_sum(struct totals *totals, const struct dp_ledger_book *book, const struct group *of, const char *name,
+                   double delta)
 {
     struct total t = {.of = *of, .population = name, .data = json_array(), .preprocessing = json_array()};
-    json_t *json = NULL;
+    const struct dp_people *people = totals->people;
     size_t theirs = people != NULL && people->registry != NULL ? dp_people_who(people, book) : SIZE_MAX;
-    int bad = t.data == NULL || t.preprocessing == NULL;
+    int bad = 0;
     if (theirs != SIZE_MAX && dp_ledger_book_root(book, theirs) == of->who)
         t.people = people;
     for (size_t i = 0; i < book->limits && t.limit == NULL; i++) {
@@ -348,17 +324,10 @@ static json_t *total_json(const struct dp_ledger_book *book, const struct dp_peo
     if (!bad && t.people != NULL)
         bad = add_elsewhere(&t, book, NULL);
     if (!bad)
-        json = total_members(&t, book, delta);
+        bad = add_members(totals->list, &t, book, delta);
     total_free(&t);
-    return json;
+    return bad;
 }
-
-struct totals {
-    const struct dp_people *people;
-    json_t *list;
-    struct group *of;
-    size_t count, capacity;
-};
 
 static int add_total(struct totals *totals, const struct dp_ledger_book *book, struct group of, const char *name, double delta)
 {
@@ -368,13 +337,13 @@ static int add_total(struct totals *totals, const struct dp_ledger_book *book, s
     if (dp_grow(&totals->of, &totals->capacity, totals->count + 1, sizeof *totals->of, NULL) != DP_OK)
         return -1;
     totals->of[totals->count++] = of;
-    return json_array_append_new(totals->list, total_json(book, totals->people, &of, name, delta));
+    return add_sum(totals, book, &of, name, delta);
 }
 
-/* All runs and totals, or only the ones of one population. Non-zero when memory is short. */
+/* All runs and totals, or only the ones of one population. */
 static int report_book(const struct dp_ledger_book *book, size_t only, double delta, json_t *runs, struct totals *totals)
 {
-    int bad = runs == NULL || totals->list == NULL;
+    int bad = 0;
     for (size_t i = 0; !bad && i < book->limits; i++) {
         size_t who = dp_ledger_book_root(book, book->limit[i].who);
         if (only == SIZE_MAX || who == only)
@@ -385,7 +354,7 @@ static int report_book(const struct dp_ledger_book *book, size_t only, double de
         size_t who = dp_ledger_book_root(book, entry->who);
         if (only != SIZE_MAX && who != only)
             continue;
-        bad = json_array_append_new(runs, run_json(entry, delta));
+        bad = add_run(runs, entry, delta);
         if (!bad)
             bad = add_total(totals, book, group_of(book, entry), entry->population, delta);
     }
@@ -416,8 +385,8 @@ int dp_ledger_report_people(const char *path, const struct dp_people *people, co
     json_t *runs = json_array();
     totals.list = json_array();
     if (report_book(&book, only, delta, runs, &totals) == 0)
-        *report = json_pack("{s:o, s:I, s:b, s:O, s:O}", "ledger", dp_json_string(path), "lines", (json_int_t)book.lines,
-                            "torn", book.torn, "runs", runs, "populations", totals.list);
+        *report = dp_json_made(json_pack("{s:o, s:I, s:b, s:O, s:O}", "ledger", dp_json_string(path), "lines",
+                                         (json_int_t)book.lines, "torn", book.torn, "runs", runs, "populations", totals.list));
     if (*report == NULL)
         rc = dp_fail(err, DP_E_RUN, "out of memory");
     json_decref(runs);
@@ -429,14 +398,13 @@ int dp_ledger_report_people(const char *path, const struct dp_people *people, co
 
 /* --- verification ------------------------------------------------------------------------------------------------- */
 
-static int find(json_t *findings, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static int find(json_t *findings, const char *format, ...)
+static void find(json_t *findings, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void find(json_t *findings, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    int bad = json_array_append_new(findings, json_vsprintf(format, args));
+    json_array_append_new(findings, json_vsprintf(format, args));
     va_end(args);
-    return bad;
 }
 
 static int verify_run(const struct dp_ledger_entry *entry, json_t *runs, json_t *findings)
@@ -444,25 +412,26 @@ static int verify_run(const struct dp_ledger_entry *entry, json_t *runs, json_t 
     struct dp_err why = {0};
     struct dp_ledger_recorded recorded;
     json_t *json = json_pack("{s:s, s:b}", "run", entry->run, "closed", entry->close != NULL);
-    int bad = json == NULL || json_array_append_new(runs, json) != 0;
-    if (bad || entry->close == NULL)
-        return bad;
-    bad |= json_object_set_new(json, "recorded", json_real(entry->closed_epsilon));
-    bad |= json_object_set_new(json, "delta", json_real(entry->closed_delta));
-    bad |= json_object_set_new(json, "accountant", json_string(entry->accountant));
+    json_array_append_new(runs, json);
+    if (entry->close == NULL)
+        return 0;
+    json_object_set_new(json, "recorded", json_real(entry->closed_epsilon));
+    json_object_set_new(json, "delta", json_real(entry->closed_delta));
+    json_object_set_new(json, "accountant", json_string(entry->accountant));
     errno = 0;
-    int rc = dp_ledger_run_check(entry, &recorded, &why);
-    bad |= rc != DP_OK && errno == ENOMEM;
-    if (bad || rc != DP_OK) {
-        bad |= json_object_set_new(json, "agrees", entry->as_published ? json_null() : json_false());
-        return bad || entry->as_published ? bad : find(findings, "run %s: %s", entry->run, why.message);
+    if (dp_ledger_run_check(entry, &recorded, &why) != DP_OK) {
+        int bad = errno == ENOMEM;
+        json_object_set_new(json, "agrees", entry->as_published ? json_null() : json_false());
+        if (!entry->as_published)
+            find(findings, "run %s: %s", entry->run, why.message);
+        return bad;
     }
-    bad |= json_object_set_new(json, "recomputed", dp_ledger_real_json(recorded.recomputed));
-    bad |= json_object_set_new(json, "agrees", recorded.compared ? json_boolean(recorded.agrees) : json_null());
+    json_object_set_new(json, "recomputed", dp_ledger_real_json(recorded.recomputed));
+    json_object_set_new(json, "agrees", recorded.compared ? json_boolean(recorded.agrees) : json_null());
     if (recorded.compared && !recorded.agrees)
-        bad |= find(findings, "run %s: epsilon is recorded as %.9g, recomputed it is %.9g", entry->run, entry->closed_epsilon,
-                    recorded.recomputed);
-    return bad;
+        find(findings, "run %s: epsilon is recorded as %.9g, recomputed it is %.9g", entry->run, entry->closed_epsilon,
+             recorded.recomputed);
+    return 0;
 }
 
 static int verify_budget(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit, json_t *findings)
@@ -472,13 +441,13 @@ static int verify_budget(const struct dp_ledger_book *book, const struct dp_ledg
     struct dp_ledger_counted counted;
     errno = 0;
     int rc = dp_ledger_limit_epsilon(book, limit, &costs, &counted, &why);
+    int bad = rc != DP_OK && errno == ENOMEM;
     dp_ledger_costs_free(&costs);
     if (rc != DP_OK)
-        return errno == ENOMEM || find(findings, "%s: %s", limit->population, why.message);
-    return counted.epsilon <= limit->epsilon * (1 + 0x1p-40)
-               ? 0
-               : find(findings, "%s: its budget is epsilon = %.9g, %.9g are spent", limit->population, limit->epsilon,
-                      counted.epsilon);
+        find(findings, "%s: %s", limit->population, why.message);
+    else if (counted.epsilon > limit->epsilon * (1 + 0x1p-40))
+        find(findings, "%s: its budget is epsilon = %.9g, %.9g are spent", limit->population, limit->epsilon, counted.epsilon);
+    return bad;
 }
 
 int dp_ledger_verify(const char *path, json_t **result, struct dp_err *err)
@@ -486,20 +455,20 @@ int dp_ledger_verify(const char *path, json_t **result, struct dp_err *err)
     struct dp_ledger_book book = {0};
     struct dp_err why = {0};
     json_t *runs = json_array(), *findings = json_array();
-    int bad = runs == NULL || findings == NULL, rc = dp_ledger_book_read(&book, path, &why);
+    int bad = 0, rc = dp_ledger_book_read(&book, path, &why);
     *result = NULL;
-    if (rc == DP_E_UNSAFE && !bad)
-        bad = find(findings, "%s", why.message);
+    if (rc == DP_E_UNSAFE)
+        find(findings, "%s", why.message);
     for (size_t i = 0; rc == DP_OK && !bad && i < book.entries; i++)
         bad = verify_run(&book.entry[i], runs, findings);
     for (size_t i = 0; rc == DP_OK && !bad && i < book.limits; i++)
         bad = verify_budget(&book, &book.limit[i], findings);
     if (rc != DP_OK && rc != DP_E_UNSAFE)
         rc = dp_fail(err, (enum dp_status)rc, "%s", why.message);
-    else if (bad ||
-             (*result = json_pack("{s:o, s:b, s:b, s:I, s:b, s:O, s:O}", "ledger", dp_json_string(path), "intact",
-                                  json_array_size(findings) == 0, "edited", rc == DP_E_UNSAFE, "lines", (json_int_t)book.lines,
-                                  "torn", book.torn, "findings", findings, "runs", runs)) == NULL)
+    else if (bad || (*result = dp_json_made(json_pack("{s:o, s:b, s:b, s:I, s:b, s:O, s:O}", "ledger", dp_json_string(path),
+                                                      "intact", json_array_size(findings) == 0, "edited", rc == DP_E_UNSAFE,
+                                                      "lines", (json_int_t)book.lines, "torn", book.torn, "findings", findings,
+                                                      "runs", runs))) == NULL)
         rc = dp_fail(err, DP_E_RUN, "out of memory");
     else
         rc = DP_OK;

@@ -8,7 +8,6 @@
 #define DP_LEDGER_REPORT_H
 
 #include <jansson.h>
-#include <stdio.h>
 
 #include "base/err.h"
 #include "ledger/ledger.h"

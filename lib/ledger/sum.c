@@ -1,8 +1,5 @@
 #include "ledger/sum.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "ledger/charge_json.h"
 #include "account/curve.h"
 #include "priv/filter.h"
@@ -30,11 +27,9 @@ enum dp_ledger_basis dp_ledger_basis(const struct dp_ledger_entry *entry)
         return DP_LEDGER_BY_BUDGET;
     if (entry->plan.count == 0)
         return entry->close != NULL && strcmp(entry->status, "interrupted") != 0 ? DP_LEDGER_BY_LAPS : DP_LEDGER_BY_ORDER;
-    int64_t spent = 0, planned = 0;
+    int64_t spent = dp_ledger_entry_laps(entry), planned = 0;
     for (size_t i = 0; i < entry->plan.count; i++)
         planned += entry->plan.charge[i].laps;
-    for (size_t i = 0; i < entry->events; i++)
-        spent += dp_ledger_laps_spent(&entry->event[i]);
     return spent > 0 && spent < planned ? DP_LEDGER_BY_PLAN : DP_LEDGER_BY_LAPS;
 }
 
@@ -171,11 +166,8 @@ int dp_ledger_sum_epsilon(const struct dp_ledger_sum *sum, double delta, struct 
 json_t *dp_ledger_charges_json(const struct dp_charges *charges)
 {
     json_t *list = json_array();
-    for (size_t i = 0; list != NULL && i < charges->count; i++)
-        if (json_array_append_new(list, dp_charge_to_json(&charges->charge[i])) != 0) {
-            json_decref(list);
-            return NULL;
-        }
+    for (size_t i = 0; i < charges->count; i++)
+        json_array_append_new(list, dp_charge_to_json(&charges->charge[i]));
     return list;
 }
 
@@ -184,10 +176,10 @@ json_t *dp_ledger_real_json(double value)
     return isfinite(value) ? json_real(value) : json_string(isnan(value) ? "NaN" : "Infinity");
 }
 
-int dp_ledger_add_text(json_t *list, const char *text)
+void dp_ledger_add_text(json_t *list, const char *text)
 {
     for (size_t i = 0; i < json_array_size(list); i++)
         if (strcmp(json_string_value(json_array_get(list, i)), text) == 0)
-            return 0;
-    return json_array_append_new(list, json_string(text));
+            return;
+    json_array_append_new(list, json_string(text));
 }

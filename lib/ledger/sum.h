@@ -66,11 +66,11 @@ int dp_ledger_add_plan(const struct dp_ledger_entry *entry, struct dp_charges *c
 /* Adds the laps that the run has spent to a list. */
 int dp_ledger_add_spent(const struct dp_ledger_entry *entry, struct dp_charges *charges, struct dp_err *err);
 
-/* JSON for a list of charges, and for a number that may be infinite ("Infinity"); NULL if memory is short. */
+/* JSON for a list of charges, and for a number that may be infinite ("Infinity"). */
 json_t *dp_ledger_charges_json(const struct dp_charges *charges);
 json_t *dp_ledger_real_json(double value);
 
-/* Adds a text to a list that does not have it. Not 0 when memory is short. */
-int dp_ledger_add_text(json_t *list, const char *text);
+/* Adds a text to a list that does not have it. */
+void dp_ledger_add_text(json_t *list, const char *text);
 
 #endif

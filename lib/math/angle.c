@@ -1,8 +1,5 @@
 #include "math/angle.h"
 
-#include <math.h>
-#include <stdbool.h>
-
 /* The largest entry, and the length of v divided by it; false if v has no direction. */
 static bool measure(const double *v, size_t count, double *most, double *length)
 {

@@ -2,7 +2,7 @@
 #ifndef DP_MATH_ANGLE_H
 #define DP_MATH_ANGLE_H
 
-#include <stddef.h>
+#include "base/c.h"
 
 /* In radians, from 0 to pi: 2 atan2(‖a/‖a‖ − b/‖b‖‖, ‖a/‖a‖ + b/‖b‖‖), accurate to some 1e-15; the arc cosine of a product is
  * off by 1e-8 (Kahan, 2006, "How futile are mindless assessments of roundoff", section 12). Lengths neither overflow nor

@@ -1,7 +1,5 @@
 #include "math/bitset.h"
 
-#include <stdlib.h>
-
 #include "base/mem.h"
 
 int dp_bitset_open(struct dp_bitset *bitset, uint64_t limit, struct dp_err *err)

@@ -3,10 +3,6 @@
 #ifndef DP_MATH_BITSET_H
 #define DP_MATH_BITSET_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/err.h"
 
 /* Level 0 has a bit for each number; each higher level has a bit for each word below that is not 0. Starts zeroed. */

@@ -1,7 +1,6 @@
 #include "math/bracket.h"
 
-#include <math.h>
-#include <stdbool.h>
+#include "base/c.h"
 
 struct point {
     double x, y;

@@ -27,10 +27,6 @@
 #ifndef DP_MATH_CHOOSE_H
 #define DP_MATH_CHOOSE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "math/rng.h"
 
 #define DP_ABOVE_TOGETHER 8 /* number of candidates for which noise is drawn at once */

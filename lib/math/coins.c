@@ -1,8 +1,6 @@
 #include "math/coins.h"
 
-#include <math.h>
 #include <mpfr.h>
-#include <string.h>
 
 #include "math/clones.h"
 

@@ -22,10 +22,6 @@
 #ifndef DP_MATH_COINS_H
 #define DP_MATH_COINS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "math/rng.h"
 
 /* The most rows of a chunk in a batch: Binomial(n, q) of mean below 32 exceeds it with a probability of less than 2^-128. */

@@ -1,9 +1,5 @@
 #include "math/curves.h"
 
-#include <math.h>
-#include <stdbool.h>
-#include <stdlib.h>
-
 #include "base/mem.h"
 
 struct scored {

@@ -3,8 +3,6 @@
 #ifndef DP_MATH_CURVES_H
 #define DP_MATH_CURVES_H
 
-#include <stddef.h>
-
 #include "base/err.h"
 
 struct dp_curve_point {

@@ -8,8 +8,6 @@
 #ifndef DP_MATH_DUAL_H
 #define DP_MATH_DUAL_H
 
-#include <stddef.h>
-
 #include "math/loss.h"
 
 /* l*(y, −alpha); INFINITY outside its domain. */

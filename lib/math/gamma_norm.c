@@ -1,8 +1,5 @@
 #include "math/gamma_norm.h"
 
-#include <stdbool.h>
-#include <stdlib.h>
-
 #include "base/mem.h"
 #include "math/uniform.h"
 

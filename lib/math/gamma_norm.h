@@ -12,9 +12,6 @@
 #ifndef DP_MATH_GAMMA_NORM_H
 #define DP_MATH_GAMMA_NORM_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/err.h"
 #include "math/rng.h"
 

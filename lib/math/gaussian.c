@@ -1,9 +1,6 @@
 #include "math/gaussian.h"
 
 #include <gsl/gsl_cdf.h>
-#include <math.h>
-#include <stdbool.h>
-#include <string.h>
 
 #include "math/clones.h"
 #include "math/uniform.h"

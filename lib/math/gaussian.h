@@ -33,9 +33,6 @@
 #ifndef DP_MATH_GAUSSIAN_H
 #define DP_MATH_GAUSSIAN_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "math/rng.h"
 
 #define DP_GAUSSIAN_MOST 0x1p48   /* the largest scale */

@@ -1,9 +1,6 @@
 #include "math/grid.h"
 
 #include <float.h>
-#include <math.h>
-#include <stdbool.h>
-#include <string.h>
 
 #include "math/clones.h"
 

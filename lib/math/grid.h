@@ -2,11 +2,6 @@
 #ifndef DP_MATH_GRID_H
 #define DP_MATH_GRID_H
 
-#include <math.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
 #include "math/gaussian.h"
 #include "math/rng.h"
 #include "math/vec.h"

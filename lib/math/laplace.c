@@ -1,8 +1,5 @@
 #include "math/laplace.h"
 
-#include <math.h>
-#include <stdbool.h>
-
 #include "math/uniform.h"
 
 struct laplace {

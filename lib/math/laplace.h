@@ -15,9 +15,6 @@
 #ifndef DP_MATH_LAPLACE_H
 #define DP_MATH_LAPLACE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "math/rng.h"
 
 #define DP_LAPLACE_MOST 0x1p48

@@ -1,8 +1,5 @@
 #include "math/line.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "math/clones.h"
 
 /* A block has, for each output k, the places a_k and slopes b_k of its rows: a loss is a function of t_k = a_k − eta b_k. For a

@@ -12,9 +12,6 @@
 #ifndef DP_MATH_LINE_H
 #define DP_MATH_LINE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "math/loss.h"
 
 struct dp_line {

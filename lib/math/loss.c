@@ -1,7 +1,5 @@
 #include "math/loss.h"
 
-#include <string.h>
-
 #define NAME(id, name, ...) name,
 const char *const dp_loss_names[DP_LOSS_COUNT] = {DP_LOSSES(NAME)};
 

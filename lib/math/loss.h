@@ -4,9 +4,7 @@
 #ifndef DP_MATH_LOSS_H
 #define DP_MATH_LOSS_H
 
-#include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/c.h"
 
 /* The variable of l(y, u), which also says the labels that the loss takes. */
 enum dp_loss_of {

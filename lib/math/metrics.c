@@ -1,8 +1,5 @@
 #include "math/metrics.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "math/vec.h"
 
 size_t dp_metric_class(const double *scores, size_t outputs)

@@ -6,10 +6,6 @@
 #ifndef DP_MATH_METRICS_H
 #define DP_MATH_METRICS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "math/loss.h"
 
 /* The class that one row's scores predict. outputs = 1: class 1 if u > 0, else class 0; otherwise the class of the largest

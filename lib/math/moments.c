@@ -1,9 +1,5 @@
 #include "math/moments.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/mem.h"
 #include "math/clones.h"
 

@@ -3,9 +3,6 @@
 #ifndef DP_MATH_MOMENTS_H
 #define DP_MATH_MOMENTS_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/err.h"
 #include "math/pairs.h"
 #include "math/vec.h"

@@ -1,10 +1,5 @@
 #include "math/newton.h"
 
-#include <math.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/mem.h"
 #include "math/vec.h"
 

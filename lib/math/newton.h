@@ -7,9 +7,6 @@
 #ifndef DP_MATH_NEWTON_H
 #define DP_MATH_NEWTON_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/err.h"
 
 struct dp_bowl {

@@ -1,7 +1,5 @@
 #include "math/noised_counts.h"
 
-#include <math.h>
-
 static double power(double x, size_t n)
 {
     double result = 1;

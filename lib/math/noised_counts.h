@@ -5,8 +5,6 @@
 #ifndef DP_MATH_NOISED_COUNTS_H
 #define DP_MATH_NOISED_COUNTS_H
 
-#include <stddef.h>
-
 #include "math/metrics.h"
 
 #define DP_NOISED_LEVEL 0.95 /* an interval holds the measure of the exact counts with at least this probability */

@@ -1,8 +1,5 @@
 #include "math/optimiser.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 #include "base/mem.h"
 #include "math/vec.h"
 

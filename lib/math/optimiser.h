@@ -10,9 +10,6 @@
 #ifndef DP_MATH_OPTIMISER_H
 #define DP_MATH_OPTIMISER_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/err.h"
 
 enum dp_optimiser_kind { DP_OPTIMISER_SGD, DP_OPTIMISER_ADAGRAD_NORM, DP_OPTIMISER_ADAM };

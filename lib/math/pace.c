@@ -1,7 +1,5 @@
 #include "math/pace.h"
 
-#include <math.h>
-
 double dp_pace_multiplier(double z, double times, double least, double most)
 {
     return fmin(fmax(z / sqrt(times), least), most);

@@ -9,7 +9,7 @@
 #ifndef DP_MATH_PACE_H
 #define DP_MATH_PACE_H
 
-#include <stdint.h>
+#include "base/c.h"
 
 /* The multiplier for `times` as much rho: z/√times, limited to [least, most] (0 < least ≤ most). */
 double dp_pace_multiplier(double z, double times, double least, double most);

@@ -1,7 +1,5 @@
 #include "math/pairs.h"
 
-#include <string.h>
-
 #include "base/isa.h"
 #include "math/clones.h"
 

@@ -3,8 +3,7 @@
 #ifndef DP_MATH_PAIRS_H
 #define DP_MATH_PAIRS_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "base/c.h"
 
 #define DP_PAIRS_LEFT 4   /* columns of the left side of a tile */
 #define DP_PAIRS_RIGHT 16 /* columns of a panel: the right side of a tile */

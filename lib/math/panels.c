@@ -1,9 +1,5 @@
 #include "math/panels.h"
 
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/mem.h"
 #include "math/clones.h"
 

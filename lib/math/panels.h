@@ -4,8 +4,6 @@
 #ifndef DP_MATH_PANELS_H
 #define DP_MATH_PANELS_H
 
-#include <stddef.h>
-
 #include "base/err.h"
 #include "math/vec.h"
 

@@ -1,7 +1,6 @@
 #include "math/rng.h"
 
 #include <sodium.h>
-#include <string.h>
 
 _Static_assert(sizeof(struct dp_key) == crypto_stream_chacha20_KEYBYTES, "one ChaCha20 key");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "words of the stream are little endian");

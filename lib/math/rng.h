@@ -3,8 +3,7 @@
 #ifndef DP_MATH_RNG_H
 #define DP_MATH_RNG_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "base/c.h"
 
 struct dp_key {
     unsigned char bytes[32];

@@ -1,10 +1,5 @@
 #include "math/schedule.h"
 
-#include <math.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/number.h"
 
 /* The numbers after the name, each after a colon. Returns their number, or -1. */

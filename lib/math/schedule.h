@@ -14,9 +14,6 @@
 #ifndef DP_MATH_SCHEDULE_H
 #define DP_MATH_SCHEDULE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/err.h"
 
 enum dp_schedule_kind {

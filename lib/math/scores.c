@@ -1,8 +1,5 @@
 #include "math/scores.h"
 
-#include <math.h>
-#include <string.h>
-
 void dp_scores_add(const double *loss, size_t count, double unit, double bound, double inverse_grid, int64_t *score)
 {
     double sum = 0, half = bound / 2, per_unit = 1 / unit;

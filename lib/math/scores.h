@@ -13,8 +13,7 @@
 #ifndef DP_MATH_SCORES_H
 #define DP_MATH_SCORES_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "base/c.h"
 
 /* Adds a row's part to score. loss: `count` losses of any value. A loss less its mean that is not a number adds nothing; if the
    mean is not a number, no loss adds anything. unit > 0; bound > 0; inverse_grid = 1 / dp_grid_for(bound). */

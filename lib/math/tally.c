@@ -1,8 +1,5 @@
 #include "math/tally.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/mem.h"
 #include "math/kernels.h"
 #include "math/lanes.h"

@@ -9,8 +9,6 @@
 #ifndef DP_MATH_TALLY_H
 #define DP_MATH_TALLY_H
 
-#include <stdbool.h>
-
 #include "base/err.h"
 #include "math/vec.h"
 

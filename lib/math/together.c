@@ -1,8 +1,5 @@
 #include "math/together.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/mem.h"
 #include "math/grid.h"
 

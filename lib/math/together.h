@@ -7,8 +7,6 @@
 #ifndef DP_MATH_TOGETHER_H
 #define DP_MATH_TOGETHER_H
 
-#include <stdbool.h>
-
 #include "base/err.h"
 #include "math/vec.h"
 

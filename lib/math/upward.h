@@ -3,7 +3,8 @@
 #define DP_MATH_UPWARD_H
 
 #include <float.h>
-#include <math.h>
+
+#include "base/c.h"
 
 /* Each logarithm is good to two units in the last place. This bounds the error of a sum of logarithms, relative to the sum of
    their absolute values. It is added to every logarithm before exp, so that sums err upward. */

@@ -1,8 +1,5 @@
 #include "math/vec.h"
 
-#include <stdbool.h>
-#include <string.h>
-
 #include "math/kernels.h"
 
 double dp_row_dot(struct dp_row row, const double *w)

@@ -3,8 +3,7 @@
 #ifndef DP_MATH_VEC_H
 #define DP_MATH_VEC_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "base/c.h"
 
 /* One row, borrowed. Dense: columns == NULL and values[count]. Sparse: values[count] at columns[count]. Narrow: dense, values
    == NULL, and value j is narrow[j] × scale[j], exact in float; a scale is a power of two from 2^-126 to 2^112. */

@@ -2,8 +2,6 @@
 
 #include <gsl/gsl_blas.h>
 #include <gsl/gsl_eigen.h>
-#include <math.h>
-#include <string.h>
 
 #include "base/init.h"
 #include "base/mem.h"

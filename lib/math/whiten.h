@@ -12,8 +12,6 @@
 #ifndef DP_MATH_WHITEN_H
 #define DP_MATH_WHITEN_H
 
-#include <stddef.h>
-
 #include "base/err.h"
 
 struct dp_whitening {

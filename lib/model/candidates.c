@@ -1,8 +1,5 @@
 #include "model/candidates.h"
 
-#include <math.h>
-#include <string.h>
-
 int dp_candidates_read(const struct dp_frame *frame, size_t size, const struct dp_array **candidates, struct dp_err *err)
 {
     long long lap = (long long)frame->lap;

@@ -2,9 +2,6 @@
 #ifndef DP_MODEL_COMPARE_H
 #define DP_MODEL_COMPARE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "base/err.h"
 #include "wire/frame.h"
 

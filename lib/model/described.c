@@ -1,8 +1,5 @@
 #include "model/described.h"
 
-#include <math.h>
-#include <string.h>
-
 static const enum dp_field fields[] = {DP_F_DATA,         DP_F_POPULATION, DP_F_SPLIT,   DP_F_PREPROCESSING,
                                        DP_F_ROW_NORM,     DP_F_LABELS,     DP_F_CLASSES, DP_F_LABEL_SCALE,
                                        DP_F_LABEL_OFFSET, DP_F_UNIT,       DP_F_SCHEMA};

@@ -1,7 +1,5 @@
 #include "model/direction.h"
 
-#include <math.h>
-
 #include "math/vec.h"
 #include "model/sum.h"
 

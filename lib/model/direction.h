@@ -9,9 +9,6 @@
 #ifndef DP_MODEL_DIRECTION_H
 #define DP_MODEL_DIRECTION_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "base/err.h"
 #include "wire/frame.h"
 

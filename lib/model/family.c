@@ -1,7 +1,5 @@
 #include "model/family.h"
 
-#include <string.h>
-
 #include "wire/model.h"
 
 static const struct dp_family *const families[] = {&dp_family_linear, &dp_family_network};

@@ -5,9 +5,6 @@
 #ifndef DP_MODEL_FAMILY_H
 #define DP_MODEL_FAMILY_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "base/err.h"
 #include "math/vec.h"
 #include "nets/net.h"

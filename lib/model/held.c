@@ -1,7 +1,5 @@
 #include "model/held.h"
 
-#include <math.h>
-
 #include "model/direction.h"
 
 /* *part: weight of the new gradient in the mean; 1 if there is no other gradient. */

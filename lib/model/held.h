@@ -10,8 +10,6 @@
 #ifndef DP_MODEL_HELD_H
 #define DP_MODEL_HELD_H
 
-#include <stdbool.h>
-
 #include "base/err.h"
 #include "wire/frame.h"
 

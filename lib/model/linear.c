@@ -1,6 +1,5 @@
 /* The family "linear": a row of weights for each output. A softmax model is of this family, too: only its loss combines the
  * outputs, not its scores. */
-#include <string.h>
 
 #include "model/family.h"
 

@@ -1,7 +1,5 @@
 #include "model/method.h"
 
-#include <string.h>
-
 const struct dp_method dp_method_scd_dual = {.name = "scd-dual"}, dp_method_scd_primal = {.name = "scd-primal"},
                        dp_method_gradient = {.name = "gradient", .gradients = true}, dp_method_erm = {.name = "erm"},
                        dp_method_selection = {.name = "selection"};

@@ -3,8 +3,6 @@
 #ifndef DP_MODEL_METHOD_H
 #define DP_MODEL_METHOD_H
 
-#include <stdbool.h>
-
 #include "base/err.h"
 #include "math/loss.h"
 #include "model/family.h"

@@ -1,5 +1,4 @@
 /* The family "network": all parameters of nets/net.h as one row. Scores are the outputs of its last layer. */
-#include <stdlib.h>
 
 #include "base/mem.h"
 #include "model/family.h"

@@ -1,8 +1,5 @@
 #include "model/predictor.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/mem.h"
 #include "data/carried.h"
 #include "data/row_facts.h"

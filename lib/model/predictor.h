@@ -2,8 +2,6 @@
 #ifndef DP_MODEL_PREDICTOR_H
 #define DP_MODEL_PREDICTOR_H
 
-#include <stdbool.h>
-
 #include "base/err.h"
 #include "data/dataset.h"
 #include "math/metrics.h"

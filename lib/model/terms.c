@@ -1,10 +1,5 @@
 #include "model/terms.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/mem.h"
 #include "data/carried.h"
 #include "data/features.h"

@@ -1,7 +1,5 @@
 #include "model/transform.h"
 
-#include <math.h>
-
 int dp_transform_read(struct dp_transform *transform, const struct dp_frame *frame, size_t cols, struct dp_err *err)
 {
     const struct dp_array *a;

@@ -13,9 +13,6 @@
 #ifndef DP_MODEL_TRANSFORM_H
 #define DP_MODEL_TRANSFORM_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "base/err.h"
 #include "wire/frame.h"
 

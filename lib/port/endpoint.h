@@ -2,8 +2,6 @@
 #ifndef DP_PORT_ENDPOINT_H
 #define DP_PORT_ENDPOINT_H
 
-#include <stdbool.h>
-
 #include "base/err.h"
 
 struct dp_endpoint {

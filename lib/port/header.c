@@ -1,7 +1,5 @@
 #include "port/header.h"
 
-#include <string.h>
-
 #include "wire/codec.h"
 
 /* The fourth byte is the version. */

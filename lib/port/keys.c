@@ -1,12 +1,7 @@
 #include "port/keys.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <sodium.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>

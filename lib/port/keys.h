@@ -4,8 +4,6 @@
 #ifndef DP_PORT_KEYS_H
 #define DP_PORT_KEYS_H
 
-#include <stddef.h>
-
 #include "base/err.h"
 #include "base/security.h"
 

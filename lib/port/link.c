@@ -1,15 +1,10 @@
 #include "port/link.h"
 
-#include <errno.h>
-#include <math.h>
 #include <msgpack.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sodium.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/timerfd.h>

@@ -5,10 +5,6 @@
 #define DP_PORT_LINK_H
 
 #include <signal.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
 #include "base/err.h"
 #include "base/security.h"

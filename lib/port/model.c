@@ -1,7 +1,5 @@
 #include "port/model.h"
 
-#include <string.h>
-
 #include "port/port.h"
 #include "wire/model.h"
 

@@ -4,7 +4,6 @@
 
 #include <poll.h>
 #include <signal.h>
-#include <stdbool.h>
 
 #include "base/err.h"
 #include "port/link.h"

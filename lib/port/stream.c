@@ -3,10 +3,7 @@
  * so that nothing is lost if the connection breaks and comes back. The first process that sends a hello frame is the writer;
  * from then on only messages of its session and run are read. ZeroMQ has no end of file: the end frame is the end, and the link
  * reports a process at the other end that is gone before it. */
-#include <errno.h>
 #include <msgpack.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/mem.h"

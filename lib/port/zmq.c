@@ -2,7 +2,6 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
-#include <stdbool.h>
 
 #define FILE_OF_LIBRARY "libzmq.so.5"
 

@@ -1,7 +1,6 @@
 #include "priv/compose.h"
 
 #include <gsl/gsl_math.h>
-#include <stdbool.h>
 
 #include "math/upward.h"
 

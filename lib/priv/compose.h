@@ -5,8 +5,7 @@
 #ifndef DP_PRIV_COMPOSE_H
 #define DP_PRIV_COMPOSE_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "base/c.h"
 
 /* `times` steps of (epsilon, delta)-DP each; epsilon >= 0, 0 <= delta < 1, times >= 0. */
 struct dp_guarantee {

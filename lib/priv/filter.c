@@ -1,7 +1,6 @@
 #include "priv/filter.h"
 
 #include <float.h>
-#include <math.h>
 
 #include "priv/rdp.h"
 

@@ -12,7 +12,7 @@
 #ifndef DP_PRIV_FILTER_H
 #define DP_PRIV_FILTER_H
 
-#include <stdbool.h>
+#include "base/c.h"
 
 struct dp_filter {
     double order;     /* α; NaN if no order has any allowance: then nothing can be spent */

@@ -1,7 +1,6 @@
 #include "priv/gdp.h"
 
 #include <float.h>
-#include <math.h>
 
 #include "math/bracket.h"
 #include "priv/mixture.h"

@@ -9,8 +9,7 @@
 #ifndef DP_PRIV_GDP_H
 #define DP_PRIV_GDP_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "base/c.h"
 
 /* μ = √(Σ times[i] / multipliers[i]²), exact for the (adaptive) composition of n kinds of release; rounded
    up. A multiplier <= 0, a negative count or NaN gives +infinity. */

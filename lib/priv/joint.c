@@ -1,7 +1,5 @@
 #include "priv/joint.h"
 
-#include <stdbool.h>
-
 #include <gsl/gsl_math.h>
 
 #include "math/upward.h"

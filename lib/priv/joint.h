@@ -13,7 +13,7 @@
 #ifndef DP_PRIV_JOINT_H
 #define DP_PRIV_JOINT_H
 
-#include <stddef.h>
+#include "base/c.h"
 
 /* For any mechanism: the smaller of two bounds. The first is [ZW] Theorem 6, (α − 1) r(α) = ln of
      (1−q)^{α−1} (αq−q+1) + C(α,2) q² (1−q)^{α−2} e^{r(2)} + 3 Σ_{l=3}^α C(α,l) (1−q)^{α−l} q^l e^{(l−1) r(l)}.

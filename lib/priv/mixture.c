@@ -1,8 +1,6 @@
 #include "priv/mixture.h"
 
 #include <float.h>
-#include <math.h>
-#include <stdbool.h>
 
 #include <gsl/gsl_math.h>
 #include <gsl/gsl_sf_erf.h>

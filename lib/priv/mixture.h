@@ -11,7 +11,7 @@
 #ifndef DP_PRIV_MIXTURE_H
 #define DP_PRIV_MIXTURE_H
 
-#include <stdint.h>
+#include "base/c.h"
 
 /* ln δ_G(ε; μ), raised by its rounding error; ε >= 0, μ >= 0; -infinity for μ = 0. */
 double dp_gaussian_log_delta(double epsilon, double mu);

@@ -1,7 +1,6 @@
 #include "priv/objective.h"
 
 #include <float.h>
-#include <math.h>
 
 #include "math/upward.h"
 #include "priv/mixture.h"

@@ -32,9 +32,7 @@
 #ifndef DP_PRIV_OBJECTIVE_H
 #define DP_PRIV_OBJECTIVE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/c.h"
 
 struct dp_objective {
     double noise, slack, curvature;

@@ -10,9 +10,7 @@
 #ifndef DP_PRIV_OUTPUT_H
 #define DP_PRIV_OUTPUT_H
 
-#include <math.h>
-#include <stdbool.h>
-#include <stdint.h>
+#include "base/c.h"
 
 /* The objective and the step. The functions below return NAN if these make no sense or eta > 2/beta. */
 struct dp_descent {

@@ -2,7 +2,6 @@
 
 #include <float.h>
 #include <gsl/gsl_cdf.h>
-#include <math.h>
 
 #include "priv/pld_question.h"
 #include "priv/rdp.h"

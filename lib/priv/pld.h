@@ -50,10 +50,6 @@
 #ifndef DP_PRIV_PLD_H
 #define DP_PRIV_PLD_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/err.h"
 
 enum dp_pld_kind {
@@ -102,9 +98,8 @@ int dp_pld_delta(const struct dp_pld_part *parts, size_t count, double epsilon, 
 
 /* upper[i] bounds the ε of row i at delta. parts: n rows of `count` parts, which differ only in their laps (0 or more). No
    later row has fewer laps of a part; the last row is the whole run, with laps in each part. By inversion a row's bound is
-   within 1e-4 of itself. The first *rough rows may have too few laps for inversion. These share one grid and the
-   transform of one lap, so that a row costs a power and a transform back; their bounds are too high by about 2e-3 of the ε of
-   the last of them. If parts alternate along the rows so often that this would take long, a row gets the bound of a later row.
+   within 1e-4 of itself. The first *rough rows can have too few laps for inversion. They share one grid and the transform of one
+   lap, so that a row costs a power and a transform back; their bounds are too high by about 2e-3 of the ε of the last of them. If parts alternate along the rows so often that this would take long, a row gets the bound of a later row.
    Infinite where the grid does not reach. Errors as dp_pld_epsilon. */
 int dp_pld_prefixes(const struct dp_pld_part *parts, size_t count, size_t n, double delta, double *upper, size_t *rough,
                     struct dp_err *err);

@@ -1,8 +1,6 @@
 #include "priv/pld_cells.h"
 
 #include <gsl/gsl_integration.h>
-#include <math.h>
-#include <stdlib.h>
 
 /* Four and eight Gauss-Legendre points. */
 static const double x4[] = {-0.86113631159405258, -0.33998104358485626, 0.33998104358485626, 0.86113631159405258};

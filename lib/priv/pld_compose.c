@@ -3,9 +3,6 @@
 #include <float.h>
 #include <gsl/gsl_fft_halfcomplex.h>
 #include <gsl/gsl_fft_real.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/init.h"
 

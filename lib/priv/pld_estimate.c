@@ -6,8 +6,6 @@
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_sf_erf.h>
-#include <math.h>
-#include <stdlib.h>
 
 /* A run of fewer parts is sketched part by part: a schedule may have hundreds. */
 enum { MANY = 16 };

@@ -3,7 +3,6 @@
 #include "priv/pld_question.h"
 
 #include <float.h>
-#include <math.h>
 
 #include "priv/pld_compose.h"
 
@@ -162,8 +161,8 @@ static void choose_split(const struct dp_pld_question *a, bool add, double epsil
     }
 }
 
-/* Bounds one direction on a grid on which the upper bound is about `bias` too high in ε (T h² (s + 1)/12, and the lower bound a
-   dozen times as much too low). False without memory. *finest: no finer grid fits. */
+/* Bounds one direction on a grid of step h, chosen so that the upper bound is too high by about `bias` in ε, T h² (s + 1)/12.
+   The lower bound is too low by a dozen times as much. False without memory. *finest: no finer grid fits. */
 static bool bounds_on(const struct dp_pld_question *a, bool add, struct dp_pld_aim g, double delta, bool *finest,
                       struct dp_pld_answer *answer)
 {

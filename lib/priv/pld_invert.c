@@ -1,8 +1,6 @@
 #include "priv/pld_invert.h"
 
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
 
 #include "base/init.h"
 #include "math/bracket.h"

@@ -1,8 +1,6 @@
 /* The epsilon of the first laps of a run, for many numbers of laps at once. */
 #include "priv/pld_question.h"
 
-#include <math.h>
-
 #include "priv/pld_compose.h"
 #include "priv/pld_invert.h"
 

@@ -2,9 +2,6 @@
 #ifndef DP_PRIV_PLD_QUESTION_H
 #define DP_PRIV_PLD_QUESTION_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "priv/pld.h"
 #include "priv/pld_cells.h"
 #include "priv/pld_compose.h"

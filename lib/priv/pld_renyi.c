@@ -2,7 +2,6 @@
 #include "priv/pld_question.h"
 
 #include <float.h>
-#include <math.h>
 
 #include "priv/joint.h"
 #include "priv/pure.h"

@@ -1,9 +1,5 @@
 #include "priv/pld_solve.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "math/bracket.h"
 #include "base/round.h"
 

@@ -6,8 +6,7 @@
 #ifndef DP_PRIV_PURE_H
 #define DP_PRIV_PURE_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "base/c.h"
 
 /* out[i] = ln((e^{αε} + e^{(1−α)ε}) / (1 + e^ε)) / (α − 1): the curve of randomised response, which dominates
    every ε-DP mechanism. At most ε, about αε²/2 for a small ε. epsilon < 0 and NaN give +infinity. */

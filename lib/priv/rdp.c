@@ -1,7 +1,6 @@
 #include "priv/rdp.h"
 
 #include <float.h>
-#include <math.h>
 #include <pthread.h>
 
 #include <gsl/gsl_math.h>

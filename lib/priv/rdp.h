@@ -12,7 +12,7 @@
 #ifndef DP_PRIV_RDP_H
 #define DP_PRIV_RDP_H
 
-#include <stddef.h>
+#include "base/c.h"
 
 /* The orders of every accountant of this library, ascending: fractional to 11 (steps of .1, finer near 1, where large budgets
    have their optimum), every integer to 64, then ever sparser to 8192: epsilon = .01 at delta = 1e-12 needs orders above

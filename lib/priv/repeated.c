@@ -1,9 +1,6 @@
 #include "priv/repeated.h"
 
 #include <float.h>
-#include <math.h>
-#include <stdbool.h>
-#include <string.h>
 
 #include "math/bracket.h"
 #include "math/upward.h"

@@ -24,8 +24,7 @@
 #ifndef DP_PRIV_REPEATED_H
 #define DP_PRIV_REPEATED_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "base/c.h"
 
 struct dp_repeated {
     double rate;        /* q in (0, 1] */

@@ -1,7 +1,5 @@
 #include "priv/replaced.h"
 
-#include <stdbool.h>
-
 #include <gsl/gsl_math.h>
 #include <gsl/gsl_sf_erf.h>
 

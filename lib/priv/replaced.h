@@ -12,7 +12,7 @@
 #ifndef DP_PRIV_REPLACED_H
 #define DP_PRIV_REPLACED_H
 
-#include <stddef.h>
+#include "base/c.h"
 
 /* out[i] = r(orders[i]), orders: n values > 1. Panels of 20 Gauss-Legendre points. The result includes an error bound of each
    panel, by the largest modulus of the integrand on a complex ellipse around it, and bounds on the tail and on the rounding.

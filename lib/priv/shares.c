@@ -1,7 +1,5 @@
 #include "priv/shares.h"
 
-#include <math.h>
-
 #include "math/upward.h"
 
 double dp_shares_scale(double scale, int64_t shares, int64_t colluding)

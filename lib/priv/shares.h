@@ -20,7 +20,7 @@
 #ifndef DP_PRIV_SHARES_H
 #define DP_PRIV_SHARES_H
 
-#include <stdint.h>
+#include "base/c.h"
 
 /* The smallest scale of a share, in steps of the grid. From here on τ is below 2^-200 for a number and up to 2^20 shares, and
    below 2^-130 for 2^40 laps of 2^30 numbers each. */

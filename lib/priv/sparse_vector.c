@@ -1,9 +1,5 @@
 #include "priv/sparse_vector.h"
 
-#include <math.h>
-#include <stdbool.h>
-#include <stdlib.h>
-
 #include <gsl/gsl_math.h>
 #include <gsl/gsl_sf_erf.h>
 

@@ -20,9 +20,6 @@
 #ifndef DP_PRIV_SPARSE_VECTOR_H
 #define DP_PRIV_SPARSE_VECTOR_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/err.h"
 
 /* Laplace noise of scale 1/threshold on the threshold and 1/query on every query (ε₁, ε₂ > 0). steps: points of the noise's

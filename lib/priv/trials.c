@@ -1,8 +1,6 @@
 #include "priv/trials.h"
 
-#include <math.h>
 #include <mpfr.h>
-#include <string.h>
 
 #include "base/number.h"
 #include "math/uniform.h"

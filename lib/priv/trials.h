@@ -24,10 +24,6 @@
 #ifndef DP_PRIV_TRIALS_H
 #define DP_PRIV_TRIALS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/err.h"
 #include "math/rng.h"
 

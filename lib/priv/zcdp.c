@@ -1,7 +1,5 @@
 #include "priv/zcdp.h"
 
-#include <math.h>
-
 #include "priv/rdp.h"
 #include "math/upward.h"
 

@@ -1,7 +1,5 @@
 #include <dpline/account.h>
 
-#include <stdlib.h>
-
 #include "base/init.h"
 #include "base/mem.h"
 #include "convert.h"

@@ -1,8 +1,6 @@
 #include <dpline/error.h>
 
 #include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/version.h"
 #include "convert.h"

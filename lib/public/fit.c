@@ -1,9 +1,5 @@
 #include <dpline/fit.h>
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/init.h"
 #include "convert.h"
 #include "fit/fit.h"

@@ -1,9 +1,5 @@
 #include <dpline/frame.h>
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/json.h"
 #include "base/init.h"
 #include "convert.h"

@@ -1,8 +1,5 @@
 #include <dpline/grid.h>
 
-#include <math.h>
-#include <stdlib.h>
-
 #include "base/mem.h"
 #include "convert.h"
 #include "math/grid.h"

@@ -1,8 +1,5 @@
 #include <dpline/ledger.h>
 
-#include <math.h>
-#include <stdlib.h>
-
 #include "base/init.h"
 #include "base/json.h"
 #include "base/mem.h"

@@ -1,12 +1,6 @@
 /* Turns a program that uses the library into a stage: a stage class of the library calls its functions. */
 #include <dpline/stage.h>
 
-#include <math.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/cli.h"
 #include "base/mem.h"
 #include "convert.h"

@@ -1,8 +1,5 @@
 #include "query/query.h"
 
-#include <math.h>
-#include <string.h>
-
 #define IS_REAL false
 #define IS_INT true
 #define MEMBER(name, type, change) {#name, IS_##type, offsetof(struct dp_query, name)},

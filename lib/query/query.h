@@ -6,10 +6,6 @@
 #ifndef DP_QUERY_QUERY_H
 #define DP_QUERY_QUERY_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/err.h"
 
 /* The members, all in struct dp_query: X(name, type, change). The name is also the key in frames and in JSON;

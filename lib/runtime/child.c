@@ -1,7 +1,5 @@
 #include "runtime/child.h"
 
-#include <string.h>
-
 void dp_child_send(struct dp_child *child, struct dp_frame *frame)
 {
     child->asked = frame->kind;

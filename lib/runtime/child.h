@@ -4,7 +4,6 @@
 #define DP_RUNTIME_CHILD_H
 
 #include <signal.h>
-#include <stdbool.h>
 
 #include "base/err.h"
 #include "port/port.h"

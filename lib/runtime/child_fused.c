@@ -1,6 +1,4 @@
 /* The child pipeline inside this process. */
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "base/mem.h"

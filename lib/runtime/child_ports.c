@@ -1,10 +1,6 @@
 /* A child pipeline that is reached over two ports. A pipeline of processes is `sh -c` with a pair of pipes. */
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>

@@ -1,8 +1,6 @@
 #include "runtime/command.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>

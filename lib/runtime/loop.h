@@ -11,8 +11,6 @@
 #define DP_RUNTIME_LOOP_H
 
 #include <signal.h>
-#include <stdbool.h>
-#include <stdio.h>
 
 #include "base/option.h"
 #include "base/progress.h"

@@ -1,9 +1,5 @@
 #include "runtime/pipeline.h"
 
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/mem.h"
 #include "stages/stage.h"
 

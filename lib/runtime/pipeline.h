@@ -2,9 +2,6 @@
 #ifndef DP_RUNTIME_PIPELINE_H
 #define DP_RUNTIME_PIPELINE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "base/err.h"
 
 #define DP_MAX_STAGES 32

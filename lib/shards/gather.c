@@ -4,8 +4,6 @@
  * A worker removes its checkpoint when it hears of the end of the run. If dp-loop can be resumed, its workers hear of the end
  * only after dp-loop has written its own end (loop.h): a resumed run needs the workers, and asks them its laps again with fresh
  * keys. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "runtime/child.h"

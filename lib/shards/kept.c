@@ -1,8 +1,6 @@
 #include "shards/kept.h"
 
 #include <sodium.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/version.h"
 #include "checkpoint/checkpoint.h"

@@ -1,7 +1,4 @@
 /* Workers that are children of the gather's process. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "runtime/child.h"

@@ -7,9 +7,6 @@
 #ifndef DP_SHARDS_MERGE_H
 #define DP_SHARDS_MERGE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/err.h"
 #include "wire/frame.h"
 

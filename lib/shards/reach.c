@@ -1,7 +1,5 @@
 #include "shards/reach.h"
 
-#include <math.h>
-
 #include "priv/shares.h"
 
 #define ROUNDING 1e-9 /* exceeds the rounding error of the arithmetic here */

@@ -2,8 +2,6 @@
 #ifndef DP_SHARDS_REACH_H
 #define DP_SHARDS_REACH_H
 
-#include <stdint.h>
-
 #include "base/err.h"
 #include "wire/frame.h"
 

@@ -1,9 +1,5 @@
 /* Workers that join over a link. The roster decides about each message; the code here acts on the decision. */
-#include <math.h>
 #include <sodium.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/mem.h"

@@ -1,10 +1,5 @@
 #include "shards/roster.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/mem.h"
 
 int dp_roster_open(struct dp_roster *roster, int shards, uint64_t first, int64_t resumed, struct dp_err *err)

@@ -3,9 +3,6 @@
 #ifndef DP_SHARDS_ROSTER_H
 #define DP_SHARDS_ROSTER_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/err.h"
 #include "shards/protocol.h"
 #include "wire/frame.h"

@@ -1,7 +1,5 @@
 #include "shards/standing.h"
 
-#include <string.h>
-
 static bool in_a_run(const struct dp_standing *s)
 {
     static const unsigned char none[DP_LINK_ID];

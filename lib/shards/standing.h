@@ -2,9 +2,6 @@
 #ifndef DP_SHARDS_STANDING_H
 #define DP_SHARDS_STANDING_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/err.h"
 #include "shards/protocol.h"
 

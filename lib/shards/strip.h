@@ -3,9 +3,6 @@
 #ifndef DP_SHARDS_STRIP_H
 #define DP_SHARDS_STRIP_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "port/link.h"
 #include "wire/frame.h"
 

@@ -4,7 +4,6 @@
 #define DP_SHARDS_WORKER_H
 
 #include <signal.h>
-#include <stdint.h>
 
 #include "base/err.h"
 #include "base/option.h"

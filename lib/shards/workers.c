@@ -1,7 +1,5 @@
 #include "shards/workers.h"
 
-#include <stdlib.h>
-
 #include "base/mem.h"
 
 int dp_workers_start(struct dp_workers *workers, const struct dp_workers_ops *ops, struct dp_stage *stage, int shards,

@@ -2,8 +2,6 @@
 #ifndef DP_SHARDS_WORKERS_H
 #define DP_SHARDS_WORKERS_H
 
-#include <stdbool.h>
-
 #include "base/err.h"
 #include "base/security.h"
 #include "checkpoint/checkpoint.h"

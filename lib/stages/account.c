@@ -1,8 +1,5 @@
 /* dp-account as the gate: everything left of it is private, everything right of it public. It reads from the frame what really
    ran, refuses contradictions, charges the lap, removes every private field, and stops the run instead of overspending. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "gate/charge.h"

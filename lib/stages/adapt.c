@@ -1,9 +1,6 @@
 /* dp-adapt: adapts the run to released values: the noise of the next gradient, the first step of the next search, and the clip
  * bound of the next sum. It writes them into the frame, where private stages with --follow read them; the gate charges the
  * noise that they really added. It runs after the gate, so it sees nothing private. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "math/angle.h"

@@ -1,8 +1,6 @@
 #include "stages/along.h"
 
 #include <omp.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "math/grid.h"

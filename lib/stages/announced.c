@@ -1,8 +1,5 @@
 #include "stages/announced.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "wire/laps.h"
 
 _Static_assert(DP_RECORD_ON == DP_LAPS_NAME, "a record names any kind of laps");

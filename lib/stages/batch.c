@@ -1,9 +1,5 @@
 #include "stages/batch.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/mem.h"
 #include "base/unit.h"
 

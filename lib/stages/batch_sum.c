@@ -1,8 +1,6 @@
 #include "stages/batch_sum.h"
 
 #include <omp.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "math/grid.h"

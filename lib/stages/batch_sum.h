@@ -3,8 +3,6 @@
 #ifndef DP_STAGES_BATCH_SUM_H
 #define DP_STAGES_BATCH_SUM_H
 
-#include <stdbool.h>
-
 #include "math/tally.h"
 #include "math/together.h"
 #include "stages/batch.h"

@@ -1,8 +1,5 @@
 /* dp-breed: makes the candidates of a lap by crossover and mutation of the models chosen last. It comes before the stages that
  * read rows: everything that it reads and makes is public. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "data/dataset.h"

@@ -1,8 +1,5 @@
 #include "stages/class_weights.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/mem.h"
 #include "base/number.h"
 

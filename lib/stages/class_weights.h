@@ -6,8 +6,6 @@
 #ifndef DP_STAGES_CLASS_WEIGHTS_H
 #define DP_STAGES_CLASS_WEIGHTS_H
 
-#include <stddef.h>
-
 #include "base/err.h"
 
 struct dp_class_weights {

@@ -1,7 +1,4 @@
 /* dp-clip: turns updates per example into a sum that one person can move by at most C. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "math/grid.h"

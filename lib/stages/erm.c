@@ -1,6 +1,4 @@
 /* dp-erm: empirical risk minimisation; code shared by its methods. */
-#include <math.h>
-#include <stdlib.h>
 
 #include "base/mem.h"
 #include "model/method.h"

@@ -1,6 +1,5 @@
 /* Shared by the bounded methods of dp-erm: the bound on one row's influence, the check that such a bound is known, and the sum
  * on its grid. */
-#include <math.h>
 
 #include "math/grid.h"
 #include "stages/bounded.h"

@@ -8,9 +8,6 @@
  * makes the step contract by rho for every batch, of any size; kappa is 2 at eta = 1/(lambda + h). A row that was drawn adds
  * eta L/D ≤ eta L/B to the distance. The rounding of the steps is at most the rounding of a descent with gradients kappa L and
  * smoothness kappa h; together with the grid it must be within DP_REPEATED_ROUNDING of the effect of one draw. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "math/coins.h"

@@ -1,7 +1,5 @@
 /* dp-erm --method descent: full gradient descent for a fixed number of steps. One person moves its result by at most
  * dp_descent_sensitivity and the rounding of its steps (priv/output.h). */
-#include <math.h>
-#include <string.h>
 
 #include "math/vec.h"
 #include "stages/bounded.h"

@@ -1,8 +1,6 @@
 /* dp-erm --method minimum: the minimiser over all rows, the reference for every private method, down to a requested norm of ∇F,
  * computed at the released model. F is lambda-strongly convex, so F(W) − min F ≤ ‖∇F(W)‖²/(2 lambda). The influence of one row
  * has no bound. */
-#include <math.h>
-#include <string.h>
 
 #include "math/vec.h"
 #include "stages/erm.h"

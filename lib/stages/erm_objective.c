@@ -12,10 +12,7 @@
    All of it follows from the options, the public number of rows and the number of columns. Rounding grows with ‖w‖: the
    minimiser has lambda ‖w‖ ≤ L + ‖b‖/N, and a norm of b beyond σ(√d + 12) has a probability below e^−72; a w beyond what that
    allows, or one without the certificate, ends the run. */
-#include <math.h>
 #include <sodium.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "math/gaussian.h"

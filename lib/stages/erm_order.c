@@ -1,8 +1,5 @@
 /* dp-erm --method permutation: stochastic gradient descent over one random permutation of the rows, the same in each pass, in
    consecutive batches (priv/output.h). The permutation is not released; privacy does not depend on its secrecy. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "math/vec.h"

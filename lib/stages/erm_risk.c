@@ -1,6 +1,5 @@
 /* The regularised risk over all rows, and its gradient: sums in a fixed number of parts, added in their order. */
 #include <omp.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "stages/erm.h"

@@ -1,9 +1,5 @@
 /* dp-eval: measures released models on a data set. A sink: prints one line per evaluated lap. */
-#include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "base/number.h"

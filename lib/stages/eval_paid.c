@@ -1,9 +1,5 @@
 #include "stages/eval_paid.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/mem.h"
 #include "base/round.h"
 #include "base/unit.h"

@@ -1,9 +1,6 @@
 /* dp-grad: the gradient of the loss at each sampled row, as coefficients on the row: for scores u = W x the derivative with
    respect to W is (dl/du) xᵀ, so K numbers per row are enough, and clipping costs no more. This is only true for the family
    "linear"; another family has to compute its bounded sum itself. After a transform the row is z (stages/transformed.h). */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "math/grid.h"

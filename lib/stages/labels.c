@@ -1,7 +1,5 @@
 #include "stages/labels.h"
 
-#include <math.h>
-
 bool dp_labels_suit(enum dp_loss loss, size_t classes)
 {
     switch (dp_losses[loss].of) {

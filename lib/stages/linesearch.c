@@ -1,9 +1,6 @@
 /* dp-linesearch: chooses the step size along a released direction, by the losses of a batch. Only the choice among several
  * steps is released, and the choice is made with noise; the losses are not released. */
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "math/choose.h"

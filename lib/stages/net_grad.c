@@ -2,10 +2,7 @@
    grid. Gradients of a network are not products with the row, so this stage clips and adds them itself; nothing of it has the
    size batch × parameters. Each example has its own lane (nets/kernels.h), and sums are whole numbers, so the bytes depend
    neither on threads nor on the instruction set. */
-#include <math.h>
 #include <omp.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "math/grid.h"

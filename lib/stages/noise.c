@@ -1,7 +1,4 @@
 /* dp-noise: exact noise on the grid, on a sum whose sensitivity is bounded. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "data/schedule_file.h"

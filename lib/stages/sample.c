@@ -1,8 +1,5 @@
 /* dp-sample: chooses the rows of a lap. Every shard draws the same Poisson batches (math/coins.h). */
 #include <jansson.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/json.h"
 #include "base/mem.h"

@@ -8,9 +8,6 @@
  *                         bounds the two themselves
  *   sums of n terms       compensated: (2 u + (n u)²) of the sum of their magnitudes
  *   Σ alpha x             (rows + 2) 2u Σ |alpha| ‖x‖ in norm */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "stages/scd.h"

@@ -1,6 +1,4 @@
 /* DP-SCD, Algorithm 1: one lap, every update from the same v. */
-#include <math.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "math/grid.h"

@@ -5,8 +5,6 @@
  * the rows that can still move: Hsieh, Chang, Lin, Keerthi and Sundararajan, "A dual coordinate descent method for large-scale
  * linear SVM", 2008, section 3.2. A row whose dual variable is at an end of its range, and would be pushed beyond it by more
  * than a margin, is left out until the next lap looks at all rows again. */
-#include <math.h>
-#include <string.h>
 
 #include "stages/scd.h"
 

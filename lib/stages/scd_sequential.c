@@ -1,6 +1,4 @@
 /* seqDP-SCD, Algorithm 3: within a lap each update uses the ones before it, so one person may change them all. */
-#include <math.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "math/grid.h"

@@ -1,7 +1,4 @@
 /* dp-scd-step: one lap of stochastic (dual) coordinate descent on the sampled rows. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "math/grid.h"

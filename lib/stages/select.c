@@ -1,8 +1,6 @@
 /* dp-select: chooses the candidate with which the run continues, by the losses of a batch. Only the number that the exponential
  * mechanism has chosen is released; the losses are not. */
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
 
 #include "base/mem.h"
 #include "math/choose.h"

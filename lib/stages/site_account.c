@@ -1,8 +1,6 @@
 /* dp-site-account: charges the ledger of the site's rows for each lap before their sum leaves the site, and releases no more
    than their budget affords. Noise in the frame is charged as recorded. Noise that the gate will add is charged as promised;
    the promise goes with the sum, and the gate has to keep it. */
-#include <math.h>
-#include <string.h>
 
 #include "stages/paying.h"
 #include "stages/shared_options.h"

@@ -1,8 +1,6 @@
 #include "stages/stage.h"
 
 #include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/isa.h"

@@ -10,9 +10,6 @@
 #define DP_STAGES_STAGE_H
 
 #include <signal.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "base/err.h"
 #include "base/option.h"

@@ -1,9 +1,6 @@
 /* dp-step: computes the next model from the last one and a released sum, and the mean of released iterates. Post-processing:
  * runs after the gate. The method of the model decides. If its sums are sums of negative gradients, an optimiser takes a step,
  * or the gradient is held for a search that chooses the step. For all other methods the model moves by the sum itself. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "data/schedule_file.h"

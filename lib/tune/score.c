@@ -1,8 +1,5 @@
 #include "tune/score.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 #include "base/mem.h"
 #include "math/grid.h"
 #include "math/loss.h"

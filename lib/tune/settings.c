@@ -1,8 +1,5 @@
 #include "tune/settings.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "base/option.h"
 
 enum { TRIAL, SEED, WORDS };

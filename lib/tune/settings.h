@@ -2,9 +2,6 @@
 #ifndef DP_TUNE_SETTINGS_H
 #define DP_TUNE_SETTINGS_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/err.h"
 #include "data/table.h"
 

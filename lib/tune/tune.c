@@ -1,10 +1,6 @@
 #include "tune/tune.h"
 
 #include <fcntl.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "account/account.h"

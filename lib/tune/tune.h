@@ -5,8 +5,6 @@
 #define DP_TUNE_TUNE_H
 
 #include <signal.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 #include "base/err.h"
 #include "base/registry_place.h"

@@ -3,9 +3,6 @@
 #define DP_WIRE_CODEC_H
 
 #include <msgpack.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "base/err.h"
 #include "wire/frame.h"

@@ -1,6 +1,4 @@
 /* Reads frames from msgpack. */
-#include <math.h>
-#include <string.h>
 
 #include "base/alias.h"
 #include "base/mem.h"

@@ -1,5 +1,4 @@
 /* Writes frames as msgpack. */
-#include <string.h>
 
 #include "wire/codec.h"
 

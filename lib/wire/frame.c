@@ -1,10 +1,5 @@
 #include "wire/frame.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/mem.h"
 
 int dp_frame_new(struct dp_frame **frame, struct dp_err *err)

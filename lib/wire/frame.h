@@ -3,10 +3,6 @@
 #ifndef DP_WIRE_FRAME_H
 #define DP_WIRE_FRAME_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/err.h"
 #include "wire/record.h"
 #include "wire/schema.h"

@@ -1,7 +1,5 @@
 #include "wire/item.h"
 
-#include <string.h>
-
 /* For bytes 0xc0 to 0xdf: the number of size bytes that follow, or the length of the body if no size bytes follow. */
 static const struct {
     enum dp_item_type type;

@@ -2,10 +2,7 @@
 #ifndef DP_WIRE_ITEM_H
 #define DP_WIRE_ITEM_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include "base/c.h"
 
 enum dp_item_type {
     DP_ITEM_BAD, /* the one byte that msgpack does not use */

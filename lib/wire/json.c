@@ -1,9 +1,5 @@
 #include "wire/json.h"
 
-#include <errno.h>
-#include <math.h>
-#include <string.h>
-
 #include "base/json.h"
 
 #define SHORT_VALUES 4
@@ -36,39 +32,30 @@ static json_t *element(const struct dp_array *a, size_t i)
 static json_t *array_json(const struct dp_array *a, bool full)
 {
     json_t *root = json_object(), *shape = json_array(), *values = json_array();
-    int bad = json_object_set_new(root, "dtype", json_string(dp_dtype_name(a->dtype)));
+    json_object_set_new(root, "dtype", json_string(dp_dtype_name(a->dtype)));
     for (int i = 0; i < a->ndim; i++)
-        bad |= json_array_append_new(shape, json_integer((json_int_t)a->dims[i]));
+        json_array_append_new(shape, json_integer((json_int_t)a->dims[i]));
     size_t shown = full || a->count < SHORT_VALUES ? a->count : SHORT_VALUES;
     for (size_t i = 0; i < shown; i++)
-        bad |= json_array_append_new(values, element(a, i));
-    bad |= json_object_set_new(root, "shape", shape);
-    bad |= json_object_set_new(root, "values", values);
+        json_array_append_new(values, element(a, i));
+    json_object_set_new(root, "shape", shape);
+    json_object_set_new(root, "values", values);
     if (shown < a->count)
-        bad |= json_object_set_new(root, "more", json_integer((json_int_t)(a->count - shown)));
-    if (bad) {
-        json_decref(root);
-        return NULL;
-    }
+        json_object_set_new(root, "more", json_integer((json_int_t)(a->count - shown)));
     return root;
 }
 
 static json_t *record_json(const struct dp_record *record)
 {
     json_t *root = json_object();
-    int bad = 0;
     for (int m = 0; m < DP_RECORD_MEMBER_COUNT; m++) {
         if (!dp_record_has(record, m))
             continue;
         struct dp_record_value value = dp_record_get(record, m);
-        bad |= json_object_set_new(root, dp_record_key(m),
-                                   value.type == DP_T_REAL  ? real(value.real)
-                                   : value.type == DP_T_INT ? json_integer(value.whole)
-                                                            : json_string(value.text));
-    }
-    if (bad) {
-        json_decref(root);
-        return NULL;
+        json_object_set_new(root, dp_record_key(m),
+                            value.type == DP_T_REAL  ? real(value.real)
+                            : value.type == DP_T_INT ? json_integer(value.whole)
+                                                     : json_string(value.text));
     }
     return root;
 }
@@ -105,24 +92,20 @@ static json_t *value_json(const struct dp_value *v, enum dp_type type, bool labe
 json_t *dp_json_frame(const struct dp_frame *frame, bool full)
 {
     json_t *root = json_object();
-    int bad = json_object_set_new(root, "kind", json_string(dp_kind_name(frame->kind)));
+    json_object_set_new(root, "kind", json_string(dp_kind_name(frame->kind)));
     if (frame->kind == DP_KIND_LAP) {
-        bad |= json_object_set_new(root, "lap", json_integer(frame->lap));
-        bad |= json_object_set_new(root, "label", json_string(dp_label_name(frame->label)));
+        json_object_set_new(root, "lap", json_integer(frame->lap));
+        json_object_set_new(root, "label", json_string(dp_label_name(frame->label)));
     }
     if (frame->kind == DP_KIND_LAP || (frame->kind == DP_KIND_HELLO && frame->records > 0)) {
         json_t *records = json_array();
         for (int i = 0; i < frame->records; i++)
-            bad |= json_array_append_new(records, record_json(&frame->record[i]));
-        bad |= json_object_set_new(root, "records", records);
+            json_array_append_new(records, record_json(&frame->record[i]));
+        json_object_set_new(root, "records", records);
     }
     for (int i = 0; i < DP_F_COUNT; i++)
         if (frame->value[i].present)
-            bad |= json_object_set_new(root, dp_fields[i].key,
-                                       value_json(&frame->value[i], dp_fields[i].type, i == DP_F_LABELS, full));
-    if (bad) {
-        json_decref(root);
-        return NULL;
-    }
+            json_object_set_new(root, dp_fields[i].key,
+                                value_json(&frame->value[i], dp_fields[i].type, i == DP_F_LABELS, full));
     return root;
 }

@@ -3,7 +3,6 @@
 #define DP_WIRE_JSON_H
 
 #include <jansson.h>
-#include <stdbool.h>
 
 #include "base/json.h"
 #include "wire/frame.h"

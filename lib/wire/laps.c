@@ -1,9 +1,5 @@
 #include "wire/laps.h"
 
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/mem.h"
 
 struct reader {

@@ -11,9 +11,6 @@
 #ifndef DP_WIRE_LAPS_H
 #define DP_WIRE_LAPS_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/err.h"
 
 #define DP_LAPS_MOST 1099511627775 /* laps of a run */

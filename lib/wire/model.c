@@ -1,10 +1,6 @@
 #include "wire/model.h"
 
-#include <errno.h>
-#include <math.h>
 #include <sodium.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/json.h"
 #include "base/mem.h"

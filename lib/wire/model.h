@@ -2,8 +2,6 @@
 #ifndef DP_WIRE_MODEL_H
 #define DP_WIRE_MODEL_H
 
-#include <stddef.h>
-
 #include "base/err.h"
 #include "wire/frame.h"
 

@@ -1,7 +1,5 @@
 #include "wire/paid.h"
 
-#include <string.h>
-
 #include "wire/frame.h"
 
 #define DP_PAID_ROW(field, noised, bound, grid, adds, waits) [field] = {noised, bound, grid, adds, waits},

@@ -1,8 +1,5 @@
 #include "wire/record.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "base/alias.h"
 #include "wire/laps.h"
 

@@ -4,10 +4,6 @@
 #ifndef DP_WIRE_RECORD_H
 #define DP_WIRE_RECORD_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/err.h"
 #include "query/query.h"
 #include "wire/paid.h"

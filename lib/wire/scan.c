@@ -1,5 +1,4 @@
 /* Finds the end of a frame in a stream of bytes, and checks its limits, without decoding it. */
-#include <stdint.h>
 
 #include "wire/codec.h"
 #include "wire/item.h"

@@ -1,7 +1,5 @@
 #include "wire/schema.h"
 
-#include <string.h>
-
 #define DP_FIELD_INFO(id, key, type, visibility, lifetime)                                                                     \
     [id] = {key, sizeof(key) - 1, type, visibility, DP_LIFETIME_##lifetime},
 const struct dp_field_info dp_fields[DP_F_COUNT] = {DP_FIELDS(DP_FIELD_INFO)};

@@ -3,8 +3,7 @@
 #ifndef DP_WIRE_SCHEMA_H
 #define DP_WIRE_SCHEMA_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/c.h"
 
 /* The `split` of a model without held-out rows: it was trained on several parts of one population, or on the test part. */
 #define DP_SPLIT_SEVERAL "several"

@@ -1,7 +1,5 @@
 #include "wire/state.h"
 
-#include <string.h>
-
 #include "base/mem.h"
 #include "wire/item.h"
 

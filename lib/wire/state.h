@@ -4,9 +4,6 @@
 #define DP_WIRE_STATE_H
 
 #include <msgpack.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "base/err.h"
 

@@ -39,7 +39,7 @@ as_one() {
     three_sites
     together . 900 4 --epsilon 2 --seed 1
     as_one all.dp 900 4 --epsilon 2 --seed 1
-    assert_equal "$(dp-info --get laps model)" 66
+    assert_equal "$(dp-info --get laps model)" 129
     together . 900 4 --epsilon 0.3 --adjacency replace-one --seed 2
     as_one all.dp 900 4 --epsilon 0.3 --adjacency replace-one --seed 2
     assert_equal "$(dp-info --get laps model)" 64
@@ -52,7 +52,7 @@ as_one() {
         assert_regex "$(cat said.gate)" 'epsilon 1\.(5|49999[0-9]*), delta 0\.0001; '
     done
     for site in north east south; do
-        dp-account report --json $site.dp | jq -e '[.runs[] | .epsilon <= 1.5 and .epsilon > 1.49 and .laps == 51] == [true, true]' ||
+        dp-account report --json $site.dp | jq -e '[.runs[] | .epsilon <= 1.5 and .epsilon > 1.49 and .laps == 129] == [true, true]' ||
             fail "$(dp-account report $site.dp)"
     done
 }

@@ -94,6 +94,23 @@ true"
     assert_equal "$(jq -c '[.paid, .private_preprocessing]' people.json)" '[null,["inferred-schema"]]'
 }
 
+@test "a small table pays as much more as its numbers of rows and columns ask for" {
+    people 600
+    dp-import people.csv --infer-schema people.json --private-schema 0.1 --at-most 0.3 2> said
+    grep -q '^dp-import: the schema cost epsilon 0.244141, delta 1e-05: ' said
+    assert_equal "$(jq '.paid.epsilon' people.json) $(jq 'select(.kind == "open").epsilon' people.json.ledger)" \
+        "0.244140625 0.244140625"
+    complains 3 "dp-import: --private-schema: people.csv is too small: noise for epsilon = 0.2 would hide a text of a quarter of the rows, and nothing was charged; write the schema yourself" \
+        dp-import people.csv --infer-schema other.json --private-schema 0.1 --at-most 0.2
+    complains 2 "dp-import: --at-most is below --private-schema" \
+        dp-import people.csv --infer-schema other.json --private-schema 0.1 --at-most 0.09
+    rm people.json*
+    fit.sh people.csv --label income --epsilon 1 2> said
+    grep -q '^dp-import: the schema cost epsilon 0.244141, ' said
+    refute grep -q 'does not cover' said
+    assert_equal "$(of people.model epsilon | awk '{ print ($1 > 0.99 && $1 <= 1) }')" 1
+}
+
 @test "fit pays a tenth for the schema of a table, within epsilon" {
     people 20000
     fit.sh people.csv --label income --epsilon 2 2> said
@@ -291,8 +308,11 @@ END
         complains 2 "dp-import: --private-knots goes with --output and with --basis hats, bins, cosines or products" \
             dp-import numbers.csv -s numbers.json --private-knots 1 -o other.dp ${bad}
     done
-    complains 2 "dp-import: --noise-seed goes with --private-schema" \
-        dp-import numbers.csv -s numbers.json --basis hats --private-knots 1 --noise-seed 3 -o other.dp
+    for only in '--noise-seed 3' '--at-most 3'; do
+        # shellcheck disable=SC2086
+        complains 2 "dp-import: --noise-seed and --at-most go with --private-schema" \
+            dp-import numbers.csv -s numbers.json --basis hats --private-knots 1 ${only} -o other.dp
+    done
     # a column with knots of its own pays for nothing
     jq '.columns[1] += {basis: "hats", knots: [50]} | .columns[2] += {basis: "line"}' numbers.json > own.json
     dp-import numbers.csv -q -s own.json --basis hats --private-knots 1 -o own.dp

@@ -151,7 +151,7 @@ $(cat text)"
     rm -rf registry
     dpline report model --text > text
     tr -s ' \n' '  ' < text > words
-    for sentence in 'ε = 1 at δ = 1e-05' 'This is what the model model states that it has cost each person, by lap 71 of 71.' \
+    for sentence in 'ε = 1 at δ = 1e-05' 'This is what the model model states that it has cost each person, by lap 129 of 129.' \
         'The ledger of its run was not found, so nothing confirms this.' 'The people of patients.csv: 2100 rows.' '1 % 2.72 %' \
         'Not known: whether there were other runs, what all runs have cost together, and whether a budget limits them.' \
         "This is in the ledger of the run $(dp-info --get ledger model | cut -d: -f1)." 'odds ratio' \

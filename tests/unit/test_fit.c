@@ -153,7 +153,7 @@ static void numbers_of_printed_runs(void **state)
     (void)state;
     struct dp_fit fit;
     assert_int_equal(choose(&fit, 2000, 8, 2, 0, 1, 1e-4, false), DP_OK);
-    assert_true(fit.run == DP_FIT_TRANSFORMED && fit.laps == 52 && fit.moments == 8.22544986 && fit.gradient == 24.9171002 &&
+    assert_true(fit.run == DP_FIT_TRANSFORMED && fit.laps == 128 && fit.moments == 8.22544986 && fit.gradient == 39.093163 &&
                 fit.scale == 0.640992 && fit.radius == 0.760766 && fit.step == 16 && fit.clip == 0.5 && fit.intercept == 0.5);
     assert_int_equal(choose(&fit, 3000, 30, 10, 0, 0.05, 1e-4, false), DP_OK);
     assert_true(fit.run == DP_FIT_PLAIN && fit.laps == 64 && fit.gradient == 358.276748 && fit.scale == 0.5 && fit.step == 1 &&
@@ -163,7 +163,7 @@ static void numbers_of_printed_runs(void **state)
                 fit.gradient == 56.9620343 && fit.step == 9.67318 && fit.radius == 0.5);
 }
 
-/* Laps of three classes or more follow reach / columns; the plain step follows persons / whole. */
+/* Laps behind moments follow reach / columns; the plain step follows persons / whole. */
 static void laps_and_steps_follow_the_budget(void **state)
 {
     (void)state;
@@ -178,6 +178,9 @@ static void laps_and_steps_follow_the_budget(void **state)
         assert_int_equal(choose(&fit, 16000, 16, 26, 0, epsilon, 1e-5, false), DP_OK);
         assert_true(fit.run == DP_FIT_TRANSFORMED && fit.scale == 0.5);
         assert_near((double)fit.laps, fmin(fmax(9 * fit.reach / 17, 32), 128), 0.51);
+        assert_int_equal(choose(&fit, 16000, 100, 2, 0, epsilon + 0.3, 1e-5, false), DP_OK);
+        assert_true(fit.run == DP_FIT_TRANSFORMED);
+        assert_near((double)fit.laps, fmin(fmax(9 * fit.reach / 101, 16), 128), 0.51);
         assert_int_equal(choose(&fit, 16000, 10000, 2, 0, epsilon + 1, 1e-5, false), DP_OK);
         assert_true(fit.run == DP_FIT_PLAIN && fit.scale == 0.6 && fit.clip == 0.3 && fit.last);
         assert_near(fit.step, fmin(fmax(1.6 * pow(16000 / fit.whole / 100, 0.7), 1), 64), 1e-4);
@@ -235,7 +238,7 @@ static void of_the_library(void **state)
     struct dpline_fit fit;
     struct dpline_error error;
     assert_int_equal(dpline_fit_choose(&facts, 1, 0, 0, NULL, &fit, &error), 0);
-    assert_true(fit.run == DPLINE_FIT_TRANSFORMED && fit.delta == 1e-4 && fit.gradient == 24.9171002 && fit.laps == 52);
+    assert_true(fit.run == DPLINE_FIT_TRANSFORMED && fit.delta == 1e-4 && fit.gradient == 39.093163 && fit.laps == 128);
     assert_string_equal(fit.loss, "logistic");
     assert_int_equal(dpline_fit_choose(&facts, 1, 1e-4, 0, "huberised-hinge", &fit, &error), 0);
     assert_true(fit.clip == 1 && fit.step == 4 && fit.scale == 1);

@@ -104,8 +104,8 @@ static void cells_are_added_up(void **state)
 static void check_line(char *line)
 {
     const double unit = 1024;
-    char column[200], *bounds = strtok(line, "\t"), *kind = strtok(NULL, "\t"), *counts = strtok(NULL, "\t"),
-                      *edges = strtok(NULL, "\t");
+    char column[200], *bounds = strtok(line, "\t"), *kind = strtok(NULL, "\t"), *noise = strtok(NULL, "\t"),
+                      *counts = strtok(NULL, "\t"), *edges = strtok(NULL, "\t");
     struct dp_schema s;
     struct dp_knots k = {0};
     struct dp_err err;
@@ -116,7 +116,7 @@ static void check_line(char *line)
     dp_knots_merge(&k, 16);
     for (size_t i = 0; i < 16; i++)
         k.count[i] = (int64_t)unit * strtol(counts, &counts, 10);
-    assert_int_equal(dp_knots_place(&k, dp_basis_of(kind), unit, &s, &err), DP_OK);
+    assert_int_equal(dp_knots_place(&k, dp_basis_of(kind), unit, strtod(noise, NULL), &s, &err), DP_OK);
     const struct dp_basis *b = &s.column[0].basis;
     if (json_is_null(expected)) {
         assert_int_equal(b->kind, DP_BASIS_NONE);

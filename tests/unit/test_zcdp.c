@@ -46,7 +46,7 @@ static void conversion(void **state)
     }
     gsl_rng_free(rng);
     assert_true(dp_zcdp_epsilon(0, 1e-5) == 0);
-    /* Where the best order is 1 to the last digit there is no bound. */
+    /* If rho is so large that the best order rounds to 1, there is no bound. */
     assert_true(isinf(dp_zcdp_epsilon(1e40, 1e-5)) && isinf(dp_zcdp_epsilon(INFINITY, 1e-5)));
     assert_true(isinf(dp_zcdp_epsilon(-1, 0.1)) && isinf(dp_zcdp_epsilon(NAN, 0.1)) && isinf(dp_zcdp_epsilon(1, 0)));
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Writes knots.tsv: knots of a numeric column from noised counts of 16 cells, computed with NumPy.
 
-Columns: bounds, kind, counts, edges. The ascending sums are those of the formula max over a <= i of min over b >= i of a mean."""
+Columns: bounds, kind, deviation of the noise, counts, edges. Half of the deviation is added to each count. The ascending sums are those of the formula max over a <= i of min over b >= i of a mean."""
 import json
 import sys
 
@@ -26,9 +26,9 @@ def cells(low, high):
     return np.linspace(low, high, CELLS + 1)
 
 
-def knots(low, high, kind, counts):
+def knots(low, high, kind, noise, counts):
     m = 16 if kind == "cosines" else 8
-    edge, f = cells(low, high), ascending(np.r_[0, np.cumsum(counts)].astype(float))
+    edge, f = cells(low, high), ascending(np.r_[0, np.cumsum(counts + noise / 2)])
     f -= f[0]
     if f[-1] <= 0:
         return None
@@ -50,5 +50,6 @@ for low, high in [(0, 100), (-1e6, 2e6), (0.001, 100), (-3, 8)]:
             counts = rng.integers(-40, 1000, CELLS) * (rng.random(CELLS) < 0.6) + np.rint(100 * part * rng.standard_normal(CELLS)).astype(int)
             if part == 1:
                 counts[3] += 9000  # a cell with most of the rows
-            edges = knots(low, high, kind, counts)
-            print(json.dumps([low, high]), kind, " ".join(map(str, counts)), json.dumps(edges), sep="\t", file=sys.stdout)
+            noise = 0 if kind == "bins" else 100 * part
+            edges = knots(low, high, kind, noise, counts)
+            print(json.dumps([low, high]), kind, noise, " ".join(map(str, counts)), json.dumps(edges), sep="\t", file=sys.stdout)

@@ -37,8 +37,8 @@ DPLINE_PUBLIC int dpline_ledger_open(struct dpline_ledger **ledger, const char *
  * Pays for a charge: when this returns 0, its laps are in the file and on disk, and may be released. DPLINE_E_BUDGET: the run's
  * budget, or the population's, does not cover them in addition to earlier charges; nothing is paid then. DPLINE_E_UNSAFE:
  * somebody changed the file. After any other failure the run cannot pay any more. All charges belong to one run: laps of
- * shuffled epochs continue where the earlier charge of the same kind ended. If each charge has its own permutation, pay for
- * whole epochs. */
+ * shuffled epochs continue where the earlier charge of the same kind ended. If each charge draws its own
+ * permutation, each must be a whole number of epochs. */
 DPLINE_PUBLIC int dpline_ledger_reserve(struct dpline_ledger *ledger, const struct dpline_charge *charge,
                                         struct dpline_error *error);
 

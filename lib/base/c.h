@@ -1,0 +1,14 @@
+/* The headers of the C library that all code may use. Files name only the others, with what they need of them. */
+#ifndef DP_BASE_C_H
+#define DP_BASE_C_H
+
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#endif

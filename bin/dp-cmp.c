@@ -1,4 +1,3 @@
-
 #include "base/cli.h"
 #include "model/compare.h"
 #include "port/model.h"

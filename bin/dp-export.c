@@ -1,4 +1,3 @@
-
 #include "base/cli.h"
 #include "export/export.h"
 #include "port/model.h"

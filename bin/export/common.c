@@ -1,4 +1,3 @@
-
 #include "base/number.h"
 #include "base/round.h"
 #include "export.h"

@@ -14,7 +14,6 @@
 #define DP_DATA_BASIS_H
 
 #include <jansson.h>
-#include <stddef.h>
 
 #include "base/err.h"
 

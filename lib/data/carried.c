@@ -1,8 +1,5 @@
 #include "data/carried.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "base/json.h"
 
 static json_t *texts_json(const struct dp_texts *texts)

@@ -10,8 +10,6 @@
 #define DP_DATA_CENSUS_H
 
 #include <jansson.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "base/err.h"
 #include "data/import.h"

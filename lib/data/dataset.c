@@ -1,11 +1,7 @@
 #include "data/dataset.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

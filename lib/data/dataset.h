@@ -18,10 +18,6 @@
 #ifndef DP_DATA_DATASET_H
 #define DP_DATA_DATASET_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/err.h"
 #include "base/unit.h"
 #include "math/vec.h"

@@ -1,11 +1,7 @@
 #include "data/dataset_write.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <sodium.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

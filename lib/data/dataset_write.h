@@ -3,8 +3,6 @@
 #define DP_DATA_DATASET_WRITE_H
 
 #include <jansson.h>
-#include <stdbool.h>
-#include <stddef.h>
 
 #include "base/err.h"
 #include "data/dataset.h"

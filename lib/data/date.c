@@ -1,7 +1,5 @@
 #include "data/date.h"
 
-#include <math.h>
-#include <string.h>
 #include <time.h>
 
 #define SECONDS 86400.0 /* of a day */

@@ -2,8 +2,7 @@
 #ifndef DP_DATA_DATE_H
 #define DP_DATA_DATE_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/c.h"
 
 #define DP_DATE_TEXT 64 /* a date and a format are shorter */
 

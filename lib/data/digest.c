@@ -1,6 +1,6 @@
 #include "data/digest.h"
 
-#include <stdint.h>
+#include "base/c.h"
 
 void dp_digest_start(crypto_generichash_state *hash, const unsigned char *salt)
 {

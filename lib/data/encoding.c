@@ -1,10 +1,5 @@
 #include "data/encoding.h"
 
-#include <errno.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/mem.h"
 #include "data/input.h"
 

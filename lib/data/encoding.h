@@ -3,8 +3,6 @@
 #define DP_DATA_ENCODING_H
 
 #include <iconv.h>
-#include <stdbool.h>
-#include <stddef.h>
 
 #include "base/err.h"
 

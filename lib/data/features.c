@@ -1,9 +1,5 @@
 #include "data/features.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"

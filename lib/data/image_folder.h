@@ -6,10 +6,6 @@
 #ifndef DP_DATA_IMAGE_FOLDER_H
 #define DP_DATA_IMAGE_FOLDER_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/err.h"
 #include "data/schema.h"
 #include "images/image.h"

@@ -1,10 +1,6 @@
 #include "data/import.h"
 
-#include <math.h>
 #include <sodium.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/text.h"
 #include "base/mem.h"

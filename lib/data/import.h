@@ -2,9 +2,6 @@
 #ifndef DP_DATA_IMPORT_H
 #define DP_DATA_IMPORT_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "data/dataset_write.h"
 #include "data/input.h"
 #include "data/schema.h"

@@ -1,6 +1,4 @@
 /* A table as a stream of rows. Nothing may be measured on the rows, because later rows are not known. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/interrupt.h"
 #include "base/json.h"

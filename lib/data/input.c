@@ -1,14 +1,9 @@
 #include "data/input.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <lzma.h>
 #include <poll.h>
 #include <sodium.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>

@@ -2,8 +2,6 @@
 #ifndef DP_DATA_INPUT_H
 #define DP_DATA_INPUT_H
 
-#include <stddef.h>
-
 #include "base/err.h"
 
 struct dp_input;

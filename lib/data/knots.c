@@ -1,9 +1,5 @@
 #include "data/knots.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "base/mem.h"
 
 enum { COSINES = 16, OTHERS = 8, DIGITS = 6 };

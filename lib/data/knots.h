@@ -6,8 +6,6 @@
 #ifndef DP_DATA_KNOTS_H
 #define DP_DATA_KNOTS_H
 
-#include <stdint.h>
-
 #include "data/schema.h"
 #include "data/spool.h"
 

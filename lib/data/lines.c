@@ -2,9 +2,6 @@
 
 #include <ctype.h>
 #include <endian.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "base/text.h"

@@ -6,9 +6,6 @@
 #ifndef DP_DATA_LINES_H
 #define DP_DATA_LINES_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "base/err.h"
 
 struct dp_input;

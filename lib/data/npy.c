@@ -1,9 +1,5 @@
 #include "data/npy.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* The value after 'key': in the header's dictionary. */
 static const char *entry(const char *header, const char *key)
 {

@@ -2,11 +2,6 @@
 #ifndef DP_DATA_NPY_H
 #define DP_DATA_NPY_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
 #include "base/err.h"
 #include "base/mapped.h"
 

@@ -1,8 +1,6 @@
 #include "data/persons.h"
 
 #include <sodium.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 

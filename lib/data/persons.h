@@ -7,9 +7,6 @@
 #ifndef DP_DATA_PERSONS_H
 #define DP_DATA_PERSONS_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/err.h"
 
 #define DP_PERSONS_KEY 32

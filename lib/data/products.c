@@ -1,8 +1,5 @@
 #include "data/products.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 #include "base/mem.h"
 
 /* The most columns of dp-transform. */

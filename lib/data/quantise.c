@@ -1,7 +1,5 @@
 #include "data/quantise.h"
 
-#include <math.h>
-
 #define BITS 15 /* without the sign */
 #define LEAST (-126)
 #define LARGEST 112

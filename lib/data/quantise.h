@@ -4,9 +4,7 @@
 #ifndef DP_DATA_QUANTISE_H
 #define DP_DATA_QUANTISE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/c.h"
 
 /* The smallest power of two, at least 2^-126, of which 32768 steps reach `most`, a finite bound on the magnitudes of a column.
  * If `most` is a power of two, the value `most` itself becomes 32767 steps. */

@@ -1,8 +1,5 @@
 /* ARFF (Weka): a header of attributes, then comma-separated rows. Sparse rows and dates are refused. */
 #include <ctype.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 #include "base/mem.h"

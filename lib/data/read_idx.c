@@ -1,8 +1,4 @@
 /* IDX, the format of MNIST: unsigned bytes, images in one file and labels in another. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "data/import.h"

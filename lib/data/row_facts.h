@@ -2,7 +2,7 @@
 #ifndef DP_DATA_ROW_FACTS_H
 #define DP_DATA_ROW_FACTS_H
 
-#include <stddef.h>
+#include "base/c.h"
 
 /* All texts are borrowed. */
 struct dp_row_facts {

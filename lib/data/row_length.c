@@ -1,10 +1,6 @@
 #include "data/row_length.h"
 
 #include <float.h>
-#include <math.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "data/quantise.h"
 #include "math/vec.h"

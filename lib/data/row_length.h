@@ -2,9 +2,6 @@
 #ifndef DP_DATA_ROW_LENGTH_H
 #define DP_DATA_ROW_LENGTH_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "base/err.h"
 #include "data/basis.h"
 

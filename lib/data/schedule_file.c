@@ -1,8 +1,5 @@
 #include "data/schedule_file.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "base/mem.h"
 #include "base/number.h"
 #include "data/lines.h"

@@ -1,9 +1,6 @@
 #include "data/spool.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/interrupt.h"

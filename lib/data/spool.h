@@ -3,11 +3,6 @@
 #ifndef DP_DATA_SPOOL_H
 #define DP_DATA_SPOOL_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
 #include "base/err.h"
 
 struct dp_parsed {

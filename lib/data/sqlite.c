@@ -1,12 +1,6 @@
 #include "data/sqlite.h"
 
-#include <errno.h>
 #include <sqlite3.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "base/interrupt.h"

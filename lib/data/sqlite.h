@@ -3,8 +3,6 @@
 #ifndef DP_DATA_SQLITE_H
 #define DP_DATA_SQLITE_H
 
-#include <stddef.h>
-
 #include "base/err.h"
 
 struct dp_sqlite;

@@ -1,9 +1,5 @@
 #include "data/table.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/mem.h"
 #include "data/lines.h"
 

@@ -3,9 +3,6 @@
 #ifndef DP_DATA_TABLE_H
 #define DP_DATA_TABLE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "base/err.h"
 
 #define DP_TABLE_MOST 10000

@@ -1,9 +1,6 @@
 #include "data/words.h"
 
-#include <math.h>
 #include <sodium.h>
-#include <stdbool.h>
-#include <stdlib.h>
 
 #include "base/mem.h"
 

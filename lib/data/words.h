@@ -8,9 +8,6 @@
 #ifndef DP_DATA_WORDS_H
 #define DP_DATA_WORDS_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/err.h"
 #include "data/spool.h"
 

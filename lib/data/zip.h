@@ -5,10 +5,6 @@
 #ifndef DP_DATA_ZIP_H
 #define DP_DATA_ZIP_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/err.h"
 
 struct dp_zip;

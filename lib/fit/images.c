@@ -1,9 +1,5 @@
 #include "fit/images.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 void dp_fit_images(struct dp_fit *fit)
 {
     char step[40];

@@ -21,10 +21,6 @@
 #ifndef DP_NETS_NET_H
 #define DP_NETS_NET_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/err.h"
 
 #define DP_NET_LAYERS 64

@@ -1,6 +1,3 @@
-#include <math.h>
-#include <string.h>
-
 #include "math/rng.h"
 #include "nets/net.h"
 

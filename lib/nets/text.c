@@ -1,8 +1,6 @@
 #include "nets/net.h"
 
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* The text, the part of it that has been read, and the values that "save" keeps until "add". */
 struct text {

@@ -3,9 +3,6 @@
 #ifndef DP_NETS_VIEW_H
 #define DP_NETS_VIEW_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "math/rng.h"
 
 #define DP_NET_MOST_VIEWS 64

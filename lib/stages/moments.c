@@ -1,9 +1,6 @@
 /* dp-moments: the sum of x xᵀ over the rows of a lap. One person moves it by the square of a row's norm, so a bound on that
  * square is the sensitivity. */
-#include <math.h>
 #include <omp.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "math/grid.h"

@@ -1,8 +1,5 @@
 /* dp-transform: computes, from released second moments, the transform of rows for the gradients of later laps. Post-processing:
  * runs after the gate, so everything that it puts into the frame is public. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "math/moments.h"

@@ -1,9 +1,6 @@
 #include "stages/transformed.h"
 
-#include <math.h>
 #include <omp.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 

@@ -5,8 +5,6 @@
 #ifndef DP_STAGES_TRANSFORMED_H
 #define DP_STAGES_TRANSFORMED_H
 
-#include <stdbool.h>
-
 #include "data/dataset.h"
 #include "math/panels.h"
 #include "model/transform.h"

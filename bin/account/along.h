@@ -1,6 +1,5 @@
 /* How accuracy and epsilon went along a run, for the page of dp-account report. */
-#ifndef DP_BIN_ACCOUNT_ALONG_H
-#define DP_BIN_ACCOUNT_ALONG_H
+#pragma once
 
 #include <jansson.h>
 
@@ -11,5 +10,3 @@
  * numbers; only with `test`, which may be NULL. *json is NULL if the file has fewer than three laps, or is not a regular file.
  * The caller owns it. Errors as held_out_measure. */
 int along_measure(const char *file, const char *test, json_t **json, struct dp_err *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* Shared by the readers of ledgers: dp-account budget, report, verify and certify. */
-#ifndef DP_BIN_ACCOUNT_BOOKS_H
-#define DP_BIN_ACCOUNT_BOOKS_H
+#pragma once
 
 #include <jansson.h>
 
@@ -52,5 +51,3 @@ int books_make_certificate(const struct books *b, const struct dp_frame *frame, 
 
 /* Runs a word: its options, an operand if it takes one, and the exit status. */
 int books_run(const struct word *word, int argc, char **argv);
-
-#endif

@@ -1,6 +1,5 @@
 /* Measures and curves of a model on held-out rows, for the page of dp-account report. */
-#ifndef DP_BIN_HELD_OUT_H
-#define DP_BIN_HELD_OUT_H
+#pragma once
 
 #include <jansson.h>
 
@@ -21,5 +20,3 @@ struct held_out;
 int held_out_open(struct held_out **rows, const struct dp_frame *model, const char *data, struct dp_err *err);
 int held_out_value(struct held_out *rows, const struct dp_frame *model, double *value, struct dp_err *err);
 void held_out_close(struct held_out *rows); /* may be NULL */
-
-#endif

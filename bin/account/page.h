@@ -1,8 +1,7 @@
 /* The page of dp-account report: what a released model has cost the people whose rows it was trained on, as one HTML file for
  * readers who are not engineers. It loads nothing from elsewhere, is legible on light and dark backgrounds, and prints on two
  * sheets. */
-#ifndef DP_BIN_PAGE_H
-#define DP_BIN_PAGE_H
+#pragma once
 
 #include <jansson.h>
 
@@ -35,5 +34,3 @@ double page_detection(double epsilon, double delta, double false_alarms);
 
 /* Sorts the weights. The stream's error flag says whether writing worked. */
 void page_print(struct page *page, FILE *out);
-
-#endif

@@ -1,11 +1,8 @@
 /* The page of dp-account report as text for a terminal. */
-#ifndef DP_BIN_PLAIN_H
-#define DP_BIN_PLAIN_H
+#pragma once
 
 #include "base/err.h"
 
 /* Prints the text of an HTML page that page.h has made: paragraphs of at most 78 columns, tables in columns; drawings are left
  * out. DP_E_RUN: out of memory. */
 int plain_print(const char *html, FILE *out, struct dp_err *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* Pictures of a page, as SVG that is part of it. Colours are the page's own (currentColor and the class names p, q, r). */
-#ifndef DP_BIN_PLOT_H
-#define DP_BIN_PLOT_H
+#pragma once
 
 #include <jansson.h>
 
@@ -34,5 +33,3 @@ void plot_curves(const json_t *curves, FILE *out);
 
 /* How much of a budget is spent. */
 void plot_budget(double spent, double budget, FILE *out);
-
-#endif

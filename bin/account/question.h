@@ -1,6 +1,5 @@
 /* A question to the calculator: options, and the run that they describe. */
-#ifndef DP_BIN_ACCOUNT_QUESTION_H
-#define DP_BIN_ACCOUNT_QUESTION_H
+#pragma once
 
 #include "base/option.h"
 #include "account/account.h"
@@ -104,5 +103,3 @@ const char *question_unsound(const struct question *q, int i);
 
 /* Prints one sentence for each charge, and the facts about recorded runs. */
 void question_explain(const struct question *q, enum unknown unknown, const struct dp_charges *charges);
-
-#endif

@@ -1,6 +1,5 @@
 /* Mechanism records of finished runs, as JSON lines. */
-#ifndef DP_BIN_ACCOUNT_RECORDS_H
-#define DP_BIN_ACCOUNT_RECORDS_H
+#pragma once
 
 #include "account/event.h"
 #include "wire/record.h"
@@ -44,5 +43,3 @@ int records_check(struct recorded *recorded, struct dp_err *err);
 
 /* Whether a run states about the cost of its records; true if it states nothing. */
 bool recorded_agrees(const struct recorded_run *run);
-
-#endif

@@ -1,6 +1,5 @@
 /* The cost that a released model states about itself, for the page of a model whose ledger is not there. */
-#ifndef DP_BIN_ACCOUNT_STATED_H
-#define DP_BIN_ACCOUNT_STATED_H
+#pragma once
 
 #include <jansson.h>
 
@@ -15,5 +14,3 @@ int stated_by_model(const struct dp_frame *frame, const char *name, json_t **sta
 
 /* The epsilon that a frame states; as published, the sound one. NaN: it states none. */
 double stated_epsilon(const struct dp_frame *frame);
-
-#endif

@@ -1,6 +1,5 @@
 /* The subcommands of dp-account. */
-#ifndef DP_BIN_ACCOUNT_WORDS_H
-#define DP_BIN_ACCOUNT_WORDS_H
+#pragma once
 
 #include "base/option.h"
 
@@ -16,5 +15,3 @@ struct word {
 
 extern const struct word word_sigma, word_epsilon, word_delta, word_laps, word_rate, word_curve, word_sensitivity, word_budget,
     word_report, word_verify, word_certify;
-
-#endif

@@ -1,6 +1,5 @@
 /* The parts of dp-export: each writes a model in one format. */
-#ifndef DP_BIN_EXPORT_H
-#define DP_BIN_EXPORT_H
+#pragma once
 
 #include "model/terms.h"
 
@@ -46,5 +45,3 @@ void export_number(const struct export *e, double value);
 
 /* The name of the class that output k scores; "score" for a regression. */
 const char *export_output(const struct export *e, size_t k);
-
-#endif

@@ -1,6 +1,5 @@
 /* A graph of ONNX (opset 10) while it is written: nodes, and constants among their inputs. */
-#ifndef DP_BIN_EXPORT_ONNX_GRAPH_H
-#define DP_BIN_EXPORT_ONNX_GRAPH_H
+#pragma once
 
 #include "proto.h"
 
@@ -48,5 +47,3 @@ void onnx_output(struct onnx_graph *g, const char *name, size_t columns);
 /* The field of a graph for an input or an output of rows × columns. */
 enum { ONNX_INPUT = 11, ONNX_OUTPUT = 12 };
 void onnx_describe(struct onnx_graph *g, unsigned field, const char *name, size_t columns);
-
-#endif

@@ -1,6 +1,5 @@
 /* Writes messages of Protocol Buffers: fields in the wire format of protobuf.dev/programming-guides/encoding. */
-#ifndef DP_BIN_EXPORT_PROTO_H
-#define DP_BIN_EXPORT_PROTO_H
+#pragma once
 
 #include "base/err.h"
 
@@ -22,5 +21,3 @@ void proto_text(FILE *out, unsigned field, const char *text);
 
 /* count floats as one field of bytes, little-endian. */
 void proto_floats(FILE *out, unsigned field, const double *value, size_t count);
-
-#endif

@@ -1,6 +1,5 @@
 /* The part of dp-info that prints coefficients. */
-#ifndef DP_BIN_INFO_COEFFICIENTS_H
-#define DP_BIN_INFO_COEFFICIENTS_H
+#pragma once
 
 #include <jansson.h>
 
@@ -45,5 +44,3 @@ void info_print_number(double value, FILE *out);
 
 /* info_coefficients for the model that dp_model_read finds at `path`. */
 int info_model_coefficients(const char *path, enum info_form form, FILE *out, struct dp_err *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* The part of dp-info that prints curves. */
-#ifndef DP_BIN_INFO_CURVES_H
-#define DP_BIN_INFO_CURVES_H
+#pragma once
 
 #include <jansson.h>
 
@@ -17,5 +16,3 @@ int info_model_curves(const char *path, enum info_form form, FILE *out, struct d
 
 /* The JSON. name: of the model, for messages. */
 int info_curves_json(const struct dp_frame *frame, const char *name, json_t **json, struct dp_err *err);
-
-#endif

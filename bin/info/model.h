@@ -1,6 +1,5 @@
 /* The part of dp-info that prints a model. */
-#ifndef DP_BIN_INFO_MODEL_H
-#define DP_BIN_INFO_MODEL_H
+#pragma once
 
 #include "base/err.h"
 #include "wire/frame.h"
@@ -11,5 +10,3 @@ int info_model_describe(const struct dp_frame *frame, bool json, const char *get
 
 /* The same for the model that dp_model_read finds at `path`. */
 int info_model(const char *path, bool json, const char *get, FILE *out, struct dp_err *err);
-
-#endif

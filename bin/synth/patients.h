@@ -1,6 +1,5 @@
 /* A synthetic table of hospital patients, with its schema. */
-#ifndef DP_SYNTH_PATIENTS_H
-#define DP_SYNTH_PATIENTS_H
+#pragma once
 
 #include <gsl/gsl_rng.h>
 
@@ -15,5 +14,3 @@
  * label  with the column readmitted; without it, columns also are in another order
  * DP_E_RUN: the file exists, without force, or cannot be written; a file that was begun is removed. */
 int patients_write(gsl_rng *rng, const char *path, int64_t rows, int64_t first, bool label, bool force, struct dp_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* The cost of a list of charges, by any accountant. The calculator, the gate and the ledger's report all use these functions,
  * so that they agree to the last bit. Epsilon is in nats. */
-#ifndef DP_ACCOUNT_ACCOUNT_H
-#define DP_ACCOUNT_ACCOUNT_H
+#pragma once
 
 #include "account/event.h"
 #include "priv/pld.h"
@@ -67,5 +66,3 @@ struct dp_pld_part *dp_account_pld_parts(const struct dp_charges *charges, size_
  * must cover them. For other accountants see account/solve.h. */
 int dp_account_pld_delta(const struct dp_charges *charges, double epsilon, struct dp_answer *answer, struct dp_err *err);
 int dp_account_profile_delta(const struct dp_charges *charges, double epsilon, struct dp_answer *answer, struct dp_err *err);
-
-#endif

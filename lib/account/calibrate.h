@@ -1,6 +1,5 @@
 /* Computes the noise that a budget needs. */
-#ifndef DP_ACCOUNT_CALIBRATE_H
-#define DP_ACCOUNT_CALIBRATE_H
+#pragma once
 
 #include "account/account.h"
 
@@ -16,5 +15,3 @@ int dp_calibrate_noise(enum dp_accountant accountant, const struct dp_charges *c
 
 /* The charges with those multipliers stretched; *to starts zeroed or holds charges of an earlier call. */
 int dp_charges_stretch(const struct dp_charges *charges, double factor, struct dp_charges *to, struct dp_err *err);
-
-#endif

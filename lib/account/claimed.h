@@ -5,8 +5,7 @@
  *
  * [CL] Chen, Lee, Differentially private line search (DP-BLSGD, 2022): orders 2 … 500, and its Proposition 1,
  *   ε = min over α of Σ r(α) + ln(1/δ)/(α − 1). */
-#ifndef DP_ACCOUNT_CLAIMED_H
-#define DP_ACCOUNT_CLAIMED_H
+#pragma once
 
 #include "account/event.h"
 
@@ -18,5 +17,3 @@ int dp_claimed_curve(const struct dp_event *event, double r[DP_CLAIMED_ORDERS], 
 
 /* Epsilon at delta, from the cost at each order; 0 if every cost is 0. 0 < delta < 1. */
 double dp_claimed_epsilon(const double spent[DP_CLAIMED_ORDERS], double delta);
-
-#endif

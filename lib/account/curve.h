@@ -1,6 +1,5 @@
 /* The Rényi curve of an event: r(α) of one lap of it. */
-#ifndef DP_ACCOUNT_CURVE_H
-#define DP_ACCOUNT_CURVE_H
+#pragma once
 
 #include "account/event.h"
 
@@ -11,5 +10,3 @@ bool dp_event_is_gaussian(const struct dp_event *event, double *multiplier);
 /* out[i] = r(orders[i]), an upper bound; +infinity if none is known at that order. For shuffled epochs it is the curve of a
  * whole epoch: see dp_event_times. DP_E_RUN as dp_event_check, or if no curve exists at any order. */
 int dp_event_curve(const struct dp_event *event, const double *orders, size_t n, double *out, struct dp_err *err);
-
-#endif

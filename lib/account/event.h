@@ -1,7 +1,6 @@
 /* An event: what one lap does to private rows, for accountants. It is the sampling of rows and the queries on the batch. A run
  * is a list of charges, each a number of laps of one event. */
-#ifndef DP_ACCOUNT_EVENT_H
-#define DP_ACCOUNT_EVENT_H
+#pragma once
 
 #include "base/err.h"
 #include "query/query.h"
@@ -106,5 +105,3 @@ bool dp_charges_same(const struct dp_charges *a, const struct dp_charges *b);
 
 /* Removes all charges; keeps the memory. */
 void dp_charges_clear(struct dp_charges *charges);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * A missing entry (NULL) follows from the kind's epsilon: randomised response with that epsilon dominates every epsilon-DP
  * mechanism. A pure kind therefore needs only that one formula. */
-#ifndef DP_ACCOUNT_KINDS_H
-#define DP_ACCOUNT_KINDS_H
+#pragma once
 
 #include "base/err.h"
 #include "priv/pld.h"
@@ -67,5 +66,3 @@ static inline bool dp_kind_has_guarantee(const struct dp_query *query)
 {
     return dp_kind_has_pair(query) || dp_kinds[query->kind].delta != NULL;
 }
-
-#endif

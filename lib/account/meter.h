@@ -1,8 +1,7 @@
 /* The cost of a run so far, by Rényi DP, fast enough to ask after each lap. It is always computed from how often each event
  * ran, never by adding laps one by one, so that the same run always gives the same bits. Epsilon is in nats and an upper
  * bound. */
-#ifndef DP_ACCOUNT_METER_H
-#define DP_ACCOUNT_METER_H
+#pragma once
 
 #include "account/event.h"
 
@@ -28,5 +27,3 @@ double dp_meter_epsilon(const struct dp_meter *meter);
 
 /* Epsilon after `laps` more laps of the event charged last. */
 double dp_meter_epsilon_after(const struct dp_meter *meter, int64_t laps);
-
-#endif

@@ -1,7 +1,6 @@
 /* A run whose laps are fixed before it starts: the event of each lap, for accountants. There are few different events, because
  * an accountant's work grows with their number. Laps are stored in spans, because most laps are like the one before. */
-#ifndef DP_ACCOUNT_PLAN_H
-#define DP_ACCOUNT_PLAN_H
+#pragma once
 
 #include "account/event.h"
 
@@ -60,5 +59,3 @@ int dp_plan_charges(const struct dp_plan *plan, int64_t laps, struct dp_charges 
 
 #define DP_PLAN_DIGEST 32
 void dp_plan_digest(const struct dp_plan *plan, unsigned char digest[DP_PLAN_DIGEST]);
-
-#endif

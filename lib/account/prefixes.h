@@ -1,6 +1,5 @@
 /* Epsilon along a planned run: the cost of its first laps, by the accountant that accounts for the whole run. */
-#ifndef DP_ACCOUNT_PREFIXES_H
-#define DP_ACCOUNT_PREFIXES_H
+#pragma once
 
 #include "account/plan.h"
 
@@ -14,5 +13,3 @@
  * released values. DP_E_RUN: as dp_account_epsilon, and laps that do not ascend or are not in the plan. */
 int dp_account_prefixes(const struct dp_plan *plan, const int64_t *laps, size_t n, double delta, double *epsilon,
                         struct dp_err *err);
-
-#endif

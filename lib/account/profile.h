@@ -1,8 +1,7 @@
 /* The privacy profile of one lap whose δ(ε) has a formula, without composition. Laps with a profile:
  *   every row is in the lap    a kind of query with a profile (account/kinds.h), exact to rounding
  *   many draws within the lap  Gaussian noise on their result (priv/repeated.h), whose grid costs about 1e-3 of ε at most */
-#ifndef DP_ACCOUNT_PROFILE_H
-#define DP_ACCOUNT_PROFILE_H
+#pragma once
 
 #include "account/event.h"
 
@@ -18,5 +17,3 @@ double dp_profile_epsilon(const struct dp_event *event, double delta);
 
 /* The same for one query on every row, whose kind has a profile, for accountants that add up (ε, δ). */
 double dp_profile_query_epsilon(const struct dp_query *query, double delta);
-
-#endif

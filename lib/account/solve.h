@@ -1,7 +1,6 @@
 /* The other unknowns of an accounted run: the delta, laps or sampling rate that a budget allows. Each answer is checked with
  * the accountant as it is printed. */
-#ifndef DP_ACCOUNT_SOLVE_H
-#define DP_ACCOUNT_SOLVE_H
+#pragma once
 
 #include "account/account.h"
 
@@ -18,5 +17,3 @@ int dp_solve_laps(enum dp_accountant accountant, const struct dp_event *event, d
    delta. event->rate is not read. DP_E_RUN if not even a rate of 1e-12 will do. */
 int dp_solve_rate(enum dp_accountant accountant, const struct dp_event *event, int64_t laps, double epsilon, double delta,
                   double *rate, struct dp_err *err);
-
-#endif

@@ -3,8 +3,7 @@
  * may be released, too: the divergence of order α of setting and trial together is
  *     r(α) = ln[mean over the settings of e^((α−1) r_setting(α))] / (α − 1),
  * never above the divergence of the worst setting. */
-#ifndef DP_ACCOUNT_TUNING_H
-#define DP_ACCOUNT_TUNING_H
+#pragma once
 
 #include "account/event.h"
 #include "priv/trials.h"
@@ -42,5 +41,3 @@ struct dp_event dp_event_tuned(struct dp_tuning *tuning);
 
 /* out[i] = r'(orders[i]) of the selection, an upper bound. Errors as dp_event_curve. */
 int dp_tuning_curve(const struct dp_tuning *tuning, const double *orders, size_t n, double *out, struct dp_err *err);
-
-#endif

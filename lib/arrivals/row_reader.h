@@ -1,7 +1,6 @@
 /* Reads a stream of rows (dp-frame(5), A stream of rows). Every row comes once: frames are numbered consecutively, and a stream
  * with a missing or repeated frame is refused. */
-#ifndef DP_ARRIVALS_ROW_READER_H
-#define DP_ARRIVALS_ROW_READER_H
+#pragma once
 
 #include "data/row_facts.h"
 #include "port/port.h"
@@ -27,5 +26,3 @@ const struct dp_row_facts *dp_row_reader_facts(const struct dp_row_reader *reade
 
 /* reader may be NULL. */
 void dp_row_reader_close(struct dp_row_reader *reader);
-
-#endif

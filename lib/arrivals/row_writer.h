@@ -1,7 +1,6 @@
 /* Writes rows as a stream of frames (dp-frame(5), A stream of rows): a few hundred in each, or fewer when the producer has to
  * wait. */
-#ifndef DP_ARRIVALS_ROW_WRITER_H
-#define DP_ARRIVALS_ROW_WRITER_H
+#pragma once
 
 #include "data/row_facts.h"
 #include "port/port.h"
@@ -28,5 +27,3 @@ void dp_row_writer_fail(struct dp_row_writer *writer, int status);
 
 /* writer may be NULL. */
 void dp_row_writer_close(struct dp_row_writer *writer);
-
-#endif

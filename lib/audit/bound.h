@@ -1,7 +1,6 @@
 /* The arithmetic of an audit: whether a whole-number vector is longer than a bound, exactly, and which epsilon counts of
    correct guesses prove. Pure. */
-#ifndef DP_AUDIT_BOUND_H
-#define DP_AUDIT_BOUND_H
+#pragma once
 
 #include "base/c.h"
 
@@ -25,5 +24,3 @@ double dp_audit_epsilon_lower(uint64_t hits, uint64_t alarms, uint64_t runs, dou
 /* Whether `successes` in `trials` draws of probability p is far from its mean, on either side: a count at least as far on that
    side has a probability below (1 − confidence)/2. */
 bool dp_audit_unlikely(uint64_t successes, uint64_t trials, double p, double confidence);
-
-#endif

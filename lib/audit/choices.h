@@ -1,7 +1,6 @@
 /* An adversary that uses choices (dp-linesearch --same-batch): counts how often each choice was made with and without the
  * canary, separately for both values of a sign that the adversary sees. */
-#ifndef DP_AUDIT_CHOICES_H
-#define DP_AUDIT_CHOICES_H
+#pragma once
 
 #include "base/err.h"
 #include "wire/frame.h"
@@ -21,5 +20,3 @@ void dp_audit_choices_learn(struct dp_audit_choices *choices, bool with, bool si
 
 /* ln of the likelihood ratio of the choice, with the canary against without. */
 double dp_audit_choices_score(const struct dp_audit_choices *choices, bool sign, size_t choice);
-
-#endif

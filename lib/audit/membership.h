@@ -1,6 +1,5 @@
 /* dp-audit epsilon: a membership test over many runs, and the lower bound on epsilon that its successes prove. */
-#ifndef DP_AUDIT_MEMBERSHIP_H
-#define DP_AUDIT_MEMBERSHIP_H
+#pragma once
 
 #include "audit/parts.h"
 #include "base/err.h"
@@ -38,5 +37,3 @@ struct dp_membership {
  * Returns 0 if everything was measured (the caller compares lower and claimed), DP_E_RUN with a sentence if step 1 or 2 finds a
  * defect, or another error. */
 int dp_membership_run(struct dp_membership *audit, struct dp_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* A pipeline cut at its bars, so that an audit can act between its stages. Each part is a separate child: fused if all of it is
    dp stages, `sh -c` otherwise. Keys are the keys of the whole pipeline, because the numbering of stages continues. */
-#ifndef DP_AUDIT_PARTS_H
-#define DP_AUDIT_PARTS_H
+#pragma once
 
 #include <signal.h>
 
@@ -42,5 +41,3 @@ int dp_audit_remove_person(struct dp_frame *frame, int64_t id, bool *was, struct
 
 /* Puts the person in, in ascending order, unless they are there or rows are inline. */
 int dp_audit_insert_person(struct dp_frame *frame, int64_t id, struct dp_err *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* Checks whether batches match their record, on which the accountant's amplification rests. */
-#ifndef DP_AUDIT_SAMPLER_H
-#define DP_AUDIT_SAMPLER_H
+#pragma once
 
 #include "base/err.h"
 #include "wire/record.h"
@@ -33,5 +32,3 @@ int dp_audit_sampler_note(struct dp_audit_sampler *s, int64_t lap, const int64_t
 /* For poisson: DP_E_RUN and a sentence if honest coins give such a count with a probability of less than 1 − confidence (over
    all counts together). */
 int dp_audit_sampler_judge(const struct dp_audit_sampler *s, double confidence, struct dp_err *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* dp-audit sensitivity: measures exactly how far one row moves the bounded sum. */
-#ifndef DP_AUDIT_SENSITIVITY_H
-#define DP_AUDIT_SENSITIVITY_H
+#pragma once
 
 #include "audit/parts.h"
 #include "base/err.h"
@@ -35,5 +34,3 @@ struct dp_sensitivity {
  * Returns 0 if everything was compared (out->exceeded is the result), DP_E_RUN with a sentence if a row is visible in another
  * way, or another error. */
 int dp_sensitivity_run(struct dp_sensitivity *audit, struct dp_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* A copy of a data set with some rows changed, in a temporary directory, for an audit to compare. It has the same shape. Its
    dataset.json and digest are the original's, so the two differ only in the rows. */
-#ifndef DP_AUDIT_VARIANT_H
-#define DP_AUDIT_VARIANT_H
+#pragma once
 
 #include "base/err.h"
 #include "data/dataset.h"
@@ -25,5 +24,3 @@ int dp_variant_write(const struct dp_variant *variant, const struct dp_dataset *
                      const struct dp_variant_rows *rows, struct dp_err *err);
 
 void dp_variant_close(struct dp_variant *variant);
-
-#endif

@@ -1,8 +1,7 @@
 /* Names of earlier versions. Streams, models and ledgers of these versions keep them permanently. The decoder of frames, the
    reader of records and the reader of charges look up unknown names here. Nothing writes an old name, and no option takes one.
    A ledger's hash chain is computed from the bytes of its lines, before any name is translated. */
-#ifndef DP_BASE_ALIAS_H
-#define DP_BASE_ALIAS_H
+#pragma once
 
 #include "base/c.h"
 
@@ -22,5 +21,3 @@ extern const struct dp_alias dp_aliases[];
 
 /* dp_alias_of(place, name, length): today's name for an old name of `length` bytes, or NULL if it is not an old name. */
 const char *dp_alias_of(enum dp_alias_place place, const char *name, size_t length);
-
-#endif

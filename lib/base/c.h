@@ -1,6 +1,5 @@
 /* The headers of the C library that all code may use. Files name only the others, with what they need of them. */
-#ifndef DP_BASE_C_H
-#define DP_BASE_C_H
+#pragma once
 
 #include <errno.h>
 #include <math.h>
@@ -10,5 +9,3 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#endif

@@ -1,7 +1,6 @@
 /* The part that every command's main() has in common: parse options, answer --help and --version, report errors, and check that
  * stdout was written completely. Used by bin/ only: the one place that prints. */
-#ifndef DP_BASE_CLI_H
-#define DP_BASE_CLI_H
+#pragma once
 
 #include "base/err.h"
 #include "base/option.h"
@@ -31,5 +30,3 @@ void dp_cli_hear(void *name, const char *sentence);
 /* Prints "name: message" for a failure (unless DP_E_UPSTREAM with an empty message), flushes and checks stdout, and
    returns the exit status. */
 int dp_cli_finish(const char *name, int rc, struct dp_err *err);
-
-#endif

@@ -1,8 +1,5 @@
 /* A clock that measures waiting times. */
-#ifndef DP_BASE_CLOCK_H
-#define DP_BASE_CLOCK_H
+#pragma once
 
 /* Seconds of a monotonic clock. Only differences have a meaning. */
 double dp_clock_now(void);
-
-#endif

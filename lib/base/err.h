@@ -1,6 +1,5 @@
 /* Errors: a status and one sentence, owned by the caller. The library never prints and never exits. */
-#ifndef DP_BASE_ERR_H
-#define DP_BASE_ERR_H
+#pragma once
 
 #include "base/c.h"
 
@@ -39,5 +38,3 @@ const char *dp_err_text(const struct dp_err *err, char *buffer, unsigned long si
 
 /* The exit status of a command that ended with this status: 0 to 5. */
 int dp_exit_status(int status);
-
-#endif

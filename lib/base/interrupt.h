@@ -1,7 +1,6 @@
 /* SIGINT, SIGTERM, SIGHUP and SIGQUIT while a data set is written: finish the row, remove what was written, then die of the
    signal. Used by commands, which call dp_interrupt_catch before and dp_interrupt_rethrow after their work. */
-#ifndef DP_BASE_INTERRUPT_H
-#define DP_BASE_INTERRUPT_H
+#pragma once
 
 #include <signal.h>
 
@@ -17,5 +16,3 @@ volatile sig_atomic_t *dp_interrupt_flag(void);
 
 /* Ends the process by the signal that came; returns if none did. */
 void dp_interrupt_rethrow(void);
-
-#endif

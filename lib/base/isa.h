@@ -1,6 +1,5 @@
 /* Instruction sets that kernels are written for. All give the same bits. */
-#ifndef DP_BASE_ISA_H
-#define DP_BASE_ISA_H
+#pragma once
 
 #include "base/err.h"
 
@@ -14,5 +13,3 @@ enum dp_isa dp_isa_used(void);
 
 /* DP_E_USAGE: DPLINE_ISA names no instruction set, or one that this CPU does not have. */
 int dp_isa_check(struct dp_err *err);
-
-#endif

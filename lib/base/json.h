@@ -1,6 +1,5 @@
 /* JSON as text, read and written in one way everywhere. */
-#ifndef DP_BASE_JSON_H
-#define DP_BASE_JSON_H
+#pragma once
 
 #include <jansson.h>
 
@@ -37,5 +36,3 @@ int dp_json_load(json_t **root, const char *path, struct dp_err *err);
  * level. Numbers have the fewest digits that read back as the same double. The stream's error flag tells whether writing
  * worked. DP_E_RUN when memory is short (root may be NULL). */
 int dp_json_print(const json_t *root, int indent, FILE *stream, struct dp_err *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* Files that are mapped for reading. A mapped file can lose pages, when somebody truncates it or its disk fails; then a read of
  * such a page kills the process by SIGBUS. Mappings are therefore registered here. A command that has called dp_mapped_guard
  * reads zeros from the lost pages until the next dp_mapped_check, which names the file. */
-#ifndef DP_BASE_MAPPED_H
-#define DP_BASE_MAPPED_H
+#pragma once
 
 #include "base/err.h"
 
@@ -26,5 +25,3 @@ int dp_mapped_check(bool look, struct dp_err *err);
 /* Handles SIGBUS in this process from now on; only main programs call this. A SIGBUS that is not about a registered file goes
  * to the previous handler. */
 void dp_mapped_guard(void);
-
-#endif

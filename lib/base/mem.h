@@ -1,6 +1,5 @@
 /* Allocation with overflow checks. Everything here is released with free(). */
-#ifndef DP_BASE_MEM_H
-#define DP_BASE_MEM_H
+#pragma once
 
 #include "base/err.h"
 
@@ -16,5 +15,3 @@ static inline size_t dp_apart(size_t count, size_t size)
 {
     return ((count * size + 63) / 64 + 1) * (64 / size);
 }
-
-#endif

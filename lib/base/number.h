@@ -1,6 +1,5 @@
 /* Numbers from text, whole and finite or refused. No locale: '.' is the decimal point. */
-#ifndef DP_BASE_NUMBER_H
-#define DP_BASE_NUMBER_H
+#pragma once
 
 #include "base/c.h"
 
@@ -19,5 +18,3 @@ bool dp_number_comma(const char *text, unsigned long length, double *value);
 
 /* The shortest decimal text that reads back as value; returns buffer (32 bytes suffice). */
 const char *dp_number_print(double value, char *buffer, unsigned long size);
-
-#endif

@@ -1,6 +1,5 @@
 /* Option tables. One table per command drives getopt_long, range checks, --help and the lint against the man page. */
-#ifndef DP_BASE_OPTION_H
-#define DP_BASE_OPTION_H
+#pragma once
 
 #include "base/err.h"
 
@@ -90,5 +89,3 @@ int dp_option_parse(const struct dp_command *command, void *values, void *common
                     struct dp_err *err);
 
 void dp_option_help(const struct dp_command *command, FILE *stream);
-
-#endif

@@ -1,6 +1,5 @@
 /* Progress on a stream: a bar on a terminal, plain lines elsewhere when asked for. */
-#ifndef DP_BASE_PROGRESS_H
-#define DP_BASE_PROGRESS_H
+#pragma once
 
 #include "base/c.h"
 
@@ -29,5 +28,3 @@ void dp_progress_end(struct dp_progress *progress);
 /* The text to print before a line on `stream`: it clears the terminal's line, so that the text does not follow the progress bar
  * of another command. "" if `stream` or stderr is not a terminal that can do so. */
 const char *dp_progress_clear(FILE *stream);
-
-#endif

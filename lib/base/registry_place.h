@@ -1,6 +1,5 @@
 /* Where the user's registry of populations is (ledger/registry.h). Only programs ask this: it reads the environment. */
-#ifndef DP_BASE_REGISTRY_PLACE_H
-#define DP_BASE_REGISTRY_PLACE_H
+#pragma once
 
 #include "base/option.h"
 
@@ -29,5 +28,3 @@ struct dp_registry_place dp_registry_chosen(const struct dp_registry_choice *cho
                    "where dpline notes the ledgers of a population (DPLINE_REGISTRY, else ~/.local/state/dpline)",             \
                    .name = "registry"),                                                                                        \
         DP_OPTION_FLAG(0, member_.none, "neither read nor write it", .name = "no-registry")
-
-#endif

@@ -1,6 +1,5 @@
 /* Security options of every command that has a port. The keys themselves are in port/keys.h. */
-#ifndef DP_BASE_SECURITY_H
-#define DP_BASE_SECURITY_H
+#pragma once
 
 #include "base/option.h"
 
@@ -24,5 +23,3 @@ int dp_security_directory(char **directory, const struct dp_security *security, 
 #define DP_PATIENCE_OPTION(member_)                                                                                            \
     DP_OPTION_REAL(0, member_, "SECONDS", DP_ABOVE_TO(0, 1e6),                                                                 \
                    "time for the other end of a socket to connect, or to reconnect over a network (10; over a network 30)")
-
-#endif

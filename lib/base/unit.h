@@ -1,7 +1,6 @@
 /* The unit of privacy, as frames and ledgers name it: "person:3" is all rows of one person, at most 3. No unit is stated if one
  * row is taken for one person. */
-#ifndef DP_BASE_UNIT_H
-#define DP_BASE_UNIT_H
+#pragma once
 
 #include "base/c.h"
 
@@ -22,5 +21,3 @@ static inline const char *dp_unit_name(const char *text)
 {
     return text != NULL ? text : "row";
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* A thread that sleeps until the reader of a pipe or a socket is gone. With it, another thread can wait in a plain read of its
  * input; otherwise it would need a poll before each read. */
-#ifndef DP_BASE_WATCH_H
-#define DP_BASE_WATCH_H
+#pragma once
 
 #include "base/c.h"
 
@@ -18,5 +17,3 @@ void dp_watch_end(struct dp_watch *watch);
 
 /* watch may be NULL. */
 void dp_watch_free(struct dp_watch *watch);
-
-#endif

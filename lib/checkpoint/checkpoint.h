@@ -3,8 +3,7 @@
  * numbers. A stage saves before it passes the frame of such a lap on: when the frame is back, all stages have saved, and
  * dp-loop's own file, replaced last, makes it the checkpoint. No file has keys: a run that is resumed without a seed has new
  * keys. */
-#ifndef DP_CHECKPOINT_CHECKPOINT_H
-#define DP_CHECKPOINT_CHECKPOINT_H
+#pragma once
 
 #include "base/err.h"
 #include "wire/frame.h"
@@ -62,5 +61,3 @@ int dp_checkpoint_shard(const char *directory, int shard, char **path, struct dp
 /* Removes the files of stages that belong to neither lap, also in shards. With lap 0, removes all files, and the directory if
  * it is empty then. */
 void dp_checkpoint_clean(const char *directory, int64_t lap, int64_t other);
-
-#endif

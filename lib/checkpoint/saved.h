@@ -1,6 +1,5 @@
 /* dp-loop's own file of a checkpoint: the identity of the run, and the last model. */
-#ifndef DP_CHECKPOINT_SAVED_H
-#define DP_CHECKPOINT_SAVED_H
+#pragma once
 
 #include "base/err.h"
 #include "wire/frame.h"
@@ -26,5 +25,3 @@ int dp_saved_write(const char *directory, const struct dp_saved *saved, const st
 
 /* Reads the last model and the name of the run, and checks that the run is the same. */
 int dp_saved_read(const char *directory, struct dp_saved *saved, struct dp_frame *last, struct dp_err *err);
-
-#endif

@@ -10,8 +10,7 @@
  *
  * Hats add up to 1 at any number, at most two are not 0, and the sum of their squares is largest, 1, at an edge. The
  * squares of cosines add up to Σ 1 / k² at the bounds, and to less elsewhere. */
-#ifndef DP_DATA_BASIS_H
-#define DP_DATA_BASIS_H
+#pragma once
 
 #include <jansson.h>
 
@@ -63,5 +62,3 @@ double dp_basis_norm2_of(const struct dp_basis *basis, double value);
 
 /* The end of the name of feature k: " at 20", " from 20 to 30", " cosine 1". Returns the text. */
 const char *dp_basis_name(const struct dp_basis *basis, size_t k, char text[DP_BASIS_NAME]);
-
-#endif

@@ -1,7 +1,6 @@
 /* The schema that a data set and its models carry, so that rows of a new table can be made into rows of the same kind. It is
  * public: a schema of which something was read off the rows (private_preprocessing) is not carried. */
-#ifndef DP_DATA_CARRIED_H
-#define DP_DATA_CARRIED_H
+#pragma once
 
 #include <jansson.h>
 
@@ -22,5 +21,3 @@ bool dp_carried_same(const char *a, const char *b);
 
 /* Sets low < high to the bounds of a label that is a number; without bounds, leaves them. text may be NULL. */
 void dp_carried_label(const char *text, double *low, double *high);
-
-#endif

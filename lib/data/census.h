@@ -6,8 +6,7 @@
  * text, too. A null record does not count. A text of the label counts w = √((columns + 1) / 3) times: without its
  * classes there is no model. So one row changes the vector of all counts by at most √(columns + w²) in L2, and brings at
  * most `columns` new texts. Names, delimiter and the number of rows are public. */
-#ifndef DP_DATA_CENSUS_H
-#define DP_DATA_CENSUS_H
+#pragma once
 
 #include <jansson.h>
 
@@ -71,5 +70,3 @@ double dp_census_threshold(size_t columns, double scale, double delta);
  * of zeros. DP_E_BUDGET: no label or no feature is frequent enough. */
 int dp_census_schema(const struct dp_census *census, const int64_t *noised, int64_t unit, double scale, double threshold,
                      json_t **schema, struct dp_err *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* Several threads make the rows of a CSV or TSV table. Each takes the next batch of records from the file, makes its rows, and
  * passes them on when all batches before have been passed on. So the rows, and the first error, are the same for any number of
  * threads. */
-#ifndef DP_DATA_CREW_H
-#define DP_DATA_CREW_H
+#pragma once
 
 #include "data/import.h"
 
@@ -23,5 +22,3 @@ struct dp_import_makers {
 
 /* The rest of the file, by import->threads threads (fewer if the system has no more). */
 int dp_crew_read(struct dp_import *import, struct dp_lines *lines, const struct dp_import_sink *to, struct dp_err *err);
-
-#endif

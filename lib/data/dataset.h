@@ -15,8 +15,7 @@
  *
  * (man page dp-dataset.5.) dp-import and dp-synth write rows of L2 norm at most 1, exactly: the float32
  * values as stored. The mapping is read-only and shared: a data set costs no private memory. */
-#ifndef DP_DATA_DATASET_H
-#define DP_DATA_DATASET_H
+#pragma once
 
 #include "base/err.h"
 #include "base/unit.h"
@@ -103,5 +102,3 @@ static inline struct dp_row dp_dataset_row(const struct dp_dataset *dataset, siz
         return dp_dataset_sparse_row(dataset, i);
     return row;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Writes a data set directory row by row: under a temporary name next to its own, which it gets when it is complete. */
-#ifndef DP_DATA_DATASET_WRITE_H
-#define DP_DATA_DATASET_WRITE_H
+#pragma once
 
 #include <jansson.h>
 
@@ -75,5 +74,3 @@ int dp_writer_commit(struct dp_writer *writer, struct dp_err *err);
 
 /* Removes what was written. writer may be NULL. */
 void dp_writer_abort(struct dp_writer *writer);
-
-#endif

@@ -1,6 +1,5 @@
 /* Dates of a table as numbers. A format is one of strftime(3), with a year: "%d.%m.%Y". */
-#ifndef DP_DATA_DATE_H
-#define DP_DATA_DATE_H
+#pragma once
 
 #include "base/c.h"
 
@@ -22,5 +21,3 @@ bool dp_date_read(const char *format, enum dp_date_part part, const char *text, 
 
 /* The text of that many days. Returns the text. */
 const char *dp_date_print(const char *format, double days, char text[DP_DATE_TEXT]);
-
-#endif

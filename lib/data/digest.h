@@ -2,8 +2,7 @@
    and int16: each row's values as float32, then its label. CSR: first the 0 that X_indptr starts with, then of each row the
    indices, the end in X_indptr, the values, the label. If rows belong to persons: first the 0 that persons.npy starts with, and
    after the last row of each person the number of rows so far. At the end rows and cols as uint64. */
-#ifndef DP_DATA_DIGEST_H
-#define DP_DATA_DIGEST_H
+#pragma once
 
 #include <sodium.h>
 
@@ -12,5 +11,3 @@ void dp_digest_start(crypto_generichash_state *hash, const unsigned char *salt);
 
 /* Writes 32 hexadecimal digits and a NUL. */
 void dp_digest_finish(crypto_generichash_state *hash, size_t rows, size_t cols, char digest[33]);
-
-#endif

@@ -1,6 +1,5 @@
 /* Text to UTF-8: UTF-16 that begins with a byte order mark, and lines in Windows-1252, of which Latin-1 is a part. */
-#ifndef DP_DATA_ENCODING_H
-#define DP_DATA_ENCODING_H
+#pragma once
 
 #include <iconv.h>
 
@@ -29,5 +28,3 @@ bool dp_text_is_wide(const char *text, size_t length);
 
 /* Windows-1252 to UTF-8: up to 3 × length bytes. 0: the text has a byte that is not a character, or a control character. */
 size_t dp_windows_1252(const char *text, size_t length, char *utf8);
-
-#endif

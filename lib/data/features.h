@@ -1,7 +1,6 @@
 /* From a record of a table to the features of its row: measures what the schema does not state, assigns features to columns,
  * clamps and scales values, and turns categories into 0/1 features. */
-#ifndef DP_DATA_FEATURES_H
-#define DP_DATA_FEATURES_H
+#pragma once
 
 #include "data/import.h"
 #include "data/products.h"
@@ -44,5 +43,3 @@ int dp_features_describe(const struct dp_features *features, const struct dp_imp
                          struct dp_err *err);
 
 void dp_features_free(struct dp_features *features, const struct dp_schema *schema);
-
-#endif

@@ -3,8 +3,7 @@
  * A path that continues after the name of an archive is a folder in it: pictures.zip/train. Files whose names begin with '.',
  * and the folder __MACOSX of archives, are not images. Images come in the order of their classes, then of their names (as
  * bytes). */
-#ifndef DP_DATA_IMAGE_FOLDER_H
-#define DP_DATA_IMAGE_FOLDER_H
+#pragma once
 
 #include "base/err.h"
 #include "data/schema.h"
@@ -35,5 +34,3 @@ int dp_image_folder_next(struct dp_image_folder *folder, struct dp_folder_image 
 
 /* BLAKE2b of the bytes of all files so far: DP_INPUT_DIGEST bytes. */
 void dp_image_folder_digest(const struct dp_image_folder *folder, unsigned char *digest);
-
-#endif

@@ -1,7 +1,6 @@
 /* Rows that are features of images. Images are gathered and mapped together by several threads, and handed on in their order, to
  * the writer of a data set or to a model. */
-#ifndef DP_DATA_IMAGE_ROWS_H
-#define DP_DATA_IMAGE_ROWS_H
+#pragma once
 
 #include "data/import.h"
 #include "images/map.h"
@@ -45,5 +44,3 @@ struct dp_image_sink {
  * features. */
 int dp_image_rows_stream(const char *path, enum dp_map_kind kind, int threads, const struct dp_image_sink *to,
                          struct dp_err *err);
-
-#endif

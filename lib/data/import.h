@@ -1,6 +1,5 @@
 /* From a table in a file or a pipe to a data set directory. */
-#ifndef DP_DATA_IMPORT_H
-#define DP_DATA_IMPORT_H
+#pragma once
 
 #include "data/dataset_write.h"
 #include "data/input.h"
@@ -151,5 +150,3 @@ int dp_read_arff(struct dp_import *import, const struct dp_import_sink *to, stru
 int dp_read_idx(struct dp_import *import, const struct dp_import_sink *to, struct dp_err *err);
 int dp_read_arrays(struct dp_import *import, const struct dp_import_sink *to, struct dp_err *err);
 int dp_read_images(struct dp_import *import, const struct dp_import_sink *to, struct dp_err *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* The bytes of a file or of standard input. Input that is compressed by gzip, xz or zstd is decompressed. */
-#ifndef DP_DATA_INPUT_H
-#define DP_DATA_INPUT_H
+#pragma once
 
 #include "base/err.h"
 
@@ -30,5 +29,3 @@ void dp_input_before_wait(struct dp_input *input, int (*wait)(void *self, struct
 /* Reads up to size bytes; *got is 0 only at the end. Fails if a compressed file is damaged or truncated, or if a signal is
  * pending (interrupt.h). Several compressed streams in sequence are one input. */
 int dp_input_read(struct dp_input *input, void *bytes, size_t size, size_t *got, struct dp_err *err);
-
-#endif

@@ -3,8 +3,7 @@
  * The cells of a column divide its bounds as dp_basis_spread does. A row adds 1 to one cell of each column in which it has a
  * number, and a null record adds nothing. So the rows of one person change the vector of all counts by at most r √J in L2, for
  * J columns and at most r rows. Knots are made from the noised counts and public facts only. */
-#ifndef DP_DATA_KNOTS_H
-#define DP_DATA_KNOTS_H
+#pragma once
 
 #include "data/schema.h"
 #include "data/spool.h"
@@ -46,5 +45,3 @@ void dp_knots_merge(struct dp_knots *knots, size_t cells);
  * knot, at its end: all its rows may have the same number. */
 int dp_knots_place(const struct dp_knots *knots, enum dp_basis_kind kind, double unit, double noise, struct dp_schema *schema,
                    struct dp_err *err);
-
-#endif

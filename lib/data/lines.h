@@ -3,8 +3,7 @@
  *
  * UTF-16 is recognised by its mark. A line that is not UTF-8 is read as Windows-1252, if it can be; then it is an error if
  * another line has characters of UTF-8. */
-#ifndef DP_DATA_LINES_H
-#define DP_DATA_LINES_H
+#pragma once
 
 #include "base/err.h"
 
@@ -58,5 +57,3 @@ const char *dp_lines_converted(const struct dp_lines *lines);
  * memory is short. It needs no input: `lines` may be zeroed except for name, number, line, length, plain and arff. */
 int dp_lines_text(struct dp_lines *lines, char delimiter, struct dp_err *err);
 int dp_lines_split(struct dp_lines *lines, char delimiter, struct dp_err *err);
-
-#endif

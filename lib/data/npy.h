@@ -1,6 +1,5 @@
 /* NumPy's .npy files (format 1.0 and 2.0), C order, little endian: mapped for reading, streamed for writing. */
-#ifndef DP_DATA_NPY_H
-#define DP_DATA_NPY_H
+#pragma once
 
 #include "base/err.h"
 #include "base/mapped.h"
@@ -25,5 +24,3 @@ int dp_npy_read_header(const char *header, char *descr, size_t size, bool *fortr
  * known. */
 #define DP_NPY_HEADER 128
 int dp_npy_write_header(FILE *stream, const char *dtype, uint64_t d0, uint64_t d1, struct dp_err *err);
-
-#endif

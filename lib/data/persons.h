@@ -4,8 +4,7 @@
  * Persons come in the order of their first rows in the table, and the rows of a person in the order of the table.
  * If a person has more than `most` rows, the `most` rows with the smallest keyed hashes of (id, number of the row within this
  * person) are kept. So the choice of a person's rows does not depend on other persons. */
-#ifndef DP_DATA_PERSONS_H
-#define DP_DATA_PERSONS_H
+#pragma once
 
 #include "base/err.h"
 
@@ -38,5 +37,3 @@ void dp_persons_arrange(struct dp_persons *persons, size_t most);
 
 /* After dp_persons_arrange: whether row i is the last of its person. */
 int dp_persons_ends(const struct dp_persons *persons, size_t i);
-
-#endif

@@ -7,8 +7,7 @@
  * mean square of all products a tenth of the mean square of the other features, if numbers are spread evenly over [0, 1] and
  * each category column and the bias has one 1: w² = 0.1 (1.1 m + c + 1) / (25/64 m (m − 1) / 2) for m numbers and c
  * categories. */
-#ifndef DP_DATA_PRODUCTS_H
-#define DP_DATA_PRODUCTS_H
+#pragma once
 
 #include <jansson.h>
 
@@ -35,5 +34,3 @@ double dp_products_norm2(const struct dp_products *products);
 
 /* Appends "NAME × NAME" for each product to names, which has the names of the features. */
 void dp_products_names(const struct dp_products *products, json_t *names);
-
-#endif

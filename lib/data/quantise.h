@@ -1,8 +1,7 @@
 /* Rows as whole numbers of 16 bits: each value is a whole number of steps. The step of a column is a power of two, so the
  * product is exact in float32. Steps are chosen from public facts about a column, never from its values. Values are rounded
  * toward zero, so no row becomes longer. */
-#ifndef DP_DATA_QUANTISE_H
-#define DP_DATA_QUANTISE_H
+#pragma once
 
 #include "base/c.h"
 
@@ -19,5 +18,3 @@ void dp_quantise_row(const float *step, size_t cols, float *row);
 
 /* narrow_j = row_j / step_j, for a row that dp_quantise_row has rounded. */
 void dp_quantise_narrow(const float *step, size_t cols, const float *row, int16_t *narrow);
-
-#endif

@@ -1,6 +1,5 @@
 /* Facts about a data set that a model needs: its schema, and nothing about the rows. */
-#ifndef DP_DATA_ROW_FACTS_H
-#define DP_DATA_ROW_FACTS_H
+#pragma once
 
 #include "base/c.h"
 
@@ -17,5 +16,3 @@ struct dp_row_facts {
     size_t classes;                   /* 0 for a regression */
     double label_scale, label_offset; /* a real label in its own units is label_scale × y + label_offset */
 };
-
-#endif

@@ -1,6 +1,5 @@
 /* Scales rows before they are written, to float32 values of norm at most 1, and rounds them further on request. */
-#ifndef DP_DATA_ROW_LENGTH_H
-#define DP_DATA_ROW_LENGTH_H
+#pragma once
 
 #include "base/err.h"
 #include "data/basis.h"
@@ -41,5 +40,3 @@ enum dp_basis_kind dp_row_norm_basis(const char *text);
 /* Whether two such texts mean the same row lengths. Quantised rows and others may be used with one model, so that difference is
  * ignored. */
 bool dp_row_norm_same(const char *a, const char *b);
-
-#endif

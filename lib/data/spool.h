@@ -1,7 +1,6 @@
 /* Parsed records in an unnamed temporary file, so that a table is read once (also from a pipe) and memory does not grow with
    it. A record is a label and the values of the columns that are not zero; NAN is a missing value. */
-#ifndef DP_DATA_SPOOL_H
-#define DP_DATA_SPOOL_H
+#pragma once
 
 #include "base/err.h"
 
@@ -66,5 +65,3 @@ static inline int dp_parsed_add(struct dp_parsed *record, uint32_t column, doubl
     return DP_OK;
 }
 void dp_parsed_free(struct dp_parsed *record);
-
-#endif

@@ -1,7 +1,6 @@
 /* The rows of an SQLite query, as the text of a CSV table. The first line has the names of the query's columns. NULL is an empty
  * cell; a real number has as many digits as tell it from others. */
-#ifndef DP_DATA_SQLITE_H
-#define DP_DATA_SQLITE_H
+#pragma once
 
 #include "base/err.h"
 
@@ -16,5 +15,3 @@ int dp_sqlite_read(struct dp_sqlite *query, void *bytes, size_t size, size_t *go
 
 /* query may be NULL. */
 void dp_sqlite_close(struct dp_sqlite *query);
-
-#endif

@@ -1,7 +1,6 @@
 /* A table of words: a line with the names of the columns, then a line of cells for each row. In a text, {name} means the row's
  * cell in the column of that name. Blanks and tabs separate cells; empty lines and lines that begin with # are ignored. */
-#ifndef DP_DATA_TABLE_H
-#define DP_DATA_TABLE_H
+#pragma once
 
 #include "base/err.h"
 
@@ -42,5 +41,3 @@ struct dp_table_word {
  * text names. DP_E_USAGE: {name} is neither a column nor a word. */
 int dp_table_fill(const struct dp_table *table, size_t row, const char *text, struct dp_table_word *words, size_t count,
                   bool *named, char **filled, struct dp_err *err);
-
-#endif

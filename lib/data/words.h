@@ -5,8 +5,7 @@
  * A word is a run of letters and digits: of ASCII, and all code points from U+00C0 on, except × and ÷, the blocks from
  * U+2000 to U+2BFF and U+3000 to U+303F, and variation selectors. Capitals of ASCII, Latin-1, Latin Extended-A, Greek and
  * Cyrillic become small letters. Two words have one blank between them. */
-#ifndef DP_DATA_WORDS_H
-#define DP_DATA_WORDS_H
+#pragma once
 
 #include "base/err.h"
 #include "data/spool.h"
@@ -24,5 +23,3 @@ int dp_words_add(const char *text, size_t length, size_t columns, uint32_t colum
  * has pairs only, else 0. With a larger number, pairs hid words that share their columns: on tweets at epsilon 1 with 1024
  * columns this cost .02 of accuracy. */
 void dp_words_feature(double value, double *x);
-
-#endif

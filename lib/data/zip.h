@@ -2,8 +2,7 @@
  * never gives more bytes than its entry says, and its checksum is verified at its end.
  *
  * Format: PKWARE, "APPNOTE.TXT - .ZIP File Format Specification", version 6.3. */
-#ifndef DP_DATA_ZIP_H
-#define DP_DATA_ZIP_H
+#pragma once
 
 #include "base/err.h"
 
@@ -34,5 +33,3 @@ int dp_zip_begin(struct dp_zip *zip, const struct dp_zip_member *member, struct 
 
 /* Reads up to size bytes of the member; *got is 0 only at its end, after its size and its checksum have been checked. */
 int dp_zip_read(struct dp_zip *zip, void *bytes, size_t size, size_t *got, struct dp_err *err);
-
-#endif

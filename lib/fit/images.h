@@ -1,6 +1,5 @@
 /* The rule for rows that are features of images (images/map.h). */
-#ifndef DP_FIT_IMAGES_H
-#define DP_FIT_IMAGES_H
+#pragma once
 
 #include "fit/fit.h"
 
@@ -12,5 +11,3 @@
  *
  * Does not set multipliers. */
 void dp_fit_images(struct dp_fit *fit);
-
-#endif

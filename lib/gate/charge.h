@@ -1,6 +1,5 @@
 /* From the records of a frame to the event that accountants charge. */
-#ifndef DP_GATE_CHARGE_H
-#define DP_GATE_CHARGE_H
+#pragma once
 
 #include "account/event.h"
 #include "wire/frame.h"
@@ -22,5 +21,3 @@ int dp_charge_sampling(const struct dp_record *record, enum dp_sampling *samplin
 
 /* The event of checked records: all their queries on one batch. DP_E_UNSAFE as dp_charge_sampling. */
 int dp_charge_event(const struct dp_record *records, int count, struct dp_event *event, struct dp_err *err);
-
-#endif

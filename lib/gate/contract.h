@@ -3,8 +3,7 @@
  * contract later. If no stage announces the records of a kind, the first lap of the kind takes the place of the announcement.
  * Every lap is held to the contract, member by member, as the columns of the table of members say (wire/record.h). Otherwise a
  * stage could be charged for one mechanism and run another, or write private values into a public field. */
-#ifndef DP_GATE_CONTRACT_H
-#define DP_GATE_CONTRACT_H
+#pragma once
 
 #include "account/plan.h"
 #include "wire/frame.h"
@@ -68,5 +67,3 @@ int dp_contract_announced(const struct dp_contract *contract, const char *kind, 
 /* The contract in a checkpoint, with a digest of its plan. */
 int dp_contract_save(struct dp_contract *contract, struct dp_state *state, struct dp_err *err);
 int dp_contract_restore(struct dp_contract *contract, const struct dp_state *state, struct dp_err *err);
-
-#endif

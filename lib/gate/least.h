@@ -1,6 +1,5 @@
 /* The smallest budget of a run: one that pays for one lap of each of its kinds. */
-#ifndef DP_GATE_LEAST_H
-#define DP_GATE_LEAST_H
+#pragma once
 
 #include "gate/spend.h"
 
@@ -8,5 +7,3 @@
    charged nothing yet. DP_E_BUDGET: it does not; err names the smallest sufficient budget of three digits, by the filter, the
    best accountant or, if the plan is too long to be searched, the meter. */
 int dp_least_check(const struct dp_spend *spend, const struct dp_charges *once, int kinds, struct dp_err *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* Pays for one release outside a run of laps: its whole charge is in the ledger of the rows before anything is drawn. */
-#ifndef DP_GATE_ONCE_H
-#define DP_GATE_ONCE_H
+#pragma once
 
 #include "account/account.h"
 #include "gate/where.h"
@@ -15,5 +14,3 @@ int dp_once_open(struct dp_ledger **ledger, const struct dp_where_query *query, 
  * model, or NULL. Does nothing if *ledger is NULL. */
 int dp_once_close(struct dp_ledger **ledger, const struct dp_charges *charges, const struct dp_answer *cost, double delta,
                   const char *status, const char *model, int64_t lap, struct dp_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* The gate's side of the ledger: laps are reserved in chunks before they are released, and unused laps are refunded at a proper
    end. */
-#ifndef DP_GATE_RESERVE_H
-#define DP_GATE_RESERVE_H
+#pragma once
 
 #include "ledger/ledger.h"
 #include "gate/spend.h"
@@ -45,5 +44,3 @@ int dp_reserve_end(struct dp_reserve *reserve, const struct dp_spend *spend, con
 
 /* Reserved laps stay spent unless dp_reserve_end came first. */
 void dp_reserve_close(struct dp_reserve *reserve);
-
-#endif

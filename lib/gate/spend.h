@@ -1,6 +1,5 @@
 /* Spending at the gate: the laps that a budget affords, and the cost of the laps released so far. */
-#ifndef DP_GATE_SPEND_H
-#define DP_GATE_SPEND_H
+#pragma once
 
 #include "priv/filter.h"
 #include "account/meter.h"
@@ -70,5 +69,3 @@ int dp_spend_lost(struct dp_spend *spend, const struct dp_charges *lost, struct 
 
 /* The name of the accountant of the run in ledgers. */
 const char *dp_spend_accountant(const struct dp_spend *spend);
-
-#endif

@@ -5,8 +5,7 @@
  *   charged the plan that dp-tune has charged for and that the next run must have; the gate of that run renames the file, so
  *           only one run can use it
  * dp-tune asks a run for its plan first, and then for its laps. */
-#ifndef DP_GATE_TRIAL_H
-#define DP_GATE_TRIAL_H
+#pragma once
 
 #include "account/event.h"
 
@@ -55,5 +54,3 @@ void dp_trial_plan_free(struct dp_trial_plan *plan);
 bool dp_trial_plan_same(const struct dp_trial_plan *a, const struct dp_trial_plan *b);
 
 void dp_trial_room_close(struct dp_trial_room *room);
-
-#endif

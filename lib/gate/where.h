@@ -1,6 +1,5 @@
 /* Finds the ledger in which a run is charged: the ledger with the other runs on the same people, as the registry knows. */
-#ifndef DP_GATE_WHERE_H
-#define DP_GATE_WHERE_H
+#pragma once
 
 #include "ledger/ledger.h"
 #include "ledger/people.h"
@@ -37,5 +36,3 @@ int dp_where_note(struct dp_where *where, const struct dp_ledger_run *run, const
 int dp_where_check_public(const struct dp_registry_place *place, const char *population, const char *data, struct dp_err *err);
 
 void dp_where_close(struct dp_where *where);
-
-#endif

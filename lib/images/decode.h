@@ -1,6 +1,5 @@
 /* An image file in memory to its pixels: PNG, JPEG, PGM and PPM. */
-#ifndef DP_IMAGES_DECODE_H
-#define DP_IMAGES_DECODE_H
+#pragma once
 
 #include "base/err.h"
 #include "images/image.h"
@@ -15,5 +14,3 @@ bool dp_image_known(const unsigned char *bytes, size_t size);
  * file that is cut short or damaged is an error, as are more than DP_IMAGE_BYTES_MOST pixels. */
 int dp_image_decode(const unsigned char *bytes, size_t size, const char *name, struct dp_image_shape *shape,
                     unsigned char **pixels, struct dp_err *err);
-
-#endif

@@ -13,8 +13,7 @@
  * numbers, and the rest has only + − × / √ in a fixed order, so all machines have the same bytes.
  *
  * Paper: Dalal and Triggs, "Histograms of oriented gradients for human detection", CVPR 2005. */
-#ifndef DP_IMAGES_HOG_H
-#define DP_IMAGES_HOG_H
+#pragma once
 
 #include "base/err.h"
 #include "images/image.h"
@@ -42,5 +41,3 @@ int dp_hog_open(struct dp_hog *hog, struct dp_image_shape shape, struct dp_err *
 
 /* row: hog->columns numbers, each ≥ 0, of L2 norm 1 up to rounding, or zeros. */
 void dp_hog_row(const struct dp_hog *hog, const unsigned char *image, float *row);
-
-#endif

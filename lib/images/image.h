@@ -1,6 +1,5 @@
 /* Pixels of an image: bytes, row after row from the top, and the channels of a pixel next to each other. */
-#ifndef DP_IMAGES_IMAGE_H
-#define DP_IMAGES_IMAGE_H
+#pragma once
 
 #include "base/err.h"
 
@@ -19,5 +18,3 @@ static inline size_t dp_image_bytes(struct dp_image_shape shape)
 /* Whether there are features of such images: sides of DP_IMAGE_SIDE_LEAST to DP_IMAGE_SIDE_MOST pixels that are multiples of 4,
  * and 1 or 3 channels. Else DP_E_RUN, with a sentence that names the features. */
 int dp_image_fits(struct dp_image_shape shape, const char *features, struct dp_err *err);
-
-#endif

@@ -9,11 +9,8 @@
  * bytes.
  *
  * Paper: Lee, Mumford and Huang, "Occlusion models for natural images", IJCV 41, 2001. */
-#ifndef DP_IMAGES_LEAVES_H
-#define DP_IMAGES_LEAVES_H
+#pragma once
 
 #include "images/image.h"
 
 void dp_leaves_image(struct dp_image_shape shape, int64_t seed, size_t number, unsigned char *image);
-
-#endif

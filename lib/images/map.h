@@ -5,8 +5,7 @@
  *
  * so that a row has norm 1 up to rounding. A row depends on no image but its own. The map is public, and its name defines it
  * completely. */
-#ifndef DP_IMAGES_MAP_H
-#define DP_IMAGES_MAP_H
+#pragma once
 
 #include "images/hog.h"
 #include "images/scatter.h"
@@ -47,5 +46,3 @@ int dp_map_rows(const struct dp_map *map, const unsigned char *images, size_t co
                 struct dp_err *err);
 
 void dp_map_close(struct dp_map *map);
-
-#endif

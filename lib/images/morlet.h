@@ -7,8 +7,7 @@
  * rounded. The centre of the real part takes what rounding leaves of that sum. The real part is even, the imaginary part odd, so
  * both are given for the taps after the centre only: the rest of its row, then whole rows. tests/vectors/make-scatter.py has the
  * formula. */
-#ifndef DP_IMAGES_MORLET_H
-#define DP_IMAGES_MORLET_H
+#pragma once
 
 #define TAPS 24 /* after the centre */
 #define DIRECTIONS 8
@@ -67,5 +66,3 @@ static const float odd[TAPS][DIRECTIONS] = {
     {-4, 0, 0, 0, 0, -4, 30, -30},
     {0, 0, 0, 0, 0, -2, 0, 2},
 };
-
-#endif

@@ -18,8 +18,7 @@
  *
  * Papers: Bruna and Mallat, "Invariant scattering convolution networks", TPAMI 2013; for private learning, Tramèr and Boneh,
  * "Differentially private learning needs better features (or much more data)", ICLR 2021. */
-#ifndef DP_IMAGES_SCATTER_H
-#define DP_IMAGES_SCATTER_H
+#pragma once
 
 #include "base/err.h"
 #include "images/image.h"
@@ -40,5 +39,3 @@ int dp_scatter_open(struct dp_scatter *scatter, struct dp_image_shape shape, str
 
 /* row: scatter->columns numbers. */
 void dp_scatter_row(const struct dp_scatter *scatter, const unsigned char *image, float *row);
-
-#endif

@@ -5,8 +5,7 @@
  * A rotation of y changes no gradient step and no Gaussian noise, so L serves as well as the symmetric root. L is applied by
  * substitution, without an inverse, to DP_WHITENER_ROWS rows at a time. All sums have a fixed order, so neither the vectors of
  * the CPU nor threads change a byte. */
-#ifndef DP_IMAGES_WHITENER_H
-#define DP_IMAGES_WHITENER_H
+#pragma once
 
 #include "base/err.h"
 
@@ -30,5 +29,3 @@ int dp_whitener_open(struct dp_whitener *whitener, float *rows, size_t count, si
 void dp_whitener_apply(const struct dp_whitener *whitener, float (*x)[DP_WHITENER_ROWS]);
 
 void dp_whitener_close(struct dp_whitener *whitener);
-
-#endif

@@ -1,7 +1,6 @@
 /* The content of a ledger: its lines, checked and added up. The ledger's writer (ledger/ledger.h), reports and certificates use
  * it. */
-#ifndef DP_LEDGER_BOOK_H
-#define DP_LEDGER_BOOK_H
+#pragma once
 
 #include <jansson.h>
 
@@ -175,5 +174,3 @@ int dp_ledger_lock(int fd, int operation, const char *path, struct dp_err *err);
 /* The text of a line with its line feed: seq and prev, then `members` (stolen), then the hash. The caller frees *text. hash:
  * DP_LEDGER_HASH + 1 bytes. */
 int dp_ledger_line(json_t *members, size_t seq, const char *prev, char **text, size_t *length, char *hash, struct dp_err *err);
-
-#endif

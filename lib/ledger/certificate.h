@@ -1,6 +1,5 @@
 /* The certificate of a released model: what it has cost the people in its data set, according to the ledger. */
-#ifndef DP_LEDGER_CERTIFICATE_H
-#define DP_LEDGER_CERTIFICATE_H
+#pragma once
 
 #include <jansson.h>
 
@@ -42,5 +41,3 @@ int dp_certificate_make(const char *path, const struct dp_certified *what, json_
  * member that differs; other errors as above. DP_E_RUN: not a certificate. */
 int dp_certificate_verify(const json_t *certificate, const char *path, const struct dp_certified *model, bool *bound,
                           struct dp_err *err);
-
-#endif

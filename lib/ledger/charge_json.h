@@ -3,8 +3,7 @@
  * "rate" is present if rows are sampled, "epoch_laps" if epochs are shuffled, "draws" and "contraction" if a lap draws many
  * batches; each query has the members of its kind (query/query.h). A selection of runs has "trials", its law, with "mean" or
  * "eta" and "gamma", "score_multiplier", and for "settings" objects of "times" and "charges" in place of queries. */
-#ifndef DP_LEDGER_CHARGE_JSON_H
-#define DP_LEDGER_CHARGE_JSON_H
+#pragma once
 
 #include <jansson.h>
 
@@ -17,5 +16,3 @@ json_t *dp_charge_to_json(const struct dp_charge *charge);
 /* Reads a charge and checks everything; the caller frees its event. Unknown keys are refused, except those that the caller
  * names in `also` (NULL-terminated, may be NULL). */
 int dp_charge_from_json(const json_t *json, const char *const *also, struct dp_charge *charge, struct dp_err *err);
-
-#endif

@@ -10,8 +10,7 @@
  * population, whatever the digest of the data set. A budget of a population holds for all its runs together, even if a run was
  * planned after the results of another (ledger/limit.h). * [FZ] Feldman, Zrnic, Individual Privacy Accounting via a Rényi
  * Filter (2021). [CKS] Canonne, Kamath, Steinke, The Discrete Gaussian for Differential Privacy (2020). */
-#ifndef DP_LEDGER_LEDGER_H
-#define DP_LEDGER_LEDGER_H
+#pragma once
 
 #include "base/err.h"
 #include "account/plan.h"
@@ -158,5 +157,3 @@ int dp_ledger_set_budget(const char *path, struct dp_ledger_budget *budget, stru
  * or lacks a line, because it is an old copy or another ledger. DP_E_RUN: not a mark, or the file cannot be
  * read. */
 int dp_ledger_check_mark(const char *path, const char *mark, struct dp_err *err);
-
-#endif

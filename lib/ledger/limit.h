@@ -15,8 +15,7 @@
  * Before anything has been spent, the first run may choose in its open line that the budget counts only by addition, with all
  * of δ: so one run of exactly (ε, δ) fits. The choice depends only on public numbers. The proofs are in dp-privacy(7), THE
  * LEDGER. */
-#ifndef DP_LEDGER_LIMIT_H
-#define DP_LEDGER_LIMIT_H
+#pragma once
 
 #include "ledger/book.h"
 
@@ -78,5 +77,3 @@ int dp_ledger_limit_run(const struct dp_ledger_book *book, const struct dp_ledge
 int dp_ledger_limit_fitting(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit,
                             const struct dp_ledger_entry *self, const struct dp_ledger_run *run, double *epsilon,
                             struct dp_err *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* Chooses the Rényi orders of a budget and their shares of delta. */
-#ifndef DP_LEDGER_ORDERS_H
-#define DP_LEDGER_ORDERS_H
+#pragma once
 
 #include "ledger/ledger.h"
 
@@ -14,5 +13,3 @@ int dp_ledger_orders_pick(struct dp_ledger_budget *budget, const struct dp_ledge
 /* The number of runs of these charges that fit at the orders of the budget. */
 int dp_ledger_orders_fit(const struct dp_ledger_budget *budget, const struct dp_ledger_before *before,
                          const struct dp_charges *run, int64_t *fit, struct dp_err *err);
-
-#endif

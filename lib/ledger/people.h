@@ -1,7 +1,6 @@
 /* All ledgers of one population: those that the registry knows and those that the caller names, read and compared. Statements
  * about "these people" count all of them. */
-#ifndef DP_LEDGER_PEOPLE_H
-#define DP_LEDGER_PEOPLE_H
+#pragma once
 
 #include "ledger/book.h"
 #include "ledger/registry.h"
@@ -61,5 +60,3 @@ const char *dp_people_lost(const struct dp_people *people, const char *adjacency
 
 /* The number of the population's name in a book, for dp_ledger_book_root; SIZE_MAX: none. */
 size_t dp_people_who(const struct dp_people *people, const struct dp_ledger_book *book);
-
-#endif

@@ -6,8 +6,7 @@
  * never finished: readers ignore it, and the next writer removes it.
  *
  * The registry has no content of tables, only a BLAKE2b of their bytes with the key. */
-#ifndef DP_LEDGER_REGISTRY_H
-#define DP_LEDGER_REGISTRY_H
+#pragma once
 
 #include <jansson.h>
 
@@ -68,5 +67,3 @@ bool dp_registry_concerns(const char *population, const char *digest);
 
 /* The absolute path of a file; the caller frees it. DP_E_RUN: its directory does not exist. */
 int dp_registry_path(const char *file, char **path, struct dp_err *err);
-
-#endif

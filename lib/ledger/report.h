@@ -4,8 +4,7 @@
  * planned after the results of others. Without a budget, it composes the charges of all runs at one delta, which gives less
  * than the sum of their epsilons. This is sound if no run was planned after the results of another. Otherwise the sum of
  * epsilons and deltas is sound, and is shown, too. Runs under different adjacencies do not compose and have separate totals. */
-#ifndef DP_LEDGER_REPORT_H
-#define DP_LEDGER_REPORT_H
+#pragma once
 
 #include <jansson.h>
 
@@ -52,5 +51,3 @@ int dp_ledger_verify(const char *path, json_t **result, struct dp_err *err);
 /* The same for a person. Writing is checked by the caller with the stream's error flag. */
 void dp_ledger_report_print(const json_t *report, FILE *stream);
 void dp_ledger_verify_print(const json_t *result, FILE *stream);
-
-#endif

@@ -1,6 +1,5 @@
 /* The cost of several runs of a ledger together, for reports, certificates and budgets. */
-#ifndef DP_LEDGER_SUM_H
-#define DP_LEDGER_SUM_H
+#pragma once
 
 #include "account/account.h"
 #include "ledger/book.h"
@@ -72,5 +71,3 @@ json_t *dp_ledger_real_json(double value);
 
 /* Adds a text to a list that does not have it. */
 void dp_ledger_add_text(json_t *list, const char *text);
-
-#endif

@@ -1,6 +1,5 @@
 /* The angle between two vectors. */
-#ifndef DP_MATH_ANGLE_H
-#define DP_MATH_ANGLE_H
+#pragma once
 
 #include "base/c.h"
 
@@ -8,5 +7,3 @@
  * off by 1e-8 (Kahan, 2006, "How futile are mindless assessments of roundoff", section 12). Lengths neither overflow nor
  * vanish. A vector of zeros, or one that is not finite, has no direction: its angle to all others is pi/2. */
 double dp_angle(const double *a, const double *b, size_t count);
-
-#endif

@@ -1,7 +1,6 @@
 /* A set of whole numbers below a limit, which returns them in order. The cost of filling and emptying depends on its contents,
  * not on the limit. */
-#ifndef DP_MATH_BITSET_H
-#define DP_MATH_BITSET_H
+#pragma once
 
 #include "base/err.h"
 
@@ -21,5 +20,3 @@ bool dp_bitset_put(struct dp_bitset *bitset, uint64_t number);
 
 /* Removes all numbers, in ascending order, into `out`, which has room for them; returns their number. */
 size_t dp_bitset_take(struct dp_bitset *bitset, int64_t *out);
-
-#endif

@@ -24,8 +24,7 @@
  * its largest and least entries differ by at most Δ. Then a scale of Δ/ε makes the choice ε-differentially private and of
  * bounded range ε, which costs less over many laps (dp_rdp_exponential in priv/pure.h): a candidate's loss is γ times its entry
  * plus one normalisation for all. If all scores rise or all scores fall, by up to Δ, the change is such a vector. */
-#ifndef DP_MATH_CHOOSE_H
-#define DP_MATH_CHOOSE_H
+#pragma once
 
 #include "math/rng.h"
 
@@ -58,5 +57,3 @@ int dp_choose_least(const struct dp_key *key, uint64_t lap, double scale, const 
    unless 0 < scale ≤ DP_CHOOSE_MOST. count ≥ 1. */
 int dp_choose_exponential(const struct dp_key *key, uint64_t lap, double scale, const int64_t *score, size_t count,
                           size_t *choice);
-
-#endif

@@ -1,12 +1,9 @@
 /* CLONES: the compiler makes one copy of the function for each set of instructions, and the CPU picks one. The results have the
    same bits, because a product and a sum are never contracted. */
-#ifndef DP_MATH_CLONES_H
-#define DP_MATH_CLONES_H
+#pragma once
 
 #ifdef DP_NO_CLONES /* sanitizers do not work with function multiversioning */
 #define CLONES
 #else
 #define CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
-#endif
-
 #endif

@@ -19,8 +19,7 @@
  * lap of N <= 2^48 rows has at most N/n + 1 <= 2^43 + 1 chunks, because n >= 32 for q < 1. So its total variation from Poisson
  * sampling at rate q is below 2^-76, and below (N q/16 + 1 + N/2^32) 2^-120 for any N. At q = 1 all rows are in, and nothing is
  * drawn. */
-#ifndef DP_MATH_COINS_H
-#define DP_MATH_COINS_H
+#pragma once
 
 #include "math/rng.h"
 
@@ -56,5 +55,3 @@ size_t dp_coins_toss(const struct dp_coins *coins, const struct dp_key *key, uin
 /* A batch of that many rows is larger than the result with a probability of less than 2^-64 (Bernstein's inequality). At most
    all rows. */
 size_t dp_coins_largest(double rate, size_t rows);
-
-#endif

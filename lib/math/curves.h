@@ -1,7 +1,6 @@
 /* Curves of a two-class model on rows whose classes are known: the ROC curve and calibration. y: 1 for the class in question,
  * else 0. */
-#ifndef DP_MATH_CURVES_H
-#define DP_MATH_CURVES_H
+#pragma once
 
 #include "base/err.h"
 
@@ -25,5 +24,3 @@ size_t dp_curve_calibration(const double *probability, const double *y, size_t r
 /* Expected calibration error: the mean over the rows of |x − y| of their group. */
 double dp_curve_calibration_error(const double *probability, const double *y, size_t rows);
 #define DP_CURVE_GROUPS 10
-
-#endif

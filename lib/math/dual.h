@@ -5,8 +5,7 @@
  *          D(alpha) = −(1/N) Σ_i l*(y_i, −alpha_i) − ‖v‖²/(2 lambda N²),   P(w) ≥ D(alpha)
  *
  * Only for the losses of DP_LOSSES_WITH_DUAL; dual.c has a row for each. */
-#ifndef DP_MATH_DUAL_H
-#define DP_MATH_DUAL_H
+#pragma once
 
 #include "math/loss.h"
 
@@ -30,5 +29,3 @@ double dp_dual_slope(enum dp_loss loss, double width, double y, double alpha, do
 
 /* Where l*(y, −alpha) is finite: low ≤ alpha ≤ high. */
 void dp_dual_range(enum dp_loss loss, double width, double y, double *low, double *high);
-
-#endif

@@ -9,8 +9,7 @@
  * Each quantity is an interval in MPFR with directed rounding that holds its real value. The U_j start with 64 bits; while the
  * ends of a coordinate round to different numbers, all of them get 64 more. So the vector depends only on (key, purpose, lap,
  * index, scale, d). */
-#ifndef DP_MATH_GAMMA_NORM_H
-#define DP_MATH_GAMMA_NORM_H
+#pragma once
 
 #include "base/err.h"
 #include "math/rng.h"
@@ -22,5 +21,3 @@
    coordinate that does not fit 64 bits. */
 int dp_gamma_norm_draw(const struct dp_key *key, enum dp_purpose purpose, uint64_t lap, uint64_t index, double scale, size_t d,
                        int64_t *out, struct dp_err *err);
-
-#endif

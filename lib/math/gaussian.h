@@ -30,8 +30,7 @@
  * y is below 2^51, so its rounding to an integer by adding 1.5 × 2^52, and the distance, are exact. tests/unit/test_gaussian.c
  * computes the sum of the five for each row, with MPFR and with the numbers of the table: at most half of DP_GAUSSIAN_ERROR. So
  * the interval is at least twice as wide as necessary. */
-#ifndef DP_MATH_GAUSSIAN_H
-#define DP_MATH_GAUSSIAN_H
+#pragma once
 
 #include "math/rng.h"
 
@@ -60,5 +59,3 @@ static inline double dp_gaussian_row_octave(int row)
 {
     return (double)((uint64_t)1 << row / DP_GAUSSIAN_PARTS) / (double)((uint64_t)1 << DP_GAUSSIAN_OCTAVES);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* The grid of sums and noise, and the clip that bounds one row's part of a sum on the grid. */
-#ifndef DP_MATH_GRID_H
-#define DP_MATH_GRID_H
+#pragma once
 
 #include "math/gaussian.h"
 #include "math/rng.h"
@@ -47,5 +46,3 @@ int dp_grid_add_at(const double *v, const size_t *at, size_t count, size_t lengt
 #define DP_GRID_MOST_NOISE DP_GAUSSIAN_MOST
 int dp_grid_add_gaussian(const struct dp_key *key, enum dp_purpose purpose, uint64_t lap, uint64_t first, double scale,
                          int64_t *sum, size_t count);
-
-#endif

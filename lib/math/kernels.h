@@ -1,8 +1,7 @@
 /* Kernels over dense rows, one version for each set of instructions; math/vec.h and math/tally.h use them. A product and a sum
    of doubles are never contracted, so with the fixed lanes (math/lanes.h) all versions give the same bits. No kernel reads
    beyond the last entry of a row. */
-#ifndef DP_MATH_KERNELS_H
-#define DP_MATH_KERNELS_H
+#pragma once
 
 #include "math/lanes.h"
 #include "math/vec.h"
@@ -45,5 +44,3 @@ extern const struct dp_kernels dp_kernels_avx2, dp_kernels_avx512;
 
 /* The kernels for dp_isa_used. */
 const struct dp_kernels *dp_kernels(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* Sums over rows use a fixed number of lanes, column j in lane j mod LANES, and a fixed tree adds up the lanes: the same bits
    for any width of the CPU's vectors. */
-#ifndef DP_MATH_LANES_H
-#define DP_MATH_LANES_H
+#pragma once
 
 #define LANES 16
 
@@ -14,5 +13,3 @@ static inline double fold(const double lane[LANES])
         quarter[i] = half[i] + half[i + LANES / 4];
     return (quarter[0] + quarter[2]) + (quarter[1] + quarter[3]);
 }
-
-#endif

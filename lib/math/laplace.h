@@ -12,8 +12,7 @@
  * in MPFR with directed rounding, with 64 more bits of V each time their floors differ. So the probabilities are exact, and a
  * draw depends only on (key, purpose, lap, index, scale). With scale = sensitivity / epsilon, both in L1 and in units of the
  * grid, it is epsilon-differentially private (Ghosh, Roughgarden, Sundararajan 2012). */
-#ifndef DP_MATH_LAPLACE_H
-#define DP_MATH_LAPLACE_H
+#pragma once
 
 #include "math/rng.h"
 
@@ -27,5 +26,3 @@ int dp_laplace_draw(const struct dp_key *key, enum dp_purpose purpose, uint64_t 
 
 /* One draw by the slow path only: the same number. 0 < scale ≤ DP_LAPLACE_MOST. */
 int64_t dp_laplace_exact(const struct dp_key *key, enum dp_purpose purpose, uint64_t lap, uint64_t index, double scale);
-
-#endif

@@ -9,8 +9,7 @@
  * The logistic loss ln(1 + e^−m) is computed here to a relative error of DP_LINE_ERROR for |m| ≤ 700, and as at e^−700 beyond;
  * the others as in math/loss.h. All have the same bits for any width of the CPU's vectors and any number of rows computed at
  * once. (Privacy does not depend on any of this: the added number is clipped, and whole.) */
-#ifndef DP_MATH_LINE_H
-#define DP_MATH_LINE_H
+#pragma once
 
 #include "math/loss.h"
 
@@ -38,5 +37,3 @@ void dp_line_losses(const struct dp_line *line, const double *block, size_t coun
    nothing. With losses in [0, bound] and inverse_grid = 1 / dp_grid_for(bound) a row adds at most bound / grid, in either
    direction. */
 int64_t dp_line_fall(const double *a, const double *b, size_t count, double inverse_grid);
-
-#endif

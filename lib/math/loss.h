@@ -1,8 +1,7 @@
 /* The losses of a linear model: P(w) = (1/N) Σ_i l(y_i, x_i·w) + (lambda/2) ‖w‖².
  *
  * A new loss is a row of the table below; the rest of the program reads it. A loss with a dual also has a row in math/dual.c. */
-#ifndef DP_MATH_LOSS_H
-#define DP_MATH_LOSS_H
+#pragma once
 
 #include "base/c.h"
 
@@ -164,5 +163,3 @@ double dp_loss_smoothness(enum dp_loss loss, double width);
  *                     their sum, at least 1, u (K/e + 5 + K); the quotient and the last difference u each: in all
  *                     (4 K + 16) u */
 double dp_loss_slope_rounding(enum dp_loss loss, double width, size_t outputs);
-
-#endif

@@ -3,8 +3,7 @@
  * scores: rows × outputs, row-major. y: rows. For a classification y is the class index 0 … classes−1; outputs is 1 for two
  * classes (class 1 is +1, class 0 is −1) and classes otherwise (one-vs-rest). A metric that has no value on these rows (no row,
  * one class only, constant labels) is NAN. Nothing here allocates. */
-#ifndef DP_MATH_METRICS_H
-#define DP_MATH_METRICS_H
+#pragma once
 
 #include "math/loss.h"
 
@@ -75,5 +74,3 @@ double dp_metric_r2(enum dp_loss loss, const double *scores, struct dp_affine pr
 double dp_metric_objective(enum dp_loss loss, double width, double lambda, const double *scores, size_t outputs,
                            const double *y, struct dp_affine label, size_t rows, size_t classes, const double *weights,
                            size_t count);
-
-#endif

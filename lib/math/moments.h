@@ -1,7 +1,6 @@
 /* Second moments (the Gram matrix): the exact sum of x xᵀ over rows, on a grid. The L2 norm of a row's part is the square of the
  * row's norm, so a bound on the norms of rows bounds it. */
-#ifndef DP_MATH_MOMENTS_H
-#define DP_MATH_MOMENTS_H
+#pragma once
 
 #include "base/err.h"
 #include "math/pairs.h"
@@ -71,5 +70,3 @@ void dp_moments_flush(struct dp_moments *moments, int64_t *sum);
 
 /* zᵀ M z, in units of the grid, for the matrix M that a sum represents; z has `count` columns, the first of cols. */
 double dp_moments_along(const int64_t *sum, size_t cols, const double *z, size_t count);
-
-#endif

@@ -4,8 +4,7 @@
    A step is halved until the value falls by a part of the decrease that the gradient predicts (Armijo 1966). Near the minimum
    values become equal to the last bit long before gradients do: there a step is accepted if it makes the gradient smaller and
    the value differs only by rounding. */
-#ifndef DP_MATH_NEWTON_H
-#define DP_MATH_NEWTON_H
+#pragma once
 
 #include "base/err.h"
 
@@ -34,5 +33,3 @@ struct dp_minimum {
    1 times in all. However it ends, *found has the values of at() for the final w; only DP_MINIMUM_REACHED is a minimum within
    the tolerance. The same bytes every time. DP_E_RUN: no memory. */
 int dp_newton(const struct dp_bowl *f, double tolerance, int64_t most, double *w, struct dp_minimum *found, struct dp_err *err);
-
-#endif

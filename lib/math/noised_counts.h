@@ -2,8 +2,7 @@
  *
  * counts: classes × classes, [true class × classes + predicted class], each the exact count plus independent Laplace noise of
  * that scale (P(|noise| > t) = e^(−t/scale)). So counts may be below 0. */
-#ifndef DP_MATH_NOISED_COUNTS_H
-#define DP_MATH_NOISED_COUNTS_H
+#pragma once
 
 #include "math/metrics.h"
 
@@ -31,5 +30,3 @@ struct dp_estimate dp_noised_mean(double sum, double persons, double scale);
  * classes of the rates and of their ends, each at the level 1 − (1 − DP_NOISED_LEVEL)/classes, where a rate without a value is
  * 0. */
 struct dp_estimate dp_noised_rate(enum dp_metric_rate rate, const double *counts, size_t classes, double scale);
-
-#endif

@@ -7,8 +7,7 @@
  *                  w ← w − eta (m/(1 − beta1^t)) / (√(v/(1 − beta2^t)) + epsilon)
  *
  * Papers: Wu et al. (ADP-SGD), 2021, Algorithm 1 with b_{t+1} as above, on released gradients; Kingma & Ba, 2015. */
-#ifndef DP_MATH_OPTIMISER_H
-#define DP_MATH_OPTIMISER_H
+#pragma once
 
 #include "base/err.h"
 
@@ -35,5 +34,3 @@ void dp_optimiser_step(struct dp_optimiser *optimiser, double eta, double varian
 
 /* w ← w min(1, radius/‖w‖₂) */
 void dp_project_ball(double radius, double *w, size_t size);
-
-#endif

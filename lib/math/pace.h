@@ -6,8 +6,7 @@
  *
  * Papers: Chen & Lee, 2022 (DP-BLSGD): growth and shrinkage of rho, the first step of a search; Lee & Kifer, 2018 (DP-AGD):
  * growth after a failure, and the gradient that adds the missing precision. */
-#ifndef DP_MATH_PACE_H
-#define DP_MATH_PACE_H
+#pragma once
 
 #include "base/c.h"
 
@@ -33,5 +32,3 @@ void dp_pace_searched(struct dp_pace_window *window, double step);
 
 /* The clip bound after `steps` steps: bound/(1 + decay steps), decay ≥ 0. */
 double dp_pace_bound(double bound, double decay, int64_t steps);
-
-#endif

@@ -1,7 +1,6 @@
 /* Products of columns of 16-bit whole numbers, exactly; math/moments.h uses them. Two rows lie next to each other, so that one
    instruction multiplies both and adds the products. */
-#ifndef DP_MATH_PAIRS_H
-#define DP_MATH_PAIRS_H
+#pragma once
 
 #include "base/c.h"
 
@@ -21,5 +20,3 @@ typedef void dp_pairs_product(const int16_t *left, const int16_t *right, size_t 
 
 /* For dp_isa_used. All give the same numbers. */
 dp_pairs_product *dp_pairs_for_this_cpu(void);
-
-#endif

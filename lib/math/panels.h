@@ -1,8 +1,7 @@
 /* Products of many rows with one matrix: t_i = T x_i. Each entry of t_i is the sum over the columns in their order: the same
    bits for any width of the CPU's vectors and for any other rows in the same call. Columns that are zero add nothing, so a row
    gives the same bits dense and sparse. */
-#ifndef DP_MATH_PANELS_H
-#define DP_MATH_PANELS_H
+#pragma once
 
 #include "base/err.h"
 #include "math/vec.h"
@@ -28,5 +27,3 @@ static inline size_t dp_panels_room(const struct dp_panels *panels)
 {
     return DP_PANELS_ROWS * panels->cols;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Addressed randomness: ChaCha20 with a key for each stage, and a stream for each (purpose, lap, block). A draw depends on its
  * address only, not on the process, the time or earlier draws. */
-#ifndef DP_MATH_RNG_H
-#define DP_MATH_RNG_H
+#pragma once
 
 #include "base/c.h"
 
@@ -64,5 +63,3 @@ uint64_t dp_stream_below(struct dp_stream *stream, uint64_t n);
 
 /* Shuffles a list of at most 2^31 entries: each order has exactly the same probability. */
 void dp_stream_shuffle(struct dp_stream *stream, uint32_t *list, size_t count);
-
-#endif

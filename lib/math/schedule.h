@@ -11,8 +11,7 @@
  *   anything else is the name of a file with b_t, one number per line (data/schedule_file.h)
  *
  * Paper: Wu et al., "Adaptive differentially private empirical risk minimization" (ADP-SGD), 2021. */
-#ifndef DP_MATH_SCHEDULE_H
-#define DP_MATH_SCHEDULE_H
+#pragma once
 
 #include "base/err.h"
 
@@ -49,5 +48,3 @@ double dp_schedule_at(const struct dp_schedule *schedule, int64_t t, int64_t lap
 
 /* alpha_t/alpha_1 = √(b_t/b_1): the factor of the noise multiplier in lap t. */
 double dp_schedule_noise(const struct dp_schedule *schedule, int64_t t, int64_t laps);
-
-#endif

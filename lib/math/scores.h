@@ -10,8 +10,7 @@
  * differ by no more than the candidates' distance. If the unit is this distance, a public number, one bound is good for all
  * laps, and a smaller distance loses less in the noise (Zhang et al. 2013 bound the differences of candidates for the same
  * reason, in their enhanced exponential mechanism). */
-#ifndef DP_MATH_SCORES_H
-#define DP_MATH_SCORES_H
+#pragma once
 
 #include "base/c.h"
 
@@ -22,5 +21,3 @@ void dp_scores_add(const double *loss, size_t count, double unit, double bound, 
 /* The largest distance of a candidate from the mean of all; 0 if they are all equal. candidates: count × size. mean: workspace
    of size entries. */
 double dp_scores_spread(const double *candidates, size_t count, size_t size, double *mean);
-
-#endif

@@ -6,8 +6,7 @@
  * with the coefficients a of dp_grid_clip for a bound C and grid = dp_grid_for(C). As real numbers |a_ik x_ij| ≤ C < 2^21 grid,
  * so a term is at most 2^21 − 1, and 1024 terms fit 32 bits. Sums have 32 bits, and are added to 64 bits after at most 1024
  * rows. */
-#ifndef DP_MATH_TALLY_H
-#define DP_MATH_TALLY_H
+#pragma once
 
 #include "base/err.h"
 #include "math/vec.h"
@@ -37,5 +36,3 @@ void dp_tally_add(struct dp_tally *tally, const float *a, const struct dp_row *r
 void dp_tally_end(const struct dp_tally *tally, int64_t *sum);
 
 void dp_tally_close(struct dp_tally *tally);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * so that the added vector times the grid has L2 norm at most C as real numbers (dp_grid_add_at). v is added up in double, in
  * the order of the rows. The same rows give the same numbers dense, sparse and narrow. */
-#ifndef DP_MATH_TOGETHER_H
-#define DP_MATH_TOGETHER_H
+#pragma once
 
 #include "base/err.h"
 #include "math/vec.h"
@@ -38,5 +37,3 @@ void dp_together_clip(struct dp_together *together, double bound, double grid);
 
 /* sum (outputs × cols) += the sum. DP_E_RUN: a call since dp_together_begin had no memory. */
 int dp_together_end(const struct dp_together *together, int64_t *sum, struct dp_err *err);
-
-#endif

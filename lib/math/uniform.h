@@ -1,6 +1,5 @@
 /* Uniform numbers with infinitely many bits, as intervals that shrink. Exact noise is computed from them. */
-#ifndef DP_MATH_UNIFORM_H
-#define DP_MATH_UNIFORM_H
+#pragma once
 
 #include <mpfr.h>
 
@@ -11,5 +10,3 @@
    are exact, in a precision that this function sets. */
 void dp_uniform_between(const struct dp_key *key, enum dp_purpose purpose, uint64_t lap, uint64_t index, uint64_t words,
                         int sign, mpfr_t low, mpfr_t high);
-
-#endif

@@ -1,6 +1,5 @@
 /* Sums and results that are rounded upward, for the bounds of lib/priv. */
-#ifndef DP_MATH_UPWARD_H
-#define DP_MATH_UPWARD_H
+#pragma once
 
 #include <float.h>
 
@@ -80,5 +79,3 @@ static inline double dp_log_a_chord(struct dp_log_a *a, double order)
     double share = order - below, at = dp_log_a_whole(a, below);
     return share > 0 ? dp_upward((1 - share) * at + share * dp_log_a_whole(a, below + 1)) : at;
 }
-
-#endif

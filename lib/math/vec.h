@@ -1,7 +1,6 @@
 /* Rows, and sums over their entries. All sums use a fixed number of lanes in a fixed order, so the bytes do not depend on the
    width of the CPU's vectors (math/kernels.h). math/tally.h has sums over rows. */
-#ifndef DP_MATH_VEC_H
-#define DP_MATH_VEC_H
+#pragma once
 
 #include "base/c.h"
 
@@ -86,5 +85,3 @@ double dp_row_at(struct dp_row row, size_t j);
 
 /* Σ_j w_j² */
 double dp_norm2(const double *w, size_t count);
-
-#endif

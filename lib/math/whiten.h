@@ -9,8 +9,7 @@
  *
  * T follows from M, so it costs nothing more than M. Related: Ganesh et al. 2023 (second order), Wang 2018 (AdaSSP), whose
  * floor is of this kind too. */
-#ifndef DP_MATH_WHITEN_H
-#define DP_MATH_WHITEN_H
+#pragma once
 
 #include "base/err.h"
 
@@ -31,5 +30,3 @@ size_t dp_whiten_columns(size_t count);
 
 /* M from the upper triangle row by row, the entries off the diagonal times √2, as dp-moments writes them. */
 void dp_whiten_unpack(const double *packed, size_t d, double *moments);
-
-#endif

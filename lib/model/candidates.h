@@ -1,7 +1,6 @@
 /* Candidates: models from which a private choice selects one; the run continues with this model (dp-breed, dp-select). In a
  * frame they are a matrix with a row for each candidate, which has the entries of the model in their order. */
-#ifndef DP_MODEL_CANDIDATES_H
-#define DP_MODEL_CANDIDATES_H
+#pragma once
 
 #include "base/err.h"
 #include "wire/frame.h"
@@ -13,5 +12,3 @@ int dp_candidates_read(const struct dp_frame *frame, size_t size, const struct d
 /* Sets the model to the chosen candidate and removes the candidates from the frame. DP_E_RUN: the choice is not one of them, or
  * they do not have the model's size. */
 int dp_candidates_take(struct dp_frame *frame, struct dp_err *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* Comparison of two models. */
-#ifndef DP_MODEL_COMPARE_H
-#define DP_MODEL_COMPARE_H
+#pragma once
 
 #include "base/err.h"
 #include "wire/frame.h"
@@ -13,5 +12,3 @@ struct dp_model_tolerance {
 };
 int dp_model_compare(const struct dp_frame *a, const struct dp_frame *b, const struct dp_model_tolerance *tolerance, char *what,
                      size_t size, struct dp_err *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* The description of the data set in a frame: columns, rows, labels. */
-#ifndef DP_MODEL_DESCRIBED_H
-#define DP_MODEL_DESCRIBED_H
+#pragma once
 
 #include "data/row_facts.h"
 #include "wire/frame.h"
@@ -12,5 +11,3 @@ int dp_describe(struct dp_frame *frame, const struct dp_row_facts *facts, struct
 int dp_described(struct dp_row_facts *facts, const struct dp_frame *frame, struct dp_err *err);
 
 bool dp_described_same(const struct dp_frame *a, const struct dp_frame *b);
-
-#endif

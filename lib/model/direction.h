@@ -6,8 +6,7 @@
  *             = gradient/‖gradient‖₂ + lambda w          normalised; a gradient of zeros stays zero
  *
  * The formulas do not divide by the size of the batch, which is private. */
-#ifndef DP_MODEL_DIRECTION_H
-#define DP_MODEL_DIRECTION_H
+#pragma once
 
 #include "base/err.h"
 #include "wire/frame.h"
@@ -20,5 +19,3 @@ int dp_direction_gradient(const struct dp_frame *frame, size_t outputs, size_t c
 /* direction[count] from gradient[count], which may be the same array, and the weights w[count]. */
 void dp_direction_along(const double *gradient, const double *w, size_t count, double lambda, bool normalise,
                         double *direction);
-
-#endif

@@ -2,8 +2,7 @@
  * wire, the loop and the gate know no more about it. Code that makes a model, or scores rows with it, uses the family's row of
  * the table in family.c: a new family is that row and a file of its own. How a model is trained is defined in
  * model/method.h. */
-#ifndef DP_MODEL_FAMILY_H
-#define DP_MODEL_FAMILY_H
+#pragma once
 
 #include "base/err.h"
 #include "math/vec.h"
@@ -69,5 +68,3 @@ int dp_form_read(struct dp_form *form, const struct dp_frame *frame, struct dp_e
 /* The model that a stage trains. *model is borrowed from the frame and must have this form. If the frame has no model, it gets
  * the initial one. */
 int dp_form_model(const struct dp_form *form, struct dp_frame *frame, const double **model, struct dp_err *err);
-
-#endif

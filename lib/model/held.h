@@ -7,8 +7,7 @@
  *   direction  the direction of the search (model/direction.h); present until a step along it has been taken
  *
  * Means of gradients: Lee & Kifer, 2018 (DP-AGD), GRADAVG. */
-#ifndef DP_MODEL_HELD_H
-#define DP_MODEL_HELD_H
+#pragma once
 
 #include "base/err.h"
 #include "wire/frame.h"
@@ -32,5 +31,3 @@ int dp_held_choice(const struct dp_frame *frame, const struct dp_array **steps, 
  * search was along its direction. After a step above 0 the direction is removed. DP_E_RUN: nothing is held, or the chosen step
  * is not one of the steps, or not ≥ 0. */
 int dp_held_step(struct dp_frame *frame, struct dp_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* Methods: how a model is trained, and therefore what a released sum means to dp-step. model/family.h defines the meaning of
    the entries of a model. */
-#ifndef DP_MODEL_METHOD_H
-#define DP_MODEL_METHOD_H
+#pragma once
 
 #include "base/err.h"
 #include "math/loss.h"
@@ -32,5 +31,3 @@ struct dp_training {
 
 /* Writes them into the first frame of a run. DP_E_RUN: the initial model has another method, family, intercept or scale. */
 int dp_training_announce(const struct dp_training *training, struct dp_frame *frame, struct dp_err *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* A released model, ready to score the rows of a data set. dp-eval and dp-predict use it. */
-#ifndef DP_MODEL_PREDICTOR_H
-#define DP_MODEL_PREDICTOR_H
+#pragma once
 
 #include "base/err.h"
 #include "data/dataset.h"
@@ -49,5 +48,3 @@ void dp_predictor_score(const struct dp_predictor *predictor, const struct dp_da
 
 /* The same for one row. scores: outputs. */
 void dp_predictor_score_row(const struct dp_predictor *predictor, const struct dp_row *row, double *scores);
-
-#endif

@@ -1,6 +1,5 @@
 /* The released sum in a frame: whole numbers on a grid or, without privacy, doubles. */
-#ifndef DP_MODEL_SUM_H
-#define DP_MODEL_SUM_H
+#pragma once
 
 #include "base/err.h"
 #include "wire/frame.h"
@@ -26,5 +25,3 @@ int dp_sum_need(const struct dp_sum *sum, uint64_t rows, uint64_t cols, struct d
 
 /* w += sum, on all entries of w (rows × cols) or the entries of the columns. */
 int dp_sum_add(const struct dp_sum *sum, size_t rows, size_t cols, double *w, struct dp_err *err);
-
-#endif

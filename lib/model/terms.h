@@ -9,8 +9,7 @@
  *
  * It is public, as the model is. If the model carries no schema, feature j is entry j of a row of the data set, s is 1, and
  * nothing else is known about it. */
-#ifndef DP_MODEL_TERMS_H
-#define DP_MODEL_TERMS_H
+#pragma once
 
 #include "data/import.h"
 #include "model/predictor.h"
@@ -57,5 +56,3 @@ bool dp_terms_reads(const struct dp_terms *terms, size_t column);
  * number: the cell of a numeric column, NAN for a missing one. */
 double dp_term_value(const struct dp_terms *terms, size_t j, double number, long category);
 enum { DP_CATEGORY_UNKNOWN = -1, DP_CATEGORY_MISSING = -2 };
-
-#endif

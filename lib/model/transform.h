@@ -10,8 +10,7 @@
  *   parameters   w = u T for some u (outputs × rows of T), so a score u·z is s (w·x) and needs only w, x and s
  *   gradients    are sums of c z, outputs × rows of T
  *   a step       of u by Δ moves w by Δ T */
-#ifndef DP_MODEL_TRANSFORM_H
-#define DP_MODEL_TRANSFORM_H
+#pragma once
 
 #include "base/err.h"
 #include "wire/frame.h"
@@ -34,5 +33,3 @@ void dp_transform_pull(const struct dp_transform *transform, double factor, cons
 
 /* w += move T; move: outputs × rows of T. */
 void dp_transform_push(const struct dp_transform *transform, const double *move, size_t outputs, double *w);
-
-#endif

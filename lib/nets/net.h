@@ -18,8 +18,7 @@
  *
  * Parameters, layer after layer: for each output o the weights, as [row][column][channel] of its filter, or for an fc
  * layer in the order of its inputs; then the O biases. For norm: all a_c, then all b_c. */
-#ifndef DP_NETS_NET_H
-#define DP_NETS_NET_H
+#pragma once
 
 #include "base/err.h"
 
@@ -74,5 +73,3 @@ int dp_net_parse(struct dp_net *net, const char *text, struct dp_err *err);
 /* The initial parameters, a public draw from the net's seed: weights are uniform with mean 0 and variance g / fan-in, where g is
  * 2 if relu follows (He et al. 2015) and 1 otherwise (LeCun et al. 1998); biases are 0; a_c is 1 and b_c is 0. */
 void dp_net_start(const struct dp_net *net, double *parameters);
-
-#endif

@@ -1,7 +1,6 @@
 /* Views of an image: moved by whole pixels, and mirrored or not. The draws are public; each example, lap and view has its own.
  * The gradient of an example is the mean over its views (De et al. 2022), so what one example adds stays bounded. */
-#ifndef DP_NETS_VIEW_H
-#define DP_NETS_VIEW_H
+#pragma once
 
 #include "math/rng.h"
 
@@ -22,5 +21,3 @@ struct dp_net_view {
 
 /* View k of an example in a lap. row: its number in the data set. */
 struct dp_net_view dp_net_view_draw(const struct dp_net_views *views, int64_t lap, int64_t row, int64_t k);
-
-#endif

@@ -1,6 +1,5 @@
 /* ZeroMQ addresses in the form that options take. Private to lib/port. */
-#ifndef DP_PORT_ENDPOINT_H
-#define DP_PORT_ENDPOINT_H
+#pragma once
 
 #include "base/err.h"
 
@@ -27,5 +26,3 @@ int dp_endpoint_claim(const struct dp_endpoint *endpoint, int *hold, struct dp_e
 
 /* Only ipc; call it after the socket is closed. Removes the socket's file, unless another process listens there by now. */
 void dp_endpoint_release(const struct dp_endpoint *endpoint);
-
-#endif

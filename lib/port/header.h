@@ -1,6 +1,5 @@
 /* Encodes and decodes headers of messages. Private to lib/port. */
-#ifndef DP_PORT_HEADER_H
-#define DP_PORT_HEADER_H
+#pragma once
 
 #include "port/link.h"
 
@@ -11,5 +10,3 @@ void dp_header_encode(unsigned char bytes[DP_HEADER_SIZE], const struct dp_link_
 
 /* False unless the bytes are a header of this size and version with valid numbers. */
 bool dp_header_decode(struct dp_link_header *header, const void *bytes, size_t size);
-
-#endif

@@ -1,8 +1,7 @@
 /* A directory of CURVE keys. The file `own` has the key pair of this user; each line of `trusted` has a name and the public key
  * of a machine that may connect. Keys are text (Z85). The directory has mode 0700. A directory or a file that others can read
  * or write is refused (DP_E_UNSAFE). */
-#ifndef DP_PORT_KEYS_H
-#define DP_PORT_KEYS_H
+#pragma once
 
 #include "base/err.h"
 #include "base/security.h"
@@ -32,5 +31,3 @@ int dp_keys_make(const char *directory, struct dp_key_pair *pair, struct dp_err 
  * the list already; or there is no such name to remove. */
 int dp_keys_trust(const char *directory, const char *name, const char *key, struct dp_err *err);
 int dp_keys_forget(const char *directory, const char *name, struct dp_err *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* Messages to and from peers over ZeroMQ; the base of ports and of shards. A link either binds, and can have any number of
  * peers, or connects, and has one. A message is a header, and optionally the bytes of a frame. Nothing that a peer sends or
  * fails to send ends a link: a message that cannot be decoded is dropped and counted. Use a link from one thread only. */
-#ifndef DP_PORT_LINK_H
-#define DP_PORT_LINK_H
+#pragma once
 
 #include <signal.h>
 
@@ -118,5 +117,3 @@ const char *dp_link_name(const struct dp_link *link); /* the address, for messag
 
 /* Closes the link when all messages have gone to the kernel, at the latest after linger_ms milliseconds. link may be NULL. */
 void dp_link_close(struct dp_link *link, int linger_ms);
-
-#endif

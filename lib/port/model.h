@@ -1,6 +1,5 @@
 /* A model from a port. */
-#ifndef DP_PORT_MODEL_H
-#define DP_PORT_MODEL_H
+#pragma once
 
 #include "base/err.h"
 #include "wire/frame.h"
@@ -9,5 +8,3 @@
    hold a model. DP_E_RUN for corrupt input or no lap frame, DP_E_UPSTREAM when it ends before its end frame
    or with an error frame, DP_E_UNSAFE when the frame is not released. */
 int dp_model_read(struct dp_frame *frame, const char *spec, struct dp_err *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* A port carries frames: a pipe or standard stream, a file, or a ZeroMQ socket. A stage never knows which. */
-#ifndef DP_PORT_PORT_H
-#define DP_PORT_PORT_H
+#pragma once
 
 #include <poll.h>
 #include <signal.h>
@@ -128,5 +127,3 @@ int dp_port_open_stream(struct dp_port **port, const char *spec, enum dp_directi
                         const struct dp_port_setting *setting, struct dp_err *err);
 int dp_port_wrap(struct dp_port **port, const struct dp_port_ops *ops, void *self, enum dp_exposure exposure,
                  struct dp_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* Decides who may connect to a link that binds. libzmq asks for this decision before it passes the first message of a
  * connection (ZAP, ZeroMQ RFC 27). Runs in its own thread as long as the context exists. Private to lib/port. */
-#ifndef DP_PORT_ZAP_H
-#define DP_PORT_ZAP_H
+#pragma once
 
 #include "base/err.h"
 
@@ -17,5 +16,3 @@ unsigned long dp_zap_denied(struct dp_zap *zap);
 
 /* Joins the thread and frees. Call it after zmq_ctx_shutdown and before zmq_ctx_term. zap may be NULL. */
 void dp_zap_end(struct dp_zap *zap);
-
-#endif

@@ -1,7 +1,6 @@
 /* libzmq, which a process loads when it opens its first link or reads its first key. Programs linked with it start twice as
  * slowly, and most stages only have pipes. Private to lib/port. */
-#ifndef DP_PORT_ZMQ_H
-#define DP_PORT_ZMQ_H
+#pragma once
 
 #include <zmq.h>
 
@@ -24,5 +23,3 @@ extern struct dp_zmq dp_zmq;
 
 /* Loads libzmq unless it is loaded. DP_E_RUN: it is not installed. */
 int dp_zmq_load(struct dp_err *err);
-
-#endif

@@ -2,8 +2,7 @@
  * its (ε_t, δ_t) may not. Results are rounded up. Pure functions.
  *
  * [KOV] Kairouz, Oh, Viswanath, The Composition Theorem for Differential Privacy (2017), Theorem 3.5. */
-#ifndef DP_PRIV_COMPOSE_H
-#define DP_PRIV_COMPOSE_H
+#pragma once
 
 #include "base/c.h"
 
@@ -19,5 +18,3 @@ struct dp_guarantee {
    Only Σ ε_t if delta and every δ_t are 0. +infinity if delta is out of range, or does not exceed 1 − Π(1 − δ_t) by more than
    the rounding. */
 double dp_compose_advanced(const struct dp_guarantee *steps, size_t n, double delta);
-
-#endif

@@ -9,8 +9,7 @@
  *
  * [FZ] Feldman, Zrnic, Individual Privacy Accounting via a Rényi Filter (2021).
  * [CKS] Canonne, Kamath, Steinke, The Discrete Gaussian for Differential Privacy (2020). */
-#ifndef DP_PRIV_FILTER_H
-#define DP_PRIV_FILTER_H
+#pragma once
 
 #include "base/c.h"
 
@@ -32,5 +31,3 @@ bool dp_filter_can_spend(const struct dp_filter *filter, double r);
 
 /* Spends r if it fits. Otherwise leaves the filter unchanged and returns false: the mechanism must not run. */
 bool dp_filter_spend(struct dp_filter *filter, double r);
-
-#endif

@@ -6,8 +6,7 @@
  *
  * [BW] Balle, Wang, Improving the Gaussian Mechanism for Differential Privacy (2018), Theorem 8.
  * [DRS] Dong, Roth, Su, Gaussian Differential Privacy (2019), Corollary 3.3. */
-#ifndef DP_PRIV_GDP_H
-#define DP_PRIV_GDP_H
+#pragma once
 
 #include "base/c.h"
 
@@ -18,5 +17,3 @@ double dp_gaussian_mu(const double *multipliers, const int64_t *times, size_t n)
 /* The smallest ε >= 0 on a grid of relative spacing 2^-33 with δ_G(ε; μ) <= delta. 0 <= μ, 0 < delta < 1. Infinite if no ε
    below 1e9 will do, or an argument is out of range. */
 double dp_gaussian_epsilon(double mu, double delta);
-
-#endif

@@ -10,8 +10,7 @@
  *
  * [ZW] Zhu, Wang, Poisson Subsampled Rényi Differential Privacy (2019).
  * [MTZ] Mironov, Talwar, Zhang, Rényi Differential Privacy of the Sampled Gaussian Mechanism (2019). */
-#ifndef DP_PRIV_JOINT_H
-#define DP_PRIV_JOINT_H
+#pragma once
 
 #include "base/c.h"
 
@@ -37,5 +36,3 @@ void dp_rdp_sampled_symmetric(double q, const double *unsampled, int largest, co
 /* Gaussians of multipliers z_1 … z_n on one batch are exactly one Gaussian of multiplier 1/√(Σ 1/z_i²). Rounded down. n = 0
    gives +infinity, a z <= 0 or NaN gives 0. */
 double dp_gaussian_joint(const double *multipliers, size_t n);
-
-#endif

@@ -8,8 +8,7 @@
  * Mechanism (2018), Theorem 8, for δ_G; Gaussians of j laps compose to one of μ = √j/z). z is the standard deviation of the
  * noise divided by the L2 sensitivity of everything released in one lap; epsilon in nats; adjacency null-record. Check: q =
  * .01, z = 1, T = 1000, δ = 1e-5 gives ε = 23.39. */
-#ifndef DP_PRIV_MIXTURE_H
-#define DP_PRIV_MIXTURE_H
+#pragma once
 
 #include "base/c.h"
 
@@ -25,5 +24,3 @@ double dp_mixture_delta(int64_t laps, double rate, double multiplier, double eps
 /* The smallest ε on a grid of relative spacing 2^-33 with δ(ε) <= delta: every search finds the same ε. Infinite if no ε below
    1e9 will do. 0 < delta < 1. */
 double dp_mixture_epsilon(int64_t laps, double rate, double multiplier, double delta);
-
-#endif

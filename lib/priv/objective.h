@@ -29,8 +29,7 @@
  * the Privacy and Practicality of Objective Perturbation (2023), that b_D(w) is Gaussian.
  *
  * Everything is rounded up. All numbers positive and finite, vertices ≥ 1. Pure functions. */
-#ifndef DP_PRIV_OBJECTIVE_H
-#define DP_PRIV_OBJECTIVE_H
+#pragma once
 
 #include "base/c.h"
 
@@ -50,5 +49,3 @@ double dp_objective_delta(const struct dp_objective *of, double epsilon);
 
 /* out[i] = r(orders[i]) in both directions. orders > 1. */
 void dp_objective_curve(const struct dp_objective *of, const double *orders, size_t n, double *out);
-
-#endif

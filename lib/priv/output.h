@@ -7,8 +7,7 @@
  * two points by the factor rho = max(|1 − η mu|, |1 − η beta|) ≤ 1 or better (the eigenvalues of I − η ∇²F along the way are
  * between the two). The regulariser cancels. So the distance of the two descents changes by  d ← rho d  in a step without the
  * person, and by  d ← rho d + η L/|B|  in a step with the person. */
-#ifndef DP_PRIV_OUTPUT_H
-#define DP_PRIV_OUTPUT_H
+#pragma once
 
 #include "base/c.h"
 
@@ -81,5 +80,3 @@ double dp_gradient_rounding(const struct dp_descent *d, const struct dp_arithmet
  * The function adds 2 % to E and 1 % to w for terms of higher order and for the errors in w itself. Both hold for T u (2 cols +
  * chain + slope/u + 16) ≤ 1e-3. INFINITY beyond. */
 double dp_descent_rounding(const struct dp_descent *d, int64_t steps, const struct dp_arithmetic *a);
-
-#endif

@@ -47,8 +47,7 @@
  * [K] Koskela, Jälkö, Honkela, Computing Tight Differential Privacy Guarantees Using FFT (2020).
  * [G] Gopi, Lee, Wutschitz, Numerical Composition of Differential Privacy (2021); the tilting is the usual exponential change
  * of measure. */
-#ifndef DP_PRIV_PLD_H
-#define DP_PRIV_PLD_H
+#pragma once
 
 #include "base/err.h"
 
@@ -111,5 +110,3 @@ int dp_pld_rough(const struct dp_pld_part *parts, size_t count, double delta, st
 /* The saddle-point estimate of ε, in a millisecond: mostly within a few per cent, and no bound at all. NaN where the grid does
    not reach. Errors as dp_pld_epsilon. */
 int dp_pld_estimate(const struct dp_pld_part *parts, size_t count, double delta, double *epsilon, struct dp_err *err);
-
-#endif

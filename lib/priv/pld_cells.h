@@ -21,8 +21,7 @@
  * 1.
  *
  * [Z] Zhu, Dong, Wang, Optimal Accounting of Differential Privacy via Characteristic Function (2022). */
-#ifndef DP_PRIV_PLD_CELLS_H
-#define DP_PRIV_PLD_CELLS_H
+#pragma once
 
 #include "priv/pld.h"
 
@@ -113,5 +112,3 @@ double dp_pld_cells_loss(const struct dp_pld_cells *cells, size_t k);
 
 /* K(s) of the grid, to a relative e^{1e-13 + 2^-49 (|s|+1) max|loss|}. */
 double dp_pld_cells_moment(const struct dp_pld_cells *cells, double s);
-
-#endif

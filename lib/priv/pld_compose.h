@@ -1,6 +1,5 @@
 /* All laps of one direction as one loss distribution; the error terms are in priv/pld.h. */
-#ifndef DP_PRIV_PLD_COMPOSE_H
-#define DP_PRIV_PLD_COMPOSE_H
+#pragma once
 
 #include "priv/pld_cells.h"
 
@@ -63,5 +62,3 @@ void dp_pld_composed_epsilon(const struct dp_pld_composed *c, double delta, doub
 
 /* δ(epsilon) is at most upper and at least lower. */
 void dp_pld_composed_delta(const struct dp_pld_composed *c, double epsilon, double *upper, double *lower);
-
-#endif

@@ -42,8 +42,7 @@
  *   smoothness   a density of variation V has |f| <= V/ω, apart from atoms. The density of L rises and falls at most twice,
  *                because the derivative of its logarithm in u, −u²/2 + c L(u) − μu for some c, has at most three zeros (L′ is
  *                a sigmoid in u). So V is at most four times its largest value. */
-#ifndef DP_PRIV_PLD_INVERT_H
-#define DP_PRIV_PLD_INVERT_H
+#pragma once
 
 #include "priv/pld_cells.h"
 
@@ -83,5 +82,3 @@ bool dp_pld_chernoff(const struct dp_pld_part *parts, size_t count, bool add, do
 /* Where the bounds fall to delta, searched near `guess`: epsilon is at most upper (infinite if not found) and at least lower (0
    if not found). */
 void dp_pld_inverse_epsilon(const struct dp_pld_inverse *inverse, double delta, double guess, double *upper, double *lower);
-
-#endif

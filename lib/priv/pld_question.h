@@ -1,6 +1,5 @@
 /* The interface between the files that answer a question about a privacy loss distribution. Other files include priv/pld.h. */
-#ifndef DP_PRIV_PLD_QUESTION_H
-#define DP_PRIV_PLD_QUESTION_H
+#pragma once
 
 #include "priv/pld.h"
 #include "priv/pld_cells.h"
@@ -139,5 +138,3 @@ void dp_pld_renyi(const struct dp_pld_question *a, const double *orders, size_t 
 
 /* The smaller of the Rényi bound on ε at a->delta and dp_pld_most. */
 double dp_pld_renyi_epsilon(const struct dp_pld_question *a, const double *orders, size_t n);
-
-#endif

@@ -3,8 +3,7 @@
  * a relative difference of a few 1e-6, so the answers are that close to the best ones. A few tenths of a second, below 2 s for
  * one part. Rough answers guide the search. DP_E_RUN besides the cases below: as dp_pld_epsilon, or epsilon is not positive and
  * finite. */
-#ifndef DP_PRIV_PLD_SOLVE_H
-#define DP_PRIV_PLD_SOLVE_H
+#pragma once
 
 #include "priv/pld.h"
 
@@ -21,5 +20,3 @@ int dp_pld_laps(const struct dp_pld_part *part, double epsilon, double delta, in
 /* The largest rate, nine significant digits and rounded down, at which the run costs at most epsilon (part->rate is not read).
    DP_E_RUN if not even a rate of 1e-9 does. */
 int dp_pld_rate(const struct dp_pld_part *part, double epsilon, double delta, double *rate, struct dp_err *err);
-
-#endif

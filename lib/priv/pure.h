@@ -3,8 +3,7 @@
  *
  * [M17] Mironov, Rényi Differential Privacy (2017).
  * [BBG] Balle, Barthe, Gaboardi, Privacy Amplification by Subsampling (2018). */
-#ifndef DP_PRIV_PURE_H
-#define DP_PRIV_PURE_H
+#pragma once
 
 #include "base/c.h"
 
@@ -36,5 +35,3 @@ void dp_rdp_discrete_laplace(double epsilon, int64_t steps, const double *orders
 /* The ε of an ε-DP mechanism on a Poisson batch of rate q: ln(1 + q(e^ε − 1)), at most ε ([BBG] Theorem 8).
    Null-record adjacency. q outside [0, 1] and NaN give +infinity. */
 double dp_pure_sampled(double q, double epsilon);
-
-#endif

@@ -9,8 +9,7 @@
  * [MTZ] Mironov, Talwar, Zhang, Rényi Differential Privacy of the Sampled Gaussian Mechanism (2019).
  * [CKS] Canonne, Kamath, Steinke, The Discrete Gaussian for Differential Privacy (2020).
  * [CRZ] Cohen, Rodriguez Villegas, Zagier, Convergence Acceleration of Alternating Series (2000). */
-#ifndef DP_PRIV_RDP_H
-#define DP_PRIV_RDP_H
+#pragma once
 
 #include "base/c.h"
 
@@ -55,5 +54,3 @@ double dp_rdp_penalty(double order, double delta);
 /* The penalty of the published accountants, ln(1/δ)/(α − 1) ([M17] Proposition 3; Proposition 1 of the papers). Never smaller
    than dp_rdp_penalty. */
 double dp_rdp_penalty_published(double order, double delta);
-
-#endif

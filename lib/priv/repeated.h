@@ -21,8 +21,7 @@
  * Weights that are too small to be kept are added to the weight of the largest possible S, (1 − ρ^T)/(1 − ρ). Everything is
  * rounded up. Chen, Lee, Kifer, Renyi Differentially Private ERM for Smooth Objectives (2019), has the mechanism; the law is
  * ours. Epsilon in nats; pure functions. */
-#ifndef DP_PRIV_REPEATED_H
-#define DP_PRIV_REPEATED_H
+#pragma once
 
 #include "base/c.h"
 
@@ -56,5 +55,3 @@ double dp_repeated_epsilon(const struct dp_repeated_law *law, double multiplier,
 /* out[i] = r(orders[i]), n orders > 1. Bennett's inequality bounds the tail of S beyond the grid. Never more than the curve of
    the largest S, α (S + 2^-10)²/(2z²). */
 void dp_rdp_repeated(const struct dp_repeated_law *law, double multiplier, const double *orders, size_t n, double *out);
-
-#endif

@@ -9,8 +9,7 @@
  *   E[t^α] − 1 = ∫_{μ/2}^∞ φ(u) (x^α − 1)(1 − x^{1−α}) du,      r(α) = ln E[t^α] / (α − 1).
  *
  * [ZDW] Zhu, Dong, Wang, Optimal Accounting of Differential Privacy via Characteristic Function (2022). */
-#ifndef DP_PRIV_REPLACED_H
-#define DP_PRIV_REPLACED_H
+#pragma once
 
 #include "base/c.h"
 
@@ -19,5 +18,3 @@
    Never above the unsampled α/(2 multiplier²), which replaces it where α/multiplier > 200. q = 1 or more is
    dp_rdp_gaussian(multiplier), q = 0 is 0; q < 0, multiplier <= 0 and NaN give +infinity. */
 void dp_rdp_replaced_gaussian(double q, double multiplier, const double *orders, size_t n, double *out);
-
-#endif

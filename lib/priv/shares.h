@@ -17,8 +17,7 @@
  *
  * So the cost of the Gaussian mechanism of scale √m s holds for the shares: an (ε, δ) becomes (ε + 2 τ, e^τ δ), τ once for each
  * number in all laps. dp-privacy(7) has the rest of the proof. */
-#ifndef DP_PRIV_SHARES_H
-#define DP_PRIV_SHARES_H
+#pragma once
 
 #include "base/c.h"
 
@@ -29,5 +28,3 @@
 /* The scale of a share, in the unit of `scale`: scale / √(shares − colluding). Any shares − colluding shares together have at
    least `scale`. 0 <= colluding < shares. */
 double dp_shares_scale(double scale, int64_t shares, int64_t colluding);
-
-#endif

@@ -17,8 +17,7 @@
  * threshold's noise is shifted by 1 on one side and each s lies in [0, 2]. A threshold that one person moves as well would need
  * a shift of 2, which is not covered. orders: n values > 1. queries >= 1. Arguments out of range or NaN give +infinity. Pure
  * functions. */
-#ifndef DP_PRIV_SPARSE_VECTOR_H
-#define DP_PRIV_SPARSE_VECTOR_H
+#pragma once
 
 #include "base/err.h"
 
@@ -36,5 +35,3 @@ int dp_rdp_sparse_vector_laplace(double threshold, double query, int64_t steps, 
    DP_E_RUN: no memory. */
 int dp_rdp_sparse_vector_gaussian(double threshold, double query, int64_t queries, const double *orders, size_t n, double *out,
                                   struct dp_err *err);
-
-#endif

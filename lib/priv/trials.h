@@ -21,8 +21,7 @@
  * below zero for a μ below 1 and a Q that does nothing.
  *
  * [PS] Papernot and Steinke, Hyperparameter Tuning with Renyi Differential Privacy (2022). */
-#ifndef DP_PRIV_TRIALS_H
-#define DP_PRIV_TRIALS_H
+#pragma once
 
 #include "base/err.h"
 #include "math/rng.h"
@@ -58,5 +57,3 @@ int64_t dp_trials_draw(const struct dp_trials *trials, const struct dp_key *key)
    may be infinite. Upper bounds. */
 void dp_rdp_trials(const struct dp_trials *trials, const double *base, const double *orders, const double *one, size_t n,
                    double *out);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * [BS] Bun, Steinke, Concentrated Differential Privacy (2016).
  * [CKS] Canonne, Kamath, Steinke, The Discrete Gaussian for Differential Privacy (2020), Proposition 12. */
-#ifndef DP_PRIV_ZCDP_H
-#define DP_PRIV_ZCDP_H
+#pragma once
 
 /* ρ = 1/(2 z²) of the Gaussian mechanism with multiplier z ([BS] Proposition 1.6); z <= 0 or NaN: +infinity.
    ρ adds up under composition. */
@@ -20,5 +19,3 @@ double dp_zcdp_exponential(double epsilon);
 /* The ε of (ε, delta)-DP: min over real α > 1 of ρα + dp_rdp_penalty(α, δ), at least 0; at its minimum to 1e-9. 0 < delta < 1,
    rho >= 0; else +infinity. Never above the ρ + 2√(ρ ln(1/δ)) of [BS] Proposition 1.3. */
 double dp_zcdp_epsilon(double rho, double delta);
-
-#endif

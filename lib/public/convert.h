@@ -1,6 +1,5 @@
 /* Conversion between the public and the internal types. Private to lib/public. */
-#ifndef DP_PUBLIC_CONVERT_H
-#define DP_PUBLIC_CONVERT_H
+#pragma once
 
 #include "base/err.h"
 #include <dpline/account.h>
@@ -19,5 +18,3 @@ int dp_public_event(struct dp_event *event, int64_t *laps, const struct dpline_c
 struct dpline_account {
     struct dp_charges charges;
 };
-
-#endif

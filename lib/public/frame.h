@@ -1,6 +1,5 @@
 /* A public frame is a frame: only its type is hidden. Private to lib/public. */
-#ifndef DP_PUBLIC_FRAME_H
-#define DP_PUBLIC_FRAME_H
+#pragma once
 
 #include <dpline/frame.h>
 #include "wire/frame.h"
@@ -17,5 +16,3 @@ static inline struct dpline_frame *dp_public_frame_out(struct dp_frame *frame)
 {
     return (struct dpline_frame *)frame;
 }
-
-#endif

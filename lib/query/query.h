@@ -3,8 +3,7 @@
  * iterates over that table. The cost of a kind is in the accountants' table (account/kinds.h).
  *
  * A new kind is a row here, a row in account/kinds.c, and its formula. */
-#ifndef DP_QUERY_QUERY_H
-#define DP_QUERY_QUERY_H
+#pragma once
 
 #include "base/err.h"
 
@@ -103,5 +102,3 @@ int dp_query_check(const struct dp_query *query, struct dp_err *err);
 
 /* Whether both have the same kind with the same values of its members. */
 bool dp_query_same(const struct dp_query *a, const struct dp_query *b);
-
-#endif

@@ -1,7 +1,6 @@
 /* A child pipeline of dp-loop or of a worker: it takes a frame and gives one back. It runs as processes, in this process
  * (fused), or is reached over ports. */
-#ifndef DP_RUNTIME_CHILD_H
-#define DP_RUNTIME_CHILD_H
+#pragma once
 
 #include <signal.h>
 
@@ -73,5 +72,3 @@ struct dp_child {
 
 /* Checks the answer to a frame of kind `asked`. */
 int dp_child_judge(enum dp_kind asked, int64_t lap, const struct dp_frame *answer, struct dp_err *err);
-
-#endif

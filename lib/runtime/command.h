@@ -1,6 +1,5 @@
 /* Runs a shell command that writes a stream of frames, and takes its last lap. */
-#ifndef DP_RUNTIME_COMMAND_H
-#define DP_RUNTIME_COMMAND_H
+#pragma once
 
 #include <signal.h>
 
@@ -18,5 +17,3 @@ struct dp_command_end {
    cannot be started, or its output is not a stream of frames. */
 int dp_command_last(const char *text, int errors, volatile sig_atomic_t *cancel, struct dp_frame *last,
                     struct dp_command_end *end, struct dp_err *err);
-
-#endif

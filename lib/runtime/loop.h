@@ -7,8 +7,7 @@
  *   4. dp-loop closes its end of the child. Only then does dp-gather tell its workers that the run has ended, and they remove
  *      their checkpoints. If dp-loop's own file is still there, dp-loop was killed: the workers keep their checkpoints.
  * A run without checkpoints has no step 3, and step 4 comes before step 2: a worker that fails at its end fails the run. */
-#ifndef DP_RUNTIME_LOOP_H
-#define DP_RUNTIME_LOOP_H
+#pragma once
 
 #include <signal.h>
 
@@ -56,5 +55,3 @@ struct dp_loop {
 /* Runs all laps. Released frames go to standard output, the last one to options.model. Returns 0, DP_E_BUDGET if the gate ended
    the run early, or an error, also if a signal ended it. The last affordable model is written even then. */
 int dp_loop_run(struct dp_loop *loop, struct dp_err *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* Splits the text of a pipeline, "dp-sample --data a.dp | dp-noise -z 1", as a shell would. */
-#ifndef DP_RUNTIME_PIPELINE_H
-#define DP_RUNTIME_PIPELINE_H
+#pragma once
 
 #include "base/err.h"
 
@@ -34,5 +33,3 @@ int dp_pipeline_parse(struct dp_pipeline *pipeline, const char *text, struct dp_
 int dp_pipeline_find(const struct dp_pipeline *pipeline, const char *name);
 
 void dp_pipeline_free(struct dp_pipeline *pipeline);
-
-#endif

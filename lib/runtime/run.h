@@ -1,11 +1,8 @@
 /* One stage as a process, which reads frames from one port and writes frames to another. */
-#ifndef DP_RUNTIME_RUN_H
-#define DP_RUNTIME_RUN_H
+#pragma once
 
 #include "stages/stage.h"
 
 /* main() of a stage executable. After a failure, prints the message on stderr and passes an error frame downstream, so that
  * only the stage that failed prints a message. Returns the exit status. */
 int dp_stage_main(const struct dp_stage_class *class, int argc, char **argv);
-
-#endif

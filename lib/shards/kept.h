@@ -1,7 +1,6 @@
 /* A worker's own file of a checkpoint: its standing in the run, and its answer to the last lap, so that it can send the answer
  * again. */
-#ifndef DP_SHARDS_KEPT_H
-#define DP_SHARDS_KEPT_H
+#pragma once
 
 #include <msgpack.h>
 
@@ -19,5 +18,3 @@ int dp_kept_write(const char *directory, const struct dp_kept *kept, const struc
 /* Reads the file; checks that it is of the same pipeline and shard. */
 int dp_kept_read(const char *directory, struct dp_kept *kept, struct dp_standing *standing, msgpack_sbuffer *answer,
                  struct dp_err *err);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Shards are either sites, each with its own data set, or parts of one data set that all of them can read (dp-sample --shard);
  * `n` of their hello frames says which. Messages count shards from 1, arrays from 0. */
-#ifndef DP_SHARDS_MERGE_H
-#define DP_SHARDS_MERGE_H
+#pragma once
 
 #include "base/err.h"
 #include "wire/frame.h"
@@ -54,5 +53,3 @@ int dp_merge_lap(const struct dp_merge *merge, const struct dp_frame *const answ
 bool dp_merge_same_people(const struct dp_merge *merge, int *one, int *other);
 
 void dp_merge_close(struct dp_merge *merge);
-
-#endif

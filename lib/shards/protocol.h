@@ -10,8 +10,7 @@
  *                  that it answers, and its lap
  *   AGAIN    down  the shard has another worker, or this worker has lost it: join again after a while
  *   REFUSED  down  body: one sentence. The worker ends. */
-#ifndef DP_SHARDS_PROTOCOL_H
-#define DP_SHARDS_PROTOCOL_H
+#pragma once
 
 #include "port/link.h"
 
@@ -23,5 +22,3 @@ enum dp_shard_message {
 };
 
 #define DP_SHARD_ANY (-1) /* JOIN: lap of a worker without state */
-
-#endif

@@ -1,6 +1,5 @@
 /* Upper bound on the norm of a shard's sum. A worker with a larger sum has not added bounded rows. */
-#ifndef DP_SHARDS_REACH_H
-#define DP_SHARDS_REACH_H
+#pragma once
 
 #include "base/err.h"
 #include "wire/frame.h"
@@ -18,5 +17,3 @@
  * DP_E_UNSAFE: the sum is too large. */
 #define DP_REACH_SIGMAS 10.0
 int dp_reach_check(const struct dp_frame *answer, int64_t rows, int shard, struct dp_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* Assigns shards to workers, and decides about each message of a worker. Pure: messages in, verdicts out; the time is an
  * argument. Shards count from 1. */
-#ifndef DP_SHARDS_ROSTER_H
-#define DP_SHARDS_ROSTER_H
+#pragma once
 
 #include "base/err.h"
 #include "shards/protocol.h"
@@ -68,5 +67,3 @@ int dp_roster_waits(const struct dp_roster *roster, int from);
 /* Seconds, at least 0, until the wait for a shard reaches `timeout` seconds, and *shard, that shard; INFINITY and 0 if the
  * gather waits for no shard. */
 double dp_roster_due(const struct dp_roster *roster, double timeout, double now, int *shard);
-
-#endif

@@ -1,6 +1,5 @@
 /* A worker's standing in a run, and its decision about each message of its gather. Pure: headers in, decisions out. */
-#ifndef DP_SHARDS_STANDING_H
-#define DP_SHARDS_STANDING_H
+#pragma once
 
 #include "base/err.h"
 #include "shards/protocol.h"
@@ -40,5 +39,3 @@ enum dp_task {
 };
 
 enum dp_task dp_standing_lap(const struct dp_standing *standing, const struct dp_link_header *header);
-
-#endif

@@ -1,7 +1,6 @@
 /* Filters frames at the border of a site: which parts of a worker's answer may leave, over which link, and which frames may
  * come in. */
-#ifndef DP_SHARDS_STRIP_H
-#define DP_SHARDS_STRIP_H
+#pragma once
 
 #include "port/link.h"
 #include "wire/frame.h"
@@ -46,5 +45,3 @@ void dp_shard_words(char words[DP_SHARD_WORDS], const void *body, size_t size);
 
 /* DP_E_UNSAFE: data that are not released yet must not go through that link. */
 int dp_shard_link(const struct dp_link *link, struct dp_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* dp-worker: joins a gather, passes its frames through a pipeline on the rows of this site, and sends back what may leave the
  * site. A worker with checkpoints can be killed at any moment: after a restart it gives the same answers. */
-#ifndef DP_SHARDS_WORKER_H
-#define DP_SHARDS_WORKER_H
+#pragma once
 
 #include <signal.h>
 
@@ -30,5 +29,3 @@ struct dp_worker {
 /* Works until the end of the run. Returns 0; DP_E_BUDGET when a stage here has ended the run because its budget is spent;
  * DP_E_UPSTREAM when the run has failed elsewhere; or another error, of which the gather gets only the status. */
 int dp_worker_run(struct dp_worker *worker, struct dp_err *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* The K workers of a gather, local or remote: a frame goes to each, and each sends an answer. */
-#ifndef DP_SHARDS_WORKERS_H
-#define DP_SHARDS_WORKERS_H
+#pragma once
 
 #include "base/err.h"
 #include "base/security.h"
@@ -58,5 +57,3 @@ void dp_workers_free(struct dp_workers *workers);
 int dp_workers_start(struct dp_workers *workers, const struct dp_workers_ops *ops, struct dp_stage *stage, int shards,
                      struct dp_err *err);
 void dp_workers_end(struct dp_workers *workers);
-
-#endif

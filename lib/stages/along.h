@@ -1,8 +1,7 @@
 /* Sums of the losses of a batch at several points of a line. The rows are read once, for the scores of a linear model and of the
  * direction; each step size then takes one pass over these scores. A network has no such scores: each step size takes the rows
  * through the network again. The sums are of whole numbers, so any number of threads gives the same result. */
-#ifndef DP_STAGES_ALONG_H
-#define DP_STAGES_ALONG_H
+#pragma once
 
 #include "math/line.h"
 #include "model/family.h"
@@ -42,5 +41,3 @@ int64_t dp_along_fall(struct dp_along *along, double eta);
 
 /* Σ trunc(l(w − eta direction) / grid): one row adds 0 to bound / grid. */
 int64_t dp_along_sum(struct dp_along *along, double eta);
-
-#endif

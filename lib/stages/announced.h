@@ -1,8 +1,7 @@
 /* Announcements: in the hello frame, before any lap, a stage announces the record of the laps that it works on. So the gate
  * knows the whole run before its first lap and can check each lap against it. If laps have kinds, there is a record for each
  * kind. Bounds may still be unknown: the charge depends only on the sampling and the noise multiplier. */
-#ifndef DP_STAGES_ANNOUNCED_H
-#define DP_STAGES_ANNOUNCED_H
+#pragma once
 
 #include "stages/stage.h"
 
@@ -25,5 +24,3 @@ bool dp_announced_all(const struct dp_frame *hello);
 
 /* " of kind 'K'", or "" if laps have no kinds. */
 const char *dp_announced_kind(const struct dp_record *record, char buffer[DP_RECORD_ON + 16]);
-
-#endif

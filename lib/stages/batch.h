@@ -1,7 +1,6 @@
 /* The rows of a lap, by reference into a mapped data set or inline in the frame, for stages that read them. With a transform
    (model/transform.h) scores and sums are computed from z instead of x; the model has the columns of x. */
-#ifndef DP_STAGES_BATCH_H
-#define DP_STAGES_BATCH_H
+#pragma once
 
 #include "data/dataset.h"
 #include "model/family.h"
@@ -115,5 +114,3 @@ static inline size_t dp_batch_entries(const struct dp_batch *batch, size_t i)
     return dp_batch_row(batch, i).count + (dp_batch_constant(batch) != 0 ? 1 : 0);
 }
 double dp_batch_norm2(const struct dp_batch *batch, size_t i);
-
-#endif

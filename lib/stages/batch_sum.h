@@ -1,7 +1,6 @@
 /* The exact sum over a batch of coefficient × row on a grid, in one pass over the rows and by any number of threads: it
  * consists of whole numbers, so the order does not matter. */
-#ifndef DP_STAGES_BATCH_SUM_H
-#define DP_STAGES_BATCH_SUM_H
+#pragma once
 
 #include "math/tally.h"
 #include "math/together.h"
@@ -47,5 +46,3 @@ int dp_batch_sum_make(struct dp_batch_sum *batch_sum, const struct dp_batch *bat
 /* Only the coefficients: batch->count × outputs. */
 void dp_batch_sum_updates(const struct dp_batch_sum *batch_sum, const struct dp_batch *batch, size_t outputs,
                           dp_batch_sum_update *update, void *context, float *coefficient);
-
-#endif

@@ -1,7 +1,6 @@
 /* Shared by stages that read rows and give a sum which one person changes by at most a bound, or that give the update of each
  * row to dp-clip. */
-#ifndef DP_STAGES_BOUNDED_H
-#define DP_STAGES_BOUNDED_H
+#pragma once
 
 #include "stages/batch_sum.h"
 
@@ -26,5 +25,3 @@ int dp_bounded_later(struct dp_batch_sum *batch_sum, struct dp_frame *frame, con
 
 /* DP_E_RUN when the coefficients of that many rows may not fit a frame. */
 int dp_bounded_later_fits(size_t rows, size_t outputs, struct dp_err *err);
-
-#endif

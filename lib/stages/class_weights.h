@@ -3,8 +3,7 @@
  * The weights are public numbers from the command line. A gradient is clipped after it was multiplied by its weight, so the
  * bound on one person's gradients is the clip with any weights. Weights from the shares of classes among private rows would be
  * a release that nobody has paid for. */
-#ifndef DP_STAGES_CLASS_WEIGHTS_H
-#define DP_STAGES_CLASS_WEIGHTS_H
+#pragma once
 
 #include "base/err.h"
 
@@ -26,5 +25,3 @@ static inline double dp_class_weight(const struct dp_class_weights *weights, dou
 {
     return weights->weight != NULL ? weights->weight[(size_t)label] : 1;
 }
-
-#endif

@@ -4,8 +4,7 @@
 
    less the initial model, as the frame's sum. erm.c has the options, the shapes and the course of a lap, erm_risk.c F and its
    gradient, erm_bound.c the bounds on a row and the sum; each method has a file. */
-#ifndef DP_STAGES_ERM_H
-#define DP_STAGES_ERM_H
+#pragma once
 
 #include "math/loss.h"
 #include "math/newton.h"
@@ -142,5 +141,3 @@ double dp_erm_bound(const struct dp_erm *s, const struct dp_erm_shape *shape, co
 
 /* Sets the frame's sum to s->w − `model`, on the grid of the bound, and states that it is bounded. */
 int dp_erm_give(const struct dp_erm *s, struct dp_frame *frame, const double *model, double bound, struct dp_err *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* Checks labels for a loss. */
-#ifndef DP_STAGES_LABELS_H
-#define DP_STAGES_LABELS_H
+#pragma once
 
 #include "data/dataset.h"
 #include "math/loss.h"
@@ -15,5 +14,3 @@ int dp_labels_check(enum dp_loss loss, size_t classes, const struct dp_dataset *
 
 /* Whether the loss is defined at this label of an inline row. A row with another label contributes nothing. */
 bool dp_labels_take(enum dp_loss loss, size_t classes, double label);
-
-#endif

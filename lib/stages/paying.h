@@ -1,6 +1,5 @@
 /* Pays for a lap: code shared by dp-account and dp-site-account. It builds on gate/payer.h, which does not know stages. */
-#ifndef DP_STAGES_PAYING_H
-#define DP_STAGES_PAYING_H
+#pragma once
 
 #include "gate/payer.h"
 #include "stages/stage.h"
@@ -10,5 +9,3 @@
  * dp_payer_begin and dp_payer_pay. */
 int dp_paying_lap(const struct dp_stage *stage, struct dp_payer *payer, struct dp_frame *frame, struct dp_out *out,
                   struct dp_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* Scores of candidates by the losses of a batch (math/scores.h), in one pass over its rows: each row is read once and scored
  * with all candidates. Scores are whole numbers, so any number of threads gives the same result. */
-#ifndef DP_STAGES_RANKING_H
-#define DP_STAGES_RANKING_H
+#pragma once
 
 #include "math/line.h"
 #include "model/family.h"
@@ -29,5 +28,3 @@ void dp_ranking_close(struct dp_ranking *ranking);
  * data is added or removed, two scores change by amounts that differ by at most bound / grid. unit > 0: the unit of losses. */
 void dp_ranking_take(struct dp_ranking *ranking, const struct dp_batch *batch, const double *candidates, double unit,
                      int64_t *score);
-
-#endif

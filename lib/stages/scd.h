@@ -1,8 +1,7 @@
 /* dp-scd-step: code shared by its variants. scd_step.c holds the options and the batch loop; scd_dual.c, scd_sequential.c and
  * scd_primal.c hold one algorithm each. Paper: Damaskinos et al., "Differentially Private Stochastic Coordinate Descent",
  * 2021. */
-#ifndef DP_STAGES_SCD_H
-#define DP_STAGES_SCD_H
+#pragma once
 
 #include "math/dual.h"
 #include "stages/bounded.h"
@@ -112,5 +111,3 @@ int dp_scd_noise_alpha(struct dp_stage *stage, const struct dp_frame *frame, str
 /* Completes the record with the bound, as if each row had one update. Returns the record, for a variant with another
  * sensitivity. */
 struct dp_record *dp_scd_record(const struct dp_scd *s, struct dp_frame *frame, enum dp_release release);
-
-#endif

@@ -6,8 +6,7 @@
  * results in struct dp_stage_runtime. Exceptions: dp-gather and dp-window have further ports of their own, a ledger has the
  * time at which a run began, and text for a terminal is rounded.
  */
-#ifndef DP_STAGES_STAGE_H
-#define DP_STAGES_STAGE_H
+#pragma once
 
 #include <signal.h>
 
@@ -144,5 +143,3 @@ void dp_stage_warn(const struct dp_stage *stage, struct dp_out *out, const char 
 /* The class with that name ("dp-noise"), or NULL. The table itself is in lib/stages/registry.c. */
 const struct dp_stage_class *dp_stage_find(const char *name);
 extern const struct dp_stage_class *const dp_stage_classes[]; /* NULL at the end */
-
-#endif

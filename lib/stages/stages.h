@@ -1,8 +1,7 @@
 /* All stages, one row each: dp_NAME_class, in a file of lib/stages, is the executable dp-NAME. Everything that needs all stages
  * is made from this list: the declarations below, the table of registry.c, and the executables that the Makefile builds (from
  * bin/stage.c if there is no bin/dp-NAME.c). */
-#ifndef DP_STAGES_STAGES_H
-#define DP_STAGES_STAGES_H
+#pragma once
 
 #include "stages/stage.h"
 
@@ -34,5 +33,3 @@ DP_STAGES(DP_STAGE_DECLARE)
 
 /* The row in a table of pointers to classes. */
 #define DP_STAGE_ROW(name) &dp_##name##_class,
-
-#endif

@@ -2,8 +2,7 @@
  * floats is at most 1. Each z is computed when a batch has its row for the first time, and kept until the transform changes;
  * inline rows are transformed in each lap. z depends only on its own row, not on the rest of the batch or the number of
  * threads. If T x is not finite, z is zero. */
-#ifndef DP_STAGES_TRANSFORMED_H
-#define DP_STAGES_TRANSFORMED_H
+#pragma once
 
 #include "data/dataset.h"
 #include "math/panels.h"
@@ -54,5 +53,3 @@ static inline double dp_transformed_norm2(const struct dp_transformed *transform
 {
     return transformed->norm2[at];
 }
-
-#endif

@@ -2,8 +2,7 @@
  * chosen. Each row is worth between 0 and 1. A person adds the score of their row or, with several rows, the mean of the
  * scores, rounded toward zero to a multiple of 2^-20. So one person moves the exact sum by at most 1, both if the person is
  * missing and if another person takes the place. */
-#ifndef DP_TUNE_SCORE_H
-#define DP_TUNE_SCORE_H
+#pragma once
 
 #include "base/err.h"
 #include "data/dataset.h"
@@ -38,5 +37,3 @@ int dp_score_exact(const struct dp_score *score, const struct dp_frame *model, i
 /* The same with the noise of trial number `trial`, from 1. */
 int dp_score_noised(const struct dp_score *score, const struct dp_frame *model, const struct dp_key *key, int64_t trial,
                     int64_t *sum, struct dp_err *err);
-
-#endif

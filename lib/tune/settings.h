@@ -1,6 +1,5 @@
 /* The settings that dp-tune chooses from, a table (data/table.h), and the command that is run for each of them. */
-#ifndef DP_TUNE_SETTINGS_H
-#define DP_TUNE_SETTINGS_H
+#pragma once
 
 #include "base/err.h"
 #include "data/table.h"
@@ -18,5 +17,3 @@ struct dp_settings_also {
    is not named, {trial} is missing, or {seed} is there without a seed or missing with a seed. */
 int dp_settings_fill(const struct dp_table *grid, size_t setting, const char *command, const struct dp_settings_also *also,
                      char **text, struct dp_err *err);
-
-#endif

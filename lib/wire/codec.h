@@ -1,6 +1,5 @@
 /* Frames to and from msgpack. */
-#ifndef DP_WIRE_CODEC_H
-#define DP_WIRE_CODEC_H
+#pragma once
 
 #include <msgpack.h>
 
@@ -43,5 +42,3 @@ int dp_wire_decode(struct dp_frame *frame, const char *bytes, size_t length, str
 
 /* Scans and decodes bytes that must be exactly one frame. */
 int dp_wire_read(struct dp_frame *frame, const char *bytes, size_t size, struct dp_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* A frame in memory. On the wire it is one msgpack map (man page dp-frame.5). A frame owns its buffers and keeps them when
  * cleared, so that a lap allocates nothing as long as shapes stay the same. */
-#ifndef DP_WIRE_FRAME_H
-#define DP_WIRE_FRAME_H
+#pragma once
 
 #include "base/err.h"
 #include "wire/record.h"
@@ -126,5 +125,3 @@ struct dp_record *dp_frame_edit_record(struct dp_frame *frame, enum dp_field fie
 
 /* Adds a copy. DP_E_RUN: its field has a record already, or the frame is full. */
 int dp_frame_add_record(struct dp_frame *frame, const struct dp_record *record, struct dp_err *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* The head of one msgpack value: its type and its length, read before anything is allocated. Private to lib/wire. */
-#ifndef DP_WIRE_ITEM_H
-#define DP_WIRE_ITEM_H
+#pragma once
 
 #include "base/c.h"
 
@@ -81,5 +80,3 @@ static inline bool dp_item_nests(const struct dp_item *item)
 {
     return item->type == DP_ITEM_LIST || item->type == DP_ITEM_MAP;
 }
-
-#endif

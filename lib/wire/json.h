@@ -1,6 +1,5 @@
 /* Frames as JSON. */
-#ifndef DP_WIRE_JSON_H
-#define DP_WIRE_JSON_H
+#pragma once
 
 #include <jansson.h>
 
@@ -11,5 +10,3 @@
    array is {"dtype", "shape", "values"}, values in C order; unless `full`, only the first four values, and "more" with the
    number of omitted values. Class names are an array of strings. NULL when memory is short; the caller owns it. */
 json_t *dp_json_frame(const struct dp_frame *frame, bool full);
-
-#endif

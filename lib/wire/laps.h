@@ -8,8 +8,7 @@
  *
  * "moments 1, gradient 200" is one lap of moments and then 200 of gradients; "(gradient, search) 100" alternates them 100
  * times. */
-#ifndef DP_WIRE_LAPS_H
-#define DP_WIRE_LAPS_H
+#pragma once
 
 #include "base/err.h"
 
@@ -50,5 +49,3 @@ size_t dp_laps_name(const char *text, size_t length);
 
 /* The kind of that name, or -1. */
 int dp_laps_find(const struct dp_laps *laps, const char *name);
-
-#endif

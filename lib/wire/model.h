@@ -1,6 +1,5 @@
 /* A model in a frame: shape, weights, class names, digest. */
-#ifndef DP_WIRE_MODEL_H
-#define DP_WIRE_MODEL_H
+#pragma once
 
 #include "base/err.h"
 #include "wire/frame.h"
@@ -26,5 +25,3 @@ int dp_model_end(struct dp_frame *frame, struct dp_err *err);
    array of strings. Free with dp_model_free_names. */
 int dp_model_names(const struct dp_frame *frame, char ***names, size_t *count, struct dp_err *err);
 void dp_model_free_names(char **names, size_t count);
-
-#endif

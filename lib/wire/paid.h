@@ -2,8 +2,7 @@
  * field, which names the stage that takes it. dp-noise, the gate, a gather, the runtime and the stages after the gate
  * read these tables, so that a stage which releases something new needs only its rows: here, in wire/schema.h and in
  * stages/stages.h. */
-#ifndef DP_WIRE_PAID_H
-#define DP_WIRE_PAID_H
+#pragma once
 
 #include "wire/schema.h"
 
@@ -83,5 +82,3 @@ const struct dp_record *dp_paid_main(const struct dp_frame *frame);
 
 /* The first released field of the frame that still waits for its stage, or DP_F_NONE. */
 enum dp_field dp_paid_waiting(const struct dp_frame *frame);
-
-#endif

@@ -1,8 +1,7 @@
 /* Records: how an array was made from private data. A frame has a record for each array that has to be paid for. dp-sample
  * opens a record, the stage that bounds a sum names the field, the stage that adds noise completes the record, and the gate
  * charges it. Code that encodes, prints, compares or reads records iterates over the table of members below. */
-#ifndef DP_WIRE_RECORD_H
-#define DP_WIRE_RECORD_H
+#pragma once
 
 #include "base/err.h"
 #include "query/query.h"
@@ -185,5 +184,3 @@ double dp_record_implied(const struct dp_record *record);
 /* Completes the record for a field that one person changes by at most `bound` (L2 norm). The release must be recorded
  * already. */
 void dp_record_bound(struct dp_record *record, enum dp_field of, enum dp_adjacency adjacency, double bound);
-
-#endif

@@ -1,7 +1,6 @@
 /* Every field a frame may carry: its key on the wire, its type, and its treatment by the gate. A field that is not in this
    table does not exist: decoding refuses it. */
-#ifndef DP_WIRE_SCHEMA_H
-#define DP_WIRE_SCHEMA_H
+#pragma once
 
 #include "base/c.h"
 
@@ -146,5 +145,3 @@ extern const struct dp_field_info dp_fields[DP_F_COUNT];
  * this order. */
 enum dp_field dp_field_find_from(enum dp_field first, const char *key, size_t length);
 enum dp_field dp_field_find(const char *key, size_t length);
-
-#endif

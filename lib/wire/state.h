@@ -1,7 +1,6 @@
 /* The state of a stage between laps, as named values, for a checkpoint. In a file it is one msgpack map, whose arrays are byte
  * strings of little-endian numbers. */
-#ifndef DP_WIRE_STATE_H
-#define DP_WIRE_STATE_H
+#pragma once
 
 #include <msgpack.h>
 
@@ -52,5 +51,3 @@ int dp_state_encode(const struct dp_state *state, msgpack_sbuffer *buffer, struc
 
 /* Decodes exactly one map. Byte strings are borrowed from `bytes`. */
 int dp_state_decode(struct dp_state *state, const char *bytes, size_t size, struct dp_err *err);
-
-#endif

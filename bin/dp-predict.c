@@ -134,9 +134,7 @@ static int get_outputs(struct predict *p, const char *model, struct dp_err *err)
         return dp_fail(err, DP_E_RUN, "--threshold: only models of two classes with probabilities have one");
     if (p->options->probability && (p->classes == 0 || !p->model.known || !dp_metric_has_probability(p->model.loss)))
         return dp_fail(err, DP_E_RUN, "--probability: only logistic and softmax models give probabilities");
-    rc = dp_alloc(&p->scores, p->outputs, sizeof *p->scores, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&p->probability, p->classes + 1, sizeof *p->probability, err);
+    rc = DP_ALLOC_ALL(err, DP_ARRAY(p->scores, p->outputs), DP_ARRAY(p->probability, p->classes + 1));
     return rc == DP_OK && p->classes > 0 ? get_names(p, err) : rc;
 }
 

@@ -75,11 +75,8 @@ static int measure_classes(struct measured *m, struct dp_err *err)
     const struct dp_dataset *d = h->data;
     size_t outputs = h->model.form.outputs, words = DP_METRIC_AUC_WORK(d->rows);
     bool probabilities = h->model.known && dp_metric_has_probability(h->model.loss);
-    int rc = dp_alloc(&m->work, words > d->classes ? words : d->classes, sizeof *m->work, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&m->score, d->rows, sizeof *m->score, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&m->is, d->rows, sizeof *m->is, err);
+    int rc = DP_ALLOC_ALL(err, DP_ARRAY(m->work, words > d->classes ? words : d->classes), DP_ARRAY(m->score, d->rows),
+                          DP_ARRAY(m->is, d->rows));
     if (rc != DP_OK)
         return rc;
     put(m->json, "accuracy", dp_metric_accuracy(h->scores, outputs, d->y, d->rows));

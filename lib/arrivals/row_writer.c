@@ -50,9 +50,7 @@ int dp_row_writer_open(struct dp_row_writer **writer, struct dp_port *port, cons
     w->most = room < DP_ROWS_TOGETHER ? room : DP_ROWS_TOGETHER;
     rc = dp_frame_new(&w->frame, err);
     if (rc == DP_OK)
-        rc = dp_alloc(&w->x, w->most * w->cols, sizeof *w->x, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&w->y, w->most, sizeof *w->y, err);
+        rc = DP_ALLOC_ALL(err, DP_ARRAY(w->x, w->most * w->cols), DP_ARRAY(w->y, w->most));
     if (rc == DP_OK) {
         dp_frame_reset(w->frame, DP_KIND_LAP);
         w->frame->label = DP_LABEL_RAW;

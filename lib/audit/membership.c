@@ -83,18 +83,9 @@ static int open_feature(struct audit *a, struct dp_err *err)
     if (rc != DP_OK)
         return rc;
     a->outputs = a->form.outputs;
-    rc = dp_alloc(&a->moved, a->form.rows * a->form.cols, sizeof *a->moved, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&a->feature, a->outputs, sizeof *a->feature, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&l->with, a->outputs, sizeof *l->with, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&l->without, a->outputs, sizeof *l->without, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&l->direction, a->outputs, sizeof *l->direction, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&l->mean, a->outputs, sizeof *l->mean, err);
-    return rc;
+    return DP_ALLOC_ALL(err, DP_ARRAY(a->moved, a->form.rows * a->form.cols), DP_ARRAY(a->feature, a->outputs),
+                        DP_ARRAY(l->with, a->outputs), DP_ARRAY(l->without, a->outputs), DP_ARRAY(l->direction, a->outputs),
+                        DP_ARRAY(l->mean, a->outputs));
 }
 
 /* The moments along the canary's direction, in which its own part is largest. */
@@ -300,9 +291,8 @@ static int keep_noise(struct audit *a, struct dp_err *err)
     if (rc == DP_OK && a->noise == NULL) {
         int64_t laps = a->out->laps < NOISE_LAPS ? a->out->laps : NOISE_LAPS;
         a->noise_size = sum->count;
-        rc = dp_alloc(&a->noise, (size_t)(laps * NOISE_RUNS) * sum->count, sizeof *a->noise, err);
-        if (rc == DP_OK)
-            rc = dp_alloc(&a->squares, sum->dims[0], sizeof *a->squares, err);
+        rc =
+            DP_ALLOC_ALL(err, DP_ARRAY(a->noise, (size_t)(laps * NOISE_RUNS) * sum->count), DP_ARRAY(a->squares, sum->dims[0]));
     }
     if (rc == DP_OK && sum->count == a->noise_size)
         add_squares(a, sum);
@@ -467,9 +457,7 @@ static int measure(struct audit *a, struct dp_err *err)
     int64_t learning = out->runs / 10 > 10 ? out->runs / 10 : 10, scored = out->runs - learning, first = scored / 2,
             second = scored - first;
     double *with, *sorted = NULL;
-    int rc = dp_alloc(&with, (size_t)scored * 2, sizeof *with, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&sorted, (size_t)scored * 2, sizeof *sorted, err);
+    int rc = DP_ALLOC_ALL(err, DP_ARRAY(with, (size_t)scored * 2), DP_ARRAY(sorted, (size_t)scored * 2));
     double *without = with + (rc == DP_OK ? scored : 0);
     for (int64_t i = 0; rc == DP_OK && i < 2 * learning; i++)
         rc = one_run(a, PHASE_LEARN, i % 2 == 0, NULL, err);
@@ -526,9 +514,7 @@ static int make_variants(struct audit *a, struct dp_err *err)
     float *x = NULL; /* entries of the canary, then zeros, for each row of the person */
     double *y = NULL;
     rows.count = dp_dataset_person(a->data, (size_t)a->row, &rows.first);
-    int rc = dp_alloc(&x, 2 * rows.count * cols, sizeof *x, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&y, rows.count, sizeof *y, err);
+    int rc = DP_ALLOC_ALL(err, DP_ARRAY(x, 2 * rows.count * cols), DP_ARRAY(y, rows.count));
     rows.y = y;
     for (size_t i = 0; rc == DP_OK && i < rows.count; i++) {
         memcpy(x + i * cols, a->x, cols * sizeof *x);

@@ -467,11 +467,8 @@ static int run(struct audit *a, struct dp_err *err)
         a->positive &= a->data->y[i] >= 0;
     size_t most = rc == DP_OK && a->data->person != NULL ? a->data->rows_per_person : 1;
     if (rc == DP_OK)
-        rc = dp_alloc(&a->x, most * a->data->cols, sizeof *a->x, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&a->y, most, sizeof *a->y, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&a->absent, (size_t)out->laps, sizeof *a->absent, err);
+        rc = DP_ALLOC_ALL(err, DP_ARRAY(a->x, most * a->data->cols), DP_ARRAY(a->y, most),
+                          DP_ARRAY(a->absent, (size_t)out->laps));
     for (int64_t lap = 0; rc == DP_OK && lap < out->laps; lap++)
         rc = dp_frame_new(&a->absent[lap], err);
     if (rc == DP_OK)

@@ -9,6 +9,18 @@ int dp_alloc(void *out, size_t count, size_t size, struct dp_err *err)
     return block != NULL ? DP_OK : dp_fail(err, DP_E_RUN, "out of memory (%zu × %zu bytes)", count, size);
 }
 
+int dp_alloc_all(const struct dp_wanted_array *arrays, size_t count, struct dp_err *err)
+{
+    const void *none = NULL;
+    int rc = DP_OK;
+    for (size_t i = 0; i < count; i++)
+        if (rc == DP_OK)
+            rc = dp_alloc(arrays[i].out, arrays[i].count, arrays[i].size, err);
+        else
+            memcpy(arrays[i].out, &none, sizeof none);
+    return rc;
+}
+
 int dp_grow(void *block, size_t *capacity, size_t need, size_t size, struct dp_err *err)
 {
     if (need <= *capacity)

@@ -34,11 +34,8 @@ int dp_features_measure(struct dp_features *m, struct dp_import *import, struct 
 {
     struct dp_schema *s = &import->schema;
     struct dp_parsed r = {0};
-    int rc = dp_alloc(&m->largest, s->columns, sizeof *m->largest, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&m->mode, s->columns, sizeof *m->mode, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&m->frequency, s->columns, sizeof *m->frequency, err);
+    int rc =
+        DP_ALLOC_ALL(err, DP_ARRAY(m->largest, s->columns), DP_ARRAY(m->mode, s->columns), DP_ARRAY(m->frequency, s->columns));
     for (size_t i = 0; rc == DP_OK && i < s->columns; i++)
         if (s->column[i].type == DP_COLUMN_CATEGORICAL)
             rc = dp_alloc(&m->frequency[i], s->column[i].categories.count + 1, sizeof **m->frequency, err);
@@ -369,11 +366,8 @@ int dp_features_plan(struct dp_features *f, struct dp_import *import, struct dp_
     if (rc == DP_OK && import->quantise)
         rc = choose_steps(f, import, err);
     if (rc == DP_OK)
-        rc = dp_alloc(&f->x, f->count, sizeof *f->x, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&f->base, f->count, sizeof *f->base, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&import->clamped, import->schema.columns, sizeof *import->clamped, err);
+        rc = DP_ALLOC_ALL(err, DP_ARRAY(f->x, f->count), DP_ARRAY(f->base, f->count),
+                          DP_ARRAY(import->clamped, import->schema.columns));
     if (rc == DP_OK)
         base_row(import, f, f->base);
     return rc;

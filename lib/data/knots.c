@@ -28,15 +28,9 @@ static bool divide(double *edge, double low, double high)
 int dp_knots_open(struct dp_knots *k, const struct dp_schema *s, struct dp_err *err)
 {
     k->cells = DP_KNOTS_CELLS;
-    int rc = dp_alloc(&k->column, s->columns, sizeof *k->column, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&k->of, s->columns, sizeof *k->of, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&k->edge, s->columns * (DP_KNOTS_CELLS + 1), sizeof *k->edge, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&k->value, s->columns, sizeof *k->value, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&k->count, s->columns * DP_KNOTS_CELLS, sizeof *k->count, err);
+    int rc = DP_ALLOC_ALL(err, DP_ARRAY(k->column, s->columns), DP_ARRAY(k->of, s->columns),
+                          DP_ARRAY(k->edge, s->columns * (DP_KNOTS_CELLS + 1)), DP_ARRAY(k->value, s->columns),
+                          DP_ARRAY(k->count, s->columns * DP_KNOTS_CELLS));
     for (size_t i = 0; rc == DP_OK && i < s->columns; i++) {
         const struct dp_column *c = &s->column[i];
         bool taken = c->type == DP_COLUMN_NUMERIC && c->bounded && c->basis.kind == DP_BASIS_NONE &&

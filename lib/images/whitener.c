@@ -147,13 +147,8 @@ int dp_whitener_open(struct dp_whitener *w, float *rows, size_t count, size_t co
     float *covariance = NULL, (*x)[WIDE] = NULL;
     size_t tiles = columns / TILE;
     w->columns = columns;
-    int rc = dp_alloc(&w->mean, columns, sizeof *w->mean, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&w->factor, 8 * tiles * (tiles + 1), sizeof *w->factor, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&covariance, columns * columns, sizeof *covariance, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&x, columns, sizeof *x, err);
+    int rc = DP_ALLOC_ALL(err, DP_ARRAY(w->mean, columns), DP_ARRAY(w->factor, 8 * tiles * (tiles + 1)),
+                          DP_ARRAY(covariance, columns * columns), DP_ARRAY(x, columns));
     if (rc == DP_OK)
         rc = centre(w, rows, count, err);
     if (rc == DP_OK) {

@@ -22,18 +22,9 @@ int dp_moments_open(struct dp_moments *m, size_t cols, double bound, struct dp_e
     size_t panels = (cols + PANEL - 1) / PANEL;
     *m = (struct dp_moments){.cols = cols, .bound = bound, .panels = panels, .units = 1 / sqrt(dp_moments_grid(bound))};
     m->multiply = dp_pairs_for_this_cpu();
-    int rc = dp_alloc(&m->left, ROWS * panels * PANEL, sizeof *m->left, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&m->right, ROWS * panels * PANEL, sizeof *m->right, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&m->most, 2 * panels, sizeof *m->most, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&m->floats, cols, sizeof *m->floats, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&m->r, panels * PANEL, sizeof *m->r, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&m->q, panels * PANEL, sizeof *m->q, err);
-    return rc == DP_OK ? dp_alloc(&m->column, cols, sizeof *m->column, err) : rc;
+    return DP_ALLOC_ALL(err, DP_ARRAY(m->left, ROWS * panels * PANEL), DP_ARRAY(m->right, ROWS * panels * PANEL),
+                        DP_ARRAY(m->most, 2 * panels), DP_ARRAY(m->floats, cols), DP_ARRAY(m->r, panels * PANEL),
+                        DP_ARRAY(m->q, panels * PANEL), DP_ARRAY(m->column, cols));
 }
 
 void dp_moments_close(struct dp_moments *m)

@@ -110,9 +110,7 @@ static int compare_weights(const struct dp_frame *a, const struct dp_frame *b, c
         return rc;
     if (outputs != other_outputs || cols != other_cols)
         return differ(p, "weights: %zu × %zu and %zu × %zu", outputs, cols, other_outputs, other_cols);
-    rc = dp_alloc(&left, outputs * cols, sizeof *left, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&right, outputs * cols, sizeof *right, err);
+    rc = DP_ALLOC_ALL(err, DP_ARRAY(left, outputs * cols), DP_ARRAY(right, outputs * cols));
     if (rc == DP_OK)
         rc = dp_model_weights(a, left, err);
     if (rc == DP_OK)

@@ -96,9 +96,7 @@ static int take_weights(struct dp_terms *t, const struct dp_frame *frame, struct
     if (dp_terms_network(t))
         return rc;
     if (rc == DP_OK)
-        rc = dp_alloc(&t->weight, t->outputs * t->count, sizeof *t->weight, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&t->constant, t->outputs, sizeof *t->constant, err);
+        rc = DP_ALLOC_ALL(err, DP_ARRAY(t->weight, t->outputs * t->count), DP_ARRAY(t->constant, t->outputs));
     for (size_t k = 0; rc == DP_OK && k < t->outputs; k++) {
         const double *w = t->predictor.parameters + k * form->cols;
         for (size_t j = 0; j < t->count; j++)

@@ -36,16 +36,8 @@ int dp_scd_certificate_alloc(struct dp_scd *s, struct dp_err *err)
 {
     struct dp_scd_certificate *c = &s->certificate;
     size_t size = s->outputs * s->cols;
-    int rc = dp_alloc(&c->norm2, s->own_rows, sizeof *c->norm2, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&c->place, s->own_rows, sizeof *c->place, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&c->list, s->own_rows, sizeof *c->list, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&c->slope, s->own_rows * s->outputs, sizeof *c->slope, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&c->total, size, sizeof *c->total, err);
-    return rc == DP_OK ? dp_alloc(&c->point, size, sizeof *c->point, err) : rc;
+    return DP_ALLOC_ALL(err, DP_ARRAY(c->norm2, s->own_rows), DP_ARRAY(c->place, s->own_rows), DP_ARRAY(c->list, s->own_rows),
+                        DP_ARRAY(c->slope, s->own_rows * s->outputs), DP_ARRAY(c->total, size), DP_ARRAY(c->point, size));
 }
 
 void dp_scd_certificate_free(struct dp_scd_certificate *certificate)

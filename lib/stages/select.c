@@ -137,9 +137,7 @@ static int set_shape(struct dp_stage *stage, const struct dp_frame *frame, const
     s->form = dp_form_for(&dp_family_linear, batch->features, line.outputs, (double)batch->intercept);
     rc = dp_candidates_read(frame, s->form.rows * s->form.cols, &candidates, err);
     if (rc == DP_OK)
-        rc = dp_alloc(&s->mean, s->form.rows * s->form.cols, sizeof *s->mean, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&s->score, candidates->dims[0], sizeof *s->score, err);
+        rc = DP_ALLOC_ALL(err, DP_ARRAY(s->mean, s->form.rows * s->form.cols), DP_ARRAY(s->score, candidates->dims[0]));
     return rc == DP_OK ? dp_ranking_open(&s->ranking, &line, &s->form, candidates->dims[0], o->clip, (int)o->threads, err) : rc;
 }
 

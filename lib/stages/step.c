@@ -106,9 +106,7 @@ static int open_optimiser(struct state *s, size_t outputs, size_t cols, struct d
 {
     s->outputs = outputs;
     s->cols = cols;
-    int rc = dp_alloc(&s->gradient, outputs * cols, sizeof *s->gradient, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&s->move, outputs * cols, sizeof *s->move, err);
+    int rc = DP_ALLOC_ALL(err, DP_ARRAY(s->gradient, outputs * cols), DP_ARRAY(s->move, outputs * cols));
     if (rc == DP_OK)
         rc = dp_optimiser_open(&s->optimiser, outputs * cols, err);
     s->opened = rc == DP_OK;

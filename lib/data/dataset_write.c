@@ -337,21 +337,19 @@ static int describe(struct dp_writer *w, json_t *description, struct dp_err *err
                              dp_row_norms[w->options.norm], "population", w->population != NULL ? w->population : digest,
                              "held_out", w->options.held_out, "salt", salt, "digest", digest);
     snprintf(path, sizeof path, "%s/dataset.json", w->temporary);
-    int rc = DP_OK;
-    if (root != NULL && w->options.rows_per_person > 0 &&
-        (json_object_set_new(root, "persons", json_integer((json_int_t)w->persons)) != 0 ||
-         json_object_set_new(root, "rows_per_person", json_integer((json_int_t)w->options.rows_per_person)) != 0))
-        rc = dp_fail(err, DP_E_RUN, "out of memory");
-    if (root == NULL || json_object_update(root, description) != 0 ||
-        (w->split != NULL && json_object_set_new(root, "split", json_string(w->split)) != 0) ||
-        (w->options.step != NULL && json_object_set_new(root, "quantised", json_true()) != 0) ||
-        (w->options.norm == DP_NORM_BOUNDS && json_object_set_new(root, "row_divisor", json_real(w->options.divisor)) != 0))
-        rc = dp_fail(err, DP_E_RUN, "out of memory");
-    FILE *file = rc == DP_OK ? create(path) : NULL;
-    if (rc == DP_OK && file == NULL)
-        rc = dp_fail_errno(err, errno, "cannot create %s", path);
-    if (rc == DP_OK)
-        rc = dp_json_print(root, 1, file, err);
+    if (w->options.rows_per_person > 0) {
+        json_object_set_new(root, "persons", json_integer((json_int_t)w->persons));
+        json_object_set_new(root, "rows_per_person", json_integer((json_int_t)w->options.rows_per_person));
+    }
+    json_object_update(root, description);
+    if (w->split != NULL)
+        json_object_set_new(root, "split", json_string(w->split));
+    if (w->options.step != NULL)
+        json_object_set_new(root, "quantised", json_true());
+    if (w->options.norm == DP_NORM_BOUNDS)
+        json_object_set_new(root, "row_divisor", json_real(w->options.divisor));
+    FILE *file = create(path);
+    int rc = file != NULL ? dp_json_print(root, 1, file, err) : dp_fail_errno(err, errno, "cannot create %s", path);
     if (file != NULL && (ferror(file) | fclose(file)) != 0 && rc == DP_OK)
         rc = dp_fail_errno(err, errno, "cannot write %s", path);
     json_decref(root);

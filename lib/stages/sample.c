@@ -71,10 +71,9 @@ static void sample_close(struct dp_stage *stage)
 static int name_classes(struct state *s, struct dp_err *err)
 {
     json_t *names = json_array();
-    for (size_t k = 0; names != NULL && k < s->dataset->classes; k++)
-        if (json_array_append_new(names, json_string(s->dataset->class_names[k])) != 0)
-            break;
-    s->labels = names != NULL ? dp_json_text(names, JSON_COMPACT) : NULL;
+    for (size_t k = 0; k < s->dataset->classes; k++)
+        json_array_append_new(names, json_string(s->dataset->class_names[k]));
+    s->labels = dp_json_text(names, JSON_COMPACT);
     json_decref(names);
     return s->labels != NULL ? DP_OK : dp_fail(err, DP_E_RUN, "no memory for the class names");
 }

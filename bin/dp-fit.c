@@ -22,7 +22,7 @@ struct options {
     int64_t threads, seed, rows, cols, classes;
     int loss, adjacency, exec;
     const char *ledger, *registry, *model;
-    bool no_ledger, no_registry, partial, quiet;
+    bool no_ledger, no_registry, partial, allow_weak, quiet;
 };
 
 #define DP_OPTIONS struct options
@@ -43,6 +43,7 @@ static const struct dp_option options[] = {
     DP_OPTION_TEXT(0, registry, "DIR", "for dp-account"),
     DP_OPTION_FLAG(0, no_registry, "for dp-account"),
     DP_OPTION_FLAG(0, partial, "for dp-account"),
+    DP_OPTION_FLAG(0, allow_weak, "for dp-account"),
     DP_OPTION_CHOICE(0, exec, "HOW", ways, "for dp-loop", .fallback = "auto"),
     DP_OPTION_INT('s', seed, "S", DP_FROM_TO(0, 9007199254740992), "for dp-loop: reproducible, not private"),
     DP_OPTION_TEXT('o', model, "FILE", "for dp-loop"),
@@ -250,6 +251,7 @@ static int fit(const struct dp_dataset *d, const char *path, const struct option
                                      .no_ledger = o->no_ledger,
                                      .no_registry = o->no_registry,
                                      .partial = o->partial,
+                                     .allow_weak = o->allow_weak,
                                      .quiet = o->quiet,
                                      .threads = o->threads != DP_OPT_ABSENT_INT ? o->threads
                                                 : d != NULL                     ? threads(d)

@@ -23,7 +23,7 @@ struct options {
     double split, private_schema, at_most, private_knots, delta;
     int64_t cols, seed, noise_seed, skip_bad, skip_lines, rows_per_person;
     int storage, norm, scale, features, basis, bad_cells;
-    bool header, bias, no_bias, real_label, private_counts, quantise, force, quiet, allow_private_output, no_ledger,
+    bool header, bias, no_bias, real_label, private_counts, quantise, force, quiet, allow_private_output, no_ledger, allow_weak,
         else_unpaid;
     struct dp_security security;
     double patience;
@@ -50,6 +50,7 @@ static const struct dp_option options[] = {
                    "--private-…: its delta (a tenth of the largest power of ten below 1 / rows^1.1)"),
     DP_OPTION_TEXT(0, ledger, "FILE", "--private-…: where it is charged (the population's, else next to what is written)"),
     DP_OPTION_FLAG(0, no_ledger, "--private-…: in no ledger"),
+    DP_OPTION_FLAG(0, allow_weak, "--private-…: also with E above 10 or D not below 1 / rows"),
     DP_OPTION_FLAG(0, else_unpaid, "--private-…: do not pay if the table is too small"),
     DP_OPTION_INT(0, noise_seed, "S", DP_FROM_TO(0, 9007199254740992), "--private-schema: reproducible, not private"),
     DP_OPTION_INT(0, rows_per_person, "K", DP_FROM_TO(1, DP_UNIT_MOST),
@@ -153,6 +154,7 @@ static int payment_of(const struct options *o, bool knots, char **ledger_of, str
                                     .most = isnan(o->at_most) ? o->private_schema : o->at_most,
                                     .ledger = o->ledger,
                                     .no_ledger = o->no_ledger,
+                                    .allow_weak = o->allow_weak,
                                     .quiet = o->quiet,
                                     .seed = o->noise_seed};
     if (asprintf(ledger_of, "%s.ledger", strcmp(file, "-") == 0 ? "schema" : file) < 0)
@@ -325,9 +327,8 @@ static int operands(struct dp_import *import, const struct options *o, int count
         return dp_fail(err, DP_E_USAGE, "--noise-seed and --at-most go with --private-schema");
     if (o->at_most < o->private_schema)
         return dp_fail(err, DP_E_USAGE, "--at-most is below --private-schema");
-    if (!paid && !knots && (!isnan(o->delta) || o->ledger != NULL || o->no_ledger || o->else_unpaid))
-        return dp_fail(err, DP_E_USAGE,
-                       "--delta, --ledger, --no-ledger and --else-unpaid go with --private-schema or --private-knots");
+    if (!paid && !knots && (!isnan(o->delta) || o->ledger != NULL || o->no_ledger || o->allow_weak || o->else_unpaid))
+        return dp_fail(err, DP_E_USAGE, "options of a charge go with --private-schema or --private-knots");
     if (!table && (o->schema != NULL || o->infer != NULL))
         return dp_fail(err, DP_E_USAGE, "--schema and --infer-schema are for csv and tsv");
     if (table && o->infer == NULL && o->schema == NULL)

@@ -24,6 +24,7 @@ static const struct dp_option options[] = {
     DP_OPTION_TEXT('l', ledger, "FILE", "record the spending in this file, not in the data set's own ledger"),
     DP_OPTION_FLAG(0, no_ledger, "write nothing down, and say so in the model"),
     DP_REGISTRY_OPTIONS(registry),
+    DP_OPTION_FLAG(0, allow_weak, "also with a cost above epsilon 10 or a delta that is not below 1/N"),
     DP_OPTION_TEXT('o', model, "FILE", "write the chosen model there, not to standard output"),
     DP_OPTION_INT('s', seed, "SEED", DP_FROM_TO(0, 9007199254740992),
                   "derive every draw and {seed} from SEED: reproducible, not private"),

@@ -29,7 +29,7 @@ fi
 [ "$classes" -ge 2 ] || fail "$name trains classifiers: noise for a number follows a schedule, which no site can be promised"
 
 # The run that dp-fit prints: its stages left of the noise are at the sites, the others at the gate.
-words_of rows epsilon delta adjacency threads ledger no-ledger registry no-registry partial seed
+words_of rows epsilon delta adjacency threads ledger no-ledger registry no-registry partial allow-weak seed
 if [ -n "$data" ]; then words+=(-- "$data"); else words+=(--cols "$cols" --classes "$classes"); fi
 run=$(dp-fit -q "${words[@]}") || exit
 about=${run%%$'\n'*}

@@ -20,6 +20,8 @@ help[model]="write the model there (default: into the current directory, as NAME
 parse "$@"
 check_values
 [ -z "$interactions" ] || [ -z "$linear" ] || fail "--interactions and --linear exclude one another"
+[ -n "$allow_weak$seed" ] || [ "$(calculate "$epsilon > 10")" = 0 ] ||
+    fail "--epsilon: above 10 little is hidden; see dp-privacy(7) on choosing it (--allow-weak if that is meant)"
 [ -n "$data" ] || fail "the data set is missing: $name DATA --epsilon 1 (try --help)"
 
 # import FORMAT: a table next to which there is a schema, or is one now, becomes a data set and one for tests
@@ -46,7 +48,7 @@ import() {
 }
 # propose FORMAT: a schema for the table, paid for with a tenth of the budget, or up to three tenths if the table is small
 propose() {
-    words_of sql ledger no-ledger registry no-registry quiet
+    words_of sql ledger no-ledger registry no-registry allow-weak quiet
     # the accountant of a schema is for null records
     [ "$adjacency" != null-record ] || words+=(--else-unpaid --private-schema "$(calculate "$epsilon / 10")"
         --at-most "$(calculate "$epsilon * 0.3")" ${delta:+--delta "$(calculate "$delta / 10")"} ${seed:+--noise-seed "$seed"})
@@ -80,7 +82,7 @@ import_as() {
 # place_knots FORMAT: the same rows again, with knots at quantiles that a twentieth of the budget pays for. The accountant of knots is
 # for null records, and a seeded run pays for nothing
 place_knots() {
-    words_of ledger no-ledger
+    words_of ledger no-ledger allow-weak
     if [ "$adjacency" != null-record ] || [ -n "$seed" ] || [[ ${run%%$'\n'*} != *'; numbers have '* ]]; then
         [ -z "$said" ] || echo "$said" >&2
     else
@@ -91,7 +93,7 @@ place_knots() {
 # choose [EPSILON]: the run for the data set
 choose() {
     local epsilon=${1:-$epsilon}
-    words_of loss epsilon delta adjacency threads ledger no-ledger registry no-registry partial exec seed model quiet
+    words_of loss epsilon delta adjacency threads ledger no-ledger registry no-registry partial allow-weak exec seed model quiet
     dp-fit "${words[@]}" -- "$data"
 }
 [ -e "$data" ] || fail "$data is not there: a data set (dp-import makes one) or a table is expected"

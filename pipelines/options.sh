@@ -67,6 +67,7 @@ options_of_ledger() {
     option registry '' DIR "the registry of populations (default: \$DPLINE_REGISTRY, else ~/.local/state/dpline)"
     flag no-registry "neither read nor write the registry"
     flag partial "train as long as the budget of the data set allows"
+    flag allow-weak "train although epsilon is above 10, or delta is not below 1 / rows"
 }
 
 options_of_checkpoints() {
@@ -234,7 +235,7 @@ quote_options() {
     dir=$(in_text "$data")
     by=$(in_text "$schedule")
     seeded=${seed:+--allow-seeded}
-    gate=${no_ledger:+ $no_ledger}${partial:+ $partial}${ledger:+ --ledger $(in_text "$ledger")}
+    gate=${no_ledger:+ $no_ledger}${partial:+ $partial}${allow_weak:+ $allow_weak}${ledger:+ --ledger $(in_text "$ledger")}
     gate+=${registry:+ --registry $(in_text "$registry")}${no_registry:+ $no_registry}${seeded:+ $seeded}
     adjacency=$(in_text "$adjacency")
     weights_of_classes=${class_weights:+ --class-weights $(in_text "$class_weights")}
@@ -330,5 +331,5 @@ fi
 schedules='constant, inverse, sqrt:A:C, linear[:E], linear-decay[:E], cosine[:E], first:K:B or a file'
 usages=('--data DIR [options]') note=''
 # for options that a pipeline does not declare
-data='' rows='' loss='' losses_of='' epochs='' batch='' schedule='' adjacency='' ledger='' no_ledger='' registry='' no_registry='' partial=''
+data='' rows='' loss='' losses_of='' epochs='' batch='' schedule='' adjacency='' ledger='' no_ledger='' registry='' no_registry='' partial='' allow_weak=''
 init='' checkpoint='' checkpoint_every='' resume='' operand='' plan='' laps=1 quiet='' intercept='' network='' class_weights='' trial=''

@@ -59,6 +59,7 @@ static void gate(FILE *to, const char *name, const struct fit_options *o)
     option(to, "delta", o->delta);
     flag(to, "no-ledger", o->no_ledger);
     flag(to, "partial", o->partial);
+    flag(to, "allow-weak", o->allow_weak);
     option(to, "ledger", o->ledger);
     option(to, "registry", o->registry);
     flag(to, "no-registry", o->no_registry);

@@ -119,7 +119,8 @@ static int pay(const struct payment *p, const struct payment_options *o, const s
                                           .new_ledger = o->new_ledger,
                                           .no_ledger = o->no_ledger,
                                           .registry = identity->choice,
-                                          .allow_seeded = true};
+                                          .allow_seeded = true,
+                                          .allow_weak = o->allow_weak};
     struct dp_payer payer = {
         .options = &pays, .seeded = o->seed != DP_OPT_ABSENT_INT, .registry = &place, .time = (int64_t)time(NULL)};
     struct dp_frame *hello = NULL;

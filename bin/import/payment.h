@@ -13,7 +13,7 @@ struct payment_options {
     double most;            /* epsilon of a schema whose table is too small for less */
     const char *ledger;     /* NULL: the ledger of the population, else the next */
     const char *new_ledger; /* the path of the first ledger, if the population has no ledger */
-    bool no_ledger, quiet;
+    bool no_ledger, allow_weak, quiet;
     int64_t seed; /* of the noise; DP_OPT_ABSENT_INT: a fresh key */
 };
 

@@ -1,9 +1,8 @@
 #include "gate/payer.h"
 
-#include <stdarg.h>
-
 #include "gate/charge.h"
 #include "gate/least.h"
+#include "gate/weak.h"
 #include "gate/where.h"
 #include "wire/model.h"
 
@@ -27,6 +26,11 @@ void dp_payer_close(struct dp_payer *p)
     dp_contract_free(&p->contract);
     free(p->directory);
     free(p->schema);
+}
+
+static bool is_seeded(const struct dp_payer *p, const struct dp_frame *frame)
+{
+    return p->seeded || dp_frame_bool(frame, DP_F_SEEDED);
 }
 
 static int check_seed(const struct dp_payer *p, bool seeded, struct dp_err *err)
@@ -131,7 +135,7 @@ static struct dp_ledger_run ledger_run(const struct dp_payer *p, const struct dp
         .adjacency = dp_adjacency_names[dp_charge_batch(frame)->adjacency],
         .epsilon = o->epsilon,
         .delta = o->delta,
-        .seeded = p->seeded || dp_frame_bool(frame, DP_F_SEEDED),
+        .seeded = is_seeded(p, frame),
         .preprocessing = dp_frame_text(frame, DP_F_PREPROCESSING, ""),
         .public_start = dp_frame_text(frame, DP_F_PUBLIC_START, NULL),
         .init = dp_frame_text(frame, DP_F_LEDGER, NULL),
@@ -267,6 +271,14 @@ static int charge_start(struct dp_payer *p, struct dp_err *err)
     return rc;
 }
 
+static int check_weak(const struct dp_payer *p, const struct dp_frame *frame, void (*say)(void *self, const char *sentence),
+                      void *self, struct dp_err *err)
+{
+    const struct dp_payer_options *o = p->options;
+    return dp_weak_check(fmin(o->epsilon, p->spend.whole), o->delta, rows_of(p, frame), o->allow_weak || is_seeded(p, frame),
+                         say, self, err);
+}
+
 /* Decides how the run is charged, from the contract and the first lap. */
 int dp_payer_begin(struct dp_payer *p, const struct dp_frame *frame, struct dp_err *err)
 {
@@ -281,6 +293,8 @@ int dp_payer_begin(struct dp_payer *p, const struct dp_frame *frame, struct dp_e
     else if (rc == DP_OK)
         rc = check_budget(p, frame, err);
     if (rc == DP_OK)
+        rc = check_weak(p, frame, NULL, NULL, err);
+    if (rc == DP_OK)
         rc = dp_spend_resume(&p->spend, p->contract.last, p->spent, err);
     if (rc == DP_OK)
         rc = open_ledger(p, frame, err);
@@ -293,51 +307,28 @@ int dp_payer_begin(struct dp_payer *p, const struct dp_frame *frame, struct dp_e
     return rc;
 }
 
-/* Receiver of sentences. */
-struct speaker {
-    void (*say)(void *self, const char *sentence);
-    void *self;
-};
-
-static void say(const struct speaker *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void say(const struct speaker *to, const char *format, ...)
-{
-    char sentence[DP_ERR_MESSAGE_SIZE];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(sentence, sizeof sentence, format, arguments);
-    va_end(arguments);
-    to->say(to->self, sentence);
-}
-
-/* A seeded run is not private, so there is nothing to warn of. */
-void dp_payer_warn(const struct dp_payer *p, const struct dp_frame *frame, void (*to_say)(void *self, const char *sentence),
+void dp_payer_warn(const struct dp_payer *p, const struct dp_frame *frame, void (*say)(void *self, const char *sentence),
                    void *self)
 {
-    const struct dp_payer_options *o = p->options;
-    const struct speaker to = {to_say, self};
-    double rows = (double)rows_of(p, frame), most = fmin(o->epsilon, p->spend.whole);
-    if (p->seeded || dp_frame_bool(frame, DP_F_SEEDED))
+    int64_t laps = dp_frame_int(frame, DP_F_LAPS, 0);
+    struct dp_err err;
+    if (is_seeded(p, frame)) /* not private, so there is nothing to warn of */
         return;
-    if (o->delta * rows >= 1)
-        say(&to,
-            "delta = %g is not below 1/N = %g: it would permit publishing somebody's row; see dp-privacy(7) on choosing it",
-            o->delta, 1 / rows);
-    if (p->reserve.ledger != NULL && dp_ledger_affords(p->reserve.ledger) < dp_frame_int(frame, DP_F_LAPS, 0))
-        say(&to, "the budget of the data set affords %lld of the run's %lld laps",
-            (long long)dp_ledger_affords(p->reserve.ledger), (long long)dp_frame_int(frame, DP_F_LAPS, 0));
+    check_weak(p, frame, say, self, &err);
+    if (p->reserve.ledger != NULL && dp_ledger_affords(p->reserve.ledger) < laps) {
+        dp_fail(&err, DP_E_BUDGET, "the budget of the data set affords %lld of the run's %lld laps",
+                (long long)dp_ledger_affords(p->reserve.ledger), (long long)laps);
+        say(self, err.message);
+    }
     if (p->unregistered[0] != '\0')
-        say(&to, "%s", p->unregistered);
-    if (most > 10)
-        say(&to, "this run may cost epsilon = %.3g, and above 10 little is hidden; see dp-privacy(7) on choosing it", most);
+        say(self, p->unregistered);
 }
 
 /* --- every lap */
 
 int dp_payer_check(struct dp_payer *p, const struct dp_frame *frame, struct dp_err *err)
 {
-    bool seeded = p->seeded || dp_frame_bool(frame, DP_F_SEEDED), non_private = dp_frame_bool(frame, DP_F_NON_PRIVATE);
+    bool seeded = is_seeded(p, frame), non_private = dp_frame_bool(frame, DP_F_NON_PRIVATE);
     int rc = check_seed(p, seeded, err);
     if (rc == DP_OK && non_private)
         rc = dp_fail(err, DP_E_UNSAFE, "the model of lap %lld comes from a run without privacy", (long long)frame->lap);

@@ -16,7 +16,7 @@ struct dp_payer_options {
     const char *new_ledger; /* without a data set: the path of the first ledger, if the population has no ledger */
     bool no_ledger, partial;
     struct dp_registry_choice registry;
-    bool allow_seeded, adaptive;
+    bool allow_seeded, allow_weak, adaptive;
 };
 
 struct dp_payer {

@@ -47,7 +47,7 @@ static int account_open(struct dp_stage *stage, struct dp_err *err)
     const struct options *o = stage->options;
     struct state *s = stage->state;
     bool budget = !isnan(o->pay.epsilon) || !isnan(o->pay.delta);
-    bool more = budget || o->pay.adaptive || o->pay.ledger != NULL || o->pay.no_ledger || o->pay.partial ||
+    bool more = budget || o->pay.adaptive || o->pay.ledger != NULL || o->pay.no_ledger || o->pay.partial || o->pay.allow_weak ||
                 o->pay.registry.none || o->pay.registry.directory != NULL;
     s->payer.options = &o->pay;
     if (o->trial != NULL && (more || uncharged(o)))

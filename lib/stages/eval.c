@@ -91,6 +91,7 @@ static const struct dp_option options[] = {
                      .fallback = "null-record"),
     DP_OPTION_TEXT(0, pay.ledger, "FILE", "--private: the ledger, instead of the data set's own"),
     DP_OPTION_FLAG(0, pay.no_ledger, "--private: write nothing down"),
+    DP_OPTION_FLAG(0, pay.allow_weak, "--private: also with E above 10 or D not below 1/N"),
     DP_REGISTRY_OPTIONS(pay.registry),
     DP_OPTION_FLAG(0, private_data, "the rows and the printed numbers are private: mark them"),
     {.name = NULL},
@@ -181,7 +182,7 @@ static int check_paid_options(const struct options *o, struct dp_err *err)
 {
     const struct dp_eval_paid_options *pay = &o->pay;
     bool any = !isnan(pay->epsilon) || !isnan(pay->delta) || pay->ledger != NULL || pay->no_ledger || pay->registry.none ||
-               pay->registry.directory != NULL || pay->adjacency != 0;
+               pay->registry.directory != NULL || pay->adjacency != 0 || pay->allow_weak;
     if (!o->private)
         return any ? dp_fail(err, DP_E_USAGE, "options of a charge go with --private") : DP_OK;
     if (isnan(pay->epsilon))

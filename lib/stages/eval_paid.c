@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/round.h"
 #include "base/unit.h"
+#include "gate/weak.h"
 #include "math/laplace.h"
 #include "stages/bounded.h"
 
@@ -74,9 +75,10 @@ static int pay(const struct dp_eval_paid *e, const struct dp_eval_paid_options *
                                       .time = started};
     const struct dp_where_query query = {
         .ledger = o->ledger, .directory = directory, .registry = dp_registry_chosen(&o->registry, place)};
-    if (o->no_ledger)
-        return DP_OK;
-    int rc = dp_once_open(ledger, &query, &run, charges, warning, err);
+    int rc = dp_weak_check(o->epsilon, o->delta, run.rows, o->allow_weak, NULL, NULL, err);
+    if (rc != DP_OK || o->no_ledger)
+        return rc;
+    rc = dp_once_open(ledger, &query, &run, charges, warning, err);
     return rc == DP_E_BUDGET
                ? dp_fail(err, DP_E_BUDGET, "the rest of the data set's budget does not pay for measures of epsilon = %.6g",
                          dp_round_up(o->epsilon, 6))

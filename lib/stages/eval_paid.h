@@ -12,7 +12,7 @@ struct dp_eval_paid_options {
     double epsilon, delta;
     int adjacency; /* a choice of --adjacency */
     const char *ledger;
-    bool no_ledger;
+    bool no_ledger, allow_weak;
     struct dp_registry_choice registry;
 };
 

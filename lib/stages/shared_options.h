@@ -41,7 +41,8 @@
         DP_OPTION_FLAG(0, member_.no_ledger, "write nothing down"), DP_REGISTRY_OPTIONS(member_.registry),                     \
         DP_OPTION_FLAG(0, member_.partial, "begin even if the budget of the data set does not afford all laps"),               \
         DP_OPTION_FLAG(0, member_.adaptive, "noise may depend on released values: charge by a filter at one order"),           \
-        DP_OPTION_FLAG(0, member_.allow_seeded, "let a seeded run pass: reproducible, not private")
+        DP_OPTION_FLAG(0, member_.allow_seeded, "let a seeded run pass: reproducible, not private"),                           \
+        DP_OPTION_FLAG(0, member_.allow_weak, "let a run pass whose epsilon is above 10 or whose delta is not below 1/N")
 
 #define DP_THREADS_OPTION(member_) DP_OPTION_INT('t', member_, "N", DP_FROM_TO(1, 256), "threads", .fallback = "1")
 

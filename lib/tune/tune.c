@@ -14,6 +14,7 @@
 #include "data/dataset.h"
 #include "gate/once.h"
 #include "gate/trial.h"
+#include "gate/weak.h"
 #include "port/port.h"
 #include "runtime/command.h"
 #include "tune/score.h"
@@ -218,26 +219,19 @@ static int charge(struct tuning *t, struct dp_err *err)
     return DP_OK;
 }
 
-/* The gate's warnings about what a budget does not cover. */
-static void warn(const struct tuning *t)
+static void hear(void *self, const char *sentence)
+{
+    const struct tuning *t = self;
+    if (t->tune->warn != NULL)
+        t->tune->warn("dp-tune", sentence);
+}
+
+static int check_weak(struct tuning *t, struct dp_err *err)
 {
     const struct dp_tune_options *o = t->options;
-    char text[300];
-    if (t->tune->warn == NULL || o->seed != DP_OPT_ABSENT_INT)
-        return;
-    if (o->delta * (double)t->data->persons >= 1) {
-        snprintf(
-            text, sizeof text,
-            "delta = %g is not below 1/N = %g: it would permit publishing somebody's row; see dp-privacy(7) on choosing it",
-            o->delta, 1 / (double)t->data->persons);
-        t->tune->warn("dp-tune", text);
-    }
-    if (t->cost.upper > 10) {
-        snprintf(text, sizeof text,
-                 "this choice costs epsilon = %.3g, and above 10 little is hidden; see dp-privacy(7) on choosing it",
-                 t->cost.upper);
-        t->tune->warn("dp-tune", text);
-    }
+    if (o->seed != DP_OPT_ABSENT_INT)
+        return DP_OK;
+    return dp_weak_check(t->cost.upper, o->delta, (int64_t)t->data->persons, o->allow_weak, hear, t, err);
 }
 
 /* The mark of the charge for the schema; NULL if other people or nobody paid for it, or if no ledger has the charge. */
@@ -479,10 +473,10 @@ int dp_tune_run(const struct dp_tune *tune, struct dp_err *err)
         rc = open_data(&t, err);
     if (rc == DP_OK)
         rc = charge(&t, err);
-    if (rc == DP_OK) {
-        warn(&t);
+    if (rc == DP_OK)
+        rc = check_weak(&t, err);
+    if (rc == DP_OK)
         rc = reserve(&t, err);
-    }
     if (rc == DP_OK)
         rc = run_trials(&t, err);
     if (rc != DP_OK && *tune->stop && t.ledger != NULL)

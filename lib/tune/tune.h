@@ -14,7 +14,7 @@ struct dp_tune_options {
     int metric; /* enum dp_score_metric */
     double score_multiplier, score_clip, epsilon, delta;
     int64_t seed;
-    bool no_ledger, quiet;
+    bool no_ledger, allow_weak, quiet;
     struct dp_registry_choice registry;
 };
 

@@ -68,7 +68,7 @@ for name, label, by in (("test.dp", 0, 1), ("other", 1, -1), ("flipped", 1, 1)):
     np.save(name + "/X.npy", X)
 END
     for data in test.dp other flipped; do
-        measure --data $data --epsilon 1e6 -m confusion,brier > "${data%.dp}.json"
+        measure --data $data --epsilon 1e6 --allow-weak -m confusion,brier > "${data%.dp}.json"
     done
     check '
 a, *b = (json.load(open(n + ".json")) for n in ("test", "other", "flipped"))
@@ -83,7 +83,7 @@ for m in b:
 
 @test "measures are those of the rows, where epsilon is large" {
     dp-eval --data test.dp -m accuracy,precision,recall,f1,brier -f json model > exact
-    measure --data test.dp --epsilon 1e6 -m accuracy,precision,recall,f1,brier > noised
+    measure --data test.dp --epsilon 1e6 --allow-weak -m accuracy,precision,recall,f1,brier > noised
     check '
 e, n = json.load(open("exact")), json.load(open("noised"))
 for m in "accuracy precision recall f1 brier".split():
@@ -93,7 +93,7 @@ for m in "accuracy precision recall f1 brier".split():
     dp-loop --laps 4 --seed 1 -q -o model -- "dp-sample --data four.dp --rate 0.2 | dp-grad --data four.dp --loss softmax --clip 1 |
         dp-noise -z 1 | dp-account --epsilon 1e4 --delta 1e-5 --allow-seeded | dp-step --step 1" > /dev/null
     dp-eval --data rest.dp -m accuracy,precision,recall,f1,brier -f json model > exact
-    measure --data rest.dp --epsilon 1e6 -m accuracy,precision,recall,f1,brier > noised
+    measure --data rest.dp --epsilon 1e6 --allow-weak -m accuracy,precision,recall,f1,brier > noised
     check '
 e, n = json.load(open("exact")), json.load(open("noised"))
 for m in "accuracy precision recall f1 brier".split():
@@ -116,6 +116,9 @@ for m in "accuracy precision recall f1 brier".split():
 
 @test "bad input is said before anything is charged" {
     complains 2 "dp-eval: --private: --epsilon is required" dp-eval --private --data test.dp model
+    complains 5 "dp-eval: this may cost epsilon = 20, and above 10 little is hidden; see dp-privacy(7) on choosing it (--allow-weak if that is meant)" \
+        dp-eval --private --data test.dp --epsilon 20 model
+    measure --data test.dp --epsilon 20 --allow-weak > /dev/null
     complains 2 "dp-eval: options of a charge go with --private" dp-eval --epsilon 1 --data test.dp model
     complains 2 "dp-eval: --private: auc has no form with noise; accuracy, precision, recall, f1, confusion and brier have" \
         dp-eval --private --epsilon 1 -m auc --data test.dp model

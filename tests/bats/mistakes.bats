@@ -57,6 +57,18 @@ prepare() {
     done
 }
 
+@test "a budget that protects nobody" {
+    complains 2 "dpline fit: --epsilon: above 10 little is hidden; see dp-privacy(7) on choosing it (--allow-weak if that is meant)" \
+        dpline fit people.csv --label ill --epsilon 1000
+    complains 5 "dp-account: delta = 0.01 is not below 1/N = 0.000833333: it would permit publishing somebody's row; see dp-privacy(7) on choosing it (--allow-weak if that is meant)" \
+        dpline fit people.dp --epsilon 1 --delta 0.01 -o weak.model -q
+    assert_not_exists weak.model
+    run dpline fit people.dp --epsilon 1000 --delta 0.01 --allow-weak -o weak.model
+    assert_line --regexp '^dp-account: warning: delta = 0.01 is not below 1/N'
+    assert_line --regexp '^dp-account: warning: this may cost epsilon = .*, and above 10 little is hidden'
+    assert_success
+}
+
 @test "a table where a model is expected, and the other way round" {
     complains 1 "dp-export: people.csv: no model and no other stream of dpline: it begins with 'a', as a text does" dp-export --to json people.csv
     complains 1 "dp-info: people.csv is a text, and a data set or a model is expected (dpline fit makes both of a table)" dp-info people.csv

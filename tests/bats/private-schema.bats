@@ -192,8 +192,10 @@ numeric"
         dp-import headless.csv --infer-schema h.json --private-schema 1
     jq '.paid.epsilon = 0' people.json > free.json
     complains 1 'dp-import: free.json: "paid" does not say epsilon, delta, ledger and population' dp-import people.csv -s free.json -o other.dp
+    complains 5 "dp-import: this may cost epsilon = 20, and above 10 little is hidden; see dp-privacy(7) on choosing it (--allow-weak if that is meant)" \
+        dp-import people.csv --infer-schema x.json --private-schema 20
     complains 2 "dp-import: --private-schema goes with --infer-schema FILE" dp-import people.csv --private-schema 1
-    complains 2 "dp-import: --delta, --ledger, --no-ledger and --else-unpaid go with --private-schema or --private-knots" \
+    complains 2 "dp-import: options of a charge go with --private-schema or --private-knots" \
         dp-import people.csv --infer-schema x.json --no-ledger
     dp-import people.csv -q -s people.json -o people.dp
     fit.sh people.dp -o people.model -q

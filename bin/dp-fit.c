@@ -11,6 +11,7 @@
 #include "base/number.h"
 #include "base/round.h"
 #include "data/dataset.h"
+#include "data/input.h"
 #include "data/row_length.h"
 #include "fit/fit.h"
 #include "fit/pipeline.h"
@@ -91,7 +92,13 @@ static int is_a_file(const char *path)
     struct dp_frame *frame = NULL;
     struct dp_err err = {0};
     bool model = dp_frame_new(&frame, &err) == DP_OK && dp_model_read(frame, path, &err) == DP_OK;
+    struct dp_input *in = NULL;
     dp_frame_free(frame);
+    if (!model && dp_input_open(&in, path, &err) != DP_OK) { /* such as a workbook */
+        fprintf(stderr, "dp-fit: %s\n", err.message);
+        return DP_E_RUN;
+    }
+    dp_input_close(in);
     fprintf(stderr, "dp-fit: %s is a %s, ", path, model ? "model" : "file");
     if (model) {
         fputs("and what is needed is the data set to train on (dp-predict", stderr);

@@ -14,6 +14,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "data/import.h"
+#include "data/input.h"
 #include "base/interrupt.h"
 #include "import/identity.h"
 #include "import/paid.h"
@@ -278,11 +279,16 @@ static int operands(struct dp_import *import, const struct options *o, int count
         format++;
     if (format == known) { /* a file: its name says the format */
         format = format_of_name(operand[0]);
-        if (format == DP_IMPORT_IDX && access(operand[0], F_OK) == 0)
+        struct dp_input *in = NULL;
+        if (format == DP_IMPORT_IDX && access(operand[0], F_OK) == 0) {
+            if (dp_input_open(&in, operand[0], err) != DP_OK) /* such as a workbook */
+                return DP_E_RUN;
+            dp_input_close(in);
             return dp_fail(err, DP_E_USAGE,
                            "the name of '%.60s' does not say its format: csv, tsv, libsvm, arff, idx, images, npy, npz or "
                            "sqlite comes first",
                            operand[0]);
+        }
         if (format == DP_IMPORT_IDX)
             return dp_fail(
                 err, DP_E_USAGE,

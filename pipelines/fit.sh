@@ -125,7 +125,7 @@ held_out() {
     population=$(dp-info --get population "$data" 2> /dev/null || true)
     split=$(dp-info --get split "$data" 2> /dev/null || true)
     for other in "$(dirname "$data")"/*.dp; do
-        [ "$(dp-info --get held_out "$other" 2> /dev/null)" = true ] &&
+        [[ ! $other -ef $data && $(dp-info --get held_out "$other" 2> /dev/null) = true ]] &&
             [ "$(dp-info --get population "$other")" = "$population" ] &&
             [ "$(dp-info --get split "$other")" = "$split" ] && found+=$(quote "${other#./}")$'\n'
     done

@@ -223,7 +223,8 @@ int dp_option_parse(const struct dp_command *command, void *values, void *common
     }
     for (int i = 0; i < t.count; i++)
         if (t.entry[i]->required && !t.given[i])
-            return dp_fail(err, DP_E_USAGE, "--%s is required", longs[i].name);
+            return dp_fail(err, DP_E_USAGE, "--%s is required%s%s", longs[i].name, t.entry[i]->choices != NULL ? ": " : "",
+                           t.entry[i]->choices != NULL ? t.entry[i]->choices : "");
     *first_operand = optind;
     return DP_PARSE_RUN;
 }

@@ -48,6 +48,23 @@ const char *dp_text_show(const char *text, size_t length, char buffer[DP_TEXT_SH
     return buffer;
 }
 
+const char *dp_text_list(const char *(*get)(const void *self, size_t i, size_t *length), const void *self, size_t count,
+                         char buffer[DP_TEXT_LISTED])
+{
+    char shown[DP_TEXT_SHOWN];
+    size_t used = 0, i = 0;
+    buffer[0] = '\0';
+    for (; i < count && i < 10 && used < 200; i++) {
+        size_t length;
+        const char *text = get(self, i, &length);
+        used += (size_t)snprintf(buffer + used, DP_TEXT_LISTED - used, "%s%s", i > 0 ? ", " : "",
+                                 length > 0 ? dp_text_show(text, length, shown) : "''");
+    }
+    if (i < count)
+        snprintf(buffer + used, DP_TEXT_LISTED - used, " and %zu more", count - i);
+    return buffer;
+}
+
 const char *dp_text_unpaid(const char *words, bool *paid, char *buffer, size_t size)
 {
     const size_t length = strlen(DP_TEXT_PAID_SCHEMA);

@@ -15,6 +15,12 @@ size_t dp_text_cut(const char *text, size_t length, size_t most);
 #define DP_TEXT_SHOWN 176
 const char *dp_text_show(const char *text, size_t length, char buffer[DP_TEXT_SHOWN]);
 
+/* Lists the texts get(self, 0…count − 1) for a message, each as dp_text_show shows it: "a, b", ten of them or some 200 bytes,
+ * then "and N more". Returns buffer. */
+#define DP_TEXT_LISTED 512
+const char *dp_text_list(const char *(*get)(const void *self, size_t i, size_t *length), const void *self, size_t count,
+                         char buffer[DP_TEXT_LISTED]);
+
 /* The word of private_preprocessing for a paid schema: bounds and categories were measured on private rows, and paid for. */
 #define DP_TEXT_PAID_SCHEMA "paid-schema"
 

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "data/input.h"
 #include "data/lines.h"
+#include "data/text_index.h"
 #include "math/bracket.h"
 
 #define MOST_CLASSES 20 /* the most classes of a label of numbers: with more values, the label is a number to predict */
@@ -98,6 +99,13 @@ static bool names_label(const struct dp_lines *l, const char *label)
     return false;
 }
 
+static const char *name_of(const void *census, size_t i, size_t *length)
+{
+    const char *name = ((const struct dp_census *)census)->column[i].name;
+    *length = strlen(name);
+    return name;
+}
+
 static int read_names(struct dp_census *census, const struct dp_lines *l, const char *label, struct dp_err *err)
 {
     const bool header = names_label(l, label);
@@ -116,6 +124,13 @@ static int read_names(struct dp_census *census, const struct dp_lines *l, const 
         if (census->column[i].name == NULL)
             rc = dp_fail(err, DP_E_RUN, "out of memory");
     }
+    size_t twice = l->fields;
+    char name[DP_TEXT_SHOWN];
+    if (rc == DP_OK)
+        rc = dp_text_index_twice(name_of, census, l->fields, &twice, err);
+    if (rc == DP_OK && twice < l->fields)
+        return dp_fail(err, DP_E_RUN, "%s: line %zu, column %zu: the header has '%s' twice", l->name, l->number, twice + 1,
+                       dp_text_show(l->field[twice].text, l->field[twice].length, name));
     return rc == DP_OK && census->columns < 2
                ? dp_fail(err, DP_E_RUN, "%s: fewer than two columns (is the delimiter right?)", l->name)
                : rc;
@@ -123,10 +138,12 @@ static int read_names(struct dp_census *census, const struct dp_lines *l, const 
 
 static int find_label(struct dp_census *census, const struct dp_import *import, struct dp_err *err)
 {
+    char names[DP_TEXT_LISTED];
     census->label = census->columns - 1;
     for (size_t i = 0; import->label_name != NULL && i <= census->columns; i++) {
         if (i == census->columns)
-            return dp_fail(err, DP_E_USAGE, "--label: %s has no column '%s'", import->input, import->label_name);
+            return dp_fail(err, DP_E_USAGE, "--label: %s has no column '%s', only %s", import->input, import->label_name,
+                           dp_text_list(name_of, census, census->columns, names));
         if (strcmp(census->column[i].name, import->label_name) == 0) {
             census->label = i;
             break;

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "data/import.h"
 #include "data/lines.h"
+#include "data/text_index.h"
 
 #define MOST_CATEGORIES 1000
 #define FEW_ROWS 20 /* with fewer rows, each row may well have a text of its own */
@@ -370,6 +371,25 @@ static int read_row(struct table *t, const struct dp_lines *l, struct dp_err *er
     return rc;
 }
 
+static const char *name_of(const void *table, size_t i, size_t *length)
+{
+    const char *name = ((const struct table *)table)->seen[i].name;
+    *length = strlen(name);
+    return name;
+}
+
+/* In a table with two columns of one name, a name does not say which is meant. */
+static int check_names(const struct table *t, const struct dp_lines *l, struct dp_err *err)
+{
+    char name[DP_TEXT_SHOWN];
+    size_t twice = t->columns;
+    int rc = t->header ? dp_text_index_twice(name_of, t, t->columns, &twice, err) : DP_OK;
+    return rc == DP_OK && twice < t->columns
+               ? dp_fail(err, DP_E_RUN, "%s: column %zu: the header has '%s' twice", l->name, twice + 1,
+                         dp_text_show(t->seen[twice].name, strlen(t->seen[twice].name), name))
+               : rc;
+}
+
 static int read_table(const struct dp_import *import, bool header, struct dp_lines *lines, struct table *t, struct dp_err *err)
 {
     int rc = DP_OK;
@@ -390,15 +410,17 @@ static int read_table(const struct dp_import *import, bool header, struct dp_lin
     if (rc >= 0 && !t->header)
         rc = take_first_line(t, err);
     t->notation = find_notation(t);
-    return rc < 0 ? rc : DP_OK;
+    return rc < 0 ? rc : check_names(t, lines, err);
 }
 
 static int find_label(const struct dp_import *import, const struct table *t, size_t *label, struct dp_err *err)
 {
+    char names[DP_TEXT_LISTED];
     *label = t->columns - 1;
     for (size_t i = 0; import->label_name != NULL && i <= t->columns; i++) {
         if (i == t->columns)
-            return dp_fail(err, DP_E_USAGE, "--label: %s has no column '%s'", import->input, import->label_name);
+            return dp_fail(err, DP_E_USAGE, "--label: %s has no column '%s', only %s", import->input, import->label_name,
+                           dp_text_list(name_of, t, t->columns, names));
         if (strcmp(t->seen[i].name, import->label_name) == 0) {
             *label = i;
             break;
@@ -459,6 +481,10 @@ int dp_import_infer(struct dp_import *import, bool header, json_t **schema, stru
         rc = find_label(import, &t, &label, err);
     if (rc == DP_OK && (*schema = schema_json(&t, label)) == NULL)
         rc = dp_fail(err, DP_E_RUN, "out of memory");
+    const json_t *classes = json_object_get(json_array_get(json_object_get(*schema, "columns"), label), "classes");
+    if (rc == DP_OK && classes != NULL && json_array_size(classes) < 2)
+        rc = dp_fail(err, DP_E_RUN, "%s: the label '%s' has only one class, so there is nothing to learn", lines.name,
+                     t.seen[label].name);
     for (size_t i = 0; i < t.columns; i++) {
         free(t.seen[i].name);
         dp_texts_free(&t.seen[i].texts);

@@ -190,7 +190,7 @@ static int take_label(struct dp_import *import, const struct array *y, const uns
 {
     const struct dp_schema *s = &import->schema;
     double value = number(y->type, bytes);
-    char classes[DP_SCHEMA_CLASSES_SHOWN];
+    char classes[DP_TEXT_LISTED];
     *label = s->real_label ? value : (double)dp_schema_class_of(s, value);
     if (s->real_label && !isfinite(value))
         return dp_fail(err, DP_E_RUN, "%s: row %zu: the label must be a number, got %g", y->name, row + 1, value);

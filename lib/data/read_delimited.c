@@ -93,7 +93,7 @@ static size_t field_of(const struct dp_import *import, size_t i)
 
 static int unknown_class(const struct dp_schema *s, const struct dp_lines *l, size_t i, const char *name, struct dp_err *err)
 {
-    char classes[DP_SCHEMA_CLASSES_SHOWN], what[sizeof classes + 64];
+    char classes[DP_TEXT_LISTED], what[sizeof classes + 64];
     snprintf(what, sizeof what, "the label is not one of the classes (%s)", dp_schema_show_classes(s, classes));
     return bad_cell(l, i, name, what, err);
 }
@@ -254,6 +254,13 @@ static bool is_named(const struct dp_cell *f, const char *name)
     return strlen(name) == f->length && memcmp(name, f->text, f->length) == 0;
 }
 
+static const char *field_name(const void *lines, size_t k, size_t *length)
+{
+    const struct dp_cell *f = &((const struct dp_lines *)lines)->field[k];
+    *length = f->length;
+    return f->text;
+}
+
 /* Whether the header has the schema's columns in the schema's order. */
 static bool in_order(const struct dp_schema *s, const struct dp_lines *l)
 {
@@ -268,7 +275,7 @@ static int find_field(struct dp_import *import, const struct dp_lines *l, size_t
 {
     const struct dp_column *c = &import->schema.column[i];
     bool needed = c->type != DP_COLUMN_IGNORE && !(c->type == DP_COLUMN_LABEL && import->unlabelled);
-    char name[DP_TEXT_SHOWN];
+    char name[DP_TEXT_SHOWN], names[DP_TEXT_LISTED];
     dp_text_show(c->name, strlen(c->name), name);
     import->field[i] = DP_NO_FIELD;
     for (size_t k = 0; k < l->fields; k++) {
@@ -281,7 +288,8 @@ static int find_field(struct dp_import *import, const struct dp_lines *l, size_t
         taken[k] = true;
     }
     if (import->field[i] == DP_NO_FIELD && needed)
-        return dp_fail(err, DP_E_RUN, "%s: line %zu: the header has no column '%s'", l->name, l->number, name);
+        return dp_fail(err, DP_E_RUN, "%s: line %zu: the header has no column '%s', only %s", l->name, l->number, name,
+                       dp_text_list(field_name, l, l->fields, names));
     return DP_OK;
 }
 

@@ -12,7 +12,7 @@
 static int find_classes(struct dp_import *import, const struct dp_texts *folders, long *meant, struct dp_err *err)
 {
     struct dp_schema *s = &import->schema;
-    char shown[DP_TEXT_SHOWN], classes[DP_SCHEMA_CLASSES_SHOWN];
+    char shown[DP_TEXT_SHOWN], classes[DP_TEXT_LISTED];
     bool listed = import->classes != NULL;
     int rc = listed ? dp_schema_classes(s, import->classes, err) : dp_alloc(&s->class, folders->count, sizeof *s->class, err);
     for (size_t k = 0; rc == DP_OK && k < folders->count; k++) {

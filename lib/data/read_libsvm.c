@@ -23,7 +23,7 @@ static int bad(const struct dp_lines *l, size_t field, const char *what, struct 
 
 static int unknown_class(const struct dp_schema *s, const struct dp_lines *l, struct dp_err *err)
 {
-    char classes[DP_SCHEMA_CLASSES_SHOWN], what[sizeof classes + 64];
+    char classes[DP_TEXT_LISTED], what[sizeof classes + 64];
     snprintf(what, sizeof what, "the label is not one of --classes (%s)", dp_schema_show_classes(s, classes));
     return bad(l, 1, what, err);
 }

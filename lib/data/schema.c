@@ -117,19 +117,16 @@ long dp_schema_class_of(const struct dp_schema *s, double label)
     return -1;
 }
 
-const char *dp_schema_show_classes(const struct dp_schema *s, char buffer[DP_SCHEMA_CLASSES_SHOWN])
+static const char *class_name(const void *schema, size_t k, size_t *length)
 {
-    const size_t size = DP_SCHEMA_CLASSES_SHOWN;
-    char name[DP_TEXT_SHOWN];
-    size_t used = 0, k = 0;
-    buffer[0] = '\0';
-    for (; k < s->classes && k < 10 && used < 200; k++) {
-        dp_text_show(s->class[k].text[0], strlen(s->class[k].text[0]), name);
-        used += (size_t)snprintf(buffer + used, size - used, "%s%s", k > 0 ? ", " : "", name);
-    }
-    if (k < s->classes)
-        snprintf(buffer + used, size - used, " and %zu more", s->classes - k);
-    return buffer;
+    const char *name = ((const struct dp_schema *)schema)->class[k].text[0];
+    *length = strlen(name);
+    return name;
+}
+
+const char *dp_schema_show_classes(const struct dp_schema *s, char buffer[DP_TEXT_LISTED])
+{
+    return dp_text_list(class_name, s, s->classes, buffer);
 }
 
 long dp_column_category(const struct dp_column *c, const char *text, size_t length)

@@ -79,10 +79,8 @@ int dp_schema_classes(struct dp_schema *s, const char *text, struct dp_err *err)
 /* The index of the class whose name is this number ("-1", "+1", "1.0"), or -1. */
 long dp_schema_class_of(const struct dp_schema *s, double label);
 
-/* The names of the classes for a message: "no, yes", ten of them or some 200 bytes, then "and N more". Returns
- * buffer. */
-#define DP_SCHEMA_CLASSES_SHOWN 512
-const char *dp_schema_show_classes(const struct dp_schema *s, char buffer[DP_SCHEMA_CLASSES_SHOWN]);
+/* The names of the classes for a message (dp_text_list). Returns buffer. */
+const char *dp_schema_show_classes(const struct dp_schema *s, char buffer[DP_TEXT_LISTED]);
 
 /* The index of the category that the text means, or -1. */
 long dp_column_category(const struct dp_column *column, const char *text, size_t length);

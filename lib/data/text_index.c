@@ -75,3 +75,19 @@ void dp_text_index_free(struct dp_text_index *x)
     free(x->slot);
     *x = (struct dp_text_index){0};
 }
+
+int dp_text_index_twice(const char *(*get)(const void *self, size_t i, size_t *length), const void *self, size_t count,
+                        size_t *twice, struct dp_err *err)
+{
+    struct dp_text_index seen = {0};
+    int rc = DP_OK;
+    for (*twice = 0; rc == DP_OK && *twice < count; ++*twice) {
+        size_t length;
+        const char *text = get(self, *twice, &length);
+        if (length > 0 && dp_text_index_find(&seen, text, length, -1) == 0)
+            break;
+        rc = length > 0 ? dp_text_index_add(&seen, text, length, 0, err) : DP_OK;
+    }
+    dp_text_index_free(&seen);
+    return rc;
+}

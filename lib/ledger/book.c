@@ -668,6 +668,14 @@ static bool is_torn(const struct dp_ledger_book *book, const char *bytes, size_t
     return true;
 }
 
+/* start: of the line. */
+static int damaged(const struct dp_ledger_book *book, const char *start, const char *why, struct dp_err *err)
+{
+    bool other = book->lines == 0 && start[0] != '{';
+    return dp_fail(err, DP_E_UNSAFE, "line %zu of the ledger %s was edited or damaged: %s%s", book->lines + 1, book->path, why,
+                   other ? " (is this file a ledger?)" : "");
+}
+
 int dp_ledger_book_take(struct dp_ledger_book *book, const char *bytes, size_t length, struct dp_err *err)
 {
     const char *end;
@@ -680,14 +688,12 @@ int dp_ledger_book_take(struct dp_ledger_book *book, const char *bytes, size_t l
                            "line %zu of the ledger %s is of a newer format than %d, the newest that this version knows",
                            book->lines + 1, book->path, DP_LEDGER_FORMAT);
         if (why != NULL)
-            return dp_fail(err, DP_E_UNSAFE, "line %zu of the ledger %s was edited or damaged: %s", book->lines + 1, book->path,
-                           why);
+            return damaged(book, bytes, why, err);
         length -= (size_t)(end - bytes) + 1;
     }
     book->torn = length > 0;
     if (length > 0 && !is_torn(book, bytes, length))
-        return dp_fail(err, DP_E_UNSAFE, "line %zu of the ledger %s was edited or damaged: %s", book->lines + 1, book->path,
-                       malformed);
+        return damaged(book, bytes, malformed, err);
     return DP_OK;
 }
 

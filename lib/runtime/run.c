@@ -73,8 +73,8 @@ static int discard(struct run *r, struct dp_frame *frame, int how, struct dp_err
 static int take_all(struct run *r, struct dp_frame *frame, struct dp_err *err)
 {
     struct dp_out out = {put_frame, put_text, r, put_warning, is_unread};
-    bool hello = false;
-    for (;;) {
+    bool hello = false, none = true;
+    for (;; none = false) {
         int rc = dp_port_read(r->in, frame, err);
         if (rc < 0)
             return rc;
@@ -84,7 +84,9 @@ static int take_all(struct run *r, struct dp_frame *frame, struct dp_err *err)
             return err->status = DP_E_UPSTREAM;
         }
         if (rc == 0)
-            return dp_fail(err, DP_E_UPSTREAM, "the input ended before its end frame: an upstream stage is gone");
+            return dp_fail(err, DP_E_UPSTREAM,
+                           none ? "the input has no frame: dp-loop runs a pipeline"
+                                : "the input ended before its end frame: an upstream stage is gone");
         if (frame->kind == DP_KIND_ERROR) {
             err->status = DP_E_UPSTREAM;
             err->message[0] = '\0'; /* the stage that failed has printed a message, unless that was long ago */

@@ -18,9 +18,9 @@ prepare() {
         esac
     done > refused
     assert_equal "$(cat refused)" "$(cat << 'END'
-binary.csv: line 1: the header has no column 'age'
-blank-lines.csv: line 1: the header has no column 'age'
-column-missing.csv: line 1: the header has no column 'job'
+binary.csv: line 1: the header has no column 'age', only \x01\x02\x03\x04\x05\x06\x07\x08
+blank-lines.csv: line 1: the header has no column 'age', only ''
+column-missing.csv: line 1: the header has no column 'job', only age, ill
 comma-at-end-of-header.csv: line 2: 3 fields, the header has 4 columns
 comma-at-end.csv: line 3: 4 fields, the header has 3 columns
 comment.csv: line 2: 1 field, the header has 3 columns
@@ -35,36 +35,36 @@ exponent-too-large.csv: line 3, column 1 (age): expected a number, got '1e400'
 field-too-few.csv: line 3: 2 fields, the header has 3 columns
 field-too-many.csv: line 3: 4 fields, the header has 3 columns
 header-again-in-the-middle.csv: line 3, column 3 (ill): the label is not one of the classes (no, yes), got 'ill'
-header-in-capitals.csv: line 1: the header has no column 'age'
+header-in-capitals.csv: line 1: the header has no column 'age', only Age, job, ill
 header-only.csv: no rows
 header-without-end.csv: no rows
 hexadecimal.csv: line 3, column 1 (age): expected a number, got '0x40'
-html.csv: line 1: the header has no column 'age'
+html.csv: line 1: the header has no column 'age', only <!DOCTYPE html>
 huge-cell.csv: line 3, column 2 (job): unknown category, got 'ssssssssssssssssssssssssssssssssssssssss…'
 hundred-digits.csv: line 3, column 1 (age): expected a number, got '6666666666666666666666666666666666666666…'
 infinity.csv: line 3, column 1 (age): expected a number, got 'inf'
-json.csv: line 1: the header has no column 'age'
+json.csv: line 1: the header has no column 'age', only [{"age": 31, job:"cook", ill:"no"}]
 label-a-number.csv: line 3, column 3 (ill): the label is not one of the classes (no, yes), got '1'
 label-empty.csv: line 3, column 3 (ill): the label is not one of the classes (no, yes), got ''
 label-in-capitals.csv: line 3, column 3 (ill): the label is not one of the classes (no, yes), got 'YES'
 label-missing-word.csv: line 3, column 3 (ill): the label is not one of the classes (no, yes), got 'NA'
-label-missing.csv: line 1: the header has no column 'ill'
+label-missing.csv: line 1: the header has no column 'ill', only age, job
 label-unknown.csv: line 3, column 3 (ill): the label is not one of the classes (no, yes), got 'maybe'
 latin-1.csv: line 3, column 2 (job): unknown category, got 'ärztin'
 line-end-in-quotes.csv: line 4, column 2 (job): unknown category, got 'smi\x0ath'
 mac-lines.csv: its lines end with CR only: tr '\r' '\n' converts it
 many-columns.csv: line 3: 100001 fields, the header has 3 columns
 mixed-encodings.csv: line 2, column 2 (job): unknown category, got 'ärztin'
-name-missing.csv: line 1: the header has no column 'job'
+name-missing.csv: line 1: the header has no column 'job', only age, '', ill
 name-twice.csv: line 1, column 2: the header has 'age' twice
 nan.csv: line 3, column 1 (age): expected a number, got 'nan'
 negative-exponent-too-large.csv: line 3, column 1 (age): expected a number, got '-1e400'
 new-category.csv: line 3, column 2 (job): unknown category, got 'baker'
-no-header.csv: line 1: the header has no column 'age'
+no-header.csv: line 1: the header has no column 'age', only 31, cook, no
 non-breaking-blank.csv: line 3, column 1 (age): expected a number, got ' 64'
 nul-at-end.csv: line 5: holds a NUL byte, so this is not text in UTF-8
 nul-in-cell.csv: line 3: holds a NUL byte, so this is not text in UTF-8
-one-column.csv: line 1: the header has no column 'job'
+one-column.csv: line 1: the header has no column 'job', only age
 one-line-with-semicolons.csv: line 3: 1 field, the header has 3 columns
 only-commas.csv: line 3, column 3 (ill): the label is not one of the classes (no, yes), got ''
 other-case.csv: line 3, column 2 (job): unknown category, got 'Smith'
@@ -78,7 +78,7 @@ single-quotes.csv: line 3, column 3 (ill): the label is not one of the classes (
 surrogate.csv: line 3, column 2 (job): unknown category, got 'í €'
 tabs.csv: line 1: one name, the schema has 3 columns (is the delimiter '\t'?)
 thousands.csv: line 3, column 1 (age): expected a number, got '1,064'
-title-line-first.csv: line 1: the header has no column 'age'
+title-line-first.csv: line 1: the header has no column 'age', only Patients of 2024
 total-at-end.csv: line 5, column 3 (ill): the label is not one of the classes (no, yes), got ''
 two-headers.csv: line 2, column 3 (ill): the label is not one of the classes (no, yes), got 'ill'
 two-points.csv: line 3, column 1 (age): expected a number, got '6.4.0'
@@ -115,7 +115,7 @@ one-class.dp, 31 cook no, 64 smith no, 47 cook no"
     assert_equal "$(cat refused)" "$(cat << 'END'
 binary.csv: line 2, column 1: '\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f !"#$%&'()*+,-./012345…' is not UTF-8 (iconv -f LATIN1 -t UTF-8 converts a file in Latin-1)
 blank-lines.csv: no rows
-column-missing.json: column 'ill': "classes" must list two or more
+column-missing.csv: the label 'ill' has only one class, so there is nothing to learn
 comma-at-end-of-header.csv: line 2: 3 fields, the first line has 4
 comma-at-end.csv: line 3: 4 fields, the first line has 3
 comment.csv: line 2: 1 field, the first line has 3
@@ -130,18 +130,19 @@ html.csv: line 2: 1 field, the first line has 2
 json.csv: no rows
 label-empty.csv: line 3, column 3 (ill): the label is not one of the classes (no, yes), got ''
 label-missing-word.csv: line 3, column 3 (ill): the label is not one of the classes (no, yes), got 'NA'
-label-missing.json: column 'job': "classes" must list two or more
+label-missing.csv: the label 'job' has only one class, so there is nothing to learn
 mac-lines.csv: its lines end with CR only: tr '\r' '\n' converts it
 many-columns.csv: line 3: 100001 fields, the first line has 3
 mixed-encodings.csv: line 3 is UTF-8, and line 2 is Windows-1252 or Latin-1: one encoding is expected
-name-missing.json: column 'ill': "classes" must list two or more
-name-twice.json: column 'ill': "classes" must list two or more
+name-missing.csv: the label 'ill' has only one class, so there is nothing to learn
+name-twice.csv: column 2: the header has 'age' twice
 nul-at-end.csv: line 5: holds a NUL byte, so this is not text in UTF-8
 nul-in-cell.csv: line 3: holds a NUL byte, so this is not text in UTF-8
-one-class.json: column 'ill': "classes" must list two or more
+one-class.csv: the label 'ill' has only one class, so there is nothing to learn
 one-column.csv: fewer than two columns (is the delimiter right?)
 one-line-with-semicolons.csv: line 3: 1 field, the first line has 3
 only-commas.csv: line 3, column 3 (ill): the label is not one of the classes (no, yes), got ''
+other-name-twice.csv: column 3: the header has 'x' twice
 quote-not-closed-in-label.csv: line 3: a quote is not closed
 quote-not-closed.csv: line 3: a quote is not closed
 title-line-first.csv: line 2: 1 field, the first line has 3

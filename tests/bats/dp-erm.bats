@@ -72,7 +72,7 @@ value, G, H = F(model)
     run dp-erm --help
     assert_success
     assert_output --partial "Usage: dp-erm"
-    complains 2 "dp-erm: --loss is required" dp-erm
+    complains 2 "dp-erm: --loss is required: squared|hinge|logistic|smooth-hinge|huber|huberised-hinge|poisson|softmax" dp-erm
     complains 2 "dp-erm: --non-private or --multiplier is required: nothing bounds the effect of one row on a minimiser" dp-erm --loss logistic
     complains 2 "dp-erm: --loss hinge has no gradient where its minimum lies: smooth-hinge and huberised-hinge have one" dp-erm --loss hinge --non-private
     complains 2 "dp-erm: --tolerance: must be > 0, got 0" dp-erm --loss logistic --tolerance 0

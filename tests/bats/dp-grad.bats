@@ -40,7 +40,7 @@ kind = json.load(open(sys.argv[2] + "/dataset.json"))["label"]["kind"]
     run dp-grad --help
     assert_success
     assert_output --partial "Usage: dp-grad"
-    complains 2 "dp-grad: --loss is required" dp-grad
+    complains 2 "dp-grad: --loss is required: squared|hinge|logistic|smooth-hinge|huber|huberised-hinge|poisson|softmax" dp-grad
     complains 2 "dp-grad: --clip: must be > 0, got 0" dp-grad --loss hinge --clip 0
     complains 2 "dp-grad: --lambda: must be >= 0, got -1" dp-grad --loss hinge --lambda=-1
     complains 2 "dp-grad: --loss: must be one of squared|hinge|logistic|smooth-hinge|huber|huberised-hinge|poisson|softmax, got 'l1'" dp-grad --loss l1

@@ -150,11 +150,11 @@ dp-import: the population is t.csv"
     bad_csv "t.csv: line 2, column 1 (c): unknown category, got 'z'"
     schema "$NUMBER, $LABEL" '"header": true'
     printf 'a,b\n1,no\n' > t.csv
-    bad_csv "t.csv: line 1: the header has no column 'y'"
+    bad_csv "t.csv: line 1: the header has no column 'y', only a, b"
     printf 'a;y\n1;no\n' > t.csv
     bad_csv "t.csv: line 1: one name, the schema has 2 columns (is the delimiter ';'?)"
     printf 'a\n1\n' > t.csv
-    bad_csv "t.csv: line 1: the header has no column 'y'"
+    bad_csv "t.csv: line 1: the header has no column 'y', only a"
 }
 
 @test "an unknown category may be all zeros" {
@@ -966,7 +966,7 @@ dp-import: looked at the data to write s.json: its bounds and categories are pri
     assert_equal "$(stat -c %a edited.json)" 644 # as it was
     dp-import csv --infer-schema new.json --header -q t.csv
     assert_equal "$(stat -c %a new.json)" 600
-    complains 2 "dp-import: --label: t.csv has no column 'Y'" dp-import csv --infer-schema none.json --header --label Y t.csv
+    complains 2 "dp-import: --label: t.csv has no column 'Y', only a, y" dp-import csv --infer-schema none.json --header --label Y t.csv
     assert_not_exist none.json
     { echo id,a,y; for i in $(seq 1200); do echo "i$i,$((7 * i)),$((i % 2))"; done; } > t.csv
     run dp-import csv --infer-schema left.json --header -q t.csv

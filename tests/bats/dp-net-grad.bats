@@ -23,7 +23,7 @@ train() {
     assert_success
     assert_output --partial "Usage: dp-net-grad"
     complains 2 "dp-net-grad: --network is required" dp-net-grad --loss logistic --clip 1
-    complains 2 "dp-net-grad: --loss is required" dp-net-grad --network "$NET" --clip 1
+    complains 2 "dp-net-grad: --loss is required: squared|hinge|logistic|smooth-hinge|huber|huberised-hinge|poisson|softmax" dp-net-grad --network "$NET" --clip 1
     complains 2 "dp-net-grad: --clip is required" dp-net-grad --network "$NET" --loss logistic
     complains 2 "dp-net-grad: network, column 4, 'dense': a layer is conv, pool, mean-pool, norm, add or fc" \
         dp-net-grad --network '6; dense 1' --loss logistic --clip 1

@@ -38,7 +38,7 @@ def scores(frame, loss, width, clip, relative, lam):
 
 @test "usage" {
     select="dp-select --data two.dp --loss logistic --epsilon 1 --clip 1"
-    complains 2 "dp-select: --loss is required" dp-select --epsilon 1 --clip 1
+    complains 2 "dp-select: --loss is required: squared|hinge|logistic|smooth-hinge|huber|huberised-hinge|poisson|softmax" dp-select --epsilon 1 --clip 1
     complains 2 "dp-select: --epsilon is required" dp-select --loss logistic --clip 1
     complains 2 "dp-select: --clip is required" dp-select --loss logistic --epsilon 1
     complains 2 "dp-select: --clip: must be > 0, got 0" dp-select --loss logistic --epsilon 1 --clip 0

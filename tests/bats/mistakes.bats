@@ -41,6 +41,38 @@ prepare() {
     complains 2 "dp-import: expected a table, or - for standard input: the name after --infer-schema is the schema's" dp-import csv --infer-schema people.csv
 }
 
+@test "names that the table does not have, or has twice" {
+    cp people.csv t.csv
+    complains 2 "dp-import: --label: t.csv has no column 'Ill', only age, job, ill" dpline fit t.csv --label Ill
+    sed 1d people.csv > bare.csv
+    complains 1 "dp-import: bare.csv: line 1: the header has no column 'age', only 20, a, no" dp-import bare.csv -s people.json -o x.dp
+    sed 's/^age,job/age,age/' people.csv > twice.csv
+    complains 1 "dp-import: twice.csv: line 1, column 2: the header has 'age' twice" dpline fit twice.csv --label ill
+    complains 1 "dp-import: twice.csv: column 2: the header has 'age' twice" dp-import twice.csv --infer-schema x.json
+    assert_not_exists twice.json
+}
+
+@test "a label with one class" {
+    grep -v yes people.csv > one.csv
+    complains 1 "dp-import: one.csv: the label 'ill' has only one class, so there is nothing to learn" dp-import one.csv --infer-schema one.json
+    assert_not_exists one.json
+}
+
+@test "files of other programs" {
+    printf 'PK\003\004 and so on, so that there are enough bytes' > people.xlsx
+    for command in "dp-fit: dpline fit people.xlsx" "dp-import: dp-import people.xlsx -s people.json -o x.dp" "dp-import: dp-import csv people.xlsx -s people.json -o x.dp"; do
+        complains 1 "${command%%:*}: people.xlsx is a zip archive or a workbook: unpack it, or save it as CSV" ${command#*: }
+    done
+    cp people.csv t.csv
+    complains 5 "dp-account report: line 1 of the ledger t.csv was edited or damaged: it is not a line of a ledger (is this file a ledger?)" \
+        dpline report t.csv
+}
+
+@test "a stage by itself, and a command without what it needs" {
+    complains 4 "dp-sample: the input has no frame: dp-loop runs a pipeline" dp-sample --data people.dp --in /dev/null
+    complains 2 "dp-export: --to is required: json|csv|sql|c|liblinear|onnx|pmml" dp-export people.model
+}
+
 @test "a schema that is no JSON" {
     sed 's/true, /true /' people.json > comma.json
     complains 1 "dp-import: comma.json: line 1: not JSON: '}' expected near '\"columns\"'" dp-import csv -s comma.json -o x.dp people.csv
@@ -86,6 +118,7 @@ prepare() {
     assert_line "dp-predict: warning: old.csv: line 3, column 1 (age): expected a number, got 'old'"
     run dpline fit people-test.dp --epsilon 1
     assert_line 'dp-fit: warning: people-test.dp has the rows that were held out for tests: a model that is trained on them cannot be tested on them'
+    refute_line --partial 'dp-eval --data people-test.dp'
     complains 5 'dp-eval: people.dp is the training set: what is measured on it is not covered by epsilon (--private-data if that is meant)' \
         dp-eval --data people.dp --last --in people.model
 }

@@ -85,7 +85,7 @@ dp-predict: warning: 2 of 5 rows could not be read, and have no prediction"
 
 @test "a table that cannot be scored" {
     printf 'age\n30\n' > one.csv
-    complains 1 "dp-predict: one.csv: line 1: the header has no column 'smoker'" dp-predict model one.csv
+    complains 1 "dp-predict: one.csv: line 1: the header has no column 'smoker', only age" dp-predict model one.csv
     printf 'age,smoker,age\n30,no,40\n' > twice.csv
     complains 1 "dp-predict: twice.csv: line 1, column 3: the header has 'age' twice" dp-predict model twice.csv
     complains 1 "dp-predict: --keep: new.csv has no column 'name'" dp-predict model new.csv --keep name
@@ -104,5 +104,5 @@ dp-predict: warning: 2 of 5 rows could not be read, and have no prediction"
     cmp p.dp/X.npy mixed.dp/X.npy
     cmp p.dp/y.npy mixed.dp/y.npy
     cut -d, -f 2-3 patients.csv > unlabelled.csv
-    complains 1 "dp-import: unlabelled.csv: line 1: the header has no column 'ill'" dp-import csv -s schema.json -o u.dp unlabelled.csv
+    complains 1 "dp-import: unlabelled.csv: line 1: the header has no column 'ill', only age, smoker" dp-import csv -s schema.json -o u.dp unlabelled.csv
 }

@@ -84,7 +84,7 @@ END
     done
     refused 1 "dp-import: t.sqlite: row 1, column 1 (image) is a blob, and texts and numbers are read" \
         sqlite t.sqlite --sql "select image, 1 as age, 'cook' as job, 'no' as ill from scans"
-    refused 1 "dp-import: t.sqlite: line 1: the header has no column 'job'" sqlite t.sqlite --sql 'select age, ill from patients'
+    refused 1 "dp-import: t.sqlite: line 1: the header has no column 'job', only age, ill" sqlite t.sqlite --sql 'select age, ill from patients'
     refused 1 "dp-import: t.sqlite: line 3, column 2 (job): unknown category, got 'baker'" \
         sqlite t.sqlite --sql "select age, iif(id = 2, 'baker', job) as job, ill from patients"
     refused 1 "dp-import: cannot open gone.sqlite: No such file or directory" sqlite gone.sqlite --sql 'select 1'

@@ -24,7 +24,7 @@ prepare() { small_data 400 6 2; }
     complains 2 "dp-step: unexpected argument 'x'" dp-step x
     complains 2 "dp-noise: --multiplier is required" dp-noise
     complains 2 "dp-sample: --data is required" dp-sample
-    complains 2 "dp-scd-step: --loss is required" dp-scd-step --lambda 1
+    complains 2 "dp-scd-step: --loss is required: squared|hinge|logistic|smooth-hinge|huber" dp-scd-step --lambda 1
     complains 2 "dp-scd-step: --lambda is required" dp-scd-step --loss hinge
     complains 2 "dp-clip: --clip is required" dp-clip
 }
@@ -122,7 +122,7 @@ prepare() { small_data 400 6 2; }
     head -c $((size - 5)) token.frames > inside.frames
     complains 4 "dp-sample: inside.frames ends inside a frame" dp-sample --data small.dp --in inside.frames
     : > empty.frames
-    complains 4 "dp-sample: the input ended before its end frame: an upstream stage is gone" dp-sample --data small.dp --in empty.frames
+    complains 4 "dp-sample: the input has no frame: dp-loop runs a pipeline" dp-sample --data small.dp --in empty.frames
 }
 
 @test "every truncation ends with status 4 and says why" {
@@ -132,7 +132,7 @@ prepare() { small_data 400 6 2; }
         head -c "$cut" token.frames > cut.frames
         run timeout 10 dp-sample --data small.dp --rate 0.2 --in cut.frames --out /dev/null
         assert_failure 4
-        assert_output --regexp '^dp-sample: (the input ended before its end frame: an upstream stage is gone|cut.frames ends inside a frame)$'
+        assert_output --regexp '^dp-sample: (the input ended before its end frame: an upstream stage is gone|the input has no frame: dp-loop runs a pipeline|cut.frames ends inside a frame)$'
     done
 }
 

@@ -18,14 +18,15 @@
 #include "base/interrupt.h"
 #include "import/identity.h"
 #include "import/paid.h"
+#include "info/dataset.h"
 
 struct options {
     const char *output, *out, *test, *schema, *infer, *label, *classes, *delimiter, *population, *ledger, *sql;
     double split, private_schema, at_most, private_knots, delta;
     int64_t cols, seed, noise_seed, skip_bad, skip_lines, rows_per_person;
     int storage, norm, scale, features, basis, bad_cells;
-    bool header, bias, no_bias, real_label, private_counts, quantise, force, quiet, allow_private_output, no_ledger, allow_weak,
-        else_unpaid;
+    bool header, bias, no_bias, real_label, private_counts, quantise, force, quiet, json, allow_private_output, no_ledger,
+        allow_weak, else_unpaid;
     struct dp_security security;
     double patience;
     struct dp_registry_choice registry;
@@ -91,6 +92,7 @@ static const struct dp_option options[] = {
                      "csv, tsv: a cell of a feature that cannot be read is an error, or a missing value", .fallback = "refuse"),
     DP_OPTION_FLAG(0, private_counts, "print the numbers of clamped values and malformed lines, which are private"),
     DP_OPTION_FLAG('f', force, "replace a data set, or the schema that --infer-schema names"),
+    DP_OPTION_FLAG('j', json, "print what the data set is, as dp-info --json does"),
     DP_OPTION_FLAG('q', quiet, "no summary"),
     DP_OPTION_FLAG(0, allow_private_output, "--out: also to a terminal"),
     DP_SECURITY_OPTIONS(security),
@@ -341,6 +343,8 @@ static int operands(struct dp_import *import, const struct options *o, int count
         return dp_fail(
             err, DP_E_USAGE,
             "--schema is required (--infer-schema SCHEMA.json writes a first one; dpline fit TABLE --label NAME does all that it takes)");
+    if (o->json && o->output == NULL)
+        return dp_fail(err, DP_E_USAGE, "--json goes with --output");
     if (o->infer == NULL && o->output == NULL && o->out == NULL)
         return dp_fail(err, DP_E_USAGE, "--output is required, or --out");
     if (o->out != NULL && !table)
@@ -496,6 +500,18 @@ static void summarise(const struct dp_import *i, bool known)
             dp_text_show(i->writer.population, strlen(i->writer.population), shown), known ? ", as in an import before" : "");
 }
 
+static int print_json(const char *path, struct dp_err *err)
+{
+    struct dp_dataset *d = NULL;
+    int rc = dp_dataset_open(&d, path, err);
+    json_t *all = rc == DP_OK ? info_dataset(d) : NULL;
+    if (rc == DP_OK)
+        rc = dp_json_print(all, 1, stdout, err);
+    json_decref(all);
+    dp_dataset_close(d);
+    return rc;
+}
+
 /* These are functions of the rows that no budget covers. */
 static void private_counts(const struct dp_import *i)
 {
@@ -643,6 +659,8 @@ int main(int argc, char **argv)
             summarise(&import, identity.known);
         if (rc == DP_OK && o.private_counts)
             private_counts(&import);
+        if (rc == DP_OK && o.json)
+            rc = print_json(o.output, &err);
     }
     dp_import_free(&import);
     free(ledger_of);

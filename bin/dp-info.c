@@ -7,6 +7,7 @@
 #include "data/dataset.h"
 #include "info/coefficients.h"
 #include "info/curves.h"
+#include "info/dataset.h"
 #include "info/model.h"
 
 struct options {
@@ -25,33 +26,6 @@ static const struct dp_option options[] = {
     DP_OPTION_FLAG(0, verify, "data set: read every value, check norms and the digest"),
     {.name = NULL},
 };
-
-static json_t *names(char *const *list, size_t count)
-{
-    json_t *array = json_array();
-    for (size_t i = 0; list != NULL && i < count; i++)
-        json_array_append_new(array, json_string(list[i]));
-    return array;
-}
-
-static json_t *dataset_json(const struct dp_dataset *d)
-{
-    json_t *o =
-        json_pack("{s:I, s:I, s:s, s:b, s:s, s:I, s:s, s:s, s:s, s:b, s:s, s:s}", "rows", (json_int_t)d->rows, "cols",
-                  (json_int_t)d->cols, "storage", dp_storages[d->storage], "quantised", d->quantised, "label",
-                  d->label_name != NULL ? d->label_name : "", "classes", (json_int_t)d->classes, "private_preprocessing",
-                  d->private_preprocessing, "row_norm", d->row_norm, "population", d->population, "held_out", d->held_out,
-                  "split", d->split != NULL ? d->split : "", "digest", d->digest);
-    json_object_set_new(o, "persons", json_integer((json_int_t)d->persons));
-    if (d->rows_per_person > 0)
-        json_object_set_new(o, "rows_per_person", json_integer((json_int_t)d->rows_per_person));
-    if (d->classes > 0)
-        json_object_set_new(o, "class_names", names(d->class_names, d->classes));
-    else
-        json_object_set_new(o, "label_units", json_pack("{s:f, s:f}", "scale", d->label_scale, "offset", d->label_offset));
-    json_object_set_new(o, "columns", names(d->column_names, d->cols));
-    return o;
-}
 
 static int print_field(const json_t *o, const char *field, struct dp_err *err)
 {
@@ -111,7 +85,7 @@ static int dataset(const char *path, const struct options *o, struct dp_err *err
         dp_dataset_close(d);
         return rc;
     }
-    json_t *all = dataset_json(d);
+    json_t *all = info_dataset(d);
     if (o->get != NULL)
         rc = print_field(all, o->get, err);
     else if (o->json)

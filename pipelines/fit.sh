@@ -16,6 +16,7 @@ flag linear "TABLE: numbers are lines, as the schema says; coefficients are read
 option threads '' N "(default: all cores, for small data sets one)"
 options_of_ledger
 options_of_run
+flag json "print what the model is, as dp-info --json does"
 help[model]="write the model there (default: into the current directory, as NAME.model for NAME.dp or TABLE)"
 parse "$@"
 check_values
@@ -135,6 +136,7 @@ held_out() {
 # spent: the cost that a run states at its end
 spent() {
     local cost line metrics=accuracy,majority,auc test words
+    [ -z "$json" ] || dp-info --json "$model" 2> /dev/null || return 0
     [ -z "$quiet" ] || return 0
     cost=$(dp-info --get epsilon "$model" 2> /dev/null) || return 0 # the budget did not pay for a lap
     say "spent epsilon $(calculate "$cost"), delta $delta${seed:+ (seeded: not private)}; $(whose)"

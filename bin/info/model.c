@@ -72,7 +72,10 @@ static void print_training(const struct dp_frame *frame, const struct dp_form *f
         fprintf(out, "classes: %s\n", dp_frame_text(frame, DP_F_LABELS, ""));
     if (dp_frame_has(frame, DP_F_CLASS_WEIGHTS))
         fprintf(out, "class weights: %s\n", dp_frame_text(frame, DP_F_CLASS_WEIGHTS, ""));
-    fprintf(out, "laps: %lld", (long long)frame->lap);
+    if (dp_frame_has(frame, DP_F_TRIALS))
+        fputs("laps: all laps of the chosen run, released as one", out);
+    else
+        fprintf(out, "laps: %lld", (long long)frame->lap);
     if (dp_frame_has(frame, DP_F_LAPS))
         fprintf(out, " of %lld", (long long)dp_frame_int(frame, DP_F_LAPS, 0));
     if (dp_frame_bool(frame, DP_F_INTERRUPTED))

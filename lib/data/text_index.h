@@ -34,7 +34,8 @@ static inline bool dp_text_index_may_have(const struct dp_text_index *index, con
 /* The meaning of the text, or `otherwise`. */
 long dp_text_index_find(const struct dp_text_index *index, const char *text, size_t length, long otherwise);
 
-/* Sets *twice to the first of the texts get(self, 0…count − 1) that an earlier one equals, or to count. Empty texts equal none. */
+/* Sets *twice to the first of the texts get(self, 0…count − 1) that an earlier one equals, or to count. Empty texts do not
+ * count. */
 int dp_text_index_twice(const char *(*get)(const void *self, size_t i, size_t *length), const void *self, size_t count,
                         size_t *twice, struct dp_err *err);
 

@@ -276,7 +276,7 @@ assert laps == 6'
 @test "a run that goes on from an earlier lap is paid for again from there, and nothing before is forgotten" {
     LAPS=60
     text="dp-gather --at ipc://run/gate --workers 2 | dp-noise -z 2 | $GATE"
-    for extra in "" --adaptive; do
+    for extra in "" "--adaptive --allow-weak"; do
         rm -rf site?.dp/ledger* kept? ck
         site_account="dp-site-account --multiplier 2 --epsilon 50 --delta 1e-5 $extra"
         for k in 1 2; do worker $k "$site_account" --checkpoint kept$k; done

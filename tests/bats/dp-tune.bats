@@ -37,6 +37,7 @@ nothing_left() { assert_equal "$(ls rooms)" ''; }
     run dp-info model
     assert_line --partial '  for the choice of the best of several runs (geometric:0.3), by the rows of data set '
     refute_line --partial 'trial:'
+    assert_line 'laps: all laps of the chosen run, released as one'
     run jq -c 'select(.kind == "reserve") | .charge' train.dp/ledger
     assert_output '{"laps":1,"sampling":"tuned","trials":"negative-binomial","eta":1,"gamma":0.3,"score_multiplier":5,"settings":[{"times":2,"charges":[{"laps":3,"sampling":"none","queries":[{"noise":"gaussian","multiplier":30}]}]}]}'
     dp-account verify train.dp/ledger

@@ -101,6 +101,15 @@ prepare() {
     assert_success
 }
 
+@test "summaries for programs: --json of dp-import and dpline fit is that of dp-info" {
+    dp-import people.csv -s people.json --population others -o j.dp --json > said
+    dp-info --json j.dp | diff - said
+    dpline fit j.dp --epsilon 1 -q --json -o j.model > said
+    dp-info --json j.model | diff - said
+    assert_equal "$(jq -c '[.n, .labels, .epsilon <= 1]' said)" '[1500,["no","yes"],true]'
+    complains 2 "dp-import: --json goes with --output" dp-import people.csv --infer-schema x.json --json
+}
+
 @test "a table where a model is expected, and the other way round" {
     complains 1 "dp-export: people.csv: no model and no other stream of dpline: it begins with 'a', as a text does" dp-export --to json people.csv
     complains 1 "dp-info: people.csv is a text, and a data set or a model is expected (dpline fit makes both of a table)" dp-info people.csv

@@ -628,7 +628,8 @@ static void what_is_no_ledger_is_not_cut_off(void **state)
 {
     (void)state;
     char again[100];
-    static const char sentence[] = "line 1 of the ledger test.ledger was edited or damaged: it is not a line of a ledger (is this file a ledger?)";
+    static const char sentence[] =
+        "line 1 of the ledger test.ledger was edited or damaged: it is not a line of a ledger (is this file a ledger?)";
     put_file(PATH, "a model, say", 12);
     assert_refused(PATH, DP_E_UNSAFE, sentence);
     assert_int_equal(get_file(PATH, again, sizeof again), 12);

@@ -14,7 +14,7 @@ noisy() { echo "dp-sample --data small.dp --mode full | dp-grad --data small.dp 
 # train LAPS MODEL [MULTIPLIER [GATE [STEP [LOOP]]]]: a run on small.dp, its stream in MODEL.run
 train() {
     # shellcheck disable=SC2086
-    timeout 100 dp-loop --laps "$1" -q -o "$2" ${6:-} -- "$(noisy "${3:-10}") | dp-account --epsilon 500 --delta 1e-5 ${4:-} | dp-step --step 1 ${5:-}" > "$2.run"
+    timeout 100 dp-loop --laps "$1" -q -o "$2" ${6:-} -- "$(noisy "${3:-10}") | dp-account --epsilon 500 --delta 1e-5 --allow-weak ${4:-} | dp-step --step 1 ${5:-}" > "$2.run"
 }
 # stated MODEL FILTER: of its certificate
 stated() { dp-account certify --data small.dp --model "$1" | jq -c "$2"; }
@@ -287,7 +287,7 @@ END
     # the gather ends the run of a site
     for k in 1 2; do dp-synth classification --rows $((k * 200)) --cols 5 --seed $k -o site$k.dp -q; done
     timeout 100 dp-loop --laps 100000 -q -o model -- "dp-gather --workers 2 --local 'dp-sample --data site%k.dp --rate 0.2 | dp-grad --data site%k.dp --loss logistic --clip 1 |
-        dp-site-account --multiplier 30 --epsilon 50 --delta 1e-5' | dp-noise -z 30 | dp-account --epsilon 50 --delta 1e-5 --no-ledger | dp-step --step 1" > stream 2> said & pid=$!
+        dp-site-account --multiplier 30 --epsilon 50 --delta 1e-5 --allow-weak' | dp-noise -z 30 | dp-account --epsilon 50 --delta 1e-5 --allow-weak --no-ledger | dp-step --step 1" > stream 2> said & pid=$!
     for _ in $(seq 300); do [ "$(cat site1.dp/ledger 2> /dev/null | grep -c '"kind":"reserve"')" -ge 25 ] && break; sleep 0.1; done
     kill -INT "$(pgrep -P $pid dp-loop)"
     wait $pid || true

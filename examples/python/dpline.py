@@ -514,6 +514,7 @@ class _Estimator:
         options = ["--no-ledger", "--no-registry"] if self.ledger is None else ["--ledger", os.path.abspath(self.ledger)]
         for option, value in (("--delta", self.delta), ("--seed", self.random_state)):
             options += [] if value is None else [option, value]
+        options += ["--allow-weak"] if self.allow_weak else []
         with tempfile.TemporaryDirectory(prefix="dpline-") as place:
             data, model = os.path.join(place, "rows.dp"), os.path.join(place, "model")
             write_dataset(data, rows, target, names=names + ["bias"], population=self.population, row_norm="bounds",
@@ -555,15 +556,16 @@ class DPClassifier(_Estimator):
     adjacency           null-record or replace-one, see dp-privacy(7).
     ledger, population  a file with what all fits on these people have spent, and a name for them. Without it each fit counts only
                         itself, and you add up.
+    allow_weak          also fit with an epsilon above 10 or a delta that is not below 1 / rows, which protect hardly anybody.
     random_state        a number makes the noise repeatable, so the model is not private: for tests.
 
     While fit runs, a copy of the rows is in a directory of TMPDIR that only you can read."""
     _estimator_type = "classifier"
 
     def __init__(self, epsilon=1.0, *, delta=None, bounds=None, classes=None, adjacency="null-record", ledger=None,
-                 population=None, random_state=None):
+                 population=None, allow_weak=False, random_state=None):
         self.epsilon, self.delta, self.bounds, self.classes, self.adjacency = epsilon, delta, bounds, classes, adjacency
-        self.ledger, self.population, self.random_state = ledger, population, random_state
+        self.ledger, self.population, self.allow_weak, self.random_state = ledger, population, allow_weak, random_state
 
     def fit(self, X, y):
         X = self._table(X, fitting=True)
@@ -605,9 +607,9 @@ class DPRegressor(_Estimator):
     _estimator_type = "regressor"
 
     def __init__(self, epsilon=1.0, *, delta=None, bounds=None, label_bounds=None, adjacency="null-record", ledger=None,
-                 population=None, random_state=None):
+                 population=None, allow_weak=False, random_state=None):
         self.epsilon, self.delta, self.bounds, self.label_bounds, self.adjacency = epsilon, delta, bounds, label_bounds, adjacency
-        self.ledger, self.population, self.random_state = ledger, population, random_state
+        self.ledger, self.population, self.allow_weak, self.random_state = ledger, population, allow_weak, random_state
 
     def fit(self, X, y):
         X = self._table(X, fitting=True)

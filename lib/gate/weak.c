@@ -1,8 +1,5 @@
 #include "gate/weak.h"
 
-#include <stddef.h>
-#include <stdio.h>
-
 static int doubt(const char *sentence, bool allow, void (*say)(void *self, const char *sentence), void *self,
                  struct dp_err *err)
 {

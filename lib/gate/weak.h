@@ -2,9 +2,6 @@
 #ifndef DP_GATE_WEAK_H
 #define DP_GATE_WEAK_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/err.h"
 
 #define DP_WEAK_EPSILON 10 /* above this, little is hidden */

@@ -162,9 +162,9 @@ static void print_facts(const struct dp_fit_facts *facts, const struct dp_fit *f
         printf(", the largest power of ten below 1 / %s^1.1", dp_fit_unit(facts));
     if (basis > DP_BASIS_LINE)
         printf("; numbers have %s%s", dp_bases[basis],
-               dp_fit_curves(fit, basis == DP_BASIS_PRODUCTS) ? ""
-               : basis == DP_BASIS_PRODUCTS                   ? ", and cosines would do better"
-                                                              : ", and lines would do better");
+               dp_fit_curves(facts, fit, basis == DP_BASIS_PRODUCTS) ? ""
+               : basis == DP_BASIS_PRODUCTS                          ? ", and cosines would do better"
+                                                                     : ", and lines would do better");
     putchar('\n');
 }
 
@@ -209,6 +209,16 @@ static void suggest_features(const struct dp_dataset *d, const char *path)
     fputs("fit trains no network; dpline dp-sgd --network does, on images without a bias column: man dp-net-grad\n", stderr);
 }
 
+/* How many columns are cosines. */
+static int64_t cosines(const struct dp_dataset *d)
+{
+    const char last[] = " cosine 8";
+    int64_t numbers = 0;
+    for (size_t i = 0; d->column_names != NULL && i < d->cols; i++)
+        numbers += ends_with(d->column_names[i], strlen(d->column_names[i]), last);
+    return numbers * DP_BASIS_COSINE_COUNT;
+}
+
 /* The public facts of the data set, if there is one, and the facts about all sites that options give. */
 static struct dp_fit_facts facts_of(const struct dp_dataset *d, const struct options *o)
 {
@@ -218,6 +228,7 @@ static struct dp_fit_facts facts_of(const struct dp_dataset *d, const struct opt
                                       .columns = (int64_t)d->cols,
                                       .classes = (int64_t)d->classes,
                                       .rows_per_person = (int64_t)d->rows_per_person,
+                                      .cosines = cosines(d),
                                       .constant = strstr(d->row_norm, "bias") != NULL,
                                       .images = d->features};
     return facts;

@@ -22,8 +22,13 @@
 #define LEAST_REACH_OF_CURVES 55
 #define LEAST_REACH_OF_PRODUCTS 200
 
-/* For two classes: reach / columns from which the moments of most columns are above their noise. Below it the transform cost
- * .02 of AUC on credit default (at .1), and more on tweets. */
+/* For two classes whose lines have no transform: reach, and reach / columns, from which cosines were better. */
+#define LEAST_REACH_OF_PLAIN_CURVES 12
+#define LEAST_OF_A_CURVE 0.15
+
+/* For two classes: reach / √columns and reach / columns from which the moments are far enough above their noise. Below the
+ * second one the transform cost .02 of AUC on credit default (at .1), and more on tweets; the first one on eight tables. */
+#define LEAST_OF_MOMENTS 6
 #define LEAST_OF_A_COLUMN 0.4
 
 /* The least number of persons for each class; with fewer, one person cannot be hidden. */
@@ -71,9 +76,25 @@ const char *dp_fit_unit(const struct dp_fit_facts *facts)
     return facts->rows_per_person > 0 ? "persons" : "rows";
 }
 
-bool dp_fit_curves(const struct dp_fit *fit, bool products)
+/* Whether the moments of classes would be mostly noise. */
+static bool only_gradients(int64_t classes, double reach, double columns)
 {
-    return fit->reach >= (products ? LEAST_REACH_OF_PRODUCTS : LEAST_REACH_OF_CURVES);
+    return classes == 2 ? reach < LEAST_OF_MOMENTS * sqrt(columns) || reach < LEAST_OF_A_COLUMN * columns
+                        : classes > 2 && reach < 43;
+}
+
+static double all_columns(const struct dp_fit_facts *facts, const struct dp_fit *fit)
+{
+    return (double)facts->columns + (fit->intercept > 0);
+}
+
+bool dp_fit_curves(const struct dp_fit_facts *facts, const struct dp_fit *fit, bool products)
+{
+    const double columns = all_columns(facts, fit), lines = columns - (double)facts->cosines;
+    if (products || fit->reach >= LEAST_REACH_OF_CURVES)
+        return fit->reach >= (products ? LEAST_REACH_OF_PRODUCTS : LEAST_REACH_OF_CURVES);
+    return facts->classes == 2 && facts->cosines > 0 && only_gradients(2, fit->reach * sqrt(columns / lines), lines) &&
+           fit->reach >= fmax(LEAST_REACH_OF_PLAIN_CURVES, LEAST_OF_A_CURVE * columns);
 }
 
 /* The charge of one release of every row. */
@@ -91,9 +112,8 @@ static int measure(const struct dp_fit_facts *facts, const struct dp_fit_budget 
     if (rc == DP_OK)
         rc = dp_calibrate_noise(DP_ACCOUNTANT_BEST, &charges, budget->epsilon, budget->delta, &fit->whole, err);
     dp_charges_free(&charges);
-    double columns = (double)facts->columns + (fit->intercept > 0);
     if (rc == DP_OK)
-        fit->reach = six((double)facts->persons / ((budget->replace_one ? 2 : 1) * fit->whole * sqrt(columns)));
+        fit->reach = six((double)facts->persons / ((budget->replace_one ? 2 : 1) * fit->whole * sqrt(all_columns(facts, fit))));
     return rc;
 }
 
@@ -254,11 +274,10 @@ int dp_fit_choose(const struct dp_fit_facts *facts, const struct dp_fit_budget *
         fit->gradient = share(fit->whole, 1, (double)fit->laps);
         return DP_OK;
     }
-    const double columns = (double)facts->columns + (fit->intercept > 0);
+    const double columns = all_columns(facts, fit);
     /* Slopes of classes are clipped, but residuals of numbers grow if a direction is steeper than the step allows: without the
        transform R² was below 0 on small tables. */
-    if ((facts->classes > 0 && fit->reach < 43) || (facts->classes == 2 && fit->reach < LEAST_OF_A_COLUMN * columns) ||
-        columns > MOST_COLUMNS)
+    if (only_gradients(facts->classes, fit->reach, columns) || columns > MOST_COLUMNS)
         plain(fit, columns);
     else if (facts->classes == 0)
         numbers(facts, fit);

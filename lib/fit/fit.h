@@ -17,6 +17,7 @@ struct dp_fit_facts {
     int64_t columns;         /* as they are stored */
     int64_t classes;         /* 0: the label is a number */
     int64_t rows_per_person; /* most rows of a person; 0: each row counts as one person */
+    int64_t cosines;         /* of the columns, those that are cosines of a number (data/basis.h) */
     bool constant;           /* one of the columns is constant */
     bool images;             /* the columns are features of images (images/map.h) */
 };
@@ -72,7 +73,7 @@ enum dp_loss dp_fit_loss(int64_t classes);
 
 /* Whether the budget pays for curves: features of numbers that the columns count already (data/basis.h), and for their products
  * (data/products.h). */
-bool dp_fit_curves(const struct dp_fit *fit, bool products);
+bool dp_fit_curves(const struct dp_fit_facts *facts, const struct dp_fit *fit, bool products);
 
 const char *dp_fit_unit(const struct dp_fit_facts *facts);
 

@@ -133,6 +133,25 @@ hospital() {
     assert_equal "$(wc -l < carried)" 31
 }
 
+@test "fit: two classes have cosines near the noise if lines have no transform either" {
+    columns() { # NUMBERS CATEGORIES: as many columns
+        echo '{"header": false, "columns": ['
+        for i in $(seq "$1"); do echo "{\"name\": \"n$i\", \"type\": \"numeric\", \"bounds\": [0, 1]},"; done
+        echo "{\"name\": \"c\", \"type\": \"categorical\", \"categories\": [$(seq -s , "$2" | sed 's/[0-9]\+/"&"/g')]},"
+        echo '{"name": "y", "type": "label", "classes": ["0", "1"]}]}'
+    }
+    table() { awk -v n="$1" -v c="$2" 'BEGIN { for (i = 0; i < 2000; i++) { for (j = 0; j < n; j++) printf "%g,", i % 7 / 7; print 1 + i % c "," i % 2 } }'; }
+    verdict() { # NUMBERS CATEGORIES EPSILON
+        columns "$1" "$2" > near.json
+        table "$1" "$2" | dp-import csv -q --schema near.json --basis cosines -o near.dp -f -
+        dp-fit near.dp --epsilon "$3" --delta 1e-5 | head -n 1 | grep -o 'cosines.*'
+    }
+    assert_equal "$(verdict 1 30 0.3)" cosines                               # x 28; with lines 31, and 6 √32 is 34
+    assert_equal "$(verdict 1 10 0.3)" 'cosines, and lines would do better'  # lines have a transform
+    assert_equal "$(verdict 1 120 0.3)" 'cosines, and lines would do better' # x 16, and 0.15 D is 20
+    assert_equal "$(verdict 1 30 0.1)" 'cosines, and lines would do better'  # x 10
+}
+
 @test "fit: numbers are curves from a reach of 55 on, lines below it, and with --linear" {
     { echo a,b,y; awk 'BEGIN { srand(1); for (i = 0; i < 2500; i++) { a = rand(); b = rand(); print a "," b "," (rand() < 4 * (a - .5)^2) } }'; } > t.csv
     schema='{"header": true, "columns": [{"name": "a", "type": "numeric", "bounds": [0, 1]}, {"name": "b", "type": "numeric", "bounds": [0, 1]},
@@ -293,7 +312,7 @@ accuracy() { dp-eval --last --metrics "${3:-accuracy}" --data "$1" --in "$2" | t
     dp-synth classification --rows 2000 --cols 8 --classes 3 --seed 7 -o three.dp -q
     dp-synth regression --rows 2000 --cols 8 --seed 7 -o real.dp -q
     for data in small three real; do
-        for epsilon in 1 0.15; do # behind a transform, and not
+        for epsilon in 1 0.08; do # behind a transform, and not
             fit="dpline fit $data.dp --seed 1 -q --no-ledger --delta 1e-5 --epsilon $epsilon"
             $fit -o one --exec fused --threads 1
             $fit -o two --exec processes --threads 1
@@ -343,10 +362,10 @@ assert 0 <= moments / (whole / 0.15 ** 0.5) - 1 < 1e-7 and 0 <= gradient / (whol
 EOF
     done
     # below that, rows without a transform
-    run printed --delta 1e-5 --epsilon 0.15
+    run printed --delta 1e-5 --epsilon 0.08
     assert_output --partial ' --laps 64 '
     assert_output --partial ' --clip 0.3 --scale 0.6 '
-    assert_output --partial ' dp-step --step 1.53488 --momentum 0.9'
+    assert_output --partial ' dp-step --step 1.02679 --momentum 0.9'
     refute_output --partial '--average'
     refute_output --partial 'dp-moments'
     # more columns than a transform may have

@@ -172,8 +172,14 @@ static void laps_and_steps_follow_the_budget(void **state)
     assert_true(fit.run == DP_FIT_PLAIN && fit.reach > 90 && fit.reach < 0.4 * 1025);
     assert_int_equal(choose(&fit, 12000, 1024, 3, 0, 1, 1e-5, false), DP_OK);
     assert_true(fit.run == DP_FIT_TRANSFORMED);
-    assert_int_equal(choose(&fit, 12000, 100, 2, 0, 1, 1e-5, false), DP_OK);
-    assert_true(fit.run == DP_FIT_TRANSFORMED && fit.reach > 40);
+    for (double epsilon = 0.03; epsilon < 4; epsilon *= 1.1) {
+        assert_int_equal(choose(&fit, 12000, 100, 2, 0, epsilon, 1e-5, false), DP_OK);
+        assert_int_equal(fit.run, fit.reach < 6 * sqrt(101) ? DP_FIT_PLAIN : DP_FIT_TRANSFORMED);
+        assert_int_equal(choose(&fit, 12000, 400, 2, 0, epsilon, 1e-5, false), DP_OK);
+        assert_int_equal(fit.run, fit.reach < 0.4 * 401 ? DP_FIT_PLAIN : DP_FIT_TRANSFORMED);
+        assert_int_equal(choose(&fit, 12000, 100, 3, 0, epsilon, 1e-5, false), DP_OK);
+        assert_int_equal(fit.run, fit.reach < 43 ? DP_FIT_PLAIN : DP_FIT_TRANSFORMED);
+    }
     for (double epsilon = 0.1; epsilon < 50; epsilon *= 1.5) {
         assert_int_equal(choose(&fit, 16000, 16, 26, 0, epsilon, 1e-5, false), DP_OK);
         assert_true(fit.run == DP_FIT_TRANSFORMED && fit.scale == 0.5);
@@ -247,15 +253,33 @@ static void of_the_library(void **state)
     assert_int_equal(dpline_fit_choose(&facts, 0.001, 0, 0, NULL, &fit, &error), DPLINE_E_BUDGET);
 }
 
-/* Curves are from a reach of 55 on, products from 200 on. */
+/* Curves are from a reach of 55 on, products from 200 on. Near the noise cosines are for two classes whose lines have no
+   transform. */
 static void curves_need_a_reach(void **state)
 {
     (void)state;
     const struct dp_fit below = {.reach = 54.9}, at = {.reach = 55}, far = {.reach = 200};
-    assert_false(dp_fit_curves(&below, false));
-    assert_true(dp_fit_curves(&at, false));
-    assert_false(dp_fit_curves(&at, true));
-    assert_true(dp_fit_curves(&far, true));
+    struct dp_fit_facts facts = {.columns = 62, .constant = true};
+    assert_false(dp_fit_curves(&facts, &below, false));
+    assert_true(dp_fit_curves(&facts, &at, false));
+    assert_false(dp_fit_curves(&facts, &at, true));
+    assert_true(dp_fit_curves(&facts, &far, true));
+    /* 38 lines with a reach of 28 have no transform, and with a reach of 38 they have one */
+    const struct dp_fit near = {.reach = 28 * sqrt(38. / 62)}, farther = {.reach = 38 * sqrt(38. / 62)},
+                        noise = {.reach = 11.9};
+    facts.classes = 2;
+    assert_false(dp_fit_curves(&facts, &near, false));
+    facts.cosines = 24;
+    assert_true(dp_fit_curves(&facts, &near, false));
+    assert_false(dp_fit_curves(&facts, &near, true));
+    assert_false(dp_fit_curves(&facts, &farther, false));
+    assert_false(dp_fit_curves(&facts, &noise, false));
+    facts.classes = 3;
+    assert_false(dp_fit_curves(&facts, &near, false));
+    facts = (struct dp_fit_facts){.columns = 160, .classes = 2, .cosines = 24, .constant = true};
+    const struct dp_fit wide = {.reach = 23.9}, less_wide = {.reach = 24};
+    assert_false(dp_fit_curves(&facts, &wide, false));
+    assert_true(dp_fit_curves(&facts, &less_wide, false));
 }
 
 int main(void)

@@ -153,7 +153,7 @@ END
 @test "a header is found, or is not there" {
     printf '1,2,x\n2,3,y\n' > t.csv
     assert_equal "$(propose t.csv | cut -d ' ' -f 1 | tr '\n' ' ')" "column1 column2 column3 "
-    printf 'a,b,c\n2,3,y\n' > t.csv
+    printf 'a,b,c\n2,3,y\n4,5,n\n' > t.csv
     assert_equal "$(propose t.csv | cut -d ' ' -f 1 | tr '\n' ' ')" "a b c "
     printf 'red,big,yes\nblue,small,no\nred,small,no\n' > t.csv # texts alone: red is there twice
     assert_equal "$(propose t.csv | cut -d ' ' -f 1 | tr '\n' ' ')" "column1 column2 column3 "

@@ -158,7 +158,7 @@ END
     printf 'red,big,yes\nblue,small,no\nred,small,no\n' > t.csv # texts alone: red is there twice
     assert_equal "$(propose t.csv | cut -d ' ' -f 1 | tr '\n' ' ')" "column1 column2 column3 "
     assert_equal "$(schema '.columns[0].categories')" '["blue","red"]'
-    printf 'colour,size,wanted\nblue,small,no\nred,small,no\n' > t.csv
+    printf 'colour,size,wanted\nblue,small,no\nred,small,yes\n' > t.csv
     assert_equal "$(propose t.csv | cut -d ' ' -f 1 | tr '\n' ' ')" "colour size wanted "
     printf '5,a\n6,b\n7,a\n' > t.csv
     for i in $(seq 8 40); do echo "$i,a"; done >> t.csv

@@ -104,7 +104,7 @@ refused() {
 @test "a gathered run is resumed, with the states of its workers" {
     text="dp-gather -k 3 --local '$SAMPLE --shard %k/%K | $STEP' | $GATE"
     for exec in fused processes; do
-        dp-loop --laps 200 --seed 11 --exec $exec -q -o whole -- "$text" > /dev/null
+        dp-loop --laps 200 --seed 11 --exec $exec -q -o whole -- "$text" > whole.stream
         run timeout 120 "$ROOT/tests/bats/resume.py" 1 2 kept part 20 -- dp-loop --laps 200 --seed 11 --exec $exec -q -- "$text"
         assert_success
         [ "${output##*$'\n'}" -ge 1 ] || fail "never resumed: $output"

@@ -188,7 +188,7 @@ if frame["kind"] == "lap" and frame["lap"] > int(open("last").read()) and not os
         quiet="${TEXT//-z 3/-z 60}"
         quiet="${quiet/--epsilon 1 /--epsilon 0.05 }"
         quiet="${quiet/--policy adaptive/--policy none}"
-        dp-loop "${plan[@]}" --seed 11 -q -o whole -- "$quiet" > /dev/null
+        dp-loop "${plan[@]}" --seed 11 -q -o whole -- "$quiet" > whole.stream
         for exec in fused processes; do
             run timeout 120 "$ROOT/tests/bats/resume.py" 1 2 kept part 10 -- dp-loop "${plan[@]}" --seed 11 --exec $exec -q -- "$quiet"
             assert_success

@@ -56,8 +56,8 @@ static void score(const struct dp_form *form, const double *parameters, const st
     (void)next;
     for (size_t j = 0; j < form->cols; j++)
         room->weights[j] = (float)parameters[j];
-    for (size_t first = 0; first < count; first += DP_NET_LANES) {
-        size_t lanes = count - first < DP_NET_LANES ? count - first : DP_NET_LANES;
+    for (size_t first = 0, lanes; first < count; first += lanes) {
+        lanes = count - first < room->pass.kernels->lanes ? count - first : room->pass.kernels->lanes;
         dp_net_load(&room->pass, rows + first, NULL, lanes);
         dp_net_forward(&room->pass, room->weights);
         for (size_t i = 0; i < lanes; i++)

@@ -2,10 +2,9 @@
 
 #include "base/isa.h"
 
-size_t dp_net_room(const struct dp_net_window *n)
+size_t dp_net_room(const struct dp_net_window *n, size_t lanes)
 {
-    size_t values = (n->height * n->width * n->outputs + n->height * dp_net_window_row(n)) * DP_NET_LANES;
-    size_t weights = n->outputs * n->rows * n->run;
+    size_t values = DP_NET_TILE * (n->outputs + DP_NET_PANEL) * lanes, weights = n->outputs * n->rows * n->run;
     return values > weights ? values : weights;
 }
 

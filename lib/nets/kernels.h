@@ -1,5 +1,5 @@
-/* Kernels of a network's layers, one version for each set of instructions. DP_NET_LANES examples go through a layer together:
- * value i of example l is at x[i × DP_NET_LANES + l]. Each example has its own lane, the arithmetic of a lane has a fixed order,
+/* Kernels of a network's layers, one version for each set of instructions. `lanes` examples go through a layer together:
+ * value i of example l is at x[i × lanes + l]. Each example has its own lane, the arithmetic of a lane has a fixed order,
  * and a product and a sum are never contracted, so all versions give the same bits, whichever examples share a block. Arrays of
  * values are on a boundary of 64 bytes. */
 #ifndef DP_NETS_KERNELS_H
@@ -9,7 +9,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DP_NET_LANES 16
+#define DP_NET_MOST_LANES 16
+
+/* Places and values of a window that weights_back takes at once, so that their copies stay in the first cache. */
+#define DP_NET_TILE 48
+#define DP_NET_PANEL 12
 
 /* The places of a window on its input. Counted in values of one example. */
 struct dp_net_window {
@@ -20,17 +24,13 @@ struct dp_net_window {
     size_t outputs;       /* of a place; y has height × width × outputs values */
 };
 
-/* Values that a row of places sees in a row of the input. */
-static inline size_t dp_net_window_row(const struct dp_net_window *n)
-{
-    return (n->width - 1) * n->right + n->run;
-}
-
 struct dp_net_groups {
     size_t places, channels, groups;
 };
 
 struct dp_net_kernels {
+    size_t lanes;
+
     /* y_o = bias_o + Σ_k w_ok x_k at each place. w: outputs × (rows × run). */
     void (*forward)(const struct dp_net_window *window, const float *x, const float *w, const float *bias, float *y);
     /* dw_ok = Σ d_o x_k over all places, and Σ d_o for each o after them; added to what is there if `more`. room: dp_net_room
@@ -62,10 +62,10 @@ struct dp_net_kernels {
 
     /* squares_l += Σ_i g_il², in double: relative error below (count + 4) 2^-53. */
     void (*squares)(const float *g, size_t count, double *squares);
-    /* sum_i += Σ_l trunc(g_il scale_l), lanes with keep_l = −1 only (otherwise 0). |g_il scale_l| < 2^24. */
-    void (*add)(const float *g, size_t count, const double *scale, const int32_t *keep, int64_t *sum);
-    /* The same for the gradient d_o x_i of a layer that is a matrix: sum[o × inputs + i]. */
-    void (*add_outer)(const float *d, size_t outputs, const float *x, size_t inputs, const double *scale, const int32_t *keep,
+    /* sum_i += Σ_l trunc(g_il scale_l), in floats, lanes with keep_l = −1 only (otherwise 0). |g_il scale_l| < 2^24. */
+    void (*add)(const float *g, size_t count, const float *scale, const int32_t *keep, int64_t *sum);
+    /* The same for the gradient d_o x_i of a layer that is a matrix: sum[o × inputs + i], trunc((d_o scale) x_i). */
+    void (*add_outer)(const float *d, size_t outputs, const float *x, size_t inputs, const float *scale, const int32_t *keep,
                       int64_t *sum);
 };
 
@@ -75,7 +75,7 @@ extern const struct dp_net_kernels dp_net_kernels_avx2, dp_net_kernels_avx512;
 #endif
 
 /* Floats that weights_back and input_back want as room for copies. */
-size_t dp_net_room(const struct dp_net_window *window);
+size_t dp_net_room(const struct dp_net_window *window, size_t lanes);
 /* The kernels for dp_isa_used. */
 const struct dp_net_kernels *dp_net_kernels(void);
 

@@ -1,6 +1,6 @@
 /* A block of examples through a network, forward and backward: outputs, each example's gradient, its norm, and the sum of all
  * clipped gradients as whole numbers. One room for each thread; its memory does not depend on the batch: the values of
- * DP_NET_LANES examples, and their gradients of filters. The gradient of a matrix (fc) is d xᵀ and is not stored:
+ * a block (kernels->lanes examples), and their gradients of filters. The gradient of a matrix (fc) is d xᵀ and is not stored:
  * ‖d (x, 1)ᵀ‖² = ‖d‖² (‖x‖² + 1) (Goodfellow 2015). If an example has several views (nets/view.h), its gradient is the mean over
  * them, and the gradient of a matrix is stored as well. */
 #ifndef DP_NETS_PASS_H
@@ -32,7 +32,7 @@ struct dp_net_pass {
 int dp_net_pass_open(struct dp_net_pass *pass, const struct dp_net *net, size_t views, struct dp_err *err);
 void dp_net_pass_close(struct dp_net_pass *pass);
 
-/* Loads the rows of at most DP_NET_LANES examples, each with the net's number of inputs, or a view of each row; views may be
+/* Loads the rows of at most kernels->lanes examples, each with the net's number of inputs, or a view of each row; views may be
  * NULL. The other lanes keep what they have, and add nothing while their slopes are 0. */
 void dp_net_load(struct dp_net_pass *pass, const struct dp_row *rows, const struct dp_net_view *views, size_t count);
 
@@ -40,10 +40,10 @@ void dp_net_load(struct dp_net_pass *pass, const struct dp_row *rows, const stru
 void dp_net_forward(struct dp_net_pass *pass, const float *weights);
 static inline double dp_net_output(const struct dp_net_pass *pass, size_t k, size_t l)
 {
-    return (double)pass->out[pass->net->layers - 1][k * DP_NET_LANES + l];
+    return (double)pass->out[pass->net->layers - 1][k * pass->kernels->lanes + l];
 }
 
-/* slope: outputs × DP_NET_LANES, derivative of each example's loss with respect to its outputs; 0 for lanes without an example.
+/* slope: outputs × kernels->lanes, derivative of each example's loss with respect to its outputs; 0 for lanes without an example.
    View 0 begins the gradients of new examples, later views add to them: the slopes belong to the mean over the views. */
 void dp_net_backward(struct dp_net_pass *pass, const float *weights, const float *slope, size_t view);
 

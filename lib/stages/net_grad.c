@@ -16,8 +16,6 @@
 #include "stages/shared_options.h"
 #include "stages/stages.h"
 
-#define LANES DP_NET_LANES
-
 struct options {
     const char *data, *network, *class_weights;
     int loss, adjacency;
@@ -30,7 +28,7 @@ struct options {
 struct worker {
     struct dp_net_pass pass;
     int64_t *sum;
-    float *slope; /* outputs × LANES */
+    float *slope; /* outputs × lanes of the kernels */
     double *score;
 };
 
@@ -143,7 +141,7 @@ static int open_workers(struct state *s, struct dp_err *err)
         if (rc == DP_OK && t > 0) /* the first one adds to the frame's sum */
             rc = dp_alloc(&worker->sum, s->form.cols, sizeof *worker->sum, err);
         if (rc == DP_OK)
-            rc = dp_alloc(&worker->slope, s->form.outputs * LANES, sizeof *worker->slope, err);
+            rc = dp_alloc(&worker->slope, s->form.outputs * worker->pass.kernels->lanes, sizeof *worker->slope, err);
         if (rc == DP_OK)
             rc = dp_alloc(&worker->score, s->form.outputs, sizeof *worker->score, err);
     }
@@ -199,15 +197,15 @@ static void slope_of(const struct state *s, struct worker *worker, double label,
         memset(u, 0, outputs * sizeof *u);
     }
     for (size_t k = 0; k < outputs; k++)
-        worker->slope[k * LANES + lane] = (float)(weight * u[k] / (double)s->views.count);
+        worker->slope[k * worker->pass.kernels->lanes + lane] = (float)(weight * u[k] / (double)s->views.count);
 }
 
 /* View k of `count` examples, from `first` on, forward and backward. */
 static void add_view(const struct state *s, struct worker *worker, const struct dp_batch *batch, size_t first, size_t count,
                      int64_t k)
 {
-    struct dp_row rows[LANES] = {{0}};
-    struct dp_net_view views[LANES];
+    struct dp_row rows[DP_NET_MOST_LANES] = {{0}};
+    struct dp_net_view views[DP_NET_MOST_LANES];
     for (size_t i = 0; i < count; i++) {
         rows[i] = dp_batch_row(batch, first + i);
         if (moves(s))
@@ -215,18 +213,18 @@ static void add_view(const struct state *s, struct worker *worker, const struct 
     }
     dp_net_load(&worker->pass, rows, moves(s) ? views : NULL, count);
     dp_net_forward(&worker->pass, s->weights);
-    memset(worker->slope, 0, s->form.outputs * LANES * sizeof *worker->slope);
+    memset(worker->slope, 0, s->form.outputs * worker->pass.kernels->lanes * sizeof *worker->slope);
     for (size_t i = 0; i < count; i++)
         slope_of(s, worker, dp_batch_label(batch, first + i), i);
     dp_net_backward(&worker->pass, s->weights, worker->slope, (size_t)k);
 }
 
-/* At most LANES examples, from `first` on. */
+/* The examples of a block, from `first` on. */
 static void add_block(const struct state *s, struct worker *worker, const struct dp_batch *batch, size_t first, double bound,
                       int64_t *sum)
 {
-    size_t count = batch->count - first < LANES ? batch->count - first : LANES;
-    double squares[LANES];
+    size_t lanes = worker->pass.kernels->lanes, count = batch->count - first < lanes ? batch->count - first : lanes;
+    double squares[DP_NET_MOST_LANES];
     for (int64_t k = 0; k < s->views.count; k++)
         add_view(s, worker, batch, first, count, k);
     dp_net_squares(&worker->pass, squares);
@@ -236,7 +234,8 @@ static void add_block(const struct state *s, struct worker *worker, const struct
 /* sum = Σ over the batch of the clipped negative gradients. */
 static void add_all(struct state *s, const struct dp_batch *batch, double bound, int64_t *sum)
 {
-    size_t blocks = (batch->count + LANES - 1) / LANES, threads = blocks < s->threads ? blocks : s->threads;
+    const size_t lanes = s->workers[0].pass.kernels->lanes;
+    size_t blocks = (batch->count + lanes - 1) / lanes, threads = blocks < s->threads ? blocks : s->threads;
     memset(sum, 0, s->form.cols * sizeof *sum);
 #pragma omp parallel for num_threads(threads > 0 ? (int)threads : 1) schedule(static, 1)
     for (size_t t = 0; t < threads; t++) {
@@ -244,7 +243,7 @@ static void add_all(struct state *s, const struct dp_batch *batch, double bound,
         if (t > 0)
             memset(own, 0, s->form.cols * sizeof *own);
         for (size_t b = blocks * t / threads; b < blocks * (t + 1) / threads; b++)
-            add_block(s, &s->workers[t], batch, b * LANES, bound, own);
+            add_block(s, &s->workers[t], batch, b * lanes, bound, own);
     }
     for (size_t t = 1; t < threads; t++)
         for (size_t j = 0; j < s->form.cols; j++)

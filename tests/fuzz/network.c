@@ -27,10 +27,10 @@ static bool is_small(const struct dp_net *net)
 static void use(const struct dp_net *net)
 {
     static double start[MOST];
-    static float weights[MOST], row[MOST], slope[MOST * DP_NET_LANES];
+    static float weights[MOST], row[MOST], slope[MOST * DP_NET_MOST_LANES];
     static int64_t sum[MOST];
     const double bound = 0.5, grid = 0x1p-20;
-    double squares[DP_NET_LANES], norm2 = 0;
+    double squares[DP_NET_MOST_LANES], norm2 = 0;
     struct dp_net_pass pass;
     struct dp_err err = {0};
     dp_net_start(net, start);
@@ -42,7 +42,7 @@ static void use(const struct dp_net *net)
     fuzz_assert(dp_net_pass_open(&pass, net, 1, &err) == DP_OK);
     dp_net_load(&pass, rows, NULL, 1);
     dp_net_forward(&pass, weights);
-    memset(slope, 0, net->outputs * DP_NET_LANES * sizeof *slope);
+    memset(slope, 0, net->outputs * pass.kernels->lanes * sizeof *slope);
     slope[0] = 1e3f;
     dp_net_backward(&pass, weights, slope, 0);
     dp_net_squares(&pass, squares);

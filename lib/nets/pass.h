@@ -43,7 +43,7 @@ static inline double dp_net_output(const struct dp_net_pass *pass, size_t k, siz
     return (double)pass->out[pass->net->layers - 1][k * pass->kernels->lanes + l];
 }
 
-/* slope: outputs × kernels->lanes, derivative of each example's loss with respect to its outputs; 0 for lanes without an example.
+/* slope: outputs × kernels->lanes, derivative of each example's loss by its outputs; 0 for lanes without an example.
    View 0 begins the gradients of new examples, later views add to them: the slopes belong to the mean over the views. */
 void dp_net_backward(struct dp_net_pass *pass, const float *weights, const float *slope, size_t view);
 

@@ -318,6 +318,25 @@ static void no_example_adds_more_than_the_bound(void **state)
         }
 }
 
+/* A gradient of one coordinate, just below a whole number when clipped: products of floats must not round it up. */
+static void a_rounded_product_stays_in_the_bound(void **state)
+{
+    (void)state;
+    const double grid = 0x1p-24;
+    for (size_t i = 0; i < 1000; i++) {
+        struct trial *t = open_trial("1; fc 1", 1);
+        double bound = grid * (0x1p20 + (double)(i % 7) + 0.95);
+        t->pass.memory[0] = 0; /* only the bias has a slope */
+        t->slope[0] = (float)(1 + fabs(uneven(i)));
+        dp_net_forward(&t->pass, t->w);
+        dp_net_backward(&t->pass, t->w, t->slope, 0);
+        dp_net_squares(&t->pass, t->squares);
+        dp_net_add(&t->pass, t->squares, bound, grid, t->sum);
+        assert_true(t->sum[0] == 0 && (double)-t->sum[1] <= bound / grid && (double)-t->sum[1] > bound / grid - 3);
+        close_trial(t);
+    }
+}
+
 /* An example has the same part, whichever others share its block; one that is not finite has no part. */
 static void examples_do_not_depend_on_each_other(void **state)
 {
@@ -545,6 +564,7 @@ int main(void)
         cmocka_unit_test(gradients_are_those_of_a_plain_computation),
         cmocka_unit_test(the_plain_computation_is_the_derivative),
         cmocka_unit_test(no_example_adds_more_than_the_bound),
+        cmocka_unit_test(a_rounded_product_stays_in_the_bound),
         cmocka_unit_test(examples_do_not_depend_on_each_other),
         cmocka_unit_test(views_are_averaged),
         cmocka_unit_test(a_view_moves_and_mirrors),

@@ -349,14 +349,14 @@ if frame["kind"] == "end" and not os.path.exists("ending-seen"):
 }
 
 @test "interrupted within the run, it is resumed where it stopped" {
-    LAPS=600
+    LAPS=3000
     whole
     for k in 1 2; do worker $k --checkpoint c$k; done
     gate '' --checkpoint kept
     eventually laps_done 5
     kill -INT "$(cat gate.pid)"
     wait "$(cat gate.pid)" || true
-    assert_regex "$(cat said)" 'dp-loop: interrupted after lap [0-9]+ of 600, whose model is in part'
+    assert_regex "$(cat said)" 'dp-loop: interrupted after lap [0-9]+ of 3000, whose model is in part'
     ended 1 0
     ended 2 0
     for k in 1 2; do worker $k --checkpoint c$k; done

@@ -454,8 +454,9 @@ static void verify_says_what_is_wrong(void **state)
     fclose(file);
     result = verify();
     assert_true(json_is_false(json_object_get(result, "intact")));
-    assert_string_equal(json_string_value(at(result, "findings", 0)),
-                        "line 1 of the ledger test.ledger was edited or damaged: its hash does not fit");
+    assert_string_equal(
+        json_string_value(at(result, "findings", 0)),
+        "line 1 of the ledger test.ledger was edited or damaged: its hash does not fit (is this file a ledger?)");
     json_decref(result);
     assert_int_equal(dp_ledger_verify("absent", &result, &err), DP_E_RUN);
     assert_null(result);

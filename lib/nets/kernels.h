@@ -1,7 +1,7 @@
 /* Kernels of a network's layers, one version for each set of instructions. `lanes` examples go through a layer together:
  * value i of example l is at x[i × lanes + l]. Each example has its own lane, the arithmetic of a lane has a fixed order,
  * and a product and a sum are never contracted, so all versions give the same bits, whichever examples share a block. Arrays of
- * values are on a boundary of 64 bytes. */
+ * values are on a boundary of a vector. */
 #ifndef DP_NETS_KERNELS_H
 #define DP_NETS_KERNELS_H
 

@@ -71,7 +71,7 @@ static size_t divide(struct dp_net_pass *pass, size_t views)
 int dp_net_pass_open(struct dp_net_pass *pass, const struct dp_net *net, size_t views, struct dp_err *err)
 {
     *pass = (struct dp_net_pass){.net = net, .kernels = dp_net_kernels()};
-    size_t bytes = divide(pass, views) * sizeof(float);
+    size_t bytes = (divide(pass, views) * sizeof(float) + 63) / 64 * 64; /* aligned_alloc wants whole boundaries */
     pass->memory = aligned_alloc(64, bytes);
     if (pass->memory == NULL)
         return dp_fail(err, DP_E_RUN, "no memory for %zu bytes of a network's values", bytes);

@@ -485,6 +485,10 @@ int dp_import_infer(struct dp_import *import, bool header, json_t **schema, stru
     if (rc == DP_OK && classes != NULL && json_array_size(classes) < 2)
         rc = dp_fail(err, DP_E_RUN, "%s: the label '%s' has only one class, so there is nothing to learn", lines.name,
                      t.seen[label].name);
+    if (rc != DP_OK) {
+        json_decref(*schema);
+        *schema = NULL;
+    }
     for (size_t i = 0; i < t.columns; i++) {
         free(t.seen[i].name);
         dp_texts_free(&t.seen[i].texts);

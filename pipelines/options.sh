@@ -134,12 +134,10 @@ parse() {
         if [ -z "${metavar[$word]}" ]; then
             [[ $1 != *=* ]] || fail "$given: takes no value"
             printf -v "$word" %s "$given"
-        elif [[ $1 = *=* ]]; then
-            printf -v "$word" %s "${1#*=}"
         else
-            [[ $# -ge 2 && $2 != -[[:alpha:]-]* ]] || fail "${given/#--model/-o}: needs a value" # an option is not a value
-            printf -v "$word" %s "$2"
-            shift
+            [[ $1 = *=* || ${2-} = -[[:alpha:]-]* ]] || set -- "$1=${2-}" "${@:3}" # an option is not a value
+            [[ $1 = *=?* ]] || fail "${given/#--model/-o}: needs a value"
+            printf -v "$word" %s "${1#*=}"
         fi
         shift
     done

@@ -13,7 +13,7 @@ struct text {
 
 static int wrong(const struct text *t, const char *what)
 {
-    size_t length = strcspn(t->at, " ;");
+    size_t length = strcspn(t->at, " ;\n");
     return length == 0 ? dp_fail(t->err, DP_E_RUN, "network, column %zu: %s", (size_t)(t->at - t->from) + 1, what)
                        : dp_fail(t->err, DP_E_RUN, "network, column %zu, '%.*s': %s", (size_t)(t->at - t->from) + 1,
                                  length < 40 ? (int)length : 40, t->at, what);
@@ -57,6 +57,8 @@ static int read_shape(struct text *t, struct dp_net_shape *shape)
     skip(t);
     const char *from = t->at;
     *shape = (struct dp_net_shape){1, 1, 1};
+    if (!isdigit((unsigned char)*t->at))
+        return wrong(t, "first comes the number of columns, or HEIGHTxWIDTHxCHANNELS");
     int rc = number(t, 1, DP_NET_MOST_VALUES, &shape->channels);
     if (rc != DP_OK || *t->at != 'x')
         return rc;
@@ -287,9 +289,12 @@ static int read_layers(struct text *t, struct dp_net *net, struct dp_net_shape s
 
 int dp_net_parse(struct dp_net *net, const char *text, struct dp_err *err)
 {
-    struct text t = {.from = text, .at = text, .err = err};
+    struct text t = {.from = text, .at = text + strcspn(text, "\n"), .err = err};
     struct dp_net_shape shape;
     *net = (struct dp_net){.seed = 1};
+    if (*t.at != '\0')
+        return wrong(&t, "a network is one line");
+    t.at = text;
     int rc = read_shape(&t, &shape);
     net->inputs = dp_net_size(shape);
     if (rc == DP_OK)

@@ -32,6 +32,8 @@ load pipelines
         complains 2 "$p.sh: unknown option '-x' (try --help)" $p.sh -x 1
         complains 2 "$p.sh: --loss: needs a value" $p.sh --loss
         complains 2 "$p.sh: --lambda: needs a value" $p.sh --lambda -o m --data small.dp
+        complains 2 "$p.sh: --init: needs a value" $p.sh --data small.dp --init '' -o m
+        complains 2 "$p.sh: --init: needs a value" $p.sh --data small.dp --init= -o m
         complains 2 "$p.sh: -o: needs a value" $p.sh --data small.dp -o --epochs 1
         complains 2 "$p.sh: --print: takes no value" $p.sh --print=yes
     done

@@ -96,7 +96,7 @@ static void the_form_of_a_network(void **state)
     assert_int_equal(dp_form_model(&form, f, &p, NULL), 0);
     set_text(f, DP_F_FAMILY, "network");
     assert_int_equal(dp_form_read(&read, f, &err), DP_E_RUN);
-    assert_string_equal(err.message, "network, column 1: a whole number belongs here");
+    assert_string_equal(err.message, "network, column 1: first comes the number of columns, or HEIGHTxWIDTHxCHANNELS");
     set_text(f, DP_F_NETWORK, "3; fc 4 tanh; fc 2");
     assert_int_equal(dp_form_read(&read, f, NULL), 0);
     assert_true(read.family == &dp_family_network && read.features == 3 && read.outputs == 2);

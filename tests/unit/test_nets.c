@@ -482,7 +482,9 @@ static void texts(void **state)
     static const struct {
         const char *text, *message;
     } wrong[] = {
-        {"", "network, column 1: a whole number belongs here"},
+        {"", "network, column 1: first comes the number of columns, or HEIGHTxWIDTHxCHANNELS"},
+        {" conv 3 3x3; fc 3", "network, column 2, 'conv': first comes the number of columns, or HEIGHTxWIDTHxCHANNELS"},
+        {"9;\nfc 3", "network, column 3: a network is one line"},
         {"28x28; fc 3", "network, column 1, '28x28': an image is HEIGHTxWIDTHxCHANNELS"},
         {"0; fc 3", "network, column 1, '0': this number is out of range"},
         {"9000x9000x1; fc 3", "network, column 6, '9000x1': this number is out of range"},

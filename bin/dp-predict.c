@@ -53,7 +53,8 @@ struct predict {
     size_t classes; /* 0 for a regression */
     char **names;   /* of the classes */
     size_t name_count;
-    double *scores, *probability;
+    double *scores; /* of a block of rows */
+    double *probability;
     /* For a table: */
     struct dp_texts keep;
     size_t *kept; /* fields of the columns to keep */
@@ -134,7 +135,7 @@ static int get_outputs(struct predict *p, const char *model, struct dp_err *err)
         return dp_fail(err, DP_E_RUN, "--threshold: only models of two classes with probabilities have one");
     if (p->options->probability && (p->classes == 0 || !p->model.known || !dp_metric_has_probability(p->model.loss)))
         return dp_fail(err, DP_E_RUN, "--probability: only logistic and softmax models give probabilities");
-    rc = DP_ALLOC_ALL(err, DP_ARRAY(p->scores, p->outputs), DP_ARRAY(p->probability, p->classes + 1));
+    rc = DP_ALLOC_ALL(err, DP_ARRAY(p->scores, p->outputs * DP_FAMILY_ROWS), DP_ARRAY(p->probability, p->classes + 1));
     return rc == DP_OK && p->classes > 0 ? get_names(p, err) : rc;
 }
 
@@ -159,34 +160,51 @@ static void put_header(const struct predict *p)
     putchar('\n');
 }
 
-static size_t class_of(const struct predict *p)
+static size_t class_of(const struct predict *p, const double *scores)
 {
     double both[2];
     if (isnan(p->options->threshold))
-        return dp_metric_class(p->scores, p->outputs);
-    dp_metric_probability(p->model.loss, p->scores, p->outputs, both);
+        return dp_metric_class(scores, p->outputs);
+    dp_metric_probability(p->model.loss, scores, p->outputs, both);
     return both[1] >= p->options->threshold;
 }
 
-static void put_row(const struct predict *p, const struct dp_row *row)
+static void put_prediction(const struct predict *p, const double *scores)
 {
     const struct dp_predictor *m = &p->model;
-    dp_predictor_score_row(m, row, p->scores);
     if (p->classes == 0)
-        put_number(dp_metric_prediction(m->loss, p->scores[0], m->label));
+        put_number(dp_metric_prediction(m->loss, scores[0], m->label));
     else
-        put_text("", p->names[class_of(p)]);
+        put_text("", p->names[class_of(p, scores)]);
     for (size_t k = 0; p->options->scores && k < p->outputs; k++) {
         putchar(',');
-        put_number(p->scores[k]);
+        put_number(scores[k]);
     }
     if (p->options->probability)
-        dp_metric_probability(m->loss, p->scores, p->outputs, p->probability);
+        dp_metric_probability(m->loss, scores, p->outputs, p->probability);
     for (size_t k = 0; p->options->probability && k < p->classes; k++) {
         putchar(',');
         put_number(p->probability[k]);
     }
     putchar('\n');
+}
+
+static void put_row(const struct predict *p, const struct dp_row *row)
+{
+    dp_predictor_score_row(&p->model, row, p->scores);
+    put_prediction(p, p->scores);
+}
+
+/* The rows of the data set, in blocks: a network takes several at once. */
+static void put_rows(const struct predict *p)
+{
+    /* Without a reader the program stops; dp_cli_finish reports the error. */
+    for (size_t from = 0, count; from < p->dataset->rows && !ferror(stdout); from += count) {
+        count = p->dataset->rows - from < DP_FAMILY_ROWS ? p->dataset->rows - from : DP_FAMILY_ROWS;
+        dp_predictor_score(&p->model, p->dataset, from, count, p->scores);
+        for (size_t i = 0; i < count; i++)
+            put_prediction(p, p->scores + i * p->outputs);
+    }
 }
 
 /* Answers rows that arrive: prints a line for each before it waits for the next ones. */
@@ -435,11 +453,7 @@ static int run(struct predict *p, const char *model, const char *data, struct dp
         return rc;
     if (!p->options->no_header)
         put_header(p);
-    /* Without a reader the program stops; dp_cli_finish reports the error. */
-    for (size_t i = 0; i < p->dataset->rows && !ferror(stdout); i++) {
-        struct dp_row row = dp_dataset_row(p->dataset, i);
-        put_row(p, &row);
-    }
+    put_rows(p);
     return DP_OK;
 }
 

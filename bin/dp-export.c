@@ -53,6 +53,11 @@ static int run(const struct options *o, const char *model, struct dp_err *err)
         rc = dp_model_read(frame, model, err);
     if (rc == DP_OK)
         rc = dp_terms_open(&terms, frame, name, err);
+    if (rc == DP_OK && terms.products > 0)
+        rc = dp_fail(err, DP_E_RUN,
+                     "%s has products of two numbers, and only models of single columns can be written; dpline fit --additive "
+                     "makes one",
+                     name);
     if (rc == DP_OK)
         rc = take_keep(&keep, o->keep, err);
     if (rc == DP_OK && o->to != JSON)

@@ -12,6 +12,7 @@
 #include "base/round.h"
 #include "data/dataset.h"
 #include "data/input.h"
+#include "data/products.h"
 #include "data/row_length.h"
 #include "fit/fit.h"
 #include "fit/pipeline.h"
@@ -162,9 +163,10 @@ static void print_facts(const struct dp_fit_facts *facts, const struct dp_fit *f
         printf(", the largest power of ten below 1 / %s^1.1", dp_fit_unit(facts));
     if (basis > DP_BASIS_LINE)
         printf("; numbers have %s%s", dp_bases[basis],
-               dp_fit_curves(facts, fit, basis == DP_BASIS_PRODUCTS) ? ""
-               : basis == DP_BASIS_PRODUCTS                          ? ", and cosines would do better"
-                                                                     : ", and lines would do better");
+               !dp_fit_curves(facts, fit, basis == DP_BASIS_PRODUCTS)
+                   ? basis == DP_BASIS_PRODUCTS ? ", and cosines would do better" : ", and lines would do better"
+               : basis == DP_BASIS_COSINES && dp_fit_products(facts, fit) ? ", and the budget pays for products"
+                                                                          : "");
     putchar('\n');
 }
 
@@ -209,14 +211,14 @@ static void suggest_features(const struct dp_dataset *d, const char *path)
     fputs("fit trains no network; dpline dp-sgd --network does, on images without a bias column: man dp-net-grad\n", stderr);
 }
 
-/* How many columns are cosines. */
-static int64_t cosines(const struct dp_dataset *d)
+/* How many numbers have cosines. */
+static int64_t numbers(const struct dp_dataset *d)
 {
     const char last[] = " cosine 8";
-    int64_t numbers = 0;
+    int64_t count = 0;
     for (size_t i = 0; d->column_names != NULL && i < d->cols; i++)
-        numbers += ends_with(d->column_names[i], strlen(d->column_names[i]), last);
-    return numbers * DP_BASIS_COSINE_COUNT;
+        count += ends_with(d->column_names[i], strlen(d->column_names[i]), last);
+    return count;
 }
 
 /* The public facts of the data set, if there is one, and the facts about all sites that options give. */
@@ -228,7 +230,8 @@ static struct dp_fit_facts facts_of(const struct dp_dataset *d, const struct opt
                                       .columns = (int64_t)d->cols,
                                       .classes = (int64_t)d->classes,
                                       .rows_per_person = (int64_t)d->rows_per_person,
-                                      .cosines = cosines(d),
+                                      .cosines = numbers(d) * DP_BASIS_COSINE_COUNT,
+                                      .products = DP_PRODUCTS_OF_A_PAIR * numbers(d) * (numbers(d) - 1) / 2,
                                       .constant = strstr(d->row_norm, "bias") != NULL,
                                       .images = d->features};
     return facts;

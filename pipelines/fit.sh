@@ -11,7 +11,7 @@ option loss '' LOSS "(default logistic; squared for a regression, softmax for th
 option epsilon 1 E "privacy budget" number
 option delta '' D "(default: the largest power of ten below 1 / rows^1.1, or persons^1.1)" number
 option adjacency null-record HOW "null-record|replace-one: what one person can change"
-flag interactions "TABLE: also products of two numbers, if the budget pays for them"
+flag additive "TABLE: no products of two numbers, so that numbers act one by one, as curves"
 flag linear "TABLE: numbers are lines, as the schema says; coefficients are readable"
 option threads '' N "(default: all cores, for small data sets one)"
 options_of_ledger
@@ -20,7 +20,6 @@ flag json "print what the model is, as dp-info --json does"
 help[model]="write the model there (default: into the current directory, as NAME.model for NAME.dp or TABLE)"
 parse "$@"
 check_values
-[ -z "$interactions" ] || [ -z "$linear" ] || fail "--interactions and --linear exclude one another"
 [ -n "$allow_weak$seed" ] || [ "$(calculate "$epsilon > 10")" = 0 ] ||
     fail "--epsilon: above 10 little is hidden; see dp-privacy(7) on choosing it (--allow-weak if that is meant)"
 [ -n "$data" ] || fail "the data set is missing: $name DATA --epsilon 1 (try --help)"
@@ -63,33 +62,35 @@ rows() {
     dp-import "$1" --schema "$own_schema" --bad-cells missing --split 0.8 -o "$data" --test "${data%.dp}-test.dp" \
         "${words[@]}" "${@:2}" "$table"
 }
-# import_as FORMAT: numbers are curves if the budget pays for them, which depends on rows, columns and epsilon
+# import_as FORMAT: numbers are curves, with products of two, if the budget pays for them, which depends on rows, columns and epsilon
 import_as() {
-    local said run basis force=''
-    for basis in ${interactions:+products} $([ -n "$linear" ] || echo cosines); do
-        said=$(rows "$1" --basis "$basis" $force 2>&1) || { echo "$said" >&2 && return 1; }
-        if run=$(choose "$(calculate "$epsilon * 0.95")" 2> /dev/null) && [[ ${run%%$'\n'*} != *' would do better' ]]; then
-            place_knots "$1"
-            return
-        fi
-        case $basis in
-            products) say "no interactions: the budget does not pay for them" ;;
-            cosines) say "numbers are lines: the budget does not pay for curves" ;;
-        esac
-        force=--force
-    done
-    rows "$1" $force
+    local said run basis=cosines
+    if [ -n "$linear" ]; then
+        rows "$1"
+        return
+    fi
+    said=$(rows "$1" --basis cosines 2>&1) || { echo "$said" >&2 && return 1; }
+    run=$(choose "$(calculate "$epsilon * 0.95")" 2> /dev/null) || basis=line
+    run=${run%%$'\n'*}
+    [[ $run != *', and lines would do better' ]] || basis=line
+    [ -n "$additive" ] || [[ $run != *', and the budget pays for products' ]] || basis=products
+    if [ $basis = line ]; then
+        say "numbers are lines: the budget does not pay for curves"
+        rows "$1" --force
+    elif [ "$adjacency" = null-record ] && [ -z "$seed" ] && [[ $run = *'; numbers have '* ]]; then
+        place_knots "$1"
+    elif [ $basis = products ]; then
+        rows "$1" --basis products --force
+    else
+        [ -z "$said" ] || echo "$said" >&2
+    fi
 }
-# place_knots FORMAT: the same rows again, with knots at quantiles that a twentieth of the budget pays for. The accountant of knots is
-# for null records, and a seeded run pays for nothing
+# place_knots FORMAT: the rows again, with knots at quantiles that a twentieth of the budget pays for. The accountant of knots is for null
+# records, and a seeded run pays for nothing
 place_knots() {
     words_of ledger no-ledger allow-weak
-    if [ "$adjacency" != null-record ] || [ -n "$seed" ] || [[ ${run%%$'\n'*} != *'; numbers have '* ]]; then
-        [ -z "$said" ] || echo "$said" >&2
-    else
-        rows "$1" --basis "$basis" --force --else-unpaid --private-knots "$(calculate "$epsilon / 20")" \
-            ${delta:+--delta "$(calculate "$delta / 10")"} "${words[@]}"
-    fi
+    rows "$1" --basis "$basis" --force --else-unpaid --private-knots "$(calculate "$epsilon / 20")" \
+        ${delta:+--delta "$(calculate "$delta / 10")"} "${words[@]}"
 }
 # choose [EPSILON]: the run for the data set
 choose() {

@@ -527,6 +527,11 @@ static void put_curves(const struct page *p, FILE *out)
     double low, high;
     size_t i;
     json_t *curve;
+    fputs(json_is_true(get(p->curves, "products"))
+              ? "<p>Products of two numbers add to the score, too: how much one number adds depends on the others. Over evenly "
+                "spread others products average to 0, and the curves leave them out.</p>\n"
+              : "",
+          out);
     fprintf(out, "<p>How much each number adds to the score%s, along its bounds: ", divides(p) ? ", before it is divided" : "");
     if (p->plain || json_array_size(curves) > CURVES) {
         put_named("<code>dp-info --curves ", p->model, "</code></p>\n", out);

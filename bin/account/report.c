@@ -86,7 +86,7 @@ static int show_model(const struct books *b, const struct subject *s, struct dp_
         return rc;
     if (!dp_frame_has(s->frame, DP_F_SCHEMA))
         return take_weights(&page->weights, s->frame, data, err);
-    /* networks and products of columns have neither */
+    /* networks have neither */
     info_coefficients_json(s->frame, b->model, &page->coefficients, NULL);
     info_curves_json(s->frame, b->model, &page->curves, NULL);
     return DP_OK;

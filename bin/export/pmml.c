@@ -235,6 +235,8 @@ static void put_term(const struct export *e, size_t j)
     case DP_TERM_FEATURE:
         fprintf(e->out, "<FieldRef field=\"x%zu\"/>", j + 1);
         break;
+    case DP_TERM_PRODUCT: /* dp-export has refused the model */
+        break;
     }
     end_field(e);
 }

@@ -110,8 +110,8 @@ static json_t *make_json(const struct curves *t)
         for (size_t i = 0; i < m->import.schema.columns; i++)
             if (has_curve(m, i))
                 json_array_append_new(list, curve_json(t, i, k));
-    return json_pack("{s:o, s:s, s:s}", "curves", list, t->why == NULL ? "intervals" : "no_intervals",
-                     t->why == NULL ? info_covers : t->why, "row_norm", dp_row_norms[m->norm]);
+    return json_pack("{s:o, s:s, s:s, s:b}", "curves", list, t->why == NULL ? "intervals" : "no_intervals",
+                     t->why == NULL ? info_covers : t->why, "row_norm", dp_row_norms[m->norm], "products", m->products > 0);
 }
 
 /* json: NULL for TSV on `out`. */

@@ -20,7 +20,11 @@
 /* Below this reach cosines were worse than lines: by .05 of R² on bicycles (reach 46), by .007 on insurance (reach 47). From
  * this reach on they were better. */
 #define LEAST_REACH_OF_CURVES 55
+
+/* From this reach on, over all columns, products were no worse than cosines by more than the noise on six tables. Below it they
+ * cost up to .05 of R². With more columns than that a run takes minutes. */
 #define LEAST_REACH_OF_PRODUCTS 200
+#define MOST_COLUMNS_WITH_PRODUCTS 1024
 
 /* For two classes whose lines have no transform: reach, and reach / columns, from which cosines were better. */
 #define LEAST_REACH_OF_PLAIN_CURVES 12
@@ -88,13 +92,24 @@ static double all_columns(const struct dp_fit_facts *facts, const struct dp_fit 
     return (double)facts->columns + (fit->intercept > 0);
 }
 
+static bool products_pay(double reach, double columns)
+{
+    return reach >= fmax(LEAST_REACH_OF_PRODUCTS, LEAST_OF_A_COLUMN * columns);
+}
+
 bool dp_fit_curves(const struct dp_fit_facts *facts, const struct dp_fit *fit, bool products)
 {
     const double columns = all_columns(facts, fit), lines = columns - (double)facts->cosines;
     if (products || fit->reach >= LEAST_REACH_OF_CURVES)
-        return fit->reach >= (products ? LEAST_REACH_OF_PRODUCTS : LEAST_REACH_OF_CURVES);
+        return !products || products_pay(fit->reach, columns);
     return facts->classes == 2 && facts->cosines > 0 && only_gradients(2, fit->reach * sqrt(columns / lines), lines) &&
            fit->reach >= fmax(LEAST_REACH_OF_PLAIN_CURVES, LEAST_OF_A_CURVE * columns);
+}
+
+bool dp_fit_products(const struct dp_fit_facts *facts, const struct dp_fit *fit)
+{
+    const double columns = all_columns(facts, fit), all = columns + (double)facts->products;
+    return facts->products > 0 && all <= MOST_COLUMNS_WITH_PRODUCTS && products_pay(fit->reach * sqrt(columns / all), all);
 }
 
 /* The charge of one release of every row. */

@@ -18,6 +18,7 @@ struct dp_fit_facts {
     int64_t classes;         /* 0: the label is a number */
     int64_t rows_per_person; /* most rows of a person; 0: each row counts as one person */
     int64_t cosines;         /* of the columns, those that are cosines of a number (data/basis.h) */
+    int64_t products;        /* not among the columns: those that pairs of these numbers have (data/products.h) */
     bool constant;           /* one of the columns is constant */
     bool images;             /* the columns are features of images (images/map.h) */
 };
@@ -74,6 +75,9 @@ enum dp_loss dp_fit_loss(int64_t classes);
 /* Whether the budget pays for curves: features of numbers that the columns count already (data/basis.h), and for their products
  * (data/products.h). */
 bool dp_fit_curves(const struct dp_fit_facts *facts, const struct dp_fit *fit, bool products);
+
+/* Whether the budget also pays for products, which are not among the columns. */
+bool dp_fit_products(const struct dp_fit_facts *facts, const struct dp_fit *fit);
 
 const char *dp_fit_unit(const struct dp_fit_facts *facts);
 

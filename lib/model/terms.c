@@ -31,8 +31,6 @@ static int take_schema(struct dp_terms *t, const struct dp_frame *frame, const c
     json_t *description = NULL;
     char row_norm[DP_ROW_NORM_TEXT] = "";
     int rc = dp_carried_take(import, dp_frame_text(frame, DP_F_SCHEMA, ""), name, err);
-    if (rc == DP_OK && import->basis == DP_BASIS_PRODUCTS)
-        rc = dp_fail(err, DP_E_RUN, "%s has products of two numbers, and only models of single columns can be written", name);
     for (size_t i = 0; rc == DP_OK && i < import->schema.columns; i++)
         if (import->schema.column[i].type == DP_COLUMN_TEXT)
             rc = dp_fail(err, DP_E_RUN, "%s has words of a text, and only models of single values can be written", name);
@@ -48,6 +46,7 @@ static int take_schema(struct dp_terms *t, const struct dp_frame *frame, const c
         rc = dp_predictor_open_for(&t->predictor, frame, &facts, "its schema", err);
     t->count = features.count;
     t->norm = import->writer.norm;
+    t->products = features.products.count;
     t->names = json_incref(json_object_get(description, "names"));
     json_decref(description);
     dp_features_free(&features, &import->schema);
@@ -56,6 +55,8 @@ static int take_schema(struct dp_terms *t, const struct dp_frame *frame, const c
     size_t j = 0;
     for (size_t i = 0; rc == DP_OK && i < import->schema.columns; i++)
         take_column(t, i, &j);
+    for (size_t i = 0; rc == DP_OK && i < t->products; i++)
+        t->term[j++].kind = DP_TERM_PRODUCT;
     if (rc == DP_OK && import->bias)
         t->term[j] = (struct dp_term){.kind = DP_TERM_BIAS};
     for (j = 0; rc == DP_OK && j < t->count; j++)

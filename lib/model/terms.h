@@ -3,7 +3,7 @@
  *   u_k = constant_k + s Σ_j weight_kj f_j
  *
  *   f_j   feature j of the row, before rows are scaled: factor (cell − shift) of a number within its bounds, a function of its
- *         basis (data/basis.h), 0 or 1 for a category and for a missing cell, 1 for the bias
+ *         basis (data/basis.h), 0 or 1 for a category and for a missing cell, a product of two (data/products.h), 1 for the bias
  *   s     1 if rows were divided by one number (the weights are divided by it, too), or for DP_NORM_NONE;
  *         (1 − 2⁻²²)/|f| for DP_NORM_UNIT; the same, but at most 1, for DP_NORM_CAP
  *
@@ -14,7 +14,15 @@
 #include "data/import.h"
 #include "model/predictor.h"
 
-enum dp_term_kind { DP_TERM_NUMBER, DP_TERM_BASIS, DP_TERM_CATEGORY, DP_TERM_MISSING, DP_TERM_BIAS, DP_TERM_FEATURE };
+enum dp_term_kind {
+    DP_TERM_NUMBER,
+    DP_TERM_BASIS,
+    DP_TERM_CATEGORY,
+    DP_TERM_MISSING,
+    DP_TERM_BIAS,
+    DP_TERM_FEATURE,
+    DP_TERM_PRODUCT
+};
 
 struct dp_term {
     enum dp_term_kind kind;
@@ -33,7 +41,7 @@ struct dp_terms {
     bool table;              /* the model carries a schema */
     struct dp_import import; /* table: the schema */
     enum dp_row_norm norm;   /* table; DP_NORM_BOUNDS otherwise */
-    size_t count;
+    size_t count, products;  /* how many of the terms are products */
     struct dp_term *term;
     double *weight, *constant; /* outputs × count; outputs */
     json_t *names;             /* owns the names of the terms */

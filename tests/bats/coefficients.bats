@@ -166,6 +166,34 @@ END
     complains 2 'dp-info: --curves is for models, with no other option than --json or --svg' dp-info --curves -c ill.model
 }
 
+@test "products: curves are the mean over the other number, and the page says what they leave out" {
+    awk 'BEGIN { srand(3); print "a,b,y"; for (i = 0; i < 2000; i++) { a = rand(); b = rand(); print a "," b "," ((a > .5) == (b > .5) ? "yes" : "no") } }' > t.csv
+    echo '{"header": true, "columns": [{"name": "a", "type": "numeric", "bounds": [0, 1]}, {"name": "b", "type": "numeric", "bounds": [0, 1]},
+        {"name": "y", "type": "label", "classes": ["no", "yes"]}]}' > t.json
+    dp-import csv -s t.json --basis products -q -o t.dp t.csv
+    output t
+    dp-info --curves t.model > curve
+    # scores over the middles of 16 equal parts of b: each cosine has mean 0 there
+    awk -F '\t' 'BEGIN { print "a,b,y" } $2 == "a" { for (i = 0; i < 16; i++) print $3 "," (i + .5) / 16 ",no" }' curve > grid.csv
+    dp-predict -s -H t.model grid.csv > scores
+    /usr/bin/python3 - << 'END'
+import csv
+curve = [r for r in csv.DictReader(open("curve"), delimiter="\t") if r["column"] == "a"]
+score = [float(r[1]) for r in list(csv.reader(open("scores")))]
+mean = [sum(score[i:i + 16]) / 16 for i in range(0, len(score), 16)]
+assert len(curve) == 65 == len(mean) and max(score) - min(score) > .5
+for r, u in zip(curve, mean):
+    assert abs(float(r["effect"]) - (u - mean[0])) < 1e-4, (r, u)
+END
+    assert_equal "$(dp-info --curves --json t.model | jq .products) $(dp-info -c --tsv t.model | grep -c ' × ')" 'true 4'
+    dpline report t.model --text > page
+    tr '\n' ' ' < page > line
+    grep -qF 'Over evenly spread others products average to 0, and the curves leave them out.' line
+    output ill
+    dpline report ill.model --text > page
+    refute grep -q 'Products of two numbers' page
+}
+
 @test "a model without a basis has no curves" {
     output ill
     complains 1 'dp-info: no column of ill.model has a basis: dp-info --coefficients prints all of the model' dp-info --curves ill.model

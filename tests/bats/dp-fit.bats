@@ -152,11 +152,11 @@ hospital() {
     assert_equal "$(verdict 1 30 0.1)" 'cosines, and lines would do better'  # x 10
 }
 
-@test "fit: numbers are curves from a reach of 55 on, lines below it, and with --linear" {
+@test "fit: numbers are curves from a reach of 55 on, with products from 200 on; lines below, and with --linear" {
     { echo a,b,y; awk 'BEGIN { srand(1); for (i = 0; i < 2500; i++) { a = rand(); b = rand(); print a "," b "," (rand() < 4 * (a - .5)^2) } }'; } > t.csv
     schema='{"header": true, "columns": [{"name": "a", "type": "numeric", "bounds": [0, 1]}, {"name": "b", "type": "numeric", "bounds": [0, 1]},
         {"name": "y", "type": "label", "classes": ["0", "1"]}]}'
-    for epsilon in 0.2:lines 1:curves 1:--linear 1:--interactions 8:--interactions; do
+    for epsilon in 0.2:lines 1:curves 1:--linear 8:products 8:--additive; do
         mkdir "$epsilon" && cd "$epsilon" || return
         cp ../t.csv . && echo "$schema" > t.json
         option=${epsilon#*:}
@@ -174,13 +174,9 @@ hospital() {
                 assert_line "dpline fit: 2000 rows, 3 columns, 2 classes: logistic; epsilon 0.2, delta 1e-4"
                 refute_line --partial "19 columns"
                 ;;
-            --interactions)
-                if [ "${epsilon%:*}" = 1 ]; then
-                    assert_line "dpline fit: no interactions: the budget does not pay for them"
-                    assert_line --partial "; numbers have cosines"
-                else
-                    assert_line "dpline fit: 2000 rows, 23 columns, 2 classes: logistic; epsilon 8, delta 1e-4; numbers have products"
-                fi
+            products) assert_line "dpline fit: 2000 rows, 23 columns, 2 classes: logistic; epsilon 8, delta 1e-4; numbers have products" ;;
+            --additive)
+                assert_line "dpline fit: 2000 rows, 19 columns, 2 classes: logistic; epsilon 8, delta 1e-4; numbers have cosines, and the budget pays for products"
                 ;;
             --linear)
                 assert_line "dpline fit: 2000 rows, 3 columns, 2 classes: logistic; epsilon 1, delta 1e-4"
@@ -193,9 +189,8 @@ hospital() {
     # a line has no way to say that both ends are likely
     [ "$(calculate "$(area 1:curves) > 0.7 && $(area 1:--linear) < 0.6")" = 1 ] || fail "$(area 1:curves) $(area 1:--linear)"
     dp-predict 1:curves/t.model t.csv > /dev/null
-    dp-predict 8:--interactions/t.model t.csv > /dev/null
+    dp-predict 8:products/t.model t.csv > /dev/null
     rm -r 1:curves/t.dp
-    complains 2 "dpline fit: --interactions and --linear exclude one another" dpline fit 1:curves/t.csv --interactions --linear -o new
     # a data set that has cosines already is told
     dp-import csv --schema 1:curves/t.json --basis cosines -q -o t.dp t.csv
     run dp-fit t.dp --epsilon 0.1

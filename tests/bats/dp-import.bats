@@ -306,7 +306,8 @@ dp-import: the population is t.csv"
     dpline scd --data t.dp --loss logistic --epochs 3 --seed 1 -q -o model
     dp-predict -p model t.dp > rows
     dp-predict -p model good.csv | diff rows -
-    complains 1 "dp-export: model has products of two numbers, and only models of single columns can be written" dp-export --to json model
+    complains 1 "dp-export: model has products of two numbers, and only models of single columns can be written; dpline fit --additive makes one" \
+        dp-export --to json model
     schema '{"name": "a", "type": "numeric", "bounds": [0, 1], "basis": "products"}, '"$LABEL"
     complains 1 "dp-import: schema.json: column 'a': \"basis\" is line, hats, bins or cosines" dp-import csv -s schema.json -o u.dp t.csv
     schema "$(for i in $(seq 65); do echo "{\"name\": \"x$i\", \"type\": \"numeric\", \"bounds\": [0, 1]},"; done) $LABEL"

@@ -282,6 +282,25 @@ static void curves_need_a_reach(void **state)
     assert_true(dp_fit_curves(&facts, &less_wide, false));
 }
 
+/* x is the reach over the columns and products together. */
+static void products_need_a_reach_over_all_columns(void **state)
+{
+    (void)state;
+    struct dp_fit_facts facts = {.columns = 120, .products = 180, .constant = true};
+    assert_true(dp_fit_products(&facts, &(struct dp_fit){.reach = 200.001 * sqrt(300. / 120)}));
+    assert_false(dp_fit_products(&facts, &(struct dp_fit){.reach = 199.9 * sqrt(300. / 120)}));
+    facts.constant = false;
+    assert_true(dp_fit_products(&facts, &(struct dp_fit){.reach = 200.001 * sqrt(301. / 121), .intercept = 0.5}));
+    assert_false(dp_fit_products(&facts, &(struct dp_fit){.reach = 199.9 * sqrt(301. / 121), .intercept = 0.5}));
+    facts = (struct dp_fit_facts){.columns = 264, .products = 760, .constant = true}; /* 0.4 x 1024 is 409.6 */
+    assert_true(dp_fit_products(&facts, &(struct dp_fit){.reach = 409.7 * sqrt(1024. / 264)}));
+    assert_false(dp_fit_products(&facts, &(struct dp_fit){.reach = 409.5 * sqrt(1024. / 264)}));
+    facts.columns++;
+    assert_false(dp_fit_products(&facts, &(struct dp_fit){.reach = 1e6}));
+    facts = (struct dp_fit_facts){.columns = 20, .constant = true};
+    assert_false(dp_fit_products(&facts, &(struct dp_fit){.reach = 1e6}));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -296,6 +315,7 @@ int main(void)
         cmocka_unit_test(images_go_a_way_of_their_own),
         cmocka_unit_test(rows_of_a_person_share_a_step),
         cmocka_unit_test(curves_need_a_reach),
+        cmocka_unit_test(products_need_a_reach_over_all_columns),
         cmocka_unit_test(of_the_library),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -138,8 +138,8 @@ static const char code_of_comma[] =
     "    int grouped = 0, comma = 0;\n"
     "    for (; *text; text++) {\n"
     "        int point = *text == '.', ends = (grouped || point) && !comma && !isdigit((unsigned char)*text);\n"
-    "        if (used + 1 >= sizeof plain || (ends && grouped && digits != 3) || (point && (comma || digits == 0 || digits > 3)) ||\n"
-    "            (*text == ',' && comma))\n"
+    "        if (used + 1 >= sizeof plain || (ends && grouped && digits != 3) || (*text == ',' && comma) ||\n"
+    "            (point && (comma || digits == 0 || digits > 3 || (digits == 1 && !grouped && text[-1] == '0'))))\n"
     "            return 0;\n"
     "        digits = isdigit((unsigned char)*text) ? digits + 1 : 0;\n"
     "        grouped |= point;\n"
@@ -149,6 +149,43 @@ static const char code_of_comma[] =
     "    }\n"
     "    plain[used] = '\\0';\n"
     "    return !(grouped && !comma && digits != 3) && read_number(plain, value);\n"
+    "}\n"
+    "\n";
+
+/* As dp_number_written. */
+static const char code_of_marks[] =
+    "/* A number without its mark ($, \u00a3, \u00a5, \u20ac or %) and the blanks next to it. */\n"
+    "static void leave_mark_out(char *text)\n"
+    "{\n"
+    "    static const char *const marks[] = {\"$\", \"\\302\\243\", \"\\302\\245\", \"\\342\\202\\254\", \"%\", 0};\n"
+    "    char *start = text + strspn(text, \" \\t\"), *mark = 0, *after;\n"
+    "    int k, first;\n"
+    "    for (k = 0; marks[k] && !(mark = strstr(start, marks[k])); k++)\n"
+    "        ;\n"
+    "    if (!mark)\n"
+    "        return;\n"
+    "    after = mark + strlen(marks[k]);\n"
+    "    after += strspn(after, \" \\t\");\n"
+    "    first = mark == start || (mark == start + 1 && *start == '-');\n"
+    "    if (!*after)\n"
+    "        *mark = 0;\n"
+    "    else if (first && *mark != '%' && (isdigit((unsigned char)*after) || *after == '.'))\n"
+    "        memmove(mark, after, strlen(after) + 1);\n"
+    "}\n"
+    "\n"
+    "static int read_written(const char *text, double *value)\n"
+    "{\n"
+    "    char plain[64], *p;\n"
+    "    if (READ(text, value))\n"
+    "        return 1;\n"
+    "    if (strlen(text) >= sizeof plain)\n"
+    "        return 0;\n"
+    "    leave_mark_out(strcpy(plain, text));\n"
+    "    if (READ(plain, value))\n"
+    "        return 1;\n"
+    "    for (p = plain; !COMMA && *p; p++)\n"
+    "        *p = *p == '.' ? ',' : *p == ',' ? '.' : *p;\n"
+    "    return read_comma(plain, value);\n"
     "}\n"
     "\n";
 
@@ -182,7 +219,7 @@ static const char code_of_row[] =
     "    if (missing && c->indicator)\n"
     "        x[c->features - 1] = 1;\n"
     "    if (c->numeric) {\n"
-    "        if (!missing && !READ(cell, &value))\n"
+    "        if (!missing && !read_written(cell, &value))\n"
     "            return -1;\n"
     "        value = value < c->low ? c->low : value > c->high ? c->high : value;\n"
     "        x[0] = c->factor * (value - c->shift);\n"
@@ -296,9 +333,10 @@ static void put_row(const struct export *e)
             put_column(e, i);
     fputs("};\n\n", e->out);
     fputs(code_of_columns, e->out);
-    if (s->comma)
-        fputs(code_of_comma, e->out);
-    fprintf(e->out, "#define READ %s\n#define BIAS %d\n", s->comma ? "read_comma" : "read_number", t->import.bias);
+    fputs(code_of_comma, e->out);
+    fprintf(e->out, "enum { COMMA = %d };\n#define READ %s\n#define BIAS %d\n", s->comma,
+            s->comma ? "read_comma" : "read_number", t->import.bias);
+    fputs(code_of_marks, e->out);
     fprintf(e->out, "enum { COSINES = %d };\n\n", DP_BASIS_COSINE_COUNT);
     fputs(code_of_basis, e->out);
     fputs(code_of_row, e->out);

@@ -242,7 +242,8 @@ bool dp_number_comma(const char *text, unsigned long length, double *value)
     for (size_t i = 0; i < length; i++) {
         bool point = text[i] == '.', end_of_group = (grouped || point) && !comma && !isdigit((unsigned char)text[i]);
         if (used + 1 >= sizeof plain || (end_of_group && grouped && digits != 3) ||
-            (point && (comma || digits == 0 || digits > 3)) || (text[i] == ',' && comma))
+            (point && (comma || digits == 0 || digits > 3 || (digits == 1 && !grouped && text[i - 1] == '0'))) ||
+            (text[i] == ',' && comma))
             return false;
         digits = isdigit((unsigned char)text[i]) ? digits + 1 : 0;
         grouped |= point;
@@ -251,6 +252,46 @@ bool dp_number_comma(const char *text, unsigned long length, double *value)
             plain[used++] = text[i] == ',' ? '.' : text[i];
     }
     return !(grouped && !comma && digits != 3) && dp_number_cell(plain, used, value);
+}
+
+/* Leaves out the mark of a number, and the blanks next to it. */
+static void leave_mark_out(char *text)
+{
+    static const char *const marks[] = {"$", "£", "¥", "€", "%", NULL};
+    char *start = text + strspn(text, " \t"), *mark = NULL;
+    size_t length = 0;
+    for (int k = 0; marks[k] != NULL && mark == NULL; k++) {
+        mark = strstr(start, marks[k]);
+        length = strlen(marks[k]);
+    }
+    if (mark == NULL)
+        return;
+    char *after = mark + length + strspn(mark + length, " \t");
+    bool first = mark == start || (mark == start + 1 && *start == '-');
+    if (*after == '\0')
+        *mark = '\0';
+    else if (first && *mark != '%' && (isdigit((unsigned char)*after) || *after == '.'))
+        memmove(mark, after, strlen(after) + 1);
+}
+
+bool dp_number_written(const char *text, unsigned long length, bool comma, double *value)
+{
+    char plain[64];
+    if (comma ? dp_number_comma(text, length, value) : dp_number_cell(text, length, value))
+        return true;
+    if (length >= sizeof plain || memchr(text, '\0', length) != NULL)
+        return false;
+    memcpy(plain, text, length);
+    plain[length] = '\0';
+    if (strpbrk(plain, "$%,\xc2\xe2") == NULL) /* the first bytes of £, ¥ and € */
+        return false;
+    leave_mark_out(plain);
+    length = strlen(plain);
+    if (!comma && dp_number_cell(plain, length, value))
+        return true;
+    for (char *p = plain; !comma && *p != '\0'; p++)
+        *p = *p == '.' ? ',' : *p == ',' ? '.' : *p;
+    return dp_number_comma(plain, length, value);
 }
 
 const char *dp_number_print(double value, char *buffer, unsigned long size)

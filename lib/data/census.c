@@ -68,34 +68,62 @@ static int add_text(struct dp_census_column *c, const struct dp_cell *f, struct 
     return DP_OK;
 }
 
-static int add_cell(struct dp_census_column *c, const struct dp_cell *f, bool label, struct dp_err *err)
+#define CENTURY 36524 /* days before 1900 or after 2051 */
+
+/* The first day of the years of bin k, for k from 1. */
+static double first_day(size_t k)
+{
+    const int year = k < 8 ? 1890 + 10 * (int)k : 1962 + (int)k;
+    return 365 * (year - 1970) + floor((year - 1969) / 4.) + (year <= 1900); /* 1900 had no 29 February */
+}
+
+size_t dp_census_year(double days)
+{
+    size_t k = 0;
+    while (k + 1 < DP_CENSUS_YEARS && days >= first_day(k + 1))
+        k++;
+    return DP_CENSUS_FORMATS + DP_DATE_FORMATS + k;
+}
+
+/* If commas separate cells, a comma in a number separates groups of digits. */
+static bool is_number(const struct dp_cell *f, char delimiter, bool *comma, double *value)
+{
+    *comma = false;
+    if (dp_number_cell(f->text, f->length, value))
+        return true;
+    *comma = delimiter != ',' && dp_number_written(f->text, f->length, true, value);
+    return *comma || dp_number_written(f->text, f->length, false, value);
+}
+
+static int add_cell(struct dp_census_column *c, const struct dp_cell *f, char delimiter, bool label, struct dp_err *err)
 {
     double value;
-    bool point = dp_number_cell(f->text, f->length, &value);
+    bool comma;
     if (f->length == 0 || is_among(absent, f)) {
         c->cell[0]++;
         return DP_OK;
     }
-    if (point || dp_number_comma(f->text, f->length, &value)) {
-        c->cell[dp_census_cell(value, !point)]++;
+    if (is_number(f, delimiter, &comma, &value)) {
+        c->cell[dp_census_cell(value, comma)]++;
         return label ? add_text(c, f, err) : DP_OK;
     }
-    return add_text(c, f, err);
-}
-
-static bool is_number(const struct dp_cell *f)
-{
-    double value;
-    return dp_number_cell(f->text, f->length, &value) || dp_number_comma(f->text, f->length, &value);
+    size_t format = label ? DP_DATE_FORMATS : dp_date_find(f->text, f->length, &value);
+    if (format == DP_DATE_FORMATS)
+        return add_text(c, f, err);
+    c->cell[DP_CENSUS_FORMATS + format]++;
+    c->cell[dp_census_year(value)]++;
+    return DP_OK;
 }
 
 /* Whether the line has the name of the label, and this name is a word. Then the line is a header, in which a name may also be a
  * number, or empty, as the name of a column of row numbers. */
-static bool names_label(const struct dp_lines *l, const char *label)
+static bool names_label(const struct dp_lines *l, char delimiter, const char *label)
 {
+    double value;
+    bool comma;
     for (size_t i = 0; label != NULL && i < l->fields; i++)
         if (l->field[i].length == strlen(label) && memcmp(l->field[i].text, label, l->field[i].length) == 0)
-            return l->field[i].length > 0 && !is_number(&l->field[i]);
+            return l->field[i].length > 0 && !is_number(&l->field[i], delimiter, &comma, &value);
     return false;
 }
 
@@ -108,12 +136,15 @@ static const char *name_of(const void *census, size_t i, size_t *length)
 
 static int read_names(struct dp_census *census, const struct dp_lines *l, const char *label, struct dp_err *err)
 {
-    const bool header = names_label(l, label);
+    const bool header = names_label(l, census->delimiter, label);
+    double value;
+    bool comma;
     int rc = dp_alloc(&census->column, l->fields, sizeof *census->column, err);
     for (size_t i = 0; rc == DP_OK && i < l->fields; i++) {
         const struct dp_cell *f = &l->field[i];
         char shown[DP_TEXT_SHOWN];
-        if (dp_text_valid(f->text, f->length) < f->length || (!header && (f->length == 0 || is_number(f))))
+        if (dp_text_valid(f->text, f->length) < f->length ||
+            (!header && (f->length == 0 || is_number(f, census->delimiter, &comma, &value))))
             return dp_fail(
                 err, DP_E_RUN,
                 "%s: line %zu, column %zu: a schema that is paid for takes names from the first line, and '%s' is not a "
@@ -164,7 +195,7 @@ static int add_row(struct dp_census *census, const struct dp_lines *l, struct dp
         rc = dp_text_valid(f->text, f->length) < f->length
                  ? dp_fail(err, DP_E_RUN, "%s: line %zu, column %zu is not UTF-8 (iconv -f LATIN1 -t UTF-8 converts a file)",
                            l->name, l->number, i + 1)
-                 : add_cell(&census->column[i], f, i == census->label, err);
+                 : add_cell(&census->column[i], f, census->delimiter, i == census->label, err);
     }
     return rc;
 }
@@ -242,6 +273,12 @@ double dp_census_sensitivity(size_t columns)
     return nextafter(sqrt((double)columns + (double)(columns + 1) / 3), INFINITY);
 }
 
+/* How much a cell counts. */
+static double weight_of(size_t k)
+{
+    return k < DP_CENSUS_FORMATS ? 1 : k < DP_CENSUS_FORMATS + DP_DATE_FORMATS ? 0.6 : 0.8;
+}
+
 void dp_census_counts(const struct dp_census *census, int64_t unit, int64_t *sum)
 {
     for (size_t i = 0; i < census->columns; i++) {
@@ -249,7 +286,7 @@ void dp_census_counts(const struct dp_census *census, int64_t unit, int64_t *sum
         const double weight = i == census->label ? dp_census_weight(census->columns, unit) : 1;
         const int64_t of_text = llrint((double)unit * weight);
         for (size_t k = 0; k < DP_CENSUS_CELLS; k++)
-            *sum++ = unit * c->cell[k];
+            *sum++ = (int64_t)floor(weight_of(k) * (double)unit) * c->cell[k];
         for (size_t k = 0; k < c->texts; k++)
             *sum++ = of_text * c->text[k]->count;
     }
@@ -273,8 +310,7 @@ double dp_census_threshold(size_t columns, double scale, double delta)
 
 /* --- the schema, from noised counts */
 
-enum { WIDEST = 8 }; /* bins that may stand out together: three decimal digits */
-#define EDGE 2.0     /* a neighbour counts from this many standard deviations on, which noise exceeds once in 44 */
+#define EDGE 2.0 /* a neighbour counts from this many standard deviations on, which noise exceeds once in 44 */
 
 struct made {
     const struct dp_census *census;
@@ -286,7 +322,7 @@ struct made {
 
 static double count(const struct made *m, size_t k)
 {
-    return (double)m->noised[k] / m->unit;
+    return (double)m->noised[k] / m->unit / (k < DP_CENSUS_CELLS ? weight_of(k) : 1);
 }
 
 static double if_significant(double value, double least)
@@ -308,53 +344,125 @@ static void interval(size_t k, double *low, double *high)
     *high = step == 0 ? 0 : step > 0 ? ldexp(1, power) : -ldexp(1, power - 1);
 }
 
-/* Takes `width` neighbouring bins from bin k on if none of them was taken before and their sum exceeds the noise. Bins
- * at the ends that may be only noise are left out. */
-static void take_together(const struct made *m, size_t k, size_t width, double noise, bool *taken)
+/* Neighbouring bins, with the noise on the count of one. */
+struct bins {
+    double count[DP_CENSUS_BINS], noise;
+    size_t bins, zero, widest, widest_next; /* zero: of the number 0; widest: that may stand out together, or next to others */
+    bool taken[DP_CENSUS_BINS];
+};
+
+static double sum_of(const struct bins *b, size_t k, size_t width)
 {
     double sum = 0;
-    for (size_t i = k; i < k + width; i++) {
-        if (taken[i])
-            return;
-        sum += in_bin(m, i);
-    }
-    if (!(sum >= m->deviations * noise * sqrt((double)width)))
-        return;
-    for (; width > 1 && in_bin(m, k) < EDGE * noise; width--)
-        k++;
-    while (width > 1 && in_bin(m, k + width - 1) < EDGE * noise)
-        width--;
     for (size_t i = k; i < k + width; i++)
-        taken[i] = true;
+        sum += b->count[i];
+    return sum;
 }
 
-/* How many numbers the column has, and their bounds. Counted are the bins that stand out from the noise, by themselves or
- * together with their neighbours, and the bins next to these that are above EDGE standard deviations. */
-static double numbers_of(const struct made *m, double *low, double *high)
+/* Takes `width` neighbouring bins from bin k on if none of them was taken before and their sum exceeds the noise. Bins
+ * at the ends that may be only noise are left out. */
+static void take_together(struct bins *b, double deviations, size_t k, size_t width)
 {
-    const double noise = m->scale * (m->comma ? sqrt(2) : 1);
-    bool taken[DP_CENSUS_BINS] = {false};
-    double sum = 0, unused;
-    size_t first = 0, last = DP_CENSUS_BINS;
-    for (size_t width = 1; width <= WIDEST; width *= 2)
-        for (size_t k = 0; k + width <= DP_CENSUS_BINS; k++)
-            take_together(m, k, width, noise, taken);
-    *low = *high = 0;
-    while (first < last && !taken[first])
+    for (size_t i = k; i < k + width; i++)
+        if (b->taken[i])
+            return;
+    if (!(sum_of(b, k, width) >= deviations * b->noise * sqrt((double)width)))
+        return;
+    for (; width > 1 && b->count[k] < EDGE * b->noise; width--)
+        k++;
+    while (width > 1 && b->count[k + width - 1] < EDGE * b->noise)
+        width--;
+    for (size_t i = k; i < k + width; i++)
+        b->taken[i] = true;
+}
+
+/* Takes groups of `width` bins before the first one and from the last one on, while such a group is above EDGE standard
+ * deviations. */
+static void take_next(struct bins *b, size_t width, size_t *first, size_t *last)
+{
+    const double least = EDGE * b->noise * sqrt((double)width);
+    while (*first >= width && sum_of(b, *first - width, width) >= least)
+        for (size_t i = 0; i < width; i++)
+            b->taken[--*first] = true;
+    while (*last + width <= b->bins && sum_of(b, *last, width) >= least)
+        for (size_t i = 0; i < width; i++)
+            b->taken[(*last)++] = true;
+}
+
+/* The sum of the bins that stand out from the noise, by themselves or together with their neighbours, and of the bins next to
+ * these that are above EDGE standard deviations; and the first and the last of them. */
+static double standing_out(struct bins *b, double deviations, size_t *from, size_t *to)
+{
+    double sum = 0;
+    size_t first = 0, last = b->bins;
+    for (size_t width = 1; width <= b->widest; width *= 2)
+        for (size_t k = 0; k + width <= b->bins; k++)
+            take_together(b, deviations, k, width);
+    while (first < last && !b->taken[first])
         first++;
-    while (last > first && !taken[last - 1])
+    while (last > first && !b->taken[last - 1])
         last--;
     if (first == last)
         return 0;
-    const bool zeros = first == DP_CENSUS_BINS / 2 && last == first + 1; /* neighbours of these may be only noise */
-    while (!zeros && first > 0 && in_bin(m, first - 1) >= EDGE * noise)
-        taken[--first] = true;
-    while (!zeros && last < DP_CENSUS_BINS && in_bin(m, last) >= EDGE * noise)
-        taken[last++] = true;
+    if (first == b->zero && last == first + 1) /* its neighbours may be only noise */
+        b->widest_next = 0;
+    for (size_t width = b->widest_next; width > 0; width /= 2)
+        take_next(b, width, &first, &last);
     for (size_t k = first; k < last; k++)
-        sum += taken[k] ? in_bin(m, k) : 0;
-    interval(first, low, &unused);
-    interval(last - 1, &unused, high);
+        sum += b->taken[k] ? b->count[k] : 0;
+    *from = first;
+    *to = last - 1;
+    return sum;
+}
+
+/* How many numbers the column has, and their bounds. */
+static double numbers_of(const struct made *m, double *low, double *high)
+{
+    struct bins b = {.noise = m->scale * (m->comma ? sqrt(2) : 1),
+                     .bins = DP_CENSUS_BINS,
+                     .widest = 8,
+                     .widest_next = 1,
+                     .zero = DP_CENSUS_BINS / 2};
+    double unused;
+    size_t from, to;
+    for (size_t k = 0; k < DP_CENSUS_BINS; k++)
+        b.count[k] = in_bin(m, k);
+    *low = *high = 0;
+    double sum = standing_out(&b, m->deviations, &from, &to);
+    if (sum > 0) {
+        interval(from, low, &unused);
+        interval(to, &unused, high);
+    }
+    return sum;
+}
+
+/* How many dates the column has, their bounds in days, and their format: the most frequent one. Where the month comes first, a
+ * date whose day may be a month was counted as one with the day first. */
+static double dates_of(const struct made *m, double *low, double *high, const char **format)
+{
+    struct bins b = {.noise = m->scale / weight_of(DP_CENSUS_CELLS - 1),
+                     .bins = DP_CENSUS_YEARS,
+                     .zero = SIZE_MAX,
+                     .widest = 64,
+                     .widest_next = 16};
+    size_t from, to, best = 0;
+    for (size_t k = 0; k < DP_CENSUS_YEARS; k++)
+        b.count[k] = count(m, DP_CENSUS_FORMATS + DP_DATE_FORMATS + k);
+    double sum = standing_out(&b, m->deviations, &from, &to);
+    if (sum == 0)
+        return 0;
+    *low = first_day(from > 0 ? from : 1) - (from > 0 ? 0 : CENTURY);
+    *high = first_day(to + 1 < DP_CENSUS_YEARS ? to + 1 : to) + (to + 1 < DP_CENSUS_YEARS ? 0 : CENTURY);
+    for (size_t k = 0; k < DP_DATE_FORMATS; k++)
+        best = count(m, DP_CENSUS_FORMATS + k) > count(m, DP_CENSUS_FORMATS + best) ? k : best;
+    const size_t other = best + DP_DATE_MONTH_FIRST;
+    if (best < DP_DATE_MONTH_FIRST && count(m, DP_CENSUS_FORMATS + other) >= m->significant / weight_of(DP_CENSUS_FORMATS))
+        best = other;
+    *format = dp_date_formats[best];
+    if (dp_date_is_time(*format)) {
+        *low = 0;
+        *high = 1;
+    }
     return sum;
 }
 
@@ -420,12 +528,32 @@ static json_t *categories_of(const json_t *texts)
     return list;
 }
 
+/* A number, or a date if the format has this day. */
+static json_t *bound_json(double value, const char *format)
+{
+    char text[DP_DATE_TEXT] = "";
+    double read = NAN;
+    if (format != NULL)
+        dp_date_print(format, value, text);
+    return format != NULL && dp_date_read(format, DP_DATE_DAYS, text, strlen(text), &read) && read == value ? json_string(text)
+                                                                                                            : json_real(value);
+}
+
 static json_t *feature(const struct made *m, const struct dp_census_column *c, json_t *o)
 {
     if (c->name[0] == '\0')
         return left_out(o, "it has no name, as a column that numbers the rows");
-    double low, high, numbers = numbers_of(m, &low, &high);
+    double low, high, first, last, numbers = numbers_of(m, &low, &high);
+    const char *format = NULL;
+    double dates = dates_of(m, &first, &last, &format);
     json_t *texts = json_array();
+    const bool date = dates > numbers;
+    format = date ? format : NULL;
+    if (date) {
+        numbers = dates;
+        low = first;
+        high = last;
+    }
     bool numeric = numbers >= texts_of(m, c, texts), missing = count(m, 0) >= m->significant;
     if (dp_import_is_id(c->name) || (numeric && low == high) || (!numeric && json_array_size(texts) == 0)) {
         json_decref(texts);
@@ -434,11 +562,13 @@ static json_t *feature(const struct made *m, const struct dp_census_column *c, j
                                                     : "no value is frequent enough for what was paid");
     }
     json_object_set_new(o, "type", json_string(numeric ? "numeric" : "categorical"));
+    if (numeric && format != NULL)
+        json_object_set_new(o, "date", json_string(format));
     if (numeric) {
-        json_object_set_new(o, "bounds", json_pack("[f, f]", low, high));
+        json_object_set_new(o, "bounds", json_pack("[o, o]", bound_json(low, format), bound_json(high, format)));
         json_object_set_new(o, "missing", words_json(doubtful));
         if (!missing)
-            json_object_set_new(o, "fill", json_real(low + 0.5 * (high - low)));
+            json_object_set_new(o, "fill", bound_json(low + 0.5 * (high - low), format));
     } else {
         json_object_set_new(o, "categories", categories_of(texts));
         json_object_set_new(o, "unknown", json_string("zero"));

@@ -1,23 +1,29 @@
-/* A census: how many cells of each column are missing, how many are numbers of each magnitude, and how often each text occurs.
+/* A census: how many cells of each column are missing, how many are numbers of each magnitude or dates of each year, and how
+ * often each text occurs.
  * Bounds and categories of a paid schema come from noised counts only (dp-import --private-schema).
  *
  * Each cell of the table counts once in the histogram of its column: missing; a number, by its sign, its power of two
- * and its decimal sign; or a text of at most DP_CENSUS_TEXT bytes. A cell of the label that is a number counts as a
- * text, too. A null record does not count. A text of the label counts w = √((columns + 1) / 3) times: without its
- * classes there is no model. So one row changes the vector of all counts by at most √(columns + w²) in L2, and brings at
- * most `columns` new texts. Names, delimiter and the number of rows are public. */
+ * and its decimal sign; or a text of at most DP_CENSUS_TEXT bytes. A date counts .6 times for its format and .8 times for its
+ * year, which is 1 in L2. In the label a date is a text, and a number counts as a text, too. A null record does not count.
+ * A text of the label counts w = √((columns + 1) / 3) times: without its classes there is no model. So one row changes the
+ * vector of all counts by at most √(columns + w²) in L2, and brings at most `columns` new texts. Names, delimiter and the
+ * number of rows are public. */
 #pragma once
 
 #include <jansson.h>
 
 #include "base/err.h"
+#include "data/date.h"
 #include "data/import.h"
 
 #define DP_CENSUS_TEXT 100
 #define DP_CENSUS_LEAST (-20) /* a number below 2^LEAST counts as 0; from 2^MOST on, as 2^MOST */
 #define DP_CENSUS_MOST 64
 #define DP_CENSUS_BINS (2 * (DP_CENSUS_MOST - DP_CENSUS_LEAST + 1) + 1)
-#define DP_CENSUS_CELLS (1 + 2 * DP_CENSUS_BINS) /* missing; numbers with a point or none; numbers with a comma */
+#define DP_CENSUS_YEARS 91 /* before 1900, seven decades, each year from 1970 to 2051, and later ones */
+/* Missing; numbers with a point or none; numbers with a comma; formats of dates; their years. */
+#define DP_CENSUS_FORMATS (1 + 2 * DP_CENSUS_BINS)
+#define DP_CENSUS_CELLS (DP_CENSUS_FORMATS + DP_DATE_FORMATS + DP_CENSUS_YEARS)
 
 struct dp_census_text {
     int64_t count;
@@ -48,12 +54,15 @@ struct dp_census {
 int dp_census_read(struct dp_census *census, struct dp_import *import, struct dp_err *err);
 void dp_census_free(struct dp_census *census);
 
+/* The cell of the year of a date, in days since 1970. */
+size_t dp_census_year(double days);
+
 /* w, rounded down to a multiple of 1 / unit; and at least √(columns + w²). */
 double dp_census_weight(size_t columns, int64_t unit);
 double dp_census_sensitivity(size_t columns);
 
-/* Writes all counts, each times `unit`, to sum: column by column, texts after the cells of their column. The texts of the label
- * are also multiplied by w. */
+/* Writes all counts, each times `unit` and its weight, to sum: column by column, texts after the cells of their column.
+ * The texts of the label are also multiplied by w. */
 void dp_census_counts(const struct dp_census *census, int64_t unit, int64_t *sum);
 
 /* The cell of a number, from 1. */

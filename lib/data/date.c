@@ -9,10 +9,31 @@ const char *const dp_date_months[] = {"January", "February",  "March",   "April"
                                       "August",  "September", "October", "November", "December", NULL};
 const char *const dp_date_weekdays[] = {"Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday", NULL};
 
+const char *const dp_date_formats[DP_DATE_FORMATS] = {"%d/%m/%Y",
+                                                      "%d/%m/%Y %H:%M",
+                                                      "%d/%m/%y",
+                                                      "%m/%d/%Y",
+                                                      "%m/%d/%Y %H:%M",
+                                                      "%m/%d/%y",
+                                                      "%Y-%m-%d",
+                                                      "%Y-%m-%d %H:%M:%S",
+                                                      "%Y-%m-%dT%H:%M:%S",
+                                                      "%Y-%m-%dT%H:%M:%S%z",
+                                                      "%Y-%m-%d %H:%M",
+                                                      "%Y/%m/%d",
+                                                      "%d.%m.%Y",
+                                                      "%d.%m.%Y %H:%M",
+                                                      "%d.%m.%y",
+                                                      "%d-%m-%Y",
+                                                      "%d-%b-%Y",
+                                                      "%d %b %Y",
+                                                      "%H:%M",
+                                                      "%H:%M:%S"};
+
 bool dp_date_read(const char *format, enum dp_date_part part, const char *text, size_t length, double *value)
 {
     char date[DP_DATE_TEXT];
-    struct tm t = {.tm_mday = 1};
+    struct tm t = {.tm_mday = 1, .tm_year = 70};
     if (length == 0 || length >= sizeof date)
         return false;
     memcpy(date, text, length);
@@ -33,6 +54,18 @@ bool dp_date_read(const char *format, enum dp_date_part part, const char *text, 
     return true;
 }
 
+size_t dp_date_find(const char *text, size_t length, double *days)
+{
+    size_t digits = 0, k = 0;
+    for (size_t i = 0; i < length; i++)
+        digits += text[i] >= '0' && text[i] <= '9';
+    if (digits < 3) /* 9:05 */
+        return DP_DATE_FORMATS;
+    while (k < DP_DATE_FORMATS && !dp_date_read(dp_date_formats[k], DP_DATE_DAYS, text, length, days))
+        k++;
+    return k;
+}
+
 const char *dp_date_print(const char *format, double days, char text[DP_DATE_TEXT])
 {
     time_t seconds = (time_t)llround(days * SECONDS);
@@ -42,11 +75,25 @@ const char *dp_date_print(const char *format, double days, char text[DP_DATE_TEX
     return text;
 }
 
-bool dp_date_format(const char *format)
+static double read_back(const char *format, double days)
 {
-    const double day = 11653; /* 27 November 2001 */
     double read = NAN;
     char text[DP_DATE_TEXT];
-    dp_date_print(format, day, text);
-    return dp_date_read(format, DP_DATE_DAYS, text, strlen(text), &read) && fabs(read - day) < 366 - 35 && read <= day + 1;
+    dp_date_print(format, days, text);
+    dp_date_read(format, DP_DATE_DAYS, text, strlen(text), &read);
+    return read;
+}
+
+#define DAY 11653 /* 27 November 2001 */
+
+bool dp_date_is_time(const char *format)
+{
+    const double time = 0.6;
+    return fabs(read_back(format, DAY + time) - time) < 1. / 24;
+}
+
+bool dp_date_format(const char *format)
+{
+    double read = read_back(format, DAY);
+    return (fabs(read - DAY) < 366 - 35 && read <= DAY + 1) || dp_date_is_time(format);
 }

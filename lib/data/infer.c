@@ -15,13 +15,8 @@
 #define MOST_CATEGORIES 1000
 #define FEW_ROWS 20 /* with fewer rows, each row may well have a text of its own */
 
-/* Formats of dates. If both of the first two numbers can be a month, the first one is the day. */
-static const char *const dates[] = {"%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%Y/%m/%d",
-                                    "%d.%m.%Y", "%d.%m.%Y %H:%M",    "%d/%m/%Y",          "%m/%d/%Y",       "%d-%m-%Y"};
-#define DATES (sizeof dates / sizeof *dates)
-
 /* Numbers with a decimal point, or with a decimal comma, then dates. */
-enum { POINT, COMMA, FIRST_DATE, NOTATIONS = FIRST_DATE + DATES };
+enum { POINT, COMMA, FIRST_DATE, NOTATIONS = FIRST_DATE + DP_DATE_FORMATS };
 struct range {
     bool all; /* each cell that is not missing is such a number */
     double low, high;
@@ -73,8 +68,8 @@ static int add_once(struct dp_texts *texts, const char *text, size_t length, str
 static bool is_number(int notation, const char *text, size_t length, double *value)
 {
     if (notation >= FIRST_DATE)
-        return dp_date_read(dates[notation - FIRST_DATE], DP_DATE_DAYS, text, length, value);
-    return notation == POINT ? dp_number_cell(text, length, value) : dp_number_comma(text, length, value);
+        return dp_date_read(dp_date_formats[notation - FIRST_DATE], DP_DATE_DAYS, text, length, value);
+    return dp_number_written(text, length, notation == COMMA, value);
 }
 
 static void look_at_number(struct seen *c, const char *text, size_t length)
@@ -222,7 +217,7 @@ static const char *left_out(const struct seen *c, bool numeric, int notation)
 static int put_numeric(json_t *o, const struct seen *c, int notation, bool label)
 {
     const struct range *range = &c->range[notation];
-    const char *date = notation >= FIRST_DATE ? dates[notation - FIRST_DATE] : NULL;
+    const char *date = notation >= FIRST_DATE ? dp_date_formats[notation - FIRST_DATE] : NULL;
     int bad = 0;
     if (date != NULL)
         bad |= json_object_set_new(o, "date", json_string(date));

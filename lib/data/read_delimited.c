@@ -68,7 +68,7 @@ static void free_index(struct dp_import *import)
 
 static bool read_number(const struct dp_schema *s, const struct dp_cell *f, double *value)
 {
-    return s->comma ? dp_number_comma(f->text, f->length, value) : dp_number_cell(f->text, f->length, value);
+    return dp_number_written(f->text, f->length, s->comma, value);
 }
 
 /* A malformed record: i is the number of the column, from 0. */

@@ -306,7 +306,9 @@ static int date_of(struct dp_column *c, const json_t *o, const char *path, const
     if (date == NULL && part == NULL)
         return DP_OK;
     if (!json_is_string(date) || !dp_date_format(json_string_value(date)))
-        return dp_fail(err, DP_E_RUN, "%s: column '%s': \"date\" is a format with a year, such as %%Y-%%m-%%d", path, name);
+        return dp_fail(err, DP_E_RUN,
+                       "%s: column '%s': \"date\" is a format with a year, such as %%Y-%%m-%%d, or a time, such as %%H:%%M",
+                       path, name);
     for (int k = DP_DATE_MONTH; k < DP_DATE_PARTS && part != NULL; k++)
         if (json_is_string(part) && strcmp(json_string_value(part), dp_date_parts[k]) == 0)
             c->part = (enum dp_date_part)k;

@@ -75,6 +75,7 @@ TABLES = {
     "comment": HEADER + b"# patients\n" + b"".join(ROWS),
     # numbers
     "decimal-comma": with_age(b'"64,5"'),
+    "currency": with_age(b"$ 64"),
     "thousands": with_age(b'"1,064"'),
     "exponent-too-large": with_age(b"1e400"),
     "negative-exponent-too-large": with_age(b"-1e400"),

@@ -198,12 +198,12 @@ PYTHON
         {"name": "ill", "type": "label", "classes": ["no", "yes"]}]}' > comma.json
     dp-import csv -s comma.json -q -o comma.dp comma.csv
     train comma logistic
-    printf '%s\n' 'age' '1.100,5' '1100,5' '1.1' '1100.5' '12.34,5' '1.100' '1,1,1' '1100,5e0' > cells
+    printf '%s\n' 'age' '1.100,5' '1100,5' '1.1' '1100.5' '12.34,5' '1.100' '1,1,1' '1100,5e0' '€ 1.100,5' '1100,5 %' '0.123' > cells
     dp-predict -s -p comma.model cells > expected.csv 2> warnings
-    printf '%s\n' age '"1.100,5"' '"1100,5"' 1.1 1100.5 '"12.34,5"' 1.100 '"1,1,1"' '"1100,5e0"' > cells.csv
+    printf '%s\n' age '"1.100,5"' '"1100,5"' 1.1 1100.5 '"12.34,5"' 1.100 '"1,1,1"' '"1100,5e0"' '"€ 1.100,5"' '"1100,5 %"' 0.123 > cells.csv
     dp-export --to c comma.model > comma.c
     run "$ROOT/tests/bats/export.py" c comma.c cells.csv expected.csv
-    assert_output "4 rows agree, 4 cannot be read"
+    assert_output "6 rows agree, 5 cannot be read"
     command -v sqlite3 > /dev/null || skip "needs sqlite3"
     dp-export --to sql comma.model > comma.sql
     assert_equal "$(sqlite3 :memory: 'create table rows as select "1100,5" age' '.read comma.sql')" '|||'

@@ -227,6 +227,36 @@ dp-import: private: 0 malformed lines"
         dp-import t.csv -s s.json -o u.dp --bad-cells missing
 }
 
+@test "dates and amounts of a schema that is paid for are numbers" {
+    /usr/bin/python3 - << 'END'
+import datetime, random
+random.seed(8)
+with open("t.csv", "w") as f:
+    print("day,at,price,share,ill", file=f)
+    for i in range(6000):
+        d = datetime.datetime(2001, 1, 1) + datetime.timedelta(minutes=random.randrange(20 * 525600))
+        late = d.year + random.gauss(0, 6) > 2011
+        print(f"{d:%m/%d/%Y},{d:%H:%M},\"${random.uniform(600, 9000):,.2f}\",{random.randrange(100)} %,{'31.12.1999' if late else '01.01.1999'}", file=f)
+END
+    dp-import t.csv --infer-schema s.json --private-schema 0.5 --no-ledger --noise-seed 1 -q
+    assert_equal "$(jq -c '[.columns[] | [.type, .date, (.bounds // [])[0]]]' s.json)" \
+        '[["numeric","%m/%d/%Y","01/01/2001"],["numeric","%H:%M","00:00"],["numeric",null,512],["numeric",null,2],["label",null,null]]'
+    assert_equal "$(jq -c '[.columns[0].bounds[1], .columns[1].bounds[1], .columns[2].bounds[1], .columns[4].classes]' s.json)" \
+        '["01/01/2021",1,16384,[["01.01.1999"],["31.12.1999"]]]'
+    jq '.columns[0].bounds = [0, 20000]' s.json > wide.json
+    dp-import t.csv -s wide.json -q --no-registry --no-bias -o t.dp
+    /usr/bin/python3 - << 'END'
+import csv, datetime, json, numpy
+x = numpy.load("t.dp/X.npy").astype(float) * json.load(open("t.dp/dataset.json"))["row_divisor"]
+for row, line in zip(x, csv.DictReader(open("t.csv"))):
+    days = (datetime.datetime.strptime(line["day"], "%m/%d/%Y") - datetime.datetime(1970, 1, 1)).days
+    time = datetime.datetime.strptime(line["at"], "%H:%M")
+    price = float(line["price"].strip("$").replace(",", ""))
+    want = [days / 20000, time.hour / 24 + time.minute / 1440, (price - 512) / (16384 - 512), (float(line["share"][:-2]) - 2) / 126]
+    assert numpy.allclose(row[:4], numpy.clip(want, 0, 1), atol=2e-3), (row, want)
+END
+}
+
 # numbers ROWS: numbers.csv with a column of squares and its schema
 numbers() {
     awk -v n="$1" 'BEGIN { print "id,a,b,y"; for (i = 0; i < n; i++) { u = i * 7919 % n / n; print i % int(n / 2) "," 100 * u * u "," (i % 5 == 0 ? 0 : 5 * u) "," (u > 0.5) } }' > numbers.csv

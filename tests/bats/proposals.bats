@@ -139,8 +139,8 @@ END
         echo "{\"header\": true, \"columns\": [{\"name\": \"d\", $1}, {\"name\": \"y\", \"type\": \"label\"}]}" > s.json
         complains 1 "dp-import: s.json: column 'd': $2" dp-import csv -s s.json -o t.dp t.csv
     }
-    for format in '%m-%d' '%Q' '' '%H:%M' x; do
-        column "\"type\": \"numeric\", \"scale\": \"none\", \"date\": \"$format\"" '"date" is a format with a year, such as %Y-%m-%d'
+    for format in '%m-%d' '%Q' '' '%d %H:%M' x; do
+        column "\"type\": \"numeric\", \"scale\": \"none\", \"date\": \"$format\"" '"date" is a format with a year, such as %Y-%m-%d, or a time, such as %H:%M'
     done
     column '"type": "numeric", "date": "%Y-%m-%d", "bounds": ["2024-01-01", "soon"]' '"bounds" must be [low, high]'
     column '"type": "categorical", "date": "%Y-%m-%d"' '"part" of a date is month or weekday'

@@ -124,11 +124,48 @@ static void cells(void **state)
     } commas[] = {{"1,5", 1.5},     {"-1.234,5", -1234.5}, {"12.000", 12000}, {"1.234.567", 1234567}, {" 7 ", 7},
                   {"3,5e2", 350},   {"1.5", NAN},          {"1.2345", NAN},   {"1234.567", NAN},      {".5", NAN},
                   {"1,2,3", NAN},   {"1,234.5", NAN},      {"1.23,4", NAN},   {"1.234.5", NAN},       {"", NAN},
-                  {"1.000e2", NAN}, {"1.234x", NAN},       {"1..234", NAN}};
+                  {"1.000e2", NAN}, {"1.234x", NAN},       {"1..234", NAN},   {"0.123", NAN}};
     for (size_t i = 0; i < sizeof commas / sizeof *commas; i++) {
         bool is = dp_number_comma(commas[i].text, strlen(commas[i].text), &value);
         assert_true(is ? value == commas[i].value : isnan(commas[i].value));
     }
+    static const struct {
+        const char *text;
+        bool comma;
+        double value; /* NAN: no number */
+    } written[] = {{"$1,234.50", false, 1234.5},
+                   {"-$5", false, -5},
+                   {"- $5", false, NAN},
+                   {"12.5 %", false, 12.5},
+                   {" 7% ", false, 7},
+                   {"%7", false, NAN},
+                   {"7%%", false, NAN},
+                   {"£ 1,000,000", false, 1e6},
+                   {"3 €", false, 3},
+                   {"1.234,5 €", true, 1234.5},
+                   {"€0,5", true, 0.5},
+                   {"1,5", false, NAN},
+                   {"1,234", false, 1234},
+                   {"0,123", false, NAN},
+                   {"1,23,456", false, NAN},
+                   {"1,234,56", false, NAN},
+                   {"1,234", true, 1.234},
+                   {"0.123", true, NAN},
+                   {"$", false, NAN},
+                   {"$x", false, NAN},
+                   {"5$5", false, NAN},
+                   {"", false, NAN},
+                   {"¥", false, NAN},
+                   {"$1e3", false, 1000},
+                   {"$nan", false, NAN},
+                   {"1.5", true, NAN},
+                   {"12,345,678.9%", false, 12345678.9}};
+    for (size_t i = 0; i < sizeof written / sizeof *written; i++) {
+        bool is = dp_number_written(written[i].text, strlen(written[i].text), written[i].comma, &value);
+        if (is ? value != written[i].value : !isnan(written[i].value))
+            fail_msg("'%s' is %g", written[i].text, is ? value : (double)NAN);
+    }
+    assert_false(dp_number_written("$5\0", 3, false, &value));
     assert_false(dp_number_cell("1/2", 3, &value));
     assert_false(dp_number_cell("12\0", 3, &value));
 }

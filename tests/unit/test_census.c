@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "data/census.h"
@@ -48,8 +49,10 @@ static double distance(const struct dp_census *a, const struct dp_census *b)
     for (size_t i = 0; i < a->columns; i++) {
         const struct dp_census_column *x = &a->column[i], *y = &b->column[i];
         const double weight = i == a->label ? dp_census_weight(a->columns, 1 << 20) : 1;
-        for (size_t k = 0; k < DP_CENSUS_CELLS; k++)
-            sum += pow((double)(x->cell[k] - y->cell[k]), 2);
+        for (size_t k = 0; k < DP_CENSUS_CELLS; k++) {
+            const double of_cell = k < DP_CENSUS_FORMATS ? 1 : k < DP_CENSUS_FORMATS + DP_DATE_FORMATS ? 0.6 : 0.8;
+            sum += pow(of_cell * (double)(x->cell[k] - y->cell[k]), 2);
+        }
         for (size_t k = 0; k < x->texts; k++) {
             int64_t other = 0;
             for (size_t l = 0; l < y->texts; l++)
@@ -65,7 +68,7 @@ static double distance(const struct dp_census *a, const struct dp_census *b)
 static void a_row_moves_the_counts_by_no_more_than_the_sensitivity(void **state)
 {
     (void)state;
-    static const char *const cell[] = {"7", "-3.5", "1,5", "a", "b", "", "NA", "0", "1e9", "none"};
+    static const char *const cell[] = {"7", "-3.5", "1,5", "a", "b", "", "NA", "0", "2020-05-01", "12:30", "$ 7", "none"};
     static const char head[] = "w;x;y;z\n1;a;2;u\n2,5;b;;u\n3;c;4;v\n";
     struct dp_census with, without;
     double most = 0;
@@ -73,8 +76,8 @@ static void a_row_moves_the_counts_by_no_more_than_the_sensitivity(void **state)
     read_text(&without, head);
     for (int i = 0; i < 300; i++) {
         char text[200];
-        snprintf(text, sizeof text, "%s%s;%s;%s;%s\n", head, cell[rand_r(&seed) % 10], cell[rand_r(&seed) % 10],
-                 cell[rand_r(&seed) % 10], cell[rand_r(&seed) % 10]);
+        snprintf(text, sizeof text, "%s%s;%s;%s;%s\n", head, cell[rand_r(&seed) % 12], cell[rand_r(&seed) % 12],
+                 cell[rand_r(&seed) % 12], cell[rand_r(&seed) % 12]);
         read_text(&with, text);
         double moved = distance(&with, &without);
         assert_true(moved <= dp_census_sensitivity(4));
@@ -83,6 +86,46 @@ static void a_row_moves_the_counts_by_no_more_than_the_sensitivity(void **state)
     }
     assert_near(most, sqrt(4 + 5. / 3), 1e-6); /* the label is a number, and a text of weight √(5 / 3) */
     dp_census_free(&without);
+}
+
+/* The counts that one more row adds. */
+static void a_date_weighs_as_much_as_a_number(void **state)
+{
+    (void)state;
+    static const char *const cells[] = {"5", "a", "", "2020-05-01", "1/2/99", "23:59", "01.02.1850"};
+    for (int64_t unit = 1; unit <= 1 << 20; unit = unit * 3 + 1)
+        for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+            char text[200];
+            struct dp_census census;
+            double sum = 0;
+            snprintf(text, sizeof text, "x;y\n%s;\n", cells[i]);
+            read_text(&census, text);
+            int64_t *counts = calloc(census.counts, sizeof *counts);
+            assert_non_null(counts);
+            dp_census_counts(&census, unit, counts);
+            for (size_t k = 0; k < DP_CENSUS_CELLS + census.column[0].texts; k++)
+                sum += (double)(counts[k] * counts[k]);
+            assert_true(sum <= (double)(unit * unit));
+            assert_true(unit < 100 || sum > 0.97 * (double)(unit * unit));
+            free(counts);
+            dp_census_free(&census);
+        }
+}
+
+/* Every day from 1890 to 2060, by the calendar of the C library. */
+static void dates_have_the_cell_of_their_year(void **state)
+{
+    (void)state;
+    for (int day = -29200; day < 33000; day++) {
+        time_t seconds = (time_t)day * 86400;
+        struct tm t;
+        assert_non_null(gmtime_r(&seconds, &t));
+        int year = t.tm_year + 1900, cell = year < 1900   ? 0
+                                            : year < 1970 ? 1 + (year - 1900) / 10
+                                            : year < 2052 ? year - 1962
+                                                          : 90;
+        assert_int_equal(dp_census_year(day + 0.5), DP_CENSUS_FORMATS + DP_DATE_FORMATS + cell);
+    }
 }
 
 /* Computed by Python: 1 - scale * NormalDist().inv_cdf(delta / columns). */
@@ -234,6 +277,42 @@ static void neighbours_stand_out_together(void **state)
     free(text);
 }
 
+/* Noise of 16 on each count: years stand out together, and so do years next to them. */
+static void dates_have_a_format_and_bounds(void **state)
+{
+    (void)state;
+    char *text = calloc(1, 200000);
+    assert_non_null(text);
+    size_t at = (size_t)sprintf(text, "us,iso,german,time,old,few,y\n");
+    for (int row = 0; row < 1200; row++) {
+        const int year = 1990 + row % 30, month = 1 + row % 12, day = 1 + row % 28;
+        at += (size_t)sprintf(text + at, "%d/%d/%02d,%d-%02d-%02dT00:00:00Z,", month, day, year % 100, 2019 + row % 2, month,
+                              day);
+        at += (size_t)sprintf(text + at, "%02d.%02d.%d,%d:%02d,", day, month, year, row % 24, row % 60);
+        at += (size_t)sprintf(text + at, "%02d-%02d-18%02d,", day, month, 60 + row % 40);
+        at += (size_t)sprintf(text + at, "%s,c%d\n", row < 40 ? "01.01.2001" : "", row % 2);
+    }
+    json_t *schema = schema_of(text, 16, DP_OK), *columns = json_object_get(schema, "columns");
+    static const struct {
+        const char *format, *low, *high;
+    } known[] = {{"%m/%d/%y", "\"01/01/90\"", "\"01/01/20\""},
+                 {"%Y-%m-%dT%H:%M:%S%z", "\"2019-01-01T00:00:00+0000\"", "\"2021-01-01T00:00:00+0000\""},
+                 {"%d.%m.%Y", "\"01.01.1990\"", "\"01.01.2020\""},
+                 {"%H:%M", "\"00:00\"", "1.0"},
+                 {"%d-%m-%Y", "\"01-01-1800\"", "\"01-01-1900\""}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        const json_t *o = json_array_get(columns, i);
+        char expected[100], *bounds = json_dumps(json_object_get(o, "bounds"), JSON_COMPACT | JSON_ENCODE_ANY);
+        assert_string_equal(json_string_value(json_object_get(o, "date")), known[i].format);
+        snprintf(expected, sizeof expected, "[%s,%s]", known[i].low, known[i].high);
+        assert_string_equal(bounds, expected);
+        free(bounds);
+    }
+    assert_string_equal(json_string_value(json_object_get(json_array_get(columns, 5), "type")), "ignore");
+    json_decref(schema);
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -243,6 +322,9 @@ int main(void)
         cmocka_unit_test(the_schema_has_what_stands_out),
         cmocka_unit_test(a_label_is_classes_or_a_number),
         cmocka_unit_test(neighbours_stand_out_together),
+        cmocka_unit_test(a_date_weighs_as_much_as_a_number),
+        cmocka_unit_test(dates_have_the_cell_of_their_year),
+        cmocka_unit_test(dates_have_a_format_and_bounds),
     };
     return cmocka_run_group_tests_name("census", tests, NULL, NULL);
 }

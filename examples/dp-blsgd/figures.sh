@@ -195,7 +195,7 @@ networks() {
     local names network column n=0 commands='' labels=('' '' '' '' 'epsilon spent' 'test accuracy' 'log loss, test rows' 'step size')
     [ -s network-curves.tsv ] || return 0
     read -ra names <<< "$(awk -F '\t' 'NR > 1 && $2 == 3 && !seen[$1]++ { print $1 }' network-curves.tsv | tr '\n' ' ')"
-    commands="set multiplot layout 4,${#names[@]} title \"Figure 5: networks, epsilon = 3, seed 2\" margins 0.1,0.98,0.06,0.92 spacing 0.08,0.05
+    commands="set multiplot layout 4,${#names[@]} title \"Figure 5: networks, epsilon = 3, seed 2\" margins 0.06,0.98,0.06,0.92 spacing 0.05,0.05
         set xrange [0:*]
         set yrange [0:*]"
     for column in 6 7 5 8; do
@@ -210,7 +210,7 @@ networks() {
                 set xlabel \"$([ $column != 8 ] || echo gradients)\"
                 set ylabel \"$([ $(((n - 1) % ${#names[@]})) != 0 ] || echo "${labels[column - 1]}")\"
                 $([ $n = 1 ] && echo 'set key bottom right' || echo 'unset key')
-                plot '$scratch/$network-dp-sgd-$column' with linespoints linewidth 1.8 pointtype 13 pointsize .6 linecolor rgb '#c2185b' title 'DP-SGD, the best of 16', \
+                plot '$scratch/$network-dp-sgd-$column' with linespoints linewidth 1.8 pointtype 13 pointsize .6 linecolor rgb '#c2185b' title 'best DP-SGD of 16', \
                     '$scratch/$network-blsgd-$column' with linespoints linewidth 1.8 pointtype 7 pointsize .6 linecolor rgb '#1b5e9b' title 'DP-BLSGD'"
         done
     done

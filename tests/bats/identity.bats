@@ -31,6 +31,11 @@ same() {
     for loss in squared huber; do same real.dp $loss parallel; done
 }
 
+@test "processes = fused: exact costs of laps of one and of several kinds, of searches and choices" {
+    EXACT=yes
+    for variant in parallel gradient-schedule kinds search search-gaussian select-poisson behind; do same two.dp logistic $variant; done
+}
+
 @test "processes = fused: alpha released, and as published, every loss" {
     for loss in squared hinge logistic smooth-hinge huber; do
         same four.dp $loss release
@@ -389,6 +394,7 @@ cut_at() {
     dp-loop --laps 12 --seed 12 -o other -- "$text" > /dev/null
     run cmp one other
     assert_failure 1
+    text=$(EXACT=yes pipeline two.dp hinge parallel)
     dp-loop --laps 12 -o fresh1 -- "$text" > /dev/null
     dp-loop --laps 12 -o fresh2 -- "$text" > /dev/null
     run cmp fresh1 fresh2

@@ -1,9 +1,12 @@
 # make install, programs against the installed library, make uninstall.
 load helper
 
+setup_file() { make -s -C "$ROOT" install BUILD="$BUILD" PREFIX=/opt/dpline DESTDIR="$BATS_FILE_TMPDIR" > "$BATS_FILE_TMPDIR/log" 2>&1; }
+
 # as a package is made of it: under DESTDIR, in $PWD/stage
 install_library() {
-    make -s -C "$ROOT" install BUILD="$BUILD" PREFIX=/opt/dpline DESTDIR="$PWD/stage" > log 2>&1 || fail "$(cat log)"
+    mkdir stage
+    cp -a "$BATS_FILE_TMPDIR/opt" stage
     export PKG_CONFIG_PATH=$PWD/stage/opt/dpline/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$PWD/stage
     export LD_LIBRARY_PATH=$PWD/stage/opt/dpline/lib
 }
@@ -247,18 +250,19 @@ few_commands() {
     case $BUILD in *asan*) skip "a package is not made with sanitizers" ;; esac
     mkdir dpline
     git -C "$ROOT" archive HEAD | tar x -C dpline
-    # Everything is linked, installed and packed. DPLINE_PACKAGE=whole, as in make ci, also compiles with the flags of Debian and asks
+    # Programs are linked, installed and packed. DPLINE_PACKAGE=whole, as in make ci, also compiles with the flags of Debian and asks
     # lintian, which takes minutes.
-    local clean=()
+    local clean=() options=noautodbgsym
     export DPKG_DEB_COMPRESSOR_LEVEL=0
     if [ "${DPLINE_PACKAGE-}" != whole ]; then
         find dpline -type f -exec touch -d 2020-01-01 {} + # older than what was compiled
         mkdir dpline/build
-        cp -a "$BUILD"/{obj,gen} dpline/build
+        cp -a "$BUILD"/{obj,gen,lib} dpline/build
         clean=(--no-pre-clean)
+        options+=' nostrip'
     fi
     # No packages of debug symbols: nothing here asks about them.
-    (cd dpline && timeout 900 env -u BUILD -u MAKEFLAGS DEB_BUILD_OPTIONS=noautodbgsym dpkg-buildpackage -us -uc -b -j2 "${clean[@]}") > log 2>&1 || fail "$(tail log)"
+    (cd dpline && timeout 900 env -u BUILD -u MAKEFLAGS DEB_BUILD_OPTIONS="$options" dpkg-buildpackage -us -uc -b -j2 "${clean[@]}") > log 2>&1 || fail "$(tail log)"
     [ "${DPLINE_PACKAGE-}" = whole ] || [ "$(grep -c '^  CC ' log)" = 0 ] || fail "it compiles again: $(grep '^  CC ' log)"
     run dpkg -c dpline_*.deb
     assert_line --regexp '\./usr/bin/dpline -> '

@@ -3,15 +3,15 @@ load helper
 load pipelines
 
 @test "privgene.sh learns, has as many choices as the paper, and spends its budget on them, with a delta or hardly any" {
-    dp-synth classification --rows 4000 --cols 6 --seed 2 -o train.dp --test held-out.dp -q
-    privgene.sh -q --data train.dp --epsilon 2 --seed 1 -o model
+    dp-synth classification --rows 1000 --cols 6 --seed 2 -o train.dp --test held-out.dp -q
+    privgene.sh -q --data train.dp --epsilon 8 --seed 1 -o model
     above "$(accuracy held-out.dp model)" 0.85
     assert_equal "$(dp-info --get lap model)" 80
-    above "$(dp-info --get epsilon model)" 1.999
-    privgene.sh -q --data train.dp --epsilon 20 --seed 1 --offspring 10 -o model
+    above "$(dp-info --get epsilon model)" 7.999
+    privgene.sh -q --data train.dp --epsilon 80 --allow-weak --seed 1 --offspring 10 -o model
     assert_equal "$(dp-info --get lap model)" 100 # .00125 of epsilon times the rows
     # each choice has its share, independent of delta
-    privgene.sh -q --data train.dp --epsilon 2 --delta 1e-100 --epochs 50 --intercept 0.5 --seed 1 | dp-cat --last > last
+    privgene.sh -q --data train.dp --epsilon 2 --delta 1e-100 --epochs 50 --intercept 0.5 --offspring 10 --seed 1 | dp-cat --last > last
     grep -q '"noise":"exponential","epsilon":0.0399996' last
     privgene.sh --data train.dp --epsilon 2 --epochs 50 --decay 0.5 --parents 3 --adjacency replace-one --lambda 0.1 --print > printed
     grep -qE -- '--offspring 200 --parents 3 --mutation 2 --decay 0.5 .*--lambda 0.1 .*--clip 0.1 --relative .*--adjacency replace-one' <(tr -d '\n' < printed)
@@ -89,11 +89,11 @@ EOF
         done
         complains 2 "dp-account sigma: --epsilon: must be > 0, got -1" $p.sh --data small.dp --epsilon -1
         for tries in 0 10001 unbounded; do
-            run $p.sh --data small.dp --tries $tries --seed 1
+            run $p.sh --data small.dp --tries $tries --multiplier 9 --search-epsilon 0.1 --seed 1
             assert_failure 2
         done
-        complains 2 "dp-linesearch: --tries: must be between 1 and 10000, got 0" $p.sh --data small.dp --tries 0 --seed 1
-        complains 2 "dp-adapt: --policy: must be one of none|on-failure|adaptive, got 'often'" $p.sh --data small.dp --policy often --seed 1
+        complains 2 "dp-linesearch: --tries: must be between 1 and 10000, got 0" $p.sh --data small.dp --tries 0 --multiplier 9 --search-epsilon 0.1 --seed 1
+        complains 2 "dp-adapt: --policy: must be one of none|on-failure|adaptive, got 'often'" $p.sh --data small.dp --policy often --multiplier 9 --search-epsilon 0.1 --seed 1
         for dear in "--multiplier 0.01" "--search-epsilon 100"; do
             # shellcheck disable=SC2086 # an option and its value
             run $p.sh --data small.dp --seed 1 -o model $dear

@@ -297,6 +297,10 @@ static void products_need_a_reach_over_all_columns(void **state)
     assert_false(dp_fit_products(&facts, &(struct dp_fit){.reach = 409.5 * sqrt(1024. / 264)}));
     facts.columns++;
     assert_false(dp_fit_products(&facts, &(struct dp_fit){.reach = 1e6}));
+    facts.columns = 120;
+    assert_true(dp_fit_products(&facts, &(struct dp_fit){.reach = 1e6}));
+    facts.classes = 3;
+    assert_false(dp_fit_products(&facts, &(struct dp_fit){.reach = 1e6}));
     facts = (struct dp_fit_facts){.columns = 20, .constant = true};
     assert_false(dp_fit_products(&facts, &(struct dp_fit){.reach = 1e6}));
 }

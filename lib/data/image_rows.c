@@ -30,11 +30,11 @@ static int make_map(struct dp_image_rows *r, const struct dp_import *import, str
 {
     r->threads = import->threads;
     int rc = dp_map_open(&r->map, import->map, import->shape, r->threads, err);
+    size_t columns = r->map.columns;
     if (rc == DP_OK)
-        rc = dp_alloc(&r->images, DP_IMAGE_ROWS, dp_image_bytes(import->shape), err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&r->rows, DP_IMAGE_ROWS * r->map.columns, sizeof *r->rows, err);
-    return rc == DP_OK ? dp_alloc(&r->x, r->map.columns, sizeof *r->x, err) : rc;
+        rc = DP_ALLOC_ALL(err, DP_ARRAY(r->images, DP_IMAGE_ROWS * dp_image_bytes(import->shape)), DP_ARRAY(r->x, columns),
+                          DP_ARRAY(r->next.rows, DP_IMAGE_ROWS * columns), DP_ARRAY(r->mapped.rows, DP_IMAGE_ROWS * columns));
+    return rc;
 }
 
 int dp_image_rows_open(struct dp_image_rows *r, struct dp_import *import, struct dp_err *err)
@@ -50,36 +50,55 @@ int dp_image_rows_open(struct dp_image_rows *r, struct dp_import *import, struct
     return rc;
 }
 
+static int put_mapped(void *self, struct dp_err *err)
+{
+    struct dp_image_rows *r = self;
+    const struct dp_image_batch *batch = &r->mapped;
+    size_t columns = r->map.columns;
+    int rc = DP_OK;
+    for (size_t i = 0; rc == DP_OK && i < batch->held; i++) {
+        for (size_t j = 0; j < columns; j++)
+            r->x[j] = (double)batch->rows[i * columns + j];
+        rc = r->put(batch->to[i], r->x, batch->label[i], err);
+    }
+    return rc;
+}
+
+/* Maps the images that wait, and hands on the rows that wait. */
+static int map_next(struct dp_image_rows *r, struct dp_err *err)
+{
+    int rc = dp_map_rows(&r->map, r->images, r->next.held, r->threads, r->next.rows, put_mapped, r, err);
+    struct dp_image_batch done = r->mapped;
+    done.held = 0;
+    r->mapped = r->next;
+    r->next = done;
+    return rc;
+}
+
 int dp_image_rows_flush(struct dp_image_rows *r, struct dp_err *err)
 {
-    size_t columns = r->map.columns;
-    int rc = dp_map_rows(&r->map, r->images, r->held, r->threads, r->rows, err);
-    for (size_t i = 0; rc == DP_OK && i < r->held; i++) {
-        for (size_t j = 0; j < columns; j++)
-            r->x[j] = (double)r->rows[i * columns + j];
-        rc = r->put(r->to[i], r->x, r->label[i], err);
-    }
-    r->held = 0;
-    return rc;
+    int rc = map_next(r, err);
+    return rc == DP_OK ? map_next(r, err) : rc;
 }
 
 int dp_image_rows_add(struct dp_image_rows *r, const struct dp_parsed *record, void *to, struct dp_err *err)
 {
     size_t bytes = dp_image_bytes(r->map.shape);
-    unsigned char *image = r->images + r->held * bytes;
+    unsigned char *image = r->images + r->next.held * bytes;
     memset(image, 0, bytes);
     for (uint32_t k = 0; k < record->count; k++)
         image[record->column[k]] = (unsigned char)record->value[k];
-    r->label[r->held] = record->label;
-    r->to[r->held++] = to;
-    return r->held < DP_IMAGE_ROWS ? DP_OK : dp_image_rows_flush(r, err);
+    r->next.label[r->next.held] = record->label;
+    r->next.to[r->next.held++] = to;
+    return r->next.held < DP_IMAGE_ROWS ? DP_OK : map_next(r, err);
 }
 
 void dp_image_rows_close(struct dp_image_rows *r)
 {
     dp_map_close(&r->map);
     free(r->images);
-    free(r->rows);
+    free(r->next.rows);
+    free(r->mapped.rows);
     free(r->x);
     *r = (struct dp_image_rows){0};
 }

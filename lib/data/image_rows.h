@@ -1,5 +1,5 @@
 /* Rows that are features of images. Images are gathered and mapped together by several threads, and handed on in their order, to
- * the writer of a data set or to a model. */
+ * the writer of a data set or to a model, while the next ones are mapped. */
 #pragma once
 
 #include "data/import.h"
@@ -12,12 +12,14 @@ struct dp_image_rows {
     struct dp_map map;
     int threads;
     int (*put)(void *to, const double *x, double y, struct dp_err *err); /* takes a row, before it is scaled to norm 1 */
-    size_t held;                                                         /* images that wait */
     unsigned char *images;                                               /* DP_IMAGE_ROWS images */
-    float *rows;                                                         /* their rows */
     double *x;                                                           /* one row */
-    double label[DP_IMAGE_ROWS];
-    void *to[DP_IMAGE_ROWS];
+    struct dp_image_batch {
+        size_t held;
+        float *rows;
+        double label[DP_IMAGE_ROWS];
+        void *to[DP_IMAGE_ROWS];
+    } next, mapped; /* the images that wait, and those whose rows wait */
 };
 
 /* Makes the map for the shape of the import. The columns of the schema become the features, and the constant of the map becomes

@@ -4,20 +4,31 @@
 
 #define SIDE DP_IMAGE_SIDE_MOST
 #define DIRECTIONS DP_HOG_DIRECTIONS
-#define CELLS (SIDE / 4)             /* the most rows of cells */
+#define CELLS DP_HOG_CELLS
 #define NUMBERS (DIRECTIONS + 3 + 1) /* the most numbers of a cell */
+#define BLOCKS ((CELLS - 1) * (CELLS - 1))
 
 /* Added to the squares of a block, so that a block without gradients stays small. */
 #define BLOCK_FLOOR 0.1f
 
-/* The place of a pixel between the centres of two cells, for each pixel of a side. */
-static void place(size_t side, size_t cells, int *first, float *second)
+/* The sums of a level: for each cell the roots of its numbers, and for each block the factor of these roots. */
+struct level_sums {
+    float root[CELLS * CELLS * NUMBERS], factor[BLOCKS];
+};
+
+/* A pixel counts by its distance to the centre of the cell, in sides of a cell, subtracted from 1. */
+static void weigh(size_t side, size_t cells, struct dp_hog_cell *cell)
 {
-    size_t length = side / cells;
-    for (size_t i = 0; i < side; i++) {
-        int twice = 2 * (int)i + 1 - (int)length, cell = twice < 0 ? -1 : twice / (2 * (int)length);
-        first[i] = cell;
-        second[i] = (float)(twice - cell * 2 * (int)length) / (float)(2 * length);
+    int length = (int)(side / cells);
+    for (int c = 0; c < (int)cells; c++) {
+        for (int i = 0; i < (int)side; i++) {
+            int twice = 2 * length - abs(2 * i + 1 - (2 * c + 1) * length);
+            if (twice <= 0)
+                continue;
+            cell[c].first = cell[c].end == 0 ? (size_t)i : cell[c].first;
+            cell[c].end = (size_t)i + 1;
+            cell[c].weight[i] = (float)twice / (float)(2 * length);
+        }
     }
 }
 
@@ -32,82 +43,78 @@ int dp_hog_open(struct dp_hog *hog, struct dp_image_shape shape, struct dp_err *
         struct dp_hog_level *level = &hog->level[l];
         level->rows = rows[l];
         level->cols = cols[l];
-        place(shape.height, rows[l], level->above, level->below);
-        place(shape.width, cols[l], level->before, level->after);
+        weigh(shape.height, rows[l], level->row);
+        weigh(shape.width, cols[l], level->col);
         hog->columns += (rows[l] - 1) * (cols[l] - 1) * 4 * hog->numbers;
     }
     return DP_OK;
 }
 
-/* Adds the gradient (x, y) to its two directions: it is (longer − shorter) along an axis and √2 × shorter along a diagonal. */
-static void add_gradient(int x, int y, float *direction)
+typedef float lanes __attribute__((vector_size(4 * DIRECTIONS), aligned(4), may_alias));
+typedef int masks __attribute__((vector_size(4 * DIRECTIONS)));
+
+/* The parts of the gradient (x, y) along its two directions; the parts along the others are 0. Part k is the smaller of two
+ * multiples of x and y, times √2 along a diagonal, or 0 if that is negative. */
+static inline __attribute__((always_inline)) void directions(float x, float y, lanes *part)
 {
-    int across = abs(x), down = abs(y), diagonal = y >= 0 ? (x >= 0 ? 1 : 3) : (x >= 0 ? 7 : 5);
-    int axis = across >= down ? (x >= 0 ? 0 : 4) : (y >= 0 ? 2 : 6);
-    int shorter = across < down ? across : down, longer = across < down ? down : across;
-    direction[axis] = (float)(longer - shorter) * (1 / 255.f);
-    direction[diagonal] = (float)shorter * (1.41421356f / 255.f);
+    const lanes one_x = {1, 1, -1, -1, -1, -1, 1, 1}, one_y = {-1, 0, 1, 0, 1, 0, -1, 0};
+    const lanes two_x = {1, 0, 1, 0, -1, 0, -1, 0}, two_y = {1, 1, 1, 1, -1, -1, -1, -1};
+    const float diagonal = 1.41421356f / 255;
+    const lanes unit = {1 / 255.f, diagonal, 1 / 255.f, diagonal, 1 / 255.f, diagonal, 1 / 255.f, diagonal};
+    lanes one = one_x * x + one_y * y, two = two_x * x + two_y * y;
+    masks first = one < two;
+    masks least = (first & (masks)one) | (~first & (masks)two);
+    *part = (lanes)(least & ((lanes)least > 0)) * unit;
 }
 
 /* plane: for each pixel its eight directions. */
-static void gradients(const struct dp_hog *hog, const unsigned char *image, float *plane)
+CLONES static void gradients(struct dp_image_shape shape, const unsigned char *image, float *plane)
 {
-    size_t height = hog->shape.height, width = hog->shape.width, channels = hog->shape.channels, line = width * channels;
-    memset(plane, 0, height * width * DIRECTIONS * sizeof *plane);
-    for (size_t i = 0; i < height; i++)
-        for (size_t j = 0; j < width; j++) {
+    size_t channels = shape.channels, line = shape.width * channels;
+    for (size_t i = 0; i < shape.height; i++)
+        for (size_t j = 0; j < shape.width; j++, plane += DIRECTIONS) {
             const unsigned char *up = image + (i - (i > 0)) * line + j * channels, *at = image + i * line;
-            const unsigned char *down = image + (i + (i + 1 < height)) * line + j * channels;
-            const unsigned char *left = at + (j - (j > 0)) * channels, *right = at + (j + (j + 1 < width)) * channels;
-            int x = 0, y = 0;
-            for (size_t k = 0; k < channels; k++) {
+            const unsigned char *down = image + (i + (i + 1 < shape.height)) * line + j * channels;
+            const unsigned char *left = at + (j - (j > 0)) * channels, *right = at + (j + (j + 1 < shape.width)) * channels;
+            int x = right[0] - left[0], y = down[0] - up[0];
+            for (size_t k = 1; k < channels; k++) {
                 int dx = right[k] - left[k], dy = down[k] - up[k];
                 if (dx * dx + dy * dy > x * x + y * y) {
                     x = dx;
                     y = dy;
                 }
             }
-            if (x != 0 || y != 0)
-                add_gradient(x, y, plane + (i * width + j) * DIRECTIONS);
+            directions((float)x, (float)y, (lanes *)plane);
         }
-}
-
-static inline __attribute__((always_inline)) void add_times(float weight, const float *from, size_t count, float *to)
-{
-    for (size_t k = 0; k < count; k++)
-        to[k] += weight * from[k];
 }
 
 /* Adds up the orientations of all cells of a level: first over pixel rows, then over pixel columns. */
-CLONES static void orientations(const struct dp_hog_level *level, struct dp_image_shape shape, const float *plane,
-                                size_t numbers, float *cell)
+CLONES static void orientations(const struct dp_hog_level *level, size_t width, const float *plane, size_t numbers, float *cell)
 {
-    float line[CELLS][SIDE * DIRECTIONS];
-    size_t count = shape.width * DIRECTIONS;
-    memset(line, 0, sizeof line);
-    for (size_t i = 0; i < shape.height; i++) {
-        int above = level->above[i];
-        if (above >= 0)
-            add_times(1 - level->below[i], plane + i * count, count, line[above]);
-        if (above + 1 < (int)level->rows)
-            add_times(level->below[i], plane + i * count, count, line[above + 1]);
-    }
-    for (size_t r = 0; r < level->rows; r++)
-        for (size_t j = 0; j < shape.width; j++) {
-            int before = level->before[j];
-            float *to = cell + ((long)(r * level->cols) + before) * (long)numbers;
-            if (before >= 0)
-                add_times(1 - level->after[j], line[r] + j * DIRECTIONS, DIRECTIONS, to);
-            if (before + 1 < (int)level->cols)
-                add_times(level->after[j], line[r] + j * DIRECTIONS, DIRECTIONS, to + numbers);
+    size_t count = width * DIRECTIONS;
+    for (size_t r = 0; r < level->rows; r++) {
+        const struct dp_hog_cell *row = &level->row[r];
+        float line[SIDE * DIRECTIONS] = {0};
+        for (size_t i = row->first; i < row->end; i++)
+            for (size_t k = 0; k < count; k++)
+                line[k] += row->weight[i] * plane[i * count + k];
+        for (size_t c = 0; c < level->cols; c++, cell += numbers) {
+            const struct dp_hog_cell *col = &level->col[c];
+            float sum[DIRECTIONS] = {0};
+            for (size_t j = col->first; j < col->end; j++)
+                for (size_t k = 0; k < DIRECTIONS; k++)
+                    sum[k] += col->weight[j] * line[j * DIRECTIONS + k];
+            memcpy(cell, sum, sizeof sum);
         }
+    }
 }
 
 /* Means and standard deviation of the pixels of one cell, whose first pixel is at `image`. */
 static void moments_of_cell(struct dp_image_shape shape, const unsigned char *image, size_t height, size_t width, float *number)
 {
     int pixels = (int)(height * width);
-    double variance = 0, side = sqrt((double)pixels);
+    long variance = 0;
+    float unit = 1 / (255 * sqrtf((float)pixels));
     for (size_t k = 0; k < shape.channels; k++) {
         int sum = 0, squares = 0;
         for (size_t i = 0; i < height; i++)
@@ -116,55 +123,65 @@ static void moments_of_cell(struct dp_image_shape shape, const unsigned char *im
                 sum += value;
                 squares += value * value;
             }
-        number[k] = (float)((double)sum / (255.0 * pixels) * side);
-        variance += (double)((long)squares * pixels - (long)sum * sum) / ((255.0 * pixels) * (255.0 * pixels));
+        number[k] = (float)sum * unit;
+        variance += (long)squares * pixels - (long)sum * sum;
     }
-    number[shape.channels] = (float)(sqrt(variance) * side);
+    number[shape.channels] = sqrtf((float)variance) * unit;
 }
 
-/* The rows of numbers of each block of 2 × 2 cells. Returns the end of what was written. */
-static float *blocks(const struct dp_hog_level *level, const float *cell, size_t numbers, float *row)
+/* From the numbers of all cells to sums->root and sums->factor. Returns the squared length of the level's part of the row. */
+CLONES static float finish(const struct dp_hog_level *level, size_t numbers, struct level_sums *sums)
 {
-    float root[CELLS * CELLS * NUMBERS];
-    for (size_t i = 0; i < level->rows * level->cols * numbers; i++)
-        root[i] = sqrtf(cell[i]);
-    for (size_t r = 0; r + 1 < level->rows; r++)
-        for (size_t c = 0; c + 1 < level->cols; c++) {
-            float squares = BLOCK_FLOOR;
-            for (size_t q = 0; q < 4; q++) {
-                const float *h = cell + ((r + q / 2) * level->cols + c + q % 2) * numbers;
-                for (size_t k = 0; k < numbers; k++)
-                    squares += h[k] * h[k];
-            }
-            float factor = 1 / sqrtf(sqrtf(squares));
-            for (size_t q = 0; q < 4; q++, row += numbers) {
-                const float *h = root + ((r + q / 2) * level->cols + c + q % 2) * numbers;
-                for (size_t k = 0; k < numbers; k++)
-                    row[k] = factor * h[k];
-            }
+    float squares[CELLS * CELLS], sum[CELLS * CELLS], length2 = 0, *factor = sums->factor;
+    for (size_t c = 0; c < level->rows * level->cols; c++) {
+        float *h = sums->root + c * numbers;
+        squares[c] = sum[c] = 0;
+        for (size_t k = 0; k < numbers; k++) {
+            squares[c] += h[k] * h[k];
+            sum[c] += h[k];
         }
+    }
+    for (size_t k = 0; k < level->rows * level->cols * numbers; k++)
+        sums->root[k] = sqrtf(sums->root[k]);
+    for (size_t r = 0; r + 1 < level->rows; r++)
+        for (size_t c = 0; c + 1 < level->cols; c++, factor++) {
+            size_t at = r * level->cols + c, below = at + level->cols;
+            float block = sqrtf(BLOCK_FLOOR + (squares[at] + squares[at + 1] + (squares[below] + squares[below + 1])));
+            *factor = 1 / sqrtf(block);
+            length2 += (sum[at] + sum[at + 1] + (sum[below] + sum[below + 1])) / block;
+        }
+    return length2;
+}
+
+/* The numbers of each block of 2 × 2 cells. Returns the end of what was written. */
+CLONES static float *blocks(const struct dp_hog_level *level, size_t numbers, const struct level_sums *sums, float scale,
+                            float *row)
+{
+    const float *factor = sums->factor;
+    for (size_t r = 0; r + 1 < level->rows; r++)
+        for (size_t c = 0; c + 1 < level->cols; c++, factor++)
+            for (size_t q = 0; q < 2; q++, row += 2 * numbers)
+                for (size_t k = 0; k < 2 * numbers; k++)
+                    row[k] = *factor * scale * sums->root[((r + q) * level->cols + c) * numbers + k];
     return row;
 }
 
 void dp_hog_row(const struct dp_hog *hog, const unsigned char *image, float *row)
 {
-    float plane[SIDE * SIDE * DIRECTIONS], cell[CELLS * CELLS * NUMBERS], *to = row;
-    double squares = 0;
-    gradients(hog, image, plane);
+    float plane[SIDE * SIDE * DIRECTIONS], length2 = 0;
+    struct level_sums sums[DP_HOG_LEVELS];
+    gradients(hog->shape, image, plane);
     for (int l = 0; l < DP_HOG_LEVELS; l++) {
         const struct dp_hog_level *level = &hog->level[l];
         size_t height = hog->shape.height / level->rows, width = hog->shape.width / level->cols;
-        memset(cell, 0, level->rows * level->cols * hog->numbers * sizeof *cell);
-        orientations(level, hog->shape, plane, hog->numbers, cell);
+        orientations(level, hog->shape.width, plane, hog->numbers, sums[l].root);
         for (size_t r = 0; r < level->rows; r++)
             for (size_t c = 0; c < level->cols; c++)
                 moments_of_cell(hog->shape, image + (r * height * hog->shape.width + c * width) * hog->shape.channels, height,
-                                width, cell + (r * level->cols + c) * hog->numbers + DIRECTIONS);
-        to = blocks(level, cell, hog->numbers, to);
+                                width, sums[l].root + (r * level->cols + c) * hog->numbers + DIRECTIONS);
+        length2 += finish(level, hog->numbers, &sums[l]);
     }
-    for (size_t k = 0; k < hog->columns; k++)
-        squares += (double)row[k] * (double)row[k];
-    float factor = squares > 0 ? (float)(1 / sqrt(squares)) : 0;
-    for (size_t k = 0; k < hog->columns; k++)
-        row[k] *= factor;
+    float scale = length2 > 0 ? 1 / sqrtf(length2) : 0;
+    for (int l = 0; l < DP_HOG_LEVELS; l++)
+        row = blocks(&hog->level[l], hog->numbers, &sums[l], scale, row);
 }

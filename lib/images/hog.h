@@ -20,13 +20,18 @@
 
 #define DP_HOG_LEVELS 3
 #define DP_HOG_DIRECTIONS 8
+#define DP_HOG_CELLS (DP_IMAGE_SIDE_MOST / 4) /* the most in a row, and in a column */
 
-/* One grid of cells. Pixel row i counts (1 − below[i]) for the cells of row above[i], and below[i] for the next row of cells;
- * likewise for columns. Rows and columns of cells beyond the image do not count. */
+/* A row of cells, or a column of cells: the weights of pixel rows, or columns, first..end − 1. */
+struct dp_hog_cell {
+    size_t first, end;
+    float weight[DP_IMAGE_SIDE_MOST];
+};
+
+/* One grid of cells. */
 struct dp_hog_level {
     size_t rows, cols;
-    int above[DP_IMAGE_SIDE_MOST], before[DP_IMAGE_SIDE_MOST];
-    float below[DP_IMAGE_SIDE_MOST], after[DP_IMAGE_SIDE_MOST];
+    struct dp_hog_cell row[DP_HOG_CELLS], col[DP_HOG_CELLS];
 };
 
 struct dp_hog {

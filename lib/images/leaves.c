@@ -1,9 +1,11 @@
 #include "images/leaves.h"
 
+#include "math/clones.h"
 #include "math/rng.h"
 
 #define COVERING 300 /* shapes that cover an image */
 #define FEW 12       /* the most shapes on a ground */
+#define VECTOR 4     /* pixels at a time, so that none are left over */
 
 struct leaf {
     double x, y, radius, aspect; /* aspect: the shorter axis over the longer */
@@ -54,32 +56,41 @@ static void draw_leaf(struct dp_stream *stream, struct dp_image_shape shape, boo
     leaf->change = uniform(stream) < 0.5 ? 0 : 60 * (uniform(stream) - 0.5) / leaf->radius;
 }
 
-/* How much of a pixel the leaf covers; *along: the pixel's place along the longer axis. */
-static double covers(const struct leaf *leaf, size_t row, size_t col, double *along)
+/* How much of the pixels from..to − 1 of a row the leaf covers, and its grey there less its grey in the middle. y: the row's
+ * place. */
+static inline __attribute__((always_inline)) void cover(struct leaf leaf, double y, int from, int to, double *restrict part,
+                                                        double *restrict grey)
 {
-    double x = (double)col + 0.5 - leaf->x, y = (double)row + 0.5 - leaf->y;
-    double a = x * leaf->across + y * leaf->down, b = (y * leaf->across - x * leaf->down) / leaf->aspect;
-    double distance = leaf->box ? (a * a > b * b ? sqrt(a * a) : sqrt(b * b)) : sqrt(a * a + b * b);
-    *along = a;
-    return between(0, 1, leaf->radius - distance + 0.5);
+    for (int j = from; j < to; j++) {
+        double x = j + 0.5 - leaf.x;
+        double a = x * leaf.across + y * leaf.down, b = (y * leaf.across - x * leaf.down) / leaf.aspect;
+        double distance = leaf.box ? (a * a > b * b ? fabs(a) : fabs(b)) : sqrt(a * a + b * b);
+        part[j] = between(0, 1, leaf.radius - distance + 0.5);
+        grey[j] = leaf.change * a;
+    }
 }
 
-static void paint(const struct leaf *leaf, struct dp_image_shape shape, unsigned char *image)
+CLONES static void paint(const struct leaf *leaf, struct dp_image_shape shape, unsigned char *image)
 {
-    double reach = 1.5 * (leaf->radius + 1); /* at least the distance of the corner of a box */
-    size_t top = (size_t)between(0, (double)shape.height, leaf->y - reach);
-    size_t bottom = (size_t)between(0, (double)shape.height, leaf->y + reach + 1);
-    size_t left = (size_t)between(0, (double)shape.width, leaf->x - reach);
-    size_t right = (size_t)between(0, (double)shape.width, leaf->x + reach + 1);
-    for (size_t i = top; i < bottom; i++)
-        for (size_t j = left; j < right; j++) {
-            double along, part = covers(leaf, i, j, &along);
-            unsigned char *pixel = image + (i * shape.width + j) * shape.channels;
-            for (size_t k = 0; part > 0 && k < shape.channels; k++) {
-                double value = between(0, 255, leaf->grey[k] + leaf->change * along);
-                pixel[k] = (unsigned char)(pixel[k] * (1 - part) + value * part + 0.5);
+    double reach = leaf->radius + 0.51, wide = reach, high = reach; /* covered pixels are no farther */
+    double part[DP_IMAGE_SIDE_MOST + VECTOR], grey[DP_IMAGE_SIDE_MOST + VECTOR];
+    if (leaf->box) {
+        wide *= fabs(leaf->across) + leaf->aspect * fabs(leaf->down);
+        high *= fabs(leaf->down) + leaf->aspect * fabs(leaf->across);
+    }
+    int top = (int)between(0, (double)shape.height, leaf->y - high - 0.5);
+    int bottom = (int)between(0, (double)shape.height, leaf->y + high + 0.5);
+    int left = (int)between(0, (double)shape.width, leaf->x - wide - 0.5);
+    int right = (int)between(0, (double)shape.width, leaf->x + wide + 0.5);
+    for (int i = top; i < bottom; i++) {
+        unsigned char *row = image + (size_t)i * shape.width * shape.channels;
+        cover(*leaf, i + 0.5 - leaf->y, left, left + (right - left + VECTOR - 1) / VECTOR * VECTOR, part, grey);
+        for (size_t k = 0; k < shape.channels; k++)
+            for (int j = left; j < right; j++) {
+                unsigned char *pixel = row + (size_t)j * shape.channels + k;
+                *pixel = (unsigned char)(*pixel * (1 - part[j]) + between(0, 255, leaf->grey[k] + grey[j]) * part[j] + 0.5);
             }
-        }
+    }
 }
 
 void dp_leaves_image(struct dp_image_shape shape, int64_t seed, size_t number, unsigned char *image)

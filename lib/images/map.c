@@ -1,13 +1,16 @@
 #include "images/map.h"
 
+#include <omp.h>
+
 #include "base/mem.h"
 #include "images/leaves.h"
+#include "math/clones.h"
 
 #define SEED 1
 #define IMAGES ((size_t)5000)
 #define RIDGE 0.1
 #define CONSTANT 0.3f
-#define WIDE DP_WHITENER_ROWS
+#define LANES 8
 
 static const char *const names[] = {"", "hog", "scatter"};
 
@@ -80,48 +83,54 @@ int dp_map_open(struct dp_map *map, enum dp_map_kind kind, struct dp_image_shape
     return rc;
 }
 
-/* The rows of at most WIDE images. x: space for the columns of the whitener. */
-static void some_rows(const struct dp_map *map, const unsigned char *images, size_t count, float (*x)[WIDE], float *rows)
+/* Rows of norm √(1 − CONSTANT²) and a constant. */
+CLONES static void finish(float *row, size_t entries)
 {
-    size_t entries = map->entries, bytes = dp_image_bytes(map->shape);
-    double squares[WIDE] = {0};
-    for (size_t r = 0; r < WIDE; r++) {
-        float *row = rows + (r < count ? r : 0) * map->columns;
-        if (r < count)
-            map_row(map, images + r * bytes, row);
-        for (size_t j = 0; j < entries; j++)
-            x[j][r] = row[j];
-        for (size_t j = entries; j < map->whitener.columns; j++)
-            x[j][r] = 0;
-    }
-    dp_whitener_apply(&map->whitener, x);
+    double squares[LANES] = {0}, sum = 0;
+    size_t whole = entries / LANES * LANES;
+    for (size_t j = 0; j < whole; j += LANES)
+        for (size_t k = 0; k < LANES; k++)
+            squares[k] += (double)row[j + k] * (double)row[j + k];
+    for (size_t j = whole; j < entries; j++)
+        sum += (double)row[j] * (double)row[j];
+    for (size_t k = 0; k < LANES; k++)
+        sum += squares[k];
+    float factor = sum > 0 ? (float)sqrt((1 - (double)CONSTANT * (double)CONSTANT) / sum) : 0;
     for (size_t j = 0; j < entries; j++)
-        for (size_t r = 0; r < WIDE; r++)
-            squares[r] += (double)x[j][r] * (double)x[j][r];
-    for (size_t r = 0; r < count; r++) {
-        float factor = squares[r] > 0 ? (float)(sqrt(1 - (double)CONSTANT * (double)CONSTANT) / sqrt(squares[r])) : 0;
-        for (size_t j = 0; j < entries; j++)
-            rows[r * map->columns + j] = factor * x[j][r];
-        rows[r * map->columns + entries] = CONSTANT;
-    }
+        row[j] *= factor;
+    row[entries] = CONSTANT;
+}
+
+/* space: for the whitener. */
+static void some_rows(const struct dp_map *map, const unsigned char *images, size_t count, int16_t *space, float *rows)
+{
+    for (size_t r = 0; r < count; r++)
+        map_row(map, images + r * dp_image_bytes(map->shape), rows + r * map->columns);
+    dp_whitener_apply(&map->whitener, rows, count, map->entries, map->columns, space);
+    for (size_t r = 0; r < count; r++)
+        finish(rows + r * map->columns, map->entries);
 }
 
 int dp_map_rows(const struct dp_map *map, const unsigned char *images, size_t count, int threads, float *rows,
-                struct dp_err *err)
+                int (*meanwhile)(void *self, struct dp_err *err), void *self, struct dp_err *err)
 {
-    size_t bytes = dp_image_bytes(map->shape), groups = (count + WIDE - 1) / WIDE;
-    float(*x)[WIDE] = NULL;
-    int rc = dp_alloc(&x, (size_t)threads * map->whitener.columns, sizeof *x, err);
+    size_t bytes = dp_image_bytes(map->shape), space = map->whitener.columns * DP_WHITENER_ROWS;
+    int16_t *x;
+    int rc = dp_alloc(&x, (size_t)threads, space * sizeof *x, err);
     if (rc != DP_OK)
         return rc;
-#pragma omp parallel for schedule(static, 1) num_threads(threads)
-    for (int t = 0; t < threads; t++)
-        for (size_t g = (size_t)t; g < groups; g += (size_t)threads) {
-            size_t from = g * WIDE, some = count - from < WIDE ? count - from : WIDE;
-            some_rows(map, images + from * bytes, some, x + (size_t)t * map->whitener.columns, rows + from * map->columns);
+#pragma omp parallel num_threads(threads)
+    {
+#pragma omp master
+        rc = meanwhile != NULL ? meanwhile(self, err) : DP_OK;
+#pragma omp for schedule(dynamic)
+        for (size_t from = 0; from < count; from += DP_WHITENER_ROWS) {
+            size_t some = count - from < DP_WHITENER_ROWS ? count - from : DP_WHITENER_ROWS;
+            some_rows(map, images + from * bytes, some, x + (size_t)omp_get_thread_num() * space, rows + from * map->columns);
         }
+    }
     free(x);
-    return DP_OK;
+    return rc;
 }
 
 void dp_map_close(struct dp_map *map)

@@ -41,8 +41,8 @@ int dp_map_fits(enum dp_map_kind kind, struct dp_image_shape shape, struct dp_er
 /* Makes the map for images of this shape, on that many threads. DP_E_RUN: it is not for such images. */
 int dp_map_open(struct dp_map *map, enum dp_map_kind kind, struct dp_image_shape shape, int threads, struct dp_err *err);
 
-/* rows (count × columns) of count images. */
+/* rows (count × columns) of count images. meanwhile (may be NULL): what one of the threads does first. */
 int dp_map_rows(const struct dp_map *map, const unsigned char *images, size_t count, int threads, float *rows,
-                struct dp_err *err);
+                int (*meanwhile)(void *self, struct dp_err *err), void *self, struct dp_err *err);
 
 void dp_map_close(struct dp_map *map);

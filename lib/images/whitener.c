@@ -3,9 +3,17 @@
 #include "base/mem.h"
 #include "math/clones.h"
 
-#define WIDE DP_WHITENER_ROWS
-#define TILE 4
-#define CHUNK ((size_t)128) /* rows of the covariance at a time: they stay in the cache */
+#define WIDE DP_PAIRS_RIGHT
+#define TILE DP_PAIRS_LEFT
+#define CHUNK ((size_t)128) /* pairs at a time: they stay in the cache */
+#define PANELS (DP_WHITENER_ROWS / WIDE)
+
+/* The largest norms in whole numbers: of a row, of a row of L^-1, and of a column of the rows whose covariance is taken.
+ * Rounding adds at most half the root of the number of entries to each. The products of the first two, and of the third and
+ * itself, are below 2^31 for 4400 columns and 100,000 rows. By Cauchy and Schwarz, so is each sum. */
+#define ROW_NORM 32700.f
+#define INVERSE_NORM 65000.f
+#define COLUMN_NORM 46000.f
 
 typedef float lanes __attribute__((vector_size(32), aligned(4), may_alias));
 
@@ -27,18 +35,30 @@ static inline __attribute__((always_inline)) void product(const float *left, siz
     }
 }
 
+/* Rounds to the nearest whole number; |value| < 32767.5. */
+static inline int16_t nearest(float value)
+{
+    return (int16_t)((int)(value + 32768.5f) - 32768);
+}
+
+/* The unit in which numbers become whole numbers of 16 bits, and their norm is at most `norm`. */
+static float unit_of(float most, double squares, float norm)
+{
+    return fmaxf(most / 32767, (float)sqrt(squares) / norm);
+}
+
 static float *tile(float *factor, size_t t)
 {
     return factor + 8 * t * (t + 1);
 }
 
-/* Replaces the first `columns` entries of x by L^-1 x. */
-CLONES static void substitute(const float *factor, size_t columns, float (*x)[WIDE])
+/* Replaces x by L^-1 x, up to entry `columns`. The entries before `first` are zeros. */
+CLONES static void substitute(float *factor, size_t first, size_t columns, float (*x)[WIDE])
 {
     float sum[TILE][WIDE];
-    for (size_t from = 0; from < columns; factor += TILE * (from + TILE), from += TILE) {
-        const float *corner = factor + TILE * from;
-        product(factor, TILE, x[0], WIDE, from, sum);
+    for (size_t from = first; from < columns; from += TILE) {
+        const float *left = tile(factor, from / TILE), *corner = left + TILE * from;
+        product(left + TILE * first, TILE, x[first], WIDE, from - first, sum);
         for (size_t a = 0; a < TILE; a++)
             for (size_t r = 0; r < WIDE; r++) {
                 float value = x[from + a][r] - sum[a][r];
@@ -46,18 +66,6 @@ CLONES static void substitute(const float *factor, size_t columns, float (*x)[WI
                     value -= corner[TILE * b + a] * x[from + b][r];
                 x[from + a][r] = value * corner[TILE * a + a];
             }
-    }
-}
-
-/* covariance (columns × columns, lower triangle) += the products of these rows, for the columns from `from` on, TILE of them. */
-CLONES static void add_products(const float *rows, size_t count, size_t columns, size_t from, float *covariance)
-{
-    float sum[TILE][WIDE];
-    for (size_t j = 0; j < from + TILE; j += WIDE) {
-        product(rows + from, columns, rows + j, columns, count, sum);
-        for (size_t a = 0; a < TILE; a++)
-            for (size_t r = 0; r < WIDE; r++)
-                covariance[(from + a) * columns + j + r] += sum[a][r];
     }
 }
 
@@ -80,23 +88,81 @@ static int centre(struct dp_whitener *w, float *rows, size_t count, struct dp_er
     return DP_OK;
 }
 
-static void covariance_of(const float *rows, size_t count, size_t columns, double ridge, int threads, float *covariance)
+/* Column 16 p + k in whole numbers of unit[k], in panel p (math/pairs.h). */
+CLONES static void narrow_columns(const float *rows, size_t count, size_t columns, float *unit, int16_t *panel)
 {
-    double trace = 0;
-    for (size_t at = 0; at < count; at += CHUNK) {
-        size_t some = count - at < CHUNK ? count - at : CHUNK;
-#pragma omp parallel for schedule(dynamic, 4) num_threads(threads)
-        for (size_t from = 0; from < columns; from += TILE)
-            add_products(rows + at * columns, some, columns, from, covariance);
+    float most[WIDE] = {0};
+    double squares[WIDE] = {0};
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < WIDE; k++) {
+            float value = rows[i * columns + k];
+            squares[k] += (double)value * (double)value;
+            most[k] = fabsf(value) > most[k] ? fabsf(value) : most[k];
+        }
+    for (size_t k = 0; k < WIDE; k++)
+        unit[k] = unit_of(most[k], squares[k], COLUMN_NORM);
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < WIDE; k++)
+            panel[dp_pairs_at(i, k)] = unit[k] > 0 ? nearest(rows[i * columns + k] / unit[k]) : 0;
+}
+
+/* sum[g] = the products of the columns of a panel and of the columns of panel g of the right side, which are `step` numbers
+ * apart, over the first rows, in pairs. */
+CLONES static void multiply(const struct dp_whitener *w, const int16_t *left, const int16_t *right, size_t step, size_t panels,
+                            size_t pairs, int32_t (*sum)[WIDE][WIDE])
+{
+    int32_t part[TILE][WIDE];
+    memset(sum, 0, panels * sizeof *sum);
+    for (size_t at = 0; at < pairs; at += CHUNK)
+        for (size_t g = 0; g < panels; g++)
+            for (size_t a = 0; a < WIDE; a += TILE) {
+                size_t some = pairs - at < CHUNK ? pairs - at : CHUNK;
+                w->product(left + dp_pairs_at(2 * at, a), right + g * step + dp_pairs_at(2 * at, 0), some, part);
+                for (size_t k = 0; k < TILE; k++)
+                    for (size_t r = 0; r < WIDE; r++)
+                        sum[g][a + k][r] += part[k][r];
+            }
+}
+
+/* Rows from..from + WIDE − 1 of the lower triangle of the covariance, from all columns in whole numbers. */
+static void covariance_rows(const struct dp_whitener *w, const int16_t *x, const float *unit, size_t count, size_t from,
+                            float *covariance)
+{
+    int32_t sum[PANELS][WIDE][WIDE];
+    size_t pairs = (count + 1) / 2, size = pairs * 2 * WIDE;
+    for (size_t at = 0; at <= from; at += PANELS * WIDE) {
+        size_t panels = from - at < PANELS * WIDE ? (from - at) / WIDE + 1 : PANELS;
+        multiply(w, x + from / WIDE * size, x + at / WIDE * size, size, panels, pairs, sum);
+        for (size_t a = 0; a < WIDE; a++)
+            for (size_t j = 0; j < panels * WIDE; j++)
+                covariance[(from + a) * w->columns + at + j] =
+                    (float)sum[j / WIDE][a][j % WIDE] * (unit[from + a] * unit[at + j]) / (float)count;
     }
+}
+
+static int covariance_of(const struct dp_whitener *w, const float *rows, size_t count, double ridge, int threads,
+                         float *covariance, struct dp_err *err)
+{
+    size_t columns = w->columns, size = (count + 1) / 2 * 2 * WIDE;
+    double trace = 0;
+    int16_t *x = NULL;
+    float *unit = NULL;
+    int rc = DP_ALLOC_ALL(err, DP_ARRAY(x, columns / WIDE * size), DP_ARRAY(unit, columns));
+    if (rc == DP_OK) {
+#pragma omp parallel for schedule(dynamic) num_threads(threads)
+        for (size_t from = 0; from < columns; from += WIDE)
+            narrow_columns(rows + from, count, columns, unit + from, x + from / WIDE * size);
+#pragma omp parallel for schedule(dynamic) num_threads(threads)
+        for (size_t from = 0; from < columns; from += WIDE)
+            covariance_rows(w, x, unit, count, from, covariance);
+    }
+    free(x);
+    free(unit);
     for (size_t i = 0; i < columns; i++)
         trace += (double)covariance[i * columns + i];
-    double floor = ridge * trace / (double)columns / (double)count;
-    for (size_t i = 0; i < columns; i++) {
-        for (size_t j = 0; j <= i; j++)
-            covariance[i * columns + j] /= (float)count;
-        covariance[i * columns + i] += (float)floor;
-    }
+    for (size_t i = 0; i < columns; i++)
+        covariance[i * columns + i] += (float)(ridge * trace / (double)columns);
+    return rc;
 }
 
 /* Factors a block of the diagonal in place. A pivot that rounding has made too small counts as `least`. */
@@ -112,22 +178,22 @@ static void factor_block(float block[WIDE][WIDE], float least)
 }
 
 /* Rows from..from + WIDE − 1 of L, given the rows above them. x: space for columns × WIDE. */
-CLONES static void factor_rows(struct dp_whitener *w, const float *covariance, size_t from, float (*x)[WIDE])
+CLONES static void factor_rows(const float *covariance, size_t columns, size_t from, float *factor, float (*x)[WIDE])
 {
     float block[WIDE][WIDE], sum[TILE][WIDE];
     for (size_t j = 0; j < from; j++)
         for (size_t r = 0; r < WIDE; r++)
-            x[j][r] = covariance[(from + r) * w->columns + j];
-    substitute(w->factor, from, x);
+            x[j][r] = covariance[(from + r) * columns + j];
+    substitute(factor, 0, from, x);
     for (size_t r = 0; r < WIDE; r += TILE) {
         product(x[0] + r, WIDE, x[0], WIDE, from, sum);
         for (size_t a = 0; a < TILE; a++)
             for (size_t j = 0; j <= r + a; j++)
-                block[r + a][j] = covariance[(from + r + a) * w->columns + from + j] - sum[a][j];
+                block[r + a][j] = covariance[(from + r + a) * columns + from + j] - sum[a][j];
     }
-    factor_block(block, covariance[from * w->columns + from] * 0x1p-20f);
+    factor_block(block, covariance[from * columns + from] * 0x1p-20f);
     for (size_t r = 0; r < WIDE; r++) {
-        float *row = tile(w->factor, (from + r) / TILE) + r % TILE;
+        float *row = tile(factor, (from + r) / TILE) + r % TILE;
         for (size_t j = 0; j < from; j++)
             row[TILE * j] = x[j][r];
         for (size_t j = 0; j < r; j++)
@@ -141,37 +207,100 @@ size_t dp_whitener_columns(size_t entries)
     return (entries + WIDE - 1) / WIDE * WIDE;
 }
 
+/* Columns from..from + WIDE − 1 of L^-1. */
+static void invert_columns(float *factor, size_t columns, size_t from, float (*x)[WIDE])
+{
+    memset(x, 0, columns * sizeof *x);
+    for (size_t r = 0; r < WIDE; r++)
+        x[from + r][r] = 1;
+    substitute(factor, from, columns, x);
+}
+
+/* Row i of L^-1 in whole numbers. Column j of L^-1 is in x[j / WIDE × columns + i][j % WIDE]. */
+static void round_row(struct dp_whitener *w, float (*x)[WIDE], size_t i)
+{
+    int16_t *row = w->inverse + 128 * (i / WIDE) * (i / WIDE + 1);
+    double squares = 0;
+    float most = 0;
+    for (size_t j = 0; j <= i; j++) {
+        float value = x[j / WIDE * w->columns + i][j % WIDE];
+        squares += (double)value * (double)value;
+        most = fabsf(value) > most ? fabsf(value) : most;
+    }
+    w->step[i] = unit_of(most, squares, INVERSE_NORM);
+    for (size_t j = 0; j <= i; j++)
+        row[dp_pairs_at(j, i % WIDE)] = nearest(x[j / WIDE * w->columns + i][j % WIDE] / w->step[i]);
+}
+
 int dp_whitener_open(struct dp_whitener *w, float *rows, size_t count, size_t columns, double ridge, int threads,
                      struct dp_err *err)
 {
-    float *covariance = NULL, (*x)[WIDE] = NULL;
-    size_t tiles = columns / TILE;
+    float *covariance = NULL, *factor = NULL, (*x)[WIDE];
+    size_t tiles = columns / TILE, panels = columns / WIDE;
     w->columns = columns;
-    int rc = DP_ALLOC_ALL(err, DP_ARRAY(w->mean, columns), DP_ARRAY(w->factor, 8 * tiles * (tiles + 1)),
-                          DP_ARRAY(covariance, columns * columns), DP_ARRAY(x, columns));
+    w->product = dp_pairs_for_this_cpu();
+    int rc = DP_ALLOC_ALL(err, DP_ARRAY(w->mean, columns), DP_ARRAY(w->step, columns),
+                          DP_ARRAY(w->inverse, 128 * panels * (panels + 1)), DP_ARRAY(factor, 8 * tiles * (tiles + 1)),
+                          DP_ARRAY(covariance, columns * columns), DP_ARRAY(x, panels * columns));
     if (rc == DP_OK)
         rc = centre(w, rows, count, err);
+    if (rc == DP_OK)
+        rc = covariance_of(w, rows, count, ridge, threads, covariance, err);
     if (rc == DP_OK) {
-        covariance_of(rows, count, columns, ridge, threads, covariance);
         for (size_t from = 0; from < columns; from += WIDE)
-            factor_rows(w, covariance, from, x);
+            factor_rows(covariance, columns, from, factor, x);
+#pragma omp parallel for schedule(dynamic) num_threads(threads)
+        for (size_t p = 0; p < panels; p++)
+            invert_columns(factor, columns, p * WIDE, x + p * columns);
+#pragma omp parallel for schedule(dynamic, WIDE) num_threads(threads)
+        for (size_t i = 0; i < columns; i++)
+            round_row(w, x, i);
     }
     free(covariance);
+    free(factor);
     free(x);
     return rc;
 }
 
-void dp_whitener_apply(const struct dp_whitener *w, float (*x)[WIDE])
+/* Column r of a panel: row − mean in whole numbers. Returns their unit. */
+CLONES static float narrow(const struct dp_whitener *w, const float *row, size_t entries, size_t r, int16_t *panel)
 {
-    for (size_t j = 0; j < w->columns; j++)
-        for (size_t r = 0; r < WIDE; r++)
-            x[j][r] -= w->mean[j];
-    substitute(w->factor, w->columns, x);
+    float squares[WIDE] = {0}, sum = 0;
+    size_t whole = entries / WIDE * WIDE;
+    for (size_t j = 0; j < whole; j += WIDE)
+        for (size_t k = 0; k < WIDE; k++)
+            squares[k] += (row[j + k] - w->mean[j + k]) * (row[j + k] - w->mean[j + k]);
+    for (size_t j = whole; j < entries; j++)
+        sum += (row[j] - w->mean[j]) * (row[j] - w->mean[j]);
+    for (size_t k = 0; k < WIDE; k++)
+        sum += squares[k];
+    float factor = sum > 0 ? ROW_NORM / sqrtf(sum) : 0;
+    for (size_t j = 0; j < entries; j++)
+        panel[dp_pairs_at(j, r)] = nearest((row[j] - w->mean[j]) * factor);
+    return sum > 0 ? 1 / factor : 0;
+}
+
+CLONES void dp_whitener_apply(const struct dp_whitener *w, float *rows, size_t count, size_t entries, size_t stride, int16_t *x)
+{
+    float unit[DP_WHITENER_ROWS];
+    int32_t sum[PANELS][WIDE][WIDE];
+    size_t panels = (count + WIDE - 1) / WIDE;
+    memset(x, 0, panels * w->columns * WIDE * sizeof *x);
+    for (size_t r = 0; r < count; r++)
+        unit[r] = narrow(w, rows + r * stride, entries, r % WIDE, x + r / WIDE * w->columns * WIDE);
+    for (size_t p = 0; p * WIDE < entries; p++) {
+        size_t some = entries - p * WIDE < WIDE ? entries - p * WIDE : WIDE;
+        multiply(w, w->inverse + 128 * p * (p + 1), x, w->columns * WIDE, panels, (p + 1) * WIDE / 2, sum);
+        for (size_t r = 0; r < count; r++)
+            for (size_t i = 0; i < some; i++)
+                rows[r * stride + p * WIDE + i] = (float)sum[r / WIDE][i][r % WIDE] * (w->step[p * WIDE + i] * unit[r]);
+    }
 }
 
 void dp_whitener_close(struct dp_whitener *w)
 {
     free(w->mean);
-    free(w->factor);
+    free(w->step);
+    free(w->inverse);
     *w = (struct dp_whitener){0};
 }

@@ -2,20 +2,25 @@
  *
  *   y = L^-1 (x − mean),   L Lᵀ = covariance + ridge × its mean eigenvalue × I,   L lower triangular.
  *
- * A rotation of y changes no gradient step and no Gaussian noise, so L serves as well as the symmetric root. L is applied by
- * substitution, without an inverse, to DP_WHITENER_ROWS rows at a time. All sums have a fixed order, so neither the vectors of
- * the CPU nor threads change a byte. */
+ * A rotation of y changes no gradient step and no Gaussian noise, so L serves as well as the symmetric root. For each product,
+ * both sides are rounded to 16 bits: rows x − mean, rows of L^-1, and columns of the other rows, each in a unit of its own,
+ * about 1/32768 of its norm. The sums of these products are exact, and all other sums have a fixed order. So neither the
+ * vectors of the CPU nor threads change a byte. */
 #pragma once
 
 #include "base/err.h"
+#include "math/pairs.h"
 
-#define DP_WHITENER_ROWS 16
+#define DP_WHITENER_ROWS 64 /* at a time */
 
 /* Starts zeroed. */
 struct dp_whitener {
-    size_t columns; /* a multiple of DP_WHITENER_ROWS: rows are padded with zeros */
+    size_t columns; /* a multiple of 16: rows are padded with zeros */
     float *mean;    /* columns */
-    float *factor;  /* L in tiles of four rows: entry (4t + a, j) at 8 t (t + 1) + 4 j + a; 1 / L_ii in place of L_ii */
+    float *step;    /* row i of L^-1 is step[i] times whole numbers */
+    int16_t *
+        inverse; /* L^-1 in panels of 16 rows (math/pairs.h): panel p has the columns up to 16 p + 15 and is at 128 p (p + 1) */
+    dp_pairs_product *product;
 };
 
 /* The number of columns for rows of that many entries: padded with zeros. */
@@ -25,7 +30,9 @@ size_t dp_whitener_columns(size_t entries);
 int dp_whitener_open(struct dp_whitener *whitener, float *rows, size_t count, size_t columns, double ridge, int threads,
                      struct dp_err *err);
 
-/* x: columns × DP_WHITENER_ROWS, entry j of row r at [j][r]: becomes y. */
-void dp_whitener_apply(const struct dp_whitener *whitener, float (*x)[DP_WHITENER_ROWS]);
+/* Replaces each row x by y. rows: at most DP_WHITENER_ROWS, row r at rows + r × stride, with `entries` numbers. space: columns ×
+ * DP_WHITENER_ROWS. */
+void dp_whitener_apply(const struct dp_whitener *whitener, float *rows, size_t count, size_t entries, size_t stride,
+                       int16_t *space);
 
 void dp_whitener_close(struct dp_whitener *whitener);

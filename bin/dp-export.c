@@ -29,13 +29,17 @@ static int take_keep(struct dp_texts *keep, const char *at, struct dp_err *err)
     return rc;
 }
 
-/* Only readers of JSON can be expected to read dates. */
-static int check_dates(const struct dp_terms *t, const char *name, struct dp_err *err)
+/* Only readers of JSON can be expected to read dates, and none to know the hash of dpline. */
+static int check_columns(const struct dp_terms *t, bool dates, const char *name, struct dp_err *err)
 {
-    for (size_t i = 0; t->table && i < t->import.schema.columns; i++)
-        if (t->import.schema.column[i].date != NULL)
-            return dp_fail(err, DP_E_RUN, "%s reads dates in column '%s', for which only json has a place", name,
-                           t->import.schema.column[i].name);
+    for (size_t i = 0; t->table && i < t->import.schema.columns; i++) {
+        const struct dp_column *c = &t->import.schema.column[i];
+        if (c->date != NULL && !dates)
+            return dp_fail(err, DP_E_RUN, "%s reads dates in column '%s', for which only json has a place", name, c->name);
+        if (c->buckets > 0)
+            return dp_fail(err, DP_E_RUN, "%s has buckets for texts of column '%s', which only dp-predict can find", name,
+                           c->name);
+    }
     return DP_OK;
 }
 
@@ -60,8 +64,8 @@ static int run(const struct options *o, const char *model, struct dp_err *err)
                      name);
     if (rc == DP_OK)
         rc = take_keep(&keep, o->keep, err);
-    if (rc == DP_OK && o->to != JSON)
-        rc = check_dates(&terms, name, err);
+    if (rc == DP_OK)
+        rc = check_columns(&terms, o->to == JSON, name, err);
     const struct export e = {&terms, frame, name, o->table, &keep, stdout};
     if (rc == DP_OK)
         rc = exports[o->to](&e, err);

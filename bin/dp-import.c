@@ -125,7 +125,8 @@ static int write_schema(const json_t *schema, const struct options *o, struct dp
 /* Says what a column is taken for. */
 static void tell_column(const json_t *column, bool quiet)
 {
-    static const char *const told[] = {"date", "bounds", "scale", "categories", "classes", "missing", "fill", "indicator"};
+    static const char *const told[] = {"date",    "bounds",  "scale", "categories", "buckets",
+                                       "classes", "missing", "fill",  "indicator"};
     const char *name = json_string_value(json_object_get(column, "name")),
                *type = json_string_value(json_object_get(column, "type"));
     const char *note = json_string_value(json_object_get(column, "note"));

@@ -82,7 +82,8 @@ static size_t reference_of(const struct dp_terms *m, size_t j)
 static bool has_others(const struct dp_terms *m, size_t j)
 {
     const struct dp_term *term = &m->term[j];
-    return term->kind == DP_TERM_CATEGORY && reference_of(m, j) == j && m->import.schema.column[term->column].unknown_zero;
+    const struct dp_column *c = &m->import.schema.column[term->column];
+    return term->kind == DP_TERM_CATEGORY && reference_of(m, j) == j && c->unknown_zero && c->buckets == 0;
 }
 
 static int list_lines(struct table *t, struct dp_err *err)

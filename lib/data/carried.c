@@ -35,7 +35,7 @@ static void put_numeric(json_t *o, const struct dp_column *c)
 /* A category is a text, or a list with its synonyms. */
 static json_t *categories_json(const struct dp_column *c)
 {
-    json_t *list = texts_json(&c->categories);
+    json_t *list = texts_json(&(struct dp_texts){c->categories.text, c->categories.count - c->buckets});
     for (size_t i = 0; i < c->synonyms.count; i++) {
         json_t *category = json_array_get(list, c->meant[i]);
         if (!json_is_array(category)) {
@@ -62,6 +62,8 @@ static void put_categorical(json_t *o, const struct dp_column *c)
         json_object_set_new(o, "categories", categories_json(c));
     else
         json_object_set_new(o, "part", json_string(dp_date_parts[c->part]));
+    if (c->buckets > 0)
+        json_object_set_new(o, "buckets", json_integer((json_int_t)c->buckets));
     if (c->drop_first)
         json_object_set_new(o, "drop", json_string("first"));
     if (c->unknown_zero)

@@ -14,6 +14,8 @@
 #include "data/text_index.h"
 #include "math/bracket.h"
 
+#define MOST_BUCKETS 64 /* of a feature, for texts that are not named */
+enum { FIRST_YEAR = 1900, HALF = 50, HALVES = DP_CENSUS_CELLS - DP_CENSUS_HALVES };
 #define MOST_CLASSES 20 /* the most classes of a label of numbers: with more values, the label is a number to predict */
 
 /* Public words for missing values, and words that are missing among numbers only. */
@@ -46,7 +48,7 @@ static int by_bytes(const void *a, const void *b)
     return order != 0 ? order : (x->length > y->length) - (x->length < y->length);
 }
 
-static int add_text(struct dp_census_column *c, const struct dp_cell *f, struct dp_err *err)
+static int add_text(struct dp_census_column *c, const struct dp_cell *f, bool label, struct dp_err *err)
 {
     struct dp_census_text *new;
     if (f->length > DP_CENSUS_TEXT)
@@ -62,6 +64,7 @@ static int add_text(struct dp_census_column *c, const struct dp_cell *f, struct 
         return dp_fail(err, DP_E_RUN, "out of memory");
     }
     c->texts += *found == new;
+    c->cell[DP_CENSUS_REPEATS] += *found != new && !label;
     if (*found != new)
         free(new);
     (*found)->count++;
@@ -105,11 +108,13 @@ static int add_cell(struct dp_census_column *c, const struct dp_cell *f, char de
     }
     if (is_number(f, delimiter, &comma, &value)) {
         c->cell[dp_census_cell(value, comma)]++;
-        return label ? add_text(c, f, err) : DP_OK;
+        if (value >= FIRST_YEAR && value < FIRST_YEAR + HALVES * HALF)
+            c->cell[DP_CENSUS_HALVES + (size_t)((value - FIRST_YEAR) / HALF)]++;
+        return label ? add_text(c, f, label, err) : DP_OK;
     }
     size_t format = label ? DP_DATE_FORMATS : dp_date_find(f->text, f->length, &value);
     if (format == DP_DATE_FORMATS)
-        return add_text(c, f, err);
+        return add_text(c, f, label, err);
     c->cell[DP_CENSUS_FORMATS + format]++;
     c->cell[dp_census_year(value)]++;
     return DP_OK;
@@ -270,13 +275,13 @@ double dp_census_weight(size_t columns, int64_t unit)
 
 double dp_census_sensitivity(size_t columns)
 {
-    return nextafter(sqrt((double)columns + (double)(columns + 1) / 3), INFINITY);
+    return nextafter(sqrt(1.0625 * (double)columns + (double)(columns + 1) / 3), INFINITY);
 }
 
 /* How much a cell counts. */
 static double weight_of(size_t k)
 {
-    return k < DP_CENSUS_FORMATS ? 1 : k < DP_CENSUS_FORMATS + DP_DATE_FORMATS ? 0.6 : 0.8;
+    return k < DP_CENSUS_FORMATS ? 1 : k < DP_CENSUS_FORMATS + DP_DATE_FORMATS ? 0.6 : k < DP_CENSUS_REPEATS ? 0.8 : 0.25;
 }
 
 void dp_census_counts(const struct dp_census *census, int64_t unit, int64_t *sum)
@@ -415,6 +420,25 @@ static double standing_out(struct bins *b, double deviations, size_t *from, size
     return sum;
 }
 
+/* The bounds of the years, if most of the numbers are years. */
+static void halves_of(const struct made *m, double numbers, double *low, double *high)
+{
+    double sum = 0;
+    int first = HALVES, last = 0;
+    for (int k = 0; k < HALVES; k++) {
+        const double here = count(m, DP_CENSUS_HALVES + (size_t)k);
+        if (here < EDGE * m->scale / weight_of(DP_CENSUS_HALVES))
+            continue;
+        sum += here;
+        first = first < k ? first : k;
+        last = k + 1;
+    }
+    if (last == 0 || sum < 0.7 * numbers)
+        return;
+    *low = FIRST_YEAR + HALF * first;
+    *high = FIRST_YEAR + HALF * last;
+}
+
 /* How many numbers the column has, and their bounds. */
 static double numbers_of(const struct made *m, double *low, double *high)
 {
@@ -433,6 +457,8 @@ static double numbers_of(const struct made *m, double *low, double *high)
         interval(from, low, &unused);
         interval(to, &unused, high);
     }
+    if (*low >= 1024 && *high <= 4096)
+        halves_of(m, sum, low, high);
     return sum;
 }
 
@@ -440,7 +466,7 @@ static double numbers_of(const struct made *m, double *low, double *high)
  * date whose day may be a month was counted as one with the day first. */
 static double dates_of(const struct made *m, double *low, double *high, const char **format)
 {
-    struct bins b = {.noise = m->scale / weight_of(DP_CENSUS_CELLS - 1),
+    struct bins b = {.noise = m->scale / weight_of(DP_CENSUS_REPEATS - 1),
                      .bins = DP_CENSUS_YEARS,
                      .zero = SIZE_MAX,
                      .widest = 64,
@@ -539,6 +565,16 @@ static json_t *bound_json(double value, const char *format)
                                                                                                             : json_real(value);
 }
 
+/* How many buckets the `others` cells get that are neither missing nor numbers nor named, of which `named` are texts. */
+static int buckets_of(const struct made *m, double others, double named)
+{
+    const double repeats = count(m, DP_CENSUS_REPEATS) - named;
+    int buckets = 1;
+    while (buckets < MOST_BUCKETS && 2 * buckets * m->threshold <= 4 * others)
+        buckets *= 2;
+    return buckets > 2 && repeats >= 0.5 * others ? buckets : 0;
+}
+
 static json_t *feature(const struct made *m, const struct dp_census_column *c, json_t *o)
 {
     if (c->name[0] == '\0')
@@ -554,8 +590,11 @@ static json_t *feature(const struct made *m, const struct dp_census_column *c, j
         low = first;
         high = last;
     }
-    bool numeric = numbers >= texts_of(m, c, texts), missing = count(m, 0) >= m->significant;
-    if (dp_import_is_id(c->name) || (numeric && low == high) || (!numeric && json_array_size(texts) == 0)) {
+    const double named = texts_of(m, c, texts), missing = if_significant(count(m, 0), m->significant);
+    const double others = (double)m->census->rows - missing - numbers - named;
+    const int buckets = buckets_of(m, others, named);
+    const bool numeric = numbers >= named + (buckets > 0 ? others : 0);
+    if (dp_import_is_id(c->name) || (numeric && low == high)) {
         json_decref(texts);
         return left_out(o, dp_import_is_id(c->name) ? "its name looks like an identifier"
                            : numbers > 0            ? "its numbers do not differ by what was paid for"
@@ -567,14 +606,16 @@ static json_t *feature(const struct made *m, const struct dp_census_column *c, j
     if (numeric) {
         json_object_set_new(o, "bounds", json_pack("[o, o]", bound_json(low, format), bound_json(high, format)));
         json_object_set_new(o, "missing", words_json(doubtful));
-        if (!missing)
+        if (missing == 0)
             json_object_set_new(o, "fill", bound_json(low + 0.5 * (high - low), format));
     } else {
         json_object_set_new(o, "categories", categories_of(texts));
+        if (buckets > 0)
+            json_object_set_new(o, "buckets", json_integer(buckets));
         json_object_set_new(o, "unknown", json_string("zero"));
     }
     json_decref(texts);
-    if (missing)
+    if (missing > 0)
         json_object_set_new(o, "indicator", json_true());
     return o;
 }

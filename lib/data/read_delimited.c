@@ -41,7 +41,7 @@ static int index_column(struct dp_text_index *index, const struct dp_schema *s, 
     rc = add_texts(index, &s->missing, MISSING, err);
     if (rc == DP_OK)
         rc = add_texts(index, &c->missing, MISSING, err);
-    for (size_t k = 0; rc == DP_OK && k < c->categories.count; k++)
+    for (size_t k = 0; rc == DP_OK && k < c->categories.count - c->buckets; k++)
         rc = dp_text_index_add(index, c->categories.text[k], strlen(c->categories.text[k]), (long)k, err);
     for (size_t k = 0; rc == DP_OK && k < c->synonyms.count; k++)
         rc = dp_text_index_add(index, c->synonyms.text[k], strlen(c->synonyms.text[k]), (long)c->meant[k], err);
@@ -155,6 +155,8 @@ static int cell(struct dp_import *import, size_t column, const struct dp_lines *
             return bad_cell(l, i, c->name, c->date != NULL ? "expected a date as the schema says" : "expected a number", err);
         import->bad_cells += !good;
     } else {
+        if (meaning == UNKNOWN && c->buckets > 0)
+            meaning = (long)(c->categories.count - c->buckets + dp_words_hash(f->text, f->length) % c->buckets);
         bool known = meaning >= 0 || c->unknown_zero;
         if (!known && !import->bad_missing)
             return bad_cell(l, i, c->name, "unknown category", err);

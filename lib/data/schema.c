@@ -376,6 +376,23 @@ static int text_column(struct dp_column *c, const json_t *o, const char *path, c
                          name, DP_WORDS_MOST);
 }
 
+/* Reads "buckets", which are categories without a text of their own. */
+static int buckets_of(struct dp_column *c, const json_t *o, const char *path, const char *name, struct dp_err *err)
+{
+    const json_t *buckets = json_object_get(o, "buckets");
+    char bucket[32];
+    int rc = DP_OK;
+    if (buckets == NULL)
+        return DP_OK;
+    c->buckets = (size_t)json_integer_value(buckets);
+    if (json_integer_value(buckets) < 1 || c->buckets > DP_SCHEMA_BUCKETS || c->date != NULL)
+        return dp_fail(err, DP_E_RUN, "%s: column '%s': \"buckets\" are a whole number from 1 to %d, and not for dates", path,
+                       name, DP_SCHEMA_BUCKETS);
+    for (size_t k = 1; rc == DP_OK && k <= c->buckets; k++)
+        rc = dp_texts_add(&c->categories, bucket, (size_t)sprintf(bucket, "(bucket %zu)", k), err);
+    return rc;
+}
+
 static int unknown_of(struct dp_column *c, const json_t *o, const char *path, const char *name, struct dp_err *err)
 {
     const json_t *unknown = json_object_get(o, "unknown");
@@ -387,9 +404,9 @@ static int unknown_of(struct dp_column *c, const json_t *o, const char *path, co
 
 static int column_of(struct dp_schema *s, size_t i, const json_t *o, const char *path, struct dp_err *err)
 {
-    static const char *const known[] = {"name",      "type",  "bounds",  "scale",  "categories", "drop",
-                                        "unknown",   "fill",  "classes", "center", "note",       "missing",
-                                        "indicator", "basis", "knots",   "date",   "part",       "columns"};
+    static const char *const known[] = {"name",  "type",    "bounds", "scale",   "categories", "drop",      "unknown",
+                                        "fill",  "classes", "center", "note",    "missing",    "indicator", "basis",
+                                        "knots", "date",    "part",   "columns", "buckets"};
     struct dp_column *c = &s->column[i];
     const char *full = json_string_value(json_object_get(o, "name"));
     const char *type = json_string_value(json_object_get(o, "type"));
@@ -419,6 +436,7 @@ static int column_of(struct dp_schema *s, size_t i, const json_t *o, const char 
         rc = date_of(c, o, path, name, err);
         if (rc == DP_OK && c->date == NULL)
             rc = categories_of(c, json_object_get(o, "categories"), path, name, err);
+        rc = rc == DP_OK ? buckets_of(c, o, path, name, err) : rc;
         const char *drop = json_string_value(json_object_get(o, "drop"));
         if (rc == DP_OK && c->categories.count == 0)
             rc = dp_fail(err, DP_E_RUN, "%s: column '%s': \"categories\" is empty", path, name);
@@ -448,6 +466,8 @@ static int column_of(struct dp_schema *s, size_t i, const json_t *o, const char 
     }
     if (rc == DP_OK && c->type != DP_COLUMN_TEXT && json_object_get(o, "columns") != NULL)
         rc = dp_fail(err, DP_E_RUN, "%s: column '%s': \"columns\" are for a text", path, name);
+    if (rc == DP_OK && c->type != DP_COLUMN_CATEGORICAL && json_object_get(o, "buckets") != NULL)
+        rc = dp_fail(err, DP_E_RUN, "%s: column '%s': \"buckets\" are for categories", path, name);
     if (rc == DP_OK && c->type != DP_COLUMN_NUMERIC && json_object_get(o, "basis") != NULL)
         rc = dp_fail(err, DP_E_RUN, "%s: column '%s': a \"basis\" is for numeric columns", path, name);
     if (rc == DP_OK && c->type != DP_COLUMN_NUMERIC && c->type != DP_COLUMN_CATEGORICAL)

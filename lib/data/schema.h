@@ -22,6 +22,8 @@ enum dp_column_type {
 enum dp_scaling { DP_SCALE_BOUNDS, DP_SCALE_MAX_ABS, DP_SCALE_NONE };
 enum dp_fill { DP_FILL_REFUSE, DP_FILL_VALUE, DP_FILL_MODE };
 
+#define DP_SCHEMA_BUCKETS 100000 /* the most of a column */
+
 /* Some texts that mean the same thing. */
 struct dp_texts {
     char **text;
@@ -37,7 +39,8 @@ struct dp_column {
     struct dp_basis basis;      /* numeric: features of the number in addition to itself */
     char *date;                 /* the format of dates, or NULL: no dates */
     enum dp_date_part part;     /* value of the date: the days for a numeric column, a category for a categorical one */
-    struct dp_texts categories; /* categorical: one 0/1 feature each, in this order */
+    struct dp_texts categories; /* categorical: one 0/1 feature each, in this order; the buckets are the last */
+    size_t buckets;             /* categories that texts which are not listed share, by a public hash */
     struct dp_texts synonyms;   /* texts that mean a category, */
     size_t *meant;              /* the index of which is here */
     bool drop_first;            /* the first category has all zeros */

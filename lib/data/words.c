@@ -50,16 +50,22 @@ static void encode(uint32_t c, size_t bytes, const unsigned char *from, unsigned
     }
 }
 
-static int put(const unsigned char *text, const unsigned char *end, int sign, size_t columns, uint32_t column,
-               struct dp_parsed *r, struct dp_err *err)
+uint64_t dp_words_hash(const void *text, size_t length)
 {
     static const unsigned char key[crypto_shorthash_KEYBYTES + 1] = "dpline words: 1";
     unsigned char hash[crypto_shorthash_BYTES];
     uint64_t value = 0;
-    crypto_shorthash(hash, text, (unsigned long long)(end - text), key);
+    crypto_shorthash(hash, text, length, key);
     for (size_t i = sizeof hash; i-- > 0;)
         value = value << 8 | hash[i];
-    return dp_parsed_add(r, column, sign * (double)(value % columns + 1), err);
+    return value;
+}
+
+static int put(const unsigned char *text, const unsigned char *end, int sign, size_t columns, uint32_t column,
+               struct dp_parsed *r, struct dp_err *err)
+{
+    const uint64_t hash = dp_words_hash(text, (size_t)(end - text));
+    return dp_parsed_add(r, column, sign * (double)(hash % columns + 1), err);
 }
 
 void dp_words_feature(double value, double *x)

@@ -14,6 +14,9 @@
 #define DP_WORDS_MOST 1000000
 #define DP_WORDS_PAIR 0.25
 
+/* The public hash, also of texts that share buckets. */
+uint64_t dp_words_hash(const void *text, size_t length);
+
 /* Appends values to the record, for column `column`: 1 + the index of each word, and for each pair the negative of its 1 +
  * index. A value may occur twice. */
 int dp_words_add(const char *text, size_t length, size_t columns, uint32_t column, struct dp_parsed *record,

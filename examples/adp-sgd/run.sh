@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Reproduces the comparison of the ADP-SGD paper with linear models and a small network. Results go to build/examples/adp-sgd.
 #   run.sh [--write | --tables] [part …]
-# Parts: theory, goal, pilot, sqrt, linear, adaptive, constant, steps, fashion, logistic, repeat, network, cifar (default: all, in this order).
+# Parts: theory, goal, pilot, sqrt, linear, adaptive, constant, steps, fashion, logistic, repeat, network, cifar, cifar_adaptive (default: all, in this order).
 # --write also puts the tables and figures into this directory's README; --tables trains nothing and makes them of what is there.
 # SEEDS=n sets the number of seeds (1), JOBS=n how many cells run at once, EPOCHS_OF_TABLES the columns of tables 1 and 2.
 set -euo pipefail
@@ -12,7 +12,7 @@ case ${1:-} in
     --write) write=1 && shift ;;
     --tables) write=1 tables=1 && shift ;;
 esac
-[ $# -gt 0 ] || set -- theory goal pilot sqrt linear adaptive constant steps fashion logistic repeat network cifar
+[ $# -gt 0 ] || set -- theory goal pilot sqrt linear adaptive constant steps fashion logistic repeat network cifar cifar_adaptive
 
 import() { # SET DIRECTORY [row norm]
     [ -e "$2/train-images-idx3-ubyte.gz" ] || {
@@ -248,15 +248,15 @@ steps() {
 }
 
 # --- is a difference more than chance: pairs of cells with ten seeds ---------------------------------------------------------------
-pairs() { # SEEDS SCHEDULE SET LOSS EPSILON EPOCHS CLIP STEP: the cells
+pairs() { # SEEDS SCHEDULE SET LOSS EPSILON EPOCHS CLIP STEP [options of dp-step]: the cells
     for seed in $(seq "$1"); do
-        for method in dp adp; do echo "cell $method ${*:3} $2 $seed"; done
+        for method in dp adp; do echo "cell $method ${*:3:6} $2 $seed ${*:9}"; done
     done
 }
-paired() { # SCHEDULE SET LOSS EPSILON EPOCHS CLIP STEP: the row of the table, of the pairs that are there
+paired() { # SCHEDULE SET LOSS EPSILON EPOCHS CLIP STEP [options of dp-step]: the row of the table, of the pairs that are there
     for seed in $(seq 10); do
-        dp=$(file_of dp "${@:2}" "$1" "$seed")
-        adp=$(file_of adp "${@:2}" "$1" "$seed")
+        dp=$(file_of dp "${@:2:6}" "$1" "$seed" "${@:8}")
+        adp=$(file_of adp "${@:2:6}" "$1" "$seed" "${@:8}")
         [ ! -s "$dp" ] || [ ! -s "$adp" ] || echo "$(tail -n 1 "$dp" | cut -f 3) $(tail -n 1 "$adp" | cut -f 3)"
     done | awk '{ a += $1; b += $2; d = $2 - $1; s += d; q += d * d; more += d > 0 }
         END { if (NR > 1) printf "%d\t%.4f\t%.4f\t%+.4f\t%.4f\t%d of %d\n",
@@ -287,12 +287,15 @@ network() {
 }
 
 # --- CIFAR-10: which of the two is ahead, on a small network, for both schedules ----------------------------------------------------
-cifar() {
+cifar_rows() {
     local part
-    [ -e "$raw/cifar10/cifar10-jpeg.zip" ] || { say "skipping: no $raw/cifar10/cifar10-jpeg.zip" && return 0; }
+    [ -e "$raw/cifar10/cifar10-jpeg.zip" ] || { say "skipping: no $raw/cifar10/cifar10-jpeg.zip" && return 1; }
     for part in train:cifar test:cifar-test; do
         [ -d "$out/${part#*:}.dp" ] || dp-import images -q --no-bias --population "${part#*:}" -o "$out/${part#*:}.dp" "$raw/cifar10/cifar10-jpeg.zip/${part%:*}"
     done
+}
+cifar() {
+    cifar_rows || return 0
     say "cifar: CIFAR-10, C = 0.1, 3 epochs, five seeds"
     for schedule in "200 $sqrt" "32 $linear"; do pairs 5 "${schedule#* }" cifar network 3 3 0.1 "${schedule% *}"; done | do_cells
     {
@@ -303,10 +306,23 @@ cifar() {
     } > "$out/cifar.tsv"
     show cifar
 }
+# table 3 there: C = 0.1, so beta = 100 adds to b_t what 1 adds at C = 1
+cifar_adaptive() {
+    cifar_rows || return 0
+    say "cifar_adaptive: CIFAR-10, C = 0.1, 3 epochs, adaptive steps, three seeds"
+    for beta in 100 1000; do pairs 3 $sqrt cifar network 3 3 0.1 45 --optimizer adagrad-norm --beta $beta; done | do_cells
+    {
+        printf 'beta\t%b\n' "$paired_head"
+        for beta in 100 1000; do
+            printf '%s\t%s\n' $beta "$(paired $sqrt cifar network 3 3 0.1 45 --optimizer adagrad-norm --beta $beta)"
+        done
+    } > "$out/cifar_adaptive.tsv"
+    show cifar_adaptive
+}
 
 for part; do
     case $part in
-        theory | goal | pilot | sqrt | linear | adaptive | constant | steps | fashion | logistic | repeat | network | cifar) "$part" ;;
+        theory | goal | pilot | sqrt | linear | adaptive | constant | steps | fashion | logistic | repeat | network | cifar | cifar_adaptive) "$part" ;;
         *) echo "run.sh: unknown part '$part': see the first lines of this file" >&2 && exit 2 ;;
     esac
 done

@@ -132,9 +132,10 @@ static void tell_column(const json_t *column, bool quiet)
     const char *note = json_string_value(json_object_get(column, "note"));
     char shown[DP_TEXT_SHOWN];
     dp_text_show(name, strlen(name), shown);
+    const bool ignored = strcmp(type, "ignore") == 0;
     if (note != NULL)
-        fprintf(stderr, "dp-import: column '%s' is left out: %s\n", shown, note);
-    if (note != NULL || quiet)
+        fprintf(stderr, "dp-import: column '%s'%s: %s\n", shown, ignored ? " is left out" : "", note);
+    if (ignored || quiet)
         return;
     fprintf(stderr, "dp-import: column '%s' is %s", shown, type);
     for (size_t k = 0; k < sizeof told / sizeof *told; k++) {

@@ -630,7 +630,14 @@ static int label(const struct made *m, const struct dp_census_column *c, json_t 
     double rows = (double)m->census->rows;
     json_object_set_new(o, "type", json_string("label"));
     if (classes >= 2 && (numbers == 0 || (classes <= MOST_CLASSES && named >= (classes == 2 ? 0.8 : 0.95) * rows))) {
+        const double others = rows - named;
         json_object_set(o, "classes", folded);
+        if (others >= 0.5 * m->threshold)
+            json_object_set_new(
+                o, "note",
+                json_sprintf("about %.0f rows have no label, or a class that is too rare to be named: they teach "
+                             "nothing, and it is never predicted",
+                             others));
         json_object_set_new(o, "unknown", json_string("zero"));
     } else if (low < high && (classes != 1 || named < 0.5 * rows)) { /* else nearly all rows have one class */
         json_object_set_new(o, "bounds", json_pack("[f, f]", low, high));

@@ -117,9 +117,10 @@ static void uncut(FILE *to, const struct dp_fit *fit, const struct fit_options *
     fprintf(to, "  dp-noise     --on gradient --multiplier %.9g %s --count-multiplier %.9g |\n", fit->gradient, schedule,
             fit->counts);
     gate(to, "dp-account  ", o);
-    fprintf(to, "  dp-transform --on moments --floor %.9g --radius %.9g --uncut |\n", fit->floor, fit->radius);
-    fprintf(to, "  dp-step      --on gradient --step %.9g --relative %s --average tail --tail %.9g", fit->step, schedule,
-            fit->tail);
+    fprintf(to, "  dp-transform --on moments --floor %.9g --radius %.9g --uncut --constant %.9g |\n", fit->floor, fit->radius,
+            fit->intercept);
+    fprintf(to, "  dp-step      --on gradient --step %.9g --relative --constant-laps %lld --average tail --tail %.9g",
+            fit->step, (long long)fit->late, fit->tail);
 }
 
 int fit_print(FILE *to, const struct dp_fit *fit, const struct fit_options *o, struct dp_err *err)

@@ -39,8 +39,8 @@ enum dp_fit_run {
 /* A release of all rows whose noise has multiplier z uses the part (whole / z)^2 of the budget, and parts add up: so
  *   plain, decayed   laps (whole / gradient)^2                                                     <= 1
  *   transformed  (whole / moments)^2 + laps (whole / gradient)^2                               <= 1
- *   uncut        the same, with laps (whole / counts)^2, and with late + 100 (laps - late) in place of laps:
- *                (whole / moments)^2 + (late + 100 (laps - late)) (whole / gradient)^2 + ...   <= 1, see DP_FIT_EARLY
+ *   uncut        the same, with laps (whole / counts)^2, and with late + 9 (laps - late) in place of laps:
+ *                (whole / moments)^2 + (late + 9 (laps - late)) (whole / gradient)^2 + ...   <= 1, see DP_FIT_EARLY
  * Numbers have the digits of a pipeline's text: multipliers nine, rounded up, all others six. */
 struct dp_fit {
     enum dp_fit_run run;
@@ -50,12 +50,12 @@ struct dp_fit {
     double reach;                     /* persons / (s whole sqrt(columns)), the size of a mean over its noise, with s = 1, or 2
                                        * for replace-one */
     int64_t laps;                     /* of gradients */
-    double gradient, moments, counts; /* multipliers; uncut: early laps have gradient, late laps a tenth of it */
+    double gradient, moments, counts; /* multipliers; uncut: early laps have gradient, late laps a third of it */
     double clip, scale, step;         /* of dp-grad and dp-step */
     bool unit;                        /* rows are scaled to norm 1 first */
     bool last;                        /* plain: the result is the last model, not the mean of the second half */
     double floor, radius;             /* of dp-transform */
-    int64_t late;                     /* uncut: number of first laps that only find the bound */
+    int64_t late;                     /* uncut: number of first laps that only find the constant and the bound */
     double quantile, quantile_rate;   /* uncut: the quantile that the bound follows, and how fast */
     double tail;                      /* uncut: the models of this last part of the laps are averaged */
 };
@@ -64,7 +64,7 @@ struct dp_fit {
 #define DP_FIT_MOMENTUM 0.9
 
 /* Uncut: the squared noise of an early lap over the squared noise of a late lap. */
-#define DP_FIT_EARLY 100
+#define DP_FIT_EARLY 9
 
 /* The k of the default delta, 10^-k: the largest power of ten below 1 / persons^1.1. persons >= 1. */
 int dp_fit_delta_exponent(int64_t persons);

@@ -29,6 +29,17 @@ int dp_transform_check(const struct dp_transform *transform, const struct dp_fra
     return DP_OK;
 }
 
+bool dp_transform_has_constant(const struct dp_transform *transform)
+{
+    if (transform->rows < 2)
+        return false;
+    const double *last = transform->matrix + (transform->rows - 1) * transform->cols;
+    for (size_t j = 0; j + 1 < transform->cols; j++)
+        if (last[j] != 0)
+            return false;
+    return last[transform->cols - 1] > 0;
+}
+
 void dp_transform_pull(const struct dp_transform *transform, double factor, const double *w, size_t outputs, double *gradient)
 {
     size_t m = transform->rows, d = transform->cols;

@@ -9,11 +9,17 @@
  *
  *   parameters   w = u T for some u (outputs × rows of T), so a score u·z is s (w·x) and needs only w, x and s
  *   gradients    are sums of c z, outputs × rows of T
- *   a step       of u by Δ moves w by Δ T */
+ *   a step       of u by Δ moves w by Δ T
+ *
+ * With a row for the constant, T has the row (0, …, 0, DP_TRANSFORM_CONSTANT / V) behind the others, V the value of the last
+ * column: the last entry of z is DP_TRANSFORM_CONSTANT for every row, and the loss has at most half of the curvature of its
+ * slope there. */
 #pragma once
 
 #include "base/err.h"
 #include "wire/frame.h"
+
+#define DP_TRANSFORM_CONSTANT M_SQRT1_2
 
 struct dp_transform {
     const double *matrix;
@@ -27,6 +33,9 @@ int dp_transform_read(struct dp_transform *transform, const struct dp_frame *fra
 
 /* DP_E_RUN unless all entries are finite. */
 int dp_transform_check(const struct dp_transform *transform, const struct dp_frame *frame, struct dp_err *err);
+
+/* Whether the last row of T is the row for the constant. */
+bool dp_transform_has_constant(const struct dp_transform *transform);
 
 /* gradient += factor × w Tᵀ, outputs × rows of T: the gradient of (factor/2) ‖w‖² with respect to u. */
 void dp_transform_pull(const struct dp_transform *transform, double factor, const double *w, size_t outputs, double *gradient);

@@ -23,6 +23,7 @@ struct options {
     const char *schedule;
     double b0, beta, floor, beta1, beta2, epsilon;
     bool hold, average_gradients, normalise, relative;
+    int64_t constant_laps;
 };
 
 struct state {
@@ -60,6 +61,8 @@ static const struct dp_option options[] = {
     DP_OPTION_REAL(0, epsilon, "E", DP_ABOVE(0), "adam: number added to the root of the mean square", .name = "adam-epsilon",
                    .fallback = "1e-8"),
     DP_OPTION_REAL(0, project, "R", DP_ABOVE(0), "gradients: keep the weights in the ball of radius R"),
+    DP_OPTION_INT(0, constant_laps, "K", DP_FROM_TO(1, INT32_MAX),
+                  "gradients: K laps move only the constant, by ETA; later laps only the rest"),
     DP_OPTION_FLAG(0, hold, "gradients: take no step, but leave the direction in the frame for dp-linesearch"),
     DP_OPTION_FLAG(0, average_gradients, "--hold: average a gradient without a step with the next one"),
     DP_OPTION_FLAG(0, normalise, "--hold: divide the gradient by its length"),
@@ -150,6 +153,26 @@ static int step_size(const struct dp_stage *stage, const struct dp_frame *frame,
     return DP_OK;
 }
 
+/* Leaves of the gradient what this lap moves. The last entry of z is the same for every row, so *eta is not divided by the
+ * curvature there. */
+static int part_constant(const struct dp_stage *stage, const struct dp_frame *frame, const struct dp_transform *transform,
+                         double *eta, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    if (o->constant_laps == DP_OPT_ABSENT_INT)
+        return DP_OK;
+    if (!dp_transform_has_constant(transform))
+        return dp_fail(err, DP_E_USAGE,
+                       "--constant-laps: the transform of lap %lld has no row for the constant (dp-transform --constant)",
+                       (long long)frame->lap);
+    const bool first = stage->turn <= o->constant_laps;
+    for (size_t i = 0; i < s->outputs * s->cols; i++)
+        s->gradient[i] = (i % s->cols == s->cols - 1) == first ? s->gradient[i] : 0;
+    *eta = first ? o->step : *eta;
+    return DP_OK;
+}
+
 /* The optimiser moves u. Only its move is known here: the model is w = u T (model/transform.h). */
 static void descend_behind(struct state *s, const struct dp_transform *transform, double eta, double variance, double lambda,
                            double *w)
@@ -174,6 +197,8 @@ static int descend(struct dp_stage *stage, struct dp_frame *frame, struct dp_arr
         rc = step_size(stage, frame, &eta, err);
     if (rc == DP_OK)
         rc = dp_direction_gradient(frame, s->outputs, s->cols, s->gradient, &rows, err);
+    if (rc == DP_OK)
+        rc = part_constant(stage, frame, &transform, &eta, err);
     if (rc != DP_OK)
         return rc;
     double noise = dp_frame_real(frame, DP_F_NOISE_SCALE, 0) / rows;

@@ -5,11 +5,12 @@
 #include "math/moments.h"
 #include "math/whiten.h"
 #include "model/sum.h"
+#include "model/transform.h"
 #include "stages/announced.h"
 #include "stages/stages.h"
 
 struct options {
-    double floor, radius;
+    double floor, radius, constant;
     int64_t rank;
     bool uncut;
 };
@@ -23,6 +24,8 @@ static const struct dp_option options[] = {
         .fallback = "0.5"),
     DP_OPTION_REAL('R', radius, "R", DP_ABOVE(0), "cut rows to R times their root mean square length", .fallback = "0.7"),
     DP_OPTION_INT('r', rank, "M", DP_FROM_TO(1, DP_MOMENTS_MOST), "keep only the M longest directions"),
+    DP_OPTION_REAL(0, constant, "V", DP_ABOVE(0),
+                   "the last column is V in each row: add a row to the transform, for the constant"),
     DP_OPTION_FLAG(0, uncut, "do not cut rows: for losses whose gradients grow with the row and are clipped by its length"),
     {.name = NULL},
 };
@@ -94,15 +97,21 @@ static int transform_fire(struct dp_stage *stage, struct dp_frame *frame, struct
     const struct options *o = stage->options;
     struct dp_whitening how;
     double *moments = NULL, *transform, effective, curvature;
-    size_t d;
+    const size_t more = isnan(o->constant) ? 0 : 1;
+    size_t d, directions;
     int rc = read_moments(stage, frame, &moments, &d, &how, err);
+    directions = how.keep > 0 ? how.keep : d;
     if (rc == DP_OK)
-        rc = dp_frame_make_array(frame, DP_F_TRANSFORM, DP_F64, how.keep > 0 ? how.keep : d, d, &transform, err);
+        rc = dp_frame_make_array(frame, DP_F_TRANSFORM, DP_F64, directions + more, d, &transform, err);
     if (rc == DP_OK)
         rc = dp_whiten(&how, moments, d, transform, &effective, &curvature, err);
     free(moments);
     if (rc != DP_OK)
         return rc;
+    if (more > 0) {
+        memset(transform + directions * d, 0, d * sizeof *transform);
+        transform[directions * d + d - 1] = DP_TRANSFORM_CONSTANT / o->constant;
+    }
     dp_frame_set_real(frame, DP_F_CURVATURE, curvature);
     dp_frame_drop(frame, DP_F_UNCUT);
     if (o->uncut)

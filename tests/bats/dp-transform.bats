@@ -56,6 +56,19 @@ made() {
     made -- 50, 3
 }
 
+@test "a row for the constant" {
+    complains 2 "dp-transform: --constant: must be > 0, got 0" dp-transform --constant 0
+    released '{}'
+    for rank in "" 2; do
+        dp-transform --constant 0.25 ${rank:+--rank $rank} < in.frames > out.frames
+        dp-transform ${rank:+--rank $rank} < in.frames > without.frames
+        python '
+got, without = (frames.laps(name + ".frames")[0] for name in ("out", "without"))
+assert got["curvature"] == without["curvature"] and (got["transform"][:-1] == without["transform"]).all()
+assert (got["transform"][-1] == [0, 0, 0, numpy.sqrt(0.5) / 0.25]).all(), got["transform"]'
+    done
+}
+
 # says MESSAGE LAP: the message of dp-transform about such a lap
 says() {
     released "$2"
@@ -187,6 +200,28 @@ for k, (lap, after) in enumerate(zip(frames.laps("sums.frames"), frames.laps("st
         u = m = (0.9 if "0.9" in sys.argv[1] else 0) * m + g
     w = w - eta * u @ t
     assert numpy.abs(w - after["model"][0]).max() < 1e-12, (k, w, after["model"])' "$how"
+    done
+}
+
+@test "the first laps move the constant only, and later laps all but the constant" {
+    small_data 300
+    put put "n.vstack([$T, [[0, 0, 0, 0, 0, 0, 1.5]]])" "frame['curvature'] = 0.25"
+    behind 5 "--data small.dp --mode full" "--data small.dp --loss logistic --clip 1" "--step 0.5 --relative --constant-laps 2"
+    python '
+import numpy as n
+t, constant = '"$T"', n.eye(7)[6] * 1.5
+w = n.zeros(7)
+for k, (lap, after) in enumerate(zip(frames.laps("sums.frames"), frames.laps("stream")), 1):
+    g = -lap["sum"][0] * lap["grid"] / 300
+    w = w - (0.5 * g[5] * constant if k <= 2 else 0.5 / 0.25 * g[:5] @ t)
+    assert numpy.abs(w - after["model"][0]).max() < 1e-12, (k, w, after["model"])'
+    complains 2 "dp-step: --constant-laps: must be between 1 and 2147483647, got 0" dp-step --step 1 --constant-laps 0
+    local token="dp-sample --data small.dp --mode full" rest="dp-grad --data small.dp --loss logistic --clip 1 --intercept 0.5 | dp-noise -z 1 |
+        dp-account --epsilon 100 --delta 1e-5 --allow-seeded | dp-step --step 1 --constant-laps 2"
+    put put "$T"
+    for before in "$token" "./put | $token"; do
+        complains 2 "dp-step: --constant-laps: the transform of lap 1 has no row for the constant (dp-transform --constant)" \
+            dp-loop -q --laps 2 --seed 1 --exec processes -- "$before | $rest"
     done
 }
 

@@ -72,11 +72,26 @@ static void parts_of_the_budget(void **state)
     double w2 = fit.whole * fit.whole;
     assert_near(w2 / (fit.moments * fit.moments), 0.1, 1e-7);
     assert_near((double)fit.laps * w2 / (fit.counts * fit.counts), 0.045, 1e-7);
-    assert_near((32 + 64 * 100) * w2 / (fit.gradient * fit.gradient), 0.855, 1e-7);
+    assert_near((32 + 64 * DP_FIT_EARLY) * w2 / (fit.gradient * fit.gradient), 0.855, 1e-7);
     assert_int_equal(fit.laps, 96);
     assert_int_equal(choose(&fit, 6000, 10, 2, 0, 1, 1e-5, false), DP_OK);
     assert_near(w2 / (fit.moments * fit.moments), 0.15, 1e-7);
     assert_near((double)fit.laps * w2 / (fit.gradient * fit.gradient), 0.85, 1e-7);
+}
+
+static void numbers_have_a_constant(void **state)
+{
+    (void)state;
+    for (int64_t classes = 0; classes <= 3; classes++) {
+        const struct dp_fit_facts facts = {.persons = 6000, .columns = 10, .classes = classes, .constant = true};
+        const struct dp_fit_budget budget = {.epsilon = 1, .delta = 1e-5};
+        struct dp_fit fit;
+        struct dp_err err;
+        if (classes != 1) {
+            assert_int_equal(dp_fit_choose(&facts, &budget, dp_fit_loss(classes), &fit, &err), DP_OK);
+            assert_true(fit.intercept == (classes == 0 ? 0.5 : 0));
+        }
+    }
 }
 
 static void default_delta(void **state)
@@ -310,6 +325,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_budget_is_spent_and_not_exceeded),
         cmocka_unit_test(parts_of_the_budget),
+        cmocka_unit_test(numbers_have_a_constant),
         cmocka_unit_test(default_delta),
         cmocka_unit_test(refusals),
         cmocka_unit_test(numbers_are_transformed_or_refused),

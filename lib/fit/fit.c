@@ -22,9 +22,9 @@
 #define LEAST_REACH_OF_CURVES 55
 
 /* From this reach on, over all columns, products were no worse than cosines by more than the noise on six tables. Below it they
- * cost up to .05 of R². With more columns than that a run takes minutes. */
+ * cost up to .05 of R². With more columns a run takes a minute and longer, and two classes may have no transform. */
 #define LEAST_REACH_OF_PRODUCTS 200
-#define MOST_COLUMNS_WITH_PRODUCTS 1024
+#define MOST_COLUMNS_WITH_PRODUCTS 500
 
 /* For two classes whose lines have no transform: reach, and reach / columns, from which cosines were better. */
 #define LEAST_REACH_OF_PLAIN_CURVES 12
@@ -92,17 +92,11 @@ static double all_columns(const struct dp_fit_facts *facts, const struct dp_fit 
     return (double)facts->columns + (fit->intercept > 0);
 }
 
-/* With three classes or more accuracy was the same on three tables, and lower by .01 on one. */
-static bool products_pay(int64_t classes, double reach, double columns)
-{
-    return classes <= 2 && reach >= fmax(LEAST_REACH_OF_PRODUCTS, LEAST_OF_A_COLUMN * columns);
-}
-
 bool dp_fit_curves(const struct dp_fit_facts *facts, const struct dp_fit *fit, bool products)
 {
     const double columns = all_columns(facts, fit), lines = columns - (double)facts->cosines;
     if (products || fit->reach >= LEAST_REACH_OF_CURVES)
-        return !products || products_pay(facts->classes, fit->reach, columns);
+        return fit->reach >= (products ? LEAST_REACH_OF_PRODUCTS : LEAST_REACH_OF_CURVES);
     return facts->classes == 2 && facts->cosines > 0 && only_gradients(2, fit->reach * sqrt(columns / lines), lines) &&
            fit->reach >= fmax(LEAST_REACH_OF_PLAIN_CURVES, LEAST_OF_A_CURVE * columns);
 }
@@ -110,8 +104,9 @@ bool dp_fit_curves(const struct dp_fit_facts *facts, const struct dp_fit *fit, b
 bool dp_fit_products(const struct dp_fit_facts *facts, const struct dp_fit *fit)
 {
     const double columns = all_columns(facts, fit), all = columns + (double)facts->products;
-    return facts->products > 0 && all <= MOST_COLUMNS_WITH_PRODUCTS &&
-           products_pay(facts->classes, fit->reach * sqrt(columns / all), all);
+    /* with three classes or more accuracy was the same on three tables, and lower by .01 on one */
+    return facts->products > 0 && facts->classes <= 2 && all <= MOST_COLUMNS_WITH_PRODUCTS &&
+           fit->reach * sqrt(columns / all) >= LEAST_REACH_OF_PRODUCTS;
 }
 
 /* The charge of one release of every row. */

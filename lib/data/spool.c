@@ -134,6 +134,9 @@ int dp_spool_go(struct dp_spool *spool, size_t place, struct dp_err *err)
     off_t at = ftello(spool->file);
     if (at >= 0 && (size_t)at == place) /* a seek would read the buffer again */
         return DP_OK;
+    if (!spool->scattered) /* a read behind a seek fills the buffer, mostly with records that are not next */
+        setvbuf(spool->file, spool->buffer, _IOFBF, 4096);
+    spool->scattered = true;
     return fseeko(spool->file, (off_t)place, SEEK_SET) == 0 ? DP_OK : dp_fail_errno(err, errno, "cannot read a temporary file");
 }
 

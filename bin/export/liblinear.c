@@ -11,7 +11,7 @@ static bool whole(const char *text)
     return *text != '\0' && *end == '\0' && errno == 0 && value >= -2147483647L && value <= 2147483647L;
 }
 
-/* The solvers of liblinear predict in the same way as the loss. MCSVM_CS takes the largest of several scores. */
+/* A solver of liblinear that predicts in the same way as the loss. MCSVM_CS takes the largest of several scores. */
 static const char *solver(const struct dp_terms *t)
 {
     if (t->classes == 0)

@@ -64,7 +64,7 @@ static void add_number(struct map *m, size_t input, size_t j)
     add_constant(m, j, term->factor * (c->low - term->shift));
 }
 
-/* The functions of a basis: terms from j on. */
+/* Adds the functions of a basis, which begin at term j. */
 static void add_basis(struct map *m, const struct dp_basis *basis, size_t input, size_t j)
 {
     size_t first = m->places, count = dp_basis_count(basis);

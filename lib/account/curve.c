@@ -53,8 +53,8 @@ static int largest_needed(const double *orders, size_t n, int most)
    exchanges the members of the pair. The pair is the query's own or the randomised response of its epsilon: every epsilon-DP
    mechanism is a post-processing of this, in both directions. Given the rest of the batch and the earlier answers, one map then
    turns P into the answer with the person and Q into the answer without. So the answers of all queries together are a
-   post-processing of the product of the pairs, even if a query is chosen from earlier answers, and on the sample a
-   post-processing of (1 − q) Q + q P against Q. The involution of the product exchanges its members, too, and adding the person
+   post-processing of the product of the pairs, even if a query is chosen from earlier answers. If the batch is a sample, they
+   are a post-processing of (1 − q) Q + q P against Q. The involution of the product exchanges its members, too, and adding the person
    costs no more than leaving them out (priv/joint.h). If all queries are pure, they are one pure query, and its sampled epsilon
    bounds every order. +infinity if a query has neither pair. */
 static int paired(const struct dp_event *event, const double *orders, size_t n, double *out, struct dp_err *err)

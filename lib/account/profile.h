@@ -15,5 +15,5 @@ double dp_profile_delta(const struct dp_event *event, double epsilon);
    do. */
 double dp_profile_epsilon(const struct dp_event *event, double delta);
 
-/* The same for one query on every row, whose kind has a profile, for accountants that add up (ε, δ). */
+/* The same for one query on every row, for accountants that add up (ε, δ). The query's kind must have a profile. */
 double dp_profile_query_epsilon(const struct dp_query *query, double delta);

@@ -11,7 +11,7 @@ struct dp_audit_choices {
     uint64_t laps[2][2];
 };
 
-/* Whether the frame has a choice; *choice is it. DP_E_RUN: not a choice, or not among as many steps as the first choice. Starts
+/* Whether the frame has a choice; sets *choice. DP_E_RUN: not a choice, or not among as many steps as the first choice. Starts
  * zeroed; free made at the end. */
 int dp_audit_choices_read(struct dp_audit_choices *choices, const struct dp_frame *frame, bool *has, size_t *choice,
                           struct dp_err *err);

@@ -12,7 +12,7 @@ struct dp_membership {
     int64_t seed;         /* < 0: fresh keys from the kernel */
     int64_t row;          /* from 1: the row that the canary replaces; 0: the last row. If persons have several rows, a
                              person, each of whose rows is the canary */
-    bool own_row;         /* the canary is that row unchanged, not one entry of 1 */
+    bool own_row;         /* the canary is that row unchanged; otherwise it is a row with one entry of 1 */
     bool keep_others;     /* the other rows are from the data set, not zeros */
     double confidence;
     const struct dp_audit_watch *watch;

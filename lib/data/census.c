@@ -120,8 +120,8 @@ static int add_cell(struct dp_census_column *c, const struct dp_cell *f, char de
     return DP_OK;
 }
 
-/* Whether the line has the name of the label, and this name is a word. Then the line is a header, in which a name may also be a
- * number, or empty, as the name of a column of row numbers. */
+/* Whether the line has the name of the label, and this name is a word. Then the line is a header, even if some of its names are
+ * numbers or empty. */
 static bool names_label(const struct dp_lines *l, char delimiter, const char *label)
 {
     double value;
@@ -321,7 +321,7 @@ struct made {
     const struct dp_census *census;
     const int64_t *noised;                 /* of the column */
     double unit, scale, threshold, weight; /* scale: of the noise of a count; weight: of the texts of the column */
-    double deviations, significant;        /* a count above this exceeds the noise: in scales, in rows */
+    double deviations, significant;        /* a count above this many scales, or rows, exceeds the noise */
     bool comma;
 };
 

@@ -18,7 +18,7 @@ struct dp_features {
     size_t count;  /* with products and the bias */
     struct dp_products products;
     double label_scale, label_offset;
-    float *step;      /* count, if the import quantises: step sizes from the bounds of columns */
+    float *step;      /* of `count` columns, from their bounds, if the import quantises */
     double *base, *x; /* count: the row of a record of zeros, and the current row */
 };
 

@@ -130,7 +130,7 @@ int dp_read_record(struct dp_import *import, const struct dp_lines *lines, struc
 
 char dp_import_delimiter(const struct dp_import *import);
 
-/* The delimiter that the first line has most often outside quotes; a semicolon before a comma, which may be in numbers. */
+/* The delimiter that the first line has most often outside quotes. A semicolon goes first, because numbers may have commas. */
 struct dp_lines;
 char dp_import_find_delimiter(const struct dp_lines *lines);
 

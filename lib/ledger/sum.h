@@ -26,7 +26,7 @@ struct dp_ledger_sum {
     struct dp_charges all;   /* all charges, to be shown */
     struct dp_charges fixed; /* charges of runs stated by laps or by plan */
     double order, rho;       /* order: 0 if there are no other runs */
-    struct dp_err why;       /* error of a run that no accountant covers, for dp_ledger_sum_epsilon */
+    struct dp_err why;       /* the error for dp_ledger_sum_epsilon, if no accountant covers a run */
 };
 
 int dp_ledger_sum_add(struct dp_ledger_sum *sum, const struct dp_ledger_entry *entry, struct dp_err *err);

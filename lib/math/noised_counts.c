@@ -63,7 +63,7 @@ struct dp_estimate dp_noised_mean(double sum, double persons, double scale)
     return mean_within(sum, persons, dp_noised_within(1, scale));
 }
 
-/* A rate of a class is weight right / (weight right + wrong), with `cells` counts in wrong. */
+/* The rate of a class: weight right / (weight right + wrong). wrong is the sum of `cells` counts. */
 struct ratio {
     double right, wrong, weight, scale;
     size_t cells;

@@ -21,7 +21,7 @@ double dp_noised_beyond(size_t first, double a, size_t second, double b, double 
 /* The x with P(|Z| > x) = 1 − DP_NOISED_LEVEL for Z = the sum of `count` Laplace variables of that scale. */
 double dp_noised_within(size_t count, double scale);
 
-/* The sum of the diagonal / persons, and sum / persons for one number with that noise; cut to 0 … 1. */
+/* Accuracy: the sum of the diagonal divided by persons. Mean: a noised sum divided by persons. Both are cut to 0 … 1. */
 struct dp_estimate dp_noised_accuracy(const double *counts, size_t classes, double persons, double scale);
 struct dp_estimate dp_noised_mean(double sum, double persons, double scale);
 

@@ -16,6 +16,6 @@
 int dp_direction_gradient(const struct dp_frame *frame, size_t outputs, size_t cols, double *gradient, double *expected,
                           struct dp_err *err);
 
-/* direction[count] from gradient[count], which may be the same array, and the weights w[count]. */
+/* Makes direction[count] from gradient[count] and the weights w[count]. direction and gradient may be the same array. */
 void dp_direction_along(const double *gradient, const double *w, size_t count, double lambda, bool normalise,
                         double *direction);

@@ -171,7 +171,7 @@ static bool bounds_on(const struct dp_pld_question *a, bool add, struct dp_pld_a
     struct dp_pld_aim fine = {epsilon, g.bias, false}; /* a split needs these bounds, even for a rough answer */
     double h = dp_pld_grid_step(a, add, &w, fine, (double)a->count, 0, finest);
     choose_split(a, add, epsilon, delta, h, &w);
-    if (isfinite(w.split)) { /* a frequency takes ten times as long, and may be coarser */
+    if (isfinite(w.split)) { /* each frequency takes ten times as long: use fewer of them */
         h = dp_pld_grid_step(a, add, &w, fine, RARE, 0, finest);
         w.split = INFINITY;
         choose_split(a, add, epsilon, delta, h, &w);

@@ -9,7 +9,7 @@
 #include "math/upward.h"
 
 enum { LAPLACE_CELLS = 2048, CELLS_PER_DEVIATION = 128, STEPS_MAX = 4096 };
-static const double deviations = 9;      /* beyond which a Gaussian's tail is one cell */
+static const double deviations = 9;      /* the tail of a Gaussian beyond this many is one cell */
 static const double deviations_max = 36; /* the farthest peak of the summand that the grid reaches */
 static const double shift_max = 30;
 

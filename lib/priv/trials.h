@@ -53,7 +53,7 @@ double dp_trials_mean(const struct dp_trials *trials);
    (DP_DRAW_TRIALS, lap 0), compared in MPFR with directed rounding. Depends only on the key. */
 int64_t dp_trials_draw(const struct dp_trials *trials, const struct dp_key *key);
 
-/* out[i] = r'(orders[i]), n orders > 1. one[i] bounds r(orders[i]) of one trial, and base its r at each of dp_rdp_orders; both
-   may be infinite. Upper bounds. */
+/* out[i] = r'(orders[i]), an upper bound, for n orders > 1. one[i] bounds r(orders[i]) of one trial; base bounds its r at each
+   of dp_rdp_orders. Both may be infinite. */
 void dp_rdp_trials(const struct dp_trials *trials, const double *base, const double *orders, const double *one, size_t n,
                    double *out);

@@ -35,8 +35,8 @@ struct dp_merge {
 int dp_merge_hello(struct dp_merge *merge, int shards, const struct dp_frame *const answer[], const struct dp_frame *sent,
                    struct dp_frame *out, struct dp_err *err);
 
-/* Makes the lap frame for one shard (from 0) of the frame that came to the gather: sets n, first_row if shards are sites, and
- * the shard's own data and population instead of the names for all shards together. */
+/* Makes the lap frame for one shard (from 0) out of the frame that came to the gather. Sets n, and first_row if shards are
+ * sites. data and population become the shard's own; token has the names for all shards together. */
 int dp_merge_token(const struct dp_merge *merge, int shard, const struct dp_frame *token, struct dp_frame *out,
                    struct dp_err *err);
 

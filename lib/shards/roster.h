@@ -14,7 +14,7 @@ struct dp_seat {
     int peer;        /* peer of the link; 0: the seat is empty */
     bool greeted;    /* has answered the hello frame since it took the seat */
     bool answered;   /* has answered the current question */
-    bool lost;       /* timed out: the gather does not wait for it until it joins again */
+    bool lost;       /* timed out: the gather ignores it until it joins again */
     bool over;       /* its budget is spent: it will not join again */
     int64_t counted; /* the last lap for which its sum was counted */
     double since;    /* time in seconds when it was asked or took the seat */

@@ -69,7 +69,7 @@ int dp_scd_parallel(struct dp_stage *stage, struct dp_frame *frame, const struct
 int dp_scd_sequential(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch, const double *model,
                       struct dp_err *err);
 
-/* Algorithm 2, one lap: coordinates of the weights, each from all rows. */
+/* One lap of Algorithm 2: changes some weights, each computed from all rows. */
 int dp_scd_primal(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch, const double *model,
                   struct dp_err *err);
 

@@ -1,5 +1,5 @@
-/* Primal DP-SCD, Algorithm 2: coordinates of the weights, each from all rows. Every lap reads every row, so sampling does not
-   amplify. Only the weights are released. The predictions X w are computed again from them, so no vector of predictions needs
+/* Primal DP-SCD, Algorithm 2: a step changes some weights, each computed from all rows. Every lap reads every row, so sampling
+   does not amplify. Only the weights are released. The predictions X w are computed again from them, so no vector of predictions needs
    noise. */
 
 #include "math/grid.h"

@@ -1,4 +1,4 @@
-# dpline compare: a line for each run of several pipelines, and a plot of them.
+# dpline compare (pipelines/compare.sh): a line for each run of several pipelines, and a plot of them.
 load helper
 
 prepare() {

@@ -77,6 +77,37 @@ load pipelines
     done
 }
 
+@test "what families share: options-dual.sh, options-output.sh and options-search.sh" {
+    calculate() { awk "BEGIN { print ($1) }"; }
+    for file in dual output search; do source "$ROOT/pipelines/options-$file.sh"; done
+    loss=logistic clip=auto lambda=auto epochs=4 sensitivity=2 rows=1500
+    auto_bounds 5
+    assert_equal "$clip $lambda" '0.25 0.025'
+    loss=huber lambda=auto
+    auto_bounds 5
+    assert_equal "$clip $lambda" '0.25 0.05'
+    data=small.dp intercept=0
+    assert_equal "$(weights)" 8
+    intercept=0.5
+    assert_equal "$(weights)" 9
+    loss_width=auto loss=logistic norm=1 lambda=0.5 intercept=0
+    bound_of_loss
+    assert_equal "$pull $beta" '1 0.75' # a logistic slope of at most 1, and a curvature of at most 1/4
+    noise=cauchy run check_noise
+    assert_failure
+    assert_output "--noise: must be gaussian or gamma, got 'cauchy'"
+    gate='' policy=none
+    for known in '1 100 30' '1 2000 40' '2 100000 300'; do
+        read -r epsilon rows expected <<< "$known"
+        epochs=auto laps=''
+        laps_of_search
+        assert_equal "$laps$gate" "$expected"
+    done
+    policy=adaptive epochs=auto
+    laps_of_search
+    assert_equal "$gate $accountant" ' --adaptive --accountant rdp'
+}
+
 @test "an option that a pipeline does not use is refused" {
     while read -r p unused; do
         for option in $unused; do

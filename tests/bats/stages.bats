@@ -230,7 +230,9 @@ EOF
 }
 
 @test "dp-sample: a data set whose batches may not fit a frame is refused, whatever the batch; others of any size are not" {
-    dp-synth classification --rows 3000 --cols 50000 --storage csr --seed 7 -o wide.dp -q
+    for _ in $(seq 3000); do echo '1 1:1 50000:1'; done > wide.svm
+    sed -i '1s/^1/-1/' wide.svm
+    dp-import libsvm -q --no-bias --row-norm unit --storage csr -o wide.dp wide.svm
     token
     # a frame of rows has 2^29/(4 cols + 16) = 2684 of them: means of 2400 and 2100
     complains 1 "dp-sample: a batch of wide.dp may not fit a frame" dp-sample --data wide.dp --inline --rate 0.8 --in token.frames

@@ -26,7 +26,7 @@ static double at_least(struct noise noise, double t)
     return k >= 1 ? pow(theta, k) / (1 + theta) : 1 - pow(theta, 1 - k) / (1 + theta);
 }
 
-/* The opposite, to its last digits: whole numbers are less than t if their mirror image is at least one step above −t. */
+/* The opposite of at_least, without a difference from 1: noise in steps is below t if its negative is a step above −t. */
 static double below(struct noise noise, double t)
 {
     return at_least(noise, noise.steps == 0 ? -t : 1.0 / noise.steps - t);

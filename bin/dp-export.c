@@ -29,16 +29,22 @@ static int take_keep(struct dp_texts *keep, const char *at, struct dp_err *err)
     return rc;
 }
 
-/* Only readers of JSON can be expected to read dates, and none to know the hash of dpline. */
-static int check_columns(const struct dp_terms *t, bool dates, const char *name, struct dp_err *err)
+/* Only readers of JSON can be expected to read dates. The hash of buckets is in C, and JSON leaves it to the reader. */
+static int check_columns(const struct dp_terms *t, int to, const char *name, struct dp_err *err)
 {
+    if (t->products > 0 && to != JSON && to != C)
+        return dp_fail(
+            err, DP_E_RUN,
+            "%s has products of two numbers, for which only json and c have a place; dpline fit --additive makes a model "
+            "without",
+            name);
     for (size_t i = 0; t->table && i < t->import.schema.columns; i++) {
         const struct dp_column *c = &t->import.schema.column[i];
-        if (c->date != NULL && !dates)
+        if (c->date != NULL && to != JSON)
             return dp_fail(err, DP_E_RUN, "%s reads dates in column '%s', for which only json has a place", name, c->name);
-        if (c->buckets > 0)
-            return dp_fail(err, DP_E_RUN, "%s has buckets for texts of column '%s', which only dp-predict can find", name,
-                           c->name);
+        if (c->buckets > 0 && to != JSON && to != C)
+            return dp_fail(err, DP_E_RUN, "%s has buckets for texts of column '%s', for which only json and c have a place",
+                           name, c->name);
     }
     return DP_OK;
 }
@@ -57,15 +63,10 @@ static int run(const struct options *o, const char *model, struct dp_err *err)
         rc = dp_model_read(frame, model, err);
     if (rc == DP_OK)
         rc = dp_terms_open(&terms, frame, name, err);
-    if (rc == DP_OK && terms.products > 0)
-        rc = dp_fail(err, DP_E_RUN,
-                     "%s has products of two numbers, and only models of single columns can be written; dpline fit --additive "
-                     "makes one",
-                     name);
     if (rc == DP_OK)
         rc = take_keep(&keep, o->keep, err);
     if (rc == DP_OK)
-        rc = check_columns(&terms, o->to == JSON, name, err);
+        rc = check_columns(&terms, o->to, name, err);
     const struct export e = {&terms, frame, name, o->table, &keep, stdout};
     if (rc == DP_OK)
         rc = exports[o->to](&e, err);

@@ -43,7 +43,7 @@ static void put_texts(const struct export *e, size_t i)
     const struct dp_column *c = &s->column[i];
     char name[40];
     snprintf(name, sizeof name, "categories_%zu", i + 1);
-    put_strings(e, "static const char *const", name, c->categories.text, c->categories.count);
+    put_strings(e, "static const char *const", name, c->categories.text, c->categories.count - c->buckets);
     fprintf(e->out, "static const char *const synonyms_%zu[] = {", i + 1);
     for (size_t k = 0; k < c->synonyms.count; k++) {
         put_string(e, c->synonyms.text[k]);
@@ -100,6 +100,7 @@ static void put_column(const struct export *e, size_t i)
     }
     if (numeric && dp_basis_count(&c->basis) > 0)
         fprintf(e->out, ", .basis = %d, .intervals = %zu, .edges = edges_%zu", c->basis.kind, c->basis.intervals, i + 1);
+    fprintf(e->out, ", .buckets = %zu", c->buckets);
     put_limit(e, "fill", c->fill == DP_FILL_VALUE ? c->fill_value : 0);
     fputs("},\n", e->out);
 }
@@ -208,6 +209,43 @@ static const char code_of_basis[] = "/* Functions of a number: hats (2), bins (3
                                     "}\n"
                                     "\n";
 
+/* dp_words_hash: SipHash-2-4 (Aumasson and Bernstein, 2012), with the two halves of its key as numbers. */
+static const char code_of_hash[] =
+    "#define TURN(x, n) (x << n | x >> (64 - n))\n"
+    "static void mix(uint64_t *v, int times)\n"
+    "{\n"
+    "    for (; times > 0; times--) {\n"
+    "        v[0] += v[1], v[1] = TURN(v[1], 13) ^ v[0], v[0] = TURN(v[0], 32);\n"
+    "        v[2] += v[3], v[3] = TURN(v[3], 16) ^ v[2];\n"
+    "        v[0] += v[3], v[3] = TURN(v[3], 21) ^ v[0];\n"
+    "        v[2] += v[1], v[1] = TURN(v[1], 17) ^ v[2], v[2] = TURN(v[2], 32);\n"
+    "    }\n"
+    "}\n"
+    "\n"
+    "/* SipHash-2-4, which chooses the bucket of a text. */\n"
+    "static uint64_t hash(const char *text)\n"
+    "{\n"
+    "    const uint64_t key[2] = {0x7720656e696c7064, 0x0031203a7364726f};\n"
+    "    uint64_t v[4] = {key[0] ^ 0x736f6d6570736575, key[1] ^ 0x646f72616e646f6d, key[0] ^ 0x6c7967656e657261,\n"
+    "                     key[1] ^ 0x7465646279746573};\n"
+    "    unsigned long length = strlen(text), at = 0;\n"
+    "    for (int last = 0; !last;) {\n"
+    "        uint64_t word = 0;\n"
+    "        int i = 0;\n"
+    "        for (; i < 8 && at < length; i++)\n"
+    "            word |= (uint64_t)(unsigned char)text[at++] << (8 * i);\n"
+    "        last = i < 8;\n"
+    "        word |= last ? (uint64_t)length << 56 : 0;\n"
+    "        v[3] ^= word;\n"
+    "        mix(v, 2);\n"
+    "        v[0] ^= word;\n"
+    "    }\n"
+    "    v[2] ^= 0xff;\n"
+    "    mix(v, 4);\n"
+    "    return v[0] ^ v[1] ^ v[2] ^ v[3];\n"
+    "}\n"
+    "\n";
+
 static const char code_of_row[] =
     "static int code_cell(const struct column *c, const char *cell, double *x)\n"
     "{\n"
@@ -231,8 +269,10 @@ static const char code_of_row[] =
     "        cell = strcmp(c->synonyms[j], cell) == 0 ? c->synonyms[j + 1] : cell;\n"
     "    while (c->categories[k] && strcmp(c->categories[k], cell) != 0)\n"
     "        k++;\n"
-    "    if (!missing && !c->categories[k])\n"
+    "    if (!missing && !c->categories[k] && !c->buckets)\n"
     "        return c->unknown ? 0 : -1;\n"
+    "    if (!missing && !c->categories[k])\n"
+    "        k += (int)(hash(cell) % c->buckets);\n"
     "    k = (missing ? (int)c->fill : k) - c->drop_first;\n"
     "    if (k >= 0)\n"
     "        x[k] = 1;\n"
@@ -247,6 +287,8 @@ static const char code_of_row[] =
     "    for (int i = 0; i < MODEL_COLUMNS; i++)\n"
     "        if (code_cell(&columns[i], cell[i], x + columns[i].first) != 0)\n"
     "            return -1;\n"
+    "    for (int j = 0; j < PRODUCTS; j++)\n"
+    "        x[products[j].at] = products[j].factor * x[products[j].a] * x[products[j].b];\n"
     "    if (BIAS)\n"
     "        x[MODEL_FEATURES - 1] = 1;\n"
     "    for (int j = 0; j < MODEL_FEATURES; j++)\n"
@@ -310,6 +352,19 @@ static void put_sum(const struct export *e)
         fputs(code_of_sum, e->out);
 }
 
+/* Products of two features, or an entry that is not used. */
+static void put_products(const struct export *e)
+{
+    const struct dp_terms *t = e->terms;
+    fprintf(e->out,
+            "enum { PRODUCTS = %zu };\nstatic const struct {\n    int at, a, b;\n    double factor;\n} products[] = {\n",
+            t->products);
+    for (size_t j = 0; j < t->count; j++)
+        if (t->term[j].kind == DP_TERM_PRODUCT)
+            fprintf(e->out, "    {%zu, %zu, %zu, %.17g},\n", j, t->term[j].of[0], t->term[j].of[1], t->term[j].factor);
+    fputs(t->products == 0 ? "    {0, 0, 0, 0},\n};\n\n" : "};\n\n", e->out);
+}
+
 static void put_row(const struct export *e)
 {
     static const char *const scale[] = {
@@ -324,7 +379,7 @@ static void put_row(const struct export *e)
         if (dp_terms_reads(t, i))
             put_texts(e, i), put_edges(e, i);
     fputs(
-        "static const struct column {\n    const char *const *categories, *const *synonyms, *const *missing;\n    unsigned long first, features;\n"
+        "static const struct column {\n    const char *const *categories, *const *synonyms, *const *missing;\n    unsigned long first, features, buckets;\n"
         "    int numeric, indicator, drop_first, unknown, fills;\n    double low, high, shift, factor, fill;\n    int basis, "
         "intervals;\n    const double *edges;\n} columns[] = {\n",
         e->out);
@@ -338,7 +393,9 @@ static void put_row(const struct export *e)
             s->comma ? "read_comma" : "read_number", t->import.bias);
     fputs(code_of_marks, e->out);
     fprintf(e->out, "enum { COSINES = %d };\n\n", DP_BASIS_COSINE_COUNT);
+    put_products(e);
     fputs(code_of_basis, e->out);
+    fputs(code_of_hash, e->out);
     fputs(code_of_row, e->out);
     fputs(scale[t->norm], e->out);
     if (dp_terms_network(t) && t->norm == DP_NORM_BOUNDS)
@@ -370,7 +427,7 @@ int export_c(const struct export *e, struct dp_err *err)
     fprintf(e->out, "/* A %s%s by dpline, %s loss; %s. */\n", dp_terms_network(t) ? "network, " : "linear model",
             dp_terms_network(t) ? dp_frame_text(e->frame, DP_F_NETWORK, "") : "", dp_loss_names[t->predictor.loss],
             export_privacy(e, privacy));
-    fputs("#include <ctype.h>\n#include <math.h>\n#include <stdlib.h>\n#include <string.h>\n\n", e->out);
+    fputs("#include <ctype.h>\n#include <math.h>\n#include <stdint.h>\n#include <stdlib.h>\n#include <string.h>\n\n", e->out);
     fprintf(e->out, "enum { MODEL_FEATURES = %zu, MODEL_OUTPUTS = %zu, MODEL_CLASSES = %zu };\n", t->count, t->outputs,
             t->classes);
     put_strings(e, "const char *const", "model_classes", t->class, t->classes);

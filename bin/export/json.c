@@ -27,7 +27,11 @@ static json_t *feature(const struct dp_terms *t, size_t j)
     }
     if (term->kind == DP_TERM_BASIS)
         json_object_set_new(o, "part", json_integer((json_int_t)term->part));
-    static const char *const kinds[] = {"number", "basis", "category", "missing", "bias", "feature"};
+    if (term->kind == DP_TERM_PRODUCT) {
+        json_object_set_new(o, "of", json_pack("[s, s]", t->term[term->of[0]].name, t->term[term->of[1]].name));
+        json_object_set_new(o, "factor", json_real(term->factor));
+    }
+    static const char *const kinds[] = {"number", "basis", "category", "missing", "bias", "feature", "product"};
     json_object_set_new(o, "kind", json_string(kinds[term->kind]));
     json_object_set_new(o, "weights", numbers(t->weight + j, t->outputs, t->count));
     return o;

@@ -46,6 +46,15 @@ void dp_products_features(const struct dp_products *p, const double *x, double *
                 *to++ = p->weight * x[p->at[a] + ik / 2] * x[p->at[b] + ik % 2];
 }
 
+void dp_products_of(const struct dp_products *p, size_t k, size_t of[2])
+{
+    size_t a = 0, pair = k / DP_PRODUCTS_OF_A_PAIR, ik = k % DP_PRODUCTS_OF_A_PAIR;
+    for (; pair >= p->numbers - 1 - a; a++)
+        pair -= p->numbers - 1 - a;
+    of[0] = p->at[a] + ik / 2;
+    of[1] = p->at[a + 1 + pair] + ik % 2;
+}
+
 double dp_products_norm2(const struct dp_products *p)
 {
     return p->weight * p->weight * (double)pairs(p) * 1.5625;

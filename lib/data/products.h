@@ -26,6 +26,9 @@ struct dp_products {
 int dp_products_plan(struct dp_products *products, const struct dp_schema *schema, const size_t *first, struct dp_err *err);
 void dp_products_free(struct dp_products *products);
 
+/* The two features of product k, from 0. */
+void dp_products_of(const struct dp_products *products, size_t k, size_t of[2]);
+
 /* Writes count products of the features x to `to`. */
 void dp_products_features(const struct dp_products *products, const double *x, double *to);
 

@@ -49,14 +49,16 @@ static int take_schema(struct dp_terms *t, const struct dp_frame *frame, const c
     t->products = features.products.count;
     t->names = json_incref(json_object_get(description, "names"));
     json_decref(description);
-    dp_features_free(&features, &import->schema);
     if (rc == DP_OK)
         rc = dp_alloc(&t->term, t->count, sizeof *t->term, err);
     size_t j = 0;
     for (size_t i = 0; rc == DP_OK && i < import->schema.columns; i++)
         take_column(t, i, &j);
-    for (size_t i = 0; rc == DP_OK && i < t->products; i++)
-        t->term[j++].kind = DP_TERM_PRODUCT;
+    for (size_t i = 0; rc == DP_OK && i < t->products; i++, j++) {
+        t->term[j] = (struct dp_term){.kind = DP_TERM_PRODUCT, .factor = features.products.weight};
+        dp_products_of(&features.products, i, t->term[j].of);
+    }
+    dp_features_free(&features, &import->schema);
     if (rc == DP_OK && import->bias)
         t->term[j] = (struct dp_term){.kind = DP_TERM_BIAS};
     for (j = 0; rc == DP_OK && j < t->count; j++)

@@ -29,6 +29,7 @@ struct dp_term {
     const char *name;     /* "age", "job=cook", "age missing", "bias", "x3" */
     size_t column;        /* of the schema, for a cell */
     size_t part;          /* number within the column: which category, or which function of the basis */
+    size_t of[2];         /* DP_TERM_PRODUCT: the two terms, whose product is multiplied by factor */
     double shift, factor; /* DP_TERM_NUMBER */
 };
 

@@ -306,8 +306,14 @@ dp-import: the population is t.csv"
     dpline scd --data t.dp --loss logistic --epochs 3 --seed 1 -q -o model
     dp-predict -p model t.dp > rows
     dp-predict -p model good.csv | diff rows -
-    complains 1 "dp-export: model has products of two numbers, and only models of single columns can be written; dpline fit --additive makes one" \
-        dp-export --to json model
+    complains 1 "dp-export: model has products of two numbers, for which only json and c have a place; dpline fit --additive makes a model without" \
+        dp-export --to sql model
+    dp-predict --scores --probability model good.csv > expected.csv
+    for form in c json; do
+        dp-export --to $form model > model.$form
+        run "$ROOT/tests/bats/export.py" $form model.$form good.csv expected.csv
+        assert_output --partial "3 rows agree"
+    done
     schema '{"name": "a", "type": "numeric", "bounds": [0, 1], "basis": "products"}, '"$LABEL"
     complains 1 "dp-import: schema.json: column 'a': \"basis\" is line, hats, bins or cosines" dp-import csv -s schema.json -o u.dp t.csv
     schema "$(for i in $(seq 65); do echo "{\"name\": \"x$i\", \"type\": \"numeric\", \"bounds\": [0, 1]},"; done) $LABEL"

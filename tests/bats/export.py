@@ -10,6 +10,8 @@ import re
 import subprocess
 import sys
 
+from siphash import siphash
+
 SHORTER = {"unit": lambda n: n > 0, "cap": lambda n: n > 1 - 2**-22}
 
 
@@ -42,15 +44,18 @@ def read_cells(m, row):
         else:
             names = {t: g[0] for g in c["categories"] if isinstance(g, list) for t in g}
             names |= {g: g for g in c["categories"] if isinstance(g, str)}
-            if not missing and cell not in names and "unknown" not in c:
+            if not missing and cell not in names and "unknown" not in c and "buckets" not in c:
                 return None
             value = c.get("fill") if missing else names.get(cell)
+            if value is None and not missing and "buckets" in c:
+                value = f"(bucket {1 + siphash(cell.encode()) % c['buckets']})"
         cells[c["name"]] = c, value, missing
     return cells
 
 
 def by_json(model, rows):
     m = json.load(open(model))
+    place = {f["name"]: j for j, f in enumerate(m["features"])}
     for row in rows:
         cells, x = read_cells(m, row), []
         if cells is None:
@@ -64,6 +69,8 @@ def by_json(model, rows):
                 x.append(f["factor"] * (v - f["shift"]) if f["kind"] == "number" else basis(c, v, f["part"]))
             elif f["kind"] == "category":
                 x.append(float(value == f["category"]))
+            elif f["kind"] == "product":
+                x.append(f["factor"] * math.prod(x[place[name]] for name in f["of"]))
             else:
                 x.append(float(f["kind"] == "bias" or missing))
         norm = math.sqrt(sum(v * v for v in x))

@@ -424,6 +424,12 @@ static int predict_table(struct predict *p, const char *model, const char *path,
                  p->unread + import.rows);
         dp_cli_warn("dp-predict", sentence);
     }
+    if (rc == DP_OK && import.bad_cells > 0) {
+        char sentence[120];
+        snprintf(sentence, sizeof sentence, "%zu cell%s could not be read, and count as missing, as in the training table",
+                 import.bad_cells, import.bad_cells == 1 ? "" : "s");
+        dp_cli_warn("dp-predict", sentence);
+    }
     dp_import_free(&import);
     return rc;
 }

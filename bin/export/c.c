@@ -257,8 +257,13 @@ static const char code_of_row[] =
     "    if (missing && c->indicator)\n"
     "        x[c->features - 1] = 1;\n"
     "    if (c->numeric) {\n"
-    "        if (!missing && !read_written(cell, &value))\n"
-    "            return -1;\n"
+    "        if (!missing && !read_written(cell, &value)) {\n"
+    "            if (!BAD_MISSING)\n"
+    "                return -1;\n"
+    "            value = c->fill;\n"
+    "            if (c->indicator)\n"
+    "                x[c->features - 1] = 1;\n"
+    "        }\n"
     "        value = value < c->low ? c->low : value > c->high ? c->high : value;\n"
     "        x[0] = c->factor * (value - c->shift);\n"
     "        if (c->basis)\n"
@@ -269,8 +274,13 @@ static const char code_of_row[] =
     "        cell = strcmp(c->synonyms[j], cell) == 0 ? c->synonyms[j + 1] : cell;\n"
     "    while (c->categories[k] && strcmp(c->categories[k], cell) != 0)\n"
     "        k++;\n"
-    "    if (!missing && !c->categories[k] && !c->buckets)\n"
-    "        return c->unknown ? 0 : -1;\n"
+    "    if (!missing && !c->categories[k] && !c->buckets) {\n"
+    "        if (c->unknown || !BAD_MISSING)\n"
+    "            return c->unknown ? 0 : -1;\n"
+    "        missing = 1;\n"
+    "        if (c->indicator)\n"
+    "            x[c->features - 1] = 1;\n"
+    "    }\n"
     "    if (!missing && !c->categories[k])\n"
     "        k += (int)(hash(cell) % c->buckets);\n"
     "    k = (missing ? (int)c->fill : k) - c->drop_first;\n"
@@ -389,8 +399,8 @@ static void put_row(const struct export *e)
     fputs("};\n\n", e->out);
     fputs(code_of_columns, e->out);
     fputs(code_of_comma, e->out);
-    fprintf(e->out, "enum { COMMA = %d };\n#define READ %s\n#define BIAS %d\n", s->comma,
-            s->comma ? "read_comma" : "read_number", t->import.bias);
+    fprintf(e->out, "enum { COMMA = %d, BAD_MISSING = %d };\n#define READ %s\n#define BIAS %d\n", s->comma,
+            t->import.bad_missing, s->comma ? "read_comma" : "read_number", t->import.bias);
     fputs(code_of_marks, e->out);
     fprintf(e->out, "enum { COSINES = %d };\n\n", DP_BASIS_COSINE_COUNT);
     put_products(e);

@@ -65,6 +65,7 @@ static int put_schema(const struct export *e, json_t *root, struct dp_err *err)
     json_object_set(root, "columns", columns);
     json_object_set(root, "missing", json_object_get(schema, "missing"));
     json_object_set(root, "decimal", json_object_get(schema, "decimal"));
+    json_object_set(root, "bad_cells", json_object_get(schema, "bad_cells"));
     json_object_set_new(root, "row_norm", json_string(dp_row_norms[e->terms->norm]));
     json_decref(schema);
     return rc;

@@ -123,6 +123,8 @@ int dp_carried_make(const struct dp_import *import, json_t **carried, struct dp_
                              import->bias, "quantised", import->quantise);
     if (import->basis != DP_BASIS_NONE)
         json_object_set_new(root, "basis", json_string(dp_bases[import->basis]));
+    if (import->bad_missing)
+        json_object_set_new(root, "bad_cells", json_string("missing"));
     for (size_t i = 0; i < s->columns; i++)
         put_column(columns, s, &s->column[i]);
     json_object_set_new(root, "columns", columns);
@@ -151,7 +153,7 @@ int dp_carried_take(struct dp_import *import, const char *text, const char *name
     if (rc != DP_OK)
         return rc;
     json_t *how = take(root, "row_norm"), *bias = take(root, "bias"), *quantised = take(root, "quantised");
-    json_t *basis = take(root, "basis");
+    json_t *basis = take(root, "basis"), *bad = take(root, "bad_cells");
     for (int k = 0; json_is_string(how) && k <= DP_NORM_BOUNDS; k++)
         if (strcmp(json_string_value(how), dp_row_norms[k]) == 0)
             norm = k;
@@ -161,14 +163,18 @@ int dp_carried_take(struct dp_import *import, const char *text, const char *name
     import->bias = json_is_true(bias);
     import->quantise = json_is_true(quantised);
     import->basis = dp_basis_of(json_string_value(basis));
+    import->bad_missing = bad != NULL;
     if (rc == DP_OK && basis != NULL && import->basis == DP_BASIS_NONE)
         rc = dp_fail(err, DP_E_RUN, "%s: its schema has a basis that this version does not know", name);
     if (rc == DP_OK)
         rc = dp_schema_read(&import->schema, root, name, err);
+    if (rc == DP_OK && import->bad_missing)
+        dp_import_accept_missing(&import->schema);
     json_decref(how);
     json_decref(bias);
     json_decref(quantised);
     json_decref(basis);
+    json_decref(bad);
     json_decref(root);
     return rc;
 }

@@ -326,8 +326,7 @@ static void arrange(struct dp_import *import, struct table *table)
     import->left_out = before - table->persons.rows;
 }
 
-/* Lets all columns take missing cells, as the middle of the bounds or as no category. */
-static void accept_missing(struct dp_schema *s)
+void dp_import_accept_missing(struct dp_schema *s)
 {
     for (size_t i = 0; i < s->columns; i++) {
         struct dp_column *c = &s->column[i];
@@ -469,7 +468,7 @@ int dp_import_run(struct dp_import *import, struct dp_err *err)
     struct dp_features f = {0};
     int rc = check_persons(import, err);
     if (import->bad_missing)
-        accept_missing(&import->schema);
+        dp_import_accept_missing(&import->schema);
     if (rc == DP_OK && is_direct(import))
         return run_directly(import, err);
     if (rc == DP_OK)

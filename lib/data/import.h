@@ -84,6 +84,9 @@ struct dp_import {
 };
 #define DP_NO_FIELD SIZE_MAX
 
+/* Lets all columns take missing cells, as the middle of the bounds or as no category. */
+void dp_import_accept_missing(struct dp_schema *schema);
+
 /* Reads the whole table, then writes. After a failure no output exists under its name. */
 int dp_import_run(struct dp_import *import, struct dp_err *err);
 void dp_import_free(struct dp_import *import);

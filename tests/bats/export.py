@@ -38,12 +38,14 @@ def read_cells(m, row):
             return None
         if c["type"] == "numeric":
             low, high = c.get("bounds", [-math.inf, math.inf])
+            missing |= "bad_cells" in m and number(cell) is None
             value = c.get("fill", (low + high) / 2) if missing else number(cell)
             if value is None:
                 return None
         else:
             names = {t: g[0] for g in c["categories"] if isinstance(g, list) for t in g}
             names |= {g: g for g in c["categories"] if isinstance(g, str)}
+            missing |= "bad_cells" in m and cell not in names and not c.keys() & {"unknown", "buckets"}
             if not missing and cell not in names and "unknown" not in c and "buckets" not in c:
                 return None
             value = c.get("fill") if missing else names.get(cell)

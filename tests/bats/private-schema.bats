@@ -221,6 +221,16 @@ numeric"
 dp-import: private: 0 malformed lines"
     assert_equal "$(/usr/bin/python3 -c 'import numpy; x = numpy.load("t.dp/X.npy") * 2 ** .5; print(x.astype(float).round(3).tolist())')" \
         "[[0.275, 1.0, 0.0], [0.5, 1.0, 0.0], [0.75, 0.0, 0.0], [0.5, 0.0, 1.0]]"
+    # models remember it, as do their exports
+    dpline scd --data t.dp --loss logistic --epochs 3 --seed 1 -q -o t.model
+    dp-predict t.model t.dp --scores > scores
+    dp-predict t.model t.csv --scores 2> said | diff scores -
+    assert_equal "$(cat said)" "dp-predict: warning: 2 cells could not be read, and count as missing, as in the training table"
+    for form in c json; do
+        dp-export --to $form t.model > t.$form
+        run "$ROOT/tests/bats/export.py" $form t.$form t.csv <(dp-predict t.model t.dp --scores --probability)
+        assert_output --partial "4 rows agree"
+    done
     # dates, too
     printf 'day,ill\n2024-01-01,no\nsoon,yes\n2024-01-31,no\n' > d.csv
     echo '{"header": true, "columns": [{"name": "day", "type": "numeric", "date": "%Y-%m-%d", "bounds": ["2024-01-01", "2024-01-31"]},

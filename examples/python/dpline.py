@@ -611,6 +611,9 @@ class DPRegressor(_Estimator):
         self.epsilon, self.delta, self.bounds, self.label_bounds, self.adjacency = epsilon, delta, bounds, label_bounds, adjacency
         self.ledger, self.population, self.allow_weak, self.random_state = ledger, population, allow_weak, random_state
 
+    def _more_tags(self):
+        return {"poor_score": True} # check_estimator asks for an R² of 0.5 of 200 rows: at epsilon 1 noise decides that
+
     def fit(self, X, y):
         X = self._table(X, fitting=True)
         y = self._labels(X, y).astype("f8")

@@ -91,7 +91,7 @@ static void put_column(const struct export *e, size_t i)
         "    {.categories = categories_%zu, .synonyms = synonyms_%zu, .missing = missing_%zu, .first = %zu, .features = %zu",
         i + 1, i + 1, i + 1, first, end - first);
     fprintf(e->out, ", .numeric = %d, .indicator = %d, .drop_first = %d, .unknown = %d, .fills = %d", numeric, c->indicator,
-            c->drop_first, c->unknown_zero, c->fill == DP_FILL_VALUE);
+            c->drop_first, c->unknown_zero, c->fill == DP_FILL_VALUE || c->unknown_zero);
     if (numeric) {
         put_limit(e, "low", c->bounded ? c->low : -INFINITY);
         put_limit(e, "high", c->bounded ? c->high : INFINITY);
@@ -101,7 +101,7 @@ static void put_column(const struct export *e, size_t i)
     if (numeric && dp_basis_count(&c->basis) > 0)
         fprintf(e->out, ", .basis = %d, .intervals = %zu, .edges = edges_%zu", c->basis.kind, c->basis.intervals, i + 1);
     fprintf(e->out, ", .buckets = %zu", c->buckets);
-    put_limit(e, "fill", c->fill == DP_FILL_VALUE ? c->fill_value : 0);
+    put_limit(e, "fill", c->fill == DP_FILL_VALUE ? c->fill_value : -1); /* −1: no category */
     fputs("},\n", e->out);
 }
 
@@ -120,6 +120,8 @@ static const char code_of_columns[] =
     "    char *end;\n"
     "    while (isspace((unsigned char)*text))\n"
     "        text++;\n"
+    "    if (strlen(text) > 63)\n"
+    "        return 0;\n"
     "    if (!text[strcspn(text, \"0123456789\")] || strspn(text, \"0123456789.+-eE\") < strcspn(text, \" \\t\\r\\n\\v\\f\"))\n"
     "        return 0;\n"
     "    *value = strtod(text, &end);\n"
@@ -289,8 +291,8 @@ static const char code_of_row[] =
     "    return 0;\n"
     "}\n"
     "\n"
-    "/* The scores of a row. cell: MODEL_COLUMNS texts in the order of model_columns. Returns -1, and no scores, if a cell cannot\n"
-    " * be read. */\n"
+    "/* The scores of a row. cell: MODEL_COLUMNS texts in the order of model_columns, without blanks at their ends. Returns -1,\n"
+    " * and no scores, if a cell cannot be read. */\n"
     "int model_score(const char *const *cell, double *score)\n"
     "{\n"
     "    double x[MODEL_FEATURES], norm2 = 0, scale = 1;\n"

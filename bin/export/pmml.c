@@ -90,8 +90,8 @@ static void put_mining_schema(const struct export *e)
         if (!dp_terms_reads(t, i))
             continue;
         put_named(e, "      <MiningField name=\"", c->name, "\" invalidValueTreatment=\"");
-        fputs(c->type == DP_COLUMN_CATEGORICAL && c->unknown_zero ? "asIs\"" : "returnInvalid\"", e->out);
-        fputs(c->fill == DP_FILL_REFUSE ? " missingValueTreatment=\"returnInvalid\"/>\n" : "/>\n", e->out);
+        fputs(c->unknown_zero ? "asIs\"" : "returnInvalid\"", e->out);
+        fputs(c->fill == DP_FILL_REFUSE && !c->unknown_zero ? " missingValueTreatment=\"returnInvalid\"/>\n" : "/>\n", e->out);
     }
     for (size_t j = 0; !t->table && j < t->count; j++)
         fprintf(e->out, "      <MiningField name=\"x%zu\"/>\n", j + 1);
@@ -192,8 +192,9 @@ static void put_basis(const struct export *e, const struct dp_term *term)
 static void put_category(const struct export *e, const struct dp_term *term)
 {
     const struct dp_column *c = &e->terms->import.schema.column[term->column];
-    if (c->fill == DP_FILL_VALUE)
-        put_if_missing(e, c->name, (long)c->fill_value == (long)term->part);
+    const bool fills = c->fill == DP_FILL_VALUE || c->unknown_zero;
+    if (fills)
+        put_if_missing(e, c->name, c->fill == DP_FILL_VALUE && (long)c->fill_value == (long)term->part);
     put_named(e, "<Apply function=\"if\"><Apply function=\"isIn\"><FieldRef field=\"", c->name, "\"/>");
     put_named(e, "<Constant dataType=\"string\">", c->categories.text[term->part], "</Constant>");
     for (size_t k = 0; k < c->synonyms.count; k++)
@@ -202,7 +203,7 @@ static void put_category(const struct export *e, const struct dp_term *term)
     fputs("</Apply>", e->out);
     put_constant(e, 1);
     put_constant(e, 0);
-    fputs(c->fill == DP_FILL_VALUE ? "</Apply></Apply>" : "</Apply>", e->out);
+    fputs(fills ? "</Apply></Apply>" : "</Apply>", e->out);
 }
 
 static void put_term(const struct export *e, size_t j)

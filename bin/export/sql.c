@@ -151,7 +151,7 @@ static void put_column(const struct export *e, size_t i, const double *weight)
     fputs("CASE", e->out);
     put_missing(e, i);
     if (c->fill == DP_FILL_REFUSE)
-        fputs("NULL", e->out);
+        fputs(c->unknown_zero ? "0" : "NULL", e->out);
     else
         put_number(e, sum_of(t, i, weight, (struct cell){(double)NAN, DP_CATEGORY_MISSING}));
     if (c->type == DP_COLUMN_NUMERIC)

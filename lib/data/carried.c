@@ -164,6 +164,8 @@ int dp_carried_take(struct dp_import *import, const char *text, const char *name
     import->quantise = json_is_true(quantised);
     import->basis = dp_basis_of(json_string_value(basis));
     import->bad_missing = bad != NULL;
+    if (rc == DP_OK && bad != NULL && strcmp(json_is_string(bad) ? json_string_value(bad) : "", "missing") != 0)
+        rc = dp_fail(err, DP_E_RUN, "%s: its schema says of bad cells what this version does not know", name);
     if (rc == DP_OK && basis != NULL && import->basis == DP_BASIS_NONE)
         rc = dp_fail(err, DP_E_RUN, "%s: its schema has a basis that this version does not know", name);
     if (rc == DP_OK)

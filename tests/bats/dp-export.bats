@@ -45,6 +45,9 @@ PYTHON
     sed 's/"bounds": \[18, 88\]/&, "basis": "line"/' ill.json > line.json
     dp-import csv -s line.json --basis cosines -q -o line.dp people.csv
     train line logistic
+    sed 's/"unknown": "zero", "indicator": true/"unknown": "zero"/' ill.json > zero.json
+    dp-import csv -s zero.json -q -o zero.dp people.csv
+    train zero logistic
     dp-import csv -s curve.json --row-norm unit -q -o bent.dp people.csv
     train curve softmax
     train bent softmax
@@ -75,7 +78,7 @@ agree() {
     local format=$1 model
     shift
     for model; do
-        dp-predict -s $(case $model in ill* | line | kind | rest | unit* | cap | curve | bent) echo -p ;; esac) "$model.model" new.csv > expected.csv 2> warnings
+        dp-predict -s $(case $model in ill* | line | zero | kind | rest | unit* | cap | curve | bent) echo -p ;; esac) "$model.model" new.csv > expected.csv 2> warnings
         dp-export --to "$format" "$model.model" > "$model.$format"
         run "$ROOT/tests/bats/export.py" "$format" "$model.$format" new.csv expected.csv
         assert_success
@@ -100,10 +103,10 @@ agree() {
     dpline export --to json - < ill.model | cmp - <(dp-export --to json ill.model)
 }
 
-@test "json" { agree json ill kind rest cost visits unit cap curve bent line; }
+@test "json" { agree json ill kind rest cost visits unit cap curve bent line zero; }
 
 @test "csv has coefficients in the units of the table" {
-    agree csv ill kind rest cost visits
+    agree csv ill kind rest cost visits zero
     # one year: the difference of two scores
     printf 'age,"bmi ""now""",job,wärd,dose\n40,20,cook,A,0\n41,20,cook,A,0\n' > year.csv
     dp-predict -s -H ill.model year.csv | awk -F, '{ s[NR] = $2 } END { printf "%.6f\n", s[2] - s[1] }' > year
@@ -113,7 +116,7 @@ agree() {
 @test "sql, in sqlite3" {
     command -v sqlite3 > /dev/null || skip "needs sqlite3"
     [ "$(sqlite3 :memory: 'select exp(0.0)' 2> /dev/null)" = 1.0 ] || skip "needs an sqlite3 with mathematical functions"
-    agree sql ill kind rest cost visits unit cap curve bent line
+    agree sql ill kind rest cost visits unit cap curve bent line zero
     # each number is computed once, or this takes longer than 6 CPU seconds
     { head -1 people.csv; for _ in 1 2 3; do tail -n +2 people.csv; done; } > many.csv
     (ulimit -t 6; exec sqlite3 -csv :memory: '.import many.csv rows' '.read curve.sql') | awk 'END { exit NR != 4500 }'
@@ -127,7 +130,7 @@ agree() {
 
 @test "liblinear, by its predict" {
     command -v liblinear-predict > /dev/null || skip "needs liblinear-tools"
-    agree liblinear ill kind rest cost
+    agree liblinear ill kind rest cost zero
     complains 1 'dp-export: visits.model predicts e^score, for which liblinear has no place: json, sql, c, onnx and pmml have one' \
         dp-export --to liblinear visits.model
     complains 1 "dp-export: curve.model has a curve for column 'age', for which liblinear has no place: json, sql, c, onnx and pmml have one" \
@@ -140,12 +143,12 @@ agree() {
 }
 
 @test "pmml, by an evaluator of its standard" {
-    agree pmml ill kind cost visits unit cap curve bent line
+    agree pmml ill kind cost visits unit cap curve bent line zero
     complains 1 'dp-export: rest.model has a logistic score for each of 3 classes, for which pmml has no place: json, sql, c, liblinear and onnx have one' \
         dp-export --to pmml rest.model
 }
 
-@test "c, by a compiler" { agree c ill kind rest cost visits unit cap curve bent line ill-net unit-net; }
+@test "c, by a compiler" { agree c ill kind rest cost visits unit cap curve bent line zero ill-net unit-net; }
 
 @test "c, a network of images: the scores of dp-predict, to the last digit without tanh" {
     dp-synth classification --rows 200 --cols 128 --classes 3 --seed 7 -o images.dp -q

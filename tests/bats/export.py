@@ -34,7 +34,7 @@ def read_cells(m, row):
     for c in m.get("columns", []):
         cell = row[c["name"]]
         missing = cell in [""] + (m.get("missing") or []) + c.get("missing", [])
-        if missing and "fill" not in c and not c.get("indicator"):
+        if missing and "fill" not in c and not c.get("indicator") and "unknown" not in c:
             return None
         if c["type"] == "numeric":
             low, high = c.get("bounds", [-math.inf, math.inf])

@@ -37,7 +37,7 @@ struct dpline_fit {
     double intercept; /* the value of the constant column that is appended, or 0 */
     double reach;     /* a mean over all persons / the noise of one release that spends the budget */
     int64_t laps;     /* of gradients */
-    /* Noise multipliers, rounded up. Uncut: the first `late` laps have `gradient`, the others a tenth of it. */
+    /* Noise multipliers, rounded up. Uncut: the first `late` laps have `gradient`, the others a third of it. */
     double moments, gradient, counts;
     double clip, scale, step, floor, radius;
     int unit; /* 1: rows are scaled to norm 1 first */

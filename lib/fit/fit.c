@@ -274,8 +274,8 @@ int dp_fit_choose(const struct dp_fit_facts *facts, const struct dp_fit_budget *
                   struct dp_err *err)
 {
     int rc = check_facts(facts, budget, err);
-    /* for numbers the column has to be constant, which bias in rows of norm 1 is not */
-    *fit = (struct dp_fit){.loss = loss, .intercept = facts->constant && facts->classes > 0 ? 0 : 0.5};
+    /* For numbers the column has to be constant, which bias in rows of norm 1 is not. A longer column makes the noise larger. */
+    *fit = (struct dp_fit){.loss = loss, .intercept = facts->classes == 0 ? 0.1 : facts->constant ? 0 : 0.5};
     if (rc == DP_OK)
         rc = measure(facts, budget, fit, err);
     if (rc == DP_OK)

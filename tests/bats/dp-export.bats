@@ -148,7 +148,14 @@ agree() {
         dp-export --to pmml rest.model
 }
 
-@test "c, by a compiler" { agree c ill kind rest cost visits unit cap curve bent line zero ill-net unit-net; }
+@test "c, by a compiler" {
+    agree c ill kind rest cost visits unit cap curve bent line zero ill-net unit-net
+    # no number has more than 63 bytes
+    { head -1 new.csv; for zeros in 60 61; do echo "1,40.$(printf "%0${zeros}d" 0),20,cook,A,0,,,,"; done; } > long.csv
+    dp-predict -s -p ill.model long.csv > expected.csv 2> warnings
+    run "$ROOT/tests/bats/export.py" c ill.c long.csv expected.csv
+    assert_output "1 rows agree, 1 cannot be read"
+}
 
 @test "c, a network of images: the scores of dp-predict, to the last digit without tanh" {
     dp-synth classification --rows 200 --cols 128 --classes 3 --seed 7 -o images.dp -q

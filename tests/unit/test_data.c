@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "data/carried.h"
 #include "data/dataset.h"
 #include "data/dataset_write.h"
 #include "data/import.h"
@@ -687,6 +688,39 @@ static void splits_are_exact(void **state)
     }
 }
 
+static void schemas_of_other_versions_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *more, *message;
+    } known[] = {
+        {"\"bias\": true", NULL},
+        {"\"bias\": true, \"bad_cells\": \"missing\"", NULL},
+        {"\"bias\": true, \"bad_cells\": \"zero\"", "m: its schema says of bad cells what this version does not know"},
+        {"\"bias\": true, \"bad_cells\": true", "m: its schema says of bad cells what this version does not know"},
+        {"\"bias\": true, \"basis\": \"waves\"", "m: its schema has a basis that this version does not know"},
+        {"\"bias\": 1", "m: its schema does not say how rows are scaled"},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        struct dp_import import = {0};
+        struct dp_err err = {0};
+        char text[400];
+        snprintf(
+            text, sizeof text,
+            "{\"columns\": [{\"name\": \"a\", \"type\": \"numeric\", \"bounds\": [2, 4]}, {\"name\": \"y\", \"type\": \"label\", "
+            "\"classes\": [\"0\", \"1\"]}], \"row_norm\": \"unit\", \"quantised\": false, %s}",
+            known[i].more);
+        assert_int_equal(dp_carried_take(&import, text, "m", &err), known[i].message == NULL ? DP_OK : DP_E_RUN);
+        assert_string_equal(err.message, known[i].message == NULL ? "" : known[i].message);
+        if (known[i].message == NULL) {
+            assert_true(import.bad_missing == (i == 1));
+            assert_int_equal(import.schema.column[0].fill, i == 1 ? DP_FILL_VALUE : DP_FILL_REFUSE);
+            assert_true(i == 0 || import.schema.column[0].fill_value == 3);
+        }
+        dp_import_free(&import);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -704,6 +738,7 @@ int main(void)
         IN_SCRATCH(records),
         IN_SCRATCH(schema_mistakes_are_named),
         IN_SCRATCH(class_lists),
+        cmocka_unit_test(schemas_of_other_versions_are_refused),
         IN_SCRATCH(splits_are_exact),
         IN_SCRATCH(what_is_open_is_mapped_once),
         IN_SCRATCH(files_that_change_while_mapped), /* last: a lost page is never forgotten */

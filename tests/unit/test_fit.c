@@ -94,6 +94,17 @@ static void numbers_have_a_constant(void **state)
     }
 }
 
+/* Near the noise the bound of a lap moves by .4 persons over the noise of a count, else by .15 / (1 − quantile). */
+static void bounds_move_slowly_near_the_noise(void **state)
+{
+    (void)state;
+    struct dp_fit fit;
+    assert_int_equal(choose(&fit, 1070, 11, 0, 0, 0.1, 1e-5, false), DP_OK);
+    assert_near(fit.quantile_rate, 0.4 * 1070 / fit.counts, 1e-6);
+    assert_int_equal(choose(&fit, 6000, 10, 0, 0, 1, 1e-5, false), DP_OK);
+    assert_near(fit.quantile_rate, 0.15 / (1 - fit.quantile), 1e-5);
+}
+
 static void default_delta(void **state)
 {
     (void)state;
@@ -325,6 +336,7 @@ int main(void)
         cmocka_unit_test(a_budget_is_spent_and_not_exceeded),
         cmocka_unit_test(parts_of_the_budget),
         cmocka_unit_test(numbers_have_a_constant),
+        cmocka_unit_test(bounds_move_slowly_near_the_noise),
         cmocka_unit_test(default_delta),
         cmocka_unit_test(refusals),
         cmocka_unit_test(numbers_are_transformed_or_refused),

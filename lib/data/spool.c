@@ -129,14 +129,32 @@ int dp_spool_tell(const struct dp_spool *spool, size_t *place, struct dp_err *er
     return at >= 0 ? DP_OK : dp_fail_errno(err, errno, "cannot write a temporary file");
 }
 
+/* Opens the file again with a short buffer: a read behind a seek fills it, mostly with records that are not next. */
+static int read_in_pages(struct dp_spool *spool, struct dp_err *err)
+{
+    int fd = fcntl(fileno(spool->file), F_DUPFD_CLOEXEC, 0);
+    FILE *file = fd >= 0 ? fdopen(fd, "rb") : NULL;
+    if (file == NULL) {
+        int code = errno;
+        if (fd >= 0)
+            close(fd);
+        return dp_fail_errno(err, code, "cannot read a temporary file");
+    }
+    fclose(spool->file);
+    spool->file = file;
+    setvbuf(file, spool->buffer, _IOFBF, 4096);
+    spool->scattered = true;
+    return DP_OK;
+}
+
 int dp_spool_go(struct dp_spool *spool, size_t place, struct dp_err *err)
 {
     off_t at = ftello(spool->file);
     if (at >= 0 && (size_t)at == place) /* a seek would read the buffer again */
         return DP_OK;
-    if (!spool->scattered) /* a read behind a seek fills the buffer, mostly with records that are not next */
-        setvbuf(spool->file, spool->buffer, _IOFBF, 4096);
-    spool->scattered = true;
+    int rc = spool->scattered ? DP_OK : read_in_pages(spool, err);
+    if (rc != DP_OK)
+        return rc;
     return fseeko(spool->file, (off_t)place, SEEK_SET) == 0 ? DP_OK : dp_fail_errno(err, errno, "cannot read a temporary file");
 }
 

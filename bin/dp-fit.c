@@ -212,10 +212,10 @@ static void suggest_features(const struct dp_dataset *d, const char *path)
 }
 
 /* How many numbers have cosines. */
-static int64_t numbers(const struct dp_dataset *d)
+static size_t numbers_with_cosines(const struct dp_dataset *d)
 {
     const char last[] = " cosine 8";
-    int64_t count = 0;
+    size_t count = 0;
     for (size_t i = 0; d->column_names != NULL && i < d->cols; i++)
         count += ends_with(d->column_names[i], strlen(d->column_names[i]), last);
     return count;
@@ -225,13 +225,14 @@ static int64_t numbers(const struct dp_dataset *d)
 static struct dp_fit_facts facts_of(const struct dp_dataset *d, const struct options *o)
 {
     struct dp_fit_facts facts = {.persons = o->rows, .columns = o->cols, .classes = o->classes, .constant = true};
+    const size_t numbers = d != NULL ? numbers_with_cosines(d) : 0;
     if (d != NULL)
         facts = (struct dp_fit_facts){.persons = o->rows == DP_OPT_ABSENT_INT ? (int64_t)d->persons : o->rows,
                                       .columns = (int64_t)d->cols,
                                       .classes = (int64_t)d->classes,
                                       .rows_per_person = (int64_t)d->rows_per_person,
-                                      .cosines = numbers(d) * DP_BASIS_COSINE_COUNT,
-                                      .products = DP_PRODUCTS_OF_A_PAIR * numbers(d) * (numbers(d) - 1) / 2,
+                                      .cosines = (int64_t)numbers * DP_BASIS_COSINE_COUNT,
+                                      .products = (int64_t)dp_products_count(numbers),
                                       .constant = strstr(d->row_norm, "bias") != NULL,
                                       .images = d->features};
     return facts;

@@ -131,7 +131,6 @@ static const char code_of_columns[] =
     "}\n"
     "\n";
 
-/* As dp_number_comma. */
 static const char code_of_comma[] =
     "/* A decimal comma; points separate groups of three digits. */\n"
     "static int read_comma(const char *text, double *value)\n"

@@ -234,7 +234,8 @@ bool dp_number_cell(const char *text, unsigned long length, double *value)
     return decimal(buffer, value, &end) && *end == '\0';
 }
 
-bool dp_number_comma(const char *text, unsigned long length, double *value)
+/* With a decimal comma, and points between groups of digits. */
+static bool with_comma(const char *text, size_t length, double *value)
 {
     char plain[64];
     size_t used = 0, digits = 0;
@@ -277,7 +278,7 @@ static void leave_mark_out(char *text)
 bool dp_number_written(const char *text, unsigned long length, bool comma, double *value)
 {
     char plain[64];
-    if (comma ? dp_number_comma(text, length, value) : dp_number_cell(text, length, value))
+    if (comma ? with_comma(text, length, value) : dp_number_cell(text, length, value))
         return true;
     if (length >= sizeof plain || memchr(text, '\0', length) != NULL)
         return false;
@@ -291,7 +292,7 @@ bool dp_number_written(const char *text, unsigned long length, bool comma, doubl
         return true;
     for (char *p = plain; !comma && *p != '\0'; p++)
         *p = *p == '.' ? ',' : *p == ',' ? '.' : *p;
-    return dp_number_comma(plain, length, value);
+    return with_comma(plain, length, value);
 }
 
 const char *dp_number_print(double value, char *buffer, unsigned long size)

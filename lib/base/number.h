@@ -13,11 +13,9 @@ bool dp_number_int(const char *text, int64_t *value);
 /* A strict decimal for data cells of `length` bytes, not NUL-terminated; blanks at both ends allowed. */
 bool dp_number_cell(const char *text, unsigned long length, double *value);
 
-/* The same with a decimal comma, where points may separate groups of three digits before it: "1.234,5". */
-bool dp_number_comma(const char *text, unsigned long length, double *value);
-
-/* dp_number_cell or dp_number_comma of a number as tables write it. One mark does not count: $, £, ¥ or € in front of the digits
- * or after them, % after them. With a decimal point, commas may separate groups of three digits: "-$1,234.50", "12 %". */
+/* The same of a number as tables write it, with a decimal comma if `comma`. The other of the two signs may separate groups of
+ * three digits: "1,234.5" or "1.234,5". One mark does not count: $, £, ¥ or € in front of the digits or after them, % after
+ * them. */
 bool dp_number_written(const char *text, unsigned long length, bool comma, double *value);
 
 /* The shortest decimal text that reads back as value; returns buffer (32 bytes suffice). */

@@ -442,13 +442,10 @@ static void halves_of(const struct made *m, double numbers, double *low, double 
 /* How many numbers the column has, and their bounds. */
 static double numbers_of(const struct made *m, double *low, double *high)
 {
-    struct bins b = {.noise = m->scale * (m->comma ? sqrt(2) : 1),
-                     .bins = DP_CENSUS_BINS,
-                     .widest = 8,
-                     .widest_next = 1,
-                     .zero = DP_CENSUS_BINS / 2};
+    struct bins b = {.bins = DP_CENSUS_BINS, .zero = DP_CENSUS_BINS / 2, .widest = 8, .widest_next = 1};
     double unused;
     size_t from, to;
+    b.noise = m->scale * (m->comma ? sqrt(2) : 1);
     for (size_t k = 0; k < DP_CENSUS_BINS; k++)
         b.count[k] = in_bin(m, k);
     *low = *high = 0;
@@ -466,12 +463,9 @@ static double numbers_of(const struct made *m, double *low, double *high)
  * date whose day may be a month was counted as one with the day first. */
 static double dates_of(const struct made *m, double *low, double *high, const char **format)
 {
-    struct bins b = {.noise = m->scale / weight_of(DP_CENSUS_REPEATS - 1),
-                     .bins = DP_CENSUS_YEARS,
-                     .zero = SIZE_MAX,
-                     .widest = 64,
-                     .widest_next = 16};
+    struct bins b = {.bins = DP_CENSUS_YEARS, .zero = SIZE_MAX, .widest = 64, .widest_next = 16};
     size_t from, to, best = 0;
+    b.noise = m->scale / weight_of(DP_CENSUS_REPEATS - 1);
     for (size_t k = 0; k < DP_CENSUS_YEARS; k++)
         b.count[k] = count(m, DP_CENSUS_FORMATS + DP_DATE_FORMATS + k);
     double sum = standing_out(&b, m->deviations, &from, &to);

@@ -1,5 +1,6 @@
 #include "data/date.h"
 
+#include <ctype.h>
 #include <time.h>
 
 #define SECONDS 86400.0 /* of a day */
@@ -9,26 +10,12 @@ const char *const dp_date_months[] = {"January", "February",  "March",   "April"
                                       "August",  "September", "October", "November", "December", NULL};
 const char *const dp_date_weekdays[] = {"Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday", NULL};
 
-const char *const dp_date_formats[DP_DATE_FORMATS] = {"%d/%m/%Y",
-                                                      "%d/%m/%Y %H:%M",
-                                                      "%d/%m/%y",
-                                                      "%m/%d/%Y",
-                                                      "%m/%d/%Y %H:%M",
-                                                      "%m/%d/%y",
-                                                      "%Y-%m-%d",
-                                                      "%Y-%m-%d %H:%M:%S",
-                                                      "%Y-%m-%dT%H:%M:%S",
-                                                      "%Y-%m-%dT%H:%M:%S%z",
-                                                      "%Y-%m-%d %H:%M",
-                                                      "%Y/%m/%d",
-                                                      "%d.%m.%Y",
-                                                      "%d.%m.%Y %H:%M",
-                                                      "%d.%m.%y",
-                                                      "%d-%m-%Y",
-                                                      "%d-%b-%Y",
-                                                      "%d %b %Y",
-                                                      "%H:%M",
-                                                      "%H:%M:%S"};
+/* clang-format off */
+const char *const dp_date_formats[DP_DATE_FORMATS] = {
+    "%d/%m/%Y", "%d/%m/%Y %H:%M", "%d/%m/%y", "%m/%d/%Y", "%m/%d/%Y %H:%M", "%m/%d/%y",
+    "%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%S%z", "%Y-%m-%d %H:%M", "%Y/%m/%d",
+    "%d.%m.%Y", "%d.%m.%Y %H:%M", "%d.%m.%y", "%d-%m-%Y", "%d-%b-%Y", "%d %b %Y", "%H:%M", "%H:%M:%S"};
+/* clang-format on */
 
 bool dp_date_read(const char *format, enum dp_date_part part, const char *text, size_t length, double *value)
 {
@@ -56,11 +43,7 @@ bool dp_date_read(const char *format, enum dp_date_part part, const char *text, 
 
 size_t dp_date_find(const char *text, size_t length, double *days)
 {
-    size_t digits = 0, k = 0;
-    for (size_t i = 0; i < length; i++)
-        digits += text[i] >= '0' && text[i] <= '9';
-    if (digits < 3) /* 9:05 */
-        return DP_DATE_FORMATS;
+    size_t k = length > 0 && isdigit((unsigned char)*text) ? 0 : DP_DATE_FORMATS; /* each of them begins with a digit */
     while (k < DP_DATE_FORMATS && !dp_date_read(dp_date_formats[k], DP_DATE_DAYS, text, length, days))
         k++;
     return k;

@@ -11,9 +11,14 @@ void dp_products_free(struct dp_products *p)
     *p = (struct dp_products){0};
 }
 
-static size_t pairs(const struct dp_products *p)
+size_t dp_products_count(size_t numbers)
 {
-    return p->numbers < 2 ? 0 : p->numbers * (p->numbers - 1) / 2;
+    return numbers < 2 ? 0 : DP_PRODUCTS_OF_A_PAIR * (numbers * (numbers - 1) / 2);
+}
+
+static double pairs(const struct dp_products *p)
+{
+    return (double)dp_products_count(p->numbers) / DP_PRODUCTS_OF_A_PAIR;
 }
 
 int dp_products_plan(struct dp_products *p, const struct dp_schema *s, const size_t *first, struct dp_err *err)
@@ -29,12 +34,12 @@ int dp_products_plan(struct dp_products *p, const struct dp_schema *s, const siz
     }
     if (rc != DP_OK)
         return rc;
-    if (p->numbers > MOST || DP_PRODUCTS_OF_A_PAIR * pairs(p) > MOST)
+    if (p->numbers > MOST || dp_products_count(p->numbers) > MOST)
         return dp_fail(err, DP_E_RUN,
                        "%zu numbers have more products than the %d columns that a model may have; 64 have as many", p->numbers,
                        MOST);
-    p->count = DP_PRODUCTS_OF_A_PAIR * pairs(p);
-    p->weight = p->count > 0 ? sqrt(0.1 * others / (25.0 / 64 * (double)pairs(p))) : 0;
+    p->count = dp_products_count(p->numbers);
+    p->weight = p->count > 0 ? sqrt(0.1 * others / (25.0 / 64 * pairs(p))) : 0;
     return DP_OK;
 }
 
@@ -57,15 +62,14 @@ void dp_products_of(const struct dp_products *p, size_t k, size_t of[2])
 
 double dp_products_norm2(const struct dp_products *p)
 {
-    return p->weight * p->weight * (double)pairs(p) * 1.5625;
+    return p->weight * p->weight * pairs(p) * 1.5625;
 }
 
 void dp_products_names(const struct dp_products *p, json_t *names)
 {
-    for (size_t a = 0; a < p->numbers; a++)
-        for (size_t b = a + 1; b < p->numbers; b++)
-            for (size_t ik = 0; ik < DP_PRODUCTS_OF_A_PAIR; ik++)
-                json_array_append_new(names,
-                                      json_sprintf("%s × %s", json_string_value(json_array_get(names, p->at[a] + ik / 2)),
-                                                   json_string_value(json_array_get(names, p->at[b] + ik % 2))));
+    for (size_t k = 0, of[2]; k < p->count; k++) {
+        dp_products_of(p, k, of);
+        json_array_append_new(names, json_sprintf("%s × %s", json_string_value(json_array_get(names, of[0])),
+                                                  json_string_value(json_array_get(names, of[1]))));
+    }
 }

@@ -22,6 +22,9 @@ struct dp_products {
     double weight;
 };
 
+/* How many products that many numbers have. */
+size_t dp_products_count(size_t numbers);
+
 /* first: per column, its first feature. DP_E_RUN: more products than a transform has columns. */
 int dp_products_plan(struct dp_products *products, const struct dp_schema *schema, const size_t *first, struct dp_err *err);
 void dp_products_free(struct dp_products *products);

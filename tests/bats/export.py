@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 
+sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), "../vectors"))
 from siphash import siphash
 
 SHORTER = {"unit": lambda n: n > 0, "cap": lambda n: n > 1 - 2**-22}

@@ -397,7 +397,7 @@ END
     dp-import towns.csv -q -s towns.json -o towns.dp
     assert_equal "$(dp-info --get cols towns.dp)" 99 # with a number and a bias
     # SipHash-2-4 by another program: the bucket of each town
-    PYTHONPATH=$ROOT/tests/bats /usr/bin/python3 - << 'PYTHON'
+    PYTHONPATH=$ROOT/tests/vectors /usr/bin/python3 - << 'PYTHON'
 import numpy
 from siphash import siphash
 rows = numpy.load("towns.dp/X.npy")

@@ -472,7 +472,7 @@ int dp_import_run(struct dp_import *import, struct dp_err *err)
     if (rc == DP_OK && is_direct(import))
         return run_directly(import, err);
     if (rc == DP_OK)
-        rc = dp_spool_open(&table.spool, import->output, err);
+        rc = dp_spool_open(&table.spool, import->output, table.by_person, err);
     if (table.by_person)
         dp_persons_open(&table.persons);
     if (rc == DP_OK)

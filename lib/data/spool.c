@@ -7,6 +7,7 @@
 #include "base/mem.h"
 
 #define BUFFER ((size_t)1 << 18)
+#define PAGE ((size_t)4096) /* a read behind a seek fills the buffer, mostly with records that are not next */
 
 /* The part of a record after its head. Pixels are bytes: they take a twelfth of the space of pairs. */
 enum kind { PAIRS, NOTHING, BYTES };
@@ -17,7 +18,7 @@ struct head {
     uint32_t kind;
 };
 
-int dp_spool_open(struct dp_spool *spool, const char *beside, struct dp_err *err)
+int dp_spool_open(struct dp_spool *spool, const char *beside, bool scattered, struct dp_err *err)
 {
     char directory[4096];
     size_t end = strlen(beside);
@@ -33,9 +34,10 @@ int dp_spool_open(struct dp_spool *spool, const char *beside, struct dp_err *err
         close(fd);
     if (spool->file == NULL)
         return dp_fail_errno(err, errno, "cannot create a temporary file");
-    int rc = dp_alloc(&spool->buffer, BUFFER, 1, err);
+    const size_t size = scattered ? PAGE : BUFFER;
+    int rc = dp_alloc(&spool->buffer, size, 1, err);
     if (rc == DP_OK)
-        setvbuf(spool->file, spool->buffer, _IOFBF, BUFFER);
+        setvbuf(spool->file, spool->buffer, _IOFBF, size);
     else
         dp_spool_close(spool);
     return rc;
@@ -129,32 +131,11 @@ int dp_spool_tell(const struct dp_spool *spool, size_t *place, struct dp_err *er
     return at >= 0 ? DP_OK : dp_fail_errno(err, errno, "cannot write a temporary file");
 }
 
-/* Opens the file again with a short buffer: a read behind a seek fills it, mostly with records that are not next. */
-static int read_in_pages(struct dp_spool *spool, struct dp_err *err)
-{
-    int fd = fcntl(fileno(spool->file), F_DUPFD_CLOEXEC, 0);
-    FILE *file = fd >= 0 ? fdopen(fd, "rb") : NULL;
-    if (file == NULL) {
-        int code = errno;
-        if (fd >= 0)
-            close(fd);
-        return dp_fail_errno(err, code, "cannot read a temporary file");
-    }
-    fclose(spool->file);
-    spool->file = file;
-    setvbuf(file, spool->buffer, _IOFBF, 4096);
-    spool->scattered = true;
-    return DP_OK;
-}
-
 int dp_spool_go(struct dp_spool *spool, size_t place, struct dp_err *err)
 {
     off_t at = ftello(spool->file);
     if (at >= 0 && (size_t)at == place) /* a seek would read the buffer again */
         return DP_OK;
-    int rc = spool->scattered ? DP_OK : read_in_pages(spool, err);
-    if (rc != DP_OK)
-        return rc;
     return fseeko(spool->file, (off_t)place, SEEK_SET) == 0 ? DP_OK : dp_fail_errno(err, errno, "cannot read a temporary file");
 }
 

@@ -23,8 +23,7 @@ struct dp_encoded {
 
 struct dp_spool {
     FILE *file;
-    char *buffer;   /* buffer of the file: reading page by page would take a third of the time of an import */
-    bool scattered; /* records are read in another order than they were written */
+    char *buffer; /* buffer of the file: reading page by page would take a third of the time of an import */
     size_t records;
     struct dp_encoded one; /* the record that is put */
     uint8_t *bytes;        /* values of a record that are bytes */
@@ -32,8 +31,8 @@ struct dp_spool {
 };
 
 /* The file is in the same directory as `beside`, so that private rows stay on the disk of the data set, or where tmpfile()
- * creates it. */
-int dp_spool_open(struct dp_spool *spool, const char *beside, struct dp_err *err);
+ * creates it. scattered: records will be read in another order than they were written (dp_spool_go). */
+int dp_spool_open(struct dp_spool *spool, const char *beside, bool scattered, struct dp_err *err);
 void dp_spool_close(struct dp_spool *spool);
 int dp_spool_put(struct dp_spool *spool, const struct dp_parsed *record, struct dp_err *err);
 

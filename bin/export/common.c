@@ -1,3 +1,4 @@
+/* Shared by the formats: the check that a format can hold the model, its intercepts, class names and privacy in words. */
 #include "base/number.h"
 #include "base/round.h"
 #include "export.h"

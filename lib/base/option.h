@@ -1,4 +1,4 @@
-/* Option tables. One table per command drives getopt_long, range checks, --help and the lint against the man page. */
+/* Tables of options: one for each command drives getopt_long, range checks, --help and the lint against the man page. */
 #pragma once
 
 #include "base/err.h"

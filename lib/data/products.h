@@ -1,5 +1,5 @@
-/* Features of pairs of numbers, so that a linear model has interactions: for each pair of columns a < b whose basis is
- * cosines, in the order of the schema,
+/* Features of pairs of numbers, so that a linear model has interactions. Each pair of columns a < b whose basis is cosines has
+ * four, in the order of the schema:
  *
  *   w cos(π i u_a) / i · cos(π k u_b) / k,   (i, k) = (1, 1), (1, 2), (2, 1), (2, 2)
  *

@@ -1,4 +1,4 @@
-/* CSV and TSV. */
+/* Reads the rows of CSV and TSV. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Whitens rows by the mean and the covariance of other rows, which are public:
+/* Whitens rows by the mean and the covariance of other rows, which are public.
  *
  *   y = L^-1 (x − mean),   L Lᵀ = covariance + ridge × its mean eigenvalue × I,   L lower triangular.
  *

@@ -1,4 +1,4 @@
-/* The columns of a linear model in the units of the table: the score of output k is
+/* The columns of a linear model in the units of the table. The score of output k is
  *
  *   u_k = constant_k + s Σ_j weight_kj f_j
  *

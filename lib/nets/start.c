@@ -1,3 +1,4 @@
+/* Draws the initial parameters of a network from its seed. */
 #include "math/rng.h"
 #include "nets/net.h"
 

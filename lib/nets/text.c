@@ -1,3 +1,4 @@
+/* Reads the line of text that describes a network; a mistake is reported with its column. */
 #include "nets/net.h"
 
 #include <ctype.h>

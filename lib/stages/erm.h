@@ -1,8 +1,8 @@
-/* dp-erm: one lap over all rows gives a model at, or near, the minimum of
+/* dp-erm: one lap over all rows gives a model at, or near, the minimum of a regularized risk.
 
      F(W) = (1/N) Σ_i l(y_i, W x_i) + (lambda/2) ‖W‖²
 
-   less the initial model, as the frame's sum. erm.c has the options, the shapes and the course of a lap, erm_risk.c F and its
+   The frame's sum is this model less the initial one. erm.c has the options, the shapes and the course of a lap, erm_risk.c F and its
    gradient, erm_bound.c the bounds on a row and the sum; each method has a file. */
 #pragma once
 

@@ -1,4 +1,4 @@
-/* Frames as JSON. */
+/* Prints a frame as JSON. */
 #pragma once
 
 #include <jansson.h>

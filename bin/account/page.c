@@ -492,7 +492,7 @@ static void put_coefficients(const struct page *p, FILE *out)
 {
     const json_t *of = p->coefficients, *lines = get(of, "coefficients"), *ratio = get(of, "ratio");
     size_t i, count = 0, left = 0;
-    bool interval = get(of, "intervals") != NULL, classes = has_classes(lines);
+    bool interval = get(of, "intervals") != NULL, classes = has_classes(lines), bucket = false;
     json_t *line;
     fputs("<table><tr>", out);
     fprintf(out, "%s<th>one unit, or one category, more</th><th class=\"n\">score</th>", classes ? "<th>class</th>" : "");
@@ -502,12 +502,19 @@ static void put_coefficients(const struct page *p, FILE *out)
     json_array_foreach (lines, i, line) {
         if (is_drawn(p, text(line, "name")))
             continue;
-        if (count++ < WEIGHTS)
-            put_line(line, classes, ratio != NULL, interval, out);
-        else
+        if (count++ >= WEIGHTS) {
             left++;
+            continue;
+        }
+        put_line(line, classes, ratio != NULL, interval, out);
+        bucket = bucket || json_is_true(get(line, "bucket"));
     }
     fputs("</table>\n", out);
+    if (bucket)
+        fputs(
+            "<p class=\"soft\">Categories that have no line of their own share the lines (bucket 1), (bucket 2), …: a hash of the name "
+            "chooses the line.</p>\n",
+            out);
     if (left > 0) {
         fprintf(out, "<p class=\"soft\">%zu more: ", left);
         put_named("<code>dp-info --coefficients ", p->model, "</code></p>\n", out);

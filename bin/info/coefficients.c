@@ -77,6 +77,15 @@ static size_t reference_of(const struct dp_terms *m, size_t j)
     return first + number < end && adds_up(m, first + number) ? first + number : NO_TERM;
 }
 
+/* Whether the term is a category that names without one of their own share. */
+static bool is_bucket(const struct dp_terms *m, size_t j)
+{
+    if (j == NO_TERM || m->term[j].kind != DP_TERM_CATEGORY)
+        return false;
+    const struct dp_column *c = &m->import.schema.column[m->term[j].column];
+    return m->term[j].part >= c->categories.count - c->buckets;
+}
+
 /* Whether a category that is not in the schema is known: all features of the column are 0. Its coefficient is 0,
  * compared with the reference. */
 static bool has_others(const struct dp_terms *m, size_t j)
@@ -266,6 +275,8 @@ static json_t *line_json(const struct table *t, size_t k, size_t i)
         json_object_set_new(o, "class", json_string(info_output_name(t->terms, k)));
     if (t->line[i].reference)
         json_object_set_new(o, "reference", json_true());
+    if (is_bucket(t->terms, t->line[i].plus))
+        json_object_set_new(o, "bucket", json_true());
     if (isfinite(ratio_of(t, k, i)))
         json_object_set_new(o, "ratio", json_real(ratio_of(t, k, i)));
     if (t->why == NULL) {

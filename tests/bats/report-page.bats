@@ -282,6 +282,26 @@ END
     complains 2 'dp-info: --svg is a form of --curves' dp-info --svg model
 }
 
+@test "the page says what a bucket is, once, and only where one is shown" {
+    of_towns() {
+        printf '{"header": true, "columns": [{"name": "town", "type": "categorical", "categories": %s},
+            {"name": "ill", "type": "label", "classes": ["no", "yes"]}]}' "$1" > schema.json
+        awk 'BEGIN { print "town,ill"; for (i = 0; i < 600; i++) print (i % 3 ? "(bucket 1)" : "Bath") "," (i % 2 ? "yes" : "no") }' > towns.csv
+        dp-import csv -s schema.json -f -q -o p.dp towns.csv
+        fits
+        dp-account report p.dp -m model -o page.html
+        words page.html > said
+    }
+    of_towns '["Bath"], "buckets": 2'
+    grep -qF 'town=(bucket 2)' said
+    assert_equal "$(grep -oF 'Categories that have no line of their own share the lines (bucket 1), (bucket 2), …: a hash of the name chooses the line.' said | wc -l)" 1
+    dpline report model | tr -s ' \n' ' ' | grep -qF ' share the lines (bucket 1), '
+    of_towns '["Bath", "(bucket 1)"]'
+    grep -qF 'town=(bucket 1)' said
+    run grep -F 'share the lines' said
+    assert_failure
+}
+
 @test "the page prints on two sheets" {
     command -v chromium > /dev/null || skip "needs chromium"
     sed -i 's/"bounds": \[18, 88\]/&, "basis": "cosines"/' schema.json

@@ -7,6 +7,7 @@
 #define CELLS DP_HOG_CELLS
 #define NUMBERS (DIRECTIONS + 3 + 1) /* the most numbers of a cell */
 #define BLOCKS ((CELLS - 1) * (CELLS - 1))
+#define TOGETHER 4 /* pixels of a row that are added up together: it divides all sides */
 
 /* Added to the squares of a block, so that a block without gradients stays small. */
 #define BLOCK_FLOOR 0.1f
@@ -68,11 +69,11 @@ static inline __attribute__((always_inline)) void directions(float x, float y, l
 }
 
 /* plane: for each pixel its eight directions. */
-CLONES static void gradients(struct dp_image_shape shape, const unsigned char *image, float *plane)
+CLONES static void gradients(struct dp_image_shape shape, const unsigned char *image, lanes *plane)
 {
     size_t channels = shape.channels, line = shape.width * channels;
     for (size_t i = 0; i < shape.height; i++)
-        for (size_t j = 0; j < shape.width; j++, plane += DIRECTIONS) {
+        for (size_t j = 0; j < shape.width; j++) {
             const unsigned char *up = image + (i - (i > 0)) * line + j * channels, *at = image + i * line;
             const unsigned char *down = image + (i + (i + 1 < shape.height)) * line + j * channels;
             const unsigned char *left = at + (j - (j > 0)) * channels, *right = at + (j + (j + 1 < shape.width)) * channels;
@@ -84,49 +85,67 @@ CLONES static void gradients(struct dp_image_shape shape, const unsigned char *i
                     y = dy;
                 }
             }
-            directions((float)x, (float)y, (lanes *)plane);
+            directions((float)x, (float)y, plane++);
         }
 }
 
 /* Adds up the orientations of all cells of a level: first over pixel rows, then over pixel columns. */
-CLONES static void orientations(const struct dp_hog_level *level, size_t width, const float *plane, size_t numbers, float *cell)
+CLONES static void orientations(const struct dp_hog_level *level, size_t width, const lanes *plane, size_t numbers, float *cell)
 {
-    size_t count = width * DIRECTIONS;
     for (size_t r = 0; r < level->rows; r++) {
         const struct dp_hog_cell *row = &level->row[r];
-        float line[SIDE * DIRECTIONS] = {0};
-        for (size_t i = row->first; i < row->end; i++)
-            for (size_t k = 0; k < count; k++)
-                line[k] += row->weight[i] * plane[i * count + k];
+        lanes line[SIDE];
+        for (size_t j = 0; j < width; j += TOGETHER) {
+            lanes sum[TOGETHER] = {0};
+            for (size_t i = row->first; i < row->end; i++)
+                for (size_t k = 0; k < TOGETHER; k++)
+                    sum[k] += row->weight[i] * plane[i * width + j + k];
+            memcpy(line + j, sum, sizeof sum);
+        }
         for (size_t c = 0; c < level->cols; c++, cell += numbers) {
             const struct dp_hog_cell *col = &level->col[c];
-            float sum[DIRECTIONS] = {0};
+            lanes sum = {0};
             for (size_t j = col->first; j < col->end; j++)
-                for (size_t k = 0; k < DIRECTIONS; k++)
-                    sum[k] += col->weight[j] * line[j * DIRECTIONS + k];
-            memcpy(cell, sum, sizeof sum);
+                sum += col->weight[j] * line[j];
+            *(lanes *)cell = sum;
         }
     }
 }
 
-/* Means and standard deviation of the pixels of one cell, whose first pixel is at `image`. */
-static void moments_of_cell(struct dp_image_shape shape, const unsigned char *image, size_t height, size_t width, float *number)
+/* Means and standard deviation of the pixels of all cells of a level. number: of the first cell. */
+CLONES static void moments(struct dp_image_shape shape, const struct dp_hog_level *level, const unsigned char *image,
+                           size_t numbers, float *number)
 {
-    int pixels = (int)(height * width);
-    long variance = 0;
+    size_t height = shape.height / level->rows, width = shape.width / level->cols, count = shape.width * shape.channels;
+    long pixels = (long)(height * width);
     float unit = 1 / (255 * sqrtf((float)pixels));
-    for (size_t k = 0; k < shape.channels; k++) {
-        int sum = 0, squares = 0;
-        for (size_t i = 0; i < height; i++)
-            for (size_t j = 0; j < width; j++) {
-                int value = image[(i * shape.width + j) * shape.channels + k];
-                sum += value;
-                squares += value * value;
+    for (size_t r = 0; r < level->rows; r++, image += height * count) {
+        int sum[3 * SIDE], squares[3 * SIDE];
+        for (size_t j = 0; j < count; j += TOGETHER) {
+            int one[TOGETHER] = {0}, two[TOGETHER] = {0};
+            for (size_t i = 0; i < height; i++)
+                for (size_t k = 0; k < TOGETHER; k++) {
+                    int value = image[i * count + j + k];
+                    one[k] += value;
+                    two[k] += value * value;
+                }
+            memcpy(sum + j, one, sizeof one);
+            memcpy(squares + j, two, sizeof two);
+        }
+        for (size_t c = 0; c < level->cols; c++, number += numbers) {
+            long variance = 0;
+            for (size_t k = 0; k < shape.channels; k++) {
+                long one = 0, two = 0;
+                for (size_t j = c * width; j < (c + 1) * width; j++) {
+                    one += sum[j * shape.channels + k];
+                    two += squares[j * shape.channels + k];
+                }
+                number[k] = (float)one * unit;
+                variance += two * pixels - one * one;
             }
-        number[k] = (float)sum * unit;
-        variance += (long)squares * pixels - (long)sum * sum;
+            number[shape.channels] = sqrtf((float)variance) * unit;
+        }
     }
-    number[shape.channels] = sqrtf((float)variance) * unit;
 }
 
 /* From the numbers of all cells to sums->root and sums->factor. Returns the squared length of the level's part of the row. */
@@ -168,17 +187,14 @@ CLONES static float *blocks(const struct dp_hog_level *level, size_t numbers, co
 
 void dp_hog_row(const struct dp_hog *hog, const unsigned char *image, float *row)
 {
-    float plane[SIDE * SIDE * DIRECTIONS], length2 = 0;
+    lanes plane[SIDE * SIDE];
+    float length2 = 0;
     struct level_sums sums[DP_HOG_LEVELS];
     gradients(hog->shape, image, plane);
     for (int l = 0; l < DP_HOG_LEVELS; l++) {
         const struct dp_hog_level *level = &hog->level[l];
-        size_t height = hog->shape.height / level->rows, width = hog->shape.width / level->cols;
         orientations(level, hog->shape.width, plane, hog->numbers, sums[l].root);
-        for (size_t r = 0; r < level->rows; r++)
-            for (size_t c = 0; c < level->cols; c++)
-                moments_of_cell(hog->shape, image + (r * height * hog->shape.width + c * width) * hog->shape.channels, height,
-                                width, sums[l].root + (r * level->cols + c) * hog->numbers + DIRECTIONS);
+        moments(hog->shape, level, image, hog->numbers, sums[l].root + DIRECTIONS);
         length2 += finish(level, hog->numbers, &sums[l]);
     }
     float scale = length2 > 0 ? 1 / sqrtf(length2) : 0;

@@ -108,20 +108,15 @@ CLONES static void narrow_columns(const float *rows, size_t count, size_t column
 
 /* sum[g] = the products of the columns of a panel and of the columns of panel g of the right side, which are `step` numbers
  * apart, over the first rows, in pairs. */
-CLONES static void multiply(const struct dp_whitener *w, const int16_t *left, const int16_t *right, size_t step, size_t panels,
-                            size_t pairs, int32_t (*sum)[WIDE][WIDE])
+static void multiply(const struct dp_whitener *w, const int16_t *left, const int16_t *right, size_t step, size_t panels,
+                     size_t pairs, int32_t (*sum)[WIDE][WIDE])
 {
-    int32_t part[TILE][WIDE];
     memset(sum, 0, panels * sizeof *sum);
     for (size_t at = 0; at < pairs; at += CHUNK)
         for (size_t g = 0; g < panels; g++)
-            for (size_t a = 0; a < WIDE; a += TILE) {
-                size_t some = pairs - at < CHUNK ? pairs - at : CHUNK;
-                w->product(left + dp_pairs_at(2 * at, a), right + g * step + dp_pairs_at(2 * at, 0), some, part);
-                for (size_t k = 0; k < TILE; k++)
-                    for (size_t r = 0; r < WIDE; r++)
-                        sum[g][a + k][r] += part[k][r];
-            }
+            for (size_t a = 0; a < WIDE; a += TILE)
+                w->product(left + dp_pairs_at(2 * at, a), right + g * step + dp_pairs_at(2 * at, 0),
+                           pairs - at < CHUNK ? pairs - at : CHUNK, sum[g] + a);
 }
 
 /* Rows from..from + WIDE − 1 of the lower triangle of the covariance, from all columns in whole numbers. */

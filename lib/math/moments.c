@@ -141,10 +141,11 @@ static void add_part(const struct dp_moments *m, size_t i, size_t p, const int32
    |q| < 2^14.5. */
 static void add_tile(const struct dp_moments *m, size_t i, size_t p, int64_t *sum)
 {
-    int32_t part[DP_PAIRS_LEFT][PANEL], most = m->most[i / PANEL] * m->most[m->panels + p];
+    int32_t most = m->most[i / PANEL] * m->most[m->panels + p];
     size_t left = ROWS * PANEL * (i / PANEL) + dp_pairs_at(0, i % PANEL), right = ROWS * PANEL * p;
     size_t all = m->waiting / 2, room = most > 0 ? (size_t)(INT32_MAX / most / 2) : 0;
     for (size_t from = 0, count; most > 0 && from < all; from += count) {
+        int32_t part[DP_PAIRS_LEFT][PANEL] = {0};
         count = room < all - from ? room : all - from;
         m->multiply(m->left + left + dp_pairs_at(2 * from, 0), m->right + right + dp_pairs_at(2 * from, 0), count, part);
         add_part(m, i, p, (const int32_t(*)[PANEL])part, sum);

@@ -6,26 +6,26 @@
 #define LEFT DP_PAIRS_LEFT
 #define RIGHT DP_PAIRS_RIGHT
 
-static void multiply(const int16_t *restrict left, const int16_t *restrict right, size_t pairs, int32_t part[LEFT][RIGHT])
+static void multiply(const int16_t *restrict left, const int16_t *restrict right, size_t pairs, int32_t sum[LEFT][RIGHT])
 {
-    for (size_t a = 0; a < LEFT; a++) {
-        int32_t sum[RIGHT] = {0};
+    for (size_t a = 0; a < LEFT; a++)
         for (size_t p = 0; p < pairs; p++)
             for (size_t k = 0, at = p * 2 * RIGHT; k < RIGHT; k++)
-                sum[k] += left[at + 2 * a] * right[at + 2 * k] + left[at + 2 * a + 1] * right[at + 2 * k + 1];
-        memcpy(part[a], sum, sizeof sum);
-    }
+                sum[a][k] += left[at + 2 * a] * right[at + 2 * k] + left[at + 2 * a + 1] * right[at + 2 * k + 1];
 }
 
 #if defined(__x86_64__) || defined(__i386__)
 #include <immintrin.h>
 
 __attribute__((target("avx2"))) static void multiply_avx2(const int16_t *left, const int16_t *right, size_t pairs,
-                                                          int32_t part[LEFT][RIGHT])
+                                                          int32_t sum[LEFT][RIGHT])
 {
     __m256i low[LEFT], high[LEFT];
-    for (size_t a = 0; a < LEFT; a++)
-        low[a] = high[a] = _mm256_setzero_si256();
+    for (size_t a = 0; a < LEFT; a++) {
+        low[a] = _mm256_loadu_si256((const __m256i *)sum[a]);
+        high[a] = _mm256_loadu_si256((const __m256i *)(sum[a] + 8));
+    }
+#pragma GCC unroll 4
     for (size_t p = 0; p < pairs; p++, left += 2 * RIGHT, right += 2 * RIGHT) {
         __m256i first = _mm256_loadu_si256((const __m256i *)right), second = _mm256_loadu_si256((const __m256i *)(right + 16));
         for (size_t a = 0; a < LEFT; a++) {
@@ -37,8 +37,8 @@ __attribute__((target("avx2"))) static void multiply_avx2(const int16_t *left, c
         }
     }
     for (size_t a = 0; a < LEFT; a++) {
-        _mm256_storeu_si256((__m256i *)part[a], low[a]);
-        _mm256_storeu_si256((__m256i *)(part[a] + 8), high[a]);
+        _mm256_storeu_si256((__m256i *)sum[a], low[a]);
+        _mm256_storeu_si256((__m256i *)(sum[a] + 8), high[a]);
     }
 }
 #endif

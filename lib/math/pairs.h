@@ -13,10 +13,10 @@ static inline size_t dp_pairs_at(size_t row, size_t column)
     return (row / 2 * DP_PAIRS_RIGHT + column) * 2 + row % 2;
 }
 
-/* part[a][k] = Σ_i left[i][a] right[i][k] over 2 × pairs rows i. left: a panel from one of its columns on. No number is −2^15,
+/* sum[a][k] += Σ_i left[i][a] right[i][k] over 2 × pairs rows i. left: a panel from one of its columns on. No number is −2^15,
    and no sum over some of the rows has more than 31 bits. */
 typedef void dp_pairs_product(const int16_t *left, const int16_t *right, size_t pairs,
-                              int32_t part[DP_PAIRS_LEFT][DP_PAIRS_RIGHT]);
+                              int32_t sum[DP_PAIRS_LEFT][DP_PAIRS_RIGHT]);
 
 /* For dp_isa_used. All give the same numbers. */
 dp_pairs_product *dp_pairs_for_this_cpu(void);

@@ -257,22 +257,40 @@ int dp_whitener_open(struct dp_whitener *w, float *rows, size_t count, size_t co
     return rc;
 }
 
-/* Column r of a panel: row − mean in whole numbers. Returns their unit. */
-CLONES static float narrow(const struct dp_whitener *w, const float *row, size_t entries, size_t r, int16_t *panel)
+/* The factor that makes row − mean whole numbers; 0: there are zeros only. */
+CLONES static float whole_factor(const float *mean, const float *row, size_t entries)
 {
     float squares[WIDE] = {0}, sum = 0;
     size_t whole = entries / WIDE * WIDE;
     for (size_t j = 0; j < whole; j += WIDE)
         for (size_t k = 0; k < WIDE; k++)
-            squares[k] += (row[j + k] - w->mean[j + k]) * (row[j + k] - w->mean[j + k]);
+            squares[k] += (row[j + k] - mean[j + k]) * (row[j + k] - mean[j + k]);
     for (size_t j = whole; j < entries; j++)
-        sum += (row[j] - w->mean[j]) * (row[j] - w->mean[j]);
+        sum += (row[j] - mean[j]) * (row[j] - mean[j]);
     for (size_t k = 0; k < WIDE; k++)
         sum += squares[k];
-    float factor = sum > 0 ? ROW_NORM / sqrtf(sum) : 0;
-    for (size_t j = 0; j < entries; j++)
-        panel[dp_pairs_at(j, r)] = nearest((row[j] - w->mean[j]) * factor);
-    return sum > 0 ? 1 / factor : 0;
+    return sum > 0 ? ROW_NORM / sqrtf(sum) : 0;
+}
+
+/* A panel of at most WIDE rows, row − mean in whole numbers: column r has row r. unit: of each row. */
+CLONES static void narrow_rows(const struct dp_whitener *w, const float *rows, size_t count, size_t entries, size_t stride,
+                               float *unit, int16_t *panel)
+{
+    float factor[WIDE];
+    for (size_t r = 0; r < count; r++) {
+        factor[r] = whole_factor(w->mean, rows + r * stride, entries);
+        unit[r] = factor[r] > 0 ? 1 / factor[r] : 0;
+    }
+    for (size_t j = 0; j < entries; j += WIDE) {
+        int16_t whole[WIDE][WIDE] = {0};
+        size_t some = entries - j < WIDE ? entries - j : WIDE;
+        for (size_t r = 0; r < count; r++)
+            for (size_t k = 0; k < some; k++)
+                whole[r][k] = nearest((rows[r * stride + j + k] - w->mean[j + k]) * factor[r]);
+        for (size_t k = 0; k < WIDE; k++)
+            for (size_t r = 0; r < WIDE; r++)
+                panel[dp_pairs_at(j + k, r)] = whole[r][k];
+    }
 }
 
 CLONES void dp_whitener_apply(const struct dp_whitener *w, float *rows, size_t count, size_t entries, size_t stride, int16_t *x)
@@ -280,9 +298,8 @@ CLONES void dp_whitener_apply(const struct dp_whitener *w, float *rows, size_t c
     float unit[DP_WHITENER_ROWS];
     int32_t sum[PANELS][WIDE][WIDE];
     size_t panels = (count + WIDE - 1) / WIDE;
-    memset(x, 0, panels * w->columns * WIDE * sizeof *x);
-    for (size_t r = 0; r < count; r++)
-        unit[r] = narrow(w, rows + r * stride, entries, r % WIDE, x + r / WIDE * w->columns * WIDE);
+    for (size_t r = 0; r < count; r += WIDE)
+        narrow_rows(w, rows + r * stride, count - r < WIDE ? count - r : WIDE, entries, stride, unit + r, x + r * w->columns);
     for (size_t p = 0; p * WIDE < entries; p++) {
         size_t some = entries - p * WIDE < WIDE ? entries - p * WIDE : WIDE;
         multiply(w, w->inverse + 128 * p * (p + 1), x, w->columns * WIDE, panels, (p + 1) * WIDE / 2, sum);

@@ -17,7 +17,7 @@ struct held_out {
 /* Buffers for classes. */
 struct measured {
     const struct held_out *h;
-    double *score, *is; /* rows: a score for one class, and 1 for its rows */
+    double *score, *is; /* for each row: the score of one class, and 1 if the row is of this class, else 0 */
     uint64_t *work;
     json_t *json;
 };

@@ -14,7 +14,7 @@ struct dp_sensitivity {
     double ratio; /* measured / declared, rounded up; only `exceeded` is exact */
     double measured, declared;
     bool exceeded, replace_one;
-    bool count;       /* the count of dp-clip --adaptive moved, not the sum; only if its bound is exceeded */
+    bool count;       /* the count of dp-clip --adaptive exceeded its bound, not the sum */
     const char *unit; /* "row", or "person" if the rows of a person change together */
     int64_t row, lap; /* from 1; 0 if no row moved anything */
     const char *kind; /* the replacement of the row */

@@ -25,8 +25,8 @@ size_t dp_date_find(const char *text, size_t length, double *days);
 bool dp_date_format(const char *format);
 bool dp_date_is_time(const char *format); /* of the day, without a date */
 
-/* The days, or the number of the category from 1. False: the text is not such a date, there is no such day, or its year is
- * before 1000. */
+/* Reads a date: *value becomes its days, or the number of its category (from 1), by `part`. False: the text is not such a
+ * date, there is no such day, or its year is before 1000. */
 bool dp_date_read(const char *format, enum dp_date_part part, const char *text, size_t length, double *value);
 
 /* The text of that many days. Returns the text. */

@@ -88,7 +88,7 @@ int dp_contract_announced(const struct dp_contract *c, const char *kind, struct 
 /* The terms of one lap. */
 struct terms {
     const char *kind;        /* "" if laps have no kinds */
-    bool announced;          /* the records are the announced ones; otherwise they are from the first lap of the kind */
+    bool announced;          /* whether the records were announced; if not, they are from the first lap of the kind */
     enum dp_field scheduled; /* the field whose noise follows a schedule, or DP_F_NONE */
     int count;
     struct dp_record record[DP_MAX_RECORDS];

@@ -26,10 +26,10 @@ int dp_reserve_open(struct dp_reserve *reserve, const char *path, const struct d
                     struct dp_err *err);
 
 /* Returns when a lap of this event is paid for: written and fsynced. Laps are reserved ahead, so a long run waits for the disk
-   about 60 times. Few laps are reserved at a time, so a run that dies wastes little: an eighth of all laps used if the laps
-   come `together` in one piece, otherwise an eighth of the used laps of this event, and never more than are `left`. In shuffled
-   epochs only laps that come together are reserved, because another event may only follow whole epochs. DP_E_BUDGET: the budget
-   of the data set has no room. */
+   about 60 times. A run that dies wastes few laps, because each reservation is an eighth of the laps used so far: of all laps
+   if the next ones come `together` in one piece, otherwise of the laps of this event. It is never more than are `left`. In
+   shuffled epochs only laps that come together are reserved, because another event may only follow whole epochs. DP_E_BUDGET:
+   the budget of the data set has no room. */
 int dp_reserve_lap(struct dp_reserve *reserve, const struct dp_event *event, int64_t together, int64_t left,
                    struct dp_err *err);
 

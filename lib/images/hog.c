@@ -148,7 +148,8 @@ CLONES static void moments(struct dp_image_shape shape, const struct dp_hog_leve
     }
 }
 
-/* From the numbers of all cells to sums->root and sums->factor. Returns the squared length of the level's part of the row. */
+/* Computes sums->root and sums->factor from the numbers of all cells. Returns the squared length of the level's
+ * part of the row. */
 CLONES static float finish(const struct dp_hog_level *level, size_t numbers, struct level_sums *sums)
 {
     float squares[CELLS * CELLS], sum[CELLS * CELLS], length2 = 0, *factor = sums->factor;

@@ -46,7 +46,7 @@ struct dp_ledger_entry {
     size_t
         before; /* the checkpoint before it, in case the newest files are incomplete; only while nothing was reserved since */
     size_t who; /* number of its population, see dp_ledger_book_root */
-    size_t covered; /* 1 + the limit that began with its cost; 0: none */
+    size_t covered; /* 1 + number of the limit that was set after this run, and began with its cost; 0: none */
     /* from its close line */
     const char *accountant, *status;
     int64_t laps;

@@ -6,7 +6,7 @@
 #define ROUNDING 1e-12
 
 /* The duals: X(loss, l*(y, −alpha), dG/dzeta at zeta = 0, the function of the update), with g = width and b = y alpha. l* is
- * finite where b is in [0, 1] for a loss of the margin, and where |alpha| is at most the largest |dl/du| for one of the
+ * finite where b is in [0, 1] for a loss of the margin, and where |alpha| is at most the largest |dl/du| for a loss of the
  * residual. */
 /* clang-format off */
 #define DUALS(X)                                                                                                               \

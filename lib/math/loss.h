@@ -118,8 +118,8 @@ double dp_softmax_value(const double *u, size_t outputs, size_t class);
 /* slope_k = e^{u_k}/Σ e^{u_j} − [k = class]: the derivative of dp_softmax_value. slope may be u. */
 void dp_softmax_slope(const double *u, size_t outputs, size_t class, double *slope);
 
-/* The loss l of a row with all its outputs u: the sum over the outputs of the loss at dp_loss_target, or softmax's. Its
-   derivatives are dp_loss_row_slope. */
+/* The loss l of a row with all its outputs u: for softmax, its one loss; otherwise the sum over the outputs of the
+   loss at dp_loss_target. Its derivatives are dp_loss_row_slope. */
 double dp_loss_row_value(enum dp_loss loss, double width, double label, size_t classes, const double *u, size_t outputs);
 
 /* slope_k = dl/du_k of a row with all its outputs u: of the loss of each output at dp_loss_target, or of softmax's. A label of

@@ -41,9 +41,9 @@ void dp_key_derive(struct dp_key *key, int64_t seed, const char *name, int64_t o
    (the 16 bits above number the streams of dp_draw_word), offset + size < 2^63. */
 void dp_draw(const struct dp_key *key, enum dp_purpose purpose, uint64_t lap, uint64_t offset, void *out, size_t size);
 
-/* Word j of the infinite bit string of draw `index`. Word 0 is the 8 bytes at 8 index of (purpose, lap), so that one call of
-   dp_draw gives word 0 of many draws. Words 1 to 8 are block `index` of the stream (purpose, lap + 2^40), words 9 to 16 are
-   this block of (purpose, lap + 2 × 2^40), and so on. lap < 2^40, index < 2^57, j ≤ 8 × 65535. */
+/* Word j of the infinite bit string of draw `index`. Word 0 is the 8 bytes at offset 8 × index of the stream (purpose,
+   lap), so that one call of dp_draw gives word 0 of many draws. Words 1 to 8 are block `index` of the stream (purpose, lap +
+   2^40), words 9 to 16 are this block of (purpose, lap + 2 × 2^40), and so on. lap < 2^40, index < 2^57, j ≤ 8 × 65535. */
 uint64_t dp_draw_word(const struct dp_key *key, enum dp_purpose purpose, uint64_t lap, uint64_t index, uint64_t j);
 
 /* A generator of whole numbers over one stream, for algorithms that draw a varying amount. */

@@ -216,7 +216,7 @@ static int read_layer(struct text *t, struct dp_net_layer *layer)
     return DP_OK;
 }
 
-/* "save": the values of this shape, behind `layers` layers. */
+/* "save": keeps the values after the first `layers` layers, which have this shape. */
 static int read_save(struct text *t, const char *word, size_t layers, struct dp_net_shape shape)
 {
     if (t->save != NULL) {

@@ -40,7 +40,7 @@ struct dp_link_event {
     int peer;         /* number of the peer, from 1, if the link binds; 0 if it connects */
     const char *name; /* name of its trusted key; "" without keys */
     struct dp_link_header header;
-    const void *body; /* NULL without one; borrowed until the next call with this link, as is name */
+    const void *body; /* NULL: none. body and name are valid until the next call with this link */
     size_t size;
 };
 

@@ -27,10 +27,10 @@
    − γ)+, and u − γ − (x − γs) = (γ − 1)(s − 1) >= 0. For x < 1 the roles change. */
 void dp_rdp_sampled(double q, const double *unsampled, int largest, const double *orders, size_t n, double *out);
 
-/* The same with 1 instead of 3, which is exact. Only if ONE pair of distributions dominates the mechanism, the curve is (a
-   bound on) the curve of this pair, and an involution exchanges its members ([MTZ] Theorem 5). Products of Gaussian, Laplace
-   and randomised response pairs are such pairs. So any composition of Gaussian, Laplace (real or discrete) and pure ε-DP
-   mechanisms qualifies, each by its curve. AboveThreshold by its own Rényi bound does not. */
+/* The first bound with 1 in place of the factor 3. It is exact, but holds only if ONE pair of distributions dominates the
+   mechanism, the curve is (a bound on) the curve of this pair, and an involution exchanges its members ([MTZ] Theorem 5).
+   Products of Gaussian, Laplace and randomised response pairs are such pairs. So any composition of Gaussian, Laplace (real
+   or discrete) and pure ε-DP mechanisms qualifies, each by its curve. AboveThreshold by its own Rényi bound does not. */
 void dp_rdp_sampled_symmetric(double q, const double *unsampled, int largest, const double *orders, size_t n, double *out);
 
 /* Gaussians of multipliers z_1 … z_n on one batch are exactly one Gaussian of multiplier 1/√(Σ 1/z_i²). Rounded down. n = 0

@@ -163,7 +163,7 @@ static void product_take_rare(struct product *p, int64_t laps)
     }
 }
 
-/* Transforms back into mass; returns the error of every output. */
+/* Transforms the product back into mass; returns a bound on the error of each of its entries. */
 static double product_invert(struct product *p, double *mass)
 {
     double e = transform_error(p), total = 0;

@@ -6,7 +6,7 @@
 #include "priv/pld_compose.h"
 #include "priv/pld_invert.h"
 
-/* The largest loss of one lap, and the largest answer: e^500 and its square root are far within the range of a double. */
+/* The largest loss of one lap, and the largest answer: e^500 and e^250 are far below the largest double. */
 #define DP_PLD_LOSS_MAX 500.0
 /* The other terms of an inversion, as a part of δ: far below 4e-7, the smallest difference that bounds may have. */
 #define DP_PLD_SPARE 1e-9
@@ -22,7 +22,7 @@ struct dp_pld_question {
     size_t count;
     double laps; /* of all parts */
     bool of_delta, symmetric;
-    bool rough;            /* one coarse grid of the direction that probably matters more */
+    bool rough;            /* use only one coarse grid, for the direction that is probably more expensive */
     double epsilon, delta; /* one is given; the other is first set by Rényi DP */
     double deviations;
     double scale;               /* the largest |loss| of one lap: the unit of the search for s is 1/scale */

@@ -210,7 +210,7 @@ void dp_rdp_sampled_gaussian(double q, double z, const double *orders, size_t n,
         double log_a = order == floor(order) ? dp_log_a_whole(&a, (int)order) : log_a_fractional(&s, &a, order);
         double rdp = dp_upward(log_a / (order - 1));
         if (rdp < out[i])
-            out[i] = fmax(rdp, DBL_MIN); /* never an underflow to "no loss at all" */
+            out[i] = fmax(rdp, DBL_MIN); /* an underflow to 0 would claim that there is no loss */
     }
 }
 

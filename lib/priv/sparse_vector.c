@@ -62,8 +62,8 @@ static struct corner tangent(const struct point *touch, const struct point *at)
                                    (fabs(z) + exp(touch->log_h2) + fabs(touch->log_u))};
 }
 
-/* Corners above cells + 1 points of the curve, from tangents half-way between them. Both ends of an edge from corner to corner
-   are on or below the tangent at its middle, so the edge is below the curve. */
+/* Corners above cells + 1 points of the curve, from tangents half-way between them. Each edge joins two corners. Both
+   are on or below the tangent at the middle of the edge, so the edge is below the curve. */
 static void polygon_around(struct point (*curve)(const void *context, double at), const void *context, double from,
                            double width, struct polygon *p)
 {

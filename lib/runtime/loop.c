@@ -430,8 +430,8 @@ static int finish_interrupted(struct run *r, bool whole, struct dp_err *err)
     return rc;
 }
 
-/* Whether output goes to the null device, so that frames need not be encoded. The descriptor must be writable: a standard
-   stream that was closed is replaced by the null device, opened for reading, and a write to it must fail. */
+/* Whether output goes to the null device, so that frames need not be encoded. Only a writable descriptor
+   counts: a standard stream that was closed is replaced by the null device, opened for reading, and a write to it must fail. */
 static bool is_null(int fd)
 {
     struct stat st, null;

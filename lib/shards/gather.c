@@ -2,8 +2,8 @@
  * and its own rows, and adds their answers. It is the only stage that waits for processes other than its neighbours.
  *
  * A worker removes its checkpoint when it hears of the end of the run. If dp-loop can be resumed, its workers hear of the end
- * only after dp-loop has written its own end (loop.h): a resumed run needs the workers, and asks them its laps again with fresh
- * keys. */
+ * only after dp-loop has written its own end (loop.h). Until then the run may be resumed, and a resumed run needs the workers:
+ * it repeats laps with fresh keys. */
 
 #include "base/mem.h"
 #include "runtime/child.h"

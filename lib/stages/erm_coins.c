@@ -6,8 +6,8 @@
  * loss, the batch's objective has a curvature between lambda and lambda + h m/D ≤ lambda + kappa h, and
  *   kappa = (1 + rho − eta lambda)/(eta h) ≥ 1,  rho = max(|1 − eta lambda|, |1 − eta (lambda + h)|),
  * makes the step contract by rho for every batch, of any size; kappa is 2 at eta = 1/(lambda + h). A row that was drawn adds
- * eta L/D ≤ eta L/B to the distance. The rounding of the steps is at most the rounding of a descent with gradients kappa L and
- * smoothness kappa h; together with the grid it must be within DP_REPEATED_ROUNDING of the effect of one draw. */
+ * eta L/D ≤ eta L/B to the distance. Rounding moves the result no further than in a descent with gradients kappa L and
+ * smoothness kappa h. This move, with the grid, must be within DP_REPEATED_ROUNDING of the effect of one draw. */
 
 #include "base/mem.h"
 #include "math/coins.h"

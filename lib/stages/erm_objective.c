@@ -28,7 +28,7 @@ struct certificate {
     double sigma, step;    /* of b, and its grid */
     double reach, largest; /* largest norms of w and b */
     double tolerance;      /* for the gradient as computed */
-    double bound;          /* bound of the sum: how far apart two solutions of one minimiser may be; a power of two */
+    double bound;          /* a power of two: two results for one minimiser are at most this far apart; bounds the sum */
 };
 
 /* The bound for laps of that shape, from a model of norm `start`. INFINITY if rounding is too large for a bound. */

@@ -17,7 +17,7 @@ enum dp_noised {
     DP_NOISED_BY_CHOICE, /* chosen with noise: no noise is added */
 };
 
-/* Until when a released field waits for its stage; a run in which it still waits at the end of its lap is refused. */
+/* How the wait of a released field for its stage ends. If it still waits at the end of its lap, the run is refused. */
 enum dp_waits {
     DP_WAITS_NEVER,     /* it is used by a private stage of the next lap, or not at all */
     DP_WAITS_REMOVED,   /* the stage removes it */

@@ -1,5 +1,5 @@
-/* moments ROWS COLS: CPU seconds of one core for the exact second moments of dense rows of norm 1 (math/moments.h), and for
-   the same size by ssyrk of OpenBLAS, which rounds, if it is installed. Both see the same block of rows again and again. */
+/* moments ROWS COLS: CPU seconds of one core for the exact second moments of dense rows of norm 1 (math/moments.h). If OpenBLAS
+   is installed, its ssyrk, which rounds, is measured on the same size. Both see the same block of rows again and again. */
 #include <dlfcn.h>
 #include <math.h>
 #include <stdint.h>

@@ -201,7 +201,7 @@ static void several_on_a_sample(void **state)
     is(event_of(DP_SAMPLING_POISSON, 2, gaussian, svt_gaussian), any);
 }
 
-/* Beyond the orders at which a sparse vector's own curve is amplified, its pair has a bound. */
+/* Amplification of a sparse vector's own curve ends at some order. Above it, the curve of its pair gives the bound. */
 static void large_orders_have_a_bound(void **state)
 {
     (void)state;

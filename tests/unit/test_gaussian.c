@@ -137,8 +137,7 @@ static int inverted(const struct dp_key *key, uint64_t index, double scale, int6
     int64_t rounded[3];
     mpfr_t v, x;
     mpfr_inits2(BITS, v, x, (mpfr_ptr)0);
-    for (int part = 0; part < 3; part++) { /* all bits of V; then its first 63 bits, and the same with one more in the last
-                                            * place */
+    for (int part = 0; part < 3; part++) { /* 0: all bits of V; 1: its first 63 bits; 2: these, plus one in the last place */
         mpfr_set_zero(v, 1);
         for (uint64_t j = 4; j-- > 0;) {
             uint64_t word = dp_draw_word(key, DP_DRAW_NOISE, 1, index, j);

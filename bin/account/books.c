@@ -167,8 +167,8 @@ static const struct dp_people_ledger *found(const struct books *b)
     return &b->people.ledger[i];
 }
 
-/* Sets the budget, under the registry's lock. again: the line replaces a budget that began with the same cost, so the registry
- * already has the budget's place among the runs. */
+/* Sets the budget, under the registry's lock. again: the line replaces a budget that began with the same cost, which the
+ * registry has noted already. */
 static int set_budget(struct books *b, struct dp_ledger_budget *line, bool again, struct dp_err *err)
 {
     const struct dp_registry_line note = {.kind = DP_REGISTRY_BUDGET,

@@ -89,8 +89,8 @@ static int paired(const struct dp_event *event, const double *orders, size_t n, 
     return rc;
 }
 
-/* Several queries on one Poisson sample: their sum is amplified. They are bounded as pairs; if a query has a curve that belongs
- * to no pair, also as arbitrary mechanisms. */
+/* Several queries on one Poisson sample: their sum is amplified. They are bounded as pairs. If a query has a curve that belongs
+ * to no pair, they are also bounded as arbitrary mechanisms, and the smaller bound counts. */
 static int joint(const struct dp_event *event, const double *orders, size_t n, double *out, struct dp_err *err)
 {
     double order[LARGEST_JOINT + 1], sum[LARGEST_JOINT + 1];

@@ -63,8 +63,8 @@ void dp_event_free(struct dp_event *event);
 
 bool dp_event_same(const struct dp_event *a, const struct dp_event *b);
 
-/* Whether a person is in exactly one lap of each epoch: shuffled sampling, and a stream, which is an epoch that does not
- * end. */
+/* Whether a person is in exactly one lap of each epoch. This is true of shuffled sampling, and of a stream: it is one epoch
+ * that does not end. */
 bool dp_event_in_epochs(const struct dp_event *event);
 
 /* Laps of such an epoch; 1 without epochs. */

@@ -66,7 +66,7 @@ static int next_rows(struct dp_stage *stage, struct dp_err *err)
             err->message[0] = '\0';
             return err->status = DP_E_UPSTREAM;
         }
-        if (rc == DP_E_UPSTREAM) /* the sender of rows is not a stage of the run: the failure is reported here */
+        if (rc == DP_E_UPSTREAM) /* this stage reports the failure, because the sender of rows is not a stage of the run */
             rc = err->status = DP_E_RUN;
         if (rc != 1)
             return rc;

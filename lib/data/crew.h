@@ -12,8 +12,8 @@ struct dp_import_makers {
     size_t row; /* bytes of a row that a maker holds */
     /* The rows of one thread. The caller frees *maker with close. */
     int (*open)(void *self, void **maker, struct dp_err *err);
-    /* Makes the row of the record; counts in `import`, which is the thread's own. After a failure the record is put by the
-     * sink's put, in its turn, which then fails with the right number of the row. */
+    /* Makes the row of the record; counts in `import`, which is the thread's own. If this fails, the record is put in its
+     * turn by the sink's put, which fails again and knows the number of the row. */
     int (*make)(void *self, void *maker, struct dp_import *import, const struct dp_parsed *record, struct dp_err *err);
     /* Passes on the rows that the maker holds, and empties it. One thread calls this at a time. */
     int (*take)(void *self, void *maker, struct dp_err *err);

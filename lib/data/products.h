@@ -4,9 +4,9 @@
  *   w cos(π i u_a) / i · cos(π k u_b) / k,   (i, k) = (1, 1), (1, 2), (2, 1), (2, 2)
  *
  * with u as in data/basis.h. The products are of features that rows have already, so the map is public. The weight w makes the
- * mean square of all products a tenth of the mean square of the other features, if numbers are spread evenly over [0, 1] and
- * each category column and the bias has one 1: w² = 0.1 (1.1 m + c + 1) / (25/64 m (m − 1) / 2) for m numbers and c
- * categories. */
+ * mean square of all products a tenth of the mean square of the other features, for numbers that are spread evenly over [0, 1].
+ * For m numbers and c category columns, each of which has one 1, as the bias has, this is
+ * w² = 0.1 (1.1 m + c + 1) / (25/64 m (m − 1) / 2). */
 #pragma once
 
 #include <jansson.h>

@@ -22,7 +22,7 @@
 #define LEAST_REACH_OF_CURVES 55
 
 /* From this reach on, over all columns, products were no worse than cosines by more than the noise on six tables. Below it they
- * cost up to .05 of R². With more columns a run takes a minute and longer, and two classes may have no transform. */
+ * cost up to .05 of R². With more columns than below, a run takes a minute or longer, and two classes may have no transform. */
 #define LEAST_REACH_OF_PRODUCTS 200
 #define MOST_COLUMNS_WITH_PRODUCTS 500
 
@@ -109,14 +109,14 @@ bool dp_fit_products(const struct dp_fit_facts *facts, const struct dp_fit *fit)
            fit->reach * sqrt(columns / all) >= LEAST_REACH_OF_PRODUCTS;
 }
 
-/* The charge of one release of every row. */
+/* The charge of one release to which every row contributes. */
 static int one_release(struct dp_charges *charges, double multiplier, struct dp_err *err)
 {
     struct dp_event event = dp_event_gaussian(DP_SAMPLING_NONE, 1, multiplier, 0);
     return dp_charges_add(charges, &event, 1, err);
 }
 
-/* Computes whole and reach. */
+/* Computes fit->whole and fit->reach. */
 static int measure(const struct dp_fit_facts *facts, const struct dp_fit_budget *budget, struct dp_fit *fit, struct dp_err *err)
 {
     struct dp_charges charges = {0};

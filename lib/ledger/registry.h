@@ -61,8 +61,8 @@ const struct dp_registry_line *dp_registry_table(const struct dp_registry *regis
 /* The newest line about a population, or NULL. */
 const struct dp_registry_line *dp_registry_population(const struct dp_registry *registry, const char *population);
 
-/* Whether registries keep this population. They do not keep rows made by dp-synth, which belong to nobody, nor a data set whose
- * population is only its own digest, which is in no other data set. */
+/* Whether registries keep this population. They do not keep rows made by dp-synth, which belong to nobody. Nor do
+ * they keep a population that is named by the digest of its data set: it has no other data set. */
 bool dp_registry_concerns(const char *population, const char *digest);
 
 /* The absolute path of a file; the caller frees it. DP_E_RUN: its directory does not exist. */

@@ -51,8 +51,8 @@ struct dp_ledger_recorded {
 };
 int dp_ledger_run_check(const struct dp_ledger_entry *entry, struct dp_ledger_recorded *recorded, struct dp_err *err);
 
-/* The cost of a run's charges if the end of the run was not planned: at one order that follows from its budget. By
- * DP_ACCOUNTANT_FILTER; 0 by DP_ACCOUNTANT_NONE without charges. */
+/* The cost of a run whose end was not planned, at one order, which follows from its budget. The answer names
+ * DP_ACCOUNTANT_FILTER; without charges it is 0, by DP_ACCOUNTANT_NONE. */
 int dp_ledger_at_order(const struct dp_charges *charges, double epsilon, double delta, struct dp_answer *answer,
                        struct dp_err *err);
 

@@ -13,7 +13,7 @@ const struct dp_kernels *dp_kernels(void)
         [DP_ISA_AVX512] = &dp_kernels_avx512,
 #endif
     };
-    static _Atomic(const struct dp_kernels *) used; /* any thread may set it first: all set the same */
+    static _Atomic(const struct dp_kernels *) used; /* several threads may set it: all to the same value */
     const struct dp_kernels *kernels = atomic_load_explicit(&used, memory_order_relaxed);
     if (kernels == NULL) {
         kernels = tables[dp_isa_used()];

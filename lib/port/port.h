@@ -114,8 +114,8 @@ struct dp_port {
    items. name is for messages. Returns 1; DP_PORT_UNREAD if no item is ready and the output has no reader; or an error. */
 int dp_port_wait(struct dp_port *port, const char *name, struct pollfd *items, nfds_t count, struct dp_err *err);
 
-/* Whether a read may wait by itself, without dp_port_wait before it: it ends with EINTR when the watched output has no reader
-   any more, until dp_port_waited. */
+/* Whether a read may wait without dp_port_wait before it. If so, until dp_port_waited, a read that waits ends with EINTR when
+   the watched output has no reader any more. */
 bool dp_port_may_wait(struct dp_port *port);
 void dp_port_waited(struct dp_port *port);
 

@@ -171,7 +171,7 @@ void dp_pld_nodes_free(struct dp_pld_nodes *nodes)
 
 double dp_pld_nodes_moment(const struct dp_pld_nodes *nodes, bool add, double s, double *mean, double *variance)
 {
-    /* The add direction draws from B: the exponent s L of B's mass is s - 1 of A's, mirrored. */
+    /* In the add direction the run is drawn from B, and its loss is −L: E_B e^{−sL} = E_A e^{(−s−1)L}. */
     double t = add ? -s - 1 : s, peak = -INFINITY;
     for (size_t k = 0; k < nodes->count; k++)
         peak = fmax(peak, nodes->log_mass[k] + t * nodes->loss[k]);

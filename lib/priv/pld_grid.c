@@ -20,7 +20,7 @@ struct dp_pld_window dp_pld_grid_window(const struct dp_pld_question *a, bool ad
     struct dp_pld_window w = {.s = dp_pld_tilt(a, add, epsilon), .bottom = -INFINITY, .top = INFINITY, .split = INFINITY};
     double mean, variance, middle = dp_pld_moment(a, add, w.s, &mean, &variance);
     double unit = 1 / sqrt(variance), spill = log(DP_PLD_SPILL_SHARE * delta);
-    /* The mass that wraps around must be small compared with δ, and not only with the weighted law: the two may differ. */
+    /* The mass that wraps around must be small compared with δ; small compared with the weighted law is not enough. */
     double peak = w.s > 0 ? -1 - log1p(w.s) : 0;
     double given = log(DP_PLD_WRAP_SHARE) + fmin(log(delta) - (middle - w.s * epsilon) - peak, 0);
     for (double step = unit / 1000; step < 1000 * unit; step *= 1.6) {

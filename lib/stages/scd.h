@@ -108,6 +108,6 @@ double dp_scd_sigma_prime(const struct dp_scd *s, const struct dp_record *m);
  * noise_scale). The noise of a row is addressed by its number among all rows. */
 int dp_scd_noise_alpha(struct dp_stage *stage, const struct dp_frame *frame, struct dp_err *err);
 
-/* Completes the record with the bound, as if each row had one update. Returns the record, for a variant with another
- * sensitivity. */
+/* Completes the record with the bound, as if each row had one update. Returns the record, so that a variant can
+ * change its sensitivity. */
 struct dp_record *dp_scd_record(const struct dp_scd *s, struct dp_frame *frame, enum dp_release release);

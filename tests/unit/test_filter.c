@@ -26,7 +26,7 @@ static double coin_rdp(struct coin c, double order)
     return fmax(forward, backward) / (order - 1);
 }
 
-/* E[(1 − e^{ε−L})+] of a coin after a loss of `before` */
+/* E[(1 − e^{ε−L})+], where L is `before` plus the loss of the coin */
 static double coin_delta(struct coin c, double before, double epsilon)
 {
     return c.p * fmax(0, -expm1(epsilon - before - c.l)) + (1 - c.p) * fmax(0, -expm1(epsilon - before - other_loss(c)));

@@ -134,7 +134,7 @@ static void refusals(void **state)
     assert_int_equal(choose(&fit, 0, 8, 2, 0, 1, 1e-5, false), DP_E_USAGE);
 }
 
-/* Without the transform R² was far below 0 on small tables, whatever the reach; with it, R² was below 0 below a reach of 8. */
+/* On small tables R² was far below 0 without the transform, at every reach. With it, R² was below 0 if the reach was below 8. */
 static void numbers_are_transformed_or_refused(void **state)
 {
     (void)state;

@@ -156,7 +156,7 @@ static double curvature_at(enum dp_loss loss, double width, double y, double u)
                                  : (dp_loss_slope(loss, width, y, u + h) - dp_loss_slope(loss, width, y, u - h)) / (2 * h);
 }
 
-/* −b and the Hessian of J at w, with the rows and one more row. */
+/* Computes −b and the Hessian of J at w, for the rows of the problem and one more row. */
 static void derive(const struct problem *p, const struct row *more, const double w[2], double b[2], double h[3])
 {
     b[0] = p->lambda * w[0];

@@ -494,7 +494,7 @@ static double joint_renyi(const struct dp_pld_part *part, double delta)
     return dp_rdp_epsilon(dp_rdp_orders, r, DP_RDP_ORDER_COUNT, delta, NULL);
 }
 
-/* Published: 6.41 and 3.30, where two batches would cost 5.41 and 2.27. */
+/* The published epsilons are 6.41 and 3.30. If each query had its own batch, they would be 5.41 and 2.27. */
 static void joint_check_values(void **state)
 {
     (void)state;

@@ -85,7 +85,7 @@ static double divergence(const long double *p, const long double *q, int n, doub
     return (double)(logl(sum) / (order - 1));
 }
 
-/* The larger of both directions at each order, which a curve bounds. */
+/* At each order the larger divergence of both directions: what a curve has to bound. */
 static void curve_of(const long double *p, const long double *q, int n, const double *orders, size_t count, double *out)
 {
     for (size_t i = 0; i < count; i++)

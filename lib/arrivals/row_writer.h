@@ -22,7 +22,7 @@ int dp_row_writer_flush(struct dp_row_writer *writer, struct dp_err *err);
 /* Writes the remaining rows and the end frame. */
 int dp_row_writer_end(struct dp_row_writer *writer, struct dp_err *err);
 
-/* After a failure with that status: tells readers that no more rows will come, but not why. */
+/* Tells readers that no more rows will come, but not why. status: of the failure. */
 void dp_row_writer_fail(struct dp_row_writer *writer, int status);
 
 /* writer may be NULL. */

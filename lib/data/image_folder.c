@@ -334,7 +334,7 @@ void dp_image_folder_digest(const struct dp_image_folder *f, unsigned char *dige
     crypto_generichash_final(&copy, digest, DP_INPUT_DIGEST);
 }
 
-/* Each grey pixel becomes one with three equal channels. */
+/* Makes three equal channels of each grey pixel. */
 static int spread(struct dp_image_folder *f, struct dp_image_shape *shape, struct dp_err *err)
 {
     unsigned char *wide;

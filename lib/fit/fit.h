@@ -18,7 +18,7 @@ struct dp_fit_facts {
     int64_t classes;         /* 0: the label is a number */
     int64_t rows_per_person; /* most rows of a person; 0: each row counts as one person */
     int64_t cosines;         /* of the columns, those that are cosines of a number (data/basis.h) */
-    int64_t products;        /* not among the columns: those that pairs of these numbers have (data/products.h) */
+    int64_t products;        /* products of pairs of these numbers (data/products.h); columns does not count them */
     bool constant;           /* one of the columns is constant */
     bool images;             /* the columns are features of images (images/map.h) */
 };

@@ -11,8 +11,8 @@
  *   feature = √(h / √(Σ h² + 0.01)),   the sum over the 24 maps |ψ_k ⋆ x_l|;
  *
  * of x_0 it is the mean. An image in colour has three such images, (r + g + b) / 3, r − g and (r + g) / 2 − b, and the sum is
- * over all three. Photographs mean the same in a mirror: of colour images each feature is the mean of the image's and its mirror
- * image's, and appears once.
+ * over all three. A photograph means the same in a mirror. So a feature of a colour image is the mean of two values, of the
+ * image and of its mirror image. Features that are equal for this reason appear once.
  *
  * Only + − × / √ in a fixed order, so all machines have the same bytes.
  *

@@ -36,7 +36,7 @@ struct dp_above {
     bool gaussian;
     double scale;   /* of ν_i */
     int64_t level;  /* ν_0 */
-    uint64_t drawn; /* ν_0 … ν_(drawn − 1) are drawn; the array has the last few: */
+    uint64_t drawn; /* how many ν_i are drawn; noise has the last few */
     int64_t noise[DP_ABOVE_TOGETHER];
 };
 

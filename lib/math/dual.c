@@ -105,7 +105,7 @@ static double logistic_newton(double b_alpha, double yu, double s, int steps)
         double slope = log(b / (1.0 - b)) + yu + s * (b - b_alpha);
         double curvature = 1.0 / (b * (1.0 - b)) + s;
         double next = b - slope / curvature;
-        /* A step that would leave (0, 1) goes only most of the way to the end. */
+        /* A step that would leave (0, 1) goes 99 % of the way to the end of the interval. */
         if (next <= 0)
             next = 0.01 * b;
         else if (next >= 1)

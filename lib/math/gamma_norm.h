@@ -6,9 +6,9 @@
  * normals, by Box and Muller's formula: g_2i = √(−2 ln U) cos(2π U'), g_2i+1 = √(−2 ln U) sin(2π U'), with U = U_(d+2i), U' =
  * U_(d+2i+1). The bits of U_j are the infinite bit string number index × 2^20 + j of (purpose, lap).
  *
- * Each quantity is an interval in MPFR with directed rounding that holds its real value. The U_j start with 64 bits; while the
- * ends of a coordinate round to different numbers, all of them get 64 more. So the vector depends only on (key, purpose, lap,
- * index, scale, d). */
+ * Each quantity is an interval in MPFR with directed rounding that holds its real value. The U_j start with 64 bits. As long as
+ * the two ends of the interval of a coordinate round to different numbers, each U_j gets 64 more bits. So the
+ * vector depends only on (key, purpose, lap, index, scale, d). */
 #pragma once
 
 #include "base/err.h"

@@ -27,8 +27,8 @@ static void cut_nodes(const struct dp_pld_question *a, struct dp_pld_cut cut)
     }
 }
 
-/* ln of the Chernoff bound at c->x on the runs without a rare lap, and its derivative in x. *lost: the mass that has a loss
-   above c->most nevertheless. */
+/* ln of the Chernoff bound at c->x on the runs without a rare lap, and its derivative in x. *lost: the mass of
+   losses above c->most. */
 static double log_others(const struct dp_pld_question *a, const struct dp_pld_contour *c, double epsilon, double *growth,
                          double *lost)
 {

@@ -31,8 +31,8 @@ struct dp_pld_question {
 };
 
 struct dp_pld_aim {
-    double epsilon; /* the grid is to be good near this ε */
-    double bias;    /* about how much too high the upper bound may be there */
+    double epsilon; /* the grid has to be accurate near this ε */
+    double bias;    /* how far the upper bound may be above the truth there, roughly */
     bool rough;     /* the lower bound does not count */
 };
 
@@ -90,8 +90,8 @@ double dp_pld_grid_step(const struct dp_pld_question *a, bool add, const struct 
 double dp_pld_share(const struct dp_pld_question *a);
 
 /* A coarse grid, to locate the answer, then finer ones until the bounds are close. Few laps are cheap and get more digits, many
-   parts are expensive and get fewer. The estimate is far too high if one lap may lose more than all the others. Stops at an
-   upper bound of `enough`. */
+   parts are expensive and get fewer. If one lap may lose more than all the others, the estimate is
+   far too high. Stops at an upper bound of `enough`. */
 bool dp_pld_grid_refine(const struct dp_pld_question *a, bool add, double estimate, double enough,
                         struct dp_pld_answer *answer);
 

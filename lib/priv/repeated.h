@@ -15,8 +15,8 @@
  * exchanged for another with the same coins; the bound of one draw is then twice as large, and z is relative to it.
  *
  * The law of S(J) is built by doubling the number of draws: S_(a+b) = S_a + ρ^a S_b, with independent S_a and S_b. Each law is
- * on a grid. A number between two points becomes either of them with its mean kept, which makes the mean of a convex function
- * larger and nothing smaller. δ_G(ε; μ) has the slope φ(μ/2 − ε/μ) in μ: it is convex up to μ = √(2ε) and below its tangent
+ * on a grid. The weight of a number between two points is divided among them so that the mean stays. This never makes the mean
+ * of a convex function smaller. δ_G(ε; μ) has the slope φ(μ/2 − ε/μ) in μ: it is convex up to μ = √(2ε) and below its tangent
  * from there on. So the mean of the function that follows the tangent bounds δ, and the error is of second order in the grid.
  * Weights that are too small to be kept are added to the weight of the largest possible S, (1 − ρ^T)/(1 − ρ). Everything is
  * rounded up. Chen, Lee, Kifer, Renyi Differentially Private ERM for Smooth Objectives (2019), has the mechanism; the law is

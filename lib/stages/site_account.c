@@ -119,7 +119,7 @@ static int site_account_fire(struct dp_stage *stage, struct dp_frame *frame, str
         struct dp_record *record = &frame->record[i];
         if (bounded || !isnan(o->multiplier))
             rc = promise(o, record, moments, err);
-        record->gathered = record->shares; /* the gate checks that enough of the other shares come */
+        record->gathered = record->shares; /* the gate checks that there are enough other shares */
     }
     if (rc == DP_OK)
         rc = dp_payer_check(&s->payer, frame, err);

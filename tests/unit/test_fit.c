@@ -189,7 +189,7 @@ static void numbers_of_printed_runs(void **state)
                 fit.gradient == 56.9620343 && fit.step == 9.67318 && fit.radius == 0.5);
 }
 
-/* Laps behind moments follow reach / columns; the plain step follows persons / whole. */
+/* With moments the number of laps follows from reach / columns; without, the step size follows from persons / whole. */
 static void laps_and_steps_follow_the_budget(void **state)
 {
     (void)state;

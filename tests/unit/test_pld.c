@@ -355,7 +355,7 @@ static void two_laplaces_by_quadrature(void **state)
     }
 }
 
-/* One lap with replaced rows: H_{e^ε} of the remove pair, and nothing else at ε >= 0. */
+/* One lap with replaced rows costs what the remove pair costs: its H_{e^ε}, for ε >= 0. */
 static void one_replaced_in_closed_form(void **state)
 {
     (void)state;

@@ -179,8 +179,8 @@ static void finer_grids_cost_less(void **state)
         double before = INFINITY, finest = laplace_at(cases[c][0], cases[c][1], 0, 30, cases[c][2]);
         for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
             double r = laplace_at(cases[c][0], cases[c][1], steps[i], 30, cases[c][2]);
-            /* This holds up to the error of the polygons: their corners are elsewhere around the finer curve, which lies within
-               the coarser one. */
+            /* The finer curve lies within the coarser one. The polygons around them have different corners, so this holds
+               only up to their error. */
             assert_true(r <= before * (1 + 1e-10) && r >= finest * (1 - 1e-10));
             before = r;
         }

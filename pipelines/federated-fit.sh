@@ -37,15 +37,15 @@ eval "words=(${run#*$'\n'})"
 text=${words[-1]}
 [[ " ${words[*]} " != *' --plan '* ]] || plan=$(sed -n "s/.* --plan '\([^']*\)' .*/\1/p" <<< "${run#*$'\n'}" | head -n 1)
 laps=$(sed -n 's/^dp-loop .* --laps \([0-9]*\) .*/\1/p' <<< "${run#*$'\n'}" | head -n 1)
-laps=${laps:-${plan##* }} rate=1
+laps=${laps:-$(tr -cs '0-9' '\n' <<< "$plan" | awk '{ all += $1 } END { print all }')} rate=1
 delta=${about##* delta } delta=${delta%%[,;]*}
-at_site=$(grep -E '^  dp-(sample|moments|grad) ' <<< "$text")
+at_site=$(grep -E '^  dp-(sample|moments|grad|temperature) ' <<< "$text")
 noise=$(grep -E '^  dp-noise ' <<< "$text")
-at_gate=$(grep -vE '^  dp-(sample|moments|grad|noise) |^$' <<< "$text")
+at_gate=$(grep -vE '^  dp-(sample|moments|grad|temperature|noise) |^$' <<< "$text")
 multiplier() { sed -nE "s/^  dp-noise +$1 *--multiplier ([^ ]*) .*/\1/p" <<< "$noise"; }
 quote_options
 promised=" --multiplier $(multiplier "${plan:+--on gradient}")"
-[ -z "$plan" ] || promised+=" --moments-multiplier $(multiplier '--on moments')"
+[[ $plan != *moments* ]] || promised+=" --moments-multiplier $(multiplier '--on moments')"
 if [ -n "$distributed_noise" ]; then
     # shellcheck disable=SC2001 # each line
     at_site+=$'\n'$(sed "s/ |\$/ --share --colluding $colluding${seeded:+ $seeded} |/" <<< "$noise")

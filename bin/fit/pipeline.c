@@ -67,17 +67,43 @@ static void gate(FILE *to, const char *name, const struct fit_options *o)
     fputs(" |\n", to);
 }
 
+/* Laps that find the temperature: how they begin, their noise, and how they end. */
+static void temperature(FILE *to, const struct dp_fit *fit, const struct fit_options *o)
+{
+    if (fit->temperature == 0)
+        return;
+    fputs("  dp-temperature --on temperature", to);
+    option(to, "data", o->data);
+    readers(to, o);
+}
+
+static void temperature_noise(FILE *to, const struct dp_fit *fit)
+{
+    if (fit->temperature > 0)
+        fprintf(to, "  dp-noise     --on temperature --multiplier %.9g |\n", fit->gradient);
+}
+
+static void temperature_step(FILE *to, const struct dp_fit *fit)
+{
+    if (fit->temperature > 0)
+        fputs(" |\n  dp-step      --on temperature --temperature", to);
+}
+
 static void plain(FILE *to, const struct dp_fit *fit, const struct fit_options *o)
 {
-    sample(to, "dp-sample ", o);
-    fputs("  dp-grad   ", to);
+    const char *on = fit->temperature > 0 ? " --on gradient" : "";
+    sample(to, "dp-sample   ", o);
+    fprintf(to, "  dp-grad     %s", on);
     rows(to, fit, o);
     fprintf(to, " --loss %s --clip %.9g --scale %.9g", dp_loss_names[fit->loss], fit->clip, fit->scale);
     readers(to, o);
-    fprintf(to, "  dp-noise   --multiplier %.9g |\n", fit->gradient);
-    gate(to, "dp-account", o);
+    temperature(to, fit, o);
+    fprintf(to, "  dp-noise    %s --multiplier %.9g |\n", on, fit->gradient);
+    temperature_noise(to, fit);
+    gate(to, "dp-account  ", o);
     const char *end = fit->run == DP_FIT_DECAYED ? " --schedule linear-decay" : fit->last ? "" : " --average tail";
-    fprintf(to, "  dp-step    --step %.9g --momentum %.9g%s", fit->step, DP_FIT_MOMENTUM, end);
+    fprintf(to, "  dp-step     %s --step %.9g --momentum %.9g%s", on, fit->step, DP_FIT_MOMENTUM, end);
+    temperature_step(to, fit);
 }
 
 static void moments(FILE *to, const struct dp_fit *fit, const struct fit_options *o)
@@ -97,11 +123,14 @@ static void transformed(FILE *to, const struct dp_fit *fit, const struct fit_opt
     moments(to, fit, o);
     fprintf(to, " --clip %.9g --scale %.9g", fit->clip, fit->scale);
     readers(to, o);
+    temperature(to, fit, o);
     fprintf(to, "  dp-noise     --on moments --multiplier %.9g |\n", fit->moments);
     fprintf(to, "  dp-noise     --on gradient --multiplier %.9g |\n", fit->gradient);
+    temperature_noise(to, fit);
     gate(to, "dp-account  ", o);
     fprintf(to, "  dp-transform --on moments --floor %.9g --radius %.9g |\n", fit->floor, fit->radius);
     fprintf(to, "  dp-step      --on gradient --step %.9g --relative --average tail", fit->step);
+    temperature_step(to, fit);
 }
 
 static void uncut(FILE *to, const struct dp_fit *fit, const struct fit_options *o)
@@ -123,6 +152,20 @@ static void uncut(FILE *to, const struct dp_fit *fit, const struct fit_options *
             fit->step, (long long)fit->late, fit->tail);
 }
 
+/* How many laps there are, of each kind if there are kinds. */
+static void plan(FILE *to, const struct dp_fit *fit)
+{
+    const bool moments = fit->run == DP_FIT_TRANSFORMED || fit->run == DP_FIT_UNCUT;
+    if (!moments && fit->temperature == 0) {
+        fprintf(to, " --laps %lld -- ", (long long)fit->laps);
+        return;
+    }
+    fprintf(to, " --plan '%sgradient %lld", moments ? "moments 1, " : "", (long long)fit->laps);
+    if (fit->temperature > 0)
+        fprintf(to, ", temperature %lld", (long long)fit->temperature);
+    fputs("' -- ", to);
+}
+
 int fit_print(FILE *to, const struct dp_fit *fit, const struct fit_options *o, struct dp_err *err)
 {
     static void (*const write[])(FILE *, const struct dp_fit *, const struct fit_options *) = {
@@ -142,10 +185,7 @@ int fit_print(FILE *to, const struct dp_fit *fit, const struct fit_options *o, s
     option(to, "seed", o->seed);
     fputs(o->quiet ? " -q" : "", to);
     option(to, "model", o->model);
-    if (fit->run == DP_FIT_PLAIN || fit->run == DP_FIT_DECAYED)
-        fprintf(to, " --laps %lld -- ", (long long)fit->laps);
-    else
-        fprintf(to, " --plan 'moments 1, gradient %lld' -- ", (long long)fit->laps);
+    plan(to, fit);
     fit_quote(to, text);
     putc('\n', to);
     free(text);

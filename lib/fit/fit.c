@@ -41,6 +41,10 @@
 /* Slopes that are clipped at 1/2 make weights too long for probabilities. The best factor was .4 to .6 on four tables. */
 #define SCALE_OF_SOFTMAX 0.5
 
+/* Laps of softmax that only find the temperature. With them the log loss fell in each of 27 cells of nine tables, by .001 to
+ * .27, and on Fashion-MNIST from .49 to .30. */
+#define TEMPERATURE_LAPS 4
+
 /* The value after it was printed with that many digits and read back. */
 static double decimal(double value, int digits)
 {
@@ -193,14 +197,14 @@ static void plain(struct dp_fit *fit, double columns)
     fit->clip = logistic ? 0.3 : 0.5;
     fit->step = fit->loss == DP_LOSS_SQUARED ? 2 : six(between(1, 64, logistic ? 1.6 * pow(size, 0.7) : pow(size, 0.8)));
     fit->scale = logistic ? 0.6 : fit->loss == DP_LOSS_SOFTMAX ? SCALE_OF_SOFTMAX : 1;
-    fit->gradient = share(fit->whole, 1, (double)fit->laps);
+    fit->gradient = share(fit->whole, 1, (double)(fit->laps + fit->temperature));
 }
 
 /* Gives moments that part of the budget, gradients the rest. */
 static void split(struct dp_fit *fit, double moments)
 {
     fit->moments = share(fit->whole, moments, 1);
-    fit->gradient = share(fit->whole, 1 - moments, (double)fit->laps);
+    fit->gradient = share(fit->whole, 1 - moments, (double)(fit->laps + fit->temperature));
 }
 
 /* Where the moments are far above their noise (reach / columns), more laps come closer to the minimum. Elsewhere the last
@@ -257,7 +261,7 @@ static void numbers(const struct dp_fit_facts *facts, struct dp_fit *fit)
     fit->run = DP_FIT_UNCUT;
     fit->late = (int64_t)late;
     fit->laps = fit->late + (fit->reach / 4 > 45 ? 64 : 32);
-    fit->floor = 0.5;
+    fit->floor = 0.4;
     fit->radius = 0.7;
     fit->step = six(between(0.25, 1, pow(fit->reach / 20, 2)));
     double laps = (double)fit->laps;
@@ -275,7 +279,8 @@ int dp_fit_choose(const struct dp_fit_facts *facts, const struct dp_fit_budget *
 {
     int rc = check_facts(facts, budget, err);
     /* For numbers the column has to be constant, which bias in rows of norm 1 is not. A longer column makes the noise larger. */
-    *fit = (struct dp_fit){.loss = loss, .intercept = facts->classes == 0 ? 0.1 : facts->constant ? 0 : 0.5};
+    const double constant = facts->classes == 0 ? 0.1 : facts->constant ? 0 : 0.5;
+    *fit = (struct dp_fit){.loss = loss, .intercept = constant, .temperature = loss == DP_LOSS_SOFTMAX ? TEMPERATURE_LAPS : 0};
     if (rc == DP_OK)
         rc = measure(facts, budget, fit, err);
     if (rc == DP_OK)
@@ -284,7 +289,7 @@ int dp_fit_choose(const struct dp_fit_facts *facts, const struct dp_fit_budget *
         return rc;
     if (facts->images && facts->classes > 0) {
         dp_fit_images(fit);
-        fit->gradient = share(fit->whole, 1, (double)fit->laps);
+        fit->gradient = share(fit->whole, 1, (double)(fit->laps + fit->temperature));
         return DP_OK;
     }
     const double columns = all_columns(facts, fit);

@@ -37,8 +37,8 @@ enum dp_fit_run {
 };
 
 /* A release of all rows whose noise has multiplier z uses the part (whole / z)^2 of the budget, and parts add up: so
- *   plain, decayed   laps (whole / gradient)^2                                                     <= 1
- *   transformed  (whole / moments)^2 + laps (whole / gradient)^2                               <= 1
+ *   plain, decayed   (laps + temperature) (whole / gradient)^2                                 <= 1
+ *   transformed  (whole / moments)^2 + (laps + temperature) (whole / gradient)^2               <= 1
  *   uncut        the same, with laps (whole / counts)^2, and with late + 9 (laps - late) in place of laps:
  *                (whole / moments)^2 + (late + 9 (laps - late)) (whole / gradient)^2 + ...   <= 1, see DP_FIT_EARLY
  * Numbers have the digits of a pipeline's text: multipliers nine, rounded up, all others six. */
@@ -50,6 +50,7 @@ struct dp_fit {
     double reach;                     /* persons / (s whole sqrt(columns)), the size of a mean over its noise, with s = 1, or 2
                                        * for replace-one */
     int64_t laps;                     /* of gradients */
+    int64_t temperature;              /* laps after them, with the same noise, for one factor on all scores */
     double gradient, moments, counts; /* multipliers; uncut: early laps have gradient, late laps a third of it */
     double clip, scale, step;         /* of dp-grad and dp-step */
     bool unit;                        /* rows are scaled to norm 1 first */

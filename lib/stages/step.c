@@ -1,10 +1,12 @@
 /* dp-step: computes the next model from the last one and a released sum, and the mean of released iterates. Post-processing:
  * runs after the gate. The method of the model decides. If its sums are sums of negative gradients, an optimiser takes a step,
- * or the gradient is held for a search that chooses the step. For all other methods the model moves by the sum itself. */
+ * or the gradient is held for a search that chooses the step. For all other methods the model moves by the sum itself.
+ * --temperature multiplies all weights by one factor, from the sum of dp-temperature. */
 
 #include "base/mem.h"
 #include "data/schedule_file.h"
 #include "math/optimiser.h"
+#include "math/temperature.h"
 #include "model/candidates.h"
 #include "model/direction.h"
 #include "model/held.h"
@@ -22,7 +24,7 @@ struct options {
     double step, momentum, project;
     const char *schedule;
     double b0, beta, floor, beta1, beta2, epsilon;
-    bool hold, average_gradients, normalise, relative;
+    bool hold, average_gradients, normalise, relative, temperature;
     int64_t constant_laps;
 };
 
@@ -62,7 +64,8 @@ static const struct dp_option options[] = {
                    .fallback = "1e-8"),
     DP_OPTION_REAL(0, project, "R", DP_ABOVE(0), "gradients: keep the weights in the ball of radius R"),
     DP_OPTION_INT(0, constant_laps, "K", DP_FROM_TO(1, INT32_MAX),
-                  "gradients: K laps move only the constant, by ETA; later laps only the rest"),
+                  "gradients: the first K laps move only the constant; it moves by ETA, whatever the curvature"),
+    DP_OPTION_FLAG(0, temperature, "multiply the weights by the factor that the sum of dp-temperature gives; no other option"),
     DP_OPTION_FLAG(0, hold, "gradients: take no step, but leave the direction in the frame for dp-linesearch"),
     DP_OPTION_FLAG(0, average_gradients, "--hold: average a gradient without a step with the next one"),
     DP_OPTION_FLAG(0, normalise, "--hold: divide the gradient by its length"),
@@ -85,6 +88,8 @@ static int step_open(struct dp_stage *stage, struct dp_err *err)
     bool adam = o->optimiser == DP_OPTIMISER_ADAM;
     if (isnan(o->step) && (o->schedule != NULL || o->optimiser != DP_OPTIMISER_SGD || o->momentum > 0 || o->relative))
         return dp_fail(err, DP_E_USAGE, "--relative, --schedule, --optimizer and --momentum need --step");
+    if (o->temperature && (!isnan(o->step) || !isnan(o->project) || o->hold || o->average != AVERAGE_NONE))
+        return dp_fail(err, DP_E_USAGE, "--temperature takes no other option");
     if (o->hold && (!isnan(o->step) || !isnan(o->project) || o->average != AVERAGE_NONE))
         return dp_fail(err, DP_E_USAGE, "--hold moves nothing: leave out --step, --project and --average");
     if (!o->hold && (o->average_gradients || o->normalise))
@@ -153,7 +158,7 @@ static int step_size(const struct dp_stage *stage, const struct dp_frame *frame,
     return DP_OK;
 }
 
-/* Leaves of the gradient what this lap moves. The last entry of z is the same for every row, so *eta is not divided by the
+/* The first laps move only the constant. The last entry of z is the same for every row, so the step is not divided by the
  * curvature there. */
 static int part_constant(const struct dp_stage *stage, const struct dp_frame *frame, const struct dp_transform *transform,
                          double *eta, struct dp_err *err)
@@ -168,7 +173,10 @@ static int part_constant(const struct dp_stage *stage, const struct dp_frame *fr
                        (long long)frame->lap);
     const bool first = stage->turn <= o->constant_laps;
     for (size_t i = 0; i < s->outputs * s->cols; i++)
-        s->gradient[i] = (i % s->cols == s->cols - 1) == first ? s->gradient[i] : 0;
+        if (i % s->cols == s->cols - 1)
+            s->gradient[i] *= first ? 1 : o->step / *eta;
+        else if (first)
+            s->gradient[i] = 0;
     *eta = first ? o->step : *eta;
     return DP_OK;
 }
@@ -294,6 +302,25 @@ static int move(struct dp_stage *stage, struct dp_frame *frame, struct dp_array 
     return rc;
 }
 
+/* Multiplies the model as it predicts, its average if there is one, by the factor of its temperature. */
+static int temper(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
+{
+    const struct dp_record *m = dp_frame_record(frame, DP_F_SUM);
+    struct dp_sum sum;
+    int rc = dp_sum_read(&sum, frame, err);
+    if (rc == DP_OK && (sum.values->count != 2 || m == NULL || !(m->rate > 0) || m->rows <= 0))
+        rc = dp_fail(err, DP_E_RUN, "the sum of lap %lld is not one of dp-temperature", (long long)frame->lap);
+    if (rc != DP_OK)
+        return rc;
+    struct dp_array *model = dp_frame_edit_array(frame, dp_frame_has(frame, DP_F_AVERAGE) ? DP_F_AVERAGE : DP_F_MODEL);
+    const double rows = m->rate * (double)m->rows, mean[2] = {dp_sum_at(&sum, 0) / rows, dp_sum_at(&sum, 1) / rows};
+    const double factor = dp_temperature_factor(mean, dp_frame_real(frame, DP_F_NOISE_SCALE, 0) / rows, stage->turn);
+    for (size_t i = 0; i < model->count; i++)
+        ((double *)model->data)[i] *= factor;
+    dp_frame_drop(frame, DP_F_BOUND); /* the bound of these sums, which dp-clip --follow must not take over */
+    return DP_OK;
+}
+
 /* Whether another dp-step uses everything that these laps release. */
 static bool is_done(const struct dp_frame *hello, const char *on)
 {
@@ -332,6 +359,11 @@ static int check_answer(const struct dp_stage *stage, const struct dp_frame *hel
     if (strcmp(dp_paid_taker(record), stage->class->name) != 0)
         return dp_fail(err, DP_E_USAGE, "what laps%s release is for %s (--on KIND names the laps of dp-step)", kind,
                        dp_paid_taker(record));
+    if (record->means != DP_MEANS_NONE && (record->means == DP_MEANS_TEMPERATURE) != o->temperature)
+        return dp_fail(err, DP_E_USAGE,
+                       o->temperature ? "--temperature is for the sums of dp-temperature; laps%s release others"
+                                      : "the sums of laps%s are of dp-temperature: --temperature takes them",
+                       kind);
     if (record->means == DP_MEANS_MOVE && !moves)
         return dp_fail(err, DP_E_USAGE, "%s is for gradients; what laps%s release is what the model moves by",
                        o->hold          ? "--hold"
@@ -380,7 +412,7 @@ static int step_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_o
                        (long long)frame->lap);
     int rc = dp_frame_need_array(frame, DP_F_MODEL, DP_F64, 2, &model, err);
     if (rc == DP_OK)
-        rc = move(stage, frame, dp_frame_edit_array(frame, DP_F_MODEL), err);
+        rc = o->temperature ? temper(stage, frame, err) : move(stage, frame, dp_frame_edit_array(frame, DP_F_MODEL), err);
     dp_frame_drop(frame, DP_F_SUM);
     dp_frame_drop(frame, DP_F_COLUMNS);
     if (rc == DP_OK && o->average != AVERAGE_NONE)

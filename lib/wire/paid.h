@@ -35,14 +35,15 @@ enum dp_waits {
 /* In a hello frame: the meaning of a record's field: X(enumerator, name on the wire, field, the stage that takes it, whether
  * that stage has said so). A meaning that has not been taken stops the run. */
 #define DP_MEANINGS(X)                                                                                                         \
-    X(DP_MEANS_NONE,      "none",      DP_F_NONE,   NULL,           true)  /* not stated */                                    \
-    X(DP_MEANS_GRADIENT,  "gradient",  DP_F_SUM,    "dp-step",      false) /* a sum of negative gradients, for a step */       \
-    X(DP_MEANS_MOVE,      "move",      DP_F_SUM,    "dp-step",      false) /* a sum that the model moves by */                 \
-    X(DP_MEANS_MOMENTS,   "moments",   DP_F_SUM,    "dp-transform", false) /* a sum of second moments */                       \
-    X(DP_MEANS_CHOICE,    "choice",    DP_F_CHOICE, "dp-step",      false) /* the choice of a step or a model */               \
-    X(DP_MEANS_TRANSFORM, "transform", DP_F_SUM,    "dp-transform", true)  /* moments that dp-transform takes */               \
-    X(DP_MEANS_TAKEN,     "taken",     DP_F_NONE,   NULL,           true)  /* one of the others, used by another stage */      \
-    X(DP_MEANS_DONE,      "done",      DP_F_NONE,   NULL,           true)  /* used by dp-step: nothing is left for another stage */
+    X(DP_MEANS_NONE,        "none",        DP_F_NONE,   NULL,           true)  /* not stated */                                \
+    X(DP_MEANS_GRADIENT,    "gradient",    DP_F_SUM,    "dp-step",      false) /* a sum of negative gradients, for a step */   \
+    X(DP_MEANS_MOVE,        "move",        DP_F_SUM,    "dp-step",      false) /* a sum that the model moves by */             \
+    X(DP_MEANS_MOMENTS,     "moments",     DP_F_SUM,    "dp-transform", false) /* a sum of second moments */                   \
+    X(DP_MEANS_TEMPERATURE, "temperature", DP_F_SUM,    "dp-step",      false) /* derivatives for one factor on all scores */  \
+    X(DP_MEANS_CHOICE,      "choice",      DP_F_CHOICE, "dp-step",      false) /* the choice of a step or a model */           \
+    X(DP_MEANS_TRANSFORM,   "transform",   DP_F_SUM,    "dp-transform", true)  /* moments that dp-transform takes */           \
+    X(DP_MEANS_TAKEN,       "taken",       DP_F_NONE,   NULL,           true)  /* one of the others, used by another stage */  \
+    X(DP_MEANS_DONE,        "done",        DP_F_NONE,   NULL,           true)  /* used by dp-step: nothing is left for another stage */
 /* clang-format on */
 
 #define DP_MEANING_ENUMERATOR(id, name, field, taker, taken) id,

@@ -15,7 +15,7 @@ together() {
     RUNNING=()
     for site in north east south; do
         shard=$((shard + 1))
-        timeout 120 federated-fit.sh --shard $shard/3 --data "$dir/$site.dp" --at ipc://meet/gate --rows "$rows" "$@" > said.$site 2>&1 3>&- &
+        timeout 120 federated-fit.sh --shard $shard/3 --data "$dir/$site.dp" --at ipc://meet/gate --rows "$rows" "${@/#--classes=*/--exec=auto}" > said.$site 2>&1 3>&- &
         RUNNING+=($!)
     done
     set -- "${@/#--budget=*/--exec=auto}" # for sites only
@@ -43,6 +43,19 @@ as_one() {
     together . 900 4 --epsilon 0.1 --adjacency replace-one --seed 2
     as_one all.dp 900 4 --epsilon 0.1 --adjacency replace-one --seed 2
     assert_equal "$(dp-info --get laps model)" 64
+}
+
+@test "three classes, whose temperature has laps of its own, with and without a transform" {
+    three_sites 3
+    for epsilon in 2 0.3; do
+        together . 900 4 --classes=3 --epsilon $epsilon --seed 1
+        as_one all.dp 900 4 --epsilon $epsilon --seed 1
+    done
+    together . 900 4 --classes=3 --epsilon 1.5 --delta 1e-4 --budget=4
+    assert_regex "$(cat said.gate)" 'epsilon 1\.(5|49999[0-9]*), delta 0\.0001; '
+    for site in north east south; do
+        dp-account report --json $site.dp | jq -e '[.runs[] | .epsilon <= 1.5 and .epsilon > 1.49] == [true]' || fail "$(dp-account report $site.dp)"
+    done
 }
 
 @test "each site pays for both kinds of laps in its own ledger, no more than epsilon" {

@@ -87,12 +87,29 @@ same() {
     done
 }
 
+@test "temperature: processes = fused, on any number of threads, inline and not, sparse and dense" {
+    dp-synth classification --rows 600 --cols 9 --classes 4 --seed 4 --storage csr -o sparse.dp -q
+    for what in four.dp:softmax two.dp:logistic four.dp:logistic; do
+        same ${what/:/ } tempered
+        train one fused "$(pipeline ${what/:/ } tempered)"
+        for variant in threads inline; do
+            train $variant fused "$(pipeline ${what/:/ } tempered-$variant)"
+            cmp one $variant
+        done
+        train three-processes processes "$(pipeline ${what/:/ } tempered-threads)"
+        cmp one three-processes
+    done
+    train one fused "$(pipeline four.dp softmax tempered)"
+    train sparse fused "$(pipeline sparse.dp softmax tempered)"
+    dp-cmp --weights-only one sparse
+}
+
 @test "persons with several rows: processes = fused, on any number of threads, inline and not" {
     dp-synth classification --rows 600 --cols 9 --seed 3 --rows-per-person 4 -o many-two.dp -q
     dp-synth classification --rows 600 --cols 9 --classes 4 --seed 4 --rows-per-person 11 -o many-four.dp -q # more than a block
     for what in many-two.dp:logistic many-four.dp:softmax many-four.dp:hinge; do
         for variant in gradient gradient-adaptive behind behind-clip; do same ${what/:/ } $variant; done
-        for variant in gradient behind; do
+        for variant in gradient behind $([[ $what == *hinge ]] || echo tempered); do
             train one fused "$(pipeline ${what/:/ } $variant)"
             for more in threads inline; do
                 train $more fused "$(pipeline ${what/:/ } $variant-$more)"
@@ -126,7 +143,7 @@ same() {
     dp-synth classification --rows 600 --cols 9 --classes 4 --seed 4 --rows-per-person 1 -o most.dp -q
     # each has one row, and might have three: the stages go by person
     jq '.rows_per_person = 3' most.dp/dataset.json > new && mv new most.dp/dataset.json
-    for variant in gradient gradient-clip gradient-adaptive behind; do
+    for variant in gradient gradient-clip gradient-adaptive behind tempered; do
         for data in four ones most; do train $data fused "$(pipeline $data.dp softmax $variant)"; done
         dp-cmp --weights-only four ones
         dp-cmp --weights-only four most
@@ -273,7 +290,7 @@ same() {
     dp-synth classification --rows 900 --cols 105 --classes 5 --seed 4 -o five.dp -q
     dp-synth classification --rows 900 --cols 105 --classes 5 --seed 4 --storage csr -o sparse.dp -q
     for what in wide:hinge:parallel wide:logistic:release wide:squared:clip five:hinge:parallel five:logistic:sequential \
-        five:softmax:gradient-clip wide:logistic:gradient wide:hinge:non-private five:logistic:behind sparse:logistic:gradient; do
+        five:softmax:gradient-clip wide:logistic:gradient wide:hinge:non-private five:logistic:behind five:softmax:tempered sparse:logistic:gradient; do
         IFS=: read -r data loss variant <<< "$what"
         for isa in $(instructions); do
             DPLINE_ISA=$isa train $isa fused "$(pipeline $data.dp $loss $variant)"
@@ -333,10 +350,10 @@ cut_at() {
 @test "cut at any | by ZeroMQ over ipc" {
     mkdir -m 700 s
     local seen=0
-    for variant in parallel release sequential primal clip non-private gradient-clip gradient-adaptive gradient-schedule gradient-adam kinds behind sgd erm perturbed search search-same select descent permutation; do
+    for variant in parallel release sequential primal clip non-private gradient-clip gradient-adaptive gradient-schedule gradient-adam kinds behind tempered sgd erm perturbed search search-same select descent permutation; do
         case $variant in
             perturbed) text=$(pipeline two.dp logistic $variant) ;;
-            descent | permutation) text=$(pipeline four.dp softmax $variant) ;;
+            descent | permutation | tempered) text=$(pipeline four.dp softmax $variant) ;;
             *) text=$(pipeline four.dp squared $variant) ;;
         esac
         train whole fused "$text"

@@ -100,6 +100,13 @@ END
         dp-step --on gradient --step 1 --relative"
 }
 
+@test "memory runs out at a temperature, and moves no bit of it" {
+    sweep -- dp-loop -q --plan 'gradient 1, temperature 2' --exec fused --seed 1 -- "dp-sample --data small.dp --mode full |
+        dp-grad --on gradient --data small.dp --loss logistic --clip 1 | dp-temperature --on temperature --data small.dp | dp-noise -z 3 |
+        dp-account --epsilon 100 --delta 1e-5 --allow-seeded --no-ledger | dp-step --on gradient --step 1 |
+        dp-step --on temperature --temperature"
+}
+
 @test "memory runs out in a minimiser, and a model that comes out is one all the same" {
     # NLopt uses fewer vectors if it gets no memory for all, and ends at another point within the tolerance.
     local run='dp-sample --data small.dp --mode full |

@@ -12,6 +12,7 @@ resumed() {
     local exec=$1 text=$2 laps=(--laps 150)
     [[ $text != *' --on search '* ]] || laps=(--plan '(gradient, search) 75')
     [[ $text != *' --on moments '* ]] || laps=(--plan '(moments 1, descent 9) 15')
+    [[ $text != *' --on temperature '* ]] || laps=(--plan 'moments 1, descent 50, temperature 100')
     dp-loop "${laps[@]}" --seed 11 --exec $exec -q -o whole -- "$text" > whole.stream
     run timeout 120 "$ROOT/tests/bats/resume.py" "${3:-1}" 2 kept part 20 -- dp-loop "${laps[@]}" --seed 11 --exec $exec -q -- "$text"
     assert_success
@@ -63,6 +64,8 @@ GRADIENTS="gradient gradient-threads gradient-clip gradient-adagrad gradient-ada
 @test "killed and resumed, behind a transform" {
     resumed fused "$(pipeline four.dp logistic behind)"
     resumed processes "$(pipeline two.dp logistic behind-clip)"
+    resumed fused "$(pipeline four.dp softmax tempered)"
+    resumed processes "$(pipeline two.dp logistic tempered)"
 }
 
 # private: CHILD, a private run with a ledger

@@ -174,6 +174,7 @@ same() {
     table 600 two
     same behind logistic
     same behind-clip logistic
+    same tempered logistic
 }
 
 @test "as on one machine: persons with several rows" {
@@ -183,6 +184,7 @@ same() {
     same gradient softmax
     same gradient-adaptive logistic
     same behind logistic
+    same tempered softmax
 }
 
 # disagrees MESSAGE [LEFT]: the message of a run of whole.dp and odd.dp

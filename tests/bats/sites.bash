@@ -1,16 +1,19 @@
 # Loaded by tests of runs over sites: three of them, and a table with the rows of all.
 
-# three_sites: north.dp, east.dp and south.dp, from a table whose rows are all in all.dp
+# three_sites [CLASSES]: north.dp, east.dp and south.dp, from a table whose rows are all in all.dp, of two classes or three
 three_sites() {
-    cat > schema.json << 'END'
+    local third=''
+    [ "${1:-2}" = 2 ] || third=', "maybe"'
+    cat > schema.json << END
 {"columns": [{"name": "a", "type": "numeric", "bounds": [-1, 1]}, {"name": "b", "type": "numeric", "bounds": [-1, 1]},
- {"name": "c", "type": "numeric", "bounds": [-1, 1]}, {"name": "y", "type": "label", "classes": ["no", "yes"]}]}
+ {"name": "c", "type": "numeric", "bounds": [-1, 1]}, {"name": "y", "type": "label", "classes": ["no", "yes"$third]}]}
 END
-    awk 'BEGIN { srand(1)
+    awk -v third="$third" 'BEGIN { srand(1)
         while (n++ < 900) {
             a = 2 * rand() - 1
             b = 2 * rand() - 1
-            print a "," b "," 2 * rand() - 1 "," (a - b + rand() > .5 ? "yes" : "no")
+            score = a - b + rand()
+            print a "," b "," 2 * rand() - 1 "," (third != "" && score > 1.1 ? "maybe" : score > .5 ? "yes" : "no")
         } }' > table
     head -n 500 table | import north
     sed -n 501,800p table | import east

@@ -2,10 +2,12 @@
 PLAN='(whole, part 5) 2' # of the laps of several kinds, 12 in all
 SEARCHES='(gradient, search) 6'
 TRANSFORMS='moments 1, descent 5, moments 1, descent 5' # behind a transform that is made anew half-way
+TEMPERS='moments 1, descent 7, temperature 4'
 # plan PIPELINE: prints the plan of its laps, nothing if they have no kinds
 plan() {
     case $1 in
         *' --on search '*) echo "$SEARCHES" ;;
+        *' --on temperature '*) echo "$TEMPERS" ;;
         *' --on moments '*) echo "$TRANSFORMS" ;;
         *' --on '*) echo "$PLAN" ;;
     esac
@@ -77,6 +79,18 @@ pipeline() {
             echo "$sample --mode full --on moments | dp-moments$at --intercept 0.5$threads --on moments |
                 $sample --rate 0.4 --on descent | $step$more | dp-noise --on moments -z 3 | $noise --on descent | $gate |
                 $make | dp-step --on descent --step 0.5 --relative --momentum 0.5 --average tail"
+            return
+            ;;
+        tempered | tempered-*) # behind a transform, and then the temperature
+            local at=" --data $1" threads='' sample="dp-sample --data $1 --mode full"
+            case $3 in
+                *-threads) threads=' --threads 3' ;;
+                *-inline) sample+=' --inline' at='' ;;
+            esac
+            echo "$sample | dp-moments$at --intercept 0.5$threads --on moments |
+                dp-grad$at --loss $2 --intercept 0.5 --clip 0.3 --scale 0.6$threads --on descent | dp-temperature$at$threads --on temperature | dp-noise --on moments -z 3 |
+                $noise --on descent | $noise --on temperature | $gate | dp-transform --on moments |
+                dp-step --on descent --step 0.5 --relative --average tail | dp-step --temperature --on temperature"
             return
             ;;
         search | search-*) # a gradient is held until a search has found its step; -same: gradient and search of one batch

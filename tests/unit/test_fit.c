@@ -38,7 +38,7 @@ static double cost(const struct dp_fit *fit, double delta)
         add(&charges, fit->gradient, fit->late);
         add(&charges, fit->gradient / sqrt(DP_FIT_EARLY), fit->laps - fit->late);
     } else {
-        add(&charges, fit->gradient, fit->laps);
+        add(&charges, fit->gradient, fit->laps + fit->temperature);
     }
     assert_int_equal(dp_account_epsilon(DP_ACCOUNTANT_BEST, &charges, delta, &answer, &err), DP_OK);
     dp_charges_free(&charges);
@@ -77,6 +77,10 @@ static void parts_of_the_budget(void **state)
     assert_int_equal(choose(&fit, 6000, 10, 2, 0, 1, 1e-5, false), DP_OK);
     assert_near(w2 / (fit.moments * fit.moments), 0.15, 1e-7);
     assert_near((double)fit.laps * w2 / (fit.gradient * fit.gradient), 0.85, 1e-7);
+    assert_int_equal(fit.temperature, 0);
+    assert_int_equal(choose(&fit, 6000, 10, 3, 0, 1, 1e-5, false), DP_OK);
+    assert_int_equal(fit.temperature, 4);
+    assert_near((double)(fit.laps + 4) * w2 / (fit.gradient * fit.gradient), 0.85, 1e-7);
 }
 
 static void numbers_have_a_constant(void **state)
@@ -182,11 +186,11 @@ static void numbers_of_printed_runs(void **state)
     assert_true(fit.run == DP_FIT_TRANSFORMED && fit.laps == 128 && fit.moments == 8.22544986 && fit.gradient == 39.093163 &&
                 fit.scale == 0.640992 && fit.radius == 0.760766 && fit.step == 16 && fit.clip == 0.5 && fit.intercept == 0.5);
     assert_int_equal(choose(&fit, 3000, 30, 10, 0, 0.05, 1e-4, false), DP_OK);
-    assert_true(fit.run == DP_FIT_PLAIN && fit.laps == 64 && fit.gradient == 358.276748 && fit.scale == 0.5 && fit.step == 1 &&
+    assert_true(fit.run == DP_FIT_PLAIN && fit.laps == 64 && fit.gradient == 369.303218 && fit.scale == 0.5 && fit.step == 1 &&
                 !fit.last);
     assert_int_equal(choose(&fit, 3000, 30, 10, 0, 0.3, 1e-4, false), DP_OK);
     assert_true(fit.run == DP_FIT_TRANSFORMED && fit.unit && fit.laps == 32 && fit.moments == 23.9703478 &&
-                fit.gradient == 56.9620343 && fit.step == 9.67318 && fit.radius == 0.5);
+                fit.gradient == 60.4173611 && fit.step == 9.67318 && fit.radius == 0.5);
 }
 
 /* With moments the number of laps follows from reach / columns; without, the step size follows from persons / whole. */

@@ -26,21 +26,21 @@ static int put_in_writer(void *to, const double *x, double y, struct dp_err *err
     return dp_writer_row(to, x, y, err);
 }
 
-static int make_map(struct dp_image_rows *r, const struct dp_import *import, struct dp_err *err)
+int dp_image_rows_start(struct dp_image_rows *r, const struct dp_import *import, struct dp_err *err)
 {
-    r->threads = import->threads;
-    int rc = dp_map_open(&r->map, import->map, import->shape, r->threads, err);
+    size_t bytes = DP_IMAGE_ROWS * dp_image_bytes(import->shape);
+    r->put = put_in_writer;
+    int rc = dp_map_start(&r->map, import->map, import->shape, err);
     size_t columns = r->map.columns;
-    if (rc == DP_OK)
-        rc = DP_ALLOC_ALL(err, DP_ARRAY(r->images, DP_IMAGE_ROWS * dp_image_bytes(import->shape)), DP_ARRAY(r->x, columns),
-                          DP_ARRAY(r->next.rows, DP_IMAGE_ROWS * columns), DP_ARRAY(r->mapped.rows, DP_IMAGE_ROWS * columns));
-    return rc;
+    return rc == DP_OK ? DP_ALLOC_ALL(err, DP_ARRAY(r->x, columns), DP_ARRAY(r->next.images, bytes),
+                                      DP_ARRAY(r->mapped.images, bytes), DP_ARRAY(r->next.rows, DP_IMAGE_ROWS * columns),
+                                      DP_ARRAY(r->mapped.rows, DP_IMAGE_ROWS * columns))
+                       : rc;
 }
 
 int dp_image_rows_open(struct dp_image_rows *r, struct dp_import *import, struct dp_err *err)
 {
-    r->put = put_in_writer;
-    int rc = make_map(r, import, err);
+    int rc = dp_map_finish(&r->map, err);
     if (rc == DP_OK)
         rc = replace_columns(&import->schema, r->map.columns - 1, err);
     memcpy(import->features_name, r->map.name, sizeof r->map.name);
@@ -50,9 +50,8 @@ int dp_image_rows_open(struct dp_image_rows *r, struct dp_import *import, struct
     return rc;
 }
 
-static int put_mapped(void *self, struct dp_err *err)
+static int put_mapped(struct dp_image_rows *r, struct dp_err *err)
 {
-    struct dp_image_rows *r = self;
     const struct dp_image_batch *batch = &r->mapped;
     size_t columns = r->map.columns;
     int rc = DP_OK;
@@ -64,10 +63,12 @@ static int put_mapped(void *self, struct dp_err *err)
     return rc;
 }
 
-/* Maps the images that wait, and hands on the rows that wait. */
+/* Has the gathered images mapped, while it hands on the rows of the ones before. */
 static int map_next(struct dp_image_rows *r, struct dp_err *err)
 {
-    int rc = dp_map_rows(&r->map, r->images, r->next.held, r->threads, r->next.rows, put_mapped, r, err);
+#pragma omp taskwait
+    dp_map_rows(&r->map, r->next.images, r->next.held, r->next.rows);
+    int rc = put_mapped(r, err);
     struct dp_image_batch done = r->mapped;
     done.held = 0;
     r->mapped = r->next;
@@ -84,7 +85,7 @@ int dp_image_rows_flush(struct dp_image_rows *r, struct dp_err *err)
 int dp_image_rows_add(struct dp_image_rows *r, const struct dp_parsed *record, void *to, struct dp_err *err)
 {
     size_t bytes = dp_image_bytes(r->map.shape);
-    unsigned char *image = r->images + r->next.held * bytes;
+    unsigned char *image = r->next.images + r->next.held * bytes;
     memset(image, 0, bytes);
     for (uint32_t k = 0; k < record->count; k++)
         image[record->column[k]] = (unsigned char)record->value[k];
@@ -96,7 +97,8 @@ int dp_image_rows_add(struct dp_image_rows *r, const struct dp_parsed *record, v
 void dp_image_rows_close(struct dp_image_rows *r)
 {
     dp_map_close(&r->map);
-    free(r->images);
+    free(r->next.images);
+    free(r->mapped.images);
     free(r->next.rows);
     free(r->mapped.rows);
     free(r->x);
@@ -125,8 +127,10 @@ static int put_in_sink(void *self, const double *x, double y, struct dp_err *err
 static int begin(struct stream *s, struct dp_err *err)
 {
     char unit[DP_ROW_NORM_TEXT], row_norm[DP_MAP_NAME + 2 + DP_ROW_NORM_TEXT];
+    int rc = dp_image_rows_start(&s->rows, &s->import, err);
     s->rows.put = put_in_sink;
-    int rc = make_map(&s->rows, &s->import, err);
+    if (rc == DP_OK)
+        rc = dp_map_finish(&s->rows.map, err);
     if (rc == DP_OK)
         rc = dp_alloc(&s->row, s->rows.map.columns, sizeof *s->row, err);
     dp_row_norm_text(dp_row_norms[DP_NORM_UNIT], 0, true, DP_BASIS_NONE, false, unit);
@@ -152,13 +156,17 @@ static bool is_folder(const char *path)
 int dp_image_rows_stream(const char *path, enum dp_map_kind kind, int threads, const struct dp_image_sink *to,
                          struct dp_err *err)
 {
-    struct stream s = {.import = {.format = DP_IMPORT_IDX, .input = path, .map = kind, .threads = threads, .unlabelled = true},
-                       .to = to};
+    struct stream s = {.import = {.format = DP_IMPORT_IDX, .input = path, .map = kind, .unlabelled = true}, .to = to};
     const struct dp_import_sink sink = {.self = &s, .put = put_image};
-    int rc = (is_folder(path) ? dp_read_images : dp_read_idx)(&s.import, &sink, err);
-    if (rc == DP_OK)
-        rc = dp_image_rows_flush(&s.rows, err);
-    dp_image_rows_close(&s.rows);
+    int rc = DP_OK;
+#pragma omp parallel num_threads(threads)
+#pragma omp master
+    {
+        rc = (is_folder(path) ? dp_read_images : dp_read_idx)(&s.import, &sink, err);
+        if (rc == DP_OK)
+            rc = dp_image_rows_flush(&s.rows, err);
+        dp_image_rows_close(&s.rows);
+    }
     dp_import_free(&s.import);
     free(s.row);
     return rc;

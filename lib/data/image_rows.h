@@ -1,29 +1,31 @@
-/* Rows that are features of images. Images are gathered and mapped together by several threads, and handed on in their order, to
- * the writer of a data set or to a model, while the next ones are mapped. */
+/* Rows that are features of images. Images are gathered and mapped together, by tasks of OpenMP (images/map.h), and handed on in
+ * their order, to the writer of a data set or to a model, while the next ones are mapped. */
 #pragma once
 
 #include "data/import.h"
 #include "images/map.h"
 
-#define DP_IMAGE_ROWS 512 /* images that are mapped together */
+#define DP_IMAGE_ROWS 1024 /* images that are mapped together */
 
 /* Starts zeroed. */
 struct dp_image_rows {
     struct dp_map map;
-    int threads;
     int (*put)(void *to, const double *x, double y, struct dp_err *err); /* takes a row, before it is scaled to norm 1 */
-    unsigned char *images;                                               /* DP_IMAGE_ROWS images */
     double *x;                                                           /* one row */
     struct dp_image_batch {
         size_t held;
+        unsigned char *images;
         float *rows;
         double label[DP_IMAGE_ROWS];
         void *to[DP_IMAGE_ROWS];
-    } next, mapped; /* the images that wait, and those whose rows wait */
+    } next, mapped; /* the images that are gathered, and the ones that are mapped */
 };
 
-/* Makes the map for the shape of the import. The columns of the schema become the features, and the constant of the map becomes
- * the bias; rows are scaled to norm 1. Sets the import's features_name. */
+/* Starts to make the map for the shape of the import, which is known at the first record. */
+int dp_image_rows_start(struct dp_image_rows *rows, const struct dp_import *import, struct dp_err *err);
+
+/* Completes the map, after all records are read. The columns of the schema become the features, and the constant of the map
+ * becomes the bias; rows are scaled to norm 1. Sets the import's features_name. */
 int dp_image_rows_open(struct dp_image_rows *rows, struct dp_import *import, struct dp_err *err);
 
 /* Adds the image of a record, with its pixels as values. to: a struct dp_writer, or another object that put takes. */

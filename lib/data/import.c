@@ -30,6 +30,7 @@ static bool goes_to_training(struct splitter *s)
 
 /* The table as read, before anything is written, unless it is written directly. */
 struct table {
+    struct dp_import *import;
     struct dp_spool spool;
     bool by_person;
     struct dp_persons persons;   /* by_person */
@@ -224,6 +225,8 @@ static int put_in_table(void *self, const struct dp_parsed *record, struct dp_er
     struct table *table = self;
     size_t place = 0;
     int rc = table->by_person ? dp_spool_tell(&table->spool, &place, err) : DP_OK;
+    if (rc == DP_OK && table->import->map != DP_MAP_NONE && table->spool.records == 0)
+        rc = dp_image_rows_start(&table->images, table->import, err);
     if (rc == DP_OK && table->by_person)
         rc = dp_persons_add(&table->persons, record->person, record->person_length, place, err);
     return rc == DP_OK ? dp_spool_put(&table->spool, record, err) : rc;
@@ -455,9 +458,9 @@ static int run_directly(struct dp_import *import, struct dp_err *err)
     return rc;
 }
 
-int dp_import_run(struct dp_import *import, struct dp_err *err)
+static int run(struct dp_import *import, struct dp_err *err)
 {
-    struct table table = {.by_person = dp_schema_person(&import->schema) >= 0};
+    struct table table = {.import = import, .by_person = dp_schema_person(&import->schema) >= 0};
     const struct dp_import_makers makers = {.row = (import->schema.columns + 2) * (sizeof(double) + sizeof(uint32_t)),
                                             .open = open_read,
                                             .make = keep_record,
@@ -497,6 +500,15 @@ int dp_import_run(struct dp_import *import, struct dp_err *err)
     dp_persons_close(&table.persons);
     dp_image_rows_close(&table.images);
     dp_spool_close(&table.spool);
+    return rc;
+}
+
+int dp_import_run(struct dp_import *import, struct dp_err *err)
+{
+    int rc = DP_OK;
+#pragma omp parallel if (import->map != DP_MAP_NONE) num_threads(import->threads) /* that map images */
+#pragma omp master
+    rc = run(import, err);
     return rc;
 }
 

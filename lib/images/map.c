@@ -1,7 +1,5 @@
 #include "images/map.h"
 
-#include <omp.h>
-
 #include "base/mem.h"
 #include "images/leaves.h"
 #include "math/clones.h"
@@ -11,6 +9,7 @@
 #define RIDGE 0.1
 #define CONSTANT 0.3f
 #define LANES 8
+#define TOGETHER ((size_t)64) /* synthetic images of a task */
 
 static const char *const names[] = {"", "hog", "scatter"};
 
@@ -37,22 +36,14 @@ static void map_row(const struct dp_map *map, const unsigned char *image, float 
         dp_scatter_row(&map->scatter, image, row);
 }
 
-/* rows: IMAGES × columns of the whitener. */
-static int synthetic_rows(const struct dp_map *map, size_t columns, int threads, float *rows, struct dp_err *err)
+/* Rows of synthetic images, from number `from` on. */
+static void synthetic_rows(const struct dp_map *map, size_t from, size_t columns, float *rows)
 {
-    struct dp_image_shape shape = map->shape;
-    size_t bytes = dp_image_bytes(shape);
-    unsigned char *images;
-    int rc = dp_alloc(&images, IMAGES, bytes, err);
-    if (rc != DP_OK)
-        return rc;
-#pragma omp parallel for schedule(dynamic, 16) num_threads(threads)
-    for (size_t i = 0; i < IMAGES; i++) {
-        dp_leaves_image(shape, SEED, i, images + i * bytes);
-        map_row(map, images + i * bytes, rows + i * columns);
+    unsigned char image[3 * DP_IMAGE_SIDE_MOST * DP_IMAGE_SIDE_MOST];
+    for (size_t i = from; i < IMAGES && i < from + TOGETHER; i++) {
+        dp_leaves_image(map->shape, SEED, i, image);
+        map_row(map, image, rows + i * columns);
     }
-    free(images);
-    return DP_OK;
 }
 
 static void print_name(struct dp_map *map)
@@ -62,24 +53,31 @@ static void print_name(struct dp_map *map)
              shape.channels == 3 ? "x3" : "", SEED);
 }
 
-int dp_map_open(struct dp_map *map, enum dp_map_kind kind, struct dp_image_shape shape, int threads, struct dp_err *err)
+int dp_map_start(struct dp_map *map, enum dp_map_kind kind, struct dp_image_shape shape, struct dp_err *err)
 {
-    float *rows = NULL;
     int rc = kind == DP_MAP_HOG ? dp_hog_open(&map->hog, shape, err) : dp_scatter_open(&map->scatter, shape, err);
     if (rc != DP_OK)
         return rc;
     map->kind = kind;
     map->shape = shape;
     map->entries = kind == DP_MAP_HOG ? map->hog.columns : map->scatter.columns;
-    size_t columns = dp_whitener_columns(map->entries);
     map->columns = map->entries + 1;
     print_name(map);
-    rc = dp_alloc(&rows, IMAGES * columns, sizeof *rows, err);
-    if (rc == DP_OK)
-        rc = synthetic_rows(map, columns, threads, rows, err);
-    if (rc == DP_OK)
-        rc = dp_whitener_open(&map->whitener, rows, IMAGES, columns, RIDGE, threads, err);
-    free(rows);
+    size_t columns = dp_whitener_columns(map->entries);
+    rc = dp_alloc(&map->synthetic, IMAGES * columns, sizeof *map->synthetic, err);
+    for (size_t i = 0; rc == DP_OK && i < IMAGES; i += TOGETHER) {
+#pragma omp task
+        synthetic_rows(map, i, columns, map->synthetic);
+    }
+    return rc;
+}
+
+int dp_map_finish(struct dp_map *map, struct dp_err *err)
+{
+#pragma omp taskwait
+    int rc = dp_whitener_open(&map->whitener, map->synthetic, IMAGES, dp_whitener_columns(map->entries), RIDGE, err);
+    free(map->synthetic);
+    map->synthetic = NULL;
     return rc;
 }
 
@@ -101,40 +99,28 @@ CLONES static void finish(float *row, size_t entries)
     row[entries] = CONSTANT;
 }
 
-/* space: for the whitener. */
-static void some_rows(const struct dp_map *map, const unsigned char *images, size_t count, int16_t *space, float *rows)
+static void some_rows(const struct dp_map *map, const unsigned char *images, size_t count, float *rows)
 {
     for (size_t r = 0; r < count; r++)
         map_row(map, images + r * dp_image_bytes(map->shape), rows + r * map->columns);
-    dp_whitener_apply(&map->whitener, rows, count, map->entries, map->columns, space);
+    dp_whitener_apply(&map->whitener, rows, count, map->entries, map->columns);
     for (size_t r = 0; r < count; r++)
         finish(rows + r * map->columns, map->entries);
 }
 
-int dp_map_rows(const struct dp_map *map, const unsigned char *images, size_t count, int threads, float *rows,
-                int (*meanwhile)(void *self, struct dp_err *err), void *self, struct dp_err *err)
+void dp_map_rows(const struct dp_map *map, const unsigned char *images, size_t count, float *rows)
 {
-    size_t bytes = dp_image_bytes(map->shape), space = map->whitener.columns * DP_WHITENER_ROWS;
-    int16_t *x;
-    int rc = dp_alloc(&x, (size_t)threads, space * sizeof *x, err);
-    if (rc != DP_OK)
-        return rc;
-#pragma omp parallel num_threads(threads)
-    {
-#pragma omp master
-        rc = meanwhile != NULL ? meanwhile(self, err) : DP_OK;
-#pragma omp for schedule(dynamic)
-        for (size_t from = 0; from < count; from += DP_WHITENER_ROWS) {
-            size_t some = count - from < DP_WHITENER_ROWS ? count - from : DP_WHITENER_ROWS;
-            some_rows(map, images + from * bytes, some, x + (size_t)omp_get_thread_num() * space, rows + from * map->columns);
-        }
+    for (size_t from = 0; from < count; from += DP_WHITENER_ROWS) {
+        size_t some = count - from < DP_WHITENER_ROWS ? count - from : DP_WHITENER_ROWS;
+#pragma omp task
+        some_rows(map, images + from * dp_image_bytes(map->shape), some, rows + from * map->columns);
     }
-    free(x);
-    return rc;
 }
 
 void dp_map_close(struct dp_map *map)
 {
+#pragma omp taskwait
     dp_whitener_close(&map->whitener);
+    free(map->synthetic);
     *map = (struct dp_map){0};
 }

@@ -27,6 +27,7 @@ struct dp_map {
     struct dp_hog hog;         /* DP_MAP_HOG */
     struct dp_scatter scatter; /* DP_MAP_SCATTER */
     struct dp_whitener whitener;
+    float *synthetic;       /* rows of the whitener, from dp_map_start to dp_map_finish */
     size_t entries;         /* columns without the constant */
     size_t columns;         /* length of a row; its last entry is the constant */
     char name[DP_MAP_NAME]; /* "hog:v1 28x28 seed 1" */
@@ -38,11 +39,15 @@ enum dp_map_kind dp_map_named(const char *name);
 /* DP_E_RUN: the map is not for images of this shape. There is no map DP_MAP_NONE, which fits. */
 int dp_map_fits(enum dp_map_kind kind, struct dp_image_shape shape, struct dp_err *err);
 
-/* Makes the map for images of this shape, on that many threads. DP_E_RUN: it is not for such images. */
-int dp_map_open(struct dp_map *map, enum dp_map_kind kind, struct dp_image_shape shape, int threads, struct dp_err *err);
+/* The next four functions make tasks of OpenMP: all threads of an `omp parallel` around the calls take part. */
 
-/* rows (count × columns) of count images. meanwhile (may be NULL): what one of the threads does first. */
-int dp_map_rows(const struct dp_map *map, const unsigned char *images, size_t count, int threads, float *rows,
-                int (*meanwhile)(void *self, struct dp_err *err), void *self, struct dp_err *err);
+/* Makes the map for images of this shape in two steps; the caller may do other things between them. DP_E_RUN: it is not for such
+ * images. */
+int dp_map_start(struct dp_map *map, enum dp_map_kind kind, struct dp_image_shape shape, struct dp_err *err);
+int dp_map_finish(struct dp_map *map, struct dp_err *err);
 
+/* rows (count × columns) of count images: complete after an `omp taskwait`. */
+void dp_map_rows(const struct dp_map *map, const unsigned char *images, size_t count, float *rows);
+
+/* Waits for the tasks. */
 void dp_map_close(struct dp_map *map);

@@ -10,7 +10,7 @@
 
 /* The largest norms in whole numbers: of a row, of a row of L^-1, and of a column of the rows whose covariance is taken.
  * Rounding adds at most half the root of the number of entries to each. The products of the first two, and of the third and
- * itself, are below 2^31 for 4400 columns and 100,000 rows. By Cauchy and Schwarz, so is each sum. */
+ * itself, are below 2^31 for DP_WHITENER_COLUMNS_MOST and 100,000 rows. By Cauchy and Schwarz, so is each sum. */
 #define ROW_NORM 32700.f
 #define INVERSE_NORM 65000.f
 #define COLUMN_NORM 46000.f
@@ -135,8 +135,8 @@ static void covariance_rows(const struct dp_whitener *w, const int16_t *x, const
     }
 }
 
-static int covariance_of(const struct dp_whitener *w, const float *rows, size_t count, double ridge, int threads,
-                         float *covariance, struct dp_err *err)
+static int covariance_of(const struct dp_whitener *w, const float *rows, size_t count, double ridge, float *covariance,
+                         struct dp_err *err)
 {
     size_t columns = w->columns, size = (count + 1) / 2 * 2 * WIDE;
     double trace = 0;
@@ -144,10 +144,10 @@ static int covariance_of(const struct dp_whitener *w, const float *rows, size_t 
     float *unit = NULL;
     int rc = DP_ALLOC_ALL(err, DP_ARRAY(x, columns / WIDE * size), DP_ARRAY(unit, columns));
     if (rc == DP_OK) {
-#pragma omp parallel for schedule(dynamic) num_threads(threads)
+#pragma omp taskloop grainsize(1)
         for (size_t from = 0; from < columns; from += WIDE)
             narrow_columns(rows + from, count, columns, unit + from, x + from / WIDE * size);
-#pragma omp parallel for schedule(dynamic) num_threads(threads)
+#pragma omp taskloop grainsize(1)
         for (size_t from = 0; from < columns; from += WIDE)
             covariance_rows(w, x, unit, count, from, covariance);
     }
@@ -227,8 +227,7 @@ static void round_row(struct dp_whitener *w, float (*x)[WIDE], size_t i)
         row[dp_pairs_at(j, i % WIDE)] = nearest(x[j / WIDE * w->columns + i][j % WIDE] / w->step[i]);
 }
 
-int dp_whitener_open(struct dp_whitener *w, float *rows, size_t count, size_t columns, double ridge, int threads,
-                     struct dp_err *err)
+int dp_whitener_open(struct dp_whitener *w, float *rows, size_t count, size_t columns, double ridge, struct dp_err *err)
 {
     float *covariance = NULL, *factor = NULL, (*x)[WIDE];
     size_t tiles = columns / TILE, panels = columns / WIDE;
@@ -240,14 +239,14 @@ int dp_whitener_open(struct dp_whitener *w, float *rows, size_t count, size_t co
     if (rc == DP_OK)
         rc = centre(w, rows, count, err);
     if (rc == DP_OK)
-        rc = covariance_of(w, rows, count, ridge, threads, covariance, err);
+        rc = covariance_of(w, rows, count, ridge, covariance, err);
     if (rc == DP_OK) {
         for (size_t from = 0; from < columns; from += WIDE)
             factor_rows(covariance, columns, from, factor, x);
-#pragma omp parallel for schedule(dynamic) num_threads(threads)
+#pragma omp taskloop grainsize(1)
         for (size_t p = 0; p < panels; p++)
             invert_columns(factor, columns, p * WIDE, x + p * columns);
-#pragma omp parallel for schedule(dynamic, WIDE) num_threads(threads)
+#pragma omp taskloop
         for (size_t i = 0; i < columns; i++)
             round_row(w, x, i);
     }
@@ -293,8 +292,9 @@ CLONES static void narrow_rows(const struct dp_whitener *w, const float *rows, s
     }
 }
 
-CLONES void dp_whitener_apply(const struct dp_whitener *w, float *rows, size_t count, size_t entries, size_t stride, int16_t *x)
+CLONES void dp_whitener_apply(const struct dp_whitener *w, float *rows, size_t count, size_t entries, size_t stride)
 {
+    int16_t x[DP_WHITENER_COLUMNS_MOST * DP_WHITENER_ROWS];
     float unit[DP_WHITENER_ROWS];
     int32_t sum[PANELS][WIDE][WIDE];
     size_t panels = (count + WIDE - 1) / WIDE;

@@ -12,6 +12,7 @@
 #include "math/pairs.h"
 
 #define DP_WHITENER_ROWS 64 /* at a time */
+#define DP_WHITENER_COLUMNS_MOST ((size_t)4400)
 
 /* Starts zeroed. */
 struct dp_whitener {
@@ -26,13 +27,10 @@ struct dp_whitener {
 /* The number of columns for rows of that many entries: padded with zeros. */
 size_t dp_whitener_columns(size_t entries);
 
-/* rows: count × columns with count ≥ 1, left centred. Uses that many threads. */
-int dp_whitener_open(struct dp_whitener *whitener, float *rows, size_t count, size_t columns, double ridge, int threads,
-                     struct dp_err *err);
+/* rows: count × columns with count ≥ 1, left centred. Its loops are tasks of OpenMP. */
+int dp_whitener_open(struct dp_whitener *whitener, float *rows, size_t count, size_t columns, double ridge, struct dp_err *err);
 
-/* Replaces each row x by y. rows: at most DP_WHITENER_ROWS, row r at rows + r × stride, with `entries` numbers. space: columns ×
- * DP_WHITENER_ROWS. */
-void dp_whitener_apply(const struct dp_whitener *whitener, float *rows, size_t count, size_t entries, size_t stride,
-                       int16_t *space);
+/* Replaces each row x by y. rows: at most DP_WHITENER_ROWS, row r at rows + r × stride, with `entries` numbers. */
+void dp_whitener_apply(const struct dp_whitener *whitener, float *rows, size_t count, size_t entries, size_t stride);
 
 void dp_whitener_close(struct dp_whitener *whitener);

@@ -203,7 +203,6 @@ static void whitened_rows_have_the_covariance_of_the_formula(void **state)
     (void)state;
     enum { COUNT = 333, COLS = 48, ENTRIES = 40 };
     static float rows[COUNT * COLS], kept[COUNT * COLS];
-    static int16_t space[COLS * DP_WHITENER_ROWS];
     static double covariance[ENTRIES][ENTRIES];
     struct dp_whitener w = {0}, other = {0};
     struct dp_err err;
@@ -214,15 +213,18 @@ static void whitened_rows_have_the_covariance_of_the_formula(void **state)
                 (float)rand_r(&seed) / (float)RAND_MAX + (j > 0 ? 0.5f * rows[i * COLS + j - 1] : 0) + 0.1f * (float)j;
     memcpy(kept, rows, sizeof rows);
     assert_int_equal(dp_whitener_columns(ENTRIES), COLS);
-    assert_int_equal(dp_whitener_open(&other, rows, COUNT, COLS, 1e-5, 1, &err), DP_OK);
+    assert_int_equal(dp_whitener_open(&other, rows, COUNT, COLS, 1e-5, &err), DP_OK);
     memcpy(rows, kept, sizeof rows);
-    assert_int_equal(dp_whitener_open(&w, rows, COUNT, COLS, 1e-5, 3, &err), DP_OK);
+    int rc = DP_E_RUN;
+#pragma omp parallel num_threads(3)
+#pragma omp master
+    rc = dp_whitener_open(&w, rows, COUNT, COLS, 1e-5, &err);
+    assert_int_equal(rc, DP_OK);
     assert_memory_equal(w.inverse, other.inverse, (size_t)128 * 3 * 4 * sizeof *w.inverse);
     assert_memory_equal(w.step, other.step, COLS * sizeof *w.step);
     assert_memory_equal(w.mean, other.mean, COLS * sizeof *w.mean);
     for (size_t i = 0; i < COUNT; i += DP_WHITENER_ROWS)
-        dp_whitener_apply(&w, kept + i * COLS, COUNT - i < DP_WHITENER_ROWS ? COUNT - i : DP_WHITENER_ROWS, ENTRIES, COLS,
-                          space);
+        dp_whitener_apply(&w, kept + i * COLS, COUNT - i < DP_WHITENER_ROWS ? COUNT - i : DP_WHITENER_ROWS, ENTRIES, COLS);
     for (size_t i = 0; i < COUNT; i++)
         for (size_t j = 0; j < ENTRIES; j++)
             for (size_t k = 0; k < ENTRIES; k++)
@@ -249,7 +251,7 @@ static void whole_numbers_stay_short(void **state)
     for (size_t i = 0; i < COUNT; i++)
         for (size_t j = 0; j + 1 < COLS; j++)
             rows[i * COLS + COLS - 1] += 50 * rows[i * COLS + j];
-    assert_int_equal(dp_whitener_open(&w, rows, COUNT, COLS, 1e-9, 1, &err), DP_OK);
+    assert_int_equal(dp_whitener_open(&w, rows, COUNT, COLS, 1e-9, &err), DP_OK);
     double longest = 0;
     for (size_t i = 0; i < COLS; i++) {
         const int16_t *panel = w.inverse + 128 * (i / 16) * (i / 16 + 1);
@@ -280,7 +282,14 @@ static void bytes_stay(void **state)
     static float rows[COUNT * COLUMNS], again[COUNT * COLUMNS];
     struct dp_map map = {0};
     struct dp_err err;
-    assert_int_equal(dp_map_open(&map, DP_MAP_HOG, shape, 2, &err), DP_OK);
+    int rc = DP_E_RUN;
+#pragma omp parallel num_threads(2)
+#pragma omp master
+    {
+        rc = dp_map_start(&map, DP_MAP_HOG, shape, &err);
+        rc = rc == DP_OK ? dp_map_finish(&map, &err) : rc;
+    }
+    assert_int_equal(rc, DP_OK);
     assert_string_equal(map.name, "hog:v1 16x16 seed 1");
     assert_int_equal(map.columns, COLUMNS);
     for (size_t i = 0; i < COUNT; i++)
@@ -291,12 +300,14 @@ static void bytes_stay(void **state)
     fill(images + 2 * BYTES, BYTES, 5);
     for (size_t j = 0; j < BYTES; j++)
         images[3 * BYTES + j] = (j + j / SIDE) % 2 == 0 ? 0 : 255;
-    assert_int_equal(dp_map_rows(&map, images, COUNT, 2, rows, NULL, NULL, &err), DP_OK);
-    assert_int_equal(dp_map_rows(&map, images, COUNT, 1, again, NULL, NULL, &err), DP_OK);
+#pragma omp parallel num_threads(2)
+#pragma omp master
+    dp_map_rows(&map, images, COUNT, rows);
+    dp_map_rows(&map, images, COUNT, again);
     assert_memory_equal(rows, again, sizeof rows);
     assert_int_equal(hash(rows, sizeof rows), ROWS_HASH);
     /* a row depends on its own image only, not on its place */
-    assert_int_equal(dp_map_rows(&map, images + 3 * BYTES, 1, 1, again, NULL, NULL, &err), DP_OK);
+    dp_map_rows(&map, images + 3 * BYTES, 1, again);
     assert_memory_equal(rows + 3 * COLUMNS, again, COLUMNS * sizeof *rows);
     for (size_t i = 0; i < COUNT; i++) {
         double norm2 = 0;

@@ -75,19 +75,24 @@ CLONES static void lengths(const float *x, size_t step, struct size size, float 
             padded[i * wide + j] = x[(reflected(i, size.height) * size.width + reflected(j, size.width)) * step];
     for (long t = 0; t < TAPS; t++)
         tap[t] = (t + EDGE + 1) / (2 * EDGE + 1) * (long)wide + (t + EDGE + 1) % (2 * EDGE + 1) - EDGE;
-    for (size_t i = 0; i < size.height; i++)
+    for (size_t i = 0; i < size.height; i++) {
+        const float *line = padded + (i + EDGE) * wide + EDGE;
+        float sum[TAPS][SIDE], difference[TAPS][SIDE]; /* of the two pixels of a tap */
+        for (size_t t = 0; t < TAPS; t++)
+            for (size_t j = 0; j < size.width; j++) {
+                sum[t][j] = line[tap[t] + (long)j] + line[(long)j - tap[t]];
+                difference[t][j] = line[tap[t] + (long)j] - line[(long)j - tap[t]];
+            }
         for (size_t from = 0; from < size.width; from += STEP) {
             size_t j = from + STEP <= size.width ? from : size.width - STEP;
-            const float *at = padded + (i + EDGE) * wide + j + EDGE;
             lanes real[STEP], imaginary[STEP] = {0};
             for (size_t p = 0; p < STEP; p++)
-                real[p] = *(const lanes *)even[0] * at[p];
+                real[p] = *(const lanes *)even[0] * line[j + p];
             for (size_t t = 0; t < TAPS; t++) {
-                const float *after = at + tap[t], *before = at - tap[t];
                 lanes e = *(const lanes *)even[t + 1], o = *(const lanes *)odd[t];
                 for (size_t p = 0; p < STEP; p++) {
-                    real[p] += e * (after[p] + before[p]);
-                    imaginary[p] += o * (after[p] - before[p]);
+                    real[p] += e * sum[t][j + p];
+                    imaginary[p] += o * difference[t][j + p];
                 }
             }
             for (size_t p = 0; p < STEP; p++) {
@@ -96,6 +101,7 @@ CLONES static void lengths(const float *x, size_t step, struct size size, float 
                     to[i * size.width + j + p][k] = sqrtf(square[k]) * (1 / 4096.f);
             }
         }
+    }
 }
 
 static inline float between(float first, float second, float third, float fourth)

@@ -5,7 +5,7 @@
 #include "data/import.h"
 #include "images/map.h"
 
-#define DP_IMAGE_ROWS 1024 /* images that are mapped together */
+#define DP_IMAGE_ROWS 512 /* images that are mapped together */
 
 /* Starts zeroed. */
 struct dp_image_rows {

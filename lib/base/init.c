@@ -2,6 +2,7 @@
 
 #include <gsl/gsl_errno.h>
 #include <pthread.h>
+#include <sodium.h>
 
 #include "base/json.h"
 #include "base/spare.h"
@@ -9,6 +10,8 @@
 static void once(void)
 {
     gsl_set_error_handler_off();
+    const int ready = sodium_init(); /* code that draws keys calls it again, and checks */
+    (void)ready;
     dp_json_watch();
     dp_spare_open();
 }

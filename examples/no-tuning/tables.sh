@@ -41,6 +41,24 @@ bounds() {
                 'TotalCharges 0 10000' 'Churn No,Yes' | columns Churn | tr _ ' ' |
                 sed 's/"label", "categories": \(.*\)}/"label", "classes": \1}/; s/\(No.*\)"categories"/\1"unknown": "zero", "categories"/; s/"bounds"/"fill": 0, &/'
             ;;
+        letter)
+            { table "$(file letter)" | sed -n 1p | cut -d , -f 2- | tr , '\n' | sed 's/$/ 0 15/'; echo "letter $(printf '%s,' {A..Z})"; } |
+                sed 's/,$//' | columns letter | sed 's/"label", "categories"/"label", "classes"/'
+            ;;
+        costarica) # flags, counts and squares; what is missing is 0
+            table "$(file costarica)" | sed -n 1p | tr , '\n' | awk '
+                BEGIN {
+                    split("v2a1 1000000 v18q1 10 rez_esc 5 escolari 21 meaneduc 40 age 100 SQBescolari 441 SQBage 10000 SQBhogar_total 200 SQBedjefe 441" \
+                        " SQBhogar_nin 100 SQBovercrowding 50 SQBdependency 64 SQBmeaned 1600 agesq 10000", a, " ")
+                    for (n = 1; n in a; n += 2) high[a[n]] = a[n + 1]
+                }
+                /^(Id|idhogar|dependency|edjefe|edjefa)$/ { next }
+                $0 == "Target" { print $0, "1,2,3,4"; next }
+                $0 in high { print $0, 0, high[$0]; next }
+                /^(rooms|r4|tam|hhsize|hogar_|bedrooms|overcrowding|qmobile)/ { print $0, 0, 15; next }
+                { print $0, "0,1" }' | columns Target |
+                sed 's/"label", "categories"/"label", "classes"/; s/"categories": \["0"/"drop": "first", &/; s/"bounds"/"fill": 0, &/'
+            ;;
         spambase)
             { seq 0 47 | sed 's/$/ 0 5/'; seq 48 53 | sed 's/$/ 0 1/'; printf '%s\n' '54 0 10' '55 0 100' '56 0 500' 'target 0,1'; } | columns target |
                 sed 's/"label", "categories"/"label", "classes"/'
@@ -55,7 +73,8 @@ bounds() {
 # file SET: the table
 file() {
     case $1 in
-        insurance | abalone | spambase) echo "$raw/tables/$1.csv.gz" ;;
+        insurance | abalone | spambase | letter) echo "$raw/tables/$1.csv.gz" ;;
+        costarica) echo "$raw/tables/costa_rica_train.csv.gz" ;;
         telco) echo "$raw/tables/telco_customer_churn.csv.gz" ;;
         tweets-*) echo "$raw/tables/tweets.csv.gz" ;;
         *) raw_of "$1" ;;

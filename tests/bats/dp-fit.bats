@@ -398,7 +398,7 @@ EOF
     dp-synth classification --rows 6000 --cols 10 --classes 3 --seed 3 -o small.dp -f -q
     for epsilon in 0.1 0.15 0.2 1; do
         echo "$(dp-account sigma --sampler full --laps 1 --epsilon $epsilon --delta 1e-5) $(printed --delta 1e-5 --epsilon $epsilon |
-            sed "s/.*gradient \([0-9]*\)'.* --radius \([0-9.]*\) .* --step \([0-9.]*\) .*/\1 \2 \3/")"
+            sed "s/.*gradient \([0-9]*\), temperature 4'.* --radius \([0-9.]*\) .* --step \([0-9.]*\) .*/\1 \2 \3/")"
     done > classes
     /usr/bin/python3 - << 'EOF'
 def reaches(path):
@@ -435,11 +435,11 @@ EOF
     assert_output "dp-fit: warning: epsilon 3 is small for so few rows: the model may be hardly better than the most frequent class
 # 200 rows, 761 columns, 2 classes: logistic; epsilon 3, delta 1e-5
 dp-loop --exec auto --laps 128 -- '
-  dp-sample  --data t.dp --mode full |
-  dp-grad    --data t.dp --intercept 0 --loss logistic --clip 0.02 --scale 1 --threads 1 --adjacency null-record |
-  dp-noise   --multiplier 15.7327692 |
-  dp-account --epsilon 3 --delta 1e-5 |
-  dp-step    --step 131.358 --momentum 0.9 --schedule linear-decay'"
+  dp-sample    --data t.dp --mode full |
+  dp-grad      --data t.dp --intercept 0 --loss logistic --clip 0.02 --scale 1 --threads 1 --adjacency null-record |
+  dp-noise     --multiplier 15.7327692 |
+  dp-account   --epsilon 3 --delta 1e-5 |
+  dp-step      --step 131.358 --momentum 0.9 --schedule linear-decay'"
     dpline fit t.dp --epsilon 3 --delta 1e-5 -q -o model
     above 3 "$(dp-info --get epsilon model)"
     above "$(dp-info --get epsilon model)" 2.999

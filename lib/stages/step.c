@@ -1,7 +1,7 @@
 /* dp-step: computes the next model from the last one and a released sum, and the mean of released iterates. Post-processing:
  * runs after the gate. The method of the model decides. If its sums are sums of negative gradients, an optimiser takes a step,
  * or the gradient is held for a search that chooses the step. For all other methods the model moves by the sum itself.
- * --temperature multiplies all weights by one factor, from the sum of dp-temperature. */
+ * --temperature multiplies all scores by one factor, from the sum of dp-temperature. */
 
 #include "base/mem.h"
 #include "data/schedule_file.h"
@@ -9,6 +9,7 @@
 #include "math/temperature.h"
 #include "model/candidates.h"
 #include "model/direction.h"
+#include "model/family.h"
 #include "model/held.h"
 #include "model/method.h"
 #include "model/sum.h"
@@ -65,7 +66,7 @@ static const struct dp_option options[] = {
     DP_OPTION_REAL(0, project, "R", DP_ABOVE(0), "gradients: keep the weights in the ball of radius R"),
     DP_OPTION_INT(0, constant_laps, "K", DP_FROM_TO(1, INT32_MAX),
                   "gradients: the first K laps move only the constant; it moves by ETA, whatever the curvature"),
-    DP_OPTION_FLAG(0, temperature, "multiply the weights by the factor that the sum of dp-temperature gives; no other option"),
+    DP_OPTION_FLAG(0, temperature, "multiply the scores by the factor that the sum of dp-temperature gives; no other option"),
     DP_OPTION_FLAG(0, hold, "gradients: take no step, but leave the direction in the frame for dp-linesearch"),
     DP_OPTION_FLAG(0, average_gradients, "--hold: average a gradient without a step with the next one"),
     DP_OPTION_FLAG(0, normalise, "--hold: divide the gradient by its length"),
@@ -88,7 +89,8 @@ static int step_open(struct dp_stage *stage, struct dp_err *err)
     bool adam = o->optimiser == DP_OPTIMISER_ADAM;
     if (isnan(o->step) && (o->schedule != NULL || o->optimiser != DP_OPTIMISER_SGD || o->momentum > 0 || o->relative))
         return dp_fail(err, DP_E_USAGE, "--relative, --schedule, --optimizer and --momentum need --step");
-    if (o->temperature && (!isnan(o->step) || !isnan(o->project) || o->hold || o->average != AVERAGE_NONE))
+    bool constant = o->constant_laps != DP_OPT_ABSENT_INT;
+    if (o->temperature && (!isnan(o->step) || !isnan(o->project) || o->hold || o->average != AVERAGE_NONE || constant))
         return dp_fail(err, DP_E_USAGE, "--temperature takes no other option");
     if (o->hold && (!isnan(o->step) || !isnan(o->project) || o->average != AVERAGE_NONE))
         return dp_fail(err, DP_E_USAGE, "--hold moves nothing: leave out --step, --project and --average");
@@ -302,12 +304,16 @@ static int move(struct dp_stage *stage, struct dp_frame *frame, struct dp_array 
     return rc;
 }
 
-/* Multiplies the model as it predicts, its average if there is one, by the factor of its temperature. */
+/* Multiplies the scores of the model as it predicts, its average if there is one, by the factor of its temperature: all weights
+ * of a linear model, and the last layer of a network. */
 static int temper(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
 {
     const struct dp_record *m = dp_frame_record(frame, DP_F_SUM);
     struct dp_sum sum;
+    struct dp_form form;
     int rc = dp_sum_read(&sum, frame, err);
+    if (rc == DP_OK)
+        rc = dp_form_read(&form, frame, err);
     if (rc == DP_OK && (sum.values->count != 2 || m == NULL || !(m->rate > 0) || m->rows <= 0))
         rc = dp_fail(err, DP_E_RUN, "the sum of lap %lld is not one of dp-temperature", (long long)frame->lap);
     if (rc != DP_OK)
@@ -315,9 +321,11 @@ static int temper(struct dp_stage *stage, struct dp_frame *frame, struct dp_err 
     struct dp_array *model = dp_frame_edit_array(frame, dp_frame_has(frame, DP_F_AVERAGE) ? DP_F_AVERAGE : DP_F_MODEL);
     const double rows = m->rate * (double)m->rows, mean[2] = {dp_sum_at(&sum, 0) / rows, dp_sum_at(&sum, 1) / rows};
     const double factor = dp_temperature_factor(mean, dp_frame_real(frame, DP_F_NOISE_SCALE, 0) / rows, stage->turn);
-    for (size_t i = 0; i < model->count; i++)
+    for (size_t i = form.net.layers > 0 ? form.net.layer[form.net.layers - 1].first : 0; i < model->count; i++)
         ((double *)model->data)[i] *= factor;
-    dp_frame_drop(frame, DP_F_BOUND); /* the bound of these sums, which dp-clip --follow must not take over */
+    /* Both are of these sums: dp-clip --follow must not use the bound, and the model has other noise. */
+    dp_frame_drop(frame, DP_F_BOUND);
+    dp_frame_drop(frame, DP_F_NOISE_SCALE);
     return DP_OK;
 }
 

@@ -71,8 +71,12 @@ LIST
     dpline objpert --data ill.dp --lambda 0.01 --seed 1 -q -o objective.model
     dpline outpert-gd --data ill.dp --noise gamma --lambda 0.01 --epochs 10 --seed 1 -q -o gamma.model
     dpline erm --data ill.dp --seed 1 -q -o erm.model 2> /dev/null
+    dp-loop -q --plan 'a 1, b 1' --seed 1 -o tempered.model -- "dp-sample --data ill.dp --mode full |
+        dp-erm --on a --data ill.dp --loss logistic --lambda 0.01 --method descent --iterations 9 | dp-temperature --on b --data ill.dp |
+        dp-noise -z 2 | dp-account --epsilon 100 --delta 1e-5 --allow-seeded | dp-step --on a | dp-step --on b --temperature" > stream
     for pair in "fit:$rows" "scd:$rows" 'objective:the noise on the model is not normal noise on each coefficient' \
         'gamma:the noise on the model is not normal noise on each coefficient' \
+        'tempered:the model does not say which noise is on it' \
         'erm:the model has no noise, and nothing in it tells how it would vary with other people'; do
         run dp-info --coefficients "${pair%%:*}.model"
         assert_success

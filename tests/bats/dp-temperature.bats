@@ -68,6 +68,19 @@ assert turn == 3' "$@"
     check four.dp 0.6 persons
 }
 
+@test "of a network the last layer moves, which makes the scores" {
+    dp-synth classification --rows 400 --cols 5 --classes 3 --seed 3 -o three.dp -q
+    dp-loop -q --plan 'descent 20, temperature 3' --seed 2 --exec processes -- "dp-sample --data three.dp --mode full |
+        dp-net-grad --on descent --data three.dp --network '5; fc 4 tanh; fc 3' --loss softmax --clip 1 |
+        dp-temperature --on temperature --data three.dp | tee sums | dp-noise -z 0.5 | $GATE |
+        dp-step --on descent --step 1 | dp-step --on temperature --temperature" > stream
+    python '
+for raw, after in list(zip(frames.laps("sums"), frames.laps("stream"), strict=True))[-3:]:
+    before, model = raw["model"][0], after["model"][0]
+    factor = model[24:] / before[24:]
+    assert (model[:24] == before[:24]).all() and np.ptp(factor) < 1e-12 and abs(factor[0] - 1) > 1e-6, factor'
+}
+
 # The bound of a person must hold for any row, and for any model.
 @test "no row moves the sum by more than the bound, and a row without a class or with an entry that is not finite adds nothing" {
     dp-synth classification --rows 40 --cols 3 --classes 3 --seed 3 -o three.dp -q
@@ -126,6 +139,7 @@ if frame['kind'] == 'lap' and frame['lap'] == 60:
     complains 2 "dp-temperature: --clip: must be > 0, got 0" dp-temperature --clip 0
     complains 2 "dp-temperature: --clip: 1e-300 has no grid" dp-temperature --clip 1e-300
     complains 2 "dp-step: --temperature takes no other option" dp-step --temperature --step 1
+    complains 2 "dp-step: --temperature takes no other option" dp-step --temperature --constant-laps 1
     complains 1 "dp-temperature: lap 1 has no model yet: its temperature comes after the laps that train it" \
         dp-loop -q --laps 1 --seed 1 -- "$token | dp-temperature --data small.dp | $end --temperature"
     complains 2 "dp-step: the sums of laps are of dp-temperature: --temperature takes them" \
@@ -134,6 +148,11 @@ if frame['kind'] == 'lap' and frame['lap'] == 60:
         dp-loop -q --laps 1 --seed 1 -- "$token | dp-grad --data small.dp --loss logistic --clip 1 | $end --temperature"
     complains 1 "dp-temperature: a model of the loss 'huberised-hinge' gives no probabilities, which a temperature is for" \
         dp-loop -q --plan 'a, b' --seed 1 -o model -- "$token | $grad huberised-hinge --clip 1 | $temperature | $end --on a --step 1 | dp-step --on b --temperature"
+    filter forge '
+if frame["kind"] == "lap" and frame["lap"] == 2:
+    frame["average"] = msgpack.ExtType(1, struct.pack("<BBQ3f", 1, 1, 3, 1, 2, 3))'
+    complains 1 "dp-step: 'average' of lap 2 does not have the shape of the model" \
+        dp-loop -q --plan 'a, b' --seed 1 -- "$token | $grad logistic --clip 1 | $temperature | $end --on a --step 1 | ./forge | dp-step --on b --temperature"
     complains 1 "dp-loop: no stage of the child pipeline takes the sum: put dp-step after dp-account (a stage of your own says in its hello frame what it has taken)" \
         dp-loop -q --plan 'a, b' --seed 1 -o model -- "$token | $grad logistic --clip 1 | $temperature | $end --on a --step 1"
 }

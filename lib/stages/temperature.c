@@ -161,8 +161,10 @@ static void add_persons(const struct state *s, const struct dp_batch *batch, dou
 static int temperature_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
 {
     const struct options *o = stage->options;
+    const struct state *s = stage->state;
     struct dp_record *open;
-    (void)err;
+    if (s->reader.dataset != NULL && s->reader.dataset->classes == 0)
+        return dp_fail(err, DP_E_RUN, "the labels of %s are numbers, and a temperature is for probabilities", o->data);
     for (int at = 0; (open = dp_announced(stage, frame, DP_F_NONE, &at)) != NULL;) {
         open->release = DP_RELEASE_SUM;
         open->means = DP_MEANS_TEMPERATURE;

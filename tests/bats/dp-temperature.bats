@@ -148,6 +148,9 @@ if frame['kind'] == 'lap' and frame['lap'] == 60:
         dp-loop -q --laps 1 --seed 1 -- "$token | dp-grad --data small.dp --loss logistic --clip 1 | $end --temperature"
     complains 1 "dp-temperature: a model of the loss 'huberised-hinge' gives no probabilities, which a temperature is for" \
         dp-loop -q --plan 'a, b' --seed 1 -o model -- "$token | $grad huberised-hinge --clip 1 | $temperature | $end --on a --step 1 | dp-step --on b --temperature"
+    dp-synth regression --rows 60 --cols 3 --seed 1 -o numbers.dp -q # before anything is paid for
+    complains 1 "dp-temperature: the labels of numbers.dp are numbers, and a temperature is for probabilities" \
+        dp-loop -q --plan 'a, b' --seed 1 -o model -- "${token/small/numbers} | ${grad/small/numbers} squared --clip 1 | ${temperature/small/numbers} | $end --on a --step 1 | dp-step --on b --temperature"
     filter forge '
 if frame["kind"] == "lap" and frame["lap"] == 2:
     frame["average"] = msgpack.ExtType(1, struct.pack("<BBQ3f", 1, 1, 3, 1, 2, 3))'

@@ -60,6 +60,7 @@ int dpline_fit_choose(const struct dpline_fit_facts *facts, double epsilon, doub
                                .late = chosen.late,
                                .quantile = chosen.quantile,
                                .quantile_rate = chosen.quantile_rate,
-                               .tail = chosen.tail};
+                               .tail = chosen.tail,
+                               .temperature = chosen.temperature};
     return dp_public_result(error, DP_OK, &err);
 }

@@ -276,6 +276,11 @@ static void of_the_library(void **state)
     assert_int_equal(dpline_fit_choose(&facts, 1, 0, 0, NULL, &fit, &error), 0);
     assert_true(fit.run == DPLINE_FIT_TRANSFORMED && fit.delta == 1e-4 && fit.gradient == 39.093163 && fit.laps == 128);
     assert_string_equal(fit.loss, "logistic");
+    assert_int_equal(fit.temperature, 0);
+    assert_int_equal(
+        dpline_fit_choose(&(struct dpline_fit_facts){.persons = 2000, .columns = 8, .classes = 3}, 1, 0, 0, NULL, &fit, &error),
+        0);
+    assert_int_equal(fit.temperature, 4);
     assert_int_equal(dpline_fit_choose(&facts, 1, 1e-4, 0, "huberised-hinge", &fit, &error), 0);
     assert_true(fit.clip == 1 && fit.step == 4 && fit.scale == 1);
     assert_int_equal(dpline_fit_choose(&facts, 1, 0, 0, "hinge", &fit, &error), DPLINE_E_USAGE);

@@ -23,7 +23,7 @@ struct dpline_fit_facts {
 };
 
 enum dpline_fit_run {
-    DPLINE_FIT_PLAIN = 0,       /* gradients of the rows without a transform; for the logistic loss the last model */
+    DPLINE_FIT_PLAIN = 0,       /* gradients of the rows without a transform; for logistic and softmax the last model */
     DPLINE_FIT_TRANSFORMED = 1, /* one lap of second moments, then gradients after their transform */
     DPLINE_FIT_UNCUT = 2,       /* the same, with rows that are not cut and residuals that are clipped at a quantile */
     DPLINE_FIT_DECAYED = 3      /* features of images: gradients of the rows, with a step that falls linearly to 0 */
@@ -43,7 +43,8 @@ struct dpline_fit {
     int unit; /* 1: rows are scaled to norm 1 first */
     int64_t late;
     double quantile, quantile_rate, tail;
-    double unused[4];
+    int64_t temperature; /* softmax: laps after the gradients, with the same noise, for one factor on all scores */
+    double unused[3];
 };
 
 /* The default delta for this number of persons, at least 1: the largest power of ten below 1 / persons^1.1. */

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # dpline fit on features of images and on pixels, and a small network on pixels. Writes to build/examples/images: a line of measured.tsv for each run, and a table.
 #   run.sh [--write]     --write also replaces measured.tsv, the picture and the table of README.md in this directory
-# SETS="fashion mnist cifar10", ROWS="features network pixels" and EPSILONS="0.5 1 3" name what is run, SEEDS=3 how many seeds of the noise.
+# SETS="fashion mnist cifar10", ROWS="features network pixels" and EPSILONS="0.5 1 3" name what is run, SEEDS=5 how many seeds of the noise.
 # Fashion-MNIST is looked for in DPLINE_FASHION (the Debian package dataset-fashion-mnist), MNIST in DPLINE_DATA/mnist,
 # and CIFAR-10 in DPLINE_DATA/cifar10, as a zip archive of JPEG files; its network is run only if ROWS names it (25 minutes of one core).
 set -euo pipefail
@@ -63,7 +63,7 @@ measure() {
     for epsilon in "${epsilons[@]}"; do
         [ "$2" != network ] || method=$(network "$1" "$epsilon")
         dpline compare --data "$out/train/$1-$2.dp" --test "$out/test/$1-$2.dp" --methods "$method" --epsilon "$epsilon" --delta 1e-5 \
-            --seeds "$(if [ "$2" = features ]; then echo "${SEEDS:-3}"; else echo 1; fi)" --metric accuracy,logloss --table "$out/measured.tsv"
+            --seeds "$(if [ "$2" = features ]; then echo "${SEEDS:-5}"; else echo 1; fi)" --metric accuracy,logloss --table "$out/measured.tsv"
     done
 }
 

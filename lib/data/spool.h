@@ -30,8 +30,9 @@ struct dp_spool {
     size_t bytes_capacity;
 };
 
-/* The file is in the same directory as `beside`, so that private rows stay on the disk of the data set, or where tmpfile()
- * creates it. scattered: records will be read in another order than they were written (dp_spool_go). */
+/* Opens an empty spool. Its file is unnamed and in the directory of the file `beside`, so that private rows stay on the disk of
+ * the data set. If that directory takes no unnamed files, tmpfile() chooses the place. scattered: the records are not read in
+ * the order in which they were written (dp_spool_go). */
 int dp_spool_open(struct dp_spool *spool, const char *beside, bool scattered, struct dp_err *err);
 void dp_spool_close(struct dp_spool *spool);
 int dp_spool_put(struct dp_spool *spool, const struct dp_parsed *record, struct dp_err *err);

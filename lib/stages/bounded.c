@@ -13,6 +13,12 @@ struct dp_record *dp_bounded_state(struct dp_frame *frame, enum dp_adjacency adj
     return record;
 }
 
+int dp_bounded_check_clip(double clip, struct dp_err *err)
+{
+    return dp_grid_for(clip) <= clip * 0x1p-20 && isfinite(2 * clip) ? DP_OK
+                                                                     : dp_fail(err, DP_E_USAGE, "--clip: %g has no grid", clip);
+}
+
 int dp_bounded_follow(const struct dp_frame *frame, double *bound, struct dp_err *err)
 {
     double asked = dp_frame_real(frame, DP_F_BOUND, *bound);

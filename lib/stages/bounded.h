@@ -8,6 +8,9 @@
  * label. The record must be open and have its release. */
 struct dp_record *dp_bounded_state(struct dp_frame *frame, enum dp_adjacency adjacency, double bound);
 
+/* Checks --clip. DP_E_USAGE: the bound is too small for a grid, or twice the bound is infinite. */
+int dp_bounded_check_clip(double clip, struct dp_err *err);
+
 /* With --follow the bound is the frame's, which was chosen from released values; `bound` is used until there is one. Sets
  * *bound. DP_E_RUN: the frame's is not from DP_BOUND_LEAST to DP_BOUND_MOST times the bound. */
 #define DP_BOUND_LEAST 1e-9

@@ -32,6 +32,14 @@ int dp_labels_check(enum dp_loss loss, size_t classes, const struct dp_dataset *
     return DP_OK;
 }
 
+int dp_labels_check_outputs(enum dp_loss loss, size_t classes, size_t outputs, struct dp_err *err)
+{
+    if (dp_loss_outputs(classes) == outputs && dp_labels_suit(loss, classes))
+        return DP_OK;
+    return dp_fail(err, DP_E_RUN, "a model of %zu outputs for %zu classes does not go with the loss %s", outputs, classes,
+                   dp_loss_names[loss]);
+}
+
 bool dp_labels_take(enum dp_loss loss, size_t classes, double label)
 {
     if (classes == 0)

@@ -12,5 +12,8 @@ bool dp_labels_suit(enum dp_loss loss, size_t classes);
  * DP_E_RUN: the message says what the loss needs, and calls the data set path. */
 int dp_labels_check(enum dp_loss loss, size_t classes, const struct dp_dataset *dataset, const char *path, struct dp_err *err);
 
+/* DP_E_RUN: with this loss and that many classes a model has another number of outputs, or the loss is not for such labels. */
+int dp_labels_check_outputs(enum dp_loss loss, size_t classes, size_t outputs, struct dp_err *err);
+
 /* Whether the loss is defined at this label of an inline row. A row with another label contributes nothing. */
 bool dp_labels_take(enum dp_loss loss, size_t classes, double label);

@@ -140,8 +140,9 @@ static int check_method(const struct options *o, struct dp_err *err)
 static int check_sizes(const struct options *o, struct dp_err *err)
 {
     double threshold, candidate, last = o->first_step * pow(chosen(o->beta, BETA), (double)o->tries);
-    if (!(dp_grid_for(o->clip) <= o->clip * 0x1p-20 && isfinite(2 * o->clip)))
-        return dp_fail(err, DP_E_USAGE, "--clip: %g has no grid", o->clip);
+    int rc = dp_bounded_check_clip(o->clip, err);
+    if (rc != DP_OK)
+        return rc;
     scales(o, &threshold, &candidate);
     if (!(threshold > 0 && threshold <= DP_CHOOSE_MOST && candidate > 0 && candidate <= DP_CHOOSE_MOST))
         return dp_fail(err, DP_E_USAGE, "%s: %g is out of range: its noise does not fit the grid of the losses",
@@ -367,10 +368,7 @@ static int read_line(const struct dp_frame *frame, const struct dp_form *form, s
     if (!(line->width > 0 && isfinite(line->width)))
         return dp_fail(err, DP_E_RUN, "the loss of lap %lld has a width of %g", lap, line->width);
     int rc = dp_batch_classes(frame, &line->classes, err);
-    if (rc == DP_OK && (dp_loss_outputs(line->classes) != form->outputs || !dp_labels_suit(line->loss, line->classes)))
-        rc = dp_fail(err, DP_E_RUN, "a model of %zu outputs for %zu classes does not go with the loss %s", form->outputs,
-                     line->classes, loss);
-    return rc;
+    return rc == DP_OK ? dp_labels_check_outputs(line->loss, line->classes, form->outputs, err) : rc;
 }
 
 /* Sets the shapes, which are known at the first frame. */

@@ -79,8 +79,9 @@ static int select_open(struct dp_stage *stage, struct dp_err *err)
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
-    if (!(dp_grid_for(o->clip) <= o->clip * 0x1p-20 && isfinite(2 * o->clip)))
-        return dp_fail(err, DP_E_USAGE, "--clip: %g has no grid", o->clip);
+    int rc = dp_bounded_check_clip(o->clip, err);
+    if (rc != DP_OK)
+        return rc;
     if (!(scale_of(o) > 0 && scale_of(o) <= DP_CHOOSE_MOST))
         return dp_fail(err, DP_E_USAGE, "--epsilon: %g is out of range: its noise does not fit the grid of the losses",
                        o->epsilon);

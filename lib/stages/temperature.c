@@ -66,11 +66,10 @@ static int temperature_open(struct dp_stage *stage, struct dp_err *err)
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
-    if (!(dp_grid_for(o->clip) <= o->clip * 0x1p-20 && isfinite(2 * o->clip)))
-        return dp_fail(err, DP_E_USAGE, "--clip: %g has no grid", o->clip);
     s->reader.persons = true;
     s->reader.transform = DP_TRANSFORM_IGNORED;
-    return dp_reader_open(&s->reader, o->data, err);
+    int rc = dp_bounded_check_clip(o->clip, err);
+    return rc == DP_OK ? dp_reader_open(&s->reader, o->data, err) : rc;
 }
 
 static int read_loss(struct state *s, const struct dp_frame *frame, struct dp_err *err)
@@ -79,10 +78,7 @@ static int read_loss(struct state *s, const struct dp_frame *frame, struct dp_er
     if (dp_loss_parse(loss, &s->loss) != 0 || !dp_temperature_suits(s->loss))
         return dp_fail(err, DP_E_RUN, "a model of the loss '%.40s' gives no probabilities, which a temperature is for", loss);
     int rc = dp_batch_classes(frame, &s->classes, err);
-    if (rc == DP_OK && (dp_loss_outputs(s->classes) != s->form.outputs || !dp_labels_suit(s->loss, s->classes)))
-        rc = dp_fail(err, DP_E_RUN, "a model of %zu outputs for %zu classes does not go with the loss %s", s->form.outputs,
-                     s->classes, loss);
-    return rc;
+    return rc == DP_OK ? dp_labels_check_outputs(s->loss, s->classes, s->form.outputs, err) : rc;
 }
 
 static int open_part(const struct dp_form *form, struct part *part, struct dp_err *err)

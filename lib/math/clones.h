@@ -2,7 +2,7 @@
    same bits, because a product and a sum are never contracted. */
 #pragma once
 
-#ifdef DP_NO_CLONES /* sanitizers do not work with function multiversioning */
+#if defined DP_NO_CLONES || !defined __x86_64__ /* sanitizers do not work with function multiversioning */
 #define CLONES
 #else
 #define CLONES __attribute__((target_clones("avx512f", "avx2", "default")))

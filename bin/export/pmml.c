@@ -90,7 +90,7 @@ static void put_mining_schema(const struct export *e)
         if (!dp_terms_reads(t, i))
             continue;
         put_named(e, "      <MiningField name=\"", c->name, "\" invalidValueTreatment=\"");
-        fputs(c->unknown_zero ? "asIs\"" : "returnInvalid\"", e->out);
+        fputs(c->unknown_zero ? "asIs\"" : t->import.bad_missing ? "asMissing\"" : "returnInvalid\"", e->out);
         fputs(c->fill == DP_FILL_REFUSE && !c->unknown_zero ? " missingValueTreatment=\"returnInvalid\"/>\n" : "/>\n", e->out);
     }
     for (size_t j = 0; !t->table && j < t->count; j++)

@@ -143,6 +143,16 @@ static void put_numeric(const struct export *e, size_t i, const double *weight)
     put_basis(e, i, weight != NULL ? weight + j + 1 : NULL);
 }
 
+/* The part of a missing cell in a sum; NULL if the row is refused then. */
+static void put_filled(const struct export *e, size_t i, const double *weight)
+{
+    const struct dp_column *c = &e->terms->import.schema.column[i];
+    if (c->fill == DP_FILL_REFUSE)
+        fputs(c->unknown_zero ? "0" : "NULL", e->out);
+    else
+        put_number(e, sum_of(e->terms, i, weight, (struct cell){(double)NAN, DP_CATEGORY_MISSING}));
+}
+
 /* The part of a column in a sum; NULL if its cell cannot be read. */
 static void put_column(const struct export *e, size_t i, const double *weight)
 {
@@ -150,10 +160,7 @@ static void put_column(const struct export *e, size_t i, const double *weight)
     const struct dp_column *c = &t->import.schema.column[i];
     fputs("CASE", e->out);
     put_missing(e, i);
-    if (c->fill == DP_FILL_REFUSE)
-        fputs(c->unknown_zero ? "0" : "NULL", e->out);
-    else
-        put_number(e, sum_of(t, i, weight, (struct cell){(double)NAN, DP_CATEGORY_MISSING}));
+    put_filled(e, i, weight);
     if (c->type == DP_COLUMN_NUMERIC)
         put_numeric(e, i, weight);
     size_t names = c->categories.count;
@@ -165,6 +172,10 @@ static void put_column(const struct export *e, size_t i, const double *weight)
     }
     if (c->type == DP_COLUMN_CATEGORICAL && c->unknown_zero)
         fputs(" ELSE 0", e->out);
+    else if (t->import.bad_missing) {
+        fputs(" ELSE ", e->out);
+        put_filled(e, i, weight);
+    }
     fputs(" END", e->out);
 }
 
@@ -207,7 +218,7 @@ static void put_without(const struct export *e, size_t i, const char *characters
 {
     for (size_t k = 0; characters[k] != '\0'; k++)
         fputs("REPLACE(", e->out);
-    fprintf(e->out, "TRIM(cell_%zu)", i + 1);
+    fprintf(e->out, "cell_%zu", i + 1);
     for (; *characters != '\0'; characters++)
         fprintf(e->out, ", '%c', '')", *characters);
 }
@@ -227,9 +238,9 @@ static void put_cells(const struct export *e)
     for (size_t i = 0; i < s->columns; i++) {
         if (!dp_terms_reads(t, i))
             continue;
-        fprintf(e->out, "%s\n    COALESCE(CAST(", separator);
+        fprintf(e->out, "%s\n    TRIM(COALESCE(CAST(", separator);
         put_quoted(e, '"', "", s->column[i].name);
-        fprintf(e->out, " AS TEXT), '') AS cell_%zu", i + 1);
+        fprintf(e->out, " AS TEXT), '')) AS cell_%zu", i + 1);
         separator = ",";
     }
     fputs("\n  FROM ", e->out);
@@ -244,7 +255,7 @@ static void put_cells(const struct export *e)
         fputs("NULL", e->out);
         fputs(" WHEN ", e->out);
         put_without(e, i, digits);
-        fprintf(e->out, " = TRIM(cell_%zu) OR ", i + 1);
+        fprintf(e->out, " = cell_%zu OR ", i + 1);
         put_without(e, i, signs);
         fputs(" <> '' THEN NULL", e->out);
         for (int high = 0; c->bounded && high < 2; high++) {

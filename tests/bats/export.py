@@ -56,6 +56,12 @@ def read_cells(m, row):
     return cells
 
 
+def label(m, score):
+    low, high = m["label"].get("bounds", [-math.inf, math.inf])
+    score = math.exp(score) if m["loss"] == "poisson" else score
+    return min(max(m["label"]["scale"] * score + m["label"]["offset"], low), high)
+
+
 def by_json(model, rows):
     m = json.load(open(model))
     place = {f["name"]: j for j, f in enumerate(m["features"])}
@@ -79,7 +85,8 @@ def by_json(model, rows):
         norm = math.sqrt(sum(v * v for v in x))
         how = m["row_norm"]
         s = (1 - 2**-22) / norm if how in SHORTER and SHORTER[how](norm) else 1
-        yield [u + s * sum(v * f["weights"][k] for v, f in zip(x, m["features"])) for k, u in enumerate(m["constant"])]
+        scores = [u + s * sum(v * f["weights"][k] for v, f in zip(x, m["features"])) for k, u in enumerate(m["constant"])]
+        yield scores if "classes" in m else {"scores": scores, "prediction": label(m, scores[0])}
 
 
 def plain_inputs(model, rows, clamp):
@@ -150,10 +157,10 @@ def by_csv(model, rows):
         for line in lines[1:]:
             cell = row[line["column"]]
             missing = cell in ("", "NA")
-            if line["low"]:
+            if line["name"] == line["column"]:
                 v = number(line["fill"] if missing else cell)
                 good = good and v is not None
-                value = min(max(v, float(line["low"])), float(line["high"])) if good else 0
+                value = min(max(v, float(line["low"] or "-inf")), float(line["high"] or "inf")) if good else 0
             elif line["category"]:
                 known = [other["category"] for other in lines if other["column"] == line["column"]]
                 # the first category of "drop" has no line, and is no unknown one
@@ -236,7 +243,7 @@ def close(a, b, tolerance=2e-6):
 
 def compare(how, row, have, right):
     """have: some of the columns of dp-predict. OpenCV computes in float32, and liblinear prints six digits."""
-    tolerance = {"onnx": 2e-4, "liblinear": 6e-6, "pmml": 2e-6}[how]
+    tolerance = {"onnx": 2e-4, "liblinear": 6e-6, "pmml": 2e-6, "json": 2e-6}[how]
     scores = [v for k, v in right.items() if k.startswith("score")]
     for a, b in zip(have.pop("scores", scores), scores, strict=True):
         assert close(a, b, tolerance), (row, have, right)
@@ -251,6 +258,8 @@ def compare(how, row, have, right):
 def main():
     how, model, table, expected = sys.argv[1:]
     rows = list(csv.DictReader(open(table, newline="")))
+    if how != "sql":  # the others take cells without blanks around them
+        rows = [{name: cell.strip() for name, cell in row.items()} for row in rows]
     want = list(csv.DictReader(open(expected, newline="")))
     got = list({"json": by_json, "csv": by_csv, "sql": by_sql, "c": by_c, "liblinear": by_liblinear,
                 "onnx": by_onnx, "pmml": by_pmml}[how](model, rows))

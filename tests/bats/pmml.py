@@ -26,14 +26,19 @@ class Model:
                 raise ValueError
             return MISSING
         valid = [v.get("value") for v in values if v.get("property", "valid") == "valid"]
-        if field.get("optype") == "continuous":
-            value = float(text)
-            if "x" in text or not math.isfinite(value):
+        try:
+            if field.get("optype") == "continuous":
+                value = float(text)
+                if "x" in text or not math.isfinite(value):
+                    raise ValueError
+                return value
+            if valid and text not in valid:
                 raise ValueError
-            return value
-        if valid and text not in valid:
+        except ValueError:
+            if mining.get("invalidValueTreatment") == "asMissing":
+                return MISSING
             assert mining.get("invalidValueTreatment") == "returnInvalid"
-            raise ValueError
+            raise
         return text
 
     def apply(self, x):

@@ -19,9 +19,9 @@ refused() {
     shift 3
     for how in fused processes; do
         complains "$status" "$sentence" dp-loop -q --exec $how -o model "$@" -- "$pipeline"
-        assert_not_exist small.dp/ledger
-        assert_not_exist real.dp/ledger
-        assert_not_exist model
+        assert_not_exists small.dp/ledger
+        assert_not_exists real.dp/ledger
+        assert_not_exists model
     done
 }
 

@@ -91,5 +91,5 @@ END
     says "long.npy is longer than its shape says" long.npy y.npy
     printf '\x93NUMPY\x01\x00\x04\x00{}\n\n' > empty.npy
     says "empty.npy: its header makes no sense, or it has more than 4 dimensions" empty.npy y.npy
-    assert_not_exist x.dp
+    assert_not_exists x.dp
 }

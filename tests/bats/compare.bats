@@ -9,7 +9,7 @@ prepare() {
     dpline compare --methods 'fit, dp-sgd --batch 50 --step 4,scd-nonprivate' --data small.dp --test test.dp --epsilon 1,4 --seeds 3 -q \
         --plot plot.svg > table 2> err
     [ ! -s err ] || fail "$(cat err)"
-    assert_not_exist small.dp/ledger
+    assert_not_exists small.dp/ledger
     assert_equal "$(head -n 1 table)" $'method\tdata\tepsilon\tdelta\tseed\tprivacy\taccuracy\tseconds'
     assert_equal "$(tail -n +2 table | cut -f 1,3-6 | tr '\t' '/')" "$(for m in fit 'dp-sgd --batch 50 --step 4'; do
         for e in 1 4; do for s in 1 2 3; do echo "$m/$e/1e-4/$s/seeded"; done; done

@@ -162,7 +162,7 @@ END
         mv -f old model
         run dp-loop --laps 5 --exec $exec -q -o model -- "${poor/--epsilon 1000/--epsilon 0.001}"
         assert_failure 3
-        assert_file_not_exist model
+        assert_not_exists model
         mv model~ old
     done
     # a run that fails or is refused leaves the old model
@@ -176,7 +176,7 @@ END
     run script -qec "dp-loop --laps 5 -q -- '$CHILD'" /dev/null
     assert_failure 2
     assert_output --partial "dp-loop: standard output is a terminal, which takes no model: name a file with --model, or redirect"
-    assert_file_not_exist ledger
+    assert_not_exists ledger
 }
 
 @test "a stored stream that ends with a failure is said to; from a pipe whoever failed has spoken" {

@@ -66,7 +66,7 @@ refused() {
 @test "no lap is affordable: no model is left" {
     child="dp-sample --data small.dp --rate 0.2 | $STEP | dp-noise -z 0.5 | dp-account --epsilon 0.1 --delta 1e-5 | dp-step"
     complains 3 "dp-loop: the budget of epsilon = 0.1 does not pay for one lap; epsilon = 7.63 would" dp-loop --laps 5 -o model -- "$child"
-    assert_not_exist model
+    assert_not_exists model
     run bash -c 'ls -A | grep model'
     assert_output ''
     # nor of a run of unknown length, which Rényi accounting charges

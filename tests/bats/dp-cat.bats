@@ -99,7 +99,7 @@ END
     run dp-cat --kind lap second
     assert_output --partial '"lap":2,'
     complains 1 "dp-cat: there is no such lap frame" dp-cat --frames --lap 9 -o cut9 run
-    assert_file_not_exist cut9
+    assert_not_exists cut9
     complains 1 "dp-cat: there is no such lap frame" dp-cat --frames --label raw -o cut9 run
 }
 
@@ -150,7 +150,7 @@ END
     complains 4 "dp-cat: endless ends before its end frame" dp-cat endless
     [ "$(dp-cat endless 2> /dev/null | wc -l)" -eq 6 ]
     complains 4 "dp-cat: endless ends before its end frame" dp-cat --frames -o cut endless
-    assert_file_not_exist cut
+    assert_not_exists cut
 }
 
 @test "--last of a stream that broke off is a model, marked" {
@@ -202,7 +202,10 @@ END
         dp-cat --full flipped > out.json 2> said || status=$?
         case $status in
             0) [ ! -s said ] ;;
-            1 | 4) [ "$(wc -l < said)" -eq 1 ] && grep -q '^dp-cat: ' said ;;
+            1 | 4)
+                assert_equal "$(wc -l < said)" 1
+                grep -q "^dp-cat: " said
+                ;;
             *) fail "byte $at: status $status: $(cat said)" ;;
         esac
     done

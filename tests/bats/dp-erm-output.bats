@@ -16,7 +16,10 @@ pipeline() {
         dp-account --epsilon 1e9 --delta 1e-5 --no-ledger --allow-seeded | dp-step"
 }
 erm() { dp-loop -q --laps "${LAPS:-1}" --seed 1 ${INIT:+--init "$INIT"} -o model -- "$(pipeline "$@")" > stream; }
-refused() { complains "$1" "$2" dp-loop -q --laps 1 ${INIT:+--init "$INIT"} -o none -- "$(pipeline "${@:3}")" && assert_file_not_exist none; }
+refused() {
+    complains "$1" "$2" dp-loop -q --laps 1 ${INIT:+--init "$INIT"} -o none -- "$(pipeline "${@:3}")"
+    assert_not_exists none
+}
 
 # The slopes of a row's scores from the definitions, and the table of their bounds.
 LOSSES='

@@ -124,11 +124,11 @@ assert numpy.linalg.norm(G) <= 2e-13, G' ${what%:*}
     run bash -c 'try two.dp logistic "--lambda 1e-4 --most 5" 2>&1 > stream'
     assert_failure 1
     assert_output --regexp '^dp-erm: did not converge: in 5 passes the norm of the gradient came down to [0-9.e-]+, --tolerance is 1e-06; more passes \(--most\) may help$'
-    assert_file_not_exist model
+    assert_not_exists model
     run bash -c 'try two.dp logistic "--tolerance 1e-30" 2>&1 > stream'
     assert_failure 1
     assert_output --regexp '^dp-erm: did not converge: after [0-9]+ passes rounding hides where it is lower, with a norm of the gradient of [0-9.]+e-(09|1[0-9]); --tolerance is 1e-30, a larger one may help, or a --lambda$'
-    assert_file_not_exist model
+    assert_not_exists model
     python 'assert frames.laps("stream") == []'
     # e^u of counts: it comes back from where the objective is infinite
     python "y = numpy.load('counts.dp/y.npy'); numpy.save('counts.dp/y.npy', y * 1e4)"

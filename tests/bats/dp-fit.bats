@@ -35,7 +35,8 @@ printed() { dpline fit small.dp --print -q "$@" | tr -s ' \n' ' '; }
     run dp-fit small.dp -q -o small.model
     assert_line --index 0 "# 2000 rows, 8 columns, 2 classes: logistic; epsilon 1, delta 1e-4, the largest power of ten below 1 / rows^1.1"
     assert_equal "$(sed 1d <<< "$output")" "$(cat operand)"
-    [ ! -e small.model ] && [ ! -e small.dp/ledger ]
+    assert_not_exists small.model
+    assert_not_exists small.dp/ledger
 }
 
 @test "fit: delta is the largest power of ten below 1 / rows^1.1, and is said" {
@@ -474,12 +475,13 @@ $small"
     complains 3 "dp-fit: epsilon 0.01 at delta 1e-05 does not pay for one useful lap over 2000 rows of 8 columns; epsilon 0.016 would, and so would 3000 rows" \
         dpline fit small.dp --epsilon 0.01 --delta 1e-5
     dpline fit small.dp --epsilon 0.016 --delta 1e-5 --print -q > print
-    [ ! -e small.dp/ledger ] && [ ! -e many.dp/ledger ]
+    assert_not_exists small.dp/ledger
+    assert_not_exists many.dp/ledger
     # a budget of the data set that is too small
     dp-account budget --epsilon 0.5 --delta 1e-4 small.dp > /dev/null
     run dpline fit small.dp --epsilon 1
     assert_failure 5
-    assert_file_not_exist small.model
+    assert_not_exists small.model
 }
 
 # bats test_tags=long

@@ -109,7 +109,7 @@ refused() {
         assert_success
         [ "${output##*$'\n'}" -ge 1 ] || fail "never resumed: $output"
         cmp whole part
-        assert_file_not_exist kept
+        assert_not_exists kept
     done
 }
 
@@ -127,5 +127,5 @@ refused() {
     assert_output --regexp '^dp-loop: interrupted after lap [0-9]+ of 20000, whose model is in part$'
     dp-loop --laps 20000 --seed 11 -q --resume kept -o part -- "$text" > /dev/null
     cmp whole part
-    assert_file_not_exist kept
+    assert_not_exists kept
 }

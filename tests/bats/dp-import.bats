@@ -13,7 +13,7 @@ LABEL='{"name": "y", "type": "label", "classes": ["no", "yes"]}'
 # bad_csv MESSAGE [OPTIONS]: dp-import csv of t.csv fails with that message and leaves nothing
 bad_csv() {
     complains 1 "dp-import: $1" dp-import csv --schema schema.json -o out.dp "${@:2}" t.csv
-    assert_not_exist out.dp
+    assert_not_exists out.dp
     assert_equal "$(find . -name 'out.dp*')" ''
 }
 
@@ -64,7 +64,7 @@ bad_csv() {
     run dp-import csv --schema schema.json --row-norm none --bias -o t.dp t.csv
     assert_failure 1
     assert_output "dp-import: row 1 has norm 1.73205: --row-norm cap or unit scales it"
-    assert_not_exist t.dp
+    assert_not_exists t.dp
     run dp-import csv --schema schema.json --row-norm unit --no-bias -o t.dp t.csv
     assert_success
     assert_output "dp-import: t.dp: 3 rows, 4 columns, 2 classes
@@ -461,7 +461,7 @@ dp-import: private: 1 malformed line"
     complains 1 "dp-import: t.svm: line 1: holds a NUL byte, so this is not text in UTF-8" dp-import libsvm -o out.dp --cols 3 --classes 0,1 t.svm
     printf '@relation t\n@attribute a numeric\n@attribute c {x,\0y}\n@data\n1,x\n' > t.arff
     complains 1 "dp-import: t.arff: line 3: holds a NUL byte, so this is not text in UTF-8" dp-import arff -o out.dp t.arff
-    assert_not_exist out.dp
+    assert_not_exists out.dp
 }
 
 @test "names that are neither UTF-8 nor Windows-1252 are refused with their line, and long ones are cut between characters" {
@@ -474,13 +474,13 @@ dp-import: private: 1 malformed line"
     complains 1 "dp-import: t.csv: line 1, column 2: 'gr\\x81sse' $hint" dp-import csv --infer-schema out.json --header t.csv
     printf '1,x\n2,caf\201\n' > t.csv
     complains 1 "dp-import: t.csv: line 2, column 2: 'caf\\x81' $hint" dp-import csv --infer-schema out.json t.csv
-    assert_not_exist out.json
+    assert_not_exists out.json
     schema "$NUMBER, {\"name\": \"y\", \"type\": \"label\", \"classes\": [\"x\", \"café\"]}"
     complains 1 "dp-import: t.csv: line 2, column 2 (y): the label is not one of the classes (x, café), got 'caf\\x81', which $hint" \
         dp-import csv --schema schema.json -o out.dp t.csv
     printf '1 1:1\n2 1:2\n' > t.svm
     complains 2 "dp-import: --classes: '\\xff' is not UTF-8" dp-import libsvm --classes $'1,\377' -o out.dp t.svm
-    assert_not_exist out.dp
+    assert_not_exists out.dp
     # 249 bytes and a character of two: 250 would cut it in half
     long=$(printf 'a%.0s' {1..249})é$(printf 'b%.0s' {1..200})
     schema "{\"name\": \"$long\", \"type\": \"categorical\", \"categories\": [\"$long\", \"z\"]}, $LABEL"
@@ -503,7 +503,7 @@ dp-import: private: 1 malformed line"
         dp-import arff -o out.dp t.arff
     printf '1 1:1\n1 2:1\n' > t.svm
     complains 1 "dp-import: t.svm: all labels are the same (--classes lists those that there are)" dp-import libsvm -o out.dp t.svm
-    assert_not_exist out.dp
+    assert_not_exists out.dp
 }
 
 @test "memory is bounded by the file, unless --cols says that a large index is right" {
@@ -614,7 +614,7 @@ dp-import: private: 1 malformed line"
         complains 2 "dp-import: --population: must be 1 to 500 bytes of UTF-8 without control characters" \
             dp-import libsvm --population "$bad" -o e.dp t.svm
     done
-    assert_not_exist e.dp
+    assert_not_exists e.dp
     # a set from before populations: its digest is its population
     sed -i '/population/d; /held_out/d' d.dp/dataset.json
     assert_equal "$(dp-info -g population d.dp)" "$(dp-info -g digest d.dp)"
@@ -735,7 +735,7 @@ dp-import: the population is t.svm"
 		1 10:1|2: the index is above --cols
 		2 1:1|1: the label is not one of --classes (0, 1)
 	END
-    assert_not_exist o.dp
+    assert_not_exists o.dp
 }
 
 @test "arff: the header is the schema" {
@@ -801,7 +801,7 @@ dp-import: the population is images"
     complains 1 "dp-import: images has 2 items, few has 1" dp-import idx -o x.dp images few
     printf '\0\0\010\001\0\0\0\002\001\014' > many
     complains 1 "dp-import: many: item 2 has label 12, there are 10 classes (--classes)" dp-import idx -o x.dp images many
-    assert_not_exist x.dp
+    assert_not_exists x.dp
 }
 
 # images FILE SIDE COUNT: an IDX file of black, white, chequered and random images, and a black one with a spot as number 600
@@ -932,7 +932,7 @@ END
         dp-import idx --features hog --no-bias -o t.dp images labels
     complains 2 "dp-import: --features makes dense rows of norm 1 with a constant: it excludes --storage csr" \
         dp-import idx --features hog --storage csr -o t.dp images labels
-    assert_not_exist t.dp
+    assert_not_exists t.dp
 }
 
 @test "--infer-schema looks at the data and says so; its data sets say so too" {
@@ -969,12 +969,12 @@ dp-import: looked at the data to write s.json: its bounds and categories are pri
     dp-import csv --infer-schema edited.json --header -q --force t.csv
     dp-import csv --infer-schema - --header -q t.csv > out.json
     cmp edited.json out.json
-    assert_not_exist -
+    assert_not_exists -
     assert_equal "$(stat -c %a edited.json)" 644 # as it was
     dp-import csv --infer-schema new.json --header -q t.csv
     assert_equal "$(stat -c %a new.json)" 600
     complains 2 "dp-import: --label: t.csv has no column 'Y', only a, y" dp-import csv --infer-schema none.json --header --label Y t.csv
-    assert_not_exist none.json
+    assert_not_exists none.json
     { echo id,a,y; for i in $(seq 1200); do echo "i$i,$((7 * i)),$((i % 2))"; done; } > t.csv
     run dp-import csv --infer-schema left.json --header -q t.csv
     assert_output "dp-import: column 'id' is left out: it is not numeric and has 1000 different texts or more (\"type\": \"text\" takes its words)"

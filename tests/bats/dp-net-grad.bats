@@ -44,8 +44,8 @@ train() {
     train one three.dp "$IMAGES" softmax '--shift 1'
     train many three.dp "$IMAGES" softmax '--shift 1 --views 4'
     train plain three.dp "$IMAGES" softmax
-    ! cmp -s one many
-    ! cmp -s one plain
+    run -1 cmp -s one many
+    run -1 cmp -s one plain
     # all views of an image of one colour are that image, and the sum is that of the image itself
     awk 'BEGIN { srand(1); for (i = 0; i < 90; i++) { c = rand(); for (j = 0; j < 16; j++) printf "%.3f,", c; print i % 3 } }' > colour.csv
     jq -n '{columns: ([range(16) | {name: "c\(.)", type: "numeric", bounds: [0, 1]}] + [{name: "y", type: "label", classes: ["0", "1", "2"]}]), header: false}' > colour.json
@@ -68,7 +68,7 @@ train() {
     misfit '7; fc 1' logistic '--network: its input has 7 values, the rows have 6 columns'
     misfit '6; fc 2' logistic '--network: the last layer has 2 outputs, the labels need 1'
     misfit '6; fc 1' softmax '--loss softmax needs three classes or more; for two, --loss logistic is the same'
-    assert_not_exist two.dp/ledger
+    assert_not_exists two.dp/ledger
 }
 
 @test "processes = fused, on any number of threads, by any instruction set, inline and not, over parts of the rows" {
@@ -297,7 +297,7 @@ numpy.savetxt("xor.csv", numpy.column_stack([x, (x[:, 0] * x[:, 1] > 0)]), delim
     complains 5 "dp-account: the model it starts from states no cost, and is not public either" dp-loop --laps 1 -q -o bad --init silent -- "$private"
     complains 2 "dp-account: --public takes no budget" dp-account --public --epsilon 1
     complains 2 "dp-account: --public and --non-private exclude each other" dp-account --public --non-private
-    assert_not_exist bad
+    assert_not_exists bad
 }
 
 @test "a damaged text of a model is refused" {

@@ -13,7 +13,7 @@ load helper
     complains 2 "dp-synth: --classes: must be between 2 and 1000, got 1" dp-synth classification --classes 1 -o a.dp
     complains 2 "dp-synth: --noise: must be >= 0, got -1" dp-synth regression --noise=-1 -o a.dp
     complains 2 "dp-synth: --seed: must be a whole number, got 'x'" dp-synth regression --seed x -o a.dp
-    assert_not_exist a.dp
+    assert_not_exists a.dp
 }
 
 @test "classification and regression, dense and CSR" {
@@ -86,7 +86,7 @@ END
     cmp p.csv again.csv
     complains 1 "dp-synth: p.csv exists (--force replaces it)" dp-synth patients -o p.csv
     dp-synth patients --seed 6 --rows 400 -q -f -o p.csv
-    ! cmp -s p.csv again.csv
+    run -1 cmp -s p.csv again.csv
     complains 1 "dp-synth: cannot write /dev/full: No space left on device" dp-synth patients -q -f -o /dev/full
     complains 2 "dp-synth: expected one of: regression, classification, patients" dp-synth patients --like year-prediction-msd -o a.csv
 }

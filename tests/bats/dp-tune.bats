@@ -157,7 +157,8 @@ nothing_left() { assert_equal "$(ls rooms)" ''; }
     for option in '--epsilon 1' --no-ledger --adaptive '--ledger x'; do
         complains 2 'dp-account: --trial: dp-tune has the budget and the ledger, and what a trial does is known beforehand' run_alone "$PWD/room" "$option"
     done
-    [ ! -e train.dp/ledger ] && [ ! -e x ]
+    assert_not_exists train.dp/ledger
+    assert_not_exists x
 }
 
 @test "a choice that costs more than the budget, or than the data set's has left, does not begin" {
@@ -235,7 +236,10 @@ exec(sys.argv[2])
 open(sys.argv[1], "wb").write(b"".join(map(msgpack.packb, frames)))
 END
     }
-    gate() { cp charged room && complains 5 "dp-account: $1" flock room/trial dp-account --trial room --in changed --out passed; }
+    gate() {
+        cp charged room
+        complains 5 "dp-account: $1" flock room/trial dp-account --trial room --in changed --out passed
+    }
     changed honest
     echo '0123456789abcdef0123456789abcdef plan' > room/trial
     complains 1 'dp-account: dp-tune asked only for the plan' flock room/trial dp-account --trial room --in honest --out passed
@@ -344,7 +348,8 @@ END
     printf 'data step clip\ntrain.dp 1 1\nother.dp 1 1\n' > g
     bad 5 'setting 2 trains on other rows than setting 1, or under another adjacency' \
         tune --grid g --trials all -o model "$(run_of | sed 's/train.dp/{data}/g')"
-    [ ! -e train.dp/ledger ] && [ ! -e model ]
+    assert_not_exists train.dp/ledger
+    assert_not_exists model
     nothing_left
 }
 

@@ -125,7 +125,7 @@ if frame.get("lap") == 20 and not os.path.exists(sys.argv[1]):
             gate
             same
             wait "$(cat again.pid)"
-            assert_file_not_exist kept
+            assert_not_exists kept
         done
     done
 }

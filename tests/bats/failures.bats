@@ -148,7 +148,7 @@ EOF
     pkill -KILL -f "^dp-loop .*$BATS_TEST_TMPDIR"
     wait || true
     no_orphans
-    assert_not_exist model
+    assert_not_exists model
 }
 
 @test "a full disk" {

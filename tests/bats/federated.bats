@@ -61,7 +61,8 @@ teardown() {
     dp-synth classification --rows 100 --cols 6 --seed 8 -o other.dp -q
     said() { federated-scd.sh --at tcp://127.0.0.1:5 --rows 1000 --epsilon 2 --print "$@" | tr -s ' ' '\n' | grep -A 1 -xe "$word"; }
     for word in --rate --lambda --multiplier --clip; do
-        one=$(said --shard 1/2 --data small.dp) && [ -n "$one" ]
+        one=$(said --shard 1/2 --data small.dp)
+        assert_not_equal "$one" ""
         assert_equal "$(said --shard 2/2 --data other.dp)" "$one"
     done
     word=--multiplier
@@ -111,7 +112,7 @@ begin_with_ledgers() {
     site="--shard 1/1 --rows 300 --at $AT_SITE --data small.dp --epsilon 1"
     complains 2 "federated-sgd.sh: --budget: small.dp/ledger has no budget for these people yet: say how much epsilon all runs on them may \
 spend, at least --epsilon 1" federated-sgd.sh $site
-    assert_file_not_exist small.dp/ledger
+    assert_not_exists small.dp/ledger
     for run in 1 2; do # the second finds it there
         federated-sgd.sh $site --budget 1.5 > said.site 2>&1 3>&- &
         RUNNING=($!)
@@ -120,7 +121,7 @@ spend, at least --epsilon 1" federated-sgd.sh $site
         wait "${RUNNING[0]}" || true
         assert_equal $status $((run == 1 ? 0 : 5))
     done
-    assert_file_not_exist model2
+    assert_not_exists model2
     assert_equal "$(grep -c '"kind":"budget"' small.dp/ledger)" 1
     complains 2 "federated-sgd.sh: --budget: small.dp/ledger has one of epsilon 1.5 for these people" federated-sgd.sh $site --budget 3
     # a run that writes nothing down needs no ledger
@@ -143,7 +144,7 @@ spend, at least --epsilon 1" federated-sgd.sh $site
     done_all
     dp-cat --last model | jq -e ".records[0] | .shares == 3 and .colluding == 2 and .multiplier == $z"
     # a third of the variance for each share, or all of it
-    ! grep -q dp-noise <(federated-scd.sh --workers 3 --rows 900 --at $AT_GATE --distributed-noise --print)
+    run -1 grep -q dp-noise <(federated-scd.sh --workers 3 --rows 900 --at $AT_GATE --distributed-noise --print)
     grep -q 'dp-noise .*--share --colluding 2' <(federated-scd.sh --shard 1/3 --data north.dp --rows 900 --at $AT_SITE --distributed-noise --colluding 2 --print)
 }
 

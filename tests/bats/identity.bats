@@ -245,7 +245,7 @@ same() {
         train weighted-inline fused "$(sed 's/--rate 0.1/& --inline/; s/--data [^ ]* --loss/--loss/' <<< "$weighted")"
         cmp weighted weighted-processes
         cmp weighted weighted-inline
-        ! cmp -s one weighted
+        run -1 cmp -s one weighted
     done
 }
 

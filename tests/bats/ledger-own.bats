@@ -60,13 +60,13 @@ lines() { grep -c "\"kind\":\"$1\"" "$2" || true; }
 @test "--ledger names another one, --no-ledger says so in every frame, seeded runs have none" {
     train 5 --ledger other
     assert_equal "$(lines open other)" 1
-    assert_not_exist small.dp/ledger
+    assert_not_exists small.dp/ledger
     LOOP="--seed 1" train 5 --allow-seeded
-    assert_not_exist small.dp/ledger
+    assert_not_exists small.dp/ledger
     LOOP="--seed 1" train 5 --allow-seeded --ledger other
     assert_equal "$(lines open other)" 2
     train 5 --no-ledger
-    assert_not_exist small.dp/ledger
+    assert_not_exists small.dp/ledger
     assert_equal "$(dp-cat --kind lap stream | grep -c '"untracked":true')" 5
     run dp-info model
     assert_line '  untracked: no ledger has the run: its gate had --no-ledger'
@@ -87,7 +87,7 @@ lines() { grep -c "\"kind\":\"$1\"" "$2" || true; }
     mkdir small.dp/ledger
     complains 1 "dp-account: the ledger $PWD/small.dp/ledger is not a regular file (--ledger FILE names another one, --no-ledger goes without)" \
         dp-loop --laps 5 -o model -- "$(pipeline)"
-    assert_not_exist model
+    assert_not_exists model
     # a gate to which no stage names the data set
     dp-loop --laps 1 --exec processes -- "tee token.frames | dp-sample --data small.dp --rate 0.2 |
         dp-scd-step --data small.dp --loss hinge --lambda 1e-3 --clip 0.1 | dp-noise -z 20 | tee noised.frames |
@@ -108,7 +108,7 @@ lines() { grep -c "\"kind\":\"$1\"" "$2" || true; }
         complains 5 "dp-account: what was announced: a Poisson accountant does not cover a fixed sampler: a batch of fixed size needs replace-one adjacency" \
             dp-loop --laps 5 -- "$fixed $more | dp-step"
     done
-    assert_not_exist small.dp/ledger
+    assert_not_exists small.dp/ledger
 }
 
 @test "a copy of the ledger put back between two runs is found" {
@@ -163,14 +163,14 @@ lines() { grep -c "\"kind\":\"$1\"" "$2" || true; }
             dp-grad --data small.dp --loss logistic --clip 1 | dp-noise -z $sigma |
             dp-account --epsilon 1 --delta 1e-5 $* | dp-step --step 0.1" > stream
     }
-    sgd && sgd && sgd
+    for _ in 1 2 3; do sgd; done
     rm model
     before=$(wc -l < small.dp/ledger)
     run sgd
     assert_failure 5
     assert_output --regexp "^dp-account: the budget of epsilon = 2 for dp-synth:classification:7 in the ledger [^ ]*/small.dp/ledger affords [0-9]+ of the run's 1200 laps \(--partial lets it run that far\); epsilon [0-9.]+ of it is spent, and with as many laps a run of --epsilon 0\.[0-9]+ fits$"
     assert_equal "$(wc -l < small.dp/ledger)" "$before"
-    assert_not_exist model
+    assert_not_exists model
     run bash -c 'dp-cat stream 2> /dev/null | grep -c released'
     assert_output 0
     run sgd --partial
@@ -279,7 +279,7 @@ lines() { grep -c "\"kind\":\"$1\"" "$2" || true; }
 @test "no budget is set that the planned run does not fit into" {
     complains 1 "dp-account budget: not one such run fits into epsilon = 1 at delta = 1e-05: no budget was set" \
         dp-account budget small.dp --epsilon 1 --delta 1e-5 --multiplier 0.5 --rate 0.2 --laps 100
-    assert_not_exist small.dp/ledger
+    assert_not_exists small.dp/ledger
     complains 2 "dp-account budget: --run-epsilon and --multiplier exclude each other" \
         dp-account budget small.dp --epsilon 1 --delta 1e-5 --multiplier 0.5 --run-epsilon 1 --laps 1
 }

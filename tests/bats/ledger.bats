@@ -126,7 +126,7 @@ ask() { /usr/bin/python3 -c "import json, sys; r = json.load(sys.stdin); print($
     rm ledger
     run train 5 --init second
     assert_failure 1
-    assert_not_exist ledger
+    assert_not_exists ledger
 }
 
 @test "a ledger has what the model of --init has cost, where no line of it paid for that, with --adaptive too" {
@@ -218,7 +218,7 @@ END
         dp-loop --laps 5 -o model -- "${RUN/--ledger ledger/--ledger $file} | dp-step" > stream 2> said || got=$?
         assert_equal "$got" 1
         grep -q "ledger $file" said || fail "it said: $(cat said)"
-        assert_not_exist model
+        assert_not_exists model
         run bash -c 'dp-cat stream 2> /dev/null | grep -c released'
         assert_output 0
     done
@@ -229,7 +229,7 @@ END
     chmod 666 ledger
     complains 5 'dp-account: everybody can write to the ledger ledger and change what it records (chmod o-w)' \
         dp-loop --laps 2 -q -o again -- "$RUN | dp-step"
-    assert_file_not_exist again
+    assert_not_exists again
     dp-account report ledger > /dev/null
     chmod 664 ledger # a group may share one
     train 2

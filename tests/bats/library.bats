@@ -95,7 +95,7 @@ program() {
     # it announces gradients: dp-step refuses the run before anything is paid for
     complains 2 'dp-step: --step is required: the sums are gradients' \
         dp-loop --laps 3 -q -- "dp-sample --data s.dp --rate 0.2 --inline | ./own-grad --clip 0.5 | dp-noise -z 2 | dp-account -e 50 -d 1e-5 | dp-step"
-    assert_not_exist s.dp/ledger
+    assert_not_exists s.dp/ledger
     # like any stage: help, options, labels, a failure upstream
     run ./own-grad --help
     assert_success
@@ -225,7 +225,7 @@ few_commands() {
     assert_line 'dpline needs what this system lacks: pkg-config'
     assert_line --regexp '^The Debian packages are: pkg-config .* libjansson-dev zlib1g-dev liblzma-dev libzstd-dev libpng-dev libjpeg62-turbo-dev libsqlite3-dev$'
     refute_output --partial 'CC  '
-    assert_file_not_exist none/obj
+    assert_not_exists none/obj
 
     few_commands cc pkg-config
     printf '#!/bin/sh\n' > few/apt-get && chmod +x few/apt-get
@@ -242,7 +242,7 @@ few_commands() {
 
     mkdir none && PKG_CONFIG_LIBDIR=$PWD/nowhere says BUILD="$PWD/none" clean
     assert_success
-    assert_file_not_exist none
+    assert_not_exists none
 }
 
 @test "a Debian package is made, and lintian finds no error in it" {

@@ -99,7 +99,7 @@ EOF
             run $p.sh --data small.dp --seed 1 -o model $dear
             assert_failure 3
             assert_output --regexp "^dp-loop: the budget of epsilon = 1 does not pay for one lap of each kind; epsilon = [0-9.]+ would$"
-            assert_file_not_exist model
+            assert_not_exists model
         done
     done
     complains 2 "dp-linesearch: --noise: must be one of laplace|gaussian, got 'cauchy'" blsgd.sh --data small.dp --noise cauchy --seed 1

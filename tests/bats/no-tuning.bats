@@ -66,7 +66,7 @@ models() { printf 'models\tadult\t1\t%s\t%s\t%s\t1\t%s\t-\t-\n' "$1" "$2" "$(wc 
     sed -i 's/label .*/label 1/' lines
     assert_equal "$(awk -v cols=2 -v classes=2 -v z=1e-9 -f adassp.awk lines | cut -f 1)" 0.50000
     # with z = 1 lambda is sqrt(2 ln(160) / 2) = 2.2528, and w = (.33988, -.44545), which is 0 at (1, .76300)
-    { grep -v 'row\|label' lines && printf 'row 1 %s\n' 0.762 0.764 && printf 'label %s\n' 1 0; } > regularised
+    { grep -v 'row\|label' lines; printf 'row 1 %s\n' 0.762 0.764; printf 'label %s\n' 1 0; } > regularised
     assert_equal "$(awk -v cols=2 -v classes=2 -v z=1 -f adassp.awk regularised | cut -f 1)" 1.00000
     run awk -v cols=2 -v classes=0 -v z=1 -f adassp.awk <(grep -v row lines)
     assert_failure

@@ -171,7 +171,7 @@ END
 @test "--print prints the command, which gives the same model" {
     cp -r small.dp "it's a set.dp"
     scd.sh --data "it's a set.dp" --epochs 1 --seed 1 -o "a model" --print > command
-    assert_file_not_exist "a model"
+    assert_not_exists "a model"
     bash command > /dev/null
     scd.sh -q --data "it's a set.dp" --epochs 1 --seed 1 -o model
     cmp model "a model"
@@ -235,7 +235,7 @@ END
     sgd.sh -q --data small.dp --epochs 1 -o model
     erm.sh -q --data small.dp -o model
     scd-nonprivate.sh -q --data small.dp --epochs 1 -o model
-    assert_file_not_exist small.dp/ledger
+    assert_not_exists small.dp/ledger
 }
 
 @test "--partial trains as long as the budget of the data set allows" {
@@ -243,7 +243,7 @@ END
     within 30 dp-sgd.sh -q --data small.dp --epsilon 2 --ledger b.ledger -o model
     assert_failure 5
     assert_output --regexp "^dp-account: the budget .* affords [0-9]+ of the run's 200 laps \(--partial lets it run that far\); epsilon 0 of it is spent, and with as many laps a run of --epsilon 1 fits$"
-    assert_file_not_exist model
+    assert_not_exists model
     within 30 dp-sgd.sh -q --data small.dp --epsilon 2 --ledger b.ledger --partial -o model
     assert_failure 3
     above "$(dp-info --get lap model)" 1

@@ -196,7 +196,8 @@ two_keys() {
         sleep 0.02
     done
     kill -0 $loop
-    [ ! -e cut ] && [ ! -s stream ]
+    assert_not_exists cut
+    assert_equal "$(wc -c < stream)" 0
     grep -q "dropped a message of another run" said || fail "$(cat said)"
     # and peers that connect then are served
     (dp-sample --data small.dp --rate 0.2 --in $a --insecure-plaintext | dp-scd-step --data small.dp --loss hinge --lambda 1e-3 --clip 0.1 |

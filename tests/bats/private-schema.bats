@@ -81,14 +81,16 @@ true"
     dp-account budget --epsilon 0.21 --delta 1e-5 --after-runs a.dp > /dev/null
     run fit.sh people.csv --label income --epsilon 1 -q
     assert_equal "$status" 5
-    [ ! -e people.json ] && [ ! -e people.dp ]
+    assert_not_exists people.json
+    assert_not_exists people.dp
 }
 
 @test "a table that is too small is not looked at, or is said to be" {
     people 300
     complains 3 "dp-import: --private-schema: people.csv is too small: noise for epsilon = 0.1 would hide a text of a quarter of the rows, and nothing was charged; write the schema yourself" \
         dp-import people.csv --infer-schema people.json --private-schema 0.1
-    [ ! -e people.json ] && [ ! -e people.json.ledger ]
+    assert_not_exists people.json
+    assert_not_exists people.json.ledger
     dp-import people.csv --infer-schema people.json --private-schema 0.1 --else-unpaid 2> said
     head -n 1 said | grep -qx 'dp-import: the table is too small to pay for a schema'
     assert_equal "$(jq -c '[.paid, .private_preprocessing]' people.json)" '[null,["inferred-schema"]]'
@@ -346,7 +348,8 @@ END
     numbers 2000
     complains 3 "dp-import: --private-knots: epsilon = 0.01 does not pay for knots of 2 columns and 2000 rows" \
         dp-import numbers.csv -q -s numbers.json --basis hats --private-knots 0.01 -o numbers.dp
-    [ ! -e numbers.dp ] && [ ! -e numbers.dp.ledger ]
+    assert_not_exists numbers.dp
+    assert_not_exists numbers.dp.ledger
     dp-import numbers.csv -s numbers.json --basis hats --private-knots 0.01 --else-unpaid -o numbers.dp 2> said
     grep -qx 'dp-import: knots are even: epsilon = 0.01 does not pay for others' said
     assert_equal "$(knots numbers.dp 0) $(dp-info --get private_preprocessing numbers.dp)" "[0,12.5,25,37.5,50,62.5,75,87.5,100] "

@@ -18,7 +18,7 @@ resumed() {
     assert_success
     [ "${output##*$'\n'}" -ge 1 ] || fail "never resumed: $output"
     cmp whole part || fail "$exec: $text"
-    assert_file_not_exist kept
+    assert_not_exists kept
     # the stream is the end of the other stream, after its own hello frame
     dp-cat --kind lap stream > part.laps
     dp-cat --kind lap whole.stream | tail -n "$(wc -l < part.laps)" | cmp - part.laps
@@ -177,7 +177,7 @@ stage-5.lap-$lap"
         run dp-loop --laps $LAPS --exec $exec -q --resume copy -o again -- "$CHILD"
         assert_failure 5
         assert_output --partial "dp-account: the run "
-        assert_file_not_exist again
+        assert_not_exists again
         rm -rf copy
     done
 }
@@ -244,7 +244,7 @@ sys.exit(not least * 0.9999 <= stated <= 5)' "$(dp-info --get epsilon model)" "$
             run sh -c 'dp-loop --laps "$1" -q --resume kept -o again -- "$2" > /dev/null' sh $LAPS "$CHILD"
             assert_failure 5
             assert_regex "$output" "is not the (mechanism|budget) of the run before its checkpoint|differs from the run that it resumes"
-            assert_file_not_exist again
+            assert_not_exists again
         done
     done
 }
@@ -345,8 +345,8 @@ if frame["kind"] == "lap" and frame["lap"] == int(open("last").read()):
             complains 5 "$why" dp-loop --laps 50 --exec $exec --checkpoint kept -o model -- "dp-sample --data two.dp --rate 0.1 |
                 dp-scd-step --data two.dp --loss hinge --lambda 1e-3 --clip 0.1 $how | dp-noise -z 150 |
                 dp-account --epsilon 5 --delta 1e-5 | dp-step"
-            assert_file_not_exist model
-            assert_file_not_exist two.dp/ledger
+            assert_not_exists model
+            assert_not_exists two.dp/ledger
             rm -rf kept
         done
     done

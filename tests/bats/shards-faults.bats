@@ -44,7 +44,7 @@ laps_done() { [ "$(dp-cat --kind lap part.stream 2> /dev/null | wc -l)" -ge "$1"
     same
     ended 1 0
     ended 2 0
-    assert_file_not_exist two
+    assert_not_exists two
 }
 
 @test "stop: a worker that dies ends the run after a while, and the run can be resumed" {
@@ -65,7 +65,7 @@ laps_done() { [ "$(dp-cat --kind lap part.stream 2> /dev/null | wc -l)" -ge "$1"
     ended 1 0
     ended 2 0
     cmp whole part
-    assert_file_not_exist kept
+    assert_not_exists kept
 }
 
 @test "continue: a shard that is gone adds nothing, which the frame says, and it comes back" {
@@ -288,7 +288,7 @@ if frame["kind"] == "end" and not os.path.exists("ending-seen"):
     cmp whole part
     run dp-cat --kind lap part.stream
     assert_line --index 0 --partial '"lap":36,'
-    for name in kept c1 c2; do assert_file_not_exist $name; done
+    for name in kept c1 c2; do assert_not_exists $name; done
 }
 
 @test "all killed, and all started again" {

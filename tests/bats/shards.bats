@@ -195,7 +195,7 @@ disagrees() {
     complains 5 "dp-gather: $1" dp-loop --laps 2 --seed 1 -o m -- "dp-gather --workers 2 --local '
         dp-sample --data site-%k.dp ${2:---rate 0.1} | dp-grad --data site-%k.dp --loss ${LOSS:-logistic} --clip 1' | dp-noise -z 4 |
         dp-account --epsilon 1000 --delta 1e-5 --allow-seeded --no-ledger | dp-step --step 1"
-    assert_file_not_exist m
+    assert_not_exists m
     rm -rf site-1.dp
 }
 

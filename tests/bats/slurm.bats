@@ -36,7 +36,7 @@ END
     grep -q -- "--rows 300 --epsilon 2$" job
     grep -qF -- "-o $(printf %q "$PWD/a model") --ledger $PWD/small.dp/ledger" job
     slurm.sh --workers 2 --data small.dp -o model --no-ledger --print > job
-    ! grep -q -- '--ledger' job
+    run -1 grep -q -- '--ledger' job
 }
 
 @test "slurm.sh: an array of jobs makes the model of one machine, and leaves nothing behind" {
@@ -69,5 +69,5 @@ END
     assert_output --regexp 'task [12]: dp-scd-step: --loss: must be one of .*, got .poisson.'
     assert_output --regexp 'task 0: dp-gather: the worker of shard [12] of 2 has failed'
     assert_equal "$(timeout 5 squeue --noheader)" ''
-    assert_file_not_exist none
+    assert_not_exists none
 }

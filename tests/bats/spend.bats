@@ -29,7 +29,7 @@ refused() {
     local plan=$1 options=$2 budget=$3 what=$4 said least
     said=$(dp-loop --plan "$plan" --seed 1 -q -o m -- "$(searches "$options --epsilon $budget")" 2>&1 > stream) && fail "it ran"
     assert_regex "$said" "^dp-loop: the budget of epsilon = $budget does not pay for $what; epsilon = [0-9.]+ would\$"
-    assert_not_exist m
+    assert_not_exists m
     run dp-cat --kind lap stream
     assert_output ''
     least=${said##*= } least=${least% would}
@@ -68,7 +68,7 @@ refused() {
     child=$(searches '--adaptive --epsilon 0.01 --ledger spent')
     complains 3 "dp-loop: the budget of epsilon = 0.01 does not pay for one lap of each kind; epsilon = 0.0565 would" \
         dp-loop --plan '(gradient, search) 10' --seed 1 -q -o m -- "$child"
-    assert_not_exist spent
+    assert_not_exists spent
     # so it can be started again with a sufficient budget
     dp-loop --plan '(gradient, search) 1' --seed 1 -q -o m -- "${child/--epsilon 0.01/--epsilon 0.0565}" > stream
     assert_exist spent

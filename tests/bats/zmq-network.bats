@@ -157,7 +157,7 @@ two_machines() {
     scd.sh --data small.dp --epsilon 2 --seed 1 --batch 20 -q -o one
     cmp one model
     assert_equal "$(heard_rows heard small.dp/X.npy)" 0
-    ! grep -qaF released heard
+    run -1 grep -qaF released heard
 
     two_machines --batch 2 --epochs 30
     until [ "$(on gate ss -Htn state established 'sport = :5556' | wc -l)" = 1 ]; do sleep 0.1; done

@@ -42,7 +42,8 @@ rooms() { grep -HoE '^#include "[a-z_]+/' "$@" | sed 's/:#include "/ /; s|/$||';
 @test "each stage class is a row of the table, an executable and a page" {
     classes=$(sed -n 's/^const struct dp_stage_class dp_\(.*\)_class = {$/\1/p' lib/*/*.c | sort)
     rows=$(sed -n 's/^ *STAGE(\(.*\)).*/\1/p' lib/stages/stages.h | sort)
-    [ -n "$rows" ] && assert_equal "$rows" "$classes"
+    assert_not_equal "$rows" ""
+    assert_equal "$rows" "$classes"
     for name in ${rows//_/-}; do
         [ -x "$BUILD/bin/dp-$name" ] || fail "there is no executable dp-$name"
         [ -e "man/dp-$name.1" ] || fail "there is no page of dp-$name"
@@ -162,6 +163,36 @@ of_page() { sed -n "/^\.Ss $1$/,/^\.Ss /s/^\.It Va \([a-zA-Z_]*\) Pq \(.*\)/\1 \
         name=$(sed -n 's/.*: \([a-z_]*\) appears unused.*/\1/p' <<< "$line")
         { [ -n "$name" ] && grep -qwF "$name" pipelines/options*.sh; } || echo "$line"
     done)
+    assert_equal "$bad" ''
+}
+
+# What is noise in a test: words that split on purpose, and what bats, helpers and subshells set, use or see.
+NOISE=SC2010,SC2030,SC2031,SC2034,SC2046,SC2054,SC2089,SC2090,SC2097,SC2098,SC2100,SC2119,SC2120,SC2128,SC2153,SC2154,SC2164,SC2178,SC2238,SC1010,SC1078,SC1090,SC2069
+
+@test "bats files pass shellcheck" {
+    run xargs -0 -n 8 -P "$(nproc)" shellcheck -s bats -S warning -e $NOISE < <(printf '%s\0' tests/bats/*.bats tests/lint/*.bats)
+    assert_success
+}
+
+# In a test, bash ends at a command that fails, but not at one before && or after !, and assert_file_not_exists holds for a directory.
+cannot_fail() {
+    local assertion='(\[\[?|test|grep|cmp|diff|above|complains|refused|refute\w*|assert\w*) ' starts='(^|[;)]|\{ |\bdo|\bthen|\belse) *' no_or='^(?!.*\|\|)'
+    sed -E "s/'[^']*'/x/g; s/\"[^\"]*\"/x/g; s/\[\[ [^]]* \]\]/[ x ]/g; s/(^| )#.*//" "$1" | grep -nP \
+        "$no_or.*$starts${assertion}[^&]*&& *+(?!break|continue|return|fail|\w+=|echo)|$no_or(?! *(if|elif|while|until) ).*&& *${assertion}[^&]*\$|$no_or.*(^|;|\bdo|\bthen|\belse) *! |assert_(file|dir)_not_exist"
+}
+
+@test "no line of a test is an assertion that cannot fail" {
+    cat > "$BATS_TEST_TMPDIR/lines" << 'END'
+    ! grep -q a b
+    for x in 1 2; do ! cmp -s a b; done
+    [ ! -e a ] && [ ! -e b ]
+    1) [ "$(wc -l < "a b")" = 1 ] && grep -q 'a' b ;;
+    x=$(command) && [ -n "$x" ]
+    refused() { complains 2 "a || b" command && assert_equal 1 1; }
+    assert_file_not_exists small.dp
+END
+    assert_equal "$(cannot_fail "$BATS_TEST_TMPDIR/lines" | cut -d : -f 1 | tr '\n' ' ')" '1 2 3 4 5 6 7 '
+    bad=$(for file in tests/bats/*.bats tests/bats/*.bash tests/lint/prose.bats; do cannot_fail "$file" | sed "s|^|$file:|"; done)
     assert_equal "$bad" ''
 }
 

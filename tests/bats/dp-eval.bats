@@ -176,6 +176,25 @@ x = numpy.load('ones.dp/X.npy'); x[:] = 0; numpy.save('ones.dp/X.npy', x)" # sco
     complains 2 "dp-eval: --metrics: accuracy is for labels that are classes, those of this data set are numbers" dp-eval --data real-test.dp --metrics accuracy
 }
 
+@test "numbers as labels: rows whose labels have other units than the model's" {
+    awk 'BEGIN { srand(5); print "a,y"; for (i = 0; i < 600; i++) { a = 10 * rand(); print a "," 50 + 6 * a + 4 * rand() } }' > t.csv
+    for bounds in 40,120 0,1000 -300,130; do
+        echo '{"header": true, "columns": [{"name": "a", "type": "numeric", "bounds": [0, 10]},
+            {"name": "y", "type": "label", "bounds": ['$bounds']}]}' > s.json
+        dp-import csv t.csv --schema s.json -q -o "units$bounds.dp"
+    done
+    train model units40,120.dp squared
+    for bounds in 40,120 0,1000 -300,130; do
+        dp-eval --private-data --data "units$bounds.dp" --format json --metrics mse,r2,objective,rmse,mae < model | jq -c '[.mse,.r2,.objective,.rmse,.mae]' > "of$bounds"
+        /usr/bin/python3 -c 'import json, sys
+one, two = (json.load(open(f)) for f in sys.argv[1:])
+assert all(abs(a - b) <= 1e-6 * abs(a) for a, b in zip(one, two, strict=True)), (one, two)' of40,120 "of$bounds"
+    done
+    # by the predictions themselves
+    dp-predict -H model t.csv | paste -d, - <(sed 1d t.csv) | awk -F, '{ s += ($1 - $3) ^ 2 } END { printf "%.6f\n", s / NR }' > mse
+    assert_equal "$(jq '.[0]' of0,1000 | xargs printf '%.3f')" "$(xargs printf '%.3f' < mse)"
+}
+
 @test "sparse rows give what dense rows give" {
     dp-synth classification --rows 300 --cols 6 --seed 7 -o sparse.dp --test sparse-test.dp --test-rows 200 --storage csr -q
     train model train.dp logistic

@@ -35,6 +35,15 @@ dp-predict: warning: 2 of 5 rows could not be read, and have no prediction"
     assert_equal "$(cat filled)" "$(sed -n 6p out | cut -d, -f 3-)"
 }
 
+@test "every row has a line, however many cannot be read" {
+    awk 'NR == 1 || NR % 3 { print; next } { sub(/,[0-9]+,/, ",x,"); print }' patients.csv > torn.csv
+    dp-predict model torn.csv -K id > out 2> said
+    assert_equal "$(wc -l < out)" 2001
+    assert_equal "$(grep -c 'expected a number' said)" 20
+    assert_equal "$(tail -1 said)" 'dp-predict: warning: 667 of 2000 rows could not be read, and have no prediction'
+    dp-predict model patients.csv -K id | awk 'NR == 1 || NR % 3 { print; next } { sub(/,.*/, ","); print }' | cmp - out
+}
+
 @test "a threshold moves the border between two classes" {
     dp-predict model patients.csv -p > out
     for t in .2 .7; do

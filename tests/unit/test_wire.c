@@ -9,6 +9,7 @@
 
 #include "port/port.h"
 #include "wire/codec.h"
+#include "wire/model.h"
 
 static struct dp_frame *new_frame(enum dp_kind kind)
 {
@@ -1002,6 +1003,42 @@ static void arrays_must_fit_their_shape(void **state)
         expect(DP_KIND_HELLO, 1, packed_array, array_size < 2 ? "corrupt frame: 'model' has the wrong type or value" : header);
 }
 
+/* Every number of a model, its scale and its shape are in its digest; of a run that averages, the average. */
+static void a_digest_covers_every_number(void **state)
+{
+    (void)state;
+    char digest[2 * 12 + 4][DP_MODEL_DIGEST];
+    size_t count = 0;
+    struct dp_frame *f = new_frame(DP_KIND_LAP);
+    double *w = make_array(f, DP_F_MODEL, DP_F64, 3, 4), *average = NULL;
+    for (size_t i = 0; i < 12; i++)
+        w[i] = (double)i;
+    for (int round = 0; round < 2; round++) {
+        assert_int_equal(dp_model_digest(f, digest[count++], NULL), 0);
+        for (size_t i = 0; i < 12; i++) {
+            double *number = average != NULL ? average : w, before = number[i];
+            number[i] = nextafter(before, 200);
+            assert_int_equal(dp_model_digest(f, digest[count++], NULL), 0);
+            number[i] = before;
+        }
+        average = round == 0 ? make_array(f, DP_F_AVERAGE, DP_F64, 3, 4) : average;
+        for (size_t i = 0; i < 12; i++)
+            average[i] = 100 - (double)i;
+    }
+    dp_frame_set_real(f, DP_F_SCALE, 0.5);
+    assert_int_equal(dp_model_digest(f, digest[count++], NULL), 0);
+    dp_frame_free(f);
+    f = new_frame(DP_KIND_LAP);
+    w = make_array(f, DP_F_MODEL, DP_F64, 4, 3);
+    for (size_t i = 0; i < 12; i++)
+        w[i] = (double)i;
+    assert_int_equal(dp_model_digest(f, digest[count++], NULL), 0);
+    dp_frame_free(f);
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < i; j++)
+            assert_string_not_equal(digest[i], digest[j]);
+}
+
 /* 100 rows in batches of 30 are 30, 30, 30 and 10. */
 static void epochs_are_cut_in_whole_rows(void **state)
 {
@@ -1039,6 +1076,7 @@ int main(void)
         cmocka_unit_test(a_lap_begins_with_what_the_last_one_released),
         cmocka_unit_test(a_run_begins_with_the_model),
         cmocka_unit_test(arrays_must_fit_their_shape),
+        cmocka_unit_test(a_digest_covers_every_number),
     };
     return cmocka_run_group_tests_name("wire", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-#!/usr/bin/env bash
+#!/bin/bash -p
 # ADP-SGD. With a schedule b_t the step is eta/b_t and the noise of a lap grows with sqrt(b_t): smaller steps tolerate more noise.
 # With --schedule adaptive the steps are AdaGrad-norm's on released gradients, less the noise's share of their norm, and every lap has
 # the same noise.
@@ -8,9 +8,9 @@ summary="Train by private stochastic gradient descent with noise adapted to the 
 options_of_data dp-grad logistic softmax
 options_of_gradients
 options_of_network
-option step 10 ETA "step size"
-option schedule sqrt:20:1 B "divide it by b_t: adaptive, $schedules"
-option threads 1 N "threads of the stage that reads rows"
+option step 10 ETA "step size" number
+option schedule sqrt:20:1 B "divide it by b_t: adaptive, $schedules" text
+option threads 1 N "threads of the stage that reads rows" whole
 options_of_budget
 options "$@"
 

@@ -1,4 +1,4 @@
-#!/usr/bin/env bash
+#!/bin/bash -p
 # DP-AGD: gradients of all rows, and the best of some step sizes by noised sums of losses. If the best step size is 0, gradients get less
 # noise, and the next one is averaged with the current one.
 set -euo pipefail
@@ -6,12 +6,12 @@ here=$(readlink -f "$0") && . "${here%/*}/options.sh"
 . "$here/options-search.sh"
 summary="Train by private gradient descent with an adaptive budget (DP-AGD); no step size is needed."
 options_of_data dp-grad logistic softmax
-option lambda 1e-5 L "L2 regularisation"
-option intercept 0 V "value of a constant column to append, 0 for none"
+option lambda 1e-5 L "L2 regularisation" real
+option intercept 0 V "value of a constant column to append, 0 for none" real
 option epochs auto E "passes over the data" number
 option clip 0.5 C "bound on one person's gradient" number
 options_of_search 0.5 20 on-failure
-option threads 1 N "threads of the stage that reads rows"
+option threads 1 N "threads of the stage that reads rows" whole
 options_of_budget
 batch=all
 options "$@"

@@ -1,4 +1,4 @@
-#!/usr/bin/env bash
+#!/bin/bash -p
 # DP-BLGD: DP-BLSGD on all rows in every lap. After a search that found no step, gradients get less noise, and the next one is averaged
 # with the current one.
 set -euo pipefail
@@ -6,13 +6,13 @@ here=$(readlink -f "$0") && . "${here%/*}/options.sh"
 . "$here/options-search.sh"
 summary="Train by private gradient descent with line search on all rows (DP-BLGD); no step size is needed."
 options_of_data dp-grad logistic softmax
-option lambda 1e-5 L "L2 regularisation"
-option intercept 0 V "value of a constant column to append, 0 for none"
+option lambda 1e-5 L "L2 regularisation" real
+option intercept 0 V "value of a constant column to append, 0 for none" real
 option epochs auto E "passes over the data" number
 option clip 0.5 C "bound on one person's gradient" number
 options_of_search 0.2 30 on-failure
 options_of_armijo
-option threads 1 N "threads of the stage that reads rows"
+option threads 1 N "threads of the stage that reads rows" whole
 options_of_budget
 batch=all
 options "$@"

@@ -1,4 +1,4 @@
-#!/usr/bin/env bash
+#!/bin/bash -p
 # DP-BLSGD: noised gradients of Poisson samples. For each gradient a private line search on a separate sample finds the longest good step.
 # With --clip-decay it is DP-BLSGD-AC.
 set -euo pipefail
@@ -6,8 +6,8 @@ here=$(readlink -f "$0") && . "${here%/*}/options.sh"
 . "$here/options-search.sh"
 summary="Train by private stochastic gradient descent with line search (DP-BLSGD); no step size is needed."
 options_of_data dp-grad logistic softmax
-option lambda 1e-5 L "L2 regularisation"
-option intercept 0 V "value of a constant column to append, 0 for none"
+option lambda 1e-5 L "L2 regularisation" real
+option intercept 0 V "value of a constant column to append, 0 for none" real
 options_of_network
 option epochs auto E "passes over the data" number
 option batch auto B "expected rows per lap" whole
@@ -15,7 +15,7 @@ option clip 0.5 C "bound on one person's gradient" number
 option clip-decay none Z "after t steps the clip is divided by 1 + Z t" number
 options_of_search 0.2 30 none
 options_of_armijo
-option threads 1 N "threads of the stage that reads rows"
+option threads 1 N "threads of the stage that reads rows" whole
 options_of_budget
 options "$@"
 laps_of_search

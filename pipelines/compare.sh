@@ -1,22 +1,21 @@
-#!/usr/bin/env bash
+#!/bin/bash -p
 # Several pipelines on one data set, at several epsilons, several times: a table with a line for each run, and a picture of it.
 set -euo pipefail
 here=$(readlink -f "$0") && . "${here%/*}/options.sh"
 summary="Compare pipelines on one data set: a table of every run, and a plot."
 usages=('--methods fit,dp-sgd --data DIR --test DIR [options]')
 note='Runs are seeded and enter no ledger, so none of them is private: compare on data that is public, or that you may look at.'
-option methods fit,dp-sgd LIST "pipelines, with options of their own: 'fit,dp-sgd --batch 50 --clip 0.5'"
-option data '' DIR "data set (see dp-import); {seed} stands for the seed, to compare on several splits"
-option test '' DIR "data set of held-out rows, {seed} as well"
-option epsilon 0.1,1 LIST "privacy budgets of a run, separated by commas"
+option methods fit,dp-sgd LIST "pipelines, with options of their own: 'fit,dp-sgd --batch 50 --clip 0.5'" text
+option data '' DIR "data set (see dp-import); {seed} stands for the seed, to compare on several splits" text
+option test '' DIR "data set of held-out rows, {seed} as well" text
+option epsilon 0.1,1 LIST "privacy budgets of a run, separated by commas" text
 option delta '' D "(default: the largest power of ten below 1 / rows^1.1, or persons^1.1)" number
 option seeds 10 N "runs of each method at each epsilon" whole
-option metric '' LIST "of dp-eval; the first is drawn (default accuracy; r2 for a regression)"
-option table '' FILE "append each run to this table; runs that are in it are not made again"
-option plot '' FILE "a picture of the table, as SVG"
+option metric '' LIST "of dp-eval; the first is drawn (default accuracy; r2 for a regression)" text
+option table '' FILE "append each run to this table; runs that are in it are not made again" text
+option plot '' FILE "a picture of the table, as SVG" text
 flag quiet "no progress"
 parse "$@"
-check_values
 for word in data test; do [ -n "${!word}" ] || fail "--$word is required"; done
 
 # split LIST: sets $parts to what commas separate, without blanks around it
@@ -32,7 +31,8 @@ takes() { grep -q -- "^ .*--$1\b" <<< "$offered"; }
 # pipeline_of METHOD: sets $words to its pipeline and options, and $offered to the options that it could have. Options may be quoted.
 pipeline_of() {
     local quoted
-    quoted=$(xargs printf '%q ' <<< "$1" 2> /dev/null) || fail "--methods: '$1' has a quote without an end"
+    # shellcheck disable=SC2016 # for that shell
+    quoted=$(xargs bash -pc 'printf "%q " "$@"' _ <<< "$1" 2> /dev/null) || fail "--methods: '$1' has a quote without an end"
     eval "words=($quoted)"
     [[ -n $1 && -x $here/${words[0]}.sh && ${words[0]} != compare ]] || fail "--methods: '$1' is not a pipeline (dpline help lists them)"
     words[0]=$here/${words[0]}.sh

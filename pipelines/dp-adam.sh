@@ -1,4 +1,4 @@
-#!/usr/bin/env bash
+#!/bin/bash -p
 # DP-Adam: the released gradients of DP-SGD with the steps of Adam.
 set -euo pipefail
 here=$(readlink -f "$0") && . "${here%/*}/options.sh"
@@ -7,9 +7,9 @@ options_of_data dp-grad logistic softmax
 options_of_gradients
 options_of_classes
 options_of_network
-option step 0.05 ETA "step size"
-option schedule constant B "divide it by b_t: $schedules"
-option threads 1 N "threads of the stage that reads rows"
+option step 0.05 ETA "step size" number
+option schedule constant B "divide it by b_t: $schedules" text
+option threads 1 N "threads of the stage that reads rows" whole
 options_of_budget
 options "$@"
 

@@ -1,4 +1,4 @@
-#!/usr/bin/env bash
+#!/bin/bash -p
 # dpline fit over sites that keep their rows: the gate with --workers, or one of the sites with --shard. dp-fit(1) chooses the run from
 # the number of persons of all sites, the columns and the classes, so every machine chooses the same run.
 set -euo pipefail
@@ -8,17 +8,16 @@ summary="Train a classifier with nothing to tune, on rows that stay where they a
 options_of_sites
 option cols '' D "the gate: columns of each site's data set, with the constant one; public" whole
 option classes 2 K "the gate: number of classes; public" whole
-option data '' DIR "data set (see dp-import)"
+option data '' DIR "data set (see dp-import)" text
 option epsilon 1 E "privacy budget" number
 option delta '' D "(default: the largest power of ten below 1 / rows^1.1)" number
-option adjacency null-record HOW "null-record|replace-one: what one person can change"
-option threads '' N "threads of the stages that read rows (default: all cores, for small data sets one)"
+option adjacency null-record HOW "null-record|replace-one: what one person can change" choice
+option threads '' N "threads of the stages that read rows (default: all cores, for small data sets one)" whole
 options_of_ledger
 options_of_checkpoints
 options_of_run
 parse "$@"
 where
-check_values
 if [ -n "$data" ]; then
     refuse "the gate's" cols
     classes=$(dp-info --get classes "$data") || exit

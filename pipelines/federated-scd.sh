@@ -1,4 +1,4 @@
-#!/usr/bin/env bash
+#!/bin/bash -p
 # DP-SCD over sites that keep their rows: the gate with --workers, or one of the sites with --shard.
 set -euo pipefail
 here=$(readlink -f "$0") && . "${here%/*}/options.sh"
@@ -7,12 +7,12 @@ here=$(readlink -f "$0") && . "${here%/*}/options.sh"
 summary="Train a linear model by DP-SCD, on rows that stay where they are."
 options_of_sites
 options_of_data dp-scd-step hinge
-option lambda auto L "L2 regularisation"
+option lambda auto L "L2 regularisation" real
 option epochs 10 E "passes over the data" number
 option batch 100 B "expected rows per lap" whole
 option clip auto C "bound on one person's update" number
-option sigma-prime-scale 0.2 S "below 1: less cautious subproblems"
-option threads 1 N "threads of the stage that reads rows"
+option sigma-prime-scale 0.2 S "below 1: less cautious subproblems" number
+option threads 1 N "threads of the stage that reads rows" whole
 options_of_budget
 options "$@"
 

@@ -1,4 +1,4 @@
-#!/usr/bin/env bash
+#!/bin/bash -p
 # DP-SGD over sites that keep their rows: the gate with --workers, or one of the sites with --shard.
 set -euo pipefail
 here=$(readlink -f "$0") && . "${here%/*}/options.sh"
@@ -7,9 +7,9 @@ summary="Train by DP-SGD, on rows that stay where they are."
 options_of_sites
 options_of_data dp-grad logistic softmax
 options_of_gradients
-option step 1 ETA "step size"
-option schedule constant B "divide it by b_t: $schedules"
-option threads 1 N "threads of the stage that reads rows"
+option step 1 ETA "step size" number
+option schedule constant B "divide it by b_t: $schedules" text
+option threads 1 N "threads of the stage that reads rows" whole
 options_of_budget
 options "$@"
 

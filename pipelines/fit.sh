@@ -1,26 +1,25 @@
-#!/usr/bin/env bash
+#!/bin/bash -p
 # Nothing to tune: dp-fit(1) chooses the run from public facts about the table, and this script runs it.
 set -euo pipefail
 here=$(readlink -f "$0") && . "${here%/*}/options.sh"
 summary="Train a linear model with nothing to tune: data and epsilon in, a model out."
 usages=('DATA [options]' 'TABLE --label NAME [options]') losses_of=dp-fit operand=data
-option data '' DIR "data set (see dp-import), as DATA"
-option label '' NAME "TABLE: the column to predict; dp-import proposes a schema for the others"
-option sql '' QUERY "TABLE is an SQLite database: the SELECT statement whose rows are the table"
-option loss '' LOSS "(default logistic; squared for a regression, softmax for three classes or more)"
+option data '' DIR "data set (see dp-import), as DATA" text
+option label '' NAME "TABLE: the column to predict; dp-import proposes a schema for the others" text
+option sql '' QUERY "TABLE is an SQLite database: the SELECT statement whose rows are the table" text
+option loss '' LOSS "(default logistic; squared for a regression, softmax for three classes or more)" choice
 option epsilon 1 E "privacy budget" number
 option delta '' D "(default: the largest power of ten below 1 / rows^1.1, or persons^1.1)" number
-option adjacency null-record HOW "null-record|replace-one: what one person can change"
+option adjacency null-record HOW "null-record|replace-one: what one person can change" choice
 flag additive "TABLE: no products of two numbers, so that numbers act one by one, as curves"
 flag linear "TABLE: numbers are lines, as the schema says; coefficients are readable"
-option threads '' N "(default: all cores, for small data sets one)"
+option threads '' N "(default: all cores, for small data sets one)" whole
 options_of_ledger
 options_of_run
 flag json "print what the model is, as dp-info --json does"
 help[model]="write the model there (default: into the current directory, as NAME.model for NAME.dp or TABLE)"
 parse "$@"
-check_values
-[ -n "$allow_weak$seed" ] || [ "$(calculate "$epsilon > 10")" = 0 ] ||
+[ -n "$allow_weak$seed" ] || [ "$(calculate 'epsilon > 10')" = 0 ] ||
     fail "--epsilon: above 10 little is hidden; see dp-privacy(7) on choosing it (--allow-weak if that is meant)"
 [ -n "$data" ] || fail "the data set is missing: $name DATA --epsilon 1 (try --help)"
 
@@ -50,8 +49,8 @@ import() {
 propose() {
     words_of sql ledger no-ledger registry no-registry allow-weak quiet
     # the accountant of a schema is for null records
-    [ "$adjacency" != null-record ] || words+=(--else-unpaid --private-schema "$(calculate "$epsilon / 10")"
-        --at-most "$(calculate "$epsilon * 0.3")" ${delta:+--delta "$(calculate "$delta / 10")"} ${seed:+--noise-seed "$seed"})
+    [ "$adjacency" != null-record ] || words+=(--else-unpaid --private-schema "$(calculate 'epsilon / 10')"
+        --at-most "$(calculate 'epsilon * 0.3')" ${delta:+--delta "$(calculate 'delta / 10')"} ${seed:+--noise-seed "$seed"})
     dp-import "$1" --infer-schema "$schema" --label "$label" "${words[@]}" "$data"
 }
 # rows FORMAT [OPTION]: the rows of the table, divided. They have norm 1, because loose bounds would make them short, except where the
@@ -70,7 +69,7 @@ import_as() {
         return
     fi
     said=$(rows "$1" --basis cosines 2>&1) || { echo "$said" >&2 && return 1; }
-    run=$(choose "$(calculate "$epsilon * 0.95")" 2> /dev/null) || basis=line
+    run=$(choose "$(calculate 'epsilon * 0.95')" 2> /dev/null) || basis=line
     run=${run%%$'\n'*}
     [[ $run != *', and lines would do better' ]] || basis=line
     [ -n "$additive" ] || [[ $run != *', and the budget pays for products' ]] || basis=products
@@ -89,8 +88,8 @@ import_as() {
 # records, and a seeded run pays for nothing
 place_knots() {
     words_of ledger no-ledger allow-weak
-    rows "$1" --basis "$basis" --force --else-unpaid --private-knots "$(calculate "$epsilon / 20")" \
-        ${delta:+--delta "$(calculate "$delta / 10")"} "${words[@]}"
+    rows "$1" --basis "$basis" --force --else-unpaid --private-knots "$(calculate 'epsilon / 20')" \
+        ${delta:+--delta "$(calculate 'delta / 10')"} "${words[@]}"
 }
 # choose [EPSILON]: the run for the data set
 choose() {
@@ -140,7 +139,7 @@ spent() {
     [ -z "$json" ] || dp-info --json "$model" 2> /dev/null || return 0
     [ -z "$quiet" ] || return 0
     cost=$(dp-info --get epsilon "$model" 2> /dev/null) || return 0 # the budget did not pay for a lap
-    say "spent epsilon $(calculate "$cost"), delta $delta${seed:+ (seeded: not private)}; $(whose)"
+    say "spent epsilon $(calculate cost), delta $delta${seed:+ (seeded: not private)}; $(whose)"
     if [ -z "$no_ledger" ]; then
         words_of registry no-registry
         line=$(dp-account report --data "$data" "${words[@]}" "${ledger:-$data}" 2> /dev/null | grep '^by all runs ' || true)

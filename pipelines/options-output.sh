@@ -2,7 +2,7 @@
 # Sourced by the pipelines that release one model at the end: bounds on a row's gradient, and the length of a descent.
 
 options_of_bounds() {
-    option intercept 0 V "value of a constant column to append, 0 for none"
+    option intercept 0 V "value of a constant column to append, 0 for none" real
     option norm 1 R "largest norm of a row" number
     option loss-width auto W "width of smooth-hinge, huber and huberised-hinge" number
 }
@@ -19,24 +19,18 @@ bound_of_loss() {
     read -r pull beta <<< "$bounds"
 }
 
-check_noise() { [[ $noise = gaussian || $noise = gamma ]] || fail "--noise: must be gaussian or gamma, got '$noise'"; }
-
 # weights: the number of weights of the model
 weights() {
     local columns classes
     columns=$(dp-info --get cols "$data") && classes=$(dp-info --get classes "$data") || exit
-    calculate "($columns + ($intercept != 0)) * ($classes > 2 ? $classes : 1)"
+    calculate '(columns + (intercept != 0)) * (classes > 2 ? classes : 1)'
 }
-
-# whole NUMBER: rounded up, and at least 1
-whole() { awk "BEGIN { x = ($1); print (x > 1 ? int(x) + (x > int(x)) : 1) }"; }
 
 # once: sets sigma to the noise of one release of every row
 once() {
     case $noise in
         gaussian) sigma=${multiplier:-$(dp-account sigma --mechanism output --epsilon "$epsilon" --delta "$delta" --laps 1)} ;;
-        gamma) number "$epsilon" || fail "--epsilon: must be a number > 0, got '$epsilon'"
-            sigma=${multiplier:-$(calculate "1.00001 / $epsilon")} ;; # of six digits
+        gamma) sigma=${multiplier:-$(calculate '1.00001 / epsilon')} ;; # of six digits
     esac
 }
 
@@ -44,9 +38,7 @@ once() {
 # the minimum; the noise raises it in proportion to the square of its scale, pull * way / rows. This takes the way with the least sum, for
 # a weight whose curvature is a hundredth. Beyond a few 1 / lambda there is nothing left to descend.
 way() {
-    local far=$sigma
-    [ "$noise" != gamma ] || far="$sigma * sqrt($(weights) + 1)"
-    awk "BEGIN { way = ($distance * $rows / ($sensitivity * $pull * $far)) ^ (2 / 3)
-        if ($lambda > 0 && way > 4 / $lambda) way = 4 / $lambda
-        printf \"%.12g\", way }"
+    local mean=0 # of the squared norm of gamma noise, in squares of its scale, without the first
+    [ "$noise" != gamma ] || mean=$(weights)
+    calculate 'least((distance * rows / (sensitivity * pull * sigma * sqrt(mean + 1))) ^ (2 / 3), lambda > 0 ? 4 / lambda : 1e300)' %.12g
 }

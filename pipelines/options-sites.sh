@@ -5,37 +5,35 @@ note='The first is the gate, which has no rows; the second is a site. Give both 
 
 options_of_sites() {
     option workers '' K "the gate: number of sites" whole
-    option shard '' I/K "a site: its number, and the number of sites"
-    option rows '' N "rows of all sites together; public"
-    option at '' ENDPOINT "address of the gate, such as tcp://gate:5555; the gate binds, a site connects"
+    option shard '' I/K "a site: its number, and the number of sites" text
+    option rows '' N "rows of all sites together; public" whole
+    option at '' ENDPOINT "address of the gate, such as tcp://gate:5555; the gate binds, a site connects" text
     option budget '' E "a site: epsilon of all runs on its people, needed if its ledger has no budget" number
     flag parts "a site: its rows are part I of K of those in --data"
     flag distributed-noise "each site adds a share of the noise, so that the gate sees no sum without noise"
-    option colluding 0 C "enough noise for the gate and C sites that know each other's noise"
-    option on-lost stop HOW "the gate: stop, wait or continue without it when a site is lost"
-    option timeout 60 S "the gate: seconds until a site is lost"
+    option colluding 0 C "enough noise for the gate and C sites that know each other's noise" count
+    option on-lost stop HOW "stop|wait|continue: the gate, when a site is lost" choice
+    option timeout 60 S "the gate: seconds until a site is lost" number
     options_of_port
 }
 
 options_of_port() {
-    option keys '' DIR "keys (see dp-key)"
-    option server '' NAME "name of the other machine's key, if several are trusted"
+    option keys '' DIR "keys (see dp-key)" text
+    option server '' NAME "name of the other machine's key, if several are trusted" text
     flag insecure-plaintext "on tcp without keys, for tests"
 }
 
 # where: the gate has --workers, a site has --shard; $ports are the options of dp-gather
 where() {
     case ${workers:+gate}${shard:+site} in
-        gate) [[ $workers =~ ^[1-9][0-9]*$ ]] || fail "--workers: must be a whole number >= 1, got '$workers'"
-            [ -z "$data$parts$server$budget" ] || fail "--data, --parts, --server and --budget are a site's, --workers is the gate's" ;;
+        gate) [ -z "$data$parts$server$budget" ] || fail "--data, --parts, --server and --budget are a site's, --workers is the gate's" ;;
         site) [[ $shard =~ ^[1-9][0-9]*/[1-9][0-9]*$ ]] || fail "--shard: must be I/K, got '$shard'"
             [ -n "$data" ] || fail "--data is required"
             refuse "the gate's" model init resume ;;
         *) fail "--workers, for the gate, or --shard, for a site, is required" ;;
     esac
     [ -n "$at" ] || fail "--at is required"
-    [[ $rows =~ ^[1-9][0-9]*$ ]] || fail "--rows: of all sites together, must be a whole number >= 1, got '$rows'"
-    [[ $colluding =~ ^[0-9]+$ ]] || fail "--colluding: must be a whole number >= 0, got '$colluding'"
+    [ -n "$rows" ] || fail "--rows is required: of all sites together"
     part=${parts:+ --shard $shard}
     port=(--at "$at" ${insecure_plaintext:+"$insecure_plaintext"} ${keys:+--keys "$keys"} ${server:+--server "$server"})
     [ -z "$workers" ] || port+=(--workers "$workers" --on-lost "$on_lost" --timeout "$timeout")
@@ -80,7 +78,7 @@ limit_site() {
     [ -z "$no_registry" ] || where+=(--no-registry)
     known=$(dp-account report --json --data "$data" "${where[@]}" "${ledger:-$data}" 2> /dev/null | sed -n '/"budget": {/,$ s/.*"epsilon": *\([^,]*\),*/\1/p' | head -n 1) || true
     if [ -n "$known" ]; then
-        [ -z "$budget" ] || [ "$(calculate "$known == $budget")" = 1 ] || fail "--budget: $file has one of epsilon $known for these people"
+        [ -z "$budget" ] || [ "$(calculate 'known == budget')" = 1 ] || fail "--budget: $file has one of epsilon $known for these people"
     elif [ -z "$budget" ]; then
         fail "--budget: $file has no budget for these people yet: say how much epsilon all runs on them may spend, at least --epsilon $epsilon"
     else

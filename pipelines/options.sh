@@ -3,10 +3,22 @@
 #
 #   option clip auto C "bound on one person's update" number    # --clip C sets $clip; it has a line in --help
 #   flag parts "this site has part I of the rows"               # --parts sets $parts to --parts; otherwise it is empty
+#
+# A value is a value. Every option has a kind. What is not text was checked and may stand in a command as it is; text is quoted there, by
+# in_text or as a word of an array. Only calculate() gives numbers to awk.
+#
+# What the user's environment holds changes no number and no command. bash -p, in the first line of each script, ignores SHELLOPTS, BASHOPTS,
+# BASH_ENV, CDPATH and exported functions. These lines do the rest.
+export LC_ALL=C
+unset POSIXLY_CORRECT GREP_OPTIONS
+# a message to a closed standard error would end the script; bash has put the script there
+{ [ ! /dev/fd/2 -ef "$here" ] && true >&2; } || exec 2> /dev/null
+{ true 3<&0; } 2> /dev/null || exec < /dev/null
+
 name=${DPLINE_NAME:-${0##*/}} # dpline(1) sets the name that the user typed
 unset DPLINE_NAME
 here=${here%/*} # pipelines set it to their own path
-declare -A metavar=() default=() help=() must=()
+declare -A metavar=() default=() help=() kind=()
 declared=() # the options as they were declared
 
 fail() {
@@ -14,74 +26,94 @@ fail() {
     exit 2
 }
 say() { [ -n "$quiet" ] || echo "$name: $*" >&2; }
-calculate() { awk "BEGIN { OFMT = \"%.6g\"; print ($1) }"; }
-number() { [[ $1 =~ ^([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$ && ${1%%[eE]*} = *[1-9]* ]]; }
+real() { [[ $1 =~ ^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$ ]]; }
+number() { real "$1" && [[ $1 = [0-9.]* && ${1%%[eE]*} = *[1-9]* ]]; }
 
-# option NAME DEFAULT METAVAR HELP [number|whole]: a value is the default, or a (whole) number above 0. Without the last word the command that
-# gets the value checks it.
+# calculate EXPRESSION [FORMAT]: its value. Its names are variables of the script, which must be numbers; up() rounds up.
+calculate() {
+    local rest=$1 word values=()
+    while [[ $rest =~ [0-9.]+([eE][-+]?[0-9]+)?|[a-z_]+\(? ]]; do
+        word=${BASH_REMATCH[0]} rest=${rest#*"${BASH_REMATCH[0]}"}
+        case $word in
+            [0-9.]* | *'(') ;;
+            *) real "${!word}" || fail "$word: must be a number, got '${!word}'"
+                values+=(-v "$word=${!word}") ;;
+        esac
+    done
+    awk -v OFMT="${2-%.6g}" "${values[@]}" "function up(x) { return int(x) + (x > int(x)) }
+        function least(x, y) { return x < y ? x : y }
+        function most(x, y) { return x > y ? x : y }
+        BEGIN { print 0 + ($1) }"
+}
+
+# option NAME DEFAULT METAVAR HELP KIND: a value is the default, or of its kind:
+#   number  above 0                          whole   1, 2 and so on
+#   part    above 0 and below 1              count   0, 1, 2 and so on
+#   real    any number                       choice  one of the words with which HELP begins
+#   text    anything
 option() {
     local word=${1//-/_}
-    declared+=("$1") metavar[$word]=$3 default[$word]=$2 help[$word]=$4 must[$word]=${5-}
+    declared+=("$1") metavar[$word]=$3 default[$word]=$2 help[$word]=$4 kind[$word]=${5?"--$1 has no kind"}
     printf -v "$word" %s "$2"
 }
-flag() { option "$1" '' '' "$2"; }
+flag() { option "$1" '' '' "$2" flag; }
 
 # options_of_data PROGRAM LOSS [LOSS OF MORE CLASSES [LOSS OF NUMBERS]]: the losses are those that the program knows.
 options_of_data() {
     losses_of=$1 two_classes=$2 many_classes=${3-} numbers=${4-squared}
-    option data '' DIR "data set (see dp-import)"
-    option loss '' LOSS "(default $2; $numbers for a regression${many_classes:+, $many_classes for three classes or more})"
+    option data '' DIR "data set (see dp-import)" text
+    option loss '' LOSS "(default $2; $numbers for a regression${many_classes:+, $many_classes for three classes or more})" choice
 }
 
 # clipped gradients of a linear model; with --network, of a network
 options_of_gradients() {
-    option lambda 1e-5 L "L2 regularisation"
-    option intercept 0 V "value of a constant column to append, 0 for none"
+    option lambda 1e-5 L "L2 regularisation" real
+    option intercept 0 V "value of a constant column to append, 0 for none" real
     option epochs 10 E "passes over the data" number
     option batch 100 B "expected rows per lap" whole
     option clip 1 C "bound on one person's gradient" number
 }
 
 # of a linear model
-options_of_classes() { option class-weights '' W,W,... "weight of the loss of each class, above 0 and at most 1, in their order"; }
+options_of_classes() { option class-weights '' W,W,... "weight of the loss of each class, above 0 and at most 1, in their order" text; }
 
 options_of_network() {
-    option network '' TEXT "train a network of these layers, see dp-net-grad"
+    option network '' TEXT "train a network of these layers, see dp-net-grad" text
     option views 1 K "network: views of each image, averaged before the clip" whole
-    option shift 0 P "network: move each view by up to P pixels"
+    option shift 0 P "network: move each view by up to P pixels" count
     flag flip "network: mirror half of the views"
 }
 
 options_of_budget() {
-    option epsilon 1 E "privacy budget"
-    option delta 1e-5 D "probability that epsilon may fail to bound"
+    option epsilon 1 E "privacy budget" number
+    option delta 1e-5 D "probability that epsilon may fail to bound" number
     option multiplier '' Z "noise multiplier (default: the smallest that keeps to the budget)" number
-    option adjacency null-record HOW "null-record|replace-one: what one person can change"
-    option trial '' DIR "in a command for dp-tune, which pays: {trial}; --multiplier is then required"
+    option adjacency null-record HOW "null-record|replace-one: what one person can change" choice
+    option trial '' DIR "in a command for dp-tune, which pays: {trial}; --multiplier is then required" text
     options_of_ledger
 }
 
 options_of_ledger() {
-    option ledger '' FILE "record the spending there (default: the ledger of the data set)"
+    option ledger '' FILE "record the spending there (default: the ledger of the data set)" text
     flag no-ledger "write nothing down; every frame and the model say so"
-    option registry '' DIR "the registry of populations (default: \$DPLINE_REGISTRY, else ~/.local/state/dpline)"
+    option registry '' DIR "the registry of populations (default: \$DPLINE_REGISTRY, else ~/.local/state/dpline)" text
     flag no-registry "neither read nor write the registry"
     flag partial "train as long as the budget of the data set allows"
     flag allow-weak "train although epsilon is above 10, or delta is not below 1 / rows"
 }
 
 options_of_checkpoints() {
-    option init '' FILE "start from this model; its cost is added"
-    option checkpoint '' DIR "save checkpoints there, to resume the run from"
-    option checkpoint-every '' K "laps from one checkpoint to the next (default 1000)"
-    option resume '' DIR "continue from there, with the same options"
+    option init '' FILE "start from this model; its cost is added" text
+    option checkpoint '' DIR "save checkpoints there, to resume the run from" text
+    option checkpoint-every '' K "laps from one checkpoint to the next (default 1000)" whole
+    option resume '' DIR "continue from there, with the same options" text
 }
 
 # options of every run
 options_of_run() {
-    option exec auto HOW "auto|processes|fused"
-    option seed '' S "reproducible, not private"
-    option model '' FILE "write the model there; without it every lap's model goes to standard output"
+    option exec auto HOW "auto|processes|fused" choice
+    option seed '' S "reproducible, not private" count
+    option model '' FILE "write the model there; without it every lap's model goes to standard output" text
     flag print "print the command instead of running it"
     flag quiet "no progress, no warning, no summary"
 }
@@ -111,11 +143,21 @@ meant() {
     [ ${#alike[@]} -eq 1 ] && echo "did you mean --${alike[0]//_/-}?" || echo 'try --help'
 }
 
-# parse ARGUMENT…: an option --a-b sets the variable a_b
+# operand ARGUMENT: the value of the option that $operand names; with a hyphen, after --, it is a file
+operand() {
+    { [ -n "$operand" ] && [ -z "${!operand}" ]; } ||
+        fail "unexpected argument '$1' ($([ -n "$operand$data" ] || echo '--data names the data set, ')try --help)"
+    printf -v "$operand" %s "${1/#-/./-}"
+}
+
+# parse ARGUMENT…: an option --a-b sets the variable a_b. Values are checked as declared
 parse() {
     local given word
     while [ $# -gt 0 ]; do
         case $1 in
+            --) shift
+                while [ $# -gt 0 ]; do operand "$1" && shift; done
+                break ;;
             -h | --help) usage && exit 0 ;;
             --version) word=$(dp-loop --version) && echo "$name ${word#dp-loop }" && exit 0 ;;
             --help=* | --version=*) fail "${1%%=*}: takes no value" ;;
@@ -125,9 +167,7 @@ parse() {
             -d) set -- --delta "${@:2}" ;;
             -o?*) set -- "--model=${1#-o}" "${@:2}" ;;
             -*) ;;
-            *) { [ -n "$operand" ] && [ -z "${!operand}" ]; } ||
-                    fail "unexpected argument '$1' ($([ -n "$operand$data" ] || echo '--data names the data set, ')try --help)"
-                set -- "--$operand=$1" "${@:2}" ;;
+            *) operand "$1" && shift && continue ;;
         esac
         given=${1%%=*} word=${given#--} word=${word//-/_}
         [[ $given =~ ^--[a-z][a-z-]*$ && -n ${help[$word]-} ]] || fail "unknown option '$given' ($(meant "$word"))"
@@ -141,19 +181,27 @@ parse() {
         fi
         shift
     done
+    for given in "${declared[@]}"; do check "$given" "${given//-/_}"; done
 }
 
-# check_values: checks them as declared
-check_values() {
-    local option word
-    for option in "${declared[@]}"; do
-        word=${option//-/_}
-        [ "${!word}" != "${default[$word]}" ] || continue
-        case ${must[$word]} in
-            number) number "${!word}" || fail "--$option: must be a number > 0, got '${!word}'" ;;
-            whole) [[ ${!word} =~ ^[1-9][0-9]*$ ]] || fail "--$option: must be a whole number >= 1, got '${!word}'" ;;
-        esac
-    done
+# check OPTION WORD: its value, which is in $WORD
+check() {
+    local value=${!2} must=''
+    [ "$value" != "${default[$2]}" ] || return 0
+    case ${kind[$2]} in
+        number) number "$value" || must='a number > 0' ;;
+        part) [[ $value =~ ^0?\.[0-9]*[1-9][0-9]*$ ]] || must='between 0 and 1' ;;
+        real) real "$value" || must='a number' ;;
+        whole) [[ $value =~ ^[1-9][0-9]{0,17}$ ]] || must='a whole number >= 1' ;;
+        count) [[ $value =~ ^[0-9]{1,18}$ ]] || must='a whole number >= 0' ;;
+        choice) must=${help[$2]%%[: ]*}
+            [ "$1" != loss ] || must=$(choices "$losses_of" loss)
+            [[ "|$must|" != *"|$value|"* || $value = *'|'* ]] || return 0
+            must="one of $must" ;;
+        text | flag) ;;
+        *) fail "--$1 has no kind" ;;
+    esac
+    [ -z "$must" ] || fail "--$1: must be $must, got '$value'"
 }
 
 # options ARGUMENT…: parses them, and sets these variables for the text of a pipeline:
@@ -169,7 +217,6 @@ options() {
     parse "$@"
     ! declare -F where > /dev/null || where
     [ -n "$data$rows" ] || fail "--data is required"
-    check_values
     [ -z "$trial" ] || check_trial
     rows=${rows:-$(dp-info --get persons "$data")} || exit
     [ -z "$data" ] || classes=$(dp-info --get classes "$data") || exit
@@ -194,7 +241,10 @@ loss_of() {
 }
 
 # laps_of ITEMS: the number of laps of --batch in --epochs passes over that many rows or columns
-laps_of() { awk "BEGIN { laps = $epochs * $1 / $batch; print int(laps) + (laps > int(laps)) }"; }
+laps_of() {
+    local items=$1
+    calculate 'up(epochs * items / batch)'
+}
 
 # words_of OPTION…: sets $words to the options that were given, as words for a command
 words_of() {
@@ -319,12 +369,11 @@ spent() {
     say "$cost; $laps lap$([ "$laps" = 1 ] || echo s); the model is in $model"
 }
 
-if ! command -v dp-loop > /dev/null; then
-    for bin in "$here/../../../bin" "$here/../build/bin"; do
-        [ ! -x "$bin/dp-loop" ] || PATH=$bin:$PATH
-    done
-    command -v dp-loop > /dev/null || fail "dp-loop is not in PATH"
-fi
+# An installed script has the commands of its installation; in a source tree PATH may have those of another build.
+bin=$here/../../../bin
+[ ! -e "$here/../Makefile" ] || bin=$(command -v dp-loop || echo "$here/../build/bin/dp-loop") bin=${bin%/*}
+[[ ! -x $bin/dp-loop || $(command -v dp-loop) -ef $bin/dp-loop ]] || PATH=$bin:$PATH
+[ -n "$(command -v dp-loop)" ] || fail "dp-loop is not in PATH"
 
 schedules='constant, inverse, sqrt:A:C, linear[:E], linear-decay[:E], cosine[:E], first:K:B or a file'
 usages=('--data DIR [options]') note=''

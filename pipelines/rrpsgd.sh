@@ -1,4 +1,4 @@
-#!/usr/bin/env bash
+#!/bin/bash -p
 # RRPSGD (Zhang, Zheng, Mou and Wang 2017, Algorithm 2) on Poisson batches: the number of laps is drawn before the run, the
 # noise is chosen for this number, and the last model is the result. The loss need not be convex.
 set -euo pipefail
@@ -6,11 +6,11 @@ here=$(readlink -f "$0") && . "${here%/*}/options.sh"
 summary="Train by private stochastic gradient descent of a random number of laps (RRPSGD)."
 options_of_data dp-grad logistic softmax
 options_of_gradients
-option step 1 ETA "step size"
-option schedule constant B "divide it by b_t: constant or a file, which needs --smoothness"
-option rounds random R "laps of the run, up to --epochs"
+option step 1 ETA "step size" number
+option schedule constant B "divide it by b_t: constant or a file, which needs --smoothness" text
+option rounds random R "laps of the run, up to --epochs" whole
 option smoothness none BETA "smoothness of the objective, if the step size changes" number
-option threads 1 N "threads of the stage that reads rows"
+option threads 1 N "threads of the stage that reads rows" whole
 options_of_budget
 options "$@"
 
@@ -32,14 +32,13 @@ draw() {
             }' || fail "--schedule, --step, --smoothness: need $((most + 1)) steps above 0 and below 2 / BETA"
 }
 most=$laps
-number "$step" || fail "--step: must be a number > 0, got '$step'"
 if [ "$schedule" != constant ]; then
     [ -r "$schedule" ] || fail "--schedule: must be constant or a file, got '$schedule'"
     number "$smoothness" || fail "--schedule: needs --smoothness, by which the number of laps is drawn"
 fi
 [ -z "$resume" ] || [ "$rounds$seed" != random ] || fail "--resume: needs --rounds, the laps that the run was to have"
 [ "$rounds" != random ] || rounds=$(draw)
-[[ $rounds =~ ^[1-9][0-9]*$ && $rounds -le $most ]] || fail "--rounds: must be a whole number from 1 to $most, got '$rounds'"
+[ "$rounds" -le "$most" ] || fail "--rounds: must be at most $most, got '$rounds'"
 laps=$rounds
 say "$laps of at most $most laps"
 

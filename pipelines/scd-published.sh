@@ -1,4 +1,4 @@
-#!/usr/bin/env bash
+#!/bin/bash -p
 # DP-SCD as in the paper: its accounting treats shuffled epochs as Poisson samples and ignores that alpha is released too, so the
 # noise is too small for --epsilon. The gate charges the sound epsilon; every frame and the model have the mark as_published.
 set -euo pipefail
@@ -6,12 +6,12 @@ here=$(readlink -f "$0") && . "${here%/*}/options.sh"
 . "$here/options-dual.sh"
 summary="Train as published: Algorithm 1 of the DP-SCD paper with the noise of the paper's accounting (not sound)."
 options_of_data dp-scd-step hinge
-option lambda 1e-5 L "L2 regularisation"
+option lambda 1e-5 L "L2 regularisation" real
 option epochs 10 E "passes over the data" number
 option batch 100 B "expected rows per lap" whole
 option clip 0.01 C "bound on one person's update" number
-option sigma-prime-scale 1 S "below 1: less cautious subproblems"
-option threads 1 N "threads of the stage that reads rows"
+option sigma-prime-scale 1 S "below 1: less cautious subproblems" number
+option threads 1 N "threads of the stage that reads rows" whole
 options_of_budget
 options "$@"
 

@@ -1,15 +1,15 @@
-#!/usr/bin/env bash
+#!/bin/bash -p
 # seqDP-SCD (Algorithm 3): updates within a lap use the earlier ones, so the noise grows with the batch.
 set -euo pipefail
 here=$(readlink -f "$0") && . "${here%/*}/options.sh"
 . "$here/options-dual.sh"
 summary="Train by sequential DP-SCD (Algorithm 3 of the DP-SCD paper), with the noise of its accounting."
 options_of_data dp-scd-step hinge
-option lambda 1e-5 L "L2 regularisation"
+option lambda 1e-5 L "L2 regularisation" real
 option epochs 10 E "passes over the data" number
 option batch 100 B "expected rows per lap" whole
 option clip 0.01 C "bound on one person's update" number
-option sigma-prime-scale 1 S "below 1: less cautious subproblems"
+option sigma-prime-scale 1 S "below 1: less cautious subproblems" number
 options_of_budget
 options "$@"
 

@@ -1,9 +1,8 @@
-#!/usr/bin/env bash
+#!/bin/bash -p
 # A run over parts of one data set as an array of jobs of Slurm: task 0 is the gate, tasks 1 to K each have a part of the rows. They find each
 # other by files in a directory that all nodes see: public keys, and the address of the gate. Secret keys stay on the node of their task.
 set -euo pipefail
-here=$(dirname "$(readlink -f "$0")")
-name=${DPLINE_NAME:-$(basename "$0")}
+here=$(readlink -f "$0") && . "${here%/*}/options.sh"
 summary="Train over parts of one data set, as an array of jobs of Slurm."
 workers='' data='' model='' shared=. pipeline=federated-scd sbatch='' print='' ledger=own options=()
 
@@ -25,11 +24,6 @@ All other options are those of the pipeline.
 The manual: man dpline-pipelines
 END
 }
-fail() {
-    echo "$name: $*" >&2
-    exit 2
-}
-[ -n "$(command -v dp-loop)" ] || PATH=$here/../build/bin:$here/../../../bin:$PATH
 while [ $# -gt 0 ]; do
     case $1 in
         -h | --help) usage && exit ;;

@@ -28,8 +28,8 @@ teardown() {
         complains 2 "$p.sh: --data, --parts, --server and --budget are a site's, --workers is the gate's" $p.sh $gate --parts
         complains 2 "$p.sh: --workers: must be a whole number >= 1, got '0'" $p.sh --workers 0
         complains 2 "$p.sh: --at is required" $p.sh --workers 3
-        complains 2 "$p.sh: --rows: of all sites together, must be a whole number >= 1, got ''" $p.sh --workers 3 --at tcp://127.0.0.1:5
-        complains 2 "$p.sh: --rows: of all sites together, must be a whole number >= 1, got '1e3'" $p.sh $gate --rows 1e3
+        complains 2 "$p.sh: --rows is required: of all sites together" $p.sh --workers 3 --at tcp://127.0.0.1:5
+        complains 2 "$p.sh: --rows: must be a whole number >= 1, got '1e3'" $p.sh $gate --rows 1e3
         complains 2 "$p.sh: --colluding: must be a whole number >= 0, got 'one'" $p.sh $gate --colluding one
         complains 2 "$p.sh: --data is required" $p.sh $site
         complains 2 "$p.sh: --budget: must be a number > 0, got 'much'" $p.sh $site --data small.dp --budget much
@@ -52,7 +52,7 @@ teardown() {
     complains 2 "$p.sh: --send and --receive are required, or --data, --in and --out" $p.sh
     complains 2 "$p.sh: --in and --out are required beside --data" $p.sh --data small.dp --in tcp://127.0.0.1:5
     complains 2 "$p.sh: --rows is for the machine without --data" $p.sh --data small.dp --in tcp://127.0.0.1:5 --out tcp://127.0.0.1:6 --rows 5
-    complains 2 "$p.sh: --rows: of the other machine, must be a whole number >= 1, got ''" $p.sh --send tcp://127.0.0.1:5 --receive tcp://127.0.0.1:6
+    complains 2 "$p.sh: --rows is required: of the other machine" $p.sh --send tcp://127.0.0.1:5 --receive tcp://127.0.0.1:6
     complains 2 "$p.sh: --in is for the machine that has --data" $p.sh --send tcp://127.0.0.1:5 --receive tcp://127.0.0.1:6 --rows 5 --in tcp://127.0.0.1:5
     complains 2 "$p.sh: --checkpoint is not to be had over two machines" $p.sh --send tcp://127.0.0.1:5 --receive tcp://127.0.0.1:6 --rows 5 --checkpoint kept
 }

@@ -82,8 +82,13 @@ prepare() {
     complains 2 "dpline: 'train' is neither a pipeline nor a command (dpline fit TABLE trains a model; dpline help lists all)" dpline train people.csv
     complains 2 "dpline fit: unknown option '--eps' (did you mean --epsilon?)" dpline fit people.dp --eps 1
     complains 2 "dpline fit: unknown option '--lr' (try --help)" dpline fit people.dp --lr 1
+    complains 2 "dpline fit: unexpected argument '--lr' (try --help)" dpline fit -- people.dp --lr
+    complains 2 "dpline scd: unexpected argument 'people.dp' (--data names the data set, try --help)" dpline scd -- people.dp
+    complains 2 "dpline fit: ./-q is not there: a data set (dp-import makes one) or a table is expected" dpline fit -- -q
+    dpline fit --print -- people.dp > said
+    dpline fit people.dp --print | diff - said
     complains 2 "dpline fit: people.model is there already (-o people.model replaces it; each run costs budget)" dpline fit people.dp --epsilon 1
-    complains 2 "dp-fit: --threads: must be between 1 and 1024, got 0" dpline fit people.dp --threads 0 -o x.model
+    complains 2 "dpline fit: --threads: must be a whole number >= 1, got '0'" dpline fit people.dp --threads 0 -o x.model
     for path in nosuch.dp nosuch.csv; do
         complains 2 "dpline fit: $path is not there: a data set (dp-import makes one) or a table is expected" dpline fit $path --label y
     done

@@ -38,9 +38,14 @@ load pipelines
         complains 2 "$p.sh: --print: takes no value" $p.sh --print=yes
     done
     complains 2 "scd-nonprivate.sh: --epochs: must be a whole number >= 1, got '1.5'" scd-nonprivate.sh --data small.dp --epochs 1.5
-    complains 2 "dp-account sigma: --epsilon: must be > 0, got -1" scd.sh --data small.dp --epsilon -1
-    complains 2 "dp-account sigma: --adjacency: must be one of null-record|replace-one, got 'nobody'" scd.sh --data small.dp --adjacency nobody
-    complains 2 "dp-scd-step: --loss: must be one of squared|hinge|logistic|smooth-hinge|huber, got 'hing'" scd.sh --data small.dp --loss hing
+    complains 2 "scd.sh: --epsilon: must be a number > 0, got '-1'" scd.sh --data small.dp --epsilon -1
+    complains 2 "scd.sh: --adjacency: must be one of null-record|replace-one, got 'nobody'" scd.sh --data small.dp --adjacency nobody
+    complains 2 "scd.sh: --loss: must be one of squared|hinge|logistic|smooth-hinge|huber, got 'hing'" scd.sh --data small.dp --loss hing
+    complains 2 "scd.sh: --exec: must be one of auto|processes|fused, got 'auto|fused'" scd.sh --data small.dp --exec 'auto|fused'
+    complains 2 "scd.sh: --lambda: must be a number, got '1e-4|tee'" scd.sh --data small.dp --lambda '1e-4|tee'
+    complains 2 "scd.sh: --seed: must be a whole number >= 0, got '-1'" scd.sh --data small.dp --seed -1
+    complains 2 "scd.sh: --threads: must be a whole number >= 1, got '1e3'" scd.sh --data small.dp --threads 1e3
+    complains 2 "scd.sh: --batch: must be a whole number >= 1, got '1000000000000000000000'" scd.sh --data small.dp --batch 1000000000000000000000
 }
 
 @test "a word for a number is taken where it is the default" {
@@ -55,7 +60,7 @@ load pipelines
 
 @test "options.sh: the help has the options that are taken, and each takes or refuses a value as it says" {
     local -A tried=()
-    for p in $(grep -l '/options.sh"$' "$ROOT"/pipelines/*.sh); do
+    for p in $(grep -lE '^(options|parse) "\$@"$' "$ROOT"/pipelines/*.sh); do
         name=${p##*/}
         shown=$($name --help | grep -oE '^  (-., )?--[a-z-]+( [A-Z]+)?' | sed 's/^  \(-., \)\?//')
         declared=$(sed -nE 's/^(option|flag) ([a-z-]+) .*/--\2/p' "$p")
@@ -78,7 +83,7 @@ load pipelines
 }
 
 @test "what families share: options-dual.sh, options-output.sh and options-search.sh" {
-    calculate() { awk "BEGIN { print ($1) }"; }
+    source <(sed -n '/^real()/p; /^calculate()/,/^}/p' "$ROOT/pipelines/options.sh")
     for file in dual output search; do source "$ROOT/pipelines/options-$file.sh"; done
     loss=logistic clip=auto lambda=auto epochs=4 sensitivity=2 rows=1500
     auto_bounds 5
@@ -93,9 +98,6 @@ load pipelines
     loss_width=auto loss=logistic norm=1 lambda=0.5 intercept=0
     bound_of_loss
     assert_equal "$pull $beta" '1 0.75' # a logistic slope of at most 1, and a curvature of at most 1/4
-    noise=cauchy run check_noise
-    assert_failure
-    assert_output "--noise: must be gaussian or gamma, got 'cauchy'"
     gate='' policy=none
     for known in '1 100 30' '1 2000 40' '2 100000 300'; do
         read -r epsilon rows expected <<< "$known"
@@ -106,6 +108,19 @@ load pipelines
     policy=adaptive epochs=auto
     laps_of_search
     assert_equal "$gate $accountant" ' --adaptive --accountant rdp'
+}
+
+@test "options.sh: an option without a kind, and a calculation with what is no number" {
+    sed 's/^option lambda .* real$/option lambda 1 L "what it is"/' "$ROOT/pipelines/erm.sh" > erm.sh
+    sed 's/^option lambda .* real$/option lambda 1 L "what it is" numeral/' "$ROOT/pipelines/erm.sh" > kind.sh
+    sed 's/^options "\$@"$/options "$@"; calculate "1 + data"/' "$ROOT/pipelines/erm.sh" > data.sh
+    cp "$ROOT/pipelines/options.sh" .
+    chmod +x erm.sh kind.sh data.sh
+    run ./erm.sh --data small.dp --print
+    assert_failure
+    assert_output --partial '--lambda has no kind'
+    complains 2 'kind.sh: --lambda has no kind' ./kind.sh --data small.dp --lambda 2 --print
+    complains 2 "data.sh: data: must be a number, got 'small.dp'" ./data.sh --data small.dp --print
 }
 
 @test "an option that a pipeline does not use is refused" {
@@ -356,6 +371,23 @@ os.execvp(sys.argv[1], sys.argv[1:])' scd.sh --data small.dp --epochs 5000 --exe
             [ -z "$how" ] || [[ $(dp-info model) == *interrupted* ]]
             [ -n "$how" ] || [[ $(dp-cat --kind end stream) == *interrupted* ]]
         done
+    done
+}
+
+@test "with standard input or standard error closed a script does the same" {
+    for p in "scd.sh --data" "dpline fit"; do
+        # shellcheck disable=SC2086 # words
+        {
+            $p small.dp --no-ledger --no-registry --seed 1 -o model
+            $p small.dp --no-ledger --no-registry --seed 1 -o closed 2>&-
+            cmp model closed
+            $p small.dp --no-ledger --no-registry --seed 1 -o closed <&- 2>&-
+            cmp model closed
+            complains 0 '' $p small.dp --no-ledger --no-registry --seed 1 -q -o closed <&-
+            got=0
+            $p small.dp --seed 0.5 2>&- || got=$?
+            assert_equal $got 2
+        }
     done
 }
 

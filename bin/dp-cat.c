@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include "base/cli.h"
+#include "base/terminal.h"
 #include "port/port.h"
 #include "wire/json.h"
 #include "wire/model.h"
@@ -249,6 +250,7 @@ int main(int argc, char **argv)
     int operand, status;
     if (!dp_cli_start(&command, &c.options, NULL, argc, argv, &operand, &status))
         return status;
+    dp_terminal_people();
     setvbuf(stdout, NULL, _IOLBF, 1 << 16);
     int rc = run(&c, argc - operand, argv + operand, &err);
     rc == DP_OK ? dp_port_close(c.out) : dp_port_abandon(c.out);

@@ -1,4 +1,5 @@
 #include "base/cli.h"
+#include "base/terminal.h"
 #include "model/compare.h"
 #include "port/model.h"
 
@@ -49,6 +50,7 @@ int main(int argc, char **argv)
     int operand, status, rc;
     if (!dp_cli_start(&command, &o, NULL, argc, argv, &operand, &status))
         return status;
+    dp_terminal_people();
     if (argc - operand != 2)
         rc = dp_fail(&err, DP_E_USAGE, "expected two models (try --help)");
     else

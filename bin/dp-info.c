@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "base/cli.h"
 #include "base/json.h"
+#include "base/terminal.h"
 #include "data/dataset.h"
 #include "info/coefficients.h"
 #include "info/curves.h"
@@ -48,14 +49,16 @@ static void print_dataset(const char *path, const struct dp_dataset *d)
     else
         printf("persons    %zu, with at most %zu row%s each\n", d->persons, d->rows_per_person,
                d->rows_per_person == 1 ? "" : "s");
-    printf("columns    %zu, %s\nlabel      %s, ", d->cols, stored[d->storage],
-           d->label_name != NULL ? d->label_name : "(unnamed)");
+    printf("columns    %zu, %s\nlabel      ", d->cols, stored[d->storage]);
+    dp_text_put(d->label_name != NULL ? d->label_name : "(unnamed)", 0, stdout);
     if (d->classes == 0)
-        printf("a number: %g × y %+g\n", d->label_scale, d->label_offset);
+        printf(", a number: %g × y %+g\n", d->label_scale, d->label_offset);
     else
-        printf("%zu classes:", d->classes);
-    for (size_t k = 0; k < d->classes; k++)
-        printf("%s %s", k > 0 ? "," : "", d->class_names[k]);
+        printf(", %zu classes:", d->classes);
+    for (size_t k = 0; k < d->classes; k++) {
+        fputs(k > 0 ? ", " : " ", stdout);
+        dp_text_put(d->class_names[k], 0, stdout);
+    }
     if (d->classes > 0)
         putchar('\n');
     char unpaid[200];
@@ -68,7 +71,7 @@ static void print_dataset(const char *path, const struct dp_dataset *d)
         puts("privacy    nothing was measured on the rows to prepare them");
     else if (unpaid[0] != '\0')
         printf("privacy    measured on the rows, and not paid for: %s\n", unpaid);
-    printf("row norm   %s\n", d->row_norm);
+    dp_text_line("row norm   ", d->row_norm, stdout);
     printf("population %s%s\ndigest     %s\n", d->population, d->held_out ? ", rows held out for tests" : "", d->digest);
 }
 
@@ -137,6 +140,8 @@ int main(int argc, char **argv)
         return status;
     if (argc - operand != 1)
         rc = dp_fail(&err, DP_E_USAGE, "expected one data set or model");
+    if (o.json || !(o.tsv || o.curves || o.get != NULL))
+        dp_terminal_people();
     bool model = rc == DP_OK && (strcmp(argv[operand], "-") == 0 || (stat(argv[operand], &st) == 0 && !S_ISDIR(st.st_mode)));
     if (rc == DP_OK)
         rc = check(&o, model, &err);

@@ -56,7 +56,7 @@ int main(int argc, char **argv)
 {
     const struct dp_command command = {"dp-loop", "[--] 'STAGE | STAGE …'", "Hand a model to a pipeline, lap after lap",
                                        dp_loop_option_table, NULL};
-    struct dp_loop loop = {.progress = stderr, .warn.say = dp_cli_warn_of, .interrupt = &interrupt};
+    struct dp_loop loop = {.progress = STDERR_FILENO, .warn.say = dp_cli_warn_of, .interrupt = &interrupt};
     struct dp_err err = {0};
     int operand, status;
     if (!dp_cli_start(&command, &loop.options, NULL, argc, argv, &operand, &status))

@@ -6,6 +6,7 @@
 #include "base/cli.h"
 #include "base/mem.h"
 #include "base/number.h"
+#include "base/text.h"
 #include "data/carried.h"
 #include "data/dataset.h"
 #include "data/image_rows.h"
@@ -61,27 +62,9 @@ struct predict {
     size_t unread;
 };
 
-/* RFC 4180: quotes only where they are needed. */
-static void put_quoted(const char *prefix, const char *text, size_t length)
-{
-    bool quote = false;
-    for (size_t i = 0; i < length; i++)
-        quote |= strchr(",\"\r\n", text[i]) != NULL;
-    if (quote)
-        putchar('"');
-    fputs(prefix, stdout);
-    for (size_t i = 0; i < length; i++) {
-        if (text[i] == '"')
-            putchar('"');
-        putchar(text[i]);
-    }
-    if (quote)
-        putchar('"');
-}
-
 static void put_text(const char *prefix, const char *text)
 {
-    put_quoted(prefix, text, strlen(text));
+    dp_text_csv(prefix, text, strlen(text), stdout);
 }
 
 static void put_number(double value)
@@ -338,7 +321,7 @@ static void put_kept(const struct predict *p, const struct dp_lines *lines)
     for (size_t k = 0; k < p->keep.count; k++) {
         size_t f = p->kept[k];
         if (f < lines->fields)
-            put_quoted("", lines->field[f].text, lines->field[f].length);
+            dp_text_csv("", lines->field[f].text, lines->field[f].length, stdout);
         putchar(',');
     }
 }

@@ -7,6 +7,7 @@
 #include "base/cli.h"
 #include "base/json.h"
 #include "base/round.h"
+#include "base/terminal.h"
 #include "data/dataset.h"
 #include "gate/reserve.h"
 #include "ledger/certificate.h"
@@ -458,6 +459,7 @@ int books_run(const struct word *word, int argc, char **argv)
     int first, status;
     if (!dp_cli_start(&word->command, &b, NULL, argc, argv, &first, &status))
         return status;
+    dp_terminal_people();
     if (word->command.operands[0] != '\0' && first < argc)
         b.ledger = argv[first++];
     int rc = first < argc ? dp_fail(&err, DP_E_USAGE, "unexpected argument '%.80s'", argv[first]) : word->books(&b, &err);

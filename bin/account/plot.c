@@ -1,11 +1,16 @@
 #include "plot.h"
 
+#include "base/text.h"
+
 enum { SIDE = 220, LEFT = 44, TOP = 10, BELOW = 36, BAR = 18, NAMES = 190, WIDTH = 640 };
 
 void plot_text(const char *text, FILE *out)
 {
-    for (; *text != '\0'; text++)
-        switch (*text) {
+    char next[DP_TEXT_NEXT];
+    size_t written;
+    for (size_t left = strlen(text), step; left > 0; text += step, left -= step) {
+        step = dp_text_next(text, left, next, &written);
+        switch (next[0]) {
         case '<':
             fputs("&lt;", out);
             break;
@@ -19,8 +24,9 @@ void plot_text(const char *text, FILE *out)
             fputs("&quot;", out);
             break;
         default:
-            putc(*text, out);
+            fwrite(next, 1, written, out);
         }
+    }
 }
 
 static void begin(int width, int height, const char *title, FILE *out)

@@ -5,7 +5,7 @@
 
 #include "base/c.h"
 
-/* Text with <, >, & and " escaped. */
+/* Text with <, >, & and " escaped, and what is not to be seen as dp_text_next does: XML has no place for control characters. */
 void plot_text(const char *text, FILE *out);
 
 /* Dots in a square from (0, 0) to (1, 1) with its diagonal, of areas proportional to rows. points: [[x, y, rows], …]. */

@@ -1,20 +1,11 @@
 /* CSV: one line for each column and category, with its coefficient in the units of the table. */
 
+#include "base/text.h"
 #include "export.h"
 
 static void put_text(const struct export *e, const char *prefix, const char *text)
 {
-    bool quote = text[strcspn(text, ",\"\r\n")] != '\0';
-    if (quote)
-        fputc('"', e->out);
-    fputs(prefix, e->out);
-    for (; *text != '\0'; text++) {
-        if (*text == '"')
-            fputc('"', e->out);
-        fputc(*text, e->out);
-    }
-    if (quote)
-        fputc('"', e->out);
+    dp_text_csv(prefix, text, strlen(text), e->out);
 }
 
 static void put_number(const struct export *e, double value)

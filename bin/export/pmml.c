@@ -1,5 +1,6 @@
 /* PMML 4.4: a RegressionModel over derived fields f1, f2, …, one for each feature (model/terms.h). */
 
+#include "base/text.h"
 #include "export.h"
 
 static void put_text(const struct export *e, const char *text)
@@ -353,13 +354,10 @@ static int check(const struct export *e, struct dp_err *err)
     return DP_OK;
 }
 
-int export_pmml(const struct export *e, struct dp_err *err)
+static void put_document(const struct export *e)
 {
     const struct dp_terms *t = e->terms;
     char privacy[EXPORT_PRIVACY];
-    int rc = check(e, err);
-    if (rc != DP_OK)
-        return rc;
     fprintf(
         e->out,
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<PMML xmlns=\"http://www.dmg.org/PMML-4_4\" version=\"4.4\">\n  <Header "
@@ -377,5 +375,42 @@ int export_pmml(const struct export *e, struct dp_err *err)
     if (t->outputs == 1 && t->classes > 0)
         put_table(e, 0, t->class[0], true);
     fputs("  </RegressionModel>\n</PMML>\n", e->out);
+}
+
+/* XML 1.0 has no place for control characters, nor for U+FFFE and U+FFFF, and no way to write them otherwise. */
+static int check_characters(const struct export *e, const char *text, size_t size, struct dp_err *err)
+{
+    char shown[DP_TEXT_SHOWN];
+    size_t from = 0;
+    for (size_t i = 0; i < size; i++) {
+        const unsigned char *p = (const unsigned char *)text + i;
+        bool control = p[0] < ' ' && p[0] != '\t' && p[0] != '\n' && p[0] != '\r';
+        if (control || (p[0] == 0xef && p[1] == 0xbf && p[2] >= 0xbe))
+            return dp_fail(err, DP_E_RUN,
+                           "%s has '%s', with a character for which pmml has no place: json, csv, sql, c and onnx have one",
+                           e->name, dp_text_show(text + from, strcspn(text + from, "\"<"), shown));
+        from = p[0] == '"' || p[0] == '>' ? i + 1 : from;
+    }
     return DP_OK;
+}
+
+int export_pmml(const struct export *e, struct dp_err *err)
+{
+    struct export in_memory = *e;
+    char *text = NULL;
+    size_t size = 0;
+    int rc = check(e, err);
+    if (rc != DP_OK)
+        return rc;
+    in_memory.out = open_memstream(&text, &size);
+    if (in_memory.out != NULL)
+        put_document(&in_memory);
+    if (in_memory.out == NULL || (ferror(in_memory.out) | fclose(in_memory.out)) != 0)
+        rc = dp_fail(err, DP_E_RUN, "out of memory");
+    if (rc == DP_OK)
+        rc = check_characters(e, text, size, err);
+    if (rc == DP_OK)
+        fwrite(text, 1, size, e->out);
+    free(text);
+    return rc;
 }

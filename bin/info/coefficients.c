@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/number.h"
+#include "base/text.h"
 #include "model/method.h"
 #include "model/terms.h"
 #include "port/model.h"
@@ -199,7 +200,7 @@ static void print_text(const struct table *t, FILE *out)
     const struct dp_terms *m = t->terms;
     for (size_t k = 0; k < m->outputs; k++) {
         if (m->classes > 0)
-            fprintf(out, "%sclass %s\n", k > 0 ? "\n" : "", info_output_name(m, k));
+            dp_text_line(k > 0 ? "\nclass " : "class ", info_output_name(m, k), out);
         fprintf(out, "%-28s %12s", m->table ? "per unit of the table" : "per unit of a stored column", "coefficient");
         if (t->ratio != NULL)
             fprintf(out, " %12s", t->ratio);
@@ -208,11 +209,12 @@ static void print_text(const struct table *t, FILE *out)
         fputc('\n', out);
         for (size_t i = 0; i < t->lines; i++) {
             const struct value *v = &t->value[k * t->lines + i];
+            dp_text_put(t->line[i].name, 28, out);
             if (t->line[i].reference) {
-                fprintf(out, "%-28s %12s\n", t->line[i].name, "(reference)");
+                fprintf(out, " %12s\n", "(reference)");
                 continue;
             }
-            fprintf(out, "%-28s %12.5g", t->line[i].name, v->coefficient);
+            fprintf(out, " %12.5g", v->coefficient);
             if (t->ratio != NULL && i > 0)
                 fprintf(out, " %12.5g", exp(v->coefficient));
             else if (t->ratio != NULL)
@@ -244,6 +246,7 @@ static double ratio_of(const struct table *t, size_t k, size_t i)
 
 void info_print_cell(const char *text, FILE *out)
 {
+    fputs(dp_text_is_formula(text, strlen(text)) ? "'" : "", out);
     for (; *text != '\0'; text++)
         fputc(strchr("\t\r\n", *text) != NULL ? ' ' : *text, out);
 }

@@ -36,8 +36,8 @@ double info_divisor(const struct dp_terms *terms);
 bool info_divides(const struct dp_terms *terms);
 #define INFO_NORMAL_95 1.9599639845400545 /* Φ⁻¹(0.975) */
 
-/* The class of output k, or "". Cells of a TSV line: a text, with blanks for tabs and line feeds; a number after a tab, nothing
- * for NAN. */
+/* The class of output k, or "". Cells of a TSV line: a text, with blanks for tabs and line feeds, and a ' in front of a formula;
+ * a number after a tab, nothing for NAN. */
 const char *info_output_name(const struct dp_terms *terms, size_t k);
 void info_print_cell(const char *text, FILE *out);
 void info_print_number(double value, FILE *out);

@@ -67,11 +67,11 @@ static void print_training(const struct dp_frame *frame, const struct dp_form *f
         fprintf(out, ", lambda %s", number(dp_frame_real(frame, DP_F_LAMBDA, 0), text, sizeof text));
     fputc('\n', out);
     if (dp_frame_has(frame, DP_F_NETWORK))
-        fprintf(out, "network: %s\n", dp_frame_text(frame, DP_F_NETWORK, ""));
+        dp_text_line("network: ", dp_frame_text(frame, DP_F_NETWORK, ""), out);
     if (dp_frame_has(frame, DP_F_LABELS))
-        fprintf(out, "classes: %s\n", dp_frame_text(frame, DP_F_LABELS, ""));
+        dp_text_line("classes: ", dp_frame_text(frame, DP_F_LABELS, ""), out);
     if (dp_frame_has(frame, DP_F_CLASS_WEIGHTS))
-        fprintf(out, "class weights: %s\n", dp_frame_text(frame, DP_F_CLASS_WEIGHTS, ""));
+        dp_text_line("class weights: ", dp_frame_text(frame, DP_F_CLASS_WEIGHTS, ""), out);
     if (dp_frame_has(frame, DP_F_TRIALS))
         fputs("laps: all laps of the chosen run, released as one", out);
     else
@@ -90,7 +90,7 @@ static void print_training(const struct dp_frame *frame, const struct dp_form *f
     if (dp_frame_has(frame, DP_F_DATA))
         fputc('\n', out);
     if (dp_frame_has(frame, DP_F_ROW_NORM))
-        fprintf(out, "its rows: %s\n", dp_frame_text(frame, DP_F_ROW_NORM, ""));
+        dp_text_line("its rows: ", dp_frame_text(frame, DP_F_ROW_NORM, ""), out);
 }
 
 /* The gate's warnings about what the two numbers do not cover. */

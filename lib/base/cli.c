@@ -8,6 +8,7 @@
 #include "base/isa.h"
 #include "base/mapped.h"
 #include "base/progress.h"
+#include "base/terminal.h"
 #include "base/version.h"
 
 void dp_cli_guard(void)
@@ -21,6 +22,7 @@ void dp_cli_guard(void)
     if (fd > STDERR_FILENO)
         close(fd);
     dp_mapped_guard();
+    dp_terminal_guard();
 }
 
 bool dp_cli_start(const struct dp_command *command, void *values, void *common, int argc, char **argv, int *first_operand,
@@ -49,7 +51,8 @@ int dp_cli_answer(const struct dp_command *command, int code)
 
 void dp_cli_warn(const char *name, const char *sentence)
 {
-    fprintf(stderr, "%s%s: warning: %s\n", dp_progress_clear(stderr), name, sentence);
+    dp_progress_clear(STDERR_FILENO);
+    fprintf(stderr, "%s: warning: %s\n", name, sentence);
 }
 
 void dp_cli_warn_of(void *self, const char *name, const char *sentence)

@@ -6,8 +6,8 @@
 #include "base/option.h"
 
 /* Calls dp_init and opens /dev/null for standard streams that are closed, so that no file of ours gets their numbers; a write
- * to a closed standard output still fails. Handles SIGBUS (mapped.h). Ignores SIGXFSZ, so that write reports an error when a
- * file may not grow. */
+ * to a closed standard output still fails. Handles SIGBUS (mapped.h) and guards terminals (terminal.h). Ignores SIGXFSZ, so that
+ * write reports an error when a file may not grow. */
 void dp_cli_guard(void);
 
 /* Parses; answers --help and --version itself. Returns true when the command is to run; otherwise *status is the

@@ -17,12 +17,22 @@ static void end_whole(struct dp_err *err, int length)
         err->message[at - 1] = '\0';
 }
 
+/* A message may quote somebody else's text, so no message has control characters. */
+static void escape(struct dp_err *err)
+{
+    char raw[DP_ERR_MESSAGE_SIZE];
+    size_t length = strlen(err->message);
+    memcpy(raw, err->message, length);
+    dp_text_escape(raw, length, err->message, sizeof err->message);
+}
+
 static void fill(struct dp_err *err, enum dp_status status, const char *format, va_list args)
 {
     err->status = status;
     err->where[0] = '\0';
     int length = vsnprintf(err->message, sizeof err->message, format, args);
     end_whole(err, length);
+    escape(err);
 }
 
 int dp_fail(struct dp_err *err, enum dp_status status, const char *format, ...)

@@ -17,10 +17,10 @@ static bool dumb(void)
 }
 
 /* Columns of the terminal that may be written to; a character in the last column makes some terminals scroll. */
-static int columns(FILE *stream)
+static int columns(int fd)
 {
     struct winsize size;
-    return ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - 1 : 79;
+    return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - 1 : 79;
 }
 
 /* On a terminal, replaces the line, with a bar that takes the free width. Elsewhere, prints a line. Prints everything in one
@@ -30,13 +30,12 @@ static void print_text(const struct dp_progress *p, const char *text, bool last)
     static const char full[] = "########################", empty[] = "........................";
     _Static_assert(sizeof full == WIDTH + 1 && sizeof empty == WIDTH + 1, "of one width");
     if (p->mode == DP_PROGRESS_PLAIN) {
-        fprintf(p->stream, "%s\n", text);
-        fflush(p->stream);
+        dprintf(p->fd, "%s\n", text);
         return;
     }
     const char *no_color = getenv("NO_COLOR");
     bool plain = dumb() || (no_color != NULL && no_color[0] != '\0');
-    int room = columns(p->stream), length = (int)strlen(text);
+    int room = columns(p->fd), length = (int)strlen(text);
     int bar = room - length - 3 < WIDTH ? room - length - 3 : WIDTH;
     const char *begin = plain ? "[" : "\033[32m[", *end = plain ? "] " : "]\033[0m ";
     if (bar < NARROW) {
@@ -45,17 +44,16 @@ static void print_text(const struct dp_progress *p, const char *text, bool last)
     }
     int filled = p->total > 0 ? (int)(p->done * bar / p->total) : 0;
     int left = room - (bar > 0 ? bar + 3 : 0);
-    fprintf(p->stream, "\r%s%.*s%.*s%s%-*.*s%s%s", begin, filled, full, bar - filled, empty, end, dumb() ? left : 0, left, text,
+    dprintf(p->fd, "\r%s%.*s%.*s%s%-*.*s%s%s", begin, filled, full, bar - filled, empty, end, dumb() ? left : 0, left, text,
             dumb() ? "" : "\033[K", last ? "\n" : "");
-    fflush(p->stream);
 }
 
-void dp_progress_start(struct dp_progress *progress, FILE *stream, enum dp_progress_mode mode, int64_t from, int64_t total)
+void dp_progress_start(struct dp_progress *progress, int fd, enum dp_progress_mode mode, int64_t from, int64_t total)
 {
     if (mode == DP_PROGRESS_AUTO)
-        mode = isatty(fileno(stream)) ? DP_PROGRESS_BAR : DP_PROGRESS_NONE;
-    *progress = (struct dp_progress){
-        .stream = stream, .mode = mode, .started = dp_clock_now(), .from = from, .total = total, .epsilon = -1};
+        mode = isatty(fd) ? DP_PROGRESS_BAR : DP_PROGRESS_NONE;
+    *progress =
+        (struct dp_progress){.fd = fd, .mode = mode, .started = dp_clock_now(), .from = from, .total = total, .epsilon = -1};
     progress->shown = progress->started;
     char text[80];
     snprintf(text, sizeof text, "lap %lld/%lld  planning", (long long)from, (long long)total);
@@ -94,14 +92,13 @@ void dp_progress_end(struct dp_progress *progress)
     struct dp_progress *p = progress;
     if (p->mode != DP_PROGRESS_NONE && p->done > 0)
         print_line(p, dp_clock_now() - p->started, true);
-    else if (p->mode == DP_PROGRESS_BAR) {
-        fputc('\n', p->stream);
-        fflush(p->stream);
-    }
+    else if (p->mode == DP_PROGRESS_BAR)
+        dprintf(p->fd, "\n");
     p->mode = DP_PROGRESS_NONE;
 }
 
-const char *dp_progress_clear(FILE *stream)
+void dp_progress_clear(int fd)
 {
-    return isatty(fileno(stream)) && isatty(STDERR_FILENO) && !dumb() ? "\r\033[K" : "";
+    if (isatty(fd) && isatty(STDERR_FILENO) && !dumb())
+        dprintf(fd, "\r\033[K");
 }

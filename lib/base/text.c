@@ -1,5 +1,7 @@
 #include "base/text.h"
 
+#include "base/number.h"
+
 /* Length in bytes of the character that begins here, or 0. Overlong forms, surrogates and numbers above U+10FFFF are not
  * characters. */
 static size_t character(const unsigned char *p, size_t left)
@@ -32,19 +34,101 @@ size_t dp_text_cut(const char *text, size_t length, size_t most)
     return most;
 }
 
+/* Control characters, and marks that change the direction of the line: all of them are below U+10000. */
+static bool is_hidden(uint32_t c)
+{
+    return c < ' ' || (c >= 0x7f && c <= 0x9f) || c == 0x061c || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
+           (c >= 0x2066 && c <= 0x2069);
+}
+
+size_t dp_text_next(const char *text, size_t length, char out[DP_TEXT_NEXT], size_t *written)
+{
+    const unsigned char *p = (const unsigned char *)text;
+    size_t step = character(p, length);
+    uint32_t c = step == 3   ? (p[0] & 0x0fu) << 12 | (p[1] & 0x3fu) << 6 | (p[2] & 0x3fu)
+                 : step == 2 ? (p[0] & 0x1fu) << 6 | (p[1] & 0x3fu)
+                             : p[0];
+    if (step == 4 || (step > 0 && !is_hidden(c))) {
+        memcpy(out, text, step);
+        *written = step;
+        return step;
+    }
+    *written = (size_t)snprintf(out, DP_TEXT_NEXT, c >= 0x7f && step > 0 ? "\\u%04x" : "\\x%02x", c);
+    return step > 0 ? step : 1;
+}
+
+bool dp_text_ends_within(const char *text, size_t length)
+{
+    const unsigned char *p = (const unsigned char *)text;
+    size_t whole = p[0] < 0xc2 ? 1 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : p[0] < 0xf5 ? 4 : 1;
+    for (size_t i = 1; i < length; i++)
+        if ((p[i] & 0xc0) != 0x80)
+            return false;
+    return length < whole;
+}
+
+void dp_text_escape(const char *text, size_t length, char *buffer, size_t size)
+{
+    char next[DP_TEXT_NEXT];
+    size_t used = 0, written;
+    for (size_t at = 0; at < length; used += written) {
+        at += dp_text_next(text + at, length - at, next, &written);
+        if (used + written >= size)
+            break;
+        memcpy(buffer + used, next, written);
+    }
+    buffer[used] = '\0';
+}
+
+void dp_text_put(const char *text, size_t width, FILE *out)
+{
+    char next[DP_TEXT_NEXT];
+    size_t put = 0, written;
+    for (size_t left = strlen(text), step; left > 0; text += step, left -= step) {
+        step = dp_text_next(text, left, next, &written);
+        fwrite(next, 1, written, out);
+        put += step > 1 && step == written ? 1 : written;
+    }
+    fprintf(out, "%*s", put < width ? (int)(width - put) : 0, "");
+}
+
+void dp_text_line(const char *begin, const char *text, FILE *out)
+{
+    fputs(begin, out);
+    dp_text_put(text, 0, out);
+    fputc('\n', out);
+}
+
+bool dp_text_is_formula(const char *text, size_t length)
+{
+    double number;
+    return length > 0 && strchr("=@+-\t\r", text[0]) != NULL && text[0] != '\0' &&
+           !dp_number_written(text, length, false, &number) && !dp_number_written(text, length, true, &number);
+}
+
+void dp_text_csv(const char *prefix, const char *text, size_t length, FILE *out)
+{
+    bool quote = false;
+    for (size_t i = 0; i < length; i++)
+        quote |= strchr(",\"\r\n", text[i]) != NULL;
+    if (quote)
+        putc('"', out);
+    fputs(prefix[0] == '\0' && dp_text_is_formula(text, length) ? "'" : prefix, out);
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] == '"')
+            putc('"', out);
+        putc(text[i], out);
+    }
+    if (quote)
+        putc('"', out);
+}
+
 const char *dp_text_show(const char *text, size_t length, char buffer[DP_TEXT_SHOWN])
 {
-    size_t shown = length <= 40 ? length : dp_text_cut(text, length, 40), used = 0;
-    for (size_t at = 0; at < shown;) {
-        const unsigned char *p = (const unsigned char *)text + at;
-        size_t step = character(p, shown - at);
-        bool plain = step > 1 || (step == 1 && p[0] >= ' ' && p[0] != 0x7f);
-        if (plain)
-            memcpy(buffer + used, p, step);
-        used += plain ? step : (size_t)snprintf(buffer + used, 5, "\\x%02x", p[0]);
-        at += plain ? step : 1;
-    }
-    snprintf(buffer + used, DP_TEXT_SHOWN - used, "%s", shown < length ? "…" : "");
+    size_t shown = length <= 40 ? length : dp_text_cut(text, length, 40);
+    dp_text_escape(text, shown, buffer, DP_TEXT_SHOWN);
+    if (shown < length)
+        strcat(buffer, "…");
     return buffer;
 }
 

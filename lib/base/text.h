@@ -10,7 +10,32 @@ size_t dp_text_valid(const char *text, size_t length);
 /* The largest number of bytes, at most `most`, that does not end within a character of valid UTF-8. */
 size_t dp_text_cut(const char *text, size_t length, size_t most);
 
-/* Writes up to 40 bytes of the text for a message: control characters and bytes that are not UTF-8 as \xNN, and … for the rest.
+/* Writes the next character of the text, as a person may see it, to out: control characters below U+0020 and bytes that are not
+ * UTF-8 as \xNN; other control characters, separators of lines and marks that change the direction as \uNNNN, as JSON may have
+ * them. length > 0. Returns the number of bytes of the text; *written: the number of bytes in out. */
+#define DP_TEXT_NEXT 8
+size_t dp_text_next(const char *text, size_t length, char out[DP_TEXT_NEXT], size_t *written);
+
+/* Whether the text, of at least one byte, may be the beginning of a character whose other bytes follow. */
+bool dp_text_ends_within(const char *text, size_t length);
+
+/* Writes the text as dp_text_next does, as many whole characters as fit into the buffer with a zero byte. */
+void dp_text_escape(const char *text, size_t length, char *buffer, size_t size);
+
+/* Writes the whole text as dp_text_next does, so that it stays on its line, and blanks up to `width` characters. */
+void dp_text_put(const char *text, size_t width, FILE *out);
+
+/* A line: `begin` as it is, then the text as dp_text_put writes it. */
+void dp_text_line(const char *begin, const char *text, FILE *out);
+
+/* Whether a spreadsheet would take the text for a formula: it begins with = @ + - or a tab or a carriage return, and it
+ * is not a number. Text outputs for spreadsheets put a ' in front of it. */
+bool dp_text_is_formula(const char *text, size_t length);
+
+/* A cell of CSV (RFC 4180): prefix, a known word, and the text, in quotes where they are needed; a formula gets its '. */
+void dp_text_csv(const char *prefix, const char *text, size_t length, FILE *out);
+
+/* Writes up to 40 bytes of the text for a message, as dp_text_next does, and … for the rest.
  * Returns buffer. */
 #define DP_TEXT_SHOWN 176
 const char *dp_text_show(const char *text, size_t length, char buffer[DP_TEXT_SHOWN]);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "port/port.h"
 #include "wire/codec.h"
 
@@ -17,6 +18,7 @@ struct fd_port {
     char *temporary; /* temporary name of an output file before it is committed, if it needs one */
     bool file;       /* an output file that gets its name when it is committed */
     bool private;    /* it holds frames that are not released */
+    bool terminal;   /* people see what is written */
     bool reader;     /* its reader may go away: a pipe or a socket */
     char *in;        /* bytes in[start..end) have been read but not used */
     size_t start, end, capacity;
@@ -137,6 +139,22 @@ static void widen_pipe(struct fd_port *p)
     p->pipe = fcntl(p->fd, F_SETPIPE_SZ, size) >= size && size < PIPE_MOST ? (size_t)fcntl(p->fd, F_GETPIPE_SZ) : SIZE_MAX;
 }
 
+/* A frame is nothing to read at a terminal, but its texts must not be commands to it. */
+static int escape(msgpack_sbuffer *frame, struct dp_err *err)
+{
+    msgpack_sbuffer shown;
+    char next[DP_TEXT_NEXT];
+    bool failed = false;
+    msgpack_sbuffer_init(&shown);
+    for (size_t at = 0, written; at < frame->size && !failed;) {
+        at += dp_text_next(frame->data + at, frame->size - at, next, &written);
+        failed = msgpack_sbuffer_write(&shown, next, written) != 0;
+    }
+    msgpack_sbuffer_destroy(frame);
+    *frame = shown;
+    return failed ? dp_fail(err, DP_E_RUN, "out of memory") : DP_OK;
+}
+
 static int fd_write(struct dp_port *port, const struct dp_frame *frame, struct dp_err *err)
 {
     struct fd_port *p = port->self;
@@ -144,6 +162,8 @@ static int fd_write(struct dp_port *port, const struct dp_frame *frame, struct d
     int rc = dp_wire_encode(&p->out, frame, err);
     if (rc == DP_OK)
         rc = keep_private(p, frame, err);
+    if (rc == DP_OK && p->terminal)
+        rc = escape(&p->out, err);
     if (rc != DP_OK)
         return rc;
     if (p->out.size > p->pipe)
@@ -232,6 +252,7 @@ int dp_port_open_fd(struct dp_port **port, int fd, const char *name, enum dp_dir
     }
     struct stat st;
     bool known = fstat(fd, &st) == 0, terminal = direction == DP_OUT && isatty(fd);
+    p->terminal = terminal;
     p->reader = known && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
     int held = known && S_ISFIFO(st.st_mode) && direction == DP_OUT ? fcntl(fd, F_GETPIPE_SZ) : -1;
     p->pipe = held > 0 ? (size_t)held : SIZE_MAX;

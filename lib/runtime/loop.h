@@ -45,7 +45,7 @@ struct dp_interrupt {
 struct dp_loop {
     struct dp_loop_options options;
     const char *pipeline; /* text of the child pipeline, NULL with send and receive */
-    FILE *progress;       /* where progress goes */
+    int progress;         /* the descriptor where progress goes */
     struct dp_warn warn;  /* receiver of the warnings of the loop and of stages in this process */
     struct dp_interrupt *interrupt;
     bool interrupted; /* out: a signal has ended the run before its last lap */

@@ -40,7 +40,7 @@ static int put_text(struct dp_out *out, const char *text, size_t length, struct 
 {
     struct run *r = out->self;
     if (r->line_begins)
-        fputs(dp_progress_clear(stdout), stdout);
+        dp_progress_clear(STDOUT_FILENO);
     r->line_begins = length > 0 && text[length - 1] == '\n';
     if (fwrite(text, 1, length, stdout) != length || fflush(stdout) != 0)
         return dp_fail_errno(err, errno, "cannot write standard output");

@@ -111,15 +111,6 @@ bool dp_shard_shares(const struct dp_frame *hello)
     return any;
 }
 
-void dp_shard_words(char words[DP_SHARD_WORDS], const void *body, size_t size)
-{
-    const char *from = body;
-    size_t count = size < DP_SHARD_WORDS - 1 ? size : DP_SHARD_WORDS - 1;
-    for (size_t i = 0; i < count; i++)
-        words[i] = from[i] >= ' ' && from[i] <= '~' ? from[i] : '?';
-    words[count] = '\0';
-}
-
 int dp_shard_link(const struct dp_link *link, struct dp_err *err)
 {
     if (dp_link_private(link))

@@ -39,9 +39,5 @@ int dp_shard_check(const struct dp_frame *frame, const struct dp_link_header *he
  * laps, and a kind for which no stage adds noise would pass all stages. */
 bool dp_shard_shares(const struct dp_frame *hello);
 
-/* Makes a received text safe for a terminal: printable ASCII, and '?' for all other bytes. */
-#define DP_SHARD_WORDS 301
-void dp_shard_words(char words[DP_SHARD_WORDS], const void *body, size_t size);
-
 /* DP_E_UNSAFE: data that are not released yet must not go through that link. */
 int dp_shard_link(const struct dp_link *link, struct dp_err *err);

@@ -17,6 +17,7 @@
 
 #define LINGER_MS 10000
 #define AGAIN_SECONDS 0.3 /* seconds until it joins again */
+#define WORDS 300         /* bytes of the gather's sentence */
 #define DP_OPTIONS struct dp_worker_options
 
 const struct dp_option dp_worker_option_table[] = {
@@ -223,10 +224,9 @@ static int take_end(struct run *r, struct dp_err *err)
 static int refuse_frame(struct run *r, const struct dp_err *wrong, struct dp_err *err)
 {
     struct dp_err unused;
-    char words[DP_SHARD_WORDS];
-    dp_shard_words(words, wrong->message, strlen(wrong->message));
     answer_status(r, DP_KIND_ERROR, DP_E_RUN, &unused);
-    return dp_fail(err, DP_E_RUN, "the gather sends a frame that cannot be read here (is it of a newer version?): %s", words);
+    return dp_fail(err, DP_E_RUN, "the gather sends a frame that cannot be read here (is it of a newer version?): %s",
+                   wrong->message);
 }
 
 static int take_frame(struct run *r, const struct dp_link_event *event, struct dp_err *err)
@@ -260,7 +260,6 @@ static int take_frame(struct run *r, const struct dp_link_event *event, struct d
 /* A message from another gather means that the connection to our gather is lost. */
 static int take_message(struct run *r, const struct dp_link_event *event, struct dp_err *err)
 {
-    char words[DP_SHARD_WORDS];
     switch (event->header.type) {
     case DP_SHARD_FRAME:
         return take_frame(r, event, err);
@@ -268,8 +267,8 @@ static int take_message(struct run *r, const struct dp_link_event *event, struct
         r->again = dp_clock_now() + AGAIN_SECONDS;
         return DP_OK;
     case DP_SHARD_REFUSED:
-        dp_shard_words(words, event->body, event->size);
-        return dp_fail(err, DP_E_RUN, "the gather has refused this worker: %s", words);
+        return dp_fail(err, DP_E_RUN, "the gather has refused this worker: %.*s",
+                       event->size < WORDS ? (int)event->size : WORDS, event->size > 0 ? (const char *)event->body : "");
     default:
         dp_link_refuse(r->link, event, "of a kind that no gather sends");
         return DP_OK;

@@ -341,6 +341,24 @@ static void texts_from_outside(void **state)
     assert_int_equal(dp_text_cut("a\xc3\xa9z", 4, 3), 3);
     assert_int_equal(dp_text_cut("a\xc3\xa9z", 4, 4), 4);
     assert_string_equal(dp_text_show("a\x1b[1m\xff\xc3\xa9", 8, shown), "a\\x1b[1m\\xff\xc3\xa9");
+    /* controls and marks of direction at both ends of their ranges, and their neighbours */
+    assert_string_equal(dp_text_show("\x7f|\xc2\x80|\xc2\x9f|\xc2\xa0", 10, shown), "\\u007f|\\u0080|\\u009f|\xc2\xa0");
+    assert_string_equal(dp_text_show("\xd8\x9c\xe2\x80\x8e\xe2\x80\x8f\xe2\x80\x90", 11, shown),
+                        "\\u061c\\u200e\\u200f\xe2\x80\x90");
+    assert_string_equal(dp_text_show("\xe2\x80\xa8\xe2\x80\xae\xe2\x80\xaf", 9, shown), "\\u2028\\u202e\xe2\x80\xaf");
+    assert_string_equal(dp_text_show("\xe2\x81\xa5\xe2\x81\xa6\xe2\x81\xa9\xe2\x81\xaa", 12, shown),
+                        "\xe2\x81\xa5\\u2066\\u2069\xe2\x81\xaa");
+    assert_string_equal(dp_text_show("\xf0\x9f\x98\x80\xe2\x80", 6, shown), "\xf0\x9f\x98\x80\\xe2\\x80");
+    const char *formulas[] = {"=1", "@x", "+a", "-a", "-1-1", "\tx", "\rx", "-"},
+               *others[] = {"", "x=1", "-1", "+1.5", "-2,5", "1"};
+    for (size_t i = 0; i < sizeof formulas / sizeof *formulas; i++)
+        assert_true(dp_text_is_formula(formulas[i], strlen(formulas[i])));
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_false(dp_text_is_formula(others[i], strlen(others[i])));
+    /* whatever a message quotes */
+    struct dp_err quoted = {0};
+    dp_fail(&quoted, DP_E_RUN, "no column '%s'", "a\x1b[2J\n\xe2\x80\xae");
+    assert_string_equal(quoted.message, "no column 'a\\x1b[2J\\x0a\\u202e'");
     char bytes[60];
     memset(bytes, 0xff, sizeof bytes);
     assert_int_equal(strlen(dp_text_show(bytes, sizeof bytes, shown)), 4 * 40 + strlen("…"));
@@ -372,9 +390,7 @@ static void a_bar_is_one_write(void **state)
         ssize_t size;
         setenv("TERM", terms[i], 1);
         assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fd), 0); /* returns one write at a time */
-        FILE *stream = fdopen(fd[1], "w");
-        setvbuf(stream, NULL, _IONBF, 0);
-        dp_progress_start(&progress, stream, DP_PROGRESS_BAR, 0, 4);
+        dp_progress_start(&progress, fd[1], DP_PROGRESS_BAR, 0, 4);
         size = read(fd[0], got, sizeof got - 1);
         assert_true(size > 0);
         got[size] = '\0';
@@ -390,7 +406,7 @@ static void a_bar_is_one_write(void **state)
         assert_non_null(strstr(got, "[########################"));
         assert_int_equal(got[size - 1], '\n');
         assert_int_equal(recv(fd[0], got, sizeof got, MSG_DONTWAIT), -1);
-        fclose(stream);
+        close(fd[1]);
         close(fd[0]);
     }
 }

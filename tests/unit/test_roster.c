@@ -491,24 +491,9 @@ static void a_gather_says_what_is_its_own(void **state)
     }
 }
 
-/* A terminal executes control sequences. */
-static void words_have_no_commands(void **state)
-{
-    (void)state;
-    char words[DP_SHARD_WORDS], many[400];
-    dp_shard_words(words, "no \x1b[2J~\n\xc3\xa9\x7f", 12);
-    assert_string_equal(words, "no ?[2J~????");
-    memset(many, 'x', sizeof many);
-    dp_shard_words(words, many, sizeof many);
-    assert_int_equal(strlen(words), DP_SHARD_WORDS - 1);
-    dp_shard_words(words, NULL, 0);
-    assert_string_equal(words, "");
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(words_have_no_commands),
         cmocka_unit_test(hello_frames_from_a_gather_that_lies),
         cmocka_unit_test(lap_frames_from_a_gather_that_lies),
         cmocka_unit_test(a_gather_says_what_is_its_own),

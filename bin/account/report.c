@@ -11,6 +11,7 @@
 #include "ledger/report.h"
 #include "page.h"
 #include "plain.h"
+#include "port/port.h"
 #include "stated.h"
 #include "words.h"
 
@@ -60,12 +61,12 @@ static int write_page(const struct books *b, struct page *page, struct dp_err *e
 {
     if (b->text)
         return print_plain(page, err);
-    FILE *out = fopen(b->output, "we");
-    if (out == NULL)
-        return dp_fail_errno(err, errno, "cannot write %s", b->output);
-    page_print(page, out);
-    bool failed = ferror(out) != 0;
-    return (fclose(out) != 0) | failed ? dp_fail_errno(err, errno, "cannot write %s", b->output) : DP_OK;
+    struct dp_output output;
+    int rc = dp_output_open(&output, b->output, false, err);
+    if (rc != DP_OK)
+        return rc;
+    page_print(page, output.stream);
+    return dp_output_close(&output, rc, err);
 }
 
 /* The model of a page. */

@@ -1,11 +1,10 @@
 #include "patients.h"
 
-#include <fcntl.h>
 #include <gsl/gsl_randist.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/interrupt.h"
+#include "port/port.h"
 
 /* Texts of the fields of one patient. */
 struct patient {
@@ -64,7 +63,7 @@ static void draw(gsl_rng *rng, int64_t number, struct patient *p)
     note(rng, p->note, sizeof p->note, p->drugs);
 }
 
-static int write_rows(gsl_rng *rng, FILE *file, int64_t rows, int64_t first, bool label)
+static void write_rows(gsl_rng *rng, FILE *file, int64_t rows, int64_t first, bool label)
 {
     fputs(label ? "patient_id,admitted,age,sex,ward,bmi,drugs,smoker,note,readmitted\n"
                 : "admitted,patient_id,ward,sex,age,drugs,bmi,smoker,note\n",
@@ -79,22 +78,17 @@ static int write_rows(gsl_rng *rng, FILE *file, int64_t rows, int64_t first, boo
             fprintf(file, "%s,%s,%s,%s,%s,%d,%s,%s,%s\n", p.admitted, p.id, p.ward, p.sex, p.age, p.drugs, p.bmi, p.smoker,
                     p.note);
     }
-    return ferror(file);
 }
 
 int patients_write(gsl_rng *rng, const char *path, int64_t rows, int64_t first, bool label, bool force, struct dp_err *err)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (force ? O_TRUNC : O_EXCL), 0600);
-    FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
-    if (file == NULL)
-        return errno == EEXIST ? dp_fail(err, DP_E_RUN, "%s exists (--force replaces it)", path)
-                               : dp_fail_errno(err, errno, "cannot create %s", path);
-    struct stat about;
-    bool regular = fstat(fd, &about) == 0 && S_ISREG(about.st_mode);
-    int bad = write_rows(rng, file, rows, first, label);
-    if (fclose(file) != 0 || bad)
-        bad = dp_fail_errno(err, errno, "cannot write %s", path);
-    if ((bad || dp_interrupt_pending()) && regular)
-        unlink(path);
-    return bad;
+    struct dp_output output;
+    if (!force && access(path, F_OK) == 0)
+        return dp_fail(err, DP_E_RUN, "%s exists (--force replaces it)", path);
+    int rc = dp_output_open(&output, path, true, err);
+    if (rc == DP_OK) {
+        write_rows(rng, output.stream, rows, first, label);
+        rc = dp_output_close(&output, dp_interrupt_pending() ? DP_E_UPSTREAM : DP_OK, err);
+    }
+    return rc;
 }

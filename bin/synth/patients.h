@@ -12,5 +12,5 @@
  *
  * first  the number of the first patient
  * label  with the column readmitted; without it, columns also are in another order
- * DP_E_RUN: the file exists, without force, or cannot be written; a file that was begun is removed. */
+ * DP_E_RUN: the file exists, without force, or cannot be written; an interrupted one leaves none. */
 int patients_write(gsl_rng *rng, const char *path, int64_t rows, int64_t first, bool label, bool force, struct dp_err *err);

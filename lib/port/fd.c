@@ -319,3 +319,32 @@ int dp_port_open_file(struct dp_port **port, const char *path, enum dp_direction
     p->file = !special;
     return DP_OK;
 }
+
+int dp_output_open(struct dp_output *output, const char *path, bool private, struct dp_err *err)
+{
+    *output = (struct dp_output){NULL, NULL};
+    int rc = dp_port_open_file(&output->port, path, DP_OUT, err);
+    if (rc != DP_OK)
+        return rc;
+    const struct fd_port *p = output->port->self;
+    int fd = fcntl(p->fd, F_DUPFD_CLOEXEC, 0);
+    output->stream = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (output->stream == NULL || (private && p->file && fchmod(fd, 0600) != 0)) {
+        rc = dp_fail_errno(err, errno, "cannot create %s", path);
+        if (fd >= 0 && output->stream == NULL)
+            close(fd);
+        return dp_output_close(output, rc, err);
+    }
+    return DP_OK;
+}
+
+int dp_output_close(struct dp_output *output, int rc, struct dp_err *err)
+{
+    if (output->stream != NULL && ((ferror(output->stream) != 0) | (fclose(output->stream) != 0)) && rc == DP_OK)
+        rc = dp_fail_errno(err, errno, "cannot write %s", ((struct fd_port *)output->port->self)->name);
+    if (output->port != NULL && rc == DP_OK)
+        rc = dp_port_commit(output->port, err);
+    dp_port_close(output->port);
+    *output = (struct dp_output){NULL, NULL};
+    return rc;
+}

@@ -76,6 +76,18 @@ void dp_port_abandon(struct dp_port *port);
 /* Accepts only frames of the run of this hello frame: over ZeroMQ, frames of other runs are dropped. */
 void dp_port_expect(struct dp_port *port, const struct dp_frame *hello);
 
+/* An output file of text: written with stdio, and whole under its name or not there, as a file of frames is. A device or pipe of
+ * that name is written in place; a symbolic link is replaced. private: only its owner may read it. */
+struct dp_output {
+    FILE *stream;
+    struct dp_port *port;
+};
+int dp_output_open(struct dp_output *output, const char *path, bool private, struct dp_err *err);
+
+/* Ends an output: if rc is DP_OK and all was written, the file gets its name; otherwise it disappears. Returns rc, or the
+ * error. */
+int dp_output_close(struct dp_output *output, int rc, struct dp_err *err);
+
 enum dp_exposure dp_port_exposure(const struct dp_port *port);
 
 /* DP_E_UNSAFE: a lap frame with that label may not be written to a port with that exposure. allowed: the user has allowed it

@@ -87,6 +87,12 @@ END
     complains 1 "dp-synth: p.csv exists (--force replaces it)" dp-synth patients -o p.csv
     dp-synth patients --seed 6 --rows 400 -q -f -o p.csv
     run -1 cmp -s p.csv again.csv
+    # a table that cannot be written leaves the one before
+    cp p.csv before
+    run bash -c 'ulimit -f 8; dp-synth patients --seed 7 --rows 4000 -q -f -o p.csv'
+    assert_equal "$status" 1
+    cmp p.csv before
+    assert_equal "$(find . -name 'p.csv?*')" ''
     complains 1 "dp-synth: cannot write /dev/full: No space left on device" dp-synth patients -q -f -o /dev/full
     complains 2 "dp-synth: expected one of: regression, classification, patients" dp-synth patients --like year-prediction-msd -o a.csv
 }

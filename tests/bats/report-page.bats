@@ -127,7 +127,7 @@ $(cat text)"
     complains 2 'dp-account report: of a model, --data is the directory of its data set' dp-account report model -D patients.csv
     complains 5 'dp-account report: p.dp is the training set: what is measured on it is not covered by epsilon' dp-account report model -t p.dp
     complains 2 'dp-account report: which ledger? (a file, a data set that has one, or a model)' dp-account report
-    complains 1 'dp-account report: cannot write nowhere/page.html: No such file or directory' dp-account report p.dp -o nowhere/page.html
+    complains 1 'dp-account report: cannot create nowhere/page.html: No such file or directory' dp-account report p.dp -o nowhere/page.html
 }
 
 @test "a model is enough: with the ledger that the registry knows, the page is the page of that ledger" {
@@ -300,6 +300,28 @@ END
     grep -qF 'town=(bucket 1)' said
     run grep -F 'share the lines' said
     assert_failure
+}
+
+@test "a page is whole under its name or not there" {
+    fits
+    dp-account report p.dp -m model -o page.html
+    cp page.html before
+    for limit in 0 1 4; do
+        run bash -c "ulimit -f $limit; dp-account report p.dp -m model -o page.html"
+        assert_equal "$status" 1
+        assert_output --partial 'dp-account report: cannot write page.html: File too large'
+        cmp page.html before
+        run bash -c "ulimit -f $limit; dp-account report p.dp -m model -o new.html"
+        assert_equal "$status" 1
+        assert_equal "$(find . -name 'new*' -o -name 'page.html?*')" ''
+    done
+    # a symbolic link of that name is replaced, as by a model; a device is written
+    ln -s before link.html
+    dp-account report p.dp -m model -o link.html
+    assert [ ! -L link.html ]
+    cmp link.html page.html
+    dp-account report p.dp -m model -o /dev/stdout | cmp - page.html
+    complains 1 'dp-account report: cannot write /dev/full: No space left on device' dp-account report p.dp -m model -o /dev/full
 }
 
 @test "the page prints on two sheets" {

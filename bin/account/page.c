@@ -148,7 +148,7 @@ static void put_meaning(double epsilon, double delta, FILE *out)
     fprintf(out,
             "<p>ε (epsilon) bounds the factor: the odds of a guess change by at most e<sup>ε</sup> = %.4g. δ (delta), %g, "
             "is the probability with which this may fail.</p>\n",
-            dp_round_up(exp(epsilon), 4), delta);
+            dp_round_up(exp(epsilon), 4), dp_round_up(delta, 6));
 }
 
 static void put_preparation(const json_t *words, FILE *out)
@@ -217,7 +217,7 @@ static void put_cost_box(const struct page *p, const json_t *total, FILE *out)
     const json_t *of = p->certificate != NULL ? p->certificate : total;
     fputs("<div class=\"box\"><p class=\"big\">ε = ", out);
     put_cost(number(of, "epsilon"), out);
-    fprintf(out, " at δ = %g</p>\n<p>", number(of, "delta"));
+    fprintf(out, " at δ = %g</p>\n<p>", dp_round_up(number(of, "delta"), 6));
     if (p->alone) {
         put_stated(p, out);
     } else if (p->certificate != NULL) {
@@ -252,7 +252,7 @@ static void put_counted(const json_t *budget, double counted, FILE *out)
             " The budget counts so that it also holds if one run is planned after the results of another are known. Added up, the runs state ε = ",
             out);
         put_cost(number(stated, "epsilon"), out);
-        fprintf(out, " at δ = %g.", number(stated, "delta"));
+        fprintf(out, " at δ = %g.", dp_round_up(number(stated, "delta"), 6));
     }
     fputs("</p>\n", out);
 }
@@ -278,7 +278,7 @@ static void put_runs(const struct page *p, const json_t *total, FILE *out)
         }
     fputs("</table>\n<p>Together: ε = ", out);
     put_cost(number(holds, "epsilon"), out);
-    fprintf(out, " at δ = %g", number(holds, "delta"));
+    fprintf(out, " at δ = %g", dp_round_up(number(holds, "delta"), 6));
     if (budget != NULL) {
         double limit = number(budget, "epsilon");
         fprintf(out, ", of a budget of %g.", limit);

@@ -14,7 +14,7 @@ const char *export_privacy(const struct export *e, char text[EXPORT_PRIVACY])
         snprintf(text, EXPORT_PRIVACY, "the model does not say what was spent");
     else
         snprintf(text, EXPORT_PRIVACY, "epsilon %.6g, delta %.6g%s", dp_round_up(dp_frame_real(f, DP_F_EPSILON, 0), 6),
-                 dp_frame_real(f, DP_F_DELTA, (double)NAN),
+                 dp_round_up(dp_frame_real(f, DP_F_DELTA, (double)NAN), 6),
                  dp_frame_bool(f, DP_F_AS_PUBLISHED) ? " as published, which is not sound" : "");
     return text;
 }

@@ -170,6 +170,50 @@ $(cat text)"
     dpline report model --data other/p.dp | tr -s ' \n' '  ' | grep -qF 'The ledger of its run was not found'
 }
 
+@test "no number of a page, an export or a sentence is below the cost that the model states" {
+    fits
+    mv registry gone
+    # so close above a rounded number that rounding to the nearest would lose something
+    for cost in '1.00001 1.00000049e-05' '0.43210432 3.3333349e-06' '2.7182818 9.99999951e-06' '0.051000001 1.2345641e-07'; do
+        read -r epsilon delta <<< "$cost"
+        "$ROOT/tests/bats/edit-frames.py" "epsilon=$epsilon" "delta=$delta" < model > odd
+        dpline report odd -o page.html
+        words page.html > text
+        dpline report odd | tr -s ' \n' '  ' > plain
+        for format in json csv sql c onnx pmml; do dp-export --to $format odd > "odd.$format"; done
+        /usr/bin/python3 - "$epsilon" "$delta" << 'PYTHON'
+import re, sys
+from decimal import Decimal as D, getcontext
+getcontext().prec = 40
+epsilon, delta = map(D, sys.argv[1:])
+def least(name, text, pattern, truth, most=D("1.01")):
+    found = re.findall(pattern, text)
+    assert found, (name, pattern, text[:3000])
+    for number in found:
+        assert truth <= D(number) <= truth * most, (name, pattern, number, truth)
+NUMBER = r"(\d+(?:\.\d+)?(?:e-?\d+)?)"
+for name in "text", "plain":
+    text = open(name).read()
+    least(name, text, "(?<![e^])ε = " + NUMBER, epsilon)
+    least(name, text, "δ = " + NUMBER, delta)
+    least(name, text, "= " + NUMBER + r"\. δ", epsilon.exp())
+    least(name, text, r"δ \(delta\), " + NUMBER, delta)
+    least(name, text, "right at most " + NUMBER, 100 * (epsilon.exp() + delta) / (epsilon.exp() + 1))
+    for alarms in "1", "5", "10", "25":
+        a = D(alarms) / 100
+        found = min(D(1), epsilon.exp() * a + delta, 1 - (-epsilon).exp() * (1 - delta - a))
+        least(name, text, rf"(?<![.\d]){alarms} % {NUMBER} %", 100 * found)
+for name in "sql", "c", "onnx", "pmml":
+    text = open("odd." + name, "rb").read().decode("latin-1")
+    least(name, text, "epsilon " + NUMBER, epsilon)
+    least(name, text, "delta " + NUMBER, delta)
+text = open("odd.json").read()
+least("json", text, "epsilon " + NUMBER, epsilon)
+least("json", text, "delta " + NUMBER, delta)
+PYTHON
+    done
+}
+
 @test "a model that has no ledger, is of an earlier lap, as published, seeded, of persons or not private" {
     says() { grep -qF -- "$1" <<< "$(dpline report model --no-registry | tr -s ' \n' '  ')" || fail "missing: $1"; }
     dpline fit p.dp --epsilon 1 --delta 1e-5 -q --no-ledger --seed 3 -o model > /dev/null 2>&1

@@ -170,6 +170,28 @@ $(cat text)"
     dpline report model --data other/p.dp | tr -s ' \n' '  ' | grep -qF 'The ledger of its run was not found'
 }
 
+@test "of a ledger of two populations the page of a model shows its own: people, runs, budget and what was not paid for" {
+    dp-synth classification --rows 1500 --cols 5 --seed 5 -q -o one.dp
+    dp-import libsvm -q -o two.dp --scale max-abs - <<< "$(awk 'BEGIN { srand(3); for (i = 0; i < 800; i++) print i % 2 + 1, "1:" rand() + i % 2, "2:" rand() }')"
+    dpline fit one.dp --epsilon 1 --delta 1e-5 -q --ledger both -o first > /dev/null
+    dp-account budget --epsilon 2.5 --delta 1e-4 --data one.dp --after-runs both > /dev/null
+    timeout 100 dp-loop --laps 3 -q -o second -- "dp-sample --data two.dp --mode full | dp-grad --data two.dp --loss logistic --clip 1 | dp-noise -z 20 |
+        dp-account --epsilon .75 --delta 2e-5 --ledger both | dp-step --step 1" > /dev/null
+    for model in first second; do
+        dp-account report both -m $model --text | tr -s ' \n' '  ' > $model.text
+        run grep -oE 'a budget of [0-9.]+|There is no budget|[0-9]+ rows|Not paid for' $model.text
+        case $model in
+        first) assert_output $'1500 rows\na budget of 2.5.' ;;
+        second) assert_output $'Not paid for\n800 rows\nThere is no budget' ;;
+        esac
+        run grep -oE '[0-9a-f]{8} 20[0-9]{2}-' $model.text
+        assert_equal "${output%% *}" "$(dp-info --get ledger $model | cut -c 1-8)"
+        assert_equal "${#lines[@]}" 1
+    done
+    grep -q '^Privacy report .* ε = 1 at δ = 1e-05 This is' first.text
+    grep -q ' at δ = 2e-05 This is' second.text
+}
+
 @test "no number of a page, an export or a sentence is below the cost that the model states" {
     fits
     mv registry gone

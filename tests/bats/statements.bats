@@ -207,6 +207,36 @@ END
     dp-account verify small.dp
 }
 
+@test "a seed of any run of a chain is stated by its certificate, its page and its exports" {
+    for seeds in '- -' '1 -' '- 2' '1 2'; do
+        read -r first second <<< "$seeds"
+        seed() { [ "$1" = - ] || echo "--seed $1"; }
+        train 3 a 10 '--allow-seeded --ledger small.dp/ledger' '' "$(seed "$first")"
+        train 3 b 10 '--allow-seeded --ledger small.dp/ledger' '' "$(seed "$second") --init a"
+        expected=true words='not private: anybody who knows the seed knows the noise'
+        [ "$seeds" != '- -' ] || expected=false words='epsilon '
+        assert_equal "$seeds $(stated b .seeded)" "$seeds $expected"
+        dp-account report small.dp -m b --text > text
+        assert_equal "$seeds $(grep -c 'A seed was given' text)" "$seeds $([ $expected = true ] && echo 1 || echo 0)"
+        for format in json csv sql c onnx; do
+            dp-export --to $format b > exported
+            [ $format = csv ] || grep -qaF "$words" exported || fail "$seeds, $format: no '$words'"
+        done
+    done
+}
+
+@test "under a budget a run may start from a model of other people, and from one of these people only with its ledger" {
+    dp-synth classification --rows 400 --cols 6 --seed 3 -q -o other.dp
+    timeout 100 dp-loop --laps 5 -q -o theirs -- "$(noisy 10 | sed 's/small/other/g') | dp-account --epsilon 500 --delta 1e-5 --allow-weak | dp-step --step 1" > /dev/null
+    dp-account budget --epsilon 2000 --delta 1e-4 --addition small.dp > /dev/null
+    train 5 own 10 --no-ledger
+    run train 5 next 10 '' '' '--init own'
+    assert_failure 5
+    assert_output --partial 'the model to start from has cost epsilon = 0.819728, which the budget of'
+    train 5 mixed 10 '' '' '--init theirs'
+    near "$(dp-info --get epsilon mixed)" "$(jq -n "2 * $(dp-info --get epsilon theirs)")"
+}
+
 @test "a model that starts from changed weights is noticed" {
     train 5 first
     changed first forged 'weights[-1] ^= 1'

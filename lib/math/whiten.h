@@ -20,7 +20,7 @@ struct dp_whitening {
     size_t keep;   /* m; 0: the symmetric transform of all directions */
 };
 
-/* moments: d × d; the lower triangle is read, and the matrix is overwritten. transform: (keep, or d) × d. DP_E_RUN: an entry of
+/* moments: d × d, overwritten. transform: (keep, or d) × d. DP_E_RUN: an entry of
    M that is not finite; no eigenvalue above 0; no memory. */
 int dp_whiten(const struct dp_whitening *how, double *moments, size_t d, double *transform, double *effective,
               double *curvature, struct dp_err *err);

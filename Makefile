@@ -8,6 +8,9 @@ BUILD ?= build
 # One spelling, so that the targets in .d files match however BUILD was given.
 override BUILD := $(patsubst $(CURDIR)/%,%,$(abspath $(BUILD)))
 CC ?= gcc
+# For another machine: CC=aarch64-linux-gnu-gcc HOSTCC=gcc, and PKG_CONFIG for its libraries (tests/arm64).
+HOSTCC ?= $(CC)
+PKG_CONFIG ?= pkg-config
 OBJCOPY ?= objcopy
 CFLAGS ?= -O3 -g
 # The libraries: pkg-config's name and Debian's package.
@@ -18,8 +21,8 @@ WARN := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wno-sign-conver
 # -ffp-contract=off: the same bits whether or not the CPU has FMA.
 OPENMP := -fopenmp
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(WARN) -ffp-contract=off -fno-math-errno -fPIC -fno-semantic-interposition $(OPENMP) -pthread -Ilib -Ilib/public $(CFLAGS) $(PKG_CFLAGS) $(EXTRA)
-PKG_CFLAGS := $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)
-PKG_LIBS := $(shell pkg-config --libs $(PACKAGES) 2>/dev/null)
+PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null)
+PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null)
 ALL_LIBS = $(PKG_LIBS) -lm $(OPENMP) -pthread $(EXTRA)
 
 LIB_SRC := $(sort $(wildcard lib/*/*.c))
@@ -77,7 +80,7 @@ GAUSSIAN_TABLE := $(BUILD)/gen/math/gaussian_table.inc
 $(GAUSSIAN_TABLE): bin/gaussian_table.c lib/math/gaussian.h | packages
 	$(call say,GEN,$@)
 	@mkdir -p $(@D)
-	$(CC) -std=c11 -D_GNU_SOURCE -Ilib $(PKG_CFLAGS) $< -o $(BUILD)/gen/gaussian_table $(PKG_LIBS) -lm
+	$(HOSTCC) -std=c11 -D_GNU_SOURCE -Ilib $< -o $(BUILD)/gen/gaussian_table $$(pkg-config --cflags --libs mpfr gmp) -lm
 	$(BUILD)/gen/gaussian_table > $@.part && mv $@.part $@
 $(BUILD)/obj/math/gaussian.o $(BUILD)/unit/test_gaussian: $(GAUSSIAN_TABLE)
 $(BUILD)/obj/math/gaussian.o $(BUILD)/unit/test_gaussian: ALL_CFLAGS += -I$(BUILD)/gen
@@ -132,7 +135,7 @@ $(BUILD)/unit/test_model $(BUILD)/replay/bin/frame $(BUILD)/bin/fuzz-frame: $(BU
 $(BUILD)/unit/%: tests/unit/%.c $(NEEDED)
 	$(call say,LD,$@)
 	@mkdir -p $(@D) $(BUILD)/obj/unit
-	$(CC) $(ALL_CFLAGS) -MMD -MP -MF $(BUILD)/obj/unit/$*.d -MT $@ $< $(filter %.o,$^) $(LDFLAGS) -o $@ $(LIBRARY) $(shell pkg-config --libs cmocka) $(ALL_LIBS)
+	$(CC) $(ALL_CFLAGS) -MMD -MP -MF $(BUILD)/obj/unit/$*.d -MT $@ $< $(filter %.o,$^) $(LDFLAGS) -o $@ $(LIBRARY) $(shell $(PKG_CONFIG) --libs cmocka) $(ALL_LIBS)
 
 # Of what is built now: a file that is gone is no reason to stop.
 -include $(LIB_OBJ:.o=.d) $(wildcard $(BUILD)/obj/bin/*.d $(BUILD)/obj/bin/*/*.d) $(PLAIN_STAGES:$(BUILD)/bin/dp-%=$(BUILD)/obj/bin/stage-%.d) $(UNITS:$(BUILD)/unit/%=$(BUILD)/obj/unit/%.d) \

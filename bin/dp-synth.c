@@ -68,7 +68,7 @@ static double draw(struct synth *s)
         for (size_t j = 0; j < s->cols; j++)
             score += s->weights[k * s->cols + j] * s->x[j] / sqrt(norm2);
         if (s->kind == REGRESSION)
-            return fmax(-1, fmin(1, score / 3)); /* labels are bounded, as after dp-import */
+            return (float)fmax(-1, fmin(1, score / 3)); /* bounded, as after dp-import; a libm's last bits are cut off */
         if (s->outputs == 1)
             return score > 0;
         if (score > best) {

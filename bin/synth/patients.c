@@ -47,8 +47,8 @@ static void draw(gsl_rng *rng, int64_t number, struct patient *p)
     if (one_in(rng, 3))
         p->readmitted = p->readmitted[0] == 'y' ? "Yes" : "No";
     snprintf(p->id, sizeof p->id, "P%06lld", (long long)number);
-    snprintf(p->admitted, sizeof p->admitted, "2026-%02lu-%02lu", 1 + gsl_rng_uniform_int(rng, 12),
-             1 + gsl_rng_uniform_int(rng, 28));
+    unsigned long day = 1 + gsl_rng_uniform_int(rng, 28), month = 1 + gsl_rng_uniform_int(rng, 12);
+    snprintf(p->admitted, sizeof p->admitted, "2026-%02lu-%02lu", month, day);
     const char *unknown = missing[gsl_rng_uniform_int(rng, 3)];
     bool without_age = one_in(rng, 40), without_bmi = one_in(rng, 15);
     snprintf(p->age, sizeof p->age, "%.0f", age);

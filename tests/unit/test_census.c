@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "data/census.h"
+#include "data/date.h"
 
 static void read_text(struct dp_census *census, const char *text)
 {
@@ -348,6 +349,23 @@ static void years_stand_out_in_wide_groups(void **state)
     free(text);
 }
 
+/* A time east of Greenwich is earlier there. */
+static void times_of_zones_are_one_time(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        double hours;
+    } times[] = {{"2020-01-01T00:00:00+0000", 0},   {"2020-01-01T00:00:00Z", 0},       {"2020-01-01T00:00:00+0200", -2},
+                 {"2020-01-01T00:00:00+02:00", -2}, {"2020-01-01T00:00:00-0530", 5.5}, {"2020-01-01T00:00:00-05:30", 5.5},
+                 {"2019-12-31T23:00:00-01:00", 0},  {"2020-01-01T05:45:00+05:45", 0}};
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+        double days;
+        assert_true(dp_date_read("%Y-%m-%dT%H:%M:%S%z", DP_DATE_DAYS, times[i].text, strlen(times[i].text), &days));
+        assert_true(fabs(days - 18262 - times[i].hours / 24) < 1e-9);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -361,6 +379,7 @@ int main(void)
         cmocka_unit_test(dates_have_the_cell_of_their_year),
         cmocka_unit_test(dates_have_a_format_and_bounds),
         cmocka_unit_test(years_stand_out_in_wide_groups),
+        cmocka_unit_test(times_of_zones_are_one_time),
     };
     return cmocka_run_group_tests_name("census", tests, NULL, NULL);
 }

@@ -438,20 +438,22 @@ static void views_are_drawn(void **state)
 {
     (void)state;
     struct dp_net_views views = {.count = 4, .shift = 2, .flip = true};
-    int down[5] = {0}, right[5] = {0}, mirrored = 0, same = 0;
+    int down[5] = {0}, right[5] = {0}, mirrored = 0, same = 0, later = 0;
     dp_key_derive(&views.key, 1, "views", 0);
     for (int64_t i = 0; i < 4000; i++) {
         struct dp_net_view a = dp_net_view_draw(&views, 1 + i % 5, i / 20, i / 5 % 4),
-                           b = dp_net_view_draw(&views, 1 + i % 5, i / 20, (i / 5 + 1) % 4);
+                           b = dp_net_view_draw(&views, 1 + i % 5, i / 20, (i / 5 + 1) % 4),
+                           c = dp_net_view_draw(&views, 6 + i % 5, i / 20, i / 5 % 4);
         assert_true(a.down >= -2 && a.down <= 2 && a.right >= -2 && a.right <= 2);
         down[a.down + 2]++;
         right[a.right + 2]++;
         mirrored += a.mirrored;
         same += a.down == b.down && a.right == b.right && a.mirrored == b.mirrored;
+        later += a.down == c.down && a.right == c.right && a.mirrored == c.mirrored;
     }
     for (int i = 0; i < 5; i++)
         assert_true(abs(down[i] - 800) < 127 && abs(right[i] - 800) < 127); /* five standard deviations */
-    assert_true(abs(mirrored - 2000) < 159 && abs(same - 80) < 45);
+    assert_true(abs(mirrored - 2000) < 159 && abs(same - 80) < 45 && abs(later - 80) < 45);
     views.flip = false;
     for (int64_t i = 0; i < 100; i++)
         assert_false(dp_net_view_draw(&views, 1, i, 0).mirrored);
@@ -557,6 +559,8 @@ static void initial_weights(void **state)
     for (size_t i = 0; i < 200; i++)
         assert_true(p[20000 + i] == 0);
     assert_true(p[0] != q[0] && p[1] != q[1]);
+    for (size_t i = 0; i < 20000; i++) /* each layer has draws of its own, of widths sqrt(6 / 100) and sqrt(3 / 200) */
+        assert_true(fabs(p[i] / sqrt(6. / 100) - p[20200 + i] / sqrt(3. / 200)) > 1e-12);
     free(p);
     free(q);
 }

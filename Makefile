@@ -196,7 +196,7 @@ check-asan: asan
 
 .PHONY: asan
 asan: deps-check
-	+$(MAKE) all units BUILD=$(BUILD)/asan CFLAGS="-O1 -g" EXTRA="-fsanitize=address,undefined -fno-sanitize-recover=all -DDP_NO_CLONES"
+	+$(MAKE) all units BUILD=$(BUILD)/asan CFLAGS="-O1 -g" EXTRA="-fsanitize=address,undefined -fno-sanitize-recover=all"
 
 # What .ci/run runs: all tests, a quick part of them with sanitizers, and each fuzzer for some seconds.
 CI_SECONDS := 5
@@ -219,7 +219,7 @@ FUZZ_FLAGS := -fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=
 fuzz: deps-check
 	+$(MAKE) all
 	+$(MAKE) fuzzers BUILD=$(FUZZ_BUILD) CC="$(FUZZ_CC)" CFLAGS="-O1 -g" WARN= OPENMP=-Itests/fuzz/one-thread \
-		EXTRA="$(FUZZ_FLAGS) -DDP_NO_CLONES"
+		EXTRA="$(FUZZ_FLAGS)"
 	BUILD=$(BUILD) tests/fuzz/seeds $(FUZZ_BUILD)/seeds
 	rm -f $(FUZZ_BUILD)/*.result
 	+-$(MAKE) -k $(TARGET:%=fuzz-%)

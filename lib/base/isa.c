@@ -1,12 +1,14 @@
 #include "base/isa.h"
 
+#include <stdatomic.h>
+
 #define VARIABLE "DPLINE_ISA"
 
 const char *const dp_isa_names[DP_ISA_COUNT] = {"portable", "avx2", "avx512"};
 
 static bool has(enum dp_isa isa)
 {
-#if defined(__x86_64__) || defined(__i386__)
+#ifdef DP_ISA_X86
     __builtin_cpu_init();
     if (isa == DP_ISA_AVX512)
         return __builtin_cpu_supports("avx512f");
@@ -25,7 +27,7 @@ static enum dp_isa named(const char *text)
     return (enum dp_isa)isa;
 }
 
-enum dp_isa dp_isa_used(void)
+static enum dp_isa choose(void)
 {
     const char *text = getenv(VARIABLE);
     int isa = text != NULL ? (int)named(text) : DP_ISA_COUNT;
@@ -33,6 +35,24 @@ enum dp_isa dp_isa_used(void)
         for (isa = DP_ISA_COUNT - 1; !has((enum dp_isa)isa);)
             isa--;
     return (enum dp_isa)isa;
+}
+
+#define UNKNOWN DP_ISA_COUNT
+static _Atomic int chosen = UNKNOWN; /* several threads may set it: all to the same value */
+
+enum dp_isa dp_isa_used(void)
+{
+    int isa = atomic_load_explicit(&chosen, memory_order_relaxed);
+    if (isa == UNKNOWN) {
+        isa = (int)choose();
+        atomic_store_explicit(&chosen, isa, memory_order_relaxed);
+    }
+    return (enum dp_isa)isa;
+}
+
+bool dp_isa_is_chosen(void)
+{
+    return atomic_load_explicit(&chosen, memory_order_relaxed) != UNKNOWN;
 }
 
 int dp_isa_check(struct dp_err *err)

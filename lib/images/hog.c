@@ -1,6 +1,6 @@
 #include "images/hog.h"
 
-#include "math/clones.h"
+#include "base/isa.h"
 
 #define SIDE DP_IMAGE_SIDE_MOST
 #define DIRECTIONS DP_HOG_DIRECTIONS
@@ -69,7 +69,7 @@ static inline __attribute__((always_inline)) void directions(float x, float y, l
 }
 
 /* plane: for each pixel its eight directions. */
-CLONES static void gradients(struct dp_image_shape shape, const unsigned char *image, lanes *plane)
+DP_KERNEL(void, gradients, (struct dp_image_shape shape, const unsigned char *image, lanes *plane), (shape, image, plane))
 {
     size_t channels = shape.channels, line = shape.width * channels;
     for (size_t i = 0; i < shape.height; i++)
@@ -90,7 +90,8 @@ CLONES static void gradients(struct dp_image_shape shape, const unsigned char *i
 }
 
 /* Adds up the orientations of all cells of a level: first over pixel rows, then over pixel columns. */
-CLONES static void orientations(const struct dp_hog_level *level, size_t width, const lanes *plane, size_t numbers, float *cell)
+DP_KERNEL(void, orientations, (const struct dp_hog_level *level, size_t width, const lanes *plane, size_t numbers, float *cell),
+          (level, width, plane, numbers, cell))
 {
     for (size_t r = 0; r < level->rows; r++) {
         const struct dp_hog_cell *row = &level->row[r];
@@ -113,8 +114,8 @@ CLONES static void orientations(const struct dp_hog_level *level, size_t width, 
 }
 
 /* Means and standard deviation of the pixels of all cells of a level. number: of the first cell. */
-CLONES static void moments(struct dp_image_shape shape, const struct dp_hog_level *level, const unsigned char *image,
-                           size_t numbers, float *number)
+static void moments(struct dp_image_shape shape, const struct dp_hog_level *level, const unsigned char *image, size_t numbers,
+                    float *number)
 {
     size_t height = shape.height / level->rows, width = shape.width / level->cols, count = shape.width * shape.channels;
     long pixels = (long)(height * width);
@@ -150,7 +151,7 @@ CLONES static void moments(struct dp_image_shape shape, const struct dp_hog_leve
 
 /* Computes sums->root and sums->factor from the numbers of all cells. Returns the squared length of the level's
  * part of the row. */
-CLONES static float finish(const struct dp_hog_level *level, size_t numbers, struct level_sums *sums)
+static float finish(const struct dp_hog_level *level, size_t numbers, struct level_sums *sums)
 {
     float squares[CELLS * CELLS], sum[CELLS * CELLS], length2 = 0, *factor = sums->factor;
     for (size_t c = 0; c < level->rows * level->cols; c++) {
@@ -174,8 +175,7 @@ CLONES static float finish(const struct dp_hog_level *level, size_t numbers, str
 }
 
 /* The numbers of each block of 2 × 2 cells. Returns the end of what was written. */
-CLONES static float *blocks(const struct dp_hog_level *level, size_t numbers, const struct level_sums *sums, float scale,
-                            float *row)
+static float *blocks(const struct dp_hog_level *level, size_t numbers, const struct level_sums *sums, float scale, float *row)
 {
     const float *factor = sums->factor;
     for (size_t r = 0; r + 1 < level->rows; r++)

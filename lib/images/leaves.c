@@ -1,6 +1,6 @@
 #include "images/leaves.h"
 
-#include "math/clones.h"
+#include "base/isa.h"
 #include "math/rng.h"
 
 #define COVERING 300 /* shapes that cover an image */
@@ -70,7 +70,7 @@ static inline __attribute__((always_inline)) void cover(struct leaf leaf, double
     }
 }
 
-CLONES static void paint(const struct leaf *leaf, struct dp_image_shape shape, unsigned char *image)
+DP_KERNEL(void, paint, (const struct leaf *leaf, struct dp_image_shape shape, unsigned char *image), (leaf, shape, image))
 {
     double reach = leaf->radius + 0.51, wide = reach, high = reach; /* covered pixels are no farther */
     double part[DP_IMAGE_SIDE_MOST + VECTOR], grey[DP_IMAGE_SIDE_MOST + VECTOR];

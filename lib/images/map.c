@@ -2,7 +2,6 @@
 
 #include "base/mem.h"
 #include "images/leaves.h"
-#include "math/clones.h"
 
 #define SEED 1
 #define IMAGES ((size_t)5000)
@@ -82,7 +81,7 @@ int dp_map_finish(struct dp_map *map, struct dp_err *err)
 }
 
 /* Rows of norm √(1 − CONSTANT²) and a constant. */
-CLONES static void finish(float *row, size_t entries)
+static void finish(float *row, size_t entries)
 {
     double squares[LANES] = {0}, sum = 0;
     size_t whole = entries / LANES * LANES;

@@ -1,7 +1,7 @@
 #include "images/scatter.h"
 
 #include "images/morlet.h"
-#include "math/clones.h"
+#include "base/isa.h"
 
 #define SIDE DP_IMAGE_SIDE_MOST
 #define SCALES DP_SCATTER_SCALES
@@ -65,7 +65,7 @@ static size_t reflected(size_t at, size_t side)
 }
 
 /* to[i][k] = |ψ_k ⋆ x| at pixel i, for the pixels x[i × step]. */
-CLONES static void lengths(const float *x, size_t step, struct size size, float (*to)[DIRECTIONS])
+DP_KERNEL(void, lengths, (const float *x, size_t step, struct size size, float (*to)[DIRECTIONS]), (x, step, size, to))
 {
     float padded[(SIDE + 2 * EDGE) * (SIDE + 2 * EDGE)];
     size_t wide = size.width + 2 * EDGE;
@@ -77,7 +77,7 @@ CLONES static void lengths(const float *x, size_t step, struct size size, float 
         tap[t] = (t + EDGE + 1) / (2 * EDGE + 1) * (long)wide + (t + EDGE + 1) % (2 * EDGE + 1) - EDGE;
     for (size_t i = 0; i < size.height; i++) {
         const float *line = padded + (i + EDGE) * wide + EDGE;
-        float sum[TAPS][SIDE], difference[TAPS][SIDE]; /* of the two pixels of a tap */
+        _Alignas(64) float sum[TAPS][SIDE], difference[TAPS][SIDE]; /* of the two pixels of a tap; GCC 12 misplaces them */
         for (size_t t = 0; t < TAPS; t++)
             for (size_t j = 0; j < size.width; j++) {
                 sum[t][j] = line[tap[t] + (long)j] + line[(long)j - tap[t]];
@@ -110,7 +110,7 @@ static inline float between(float first, float second, float third, float fourth
 }
 
 /* Halves the sides of pictures whose pixels have `numbers`. */
-CLONES static void halve(const float *x, struct size size, size_t numbers, float *to)
+static void halve(const float *x, struct size size, size_t numbers, float *to)
 {
     float line[SIDE * DIRECTIONS];
     size_t count = size.width * numbers;
@@ -129,8 +129,9 @@ CLONES static void halve(const float *x, struct size size, size_t numbers, float
 }
 
 /* cell[k]: the averages of number k of the pixels, for each of the `numbers`. */
-CLONES static void average(const struct dp_scatter *scatter, int scale, const float *x, size_t numbers,
-                           float (*cell)[CELLS][CELLS])
+DP_KERNEL(void, average,
+          (const struct dp_scatter *scatter, int scale, const float *x, size_t numbers, float (*cell)[CELLS][CELLS]),
+          (scatter, scale, x, numbers, cell))
 {
     struct size size = size_at(scatter->shape, scale);
     size_t count = size.width * numbers;

@@ -1,7 +1,7 @@
 #include "images/whitener.h"
 
 #include "base/mem.h"
-#include "math/clones.h"
+#include "base/isa.h"
 
 #define WIDE DP_PAIRS_RIGHT
 #define TILE DP_PAIRS_LEFT
@@ -53,7 +53,7 @@ static float *tile(float *factor, size_t t)
 }
 
 /* Replaces x by L^-1 x, up to entry `columns`. The entries before `first` are zeros. */
-CLONES static void substitute(float *factor, size_t first, size_t columns, float (*x)[WIDE])
+DP_KERNEL(void, substitute, (float *factor, size_t first, size_t columns, float (*x)[WIDE]), (factor, first, columns, x))
 {
     float sum[TILE][WIDE];
     for (size_t from = first; from < columns; from += TILE) {
@@ -89,7 +89,7 @@ static int centre(struct dp_whitener *w, float *rows, size_t count, struct dp_er
 }
 
 /* Column 16 p + k in whole numbers of unit[k], in panel p (math/pairs.h). */
-CLONES static void narrow_columns(const float *rows, size_t count, size_t columns, float *unit, int16_t *panel)
+static void narrow_columns(const float *rows, size_t count, size_t columns, float *unit, int16_t *panel)
 {
     float most[WIDE] = {0};
     double squares[WIDE] = {0};
@@ -173,7 +173,8 @@ static void factor_block(float block[WIDE][WIDE], float least)
 }
 
 /* Rows from..from + WIDE − 1 of L, given the rows above them. x: space for columns × WIDE. */
-CLONES static void factor_rows(const float *covariance, size_t columns, size_t from, float *factor, float (*x)[WIDE])
+DP_KERNEL(void, factor_rows, (const float *covariance, size_t columns, size_t from, float *factor, float (*x)[WIDE]),
+          (covariance, columns, from, factor, x))
 {
     float block[WIDE][WIDE], sum[TILE][WIDE];
     for (size_t j = 0; j < from; j++)
@@ -257,7 +258,7 @@ int dp_whitener_open(struct dp_whitener *w, float *rows, size_t count, size_t co
 }
 
 /* The factor that makes row − mean whole numbers; 0: there are zeros only. */
-CLONES static float whole_factor(const float *mean, const float *row, size_t entries)
+DP_KERNEL(float, whole_factor, (const float *mean, const float *row, size_t entries), (mean, row, entries))
 {
     float squares[WIDE] = {0}, sum = 0;
     size_t whole = entries / WIDE * WIDE;
@@ -272,8 +273,10 @@ CLONES static float whole_factor(const float *mean, const float *row, size_t ent
 }
 
 /* A panel of at most WIDE rows, row − mean in whole numbers: column r has row r. unit: of each row. */
-CLONES static void narrow_rows(const struct dp_whitener *w, const float *rows, size_t count, size_t entries, size_t stride,
-                               float *unit, int16_t *panel)
+DP_KERNEL(void, narrow_rows,
+          (const struct dp_whitener *w, const float *rows, size_t count, size_t entries, size_t stride, float *unit,
+           int16_t *panel),
+          (w, rows, count, entries, stride, unit, panel))
 {
     float factor[WIDE];
     for (size_t r = 0; r < count; r++) {
@@ -292,7 +295,7 @@ CLONES static void narrow_rows(const struct dp_whitener *w, const float *rows, s
     }
 }
 
-CLONES void dp_whitener_apply(const struct dp_whitener *w, float *rows, size_t count, size_t entries, size_t stride)
+void dp_whitener_apply(const struct dp_whitener *w, float *rows, size_t count, size_t entries, size_t stride)
 {
     int16_t x[DP_WHITENER_COLUMNS_MOST * DP_WHITENER_ROWS];
     float unit[DP_WHITENER_ROWS];

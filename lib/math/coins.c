@@ -2,7 +2,7 @@
 
 #include <mpfr.h>
 
-#include "math/clones.h"
+#include "base/isa.h"
 
 #define MEAN 16
 #define LARGEST_BITS 32
@@ -108,7 +108,7 @@ static uint32_t next_word(struct words *w)
 
 /* Sorts without a branch: for each number, counts the smaller ones. If a number occurs several times, 0 follows the first of
    them. */
-CLONES static void sort(const uint32_t number[PLACES], size_t count, uint32_t sorted[PLACES])
+DP_KERNEL(void, sort, (const uint32_t number[PLACES], size_t count, uint32_t sorted[PLACES]), (number, count, sorted))
 {
     uint32_t below[PLACES] = {0};
     size_t places = (count + 15) / 16 * 16;

@@ -1,7 +1,5 @@
 #include "math/dual.h"
 
-#include "math/clones.h"
-
 /* The largest distance that an update's own rounding may put alpha outside the dual's domain. */
 #define ROUNDING 1e-12
 
@@ -139,8 +137,8 @@ double dp_dual_update(enum dp_loss loss, double width, double y, double alpha, d
         for (size_t i = 0; i < count; i++)                                                                                     \
             zeta[i] = update((struct at){width, y[i], alpha[i], u[i], s[i], newton});                                          \
         break;
-CLONES void dp_dual_updates(enum dp_loss loss, double width, const double *restrict y, const double *restrict alpha,
-                            const double *restrict u, const double *restrict s, int newton, double *restrict zeta, size_t count)
+void dp_dual_updates(enum dp_loss loss, double width, const double *y, const double *alpha, const double *u, const double *s,
+                     int newton, double *zeta, size_t count)
 {
     switch (loss) {
         DUALS(ALL)

@@ -2,7 +2,7 @@
 
 #include <gsl/gsl_cdf.h>
 
-#include "math/clones.h"
+#include "base/isa.h"
 #include "math/uniform.h"
 
 static const double rows[DP_GAUSSIAN_ROWS][DP_GAUSSIAN_COEFFICIENTS] = {
@@ -32,8 +32,9 @@ static inline double nearest(uint64_t x)
 }
 
 /* The draws of `count` first words. open[i] says that the double precision of this function did not decide draw i. */
-CLONES static void draw_fast(const uint64_t *restrict word, double scale, size_t count, int64_t *restrict out,
-                             uint64_t *restrict open)
+DP_KERNEL(void, draw_fast,
+          (const uint64_t *restrict word, double scale, size_t count, int64_t *restrict out, uint64_t *restrict open),
+          (word, scale, count, out, open))
 {
     const uint64_t first = (uint64_t)(1023 - DP_GAUSSIAN_OCTAVES) * DP_GAUSSIAN_PARTS, place = (UINT64_C(1) << 47) - 1;
     const double whole = 0x1.8p52; /* adding it rounds to an integer, which is then in the low bits of the sum */

@@ -2,7 +2,7 @@
 
 #include <float.h>
 
-#include "math/clones.h"
+#include "base/isa.h"
 
 #define GRID_BITS 20
 #define FINEST (-1000)
@@ -77,8 +77,10 @@ void dp_grid_clip(const double *zeta, size_t classes, double bound, double norm2
 }
 
 /* One coefficient each, without branches. */
-CLONES static void clip_ones(const double *restrict zeta, double bound, const double *restrict norm2,
-                             const double *restrict wider, double *restrict clipped, size_t rows)
+DP_KERNEL(void, clip_ones,
+          (const double *restrict zeta, double bound, const double *restrict norm2, const double *restrict wider,
+           double *restrict clipped, size_t rows),
+          (zeta, bound, norm2, wider, clipped, rows))
 {
     for (size_t i = 0; i < rows; i++)
         clipped[i] = clip_one(zeta[i], bound, norm2[i], wider[i]);

@@ -3,6 +3,7 @@
    beyond the last entry of a row. */
 #pragma once
 
+#include "base/isa.h"
 #include "math/lanes.h"
 #include "math/vec.h"
 
@@ -38,7 +39,7 @@ struct dp_kernels {
 };
 
 extern const struct dp_kernels dp_kernels_portable;
-#if defined(__x86_64__) || defined(__i386__)
+#ifdef DP_ISA_X86
 extern const struct dp_kernels dp_kernels_avx2, dp_kernels_avx512;
 #endif
 

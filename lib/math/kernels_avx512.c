@@ -1,13 +1,11 @@
 /* Kernels for an x86 CPU with AVX-512. A product of floats rounded toward zero takes one instruction. The end of a row is
    loaded under a mask: masked entries are not read, and add a zero to their lane. */
-#if defined(__x86_64__) || defined(__i386__)
+#include "base/isa.h"
+
+#ifdef DP_ISA_X86
 #include <immintrin.h>
 
-#ifdef __clang__ /* clang has no such preference */
-#define TARGET __attribute__((target("avx512f")))
-#else
-#define TARGET __attribute__((target("avx512f,prefer-vector-width=512")))
-#endif
+#define TARGET DP_TARGET_AVX512
 #include "math/kernels_plain.inc"
 
 #define INLINE TARGET static inline __attribute__((always_inline))

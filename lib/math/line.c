@@ -1,6 +1,6 @@
 #include "math/line.h"
 
-#include "math/clones.h"
+#include "base/isa.h"
 
 /* A block has, for each output k, the places a_k and slopes b_k of its rows: a loss is a function of t_k = a_k − eta b_k. For a
    loss of counts, y and the constant of each row follow. */
@@ -90,13 +90,6 @@ static inline double exp_minus(double x)
     return p * power;
 }
 
-/* A separate loop: GCC 12 does not vectorise it together with exp_minus. */
-CLONES static void limit(double *restrict x)
-{
-    for (size_t i = 0; i < DP_LINE_ROWS; i++)
-        x[i] = x[i] > MOST ? MOST : x[i];
-}
-
 /* ln(1 + z) for 0 ≤ z ≤ 1: 2 artanh(s) with s = z/(2 + z) ≤ 1/3, to a relative remainder below 2e-14. */
 static inline double log_one_plus(double z)
 {
@@ -149,7 +142,8 @@ static inline double huberised_hinge(double width, double t)
 
 /* Adds the losses of one output for a whole block, also where it has no rows, so that no remainder needs other code. */
 #define ADD(of)                                                                                                                \
-    CLONES static void add_##of(const double *restrict a, double eta, double width, double *restrict loss)                     \
+    DP_KERNEL(void, add_##of, (const double *restrict a, double eta, double width, double *restrict loss),                     \
+              (a, eta, width, loss))                                                                                           \
     {                                                                                                                          \
         const double *restrict b = a + DP_LINE_ROWS;                                                                           \
         for (size_t i = 0; i < DP_LINE_ROWS; i++)                                                                              \
@@ -161,29 +155,18 @@ ADD(smooth_hinge)
 ADD(huber)
 ADD(huberised_hinge)
 
-/* t, and the argument of exp */
-CLONES static void margins(const double *restrict a, double eta, double *restrict t, double *restrict x)
-{
-    const double *restrict b = a + DP_LINE_ROWS;
-    for (size_t i = 0; i < DP_LINE_ROWS; i++) {
-        t[i] = a[i] - eta * b[i];
-        x[i] = fabs(t[i]);
-    }
-}
-
-CLONES static void add_softplus(const double *restrict t, const double *restrict x, double *restrict loss)
-{
-    for (size_t i = 0; i < DP_LINE_ROWS; i++)
-        loss[i] += log_one_plus(exp_minus(x[i])) + (t[i] < 0 ? -t[i] : 0);
-}
-
-static void add_logistic(const double *a, double eta, double width, double *loss)
+/* GCC 12 vectorises the limit only in a loop without exp_minus. */
+DP_KERNEL(void, add_logistic, (const double *restrict a, double eta, double width, double *restrict loss),
+          (a, eta, width, loss))
 {
     double t[DP_LINE_ROWS], x[DP_LINE_ROWS];
     (void)width;
-    margins(a, eta, t, x);
-    limit(x);
-    add_softplus(t, x, loss);
+    for (size_t i = 0; i < DP_LINE_ROWS; i++) {
+        t[i] = a[i] - eta * a[DP_LINE_ROWS + i];
+        x[i] = fabs(t[i]) > MOST ? MOST : fabs(t[i]);
+    }
+    for (size_t i = 0; i < DP_LINE_ROWS; i++)
+        loss[i] += log_one_plus(exp_minus(x[i])) + (t[i] < 0 ? -t[i] : 0);
 }
 
 /* A loss without a loop of its own: l by the table, at a y for which t is u, and the constant. */
@@ -201,7 +184,7 @@ static void add_by_table(const struct dp_line *line, const double *block, const 
 }
 
 /* The largest t_k of each row, at least 0, which is the t of the row's own class. A NAN is the largest. */
-CLONES static void raise_top(const double *restrict a, double eta, double *restrict top)
+DP_KERNEL(void, raise_top, (const double *restrict a, double eta, double *restrict top), (a, eta, top))
 {
     const double *restrict b = a + DP_LINE_ROWS;
     for (size_t i = 0; i < DP_LINE_ROWS; i++) {
@@ -210,15 +193,15 @@ CLONES static void raise_top(const double *restrict a, double eta, double *restr
     }
 }
 
-CLONES static void below(const double *restrict a, double eta, const double *restrict top, double *restrict x)
+DP_KERNEL(void, add_exponential, (const double *restrict a, double eta, const double *restrict top, double *restrict sum),
+          (a, eta, top, sum))
 {
     const double *restrict b = a + DP_LINE_ROWS;
-    for (size_t i = 0; i < DP_LINE_ROWS; i++)
-        x[i] = top[i] - (a[i] - eta * b[i]);
-}
-
-CLONES static void add_exponential(const double *restrict x, double *restrict sum)
-{
+    double x[DP_LINE_ROWS];
+    for (size_t i = 0; i < DP_LINE_ROWS; i++) {
+        double below = top[i] - (a[i] - eta * b[i]);
+        x[i] = below > MOST ? MOST : below;
+    }
     for (size_t i = 0; i < DP_LINE_ROWS; i++)
         sum[i] += exp_minus(x[i]);
 }
@@ -226,19 +209,16 @@ CLONES static void add_exponential(const double *restrict x, double *restrict su
 /* ln Σ_k e^t_k, where t of the row's class is 0 */
 static void set_softmax(size_t outputs, const double *block, size_t count, double eta, double *loss)
 {
-    double top[DP_LINE_ROWS] = {0}, sum[DP_LINE_ROWS] = {0}, x[DP_LINE_ROWS];
+    double top[DP_LINE_ROWS] = {0}, sum[DP_LINE_ROWS] = {0};
     for (size_t k = 0; k < outputs; k++)
         raise_top(block + 2 * k * DP_LINE_ROWS, eta, top);
-    for (size_t k = 0; k < outputs; k++) {
-        below(block + 2 * k * DP_LINE_ROWS, eta, top, x);
-        limit(x);
-        add_exponential(x, sum);
-    }
+    for (size_t k = 0; k < outputs; k++)
+        add_exponential(block + 2 * k * DP_LINE_ROWS, eta, top, sum);
     for (size_t i = 0; i < count; i++)
         loss[i] = isinf(top[i]) ? top[i] : log(sum[i]) + top[i];
 }
 
-CLONES static void clip(double bound, double *restrict loss)
+DP_KERNEL(void, clip, (double bound, double *restrict loss), (bound, loss))
 {
     for (size_t i = 0; i < DP_LINE_ROWS; i++) {
         double l = loss[i] < 0 ? 0 : loss[i];
@@ -266,7 +246,8 @@ void dp_line_losses(const struct dp_line *line, const double *block, size_t coun
 }
 
 /* A whole number is below 2^21 in magnitude, so 32 bits hold the sum of a block. */
-CLONES int64_t dp_line_fall(const double *restrict a, const double *restrict b, size_t count, double inverse_grid)
+DP_KERNEL(int64_t, fall, (const double *restrict a, const double *restrict b, size_t count, double inverse_grid),
+          (a, b, count, inverse_grid))
 {
     int32_t sum = 0;
     for (size_t i = 0; i < count; i++) {
@@ -274,4 +255,9 @@ CLONES int64_t dp_line_fall(const double *restrict a, const double *restrict b, 
         sum += (int32_t)(steps == steps ? steps : 0);
     }
     return sum;
+}
+
+int64_t dp_line_fall(const double *a, const double *b, size_t count, double inverse_grid)
+{
+    return fall(a, b, count, inverse_grid);
 }

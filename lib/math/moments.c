@@ -1,7 +1,6 @@
 #include "math/moments.h"
 
 #include "base/mem.h"
-#include "math/clones.h"
 
 #define ROWS 256 /* rows that are added together */
 #define PANEL DP_PAIRS_RIGHT
@@ -61,8 +60,7 @@ double dp_moments_shrink(const struct dp_moments *m, double norm2, size_t rows)
 
 /* by: at most 1, and below dp_moments_shrink's real number by more than the rounding of its products here. Products with 1, with
    ROOT and with the power of two are exact; truncation is toward zero. */
-CLONES static void to_grid(const float *restrict x, size_t count, double by, double units, int16_t *restrict r,
-                           int16_t *restrict q)
+static void to_grid(const float *restrict x, size_t count, double by, double units, int16_t *restrict r, int16_t *restrict q)
 {
     for (size_t j = 0; j < count; j++) {
         double z = by * (double)x[j];

@@ -1,7 +1,6 @@
 #include "math/pairs.h"
 
 #include "base/isa.h"
-#include "math/clones.h"
 
 #define LEFT DP_PAIRS_LEFT
 #define RIGHT DP_PAIRS_RIGHT
@@ -14,11 +13,10 @@ static void multiply(const int16_t *restrict left, const int16_t *restrict right
                 sum[a][k] += left[at + 2 * a] * right[at + 2 * k] + left[at + 2 * a + 1] * right[at + 2 * k + 1];
 }
 
-#if defined(__x86_64__) || defined(__i386__)
+#ifdef DP_ISA_X86
 #include <immintrin.h>
 
-__attribute__((target("avx2"))) static void multiply_avx2(const int16_t *left, const int16_t *right, size_t pairs,
-                                                          int32_t sum[LEFT][RIGHT])
+DP_TARGET_AVX2 static void multiply_avx2(const int16_t *left, const int16_t *right, size_t pairs, int32_t sum[LEFT][RIGHT])
 {
     __m256i low[LEFT], high[LEFT];
     for (size_t a = 0; a < LEFT; a++) {
@@ -45,7 +43,7 @@ __attribute__((target("avx2"))) static void multiply_avx2(const int16_t *left, c
 
 dp_pairs_product *dp_pairs_for_this_cpu(void)
 {
-#if defined(__x86_64__) || defined(__i386__)
+#ifdef DP_ISA_X86
     if (dp_isa_used() >= DP_ISA_AVX2)
         return multiply_avx2;
 #endif

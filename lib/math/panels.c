@@ -1,7 +1,7 @@
 #include "math/panels.h"
 
 #include "base/mem.h"
-#include "math/clones.h"
+#include "base/isa.h"
 
 #define PANEL 16
 #define QUAD 4
@@ -28,8 +28,9 @@ void dp_panels_close(struct dp_panels *panels)
 }
 
 /* Four rows with one panel. */
-CLONES static void multiply_quad(const double *restrict panel, const double *restrict x, size_t cols,
-                                 double (*restrict out)[PANEL])
+DP_KERNEL(void, multiply_quad,
+          (const double *restrict panel, const double *restrict x, size_t cols, double (*restrict out)[PANEL]),
+          (panel, x, cols, out))
 {
     double a[PANEL] = {0}, b[PANEL] = {0}, c[PANEL] = {0}, d[PANEL] = {0};
     for (size_t j = 0; j < cols; j++) {
@@ -48,7 +49,7 @@ CLONES static void multiply_quad(const double *restrict panel, const double *res
     memcpy(out[3], d, sizeof d);
 }
 
-CLONES static void multiply_sparse(const double *restrict panel, struct dp_row row, double *restrict out)
+DP_KERNEL(void, multiply_sparse, (const double *restrict panel, struct dp_row row, double *restrict out), (panel, row, out))
 {
     double a[PANEL] = {0};
     for (size_t e = 0; e < row.count; e++) {

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/isa.h"
+
 #define DP_NET_MOST_LANES 16
 
 /* Places and values of a window that weights_back takes at once, so that their copies stay in the first cache. */
@@ -70,7 +72,7 @@ struct dp_net_kernels {
 };
 
 extern const struct dp_net_kernels dp_net_kernels_portable;
-#if defined(__x86_64__) || defined(__i386__)
+#ifdef DP_ISA_X86
 extern const struct dp_net_kernels dp_net_kernels_avx2, dp_net_kernels_avx512;
 #endif
 

@@ -1,10 +1,8 @@
 /* Kernels for an x86 CPU that has AVX-512. */
-#if defined(__x86_64__) || defined(__i386__)
-#ifdef __clang__ /* clang has no such preference */
-#define TARGET __attribute__((target("avx512f")))
-#else
-#define TARGET __attribute__((target("avx512f,prefer-vector-width=512")))
-#endif
+#include "base/isa.h"
+
+#ifdef DP_ISA_X86
+#define TARGET DP_TARGET_AVX512
 #define WIDTH 16
 #define TABLE dp_net_kernels_avx512
 #include "nets/kernels.inc"

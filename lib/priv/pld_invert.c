@@ -4,7 +4,6 @@
 
 #include "base/init.h"
 #include "math/bracket.h"
-#include "math/clones.h"
 
 static const double unit_roundoff = DBL_EPSILON / 2;
 
@@ -68,8 +67,8 @@ static double log_rare(const struct dp_pld_panels *panels, double x)
 }
 
 /* Adds E e^{iω loss} at all frequencies: rotates each node's weight once for each frequency. */
-CLONES static void turn_some(double *sums_re, double *sums_im, const double *loss, const double *weight, size_t nodes,
-                             double step, size_t n)
+static void turn_some(double *sums_re, double *sums_im, const double *loss, const double *weight, size_t nodes, double step,
+                      size_t n)
 {
     double re[TURNED], im[TURNED], by_re[TURNED], by_im[TURNED];
     for (size_t j = 0; j < nodes; j++) {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/isa.h"
 #include "math/grid.h"
 #include "math/line.h"
 #include "math/rng.h"
@@ -14,9 +15,8 @@
 #define dp_line_put plain_put
 #define dp_line_losses plain_losses
 #define dp_line_fall plain_fall
-#ifndef DP_NO_CLONES
-#define DP_NO_CLONES
-#endif
+#undef DP_KERNEL
+#define DP_KERNEL(type, name, parameters, arguments) static type name parameters
 #include "math/line.c"
 #undef dp_line_block_size
 #undef dp_line_put

@@ -45,3 +45,20 @@ load helper
     assert_line --partial "not ok bats $PWD/twice.bats ended with status"
     assert_equal "${lines[-1]}" "0 passed, 2 failed, 0 skipped"
 }
+
+@test "a unit test runs once for each set of instructions, if it calls kernels" {
+    mapfile -t sets < <(instructions)
+    run "$ROOT/tests/unit/each" "$BUILD/unit/test_coins"
+    assert_success
+    for isa in "${sets[@]::${#sets[@]}-1}"; do assert_line "== test_coins $isa"; done
+    assert_equal "$(grep -c '^==' <<< "$output")" ${#sets[@]}
+    run "$ROOT/tests/unit/each" "$BUILD/unit/test_base"
+    assert_success
+    assert_equal "$(grep -c '^==' <<< "$output")" 1
+    # one that ignores which set it should run
+    printf '#!/bin/sh\necho avx2 > $KERNELS_USED\n' > test_stays
+    chmod +x test_stays
+    run "$ROOT/tests/unit/each" ./test_stays
+    assert_failure
+    assert_line "not ok test_stays portable ran avx2"
+}

@@ -819,7 +819,7 @@ with open(sys.argv[1], "wb") as file:
 END
 }
 
-@test "idx: features of images have norm 1, do not depend on threads, and a model asks for the same ones" {
+@test "idx: features of images have norm 1, do not depend on threads or instructions, and a model asks for the same ones" {
     images images 16 1400 # a few times what is mapped together
     { printf '\0\0\010\001\0\0\005\170'; for i in $(seq 700); do printf '\0\001'; done; } > labels
     run dp-import idx --features hog --classes 2 -o t.dp images labels
@@ -834,6 +834,10 @@ dp-import: the population is images"
     assert_equal "$(jq -r .features t.dp/dataset.json)" "hog:v1 16x16 seed 1"
     for threads in 1 3; do
         OMP_NUM_THREADS=$threads dp-import idx --features hog --classes 2 -q -f -o other.dp images labels
+        cmp t.dp/X.npy other.dp/X.npy
+    done
+    for isa in $(instructions); do
+        DPLINE_ISA=$isa dp-import idx --features hog --classes 2 -q -f -o other.dp images labels
         cmp t.dp/X.npy other.dp/X.npy
     done
     # a split has the same rows, in their order
@@ -891,7 +895,7 @@ END
     complains 1 "dp-info: other.dp/dataset.json: \"features\" is not the name of a map, or \"pixels\" is not a text" dp-info other.dp
 }
 
-@test "idx: scattering does not depend on threads or on other images, and a model reads new ones" {
+@test "idx: scattering does not depend on threads, instructions or other images, and a model reads new ones" {
     images images 16 40
     { printf '\0\0\010\001\0\0\0\050'; for i in $(seq 20); do printf '\0\001'; done; } > labels
     run dp-import idx --features scatter --classes 2 -o t.dp images labels
@@ -906,6 +910,10 @@ END
     tail -n 10 scores | cmp - new
     OMP_NUM_THREADS=3 dp-import idx --features scatter --classes 2 -q -f -o other.dp images labels
     cmp t.dp/X.npy other.dp/X.npy
+    for isa in $(instructions); do
+        DPLINE_ISA=$isa dp-import idx --features scatter --classes 2 -q -f -o other.dp images labels
+        cmp t.dp/X.npy other.dp/X.npy
+    done
     { printf '\0\0\010\004\0\0\0\002\0\0\0\020\0\0\0\020\0\0\0\003'; tail -c 1536 images; } > colours
     complains 1 "dp-predict: the model has 1425 columns, colours has 2137" dp-predict model colours
     images large 18 3

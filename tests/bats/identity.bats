@@ -290,7 +290,8 @@ same() {
     dp-synth classification --rows 900 --cols 105 --classes 5 --seed 4 -o five.dp -q
     dp-synth classification --rows 900 --cols 105 --classes 5 --seed 4 --storage csr -o sparse.dp -q
     for what in wide:hinge:parallel wide:logistic:release wide:squared:clip five:hinge:parallel five:logistic:sequential \
-        five:softmax:gradient-clip wide:logistic:gradient wide:hinge:non-private five:logistic:behind five:softmax:tempered sparse:logistic:gradient; do
+        five:softmax:gradient-clip wide:logistic:gradient wide:hinge:non-private five:logistic:behind five:softmax:tempered sparse:logistic:gradient \
+        wide:logistic:search wide:huberised-hinge:search-gaussian five:softmax:search sparse:logistic:behind; do
         IFS=: read -r data loss variant <<< "$what"
         for isa in $(instructions); do
             DPLINE_ISA=$isa train $isa fused "$(pipeline $data.dp $loss $variant)"

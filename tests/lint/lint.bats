@@ -154,7 +154,7 @@ of_page() { sed -n "/^\.Ss $1$/,/^\.Ss /s/^\.It Va \([a-zA-Z_]*\) Pq \(.*\)/\1 \
 }
 
 @test "shell scripts pass shellcheck" {
-    scripts=(pipelines/options*.sh tests/run tests/ci tests/install-packages tests/check-packages tests/house/files tests/house/times .ci/run
+    scripts=(pipelines/options*.sh tests/run tests/unit/each tests/ci tests/install-packages tests/check-packages tests/house/files tests/house/times .ci/run
         examples/*/*.sh tests/fuzz/seeds tests/fuzz/run tests/golden/make tests/bench/run tests/bench/*.sh tests/bench/figures/*.sh)
     run xargs -0 -n 16 -P "$(nproc)" shellcheck -x -P SCRIPTDIR:pipelines < <(printf '%s\0' "${scripts[@]}")
     assert_success
@@ -194,6 +194,19 @@ END
     assert_equal "$(cannot_fail "$BATS_TEST_TMPDIR/lines" | cut -d : -f 1 | tr '\n' ' ')" '1 2 3 4 5 6 7 '
     bad=$(for file in tests/bats/*.bats tests/bats/*.bash tests/lint/prose.bats; do cannot_fail "$file" | sed "s|^|$file:|"; done)
     assert_equal "$bad" ''
+}
+
+
+# Otherwise a copy would not be reached by DPLINE_ISA, and so by no test.
+@test "code is chosen by the CPU in lib/base/isa only" {
+    run bash -c "grep -rlE '[^_]target\(|[Gg][Cc][Cc] target|target_clones|__builtin_cpu|x86_64|__i386__|__aarch64__' bin lib tests/unit | sort"
+    assert_output $'lib/base/isa.c\nlib/base/isa.h'
+}
+
+@test "no instruction of the library misses its boundary on the stack" {
+    [[ $(uname -m) = x86_64 ]] || skip 'the library is not for an x86'
+    run tests/house/aligned "$BUILD"/lib/dpline/libdpline-*.so
+    assert_success
 }
 
 @test "no unfinished work is left in the code" {

@@ -8,10 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/isa.h"
 #include "math/grid.h"
 #include "math/kernels.h"
 #include "math/tally.h"
@@ -220,8 +218,7 @@ static void products_are_truncated(void **state)
     dp_tally_close(&tally);
 }
 
-/* A process for each set of instructions, which it selects before the first kernel. */
-static int run(enum dp_isa isa)
+int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_are_those_of_the_definition),
@@ -229,28 +226,8 @@ static int run(enum dp_isa isa)
         cmocka_unit_test(tallies_do_not_overflow),
         cmocka_unit_test(products_are_truncated),
     };
-    setenv("DPLINE_ISA", dp_isa_names[isa], 1);
-    if (dp_isa_check(NULL) != DP_OK)
-        return printf("ok %d - kernels of %s # skip this CPU does not have it\n", (int)isa + 1, dp_isa_names[isa]), 0;
-    if (dp_isa_used() != isa)
-        return 1;
     rng = gsl_rng_alloc(gsl_rng_mt19937);
-    int failed = cmocka_run_group_tests_name(dp_isa_names[isa], tests, NULL, NULL);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
     gsl_rng_free(rng);
-    return failed;
-}
-
-int main(void)
-{
-    int failed = 0;
-    for (int isa = 0; isa < DP_ISA_COUNT; isa++) {
-        int status = 1;
-        pid_t child = fork();
-        if (child == 0)
-            return run((enum dp_isa)isa);
-        if (child < 0 || waitpid(child, &status, 0) != child)
-            return 1;
-        failed += status != 0;
-    }
     return failed;
 }

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "audit/bound.h"
-#include "base/isa.h"
 #include "math/grid.h"
 #include "math/moments.h"
 
@@ -166,34 +165,29 @@ static void smallest_bounds(void **state)
     }
 }
 
-/* With each set of instructions: entries so large that 32 bits have room for only a few products, in columns of one panel and of
-   two, and of either sign. */
+/* Entries so large that 32 bits have room for only a few products, in columns of one panel and of two, and of either sign. */
 static void large_entries_have_room(void **state)
 {
     (void)state;
     enum { ROWS = 999 };
     static int64_t all[SIZE];
-    for (int isa = DP_ISA_COUNT - 1; isa >= 0; isa--) {
-        struct dp_moments m;
-        struct dp_err err;
-        float x[COLS] = {[3] = 0.7071f, [4] = -0.577f, [COLS - 1] = -0.7071f};
-        assert_int_equal(setenv("DPLINE_ISA", dp_isa_names[isa], 1), 0);
-        for (int shape = 0; shape < 3; shape++) { /* two entries, three, one of the largest size */
-            x[4] = shape == 1 ? -0.577f : 0;
-            x[3] = shape == 2 ? 0 : 0.7071f;
-            x[COLS - 1] = shape == 2 ? 1 : -0.7071f;
-            assert_int_equal(dp_moments_open(&m, COLS, 2, &err), DP_OK);
-            memset(all, 0, sizeof all);
-            for (size_t i = 0; i < ROWS; i++)
-                dp_moments_add(&m, dp_row_dense(x, COLS), NULL, 0, all);
-            dp_moments_flush(&m, all);
-            dp_moments_close(&m);
-            add_one(dp_row_dense(x, COLS), COLS, NULL, 0, 2);
-            for (size_t j = 0; j < SIZE; j++)
-                assert_true(all[j] == ROWS * sum[j]);
-        }
+    struct dp_moments m;
+    struct dp_err err;
+    float x[COLS] = {[3] = 0.7071f, [4] = -0.577f, [COLS - 1] = -0.7071f};
+    for (int shape = 0; shape < 3; shape++) { /* two entries, three, one of the largest size */
+        x[4] = shape == 1 ? -0.577f : 0;
+        x[3] = shape == 2 ? 0 : 0.7071f;
+        x[COLS - 1] = shape == 2 ? 1 : -0.7071f;
+        assert_int_equal(dp_moments_open(&m, COLS, 2, &err), DP_OK);
+        memset(all, 0, sizeof all);
+        for (size_t i = 0; i < ROWS; i++)
+            dp_moments_add(&m, dp_row_dense(x, COLS), NULL, 0, all);
+        dp_moments_flush(&m, all);
+        dp_moments_close(&m);
+        add_one(dp_row_dense(x, COLS), COLS, NULL, 0, 2);
+        for (size_t j = 0; j < SIZE; j++)
+            assert_true(all[j] == ROWS * sum[j]);
     }
-    assert_int_equal(unsetenv("DPLINE_ISA"), 0);
 }
 
 /* So many rows that dense rows are added in blocks, with some left over; more columns than one panel; some rows of zeros. */

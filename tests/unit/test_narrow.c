@@ -5,10 +5,8 @@
 #include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/isa.h"
 #include "math/moments.h"
 #include "math/panels.h"
 #include "math/rng.h"
@@ -159,8 +157,7 @@ static void panels(void **state)
     dp_panels_close(&p);
 }
 
-/* A process for each set of instructions. */
-static int run(enum dp_isa isa)
+int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_row),
@@ -168,24 +165,6 @@ static int run(enum dp_isa isa)
         cmocka_unit_test(moments),
         cmocka_unit_test(panels),
     };
-    setenv("DPLINE_ISA", dp_isa_names[isa], 1);
-    if (dp_isa_check(NULL) != DP_OK)
-        return printf("# this CPU has no %s\n", dp_isa_names[isa]), 0;
     dp_key_derive(&key, 1, "narrow rows", 0);
-    return cmocka_run_group_tests_name(dp_isa_names[isa], tests, NULL, NULL);
-}
-
-int main(void)
-{
-    int failed = 0;
-    for (int isa = 0; isa < DP_ISA_COUNT; isa++) {
-        int status = 1;
-        pid_t child = fork();
-        if (child == 0)
-            return run((enum dp_isa)isa);
-        if (child < 0 || waitpid(child, &status, 0) != child)
-            return 1;
-        failed += status != 0;
-    }
-    return failed;
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,6 +10,21 @@
 #include <cmocka.h>
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/isa.h"
+
+/* Tells tests/unit/each which kernels the program has called, if it has called any. */
+__attribute__((destructor)) static void tell_of_kernels(void)
+{
+    const char *path = getenv("KERNELS_USED");
+    FILE *file = path != NULL && dp_isa_is_chosen() ? fopen(path, "w") : NULL;
+    if (file != NULL) {
+        fputs(dp_isa_names[dp_isa_used()], file);
+        fclose(file);
+    }
+}
 
 /* |a − b| ≤ tolerance × max(1, |b|); a failure prints the numbers. */
 #define assert_near(a, b, tolerance)                                                                                           \

@@ -244,3 +244,23 @@ if frame["kind"] == "lap":
         dp-loop -q --laps 2 -o m -- "dp-sample --data two.dp --rate 0.5 --inline | ./more | dp-grad --loss logistic --clip 1 |
             dp-noise -z 1 | dp-account --epsilon 1000 --delta 1e-5 --no-ledger | dp-step --step 1"
 }
+
+@test "each line about a run names the unit and how its rows were made private, whatever was paid for" {
+    awk 'BEGIN { print "id,x,y"; srand(1)
+        for (i = 0; i < 3000; i++) { x = rand(); print "p" int(i / 3) "," x "," (x + rand() > 1 ? "yes" : "no") } }' > t.csv
+    echo '{"header": true, "columns": [{"name": "id", "type": "person"}, {"name": "x", "type": "numeric", "bounds": [0, 1]},
+        {"name": "y", "type": "label", "classes": ["no", "yes"]}]}' > s.json
+    dp-import t.csv -q -s s.json --rows-per-person 3 -o plain.dp
+    dp-import t.csv -q -s s.json --rows-per-person 3 --basis hats --private-knots 0.5 --delta 1e-7 --split 0.7 -o t.dp --test test.dp
+    bounded() { echo "dp-sample --data $1 --rate 0.1 | dp-grad --data $1 --loss logistic --clip 1"; }
+    dp-loop -q --laps 3 -o m -- "$(bounded t.dp) | dp-noise -z 9 | dp-account --epsilon 2 --delta 1e-5 | dp-step --step 1" > /dev/null
+    dp-eval --last --private --epsilon 0.5 --data test.dp m > /dev/null
+    dp-loop -q --laps 2 -o s -- "dp-gather --workers 1 --local '$(bounded plain.dp) | dp-site-account -z 9 --epsilon 2 --delta 1e-5' |
+        dp-noise -z 9 | dp-account --epsilon 2 --delta 1e-5 --ledger gate | dp-step --step 1" > /dev/null
+    assert_equal "$(cat t.dp.ledger gate | jq -c 'select(.kind == "open") | [.unit, .rows, .private_preprocessing]')" '["person:3",700,""]
+["person:3",700,"paid-schema"]
+["person:3",300,"paid-schema"]
+["person:3",1000,""]
+["person:3",1000,""]'
+    assert_equal "$(jq -r 'select(.kind == "run") | .unit' registry/lines | sort | uniq -c | tr -s ' ')" " 5 person:3"
+}

@@ -374,7 +374,7 @@ runs() { grep -c '"kind":"open"' "$1"; }
     run -1 grep -q 'warning' said
 }
 
-@test "a held-out part is one of one split: of another split of the same table dp-eval refuses it" {
+@test "a held-out part is one of one split: of another split of the same table dp-eval and reports refuse it" {
     eval_on() { dp-eval --metrics accuracy --data "$1" --in model > /dev/null; }
     refused='has rows of '\''people.csv'\'' that were held out of another split than the one that the model was trained on, which has seen some of them: what is measured on them is not covered by epsilon (--private-data if that is meant)'
     import one.dp people.csv --split 0.5 --seed 1 --test one-test.dp
@@ -387,6 +387,15 @@ runs() { grep -c '"kind":"open"' "$1"; }
     eval_on same-test.dp # the same rows, imported again
     refuses 5 "dp-eval: two-test.dp $refused" eval_on two-test.dp
     refuses 5 "dp-eval: part-test.dp $refused" eval_on part-test.dp
+    report_on() { dp-account report --data one.dp --model model --test "$1" --text; }
+    report_on one-test.dp > page
+    grep -q 'accuracy' page
+    for test in two part; do
+        run -5 report_on $test-test.dp
+        assert_output "dp-account report: $test-test.dp ${refused% (--private*}"
+    done
+    run -5 report_on one.dp
+    assert_output --partial "one.dp is the training set"
     dp-eval --metrics accuracy --data two-test.dp --in model --private-data > /dev/null
     dpline fit all.dp --epsilon 1 -q -o model
     refuses 5 "dp-eval: one-test.dp $refused" eval_on one-test.dp

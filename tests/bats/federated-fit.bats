@@ -15,11 +15,11 @@ together() {
     RUNNING=()
     for site in north east south; do
         shard=$((shard + 1))
-        timeout 120 federated-fit.sh --shard $shard/3 --data "$dir/$site.dp" --at ipc://meet/gate --rows "$rows" "${@/#--classes=*/--exec=auto}" > said.$site 2>&1 3>&- &
+        timeout 600 federated-fit.sh --shard $shard/3 --data "$dir/$site.dp" --at ipc://meet/gate --rows "$rows" "${@/#--classes=*/--exec=auto}" > said.$site 2>&1 3>&- &
         RUNNING+=($!)
     done
     set -- "${@/#--budget=*/--exec=auto}" # for sites only
-    timeout 120 federated-fit.sh --workers 3 --cols "$cols" --at ipc://meet/gate --rows "$rows" "$@" --ledger gate.ledger -o model > said.gate 2>&1 3>&- &
+    timeout 600 federated-fit.sh --workers 3 --cols "$cols" --at ipc://meet/gate --rows "$rows" "$@" --ledger gate.ledger -o model > said.gate 2>&1 3>&- &
     RUNNING+=($!)
     done_all
 }
@@ -67,6 +67,18 @@ as_one() {
     for site in north east south; do
         dp-account report --json $site.dp | jq -e '[.runs[] | .epsilon <= 1.5 and .epsilon > 1.49 and .laps == 129] == [true, true]' ||
             fail "$(dp-account report $site.dp)"
+    done
+}
+
+@test "with --colluding the shares of each site's noise are so large that the others may know theirs" {
+    three_sites
+    for colluding in 0 1 2; do
+        together . 900 4 --epsilon 2 --seed 1 --distributed-noise --colluding $colluding
+        dp-cat --last model | jq -e ".records | length == 1 and all(.[]; .shares == 3 and .colluding == $colluding and .gathered == 3)"
+        # each noise of a lap, the moments' too
+        federated-fit.sh --shard 1/3 --data north.dp --at ipc://meet/gate --rows 900 --epsilon 2 --distributed-noise --colluding $colluding --print -q > print
+        assert_equal "$(grep -c '^ *dp-noise ' print)" 2
+        assert_equal "$(grep -c "^ *dp-noise .* --share --colluding $colluding " print)" 2
     done
 }
 

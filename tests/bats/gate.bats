@@ -234,6 +234,28 @@ for r in frame.get("records", []): r["promised"] = 1.5'
     complains 5 "dp-account: a record has gamma noise, but Gaussian noise was promised" $GATE --in changed.frames
 }
 
+@test "a promise is of the laps of one kind, with a schedule or not" {
+    grad() { echo "dp-grad --on $1 --data small.dp --loss logistic --clip 1"; }
+    for schedule in '' '--schedule first:2:4'; do
+        dp-loop --plan '(one, two) 3' --seed 1 --exec processes -- "dp-sample --data small.dp --rate 0.2 | $(grad one) | $(grad two) |
+            dp-noise --on one -z 8 $schedule | dp-noise --on two -z 2 $schedule | tee noised.frames | $GATE | dp-step --step 1" > /dev/null
+        least=([1]=8 [2]=2)
+        [ -z "$schedule" ] || least=([1]=4 [2]=1)
+        for one in 1 2 4 8 9; do
+            for two in 1 2 4; do
+                changed "stream:
+for r in frame.get('records', []): r['promised'] = {'one': $one.0, 'two': $two.0}[r.get('on') or frame['lap_kind']]"
+                expected=5
+                [ $one -gt ${least[1]} ] || [ $two -gt ${least[2]} ] || expected=0
+                status=0
+                $GATE --in changed.frames > out.frames 2> said || status=$?
+                [ $status = $expected ] || fail "'$schedule' $one $two: status $status: $(cat said)"
+                [ $status = 0 ] || assert_equal "$(dp-cat --kind lap out.frames 2> /dev/null)" '' # not the first laps of a schedule either
+            done
+        done
+    done
+}
+
 @test "a choice has a record of a search, and is one of its steps" {
     noised '--rate 0.2'
     # three laps of a search: the sum becomes a choice of three

@@ -60,6 +60,31 @@ of() { dp-info --get "$2" "$1"; }
         fit.sh people.dp --epsilon 0.2 -o other.model -q
 }
 
+# loop DATA MODEL OPTION…: a run of its own, not planned within what is left by the schema
+loop() {
+    dp-loop --laps 3 -q -o "$2" -- "dp-sample --data $1 --rate 0.1 | dp-grad --data $1 --loss logistic --clip 1 | dp-noise -z 20 |
+        dp-account --epsilon 1 --delta 1e-5 ${*:3} | dp-step --step 1" > stream
+}
+
+@test "a model states what its schema has cost, epsilon and delta, also without a ledger" {
+    people 20000
+    dp-import people.csv -q --infer-schema people.json --private-schema 0.25 --delta 3e-6
+    dp-import people.csv -q -s people.json -o paid.dp
+    jq 'del(.paid, .private_preprocessing)' people.json > own.json
+    dp-import people.csv -q -s own.json -o own.dp
+    loop own.dp own.model --no-ledger
+    for ledger in --no-ledger ''; do
+        loop paid.dp paid.model $ledger
+        /usr/bin/python3 -c "assert abs($(of paid.model epsilon) - $(of own.model epsilon) - 0.25) < 1e-6 and $(of own.model epsilon) < .3"
+        /usr/bin/python3 -c "assert abs($(of paid.model delta) - 1.3e-5) < 1e-12 and abs($(of own.model delta) - 1e-5) < 1e-12"
+        dp-cat --last paid.model | jq -e '.prior_epsilon == 0.25 and .prior_delta == 3e-6'
+        # and so does a model that is trained from it
+        dp-loop --init paid.model --laps 3 -q -o next.model -- "dp-sample --data paid.dp --rate 0.1 | dp-grad --data paid.dp --loss logistic --clip 1 |
+            dp-noise -z 20 | dp-account --epsilon 1 --delta 1e-5 $ledger | dp-step --step 1" > stream
+        /usr/bin/python3 -c "assert abs($(of next.model delta) - 2.3e-5) < 1e-12 and $(of next.model epsilon) > $(of paid.model epsilon)"
+    done
+}
+
 @test "a second schema is a second charge, and noise of one seed is the same" {
     people 20000
     dp-import people.csv -q --infer-schema a.json --private-schema 0.2

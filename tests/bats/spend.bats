@@ -155,3 +155,31 @@ if frame["kind"] == "lap" and frame["lap"] == 24 and not os.path.exists("stopped
     export E=1
     "${train[@]}" --resume kept --checkpoint-every 1 -- "$child" > stream
 }
+
+# The laps that a run without a death can pay for are a number, for a filter as well: laps that were lost are among them.
+@test "a filter that is resumed counts every lap that was lost" {
+    small_data 600
+    paid() { jq -s 'map(if .kind == "reserve" then .charge.laps elif .kind == "refund" then -.charge.laps else 0 end) | add' "$LEDGER"; }
+    # the gate is killed while lap $DIES is right of it
+    filter die '
+if frame["kind"] == "lap" and os.environ.get("DIES") == str(frame["lap"]):
+    os.system("for p in $(pgrep -x dp-account); do [ $(readlink /proc/$p/cwd) != $PWD ] || kill -9 $p; done")'
+    child="dp-sample --data small.dp --rate 0.1 | dp-grad --data small.dp --loss logistic --clip 1 | dp-noise -z 8 |
+        dp-account --epsilon 1 --delta 1e-5 --adaptive --ledger $PWD/\$LEDGER | dp-step --step 1 | ./die"
+    train() { dp-loop --laps 400 --until-spent --exec processes -q -o model "$@" -- "$child" > stream; }
+    export LEDGER=whole
+    train
+    whole=$(paid)
+    [ "$whole" -gt 100 ]
+    [ "$whole" -lt 400 ]
+    for lost in 1 2 5; do
+        LEDGER=lost$lost
+        DIES=$((10 + lost)) run train --checkpoint kept --checkpoint-every 10
+        assert_failure
+        lost=$(($(paid) - 10)) # those that were paid for ahead, too
+        train --resume kept --checkpoint-every 10
+        assert_equal "$(paid)" "$whole"
+        assert_equal "$(dp-info --get lap model)" $((whole - lost))
+        rm -rf kept
+    done
+}

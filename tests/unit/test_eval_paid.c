@@ -1,4 +1,4 @@
-/* What a person adds to the measures of private rows: at most what they are charged for, with any number of rows. */
+/* A person adds at most as much to the measures of private rows as they are charged for, with any number of rows. */
 #include "unit.h"
 
 #include <stdlib.h>

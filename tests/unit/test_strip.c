@@ -1,4 +1,4 @@
-/* What passes the border of a site: every field in every frame, in both directions, and every label. */
+/* The border of a site: which fields of every frame pass, in both directions, and which labels. */
 #include "unit.h"
 
 #include <string.h>

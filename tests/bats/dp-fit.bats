@@ -323,6 +323,14 @@ accuracy() { dp-eval --last --metrics "${3:-accuracy}" --data "$1" --in "$2" | t
     done
 }
 
+@test "fit: numbers in so many columns that there is no transform: the model is the average of the tail" {
+    dp-fit --rows 200000 --cols 9000 --classes 0 --no-ledger > run
+    run tail -1 run
+    assert_output --regexp 'dp-step .* --average tail'
+    run grep -c moments run
+    assert_output 0
+}
+
 @test "fit: numbers: counts have 5 % of what the moments leave, and the rest is spent" {
     dp-synth regression --rows 6000 --cols 10 --seed 3 -o small.dp -f -q
     printed --delta 1e-5 > run

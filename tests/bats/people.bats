@@ -75,6 +75,13 @@ runs() { grep -c '"kind":"open"' "$1"; }
     assert_regex "$(grep 'by all runs' said)" '^dpline fit: by all runs on these people: epsilon (1|0\.99999[0-9]*) at delta 2e-06, by 2 runs and [0-9]* laps; epsilon 0\.[0-9]* at delta 1e-06 if all of them were planned before the first$'
 }
 
+@test "a table that was imported as two populations is of the newer one" {
+    import one.dp --population first
+    import two.dp --population second
+    import three.dp
+    assert_equal "$(population three.dp)" second
+}
+
 @test "a data set that was deleted and imported again begins with what its runs had cost at most" {
     import people.dp
     pay people.dp 0.5

@@ -76,8 +76,8 @@ runs() { grep -c '"kind":"open"' "$1"; }
 }
 
 @test "a table that was imported as two populations is of the newer one" {
-    import one.dp --population first
-    import two.dp --population second
+    import one.dp people.csv --population first
+    import two.dp people.csv --population second
     import three.dp
     assert_equal "$(population three.dp)" second
 }

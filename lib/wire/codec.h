@@ -12,7 +12,6 @@
 #define DP_LIMIT_DEPTH 3                 /* the frame, the list of records, a record; no other field nests */
 #define DP_LIMIT_ENTRIES 256             /* entries of a map or a list */
 #define DP_LIMIT_ITEMS 4096              /* values in a frame, with keys, lists and maps */
-#define DP_LIMIT_LAP ((int64_t)1 << 40)  /* laps address randomness in 40 bits */
 #define DP_LIMIT_TEXT ((size_t)1 << 20)  /* bytes in a string */
 
 #define DP_EXT_ARRAY 1 /* msgpack ext type: u8 dtype, u8 ndim, ndim × u64 dims, data; all little endian */

@@ -83,7 +83,7 @@ static int get_value(struct dp_frame *frame, enum dp_field field, const struct d
     int rc = DP_OK;
     switch (dp_fields[field].type) {
     case DP_T_INT:
-        rc = dp_item_int(o, &v->u.whole) ? DP_OK : wrong(key, err);
+        rc = dp_item_int(o, &v->u.whole) && dp_field_admits(field, v->u.whole) ? DP_OK : wrong(key, err);
         break;
     case DP_T_REAL:
         rc = dp_item_real(o, &v->u.real) ? DP_OK : wrong(key, err);
@@ -124,7 +124,7 @@ static int get_member(struct dp_record *record, int member, const struct dp_item
     if (value.type == DP_T_REAL)
         good = dp_item_real(o, &value.real);
     else if (value.type == DP_T_INT)
-        good = dp_item_int(o, &value.whole);
+        good = dp_item_int(o, &value.whole) && value.whole >= -DP_LIMIT_WHOLE && value.whole <= DP_LIMIT_WHOLE;
     else
         good = o->type == DP_ITEM_TEXT;
     if (good && value.type == DP_T_TEXT) {

@@ -4,6 +4,16 @@
     [id] = {key, sizeof(key) - 1, type, visibility, DP_LIFETIME_##lifetime},
 const struct dp_field_info dp_fields[DP_F_COUNT] = {DP_FIELDS(DP_FIELD_INFO)};
 
+#define DP_FIELD_RANGE(id, least, most) [id] = {least, most},
+static const struct {
+    int64_t least, most;
+} ranges[DP_F_COUNT] = {DP_RANGES(DP_FIELD_RANGE)};
+
+bool dp_field_admits(enum dp_field field, int64_t value)
+{
+    return value >= ranges[field].least && value <= ranges[field].most;
+}
+
 static bool is(enum dp_field field, const char *key, size_t length)
 {
     return dp_fields[field].length == length && memcmp(dp_fields[field].key, key, length) == 0;

@@ -124,6 +124,27 @@ enum dp_lifetime {
     X(DP_F_GAP, "gap", DP_T_REAL, DP_PRIVATE, LAP)                       /* upper bound of objective − minimum */              \
     X(DP_F_OBJECTIVE, "objective", DP_T_REAL, DP_PRIVATE, LAP)           /* primal objective on the training rows */
 
+
+/* The range of each whole number: a frame with another value is refused where it is read. */
+#define DP_LIMIT_LAP ((int64_t)1 << 40)   /* laps address randomness in 40 bits */
+#define DP_LIMIT_WHOLE ((int64_t)1 << 53) /* rows, and whole numbers of records: a double holds each of them */
+#define DP_LIMIT_STAGES 4096
+#define DP_RANGES(X)                                                                                                           \
+    X(DP_F_FORMAT, 0, INT32_MAX)                                                                                               \
+    X(DP_F_SEED, INT64_MIN, INT64_MAX)                                                                                         \
+    X(DP_F_SHARD, 0, INT32_MAX)                                                                                                \
+    X(DP_F_SHARDS, 0, INT32_MAX)                                                                                               \
+    X(DP_F_STAGE, 0, DP_LIMIT_STAGES)                                                                                          \
+    X(DP_F_STATUS, INT32_MIN, INT32_MAX)                                                                                       \
+    X(DP_F_MODEL_LAP, 0, DP_LIMIT_LAP)                                                                                         \
+    X(DP_F_LAPS, 0, DP_LIMIT_LAP)                                                                                              \
+    X(DP_F_TURN, 0, DP_LIMIT_LAP)                                                                                              \
+    X(DP_F_N, 0, DP_LIMIT_WHOLE)                                                                                               \
+    X(DP_F_CLASSES, 0, INT32_MAX)                                                                                              \
+    X(DP_F_AVERAGED, 0, DP_LIMIT_LAP)                                                                                          \
+    X(DP_F_LABEL_COLUMNS, 0, INT32_MAX)                                                                                        \
+    X(DP_F_FIRST_ROW, 0, DP_LIMIT_WHOLE)                                                                                       \
+    X(DP_F_LOST, 0, INT32_MAX)
 /* clang-format on */
 
 #define DP_FIELD_ENUMERATOR(id, key, type, visibility, lifetime) id,
@@ -140,6 +161,9 @@ struct dp_field_info {
 };
 
 extern const struct dp_field_info dp_fields[DP_F_COUNT];
+
+/* Whether a whole number is in the range of its field. */
+bool dp_field_admits(enum dp_field field, int64_t value);
 
 /* The field with this key, or DP_F_COUNT. The search begins at `first` and wraps around, because frames have their fields in
  * this order. */

@@ -96,7 +96,7 @@ else: frame['lambda'] = 0.0"
 @test "what the gate states is its own, and fields of other frames do not pass in a lap" {
     noised '--rate 0.2'
     $GATE < noised.frames > honest.frames
-    changed 'frame.update(software="person 17", message="person 17", where="person 17", stage=12345, status=12345, format=7)
+    changed 'frame.update(software="person 17", message="person 17", where="person 17", stage=123, status=12345, format=7)
 if frame["lap"] > 1: frame.update(noise_scale=17.0, epsilon=17.0, delta=17.0, adjacency="person 17", epsilon_sound=17.0, ledger="person 17")'
     $GATE < changed.frames > out.frames
     cmp honest.frames out.frames

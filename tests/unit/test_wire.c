@@ -128,7 +128,10 @@ static struct dp_frame *full_lap(void)
         char *data;
         switch (dp_fields[i].type) {
         case DP_T_INT:
-            dp_frame_set_int(f, field, i % 2 == 0 ? INT64_MAX - i : INT64_MIN + i);
+            dp_frame_set_int(f, field,
+                             field == DP_F_SEED ? INT64_MIN + i
+                             : field == DP_F_N  ? ((int64_t)1 << 53) - i
+                                                : 4096 - i);
             break;
         case DP_T_REAL:
             dp_frame_set_real(f, field, i % 2 == 0 ? 1.0 / i : -(double)INFINITY);
@@ -669,6 +672,15 @@ static void record_with_a_rate_twice(msgpack_packer *pk)
     }
 }
 
+static void record_of_too_many_rows(msgpack_packer *pk)
+{
+    text(pk, "records");
+    msgpack_pack_array(pk, 1);
+    msgpack_pack_map(pk, 1);
+    text(pk, "rows");
+    msgpack_pack_int64(pk, ((int64_t)1 << 53) + 1);
+}
+
 /* Writes a record with every member except members of queries. of: the key of its field, or NULL. */
 static void put_record(msgpack_packer *pk, const char *sampler, const char *of, const char *noise, const char *more)
 {
@@ -923,6 +935,60 @@ static void encoding_without_memory(void **state)
 }
 #endif
 
+static bool reads_whole(enum dp_field field, int64_t value)
+{
+    struct dp_frame *frame = new_frame(DP_KIND_END), *read = new_frame(DP_KIND_END);
+    msgpack_sbuffer buffer;
+    struct dp_err err = {0};
+    char expected[100];
+    msgpack_sbuffer_init(&buffer);
+    dp_frame_set_int(frame, field, value);
+    assert_int_equal(dp_wire_encode(&buffer, frame, &err), DP_OK);
+    int rc = dp_wire_read(read, buffer.data, buffer.size, &err);
+    snprintf(expected, sizeof expected, "corrupt frame: '%s' has the wrong type or value", dp_fields[field].key);
+    if (rc != DP_OK)
+        assert_string_equal(err.message, expected);
+    msgpack_sbuffer_destroy(&buffer);
+    dp_frame_free(frame);
+    dp_frame_free(read);
+    return rc == DP_OK;
+}
+
+/* A number that is added to or counted with must not overflow, whoever sends it. */
+static void whole_numbers_have_ranges(void **state)
+{
+    (void)state;
+    const int64_t lap = (int64_t)1 << 40, whole = (int64_t)1 << 53;
+    const struct {
+        enum dp_field field;
+        int64_t most;
+    } ranges[] = {{DP_F_FORMAT, INT32_MAX},
+                  {DP_F_SHARD, INT32_MAX},
+                  {DP_F_SHARDS, INT32_MAX},
+                  {DP_F_STAGE, 4096},
+                  {DP_F_MODEL_LAP, lap},
+                  {DP_F_LAPS, lap},
+                  {DP_F_TURN, lap},
+                  {DP_F_N, whole},
+                  {DP_F_CLASSES, INT32_MAX},
+                  {DP_F_AVERAGED, lap},
+                  {DP_F_LABEL_COLUMNS, INT32_MAX},
+                  {DP_F_FIRST_ROW, whole},
+                  {DP_F_LOST, INT32_MAX}};
+    size_t wholes = 0;
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+        assert_true(reads_whole(ranges[i].field, 0) && reads_whole(ranges[i].field, ranges[i].most));
+        assert_false(reads_whole(ranges[i].field, -1) || reads_whole(ranges[i].field, ranges[i].most + 1));
+        assert_false(reads_whole(ranges[i].field, INT64_MIN) || reads_whole(ranges[i].field, INT64_MAX));
+    }
+    assert_true(reads_whole(DP_F_STATUS, INT32_MIN) && reads_whole(DP_F_STATUS, INT32_MAX));
+    assert_false(reads_whole(DP_F_STATUS, (int64_t)INT32_MIN - 1) || reads_whole(DP_F_STATUS, (int64_t)INT32_MAX + 1));
+    assert_true(reads_whole(DP_F_SEED, INT64_MIN) && reads_whole(DP_F_SEED, INT64_MAX));
+    for (int f = 0; f < DP_F_COUNT; f++)
+        wholes += dp_fields[f].type == DP_T_INT;
+    assert_int_equal(wholes, sizeof ranges / sizeof *ranges + 2);
+}
+
 static void decoding_refuses(void **state)
 {
     (void)state;
@@ -949,6 +1015,7 @@ static void decoding_refuses(void **state)
     expect(DP_KIND_LAP, 1, record_on_no_kind_of_laps, "corrupt frame: 'on' has the wrong type or value");
     expect(DP_KIND_LAP, 1, record_of_nobody, "corrupt frame: 'of' has the wrong type or value");
     expect(DP_KIND_LAP, 1, record_with_a_rate_twice, "corrupt frame: 'rate' is twice in a record");
+    expect(DP_KIND_LAP, 1, record_of_too_many_rows, "corrupt frame: 'rows' has the wrong type or value");
     expect(DP_KIND_LAP, 1, noise_without_its_multiplier, "corrupt frame: a record has no 'multiplier'");
     expect(DP_KIND_LAP, 1, draws_without_their_number, "corrupt frame: a record has no 'draws'");
     expect(DP_KIND_LAP, 1, contraction_without_draws, "corrupt frame: a record of sampler 'poisson' has a 'contraction'");
@@ -1070,6 +1137,7 @@ int main(void)
         cmocka_unit_test(encoding_without_memory),
 #endif
         cmocka_unit_test(decoding_refuses),
+        cmocka_unit_test(whole_numbers_have_ranges),
         cmocka_unit_test(records_of_format_1),
         cmocka_unit_test(one_record_for_a_field),
         cmocka_unit_test(nothing_private_lives_on),

@@ -462,6 +462,19 @@ static json_t *schema_json(const struct table *t, size_t label)
     return schema;
 }
 
+/* Before the other columns are described, which in a very wide table takes a gigabyte. */
+static int check_label(const struct table *t, size_t label, const char *name, struct dp_err *err)
+{
+    json_t *column = column_json(&t->seen[label], t->notation, true);
+    const json_t *classes = json_object_get(column, "classes");
+    int rc = classes != NULL && json_array_size(classes) < 2
+                 ? dp_fail(err, DP_E_RUN, "%s: the label '%s' has only one class, so there is nothing to learn", name,
+                           t->seen[label].name)
+                 : DP_OK;
+    json_decref(column);
+    return rc;
+}
+
 int dp_import_infer(struct dp_import *import, bool header, json_t **schema, struct dp_err *err)
 {
     struct dp_lines lines;
@@ -474,16 +487,10 @@ int dp_import_infer(struct dp_import *import, bool header, json_t **schema, stru
     rc = read_table(import, header, &lines, &t, err);
     if (rc == DP_OK)
         rc = find_label(import, &t, &label, err);
+    if (rc == DP_OK)
+        rc = check_label(&t, label, lines.name, err);
     if (rc == DP_OK && (*schema = schema_json(&t, label)) == NULL)
         rc = dp_fail(err, DP_E_RUN, "out of memory");
-    const json_t *classes = json_object_get(json_array_get(json_object_get(*schema, "columns"), label), "classes");
-    if (rc == DP_OK && classes != NULL && json_array_size(classes) < 2)
-        rc = dp_fail(err, DP_E_RUN, "%s: the label '%s' has only one class, so there is nothing to learn", lines.name,
-                     t.seen[label].name);
-    if (rc != DP_OK) {
-        json_decref(*schema);
-        *schema = NULL;
-    }
     for (size_t i = 0; i < t.columns; i++) {
         free(t.seen[i].name);
         dp_texts_free(&t.seen[i].texts);

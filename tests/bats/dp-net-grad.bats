@@ -92,7 +92,7 @@ train() {
 @test "a lap of a network of a million parameters keeps less than 200 MB, and nothing of the size batch × parameters" {
     # the limit is on what the process allocates: the rows of a data set are mapped from its file
     dp-synth classification --rows 4096 --cols 999 --seed 3 -o wide.dp -q
-    (ulimit -d 200000 && dp-loop --laps 1 --seed 1 --exec fused -q -o wide.model -- "dp-sample --data wide.dp --rate 1 |
+    (limit_memory 200000 -d && dp-loop --laps 1 --seed 1 --exec fused -q -o wide.model -- "dp-sample --data wide.dp --rate 1 |
         dp-net-grad --data wide.dp --network '999; fc 1000 tanh; fc 1' --loss logistic --clip 0.5 --threads 2 | dp-noise -z 1 |
         dp-account --epsilon 1e4 --delta 1e-5 --allow-seeded --no-ledger | dp-step --step 1" > /dev/null)
 }

@@ -59,9 +59,10 @@ instructions() {
     done
 }
 
-# limit_memory KILOBYTES: of address space, from here on; an address sanitizer takes terabytes, and goes without
+# limit_memory KILOBYTES [-d]: of address space, or of what is allocated, from here on; an address sanitizer takes terabytes, and
+# goes without
 limit_memory() {
-    case $BUILD in *asan*) ;; *) ulimit -v "$1" ;; esac
+    case $BUILD in *asan*) ;; *) ulimit "${2:--v}" "$1" ;; esac
 }
 
 # within SECONDS COMMAND…: bats' run with a time limit

@@ -29,7 +29,8 @@ static int take_keep(struct dp_texts *keep, const char *at, struct dp_err *err)
     return rc;
 }
 
-/* Only readers of JSON can be expected to read dates. The hash of buckets is in C, and JSON leaves it to the reader. */
+/* Only readers of JSON can be expected to read dates. Buckets need a hash: the C export contains it, and readers
+ * of the JSON export must compute it. */
 static int check_columns(const struct dp_terms *t, int to, const char *name, struct dp_err *err)
 {
     if (t->products > 0 && to != JSON && to != C)

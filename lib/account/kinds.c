@@ -105,7 +105,7 @@ static double threshold_delta(const struct dp_query *query, double epsilon)
     return fmin(1, (gaussian + query->named_delta) * (1 + 1e-12));
 }
 
-/* Theorem 2 of the DP-BLSGD paper: the threshold and one query, which moves by 2. */
+/* Theorem 2 of the DP-BLSGD paper: the cost of the threshold plus the cost of one query whose sensitivity is 2. */
 static void theorem_2(const struct dp_query *query, const double *orders, size_t n, double *out)
 {
     for (size_t i = 0; i < n; i++) {

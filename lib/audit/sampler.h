@@ -18,7 +18,7 @@ struct dp_audit_sampler {
     /* poisson. Pairs are disjoint, so the counted events are independent. */
     struct dp_audit_count in;    /* rows in batches: rate q */
     struct dp_audit_count twice; /* rows in both of two consecutive batches: q² */
-    struct dp_audit_count again; /* rows in both first batches of two consecutive runs: q² */
+    struct dp_audit_count again; /* rows in lap 1 of a run and in lap 1 of the next run: q² */
     struct dp_audit_count equal; /* consecutive batches of equal size: Σ_k Bin(k; N, q)² */
 };
 

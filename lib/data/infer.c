@@ -373,7 +373,7 @@ static const char *name_of(const void *table, size_t i, size_t *length)
     return name;
 }
 
-/* In a table with two columns of one name, a name does not say which is meant. */
+/* If two columns have the same name, a name cannot say which one is meant. */
 static int check_names(const struct table *t, const struct dp_lines *l, struct dp_err *err)
 {
     char name[DP_TEXT_SHOWN];

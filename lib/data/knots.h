@@ -18,7 +18,7 @@ struct dp_knots {
                               * DP_KNOTS_CELLS */
     double *edge;            /* columns × (DP_KNOTS_CELLS + 1) */
     double *value;           /* columns: of the current row */
-    size_t *of;              /* per column of the schema, its place among the columns here, or `columns` */
+    size_t *of;              /* for each column of the schema: its index in `column`, or `columns` if it has no knots */
     int64_t *count;          /* columns × cells */
 };
 

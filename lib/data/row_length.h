@@ -37,6 +37,6 @@ bool dp_row_norm_read(const char *text, enum dp_row_norm *norm, bool *bias, enum
 /* The default basis of numbers that such a text names. */
 enum dp_basis_kind dp_row_norm_basis(const char *text);
 
-/* Whether two such texts mean the same row lengths. Quantised rows and others may be used with one model, so that difference is
- * ignored. */
+/* Whether two such texts mean the same row lengths. A model may be used on quantised rows and on others, so the comparison
+ * ignores this. */
 bool dp_row_norm_same(const char *a, const char *b);

@@ -34,7 +34,7 @@ struct dp_trial_plan {
 };
 int dp_trial_write(const struct dp_trial *trial, const struct dp_trial_plan *plan, struct dp_err *err);
 
-/* Takes the charged plan. DP_E_UNSAFE: it differs from `plan`, or an earlier run has taken it. */
+/* Takes the charged plan. DP_E_UNSAFE: the charged plan is not `plan`, or another run has used it already. */
 int dp_trial_take(const struct dp_trial *trial, const struct dp_trial_plan *plan, struct dp_err *err);
 
 /* dp-tune's side: a new directory in `parent`, mode 0700, which dp_trial_room_close removes with its content. */

@@ -70,7 +70,7 @@ int64_t dp_ledger_entry_laps(const struct dp_ledger_entry *entry)
     return laps;
 }
 
-/* The run that has or had that name; *opening (may be NULL): the index of that name. */
+/* The run that has or had that name. *opening (may be NULL) points to the line that gave the run this name. */
 static struct dp_ledger_entry *find_any(const struct dp_ledger_book *book, const char *run,
                                         const struct dp_ledger_opening **opening)
 {

@@ -142,8 +142,8 @@ static int add_others(const struct dp_ledger_book *book, const struct dp_ledger_
     return rc;
 }
 
-/* The cost of the laps up to the model's, if this number of laps had been fixed beforehand. For a resumed run the number of the
- * lap does not say how many laps were released before it, nor, with several events, of which event they were. */
+/* The cost of the laps up to the model's, if this number of laps had been fixed beforehand. The lap number
+ * does not tell how many laps a resumed run had released before, nor, with several events, to which events they belong. */
 static int add_fixed_lap(const struct dp_ledger_entry *entry, int64_t lap, json_t *made, struct dp_err *err)
 {
     struct dp_charges laps = {0};

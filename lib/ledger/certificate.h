@@ -26,13 +26,13 @@ struct dp_certified {
  * this model for this lap of the run. "runs": the model's run and the runs that it started from, back to the first, on the same
  * population; runs on other populations are in "other_data". Each run counts with its stated cost (ledger/sum.h), that is, with
  * everything that it has released, even if the model is of an earlier lap: the lap may have been chosen after later results.
- * "if_the_lap_was_fixed" is the cost of the run's laps up to the model's, for a lap that was chosen beforehand. The epsilons
- * and deltas of several runs are added (accountant "added"), which is sound even if a later run was planned after earlier
- * results. "if_planned_together" is the cost of the runs as one list of mechanisms, sound if later runs did not depend on
- * earlier results. "not_in_ledger" is the cost that an initial model without a mark stated; it is part of epsilon and delta.
- * The caller owns *certificate. DP_E_UNSAFE: the ledger was edited, does not have the mark, has another digest for this lap, or
- * has fewer paid laps than the model; or the runs have different adjacencies. DP_E_RUN: the ledger cannot be read, or no
- * accountant covers it. */
+ * "if_the_lap_was_fixed" counts the run's laps up to the model's. It is the cost if this lap was chosen before the run: then no
+ * later result says anything about the choice. The epsilons and deltas of several runs are added (accountant "added"), which is
+ * sound even if a later run was planned after earlier results. "if_planned_together" is the cost of the runs as one list of
+ * mechanisms, sound if later runs did not depend on earlier results. "not_in_ledger" is the cost that an initial model without
+ * a mark stated; it is part of epsilon and delta. The caller owns *certificate. DP_E_UNSAFE: the ledger was edited, does not
+ * have the mark, has another digest for this lap, or has fewer paid laps than the model; or the runs have different
+ * adjacencies. DP_E_RUN: the ledger cannot be read, or no accountant covers it. */
 int dp_certificate_make(const char *path, const struct dp_certified *what, json_t **certificate, struct dp_err *err);
 
 /* Makes the certificate again from as many lines of the ledger as there were then, and compares all members but "software"

@@ -630,7 +630,7 @@ static int settle(const struct dp_ledger_laps *laps, int64_t used, int64_t *back
     return DP_OK;
 }
 
-/* Adds the lines that end a run, without the close line (*laps: its number of laps), or the lines before a checkpoint. */
+/* Adds the charge and refund lines that come before a close line or a checkpoint. *laps: the laps that the run has used. */
 static int add_ends(struct dp_ledger *l, struct batch *batch, const struct dp_charges *charges, bool final, int64_t *laps,
                     struct dp_err *err)
 {

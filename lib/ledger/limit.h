@@ -29,7 +29,8 @@ struct dp_ledger_costs {
 };
 void dp_ledger_costs_free(struct dp_ledger_costs *costs);
 
-/* Whether the limit binds the run: the run is on its population, and the limit did not begin with the run's cost. */
+/* True if spending of the run counts against the limit: it is on the same population, and its cost is not already part of
+ * `before`. */
 bool dp_ledger_limit_binds(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit,
                            const struct dp_ledger_entry *entry);
 

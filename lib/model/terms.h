@@ -35,7 +35,8 @@ struct dp_term {
 
 /* Starts zeroed, except for networks; all other members are read-only. */
 struct dp_terms {
-    bool networks; /* whether the model may be a network, which has no weights for columns: the predictor has its parameters */
+    bool
+        networks; /* set by the caller: accept a network, which has no weights for columns; its parameters are in `predictor` */
     struct dp_predictor predictor;
     char **class; /* names of the classes */
     size_t classes, outputs;

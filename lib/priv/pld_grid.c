@@ -10,7 +10,7 @@ enum {
     ROUNDS = 4,        /* grids of one answer: one to find it, one that mostly suffices, and two ten times finer each */
     WORK = 1 << 24,    /* parts times points of one grid: half a second */
     POINTS_MIN = 4096, /* for any number of parts */
-    RARE = 32,         /* a part with rare losses counts as this many: one of its frequencies takes about ten times as long */
+    RARE = 32,         /* a part with rare losses costs as much as this many others: each frequency takes ten times as long */
     CELL = 4,          /* a cell of one lap takes as long as this many points */
     FREQUENCIES = 48,  /* examined before a grid is chosen */
 };

@@ -140,7 +140,7 @@ static int asked_of(const struct search *s, int count)
 }
 
 /* Whether the answer is good enough after that many questions. Each question costs as much as the one before, so the tolerance
-   grows with their number. If the bound jumps because the grid reaches no further, it is useless to locate the jump. */
+   grows with their number. A jump of the bound where the grid ends need not be located precisely. */
 static bool settled(const struct search *s, int asked, struct asked fail, struct asked hold)
 {
     double enough = asked < 7 ? CLOSE : asked < 12 ? fmin(ENOUGH * (1 << (asked - 7)), 2e-4) : 1e-2;

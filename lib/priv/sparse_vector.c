@@ -109,8 +109,8 @@ static size_t envelope_add(struct line *lines, size_t n, struct line new)
     return n + 1;
 }
 
-/* ln V_m from corners 0 … last and `left`, the corner before them. To the right the curve is straight to (0, 0), a corner of
-   V_j = V_{j−1}; for a tail, a is less than the a of the last corner and b <= 1. */
+/* ln V_m from corners 0 … last and `left`, the corner before them. Right of the last corner
+   the curve is a straight line to (0, 0). If `tail` is set, the last segment begins left of the last corner, with b <= 1. */
 static double log_v(const struct polygon *p, const struct corner *left, size_t last, bool tail, int64_t queries, double order)
 {
     double log_scale = 0;

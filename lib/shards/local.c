@@ -52,7 +52,7 @@ static int local_ask(struct dp_workers *workers, struct dp_err *err)
     return l->ended ? children_finish(l, err) : rc;
 }
 
-/* The stages saved their states before they answered, so before the gather passes the answers on. At an early end they save
+/* Stages save before they answer, so when the gather passes the answers on, all states are on disk. At an early end they save
  * after the gather. */
 static int local_save(struct dp_workers *workers, struct dp_state *state, struct dp_err *err)
 {

@@ -30,8 +30,8 @@ struct dp_site {
  *   - a frame with records: stages would take them for their own bounds on the rows here;
  *   - a lap frame that states the cost of a model but has no model;
  *   - a frame with any other field that only the site itself may state. The table of fields (wire/schema.h)
- *     decides. A hello frame may have fields of the stream, the place of the shard and the laps. A lap frame may have fields
- *     that a gate passes or states itself, the place of the rows, and `elsewhere`. */
+ *     decides. A hello frame may carry stream fields, the shard's place and the number of laps, and nothing else. A lap
+ *     frame may have fields that a gate passes or states itself, the place of the rows, and `elsewhere`. */
 int dp_shard_check(const struct dp_frame *frame, const struct dp_link_header *header, const struct dp_site *site,
                    struct dp_err *err);
 

@@ -117,7 +117,7 @@ static int repeat(struct dp_laps *laps, size_t floor, int64_t count, struct dp_e
         only->end *= count;
         return DP_OK;
     }
-    /* If the pattern ends with the kind that it begins with, the two are one piece from the second time on. */
+    /* If the pattern ends with the kind that it begins with, its last piece and the first piece of its repetition merge. */
     for (int64_t n = 1; rc == DP_OK && n < count; n++)
         for (size_t i = floor; rc == DP_OK && i < end; i++)
             rc = append(laps, end, laps->piece[i].kind, laps->piece[i].end, err);

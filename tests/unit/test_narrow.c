@@ -1,5 +1,5 @@
-/* Narrow rows: whole numbers of 16 bits with a scale per column. Every kernel gives the bits that it gives for the same values
-   as floats. */
+/* Narrow rows: whole numbers of 16 bits with a scale per column. Every kernel gives the same bits for 16-bit rows as for
+   the same values in float32. */
 #include "unit.h"
 
 #include <stdlib.h>

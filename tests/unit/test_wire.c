@@ -954,7 +954,7 @@ static bool reads_whole(enum dp_field field, int64_t value)
     return rc == DP_OK;
 }
 
-/* A number that is added to or counted with must not overflow, whoever sends it. */
+/* A number that is added to or counted with must not overflow, in the frames of any peer. */
 static void whole_numbers_have_ranges(void **state)
 {
     (void)state;

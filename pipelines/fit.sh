@@ -3,7 +3,7 @@
 set -euo pipefail
 here=$(readlink -f "$0") && . "${here%/*}/options.sh"
 summary="Train a linear model with nothing to tune: data and epsilon in, a model out."
-usages=('DATA [options]' 'TABLE --label NAME [options]') losses_of=dp-fit operand=data
+usages=('DATA [options]' 'TABLE --label NAME [options]') losses_of=dp-fit operand=data manual=dpline-fit
 option data '' DIR "data set (see dp-import), as DATA" text
 option label '' NAME "TABLE: the column to predict; dp-import proposes a schema for the others" text
 option sql '' QUERY "TABLE is an SQLite database: the SELECT statement whose rows are the table" text

@@ -130,7 +130,7 @@ usage() {
         printf '  %-22s %s\n' "$left${metavar[$word]:+ ${metavar[$word]}}" "${help[$word]}${default[$word]:+ (default ${default[$word]})}"
     done
     printf '  %-22s %s\n' '-h, --help' 'this page' --version 'the version'
-    printf '\nThe manual: man dpline-pipelines\n'
+    printf '\nThe manual: man %s\n' "${manual:-dpline-pipelines}"
 }
 
 # choices PROGRAM OPTION: the choices in the help of the program, one|another

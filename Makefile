@@ -200,7 +200,7 @@ asan: deps-check
 
 # What .ci/run runs: all tests, a quick part of them with sanitizers, and each fuzzer for some seconds.
 CI_SECONDS := 5
-CI_ASAN_TESTS := unit fuzz $(patsubst %,tests/bats/%.bats,golden data-files dp-key ports dp-cat dp-cmp dp-eval dp-grad dp-import dp-info dp-predict dp-synth \
+CI_ASAN_TESTS := unit fuzz $(patsubst %,tests/bats/%.bats,golden data-files dp-key ports dp-cat dp-cmp dp-eval dp-grad dp-net-grad dp-import dp-info dp-predict dp-synth \
 	dp-linesearch dp-adapt dp-erm dp-erm-output dp-erm-objective dp-erm-coins dp-breed dp-select dp-moments dp-temperature dp-transform dp-tune \
 	dp-account held linesearch-runs spend gate ledger ledger-own failures identity stages)
 .PHONY: ci

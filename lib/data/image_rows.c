@@ -34,7 +34,8 @@ int dp_image_rows_start(struct dp_image_rows *r, const struct dp_import *import,
     size_t columns = r->map.columns;
     return rc == DP_OK ? DP_ALLOC_ALL(err, DP_ARRAY(r->x, columns), DP_ARRAY(r->next.images, bytes),
                                       DP_ARRAY(r->mapped.images, bytes), DP_ARRAY(r->next.rows, DP_IMAGE_ROWS * columns),
-                                      DP_ARRAY(r->mapped.rows, DP_IMAGE_ROWS * columns))
+                                      DP_ARRAY(r->mapped.rows, DP_IMAGE_ROWS * columns),
+                                      DP_ARRAY(r->scratch, dp_map_scratch(&r->map, DP_IMAGE_ROWS)))
                        : rc;
 }
 
@@ -67,7 +68,7 @@ static int put_mapped(struct dp_image_rows *r, struct dp_err *err)
 static int map_next(struct dp_image_rows *r, struct dp_err *err)
 {
 #pragma omp taskwait
-    dp_map_rows(&r->map, r->next.images, r->next.held, r->next.rows);
+    dp_map_rows(&r->map, r->next.images, r->next.held, r->next.rows, r->scratch);
     int rc = put_mapped(r, err);
     struct dp_image_batch done = r->mapped;
     done.held = 0;
@@ -102,6 +103,7 @@ void dp_image_rows_close(struct dp_image_rows *r)
     free(r->next.rows);
     free(r->mapped.rows);
     free(r->x);
+    free(r->scratch);
     *r = (struct dp_image_rows){0};
 }
 

@@ -12,6 +12,7 @@ struct dp_image_rows {
     struct dp_map map;
     int (*put)(void *to, const double *x, double y, struct dp_err *err); /* takes a row, before it is scaled to norm 1 */
     double *x;                                                           /* one row */
+    int16_t *scratch;                                                    /* of the map */
     struct dp_image_batch {
         size_t held;
         unsigned char *images;

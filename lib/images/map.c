@@ -98,21 +98,27 @@ static void finish(float *row, size_t entries)
     row[entries] = CONSTANT;
 }
 
-static void some_rows(const struct dp_map *map, const unsigned char *images, size_t count, float *rows)
+static void some_rows(const struct dp_map *map, const unsigned char *images, size_t count, float *rows, int16_t *scratch)
 {
     for (size_t r = 0; r < count; r++)
         map_row(map, images + r * dp_image_bytes(map->shape), rows + r * map->columns);
-    dp_whitener_apply(&map->whitener, rows, count, map->entries, map->columns);
+    dp_whitener_apply(&map->whitener, rows, count, map->entries, map->columns, scratch);
     for (size_t r = 0; r < count; r++)
         finish(rows + r * map->columns, map->entries);
 }
 
-void dp_map_rows(const struct dp_map *map, const unsigned char *images, size_t count, float *rows)
+size_t dp_map_scratch(const struct dp_map *map, size_t count)
+{
+    return (count + DP_WHITENER_ROWS) * dp_whitener_columns(map->entries);
+}
+
+void dp_map_rows(const struct dp_map *map, const unsigned char *images, size_t count, float *rows, int16_t *scratch)
 {
     for (size_t from = 0; from < count; from += DP_WHITENER_ROWS) {
         size_t some = count - from < DP_WHITENER_ROWS ? count - from : DP_WHITENER_ROWS;
 #pragma omp task
-        some_rows(map, images + from * dp_image_bytes(map->shape), some, rows + from * map->columns);
+        some_rows(map, images + from * dp_image_bytes(map->shape), some, rows + from * map->columns,
+                  scratch + from * map->whitener.columns);
     }
 }
 

@@ -46,8 +46,9 @@ int dp_map_fits(enum dp_map_kind kind, struct dp_image_shape shape, struct dp_er
 int dp_map_start(struct dp_map *map, enum dp_map_kind kind, struct dp_image_shape shape, struct dp_err *err);
 int dp_map_finish(struct dp_map *map, struct dp_err *err);
 
-/* rows (count × columns) of count images: complete after an `omp taskwait`. */
-void dp_map_rows(const struct dp_map *map, const unsigned char *images, size_t count, float *rows);
+/* rows (count × columns) of count images: complete after an `omp taskwait`. scratch: dp_map_scratch(map, count) numbers. */
+void dp_map_rows(const struct dp_map *map, const unsigned char *images, size_t count, float *rows, int16_t *scratch);
+size_t dp_map_scratch(const struct dp_map *map, size_t count);
 
 /* Waits for the tasks. */
 void dp_map_close(struct dp_map *map);

@@ -295,9 +295,8 @@ DP_KERNEL(void, narrow_rows,
     }
 }
 
-void dp_whitener_apply(const struct dp_whitener *w, float *rows, size_t count, size_t entries, size_t stride)
+void dp_whitener_apply(const struct dp_whitener *w, float *rows, size_t count, size_t entries, size_t stride, int16_t *x)
 {
-    int16_t x[DP_WHITENER_COLUMNS_MOST * DP_WHITENER_ROWS];
     float unit[DP_WHITENER_ROWS];
     int32_t sum[PANELS][WIDE][WIDE];
     size_t panels = (count + WIDE - 1) / WIDE;

@@ -895,6 +895,17 @@ END
     complains 1 "dp-info: other.dp/dataset.json: \"features\" is not the name of a map, or \"pixels\" is not a text" dp-info other.dp
 }
 
+@test "features of images need little of the stack" {
+    images images 28 70
+    { printf '\0\0\010\001\0\0\0\106'; for i in $(seq 35); do printf '\0\001'; done; } > labels
+    for map in hog scatter; do
+        dp-import idx --features $map --classes 2 -q -o $map.dp images labels
+        # sanitizers need more of it
+        case $BUILD in *asan*) ;; *) (ulimit -s 300 && OMP_STACKSIZE=200k dp-import idx --features $map --classes 2 -q -f -o small.dp images labels) ;; esac
+        [[ $BUILD = *asan* ]] || cmp $map.dp/X.npy small.dp/X.npy
+    done
+}
+
 @test "idx: scattering does not depend on threads, instructions or other images, and a model reads new ones" {
     images images 16 40
     { printf '\0\0\010\001\0\0\0\050'; for i in $(seq 20); do printf '\0\001'; done; } > labels

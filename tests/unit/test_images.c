@@ -204,6 +204,7 @@ static void whitened_rows_have_the_covariance_of_the_formula(void **state)
     enum { COUNT = 333, COLS = 48, ENTRIES = 40 };
     static float rows[COUNT * COLS], kept[COUNT * COLS];
     static double covariance[ENTRIES][ENTRIES];
+    static int16_t scratch[DP_WHITENER_ROWS * COLS];
     struct dp_whitener w = {0}, other = {0};
     struct dp_err err;
     unsigned seed = 3;
@@ -224,7 +225,8 @@ static void whitened_rows_have_the_covariance_of_the_formula(void **state)
     assert_memory_equal(w.step, other.step, COLS * sizeof *w.step);
     assert_memory_equal(w.mean, other.mean, COLS * sizeof *w.mean);
     for (size_t i = 0; i < COUNT; i += DP_WHITENER_ROWS)
-        dp_whitener_apply(&w, kept + i * COLS, COUNT - i < DP_WHITENER_ROWS ? COUNT - i : DP_WHITENER_ROWS, ENTRIES, COLS);
+        dp_whitener_apply(&w, kept + i * COLS, COUNT - i < DP_WHITENER_ROWS ? COUNT - i : DP_WHITENER_ROWS, ENTRIES, COLS,
+                          scratch);
     for (size_t i = 0; i < COUNT; i++)
         for (size_t j = 0; j < ENTRIES; j++)
             for (size_t k = 0; k < ENTRIES; k++)
@@ -300,14 +302,16 @@ static void bytes_stay(void **state)
     fill(images + 2 * BYTES, BYTES, 5);
     for (size_t j = 0; j < BYTES; j++)
         images[3 * BYTES + j] = (j + j / SIDE) % 2 == 0 ? 0 : 255;
+    int16_t *scratch = malloc(dp_map_scratch(&map, COUNT) * sizeof *scratch);
+    assert_non_null(scratch);
 #pragma omp parallel num_threads(2)
 #pragma omp master
-    dp_map_rows(&map, images, COUNT, rows);
-    dp_map_rows(&map, images, COUNT, again);
+    dp_map_rows(&map, images, COUNT, rows, scratch);
+    dp_map_rows(&map, images, COUNT, again, scratch);
     assert_memory_equal(rows, again, sizeof rows);
     assert_int_equal(hash(rows, sizeof rows), ROWS_HASH);
     /* a row depends on its own image only, not on its place */
-    dp_map_rows(&map, images + 3 * BYTES, 1, again);
+    dp_map_rows(&map, images + 3 * BYTES, 1, again, scratch);
     assert_memory_equal(rows + 3 * COLUMNS, again, COLUMNS * sizeof *rows);
     for (size_t i = 0; i < COUNT; i++) {
         double norm2 = 0;
@@ -317,6 +321,7 @@ static void bytes_stay(void **state)
         assert_true(rows[i * COLUMNS + COLUMNS - 1] == 0.3f);
     }
     dp_map_close(&map);
+    free(scratch);
 }
 
 static void bytes_of_scattering_stay(void **state)

@@ -198,6 +198,14 @@ check-asan: asan
 asan: deps-check
 	+$(MAKE) all units BUILD=$(BUILD)/asan CFLAGS="-O1 -g" EXTRA="-fsanitize=address,undefined -fno-sanitize-recover=all"
 
+# Boundaries, by themselves: the address sanitizer's malloc gives larger ones than malloc does.
+ALIGNED := BUILD=$(BUILD)/aligned CFLAGS="-O1 -g" EXTRA="-fsanitize=alignment -fno-sanitize-recover=all -Wno-error"
+ALIGNED_UNITS := $(patsubst %,$(BUILD)/aligned/unit/test_%,data images ledger model nets registry shards)
+.PHONY: check-aligned
+check-aligned: deps-check
+	+$(MAKE) programs $(ALIGNED_UNITS) $(ALIGNED)
+	BUILD=$(BUILD)/aligned tests/run $(ALIGNED_UNITS) $(patsubst %,tests/bats/%.bats,arrays dp-import dp-synth image-folders)
+
 # What .ci/run runs: all tests, a quick part of them with sanitizers, and each fuzzer for some seconds.
 CI_SECONDS := 5
 CI_ASAN_TESTS := unit fuzz $(patsubst %,tests/bats/%.bats,golden data-files dp-key ports dp-cat dp-cmp dp-eval dp-grad dp-net-grad dp-import dp-info dp-predict dp-synth \
@@ -205,7 +213,7 @@ CI_ASAN_TESTS := unit fuzz $(patsubst %,tests/bats/%.bats,golden data-files dp-k
 	dp-account held linesearch-runs spend gate ledger ledger-own failures identity stages)
 .PHONY: ci
 ci: deps-check
-	+tests/ci "DPLINE_PACKAGE=whole $(MAKE) check" "$(MAKE) check-asan ASAN_TESTS='$(CI_ASAN_TESTS)' SECONDS=$(CI_SECONDS)"
+	+tests/ci "DPLINE_PACKAGE=whole $(MAKE) check" "$(MAKE) check-asan ASAN_TESTS='$(CI_ASAN_TESTS)' SECONDS=$(CI_SECONDS)" "$(MAKE) check-aligned"
 
 # The decoders under libFuzzer (clang), each SECONDS long and as many at a time as -j says: make -j4 fuzz SECONDS=600
 # TARGET="csv arff". Targets are the files in tests/fuzz; seeds are made by the tools. What was reached stays in

@@ -1,7 +1,6 @@
 #include "account/plan.h"
 
-#include <sodium.h>
-
+#include "base/hash.h"
 #include "base/mem.h"
 
 enum { PER_OCTAVE = 64, BUCKETS = 256 };
@@ -187,9 +186,9 @@ int dp_plan_charges(const struct dp_plan *plan, int64_t laps, struct dp_charges 
     return rc;
 }
 
-#define HASH(state, value) crypto_generichash_update(state, (const void *)&(value), sizeof(value))
+#define HASH(state, value) dp_hash_add(state, &(value), sizeof(value))
 
-static void hash_event(crypto_generichash_state *state, const struct dp_event *event)
+static void hash_event(struct dp_hash *state, const struct dp_event *event)
 {
     HASH(state, event->sampling);
     HASH(state, event->rate);
@@ -204,17 +203,17 @@ static void hash_event(crypto_generichash_state *state, const struct dp_event *e
         HASH(state, query->kind);
         for (int m = 0; m < DP_QUERY_MEMBER_COUNT; m++)
             if (dp_query_has(query->kind, (enum dp_query_member)m))
-                crypto_generichash_update(state, dp_query_at(query, (enum dp_query_member)m), 8);
+                dp_hash_add(state, dp_query_at(query, (enum dp_query_member)m), 8);
     }
 }
 
 void dp_plan_digest(const struct dp_plan *plan, unsigned char digest[DP_PLAN_DIGEST])
 {
-    crypto_generichash_state state;
-    crypto_generichash_init(&state, NULL, 0, DP_PLAN_DIGEST);
+    struct dp_hash state;
+    dp_hash_start(&state, NULL, 0, DP_PLAN_DIGEST);
     for (size_t i = 0; i < plan->spans; i++) {
         HASH(&state, plan->span[i].end);
         hash_event(&state, &plan->event[plan->span[i].event]);
     }
-    crypto_generichash_final(&state, digest, DP_PLAN_DIGEST);
+    dp_hash_end(&state, digest, DP_PLAN_DIGEST);
 }

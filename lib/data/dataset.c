@@ -463,40 +463,40 @@ static int check_row(const struct dp_dataset *d, size_t i, const char *path, str
 }
 
 /* Hashes the values of a row as floats, whatever the storage. */
-static void hash_values(crypto_generichash_state *hash, struct dp_row row)
+static void hash_values(struct dp_hash *hash, struct dp_row row)
 {
     float part[256];
     for (size_t j = 0; j < row.count;) {
         size_t count = 0;
         while (count < sizeof part / sizeof *part && j < row.count)
             part[count++] = dp_row_value(&row, j++);
-        crypto_generichash_update(hash, (const unsigned char *)part, count * sizeof *part);
+        dp_hash_add(hash, part, count * sizeof *part);
     }
 }
 
 int dp_dataset_verify(const struct dp_dataset *d, const char *path, struct dp_err *err)
 {
     const struct dp_dataset_map *m = d->map;
-    crypto_generichash_state hash;
+    struct dp_hash hash;
     char digest[33];
     int rc = DP_OK;
     const int64_t *person = m->persons.data;
     dp_digest_start(&hash, m->salted ? m->salt : NULL);
     if (person != NULL)
-        crypto_generichash_update(&hash, (const unsigned char *)person++, sizeof *person);
+        dp_hash_add(&hash, person++, sizeof *person);
     if (m->start != NULL)
-        crypto_generichash_update(&hash, (const unsigned char *)m->start, sizeof *m->start);
+        dp_hash_add(&hash, m->start, sizeof *m->start);
     for (size_t i = 0; rc == DP_OK && i < d->rows; i++) {
         struct dp_row row = dp_dataset_row(d, i);
         rc = check_row(d, i, path, err);
         if (m->start != NULL) {
-            crypto_generichash_update(&hash, (const unsigned char *)row.columns, row.count * sizeof *row.columns);
-            crypto_generichash_update(&hash, (const unsigned char *)&m->start[i + 1], sizeof *m->start);
+            dp_hash_add(&hash, row.columns, row.count * sizeof *row.columns);
+            dp_hash_add(&hash, &m->start[i + 1], sizeof *m->start);
         }
         hash_values(&hash, row);
-        crypto_generichash_update(&hash, (const unsigned char *)&d->y[i], sizeof *d->y);
+        dp_hash_add(&hash, &d->y[i], sizeof *d->y);
         if (person != NULL && *person == (int64_t)i + 1)
-            crypto_generichash_update(&hash, (const unsigned char *)person++, sizeof *person);
+            dp_hash_add(&hash, person++, sizeof *person);
     }
     dp_digest_finish(&hash, d->rows, d->cols, digest);
     if (dp_mapped_check(true, err) != DP_OK)

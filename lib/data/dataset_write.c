@@ -25,7 +25,7 @@ struct dp_writer {
     int32_t *columns; /* cols, CSR */
     int16_t *narrow;  /* cols, int16 */
     unsigned char salt[crypto_generichash_KEYBYTES];
-    crypto_generichash_state hash;
+    struct dp_hash hash;
 };
 
 static const char *file_name(const struct dp_writer *w, enum file file)
@@ -78,7 +78,7 @@ static int put_alone(struct dp_writer *w, enum file file, const void *data, size
 /* Writes data to the file and adds it to the digest. */
 static int put(struct dp_writer *w, enum file file, const void *data, size_t size, struct dp_err *err)
 {
-    crypto_generichash_update(&w->hash, data, size);
+    dp_hash_add(&w->hash, data, size);
     return put_alone(w, file, data, size, err);
 }
 
@@ -233,7 +233,7 @@ static int put_narrow(struct dp_writer *w, const float *row, struct dp_err *err)
 {
     size_t count = w->options.cols;
     dp_quantise_narrow(w->options.step, count, row, w->narrow);
-    crypto_generichash_update(&w->hash, (const unsigned char *)row, count * sizeof *row);
+    dp_hash_add(&w->hash, row, count * sizeof *row);
     return put_alone(w, FILE_X, w->narrow, count * sizeof *w->narrow, err);
 }
 
@@ -261,8 +261,8 @@ static int put_dense(struct dp_writer *w, const float *rows, const double *y, si
 {
     size_t size = w->options.cols * sizeof *rows;
     for (size_t i = 0; i < count; i++) {
-        crypto_generichash_update(&w->hash, (const unsigned char *)(rows + i * w->options.cols), size);
-        crypto_generichash_update(&w->hash, (const unsigned char *)(y + i), sizeof *y);
+        dp_hash_add(&w->hash, rows + i * w->options.cols, size);
+        dp_hash_add(&w->hash, y + i, sizeof *y);
     }
     int rc = put_alone(w, FILE_X, rows, count * size, err);
     return rc == DP_OK ? put_alone(w, FILE_Y, y, count * sizeof *y, err) : rc;

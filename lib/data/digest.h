@@ -4,10 +4,10 @@
    after the last row of each person the number of rows so far. At the end rows and cols as uint64. */
 #pragma once
 
-#include <sodium.h>
+#include "base/hash.h"
 
 /* salt: crypto_generichash_KEYBYTES bytes, or NULL. */
-void dp_digest_start(crypto_generichash_state *hash, const unsigned char *salt);
+void dp_digest_start(struct dp_hash *hash, const unsigned char *salt);
 
 /* Writes 32 hexadecimal digits and a NUL. */
-void dp_digest_finish(crypto_generichash_state *hash, size_t rows, size_t cols, char digest[33]);
+void dp_digest_finish(struct dp_hash *hash, size_t rows, size_t cols, char digest[33]);

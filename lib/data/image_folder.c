@@ -2,10 +2,10 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <sodium.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "base/interrupt.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -33,7 +33,7 @@ struct dp_image_folder {
     char *name;                  /* of the image at hand */
     unsigned char *bytes, *pixels;
     size_t bytes_capacity;
-    crypto_generichash_state hash;
+    struct dp_hash hash;
 };
 
 static bool is_hidden(const char *name, size_t length)
@@ -285,7 +285,7 @@ int dp_image_folder_open(struct dp_image_folder **folder, const char *path, bool
     while (length > 1 && f->path[length - 1] == '/')
         f->path[--length] = '\0';
     f->in = f->path + length;
-    crypto_generichash_init(&f->hash, NULL, 0, DP_INPUT_DIGEST);
+    dp_hash_start(&f->hash, NULL, 0, DP_INPUT_DIGEST);
     find_archive(f);
     if (f->in[0] != '\0')
         strcat(f->in, "/");
@@ -330,8 +330,7 @@ const struct dp_texts *dp_image_folder_classes(const struct dp_image_folder *f)
 
 void dp_image_folder_digest(const struct dp_image_folder *f, unsigned char *digest)
 {
-    crypto_generichash_state copy = f->hash;
-    crypto_generichash_final(&copy, digest, DP_INPUT_DIGEST);
+    dp_hash_end(&f->hash, digest, DP_INPUT_DIGEST);
 }
 
 /* Makes three equal channels of each grey pixel. */
@@ -385,7 +384,7 @@ int dp_image_folder_next(struct dp_image_folder *f, struct dp_folder_image *imag
     }
     int rc = f->zip != NULL ? read_member(f, file, &size, err) : read_file(f, file, &size, err);
     if (rc == DP_OK)
-        crypto_generichash_update(&f->hash, f->bytes, size);
+        dp_hash_add(&f->hash, f->bytes, size);
     if (rc == DP_OK)
         rc = dp_image_decode(f->bytes, size, f->name, &image->shape, &f->pixels, err);
     if (rc == DP_OK)

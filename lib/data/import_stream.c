@@ -79,11 +79,11 @@ static int pause_rows(void *self, struct dp_err *err)
 /* Digest of the description of the rows and of the population: two streams with the same digest count as one data set. */
 static void digest_of(const char *text, const char *row_norm, const char *population, size_t cols, char digest[33])
 {
-    crypto_generichash_state hash;
+    struct dp_hash hash;
     dp_digest_start(&hash, NULL);
-    crypto_generichash_update(&hash, (const unsigned char *)text, strlen(text) + 1);
-    crypto_generichash_update(&hash, (const unsigned char *)row_norm, strlen(row_norm) + 1);
-    crypto_generichash_update(&hash, (const unsigned char *)population, strlen(population) + 1);
+    dp_hash_add(&hash, text, strlen(text) + 1);
+    dp_hash_add(&hash, row_norm, strlen(row_norm) + 1);
+    dp_hash_add(&hash, population, strlen(population) + 1);
     dp_digest_finish(&hash, 0, cols, digest);
 }
 

@@ -3,12 +3,12 @@
 #include <fcntl.h>
 #include <lzma.h>
 #include <poll.h>
-#include <sodium.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/interrupt.h"
 #include "data/sqlite.h"
@@ -28,9 +28,9 @@ struct dp_input {
     z_stream gzip;
     lzma_stream xz;
     ZSTD_DStream *zstd;
-    struct dp_sqlite *query;       /* read instead of fd; NULL: none */
-    crypto_generichash_state hash; /* hash of the decompressed bytes */
-    size_t at, end;                /* the unused bytes in raw */
+    struct dp_sqlite *query; /* read instead of fd; NULL: none */
+    struct dp_hash hash;     /* hash of the decompressed bytes */
+    size_t at, end;          /* the unused bytes in raw */
     unsigned char raw[1 << 17];
 };
 
@@ -136,7 +136,7 @@ int dp_input_open(struct dp_input **input, const char *path, struct dp_err *err)
         return rc;
     bool standard = strcmp(path, "-") == 0;
     in->xz = (lzma_stream)LZMA_STREAM_INIT;
-    crypto_generichash_init(&in->hash, NULL, 0, DP_INPUT_DIGEST);
+    dp_hash_start(&in->hash, NULL, 0, DP_INPUT_DIGEST);
     in->name = standard ? "standard input" : path;
     in->fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     if (in->fd < 0)
@@ -162,7 +162,7 @@ int dp_input_open_query(struct dp_input **input, const char *path, const char *s
     if (rc != DP_OK)
         return rc;
     in->xz = (lzma_stream)LZMA_STREAM_INIT;
-    crypto_generichash_init(&in->hash, NULL, 0, DP_INPUT_DIGEST);
+    dp_hash_start(&in->hash, NULL, 0, DP_INPUT_DIGEST);
     in->name = path;
     in->fd = -1;
     rc = dp_sqlite_open(&in->query, path, sql, err);
@@ -280,12 +280,11 @@ int dp_input_read(struct dp_input *in, void *bytes, size_t size, size_t *got, st
 {
     int rc = in->query != NULL ? dp_sqlite_read(in->query, bytes, size, got, err) : read_some(in, bytes, size, got, err);
     if (rc == DP_OK)
-        crypto_generichash_update(&in->hash, bytes, *got);
+        dp_hash_add(&in->hash, bytes, *got);
     return rc;
 }
 
 void dp_input_digest(struct dp_input *in, unsigned char digest[DP_INPUT_DIGEST])
 {
-    crypto_generichash_state copy = in->hash;
-    crypto_generichash_final(&copy, digest, DP_INPUT_DIGEST);
+    dp_hash_end(&in->hash, digest, DP_INPUT_DIGEST);
 }

@@ -1,10 +1,10 @@
 /* NumPy arrays: X and y in two .npy files, or as two members of an .npz archive. */
 #include <math.h>
-#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "data/import.h"
 #include "data/input.h"
@@ -24,7 +24,7 @@ struct array {
     size_t size, row; /* bytes of an element and of a row */
     uint64_t dims[DIMS];
     int ndim;
-    crypto_generichash_state hash;
+    struct dp_hash hash;
 };
 
 /* Reads exactly size bytes. */
@@ -119,7 +119,7 @@ static int open_member(struct array *a, const char *path, const char *name, stru
 static int open_array(struct array *a, const char *path, const char *member, struct dp_err *err)
 {
     snprintf(a->name, sizeof a->name, "%.300s%s%.60s", path, member != NULL ? ": " : "", member != NULL ? member : "");
-    crypto_generichash_init(&a->hash, NULL, 0, DP_INPUT_DIGEST);
+    dp_hash_start(&a->hash, NULL, 0, DP_INPUT_DIGEST);
     int rc = member != NULL ? open_member(a, path, member, err) : dp_input_open(&a->input, path, err);
     if (rc == DP_OK && member == NULL)
         snprintf(a->name, sizeof a->name, "%.360s", dp_input_name(a->input));
@@ -181,7 +181,7 @@ static int read_row(struct array *a, unsigned char *bytes, struct dp_err *err)
 {
     int rc = read_full(a, bytes, a->row, err);
     if (rc == DP_OK)
-        crypto_generichash_update(&a->hash, bytes, a->row);
+        dp_hash_add(&a->hash, bytes, a->row);
     return rc;
 }
 
@@ -286,7 +286,7 @@ int dp_read_arrays(struct dp_import *import, const struct dp_import_sink *to, st
     if (rc == DP_OK)
         rc = read_pairs(import, &x, &y, to, err);
     if (rc == DP_OK)
-        crypto_generichash_final(&x.hash, import->table, sizeof import->table);
+        dp_hash_end(&x.hash, import->table, sizeof import->table);
     close_array(&x);
     close_array(&y);
     return rc;

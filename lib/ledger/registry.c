@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -317,11 +318,11 @@ void dp_registry_digest(const struct dp_registry *r, const char *purpose, const 
                         char digest[DP_REGISTRY_DIGEST])
 {
     unsigned char out[(DP_REGISTRY_DIGEST - 1) / 2];
-    crypto_generichash_state state;
-    crypto_generichash_init(&state, r->key, sizeof r->key, sizeof out);
-    crypto_generichash_update(&state, (const unsigned char *)purpose, strlen(purpose) + 1);
-    crypto_generichash_update(&state, bytes, size);
-    crypto_generichash_final(&state, out, sizeof out);
+    struct dp_hash state;
+    dp_hash_start(&state, r->key, sizeof r->key, sizeof out);
+    dp_hash_add(&state, purpose, strlen(purpose) + 1);
+    dp_hash_add(&state, bytes, size);
+    dp_hash_end(&state, out, sizeof out);
     sodium_bin2hex(digest, DP_REGISTRY_DIGEST, out, sizeof out);
 }
 

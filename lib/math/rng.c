@@ -1,4 +1,5 @@
 #include "math/rng.h"
+#include "base/hash.h"
 
 #include <sodium.h>
 
@@ -16,13 +17,13 @@ void dp_key_derive(struct dp_key *key, int64_t seed, const char *name, int64_t o
 {
     if (sodium_init() < 0)
         sodium_misuse();
-    crypto_generichash_state state;
+    struct dp_hash state;
     uint64_t words[2] = {(uint64_t)seed, (uint64_t)ordinal};
-    crypto_generichash_init(&state, NULL, 0, sizeof key->bytes);
-    crypto_generichash_update(&state, (const unsigned char *)"dpline seed", 11);
-    crypto_generichash_update(&state, (const unsigned char *)words, sizeof words);
-    crypto_generichash_update(&state, (const unsigned char *)name, strlen(name));
-    crypto_generichash_final(&state, key->bytes, sizeof key->bytes);
+    dp_hash_start(&state, NULL, 0, sizeof key->bytes);
+    dp_hash_add(&state, "dpline seed", 11);
+    dp_hash_add(&state, words, sizeof words);
+    dp_hash_add(&state, name, strlen(name));
+    dp_hash_end(&state, key->bytes, sizeof key->bytes);
 }
 
 void dp_draw(const struct dp_key *key, enum dp_purpose purpose, uint64_t lap, uint64_t offset, void *out, size_t size)

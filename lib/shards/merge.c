@@ -2,6 +2,7 @@
 
 #include <sodium.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "math/coins.h"
@@ -182,20 +183,20 @@ static int place(struct dp_merge *m, int k, const struct dp_frame *answer, struc
 /* Joins the texts of all shards, which are at `offset` in each, into one text. */
 static int join(const struct dp_merge *m, size_t offset, char **all, struct dp_err *err)
 {
-    crypto_generichash_state hash;
+    struct dp_hash hash;
     unsigned char bytes[DIGEST];
     char digest[2 * DIGEST + 1];
     bool same = true;
     const char *first = NULL;
-    crypto_generichash_init(&hash, NULL, 0, sizeof bytes);
+    dp_hash_start(&hash, NULL, 0, sizeof bytes);
     for (int k = 0; k < m->shards; k++) {
         const char *text;
         memcpy(&text, (const char *)&m->shard[k] + offset, sizeof text);
         first = first != NULL ? first : text;
         same &= strcmp(text, first) == 0;
-        crypto_generichash_update(&hash, (const unsigned char *)text, strlen(text) + 1);
+        dp_hash_add(&hash, text, strlen(text) + 1);
     }
-    crypto_generichash_final(&hash, bytes, sizeof bytes);
+    dp_hash_end(&hash, bytes, sizeof bytes);
     sodium_bin2hex(digest, sizeof digest, bytes, sizeof bytes);
     return keep_text(all, same ? first : digest, err);
 }

@@ -2,6 +2,7 @@
 
 #include <sodium.h>
 
+#include "base/hash.h"
 #include "base/json.h"
 #include "base/mem.h"
 
@@ -37,7 +38,7 @@ int dp_model_weights(const struct dp_frame *frame, double *weights, struct dp_er
 
 int dp_model_digest(const struct dp_frame *frame, char digest[DP_MODEL_DIGEST], struct dp_err *err)
 {
-    crypto_generichash_state hash;
+    struct dp_hash hash;
     unsigned char bytes[DP_MODEL_DIGEST / 2];
     size_t rows, cols;
     double *weights;
@@ -48,10 +49,10 @@ int dp_model_digest(const struct dp_frame *frame, char digest[DP_MODEL_DIGEST], 
         return rc;
     rc = dp_model_weights(frame, weights, err);
     uint64_t shape[2] = {rows, cols};
-    crypto_generichash_init(&hash, NULL, 0, sizeof bytes);
-    crypto_generichash_update(&hash, (const unsigned char *)shape, sizeof shape);
-    crypto_generichash_update(&hash, (const unsigned char *)weights, rows * cols * sizeof *weights);
-    crypto_generichash_final(&hash, bytes, sizeof bytes);
+    dp_hash_start(&hash, NULL, 0, sizeof bytes);
+    dp_hash_add(&hash, shape, sizeof shape);
+    dp_hash_add(&hash, weights, rows * cols * sizeof *weights);
+    dp_hash_end(&hash, bytes, sizeof bytes);
     sodium_bin2hex(digest, DP_MODEL_DIGEST, bytes, sizeof bytes);
     free(weights);
     return rc;

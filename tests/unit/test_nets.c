@@ -188,8 +188,9 @@ static double uneven(size_t i)
 
 static struct trial *open_trial(const char *text, size_t count)
 {
-    struct trial *t = calloc(1, sizeof *t);
+    struct trial *t = aligned_alloc(_Alignof(struct trial), sizeof *t);
     struct dp_row rows[MOST] = {{0}};
+    memset(t, 0, sizeof *t);
     assert_int_equal(dp_net_parse(&t->net, text, NULL), 0);
     assert_int_equal(dp_net_pass_open(&t->pass, &t->net, 1, NULL), 0);
     size_t P = t->net.parameters, D = t->net.inputs;

@@ -175,14 +175,14 @@ END
     for threads in 1 3; do
         printf 'age,job,ill\n31,cook,no\n' >&8
         OMP_NUM_THREADS=$threads dp-import csv -s schema.json --no-registry -q -o t.dp rows 2> said 8>&- &
-        for _ in {1..100}; do
+        for _ in {1..1200}; do # a minute, which a loaded machine may need
             ! compgen -G 't.dp.*/X.npy' > parts || break
             sleep 0.05
         done
         sleep 0.1
         pid=$!
         kill -TERM $pid
-        within 10 tail --pid=$pid -f /dev/null # it has ended
+        within 60 tail --pid=$pid -f /dev/null # it has ended
         assert_success
         run wait $pid
         assert_equal "$(compgen -G 't.dp*' || true)" ""

@@ -41,7 +41,7 @@ people() {
     mkdir -p raw/adult
     people 900 1 | gzip > raw/adult/adult.data.gz
     people 400 2 | gzip > raw/adult/adult.test.gz
-    DPLINE_DATA=$PWD/raw OUT=$PWD/out SEEDS=1 EPSILONS=3 within 200 ./run.sh --write
+    DPLINE_DATA=$PWD/raw OUT=$PWD/out SEEDS=1 EPSILONS=3 within 900 ./run.sh --write
     assert_success
     assert_output --partial 'the model of three machines is that of one with all rows, bit by bit'
     rows=0
@@ -53,7 +53,7 @@ people() {
     assert_equal "$(grep -c '^exact' measured.tsv)" 4
     assert_equal "$(sed -n '/<!-- table -->/,/<!-- end -->/p' README.md | grep -c '^| self-employed | 3 |')" 1
     assert_equal "$(ip netns list 2> /dev/null | grep -c "^federated-" || true)" 0
-    DPLINE_DATA=$PWD/none OUT=$PWD/out within 10 ./run.sh
+    DPLINE_DATA=$PWD/none OUT=$PWD/out within 120 ./run.sh
     assert_failure 1
     assert_output --partial "get-data.sh fetches it"
 }

@@ -219,7 +219,7 @@ few_commands() {
 
 @test "make without its packages says which are missing, and what installs them, before it compiles" {
     few_commands cc
-    says() { within 20 env PATH="$PWD/few" make -C "$ROOT" "$@"; }
+    says() { within 300 env PATH="$PWD/few" make -C "$ROOT" "$@"; }
     says BUILD="$PWD/none" all
     assert_failure 2
     assert_line 'dpline needs what this system lacks: pkg-config'

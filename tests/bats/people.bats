@@ -431,3 +431,32 @@ runs() { grep -c '"kind":"open"' "$1"; }
         assert_failure 5
     done
 }
+
+# on_disk NAME COMMAND…: runs it; lines and key of the registry and lines of ledgers are on disk before anything else happens
+on_disk() {
+    local name=$1
+    shift
+    ASAN_OPTIONS=detect_leaks=0 strace -f -y -qq -s 300 -o calls -e trace=fsync,fdatasync,rename,renameat2,link,linkat,write,pwrite64,ftruncate,mkdir \
+        "$@" > "$name.out"
+    "$BATS_TEST_DIRNAME/on-disk.py" calls '.*/registry/key' '.*/registry/lines' '.*/ledger' > "$name" || fail "$name: $(cat "$name")"
+}
+
+@test "key and lines of the registry, a model, and the ledger of a data set that is replaced are on disk before what follows" {
+    need_strace
+    on_disk import dp-import people.csv -s people.json -q --split 0.7 -o people.dp --test test.dp
+    assert_equal "$(cut -d ' ' -f 2 import | tr '\n' ' ')" '1 1 0 '
+    # the new files have their names in the directory of the registry
+    grep -q "fsync([0-9]*<$PWD/registry>) = 0" calls
+    for exec in fused processes; do
+        rm -rf model people.dp/ledger*
+        on_disk run dp-loop --laps 3 --exec $exec -q -o model -- "dp-sample --data people.dp --rate 0.1 |
+            dp-grad --data people.dp --loss logistic --clip 1 | dp-noise -z 20 | dp-account --epsilon 0.5 --delta 1e-5 | dp-step --step 1"
+        assert_regex "$(cut -d ' ' -f 2 run | tr '\n' ' ')" '^0 1 [4-9] $'
+        grep -q '"model", AT_SYMLINK_FOLLOW' calls
+    done
+    on_disk measure dp-eval --private --epsilon 0.1 --last --data test.dp model
+    assert_regex "$(cut -d ' ' -f 2 measure | tr '\n' ' ')" '^0 1 [2-9] $'
+    on_disk replace dp-import people.csv -s people.json -q --split 0.7 --force -o people.dp --test test.dp
+    [ -e people.dp/ledger ]
+    grep -q 'renameat2(.*"people.dp", RENAME_EXCHANGE) = 0' calls
+}

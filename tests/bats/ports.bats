@@ -186,12 +186,12 @@ two_keys() {
     a=tcp://127.0.0.1:$PORT c=tcp://127.0.0.1:$((PORT + 1))
     timeout 60 dp-loop --laps 5 --seed 11 -q --insecure-plaintext --send $a --receive $c -o cut > stream 2> said &
     loop=$!
-    for ((i = 0; i < 500; i++)); do
+    for ((i = 0; i < 3000; i++)); do
         ! (exec 4<> /dev/tcp/127.0.0.1/$((PORT + 1))) 2> /dev/null || break
         sleep 0.02
     done
     bad_peer 127.0.0.1:$((PORT + 1)) replay 3 theirs.frames
-    for ((i = 0; i < 500; i++)); do
+    for ((i = 0; i < 3000; i++)); do
         [ ! -s said ] || break
         sleep 0.02
     done

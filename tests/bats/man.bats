@@ -71,6 +71,7 @@ python_of() { in_mandoc ascii "$1" | sed -n '/^EXAMPLES/,/^SEE ALSO/p' | sed -n 
     assert_file_contains out '^refused$'
     assert_file_contains out 'with as many laps a run of --epsilon 0\.[5-9]'
     assert_regex "$(tail -n 1 out)" '^by all runs on these people: epsilon 1\.[0-9]* at delta 0.0001 of a budget of 1.2, by 2 runs and '
+    # 0.155 more, deviation 0.002, and 0.743, deviation 0.001
     awk -F '\t' '/^lap\t/ { getline; exit !($3 > $4 + 0.05 && $5 > 0.7) }' out || fail "$(cat out)"
     assert_equal "$(wc -l < risk.csv)" 2001
     assert_equal "$(head -n 1 risk.csv)" patient_id,prediction,probability_no,probability_yes
@@ -121,6 +122,7 @@ run_readme() {
     while read -r line; do grep -qxF -- "$line" out || fail "not this line: $line; but $(cat out)"; done <<< "$said"
     cd copy/build/people
     accuracy=$(dp-eval --data people-test.dp --metrics accuracy --last --in people.model | tail -n 1 | cut -f 3)
+    # 0.8223, deviation 0.0022
     [ "$(awk "BEGIN { print ($accuracy > 0.8 && $accuracy < 0.84) }")" = 1 ] || fail "accuracy $accuracy"
     assert_equal "$(wc -l < predictions.csv)" 3001
 }

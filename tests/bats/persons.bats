@@ -180,7 +180,7 @@ END
     assert_line --regexp '^dpline fit: spent epsilon (1|0.99999[0-9]*), delta 1e-4; that is for all rows of a person together$'
     assert_equal "$(dp-info --get n small.model 2> /dev/null || dp-cat --last small.model | jq .n)" 3000
     score() { dp-eval --data test.dp --metrics "$1" --last --in small.model | tail -1 | cut -f3 | awk -v least="$2" '{ exit !($1 >= least) }'; }
-    score accuracy 0.85
+    score accuracy 0.85 # 0.928, deviation 0.001
     dp-synth regression --rows 20000 --cols 8 --seed 2 --rows-per-person 20 -o small.dp --test test.dp -q -f # a step for single rows is too long
     dpline fit small.dp --epsilon 4 -q -o small.model --seed 1
     score r2 0.8

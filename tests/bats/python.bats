@@ -17,6 +17,7 @@ python() { timeout -k 2 120 /usr/bin/python3 -W error::UserWarning "$@"; }
 
 @test "the blocks of README.md are one program, and its models are those of the commands" {
     blocks python > tour.py
+    # 30 fits: 0.698 and 0.929, deviations 0.002 and less
     cat >> tour.py << 'END'
 assert model.score(X[3000:], y[3000:]) > 0.65 and regressor.score(X[3000:], cost[3000:]) > 0.8
 assert abs(model.epsilon_ - 0.5) < 1e-3 and open("ill.model", "rb").read() == open("copy.model", "rb").read()
@@ -125,7 +126,7 @@ for make in dpline.DPClassifier, dpline.DPRegressor, lambda: Classifier(100, all
 with open("table", "w") as table:
     for name, by in sorted(rows.items()):
         print("|", f"`{name}`", *(f"| {by[kind]}" if kind in by else "|" for kind in (dpline.DPClassifier, dpline.DPRegressor)), "|", file=table)
-X = np.random.default_rng(1).uniform(size=(600, 3))
+X = np.random.default_rng(1).uniform(size=(600, 3)) # 0.995, deviation 0.002
 assert cross_val_score(dpline.DPClassifier(5, bounds=(0, 1), classes=[False, True]), X, X[:, 0] > X[:, 1], cv=3).mean() > 0.8
 END
     timeout -k 2 300 /usr/bin/python3 check.py > out 2> err || fail "$(tail -n 5 err)"

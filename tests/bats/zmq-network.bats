@@ -133,7 +133,7 @@ under_way() {
     assert_equal "$(dp-info --get lap model)" 6000
     assert_equal "$(dp-cat --last model | jq .lost)" 1
     above=$(dp-eval --last --metrics accuracy --data all.dp --in model | tail -n 1 | cut -f 3)
-    [ "$(awk "BEGIN { print ($above > 0.7) }")" = 1 ] || fail "$above"
+    [ "$(awk "BEGIN { print ($above > 0.7) }")" = 1 ] || fail "$above" # 0.875, deviation 0.001
 }
 
 # two_machines OPTION…: rows and loop, the loop being where the model is

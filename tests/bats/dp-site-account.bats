@@ -239,29 +239,37 @@ assert laps == 6'
     assert_equal "$(paid site2.dp/ledger)" $LAPS
 }
 
+# The account is killed at four calls in a row by which it waits for the disk. So one of them is between the payment for a lap and the
+# checkpoint after it, where all that was paid ahead would be lost.
 @test "a site that is killed and comes back has paid twice for the lap that it was killed in, and for nothing else" {
+    need_strace
     LAPS=250
-    # where the sum of a lap is about to leave: the account has paid, and nobody has had it
-    filter die '
-if frame["kind"] == "lap" and frame["lap"] in (60, 61, 150, 249) and not os.path.exists("died.%d" % frame["lap"]):
-    open("died.%d" % frame["lap"], "w").close()
-    os.system("for p in $(pgrep -x dp-site-account) $(cat 1.pid); do [ $(readlink /proc/$p/cwd) != $PWD ] || kill -9 $p; done")
-    sys.exit(1)'
+    cat > mortal << 'END'
+#!/bin/bash
+deaths=$(ls death.* 2> /dev/null | wc -l)
+[ "$deaths" -lt 4 ] || exec "$@"
+touch "death.$deaths"
+strace -qq -o /dev/null -e trace=fsync -e "inject=fsync:signal=KILL:when=$((101 + deaths))" "$@"
+[ $? != 137 ] || kill -9 "$(cat 1.pid)" # the machine of the site goes down as a whole
+END
+    chmod +x mortal
     site_account="dp-site-account --multiplier 2 --epsilon 50 --delta 1e-5"
-    worker 1 "$site_account | ./die" --checkpoint kept1
+    worker 1 "./mortal $site_account" --checkpoint kept1
     worker 2 "$site_account" --checkpoint kept2
     at_gate --on-lost wait &
     echo $! > gate.pid
     for _ in 1 2 3 4; do
         wait "$(cat 1.pid)" || true
-        worker 1 "$site_account | ./die" --checkpoint kept1
+        worker 1 "./mortal $site_account" --checkpoint kept1
     done
     wait "$(cat gate.pid)"
     ended 1 0
     ended 2 0
-    assert_equal "$(ls died.* | wc -l)" 4
+    assert_exists death.3
     assert_equal "$(paid site2.dp/ledger)" $LAPS
-    assert_equal "$(paid site1.dp/ledger)" $((LAPS + 4))
+    laps=$(paid site1.dp/ledger)
+    [ "$laps" -ge $LAPS ]
+    [ "$laps" -le $((LAPS + 4)) ] || fail "$laps laps are paid for"
     assert_equal "$(entries site1.dp/ledger open .kind | grep -c .)" 5
     dp-account verify site1.dp
 }

@@ -21,11 +21,12 @@ here=${here%/*} # pipelines set it to their own path
 declare -A metavar=() default=() help=() kind=()
 declared=() # the options as they were declared
 
+# A name of a file may have control characters, which are not for a terminal.
 fail() {
-    echo "$name: $*" >&2
+    echo "$name: ${*//[[:cntrl:]]/?}" >&2
     exit 2
 }
-say() { [ -n "$quiet" ] || echo "$name: $*" >&2; }
+say() { [ -n "$quiet" ] || echo "$name: ${*//[[:cntrl:]]/?}" >&2; }
 real() { [[ $1 =~ ^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$ ]]; }
 number() { real "$1" && [[ $1 = [0-9.]* && ${1%%[eE]*} = *[1-9]* ]]; }
 

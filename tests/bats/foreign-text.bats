@@ -62,6 +62,21 @@ sentences() {
     grep -qF 'x\x1b[31m' fit.err
 }
 
+@test "fit and pipelines say names of files without their control characters" {
+    export name=$'own\e[2J\r'
+    cp -r "$BATS_FILE_TMPDIR/t.dp" "$name.dp"
+    dpline fit "$name.dp" --epsilon 1 --no-ledger --no-registry > fit.out 2> fit.err
+    grep -qF 'the model is in own?[2J?.model' fit.err
+    shown fit.out
+    # shellcheck disable=SC2016 # bash expands it
+    for command in 'fit "$name.csv"' 'fit "$name.dp" --label x' 'fit "$name.dp"' 'dp-sgd --data "$name.dp" --epochs "$name"' 'scd --data "$name"'; do
+        run bash -c "dpline $command"
+        assert_failure
+        printf '%s\n' "$output" > said
+        shown said || fail "dpline $command"
+    done
+}
+
 COMMANDS='dp-info t.dp|dp-info t.model|dp-info -c t.model|dp-account report t.dp|dp-account report t.model
 dp-account report --text -m t.model -t t-test.dp t.dp|dp-account verify t.dp/ledger|dp-cmp t.model t.dp'
 DATA='dp-info --json t.dp|dp-info --get labels t.model|dp-info --json t.model|dp-info -c --json t.model|dp-info -c --tsv t.model|dp-info --curves t.model

@@ -19,6 +19,7 @@
 #include "import/identity.h"
 #include "import/paid.h"
 #include "info/dataset.h"
+#include "port/port.h"
 
 struct options {
     const char *output, *out, *test, *schema, *infer, *label, *classes, *delimiter, *population, *ledger, *sql;
@@ -100,24 +101,23 @@ static const struct dp_option options[] = {
     {.name = NULL},
 };
 
-/* A first schema has private content. An existing file of that name may hold hours of work. */
+/* A first schema has private content. An existing file of that name may hold hours of work: without --force an empty file takes
+ * the name first, so one of two imports fails. */
 static int write_schema(const json_t *schema, const struct options *o, struct dp_err *err)
 {
+    struct dp_output output;
     if (strcmp(o->infer, "-") == 0)
         return dp_json_print(schema, 1, stdout, err);
-    int fd = open(o->infer, O_WRONLY | O_CREAT | O_CLOEXEC | (o->force ? O_TRUNC : O_EXCL), 0600);
-    FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
-    int rc = DP_OK;
-    if (file == NULL)
-        rc = errno == EEXIST ? dp_fail(err, DP_E_RUN, "%s exists (--force replaces it)", o->infer)
-                             : dp_fail_errno(err, errno, "cannot create %s", o->infer);
-    if (fd >= 0 && file == NULL)
-        close(fd);
+    int fd = o->force ? -1 : open(o->infer, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0 && !o->force)
+        return errno == EEXIST ? dp_fail(err, DP_E_RUN, "%s exists (--force replaces it)", o->infer)
+                               : dp_fail_errno(err, errno, "cannot create %s", o->infer);
+    int rc = dp_output_open(&output, o->infer, true, err);
     if (rc == DP_OK)
-        rc = dp_json_print(schema, 1, file, err);
-    if (file != NULL && (ferror(file) | fclose(file)) != 0 && rc == DP_OK)
-        rc = dp_fail_errno(err, errno, "cannot write %s", o->infer);
-    if (rc != DP_OK && fd >= 0)
+        rc = dp_output_close(&output, dp_json_print(schema, 1, output.stream, err), err);
+    if (fd >= 0)
+        close(fd);
+    if (fd >= 0 && rc != DP_OK)
         unlink(o->infer);
     return rc;
 }

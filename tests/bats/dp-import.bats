@@ -989,7 +989,12 @@ dp-import: looked at the data to write s.json: its bounds and categories are pri
     dp-import csv --infer-schema - --header -q t.csv > out.json
     cmp edited.json out.json
     assert_not_exists -
-    assert_equal "$(stat -c %a edited.json)" 644 # as it was
+    assert_equal "$(stat -c %a edited.json)" 600
+    run bash -c "ulimit -f 0; dp-import csv --infer-schema edited.json --header -q --force t.csv"
+    assert_equal "$status $output" "1 dp-import: cannot write edited.json: File too large"
+    cmp edited.json out.json # the one before stays
+    run bash -c "ulimit -f 0; dp-import csv --infer-schema small.json --header -q t.csv"
+    assert_equal "$status $(find . -name 'small.json*')" "1 "
     dp-import csv --infer-schema new.json --header -q t.csv
     assert_equal "$(stat -c %a new.json)" 600
     complains 2 "dp-import: --label: t.csv has no column 'Y', only a, y" dp-import csv --infer-schema none.json --header --label Y t.csv

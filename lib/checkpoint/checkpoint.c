@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/sync.h"
 
 #define VARIABLE "DPLINE_CHECKPOINT" /* "EVERY:RESUMED:LAST:DIRECTORY" */
 #define OWN "loop"
@@ -134,16 +135,6 @@ static int write_whole(int fd, const char *bytes, size_t size)
     return fsync(fd);
 }
 
-/* Syncs a directory: only then are its names on disk. */
-static int sync_directory(const char *directory)
-{
-    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int rc = fd >= 0 ? fsync(fd) : -1;
-    if (fd >= 0)
-        close(fd);
-    return rc;
-}
-
 static int replace(const char *directory, const char *path, const char *bytes, size_t size, struct dp_err *err)
 {
     char *fresh = NULL;
@@ -151,7 +142,7 @@ static int replace(const char *directory, const char *path, const char *bytes, s
         return dp_fail(err, DP_E_RUN, "out of memory");
     int fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600), rc = DP_OK;
     bool bad = fd < 0 || write_whole(fd, bytes, size) != 0;
-    if (bad || rename(fresh, path) != 0 || sync_directory(directory) != 0)
+    if (bad || rename(fresh, path) != 0 || dp_sync_directory(directory) != 0)
         rc = dp_fail_errno(err, errno, "cannot write %s", path);
     if (fd >= 0)
         close(fd);

@@ -13,7 +13,6 @@
 #define MOST_LAPS 1000000000000
 enum { TAIL = sizeof HASH_KEY - 1 + DP_LEDGER_HASH + 2 }; /* ,"hash":"…"} */
 
-static const char origin[] = "0000000000000000000000000000000000000000000000000000000000000000";
 static const char no_memory[] = "out of memory";
 static const char malformed[] = "it is not a line of a ledger";
 static const char newer[] = "it is of a newer format";
@@ -31,7 +30,7 @@ static void hash_of(const char *bytes, size_t length, char *hash)
 
 const char *dp_ledger_book_hash(const struct dp_ledger_book *book)
 {
-    return book->lines > 0 ? book->hash[book->lines - 1] : origin;
+    return book->lines > 0 ? book->hash[book->lines - 1] : DP_LEDGER_ORIGIN;
 }
 
 int dp_ledger_line(json_t *members, size_t seq, const char *prev, char **text, size_t *length, char *hash, struct dp_err *err)

@@ -8,6 +8,9 @@
 #include "account/event.h"
 #include "ledger/ledger.h"
 
+/* The hash before the first line. */
+#define DP_LEDGER_ORIGIN "0000000000000000000000000000000000000000000000000000000000000000"
+
 /* Laps of one event in one run. Spent: reserved − refunded. */
 struct dp_ledger_laps {
     struct dp_event event;
@@ -163,10 +166,14 @@ int dp_ledger_open_file(const char *path, int flags, struct dp_err *err);
 int dp_ledger_book_fill(struct dp_ledger_book *book, int fd, struct dp_err *err);
 
 /* PATH.mark has the mark of the last line that opened or closed a run. Call under the lock. DP_E_UNSAFE: the book does not have
- * that line: the file is an older copy, or another ledger. */
+ * that line: the file is an older copy, or another ledger; or the mark is gone, and the book has lines of a format that has
+ * one. */
 int dp_ledger_beside_check(const struct dp_ledger_book *book, const char *path, struct dp_err *err);
 int dp_ledger_beside_write(const char *path, const char *mark, struct dp_err *err);
-int dp_ledger_sync_directory(const char *path, struct dp_err *err);
+
+/* Before the first line of a ledger that has no mark yet, so that no death leaves lines without one: writes the mark of the
+ * book's last line, or of the beginning. */
+int dp_ledger_beside_begin(const struct dp_ledger_book *book, const char *path, struct dp_err *err);
 
 /* flock(2), repeated after signals. */
 int dp_ledger_lock(int fd, int operation, const char *path, struct dp_err *err);

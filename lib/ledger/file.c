@@ -5,7 +5,13 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/sync.h"
 #include "ledger/book.h"
+
+#define MARKED 2 /* from this format on a ledger with lines has a mark */
+
+/* The mark before the first line. */
+#define BEGINNING "00000000000000000000000000000000:0:" DP_LEDGER_ORIGIN
 
 static int beside(const char *path, const char *ending, char **name, struct dp_err *err)
 {
@@ -107,22 +113,6 @@ int dp_ledger_book_read(struct dp_ledger_book *book, const char *path, struct dp
     return rc;
 }
 
-int dp_ledger_sync_directory(const char *path, struct dp_err *err)
-{
-    char *copy = strdup(path), *slash = copy != NULL ? strrchr(copy, '/') : NULL;
-    if (copy == NULL)
-        return dp_fail(err, DP_E_RUN, "out of memory");
-    if (slash != NULL)
-        slash[slash == copy] = '\0'; /* "/" itself stays */
-    int fd = open(slash != NULL ? copy : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    /* Some file systems cannot sync a directory and say EINVAL. */
-    int bad = fd < 0 || (fsync(fd) != 0 && errno != EINVAL) ? errno : 0;
-    if (fd >= 0)
-        close(fd);
-    free(copy);
-    return bad == 0 ? DP_OK : dp_fail_errno(err, bad, "cannot sync the directory of the ledger %s", path);
-}
-
 int dp_ledger_beside_check(const struct dp_ledger_book *book, const char *path, struct dp_err *err)
 {
     char *name, text[DP_LEDGER_MARK + 1];
@@ -132,14 +122,22 @@ int dp_ledger_beside_check(const struct dp_ledger_book *book, const char *path, 
     if (rc != DP_OK)
         return rc;
     int fd = open(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (fd < 0)
+    if (fd < 0 && errno == ENOENT && book->format >= MARKED)
+        rc = dp_fail(
+            err, DP_E_UNSAFE,
+            "the ledger %s has lines and no %s, so nothing says that none is missing at its end: put back the mark that "
+            "belongs to it, or write into it what dp-info --get ledger prints for the newest model",
+            path, name);
+    else if (fd < 0)
         rc = errno == ENOENT ? DP_OK : dp_fail_errno(err, errno, "cannot open %s", name);
     else if ((n = read(fd, text, sizeof text - 1)) < 0)
         rc = dp_fail_errno(err, errno, "cannot read %s", name);
     if (rc == DP_OK && fd >= 0) {
         text[n] = '\0';
         text[strcspn(text, "\n")] = '\0';
-        if (dp_ledger_place_read(text, &mark, NULL) != DP_OK)
+        if (strcmp(text, BEGINNING) == 0)
+            rc = DP_OK;
+        else if (dp_ledger_place_read(text, &mark, NULL) != DP_OK)
             rc = dp_fail(err, DP_E_UNSAFE, "%s does not hold a mark: it was edited or damaged", name);
         else if (!dp_ledger_book_has(book, &mark))
             rc = dp_fail(err, DP_E_UNSAFE,
@@ -150,6 +148,17 @@ int dp_ledger_beside_check(const struct dp_ledger_book *book, const char *path, 
         close(fd);
     free(name);
     return rc;
+}
+
+int dp_ledger_beside_begin(const struct dp_ledger_book *book, const char *path, struct dp_err *err)
+{
+    char *name, mark[DP_LEDGER_MARK];
+    struct stat st;
+    int rc = beside(path, "", &name, err);
+    bool missing = rc == DP_OK && lstat(name, &st) != 0 && errno == ENOENT;
+    free(name);
+    snprintf(mark, sizeof mark, "%.32s:%zu:%s", BEGINNING, book->lines, dp_ledger_book_hash(book));
+    return missing ? dp_ledger_beside_write(path, mark, err) : rc;
 }
 
 int dp_ledger_beside_write(const char *path, const char *mark, struct dp_err *err)
@@ -169,5 +178,7 @@ int dp_ledger_beside_write(const char *path, const char *mark, struct dp_err *er
         close(fd);
     free(name);
     free(temporary);
-    return rc == DP_OK ? dp_ledger_sync_directory(path, err) : rc;
+    if (rc == DP_OK && dp_sync_directory_of(path) != 0)
+        rc = dp_fail_errno(err, errno, "cannot sync the directory of the ledger %s", path);
+    return rc;
 }

@@ -143,7 +143,9 @@ static int begin(struct dp_ledger *l, struct dp_err *err)
 static int begin_anew(struct dp_ledger *l, struct dp_err *err)
 {
     int rc = begin(l, err);
-    return rc == DP_OK ? dp_ledger_beside_check(&l->book, l->path, err) : rc;
+    if (rc == DP_OK)
+        rc = dp_ledger_beside_check(&l->book, l->path, err);
+    return rc == DP_OK ? dp_ledger_beside_begin(&l->book, l->path, err) : rc;
 }
 
 static void end(struct dp_ledger *l)
@@ -428,8 +430,6 @@ static int open_run(struct dp_ledger *l, const struct dp_ledger_run *run, struct
     rc = admit(l, run, &batch, err);
     if (rc == DP_OK)
         rc = write_down(l, &batch, at, torn, err);
-    if (rc == DP_OK)
-        rc = dp_ledger_sync_directory(l->path, err);
     if (rc == DP_OK)
         rc = dp_ledger_beside_write(l->path, l->mark, err);
     free(batch.text);
@@ -966,8 +966,6 @@ static int write_budget(struct dp_ledger *l, const struct dp_ledger_budget *b, c
     int rc = batch_add(&batch, budget_line(b, before, deltas), err);
     if (rc == DP_OK)
         rc = append(l, &batch, err);
-    if (rc == DP_OK)
-        rc = dp_ledger_sync_directory(l->path, err);
     if (rc == DP_OK)
         rc = dp_ledger_beside_write(l->path, l->mark, err);
     free(batch.text);

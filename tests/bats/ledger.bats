@@ -118,7 +118,7 @@ ask() { /usr/bin/python3 -c "import json, sys; r = json.load(sys.stdin); print($
     run train 5 --init second
     assert_failure 5
     assert_output --partial 'is in ledger.mark: it is an older copy, or another ledger'
-    rm ledger.mark
+    dp-info --get ledger first > ledger.mark
     run train 5 --init second
     assert_failure 5
     assert_output --partial 'rolled back to an older state'
@@ -186,10 +186,66 @@ END
     dp-account certify --ledger ledger --model model > second
     assert_equal "$(ask "(sum(m['laps'] for m in r['mechanisms']), len(r['runs']))" < second)" "(25, 2)"
     cp then ledger
-    rm ledger.mark
+    dp-info --get ledger certified > ledger.mark
     run dp-account verify ledger --certificate second
     assert_failure 5
     assert_output --partial 'rolled back to an older state'
+}
+
+@test "a ledger without its mark is refused, so that nothing can be cut off" {
+    local lost="the ledger ledger has lines and no ledger.mark, so nothing says that none is missing at its end: put back the mark that belongs to it, or write into it what dp-info --get ledger prints for the newest model"
+    again() { train 5; }
+    export -f train again
+    export RUN
+    train 5
+    train 5
+    cp ledger whole
+    cp ledger.mark mark
+    head -n -5 whole > ledger
+    complains 5 "dp-account: the ledger ledger does not hold line $(cut -d: -f2 mark), whose mark is in ledger.mark: it is an older copy, or another ledger" bash -c again
+    rm ledger.mark
+    complains 5 "dp-account: $lost" bash -c again
+    complains 5 "dp-account report: $lost" dp-account report ledger
+    complains 5 "dp-account verify: ledger does not hold: 1 finding" dp-account verify ledger
+    run dp-account verify ledger
+    assert_line "$lost"
+    complains 5 "dp-account budget: $lost" dp-account budget ledger --data small.dp --epsilon 9 --delta 1e-5
+    assert_not_exist ledger.mark
+    # as the sentence says: the mark of the newest model finds the cut
+    dp-info --get ledger model > ledger.mark
+    run dp-account verify ledger
+    assert_failure 5
+    cp whole ledger
+    dp-account verify ledger
+    train 5
+    # a budget without its runs, and no mark
+    rm ledger ledger.mark
+    dp-account budget ledger --data small.dp --epsilon 9 --delta 1e-5
+    cp ledger before
+    train 5
+    cp before ledger
+    rm ledger.mark
+    complains 5 "dp-account: $lost" bash -c again
+    # a file without a line is a new ledger
+    : > ledger
+    train 5
+    dp-account verify ledger
+}
+
+@test "a first run that dies between its line and its mark leaves a ledger that the next one takes" {
+    need_strace
+    local call
+    for call in openat renameat rename fsync pwrite64 ftruncate; do
+        for n in 1 2 3 4 5 6 7 8; do
+            rm -f ledger ledger.mark ledger.mark.new model
+            strace -f -qq -o /dev/null -P ledger -P ledger.mark -P ledger.mark.new -P . -e inject=$call:signal=KILL:when=$n \
+                dp-loop --laps 2 -q -o model -- "dp-sample --data small.dp --rate 0.2 |
+                    dp-scd-step --data small.dp --loss hinge --lambda 1e-3 --clip 0.1 | dp-noise -z 1 |
+                    dp-account --epsilon 3 --delta 1e-5 --ledger ledger | dp-step" > /dev/null 2>&1 || true
+            train 2
+            dp-account verify ledger > /dev/null
+        done
+    done
 }
 
 @test "a certificate of a model that started from a model adds up, as their frames do" {
@@ -238,10 +294,10 @@ END
 @test "a full disk releases nothing that it did not take" {
     mkdir full
     mount -t tmpfs -o size=64k tmpfs full 2> /dev/null || skip "needs to mount a file system"
-    head -c 57344 /dev/zero > full/filler # two pages are left
+    head -c 53248 /dev/zero > full/filler # three pages are left: of the ledger, its mark and the next mark
     got=0
     dp-loop --laps 1000000 --exec processes -- "${RUN/--ledger ledger/--ledger full/ledger} | dp-step" > stream 2> said || got=$?
-    cp full/ledger ledger
+    cp full/ledger full/ledger.mark .
     umount full
     assert_equal "$got" 1
     assert_equal "$(cat said)" "dp-account: cannot write to the ledger full/ledger: No space left on device"

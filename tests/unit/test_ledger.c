@@ -177,7 +177,13 @@ static size_t get_file(const char *path, char *bytes, size_t size)
 
 static void put_file(const char *path, const char *bytes, size_t length)
 {
-    gone(path); /* the mark file is removed, too, because these tests are about the lines */
+    char name[80];
+    gone(path);
+    snprintf(name, sizeof name, "%s.mark", path); /* the mark of the beginning, because these tests are about the lines */
+    FILE *mark = fopen(name, "w");
+    assert_non_null(mark);
+    fprintf(mark, "%032d:0:" DP_LEDGER_ORIGIN "\n", 0);
+    fclose(mark);
     FILE *file = fopen(path, "wb");
     assert_non_null(file);
     assert_int_equal(fwrite(bytes, 1, length, file), length);
@@ -733,11 +739,15 @@ static void a_mark_finds_an_older_state(void **state)
     assert_string_equal(err.message, "cannot open the ledger other.ledger: No such file or directory");
 }
 
+#define LOST                                                                                                                   \
+    "the ledger %s has lines and no %s, so nothing says that none is missing at its end: put back the mark that belongs to "   \
+    "it, or write into it what dp-info --get ledger prints for the newest model"
+
 /* An old copy is restored between two runs: no run sees this happen, but the mark file shows it. */
 static void a_copy_put_back_between_runs_is_found(void **state)
 {
     (void)state;
-    char bytes[8192], sentence[300];
+    char bytes[8192], sentence[400];
     struct dp_event event = poisson(0.01, 1.1);
     struct dp_err err = {0};
     struct dp_ledger *ledger = open_run(PATH, &run);
@@ -765,6 +775,20 @@ static void a_copy_put_back_between_runs_is_found(void **state)
     unlink(PATH); /* it is not created again, either */
     assert_refused(PATH, DP_E_UNSAFE, "the ledger test.ledger is gone, and test.ledger.mark says that there was one");
     assert_int_equal(access(PATH, F_OK), -1);
+
+    /* no mark, where the format has one; a ledger without a line, and one of the first format, have none */
+    put_file(PATH, bytes, length);
+    unlink(PATH ".mark");
+    snprintf(sentence, sizeof sentence, LOST, PATH, PATH ".mark");
+    assert_refused(PATH, DP_E_UNSAFE, sentence);
+    assert_int_equal(dp_ledger_book_read(&book, PATH, &err), DP_E_UNSAFE);
+    assert_string_equal(err.message, sentence);
+    dp_ledger_book_free(&book);
+    assert_int_equal(dp_ledger_set_budget(PATH, &budget, &err), DP_E_UNSAFE);
+    assert_int_equal(access(PATH ".mark", F_OK), -1);
+    put_file(PATH, "", 0);
+    unlink(PATH ".mark");
+    dp_ledger_free(open_run(PATH, &run));
 
     /* an invalid mark; a mark from the middle of the file, as a killed run leaves it */
     put_file(PATH, bytes, length);
@@ -1469,7 +1493,7 @@ static void what_is_not_synced_is_not_paid(void **state)
     assert_int_equal(granted, 0);
     assert_int_equal(dp_ledger_reserve(ledger, &event, 10, &granted, &err), DP_E_RUN);
     assert_int_equal(close_run(ledger, &event, 5, &err), DP_E_RUN);
-    for (int which = 1; which <= 2; which++) { /* the file, the directory */
+    for (int which = 1; which <= 3; which++) { /* the file, its mark, the directory */
         fault.syncs_fail = which;
         assert_int_equal(dp_ledger_open(&ledger, PATH, &run, &err), DP_E_RUN);
         assert_null(ledger);
@@ -1531,9 +1555,8 @@ static void death_at_every_step_leaves_nothing_unpaid(void **state)
         dp_ledger_free(open_run(PATH, &run));
         lines_of(PATH);
     }
-    /* 5 appends of 3 + 2 steps, 2 for the torn line, 2 for the directory, twice 2 + 2 for the mark file and its directory, and
-       one run that lives */
-    assert_int_equal(step - 1, 5 * 5 + 2 + 2 + 8 + 1);
+    /* 5 appends of 3 + 2 steps, 2 for the torn line, twice 2 + 2 for the mark file and its directory, and one run that lives */
+    assert_int_equal(step - 1, 5 * 5 + 2 + 8 + 1);
     munmap(released, sizeof *released);
 }
 

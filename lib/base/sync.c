@@ -1,0 +1,27 @@
+#include "base/sync.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int dp_sync_directory(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int rc = fd >= 0 ? fsync(fd) : -1, why = errno;
+    if (fd >= 0)
+        close(fd);
+    errno = why;
+    return rc != 0 && fd >= 0 && (why == EINVAL || why == EOPNOTSUPP) ? 0 : rc;
+}
+
+int dp_sync_directory_of(const char *file)
+{
+    char *copy = strdup(file);
+    int rc = copy != NULL ? dp_sync_directory(dirname(copy)) : -1, why = errno;
+    free(copy);
+    errno = why;
+    return rc;
+}

@@ -173,8 +173,11 @@ FUZZ_TARGETS := $(filter-out fuzz replay,$(basename $(notdir $(sort $(wildcard t
 REPLAYS := $(FUZZ_TARGETS:%=$(BUILD)/replay/bin/%)
 BENCHES := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(sort $(wildcard tests/bench/*.c)))
 
+# Preloaded: allocations that fail (tests/memory/sweep.py), and a file system that lacks something (tests/bats/filesystems.bats).
+PRELOADED := $(BUILD)/memory/fail.so $(BUILD)/files/less.so
+
 .PHONY: units
-units: $(UNITS) $(BUILD)/audit/dp-audit $(REPLAYS) $(BUILD)/memory/fail.so $(BENCHES)
+units: $(UNITS) $(BUILD)/audit/dp-audit $(REPLAYS) $(PRELOADED) $(BENCHES)
 
 # dp-audit that also knows stages which are wrong on purpose: their table stands in for the library's.
 $(BUILD)/audit/dp-audit: bin/dp-audit.c tests/audit/mutant.c $(NEEDED)
@@ -182,8 +185,7 @@ $(BUILD)/audit/dp-audit: bin/dp-audit.c tests/audit/mutant.c $(NEEDED)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(filter %.c,$^) $(LDFLAGS) -o $@ $(LIBRARY) $(ALL_LIBS)
 
-# Preloaded, lets allocations fail (tests/memory/sweep.py).
-$(BUILD)/memory/fail.so: tests/memory/fail.c
+$(PRELOADED): $(BUILD)/%.so: tests/%.c
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -D_GNU_SOURCE $(WARN) -fPIC -shared -O1 -o $@ $<

@@ -81,7 +81,7 @@ static void keep_path(char *kept, size_t size, const char *path)
 /* Maps the open file, or fails and leaves it open. */
 static int map(struct dp_mapped **file, int fd, const struct stat *st, const char *path, struct dp_err *err)
 {
-    void *bytes = mmap(NULL, (size_t)st->st_size, PROT_READ, MAP_SHARED, fd, 0);
+    void *bytes = mmap(NULL, (size_t)st->st_size, PROT_READ, MAP_PRIVATE, fd, 0);
     if (bytes == MAP_FAILED)
         return dp_fail_errno(err, errno, "cannot map %s", path);
     struct dp_mapped *m = take_node();

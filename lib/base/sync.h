@@ -1,8 +1,8 @@
 /* Names on disk. */
 #pragma once
 
-/* Syncs a directory: only then are the names in it on disk. Some file systems cannot do that; there it is no error. 0, or -1 and
- * errno. */
+/* Syncs a directory: only then are the names in it on disk. Returns 0 as well if the file system cannot do that. -1 and errno
+ * after an error. */
 int dp_sync_directory(const char *path);
 
 /* The same for the directory that a file is in. */

@@ -2,11 +2,13 @@
 
 #include <fcntl.h>
 #include <sodium.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/sync.h"
 #include "base/text.h"
 #include "data/dataset.h"
 #include "data/digest.h"
@@ -356,28 +358,57 @@ static int describe(struct dp_writer *w, json_t *description, struct dp_err *err
     return rc;
 }
 
-/* Links the kept files into the new directory. Links, not copies: a run that has them open continues to write to the same
- * files, and a kill can at no moment lose them. */
-static int link_kept(const char *from, const char *to, struct dp_err *err)
+static int copy_file(int in, const char *path)
+{
+    char bytes[1 << 14];
+    ssize_t got = -1;
+    int out = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    bool good = out >= 0;
+    while (good && (got = read(in, bytes, sizeof bytes)) > 0)
+        good = write(out, bytes, (size_t)got) == got;
+    good = good && got == 0 && fsync(out) == 0;
+    int why = errno;
+    if (out >= 0)
+        close(out);
+    errno = why;
+    return good ? 0 : -1;
+}
+
+/* Copies the kept files into the new directory. *lock: of the ledger, so that no run writes to it until its copy is replaced. */
+static int copy_kept(const struct dp_writer *w, int *lock, struct dp_err *err)
 {
     char old[4300], new[4300];
     int rc = DP_OK;
     for (int i = 0; rc == DP_OK && i < KEPT; i++) {
-        snprintf(old, sizeof old, "%s/%s", from, kept[i]);
-        snprintf(new, sizeof new, "%s/%s", to, kept[i]);
-        if (link(old, new) != 0 && errno != ENOENT && errno != EEXIST)
+        snprintf(old, sizeof old, "%s/%s", w->path, kept[i]);
+        snprintf(new, sizeof new, "%s/%s", w->temporary, kept[i]);
+        int in = open(old, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+        if (in < 0 && errno == ENOENT)
+            continue;
+        while (in >= 0 && *lock < 0 && flock(in, LOCK_EX) != 0 && errno == EINTR)
+            ;
+        if (in < 0 || copy_file(in, new) != 0)
             rc = dp_fail_errno(err, errno, "cannot keep %s for the new data set", old);
+        if (*lock < 0)
+            *lock = in;
+        else if (in >= 0)
+            close(in);
     }
     return rc;
 }
 
-/* Writes the names in a directory to disk, before the old names are removed. */
-static int sync_directory(const char *path, struct dp_err *err)
+/* Replaces the copies by the files themselves: a run that has them open continues to write to them. A run on the old data set
+ * may have created a ledger meanwhile. */
+static int move_kept(const struct dp_writer *w, struct dp_err *err)
 {
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int rc = fd >= 0 && fsync(fd) == 0 ? DP_OK : dp_fail_errno(err, errno, "cannot write %s", path);
-    if (fd >= 0)
-        close(fd);
+    char old[4300], new[4300];
+    int rc = DP_OK;
+    for (int i = 0; rc == DP_OK && i < KEPT; i++) {
+        snprintf(old, sizeof old, "%s/%s", w->temporary, kept[i]);
+        snprintf(new, sizeof new, "%s/%s", w->path, kept[i]);
+        if (rename(old, new) != 0 && errno != ENOENT)
+            rc = dp_fail_errno(err, errno, "cannot keep %s for the new data set", old);
+    }
     return rc;
 }
 
@@ -409,22 +440,24 @@ static int take_name(struct dp_writer *w, struct dp_err *err)
     struct stat st;
     int rc = check_target(w->path, w->options.force, err);
     bool replaces = rc == DP_OK && lstat(w->path, &st) == 0;
+    int lock = -1;
     if (rc == DP_OK && replaces)
-        rc = link_kept(w->path, w->temporary, err);
-    if (rc == DP_OK && replaces)
-        rc = sync_directory(w->temporary, err);
+        rc = copy_kept(w, &lock, err);
+    if (rc == DP_OK && replaces && dp_sync_directory(w->temporary) != 0)
+        rc = dp_fail_errno(err, errno, "cannot write %s", w->temporary);
     if (rc == DP_OK && replaces)
         rc = exchange(w, err);
     else if (rc == DP_OK && rename(w->temporary, w->path) != 0)
         rc = dp_fail_errno(err, errno, "cannot rename to %s", w->path);
-    if (rc != DP_OK)
+    bool named = rc == DP_OK;
+    if (named && replaces)
+        rc = move_kept(w, err);
+    if (lock >= 0)
+        close(lock); /* and unlocks */
+    if (!named)
         return rc;
-    if (replaces) {
-        /* A run on the old data set may have created a ledger meanwhile. */
-        rc = link_kept(w->temporary, w->path, err);
-        if (rc == DP_OK)
-            remove_directory(w->temporary);
-    }
+    if (rc == DP_OK && replaces)
+        remove_directory(w->temporary);
     free(w->temporary);
     w->temporary = NULL;
     return rc;

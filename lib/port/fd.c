@@ -262,20 +262,30 @@ int dp_port_open_fd(struct dp_port **port, int fd, const char *name, enum dp_dir
     return rc;
 }
 
+/* Whether a file without a name in that directory can get one. Tried on an empty one now, because at the end of a run it would
+ * be too late. */
+static bool may_name(const char *directory, const char *path)
+{
+    char self[40], name[4300];
+    int fd = open(directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+    snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
+    bool longer = snprintf(name, sizeof name, "%s.%06ld", path, (long)getpid()) >= (int)sizeof name;
+    bool may = fd >= 0 && !longer && linkat(AT_FDCWD, self, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
+    if (may)
+        unlink(name);
+    if (fd >= 0)
+        close(fd);
+    return may;
+}
+
 /* A file without a name in the directory of `path`: it disappears with its last descriptor, even if this process is killed. -1
  * if the file system or a missing /proc does not allow that. */
 static int open_unnamed(const char *path)
 {
-    char *copy = strdup(path), self[40];
-    if (copy == NULL)
-        return -1;
-    int fd = open(dirname(copy), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+    char *copy = strdup(path);
+    const char *directory = copy != NULL ? dirname(copy) : NULL;
+    int fd = copy != NULL && may_name(directory, path) ? open(directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666) : -1;
     free(copy);
-    snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
-    if (fd >= 0 && access(self, F_OK) != 0) {
-        close(fd);
-        return -1;
-    }
     return fd;
 }
 

@@ -123,7 +123,7 @@ ask() { /usr/bin/python3 -c "import json, sys; r = json.load(sys.stdin); print($
     assert_failure 5
     assert_output --partial 'rolled back to an older state'
     cmp ledger old
-    rm ledger
+    rm ledger ledger.mark
     run train 5 --init second
     assert_failure 1
     assert_not_exists ledger

@@ -776,7 +776,7 @@ static void a_copy_put_back_between_runs_is_found(void **state)
     assert_refused(PATH, DP_E_UNSAFE, "the ledger test.ledger is gone, and test.ledger.mark says that there was one");
     assert_int_equal(access(PATH, F_OK), -1);
 
-    /* no mark, where the format has one; a ledger without a line, and one of the first format, have none */
+    /* no mark, where the format has one; a ledger without a line needs no mark */
     put_file(PATH, bytes, length);
     unlink(PATH ".mark");
     snprintf(sentence, sizeof sentence, LOST, PATH, PATH ".mark");

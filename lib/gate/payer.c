@@ -144,6 +144,7 @@ static struct dp_ledger_run ledger_run(const struct dp_payer *p, const struct dp
         .time = p->time,
         .laps = p->spend.limit < laps ? p->spend.limit : laps,
         .plan = &p->contract.plan,
+        .planned = !o->adaptive && isfinite(p->spend.whole),
         .partial = o->partial,
     };
     if (o->adaptive) {
@@ -178,7 +179,6 @@ static int open_found(struct dp_payer *p, const struct dp_ledger_run *run, struc
     const struct dp_payer_options *o = p->options;
     struct dp_where_query query = {.ledger = o->ledger, .directory = p->directory, .new_ledger = o->new_ledger};
     struct dp_where where = {0};
-    bool planned = !o->adaptive && isfinite(p->spend.whole);
     /* A seeded run is an experiment, and its cost has no meaning. */
     if (run->seeded)
         query.registry.none = true;
@@ -186,7 +186,7 @@ static int open_found(struct dp_payer *p, const struct dp_ledger_run *run, struc
         query.registry = dp_registry_chosen(&o->registry, p->registry);
     int rc = dp_where_open(&where, &query, run, p->unregistered, err);
     if (rc == DP_OK)
-        rc = dp_reserve_open(&p->reserve, where.ledger->name, run, planned, p->contract.last, err);
+        rc = dp_reserve_open(&p->reserve, where.ledger->name, run, p->contract.last, err);
     if (rc == DP_OK)
         rc = dp_where_note(&where, run, dp_ledger_run_id(p->reserve.ledger), err);
     dp_where_close(&where);

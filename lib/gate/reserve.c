@@ -55,15 +55,14 @@ static int write_plan(struct dp_reserve *r, const struct dp_ledger_run *run, int
     }
     if (rc == DP_OK)
         rc = add_rest(r, run, done, &plan, err);
-    if (rc == DP_OK && plan.count > 0)
+    if (rc == DP_OK)
         rc = dp_ledger_plan(r->ledger, &plan, err);
     r->planned = rc == DP_OK && plan.count > 0;
     dp_charges_free(&plan);
     return rc;
 }
 
-int dp_reserve_open(struct dp_reserve *r, const char *path, const struct dp_ledger_run *run, bool planned, int64_t done,
-                    struct dp_err *err)
+int dp_reserve_open(struct dp_reserve *r, const char *path, const struct dp_ledger_run *run, int64_t done, struct dp_err *err)
 {
     struct dp_charges paid = {0};
     int rc = dp_ledger_open(&r->ledger, path, run, err);
@@ -78,7 +77,7 @@ int dp_reserve_open(struct dp_reserve *r, const char *path, const struct dp_ledg
         if (rc == DP_OK)
             rc = dp_charges_continue(&r->used, &charge->event, lost, err);
     }
-    if (rc == DP_OK && planned)
+    if (rc == DP_OK && run->planned)
         rc = write_plan(r, run, done, err);
     for (size_t i = 0; rc == DP_OK && i < r->lost.count; i++) {
         struct dp_charge lost = r->lost.charge[i];
@@ -110,8 +109,6 @@ static int64_t chunk(const struct dp_reserve *r, const struct dp_event *event, i
     if (dp_event_in_epochs(event) && left != DP_PLAN_OPEN)
         return piece;
     int64_t most = piece > own ? piece : own;
-    if (dp_ledger_at_once(r->ledger) && left != DP_PLAN_OPEN)
-        return left;
     return most < left ? most : left;
 }
 

@@ -20,9 +20,9 @@ struct dp_reserve_model {
 };
 
 /* Opens the run in the ledger. A resumed run has used everything that it had paid for: the laps up to its checkpoint and the
-   lost laps, whose last shuffled epoch counts as a whole. planned: the laps of the run are known and its budget affords them,
-   so they are written down as its plan. done: the laps up to the checkpoint. */
-int dp_reserve_open(struct dp_reserve *reserve, const char *path, const struct dp_ledger_run *run, bool planned, int64_t done,
+   lost laps, whose last shuffled epoch counts as a whole. run->planned: the laps of the run are known and its budget affords
+   them, so they are written down as its plan. done: the laps up to the checkpoint. */
+int dp_reserve_open(struct dp_reserve *reserve, const char *path, const struct dp_ledger_run *run, int64_t done,
                     struct dp_err *err);
 
 /* Returns when a lap of this event is paid for: written and fsynced. Laps are reserved ahead, so a long run waits for the disk

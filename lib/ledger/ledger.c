@@ -24,7 +24,6 @@ struct dp_ledger {
     size_t last_length, last_capacity;
     struct dp_ledger_costs costs;
     int64_t affords;
-    bool whole;  /* admitted only by addition */
     bool broken; /* the run cannot reserve anything more */
 };
 
@@ -332,7 +331,7 @@ static int refuse(struct dp_ledger *l, const struct dp_ledger_limit *limit, cons
     struct dp_ledger_counted counted;
     double fits;
     char what[96];
-    int rc = dp_ledger_limit_epsilon(&l->book, limit, &l->costs, &counted, err);
+    int rc = dp_ledger_limit_epsilon(&l->book, limit, true, &l->costs, &counted, err);
     if (rc == DP_OK)
         rc = dp_ledger_limit_fitting(&l->book, limit, self, run, &fits, err);
     if (rc != DP_OK)
@@ -357,17 +356,14 @@ static int check_room(struct dp_ledger *l, const struct dp_ledger_run *run, bool
     int rc = DP_OK;
     *fits = true;
     l->affords = INT64_MAX;
-    l->whole = false;
     while (rc == DP_OK && run->laps > 0 &&
            (limit = dp_ledger_book_limit(&l->book, self->population, self->data, &at)) != NULL) {
         int64_t affords;
         rc = dp_ledger_limit_run(&l->book, limit, &l->costs, self, run, &affords, err);
         if (rc != DP_OK || affords >= run->laps)
             continue;
-        if (dp_ledger_limit_adds(&l->book, limit, self)) {
-            l->whole = true;
+        if (dp_ledger_limit_adds(&l->book, limit, self))
             continue;
-        }
         l->affords = affords < l->affords ? affords : l->affords;
         rc = *fits ? refuse(l, limit, run, affords, err) : DP_OK;
         rc = rc == DP_E_UNSAFE ? DP_OK : rc;
@@ -447,7 +443,8 @@ int dp_ledger_open(struct dp_ledger **ledger, const char *path, const struct dp_
     if (rc != DP_OK)
         return rc;
     rc = open_run(l, run, err);
-    end(l);
+    if (rc != DP_OK || !run->planned)
+        end(l);
     if (rc != DP_OK) {
         dp_ledger_free(l);
         return rc;
@@ -459,11 +456,6 @@ int dp_ledger_open(struct dp_ledger **ledger, const char *path, const struct dp_
 int64_t dp_ledger_affords(const struct dp_ledger *ledger)
 {
     return ledger->affords;
-}
-
-bool dp_ledger_at_once(const struct dp_ledger *ledger)
-{
-    return ledger->whole;
 }
 
 int dp_ledger_resumed(const struct dp_ledger *l, struct dp_charges *used, struct dp_charges *paid, struct dp_err *err)
@@ -747,13 +739,13 @@ int dp_ledger_plan(struct dp_ledger *l, const struct dp_charges *charges, struct
     int rc = begin(l, err);
     if (rc == DP_OK)
         rc = check_own(l, err);
-    if (rc == DP_OK) {
+    if (rc == DP_OK && charges->count > 0) {
         batch_start(&batch, &l->book);
         rc = batch_add(&batch,
                        json_pack("{s:s, s:s, s:o}", "kind", "plan", "run", l->run, "charges", dp_ledger_charges_json(charges)),
                        err);
     }
-    if (rc == DP_OK)
+    if (rc == DP_OK && batch.length > 0)
         rc = append(l, &batch, err);
     end(l);
     free(batch.text);
@@ -831,7 +823,7 @@ static int cost_before(const struct dp_ledger_book *book, const struct dp_ledger
         *before = (struct dp_ledger_before){.epsilon = old->before_epsilon,
                                             .delta = old->before_delta,
                                             .again = true,
-                                            .used = !dp_ledger_limit_unused(book, old)};
+                                            .used = dp_ledger_limit_added(book, old, NULL, true).runs > 0};
         for (size_t i = 0; i < book->entries; i++)
             before->runs += book->entry[i].covered == 1 + (size_t)(old - book->limit);
         return DP_OK;
@@ -928,7 +920,7 @@ static int lower(struct dp_ledger *l, const struct dp_ledger_limit *old, struct 
     if (b->epsilon == old->epsilon)
         return dp_fail(err, DP_E_UNSAFE, "the budget of %.60s in the ledger %s is epsilon = %g already", b->population, l->path,
                        old->epsilon);
-    int rc = dp_ledger_limit_epsilon(&l->book, old, &l->costs, &counted, err);
+    int rc = dp_ledger_limit_epsilon(&l->book, old, true, &l->costs, &counted, err);
     if (rc == DP_OK && !(b->epsilon >= counted.epsilon))
         return dp_fail(err, DP_E_UNSAFE, "the runs on %.60s in the ledger %s have spent epsilon = %.6g of its budget already",
                        b->population, l->path, dp_round_up(counted.epsilon, 6));

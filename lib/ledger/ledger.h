@@ -46,6 +46,8 @@ struct dp_ledger_run {
     bool earlier;        /* it may be any of its checkpoints, and repeatedly: a gather decides where the run continues */
     int64_t laps;        /* planned laps, 0 if unknown */
     const struct dp_plan *plan; /* what these laps are; may be NULL where laps is 0 */
+    bool planned;               /* dp_ledger_plan comes next: the ledger stays locked until then, so that no other run takes
+                                 * the room */
     bool partial;               /* the run may begin even if the population's budget does not cover all its laps */
 };
 
@@ -71,11 +73,8 @@ int dp_ledger_reserve_all(struct dp_ledger *ledger, const struct dp_event *event
  * budget covers all, if there is no budget, or if the laps are unknown. */
 int64_t dp_ledger_affords(const struct dp_ledger *ledger);
 
-/* Whether the run was admitted by adding up runs although the filter of a budget has no room for all of it. Then reserve all
- * laps at once, so that no parallel run takes the room that admitted it. */
-bool dp_ledger_at_once(const struct dp_ledger *ledger);
-
 /* Writes and fsyncs the planned cost of the whole run, before its first lap is reserved, or the first lap after it was resumed.
+ * From here until the run is closed a budget has reserved its plan. Without charges it writes no line.
  * A run that ends with fewer laps is stated at this plan, because released values may have decided when it ended. Errors as
  * dp_ledger_close. */
 int dp_ledger_plan(struct dp_ledger *ledger, const struct dp_charges *charges, struct dp_err *err);

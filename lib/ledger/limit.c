@@ -38,6 +38,12 @@ static int cost_of(struct dp_ledger_costs *costs, const struct dp_event *event, 
     return DP_OK;
 }
 
+/* Whether the run may continue and reserve the rest of its plan; a run that was killed may be resumed. */
+static bool may_continue(const struct dp_ledger_entry *entry)
+{
+    return entry->close == NULL && entry->plan.count > 0;
+}
+
 bool dp_ledger_limit_binds(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit,
                            const struct dp_ledger_entry *entry)
 {
@@ -45,31 +51,36 @@ bool dp_ledger_limit_binds(const struct dp_ledger_book *book, const struct dp_le
            entry->covered != 1 + (size_t)(limit - book->limit);
 }
 
+/* Adds what the run has spent; of a run that may continue, what it was admitted with. */
 static int add_entry(const struct dp_ledger_limit *limit, struct dp_ledger_costs *costs, const struct dp_ledger_entry *entry,
-                     const struct dp_event *without, double spent[DP_LEDGER_ORDERS], size_t *terms, struct dp_err *err)
+                     const struct dp_event *without, bool reserved, double spent[DP_LEDGER_ORDERS], size_t *terms,
+                     struct dp_err *err)
 {
-    for (size_t e = 0; e < entry->events; e++) {
-        const struct dp_ledger_laps *laps = &entry->event[e];
-        int64_t times = dp_event_times(&laps->event, dp_ledger_laps_spent(laps));
-        if (times <= 0 || (without != NULL && dp_event_same(&laps->event, without)))
+    struct dp_charges own = {0};
+    int rc = dp_ledger_add_spent(entry, &own, err);
+    if (rc == DP_OK && reserved && may_continue(entry))
+        rc = dp_ledger_add_plan(entry, &own, err);
+    for (size_t c = 0; rc == DP_OK && c < own.count; c++) {
+        const struct dp_event *event = &own.charge[c].event;
+        int64_t times = dp_event_times(event, own.charge[c].laps);
+        if (times <= 0 || (without != NULL && dp_event_same(event, without)))
             continue;
         ++*terms;
-        for (size_t i = 0; i < limit->orders; i++) {
-            double r;
-            int rc = cost_of(costs, &laps->event, limit->order[i].order, &r, err);
-            if (rc != DP_OK)
-                return rc;
+        for (size_t i = 0; rc == DP_OK && i < limit->orders; i++) {
+            double r = 0;
+            rc = cost_of(costs, event, limit->order[i].order, &r, err);
             spent[i] += (double)times * r;
         }
     }
-    return DP_OK;
+    dp_charges_free(&own);
+    return rc;
 }
 
 /* spent[i]: what all runs that the limit binds have spent at its order i, rounded up; the event of the run `except` is left
    out, or all its events if event is NULL. except may be NULL. */
 static int add_spent(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit, struct dp_ledger_costs *costs,
-                     const struct dp_ledger_entry *except, const struct dp_event *event, double spent[DP_LEDGER_ORDERS],
-                     struct dp_err *err)
+                     const struct dp_ledger_entry *except, const struct dp_event *event, bool reserved,
+                     double spent[DP_LEDGER_ORDERS], struct dp_err *err)
 {
     size_t terms = 0;
     int rc = DP_OK;
@@ -78,7 +89,7 @@ static int add_spent(const struct dp_ledger_book *book, const struct dp_ledger_l
     for (size_t i = 0; rc == DP_OK && i < book->entries; i++) {
         const struct dp_ledger_entry *entry = &book->entry[i];
         if (dp_ledger_limit_binds(book, limit, entry) && (entry != except || event != NULL))
-            rc = add_entry(limit, costs, entry, entry == except ? event : NULL, spent, &terms, err);
+            rc = add_entry(limit, costs, entry, entry == except ? event : NULL, reserved, spent, &terms, err);
     }
     for (size_t i = 0; i < limit->orders; i++)
         spent[i] *= 1 + (double)(terms + 4) * 0x1p-52;
@@ -117,12 +128,13 @@ bool dp_ledger_limit_unused(const struct dp_ledger_book *book, const struct dp_l
 }
 
 struct dp_ledger_added dp_ledger_limit_added(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit,
-                                             const struct dp_ledger_entry *self)
+                                             const struct dp_ledger_entry *self, bool reserved)
 {
     struct dp_ledger_added sum = {0};
     for (size_t i = 0; i < book->entries; i++) {
         const struct dp_ledger_entry *entry = &book->entry[i];
-        if (!dp_ledger_limit_binds(book, limit, entry) || (entry != self && !has_spent(entry)))
+        if (!dp_ledger_limit_binds(book, limit, entry) ||
+            (entry != self && !has_spent(entry) && !(reserved && may_continue(entry))))
             continue;
         sum.runs++;
         sum.epsilon += entry->as_published ? (double)INFINITY : entry->epsilon;
@@ -152,16 +164,16 @@ static bool within(double sum, double all)
 bool dp_ledger_limit_adds(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit,
                           const struct dp_ledger_entry *self)
 {
-    struct dp_ledger_added sum = dp_ledger_limit_added(book, limit, self), all = to_add(limit);
+    struct dp_ledger_added sum = dp_ledger_limit_added(book, limit, self, true), all = to_add(limit);
     return within(sum.epsilon, all.epsilon) && within(sum.delta, all.delta);
 }
 
-int dp_ledger_limit_epsilon(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit,
+int dp_ledger_limit_epsilon(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit, bool reserved,
                             struct dp_ledger_costs *costs, struct dp_ledger_counted *counted, struct dp_err *err)
 {
-    struct dp_ledger_added sum = dp_ledger_limit_added(book, limit, NULL), all = to_add(limit);
+    struct dp_ledger_added sum = dp_ledger_limit_added(book, limit, NULL, reserved), all = to_add(limit);
     double spent[DP_LEDGER_ORDERS];
-    int rc = add_spent(book, limit, costs, NULL, NULL, spent, err);
+    int rc = add_spent(book, limit, costs, NULL, NULL, reserved, spent, err);
     *counted = (struct dp_ledger_counted){.epsilon = (double)INFINITY};
     if (sum.runs == 0 || within(sum.delta, all.delta))
         *counted = (struct dp_ledger_counted){limit->before_epsilon + sum.epsilon, 0, sum.delta};
@@ -179,13 +191,13 @@ int dp_ledger_limit_laps(const struct dp_ledger_book *book, const struct dp_ledg
                          struct dp_err *err)
 {
     double others[DP_LEDGER_ORDERS], r;
-    int64_t own = 0;
+    int64_t own = 0, planned = may_continue(self) ? dp_charges_laps(&self->plan, event) : 0;
     *affords = laps;
     if (!dp_ledger_limit_binds(book, limit, self)) /* the budget began with the whole cost of this run */
         return DP_OK;
     if (dp_ledger_limit_adds(book, limit, self))
         return DP_OK;
-    int rc = add_spent(book, limit, costs, self, event, others, err);
+    int rc = add_spent(book, limit, costs, self, event, true, others, err);
     *affords = 0;
     for (size_t e = 0; e < self->events; e++)
         if (dp_event_same(&self->event[e].event, event))
@@ -195,7 +207,8 @@ int dp_ledger_limit_laps(const struct dp_ledger_book *book, const struct dp_ledg
         rc = cost_of(costs, event, limit->order[i].order, &r, err);
         while (rc == DP_OK && all - none > 1) {
             int64_t middle = none + (all - none) / 2;
-            double cost = (others[i] + (double)dp_event_times(event, own + middle) * r) * (1 + 0x1p-50);
+            int64_t then = own + middle > planned ? own + middle : planned;
+            double cost = (others[i] + (double)dp_event_times(event, then) * r) * (1 + 0x1p-50);
             if (cost <= room_at(limit, i))
                 none = middle;
             else
@@ -206,12 +219,17 @@ int dp_ledger_limit_laps(const struct dp_ledger_book *book, const struct dp_ledg
     return rc;
 }
 
-/* Whether the first `laps` laps of the run fit in addition to the other runs. */
+/* Whether the first `laps` laps of the run fit in addition to the other runs. A run that was resumed has laps after its
+ * checkpoint that it pays for again. */
 static int fits(const struct dp_ledger_limit *limit, struct dp_ledger_costs *costs, const double others[DP_LEDGER_ORDERS],
-                const struct dp_ledger_run *run, int64_t laps, bool *yes, struct dp_err *err)
+                const struct dp_ledger_entry *self, const struct dp_ledger_run *run, int64_t laps, bool *yes,
+                struct dp_err *err)
 {
     struct dp_charges charges = {0};
     int rc = dp_plan_charges(run->plan, laps, &charges, err);
+    for (size_t e = 0; rc == DP_OK && e < self->events; e++)
+        if (self->event[e].least > self->event[e].at_checkpoint)
+            rc = dp_charges_continue(&charges, &self->event[e].event, self->event[e].least - self->event[e].at_checkpoint, err);
     *yes = false;
     for (size_t i = 0; rc == DP_OK && i < limit->orders && !limit->addition && !*yes; i++) {
         double sum = others[i], r;
@@ -236,14 +254,14 @@ int dp_ledger_limit_run(const struct dp_ledger_book *book, const struct dp_ledge
     *affords = run->laps;
     if (!dp_ledger_limit_binds(book, limit, self))
         return DP_OK;
-    int rc = add_spent(book, limit, costs, self, NULL, others, err);
+    int rc = add_spent(book, limit, costs, self, NULL, true, others, err);
     if (rc == DP_OK)
-        rc = fits(limit, costs, others, run, run->laps, &yes, err);
+        rc = fits(limit, costs, others, self, run, run->laps, &yes, err);
     if (rc == DP_OK && yes)
         none = run->laps;
     while (rc == DP_OK && all - none > 1) {
         int64_t middle = none + (all - none) / 2;
-        rc = fits(limit, costs, others, run, middle, &yes, err);
+        rc = fits(limit, costs, others, self, run, middle, &yes, err);
         if (yes)
             none = middle;
         else
@@ -279,7 +297,7 @@ static int filter_fitting(const struct dp_ledger_book *book, const struct dp_led
     struct dp_answer answer = {0};
     double spent[DP_LEDGER_ORDERS], low = 1, high = most;
     bool yes = false;
-    int rc = add_spent(book, limit, &costs, self, NULL, spent, err);
+    int rc = add_spent(book, limit, &costs, self, NULL, true, spent, err);
     if (rc == DP_OK)
         rc = dp_plan_charges(run->plan, run->laps, &charges, err);
     /* high fits, low does not. */
@@ -306,7 +324,7 @@ int dp_ledger_limit_fitting(const struct dp_ledger_book *book, const struct dp_l
                             const struct dp_ledger_entry *self, const struct dp_ledger_run *run, double *epsilon,
                             struct dp_err *err)
 {
-    struct dp_ledger_added sum = dp_ledger_limit_added(book, limit, NULL), all = to_add(limit);
+    struct dp_ledger_added sum = dp_ledger_limit_added(book, limit, NULL, true), all = to_add(limit);
     bool unused = dp_ledger_limit_unused(book, limit);
     double filtered = 0;
     *epsilon = 0;

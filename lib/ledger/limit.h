@@ -12,6 +12,9 @@
  *                Addition has the share of δ that the orders do not have. It cannot count a run that is charged as published,
  *                which has no sound budget.
  *
+ * To admit a run, both ways count a run that may still continue with its plan: what one run was admitted with is not taken by
+ * another. The way that admits the last run admits the plans of all, so each of them can be finished.
+ *
  * Before anything has been spent, the first run may choose in its open line that the budget counts only by addition, with all
  * of δ: so one run of exactly (ε, δ) fits. The choice depends only on public numbers. The proofs are in dp-privacy(7), THE
  * LEDGER. */
@@ -48,9 +51,10 @@ struct dp_ledger_added {
 };
 
 /* The sum that addition counts: all runs that the limit binds and that have spent something, and self (may be NULL) in any
-   case. */
+   case. reserved, here and below: a run that may continue counts with its plan, because it was admitted with it. Without, the sum
+   is what has been spent. */
 struct dp_ledger_added dp_ledger_limit_added(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit,
-                                             const struct dp_ledger_entry *self);
+                                             const struct dp_ledger_entry *self, bool reserved);
 
 /* Whether that sum is within the limit: then addition admits the whole run `self`. */
 bool dp_ledger_limit_adds(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit,
@@ -60,7 +64,7 @@ bool dp_ledger_limit_adds(const struct dp_ledger_book *book, const struct dp_led
 struct dp_ledger_counted {
     double epsilon, order, delta;
 };
-int dp_ledger_limit_epsilon(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit,
+int dp_ledger_limit_epsilon(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit, bool reserved,
                             struct dp_ledger_costs *costs, struct dp_ledger_counted *counted, struct dp_err *err);
 
 /* *affords: the number of further laps of the event that `self` may reserve, at most `laps`, by either count. */

@@ -141,12 +141,12 @@ static int set_budget(json_t *json, const struct total *t, const struct dp_ledge
 {
     struct dp_ledger_costs costs = {0};
     struct dp_ledger_counted counted = {.epsilon = (double)INFINITY};
-    struct dp_ledger_added added = dp_ledger_limit_added(book, t->limit, NULL);
+    struct dp_ledger_added added = dp_ledger_limit_added(book, t->limit, NULL, false);
     static const char *const names[] = {"epsilon", "epsilon_lower", "delta", "accountant", "why"};
     json_t *composed = json_object();
     int bad = 0;
     errno = 0;
-    if (dp_ledger_limit_epsilon(book, t->limit, &costs, &counted, NULL) != DP_OK) {
+    if (dp_ledger_limit_epsilon(book, t->limit, false, &costs, &counted, NULL) != DP_OK) {
         counted.epsilon = (double)INFINITY;
         bad = errno == ENOMEM;
     }
@@ -440,7 +440,7 @@ static int verify_budget(const struct dp_ledger_book *book, const struct dp_ledg
     struct dp_err why = {0};
     struct dp_ledger_counted counted;
     errno = 0;
-    int rc = dp_ledger_limit_epsilon(book, limit, &costs, &counted, &why);
+    int rc = dp_ledger_limit_epsilon(book, limit, false, &costs, &counted, &why);
     int bad = rc != DP_OK && errno == ENOMEM;
     dp_ledger_costs_free(&costs);
     if (rc != DP_OK)

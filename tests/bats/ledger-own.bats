@@ -248,17 +248,35 @@ lines() { grep -c "\"kind\":\"$1\"" "$2" || true; }
     dp-account verify small.dp
 }
 
-@test "a run keeps what addition admitted: its laps are reserved at once" {
-    rm -r small.dp
-    dp-synth classification --rows 2000 --cols 4 --seed 7 -o small.dp -q
-    for much in 1 10; do
-        dp-account budget --epsilon $much --delta 1e-5 small.dp
-        fit.sh --epsilon 1 --delta 1e-5 -q -o model small.dp
-        grep -c '"kind":"reserve"' small.dp/ledger > reserved-$much
-        rm small.dp/ledger*
+@test "twenty-four runs at once on two data sets of the same people: each is whole or refused, within the budget" {
+    for i in 1 2; do
+        dp-synth patients --rows 600 --seed 4 -q -o table.csv -f
+        [ -e s.json ] || dp-import table.csv --infer-schema s.json --label readmitted -q
+        dp-import table.csv -s s.json -q --population people -o $i.dp
     done
-    assert_equal "$(cat reserved-1)" 2 # moments and gradients
-    assert [ "$(cat reserved-10)" -gt 10 ]
+    dp-account budget --epsilon 1 --delta 1e-5 1.dp > /dev/null
+    for i in $(seq 24); do
+        {
+            got=0
+            fit.sh $((i % 2 + 1)).dp --epsilon 0.2 --delta 1e-6 --threads 1 -o $i.model -q 2> $i.said || got=$?
+            echo $got > $i.got
+        } &
+    done
+    wait
+    whole=0
+    for i in $(seq 24); do
+        case $(cat $i.got) in
+            0) whole=$((whole + 1)) ;;
+            5) assert_file_not_exist $i.model ;;
+            *) fail "status $(cat $i.got): $(cat $i.said)" ;;
+        esac
+    done
+    assert [ $whole -ge 5 ]
+    assert_equal "$(dp-account report 1.dp --json | jq '[.runs[].status] | unique')" '[
+  "done"
+]'
+    assert_equal "$(dp-account report 1.dp --json | jq '.populations[0].budget | .spent <= .epsilon')" true
+    dp-account verify 1.dp
 }
 
 @test "a budget that is held by addition alone" {

@@ -179,7 +179,7 @@ static int set_budget(struct books *b, struct dp_ledger_budget *line, bool again
                                           .epsilon = line->epsilon,
                                           .delta = line->delta};
     int rc = dp_ledger_set_budget(b->ledger, line, err);
-    return rc == DP_OK && b->registry != NULL && !again ? dp_registry_add(b->registry, &note, err) : rc;
+    return rc == DP_OK && b->registry != NULL && !again ? dp_registry_add(b->registry, &note, 1, err) : rc;
 }
 
 static bool is_planned(const struct books *b)

@@ -96,7 +96,7 @@ static int look_up(struct identity *i, struct dp_registry *r, const struct dp_im
     const struct dp_registry_line line = {
         .kind = DP_REGISTRY_IMPORT, .population = i->name, .table = t.digest, .path = t.path, .directory = t.directory};
     if (rc == DP_OK && !nameless)
-        rc = dp_registry_add(r, &line, err);
+        rc = dp_registry_add(r, &line, 1, err);
     if (rc == DP_OK && import->test != NULL)
         dp_registry_digest(r, "split", import->division, sizeof import->division, i->split);
     free(t.path);

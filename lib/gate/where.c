@@ -59,6 +59,7 @@ int dp_where_open(struct dp_where *w, const struct dp_where_query *q, const stru
 
 int dp_where_note(struct dp_where *w, const struct dp_ledger_run *run, const char *name, struct dp_err *err)
 {
+    struct dp_registry_line budget;
     const struct dp_registry_line line = {
         .kind = DP_REGISTRY_RUN,
         .population = run->population,
@@ -70,7 +71,11 @@ int dp_where_note(struct dp_where *w, const struct dp_ledger_run *run, const cha
         .epsilon = run->as_published ? (double)INFINITY : run->epsilon + run->prior_epsilon,
         .delta = run->delta + run->prior_delta,
     };
-    return w->registry != NULL ? dp_registry_add(w->registry, &line, err) : DP_OK;
+    if (w->registry == NULL)
+        return DP_OK;
+    if (!dp_people_unnoted(&w->people, w->ledger, &budget))
+        return dp_registry_add(w->registry, &line, 1, err);
+    return dp_registry_add(w->registry, (const struct dp_registry_line[]){budget, line}, 2, err);
 }
 
 int dp_where_check_public(const struct dp_registry_place *place, const char *population, const char *data, struct dp_err *err)

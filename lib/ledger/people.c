@@ -129,6 +129,20 @@ static const struct dp_registry_line *newest_budget(const struct dp_people *p, c
     return NULL;
 }
 
+bool dp_people_unnoted(const struct dp_people *p, const struct dp_people_ledger *ledger, struct dp_registry_line *line)
+{
+    const struct dp_ledger_limit *limit = limit_of(p, ledger);
+    if (limit == NULL || newest_budget(p, NULL) != NULL)
+        return false;
+    *line = (struct dp_registry_line){.kind = DP_REGISTRY_BUDGET,
+                                      .population = p->query.population,
+                                      .ledger = ledger->path,
+                                      .adjacency = limit->adjacency,
+                                      .epsilon = limit->epsilon,
+                                      .delta = limit->delta};
+    return true;
+}
+
 static bool is_kept(const struct dp_people *p, const char *run)
 {
     for (size_t i = 0; i < p->ledgers; i++)

@@ -46,6 +46,10 @@ int dp_people_admit(const struct dp_people *people, const struct dp_people_ledge
 /* The same for setting a budget in that ledger: DP_E_UNSAFE only if another ledger has a budget. */
 int dp_people_admit_budget(const struct dp_people *people, const struct dp_people_ledger *ledger, struct dp_err *err);
 
+/* Whether the registry has noted no budget of these people, although that ledger has one: the registry was lost, and would not
+ * miss the ledger. *line: what it should have noted. */
+bool dp_people_unnoted(const struct dp_people *people, const struct dp_people_ledger *ledger, struct dp_registry_line *line);
+
 /* The cost of runs that are not in that ledger; a run whose ledger is gone counts with the most that it could cost. `since`:
  * only runs under that adjacency that began after the newest budget of that ledger. DP_E_UNSAFE, without `since`: as
  * dp_ledger_cost_before, and if runs in several ledgers have different units of privacy. */

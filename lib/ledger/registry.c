@@ -296,24 +296,39 @@ static const char *no_text(const struct dp_registry_line *line)
     return NULL;
 }
 
-int dp_registry_add(struct dp_registry *r, const struct dp_registry_line *line, struct dp_err *err)
+/* Adds the text of a line to *text; the caller frees it. */
+static int add_text(const struct dp_registry *r, const struct dp_registry_line *line, char **text, struct dp_err *err)
 {
+    char *before = *text;
     if (no_text(line) != NULL)
         return dp_fail(err, DP_E_RUN, "the path %s is not UTF-8, which the registry %s cannot hold " WITHOUT, no_text(line),
                        r->path);
     json_t *json = line_json(line);
-    char *body = json != NULL ? dp_json_text(json, JSON_COMPACT) : NULL, *text = NULL;
-    int length = body != NULL ? asprintf(&text, "%s\n", body) : -1;
-    int rc = length > 0 ? DP_OK : dp_fail(err, DP_E_RUN, "out of memory");
-    if (rc == DP_OK && put(r, text, (size_t)length) != 0) {
+    char *body = json != NULL ? dp_json_text(json, JSON_COMPACT) : NULL;
+    bool good = body != NULL && asprintf(text, "%s%s\n", before != NULL ? before : "", body) >= 0;
+    json_decref(json);
+    free(body);
+    if (!good) {
+        *text = before;
+        return dp_fail(err, DP_E_RUN, "out of memory");
+    }
+    free(before);
+    return DP_OK;
+}
+
+int dp_registry_add(struct dp_registry *r, const struct dp_registry_line *line, size_t count, struct dp_err *err)
+{
+    char *text = NULL;
+    int rc = DP_OK;
+    for (size_t i = 0; rc == DP_OK && i < count; i++)
+        rc = add_text(r, &line[i], &text, err);
+    if (rc == DP_OK && put(r, text, strlen(text)) != 0) {
         rc = cannot(r, "write to", err);
         if (ftruncate(r->fd, (off_t)r->end) != 0)
             rc = DP_E_RUN; /* an unfinished line does not count */
     }
     if (rc == DP_OK)
-        rc = take(r, text, (size_t)length, err);
-    json_decref(json);
-    free(body);
+        rc = take(r, text, strlen(text), err);
     free(text);
     return rc;
 }

@@ -48,8 +48,8 @@ struct dp_registry {
 int dp_registry_open(struct dp_registry **registry, const struct dp_registry_place *place, bool write, struct dp_err *err);
 void dp_registry_close(struct dp_registry *registry); /* may be NULL */
 
-/* Appends a line, fsynced, to the file and to *registry. DP_E_RUN: it could not be written, and was not added. */
-int dp_registry_add(struct dp_registry *registry, const struct dp_registry_line *line, struct dp_err *err);
+/* Appends lines in one write, fsynced, to the file and to *registry. DP_E_RUN: they could not be written, and were not added. */
+int dp_registry_add(struct dp_registry *registry, const struct dp_registry_line *line, size_t count, struct dp_err *err);
 
 /* The keyed digest of the bytes for that purpose. */
 void dp_registry_digest(const struct dp_registry *registry, const char *purpose, const void *bytes, size_t size,

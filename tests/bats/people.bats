@@ -116,6 +116,21 @@ runs() { grep -c '"kind":"open"' "$1"; }
     assert_regex "$(spent people.dp)" '^by all runs on these people: epsilon 0\.[67][0-9]* at delta 1e-05 of a budget of 1, by 1 run and 1 lap; of it at most epsilon 0\.5 by 1 run of '
 }
 
+@test "a registry that was lost notes the budget again at the next run, and then misses its ledger" {
+    import people.dp
+    dp-account budget --epsilon 1 --delta 1e-5 people.dp > /dev/null
+    rm -r "$DPLINE_REGISTRY"
+    pay people.dp 0.2
+    pay people.dp 0.2
+    assert_equal "$(jq -r .kind "$DPLINE_REGISTRY/lines" | paste -sd ' ')" "budget run run"
+    assert_equal "$(jq -c 'select(.kind == "budget") | [.population, .ledger, .adjacency, .epsilon, .delta]' "$DPLINE_REGISTRY/lines")" \
+        "[\"people.csv\",\"$PWD/people.dp/ledger\",\"null-record\",1,1e-05]"
+    mv people.dp/ledger gone
+    rm people.dp/ledger.mark
+    refuses 5 "dp-account: people.csv had a budget in the ledger $PWD/people.dp/ledger, which is gone (dp-account budget --after-runs sets one that begins with what was spent; --no-registry goes without)" \
+        pay people.dp 0.2
+}
+
 @test "an older copy of the ledger does not give a budget back" {
     import people.dp
     dp-account budget --epsilon 1 --delta 1e-5 people.dp > /dev/null

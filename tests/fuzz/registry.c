@@ -40,7 +40,7 @@ static void write_one(const struct dp_registry_place *place)
     int rc = dp_registry_open(&registry, place, true, &err);
     fuzz_said(rc, &err);
     if (rc == DP_OK)
-        fuzz_assert(dp_registry_add(registry, &line, &err) == DP_OK);
+        fuzz_assert(dp_registry_add(registry, &line, 1, &err) == DP_OK);
     dp_registry_close(registry);
     if (rc != DP_OK)
         return;

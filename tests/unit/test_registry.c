@@ -45,7 +45,7 @@ static void add_import(struct dp_registry *r, const char *population, const char
 {
     const struct dp_registry_line line = {
         .kind = DP_REGISTRY_IMPORT, .population = population, .table = table, .path = path, .directory = "/data"};
-    assert_int_equal(dp_registry_add(r, &line, NULL), 0);
+    assert_int_equal(dp_registry_add(r, &line, 1, NULL), 0);
 }
 
 static void add_run(struct dp_registry *r, const char *ledger, const char *run, double epsilon)
@@ -57,7 +57,7 @@ static void add_run(struct dp_registry *r, const char *ledger, const char *run, 
                                           .adjacency = "null-record",
                                           .epsilon = epsilon,
                                           .delta = 1e-6};
-    assert_int_equal(dp_registry_add(r, &line, NULL), 0);
+    assert_int_equal(dp_registry_add(r, &line, 1, NULL), 0);
 }
 
 static const char *table_of(const struct dp_registry *r, const char *table, const char *path)
@@ -182,7 +182,7 @@ static void paths_that_json_cannot_hold_are_refused(void **state)
     struct dp_registry *r = opened(true);
     const struct dp_registry_line line = {
         .kind = DP_REGISTRY_IMPORT, .population = "p", .table = "aa", .path = "/gr\xf6sse", .directory = ""};
-    assert_int_equal(dp_registry_add(r, &line, &err), DP_E_RUN);
+    assert_int_equal(dp_registry_add(r, &line, 1, &err), DP_E_RUN);
     assert_string_equal(err.message, "the path /gr\xf6sse is not UTF-8, which the registry registry cannot hold "
                                      "(--no-registry goes without it)");
     assert_int_equal(r->lines, 0);
@@ -223,7 +223,7 @@ static void one_writer_at_a_time(void **state)
                 snprintf(name, sizeof name, "%zu", r->lines);
                 const struct dp_registry_line line = {
                     .kind = DP_REGISTRY_IMPORT, .population = name, .table = name, .path = "", .directory = ""};
-                if (dp_registry_add(r, &line, NULL) != DP_OK)
+                if (dp_registry_add(r, &line, 1, NULL) != DP_OK)
                     _exit(1);
                 dp_registry_close(r);
             }

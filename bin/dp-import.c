@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -101,24 +102,41 @@ static const struct dp_option options[] = {
     {.name = NULL},
 };
 
-/* A first schema has private content. An existing file of that name may hold hours of work: without --force an empty file takes
- * the name first, so one of two imports fails. */
-static int write_schema(const json_t *schema, const struct options *o, struct dp_err *err)
+/* The file that --infer-schema names. An existing one may hold hours of work; an empty one was left by an import that died. */
+struct schema_file {
+    int fd; /* -1: standard output */
+    bool fresh;
+};
+
+/* Creates the file and locks it, before anything is paid for what goes there. A first schema has private content. */
+static int open_schema(struct schema_file *file, const struct options *o, struct dp_err *err)
 {
-    struct dp_output output;
+    struct stat st;
+    *file = (struct schema_file){.fd = -1};
     if (strcmp(o->infer, "-") == 0)
+        return DP_OK;
+    if (!o->force && stat(o->infer, &st) == 0 && (!S_ISREG(st.st_mode) || st.st_size > 0))
+        return dp_fail(err, DP_E_RUN, "%s exists (--force replaces it)", o->infer);
+    int fd = open(o->infer, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return dp_fail_errno(err, errno, "cannot create %s", o->infer);
+    bool taken = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (taken || fstat(fd, &st) != 0 || (S_ISREG(st.st_mode) && (st.st_nlink == 0 || (!o->force && st.st_size > 0)))) {
+        close(fd);
+        return dp_fail(err, DP_E_RUN, taken ? "another import is writing %s" : "%s exists (--force replaces it)", o->infer);
+    }
+    *file = (struct schema_file){fd, S_ISREG(st.st_mode) && st.st_size == 0};
+    return DP_OK;
+}
+
+static int write_schema(const struct schema_file *to, const json_t *schema, const struct options *o, struct dp_err *err)
+{
+    if (to->fd < 0)
         return dp_json_print(schema, 1, stdout, err);
-    int fd = o->force ? -1 : open(o->infer, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd < 0 && !o->force)
-        return errno == EEXIST ? dp_fail(err, DP_E_RUN, "%s exists (--force replaces it)", o->infer)
-                               : dp_fail_errno(err, errno, "cannot create %s", o->infer);
+    struct dp_output output;
     int rc = dp_output_open(&output, o->infer, true, err);
     if (rc == DP_OK)
         rc = dp_output_close(&output, dp_json_print(schema, 1, output.stream, err), err);
-    if (fd >= 0)
-        close(fd);
-    if (fd >= 0 && rc != DP_OK)
-        unlink(o->infer);
     return rc;
 }
 
@@ -204,10 +222,11 @@ static int infer(struct dp_import *import, struct identity *identity, const stru
 {
     json_t *schema = NULL, *paid = NULL, *column;
     size_t i;
-    /* Checked before the table is read, because reading may take a while. */
-    if (!o->force && strcmp(o->infer, "-") != 0 && access(o->infer, F_OK) == 0)
-        return dp_fail(err, DP_E_RUN, "%s exists (--force replaces it)", o->infer);
-    int rc = !isnan(o->private_schema) ? pay_for_schema(import, identity, o, &schema, &paid, err) : DP_OK;
+    struct schema_file file;
+    int rc = open_schema(&file, o, err);
+    if (rc != DP_OK)
+        return rc;
+    rc = !isnan(o->private_schema) ? pay_for_schema(import, identity, o, &schema, &paid, err) : DP_OK;
     const bool looked = paid == NULL || schema == NULL;
     if (rc == DP_OK && schema == NULL)
         rc = dp_import_infer(import, o->header || o->sql != NULL, &schema, err);
@@ -215,7 +234,11 @@ static int infer(struct dp_import *import, struct identity *identity, const stru
     if (rc == DP_OK && paid != NULL && json_object_set(schema, "paid", paid) != 0)
         rc = dp_fail(err, DP_E_RUN, "out of memory");
     if (rc == DP_OK)
-        rc = write_schema(schema, o, err);
+        rc = write_schema(&file, schema, o, err);
+    if (rc != DP_OK && file.fresh)
+        unlink(o->infer);
+    if (file.fd >= 0)
+        close(file.fd); /* and unlocks */
     if (rc == DP_OK && !o->quiet)
         tell_encoding(import);
     json_array_foreach (json_object_get(schema, "columns"), i, column) {

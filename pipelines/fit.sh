@@ -23,6 +23,22 @@ parse "$@"
     fail "--epsilon: above 10 little is hidden; see dp-privacy(7) on choosing it (--allow-weak if that is meant)"
 [ -n "$data" ] || fail "the data set is missing: $name DATA --epsilon 1 (try --help)"
 
+# place_model STEM: where the model goes. That it can is known before anything is paid for
+place_model() {
+    local directory
+    elsewhere=''
+    if [ -z "$model" ]; then
+        [[ $data != */*[!/]* ]] || elsewhere=' in the current directory'
+        model=${1##*/}.model
+        [ ! -e "$model" ] || [ -n "$print" ] || fail "$model is there already (-o $(quote "$model") replaces it; each run costs budget)"
+    fi
+    directory=$(dirname -- "$model")
+    [ -n "$print" ] || [[ -d $directory && -w $directory && -x $directory && ! -d $model ]] || fail "-o: $(quote "$model") cannot be written"
+}
+# place_ledger STEM: the ledger that has the charge for the schema, which without a registry nothing else leads to
+place_ledger() {
+    [ -n "$ledger$no_ledger" ] || [ -e "$1.dp/ledger" ] || [ ! -e "$1.json.ledger" ] || ledger=$1.json.ledger
+}
 # import FORMAT: a table next to which there is a schema, or is one now, becomes a data set and one for tests
 import() {
     local stem=$data schema end
@@ -31,15 +47,19 @@ import() {
     schema=$stem.json
     [ -z "$print" ] || fail "--print: $data is a table, and only a run on a data set is printed"
     [ ! -e "$stem.dp" ] || fail "$stem.dp is there already ($name $(quote "$stem.dp") trains on it)"
-    if [ -e "$schema" ]; then
+    if [ -s "$schema" ]; then
         [ -z "$label" ] || fail "--label: $schema is there, and says which column is the label"
-        say "the columns are what $schema says"
     else
         [ -n "$label" ] || fail "--label is required: the column of $data to predict"
+    fi
+    [ ! -e "$stem-test.dp" ] || fail "$stem-test.dp is there already, and would have the rows for tests"
+    place_model "$stem"
+    if [ -s "$schema" ]; then
+        say "the columns are what $schema says"
+    else
         propose "$1" || exit
     fi
-    # without a registry, nothing else leads to the ledger that has the charge for the schema
-    [ -z "$no_registry" ] || [ -n "$ledger$no_ledger" ] || [ ! -e "$schema.ledger" ] || ledger=$schema.ledger
+    place_ledger "$stem"
     table=$data data=$stem.dp own_schema=$schema
     import_as "$1" || exit
     [[ $(dp-info --get private_preprocessing "$data") =~ ^(paid-schema)?$ ]] ||
@@ -108,12 +128,11 @@ if [ -f "$data" ]; then
 elif [ -n "$label" ]; then
     fail "--label is for a table; a data set has its label"
 fi
-elsewhere=''
-if [ -z "$model" ]; then
-    [[ $data != */*[!/]* ]] || elsewhere=' in the current directory'
-    model=${data%"${data##*[!/]}"} # without slashes at its end
-    model=${model##*/} model=${model%.dp}.model
-    [ ! -e "$model" ] || [ -n "$print" ] || fail "$model is there already (-o $(quote "$model") replaces it; each run costs budget)"
+if [ -z "$own_schema" ]; then
+    stem=${data%"${data##*[!/]}"} # without slashes at its end
+    stem=${stem%.dp}
+    place_model "$stem"
+    [ "$(dp-info --get private_preprocessing "$data" 2> /dev/null)" != paid-schema ] || place_ledger "$stem"
 fi
 run=$(choose) || exit
 about=${run%%$'\n'*} run=${run#*$'\n'} # a comment, and the command

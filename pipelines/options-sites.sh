@@ -34,6 +34,8 @@ where() {
     esac
     [ -n "$at" ] || fail "--at is required"
     [ -n "$rows" ] || fail "--rows is required: of all sites together"
+    [ -n "$shard$ledger$no_ledger$seed$print" ] ||
+        fail "--ledger is required: the gate has no data set with a ledger, and without one the sites would pay for nothing (--no-ledger goes without)"
     part=${parts:+ --shard $shard}
     port=(--at "$at" ${insecure_plaintext:+"$insecure_plaintext"} ${keys:+--keys "$keys"} ${server:+--server "$server"})
     [ -z "$workers" ] || port+=(--workers "$workers" --on-lost "$on_lost" --timeout "$timeout")

@@ -137,8 +137,7 @@ static int open_files(struct dp_writer *w, struct dp_err *err)
     return is_sparse(w) ? put(w, FILE_INDPTR, &zero, sizeof zero, err) : DP_OK;
 }
 
-/* Only a data set may be replaced. */
-static int check_target(const char *path, bool force, struct dp_err *err)
+int dp_writer_check_target(const char *path, bool force, struct dp_err *err)
 {
     struct stat st;
     char description[4200];
@@ -172,7 +171,7 @@ int dp_writer_open(struct dp_writer **writer, const char *path, const struct dp_
         return dp_fail(err, DP_E_USAGE, "the name of the data set is empty or too long");
     int rc = dp_writer_check_population(options->population, err);
     if (rc == DP_OK)
-        rc = check_target(path, options->force, err);
+        rc = dp_writer_check_target(path, options->force, err);
     if (rc == DP_OK)
         rc = dp_alloc(&w, 1, sizeof *w, err);
     if (rc != DP_OK)
@@ -438,7 +437,7 @@ static int exchange(struct dp_writer *w, struct dp_err *err)
 static int take_name(struct dp_writer *w, struct dp_err *err)
 {
     struct stat st;
-    int rc = check_target(w->path, w->options.force, err);
+    int rc = dp_writer_check_target(w->path, w->options.force, err);
     bool replaces = rc == DP_OK && lstat(w->path, &st) == 0;
     int lock = -1;
     if (rc == DP_OK && replaces)

@@ -32,6 +32,9 @@ static inline enum dp_storage dp_storage_of(int said, bool quantise)
     return said >= 0 ? (enum dp_storage)said : quantise ? DP_STORAGE_INT16 : DP_STORAGE_DENSE;
 }
 
+/* DP_E_RUN: no data set can be written there: the name is taken, and not by a data set that may be replaced. */
+int dp_writer_check_target(const char *path, bool force, struct dp_err *err);
+
 /* DP_E_USAGE: the text cannot be a name of a population, which is written to ledgers and printed on terminals. NULL is
  * allowed. */
 int dp_writer_check_population(const char *name, struct dp_err *err);

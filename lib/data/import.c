@@ -472,6 +472,11 @@ static int run(struct dp_import *import, struct dp_err *err)
     int rc = check_persons(import, err);
     if (import->bad_missing)
         dp_import_accept_missing(&import->schema);
+    /* Before knots are paid for. */
+    if (rc == DP_OK)
+        rc = dp_writer_check_target(import->output, import->writer.force, err);
+    if (rc == DP_OK && import->test != NULL)
+        rc = dp_writer_check_target(import->test, import->writer.force, err);
     if (rc == DP_OK && is_direct(import))
         return run_directly(import, err);
     if (rc == DP_OK)

@@ -20,20 +20,21 @@ struct head {
 
 int dp_spool_open(struct dp_spool *spool, const char *beside, bool scattered, struct dp_err *err)
 {
-    char directory[4096];
     size_t end = strlen(beside);
     spool->records = 0;
     while (end > 0 && beside[end - 1] == '/')
         end--;
     while (end > 0 && beside[end - 1] != '/')
         end--;
-    snprintf(directory, sizeof directory, "%.*s", (int)(end < 4000 ? end : 0), beside);
-    int fd = open(end > 0 ? directory : ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    snprintf(spool->where, sizeof spool->where, "%.*s", end > 0 && end < 4000 ? (int)end : 1, end > 0 ? beside : ".");
+    int fd = open(spool->where, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     spool->file = fd >= 0 ? fdopen(fd, "w+b") : tmpfile();
+    if (fd < 0)
+        snprintf(spool->where, sizeof spool->where, "%s", P_tmpdir);
     if (spool->file == NULL && fd >= 0)
         close(fd);
     if (spool->file == NULL)
-        return dp_fail_errno(err, errno, "cannot create a temporary file");
+        return dp_fail_errno(err, errno, "cannot create a temporary file in %s", spool->where);
     const size_t size = scattered ? PAGE : BUFFER;
     int rc = dp_alloc(&spool->buffer, size, 1, err);
     if (rc == DP_OK)
@@ -105,7 +106,7 @@ int dp_spool_append(struct dp_spool *spool, struct dp_encoded *from, struct dp_e
     if (dp_interrupt_pending())
         return dp_fail(err, DP_E_RUN, "interrupted");
     if (from->used > 0 && fwrite(from->bytes, 1, from->used, spool->file) != from->used)
-        return dp_fail_errno(err, errno, "cannot write a temporary file");
+        return dp_fail_errno(err, errno, "cannot write a temporary file in %s", spool->where);
     spool->records += from->records;
     from->used = from->records = 0;
     return DP_OK;
@@ -120,7 +121,7 @@ int dp_spool_put(struct dp_spool *spool, const struct dp_parsed *r, struct dp_er
 int dp_spool_rewind(struct dp_spool *spool, struct dp_err *err)
 {
     if (fflush(spool->file) != 0 || fseek(spool->file, 0, SEEK_SET) != 0)
-        return dp_fail_errno(err, errno, "cannot write a temporary file");
+        return dp_fail_errno(err, errno, "cannot write a temporary file in %s", spool->where);
     return DP_OK;
 }
 
@@ -128,7 +129,7 @@ int dp_spool_tell(const struct dp_spool *spool, size_t *place, struct dp_err *er
 {
     off_t at = ftello(spool->file);
     *place = at >= 0 ? (size_t)at : 0;
-    return at >= 0 ? DP_OK : dp_fail_errno(err, errno, "cannot write a temporary file");
+    return at >= 0 ? DP_OK : dp_fail_errno(err, errno, "cannot write a temporary file in %s", spool->where);
 }
 
 int dp_spool_go(struct dp_spool *spool, size_t place, struct dp_err *err)

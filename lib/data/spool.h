@@ -23,7 +23,8 @@ struct dp_encoded {
 
 struct dp_spool {
     FILE *file;
-    char *buffer; /* buffer of the file: reading page by page would take a third of the time of an import */
+    char *buffer;     /* buffer of the file: reading page by page would take a third of the time of an import */
+    char where[4096]; /* the directory of the file, for messages */
     size_t records;
     struct dp_encoded one; /* the record that is put */
     uint8_t *bytes;        /* values of a record that are bytes */

@@ -158,7 +158,8 @@ static int decode_jpeg(struct decoder *d, struct dp_err *err)
 
 /* --- PGM and PPM ------------------------------------------------------------------------------------------------------- */
 
-/* The next number of the header or of plain pixels, after blanks and comments; −1 if no number follows. */
+/* The next number of the header or of plain pixels, after blanks and comments; −1 if no number follows, or a number that no
+ * image has. */
 static long pnm_number(struct decoder *d)
 {
     long value = -1;
@@ -168,9 +169,9 @@ static long pnm_number(struct decoder *d)
             end = memchr(from, '\n', d->size - d->at);
         d->at = *from != '#' ? d->at + 1 : end != NULL ? (size_t)(end - d->bytes) : d->size;
     }
-    for (; d->at < d->size && d->bytes[d->at] >= '0' && d->bytes[d->at] <= '9' && value < 100000000; d->at++)
+    for (; d->at < d->size && d->bytes[d->at] >= '0' && d->bytes[d->at] <= '9' && value < 1000000000; d->at++)
         value = (value < 0 ? 0 : 10 * value) + d->bytes[d->at] - '0';
-    return value;
+    return value < 1000000000 ? value : -1;
 }
 
 /* P2 and P3 are numbers as text, P5 and P6 bytes, two for each number above 255. */

@@ -107,7 +107,8 @@ as_one() {
     gate="--workers 3 --rows 900 --at tcp://127.0.0.1:5" site="--shard 2/3 --rows 900 --at tcp://127.0.0.1:5"
     # shellcheck disable=SC2086 # several words
     {
-        complains 2 "federated-fit.sh: --cols is required: the columns of each site's data set, as dp-info --get cols DATA prints them" federated-fit.sh $gate
+        complains 2 "federated-fit.sh: --cols is required: the columns of each site's data set, as dp-info --get cols DATA prints them" federated-fit.sh $gate --no-ledger
+    complains 2 "federated-fit.sh: --ledger is required: the gate has no data set with a ledger, and without one the sites would pay for nothing (--no-ledger goes without)" federated-fit.sh $gate --cols 5
         complains 2 "federated-fit.sh: --cols is the gate's" federated-fit.sh $site --data small.dp --cols 7
         complains 2 "federated-fit.sh: --classes: must be a whole number >= 1, got '0'" federated-fit.sh $gate --cols 7 --classes 0
         dp-synth regression --rows 300 -q -o number.dp

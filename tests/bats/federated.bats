@@ -29,6 +29,7 @@ teardown() {
         complains 2 "$p.sh: --workers: must be a whole number >= 1, got '0'" $p.sh --workers 0
         complains 2 "$p.sh: --at is required" $p.sh --workers 3
         complains 2 "$p.sh: --rows is required: of all sites together" $p.sh --workers 3 --at tcp://127.0.0.1:5
+        complains 2 "$p.sh: --ledger is required: the gate has no data set with a ledger, and without one the sites would pay for nothing (--no-ledger goes without)" $p.sh $gate
         complains 2 "$p.sh: --rows: must be a whole number >= 1, got '1e3'" $p.sh $gate --rows 1e3
         complains 2 "$p.sh: --colluding: must be a whole number >= 0, got 'one'" $p.sh $gate --colluding one
         complains 2 "$p.sh: --data is required" $p.sh $site

@@ -469,3 +469,98 @@ PYTHON
     schema '"type": "categorical", "categories": []'
     complains 1 "dp-import: t.json: column 'town': \"categories\" is empty" dp-import t.csv -s t.json -o u.dp
 }
+
+@test "fit of a table: what would be in the way of its result is found before the schema is paid for" {
+    people 3000
+    refused() { # NAME MESSAGE [OPTION…]
+        run fit.sh people.csv --label income --epsilon 2 -q "${@:2}"
+        assert_failure 2
+        assert_output "fit.sh: $1"
+        assert_not_exist people.json
+        assert_not_exist people.json.ledger
+    }
+    touch people.model
+    refused "people.model is there already (-o people.model replaces it; each run costs budget)"
+    rm people.model
+    mkdir there
+    refused "-o: there cannot be written" -o there
+    refused "-o: nowhere/model cannot be written" -o nowhere/model
+    mkdir people-test.dp
+    refused "people-test.dp is there already, and would have the rows for tests"
+    rmdir people-test.dp
+    fit.sh people.csv --label income --epsilon 2 -q
+}
+
+@test "three fits of a table at once pay for one schema" {
+    people 3000
+    for i in 1 2 3; do
+        { fit.sh people.csv --label income --epsilon 1 -q -o $i.model 2> $i.said; echo $? > $i.got; } &
+    done
+    wait
+    cat ./*.said
+    assert_equal "$(sort ./*.got | uniq -c | tr -s ' ' | tr '\n' ';' | grep -o ' 1 0;')" " 1 0;"
+    # the knots and the model are charged, too: 3 runs of the one that was first, and nothing of the others
+    assert_equal "$(dp-account report people.json.ledger --json | jq '.runs | length')" 3
+    assert_equal "$(dp-account report people.json.ledger --json | jq '[.runs[].epsilon] | add <= 1')" true
+}
+
+@test "a schema's file is taken before it is paid for, and one that a dead import left empty is taken again" {
+    people 3000
+    pay() { dp-import people.csv --infer-schema people.json --private-schema 0.2 -q "$@"; }
+    mkdir people.json
+    run pay
+    assert_failure 1
+    assert_output "dp-import: people.json exists (--force replaces it)"
+    run pay --force
+    assert_failure 1
+    assert_output "dp-import: cannot create people.json: Is a directory"
+    rmdir people.json
+    exec 8> people.json
+    flock 8
+    run pay
+    assert_failure 1
+    assert_output "dp-import: another import is writing people.json"
+    exec 8>&-
+    assert_not_exist people.json.ledger
+    pay
+    jq -e .paid people.json > /dev/null
+    # a failure leaves no file of its own, and the old one as it was
+    rm people.json
+    run pay --delta 1e-300
+    assert_not_exist people.json
+}
+
+@test "knots are not paid for if their data set cannot be written" {
+    people 3000
+    dp-import people.csv --infer-schema people.json -q
+    mkdir there.dp
+    for to in "-o there.dp" "-o people.dp --split 0.5 --test there.dp"; do
+        # shellcheck disable=SC2086 # words
+        run dp-import people.csv -s people.json --basis cosines --private-knots 0.5 -q $to
+        assert_failure 1
+        assert_output "dp-import: there.dp exists (--force replaces it)"
+        # shellcheck disable=SC2086
+        run dp-import people.csv -s people.json --basis cosines --private-knots 0.5 -q --force $to
+        assert_failure 1
+        assert_output "dp-import: there.dp is not a data set: it will not be replaced"
+    done
+    run compgen -G '*ledger*'
+    assert_failure
+}
+
+@test "fit of a table finds the ledger of its schema without a registry, whatever HOME is" {
+    unset DPLINE_REGISTRY XDG_STATE_HOME
+    for home in none /nonexistent / '' relative; do
+        [ "$home" != / ] || [ "$(id -u)" != 0 ] || continue # root may write there
+        mkdir "at-${home//\//_}"
+        cd "at-${home//\//_}"
+        people 3000
+        if [ "$home" = none ]; then unset HOME; else export HOME=$home; fi
+        fit.sh people.csv --label income --epsilon 1 -q 2> said || { cat said && false; }
+        # all of it is in one ledger, and the data set finds it again
+        assert_equal "$(dp-account report people.json.ledger --json | jq '[.runs[].epsilon] | add <= 1')" true
+        fit.sh people.dp --epsilon 1 -q -o again 2> said || { cat said && false; }
+        assert_not_exist people.dp/ledger
+        cd ..
+    done
+}

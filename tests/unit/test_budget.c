@@ -3,8 +3,10 @@
 #include "unit.h"
 #include "scratch.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "ledger/book.h"
@@ -191,6 +193,9 @@ static struct dp_ledger *planned(const struct dp_ledger_run *run)
     struct dp_err err = {0};
     first.planned = true;
     struct dp_ledger *ledger = opened(&first);
+    int other = open(PATH, O_RDONLY); /* nobody comes between */
+    assert_int_equal(flock(other, LOCK_SH | LOCK_NB), -1);
+    close(other);
     assert_int_equal(dp_plan_charges(run->plan, run->laps, &charges, &err), 0);
     assert_int_equal(dp_ledger_plan(ledger, &charges, &err), 0);
     dp_charges_free(&charges);

@@ -267,7 +267,7 @@ lines() { grep -c "\"kind\":\"$1\"" "$2" || true; }
     for i in $(seq 24); do
         case $(cat $i.got) in
             0) whole=$((whole + 1)) ;;
-            5) assert_file_not_exist $i.model ;;
+            5) assert_not_exist $i.model ;;
             *) fail "status $(cat $i.got): $(cat $i.said)" ;;
         esac
     done

@@ -34,11 +34,10 @@ for line in open(sys.argv[1], errors="replace"):
         last[path] = "written"
         if guard:
             waits[pid] = path
-    elif call == "link": # into a new directory, which gets its name later
-        last[os.path.dirname(os.path.abspath(re.findall(r'"([^"]*)"', rest)[1]))] = "written"
+            last[os.path.dirname(path)] = "written" # perhaps a new directory, which gets its name later
     elif call in ("linkat", "rename", "renameat2"):
         source = re.findall(r'"([^"]*)"', rest)[0]
-        source = next(p for p in reversed(last) if "/#" in p) if source.startswith("/proc/self/fd/") else os.path.abspath(source)
+        source = next((p for p in reversed(last) if "/#" in p), "") if source.startswith("/proc/self/fd/") else os.path.abspath(source)
         if last.get(source) == "written":
             sys.exit(f"{source} is not on disk before: {line[:200]}")
 if waits:

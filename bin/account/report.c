@@ -51,7 +51,9 @@ static int print_plain(struct page *page, struct dp_err *err)
     page->plain = true;
     if (memory != NULL)
         page_print(page, memory);
-    bool failed = memory == NULL || (ferror(memory) != 0) | (fclose(memory) != 0);
+    bool failed = memory == NULL || ferror(memory) != 0;
+    if (memory != NULL && fclose(memory) != 0)
+        failed = true;
     int rc = failed ? dp_fail(err, DP_E_RUN, "out of memory") : plain_print(html, stdout, err);
     free(html);
     return rc;

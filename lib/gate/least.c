@@ -80,7 +80,7 @@ int dp_least_check(const struct dp_spend *s, const struct dp_charges *once, int 
 {
     const char *laps = kinds > 1 ? "one lap of each kind" : "one lap";
     bool filtered = s->adaptive, pays = false;
-    double least;
+    double least = (double)INFINITY;
     if (s->limit != DP_PLAN_OPEN && s->limit == s->plan->laps) /* all of them */
         return DP_OK;
     int rc = filtered ? filter_pays(s->budget, s->delta, once, &pays, err) : cost_of(s, once, &least, err);

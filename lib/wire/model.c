@@ -40,7 +40,7 @@ int dp_model_digest(const struct dp_frame *frame, char digest[DP_MODEL_DIGEST], 
 {
     struct dp_hash hash;
     unsigned char bytes[DP_MODEL_DIGEST / 2];
-    size_t rows, cols;
+    size_t rows = 0, cols = 0;
     double *weights;
     int rc = dp_model_shape(frame, &rows, &cols, err);
     if (rc == DP_OK)

@@ -5,19 +5,23 @@ SOVERSION := $(shell sed -n 's/^.define DPLINE_API //p' lib/public/dpline/error.
 PREFIX ?= /usr/local
 LIBDIR ?= lib
 BUILD ?= build
-# One spelling, so that the targets in .d files match however BUILD was given.
-override BUILD := $(patsubst $(CURDIR)/%,%,$(abspath $(BUILD)))
+# One spelling, so that the targets in .d files match however BUILD was given. abspath would split a path with a blank.
+override BUILD := $(if $(word 2,$(CURDIR)),$(subst $(CURDIR)/,,$(BUILD)),$(patsubst $(CURDIR)/%,%,$(abspath $(BUILD))))
+$(if $(word 2,$(BUILD)),$(error BUILD=$(BUILD) has a blank, and make splits names there))
 CC ?= gcc
 # For another machine: CC=aarch64-linux-gnu-gcc HOSTCC=gcc, and PKG_CONFIG for its libraries (tests/arm64).
 HOSTCC ?= $(CC)
 PKG_CONFIG ?= pkg-config
 OBJCOPY ?= objcopy
 CFLAGS ?= -O3 -g
-# The libraries: pkg-config's name and Debian's package.
-LIBRARIES := msgpack/libmsgpack-dev libzmq/libzmq3-dev gsl/libgsl-dev libsodium/libsodium-dev mpfr/libmpfr-dev gmp/libgmp-dev jansson/libjansson-dev zlib/zlib1g-dev liblzma/liblzma-dev libzstd/libzstd-dev libpng/libpng-dev libjpeg/libjpeg62-turbo-dev sqlite3/libsqlite3-dev
+# For developers and `make ci`, WERROR=-Werror: a warning of a compiler of tomorrow does not stop users.
+WERROR ?=
+# The libraries: pkg-config's name and Debian's package. msgpack is called msgpack-c since its version 6.
+MSGPACK := $(shell pkg-config --exists msgpack-c 2>/dev/null && echo msgpack-c || echo msgpack)
+LIBRARIES := $(MSGPACK)/libmsgpack-dev libzmq/libzmq3-dev gsl/libgsl-dev libsodium/libsodium-dev mpfr/libmpfr-dev gmp/libgmp-dev jansson/libjansson-dev zlib/zlib1g-dev liblzma/liblzma-dev libzstd/libzstd-dev libpng/libpng-dev libjpeg/libjpeg62-turbo-dev sqlite3/libsqlite3-dev
 PACKAGES := $(patsubst %/,%,$(dir $(LIBRARIES)))
 
-WARN := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wno-sign-conversion -Werror
+WARN := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wno-sign-conversion $(WERROR)
 # -ffp-contract=off: the same bits whether or not the CPU has FMA.
 OPENMP := -fopenmp
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(WARN) -ffp-contract=off -fno-math-errno -fPIC -fno-semantic-interposition $(OPENMP) -pthread -Ilib -Ilib/public $(CFLAGS) $(PKG_CFLAGS) $(EXTRA)
@@ -57,13 +61,20 @@ endif
 # What the programs are linked with: the whole library. It is theirs: its name has the version, and other programs take libdpline.so.
 # Calls within it are not looked up by name, as in an archive.
 LIBRARY := $(BUILD)/lib/dpline/libdpline-$(VERSION).so
-NEEDED := Makefile | $(LIBRARY)
-RPATH ?= $$ORIGIN/../lib/dpline:$$ORIGIN/../../lib/dpline:$$ORIGIN/../$(LIBDIR)/dpline
+# A change of the library links no program again, another version does: the stamp changes only with it.
+VERSIONED := $(BUILD)/version
+NEEDED := Makefile $(VERSIONED) | $(LIBRARY)
+# The last one is for systems without /proc, where the loader does not know $$ORIGIN.
+RPATH ?= $$ORIGIN/../lib/dpline:$$ORIGIN/../../lib/dpline:$$ORIGIN/../$(LIBDIR)/dpline:$(PREFIX)/$(LIBDIR)/dpline
 override LDFLAGS += -Wl,--as-needed -Wl,-rpath,'$(RPATH)'
 
 .PHONY: programs
 programs: $(BINS) $(LIBRARY)
 all: programs $(BUILD)/lib/public/libdpline.a $(BUILD)/lib/libdpline.so.$(VERSION) $(BUILD)/completion/bash $(BUILD)/completion/zsh
+
+$(VERSIONED): lib/base/version.h
+	@mkdir -p $(@D)
+	@echo $(VERSION) | cmp -s - $@ || echo $(VERSION) > $@
 
 # Before anything is compiled: what is missing, and how to get it.
 .PHONY: packages
@@ -144,7 +155,7 @@ $(BUILD)/unit/%: tests/unit/%.c $(NEEDED)
 # --- what a fresh Debian needs -------------------------------------------------------------------------------------
 DEPS := gcc libc6-dev pkg-config $(notdir $(LIBRARIES))
 DEMO_DEPS := librsvg2-bin dataset-fashion-mnist
-CHECK_DEPS := gnuplot-nox g++ sqlite3 liblinear-tools man-db jq xz-utils zstd bats bats-assert bats-support bats-file parallel libcmocka-dev mandoc shellcheck dataset-fashion-mnist procps strace iproute2 python3-msgpack python3-numpy python3-pil clang clang-format libclang-rt-dev
+CHECK_DEPS := gnuplot-nox g++ sqlite3 liblinear-tools man-db jq xz-utils zstd bats bats-assert bats-support bats-file parallel libcmocka-dev mandoc shellcheck dataset-fashion-mnist procps strace iproute2 python3-msgpack python3-numpy python3-pil python3-opencv clang clang-format libclang-rt-dev
 
 deps-build: WANT = $(DEPS)
 deps-demo: WANT = $(DEPS) $(DEMO_DEPS)
@@ -214,6 +225,7 @@ CI_ASAN_TESTS := unit fuzz $(patsubst %,tests/bats/%.bats,golden data-files dp-k
 	dp-linesearch dp-adapt dp-erm dp-erm-output dp-erm-objective dp-erm-coins dp-breed dp-select dp-moments dp-temperature dp-transform dp-tune \
 	dp-account held linesearch-runs spend gate ledger ledger-own failures identity stages)
 .PHONY: ci
+ci: export WERROR := -Werror
 ci: deps-check
 	+tests/ci "DPLINE_PACKAGE=whole $(MAKE) check" "$(MAKE) check-asan ASAN_TESTS='$(CI_ASAN_TESTS)' SECONDS=$(CI_SECONDS)" "$(MAKE) check-aligned"
 
@@ -258,8 +270,10 @@ mutants: deps-check
 lint:
 	BUILD=$(BUILD) tests/run lint
 
+# The one whose style the sources have; other versions break some lines elsewhere.
+CLANG_FORMAT ?= clang-format-14
 format:
-	clang-format -i $$(git ls-files '*.[ch]')
+	$(CLANG_FORMAT) -i $$(git ls-files '*.[ch]')
 
 # Figures of speed; not part of the tests. FIGURE="scd adult" chooses some, see tests/bench/README.md.
 FIGURE ?=
@@ -290,27 +304,28 @@ $(BUILD)/completion/%: bin/completion $(BINS) $(wildcard pipelines/*)
 	LD_LIBRARY_PATH=$(BUILD)/lib/dpline BUILD=$(BUILD) bin/completion $* > $@.$$$$ && mv $@.$$$$ $@
 
 install: all
-	install -d $(sort $(dir $(addprefix $(D)/,$(INSTALLED))))
-	install -m 755 $(BINS) $(D)/bin
-	install -m 755 $(PIPELINES:%=pipelines/%) $(D)/share/dpline/pipelines
-	chmod 644 $(D)/share/dpline/pipelines/options*.sh $(D)/share/dpline/pipelines/*.awk
-	ln -sf ../share/dpline/pipelines/dpline $(D)/bin/dpline
-	install -m 644 $(LIBRARY) $(D)/$(LIBDIR)/dpline
-	install -m 644 $(BUILD)/lib/public/libdpline.a $(BUILD)/lib/libdpline.so.$(VERSION) $(D)/$(LIBDIR)
-	$(STRIP) $(BINS:$(BUILD)/%=$(D)/%) $(D)/$(LIBDIR)/dpline/$(notdir $(LIBRARY)) $(D)/$(LIBDIR)/libdpline.so.$(VERSION)
-	$(STRIP) --strip-debug $(D)/$(LIBDIR)/libdpline.a
-	ln -sf libdpline.so.$(VERSION) $(D)/$(LIBDIR)/libdpline.so.$(SOVERSION)
-	ln -sf libdpline.so.$(SOVERSION) $(D)/$(LIBDIR)/libdpline.so
-	for f in $(HEADERS); do install -m 644 lib/public/$${f#include/} $(D)/$$f; done
-	for f in $(MANUALS); do install -m 644 man/$${f##*/} $(D)/$$f; done
-	install -m 644 $(BUILD)/completion/bash $(D)/share/bash-completion/completions/dpline
-	for p in $(notdir $(BINS)); do ln -sf dpline $(D)/share/bash-completion/completions/$$p; done
-	install -m 644 $(BUILD)/completion/zsh $(D)/share/zsh/site-functions/_dpline
-	sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|; s|@LIBS@|$(PKG_LIBS)|' lib/dpline.pc.in > $(D)/$(LIBDIR)/pkgconfig/dpline.pc
+	mkdir -p '$(D)' && cd '$(D)' && mkdir -p $(sort $(dir $(INSTALLED)))
+	install -m 755 $(BINS) '$(D)/bin'
+	install -m 755 $(PIPELINES:%=pipelines/%) '$(D)/share/dpline/pipelines'
+	cd '$(D)/share/dpline/pipelines' && chmod 644 options*.sh *.awk
+	ln -sf ../share/dpline/pipelines/dpline '$(D)/bin/dpline'
+	install -m 644 $(LIBRARY) '$(D)/$(LIBDIR)/dpline'
+	install -m 644 $(BUILD)/lib/public/libdpline.a $(BUILD)/lib/libdpline.so.$(VERSION) '$(D)/$(LIBDIR)'
+	cd '$(D)' && $(STRIP) $(BINS:$(BUILD)/%=%) $(LIBDIR)/dpline/$(notdir $(LIBRARY)) $(LIBDIR)/libdpline.so.$(VERSION)
+	cd '$(D)' && $(STRIP) --strip-debug $(LIBDIR)/libdpline.a
+	ln -sf libdpline.so.$(VERSION) '$(D)/$(LIBDIR)/libdpline.so.$(SOVERSION)'
+	ln -sf libdpline.so.$(SOVERSION) '$(D)/$(LIBDIR)/libdpline.so'
+	for f in $(HEADERS); do install -m 644 lib/public/$${f#include/} '$(D)'/$$f; done
+	for f in $(MANUALS); do install -m 644 man/$${f##*/} '$(D)'/$$f; done
+	install -m 644 $(BUILD)/completion/bash '$(D)/share/bash-completion/completions/dpline'
+	for p in $(notdir $(BINS)); do ln -sf dpline '$(D)/share/bash-completion/completions'/$$p; done
+	install -m 644 $(BUILD)/completion/zsh '$(D)/share/zsh/site-functions/_dpline'
+	sed -e 's|@PREFIX@|$(subst $() ,\\ ,$(PREFIX))|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|; s|@LIBS@|$(PKG_LIBS)|' lib/dpline.pc.in > '$(D)/$(LIBDIR)/pkgconfig/dpline.pc'
 
+# Libraries of older versions go, too: an install replaces programs and leaves what they were linked with.
 uninstall:
-	rm -f $(addprefix $(D)/,$(INSTALLED))
-	-rmdir -p --ignore-fail-on-non-empty $(addprefix $(D)/,$(LIBDIR)/dpline include/dpline share/dpline/pipelines)
+	[ ! -d '$(D)' ] || { cd '$(D)' && rm -f $(INSTALLED) $(LIBDIR)/dpline/libdpline-*.so $(LIBDIR)/libdpline.so.*; }
+	-cd '$(D)' && rmdir -p --ignore-fail-on-non-empty $(LIBDIR)/dpline include/dpline share/dpline/pipelines
 
 clean:
 	rm -rf $(BUILD)

@@ -19,7 +19,7 @@ program() {
         cc -std=c11 $warnings "$source" $(pkg-config --cflags --libs dpline) -lm -o "$1"
         c++ -std=c++17 $warnings -Wno-missing-field-initializers -x c++ "$source" -x none $(pkg-config --cflags --libs dpline) -lm -o "$1-cc"
         cc -std=c11 $warnings "$source" $(pkg-config --cflags dpline) stage/opt/dpline/lib/libdpline.a -o "$1-static" \
-            $(PKG_CONFIG_SYSROOT_DIR='' pkg-config --libs msgpack libzmq gsl libsodium mpfr gmp jansson zlib liblzma libzstd libpng libjpeg sqlite3) -lm -fopenmp
+            $(sed -n 's/^Libs.private: //p' stage/opt/dpline/lib/pkgconfig/dpline.pc)
     }
 }
 
@@ -235,7 +235,7 @@ few_commands() {
     assert_line '  sudo apt-get install libmsgpack-dev libzmq3-dev libgsl-dev libsodium-dev libmpfr-dev libgmp-dev libjansson-dev zlib1g-dev liblzma-dev libzstd-dev libpng-dev libjpeg62-turbo-dev libsqlite3-dev'
     refute_output --partial 'CC  '
 
-    mkdir pc && for p in msgpack libzmq gsl libsodium mpfr gmp zlib liblzma libzstd libpng libjpeg sqlite3; do printf 'Name: x\nDescription: x\nVersion: 1\n' > pc/$p.pc; done
+    mkdir pc && for p in msgpack-c libzmq gsl libsodium mpfr gmp zlib liblzma libzstd libpng libjpeg sqlite3; do printf 'Name: x\nDescription: x\nVersion: 1\n' > pc/$p.pc; done
     PKG_CONFIG_LIBDIR=$PWD/pc says BUILD="$PWD/none" all CC=no-such-compiler
     assert_line 'dpline needs what this system lacks: no-such-compiler jansson'
     assert_line '  sudo apt-get install gcc libc6-dev libjansson-dev'
@@ -243,6 +243,34 @@ few_commands() {
     mkdir none && PKG_CONFIG_LIBDIR=$PWD/nowhere says BUILD="$PWD/none" clean
     assert_success
     assert_not_exists none
+}
+
+@test "an old build folder makes programs of the new version, paths may have a blank, and no program needs /proc" {
+    case $BUILD in *asan*) skip "what is installed has no sanitizers" ;; esac
+    mkdir -p 'a tree/tests' 'a tree/build'
+    cp -rp "$ROOT"/{Makefile,bin,lib,man,pipelines} 'a tree'
+    cp -p "$ROOT/tests/check-packages" 'a tree/tests'
+    cp -rp "$BUILD"/{bin,completion,gen,lib,obj,version} 'a tree/build'
+    sed -i 's/DP_VERSION ".*"/DP_VERSION "9.8.7"/' 'a tree/lib/base/version.h'
+    mkdir -p 'to here/lib/dpline' && touch 'to here/lib/dpline/libdpline-0.0.1.so'
+    make_tree() { env -u BUILD make -s -C 'a tree' PREFIX="$PWD/to here" "$@" > log 2>&1 || fail "$(cat log)"; }
+    make_tree -j2 install
+    for p in 'to here'/bin/*; do
+        run "$p" --version
+        assert_line --index 0 "${p##*/} (dpline) 9.8.7"
+    done
+    assert_equal "$(PKG_CONFIG_PATH="$PWD/to here/lib/pkgconfig" pkg-config --cflags dpline)" "-I${PWD// /\\ }/to\\ here/include "
+    if unshare -rm true 2> /dev/null; then
+        run unshare -rm sh -c 'mount -t tmpfs none /proc && exec "to here/bin/dp-fit" --version'
+        assert_line --index 0 'dp-fit (dpline) 9.8.7'
+    fi
+    # Another library links nothing again; what older versions have left goes with the rest.
+    touch 'a tree/lib/base/text.c'
+    make_tree V=1 programs
+    refute grep -e '-o build/bin/' log
+    make_tree uninstall
+    assert_equal "$(find 'to here' -type f -o -type l)" ''
+    assert_equal "$(ls)" $'a tree\nlog\nto here'
 }
 
 @test "a Debian package is made, and lintian finds no error in it" {

@@ -275,7 +275,8 @@ page_defaults() {
 
 # The formatter leaves comments as they are, since it makes one paragraph of a list or a table.
 @test "the formatter has nothing to change, and comments are no wider than the code" {
-    run clang-format --dry-run -Werror $(git ls-files '*.[ch]')
+    command -v clang-format-14 > /dev/null || skip "needs clang-format-14: other versions break some lines elsewhere"
+    run clang-format-14 --dry-run -Werror $(git ls-files '*.[ch]')
     assert_success
     run grep -nP '^(?= *(/\*|\*|//)).{129}.*[^\\]$' $(git ls-files '*.[ch]')
     assert_output ''

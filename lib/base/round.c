@@ -54,3 +54,10 @@ double dp_round_down(double value, int digits)
     bool power = mantissa == llround(pow(10, digits - 1));
     return power ? decimal(mantissa * 10 - 1, exponent - 1) : decimal(mantissa - 1, exponent);
 }
+
+double dp_round_up_bits(double value)
+{
+    int exponent;
+    double part = frexp(value, &exponent);
+    return ldexp(ceil(ldexp(part, 32)), exponent - 32);
+}

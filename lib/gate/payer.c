@@ -1,5 +1,6 @@
 #include "gate/payer.h"
 
+#include "base/round.h"
 #include "gate/charge.h"
 #include "gate/least.h"
 #include "gate/weak.h"
@@ -266,7 +267,8 @@ static int charge_start(struct dp_payer *p, struct dp_err *err)
     if (p->contract.last > 0 || p->reserve.ledger == NULL)
         return DP_OK;
     int rc = dp_ledger_prior(p->reserve.ledger, &epsilon, &delta, err);
-    p->prior_epsilon = fmax(p->prior_epsilon, epsilon);
+    if (epsilon > p->prior_epsilon)
+        p->prior_epsilon = dp_round_up_bits(epsilon);
     p->prior_delta = fmax(p->prior_delta, delta);
     return rc;
 }

@@ -2,6 +2,7 @@
    ran, refuses contradictions, charges the lap, removes every private field, and stops the run instead of overspending. */
 #include <unistd.h>
 
+#include "base/round.h"
 #include "gate/charge.h"
 #include "gate/trial.h"
 #include "gate/where.h"
@@ -193,6 +194,12 @@ static int check_lap(struct dp_stage *stage, const struct dp_frame *frame, struc
     return rc == DP_OK ? dp_payer_check(&s->payer, frame, err) : rc;
 }
 
+/* What has been spent, with fewer bits, but within the budget. */
+static double stated(const struct dp_payer *p)
+{
+    return fmin(dp_round_up_bits(p->prior_epsilon + p->spend.epsilon), p->prior_epsilon + p->options->epsilon);
+}
+
 /* Removes everything that must not pass, and writes the gate's statements about the lap. */
 static int state_spent(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
 {
@@ -209,14 +216,15 @@ static int state_spent(struct dp_stage *stage, struct dp_frame *frame, struct dp
         int rc = dp_frame_set_text(frame, DP_F_TRIAL, s->trial.name, DP_TRIAL_NAME, err);
         return rc == DP_OK ? dp_frame_set_text(frame, DP_F_ADJACENCY, adjacency, strlen(adjacency), err) : rc;
     }
-    dp_frame_set_real(frame, DP_F_EPSILON, p->prior_epsilon + p->spend.epsilon);
+    const double epsilon = stated(p);
+    dp_frame_set_real(frame, DP_F_EPSILON, epsilon);
     dp_frame_set_real(frame, DP_F_DELTA, p->prior_delta + o->pay.delta);
     if (p->prior_epsilon > 0 || p->prior_delta > 0) {
         dp_frame_set_real(frame, DP_F_PRIOR_EPSILON, p->prior_epsilon);
         dp_frame_set_real(frame, DP_F_PRIOR_DELTA, p->prior_delta);
     }
     if (dp_frame_bool(frame, DP_F_AS_PUBLISHED)) /* readers of 0.1 look for it there */
-        dp_frame_set_real(frame, DP_F_EPSILON_SOUND, p->prior_epsilon + p->spend.epsilon);
+        dp_frame_set_real(frame, DP_F_EPSILON_SOUND, epsilon);
     if (o->pay.no_ledger)
         dp_frame_set_bool(frame, DP_F_UNTRACKED, true);
     int rc = dp_frame_set_text(frame, DP_F_ADJACENCY, adjacency, strlen(adjacency), err);

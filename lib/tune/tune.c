@@ -374,7 +374,8 @@ static int state_cost(struct tuning *t, struct dp_err *err)
     for (size_t i = 0; i < t->charges.count; i++)
         f->lap += t->charges.charge[i].laps;
     dp_frame_drop(f, DP_F_LAPS);
-    dp_frame_set_real(f, DP_F_EPSILON, t->data->paid_epsilon + t->cost.upper);
+    dp_frame_set_real(f, DP_F_EPSILON,
+                      fmin(dp_round_up_bits(t->data->paid_epsilon + t->cost.upper), t->data->paid_epsilon + o->epsilon));
     dp_frame_set_real(f, DP_F_DELTA, t->data->paid_delta + o->delta);
     if (t->data->paid_by != NULL) {
         dp_frame_set_real(f, DP_F_PRIOR_EPSILON, t->data->paid_epsilon);

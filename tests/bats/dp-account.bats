@@ -813,3 +813,11 @@ EOF
     run grep -c '"kind":"reserve"' l
     [ "$output" -ge 3 ]
 }
+
+@test "a model states its epsilon rounded up to 32 bits" {
+    for noise in 1 2.3; do
+        dp-loop --laps 5 --seed 1 -q -o model -- "dp-sample --data small.dp --rate 0.1 | dp-grad --data small.dp --loss logistic --clip 1 |
+            dp-noise -z $noise | dp-account --epsilon 9 --delta 1e-5 --allow-seeded --ledger $noise.ledger | dp-step --step 1"
+        states model "$(jq 'select(.kind == "close") | .epsilon' $noise.ledger)"
+    done
+}

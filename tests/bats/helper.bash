@@ -106,6 +106,14 @@ above() {
         fail "$1 is below $2"
 }
 
+# states MODEL EPSILON: the model states EPSILON, rounded up to 32 bits
+states() {
+    /usr/bin/python3 -c 'import math, sys
+part, exponent = math.frexp(float(sys.argv[2]))
+stated, expected = float(sys.argv[1]), math.ldexp(math.ceil(math.ldexp(part, 32)), exponent - 32)
+assert stated == expected, (stated, expected)' "$(dp-info --get epsilon "$1")" "$2"
+}
+
 # calculate EXPRESSION: its value; 1 or 0 for a comparison
 calculate() { awk "BEGIN { printf \"%.17g\\n\", ($1) }"; }
 

@@ -12,7 +12,7 @@ KINDS='search threads gaussian noisy-max average decay normalise same-batch'
 search() {
     local data="--data $2" kind=' --on gradient' look=' --on search' grad='--loss logistic --lambda 0.01' clip=' --clip 1'
     local find='--epsilon 1 --tries 12 --clip 2 --first-step 16 --follow' hold='dp-step --on gradient --hold' walk='dp-step --on search --average tail'
-    local gate=${3:-dp-account --adaptive --allow-seeded --epsilon 9 --delta 1e-5}
+    local gate=${3:-dp-account --adaptive --allow-seeded --epsilon 9.3 --delta 1e-5}
     local adapt='-z 3 --policy on-failure --first-step 16 --every 2'
     PLAN=(--plan '(gradient, search) 7')
     case $1 in
@@ -96,7 +96,7 @@ python() { PYTHONPATH=$ROOT/tests/bats /usr/bin/python3 -c "import sys, math, nu
         python '
 w, steps, choices = numpy.zeros((1, 9)), 0, set()
 for lap in frames.laps("model.stream"):
-    assert lap["epsilon"] == 9 # that of the filter
+    assert lap["epsilon"] == 9.3 # of the filter
     kinds = [r["of"] for r in lap["records"]]
     assert kinds == (["sum", "choice"] if "lap_kind" not in lap else ["choice"] if lap["lap_kind"] == "search" else ["sum"])
     moved = not (lap["model"] == w).all()

@@ -12,6 +12,7 @@
 #include "base/number.h"
 #include "base/option.h"
 #include "base/progress.h"
+#include "base/round.h"
 #include "base/text.h"
 
 static void reals(void **state)
@@ -411,6 +412,23 @@ static void a_bar_is_one_write(void **state)
     }
 }
 
+static void numbers_of_32_bits(void **state)
+{
+    (void)state;
+    const double whole[] = {0, 1, 0.5, 3, 4294967295, 4294967296, 0x1.fffffffep-40, 0x1p-1074, 0x1.fffffffep1023};
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+        assert_true(dp_round_up_bits(whole[i]) == whole[i]);
+    assert_true(isinf(dp_round_up_bits(INFINITY)));
+    for (double x = 1e-300; x < 1e300; x *= 1.7) {
+        double up = dp_round_up_bits(x), below = up - x * 0x1p-31;
+        assert_true(up >= x && below < x);
+        assert_true(dp_round_up_bits(up) == up && dp_round_up_bits(nextafter(up, INFINITY)) > up);
+        int exponent;
+        double part = ldexp(frexp(up, &exponent), 32);
+        assert_true(part == floor(part));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -419,6 +437,7 @@ int main(void)
         cmocka_unit_test(long_decimals_are_those_of_strtod),
         cmocka_unit_test(wholes),
         cmocka_unit_test(cells),
+        cmocka_unit_test(numbers_of_32_bits),
         cmocka_unit_test(printing_reads_back),
         cmocka_unit_test(options_parse),
         cmocka_unit_test(options_complain),

@@ -1,6 +1,7 @@
 #include "math/optimiser.h"
 
 #include "base/mem.h"
+#include "math/power.h"
 #include "math/vec.h"
 
 int dp_optimiser_open(struct dp_optimiser *o, size_t size, struct dp_err *err)
@@ -24,7 +25,7 @@ void dp_optimiser_close(struct dp_optimiser *o)
 
 static void step_adam(struct dp_optimiser *o, double eta, const double *g, double *w)
 {
-    double unbias1 = 1 - pow(o->beta1, (double)o->steps), unbias2 = 1 - pow(o->beta2, (double)o->steps);
+    double unbias1 = 1 - dp_power(o->beta1, o->steps), unbias2 = 1 - dp_power(o->beta2, o->steps);
     for (size_t i = 0; i < o->size; i++) {
         o->first[i] = o->beta1 * o->first[i] + (1 - o->beta1) * g[i];
         o->second[i] = o->beta2 * o->second[i] + (1 - o->beta2) * g[i] * g[i];

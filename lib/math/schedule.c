@@ -79,6 +79,11 @@ int dp_schedule_check(const struct dp_schedule *schedule, const char *option, in
     return DP_OK;
 }
 
+static double square(double x)
+{
+    return x * x;
+}
+
 double dp_schedule_at(const struct dp_schedule *schedule, int64_t t, int64_t laps)
 {
     double at = (double)t, all = (double)laps, end = schedule->a;
@@ -94,7 +99,7 @@ double dp_schedule_at(const struct dp_schedule *schedule, int64_t t, int64_t lap
     case DP_SCHEDULE_LINEAR_DECAY:
         return 1 / (1 - (1 - end) * (at - 1) / all);
     case DP_SCHEDULE_COSINE:
-        return 1 / (end + (1 - end) * (1 + cos(M_PI * (at - 1) / all)) / 2);
+        return 1 / (end + (1 - end) * square((float)cos(M_PI * (at - 1) / (2 * all))));
     case DP_SCHEDULE_FIRST:
         return at <= schedule->a ? schedule->c : 1;
     case DP_SCHEDULE_TABLE:

@@ -6,7 +6,8 @@
  *   sqrt:A:C      b_t = √(A + C t), A + C > 0, C ≥ 0
  *   linear[:E]    1/b_t falls linearly in √t from 1 at t = 1 to E at t = T + 1        (0 ≤ E ≤ 1, default 0)
  *   linear-decay[:E]  1/b_t = 1 − (1 − E)(t − 1)/T: falls linearly in t from 1 at t = 1 to E at t = T + 1
- *   cosine[:E]    1/b_t = E + (1 − E)(1 + cos(π (t − 1)/T))/2
+ *   cosine[:E]    1/b_t = E + (1 − E)(1 + cos(π (t − 1)/T))/2 = E + (1 − E) c², c = cos(π (t − 1)/(2T)) rounded to float,
+ *                 because the last bits of cos depend on the machine
  *   first:K:B     b_t = B while t ≤ K, and 1 from then on              (K ≥ 1 whole, B > 0)
  *   anything else is the name of a file with b_t, one number per line (data/schedule_file.h)
  *

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "data/dataset.h"
 #include "math/loss.h"
+#include "math/power.h"
 #include "model/family.h"
 #include "stages/shared_options.h"
 #include "stages/stages.h"
@@ -126,7 +127,7 @@ static int breed_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
-    double *candidates, mutation = o->mutation * pow(o->decay, (double)(stage->turn - 1));
+    double *candidates, mutation = o->mutation * dp_power(o->decay, stage->turn - 1);
     struct dp_stream stream;
     int rc = dp_frame_has(frame, DP_F_MODEL) ? remember(stage, frame, err) : DP_OK;
     if (rc == DP_OK && !dp_frame_has(frame, DP_F_MODEL) && s->form.intercept != 0)

@@ -100,7 +100,8 @@ static int next_bound(const struct options *o, struct dp_frame *frame, double *b
         return rc;
     double within = 0.5 + 0.5 * (double)*(int64_t *)count->data / (m->rate * (double)m->rows);
     within = fmin(fmax(within, 0), 1);
-    *bound = fmin(fmax(last * exp(-o->rate * (within - o->adaptive)), o->clip * DP_BOUND_LEAST), o->clip * DP_BOUND_MOST);
+    *bound =
+        fmin(fmax(last * (float)exp(-o->rate * (within - o->adaptive)), o->clip * DP_BOUND_LEAST), o->clip * DP_BOUND_MOST);
     *bound = fmin(*bound, isnan(o->most) ? INFINITY : o->most);
     return DP_OK;
 }

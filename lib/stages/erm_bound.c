@@ -11,8 +11,8 @@
 
 double dp_erm_reach(const struct dp_erm_options *o)
 {
-    double norm = isnan(o->norm) ? 1 : o->norm;
-    return hypot(norm, (double)(float)o->intercept) * (1 + SPARE);
+    double norm = isnan(o->norm) ? 1 : o->norm, constant = (double)(float)o->intercept;
+    return sqrt(norm * norm + constant * constant) * (1 + SPARE); /* hypot() has other bits on other machines */
 }
 
 struct dp_descent dp_erm_descent_of(const struct dp_erm *s, size_t outputs)

@@ -194,7 +194,7 @@ static int check_lap(struct dp_stage *stage, const struct dp_frame *frame, struc
     return rc == DP_OK ? dp_payer_check(&s->payer, frame, err) : rc;
 }
 
-/* What has been spent, with fewer bits, but within the budget. */
+/* Epsilon spent so far, with fewer bits, but within the budget. */
 static double stated(const struct dp_payer *p)
 {
     return fmin(dp_round_up_bits(p->prior_epsilon + p->spend.epsilon), p->prior_epsilon + p->options->epsilon);

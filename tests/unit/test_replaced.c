@@ -6,7 +6,6 @@
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_integration.h>
 #include <gsl/gsl_rng.h>
-#include <time.h>
 
 #include "priv/rdp.h"
 #include "priv/replaced.h"
@@ -121,17 +120,15 @@ static void edges(void **state)
     assert_true(replaced(0.1, 1e-9, 2) <= 1.0000001e18);
 }
 
-static void all_orders_are_quick(void **state)
+static void all_orders_grow(void **state)
 {
     (void)state;
     double r[N];
     const double zs[] = {0.5, 1, 10, 40};
     for (int k = 0; k < 4; k++) {
-        clock_t start = clock();
         dp_rdp_replaced_gaussian(0.01, zs[k], dp_rdp_orders, N, r);
-        double took = (double)(clock() - start) / CLOCKS_PER_SEC;
-        if (!(took < 1))
-            fail_msg("z=%g: %.3f s", zs[k], took);
+        for (int i = 1; i < N; i++)
+            assert_true(isfinite(r[i]) && r[i] >= r[i - 1] && r[i] > 0);
     }
 }
 
@@ -143,7 +140,7 @@ int main(void)
         cmocka_unit_test(between_its_neighbours),
         cmocka_unit_test(check_value),
         cmocka_unit_test(edges),
-        cmocka_unit_test(all_orders_are_quick),
+        cmocka_unit_test(all_orders_grow),
     };
     return cmocka_run_group_tests_name("replaced", tests, NULL, NULL);
 }

@@ -183,7 +183,7 @@ static void paths_that_json_cannot_hold_are_refused(void **state)
     const struct dp_registry_line line = {
         .kind = DP_REGISTRY_IMPORT, .population = "p", .table = "aa", .path = "/gr\xf6sse", .directory = ""};
     assert_int_equal(dp_registry_add(r, &line, 1, &err), DP_E_RUN);
-    assert_string_equal(err.message, "the path /gr\xf6sse is not UTF-8, which the registry registry cannot hold "
+    assert_string_equal(err.message, "the path /gr\\xf6sse is not UTF-8, which the registry registry cannot hold "
                                      "(--no-registry goes without it)");
     assert_int_equal(r->lines, 0);
     dp_registry_close(r);

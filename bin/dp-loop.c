@@ -1,5 +1,4 @@
 #include <signal.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -13,8 +12,6 @@ static struct dp_interrupt interrupt;
 
 static void end_by(int number)
 {
-    struct rlimit none = {0, 0};
-    setrlimit(RLIMIT_CORE, &none); /* after SIGQUIT: stages in this process hold private data */
     signal(number, SIG_DFL);
     raise(number);
 }

@@ -64,6 +64,12 @@ static long long whole(const json_t *json, const char *name)
     return (long long)json_integer_value(get(json, name));
 }
 
+/* "1 run", "2 runs". */
+static void put_count(long long count, const char *what, FILE *out)
+{
+    fprintf(out, "%lld %s%s", count, what, count == 1 ? "" : "s");
+}
+
 /* A cost, never below what it is. */
 static void put_cost(double value, FILE *out)
 {
@@ -212,6 +218,17 @@ static void put_stated(const struct page *p, FILE *out)
           out);
 }
 
+/* The smaller number, and its condition. */
+static void put_composed(const json_t *total, FILE *out)
+{
+    const json_t *composed = get(total, "composed");
+    if (composed == NULL || !(number(composed, "epsilon") < number(total, "epsilon")))
+        return;
+    fputs("<p class=\"soft\">If all of them were planned before the first: ε = ", out);
+    put_cost(number(composed, "epsilon"), out);
+    fprintf(out, " at δ = %g.</p>", dp_round_up(number(composed, "delta"), 6));
+}
+
 static void put_cost_box(const struct page *p, const json_t *total, FILE *out)
 {
     const json_t *of = p->certificate != NULL ? p->certificate : total;
@@ -228,8 +245,17 @@ static void put_cost_box(const struct page *p, const json_t *total, FILE *out)
                                                        : "The ledger has no digest of this model's weights.",
               out);
     } else
-        fputs("This is what all runs below have cost each person.", out);
-    fputs("</p></div>\n", out);
+        fputs("This is what all runs below have cost each person, also if one was planned after the results of another.", out);
+    fputs("</p>", out);
+    if (p->certificate == NULL)
+        put_composed(total, out);
+    fputs("</div>\n", out);
+    if (whole(total, "unbounded") > 0) {
+        fputs("<div class=\"box warn\"><p><strong>No number covers all runs on these people:</strong> there ", out);
+        fprintf(out, whole(total, "unbounded") == 1 ? "was " : "were ");
+        put_count(whole(total, "unbounded"), "run", out);
+        fputs(" without privacy. Nothing bounds what such a run shows.</p></div>\n", out);
+    }
 }
 
 static void put_day(const json_t *run, FILE *out)
@@ -261,7 +287,7 @@ static void put_runs(const struct page *p, const json_t *total, FILE *out)
 {
     size_t i;
     json_t *run;
-    const json_t *budget = get(total, "budget"), *added = get(total, "added"), *holds = added != NULL ? added : total;
+    const json_t *budget = get(total, "budget"), *untracked = get(total, "untracked");
     fputs("<h2>All runs on these people</h2>\n<table><tr><th>run</th><th>begun</th><th>ended</th><th class=\"n\">laps</th><th "
           "class=\"n\">ε</th></tr>\n",
           out);
@@ -277,15 +303,22 @@ static void put_runs(const struct page *p, const json_t *total, FILE *out)
             fputs("</td></tr>\n", out);
         }
     fputs("</table>\n<p>Together: ε = ", out);
-    put_cost(number(holds, "epsilon"), out);
-    fprintf(out, " at δ = %g", dp_round_up(number(holds, "delta"), 6));
+    put_cost(number(total, "epsilon"), out);
+    fprintf(out, " at δ = %g", dp_round_up(number(total, "delta"), 6));
     if (budget != NULL) {
         double limit = number(budget, "epsilon");
         fprintf(out, ", of a budget of %g.", limit);
-        put_counted(budget, number(holds, "epsilon"), out);
-        plot_budget(number(holds, "epsilon"), limit, out);
+        put_counted(budget, number(total, "epsilon"), out);
+        plot_budget(number(total, "epsilon"), limit, out);
     } else
         fputs(". There is no budget: nothing limits what further runs may cost.</p>\n", out);
+    if (untracked != NULL) {
+        fputs("<p>Of it at most ε = ", out);
+        put_cost(number(untracked, "epsilon"), out);
+        fputs(" by ", out);
+        put_count(whole(untracked, "runs"), "run", out);
+        fputs(" in no ledger.</p>\n", out);
+    }
 }
 
 /* In place of put_runs. */
@@ -569,10 +602,15 @@ static void put_model(const struct page *p, FILE *out)
     put_coefficients(p, out);
 }
 
-static void put_limits(FILE *out)
+static void put_limits(const json_t *total, FILE *out)
 {
+    fputs("<h2>What this does not cover</h2>\n<ul>\n", out);
+    if (whole(total, "unbounded") > 0) {
+        fputs("<li>", out);
+        put_count(whole(total, "unbounded"), "run", out);
+        fputs(" without privacy on these people: no bound.</li>\n", out);
+    }
     fputs(
-        "<h2>What this does not cover</h2>\n<ul>\n"
         "<li>What the model says about people in general. If smoking predicts illness, it does so for smokers who were never in "
         "the data.</li>\n"
         "<li>The same people in other data sets, under another name, or in ledgers on other machines.</li>\n"
@@ -638,7 +676,7 @@ void page_print(struct page *p, FILE *out)
         put_model(p, out);
     else if (p->weights.count > 0)
         put_weights(p, out);
-    put_limits(out);
+    put_limits(total, out);
     if (p->alone)
         put_no_check(p, out);
     else

@@ -536,11 +536,16 @@ static int make_variants(struct audit *a, struct dp_err *err)
 static int without_ledger(struct audit *a, struct dp_err *err)
 {
     const struct dp_pipeline_stage *gate = &a->pipeline.stage[a->gate];
-    for (int i = 1; i < gate->argc; i++)
-        if (strstr(gate->argv[i], "ledger") != NULL || strcmp(gate->argv[i], "--non-private") == 0)
+    bool none = true, noted = true; /* it has no option about a ledger, and about the registry */
+    for (int i = 1; i < gate->argc; i++) {
+        if (strcmp(gate->argv[i], "--non-private") == 0)
             return DP_OK;
+        none &= strstr(gate->argv[i], "ledger") == NULL;
+        noted &= strstr(gate->argv[i], "registry") == NULL;
+    }
     char *text;
-    if (asprintf(&text, "%.*s --no-ledger%s", (int)gate->to, a->pipeline.text, a->pipeline.text + gate->to) < 0)
+    if (asprintf(&text, "%.*s%s%s%s", (int)gate->to, a->pipeline.text, none ? " --no-ledger" : "",
+                 noted ? " --no-registry" : "", a->pipeline.text + gate->to) < 0)
         return dp_fail(err, DP_E_RUN, "out of memory");
     dp_pipeline_free(&a->pipeline);
     int rc = dp_audit_cut(&a->pipeline, text, err);

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/init.h"
@@ -13,9 +14,11 @@
 
 void dp_cli_guard(void)
 {
+    const struct rlimit none = {0, 0};
     int fd;
     dp_init();
-    signal(SIGXFSZ, SIG_IGN); /* if a file may not grow, write(2) fails and the error is reported */
+    setrlimit(RLIMIT_CORE, &none); /* rows and keys are in memory, and would be in the file */
+    signal(SIGXFSZ, SIG_IGN);      /* if a file may not grow, write(2) fails and the error is reported */
     do
         fd = open("/dev/null", O_RDONLY);
     while (fd >= 0 && fd <= STDERR_FILENO);

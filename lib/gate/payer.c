@@ -84,16 +84,23 @@ static int check_prior(const struct dp_payer *p, struct dp_err *err)
         p->prior_epsilon, p->prior_delta);
 }
 
-/* A model that states no cost must be public. The text in the frame has passed the private stages, so it must be the digest
-   that dp-loop wrote. */
+/* A model that states no cost must be public, and a function of other people's rows: made from these rows, it would be an exact
+   release of them. The text in the frame has passed the private stages, so it must be the digest that dp-loop wrote. */
 static int check_start(const struct dp_payer *p, const struct dp_frame *frame, struct dp_err *err)
 {
     const char *digest = dp_frame_text(p->contract.hello, DP_F_MODEL_DIGEST, "");
     const char *start = dp_frame_text(frame, DP_F_PUBLIC_START, "");
-    if (frame->lap > 1 || dp_frame_has(frame, DP_F_EPSILON) || strcmp(start, digest) == 0)
+    if (frame->lap > 1 || p->contract.last > 0 || dp_frame_has(frame, DP_F_EPSILON))
         return DP_OK;
-    return start[0] == '\0' ? dp_fail(err, DP_E_UNSAFE, "the model it starts from states no cost, and is not public either")
-                            : dp_fail(err, DP_E_UNSAFE, "lap 1 names another public model than the run starts from");
+    if (strcmp(start, digest) != 0)
+        return dp_fail(err, DP_E_UNSAFE,
+                       start[0] == '\0' ? "the model it starts from states no cost, and is not public either"
+                                        : "lap 1 names another public model than the run starts from");
+    return start[0] == '\0' || dp_frame_bool(frame, DP_F_ELSEWHERE)
+               ? DP_OK
+               : dp_fail(err, DP_E_UNSAFE,
+                         "the public model it starts from was made from rows of the same people, or does not say of whom: no "
+                         "epsilon bounds what it shows of them");
 }
 
 /* A run that starts from a released model adds its cost to the cost of that model (basic composition). */
@@ -199,8 +206,11 @@ static int open_ledger(struct dp_payer *p, const struct dp_frame *frame, struct 
 {
     const struct dp_payer_options *o = p->options;
     struct dp_ledger_run run = ledger_run(p, frame);
-    if (o->no_ledger || (run.seeded && o->ledger == NULL)) /* seeded runs are experiments */
+    const struct dp_registry_place place = dp_registry_chosen(&o->registry, p->registry);
+    if (run.seeded && o->ledger == NULL) /* seeded runs are experiments */
         return DP_OK;
+    if (o->no_ledger)
+        return p->contract.last > 0 ? DP_OK : dp_where_note_outside(&place, &run, DP_REGISTRY_NO_LEDGER, err);
     if (run.data == NULL)
         return dp_fail(err, DP_E_UNSAFE, "--ledger: the frame of lap %lld does not name its data set", (long long)frame->lap);
     if (o->ledger == NULL && p->directory == NULL && o->new_ledger == NULL)
@@ -285,9 +295,7 @@ static int check_weak(const struct dp_payer *p, const struct dp_frame *frame, vo
 int dp_payer_begin(struct dp_payer *p, const struct dp_frame *frame, struct dp_err *err)
 {
     const struct dp_payer_options *o = p->options;
-    int rc = p->contract.last > 0 ? DP_OK : check_start(p, frame, err);
-    if (rc == DP_OK && p->contract.last == 0)
-        rc = note_prior(p, frame, err);
+    int rc = p->contract.last > 0 ? DP_OK : note_prior(p, frame, err);
     if (rc == DP_OK)
         rc = dp_spend_open(&p->spend, o->epsilon, o->delta, o->adaptive ? NULL : &p->contract.plan, err);
     if (rc == DP_OK && p->contract.last > 0)
@@ -338,7 +346,7 @@ int dp_payer_check(struct dp_payer *p, const struct dp_frame *frame, struct dp_e
         rc = dp_contract_lap(&p->contract, frame, err);
     if (rc == DP_OK && dp_frame_has(frame, DP_F_PUBLIC)) /* it would cost nothing as an initial model */
         rc = dp_fail(err, DP_E_UNSAFE, "the frame of lap %lld says that its rows are public", (long long)frame->lap);
-    return rc;
+    return rc == DP_OK ? check_start(p, frame, err) : rc;
 }
 
 /* Charges the next lap to the budget and the ledger. own: the event of the lap in an adaptive run. */

@@ -39,6 +39,23 @@ static int open_registry(struct dp_where *w, const struct dp_where_query *q, con
     return DP_OK;
 }
 
+/* A model that no charge of these people covers may be made from public models of theirs in steps that its frame no longer
+ * names. */
+static int check_start(const struct dp_registry *registry, const struct dp_ledger_run *run, struct dp_err *err)
+{
+    if (registry == NULL || run->init_model == NULL || run->init != NULL || run->resumes != NULL)
+        return DP_OK;
+    for (size_t i = 0; i < registry->lines; i++) {
+        const struct dp_registry_line *l = &registry->line[i];
+        if (l->kind == DP_REGISTRY_RUN && l->gate == DP_REGISTRY_PUBLIC && strcmp(l->population, run->population) == 0)
+            return dp_fail(err, DP_E_UNSAFE,
+                           "models were made from the rows of %.60s as if they were public, and nothing shows that the model "
+                           "to start from owes nothing to them (--no-registry goes without this check)",
+                           run->population);
+    }
+    return DP_OK;
+}
+
 int dp_where_open(struct dp_where *w, const struct dp_where_query *q, const struct dp_ledger_run *run,
                   char warning[DP_ERR_MESSAGE_SIZE], struct dp_err *err)
 {
@@ -51,6 +68,8 @@ int dp_where_open(struct dp_where *w, const struct dp_where_query *q, const stru
         query.own[i] = w->own[i];
     if (rc == DP_OK)
         rc = dp_people_open(&w->people, w->registry, &query, err);
+    if (rc == DP_OK)
+        rc = check_start(w->registry, run, err);
     if (rc != DP_OK)
         return rc;
     w->ledger = q->ledger != NULL ? &w->people.ledger[0] : dp_people_default(&w->people);
@@ -78,21 +97,45 @@ int dp_where_note(struct dp_where *w, const struct dp_ledger_run *run, const cha
     return dp_registry_add(w->registry, (const struct dp_registry_line[]){budget, line}, 2, err);
 }
 
-int dp_where_check_public(const struct dp_registry_place *place, const char *population, const char *data, struct dp_err *err)
+static int check_public(const struct dp_registry *registry, const char *population, struct dp_err *err)
+{
+    for (size_t i = 0; i < registry->lines; i++) {
+        const struct dp_registry_line *l = &registry->line[i];
+        if (l->kind == DP_REGISTRY_IMPORT || strcmp(l->population, population) != 0 || dp_registry_unbounded(l))
+            continue;
+        return dp_fail(err, DP_E_UNSAFE, "--public: %.60s has runs or a budget in %s%.200s, so its rows are not public",
+                       population, l->ledger[0] != '\0' ? "the ledger " : "no ledger", l->ledger);
+    }
+    return DP_OK;
+}
+
+int dp_where_note_outside(const struct dp_registry_place *place, const struct dp_ledger_run *run, enum dp_registry_gate gate,
+                          struct dp_err *err)
 {
     struct dp_registry *registry = NULL;
-    if (!dp_registry_concerns(population, data))
+    struct dp_registry_line line = {.kind = DP_REGISTRY_RUN,
+                                    .population = run->population,
+                                    .ledger = "",
+                                    .run = "",
+                                    .unit = run->unit,
+                                    .adjacency = run->adjacency,
+                                    .epsilon = (double)INFINITY,
+                                    .gate = gate};
+    if (!dp_registry_concerns(run->population, run->data))
         return DP_OK;
-    int rc = dp_registry_open(&registry, place, false, err);
-    for (size_t i = 0; rc == DP_OK && i < registry->lines; i++) {
-        const struct dp_registry_line *l = &registry->line[i];
-        if (l->kind != DP_REGISTRY_IMPORT && strcmp(l->population, population) == 0)
-            rc = dp_fail(err, DP_E_UNSAFE,
-                         "--public: %.60s has runs or a budget in the ledger %.200s, so its rows are not public", population,
-                         l->ledger);
+    int rc = dp_registry_open(&registry, place, true, err);
+    if (rc == DP_REGISTRY_NONE)
+        return DP_OK;
+    if (gate == DP_REGISTRY_NO_LEDGER) {
+        line.epsilon = run->epsilon + run->prior_epsilon;
+        line.delta = run->delta + run->prior_delta;
     }
+    if (rc == DP_OK)
+        rc = gate == DP_REGISTRY_PUBLIC ? check_public(registry, run->population, err) : check_start(registry, run, err);
+    if (rc == DP_OK)
+        rc = dp_registry_add(registry, &line, 1, err);
     dp_registry_close(registry);
-    return rc == DP_REGISTRY_NONE ? DP_OK : rc;
+    return rc;
 }
 
 void dp_where_close(struct dp_where *w)

@@ -31,8 +31,11 @@ int dp_where_open(struct dp_where *where, const struct dp_where_query *query, co
 /* Writes into the registry that the run has begun in the ledger; call it before the run pays for anything. */
 int dp_where_note(struct dp_where *where, const struct dp_ledger_run *run, const char *name, struct dp_err *err);
 
-/* DP_E_UNSAFE: the registry knows runs or a budget of the population, so its rows are not public. Other errors as
+/* Writes a run that no ledger has into the registry, if there is one: statements about all runs on these people name it. Only
+ * with DP_REGISTRY_NO_LEDGER the run has a bound, epsilon and delta. DP_E_UNSAFE: as dp_where_open; and of a public run, if the
+ * registry knows private runs or a budget of the population, because its rows are not public then. Other errors as
  * dp_registry_open. */
-int dp_where_check_public(const struct dp_registry_place *place, const char *population, const char *data, struct dp_err *err);
+int dp_where_note_outside(const struct dp_registry_place *place, const struct dp_ledger_run *run, enum dp_registry_gate gate,
+                          struct dp_err *err);
 
 void dp_where_close(struct dp_where *where);

@@ -74,7 +74,7 @@ int dp_people_open(struct dp_people *p, const struct dp_registry *registry, cons
     }
     for (size_t i = 0; rc == DP_OK && p->registry != NULL && i < p->registry->lines; i++) {
         const struct dp_registry_line *line = &p->registry->line[i];
-        if (!is_theirs(p, line))
+        if (!is_theirs(p, line) || line->gate != DP_REGISTRY_CHARGED)
             continue;
         char *path = strdup(line->ledger);
         rc = path != NULL ? add_ledger(p, path, NULL, err) : dp_fail(err, DP_E_RUN, "out of memory");
@@ -156,15 +156,15 @@ static bool is_of(const char *unit, enum dp_people_unit which)
     return which == DP_PEOPLE_ANY || (unit != NULL) == (which == DP_PEOPLE_PERSONS);
 }
 
-/* Adds runs whose ledger is lost, from the lines after `after`, or from all lines if it is NULL. */
-static const char *add_lost(const struct dp_people *p, const char *adjacency, enum dp_people_unit unit,
-                            const struct dp_registry_line *after, struct dp_ledger_before *cost)
+/* Adds runs whose ledger is lost, or which had none, from the lines after `after`, or from all lines if it is NULL. */
+static const char *add_lost(const struct dp_people *p, enum dp_registry_gate gate, const char *adjacency,
+                            enum dp_people_unit unit, const struct dp_registry_line *after, struct dp_ledger_before *cost)
 {
     const char *ledger = NULL;
     for (size_t i = 0; p->registry != NULL && i < p->registry->lines; i++) {
         const struct dp_registry_line *line = &p->registry->line[i];
         if (line->kind != DP_REGISTRY_RUN || !is_theirs(p, line) || strcmp(line->adjacency, adjacency) != 0 ||
-            (after != NULL && line < after) || !is_of(line->unit, unit) || is_kept(p, line->run))
+            (after != NULL && line < after) || !is_of(line->unit, unit) || line->gate != gate || is_kept(p, line->run))
             continue;
         dp_ledger_before_add(cost, line->epsilon, line->delta);
         ledger = line->ledger;
@@ -177,7 +177,7 @@ static int admit_whole(const struct dp_people *p, const struct dp_people_ledger 
                        struct dp_err *err)
 {
     struct dp_ledger_before lost = {0};
-    if (noted == NULL || add_lost(p, noted->adjacency, DP_PEOPLE_ANY, noted, &lost) == NULL)
+    if (noted == NULL || add_lost(p, DP_REGISTRY_CHARGED, noted->adjacency, DP_PEOPLE_ANY, noted, &lost) == NULL)
         return DP_OK;
     return dp_fail(
         err, DP_E_UNSAFE,
@@ -208,7 +208,22 @@ const char *dp_people_lost(const struct dp_people *p, const char *adjacency, enu
                            struct dp_ledger_before *cost)
 {
     *cost = (struct dp_ledger_before){0};
-    return add_lost(p, adjacency, unit, NULL, cost);
+    return add_lost(p, DP_REGISTRY_CHARGED, adjacency, unit, NULL, cost);
+}
+
+void dp_people_untracked(const struct dp_people *p, const char *adjacency, enum dp_people_unit unit,
+                         struct dp_ledger_before *cost)
+{
+    *cost = (struct dp_ledger_before){0};
+    add_lost(p, DP_REGISTRY_NO_LEDGER, adjacency, unit, NULL, cost);
+}
+
+size_t dp_people_unbounded(const struct dp_people *p)
+{
+    size_t runs = 0;
+    for (size_t i = 0; p->registry != NULL && i < p->registry->lines; i++)
+        runs += is_theirs(p, &p->registry->line[i]) && dp_registry_unbounded(&p->registry->line[i]);
+    return runs;
 }
 
 /* Whether an earlier line of the registry is about the same run. */
@@ -260,9 +275,10 @@ int dp_people_elsewhere(const struct dp_people *p, const struct dp_people_ledger
     struct dp_ledger_before other = {0};
     int rc = DP_OK;
     *cost = (struct dp_ledger_before){0};
-    add_lost(p, adjacency, DP_PEOPLE_ANY, after, cost);
+    add_lost(p, DP_REGISTRY_CHARGED, adjacency, DP_PEOPLE_ANY, after, cost);
     if (!since)
-        add_lost(p, strcmp(adjacency, "replace-one") == 0 ? "null-record" : "replace-one", DP_PEOPLE_ANY, NULL, &other);
+        add_lost(p, DP_REGISTRY_CHARGED, strcmp(adjacency, "replace-one") == 0 ? "null-record" : "replace-one", DP_PEOPLE_ANY,
+                 NULL, &other);
     if (other.runs > 0)
         return dp_fail(err, DP_E_UNSAFE,
                        "%.60s had runs under another adjacency than the budget, in a ledger that is gone: they do not add up",

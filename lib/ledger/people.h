@@ -62,5 +62,12 @@ enum dp_people_unit { DP_PEOPLE_ROWS, DP_PEOPLE_PERSONS, DP_PEOPLE_ANY };
 const char *dp_people_lost(const struct dp_people *people, const char *adjacency, enum dp_people_unit unit,
                            struct dp_ledger_before *cost);
 
+/* The most that runs without a ledger could cost (--no-ledger). Budgets do not count them, reports do. */
+void dp_people_untracked(const struct dp_people *people, const char *adjacency, enum dp_people_unit unit,
+                         struct dp_ledger_before *cost);
+
+/* The number of runs without privacy (--non-private, --public): nothing bounds their cost. */
+size_t dp_people_unbounded(const struct dp_people *people);
+
 /* The number of the population's name in a book, for dp_ledger_book_root; SIZE_MAX: none. */
 size_t dp_people_who(const struct dp_people *people, const struct dp_ledger_book *book);

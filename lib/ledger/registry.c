@@ -14,6 +14,7 @@
 #define WITHOUT "(--no-registry goes without it)"
 
 static const char *const kinds[] = {"import", "run", "budget"};
+static const char *const gates[] = {"", "no-ledger", "non-private", "public"};
 
 /* --- lines -------------------------------------------------------------------------------------------------------- */
 
@@ -29,6 +30,8 @@ static json_t *line_json(const struct dp_registry_line *l)
         json_object_set_new(json, "run", json_string(l->run));
     if (l->kind == DP_REGISTRY_RUN && l->unit != NULL)
         json_object_set_new(json, "unit", json_string(l->unit));
+    if (l->kind == DP_REGISTRY_RUN && l->gate != DP_REGISTRY_CHARGED)
+        json_object_set_new(json, "gate", json_string(gates[l->gate]));
     if (l->kind != DP_REGISTRY_IMPORT && isfinite(l->epsilon))
         json_object_set_new(json, "epsilon", json_real(l->epsilon));
     json_decref(more);
@@ -39,14 +42,14 @@ static json_t *line_json(const struct dp_registry_line *l)
 static const char *read_line(struct dp_registry_line *l, json_t *json)
 {
     static const char malformed[] = "it is not a line as they are written";
-    const char *kind;
+    const char *kind, *gate = "";
+    size_t k = 0, g = 0;
     int format, bad;
     *l = (struct dp_registry_line){.json = json, .epsilon = (double)INFINITY};
     if (json_unpack(json, "{s:i, s:s, s:s}", "format", &format, "kind", &kind, "population", &l->population) != 0)
         return malformed;
     if (format != DP_REGISTRY_FORMAT)
         return "it is of a newer format";
-    size_t k = 0;
     while (k < sizeof kinds / sizeof *kinds && strcmp(kind, kinds[k]) != 0)
         k++;
     l->kind = (enum dp_registry_kind)k;
@@ -56,7 +59,11 @@ static const char *read_line(struct dp_registry_line *l, json_t *json)
         bad = json_unpack(json, "{s:s, s:s, s:F, s?F}", "ledger", &l->ledger, "adjacency", &l->adjacency, "delta", &l->delta,
                           "epsilon", &l->epsilon);
     if (k == DP_REGISTRY_RUN)
-        bad |= json_unpack(json, "{s:s, s?s}", "run", &l->run, "unit", &l->unit);
+        bad |= json_unpack(json, "{s:s, s?s, s?s}", "run", &l->run, "unit", &l->unit, "gate", &gate);
+    while (g < sizeof gates / sizeof *gates && strcmp(gate, gates[g]) != 0)
+        g++;
+    l->gate = (enum dp_registry_gate)g;
+    bad |= g == sizeof gates / sizeof *gates;
     bool costs = k == DP_REGISTRY_IMPORT || (l->epsilon >= 0 && l->delta >= 0);
     return bad != 0 || k == sizeof kinds / sizeof *kinds || !costs ? malformed : NULL;
 }
@@ -368,6 +375,11 @@ const struct dp_registry_line *dp_registry_population(const struct dp_registry *
         if (strcmp(r->line[i].population, population) == 0)
             return &r->line[i];
     return NULL;
+}
+
+bool dp_registry_unbounded(const struct dp_registry_line *line)
+{
+    return line->gate == DP_REGISTRY_NON_PRIVATE || line->gate == DP_REGISTRY_PUBLIC;
 }
 
 bool dp_registry_concerns(const char *population, const char *digest)

@@ -21,6 +21,10 @@ enum { DP_REGISTRY_NONE = 1 }; /* there is no registry, *err says why, and no op
 
 enum dp_registry_kind { DP_REGISTRY_IMPORT, DP_REGISTRY_RUN, DP_REGISTRY_BUDGET };
 
+/* How the gate let a run pass: into a ledger, or by its options --no-ledger, --non-private and --public. Only the first two have
+ * a bound. */
+enum dp_registry_gate { DP_REGISTRY_CHARGED, DP_REGISTRY_NO_LEDGER, DP_REGISTRY_NON_PRIVATE, DP_REGISTRY_PUBLIC };
+
 /* A line. Strings of a line that was read belong to the registry. */
 struct dp_registry_line {
     enum dp_registry_kind kind;
@@ -30,6 +34,7 @@ struct dp_registry_line {
     const char *run, *adjacency;          /* run: the name of its open line. adjacency: of a run or budget */
     const char *unit;                     /* run: unit of privacy as in the ledger; NULL: one row is taken for one person */
     double epsilon, delta;                /* run, budget. Infinite: no bound is known */
+    enum dp_registry_gate gate;           /* run: unless it was charged, its ledger is "" */
     json_t *json;                         /* owner of the strings */
 };
 
@@ -57,6 +62,9 @@ void dp_registry_digest(const struct dp_registry *registry, const char *purpose,
 
 /* The newest import of the same bytes, else the newest import from the same path (which may be ""), else NULL. */
 const struct dp_registry_line *dp_registry_table(const struct dp_registry *registry, const char *table, const char *path);
+
+/* Whether the line is of a run without privacy: nothing bounds what it has released. */
+bool dp_registry_unbounded(const struct dp_registry_line *line);
 
 /* The newest line about a population, or NULL. */
 const struct dp_registry_line *dp_registry_population(const struct dp_registry *registry, const char *population);

@@ -88,8 +88,9 @@ struct total {
     const char *population;
     const char *unit; /* unit of the runs: for persons, the unit with the most rows; NULL: a row */
     const struct dp_ledger_limit *limit;
-    const struct dp_people *people;  /* set if other ledgers may have runs on them, too */
-    struct dp_ledger_before outside; /* cost outside the ledger with the budget that the budget does not include */
+    const struct dp_people *people;    /* set if other ledgers may have runs on them, too */
+    struct dp_ledger_before outside;   /* cost outside the ledger with the budget that the budget does not include */
+    struct dp_ledger_before untracked; /* of it: cost of runs without a ledger */
     struct dp_ledger_sum sum;
     double delta, added_epsilon, added_delta, prior_epsilon, prior_delta;
     json_int_t runs, open, laps, rows;
@@ -136,14 +137,28 @@ static int total_add(struct total *t, const struct dp_ledger_entry *entry)
     return bad;
 }
 
-/* Shows the budget's count as the total, and the composition as `composed`. */
+/* Makes another number the total, and the composition `composed`: it holds only if all runs were planned before the first. */
+static void set_total(json_t *json, double epsilon, double delta, const char *by)
+{
+    static const char *const names[] = {"epsilon", "epsilon_lower", "delta", "accountant", "why"};
+    json_t *composed = json_object();
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (json_object_get(json, names[i]) != NULL)
+            json_object_set(composed, names[i], json_object_get(json, names[i]));
+    json_object_del(json, "why");
+    json_object_set_new(json, "composed", composed);
+    json_object_set_new(json, "epsilon", dp_ledger_real_json(epsilon));
+    json_object_set_new(json, "epsilon_lower", json_real(0));
+    json_object_set_new(json, "delta", json_real(delta));
+    json_object_set_new(json, "accountant", json_string(by));
+}
+
+/* Shows the budget's count as the total. */
 static int set_budget(json_t *json, const struct total *t, const struct dp_ledger_book *book)
 {
     struct dp_ledger_costs costs = {0};
     struct dp_ledger_counted counted = {.epsilon = (double)INFINITY};
     struct dp_ledger_added added = dp_ledger_limit_added(book, t->limit, NULL, false);
-    static const char *const names[] = {"epsilon", "epsilon_lower", "delta", "accountant", "why"};
-    json_t *composed = json_object();
     int bad = 0;
     errno = 0;
     if (dp_ledger_limit_epsilon(book, t->limit, false, &costs, &counted, NULL) != DP_OK) {
@@ -152,15 +167,7 @@ static int set_budget(json_t *json, const struct total *t, const struct dp_ledge
     }
     const char *by = counted.order > 0 ? "filter" : "addition";
     dp_ledger_costs_free(&costs);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (json_object_get(json, names[i]) != NULL)
-            json_object_set(composed, names[i], json_object_get(json, names[i]));
-    json_object_del(json, "why");
-    json_object_set_new(json, "composed", composed);
-    json_object_set_new(json, "epsilon", dp_ledger_real_json(counted.epsilon));
-    json_object_set_new(json, "epsilon_lower", json_real(0));
-    json_object_set_new(json, "delta", json_real(t->limit->delta));
-    json_object_set_new(json, "accountant", json_string(by));
+    set_total(json, counted.epsilon, t->limit->delta, by);
     json_t *budget = json_pack("{s:f, s:f, s:o, s:b, s:o, s:s, s:f, s:f, s:{s:o, s:f}}", "epsilon", t->limit->epsilon, "delta",
                                t->limit->delta, "orders", orders_json(t->limit), "addition", t->limit->addition, "spent",
                                dp_ledger_real_json(counted.epsilon), "by", by, "order", counted.order, "of_delta",
@@ -203,6 +210,12 @@ static void set_ledgers(json_t *json, const struct total *t)
     const char *gone = dp_people_lost(t->people, t->of.adjacency, unit_of(t), &lost);
     if (t->apart > 0)
         json_object_set_new(json, "apart", json_integer(t->apart));
+    if (t->untracked.runs > 0)
+        json_object_set_new(json, "untracked",
+                            json_pack("{s:I, s:o, s:f}", "runs", (json_int_t)t->untracked.runs, "epsilon",
+                                      dp_ledger_real_json(t->untracked.epsilon), "delta", t->untracked.delta));
+    if (dp_people_unbounded(t->people) > 0)
+        json_object_set_new(json, "unbounded", json_integer((json_int_t)dp_people_unbounded(t->people)));
     if (gone != NULL)
         json_object_set_new(json, "lost",
                             json_pack("{s:I, s:o, s:f, s:o}", "runs", (json_int_t)lost.runs, "epsilon",
@@ -222,13 +235,11 @@ static int add_members(json_t *list, const struct total *t, const struct dp_ledg
     int bad = set_epsilon(json, &t->sum, isnan(delta) ? t->delta : delta);
     if (t->limit != NULL)
         bad |= set_budget(json, t, book);
-    else if (t->runs > 1 && !t->unbounded)
-        json_object_set_new(json, "added",
-                            json_pack("{s:o, s:f}", "epsilon",
-                                      dp_ledger_real_json(t->added_epsilon + t->prior_epsilon + t->outside.epsilon), "delta",
-                                      t->added_delta + t->prior_delta + t->outside.delta));
     if (t->prior_epsilon > 0 || t->prior_delta > 0 || t->outside.runs > 0)
         add_prior(json, t);
+    if (t->limit == NULL && t->runs > 1 && !t->unbounded)
+        set_total(json, t->added_epsilon + t->prior_epsilon + t->outside.epsilon,
+                  t->added_delta + t->prior_delta + t->outside.delta, dp_accountant_names[DP_ACCOUNTANT_ADDED]);
     if (t->people != NULL)
         set_ledgers(json, t);
     return bad;
@@ -244,7 +255,7 @@ static struct group group_of(const struct dp_ledger_book *book, const struct dp_
     return (struct group){dp_ledger_book_root(book, entry->who), entry->adjacency, entry->unit != NULL};
 }
 
-/* The number of runs of lost ledgers whose costs cannot be added to these. */
+/* The number of runs of lost ledgers, and without a ledger, whose costs cannot be added to these. */
 static json_int_t lost_apart(const struct total *t)
 {
     static const char *const adjacency[] = {"null-record", "replace-one"};
@@ -253,9 +264,11 @@ static json_int_t lost_apart(const struct total *t)
     for (int a = 0; a < 2; a++) {
         dp_people_lost(t->people, adjacency[a], DP_PEOPLE_ANY, &lost);
         runs += (json_int_t)lost.runs;
+        dp_people_untracked(t->people, adjacency[a], DP_PEOPLE_ANY, &lost);
+        runs += (json_int_t)lost.runs;
     }
     dp_people_lost(t->people, t->of.adjacency, unit_of(t), &lost);
-    return runs - (json_int_t)lost.runs;
+    return runs - (json_int_t)(lost.runs + t->untracked.runs);
 }
 
 /* Adds what the people have spent according to the other ledgers. */
@@ -279,11 +292,14 @@ static int add_elsewhere(struct total *t, const struct dp_ledger_book *book, str
                 t->apart++;
         }
     }
+    dp_people_untracked(t->people, t->of.adjacency, unit_of(t), &t->untracked);
     t->apart += lost_apart(t);
     if (t->limit == NULL)
         dp_people_lost(t->people, t->of.adjacency, unit_of(t), &t->outside);
     else if (!bad && dp_people_elsewhere(t->people, own, t->of.adjacency, true, &t->outside, err) != DP_OK)
         bad = 1;
+    if (t->untracked.runs > 0)
+        dp_ledger_before_add(&t->outside, t->untracked.epsilon, t->untracked.delta);
     return bad;
 }
 
@@ -583,9 +599,6 @@ static void print_spent(const json_t *total, FILE *stream)
     if ((other = json_object_get(total, "composed")) != NULL && json_integer_value(json_object_get(total, "runs")) > 0)
         fprintf(stream, "if all runs had been planned together: epsilon %s at delta %g\n", number_of(other, "epsilon", epsilon),
                 json_number_value(json_object_get(other, "delta")));
-    if ((other = json_object_get(total, "added")) != NULL)
-        fprintf(stream, "if one run was planned from the results of another: epsilon %s at delta %g\n",
-                number_of(other, "epsilon", epsilon), json_number_value(json_object_get(other, "delta")));
     if ((other = json_object_get(total, "not_in_ledger")) != NULL)
         fprintf(stream, "of it epsilon %s and delta %g as models without a ledger stated it\n",
                 number_of(other, "epsilon", epsilon), json_number_value(json_object_get(other, "delta")));
@@ -595,16 +608,17 @@ static void print_spent(const json_t *total, FILE *stream)
 static void print_closing(const json_t *total, const char *ledger, FILE *stream)
 {
     char epsilon[32], runs[48], laps[48];
-    const json_t *budget = json_object_get(total, "budget"), *added = json_object_get(total, "added");
+    const json_t *budget = json_object_get(total, "budget"), *composed = json_object_get(total, "composed");
     const json_t *ledgers = json_object_get(total, "ledgers"), *lost = json_object_get(total, "lost");
-    const json_t *holds = added != NULL ? added : total, *stated = json_object_get(budget, "stated");
-    json_int_t apart = json_integer_value(json_object_get(total, "apart"));
+    const json_t *untracked = json_object_get(total, "untracked"), *stated = json_object_get(budget, "stated");
+    json_int_t apart = json_integer_value(json_object_get(total, "apart")),
+               unbounded = json_integer_value(json_object_get(total, "unbounded"));
     if (ledgers != NULL)
         fputs("by all runs on these people", stream);
     else
         fprintf(stream, "by all runs in %s", ledger);
-    fprintf(stream, ": epsilon %s at delta %g", number_of(holds, "epsilon", epsilon),
-            json_number_value(json_object_get(holds, "delta")));
+    fprintf(stream, ": epsilon %s at delta %g", number_of(total, "epsilon", epsilon),
+            json_number_value(json_object_get(total, "delta")));
     if (budget != NULL)
         fprintf(stream, " of a budget of %g", json_number_value(json_object_get(budget, "epsilon")));
     fprintf(stream, ", by %s and %s", count_of(json_integer_value(json_object_get(total, "runs")), "run", runs),
@@ -612,15 +626,20 @@ static void print_closing(const json_t *total, const char *ledger, FILE *stream)
     if (json_array_size(ledgers) > 1)
         fprintf(stream, " in %zu ledgers", json_array_size(ledgers));
     if (stated != NULL && json_object_get(budget, "before") == NULL &&
-        json_number_value(json_object_get(stated, "epsilon")) < json_number_value(json_object_get(holds, "epsilon")))
+        json_number_value(json_object_get(stated, "epsilon")) < json_number_value(json_object_get(total, "epsilon")))
         fprintf(stream, "; epsilon %s at delta %g is what they state by themselves, added up",
                 number_of(stated, "epsilon", epsilon), json_number_value(json_object_get(stated, "delta")));
-    if (added != NULL)
+    if (composed != NULL && budget == NULL)
         fprintf(stream, "; epsilon %s at delta %g if all of them were planned before the first",
-                number_of(total, "epsilon", epsilon), json_number_value(json_object_get(total, "delta")));
+                number_of(composed, "epsilon", epsilon), json_number_value(json_object_get(composed, "delta")));
     if (lost != NULL)
         fprintf(stream, "; of it at most epsilon %s by %s of %s, which is gone", number_of(lost, "epsilon", epsilon),
                 count_of(json_integer_value(json_object_get(lost, "runs")), "run", runs), text_of(lost, "ledger"));
+    if (untracked != NULL)
+        fprintf(stream, "; of it at most epsilon %s by %s in no ledger", number_of(untracked, "epsilon", epsilon),
+                count_of(json_integer_value(json_object_get(untracked, "runs")), "run", runs));
+    if (unbounded > 0)
+        fprintf(stream, "; and without any bound, %s without privacy", count_of(unbounded, "run", runs));
     if (apart > 0)
         fprintf(stream, "; without %s in other ledgers, under another adjacency or with another unit of privacy",
                 count_of(apart, "run", runs));

@@ -28,6 +28,7 @@ int dp_describe(struct dp_frame *frame, const struct dp_row_facts *f, struct dp_
                  {DP_F_LABELS, f->labels},
                  {DP_F_SCHEMA, f->schema}};
     const char *before = dp_frame_text(frame, DP_F_POPULATION, dp_frame_text(frame, DP_F_DATA, NULL));
+    dp_frame_drop(frame, DP_F_ELSEWHERE); /* a site does not take a gather's word for it */
     if (before != NULL && strcmp(before, f->population) != 0 && strcmp(dp_frame_text(frame, DP_F_DATA, ""), f->data) != 0)
         dp_frame_set_bool(frame, DP_F_ELSEWHERE, true);
     int rc = DP_OK;

@@ -394,13 +394,14 @@ int dp_merge_lap(const struct dp_merge *m, const struct dp_frame *const answer[]
                  struct dp_frame *out, struct dp_err *err)
 {
     int first = -1, lost = 0, rc = DP_OK;
-    bool elsewhere = false, several = false;
+    bool elsewhere = false, here = false, several = false;
     for (int k = 0; rc == DP_OK && k < m->shards; k++) {
         lost += answer[k] == NULL;
         if (answer[k] == NULL)
             continue;
         rc = check_answer(m, k, answer[k], token, err);
         elsewhere |= dp_frame_bool(answer[k], DP_F_ELSEWHERE);
+        here |= !dp_frame_bool(answer[k], DP_F_ELSEWHERE);
         if (rc == DP_OK && first >= 0)
             rc = check_lap(m, k, answer[k], first, answer[first], err);
         several |= rc == DP_OK && first >= 0 && !dp_frame_same_field(answer[k], answer[first], DP_F_SPLIT);
@@ -420,7 +421,8 @@ int dp_merge_lap(const struct dp_merge *m, const struct dp_frame *const answer[]
     dp_frame_drop(out, DP_F_LOST);
     if (lost > 0)
         dp_frame_set_int(out, DP_F_LOST, lost);
-    if (elsewhere)
+    /* A public model that was made from rows of one shard is of these people. */
+    if (elsewhere && !(here && dp_frame_has(out, DP_F_PUBLIC_START)))
         dp_frame_set_bool(out, DP_F_ELSEWHERE, true);
     return rc;
 }

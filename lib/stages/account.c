@@ -19,7 +19,7 @@ struct options {
 struct state {
     struct dp_payer payer;
     struct dp_trial trial; /* of a run that dp-tune has started */
-    bool people_checked;   /* --public: the registry was asked */
+    bool noted;            /* --public, --non-private: the registry knows of the run */
 };
 
 #define DP_OPTIONS struct options
@@ -231,28 +231,32 @@ static int state_spent(struct dp_stage *stage, struct dp_frame *frame, struct dp
     return rc == DP_OK && mark != NULL ? dp_frame_set_text(frame, DP_F_LEDGER, mark, strlen(mark), err) : rc;
 }
 
-static int check_people(const struct dp_stage *stage, const struct dp_frame *frame, struct dp_err *err)
+/* The registry learns of a run without a bound: statements about all runs on these people name it. */
+static int note_uncharged(const struct dp_stage *stage, const struct dp_frame *frame, struct dp_err *err)
 {
     const struct options *o = stage->options;
     const struct dp_registry_place place = dp_registry_chosen(&o->pay.registry, stage->runtime.registry);
-    return dp_where_check_public(&place, dp_frame_text(frame, DP_F_POPULATION, NULL), dp_frame_text(frame, DP_F_DATA, NULL),
-                                 err);
+    const struct dp_record *batch = dp_charge_batch(frame);
+    const enum dp_adjacency adjacency = batch->adjacency != DP_ADJACENCY_NONE ? batch->adjacency : DP_ADJACENCY_NULL_RECORD;
+    const struct dp_ledger_run run = {.population = dp_frame_text(frame, DP_F_POPULATION, NULL),
+                                      .data = dp_frame_text(frame, DP_F_DATA, NULL),
+                                      .unit = dp_frame_text(frame, DP_F_UNIT, NULL),
+                                      .adjacency = dp_adjacency_names[adjacency]};
+    return dp_where_note_outside(&place, &run, o->public ? DP_REGISTRY_PUBLIC : DP_REGISTRY_NON_PRIVATE, err);
 }
 
 static int account_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
-    if (o->non_private)
-        return pass_uncharged(frame, DP_F_NON_PRIVATE, out, err);
-    if (o->public) {
-        int refused = check_start(s, frame, err);
-        if (refused == DP_OK && !s->people_checked)
-            refused = check_people(stage, frame, err);
-        s->people_checked = true;
-        return refused == DP_OK ? pass_uncharged(frame, DP_F_PUBLIC, out, err) : refused;
+    int rc = o->public ? check_start(s, frame, err) : DP_OK;
+    if (rc == DP_OK && uncharged(o) && !s->noted)
+        rc = note_uncharged(stage, frame, err);
+    if (uncharged(o)) {
+        s->noted = true;
+        return rc == DP_OK ? pass_uncharged(frame, o->public ? DP_F_PUBLIC : DP_F_NON_PRIVATE, out, err) : rc;
     }
-    int rc = check_lap(stage, frame, err);
+    rc = check_lap(stage, frame, err);
     if (rc == DP_OK)
         rc = o->trial != NULL ? DP_OK : dp_paying_lap(stage, &s->payer, frame, out, err); /* dp-tune has paid for a trial */
     if (rc != DP_OK)

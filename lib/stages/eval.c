@@ -581,7 +581,11 @@ static void put_json(struct state *s, const struct options *o)
         put(s, ",\"%s\":", metrics[s->metric[i]].name);
         put_metric(s, s->metric[i], true);
     }
-    put(s, ",\"rows\":%zu", s->dataset->rows);
+    /* With --private, nothing here may depend on rows but the noised counts: how many rows persons have is not public. */
+    if (!o->private || s->dataset->person == NULL)
+        put(s, ",\"rows\":%zu", s->dataset->rows);
+    else
+        put(s, ",\"persons\":%zu", s->dataset->persons);
     if (o->private) {
         put(s, ",\"paid_epsilon\":");
         put_number(s, s->cost.upper, true);

@@ -77,7 +77,7 @@ static int pay(const struct dp_eval_paid *e, const struct dp_eval_paid_options *
         .ledger = o->ledger, .directory = directory, .registry = dp_registry_chosen(&o->registry, place)};
     int rc = dp_weak_check(o->epsilon, o->delta, run.rows, o->allow_weak, NULL, NULL, err);
     if (rc != DP_OK || o->no_ledger)
-        return rc;
+        return rc == DP_OK ? dp_where_note_outside(&query.registry, &run, DP_REGISTRY_NO_LEDGER, err) : rc;
     rc = dp_once_open(ledger, &query, &run, charges, warning, err);
     return rc == DP_E_BUDGET
                ? dp_fail(err, DP_E_BUDGET, "the rest of the data set's budget does not pay for measures of epsilon = %.6g",

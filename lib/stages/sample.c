@@ -303,11 +303,13 @@ static struct dp_record record_of(const struct dp_stage *stage)
     };
 }
 
-/* Whether the frame has this description from an earlier lap. A gather's frame says nothing about the rows here. */
+/* Whether the frame has this description from an earlier lap. A gather's frame says nothing about the rows here; a public model
+ * has brought only the names of its people. */
 static bool is_described(const struct dp_stage *stage, const struct dp_frame *frame)
 {
     const struct state *s = stage->state;
-    return stage->shards == 0 && strcmp(dp_frame_text(frame, DP_F_DATA, ""), s->dataset->digest) == 0 &&
+    return stage->shards == 0 && dp_frame_has(frame, DP_F_ROW_NORM) &&
+           strcmp(dp_frame_text(frame, DP_F_DATA, ""), s->dataset->digest) == 0 &&
            strcmp(dp_frame_text(frame, DP_F_POPULATION, ""), s->dataset->population) == 0 &&
            strcmp(dp_frame_text(frame, DP_F_UNIT, ""), s->unit) == 0;
 }

@@ -264,12 +264,14 @@ static int reserve(struct tuning *t, struct dp_err *err)
     };
     struct dp_where_query query = {.ledger = o->ledger, .directory = t->plan[0].directory, .also = o->score_data};
     char warning[DP_ERR_MESSAGE_SIZE] = "";
-    if (o->no_ledger || (run.seeded && o->ledger == NULL)) /* seeded runs are experiments */
+    if (run.seeded && o->ledger == NULL) /* seeded runs are experiments */
         return DP_OK;
     if (run.seeded)
         query.registry.none = true;
     else
         query.registry = dp_registry_chosen(&o->registry, t->tune->place);
+    if (o->no_ledger)
+        return dp_where_note_outside(&query.registry, &run, DP_REGISTRY_NO_LEDGER, err);
     int rc = dp_once_open(&t->ledger, &query, &run, &t->charges, warning, err);
     if (rc == DP_OK && warning[0] != '\0' && t->tune->warn != NULL)
         t->tune->warn("dp-tune", warning);

@@ -263,7 +263,8 @@ void dp_frame_begin_run(struct dp_frame *model)
 
 int dp_frame_begin_public(struct dp_frame *model, const char *digest, struct dp_err *err)
 {
-    static const enum dp_field stay[] = {DP_F_METHOD, DP_F_FAMILY, DP_F_NETWORK, DP_F_INTERCEPT, DP_F_SCALE, DP_F_MODEL};
+    static const enum dp_field stay[] = {DP_F_METHOD, DP_F_FAMILY, DP_F_NETWORK, DP_F_INTERCEPT,
+                                         DP_F_SCALE,  DP_F_MODEL,  DP_F_DATA,    DP_F_POPULATION};
     bool stays[DP_F_COUNT] = {false};
     for (size_t i = 0; i < sizeof stay / sizeof *stay; i++)
         stays[stay[i]] = true;

@@ -197,7 +197,7 @@ nothing_left() { assert_equal "$(ls rooms)" ''; }
     wait "$pid" || true
     run dp-account report train.dp/ledger
     assert_line --partial 'going or killed'
-    assert_line --regexp '^spent: epsilon [0-9.]+ at delta 1e-05, by 2 runs and 2 laps'
+    assert_line --regexp '^spent: epsilon [0-9.]+ at delta 2e-05, by 2 runs and 2 laps'
 }
 
 @test "a trial that fails, or does something else than it announced, ends all of it and says nothing" {

@@ -30,7 +30,7 @@ ask() { /usr/bin/python3 -c "import json, sys; r = json.load(sys.stdin); print($
     assert_output "line 2 was edited"
 }
 
-@test "a report has the runs and composes them" {
+@test "a report has the runs, adds them up, and composes them under its condition" {
     train 20
     train 30
     dp-account report ledger --json > report.json
@@ -39,12 +39,13 @@ ask() { /usr/bin/python3 -c "import json, sys; r = json.load(sys.stdin); print($
     assert_equal "$(ask "r['populations'][0]['laps']" < report.json)" 50
     # 50 laps at once cost what the calculator says, which is less than 20 and 30 laps added
     calculator=$(dp-account epsilon --multiplier 20 --rate 0.2 --laps 50 --delta 1e-5)
-    assert_equal "$(ask "abs(r['populations'][0]['epsilon'] / $calculator - 1) < 1e-5" < report.json)" True
-    assert_equal "$(ask "r['populations'][0]['epsilon'] < r['runs'][0]['epsilon'] + r['runs'][1]['epsilon']" < report.json)" True
+    assert_equal "$(ask "abs(r['populations'][0]['composed']['epsilon'] / $calculator - 1) < 1e-5" < report.json)" True
+    assert_equal "$(ask "r['populations'][0]['epsilon'] == r['runs'][0]['epsilon'] + r['runs'][1]['epsilon'] > $calculator" < report.json)" True
+    assert_equal "$(ask "(r['populations'][0]['delta'], r['populations'][0]['accountant'])" < report.json)" "(2e-05, 'added')"
     run dp-account report ledger --data small.dp
     assert_success
-    assert_line --regexp '^spent: epsilon [0-9.]+ at delta 1e-05, by 2 runs and 50 laps \(pld\)$'
-    assert_line --regexp '^if one run was planned from the results of another: epsilon [0-9.]+ at delta 2e-05$'
+    assert_line --regexp '^spent: epsilon [0-9.]+ at delta 2e-05, by 2 runs and 50 laps \(added\)$'
+    assert_line --regexp '^if all runs had been planned together: epsilon [0-9.]+ at delta 1e-05$'
     complains 1 "dp-account report: the ledger ledger has nothing on 00000000000000000000000000000000" \
         dp-account report ledger --data 00000000000000000000000000000000
 }

@@ -192,6 +192,6 @@ assert lam == 1e-2 and value - least <= lap["gap"] + 1e-15' two.dp
     python 'a, b = json.load(open("measured")), frames.laps("stream")[0]
 assert abs(a["objective"] - b["objective"]) < 1e-13 and a["accuracy"] > 0.8'
     assert_equal "$(dp-predict model two-test.dp | wc -l)" "$(($(dp-info --get rows two-test.dp) + 1))"
-    complains 2 'dp-erm: --tolerance: must be > 0, got 0' erm.sh --data two.dp --tolerance 0 -o bad
+    complains 2 "erm.sh: --tolerance: must be a number > 0, got '0'" erm.sh --data two.dp --tolerance 0 -o bad
     assert_equal "$(erm.sh --data two.dp -o model 2>&1)" 'erm.sh: not private, trained without noise; 1 lap; the model is in model'
 }

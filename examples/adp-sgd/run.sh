@@ -1,4 +1,4 @@
-#!/usr/bin/env bash
+#!/bin/bash -p
 # Reproduces the comparison of the ADP-SGD paper with linear models and a small network. Results go to build/examples/adp-sgd.
 #   run.sh [--write | --tables] [part …]
 # Parts: theory, goal, pilot, sqrt, linear, adaptive, constant, steps, fashion, logistic, repeat, network, cifar, cifar_adaptive (default: all, in this order).

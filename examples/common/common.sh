@@ -2,6 +2,8 @@
 # Sourced by the scripts of an example from its own directory: where things are, and what several examples need. What an example compares
 # that is a pipeline, an epsilon and a seed on one data set is left to dpline compare; its own loops are over folds, splits, settings
 # that have to be tried, or objectives that dp-eval does not know.
+export LC_ALL=C # numbers have points, whatever the user's language
+unset POSIXLY_CORRECT
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 build=$(realpath "${BUILD:-$top/build}")
 export PATH="$build/bin:$top/pipelines:$PATH"

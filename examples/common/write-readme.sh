@@ -1,4 +1,4 @@
-#!/usr/bin/env bash
+#!/bin/bash -p
 # write-readme.sh [DIR]: fills README.md of the current directory. Between <!-- table KIND [FIRST [SECOND]] --> and <!-- end --> goes
 # DIR/KIND.tsv; if it is not there, what table.awk here makes with these words of KIND.tsv or of measured.tsv. If there is neither, what
 # is there stays. Pictures in DIR are copied to the current directory.

@@ -1,9 +1,11 @@
-#!/usr/bin/env bash
+#!/bin/bash -p
 # The demo: 60,000 images of clothes, ten classes, linear models at delta = 1e-5: dpline fit on features of the images and on pixels,
 # DP-SGD on pixels with the setting that was best of 24 (examples/no-tuning), and features without privacy. Writes to build/demo; ends
 # with a table and a picture. Takes about six minutes of processor time: one run of each slow method, whose seeds differ by a few
 # thousandths, and three of DP-SGD. Runs that are in the table are not made again. SEEDS and EPSILONS=0.3,1,3 say what is run.
 set -euo pipefail
+export LC_ALL=C
+unset POSIXLY_CORRECT
 cd "$(dirname "$0")/../.."
 build=$(realpath "${BUILD:-build}")
 export PATH="$build/bin:$PWD/pipelines:$PATH"

@@ -1,4 +1,4 @@
-#!/usr/bin/env bash
+#!/bin/bash -p
 # Draws the figures of measured.tsv, here.
 set -euo pipefail
 cd "$(dirname "$0")"

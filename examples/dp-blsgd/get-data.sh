@@ -1,4 +1,4 @@
-#!/usr/bin/env bash
+#!/bin/bash -p
 # Fetches the public files of these experiments into ./data (or $DPLINE_DATA), where there is a network. Anybody who has the IPUMS tables of
 # the paper puts them there as dat/NAME.dat: numbers between blanks, a row a line, the label last.
 set -euo pipefail

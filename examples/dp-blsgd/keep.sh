@@ -1,4 +1,4 @@
-#!/usr/bin/env bash
+#!/bin/bash -p
 # Puts what run.sh has measured into measured.tsv, here, in place of the line of the same part, set, method and epsilon, and of the same
 # setting where settings are compared; what is new comes last in its part.
 set -euo pipefail

@@ -1,4 +1,4 @@
-#!/usr/bin/env bash
+#!/bin/bash -p
 # Figure 5: networks by DP-BLSGD, with nothing tuned, and by DP-SGD with the best of 16 settings. Results go to
 # build/examples/dp-blsgd/network; an interrupted run continues.
 #   network.sh [--write]     --write also puts what was measured into network.tsv and README.md

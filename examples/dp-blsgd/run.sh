@@ -1,4 +1,4 @@
-#!/usr/bin/env bash
+#!/bin/bash -p
 # Reproduces figures 1 to 4 of the DP-BLSGD paper on the data that is there. Results go to build/examples/dp-blsgd.
 #   run.sh [--write | --collect] [part …]     parts: logistic, svm, settings, counts (default: all, in this order)
 # --write also puts the tables and figures into this directory; --collect trains nothing and makes them of what has been measured.

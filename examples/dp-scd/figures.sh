@@ -1,4 +1,4 @@
-#!/usr/bin/env bash
+#!/bin/bash -p
 # figures.sh: draws the figures of what run.sh has measured.
 # figures.sh --committed: draws those of the tables in README.md, here, without measuring anything.
 set -euo pipefail

@@ -1,4 +1,4 @@
-#!/usr/bin/env bash
+#!/bin/bash -p
 # Reproduces the experiments of the DP-SCD paper on the data that is there. Results go to build/examples/dp-scd.
 #   run.sh [--write] [part …]     parts: classification, optimum, tuning, regression, batch, variants (default: all)
 # --write also puts the tables and figures into this directory's README. SEEDS=n sets the number of seeds (10), JOBS=n how

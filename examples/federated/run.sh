@@ -1,4 +1,4 @@
-#!/usr/bin/env bash
+#!/bin/bash -p
 # Measures what three sites gain by training together. Results go to build/examples/federated.
 #   run.sh [--write] [part …]     parts: same, models (default: both)
 # same: the model of the three machines and the one of a machine with all rows, compared byte by byte. models: accuracies, site by site.

@@ -1,4 +1,4 @@
-#!/usr/bin/env bash
+#!/bin/bash -p
 # dpline fit on features of images and on pixels, and a small network on pixels. Writes to build/examples/images: a line of measured.tsv for each run, and a table.
 #   run.sh [--write]     --write also replaces measured.tsv, the picture and the table of README.md in this directory
 # SETS="fashion mnist cifar10", ROWS="features network pixels" and EPSILONS="0.5 1 3" name what is run, SEEDS=5 how many seeds of the noise.

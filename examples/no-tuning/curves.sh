@@ -1,4 +1,4 @@
-#!/usr/bin/env bash
+#!/bin/bash -p
 # Measures what curves of numbers are worth: `dpline fit` with numbers as lines, as cosines, and with products of cosines.
 #   curves.sh [--write] [SET …]     sets: adult credit insurance protein bike abalone tweets-1024 tweets-16384 (default: all that are there)
 # --write also puts curves.tsv and its table into this directory. SPLITS=n (10; 5 in curves.tsv), EPSILONS="0.1 1".

@@ -1,4 +1,4 @@
-#!/usr/bin/env bash
+#!/bin/bash -p
 # Draws the picture of measured.tsv, here: how far the others are from fit, cell by cell.
 set -euo pipefail
 cd "$(dirname "$0")"

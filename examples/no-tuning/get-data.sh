@@ -1,4 +1,4 @@
-#!/usr/bin/env bash
+#!/bin/bash -p
 # Fetches the public files of these experiments into ./data (or $DPLINE_DATA), where there is a network.
 set -euo pipefail
 cd "$(dirname "$0")"

@@ -1,4 +1,4 @@
-#!/usr/bin/env bash
+#!/bin/bash -p
 # keep.sh FILE: puts the lines of FILE into measured.tsv, here, in place of all that is there of the same data set, epsilon and method.
 set -euo pipefail
 cd "$(dirname "$0")"

@@ -1,4 +1,4 @@
-#!/usr/bin/env bash
+#!/bin/bash -p
 # Measures `dpline fit` against the best of 16 settings of DP-SGD, and against the linear model without privacy.
 #   rivals.sh [--write] [SET …]      sets: adult credit bank telco spambase tweets-1024 costarica letter protein bike insurance abalone white
 #                                    (default: all that are there)

@@ -1,4 +1,4 @@
-#!/usr/bin/env bash
+#!/bin/bash -p
 # Measures `dpline fit` and what it is compared with on the data that is there. Results go to build/examples/no-tuning.
 #   run.sh [--write | --collect] [part …]     parts: classes, numbers, pictures (default: all)
 # --write also puts measured.tsv, the tables and the picture into this directory; --collect trains nothing and makes them of what has been

@@ -1,4 +1,4 @@
-#!/usr/bin/env bash
+#!/bin/bash -p
 # Reproduces Table 3 of Zhang, Zheng, Mou and Wang (IJCAI 2017) on the tables that are there. Results go to build/examples/private-erm.
 #   run.sh [--write | --collect] [part …]     parts: table, adult (default: both)
 # --write also puts measured.tsv, the tables and the picture into this directory; --collect runs nothing and makes them of what has

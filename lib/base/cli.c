@@ -1,8 +1,10 @@
 #include "base/cli.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/init.h"
@@ -12,12 +14,46 @@
 #include "base/terminal.h"
 #include "base/version.h"
 
+/* The first file of this name in PATH. */
+static bool in_path(const char *path, const char *name, struct stat *found)
+{
+    char file[2 * PATH_MAX];
+    for (const char *at = path; at != NULL; at = *at == ':' ? at + 1 : NULL) {
+        size_t length = strcspn(at, ":");
+        snprintf(file, sizeof file, "%.*s/%s", (int)length, at, name);
+        if (access(file, X_OK) == 0)
+            return stat(file, found) == 0;
+        at += length;
+    }
+    return false;
+}
+
+/* A shell that this program starts finds the programs of this version first. */
+static void own_programs_first(void)
+{
+    char own[PATH_MAX], path[32768];
+    const char *given = getenv("PATH");
+    struct stat self, found;
+    ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
+    if (length <= 0 || given == NULL || stat("/proc/self/exe", &self) != 0)
+        return;
+    own[length] = '\0';
+    char *name = strrchr(own, '/');
+    *name++ = '\0';
+    if (in_path(given, name, &found) && found.st_dev == self.st_dev && found.st_ino == self.st_ino)
+        return;
+    int written = snprintf(path, sizeof path, "%s:%s", own, given);
+    if (written > 0 && (size_t)written < sizeof path)
+        setenv("PATH", path, 1);
+}
+
 void dp_cli_guard(void)
 {
     const struct rlimit none = {0, 0};
     int fd;
     dp_init();
     setrlimit(RLIMIT_CORE, &none); /* rows and keys are in memory, and would be in the file */
+    unsetenv("POSIXLY_CORRECT");   /* getopt would take the options after an operand for operands */
     signal(SIGXFSZ, SIG_IGN);      /* if a file may not grow, write(2) fails and the error is reported */
     do
         fd = open("/dev/null", O_RDONLY);
@@ -33,6 +69,7 @@ bool dp_cli_start(const struct dp_command *command, void *values, void *common, 
 {
     struct dp_err err = {0};
     dp_cli_guard();
+    own_programs_first();
     int rc = dp_option_parse(command, values, common, argc, argv, first_operand, &err);
     if (rc == DP_PARSE_RUN)
         rc = dp_isa_check(&err);

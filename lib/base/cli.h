@@ -7,10 +7,11 @@
 
 /* Calls dp_init and opens /dev/null for standard streams that are closed, so that no file of ours gets their numbers; a write
  * to a closed standard output still fails. Handles SIGBUS (mapped.h) and guards terminals (terminal.h). Ignores SIGXFSZ, so that
- * write reports an error when a file may not grow. */
+ * write reports an error when a file may not grow. Removes POSIXLY_CORRECT from the environment. */
 void dp_cli_guard(void);
 
-/* Parses; answers --help and --version itself. Returns true when the command is to run; otherwise *status is the
+/* Calls dp_cli_guard, and puts the directory of the program first in PATH unless PATH leads to this program. Parses; answers
+   --help and --version itself. Returns true when the command is to run; otherwise *status is the
    exit status. */
 bool dp_cli_start(const struct dp_command *command, void *values, void *common, int argc, char **argv, int *first_operand,
                   int *status);

@@ -1,6 +1,7 @@
 # Commands of examples/ that no other test runs: the commands in comments of programs, and run.sh on small made-up tables.
 # run.sh of dp-blsgd, federated, no-tuning and private-erm have files of their own.
 load helper
+load environments
 
 # pictures DIRECTORY COUNT [SIDE]: COUNT pictures of 4 x 4 (SIDE x SIDE) points to learn from and 100 others, in ten classes that
 # are easy to separate
@@ -24,6 +25,21 @@ EOF
 elsewhere() {
     mkdir other
     ln -s "$(realpath "$BUILD")"/{bin,lib} other
+}
+
+# example FOLDER [WORD…]: runs its script in this directory, within two minutes, and what it measured is in ./out
+example() {
+    BUILD=$PWD/other OUT=$PWD/out DPLINE_DATA=$PWD/raw within 120 "$ROOT/examples/$1" "${@:2}"
+}
+
+# again FUNCTION: in an empty directory and in a foreign environment it says what it has said, $output, but for seconds
+again() {
+    local plain=$output
+    mkdir again
+    cd again
+    foreign
+    "$1"
+    assert_equal "$(sed -E 's/\t[0-9.]+$//; s|/again/|/|g' <<< "$output")" "$(sed -E 's/\t[0-9.]+$//' <<< "$plain")"
 }
 
 @test "the commands in the comments of examples/library, as they stand" {
@@ -54,55 +70,80 @@ elsewhere() {
     [ "$(results)" != "$before" ]
 }
 
-@test "examples/demo/run.sh" {
+demo() {
     elsewhere
     pictures fashion 600 16
-    BUILD=$PWD/other DPLINE_FASHION=$PWD/fashion SEEDS=2 EPSILONS=3 within 60 "$ROOT/examples/demo/run.sh"
+    DPLINE_FASHION=$PWD/fashion SEEDS=2 EPSILONS=3 example demo/run.sh
+}
+
+@test "examples/demo/run.sh, in any environment" {
+    demo
     assert_success
     assert_line --regexp '^fit, features +3 +[01]\.[0-9]{4}  \([0-9.]+ to [0-9.]+\)$'
     assert_line --regexp '^dp-sgd --batch 500 .*, pixels +3 '
     assert_line --regexp '^erm .*, features +inf '
     assert_equal "$(grep -o '>[^<]*without privacy' other/demo/demo.svg)" '>erm …, features, without privacy'
+    again demo
 }
 
-@test "examples/images/run.sh" {
+images() {
     elsewhere
     pictures fashion 600 16
     pictures raw/mnist 600 16
-    BUILD=$PWD/other OUT=$PWD/out DPLINE_DATA=$PWD/raw DPLINE_FASHION=$PWD/fashion SEEDS=1 EPSILONS=3 within 120 "$ROOT/examples/images/run.sh"
+    DPLINE_FASHION=$PWD/fashion SEEDS=1 EPSILONS=3 example images/run.sh
+}
+
+@test "examples/images/run.sh, in any environment" {
+    images
     assert_success
     assert_line --regexp '^\| fashion, features \| [0-9.]+ \|$'
     assert_line --regexp '^\| mnist, pixels \| [0-9.]+ \|$'
     assert_equal "$(tail -n +2 out/measured.tsv | cut -f 2 | sort | xargs)" "$(echo {fashion,mnist}-{features,network,pixels}.dp)"
+    again images
 }
 
-@test "examples/adp-sgd/run.sh, a part of it" {
+adp_sgd() {
     elsewhere
     pictures raw/mnist 1200
-    BUILD=$PWD/other OUT=$PWD/out DPLINE_DATA=$PWD/raw DPLINE_FASHION=$PWD/none within 120 "$ROOT/examples/adp-sgd/run.sh" goal fashion
+    DPLINE_FASHION=$PWD/none example adp-sgd/run.sh goal fashion
+}
+
+@test "examples/adp-sgd/run.sh, a part of it, in any environment" {
+    adp_sgd
     assert_success
     assert_line --regexp '^3 +adp-sgd\.sh +[0-9.]+ +[0-9]+ +[0-9]+$'
     assert_line --partial 'skipping: no '
+    again adp_sgd
 }
 
-@test "examples/dp-blsgd/network.sh" {
+network() {
     elsewhere
     pictures raw/mnist 600
-    BUILD=$PWD/other OUT=$PWD/out DPLINE_DATA=$PWD/raw SEEDS=2 EPSILONS=3 within 120 "$ROOT/examples/dp-blsgd/network.sh"
+    SEEDS=2 EPSILONS=3 example dp-blsgd/network.sh
+}
+
+@test "examples/dp-blsgd/network.sh, in any environment" {
+    network
     assert_success
     assert_line --index 2 --regexp '^\| small \| 3 \| --epochs [25] --clip 0\.[15] --step [0-9]+ \| [0-9.]+ \| [0-9.]+ \| [+-][0-9.]+ \| 0\.0000 \| 1 \|$'
+    again network
     run awk -F '\t' 'NR > 1 { if (NF != 8 || $4 != 2 && $4 != 5) exit 1; print $3, ($8 > 0) }' out/network/new-curves.tsv
     assert_success
     assert_output $'dp-sgd 1\nblsgd 1'
 }
 
-@test "examples/dp-scd/run.sh, a part of it" {
+scd() {
     elsewhere
     mkdir -p raw/protein
-    awk 'BEGIN { srand(1); for (i = 0; i < 4000; i++) { y = 0; for (k = 1; k < 10; k++) { x = rand() - .5; y += (k % 3 - 1) * x; printf "%.4f,", x } printf "%.4f\n", y / 2 } }' |
+    LC_ALL=C awk 'BEGIN { srand(1); for (i = 0; i < 4000; i++) { y = 0; for (k = 1; k < 10; k++) { x = rand() - .5; y += (k % 3 - 1) * x; printf "%.4f,", x } printf "%.4f\n", y / 2 } }' |
         gzip > raw/protein/protein.csv.gz
-    BUILD=$PWD/other OUT=$PWD/out DPLINE_DATA=$PWD/raw SEEDS=1 REGRESSION_SEEDS=1 within 120 "$ROOT/examples/dp-scd/run.sh" classification variants
+    SEEDS=1 REGRESSION_SEEDS=1 example dp-scd/run.sh classification variants
+}
+
+@test "examples/dp-scd/run.sh, a part of it, in any environment" {
+    scd
     assert_success
     assert_line --regexp '^epsilon +parallel +sequential +primal$'
     assert_line --partial 'adult.data.gz is not there'
+    again scd
 }

@@ -190,7 +190,7 @@ END
 }
 
 @test "pipelines run from where they are installed" {
-    small_data
+    dp-synth classification --rows 400 --cols 6 --seed 7 -o small.dp --test test.dp -q
     make -s -C "$ROOT" install BUILD="$BUILD" PREFIX=/usr DESTDIR="$PWD/stage" > log 2>&1 || fail "$(cat log)"
     # as commands, by their path with nothing in PATH, and through a link of one's own
     assert_equal "$(find stage/usr/bin -name '*.sh')" ''
@@ -206,6 +206,11 @@ END
     PATH=/usr/bin:/bin run ./mine --data small.dp --epochs 1 -o model
     assert_success
     assert_line --regexp '^mine: epsilon (1|0.9999[0-9]*), delta 1e-05; one row is taken for one person; 4 laps; the model is in model$'
+    # what starts shells finds the others there
+    printf 'step\n1\n' > grid
+    PATH=/usr/bin:/bin run moved/usr/bin/dp-tune --grid grid --score-data test.dp --score-multiplier 50 --trials all --epsilon 5 --delta 1e-5 -o tuned \
+        "dpline dp-sgd --data small.dp --epochs 1 --multiplier 30 --step {step} --trial {trial} -q"
+    assert_success
     # where dpline is not
     mkdir alone && cp moved/usr/share/dpline/pipelines/{scd,options}.sh alone/
     PATH=/usr/bin:/bin complains 2 'scd.sh: dp-loop is not in PATH' alone/scd.sh --data small.dp

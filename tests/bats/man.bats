@@ -1,5 +1,6 @@
 # The manual as a reader sees it: rendered for 80 columns. The commands in EXAMPLES are pasted from there and run.
 load helper
+load environments
 
 # Three renderings, without bold and underlining, blanks for tabs.
 in_groff() { MANWIDTH=80 man -l --warnings "$1" 2> "${2:-/dev/null}" | col -bx; }
@@ -106,7 +107,15 @@ run_readme() {
     (cd copy && timeout 120 bash -eo pipefail ../commands.sh > ../out 2>&1) || fail "$(cat out)"
 }
 
-@test "the README's tour, as printed" {
+# also_abroad FUNCTION: calls it here, and in a foreign environment
+also_abroad() {
+    (mkdir plain && cd plain && "$1")
+    mkdir abroad && cd abroad && foreign
+    export DPLINE_REGISTRY=$PWD/registry
+    "$1"
+}
+
+tour() {
     run_readme '## A tour'
     cd copy/build/tour
     assert_equal "$(dp-info --get lap model)" 1000
@@ -115,7 +124,11 @@ run_readme() {
     assert_success
 }
 
-@test "the README's one command, as printed, and what it is said to give" {
+@test "the README's tour, as printed, in any environment" {
+    also_abroad tour
+}
+
+one_command() {
     run_readme '## One command'
     said=$(sed -n '/^## One command/,/^## /p' "$ROOT/README.md" | grep '^dpline fit: ')
     assert_equal "$(wc -l <<< "$said")" 3
@@ -123,13 +136,22 @@ run_readme() {
     cd copy/build/people
     accuracy=$(dp-eval --data people-test.dp --metrics accuracy --last --in people.model | tail -n 1 | cut -f 3)
     # 0.8223, deviation 0.0022
-    [ "$(awk "BEGIN { print ($accuracy > 0.8 && $accuracy < 0.84) }")" = 1 ] || fail "accuracy $accuracy"
+    above "$accuracy" 0.8
+    above 0.84 "$accuracy"
     assert_equal "$(wc -l < predictions.csv)" 3001
 }
 
-@test "the README's own table, as printed" {
+@test "the README's one command, as printed, and what it is said to give, in any environment" {
+    also_abroad one_command
+}
+
+own_table() {
     run_readme '\*\*Your own table'
     grep -q 'the schema cost epsilon 0.1, delta 1e-06' out || fail "$(cat out)"
     assert_equal "$(head -n 1 copy/build/own/risk.csv)" patient_id,prediction
     assert_equal "$(wc -l < copy/build/own/risk.csv)" 2001
+}
+
+@test "the README's own table, as printed, in any environment" {
+    also_abroad own_table
 }

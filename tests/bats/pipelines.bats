@@ -41,7 +41,7 @@ load pipelines
     complains 2 "scd.sh: --epsilon: must be a number > 0, got '-1'" scd.sh --data small.dp --epsilon -1
     complains 2 "scd.sh: --adjacency: must be one of null-record|replace-one, got 'nobody'" scd.sh --data small.dp --adjacency nobody
     complains 2 "scd.sh: --loss: must be one of squared|hinge|logistic|smooth-hinge|huber, got 'hing'" scd.sh --data small.dp --loss hing
-    complains 2 "scd.sh: --exec: must be one of auto|processes|fused, got 'auto|fused'" scd.sh --data small.dp --exec 'auto|fused'
+    complains 2 "scd.sh: --exec: must be one of auto|processes|fused, got 'auto|processes'" scd.sh --data small.dp --exec 'auto|processes'
     complains 2 "scd.sh: --lambda: must be a number, got '1e-4|tee'" scd.sh --data small.dp --lambda '1e-4|tee'
     complains 2 "scd.sh: --seed: must be a whole number >= 0, got '-1'" scd.sh --data small.dp --seed -1
     complains 2 "scd.sh: --threads: must be a whole number >= 1, got '1e3'" scd.sh --data small.dp --threads 1e3

@@ -1,5 +1,6 @@
 # A value is a value: what a user, a web form or a scheduler gives to an option of a pipeline never runs as code.
 load helper
+load environments
 
 # Shells that run the text of a pipeline, whose stages do nothing
 setup_file() {
@@ -15,27 +16,6 @@ setup_file() {
     chmod +x shells/*
 }
 prepare() { cp -r "$BATS_FILE_TMPDIR"/small.dp .; }
-
-# usual WORD: options with which that pipeline runs; of a pipeline over machines a line for each machine
-usual() {
-    local at='--at ipc://at' spared='--no-registry --multiplier 9'
-    case $1 in
-        fit) echo --data small.dp --no-registry ;;
-        compare) echo --data small.dp --test small.dp --methods erm --seeds 1 ;;
-        slurm) echo --workers 1 --data small.dp -o model ;;
-        federated-fit) echo "--workers 2 --rows 600 $at --cols 5"
-            echo "--shard 1/2 --rows 600 $at --data small.dp --no-ledger" ;;
-        federated-*) echo "--workers 2 --rows 600 $at $spared"
-            echo "--shard 1/2 --rows 600 $at --data small.dp --no-ledger $spared" ;;
-        zmq-two-machines) echo "--send ipc://a --receive ipc://b --rows 300 $spared"
-            echo "--in ipc://a --out ipc://b --data small.dp $spared" ;;
-        sgd | erm | scd-nonprivate) echo --data small.dp ;;
-        privgene) echo --data small.dp --no-registry ;;
-        scd-published) echo --data small.dp --no-registry --epochs 1 ;;
-        agd | blgd | blsgd) echo "--data small.dp $spared --search-epsilon 0.01" ;;
-        *) echo "--data small.dp $spared" ;;
-    esac
-}
 
 # said WORD OPTION VALUE [WORD…]: the last line that this pipeline of $usual says
 said() {
@@ -55,7 +35,7 @@ tries() {
         fi
         said "$1" "$2" "$awk" > /dev/null
         [ -n "${seen[$2]-}" ] || said "$1" "$2" "$bash" > /dev/null
-    done < <(usual "$1")
+    done < <(usual "$1" --multiplier 9)
     [ ! -e x ] || fail "$1.sh --$2 ran a value: $answer"
 }
 
@@ -64,7 +44,7 @@ tries() {
     # within quotes or without
     shell='1 $(touch x)`touch x`; touch x | touch x '"'; touch x; '"' "; touch x; "' awk='1 + system("touch x")' bash='a[$(touch x)]'
     options=0
-    for word in $(dpline --help | sed -n '/^Pipelines:$/,/^$/s/^  \([a-z-]*\) .*/\1/p'); do
+    for word in $(words); do
         for option in $("$word.sh" --help | sed -nE 's/^  (-., )?--([a-z-]+) [A-Z].*/\2/p'); do
             tries "$word" "$option"
             seen[$option]=1 options=$((options + 1))

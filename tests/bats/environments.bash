@@ -30,7 +30,7 @@ environment() {
         posix) export POSIXLY_CORRECT=1 ;;
         homeless) unset HOME DPLINE_REGISTRY XDG_STATE_HOME ;;
         nowhere) unset DPLINE_REGISTRY XDG_STATE_HOME
-            export HOME=/nonexistent ;;
+            export HOME=/proc/nowhere ;; # which root cannot make
         relative) unset DPLINE_REGISTRY XDG_STATE_HOME
             export HOME=home ;;
         mawk | gawk | busybox) awk_of "$1" ;;

@@ -49,6 +49,20 @@ prints() { in_environment "$1" "$2.sh" "${@:3}" --seed 1 --print | sed '/^PATH=/
     done
 }
 
+@test "dpline fit TABLE ends with a model where nobody has a home, and the ledger has what was paid for the schema" {
+    dp-synth patients --rows 6000 --seed 1 -o patients.csv -q # as in the README: its noise does not decide between names
+    for environment in homeless nowhere relative; do
+        mkdir $environment
+        cp patients.csv $environment
+        cd $environment
+        in_environment $environment dpline fit patients.csv --label readmitted > said 2>&1 || fail "$environment: $(cat said)"
+        assert_file_exists patients.model
+        grep -q '^dpline fit: by all runs in patients.json.ledger: epsilon [0-9.]* at delta [0-9e.-]*, by [23] runs and ' said || fail "$environment: $(cat said)"
+        assert_not_exists home
+        cd ..
+    done
+}
+
 @test "options after an operand are options" {
     printf 'age,ill\n31,no\n64,yes\n' > t.csv
     echo '{"header": true, "columns": [{"name": "age", "type": "numeric", "bounds": [0, 100]},

@@ -350,7 +350,7 @@ int dp_output_open(struct dp_output *output, const char *path, bool private, str
 
 int dp_output_close(struct dp_output *output, int rc, struct dp_err *err)
 {
-    if (output->stream != NULL && ((ferror(output->stream) != 0) | (fclose(output->stream) != 0)) && rc == DP_OK)
+    if (output->stream != NULL && (ferror(output->stream) | fclose(output->stream)) != 0 && rc == DP_OK)
         rc = dp_fail_errno(err, errno, "cannot write %s", ((struct fd_port *)output->port->self)->name);
     if (output->port != NULL && rc == DP_OK)
         rc = dp_port_commit(output->port, err);

@@ -55,6 +55,26 @@ static struct payment least_payment(const struct dp_census *census, const struct
     return p;
 }
 
+static const char *name_of(const void *census, size_t i, size_t *length)
+{
+    const char *name = ((const struct dp_census *)census)->column[i].name;
+    *length = strlen(name);
+    return name;
+}
+
+/* The names of the first line are public because the owner says so: the owner should see them. */
+static void tell_names(const struct dp_census *census, bool header)
+{
+    char names[DP_TEXT_LISTED];
+    if (header)
+        fprintf(stderr, "dp-import: names that are taken to be public: %s\n",
+                dp_text_list(name_of, census, census->columns, names));
+    else
+        fputs("dp-import: the first line is a row: it has a value of its own column, so columns are named column1, column2, "
+              "...\n",
+              stderr);
+}
+
 int paid_schema(struct dp_import *import, struct identity *identity, const struct payment_options *o, json_t **schema,
                 json_t **paid, enum paid_lack *lack, struct dp_err *err)
 {
@@ -73,6 +93,8 @@ int paid_schema(struct dp_import *import, struct identity *identity, const struc
         rc = identity_find(identity, import, err);
     if (rc == DP_OK && *lack == LACK_NOTHING)
         rc = release(&census, &p, o, identity, threshold, schema, paid, lack, err);
+    if (*schema != NULL && !o->quiet)
+        tell_names(&census, json_is_true(json_object_get(*schema, "header")));
     if (*schema != NULL && !o->quiet)
         fprintf(stderr, "dp-import: the schema cost epsilon %g, delta %s: a text is named if about %.0f rows of %zu have it\n",
                 p.epsilon, dp_number_print(p.delta, number, sizeof number), threshold, census.rows);

@@ -149,7 +149,8 @@ static int read_names(struct dp_census *census, const struct dp_lines *l, const 
         const struct dp_cell *f = &l->field[i];
         char shown[DP_TEXT_SHOWN];
         if (dp_text_valid(f->text, f->length) < f->length ||
-            (!header && (f->length == 0 || is_number(f, census->delimiter, &comma, &value))))
+            (!header && (f->length == 0 || is_number(f, census->delimiter, &comma, &value))) ||
+            dp_date_find(f->text, f->length, &value) != DP_DATE_FORMATS)
             return dp_fail(
                 err, DP_E_RUN,
                 "%s: line %zu, column %zu: a schema that is paid for takes names from the first line, and '%s' is not a "
@@ -310,7 +311,7 @@ static double quantile(double p)
 
 double dp_census_threshold(size_t columns, double scale, double delta)
 {
-    return (1 + scale * quantile(delta / (double)columns)) * (1 + 1e-12);
+    return fmax((1 + scale * quantile(delta / (double)columns)) * (1 + 1e-12), DP_CENSUS_FLOOR);
 }
 
 /* --- the schema, from noised counts */
@@ -492,7 +493,7 @@ static double texts_of(const struct made *m, const struct dp_census_column *c, j
     double sum = 0;
     for (size_t k = 0; k < c->texts; k++) {
         double here = count(m, DP_CENSUS_CELLS + k) / m->weight;
-        if (here < 1 + (m->threshold - 1) / m->weight)
+        if (here < fmax(1 + (m->threshold - 1) / m->weight, DP_CENSUS_FLOOR))
             continue;
         json_array_append_new(list, json_stringn(c->text[k]->text, c->text[k]->length));
         sum += here;
@@ -644,6 +645,39 @@ static int label(const struct made *m, const struct dp_census_column *c, json_t 
                                               "its numbers have no bounds; a schema of your own needs no payment");
 }
 
+/* Whether the texts, or lists of texts, have this one. */
+static bool has_text(const json_t *texts, const char *text)
+{
+    size_t i;
+    json_t *one;
+    json_array_foreach (texts, i, one)
+        if (json_is_array(one) ? has_text(one, text) : strcmp(json_string_value(one), text) == 0)
+            return true;
+    return false;
+}
+
+/* Whether a name is among the named texts of its own column: then the first line is a row. */
+static bool is_row(const json_t *columns)
+{
+    size_t i;
+    json_t *o;
+    json_array_foreach (columns, i, o) {
+        const char *name = json_string_value(json_object_get(o, "name"));
+        if (has_text(json_object_get(o, "categories"), name) || has_text(json_object_get(o, "classes"), name))
+            return true;
+    }
+    return false;
+}
+
+/* Takes the cells of the first line back, which are one person's. */
+static void number_columns(json_t *columns)
+{
+    size_t i;
+    json_t *o;
+    json_array_foreach (columns, i, o)
+        json_object_set_new(o, "name", json_sprintf("column%zu", i + 1));
+}
+
 /* Commas are decimal signs if a tenth of the numbers of some column have one. */
 static bool has_commas(struct made *m, const int64_t *noised)
 {
@@ -683,7 +717,10 @@ int dp_census_schema(const struct dp_census *census, const int64_t *noised, int6
     }
     if (rc == DP_OK && !features)
         rc = dp_fail(err, DP_E_BUDGET, "no column has frequent values for this payment; a schema of your own needs no payment");
-    *schema = rc == DP_OK ? json_pack("{s:s, s:b, s:o, s:O}", "delimiter", delimiter, "header", true, "missing",
+    const bool row = is_row(list);
+    if (row)
+        number_columns(list);
+    *schema = rc == DP_OK ? json_pack("{s:s, s:b, s:o, s:O}", "delimiter", delimiter, "header", !row, "missing",
                                       words_json(absent), "columns", list)
                           : NULL;
     json_decref(list);

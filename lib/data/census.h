@@ -19,6 +19,7 @@
 #include "data/import.h"
 
 #define DP_CENSUS_TEXT 100
+#define DP_CENSUS_FLOOR 20.0  /* a text that fewer rows have, with noise, is not named, whatever delta admits */
 #define DP_CENSUS_LEAST (-20) /* a number below 2^LEAST counts as 0; from 2^MOST on, as 2^MOST */
 #define DP_CENSUS_MOST 64
 #define DP_CENSUS_BINS (2 * (DP_CENSUS_MOST - DP_CENSUS_LEAST + 1) + 1)
@@ -53,7 +54,7 @@ struct dp_census {
 };
 
 /* Counts the cells of a CSV or TSV table whose first line has the names of its columns; sets import->table. Free the census
- * after a failure, too. DP_E_RUN: the table cannot be read, or a name is a number or empty and the first line does
+ * after a failure, too. DP_E_RUN: the table cannot be read, or a name is a date, or a number or empty and the first line does
  * not have import->label_name, a word. */
 int dp_census_read(struct dp_census *census, struct dp_import *import, struct dp_err *err);
 void dp_census_free(struct dp_census *census);
@@ -73,7 +74,7 @@ void dp_census_counts(const struct dp_census *census, int64_t unit, int64_t *sum
 size_t dp_census_cell(double value, bool comma);
 
 /* The noised count from which a text is named: at least 1 + scale Φ⁻¹(1 − delta / columns), where scale is the deviation of the
- * noise on one count. So texts of one person only are named with a probability of at most delta. For the label the scale is w
+ * noise on one count, and at least FLOOR. So texts of one person only are named with a probability of at most delta. For the label the scale is w
  * times smaller. */
 double dp_census_threshold(size_t columns, double scale, double delta);
 
@@ -81,7 +82,8 @@ double dp_census_threshold(size_t columns, double scale, double delta);
  * numbers is significant if the noise of any column exceeds it with a probability of at most about 1 %. A label of numbers
  * has classes if two are named that 80 % of the rows have, or up to 20 that 95 % have. Rows of other classes become rows
  * of zeros. Texts of a feature that are not named share buckets by a public hash: at most 64 of them, each for a quarter
- * of the rows that a name needs, if at least half of these texts are repeats. DP_E_BUDGET: no label or no feature is frequent
- * enough. */
+ * of the rows that a name needs, if at least half of these texts are repeats. If a name is among the named texts of its own
+ * column, the first line is a row: "header" is false, and columns are column1 and so on. DP_E_BUDGET: no label or no feature is
+ * frequent enough. */
 int dp_census_schema(const struct dp_census *census, const int64_t *noised, int64_t unit, double scale, double threshold,
                      json_t **schema, struct dp_err *err);

@@ -46,7 +46,7 @@ of() { dp-info --get "$2" "$1"; }
     fit.sh people.dp --epsilon 1 --delta 1e-5 -o people.model -q
     assert_equal "$(of people.model epsilon | awk '{ print ($1 > 0.99 && $1 <= 1) }') $(of people.model delta)" "1 1e-05"
     dp-account report --data people.dp people.json.ledger > report
-    grep -q '^if one run was planned from the results of another: epsilon 1 at delta 1e-05' report
+    grep -q '^spent: epsilon 1 at delta 1e-05' report
     dp-account certify --data people.dp --model people.model > certificate
     assert_equal "$(jq -c '[(.runs | length), .private_preprocessing, (.epsilon > 0.999 and .epsilon <= 1.0000001)]' certificate)" '[2,["paid-schema"],true]'
     dp-account verify --certificate certificate --model people.model people.json.ledger
@@ -218,6 +218,32 @@ numeric"
         dp-import numbered.csv --infer-schema h.json --private-schema 1
 }
 
+@test "a first line that is a row gives no names" {
+    # cells of a person in place of names: a date is refused before anything is paid
+    awk 'BEGIN { srand(9); split("asthma diabetes flu none", d); print "first person,12.03.1961,diabetes,dead"
+        for (i = 0; i < 4000; i++) printf "p%d,%02d.%02d.%d,%s,%s\n", 1e6 * rand(), 1 + 28 * rand(), 1 + 12 * rand(), 1930 + 70 * rand(), d[1 + int(4 * rand())], rand() < .3 ? "dead" : "alive" }' > ward.csv
+    complains 1 "dp-import: ward.csv: line 1, column 2: a schema that is paid for takes names from the first line, and '12.03.1961' is not a name" \
+        dp-import csv --infer-schema w.json --private-schema 1 ward.csv
+    assert_not_exist w.json
+    # the paid counts show the rest: a name is among the named texts of its own column
+    cut -d, -f1,3,4 ward.csv > texts.csv
+    run dp-import csv --infer-schema t.json --private-schema 1 texts.csv
+    assert_success
+    assert_line "dp-import: the first line is a row: it has a value of its own column, so columns are named column1, column2, ..."
+    assert_equal "$(jq -c '[.header, .columns[].name]' t.json)" '[false,"column1","column2","column3"]'
+    refute grep -q 'first person' t.json
+    # with the label's name, numbers are names, and its classes tell
+    awk -F'[.,]' 'NR == 1 { print "1961,pain,dead"; next } { print $4 "," $5 "," $6 }' ward.csv > years.csv
+    dp-import csv --infer-schema y.json --private-schema 1 --label dead -q years.csv
+    assert_equal "$(jq -c '[.header, .columns[].name]' y.json)" '[false,"column1","column2","column3"]'
+    dp-import csv -s y.json -q -o y.dp years.csv
+    # a header is one, and its names are said
+    sed '1s/.*/id,illness,state/' texts.csv > named.csv
+    run dp-import csv --infer-schema n.json --private-schema 1 named.csv
+    assert_line "dp-import: names that are taken to be public: id, illness, state"
+    assert_equal "$(jq -c '[.header, .columns[].name]' n.json)" '[true,"id","illness","state"]'
+}
+
 @test "what a paid schema does not cover is refused" {
     people 20000
     dp-import people.csv -q --infer-schema people.json --private-schema 0.2
@@ -363,7 +389,7 @@ END
     fit.sh people.dp --epsilon 1 --delta 1e-5 -o people.model -q
     assert_equal "$(of people.model epsilon | awk '{ print ($1 > 0.99 && $1 <= 1) }')" 1
     dp-account report --data people.dp people.json.ledger > report
-    grep -q '^if one run was planned from the results of another: epsilon 1 at delta 1e-05' report
+    grep -q '^spent: epsilon 1 at delta 1e-05' report
     numbers 20000
     jq '.columns[0].type = "person"' numbers.json > persons.json
     dp-import numbers.csv -s persons.json --rows-per-person 2 --basis hats --private-knots 0.1 --delta 1e-7 -o persons.dp 2> said

@@ -140,7 +140,8 @@ static void thresholds_are_the_quantiles(void **state)
         size_t columns;
         double scale, delta, expected;
     } known[] = {
-        {1, 1, 1e-6, 5.753424308822899},
+        {1, 1, 1e-6, 20}, /* the floor; the quantile is 5.753424308822899 */
+        {1, 10, 1e-6, 48.53424308822899},
         {15, 151.468656, 5e-7, 818.9202367188269},
         {15, 400, 5e-8, 2320.645132790213},
         {15, 174.64454833013514, 5e-7, 944.0684478499414}, /* of dp-privacy(7), as is the sensitivity */

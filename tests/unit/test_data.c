@@ -148,9 +148,9 @@ static void check_within(const char *path, size_t count, size_t rows)
     for (size_t i = 0; i < d->rows; i++) {
         struct dp_row row = dp_dataset_row(d, i);
         assert_int_equal(row.count, count);
-        _Float128 sum = 0;
+        quad sum = 0;
         for (size_t j = 0; j < count; j++)
-            sum += (_Float128)row.values[j] * row.values[j];
+            sum += (quad)row.values[j] * row.values[j];
         assert_true(sum <= 1);
         assert_true(sum > 1 - 1e-6);
     }

@@ -62,8 +62,8 @@ static void whole_numbers_are_truncated(void **state)
             continue;
         assert_int_equal(sum[1] % q[1], 0);
         int64_t r = sum[1] / q[1];
-        _Float128 square = 2 * (_Float128)x[0] * (_Float128)x[0] * 0x1p28;
-        assert_true((_Float128)(r * r) <= square && (double)r * (double)x[0] >= 0);
+        quad square = 2 * (quad)x[0] * (quad)x[0] * 0x1p28;
+        assert_true((quad)(r * r) <= square && (double)r * (double)x[0] >= 0);
         assert_true(fabs((double)r) > M_SQRT2 * 0x1p14 * fabs((double)x[0]) * (1 - 0x1p-25) - 1);
     }
 }

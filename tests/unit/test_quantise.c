@@ -130,11 +130,11 @@ static void one_set_of_values(void **state)
             assert_string_not_equal(narrow->digest, whole->digest);
             for (size_t i = 0; i < rows; i++) {
                 struct dp_row a = dp_dataset_row(narrow, i), b = dp_dataset_row(wide, i), from = dp_dataset_row(whole, i);
-                _Float128 sum = 0;
+                quad sum = 0;
                 assert_true(a.narrow != NULL && a.values == NULL && a.count == cols);
                 for (size_t j = 0; j < cols; j++) {
                     float x = dp_row_value(&a, j);
-                    sum += (_Float128)x * x;
+                    sum += (quad)x * x;
                     assert_memory_equal(&x, &b.values[j], sizeof x);
                     assert_true(dp_row_at(dp_dataset_row(csr, i), j) == (double)x);
                     assert_true(fabsf(x) <= fabsf(from.values[j]) && fabsf(x) >= fabsf(from.values[j]) - step[j]);

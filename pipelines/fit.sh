@@ -172,6 +172,7 @@ spent() {
     say "the model is in $model$elsewhere; next:"
     cat >&2 << END
   dp-eval --data $test --metrics $metrics --last --in $(quote "$model")
+    (exact measures of people are not charged: before you pass them on, add --private --epsilon E)
   dp-predict $(quote "$model") $test > predictions.csv
 END
     [ -z "$own_schema" ] ||

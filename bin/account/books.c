@@ -370,6 +370,27 @@ static int verify_certificate(const struct books *b, bool *bound, struct dp_err 
     return rc;
 }
 
+/* Adds a finding if the registry has noted runs in this ledger that no ledger of these people has. */
+static void find_lost(const struct books *b, json_t *result)
+{
+    static const char *const adjacency[] = {"null-record", "replace-one"};
+    char *path = NULL;
+    if (dp_registry_path(b->ledger, &path, NULL) != DP_OK)
+        return;
+    for (int a = 0; a < 2; a++) {
+        struct dp_ledger_before lost;
+        const char *ledger = dp_people_lost(&b->people, adjacency[a], DP_PEOPLE_ANY, &lost);
+        if (ledger == NULL || strcmp(ledger, path) != 0)
+            continue;
+        json_array_append_new(
+            json_object_get(result, "findings"),
+            json_sprintf("the registry has noted %zu run%s on %s that no ledger has: an older copy was put here", lost.runs,
+                         lost.runs == 1 ? "" : "s", b->population));
+        json_object_set_new(result, "intact", json_false());
+    }
+    free(path);
+}
+
 static int verify(struct books *b, struct dp_err *err)
 {
     bool bound = false;
@@ -384,6 +405,7 @@ static int verify(struct books *b, struct dp_err *err)
         rc = dp_ledger_verify(b->ledger, &result, err);
     if (rc != DP_OK)
         return rc;
+    find_lost(b, result);
     struct dp_err why = {0};
     int held = b->certificate == NULL ? DP_OK : verify_certificate(b, &bound, &why);
     const char *model = b->model == NULL ? "none" : bound ? "this" : "unbound";

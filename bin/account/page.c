@@ -115,13 +115,15 @@ static void put_unit(const json_t *total, FILE *out)
         fprintf(out, "All rows of a person count together, at most %zu of them.", rows);
 }
 
-static void put_people(const json_t *total, FILE *out)
+/* of: the model, whose run may be about some of the people, or their total. */
+static void put_people(const json_t *total, const json_t *of, FILE *out)
 {
+    const json_t *counted = get(of, "rows") != NULL ? of : total;
     bool persons = strcmp(text(total, "unit"), "row") != 0;
     fputs("<h2>Whose data</h2>\n<p>", out);
     put_named("The people of <strong>", text(total, "population"), "</strong>: ", out);
-    if (get(total, "rows") != NULL)
-        fprintf(out, "%lld %s. ", whole(total, "rows"), persons ? "persons" : "rows");
+    if (get(counted, "rows") != NULL)
+        fprintf(out, "%lld %s. ", whole(counted, "rows"), persons ? "persons" : "rows");
     else
         fputs("their number is not known. ", out);
     put_unit(total, out);
@@ -657,7 +659,7 @@ void page_print(struct page *p, FILE *out)
     put_named("<h1>Privacy report</h1>\n<p class=\"soft\">", text(total, "population"), "</p>\n", out);
     put_cost_box(p, total, out);
     put_warnings(total, p->certificate, out);
-    put_people(total, out);
+    put_people(total, of, out);
     put_meaning(number(of, "epsilon"), number(of, "delta"), out);
     if (p->alone)
         put_no_runs(p, out);

@@ -6,6 +6,7 @@
 #include "model/family.h"
 #include "port/model.h"
 #include "base/round.h"
+#include "base/unit.h"
 #include "wire/json.h"
 
 static const char *number(double value, char *buffer, size_t size)
@@ -86,9 +87,13 @@ static void print_training(const struct dp_frame *frame, const struct dp_form *f
     if (dp_frame_has(frame, DP_F_DATA))
         fprintf(out, "trained on: data set %s", dp_frame_text(frame, DP_F_DATA, ""));
     if (dp_frame_has(frame, DP_F_DATA) && dp_frame_has(frame, DP_F_N))
-        fprintf(out, ", %lld rows", (long long)dp_frame_int(frame, DP_F_N, 0));
+        fprintf(out, ", %lld %s", (long long)dp_frame_int(frame, DP_F_N, 0),
+                dp_frame_has(frame, DP_F_UNIT) ? "persons" : "rows");
     if (dp_frame_has(frame, DP_F_DATA))
         fputc('\n', out);
+    size_t most;
+    if (dp_unit_read(dp_frame_text(frame, DP_F_UNIT, ""), &most))
+        fprintf(out, "all rows of a person count together: at most %zu of them\n", most);
     if (dp_frame_has(frame, DP_F_ROW_NORM))
         dp_text_line("its rows: ", dp_frame_text(frame, DP_F_ROW_NORM, ""), out);
 }

@@ -342,9 +342,10 @@ static int refuse(struct dp_ledger *l, const struct dp_ledger_limit *limit, cons
         snprintf(what, sizeof what, "and no run of as many laps fits at delta = %g", run->delta);
     return dp_fail(
         err, DP_E_UNSAFE,
-        "the budget of epsilon = %g for %.60s in the ledger %s affords %lld of the run's %lld laps (--partial lets it "
-        "run that far); epsilon %.4g of it is spent, %s",
-        limit->epsilon, limit->population, l->path, (long long)affords, (long long)run->laps, counted.epsilon, what);
+        "the budget of epsilon = %g for %.60s in the ledger %s affords %lld of the run's %lld laps%s; epsilon %.4g of "
+        "it is spent, %s",
+        limit->epsilon, limit->population, l->path, (long long)affords, (long long)run->laps,
+        affords > 0 ? " (--partial lets it run that far)" : "", counted.epsilon, what);
 }
 
 /* *fits: the budgets of the population cover the run's laps; otherwise *err says how many they cover. */

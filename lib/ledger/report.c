@@ -111,7 +111,7 @@ static int total_add(struct total *t, const struct dp_ledger_entry *entry)
 {
     struct dp_answer own;
     t->delta = t->runs == 0 ? entry->delta : fmax(t->delta, entry->delta);
-    t->rows = entry->rows;
+    t->rows = entry->rows > t->rows ? entry->rows : t->rows;
     t->unit = dp_unit_larger(t->unit, entry->unit);
     if (t->limit == NULL || strcmp(entry->population, entry->data) != 0)
         t->population = entry->population;

@@ -213,3 +213,34 @@ END
         assert_regex "$limits" '^Max core file size +0 +0 +bytes'
     done
 }
+
+@test "verify asks the registry about runs that an older copy of the ledger lacks" {
+    table people.csv
+    import people.dp people.csv
+    private people.dp first
+    cp people.dp/ledger old
+    cp people.dp/ledger.mark old.mark
+    private people.dp second
+    dp-account verify people.dp
+    cp old people.dp/ledger
+    cp old.mark people.dp/ledger.mark
+    run dp-account verify people.dp
+    assert_failure 1
+    assert_line --partial "the registry has noted 1 run on people.csv that no ledger has: an older copy was put here"
+}
+
+@test "a model of persons says so, and its page counts the people of the model" {
+    printf 'id,age,y\n' > p.csv
+    for i in {1..200}; do printf 'u%d,%d,no\nu%d,%d,yes\n' "$i" 30 "$i" 60; done >> p.csv
+    printf '{"header": true, "columns": [{"name": "id", "type": "person"}, {"name": "age", "type": "numeric", "bounds": [0, 100]}, {"name": "y", "type": "label", "classes": ["no", "yes"]}]}' > schema.json
+    import p.dp p.csv --rows-per-person 2 --split .6 --test t.dp
+    private p.dp m
+    dp-eval --data t.dp --private --epsilon .5 --delta 1e-5 --last --in m > measures
+    run dp-info m
+    assert_line --regexp '^trained on: data set [0-9a-f]*, 120 persons$'
+    assert_line 'all rows of a person count together: at most 2 of them'
+    run dp-account report p.dp --text -m m
+    assert_output --partial "120 persons."
+    run dp-account report p.dp
+    assert_line --index 0 "population p.csv, 120 persons, null-record adjacency"
+}

@@ -54,7 +54,7 @@ runs() { grep -c '"kind":"open"' "$1"; }
     mkdir elsewhere
     import elsewhere/again.dp
     assert_equal "$(population elsewhere/again.dp)" people.csv
-    refuses 5 "dp-account: the budget of epsilon = 1 for people.csv in the ledger $PWD/people.dp/ledger affords 0 of the run's 1 laps (--partial lets it run that far); epsilon 0.5 of it is spent, and with as many laps a run of --epsilon 0.849 fits" \
+    refuses 5 "dp-account: the budget of epsilon = 1 for people.csv in the ledger $PWD/people.dp/ledger affords 0 of the run's 1 laps; epsilon 0.5 of it is spent, and with as many laps a run of --epsilon 0.849 fits" \
         pay elsewhere/again.dp 0.9
     assert_not_exists elsewhere/again.dp/ledger
     pay elsewhere/again.dp 0.3
@@ -110,7 +110,7 @@ runs() { grep -c '"kind":"open"' "$1"; }
         dp-account budget --epsilon 1 --delta 1e-5 people.dp
     run dp-account budget --after-runs --epsilon 1 --delta 1e-5 people.dp
     assert_line '1 run had cost epsilon 0.5 and delta 1e-06 of it'
-    refuses 5 "dp-account: the budget of epsilon = 1 for people.csv in the ledger $PWD/people.dp/ledger affords 0 of the run's 1 laps (--partial lets it run that far); epsilon 0.5 of it is spent, and with as many laps a run of --epsilon 0.501 fits" pay people.dp 0.6
+    refuses 5 "dp-account: the budget of epsilon = 1 for people.csv in the ledger $PWD/people.dp/ledger affords 0 of the run's 1 laps; epsilon 0.5 of it is spent, and with as many laps a run of --epsilon 0.501 fits" pay people.dp 0.6
     pay people.dp 0.2
     # the cost with which the budget began is not added again
     assert_regex "$(spent people.dp)" '^by all runs on these people: epsilon 0\.[67][0-9]* at delta 1e-05 of a budget of 1, by 1 run and 1 lap; of it at most epsilon 0\.5 by 1 run of '

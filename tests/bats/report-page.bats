@@ -101,6 +101,10 @@ $(cat text)"
     dp-account report p.dp -o page.html
     words page.html > text
     grep -q 'Together: ε = 2 at δ = 2e-05. There is no budget' text || fail "$(cat text)"
+    # the headline, and what an attacker can learn, hold if somebody looked between the runs
+    grep -q 'ε = 2 at δ = 2e-05 This is what all runs below have cost each person' text || fail "$(cat text)"
+    grep -q 'If all of them were planned before the first: ε = 1' text || fail "$(cat text)"
+    grep -q 'guess is right at most 88.1 %' text || fail "$(cat text)"
 }
 
 @test "what was not paid for is said" {

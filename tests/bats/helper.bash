@@ -100,6 +100,20 @@ token() {
 }
 edit() { "$ROOT/tests/bats/edit-frames.py" "$@"; }
 
+# jq, with numbers as numbers: since version 1.7 it prints the digits that it read (9.0, 4.9999999999999998E-8) until it calculates.
+jq() {
+    local before=()
+    while [[ ${1-} == -* ]]; do
+        case $1 in
+            --arg | --argjson | --slurpfile | --rawfile) before+=("$1" "$2" "$3") && shift 3 ;;
+            --indent) before+=("$1" "$2") && shift 2 ;;
+            *) before+=("$1") && shift ;;
+        esac
+    done
+    command jq "${before[@]}" "walk(if type == \"number\" then . + 0 else . end) | (${1-.}
+)" "${@:2}"
+}
+
 # above A B: A >= B, which must be numbers
 above() {
     awk -v a="$1" -v b="$2" 'BEGIN { number = "^[-+]?[0-9.]+(e[-+]?[0-9]+)?$"; exit !(a ~ number && b ~ number && a + 0 >= b + 0) }' ||

@@ -23,7 +23,7 @@ assert model.score(X[3000:], y[3000:]) > 0.65 and regressor.score(X[3000:], cost
 assert abs(model.epsilon_ - 0.5) < 1e-3 and open("ill.model", "rb").read() == open("copy.model", "rb").read()
 assert (rows == (X[:3000] / 110).astype("f4")).all() and (labels == (y[:3000] == "ill")).all()
 with open("new.csv", "w") as f:
-    print("x2,x1", *(f"{b!r},{a!r}" for a, b in np.vstack([X[3000:].tolist(), [[200, -5]]])), sep="\n", file=f)
+    print("x2,x1", *(f"{float(b)!r},{float(a)!r}" for a, b in np.vstack([X[3000:].tolist(), [[200, -5]]])), sep="\n", file=f)
 np.savetxt("expected", model.predict_proba(np.vstack([X[3000:], [[200, -5]]]))[:, 1])
 END
     python tour.py > out || fail "$(cat out)"

@@ -227,7 +227,14 @@ CI_ASAN_TESTS := unit fuzz $(patsubst %,tests/bats/%.bats,golden data-files dp-k
 .PHONY: ci
 ci: export WERROR := -Werror
 ci: deps-check
-	+tests/ci "DPLINE_PACKAGE=whole $(MAKE) check" "$(MAKE) check-asan ASAN_TESTS='$(CI_ASAN_TESTS)' SECONDS=$(CI_SECONDS)" "$(MAKE) check-aligned" "BUILD=$(BUILD) tests/arm64"
+	+tests/ci "DPLINE_PACKAGE=whole $(MAKE) check" "$(MAKE) check-asan ASAN_TESTS='$(CI_ASAN_TESTS)' SECONDS=$(CI_SECONDS)" "$(MAKE) check-aligned" "BUILD=$(BUILD) tests/arm64" \
+		"$(MAKE) check-clang"
+
+# All of it compiled by clang without a warning, and the tests of what compilers make differently.
+.PHONY: check-clang
+check-clang:
+	+$(MAKE) all units CC=clang BUILD=$(BUILD)/clang CFLAGS=-O2 WERROR=-Werror
+	for t in grid kernels nets line gaussian moments whiten; do $(BUILD)/clang/unit/test_$$t || exit 1; done
 
 # The decoders under libFuzzer (clang), each SECONDS long and as many at a time as -j says: make -j4 fuzz SECONDS=600
 # TARGET="csv arff". Targets are the files in tests/fuzz; seeds are made by the tools. What was reached stays in

@@ -430,13 +430,14 @@ ADAPTIVE='dp-sample --data small.dp --rate 0.2 | dp-grad --data small.dp --loss 
     # the bound follows the released count, as in Andrew et al.
     dp-cat --full run.frames > run.json
     /usr/bin/python3 - << 'EOF'
-import json, math
+import json, math, struct
 frames = [f for f in map(json.loads, open("run.json")) if f["kind"] == "lap"]
+single = lambda x: struct.unpack("f", struct.pack("f", x))[0]  # the factor is a float32
 bounds = [f["bound"] for f in frames]
 assert len(set(bounds)) == 30 and bounds[0] == 1
 for f, g in zip(frames, frames[1:]):
     b = min(max(0.5 + 0.5 * f["within"]["values"][0] / (0.2 * 400), 0), 1)
-    assert abs(g["bound"] - f["bound"] * math.exp(-0.2 * (b - 0.5))) < 1e-12 * g["bound"]
+    assert abs(g["bound"] - f["bound"] * single(math.exp(-0.2 * (b - 0.5)))) < 1e-12 * g["bound"]
 EOF
     sigma=$(dp-account sigma --count-multiplier 10 --epsilon 3 --delta 1e-5 --rate 0.2 --laps 30)
     child="${ADAPTIVE//$'\n'/} | dp-account --epsilon 3 --delta 1e-5 --allow-seeded | dp-step --step 1"

@@ -74,8 +74,8 @@ void dp_census_counts(const struct dp_census *census, int64_t unit, int64_t *sum
 size_t dp_census_cell(double value, bool comma);
 
 /* The noised count from which a text is named: at least 1 + scale Φ⁻¹(1 − delta / columns), where scale is the deviation of the
- * noise on one count, and at least FLOOR. So texts of one person only are named with a probability of at most delta. For the label the scale is w
- * times smaller. */
+ * noise on one count, and at least FLOOR. So texts of one person only are named with a probability of at most delta. For the
+ * label the scale is w times smaller. */
 double dp_census_threshold(size_t columns, double scale, double delta);
 
 /* The schema, from noised counts in units of 1 / unit: a text is named if its count is at least `threshold`. A count of

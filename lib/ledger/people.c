@@ -156,7 +156,7 @@ static bool is_of(const char *unit, enum dp_people_unit which)
     return which == DP_PEOPLE_ANY || (unit != NULL) == (which == DP_PEOPLE_PERSONS);
 }
 
-/* Adds runs whose ledger is lost, or which had none, from the lines after `after`, or from all lines if it is NULL. */
+/* Adds runs whose ledger is lost, or runs without a ledger, from the lines after `after`, or from all lines if it is NULL. */
 static const char *add_lost(const struct dp_people *p, enum dp_registry_gate gate, const char *adjacency,
                             enum dp_people_unit unit, const struct dp_registry_line *after, struct dp_ledger_before *cost)
 {

@@ -164,7 +164,8 @@ END
 
 # Weights, bit by bit: the promise of dpline-changes(7). Weights of Poisson batches in chunks, which came during 0.2, are in
 # weights: the models next to it, which had a coin for each row, can still be read, but no run makes them. This also holds for
-# the minimum of Newton's method, which is nearer to the exact one than the minimum of the first 0.2.
+# the minimum of Newton's method, which is nearer to the exact one than the minimum of the first 0.2, and for Adam and adaptive
+# clips, whose factors have had the same bytes with every C library since then.
 @test "0.2: the same seeds give the same models" {
     local made=0
     rm ./*ledger ./*.mark

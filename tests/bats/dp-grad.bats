@@ -178,7 +178,7 @@ assert numpy.allclose(lap["sum"] * lap["grid"], zeta @ X, rtol=0, atol=1e-6 * le
     descends two.dp logistic '' '--schedule sqrt:2:3' 'W - 0.5 / numpy.sqrt(2 + 3 * t) * G'
     descends two.dp logistic '' '--schedule inverse' 'W - 0.5 / t * G'
     descends two.dp logistic '' '--schedule linear:0.1' 'W - 0.5 * (1 - 0.9 * (t**.5 - 1) / (11**.5 - 1)) * G'
-    descends two.dp logistic '' '--schedule cosine' 'W - 0.5 * (1 + numpy.cos(numpy.pi * (t - 1) / 10)) / 2 * G'
+    descends two.dp logistic '' '--schedule cosine' 'W - 0.5 * float(numpy.float32(numpy.cos(numpy.pi * (t - 1) / 20))) ** 2 * G'
     seq 1 10 > b.txt
     descends two.dp logistic '' '--schedule b.txt' 'W - 0.5 / t * G'
     descends two.dp logistic '' '--momentum 0.5' 'W - 0.5 * state.setdefault(t, G + 0.5 * state.get(t - 1, 0))'

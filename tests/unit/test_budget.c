@@ -297,7 +297,7 @@ static void who_chooses_addition_gives_up_the_filter(void **state)
     struct dp_ledger *ledger = opened(&exact);
     assert_int_equal(granted(ledger, &event, 1), 1);
     end(ledger, &exact, &event, 1, "interrupted");
-    assert_refused(&small, "affords 0 of the run's 1 laps (--partial lets it run that far); epsilon 1 of it is spent");
+    assert_refused(&small, "affords 0 of the run's 1 laps; epsilon 1 of it is spent");
 }
 
 /* A run that was killed before its first lap has spent nothing: its choice does not bind later runs. */

@@ -193,7 +193,9 @@ END
     dp-loop -q --laps 3 -o model -- "dp-window --rows rows --size 100 | $GRAD --clip 1 | $NOISE | $gate | dp-step --step 1" > stream
     two=$(dp-account epsilon -z 3 --sampler full --laps 2 --delta 1e-5)
     run dp-account report ledger --json
-    same_number "$(jq -r '.populations[0].epsilon' <<< "$output")" "$two"
+    same_number "$(jq -r '.populations[0].composed.epsilon' <<< "$output")" "$two"
+    # somebody looked between the two
+    same_number "$(jq -r '.populations[0].epsilon' <<< "$output")" "$(jq -n "2 * $one")"
     # what it learned goes on in another run, whose cost is added
     dp-loop -q --laps 3 --init model -o again -- "dp-window --rows rows --size 100 | $GRAD --clip 1 | $NOISE | $GATE | dp-step --step 1" > stream
     dp-cat --last again | grep -q '"prior_epsilon":'

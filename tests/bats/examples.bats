@@ -135,8 +135,14 @@ network() {
 scd() {
     elsewhere
     mkdir -p raw/protein
-    LC_ALL=C awk 'BEGIN { srand(1); for (i = 0; i < 4000; i++) { y = 0; for (k = 1; k < 10; k++) { x = rand() - .5; y += (k % 3 - 1) * x; printf "%.4f,", x } printf "%.4f\n", y / 2 } }' |
-        gzip > raw/protein/protein.csv.gz
+    /usr/bin/python3 - << 'END'
+import gzip, random
+random.seed(1)
+with gzip.open("raw/protein/protein.csv.gz", "wt") as f:
+    for _ in range(4000):
+        x = [random.random() - .5 for _ in range(9)]
+        f.write(",".join(f"{v:.4f}" for v in x + [sum(((k + 1) % 3 - 1) * v for k, v in enumerate(x)) / 2]) + "\n")
+END
     SEEDS=1 REGRESSION_SEEDS=1 example dp-scd/run.sh classification variants
 }
 

@@ -106,6 +106,8 @@ static void print_doubts(const struct dp_frame *frame, FILE *out)
         fprintf(out, "  delta is not below 1/N = %g: it would permit publishing somebody's row\n", 1 / rows);
     if (dp_frame_real(frame, DP_F_EPSILON, 0) > 10)
         fputs("  epsilon is above 10: little is hidden\n", out);
+    if (dp_frame_has(frame, DP_F_EXACT_OF))
+        dp_text_line("  it shows without noise rows of ", dp_frame_text(frame, DP_F_EXACT_OF, ""), out);
     if (dp_frame_has(frame, DP_F_EPSILON) && frame->lap < dp_frame_int(frame, DP_F_LAPS, 0))
         fputs("  a lap before the last: chosen by its results it costs what all laps cost (dp-account certify)\n", out);
 }

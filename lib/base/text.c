@@ -99,6 +99,14 @@ void dp_text_line(const char *begin, const char *text, FILE *out)
     fputc('\n', out);
 }
 
+bool dp_text_has_line(const char *text, const char *line, size_t length)
+{
+    for (; text != NULL; text = strchr(text, '\n'), text = text != NULL ? text + 1 : NULL)
+        if (strcspn(text, "\n") == length && memcmp(text, line, length) == 0)
+            return true;
+    return false;
+}
+
 bool dp_text_is_formula(const char *text, size_t length)
 {
     double number;

@@ -28,6 +28,9 @@ void dp_text_put(const char *text, size_t width, FILE *out);
 /* A line: `begin` as it is, then the text as dp_text_put writes it. */
 void dp_text_line(const char *begin, const char *text, FILE *out);
 
+/* Whether one of the lines of the text (which may be NULL) has exactly these characters. */
+bool dp_text_has_line(const char *text, const char *line, size_t length);
+
 /* Whether a spreadsheet would take the text for a formula: it begins with = @ + - or a tab or a carriage return, and it
  * is not a number. Text outputs for spreadsheets put a ' in front of it. */
 bool dp_text_is_formula(const char *text, size_t length);

@@ -84,23 +84,32 @@ static int check_prior(const struct dp_payer *p, struct dp_err *err)
         p->prior_epsilon, p->prior_delta);
 }
 
-/* A model that states no cost must be public, and a function of other people's rows: made from these rows, it would be an exact
-   release of them. The text in the frame has passed the private stages, so it must be the digest that dp-loop wrote. */
+static const char same_people[] =
+    "the model it starts from, or one before it, was made without noise from rows of the same people, or does not say of whose: "
+    "no epsilon bounds what it shows of them";
+
+const char *dp_payer_people(const struct dp_frame *frame)
+{
+    return dp_frame_text(frame, DP_F_MEMBERS, dp_frame_text(frame, DP_F_POPULATION, NULL));
+}
+
+/* No model that the run goes back to may show these people's rows without noise, and a model that states no cost must be public.
+   The text in the frame has passed the private stages, so it must be the digest that dp-loop wrote. */
 static int check_start(const struct dp_payer *p, const struct dp_frame *frame, struct dp_err *err)
 {
     const char *digest = dp_frame_text(p->contract.hello, DP_F_MODEL_DIGEST, "");
     const char *start = dp_frame_text(frame, DP_F_PUBLIC_START, "");
-    if (frame->lap > 1 || p->contract.last > 0 || dp_frame_has(frame, DP_F_EPSILON))
+    if (frame->lap > 1 || p->contract.last > 0)
+        return DP_OK;
+    if (dp_frame_has_name(frame, DP_F_EXACT_OF, dp_payer_people(frame)))
+        return dp_fail(err, DP_E_UNSAFE, "%s", same_people);
+    if (dp_frame_has(frame, DP_F_EPSILON))
         return DP_OK;
     if (strcmp(start, digest) != 0)
         return dp_fail(err, DP_E_UNSAFE,
                        start[0] == '\0' ? "the model it starts from states no cost, and is not public either"
                                         : "lap 1 names another public model than the run starts from");
-    return start[0] == '\0' || dp_frame_bool(frame, DP_F_ELSEWHERE)
-               ? DP_OK
-               : dp_fail(err, DP_E_UNSAFE,
-                         "the public model it starts from was made from rows of the same people, or does not say of whom: no "
-                         "epsilon bounds what it shows of them");
+    return start[0] == '\0' || dp_frame_bool(frame, DP_F_ELSEWHERE) ? DP_OK : dp_fail(err, DP_E_UNSAFE, "%s", same_people);
 }
 
 /* A run that starts from a released model adds its cost to the cost of that model (basic composition). */
@@ -146,6 +155,7 @@ static struct dp_ledger_run ledger_run(const struct dp_payer *p, const struct dp
         .seeded = is_seeded(p, frame),
         .preprocessing = dp_frame_text(frame, DP_F_PREPROCESSING, ""),
         .public_start = dp_frame_text(frame, DP_F_PUBLIC_START, NULL),
+        .exact_of = dp_frame_text(frame, DP_F_EXACT_OF, NULL),
         .init = dp_frame_text(frame, DP_F_LEDGER, NULL),
         .init_model = dp_frame_text(p->contract.hello, DP_F_MODEL_DIGEST, NULL),
         .init_lap = dp_frame_int(p->contract.hello, DP_F_MODEL_LAP, 0),

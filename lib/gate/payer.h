@@ -50,6 +50,9 @@ int dp_payer_check_options(const struct dp_payer_options *options, struct dp_err
    impossible. */
 int dp_payer_hello(struct dp_payer *payer, const struct dp_frame *hello, struct dp_err *err);
 
+/* The populations that have the rows of a frame, a name in each line; NULL: it does not say. */
+const char *dp_payer_people(const struct dp_frame *frame);
+
 /* Holds a lap to the contract (dp_contract_lap): then its records can be paid for. Noise that will be added later is promised in
    the records. DP_E_UNSAFE: they cannot. */
 int dp_payer_check(struct dp_payer *payer, const struct dp_frame *lap, struct dp_err *err);

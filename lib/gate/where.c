@@ -1,5 +1,7 @@
 #include "gate/where.h"
 
+#include "base/text.h"
+
 static int name_own(char **name, const char *directory, const char *file, struct dp_err *err)
 {
     if (asprintf(name, "%s%s%s", directory != NULL ? directory : "", directory != NULL ? "/" : "", file) >= 0)
@@ -39,20 +41,33 @@ static int open_registry(struct dp_where *w, const struct dp_where_query *q, con
     return DP_OK;
 }
 
-/* A model that no charge of these people covers may be made from public models of theirs in steps that its frame no longer
- * names. */
-static int check_start(const struct dp_registry *registry, const struct dp_ledger_run *run, struct dp_err *err)
+/* Whether the line is of a run without noise on these people, as if their rows were public. */
+static bool is_public(const struct dp_registry_line *l, const struct dp_aliases *people)
+{
+    return l->kind == DP_REGISTRY_RUN && l->gate == DP_REGISTRY_PUBLIC && dp_aliases_have(people, l->population);
+}
+
+static int owes(const char *population, struct dp_err *err)
+{
+    return dp_fail(err, DP_E_UNSAFE,
+                   "models were made from the rows of %.60s as if they were public, and nothing shows that the model to start "
+                   "from owes nothing to them (--no-registry goes without this check)",
+                   population);
+}
+
+/* A model that no charge of these people covers may be made from public models of theirs. The model says from whose, unless an
+ * earlier version made it, or only private runs. */
+static int check_start(const struct dp_registry *registry, const struct dp_aliases *people, const struct dp_ledger_run *run,
+                       struct dp_err *err)
 {
     if (registry == NULL || run->init_model == NULL || run->init != NULL || run->resumes != NULL)
         return DP_OK;
-    for (size_t i = 0; i < registry->lines; i++) {
-        const struct dp_registry_line *l = &registry->line[i];
-        if (l->kind == DP_REGISTRY_RUN && l->gate == DP_REGISTRY_PUBLIC && strcmp(l->population, run->population) == 0)
-            return dp_fail(err, DP_E_UNSAFE,
-                           "models were made from the rows of %.60s as if they were public, and nothing shows that the model "
-                           "to start from owes nothing to them (--no-registry goes without this check)",
-                           run->population);
-    }
+    for (size_t i = 0; i < people->names; i++)
+        if (dp_text_has_line(run->exact_of, people->name[i], strlen(people->name[i])))
+            return owes(people->name[i], err);
+    for (size_t i = 0; run->exact_of == NULL && i < registry->lines; i++)
+        if (is_public(&registry->line[i], people))
+            return owes(registry->line[i].population, err);
     return DP_OK;
 }
 
@@ -69,7 +84,7 @@ int dp_where_open(struct dp_where *w, const struct dp_where_query *q, const stru
     if (rc == DP_OK)
         rc = dp_people_open(&w->people, w->registry, &query, err);
     if (rc == DP_OK)
-        rc = check_start(w->registry, run, err);
+        rc = check_start(w->registry, &w->people.aliases, run, err);
     if (rc != DP_OK)
         return rc;
     w->ledger = q->ledger != NULL ? &w->people.ledger[0] : dp_people_default(&w->people);
@@ -97,14 +112,14 @@ int dp_where_note(struct dp_where *w, const struct dp_ledger_run *run, const cha
     return dp_registry_add(w->registry, (const struct dp_registry_line[]){budget, line}, 2, err);
 }
 
-static int check_public(const struct dp_registry *registry, const char *population, struct dp_err *err)
+static int check_public(const struct dp_registry *registry, const struct dp_aliases *people, struct dp_err *err)
 {
     for (size_t i = 0; i < registry->lines; i++) {
         const struct dp_registry_line *l = &registry->line[i];
-        if (l->kind == DP_REGISTRY_IMPORT || strcmp(l->population, population) != 0 || dp_registry_unbounded(l))
+        if (l->kind == DP_REGISTRY_IMPORT || !dp_aliases_have(people, l->population) || dp_registry_unbounded(l))
             continue;
         return dp_fail(err, DP_E_UNSAFE, "--public: %.60s has runs or a budget in %s%.200s, so its rows are not public",
-                       population, l->ledger[0] != '\0' ? "the ledger " : "no ledger", l->ledger);
+                       l->population, l->ledger[0] != '\0' ? "the ledger " : "no ledger", l->ledger);
     }
     return DP_OK;
 }
@@ -113,6 +128,7 @@ int dp_where_note_outside(const struct dp_registry_place *place, const struct dp
                           struct dp_err *err)
 {
     struct dp_registry *registry = NULL;
+    struct dp_aliases people = {0};
     struct dp_registry_line line = {.kind = DP_REGISTRY_RUN,
                                     .population = run->population,
                                     .ledger = "",
@@ -131,9 +147,12 @@ int dp_where_note_outside(const struct dp_registry_place *place, const struct dp
         line.delta = run->delta + run->prior_delta;
     }
     if (rc == DP_OK)
-        rc = gate == DP_REGISTRY_PUBLIC ? check_public(registry, run->population, err) : check_start(registry, run, err);
+        rc = dp_aliases_find(&people, registry, run->population, err);
+    if (rc == DP_OK)
+        rc = gate == DP_REGISTRY_PUBLIC ? check_public(registry, &people, err) : check_start(registry, &people, run, err);
     if (rc == DP_OK)
         rc = dp_registry_add(registry, &line, 1, err);
+    dp_aliases_free(&people);
     dp_registry_close(registry);
     return rc;
 }

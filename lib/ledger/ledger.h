@@ -34,6 +34,7 @@ struct dp_ledger_run {
     bool seeded, as_published;
     const char *preprocessing;         /* the measurements on private rows that scaled them; NULL or "": none */
     const char *public_start;          /* the digest of the public model the run starts from, or NULL */
+    const char *exact_of;              /* the populations whose rows the model shows without noise (lines), or NULL */
     const char *init;                  /* the mark of the released model the run starts from, or NULL */
     const char *init_model;            /* a digest of that model's weights, or NULL if unknown */
     int64_t init_lap;                  /* lap of that model */

@@ -64,6 +64,8 @@ int dp_people_open(struct dp_people *p, const struct dp_registry *registry, cons
     *p = (struct dp_people){.query = *query};
     if (dp_registry_concerns(query->population, query->data))
         p->registry = registry;
+    if (p->registry != NULL)
+        rc = dp_aliases_find(&p->aliases, registry, query->population, err);
     for (size_t i = 0; rc == DP_OK && i < DP_PEOPLE_OWN && query->own[i] != NULL; i++) {
         char *path;
         /* Without its directory, the ledger does not exist. */
@@ -89,6 +91,7 @@ void dp_people_close(struct dp_people *p)
         free(p->ledger[i].path);
     }
     free(p->ledger);
+    dp_aliases_free(&p->aliases);
     *p = (struct dp_people){0};
 }
 
@@ -222,7 +225,7 @@ size_t dp_people_unbounded(const struct dp_people *p)
 {
     size_t runs = 0;
     for (size_t i = 0; p->registry != NULL && i < p->registry->lines; i++)
-        runs += is_theirs(p, &p->registry->line[i]) && dp_registry_unbounded(&p->registry->line[i]);
+        runs += dp_aliases_have(&p->aliases, p->registry->line[i].population) && dp_registry_unbounded(&p->registry->line[i]);
     return runs;
 }
 

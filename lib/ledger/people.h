@@ -2,6 +2,7 @@
  * about "these people" count all of them. */
 #pragma once
 
+#include "ledger/aliases.h"
 #include "ledger/book.h"
 #include "ledger/registry.h"
 
@@ -25,6 +26,7 @@ struct dp_people_ledger {
 struct dp_people {
     struct dp_people_query query;
     const struct dp_registry *registry; /* NULL: there is no registry, or it does not concern this population */
+    struct dp_aliases aliases;          /* the names of these people in it */
     struct dp_people_ledger *ledger;    /* the first is own[0] */
     size_t ledgers, capacity;
 };
@@ -66,7 +68,7 @@ const char *dp_people_lost(const struct dp_people *people, const char *adjacency
 void dp_people_untracked(const struct dp_people *people, const char *adjacency, enum dp_people_unit unit,
                          struct dp_ledger_before *cost);
 
-/* The number of runs without privacy (--non-private, --public): nothing bounds their cost. */
+/* The number of runs without privacy (--non-private, --public), under any of their names: nothing bounds their cost. */
 size_t dp_people_unbounded(const struct dp_people *people);
 
 /* The number of the population's name in a book, for dp_ledger_book_root; SIZE_MAX: none. */

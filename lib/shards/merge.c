@@ -418,6 +418,9 @@ int dp_merge_lap(const struct dp_merge *m, const struct dp_frame *const answer[]
     for (int k = first + 1; rc == DP_OK && k < m->shards; k++)
         if (answer[k] != NULL)
             rc = add(answer[k], out, err);
+    bool mixed = strcmp(m->population, m->shard[0].population) != 0;
+    for (int k = 0; rc == DP_OK && mixed && k < m->shards; k++)
+        rc = dp_frame_add_names(out, DP_F_MEMBERS, m->shard[k].population, err);
     dp_frame_drop(out, DP_F_LOST);
     if (lost > 0)
         dp_frame_set_int(out, DP_F_LOST, lost);

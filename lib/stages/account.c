@@ -152,11 +152,22 @@ static int check_start(const struct state *s, const struct dp_frame *frame, stru
                : dp_fail(err, DP_E_UNSAFE, "--public: the model that the run starts from is not public");
 }
 
+/* The model shows the rows of these people, and the rows that the models before it show. A public model of an earlier version
+ * names no people, and neither do the models after it. */
+static int name_people(struct dp_frame *frame, struct dp_err *err)
+{
+    bool known = dp_frame_has(frame, DP_F_EXACT_OF) || !dp_frame_has(frame, DP_F_PUBLIC_START);
+    return known ? dp_frame_add_names(frame, DP_F_EXACT_OF, dp_payer_people(frame), err) : DP_OK;
+}
+
 static int pass_uncharged(struct dp_frame *frame, enum dp_field mark, struct dp_out *out, struct dp_err *err)
 {
     double gap = dp_frame_real(frame, DP_F_GAP, NAN), objective = dp_frame_real(frame, DP_F_OBJECTIVE, NAN);
     if (dp_paid_waiting(frame) == DP_F_NONE)
         return dp_fail(err, DP_E_RUN, "the frame of lap %lld has no sum", (long long)frame->lap);
+    int rc = mark == DP_F_PUBLIC ? name_people(frame, err) : DP_OK;
+    if (rc != DP_OK)
+        return rc;
     dp_frame_strip(frame); /* also removes the cost that an earlier, private run stated: it bounds nothing any more */
     /* Nothing here is private any more, and the mark says so. */
     if (!isnan(gap))

@@ -1,6 +1,7 @@
 #include "wire/frame.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 
 int dp_frame_new(struct dp_frame **frame, struct dp_err *err)
 {
@@ -254,6 +255,34 @@ void dp_frame_strip(struct dp_frame *frame)
     }
 }
 
+bool dp_frame_has_name(const struct dp_frame *frame, enum dp_field field, const char *names)
+{
+    const char *text = dp_frame_text(frame, field, NULL);
+    for (const char *name = names; name != NULL; name = strchr(name, '\n'), name = name != NULL ? name + 1 : NULL)
+        if (dp_text_has_line(text, name, strcspn(name, "\n")))
+            return true;
+    return false;
+}
+
+int dp_frame_add_names(struct dp_frame *frame, enum dp_field field, const char *names, struct dp_err *err)
+{
+    int rc = DP_OK;
+    for (const char *name = names; rc == DP_OK && name != NULL;
+         name = strchr(name, '\n'), name = name != NULL ? name + 1 : NULL) {
+        const char *text = dp_frame_text(frame, field, NULL);
+        size_t length = strcspn(name, "\n");
+        char *more;
+        if (dp_text_has_line(text, name, length))
+            continue;
+        int size = asprintf(&more, "%s%s%.*s", text != NULL ? text : "", text != NULL ? "\n" : "", (int)length, name);
+        if (size < 0)
+            return dp_fail(err, DP_E_RUN, "out of memory");
+        rc = dp_frame_set_text(frame, field, more, (size_t)size, err);
+        free(more);
+    }
+    return rc;
+}
+
 void dp_frame_begin_run(struct dp_frame *model)
 {
     for (int i = 0; i < DP_F_COUNT; i++)
@@ -263,8 +292,8 @@ void dp_frame_begin_run(struct dp_frame *model)
 
 int dp_frame_begin_public(struct dp_frame *model, const char *digest, struct dp_err *err)
 {
-    static const enum dp_field stay[] = {DP_F_METHOD, DP_F_FAMILY, DP_F_NETWORK, DP_F_INTERCEPT,
-                                         DP_F_SCALE,  DP_F_MODEL,  DP_F_DATA,    DP_F_POPULATION};
+    static const enum dp_field stay[] = {DP_F_METHOD, DP_F_FAMILY, DP_F_NETWORK,    DP_F_INTERCEPT, DP_F_SCALE,
+                                         DP_F_MODEL,  DP_F_DATA,   DP_F_POPULATION, DP_F_EXACT_OF};
     bool stays[DP_F_COUNT] = {false};
     for (size_t i = 0; i < sizeof stay / sizeof *stay; i++)
         stays[stay[i]] = true;

@@ -101,6 +101,10 @@ double dp_array_at(const struct dp_array *array, size_t i);
 int dp_frame_copy(struct dp_frame *to, const struct dp_frame *from, struct dp_err *err);
 int dp_frame_copy_field(struct dp_frame *to, const struct dp_frame *from, enum dp_field field, struct dp_err *err);
 
+/* A text with a name in each line: whether one of them is among these names (lines, too), and adds those that it lacks. */
+bool dp_frame_has_name(const struct dp_frame *frame, enum dp_field field, const char *names);
+int dp_frame_add_names(struct dp_frame *frame, enum dp_field field, const char *names, struct dp_err *err);
+
 /* Whether both frames have the field with the same bits, or neither has it. */
 bool dp_frame_same_field(const struct dp_frame *a, const struct dp_frame *b, enum dp_field field);
 
@@ -110,7 +114,8 @@ void dp_frame_strip(struct dp_frame *frame);
 /* Removes from an initial model all fields except fields of lifetime `model`: a run keeps only these. */
 void dp_frame_begin_run(struct dp_frame *model);
 
-/* The same for a model of public rows: only its weights and their meaning stay. The rows and the loss of the run are others. */
+/* The same for a model of public rows: only its weights, their meaning and whose rows it shows stay. The rows and the loss of
+ * the run are others. */
 int dp_frame_begin_public(struct dp_frame *model, const char *digest, struct dp_err *err);
 
 /* Makes the frame that a lap begins with: the frame of the last lap (which may be the same object) without the fields of

@@ -120,6 +120,8 @@ enum dp_lifetime {
     X(DP_F_NON_PRIVATE, "non_private", DP_T_BOOL, DP_FIXED, MODEL)                                                             \
     X(DP_F_PUBLIC, "public", DP_T_BOOL, DP_FIXED, MODEL)                 /* trained on public rows: dp-account --public */     \
     X(DP_F_PUBLIC_START, "public_start", DP_T_TEXT, DP_FIXED, RUN)       /* digest of the public model the run started from */ \
+    X(DP_F_EXACT_OF, "exact_of", DP_T_TEXT, DP_FIXED, MODEL)             /* populations that have rows which it shows without noise, in lines */ \
+    X(DP_F_MEMBERS, "members", DP_T_TEXT, DP_PRIVATE, LAP)               /* of a gather: the populations of its shards, in lines, if they differ */ \
     X(DP_F_INTERRUPTED, "interrupted", DP_T_BOOL, DP_STREAM, RUN)        /* end, model: the run ended early */                 \
     X(DP_F_GAP, "gap", DP_T_REAL, DP_PRIVATE, LAP)                       /* upper bound of objective − minimum */              \
     X(DP_F_OBJECTIVE, "objective", DP_T_REAL, DP_PRIVATE, LAP)           /* primal objective on the training rows */

@@ -24,7 +24,8 @@ private() {
     dp-loop --laps 1 -q -o "$2" "${@:3}" -- "dp-sample --data $1 --mode full | dp-grad --data $1 --loss logistic --clip 1 |
         dp-noise -z 1000 | dp-account --epsilon 1 --delta 1e-5 ${gate:-} | dp-step --step 1" > /dev/null
 }
-same="dp-account: the public model it starts from was made from rows of the same people, or does not say of whom: no epsilon bounds what it shows of them"
+same="dp-account: the model it starts from, or one before it, was made without noise from rows of the same people, or does not say of whose: no epsilon bounds what it shows of them"
+owes="dp-account: models were made from the rows of people.csv as if they were public, and nothing shows that the model to start from owes nothing to them (--no-registry goes without this check)"
 # refused MESSAGE COMMAND…: status 5 and the message; no ledger has a run
 refused() {
     local message=$1 got=0 said
@@ -50,10 +51,12 @@ refused() {
     assert_equal "$(dp-info --get population more)" people.csv
     assert_equal "$(dp-info --get schema more)" "$(dp-info --get schema open)"
     # a frame that does not say whose rows it is made from
-    edit population= < open > unnamed
+    edit population= exact_of= < open > unnamed
     refused "$same" private people.dp bad --init unnamed
-    # the same bytes of a table under another population
+    # the same bytes of a table under another population, and a model that says that it is of nobody
     import other.dp people.csv --population others
+    refused "$owes" private other.dp bad --init open
+    gate=--no-ledger refused "$owes" private other.dp bad --init open
     edit 'population="others"' < open > edited
     refused "$same" private other.dp bad --init edited
 }
@@ -79,27 +82,63 @@ refused() {
     # a model of all sites is of each of them
     dp-loop --laps 1 -q -o both -- "$gathered | dp-account --public | dp-step --step 1" > /dev/null
     refused "$same" sites both
+    refused "$same" private site2.dp bad --init both
 }
 
-@test "nor through models of others, where the registry knows of the public run" {
+@test "nor through models of others" {
     table people.csv
     table other.csv 200
+    table third.csv 250
     import people.dp people.csv
     import other.dp other.csv
+    import third.dp third.csv
     exact --public people.dp open
     exact --public other.dp second --init open
-    owes="dp-account: models were made from the rows of people.csv as if they were public, and nothing shows that the model to start from owes nothing to them (--no-registry goes without this check)"
-    refused "$owes" private people.dp bad --init second
-    gate=--no-ledger refused "$owes" private people.dp bad --init second
+    assert_equal "$(dp-info --get exact_of second)" $'people.csv\nother.csv'
+    run dp-info second
+    assert_line --partial "  it shows without noise rows of people.csv"
+    refused "$same" private people.dp bad --init second
+    gate=--no-ledger refused "$same" private people.dp bad --init second
+    gate=--no-registry refused "$same" private people.dp bad --init second
+    # nor if it does not say it: an earlier version made it
+    edit exact_of= < second > older
+    refused "$owes" private people.dp bad --init older
+    gate=--no-ledger refused "$owes" private people.dp bad --init older
+    exact --public other.dp later --init older
+    refused "$owes" private people.dp bad --init later
+    exact --public other.dp later --init later
+    refused "$owes" private people.dp bad --init later
+    # a public model of others is no door
+    exact --public other.dp strange
+    private people.dp good --init strange
     private people.dp zero # from nothing
     private people.dp next --init zero
-    # a private run of others hides where it began
-    table third.csv 250
-    import third.dp third.csv
+    # a private run of others does not hide where it began
     private third.dp third --init open
-    run private people.dp bad --init third
+    assert_equal "$(dp-info --get exact_of third)" people.csv
+    rm people.dp/ledger* third.dp/ledger* registry/lines
+    import people.dp people.csv --force
+    refused "$same" private people.dp bad --init third
+}
+
+@test "a table under two names has the same people: exact models of one are doors to the other" {
+    table people.csv
+    import alpha.dp people.csv --population alpha
+    import beta.dp people.csv --population beta
+    exact --public alpha.dp open
+    refused "${owes/people.csv/alpha}" private beta.dp bad --init open
+    private beta.dp good
+    run dp-account report beta.dp
+    assert_output --partial "without any bound, 1 run without privacy"
+    rm good
+    # the other way round
+    table others.csv 200
+    import gamma.dp others.csv --population gamma
+    import delta.dp others.csv --population delta
+    private gamma.dp good
+    run exact --public delta.dp bad
     assert_failure 5
-    assert_output "$owes"
+    assert_output "dp-account: --public: gamma has runs or a budget in the ledger $PWD/gamma.dp/ledger, so its rows are not public"
     assert_not_exist bad
 }
 

@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/sync.h"
 #include "base/text.h"
 
 #define WITHOUT "(--no-registry goes without it)"
@@ -177,12 +178,6 @@ static int read_all(struct dp_registry *r, struct dp_err *err)
     return rc;
 }
 
-/* Writes the names of new files to disk. Some file systems cannot sync a directory and say EINVAL. */
-static int sync_names(int at)
-{
-    return fsync(at) == 0 || errno == EINVAL ? 0 : -1;
-}
-
 /* Reads the key. A writer makes it if it does not exist, or if an earlier attempt was cut short and no line uses the key. */
 static int read_key(struct dp_registry *r, int at, bool write, struct dp_err *err)
 {
@@ -198,7 +193,7 @@ static int read_key(struct dp_registry *r, int at, bool write, struct dp_err *er
                      r->path);
     } else if ((size_t)got < sizeof r->key) {
         randombytes_buf(r->key, sizeof r->key);
-        if (pwrite(fd, r->key, sizeof r->key, 0) != (ssize_t)sizeof r->key || fsync(fd) != 0 || sync_names(at) != 0)
+        if (pwrite(fd, r->key, sizeof r->key, 0) != (ssize_t)sizeof r->key || fsync(fd) != 0 || dp_sync_directory(r->path) != 0)
             rc = cannot(r, "write to", err);
     }
     close(fd);

@@ -38,7 +38,7 @@ static double reflector(double *row, size_t n, double *h)
 /* One step for each row, from the last: with u and p = M u / h, q = p − (u·p / 2h) u, and M ← M − u qᵀ − q uᵀ above that row.
    Each pass over M subtracts what the step before left to subtract, and multiplies by the next u. Row i keeps its u. space: 2 n
    zeros. */
-static void tridiagonal(double *m, size_t n, double *diagonal, double *beside, double *h, double *space)
+static void tridiagonal(double *m, size_t n, double *diagonal, double *off_diagonal, double *h, double *space)
 {
     double *q = space, *p = space + n;
     for (size_t i = n; i-- > 0;) {
@@ -48,7 +48,7 @@ static void tridiagonal(double *m, size_t n, double *diagonal, double *beside, d
         diagonal[i] = row[i];
         if (i == 0)
             return;
-        beside[i - 1] = reflector(row, i, &h[i]);
+        off_diagonal[i - 1] = reflector(row, i, &h[i]);
         memset(p, 0, i * sizeof *p);
         for (size_t k = 0; k < i; k++) {
             add(-u[k], q, m + k * n, i);
@@ -99,30 +99,31 @@ static double length(double x, double z)
 }
 
 /* A QR step on rows first..last of the tridiagonal matrix; the rotations turn the rows of m, too. */
-static void step(double *m, size_t n, double *diagonal, double *beside, size_t first, size_t last)
+static void step(double *m, size_t n, double *diagonal, double *off_diagonal, size_t first, size_t last)
 {
-    double half = (diagonal[last - 1] - diagonal[last]) / 2, b = beside[last - 1], root = length(half, b);
-    double x = diagonal[first] - (diagonal[last] - b / (half + (half < 0 ? -root : root)) * b), z = beside[first];
+    double half = (diagonal[last - 1] - diagonal[last]) / 2, b = off_diagonal[last - 1], root = length(half, b);
+    double x = diagonal[first] - (diagonal[last] - b / (half + (half < 0 ? -root : root)) * b), z = off_diagonal[first];
     for (size_t k = first; k < last; k++) {
         double r = length(x, z), c = r > 0 ? x / r : 1, s = r > 0 ? z / r : 0;
-        double upper = diagonal[k], lower = diagonal[k + 1], between = beside[k], shift = s * (lower - upper) + 2 * c * between;
+        double upper = diagonal[k], lower = diagonal[k + 1], between = off_diagonal[k],
+               shift = s * (lower - upper) + 2 * c * between;
         diagonal[k] = upper + s * shift;
         diagonal[k + 1] = lower - s * shift;
-        beside[k] = c * shift - between;
+        off_diagonal[k] = c * shift - between;
         if (k > first)
-            beside[k - 1] = r;
-        x = beside[k];
+            off_diagonal[k - 1] = r;
+        x = off_diagonal[k];
         if (k + 1 < last) {
-            z = s * beside[k + 1];
-            beside[k + 1] *= c;
+            z = s * off_diagonal[k + 1];
+            off_diagonal[k + 1] *= c;
         }
         rotate(m + k * n, m + (k + 1) * n, n, c, s);
     }
 }
 
-static bool small(const double *diagonal, const double *beside, size_t k)
+static bool small(const double *diagonal, const double *off_diagonal, size_t k)
 {
-    return fabs(beside[k]) <= fmax(NOTHING, 0x1p-53 * (fabs(diagonal[k]) + fabs(diagonal[k + 1])));
+    return fabs(off_diagonal[k]) <= fmax(NOTHING, 0x1p-53 * (fabs(diagonal[k]) + fabs(diagonal[k + 1])));
 }
 
 static void sort(double *m, size_t n, double *values)
@@ -149,18 +150,18 @@ int dp_eigen(double *m, size_t n, double *values, struct dp_err *err)
     frexp(most, &exponent);
     for (size_t i = 0; i < n * n; i++)
         m[i] = ldexp(m[i], -exponent);
-    double *beside = space + 2 * n, *h = space + 3 * n;
-    tridiagonal(m, n, values, beside, h, space);
+    double *off_diagonal = space + 2 * n, *h = space + 3 * n;
+    tridiagonal(m, n, values, off_diagonal, h, space);
     multiply(m, n, h, space);
     size_t steps = 0, last = n - 1; /* rows after `last` are done */
     for (; last > 0 && steps < 60 * n; steps++) {
         size_t first = last;
-        while (first > 0 && !small(values, beside, first - 1))
+        while (first > 0 && !small(values, off_diagonal, first - 1))
             first--;
         if (first == last)
             last--;
         else
-            step(m, n, values, beside, first, last);
+            step(m, n, values, off_diagonal, first, last);
     }
     sort(m, n, values);
     for (size_t i = 0; i < n; i++)

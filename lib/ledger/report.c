@@ -157,7 +157,7 @@ static void set_total(json_t *json, double epsilon, double delta, const char *by
 static int set_budget(json_t *json, const struct total *t, const struct dp_ledger_book *book)
 {
     struct dp_ledger_costs costs = {0};
-    struct dp_ledger_counted counted = {.epsilon = (double)INFINITY};
+    struct dp_ledger_counted counted = {.epsilon = (double)INFINITY}, whole;
     struct dp_ledger_added added = dp_ledger_limit_added(book, t->limit, NULL, false);
     int bad = 0;
     errno = 0;
@@ -166,6 +166,8 @@ static int set_budget(json_t *json, const struct total *t, const struct dp_ledge
         bad = errno == ENOMEM;
     }
     const char *by = counted.order > 0 ? "filter" : "addition";
+    bool reserved = t->open > 0 && isfinite(counted.epsilon) &&
+                    dp_ledger_limit_epsilon(book, t->limit, true, &costs, &whole, NULL) == DP_OK;
     dp_ledger_costs_free(&costs);
     set_total(json, counted.epsilon, t->limit->delta, by);
     json_t *budget = json_pack("{s:f, s:f, s:o, s:b, s:o, s:s, s:f, s:f, s:{s:o, s:f}}", "epsilon", t->limit->epsilon, "delta",
@@ -175,6 +177,8 @@ static int set_budget(json_t *json, const struct total *t, const struct dp_ledge
     if (t->limit->before_epsilon > 0 || t->limit->before_delta > 0)
         json_object_set_new(budget, "before",
                             json_pack("{s:f, s:f}", "epsilon", t->limit->before_epsilon, "delta", t->limit->before_delta));
+    if (reserved)
+        json_object_set_new(budget, "reserved", dp_ledger_real_json(whole.epsilon));
     json_object_set_new(json, "budget", budget);
     return bad;
 }
@@ -562,6 +566,14 @@ static const char *count_of(long long count, const char *what, char buffer[48])
     return buffer;
 }
 
+/* What runs that begin now may spend, rounded down. */
+static double left_of(const json_t *budget)
+{
+    double left =
+        json_number_value(json_object_get(budget, "epsilon")) - json_number_value(json_object_get(budget, "reserved"));
+    return left > 0 ? floor(left * 1e6) / 1e6 : 0;
+}
+
 /* Prints how the budget counts, and the sum of what the runs state by themselves. */
 static void print_counted(const json_t *budget, FILE *stream)
 {
@@ -596,6 +608,11 @@ static void print_spent(const json_t *total, FILE *stream)
     fputc('\n', stream);
     if (budget != NULL && json_integer_value(json_object_get(total, "runs")) > 0)
         print_counted(budget, stream);
+    if (json_object_get(budget, "reserved") != NULL)
+        fprintf(
+            stream,
+            "with all laps of the runs that are going or were killed, which are reserved: epsilon %s; %.6g is left for others\n",
+            number_of(budget, "reserved", epsilon), left_of(budget));
     if ((other = json_object_get(total, "composed")) != NULL && json_integer_value(json_object_get(total, "runs")) > 0)
         fprintf(stream, "if all runs had been planned together: epsilon %s at delta %g\n", number_of(other, "epsilon", epsilon),
                 json_number_value(json_object_get(other, "delta")));

@@ -25,6 +25,7 @@
  *            "not_in_ledger": {"epsilon", "delta"} (stated by initial models; part of epsilon and delta),
  *            "seeded", "as_published", "private_preprocessing",
  *            "budget": {"epsilon", "delta", "orders": [{"order", "delta"}, …], "spent", "order",
+ *                       "reserved" (with the plans of runs without an end),
  *                       "before": {"epsilon", "delta"} (the cost that it began with)}}]}
  * of one population, by its name or a digest of its data, or of all if population is NULL; at delta, or at the largest delta of
  * the runs if delta is NaN. An epsilon that no accountant gives is null, and "why" gives the reason; without bound it is

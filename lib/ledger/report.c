@@ -566,7 +566,7 @@ static const char *count_of(long long count, const char *what, char buffer[48])
     return buffer;
 }
 
-/* What runs that begin now may spend, rounded down. */
+/* The epsilon that runs may spend that begin now, rounded down. */
 static double left_of(const json_t *budget)
 {
     double left =

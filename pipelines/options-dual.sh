@@ -1,8 +1,8 @@
 # shellcheck shell=bash disable=SC2034
 # Sourced by the pipelines of DP-SCD: derived numbers, and a warning. dpline-pipelines(7) has the reasons.
 
-# auto_bounds SIGMA: a dual variable can reach 1; the noise of a lap moves the score of a row of norm 1 by 1/15, or by 1/30 for losses whose
-# residuals are large
+# auto_bounds SIGMA: SIGMA is the noise on v in clips. A dual variable can reach 1; the noise of a lap moves the score of a row of norm 1 by
+# 1/15, or by 1/30 for losses whose residuals are large
 auto_bounds() {
     local part=15 sigma=$1
     case $loss in squared | huber) part=30 ;; esac

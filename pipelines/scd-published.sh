@@ -6,10 +6,10 @@ here=$(readlink -f "$0") && . "${here%/*}/options.sh"
 . "$here/options-dual.sh"
 summary="Train as published: Algorithm 1 of the DP-SCD paper with the noise of the paper's accounting (not sound)."
 options_of_data dp-scd-step hinge
-option lambda 1e-5 L "L2 regularisation" real
+option lambda auto L "L2 regularisation" real
 option epochs 10 E "passes over the data" number
 option batch 100 B "expected rows per lap" whole
-option clip 0.01 C "bound on one person's update" number
+option clip auto C "bound on one person's update" number
 option sigma-prime-scale 1 S "below 1: less cautious subproblems" number
 option threads 1 N "threads of the stage that reads rows" whole
 options_of_budget
@@ -19,6 +19,7 @@ sigma=${multiplier:-$(dp-account sigma --accountant published --epsilon "$epsilo
     --laps "$laps" --adjacency "$adjacency")}
 sound=$(dp-account epsilon --delta "$delta" --multiplier "$sigma" --sampler shuffle --rows "$rows" --rate "$rate" --laps "$laps" \
     --adjacency "$adjacency")
+auto_bounds "$(calculate 'sqrt(2) * sigma' %.12g)"
 warn_of_clip
 loop "
   dp-sample   --data $dir --rate $rate --mode shuffle |

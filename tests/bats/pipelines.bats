@@ -326,13 +326,24 @@ END
     above 0.36 "$(logloss held-out.dp model)" # a constant: 0.55
 }
 
+@test "scd-published.sh and seq-scd.sh: lambda follows the noise of a lap" {
+    # 15 z |noise| / N: the noise on v is sqrt(2) C z, and 2 C sqrt(L (L + 1)) z
+    printed() { "$@" --data small.dp --loss logistic --clip 0.5 --batch 20 --multiplier 2 --print | sed -n 's/.*--lambda \([0-9.e-]*\).*/\1/p'; }
+    assert_equal "$(printed scd-published.sh)" 0.0106066
+    assert_equal "$(printed seq-scd.sh)" 0.307409
+    assert_equal "$(printed seq-scd.sh --adjacency replace-one)" 0.307409
+}
+
 @test "scd.sh: a clip that keeps dual variables too small is warned of before the run" {
     complains 0 "scd.sh: warning: in 2 epochs --clip 0.02 keeps dual variables below 0.04, logistic needs up to 1: scores and probabilities \
 will be wrong (--clip 0.5)" scd.sh --data small.dp --loss logistic --epochs 2 --clip 0.02 --seed 1
     complains 0 "seq-scd.sh: warning: in 1 epoch --clip 0.01 keeps dual variables below 0.01, huber needs up to 1: scores and probabilities \
-will be wrong (--clip 1)" seq-scd.sh --data small.dp --loss huber --epochs 1 --seed 1
+will be wrong (--clip 1)" seq-scd.sh --data small.dp --loss huber --epochs 1 --clip 0.01 --seed 1
     complains 0 '' scd.sh --data small.dp --loss hinge --epochs 1 --clip 0.02 --seed 1
-    complains 0 '' scd.sh --data small.dp --loss logistic --epochs 3 --seed 1
+    # by default there is nothing to warn of
+    for p in scd scd-published seq-scd; do
+        for loss in logistic smooth-hinge huber; do complains 0 '' $p.sh --data small.dp --loss $loss --epochs 3 --seed 1; done
+    done
     complains 0 '' scd.sh -q --data small.dp --loss logistic --epochs 1 --clip 0.02 --seed 1
 }
 

@@ -14,8 +14,10 @@ option threads 1 N "threads of the stage that reads rows" whole
 options_of_budget
 options "$@"
 
-# draw: the number of laps, by the paper's law: the probability of a model is proportional to 2 eta - BETA eta^2, with eta the next step from
-# it. The initial model is left out. The bits come from the kernel, or from the seed.
+# draw: the number of laps. The probability of a model is proportional to 2 eta - BETA eta^2, with eta the next step from it: the law for which
+# the bound of Theorem 5 is proved (Ghadimi and Lan). The paper prints R = k + 1 for eta_k, the step to the model; with that law the bound is
+# false for some steps, and with constant steps the two are the same. The initial model is left out. The bits come from the kernel, or
+# from the seed.
 draw() {
     local bits
     bits=$(if [ -n "$seed" ]; then echo "rounds $seed"; else head -c 32 /dev/urandom; fi | sha256sum | cut -c 1-13)

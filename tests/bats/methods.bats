@@ -201,6 +201,28 @@ drawn() { rrpsgd.sh --data small.dp --multiplier 1 --print "$@" 2>&1 | sed -n 's
     above "$(wc -l < several)" 2
 }
 
+@test "rrpsgd.sh: the bound of Theorem 5 holds for this law, and not for the printed one" {
+    # F = w^2 / 2 from its minimum, beta = 1, unit noise on the gradient, exactly; steps 1, .01, .01, … to a horizon of 100 laps. The bound is
+    # (0 + sum eta_k^2) / sum (2 eta_k - eta_k^2), for which the gradient at the model of R is w itself.
+    { echo 1 && yes 100 | sed 100q; } > b
+    awk '{ eta[NR - 1] = 1 / $1 }
+        END {
+            for (k = 0; k < NR; k++) {
+                a = 2 * eta[k] - eta[k] ^ 2
+                if (k > 0) { here += a * v; weight += a } # v: of w before step k, which is the model of R = k
+                v = (1 - eta[k]) ^ 2 * v + eta[k] ^ 2
+                if (k < NR - 1) { printed += a * v; all += a; bound += eta[k] ^ 2 }
+            }
+            print here / weight, printed / all, (bound + eta[NR - 1] ^ 2) / weight, bound / all
+        }' b > sums
+    read -r here printed bound bound_printed < sums
+    above "$bound" "$here"
+    above "$printed" "$bound_printed"
+    # here is the law of the pipeline: half of its R are below the median of 2 eta - eta^2 over the steps 1 to 100, so not nearly all are 1
+    for seed in 1 2 3 4 5; do drawn --seed $seed --batch 1000 --epochs 50 --schedule b --smoothness 1; done | sort -n > laps
+    above "$(sed -n 3p laps)" 5
+}
+
 @test "rrpsgd.sh: steps and laps that are not, and a run that goes on" {
     seq 6 > b
     short='--data small.dp --batch 1000 --epochs 3'

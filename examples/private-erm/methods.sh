@@ -131,6 +131,11 @@ noisy_sgd() {
     runs "$1" "$rows" "$seeds" bassily.sh --data "$out/$1.dp" --loss "$(loss "$1")" --lambda "$2" --epsilon "$3" --delta "$delta" --batch 50 \
         --epochs 50 --radius "$(radius "$1" "$2")" --constants "${@:4}" --no-ledger
 }
+# permuted SET MU EPSILON: Wu et al. 2017: ten passes of batches of 50 rows over one random order, noise on the last model
+permuted() {
+    runs "$1" 1 "$seeds" outpert-psgd.sh --data "$out/$1.dp" --loss "$(loss "$1")" --lambda "$2" --epsilon "$3" --delta "$delta" --batch 50 \
+        --epochs 10 --distance "$(radius "$1" "$2")" --no-ledger
+}
 # noisy_gd SET MU EPSILON: all rows in each of 100 laps, the models of the last 50 averaged. Where the budget is large there is momentum.
 noisy_gd() {
     local how data=$out/$1.dp
@@ -166,6 +171,40 @@ perturbed() {
         dp-noise   --multiplier $4 |
         dp-account --epsilon $5 --delta $delta --allow-seeded --no-ledger |
         dp-step"
+}
+
+# --- Algorithm 2 as printed: batches of one row, R up to n² ------------------------------------------------------------------------
+# The first 500 people of ADULT, mu = 0, epsilon = 1. The step is the constant one of Theorem 5, min(1/beta, D_F / (sigma n)), with F* >= 0.
+# rrpsgd SEED HOW: one run; as printed, the noise on one row's gradient, whose sensitivity is 1, has the variance 4 ln(3n/delta) ln(2/delta) / epsilon²
+rrpsgd() {
+    local file=$results/cells/horizon-$2-$1 data=$out/ADULT-500.dp n=500 spent=0 z step multiplier=() work
+    [ ! -s "$file" ] || return 0
+    work=$(mktemp -d "$results/cells/work.XXXXXX")
+    z=$(calculate "sqrt(4 * log(3 * $n / $delta) * log(2 / $delta))")
+    step=$(calculate "sqrt(2 * log(2) / 0.25) / (sqrt(4 + $(dp-info --get cols "$data") * $z ^ 2) * $n)")
+    [ "$2" != printed ] || multiplier=(--multiplier "$z")
+    seconds rrpsgd.sh --data "$data" --loss logistic --lambda 0 --batch 1 --epochs $n --step "$step" --clip 1 --epsilon 1 --delta "$delta" \
+        --no-ledger "${multiplier[@]}" --seed "$1" -o "$work/model" -q
+    tsv "$2" "$1" "$(dp-info --get lap "$work/model")" "$(objective ADULT-500 "$work/model")" "$(dp-info --get epsilon "$work/model")" "$spent" > "$file"
+    rm -r "$work"
+}
+horizon() {
+    local seed
+    [ -e "$raw/adult/adult.data.gz" ] || return 0
+    [ -d "$out/ADULT-500.dp" ] || table ADULT | sed -n '1,500p' |
+        dp-import csv -q --schema schema-ADULT.json --bias --row-norm unit --population ADULT-500 -o "$out/ADULT-500.dp" -
+    minimum ADULT-500 0
+    for seed in $(seq "$seeds"); do printf 'rrpsgd %s printed\nrrpsgd %s tight\n' "$seed" "$seed"; done | run_cells
+}
+# horizon_lines: for measured.tsv: noise, runs, mean R, mean error, its deviation, mean epsilon that the gate states, CPU seconds of a run
+horizon_lines() {
+    local how least
+    for how in printed tight; do
+        [ -s "$results/cells/horizon-$how-1" ] || continue
+        least=$(cut -f 1 "$results/minimum-ADULT-500-0")
+        cat "$results/cells/horizon-$how"-* | awk -F '\t' -v OFS='\t' -v how=$how -v least="$least" '{ r += $3; e += $4 - least; q += ($4 - least) ^ 2; c += $5; s += $6 }
+            END { v = (q / NR - (e / NR) ^ 2); printf "horizon\t%s\t%d\t%.0f\t%.3g\t%.2g\t%.3g\t%.2f\n", how, NR, r / NR, e / NR, sqrt(v > 0 ? v : 0), c / NR, s / NR }'
+    done
 }
 
 # summary SET LAPS ONCE SECONDS: of the models in $work/models, which took SECONDS, and ONCE what was done once for all of them
@@ -204,6 +243,7 @@ cell() {
         sgd-2014) noisy_sgd "${@:2}" 2014 ;;
         sgd-theorem) noisy_sgd "${@:2}" theorem ;;
         sgd) noisy_sgd "${@:2}" tight ;;
+        psgd) permuted "${@:2}" ;;
         gd) noisy_gd "${@:2}" ;;
         objective) objective_perturbation "${@:2}" ;;
     esac > "$work/line"
@@ -211,5 +251,5 @@ cell() {
     rm -r "$work"
 }
 
-export -f seconds objective minimum at_zero as_printed stopped descend draw output sensitivity runs noisy_sgd noisy_gd objective_perturbation \
+export -f seconds objective minimum at_zero as_printed stopped descend draw output sensitivity runs noisy_sgd permuted noisy_gd rrpsgd objective_perturbation \
     curvature_fits perturbed summary cost cell

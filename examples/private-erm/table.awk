@@ -6,8 +6,11 @@
 #   awk -F '\t' -v kind=seconds -v first=0 -f table.awk measured.tsv CPU seconds of a round
 #   awk -F '\t' -v kind=adult -f table.awk measured.tsv           ADULT-81, medians beside the means
 #   awk -F '\t' -v kind=bank -f table.awk measured.tsv            CPU seconds of all rounds of BANK at all epsilons
+#   awk -F '\t' -v kind=bounds -v first=0.01 -f table.awk measured.tsv Table 1: errors in parts of its utility, gradients of rows
+#   awk -F '\t' -v kind=horizon -f table.awk measured.tsv        Algorithm 2 with R up to n²
 #   awk -F '\t' -v kind=worth -f table.awk measured.tsv           the epsilon that the printed noise is worth
 # The fields of a line are
+#   horizon, noise, runs, mean R, mean error, its deviation, epsilon, CPU seconds
 #   minimum, part, set, mu, rows, columns, F, bound on the gradient's norm, norm of the model, F(0)
 #   cell, part, set, mu, method, epsilon, rounds, iterations or laps, mean error, median, deviation, CPU seconds of a round, of what was done
 #   once for all rounds, of what was done for each, and the epsilon of one round that the gate states
@@ -16,6 +19,7 @@ BEGIN {
     name["tight"] = "output, tight"
     name["tight-replace"] = "output, tight, replace-one"
     name["stopped"] = "output, tight, stopped early"
+    name["psgd"] = "output, permuted SGD"
     name["gd"] = "noisy GD"
     name["objective"] = "objective"
     name["sgd-2014"] = "noisy SGD, 2014"
@@ -24,15 +28,21 @@ BEGIN {
     name["sgd-theorem-wide"] = "noisy SGD, 2014, noise for N² steps"
     name["sgd"] = "noisy SGD, tight"
     if (kind == "printed") split("published sgd-2014", methods, " ")
-    else if (kind == "errors") split("published tight stopped gd objective sgd-2014 sgd", methods, " ")
-    else if (kind == "seconds") split("published tight stopped gd objective sgd-2014 sgd", methods, " ")
+    else if (kind == "errors") split("published tight stopped psgd gd objective sgd-2014 sgd", methods, " ")
+    else if (kind == "seconds") split("published tight stopped psgd gd objective sgd-2014 sgd", methods, " ")
     else if (kind == "adult") split("published tight-replace tight stopped gd objective", methods, " ")
-    else if (kind == "worth") split("published sgd-2014", methods, " ")
+    else if (kind == "worth" || kind == "bounds") split("published sgd-2014", methods, " ")
     else if (kind == "wide") split("published-wide sgd-2014-wide sgd-theorem-wide", methods, " ")
     for (i = 1; i in methods; i++) width = i
 }
+$1 == "horizon" && kind == "horizon" {
+    if (!shown++) print "noise\truns\tmean R\terror\tdeviation\tepsilon stated\tseconds"
+    print ($2 == "printed" ? "as printed" : "tight, for R laps") "\t" $3 "\t" $4 "\t" $5 "\t" $6 "\t" $7 "\t" $8
+}
 $1 == "minimum" {
     rise[$3, $4] = $10 - $7
+    people[$3] = $5
+    columns[$3] = $6
     if (kind == "data" && $2 == "table") {
         if (!($3 in shape)) sets[++count] = $3
         shape[$3] = $5 " × " $6
@@ -69,6 +79,7 @@ function line(first, texts, n,    text, i) {
 # short NUMBER: two or three digits, without an exponent where there is none needed
 function short(x) { return x == "" ? "" : x >= 100 ? sprintf("%.0f", x) : x >= 0.001 || x == 0 ? sprintf("%.3g", x) : sprintf("%.2g", x) + 0 < 1e-4 ? sprintf("%.1e", x) : sprintf("%.2g", x) }
 END {
+    if (kind == "horizon") exit
     if (kind == "data") {
         n = 0
         texts[++n] = "rows × columns"
@@ -83,6 +94,24 @@ END {
             for (m = 1; m <= several; m++) texts[++n] = short(rise[sets[s], mus[m]])
             for (m = 1; m <= several; m++) texts[++n] = far[sets[s], mus[m]]
             line(sets[s], texts, n)
+        }
+        exit
+    }
+    if (kind == "bounds") {
+        split("epsilon|output, over d log(1/δ)/(n² ε²)|SGD, over d log³(n/δ)/(n² ε²)|gradients, output: n T|SGD here: 50 n|SGD of Table 1: n²", texts, "|")
+        line("data", texts, 6)
+        for (r = 1; r <= count; r++) {
+            row = order[r]
+            split(row, part, SUBSEP)
+            people_of = people[part[1]]
+            unit = columns[part[1]] / (people_of * part[3]) ^ 2
+            texts[1] = part[3]
+            texts[2] = short(error[row, "published"] / (unit * log(1000)))
+            texts[3] = short(error[row, "sgd-2014"] / (unit * log(1000 * people_of) ^ 3))
+            texts[4] = sprintf("%.1e", people_of * laps[row, "published"])
+            texts[5] = sprintf("%.1e", 50 * people_of)
+            texts[6] = sprintf("%.1e", people_of ^ 2)
+            line(part[1], texts, 6)
         }
         exit
     }

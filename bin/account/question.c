@@ -254,6 +254,7 @@ const char *question_unsound(const struct question *q, int i)
     } reasons[] = {
         {q->accountant == DP_ACCOUNTANT_PUBLISHED, "the published accountant is not sound"},
         {q->accountant == DP_ACCOUNTANT_BLSGD, "the accountant of the DP-BLSGD paper is not sound"},
+        {q->accountant == DP_ACCOUNTANT_ADP_SGD, "the accountant of the ADP-SGD paper is not sound"},
         {q->recorded.seeded, "the recorded run is seeded: anybody who knows the seed knows the noise"},
         {q->recorded.as_published,
          "the recorded run says as_published: its noise, or what it states, is of an accounting that is not sound"},

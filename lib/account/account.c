@@ -214,6 +214,13 @@ static int by_blsgd(const struct dp_charges *charges, double delta, struct dp_an
     return rc;
 }
 
+static int by_adp_sgd(const struct dp_charges *charges, double delta, struct dp_answer *answer, struct dp_err *err)
+{
+    (void)err;
+    *answer = (struct dp_answer){.upper = dp_claimed_adp_sgd(charges, delta), .by = DP_ACCOUNTANT_ADP_SGD};
+    return DP_OK;
+}
+
 /* --- without sampling: Gaussian and zero-concentrated DP --- */
 
 static bool nothing_sampled(const struct dp_charges *charges)
@@ -370,6 +377,16 @@ static bool batches(const struct dp_charges *charges)
             return false;
     }
     return true;
+}
+
+static bool sampled_gaussians(const struct dp_charges *charges)
+{
+    for (size_t i = 0; i < charges->count; i++) {
+        const struct dp_event *event = &charges->charge[i].event;
+        if ((event->sampling != DP_SAMPLING_POISSON && event->sampling != DP_SAMPLING_SUBSTITUTED) || event->queries != 1)
+            return false;
+    }
+    return every_query(charges, dp_kind_is_gaussian);
 }
 
 static bool have_parts(const struct dp_charges *charges)

@@ -15,7 +15,8 @@
  *   profile    one lap whose δ(ε) is a formula (account/profile.h)
  *   advanced   advanced composition of (ε, δ) bounds lap by lap
  *   published  as the DP-SCD paper, which is not sound
- *   blsgd      as the DP-BLSGD paper (account/claimed.h), which is not sound */
+ *   blsgd      as the DP-BLSGD paper (account/claimed.h), which is not sound
+ *   adp-sgd    as the ADP-SGD paper (account/claimed.h), which is not sound */
 #define DP_ACCOUNTANTS(X)                                                                                                      \
     X(BEST, "best", "the best of several", any, best)                                                                          \
     X(PLD, "pld", "privacy loss distributions", have_parts, by_pld)                                                            \
@@ -25,7 +26,8 @@
     X(PROFILE, "profile", "the profile of one release", has_profile, by_profile)                                               \
     X(ADVANCED, "advanced", "advanced composition", have_guarantees, by_advanced)                                              \
     X(PUBLISHED, "published", "the published accountant, WHICH IS NOT SOUND", any, by_published)                               \
-    X(BLSGD, "blsgd", "the accountant of the DP-BLSGD paper, WHICH IS NOT SOUND", batches, by_blsgd)
+    X(BLSGD, "blsgd", "the accountant of the DP-BLSGD paper, WHICH IS NOT SOUND", batches, by_blsgd)                           \
+    X(ADP_SGD, "adp-sgd", "the accountant of the ADP-SGD paper, WHICH IS NOT SOUND", sampled_gaussians, by_adp_sgd)
 
 /* Other names in ledgers and certificates, which cannot be chosen as an accountant. */
 #define DP_ACCOUNTANTS_NAMED(X)                                                                                                \

@@ -32,3 +32,15 @@ double dp_claimed_epsilon(const double spent[DP_CLAIMED_ORDERS], double delta)
     }
     return any ? best : 0;
 }
+
+double dp_claimed_adp_sgd(const struct dp_charges *charges, double delta)
+{
+    double draws = 0, sum = 0;
+    for (size_t i = 0; i < charges->count; i++) {
+        const struct dp_event *event = &charges->charge[i].event;
+        double laps = (double)charges->charge[i].laps, factor = event->sampling == DP_SAMPLING_SUBSTITUTED ? 8 : 16;
+        draws += laps * event->rate;
+        sum += laps * pow(factor * event->rate / event->query[0].multiplier, 2);
+    }
+    return draws > 0 ? sqrt(fmax(log(16 * draws / delta), 0) * log(1.25 / delta) * sum) : 0;
+}

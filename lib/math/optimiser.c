@@ -42,7 +42,8 @@ void dp_optimiser_step(struct dp_optimiser *o, double eta, double variance, cons
         return;
     }
     if (o->kind == DP_OPTIMISER_ADAGRAD_NORM) {
-        o->b2 += fmax(o->beta * (dp_norm2(gradient, o->size) - (double)o->size * variance), o->floor);
+        double beta = o->epoch > 0 ? fmax(o->beta / (double)((o->steps - 1) % o->epoch + 1), 1) : o->beta;
+        o->b2 += fmax(beta * (dp_norm2(gradient, o->size) - (double)o->size * variance), o->floor);
         eta /= sqrt(o->b2);
     }
     if (o->first != NULL) {

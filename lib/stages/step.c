@@ -26,7 +26,7 @@ struct options {
     const char *schedule;
     double b0, beta, floor, beta1, beta2, epsilon;
     bool hold, average_gradients, normalise, relative, temperature;
-    int64_t constant_laps;
+    int64_t constant_laps, epoch;
 };
 
 struct state {
@@ -58,6 +58,8 @@ static const struct dp_option options[] = {
     DP_OPTION_REAL(0, momentum, "M", DP_FROM_BELOW(0, 1), "sgd, adagrad-norm: part of the last step to keep", .fallback = "0"),
     DP_OPTION_REAL(0, b0, "B", DP_ABOVE(0), "adagrad-norm: b before the first lap", .fallback = "1"),
     DP_OPTION_REAL(0, beta, "BETA", DP_ABOVE(0), "adagrad-norm: weight of the squared norm", .fallback = "1"),
+    DP_OPTION_INT(0, epoch, "K", DP_FROM_TO(1, INT32_MAX),
+                  "adagrad-norm: divide BETA by 1 to K in each K laps, and keep it above 1", .name = "beta-epoch"),
     DP_OPTION_REAL(0, floor, "NU", DP_FROM(0), "adagrad-norm: least growth of b^2 per lap", .fallback = "1e-6"),
     DP_OPTION_REAL(0, beta1, "B1", DP_FROM_BELOW(0, 1), "adam: decay of the mean gradient", .fallback = "0.9"),
     DP_OPTION_REAL(0, beta2, "B2", DP_FROM_BELOW(0, 1), "adam: decay of the mean square", .fallback = "0.999"),
@@ -103,6 +105,7 @@ static int step_open(struct dp_stage *stage, struct dp_err *err)
         .momentum = o->momentum,
         .b2 = o->b0 * o->b0,
         .beta = o->beta,
+        .epoch = o->epoch != DP_OPT_ABSENT_INT ? o->epoch : 0,
         .floor = o->floor,
         .beta1 = o->beta1,
         .beta2 = o->beta2,

@@ -79,6 +79,40 @@ static void the_share_of_the_noise_is_taken_away(void **state)
     dp_optimiser_close(&o);
 }
 
+/* The b of ADP-SGD with its beta of each epoch, against tests/vectors/adp-sgd.tsv (made by make-adp-sgd.py). */
+static void beta_begins_again_with_each_epoch(void **state)
+{
+    (void)state;
+    struct dp_err err;
+    FILE *file = fopen("tests/vectors/adp-sgd.tsv", "r");
+    assert_non_null(file);
+    struct dp_optimiser o;
+    double w[3], g[3], expected[3], beta, b2;
+    char text[400];
+    int epoch, t, lines = 0;
+    while (fgets(text, sizeof text, file) != NULL) {
+        if (sscanf(text, "step %lf %d %d %lf %lf %lf %lf", &beta, &epoch, &t, &b2, &expected[0], &expected[1], &expected[2]) !=
+            7)
+            continue;
+        if (t == 0) {
+            o = (struct dp_optimiser){.kind = DP_OPTIMISER_ADAGRAD_NORM, .b2 = 20, .beta = beta, .epoch = epoch, .floor = 1e-5};
+            assert_int_equal(dp_optimiser_open(&o, 3, &err), DP_OK);
+            w[0] = w[1] = w[2] = 0;
+        }
+        for (int i = 0; i < 3; i++)
+            g[i] = w[i] - (const double[]){1, -2, 0.5}[i] + 0.1 * cos((t + 1) * (i + 1));
+        dp_optimiser_step(&o, 2, 0.25 * 0.25, g, w);
+        assert_near(o.b2, b2, 1e-9);
+        for (int i = 0; i < 3; i++)
+            assert_near(w[i], expected[i], 1e-12);
+        lines++;
+        if (t == 11)
+            dp_optimiser_close(&o);
+    }
+    assert_int_equal(lines, 36);
+    fclose(file);
+}
+
 static void projection(void **state)
 {
     (void)state;
@@ -95,6 +129,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_are_those_of_the_formulas),
         cmocka_unit_test(the_share_of_the_noise_is_taken_away),
+        cmocka_unit_test(beta_begins_again_with_each_epoch),
         cmocka_unit_test(projection),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

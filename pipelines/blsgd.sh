@@ -1,6 +1,6 @@
 #!/bin/bash -p
 # DP-BLSGD: noised gradients of Poisson samples. For each gradient a private line search on a separate sample finds the longest good step.
-# With --clip-decay it is DP-BLSGD-AC.
+# With --policy adaptive its budgets grow as in the paper, and with --clip-decay as well it is DP-BLSGD-AC.
 set -euo pipefail
 here=$(readlink -f "$0") && . "${here%/*}/options.sh"
 . "$here/options-search.sh"
@@ -12,12 +12,13 @@ options_of_network
 option epochs auto E "passes over the data" number
 option batch auto B "expected rows per lap" whole
 option clip 0.5 C "bound on one person's gradient" number
-option clip-decay none Z "after t steps the clip is divided by 1 + Z t" number
+option clip-decay none Z "with a policy: part by which both clips then fall, once in a step" number
 options_of_search 0.2 30 none
 options_of_armijo
 option threads 1 N "threads of the stage that reads rows" whole
 options_of_budget
 options "$@"
+[ "$clip_decay" = none ] || [ "$policy" != none ] || fail "--clip-decay needs a --policy: clips fall when budgets grow"
 laps_of_search
 
 # shellcheck disable=SC2086 # empty, or an option and its value

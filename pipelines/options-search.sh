@@ -8,8 +8,8 @@ options_of_search() {
     option first-step 50 ETA "largest step to try" number
     option tries "$2" M "most steps of a search" whole
     option loss-clip 2 C "bound on one person's loss in a search" number
-    option policy "$3" WHEN "none|on-failure|adaptive: when gradients get less noise" choice
-    option growth 0.3 XI "part by which their rho then grows" number
+    option policy "$3" WHEN "none|on-failure|adaptive: when gradients or searches get less noise" choice
+    option growth 0.3 XI "part by which their budget then grows" number
 }
 
 # options of dp-linesearch --method above-threshold
@@ -23,7 +23,7 @@ options_of_armijo() {
 laps_of_search() {
     [ "$epochs" != auto ] || laps=$(calculate 'least(300, most(30, int(epsilon * rows / 50)))')
     [ "$epochs" = auto ] || laps=$(laps_of "$rows")
-    if [ "$policy ${clip_decay:-none}" != "none none" ]; then # nobody knows the run beforehand
+    if [ "$policy" != none ]; then # nobody knows the run beforehand
         gate+=" --adaptive" accountant="--accountant rdp"
     fi
 }

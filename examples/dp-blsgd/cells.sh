@@ -12,7 +12,7 @@ stream() {
         majority | non-private) erm.sh --data "$data" --loss "$loss" --lambda "$lambda" -q ;;
         sgd) descend "$7" ;;
         blsgd) ours "$7" ;;
-        ac) ours "--clip-decay 0.05 --clip 1 $7" ;;
+        ac) paper "--clip-decay 0.05 $7" ;;
         paper) paper "$7" ;;
         blgd) full_batch ;;
         agd) noisy_max ;;
@@ -89,7 +89,6 @@ searched() {
 ours() {
     local armijo=0.5 beta=0.8 noise=laplace rate=0.1 decay=0 adaptive='' how z clip=0.5 loss_clip=2 first=50 hold='' adapt=''
     options "$1"
-    [ "$decay" = 0 ] || adaptive=1
     budgets
     search
 }
@@ -122,14 +121,18 @@ options() {
     done
 }
 
-# paper SETTING: DP-BLSGD with the settings of section 5.4, but for the first step and the number of tries, which the paper does not give
+# paper SETTING: DP-BLSGD with the settings of section 5.4, but for the first step and the number of tries, which the paper does not give.
+# --policy no|must|adap: as in figure 1, after a failed search budgets never grow, that of gradients always grows, or angles decide
 paper() {
-    local armijo=0.5 beta=0.8 noise=laplace rate=0.1 decay=0 policy=adaptive adaptive=1 how z clip loss_clip=1 first=20 hold='' adapt
+    local armijo=0.5 beta=0.8 noise=laplace rate=0.1 decay=0 policy=adap adaptive=1 how z clip loss_clip=1 first=20 hold='' adapt='--policy adaptive --narrow'
     options "$1"
+    case $policy in
+        no) adapt+=' --growth 0' ;;
+        must) adapt+=' --angle-max 0' ;;
+    esac
     z=$(calculate "100 / $epsilon")
     clip=$(calculate "3 / $d")
     how=$(search_with "$(calculate "$epsilon / 100")")
-    adapt="--policy $policy"
     search
 }
 

@@ -54,8 +54,8 @@ part_settings() {
             tsv $method "$set" logistic $epsilon "--noise gaussian"
             for value in $rates; do tsv $method "$set" logistic $epsilon "--rate $value"; done
         done
-        for value in none on-failure; do tsv paper "$set" logistic $epsilon "--policy $value"; done
-        for value in 0 0.01 0.1 0.2; do tsv ac "$set" logistic $epsilon "--clip-decay $value"; done
+        for value in no must; do tsv paper "$set" logistic $epsilon "--policy $value"; done
+        for value in 0.01 0.1 0.2; do tsv ac "$set" logistic $epsilon "--clip-decay $value"; done
     done
 }
 rates='0.02 0.05 0.2 0.5 1'
@@ -119,16 +119,17 @@ measure() {
         done
     done
 }
-# rare REPETITION FOLD METHOD SETTING: what takes minutes is run for a few folds of the first repetition only, unless ALL=1: the paper's budgets last
-# for 20,000 laps where the noise does not fall, and for 2,000 where it falls after failures; methods on all rows take ten times as long as
-# others, and PrivGene looks at them with 200 models in each lap
+# rare REPETITION FOLD METHOD SETTING: what takes minutes is run for a few folds of the first repetition only, unless ALL=1: the paper's
+# budgets last for thousands of laps; methods on all rows take ten times as long as others, and PrivGene looks at them with 200 models in
+# each lap
 rare() {
     local most=$((folds * repetitions))
     case $3$4 in
-        paper-published*) [ -z "${QUICK:-}" ] || return 0 ;; # longer than everything else together
-        paper*none) most=1 ;;
-        paper*failure) most=2 ;;
-        agd | privgene) most=1 ;;
+        paper-published* | ac-published*) [ -z "${QUICK:-}" ] || return 0 ;; # longer than everything else together
+        paper | ac) most=10 ;;
+        paper* | ac*) most=2 ;;
+        agd) most=3 ;;
+        privgene) most=1 ;;
         blgd*) most=2 ;;
     esac
     [ -z "${ALL:-}" ] && [ $((($1 - 1) * folds + $2)) -ge "$most" ]

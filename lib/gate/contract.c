@@ -136,7 +136,8 @@ static unsigned loose_columns(const struct dp_contract *c, const struct terms *t
     unsigned loose = of == terms->scheduled ? 1u << DP_CHANGE_UP : 0;
     if (c->adaptive)
         loose |= 1u << DP_CHANGE_PLANNED | 1u << DP_CHANGE_UP;
-    if (dp_paid[of].noised == DP_NOISED_MAIN && (c->adaptive || dp_frame_has(lap, DP_F_WITHIN)))
+    if (c->adaptive ? dp_paid[of].noised != DP_NOISED_COUNT
+                    : dp_paid[of].noised == DP_NOISED_MAIN && dp_frame_has(lap, DP_F_WITHIN))
         loose |= 1u << DP_CHANGE_FOLLOWS;
     if (terms->announced) /* bounds may be missing there */
         loose |= 1u << DP_CHANGE_FOLLOWS | 1u << DP_CHANGE_WITH_BOUND;

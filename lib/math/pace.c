@@ -1,8 +1,15 @@
 #include "math/pace.h"
 
-double dp_pace_multiplier(double z, double times, double least, double most)
+double dp_pace_multiplier(double z, double times, double least)
 {
-    return fmin(fmax(z / sqrt(times), least), most);
+    return fmax(z / sqrt(times), least);
+}
+
+enum dp_pace_verdict dp_pace_compare(double angle, double average, double most, double least)
+{
+    if (angle > acos(-1) / 2 || angle > most * average)
+        return DP_PACE_NOISY;
+    return angle < least * average ? DP_PACE_ALIKE : DP_PACE_BETWEEN;
 }
 
 double dp_pace_increment(double z, double held)
@@ -18,12 +25,7 @@ void dp_pace_searched(struct dp_pace_window *window, double step)
     if (++window->searches < window->every)
         return;
     if (window->largest > 0)
-        window->first = window->widen * window->largest;
+        window->first = fmin(window->widen * window->largest, window->narrow ? window->first : (double)INFINITY);
     window->searches = 0;
     window->largest = 0;
-}
-
-double dp_pace_bound(double bound, double decay, int64_t steps)
-{
-    return bound / (1 + decay * (double)steps);
 }

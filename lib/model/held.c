@@ -49,6 +49,38 @@ int dp_held_take(struct dp_frame *frame, bool average, bool normalise, struct dp
     return DP_OK;
 }
 
+int dp_held_halve(struct dp_frame *frame, const double *other, size_t count, double precision, struct dp_err *err)
+{
+    const struct dp_array *model, *g, *d;
+    double scale = dp_frame_real(frame, DP_F_NOISE_SCALE, 0), own = dp_frame_real(frame, DP_F_PRECISION, 0);
+    double lambda = dp_frame_real(frame, DP_F_LAMBDA, 0);
+    int rc = dp_frame_need_array(frame, DP_F_MODEL, DP_F64, 2, &model, err);
+    if (rc == DP_OK)
+        rc = dp_frame_need_array(frame, DP_F_GRADIENT, DP_F64, 2, &g, err);
+    if (rc == DP_OK)
+        rc = dp_frame_need_array(frame, DP_F_DIRECTION, DP_F64, 2, &d, err);
+    if (rc == DP_OK && (g->count != count || d->count != count || model->count != count))
+        rc = dp_fail(err, DP_E_RUN, "the gradient changes its shape during the run");
+    if (rc == DP_OK && !(fabs(own * scale * scale - 1) <= 1e-9 && precision > 0))
+        rc = dp_fail(err, DP_E_RUN, "the gradient held in lap %lld is a mean already: leave out --average-gradients",
+                     (long long)frame->lap);
+    if (rc != DP_OK)
+        return rc;
+    const double *w = model->data;
+    double *gradient = dp_frame_edit_array(frame, DP_F_GRADIENT)->data;
+    double *direction = dp_frame_edit_array(frame, DP_F_DIRECTION)->data;
+    for (size_t i = 0; i < count; i++) {
+        double pull = lambda * w[i], size = fabs(direction[i]) + fabs(gradient[i]) + fabs(pull);
+        if (fabs(direction[i] - gradient[i] - pull) > 1e-9 * size)
+            return dp_fail(err, DP_E_RUN, "the direction of lap %lld is normalised: leave out --normalise",
+                           (long long)frame->lap);
+        gradient[i] = (gradient[i] + other[i]) / 2;
+    }
+    dp_direction_along(gradient, w, count, lambda, false, direction);
+    dp_frame_set_real(frame, DP_F_PRECISION, 4 / (1 / precision + 1 / own));
+    return DP_OK;
+}
+
 int dp_held_choice(const struct dp_frame *frame, const struct dp_array **steps, size_t *at, struct dp_err *err)
 {
     const struct dp_array *choice;

@@ -35,6 +35,12 @@ void dp_along_close(struct dp_along *along)
     free(along->loss);
 }
 
+void dp_along_bound(struct dp_along *along, double bound)
+{
+    along->bound = bound;
+    along->grid = dp_grid_for(bound);
+}
+
 static size_t blocks_of(const struct dp_along *along)
 {
     return (along->rows + DP_LINE_ROWS - 1) / DP_LINE_ROWS;

@@ -31,6 +31,9 @@ int dp_along_open(struct dp_along *along, const struct dp_line *line, const stru
                   struct dp_err *err);
 void dp_along_close(struct dp_along *along);
 
+/* The bound of the next batches, and its grid. */
+void dp_along_bound(struct dp_along *along, double bound);
+
 /* Takes a batch. model and direction: rows × cols of the form, each. All three are borrowed
  * until the next batch is taken. */
 int dp_along_take(struct dp_along *along, const struct dp_batch *batch, const double *model, const double *direction,

@@ -27,6 +27,7 @@ struct options {
 };
 
 struct state {
+    double budget, clip; /* factors on --epsilon or --rho, and on --clip: 1 unless they follow */
     struct dp_reader reader;
     struct dp_along along;
     bool opened; /* shapes and loss are known */
@@ -83,34 +84,36 @@ static void linesearch_close(struct dp_stage *stage)
 
 /* --- charges ----------------------------------------------------------------------------------------------------------- */
 
-static struct dp_query query_of(const struct options *o)
+static struct dp_query query_of(const struct options *o, double budget)
 {
     double split = chosen(o->split, SPLIT);
     if (o->method == METHOD_NOISY_MAX)
-        return (struct dp_query){.kind = DP_QUERY_PURE, .epsilon = o->epsilon};
+        return (struct dp_query){.kind = DP_QUERY_PURE, .epsilon = budget * o->epsilon};
     if (o->noise == NOISE_GAUSSIAN)
-        return (struct dp_query){.kind = DP_QUERY_SPARSE_GAUSSIAN, .rho = o->rho, .most = o->tries};
+        return (struct dp_query){.kind = DP_QUERY_SPARSE_GAUSSIAN, .rho = budget * o->rho, .most = o->tries};
     return (struct dp_query){.kind = DP_QUERY_SPARSE_LAPLACE,
-                             .epsilon = o->epsilon * split,
-                             .query_epsilon = o->epsilon * (1 - split) / 2,
+                             .epsilon = budget * o->epsilon * split,
+                             .query_epsilon = budget * o->epsilon * (1 - split) / 2,
                              .most = o->tries};
 }
 
 /* Completes an open record. A choice has no scale: the noise is in how it was made. */
-static void complete(const struct options *o, struct dp_record *record)
+static void complete(const struct dp_stage *stage, struct dp_record *record)
 {
+    const struct options *o = stage->options;
+    const struct state *s = stage->state;
     record->release = DP_RELEASE_SUM;
-    dp_record_bound(record, DP_F_CHOICE, dp_adjacency_chosen(o->adjacency), o->clip);
-    record->query = query_of(o);
+    dp_record_bound(record, DP_F_CHOICE, dp_adjacency_chosen(o->adjacency), s->clip * o->clip);
+    record->query = query_of(o, s->budget);
     record->scale = 0;
 }
 
 /* Scales of the noise on the threshold (backtracking) and on each candidate, in steps of the grid. Rounded up. */
-static void scales(const struct options *o, double *threshold, double *candidate)
+static void scales(const struct dp_stage *stage, double *threshold, double *candidate)
 {
     struct dp_record record = {0};
-    complete(o, &record);
-    double sensitivity = record.sensitivity / dp_grid_for(o->clip); /* exact: the grid is a power of two */
+    complete(stage, &record);
+    double sensitivity = record.sensitivity / dp_grid_for(record.bound); /* exact: the grid is a power of two */
     const struct dp_query *q = &record.query;
     bool gaussian = q->kind == DP_QUERY_SPARSE_GAUSSIAN, search = q->kind == DP_QUERY_SPARSE_LAPLACE;
     *threshold = gaussian ? sensitivity * sqrt(1.5 / q->rho) : sensitivity / q->epsilon;
@@ -137,13 +140,15 @@ static int check_method(const struct options *o, struct dp_err *err)
     return DP_OK;
 }
 
-static int check_sizes(const struct options *o, struct dp_err *err)
+static int check_sizes(const struct dp_stage *stage, struct dp_err *err)
 {
+    const struct options *o = stage->options;
     double threshold, candidate, last = o->first_step * pow(chosen(o->beta, BETA), (double)o->tries);
-    int rc = dp_bounded_check_clip(o->clip, err);
+    const struct state *s = stage->state;
+    int rc = dp_bounded_check_clip(s->clip * o->clip, err);
     if (rc != DP_OK)
         return rc;
-    scales(o, &threshold, &candidate);
+    scales(stage, &threshold, &candidate);
     if (!(threshold > 0 && threshold <= DP_CHOOSE_MOST && candidate > 0 && candidate <= DP_CHOOSE_MOST))
         return dp_fail(err, DP_E_USAGE, "%s: %g is out of range: its noise does not fit the grid of the losses",
                        o->noise == NOISE_GAUSSIAN ? "--rho" : "--epsilon", o->noise == NOISE_GAUSSIAN ? o->rho : o->epsilon);
@@ -157,9 +162,10 @@ static int linesearch_open(struct dp_stage *stage, struct dp_err *err)
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
+    s->budget = s->clip = 1;
     int rc = check_method(o, err);
     if (rc == DP_OK)
-        rc = check_sizes(o, err);
+        rc = check_sizes(stage, err);
     if (rc == DP_OK && o->method == METHOD_NOISY_MAX)
         rc = dp_alloc(&s->score, (size_t)o->tries + 1, sizeof *s->score, err);
     return rc == DP_OK ? dp_reader_open(&s->reader, o->data, err) : rc;
@@ -182,13 +188,15 @@ static int linesearch_hello(struct dp_stage *stage, struct dp_frame *frame, stru
     int rc = DP_OK;
     for (int at = 0; rc == DP_OK && (record = dp_announced(stage, frame, o->same_batch ? DP_F_SUM : DP_F_NONE, &at)) != NULL;) {
         if (!o->same_batch) {
-            complete(o, record);
+            complete(stage, record);
             record->means = DP_MEANS_CHOICE;
+            record->follows |= o->follow ? DP_FOLLOWS_SEARCH : 0;
             continue;
         }
         struct dp_record second = same_batch_again(record);
-        complete(o, &second);
+        complete(stage, &second);
         second.means = DP_MEANS_CHOICE;
+        second.follows |= o->follow ? DP_FOLLOWS_SEARCH : 0;
         rc = dp_frame_add_record(frame, &second, err);
     }
     return rc;
@@ -315,7 +323,7 @@ static size_t backtrack(struct dp_stage *stage, const struct ray *ray, int64_t l
     size_t tries = (size_t)o->tries;
     double threshold, candidate;
     struct dp_above above;
-    scales(o, &threshold, &candidate);
+    scales(stage, &threshold, &candidate);
     dp_above_open(&above, &stage->key, (uint64_t)lap, o->noise == NOISE_GAUSSIAN, threshold, candidate); /* they fit */
     for (size_t i = 0; i < tries; i++) {
         double fall = chosen(o->armijo, ARMIJO) * steps[i] * ray->rows * ray->slope + regulariser(ray, steps[i]);
@@ -331,7 +339,7 @@ static size_t least(struct dp_stage *stage, const struct ray *ray, int64_t lap, 
     struct state *s = stage->state;
     size_t count = (size_t)o->tries + 1, choice = 0;
     double threshold, candidate;
-    scales(o, &threshold, &candidate);
+    scales(stage, &threshold, &candidate);
     for (size_t i = 0; i < count; i++)
         s->score[i] = dp_along_sum(&s->along, steps[i]) + whole(regulariser(ray, steps[i]) / s->along.grid);
     dp_choose_least(&stage->key, (uint64_t)lap, candidate, s->score, count, &choice); /* it fits */
@@ -403,6 +411,7 @@ static int search(struct dp_stage *stage, struct dp_frame *frame, const struct d
         rc = dp_batch_same_shape(batch, frame, form->features + (form->intercept != 0 ? 1 : 0), s->rows, err);
     if (rc == DP_OK && ray.count != s->along.count)
         rc = dp_fail(err, DP_E_RUN, "the model changes its shape during the run");
+    dp_along_bound(&s->along, s->clip * o->clip);
     if (rc == DP_OK)
         rc = dp_along_take(&s->along, batch, ray.model, ray.direction, err);
     if (rc == DP_OK)
@@ -412,8 +421,23 @@ static int search(struct dp_stage *stage, struct dp_frame *frame, const struct d
     if (rc != DP_OK)
         return rc;
     *choice = (int64_t)(o->method == METHOD_NOISY_MAX ? least : backtrack)(stage, &ray, frame->lap, steps);
-    complete(o, dp_frame_edit_record(frame, DP_F_NONE));
+    complete(stage, dp_frame_edit_record(frame, DP_F_NONE));
     return DP_OK;
+}
+
+/* The budget and the bound of this lap; the noise must still fit the grid. */
+static int read_factors(struct dp_stage *stage, const struct dp_frame *frame, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    if (!o->follow)
+        return DP_OK;
+    s->budget = dp_frame_real(frame, DP_F_SEARCH_FACTOR, 1);
+    s->clip = dp_frame_real(frame, DP_F_LOSS_FACTOR, 1);
+    if (!(s->budget >= DP_BOUND_LEAST && s->budget <= DP_BOUND_MOST && s->clip >= DP_BOUND_LEAST && s->clip <= DP_BOUND_MOST))
+        return dp_fail(err, DP_E_RUN, "--follow: the frame of lap %lld asks for %g times the budget and %g times the bound",
+                       (long long)frame->lap, s->budget, s->clip);
+    return check_sizes(stage, err);
 }
 
 static int linesearch_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
@@ -422,6 +446,8 @@ static int linesearch_fire(struct dp_stage *stage, struct dp_frame *frame, struc
     struct state *s = stage->state;
     struct dp_batch batch;
     int rc = check_label(o, frame, err);
+    if (rc == DP_OK)
+        rc = read_factors(stage, frame, err);
     if (rc == DP_OK && o->same_batch) {
         struct dp_record again = same_batch_again(dp_frame_record(frame, DP_F_SUM));
         rc = dp_frame_add_record(frame, &again, err);

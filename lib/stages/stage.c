@@ -121,7 +121,7 @@ static int bare_records(struct dp_frame *hello, struct dp_err *err)
                                .means = from->means,
                                .adjacency = from->adjacency,
                                .bound = from->bound,
-                               .follows = from->follows & (DP_FOLLOWS_BOUND | DP_FOLLOWS_MULTIPLIER),
+                               .follows = from->follows & DP_FOLLOWS_ALL,
                                .query = from->query};
         memcpy(to.on, from->on, sizeof to.on);
         if (known && from->of != DP_F_NONE && from->means != DP_MEANS_NONE)

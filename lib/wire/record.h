@@ -47,7 +47,7 @@ static inline enum dp_adjacency dp_adjacency_chosen(int choice)
 }
 
 /* Values that follow what was released, because a stage has --follow. */
-enum { DP_FOLLOWS_BOUND = 1, DP_FOLLOWS_MULTIPLIER = 2 };
+enum { DP_FOLLOWS_BOUND = 1, DP_FOLLOWS_MULTIPLIER = 2, DP_FOLLOWS_SEARCH = 4, DP_FOLLOWS_ALL = 7 };
 
 /* Names on the wire, for instance "poisson", indexed by the enumerators above. */
 extern const char *const dp_sampler_names[DP_SAMPLER_COUNT];

@@ -86,6 +86,8 @@ enum dp_lifetime {
     X(DP_F_CANDIDATES, "candidates", DP_T_ARRAY, DP_MOVING, LAP)         /* f8, the models to choose from, one in each row */  \
     X(DP_F_STEP_SIZE, "step_size", DP_T_REAL, DP_MOVING, LAP)            /* the step that was taken, 0 for none */             \
     X(DP_F_FIRST_STEP, "first_step", DP_T_REAL, DP_MOVING, RUN)          /* the largest step of the next search */             \
+    X(DP_F_SEARCH_FACTOR, "search_factor", DP_T_REAL, DP_MOVING, RUN)    /* of the budget of the next search */                \
+    X(DP_F_LOSS_FACTOR, "loss_factor", DP_T_REAL, DP_MOVING, RUN)        /* of its bound on one person's loss */               \
     X(DP_F_TRANSFORM, "transform", DP_T_ARRAY, DP_MOVING, RUN)           /* m × d f8: gradients are of s T x of a row x, cut to
                                                                           * norm 1 */ \
     X(DP_F_CURVATURE, "curvature", DP_T_REAL, DP_MOVING, RUN)            /* largest eigenvalue of the mean z zᵀ of such rows, estimated */ \

@@ -87,11 +87,11 @@ refused() {
     refused 2 "dp-adapt: laps have a noise multiplier of 2, not 3: dp-noise needs --follow, and to begin with the same value" \
         "$follows | $gate --adaptive | dp-step | dp-adapt --multiplier 3" --laps 3
     refused 2 "dp-adapt: laps have a clip bound of 1, not 4: dp-clip needs --follow, and to begin with the same value" \
-        "$follows | $gate --adaptive | dp-step | dp-adapt --clip 4" --laps 3
+        "$follows | $gate --adaptive | dp-step | dp-adapt --multiplier 2 --policy on-failure --clip 4" --laps 3
     refused 2 "dp-adapt: laps do not take the multiplier that is chosen here: dp-noise needs --follow" \
         "$grad | $gate --adaptive | dp-step --step 1 | dp-adapt --multiplier 2" --laps 3
     refused 2 "dp-adapt: laps do not take the clip bound that is chosen here: dp-clip needs --follow" \
-        "$grad | $gate --adaptive | dp-step --step 1 | dp-adapt --clip 1" --laps 3
+        "$grad | $gate --adaptive | dp-step --step 1 | dp-adapt --multiplier 2 --policy on-failure --clip 1" --laps 3
 }
 
 @test "a loss that does not suit the labels is refused before laps of another kind are paid for" {

@@ -26,16 +26,19 @@ says() {
 
 @test "usage" {
     complains 2 "dp-adapt: nothing to choose: give --multiplier, --first-step or --clip" dp-adapt
-    for option in '--policy adaptive' --average-gradients '--least-multiplier 1' '--most-multiplier 1'; do
-        complains 2 "dp-adapt: --policy, --average-gradients, --least-multiplier and --most-multiplier need --multiplier" \
+    for option in '--policy adaptive' --average-gradients '--least-multiplier 1'; do
+        complains 2 "dp-adapt: --policy, --average-gradients and --least-multiplier need --multiplier" \
             dp-adapt --first-step 1 $option
     done
-    complains 2 "dp-adapt: --angle-min is above --angle-max" dp-adapt -z 1 --angle-min 1.2
-    complains 2 "dp-adapt: --multiplier is not between --least-multiplier and --most-multiplier" dp-adapt -z 1 --least-multiplier 2
-    complains 2 "dp-adapt: --multiplier is not between --least-multiplier and --most-multiplier" dp-adapt -z 3 --most-multiplier 2
+    complains 2 "dp-adapt: --multiplier is below --least-multiplier" dp-adapt -z 1 --least-multiplier 2
+    complains 2 "dp-adapt: --policy adaptive has a mean of its own, without --average-gradients" \
+        dp-adapt -z 1 --policy adaptive --average-gradients
+    complains 2 "dp-adapt: --average-gradients weighs gradients of one clip bound: leave out --clip" \
+        dp-adapt -z 1 --policy on-failure --average-gradients --clip 1
+    complains 2 "dp-adapt: --clip needs a --policy: the bound falls when the budget of gradients grows" dp-adapt --clip 1
     complains 2 "dp-adapt: --multiplier: must be > 0, got 0" dp-adapt -z 0
-    complains 2 "dp-adapt: --growth: must be > 0 and <= 1000, got -0.3" dp-adapt -z 1 --growth -0.3
-    complains 2 "dp-adapt: --shrink: must be > 0 and <= 1, got 0" dp-adapt -z 1 --shrink 0
+    complains 2 "dp-adapt: --growth: must be between 0 and 1000, got -0.3" dp-adapt -z 1 --growth -0.3
+    complains 2 "dp-adapt: --angle-decay: must be > 0 and < 1, got 1" dp-adapt -z 1 --angle-decay 1
     complains 2 "dp-adapt: --first-step: must be > 0, got 0" dp-adapt --first-step 0
     complains 2 "dp-adapt: --every: must be between 1 and 1099511627775, got 0" dp-adapt --first-step 1 --every 0
     complains 2 "dp-adapt: --clip: must be > 0, got -1" dp-adapt --clip -1
@@ -82,30 +85,96 @@ for lap, fails in zip(frames.laps("stream"), [1, 1, 0, 0, 1, 0]):
     says '.precision' 0.0625 0.125 0.1875 0.25
 }
 
-@test "adaptive: by the angle between a gradient and the one before" {
-    laps 12 '0:1,0 1:1,0 0:1,0' '-z 4 --policy adaptive --angle-max 1.1 --angle-min 0.8'
+# searched ADAPT: sets TEXT to a run with laps of gradients and of searches, where the stage paper puts in its own gradients and results
+searched() {
+    TEXT="dp-sample --data a.dp --rate 0.5 | dp-grad --on gradient --data a.dp --loss logistic | dp-clip --on gradient --data a.dp --clip 3 --follow |
+        dp-noise --on gradient -z 400 --follow | dp-linesearch --on search --data a.dp --epsilon 0.01 --tries 3 --clip 2 --first-step 1 --follow |
+        dp-account --adaptive --allow-seeded --epsilon 9 --delta 1e-5 | dp-step --on gradient --hold ${2:-} | ./paper | dp-step --on search |
+        dp-adapt $1"
+}
+
+@test "adaptive: algorithms 2 and 3 of the paper, against NumPy" {
+    # tests/vectors/make-cheb.py: the released gradients and what searches return are fixed there
+    filter paper '
+def array(numbers): return msgpack.ExtType(1, struct.pack("<BBQQ%dd" % len(numbers), 2, 2, 1, len(numbers), *numbers))
+if frame["kind"] == "lap":
+    row = [line.split("\t") for line in open("'"$ROOT"'/tests/vectors/cheb.tsv")][frame["lap"] - 1]
+    assert row[0] == frame["lap_kind"]
+    if row[0] == "gradient":
+        frame["gradient"] = frame["direction"] = array([float(x) for x in row[1:6]])
+    else:
+        frame["steps"] = msgpack.ExtType(1, struct.pack("<BBQdd", 2, 1, 2, 0, float(row[6])))
+        frame["choice"] = msgpack.ExtType(1, struct.pack("<BBQQq", 4, 2, 1, 1, float(row[6]) > 0))'
+    searched '-z 400 --policy adaptive --clip 3'
+    dp-loop --plan '(gradient, search) 30' --seed 4 -q -o model -- "$TEXT" > stream
     python '
-def angle(a, b):
-    a, b = a.ravel(), b.ravel()
-    return math.acos(a @ b / numpy.linalg.norm(a) / numpy.linalg.norm(b))
+rows = [line.split("\t") for line in open(sys.argv[1])]
 laps = frames.laps("stream")
-z, seen = 4.0, set()
-for before, lap in zip([None] + laps, laps):
-    assert abs(lap["records"][0]["multiplier"] / z - 1) < 1e-12
-    if before:
-        phi = angle(before["gradient"], lap["gradient"])
-        change = 1.3 if phi > 1.1 else 0.8 if phi < 0.8 else 1
-        seen.add(change)
-        z /= math.sqrt(change)
-    assert abs(lap["multiplier"] / z - 1) < 1e-12
-assert seen == {1.3, 0.8, 1}, seen'
-    # a mean and what is in it are not compared
-    laps 3 '0:0,1' '-z 4 --policy adaptive --angle-max 0 --angle-min 0 --average-gradients' --average-gradients
-    says '.records[0].multiplier' 4 4 4
-    laps 3 '1:0,1' '-z 4 --policy adaptive --angle-max 0 --angle-min 0 --growth 3 --average-gradients' --average-gradients
-    says '.records[0].multiplier' 4 4 2
-    laps 4 '0:0,1' '-z 4 --policy adaptive --angle-max 4 --angle-min 4 --shrink 0.25 --most-multiplier 10'
-    says '.records[0].multiplier' 4 4 8 10
+assert len(laps) == len(rows) == 60
+def near(a, b): assert abs(a / b - 1) < 1e-12, (lap["lap"], a, b)
+then = [1.0, 1.0, 1.0]
+for lap, row in zip(laps, rows):
+    rho, budget, clip = now = [float(x) for x in row[7:10]]
+    near(lap["multiplier"], 400 / math.sqrt(rho))
+    near(lap["search_factor"], budget)
+    near(lap["bound"], 3 * clip)
+    near(lap["loss_factor"], clip)
+    if row[0] == "gradient": assert numpy.allclose(lap["gradient"].ravel(), [float(x) for x in row[10:15]], rtol=1e-12, atol=1e-15)
+    assert numpy.allclose(lap["model"].ravel(), [float(x) for x in row[15:20]], rtol=1e-12, atol=1e-15)
+    # the lap after is charged for what was chosen
+    record = lap["records"][0]
+    if row[0] == "gradient":
+        near(record["multiplier"], 400 / math.sqrt(then[0]))
+        near(record["bound"], 3 * then[2])
+    else:
+        near(record["epsilon"], 0.01 * then[1] / 2)
+        near(record["query_epsilon"], 0.01 * then[1] / 4)
+        near(record["bound"], 2 * then[2])
+        near(record["sensitivity"], 2 * then[2])
+    then = now' "$ROOT/tests/vectors/cheb.tsv"
+}
+
+@test "adaptive: budgets that always grow, or never, and precision" {
+    choose choose
+    cp choose paper # as every lap of kind search
+    sed -i 's/if frame\["kind"\] == "lap":/if frame["kind"] == "lap" and frame["lap_kind"] == "search":/' paper
+    searched '-z 400 --policy adaptive --angle-max 0'
+    TEXT=${TEXT/.\/paper/.\/paper 0:0,1}
+    dp-loop --plan '(gradient, search) 3' --seed 4 -q -o model -- "$TEXT" > stream
+    says '.multiplier' 400 400 350.823 350.823 307.692 307.692
+    python '
+mean = None
+for lap in frames.laps("stream")[::2]:
+    own = 1 / (lap["records"][0]["multiplier"] * lap["records"][0]["sensitivity"]) ** 2
+    mean = 4 / (1 / mean + 1 / own) if mean else own
+    assert abs(lap["precision"] / mean - 1) < 1e-12'
+    TEXT=${TEXT/--angle-max 0/--growth 0}
+    dp-loop --plan '(gradient, search) 3' --seed 4 -q -o model -- "$TEXT" > stream
+    says '.multiplier' 400 400 400 400 400 400
+    says '.search_factor' 1 1 1 1 1 1
+}
+
+@test "adaptive: it refuses gradients that are means already, or normalised, and searches that do not follow" {
+    choose choose
+    cp choose paper
+    sed -i 's/if frame\["kind"\] == "lap":/if frame["kind"] == "lap" and frame["lap_kind"] == "search":/' paper
+    for part in "--average-gradients:the gradient held in lap 3 is a mean already: leave out --average-gradients" \
+        "--normalise:the direction of lap 3 is normalised: leave out --normalise"; do
+        searched '-z 400 --policy adaptive' "${part%%:*}"
+        complains 1 "dp-adapt: ${part#*:}" dp-loop --plan '(gradient, search) 3' --seed 4 -q -o model -- "${TEXT/.\/paper/.\/paper 0:0,1}"
+    done
+    searched '-z 400 --policy adaptive'
+    none=${TEXT/ | .\/paper/}
+    complains 2 "dp-adapt: laps of kind 'search' do not take the budget or the bound that is chosen here: dp-linesearch needs --follow" \
+        dp-loop --plan '(gradient, search) 3' --seed 4 -q -o model -- "${none/--first-step 1 --follow/--first-step 1}"
+    searched '-z 400 --policy on-failure --clip 3'
+    none=${TEXT/ | .\/paper/}
+    complains 2 "dp-adapt: laps of kind 'search' do not take the budget or the bound that is chosen here: dp-linesearch needs --follow" \
+        dp-loop --plan '(gradient, search) 3' --seed 4 -q -o model -- "${none/--first-step 1 --follow/--first-step 1}"
+    complains 2 "dp-adapt: --policy adaptive: a search on the batch of its gradient knows no mean of two gradients; leave out --same-batch" \
+        dp-loop --laps 3 --seed 4 -q -o model -- "dp-sample --data a.dp --rate 0.5 | dp-grad --data a.dp --loss logistic --clip 1 --keep-batch |
+            dp-noise -z 400 --follow | dp-linesearch --same-batch --data a.dp --epsilon 0.01 --tries 3 --clip 2 --first-step 1 --follow |
+            dp-account --adaptive --allow-seeded --epsilon 9 --delta 1e-5 | dp-step | dp-adapt -z 400 --policy adaptive"
 }
 
 @test "the first step follows the largest of late" {
@@ -115,15 +184,21 @@ assert seen == {1.3, 0.8, 1}, seen'
     says '.step_size' 2 8 0 0 0 0 3 0 0
     laps 2 '1:8,2,0 0:4,2,0' '--first-step 8 --every 1 --widen 2'
     says '.first_step' 4 8
+    laps 2 '1:8,2,0 0:4,2,0' '--first-step 8 --every 1 --widen 2 --narrow'
+    says '.first_step' 4 4
 }
 
-@test "the clip bound decays with the steps that are taken" {
-    laps 4 '0:1,0 1:1,0 0:1,0' '--clip 1 --clip-decay 0.5'
-    says '.records[0].bound' 1 0.666667 0.666667 0.5
-    says '.bound' 0.666667 0.666667 0.5 0.4
-    says '.noise_scale' 4 2.66667 2.66667 2
-    laps 2 '0:1,0' '--clip 1'
-    says '.records[0].bound' 1 0.952381
+@test "on failure: the clip bound falls once between two steps" {
+    # fails in laps 1, 2 and 4
+    laps 6 '0:0,1 0:0,1 1:0,1 0:0,1 1:0,1' '-z 4 --policy on-failure --growth 0.1 --clip 1 --clip-decay 0.5'
+    says '.records[0].bound' 1 0.5 0.5 0.5 0.25 0.25
+    says '.bound' 0.5 0.5 0.5 0.25 0.25 0.25
+    says '.noise_scale' 4 1.90693 1.81818 1.81818 0.866784 0.866784
+    laps 2 '0:0,1' '-z 4 --policy on-failure --clip 1'
+    says '.records[0].bound' 1 0.95
+    # no growth, no fall
+    laps 3 '0:0,1' '-z 4 --policy on-failure --clip 1 --least-multiplier 4'
+    says '.bound' 1 1 1
 }
 
 @test "it takes no lap whose sum or choice nothing has followed from yet" {
@@ -141,14 +216,14 @@ assert seen == {1.3, 0.8, 1}, seen'
     complains 2 "dp-adapt: laps have a noise multiplier of 4, not 5: dp-noise needs --follow, and to begin with the same value" \
         dp-loop --laps 3 -o m -- "$(child 1:1,0 '-z 5 --policy on-failure')"
     complains 2 "dp-adapt: laps do not take the clip bound that is chosen here: dp-clip needs --follow" \
-        dp-loop --laps 3 -o m -- "$(child 0:1,0 '--clip 1' | sed 's/--clip 1 --follow/--clip 1/')"
+        dp-loop --laps 3 -o m -- "$(child 0:1,0 '-z 4 --policy on-failure --clip 1' | sed 's/--clip 1 --follow/--clip 1/')"
     complains 1 "dp-adapt: lap 2 had a first step of 1, not 1.2: dp-linesearch needs --follow, and to begin with the same value" \
         dp-loop --laps 3 -o m -- "$(child 0:1,0 '--first-step 1 --every 1')"
     complains 1 "dp-adapt: --average-gradients: the gradient held in lap 2 is not the mean of all since the last step: dp-step --hold needs --average-gradients, too" \
         dp-loop --laps 3 -o m -- "$(child 1:1,0 '-z 4 --average-gradients')"
 }
 
-ADAPT='-z 4 --policy adaptive --angle-min 0.8 --average-gradients --first-step 8 --every 2 --widen 1 --clip 1'
+ADAPT='-z 4 --policy on-failure --average-gradients --first-step 8 --every 2 --widen 1'
 CHOICES='0:8,2,0 1:8,2,0 0:8,2,0 2:8,2,0'
 
 @test "processes = fused = ports" {

@@ -167,6 +167,25 @@ for lap in frames.laps("searched.frames"): assert numpy.allclose(lap["steps"], e
     done
 }
 
+@test "budget and bound take the factors of released values: as a search that has them by itself" {
+    held two.dp logistic
+    edit search_factor=0.5 loss_factor=0.25 < held.frames > factors.frames
+    said() { dp-cat --full --kind lap --allow-private-output "$1" | jq -c '[.choice, .steps, .records]'; }
+    for budget in '--epsilon 2:--epsilon 1' '--epsilon 2 --method noisy-max:--epsilon 1 --method noisy-max' \
+        '--noise gaussian --rho 0.2:--noise gaussian --rho 0.1' '--epsilon 2e6:--epsilon 1e6'; do
+        dp-linesearch --data two.dp ${budget%:*} -m 6 -C 2 -s 4 --follow --in factors.frames > followed.frames
+        dp-linesearch --data two.dp ${budget#*:} -m 6 -C 0.5 -s 4 --in held.frames > itself.frames
+        said followed.frames > followed
+        said itself.frames > itself
+        diff followed itself
+        dp-linesearch --data two.dp ${budget%:*} -m 6 -C 2 -s 4 --in factors.frames > deaf.frames
+        refute [ "$(said deaf.frames)" = "$(cat followed)" ]
+    done
+    edit search_factor=1e10 < held.frames > far.frames
+    complains 1 "dp-linesearch: --follow: the frame of lap 1 asks for 1e+10 times the budget and 1 times the bound" \
+        dp-linesearch --data two.dp --epsilon 1 -m 6 -C 2 -s 4 --follow --in far.frames
+}
+
 # The same laps with every way to run the stage.
 @test "threads and inline rows give the same choices" {
     held two.dp logistic

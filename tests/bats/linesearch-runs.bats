@@ -6,7 +6,7 @@ prepare() {
     dp-synth classification --rows 600 --cols 9 --classes 4 --seed 4 -o four.dp -q
 }
 
-KINDS='search threads gaussian noisy-max average decay normalise same-batch'
+KINDS='search threads gaussian noisy-max average adaptive decay normalise same-batch'
 
 # search VARIANT DATA [GATE]: sets TEXT to a child pipeline, and PLAN to the laps that it has in a short run
 search() {
@@ -20,12 +20,13 @@ search() {
         gaussian) find="${find/--epsilon 1/--noise gaussian --rho 0.2} --on-failure last" ;;
         noisy-max) find+=' --method noisy-max' ;;
         average) hold+=' --average-gradients' adapt+=' --average-gradients' find="${find/--tries 12/--tries 2}" ;;
-        decay) clip=" | dp-clip --on gradient $data --clip 1 --follow" adapt+=' --clip 1' ;;
-        normalise) hold+=' --normalise' adapt='-z 3 --policy adaptive' find="${find/ --follow/}" ;;
+        decay) clip=" | dp-clip --on gradient $data --clip 1 --follow" adapt+=' --clip 1' find="${find/--tries 12/--tries 2}" ;;
+        adaptive) clip=" | dp-clip --on gradient $data --clip 1 --follow" adapt="${adapt/on-failure/adaptive} --clip 1" find="${find/--tries 12/--tries 2}" ;;
+        normalise) hold+=' --normalise' adapt='-z 3 --policy on-failure' find="${find/ --follow/}" ;;
         same-batch)
             PLAN=(--laps 9)
             TEXT="dp-sample $data --rate 0.2 | dp-grad $data $grad$clip --keep-batch | dp-noise -z 3 --follow |
-                dp-linesearch --same-batch $data $find | $gate | dp-step --project 5 --average polynomial | dp-adapt ${adapt/on-failure/adaptive}"
+                dp-linesearch --same-batch $data $find | $gate | dp-step --project 5 --average polynomial | dp-adapt $adapt"
             return
             ;;
     esac
@@ -59,7 +60,7 @@ python() { PYTHONPATH=$ROOT/tests/bats /usr/bin/python3 -c "import sys, math, nu
 
 @test "cut at any | by ZeroMQ" {
     chmod 700 .
-    for variant in search average decay same-batch; do
+    for variant in search average adaptive decay same-batch; do
         search $variant four.dp
         train whole fused
         whole=$TEXT

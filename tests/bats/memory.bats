@@ -140,5 +140,5 @@ END
         dp-grad --data small.dp --loss logistic --clip 1 --keep-batch | dp-noise -z 3 --follow |
         dp-linesearch --same-batch --data small.dp --epsilon 1 --tries 9 --clip 2 --first-step 8 --follow |
         dp-account --adaptive --epsilon 100 --delta 1e-5 --allow-seeded --no-ledger | dp-step |
-        dp-adapt -z 3 --policy adaptive --first-step 8 --every 2"
+        dp-adapt -z 3 --policy on-failure --first-step 8 --every 2"
 }

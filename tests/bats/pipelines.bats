@@ -279,7 +279,7 @@ END
 }
 
 @test "a run with line search goes on from a checkpoint to the very model of the uninterrupted run" {
-    for p in "blsgd.sh --clip-decay 0.001" "blgd.sh --growth 0.001" "agd.sh --growth 0.001"; do
+    for p in "blsgd.sh --policy adaptive --growth 0.001 --clip-decay 0.001" "blgd.sh --growth 0.001" "agd.sh --growth 0.001"; do
         run_of="$p -q --data small.dp --epsilon 200 --delta 1e-3 --epochs 300 --multiplier 8 --search-epsilon 0.1 --seed 1"
         $run_of -o whole
         $run_of --checkpoint kept --checkpoint-every 100 2> said | head -c 400000 > part || true

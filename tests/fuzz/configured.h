@@ -40,7 +40,7 @@ static const char *const configurations[] = {
     "dp-linesearch --method noisy-max --epsilon 1 --tries 5 --clip 1 --first-step 4 --same-batch",
     "dp-step --hold --average-gradients",
     "dp-step --hold --normalise",
-    "dp-adapt --multiplier 2 --policy adaptive --average-gradients --first-step 4 --every 1 --clip 0.1",
+    "dp-adapt --multiplier 2 --policy adaptive --first-step 4 --every 1 --clip 0.1",
     "dp-adapt --multiplier 2 --policy on-failure",
     "dp-noise --multiplier 2 --follow",
     "dp-clip --data @DATA --clip 0.1 --follow",

@@ -46,14 +46,24 @@ static double rho(double z)
     return 1 / (2 * z * z);
 }
 
-static void rho_grows_and_shrinks(void **state)
+static void rho_grows(void **state)
 {
     (void)state;
-    assert_near(rho(dp_pace_multiplier(4, 1.3, 0.1, 1e9)), 1.3 * rho(4), 1e-15);
-    assert_near(rho(dp_pace_multiplier(4, 0.8, 0.1, 1e9)), 0.8 * rho(4), 1e-15);
-    assert_true(dp_pace_multiplier(4, 1, 0.1, 1e9) == 4);
-    assert_true(dp_pace_multiplier(4, 1.3, 3.9, 1e9) == 3.9);
-    assert_true(dp_pace_multiplier(4, 0.8, 0.1, 4.1) == 4.1);
+    assert_near(rho(dp_pace_multiplier(4, 1.3, 0.1)), 1.3 * rho(4), 1e-15);
+    assert_true(dp_pace_multiplier(4, 1, 0.1) == 4);
+    assert_true(dp_pace_multiplier(4, 1.3, 3.9) == 3.9);
+}
+
+static void angles_say_which_budget_is_too_small(void **state)
+{
+    (void)state;
+    assert_int_equal(dp_pace_compare(1.21, 1, 1.2, 0.5), DP_PACE_NOISY);
+    assert_int_equal(dp_pace_compare(1.19, 1, 1.2, 0.5), DP_PACE_BETWEEN);
+    assert_int_equal(dp_pace_compare(0.51, 1, 1.2, 0.5), DP_PACE_BETWEEN);
+    assert_int_equal(dp_pace_compare(0.49, 1, 1.2, 0.5), DP_PACE_ALIKE);
+    assert_int_equal(dp_pace_compare(PI / 2, 1.5, 1.1, 0.5), DP_PACE_BETWEEN);
+    assert_int_equal(dp_pace_compare(1.58, 1.5, 1.1, 0.5), DP_PACE_NOISY); /* a negative product */
+    assert_int_equal(dp_pace_compare(0.1, 1.5, 0, 0), DP_PACE_NOISY);
 }
 
 static void an_increment_makes_up_for_what_is_missing(void **state)
@@ -61,7 +71,7 @@ static void an_increment_makes_up_for_what_is_missing(void **state)
     (void)state;
     double held = 1 / (4. * 4.);
     for (int i = 0; i < 20; i++) {
-        double z = dp_pace_multiplier(1 / sqrt(held), 1.3, 1e-9, 1e9), add = dp_pace_increment(z, held);
+        double z = dp_pace_multiplier(1 / sqrt(held), 1.3, 1e-9), add = dp_pace_increment(z, held);
         assert_near(rho(add), 0.3 * held / 2, 1e-12);
         held += 1 / (add * add);
         assert_near(held, 1 / (z * z), 1e-12);
@@ -86,14 +96,13 @@ static void a_search_begins_above_the_largest_step_of_late(void **state)
     struct dp_pace_window each = {.every = 1, .widen = 1, .first = 10};
     dp_pace_searched(&each, 3);
     assert_true(each.first == 3);
-}
-
-static void a_bound_decays_with_the_steps(void **state)
-{
-    (void)state;
-    assert_true(dp_pace_bound(3, 0.05, 0) == 3);
-    assert_near(dp_pace_bound(3, 0.05, 20), 1.5, 1e-15);
-    assert_true(dp_pace_bound(3, 0, 1000) == 3);
+    struct dp_pace_window narrow = {.every = 1, .widen = 2, .narrow = true, .first = 10};
+    dp_pace_searched(&narrow, 8);
+    assert_true(narrow.first == 10);
+    dp_pace_searched(&narrow, 2);
+    assert_true(narrow.first == 4);
+    dp_pace_searched(&narrow, 4);
+    assert_true(narrow.first == 4);
 }
 
 int main(void)
@@ -102,10 +111,10 @@ int main(void)
         cmocka_unit_test(angles),
         cmocka_unit_test(angles_that_are_hard),
         cmocka_unit_test(nothing_has_no_direction),
-        cmocka_unit_test(rho_grows_and_shrinks),
+        cmocka_unit_test(rho_grows),
+        cmocka_unit_test(angles_say_which_budget_is_too_small),
         cmocka_unit_test(an_increment_makes_up_for_what_is_missing),
         cmocka_unit_test(a_search_begins_above_the_largest_step_of_late),
-        cmocka_unit_test(a_bound_decays_with_the_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

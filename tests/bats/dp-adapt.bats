@@ -132,6 +132,20 @@ for lap, row in zip(laps, rows):
         near(record["bound"], 2 * then[2])
         near(record["sensitivity"], 2 * then[2])
     then = now' "$ROOT/tests/vectors/cheb.tsv"
+    # and it goes on from any lap
+    filter stop '
+if frame["kind"] == "lap" and frame["lap"] > int(open("last").read()) and not os.path.exists("stopped"):
+    open("stopped", "w").close()
+    sys.exit(1)'
+    for lap in ${LAPS:-2 8 19 30 42}; do
+        rm -f stopped
+        echo "$lap" > last
+        run dp-loop --plan '(gradient, search) 30' --seed 4 -q --checkpoint kept --checkpoint-every 1 -o part -- "${TEXT/.\/paper/.\/stop | .\/paper}"
+        assert_failure 1
+        dp-loop --plan '(gradient, search) 30' --seed 4 -q --resume kept --checkpoint-every 1 -o part -- "${TEXT/.\/paper/.\/stop | .\/paper}" > rest
+        assert_equal "$(dp-cat --kind lap rest | jq -c '[.lap, .multiplier, .search_factor, .bound]')" \
+            "$(dp-cat --kind lap stream | tail -n +$((lap + 1)) | jq -c '[.lap, .multiplier, .search_factor, .bound]')"
+    done
 }
 
 @test "adaptive: budgets that always grow, or never, and precision" {
@@ -219,6 +233,10 @@ for lap in frames.laps("stream")[::2]:
         dp-loop --laps 3 -o m -- "$(child 0:1,0 '-z 4 --policy on-failure --clip 1' | sed 's/--clip 1 --follow/--clip 1/')"
     complains 1 "dp-adapt: lap 2 had a first step of 1, not 1.2: dp-linesearch needs --follow, and to begin with the same value" \
         dp-loop --laps 3 -o m -- "$(child 0:1,0 '--first-step 1 --every 1')"
+    filter forget '
+if frame["kind"] == "lap": frame.pop("multiplier", None)'
+    complains 1 "dp-adapt: lap 2 had a noise multiplier of 4, not 3.50823: dp-noise needs --follow, and to begin with the same value" \
+        dp-loop --laps 3 -o m -- "$(child 0:0,1 '-z 4 --policy on-failure') | ./forget"
     complains 1 "dp-adapt: --average-gradients: the gradient held in lap 2 is not the mean of all since the last step: dp-step --hold needs --average-gradients, too" \
         dp-loop --laps 3 -o m -- "$(child 1:1,0 '-z 4 --average-gradients')"
 }

@@ -9,8 +9,8 @@ import sys
 import numpy as np
 
 XI, PSI, PHI_MAX, PHI_MIN, ZETA = 0.3, 0.8, 1.1, 0.5, 0.05
-ANGLES = [0, 25, 0, 20, 100, 50, 60, 30, 5, 0, 40, 82, 95, 130, 5, 12, 0, 3, 50, 20, 70, 15, 0, 0, 60, 8, 110, 6, 20, 30]  # of draw k
-STEPS = [.5, .25, 0, .5, 0, 0, .5, .25, 0, .4, .5, 0, 0, 0, .2, 0, .5, 0, .5, 0, 0, .3, .3, .3, 0, .1, 0, 0, 0, .5]  # of search k
+ANGLES = [0, 95, 0, 20, 100, 50, 60, 30, 5, 0, 40, 82, 95, 130, 5, 12, 0, 3, 50, 20, 70, 15, 0, 0, 60, 8, 110, 6, 20, 30]  # of draw k
+STEPS = [0, .25, 0, .5, 0, 0, .5, .25, 0, .4, .5, 0, 0, 0, .2, 0, .5, 0, .5, 0, 0, .3, .3, .3, 0, .1, 0, 0, 0, .5]  # of search k
 
 
 def draw(k):  # at a fixed angle to (1, 1, 0, 0, 0), each with another part off the plane
@@ -48,7 +48,7 @@ while k < len(STEPS):
         second = draw(k)  # algorithm 3
         theta = angle(g, second)
         if g @ second < 0 or theta > PHI_MAX * average:
-            seen.add("negative" if g @ second < 0 else "above")
+            seen.add("above" if theta > PHI_MAX * average else "negative")
             rho *= 1 + XI
             seen.add("clip") if not grown else seen.add("clip stays")
             clip *= 1 if grown else 1 - ZETA
@@ -60,5 +60,4 @@ while k < len(STEPS):
             seen.add("between")
         g = (g + second) / 2
         out("gradient", second, 0)
-print(sorted(seen), file=sys.stderr)
 assert seen == {"negative", "above", "below", "between", "clip", "clip stays"}, seen

@@ -64,7 +64,7 @@ accuracy_figure() {
 accuracy_figure accuracy-sqrt 'MNIST, softmax, epsilon = 1, b_t = √(20 + t)' 200 sqrt:20:1 200 50
 accuracy_figure accuracy-linear 'MNIST, softmax, epsilon = 1, 1 / b_t linear in √t' 60 linear:0 32 8
 
-# figure 4: the mean over the seeds that both methods have
+# the mean over the seeds that both methods have
 mean_curve() { # METHOD EPSILON
     local seed files=()
     for seed in $(seq 10); do
@@ -79,3 +79,41 @@ mean_curve adp 1 > "$out/network-adp.dat"
     set ylabel 'test accuracy, mean over seeds'
     set key bottom right
     plot '$out/network-dp.dat' with linespoints linestyle 1 title 'DP-SGD', '$out/network-adp.dat' with linespoints linestyle 2 title 'ADP-SGD'"
+
+# the paper's figure 2: its two schedules, for T of 60, 120 and 200 of its epochs
+falling=''
+for t in 11760 23520 39200; do
+    falling+=", [0:$t] .1 * (1 - sqrt(x / $t)) linewidth 2 linecolor rgb '$dp' title '.1 (1 - √(t / $t))'"
+done
+figure schedules "set title 'Step sizes'
+    set ylabel 'eta_t'
+    set yrange [0:0.25]
+    set xrange [0:39200]
+    set samples 2000
+    plot 1 / sqrt(20 + x) linewidth 2 linecolor rgb '$adp' title '1 / √(20 + t)'$falling"
+
+# the paper's figure 4: test error and both epsilons against the lap, a panel for each sigma
+panels=''
+for z in 1.6 3.2 6.4 12.8; do
+    plots=''
+    for c in 0 1e-5 1e-3 1e-2 1e-1 5e-1; do
+        file=$(file_of dp images network "noise:$z" "${PASSES:-50}" 1 1 "sqrt:2:$c" 1)
+        [ ! -s "$file" ] || plots+="'$file' using 1:(1 - \$3) skip 1 with lines linewidth 2 title 'c = $c', "
+    done
+    [ -z "$plots" ] || panels+="set title 'sigma = $z'
+        plot $plots'$(file_of dp images network "noise:$z" "${PASSES:-50}" 1 1 sqrt:2:0 1)' using 1:2 skip 1 axes x1y2 with lines dashtype 2 linecolor rgb '#555555' title 'epsilon', \
+            '' using 1:(q * sqrt(log(16 * q * \$1 / $delta) * log(1.25 / $delta) * \$1) / $z) skip 1 axes x1y2 with lines dashtype 3 linecolor rgb '#000000' title 'epsilon-bar'
+        "
+done
+[ -z "$panels" ] || figure figure-4 "set terminal pngcairo size 1100,800 font 'DejaVu Sans,10'
+    set output '$out/figure-4.png'
+    set multiplot layout 2,2
+    q = $paper_batch. / $rows
+    set ylabel 'test error'
+    set y2label 'epsilon'
+    set ytics nomirror
+    set y2tics
+    set yrange [0:*]
+    set y2range [0:*]
+    set key top right
+    $panels"

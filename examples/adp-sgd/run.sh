@@ -1,9 +1,11 @@
 #!/bin/bash -p
 # Reproduces the comparison of the ADP-SGD paper with linear models and a small network. Results go to build/examples/adp-sgd.
 #   run.sh [--write | --tables] [part …]
-# Parts: theory, goal, pilot, sqrt, linear, adaptive, constant, steps, fashion, logistic, repeat, network, cifar, cifar_adaptive (default: all, in this order).
+# Parts: theory, goal, pilot, sqrt, linear, table3, table6, table1, table2, figure4, constant, steps, fashion, logistic, repeat, network, cifar
+# (default: all, in this order).
 # --write also puts the tables and figures into this directory's README; --tables trains nothing and makes them of what is there.
-# SEEDS=n sets the number of seeds (1), JOBS=n how many cells run at once, EPOCHS_OF_TABLES the columns of tables 1 and 2.
+# SEEDS=n sets the number of seeds (1), JOBS=n how many cells run at once, EPOCHS_OF_TABLES the columns of sqrt and linear; of tables 1 to 6
+# BUDGETS, PASSES and CLIPS choose what is run.
 set -euo pipefail
 cd "$(dirname "$0")"
 . ./common.sh
@@ -12,7 +14,7 @@ case ${1:-} in
     --write) write=1 && shift ;;
     --tables) write=1 tables=1 && shift ;;
 esac
-[ $# -gt 0 ] || set -- theory goal pilot sqrt linear adaptive constant steps fashion logistic repeat network cifar cifar_adaptive
+[ $# -gt 0 ] || set -- theory goal pilot sqrt linear table3 table6 table1 table2 figure4 constant steps fashion logistic repeat network cifar
 
 import() { # SET DIRECTORY [row norm]
     [ -e "$2/train-images-idx3-ubyte.gz" ] || {
@@ -117,7 +119,7 @@ END
     [ ! -s "$out/spent.part" ] || mv "$out/spent.part" "$out/spent.tsv"
     rm -f "$out/spent.part"
 }
-spent() { dp-account epsilon --laps "$1" --accountant "$2" --multiplier "$3" --delta $delta --rate $batch/$rows "${@:4}"; }
+spent() { dp-account epsilon --laps "$1" --accountant "$2" --multiplier "$3" --delta $delta --rate "$batch/$rows" "${@:4}"; }
 
 # --- the goal: MNIST at epsilon 1 and 3 with the ready pipelines, the best of a small grid --------------------------------------
 goal_methods() { # a pipeline with its options each, between commas
@@ -144,7 +146,7 @@ goal() {
     show goal
 }
 
-# --- tables 1 and 2: C by epochs, DP-SGD and ADP-SGD with the same decaying steps ------------------------------------------------
+# --- C by epochs, DP-SGD and ADP-SGD with the same decaying steps at epsilon 1 by the accountant ------------------------------------------------
 both() { # SCHEDULE SET LOSS EPOCHS…: the cells
     for e in "${@:4}"; do
         for clip in $clips; do
@@ -183,32 +185,134 @@ linear() { ! mnist || decaying linear $linear mnist softmax "${epochs[@]}"; }
 logistic() { ! mnist || decaying logistic $sqrt mnist logistic 60; }
 fashion() { ! import fashion "$clothes" || decaying fashion $sqrt fashion softmax 60; }
 
-# --- table 3: adaptive steps by (beta, C); the noise constant, or by the public b_t = sqrt(20 + t) -------------------------------
-betas='1 10 0.1'
-adaptive() {
+# --- tables 3 and 6: steps that adapt, as in section 6.2; the noise constant, or by the plan sqrt(20 + C t) --------------------------
+# adaptive CLIP BUDGET PLAN: the words of a cell after its method, up to the seed. All steps are 20 times the paper's
+adaptive() { echo "mnist softmax bar:$2 50 $1 20 $3"; }
+adaptive_steps() { echo "--optimizer adagrad-norm --b0 4.47213595 --floor 1e-5 --beta $1 --beta-epoch 234"; }
+read -ra budgets <<< "${BUDGETS:-0.8 1.6 3.2 6.4}"
+# the pairs that the paper's table 6 has, and one that table6 below found: clip, budget, beta for DP-SGD, beta and C for ADP-SGD
+chosen() {
+    local line
+    while read -ra line; do [[ " ${budgets[*]} " != *" ${line[1]} "* ]] || echo "${line[*]}"; done << END
+1 0.8 1024 1024 1e-5
+1 1.6 512 512 1e-4
+1 3.2 1 512 1e-4
+1 6.4 1 1 1e-4
+2.5 0.8 1024 1024 1e-5
+2.5 1.6 512 512 1e-5
+2.5 3.2 512 512 1e-5
+2.5 6.4 1 1 1e-2
+1 0.8 1024 1024 0.1
+END
+}
+table3() {
     mnist || return 0
-    say "adaptive: MNIST, softmax, 60 epochs"
-    for beta in $betas; do
-        for clip in $clips; do
-            for method in dp adp; do
-                each "cell $method mnist softmax 1 60 $clip 20 $sqrt @ --optimizer adagrad-norm --beta $beta"
-            done
+    say "table3: MNIST, softmax, adaptive steps with the paper's (beta, C), 50 passes"
+    for seed in $(seq "$seeds"); do
+        chosen | while read -r clip budget dp adp c; do
+            echo "cell dp $(adaptive "$clip" "$budget" constant) $seed $(adaptive_steps "$dp")"
+            echo "cell adp $(adaptive "$clip" "$budget" "sqrt:20:$c") $seed $(adaptive_steps "$adp")"
         done
     done | do_cells
     {
-        printf 'beta\tC\tconstant noise\tnoise by sqrt(20 + t)\tdifference\n'
-        for beta in $betas; do
-            for clip in $clips; do
-                dp=$(accuracy dp mnist softmax 1 60 "$clip" 20 $sqrt --optimizer adagrad-norm --beta "$beta")
-                adp=$(accuracy adp mnist softmax 1 60 "$clip" 20 $sqrt --optimizer adagrad-norm --beta "$beta")
-                printf '%s\t%s\t%s\t%s\t%s\n' "$beta" "$clip" "$dp" "$adp" "$(difference "$dp" "$adp")"
-            done
+        printf 'C_G\tepsilon-bar\tbeta, DP-SGD\t(beta, C), ADP-SGD\tepsilon, DP-SGD\tepsilon, ADP-SGD\tseeds\tDP-SGD, best\tADP-SGD, best\tdifference ± 95 %%\tDP-SGD, last\tADP-SGD, last\tdifference ± 95 %%\n'
+        chosen | while read -r clip budget dp adp c; do
+            printf '%s\t%s\t%s\t(%s, %s)\t' "$clip" "$budget" "$dp" "$adp" "$c"
+            gaps "$(adaptive "$clip" "$budget" constant)" "$(adaptive_steps "$dp")" "$(adaptive "$clip" "$budget" "sqrt:20:$c")" "$(adaptive_steps "$adp")"
         done
-    } > "$out/adaptive.tsv"
-    show adaptive
+    } > "$out/table3.tsv"
+    show table3
+}
+# gaps WORDS OPTIONS WORDS OPTIONS: both epsilons by the accountant, seeds, and for the best accuracies of runs and the last ones both means
+# and the mean difference of the pairs with its interval by Student's t
+gaps() {
+    # shellcheck disable=SC2086 # words
+    join <(accuracies dp $1 $2) <(accuracies adp $3 $4) | awk -v OFS='\t' '
+        { for (k = 0; k < 2; k++) { a[k] += $(2 + k); b[k] += $(5 + k); d = $(5 + k) - $(2 + k); s[k] += d; q[k] += d * d } cost = sprintf("%.2f\t%.2f", $4, $7) }
+        function interval(k) { return NR < 2 ? "" : sprintf(" ± %.4f", t[NR] * sqrt((q[k] > s[k] * s[k] / NR ? q[k] - s[k] * s[k] / NR : 0) / (NR - 1) / NR)) }
+        END {
+            split("0 12.706 4.303 3.182 2.776 2.571 2.447 2.365 2.306 2.262", t, " ")
+            if (NR == 0) { print "–", "–", 0, "–", "–", "–", "–", "–", "–"; exit }
+            printf "%s\t%d", cost, NR
+            for (k = 0; k < 2; k++) printf "\t%.4f\t%.4f\t%+.4f%s", a[k] / NR, b[k] / NR, s[k] / NR, interval(k)
+            printf "\n"
+        }'
+}
+method_of() { [ "$1" = constant ] && echo dp || echo adp; }
+# the search behind table 6, on one seed: the last accuracy over the paper's grid of (beta, C)
+table6() {
+    mnist || return 0
+    say "table6: MNIST, softmax, the grid of (beta, C), 50 passes"
+    local betas='1 512 1024 2048 4096 8192' plans='constant sqrt:20:1e-5 sqrt:20:1e-4 sqrt:20:0.001 sqrt:20:0.01 sqrt:20:0.1 sqrt:20:1'
+    local clip=${CLIPS:-1} budget=${budgets[0]} beta plan
+    for beta in $betas; do
+        for plan in $plans; do
+            echo "cell $(method_of "$plan") $(adaptive "$clip" "$budget" "$plan") 1 $(adaptive_steps "$beta")"
+        done
+    done | do_cells
+    {
+        printf 'beta\tDP-SGD\tC = 1e-5\tC = 1e-4\tC = .001\tC = .01\tC = .1\tC = 1\n'
+        for beta in $betas; do
+            printf %s "$beta"
+            # shellcheck disable=SC2046 # words
+            for plan in $plans; do
+                printf '\t%s' "$(accuracy "$(method_of "$plan")" $(adaptive "$clip" "$budget" "$plan") $(adaptive_steps "$beta"))"
+            done
+            printf '\n'
+        done
+    } > "$out/table6.tsv"
+    show table6
 }
 
-# --- F.3: constant against decaying steps, 60 epochs ---------------------------------------------------------------------------------
+# --- tables 1 and 4 (linear in the root of t), 2 and 5 (the root): the paper's noise, the best accuracy of a run and the last one ------
+decayed() { # NAME SCHEDULE STEP CLIP…
+    local budget clip p method clips=${CLIPS:-${*:4}}
+    mnist || return 0
+    say "$1: MNIST, softmax, b_t = $2"
+    for budget in "${budgets[@]}"; do
+        for p in ${PASSES:-50 100 167}; do
+            for clip in $clips; do echo "$budget $p $clip"; done
+        done
+    done > "$out/$1.settings"
+    while read -r budget p clip; do
+        for method in dp adp; do each "cell $method mnist softmax bar:$budget $p $clip $3 $2 @"; done
+    done < "$out/$1.settings" | do_cells
+    {
+        printf 'epsilon-bar\tpasses\tC_G\tepsilon, DP-SGD\tepsilon, ADP-SGD\tseeds\tDP-SGD, best\tADP-SGD, best\tgap\tDP-SGD, last\tADP-SGD, last\tgap\n'
+        while read -r budget p clip; do
+            printf '%s\t%s\t%s\t' "$budget" "$p" "$clip"
+            gaps "mnist softmax bar:$budget $p $clip $3 $2" '' "mnist softmax bar:$budget $p $clip $3 $2" ''
+        done < "$out/$1.settings" | grep -v –
+    } > "$out/$1.tsv"
+    show "$1"
+}
+table1() { decayed table1 $linear 2 0.5 1 2.5; }
+table2() { decayed table2 $sqrt 20 0.5 1 2.5 5; }
+
+# --- figure 4, section F.3: constant steps against decaying ones, 1/sqrt(2 + c t), on a network, for four multipliers ------------------
+slopes='0 1e-5 1e-3 1e-2 1e-1 5e-1'
+figure4() {
+    import images "$raw/mnist" bounds || return 0
+    say "figure4: MNIST, a network, C_G = 1, ${PASSES:-50} passes"
+    local z c passes=${PASSES:-50} batch=$paper_batch t
+    t=$(laps "$passes")
+    for z in 1.6 3.2 6.4 12.8; do
+        for c in $slopes; do each "cell dp images network noise:$z $passes 1 1 sqrt:2:$c @"; done
+    done | do_cells
+    {
+        printf 'sigma\tepsilon, numerical\tepsilon, equation (6)\tepsilon-bar, equation (6)'
+        for c in $slopes; do printf '\tc = %s' "$c"; done
+        printf '\n'
+        for z in 1.6 3.2 6.4 12.8; do
+            printf '%s\t%.3f\t%.2f\t%.3f' "$z" "$(spent "$t" best "$z")" "$(spent "$t" adp-sgd "$z")" "$(calculate "$(spent "$t" adp-sgd "$z") / 16")"
+            for c in $slopes; do printf '\t%s' "$(accuracy dp images network "noise:$z" "$passes" 1 1 "sqrt:2:$c" | awk '{ print $1 == "–" ? $1 : sprintf("%.4f", 1 - $1) }')"; done
+            printf '\n'
+        done
+    } > "$out/figure4.tsv"
+    show figure4
+}
+
+# --- the same with the linear model: constant against decaying steps, 60 epochs ---------------------------------------------------------------------------------
 constant() {
     mnist || return 0
     say "constant: MNIST, softmax, 60 epochs"
@@ -274,7 +378,7 @@ repeat() {
     show repeat
 }
 
-# --- figure 4: a network, with ten seeds -------------------------------------------------------------------------------------------
+# --- ADP-SGD on a network, with ten seeds -------------------------------------------------------------------------------------------
 network() {
     import images "$raw/mnist" bounds || return 0
     say "network: MNIST, C = 0.1, eta = 200, 10 epochs, ten seeds"
@@ -306,23 +410,10 @@ cifar() {
     } > "$out/cifar.tsv"
     show cifar
 }
-# table 3 there: C = 0.1, so beta = 100 adds to b_t what 1 adds at C = 1
-cifar_adaptive() {
-    cifar_rows || return 0
-    say "cifar_adaptive: CIFAR-10, C = 0.1, 3 epochs, adaptive steps, three seeds"
-    for beta in 100 1000; do pairs 3 $sqrt cifar network 3 3 0.1 45 --optimizer adagrad-norm --beta $beta; done | do_cells
-    {
-        printf 'beta\t%b\n' "$paired_head"
-        for beta in 100 1000; do
-            printf '%s\t%s\n' $beta "$(paired $sqrt cifar network 3 3 0.1 45 --optimizer adagrad-norm --beta $beta)"
-        done
-    } > "$out/cifar_adaptive.tsv"
-    show cifar_adaptive
-}
 
 for part; do
     case $part in
-        theory | goal | pilot | sqrt | linear | adaptive | constant | steps | fashion | logistic | repeat | network | cifar | cifar_adaptive) "$part" ;;
+        theory | goal | pilot | sqrt | linear | table[1236] | figure4 | constant | steps | fashion | logistic | repeat | network | cifar) "$part" ;;
         *) echo "run.sh: unknown part '$part': see the first lines of this file" >&2 && exit 2 ;;
     esac
 done

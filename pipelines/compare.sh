@@ -17,6 +17,7 @@ option plot '' FILE "a picture of the table, as SVG" text
 flag quiet "no progress"
 parse "$@"
 for word in data test; do [ -n "${!word}" ] || fail "--$word is required"; done
+[ -z "$plot" ] || may_write --plot "$plot"
 
 # split LIST: sets $parts to what commas separate, without blanks around it
 split() {
@@ -113,4 +114,15 @@ chance='' # the accuracy of guessing the most frequent class
 if [[ ${metric%%,*} = accuracy && -e $work/model ]]; then
     chance=$(dp-eval --data "$(of_seed "$test" "$seeds")" --metrics majority --last --in "$work/model" | tail -n 1 | cut -f 3)
 fi
-awk -F '\t' -v chance="$chance" -f "$here/plot.awk" "$table" > "$plot"
+# like a model it gets its name when it is whole; a device or a pipe is written in place
+picture=$plot
+if [[ $plot != /dev/* && (-f $plot || ! -e $plot) ]]; then
+    picture=$(mktemp -- "$plot.XXXXXX")
+    trap 'rm -rf "$work" "$picture"' EXIT
+    chmod '=rw' "$picture"
+fi
+if ! awk -F '\t' -v chance="$chance" -f "$here/plot.awk" "$table" > "$picture"; then
+    echo "$name: cannot write $plot" >&2
+    exit 1
+fi
+[ "$picture" = "$plot" ] || mv -f -- "$picture" "$plot"

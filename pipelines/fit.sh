@@ -25,15 +25,13 @@ parse "$@"
 
 # place_model STEM: where the model goes. That it can is known before anything is paid for
 place_model() {
-    local directory
     elsewhere=''
     if [ -z "$model" ]; then
         [[ $data != */*[!/]* ]] || elsewhere=' in the current directory'
         model=${1##*/}.model
         [ ! -e "$model" ] || [ -n "$print" ] || fail "$model is there already (-o $(quote "$model") replaces it; each run costs budget)"
     fi
-    directory=$(dirname -- "$model")
-    [ -n "$print" ] || [[ -d $directory && -w $directory && -x $directory && ! -d $model ]] || fail "-o: $(quote "$model") cannot be written"
+    [ -n "$print" ] || may_write -o "$model"
 }
 # place_ledger STEM: the ledger that has the charge for the schema, which without a registry nothing else leads to
 place_ledger() {

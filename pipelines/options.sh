@@ -274,6 +274,13 @@ in_text() {
     printf %s "$word"
 }
 
+# may_write OPTION FILE: refuses a file that cannot get its name, before there is one
+may_write() {
+    local directory
+    directory=$(dirname -- "$2")
+    [[ -c $2 || -p $2 || (-d $directory && -w $directory && -x $directory && ! -d $2) ]] || fail "$1: $(quote "$2") cannot be written"
+}
+
 check_trial() {
     [ -n "$multiplier" ] || fail "--trial: --multiplier is required, since dp-tune pays for all trials together"
     [ -z "$ledger$no_ledger" ] || fail "--trial: dp-tune has the ledger, so $([ -n "$ledger" ] && echo --ledger || echo --no-ledger) is its option"

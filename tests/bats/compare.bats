@@ -29,6 +29,37 @@ assert "Median and range of 3 runs, delta 1e-4. No run is private: seeds make th
 END
 }
 
+@test "a picture is whole under its name or not there, and that it can be there is known before the first run" {
+    compares() { dpline compare --data small.dp --test test.dp --methods scd --epsilon 1 --seeds 1 -q --table runs --plot "$1"; }
+    for picture in nowhere/plot.svg .; do
+        complains 2 "dpline compare: --plot: $picture cannot be written" \
+            dpline compare --data small.dp --test test.dp --methods scd --table runs --plot $picture
+    done
+    assert_not_exists runs
+    (umask 027 && compares plot.svg > table)
+    assert_equal "$(stat -c %a plot.svg)" 640
+    cp plot.svg before
+    for picture in plot.svg new.svg; do
+        run bash -c "ulimit -f 1; dpline compare --data small.dp --test test.dp --methods scd --epsilon 1 --seeds 1 -q --table runs --plot $picture"
+        assert_failure 1
+        assert_line "dpline compare: cannot write $picture"
+        cmp plot.svg before
+        assert_equal "$(find . -name 'new*' -o -name '*.svg?*')" ''
+    done
+    # as a model: a symbolic link of that name is replaced, a pipe is written
+    ln -s before link.svg
+    compares link.svg > table
+    assert [ ! -L link.svg ]
+    mkfifo pipe
+    timeout 60 cat pipe > out &
+    compares pipe > table
+    wait $!
+    cmp out link.svg
+    run compares /dev/full
+    assert_failure 1
+    assert_line 'dpline compare: cannot write /dev/full'
+}
+
 @test "nine methods in a picture look different" {
     { printf 'method\tdata\tepsilon\tdelta\tseed\tprivacy\taccuracy\tseconds\n'
         for m in {1..9}; do for e in 1 3; do printf 'm%s\td.dp\t%s\t1e-5\t1\tseeded\t0.%s%s\t1\n' $m $e $m $e; done; done; } |

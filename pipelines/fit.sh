@@ -152,7 +152,7 @@ held_out() {
 
 # spent: the cost that a run states at its end
 spent() {
-    local cost line metrics=accuracy,majority,auc test words
+    local cost line metrics=accuracy,majority,auc passed='pass on --metrics accuracy --private --epsilon E' test words
     [ -z "$json" ] || dp-info --json "$model" 2> /dev/null || return 0
     [ -z "$quiet" ] || return 0
     cost=$(dp-info --get epsilon "$model" 2> /dev/null) || return 0 # the budget did not pay for a lap
@@ -163,14 +163,14 @@ spent() {
         [ -z "$line" ] || say "$line"
     fi
     case $about in
-        *', a number: '*) metrics=r2 ;;
+        *', a number: '*) metrics=r2 passed='do not pass them on' ;;
         *' classes: logistic;'* | *': softmax;'*) metrics+=,logloss ;;
     esac
     test=$(held_out)
     say "the model is in $model$elsewhere; next:"
     cat >&2 << END
   dp-eval --data $test --metrics $metrics --last --in $(quote "$model")
-    (exact measures of people are not charged: before you pass them on, add --private --epsilon E)
+    (exact measures of people are not charged: $passed)
   dp-predict $(quote "$model") $test > predictions.csv
 END
     [ -z "$own_schema" ] ||

@@ -267,15 +267,20 @@ accuracy() { dp-eval --last --metrics "${3:-accuracy}" --data "$1" --in "$2" | t
     assert_line --regexp '^dpline fit: by all runs in small\.dp/ledger: epsilon [0-9.]* at delta 0.0001 of a budget of 3, by 1 run and [0-9]* laps; epsilon (0\.99999[0-9]*|1) at delta 0.0001 is what they state by themselves, added up$'
     assert_line "dpline fit: the model is in small.model; next:"
     assert_line "  dp-eval --data kept.dp --metrics accuracy,majority,auc,logloss --last --in small.model"
+    assert_line "    (exact measures of people are not charged: pass on --metrics accuracy --private --epsilon E)"
     assert_line "  dp-predict small.model kept.dp > predictions.csv"
+    measures=$(printf '%s\n' "${lines[@]}" | grep '^  dp-eval')
     above "$(dp-info --get epsilon small.model)" 0.99999
     above 1 "$(dp-info --get epsilon small.model)"
     above "$(accuracy kept.dp small.model)" 0.9 # 30 runs: 0.937, deviation 0.003
     assert_equal "$(grep -c '"kind":"open"' small.dp/ledger)" 1
     run dp-account verify small.dp/ledger
     assert_success
-    # the lines of its output
-    eval "$(printf '%s\n' "${lines[@]}" | grep '^  dp-eval')" > /dev/null
+    # the lines of its output, and what they say of the charge
+    eval "$measures" > /dev/null
+    assert_not_exists kept.dp/ledger
+    eval "${measures/accuracy,majority,auc,logloss/accuracy} --private --epsilon 0.5" > /dev/null
+    assert_file_exists kept.dp/ledger
     dpline fit small.dp --no-ledger -q -o other 2> said
     [ ! -s said ]
     mkdir here
@@ -433,6 +438,7 @@ EOF
     assert_equal "$(dp-info --get loss model)" squared
     grep -qF "dpline fit: 6000 rows, 10 columns, a number: squared;" said
     grep -qF -- "--metrics r2" said
+    grep -qF "(exact measures of people are not charged: do not pass them on)" said
 }
 
 @test "fit: features of images have a rule of their own, and pixels are told of features" {

@@ -2,37 +2,63 @@
 # Sourced by the scripts here: how one model is trained and measured.
 . "$(dirname "${BASH_SOURCE[0]}")/../common/common.sh"
 export seeds=${SEEDS:-10}
+
+# fixed SET: what appendix E fixes: the loss, lambda, the epochs
+fixed() {
+    case $1 in
+        adult) echo "--loss hinge --lambda 1e-5 --epochs ${EPOCHS:-10}" ;;
+        phishing) echo "--loss logistic --lambda 1e-4 --epochs ${EPOCHS:-10}" ;;
+        *) echo "--loss squared --lambda 1e-4 --epochs ${EPOCHS:-50}" ;;
+    esac
+}
+metric() { case $1 in adult | phishing) echo accuracy ;; *) echo mse ;; esac; }
+
+# command_of METHOD: a pipeline, and what it is told besides the setting
+command_of() {
+    case $1 in
+        scd) echo scd-nonprivate.sh --epochs 100 ;;
+        sgd) echo sgd.sh ;;
+        dp-sgd) echo dp-sgd.sh ;;
+        last) echo rrpsgd.sh ;; # of all laps
+        secret) echo scd.sh ;;
+        published) echo scd-published.sh ;;
+        sequential) echo seq-scd.sh ;;
+        primal) echo primal-scd.sh ;;
+    esac
+}
+
 # score METRIC MODEL DATA: one number
 score() {
-    dp-eval --last --metrics "$1" --in "$2" --data "$3" | awk -F '\t' 'NR == 2 { print $3 }'
+    dp-eval --last --metrics "$1" --in "$2" --data "$3" "${@:4}" | awk -F '\t' 'NR == 2 { print $3 }'
 }
 
-# cell NAME METRIC SET SEED PIPELINE [options]: trains on SET-SEED.dp, appends "NAME <tab> SEED <tab> score" to its file.
-# Done cells are not done again, so that an interrupted run continues where it stopped.
-cell() {
-    local name=$1 metric=$2 set=$3 seed=$4 file
-    file=$results/cells/${1//[\/ ]/_}-$seed
-    shift 4
-    [ -s "$file" ] && return
-    "$1" --data "$out/$set-$seed.dp" --seed "$seed" -q -o "$file.model" "${@:2}"
-    printf '%s\t%s\t%s\n' "$name" "$seed" "$(score "$metric" "$file.model" "$out/$set-$seed-test.dp")" > "$file.part"
-    rm -f "$file.model"
-    mv "$file.part" "$file"
+# train SET METHOD EPSILON SETTING SEED MODEL [option…]: one run on SET.dp. Epsilon 0: none. Setting -: none. Model -: all, to standard output.
+train() {
+    local pipeline setting=() output=()
+    read -ra pipeline <<< "$(command_of "$2")"
+    # shellcheck disable=SC2046 # several words
+    set -- "$@" $(fixed "$1") "${pipeline[@]:1}"
+    [ "$4" = - ] || read -ra setting <<< "$4"
+    [ "$6" = - ] || output=(-o "$6")
+    [ "$3" = 0 ] || set -- "$@" --delta 1e-3 --epsilon "$3" --no-ledger
+    "${pipeline[0]}" --data "$out/$1.dp" --seed "$5" -q "${output[@]}" "${@:7}" "${setting[@]}"
 }
-# now: microseconds, in whatever locale
-now() { echo "${EPOCHREALTIME/[.,]/}"; }
 
-# trial FILE SETTING SET SEED PIPELINE [options]: one cell of a large grid. Trains on SET-SEED.dp and appends
-# "setting <tab> seed <tab> accuracy <tab> seconds" to FILE, in one write, so that trials can run side by side.
+# trial SET METHOD EPSILON SETTING SEED [option…]: appends "setting <tab> seed <tab> score on validation rows <tab> on test rows <tab> seconds" to
+# its file, in one write, so that trials can run side by side
 trial() {
-    local file=$1 setting=$2 data=$out/$3-$4 seed=$4 model start accuracy
+    local file=$results/trials/$1-$2-$3.tsv model start took
     model=$file.$BASHPID
     start=$(now)
-    "$5" --data "$data.dp" --seed "$seed" -q -o "$model" "${@:6}"
-    accuracy=$(score accuracy "$model" "$data-test.dp")
-    printf '%s\t%s\t%s\t%s\n' "$setting" "$seed" "$accuracy" "$(seconds_since "$start")" >> "$file"
+    train "${@:1:5}" "$model" "${@:6}"
+    took=$(seconds_since "$start")
+    printf '%s\t%s\t%s\t%s\t%s\n' "$4" "$5" "$(score "$(metric "$1")" "$model" "$out/$1-validation.dp")" \
+        "$(score "$(metric "$1")" "$model" "$out/$1-test.dp")" "$took" >> "$file"
     rm -f "$model"
 }
+
+# now: microseconds, in whatever locale
+now() { echo "${EPOCHREALTIME/[.,]/}"; }
 seconds_since() {
     local us=$(($(now) - $1))
     printf '%d.%06d' $((us / 1000000)) $((us % 1000000))
@@ -43,28 +69,14 @@ untried() {
     touch "$1"
     awk -F '\t' -v file="$1" 'BEGIN { while ((getline line < file) > 0) { split(line, f); done[f[1] FS f[2]] = 1 } } !($0 in done)'
 }
-export -f cell score trial now seconds_since
+export -f fixed metric command_of score train trial now seconds_since
 
-# multiplier_of SET EPSILON DELTA EPOCHS BATCH [2]: the noise multiplier of a run on SET, computed once; with 2, the seconds it took, which
-# count as tuning
+# multiplier_of SET METHOD EPSILON SETTING: "--multiplier Z", which is computed once for all runs with that batch, and the number of laps where a
+# pipeline asks for it
 multiplier_of() {
-    local rows file start z
-    rows=$(dp-info --get rows "$out/$1-1.dp")
-    file=$results/multipliers/$rows-$2-$3-$4-$5
-    if [ ! -s "$file" ]; then
-        mkdir -p "$results/multipliers"
-        start=$(now)
-        z=$(dp-account sigma --epsilon "$2" --delta "$3" --rate "$5/$rows" --laps $((($4 * rows + $5 - 1) / $5)))
-        printf '%s\t%s\n' "$z" "$(seconds_since "$start")" > "$file.part"
-        mv "$file.part" "$file"
-    fi
-    cut -f "${6:-1}" "$file"
-}
-
-# spread_of CELL head|tail: the least or the greatest over seeds
-spread_of() { printf '%.4f\n' "$(cat "$results/cells/${1//[\/ ]/_}"-* | cut -f 3 | sort -g | "$2" -n 1)"; }
-
-# The median over seeds of a cell
-median_of() {
-    cat "$results/cells/${1//[\/ ]/_}"-* 2> /dev/null | cut -f 3 | median
+    local rows laps batch=${4#--batch } epochs how=()
+    case $2 in scd | sgd | primal) return ;; published | sequential) how=(--accountant published) ;; esac
+    rows=$(dp-info --get rows "$out/$1.dp") batch=${batch%% *} epochs=$(fixed "$1")
+    laps=$(((${epochs##* } * rows + batch - 1) / batch))
+    echo "--multiplier $(multiplier "$3" 1e-3 "$batch/$rows" $laps "${how[@]}")$([ "$2" != last ] || echo " --rounds $laps")"
 }

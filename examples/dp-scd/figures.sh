@@ -17,41 +17,42 @@ fi
 style_of() {
     case $1 in
         SCD) echo "'#888888' 2" ;;
-        DP-SCD | 'DP-SCD, tuned') echo "'#1b5e9b' 7" ;;
-        'DP-SCD, one setting') echo "'#7fb2dd' 6" ;;
-        'as published, tuned' | 'as published') echo "'#b3541e' 9" ;;
-        seqDP-SCD) echo "'#3a7d44' 11" ;;
+        secret*) echo "'#1b5e9b' 7" ;;
+        published*) echo "'#b3541e' 9" ;;
+        sequential) echo "'#3a7d44' 11" ;;
         SGD) echo "'#c9a227' 1" ;;
-        'DP-SGD, tuned') echo "'#c2185b' 5" ;;
-        'DP-SGD, defaults') echo "'#eaa0bd' 4" ;;
+        'DP-SGD, last') echo "'#eaa0bd' 4" ;;
+        DP-SGD*) echo "'#c2185b' 5" ;;
+        'C = .0001') echo "'#888888' 2" ;;
+        'C = .001') echo "'#1b5e9b' 7" ;;
+        'C = .01') echo "'#3a7d44' 9" ;;
+        'C = .1') echo "'#c9a227' 5" ;;
         *) echo "'#7d3a6b' 13" ;;
     esac
 }
 
 # range FILE COLUMN: "least greatest"
-range() { awk -F '\t' -v c="$2" 'NR == 2 { a = b = $c } NR > 1 { if ($c < a) a = $c; if ($c > b) b = $c } END { print a, b }' "$1"; }
+range() { awk -F '\t' -v c="$2" 'NR > 1 && $c != "" && $c != "-" { if (!n++ || $c < a) a = $c; if (n == 1 || $c > b) b = $c } END { print a + 0, b + 0 }' "$1"; }
 
-# figure NAME TITLE XLABEL YLABEL LEAST COLUMN:TITLE …   values below LEAST would stretch the axis: a series that has some says so
+# figure NAME TITLE XLABEL YLABEL LEAST MOST COLUMN:TITLE …   values outside would stretch the axis: a series that has some says so
 figure() {
-    local name=$1 title=$2 x=$3 y=$4 least=$5 plots='' series column label style low high
-    shift 5
-    [ -s "$out/$name.tsv" ] || return 0
+    local name=$1 title=$2 x=$3 y=$4 least=$5 most=$6 plots='' series column label style low high
+    shift 6
+    [ -s "$out/$name.tsv" ] && [ "$(wc -l < "$out/$name.tsv")" -gt 2 ] || return 0
     for series; do
         column=${series%%:*} label=${series#*:}
         read -r low high <<< "$(range "$out/$name.tsv" "$column")"
         read -ra style <<< "$(style_of "$label")"
-        if [ "$(awk "BEGIN { print ($high < $least) }")" = 1 ]; then
-            label=$(printf '%s (below: %.6g to %.6g)' "$label" "$low" "$high")
+        [ "$(awk "BEGIN { print ($low < $least || $high > $most) }")" = 0 ] || label=$(printf '%s (%.4g to %.4g)' "$label" "$low" "$high")
+        if [ "$(awk "BEGIN { print ($high < $least || $low > $most) }")" = 1 ]; then
             plots+="${plots:+, }keyentry"
         else
-            [ "$(awk "BEGIN { print ($low < $least) }")" = 0 ] || label=$(printf '%s (down to %.6g)' "$label" "$low")
-            plots+="${plots:+, }'$out/$name.tsv' using 1:(\$$column < $least ? NaN : \$$column) skip 1"
+            plots+="${plots:+, }'$out/$name.tsv' using 1:(\$$column < $least || \$$column > $most ? NaN : \$$column) skip 1"
         fi
-        plots+=" with linespoints linewidth 2 pointsize 1.2 pointtype ${style[1]} linecolor rgb ${style[0]} title \"$label\""
+        plots+=" with linespoints linewidth 2 pointsize 1.2 pointtype ${style[1]} linecolor rgb ${style[0]}"
+        [[ $label != *', .1'* ]] || plots+=" dashtype 2"
+        plots+=" title \"$label\""
     done
-    [ ! -s "$out/$name-spread.tsv" ] || plots+=", '$out/$name-spread.tsv' using 1:3:2:4 skip 1 with yerrorbars linewidth 1.5 pointtype 0
-        linecolor rgb '#7fb2dd' title 'DP-SCD, one setting: all seeds'"
-    plots=${plots//$'\n'/ }
     gnuplot << END
 set terminal pngcairo size 900,420 font "DejaVu Sans,11"
 set output "$out/$name.png"
@@ -70,45 +71,17 @@ plot $plots
 END
 }
 
-figure adult 'Adult, hinge (figure 1c): medians of 10 seeds' epsilon 'test accuracy' 0.8 2:SCD '3:DP-SCD, one setting' '4:DP-SCD, tuned' '5:as published, tuned' \
-    6:seqDP-SCD 7:SGD '8:DP-SGD, defaults' '9:DP-SGD, tuned'
-figure phishing 'Phishing, logistic (figure 1b): medians of 10 seeds' epsilon 'test accuracy' 0.91 2:SCD '3:DP-SCD, one setting' '4:DP-SCD, tuned' '5:as published, tuned' \
-    6:seqDP-SCD 7:SGD '8:DP-SGD, defaults' '9:DP-SGD, tuned'
-for set in year protein blogfeedback synth; do
-    figure $set "$set, ridge (figure 1a): medians of 3 seeds" epsilon 'test R²' 0 2:SCD 3:DP-SCD '4:as published'
-done
-figure batch 'protein, epsilon = 1, the batch size: medians of 3 seeds' 'rows per lap' 'test R²' 0.2 2:DP-SCD '3:as published' 4:seqDP-SCD
-figure variants 'protein, the variants: medians of 3 seeds' epsilon 'test R²' 0 2:DP-SCD 3:seqDP-SCD '4:primal DP-SCD'
-
-# The accuracy at epsilon = 1 against the seconds of all trials, a panel for each data set; a label is the number of configurations.
-tuning() {
-    local set plots='' panels='' method style place
-    for set in adult phishing; do
-        plots=
-        for method in DP-SCD DP-SGD; do
-            awk -F '\t' -v set="$set" -v method="$method" '$1 == set && $2 == 1 && $3 == method { print $6, $7, $4 }' \
-                "$out/tuning.tsv" > "$out/tuning-$set-$method.xy"
-            [ -s "$out/tuning-$set-$method.xy" ] || continue
-            style="'#1b5e9b'" place='0,1'
-            [ $method = DP-SCD ] || { style="'#c2185b'" && place='0,-1'; }
-            plots+="${plots:+, }'$out/tuning-$set-$method.xy' with points pointsize 1.5 pointtype 7 linecolor rgb $style title '$method'"
-            plots+=", '' using 1:2:3 with labels offset $place textcolor rgb $style notitle"
-        done
-        [ -z "$plots" ] || panels+="set title '$set'"$'\n'"plot $plots"$'\n'"unset ylabel"$'\n'
-    done
-    [ -n "$panels" ] || return 0
-    gnuplot << END
-set terminal pngcairo size 860,420 font "DejaVu Sans,11"
-set output "$out/tuning.png"
-set multiplot layout 1,2 title "What tuning costs: logistic loss, epsilon = 1, medians of 10 seeds"
-set xlabel "seconds of all trials (labels: configurations)"
-set ylabel "test accuracy"
-set logscale x
-set grid linecolor rgb "#dddddd"
-set format y "%.3f"
-set key top left
-set offsets graph 0.12, graph 0.12, graph 0.25, graph 0.15
-$panels
-END
+columns='2:SCD 3:secret 4:published 5:sequential 6:SGD 7:DP-SGD'
+# shellcheck disable=SC2086 # several words
+{
+    figure adult 'Adult, hinge (figure 1c): medians of 10 runs' epsilon 'test accuracy' 0.76 1 $columns
+    figure phishing 'Phishing, logistic (figure 1b): medians of 10 runs' epsilon 'test accuracy' 0.88 1 $columns
+    figure year 'YearPredictionMSD, ridge (figure 1a): medians of 10 runs' epsilon 'test MSE' 0 1e9 $columns
+    figure protein 'protein, ridge (figure 1a): medians of 10 runs' epsilon 'test MSE' 0 0.5 $columns
+    figure blogfeedback 'BlogFeedback, ridge (figure 1a): medians of 10 runs' epsilon 'test MSE' 0 1e9 $columns
 }
-[ ! -s "$out/tuning.tsv" ] || tuning
+figure figure2 'Figure 2: the objective by epoch' epoch 'objective, training rows' 0 0.06 2:SCD 3:SGD '4:secret, .1' '5:published, .1' '6:DP-SGD, .1' \
+    '7:secret, 1' '8:published, 1' '9:DP-SGD, 1'
+for method in published secret; do
+    figure figure3-$method "Figure 3: L and C, $method, epsilon = 1" L 'test MSE' 0 0.6 '2:C = .0001' '3:C = .001' '4:C = .01' '5:C = .1' '6:C = 1' '7:C = 10'
+done

@@ -133,23 +133,43 @@ network() {
 }
 
 scd() {
-    elsewhere
-    mkdir -p raw/protein
-    /usr/bin/python3 - << 'END'
+    [ -d other ] || elsewhere
+    mkdir -p raw/protein raw/phishing
+    /usr/bin/python3 - << 'EOF'
 import gzip, random
 random.seed(1)
 with gzip.open("raw/protein/protein.csv.gz", "wt") as f:
-    for _ in range(4000):
-        x = [random.random() - .5 for _ in range(9)]
-        f.write(",".join(f"{v:.4f}" for v in x + [sum(((k + 1) % 3 - 1) * v for k, v in enumerate(x)) / 2]) + "\n")
-END
-    SEEDS=1 REGRESSION_SEEDS=1 example dp-scd/run.sh classification variants
+    for _ in range(15244):
+        x = [round(random.random() - .5, 4) for _ in range(9)]
+        print(*x, round(sum((k % 3 - 1) * v for k, v in enumerate(x, 1)) / 2, 4), sep=",", file=f)
+with gzip.open("raw/phishing/phishing.gz", "wt") as f:
+    for _ in range(11055):
+        y = random.random() < .5
+        print(f"{y:d} {1 + random.randrange(30) + 30 * (y ^ (random.random() < .2))}:1 68:1", file=f)
+EOF
+    SEEDS=2 EPOCHS=2 EPSILONS=1 SIZES=500 CLIPS='1e-2 1' STEPS='1 1e1' example dp-scd/run.sh "${@:-figure1}"
 }
 
 @test "examples/dp-scd/run.sh, a part of it, in any environment" {
     scd
     assert_success
-    assert_line --regexp '^epsilon +parallel +sequential +primal$'
-    assert_line --partial 'adult.data.gz is not there'
+    assert_line --regexp '^epsilon +scd +secret +published +sequential +sgd +dp-sgd +last$'
+    assert_equal "$(cat out/*.tsv | grep -c 'batch 500')" 12
+    # rows to train, to choose and to test, as in appendix E
+    for part in phishing{,-validation,-test}.dp; do dp-info --get rows out/$part; done > rows
+    assert_equal "$(xargs < rows)" '6218 2073 2764'
     again scd
+}
+
+@test "examples/dp-scd/run.sh: a setting is chosen on validation rows, and measured on test rows" {
+    scd figure1 figure2 figure3 tuning
+    assert_success
+    assert_line --regexp '^epoch +scd +sgd +secret, epsilon 1 +published, epsilon 1 +dp-sgd, epsilon 1 +last, epsilon 1$'
+    assert_line --regexp '^protein +1 +dp-sgd +4 '
+    # accuracies of one setting are great on validation rows, those of the other on test rows
+    printf -- '--batch 500 --clip %s\t%s\t%s\t%s\t.1\n' 1 1 .9 .2 1 2 .8 .3 1e-2 1 .7 .9 1e-2 2 .7 .9 > "$(echo out/results-*/trials)/phishing-secret-1.tsv"
+    SETS=phishing METHODS=secret scd
+    assert_success
+    assert_line --regexp '^1 +[0-9.]+ +0.2500$'
+    assert_equal "$(grep secret out/phishing-chosen.tsv | cut -f 3-)" $'--batch 500 --clip 1\t0.8500\t0.2500\t0.2000\t0.3000'
 }

@@ -274,13 +274,13 @@ mean() {
             sum[3] / NR, sum[4] / NR, sum[5] / NR, sum[6] / NR }'
 }
 
-# against METHOD SETTING METHOD SETTING SET LOSS EPSILON: "difference error", how much more accurate the first is than the second, with the same
-# folds and the same coins, and the standard error of that
+# against METHOD SETTING METHOD SETTING SET LOSS EPSILON [LOSS]: "difference error", how much more accurate the first is than the second, with
+# the same folds and the same coins, and the standard error of that; the second with another loss
 against() {
     local r k one other
     for r in $(seq "$repetitions"); do
         for k in $(seq 0 $((folds - 1))); do
-            one=$(file_of "$1" "$5" "$6" "$7" "$r" "$k" "$2") other=$(file_of "$3" "$5" "$6" "$7" "$r" "$k" "$4")
+            one=$(file_of "$1" "$5" "$6" "$7" "$r" "$k" "$2") other=$(file_of "$3" "$5" "${8:-$6}" "$7" "$r" "$k" "$4")
             [ ! -s "$one" ] || [ ! -s "$other" ] || paste -d ' ' "$one" "$other"
         done
     done | awk '{ d = $1 - $7; s += d; q += d * d }

@@ -136,7 +136,7 @@ setting_panel() {
                 $1 != "settings" || $3 != method || $4 != epsilon { next }
                 $5 == "" { print default, $7, $8 }
                 index($5, option " ") == 1 { print substr($5, length(option) + 2), $7, $8 }' measured.tsv |
-                awk -v OFS='\t' '{ sub(/^(gaussian|none)\t/, "0\t"); sub(/^(laplace|on-failure)\t/, "1\t"); sub(/^adaptive\t/, "2\t") } 1' | sort -g > "$file"
+                awk -v OFS='\t' '{ sub(/^(gaussian|no)\t/, "0\t"); sub(/^(laplace|must)\t/, "1\t"); sub(/^adap\t/, "2\t") } 1' | sort -g > "$file"
             [ -s "$file" ] || continue
             n=$((n + 1))
             colour=$([ $epsilon = 0.2 ] && echo '#1b5e9b' || echo '#b3541e')
@@ -149,7 +149,7 @@ setting_panel() {
     [ -z "$plots" ] || echo "set title \"$title\"
         $(case $default in
             laplace) echo "set xrange [-0.5:1.5]; set xtics ('Gaussian' 0, 'Laplace' 1)" ;;
-            adaptive) echo "set xrange [-0.5:2.5]; set xtics ('none' 0, 'on failure' 1, 'adaptive' 2)" ;;
+            adap) echo "set xrange [-0.5:2.5]; set xtics ('no' 0, 'must' 1, 'adap' 2)" ;;
             *) echo 'unset xrange; set xtics autofreq' ;;
         esac)
         plot $plots"
@@ -165,12 +165,12 @@ settings() {
         set logscale x
         $(setting_panel 'sampling rate q' --rate 0.1 blsgd paper)
         unset logscale x
-        $(setting_panel 'budget policy, section 5.4' --policy adaptive paper)
+        $(setting_panel 'budget policy, section 5.4' --policy adap paper)
         $(setting_panel 'clip decay zeta, DP-BLSGD-AC' --clip-decay 0.05 ac)"
 }
 counts() {
     local set plots='' file panels=''
-    grep -q '^counts' measured.tsv || return 0
+    awk -F '\t' '$1 == "counts" && $3 == "paper" { n++ } END { exit !n }' measured.tsv || return 0
     for column in 11 12; do
         plots=
         while read -r set; do

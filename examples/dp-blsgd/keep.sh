@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")"
 . ./common.sh
 touch measured.tsv
-for part in logistic svm settings counts; do
+for part in logistic svm hinge settings counts; do
     [ -e "$out/$part.tsv" ] || touch "$out/$part.tsv"
     awk -F '\t' -v part="$part" '
         function key() { return $2 FS $3 FS $4 FS (part ~ /settings|counts/ ? $5 : "") }

@@ -1,12 +1,12 @@
 #!/bin/bash -p
 # Reproduces figures 1 to 4 of the DP-BLSGD paper on the data that is there. Results go to build/examples/dp-blsgd.
-#   run.sh [--write | --collect] [part …]     parts: logistic, svm, settings, counts (default: all, in this order)
+#   run.sh [--write | --collect] [part …]     parts: logistic, svm, hinge, settings, counts (default: all, in this order)
 # --write also puts the tables and figures into this directory; --collect trains nothing and makes them of what has been measured.
 # PARTS=10 is the number of parts of the cross-validation, FOLDS=n runs n of these, REPETITIONS=n as many permutations (5), each
 # fold of all cells before the next. SETS="ADULT BANK …" and EPSILONS="0.2 0.8 …" name what is run, JOBS=n how many runs are made at once;
 # METHODS="objpert …" runs these alone of figures 3 and 4, and DP-SGD, which they are compared with, with the settings of measured.tsv;
 # what is there of other methods stays;
-# QUICK=1 runs one fold, with two epsilons and one setting of DP-SGD;
+# QUICK=1 runs one fold, with two epsilons and one setting of DP-SGD, and of section 5.4 only the settings of the paper;
 # ALL=1 all folds of the slow methods too.
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -18,7 +18,7 @@ case ${1:-} in
     --write) write=1 && shift ;;
     --collect) write=1 collect=1 && shift ;;
 esac
-[ $# -gt 0 ] || set -- logistic svm settings counts
+[ $# -gt 0 ] || set -- logistic svm hinge settings counts
 read -ra sets <<< "${SETS:-$(sets | tr '\n' ' ')}"
 [ ${#sets[@]} -gt 0 ] || { echo "run.sh: there is no data in $raw: get-data.sh fetches it, DPLINE_DATA says where it is" >&2 && exit 1; }
 read -ra epsilons <<< "${EPSILONS:-0.05 0.1 0.2 0.4 0.8 1.6}"
@@ -38,6 +38,17 @@ methods() {
                 tsv "$method" "$set" "$1" "$epsilon" ''
                 case $method in blsgd | ac | paper | blgd) tsv "$method-published" "$set" "$1" "$epsilon" '' ;; esac
             done
+        done
+    done
+}
+
+# part_hinge: the SVM by the loss that the paper's own methods have, beside the Huberised one with the same batches
+part_hinge() {
+    local set epsilon
+    for set in "${sets[@]}"; do
+        for epsilon in "${epsilons[@]}"; do
+            tsv blsgd "$set" hinge "$epsilon" ''
+            tsv blsgd "$set" svm "$epsilon" ''
         done
     done
 }
@@ -125,9 +136,14 @@ measure() {
 rare() {
     local most=$((folds * repetitions))
     case $3$4 in
-        paper-published* | ac-published*) [ -z "${QUICK:-}" ] || return 0 ;; # longer than everything else together
+        paper-published* | ac-published*) [ -z "${QUICK:-}" ] || return 0 # longer than everything else together
+            most=1
+            ;;
         paper | ac) most=10 ;;
-        paper* | ac*) most=2 ;;
+        paper* | ac*) # settings
+            [ -z "${QUICK:-}" ] || return 0
+            most=2
+            ;;
         agd) most=3 ;;
         privgene) most=1 ;;
         blgd*) most=2 ;;
@@ -143,6 +159,7 @@ collected() {
         [ -n "$line" ] || continue
         case $1$setting in
             logistic | svm) [ "$epsilon" = 0 ] || line+=$'\t'$(against "$method" "$setting" sgd "$(chosen "$set" "$loss" "$epsilon")" "$set" "$loss" "$epsilon") ;;
+            hinge) [ "$loss" = svm ] || { line+=$'\t'$(against "$method" '' "$method" '' "$set" hinge "$epsilon" svm) && method+=-hinge; } ;;
             settings?*) line+=$'\t'$(against "$method" "$setting" "$method" '' "$set" "$loss" "$epsilon") ;;
         esac
         tsv "$1" "$set" "$method" "$epsilon" "$setting" "$line"
@@ -151,7 +168,7 @@ collected() {
 
 for part; do
     case $part in
-        logistic | svm | settings | counts) ;;
+        logistic | svm | hinge | settings | counts) ;;
         *) echo "run.sh: unknown part '$part': see the first lines of this file" >&2 && exit 2 ;;
     esac
 done

@@ -18,12 +18,13 @@ BEGIN {
     name["outpert-rsgd"] = "OutPert-RSGD"
     name["objpert"] = "ObjPert"
     name["privgene"] = "PrivGene"
+    name["blsgd-hinge"] = "DP-BLSGD, hinge"
     name["paper"] = "DP-BLSGD, section 5.4"
     for (m in name) name[m "-published"] = name[m] ", as published"
 }
 kind == $1 && $2 == first && second != "" {
     if ($6 > most) most = $6
-    folds[name[$3]] = $6
+    count_folds(name[$3])
     if (second == "accuracy") put(name[$3], $4, with("%.4f", $7, $8))
     else if (second == "objective" && $9 != "nan") put(name[$3], $4, with("%.4f", $9, $10))
     else if (second == "difference" && $15 != "" && $3 != "sgd") put(name[$3], $4, with("%+.4f", $15, $16))
@@ -32,7 +33,7 @@ kind == "tuned" && $3 == "sgd" && $1 ~ /logistic|svm/ { put($1 ", " $2, $4, $5) 
 kind == "sound" && $3 ~ /-published$/ { put($1 ", " $2 ", " substr(name[$3], 1, length(name[$3]) - length(", as published")), $4, sprintf("%.3g", $14)) }
 kind == "settings" && $1 == kind {
     if ($6 > most) most = $6
-    folds[name[$3] ($5 == "" ? "" : " " $5)] = $6
+    count_folds(name[$3] ($5 == "" ? "" : " " $5))
     put(name[$3] ($5 == "" ? "" : " " $5), $4, sprintf("%.4f", $7) ($15 == "" ? "" : " (" with("%+.4f", $15, $16) ")"))
 }
 kind == "counts" && $1 == kind {
@@ -40,6 +41,11 @@ kind == "counts" && $1 == kind {
     put(row, "gradients", sprintf("%.1f", $11))
     put(row, "values of the objective", sprintf("%.1f", $12))
     put(row, "accuracy", sprintf("%.4f", $7))
+}
+# a row says of how many folds it is, and a cell if it has more
+function count_folds(row) {
+    of[row, $4] = $6
+    if (!(row in folds) || $6 < folds[row]) folds[row] = $6
 }
 # with FORMAT VALUE ERROR: one fold has no error
 function with(format, value, error) { return sprintf(format, value) ($6 > 1 ? sprintf(" ± %.4f", error) : "") }
@@ -54,6 +60,7 @@ function put(row, column, text) {
     }
     cell[row, column] = text
 }
+function more(row, column) { return of[row, column] > folds[row] ? ", " of[row, column] " folds" : "" }
 END {
     if (!count) exit # a table of another file
     head = kind == "counts" ? " " : "epsilon"
@@ -61,7 +68,7 @@ END {
     print head
     for (r = 1; r <= count; r++) {
         line = order[r] (order[r] in folds && folds[order[r]] < most ? ", " folds[order[r]] " fold" (folds[order[r]] > 1 ? "s" : "") : "")
-        for (c = 1; c <= width; c++) line = line "\t" ((order[r], across[c]) in cell ? cell[order[r], across[c]] : cell[order[r], "0"])
+        for (c = 1; c <= width; c++) line = line "\t" ((order[r], across[c]) in cell ? cell[order[r], across[c]] more(order[r], across[c]) : cell[order[r], "0"])
         print line
     }
 }

@@ -75,7 +75,7 @@ fields() { awk -v n="$1" 'NF != n { print NR ": " NF; bad = 1 } END { exit bad }
     command -v gnuplot > /dev/null || skip "needs gnuplot"
     rm -f example/*.png
     example/figures.sh
-    for picture in logistic svm settings counts; do
+    for picture in logistic svm settings; do
         [ -s example/$picture.png ] || fail "$picture was not drawn"
         grep -q "($picture.png)" example/README.md || fail "$picture is not shown"
     done
@@ -88,7 +88,7 @@ fields() { awk -v n="$1" 'NF != n { print NR ": " NF; bad = 1 } END { exit bad }
     DPLINE_DATA=$PWD/data OUT=$PWD/out QUICK=1 PARTS=3 EPSILONS=0.8 within 300 examples/dp-blsgd/run.sh --write logistic counts
     assert_success
     # every method; models that are better than the majority where nothing is private
-    for method in majority non-private sgd blsgd blsgd-published blgd blgd-published ac ac-published agd outpert-gd outpert-rsgd objpert privgene; do
+    for method in majority non-private sgd blsgd blsgd-published blgd blgd-published ac agd outpert-gd outpert-rsgd objpert privgene; do
         awk -F '\t' -v method=$method '$1 == "logistic" && $2 == "SMALL" && $3 == method { n++ } END { exit !n }' examples/dp-blsgd/measured.tsv || fail "no $method"
     done
     awk -F '\t' '$1 == "logistic" { a[$3] = $7 } END { exit !(a["non-private"] > a["majority"] + .1) }' examples/dp-blsgd/measured.tsv

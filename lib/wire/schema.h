@@ -75,7 +75,7 @@ enum dp_lifetime {
     X(DP_F_AVERAGE, "average", DP_T_ARRAY, DP_MOVING, RUN)               /* of its shape, mean of released iterates */         \
     X(DP_F_AVERAGED, "averaged", DP_T_INT, DP_MOVING, RUN)               /* number of iterates in that mean */                 \
     X(DP_F_GRADIENT, "gradient", DP_T_ARRAY, DP_MOVING, RUN)             /* of its shape, released mean gradient of the loss */\
-    X(DP_F_PRECISION, "precision", DP_T_REAL, DP_MOVING, RUN)            /* of it: sum of 1 / noise_scale^2 */                 \
+    X(DP_F_PRECISION, "precision", DP_T_REAL, DP_MOVING, RUN)            /* of it: 1 / noise_scale^2 of its noise */          \
     X(DP_F_DIRECTION, "direction", DP_T_ARRAY, DP_MOVING, RUN)           /* of its shape, the model moves against it */        \
     X(DP_F_SUM, "sum", DP_T_ARRAY, DP_PAID, LAP)                         /* of its shape, i8 × grid, or f8 (non-private) */    \
     X(DP_F_LABEL_COLUMNS, "label_columns", DP_T_INT, DP_FIXED, RUN)      /* moments: the number of last columns that are labels */ \

@@ -60,12 +60,12 @@ static int owes(const char *population, struct dp_err *err)
 static int check_start(const struct dp_registry *registry, const struct dp_aliases *people, const struct dp_ledger_run *run,
                        struct dp_err *err)
 {
-    if (registry == NULL || run->init_model == NULL || run->init != NULL || run->resumes != NULL)
+    if (registry == NULL || run->init_model == NULL || run->resumes != NULL)
         return DP_OK;
     for (size_t i = 0; i < people->names; i++)
         if (dp_text_has_line(run->exact_of, people->name[i], strlen(people->name[i])))
             return owes(people->name[i], err);
-    for (size_t i = 0; run->exact_of == NULL && i < registry->lines; i++)
+    for (size_t i = 0; run->exact_of == NULL && run->init == NULL && i < registry->lines; i++)
         if (is_public(&registry->line[i], people))
             return owes(registry->line[i].population, err);
     return DP_OK;

@@ -127,6 +127,14 @@ refused() {
     import beta.dp people.csv --population beta
     exact --public alpha.dp open
     refused "${owes/people.csv/alpha}" private beta.dp bad --init open
+    # also if the ledger has a charge for the model: of others
+    table third.csv 250
+    import third.dp third.csv
+    gate="--ledger L" private third.dp third --init open
+    run bash -c "$(declare -f private); gate='--ledger L' private beta.dp bad --init third"
+    assert_failure 5
+    assert_output "${owes/people.csv/alpha}"
+    assert_not_exist bad
     private beta.dp good
     run dp-account report beta.dp
     assert_output --partial "without any bound, 1 run without privacy"

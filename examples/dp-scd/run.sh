@@ -207,7 +207,7 @@ figure3() {
 
 # --- Theorem 2 and Table 1: how far models are above the optimum ------------------------------------------------------------------
 # Theorem 2 asks for L (2 (1 - kappa) mu lambda - 1) > mu lambda N. Logistic loss has mu = 4, and C = 1 cuts nothing, so kappa = 0. No L up to N
-# does for lambda = 1/8 or less; lambda = .5 and L = .8 N do.
+# does for lambda = 1/4 or less; lambda = .5 and L = .8 N do.
 # above SET METHOD EPSILON SEED LAPS: leaves F - F* in its file
 above() {
     local data=$out/$1.dp file=$results/theory/$1-$2-$3-$4 words scd

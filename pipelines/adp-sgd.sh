@@ -10,7 +10,7 @@ options_of_gradients
 options_of_network
 option step 10 ETA "step size" number
 option schedule sqrt:20:1 B "divide it by b_t: adaptive, $schedules" text
-option noise-schedule '' B "the squared noise follows this b_t (default: that of --schedule; for adaptive sqrt:20:1e-4)" text
+option noise-schedule '' B "the variance of the noise is proportional to this b_t (default: as --schedule, or sqrt:20:1e-4 if that is adaptive)" text
 option beta '' BETA "adaptive: weight of a squared norm, in each epoch divided by 1, 2, ... down to 1 (default 512)" number
 option threads 1 N "threads of the stage that reads rows" whole
 options_of_budget

@@ -99,11 +99,9 @@ static int check_start(const struct dp_payer *p, const struct dp_frame *frame, s
 {
     const char *digest = dp_frame_text(p->contract.hello, DP_F_MODEL_DIGEST, "");
     const char *start = dp_frame_text(frame, DP_F_PUBLIC_START, "");
-    if (frame->lap > 1 || p->contract.last > 0)
-        return DP_OK;
-    if (dp_frame_has_name(frame, DP_F_EXACT_OF, dp_payer_people(frame)))
+    if (dp_frame_has_name(frame, DP_F_EXACT_OF, dp_payer_people(frame))) /* a site may begin with a later lap */
         return dp_fail(err, DP_E_UNSAFE, "%s", same_people);
-    if (dp_frame_has(frame, DP_F_EPSILON))
+    if (frame->lap > 1 || p->contract.last > 0 || dp_frame_has(frame, DP_F_EPSILON))
         return DP_OK;
     if (strcmp(start, digest) != 0)
         return dp_fail(err, DP_E_UNSAFE,

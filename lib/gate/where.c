@@ -157,6 +157,24 @@ int dp_where_note_outside(const struct dp_registry_place *place, const struct dp
     return rc;
 }
 
+int dp_where_check_start(const struct dp_registry_place *place, const struct dp_ledger_run *run, struct dp_err *err)
+{
+    struct dp_registry *registry = NULL;
+    struct dp_aliases people = {0};
+    if (!dp_registry_concerns(run->population, run->data))
+        return DP_OK;
+    int rc = dp_registry_open(&registry, place, false, err);
+    if (rc == DP_REGISTRY_NONE)
+        return DP_OK;
+    if (rc == DP_OK)
+        rc = dp_aliases_find(&people, registry, run->population, err);
+    if (rc == DP_OK)
+        rc = check_start(registry, &people, run, err);
+    dp_aliases_free(&people);
+    dp_registry_close(registry);
+    return rc;
+}
+
 void dp_where_close(struct dp_where *w)
 {
     dp_people_close(&w->people);

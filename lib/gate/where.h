@@ -31,6 +31,10 @@ int dp_where_open(struct dp_where *where, const struct dp_where_query *query, co
 /* Writes into the registry that the run has begun in the ledger; call it before the run pays for anything. */
 int dp_where_note(struct dp_where *where, const struct dp_ledger_run *run, const char *name, struct dp_err *err);
 
+/* Whether a run that another command has paid for may start from its model. Run: population, data, init_model, exact_of. Errors
+ * as dp_where_open. */
+int dp_where_check_start(const struct dp_registry_place *place, const struct dp_ledger_run *run, struct dp_err *err);
+
 /* Writes a run that no ledger has into the registry, if there is one: statements about all runs on these people name it. Only
  * with DP_REGISTRY_NO_LEDGER the run has a bound, epsilon and delta. DP_E_UNSAFE: as dp_where_open; and of a public run, if the
  * registry knows private runs or a budget of the population, because its rows are not public then. Other errors as

@@ -566,14 +566,6 @@ static const char *count_of(long long count, const char *what, char buffer[48])
     return buffer;
 }
 
-/* The epsilon that runs may spend that begin now, rounded down. */
-static double left_of(const json_t *budget)
-{
-    double left =
-        json_number_value(json_object_get(budget, "epsilon")) - json_number_value(json_object_get(budget, "reserved"));
-    return left > 0 ? floor(left * 1e6) / 1e6 : 0;
-}
-
 /* Prints how the budget counts, and the sum of what the runs state by themselves. */
 static void print_counted(const json_t *budget, FILE *stream)
 {
@@ -609,10 +601,8 @@ static void print_spent(const json_t *total, FILE *stream)
     if (budget != NULL && json_integer_value(json_object_get(total, "runs")) > 0)
         print_counted(budget, stream);
     if (json_object_get(budget, "reserved") != NULL)
-        fprintf(
-            stream,
-            "with all laps of the runs that are going or were killed, which are reserved: epsilon %s; %.6g is left for others\n",
-            number_of(budget, "reserved", epsilon), left_of(budget));
+        fprintf(stream, "with all laps of the runs that are going or were killed, which are reserved: epsilon %s\n",
+                number_of(budget, "reserved", epsilon));
     if ((other = json_object_get(total, "composed")) != NULL && json_integer_value(json_object_get(total, "runs")) > 0)
         fprintf(stream, "if all runs had been planned together: epsilon %s at delta %g\n", number_of(other, "epsilon", epsilon),
                 json_number_value(json_object_get(other, "delta")));

@@ -195,6 +195,19 @@ static int check_trial(const struct state *s, const struct dp_frame *frame, stru
     return DP_OK;
 }
 
+/* dp-tune does not know the model that a trial starts from. */
+static int check_trial_start(const struct dp_stage *stage, const struct dp_frame *frame, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    const struct state *s = stage->state;
+    const struct dp_registry_place place = dp_registry_chosen(&o->pay.registry, stage->runtime.registry);
+    const struct dp_ledger_run run = {.population = dp_frame_text(frame, DP_F_POPULATION, NULL),
+                                      .data = dp_frame_text(frame, DP_F_DATA, NULL),
+                                      .exact_of = dp_frame_text(frame, DP_F_EXACT_OF, NULL),
+                                      .init_model = dp_frame_text(s->payer.contract.hello, DP_F_MODEL_DIGEST, NULL)};
+    return o->trial == NULL || frame->lap > 1 || stage->seeded ? DP_OK : dp_where_check_start(&place, &run, err);
+}
+
 static int check_lap(struct dp_stage *stage, const struct dp_frame *frame, struct dp_err *err)
 {
     struct state *s = stage->state;
@@ -202,6 +215,8 @@ static int check_lap(struct dp_stage *stage, const struct dp_frame *frame, struc
         return dp_fail(err, DP_E_UNSAFE, "takes noised frames and got a %s one: a stage is missing or out of place",
                        dp_label_name(frame->label));
     int rc = check_trial(s, frame, err);
+    if (rc == DP_OK)
+        rc = check_trial_start(stage, frame, err);
     return rc == DP_OK ? dp_payer_check(&s->payer, frame, err) : rc;
 }
 

@@ -139,6 +139,14 @@ refused() {
     run dp-account report beta.dp
     assert_output --partial "without any bound, 1 run without privacy"
     rm good
+    # also in a trial of dp-tune, which knows no start
+    printf 'step\n1\n2\n' > grid
+    run dp-tune --grid grid --trials all --score-data beta.dp --score-multiplier 500 --epsilon 1 --delta 1e-5 -q -o bad -- \
+        "dp-loop --laps 1 -q --init open -- 'dp-sample --data beta.dp --mode full | dp-grad --data beta.dp --loss logistic --clip 1 | dp-noise -z 1000 | dp-account --trial {trial} | dp-step --step {step}'"
+    assert_failure
+    assert_output --partial "dp-tune: a trial failed"
+    assert_not_exist bad
+    rm beta.dp/ledger*
     # the other way round
     table others.csv 200
     import gamma.dp others.csv --population gamma

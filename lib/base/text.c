@@ -133,7 +133,7 @@ void dp_text_csv(const char *prefix, const char *text, size_t length, FILE *out)
 
 const char *dp_text_show(const char *text, size_t length, char buffer[DP_TEXT_SHOWN])
 {
-    size_t shown = length <= 40 ? length : dp_text_cut(text, length, 40);
+    size_t shown = length <= DP_TEXT_MOST ? length : dp_text_cut(text, length, DP_TEXT_MOST);
     dp_text_escape(text, shown, buffer, DP_TEXT_SHOWN);
     if (shown < length)
         strcat(buffer, "…");

@@ -38,9 +38,10 @@ bool dp_text_is_formula(const char *text, size_t length);
 /* A cell of CSV (RFC 4180): prefix, a known word, and the text, in quotes where they are needed; a formula gets its '. */
 void dp_text_csv(const char *prefix, const char *text, size_t length, FILE *out);
 
-/* Writes up to 40 bytes of the text for a message, as dp_text_next does, and … for the rest.
+/* Writes up to 40 bytes of the text for a message, as dp_text_next does (a byte becomes at most six), and … for the rest.
  * Returns buffer. */
-#define DP_TEXT_SHOWN 176
+#define DP_TEXT_MOST 40
+#define DP_TEXT_SHOWN (DP_TEXT_MOST * 6 + sizeof "…")
 const char *dp_text_show(const char *text, size_t length, char buffer[DP_TEXT_SHOWN]);
 
 /* Lists the texts get(self, 0…count − 1) for a message, each as dp_text_show shows it: "a, b", ten of them or some 200 bytes,

@@ -344,6 +344,10 @@ static void texts_from_outside(void **state)
     assert_string_equal(dp_text_show("a\x1b[1m\xff\xc3\xa9", 8, shown), "a\\x1b[1m\\xff\xc3\xa9");
     /* controls and marks of direction at both ends of their ranges, and their neighbours */
     assert_string_equal(dp_text_show("\x7f|\xc2\x80|\xc2\x9f|\xc2\xa0", 10, shown), "\\u007f|\\u0080|\\u009f|\xc2\xa0");
+    char hidden[41], long_one[DP_TEXT_SHOWN]; /* what grows most: all six bytes of each, and the mark of the rest */
+    memset(hidden, 0x7f, sizeof hidden);
+    assert_int_equal(strlen(dp_text_show(hidden, sizeof hidden, long_one)), 40 * 6 + 3);
+    assert_string_equal(long_one + 39 * 6, "\\u007f…");
     assert_string_equal(dp_text_show("\xd8\x9c\xe2\x80\x8e\xe2\x80\x8f\xe2\x80\x90", 11, shown),
                         "\\u061c\\u200e\\u200f\xe2\x80\x90");
     assert_string_equal(dp_text_show("\xe2\x80\xa8\xe2\x80\xae\xe2\x80\xaf", 9, shown), "\\u2028\\u202e\xe2\x80\xaf");

@@ -159,8 +159,7 @@ static int read_stream(struct cat *c, const char *spec, struct dp_err *err)
             }
             break;
         }
-        if (rc == DP_OK)
-            rc = take(c, err);
+        rc = rc ?: take(c, err);
     }
     dp_port_close(in);
     return rc;
@@ -178,9 +177,8 @@ static int end_frames(struct cat *c, struct dp_err *err)
     int rc = DP_OK;
     if (c->digest[0] != '\0')
         rc = dp_frame_set_text(c->frame, DP_F_MODEL_DIGEST, c->digest, strlen(c->digest), err);
-    if (rc == DP_OK)
-        rc = dp_port_write(c->out, c->frame, err);
-    return rc == DP_OK ? dp_port_commit(c->out, err) : rc;
+    rc = rc ?: dp_port_write(c->out, c->frame, err);
+    return rc ?: dp_port_commit(c->out, err);
 }
 
 /* Tells the reader of --frames that no more frames will come. */
@@ -210,8 +208,7 @@ static int run(struct cat *c, int files, char **file, struct dp_err *err)
     if (o->last && o->kind != ANY && o->kind != DP_KIND_LAP)
         return dp_fail(err, DP_E_USAGE, "--last chooses among lap frames only");
     int rc = dp_frame_new(&c->frame, err);
-    if (rc == DP_OK)
-        rc = dp_frame_new(&c->kept, err);
+    rc = rc ?: dp_frame_new(&c->kept, err);
     if (rc == DP_OK && o->frames)
         rc = dp_port_open_with(&c->out, o->out != NULL ? o->out : "-", DP_OUT, &setting, err);
     if (files == 0) {

@@ -27,14 +27,10 @@ static int run(const struct options *o, const char *first, const char *second, s
     if (strcmp(first, "-") == 0 && strcmp(second, "-") == 0)
         return dp_fail(err, DP_E_USAGE, "only one of the two models can come from standard input");
     int rc = dp_frame_new(&a, err);
-    if (rc == DP_OK)
-        rc = dp_frame_new(&b, err);
-    if (rc == DP_OK)
-        rc = dp_model_read(a, first, err);
-    if (rc == DP_OK)
-        rc = dp_model_read(b, second, err);
-    if (rc == DP_OK)
-        rc = dp_model_compare(a, b, &tolerance, what, sizeof what, err);
+    rc = rc ?: dp_frame_new(&b, err);
+    rc = rc ?: dp_model_read(a, first, err);
+    rc = rc ?: dp_model_read(b, second, err);
+    rc = rc ?: dp_model_compare(a, b, &tolerance, what, sizeof what, err);
     if (rc == 1)
         printf("%s %s differ: %s\n", first, second, what);
     dp_frame_free(a);

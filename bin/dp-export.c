@@ -60,17 +60,12 @@ static int run(const struct options *o, const char *model, struct dp_err *err)
     struct dp_frame *frame = NULL;
     const char *name = strcmp(model, "-") == 0 ? "the model" : model;
     int rc = dp_frame_new(&frame, err);
-    if (rc == DP_OK)
-        rc = dp_model_read(frame, model, err);
-    if (rc == DP_OK)
-        rc = dp_terms_open(&terms, frame, name, err);
-    if (rc == DP_OK)
-        rc = take_keep(&keep, o->keep, err);
-    if (rc == DP_OK)
-        rc = check_columns(&terms, o->to, name, err);
+    rc = rc ?: dp_model_read(frame, model, err);
+    rc = rc ?: dp_terms_open(&terms, frame, name, err);
+    rc = rc ?: take_keep(&keep, o->keep, err);
+    rc = rc ?: check_columns(&terms, o->to, name, err);
     const struct export e = {&terms, frame, name, o->table, &keep, stdout};
-    if (rc == DP_OK)
-        rc = exports[o->to](&e, err);
+    rc = rc ?: exports[o->to](&e, err);
     dp_texts_free(&keep);
     dp_terms_close(&terms);
     dp_frame_free(frame);

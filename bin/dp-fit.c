@@ -321,8 +321,7 @@ int main(int argc, char **argv)
         return -is_a_file(path);
     if (rc == DP_OK && path != NULL)
         rc = dp_dataset_open(&dataset, path, &err);
-    if (rc == DP_OK)
-        rc = fit(dataset, path, &o, &err);
+    rc = rc ?: fit(dataset, path, &o, &err);
     dp_dataset_close(dataset);
     return dp_cli_finish(command.name, rc, &err);
 }

@@ -135,8 +135,7 @@ static int write_schema(const struct schema_file *to, const json_t *schema, cons
         return dp_json_print(schema, 1, stdout, err);
     struct dp_output output;
     int rc = dp_output_open(&output, o->infer, true, err);
-    if (rc == DP_OK)
-        rc = dp_output_close(&output, dp_json_print(schema, 1, output.stream, err), err);
+    rc = rc ?: dp_output_close(&output, dp_json_print(schema, 1, output.stream, err), err);
     return rc;
 }
 
@@ -193,8 +192,7 @@ static int pay_for_schema(struct dp_import *import, struct identity *identity, c
     char *ledger_of = NULL;
     enum paid_lack lack = LACK_NOTHING;
     int rc = payment_of(o, false, &ledger_of, &pay, err);
-    if (rc == DP_OK)
-        rc = paid_schema(import, identity, &pay, schema, paid, &lack, err);
+    rc = rc ?: paid_schema(import, identity, &pay, schema, paid, &lack, err);
     free(ledger_of);
     if (lack == LACK_NAMES && rc == DP_E_BUDGET && o->else_unpaid) {
         fprintf(stderr, "dp-import: the payment is not enough for a schema: %s\n", err->message);
@@ -233,8 +231,7 @@ static int infer(struct dp_import *import, struct identity *identity, const stru
     /* A payment that was not enough for a schema is added to the cost of the data set, too. */
     if (rc == DP_OK && paid != NULL && json_object_set(schema, "paid", paid) != 0)
         rc = dp_fail(err, DP_E_RUN, "out of memory");
-    if (rc == DP_OK)
-        rc = write_schema(&file, schema, o, err);
+    rc = rc ?: write_schema(&file, schema, o, err);
     if (rc != DP_OK && file.fresh)
         unlink(o->infer);
     if (file.fd >= 0)
@@ -530,8 +527,7 @@ static int print_json(const char *path, struct dp_err *err)
     struct dp_dataset *d = NULL;
     int rc = dp_dataset_open(&d, path, err);
     json_t *all = rc == DP_OK ? info_dataset(d) : NULL;
-    if (rc == DP_OK)
-        rc = dp_json_print(all, 1, stdout, err);
+    rc = rc ?: dp_json_print(all, 1, stdout, err);
     json_decref(all);
     dp_dataset_close(d);
     return rc;
@@ -568,8 +564,7 @@ static int send_facts(void *self, const struct dp_row_facts *facts, struct dp_er
     const struct options *o = s->options;
     const struct dp_port_setting setting = {o->security, o->patience, dp_cli_hear, "dp-import"};
     int rc = dp_port_open_with(&s->port, o->out, DP_OUT, &setting, err);
-    if (rc == DP_OK)
-        rc = dp_port_admits(dp_port_exposure(s->port), DP_LABEL_RAW, o->allow_private_output, err);
+    rc = rc ?: dp_port_admits(dp_port_exposure(s->port), DP_LABEL_RAW, o->allow_private_output, err);
     if (rc != DP_OK)
         return rc;
     dp_port_cancel(s->port, dp_interrupt_flag());
@@ -588,8 +583,7 @@ static int send_rest(void *self, struct dp_err *err)
 {
     const struct sender *s = self;
     int rc = dp_row_writer_flush(s->writer, err);
-    if (rc == DP_OK)
-        rc = dp_port_flush(s->port, err);
+    rc = rc ?: dp_port_flush(s->port, err);
     if (rc == DP_OK && dp_port_unread(s->port))
         rc = dp_fail(err, DP_E_RUN, "nobody reads the rows any more");
     return rc;
@@ -600,8 +594,7 @@ static int stream(struct dp_import *import, const struct options *o, struct dp_e
     struct sender sender = {.options = o};
     const struct dp_import_rows to = {.self = &sender, .begin = send_facts, .row = send_row, .pause = send_rest};
     int rc = dp_import_stream(import, &to, err);
-    if (rc == DP_OK)
-        rc = dp_row_writer_end(sender.writer, err);
+    rc = rc ?: dp_row_writer_end(sender.writer, err);
     if (rc == DP_OK)
         rc = dp_port_commit(sender.port, err);
     else if (sender.writer != NULL)
@@ -676,8 +669,7 @@ int main(int argc, char **argv)
             import.place_knots = paid_knots;
             import.place_self = &knots;
         }
-        if (rc == DP_OK)
-            rc = o.out != NULL ? stream(&import, &o, &err) : dp_import_run(&import, &err);
+        rc = rc ?: o.out != NULL ? stream(&import, &o, &err) : dp_import_run(&import, &err);
         if (rc == DP_OK && identity.sentence[0] != '\0')
             fprintf(stderr, "dp-import: %s\n", identity.sentence);
         if (rc == DP_OK && !o.quiet)

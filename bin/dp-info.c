@@ -143,8 +143,7 @@ int main(int argc, char **argv)
     if (o.json || !(o.tsv || o.curves || o.get != NULL))
         dp_terminal_people();
     bool model = rc == DP_OK && (strcmp(argv[operand], "-") == 0 || (stat(argv[operand], &st) == 0 && !S_ISDIR(st.st_mode)));
-    if (rc == DP_OK)
-        rc = check(&o, model, &err);
+    rc = rc ?: check(&o, model, &err);
     if (rc == DP_OK && S_ISREG(st.st_mode))
         rc = refuse_text(argv[operand], &err);
     if (rc == DP_OK && model && o.coefficients)

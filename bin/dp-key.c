@@ -78,8 +78,7 @@ static int run(int count, char **operand, struct dp_err *err)
     struct dp_security where = {.keys = given > word->arguments ? operand[1] : NULL};
     char *directory = NULL;
     int rc = dp_security_directory(&directory, &where, err);
-    if (rc == DP_OK)
-        rc = word->run(directory, operand + count - word->arguments, err);
+    rc = rc ?: word->run(directory, operand + count - word->arguments, err);
     free(directory);
     return rc;
 }

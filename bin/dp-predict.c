@@ -100,7 +100,7 @@ static int read_model(struct predict *p, const char *model, struct dp_err *err)
     if (stat(model, &st) == 0 && S_ISDIR(st.st_mode))
         return dp_fail(err, DP_E_USAGE, "%s is a directory: first the model, then the data set", model);
     int rc = dp_frame_new(&p->frame, err);
-    return rc == DP_OK ? dp_model_read(p->frame, model, err) : rc;
+    return rc ?: dp_model_read(p->frame, model, err);
 }
 
 /* The description of the model's outputs. */
@@ -197,14 +197,12 @@ static int predict_arrivals(struct predict *p, const char *model, struct dp_err 
     bool first = true;
     const struct dp_port_setting setting = {p->options->security, p->options->patience, dp_cli_hear, "dp-predict"};
     int rc = dp_port_open_with(&p->port, p->options->rows, DP_IN, &setting, err);
-    if (rc == DP_OK)
-        rc = dp_row_reader_open(&p->reader, p->port, p->options->rows, err);
+    rc = rc ?: dp_row_reader_open(&p->reader, p->port, p->options->rows, err);
     while (rc == DP_OK && (rc = dp_row_reader_next(p->reader, &rows, err)) == 1) {
         rc = DP_OK;
         if (first) {
             rc = dp_predictor_open_for(&p->model, p->frame, dp_row_reader_facts(p->reader), p->options->rows, err);
-            if (rc == DP_OK)
-                rc = get_outputs(p, model, err);
+            rc = rc ?: get_outputs(p, model, err);
             if (rc == DP_OK && !p->options->no_header)
                 put_header(p);
         }
@@ -243,8 +241,7 @@ static int begin_images(void *self, const struct dp_row_facts *facts, struct dp_
 {
     const struct images *i = self;
     int rc = dp_predictor_open_for(&i->p->model, i->p->frame, facts, i->name, err);
-    if (rc == DP_OK)
-        rc = get_outputs(i->p, i->model, err);
+    rc = rc ?: get_outputs(i->p, i->model, err);
     if (rc == DP_OK && !i->p->options->no_header)
         put_header(i->p);
     return rc;
@@ -287,8 +284,7 @@ static int begin_table(void *self, const struct dp_row_facts *facts, struct dp_e
 {
     struct table *t = self;
     int rc = dp_predictor_open_for(&t->p->model, t->p->frame, facts, t->name, err);
-    if (rc == DP_OK)
-        rc = get_outputs(t->p, t->model, err);
+    rc = rc ?: get_outputs(t->p, t->model, err);
     if (rc == DP_OK && !t->headed && !t->p->options->no_header)
         put_header(t->p);
     return rc;
@@ -394,13 +390,11 @@ static int predict_table(struct predict *p, const char *model, const char *path,
     if (schema == NULL && p->options->schema == NULL)
         return dp_fail(err, DP_E_RUN, "%s carries no public schema: --schema names the schema of the training set", model);
     int rc = take_keep(p, err);
-    if (rc == DP_OK)
-        rc = p->options->schema != NULL ? take_schema(p, model, &import, err) : dp_carried_take(&import, schema, model, err);
+    rc = rc ?: p->options->schema != NULL ? take_schema(p, model, &import, err) : dp_carried_take(&import, schema, model, err);
     if (rc == DP_OK && !import.schema.header && p->keep.count > 0)
         rc = dp_fail(err, DP_E_USAGE, "--keep: the tables of this model have no header");
     t.headed = import.schema.header;
-    if (rc == DP_OK)
-        rc = dp_import_stream(&import, &to, err);
+    rc = rc ?: dp_import_stream(&import, &to, err);
     if (rc == DP_OK && p->unread > 0) {
         char sentence[120];
         snprintf(sentence, sizeof sentence, "%zu of %zu rows could not be read, and have no prediction", p->unread,
@@ -434,10 +428,8 @@ static int run(struct predict *p, const char *model, const char *data, struct dp
     if (p->options->schema != NULL)
         return dp_fail(err, DP_E_USAGE, "--schema: %s is a data set, which needs none", data);
     rc = dp_dataset_open(&p->dataset, data, err);
-    if (rc == DP_OK)
-        rc = dp_predictor_open(&p->model, p->frame, p->dataset, data, err);
-    if (rc == DP_OK)
-        rc = get_outputs(p, model, err);
+    rc = rc ?: dp_predictor_open(&p->model, p->frame, p->dataset, data, err);
+    rc = rc ?: get_outputs(p, model, err);
     if (rc != DP_OK)
         return rc;
     if (!p->options->no_header)

@@ -148,12 +148,9 @@ static int synthesise(struct synth *s, struct dp_err *err)
 {
     const struct options *o = s->o;
     int rc = dp_alloc(&s->weights, s->cols * s->outputs, sizeof(double), err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&s->x, s->cols, sizeof(double), err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&s->spread, s->cols, sizeof(double), err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&s->step, s->cols, sizeof(float), err);
+    rc = rc ?: dp_alloc(&s->x, s->cols, sizeof(double), err);
+    rc = rc ?: dp_alloc(&s->spread, s->cols, sizeof(double), err);
+    rc = rc ?: dp_alloc(&s->step, s->cols, sizeof(float), err);
     if (rc != DP_OK)
         return rc;
     /* w·x/‖x‖ has variance Σ w_j² λ_j / Σ λ_j: about 1 for w ~ N(0, I). */
@@ -168,8 +165,7 @@ static int synthesise(struct synth *s, struct dp_err *err)
     rc = write_set(s, &output, o->output, o->rows, err);
     if (rc == DP_OK && o->test != NULL)
         rc = write_set(s, &test, o->test, o->test_rows != DP_OPT_ABSENT_INT ? o->test_rows : (o->rows + 2) / 3, err);
-    if (rc == DP_OK)
-        rc = commit(s, &output, o->output, err);
+    rc = rc ?: commit(s, &output, o->output, err);
     if (rc == DP_OK && test != NULL)
         rc = commit(s, &test, o->test, err);
     dp_writer_abort(output);
@@ -222,8 +218,7 @@ int main(int argc, char **argv)
     dp_interrupt_catch();
     if (rc == DP_OK && s.rng == NULL)
         rc = dp_fail(&err, DP_E_RUN, "out of memory");
-    if (rc == DP_OK)
-        rc = s.kind == PATIENTS ? patients(&s, &err) : synthesise(&s, &err);
+    rc = rc ?: s.kind == PATIENTS ? patients(&s, &err) : synthesise(&s, &err);
     if (s.rng != NULL)
         gsl_rng_free(s.rng);
     free(s.weights);

@@ -74,8 +74,7 @@ int along_measure(const char *file, const char *test, json_t **json, struct dp_e
     if (stat(file, &st) != 0 || !S_ISREG(st.st_mode))
         return DP_OK;
     int rc = dp_frame_new(&frame, err);
-    if (rc == DP_OK)
-        rc = count_models(file, frame, &count, err);
+    rc = rc ?: count_models(file, frame, &count, err);
     if (rc == DP_OK && count >= 3) {
         json_t *points = json_array();
         rc = take_points(file, test, frame, count, points, err);

@@ -128,8 +128,7 @@ int books_find_people(struct books *b, const char *operand, bool write, struct d
     if (!dp_registry_concerns(b->population, query.data))
         return write ? dp_people_open(&b->people, NULL, &query, err) : DP_OK;
     int rc = open_registry(b, write, err);
-    if (rc == DP_OK)
-        rc = dp_people_open(&b->people, b->registry, &query, err);
+    rc = rc ?: dp_people_open(&b->people, b->registry, &query, err);
     if (rc == DP_OK && b->ledger == b->own)
         b->ledger = dp_people_default(&b->people)->name;
     return rc;
@@ -148,12 +147,10 @@ int books_find_run(struct books *b, const struct dp_frame *model, struct dp_err 
     b->ledger = NULL;
     if (!dp_frame_has(model, DP_F_LEDGER))
         return rc;
-    if (rc == DP_OK)
-        rc = dp_ledger_place_read(dp_frame_text(model, DP_F_LEDGER, ""), &mark, err);
+    rc = rc ?: dp_ledger_place_read(dp_frame_text(model, DP_F_LEDGER, ""), &mark, err);
     if (rc == DP_OK && dp_registry_concerns(b->population, b->digest))
         rc = open_registry(b, false, err);
-    if (rc == DP_OK)
-        rc = dp_people_open(&b->people, b->registry, &query, err);
+    rc = rc ?: dp_people_open(&b->people, b->registry, &query, err);
     for (size_t i = 0; rc == DP_OK && b->ledger == NULL && i < b->people.ledgers; i++)
         if (b->people.ledger[i].there && dp_ledger_book_opened(&b->people.ledger[i].book, mark.run))
             b->ledger = b->people.ledger[i].name;
@@ -205,7 +202,7 @@ static int plan_run(struct books *b, struct dp_charges *run, struct dp_err *err)
         return DP_OK;
     }
     rc = dp_calibrate_noise((enum dp_accountant)q->accountant, &q->charges, b->run_epsilon, q->delta, &factor, err);
-    return rc == DP_OK ? dp_charges_stretch(&q->charges, factor, run, err) : rc;
+    return rc ?: dp_charges_stretch(&q->charges, factor, run, err);
 }
 
 /* How a budget is counted, in words. */
@@ -287,8 +284,7 @@ static int choose_orders(struct books *b, struct dp_ledger_budget *line, const s
 {
     struct dp_charges run = {0};
     int rc = fit->planned ? plan_run(b, &run, err) : DP_OK;
-    if (rc == DP_OK)
-        rc = pick(b, line, before, fit->planned ? &run : NULL, fit, err);
+    rc = rc ?: pick(b, line, before, fit->planned ? &run : NULL, fit, err);
     if (rc == DP_OK && fit->planned && fit->runs < 1)
         rc = fit_added(b, line, before, &run, fit, err);
     dp_charges_free(&run);
@@ -307,10 +303,8 @@ static int budget(struct books *b, struct dp_err *err)
         return dp_fail(err, DP_E_USAGE, "--addition and --order exclude each other");
     const char *operand = b->ledger;
     int rc = books_find_population(b, false, err);
-    if (rc == DP_OK)
-        rc = books_find_ledger(b, "a file, or a data set that has one", err);
-    if (rc == DP_OK)
-        rc = books_find_people(b, operand, true, err);
+    rc = rc ?: books_find_ledger(b, "a file, or a data set that has one", err);
+    rc = rc ?: books_find_people(b, operand, true, err);
     if (rc == DP_OK && !b->choice.none)
         rc = dp_people_admit_budget(&b->people, found(b), err);
     if (rc != DP_OK)
@@ -322,26 +316,23 @@ static int budget(struct books *b, struct dp_err *err)
                                     .delta = b->q.delta,
                                     .after_runs = b->after_runs};
     rc = dp_people_elsewhere(&b->people, found(b), line.adjacency, false, &line.elsewhere, err);
-    if (rc == DP_OK)
-        rc = dp_ledger_cost_before(b->ledger, &line, &before, err);
+    rc = rc ?: dp_ledger_cost_before(b->ledger, &line, &before, err);
     if (rc == DP_OK && !b->after_runs && !before.again)
         before = (struct dp_ledger_before){0}; /* runs are refused below in this case */
     if (rc == DP_OK && before.used)
         fit.planned = false; /* it keeps its orders */
     else if (rc == DP_OK)
         rc = choose_orders(b, &line, &before, &fit, err);
-    if (rc == DP_OK)
-        rc = set_budget(b, &line, before.again, err);
+    rc = rc ?: set_budget(b, &line, before.again, err);
     question_free(&b->q);
-    return rc == DP_OK ? print_budget(b, &line, &before, &fit, err) : rc;
+    return rc ?: print_budget(b, &line, &before, &fit, err);
 }
 
 int books_read_model(const char *path, struct dp_frame **frame, char digest[DP_MODEL_DIGEST], struct dp_err *err)
 {
     int rc = dp_frame_new(frame, err);
-    if (rc == DP_OK)
-        rc = dp_model_read(*frame, path, err);
-    return rc == DP_OK ? dp_model_digest(*frame, digest, err) : rc;
+    rc = rc ?: dp_model_read(*frame, path, err);
+    return rc ?: dp_model_digest(*frame, digest, err);
 }
 
 /* The facts about a model that its certificate has. */
@@ -399,10 +390,8 @@ static int verify(struct books *b, struct dp_err *err)
         return dp_fail(err, DP_E_USAGE, "--model goes with --certificate");
     const char *operand = b->ledger;
     int rc = books_find_ledger(b, "a file, or a data set that has one", err);
-    if (rc == DP_OK)
-        rc = books_find_people(b, operand, false, err);
-    if (rc == DP_OK)
-        rc = dp_ledger_verify(b->ledger, &result, err);
+    rc = rc ?: books_find_people(b, operand, false, err);
+    rc = rc ?: dp_ledger_verify(b->ledger, &result, err);
     if (rc != DP_OK)
         return rc;
     find_lost(b, result);
@@ -460,12 +449,9 @@ static int certify(struct books *b, struct dp_err *err)
     const char *operand = b->ledger != NULL ? b->ledger : b->data;
     int rc = books_find_ledger(b, "--ledger FILE, or --data DIR for that data set's own", err);
     b->data = NULL;
-    if (rc == DP_OK)
-        rc = books_find_people(b, operand, false, err);
-    if (rc == DP_OK)
-        rc = books_read_model(b->model, &frame, digest, err);
-    if (rc == DP_OK)
-        rc = books_make_certificate(b, frame, digest, &json, err);
+    rc = rc ?: books_find_people(b, operand, false, err);
+    rc = rc ?: books_read_model(b->model, &frame, digest, err);
+    rc = rc ?: books_make_certificate(b, frame, digest, &json, err);
     if (rc == DP_OK) {
         rc = dp_json_print(json, 2, stdout, err);
         json_decref(json);

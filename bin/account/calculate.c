@@ -72,7 +72,7 @@ static int solve_sigma(struct question *q, struct result *r, struct dp_err *err)
     int rc = dp_calibrate_noise((enum dp_accountant)q->accountant, &q->charges, q->epsilon, q->delta, &r->value, err);
     if (rc == DP_OK && !isnan(q->count_multiplier))
         return beside_count(q, r, err);
-    return rc == DP_OK ? dp_charges_stretch(&q->charges, r->value, &r->charges, err) : rc;
+    return rc ?: dp_charges_stretch(&q->charges, r->value, &r->charges, err);
 }
 
 /* Adds the cost of the initial models of recorded runs (basic composition); there is no lower bound then. */
@@ -262,8 +262,7 @@ static int answer(struct question *q, const struct word *word, const char *recor
     char text[40];
     bool words_too = q->explain || (!q->json && isatty(STDOUT_FILENO));
     int rc = question_charges(q, unknown, records, err);
-    if (rc == DP_OK)
-        rc = solve[unknown](q, &r, err);
+    rc = rc ?: solve[unknown](q, &r, err);
     if (rc == DP_OK && (q->json || words_too))
         rc = check(q, unknown, &r, err);
     if (rc == DP_OK && q->json)

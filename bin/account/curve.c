@@ -64,10 +64,8 @@ static int curve(struct question *q, struct dp_err *err)
     if (q->over == OVER_DELTA && !isnan(q->delta))
         return dp_fail(err, DP_E_USAGE, "--delta: not with --over delta");
     int rc = question_charges(q, UNKNOWN_CURVE, NULL, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&point, (size_t)q->points, sizeof *point, err);
-    if (rc == DP_OK)
-        rc = compute(q, point, &count, err);
+    rc = rc ?: dp_alloc(&point, (size_t)q->points, sizeof *point, err);
+    rc = rc ?: compute(q, point, &count, err);
     if (rc == DP_OK)
         printf("%s\tepsilon\n", q->over == OVER_DELTA ? "delta" : "laps");
     for (size_t i = 0; rc == DP_OK && i < count; i++)

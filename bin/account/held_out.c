@@ -123,14 +123,10 @@ int held_out_open(struct held_out **rows, const struct dp_frame *model, const ch
     if (rc != DP_OK)
         return rc;
     rc = dp_dataset_open(&h->data, data, err);
-    if (rc == DP_OK)
-        rc = dp_predictor_check_unseen(model, h->data, data, "", err);
-    if (rc == DP_OK)
-        rc = dp_predictor_open(&h->model, model, h->data, data, err);
-    if (rc == DP_OK)
-        rc = dp_predictor_match(&h->model, model, h->data, data, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&h->scores, h->data->rows * h->model.form.outputs, sizeof *h->scores, err);
+    rc = rc ?: dp_predictor_check_unseen(model, h->data, data, "", err);
+    rc = rc ?: dp_predictor_open(&h->model, model, h->data, data, err);
+    rc = rc ?: dp_predictor_match(&h->model, model, h->data, data, err);
+    rc = rc ?: dp_alloc(&h->scores, h->data->rows * h->model.form.outputs, sizeof *h->scores, err);
     if (rc == DP_OK)
         *rows = h;
     else
@@ -164,8 +160,7 @@ int held_out_measure(const struct dp_frame *model, const char *data, json_t **js
     struct measured m = {0};
     *json = NULL;
     int rc = held_out_open(&h, model, data, err);
-    if (rc == DP_OK)
-        rc = score(h, model, err);
+    rc = rc ?: score(h, model, err);
     if (rc != DP_OK) {
         held_out_close(h);
         return rc;

@@ -126,16 +126,12 @@ static int scheduled(struct question *q, const struct dp_event *event, int64_t l
     if (event->query[0].kind != DP_QUERY_GAUSSIAN)
         return dp_fail(err, DP_E_USAGE, "--schedule: only Gaussian noise follows a schedule");
     int rc = dp_schedule_open(&schedule, "--schedule", q->schedule, err);
-    if (rc == DP_OK)
-        rc = dp_schedule_check(&schedule, "--schedule", laps, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&multiplier, (size_t)laps, sizeof *multiplier, err);
+    rc = rc ?: dp_schedule_check(&schedule, "--schedule", laps, err);
+    rc = rc ?: dp_alloc(&multiplier, (size_t)laps, sizeof *multiplier, err);
     for (int64_t t = 1; rc == DP_OK && t <= laps; t++)
         multiplier[t - 1] = event->query[0].multiplier * dp_schedule_noise(&schedule, t, laps);
-    if (rc == DP_OK)
-        rc = dp_plan_add_scheduled(&plan, event, multiplier, laps, err);
-    if (rc == DP_OK)
-        rc = dp_plan_charges(&plan, laps, &q->charges, err);
+    rc = rc ?: dp_plan_add_scheduled(&plan, event, multiplier, laps, err);
+    rc = rc ?: dp_plan_charges(&plan, laps, &q->charges, err);
     dp_plan_free(&plan);
     free(multiplier);
     dp_schedule_free(&schedule);
@@ -182,11 +178,9 @@ static int tuned(struct question *q, struct dp_err *err)
     if (dp_trials_parse(&trials, q->trials, &why) != DP_OK)
         return dp_fail(err, DP_E_USAGE, "--trials: %s", why.message);
     int rc = dp_tuning_new(&tuning, &trials, isnan(q->score_multiplier) ? 0 : q->score_multiplier, err);
-    if (rc == DP_OK)
-        rc = dp_tuning_add(tuning, &q->charges, 1, err);
+    rc = rc ?: dp_tuning_add(tuning, &q->charges, 1, err);
     struct dp_event event = dp_event_tuned(tuning);
-    if (rc == DP_OK)
-        rc = dp_charges_add(&charges, &event, 1, err);
+    rc = rc ?: dp_charges_add(&charges, &event, 1, err);
     dp_event_free(&event);
     dp_charges_free(&q->charges);
     q->charges = charges;
@@ -204,11 +198,10 @@ int question_charges(struct question *q, enum unknown unknown, const char *recor
     if (records != NULL) {
         q->records = records;
         int rc = check_described(q, records, err);
-        if (rc == DP_OK)
-            rc = records_read(records, &q->recorded, err);
+        rc = rc ?: records_read(records, &q->recorded, err);
         q->charges = q->recorded.charges;
         q->recorded.charges = (struct dp_charges){0};
-        return rc == DP_OK ? records_check(&q->recorded, err) : rc;
+        return rc ?: records_check(&q->recorded, err);
     }
     if (recorded && isnan(q->multiplier) && q->laps == DP_OPT_ABSENT_INT && q->mechanism == MECHANISM_GAUSSIAN)
         return dp_fail(err, DP_E_USAGE,
@@ -228,10 +221,8 @@ int question_charges(struct question *q, enum unknown unknown, const char *recor
     }
     if (rc == DP_OK && laps == DP_OPT_ABSENT_INT)
         rc = dp_fail(err, DP_E_USAGE, "--laps is required");
-    if (rc == DP_OK)
-        rc = sampling_of(q, &event, err);
-    if (rc == DP_OK)
-        rc = q->schedule != NULL ? scheduled(q, &event, laps, err) : dp_charges_add(&q->charges, &event, laps, err);
+    rc = rc ?: sampling_of(q, &event, err);
+    rc = rc ?: q->schedule != NULL ? scheduled(q, &event, laps, err) : dp_charges_add(&q->charges, &event, laps, err);
     if (rc == DP_OK && q->trials != NULL)
         rc = tuned(q, err);
     else if (rc == DP_OK && !isnan(q->score_multiplier))

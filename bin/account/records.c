@@ -74,8 +74,7 @@ static int event_of(const json_t *json, int64_t lap, struct dp_record *first, st
             dp_record_of_format_1(&records[i], i);
     }
     int rc = dp_charge_check_records(records, count, lap, err);
-    if (rc == DP_OK)
-        rc = dp_charge_event(records, count, event, err);
+    rc = rc ?: dp_charge_event(records, count, event, err);
     if (rc == DP_OK)
         *first = *records;
     return rc;
@@ -100,8 +99,7 @@ static int end_run(struct reader *r, struct dp_err *err)
         rc = dp_charges_add(&r->run->charges, &r->first, r->run->laps, err);
     } else if (r->planned) {
         rc = dp_plan_add_scheduled(&plan, &r->first, r->multiplier, r->run->laps, err);
-        if (rc == DP_OK)
-            rc = dp_plan_charges(&plan, r->run->laps, &r->run->charges, err);
+        rc = rc ?: dp_plan_charges(&plan, r->run->laps, &r->run->charges, err);
         dp_plan_free(&plan);
     } else {
         rc = dp_plan_charges(&r->laps, r->run->laps, &r->run->charges, err);
@@ -111,15 +109,14 @@ static int end_run(struct reader *r, struct dp_err *err)
     all->moves |= r->run->charges.count > 1;
     all->prior_epsilon += r->run->prior_epsilon;
     all->prior_delta += r->run->prior_delta;
-    return rc == DP_OK ? append(&all->charges, &r->run->charges, err) : rc;
+    return rc ?: append(&all->charges, &r->run->charges, err);
 }
 
 static int begin_run(struct reader *r, const json_t *json, size_t line, struct dp_err *err)
 {
     struct recorded *all = r->all;
     int rc = end_run(r, err);
-    if (rc == DP_OK)
-        rc = dp_grow(&all->run, &all->capacity, all->runs + 1, sizeof *all->run, err);
+    rc = rc ?: dp_grow(&all->run, &all->capacity, all->runs + 1, sizeof *all->run, err);
     if (rc != DP_OK)
         return rc;
     r->run = &all->run[all->runs++];
@@ -239,12 +236,9 @@ static int add_frame(struct reader *r, const json_t *json, size_t line, struct d
     int rc = check_lap(r, lap, err);
     if (rc == DP_OK && lap == 1)
         rc = begin_run(r, json, line, err);
-    if (rc == DP_OK)
-        rc = event_of(json, lap, &record, &event, err);
-    if (rc == DP_OK)
-        rc = check_same(r, json, &record, err);
-    if (rc == DP_OK)
-        rc = add_event(r, &event, err);
+    rc = rc ?: event_of(json, lap, &record, &event, err);
+    rc = rc ?: check_same(r, json, &record, err);
+    rc = rc ?: add_event(r, &event, err);
     if (rc == DP_OK)
         note(r, json);
     return rc;
@@ -261,8 +255,7 @@ static int add_line(struct reader *r, const char *text, size_t length, size_t li
     if (kind == NULL) {
         r->has_charges = true;
         rc = dp_charge_from_json(json, NULL, &charge, err);
-        if (rc == DP_OK)
-            rc = dp_charges_add(&r->all->charges, &charge.event, charge.laps, err);
+        rc = rc ?: dp_charges_add(&r->all->charges, &charge.event, charge.laps, err);
         dp_event_free(&charge.event);
     } else if (strcmp(kind, "lap") == 0) {
         rc = add_frame(r, json, line, err);
@@ -305,8 +298,7 @@ int records_read(const char *path, struct recorded *recorded, struct dp_err *err
         rc =
             dp_fail(err, DP_E_RUN,
                     "%s: this is a stream of frames: give what dp-cat prints of it (dp-cat FILE | dp-account ...)", lines.name);
-    if (rc == DP_OK)
-        rc = end_run(&r, err);
+    rc = rc ?: end_run(&r, err);
     if (rc == DP_OK && recorded->charges.count == 0)
         rc = dp_fail(err, DP_E_RUN, "%s: no records", lines.name);
     dp_lines_close(&lines);

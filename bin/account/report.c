@@ -35,8 +35,7 @@ static int take_weights(struct page_weights *weights, const struct dp_frame *fra
     if (rc != DP_OK || rows != 1 || data == NULL || data->column_names == NULL || cols < data->cols)
         return rc;
     rc = dp_alloc(&weights->values, cols, sizeof *weights->values, err);
-    if (rc == DP_OK)
-        rc = dp_model_weights(frame, weights->values, err);
+    rc = rc ?: dp_model_weights(frame, weights->values, err);
     weights->names = data->column_names;
     weights->count = rc == DP_OK ? data->cols : 0;
     return rc;
@@ -111,8 +110,7 @@ static int print_page(const struct books *b, const struct subject *s, const json
         rc = along_measure(b->model, b->test, &along, err);
     page.held_out = held_out;
     page.along = along;
-    if (rc == DP_OK)
-        rc = write_page(b, &page, err);
+    rc = rc ?: write_page(b, &page, err);
     free(page.weights.values);
     json_decref(page.coefficients);
     json_decref(page.curves);
@@ -152,12 +150,10 @@ static int report_model(struct books *b, struct dp_err *err)
     json_t *json = NULL;
     b->text = b->output == NULL;
     int rc = books_read_model(b->model, &s.frame, s.digest, err);
-    if (rc == DP_OK)
-        rc = books_find_run(b, s.frame, err);
+    rc = rc ?: books_find_run(b, s.frame, err);
     if (rc == DP_OK && b->ledger != NULL)
         rc = dp_ledger_report_people(b->ledger, &b->people, b->population, b->q.delta, &json, err);
-    if (rc == DP_OK)
-        rc = print_page(b, &s, json, b->data, err);
+    rc = rc ?: print_page(b, &s, json, b->data, err);
     json_decref(json);
     dp_frame_free(s.frame);
     return rc;
@@ -171,11 +167,10 @@ static int report_ledger(struct books *b, struct dp_err *err)
     int rc = books_find_ledger(b, "a file, a data set that has one, or a model", err);
     if (rc == DP_OK && b->data != NULL)
         rc = books_find_population(b, true, err);
-    if (rc == DP_OK)
-        rc = books_find_people(b, operand, false, err);
-    if (rc == DP_OK)
-        rc = dp_ledger_report_people(b->ledger, b->people.ledger != NULL ? &b->people : NULL,
-                                     b->data != NULL ? b->population : NULL, b->q.delta, &json, err);
+    rc = rc ?: books_find_people(b, operand, false, err);
+    rc = rc
+             ?: dp_ledger_report_people(b->ledger, b->people.ledger != NULL ? &b->people : NULL,
+                                        b->data != NULL ? b->population : NULL, b->q.delta, &json, err);
     if (rc != DP_OK)
         return rc;
     if (b->model != NULL)

@@ -131,16 +131,11 @@ static int open_map(struct map *m, struct dp_err *err)
     int rc = DP_OK;
     for (int part = 0; rc == DP_OK && part < PARTS; part++)
         rc = room(&m->weight[part], rows[part], m->outputs, err);
-    if (rc == DP_OK)
-        rc = room(&m->constant, 1, m->outputs, err);
-    if (rc == DP_OK)
-        rc = room(&m->low, 1, m->all_places, err);
-    if (rc == DP_OK)
-        rc = room(&m->width, 1, m->all_places, err);
-    if (rc == DP_OK)
-        rc = room(&m->select, m->all_inputs, m->all_places, err);
-    if (rc == DP_OK)
-        rc = room(&m->angle, m->all_places, m->all_waves, err);
+    rc = rc ?: room(&m->constant, 1, m->outputs, err);
+    rc = rc ?: room(&m->low, 1, m->all_places, err);
+    rc = rc ?: room(&m->width, 1, m->all_places, err);
+    rc = rc ?: room(&m->select, m->all_inputs, m->all_places, err);
+    rc = rc ?: room(&m->angle, m->all_places, m->all_waves, err);
     if (rc == DP_OK)
         fill_map(m);
     return rc;
@@ -333,8 +328,7 @@ int export_onnx(const struct export *e, struct dp_err *err)
         return dp_fail(err, DP_E_RUN,
                        "%s refuses rows of a norm above 1, for which onnx has no place: json, sql and c have one", e->name);
     int rc = proto_open(&graph, err);
-    if (rc == DP_OK)
-        rc = proto_open(&opset, err);
+    rc = rc ?: proto_open(&opset, err);
     if (rc != DP_OK)
         return rc;
     struct onnx_graph g = {.out = graph.out, .value = "x", .err = err};
@@ -345,5 +339,5 @@ int export_onnx(const struct export *e, struct dp_err *err)
     proto_close(&opset, e->out, OPSETS);
     rc = put_graph(e, &g);
     proto_close(&graph, e->out, GRAPH);
-    return rc == DP_OK ? put_properties(e, err) : rc;
+    return rc ?: put_properties(e, err);
 }

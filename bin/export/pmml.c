@@ -407,8 +407,7 @@ int export_pmml(const struct export *e, struct dp_err *err)
         put_document(&in_memory);
     if (in_memory.out == NULL || (ferror(in_memory.out) | fclose(in_memory.out)) != 0)
         rc = dp_fail(err, DP_E_RUN, "out of memory");
-    if (rc == DP_OK)
-        rc = check_characters(e, text, size, err);
+    rc = rc ?: check_characters(e, text, size, err);
     if (rc == DP_OK)
         fwrite(text, 1, size, e->out);
     free(text);

@@ -91,8 +91,7 @@ static int look_up(struct identity *i, struct dp_registry *r, const struct dp_im
         snprintf(i->name, sizeof i->name, "%.500s", i->population != NULL ? i->population : name);
     else if (rc == DP_OK)
         choose(i, r, &t, name);
-    if (rc == DP_OK)
-        rc = dp_writer_check_population(i->name, err);
+    rc = rc ?: dp_writer_check_population(i->name, err);
     const struct dp_registry_line line = {
         .kind = DP_REGISTRY_IMPORT, .population = i->name, .table = t.digest, .path = t.path, .directory = t.directory};
     if (rc == DP_OK && !nameless)

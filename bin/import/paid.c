@@ -122,8 +122,7 @@ int paid_knots(void *self, struct dp_import *import, struct dp_knots *knots, siz
     for (size_t i = 0; i < knots->columns * cells; i++)
         knots->count[i] *= (int64_t)(1 / p.grid);
     int rc = payment_make(&p, &k->pay, k->identity, import->schema.paid, knots->count, knots->columns * cells, &paid, err);
-    if (rc == DP_OK)
-        rc = dp_knots_place(knots, import->basis, 1 / p.grid, p.scale, &import->schema, err);
+    rc = rc ?: dp_knots_place(knots, import->basis, 1 / p.grid, p.scale, &import->schema, err);
     if (rc == DP_OK) {
         json_decref(import->schema.paid);
         import->schema.paid = json_incref(paid);

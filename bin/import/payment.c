@@ -75,15 +75,12 @@ static int make_lap(const struct payment *p, const char *population, const int64
     dp_frame_set_real(lap, DP_F_BOUND, p->bound);
     dp_frame_set_real(lap, DP_F_GRID, p->grid);
     int rc = set_text(lap, DP_F_DATA, data, err);
-    if (rc == DP_OK)
-        rc = set_text(lap, DP_F_POPULATION, population, err);
-    if (rc == DP_OK)
-        rc = set_text(lap, DP_F_UNIT, dp_unit_text(p->rows_per_person, unit), err);
-    if (rc == DP_OK)
-        rc = dp_frame_make_array(lap, DP_F_SUM, DP_I64, 1, n, &sum, err);
+    rc = rc ?: set_text(lap, DP_F_POPULATION, population, err);
+    rc = rc ?: set_text(lap, DP_F_UNIT, dp_unit_text(p->rows_per_person, unit), err);
+    rc = rc ?: dp_frame_make_array(lap, DP_F_SUM, DP_I64, 1, n, &sum, err);
     if (rc == DP_OK)
         memcpy(sum, noised, n * sizeof *sum);
-    return rc == DP_OK ? dp_frame_add_record(lap, &record, err) : rc;
+    return rc ?: dp_frame_add_record(lap, &record, err);
 }
 
 static double member(const json_t *paid, const char *key)
@@ -105,7 +102,7 @@ static int make_hello(const struct dp_frame *lap, const struct identity *identit
     }
     bool own = by != NULL && strcmp(by, identity->name) == 0 && mark != NULL && mark[0] != '\0';
     int rc = own ? set_text(hello, DP_F_LEDGER, mark, err) : DP_OK;
-    return rc == DP_OK ? dp_frame_add_record(hello, &lap->record[0], err) : rc;
+    return rc ?: dp_frame_add_record(hello, &lap->record[0], err);
 }
 
 /* mark: of the ledger's line, or "". */
@@ -125,27 +122,20 @@ static int pay(const struct payment *p, const struct payment_options *o, const s
         .options = &pays, .seeded = o->seed != DP_OPT_ABSENT_INT, .registry = &place, .time = (int64_t)time(NULL)};
     struct dp_frame *hello = NULL;
     int rc = dp_payer_check_options(&pays, err);
-    if (rc == DP_OK)
-        rc = dp_frame_new(&hello, err);
-    if (rc == DP_OK)
-        rc = make_hello(lap, identity, prior, hello, err);
-    if (rc == DP_OK)
-        rc = dp_payer_hello(&payer, hello, err);
-    if (rc == DP_OK)
-        rc = dp_payer_check(&payer, lap, err);
-    if (rc == DP_OK)
-        rc = dp_payer_begin(&payer, lap, err);
+    rc = rc ?: dp_frame_new(&hello, err);
+    rc = rc ?: make_hello(lap, identity, prior, hello, err);
+    rc = rc ?: dp_payer_hello(&payer, hello, err);
+    rc = rc ?: dp_payer_check(&payer, lap, err);
+    rc = rc ?: dp_payer_begin(&payer, lap, err);
     if (rc == DP_OK && !o->quiet)
         dp_payer_warn(&payer, lap, dp_cli_hear, "dp-import");
-    if (rc == DP_OK)
-        rc = dp_payer_pay(&payer, lap, err);
+    rc = rc ?: dp_payer_pay(&payer, lap, err);
     if (rc == DP_SPENT)
         rc = dp_fail(err, DP_E_BUDGET, "--%s: epsilon = %g does not pay for it", o->option, p->epsilon);
     mark[0] = '\0';
     if (rc == DP_OK && payer.reserve.ledger != NULL)
         snprintf(mark, DP_LEDGER_MARK, "%s", dp_ledger_mark(payer.reserve.ledger));
-    if (rc == DP_OK)
-        rc = dp_payer_end(&payer, false, NULL, err);
+    rc = rc ?: dp_payer_end(&payer, false, NULL, err);
     dp_payer_close(&payer);
     dp_frame_free(hello);
     return rc;
@@ -165,10 +155,8 @@ int payment_make(const struct payment *p, const struct payment_options *o, const
     int rc = dp_frame_new(&lap, err);
     if (rc == DP_OK && dp_grid_add_gaussian(&key, DP_DRAW_NOISE, 1, 0, p->scale / p->grid, counts, n) != 0)
         rc = dp_fail(err, DP_E_RUN, "--%s: noise of scale %g does not fit the grid", o->option, p->scale);
-    if (rc == DP_OK)
-        rc = make_lap(p, identity->name, counts, n, lap, err);
-    if (rc == DP_OK)
-        rc = pay(p, o, identity, prior, lap, mark, err);
+    rc = rc ?: make_lap(p, identity->name, counts, n, lap, err);
+    rc = rc ?: pay(p, o, identity, prior, lap, mark, err);
     if (rc == DP_OK && o->seed == DP_OPT_ABSENT_INT) {
         *paid = json_pack("{s:f, s:f, s:s, s:s}", "epsilon", member(prior, "epsilon") + p->epsilon, "delta",
                           member(prior, "delta") + p->delta, "ledger", mark, "population", identity->name);

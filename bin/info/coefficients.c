@@ -180,8 +180,7 @@ static int fill(struct table *t, const struct dp_frame *frame, struct dp_err *er
                                             : NULL;
     t->noise = info_noise_of(frame, &t->why);
     int rc = list_lines(t, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&t->value, m->outputs * t->lines, sizeof *t->value, err);
+    rc = rc ?: dp_alloc(&t->value, m->outputs * t->lines, sizeof *t->value, err);
     for (size_t k = 0; rc == DP_OK && k < m->outputs; k++)
         fill_output(t, k);
     return rc;
@@ -311,8 +310,7 @@ static int make_table(const struct dp_frame *frame, const char *name, enum info_
     struct dp_terms terms = {0};
     struct table t = {.terms = &terms};
     int rc = dp_terms_open(&terms, frame, name, err);
-    if (rc == DP_OK)
-        rc = fill(&t, frame, err);
+    rc = rc ?: fill(&t, frame, err);
     if (rc == DP_OK && json != NULL)
         *json = make_json(&t);
     else if (rc == DP_OK)
@@ -343,10 +341,8 @@ int info_model_coefficients(const char *path, enum info_form form, FILE *out, st
 {
     struct dp_frame *frame = NULL;
     int rc = dp_frame_new(&frame, err);
-    if (rc == DP_OK)
-        rc = dp_model_read(frame, path, err);
-    if (rc == DP_OK)
-        rc = info_coefficients(frame, strcmp(path, "-") == 0 ? "the model" : path, form, out, err);
+    rc = rc ?: dp_model_read(frame, path, err);
+    rc = rc ?: info_coefficients(frame, strcmp(path, "-") == 0 ? "the model" : path, form, out, err);
     dp_frame_free(frame);
     return rc;
 }

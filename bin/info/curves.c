@@ -120,8 +120,7 @@ static int make_curves(const struct dp_frame *frame, const char *name, json_t **
     struct dp_terms m = {0};
     struct curves t = {.terms = &m};
     int rc = dp_terms_open(&m, frame, name, err);
-    if (rc == DP_OK)
-        rc = check(&m, name, err);
+    rc = rc ?: check(&m, name, err);
     if (rc == DP_OK) {
         t.noise = info_noise_of(frame, &t.why);
         t.divisor = info_divisor(&m);
@@ -146,10 +145,8 @@ int info_model_curves(const char *path, enum info_form form, FILE *out, struct d
     json_t *json = NULL;
     bool table = form == INFO_TEXT || form == INFO_TSV;
     int rc = dp_frame_new(&frame, err);
-    if (rc == DP_OK)
-        rc = dp_model_read(frame, path, err);
-    if (rc == DP_OK)
-        rc = make_curves(frame, strcmp(path, "-") == 0 ? "the model" : path, table ? NULL : &json, out, err);
+    rc = rc ?: dp_model_read(frame, path, err);
+    rc = rc ?: make_curves(frame, strcmp(path, "-") == 0 ? "the model" : path, table ? NULL : &json, out, err);
     if (rc == DP_OK && form == INFO_JSON)
         rc = dp_json_print(json, 1, out, err);
     else if (rc == DP_OK && form == INFO_SVG)

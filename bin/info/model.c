@@ -183,10 +183,8 @@ int info_model(const char *path, bool json, const char *get, FILE *out, struct d
 {
     struct dp_frame *frame = NULL;
     int rc = dp_frame_new(&frame, err);
-    if (rc == DP_OK)
-        rc = dp_model_read(frame, path, err);
-    if (rc == DP_OK)
-        rc = info_model_describe(frame, json, get, out, err);
+    rc = rc ?: dp_model_read(frame, path, err);
+    rc = rc ?: info_model_describe(frame, json, get, out, err);
     dp_frame_free(frame);
     return rc;
 }

@@ -25,8 +25,7 @@ int dp_charges_stretch(const struct dp_charges *charges, double factor, struct d
             dp_charges_free(&event.tuning->setting[k].charges);
             event.tuning->setting[k].charges = stretched;
         }
-        if (rc == DP_OK)
-            rc = dp_charges_add(to, &event, charges->charge[i].laps, err);
+        rc = rc ?: dp_charges_add(to, &event, charges->charge[i].laps, err);
         dp_event_free(&event);
     }
     return rc;

@@ -78,8 +78,7 @@ static int add_part(struct dp_meter *m, const struct dp_event *event, struct dp_
 {
     struct dp_event charged = *event;
     int rc = dp_event_check(event, err);
-    if (rc == DP_OK)
-        rc = dp_grow(&m->part, &m->capacity, m->parts + 1, sizeof *m->part, err);
+    rc = rc ?: dp_grow(&m->part, &m->capacity, m->parts + 1, sizeof *m->part, err);
     if (rc != DP_OK)
         return rc;
     /* As published: laps of a shuffled epoch, and laps with a visible batch, count as Poisson samples of one query. No paper

@@ -22,8 +22,7 @@ static int find_event(struct dp_plan *plan, const struct dp_event *event, uint32
     if (i < plan->events)
         return DP_OK;
     int rc = dp_event_check(event, err);
-    if (rc == DP_OK)
-        rc = dp_grow(&plan->event, &plan->event_capacity, plan->events + 1, sizeof *plan->event, err);
+    rc = rc ?: dp_grow(&plan->event, &plan->event_capacity, plan->events + 1, sizeof *plan->event, err);
     if (rc == DP_OK)
         plan->event[plan->events++] = *event;
     return rc;
@@ -47,8 +46,7 @@ static int add(struct dp_plan *plan, const struct dp_event *event, int64_t laps,
             return dp_fail(err, DP_E_UNSAFE, "lap %lld has another mechanism in the middle of %s", (long long)plan->laps + 1,
                            dp_event_epoch_name(&plan->event[last->event]));
         rc = find_event(plan, event, &index, err);
-        if (rc == DP_OK)
-            rc = dp_grow(&plan->span, &plan->span_capacity, plan->spans + 1, sizeof *plan->span, err);
+        rc = rc ?: dp_grow(&plan->span, &plan->span_capacity, plan->spans + 1, sizeof *plan->span, err);
         if (rc != DP_OK)
             return rc;
         last = &plan->span[plan->spans++];
@@ -141,10 +139,8 @@ int dp_plan_add_scheduled(struct dp_plan *plan, const struct dp_event *event, co
     int rc = dp_alloc(&rounded, laps > 0 ? (size_t)laps : 1, sizeof *rounded, err);
     for (int64_t t = 0; rc == DP_OK && t < laps; t++)
         rounded[t] = multiplier[t];
-    if (rc == DP_OK)
-        rc = dp_plan_round(event, rounded, laps, err);
-    if (rc == DP_OK)
-        rc = dp_plan_add_rounded(plan, event, rounded, laps, err);
+    rc = rc ?: dp_plan_round(event, rounded, laps, err);
+    rc = rc ?: dp_plan_add_rounded(plan, event, rounded, laps, err);
     free(rounded);
     return rc;
 }

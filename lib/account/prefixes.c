@@ -76,10 +76,8 @@ static int by_pld(const struct dp_charges *row, size_t n, double delta, double *
             parts[i * count + p] = own[p];
         free(own);
     }
-    if (rc == DP_OK)
-        rc = dp_alloc(&upper, n, sizeof *upper, err);
-    if (rc == DP_OK)
-        rc = dp_pld_prefixes(parts, count, n, delta, upper, rough, err);
+    rc = rc ?: dp_alloc(&upper, n, sizeof *upper, err);
+    rc = rc ?: dp_pld_prefixes(parts, count, n, delta, upper, rough, err);
     for (size_t i = 0; rc == DP_OK && i + 1 < n; i++)
         epsilon[i] = fmin(epsilon[i], upper[i]);
     free(upper);
@@ -104,8 +102,7 @@ int dp_account_prefixes(const struct dp_plan *plan, const int64_t *laps, size_t 
     struct dp_charges *row, whole = {0};
     struct dp_answer answer;
     int rc = check(plan, laps, n, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&row, n, sizeof *row, err);
+    rc = rc ?: dp_alloc(&row, n, sizeof *row, err);
     if (rc != DP_OK)
         return rc;
     for (size_t i = 0; rc == DP_OK && i < n; i++) {
@@ -114,18 +111,15 @@ int dp_account_prefixes(const struct dp_plan *plan, const int64_t *laps, size_t 
     }
     if (rc == DP_OK)
         drop_unused(row, n);
-    if (rc == DP_OK)
-        rc = dp_plan_charges(plan, laps[n - 1], &whole, err);
-    if (rc == DP_OK)
-        rc = dp_account_epsilon(DP_ACCOUNTANT_BEST, &whole, delta, &answer, err);
+    rc = rc ?: dp_plan_charges(plan, laps[n - 1], &whole, err);
+    rc = rc ?: dp_account_epsilon(DP_ACCOUNTANT_BEST, &whole, delta, &answer, err);
     if (rc == DP_OK && n > 1 && dp_account_covers(DP_ACCOUNTANT_GDP, &whole)) {
         rc = by_gdp(row, n, delta, epsilon, err);
     } else if (rc == DP_OK && n > 1) {
         size_t rough = n;
         if (dp_account_covers(DP_ACCOUNTANT_PLD, &whole))
             rc = by_pld(row, n, delta, epsilon, &rough, err);
-        if (rc == DP_OK)
-            rc = by_meter(row, rough < n ? rough : n - 1, delta, epsilon, err);
+        rc = rc ?: by_meter(row, rough < n ? rough : n - 1, delta, epsilon, err);
     }
     if (rc == DP_OK)
         epsilon[n - 1] = answer.upper;

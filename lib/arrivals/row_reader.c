@@ -22,10 +22,8 @@ int dp_row_reader_open(struct dp_row_reader **reader, struct dp_port *port, cons
     r->name = strdup(strcmp(name, "-") == 0 ? "standard input" : name);
     if (r->name == NULL)
         rc = dp_fail(err, DP_E_RUN, "out of memory");
-    if (rc == DP_OK)
-        rc = dp_frame_new(&r->frame, err);
-    if (rc == DP_OK)
-        rc = dp_frame_new(&r->first, err);
+    rc = rc ?: dp_frame_new(&r->frame, err);
+    rc = rc ?: dp_frame_new(&r->first, err);
     if (rc != DP_OK) {
         dp_row_reader_close(r);
         return rc;
@@ -78,8 +76,7 @@ static int describe(struct dp_row_reader *r, struct dp_err *err)
                        why.message);
     dp_frame_reset(r->first, DP_KIND_LAP);
     rc = dp_describe(r->first, &r->facts, err);
-    if (rc == DP_OK)
-        rc = dp_described(&r->facts, r->first, err); /* borrowed from the first frame, which is kept */
+    rc = rc ?: dp_described(&r->facts, r->first, err); /* borrowed from the first frame, which is kept */
     r->facts.cols = dp_frame_array(r->frame, DP_F_X)->dims[1];
     r->described = rc == DP_OK;
     return rc;
@@ -102,16 +99,14 @@ static int take_rows(struct dp_row_reader *r, struct dp_rows *rows, struct dp_er
     if (rc != DP_OK)
         return rc;
     rc = dp_frame_need_array(r->frame, DP_F_X, DP_F32, 2, &x, &why);
-    if (rc == DP_OK)
-        rc = dp_frame_need_array(r->frame, DP_F_Y, DP_F64, 1, &y, &why);
+    rc = rc ?: dp_frame_need_array(r->frame, DP_F_Y, DP_F64, 1, &y, &why);
     if (rc != DP_OK)
         return dp_fail(err, rc, "%s: %s", r->name, why.message);
     if (x->dims[1] == 0 || x->dims[0] != y->count || (r->described && x->dims[1] != r->facts.cols))
         return dp_fail(err, DP_E_RUN, "%s: X and y of frame %lld have other shapes than its rows", r->name,
                        (long long)r->frame->lap);
     rc = describe(r, err);
-    if (rc == DP_OK)
-        rc = check_labels(r, y, err);
+    rc = rc ?: check_labels(r, y, err);
     r->lap = r->frame->lap;
     *rows = (struct dp_rows){y->count, r->facts.cols, x->data, y->data};
     return rc;

@@ -29,8 +29,7 @@ static int write_bare(struct dp_row_writer *w, enum dp_kind kind, int status, st
     } else if (status != 0) {
         dp_frame_set_int(frame, DP_F_STATUS, status);
     }
-    if (rc == DP_OK)
-        rc = dp_port_write(w->port, frame, err);
+    rc = rc ?: dp_port_write(w->port, frame, err);
     dp_frame_free(frame);
     return rc;
 }
@@ -49,15 +48,13 @@ int dp_row_writer_open(struct dp_row_writer **writer, struct dp_port *port, cons
     w->cols = facts->cols;
     w->most = room < DP_ROWS_TOGETHER ? room : DP_ROWS_TOGETHER;
     rc = dp_frame_new(&w->frame, err);
-    if (rc == DP_OK)
-        rc = DP_ALLOC_ALL(err, DP_ARRAY(w->x, w->most * w->cols), DP_ARRAY(w->y, w->most));
+    rc = rc ?: DP_ALLOC_ALL(err, DP_ARRAY(w->x, w->most * w->cols), DP_ARRAY(w->y, w->most));
     if (rc == DP_OK) {
         dp_frame_reset(w->frame, DP_KIND_LAP);
         w->frame->label = DP_LABEL_RAW;
         rc = dp_describe(w->frame, facts, err);
     }
-    if (rc == DP_OK)
-        rc = write_bare(w, DP_KIND_HELLO, 0, err);
+    rc = rc ?: write_bare(w, DP_KIND_HELLO, 0, err);
     if (rc != DP_OK) {
         dp_row_writer_close(w);
         return rc;
@@ -75,8 +72,7 @@ int dp_row_writer_flush(struct dp_row_writer *w, struct dp_err *err)
     if (dp_port_unread(w->port))
         return dp_fail(err, DP_E_RUN, "nobody reads the rows any more");
     int rc = dp_frame_make_array(w->frame, DP_F_X, DP_F32, w->count, w->cols, &x, err);
-    if (rc == DP_OK)
-        rc = dp_frame_make_array(w->frame, DP_F_Y, DP_F64, w->count, 0, &y, err);
+    rc = rc ?: dp_frame_make_array(w->frame, DP_F_Y, DP_F64, w->count, 0, &y, err);
     if (rc != DP_OK)
         return rc;
     memcpy(x, w->x, w->count * w->cols * sizeof *x);
@@ -96,7 +92,7 @@ int dp_row_writer_put(struct dp_row_writer *w, const float *x, double y, struct 
 int dp_row_writer_end(struct dp_row_writer *w, struct dp_err *err)
 {
     int rc = dp_row_writer_flush(w, err);
-    return rc == DP_OK ? write_bare(w, DP_KIND_END, 0, err) : rc;
+    return rc ?: write_bare(w, DP_KIND_END, 0, err);
 }
 
 void dp_row_writer_fail(struct dp_row_writer *w, int status)

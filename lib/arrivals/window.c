@@ -50,7 +50,7 @@ static int window_open(struct dp_stage *stage, struct dp_err *err)
         return dp_fail(err, DP_E_USAGE, "--rows: standard input has the frames of the run already");
     const struct dp_port_setting setting = {.security = stage->runtime.security, .log = say_dropped, .log_self = stage};
     int rc = dp_port_open_with(&s->port, o->rows, DP_IN, &setting, err);
-    return rc == DP_OK ? dp_row_reader_open(&s->reader, s->port, o->rows, err) : rc;
+    return rc ?: dp_row_reader_open(&s->reader, s->port, o->rows, err);
 }
 
 /* Reads the next rows: 1, 0 when no more arrive, or an error. */
@@ -111,7 +111,7 @@ static int window_hello(struct dp_stage *stage, struct dp_frame *frame, struct d
         rc = rc == 0 ? too_few(stage, err) : rc < 0 ? rc : describe(s, frame, o->size, err);
         dp_frame_drop(frame, DP_F_N);
     }
-    return rc == DP_OK ? dp_announce(stage, frame, &record, err) : rc;
+    return rc ?: dp_announce(stage, frame, &record, err);
 }
 
 /* No more rows for this lap: the frame becomes the end frame that says so. */
@@ -122,7 +122,7 @@ static int end_run(const struct dp_stage *stage, struct dp_frame *frame, struct 
         return too_few(stage, err);
     int rc = dp_model_end(frame, err);
     dp_frame_set_bool(frame, DP_F_EXHAUSTED, true);
-    return rc == DP_OK ? DP_STAGE_STOP : rc;
+    return rc ?: DP_STAGE_STOP;
 }
 
 static int make_arrays(struct dp_stage *stage, struct dp_frame *frame, float **x, double **y, struct dp_err *err)
@@ -134,10 +134,8 @@ static int make_arrays(struct dp_stage *stage, struct dp_frame *frame, float **x
     if (size > DP_LIMIT_FRAME / 2 / (4 * s->rows.cols + 16))
         return dp_fail(err, DP_E_RUN, "--size: %lld rows of %zu columns do not fit a frame", (long long)o->size, s->rows.cols);
     int rc = dp_frame_make_array(frame, DP_F_ROWS, DP_I64, size, 0, &place, err);
-    if (rc == DP_OK)
-        rc = dp_frame_make_array(frame, DP_F_X, DP_F32, size, s->rows.cols, x, err);
-    if (rc == DP_OK)
-        rc = dp_frame_make_array(frame, DP_F_Y, DP_F64, size, 0, y, err);
+    rc = rc ?: dp_frame_make_array(frame, DP_F_X, DP_F32, size, s->rows.cols, x, err);
+    rc = rc ?: dp_frame_make_array(frame, DP_F_Y, DP_F64, size, 0, y, err);
     for (int64_t i = 0; rc == DP_OK && i < o->size; i++)
         place[i] = i;
     return rc;

@@ -106,8 +106,7 @@ static int read_feature(struct audit *a, struct dp_err *err)
     const struct dp_row canary = dp_row_dense(a->x, a->data->cols);
     struct dp_sum sum;
     int rc = a->feature == NULL ? open_feature(a, err) : DP_OK;
-    if (rc == DP_OK)
-        rc = dp_sum_read(&sum, a->token, err);
+    rc = rc ?: dp_sum_read(&sum, a->token, err);
     if (rc == DP_OK && sums_moments(a))
         return read_moments(a, &sum, err);
     if (rc != DP_OK)
@@ -204,8 +203,7 @@ static int sampled_lap(struct audit *a, bool with, bool note, struct dp_record *
     int rc = DP_OK;
     if (a->token->label != DP_LABEL_RAW || a->token->records != 1)
         rc = dp_fail(err, DP_E_USAGE, "the first stage of the pipeline must sample rows, as dp-sample does");
-    if (rc == DP_OK)
-        rc = dp_frame_need_array(a->token, DP_F_ROWS, DP_I64, 1, &rows, err);
+    rc = rc ?: dp_frame_need_array(a->token, DP_F_ROWS, DP_I64, 1, &rows, err);
     if (rc != DP_OK)
         return rc;
     *sampled = *a->token->record;
@@ -309,8 +307,7 @@ static int start(struct audit *a, enum phase phase, const char *path, struct dp_
     for (int i = 0; rc == DP_OK && i < PARTS; i++)
         if (from[i] < to[i] && (i != GATE || phase == PHASE_CLAIM))
             rc = dp_audit_part_start(&a->part[i], w, &a->pipeline, from[i], to[i], path, err);
-    if (rc == DP_OK)
-        rc = dp_audit_hello(a->token, a->out->laps, a->out->seed >= 0 ? a->out->seed + a->keys++ : -1, err);
+    rc = rc ?: dp_audit_hello(a->token, a->out->laps, a->out->seed >= 0 ? a->out->seed + a->keys++ : -1, err);
     for (int i = 0; rc == DP_OK && i < PARTS; i++) {
         if (a->part[i] != NULL)
             rc = dp_audit_part_take(a->part[i], w, a->token, err);
@@ -332,8 +329,7 @@ static int one_run(struct audit *a, enum phase phase, bool with, double *total, 
     for (int64_t lap = 1; rc == DP_OK && lap <= laps; lap++) {
         bool in;
         rc = dp_frame_begin_lap(a->token, a->token, lap, out->laps, out->seed >= 0, err);
-        if (rc == DP_OK)
-            rc = private_lap(a, with, phase != PHASE_CLAIM, &in, err);
+        rc = rc ?: private_lap(a, with, phase != PHASE_CLAIM, &in, err);
         if (rc == DP_OK && phase == PHASE_CLAIM && lap == 1) {
             a->record = *dp_frame_record(a->token, DP_F_SUM);
             out->visible = a->record.release == DP_RELEASE_SUM_AND_STATE;
@@ -342,8 +338,7 @@ static int one_run(struct audit *a, enum phase phase, bool with, double *total, 
             rc = keep_noise(a, err);
         if (rc == DP_OK && phase != PHASE_NOISE)
             rc = read_feature(a, err);
-        if (rc == DP_OK)
-            rc = look(a, phase, with, in, &sum, err);
+        rc = rc ?: look(a, phase, with, in, &sum, err);
         if (rc != DP_OK)
             break;
         rc = release(a, phase, err);
@@ -383,8 +378,7 @@ static int check_noise(struct audit *a, struct dp_err *err)
     int rc = DP_OK;
     for (int run = 0; rc == DP_OK && run < NOISE_RUNS; run++)
         rc = one_run(a, PHASE_NOISE, false, NULL, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&order, a->noise_count, sizeof *order, err);
+    rc = rc ?: dp_alloc(&order, a->noise_count, sizeof *order, err);
     if (rc != DP_OK)
         return rc;
     for (size_t i = 0; i < a->noise_count; i++)
@@ -461,8 +455,7 @@ static int measure(struct audit *a, struct dp_err *err)
     double *without = with + (rc == DP_OK ? scored : 0);
     for (int64_t i = 0; rc == DP_OK && i < 2 * learning; i++)
         rc = one_run(a, PHASE_LEARN, i % 2 == 0, NULL, err);
-    if (rc == DP_OK)
-        rc = settle(a, err);
+    rc = rc ?: settle(a, err);
     for (int64_t i = 0; rc == DP_OK && i < 2 * scored; i++)
         rc = one_run(a, PHASE_SCORE, i % 2 == 0, i % 2 == 0 ? &with[i / 2] : &without[i / 2], err);
     if (rc == DP_OK && !a->gathered)
@@ -524,8 +517,7 @@ static int make_variants(struct audit *a, struct dp_err *err)
     for (int i = 0; rc == DP_OK && i < 3; i++) {
         rc = dp_variant_open(v[i], out->scratch, out->data, err);
         rows.x = i == 0 ? x : x + rows.count * cols;
-        if (rc == DP_OK)
-            rc = dp_variant_write(v[i], a->data, blank || i == 2, &rows, err);
+        rc = rc ?: dp_variant_write(v[i], a->data, blank || i == 2, &rows, err);
     }
     free(x);
     free(y);
@@ -564,38 +556,30 @@ static int prepare(struct audit *a, struct dp_err *err)
     a->gathered = rc == DP_OK && dp_pipeline_find(&a->pipeline, "dp-gather") == 0;
     if (rc == DP_OK && a->gate < (a->gathered ? 1 : 2))
         rc = dp_fail(err, DP_E_USAGE, "the pipeline must sample rows and release a noised sum of them");
-    if (rc == DP_OK)
-        rc = without_ledger(a, err);
-    if (rc == DP_OK)
-        rc = dp_dataset_open(&a->data, out->data, err);
+    rc = rc ?: without_ledger(a, err);
+    rc = rc ?: dp_dataset_open(&a->data, out->data, err);
     if (rc == DP_OK && (a->data->persons < 2 || out->row > (int64_t)a->data->persons))
         rc = dp_fail(err, out->row > 0 ? DP_E_USAGE : DP_E_RUN, "%s has %zu %ss", out->data, a->data->persons,
                      a->data->person != NULL ? "person" : "row");
     if (rc == DP_OK && out->own_row && a->data->person != NULL)
         rc = dp_fail(err, DP_E_USAGE, "--canary row: the rows of a person in %s differ: use the unit canary", out->data);
-    if (rc == DP_OK)
-        rc = dp_alloc(&a->x, a->data->cols, sizeof *a->x, err);
+    rc = rc ?: dp_alloc(&a->x, a->data->cols, sizeof *a->x, err);
     if (rc != DP_OK)
         return rc;
     a->row = out->row > 0 ? out->row - 1 : (int64_t)a->data->persons - 1;
     rc = make_canary(a, err);
-    if (rc == DP_OK)
-        rc = make_variants(a, err);
-    return rc == DP_OK ? dp_frame_new(&a->token, err) : rc;
+    rc = rc ?: make_variants(a, err);
+    return rc ?: dp_frame_new(&a->token, err);
 }
 
 int dp_membership_run(struct dp_membership *audit, struct dp_err *err)
 {
     struct audit a = {.out = audit};
     int rc = prepare(&a, err);
-    if (rc == DP_OK)
-        rc = one_run(&a, PHASE_CLAIM, true, NULL, err);
-    if (rc == DP_OK)
-        rc = check_noise(&a, err);
-    if (rc == DP_OK)
-        rc = check_scale(&a, err);
-    if (rc == DP_OK)
-        rc = measure(&a, err);
+    rc = rc ?: one_run(&a, PHASE_CLAIM, true, NULL, err);
+    rc = rc ?: check_noise(&a, err);
+    rc = rc ?: check_scale(&a, err);
+    rc = rc ?: measure(&a, err);
     dp_audit_parts_kill(a.part, PARTS);
     dp_variant_close(&a.with);
     dp_variant_close(&a.without);

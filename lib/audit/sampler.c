@@ -9,11 +9,9 @@ int dp_audit_sampler_open(struct dp_audit_sampler *s, const struct dp_record *re
 {
     *s = (struct dp_audit_sampler){.record = *record, .words = (size_t)record->rows / 64 + 1};
     int rc = dp_alloc(&s->now, s->words, sizeof *s->now, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&s->before, s->words, sizeof *s->now, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&s->opening, s->words, sizeof *s->now, err);
-    return rc == DP_OK ? dp_alloc(&s->epoch, s->words, sizeof *s->now, err) : rc;
+    rc = rc ?: dp_alloc(&s->before, s->words, sizeof *s->now, err);
+    rc = rc ?: dp_alloc(&s->opening, s->words, sizeof *s->now, err);
+    return rc ?: dp_alloc(&s->epoch, s->words, sizeof *s->now, err);
 }
 
 void dp_audit_sampler_close(struct dp_audit_sampler *s)

@@ -137,10 +137,8 @@ static int start(struct audit *a, int64_t seed, struct dp_err *err)
 {
     const struct dp_audit_watch *w = a->out->watch;
     int rc = dp_audit_part_start(&a->part[0], w, &a->pipeline, 0, 1, a->variant.path, err);
-    if (rc == DP_OK)
-        rc = dp_audit_part_start(&a->part[1], w, &a->pipeline, 1, a->pipeline.stages, a->variant.path, err);
-    if (rc == DP_OK)
-        rc = dp_audit_hello(a->token, a->out->laps, seed, err);
+    rc = rc ?: dp_audit_part_start(&a->part[1], w, &a->pipeline, 1, a->pipeline.stages, a->variant.path, err);
+    rc = rc ?: dp_audit_hello(a->token, a->out->laps, seed, err);
     for (int i = 0; rc == DP_OK && i < 2; i++)
         rc = dp_audit_part_take(a->part[i], w, a->token, err);
     return rc;
@@ -175,10 +173,9 @@ static int make_token(struct audit *a, int64_t lap, struct dp_err *err)
         rc = dp_frame_copy(a->token, a->absent[lap - 2], err);
         dp_frame_strip(a->token);
         dp_frame_set_real(a->token, DP_F_NOISE_SCALE, dp_frame_record(a->token, DP_F_SUM)->sensitivity);
-        if (rc == DP_OK)
-            rc = set_model(a, lap, err);
+        rc = rc ?: set_model(a, lap, err);
     }
-    return rc == DP_OK ? dp_frame_begin_lap(a->token, a->token, lap, a->out->laps, true, err) : rc;
+    return rc ?: dp_frame_begin_lap(a->token, a->token, lap, a->out->laps, true, err);
 }
 
 /* The count of dp-clip --adaptive: a number, in halves, with a separate record. */
@@ -252,8 +249,7 @@ static int one_lap(struct audit *a, int64_t lap, bool present, struct dp_err *er
     const struct dp_audit_watch *w = a->out->watch;
     bool was;
     int rc = make_token(a, lap, err);
-    if (rc == DP_OK)
-        rc = dp_audit_part_take(a->part[0], w, a->token, err);
+    rc = rc ?: dp_audit_part_take(a->part[0], w, a->token, err);
     if (rc == DP_OK && (a->token->label != DP_LABEL_RAW || a->token->records != 1))
         rc = dp_fail(err, DP_E_USAGE, "the first stage of the pipeline must sample rows, as dp-sample does");
     if (rc != DP_OK)
@@ -264,9 +260,8 @@ static int one_lap(struct audit *a, int64_t lap, bool present, struct dp_err *er
         rc = dp_audit_insert_person(a->token, a->row, err);
     if (!present && sampled.sampler != DP_SAMPLER_FULL)
         rc = dp_audit_remove_person(a->token, a->row, &was, err);
-    if (rc == DP_OK)
-        rc = dp_audit_part_take(a->part[1], w, a->token, err);
-    return rc == DP_OK ? check_bounded(a, &sampled, err) : rc;
+    rc = rc ?: dp_audit_part_take(a->part[1], w, a->token, err);
+    return rc ?: check_bounded(a, &sampled, err);
 }
 
 /* The same for a sum after a transform. */
@@ -275,8 +270,7 @@ static int train_behind(struct audit *a, const struct dp_sum *sum, const struct 
     size_t count = a->model_rows * transform->rows;
     double *move;
     int rc = dp_sum_need(sum, a->model_rows, transform->rows, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&move, count, sizeof *move, err);
+    rc = rc ?: dp_alloc(&move, count, sizeof *move, err);
     if (rc != DP_OK)
         return rc;
     for (size_t i = 0; i < count; i++)
@@ -295,14 +289,12 @@ static int train(struct audit *a, const struct dp_frame *f, struct dp_err *err)
     int rc = dp_sum_read(&sum, f, err);
     if (rc == DP_OK && a->model == NULL) {
         rc = dp_model_shape(f, &a->model_rows, &a->model_cols, err);
-        if (rc == DP_OK)
-            rc = dp_alloc(&a->model, a->model_rows * a->model_cols, sizeof *a->model, err);
+        rc = rc ?: dp_alloc(&a->model, a->model_rows * a->model_cols, sizeof *a->model, err);
     }
-    if (rc == DP_OK)
-        rc = dp_transform_read(&transform, f, a->model_cols, err);
+    rc = rc ?: dp_transform_read(&transform, f, a->model_cols, err);
     if (rc == DP_OK && transform.rows > 0)
         return train_behind(a, &sum, &transform, err);
-    return rc == DP_OK ? dp_sum_add(&sum, a->model_rows, a->model_cols, a->model, err) : rc;
+    return rc ?: dp_sum_add(&sum, a->model_rows, a->model_cols, a->model, err);
 }
 
 /* Compares the public fields, which are released in addition to the charged ones. */
@@ -379,19 +371,15 @@ static int run_absent(struct audit *a, int64_t seed, struct dp_err *err)
 {
     fill(a, a->out->replace_one ? KIND_ITSELF : KIND_BLANK, (size_t)a->row, 0);
     int rc = dp_variant_write(&a->variant, a->data, false, &a->rows, err);
-    if (rc == DP_OK)
-        rc = start(a, seed, err);
+    rc = rc ?: start(a, seed, err);
     for (size_t j = 0; a->model != NULL && j < a->model_rows * a->model_cols; j++)
         a->model[j] = 0;
     for (int64_t lap = 1; rc == DP_OK && lap <= a->out->laps; lap++) {
         rc = one_lap(a, lap, a->out->replace_one, err);
-        if (rc == DP_OK)
-            rc = dp_frame_copy(a->absent[lap - 1], a->token, err);
-        if (rc == DP_OK)
-            rc = train(a, a->token, err);
+        rc = rc ?: dp_frame_copy(a->absent[lap - 1], a->token, err);
+        rc = rc ?: train(a, a->token, err);
     }
-    if (rc == DP_OK)
-        rc = dp_audit_parts_end(a->part, 2, a->out->watch, a->token, err);
+    rc = rc ?: dp_audit_parts_end(a->part, 2, a->out->watch, a->token, err);
     return rc;
 }
 
@@ -399,8 +387,7 @@ static int run_present(struct audit *a, int64_t seed, enum kind kind, struct dp_
 {
     /* The model must be the same as on the other side: it is computed again from the kept sums. */
     int rc = dp_variant_write(&a->variant, a->data, false, &a->rows, err);
-    if (rc == DP_OK)
-        rc = start(a, seed, err);
+    rc = rc ?: start(a, seed, err);
     for (size_t j = 0; a->model != NULL && j < a->model_rows * a->model_cols; j++)
         a->model[j] = 0;
     for (int64_t lap = 1; rc == DP_OK && lap <= a->out->laps; lap++) {
@@ -412,8 +399,7 @@ static int run_present(struct audit *a, int64_t seed, enum kind kind, struct dp_
             return rc;
         rc = train(a, a->absent[lap - 1], err);
     }
-    if (rc == DP_OK)
-        rc = dp_audit_parts_end(a->part, 2, a->out->watch, a->token, err);
+    rc = rc ?: dp_audit_parts_end(a->part, 2, a->out->watch, a->token, err);
     if (rc == DP_OK || *a->out->watch->stop != 0)
         return rc;
     /* The run worked without the row: its failure reveals something about the row. */
@@ -458,27 +444,22 @@ static int run(struct audit *a, struct dp_err *err)
     int rc = dp_audit_cut(&a->pipeline, out->pipeline, err);
     if (rc == DP_OK && a->pipeline.stages < 2)
         rc = dp_fail(err, DP_E_USAGE, "the pipeline must sample rows and bound a sum: it is one stage");
-    if (rc == DP_OK)
-        rc = dp_dataset_open(&a->data, out->data, err);
+    rc = rc ?: dp_dataset_open(&a->data, out->data, err);
     if (rc == DP_OK && a->data->persons < 2)
         rc = dp_fail(err, DP_E_RUN, "%s has fewer than two %ss", out->data, unit_of(a));
     a->positive = true;
     for (size_t i = 0; rc == DP_OK && i < a->data->rows; i++)
         a->positive &= a->data->y[i] >= 0;
     size_t most = rc == DP_OK && a->data->person != NULL ? a->data->rows_per_person : 1;
-    if (rc == DP_OK)
-        rc = DP_ALLOC_ALL(err, DP_ARRAY(a->x, most * a->data->cols), DP_ARRAY(a->y, most),
-                          DP_ARRAY(a->absent, (size_t)out->laps));
+    rc = rc
+             ?: DP_ALLOC_ALL(err, DP_ARRAY(a->x, most * a->data->cols), DP_ARRAY(a->y, most),
+                             DP_ARRAY(a->absent, (size_t)out->laps));
     for (int64_t lap = 0; rc == DP_OK && lap < out->laps; lap++)
         rc = dp_frame_new(&a->absent[lap], err);
-    if (rc == DP_OK)
-        rc = dp_frame_new(&a->token, err);
-    if (rc == DP_OK)
-        rc = dp_frame_new(&a->aside, err);
-    if (rc == DP_OK)
-        rc = dp_variant_open(&a->variant, out->scratch, out->data, err);
-    if (rc == DP_OK)
-        rc = probe(a, err);
+    rc = rc ?: dp_frame_new(&a->token, err);
+    rc = rc ?: dp_frame_new(&a->aside, err);
+    rc = rc ?: dp_variant_open(&a->variant, out->scratch, out->data, err);
+    rc = rc ?: probe(a, err);
     struct dp_stream stream;
     dp_key_derive(&a->key, out->seed, "dp-audit", 0);
     dp_stream_start(&stream, &a->key, DP_DRAW_BATCH, 0);

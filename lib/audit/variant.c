@@ -42,10 +42,8 @@ static int copy_description(const struct dp_variant *variant, const char *path, 
         (json_object_set_new(root, "storage", json_string(dp_storages[DP_STORAGE_DENSE])) != 0 ||
          json_object_set_new(root, "quantised", json_true()) != 0))
         rc = dp_fail(err, DP_E_RUN, "out of memory");
-    if (rc == DP_OK)
-        rc = open_in(&to, variant->path, files[0], "w", err);
-    if (rc == DP_OK)
-        rc = dp_json_print(root, 1, to, err);
+    rc = rc ?: open_in(&to, variant->path, files[0], "w", err);
+    rc = rc ?: dp_json_print(root, 1, to, err);
     json_decref(root);
     return close_checked(to, rc, variant->path, err);
 }
@@ -103,17 +101,12 @@ static int write_sparse(const struct dp_variant *v, const struct dp_dataset *d, 
     FILE *data = NULL, *indices = NULL, *start = NULL;
     int64_t stored = 0;
     int rc = open_in(&data, v->path, "X_data.npy", "w", err);
-    if (rc == DP_OK)
-        rc = open_in(&indices, v->path, "X_indices.npy", "w", err);
-    if (rc == DP_OK)
-        rc = open_in(&start, v->path, "X_indptr.npy", "w", err);
+    rc = rc ?: open_in(&indices, v->path, "X_indices.npy", "w", err);
+    rc = rc ?: open_in(&start, v->path, "X_indptr.npy", "w", err);
     /* headers have a fixed size: they are written again when the count is known */
-    if (rc == DP_OK)
-        rc = dp_npy_write_header(data, "<f4", 0, 0, err);
-    if (rc == DP_OK)
-        rc = dp_npy_write_header(indices, "<i4", 0, 0, err);
-    if (rc == DP_OK)
-        rc = dp_npy_write_header(start, "<i8", d->rows + 1, 0, err);
+    rc = rc ?: dp_npy_write_header(data, "<f4", 0, 0, err);
+    rc = rc ?: dp_npy_write_header(indices, "<i4", 0, 0, err);
+    rc = rc ?: dp_npy_write_header(start, "<i8", d->rows + 1, 0, err);
     if (rc == DP_OK)
         fwrite(&stored, sizeof stored, 1, start);
     for (size_t i = 0; rc == DP_OK && i < d->rows; i++) {
@@ -133,8 +126,7 @@ static int write_sparse(const struct dp_variant *v, const struct dp_dataset *d, 
         rewind(indices);
         rc = dp_npy_write_header(data, "<f4", (uint64_t)stored, 0, err);
     }
-    if (rc == DP_OK)
-        rc = dp_npy_write_header(indices, "<i4", (uint64_t)stored, 0, err);
+    rc = rc ?: dp_npy_write_header(indices, "<i4", (uint64_t)stored, 0, err);
     rc = close_checked(data, rc, v->path, err);
     rc = close_checked(indices, rc, v->path, err);
     return close_checked(start, rc, v->path, err);
@@ -161,8 +153,7 @@ int dp_variant_write(const struct dp_variant *variant, const struct dp_dataset *
     int rc = (dataset->storage == DP_STORAGE_CSR ? write_sparse : write_dense)(variant, dataset, blank, rows, err);
     if (rc == DP_OK && dataset->rows_per_person > 0)
         rc = write_persons(variant, dataset, err);
-    if (rc == DP_OK)
-        rc = open_in(&out, variant->path, "y.npy", "w", err);
+    rc = rc ?: open_in(&out, variant->path, "y.npy", "w", err);
     if (rc != DP_OK)
         return rc;
     rc = dp_npy_write_header(out, "<f8", dataset->rows, 0, err);

@@ -105,8 +105,7 @@ int dp_json_read(json_t **root, int fd, const char *name, struct dp_err *err)
         if (rc == DP_OK && length > DP_JSON_MOST)
             rc = dp_fail(err, DP_E_RUN, "%s is longer than %zu bytes", name, DP_JSON_MOST);
     }
-    if (rc == DP_OK)
-        rc = dp_json_parse(root, text, length, name, err);
+    rc = rc ?: dp_json_parse(root, text, length, name, err);
     free(text);
     return rc;
 }

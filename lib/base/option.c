@@ -159,8 +159,7 @@ int dp_option_parse(const struct dp_command *command, void *values, void *common
 {
     struct table t = {.count = 0};
     int rc = table_add(&t, command->options, values, err);
-    if (rc == DP_OK)
-        rc = table_add(&t, command->common, common, err);
+    rc = rc ?: table_add(&t, command->common, common, err);
     if (rc != DP_OK)
         return rc;
 

@@ -158,10 +158,8 @@ int dp_checkpoint_write(const char *directory, int64_t ordinal, int64_t lap, con
     char *path = NULL;
     msgpack_sbuffer_init(&buffer);
     int rc = name_of(&path, directory, ordinal, lap, err);
-    if (rc == DP_OK)
-        rc = dp_state_encode(state, &buffer, err);
-    if (rc == DP_OK)
-        rc = replace(directory, path, buffer.data, buffer.size, err);
+    rc = rc ?: dp_state_encode(state, &buffer, err);
+    rc = rc ?: replace(directory, path, buffer.data, buffer.size, err);
     free(path);
     msgpack_sbuffer_destroy(&buffer);
     return rc;
@@ -177,8 +175,7 @@ static int read_whole(const char *path, char **text, size_t *size, struct dp_err
     else if (!S_ISREG(st.st_mode))
         rc = dp_fail(err, DP_E_RUN, "%s is not a file", path);
     *size = rc == DP_OK ? (size_t)st.st_size : 0;
-    if (rc == DP_OK)
-        rc = dp_alloc(text, *size + 1, 1, err);
+    rc = rc ?: dp_alloc(text, *size + 1, 1, err);
     while (rc == DP_OK && done < *size) {
         ssize_t got = read(fd, *text + done, *size - done);
         if (got == 0 || (got < 0 && errno != EINTR))
@@ -198,8 +195,7 @@ int dp_checkpoint_read(const char *directory, int64_t ordinal, int64_t lap, stru
     struct dp_err why = {0};
     *text = NULL;
     int rc = name_of(&path, directory, ordinal, lap, err);
-    if (rc == DP_OK)
-        rc = read_whole(path, text, &size, err);
+    rc = rc ?: read_whole(path, text, &size, err);
     if (rc == DP_OK && dp_state_decode(state, *text, size, &why) != DP_OK)
         rc = dp_fail(err, DP_E_RUN, "%s: %s", path, why.message);
     free(path);

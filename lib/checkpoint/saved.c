@@ -51,8 +51,7 @@ int dp_saved_write(const char *directory, const struct dp_saved *saved, const st
     dp_state_put_text(&state, "run", saved->run);
     dp_state_put_int(&state, "stages", saved->stages);
     dp_state_put_bytes(&state, "last", frame.data, frame.size);
-    if (rc == DP_OK)
-        rc = dp_checkpoint_write(directory, 0, last->lap, &state, err);
+    rc = rc ?: dp_checkpoint_write(directory, 0, last->lap, &state, err);
     msgpack_sbuffer_destroy(&frame);
     return rc;
 }
@@ -83,10 +82,8 @@ static int check(const struct dp_state *state, const struct dp_saved *saved, con
 {
     int64_t laps, seed;
     int rc = check_software(state, directory, err);
-    if (rc == DP_OK)
-        rc = dp_state_get_int(state, "laps", 1, INT64_MAX, &laps, err);
-    if (rc == DP_OK)
-        rc = dp_state_get_int(state, "seed", INT64_MIN, INT64_MAX, &seed, err);
+    rc = rc ?: dp_state_get_int(state, "laps", 1, INT64_MAX, &laps, err);
+    rc = rc ?: dp_state_get_int(state, "seed", INT64_MIN, INT64_MAX, &seed, err);
     if (rc != DP_OK)
         return rc;
     if (!has_digest(state, "pipeline", saved->pipeline))
@@ -121,20 +118,13 @@ int dp_saved_read(const char *directory, struct dp_saved *saved, struct dp_frame
     int64_t moved = 0;
     char *text;
     int rc = dp_checkpoint_read(directory, 0, 0, &state, &text, err);
-    if (rc == DP_OK)
-        rc = check(&state, saved, directory, err);
-    if (rc == DP_OK)
-        rc = dp_state_get_int(&state, "stages", 1, 1000, &saved->stages, err);
-    if (rc == DP_OK)
-        rc = dp_state_get_text(&state, "run", saved->run, sizeof saved->run, err);
-    if (rc == DP_OK)
-        rc = read_turns(&state, saved, err);
-    if (rc == DP_OK)
-        rc = dp_state_get_int(&state, "moved", 0, 1, &moved, err);
-    if (rc == DP_OK)
-        rc = dp_state_get_bytes(&state, "last", &bytes, &size, err);
-    if (rc == DP_OK)
-        rc = dp_wire_read(last, bytes, size, err);
+    rc = rc ?: check(&state, saved, directory, err);
+    rc = rc ?: dp_state_get_int(&state, "stages", 1, 1000, &saved->stages, err);
+    rc = rc ?: dp_state_get_text(&state, "run", saved->run, sizeof saved->run, err);
+    rc = rc ?: read_turns(&state, saved, err);
+    rc = rc ?: dp_state_get_int(&state, "moved", 0, 1, &moved, err);
+    rc = rc ?: dp_state_get_bytes(&state, "last", &bytes, &size, err);
+    rc = rc ?: dp_wire_read(last, bytes, size, err);
     if (rc == DP_OK &&
         (last->kind != DP_KIND_LAP || last->label != DP_LABEL_RELEASED || last->lap < 1 || last->lap >= saved->laps))
         rc = dp_fail(err, DP_E_RUN, "the checkpoint %s holds no model of its run", directory);

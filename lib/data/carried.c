@@ -168,8 +168,7 @@ int dp_carried_take(struct dp_import *import, const char *text, const char *name
         rc = dp_fail(err, DP_E_RUN, "%s: its schema says of bad cells what this version does not know", name);
     if (rc == DP_OK && basis != NULL && import->basis == DP_BASIS_NONE)
         rc = dp_fail(err, DP_E_RUN, "%s: its schema has a basis that this version does not know", name);
-    if (rc == DP_OK)
-        rc = dp_schema_read(&import->schema, root, name, err);
+    rc = rc ?: dp_schema_read(&import->schema, root, name, err);
     if (rc == DP_OK && import->bad_missing)
         dp_import_accept_missing(&import->schema);
     json_decref(how);

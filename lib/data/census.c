@@ -163,8 +163,7 @@ static int read_names(struct dp_census *census, const struct dp_lines *l, const 
     }
     size_t twice = l->fields;
     char name[DP_TEXT_SHOWN];
-    if (rc == DP_OK)
-        rc = dp_text_index_twice(name_of, census, l->fields, &twice, err);
+    rc = rc ?: dp_text_index_twice(name_of, census, l->fields, &twice, err);
     if (rc == DP_OK && twice < l->fields)
         return dp_fail(err, DP_E_RUN, "%s: line %zu, column %zu: the header has '%s' twice", l->name, l->number, twice + 1,
                        dp_text_show(l->field[twice].text, l->field[twice].length, name));
@@ -242,16 +241,14 @@ int dp_census_read(struct dp_census *census, struct dp_import *import, struct dp
             continue;
         if (census->column == NULL) {
             rc = read_names(census, &lines, import->label_name, err);
-            if (rc == DP_OK)
-                rc = find_label(census, import, err);
+            rc = rc ?: find_label(census, import, err);
         } else {
             rc = add_row(census, &lines, err);
         }
     }
     if (rc == DP_OK && census->rows == 0)
         rc = dp_fail(err, DP_E_RUN, "%s: no rows", lines.name);
-    if (rc == DP_OK)
-        rc = list_texts(census, err);
+    rc = rc ?: list_texts(census, err);
     dp_input_digest(lines.input, import->table);
     import->encoding = dp_lines_converted(&lines);
     dp_lines_close(&lines);

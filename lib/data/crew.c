@@ -58,8 +58,7 @@ static void read_batch(struct worker *w)
         if (w->last != 1)
             break;
         int rc = dp_grow(&w->text, &w->capacity, used + l->length + 1, 1, &w->err);
-        if (rc == DP_OK)
-            rc = dp_grow(&w->record, &w->record_capacity, w->records + 1, sizeof *w->record, &w->err);
+        rc = rc ?: dp_grow(&w->record, &w->record_capacity, w->records + 1, sizeof *w->record, &w->err);
         if (rc != DP_OK) {
             w->last = rc;
             break;
@@ -170,7 +169,7 @@ static int open_worker(struct worker *w, struct crew *crew, struct dp_err *err)
     w->import.clamped = NULL;
     w->lines.name = crew->lines->name;
     int rc = import->clamped != NULL ? dp_alloc(&w->import.clamped, import->schema.columns, sizeof(size_t), err) : DP_OK;
-    return rc == DP_OK ? crew->to->makers->open(crew->to->self, &w->maker, err) : rc;
+    return rc ?: crew->to->makers->open(crew->to->self, &w->maker, err);
 }
 
 static void close_worker(struct worker *w)

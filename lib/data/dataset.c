@@ -140,7 +140,7 @@ static int read_row_norm(struct dp_dataset *d, const json_t *root, const char *p
     if (rc == DP_OK)
         dp_row_norm_text(name, json_number_value(json_object_get(root, "row_divisor")),
                          json_is_true(json_object_get(root, "bias")), (enum dp_basis_kind)curves, d->quantised, text + length);
-    return rc == DP_OK ? copy_text(text, &d->row_norm, err) : rc;
+    return rc ?: copy_text(text, &d->row_norm, err);
 }
 
 static int read_shape(struct dp_dataset *d, const json_t *root, const char *path, struct dp_err *err)
@@ -200,7 +200,7 @@ static int read_paid(struct dp_dataset *d, const json_t *paid, const char *path,
     if (!says || mark == NULL || who == NULL || !(d->paid_epsilon > 0) || !(d->paid_delta > 0 && d->paid_delta < 1))
         return dp_fail(err, DP_E_RUN, "%s: \"paid\" does not say what the schema has cost", path);
     int rc = copy_text(mark, &d->paid_ledger, err);
-    return rc == DP_OK ? copy_text(who, &d->paid_by, err) : rc;
+    return rc ?: copy_text(who, &d->paid_by, err);
 }
 
 static int read_description(struct dp_dataset *d, const json_t *root, const char *path, struct dp_err *err)
@@ -208,33 +208,24 @@ static int read_description(struct dp_dataset *d, const json_t *root, const char
     const json_t *held_out = json_object_get(root, "held_out"), *who = json_object_get(root, "population");
     const json_t *split = json_object_get(root, "split");
     int rc = read_shape(d, root, path, err);
-    if (rc == DP_OK)
-        rc = read_persons(d, root, path, err);
-    if (rc == DP_OK)
-        rc = read_salt(d->map, root, path, err);
-    if (rc == DP_OK)
-        rc = join(json_object_get(root, "private_preprocessing"), &d->private_preprocessing, path, err);
+    rc = rc ?: read_persons(d, root, path, err);
+    rc = rc ?: read_salt(d->map, root, path, err);
+    rc = rc ?: join(json_object_get(root, "private_preprocessing"), &d->private_preprocessing, path, err);
     if (rc == DP_OK && ((held_out != NULL && !json_is_boolean(held_out)) || (who != NULL && !json_is_string(who)) ||
                         (split != NULL && !json_is_string(split))))
         rc = dp_fail(err, DP_E_RUN, "%s: \"population\" or \"split\" is not a text or \"held_out\" not true or false", path);
-    if (rc == DP_OK)
-        rc = read_paid(d, json_object_get(root, "paid"), path, err);
+    rc = rc ?: read_paid(d, json_object_get(root, "paid"), path, err);
     d->held_out = json_is_true(held_out);
-    if (rc == DP_OK)
-        rc = copy_text(who != NULL ? json_string_value(who) : d->digest, &d->population, err);
+    rc = rc ?: copy_text(who != NULL ? json_string_value(who) : d->digest, &d->population, err);
     const json_t *schema = json_object_get(root, "schema");
     if (rc == DP_OK && schema != NULL && (d->schema = dp_json_text(schema, JSON_COMPACT | JSON_SORT_KEYS)) == NULL)
         rc = dp_fail(err, DP_E_RUN, "out of memory");
     if (rc == DP_OK && split != NULL)
         rc = copy_text(json_string_value(split), &d->split, err);
-    if (rc == DP_OK)
-        rc = read_label(d, json_object_get(root, "label"), path, err);
-    if (rc == DP_OK)
-        rc = read_images(d, root, path, err);
-    if (rc == DP_OK)
-        rc = read_row_norm(d, root, path, err);
-    if (rc == DP_OK)
-        rc = names_of(json_object_get(root, "names"), d->cols, "columns", &d->column_names, path, err);
+    rc = rc ?: read_label(d, json_object_get(root, "label"), path, err);
+    rc = rc ?: read_images(d, root, path, err);
+    rc = rc ?: read_row_norm(d, root, path, err);
+    rc = rc ?: names_of(json_object_get(root, "names"), d->cols, "columns", &d->column_names, path, err);
     return rc;
 }
 
@@ -254,8 +245,7 @@ static int load_description(struct dp_dataset *d, int at, const char *path, stru
     }
     int rc = dp_json_read(&root, fd, file, err);
     close(fd);
-    if (rc == DP_OK)
-        rc = read_description(d, root, file, err);
+    rc = rc ?: read_description(d, root, file, err);
     json_decref(root);
     return rc;
 }
@@ -342,8 +332,7 @@ static int map_arrays(struct dp_dataset *d, int at, const char *path, struct dp_
 {
     struct dp_dataset_map *m = d->map;
     int rc = dp_npy_open(&m->y, at, path, "y.npy", "<f8", 1, err);
-    if (rc == DP_OK)
-        rc = map_rows(d, at, path, err);
+    rc = rc ?: map_rows(d, at, path, err);
     if (rc == DP_OK && d->rows_per_person > 0)
         rc = map_persons(d, at, path, err);
     if (rc != DP_OK)
@@ -401,12 +390,9 @@ static int open_at(struct dp_dataset **dataset, int at, const char *path, struct
     if (rc != DP_OK)
         return rc;
     rc = dp_alloc(&d->map, 1, sizeof *d->map, err);
-    if (rc == DP_OK)
-        rc = load_description(d, at, path, err);
-    if (rc == DP_OK)
-        rc = map_arrays(d, at, path, err);
-    if (rc == DP_OK)
-        rc = check_labels(d, path, err);
+    rc = rc ?: load_description(d, at, path, err);
+    rc = rc ?: map_arrays(d, at, path, err);
+    rc = rc ?: check_labels(d, path, err);
     if (rc == DP_OK || d->y != NULL) {
         /* If a file was written to meanwhile, report that: it explains other errors. */
         int changed = dp_mapped_check(true, err);

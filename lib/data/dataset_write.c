@@ -170,10 +170,8 @@ int dp_writer_open(struct dp_writer **writer, const char *path, const struct dp_
     if (path[0] == '\0' || strlen(path) > 4000)
         return dp_fail(err, DP_E_USAGE, "the name of the data set is empty or too long");
     int rc = dp_writer_check_population(options->population, err);
-    if (rc == DP_OK)
-        rc = dp_writer_check_target(path, options->force, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&w, 1, sizeof *w, err);
+    rc = rc ?: dp_writer_check_target(path, options->force, err);
+    rc = rc ?: dp_alloc(&w, 1, sizeof *w, err);
     if (rc != DP_OK)
         return rc;
     w->options = *options;
@@ -181,10 +179,8 @@ int dp_writer_open(struct dp_writer **writer, const char *path, const struct dp_
     while (w->path != NULL && strlen(w->path) > 1 && w->path[strlen(w->path) - 1] == '/')
         w->path[strlen(w->path) - 1] = '\0';
     rc = dp_alloc(&w->row, options->cols, sizeof(float), err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&w->columns, options->cols, sizeof(int32_t), err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&w->narrow, options->cols, sizeof(int16_t), err);
+    rc = rc ?: dp_alloc(&w->columns, options->cols, sizeof(int32_t), err);
+    rc = rc ?: dp_alloc(&w->narrow, options->cols, sizeof(int16_t), err);
     if (rc == DP_OK && options->population != NULL && (w->population = strdup(options->population)) == NULL)
         rc = dp_fail(err, DP_E_RUN, "out of memory");
     w->options.population = w->population;
@@ -249,10 +245,8 @@ static int put_sparse(struct dp_writer *w, const float *row, struct dp_err *err)
     }
     int64_t end = (int64_t)(w->stored + count);
     int rc = put(w, FILE_INDICES, w->columns, count * sizeof(int32_t), err);
-    if (rc == DP_OK)
-        rc = put(w, FILE_INDPTR, &end, sizeof end, err);
-    if (rc == DP_OK)
-        rc = put(w, FILE_X, w->row, count * sizeof *w->row, err);
+    rc = rc ?: put(w, FILE_INDPTR, &end, sizeof end, err);
+    rc = rc ?: put(w, FILE_X, w->row, count * sizeof *w->row, err);
     w->stored += count;
     return rc;
 }
@@ -266,7 +260,7 @@ static int put_dense(struct dp_writer *w, const float *rows, const double *y, si
         dp_hash_add(&w->hash, y + i, sizeof *y);
     }
     int rc = put_alone(w, FILE_X, rows, count * size, err);
-    return rc == DP_OK ? put_alone(w, FILE_Y, y, count * sizeof *y, err) : rc;
+    return rc ?: put_alone(w, FILE_Y, y, count * sizeof *y, err);
 }
 
 int dp_writer_put(struct dp_writer *w, const float *rows, const double *y, size_t count, struct dp_err *err)
@@ -277,8 +271,7 @@ int dp_writer_put(struct dp_writer *w, const float *rows, const double *y, size_
         rc = put_dense(w, rows, y, count, err);
     for (size_t i = 0; rc == DP_OK && !dense && i < count; i++) {
         rc = (is_sparse(w) ? put_sparse : put_narrow)(w, rows + i * w->options.cols, err);
-        if (rc == DP_OK)
-            rc = put(w, FILE_Y, y + i, sizeof *y, err);
+        rc = rc ?: put(w, FILE_Y, y + i, sizeof *y, err);
     }
     if (rc == DP_OK)
         w->rows += count;
@@ -288,7 +281,7 @@ int dp_writer_put(struct dp_writer *w, const float *rows, const double *y, size_
 int dp_writer_row(struct dp_writer *w, const double *x, double y, struct dp_err *err)
 {
     int rc = dp_interrupt_pending() ? dp_fail(err, DP_E_RUN, "interrupted") : dp_writer_shorten(w, x, w->rows + 1, w->row, err);
-    return rc == DP_OK ? dp_writer_put(w, w->row, &y, 1, err) : rc;
+    return rc ?: dp_writer_put(w, w->row, &y, 1, err);
 }
 
 int dp_writer_person(struct dp_writer *w, struct dp_err *err)
@@ -317,8 +310,7 @@ static int close_files(struct dp_writer *w, struct dp_err *err)
         if (file == NULL)
             continue;
         rewind(file);
-        if (rc == DP_OK)
-            rc = put_header(w, (enum file)f, err);
+        rc = rc ?: put_header(w, (enum file)f, err);
         w->file[f] = NULL;
         if (fclose(file) != 0 && rc == DP_OK)
             rc = dp_fail_errno(err, errno, "cannot write %s/%s", w->path, file_name(w, (enum file)f));
@@ -465,7 +457,7 @@ static int take_name(struct dp_writer *w, struct dp_err *err)
 int dp_writer_finish(struct dp_writer *w, json_t *description, struct dp_err *err)
 {
     int rc = close_files(w, err);
-    return rc == DP_OK ? describe(w, description, err) : rc;
+    return rc ?: describe(w, description, err);
 }
 
 int dp_writer_commit(struct dp_writer *w, struct dp_err *err)

@@ -39,8 +39,7 @@ int dp_features_measure(struct dp_features *m, struct dp_import *import, struct 
     for (size_t i = 0; rc == DP_OK && i < s->columns; i++)
         if (s->column[i].type == DP_COLUMN_CATEGORICAL)
             rc = dp_alloc(&m->frequency[i], s->column[i].categories.count + 1, sizeof **m->frequency, err);
-    if (rc == DP_OK)
-        rc = dp_spool_rewind(spool, err);
+    rc = rc ?: dp_spool_rewind(spool, err);
     while (rc >= 0 && (rc = dp_spool_get(spool, &r, err)) == 1) {
         if (r.null)
             continue;
@@ -356,18 +355,16 @@ static int default_bases(struct dp_import *import, struct dp_err *err)
 int dp_features_plan(struct dp_features *f, struct dp_import *import, struct dp_err *err)
 {
     int rc = default_bases(import, err);
-    if (rc == DP_OK)
-        rc = lay_out(import, f, err);
+    rc = rc ?: lay_out(import, f, err);
     import->features = import->writer.cols = f->count;
     if (rc == DP_OK && f->count == 0)
         rc = dp_fail(err, DP_E_RUN, "no column is a feature");
-    if (rc == DP_OK)
-        rc = choose_norm(f, import, err);
+    rc = rc ?: choose_norm(f, import, err);
     if (rc == DP_OK && import->quantise)
         rc = choose_steps(f, import, err);
-    if (rc == DP_OK)
-        rc = DP_ALLOC_ALL(err, DP_ARRAY(f->x, f->count), DP_ARRAY(f->base, f->count),
-                          DP_ARRAY(import->clamped, import->schema.columns));
+    rc = rc
+             ?: DP_ALLOC_ALL(err, DP_ARRAY(f->x, f->count), DP_ARRAY(f->base, f->count),
+                             DP_ARRAY(import->clamped, import->schema.columns));
     if (rc == DP_OK)
         base_row(import, f, f->base);
     return rc;

@@ -69,8 +69,7 @@ static int add_file(struct dp_image_folder *f, const char *name, size_t length, 
                        dp_text_show(name, length, shown));
     if (slash != NULL)
         rc = add_class(f, name, (size_t)(slash - name), &class, err);
-    if (rc == DP_OK)
-        rc = dp_grow(&f->file, &f->capacity, f->files + 1, sizeof *f->file, err);
+    rc = rc ?: dp_grow(&f->file, &f->capacity, f->files + 1, sizeof *f->file, err);
     if (rc != DP_OK)
         return rc;
     f->file[f->files] = (struct file){strndup(name, length), class, member};
@@ -202,8 +201,7 @@ static int read_member(struct dp_image_folder *f, const struct file *file, size_
     if (m->size > FILE_MOST)
         return dp_fail(err, DP_E_RUN, "%s is longer than %zu bytes", f->name, FILE_MOST);
     int rc = dp_grow(&f->bytes, &f->bytes_capacity, (size_t)m->size + 1, 1, err);
-    if (rc == DP_OK)
-        rc = dp_zip_begin(f->zip, m, err);
+    rc = rc ?: dp_zip_begin(f->zip, m, err);
     while (rc == DP_OK && got > 0) {
         rc = dp_zip_read(f->zip, f->bytes + *size, (size_t)m->size - *size + 1, &got, err);
         *size += got;
@@ -297,8 +295,7 @@ int dp_image_folder_open(struct dp_image_folder **folder, const char *path, bool
         rc = list_archive(f, err);
     else
         rc = dp_fail(err, DP_E_RUN, "%s is neither a directory nor a zip archive", f->path);
-    if (rc == DP_OK)
-        rc = arrange(f, err);
+    rc = rc ?: arrange(f, err);
     if (rc != DP_OK) {
         dp_image_folder_close(f);
         return rc;
@@ -385,12 +382,10 @@ int dp_image_folder_next(struct dp_image_folder *f, struct dp_folder_image *imag
     int rc = f->zip != NULL ? read_member(f, file, &size, err) : read_file(f, file, &size, err);
     if (rc == DP_OK)
         dp_hash_add(&f->hash, f->bytes, size);
-    if (rc == DP_OK)
-        rc = dp_image_decode(f->bytes, size, f->name, &image->shape, &f->pixels, err);
-    if (rc == DP_OK)
-        rc = check_shape(f, &image->shape, err);
+    rc = rc ?: dp_image_decode(f->bytes, size, f->name, &image->shape, &f->pixels, err);
+    rc = rc ?: check_shape(f, &image->shape, err);
     image->pixels = f->pixels;
     image->class = file->class;
     image->name = f->name;
-    return rc == DP_OK ? 1 : rc;
+    return rc ?: 1;
 }

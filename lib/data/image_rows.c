@@ -32,18 +32,17 @@ int dp_image_rows_start(struct dp_image_rows *r, const struct dp_import *import,
     r->put = put_in_writer;
     int rc = dp_map_start(&r->map, import->map, import->shape, err);
     size_t columns = r->map.columns;
-    return rc == DP_OK ? DP_ALLOC_ALL(err, DP_ARRAY(r->x, columns), DP_ARRAY(r->next.images, bytes),
-                                      DP_ARRAY(r->mapped.images, bytes), DP_ARRAY(r->next.rows, DP_IMAGE_ROWS * columns),
-                                      DP_ARRAY(r->mapped.rows, DP_IMAGE_ROWS * columns),
-                                      DP_ARRAY(r->scratch, dp_map_scratch(&r->map, DP_IMAGE_ROWS)))
-                       : rc;
+    return rc
+               ?: DP_ALLOC_ALL(err, DP_ARRAY(r->x, columns), DP_ARRAY(r->next.images, bytes), DP_ARRAY(r->mapped.images, bytes),
+                               DP_ARRAY(r->next.rows, DP_IMAGE_ROWS * columns),
+                               DP_ARRAY(r->mapped.rows, DP_IMAGE_ROWS * columns),
+                               DP_ARRAY(r->scratch, dp_map_scratch(&r->map, DP_IMAGE_ROWS)));
 }
 
 int dp_image_rows_open(struct dp_image_rows *r, struct dp_import *import, struct dp_err *err)
 {
     int rc = dp_map_finish(&r->map, err);
-    if (rc == DP_OK)
-        rc = replace_columns(&import->schema, r->map.columns - 1, err);
+    rc = rc ?: replace_columns(&import->schema, r->map.columns - 1, err);
     memcpy(import->features_name, r->map.name, sizeof r->map.name);
     import->bias = true;
     import->choose_norm = false;
@@ -80,7 +79,7 @@ static int map_next(struct dp_image_rows *r, struct dp_err *err)
 int dp_image_rows_flush(struct dp_image_rows *r, struct dp_err *err)
 {
     int rc = map_next(r, err);
-    return rc == DP_OK ? map_next(r, err) : rc;
+    return rc ?: map_next(r, err);
 }
 
 int dp_image_rows_add(struct dp_image_rows *r, const struct dp_parsed *record, void *to, struct dp_err *err)
@@ -122,7 +121,7 @@ static int put_in_sink(void *self, const double *x, double y, struct dp_err *err
     (void)y;
     int rc = dp_row_shorten(&length, x, ++s->count, s->row, err);
     const struct dp_row row = dp_row_dense(s->row, s->rows.map.columns);
-    return rc == DP_OK ? s->to->row(s->to->self, &row, err) : rc;
+    return rc ?: s->to->row(s->to->self, &row, err);
 }
 
 /* Before the first image: its shape is known now. */
@@ -131,21 +130,19 @@ static int begin(struct stream *s, struct dp_err *err)
     char unit[DP_ROW_NORM_TEXT], row_norm[DP_MAP_NAME + 2 + DP_ROW_NORM_TEXT];
     int rc = dp_image_rows_start(&s->rows, &s->import, err);
     s->rows.put = put_in_sink;
-    if (rc == DP_OK)
-        rc = dp_map_finish(&s->rows.map, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&s->row, s->rows.map.columns, sizeof *s->row, err);
+    rc = rc ?: dp_map_finish(&s->rows.map, err);
+    rc = rc ?: dp_alloc(&s->row, s->rows.map.columns, sizeof *s->row, err);
     dp_row_norm_text(dp_row_norms[DP_NORM_UNIT], 0, true, DP_BASIS_NONE, false, unit);
     snprintf(row_norm, sizeof row_norm, "%s, %s", s->rows.map.name, unit);
     const struct dp_row_facts facts = {.cols = s->rows.map.columns, .row_norm = row_norm};
-    return rc == DP_OK ? s->to->begin(s->to->self, &facts, err) : rc;
+    return rc ?: s->to->begin(s->to->self, &facts, err);
 }
 
 static int put_image(void *self, const struct dp_parsed *record, struct dp_err *err)
 {
     struct stream *s = self;
     int rc = s->row == NULL ? begin(s, err) : DP_OK;
-    return rc == DP_OK ? dp_image_rows_add(&s->rows, record, s, err) : rc;
+    return rc ?: dp_image_rows_add(&s->rows, record, s, err);
 }
 
 /* Whether the images are in files of their own: in a directory, an archive, or a folder in an archive. */
@@ -165,8 +162,7 @@ int dp_image_rows_stream(const char *path, enum dp_map_kind kind, int threads, c
 #pragma omp master
     {
         rc = (is_folder(path) ? dp_read_images : dp_read_idx)(&s.import, &sink, err);
-        if (rc == DP_OK)
-            rc = dp_image_rows_flush(&s.rows, err);
+        rc = rc ?: dp_image_rows_flush(&s.rows, err);
         dp_image_rows_close(&s.rows);
     }
     dp_import_free(&s.import);

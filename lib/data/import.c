@@ -79,8 +79,7 @@ static int next_row(struct pass *pass, const struct dp_import *import, struct ta
         return 0;
     if (table->by_person)
         rc = dp_spool_go(&table->spool, table->persons.row[pass->next].place, err);
-    if (rc == DP_OK)
-        rc = dp_spool_get(&table->spool, &pass->row, err);
+    rc = rc ?: dp_spool_get(&table->spool, &pass->row, err);
     if (rc == 1 && pass->ends && import->test != NULL)
         pass->training = goes_to_training(&pass->splitter);
     if (rc == 1 && table->by_person)
@@ -117,16 +116,14 @@ static int place_knots(struct dp_import *import, struct table *table, struct dp_
         dp_knots_close(&knots);
         return DP_OK;
     }
-    if (rc == DP_OK)
-        rc = start_pass(&pass, import, table, err);
+    rc = rc ?: start_pass(&pass, import, table, err);
     while (rc >= 0 && (rc = next_row(&pass, import, table, err)) == 1) {
         rows += pass.training;
         persons += pass.training && pass.ends;
         if (pass.training)
             dp_knots_add(&knots, &pass.row);
     }
-    if (rc == DP_OK)
-        rc = import->place_knots(import->place_self, import, &knots, table->by_person ? persons : rows, err);
+    rc = rc ?: import->place_knots(import->place_self, import, &knots, table->by_person ? persons : rows, err);
     dp_parsed_free(&pass.row);
     dp_knots_close(&knots);
     return rc;
@@ -150,8 +147,7 @@ struct parts {
 static int open_parts(struct parts *p, struct dp_import *import, struct dp_features *f, struct dp_err *err)
 {
     int rc = dp_features_plan(f, import, err);
-    if (rc == DP_OK)
-        rc = dp_writer_open(&p->output, import->output, &import->writer, err);
+    rc = rc ?: dp_writer_open(&p->output, import->output, &import->writer, err);
     if (rc == DP_OK && import->test != NULL) {
         struct dp_writer_options held_out = import->writer;
         held_out.held_out = true;
@@ -164,8 +160,7 @@ static int finish_parts(struct parts *p, struct dp_import *import, const struct 
 {
     json_t *description = NULL;
     int rc = dp_features_describe(f, import, &description, err);
-    if (rc == DP_OK)
-        rc = put_schema(import, description, err);
+    rc = rc ?: put_schema(import, description, err);
     if (rc == DP_OK) {
         import->rows = dp_writer_rows(p->output);
         import->persons = dp_writer_persons(p->output);
@@ -199,10 +194,8 @@ static int write_out(struct dp_import *import, struct table *table, struct dp_fe
 {
     struct parts p = {0};
     int rc = open_parts(&p, import, f, err);
-    if (rc == DP_OK)
-        rc = write_rows(import, table, f, p.output, p.test, err);
-    if (rc == DP_OK)
-        rc = finish_parts(&p, import, f, err);
+    rc = rc ?: write_rows(import, table, f, p.output, p.test, err);
+    rc = rc ?: finish_parts(&p, import, f, err);
     abort_parts(&p);
     return rc;
 }
@@ -229,7 +222,7 @@ static int put_in_table(void *self, const struct dp_parsed *record, struct dp_er
         rc = dp_image_rows_start(&table->images, table->import, err);
     if (rc == DP_OK && table->by_person)
         rc = dp_persons_add(&table->persons, record->person, record->person_length, place, err);
-    return rc == DP_OK ? dp_spool_put(&table->spool, record, err) : rc;
+    return rc ?: dp_spool_put(&table->spool, record, err);
 }
 
 /* The records that one thread has read. */
@@ -272,8 +265,7 @@ static int keep_record(void *self, void *maker, struct dp_import *import, const 
     (void)import;
     if (m->by_person) {
         int rc = dp_grow(&m->named, &m->named_capacity, m->count + 1, sizeof *m->named, err);
-        if (rc == DP_OK)
-            rc = dp_grow(&m->names, &m->names_capacity, m->used + r->person_length + 1, 1, err);
+        rc = rc ?: dp_grow(&m->names, &m->names_capacity, m->used + r->person_length + 1, 1, err);
         if (rc != DP_OK)
             return rc;
         m->named[m->count] = (struct named){m->records.used, m->used, r->person_length};
@@ -296,7 +288,7 @@ static int take_records(void *self, void *maker, struct dp_err *err)
     for (size_t i = 0; rc == DP_OK && i < m->count; i++)
         rc = dp_persons_add(&table->persons, m->names + m->named[i].name, m->named[i].length, place + m->named[i].place, err);
     m->count = m->used = 0;
-    return rc == DP_OK ? dp_spool_append(&table->spool, &m->records, err) : rc;
+    return rc ?: dp_spool_append(&table->spool, &m->records, err);
 }
 
 /* Only tables with a schema have a column of persons. */
@@ -415,8 +407,7 @@ static int make_row(void *self, void *maker, struct dp_import *import, const str
     size_t cols = m->features.count;
     double y;
     int rc = dp_grow(&m->rows, &m->rows_capacity, (m->count + 1) * cols, sizeof *m->rows, err);
-    if (rc == DP_OK)
-        rc = dp_grow(&m->y, &m->y_capacity, m->count + 1, sizeof *m->y, err);
+    rc = rc ?: dp_grow(&m->y, &m->y_capacity, m->count + 1, sizeof *m->y, err);
     if (rc != DP_OK)
         return rc;
     const double *x = dp_features_row(&m->features, import, r, &y);
@@ -442,17 +433,12 @@ static int run_directly(struct dp_import *import, struct dp_err *err)
     const struct dp_import_sink to = {.self = &d, .put = put_directly, .makers = &makers};
     int rc = open_parts(&d.parts, import, &d.features, err);
     makers.row = (d.features.count + 2) * sizeof(float);
-    if (rc == DP_OK)
-        rc = readers[import->format](import, &to, err);
+    rc = rc ?: readers[import->format](import, &to, err);
     size_t rows = rc == DP_OK ? dp_writer_rows(d.parts.output) : 0;
-    if (rc == DP_OK)
-        rc = check_rows(import, rows, err);
-    if (rc == DP_OK)
-        rc = identify(import, rows, err);
-    if (rc == DP_OK)
-        rc = dp_writer_belong(d.parts.output, import->writer.population, err);
-    if (rc == DP_OK)
-        rc = finish_parts(&d.parts, import, &d.features, err);
+    rc = rc ?: check_rows(import, rows, err);
+    rc = rc ?: identify(import, rows, err);
+    rc = rc ?: dp_writer_belong(d.parts.output, import->writer.population, err);
+    rc = rc ?: finish_parts(&d.parts, import, &d.features, err);
     abort_parts(&d.parts);
     dp_features_free(&d.features, &import->schema);
     return rc;
@@ -473,34 +459,27 @@ static int run(struct dp_import *import, struct dp_err *err)
     if (import->bad_missing)
         dp_import_accept_missing(&import->schema);
     /* Before knots are paid for. */
-    if (rc == DP_OK)
-        rc = dp_writer_check_target(import->output, import->writer.force, err);
+    rc = rc ?: dp_writer_check_target(import->output, import->writer.force, err);
     if (rc == DP_OK && import->test != NULL)
         rc = dp_writer_check_target(import->test, import->writer.force, err);
     if (rc == DP_OK && is_direct(import))
         return run_directly(import, err);
-    if (rc == DP_OK)
-        rc = dp_spool_open(&table.spool, import->output, table.by_person, err);
+    rc = rc ?: dp_spool_open(&table.spool, import->output, table.by_person, err);
     if (table.by_person)
         dp_persons_open(&table.persons);
-    if (rc == DP_OK)
-        rc = readers[import->format](import, &to, err);
-    if (rc == DP_OK)
-        rc = check_rows(import, table.spool.records, err);
+    rc = rc ?: readers[import->format](import, &to, err);
+    rc = rc ?: check_rows(import, table.spool.records, err);
     if (rc == DP_OK && import->map != DP_MAP_NONE)
         rc = dp_image_rows_open(&table.images, import, err);
     else if (rc == DP_OK && is_measured(&import->schema))
         rc = dp_features_measure(&f, import, &table.spool, err);
-    if (rc == DP_OK)
-        rc = dp_features_note(&import->schema, err);
+    rc = rc ?: dp_features_note(&import->schema, err);
     if (rc == DP_OK && table.by_person)
         arrange(import, &table);
-    if (rc == DP_OK)
-        rc = identify(import, table.by_person ? table.persons.count : table.spool.records, err);
+    rc = rc ?: identify(import, table.by_person ? table.persons.count : table.spool.records, err);
     if (rc == DP_OK && import->place_knots != NULL)
         rc = place_knots(import, &table, err);
-    if (rc == DP_OK)
-        rc = write_out(import, &table, &f, err);
+    rc = rc ?: write_out(import, &table, &f, err);
     dp_features_free(&f, &import->schema);
     dp_persons_close(&table.persons);
     dp_image_rows_close(&table.images);

@@ -50,10 +50,8 @@ static int put(void *self, const struct dp_parsed *record, struct dp_err *err)
     double y;
     const double *x = dp_features_row(&s->features, import, record, &y);
     int rc = dp_interrupt_pending() ? dp_fail(err, DP_E_RUN, "interrupted") : DP_OK;
-    if (rc == DP_OK)
-        rc = dp_row_shorten(&length, x, import->rows + 1, s->row, err);
-    if (rc == DP_OK)
-        rc = s->to->row(s->to->self, import, s->row, y, err);
+    rc = rc ?: dp_row_shorten(&length, x, import->rows + 1, s->row, err);
+    rc = rc ?: s->to->row(s->to->self, import, s->row, y, err);
     import->rows += rc == DP_OK;
     return rc;
 }
@@ -95,8 +93,7 @@ static int begin(struct stream *s, struct dp_err *err)
     json_t *description = NULL, *carried = NULL;
     char *schema_text = NULL;
     int rc = dp_features_describe(&s->features, import, &description, err);
-    if (rc == DP_OK)
-        rc = dp_carried_make(import, &carried, err);
+    rc = rc ?: dp_carried_make(import, &carried, err);
     if (rc == DP_OK && carried != NULL && (schema_text = dp_json_text(carried, JSON_COMPACT | JSON_SORT_KEYS)) == NULL)
         rc = dp_fail(err, DP_E_RUN, "out of memory");
     dp_row_norm_text(dp_row_norms[import->writer.norm], import->writer.divisor, import->bias, import->basis, import->quantise,
@@ -137,18 +134,12 @@ int dp_import_stream(struct dp_import *import, const struct dp_import_rows *to, 
     const struct dp_import_sink sink = {
         &s, pass_header, to->malformed != NULL ? pass_malformed : NULL, put, to->pause != NULL ? pause_rows : NULL, NULL};
     int rc = dp_writer_check_population(import->writer.population, err);
-    if (rc == DP_OK)
-        rc = refuse_persons(&import->schema, err);
-    if (rc == DP_OK)
-        rc = refuse_measures(&import->schema, err);
-    if (rc == DP_OK)
-        rc = dp_features_plan(&s.features, import, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&s.row, import->features, sizeof *s.row, err);
-    if (rc == DP_OK)
-        rc = begin(&s, err);
-    if (rc == DP_OK)
-        rc = dp_read_delimited(import, &sink, err);
+    rc = rc ?: refuse_persons(&import->schema, err);
+    rc = rc ?: refuse_measures(&import->schema, err);
+    rc = rc ?: dp_features_plan(&s.features, import, err);
+    rc = rc ?: dp_alloc(&s.row, import->features, sizeof *s.row, err);
+    rc = rc ?: begin(&s, err);
+    rc = rc ?: dp_read_delimited(import, &sink, err);
     if (rc == DP_OK && import->rows == 0 && import->malformed == 0)
         rc = dp_fail(err, DP_E_RUN, "%s: no rows", strcmp(import->input, "-") == 0 ? "standard input" : import->input);
     dp_features_free(&s.features, &import->schema);

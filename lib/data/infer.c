@@ -485,10 +485,8 @@ int dp_import_infer(struct dp_import *import, bool header, json_t **schema, stru
     if (rc != DP_OK)
         return rc;
     rc = read_table(import, header, &lines, &t, err);
-    if (rc == DP_OK)
-        rc = find_label(import, &t, &label, err);
-    if (rc == DP_OK)
-        rc = check_label(&t, label, lines.name, err);
+    rc = rc ?: find_label(import, &t, &label, err);
+    rc = rc ?: check_label(&t, label, lines.name, err);
     if (rc == DP_OK && (*schema = schema_json(&t, label)) == NULL)
         rc = dp_fail(err, DP_E_RUN, "out of memory");
     for (size_t i = 0; i < t.columns; i++) {

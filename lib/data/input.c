@@ -143,10 +143,8 @@ int dp_input_open(struct dp_input **input, const char *path, struct dp_err *err)
         rc = dp_fail_errno(err, errno, "cannot open %s", in->name);
     else if (fstat(in->fd, &st) == 0 && S_ISDIR(st.st_mode))
         rc = dp_fail(err, DP_E_RUN, "%s is a directory", in->name);
-    if (rc == DP_OK)
-        rc = fill(in, err);
-    if (rc == DP_OK)
-        rc = start(in, err);
+    rc = rc ?: fill(in, err);
+    rc = rc ?: start(in, err);
     if (rc != DP_OK) {
         dp_input_close(in);
         return rc;

@@ -37,7 +37,7 @@ static int find_utf16(struct dp_lines *l, struct dp_err *err)
     if (!mark)
         return DP_OK;
     int rc = dp_utf16_open(&l->utf16, l->chunk, l->chunk_end, err);
-    return rc == DP_OK ? next_chunk(l, err) : rc;
+    return rc ?: next_chunk(l, err);
 }
 
 /* Whether lines end as on an old Macintosh. A CR at the end of the chunk may belong to CR LF. */
@@ -54,10 +54,8 @@ int dp_lines_open_table(struct dp_lines *l, const char *path, const char *sql, s
         return rc;
     l->name = dp_input_name(l->input);
     rc = dp_alloc(&l->chunk, CHUNK, 1, err);
-    if (rc == DP_OK)
-        rc = dp_input_read(l->input, l->chunk, FIRST, &l->chunk_end, err);
-    if (rc == DP_OK)
-        rc = find_utf16(l, err);
+    rc = rc ?: dp_input_read(l->input, l->chunk, FIRST, &l->chunk_end, err);
+    rc = rc ?: find_utf16(l, err);
     while (rc == DP_OK && l->chunk_end >= l->chunk_at + 3 && memcmp(l->chunk + l->chunk_at, "\xef\xbb\xbf", 3) == 0)
         l->chunk_at += 3;
     if (rc == DP_OK && has_old_lines(l))
@@ -147,7 +145,7 @@ static int append_line(struct dp_lines *l, struct dp_err *err)
     }
     l->number++;
     int rc = !l->plain && dp_text_is_wide(l->line + before, l->length - before) ? recode(l, before, err) : DP_OK;
-    return rc == DP_OK ? 1 : rc;
+    return rc ?: 1;
 }
 
 int dp_lines_next(struct dp_lines *l, struct dp_err *err)
@@ -336,7 +334,7 @@ int dp_lines_split(struct dp_lines *l, char delimiter, struct dp_err *err)
     bool quotes = !l->plain && memchr(l->line, '"', l->length) != NULL;
     bool plain = delimiter != ' ' && !quotes && (!l->arff || memchr(l->line, '\'', l->length) == NULL);
     int rc = plain ? split_plain(l, delimiter, err) : split_quoted(l, delimiter, err);
-    return rc == DP_OK ? 1 : rc;
+    return rc ?: 1;
 }
 
 const char *dp_lines_converted(const struct dp_lines *l)

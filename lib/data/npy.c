@@ -88,8 +88,7 @@ int dp_npy_open(struct dp_npy *npy, int at, const char *dir, const char *name, c
     if ((size_t)snprintf(path, sizeof path, "%s/%s", dir, name) >= sizeof path)
         return dp_fail(err, DP_E_RUN, "%.60s…: the path is too long", dir);
     int rc = dp_mapped_open(&npy->file, at, name, path, err);
-    if (rc == DP_OK)
-        rc = parse(npy, dtype, ndim, path, err);
+    rc = rc ?: parse(npy, dtype, ndim, path, err);
     if (rc != DP_OK)
         dp_npy_close(npy);
     return rc;

@@ -144,10 +144,8 @@ int dp_read_arff(struct dp_import *import, const struct dp_import_sink *to, stru
     lines.arff = true;
     import->schema.label = -1;
     rc = read_header(import, &lines, err);
-    if (rc == DP_OK)
-        rc = dp_texts_add(&import->schema.missing, "?", 1, err);
-    if (rc == DP_OK)
-        rc = dp_read_records(import, &lines, to, err);
+    rc = rc ?: dp_texts_add(&import->schema.missing, "?", 1, err);
+    rc = rc ?: dp_read_records(import, &lines, to, err);
     dp_input_digest(lines.input, import->table);
     dp_lines_close(&lines);
     return rc;

@@ -80,15 +80,12 @@ static int read_head(struct array *a, struct dp_err *err)
     }
     if (rc == DP_OK && length >= 1 << 16)
         return dp_fail(err, DP_E_RUN, "%s: its header is too long", a->name);
-    if (rc == DP_OK)
-        rc = dp_alloc(&text, length + 1, 1, err);
-    if (rc == DP_OK)
-        rc = read_full(a, text, length, err);
+    rc = rc ?: dp_alloc(&text, length + 1, 1, err);
+    rc = rc ?: read_full(a, text, length, err);
     a->ndim = rc == DP_OK ? dp_npy_read_header(text, descr, sizeof descr, &fortran, a->dims, DIMS) : 0;
     if (rc == DP_OK && a->ndim < 0)
         rc = dp_fail(err, DP_E_RUN, "%s: its header makes no sense, or it has more than %d dimensions", a->name, DIMS);
-    if (rc == DP_OK)
-        rc = find_type(a, descr, err);
+    rc = rc ?: find_type(a, descr, err);
     if (rc == DP_OK && fortran && a->ndim > 1)
         rc = dp_fail(err, DP_E_RUN, "%s is in Fortran order: numpy.ascontiguousarray(X) makes rows of it", a->name);
     free(text);
@@ -123,8 +120,7 @@ static int open_array(struct array *a, const char *path, const char *member, str
     int rc = member != NULL ? open_member(a, path, member, err) : dp_input_open(&a->input, path, err);
     if (rc == DP_OK && member == NULL)
         snprintf(a->name, sizeof a->name, "%.360s", dp_input_name(a->input));
-    if (rc == DP_OK)
-        rc = read_head(a, err);
+    rc = rc ?: read_head(a, err);
     a->row = a->size;
     for (int i = 1; rc == DP_OK && i < a->ndim; i++)
         if (__builtin_mul_overflow(a->row, a->dims[i], &a->row) || a->row > 80000000 || a->row == 0)
@@ -209,10 +205,8 @@ static int read_pairs(struct dp_import *import, struct array *x, struct array *y
     int rc = dp_alloc(&bytes, x->row + WIDEST, 1, err);
     for (size_t i = 0; rc == DP_OK && i < x->dims[0]; i++) {
         rc = read_row(x, bytes, err);
-        if (rc == DP_OK)
-            rc = read_row(y, label, err);
-        if (rc == DP_OK)
-            rc = take_label(import, y, label, i, &r.label, err);
+        rc = rc ?: read_row(y, label, err);
+        rc = rc ?: take_label(import, y, label, i, &r.label, err);
         r.count = 0;
         for (size_t j = 0; rc == DP_OK && j < columns; j++) {
             double value = number(x->type, bytes + j * x->size);
@@ -220,13 +214,10 @@ static int read_pairs(struct dp_import *import, struct array *x, struct array *y
                                  : dp_fail(err, DP_E_RUN, "%s: row %zu, column %zu: expected a number, got %g", x->name, i + 1,
                                            j + 1, value);
         }
-        if (rc == DP_OK)
-            rc = to->put(to->self, &r, err);
+        rc = rc ?: to->put(to->self, &r, err);
     }
-    if (rc == DP_OK)
-        rc = check_end(x, err);
-    if (rc == DP_OK)
-        rc = check_end(y, err);
+    rc = rc ?: check_end(x, err);
+    rc = rc ?: check_end(y, err);
     dp_parsed_free(&r);
     free(bytes);
     return rc;
@@ -275,16 +266,11 @@ int dp_read_arrays(struct dp_import *import, const struct dp_import_sink *to, st
     import->schema.label = -1;
     import->schema.real_label = import->real_label;
     int rc = import->real_label ? DP_OK : dp_schema_classes(&import->schema, import->classes, err);
-    if (rc == DP_OK)
-        rc = open_array(&x, import->input, archive ? import->member[0] : NULL, err);
-    if (rc == DP_OK)
-        rc = open_array(&y, archive ? import->input : import->labels, archive ? import->member[1] : NULL, err);
-    if (rc == DP_OK)
-        rc = check_shapes(import, &x, &y, err);
-    if (rc == DP_OK)
-        rc = make_columns(import, &x, err);
-    if (rc == DP_OK)
-        rc = read_pairs(import, &x, &y, to, err);
+    rc = rc ?: open_array(&x, import->input, archive ? import->member[0] : NULL, err);
+    rc = rc ?: open_array(&y, archive ? import->input : import->labels, archive ? import->member[1] : NULL, err);
+    rc = rc ?: check_shapes(import, &x, &y, err);
+    rc = rc ?: make_columns(import, &x, err);
+    rc = rc ?: read_pairs(import, &x, &y, to, err);
     if (rc == DP_OK)
         dp_hash_end(&x.hash, import->table, sizeof import->table);
     close_array(&x);

@@ -39,8 +39,7 @@ static int index_column(struct dp_text_index *index, const struct dp_schema *s, 
     if (c->type == DP_COLUMN_LABEL)
         return rc;
     rc = add_texts(index, &s->missing, MISSING, err);
-    if (rc == DP_OK)
-        rc = add_texts(index, &c->missing, MISSING, err);
+    rc = rc ?: add_texts(index, &c->missing, MISSING, err);
     for (size_t k = 0; rc == DP_OK && k < c->categories.count - c->buckets; k++)
         rc = dp_text_index_add(index, c->categories.text[k], strlen(c->categories.text[k]), (long)k, err);
     for (size_t k = 0; rc == DP_OK && k < c->synonyms.count; k++)
@@ -226,7 +225,7 @@ int dp_import_put(struct dp_import *import, const struct dp_import_sink *to, int
         r->null = true;
         rc = DP_OK;
     }
-    return rc == DP_OK ? to->put(to->self, r, err) : rc;
+    return rc ?: to->put(to->self, r, err);
 }
 
 /* By this thread alone. */
@@ -245,8 +244,7 @@ int dp_read_records(struct dp_import *import, struct dp_lines *lines, const stru
 {
     int rc = make_index(import, err);
     import->lines = lines;
-    if (rc == DP_OK)
-        rc = (to->makers != NULL ? dp_crew_read : read_here)(import, lines, to, err);
+    rc = rc ?: (to->makers != NULL ? dp_crew_read : read_here)(import, lines, to, err);
     free_index(import);
     return rc;
 }
@@ -317,10 +315,8 @@ static int read_header(struct dp_import *import, struct dp_lines *l, const struc
     import->fields = l->fields;
     import->lines = l;
     rc = check_delimiter(s, l, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&import->field, s->columns, sizeof *import->field, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&taken, l->fields, sizeof *taken, err);
+    rc = rc ?: dp_alloc(&import->field, s->columns, sizeof *import->field, err);
+    rc = rc ?: dp_alloc(&taken, l->fields, sizeof *taken, err);
     bool ordered = rc == DP_OK && in_order(s, l);
     for (size_t i = 0; rc == DP_OK && i < s->columns; i++)
         if (ordered)

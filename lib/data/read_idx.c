@@ -97,8 +97,7 @@ static int read_pairs(struct idx *images, struct idx *labels, size_t pixels, siz
         r.label = label;
         rc = to->put(to->self, &r, err);
     }
-    if (rc == DP_OK)
-        rc = at_end(images, err);
+    rc = rc ?: at_end(images, err);
     if (rc == DP_OK && labels->input != NULL)
         rc = at_end(labels, err);
     dp_parsed_free(&r);
@@ -128,19 +127,16 @@ int dp_read_idx(struct dp_import *import, const struct dp_import_sink *to, struc
     s->label = -1;
     /* Ten classes, as in all usual data sets of this format. Counting the labels instead would make the number private. */
     int rc = dp_schema_classes(s, import->classes != NULL ? import->classes : "10", err);
-    if (rc == DP_OK)
-        rc = idx_open(&images, import->input, 2, 4, err);
+    rc = rc ?: idx_open(&images, import->input, 2, 4, err);
     if (rc == DP_OK && import->labels != NULL)
         rc = idx_open(&labels, import->labels, 1, 1, err);
     if (rc == DP_OK && import->labels != NULL && images.dims[0] != labels.dims[0])
         rc = dp_fail(err, DP_E_RUN, "%s has %u items, %s has %u", images.name, images.dims[0], labels.name, labels.dims[0]);
-    if (rc == DP_OK)
-        rc = take_shape(import, &images, err);
+    rc = rc ?: take_shape(import, &images, err);
     for (int i = 1; rc == DP_OK && i < images.ndim; i++)
         if (__builtin_mul_overflow(pixels, (size_t)images.dims[i], &pixels) || pixels > 10000000 || pixels == 0)
             rc = dp_fail(err, DP_E_RUN, "%s: an item of %zu bytes", images.name, pixels);
-    if (rc == DP_OK)
-        rc = read_pairs(&images, &labels, pixels, s->classes, to, err);
+    rc = rc ?: read_pairs(&images, &labels, pixels, s->classes, to, err);
     if (rc == DP_OK)
         dp_input_digest(images.input, import->table);
     dp_input_close(images.input);

@@ -52,14 +52,13 @@ static int put_image(struct dp_import *import, const struct dp_folder_image *ima
     if (import->shape.height == 0) { /* the first one */
         import->shape = image->shape;
         rc = make_columns(&import->schema, bytes, err);
-        if (rc == DP_OK)
-            rc = dp_map_fits(import->map, import->shape, err);
+        rc = rc ?: dp_map_fits(import->map, import->shape, err);
     }
     r->count = 0;
     r->label = import->unlabelled ? 0 : (double)meant[image->class];
     for (size_t j = 0; rc == DP_OK && j < bytes; j++)
         rc = dp_parsed_add(r, (uint32_t)j, image->pixels[j], err);
-    return rc == DP_OK ? to->put(to->self, r, err) : rc;
+    return rc ?: to->put(to->self, r, err);
 }
 
 int dp_read_images(struct dp_import *import, const struct dp_import_sink *to, struct dp_err *err)
@@ -71,8 +70,7 @@ int dp_read_images(struct dp_import *import, const struct dp_import_sink *to, st
     import->schema.label = -1;
     int rc = dp_image_folder_open(&folder, import->input, import->unlabelled, err);
     const struct dp_texts *folders = rc == DP_OK ? dp_image_folder_classes(folder) : NULL;
-    if (rc == DP_OK)
-        rc = dp_alloc(&meant, folders->count + 1, sizeof *meant, err);
+    rc = rc ?: dp_alloc(&meant, folders->count + 1, sizeof *meant, err);
     if (rc == DP_OK && !import->unlabelled)
         rc = find_classes(import, folders, meant, err);
     while (rc >= 0 && (rc = dp_image_folder_next(folder, &image, err)) == 1)

@@ -146,8 +146,7 @@ int dp_read_libsvm(struct dp_import *import, const struct dp_import_sink *to, st
     s->label = -1;
     s->real_label = import->real_label;
     int rc = import->classes != NULL ? dp_schema_classes(s, import->classes, err) : DP_OK;
-    if (rc == DP_OK)
-        rc = dp_lines_open(&lines, import->input, err);
+    rc = rc ?: dp_lines_open(&lines, import->input, err);
     if (rc != DP_OK)
         return rc;
     rc = read_lines(import, &lines, &m, to, err);
@@ -157,8 +156,7 @@ int dp_read_libsvm(struct dp_import *import, const struct dp_import_sink *to, st
         rc = dp_schema_note_private(s, "classes", err);
     if (rc == DP_OK && import->cols == 0)
         rc = dp_schema_note_private(s, "columns", err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&s->column, m.columns, sizeof *s->column, err);
+    rc = rc ?: dp_alloc(&s->column, m.columns, sizeof *s->column, err);
     for (size_t j = 0; rc == DP_OK && j < m.columns; j++) {
         s->column[j] = (struct dp_column){.scaling = import->max_abs ? DP_SCALE_MAX_ABS : DP_SCALE_NONE};
         s->columns = j + 1;

@@ -222,8 +222,7 @@ static int category_of(struct dp_column *c, const json_t *value, const char *pat
     if (rc == DP_OK && dp_texts_find(&c->synonyms, texts.text[0], strlen(texts.text[0])) >= 0)
         rc = dp_fail(err, DP_E_RUN, "%s: column '%s': '%s' is in two categories", path, name,
                      dp_text_show(texts.text[0], strlen(texts.text[0]), shown));
-    if (rc == DP_OK)
-        rc = dp_texts_add(&c->categories, texts.text[0], strlen(texts.text[0]), err);
+    rc = rc ?: dp_texts_add(&c->categories, texts.text[0], strlen(texts.text[0]), err);
     dp_texts_free(&texts);
     return rc;
 }
@@ -270,8 +269,7 @@ static int label_column(struct dp_schema *s, const json_t *o, const char *path, 
         rc = texts_of(json_array_get(classes, k), &s->class[k], path, name, err);
         if (rc == DP_OK && s->class[k].count == 0)
             rc = dp_fail(err, DP_E_RUN, "%s: column '%s': class %zu of \"classes\" has no text", path, name, k + 1);
-        if (rc == DP_OK)
-            rc = check_class(s, k, path, name, err);
+        rc = rc ?: check_class(s, k, path, name, err);
     }
     return rc;
 }
@@ -430,20 +428,20 @@ static int column_of(struct dp_schema *s, size_t i, const json_t *o, const char 
     if (strcmp(type, "numeric") == 0) {
         c->type = DP_COLUMN_NUMERIC;
         rc = date_of(c, o, path, name, err);
-        rc = rc == DP_OK ? numeric_column(c, o, path, name, err) : rc;
+        rc = rc ?: numeric_column(c, o, path, name, err);
     } else if (strcmp(type, "categorical") == 0) {
         c->type = DP_COLUMN_CATEGORICAL;
         rc = date_of(c, o, path, name, err);
         if (rc == DP_OK && c->date == NULL)
             rc = categories_of(c, json_object_get(o, "categories"), path, name, err);
-        rc = rc == DP_OK ? buckets_of(c, o, path, name, err) : rc;
+        rc = rc ?: buckets_of(c, o, path, name, err);
         const char *drop = json_string_value(json_object_get(o, "drop"));
         if (rc == DP_OK && c->categories.count == 0)
             rc = dp_fail(err, DP_E_RUN, "%s: column '%s': \"categories\" is empty", path, name);
         if (rc == DP_OK && json_object_get(o, "drop") != NULL && (drop == NULL || strcmp(drop, "first") != 0))
             rc = dp_fail(err, DP_E_RUN, "%s: column '%s': \"drop\" can only be first", path, name);
         c->drop_first = drop != NULL && strcmp(drop, "first") == 0;
-        rc = rc == DP_OK ? unknown_of(c, o, path, name, err) : rc;
+        rc = rc ?: unknown_of(c, o, path, name, err);
     } else if (strcmp(type, "label") == 0) {
         if (s->label >= 0)
             return dp_fail(err, DP_E_RUN, "%s: a second label column, '%s'", path, name);
@@ -474,9 +472,8 @@ static int column_of(struct dp_schema *s, size_t i, const json_t *o, const char 
         rc = date_of(c, o, path, name, err);
     if (rc == DP_OK && json_object_get(o, "missing") != NULL)
         rc = texts_of(json_object_get(o, "missing"), &c->missing, path, name, err);
-    if (rc == DP_OK)
-        rc = fill_of(c, o, path, name, err);
-    return rc == DP_OK ? indicator_of(c, o, path, name, err) : rc;
+    rc = rc ?: fill_of(c, o, path, name, err);
+    return rc ?: indicator_of(c, o, path, name, err);
 }
 
 /* A schema that was paid for says what it has cost; models inherit that. */
@@ -556,8 +553,7 @@ static int read_all(const char *path, char **text, size_t *length, struct dp_err
         *length += got;
         rc = *length > SCHEMA_MOST ? dp_fail(err, DP_E_RUN, "%s is longer than %zu bytes", path, SCHEMA_MOST)
                                    : dp_grow(text, &capacity, *length + 65536, 1, err);
-        if (rc == DP_OK)
-            rc = dp_input_read(input, *text + *length, capacity - *length, &got, err);
+        rc = rc ?: dp_input_read(input, *text + *length, capacity - *length, &got, err);
     } while (rc == DP_OK && got > 0);
     dp_input_close(input);
     return rc;
@@ -571,10 +567,8 @@ int dp_schema_load(struct dp_schema *schema, const char *path, struct dp_err *er
     *schema = (struct dp_schema){.label = -1};
     int rc = read_all(path, &text, &length, err);
     size_t mark = rc == DP_OK && length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
-    if (rc == DP_OK)
-        rc = dp_json_parse(&root, text + mark, length - mark, path, err);
-    if (rc == DP_OK)
-        rc = dp_schema_read(schema, root, path, err);
+    rc = rc ?: dp_json_parse(&root, text + mark, length - mark, path, err);
+    rc = rc ?: dp_schema_read(schema, root, path, err);
     json_decref(root);
     free(text);
     return rc;

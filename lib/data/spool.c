@@ -115,7 +115,7 @@ int dp_spool_append(struct dp_spool *spool, struct dp_encoded *from, struct dp_e
 int dp_spool_put(struct dp_spool *spool, const struct dp_parsed *r, struct dp_err *err)
 {
     int rc = dp_spool_encode(&spool->one, r, err);
-    return rc == DP_OK ? dp_spool_append(spool, &spool->one, err) : rc;
+    return rc ?: dp_spool_append(spool, &spool->one, err);
 }
 
 int dp_spool_rewind(struct dp_spool *spool, struct dp_err *err)

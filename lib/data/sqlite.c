@@ -45,7 +45,7 @@ static int append_text(struct dp_sqlite *q, const char *text, size_t length, str
         if (rc == DP_OK && quote[-1] == '"')
             rc = append(q, "\"", 1, err);
     }
-    return rc == DP_OK ? append(q, "\"", 1, err) : rc;
+    return rc ?: append(q, "\"", 1, err);
 }
 
 static int append_cell(struct dp_sqlite *q, int column, struct dp_err *err)
@@ -81,10 +81,9 @@ static int next_row(struct dp_sqlite *q, struct dp_err *err)
     q->rows++;
     for (int i = 0; rc == DP_OK && i < sqlite3_column_count(q->statement); i++) {
         rc = i > 0 ? append(q, ",", 1, err) : DP_OK;
-        if (rc == DP_OK)
-            rc = append_cell(q, i, err);
+        rc = rc ?: append_cell(q, i, err);
     }
-    return rc == DP_OK ? append(q, "\n", 1, err) : rc;
+    return rc ?: append(q, "\n", 1, err);
 }
 
 static int put_names(struct dp_sqlite *q, struct dp_err *err)
@@ -93,10 +92,9 @@ static int put_names(struct dp_sqlite *q, struct dp_err *err)
     for (int i = 0; rc == DP_OK && i < sqlite3_column_count(q->statement); i++) {
         const char *name = sqlite3_column_name(q->statement, i);
         rc = name == NULL ? fails(q, err) : i > 0 ? append(q, ",", 1, err) : DP_OK;
-        if (rc == DP_OK)
-            rc = append_text(q, name, strlen(name), err);
+        rc = rc ?: append_text(q, name, strlen(name), err);
     }
-    return rc == DP_OK ? append(q, "\n", 1, err) : rc;
+    return rc ?: append(q, "\n", 1, err);
 }
 
 /* SQLite would read changes that are in another file only if it could write to that file. */
@@ -162,12 +160,9 @@ int dp_sqlite_open(struct dp_sqlite **query, const char *path, const char *sql, 
         return rc;
     q->path = path;
     rc = check_changes(path, err);
-    if (rc == DP_OK)
-        rc = open_database(q, err);
-    if (rc == DP_OK)
-        rc = prepare(q, sql, err);
-    if (rc == DP_OK)
-        rc = put_names(q, err);
+    rc = rc ?: open_database(q, err);
+    rc = rc ?: prepare(q, sql, err);
+    rc = rc ?: put_names(q, err);
     if (rc == DP_OK)
         *query = q;
     else

@@ -168,8 +168,7 @@ int dp_zip_open(struct dp_zip **zip, const char *path, struct dp_err *err)
     else if (!S_ISREG(st.st_mode))
         rc = dp_fail(err, DP_E_RUN, "%s is not a file: a zip archive cannot come from a pipe", path);
     z->size = rc == DP_OK ? (uint64_t)st.st_size : 0;
-    if (rc == DP_OK)
-        rc = find_list(z, place, err);
+    rc = rc ?: find_list(z, place, err);
     if (rc == DP_OK && (place[1] > MOST_LIST || place[2] > place[1] / ENTRY))
         rc = damaged(z, "its list of members is cut short", err);
     if (rc == DP_OK) {
@@ -178,12 +177,9 @@ int dp_zip_open(struct dp_zip **zip, const char *path, struct dp_err *err)
         rc = place[0] > z->size || z->list_size > z->size - place[0] ? damaged(z, "it points beyond its end", err)
                                                                      : dp_alloc(&z->list, z->list_size + 1, 1, err);
     }
-    if (rc == DP_OK)
-        rc = dp_alloc(&z->member, z->count + 1, sizeof *z->member, err);
-    if (rc == DP_OK)
-        rc = read_at(z, place[0], z->list, z->list_size, err);
-    if (rc == DP_OK)
-        rc = read_entries(z, err);
+    rc = rc ?: dp_alloc(&z->member, z->count + 1, sizeof *z->member, err);
+    rc = rc ?: read_at(z, place[0], z->list, z->list_size, err);
+    rc = rc ?: read_entries(z, err);
     if (rc != DP_OK) {
         dp_zip_close(z);
         return rc;

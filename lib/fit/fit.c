@@ -125,8 +125,7 @@ static int measure(const struct dp_fit_facts *facts, const struct dp_fit_budget 
 {
     struct dp_charges charges = {0};
     int rc = one_release(&charges, 1, err);
-    if (rc == DP_OK)
-        rc = dp_calibrate_noise(DP_ACCOUNTANT_BEST, &charges, budget->epsilon, budget->delta, &fit->whole, err);
+    rc = rc ?: dp_calibrate_noise(DP_ACCOUNTANT_BEST, &charges, budget->epsilon, budget->delta, &fit->whole, err);
     dp_charges_free(&charges);
     if (rc == DP_OK)
         fit->reach = six((double)facts->persons / ((budget->replace_one ? 2 : 1) * fit->whole * sqrt(all_columns(facts, fit))));
@@ -150,8 +149,7 @@ static int check_reach(const struct dp_fit_facts *facts, const struct dp_fit_bud
     if (fit->reach >= least)
         return DP_OK;
     int rc = one_release(&charges, six(fit->whole * fit->reach / least), err);
-    if (rc == DP_OK)
-        rc = dp_account_epsilon(DP_ACCOUNTANT_BEST, &charges, budget->delta, &answer, err);
+    rc = rc ?: dp_account_epsilon(DP_ACCOUNTANT_BEST, &charges, budget->delta, &answer, err);
     dp_charges_free(&charges);
     if (rc != DP_OK)
         return rc;
@@ -281,10 +279,8 @@ int dp_fit_choose(const struct dp_fit_facts *facts, const struct dp_fit_budget *
     /* For numbers the column has to be constant, which bias in rows of norm 1 is not. A longer column makes the noise larger. */
     const double constant = facts->classes == 0 ? 0.1 : facts->constant ? 0 : 0.5;
     *fit = (struct dp_fit){.loss = loss, .intercept = constant, .temperature = loss == DP_LOSS_SOFTMAX ? TEMPERATURE_LAPS : 0};
-    if (rc == DP_OK)
-        rc = measure(facts, budget, fit, err);
-    if (rc == DP_OK)
-        rc = check_reach(facts, budget, fit, err);
+    rc = rc ?: measure(facts, budget, fit, err);
+    rc = rc ?: check_reach(facts, budget, fit, err);
     if (rc != DP_OK)
         return rc;
     if (facts->images && facts->classes > 0) {

@@ -113,9 +113,8 @@ static int check_record(const struct dp_record *m, struct dp_err *err)
     if (m->sensitivity < least && !near(m->sensitivity, least))
         return dp_fail(err, DP_E_UNSAFE, "a record states a sensitivity of %g, its bound implies %g", m->sensitivity, least);
     rc = check_noise(m, err);
-    if (rc == DP_OK)
-        rc = check_shares(m, err);
-    return rc == DP_OK ? check_promise(m, err) : rc;
+    rc = rc ?: check_shares(m, err);
+    return rc ?: check_promise(m, err);
 }
 
 /* All records of a lap are of one batch. */
@@ -153,8 +152,7 @@ int dp_charge_check_records(const struct dp_record *records, int count, int64_t 
                        count, DP_EVENT_MOST_QUERIES);
     for (int i = 0; rc == DP_OK && i < count; i++) {
         rc = check_owner(records, i, lap, err);
-        if (rc == DP_OK)
-            rc = check_record(&records[i], err);
+        rc = rc ?: check_record(&records[i], err);
         if (rc == DP_OK && !same_batch(&records[i], records))
             rc = dp_fail(err, DP_E_UNSAFE, "the records of lap %lld disagree on how rows were sampled", (long long)lap);
     }

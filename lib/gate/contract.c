@@ -50,8 +50,7 @@ int dp_contract_read(struct dp_contract *c, const struct dp_frame *hello, struct
     int64_t count = dp_frame_int(hello, DP_F_LAPS, 0);
     c->named = text != NULL;
     int rc = dp_frame_new(&c->hello, err);
-    if (rc == DP_OK)
-        rc = dp_frame_copy(c->hello, hello, err);
+    rc = rc ?: dp_frame_copy(c->hello, hello, err);
     if (rc == DP_OK && c->named)
         rc = read_laps(&c->laps, text, count, err);
     else if (rc == DP_OK && count > 0)
@@ -297,14 +296,11 @@ int dp_contract_lap(struct dp_contract *c, const struct dp_frame *lap, struct dp
     terms.count = c->first != NULL ? dp_contract_terms(c->first, terms.kind, terms.record) : 0;
     bool known = terms.count > 0, same = all_as_first(c, &terms, lap);
     int rc = same ? DP_OK : dp_charge_check_records(lap->record, lap->records, lap->lap, err);
-    if (rc == DP_OK)
-        rc = dp_charge_check_fields(lap, err);
-    if (rc == DP_OK)
-        rc = check_number(c, lap, err);
+    rc = rc ?: dp_charge_check_fields(lap, err);
+    rc = rc ?: check_number(c, lap, err);
     if (rc == DP_OK && !c->adaptive && c->plan.laps == 0)
         rc = make_plan(c, lap, err);
-    if (rc == DP_OK)
-        rc = check_kind(c, lap, err);
+    rc = rc ?: check_kind(c, lap, err);
     if (rc == DP_OK && !same)
         rc = known ? hold(c, &terms, lap, err) : begin_kind(c, &terms, lap, err);
     c->resumed = false;
@@ -341,18 +337,14 @@ int dp_contract_restore(struct dp_contract *c, const struct dp_state *state, str
     size_t of_first, of_turn, of_plan;
     c->resumed = true;
     int rc = dp_state_get_int(state, "lap", 1, INT64_MAX, &c->last, err);
-    if (rc == DP_OK)
-        rc = dp_state_get_bytes(state, "turn", &turn, &of_turn, err);
-    if (rc == DP_OK)
-        rc = dp_state_get_bytes(state, "plan", &plan, &of_plan, err);
-    if (rc == DP_OK)
-        rc = dp_state_get_bytes(state, "first", &first, &of_first, err);
+    rc = rc ?: dp_state_get_bytes(state, "turn", &turn, &of_turn, err);
+    rc = rc ?: dp_state_get_bytes(state, "plan", &plan, &of_plan, err);
+    rc = rc ?: dp_state_get_bytes(state, "first", &first, &of_first, err);
     if (rc == DP_OK && of_turn != sizeof c->turn)
         rc = dp_fail(err, DP_E_RUN, "'turn' of the checkpoint does not have a number for each kind of lap");
     if (rc == DP_OK && of_plan != sizeof c->planned)
         rc = dp_fail(err, DP_E_RUN, "'plan' of the checkpoint is not a digest");
-    if (rc == DP_OK)
-        rc = dp_frame_new(&c->first, err);
+    rc = rc ?: dp_frame_new(&c->first, err);
     if (rc != DP_OK)
         return rc;
     memcpy(c->turn, turn, of_turn);

@@ -21,8 +21,7 @@ static int event_of(const struct dp_contract *c, int kind, const struct dp_frame
     if (count == 0)
         return dp_charge_event(first->record, first->records, event, err);
     int rc = dp_charge_check_records(records, count, 0, &why);
-    if (rc == DP_OK)
-        rc = dp_charge_event(records, count, event, &why);
+    rc = rc ?: dp_charge_event(records, count, event, &why);
     if (rc == DP_OK)
         return rc;
     return c->named ? dp_fail(err, rc, "laps of kind '%s': %s", name_of(c, kind), why.message)
@@ -99,8 +98,7 @@ int dp_contract_plan(struct dp_contract *c, const struct dp_frame *first, struct
                        (long long)dp_frame_int(first, DP_F_LAPS, 0), (long long)c->laps.laps);
     for (int k = 0; rc == DP_OK && k < c->laps.kinds; k++) {
         rc = event_of(c, k, first, &event[k], err);
-        if (rc == DP_OK)
-            rc = schedule_of(c, k, first, &event[k], &rounded[k], err);
+        rc = rc ?: schedule_of(c, k, first, &event[k], &rounded[k], err);
         c->scheduled |= rounded[k] != NULL;
     }
     for (size_t i = 0; rc == DP_OK && i < c->laps.pieces; i++) {
@@ -163,8 +161,7 @@ int dp_contract_once(const struct dp_contract *c, const struct dp_frame *first, 
             rc = dp_charge_event(records, count, &event, err);
         else
             continue;
-        if (rc == DP_OK)
-            rc = dp_charges_add(charges, &event, 1, err);
+        rc = rc ?: dp_charges_add(charges, &event, 1, err);
     }
     return rc;
 }

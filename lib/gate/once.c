@@ -26,12 +26,9 @@ int dp_once_open(struct dp_ledger **ledger, const struct dp_where_query *query, 
     struct dp_where where = {0};
     struct dp_err unused;
     int rc = dp_where_open(&where, query, run, warning, err);
-    if (rc == DP_OK)
-        rc = dp_ledger_open(ledger, where.ledger->name, run, err);
-    if (rc == DP_OK)
-        rc = dp_where_note(&where, run, dp_ledger_run_id(*ledger), err);
-    if (rc == DP_OK)
-        rc = dp_ledger_plan(*ledger, charges, err);
+    rc = rc ?: dp_ledger_open(ledger, where.ledger->name, run, err);
+    rc = rc ?: dp_where_note(&where, run, dp_ledger_run_id(*ledger), err);
+    rc = rc ?: dp_ledger_plan(*ledger, charges, err);
     dp_where_close(&where);
     for (size_t i = 0; rc == DP_OK && i < charges->count; i++)
         rc = dp_ledger_reserve_all(*ledger, &charges->charge[i].event, charges->charge[i].laps, err);

@@ -201,10 +201,8 @@ static int open_found(struct dp_payer *p, const struct dp_ledger_run *run, struc
     else
         query.registry = dp_registry_chosen(&o->registry, p->registry);
     int rc = dp_where_open(&where, &query, run, p->unregistered, err);
-    if (rc == DP_OK)
-        rc = dp_reserve_open(&p->reserve, where.ledger->name, run, p->contract.last, err);
-    if (rc == DP_OK)
-        rc = dp_where_note(&where, run, dp_ledger_run_id(p->reserve.ledger), err);
+    rc = rc ?: dp_reserve_open(&p->reserve, where.ledger->name, run, p->contract.last, err);
+    rc = rc ?: dp_where_note(&where, run, dp_ledger_run_id(p->reserve.ledger), err);
     dp_where_close(&where);
     return rc;
 }
@@ -259,8 +257,7 @@ static int charge_lost(struct dp_payer *p, struct dp_err *err)
         if (laps > 0)
             rc = dp_charges_add(&others, &used->charge[i].event, laps, err);
     }
-    if (rc == DP_OK)
-        rc = dp_spend_lost(&p->spend, &others, err);
+    rc = rc ?: dp_spend_lost(&p->spend, &others, err);
     dp_charges_free(&own);
     dp_charges_free(&others);
     return rc;
@@ -271,8 +268,7 @@ static int check_budget(const struct dp_payer *p, const struct dp_frame *frame, 
 {
     struct dp_charges once = {0};
     int rc = dp_contract_once(&p->contract, frame, &once, err);
-    if (rc == DP_OK)
-        rc = dp_least_check(&p->spend, &once, p->contract.laps.kinds, err);
+    rc = rc ?: dp_least_check(&p->spend, &once, p->contract.laps.kinds, err);
     dp_charges_free(&once);
     return rc;
 }
@@ -304,22 +300,16 @@ int dp_payer_begin(struct dp_payer *p, const struct dp_frame *frame, struct dp_e
 {
     const struct dp_payer_options *o = p->options;
     int rc = p->contract.last > 0 ? DP_OK : note_prior(p, frame, err);
-    if (rc == DP_OK)
-        rc = dp_spend_open(&p->spend, o->epsilon, o->delta, o->adaptive ? NULL : &p->contract.plan, err);
+    rc = rc ?: dp_spend_open(&p->spend, o->epsilon, o->delta, o->adaptive ? NULL : &p->contract.plan, err);
     if (rc == DP_OK && p->contract.last > 0)
         rc = check_resumed(p, frame, err);
     else if (rc == DP_OK)
         rc = check_budget(p, frame, err);
-    if (rc == DP_OK)
-        rc = check_weak(p, frame, NULL, NULL, err);
-    if (rc == DP_OK)
-        rc = dp_spend_resume(&p->spend, p->contract.last, p->spent, err);
-    if (rc == DP_OK)
-        rc = open_ledger(p, frame, err);
-    if (rc == DP_OK)
-        rc = charge_start(p, err);
-    if (rc == DP_OK)
-        rc = charge_lost(p, err);
+    rc = rc ?: check_weak(p, frame, NULL, NULL, err);
+    rc = rc ?: dp_spend_resume(&p->spend, p->contract.last, p->spent, err);
+    rc = rc ?: open_ledger(p, frame, err);
+    rc = rc ?: charge_start(p, err);
+    rc = rc ?: charge_lost(p, err);
     p->laps = dp_frame_int(frame, DP_F_LAPS, 0);
     p->begun = true;
     return rc;
@@ -350,11 +340,10 @@ int dp_payer_check(struct dp_payer *p, const struct dp_frame *frame, struct dp_e
     int rc = check_seed(p, seeded, err);
     if (rc == DP_OK && non_private)
         rc = dp_fail(err, DP_E_UNSAFE, "the model of lap %lld comes from a run without privacy", (long long)frame->lap);
-    if (rc == DP_OK)
-        rc = dp_contract_lap(&p->contract, frame, err);
+    rc = rc ?: dp_contract_lap(&p->contract, frame, err);
     if (rc == DP_OK && dp_frame_has(frame, DP_F_PUBLIC)) /* it would cost nothing as an initial model */
         rc = dp_fail(err, DP_E_UNSAFE, "the frame of lap %lld says that its rows are public", (long long)frame->lap);
-    return rc == DP_OK ? check_start(p, frame, err) : rc;
+    return rc ?: check_start(p, frame, err);
 }
 
 /* Charges the next lap to the budget and the ledger. own: the event of the lap in an adaptive run. */
@@ -375,7 +364,7 @@ int dp_payer_pay(struct dp_payer *p, const struct dp_frame *frame, struct dp_err
     int rc = DP_OK;
     if (p->options->adaptive) {
         rc = dp_charge_event(frame->record, frame->records, &event, err);
-        return rc == DP_OK ? pay(p, &event, err) : rc;
+        return rc ?: pay(p, &event, err);
     }
     /* Charges every lap of the plan up to this one, also laps that this site was not asked for: the gate chose which laps to
        ask for, and may have seen results. */
@@ -423,8 +412,7 @@ int dp_payer_save(struct dp_payer *p, struct dp_state *state, struct dp_err *err
     int rc = DP_OK;
     if (p->reserve.ledger != NULL)
         rc = dp_reserve_checkpoint(&p->reserve, err);
-    if (rc == DP_OK)
-        rc = dp_contract_save(&p->contract, state, err);
+    rc = rc ?: dp_contract_save(&p->contract, state, err);
     if (p->reserve.ledger != NULL)
         dp_state_put_text(state, "mark", dp_ledger_mark(p->reserve.ledger));
     dp_state_put_real(state, "filter", p->spend.filter.spent);
@@ -438,16 +426,11 @@ int dp_payer_save(struct dp_payer *p, struct dp_state *state, struct dp_err *err
 int dp_payer_restore(struct dp_payer *p, const struct dp_state *state, struct dp_err *err)
 {
     int rc = dp_contract_restore(&p->contract, state, err);
-    if (rc == DP_OK)
-        rc = dp_state_get_real(state, "filter", &p->spent, err);
-    if (rc == DP_OK)
-        rc = dp_state_get_real(state, "order", &p->order, err);
-    if (rc == DP_OK)
-        rc = dp_state_get_real(state, "allowance", &p->allowance, err);
-    if (rc == DP_OK)
-        rc = dp_state_get_real(state, "prior_epsilon", &p->prior_epsilon, err);
-    if (rc == DP_OK)
-        rc = dp_state_get_real(state, "prior_delta", &p->prior_delta, err);
+    rc = rc ?: dp_state_get_real(state, "filter", &p->spent, err);
+    rc = rc ?: dp_state_get_real(state, "order", &p->order, err);
+    rc = rc ?: dp_state_get_real(state, "allowance", &p->allowance, err);
+    rc = rc ?: dp_state_get_real(state, "prior_epsilon", &p->prior_epsilon, err);
+    rc = rc ?: dp_state_get_real(state, "prior_delta", &p->prior_delta, err);
     if (rc == DP_OK && dp_state_has(state, "mark"))
         rc = dp_state_get_text(state, "mark", p->resumes, sizeof p->resumes, err);
     return rc;

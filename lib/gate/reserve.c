@@ -11,10 +11,8 @@ static int fill_epoch(struct dp_reserve *r, const struct dp_charge *lost, struct
         return DP_OK;
     for (int64_t missing = epoch - laps % epoch; missing > 0; missing -= granted) {
         int rc = dp_ledger_reserve(r->ledger, &lost->event, missing, &granted, err);
-        if (rc == DP_OK)
-            rc = dp_charges_continue(&r->used, &lost->event, granted, err);
-        if (rc == DP_OK)
-            rc = dp_charges_continue(&r->lost, &lost->event, granted, err);
+        rc = rc ?: dp_charges_continue(&r->used, &lost->event, granted, err);
+        rc = rc ?: dp_charges_continue(&r->lost, &lost->event, granted, err);
         if (rc != DP_OK)
             return rc;
     }
@@ -53,10 +51,8 @@ static int write_plan(struct dp_reserve *r, const struct dp_ledger_run *run, int
         rc = dp_charges_laps(&r->lost, &used->event) > 0 ? dp_charges_add_run(&plan, &used->event, used->laps, err)
                                                          : dp_charges_continue(&plan, &used->event, used->laps, err);
     }
-    if (rc == DP_OK)
-        rc = add_rest(r, run, done, &plan, err);
-    if (rc == DP_OK)
-        rc = dp_ledger_plan(r->ledger, &plan, err);
+    rc = rc ?: add_rest(r, run, done, &plan, err);
+    rc = rc ?: dp_ledger_plan(r->ledger, &plan, err);
     r->planned = rc == DP_OK && plan.count > 0;
     dp_charges_free(&plan);
     return rc;
@@ -66,16 +62,14 @@ int dp_reserve_open(struct dp_reserve *r, const char *path, const struct dp_ledg
 {
     struct dp_charges paid = {0};
     int rc = dp_ledger_open(&r->ledger, path, run, err);
-    if (rc == DP_OK)
-        rc = dp_ledger_resumed(r->ledger, &r->used, &paid, err);
+    rc = rc ?: dp_ledger_resumed(r->ledger, &r->used, &paid, err);
     for (size_t i = 0; rc == DP_OK && i < paid.count; i++) {
         const struct dp_charge *charge = &paid.charge[i];
         int64_t lost = charge->laps - dp_charges_laps(&r->used, &charge->event);
         if (lost <= 0)
             continue;
         rc = dp_charges_continue(&r->lost, &charge->event, lost, err);
-        if (rc == DP_OK)
-            rc = dp_charges_continue(&r->used, &charge->event, lost, err);
+        rc = rc ?: dp_charges_continue(&r->used, &charge->event, lost, err);
     }
     if (rc == DP_OK && run->planned)
         rc = write_plan(r, run, done, err);
@@ -118,11 +112,9 @@ int dp_reserve_lap(struct dp_reserve *r, const struct dp_event *event, int64_t t
     if (dp_charges_laps(&r->reserved, event) == dp_charges_laps(&r->used, event)) {
         int64_t granted;
         rc = dp_ledger_reserve(r->ledger, event, chunk(r, event, together, left), &granted, err);
-        if (rc == DP_OK)
-            rc = dp_charges_continue(&r->reserved, event, granted, err);
+        rc = rc ?: dp_charges_continue(&r->reserved, event, granted, err);
     }
-    if (rc == DP_OK)
-        rc = dp_charges_continue(&r->used, event, 1, err);
+    rc = rc ?: dp_charges_continue(&r->used, event, 1, err);
     r->laps += rc == DP_OK;
     return rc;
 }
@@ -137,8 +129,7 @@ static int readers_epsilon(const struct dp_reserve *r, const struct dp_spend *sp
     int rc = DP_OK;
     for (size_t i = 0; rc == DP_OK && i < r->used.count; i++)
         rc = dp_charges_at_least(&all, &r->used.charge[i].event, r->used.charge[i].laps, err);
-    if (rc == DP_OK)
-        rc = dp_ledger_stated(r->ledger, &all, err);
+    rc = rc ?: dp_ledger_stated(r->ledger, &all, err);
     if (rc == DP_OK && !r->planned && strcmp(end->status, "interrupted") == 0)
         rc = dp_ledger_at_order(&all, spend->budget, spend->delta, &answer, err);
     else if (rc == DP_OK)
@@ -164,8 +155,7 @@ int dp_reserve_end(struct dp_reserve *r, const struct dp_spend *spend, const cha
         return DP_OK;
     if (!spend->adaptive)
         rc = readers_epsilon(r, spend, &end, err);
-    if (rc == DP_OK)
-        rc = dp_ledger_close(r->ledger, &end, err);
+    rc = rc ?: dp_ledger_close(r->ledger, &end, err);
     dp_ledger_free(r->ledger);
     r->ledger = NULL;
     return rc;

@@ -92,8 +92,7 @@ static int open_plan(struct dp_spend *s, struct dp_err *err)
     int rc = dp_meter_new(&s->meter, DP_METER_RDP, s->delta, err);
     if (rc == DP_OK && s->plan->laps != DP_PLAN_OPEN)
         rc = set_limit(s, s->plan->laps, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&s->left, s->plan->events, sizeof *s->left, err);
+    rc = rc ?: dp_alloc(&s->left, s->plan->events, sizeof *s->left, err);
     if (rc == DP_OK && s->limit != DP_PLAN_OPEN)
         dp_plan_count(s->plan, s->limit, s->left);
     return rc;
@@ -231,8 +230,7 @@ static int whole_with(struct dp_spend *s, const struct dp_charges *lost, struct 
     int rc = dp_plan_charges(s->plan, s->limit, &charges, err);
     for (size_t i = 0; rc == DP_OK && i < lost->count; i++)
         rc = dp_charges_add(&charges, &lost->charge[i].event, lost->charge[i].laps, err);
-    if (rc == DP_OK)
-        rc = dp_account_epsilon(DP_ACCOUNTANT_BEST, &charges, s->delta, &answer, err);
+    rc = rc ?: dp_account_epsilon(DP_ACCOUNTANT_BEST, &charges, s->delta, &answer, err);
     dp_charges_free(&charges);
     s->whole = answer.upper <= s->budget ? answer.upper : (double)INFINITY;
     s->points = isfinite(s->whole) ? 1 : 0; /* the epsilon of the end bounds earlier laps, too */

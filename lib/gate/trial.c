@@ -47,8 +47,7 @@ static int move(const char *directory, int from, int to, struct dp_err *err)
 {
     char *old = NULL, *new = NULL;
     int rc = path_of(&old, directory, from, err);
-    if (rc == DP_OK)
-        rc = path_of(&new, directory, to, err);
+    rc = rc ?: path_of(&new, directory, to, err);
     if (rc == DP_OK && rename(old, new) != 0)
         rc = dp_fail_errno(err, errno, "cannot write %.300s", new);
     free(old);
@@ -69,12 +68,11 @@ static int write_plan(const char *directory, int file, const struct dp_trial_pla
         close(fd);
         rc = dp_fail_errno(err, errno, "cannot write to %.300s", directory);
     }
-    if (rc == DP_OK)
-        rc = dp_json_print(json, 0, stream, err);
+    rc = rc ?: dp_json_print(json, 0, stream, err);
     if (stream != NULL && fclose(stream) != 0 && rc == DP_OK)
         rc = dp_fail_errno(err, errno, "cannot write to %.300s", directory);
     json_decref(json);
-    return rc == DP_OK ? move(directory, FILE_NEW, file, err) : rc;
+    return rc ?: move(directory, FILE_NEW, file, err);
 }
 
 static int plan_from_json(const json_t *json, struct dp_trial_plan *plan, struct dp_err *err)
@@ -95,8 +93,7 @@ static int plan_from_json(const json_t *json, struct dp_trial_plan *plan, struct
     for (size_t i = 0; rc == DP_OK && i < json_array_size(charges); i++) {
         struct dp_charge charge;
         rc = dp_charge_from_json(json_array_get(charges, i), NULL, &charge, err);
-        if (rc == DP_OK)
-            rc = dp_charges_add(&plan->charges, &charge.event, charge.laps, err);
+        rc = rc ?: dp_charges_add(&plan->charges, &charge.event, charge.laps, err);
         if (rc == DP_OK)
             dp_event_free(&charge.event);
     }
@@ -113,10 +110,8 @@ static int read_plan(const char *directory, int file, struct dp_trial_plan *plan
         return rc;
     if (access(path, F_OK) != 0)
         rc = 1;
-    if (rc == DP_OK)
-        rc = dp_json_load(&json, path, err);
-    if (rc == DP_OK)
-        rc = plan_from_json(json, plan, err);
+    rc = rc ?: dp_json_load(&json, path, err);
+    rc = rc ?: plan_from_json(json, plan, err);
     json_decref(json);
     free(path);
     return rc;

@@ -77,14 +77,11 @@ int dp_where_open(struct dp_where *w, const struct dp_where_query *q, const stru
     struct dp_people_query query = {.population = run->population != NULL ? run->population : run->data, .data = run->data};
     warning[0] = '\0';
     int rc = name_all(w, q, err);
-    if (rc == DP_OK)
-        rc = open_registry(w, q, run, warning, err);
+    rc = rc ?: open_registry(w, q, run, warning, err);
     for (size_t i = 0; i < DP_PEOPLE_OWN; i++)
         query.own[i] = w->own[i];
-    if (rc == DP_OK)
-        rc = dp_people_open(&w->people, w->registry, &query, err);
-    if (rc == DP_OK)
-        rc = check_start(w->registry, &w->people.aliases, run, err);
+    rc = rc ?: dp_people_open(&w->people, w->registry, &query, err);
+    rc = rc ?: check_start(w->registry, &w->people.aliases, run, err);
     if (rc != DP_OK)
         return rc;
     w->ledger = q->ledger != NULL ? &w->people.ledger[0] : dp_people_default(&w->people);
@@ -146,12 +143,9 @@ int dp_where_note_outside(const struct dp_registry_place *place, const struct dp
         line.epsilon = run->epsilon + run->prior_epsilon;
         line.delta = run->delta + run->prior_delta;
     }
-    if (rc == DP_OK)
-        rc = dp_aliases_find(&people, registry, run->population, err);
-    if (rc == DP_OK)
-        rc = gate == DP_REGISTRY_PUBLIC ? check_public(registry, &people, err) : check_start(registry, &people, run, err);
-    if (rc == DP_OK)
-        rc = dp_registry_add(registry, &line, 1, err);
+    rc = rc ?: dp_aliases_find(&people, registry, run->population, err);
+    rc = rc ?: gate == DP_REGISTRY_PUBLIC ? check_public(registry, &people, err) : check_start(registry, &people, run, err);
+    rc = rc ?: dp_registry_add(registry, &line, 1, err);
     dp_aliases_free(&people);
     dp_registry_close(registry);
     return rc;
@@ -166,10 +160,8 @@ int dp_where_check_start(const struct dp_registry_place *place, const struct dp_
     int rc = dp_registry_open(&registry, place, false, err);
     if (rc == DP_REGISTRY_NONE)
         return DP_OK;
-    if (rc == DP_OK)
-        rc = dp_aliases_find(&people, registry, run->population, err);
-    if (rc == DP_OK)
-        rc = check_start(registry, &people, run, err);
+    rc = rc ?: dp_aliases_find(&people, registry, run->population, err);
+    rc = rc ?: check_start(registry, &people, run, err);
     dp_aliases_free(&people);
     dp_registry_close(registry);
     return rc;

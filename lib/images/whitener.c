@@ -237,10 +237,8 @@ int dp_whitener_open(struct dp_whitener *w, float *rows, size_t count, size_t co
     int rc = DP_ALLOC_ALL(err, DP_ARRAY(w->mean, columns), DP_ARRAY(w->step, columns),
                           DP_ARRAY(w->inverse, 128 * panels * (panels + 1)), DP_ARRAY(factor, 8 * tiles * (tiles + 1)),
                           DP_ARRAY(covariance, columns * columns), DP_ARRAY(x, panels * columns));
-    if (rc == DP_OK)
-        rc = centre(w, rows, count, err);
-    if (rc == DP_OK)
-        rc = covariance_of(w, rows, count, ridge, covariance, err);
+    rc = rc ?: centre(w, rows, count, err);
+    rc = rc ?: covariance_of(w, rows, count, ridge, covariance, err);
     if (rc == DP_OK) {
         for (size_t from = 0; from < columns; from += WIDE)
             factor_rows(covariance, columns, from, factor, x);

@@ -26,8 +26,7 @@ static int add_run(struct cost *cost, const struct dp_ledger_entry *entry, struc
 {
     struct dp_answer answer;
     int rc = dp_ledger_sum_add(&cost->sum, entry, err);
-    if (rc == DP_OK)
-        rc = dp_ledger_run_epsilon(entry, &answer, err);
+    rc = rc ?: dp_ledger_run_epsilon(entry, &answer, err);
     if (rc != DP_OK)
         return rc;
     cost->added_epsilon = (cost->added_epsilon + answer.upper) * (1 + 0x1p-52);
@@ -116,8 +115,7 @@ static int state(const struct dp_ledger_book *book, const struct dp_ledger_entry
         else
             rc = add_run(&cost, e, err);
     }
-    if (rc == DP_OK)
-        rc = describe(&cost, first, into, err);
+    rc = rc ?: describe(&cost, first, into, err);
     cost_free(&cost);
     return rc;
 }
@@ -151,8 +149,7 @@ static int add_fixed_lap(const struct dp_ledger_entry *entry, int64_t lap, json_
     if (entry->openings > 1 || entry->order > 0 || entry->events != 1 || lap >= dp_ledger_entry_laps(entry))
         return DP_OK;
     int rc = dp_charges_add(&laps, &entry->event[0].event, lap, err);
-    if (rc == DP_OK)
-        rc = dp_account_epsilon(DP_ACCOUNTANT_BEST, &laps, entry->delta, &answer, err);
+    rc = rc ?: dp_account_epsilon(DP_ACCOUNTANT_BEST, &laps, entry->delta, &answer, err);
     dp_charges_free(&laps);
     if (rc == DP_OK)
         json_object_set_new(made, "if_the_lap_was_fixed",
@@ -173,7 +170,7 @@ static int describe_model(const struct dp_ledger_book *book, const struct dp_led
     int rc = dp_ledger_book_model(book, what->mark, what->lap, what->model, &bound, err);
     json_object_set_new(made, "model_in_ledger", json_boolean(bound));
     json_object_set_new(made, "status", json_string(dp_ledger_status(entry)));
-    return rc == DP_OK ? add_fixed_lap(entry, what->lap, made, err) : rc;
+    return rc ?: add_fixed_lap(entry, what->lap, made, err);
 }
 
 /* Makes the certificate from the first `lines` lines of the ledger. */
@@ -192,10 +189,8 @@ static int make(const struct dp_ledger_book *book, size_t lines, const struct dp
                              "dpline " DP_VERSION, "model", what->model, "lap", (json_int_t)what->lap, "mark", what->mark,
                              "ledger", "lines", (json_int_t)lines, "hash", book->hash[lines - 1]);
     rc = describe_model(book, entry, what, made, err);
-    if (rc == DP_OK)
-        rc = state(book, entry, dp_ledger_book_root(book, entry->who), made, err);
-    if (rc == DP_OK)
-        rc = add_others(book, entry, others, err);
+    rc = rc ?: state(book, entry, dp_ledger_book_root(book, entry->who), made, err);
+    rc = rc ?: add_others(book, entry, others, err);
     if (json_array_size(others) > 0)
         json_object_set(made, "other_data", others);
     json_decref(others);
@@ -212,8 +207,7 @@ int dp_certificate_make(const char *path, const struct dp_certified *what, json_
     struct dp_ledger_book book = {0};
     *certificate = NULL;
     int rc = dp_ledger_book_read(&book, path, err);
-    if (rc == DP_OK)
-        rc = make(&book, book.lines, what, certificate, err);
+    rc = rc ?: make(&book, book.lines, what, certificate, err);
     dp_ledger_book_free(&book);
     return rc;
 }
@@ -329,8 +323,7 @@ static int check_model(const struct dp_certified *what, const struct dp_certifie
                        "the certificate is for lap %lld of the run %.32s, and the model is of lap %lld of the run %.32s",
                        (long long)what->lap, what->mark, (long long)model->lap, model->mark);
     int rc = dp_ledger_book_read(&book, path, err);
-    if (rc == DP_OK)
-        rc = dp_ledger_book_model(&book, model->mark, model->lap, model->model, bound, err);
+    rc = rc ?: dp_ledger_book_model(&book, model->mark, model->lap, model->model, bound, err);
     dp_ledger_book_free(&book);
     return rc;
 }
@@ -355,15 +348,13 @@ int dp_certificate_verify(const json_t *certificate, const char *path, const str
     what.lap = lap;
     book.most = (size_t)lines;
     int rc = model != NULL ? check_model(&what, model, path, bound, err) : DP_OK;
-    if (rc == DP_OK)
-        rc = dp_ledger_book_read(&book, path, err);
+    rc = rc ?: dp_ledger_book_read(&book, path, err);
     if (rc == DP_OK && ((size_t)lines > book.lines || strcmp(book.hash[lines - 1], hash) != 0))
         rc = dp_fail(err, DP_E_UNSAFE,
                      "the ledger %s does not hold line %lld of the certificate: rolled back to an older state, or "
                      "another ledger",
                      path, (long long)lines);
-    if (rc == DP_OK)
-        rc = make(&book, (size_t)lines, &what, &made, err);
+    rc = rc ?: make(&book, (size_t)lines, &what, &made, err);
     dp_ledger_book_free(&book);
     if (rc != DP_OK)
         return rc;

@@ -136,11 +136,9 @@ static int setting_from_json(const json_t *json, struct dp_tuning *tuning, struc
             rc = dp_fail(err, DP_E_RUN, "a selection has another selection among its runs");
         else
             rc = dp_charge_from_json(one, NULL, &charge, err);
-        if (rc == DP_OK)
-            rc = dp_charges_add(&list, &charge.event, charge.laps, err);
+        rc = rc ?: dp_charges_add(&list, &charge.event, charge.laps, err);
     }
-    if (rc == DP_OK)
-        rc = dp_tuning_add(tuning, &list, json_integer_value(json_object_get(json, "times")), err);
+    rc = rc ?: dp_tuning_add(tuning, &list, json_integer_value(json_object_get(json, "times")), err);
     dp_charges_free(&list);
     return rc;
 }
@@ -154,8 +152,7 @@ static int tuning_from_json(const json_t *json, const char *const *also, struct 
     struct dp_trials trials = {0};
     int law;
     int rc = refuse_others(json, known, also, err);
-    if (rc == DP_OK)
-        rc = name_of(json, "trials", laws, DP_TRIALS_LAWS, &law, err);
+    rc = rc ?: name_of(json, "trials", laws, DP_TRIALS_LAWS, &law, err);
     if (rc != DP_OK)
         return rc;
     trials.law = (enum dp_trials_law)law;
@@ -170,8 +167,7 @@ static int tuning_from_json(const json_t *json, const char *const *also, struct 
     for (size_t i = 0; rc == DP_OK && i < json_array_size(settings); i++)
         rc = setting_from_json(json_array_get(settings, i), tuning, err);
     charge->event = dp_event_tuned(tuning);
-    if (rc == DP_OK)
-        rc = dp_event_check(&charge->event, err);
+    rc = rc ?: dp_event_check(&charge->event, err);
     if (rc != DP_OK)
         dp_event_free(&charge->event);
     return rc;
@@ -207,5 +203,5 @@ int dp_charge_from_json(const json_t *json, const char *const *also, struct dp_c
     event->queries = (int)json_array_size(queries);
     for (int i = 0; rc == DP_OK && i < event->queries; i++)
         rc = query_from_json(json_array_get(queries, (size_t)i), &event->query[i], err);
-    return rc == DP_OK ? dp_event_check(event, err) : rc;
+    return rc ?: dp_event_check(event, err);
 }

@@ -105,10 +105,8 @@ int dp_ledger_book_read(struct dp_ledger_book *book, const char *path, struct dp
     if (fd < 0)
         return fd;
     int rc = dp_ledger_lock(fd, LOCK_SH, path, err);
-    if (rc == DP_OK)
-        rc = dp_ledger_book_fill(book, fd, err);
-    if (rc == DP_OK)
-        rc = dp_ledger_beside_check(book, path, err);
+    rc = rc ?: dp_ledger_book_fill(book, fd, err);
+    rc = rc ?: dp_ledger_beside_check(book, path, err);
     close(fd); /* and unlocks */
     return rc;
 }
@@ -165,8 +163,7 @@ int dp_ledger_beside_write(const char *path, const char *mark, struct dp_err *er
 {
     char *name = NULL, *temporary = NULL;
     int fd = -1, rc = beside(path, "", &name, err);
-    if (rc == DP_OK)
-        rc = beside(path, ".new", &temporary, err); /* one fixed name, under the lock, so that killed processes do not leave
+    rc = rc ?: beside(path, ".new", &temporary, err); /* one fixed name, under the lock, so that killed processes do not leave
                                                      * many files */
     if (rc == DP_OK && (fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600)) < 0)
         rc = dp_fail_errno(err, errno, "cannot write %s", name);

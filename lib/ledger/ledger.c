@@ -51,8 +51,7 @@ static int batch_add(struct batch *batch, json_t *members, struct dp_err *err)
         json_object_set_new(members, "format", json_integer(DP_LEDGER_FORMAT));
     batch->format = DP_LEDGER_FORMAT;
     int rc = dp_ledger_line(members, batch->seq + 1, batch->prev, &text, &length, hash, err);
-    if (rc == DP_OK)
-        rc = dp_grow(&batch->text, &batch->capacity, batch->length + length, 1, err);
+    rc = rc ?: dp_grow(&batch->text, &batch->capacity, batch->length + length, 1, err);
     if (rc == DP_OK) {
         memcpy(batch->text + batch->length, text, length);
         batch->last = batch->length;
@@ -129,12 +128,9 @@ static int note_last(struct dp_ledger *l, struct dp_err *err)
 static int begin(struct dp_ledger *l, struct dp_err *err)
 {
     int rc = dp_ledger_lock(l->fd, LOCK_EX, l->path, err);
-    if (rc == DP_OK)
-        rc = check_unchanged(l, err);
-    if (rc == DP_OK)
-        rc = dp_ledger_book_fill(&l->book, l->fd, err);
-    if (rc == DP_OK)
-        rc = note_last(l, err);
+    rc = rc ?: check_unchanged(l, err);
+    rc = rc ?: dp_ledger_book_fill(&l->book, l->fd, err);
+    rc = rc ?: note_last(l, err);
     return rc;
 }
 
@@ -142,9 +138,8 @@ static int begin(struct dp_ledger *l, struct dp_err *err)
 static int begin_anew(struct dp_ledger *l, struct dp_err *err)
 {
     int rc = begin(l, err);
-    if (rc == DP_OK)
-        rc = dp_ledger_beside_check(&l->book, l->path, err);
-    return rc == DP_OK ? dp_ledger_beside_begin(&l->book, l->path, err) : rc;
+    rc = rc ?: dp_ledger_beside_check(&l->book, l->path, err);
+    return rc ?: dp_ledger_beside_begin(&l->book, l->path, err);
 }
 
 static void end(struct dp_ledger *l)
@@ -185,7 +180,7 @@ static int append(struct dp_ledger *l, const struct batch *batch, struct dp_err 
     size_t at = l->book.end;
     bool torn = l->book.torn;
     int rc = accept(l, batch, err);
-    return rc == DP_OK ? write_down(l, batch, at, torn, err) : rc;
+    return rc ?: write_down(l, batch, at, torn, err);
 }
 
 static int new_ledger(struct dp_ledger **ledger, const char *path, bool create, struct dp_err *err)
@@ -332,8 +327,7 @@ static int refuse(struct dp_ledger *l, const struct dp_ledger_limit *limit, cons
     double fits;
     char what[96];
     int rc = dp_ledger_limit_epsilon(&l->book, limit, true, &l->costs, &counted, err);
-    if (rc == DP_OK)
-        rc = dp_ledger_limit_fitting(&l->book, limit, self, run, &fits, err);
+    rc = rc ?: dp_ledger_limit_fitting(&l->book, limit, self, run, &fits, err);
     if (rc != DP_OK)
         return rc;
     if (fits > 0)
@@ -385,9 +379,8 @@ static int note_open(struct dp_ledger *l, const struct dp_ledger_run *run, bool 
     }
     free(batch->text);
     batch_start(batch, &l->book);
-    if (rc == DP_OK)
-        rc = batch_add(batch, open_line(run, l->run, addition), err);
-    return rc == DP_OK ? accept(l, batch, err) : rc;
+    rc = rc ?: batch_add(batch, open_line(run, l->run, addition), err);
+    return rc ?: accept(l, batch, err);
 }
 
 /* Opens the run in the book, or says why it does not fit. A run that fits in no other way chooses addition only, which a used
@@ -397,8 +390,7 @@ static int admit(struct dp_ledger *l, const struct dp_ledger_run *run, struct ba
     bool fits, adds = false;
     struct dp_err why = {0}, unused = {0};
     int rc = note_open(l, run, false, batch, err);
-    if (rc == DP_OK)
-        rc = check_room(l, run, &fits, &why);
+    rc = rc ?: check_room(l, run, &fits, &why);
     int64_t affords = l->affords;
     if (rc == DP_OK && !fits && run->resumes == NULL)
         adds = note_open(l, run, true, batch, &unused) == DP_OK && check_room(l, run, &adds, &unused) == DP_OK && adds;
@@ -416,8 +408,7 @@ static int open_run(struct dp_ledger *l, const struct dp_ledger_run *run, struct
     unsigned char id[DP_LEDGER_RUN / 2];
     struct batch batch = {0};
     int rc = begin_anew(l, err);
-    if (rc == DP_OK)
-        rc = check_place(l, run, err);
+    rc = rc ?: check_place(l, run, err);
     if (rc != DP_OK)
         return rc;
     randombytes_buf(id, sizeof id);
@@ -425,10 +416,8 @@ static int open_run(struct dp_ledger *l, const struct dp_ledger_run *run, struct
     size_t at = l->book.end;
     bool torn = l->book.torn;
     rc = admit(l, run, &batch, err);
-    if (rc == DP_OK)
-        rc = write_down(l, &batch, at, torn, err);
-    if (rc == DP_OK)
-        rc = dp_ledger_beside_write(l->path, l->mark, err);
+    rc = rc ?: write_down(l, &batch, at, torn, err);
+    rc = rc ?: dp_ledger_beside_write(l->path, l->mark, err);
     free(batch.text);
     return rc;
 }
@@ -439,8 +428,7 @@ int dp_ledger_open(struct dp_ledger **ledger, const char *path, const struct dp_
     *ledger = NULL;
     int rc = check_run(run, err);
     /* A ledger that must have a mark has to exist. */
-    if (rc == DP_OK)
-        rc = new_ledger(&l, path, run->init == NULL && run->resumes == NULL, err);
+    rc = rc ?: new_ledger(&l, path, run->init == NULL && run->resumes == NULL, err);
     if (rc != DP_OK)
         return rc;
     rc = open_run(l, run, err);
@@ -576,20 +564,15 @@ static int reserve(struct dp_ledger *l, const struct dp_event *event, int64_t la
     if (laps < 1)
         return dp_fail(err, DP_E_RUN, "cannot reserve %lld laps", (long long)laps);
     int rc = dp_event_check(event, err);
-    if (rc == DP_OK)
-        rc = begin(l, err);
-    if (rc == DP_OK)
-        rc = check_own(l, err);
-    if (rc == DP_OK)
-        rc = check_epochs(l, event, err);
-    if (rc == DP_OK)
-        rc = room(l, event, laps, least, &most, err);
+    rc = rc ?: begin(l, err);
+    rc = rc ?: check_own(l, err);
+    rc = rc ?: check_epochs(l, event, err);
+    rc = rc ?: room(l, event, laps, least, &most, err);
     if (rc == DP_OK) {
         batch_start(&batch, &l->book);
         rc = batch_add(&batch, charge_line("reserve", l->run, event, most), err);
     }
-    if (rc == DP_OK)
-        rc = append(l, &batch, err);
+    rc = rc ?: append(l, &batch, err);
     end(l);
     free(batch.text);
     l->broken = rc != DP_OK && rc != DP_E_BUDGET;
@@ -672,8 +655,7 @@ static int check_law(const struct dp_ledger *l, const struct dp_ledger_end *how,
     ended.accountant = how->accountant;
     ended.closed_epsilon = how->epsilon;
     ended.closed_delta = how->delta;
-    if (rc == DP_OK)
-        rc = dp_ledger_run_check(&ended, &recorded, err);
+    rc = rc ?: dp_ledger_run_check(&ended, &recorded, err);
     free(event);
     if (rc != DP_OK && ended.as_published) /* readers show its claim, marked "as published" */
         return DP_OK;
@@ -699,7 +681,7 @@ static int add_close(struct dp_ledger *l, struct batch *batch, const struct dp_l
 {
     int64_t laps;
     int rc = add_ends(l, batch, how->used, true, &laps, err);
-    return rc == DP_OK ? batch_add(batch, close_line(l, how, laps), err) : rc;
+    return rc ?: batch_add(batch, close_line(l, how, laps), err);
 }
 
 static int add_checkpoint(struct dp_ledger *l, struct batch *batch, const struct dp_charges *used, struct dp_err *err)
@@ -719,16 +701,13 @@ static int settle_run(struct dp_ledger *l, const struct dp_charges *used, const 
 {
     struct batch batch = {0};
     int rc = begin(l, err);
-    if (rc == DP_OK)
-        rc = check_own(l, err);
+    rc = rc ?: check_own(l, err);
     if (rc == DP_OK) {
         batch_start(&batch, &l->book);
         rc = how != NULL ? add_close(l, &batch, how, err) : add_checkpoint(l, &batch, used, err);
     }
-    if (rc == DP_OK)
-        rc = append(l, &batch, err);
-    if (rc == DP_OK)
-        rc = dp_ledger_beside_write(l->path, l->mark, err);
+    rc = rc ?: append(l, &batch, err);
+    rc = rc ?: dp_ledger_beside_write(l->path, l->mark, err);
     end(l);
     free(batch.text);
     return rc;
@@ -738,8 +717,7 @@ int dp_ledger_plan(struct dp_ledger *l, const struct dp_charges *charges, struct
 {
     struct batch batch = {0};
     int rc = begin(l, err);
-    if (rc == DP_OK)
-        rc = check_own(l, err);
+    rc = rc ?: check_own(l, err);
     if (rc == DP_OK && charges->count > 0) {
         batch_start(&batch, &l->book);
         rc = batch_add(&batch,
@@ -771,9 +749,8 @@ int dp_ledger_close(struct dp_ledger *l, const struct dp_ledger_end *how, struct
     if (!(how->epsilon >= 0 && isfinite(how->epsilon) && how->delta >= 0 && how->delta < 1))
         return dp_fail(err, DP_E_RUN, "a run cannot end with epsilon = %g and delta = %g", how->epsilon, how->delta);
     int rc = check_own(l, err);
-    if (rc == DP_OK)
-        rc = check_law(l, how, err);
-    return rc == DP_OK ? settle_run(l, how->used, how, err) : rc;
+    rc = rc ?: check_law(l, how, err);
+    return rc ?: settle_run(l, how->used, how, err);
 }
 
 /* --- the rest ----------------------------------------------------------------------------------------------------- */
@@ -864,8 +841,7 @@ int dp_ledger_cost_before(const char *path, const struct dp_ledger_budget *budge
     *before = (struct dp_ledger_before){0};
     if (lstat(path, &st) == 0 || errno != ENOENT) /* otherwise the cost is 0; setting the budget reports a lost ledger */
         rc = dp_ledger_book_read(&book, path, err);
-    if (rc == DP_OK)
-        rc = cost_before(&book, budget, before, err);
+    rc = rc ?: cost_before(&book, budget, before, err);
     if (rc == DP_OK && budget->after_runs && !before->used)
         rc = check_rest(path, budget, before, err);
     dp_ledger_book_free(&book);
@@ -947,7 +923,7 @@ static int begin_budget(struct dp_ledger *l, const struct dp_ledger_limit *old, 
         return dp_fail(err, DP_E_UNSAFE, "the budget of %.60s in the ledger %s is under %s adjacency", b->population, l->path,
                        old->adjacency);
     int rc = check_rest(l->path, b, before, err);
-    return rc == DP_OK ? check_orders(b, b->epsilon - before->epsilon, b->delta - before->delta, deltas, err) : rc;
+    return rc ?: check_orders(b, b->epsilon - before->epsilon, b->delta - before->delta, deltas, err);
 }
 
 static int write_budget(struct dp_ledger *l, const struct dp_ledger_budget *b, const struct dp_ledger_before *before,
@@ -957,10 +933,8 @@ static int write_budget(struct dp_ledger *l, const struct dp_ledger_budget *b, c
     memset(l->run, '0', DP_LEDGER_RUN); /* a mark without a run */
     batch_start(&batch, &l->book);
     int rc = batch_add(&batch, budget_line(b, before, deltas), err);
-    if (rc == DP_OK)
-        rc = append(l, &batch, err);
-    if (rc == DP_OK)
-        rc = dp_ledger_beside_write(l->path, l->mark, err);
+    rc = rc ?: append(l, &batch, err);
+    rc = rc ?: dp_ledger_beside_write(l->path, l->mark, err);
     free(batch.text);
     return rc;
 }
@@ -971,11 +945,9 @@ static int add_budget(struct dp_ledger *l, struct dp_ledger_budget *b, struct dp
     double deltas[DP_LEDGER_ORDERS];
     int rc = begin_anew(l, err);
     const struct dp_ledger_limit *old = rc == DP_OK ? budget_of(&l->book, b) : NULL;
-    if (rc == DP_OK)
-        rc = cost_before(&l->book, b, &before, err);
-    if (rc == DP_OK)
-        rc = before.used ? lower(l, old, b, deltas, err) : begin_budget(l, old, b, &before, deltas, err);
-    return rc == DP_OK ? write_budget(l, b, &before, deltas, err) : rc;
+    rc = rc ?: cost_before(&l->book, b, &before, err);
+    rc = rc ?: before.used ? lower(l, old, b, deltas, err) : begin_budget(l, old, b, &before, deltas, err);
+    return rc ?: write_budget(l, b, &before, deltas, err);
 }
 
 static int check_budget(const struct dp_ledger_budget *b, struct dp_err *err)
@@ -1000,8 +972,7 @@ int dp_ledger_set_budget(const char *path, struct dp_ledger_budget *b, struct dp
 {
     struct dp_ledger *l;
     int rc = check_budget(b, err);
-    if (rc == DP_OK)
-        rc = new_ledger(&l, path, true, err);
+    rc = rc ?: new_ledger(&l, path, true, err);
     if (rc != DP_OK)
         return rc;
     rc = add_budget(l, b, err);
@@ -1014,8 +985,7 @@ int dp_ledger_check_mark(const char *path, const char *mark, struct dp_err *err)
     struct dp_ledger_book book = {0};
     struct dp_ledger_entry *entry;
     int rc = dp_ledger_book_read(&book, path, err);
-    if (rc == DP_OK)
-        rc = dp_ledger_book_mark(&book, mark, &entry, err);
+    rc = rc ?: dp_ledger_book_mark(&book, mark, &entry, err);
     dp_ledger_book_free(&book);
     return rc;
 }

@@ -25,12 +25,10 @@ static int cost_of(struct dp_ledger_costs *costs, const struct dp_event *event, 
             return DP_OK;
         }
     int rc = dp_grow(&costs->cost, &costs->capacity, costs->count + 1, sizeof *costs->cost, err);
-    if (rc == DP_OK)
-        rc = dp_event_curve(event, &order, 1, r, err);
+    rc = rc ?: dp_event_curve(event, &order, 1, r, err);
     if (rc == DP_OK && !(*r >= 0))
         rc = dp_fail(err, DP_E_RUN, "an accountant gave no bound");
-    if (rc == DP_OK)
-        rc = dp_event_copy(&costs->cost[costs->count].event, event, err);
+    rc = rc ?: dp_event_copy(&costs->cost[costs->count].event, event, err);
     if (rc != DP_OK)
         return rc;
     costs->cost[costs->count].order = order;
@@ -255,8 +253,7 @@ int dp_ledger_limit_run(const struct dp_ledger_book *book, const struct dp_ledge
     if (!dp_ledger_limit_binds(book, limit, self))
         return DP_OK;
     int rc = add_spent(book, limit, costs, self, NULL, true, others, err);
-    if (rc == DP_OK)
-        rc = fits(limit, costs, others, self, run, run->laps, &yes, err);
+    rc = rc ?: fits(limit, costs, others, self, run, run->laps, &yes, err);
     if (rc == DP_OK && yes)
         none = run->laps;
     while (rc == DP_OK && all - none > 1) {
@@ -298,13 +295,11 @@ static int filter_fitting(const struct dp_ledger_book *book, const struct dp_led
     double spent[DP_LEDGER_ORDERS], low = 1, high = most;
     bool yes = false;
     int rc = add_spent(book, limit, &costs, self, NULL, true, spent, err);
-    if (rc == DP_OK)
-        rc = dp_plan_charges(run->plan, run->laps, &charges, err);
+    rc = rc ?: dp_plan_charges(run->plan, run->laps, &charges, err);
     /* high fits, low does not. */
     for (double factor = high; rc == DP_OK && high / low > 1 + 1e-4; factor = sqrt(low * high)) {
         rc = dp_charges_stretch(&charges, factor, &more, err);
-        if (rc == DP_OK)
-            rc = filter_fits(limit, spent, &more, &yes, err);
+        rc = rc ?: filter_fits(limit, spent, &more, &yes, err);
         if (!yes && factor == most)
             break;
         *(yes ? &high : &low) = factor;

@@ -71,8 +71,7 @@ int dp_people_open(struct dp_people *p, const struct dp_registry *registry, cons
         /* Without its directory, the ledger does not exist. */
         if (dp_registry_path(query->own[i], &path, NULL) != DP_OK && (path = strdup(query->own[i])) == NULL)
             rc = dp_fail(err, DP_E_RUN, "out of memory");
-        if (rc == DP_OK)
-            rc = add_ledger(p, path, query->own[i], err);
+        rc = rc ?: add_ledger(p, path, query->own[i], err);
     }
     for (size_t i = 0; rc == DP_OK && p->registry != NULL && i < p->registry->lines; i++) {
         const struct dp_registry_line *line = &p->registry->line[i];

@@ -212,9 +212,8 @@ static int open_files(struct dp_registry *r, int at, bool write, struct dp_err *
     while (rc == DP_OK && flock(r->fd, write ? LOCK_EX : LOCK_SH) != 0)
         if (errno != EINTR)
             rc = cannot(r, "lock", err);
-    if (rc == DP_OK)
-        rc = read_all(r, err);
-    return rc == DP_OK ? read_key(r, at, write, err) : rc;
+    rc = rc ?: read_all(r, err);
+    return rc ?: read_key(r, at, write, err);
 }
 
 int dp_registry_open(struct dp_registry **registry, const struct dp_registry_place *place, bool write, struct dp_err *err)
@@ -329,8 +328,7 @@ int dp_registry_add(struct dp_registry *r, const struct dp_registry_line *line, 
         if (ftruncate(r->fd, (off_t)r->end) != 0)
             rc = DP_E_RUN; /* an unfinished line does not count */
     }
-    if (rc == DP_OK)
-        rc = take(r, text, strlen(text), err);
+    rc = rc ?: take(r, text, strlen(text), err);
     free(text);
     return rc;
 }

@@ -90,7 +90,7 @@ int dp_ledger_at_order(const struct dp_charges *charges, double epsilon, double 
 {
     struct dp_ledger_sum sum = {.all = *charges, .order = own_order(epsilon, delta)};
     int rc = dp_ledger_rdp(charges, sum.order, &sum.rho, err);
-    return rc == DP_OK ? dp_ledger_sum_epsilon(&sum, delta, answer, err) : rc;
+    return rc ?: dp_ledger_sum_epsilon(&sum, delta, answer, err);
 }
 
 int dp_ledger_run_epsilon(const struct dp_ledger_entry *entry, struct dp_answer *answer, struct dp_err *err)
@@ -98,8 +98,7 @@ int dp_ledger_run_epsilon(const struct dp_ledger_entry *entry, struct dp_answer 
     struct dp_ledger_sum sum = {0};
     *answer = (struct dp_answer){0};
     int rc = dp_ledger_sum_add(&sum, entry, err);
-    if (rc == DP_OK)
-        rc = dp_ledger_sum_epsilon(&sum, entry->delta, answer, err);
+    rc = rc ?: dp_ledger_sum_epsilon(&sum, entry->delta, answer, err);
     dp_ledger_sum_free(&sum);
     return rc;
 }
@@ -109,8 +108,7 @@ static int filter_spent(const struct dp_ledger_entry *entry, double *epsilon, st
 {
     struct dp_charges charges = {0};
     int rc = dp_ledger_add_spent(entry, &charges, err);
-    if (rc == DP_OK)
-        rc = dp_ledger_rdp(&charges, entry->order, epsilon, err);
+    rc = rc ?: dp_ledger_rdp(&charges, entry->order, epsilon, err);
     if (rc == DP_OK && charges.count > 0)
         *epsilon = fmax(0, *epsilon + dp_rdp_penalty(entry->order, entry->delta));
     dp_charges_free(&charges);

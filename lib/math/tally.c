@@ -20,10 +20,8 @@ int dp_tally_begin(struct dp_tally *t, size_t outputs, size_t features, float co
     t->stride = (columns(t) + LANES - 1) / LANES * LANES;
     size_t size = outputs * t->stride;
     int rc = dp_grow(&t->block, &t->block_capacity, size + LANES, sizeof *t->block, err);
-    if (rc == DP_OK)
-        rc = dp_grow(&t->total, &t->total_capacity, size, sizeof *t->total, err);
-    if (rc == DP_OK)
-        rc = dp_grow(&t->scaled, &t->scaled_capacity, DP_ROWS * outputs, sizeof *t->scaled, err);
+    rc = rc ?: dp_grow(&t->total, &t->total_capacity, size, sizeof *t->total, err);
+    rc = rc ?: dp_grow(&t->scaled, &t->scaled_capacity, DP_ROWS * outputs, sizeof *t->scaled, err);
     if (rc != DP_OK)
         return rc;
     t->lane = (int32_t *)(((uintptr_t)t->block + 63) & ~(uintptr_t)63);

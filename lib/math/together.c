@@ -13,8 +13,7 @@ int dp_together_begin(struct dp_together *t, size_t outputs, size_t features, fl
     t->dense = t->failed = false;
     t->within = 0;
     int rc = dp_grow(&t->v, &t->room, outputs * t->cols, sizeof *t->v, err);
-    if (rc == DP_OK)
-        rc = dp_grow(&t->total, &t->total_room, outputs * t->cols, sizeof *t->total, err);
+    rc = rc ?: dp_grow(&t->total, &t->total_room, outputs * t->cols, sizeof *t->total, err);
     if (rc != DP_OK)
         return rc;
     memset(t->v, 0, outputs * t->cols * sizeof *t->v);

@@ -53,8 +53,7 @@ int dp_whiten(const struct dp_whitening *how, double *moments, size_t d, double 
         if (!isfinite(moments[i]))
             return dp_fail(err, DP_E_RUN, "the moments are not finite");
     int rc = dp_alloc(&values, d, sizeof *values, err);
-    if (rc == DP_OK)
-        rc = dp_eigen(moments, d, values, err);
+    rc = rc ?: dp_eigen(moments, d, values, err);
     *effective = 0;
     for (size_t i = 0; rc == DP_OK && i < (how->keep > 0 ? how->keep : d); i++) {
         double value = fmax(values[i], 0);

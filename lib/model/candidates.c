@@ -24,10 +24,8 @@ int dp_candidates_take(struct dp_frame *frame, struct dp_err *err)
 {
     const struct dp_array *choice, *candidates, *model;
     int rc = dp_frame_need_array(frame, DP_F_MODEL, DP_F64, 2, &model, err);
-    if (rc == DP_OK)
-        rc = dp_candidates_read(frame, model->count, &candidates, err);
-    if (rc == DP_OK)
-        rc = dp_frame_need_array(frame, DP_F_CHOICE, DP_I64, 2, &choice, err);
+    rc = rc ?: dp_candidates_read(frame, model->count, &candidates, err);
+    rc = rc ?: dp_frame_need_array(frame, DP_F_CHOICE, DP_I64, 2, &choice, err);
     if (rc != DP_OK)
         return rc;
     int64_t at = choice->count == 1 ? *(const int64_t *)choice->data : -1;

@@ -9,8 +9,7 @@ int dp_direction_gradient(const struct dp_frame *frame, size_t outputs, size_t c
     const struct dp_record *m = dp_frame_record(frame, DP_F_SUM);
     struct dp_sum sum;
     int rc = dp_sum_read(&sum, frame, err);
-    if (rc == DP_OK)
-        rc = dp_sum_need(&sum, outputs, cols, err);
+    rc = rc ?: dp_sum_need(&sum, outputs, cols, err);
     if (rc == DP_OK && (m == NULL || !(m->rate > 0) || m->rows <= 0))
         rc = dp_fail(err, DP_E_RUN, "the frame of lap %lld does not record how its rows were sampled", (long long)frame->lap);
     if (rc != DP_OK)

@@ -48,8 +48,7 @@ int dp_form_read(struct dp_form *form, const struct dp_frame *frame, struct dp_e
     if (form->family == NULL)
         return dp_fail(err, DP_E_RUN, "the model is of the family '%.40s', which is unknown here", name);
     int rc = form->family == &dp_family_network ? dp_net_parse(&form->net, dp_frame_text(frame, DP_F_NETWORK, ""), err) : DP_OK;
-    if (rc == DP_OK)
-        rc = dp_model_shape(frame, &form->rows, &form->cols, err);
+    rc = rc ?: dp_model_shape(frame, &form->rows, &form->cols, err);
     if (rc == DP_OK && !form->family->read(form))
         rc = dp_fail(err, DP_E_RUN, "the model of lap %lld is %zu × %zu, which no %s model is", (long long)frame->lap,
                      form->rows, form->cols, name);

@@ -30,12 +30,9 @@ int dp_held_take(struct dp_frame *frame, bool average, bool normalise, struct dp
     int rc = dp_frame_need_array(frame, DP_F_MODEL, DP_F64, 2, &model, err);
     if (rc == DP_OK && average)
         rc = part_of(frame, model, precision, &part, err);
-    if (rc == DP_OK)
-        rc = dp_frame_make_array(frame, DP_F_DIRECTION, DP_F64, model->dims[0], model->dims[1], &direction, err);
-    if (rc == DP_OK)
-        rc = dp_direction_gradient(frame, model->dims[0], model->dims[1], direction, &expected, err);
-    if (rc == DP_OK)
-        rc = dp_frame_make_array(frame, DP_F_GRADIENT, DP_F64, model->dims[0], model->dims[1], &g, err);
+    rc = rc ?: dp_frame_make_array(frame, DP_F_DIRECTION, DP_F64, model->dims[0], model->dims[1], &direction, err);
+    rc = rc ?: dp_direction_gradient(frame, model->dims[0], model->dims[1], direction, &expected, err);
+    rc = rc ?: dp_frame_make_array(frame, DP_F_GRADIENT, DP_F64, model->dims[0], model->dims[1], &g, err);
     if (rc != DP_OK)
         return rc;
     for (size_t i = 0; i < model->count; i++)
@@ -55,10 +52,8 @@ int dp_held_halve(struct dp_frame *frame, const double *other, size_t count, dou
     double scale = dp_frame_real(frame, DP_F_NOISE_SCALE, 0), own = dp_frame_real(frame, DP_F_PRECISION, 0);
     double lambda = dp_frame_real(frame, DP_F_LAMBDA, 0);
     int rc = dp_frame_need_array(frame, DP_F_MODEL, DP_F64, 2, &model, err);
-    if (rc == DP_OK)
-        rc = dp_frame_need_array(frame, DP_F_GRADIENT, DP_F64, 2, &g, err);
-    if (rc == DP_OK)
-        rc = dp_frame_need_array(frame, DP_F_DIRECTION, DP_F64, 2, &d, err);
+    rc = rc ?: dp_frame_need_array(frame, DP_F_GRADIENT, DP_F64, 2, &g, err);
+    rc = rc ?: dp_frame_need_array(frame, DP_F_DIRECTION, DP_F64, 2, &d, err);
     if (rc == DP_OK && (g->count != count || d->count != count || model->count != count))
         rc = dp_fail(err, DP_E_RUN, "the gradient changes its shape during the run");
     if (rc == DP_OK && !(fabs(own * scale * scale - 1) <= 1e-9 && precision > 0))
@@ -85,8 +80,7 @@ int dp_held_choice(const struct dp_frame *frame, const struct dp_array **steps, 
 {
     const struct dp_array *choice;
     int rc = dp_frame_need_array(frame, DP_F_CHOICE, DP_I64, 2, &choice, err);
-    if (rc == DP_OK)
-        rc = dp_frame_need_array(frame, DP_F_STEPS, DP_F64, 1, steps, err);
+    rc = rc ?: dp_frame_need_array(frame, DP_F_STEPS, DP_F64, 1, steps, err);
     if (rc != DP_OK)
         return rc;
     int64_t value = choice->count == 1 ? *(int64_t *)choice->data : -1;
@@ -116,10 +110,8 @@ int dp_held_step(struct dp_frame *frame, struct dp_err *err)
     int rc = chosen(frame, &step, err);
     if (rc == DP_OK && dp_frame_has(frame, DP_F_SUM))
         rc = dp_held_take(frame, false, false, err);
-    if (rc == DP_OK)
-        rc = dp_frame_need_array(frame, DP_F_DIRECTION, DP_F64, 2, &direction, err);
-    if (rc == DP_OK)
-        rc = dp_frame_need_array(frame, DP_F_MODEL, DP_F64, 2, &model, err);
+    rc = rc ?: dp_frame_need_array(frame, DP_F_DIRECTION, DP_F64, 2, &direction, err);
+    rc = rc ?: dp_frame_need_array(frame, DP_F_MODEL, DP_F64, 2, &model, err);
     if (rc == DP_OK && (direction->dims[0] != model->dims[0] || direction->dims[1] != model->dims[1]))
         rc = dp_fail(err, DP_E_RUN, "the direction of lap %lld does not have the shape of the model", (long long)frame->lap);
     if (rc != DP_OK)

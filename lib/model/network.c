@@ -41,10 +41,8 @@ static int open_room(const struct dp_form *form, void **context, struct dp_err *
 {
     struct room *room;
     int rc = dp_alloc(&room, 1, sizeof *room, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&room->weights, form->cols, sizeof *room->weights, err);
-    if (rc == DP_OK)
-        rc = dp_net_pass_open(&room->pass, &form->net, 0, err);
+    rc = rc ?: dp_alloc(&room->weights, form->cols, sizeof *room->weights, err);
+    rc = rc ?: dp_net_pass_open(&room->pass, &form->net, 0, err);
     *context = room;
     return rc;
 }

@@ -39,8 +39,7 @@ int dp_predictor_open_for(struct dp_predictor *p, const struct dp_frame *frame, 
     if (dp_frame_has(frame, DP_F_TRIAL))
         return dp_fail(err, DP_E_UNSAFE, "the model is one trial of a selection, which nobody has paid for");
     int rc = dp_form_read(&p->form, frame, err);
-    if (rc == DP_OK)
-        rc = check_rows(&p->form, frame, facts, path, err);
+    rc = rc ?: check_rows(&p->form, frame, facts, path, err);
     if (rc != DP_OK)
         return rc;
     p->known = dp_loss_parse(dp_frame_text(frame, DP_F_LOSS, ""), &p->loss) == 0;
@@ -51,7 +50,7 @@ int dp_predictor_open_for(struct dp_predictor *p, const struct dp_frame *frame, 
     if (p->known && dp_loss_is_joint(p->loss) && p->form.outputs < 2)
         return dp_fail(err, DP_E_RUN, "the model has %s loss and one output", dp_loss_names[p->loss]);
     rc = dp_alloc(&p->parameters, p->form.rows * p->form.cols, sizeof *p->parameters, err);
-    return rc == DP_OK ? dp_form_room(&p->form, &p->room, err) : rc;
+    return rc ?: dp_form_room(&p->form, &p->room, err);
 }
 
 /* DP_E_RUN: both have class names, and they differ in a name or in the order. */
@@ -106,7 +105,7 @@ int dp_predictor_take(struct dp_predictor *p, const struct dp_frame *frame, stru
     int rc = dp_model_shape(frame, &rows, &cols, err);
     if (rc == DP_OK && (rows != p->form.rows || cols != p->form.cols))
         rc = dp_fail(err, DP_E_RUN, "the model changes its shape in lap %lld", (long long)frame->lap);
-    return rc == DP_OK ? dp_model_weights(frame, p->parameters, err) : rc;
+    return rc ?: dp_model_weights(frame, p->parameters, err);
 }
 
 void dp_predictor_score(const struct dp_predictor *p, const struct dp_dataset *dataset, size_t from, size_t count,

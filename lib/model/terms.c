@@ -34,23 +34,19 @@ static int take_schema(struct dp_terms *t, const struct dp_frame *frame, const c
     for (size_t i = 0; rc == DP_OK && i < import->schema.columns; i++)
         if (import->schema.column[i].type == DP_COLUMN_TEXT)
             rc = dp_fail(err, DP_E_RUN, "%s has words of a text, and only models of single values can be written", name);
-    if (rc == DP_OK)
-        rc = dp_features_plan(&features, import, err);
-    if (rc == DP_OK)
-        rc = dp_features_describe(&features, import, &description, err);
+    rc = rc ?: dp_features_plan(&features, import, err);
+    rc = rc ?: dp_features_describe(&features, import, &description, err);
     if (rc == DP_OK)
         dp_row_norm_text(dp_row_norms[import->writer.norm], import->writer.divisor, import->bias, import->basis,
                          import->quantise, row_norm);
     const struct dp_row_facts facts = {.cols = features.count, .row_norm = row_norm};
-    if (rc == DP_OK)
-        rc = dp_predictor_open_for(&t->predictor, frame, &facts, "its schema", err);
+    rc = rc ?: dp_predictor_open_for(&t->predictor, frame, &facts, "its schema", err);
     t->count = features.count;
     t->norm = import->writer.norm;
     t->products = features.products.count;
     t->names = json_incref(json_object_get(description, "names"));
     json_decref(description);
-    if (rc == DP_OK)
-        rc = dp_alloc(&t->term, t->count, sizeof *t->term, err);
+    rc = rc ?: dp_alloc(&t->term, t->count, sizeof *t->term, err);
     size_t j = 0;
     for (size_t i = 0; rc == DP_OK && i < import->schema.columns; i++)
         take_column(t, i, &j);
@@ -72,10 +68,8 @@ static int number_features(struct dp_terms *t, const struct dp_frame *frame, str
     struct dp_form form;
     int rc = dp_form_read(&form, frame, err);
     const struct dp_row_facts facts = {.cols = form.features, .row_norm = ""};
-    if (rc == DP_OK)
-        rc = dp_predictor_open_for(&t->predictor, frame, &facts, "its model", err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&t->term, form.features, sizeof *t->term, err);
+    rc = rc ?: dp_predictor_open_for(&t->predictor, frame, &facts, "its model", err);
+    rc = rc ?: dp_alloc(&t->term, form.features, sizeof *t->term, err);
     if (rc != DP_OK)
         return rc;
     t->count = form.features;
@@ -98,8 +92,7 @@ static int take_weights(struct dp_terms *t, const struct dp_frame *frame, struct
     int rc = dp_predictor_take(&t->predictor, frame, err);
     if (dp_terms_network(t))
         return rc;
-    if (rc == DP_OK)
-        rc = DP_ALLOC_ALL(err, DP_ARRAY(t->weight, t->outputs * t->count), DP_ARRAY(t->constant, t->outputs));
+    rc = rc ?: DP_ALLOC_ALL(err, DP_ARRAY(t->weight, t->outputs * t->count), DP_ARRAY(t->constant, t->outputs));
     for (size_t k = 0; rc == DP_OK && k < t->outputs; k++) {
         const double *w = t->predictor.parameters + k * form->cols;
         for (size_t j = 0; j < t->count; j++)
@@ -144,9 +137,8 @@ int dp_terms_open(struct dp_terms *t, const struct dp_frame *frame, const char *
         return dp_fail(err, DP_E_RUN, "%s is a %.40s, and only linear models have one weight for each column", name, family);
     t->table = dp_frame_has(frame, DP_F_SCHEMA);
     int rc = t->table ? take_schema(t, frame, name, err) : number_features(t, frame, err);
-    if (rc == DP_OK)
-        rc = take_weights(t, frame, err);
-    return rc == DP_OK ? take_classes(t, frame, name, err) : rc;
+    rc = rc ?: take_weights(t, frame, err);
+    return rc ?: take_classes(t, frame, name, err);
 }
 
 bool dp_terms_network(const struct dp_terms *t)

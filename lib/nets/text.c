@@ -70,8 +70,7 @@ static int read_shape(struct text *t, struct dp_net_shape *shape)
         t->at = from;
         return wrong(t, "an image is HEIGHTxWIDTHxCHANNELS");
     }
-    if (rc == DP_OK)
-        rc = number(t, 1, 4096, &shape->channels);
+    rc = rc ?: number(t, 1, 4096, &shape->channels);
     if (rc == DP_OK && (shape->height > 4096 || dp_net_size(*shape) > DP_NET_MOST_VALUES)) {
         t->at = from;
         return wrong(t, "this is too large");
@@ -102,7 +101,7 @@ static int read_window(struct text *t, struct dp_net_layer *layer)
     const char *from = t->at;
     int rc = number(t, 1, 4096, &layer->kernel);
     if (rc != DP_OK || layer->kind != DP_NET_CONV)
-        return rc == DP_OK ? read_stride(t, layer->kernel, &layer->stride) : rc;
+        return rc ?: read_stride(t, layer->kernel, &layer->stride);
     if (*t->at != 'x')
         return wrong(t, "a filter is KxK");
     t->at++;
@@ -111,8 +110,7 @@ static int read_window(struct text *t, struct dp_net_layer *layer)
         t->at = from;
         return wrong(t, "a filter has as many rows as columns");
     }
-    if (rc == DP_OK)
-        rc = read_stride(t, 1, &layer->stride);
+    rc = rc ?: read_stride(t, 1, &layer->stride);
     if (rc == DP_OK && take(t, "pad")) {
         skip(t);
         rc = number(t, 0, 4096, &layer->pad);
@@ -298,11 +296,9 @@ int dp_net_parse(struct dp_net *net, const char *text, struct dp_err *err)
     t.at = text;
     int rc = read_shape(&t, &shape);
     net->inputs = dp_net_size(shape);
-    if (rc == DP_OK)
-        rc = read_scaling(&t, net);
+    rc = rc ?: read_scaling(&t, net);
     skip(&t);
-    if (rc == DP_OK)
-        rc = read_layers(&t, net, shape);
+    rc = rc ?: read_layers(&t, net, shape);
     if (rc == DP_OK && t.save != NULL) {
         t.at = t.save;
         return wrong(&t, "the saved values are never added");

@@ -93,8 +93,7 @@ static int fill(struct dp_port *port, struct dp_err *err)
         p->start = 0;
     }
     int rc = dp_grow(&p->in, &p->capacity, p->end + CHUNK, 1, err);
-    if (rc == DP_OK)
-        rc = wait_and_read(port, &got, err);
+    rc = rc ?: wait_and_read(port, &got, err);
     if (rc != DP_OK)
         return rc;
     p->end += (size_t)got;
@@ -160,8 +159,7 @@ static int fd_write(struct dp_port *port, const struct dp_frame *frame, struct d
     struct fd_port *p = port->self;
     msgpack_sbuffer_clear(&p->out);
     int rc = dp_wire_encode(&p->out, frame, err);
-    if (rc == DP_OK)
-        rc = keep_private(p, frame, err);
+    rc = rc ?: keep_private(p, frame, err);
     if (rc == DP_OK && p->terminal)
         rc = escape(&p->out, err);
     if (rc != DP_OK)

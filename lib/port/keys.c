@@ -60,8 +60,7 @@ static int read_file(int at, const char *directory, const char *name, char **tex
     int rc = check_private(fd, directory, slash, "600", err);
     if (rc == DP_OK && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || (size_t)st.st_size > FILE_MOST))
         rc = dp_fail(err, DP_E_RUN, "%s%s is not a file of keys", directory, slash);
-    if (rc == DP_OK)
-        rc = dp_alloc(text, (size_t)st.st_size + 1, 1, err);
+    rc = rc ?: dp_alloc(text, (size_t)st.st_size + 1, 1, err);
     ssize_t got = 0;
     while (rc == DP_OK && *size < (size_t)st.st_size &&
            ((got = read(fd, *text + *size, (size_t)st.st_size - *size)) > 0 || (got < 0 && errno == EINTR)))
@@ -293,8 +292,7 @@ int dp_keys_trust(const char *directory, const char *name, const char *key, stru
     }
     if (rc == DP_OK && count >= DP_KEYS_MOST)
         rc = dp_fail(err, DP_E_USAGE, "%s holds %d keys, which is all it may", directory, DP_KEYS_MOST);
-    if (rc == DP_OK)
-        rc = write_trusted(at, directory, list, count, count, &more, err);
+    rc = rc ?: write_trusted(at, directory, list, count, count, &more, err);
     end_change(at, list);
     return rc;
 }
@@ -309,8 +307,7 @@ int dp_keys_forget(const char *directory, const char *name, struct dp_err *err)
         i++;
     if (rc == DP_OK && i == count)
         rc = dp_fail(err, DP_E_USAGE, "%s trusts nobody as '%.80s'", directory, name);
-    if (rc == DP_OK)
-        rc = write_trusted(at, directory, list, count, i, NULL, err);
+    rc = rc ?: write_trusted(at, directory, list, count, i, NULL, err);
     end_change(at, list);
     return rc;
 }

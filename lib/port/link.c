@@ -735,8 +735,7 @@ static int set_keys(struct dp_link *l, const char *directory, const char *server
     if (!dp_zmq.has("curve"))
         return dp_fail(err, DP_E_UNSAFE, "%s: this libzmq was built without CURVE", l->endpoint.address);
     int rc = dp_keys_own(directory, &pair, err);
-    if (rc == DP_OK)
-        rc = choose_server(l, directory, server, key, err);
+    rc = rc ?: choose_server(l, directory, server, key, err);
     if (rc == DP_OK) {
         bool set = set_text(l, ZMQ_CURVE_SECRETKEY, pair.secret) == 0 && set_text(l, ZMQ_CURVE_PUBLICKEY, pair.public) == 0;
         set = set && (l->endpoint.bind ? set_int(l, ZMQ_CURVE_SERVER, 1) : set_text(l, ZMQ_CURVE_SERVERKEY, key)) == 0;
@@ -848,8 +847,7 @@ int dp_link_open(struct dp_link **link, const char *spec, bool binds_by_default,
 {
     struct dp_link *l;
     int rc = dp_zmq_load(err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&l, 1, sizeof *l, err);
+    rc = rc ?: dp_alloc(&l, 1, sizeof *l, err);
     if (rc != DP_OK)
         return rc;
     l->all = l->timer = -1;
@@ -861,10 +859,8 @@ int dp_link_open(struct dp_link **link, const char *spec, bool binds_by_default,
     rc = dp_endpoint_parse(&l->endpoint, spec, binds_by_default, err);
     if (rc == DP_OK && (!open_sockets(l) || !open_wait(l)))
         rc = dp_fail(err, DP_E_RUN, "cannot open %s: %s", spec, dp_zmq.strerror(errno));
-    if (rc == DP_OK)
-        rc = secure(l, security, err);
-    if (rc == DP_OK)
-        rc = attach(l, err);
+    rc = rc ?: secure(l, security, err);
+    rc = rc ?: attach(l, err);
     if (rc != DP_OK) {
         dp_link_close(l, 0);
         return rc;

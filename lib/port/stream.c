@@ -460,8 +460,7 @@ int dp_port_open_stream(struct dp_port **port, const char *spec, enum dp_directi
     s->first = s->next = s->limit = 1;
     for (int i = 0; rc == DP_OK && s->writes && i < SLOTS; i++)
         rc = dp_link_body_new(&s->slot[i].body, err);
-    if (rc == DP_OK)
-        rc = dp_link_open(&s->link, spec, direction == DP_IN, &setting->security, setting->log, setting->log_self, err);
+    rc = rc ?: dp_link_open(&s->link, spec, direction == DP_IN, &setting->security, setting->log, setting->log_self, err);
     if (rc == DP_OK)
         s->patience = setting->patience > 0 ? setting->patience : dp_link_here(s->link) ? PATIENCE_HERE : PATIENCE_FAR;
     struct dp_port self = {.self = s};

@@ -119,7 +119,7 @@ int dp_pld_epsilon(const struct dp_pld_part *parts, size_t count, double delta, 
 {
     struct dp_pld_question a = {.parts = parts, .count = count};
     int rc = ask_epsilon(&a, delta, err);
-    rc = rc == DP_OK ? solve(&a, answer, err) : rc;
+    rc = rc ?: solve(&a, answer, err);
     if (rc == DP_OK && answer->upper >= a.epsilon && a.epsilon > 0) { /* the grids said nothing */
         double renyi = dp_pld_renyi_epsilon(&a, dp_rdp_orders, DP_RDP_ORDER_COUNT);
         if (renyi < answer->upper)
@@ -132,7 +132,7 @@ int dp_pld_rough(const struct dp_pld_part *parts, size_t count, double delta, st
 {
     struct dp_pld_question a = {.parts = parts, .count = count, .rough = true};
     int rc = ask_epsilon(&a, delta, err);
-    return rc == DP_OK ? solve(&a, answer, err) : rc;
+    return rc ?: solve(&a, answer, err);
 }
 
 int dp_pld_delta(const struct dp_pld_part *parts, size_t count, double epsilon, struct dp_pld_answer *answer,

@@ -238,8 +238,7 @@ int dp_pld_scale_multiplier(const struct dp_pld_part *parts, size_t count, doubl
     if (rc == DP_OK && isnan(x))
         rc = dp_fail(err, DP_E_RUN, "no noise multiplier up to %g times as large reaches epsilon %g at delta %g", MOST_FACTOR,
                      epsilon, delta);
-    if (rc == DP_OK)
-        rc = settle(&s, x, factor);
+    rc = rc ?: settle(&s, x, factor);
     free(s.tried);
     return rc;
 }
@@ -268,8 +267,7 @@ int dp_pld_rate(const struct dp_pld_part *part, double epsilon, double delta, do
     if (rc == DP_OK && isnan(x))
         rc = dp_fail(err, DP_E_RUN, "no sampling rate from %g reaches epsilon %g at delta %g over %lld laps", LEAST_RATE,
                      epsilon, delta, (long long)part->laps);
-    if (rc == DP_OK)
-        rc = settle(&s, x, rate);
+    rc = rc ?: settle(&s, x, rate);
     free(s.tried);
     return rc;
 }

@@ -106,8 +106,7 @@ int dpline_account_add(struct dpline_account *account, const struct dpline_charg
     struct dp_event event;
     int64_t laps;
     int rc = dp_public_event(&event, &laps, charge, &err);
-    if (rc == DP_OK)
-        rc = dp_charges_add(&account->charges, &event, laps, &err);
+    rc = rc ?: dp_charges_add(&account->charges, &event, laps, &err);
     return dp_public_result(error, rc, &err);
 }
 
@@ -151,7 +150,6 @@ int dpline_laps_within(const struct dpline_charge *charge, double epsilon, doubl
     dp_init();
     one.laps = 1;
     int rc = dp_public_event(&event, &unused, &one, &err);
-    if (rc == DP_OK)
-        rc = dp_solve_laps(DP_ACCOUNTANT_BEST, &event, epsilon, delta, laps, &err);
+    rc = rc ?: dp_solve_laps(DP_ACCOUNTANT_BEST, &event, epsilon, delta, laps, &err);
     return dp_public_result(error, rc, &err);
 }

@@ -38,8 +38,7 @@ int dpline_fit_choose(const struct dpline_fit_facts *facts, double epsilon, doub
                                          .replace_one = replace_one != 0};
     dp_init();
     int rc = loss != NULL ? take_loss(loss, &used, &err) : DP_OK;
-    if (rc == DP_OK)
-        rc = dp_fit_choose(&known, &budget, used, &chosen, &err);
+    rc = rc ?: dp_fit_choose(&known, &budget, used, &chosen, &err);
     if (rc != DP_OK)
         return dp_public_result(error, rc, &err);
     *fit = (struct dpline_fit){.run = (enum dpline_fit_run)chosen.run,

@@ -33,8 +33,7 @@ int dpline_ledger_open(struct dpline_ledger **ledger, const char *path, const st
     struct dpline_ledger *l = NULL;
     dp_init();
     int rc = check_run(run, &err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&l, 1, sizeof *l, &err);
+    rc = rc ?: dp_alloc(&l, 1, sizeof *l, &err);
     if (rc != DP_OK)
         return dp_public_result(error, rc, &err);
     const struct dp_ledger_run inside = {.data = run->data,
@@ -63,10 +62,8 @@ static int check_budget(const struct dpline_ledger *l, const struct dp_event *ev
     int rc = DP_OK;
     for (size_t i = 0; rc == DP_OK && i < l->paid.count; i++)
         rc = dp_charges_continue(&all, &l->paid.charge[i].event, l->paid.charge[i].laps, err);
-    if (rc == DP_OK)
-        rc = dp_charges_continue(&all, event, laps, err);
-    if (rc == DP_OK)
-        rc = dp_account_epsilon(DP_ACCOUNTANT_BEST, &all, l->delta, &answer, err);
+    rc = rc ?: dp_charges_continue(&all, event, laps, err);
+    rc = rc ?: dp_account_epsilon(DP_ACCOUNTANT_BEST, &all, l->delta, &answer, err);
     if (rc == DP_OK && !(answer.upper <= l->epsilon))
         rc = dp_fail(err, DP_E_BUDGET, "with these laps the run costs epsilon %g, and its budget is %g", answer.upper,
                      l->epsilon);
@@ -80,8 +77,7 @@ int dpline_ledger_reserve(struct dpline_ledger *ledger, const struct dpline_char
     struct dp_event event;
     int64_t laps;
     int rc = dp_public_event(&event, &laps, charge, &err);
-    if (rc == DP_OK)
-        rc = check_budget(ledger, &event, laps, &err);
+    rc = rc ?: check_budget(ledger, &event, laps, &err);
     if (rc == DP_OK && laps > 0)
         rc = dp_ledger_reserve_all(ledger->ledger, &event, laps, &err);
     if (rc == DP_OK && laps > 0)
@@ -103,16 +99,15 @@ int dpline_ledger_close(struct dpline_ledger *ledger, const struct dpline_accoun
     int rc = DP_OK;
     for (size_t i = 0; rc == DP_OK && i < said->count; i++)
         rc = dp_charges_continue(&laps, &said->charge[i].event, said->charge[i].laps, &err);
-    if (rc == DP_OK)
-        rc = dp_account_epsilon(DP_ACCOUNTANT_BEST, &laps, ledger->delta, &answer, &err);
-    if (rc == DP_OK)
-        rc = dp_ledger_close(ledger->ledger,
-                             &(struct dp_ledger_end){.used = &laps,
-                                                     .epsilon = answer.upper,
-                                                     .delta = ledger->delta,
-                                                     .accountant = dp_accountant_names[answer.by],
-                                                     .status = "done"},
-                             &err);
+    rc = rc ?: dp_account_epsilon(DP_ACCOUNTANT_BEST, &laps, ledger->delta, &answer, &err);
+    rc = rc
+             ?: dp_ledger_close(ledger->ledger,
+                                &(struct dp_ledger_end){.used = &laps,
+                                                        .epsilon = answer.upper,
+                                                        .delta = ledger->delta,
+                                                        .accountant = dp_accountant_names[answer.by],
+                                                        .status = "done"},
+                                &err);
     dp_charges_free(&laps);
     dpline_ledger_free(ledger);
     return dp_public_result(error, rc, &err);

@@ -94,7 +94,7 @@ static int fused_finish(struct dp_child *child, struct dp_err *err)
     for (int i = 0; i < f->pipeline.stages; i++) {
         struct dp_err later = {0};
         int ended = dp_stage_after(f->link[i].stage, &f->link[i].out, rc == DP_OK ? err : &later);
-        rc = rc == DP_OK ? ended : rc;
+        rc = rc ?: ended;
     }
     return rc;
 }

@@ -163,8 +163,7 @@ int dp_child_ports(struct dp_child **child, const char *out, const char *in, con
         return rc;
     r->base.ops = &remote_ops;
     rc = dp_port_open_with(&r->in, in, DP_IN, setting, err);
-    if (rc == DP_OK)
-        rc = dp_port_open_with(&r->out, out, DP_OUT, setting, err);
+    rc = rc ?: dp_port_open_with(&r->out, out, DP_OUT, setting, err);
     if (rc != DP_OK) {
         remote_free(&r->base);
         return rc;

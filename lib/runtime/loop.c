@@ -125,8 +125,7 @@ static int say_hello(struct run *r, struct dp_err *err)
     dp_frame_reset(f, DP_KIND_HELLO);
     dp_frame_set_int(f, DP_F_FORMAT, DP_FRAME_FORMAT);
     int rc = dp_frame_set_text(f, DP_F_SOFTWARE, "dpline " DP_VERSION, strlen("dpline " DP_VERSION), err);
-    if (rc == DP_OK)
-        rc = dp_frame_set_text(f, DP_F_RUN, r->saved.run, strlen(r->saved.run), err);
+    rc = rc ?: dp_frame_set_text(f, DP_F_RUN, r->saved.run, strlen(r->saved.run), err);
     dp_frame_set_int(f, DP_F_STAGE, 0);
     dp_frame_set_int(f, DP_F_LAPS, r->laps.laps);
     if (rc == DP_OK && o->plan != NULL)
@@ -137,8 +136,7 @@ static int say_hello(struct run *r, struct dp_err *err)
         rc = dp_frame_set_text(f, DP_F_MODEL_DIGEST, r->init_model, strlen(r->init_model), err);
     if (rc == DP_OK && r->init_lap > 0)
         dp_frame_set_int(f, DP_F_MODEL_LAP, r->init_lap);
-    if (rc == DP_OK)
-        rc = exchange(r, f, err);
+    rc = rc ?: exchange(r, f, err);
     if (rc != DP_OK)
         return rc;
     /* Public texts must come back unchanged; otherwise a stage that sees private rows may have written them. */
@@ -165,8 +163,7 @@ static int first_model(struct run *r, struct dp_err *err)
     if (o->init == NULL)
         return DP_OK;
     int rc = dp_model_read(r->last, o->init, err);
-    if (rc == DP_OK)
-        rc = dp_model_digest(r->last, r->init_model, err);
+    rc = rc ?: dp_model_digest(r->last, r->init_model, err);
     r->init_lap = r->last->lap;
     bool costs =
         dp_frame_has(r->last, DP_F_EPSILON) || dp_frame_has(r->last, DP_F_TRIAL) || dp_frame_bool(r->last, DP_F_NON_PRIVATE);
@@ -187,8 +184,7 @@ static int keep(struct run *r, struct dp_err *err)
 {
     const char *directory = r->checkpoint.directory;
     int rc = dp_checkpoint_complete(directory, 1, r->saved.stages, r->done, err);
-    if (rc == DP_OK)
-        rc = dp_saved_write(directory, &r->saved, r->last, err);
+    rc = rc ?: dp_saved_write(directory, &r->saved, r->last, err);
     if (rc == DP_OK)
         dp_checkpoint_clean(directory, r->done, 0);
     r->kept = rc == DP_OK ? r->done : r->kept;
@@ -230,8 +226,7 @@ static bool all_kinds_been(const struct run *r)
 static int one_lap(struct run *r, int64_t lap, struct dp_err *err)
 {
     int rc = begin_lap(r, lap, err);
-    if (rc == DP_OK)
-        rc = exchange(r, r->token, err);
+    rc = rc ?: exchange(r, r->token, err);
     if (rc == DP_OK && !dp_frame_has(r->token, DP_F_MODEL) && (dp_frame_has(r->last, DP_F_MODEL) || all_kinds_been(r)))
         rc = dp_fail(err, DP_E_RUN, "the child pipeline gave back no model");
     return rc;
@@ -258,8 +253,7 @@ static int go_round(struct run *r, struct dp_err *err)
     bool more = r->done < r->laps.laps;
     while (rc == DP_OK && more && !interrupt->stop) {
         rc = one_lap(r, r->done + 1, err);
-        if (rc == DP_OK)
-            rc = take_lap(r, r->done + 1, err);
+        rc = rc ?: take_lap(r, r->done + 1, err);
         more = r->done < r->laps.laps && !gap_reached(r);
     }
     if (rc == DP_OK && !dp_frame_has(r->last, DP_F_MODEL) && !interrupt->stop)
@@ -345,9 +339,8 @@ static int put_model(struct run *r, enum ending how, struct dp_err *err)
         dp_frame_set_bool(r->last, DP_F_INTERRUPTED, true);
     int rc = dp_port_write(r->model, r->last, err);
     make_end(r, how == INTERRUPTED ? how : DONE);
-    if (rc == DP_OK)
-        rc = dp_port_write(r->model, r->token, err);
-    return rc == DP_OK ? dp_port_commit(r->model, err) : rc;
+    rc = rc ?: dp_port_write(r->model, r->token, err);
+    return rc ?: dp_port_commit(r->model, err);
 }
 
 /* Writes the model that was paid for, even after other errors. Reports the first error. For the order, see loop.h. */
@@ -358,15 +351,14 @@ static int finish(struct run *r, enum ending how, struct dp_err *err)
     int rc = r->child != NULL ? send_end(r, how, err) : DP_OK;
     if (rc == DP_OK && !resumable)
         rc = finish_child(r, err);
-    if (rc == DP_OK)
-        rc = end_stream(r, how, err);
+    rc = rc ?: end_stream(r, how, err);
     if (rc == DP_OK && r->done > 0 && !r->saved.moved && how != INTERRUPTED)
         warn(r->loop, "no step was taken: the model is the one that the run began with");
     int put = put_model(r, how, rc == DP_OK ? err : &later);
-    rc = rc == DP_OK ? put : rc;
+    rc = rc ?: put;
     if (rc == DP_OK && how != INTERRUPTED && resumable)
         dp_checkpoint_clean(r->checkpoint.directory, 0, 0); /* the run has ended: nothing can be resumed */
-    return rc == DP_OK ? finish_child(r, err) : rc;
+    return rc ?: finish_child(r, err);
 }
 
 /* The budget allows no further lap; *err says why. A run without a model has failed, with any options. */
@@ -472,7 +464,7 @@ static int open_checkpoint(struct run *r, struct dp_err *err)
         r->done = r->kept = r->checkpoint.resumed = r->last->lap;
     if (rc == DP_OK) /* files of a lap that did not come back */
         dp_checkpoint_clean(r->checkpoint.directory, o->resume != NULL ? r->kept : INT64_MAX, 0);
-    return rc == DP_OK ? dp_checkpoint_tell(&r->checkpoint, err) : rc;
+    return rc ?: dp_checkpoint_tell(&r->checkpoint, err);
 }
 
 static int open_all(struct run *r, struct dp_err *err)
@@ -480,9 +472,8 @@ static int open_all(struct run *r, struct dp_err *err)
     const struct dp_loop_options *o = &r->loop->options;
     int rc = open_ports(r, err);
     dp_saved_of(&r->saved, r->loop->pipeline, o->plan, r->laps.laps, o->seed);
-    if (rc == DP_OK)
-        rc = open_checkpoint(r, err);
-    return rc == DP_OK ? start_child(r, err) : rc;
+    rc = rc ?: open_checkpoint(r, err);
+    return rc ?: start_child(r, err);
 }
 
 /* Ends the run according to the result of the last lap or of the hello frame. */
@@ -566,14 +557,10 @@ int dp_loop_run(struct dp_loop *loop, struct dp_err *err)
 {
     struct run r = {.loop = loop};
     int rc = check_options(loop, err);
-    if (rc == DP_OK)
-        rc = read_plan(&r, err);
-    if (rc == DP_OK)
-        rc = dp_frame_new(&r.last, err);
-    if (rc == DP_OK)
-        rc = dp_frame_new(&r.token, err);
-    if (rc == DP_OK)
-        rc = open_all(&r, err);
+    rc = rc ?: read_plan(&r, err);
+    rc = rc ?: dp_frame_new(&r.last, err);
+    rc = rc ?: dp_frame_new(&r.token, err);
+    rc = rc ?: open_all(&r, err);
     if (rc == DP_OK) {
         start_progress(&r);
         rc = go_round(&r, err);

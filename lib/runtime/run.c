@@ -177,10 +177,8 @@ static int run(struct run *r, const struct dp_stage_ports *ports, struct dp_err 
     if (rc == DP_OK && !sink)
         dp_port_watch(r->in, r->out);
     r->stage->runtime.output = r->out;
-    if (rc == DP_OK)
-        rc = dp_frame_new(&frame, err);
-    if (rc == DP_OK)
-        rc = take_all(r, frame, err);
+    rc = rc ?: dp_frame_new(&frame, err);
+    rc = rc ?: take_all(r, frame, err);
     if ((rc == DP_OK || rc == DP_E_BUDGET) && r->out != NULL) {
         int committed = dp_port_commit(r->out, err);
         if (committed != DP_OK)

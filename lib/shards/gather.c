@@ -98,10 +98,8 @@ static int gather_hello(struct dp_stage *stage, struct dp_frame *frame, struct d
         dp_frame_set_int(one, DP_F_SHARD, k + 1);
         dp_frame_set_int(one, DP_F_SHARDS, shards);
     }
-    if (rc == DP_OK)
-        rc = ask(s, err);
-    if (rc == DP_OK)
-        rc = dp_merge_hello(&s->merge, shards, s->answer, frame, frame, err);
+    rc = rc ?: ask(s, err);
+    rc = rc ?: dp_merge_hello(&s->merge, shards, s->answer, frame, frame, err);
     stage->stands_for = dp_frame_int(frame, DP_F_STAGE, 0) - (stage->ordinal - 1);
     if (rc == DP_OK)
         warn_of_people(stage);
@@ -115,7 +113,7 @@ static int tell_end(struct state *s, const struct dp_frame *end, struct dp_err *
     s->told = true;
     for (int k = 0; rc == DP_OK && k < s->workers->shards; k++)
         rc = dp_frame_copy(s->workers->frame[k], end, err);
-    return rc == DP_OK ? ask(s, err) : rc;
+    return rc ?: ask(s, err);
 }
 
 /* Does the same, unless gather_after will tell the workers later. */
@@ -137,8 +135,7 @@ static int stop(const struct dp_stage *stage, struct dp_frame *frame, struct dp_
     int rc = dp_model_end(frame, err);
     dp_frame_set_int(frame, DP_F_STATUS, -DP_E_BUDGET);
     end_all(stage, frame, &unused);
-    if (rc == DP_OK)
-        rc = dp_frame_set_text(frame, DP_F_MESSAGE, text, strlen(text), err);
+    rc = rc ?: dp_frame_set_text(frame, DP_F_MESSAGE, text, strlen(text), err);
     return rc != DP_OK ? rc : DP_STAGE_STOP;
 }
 
@@ -149,7 +146,7 @@ static int exhaust(const struct dp_stage *stage, struct dp_frame *frame, struct 
     int rc = dp_model_end(frame, err);
     end_all(stage, frame, &unused);
     dp_frame_set_bool(frame, DP_F_EXHAUSTED, true);
-    return rc == DP_OK ? DP_STAGE_STOP : rc;
+    return rc ?: DP_STAGE_STOP;
 }
 
 static int gather_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
@@ -158,15 +155,13 @@ static int gather_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp
     int rc = DP_OK;
     for (int k = 0; rc == DP_OK && k < s->workers->shards; k++)
         rc = dp_merge_token(&s->merge, k, frame, s->workers->frame[k], err);
-    if (rc == DP_OK)
-        rc = ask(s, err);
+    rc = rc ?: ask(s, err);
     if (rc == DP_E_BUDGET)
         return stop(stage, frame, out, err);
     if (rc == DP_CHILD_EXHAUSTED)
         return exhaust(stage, frame, err);
-    if (rc == DP_OK)
-        rc = dp_merge_lap(&s->merge, s->answer, frame, frame, err);
-    return rc == DP_OK ? out->frame(out, frame, err) : rc;
+    rc = rc ?: dp_merge_lap(&s->merge, s->answer, frame, frame, err);
+    return rc ?: out->frame(out, frame, err);
 }
 
 static int gather_drain(struct dp_stage *stage, struct dp_out *out, struct dp_err *err)

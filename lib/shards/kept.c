@@ -60,14 +60,11 @@ static int check(const struct dp_state *state, const char *directory, const stru
     if (rc == DP_OK && strcmp(text, software) != 0)
         return dp_fail(err, DP_E_RUN, "the checkpoint %s was written by %s, and only that can resume it; this is %s", directory,
                        text, software);
-    if (rc == DP_OK)
-        rc = dp_state_get_bytes(state, "pipeline", &bytes, &size, err);
+    rc = rc ?: dp_state_get_bytes(state, "pipeline", &bytes, &size, err);
     if (rc == DP_OK && (size != DIGEST || memcmp(bytes, digest, DIGEST) != 0))
         return dp_fail(err, DP_E_RUN, "the checkpoint %s is of another pipeline: resume it with the same text", directory);
-    if (rc == DP_OK)
-        rc = dp_state_get_int(state, "shard", 1, DP_MAX_SHARDS, &shard, err);
-    if (rc == DP_OK)
-        rc = dp_state_get_int(state, "shards", 1, DP_MAX_SHARDS, &shards, err);
+    rc = rc ?: dp_state_get_int(state, "shard", 1, DP_MAX_SHARDS, &shard, err);
+    rc = rc ?: dp_state_get_int(state, "shards", 1, DP_MAX_SHARDS, &shards, err);
     if (rc == DP_OK && (shard != kept->shard || shards != kept->shards))
         return dp_fail(err, DP_E_RUN, "the checkpoint %s is of shard %lld/%lld", directory, (long long)shard,
                        (long long)shards);
@@ -82,22 +79,14 @@ int dp_kept_read(const char *directory, struct dp_kept *kept, struct dp_standing
     size_t size = 0;
     char *text;
     int rc = dp_checkpoint_read(directory, 0, 0, &state, &text, err);
-    if (rc == DP_OK)
-        rc = check(&state, directory, kept, err);
-    if (rc == DP_OK)
-        rc = get_id(&state, "run", standing->run, err);
-    if (rc == DP_OK)
-        rc = get_id(&state, "session", standing->session, err);
-    if (rc == DP_OK)
-        rc = dp_state_get_int(&state, "lap", 0, INT64_MAX, &standing->lap, err);
-    if (rc == DP_OK)
-        rc = dp_state_get_int(&state, "kept", 0, INT64_MAX, &standing->kept, err);
-    if (rc == DP_OK)
-        rc = dp_state_get_int(&state, "first", 1, INT64_MAX, &kept->first, err);
-    if (rc == DP_OK)
-        rc = dp_state_get_int(&state, "last", 1, INT64_MAX, &kept->last, err);
-    if (rc == DP_OK)
-        rc = dp_state_get_bytes(&state, "answer", &bytes, &size, err);
+    rc = rc ?: check(&state, directory, kept, err);
+    rc = rc ?: get_id(&state, "run", standing->run, err);
+    rc = rc ?: get_id(&state, "session", standing->session, err);
+    rc = rc ?: dp_state_get_int(&state, "lap", 0, INT64_MAX, &standing->lap, err);
+    rc = rc ?: dp_state_get_int(&state, "kept", 0, INT64_MAX, &standing->kept, err);
+    rc = rc ?: dp_state_get_int(&state, "first", 1, INT64_MAX, &kept->first, err);
+    rc = rc ?: dp_state_get_int(&state, "last", 1, INT64_MAX, &kept->last, err);
+    rc = rc ?: dp_state_get_bytes(&state, "answer", &bytes, &size, err);
     msgpack_sbuffer_clear(answer);
     if (rc == DP_OK && msgpack_sbuffer_write(answer, bytes, size) != 0)
         rc = dp_fail(err, DP_E_RUN, "out of memory");

@@ -20,7 +20,7 @@ static int children_finish(struct local *l, struct dp_err *err)
         struct dp_err later = {0};
         int ended = dp_child_finish(l->child[k], rc == DP_OK ? err : &later);
         l->child[k] = NULL;
-        rc = rc == DP_OK ? ended : rc;
+        rc = rc ?: ended;
     }
     return rc;
 }
@@ -104,10 +104,8 @@ static int start_child(struct local *l, const char *text, int k, bool fused, str
         l->at[k] = *own;
         rc = dp_checkpoint_shard(own->directory, k + 1, &l->at[k].directory, err);
     }
-    if (rc == DP_OK)
-        rc = dp_checkpoint_tell(own->directory != NULL ? &l->at[k] : NULL, err);
-    if (rc == DP_OK)
-        rc = fill_in(&filled, text, k + 1, l->base.shards, err);
+    rc = rc ?: dp_checkpoint_tell(own->directory != NULL ? &l->at[k] : NULL, err);
+    rc = rc ?: fill_in(&filled, text, k + 1, l->base.shards, err);
     if (rc == DP_OK && fused)
         rc = dp_child_fused(&l->child[k], filled, NULL, err);
     else if (rc == DP_OK)
@@ -125,10 +123,8 @@ int dp_workers_local(struct dp_workers **workers, struct dp_stage *stage, const 
     if (rc != DP_OK)
         return rc;
     rc = dp_workers_start(&l->base, &local_ops, stage, shards, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&l->child, (size_t)shards, sizeof(struct dp_child *), err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&l->at, (size_t)shards, sizeof *l->at, err);
+    rc = rc ?: dp_alloc(&l->child, (size_t)shards, sizeof(struct dp_child *), err);
+    rc = rc ?: dp_alloc(&l->at, (size_t)shards, sizeof *l->at, err);
     for (int k = 0; rc == DP_OK && k < shards; k++)
         rc = start_child(l, text, k, fused, err);
     /* The checkpoint gets the place of this stage back: the children have set it to theirs. */

@@ -138,7 +138,7 @@ static int check_fit(const struct dp_merge *m, int k, const struct dp_frame *ans
         rc = differ(k, answer, 0, first, DP_F_STAGE, err);
     if (rc == DP_OK && !dp_frame_same_field(answer, first, DP_F_MULTIPLIERS))
         rc = differ(k, answer, 0, first, DP_F_MULTIPLIERS, err);
-    return rc == DP_OK ? check_records(k, answer, 0, first, m->parts, err) : rc;
+    return rc ?: check_records(k, answer, 0, first, m->parts, err);
 }
 
 static int keep_text(char **kept, const char *text, struct dp_err *err)
@@ -163,8 +163,7 @@ static int place(struct dp_merge *m, int k, const struct dp_frame *answer, struc
         return dp_fail(err, DP_E_UNSAFE, "the shards announce %lld rows together, and batches are drawn from at most %lld",
                        (long long)m->rows, (long long)DP_COINS_ROWS);
     int rc = keep_text(&shard->data, own_text(answer, DP_F_DATA), err);
-    if (rc == DP_OK)
-        rc = keep_text(&shard->population, own_text(answer, DP_F_POPULATION), err);
+    rc = rc ?: keep_text(&shard->population, own_text(answer, DP_F_POPULATION), err);
     if (rc == DP_OK && !m->parts && m->shards > 1 && strstr(own_text(answer, DP_F_PREPROCESSING), "max-abs") != NULL)
         rc = dp_fail(err, DP_E_UNSAFE,
                      "shard %d has divided a column by its own largest magnitude (max-abs): the column means something else at "
@@ -207,12 +206,9 @@ static int make_hello(const struct dp_merge *m, const struct dp_frame *answer, c
     int rc = out != sent ? dp_frame_copy(out, sent, err) : DP_OK;
     dp_frame_drop(out, DP_F_SHARD);
     dp_frame_drop(out, DP_F_SHARDS);
-    if (rc == DP_OK)
-        rc = dp_frame_copy_field(out, answer, DP_F_STAGE, err);
-    if (rc == DP_OK)
-        rc = dp_frame_copy_field(out, answer, DP_F_MULTIPLIERS, err);
-    if (rc == DP_OK)
-        rc = dp_frame_copy_field(out, answer, DP_F_UNIT, err);
+    rc = rc ?: dp_frame_copy_field(out, answer, DP_F_STAGE, err);
+    rc = rc ?: dp_frame_copy_field(out, answer, DP_F_MULTIPLIERS, err);
+    rc = rc ?: dp_frame_copy_field(out, answer, DP_F_UNIT, err);
     out->records = answer->records;
     for (int i = 0; i < answer->records; i++) {
         out->record[i] = answer->record[i];
@@ -231,16 +227,12 @@ int dp_merge_hello(struct dp_merge *m, int shards, const struct dp_frame *const 
     m->parts = dp_frame_has(answer[0], DP_F_N);
     for (int k = 0; rc == DP_OK && k < shards; k++) {
         rc = check_hello(m, k, answer[k], sent, err);
-        if (rc == DP_OK)
-            rc = check_fit(m, k, answer[k], answer[0], err);
-        if (rc == DP_OK)
-            rc = place(m, k, answer[k], err);
+        rc = rc ?: check_fit(m, k, answer[k], answer[0], err);
+        rc = rc ?: place(m, k, answer[k], err);
     }
-    if (rc == DP_OK)
-        rc = join(m, offsetof(struct dp_merge_shard, data), &m->data, err);
-    if (rc == DP_OK)
-        rc = join(m, offsetof(struct dp_merge_shard, population), &m->population, err);
-    return rc == DP_OK ? make_hello(m, answer[0], sent, out, err) : rc;
+    rc = rc ?: join(m, offsetof(struct dp_merge_shard, data), &m->data, err);
+    rc = rc ?: join(m, offsetof(struct dp_merge_shard, population), &m->population, err);
+    return rc ?: make_hello(m, answer[0], sent, out, err);
 }
 
 bool dp_merge_same_people(const struct dp_merge *m, int *one, int *other)
@@ -317,7 +309,7 @@ static int check_answer(const struct dp_merge *m, int k, const struct dp_frame *
         strcmp(own_text(answer, DP_F_POPULATION), m->shard[k].population) != 0)
         return dp_fail(err, DP_E_UNSAFE, "shard %d has other data than it announced", k + 1);
     int rc = check_paid(m, k, answer, err);
-    return rc == DP_OK ? dp_reach_check(answer, m->shard[k].rows, k + 1, err) : rc;
+    return rc ?: dp_reach_check(answer, m->shard[k].rows, k + 1, err);
 }
 
 /* Sums that are added must have the same shape and the same columns. */
@@ -346,9 +338,8 @@ static int check_lap(const struct dp_merge *m, int k, const struct dp_frame *a, 
         return dp_fail(err, DP_E_UNSAFE, "shards %d and %d differ in what they give: a %s and a %s frame", first + 1, k + 1,
                        dp_label_name(b->label), dp_label_name(a->label));
     int rc = check_shapes(k, a, first, b, err);
-    if (rc == DP_OK)
-        rc = check_fields(m, k, a, first, b, true, err);
-    return rc == DP_OK ? check_records(k, a, first, b, true, err) : rc;
+    rc = rc ?: check_fields(m, k, a, first, b, true, err);
+    return rc ?: check_records(k, a, first, b, true, err);
 }
 
 /* Takes the fields that pass the gate from the answer; fields that the gate itself states stay as in the token. */
@@ -361,10 +352,8 @@ static int take_public(const struct dp_merge *m, const struct dp_frame *answer, 
         if (v == DP_FIXED || v == DP_MOVING || v == DP_PAID)
             rc = dp_frame_copy_field(out, answer, (enum dp_field)i, err);
     }
-    if (rc == DP_OK)
-        rc = set_text(out, DP_F_DATA, m->data, err);
-    if (rc == DP_OK)
-        rc = set_text(out, DP_F_POPULATION, m->population, err);
+    rc = rc ?: set_text(out, DP_F_DATA, m->data, err);
+    rc = rc ?: set_text(out, DP_F_POPULATION, m->population, err);
     out->label = answer->label;
     out->records = answer->records;
     for (int i = 0; i < answer->records; i++) {
@@ -411,8 +400,7 @@ int dp_merge_lap(const struct dp_merge *m, const struct dp_frame *const answer[]
         rc = dp_fail(err, DP_E_RUN, "no shard has answered lap %lld", (long long)token->lap);
     if (rc == DP_OK && out != token)
         rc = dp_frame_copy(out, token, err);
-    if (rc == DP_OK)
-        rc = take_public(m, answer[first], m->shards - lost, out, err);
+    rc = rc ?: take_public(m, answer[first], m->shards - lost, out, err);
     if (rc == DP_OK && several)
         rc = set_text(out, DP_F_SPLIT, DP_SPLIT_SEVERAL, err);
     for (int k = first + 1; rc == DP_OK && k < m->shards; k++)

@@ -216,7 +216,7 @@ static int next_event(struct remote *r, double seconds, struct dp_err *err)
         err->message[0] = '\0'; /* the reader has ended, and has printed why if it could */
         return err->status = DP_E_UPSTREAM;
     }
-    return rc == DP_OK ? take_event(r, &event, err) : rc;
+    return rc ?: take_event(r, &event, err);
 }
 
 static int wait_for_all(struct remote *r, struct dp_err *err)
@@ -270,8 +270,7 @@ static int remote_ask(struct dp_workers *workers, struct dp_err *err)
     dp_roster_ask(&r->roster, kind, lap, dp_clock_now());
     for (int k = 0; rc == DP_OK && k < workers->shards; k++)
         rc = ask_one(r, k + 1, err);
-    if (rc == DP_OK)
-        rc = wait_for_all(r, err);
+    rc = rc ?: wait_for_all(r, err);
     if (rc == DP_OK && kind == DP_KIND_HELLO)
         rc = check_shares(r, err);
     r->ended = rc == DP_OK && kind == DP_KIND_END;
@@ -297,8 +296,7 @@ static int remote_restore(struct dp_workers *workers, const struct dp_state *sta
     const void *names, *run;
     size_t size = 0, id = 0;
     int rc = dp_state_get_bytes(state, "names", &names, &size, err);
-    if (rc == DP_OK)
-        rc = dp_state_get_bytes(state, "run", &run, &id, err);
+    rc = rc ?: dp_state_get_bytes(state, "run", &run, &id, err);
     if (rc == DP_OK && size != (size_t)workers->shards * DP_SEAT_NAME)
         rc = dp_fail(err, DP_E_RUN, "the checkpoint is of a run with another number of workers");
     if (rc == DP_OK && (id != sizeof r->roster.run || memcmp(run, r->roster.run, id) != 0))
@@ -375,19 +373,15 @@ static int open_all(struct remote *r, const char *at, const struct dp_security *
     int shards = r->base.shards;
     randombytes_buf(&first, sizeof first);
     int rc = dp_alloc(&r->desk, (size_t)shards, sizeof *r->desk, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&r->names, (size_t)shards, DP_SEAT_NAME, err);
+    rc = rc ?: dp_alloc(&r->names, (size_t)shards, DP_SEAT_NAME, err);
     for (int k = 0; rc == DP_OK && k < shards; k++) {
         msgpack_sbuffer_init(&r->desk[k].hello);
         msgpack_sbuffer_init(&r->desk[k].asked);
     }
-    if (rc == DP_OK)
-        rc = dp_frame_new(&r->came, err);
-    if (rc == DP_OK)
-        rc = dp_roster_open(&r->roster, shards, first, stage->checkpoint.resumed, err);
-    if (rc == DP_OK)
-        rc = dp_link_open(&r->link, at, true, security, hear, &r->base, err);
-    return rc == DP_OK ? dp_shard_link(r->link, err) : rc;
+    rc = rc ?: dp_frame_new(&r->came, err);
+    rc = rc ?: dp_roster_open(&r->roster, shards, first, stage->checkpoint.resumed, err);
+    rc = rc ?: dp_link_open(&r->link, at, true, security, hear, &r->base, err);
+    return rc ?: dp_shard_link(r->link, err);
 }
 
 int dp_workers_remote(struct dp_workers **workers, struct dp_stage *stage, const char *at, const struct dp_security *security,
@@ -399,8 +393,7 @@ int dp_workers_remote(struct dp_workers **workers, struct dp_stage *stage, const
         return rc;
     r->options = *options;
     rc = dp_workers_start(&r->base, &remote_ops, stage, shards, err);
-    if (rc == DP_OK)
-        rc = open_all(r, at, security, err);
+    rc = rc ?: open_all(r, at, security, err);
     if (rc != DP_OK) {
         remote_free(&r->base);
         return rc;

@@ -100,7 +100,7 @@ int dp_shard_check(const struct dp_frame *frame, const struct dp_link_header *he
     if (frame->kind != DP_KIND_HELLO && frame->kind != DP_KIND_LAP)
         return DP_OK;
     int rc = frame->kind == DP_KIND_HELLO ? check_hello(frame, header, site, err) : check_lap(frame, header->lap, err);
-    return rc == DP_OK ? check_fields(frame, site, err) : rc;
+    return rc ?: check_fields(frame, site, err);
 }
 
 bool dp_shard_shares(const struct dp_frame *hello)

@@ -87,8 +87,7 @@ static int answer_status(struct run *r, enum dp_kind kind, int rc, struct dp_err
     if (rc != DP_OK)
         dp_frame_set_int(r->frame, DP_F_STATUS, dp_exit_status(rc));
     int sent = dp_wire_encode(&body, r->frame, err);
-    if (sent == DP_OK)
-        sent = answer(r, &body, err);
+    sent = sent ?: answer(r, &body, err);
     msgpack_sbuffer_destroy(&body);
     return sent;
 }
@@ -151,8 +150,7 @@ static int take_hello(struct run *r, struct dp_err *err)
     if (welcome == DP_WELCOME_STARTS) {
         r->kept.first = dp_frame_int(r->frame, DP_F_STAGE, 0) + 1;
         int rc = start_child(r, err);
-        if (rc == DP_OK)
-            rc = work(r, &r->greeting, err);
+        rc = rc ?: work(r, &r->greeting, err);
         r->kept.last = dp_frame_int(r->frame, DP_F_STAGE, 0);
         if (rc != DP_OK)
             return rc;
@@ -198,7 +196,7 @@ static int take_lap(struct run *r, struct dp_err *err)
     r->standing.answer = true;
     if (dp_checkpoint_due(&r->checkpoint, r->frame))
         rc = keep(r, r->asked.credit, err);
-    return rc == DP_OK ? answer(r, &r->answer, err) : rc;
+    return rc ?: answer(r, &r->answer, err);
 }
 
 static int take_end(struct run *r, struct dp_err *err)
@@ -217,7 +215,7 @@ static int take_end(struct run *r, struct dp_err *err)
     if (rc == DP_OK && !interrupted && r->checkpoint.directory != NULL)
         dp_checkpoint_clean(r->checkpoint.directory, 0, 0); /* the run has ended: nothing can be resumed */
     msgpack_sbuffer_destroy(&body);
-    return rc == DP_OK ? answer_status(r, DP_KIND_END, DP_OK, err) : rc;
+    return rc ?: answer_status(r, DP_KIND_END, DP_OK, err);
 }
 
 /* The frame is from our gather, but from a newer version, or damaged. Tell the gather, so that it does not wait. */
@@ -239,10 +237,10 @@ static int take_frame(struct run *r, const struct dp_link_event *event, struct d
     int rc = dp_shard_check(r->frame, &r->asked, &site, err);
     switch (r->frame->kind) {
     case DP_KIND_HELLO:
-        rc = rc == DP_OK ? take_hello(r, err) : rc;
+        rc = rc ?: take_hello(r, err);
         break;
     case DP_KIND_LAP:
-        rc = rc == DP_OK ? take_lap(r, err) : rc;
+        rc = rc ?: take_lap(r, err);
         break;
     case DP_KIND_END:
         rc = take_end(r, err);
@@ -305,8 +303,7 @@ static int take_all(struct run *r, struct dp_err *err)
         if (r->again > 0)
             left = r->again > dp_clock_now() ? r->again - dp_clock_now() : 0;
         int rc = dp_link_next(r->link, &event, left, &r->worker->interrupt, err);
-        if (rc == DP_OK)
-            rc = take_event(r, &event, err);
+        rc = rc ?: take_event(r, &event, err);
         if (rc != DP_OK)
             return rc;
     }
@@ -350,8 +347,7 @@ static int open_checkpoint(struct run *r, struct dp_err *err)
     int rc = dp_checkpoint_own(o->checkpoint, err);
     if (rc == DP_OK && (r->checkpoint.directory = realpath(o->checkpoint, NULL)) == NULL)
         rc = dp_fail(err, DP_E_RUN, "cannot use %s", o->checkpoint);
-    if (rc == DP_OK)
-        rc = dp_checkpoint_lock(r->checkpoint.directory, &r->lock, err);
+    rc = rc ?: dp_checkpoint_lock(r->checkpoint.directory, &r->lock, err);
     r->checkpoint.every = o->every;
     r->checkpoint.last = true;
     if (rc == DP_OK && dp_checkpoint_there(r->checkpoint.directory))
@@ -368,16 +364,11 @@ int dp_worker_run(struct dp_worker *worker, struct dp_err *err)
     int rc = read_shard(&r, err);
     if (rc == DP_OK && o->at[0] == '@')
         rc = dp_fail(err, DP_E_USAGE, "--at: a worker connects, and dp-gather binds");
-    if (rc == DP_OK)
-        rc = open_checkpoint(&r, err);
-    if (rc == DP_OK)
-        rc = dp_frame_new(&r.frame, err);
-    if (rc == DP_OK)
-        rc = dp_link_open(&r.link, o->at, false, &o->security, hear, &r, err);
-    if (rc == DP_OK)
-        rc = dp_shard_link(r.link, err);
-    if (rc == DP_OK)
-        rc = take_all(&r, err);
+    rc = rc ?: open_checkpoint(&r, err);
+    rc = rc ?: dp_frame_new(&r.frame, err);
+    rc = rc ?: dp_link_open(&r.link, o->at, false, &o->security, hear, &r, err);
+    rc = rc ?: dp_shard_link(r.link, err);
+    rc = rc ?: take_all(&r, err);
     dp_child_kill(r.child);
     dp_link_close(r.link, worker->interrupt ? 0 : LINGER_MS);
     if (r.lock >= 0)

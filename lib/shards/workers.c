@@ -9,8 +9,7 @@ int dp_workers_start(struct dp_workers *workers, const struct dp_workers_ops *op
     workers->stage = stage;
     workers->shards = shards;
     int rc = dp_alloc(&workers->frame, (size_t)shards, sizeof(struct dp_frame *), err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&workers->answered, (size_t)shards, sizeof *workers->answered, err);
+    rc = rc ?: dp_alloc(&workers->answered, (size_t)shards, sizeof *workers->answered, err);
     for (int k = 0; rc == DP_OK && k < shards; k++)
         rc = dp_frame_new(&workers->frame[k], err);
     return rc;

@@ -89,12 +89,10 @@ static int begin_trial(struct dp_stage *stage, struct dp_err *err)
         said.adjacency = (char *)dp_adjacency_names[rows->adjacency];
         rc = dp_plan_charges(&contract->plan, contract->plan.laps, &said.charges, err);
     }
-    if (rc == DP_OK)
-        rc = dp_trial_write(&s->trial, &said, err);
+    rc = rc ?: dp_trial_write(&s->trial, &said, err);
     if (rc == DP_OK && s->trial.ask == DP_TRIAL_PLAN)
         rc = dp_fail(err, DP_E_RUN, "dp-tune asked only for the plan");
-    if (rc == DP_OK)
-        rc = dp_trial_take(&s->trial, &said, err);
+    rc = rc ?: dp_trial_take(&s->trial, &said, err);
     dp_charges_free(&said.charges);
     return rc;
 }
@@ -215,9 +213,8 @@ static int check_lap(struct dp_stage *stage, const struct dp_frame *frame, struc
         return dp_fail(err, DP_E_UNSAFE, "takes noised frames and got a %s one: a stage is missing or out of place",
                        dp_label_name(frame->label));
     int rc = check_trial(s, frame, err);
-    if (rc == DP_OK)
-        rc = check_trial_start(stage, frame, err);
-    return rc == DP_OK ? dp_payer_check(&s->payer, frame, err) : rc;
+    rc = rc ?: check_trial_start(stage, frame, err);
+    return rc ?: dp_payer_check(&s->payer, frame, err);
 }
 
 /* Epsilon spent so far, with fewer bits, but within the budget. */
@@ -240,7 +237,7 @@ static int state_spent(struct dp_stage *stage, struct dp_frame *frame, struct dp
     set_noise_scale(frame);
     if (o->trial != NULL) {
         int rc = dp_frame_set_text(frame, DP_F_TRIAL, s->trial.name, DP_TRIAL_NAME, err);
-        return rc == DP_OK ? dp_frame_set_text(frame, DP_F_ADJACENCY, adjacency, strlen(adjacency), err) : rc;
+        return rc ?: dp_frame_set_text(frame, DP_F_ADJACENCY, adjacency, strlen(adjacency), err);
     }
     const double epsilon = stated(p);
     dp_frame_set_real(frame, DP_F_EPSILON, epsilon);
@@ -283,8 +280,7 @@ static int account_fire(struct dp_stage *stage, struct dp_frame *frame, struct d
         return rc == DP_OK ? pass_uncharged(frame, o->public ? DP_F_PUBLIC : DP_F_NON_PRIVATE, out, err) : rc;
     }
     rc = check_lap(stage, frame, err);
-    if (rc == DP_OK)
-        rc = o->trial != NULL ? DP_OK : dp_paying_lap(stage, &s->payer, frame, out, err); /* dp-tune has paid for a trial */
+    rc = rc ?: o->trial != NULL ? DP_OK : dp_paying_lap(stage, &s->payer, frame, out, err); /* dp-tune has paid for a trial */
     if (rc != DP_OK)
         return rc;
     dp_contract_passed(&s->payer.contract, frame);

@@ -178,7 +178,7 @@ static int follow(struct dp_stage *stage, const struct dp_frame *frame, double s
     if (rc == DP_OK && s->last_count > 0)
         s->angle = o->forget * s->angle + (1 - o->forget) * dp_angle(gradient->data, s->last, s->last_count);
     s->failed_count = 0;
-    return rc == DP_OK ? keep(&s->last, &s->last_count, gradient, err) : rc;
+    return rc ?: keep(&s->last, &s->last_count, gradient, err);
 }
 
 /* Fails unless the gradient that waits in the frame is the mean of the gradients that the state has counted. */
@@ -348,28 +348,18 @@ static int adapt_restore(struct dp_stage *stage, const struct dp_state *state, s
 {
     struct state *s = stage->state;
     int rc = dp_state_get_real(state, "multiplier", &s->z, err);
-    if (rc == DP_OK)
-        rc = dp_state_get_real(state, "next", &s->next, err);
-    if (rc == DP_OK)
-        rc = dp_state_get_real(state, "held", &s->held, err);
-    if (rc == DP_OK)
-        rc = dp_state_get_real(state, "first", &s->window.first, err);
-    if (rc == DP_OK)
-        rc = dp_state_get_real(state, "largest", &s->window.largest, err);
-    if (rc == DP_OK)
-        rc = dp_state_get_int(state, "searches", 0, s->window.every - 1, &s->window.searches, err);
+    rc = rc ?: dp_state_get_real(state, "next", &s->next, err);
+    rc = rc ?: dp_state_get_real(state, "held", &s->held, err);
+    rc = rc ?: dp_state_get_real(state, "first", &s->window.first, err);
+    rc = rc ?: dp_state_get_real(state, "largest", &s->window.largest, err);
+    rc = rc ?: dp_state_get_int(state, "searches", 0, s->window.every - 1, &s->window.searches, err);
     int64_t grown = 0;
-    if (rc == DP_OK)
-        rc = dp_state_get_int(state, "grown", 0, 1, &grown, err);
+    rc = rc ?: dp_state_get_int(state, "grown", 0, 1, &grown, err);
     s->grown = grown == 1;
-    if (rc == DP_OK)
-        rc = dp_state_get_real(state, "angle", &s->angle, err);
-    if (rc == DP_OK)
-        rc = dp_state_get_real(state, "search", &s->search, err);
-    if (rc == DP_OK)
-        rc = dp_state_get_real(state, "clips", &s->clips, err);
-    if (rc == DP_OK)
-        rc = dp_state_get_real(state, "precision", &s->failed_precision, err);
+    rc = rc ?: dp_state_get_real(state, "angle", &s->angle, err);
+    rc = rc ?: dp_state_get_real(state, "search", &s->search, err);
+    rc = rc ?: dp_state_get_real(state, "clips", &s->clips, err);
+    rc = rc ?: dp_state_get_real(state, "precision", &s->failed_precision, err);
     if (rc == DP_OK && dp_state_has(state, "last"))
         rc = dp_state_get_reals(state, "last", &s->last, &s->last_count, err);
     if (rc == DP_OK && dp_state_has(state, "failed"))

@@ -15,10 +15,8 @@ int dp_along_open(struct dp_along *along, const struct dp_line *line, const stru
     if (along->linear)
         along->form = dp_form_for(form->family, form->features, 2 * form->outputs, form->intercept);
     int rc = dp_alloc(&along->parameters, along->form.rows * along->form.cols, sizeof(double), err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&along->scores, (size_t)threads * DP_LINE_ROWS * 2 * form->outputs, sizeof(double), err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&along->room, (size_t)threads, sizeof *along->room, err);
+    rc = rc ?: dp_alloc(&along->scores, (size_t)threads * DP_LINE_ROWS * 2 * form->outputs, sizeof(double), err);
+    rc = rc ?: dp_alloc(&along->room, (size_t)threads, sizeof *along->room, err);
     for (int t = 0; rc == DP_OK && t < threads; t++)
         rc = dp_form_room(&along->form, &along->room[t], err);
     return rc;
@@ -97,8 +95,7 @@ int dp_along_take(struct dp_along *along, const struct dp_batch *batch, const do
     along->direction = direction;
     size_t blocks = blocks_of(along);
     int rc = dp_grow(&along->block, &along->block_capacity, blocks * dp_line_block_size(&along->line), sizeof(double), err);
-    if (rc == DP_OK)
-        rc = dp_grow(&along->loss, &along->loss_capacity, blocks * DP_LINE_ROWS, sizeof(double), err);
+    rc = rc ?: dp_grow(&along->loss, &along->loss_capacity, blocks * DP_LINE_ROWS, sizeof(double), err);
     if (rc != DP_OK)
         return rc;
     memcpy(along->parameters, model, along->count * sizeof *model);

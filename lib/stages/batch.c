@@ -83,8 +83,7 @@ static int take_persons(struct dp_batch *batch, const struct dp_frame *frame, st
         rows += dp_dataset_person(batch->dataset, (size_t)batch->id[p], &first);
         rc = rows <= BATCH_MOST ? DP_OK : too_many(frame, err);
     }
-    if (rc == DP_OK)
-        rc = dp_grow(&reader->id, &reader->id_capacity, rows + 1, sizeof *reader->id, err);
+    rc = rc ?: dp_grow(&reader->id, &reader->id_capacity, rows + 1, sizeof *reader->id, err);
     if (rc != DP_OK)
         return rc;
     reader->start[batch->persons] = rows;
@@ -108,8 +107,7 @@ static int take_inline_persons(struct dp_batch *batch, const struct dp_frame *fr
     int rc = dp_frame_need_array(frame, DP_F_PERSON_ROWS, DP_I64, 1, &sizes, err);
     if (rc == DP_OK && sizes->count != batch->persons)
         rc = dp_fail(err, DP_E_RUN, "person_rows and rows of lap %lld differ in length", (long long)frame->lap);
-    if (rc == DP_OK)
-        rc = dp_grow(&reader->start, &reader->start_capacity, batch->persons + 1, sizeof *reader->start, err);
+    rc = rc ?: dp_grow(&reader->start, &reader->start_capacity, batch->persons + 1, sizeof *reader->start, err);
     if (rc != DP_OK)
         return rc;
     const int64_t *size = sizes->data;
@@ -152,8 +150,7 @@ static int read_inline(struct dp_batch *batch, const struct dp_frame *frame, str
     if (!dp_frame_has(frame, DP_F_X))
         return dp_fail(err, DP_E_USAGE, "--data is required: the frames carry row numbers, not rows");
     int rc = dp_frame_need_array(frame, DP_F_X, DP_F32, 2, &x, err);
-    if (rc == DP_OK)
-        rc = dp_frame_need_array(frame, DP_F_Y, DP_F64, 1, &y, err);
+    rc = rc ?: dp_frame_need_array(frame, DP_F_Y, DP_F64, 1, &y, err);
     if (rc != DP_OK)
         return rc;
     if (x->dims[0] != batch->count || y->count != batch->count)
@@ -212,8 +209,7 @@ static int read_own(struct dp_reader *reader, struct dp_batch *batch, const stru
     if (dataset != NULL && (strcmp(dp_frame_text(frame, DP_F_DATA, ""), dataset->digest) != 0 || !counts(m, frame, dataset)))
         return dp_fail(err, DP_E_RUN, "the rows were sampled from another data set than --data names");
     rc = check_rows(batch->id, batch->count, batch->rows, reader, frame->lap, err);
-    if (rc == DP_OK)
-        rc = divide(batch, frame, reader, err);
+    rc = rc ?: divide(batch, frame, reader, err);
     if (rc != DP_OK)
         return rc;
     if (dataset != NULL) {

@@ -168,9 +168,9 @@ int dp_batch_sum_make(struct dp_batch_sum *batch_sum, const struct dp_batch *bat
     float constant = dp_batch_constant(batch);
     int rc = batch_sum->tally == NULL ? dp_alloc(&batch_sum->tally, (size_t)batch_sum->threads, sizeof *batch_sum->tally, err)
                                       : DP_OK;
-    if (rc == DP_OK)
-        rc = dp_grow(&batch_sum->coefficient, &batch_sum->capacity, threads * dp_apart(DP_ROWS * outputs, sizeof(float)),
-                     sizeof *batch_sum->coefficient, err);
+    rc = rc
+             ?: dp_grow(&batch_sum->coefficient, &batch_sum->capacity, threads * dp_apart(DP_ROWS * outputs, sizeof(float)),
+                        sizeof *batch_sum->coefficient, err);
     batch_sum->stride = (batch->features + 15) / 16 * 16;
     if (rc == DP_OK && is_narrow(batch))
         rc = dp_grow(&batch_sum->unpacked, &batch_sum->unpacked_capacity, threads * DP_ROWS * batch_sum->stride + 16,

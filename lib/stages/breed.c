@@ -73,7 +73,7 @@ static int breed_open(struct dp_stage *stage, struct dp_err *err)
     if (rc == DP_OK && s->size > DP_LIMIT_FRAME / 2 / sizeof(double) / (size_t)o->offspring)
         rc = dp_fail(err, DP_E_USAGE, "--offspring: %lld models of %zu entries do not fit a frame", (long long)o->offspring,
                      s->size);
-    return rc == DP_OK ? dp_alloc(&s->parent, (size_t)o->parents * s->size, sizeof *s->parent, err) : rc;
+    return rc ?: dp_alloc(&s->parent, (size_t)o->parents * s->size, sizeof *s->parent, err);
 }
 
 /* The model that the lap begins with becomes a parent, in place of the oldest. */
@@ -132,8 +132,7 @@ static int breed_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_
     int rc = dp_frame_has(frame, DP_F_MODEL) ? remember(stage, frame, err) : DP_OK;
     if (rc == DP_OK && !dp_frame_has(frame, DP_F_MODEL) && s->form.intercept != 0)
         dp_frame_set_real(frame, DP_F_INTERCEPT, s->form.intercept);
-    if (rc == DP_OK)
-        rc = dp_frame_make_array(frame, DP_F_CANDIDATES, DP_F64, (uint64_t)o->offspring, s->size, &candidates, err);
+    rc = rc ?: dp_frame_make_array(frame, DP_F_CANDIDATES, DP_F64, (uint64_t)o->offspring, s->size, &candidates, err);
     if (rc != DP_OK)
         return rc;
     dp_stream_start(&stream, &stage->key, DP_DRAW_OFFSPRING, (uint64_t)frame->lap);
@@ -159,8 +158,7 @@ static int breed_restore(struct dp_stage *stage, const struct dp_state *state, s
     size_t count = 0;
     int64_t next = 0;
     int rc = dp_state_get_int(state, "next", 0, o->parents - 1, &next, err);
-    if (rc == DP_OK)
-        rc = dp_state_get_reals(state, "parents", &parents, &count, err);
+    rc = rc ?: dp_state_get_reals(state, "parents", &parents, &count, err);
     if (rc == DP_OK && (count % s->size != 0 || count > (size_t)o->parents * s->size))
         rc = dp_fail(err, DP_E_RUN, "the parents of the checkpoint are not %lld models of %zu entries", (long long)o->parents,
                      s->size);

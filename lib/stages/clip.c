@@ -76,7 +76,7 @@ static int set_shape(struct state *s, size_t threads, size_t classes, size_t col
     s->classes = classes;
     s->cols = cols;
     int rc = dp_alloc(&s->zeta, threads * dp_apart(classes, sizeof(double)), sizeof(double), err);
-    return rc == DP_OK ? dp_alloc(&s->within, threads * dp_apart(1, sizeof *s->within), sizeof *s->within, err) : rc;
+    return rc ?: dp_alloc(&s->within, threads * dp_apart(1, sizeof *s->within), sizeof *s->within, err);
 }
 
 /* C of this lap: the frame's bound or, from the count of the lap before, C_{t+1} = C_t e^{−eta (b − quantile)}, b the released
@@ -196,16 +196,13 @@ static int clip_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_o
     int64_t within = 0;
     double bound = 0;
     int rc = dp_reader_read(&s->reader, &batch, frame, err);
-    if (rc == DP_OK)
-        rc = dp_frame_need_array(frame, DP_F_UPDATES, DP_F32, 2, &updates, err);
+    rc = rc ?: dp_frame_need_array(frame, DP_F_UPDATES, DP_F32, 2, &updates, err);
     if (rc == DP_OK && updates->dims[0] != batch.count)
         rc = dp_fail(err, DP_E_RUN, "lap %lld does not have an update for each row", (long long)frame->lap);
     if (rc == DP_OK && m->release == DP_RELEASE_NONE)
         rc = dp_fail(err, DP_E_UNSAFE, "the updates of lap %lld do not record what they depend on", (long long)frame->lap);
-    if (rc == DP_OK)
-        rc = next_bound(o, frame, &bound, err);
-    if (rc == DP_OK)
-        rc = set_shape(s, (size_t)s->batch_sum.threads, updates->dims[1], batch.cols, err);
+    rc = rc ?: next_bound(o, frame, &bound, err);
+    rc = rc ?: set_shape(s, (size_t)s->batch_sum.threads, updates->dims[1], batch.cols, err);
     if (rc != DP_OK)
         return rc;
     struct lap lap = {s, &batch, updates->data, bound};

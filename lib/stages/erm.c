@@ -125,16 +125,14 @@ static int set_shape(struct dp_stage *stage, struct dp_frame *frame, const struc
     const struct dp_erm_options *o = stage->options;
     struct dp_erm *s = stage->state;
     int rc = dp_batch_classes(frame, &s->classes, err);
-    if (rc == DP_OK)
-        rc = dp_labels_check(s->loss, s->classes, s->reader.dataset, o->data, err);
+    rc = rc ?: dp_labels_check(s->loss, s->classes, s->reader.dataset, o->data, err);
     if (rc != DP_OK)
         return rc;
     s->rows = (size_t)dp_frame_record(frame, DP_F_NONE)->rows;
     s->form = dp_form_for(&dp_family_linear, batch->features, dp_loss_outputs(s->classes), (double)batch->intercept);
     rc = dp_erm_risk_open(s, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&s->slope, dp_erm_size(s), sizeof(double), err);
-    return rc == DP_OK ? dp_alloc(&s->w, dp_erm_size(s), sizeof(double), err) : rc;
+    rc = rc ?: dp_alloc(&s->slope, dp_erm_size(s), sizeof(double), err);
+    return rc ?: dp_alloc(&s->w, dp_erm_size(s), sizeof(double), err);
 }
 
 /* Announces the model in the frame. */
@@ -190,16 +188,12 @@ static int erm_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_ou
     struct dp_batch batch;
     const double *model = NULL;
     int rc = s->announced ? DP_OK : announce(stage, frame, err);
-    if (rc == DP_OK)
-        rc = dp_reader_read(&s->reader, &batch, frame, err);
+    rc = rc ?: dp_reader_read(&s->reader, &batch, frame, err);
     if (rc == DP_OK && s->w == NULL)
         rc = set_shape(stage, frame, &batch, err);
-    if (rc == DP_OK)
-        rc = dp_batch_same_shape(&batch, frame, s->form.cols, s->rows, err);
-    if (rc == DP_OK)
-        rc = dp_form_model(&s->form, frame, &model, err);
-    if (rc == DP_OK)
-        rc = lap(stage, frame, &batch, model, err);
+    rc = rc ?: dp_batch_same_shape(&batch, frame, s->form.cols, s->rows, err);
+    rc = rc ?: dp_form_model(&s->form, frame, &model, err);
+    rc = rc ?: lap(stage, frame, &batch, model, err);
     if (rc != DP_OK)
         return rc;
     dp_batch_forget(frame);

@@ -131,8 +131,7 @@ static int coins_lap(struct dp_stage *stage, struct dp_frame *frame, const struc
     struct dp_coins coins;
     int64_t *drawn;
     int rc = check_lap(s, frame, batch, &plan, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&drawn, s->rows + DP_COINS_TOSSED, sizeof *drawn, err);
+    rc = rc ?: dp_alloc(&drawn, s->rows + DP_COINS_TOSSED, sizeof *drawn, err);
     if (rc != DP_OK)
         return rc;
     dp_coins_prepare(&coins, plan.repeated.rate, DP_DRAW_STEP_COINS);

@@ -63,8 +63,7 @@ static int minimum_lap(struct dp_stage *stage, struct dp_frame *frame, const str
     struct dp_minimum found;
     double *sum;
     int rc = dp_frame_make_array(frame, DP_F_SUM, DP_F64, s->form.rows, s->form.cols, &sum, err);
-    if (rc == DP_OK)
-        rc = minimise(&risk, model, sum, &found, err);
+    rc = rc ?: minimise(&risk, model, sum, &found, err);
     if (rc != DP_OK)
         return rc;
     dp_frame_edit_record(frame, DP_F_NONE)->of = DP_F_SUM;

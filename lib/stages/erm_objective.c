@@ -140,8 +140,7 @@ static int objective_lap(struct dp_stage *stage, struct dp_frame *frame, const s
     rc = draw(stage, frame->lap, &c, size, b, err);
     if (rc == DP_OK && isfinite(c.bound))
         rc = solve(&risk, &c, frame->lap, err);
-    if (rc == DP_OK)
-        rc = dp_erm_give(s, frame, model, c.bound, err);
+    rc = rc ?: dp_erm_give(s, frame, model, c.bound, err);
     if (rc == DP_OK)
         dp_frame_edit_record(frame, DP_F_SUM)->query = query_of(s, (double)s->rows);
     sodium_memzero(b, size * sizeof *b);

@@ -23,14 +23,11 @@ int dp_erm_risk_open(struct dp_erm *s, struct dp_err *err)
     size_t size = dp_erm_size(s);
     s->parts = parts_of(s->rows, size);
     int rc = dp_alloc(&s->gradient, s->parts * size, sizeof(double), err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&s->loss_sum, s->parts, sizeof(double), err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&s->takes, s->rows, sizeof *s->takes, err);
+    rc = rc ?: dp_alloc(&s->loss_sum, s->parts, sizeof(double), err);
+    rc = rc ?: dp_alloc(&s->takes, s->rows, sizeof *s->takes, err);
     if (rc == DP_OK && (s->method == &dp_erm_minimum || s->method == &dp_erm_objective))
         rc = dp_alloc(&s->bend, s->rows * s->form.outputs, sizeof *s->bend, err);
-    return rc == DP_OK ? dp_alloc(&s->scores, (size_t)s->options->threads * DP_ROWS * s->form.outputs, sizeof(double), err)
-                       : rc;
+    return rc ?: dp_alloc(&s->scores, (size_t)s->options->threads * DP_ROWS * s->form.outputs, sizeof(double), err);
 }
 
 /* Adds one row's part to the gradient, from the scores of its outputs. */

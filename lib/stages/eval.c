@@ -216,8 +216,7 @@ static int eval_open(struct dp_stage *stage, struct dp_err *err)
     if (o->last && o->every != 1)
         return dp_fail(err, DP_E_USAGE, "--last and --every do not go together");
     int rc = check_paid_options(o, err);
-    if (rc == DP_OK)
-        rc = dp_dataset_open(&s->dataset, o->data, err);
+    rc = rc ?: dp_dataset_open(&s->dataset, o->data, err);
     if (rc != DP_OK)
         return rc;
     bool classes = s->dataset->label_kind == DP_LABEL_CLASSES;
@@ -225,8 +224,7 @@ static int eval_open(struct dp_stage *stage, struct dp_err *err)
     usual = o->private ? "accuracy,precision,recall,f1,confusion" : classes ? "accuracy,auc,objective" : "mse,r2,objective";
     s->pay = o->pay;
     rc = !o->private || classes ? DP_OK : check_paid_metrics(s, err);
-    if (rc == DP_OK)
-        rc = parse_metrics(s, o->metrics != NULL ? o->metrics : usual, err);
+    rc = rc ?: parse_metrics(s, o->metrics != NULL ? o->metrics : usual, err);
     return rc == DP_OK && o->private ? check_paid_metrics(s, err) : rc;
 }
 
@@ -241,9 +239,8 @@ static int check_against_data(struct dp_stage *stage, const struct dp_frame *fra
     struct state *s = stage->state;
     const struct dp_dataset *d = s->dataset;
     int rc = check_private(o, d, frame, err);
-    if (rc == DP_OK)
-        rc = dp_predictor_open(&s->model, frame, d, o->data, err);
-    return rc == DP_OK ? dp_predictor_match(&s->model, frame, d, o->data, err) : rc;
+    rc = rc ?: dp_predictor_open(&s->model, frame, d, o->data, err);
+    return rc ?: dp_predictor_match(&s->model, frame, d, o->data, err);
 }
 
 static bool is_of_probabilities(enum metric metric)
@@ -313,12 +310,9 @@ static int start(struct dp_stage *stage, const struct dp_frame *frame, struct dp
     struct state *s = stage->state;
     const struct dp_dataset *d = s->dataset;
     int rc = check_against_data(stage, frame, err);
-    if (rc == DP_OK)
-        rc = check_metrics(s, frame, err);
-    if (rc == DP_OK)
-        rc = check_two_classes(stage->options, s, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&s->scores, d->rows * s->model.form.outputs + 1, sizeof *s->scores, err);
+    rc = rc ?: check_metrics(s, frame, err);
+    rc = rc ?: check_two_classes(stage->options, s, err);
+    rc = rc ?: dp_alloc(&s->scores, d->rows * s->model.form.outputs + 1, sizeof *s->scores, err);
     s->decided = s->scores;
     if (rc == DP_OK && !isnan(((const struct options *)stage->options)->threshold))
         rc = dp_alloc(&s->decided, d->rows + 1, sizeof *s->decided, err);
@@ -333,8 +327,7 @@ static int start(struct dp_stage *stage, const struct dp_frame *frame, struct dp
         rc = dp_alloc(&s->counts, d->classes * d->classes, sizeof *s->counts, err);
     if (rc == DP_OK && has_any(s, is_of_probabilities))
         rc = dp_alloc(&s->chance, 2 * d->rows + s->model.form.outputs + 2, sizeof *s->chance, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&s->text, s->text_size, 1, err);
+    rc = rc ?: dp_alloc(&s->text, s->text_size, 1, err);
     s->started = rc == DP_OK;
     return rc;
 }
@@ -635,8 +628,7 @@ static int eval_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_o
     if (!dp_frame_has(frame, DP_F_MODEL)) /* a lap of another kind, before the first lap that made a model */
         return DP_OK;
     int rc = s->started ? DP_OK : start(stage, frame, err);
-    if (rc == DP_OK)
-        rc = dp_predictor_take(&s->model, frame, err);
+    rc = rc ?: dp_predictor_take(&s->model, frame, err);
     if (rc != DP_OK)
         return rc;
     bool non_private = dp_frame_bool(frame, DP_F_NON_PRIVATE);

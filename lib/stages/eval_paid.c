@@ -12,12 +12,9 @@ int dp_eval_paid_open(struct dp_eval_paid *e, struct dp_err *err)
     size_t classes = e->data->classes;
     e->size = classes * classes + (e->brier ? 1 : 0);
     int rc = dp_alloc(&e->noised, e->size, sizeof *e->noised, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&e->sum, e->size, sizeof *e->sum, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&e->noise, e->size, sizeof *e->noise, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&e->p, e->model->form.outputs + 1, sizeof *e->p, err);
+    rc = rc ?: dp_alloc(&e->sum, e->size, sizeof *e->sum, err);
+    rc = rc ?: dp_alloc(&e->noise, e->size, sizeof *e->noise, err);
+    rc = rc ?: dp_alloc(&e->p, e->model->form.outputs + 1, sizeof *e->p, err);
     return rc;
 }
 
@@ -77,7 +74,7 @@ static int pay(const struct dp_eval_paid *e, const struct dp_eval_paid_options *
         .ledger = o->ledger, .directory = directory, .registry = dp_registry_chosen(&o->registry, place)};
     int rc = dp_weak_check(o->epsilon, o->delta, run.rows, o->allow_weak, NULL, NULL, err);
     if (rc != DP_OK || o->no_ledger)
-        return rc == DP_OK ? dp_where_note_outside(&query.registry, &run, DP_REGISTRY_NO_LEDGER, err) : rc;
+        return rc ?: dp_where_note_outside(&query.registry, &run, DP_REGISTRY_NO_LEDGER, err);
     rc = dp_once_open(ledger, &query, &run, charges, warning, err);
     return rc == DP_E_BUDGET
                ? dp_fail(err, DP_E_BUDGET, "the rest of the data set's budget does not pay for measures of epsilon = %.6g",
@@ -109,16 +106,13 @@ int dp_eval_paid_release(struct dp_eval_paid *e, const struct dp_eval_paid_optio
     struct dp_ledger *ledger = NULL;
     int rc = dp_charges_add(&charges, &event, 1, err);
     e->scale = scale / DP_EVAL_PAID_ONE;
-    if (rc == DP_OK)
-        rc = dp_account_epsilon(DP_ACCOUNTANT_BEST, &charges, o->delta, cost, err);
-    if (rc == DP_OK)
-        rc = pay(e, o, directory, place, &charges, started, &ledger, warning, err);
+    rc = rc ?: dp_account_epsilon(DP_ACCOUNTANT_BEST, &charges, o->delta, cost, err);
+    rc = rc ?: pay(e, o, directory, place, &charges, started, &ledger, warning, err);
     if (rc == DP_OK) {
         dp_eval_paid_sum(e, decided, scores);
         rc = add_noise(e, scale, err);
     }
-    if (rc == DP_OK)
-        rc = dp_once_close(&ledger, &charges, cost, o->delta, "done", NULL, 0, err);
+    rc = rc ?: dp_once_close(&ledger, &charges, cost, o->delta, "done", NULL, 0, err);
     dp_ledger_free(ledger);
     dp_charges_free(&charges);
     return rc;

@@ -77,7 +77,7 @@ static int grad_open(struct dp_stage *stage, struct dp_err *err)
     if (o->intercept > 0 && (float)o->intercept == 0)
         return dp_fail(err, DP_E_USAGE, "--intercept: %g is too small", o->intercept);
     int rc = dp_class_weights_open(&s->weights, o->class_weights, err);
-    return rc == DP_OK ? dp_reader_open(&s->reader, o->data, err) : rc;
+    return rc ?: dp_reader_open(&s->reader, o->data, err);
 }
 
 /* Sets the shapes, which are known at the first frame. */
@@ -91,13 +91,12 @@ static int set_shape(struct dp_stage *stage, struct dp_frame *frame, const struc
     s->rows = (size_t)dp_frame_record(frame, DP_F_NONE)->rows;
     s->form = dp_form_for(&dp_family_linear, batch->features, dp_loss_outputs(s->classes), (double)batch->intercept);
     rc = dp_labels_check(s->loss, s->classes, s->reader.dataset, o->data, err);
-    if (rc == DP_OK)
-        rc = dp_class_weights_check(&s->weights, s->classes, err);
+    rc = rc ?: dp_class_weights_check(&s->weights, s->classes, err);
     if (rc == DP_OK && isnan(o->clip) && !o->non_private)
         rc = dp_bounded_later_fits(batch->rows, s->form.outputs, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&s->zeta, (size_t)s->batch_sum.threads * dp_apart(DP_ROWS * s->form.outputs, sizeof(double)),
-                      sizeof(double), err);
+    rc = rc
+             ?: dp_alloc(&s->zeta, (size_t)s->batch_sum.threads * dp_apart(DP_ROWS * s->form.outputs, sizeof(double)),
+                         sizeof(double), err);
     return rc;
 }
 
@@ -251,16 +250,12 @@ static int grad_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_o
     struct dp_batch batch;
     const double *model = NULL;
     int rc = s->announced ? DP_OK : announce(stage, frame, err);
-    if (rc == DP_OK)
-        rc = dp_reader_read(&s->reader, &batch, frame, err);
+    rc = rc ?: dp_reader_read(&s->reader, &batch, frame, err);
     if (rc == DP_OK && s->zeta == NULL)
         rc = set_shape(stage, frame, &batch, err);
-    if (rc == DP_OK)
-        rc = dp_batch_same_shape(&batch, frame, s->form.cols, s->rows, err);
-    if (rc == DP_OK)
-        rc = dp_form_model(&s->form, frame, &model, err);
-    if (rc == DP_OK)
-        rc = fire_lap(stage, frame, &batch, model, err);
+    rc = rc ?: dp_batch_same_shape(&batch, frame, s->form.cols, s->rows, err);
+    rc = rc ?: dp_form_model(&s->form, frame, &model, err);
+    rc = rc ?: fire_lap(stage, frame, &batch, model, err);
     if (rc != DP_OK)
         return rc;
     if (!dp_frame_has(frame, DP_F_UPDATES) && !o->keep_batch) /* otherwise dp-clip or dp-linesearch still needs the rows */

@@ -164,11 +164,10 @@ static int linesearch_open(struct dp_stage *stage, struct dp_err *err)
     struct state *s = stage->state;
     s->budget = s->clip = 1;
     int rc = check_method(o, err);
-    if (rc == DP_OK)
-        rc = check_sizes(stage, err);
+    rc = rc ?: check_sizes(stage, err);
     if (rc == DP_OK && o->method == METHOD_NOISY_MAX)
         rc = dp_alloc(&s->score, (size_t)o->tries + 1, sizeof *s->score, err);
-    return rc == DP_OK ? dp_reader_open(&s->reader, o->data, err) : rc;
+    return rc ?: dp_reader_open(&s->reader, o->data, err);
 }
 
 /* A copy of the record, open again, for a second query on the same batch. */
@@ -234,8 +233,7 @@ static int from_sum(struct state *s, const struct dp_frame *frame, struct ray *r
         return dp_fail(err, DP_E_RUN, "--same-batch: the sum of lap %lld is not one of gradients", (long long)frame->lap);
     for (int i = 0; rc == DP_OK && i < 2; i++)
         rc = dp_grow(&s->own[i], &s->capacity[i], ray->count, sizeof(double), err);
-    if (rc == DP_OK)
-        rc = dp_direction_gradient(frame, ray->outputs, ray->cols, s->own[0], &ray->rows, err);
+    rc = rc ?: dp_direction_gradient(frame, ray->outputs, ray->cols, s->own[0], &ray->rows, err);
     if (rc == DP_OK)
         dp_direction_along(s->own[0], ray->model, ray->count, ray->lambda, false, s->own[1]);
     ray->gradient = s->own[0];
@@ -376,7 +374,7 @@ static int read_line(const struct dp_frame *frame, const struct dp_form *form, s
     if (!(line->width > 0 && isfinite(line->width)))
         return dp_fail(err, DP_E_RUN, "the loss of lap %lld has a width of %g", lap, line->width);
     int rc = dp_batch_classes(frame, &line->classes, err);
-    return rc == DP_OK ? dp_labels_check_outputs(line->loss, line->classes, form->outputs, err) : rc;
+    return rc ?: dp_labels_check_outputs(line->loss, line->classes, form->outputs, err);
 }
 
 /* Sets the shapes, which are known at the first frame. */
@@ -387,10 +385,8 @@ static int set_shape(struct dp_stage *stage, const struct dp_frame *frame, struc
     struct dp_form form;
     struct dp_line line;
     int rc = dp_form_read(&form, frame, err);
-    if (rc == DP_OK)
-        rc = read_line(frame, &form, &line, err);
-    if (rc == DP_OK)
-        rc = dp_along_open(&s->along, &line, &form, o->clip, (int)o->threads, err);
+    rc = rc ?: read_line(frame, &form, &line, err);
+    rc = rc ?: dp_along_open(&s->along, &line, &form, o->clip, (int)o->threads, err);
     s->rows = (size_t)dp_frame_record(frame, DP_F_NONE)->rows;
     s->opened = rc == DP_OK;
     return rc;
@@ -407,17 +403,13 @@ static int search(struct dp_stage *stage, struct dp_frame *frame, const struct d
     if (rc == DP_OK && !s->opened)
         rc = set_shape(stage, frame, err);
     const struct dp_form *form = &s->along.form;
-    if (rc == DP_OK)
-        rc = dp_batch_same_shape(batch, frame, form->features + (form->intercept != 0 ? 1 : 0), s->rows, err);
+    rc = rc ?: dp_batch_same_shape(batch, frame, form->features + (form->intercept != 0 ? 1 : 0), s->rows, err);
     if (rc == DP_OK && ray.count != s->along.count)
         rc = dp_fail(err, DP_E_RUN, "the model changes its shape during the run");
     dp_along_bound(&s->along, s->clip * o->clip);
-    if (rc == DP_OK)
-        rc = dp_along_take(&s->along, batch, ray.model, ray.direction, err);
-    if (rc == DP_OK)
-        rc = put_steps(o, frame, &steps, err);
-    if (rc == DP_OK)
-        rc = dp_frame_make_array(frame, DP_F_CHOICE, DP_I64, 1, 1, &choice, err);
+    rc = rc ?: dp_along_take(&s->along, batch, ray.model, ray.direction, err);
+    rc = rc ?: put_steps(o, frame, &steps, err);
+    rc = rc ?: dp_frame_make_array(frame, DP_F_CHOICE, DP_I64, 1, 1, &choice, err);
     if (rc != DP_OK)
         return rc;
     *choice = (int64_t)(o->method == METHOD_NOISY_MAX ? least : backtrack)(stage, &ray, frame->lap, steps);
@@ -446,16 +438,13 @@ static int linesearch_fire(struct dp_stage *stage, struct dp_frame *frame, struc
     struct state *s = stage->state;
     struct dp_batch batch;
     int rc = check_label(o, frame, err);
-    if (rc == DP_OK)
-        rc = read_factors(stage, frame, err);
+    rc = rc ?: read_factors(stage, frame, err);
     if (rc == DP_OK && o->same_batch) {
         struct dp_record again = same_batch_again(dp_frame_record(frame, DP_F_SUM));
         rc = dp_frame_add_record(frame, &again, err);
     }
-    if (rc == DP_OK)
-        rc = dp_reader_read(&s->reader, &batch, frame, err);
-    if (rc == DP_OK)
-        rc = search(stage, frame, &batch, err);
+    rc = rc ?: dp_reader_read(&s->reader, &batch, frame, err);
+    rc = rc ?: search(stage, frame, &batch, err);
     if (rc != DP_OK)
         return rc;
     dp_batch_forget(frame);

@@ -91,8 +91,7 @@ static int open_part(struct state *s, bool unit, int64_t t, struct dp_err *err)
 {
     struct part *p = &s->part[t];
     int rc = dp_moments_open(&p->moments, s->cols + s->labels, s->bound, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&p->tail, 1 + s->labels, sizeof *p->tail, err);
+    rc = rc ?: dp_alloc(&p->tail, 1 + s->labels, sizeof *p->tail, err);
     if (rc == DP_OK && unit)
         rc = dp_alloc(&p->unit, s->cols, sizeof *p->unit, err);
     return rc == DP_OK && t > 0 ? dp_alloc(&p->sum, s->size, sizeof *p->sum, err) : rc;
@@ -248,14 +247,11 @@ static int moments_fire(struct dp_stage *stage, struct dp_frame *frame, struct d
     struct dp_batch batch;
     int64_t *sum;
     int rc = announce(o, frame, err);
-    if (rc == DP_OK)
-        rc = dp_reader_read(&s->reader, &batch, frame, err);
+    rc = rc ?: dp_reader_read(&s->reader, &batch, frame, err);
     if (rc == DP_OK && s->part == NULL)
         rc = set_shape(stage, frame, &batch, err);
-    if (rc == DP_OK)
-        rc = dp_batch_same_shape(&batch, frame, s->cols, s->rows, err);
-    if (rc == DP_OK)
-        rc = dp_frame_make_array(frame, DP_F_SUM, DP_I64, 1, s->size, &sum, err);
+    rc = rc ?: dp_batch_same_shape(&batch, frame, s->cols, s->rows, err);
+    rc = rc ?: dp_frame_make_array(frame, DP_F_SUM, DP_I64, 1, s->size, &sum, err);
     if (rc != DP_OK)
         return rc;
     add_all(stage, &batch, sum);

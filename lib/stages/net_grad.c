@@ -110,11 +110,9 @@ static int net_grad_open(struct dp_stage *stage, struct dp_err *err)
     int rc = dp_form_network(&s->form, o->network, err);
     if (rc == DP_E_RUN)
         rc = err->status = DP_E_USAGE;
-    if (rc == DP_OK)
-        rc = open_views(o, s, err);
-    if (rc == DP_OK)
-        rc = dp_class_weights_open(&s->class_weights, o->class_weights, err);
-    return rc == DP_OK ? dp_reader_open(&s->reader, o->data, err) : rc;
+    rc = rc ?: open_views(o, s, err);
+    rc = rc ?: dp_class_weights_open(&s->class_weights, o->class_weights, err);
+    return rc ?: dp_reader_open(&s->reader, o->data, err);
 }
 
 /* Whether the network fits rows of that many columns, and labels of that many classes. */
@@ -133,17 +131,14 @@ static int check_fit(const struct state *s, size_t columns, size_t classes, stru
 static int open_workers(struct state *s, struct dp_err *err)
 {
     int rc = dp_alloc(&s->weights, s->form.cols, sizeof *s->weights, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&s->workers, s->threads, sizeof *s->workers, err);
+    rc = rc ?: dp_alloc(&s->workers, s->threads, sizeof *s->workers, err);
     for (size_t t = 0; rc == DP_OK && t < s->threads; t++) {
         struct worker *worker = &s->workers[t];
         rc = dp_net_pass_open(&worker->pass, &s->form.net, (size_t)s->views.count, err);
         if (rc == DP_OK && t > 0) /* the first one adds to the frame's sum */
             rc = dp_alloc(&worker->sum, s->form.cols, sizeof *worker->sum, err);
-        if (rc == DP_OK)
-            rc = dp_alloc(&worker->slope, s->form.outputs * worker->pass.kernels->lanes, sizeof *worker->slope, err);
-        if (rc == DP_OK)
-            rc = dp_alloc(&worker->score, s->form.outputs, sizeof *worker->score, err);
+        rc = rc ?: dp_alloc(&worker->slope, s->form.outputs * worker->pass.kernels->lanes, sizeof *worker->slope, err);
+        rc = rc ?: dp_alloc(&worker->score, s->form.outputs, sizeof *worker->score, err);
     }
     return rc;
 }
@@ -160,9 +155,8 @@ static int begin(struct dp_stage *stage, struct dp_frame *frame, const struct dp
     if (batch->intercept != 0)
         return dp_fail(err, DP_E_RUN, "a network has biases: the frame must have no intercept");
     rc = check_fit(s, batch->features, s->classes, err);
-    if (rc == DP_OK)
-        rc = dp_labels_check(s->loss, s->classes, s->reader.dataset, o->data, err);
-    return rc == DP_OK ? open_workers(s, err) : rc;
+    rc = rc ?: dp_labels_check(s->loss, s->classes, s->reader.dataset, o->data, err);
+    return rc ?: open_workers(s, err);
 }
 
 /* Announces the model in the frame. */
@@ -277,18 +271,14 @@ static int net_grad_fire(struct dp_stage *stage, struct dp_frame *frame, struct 
     double bound = o->clip;
     int64_t *sum;
     int rc = s->announced ? DP_OK : announce(stage, frame, err);
-    if (rc == DP_OK)
-        rc = dp_reader_read(&s->reader, &batch, frame, err);
+    rc = rc ?: dp_reader_read(&s->reader, &batch, frame, err);
     if (rc == DP_OK && s->workers == NULL)
         rc = begin(stage, frame, &batch, err);
-    if (rc == DP_OK)
-        rc = dp_batch_same_shape(&batch, frame, s->form.features, s->rows, err);
+    rc = rc ?: dp_batch_same_shape(&batch, frame, s->form.features, s->rows, err);
     if (rc == DP_OK && o->follow)
         rc = dp_bounded_follow(frame, &bound, err);
-    if (rc == DP_OK)
-        rc = dp_form_model(&s->form, frame, &model, err);
-    if (rc == DP_OK)
-        rc = dp_frame_make_array(frame, DP_F_SUM, DP_I64, 1, s->form.cols, &sum, err);
+    rc = rc ?: dp_form_model(&s->form, frame, &model, err);
+    rc = rc ?: dp_frame_make_array(frame, DP_F_SUM, DP_I64, 1, s->form.cols, &sum, err);
     if (rc != DP_OK)
         return rc;
     for (size_t j = 0; j < s->form.cols; j++)

@@ -96,10 +96,8 @@ static int announce_schedule(struct dp_stage *stage, struct dp_frame *hello, str
     if (count <= 0) /* in this case no lap has a multiplier */
         return DP_OK;
     int rc = text != NULL ? dp_laps_parse(&laps, text, err) : dp_laps_plain(&laps, count, err);
-    if (rc == DP_OK)
-        rc = dp_schedule_check(&s->schedule, "--schedule", stage->on != NULL ? stage->turns : laps.laps, err);
-    if (rc == DP_OK)
-        rc = dp_frame_make_array(hello, DP_F_MULTIPLIERS, DP_F64, (uint64_t)laps.laps, 0, &z, err);
+    rc = rc ?: dp_schedule_check(&s->schedule, "--schedule", stage->on != NULL ? stage->turns : laps.laps, err);
+    rc = rc ?: dp_frame_make_array(hello, DP_F_MULTIPLIERS, DP_F64, (uint64_t)laps.laps, 0, &z, err);
     if (rc == DP_OK && first)
         memset(z, 0, (size_t)laps.laps * sizeof *z);
     if (rc == DP_OK)
@@ -220,8 +218,7 @@ static int add_gamma(struct dp_stage *stage, int64_t lap, double scale, const st
     struct state *s = stage->state;
     int64_t *entry = sum->data;
     int rc = dp_grow(&s->draw, &s->capacity, sum->count, sizeof *s->draw, err);
-    if (rc == DP_OK)
-        rc = dp_gamma_norm_draw(&stage->key, DP_DRAW_NOISE, (uint64_t)lap, 0, scale, sum->count, s->draw, err);
+    rc = rc ?: dp_gamma_norm_draw(&stage->key, DP_DRAW_NOISE, (uint64_t)lap, 0, scale, sum->count, s->draw, err);
     for (size_t j = 0; rc == DP_OK && j < sum->count; j++)
         if (__builtin_add_overflow(entry[j], s->draw[j], &entry[j]))
             rc = dp_fail(err, DP_E_RUN, "--multiplier: noise of %g grid steps does not fit the grid", scale);
@@ -310,14 +307,12 @@ static int add_to_main(struct dp_stage *stage, struct dp_frame *frame, struct dp
     double z, grid = 0;
     const struct dp_array *sum;
     int rc = find(frame, DP_NOISED_MAIN, &field, err);
-    if (rc == DP_OK)
-        rc = dp_frame_need_array(frame, field != DP_F_NONE ? field : DP_F_SUM, DP_I64, 2, &sum, err);
+    rc = rc ?: dp_frame_need_array(frame, field != DP_F_NONE ? field : DP_F_SUM, DP_I64, 2, &sum, err);
     if (rc == DP_OK)
         grid = dp_paid_grid(frame, field);
     if (rc == DP_OK && !(grid > 0))
         rc = dp_fail(err, DP_E_UNSAFE, "the %s of lap %lld has no grid", dp_fields[field].key, (long long)frame->lap);
-    if (rc == DP_OK)
-        rc = multiplier(stage, frame, &z, err);
+    rc = rc ?: multiplier(stage, frame, &z, err);
     if (rc != DP_OK)
         return rc;
     const struct dp_record *r = record_noise(stage, frame, field, kind_of(o), z, err);
@@ -344,8 +339,7 @@ static int noise_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_
 {
     const struct options *o = stage->options;
     int rc = add_to_main(stage, frame, err);
-    if (rc == DP_OK)
-        rc = add_to_count(stage, frame, err);
+    rc = rc ?: add_to_count(stage, frame, err);
     if (rc != DP_OK)
         return rc;
     if (o->as_published)

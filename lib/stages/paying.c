@@ -18,8 +18,7 @@ int dp_paying_lap(const struct dp_stage *stage, struct dp_payer *p, struct dp_fr
     int rc = first ? dp_payer_begin(p, frame, err) : DP_OK;
     if (rc == DP_OK && first)
         dp_payer_warn(p, frame, hear, &(struct heard){stage, out});
-    if (rc == DP_OK)
-        rc = dp_payer_pay(p, frame, err);
+    rc = rc ?: dp_payer_pay(p, frame, err);
     if (rc != DP_SPENT && rc != DP_E_BUDGET)
         return rc;
     rc = dp_payer_stop(p, rc, frame, err);

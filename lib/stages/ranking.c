@@ -17,13 +17,10 @@ int dp_ranking_open(struct dp_ranking *ranking, const struct dp_line *line, cons
     ranking->block_size = dp_line_block_size(line);
     ranking->loss_size = blocks * DP_LINE_ROWS;
     int rc = dp_alloc(&ranking->direction, outputs, sizeof(double), err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&ranking->u, each * ranking->u_size, sizeof(double), err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&ranking->block, each * ranking->block_size, sizeof(double), err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&ranking->loss, each * ranking->loss_size, sizeof(double), err);
-    return rc == DP_OK ? dp_alloc(&ranking->score, each * candidates, sizeof(int64_t), err) : rc;
+    rc = rc ?: dp_alloc(&ranking->u, each * ranking->u_size, sizeof(double), err);
+    rc = rc ?: dp_alloc(&ranking->block, each * ranking->block_size, sizeof(double), err);
+    rc = rc ?: dp_alloc(&ranking->loss, each * ranking->loss_size, sizeof(double), err);
+    return rc ?: dp_alloc(&ranking->score, each * candidates, sizeof(int64_t), err);
 }
 
 void dp_ranking_close(struct dp_ranking *ranking)

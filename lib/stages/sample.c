@@ -121,8 +121,7 @@ static int sample_open(struct dp_stage *stage, struct dp_err *err)
     const struct options *o = stage->options;
     struct state *s = stage->state;
     int rc = dp_dataset_open(&s->dataset, o->data, err);
-    if (rc == DP_OK)
-        rc = take_part(o, s, err);
+    rc = rc ?: take_part(o, s, err);
     if (rc != DP_OK)
         return rc;
     s->directory = realpath(o->data, NULL);
@@ -145,8 +144,7 @@ static int sample_open(struct dp_stage *stage, struct dp_err *err)
     s->batch = (int64_t)llround(o->rate * (double)s->rows);
     if (s->batch < 1)
         s->batch = 1;
-    if (rc == DP_OK)
-        rc = make_room(o, s, err);
+    rc = rc ?: make_room(o, s, err);
     s->epoch_laps = o->mode == MODE_SHUFFLE ? dp_record_epoch_laps(s->rows, o->rate) : 0;
     if (rc == DP_OK && o->mode == MODE_SHUFFLE)
         rc = dp_alloc(&s->permutation, s->dataset->persons, sizeof(int64_t), err);
@@ -267,10 +265,8 @@ static int put_inline(struct state *s, struct dp_frame *frame, struct dp_err *er
     double *y;
     size_t cols = s->dataset->cols, rows, first;
     int rc = put_person_rows(s, frame, &rows, err);
-    if (rc == DP_OK)
-        rc = dp_frame_make_array(frame, DP_F_X, DP_F32, rows, cols, &x, err);
-    if (rc == DP_OK)
-        rc = dp_frame_make_array(frame, DP_F_Y, DP_F64, rows, 0, &y, err);
+    rc = rc ?: dp_frame_make_array(frame, DP_F_X, DP_F32, rows, cols, &x, err);
+    rc = rc ?: dp_frame_make_array(frame, DP_F_Y, DP_F64, rows, 0, &y, err);
     if (rc != DP_OK)
         return rc;
     if (rows > 0)
@@ -359,8 +355,7 @@ static int join(struct dp_stage *stage, struct dp_frame *hello, struct dp_err *e
     if (rc == DP_OK && (shard != stage->shard || shards != stage->shards))
         rc = dp_fail(err, DP_E_USAGE, "--shard: %s, but the pipeline has shard %lld of %lld", o->shard, (long long)stage->shard,
                      (long long)stage->shards);
-    if (rc == DP_OK)
-        rc = describe(stage->state, hello, err);
+    rc = rc ?: describe(stage->state, hello, err);
     if (is_site(stage))
         dp_frame_drop(hello, DP_F_N);
     return rc;
@@ -402,10 +397,8 @@ static int sample_hello(struct dp_stage *stage, struct dp_frame *frame, struct d
     int rc = stage->shards > 0 ? join(stage, frame, err) : DP_OK;
     if (rc == DP_OK && unit_of(s) != NULL)
         rc = dp_frame_set_text(frame, DP_F_UNIT, s->unit, strlen(s->unit), err);
-    if (rc == DP_OK)
-        rc = announce_paid(stage, frame, err);
-    if (rc == DP_OK)
-        rc = dp_announce(stage, frame, &record, err);
+    rc = rc ?: announce_paid(stage, frame, err);
+    rc = rc ?: dp_announce(stage, frame, &record, err);
     if (rc != DP_OK || s->directory == NULL)
         return rc;
     return dp_frame_set_text(frame, DP_F_DIRECTORY, s->directory, strlen(s->directory), err);
@@ -444,10 +437,8 @@ static int sample_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp
     int64_t *rows;
     int rc = is_site(stage) ? place_site(s, frame, err) : check_start(stage, frame, err);
     struct dp_record record = record_of(stage);
-    if (rc == DP_OK)
-        rc = choose(stage, frame->lap, err);
-    if (rc == DP_OK)
-        rc = dp_frame_make_array(frame, DP_F_ROWS, DP_I64, s->count, 0, &rows, err);
+    rc = rc ?: choose(stage, frame->lap, err);
+    rc = rc ?: dp_frame_make_array(frame, DP_F_ROWS, DP_I64, s->count, 0, &rows, err);
     if (rc == DP_OK && s->count > 0)
         memcpy(rows, s->picked, s->count * sizeof *rows);
     if (rc == DP_OK && s->column_order != NULL)
@@ -483,10 +474,8 @@ static int sample_restore(struct dp_stage *stage, const struct dp_state *state, 
     int rc = dp_state_get_text(state, "data", digest, sizeof digest, err);
     if (rc == DP_OK && strcmp(digest, s->dataset->digest) != 0)
         rc = dp_fail(err, DP_E_RUN, "%s is another data set than in the checkpoint", o->data);
-    if (rc == DP_OK)
-        rc = dp_state_get_int(state, "from", 0, INT64_MAX, &from, err);
-    if (rc == DP_OK)
-        rc = dp_state_get_int(state, "to", 0, INT64_MAX, &to, err);
+    rc = rc ?: dp_state_get_int(state, "from", 0, INT64_MAX, &from, err);
+    rc = rc ?: dp_state_get_int(state, "to", 0, INT64_MAX, &to, err);
     if (rc == DP_OK && (from != s->from || to != s->to))
         rc = dp_fail(err, DP_E_RUN, "--shard: the checkpoint is of another part of %s", o->data);
     return rc;

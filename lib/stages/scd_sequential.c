@@ -20,10 +20,8 @@ int dp_scd_sequential(struct dp_stage *stage, struct dp_frame *frame, const stru
     size_t cap = lap_cap(m), count = batch->count < cap ? batch->count : cap, start = 0;
     int64_t *sum;
     int rc = dp_scd_noise_alpha(stage, frame, err);
-    if (rc == DP_OK)
-        rc = dp_frame_make_array(frame, DP_F_SUM, DP_I64, s->outputs, s->cols, &sum, err);
-    if (rc == DP_OK)
-        rc = dp_grow(&s->last_id, &s->last_capacity, cap, sizeof(int64_t), err);
+    rc = rc ?: dp_frame_make_array(frame, DP_F_SUM, DP_I64, s->outputs, s->cols, &sum, err);
+    rc = rc ?: dp_grow(&s->last_id, &s->last_capacity, cap, sizeof(int64_t), err);
     if (rc != DP_OK)
         return rc;
     if (batch->count > cap) { /* rows are in order: start at a random one, so that every row can be used */

@@ -65,7 +65,7 @@ static int scd_open(struct dp_stage *stage, struct dp_err *err)
     if (o->class_weights != NULL && o->variant != DP_SCD_PARALLEL)
         return dp_fail(err, DP_E_USAGE, "--class-weights: only --variant parallel has weights");
     int rc = dp_class_weights_open(&s->weights, o->class_weights, err);
-    return rc == DP_OK ? dp_reader_open(&s->reader, o->data, err) : rc;
+    return rc ?: dp_reader_open(&s->reader, o->data, err);
 }
 
 /* Sets the shapes, which are known at the first frame. */
@@ -99,15 +99,13 @@ static int set_shape(struct dp_stage *stage, struct dp_frame *frame, const struc
             return dp_fail(err, DP_E_RUN, "a row of the checkpoint is out of range");
     if (!primal && s->restored == 0)
         rc = dp_alloc(&s->alpha, s->own_rows * s->outputs, sizeof(double), err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&s->zeta, s->outputs, sizeof(double), err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&s->blocks, (size_t)s->batch_sum.threads * dp_apart(DP_SCD_BLOCKS * DP_ROWS * s->outputs, sizeof(double)),
-                      sizeof(double), err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&s->coefficient, s->outputs, sizeof(float), err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&s->work, s->cols * (s->outputs + (primal ? 1 : 0)), sizeof(double), err);
+    rc = rc ?: dp_alloc(&s->zeta, s->outputs, sizeof(double), err);
+    rc = rc
+             ?: dp_alloc(&s->blocks,
+                         (size_t)s->batch_sum.threads * dp_apart(DP_SCD_BLOCKS * DP_ROWS * s->outputs, sizeof(double)),
+                         sizeof(double), err);
+    rc = rc ?: dp_alloc(&s->coefficient, s->outputs, sizeof(float), err);
+    rc = rc ?: dp_alloc(&s->work, s->cols * (s->outputs + (primal ? 1 : 0)), sizeof(double), err);
     if (rc == DP_OK && o->variant == DP_SCD_NON_PRIVATE)
         rc = dp_scd_certificate_alloc(s, err);
     if (rc != DP_OK)
@@ -137,7 +135,7 @@ static int get_model(struct dp_stage *stage, struct dp_frame *frame, const doubl
     struct dp_scd *s = stage->state;
     struct dp_form form = dp_form_for(&dp_family_linear, s->cols, s->outputs, 0);
     int rc = s->announced ? DP_OK : announce(s, frame, err);
-    return rc == DP_OK ? dp_form_model(&form, frame, model, err) : rc;
+    return rc ?: dp_form_model(&form, frame, model, err);
 }
 
 double dp_scd_sigma_prime(const struct dp_scd *s, const struct dp_record *m)
@@ -187,12 +185,9 @@ static int scd_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_ou
         rc = dp_fail(err, DP_E_RUN, "the model to start from has an intercept; coordinate descent fits none");
     if (rc == DP_OK && s->work == NULL)
         rc = set_shape(stage, frame, &batch, err);
-    if (rc == DP_OK)
-        rc = dp_batch_same_shape(&batch, frame, s->cols, s->rows, err);
-    if (rc == DP_OK)
-        rc = get_model(stage, frame, &model, err);
-    if (rc == DP_OK)
-        rc = lap[o->variant](stage, frame, &batch, model, err);
+    rc = rc ?: dp_batch_same_shape(&batch, frame, s->cols, s->rows, err);
+    rc = rc ?: get_model(stage, frame, &model, err);
+    rc = rc ?: lap[o->variant](stage, frame, &batch, model, err);
     if (rc != DP_OK)
         return rc;
     if (!dp_frame_has(frame, DP_F_UPDATES)) /* otherwise dp-clip still needs the rows */
@@ -254,10 +249,9 @@ static int scd_restore(struct dp_stage *stage, const struct dp_state *state, str
 {
     struct dp_scd *s = stage->state;
     int rc = dp_state_get_reals(state, "alpha", &s->alpha, &s->restored, err);
-    if (rc == DP_OK)
-        rc = dp_state_get_ints(state, "last_id", &s->last_id, &s->last_count, err);
+    rc = rc ?: dp_state_get_ints(state, "last_id", &s->last_id, &s->last_count, err);
     s->last_capacity = s->last_count;
-    return rc == DP_OK ? dp_state_get_int(state, "last_lap", 0, INT64_MAX, &s->last_lap, err) : rc;
+    return rc ?: dp_state_get_int(state, "last_lap", 0, INT64_MAX, &s->last_lap, err);
 }
 
 const struct dp_stage_class dp_scd_step_class = {

@@ -129,17 +129,15 @@ static int set_shape(struct dp_stage *stage, const struct dp_frame *frame, const
     struct dp_line line = {.loss = (enum dp_loss)o->loss, .width = dp_frame_real(frame, DP_F_LOSS_WIDTH, 0)};
     const struct dp_array *candidates;
     int rc = dp_batch_classes(frame, &line.classes, err);
-    if (rc == DP_OK)
-        rc = dp_labels_check(line.loss, line.classes, s->reader.dataset, o->data, err);
+    rc = rc ?: dp_labels_check(line.loss, line.classes, s->reader.dataset, o->data, err);
     if (rc != DP_OK)
         return rc;
     line.outputs = dp_loss_outputs(line.classes);
     s->rows = (size_t)dp_frame_record(frame, DP_F_NONE)->rows;
     s->form = dp_form_for(&dp_family_linear, batch->features, line.outputs, (double)batch->intercept);
     rc = dp_candidates_read(frame, s->form.rows * s->form.cols, &candidates, err);
-    if (rc == DP_OK)
-        rc = DP_ALLOC_ALL(err, DP_ARRAY(s->mean, s->form.rows * s->form.cols), DP_ARRAY(s->score, candidates->dims[0]));
-    return rc == DP_OK ? dp_ranking_open(&s->ranking, &line, &s->form, candidates->dims[0], o->clip, (int)o->threads, err) : rc;
+    rc = rc ?: DP_ALLOC_ALL(err, DP_ARRAY(s->mean, s->form.rows * s->form.cols), DP_ARRAY(s->score, candidates->dims[0]));
+    return rc ?: dp_ranking_open(&s->ranking, &line, &s->form, candidates->dims[0], o->clip, (int)o->threads, err);
 }
 
 /* N q lambda/2 ‖w‖² in units of the losses, as a whole number; values beyond all sums of losses are cut to that range. */
@@ -179,10 +177,8 @@ static int lap(struct dp_stage *stage, struct dp_frame *frame, const struct dp_b
     int rc = dp_candidates_read(frame, s->form.rows * s->form.cols, &candidates, err);
     if (rc == DP_OK && candidates->dims[0] != s->ranking.candidates)
         rc = dp_fail(err, DP_E_RUN, "the number of candidates changes during the run");
-    if (rc == DP_OK)
-        rc = dp_form_model(&s->form, frame, &model, err);
-    if (rc == DP_OK)
-        rc = dp_frame_make_array(frame, DP_F_CHOICE, DP_I64, 1, 1, &choice, err);
+    rc = rc ?: dp_form_model(&s->form, frame, &model, err);
+    rc = rc ?: dp_frame_make_array(frame, DP_F_CHOICE, DP_I64, 1, 1, &choice, err);
     if (rc != DP_OK)
         return rc;
     *choice = (int64_t)choose(stage, frame, batch, candidates);
@@ -195,14 +191,11 @@ static int select_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp
     struct state *s = stage->state;
     struct dp_batch batch;
     int rc = s->announced ? DP_OK : announce(stage, frame, err);
-    if (rc == DP_OK)
-        rc = dp_reader_read(&s->reader, &batch, frame, err);
+    rc = rc ?: dp_reader_read(&s->reader, &batch, frame, err);
     if (rc == DP_OK && s->score == NULL)
         rc = set_shape(stage, frame, &batch, err);
-    if (rc == DP_OK)
-        rc = dp_batch_same_shape(&batch, frame, s->form.cols, s->rows, err);
-    if (rc == DP_OK)
-        rc = lap(stage, frame, &batch, err);
+    rc = rc ?: dp_batch_same_shape(&batch, frame, s->form.cols, s->rows, err);
+    rc = rc ?: lap(stage, frame, &batch, err);
     if (rc != DP_OK)
         return rc;
     dp_batch_forget(frame);

@@ -99,8 +99,7 @@ static int site_account_hello(struct dp_stage *stage, struct dp_frame *frame, st
         if (rc == DP_OK && open[i])
             rc = promise(o, record, record->means == DP_MEANS_MOMENTS, err);
     }
-    if (rc == DP_OK)
-        rc = dp_payer_hello(&s->payer, frame, err);
+    rc = rc ?: dp_payer_hello(&s->payer, frame, err);
     for (int i = 0; i < frame->records; i++)
         if (open[i])
             keep_promise_alone(&frame->record[i]);
@@ -121,10 +120,8 @@ static int site_account_fire(struct dp_stage *stage, struct dp_frame *frame, str
             rc = promise(o, record, moments, err);
         record->gathered = record->shares; /* the gate checks that there are enough other shares */
     }
-    if (rc == DP_OK)
-        rc = dp_payer_check(&s->payer, frame, err);
-    if (rc == DP_OK)
-        rc = dp_paying_lap(stage, &s->payer, frame, out, err);
+    rc = rc ?: dp_payer_check(&s->payer, frame, err);
+    rc = rc ?: dp_paying_lap(stage, &s->payer, frame, out, err);
     if (rc != DP_OK)
         return rc;
     dp_contract_passed(&s->payer.contract, frame);

@@ -52,10 +52,8 @@ int dp_stage_new(struct dp_stage **stage, const struct dp_stage_class *class, in
         return rc;
     s->class = class;
     rc = dp_alloc(&s->options, 1, class->options_size, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&s->state, 1, class->state_size, err);
-    if (rc == DP_OK)
-        rc = dp_option_parse(&command, s->options, common, argc, argv, &operand, err);
+    rc = rc ?: dp_alloc(&s->state, 1, class->state_size, err);
+    rc = rc ?: dp_option_parse(&command, s->options, common, argc, argv, &operand, err);
     /* A stage that ends a pipeline can also take a file by name. */
     if (rc == DP_PARSE_RUN && class->sink && ports != NULL && operand + 1 == argc && strcmp(ports->in, "-") == 0)
         ports->in = argv[operand++];
@@ -168,8 +166,7 @@ static int save(struct dp_stage *stage, struct dp_err *err)
     dp_state_put_text(&state, "stage", stage->class->name);
     dp_state_put_text(&other, "stage", stage->class->name);
     int rc = stage->class->save != NULL ? stage->class->save(stage, &state, err) : DP_OK;
-    if (rc == DP_OK)
-        rc = dp_checkpoint_write(stage->checkpoint.directory, stage->ordinal, stage->lap, &state, err);
+    rc = rc ?: dp_checkpoint_write(stage->checkpoint.directory, stage->ordinal, stage->lap, &state, err);
     for (int64_t i = 1; rc == DP_OK && i < stage->stands_for; i++)
         rc = dp_checkpoint_write(stage->checkpoint.directory, stage->ordinal + i, stage->lap, &other, err);
     stage->saved = stage->lap;
@@ -182,8 +179,7 @@ static int restore(struct dp_stage *stage, struct dp_err *err)
     char *text, name[DP_STATE_NAME];
     int64_t lap = stage->checkpoint.resumed;
     int rc = dp_checkpoint_read(stage->checkpoint.directory, stage->ordinal, lap, &state, &text, err);
-    if (rc == DP_OK)
-        rc = dp_state_get_text(&state, "stage", name, sizeof name, err);
+    rc = rc ?: dp_state_get_text(&state, "stage", name, sizeof name, err);
     if (rc == DP_OK && strcmp(name, stage->class->name) != 0)
         rc = dp_fail(err, DP_E_RUN, "stage %lld of the checkpoint %s is %s", (long long)stage->ordinal,
                      stage->checkpoint.directory, name);
@@ -270,8 +266,7 @@ static int take_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_
     dp_frame_set_int(frame, DP_F_STAGE, ordinal + 1);
     stage->ordinal = ordinal + 1;
     int rc = take_shard(stage, frame, err);
-    if (rc == DP_OK)
-        rc = check_unit(stage, frame, err);
+    rc = rc ?: check_unit(stage, frame, err);
     if (rc == DP_OK && stage->on != NULL)
         rc = count_turns(stage, frame, err);
     if (rc == DP_OK && stage->class->hello != NULL)
@@ -297,7 +292,7 @@ static int pass_frame(struct checked_out *c, struct dp_frame *frame, struct dp_e
     stage->may_save = dp_checkpoint_possible(frame) && frame->lap < dp_frame_int(frame, DP_F_LAPS, 0);
     if (rc == DP_OK && dp_checkpoint_due(&stage->checkpoint, frame))
         rc = save(stage, err);
-    return rc == DP_OK ? c->next->frame(c->next, frame, err) : rc;
+    return rc ?: c->next->frame(c->next, frame, err);
 }
 
 static int check_frame(struct dp_out *out, struct dp_frame *frame, struct dp_err *err)
@@ -312,7 +307,7 @@ static int pass_text(struct dp_out *out, const char *text, size_t length, struct
 {
     struct checked_out *c = out->self;
     int rc = dp_mapped_check(false, err);
-    return rc == DP_OK ? c->next->text(c->next, text, length, err) : rc;
+    return rc ?: c->next->text(c->next, text, length, err);
 }
 
 static void pass_warning(struct dp_out *out, const char *stage, const char *sentence)

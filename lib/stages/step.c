@@ -120,8 +120,7 @@ static int open_optimiser(struct state *s, size_t outputs, size_t cols, struct d
     s->outputs = outputs;
     s->cols = cols;
     int rc = DP_ALLOC_ALL(err, DP_ARRAY(s->gradient, outputs * cols), DP_ARRAY(s->move, outputs * cols));
-    if (rc == DP_OK)
-        rc = dp_optimiser_open(&s->optimiser, outputs * cols, err);
+    rc = rc ?: dp_optimiser_open(&s->optimiser, outputs * cols, err);
     s->opened = rc == DP_OK;
     return rc;
 }
@@ -204,14 +203,10 @@ static int descend(struct dp_stage *stage, struct dp_frame *frame, struct dp_arr
     struct dp_transform transform;
     double rows, eta, *w = model->data, lambda = dp_frame_real(frame, DP_F_LAMBDA, 0);
     int rc = dp_transform_read(&transform, frame, model->dims[1], err);
-    if (rc == DP_OK)
-        rc = begin(stage, model->dims[0], transform.rows > 0 ? transform.rows : model->dims[1], err);
-    if (rc == DP_OK)
-        rc = step_size(stage, frame, &eta, err);
-    if (rc == DP_OK)
-        rc = dp_direction_gradient(frame, s->outputs, s->cols, s->gradient, &rows, err);
-    if (rc == DP_OK)
-        rc = part_constant(stage, frame, &transform, &eta, err);
+    rc = rc ?: begin(stage, model->dims[0], transform.rows > 0 ? transform.rows : model->dims[1], err);
+    rc = rc ?: step_size(stage, frame, &eta, err);
+    rc = rc ?: dp_direction_gradient(frame, s->outputs, s->cols, s->gradient, &rows, err);
+    rc = rc ?: part_constant(stage, frame, &transform, &eta, err);
     if (rc != DP_OK)
         return rc;
     double noise = dp_frame_real(frame, DP_F_NOISE_SCALE, 0) / rows;
@@ -230,7 +225,7 @@ static int add(const struct dp_frame *frame, struct dp_array *model, struct dp_e
 {
     struct dp_sum sum;
     int rc = dp_sum_read(&sum, frame, err);
-    return rc == DP_OK ? dp_sum_add(&sum, model->dims[0], model->dims[1], model->data, err) : rc;
+    return rc ?: dp_sum_add(&sum, model->dims[0], model->dims[1], model->data, err);
 }
 
 /* One divided by the weight of iterate t in the mean: t for the plain mean, (t + gamma)/(gamma + 1) for the polynomial mean
@@ -315,8 +310,7 @@ static int temper(struct dp_stage *stage, struct dp_frame *frame, struct dp_err 
     struct dp_sum sum;
     struct dp_form form;
     int rc = dp_sum_read(&sum, frame, err);
-    if (rc == DP_OK)
-        rc = dp_form_read(&form, frame, err);
+    rc = rc ?: dp_form_read(&form, frame, err);
     if (rc == DP_OK && (sum.values->count != 2 || m == NULL || !(m->rate > 0) || m->rows <= 0))
         rc = dp_fail(err, DP_E_RUN, "the sum of lap %lld is not one of dp-temperature", (long long)frame->lap);
     if (rc != DP_OK)
@@ -422,8 +416,7 @@ static int step_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_o
         return dp_fail(err, DP_E_RUN, "lap %lld has no model to move: a sum of moments is for dp-transform",
                        (long long)frame->lap);
     int rc = dp_frame_need_array(frame, DP_F_MODEL, DP_F64, 2, &model, err);
-    if (rc == DP_OK)
-        rc = o->temperature ? temper(stage, frame, err) : move(stage, frame, dp_frame_edit_array(frame, DP_F_MODEL), err);
+    rc = rc ?: o->temperature ? temper(stage, frame, err) : move(stage, frame, dp_frame_edit_array(frame, DP_F_MODEL), err);
     dp_frame_drop(frame, DP_F_SUM);
     dp_frame_drop(frame, DP_F_COLUMNS);
     if (rc == DP_OK && o->average != AVERAGE_NONE)
@@ -486,19 +479,15 @@ static int step_restore(struct dp_stage *stage, const struct dp_state *state, st
     if (!dp_state_has(state, "outputs"))
         return DP_OK;
     int rc = dp_state_get_int(state, "outputs", 1, most, &outputs, err);
-    if (rc == DP_OK)
-        rc = dp_state_get_int(state, "cols", 1, most / outputs, &cols, err);
-    if (rc == DP_OK)
-        rc = dp_state_get_int(state, "steps", 0, INT64_MAX, &steps, err);
-    if (rc == DP_OK)
-        rc = open_optimiser(s, (size_t)outputs, (size_t)cols, err);
+    rc = rc ?: dp_state_get_int(state, "cols", 1, most / outputs, &cols, err);
+    rc = rc ?: dp_state_get_int(state, "steps", 0, INT64_MAX, &steps, err);
+    rc = rc ?: open_optimiser(s, (size_t)outputs, (size_t)cols, err);
     if (rc != DP_OK)
         return rc;
     o->steps = steps;
     rc = dp_state_get_real(state, "b2", &o->b2, err);
-    if (rc == DP_OK)
-        rc = restore_mean(state, "first", o->first, o->size, err);
-    return rc == DP_OK ? restore_mean(state, "second", o->second, o->size, err) : rc;
+    rc = rc ?: restore_mean(state, "first", o->first, o->size, err);
+    return rc ?: restore_mean(state, "second", o->second, o->size, err);
 }
 
 const struct dp_stage_class dp_step_class = {

@@ -69,7 +69,7 @@ static int temperature_open(struct dp_stage *stage, struct dp_err *err)
     s->reader.persons = true;
     s->reader.transform = DP_TRANSFORM_IGNORED;
     int rc = dp_bounded_check_clip(o->clip, err);
-    return rc == DP_OK ? dp_reader_open(&s->reader, o->data, err) : rc;
+    return rc ?: dp_reader_open(&s->reader, o->data, err);
 }
 
 static int read_loss(struct state *s, const struct dp_frame *frame, struct dp_err *err)
@@ -78,13 +78,13 @@ static int read_loss(struct state *s, const struct dp_frame *frame, struct dp_er
     if (dp_loss_parse(loss, &s->loss) != 0 || !dp_temperature_suits(s->loss))
         return dp_fail(err, DP_E_RUN, "a model of the loss '%.40s' gives no probabilities, which a temperature is for", loss);
     int rc = dp_batch_classes(frame, &s->classes, err);
-    return rc == DP_OK ? dp_labels_check_outputs(s->loss, s->classes, s->form.outputs, err) : rc;
+    return rc ?: dp_labels_check_outputs(s->loss, s->classes, s->form.outputs, err);
 }
 
 static int open_part(const struct dp_form *form, struct part *part, struct dp_err *err)
 {
     int rc = DP_ALLOC_ALL(err, DP_ARRAY(part->scores, DP_ROWS * form->outputs), DP_ARRAY(part->slope, form->outputs));
-    return rc == DP_OK ? dp_form_room(form, &part->room, err) : rc;
+    return rc ?: dp_form_room(form, &part->room, err);
 }
 
 /* Shapes, known with the first frame. */
@@ -93,12 +93,9 @@ static int set_shape(struct dp_stage *stage, const struct dp_frame *frame, struc
     const struct options *o = stage->options;
     struct state *s = stage->state;
     int rc = dp_form_read(&s->form, frame, err);
-    if (rc == DP_OK)
-        rc = read_loss(s, frame, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&s->weights, s->form.rows * s->form.cols, sizeof *s->weights, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&s->part, (size_t)o->threads, sizeof *s->part, err);
+    rc = rc ?: read_loss(s, frame, err);
+    rc = rc ?: dp_alloc(&s->weights, s->form.rows * s->form.cols, sizeof *s->weights, err);
+    rc = rc ?: dp_alloc(&s->part, (size_t)o->threads, sizeof *s->part, err);
     for (int64_t t = 0; rc == DP_OK && t < o->threads; t++)
         rc = open_part(&s->form, &s->part[t], err);
     s->rows = (size_t)dp_frame_record(frame, DP_F_NONE)->rows;
@@ -112,7 +109,7 @@ static int read_weights(struct state *s, const struct dp_frame *frame, struct dp
     int rc = dp_model_shape(frame, &rows, &cols, err);
     if (rc == DP_OK && (rows != s->form.rows || cols != s->form.cols))
         rc = dp_fail(err, DP_E_RUN, "the model changes its shape during the run");
-    return rc == DP_OK ? dp_model_weights(frame, s->weights, err) : rc;
+    return rc ?: dp_model_weights(frame, s->weights, err);
 }
 
 /* The pairs of the block from `first` on; zeros for a row whose label is not a class. */
@@ -181,14 +178,10 @@ static int temperature_fire(struct dp_stage *stage, struct dp_frame *frame, stru
     int rc = dp_reader_read(&s->reader, &batch, frame, err);
     if (rc == DP_OK && !s->opened)
         rc = set_shape(stage, frame, err);
-    if (rc == DP_OK)
-        rc = dp_batch_same_shape(&batch, frame, s->form.features + (s->form.intercept != 0 ? 1 : 0), s->rows, err);
-    if (rc == DP_OK)
-        rc = read_weights(s, frame, err);
-    if (rc == DP_OK)
-        rc = dp_grow(&s->pair, &s->capacity, 2 * batch.count, sizeof *s->pair, err);
-    if (rc == DP_OK)
-        rc = dp_frame_make_array(frame, DP_F_SUM, DP_I64, 1, 2, &sum, err);
+    rc = rc ?: dp_batch_same_shape(&batch, frame, s->form.features + (s->form.intercept != 0 ? 1 : 0), s->rows, err);
+    rc = rc ?: read_weights(s, frame, err);
+    rc = rc ?: dp_grow(&s->pair, &s->capacity, 2 * batch.count, sizeof *s->pair, err);
+    rc = rc ?: dp_frame_make_array(frame, DP_F_SUM, DP_I64, 1, 2, &sum, err);
     if (rc != DP_OK)
         return rc;
     take_rows(stage, &batch);

@@ -68,8 +68,7 @@ static int read_moments(const struct dp_stage *stage, const struct dp_frame *fra
                                  .radius = o->radius,
                                  .keep = o->rank > 0 && (size_t)o->rank < *d ? (size_t)o->rank : 0};
     rc = dp_alloc(&packed, a->count, sizeof *packed, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(moments, all * all, sizeof **moments, err);
+    rc = rc ?: dp_alloc(moments, all * all, sizeof **moments, err);
     for (size_t i = 0; rc == DP_OK && i < a->count; i++)
         packed[i] = dp_sum_at(&sum, i);
     if (rc == DP_OK) {
@@ -101,10 +100,8 @@ static int transform_fire(struct dp_stage *stage, struct dp_frame *frame, struct
     size_t d, directions;
     int rc = read_moments(stage, frame, &moments, &d, &how, err);
     directions = how.keep > 0 ? how.keep : d;
-    if (rc == DP_OK)
-        rc = dp_frame_make_array(frame, DP_F_TRANSFORM, DP_F64, directions + more, d, &transform, err);
-    if (rc == DP_OK)
-        rc = dp_whiten(&how, moments, d, transform, &effective, &curvature, err);
+    rc = rc ?: dp_frame_make_array(frame, DP_F_TRANSFORM, DP_F64, directions + more, d, &transform, err);
+    rc = rc ?: dp_whiten(&how, moments, d, transform, &effective, &curvature, err);
     free(moments);
     if (rc != DP_OK)
         return rc;

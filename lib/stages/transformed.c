@@ -45,14 +45,10 @@ static int set(struct dp_transformed *transformed, const struct dp_transform *t,
     size_t entries = t->rows * t->cols, threads = (size_t)transformed->threads;
     forget(transformed);
     int rc = dp_transform_check(t, frame, err);
-    if (rc == DP_OK)
-        rc = dp_panels_open(&transformed->panels, t->matrix, t->rows, t->cols, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&transformed->wide, threads * dp_panels_room(&transformed->panels), sizeof(double), err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&transformed->product, threads * DP_PANELS_ROWS * t->rows, sizeof(double), err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&transformed->matrix, entries, sizeof(double), err);
+    rc = rc ?: dp_panels_open(&transformed->panels, t->matrix, t->rows, t->cols, err);
+    rc = rc ?: dp_alloc(&transformed->wide, threads * dp_panels_room(&transformed->panels), sizeof(double), err);
+    rc = rc ?: dp_alloc(&transformed->product, threads * DP_PANELS_ROWS * t->rows, sizeof(double), err);
+    rc = rc ?: dp_alloc(&transformed->matrix, entries, sizeof(double), err);
     if (rc != DP_OK)
         return rc;
     memcpy(transformed->matrix, t->matrix, entries * sizeof(double));
@@ -76,12 +72,9 @@ static int make_room(struct dp_transformed *transformed, size_t rows, struct dp_
     transformed->made = NULL;
     transformed->rows = 0;
     int rc = dp_alloc(&transformed->z, rows, transformed->width * sizeof(float), err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&transformed->cut, rows, sizeof(double), err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&transformed->norm2, rows, sizeof(double), err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&transformed->made, rows / 64 + 1, sizeof(uint64_t), err);
+    rc = rc ?: dp_alloc(&transformed->cut, rows, sizeof(double), err);
+    rc = rc ?: dp_alloc(&transformed->norm2, rows, sizeof(double), err);
+    rc = rc ?: dp_alloc(&transformed->made, rows / 64 + 1, sizeof(uint64_t), err);
     transformed->rows = rc == DP_OK ? rows : 0;
     return rc;
 }
@@ -145,10 +138,8 @@ int dp_transformed_take(struct dp_transformed *transformed, const struct dp_tran
                         const struct dp_transformed_batch *batch, const struct dp_frame *frame, struct dp_err *err)
 {
     int rc = same(transformed, transform) ? DP_OK : set(transformed, transform, frame, err);
-    if (rc == DP_OK)
-        rc = make_room(transformed, batch->dataset != NULL ? batch->dataset->rows : batch->count, err);
-    if (rc == DP_OK)
-        rc = dp_grow(&transformed->todo, &transformed->todo_capacity, batch->count, sizeof *transformed->todo, err);
+    rc = rc ?: make_room(transformed, batch->dataset != NULL ? batch->dataset->rows : batch->count, err);
+    rc = rc ?: dp_grow(&transformed->todo, &transformed->todo_capacity, batch->count, sizeof *transformed->todo, err);
     if (rc == DP_OK)
         make(transformed, batch, find_missing(transformed, batch));
     return rc;

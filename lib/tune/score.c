@@ -83,8 +83,7 @@ int dp_score_exact(const struct dp_score *s, const struct dp_frame *frame, int64
     struct dp_predictor model = {0};
     struct dp_err unused = {0};
     int rc = dp_predictor_open(&model, frame, s->data, s->path, err);
-    if (rc == DP_OK)
-        rc = dp_predictor_match(&model, frame, s->data, s->path, err);
+    rc = rc ?: dp_predictor_match(&model, frame, s->data, s->path, err);
     /* A model that is not finite has diverged and scores 0. An error would reveal this, although the model is not
      * released. */
     *sum = 0;

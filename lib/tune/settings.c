@@ -44,8 +44,7 @@ int dp_settings_fill(const struct dp_table *grid, size_t setting, const char *co
         words[SEED].value = seed;
     }
     int rc = dp_table_fill(grid, setting, command, words, WORDS, named, text, err);
-    if (rc == DP_OK)
-        rc = check_named(grid, words, named, err);
+    rc = rc ?: check_named(grid, words, named, err);
     if (rc != DP_OK) {
         free(*text);
         *text = NULL;

@@ -71,18 +71,12 @@ static int open_all(struct tuning *t, struct dp_err *err)
                                  .clip = o->score_clip,
                                  .multiplier = o->score_multiplier};
     int rc = dp_settings_open(&t->grid, o->grid, err);
-    if (rc == DP_OK)
-        rc = dp_score_open(&t->score, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&t->plan, t->grid.count, sizeof *t->plan, err);
-    if (rc == DP_OK)
-        rc = dp_frame_new(&t->here, err);
-    if (rc == DP_OK)
-        rc = dp_frame_new(&t->best, err);
-    if (rc == DP_OK)
-        rc = dp_port_open(&t->out, o->model != NULL ? o->model : "-", DP_OUT, err);
-    if (rc == DP_OK)
-        rc = dp_trial_room_open(&t->room, t->tune->parent, err);
+    rc = rc ?: dp_score_open(&t->score, err);
+    rc = rc ?: dp_alloc(&t->plan, t->grid.count, sizeof *t->plan, err);
+    rc = rc ?: dp_frame_new(&t->here, err);
+    rc = rc ?: dp_frame_new(&t->best, err);
+    rc = rc ?: dp_port_open(&t->out, o->model != NULL ? o->model : "-", DP_OUT, err);
+    rc = rc ?: dp_trial_room_open(&t->room, t->tune->parent, err);
     if (rc == DP_OK && (t->nothing = open("/dev/null", O_WRONLY | O_CLOEXEC)) < 0)
         rc = dp_fail(err, DP_E_RUN, "cannot open /dev/null");
     t->chosen = t->grid.count;
@@ -112,10 +106,8 @@ static int ask_setting(struct tuning *t, size_t i, struct dp_err *err)
     char *text = NULL, line[300];
     FILE *said = tmpfile();
     int rc = said != NULL ? DP_OK : dp_fail(err, DP_E_RUN, "cannot make a temporary file");
-    if (rc == DP_OK)
-        rc = dp_settings_fill(&t->grid, i, t->tune->command, &also, &text, err);
-    if (rc == DP_OK)
-        rc = dp_trial_room_ask(&t->room, NULL, err);
+    rc = rc ?: dp_settings_fill(&t->grid, i, t->tune->command, &also, &text, err);
+    rc = rc ?: dp_trial_room_ask(&t->room, NULL, err);
     if (rc == DP_OK) {
         struct dp_err unused = {0};
         dp_command_last(text, fileno(said), t->tune->stop, t->here, &end, &unused);
@@ -196,8 +188,7 @@ static int charge_tuning(struct tuning *t, struct dp_err *err)
     for (size_t i = 0; rc == DP_OK && i < t->grid.count; i++)
         rc = dp_tuning_add(tuning, &t->plan[i].charges, 1, err);
     struct dp_event event = dp_event_tuned(tuning);
-    if (rc == DP_OK)
-        rc = dp_charges_add(&t->charges, &event, 1, err);
+    rc = rc ?: dp_charges_add(&t->charges, &event, 1, err);
     dp_event_free(&event);
     return rc;
 }
@@ -206,8 +197,7 @@ static int charge(struct tuning *t, struct dp_err *err)
 {
     const struct dp_tune_options *o = t->options;
     int rc = t->all ? charge_all(t, err) : charge_tuning(t, err);
-    if (rc == DP_OK)
-        rc = dp_account_epsilon(DP_ACCOUNTANT_BEST, &t->charges, o->delta, &t->cost, err);
+    rc = rc ?: dp_account_epsilon(DP_ACCOUNTANT_BEST, &t->charges, o->delta, &t->cost, err);
     if (rc != DP_OK)
         return rc;
     if (t->cost.upper > o->epsilon)
@@ -325,20 +315,16 @@ static int run_trial(struct tuning *t, int64_t number, size_t setting, int64_t s
     int64_t score = 0;
     char *text = NULL;
     int rc = dp_settings_fill(&t->grid, setting, t->tune->command, &also, &text, err);
-    if (rc == DP_OK)
-        rc = dp_trial_room_ask(&t->room, &t->plan[setting], err);
+    rc = rc ?: dp_trial_room_ask(&t->room, &t->plan[setting], err);
     if (rc == DP_OK && dp_command_last(text, t->nothing, t->tune->stop, t->here, &end, &unused) != DP_OK)
         end = (struct dp_command_end){.status = 1};
     free(text);
     if (rc == DP_OK && *t->tune->stop)
         rc = dp_fail(err, DP_E_RUN, "interrupted, and the choice stays charged");
-    if (rc == DP_OK)
-        rc = check_trial(t, setting, &end, err);
+    rc = rc ?: check_trial(t, setting, &end, err);
     dp_frame_drop(t->here, DP_F_TRIAL);
-    if (rc == DP_OK)
-        rc = dp_score_noised(&t->score, t->here, &t->key, number, &score, err);
-    if (rc == DP_OK)
-        rc = dp_mapped_check(true, err);
+    rc = rc ?: dp_score_noised(&t->score, t->here, &t->key, number, &score, err);
+    rc = rc ?: dp_mapped_check(true, err);
     if (rc == DP_OK && (t->chosen == t->grid.count || score > t->best_score)) {
         struct dp_frame *swap = t->best;
         t->best = t->here;
@@ -386,8 +372,7 @@ static int state_cost(struct tuning *t, struct dp_err *err)
     if (o->no_ledger)
         dp_frame_set_bool(f, DP_F_UNTRACKED, true);
     int rc = dp_frame_set_text(f, DP_F_TRIALS, o->trials, strlen(o->trials), err);
-    if (rc == DP_OK)
-        rc = dp_frame_set_text(f, DP_F_SELECTED_ON, t->score.data->digest, strlen(t->score.data->digest), err);
+    rc = rc ?: dp_frame_set_text(f, DP_F_SELECTED_ON, t->score.data->digest, strlen(t->score.data->digest), err);
     if (rc == DP_OK && t->ledger != NULL)
         rc = dp_frame_set_text(f, DP_F_LEDGER, dp_ledger_mark(t->ledger), strlen(dp_ledger_mark(t->ledger)), err);
     return rc;
@@ -400,14 +385,11 @@ static int write_model(struct tuning *t, struct dp_err *err)
     dp_frame_set_int(f, DP_F_FORMAT, DP_FRAME_FORMAT);
     dp_frame_set_int(f, DP_F_STAGE, 0);
     int rc = dp_frame_set_text(f, DP_F_SOFTWARE, "dpline " DP_VERSION, strlen("dpline " DP_VERSION), err);
-    if (rc == DP_OK)
-        rc = dp_port_write(t->out, f, err);
-    if (rc == DP_OK)
-        rc = dp_port_write(t->out, t->best, err);
+    rc = rc ?: dp_port_write(t->out, f, err);
+    rc = rc ?: dp_port_write(t->out, t->best, err);
     dp_frame_reset(f, DP_KIND_END);
-    if (rc == DP_OK)
-        rc = dp_port_write(t->out, f, err);
-    return rc == DP_OK ? dp_port_commit(t->out, err) : rc;
+    rc = rc ?: dp_port_write(t->out, f, err);
+    return rc ?: dp_port_commit(t->out, err);
 }
 
 /* Prints the setting and the noised score of the best trial, which are part of the charged release. */
@@ -436,10 +418,8 @@ static int release(struct tuning *t, struct dp_err *err)
                            : rc;
     }
     int rc = state_cost(t, err);
-    if (rc == DP_OK)
-        rc = write_model(t, err);
-    if (rc == DP_OK)
-        rc = close_ledger(t, "done", t->best, err);
+    rc = rc ?: write_model(t, err);
+    rc = rc ?: close_ledger(t, "done", t->best, err);
     if (rc == DP_OK)
         tell(t);
     return rc;
@@ -468,24 +448,16 @@ int dp_tune_run(const struct dp_tune *tune, struct dp_err *err)
     struct tuning t = {.tune = tune, .options = &tune->options, .room.lock = -1, .nothing = -1};
     struct dp_err unused;
     int rc = check_options(&t, err);
-    if (rc == DP_OK)
-        rc = open_all(&t, err);
-    if (rc == DP_OK)
-        rc = ask_all(&t, err);
-    if (rc == DP_OK)
-        rc = open_data(&t, err);
-    if (rc == DP_OK)
-        rc = charge(&t, err);
-    if (rc == DP_OK)
-        rc = check_weak(&t, err);
-    if (rc == DP_OK)
-        rc = reserve(&t, err);
-    if (rc == DP_OK)
-        rc = run_trials(&t, err);
+    rc = rc ?: open_all(&t, err);
+    rc = rc ?: ask_all(&t, err);
+    rc = rc ?: open_data(&t, err);
+    rc = rc ?: charge(&t, err);
+    rc = rc ?: check_weak(&t, err);
+    rc = rc ?: reserve(&t, err);
+    rc = rc ?: run_trials(&t, err);
     if (rc != DP_OK && *tune->stop && t.ledger != NULL)
         close_ledger(&t, "interrupted", NULL, &unused);
-    if (rc == DP_OK)
-        rc = release(&t, err);
+    rc = rc ?: release(&t, err);
     close_all(&t);
     return rc;
 }

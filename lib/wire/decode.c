@@ -35,7 +35,7 @@ static int next_entry(struct reader *r, struct dp_item *key, struct dp_item *val
     int rc = next(r, key, err);
     if (rc == DP_OK && key->type != DP_ITEM_TEXT)
         rc = dp_fail(err, DP_E_RUN, "corrupt frame: a key is not a string");
-    return rc == DP_OK ? next(r, value, err) : rc;
+    return rc ?: next(r, value, err);
 }
 
 static int wrong(const char *key, struct dp_err *err)
@@ -183,8 +183,7 @@ static int get_record(struct reader *r, struct dp_record *record, bool old, stru
         seen |= 1u << member;
         rc = get_member(record, member, &value, err);
     }
-    if (rc == DP_OK)
-        rc = check_members(record, seen, old, err);
+    rc = rc ?: check_members(record, seen, old, err);
     dp_record_tidy(record);
     return rc;
 }
@@ -276,8 +275,7 @@ int dp_wire_decode(struct dp_frame *frame, const char *bytes, size_t length, str
     int rc = next(&r, &map, err);
     if (rc == DP_OK && map.type != DP_ITEM_MAP)
         rc = dp_fail(err, DP_E_RUN, "corrupt frame: not a msgpack map");
-    if (rc == DP_OK)
-        rc = get_kind(&r, frame, map.entries, err);
+    rc = rc ?: get_kind(&r, frame, map.entries, err);
     for (uint64_t i = 1; rc == DP_OK && i < map.entries; i++) {
         unsigned bits;
         rc = get_entry(&r, frame, &field, &bits, err);
@@ -292,7 +290,7 @@ int dp_wire_decode(struct dp_frame *frame, const char *bytes, size_t length, str
         dp_record_of_format_1(&frame->record[i], open ? DP_MAX_RECORDS : i);
     if (rc == DP_OK && r.at != length)
         rc = dp_fail(err, DP_E_RUN, "corrupt frame: bytes follow its last value");
-    return rc == DP_OK ? name_method(frame, err) : rc;
+    return rc ?: name_method(frame, err);
 }
 
 int dp_wire_read(struct dp_frame *frame, const char *bytes, size_t size, struct dp_err *err)

@@ -135,9 +135,8 @@ static int read_part(struct reader *r, size_t floor, struct dp_err *err)
     skip_blanks(r);
     if (*r->at != '(') {
         rc = read_kind(r, &kind, err);
-        if (rc == DP_OK)
-            rc = read_count(r, &count, err);
-        return rc == DP_OK ? append(laps, floor, kind, count, err) : rc;
+        rc = rc ?: read_count(r, &count, err);
+        return rc ?: append(laps, floor, kind, count, err);
     }
     if (r->depth == DP_LAPS_MOST_DEPTH)
         return dp_fail(err, DP_E_USAGE, "the plan has more than %d parentheses in each other", DP_LAPS_MOST_DEPTH);
@@ -151,7 +150,7 @@ static int read_part(struct reader *r, size_t floor, struct dp_err *err)
         return rc;
     r->at++;
     rc = read_count(r, &count, err);
-    return rc == DP_OK ? repeat(laps, inner, count, err) : rc;
+    return rc ?: repeat(laps, inner, count, err);
 }
 
 static int read_plan(struct reader *r, size_t floor, struct dp_err *err)
@@ -191,7 +190,7 @@ int dp_laps_parse(struct dp_laps *laps, const char *text, struct dp_err *err)
     int rc = read_plan(&r, 0, err);
     if (rc == DP_OK && *r.at != '\0')
         rc = refuse(&r, "','", err);
-    return rc == DP_OK ? add_up(laps, err) : rc;
+    return rc ?: add_up(laps, err);
 }
 
 int dp_laps_plain(struct dp_laps *laps, int64_t count, struct dp_err *err)
@@ -199,7 +198,7 @@ int dp_laps_plain(struct dp_laps *laps, int64_t count, struct dp_err *err)
     int rc = append(laps, 0, 0, count, err);
     laps->kinds = 1;
     laps->name[0][0] = '\0';
-    return rc == DP_OK ? add_up(laps, err) : rc;
+    return rc ?: add_up(laps, err);
 }
 
 void dp_laps_free(struct dp_laps *laps)

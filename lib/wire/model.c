@@ -43,8 +43,7 @@ int dp_model_digest(const struct dp_frame *frame, char digest[DP_MODEL_DIGEST], 
     size_t rows = 0, cols = 0;
     double *weights;
     int rc = dp_model_shape(frame, &rows, &cols, err);
-    if (rc == DP_OK)
-        rc = dp_alloc(&weights, rows * cols, sizeof *weights, err);
+    rc = rc ?: dp_alloc(&weights, rows * cols, sizeof *weights, err);
     if (rc != DP_OK)
         return rc;
     rc = dp_model_weights(frame, weights, err);
@@ -86,8 +85,7 @@ int dp_model_names(const struct dp_frame *frame, char ***names, size_t *count, s
     int rc = dp_json_parse(&root, text, strlen(text), "labels", err);
     if ((rc != DP_OK && errno != ENOMEM) || (rc == DP_OK && (!json_is_array(root) || json_array_size(root) == 0)))
         rc = dp_fail(err, DP_E_RUN, "'labels' of lap %lld is not a JSON array of names", (long long)frame->lap);
-    if (rc == DP_OK)
-        rc = dp_alloc(names, json_array_size(root), sizeof **names, err);
+    rc = rc ?: dp_alloc(names, json_array_size(root), sizeof **names, err);
     json_array_foreach (root, index, entry) {
         if (rc != DP_OK)
             break;

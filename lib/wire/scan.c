@@ -78,8 +78,7 @@ int dp_wire_scan(struct dp_scan *s, const char *bytes, size_t size, size_t *leng
         if (whole == 0)
             return 0;
         int rc = check_limits(s, &item, err);
-        if (rc == DP_OK)
-            rc = check_place(s, bytes, &item, err);
+        rc = rc ?: check_place(s, bytes, &item, err);
         if (rc != DP_OK)
             return rc;
         *length = s->at + item.head + (size_t)item.body;

@@ -219,6 +219,11 @@ END
     assert_failure
 }
 
+@test "the next call after one that may fail is written in one way" {
+    run grep -rPzl '(?s)(?<!else )if \((\w+) == DP_OK\)\n +\1 = [^;]*;(?!\s*else)|return (\w+) == DP_OK \? [^;?]* : \2;' --include='*.c' lib bin
+    assert_output ''
+}
+
 @test "every test file of an executable exists" {
     for program in "$BUILD"/bin/dp-*; do
         name=$(basename "$program")

@@ -137,7 +137,7 @@ rare() {
     local most=$((folds * repetitions))
     case $3$4 in
         paper-published* | ac-published*) [ -z "${QUICK:-}" ] || return 0 # longer than everything else together
-            most=1
+            most=0
             ;;
         paper | ac) most=10 ;;
         paper* | ac*) # settings

@@ -15,7 +15,7 @@ int dp_claimed_curve(const struct dp_event *event, double r[DP_CLAIMED_ORDERS], 
         r[i] = 0;
     for (int k = 0; rc == DP_OK && k < event->queries; k++) {
         rc = dp_kind_claimed(&event->query[k], order + 2, DP_CLAIMED_ORDERS, curve + 2, err);
-        dp_rdp_sampled_symmetric(rate, curve, DP_CLAIMED_LARGEST, order + 2, DP_CLAIMED_ORDERS, one);
+        dp_rdp_sampled_lemma(rate, curve, DP_CLAIMED_LARGEST, order + 2, DP_CLAIMED_ORDERS, one);
         for (int i = 0; i < DP_CLAIMED_ORDERS; i++)
             r[i] += one[i];
     }

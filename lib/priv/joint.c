@@ -9,7 +9,7 @@ struct sampled {
     double log_q, log_1q; /* ln q, ln(1 − q) */
     const double *unsampled;
     int largest;
-    bool symmetric; /* the curve is of a pair whose members an involution exchanges */
+    enum bound { SMALLER, SYMMETRIC, LEMMA } which; /* of the bounds in joint.h, in its order */
 };
 
 /* Adds e^(choices + out + in + log_growth), raised. */
@@ -42,15 +42,18 @@ static double log_a_integer(const void *mechanism, int order)
         add_term(&three, (double)choices, out, in, l > 2 ? tripled : growth > 0 ? dp_log_expm1(growth) : -INFINITY);
     }
     double excess = dp_log_sum_value(&sum, order);
-    if (s->symmetric)
+    if (s->which == SYMMETRIC)
         return fmin(dp_log_one_plus_exp(excess), bound);
-    double log_a = fmin(dp_log_one_plus_exp(excess + M_LN2), dp_log_one_plus_exp(dp_log_sum_value(&three, order)));
+    double log_a = dp_log_one_plus_exp(dp_log_sum_value(&three, order));
+    if (s->which == SMALLER)
+        log_a = fmin(log_a, dp_log_one_plus_exp(excess + M_LN2));
     return fmin(log_a, bound);
 }
 
-static void sampled(double q, const double *unsampled, int largest, bool symmetric, const double *orders, size_t n, double *out)
+static void sampled(double q, const double *unsampled, int largest, enum bound which, const double *orders, size_t n,
+                    double *out)
 {
-    struct sampled s = {log(q), log1p(-q), unsampled, largest, symmetric};
+    struct sampled s = {log(q), log1p(-q), unsampled, largest, which};
     struct dp_log_a log_a = {.of = log_a_integer, .mechanism = &s};
     for (size_t i = 0; i < n; i++) {
         if (!(q >= 0 && q <= 1))
@@ -66,12 +69,17 @@ static void sampled(double q, const double *unsampled, int largest, bool symmetr
 
 void dp_rdp_sampled(double q, const double *unsampled, int largest, const double *orders, size_t n, double *out)
 {
-    sampled(q, unsampled, largest, false, orders, n, out);
+    sampled(q, unsampled, largest, SMALLER, orders, n, out);
 }
 
 void dp_rdp_sampled_symmetric(double q, const double *unsampled, int largest, const double *orders, size_t n, double *out)
 {
-    sampled(q, unsampled, largest, true, orders, n, out);
+    sampled(q, unsampled, largest, SYMMETRIC, orders, n, out);
+}
+
+void dp_rdp_sampled_lemma(double q, const double *unsampled, int largest, const double *orders, size_t n, double *out)
+{
+    sampled(q, unsampled, largest, LEMMA, orders, n, out);
 }
 
 double dp_gaussian_joint(const double *multipliers, size_t n)

@@ -36,3 +36,6 @@ void dp_rdp_sampled_symmetric(double q, const double *unsampled, int largest, co
 /* Gaussians of multipliers z_1 … z_n on one batch are exactly one Gaussian of multiplier 1/√(Σ 1/z_i²). Rounded down. n = 0
    gives +infinity, a z <= 0 or NaN gives 0. */
 double dp_gaussian_joint(const double *multipliers, size_t n);
+
+/* The first bound by itself, as papers print it. */
+void dp_rdp_sampled_lemma(double q, const double *unsampled, int largest, const double *orders, size_t n, double *out);

@@ -497,11 +497,7 @@ static int without_thresholds(const struct dp_charges *charges, struct dp_charge
     for (size_t i = 0; rc == DP_OK && i < charges->count; i++) {
         struct dp_event event = charges->charge[i].event;
         double times = (double)dp_event_times(&event, charges->charge[i].laps);
-        for (int j = 0; j < event.queries; j++)
-            if (event.query[j].kind == DP_QUERY_GAUSSIAN_THRESHOLD) {
-                *delta -= times * event.query[j].named_delta * (1 + 1e-12);
-                event.query[j] = (struct dp_query){.kind = DP_QUERY_GAUSSIAN, .multiplier = event.query[j].multiplier};
-            }
+        *delta -= times * dp_event_without_thresholds(&event);
         rc = dp_charges_add(plain, &event, charges->charge[i].laps, err);
     }
     return rc;

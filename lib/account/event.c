@@ -73,6 +73,17 @@ bool dp_event_same(const struct dp_event *a, const struct dp_event *b)
     return same;
 }
 
+double dp_event_without_thresholds(struct dp_event *event)
+{
+    double named = 0;
+    for (int j = 0; j < event->queries; j++)
+        if (event->query[j].kind == DP_QUERY_GAUSSIAN_THRESHOLD) {
+            named += event->query[j].named_delta * (1 + 1e-12);
+            event->query[j] = (struct dp_query){.kind = DP_QUERY_GAUSSIAN, .multiplier = event->query[j].multiplier};
+        }
+    return named;
+}
+
 bool dp_event_in_epochs(const struct dp_event *event)
 {
     return event->sampling == DP_SAMPLING_SHUFFLED || event->sampling == DP_SAMPLING_STREAM;

@@ -49,9 +49,39 @@ bool dp_ledger_limit_binds(const struct dp_ledger_book *book, const struct dp_le
            entry->covered != 1 + (size_t)(limit - book->limit);
 }
 
+/* The first run that opened under the limit, or NULL. Its plan was fixed when nothing had been released; a run that was resumed
+ * has another plan. */
+static const struct dp_ledger_entry *first_run(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit)
+{
+    for (size_t i = 0; i < book->entries; i++)
+        if (dp_ledger_limit_binds(book, limit, &book->entry[i]))
+            return book->entry[i].openings == 1 ? &book->entry[i] : NULL;
+    return NULL;
+}
+
+/* The sum of the deltas of the plan's thresholds; 0 without a plan. */
+static double named(const struct dp_charges *plan)
+{
+    double sum = 0;
+    for (size_t i = 0; plan != NULL && i < plan->count; i++) {
+        struct dp_event event = plan->charge[i].event;
+        sum += (double)dp_event_times(&event, plan->charge[i].laps) * dp_event_without_thresholds(&event);
+    }
+    return sum * (1 + 0x1p-48);
+}
+
+/* The event as the filter counts it if the run, the first or not, has these laps of it, and its plan has `planned`. */
+static struct dp_event counted(const struct dp_event *event, bool first, int64_t laps, int64_t planned)
+{
+    struct dp_event as = *event;
+    if (first && laps <= planned)
+        dp_event_without_thresholds(&as);
+    return as;
+}
+
 /* Adds what the run has spent; of a run that may continue, what it was admitted with. */
 static int add_entry(const struct dp_ledger_limit *limit, struct dp_ledger_costs *costs, const struct dp_ledger_entry *entry,
-                     const struct dp_event *without, bool reserved, double spent[DP_LEDGER_ORDERS], size_t *terms,
+                     bool first, const struct dp_event *without, bool reserved, double spent[DP_LEDGER_ORDERS], size_t *terms,
                      struct dp_err *err)
 {
     struct dp_charges own = {0};
@@ -60,13 +90,14 @@ static int add_entry(const struct dp_ledger_limit *limit, struct dp_ledger_costs
         rc = dp_ledger_add_plan(entry, &own, err);
     for (size_t c = 0; rc == DP_OK && c < own.count; c++) {
         const struct dp_event *event = &own.charge[c].event;
+        struct dp_event as = counted(event, first, own.charge[c].laps, dp_charges_laps(&entry->plan, event));
         int64_t times = dp_event_times(event, own.charge[c].laps);
         if (times <= 0 || (without != NULL && dp_event_same(event, without)))
             continue;
         ++*terms;
         for (size_t i = 0; rc == DP_OK && i < limit->orders; i++) {
             double r = 0;
-            rc = cost_of(costs, event, limit->order[i].order, &r, err);
+            rc = cost_of(costs, &as, limit->order[i].order, &r, err);
             spent[i] += (double)times * r;
         }
     }
@@ -80,6 +111,7 @@ static int add_spent(const struct dp_ledger_book *book, const struct dp_ledger_l
                      const struct dp_ledger_entry *except, const struct dp_event *event, bool reserved,
                      double spent[DP_LEDGER_ORDERS], struct dp_err *err)
 {
+    const struct dp_ledger_entry *first = first_run(book, limit);
     size_t terms = 0;
     int rc = DP_OK;
     for (size_t i = 0; i < DP_LEDGER_ORDERS; i++)
@@ -87,17 +119,24 @@ static int add_spent(const struct dp_ledger_book *book, const struct dp_ledger_l
     for (size_t i = 0; rc == DP_OK && i < book->entries; i++) {
         const struct dp_ledger_entry *entry = &book->entry[i];
         if (dp_ledger_limit_binds(book, limit, entry) && (entry != except || event != NULL))
-            rc = add_entry(limit, costs, entry, entry == except ? event : NULL, reserved, spent, &terms, err);
+            rc = add_entry(limit, costs, entry, entry == first, entry == except ? event : NULL, reserved, spent, &terms, err);
     }
     for (size_t i = 0; i < limit->orders; i++)
         spent[i] *= 1 + (double)(terms + 4) * 0x1p-52;
     return rc;
 }
 
-static double room_at(const struct dp_ledger_limit *limit, size_t i)
+/* What the conversion costs at order i if `fixed` has the charges of the first run: its thresholds have a part of the delta.
+ * Infinity if nothing is left. */
+static double penalty_at(const struct dp_ledger_limit *limit, size_t i, const struct dp_charges *fixed)
 {
-    double room = limit->epsilon - limit->before_epsilon;
-    return room - dp_rdp_penalty(limit->order[i].order, limit->order[i].delta);
+    double delta = limit->order[i].delta - named(fixed);
+    return delta > 0 ? dp_rdp_penalty(limit->order[i].order, delta) : (double)INFINITY;
+}
+
+static double room_at(const struct dp_ledger_limit *limit, size_t i, const struct dp_charges *fixed)
+{
+    return limit->epsilon - limit->before_epsilon - penalty_at(limit, i, fixed);
 }
 
 /* Whether the run has paid for a lap that it has not given back. */
@@ -170,13 +209,14 @@ int dp_ledger_limit_epsilon(const struct dp_ledger_book *book, const struct dp_l
                             struct dp_ledger_costs *costs, struct dp_ledger_counted *counted, struct dp_err *err)
 {
     struct dp_ledger_added sum = dp_ledger_limit_added(book, limit, NULL, reserved), all = to_add(limit);
+    const struct dp_ledger_entry *first = first_run(book, limit);
     double spent[DP_LEDGER_ORDERS];
     int rc = add_spent(book, limit, costs, NULL, NULL, reserved, spent, err);
     *counted = (struct dp_ledger_counted){.epsilon = (double)INFINITY};
     if (sum.runs == 0 || within(sum.delta, all.delta))
         *counted = (struct dp_ledger_counted){limit->before_epsilon + sum.epsilon, 0, sum.delta};
     for (size_t i = 0; rc == DP_OK && i < limit->orders && !limit->addition; i++) {
-        double penalty = dp_rdp_penalty(limit->order[i].order, limit->order[i].delta);
+        double penalty = penalty_at(limit, i, first != NULL ? &first->plan : NULL);
         double here = limit->before_epsilon + (spent[i] > 0 ? fmax(0, spent[i] + penalty) : 0);
         if (here < counted->epsilon)
             *counted = (struct dp_ledger_counted){here, limit->order[i].order, limit->order[i].delta};
@@ -188,6 +228,7 @@ int dp_ledger_limit_laps(const struct dp_ledger_book *book, const struct dp_ledg
                          const struct dp_ledger_entry *self, const struct dp_event *event, int64_t laps, int64_t *affords,
                          struct dp_err *err)
 {
+    const struct dp_ledger_entry *first = first_run(book, limit);
     double others[DP_LEDGER_ORDERS], r;
     int64_t own = 0, planned = may_continue(self) ? dp_charges_laps(&self->plan, event) : 0;
     *affords = laps;
@@ -202,12 +243,13 @@ int dp_ledger_limit_laps(const struct dp_ledger_book *book, const struct dp_ledg
             own = dp_ledger_laps_spent(&self->event[e]);
     for (size_t i = 0; rc == DP_OK && i < limit->orders && !limit->addition && *affords < laps; i++) {
         int64_t none = *affords, all = laps + 1; /* `none` laps fit; `all` laps do not fit at this order */
-        rc = cost_of(costs, event, limit->order[i].order, &r, err);
         while (rc == DP_OK && all - none > 1) {
             int64_t middle = none + (all - none) / 2;
             int64_t then = own + middle > planned ? own + middle : planned;
+            struct dp_event as = counted(event, self == first, then, planned);
+            rc = cost_of(costs, &as, limit->order[i].order, &r, err);
             double cost = (others[i] + (double)dp_event_times(event, then) * r) * (1 + 0x1p-50);
-            if (cost <= room_at(limit, i))
+            if (rc == DP_OK && cost <= room_at(limit, i, first != NULL ? &first->plan : NULL))
                 none = middle;
             else
                 all = middle;
@@ -219,10 +261,11 @@ int dp_ledger_limit_laps(const struct dp_ledger_book *book, const struct dp_ledg
 
 /* Whether the first `laps` laps of the run fit in addition to the other runs. A run that was resumed has laps after its
  * checkpoint that it pays for again. */
-static int fits(const struct dp_ledger_limit *limit, struct dp_ledger_costs *costs, const double others[DP_LEDGER_ORDERS],
-                const struct dp_ledger_entry *self, const struct dp_ledger_run *run, int64_t laps, bool *yes,
-                struct dp_err *err)
+static int fits(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit, struct dp_ledger_costs *costs,
+                const double others[DP_LEDGER_ORDERS], const struct dp_ledger_entry *self, const struct dp_ledger_run *run,
+                int64_t laps, bool *yes, struct dp_err *err)
 {
+    const struct dp_ledger_entry *first = first_run(book, limit);
     struct dp_charges charges = {0};
     int rc = dp_plan_charges(run->plan, laps, &charges, err);
     for (size_t e = 0; rc == DP_OK && e < self->events; e++)
@@ -233,10 +276,12 @@ static int fits(const struct dp_ledger_limit *limit, struct dp_ledger_costs *cos
         double sum = others[i], r;
         for (size_t c = 0; rc == DP_OK && c < charges.count; c++) {
             int64_t times = dp_event_times(&charges.charge[c].event, charges.charge[c].laps);
-            rc = cost_of(costs, &charges.charge[c].event, limit->order[i].order, &r, err);
+            struct dp_event as = counted(&charges.charge[c].event, self == first, times, times);
+            rc = cost_of(costs, &as, limit->order[i].order, &r, err);
             sum += times > 0 ? (double)times * r : 0;
         }
-        *yes = sum * (1 + (double)(charges.count + 8) * 0x1p-52) <= room_at(limit, i);
+        const struct dp_charges *fixed = self == first ? &charges : first != NULL ? &first->plan : NULL;
+        *yes = sum * (1 + (double)(charges.count + 8) * 0x1p-52) <= room_at(limit, i, fixed);
     }
     dp_charges_free(&charges);
     return rc;
@@ -253,12 +298,12 @@ int dp_ledger_limit_run(const struct dp_ledger_book *book, const struct dp_ledge
     if (!dp_ledger_limit_binds(book, limit, self))
         return DP_OK;
     int rc = add_spent(book, limit, costs, self, NULL, true, others, err);
-    rc = rc ?: fits(limit, costs, others, self, run, run->laps, &yes, err);
+    rc = rc ?: fits(book, limit, costs, others, self, run, run->laps, &yes, err);
     if (rc == DP_OK && yes)
         none = run->laps;
     while (rc == DP_OK && all - none > 1) {
         int64_t middle = none + (all - none) / 2;
-        rc = fits(limit, costs, others, self, run, middle, &yes, err);
+        rc = fits(book, limit, costs, others, self, run, middle, &yes, err);
         if (yes)
             none = middle;
         else
@@ -269,15 +314,15 @@ int dp_ledger_limit_run(const struct dp_ledger_book *book, const struct dp_ledge
 }
 
 /* Whether the filter admits these charges in addition to what has been spent. */
-static int filter_fits(const struct dp_ledger_limit *limit, const double spent[DP_LEDGER_ORDERS],
-                       const struct dp_charges *charges, bool *yes, struct dp_err *err)
+static int filter_fits(const struct dp_ledger_limit *limit, const struct dp_charges *fixed,
+                       const double spent[DP_LEDGER_ORDERS], const struct dp_charges *charges, bool *yes, struct dp_err *err)
 {
     int rc = DP_OK;
     *yes = false;
     for (size_t i = 0; rc == DP_OK && i < limit->orders && !*yes; i++) {
         double rho;
         rc = dp_ledger_rdp(charges, limit->order[i].order, &rho, err);
-        *yes = (spent[i] + rho) * (1 + 0x1p-48) <= room_at(limit, i);
+        *yes = (spent[i] + rho) * (1 + 0x1p-48) <= room_at(limit, i, fixed);
     }
     return rc;
 }
@@ -288,6 +333,7 @@ static int filter_fitting(const struct dp_ledger_book *book, const struct dp_led
                           const struct dp_ledger_entry *self, const struct dp_ledger_run *run, double *epsilon,
                           struct dp_err *err)
 {
+    const struct dp_ledger_entry *first = first_run(book, limit);
     const double most = 0x1p20;
     struct dp_ledger_costs costs = {0};
     struct dp_charges charges = {0}, more = {0};
@@ -299,7 +345,7 @@ static int filter_fitting(const struct dp_ledger_book *book, const struct dp_led
     /* high fits, low does not. */
     for (double factor = high; rc == DP_OK && high / low > 1 + 1e-4; factor = sqrt(low * high)) {
         rc = dp_charges_stretch(&charges, factor, &more, err);
-        rc = rc ?: filter_fits(limit, spent, &more, &yes, err);
+        rc = rc ?: filter_fits(limit, first != NULL ? &first->plan : NULL, spent, &more, &yes, err);
         if (!yes && factor == most)
             break;
         *(yes ? &high : &low) = factor;

@@ -6,7 +6,8 @@
  *   the filter   orders α_i with δ_i. There is an order i with
  *                  Σ over runs and events  times(laps) r_event(α_i)  <=  ε − ε_before − penalty(α_i, δ_i)
  *                All laps that were run are then laps that the filter at that order would have admitted, so that
- *                E[(1 − e^{ε−L})+] <= Σ δ_i, for any order.
+ *                E[(1 − e^{ε−L})+] <= Σ δ_i, for any order. Thresholds of the first run's plan are Gaussian noise, and each δ_i
+ *                is smaller by what they may name; thresholds of other runs have r = ∞.
  *   addition     All runs that have spent anything, each with its own whole budget (ε_j, δ_j), even if it used less:
  *                  Σ ε_j <= ε − ε_before,  Σ δ_j <= δ − δ_before − Σ δ_i
  *                Addition has the share of δ that the orders do not have. It cannot count a run that is charged as published,

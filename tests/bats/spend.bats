@@ -189,3 +189,33 @@ if frame["kind"] == "lap" and os.environ.get("DIES") == str(frame["lap"]):
         rm -rf kept
     done
 }
+
+# A schema names texts above a threshold, and no order bounds that. See dp-privacy(7), THE LEDGER.
+@test "the filter counts the thresholds of a budget's first run as Gaussian noise, and of no other" {
+    awk 'BEGIN { srand(3); print "a,b"; for (i = 0; i < 20000; i++) printf "%.4f,%s\n", rand(), rand() < .4 ? "yes" : "no" }' > people.csv
+    dp-import people.csv -q --infer-schema free.json --label b
+    dp-import people.csv -q -s free.json -o people.dp
+    dp-account budget --epsilon 1 --delta 1e-4 people.dp > /dev/null
+    dp-import people.csv -q --infer-schema paid.json --label b --private-schema 0.5 --delta 1e-6
+    run --separate-stderr /usr/bin/python3 - "$(dp-account report --json people.dp)" people.dp/ledger << 'END'
+import json, math, sys
+def find(value, key):
+    if isinstance(value, dict) and key in value:
+        return value[key]
+    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else []:
+        if (found := find(inner, key)) is not None:
+            return found
+budget = find(json.loads(sys.argv[1]), "budget")
+lines = [json.loads(line) for line in open(sys.argv[2])]
+query = find(find(lines, "charges"), "queries")[0]
+def epsilon(order, delta):  # of one Gaussian at an order, with the conversion of Canonne, Kamath and Steinke (2020)
+    return order / 2 / query["multiplier"] ** 2 + math.log((order - 1) / order) - (math.log(delta) + math.log(order)) / (order - 1)
+least = min(epsilon(o["order"], o["delta"] - query["named_delta"]) for o in budget["orders"])
+print(abs(budget["spent"] / least - 1) < 1e-9, least < .5, budget["order"] > 0)
+END
+    assert_output 'True True True'
+    # chosen after the first one's results: it is added up, and 0.5 + 0.5 leave nothing for a further run
+    dp-import people.csv -q --infer-schema second.json --label b --private-schema 0.5 --delta 1e-6
+    run dp-account report people.dp
+    assert_line --partial 'spent: epsilon 1 at delta 0.0001 of a budget of 1, by 2 runs and 2 laps (addition)'
+}

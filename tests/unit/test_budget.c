@@ -4,6 +4,7 @@
 #include "scratch.h"
 
 #include <fcntl.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -14,6 +15,7 @@
 #include "ledger/limit.h"
 #include "ledger/report.h"
 #include "ledger/sum.h"
+#include "priv/rdp.h"
 
 #define PATH "test.ledger"
 
@@ -341,6 +343,64 @@ static void what_was_admitted_whole_stays_so(void **state)
     assert_true(holds());
 }
 
+/* No order bounds a threshold. Of the first run its delta is taken from the share of each order, and the rest is Gaussian noise. */
+static void thresholds_of_the_first_run_have_a_part_of_delta(void **state)
+{
+    struct dp_ledger_budget budget = a_budget(1);
+    struct dp_event names = gaussian(100), quiet = gaussian(100);
+    names.query[0] = (struct dp_query){.kind = DP_QUERY_GAUSSIAN_THRESHOLD, .multiplier = 100, .named_delta = 5e-7};
+    struct dp_ledger_run schema = a_run(0.9, 6e-7, &names, 1), again = a_run(0.9, 6e-7, &names, 1),
+                         small = a_run(5, 1e-6, &quiet, 1);
+    int64_t laps = (int64_t)floor((1 - dp_rdp_penalty(40, 1e-6 - 5e-7) - 0.002) / 0.002 - 1e-9);
+    struct dp_ledger_run fits = a_run(5, 1e-6, &quiet, laps), more = a_run(5, 1e-6, &quiet, laps + 1);
+    struct dp_ledger_run most = a_run(5, 1e-6, &quiet, laps + 2);
+    set(&budget);
+    end(planned(&schema), &schema, &names, 0, "interrupted"); /* its plan has taken its part, whatever it used */
+    assert_refused(&most, "affords");
+    fresh(state);
+    set(&budget);
+    struct dp_ledger *ledger = planned(&schema);
+    assert_int_equal(granted(ledger, &names, 1), 1);
+    end(ledger, &schema, &names, 1, "done");
+    assert_refused(&again, "affords 0");
+    assert_refused(&more, "affords");
+    whole(&fits, &quiet);
+    assert_true(holds());
+    /* one that comes second is added up, and then so is everything */
+    fresh(state);
+    set(&budget);
+    whole(&small, &quiet);
+    assert_refused(&schema, "affords 0");
+    /* a run that is resumed has a plan that was not there at the beginning */
+    fresh(state);
+    set(&budget);
+    struct dp_charges used = {0};
+    struct dp_err err = {0};
+    char mark[DP_LEDGER_MARK];
+    names.query[0].named_delta = 1e-7;
+    struct dp_ledger_run two = a_run(0.9, 2e-6, &names, 2);
+    ledger = planned(&two);
+    assert_int_equal(granted(ledger, &names, 1), 1);
+    assert_int_equal(dp_charges_add(&used, &names, 1, &err), 0);
+    assert_int_equal(dp_ledger_checkpoint(ledger, &used, &err), 0);
+    dp_charges_free(&used);
+    snprintf(mark, sizeof mark, "%s", dp_ledger_mark(ledger));
+    dp_ledger_free(ledger);
+    two.resumes = mark;
+    ledger = opened(&two);
+    assert_refused(&small, "affords 0");
+    dp_ledger_free(ledger);
+    /* a part that is larger than the share */
+    fresh(state);
+    set(&budget);
+    names.query[0].named_delta = 1e-6;
+    schema = a_run(0.9, 2e-6, &names, 1);
+    ledger = planned(&schema);
+    assert_int_equal(granted(ledger, &names, 1), 1);
+    end(ledger, &schema, &names, 1, "done");
+    assert_refused(&small, "affords 0");
+}
+
 static void a_budget_is_replaced_or_lowered(void **state)
 {
     (void)state;
@@ -403,6 +463,7 @@ int main(void)
         TEST(the_choice_of_a_run_without_laps_does_not_last),
         TEST(nobody_chooses_after_something_was_released),
         TEST(what_was_admitted_whole_stays_so),
+        TEST(thresholds_of_the_first_run_have_a_part_of_delta),
         TEST(a_budget_is_replaced_or_lowered),
         TEST(two_budgets_both_admit),
     };

@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "data/import.h"
 #include "data/input.h"
+#include "data/propose.h"
 #include "base/interrupt.h"
 #include "import/identity.h"
 #include "import/paid.h"
@@ -185,14 +186,14 @@ static int payment_of(const struct options *o, bool knots, char **ledger_of, str
     return DP_OK;
 }
 
-static int pay_for_schema(struct dp_import *import, struct identity *identity, const struct options *o, json_t **schema,
-                          json_t **paid, struct dp_err *err)
+static int pay_for_schema(const struct dp_census *census, struct dp_import *import, struct identity *identity,
+                          const struct options *o, json_t **schema, json_t **paid, struct dp_err *err)
 {
     struct payment_options pay;
     char *ledger_of = NULL;
     enum paid_lack lack = LACK_NOTHING;
     int rc = payment_of(o, false, &ledger_of, &pay, err);
-    rc = rc ?: paid_schema(import, identity, &pay, schema, paid, &lack, err);
+    rc = rc ?: paid_schema(census, import, identity, &pay, schema, paid, &lack, err);
     free(ledger_of);
     if (lack == LACK_NAMES && rc == DP_E_BUDGET && o->else_unpaid) {
         fprintf(stderr, "dp-import: the payment is not enough for a schema: %s\n", err->message);
@@ -221,13 +222,18 @@ static int infer(struct dp_import *import, struct identity *identity, const stru
     json_t *schema = NULL, *paid = NULL, *column;
     size_t i;
     struct schema_file file;
+    struct dp_census census = {0};
     int rc = open_schema(&file, o, err);
     if (rc != DP_OK)
         return rc;
-    rc = !isnan(o->private_schema) ? pay_for_schema(import, identity, o, &schema, &paid, err) : DP_OK;
+    const bool pays = !isnan(o->private_schema), unpaid = !pays || o->else_unpaid;
+    rc = dp_census_read(&census, import, (pays ? DP_CENSUS_PAID : 0) | (unpaid ? DP_CENSUS_UNPAID : 0), err);
+    if (rc == DP_OK && pays)
+        rc = pay_for_schema(&census, import, identity, o, &schema, &paid, err);
     const bool looked = paid == NULL || schema == NULL;
     if (rc == DP_OK && schema == NULL)
-        rc = dp_import_infer(import, o->header || o->sql != NULL, &schema, err);
+        rc = dp_propose_exact(&census, import, o->header || o->sql != NULL, &schema, err);
+    dp_census_free(&census);
     /* A payment that was not enough for a schema is added to the cost of the data set, too. */
     if (rc == DP_OK && paid != NULL && json_object_set(schema, "paid", paid) != 0)
         rc = dp_fail(err, DP_E_RUN, "out of memory");

@@ -5,8 +5,8 @@
 #include "base/number.h"
 #include "base/option.h"
 #include "base/text.h"
-#include "data/census.h"
 #include "data/knots.h"
+#include "data/propose.h"
 
 /* Half of delta names texts, half is for the Gaussian. */
 #define FOR_NAMES 0.5
@@ -25,7 +25,7 @@ static int release(const struct dp_census *census, const struct payment *p, cons
         rc = payment_make(p, o, identity, NULL, counts, census->counts, paid, err);
     }
     if (rc == DP_OK) {
-        rc = dp_census_schema(census, counts, unit, p->scale, threshold, schema, err);
+        rc = dp_propose_noised(census, counts, unit, p->scale, threshold, schema, err);
         *lack = rc == DP_E_BUDGET ? LACK_NAMES : LACK_NOTHING;
     }
     if (rc == DP_OK && *paid == NULL &&
@@ -75,31 +75,24 @@ static void tell_names(const struct dp_census *census, bool header)
               stderr);
 }
 
-int paid_schema(struct dp_import *import, struct identity *identity, const struct payment_options *o, json_t **schema,
-                json_t **paid, enum paid_lack *lack, struct dp_err *err)
+int paid_schema(const struct dp_census *census, struct dp_import *import, struct identity *identity,
+                const struct payment_options *o, json_t **schema, json_t **paid, enum paid_lack *lack, struct dp_err *err)
 {
-    struct dp_census census = {0};
-    struct payment p = {0};
     double threshold = 0;
     char number[32];
     *schema = *paid = NULL;
-    *lack = LACK_NOTHING;
-    int rc = dp_census_read(&census, import, err);
-    if (rc == DP_OK) {
-        p = least_payment(&census, o, &threshold);
-        *lack = affords(&census, threshold) ? LACK_NOTHING : LACK_SMALL;
-    }
-    if (rc == DP_OK && *lack == LACK_NOTHING)
-        rc = identity_find(identity, import, err);
-    if (rc == DP_OK && *lack == LACK_NOTHING)
-        rc = release(&census, &p, o, identity, threshold, schema, paid, lack, err);
-    if (*schema != NULL && !o->quiet)
-        tell_names(&census, json_is_true(json_object_get(*schema, "header")));
-    if (*schema != NULL && !o->quiet)
-        fprintf(stderr, "dp-import: the schema cost epsilon %g, delta %s: a text is named if about %.0f rows of %zu have it\n",
-                p.epsilon, dp_number_print(p.delta, number, sizeof number), threshold, census.rows);
-    dp_census_free(&census);
-    return rc;
+    const struct payment p = least_payment(census, o, &threshold);
+    *lack = affords(census, threshold) ? LACK_NOTHING : LACK_SMALL;
+    if (*lack == LACK_SMALL)
+        return DP_OK;
+    int rc = identity_find(identity, import, err);
+    rc = rc ?: release(census, &p, o, identity, threshold, schema, paid, lack, err);
+    if (rc != DP_OK || o->quiet)
+        return rc;
+    tell_names(census, json_is_true(json_object_get(*schema, "header")));
+    fprintf(stderr, "dp-import: the schema cost epsilon %g, delta %s: a text is named if about %.0f rows of %zu have it\n",
+            p.epsilon, dp_number_print(p.delta, number, sizeof number), threshold, census->rows);
+    return DP_OK;
 }
 
 int paid_knots(void *self, struct dp_import *import, struct dp_knots *knots, size_t units, struct dp_err *err)

@@ -1,7 +1,8 @@
-/* A census: how many cells of each column are missing, how many are numbers of each magnitude or dates of each year, and how
- * often each text occurs.
- * Bounds and categories of a paid schema come from noised counts only (dp-import --private-schema).
+/* A census: what the cells of each column of a table are. A schema is proposed from it.
  *
+ * Counts are for a schema that is paid for (dp-import --private-schema): how many cells are missing, how many are numbers of
+ * each magnitude or dates of each year, and how often each text occurs. Bounds and categories come from these counts with noise
+ * only.
  * Each cell of the table counts once in the histogram of its column: missing; a number, by its sign, its power of two
  * and its decimal sign; or a text of at most DP_CENSUS_TEXT bytes. A date counts .6 times for its format and .8 times for its
  * year, which is 1 in L2. In the label a date is a text, and a number counts as a text, too. A null record does not count.
@@ -9,7 +10,9 @@
  * the label, a text that an earlier row has in this column. These repeats tell names from identifiers and free texts.
  * A text of the label counts w = √((columns + 1) / 3) times: without its classes there is no model. So one row changes the
  * vector of all counts by at most √((1 + 1/16) columns + w²) in L2, and brings at most `columns` new texts. Names, delimiter
- * and the number of rows are public. */
+ * and the number of rows are public.
+ *
+ * Exact facts are for a schema that nobody pays for: extremes, and the different texts. */
 #pragma once
 
 #include <jansson.h>
@@ -17,6 +20,7 @@
 #include "base/err.h"
 #include "data/date.h"
 #include "data/import.h"
+#include "data/text_index.h"
 
 #define DP_CENSUS_TEXT 100
 #define DP_CENSUS_FLOOR 20.0  /* a text that fewer rows have, with noise, is not named, whatever delta admits */
@@ -29,42 +33,87 @@
 #define DP_CENSUS_REPEATS (DP_CENSUS_FORMATS + DP_DATE_FORMATS + DP_CENSUS_YEARS)
 #define DP_CENSUS_HALVES (DP_CENSUS_REPEATS + 1) /* four half centuries, from 1900 to 2100 */
 #define DP_CENSUS_CELLS (DP_CENSUS_HALVES + 4)
+enum { DP_CENSUS_FIRST_YEAR = 1900, DP_CENSUS_HALF = 50 };
 
 struct dp_census_text {
-    int64_t count;
+    int64_t count; /* of cells, in the counts */
     size_t length;
-    char text[DP_CENSUS_TEXT];
+    char text[]; /* ends with a zero byte */
+};
+
+/* Numbers with a decimal point, or with a decimal comma, then dates in their formats. */
+enum { DP_CENSUS_POINT, DP_CENSUS_COMMA, DP_CENSUS_DATES, DP_CENSUS_NOTATIONS = DP_CENSUS_DATES + DP_DATE_FORMATS };
+
+/* A word such as "none" is missing in a column of numbers, and a text in a column of texts. */
+struct dp_census_exact {
+    size_t cells, doubtful; /* cells that are not missing; how many have such a word */
+    bool missing;           /* a cell is */
+    bool counts;            /* whole numbers, each one more than the one before */
+    double first, last;
+    struct dp_census_range {
+        bool all; /* each cell that is not missing is such a number */
+        double low, high;
+    } range[DP_CENSUS_NOTATIONS];
 };
 
 struct dp_census_column {
     char *name;
     int64_t cell[DP_CENSUS_CELLS];
-    void *tree;                   /* texts, while they are counted (tsearch) */
-    struct dp_census_text **text; /* in the order of their bytes */
-    size_t texts, listed;
+    struct dp_census_text **text; /* those that are counted, in the order of their bytes */
+    size_t texts;
+    struct dp_census_exact *exact; /* NULL: only counts */
+    /* Different texts, in the order of the table: those that are counted; and, exactly, words for missing values and at least
+     * the first DP_CENSUS_DIFFERENT others. */
+    struct dp_census_text **seen;
+    size_t seen_count, seen_capacity;
+    struct dp_text_index index; /* of them */
 };
+#define DP_CENSUS_DIFFERENT 1000
 
 /* Starts zeroed. */
 struct dp_census {
+    const char *input; /* its name, for messages */
     struct dp_census_column *column;
     size_t columns, label;
     size_t rows;
     size_t counts; /* number of counts of all columns: DP_CENSUS_CELLS and one for each text */
     char delimiter;
+    bool named; /* the first line has import->label_name, a word, so that it is a header */
 };
 
-/* Counts the cells of a CSV or TSV table whose first line has the names of its columns; sets import->table. Free the census
- * after a failure, too. DP_E_RUN: the table cannot be read, or a name is a date, or a number or empty and the first line does
- * not have import->label_name, a word. */
-int dp_census_read(struct dp_census *census, struct dp_import *import, struct dp_err *err);
+/* Words for missing values, in any case: among all cells, and among numbers only. They end with NULL. */
+extern const char *const dp_census_absent[], *const dp_census_doubtful[];
+bool dp_census_is_among(const char *const *words, const char *text, size_t length);
+
+/* Takes a census of a CSV or TSV table for a schema that is paid for, for one that is not, or for both; sets import->table and
+ * import->encoding. Free the census after a failure, too. DP_E_RUN: the table cannot be read. DP_E_RUN for a paid one: a name in
+ * the first line is a date, or a number or empty and the first line is not `named`. */
+enum dp_census_use { DP_CENSUS_PAID = 1, DP_CENSUS_UNPAID = 2 };
+int dp_census_read(struct dp_census *census, struct dp_import *import, enum dp_census_use use, struct dp_err *err);
 void dp_census_free(struct dp_census *census);
 
-/* The cell of the year of a date, in days since 1970. */
+/* If two columns have the same name, a name cannot say which one is meant: DP_E_RUN. */
+int dp_census_check_names(const struct dp_census *census, struct dp_err *err);
+
+/* Sets census->label, the column import->label_name or the last one. DP_E_USAGE: there is no such column. */
+int dp_census_find_label(struct dp_census *census, const struct dp_import *import, struct dp_err *err);
+
+/* Makes the first line, which has names, a row like the others in exact facts; columns are column1 and so on. */
+int dp_census_take_first_line(struct dp_census *census, struct dp_err *err);
+
+/* Whether the text is such a number, or such a date: its days. */
+bool dp_census_is_number(int notation, const char *text, size_t length, double *value);
+
+/* The cell of the year of a date, in days since 1970; and the first day of the years of the k-th of these cells, from 1. */
 size_t dp_census_year(double days);
+double dp_census_first_day(size_t k);
 
 /* w, rounded down to a multiple of 1 / unit; and at least √((1 + 1/16) columns + w²). */
 double dp_census_weight(size_t columns, int64_t unit);
 double dp_census_sensitivity(size_t columns);
+
+/* How much a cell of the histogram counts. */
+double dp_census_cell_weight(size_t k);
 
 /* Writes all counts, each times `unit` and its weight, to sum: column by column, texts after the cells of their column.
  * The texts of the label are also multiplied by w. */
@@ -78,12 +127,5 @@ size_t dp_census_cell(double value, bool comma);
  * label the scale is w times smaller. */
 double dp_census_threshold(size_t columns, double scale, double delta);
 
-/* The schema, from noised counts in units of 1 / unit: a text is named if its count is at least `threshold`. A count of
- * numbers is significant if the noise of any column exceeds it with a probability of at most about 1 %. A label of numbers
- * has classes if two are named that 80 % of the rows have, or up to 20 that 95 % have. Rows of other classes become rows
- * of zeros. Texts of a feature that are not named share buckets by a public hash: at most 64 of them, each for a quarter
- * of the rows that a name needs, if at least half of these texts are repeats. If a name is among the named texts of its own
- * column, the first line is a row: "header" is false, and columns are column1 and so on. DP_E_BUDGET: no label or no feature is
- * frequent enough. */
-int dp_census_schema(const struct dp_census *census, const int64_t *noised, int64_t unit, double scale, double threshold,
-                     json_t **schema, struct dp_err *err);
+/* Φ⁻¹(1 − p), rounded up; p < 1/2. */
+double dp_census_quantile(double p);

@@ -71,7 +71,7 @@ struct dp_import {
     struct dp_texts extra;                   /* csv, tsv with a header: names of columns that the schema does not have */
     /* Private: the number of values beyond the bounds of each column of the schema, and the number of malformed lines. */
     size_t *clamped, malformed;
-    const char *encoding; /* csv, tsv: what was converted to UTF-8, or NULL; set by dp_import_infer and dp_census_read, too */
+    const char *encoding; /* csv, tsv: what was converted to UTF-8, or NULL; set by dp_census_read, too */
     size_t bad_cells;     /* private: cells that could not be read and count as missing */
 
     /* Set by the reader of csv and tsv: */
@@ -108,10 +108,6 @@ struct dp_import_rows {
  * schema needs something to be measured on the rows. */
 int dp_import_stream(struct dp_import *import, const struct dp_import_rows *to, struct dp_err *err);
 
-/* Makes a first schema, as JSON to be edited by the user, from a CSV or TSV table; the caller frees *schema with json_decref.
- * header: the first line names the columns. */
-int dp_import_infer(struct dp_import *import, bool header, json_t **schema, struct dp_err *err);
-
 /* Returned by a reader's functions: the record is malformed, and err says how. */
 enum { DP_BAD_RECORD = 1 };
 
@@ -132,13 +128,6 @@ struct dp_lines;
 int dp_read_record(struct dp_import *import, const struct dp_lines *lines, struct dp_parsed *record, struct dp_err *err);
 
 char dp_import_delimiter(const struct dp_import *import);
-
-/* The delimiter that the first line has most often outside quotes. A semicolon goes first, because numbers may have commas. */
-struct dp_lines;
-char dp_import_find_delimiter(const struct dp_lines *lines);
-
-/* Whether a column of this name has identifiers rather than quantities: id, patient_id, PassengerId. */
-bool dp_import_is_id(const char *name);
 
 /* Passes a record on. rc: result of reading it; a malformed record becomes a null record, as long as skip_bad allows. A null
  * record has its label and no values; one whose label cannot be read is an error. */

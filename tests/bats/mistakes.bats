@@ -47,7 +47,7 @@ prepare() {
     sed 1d people.csv > bare.csv
     complains 1 "dp-import: bare.csv: line 1: the header has no column 'age', only 20, a, no" dp-import bare.csv -s people.json -o x.dp
     sed 's/^age,job/age,age/' people.csv > twice.csv
-    complains 1 "dp-import: twice.csv: line 1, column 2: the header has 'age' twice" dpline fit twice.csv --label ill
+    complains 1 "dp-import: twice.csv: column 2: the header has 'age' twice" dpline fit twice.csv --label ill
     complains 1 "dp-import: twice.csv: column 2: the header has 'age' twice" dp-import twice.csv --infer-schema x.json
     assert_not_exists twice.json
 }

@@ -8,10 +8,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "data/census.h"
 #include "data/date.h"
+#include "data/propose.h"
 
-static void read_text(struct dp_census *census, const char *text)
+static void read_for(struct dp_census *census, enum dp_census_use use, const char *text)
 {
     char path[] = "census-XXXXXX";
     struct dp_err err = {0};
@@ -20,8 +20,37 @@ static void read_text(struct dp_census *census, const char *text)
     close(fd);
     struct dp_import import = {.format = DP_IMPORT_CSV, .input = path};
     *census = (struct dp_census){0};
-    assert_int_equal(dp_census_read(census, &import, &err), DP_OK);
+    assert_int_equal(dp_census_read(census, &import, use, &err), DP_OK);
     unlink(path);
+}
+
+static void read_text(struct dp_census *census, const char *text)
+{
+    read_for(census, DP_CENSUS_PAID, text);
+}
+
+/* A census for a payment has counts only, and nothing is proposed from it but with noise. */
+static void a_census_that_is_paid_for_has_no_exact_facts(void **state)
+{
+    (void)state;
+    static const char table[] = "x,y\n1,a\n2.5,b\n";
+    const struct dp_import import = {.input = "t.csv"};
+    struct dp_census census;
+    struct dp_err err = {0};
+    json_t *schema;
+    read_text(&census, table);
+    for (size_t i = 0; i < 2; i++)
+        assert_null(census.column[i].exact);
+    assert_int_equal(census.column[0].seen_count, 0);
+    assert_int_equal(dp_propose_exact(&census, &import, true, &schema, &err), DP_E_UNSAFE);
+    assert_null(schema);
+    dp_census_free(&census);
+    read_for(&census, DP_CENSUS_UNPAID, table);
+    for (size_t k = 0; k < DP_CENSUS_CELLS; k++)
+        assert_int_equal(census.column[0].cell[k] + census.column[1].cell[k], 0);
+    assert_int_equal(dp_propose_exact(&census, &import, true, &schema, &err), DP_OK);
+    json_decref(schema);
+    dp_census_free(&census);
 }
 
 /* The cell of a value, by logarithms. */
@@ -189,17 +218,17 @@ static void the_schema_has_what_stands_out(void **state)
     read_text(&census, text);
     int64_t *sum = counts_of(&census);
     assert_int_equal(sum[DP_CENSUS_CELLS + DP_CENSUS_REPEATS], 250 * (1000 - 3)); /* of three jobs */
-    assert_int_equal(dp_census_schema(&census, sum, 1000, 5, 30, &schema, &err), DP_OK);
+    assert_int_equal(dp_propose_noised(&census, sum, 1000, 5, 30, &schema, &err), DP_OK);
     char *said = json_dumps(json_object_get(schema, "columns"), JSON_COMPACT);
     assert_string_equal(
         said, "[{\"name\":\"age\",\"type\":\"numeric\",\"bounds\":[16.0,128.0],\"missing\":[\"none\",\"None\",\"NONE\","
               "\"unknown\",\"Unknown\",\"UNKNOWN\"],\"indicator\":true},{\"name\":\"job\",\"type\":\"categorical\","
               "\"categories\":[\"cook\",\"smith\"],\"unknown\":\"zero\"},{\"name\":\"patient_id\",\"type\":\"ignore\","
-              "\"note\":\"its name looks like an identifier\"},{\"name\":\"ill\",\"type\":\"label\",\"classes\":[[\"no\"],"
-              "[\"yes\"]],\"unknown\":\"zero\"}]");
+              "\"note\":\"its name looks like an identifier\"},{\"name\":\"ill\",\"type\":\"label\",\"classes\":[\"no\","
+              "\"yes\"],\"unknown\":\"zero\"}]");
     free(said);
     json_decref(schema);
-    assert_int_equal(dp_census_schema(&census, sum, 1000, 5, 700, &schema, &err), DP_E_BUDGET);
+    assert_int_equal(dp_propose_noised(&census, sum, 1000, 5, 700, &schema, &err), DP_E_BUDGET);
     assert_null(schema);
     free(sum);
     free(text);
@@ -214,7 +243,7 @@ static json_t *schema_of(const char *text, double scale, int expected)
     json_t *schema;
     read_text(&census, text);
     int64_t *sum = counts_of(&census);
-    assert_int_equal(dp_census_schema(&census, sum, 1000, scale, 100, &schema, &err), expected);
+    assert_int_equal(dp_propose_noised(&census, sum, 1000, scale, 100, &schema, &err), expected);
     free(sum);
     dp_census_free(&census);
     return schema;
@@ -228,12 +257,12 @@ static void a_label_is_classes_or_a_number(void **state)
         int one, two, three; /* rows with the labels 1, 2 and 3, of 1000; the others have 4 to 53, ten each */
         const char *label, *expected;
     } known[] = {
-        {600, 400, 0, "%d", "\"classes\":[[\"1\"],[\"2\"]],\"unknown\":\"zero\"}"},
+        {600, 400, 0, "%d", "\"classes\":[\"1\",\"2\"],\"unknown\":\"zero\"}"},
         {500, 250, 40, "%d", "\"bounds\":[1.0,32.0]}"},
-        {600, 300, 100, "%d", "\"classes\":[[\"1\"],[\"2\"],[\"3\"]],\"unknown\":\"zero\"}"},
-        {600, 300, 60, "c%d", "\"classes\":[[\"c1\"],[\"c2\"],[\"c3\"]],\"unknown\":\"zero\"}"},
+        {600, 300, 100, "%d", "\"classes\":[\"1\",\"2\",\"3\"],\"unknown\":\"zero\"}"},
+        {600, 300, 60, "c%d", "\"classes\":[\"c1\",\"c2\",\"c3\"],\"unknown\":\"zero\"}"},
         {600, 300, 0, "c%d",
-         "\"classes\":[[\"c1\"],[\"c2\"]],\"note\":\"about 100 rows have no label, or a class that is too rare to be named: they "
+         "\"classes\":[\"c1\",\"c2\"],\"note\":\"about 100 rows have no label, or a class that is too rare to be named: they "
          "teach nothing, and it is never predicted\",\"unknown\":\"zero\"}"},
         {960, 40, 0, "%d", NULL},
         {960, 40, 0, "c%d", NULL},
@@ -370,6 +399,7 @@ static void times_of_zones_are_one_time(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_census_that_is_paid_for_has_no_exact_facts),
         cmocka_unit_test(numbers_have_the_cell_of_their_power_of_two),
         cmocka_unit_test(a_row_moves_the_counts_by_no_more_than_the_sensitivity),
         cmocka_unit_test(thresholds_are_the_quantiles),

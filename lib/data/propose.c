@@ -1,0 +1,633 @@
+#include "data/propose.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+
+#define MOST_BUCKETS 64 /* of a feature, for texts that are not named */
+#define MOST_CLASSES 20 /* the most classes of a label of numbers: with more values, the label is a number to predict */
+#define CENTURY 36524   /* days before 1900 or after 2051 */
+#define FEW_ROWS 20     /* with fewer rows, each row may well have a text of its own */
+enum { HALVES = DP_CENSUS_CELLS - DP_CENSUS_HALVES };
+
+/* --- what a schema says of a column */
+
+struct found {
+    const char *why;  /* why it is left out, or NULL */
+    const char *date; /* the format of dates, or NULL */
+    bool numeric, missing, others;
+    double low, high;
+    double fill;                   /* of missing numbers; NAN: the schema need not say */
+    struct dp_census_text **named; /* texts, which is freed */
+    size_t count;
+    json_t *words; /* for missing values in this column, or NULL */
+    int buckets;
+};
+
+/* In the order of the alphabet; texts that differ only in case are neighbours. */
+static int by_letters(const void *a, const void *b)
+{
+    const char *x = (*(struct dp_census_text *const *)a)->text, *y = (*(struct dp_census_text *const *)b)->text;
+    int folded = strcasecmp(x, y);
+    return folded != 0 ? folded : strcmp(x, y);
+}
+
+/* Classes or categories: texts that differ only in case are one of them. Sorts the texts. */
+static json_t *folded(struct dp_census_text **text, size_t count)
+{
+    json_t *list = json_array();
+    if (count > 0)
+        qsort(text, count, sizeof(struct dp_census_text *), by_letters);
+    for (size_t i = 0, k; i < count; i = k) {
+        json_t *same = json_array();
+        for (k = i; k < count && strcasecmp(text[i]->text, text[k]->text) == 0; k++)
+            json_array_append_new(same, json_string(text[k]->text));
+        json_array_append(list, k == i + 1 ? json_array_get(same, 0) : same);
+        json_decref(same);
+    }
+    return list;
+}
+
+/* A number, or a date if the format has this day. */
+static json_t *bound_json(double value, const char *format)
+{
+    char text[DP_DATE_TEXT] = "";
+    double read = NAN;
+    if (format != NULL)
+        dp_date_print(format, value, text);
+    return format != NULL && dp_date_read(format, DP_DATE_DAYS, text, strlen(text), &read) && read == value ? json_string(text)
+                                                                                                            : json_real(value);
+}
+
+static void put_numeric(json_t *o, const struct found *f)
+{
+    if (f->date != NULL)
+        json_object_set_new(o, "date", json_string(f->date));
+    if (f->low < f->high)
+        json_object_set_new(o, "bounds", json_pack("[o, o]", bound_json(f->low, f->date), bound_json(f->high, f->date)));
+    else
+        json_object_set_new(o, "scale", json_string("none"));
+    if (f->words != NULL)
+        json_object_set(o, "missing", f->words);
+    if (!isnan(f->fill))
+        json_object_set_new(o, "fill", bound_json(f->fill, f->date));
+}
+
+static void put_categories(json_t *o, const struct found *f)
+{
+    json_object_set_new(o, "categories", folded(f->named, f->count));
+    if (f->buckets > 0)
+        json_object_set_new(o, "buckets", json_integer(f->buckets));
+    if (f->others)
+        json_object_set_new(o, "unknown", json_string("zero"));
+}
+
+static void put_feature(json_t *o, const struct found *f)
+{
+    json_object_set_new(o, "type", json_string(f->why != NULL ? "ignore" : f->numeric ? "numeric" : "categorical"));
+    if (f->why != NULL) {
+        json_object_set_new(o, "note", json_string(f->why));
+        return;
+    }
+    if (f->numeric)
+        put_numeric(o, f);
+    else
+        put_categories(o, f);
+    if (f->missing)
+        json_object_set_new(o, "indicator", json_true());
+}
+
+/* classes: NULL for a number. */
+static void put_label(json_t *o, json_t *classes, const struct found *f)
+{
+    json_object_set_new(o, "type", json_string("label"));
+    if (classes != NULL)
+        json_object_set(o, "classes", classes);
+    else if (f->low < f->high)
+        json_object_set_new(o, "bounds", json_pack("[f, f]", f->low, f->high));
+}
+
+/* A column of identifiers rather than quantities: id, patient_id, PassengerId. */
+static bool is_id(const char *name)
+{
+    size_t length = strlen(name);
+    if (length < 2 || strcasecmp(name + length - 2, "id") != 0)
+        return false;
+    return length == 2 || !isalnum((unsigned char)name[length - 3]) ||
+           (isupper((unsigned char)name[length - 2]) && islower((unsigned char)name[length - 3]));
+}
+
+/* --- the schema, from noised counts */
+
+#define EDGE 2.0 /* a neighbour counts from this many standard deviations on, which noise exceeds once in 44 */
+
+struct made {
+    const struct dp_census *census;
+    const int64_t *noised;                 /* of the column */
+    double unit, scale, threshold, weight; /* scale: of the noise of a count; weight: of the texts of the column */
+    double deviations, significant;        /* a count above this many scales, or rows, exceeds the noise */
+    bool comma;
+    json_t *words; /* that are missing among numbers */
+};
+
+static double count(const struct made *m, size_t k)
+{
+    return (double)m->noised[k] / m->unit / (k < DP_CENSUS_CELLS ? dp_census_cell_weight(k) : 1);
+}
+
+static double if_significant(double value, double least)
+{
+    return value >= least ? value : 0;
+}
+
+/* The count of numbers in a bin, with either decimal sign if commas are decimal signs. */
+static double in_bin(const struct made *m, size_t k)
+{
+    return count(m, 1 + k) + (m->comma ? count(m, 1 + DP_CENSUS_BINS + k) : 0);
+}
+
+/* The interval of a bin, of numbers that are at least low and at most high. */
+static void interval(size_t k, double *low, double *high)
+{
+    int step = (int)k - DP_CENSUS_BINS / 2, power = abs(step) + DP_CENSUS_LEAST;
+    *low = step == 0 ? 0 : step > 0 ? ldexp(1, power - 1) : -ldexp(1, power);
+    *high = step == 0 ? 0 : step > 0 ? ldexp(1, power) : -ldexp(1, power - 1);
+}
+
+/* Neighbouring bins, with the noise on the count of one. */
+struct bins {
+    double count[DP_CENSUS_BINS], noise;
+    size_t bins, zero, widest, widest_next; /* zero: of the number 0; widest: that may stand out together, or next to others */
+    bool taken[DP_CENSUS_BINS];
+};
+
+static double sum_of(const struct bins *b, size_t k, size_t width)
+{
+    double sum = 0;
+    for (size_t i = k; i < k + width; i++)
+        sum += b->count[i];
+    return sum;
+}
+
+/* Takes `width` neighbouring bins from bin k on if none of them was taken before and their sum exceeds the noise. Bins
+ * at the ends that may be only noise are left out. */
+static void take_together(struct bins *b, double deviations, size_t k, size_t width)
+{
+    for (size_t i = k; i < k + width; i++)
+        if (b->taken[i])
+            return;
+    if (!(sum_of(b, k, width) >= deviations * b->noise * sqrt((double)width)))
+        return;
+    for (; width > 1 && b->count[k] < EDGE * b->noise; width--)
+        k++;
+    while (width > 1 && b->count[k + width - 1] < EDGE * b->noise)
+        width--;
+    for (size_t i = k; i < k + width; i++)
+        b->taken[i] = true;
+}
+
+/* Takes groups of `width` bins before the first one and from the last one on, while such a group is above EDGE standard
+ * deviations. */
+static void take_next(struct bins *b, size_t width, size_t *first, size_t *last)
+{
+    const double least = EDGE * b->noise * sqrt((double)width);
+    while (*first >= width && sum_of(b, *first - width, width) >= least)
+        for (size_t i = 0; i < width; i++)
+            b->taken[--*first] = true;
+    while (*last + width <= b->bins && sum_of(b, *last, width) >= least)
+        for (size_t i = 0; i < width; i++)
+            b->taken[(*last)++] = true;
+}
+
+/* The sum of the bins that stand out from the noise, by themselves or together with their neighbours, and of the bins next to
+ * these that are above EDGE standard deviations; and the first and the last of them. */
+static double standing_out(struct bins *b, double deviations, size_t *from, size_t *to)
+{
+    double sum = 0;
+    size_t first = 0, last = b->bins;
+    for (size_t width = 1; width <= b->widest; width *= 2)
+        for (size_t k = 0; k + width <= b->bins; k++)
+            take_together(b, deviations, k, width);
+    while (first < last && !b->taken[first])
+        first++;
+    while (last > first && !b->taken[last - 1])
+        last--;
+    if (first == last)
+        return 0;
+    if (first == b->zero && last == first + 1) /* its neighbours may be only noise */
+        b->widest_next = 0;
+    for (size_t width = b->widest_next; width > 0; width /= 2)
+        take_next(b, width, &first, &last);
+    for (size_t k = first; k < last; k++)
+        sum += b->taken[k] ? b->count[k] : 0;
+    *from = first;
+    *to = last - 1;
+    return sum;
+}
+
+/* The bounds of the years, if most of the numbers are years. */
+static void halves_of(const struct made *m, double numbers, double *low, double *high)
+{
+    double sum = 0;
+    int first = HALVES, last = 0;
+    for (int k = 0; k < HALVES; k++) {
+        const double here = count(m, DP_CENSUS_HALVES + (size_t)k);
+        if (here < EDGE * m->scale / dp_census_cell_weight(DP_CENSUS_HALVES))
+            continue;
+        sum += here;
+        first = first < k ? first : k;
+        last = k + 1;
+    }
+    if (last == 0 || sum < 0.7 * numbers)
+        return;
+    *low = DP_CENSUS_FIRST_YEAR + DP_CENSUS_HALF * first;
+    *high = DP_CENSUS_FIRST_YEAR + DP_CENSUS_HALF * last;
+}
+
+/* How many numbers the column has, and their bounds. */
+static double numbers_of(const struct made *m, double *low, double *high)
+{
+    struct bins b = {.bins = DP_CENSUS_BINS, .zero = DP_CENSUS_BINS / 2, .widest = 8, .widest_next = 1};
+    double unused;
+    size_t from, to;
+    b.noise = m->scale * (m->comma ? sqrt(2) : 1);
+    for (size_t k = 0; k < DP_CENSUS_BINS; k++)
+        b.count[k] = in_bin(m, k);
+    *low = *high = 0;
+    double sum = standing_out(&b, m->deviations, &from, &to);
+    if (sum > 0) {
+        interval(from, low, &unused);
+        interval(to, &unused, high);
+    }
+    if (*low >= 1024 && *high <= 4096)
+        halves_of(m, sum, low, high);
+    return sum;
+}
+
+/* How many dates the column has, their bounds in days, and their format: the most frequent one. Where the month comes first, a
+ * date whose day may be a month was counted as one with the day first. */
+static double dates_of(const struct made *m, double *low, double *high, const char **format)
+{
+    struct bins b = {.bins = DP_CENSUS_YEARS, .zero = SIZE_MAX, .widest = 64, .widest_next = 16};
+    size_t from, to, best = 0;
+    b.noise = m->scale / dp_census_cell_weight(DP_CENSUS_REPEATS - 1);
+    for (size_t k = 0; k < DP_CENSUS_YEARS; k++)
+        b.count[k] = count(m, DP_CENSUS_FORMATS + DP_DATE_FORMATS + k);
+    double sum = standing_out(&b, m->deviations, &from, &to);
+    if (sum == 0)
+        return 0;
+    *low = dp_census_first_day(from > 0 ? from : 1) - (from > 0 ? 0 : CENTURY);
+    *high = dp_census_first_day(to + 1 < DP_CENSUS_YEARS ? to + 1 : to) + (to + 1 < DP_CENSUS_YEARS ? 0 : CENTURY);
+    for (size_t k = 0; k < DP_DATE_FORMATS; k++)
+        best = count(m, DP_CENSUS_FORMATS + k) > count(m, DP_CENSUS_FORMATS + best) ? k : best;
+    const size_t other = best + DP_DATE_MONTH_FIRST;
+    if (best < DP_DATE_MONTH_FIRST &&
+        count(m, DP_CENSUS_FORMATS + other) >= m->significant / dp_census_cell_weight(DP_CENSUS_FORMATS))
+        best = other;
+    *format = dp_date_formats[best];
+    if (dp_date_is_time(*format)) {
+        *low = 0;
+        *high = 1;
+    }
+    return sum;
+}
+
+/* Names the texts that are frequent enough; returns the number of their cells. */
+static double name_texts(const struct made *m, const struct dp_census_column *c, struct found *f)
+{
+    double sum = 0;
+    for (size_t k = 0; k < c->texts; k++) {
+        double here = count(m, DP_CENSUS_CELLS + k) / m->weight;
+        if (here < fmax(1 + (m->threshold - 1) / m->weight, DP_CENSUS_FLOOR))
+            continue;
+        f->named[f->count++] = c->text[k];
+        sum += here;
+    }
+    return sum;
+}
+
+/* Whether the name is among the named texts of its own column: then the first line is a row. */
+static bool has_name(const struct found *f, const char *name)
+{
+    for (size_t k = 0; k < f->count; k++)
+        if (strcmp(f->named[k]->text, name) == 0)
+            return true;
+    return false;
+}
+
+/* How many buckets the `others` cells get that are neither missing nor numbers nor named, of which `named` are texts. */
+static int buckets_of(const struct made *m, double others, double named)
+{
+    const double repeats = count(m, DP_CENSUS_REPEATS) - named;
+    int buckets = 1;
+    while (buckets < MOST_BUCKETS && 2 * buckets * m->threshold <= 4 * others)
+        buckets *= 2;
+    return buckets > 2 && repeats >= 0.5 * others ? buckets : 0;
+}
+
+static void noised_feature(const struct made *m, const struct dp_census_column *c, struct found *f)
+{
+    double first, last, numbers = numbers_of(m, &f->low, &f->high);
+    const double dates = dates_of(m, &first, &last, &f->date);
+    if (dates > numbers) {
+        numbers = dates;
+        f->low = first;
+        f->high = last;
+    } else {
+        f->date = NULL;
+    }
+    const double named = name_texts(m, c, f), missing = if_significant(count(m, 0), m->significant);
+    const double others = (double)m->census->rows - missing - numbers - named;
+    f->buckets = buckets_of(m, others, named);
+    f->numeric = numbers >= named + (f->buckets > 0 ? others : 0);
+    f->missing = missing > 0;
+    f->fill = f->missing ? NAN : f->low + 0.5 * (f->high - f->low);
+    if (c->name[0] == '\0')
+        f->why = "it has no name, as a column that numbers the rows";
+    else if (is_id(c->name))
+        f->why = "its name looks like an identifier";
+    else if (f->numeric && f->low == f->high)
+        f->why =
+            numbers > 0 ? "its numbers do not differ by what was paid for" : "no value is frequent enough for what was paid";
+}
+
+static int noised_label(const struct made *m, const struct dp_census_column *c, struct found *f, json_t *o, struct dp_err *err)
+{
+    const double numbers = numbers_of(m, &f->low, &f->high), named = name_texts(m, c, f), rows = (double)m->census->rows,
+                 others = rows - named;
+    json_t *classes = folded(f->named, f->count);
+    const size_t n = json_array_size(classes);
+    const bool apart = n >= 2 && (numbers == 0 || (n <= MOST_CLASSES && named >= (n == 2 ? 0.8 : 0.95) * rows));
+    put_label(o, apart ? classes : NULL, f);
+    json_decref(classes);
+    if (!apart && (f->low == f->high || (n == 1 && named >= 0.5 * rows))) /* nearly all rows may have one class */
+        return dp_fail(err, DP_E_BUDGET,
+                       "fewer than two classes of the label are frequent enough for what was paid, and "
+                       "its numbers have no bounds; a schema of your own needs no payment");
+    if (apart && others >= 0.5 * m->threshold)
+        json_object_set_new(o, "note",
+                            json_sprintf("about %.0f rows have no label, or a class that is too rare to be named: they teach "
+                                         "nothing, and it is never predicted",
+                                         others));
+    if (apart)
+        json_object_set_new(o, "unknown", json_string("zero"));
+    return DP_OK;
+}
+
+/* The column and its counts. *features: it is a feature. *row: its name is one of its texts. */
+static int noised_column(const struct made *m, size_t i, json_t *o, bool *features, bool *row, struct dp_err *err)
+{
+    const struct dp_census_column *c = &m->census->column[i];
+    struct found f = {.fill = NAN, .words = m->words, .others = true};
+    int rc = dp_alloc(&f.named, c->texts + 1, sizeof *f.named, err);
+    if (rc == DP_OK && i == m->census->label) {
+        rc = noised_label(m, c, &f, o, err);
+    } else if (rc == DP_OK) {
+        noised_feature(m, c, &f);
+        put_feature(o, &f);
+        *features |= f.why == NULL;
+    }
+    *row |= (json_object_get(o, "categories") != NULL || json_object_get(o, "classes") != NULL) && has_name(&f, c->name);
+    free(f.named);
+    return rc;
+}
+
+/* Takes the cells of the first line back, which are one person's. */
+static void number_columns(json_t *columns)
+{
+    size_t i;
+    json_t *o;
+    json_array_foreach (columns, i, o)
+        json_object_set_new(o, "name", json_sprintf("column%zu", i + 1));
+}
+
+/* Commas are decimal signs if a tenth of the numbers of some column have one. */
+static bool has_commas(const struct made *m)
+{
+    double points = 0, commas = 0;
+    for (size_t k = 0; k < DP_CENSUS_BINS; k++) {
+        points += if_significant(count(m, 1 + k), m->significant);
+        commas += if_significant(count(m, 1 + DP_CENSUS_BINS + k), m->significant);
+    }
+    return m->census->delimiter != ',' && commas > 0 && commas >= 0.1 * points;
+}
+
+/* The words in lower case, with a capital, and in capitals; or in every case: the words of a schema are exact. */
+static json_t *spellings(const char *const *words, bool every)
+{
+    json_t *list = json_array();
+    for (; *words != NULL; words++) {
+        const size_t length = strlen(*words);
+        for (unsigned capitals = 0; capitals < 1u << length; capitals++) {
+            char text[8] = "";
+            bool good = every || capitals <= 1 || capitals == (1u << length) - 1;
+            for (size_t i = 0; i < length; i++) {
+                text[i] = (char)(capitals >> i & 1 ? toupper((*words)[i]) : tolower((*words)[i]));
+                good = good && (!(capitals >> i & 1) || isalpha((unsigned char)text[i]));
+            }
+            if (good)
+                json_array_append_new(list, json_string(text));
+        }
+    }
+    return list;
+}
+
+/* missing, columns: are taken over. */
+static void put_table(json_t *schema, const struct dp_census *census, bool header, bool comma, json_t *missing, json_t *columns)
+{
+    json_object_set_new(schema, "delimiter", json_stringn(&census->delimiter, 1));
+    json_object_set_new(schema, "header", json_boolean(header));
+    json_object_set_new(schema, "missing", missing);
+    if (comma)
+        json_object_set_new(schema, "decimal", json_string(","));
+    json_object_set_new(schema, "columns", columns);
+}
+
+int dp_propose_noised(const struct dp_census *census, const int64_t *noised, int64_t unit, double scale, double threshold,
+                      json_t **schema, struct dp_err *err)
+{
+    struct made m = {
+        .census = census, .noised = noised, .unit = (double)unit, .scale = scale, .threshold = threshold, .weight = 1};
+    json_t *list = json_array();
+    bool features = false, row = false;
+    int rc = DP_OK;
+    m.deviations =
+        dp_census_quantile(0.005 / (double)(census->columns * DP_CENSUS_CELLS)); /* two sets of neighbours for a cell */
+    m.significant = scale * m.deviations;
+    for (size_t i = 0; i < census->columns; m.noised += DP_CENSUS_CELLS + census->column[i++].texts)
+        m.comma = has_commas(&m) || m.comma;
+    m.noised = noised;
+    m.words = spellings(dp_census_doubtful, false);
+    for (size_t i = 0; rc == DP_OK && i < census->columns; m.noised += DP_CENSUS_CELLS + census->column[i++].texts) {
+        json_t *o = json_pack("{s:s}", "name", census->column[i].name);
+        m.weight = i == census->label ? dp_census_weight(census->columns, unit) : 1;
+        rc = noised_column(&m, i, o, &features, &row, err);
+        json_array_append_new(list, o);
+    }
+    json_decref(m.words);
+    if (rc == DP_OK && !features)
+        rc = dp_fail(err, DP_E_BUDGET, "no column has frequent values for this payment; a schema of your own needs no payment");
+    if (row)
+        number_columns(list);
+    *schema = rc == DP_OK ? json_object() : NULL;
+    put_table(*schema, census, !row, m.comma, spellings(dp_census_absent, true), list);
+    return rc == DP_OK && *schema == NULL ? dp_fail(err, DP_E_RUN, "out of memory") : rc;
+}
+
+/* --- the schema, from exact facts */
+
+/* The notation of a column: a date, or the notation of the table. */
+static int notation_of(const struct dp_census_exact *x, int notation)
+{
+    for (int k = DP_CENSUS_DATES; k < DP_CENSUS_NOTATIONS && !x->range[notation].all; k++)
+        if (x->range[k].all)
+            return k;
+    return notation;
+}
+
+/* Whether the first line has the names of the columns: no name is a number, and in some column the name differs from the cells
+ * below it. The column of row numbers that R and pandas write has an empty name. */
+static bool has_header(const struct dp_census *census)
+{
+    bool different = false, repeated = false, named = false;
+    double value;
+    for (size_t i = 0; i < census->columns; i++) {
+        const struct dp_census_column *c = &census->column[i];
+        const size_t length = strlen(c->name);
+        const int notation = notation_of(c->exact, DP_CENSUS_POINT);
+        named |= length > 0;
+        if (dp_census_is_number(DP_CENSUS_POINT, c->name, length, &value) ||
+            dp_census_is_number(DP_CENSUS_COMMA, c->name, length, &value) ||
+            (notation >= DP_CENSUS_DATES && dp_census_is_number(notation, c->name, length, &value)))
+            return false;
+        different |= c->exact->cells > 0 && (c->exact->range[notation].all || c->exact->range[DP_CENSUS_COMMA].all);
+        repeated |= dp_text_index_find(&c->index, c->name, length, -1) >= 0;
+    }
+    return named && (different || (!repeated && census->rows > 1));
+}
+
+/* Whether all numbers of a column can be read with a decimal comma, and not all of them with a point. */
+static bool needs_commas(const struct dp_census *census)
+{
+    for (size_t i = 0; i < census->columns && census->delimiter != ','; i++) {
+        const struct dp_census_exact *x = census->column[i].exact;
+        if (x->cells > x->doubtful && x->range[DP_CENSUS_COMMA].all && !x->range[DP_CENSUS_POINT].all)
+            return true;
+    }
+    return false;
+}
+
+/* Adds the column's spellings of the words to the list, each once. */
+static void add_words(json_t *list, const struct dp_census_column *c, const char *const *words)
+{
+    for (size_t k = 0; k < c->seen_count; k++) {
+        const struct dp_census_text *text = c->seen[k];
+        size_t i = 0;
+        if (!dp_census_is_among(words, text->text, text->length))
+            continue;
+        while (i < json_array_size(list) && strcmp(json_string_value(json_array_get(list, i)), text->text) != 0)
+            i++;
+        if (i == json_array_size(list))
+            json_array_append_new(list, json_string(text->text));
+    }
+}
+
+/* The reason why a column does not become a feature, or NULL. */
+static const char *left_out(const struct dp_census_column *c, const struct found *f)
+{
+    const struct dp_census_exact *x = c->exact;
+    const bool full = f->count == DP_CENSUS_DIFFERENT;
+    if (x->cells == 0)
+        return "no row has a value";
+    if (!f->numeric && full)
+        return "it is not numeric and has 1000 different texts or more (\"type\": \"text\" takes its words)";
+    if (!f->numeric && x->cells >= FEW_ROWS && 2 * f->count > x->cells)
+        return "more than half of its texts are different, as in names, identifiers and free text";
+    if (is_id(c->name) && (full || f->count == x->cells) && x->cells > 1)
+        return "its name and its values look like an identifier";
+    if (f->numeric && f->date != NULL && f->low == f->high)
+        return "all its dates are the same";
+    if (f->numeric && x->counts && x->cells >= FEW_ROWS)
+        return "it counts the rows";
+    return NULL;
+}
+
+static int exact_label(const struct dp_census *census, struct found *f, json_t *o, struct dp_err *err)
+{
+    json_t *classes = !f->numeric || f->count <= MOST_CLASSES ? dp_json_made(folded(f->named, f->count)) : json_null();
+    put_label(o, json_is_null(classes) ? NULL : classes, f);
+    int rc = classes == NULL ? dp_fail(err, DP_E_RUN, "out of memory")
+             : json_is_array(classes) && json_array_size(classes) < 2
+                 ? dp_fail(err, DP_E_RUN, "%s: the label '%s' has only one class, so there is nothing to learn", census->input,
+                           census->column[census->label].name)
+                 : DP_OK;
+    json_decref(classes);
+    return rc;
+}
+
+static int exact_column(const struct dp_census *census, size_t i, int notation, json_t *o, struct dp_err *err)
+{
+    const struct dp_census_column *c = &census->column[i];
+    const struct dp_census_exact *x = c->exact;
+    struct found f = {.fill = NAN};
+    int rc = dp_alloc(&f.named, c->seen_count + 1, sizeof *f.named, err);
+    for (size_t k = 0; rc == DP_OK && k < c->seen_count && f.count < DP_CENSUS_DIFFERENT; k++)
+        if (!dp_census_is_among(dp_census_absent, c->seen[k]->text, c->seen[k]->length))
+            f.named[f.count++] = c->seen[k];
+    notation = i == census->label ? notation : notation_of(x, notation);
+    f.numeric = x->range[notation].all && x->cells > x->doubtful;
+    f.low = x->range[notation].low;
+    f.high = x->range[notation].high;
+    f.date = f.numeric && notation >= DP_CENSUS_DATES ? dp_date_formats[notation - DP_CENSUS_DATES] : NULL;
+    if (rc == DP_OK && i == census->label) {
+        rc = exact_label(census, &f, o, err);
+    } else if (rc == DP_OK) {
+        f.missing = x->missing || (f.numeric && x->doubtful > 0);
+        f.fill = f.low == f.high && f.missing ? f.low : NAN;
+        f.words = x->doubtful > 0 ? json_array() : NULL;
+        add_words(f.words, c, dp_census_doubtful);
+        f.why = left_out(c, &f);
+        put_feature(o, &f);
+        json_decref(f.words);
+    }
+    free(f.named);
+    return rc;
+}
+
+int dp_propose_exact(struct dp_census *census, const struct dp_import *import, bool header, json_t **schema, struct dp_err *err)
+{
+    *schema = NULL;
+    if (census->column[0].exact == NULL)
+        return dp_fail(err, DP_E_UNSAFE, "a census for a schema that is paid for has nothing else");
+    header = header || census->named || has_header(census);
+    int rc = header ? dp_census_check_names(census, err) : dp_census_take_first_line(census, err);
+    rc = rc ?: dp_census_find_label(census, import, err);
+    if (rc != DP_OK)
+        return rc;
+    const bool comma = needs_commas(census);
+    const int notation = comma ? DP_CENSUS_COMMA : DP_CENSUS_POINT;
+    json_t *list = json_array(), *missing = json_array(),
+           *label = json_pack("{s:s}", "name", census->column[census->label].name);
+    /* the label first, because the others, in a very wide table, take a gigabyte */
+    rc = exact_column(census, census->label, notation, label, err);
+    for (size_t i = 0; rc == DP_OK && i < census->columns; i++) {
+        json_t *o = i == census->label ? json_incref(label) : json_pack("{s:s}", "name", census->column[i].name);
+        rc = i == census->label ? DP_OK : exact_column(census, i, notation, o, err);
+        add_words(missing, &census->column[i], dp_census_absent);
+        json_array_append_new(list, o);
+    }
+    json_decref(label);
+    *schema = rc == DP_OK
+                  ? json_pack("{s:s, s:[s]}", "note",
+                              "Inferred from the data: bounds and categories come from private rows. Read it, put public "
+                              "values in, then drop inferred-schema below.",
+                              "private_preprocessing", "inferred-schema")
+                  : NULL;
+    put_table(*schema, census, header, comma, missing, list);
+    return rc == DP_OK && *schema == NULL ? dp_fail(err, DP_E_RUN, "out of memory") : rc;
+}

@@ -1,0 +1,20 @@
+/* A first schema for a table, from its census: from noised counts, or from exact facts. The caller frees *schema with
+ * json_decref. */
+#pragma once
+
+#include "data/census.h"
+
+/* From noised counts in units of 1 / unit: a text is named if its count is at least `threshold`. A count of
+ * numbers is significant if the noise of any column exceeds it with a probability of at most about 1 %. A label of numbers
+ * has classes if two are named that 80 % of the rows have, or up to 20 that 95 % have. Rows of other classes become rows
+ * of zeros. Texts of a feature that are not named share buckets by a public hash: at most 64 of them, each for a quarter
+ * of the rows that a name needs, if at least half of these texts are repeats. If a name is among the named texts of its own
+ * column, the first line is a row: "header" is false, and columns are column1 and so on. DP_E_BUDGET: no label or no feature is
+ * frequent enough. */
+int dp_propose_noised(const struct dp_census *census, const int64_t *noised, int64_t unit, double scale, double threshold,
+                      json_t **schema, struct dp_err *err);
+
+/* From exact facts, which nobody has paid for: the schema says so. header: the first line names the columns; else it does if it
+ * looks like it. DP_E_RUN: the label has one class, or the census has no exact facts. DP_E_USAGE: there is no such label. */
+int dp_propose_exact(struct dp_census *census, const struct dp_import *import, bool header, json_t **schema,
+                     struct dp_err *err);

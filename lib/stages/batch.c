@@ -279,6 +279,7 @@ void dp_batch_block(const struct dp_batch *batch, size_t first, struct dp_block 
     size_t left = batch->count - first;
     block->first = first;
     block->count = left < DP_ROWS ? left : DP_ROWS;
+    block->together = false;
     for (size_t i = 0; i < block->count; i++)
         block->row[i] = own_row(batch, first + i);
     look_ahead(batch, block);
@@ -289,6 +290,7 @@ void dp_batch_block_of(const struct dp_batch *batch, size_t first, size_t count,
     block->first = first;
     block->count = count;
     block->ahead = 0;
+    block->together = false;
     for (size_t i = 0; i < count; i++)
         block->row[i] = own_row(batch, first + i);
     for (size_t i = 0; i < DP_ROWS; i++)

@@ -84,6 +84,7 @@ static inline double dp_batch_label(const struct dp_batch *batch, size_t i)
  * does not prefetch them by itself. */
 struct dp_block {
     size_t first, count, ahead;
+    bool together;                             /* rows of one person, whose sum is clipped as one vector: do not clip them */
     struct dp_row row[DP_ROWS], next[DP_ROWS]; /* next: only `ahead` entries */
 };
 

@@ -96,14 +96,15 @@ static void go(const struct pass *p, size_t thread, size_t from, size_t to)
 }
 
 /* Assembles the block of `count` rows, and computes their coefficients. */
-static float *update_block(const struct pass *p, size_t thread, size_t first, size_t count, dp_batch_sum_update *update,
+static float *update_block(const struct pass *p, size_t thread, size_t first, size_t count, bool together,
                            struct dp_block *block)
 {
     float *own = p->coefficient + thread * dp_apart(DP_ROWS * p->outputs, sizeof *own);
     dp_batch_block_of(p->batch, first, count, block);
+    block->together = together;
     if (is_narrow(p->batch))
         unpack(p->batch_sum, thread, block);
-    update(p->context, thread, block, own);
+    p->update(p->context, thread, block, own);
     return own;
 }
 
@@ -113,7 +114,7 @@ static void add_together(const struct pass *p, size_t thread, size_t first, size
     struct dp_together *together = &p->batch_sum->together[thread];
     struct dp_block block;
     for (size_t at = first; at < end; at += DP_ROWS) {
-        const float *own = update_block(p, thread, at, end - at < DP_ROWS ? end - at : DP_ROWS, p->batch_sum->raw, &block);
+        const float *own = update_block(p, thread, at, end - at < DP_ROWS ? end - at : DP_ROWS, true, &block);
         for (size_t i = 0; i < block.count; i++)
             dp_together_add(together, own + i * p->outputs,
                             p->batch->transformed != NULL ? dp_batch_row(p->batch, at + i) : block.row[i]);
@@ -130,7 +131,7 @@ static void go_persons(const struct pass *p, size_t thread, size_t from, size_t 
         if (start[i + 1] - start[i] > 1)
             add_together(p, thread, start[i], start[i + 1]);
         else if (start[i + 1] > start[i])
-            add_block(&p->batch_sum->tally[thread], p->batch, &block, update_block(p, thread, start[i], 1, p->update, &block));
+            add_block(&p->batch_sum->tally[thread], p->batch, &block, update_block(p, thread, start[i], 1, false, &block));
     }
 }
 

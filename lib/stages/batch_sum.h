@@ -7,15 +7,13 @@
 #include "stages/batch.h"
 
 /* Fills the coefficients, count × outputs, of a block's rows. Called once for each block of a batch, by thread < threads;
-   the blocks of thread t come before the blocks of thread t + 1. */
+   the blocks of thread t come before the blocks of thread t + 1. They may have any size if the block is `together`. */
 typedef void dp_batch_sum_update(void *context, size_t thread, const struct dp_block *block, float *coefficient);
 
 /* Threads that a stage may use, each with its own sum. Starts zeroed; call dp_batch_sum_allow before use. */
 struct dp_batch_sum {
     int threads;
-    bool choose; /* use only as many threads as pay */
-    /* Set by a stage that supports persons with several rows: gives coefficients of any size, which are clipped together. */
-    dp_batch_sum_update *raw;
+    bool choose;                  /* use only as many threads as pay */
     int64_t within;               /* of the last sum: the number of persons with several rows within the bound, less the number
                                    * beyond it */
     struct dp_tally *tally;       /* threads */
@@ -38,8 +36,7 @@ void dp_batch_sum_close(struct dp_batch_sum *batch_sum);
 /* sum (outputs × the batch's sum_cols) = Σ_i trunc(coefficient_ik × row_i / grid), grid = dp_grid_for(bound), where `update`
    gives coefficients as clipped by dp_grid_clip to the bound; row_i with its constant column, if any, or transformed. A row
    whose coefficients are all zero is not read. Each row is added as soon as it has its coefficients. DP_E_RUN: no memory. For a
-   person with several rows, the sum of their parts is clipped to the bound as one vector (math/together.h), with coefficients
-   from batch_sum->raw. */
+   person with several rows, the sum of their parts is clipped to the bound as one vector (math/together.h). */
 int dp_batch_sum_make(struct dp_batch_sum *batch_sum, const struct dp_batch *batch, size_t outputs, double bound,
                       dp_batch_sum_update *update, void *context, int64_t *sum, struct dp_err *err);
 

@@ -3,33 +3,27 @@
 #include "base/mem.h"
 #include "math/grid.h"
 #include "stages/announced.h"
-#include "stages/bounded.h"
+#include "stages/row_stage.h"
 #include "stages/shared_options.h"
-#include "stages/stages.h"
 #include "wire/laps.h"
 
-/* An adaptive bound stays between these multiples of --clip, where the grid is exact. */
-
 struct options {
-    const char *data;
+    struct dp_row_options row;
     double clip, adaptive, rate, most;
-    int adjacency;
-    bool follow;
-    int64_t threads;
-    bool keep_batch;
+    bool follow, keep_batch;
 };
 
 struct state {
-    struct dp_reader reader;
+    struct dp_row_state row;
     struct dp_batch_sum batch_sum;
     double *zeta;    /* threads × classes: one row's updates */
     int64_t *within; /* for each thread (dp_apart): the number of rows within the bound, less the number beyond it */
-    size_t classes, cols;
+    size_t classes;  /* updates of a row */
 };
 
 #define DP_OPTIONS struct options
 static const struct dp_option options[] = {
-    DP_DATA_OPTION(data),
+    DP_DATA_OPTION(row.data),
     DP_OPTION_REAL('C', clip, "C", DP_ABOVE(0), "L2 bound on one person's contribution", .required = true),
     DP_OPTION_REAL(0, adaptive, "QUANTILE", DP_ABOVE_BELOW(0, 1),
                    "let the bound follow this quantile of the norms; the count of norms within the bound is a separate query"),
@@ -37,16 +31,15 @@ static const struct dp_option options[] = {
                    .fallback = "0.2"),
     DP_OPTION_REAL(0, most, "MOST", DP_ABOVE(0), "upper limit of the bound", .name = "adaptive-most"),
     DP_OPTION_FLAG(0, follow, "use the frame's bound, chosen from released values, instead of C"),
-    DP_ADJACENCY_OPTION(adjacency),
+    DP_ADJACENCY_OPTION(row.adjacency),
     DP_OPTION_FLAG(0, keep_batch, "leave the rows in the frame, for dp-linesearch --same-batch"),
-    DP_THREADS_AUTO_OPTION(threads),
+    DP_THREADS_AUTO_OPTION(row.threads),
     {.name = NULL},
 };
 
 static void clip_close(struct dp_stage *stage)
 {
     struct state *s = stage->state;
-    dp_reader_close(&s->reader);
     dp_batch_sum_close(&s->batch_sum);
     free(s->zeta);
     free(s->within);
@@ -56,25 +49,20 @@ static int clip_open(struct dp_stage *stage, struct dp_err *err)
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
-    dp_batch_sum_allow(&s->batch_sum, o->threads);
-    s->reader.persons = true;
-    s->reader.transform = DP_TRANSFORM_APPLIED;
-    s->reader.transformed.threads = o->threads > 0 ? (int)o->threads : 1;
+    dp_batch_sum_allow(&s->batch_sum, o->row.threads);
+    s->row.keep = o->keep_batch;
     if (o->follow && !isnan(o->adaptive))
         return dp_fail(err, DP_E_USAGE, "--adaptive and --follow exclude each other");
     if (!isnan(o->most) && (isnan(o->adaptive) || o->most < o->clip))
         return dp_fail(err, DP_E_USAGE, "--adaptive-most goes with --adaptive, and is at least --clip");
-    return dp_reader_open(&s->reader, o->data, err);
+    return DP_OK;
 }
 
-static int set_shape(struct state *s, size_t threads, size_t classes, size_t cols, struct dp_err *err)
+static int set_shape(struct state *s, size_t threads, size_t classes, struct dp_err *err)
 {
     if (s->zeta != NULL)
-        return classes == s->classes && cols == s->cols
-                   ? DP_OK
-                   : dp_fail(err, DP_E_RUN, "the updates change their shape during the run");
+        return classes == s->classes ? DP_OK : dp_fail(err, DP_E_RUN, "the updates change their shape during the run");
     s->classes = classes;
-    s->cols = cols;
     int rc = dp_alloc(&s->zeta, threads * dp_apart(classes, sizeof(double)), sizeof(double), err);
     return rc ?: dp_alloc(&s->within, threads * dp_apart(1, sizeof *s->within), sizeof *s->within, err);
 }
@@ -140,7 +128,7 @@ static int clip_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_
     struct dp_record *open;
     int rc = !isnan(o->adaptive) && stage->on != NULL ? check_followers(stage, frame, err) : DP_OK;
     for (int at = 0; rc == DP_OK && (open = dp_announced(stage, frame, DP_F_NONE, &at)) != NULL;) {
-        dp_record_bound(open, DP_F_SUM, dp_adjacency_chosen(o->adjacency), o->clip);
+        dp_record_bound(open, DP_F_SUM, dp_adjacency_chosen(o->row.adjacency), o->clip);
         open->follows |= o->follow ? DP_FOLLOWS_BOUND : 0;
         struct dp_record count = *open;
         dp_record_bound(&count, DP_F_WITHIN, count.adjacency, 0.5);
@@ -163,6 +151,10 @@ static void clip_block(void *context, size_t thread, const struct dp_block *bloc
 {
     const struct lap *lap = context;
     const struct state *s = lap->state;
+    if (block->together) {
+        memcpy(coefficient, lap->updates + block->first * s->classes, block->count * s->classes * sizeof *coefficient);
+        return;
+    }
     double *zeta = s->zeta + thread * dp_apart(s->classes, sizeof *zeta);
     int64_t *within = s->within + thread * dp_apart(1, sizeof *within);
     for (size_t i = block->first; i < block->first + block->count; i++, coefficient += s->classes) {
@@ -177,50 +169,35 @@ static void clip_block(void *context, size_t thread, const struct dp_block *bloc
     }
 }
 
-/* For rows that are clipped together with other rows of their person: the unclipped updates. */
-static void raw_block(void *context, size_t thread, const struct dp_block *block, float *coefficient)
-{
-    const struct lap *lap = context;
-    size_t classes = lap->state->classes;
-    (void)thread;
-    memcpy(coefficient, lap->updates + block->first * classes, block->count * classes * sizeof *coefficient);
-}
-
-static int clip_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
+static int lap(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch, const double *model,
+               struct dp_err *err)
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
-    struct dp_batch batch;
     const struct dp_array *updates;
-    struct dp_record *m = dp_frame_edit_record(frame, DP_F_NONE);
     int64_t within = 0;
     double bound = 0;
-    int rc = dp_reader_read(&s->reader, &batch, frame, err);
-    rc = rc ?: dp_frame_need_array(frame, DP_F_UPDATES, DP_F32, 2, &updates, err);
-    if (rc == DP_OK && updates->dims[0] != batch.count)
+    (void)model;
+    int rc = dp_frame_need_array(frame, DP_F_UPDATES, DP_F32, 2, &updates, err);
+    if (rc == DP_OK && updates->dims[0] != batch->count)
         rc = dp_fail(err, DP_E_RUN, "lap %lld does not have an update for each row", (long long)frame->lap);
-    if (rc == DP_OK && m->release == DP_RELEASE_NONE)
+    if (rc == DP_OK && dp_frame_record(frame, DP_F_NONE)->release == DP_RELEASE_NONE)
         rc = dp_fail(err, DP_E_UNSAFE, "the updates of lap %lld do not record what they depend on", (long long)frame->lap);
     rc = rc ?: next_bound(o, frame, &bound, err);
-    rc = rc ?: set_shape(s, (size_t)s->batch_sum.threads, updates->dims[1], batch.cols, err);
+    rc = rc ?: set_shape(s, (size_t)s->batch_sum.threads, updates->dims[1], err);
     if (rc != DP_OK)
         return rc;
-    struct lap lap = {s, &batch, updates->data, bound};
-    s->batch_sum.raw = raw_block;
+    struct lap lap = {s, batch, updates->data, bound};
     memset(s->within, 0, (size_t)s->batch_sum.threads * dp_apart(1, sizeof *s->within) * sizeof *s->within);
-    rc = dp_bounded_sum(&s->batch_sum, frame, &batch, s->classes, clip_block, &lap, dp_adjacency_chosen(o->adjacency), bound,
+    rc = dp_bounded_sum(&s->batch_sum, frame, batch, s->classes, clip_block, &lap, dp_adjacency_chosen(o->row.adjacency), bound,
                         err);
     within = s->batch_sum.within;
     for (size_t t = 0; t < (size_t)s->batch_sum.threads; t++)
         within += s->within[t * dp_apart(1, sizeof *s->within)];
     if (rc == DP_OK && !isnan(o->adaptive))
         rc = record_count(frame, within, err);
-    if (rc != DP_OK)
-        return rc;
     dp_frame_drop(frame, DP_F_UPDATES);
-    if (!o->keep_batch)
-        dp_batch_forget(frame);
-    return out->frame(out, frame, err);
+    return rc;
 }
 
 const struct dp_stage_class dp_clip_class = {
@@ -231,9 +208,10 @@ const struct dp_stage_class dp_clip_class = {
     .state_size = sizeof(struct state),
     .takes = DP_LABEL_RAW,
     .gives = DP_LABEL_BOUNDED,
+    .rows = &(const struct dp_row_stage){.transform = DP_TRANSFORM_APPLIED, .lap = lap},
     .open = clip_open,
     .hello = clip_hello,
-    .fire = clip_fire,
+    .fire = dp_row_stage_fire,
     .close = clip_close,
     .ephemeral = true,
     .additive = true,

@@ -9,8 +9,7 @@
 #include "math/loss.h"
 #include "math/newton.h"
 #include "priv/output.h"
-#include "stages/batch.h"
-#include "stages/stages.h"
+#include "stages/row_stage.h"
 
 /* In the order of DP_ERM_METHOD_CHOICES and of the table of methods in erm.c. */
 enum dp_erm_which {
@@ -26,25 +25,21 @@ enum dp_erm_which {
 enum { DP_ERM_CONSTANT, DP_ERM_INVERSE };
 
 struct dp_erm_options {
-    const char *data;
-    int loss, method, adjacency, decay;
-    double width, lambda, intercept, tolerance, step, norm, multiplier;
-    int64_t most, iterations, passes, batch, threads;
+    struct dp_row_options row;
+    int method, decay;
+    double tolerance, step, norm, multiplier;
+    int64_t most, iterations, passes, batch;
     bool non_private;
 };
 
 struct dp_erm_method;
 
 struct dp_erm {
+    struct dp_row_state row;
     const struct dp_erm_options *options;
     const struct dp_erm_method *method;
-    struct dp_reader reader;
-    enum dp_loss loss;
-    double width, tolerance;
+    double tolerance;
     int64_t most;
-    struct dp_form form;  /* of the model */
-    size_t rows, classes; /* classes: classes of the labels; 0 for a regression */
-    bool announced;       /* the frame has the announcement of the model */
     unsigned char *takes; /* for each row of the lap: 0 if it contributes nothing */
     size_t parts;         /* parts of the rows: their sums are added in this order, whatever the number of threads */
     double *gradient;     /* parts × size of the model */
@@ -61,7 +56,7 @@ struct dp_erm_method {
     bool batches; /* each step uses a batch of rows, not all rows */
     /* Checks the options before anything is opened: DP_E_USAGE. */
     int (*check)(const struct dp_erm *s, struct dp_err *err);
-    /* Fills the record of the hello frame, and its release, as far as it is known before the first lap. */
+    /* Fills the record of the hello frame, as far as it is known before the first lap. */
     void (*announce)(const struct dp_erm *s, struct dp_record *open);
     /* One lap: computes the sum from the initial `model`, and completes the frame's record, which has its release. */
     int (*lap)(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch, const double *model,
@@ -73,7 +68,7 @@ extern const struct dp_erm_method dp_erm_minimum, dp_erm_descent, dp_erm_permuta
 /* Entries of the model. */
 static inline size_t dp_erm_size(const struct dp_erm *s)
 {
-    return s->form.rows * s->form.cols;
+    return s->row.form.rows * s->row.form.cols;
 }
 
 /* The objective: F on the rows of a lap, plus (b, W)/N if there is a b of the model's size. */

@@ -11,7 +11,7 @@
 
 double dp_erm_reach(const struct dp_erm_options *o)
 {
-    double norm = isnan(o->norm) ? 1 : o->norm, constant = (double)(float)o->intercept;
+    double norm = isnan(o->norm) ? 1 : o->norm, constant = (double)(float)o->row.intercept;
     return sqrt(norm * norm + constant * constant) * (1 + SPARE); /* hypot() has other bits on other machines */
 }
 
@@ -19,22 +19,22 @@ struct dp_descent dp_erm_descent_of(const struct dp_erm *s, size_t outputs)
 {
     const struct dp_erm_options *o = s->options;
     double reach = dp_erm_reach(o);
-    double beta = dp_loss_smoothness(s->loss, s->width) * reach * reach + o->lambda;
+    double beta = dp_loss_smoothness(s->row.training.loss, s->row.training.width) * reach * reach + o->row.lambda;
     return (struct dp_descent){
-        .mu = o->lambda,
+        .mu = o->row.lambda,
         .beta = beta,
-        .lipschitz = dp_loss_lipschitz(s->loss, s->width, outputs) * reach,
+        .lipschitz = dp_loss_lipschitz(s->row.training.loss, s->row.training.width, outputs) * reach,
         .eta = !isnan(o->step)      ? o->step
                : s->method->batches ? 1 / beta
-                                    : 2 / (o->lambda + beta) * (1 - 0x1p-49), /* at most, with any rounding */
+                                    : 2 / (o->row.lambda + beta) * (1 - 0x1p-49), /* at most, with any rounding */
         .inverse = o->decay == DP_ERM_INVERSE,
     };
 }
 
 int dp_erm_bound_check(const struct dp_erm *s, struct dp_err *err)
 {
-    const char *name = dp_loss_names[s->loss];
-    if (!isfinite(dp_loss_lipschitz(s->loss, s->width, 1)))
+    const char *name = dp_loss_names[s->row.training.loss];
+    if (!isfinite(dp_loss_lipschitz(s->row.training.loss, s->row.training.width, 1)))
         return dp_fail(err, DP_E_USAGE, "--loss %s: nothing bounds one row's gradient; dp-erm(1) lists losses that bound it",
                        name);
     struct dp_descent d = dp_erm_descent_of(s, 1);
@@ -59,24 +59,24 @@ int dp_erm_admit(struct dp_erm *s, const struct dp_batch *batch, struct dp_err *
             return dp_fail(
                 err, DP_E_RUN,
                 "a row of %s is longer than --norm %g: dp-import --row-norm makes rows shorter, or a larger --norm takes them",
-                s->options->data, norm);
-        s->takes[i] = within && dp_labels_take(s->loss, s->classes, dp_batch_label(batch, i));
+                s->options->row.data, norm);
+        s->takes[i] = within && dp_labels_take(s->row.training.loss, s->row.classes, dp_batch_label(batch, i));
     }
     return DP_OK;
 }
 
 struct dp_erm_shape dp_erm_shape_of(const struct dp_erm *s)
 {
-    return (struct dp_erm_shape){.rows = s->rows, .outputs = s->form.outputs, .cols = s->form.cols};
+    return (struct dp_erm_shape){.rows = s->row.rows, .outputs = s->row.form.outputs, .cols = s->row.form.cols};
 }
 
 bool dp_erm_shape_ahead(const struct dp_erm *s, int64_t rows, struct dp_erm_shape *shape)
 {
-    if (s->reader.dataset == NULL || rows < 1)
+    if (s->row.reader.dataset == NULL || rows < 1)
         return false;
     shape->rows = (size_t)rows;
-    shape->outputs = dp_loss_outputs(s->reader.dataset->classes);
-    shape->cols = s->reader.dataset->cols + ((float)s->options->intercept != 0 ? 1 : 0);
+    shape->outputs = dp_loss_outputs(s->row.reader.dataset->classes);
+    shape->cols = s->row.reader.dataset->cols + ((float)s->options->row.intercept != 0 ? 1 : 0);
     return true;
 }
 
@@ -86,8 +86,8 @@ double dp_erm_rounding(const struct dp_erm *s, const struct dp_erm_shape *shape,
     const struct dp_arithmetic arithmetic = {
         .cols = (double)shape->cols,
         .chain = chain,
-        .slope =
-            dp_loss_slope_rounding(s->loss, s->width, shape->outputs) / dp_loss_lipschitz(s->loss, s->width, shape->outputs),
+        .slope = dp_loss_slope_rounding(s->row.training.loss, s->row.training.width, shape->outputs) /
+                 dp_loss_lipschitz(s->row.training.loss, s->row.training.width, shape->outputs),
         .start = start,
     };
     return dp_descent_rounding(d, steps, &arithmetic);
@@ -120,7 +120,7 @@ int dp_erm_give(const struct dp_erm *s, struct dp_frame *frame, const double *mo
         return dp_fail(err, DP_E_RUN,
                        "rounding may move the model of lap %lld by as much as one person: fewer steps, or a start nearer to 0",
                        (long long)frame->lap);
-    int rc = dp_frame_make_array(frame, DP_F_SUM, DP_I64, s->form.rows, s->form.cols, &sum, err);
+    int rc = dp_frame_make_array(frame, DP_F_SUM, DP_I64, s->row.form.rows, s->row.form.cols, &sum, err);
     for (size_t j = 0; rc == DP_OK && j < size; j++) {
         double whole = (s->w[j] - model[j]) * inverse_grid;
         if (!(fabs(whole) < 0x1p62))
@@ -128,6 +128,6 @@ int dp_erm_give(const struct dp_erm *s, struct dp_frame *frame, const double *mo
         sum[j] = (int64_t)whole;
     }
     if (rc == DP_OK)
-        dp_bounded_state(frame, dp_adjacency_chosen(s->options->adjacency), bound);
+        dp_bounded_state(frame, dp_adjacency_chosen(s->options->row.adjacency), bound);
     return rc;
 }

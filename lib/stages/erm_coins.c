@@ -56,7 +56,8 @@ static struct plan plan_of(const struct dp_erm *s, const struct dp_erm_shape *sh
 {
     struct dp_descent d = dp_erm_descent_of(s, shape->outputs);
     struct plan plan = {.d = d, .repeated = repeated_of(s, &d, (int64_t)shape->rows)};
-    double reach = dp_erm_reach(s->options), smoothness = dp_loss_smoothness(s->loss, s->width) * reach * reach;
+    double reach = dp_erm_reach(s->options),
+           smoothness = dp_loss_smoothness(s->row.training.loss, s->row.training.width) * reach * reach;
     double pull = d.eta * d.mu;
     plan.room = (1 + plan.repeated.contraction - pull) / (d.eta * smoothness) * (1 - 0x1p-40);
     struct dp_descent worst = d;
@@ -87,7 +88,7 @@ static void coins_announce(const struct dp_erm *s, struct dp_record *open)
     struct dp_repeated repeated = repeated_of(s, &d, rows);
     bool known = dp_erm_shape_ahead(s, open->rows, &shape);
     describe(open, &repeated);
-    dp_record_bound(open, DP_F_SUM, dp_adjacency_chosen(s->options->adjacency), known ? plan_of(s, &shape, 0).bound : 0);
+    dp_record_bound(open, DP_F_SUM, dp_adjacency_chosen(s->options->row.adjacency), known ? plan_of(s, &shape, 0).bound : 0);
 }
 
 /* Coins have the address of their step among all steps of the run, of which there are fewer than 2^40, and of their row. */
@@ -95,8 +96,9 @@ static int check_lap(const struct dp_erm *s, const struct dp_frame *frame, const
                      const struct plan *plan, struct dp_err *err)
 {
     long long lap = (long long)frame->lap;
-    if (s->options->batch > (int64_t)s->rows)
-        return dp_fail(err, DP_E_RUN, "--batch: must be at most the %zu rows, got %lld", s->rows, (long long)s->options->batch);
+    if (s->options->batch > (int64_t)s->row.rows)
+        return dp_fail(err, DP_E_RUN, "--batch: must be at most the %zu rows, got %lld", s->row.rows,
+                       (long long)s->options->batch);
     if (lap > ((int64_t)1 << 40) / plan->repeated.draws - 1)
         return dp_fail(err, DP_E_RUN, "lap %lld of %lld steps is beyond the coins of a run", lap,
                        (long long)plan->repeated.draws);
@@ -131,14 +133,14 @@ static int coins_lap(struct dp_stage *stage, struct dp_frame *frame, const struc
     struct dp_coins coins;
     int64_t *drawn;
     int rc = check_lap(s, frame, batch, &plan, err);
-    rc = rc ?: dp_alloc(&drawn, s->rows + DP_COINS_TOSSED, sizeof *drawn, err);
+    rc = rc ?: dp_alloc(&drawn, s->row.rows + DP_COINS_TOSSED, sizeof *drawn, err);
     if (rc != DP_OK)
         return rc;
     dp_coins_prepare(&coins, plan.repeated.rate, DP_DRAW_STEP_COINS);
     memcpy(s->w, model, dp_erm_size(s) * sizeof *s->w);
     for (int64_t t = 0; rc == DP_OK && t < plan.repeated.draws; t++) {
         uint64_t step = (uint64_t)(frame->lap * plan.repeated.draws + t);
-        size_t count = draw(&coins, &stage->key, step, s->rows, drawn);
+        size_t count = draw(&coins, &stage->key, step, s->row.rows, drawn);
         double divisor = fmax((double)s->options->batch, (double)count / plan.room);
         if ((double)count > plan.most)
             rc =

@@ -24,7 +24,7 @@ static void descent_announce(const struct dp_erm *s, struct dp_record *open)
 {
     struct dp_erm_shape shape;
     bool known = dp_erm_shape_ahead(s, open->rows, &shape);
-    dp_record_bound(open, DP_F_SUM, dp_adjacency_chosen(s->options->adjacency), known ? bound_of(s, &shape, 0) : 0);
+    dp_record_bound(open, DP_F_SUM, dp_adjacency_chosen(s->options->row.adjacency), known ? bound_of(s, &shape, 0) : 0);
 }
 
 static int descent_lap(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch, const double *model,

@@ -21,7 +21,7 @@ static void minimum_announce(const struct dp_erm *s, struct dp_record *open)
 
 static int not_converged(const struct dp_erm *s, const struct dp_minimum *found, struct dp_err *err)
 {
-    const char *lambda = s->options->lambda > 0 ? "" : ", or a --lambda";
+    const char *lambda = s->options->row.lambda > 0 ? "" : ", or a --lambda";
     if (found->end == DP_MINIMUM_INFINITE)
         return dp_fail(err, DP_E_RUN, "the objective is not finite at the model to start from");
     if (found->end == DP_MINIMUM_MOST)
@@ -62,12 +62,12 @@ static int minimum_lap(struct dp_stage *stage, struct dp_frame *frame, const str
     struct dp_erm_risk risk = {s, batch, NULL};
     struct dp_minimum found;
     double *sum;
-    int rc = dp_frame_make_array(frame, DP_F_SUM, DP_F64, s->form.rows, s->form.cols, &sum, err);
+    int rc = dp_frame_make_array(frame, DP_F_SUM, DP_F64, s->row.form.rows, s->row.form.cols, &sum, err);
     rc = rc ?: minimise(&risk, model, sum, &found, err);
     if (rc != DP_OK)
         return rc;
     dp_frame_edit_record(frame, DP_F_NONE)->of = DP_F_SUM;
-    double gap = found.norm * found.norm / (2 * s->options->lambda);
+    double gap = found.norm * found.norm / (2 * s->options->row.lambda);
     dp_frame_set_real(frame, DP_F_OBJECTIVE, found.value);
     if (isfinite(gap))
         dp_frame_set_real(frame, DP_F_GAP, gap);

@@ -37,11 +37,12 @@ static struct certificate certificate_of(const struct dp_erm *s, const struct dp
     const struct dp_erm_options *o = s->options;
     const struct dp_descent d = dp_erm_descent_of(s, 1);
     double n = (double)shape->rows, root = sqrt((double)shape->cols);
-    struct certificate c = {.sigma = o->multiplier * d.lipschitz * (o->adjacency != 0 ? 2 : 1) * (1 + 0x1p-50)};
+    struct certificate c = {.sigma = o->multiplier * d.lipschitz * (o->row.adjacency != 0 ? 2 : 1) * (1 + 0x1p-50)};
     const struct dp_arithmetic arithmetic = {
         .cols = (double)shape->cols,
         .chain = dp_erm_chain(shape->rows, shape->cols),
-        .slope = dp_loss_slope_rounding(s->loss, s->width, 1) / dp_loss_lipschitz(s->loss, s->width, 1),
+        .slope = dp_loss_slope_rounding(s->row.training.loss, s->row.training.width, 1) /
+                 dp_loss_lipschitz(s->row.training.loss, s->row.training.width, 1),
     };
     c.step = ldexp(1, ilogb(c.sigma) - GRID_BITS);
     c.largest = c.sigma * (root + 12);
@@ -61,12 +62,12 @@ static struct certificate certificate_of(const struct dp_erm *s, const struct dp
 static struct dp_query query_of(const struct dp_erm *s, double rows)
 {
     const struct dp_erm_options *o = s->options;
-    double reach = dp_erm_reach(o), bend = dp_loss_smoothness(s->loss, s->width) * reach * reach;
-    return (struct dp_query){.kind = DP_QUERY_OBJECTIVE,
-                             .objective = o->multiplier,
-                             .curvature = bend / (o->lambda * rows) * (1 + 0x1p-50),
-                             .vertices =
-                                 dp_objective_vertices(dp_losses[s->loss].of == DP_LOSS_OF_RESIDUAL, o->adjacency != 0)};
+    double reach = dp_erm_reach(o), bend = dp_loss_smoothness(s->row.training.loss, s->row.training.width) * reach * reach;
+    return (struct dp_query){
+        .kind = DP_QUERY_OBJECTIVE,
+        .objective = o->multiplier,
+        .curvature = bend / (o->row.lambda * rows) * (1 + 0x1p-50),
+        .vertices = dp_objective_vertices(dp_losses[s->row.training.loss].of == DP_LOSS_OF_RESIDUAL, o->row.adjacency != 0)};
 }
 
 static int objective_check(const struct dp_erm *s, struct dp_err *err)
@@ -74,9 +75,9 @@ static int objective_check(const struct dp_erm *s, struct dp_err *err)
     const struct dp_erm_options *o = s->options;
     if (o->non_private)
         return dp_fail(err, DP_E_USAGE, "--multiplier and --non-private exclude each other");
-    if (dp_loss_is_joint(s->loss))
+    if (dp_loss_is_joint(s->row.training.loss))
         return dp_fail(err, DP_E_USAGE, "--loss softmax has several outputs, and an objective is perturbed for one");
-    if (!(o->lambda > 0))
+    if (!(o->row.lambda > 0))
         return dp_fail(err, DP_E_USAGE,
                        "--multiplier needs a --lambda: without it noise on the objective does not hide a person");
     return dp_erm_bound_check(s, err);
@@ -86,7 +87,8 @@ static void objective_announce(const struct dp_erm *s, struct dp_record *open)
 {
     struct dp_erm_shape shape;
     bool known = dp_erm_shape_ahead(s, open->rows, &shape);
-    dp_record_bound(open, DP_F_SUM, dp_adjacency_chosen(s->options->adjacency), known ? certificate_of(s, &shape, 0).bound : 0);
+    dp_record_bound(open, DP_F_SUM, dp_adjacency_chosen(s->options->row.adjacency),
+                    known ? certificate_of(s, &shape, 0).bound : 0);
     open->query = query_of(s, (double)open->rows);
 }
 
@@ -128,9 +130,9 @@ static int objective_lap(struct dp_stage *stage, struct dp_frame *frame, const s
     const struct dp_erm_shape shape = dp_erm_shape_of(s);
     size_t size = dp_erm_size(s);
     double *b;
-    if (s->form.outputs > 1)
+    if (s->row.form.outputs > 1)
         return dp_fail(err, DP_E_RUN, "the model of %zu classes has several outputs, and an objective is perturbed for one",
-                       s->classes);
+                       s->row.classes);
     const struct certificate c = certificate_of(s, &shape, sqrt(dp_norm2(model, size)));
     int rc = dp_alloc(&b, size, sizeof *b, err);
     if (rc != DP_OK)
@@ -142,7 +144,7 @@ static int objective_lap(struct dp_stage *stage, struct dp_frame *frame, const s
         rc = solve(&risk, &c, frame->lap, err);
     rc = rc ?: dp_erm_give(s, frame, model, c.bound, err);
     if (rc == DP_OK)
-        dp_frame_edit_record(frame, DP_F_SUM)->query = query_of(s, (double)s->rows);
+        dp_frame_edit_record(frame, DP_F_SUM)->query = query_of(s, (double)s->row.rows);
     sodium_memzero(b, size * sizeof *b);
     free(b);
     return rc;

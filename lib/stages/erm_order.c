@@ -11,7 +11,7 @@ static int permutation_check(const struct dp_erm *s, struct dp_err *err)
     const struct dp_erm_options *o = s->options;
     if (o->passes == DP_OPT_ABSENT_INT || o->batch == DP_OPT_ABSENT_INT)
         return dp_fail(err, DP_E_USAGE, "--method permutation needs --passes and --batch");
-    if (o->decay == DP_ERM_INVERSE && o->lambda == 0)
+    if (o->decay == DP_ERM_INVERSE && o->row.lambda == 0)
         return dp_fail(err, DP_E_USAGE, "--decay inverse has steps of 1/(lambda t): --lambda must be > 0");
     return dp_erm_bound_check(s, err);
 }
@@ -30,7 +30,7 @@ static void permutation_announce(const struct dp_erm *s, struct dp_record *open)
 {
     struct dp_erm_shape shape;
     bool known = dp_erm_shape_ahead(s, open->rows, &shape) && s->options->batch <= open->rows;
-    dp_record_bound(open, DP_F_SUM, dp_adjacency_chosen(s->options->adjacency), known ? bound_of(s, &shape, 0) : 0);
+    dp_record_bound(open, DP_F_SUM, dp_adjacency_chosen(s->options->row.adjacency), known ? bound_of(s, &shape, 0) : 0);
 }
 
 /* A permutation of 0 … count − 1, uniform. */
@@ -48,9 +48,9 @@ static void shuffle(const struct dp_stage *stage, uint64_t lap, int64_t *order, 
 static void pass_over(const struct dp_erm_risk *r, const int64_t *order, const struct dp_descent *d, int64_t *t)
 {
     struct dp_erm *s = r->state;
-    size_t batches = (size_t)dp_permutation_batches((int64_t)s->rows, s->options->batch);
+    size_t batches = (size_t)dp_permutation_batches((int64_t)s->row.rows, s->options->batch);
     for (size_t m = 0; m < batches; m++) {
-        size_t from = s->rows * m / batches, to = s->rows * (m + 1) / batches;
+        size_t from = s->row.rows * m / batches, to = s->row.rows * (m + 1) / batches;
         dp_erm_step(r, order, from, to, (double)(to - from), dp_descent_step(d, ++*t), s->w);
     }
 }
@@ -63,13 +63,14 @@ static int permutation_lap(struct dp_stage *stage, struct dp_frame *frame, const
     const struct dp_erm_shape shape = dp_erm_shape_of(s);
     const struct dp_descent d = dp_erm_descent_of(s, shape.outputs);
     int64_t *order = NULL, t = 0;
-    if (s->options->batch > (int64_t)s->rows)
-        return dp_fail(err, DP_E_RUN, "--batch: must be at most the %zu rows, got %lld", s->rows, (long long)s->options->batch);
+    if (s->options->batch > (int64_t)s->row.rows)
+        return dp_fail(err, DP_E_RUN, "--batch: must be at most the %zu rows, got %lld", s->row.rows,
+                       (long long)s->options->batch);
     double bound = bound_of(s, &shape, sqrt(dp_norm2(model, dp_erm_size(s))));
-    int rc = dp_alloc(&order, s->rows, sizeof *order, err);
+    int rc = dp_alloc(&order, s->row.rows, sizeof *order, err);
     if (rc != DP_OK)
         return rc;
-    shuffle(stage, (uint64_t)frame->lap, order, s->rows);
+    shuffle(stage, (uint64_t)frame->lap, order, s->row.rows);
     memcpy(s->w, model, dp_erm_size(s) * sizeof *s->w);
     for (int64_t pass = 0; isfinite(bound) && pass < s->options->passes; pass++)
         pass_over(&risk, order, &d, &t);

@@ -21,19 +21,19 @@ double dp_erm_chain(size_t rows, size_t size)
 int dp_erm_risk_open(struct dp_erm *s, struct dp_err *err)
 {
     size_t size = dp_erm_size(s);
-    s->parts = parts_of(s->rows, size);
+    s->parts = parts_of(s->row.rows, size);
     int rc = dp_alloc(&s->gradient, s->parts * size, sizeof(double), err);
     rc = rc ?: dp_alloc(&s->loss_sum, s->parts, sizeof(double), err);
-    rc = rc ?: dp_alloc(&s->takes, s->rows, sizeof *s->takes, err);
+    rc = rc ?: dp_alloc(&s->takes, s->row.rows, sizeof *s->takes, err);
     if (rc == DP_OK && (s->method == &dp_erm_minimum || s->method == &dp_erm_objective))
-        rc = dp_alloc(&s->bend, s->rows * s->form.outputs, sizeof *s->bend, err);
-    return rc ?: dp_alloc(&s->scores, (size_t)s->options->threads * DP_ROWS * s->form.outputs, sizeof(double), err);
+        rc = dp_alloc(&s->bend, s->row.rows * s->row.form.outputs, sizeof *s->bend, err);
+    return rc ?: dp_alloc(&s->scores, (size_t)s->options->row.threads * DP_ROWS * s->row.form.outputs, sizeof(double), err);
 }
 
 /* Adds one row's part to the gradient, from the scores of its outputs. */
 static void add_row(const struct dp_erm_risk *r, struct dp_row row, const double *scores, double *gradient)
 {
-    const struct dp_form *form = &r->state->form;
+    const struct dp_form *form = &r->state->row.form;
     for (size_t k = 0; k < form->outputs; k++) {
         dp_row_axpy(scores[k], row, gradient + k * form->cols);
         if (r->batch->intercept != 0)
@@ -59,17 +59,19 @@ static void add_rows(const struct dp_erm_risk *r, const double *w, const int64_t
                      double *gradient, double *loss)
 {
     const struct dp_erm *s = r->state;
-    size_t outputs = s->form.outputs, number[DP_ROWS];
+    size_t outputs = s->row.form.outputs, number[DP_ROWS];
     struct dp_row rows[DP_ROWS];
     for (size_t count; (count = take_rows(r, order, from, to, number, rows)) > 0; from += count) {
-        s->form.family->score(&s->form, w, rows, count, NULL, scores, NULL, NULL);
+        s->row.form.family->score(&s->row.form, w, rows, count, NULL, scores, NULL, NULL);
         for (size_t i = 0; i < count; i++) {
             double *own = scores + i * outputs;
             if (!s->takes[number[i]])
                 continue;
             if (loss != NULL)
-                *loss += dp_loss_row_value(s->loss, s->width, dp_batch_label(r->batch, number[i]), s->classes, own, outputs);
-            dp_loss_row_slope(s->loss, s->width, dp_batch_label(r->batch, number[i]), s->classes, own, outputs, own);
+                *loss += dp_loss_row_value(s->row.training.loss, s->row.training.width, dp_batch_label(r->batch, number[i]),
+                                           s->row.classes, own, outputs);
+            dp_loss_row_slope(s->row.training.loss, s->row.training.width, dp_batch_label(r->batch, number[i]), s->row.classes,
+                              own, outputs, own);
             add_row(r, rows[i], own, gradient);
         }
     }
@@ -79,13 +81,13 @@ static void add_rows(const struct dp_erm_risk *r, const double *w, const int64_t
    softmax. false: the row adds nothing, and q need not be finite. */
 static bool bend_row(const struct dp_erm *s, size_t i, double *q)
 {
-    const double *bend = s->bend + i * s->form.outputs;
+    const double *bend = s->bend + i * s->row.form.outputs;
     double all = 0, mean = 0;
-    for (size_t k = 0; k < s->form.outputs; k++)
+    for (size_t k = 0; k < s->row.form.outputs; k++)
         all += bend[k];
-    for (size_t k = 0; all != 0 && dp_loss_is_joint(s->loss) && k < s->form.outputs; k++)
+    for (size_t k = 0; all != 0 && dp_loss_is_joint(s->row.training.loss) && k < s->row.form.outputs; k++)
         mean += bend[k] * q[k];
-    for (size_t k = 0; all != 0 && k < s->form.outputs; k++)
+    for (size_t k = 0; all != 0 && k < s->row.form.outputs; k++)
         q[k] = bend[k] * (q[k] - mean);
     return all != 0;
 }
@@ -97,10 +99,10 @@ static void add_bends(const struct dp_erm_risk *r, const double *v, size_t from,
     size_t number[DP_ROWS];
     struct dp_row rows[DP_ROWS];
     for (size_t count; (count = take_rows(r, NULL, from, to, number, rows)) > 0; from += count) {
-        s->form.family->score(&s->form, v, rows, count, NULL, scores, NULL, NULL);
+        s->row.form.family->score(&s->row.form, v, rows, count, NULL, scores, NULL, NULL);
         for (size_t i = 0; i < count; i++)
-            if (bend_row(s, number[i], scores + i * s->form.outputs))
-                add_row(r, rows[i], scores + i * s->form.outputs, product);
+            if (bend_row(s, number[i], scores + i * s->row.form.outputs))
+                add_row(r, rows[i], scores + i * s->row.form.outputs, product);
     }
 }
 
@@ -125,10 +127,10 @@ static void add_part(const struct dp_erm_risk *r, const double *w, size_t part, 
 static double add_all(const struct dp_erm_risk *r, const double *w, double *gradient, enum what what)
 {
     const struct dp_erm *s = r->state;
-    size_t size = dp_erm_size(s), room = DP_ROWS * s->form.outputs;
+    size_t size = dp_erm_size(s), room = DP_ROWS * s->row.form.outputs;
     double loss = 0;
-    if (s->options->threads > 1) {
-#pragma omp parallel for num_threads((int)s->options->threads) schedule(dynamic)
+    if (s->options->row.threads > 1) {
+#pragma omp parallel for num_threads((int)s->options->row.threads) schedule(dynamic)
         for (size_t part = 0; part < s->parts; part++)
             add_part(r, w, part, s->scores + (size_t)omp_get_thread_num() * room, what);
     } else {
@@ -148,7 +150,7 @@ double dp_erm_risk_at(void *self, const double *w, double *gradient)
 {
     const struct dp_erm_risk *r = self;
     const struct dp_erm *s = r->state;
-    double n = (double)s->rows, lambda = s->options->lambda, loss = add_all(r, w, gradient, SLOPES_AND_LOSSES);
+    double n = (double)s->row.rows, lambda = s->options->row.lambda, loss = add_all(r, w, gradient, SLOPES_AND_LOSSES);
     for (size_t j = 0; j < dp_erm_size(s); j++)
         gradient[j] = gradient[j] / n + lambda * w[j];
     double value = loss / n + lambda / 2 * dp_norm2(w, dp_erm_size(s));
@@ -162,7 +164,7 @@ double dp_erm_risk_at(void *self, const double *w, double *gradient)
 /* w ← w − eta (s->slope/n + lambda w) */
 static void go(const struct dp_erm *s, double n, double eta, double *w)
 {
-    double lambda = s->options->lambda;
+    double lambda = s->options->row.lambda;
     for (size_t j = 0; j < dp_erm_size(s); j++)
         w[j] -= eta * (s->slope[j] / n + lambda * w[j]);
 }
@@ -170,7 +172,7 @@ static void go(const struct dp_erm *s, double n, double eta, double *w)
 void dp_erm_descend(const struct dp_erm_risk *r, double eta, double *w)
 {
     add_all(r, w, r->state->slope, SLOPES);
-    go(r->state, (double)r->state->rows, eta, w);
+    go(r->state, (double)r->state->row.rows, eta, w);
 }
 
 void dp_erm_step(const struct dp_erm_risk *r, const int64_t *order, size_t from, size_t to, double n, double eta, double *w)
@@ -185,17 +187,18 @@ static void bend_at(void *self, const double *w)
 {
     const struct dp_erm_risk *r = self;
     const struct dp_erm *s = r->state;
-    size_t outputs = s->form.outputs;
+    size_t outputs = s->row.form.outputs;
     for (size_t i = 0; i < r->batch->count; i++) {
         struct dp_row row = dp_batch_row(r->batch, i);
         double *bend = s->bend + i * outputs, label = dp_batch_label(r->batch, i);
-        s->form.family->score(&s->form, w, &row, 1, NULL, bend, NULL, NULL);
-        if (dp_loss_is_joint(s->loss)) {
+        s->row.form.family->score(&s->row.form, w, &row, 1, NULL, bend, NULL, NULL);
+        if (dp_loss_is_joint(s->row.training.loss)) {
             dp_softmax_slope(bend, outputs, 0, bend);
             bend[0] += 1;
         }
-        for (size_t k = 0; k < outputs && !dp_loss_is_joint(s->loss); k++)
-            bend[k] = dp_loss_curvature(s->loss, s->width, dp_loss_target(label, s->classes, outputs, k), bend[k]);
+        for (size_t k = 0; k < outputs && !dp_loss_is_joint(s->row.training.loss); k++)
+            bend[k] = dp_loss_curvature(s->row.training.loss, s->row.training.width,
+                                        dp_loss_target(label, s->row.classes, outputs, k), bend[k]);
         for (size_t k = 0; k < outputs && !s->takes[i]; k++)
             bend[k] = 0;
     }
@@ -205,7 +208,7 @@ static void bend(void *self, const double *v, double *product)
 {
     const struct dp_erm_risk *r = self;
     const struct dp_erm *s = r->state;
-    double n = (double)s->rows, lambda = s->options->lambda;
+    double n = (double)s->row.rows, lambda = s->options->row.lambda;
     add_all(r, v, product, BENDS);
     for (size_t j = 0; j < dp_erm_size(s); j++)
         product[j] = product[j] / n + lambda * v[j];

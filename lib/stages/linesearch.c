@@ -6,32 +6,28 @@
 #include "math/choose.h"
 #include "math/grid.h"
 #include "model/direction.h"
-#include "model/method.h"
 #include "stages/along.h"
 #include "stages/announced.h"
-#include "stages/bounded.h"
 #include "stages/labels.h"
+#include "stages/row_stage.h"
 #include "stages/shared_options.h"
-#include "stages/stages.h"
 
 enum method { METHOD_BACKTRACKING, METHOD_NOISY_MAX };
 enum noise { NOISE_LAPLACE, NOISE_GAUSSIAN };
 enum failure { FAILURE_ZERO, FAILURE_LAST };
 
 struct options {
-    const char *data;
-    int method, noise, on_failure, adjacency;
+    struct dp_row_options row;
+    int method, noise, on_failure;
     double epsilon, rho, split, clip, armijo, beta, first_step;
-    int64_t tries, threads;
+    int64_t tries;
     bool same_batch, follow;
 };
 
 struct state {
+    struct dp_row_state row;
     double budget, clip; /* factors on --epsilon or --rho, and on --clip: 1 unless they follow */
-    struct dp_reader reader;
     struct dp_along along;
-    bool opened; /* shapes and loss are known */
-    size_t rows;
     double *own[2]; /* --same-batch: gradient and direction, of the model's size */
     size_t capacity[2];
     int64_t *score; /* noisy-max: score of each candidate */
@@ -44,7 +40,7 @@ struct state {
 #define BETA 0.8
 
 static const struct dp_option options[] = {
-    DP_DATA_OPTION(data),
+    DP_DATA_OPTION(row.data),
     DP_OPTION_CHOICE(0, method, "HOW", "backtracking|noisy-max",
                      "the first step that lowers the loss enough, or the one of several with the least loss",
                      .fallback = "backtracking"),
@@ -62,8 +58,8 @@ static const struct dp_option options[] = {
     DP_OPTION_CHOICE(0, on_failure, "STEP", "zero|last",
                      "backtracking: if no step is accepted, stay, or take the next smaller step (zero)"),
     DP_OPTION_FLAG(0, same_batch, "search along the noised sum of this lap, by the losses of its own batch"),
-    DP_ADJACENCY_OPTION(adjacency),
-    DP_THREADS_OPTION(threads),
+    DP_ADJACENCY_OPTION(row.adjacency),
+    DP_THREADS_OPTION(row.threads),
     {.name = NULL},
 };
 
@@ -75,7 +71,6 @@ static double chosen(double option, double fallback)
 static void linesearch_close(struct dp_stage *stage)
 {
     struct state *s = stage->state;
-    dp_reader_close(&s->reader);
     dp_along_close(&s->along);
     free(s->own[0]);
     free(s->own[1]);
@@ -103,7 +98,7 @@ static void complete(const struct dp_stage *stage, struct dp_record *record)
     const struct options *o = stage->options;
     const struct state *s = stage->state;
     record->release = DP_RELEASE_SUM;
-    dp_record_bound(record, DP_F_CHOICE, dp_adjacency_chosen(o->adjacency), s->clip * o->clip);
+    dp_record_bound(record, DP_F_CHOICE, dp_adjacency_chosen(o->row.adjacency), s->clip * o->clip);
     record->query = query_of(o, s->budget);
     record->scale = 0;
 }
@@ -167,7 +162,7 @@ static int linesearch_open(struct dp_stage *stage, struct dp_err *err)
     rc = rc ?: check_sizes(stage, err);
     if (rc == DP_OK && o->method == METHOD_NOISY_MAX)
         rc = dp_alloc(&s->score, (size_t)o->tries + 1, sizeof *s->score, err);
-    return rc ?: dp_reader_open(&s->reader, o->data, err);
+    return rc;
 }
 
 /* A copy of the record, open again, for a second query on the same batch. */
@@ -247,11 +242,6 @@ static int read_ray(struct dp_stage *stage, const struct dp_frame *frame, struct
     const struct dp_record *record = dp_frame_record(frame, DP_F_NONE);
     const struct dp_array *model;
     long long lap = (long long)frame->lap;
-    if (!o->same_batch && !(dp_frame_has(frame, DP_F_DIRECTION) && dp_frame_has(frame, DP_F_GRADIENT)))
-        return dp_fail(err, DP_E_RUN, "there is no direction to search along in lap %lld: no gradient is held (dp-step --hold)",
-                       lap);
-    if (dp_frame_has(frame, DP_F_CLASS_WEIGHTS))
-        return dp_fail(err, DP_E_RUN, "the gradients have weights of classes, which a line search does not know");
     int rc = dp_frame_need_array(frame, DP_F_MODEL, DP_F64, 2, &model, err);
     if (rc != DP_OK)
         return rc;
@@ -346,7 +336,7 @@ static size_t least(struct dp_stage *stage, const struct ray *ray, int64_t lap, 
 
 /* --- laps --------------------------------------------------------------------------------------------------------- */
 
-static int check_label(const struct options *o, const struct dp_frame *frame, struct dp_err *err)
+static int check_frame(const struct options *o, const struct dp_frame *frame, struct dp_err *err)
 {
     enum dp_label takes = o->same_batch ? DP_LABEL_NOISED : DP_LABEL_RAW;
     if (frame->label != takes)
@@ -357,6 +347,11 @@ static int check_label(const struct options *o, const struct dp_frame *frame, st
     if (o->same_batch && !dp_frame_has(frame, DP_F_ROWS))
         return dp_fail(err, DP_E_RUN, "--same-batch: the batch of lap %lld is gone: dp-grad --keep-batch leaves it",
                        (long long)frame->lap);
+    if (!o->same_batch && !(dp_frame_has(frame, DP_F_DIRECTION) && dp_frame_has(frame, DP_F_GRADIENT)))
+        return dp_fail(err, DP_E_RUN, "there is no direction to search along in lap %lld: no gradient is held (dp-step --hold)",
+                       (long long)frame->lap);
+    if (dp_frame_has(frame, DP_F_CLASS_WEIGHTS))
+        return dp_fail(err, DP_E_RUN, "the gradients have weights of classes, which a line search does not know");
     return DP_OK;
 }
 
@@ -377,33 +372,29 @@ static int read_line(const struct dp_frame *frame, const struct dp_form *form, s
     return rc ?: dp_labels_check_outputs(line->loss, line->classes, form->outputs, err);
 }
 
-/* Sets the shapes, which are known at the first frame. */
-static int set_shape(struct dp_stage *stage, const struct dp_frame *frame, struct dp_err *err)
+static int shape(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch, struct dp_err *err)
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
-    struct dp_form form;
+    struct dp_form form = {0};
     struct dp_line line;
+    (void)batch;
     int rc = dp_form_read(&form, frame, err);
     rc = rc ?: read_line(frame, &form, &line, err);
-    rc = rc ?: dp_along_open(&s->along, &line, &form, o->clip, (int)o->threads, err);
-    s->rows = (size_t)dp_frame_record(frame, DP_F_NONE)->rows;
-    s->opened = rc == DP_OK;
-    return rc;
+    s->row.cols = form.features + (form.intercept != 0 ? 1 : 0);
+    return rc ?: dp_along_open(&s->along, &line, &form, o->clip, (int)o->row.threads, err);
 }
 
-static int search(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch, struct dp_err *err)
+static int lap(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch, const double *model,
+               struct dp_err *err)
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
     struct ray ray;
     double *steps;
     int64_t *choice;
+    (void)model; /* the ray has it */
     int rc = read_ray(stage, frame, &ray, err);
-    if (rc == DP_OK && !s->opened)
-        rc = set_shape(stage, frame, err);
-    const struct dp_form *form = &s->along.form;
-    rc = rc ?: dp_batch_same_shape(batch, frame, form->features + (form->intercept != 0 ? 1 : 0), s->rows, err);
     if (rc == DP_OK && ray.count != s->along.count)
         rc = dp_fail(err, DP_E_RUN, "the model changes its shape during the run");
     dp_along_bound(&s->along, s->clip * o->clip);
@@ -414,6 +405,7 @@ static int search(struct dp_stage *stage, struct dp_frame *frame, const struct d
         return rc;
     *choice = (int64_t)(o->method == METHOD_NOISY_MAX ? least : backtrack)(stage, &ray, frame->lap, steps);
     complete(stage, dp_frame_edit_record(frame, DP_F_NONE));
+    frame->label = DP_LABEL_NOISED;
     return DP_OK;
 }
 
@@ -432,24 +424,15 @@ static int read_factors(struct dp_stage *stage, const struct dp_frame *frame, st
     return check_sizes(stage, err);
 }
 
-static int linesearch_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
+static int before(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
 {
     const struct options *o = stage->options;
-    struct state *s = stage->state;
-    struct dp_batch batch;
-    int rc = check_label(o, frame, err);
+    int rc = check_frame(o, frame, err);
     rc = rc ?: read_factors(stage, frame, err);
-    if (rc == DP_OK && o->same_batch) {
-        struct dp_record again = same_batch_again(dp_frame_record(frame, DP_F_SUM));
-        rc = dp_frame_add_record(frame, &again, err);
-    }
-    rc = rc ?: dp_reader_read(&s->reader, &batch, frame, err);
-    rc = rc ?: search(stage, frame, &batch, err);
-    if (rc != DP_OK)
+    if (rc != DP_OK || !o->same_batch)
         return rc;
-    dp_batch_forget(frame);
-    frame->label = DP_LABEL_NOISED;
-    return out->frame(out, frame, err);
+    struct dp_record again = same_batch_again(dp_frame_record(frame, DP_F_SUM));
+    return dp_frame_add_record(frame, &again, err);
 }
 
 const struct dp_stage_class dp_linesearch_class = {
@@ -460,9 +443,10 @@ const struct dp_stage_class dp_linesearch_class = {
     .state_size = sizeof(struct state),
     .takes = DP_LABEL_RAW | DP_LABEL_NOISED,
     .gives = DP_LABEL_NOISED,
+    .rows = &(const struct dp_row_stage){.before = before, .shape = shape, .lap = lap},
     .open = linesearch_open,
     .hello = linesearch_hello,
-    .fire = linesearch_fire,
+    .fire = dp_row_stage_fire,
     .close = linesearch_close,
     .ephemeral = true,
 };

@@ -6,18 +6,13 @@
 #include "math/grid.h"
 #include "math/loss.h"
 #include "math/moments.h"
-#include "stages/announced.h"
-#include "stages/bounded.h"
-#include "stages/labels.h"
+#include "stages/row_stage.h"
 #include "stages/shared_options.h"
-#include "stages/stages.h"
 
 struct options {
-    const char *data;
-    double intercept, label_bound, clip;
+    struct dp_row_options row;
+    double label_bound, clip;
     bool labels, unit;
-    int adjacency;
-    int64_t threads;
 };
 
 /* State of one thread. */
@@ -29,19 +24,18 @@ struct part {
 };
 
 struct state {
-    struct dp_reader reader;
-    double bound, label;       /* bounds on moments and on labels */
-    size_t rows, classes;      /* classes: of the labels; 0 for a regression */
-    size_t cols, labels, size; /* columns of a row with its constant; label columns after it; entries of the sum */
-    size_t constant;           /* 1 if rows have a constant */
-    struct part *part;         /* threads */
+    struct dp_row_state row;
+    double label;        /* bound on labels */
+    size_t labels, size; /* label columns after the row's own; entries of the sum */
+    size_t constant;     /* 1 if rows have a constant */
+    struct part *part;   /* threads */
 };
 
 #define DP_OPTIONS struct options
 
 static const struct dp_option options[] = {
-    DP_DATA_OPTION(data),
-    DP_INTERCEPT_OPTION(intercept),
+    DP_DATA_OPTION(row.data),
+    DP_INTERCEPT_OPTION(row.intercept),
     DP_OPTION_FLAG(0, unit,
                    "divide each row, with its constant, by its norm, here and "
                    "after the transform that is made from the moments"),
@@ -50,8 +44,8 @@ static const struct dp_option options[] = {
     DP_OPTION_REAL(
         'C', clip, "C", DP_ABOVE(0),
         "L2 bound on one person's moments, the square of a row's norm (default 1 + V^2 or, with --unit, 1; + B^2 with --labels)"),
-    DP_ADJACENCY_OPTION(adjacency),
-    DP_THREADS_OPTION(threads),
+    DP_ADJACENCY_OPTION(row.adjacency),
+    DP_THREADS_OPTION(row.threads),
     {.name = NULL},
 };
 
@@ -59,71 +53,65 @@ static void moments_close(struct dp_stage *stage)
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
-    for (int64_t t = 0; s->part != NULL && t < o->threads; t++) {
+    for (int64_t t = 0; s->part != NULL && t < o->row.threads; t++) {
         dp_moments_close(&s->part[t].moments);
         free(s->part[t].tail);
         free(s->part[t].unit);
         free(s->part[t].sum);
     }
     free(s->part);
-    dp_reader_close(&s->reader);
 }
 
 static int moments_open(struct dp_stage *stage, struct dp_err *err)
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
-    double v = (double)(float)o->intercept;
+    double v = s->row.training.intercept;
     s->label = isnan(o->label_bound) ? 1 : (double)(float)o->label_bound;
     if (!o->labels && !isnan(o->label_bound))
         return dp_fail(err, DP_E_USAGE, "--label-bound goes with --labels");
-    if (o->intercept > 0 && v == 0)
-        return dp_fail(err, DP_E_USAGE, "--intercept: %g is too small", o->intercept);
     if (s->label == 0)
         return dp_fail(err, DP_E_USAGE, "--label-bound: %g is too small", o->label_bound);
-    s->bound = !isnan(o->clip) ? o->clip : (o->unit ? 1 : 1 + v * v) + (o->labels ? s->label * s->label : 0);
-    s->reader.persons = true;
-    s->reader.transform = DP_TRANSFORM_IGNORED;
-    return dp_reader_open(&s->reader, o->data, err);
+    s->row.bound = !isnan(o->clip) ? o->clip : (o->unit ? 1 : 1 + v * v) + (o->labels ? s->label * s->label : 0);
+    return DP_OK;
 }
 
 static int open_part(struct state *s, bool unit, int64_t t, struct dp_err *err)
 {
     struct part *p = &s->part[t];
-    int rc = dp_moments_open(&p->moments, s->cols + s->labels, s->bound, err);
+    int rc = dp_moments_open(&p->moments, s->row.cols + s->labels, s->row.bound, err);
     rc = rc ?: dp_alloc(&p->tail, 1 + s->labels, sizeof *p->tail, err);
     if (rc == DP_OK && unit)
-        rc = dp_alloc(&p->unit, s->cols, sizeof *p->unit, err);
+        rc = dp_alloc(&p->unit, s->row.cols, sizeof *p->unit, err);
     return rc == DP_OK && t > 0 ? dp_alloc(&p->sum, s->size, sizeof *p->sum, err) : rc;
 }
 
-/* Shapes, known with the first frame. */
-static int set_shape(struct dp_stage *stage, const struct dp_frame *frame, const struct dp_batch *batch, struct dp_err *err)
+static int shape(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch, struct dp_err *err)
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
-    int rc = o->labels ? dp_batch_classes(frame, &s->classes, err) : DP_OK;
+    int rc = o->labels ? dp_batch_classes(frame, &s->row.classes, err) : DP_OK;
     if (rc != DP_OK)
         return rc;
-    s->rows = (size_t)dp_frame_record(frame, DP_F_NONE)->rows;
-    s->cols = batch->cols;
     s->constant = batch->intercept != 0 ? 1 : 0;
-    s->labels = o->labels ? dp_loss_outputs(s->classes) : 0;
-    size_t cols = s->cols + s->labels;
-    if (s->cols == 0 || cols > DP_MOMENTS_MOST)
+    s->labels = o->labels ? dp_loss_outputs(s->row.classes) : 0;
+    size_t cols = s->row.cols + s->labels;
+    if (s->row.cols == 0 || cols > DP_MOMENTS_MOST)
         return dp_fail(err, DP_E_RUN, "rows of %zu columns have no moments that fit a frame, which takes those of 1 to %d",
                        cols, DP_MOMENTS_MOST);
     s->size = dp_moments_size(cols);
-    rc = dp_alloc(&s->part, (size_t)o->threads, sizeof *s->part, err);
-    for (int64_t t = 0; rc == DP_OK && t < o->threads; t++)
+    rc = dp_alloc(&s->part, (size_t)o->row.threads, sizeof *s->part, err);
+    for (int64_t t = 0; rc == DP_OK && t < o->row.threads; t++)
         rc = open_part(s, o->unit, t, err);
     return rc;
 }
 
 /* Announces the constant column as a property of the rows, for the later laps of the run, too. */
-static int announce(const struct options *o, struct dp_frame *frame, struct dp_err *err)
+static int announce(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
 {
-    double v = (double)(float)o->intercept;
+    const struct options *o = stage->options;
+    const struct state *s = stage->state;
+    double v = s->row.training.intercept;
     if (dp_frame_has(frame, DP_F_MODEL) && dp_frame_real(frame, DP_F_INTERCEPT, 0) != v)
         return dp_fail(err, DP_E_RUN, "--intercept: %g, but the model has %g", v, dp_frame_real(frame, DP_F_INTERCEPT, 0));
     dp_frame_drop(frame, DP_F_INTERCEPT);
@@ -139,11 +127,11 @@ static int announce(const struct options *o, struct dp_frame *frame, struct dp_e
 static bool put_label(const struct state *s, double label, float *tail)
 {
     float bound = (float)s->label;
-    if (!isfinite(label) || (s->classes > 0 && (label < 0 || label >= (double)s->classes || floor(label) != label)))
+    if (!isfinite(label) || (s->row.classes > 0 && (label < 0 || label >= (double)s->row.classes || floor(label) != label)))
         return false;
     for (size_t k = 0; k < s->labels; k++)
-        tail[k] = s->classes > 2 && label != (double)k ? 0 : bound;
-    if (s->classes == 0)
+        tail[k] = s->row.classes > 2 && label != (double)k ? 0 : bound;
+    if (s->row.classes == 0)
         tail[0] = dp_float_toward_zero(fmin(fmax(label, -s->label), s->label));
     else if (s->labels == 1 && label == 0)
         tail[0] = -bound;
@@ -211,7 +199,7 @@ static void add_all(struct dp_stage *stage, const struct dp_batch *batch, int64_
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
-    size_t threads = (size_t)o->threads;
+    size_t threads = (size_t)o->row.threads;
     if (threads < 2 || batch->persons < threads) {
         add_persons(stage, batch, s->part, 0, batch->persons, sum);
         return;
@@ -225,43 +213,22 @@ static void add_all(struct dp_stage *stage, const struct dp_batch *batch, int64_
             sum[j] += s->part[t].sum[j];
 }
 
-/* The announced record of its laps. */
-static int moments_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
+static int lap(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch, const double *model,
+               struct dp_err *err)
 {
     const struct options *o = stage->options;
     const struct state *s = stage->state;
-    struct dp_record *open;
-    (void)err;
-    for (int at = 0; (open = dp_announced(stage, frame, DP_F_NONE, &at)) != NULL;) {
-        open->release = DP_RELEASE_SUM;
-        open->means = DP_MEANS_MOMENTS;
-        dp_record_bound(open, DP_F_SUM, dp_adjacency_chosen(o->adjacency), s->bound);
-    }
-    return DP_OK;
-}
-
-static int moments_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
-{
-    const struct options *o = stage->options;
-    struct state *s = stage->state;
-    struct dp_batch batch;
     int64_t *sum;
-    int rc = announce(o, frame, err);
-    rc = rc ?: dp_reader_read(&s->reader, &batch, frame, err);
-    if (rc == DP_OK && s->part == NULL)
-        rc = set_shape(stage, frame, &batch, err);
-    rc = rc ?: dp_batch_same_shape(&batch, frame, s->cols, s->rows, err);
-    rc = rc ?: dp_frame_make_array(frame, DP_F_SUM, DP_I64, 1, s->size, &sum, err);
+    (void)model;
+    int rc = dp_frame_make_array(frame, DP_F_SUM, DP_I64, 1, s->size, &sum, err);
     if (rc != DP_OK)
         return rc;
-    add_all(stage, &batch, sum);
-    dp_frame_edit_record(frame, DP_F_NONE)->release = DP_RELEASE_SUM;
-    dp_bounded_state(frame, dp_adjacency_chosen(o->adjacency), s->bound);
-    dp_frame_set_real(frame, DP_F_GRID, dp_moments_grid(s->bound));
+    add_all(stage, batch, sum);
+    dp_bounded_state(frame, dp_adjacency_chosen(o->row.adjacency), s->row.bound);
+    dp_frame_set_real(frame, DP_F_GRID, dp_moments_grid(s->row.bound));
     if (s->labels > 0)
         dp_frame_set_int(frame, DP_F_LABEL_COLUMNS, (int64_t)s->labels);
-    dp_batch_forget(frame);
-    return out->frame(out, frame, err);
+    return DP_OK;
 }
 
 const struct dp_stage_class dp_moments_class = {
@@ -272,9 +239,11 @@ const struct dp_stage_class dp_moments_class = {
     .state_size = sizeof(struct state),
     .takes = DP_LABEL_RAW,
     .gives = DP_LABEL_BOUNDED,
+    .rows =
+        &(const struct dp_row_stage){
+            .transform = DP_TRANSFORM_IGNORED, .means = DP_MEANS_MOMENTS, .before = announce, .shape = shape, .lap = lap},
     .open = moments_open,
-    .hello = moments_hello,
-    .fire = moments_fire,
+    .fire = dp_row_stage_fire,
     .close = moments_close,
     .ephemeral = true,
     .additive = true,

@@ -7,21 +7,17 @@
 #include "base/mem.h"
 #include "math/grid.h"
 #include "math/loss.h"
-#include "model/method.h"
 #include "nets/pass.h"
-#include "stages/announced.h"
-#include "stages/bounded.h"
-#include "stages/class_weights.h"
 #include "stages/labels.h"
+#include "stages/row_stage.h"
 #include "stages/shared_options.h"
-#include "stages/stages.h"
 
 struct options {
-    const char *data, *network, *class_weights;
-    int loss, adjacency;
-    double width, lambda, clip;
+    struct dp_row_options row;
+    const char *network;
+    double clip;
     bool follow, flip;
-    int64_t threads, views, shift;
+    int64_t views, shift;
 };
 
 /* Memory of a thread. */
@@ -33,37 +29,31 @@ struct worker {
 };
 
 struct state {
-    struct dp_reader reader;
-    struct dp_class_weights class_weights;
-    enum dp_loss loss;
-    double width;
-    struct dp_form form;  /* of the model */
-    size_t rows, classes; /* classes: of the labels; 0 for a regression */
+    struct dp_row_state row;
     size_t threads;
     struct dp_net_views views;
     int64_t lap;
-    bool announced;         /* the frame says what the model is */
-    struct worker *workers; /* NULL until the first lap */
+    struct worker *workers;
     float *weights;
 };
 
 #define DP_OPTIONS struct options
 
 static const struct dp_option options[] = {
-    DP_DATA_OPTION(data),
+    DP_DATA_OPTION(row.data),
     DP_OPTION_TEXT('m', network, "TEXT", "the layers: \"28x28x1; conv 16 8x8/2 tanh; pool 2/1; fc 10\"", .required = true),
-    DP_LOSS_OPTION(loss, DP_LOSS_CHOICES, "what is minimised"),
-    DP_LOSS_WIDTH_OPTION(width),
-    DP_LAMBDA_OPTION(lambda, "L2 regularisation, for dp-step to add"),
+    DP_LOSS_OPTION(row.loss, DP_LOSS_CHOICES, "what is minimised"),
+    DP_LOSS_WIDTH_OPTION(row.width),
+    DP_LAMBDA_OPTION(row.lambda, "L2 regularisation, for dp-step to add"),
     DP_OPTION_REAL('C', clip, "C", DP_ABOVE(0), "L2 bound on one example's gradient", .required = true),
-    DP_CLASS_WEIGHTS_OPTION(class_weights),
+    DP_CLASS_WEIGHTS_OPTION(row.class_weights),
     DP_OPTION_INT(0, views, "K", DP_FROM_TO(1, DP_NET_MOST_VIEWS), "views of each image, averaged before the clip",
                   .fallback = "1"),
     DP_OPTION_INT(0, shift, "P", DP_FROM_TO(0, 1024), "move each view by up to P pixels in each direction", .fallback = "0"),
     DP_OPTION_FLAG(0, flip, "mirror half of the views"),
     DP_OPTION_FLAG(0, follow, "use the frame's bound, chosen from released values, instead of C"),
-    DP_ADJACENCY_OPTION(adjacency),
-    DP_THREADS_OPTION(threads),
+    DP_ADJACENCY_OPTION(row.adjacency),
+    DP_THREADS_OPTION(row.threads),
     {.name = NULL},
 };
 
@@ -82,8 +72,6 @@ static void net_grad_close(struct dp_stage *stage)
         free(s->workers[t].slope);
         free(s->workers[t].score);
     }
-    dp_reader_close(&s->reader);
-    dp_class_weights_close(&s->class_weights);
     free(s->workers);
     free(s->weights);
 }
@@ -91,10 +79,10 @@ static void net_grad_close(struct dp_stage *stage)
 static int open_views(const struct options *o, struct state *s, struct dp_err *err)
 {
     s->views = (struct dp_net_views){.count = o->views, .shift = o->shift, .flip = o->flip};
-    dp_key_derive(&s->views.key, s->form.net.seed, "views", 0);
+    dp_key_derive(&s->views.key, s->row.form.net.seed, "views", 0);
     if (!moves(s) && o->views > 1)
         return dp_fail(err, DP_E_USAGE, "--views: all views are the same without --shift and --flip");
-    if (moves(s) && s->form.net.layer[0].in.height * s->form.net.layer[0].in.width == 1)
+    if (moves(s) && s->row.form.net.layer[0].in.height * s->row.form.net.layer[0].in.width == 1)
         return dp_fail(err, DP_E_USAGE, "--shift and --flip are for images, and the network begins with columns");
     return DP_OK;
 }
@@ -103,90 +91,73 @@ static int net_grad_open(struct dp_stage *stage, struct dp_err *err)
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
-    s->loss = (enum dp_loss)o->loss;
-    s->width = isnan(o->width) ? dp_losses[s->loss].width : o->width;
-    s->threads = (size_t)o->threads;
-    s->reader.transform = DP_TRANSFORM_REFUSED;
-    int rc = dp_form_network(&s->form, o->network, err);
+    s->row.training.method = &dp_method_gradient;
+    s->row.training.family = &dp_family_network;
+    s->row.training.network = o->network;
+    s->row.training.scale = 1;
+    s->row.bound = o->clip;
+    s->row.follows = o->follow ? DP_FOLLOWS_BOUND : 0;
+    s->threads = (size_t)o->row.threads;
+    int rc = dp_form_network(&s->row.form, o->network, err);
     if (rc == DP_E_RUN)
         rc = err->status = DP_E_USAGE;
-    rc = rc ?: open_views(o, s, err);
-    rc = rc ?: dp_class_weights_open(&s->class_weights, o->class_weights, err);
-    return rc ?: dp_reader_open(&s->reader, o->data, err);
+    return rc ?: open_views(o, s, err);
 }
 
 /* Whether the network fits rows of that many columns, and labels of that many classes. */
 static int check_fit(const struct state *s, size_t columns, size_t classes, struct dp_err *err)
 {
     size_t outputs = dp_loss_outputs(classes);
-    if (s->form.features != columns)
-        return dp_fail(err, DP_E_RUN, "--network: its input has %zu values, the rows have %zu columns", s->form.features,
+    if (s->row.form.features != columns)
+        return dp_fail(err, DP_E_RUN, "--network: its input has %zu values, the rows have %zu columns", s->row.form.features,
                        columns);
-    if (s->form.outputs != outputs)
-        return dp_fail(err, DP_E_RUN, "--network: the last layer has %zu outputs, the labels need %zu", s->form.outputs,
+    if (s->row.form.outputs != outputs)
+        return dp_fail(err, DP_E_RUN, "--network: the last layer has %zu outputs, the labels need %zu", s->row.form.outputs,
                        outputs);
-    return dp_class_weights_check(&s->class_weights, classes, err);
+    return DP_OK;
+}
+
+static int net_grad_hello(struct dp_stage *stage, struct dp_frame *hello, struct dp_err *err)
+{
+    const struct state *s = stage->state;
+    const struct dp_dataset *dataset = s->row.reader.dataset;
+    (void)hello;
+    return dataset != NULL ? check_fit(s, dataset->cols, dataset->classes, err) : DP_OK;
 }
 
 static int open_workers(struct state *s, struct dp_err *err)
 {
-    int rc = dp_alloc(&s->weights, s->form.cols, sizeof *s->weights, err);
+    int rc = dp_alloc(&s->weights, s->row.form.cols, sizeof *s->weights, err);
     rc = rc ?: dp_alloc(&s->workers, s->threads, sizeof *s->workers, err);
     for (size_t t = 0; rc == DP_OK && t < s->threads; t++) {
         struct worker *worker = &s->workers[t];
-        rc = dp_net_pass_open(&worker->pass, &s->form.net, (size_t)s->views.count, err);
+        rc = dp_net_pass_open(&worker->pass, &s->row.form.net, (size_t)s->views.count, err);
         if (rc == DP_OK && t > 0) /* the first one adds to the frame's sum */
-            rc = dp_alloc(&worker->sum, s->form.cols, sizeof *worker->sum, err);
-        rc = rc ?: dp_alloc(&worker->slope, s->form.outputs * worker->pass.kernels->lanes, sizeof *worker->slope, err);
-        rc = rc ?: dp_alloc(&worker->score, s->form.outputs, sizeof *worker->score, err);
+            rc = dp_alloc(&worker->sum, s->row.form.cols, sizeof *worker->sum, err);
+        rc = rc ?: dp_alloc(&worker->slope, s->row.form.outputs * worker->pass.kernels->lanes, sizeof *worker->slope, err);
+        rc = rc ?: dp_alloc(&worker->score, s->row.form.outputs, sizeof *worker->score, err);
     }
     return rc;
 }
 
-/* Checks that are possible at the first frame only, and memory. */
-static int begin(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch, struct dp_err *err)
+static int shape(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch, struct dp_err *err)
 {
-    const struct options *o = stage->options;
     struct state *s = stage->state;
-    int rc = dp_batch_classes(frame, &s->classes, err);
-    if (rc != DP_OK)
-        return rc;
-    s->rows = (size_t)dp_frame_record(frame, DP_F_NONE)->rows;
-    if (batch->intercept != 0)
-        return dp_fail(err, DP_E_RUN, "a network has biases: the frame must have no intercept");
-    rc = check_fit(s, batch->features, s->classes, err);
-    rc = rc ?: dp_labels_check(s->loss, s->classes, s->reader.dataset, o->data, err);
+    (void)frame;
+    int rc = check_fit(s, batch->features, s->row.classes, err);
     return rc ?: open_workers(s, err);
-}
-
-/* Announces the model in the frame. */
-static int announce(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
-{
-    const struct options *o = stage->options;
-    struct state *s = stage->state;
-    const struct dp_training training = {.method = &dp_method_gradient,
-                                         .family = &dp_family_network,
-                                         .network = o->network,
-                                         .loss = s->loss,
-                                         .width = s->width,
-                                         .lambda = o->lambda,
-                                         .class_weights = o->class_weights,
-                                         .scale = 1};
-    int rc = dp_training_announce(&training, frame, err);
-    s->announced = true;
-    return rc;
 }
 
 /* Slopes of the mean loss of its views by the outputs of one view; zeros if its label is outside the loss's domain. */
 static void slope_of(const struct state *s, struct worker *worker, double label, size_t lane)
 {
-    size_t outputs = s->form.outputs;
+    size_t outputs = s->row.form.outputs;
     double *u = worker->score, weight = 1;
     for (size_t k = 0; k < outputs; k++)
         u[k] = dp_net_output(&worker->pass, k, lane);
-    if (dp_labels_take(s->loss, s->classes, label)) {
-        dp_loss_row_slope(s->loss, s->width, label, s->classes, u, outputs, u);
-        weight = dp_class_weight(&s->class_weights, label);
+    if (dp_labels_take(s->row.training.loss, s->row.classes, label)) {
+        dp_loss_row_slope(s->row.training.loss, s->row.training.width, label, s->row.classes, u, outputs, u);
+        weight = dp_class_weight(&s->row.weights, label);
     } else {
         memset(u, 0, outputs * sizeof *u);
     }
@@ -207,7 +178,7 @@ static void add_view(const struct state *s, struct worker *worker, const struct 
     }
     dp_net_load(&worker->pass, rows, moves(s) ? views : NULL, count);
     dp_net_forward(&worker->pass, s->weights);
-    memset(worker->slope, 0, s->form.outputs * worker->pass.kernels->lanes * sizeof *worker->slope);
+    memset(worker->slope, 0, s->row.form.outputs * worker->pass.kernels->lanes * sizeof *worker->slope);
     for (size_t i = 0; i < count; i++)
         slope_of(s, worker, dp_batch_label(batch, first + i), i);
     dp_net_backward(&worker->pass, s->weights, worker->slope, (size_t)k);
@@ -230,65 +201,37 @@ static void add_all(struct state *s, const struct dp_batch *batch, double bound,
 {
     const size_t lanes = s->workers[0].pass.kernels->lanes;
     size_t blocks = (batch->count + lanes - 1) / lanes, threads = blocks < s->threads ? blocks : s->threads;
-    memset(sum, 0, s->form.cols * sizeof *sum);
+    memset(sum, 0, s->row.form.cols * sizeof *sum);
 #pragma omp parallel for num_threads(threads > 0 ? (int)threads : 1) schedule(static, 1)
     for (size_t t = 0; t < threads; t++) {
         int64_t *own = t > 0 ? s->workers[t].sum : sum;
         if (t > 0)
-            memset(own, 0, s->form.cols * sizeof *own);
+            memset(own, 0, s->row.form.cols * sizeof *own);
         for (size_t b = blocks * t / threads; b < blocks * (t + 1) / threads; b++)
             add_block(s, &s->workers[t], batch, b * lanes, bound, own);
     }
     for (size_t t = 1; t < threads; t++)
-        for (size_t j = 0; j < s->form.cols; j++)
+        for (size_t j = 0; j < s->row.form.cols; j++)
             sum[j] += s->workers[t].sum[j];
 }
 
-static int net_grad_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
-{
-    const struct options *o = stage->options;
-    const struct state *s = stage->state;
-    const struct dp_dataset *dataset = s->reader.dataset;
-    struct dp_record *open;
-    int rc = dataset != NULL ? check_fit(s, dataset->cols, dataset->classes, err) : DP_OK;
-    if (rc == DP_OK && dataset != NULL)
-        rc = dp_labels_check(s->loss, dataset->classes, dataset, o->data, err);
-    for (int at = 0; rc == DP_OK && (open = dp_announced(stage, frame, DP_F_NONE, &at)) != NULL;) {
-        open->release = DP_RELEASE_SUM;
-        open->follows |= o->follow ? DP_FOLLOWS_BOUND : 0;
-        open->means = DP_MEANS_GRADIENT;
-        dp_record_bound(open, DP_F_SUM, dp_adjacency_chosen(o->adjacency), o->clip);
-    }
-    return rc;
-}
-
-static int net_grad_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
+static int lap(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch, const double *model,
+               struct dp_err *err)
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
-    struct dp_batch batch;
-    const double *model = NULL;
     double bound = o->clip;
     int64_t *sum;
-    int rc = s->announced ? DP_OK : announce(stage, frame, err);
-    rc = rc ?: dp_reader_read(&s->reader, &batch, frame, err);
-    if (rc == DP_OK && s->workers == NULL)
-        rc = begin(stage, frame, &batch, err);
-    rc = rc ?: dp_batch_same_shape(&batch, frame, s->form.features, s->rows, err);
-    if (rc == DP_OK && o->follow)
-        rc = dp_bounded_follow(frame, &bound, err);
-    rc = rc ?: dp_form_model(&s->form, frame, &model, err);
-    rc = rc ?: dp_frame_make_array(frame, DP_F_SUM, DP_I64, 1, s->form.cols, &sum, err);
+    int rc = o->follow ? dp_bounded_follow(frame, &bound, err) : DP_OK;
+    rc = rc ?: dp_frame_make_array(frame, DP_F_SUM, DP_I64, 1, s->row.form.cols, &sum, err);
     if (rc != DP_OK)
         return rc;
-    for (size_t j = 0; j < s->form.cols; j++)
+    for (size_t j = 0; j < s->row.form.cols; j++)
         s->weights[j] = (float)model[j];
     s->lap = frame->lap;
-    add_all(s, &batch, bound, sum);
-    dp_frame_edit_record(frame, DP_F_NONE)->release = DP_RELEASE_SUM;
-    dp_bounded_state(frame, dp_adjacency_chosen(o->adjacency), bound);
-    dp_batch_forget(frame);
-    return out->frame(out, frame, err);
+    add_all(s, batch, bound, sum);
+    dp_bounded_state(frame, dp_adjacency_chosen(o->row.adjacency), bound);
+    return DP_OK;
 }
 
 const struct dp_stage_class dp_net_grad_class = {
@@ -299,9 +242,10 @@ const struct dp_stage_class dp_net_grad_class = {
     .state_size = sizeof(struct state),
     .takes = DP_LABEL_RAW,
     .gives = DP_LABEL_BOUNDED,
+    .rows = &(const struct dp_row_stage){.means = DP_MEANS_GRADIENT, .shape = shape, .lap = lap},
     .open = net_grad_open,
     .hello = net_grad_hello,
-    .fire = net_grad_fire,
+    .fire = dp_row_stage_fire,
     .close = net_grad_close,
     .ephemeral = true,
     .additive = true,

@@ -4,18 +4,15 @@
 #pragma once
 
 #include "math/dual.h"
-#include "stages/bounded.h"
-#include "stages/class_weights.h"
-#include "stages/stages.h"
+#include "stages/row_stage.h"
 
 enum dp_scd_variant { DP_SCD_PARALLEL, DP_SCD_SEQUENTIAL, DP_SCD_PRIMAL, DP_SCD_NON_PRIVATE };
 
 struct dp_scd_options {
-    const char *data, *class_weights;
-    int loss;
-    double width, lambda, clip, sigma_prime_scale;
-    int64_t newton, threads, gap_every;
-    int variant, adjacency;
+    struct dp_row_options row;
+    double clip, sigma_prime_scale;
+    int64_t newton, gap_every;
+    int variant;
     bool release_alpha;
 };
 
@@ -33,21 +30,17 @@ struct dp_scd_certificate {
 
 #define DP_SCD_BLOCKS 5
 struct dp_scd {
+    struct dp_row_state row;
     const struct dp_scd_options *options;
-    struct dp_reader reader;
     struct dp_batch_sum batch_sum;
-    struct dp_class_weights weights;
-    size_t rows;          /* public number of rows of all shards */
-    size_t own_rows;      /* rows that may be in a batch here */
-    size_t cols, outputs; /* outputs: 1, or K for one-vs-rest */
-    size_t classes;       /* classes of the labels; 0 for a regression */
-    bool announced;       /* the frame says what the model is */
-    double lambda_n;      /* lambda × the public number of rows */
-    double *alpha;        /* own_rows × outputs: secret, never released */
-    double *zeta;         /* outputs: zeta of one row */
-    double *blocks;       /* threads × DP_SCD_BLOCKS × DP_ROWS × outputs, dp_apart: work space for blocks */
-    float *coefficient;   /* outputs: coefficients of one row */
-    double *work;         /* outputs × cols, and cols more for the primal */
+    size_t own_rows;    /* rows that may be in a batch here; row.rows counts all shards */
+    size_t outputs;     /* 1, or K for one-vs-rest */
+    double lambda_n;    /* lambda × the public number of rows */
+    double *alpha;      /* own_rows × outputs: secret, never released */
+    double *zeta;       /* outputs: zeta of one row */
+    double *blocks;     /* threads × DP_SCD_BLOCKS × DP_ROWS × outputs, dp_apart: work space for blocks */
+    float *coefficient; /* outputs: coefficients of one row */
+    double *work;       /* outputs × cols, and cols more for the primal */
     struct dp_scd_certificate certificate;
     int64_t *last_id; /* release_alpha: rows of the last batch, whose alpha still needs noise */
     size_t last_count, last_capacity;
@@ -57,7 +50,7 @@ struct dp_scd {
 
 static inline double dp_scd_target(const struct dp_scd *s, double label, size_t k)
 {
-    return dp_loss_target(label, s->classes, s->outputs, k);
+    return dp_loss_target(label, s->row.classes, s->outputs, k);
 }
 
 /* Algorithm 1, one lap: every zeta from the same v; clipped jointly over outputs and summed exactly (with --clip), or

@@ -35,7 +35,7 @@ struct gathered {
 int dp_scd_certificate_alloc(struct dp_scd *s, struct dp_err *err)
 {
     struct dp_scd_certificate *c = &s->certificate;
-    size_t size = s->outputs * s->cols;
+    size_t size = s->outputs * s->row.cols;
     return DP_ALLOC_ALL(err, DP_ARRAY(c->norm2, s->own_rows), DP_ARRAY(c->place, s->own_rows), DP_ARRAY(c->list, s->own_rows),
                         DP_ARRAY(c->slope, s->own_rows * s->outputs), DP_ARRAY(c->total, size), DP_ARRAY(c->point, size));
 }
@@ -55,19 +55,19 @@ static void gather_row(struct dp_scd *s, size_t id, struct dp_row row, double la
 {
     const struct dp_scd_options *o = s->options;
     struct dp_scd_certificate *c = &s->certificate;
-    enum dp_loss loss = (enum dp_loss)o->loss;
+    enum dp_loss loss = (enum dp_loss)o->row.loss;
     double norm2 = dp_scd_norm2(s, id, row);
     g->longest = norm2 > g->longest ? norm2 : g->longest;
     g->entries = row.count > g->entries ? row.count : g->entries;
     for (size_t k = 0; k < s->outputs; k++) {
         double y = dp_scd_target(s, label, k), alpha = s->alpha[id * s->outputs + k];
-        double score = dp_row_dot(row, c->point + k * s->cols) / s->lambda_n;
-        double steep = 1 + o->width + fabs(score) + fabs(y), size = steep + fabs(alpha);
-        add(&g->losses, dp_loss_value(loss, o->width, y, score));
-        add(&g->conjugates, dp_loss_conjugate(loss, o->width, y, alpha));
-        c->slope[id * s->outputs + k] = dp_dual_slope(loss, o->width, y, alpha, score);
+        double score = dp_row_dot(row, c->point + k * s->row.cols) / s->lambda_n;
+        double steep = 1 + o->row.width + fabs(score) + fabs(y), size = steep + fabs(alpha);
+        add(&g->losses, dp_loss_value(loss, o->row.width, y, score));
+        add(&g->conjugates, dp_loss_conjugate(loss, o->row.width, y, alpha));
+        c->slope[id * s->outputs + k] = dp_dual_slope(loss, o->row.width, y, alpha, score);
         if (alpha != 0)
-            dp_row_axpy(alpha, row, c->total + k * s->cols);
+            dp_row_axpy(alpha, row, c->total + k * s->row.cols);
         g->steepness += steep;
         g->size += size * size;
         g->alpha += fabs(alpha);
@@ -77,7 +77,7 @@ static void gather_row(struct dp_scd *s, size_t id, struct dp_row row, double la
 /* An upper bound on the amount by which the sum of losses and conjugates may be too small. */
 static double room(const struct dp_scd *s, const struct gathered *g, double norm)
 {
-    double pairs = (double)s->rows * (double)s->outputs, many = pairs * 0x1p-53;
+    double pairs = (double)s->row.rows * (double)s->outputs, many = pairs * 0x1p-53;
     double e = (double)(g->entries + 16) * 0x1p-52 * sqrt(g->longest) * norm / s->lambda_n;
     return e * (g->steepness + pairs * e) + (0x1p-48 + 2 * many * many) * g->size;
 }
@@ -86,12 +86,12 @@ void dp_scd_certify(struct dp_scd *s, const struct dp_batch *batch, const double
 {
     struct dp_scd_certificate *c = &s->certificate;
     struct gathered g = {0};
-    size_t size = s->outputs * s->cols;
-    double n = (double)s->rows, weight = 1 / (2 * s->options->lambda * n * n);
+    size_t size = s->outputs * s->row.cols;
+    double n = (double)s->row.rows, weight = 1 / (2 * s->options->row.lambda * n * n);
     if (point != c->point)
         memcpy(c->point, point, size * sizeof *point);
     memset(c->total, 0, size * sizeof *c->total);
-    for (size_t id = 0; id < s->rows; id++)
+    for (size_t id = 0; id < s->row.rows; id++)
         gather_row(s, id, dp_scd_row(s, batch, id), dp_scd_label(s, batch, id), &g);
 
     double norm = sqrt(dp_norm2(c->point, size)), total = sqrt(dp_norm2(c->total, size));

@@ -29,8 +29,8 @@ static struct work work_of(const struct dp_scd *s, size_t thread)
  * subproblem if zeta is the update for l, alpha/w and w s. The clip comes after the weight. */
 static double weight_of(const struct dp_scd *s, double label)
 {
-    bool known = dp_labels_take((enum dp_loss)s->options->loss, s->classes, label);
-    return known ? dp_class_weight(&s->weights, label) : 1;
+    bool known = dp_labels_take((enum dp_loss)s->options->row.loss, s->row.classes, label);
+    return known ? dp_class_weight(&s->row.weights, label) : 1;
 }
 
 /* The updates of a block, clipped when there is a bound. alpha moves by exactly the same updates, to the last bit. */
@@ -44,7 +44,7 @@ static void update_block(void *context, size_t thread, const struct dp_block *bl
     double norm2[DP_ROWS], weight[DP_ROWS], *alpha[DP_ROWS];
     for (size_t i = 0; i < block->ahead; i++)
         __builtin_prefetch(s->alpha + (size_t)lap->batch->id[block->first + block->count + i] * s->outputs, 1);
-    dp_rows_dot(block->row, block->count, block->next, lap->model, s->outputs, s->cols, w.score, norm2);
+    dp_rows_dot(block->row, block->count, block->next, lap->model, s->outputs, s->row.cols, w.score, norm2);
     for (size_t i = 0, at = 0; i < block->count; i++) {
         double label = dp_batch_label(lap->batch, block->first + i);
         alpha[i] = s->alpha + (size_t)lap->batch->id[block->first + i] * s->outputs;
@@ -60,7 +60,8 @@ static void update_block(void *context, size_t thread, const struct dp_block *bl
         w.score[at] /= s->lambda_n;
         w.curvature[at] /= s->lambda_n;
     }
-    dp_dual_updates((enum dp_loss)o->loss, o->width, w.target, w.alpha, w.score, w.curvature, (int)o->newton, w.zeta, size);
+    dp_dual_updates((enum dp_loss)o->row.loss, o->row.width, w.target, w.alpha, w.score, w.curvature, (int)o->newton, w.zeta,
+                    size);
     for (size_t at = 0; at < size; at++)
         w.zeta[at] *= weight[at / s->outputs];
     dp_grid_clip_rows(w.zeta, s->outputs, lap->clip, norm2, entries, block->count, coefficient);
@@ -100,6 +101,6 @@ int dp_scd_parallel(struct dp_stage *stage, struct dp_frame *frame, const struct
     m->release = o->release_alpha ? DP_RELEASE_SUM_AND_STATE : DP_RELEASE_SECRET_STATE;
     if (isnan(o->clip))
         return dp_bounded_later(&s->batch_sum, frame, batch, s->outputs, update_block, &lap, err);
-    return dp_bounded_sum(&s->batch_sum, frame, batch, s->outputs, update_block, &lap, dp_adjacency_chosen(o->adjacency),
+    return dp_bounded_sum(&s->batch_sum, frame, batch, s->outputs, update_block, &lap, dp_adjacency_chosen(o->row.adjacency),
                           o->clip, err);
 }

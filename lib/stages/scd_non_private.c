@@ -40,7 +40,7 @@ static struct variable variable_of(const struct descent *d, size_t id)
 {
     const struct dp_scd_options *o = d->s->options;
     struct variable a = {.y = dp_scd_target(d->s, dp_scd_label(d->s, d->batch, id), d->output), .at = *alpha_of(d, id)};
-    dp_dual_range((enum dp_loss)o->loss, o->width, a.y, &a.low, &a.high);
+    dp_dual_range((enum dp_loss)o->row.loss, o->row.width, a.y, &a.low, &a.high);
     return a;
 }
 
@@ -62,14 +62,14 @@ static int visit(const struct descent *d, size_t id, struct dp_row row, double m
 {
     struct dp_scd *s = d->s;
     const struct dp_scd_options *o = s->options;
-    enum dp_loss loss = (enum dp_loss)o->loss;
+    enum dp_loss loss = (enum dp_loss)o->row.loss;
     struct variable a = variable_of(d, id);
-    double *v = s->work + d->output * s->cols, u = dp_row_dot(row, v) / s->lambda_n;
-    a.slope = dp_dual_slope(loss, o->width, a.y, a.at, u);
+    double *v = s->work + d->output * s->row.cols, u = dp_row_dot(row, v) / s->lambda_n;
+    a.slope = dp_dual_slope(loss, o->row.width, a.y, a.at, u);
     if (look(d, id, &a, margin, found) == 0)
         return DP_OK;
     int newton = o->newton < 10 ? 10 : (int)o->newton; /* one step from the paper's margin may never reach the minimiser */
-    double zeta = dp_dual_update(loss, o->width, a.y, a.at, u, dp_scd_norm2(s, id, row) / s->lambda_n, newton);
+    double zeta = dp_dual_update(loss, o->row.width, a.y, a.at, u, dp_scd_norm2(s, id, row) / s->lambda_n, newton);
     if (!isfinite(zeta))
         return dp_fail(err, DP_E_RUN, "an update of lap %lld is not finite", (long long)lap);
     double next = a.at + zeta; /* alpha must be exactly in the domain, otherwise the dual is infinite */
@@ -117,7 +117,7 @@ static struct violations look_at_all(const struct descent *d)
     struct violations all = {0}, found = {0};
     for (int margins = 0; margins < 2; margins++) {
         found = (struct violations){0};
-        for (size_t id = 0; id < s->rows; id++) {
+        for (size_t id = 0; id < s->row.rows; id++) {
             struct variable a = variable_of(d, id);
             a.slope = s->certificate.slope[id * s->outputs + d->output];
             look(d, id, &a, margins == 0 ? (double)INFINITY : MARGIN * all.largest, &found);
@@ -130,7 +130,7 @@ static struct violations look_at_all(const struct descent *d)
 static int descend_all(const struct descent *d, struct dp_stream *stream, int64_t lap, struct dp_err *err)
 {
     struct violations first = look_at_all(d), found = first;
-    size_t visits = 0, most = PASSES * d->s->rows;
+    size_t visits = 0, most = PASSES * d->s->row.rows;
     int rc = DP_OK;
     while (rc == DP_OK && found.left > 0 && found.largest > 0 && (visits == 0 || visits + found.left <= most)) {
         size_t count = found.left;
@@ -157,7 +157,7 @@ static int descend_batch(const struct descent *d, struct dp_stream *stream, int6
 static void begin(struct dp_scd *s, const struct dp_batch *batch, bool all, const double *model)
 {
     struct dp_scd_certificate *c = &s->certificate;
-    size_t size = s->outputs * s->cols * sizeof *model;
+    size_t size = s->outputs * s->row.cols * sizeof *model;
     for (size_t i = 0; batch->dataset == NULL && i < batch->count; i++)
         c->place[batch->id[i]] = (uint32_t)i;
     if (all && !(c->made && memcmp(c->point, model, size) == 0))
@@ -172,8 +172,8 @@ int dp_scd_non_private(struct dp_stage *stage, struct dp_frame *frame, const str
     struct dp_scd_certificate *c = &s->certificate;
     struct dp_stream stream;
     double *sum;
-    bool all = batch->count == s->rows, last = stage->turn == stage->turns;
-    int rc = dp_frame_make_array(frame, DP_F_SUM, DP_F64, s->outputs, s->cols, &sum, err);
+    bool all = batch->count == s->row.rows, last = stage->turn == stage->turns;
+    int rc = dp_frame_make_array(frame, DP_F_SUM, DP_F64, s->outputs, s->row.cols, &sum, err);
     if (rc != DP_OK)
         return rc;
     begin(s, batch, all, model);
@@ -184,11 +184,13 @@ int dp_scd_non_private(struct dp_stage *stage, struct dp_frame *frame, const str
     }
     if (rc != DP_OK)
         return rc;
-    for (size_t j = 0; j < s->outputs * s->cols; j++)
+    for (size_t j = 0; j < s->outputs * s->row.cols; j++)
         sum[j] = s->work[j] - model[j];
-    dp_frame_edit_record(frame, DP_F_NONE)->of = DP_F_SUM;
+    struct dp_record *record = dp_frame_edit_record(frame, DP_F_NONE);
+    record->release = DP_RELEASE_NONE;
+    record->of = DP_F_SUM;
     if (all && (stage->turn % s->options->gap_every == 0 || last)) {
-        for (size_t j = 0; j < s->outputs * s->cols; j++)
+        for (size_t j = 0; j < s->outputs * s->row.cols; j++)
             c->point[j] = model[j] + sum[j]; /* the model that dp-step makes, to the last bit */
         dp_scd_certify(s, batch, c->point);
         dp_frame_set_real(frame, DP_F_OBJECTIVE, c->objective);

@@ -10,8 +10,8 @@ static void columns_of(const struct dp_scd *s, const struct dp_batch *batch, con
                        size_t chosen, double *slope, double *curve)
 {
     const struct dp_scd_options *o = s->options;
-    enum dp_loss loss = (enum dp_loss)o->loss;
-    double smoothness = dp_loss_smoothness(loss, o->width), n = (double)s->rows;
+    enum dp_loss loss = (enum dp_loss)o->row.loss;
+    double smoothness = dp_loss_smoothness(loss, o->row.width), n = (double)s->row.rows;
     memset(slope, 0, s->outputs * chosen * sizeof *slope);
     memset(curve, 0, chosen * sizeof *curve);
     for (size_t i = 0; i < batch->count; i++) {
@@ -22,8 +22,8 @@ static void columns_of(const struct dp_scd *s, const struct dp_batch *batch, con
             curve[j] += smoothness / n * x * x;
         }
         for (size_t k = 0; k < s->outputs; k++) {
-            double u = dp_row_dot(row, weights + k * s->cols);
-            double l = dp_loss_slope(loss, o->width, dp_scd_target(s, label, k), u) / n;
+            double u = dp_row_dot(row, weights + k * s->row.cols);
+            double l = dp_loss_slope(loss, o->row.width, dp_scd_target(s, label, k), u) / n;
             for (size_t j = 0; j < chosen; j++)
                 slope[k * chosen + j] += l * dp_row_at(row, (size_t)columns[j]);
         }
@@ -38,25 +38,25 @@ int dp_scd_primal(struct dp_stage *stage, struct dp_frame *frame, const struct d
     const struct dp_array *columns;
     int64_t *sum;
     int rc = dp_frame_need_array(frame, DP_F_COLUMNS, DP_I64, 1, &columns, err);
-    if (rc == DP_OK && (columns->count == 0 || columns->count > s->cols || batch->count != s->rows))
+    if (rc == DP_OK && (columns->count == 0 || columns->count > s->row.cols || batch->count != s->row.rows))
         rc = dp_fail(err, DP_E_RUN, "--variant primal wants every row and some columns: dp-sample --mode full --columns L");
     if (rc != DP_OK)
         return rc;
     const int64_t *column = columns->data;
     size_t chosen = columns->count;
     for (size_t j = 0; j < chosen; j++)
-        if (column[j] < 0 || (size_t)column[j] >= s->cols)
+        if (column[j] < 0 || (size_t)column[j] >= s->row.cols)
             return dp_fail(err, DP_E_RUN, "a column of lap %lld is out of range", (long long)frame->lap);
     rc = dp_frame_make_array(frame, DP_F_SUM, DP_I64, s->outputs, chosen, &sum, err);
     if (rc != DP_OK)
         return rc;
-    double *slope = s->work, *curve = s->work + s->outputs * s->cols;
+    double *slope = s->work, *curve = s->work + s->outputs * s->row.cols;
     columns_of(s, batch, model, column, chosen, slope, curve);
     double sigma_prime = o->sigma_prime_scale * (double)chosen, grid = dp_grid_for(o->clip);
     for (size_t j = 0; j < chosen; j++) {
         for (size_t k = 0; k < s->outputs; k++)
-            s->zeta[k] = -(slope[k * chosen + j] + o->lambda * model[k * s->cols + (size_t)column[j]]) /
-                         (sigma_prime * curve[j] + o->lambda);
+            s->zeta[k] = -(slope[k * chosen + j] + o->row.lambda * model[k * s->row.cols + (size_t)column[j]]) /
+                         (sigma_prime * curve[j] + o->row.lambda);
         float *clipped = s->coefficient;
         dp_grid_clip(s->zeta, s->outputs, o->clip, 1.0, 1, clipped);
         for (size_t k = 0; k < s->outputs; k++)

@@ -20,7 +20,7 @@ int dp_scd_sequential(struct dp_stage *stage, struct dp_frame *frame, const stru
     size_t cap = lap_cap(m), count = batch->count < cap ? batch->count : cap, start = 0;
     int64_t *sum;
     int rc = dp_scd_noise_alpha(stage, frame, err);
-    rc = rc ?: dp_frame_make_array(frame, DP_F_SUM, DP_I64, s->outputs, s->cols, &sum, err);
+    rc = rc ?: dp_frame_make_array(frame, DP_F_SUM, DP_I64, s->outputs, s->row.cols, &sum, err);
     rc = rc ?: dp_grow(&s->last_id, &s->last_capacity, cap, sizeof(int64_t), err);
     if (rc != DP_OK)
         return rc;
@@ -29,8 +29,8 @@ int dp_scd_sequential(struct dp_stage *stage, struct dp_frame *frame, const stru
         dp_stream_start(&stream, &stage->key, DP_DRAW_BATCH, (uint64_t)frame->lap);
         start = dp_stream_below(&stream, batch->count);
     }
-    memset(sum, 0, s->outputs * s->cols * sizeof *sum);
-    memcpy(s->work, model, s->outputs * s->cols * sizeof *s->work);
+    memset(sum, 0, s->outputs * s->row.cols * sizeof *sum);
+    memcpy(s->work, model, s->outputs * s->row.cols * sizeof *s->work);
     for (size_t n = 0; n < count; n++) {
         size_t i = (start + n) % batch->count;
         struct dp_row row = dp_batch_row(batch, i);
@@ -38,8 +38,8 @@ int dp_scd_sequential(struct dp_stage *stage, struct dp_frame *frame, const stru
         double *alpha = s->alpha + (size_t)batch->id[i] * s->outputs;
         float *coefficient = s->coefficient;
         for (size_t k = 0; k < s->outputs; k++) {
-            double u = dp_row_dot(row, s->work + k * s->cols) / s->lambda_n;
-            s->zeta[k] = dp_dual_update((enum dp_loss)o->loss, o->width, dp_scd_target(s, label, k), alpha[k], u,
+            double u = dp_row_dot(row, s->work + k * s->row.cols) / s->lambda_n;
+            s->zeta[k] = dp_dual_update((enum dp_loss)o->row.loss, o->row.width, dp_scd_target(s, label, k), alpha[k], u,
                                         o->sigma_prime_scale * norm2 / s->lambda_n, (int)o->newton);
         }
         dp_grid_clip(s->zeta, s->outputs, o->clip, norm2, row.count, coefficient);
@@ -47,8 +47,8 @@ int dp_scd_sequential(struct dp_stage *stage, struct dp_frame *frame, const stru
             alpha[k] += (double)coefficient[k];
             if (coefficient[k] == 0)
                 continue;
-            dp_row_axpy((double)coefficient[k], row, s->work + k * s->cols);
-            dp_row_add_grid(coefficient[k], 1 / grid, row, sum + k * s->cols);
+            dp_row_axpy((double)coefficient[k], row, s->work + k * s->row.cols);
+            dp_row_add_grid(coefficient[k], 1 / grid, row, sum + k * s->row.cols);
         }
         s->last_id[n] = batch->id[i];
     }

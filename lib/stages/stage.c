@@ -9,6 +9,7 @@
 #include "base/number.h"
 #include "base/unit.h"
 #include "base/version.h"
+#include "stages/row_stage.h"
 #include "wire/laps.h"
 
 #define LAPS_PER_LOOK 64
@@ -73,7 +74,9 @@ int dp_stage_new(struct dp_stage **stage, const struct dp_stage_class *class, in
         s->runtime.in = ports != NULL ? ports->in : NULL;
         dp_key_fresh(&s->key);
         s->runtime.terminal = isatty(STDOUT_FILENO) == 1;
-        if (class->open != NULL)
+        if (class->rows != NULL)
+            rc = dp_row_stage_open(s, err);
+        else if (class->open != NULL)
             rc = class->open(s, err);
     }
     if (rc != DP_OK) {
@@ -89,7 +92,9 @@ void dp_stage_free(struct dp_stage *stage)
 {
     if (stage == NULL)
         return;
-    if (stage->class->close != NULL && stage->state != NULL)
+    if (stage->class->rows != NULL && stage->state != NULL)
+        dp_row_stage_close(stage);
+    else if (stage->class->close != NULL && stage->state != NULL)
         stage->class->close(stage);
     free(stage->checkpoint.directory);
     free(stage->state);
@@ -269,7 +274,9 @@ static int take_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_
     rc = rc ?: check_unit(stage, frame, err);
     if (rc == DP_OK && stage->on != NULL)
         rc = count_turns(stage, frame, err);
-    if (rc == DP_OK && stage->class->hello != NULL)
+    if (rc == DP_OK && stage->class->rows != NULL)
+        rc = dp_row_stage_hello(stage, frame, err);
+    else if (rc == DP_OK && stage->class->hello != NULL)
         rc = stage->class->hello(stage, frame, err);
     if (rc == DP_OK && stage->checkpoint.resumed > 0 && !stage->class->sink)
         rc = restore(stage, err);

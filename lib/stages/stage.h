@@ -19,6 +19,7 @@
 #include "wire/model.h"
 
 struct dp_stage;
+struct dp_row_stage;
 struct dp_port;
 
 /* Receiver of a stage's output. Filters emit frames; sinks (dp-eval, dp-cat) emit text. warn, which may be NULL, takes a
@@ -47,6 +48,7 @@ struct dp_stage_class {
     /* Each may be NULL, except fire. open checks the options together and loads what they name. hello sees the opening frame
        (the key is set by then). fire may change the frame and emits it, or others, or none. drain runs before the end frame is
        passed on. close frees the state, also after a failure. */
+    const struct dp_row_stage *rows; /* what it does with the rows of a lap (stages/row_stage.h) */
     int (*open)(struct dp_stage *stage, struct dp_err *err);
     int (*hello)(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err);
     int (*fire)(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err);

@@ -27,7 +27,8 @@ static double uniform(void)
 
 static struct dp_batch batch_of(void)
 {
-    return (struct dp_batch){.count = s.rows, .rows = s.rows, .features = s.cols, .cols = s.cols, .id = number, .x = x, .y = y};
+    return (struct dp_batch){
+        .count = s.row.rows, .rows = s.row.rows, .features = s.row.cols, .cols = s.row.cols, .id = number, .x = x, .y = y};
 }
 
 /* l(y, u), and l*(y, −alpha) into `to`. */
@@ -37,17 +38,17 @@ static void exact_loss(mpfr_t to, double target, mpfr_t u)
     mpfr_inits2(BITS, m, g, (mpfr_ptr)0);
     mpfr_mul_d(m, u, target, MPFR_RNDN);
     mpfr_d_sub(g, 1, m, MPFR_RNDN); /* 1 − y u */
-    switch (options.loss) {
+    switch (options.row.loss) {
     case DP_LOSS_SQUARED:
     case DP_LOSS_HUBER:
         mpfr_sub_d(m, u, target, MPFR_RNDN);
         mpfr_abs(m, m, MPFR_RNDN);
-        if (options.loss == DP_LOSS_SQUARED || mpfr_cmp_d(m, options.width) <= 0) {
+        if (options.row.loss == DP_LOSS_SQUARED || mpfr_cmp_d(m, options.row.width) <= 0) {
             mpfr_sqr(to, m, MPFR_RNDN);
             mpfr_div_d(to, to, 2, MPFR_RNDN);
         } else {
-            mpfr_sub_d(to, m, options.width / 2, MPFR_RNDN);
-            mpfr_mul_d(to, to, options.width, MPFR_RNDN);
+            mpfr_sub_d(to, m, options.row.width / 2, MPFR_RNDN);
+            mpfr_mul_d(to, to, options.row.width, MPFR_RNDN);
         }
         break;
     case DP_LOSS_HINGE:
@@ -56,11 +57,11 @@ static void exact_loss(mpfr_t to, double target, mpfr_t u)
     case DP_LOSS_SMOOTH_HINGE:
         if (mpfr_sgn(g) <= 0) {
             mpfr_set_ui(to, 0, MPFR_RNDN);
-        } else if (mpfr_cmp_d(g, options.width) >= 0) {
-            mpfr_sub_d(to, g, options.width / 2, MPFR_RNDN);
+        } else if (mpfr_cmp_d(g, options.row.width) >= 0) {
+            mpfr_sub_d(to, g, options.row.width / 2, MPFR_RNDN);
         } else {
             mpfr_sqr(to, g, MPFR_RNDN);
-            mpfr_div_d(to, to, 2 * options.width, MPFR_RNDN);
+            mpfr_div_d(to, to, 2 * options.row.width, MPFR_RNDN);
         }
         break;
     default:
@@ -90,7 +91,7 @@ static void exact_conjugate(mpfr_t to, double target, double alpha)
     mpfr_inits2(BITS, a, b, other, (mpfr_ptr)0);
     mpfr_set_d(a, alpha, MPFR_RNDN);
     mpfr_mul_d(b, a, target, MPFR_RNDN); /* alpha y */
-    switch (options.loss) {
+    switch (options.row.loss) {
     case DP_LOSS_SQUARED:
     case DP_LOSS_HUBER:
         mpfr_sqr(to, a, MPFR_RNDN);
@@ -105,9 +106,9 @@ static void exact_conjugate(mpfr_t to, double target, double alpha)
         break;
     default:
         mpfr_neg(to, b, MPFR_RNDN);
-        if (options.loss == DP_LOSS_SMOOTH_HINGE) {
+        if (options.row.loss == DP_LOSS_SMOOTH_HINGE) {
             mpfr_sqr(b, b, MPFR_RNDN);
-            mpfr_mul_d(b, b, options.width / 2, MPFR_RNDN);
+            mpfr_mul_d(b, b, options.row.width / 2, MPFR_RNDN);
             mpfr_add(to, to, b, MPFR_RNDN);
         }
         break;
@@ -120,17 +121,17 @@ static void exact_quadratics(mpfr_t gap, size_t k)
 {
     mpfr_t sum, term, scale;
     mpfr_inits2(BITS, sum, term, scale, (mpfr_ptr)0);
-    mpfr_set_d(scale, 2 * options.lambda, MPFR_RNDN);
-    mpfr_mul_d(scale, scale, (double)(s.rows * s.rows), MPFR_RNDN);
-    for (size_t j = 0; j < s.cols; j++) {
+    mpfr_set_d(scale, 2 * options.row.lambda, MPFR_RNDN);
+    mpfr_mul_d(scale, scale, (double)(s.row.rows * s.row.rows), MPFR_RNDN);
+    for (size_t j = 0; j < s.row.cols; j++) {
         mpfr_set_ui(sum, 0, MPFR_RNDN);
-        for (size_t i = 0; i < s.rows; i++) {
-            mpfr_set_d(term, (double)x[i * s.cols + j], MPFR_RNDN);
+        for (size_t i = 0; i < s.row.rows; i++) {
+            mpfr_set_d(term, (double)x[i * s.row.cols + j], MPFR_RNDN);
             mpfr_mul_d(term, term, s.alpha[i * s.outputs + k], MPFR_RNDN);
             mpfr_add(sum, sum, term, MPFR_RNDN);
         }
         mpfr_sqr(sum, sum, MPFR_RNDN);
-        mpfr_set_d(term, v[k * s.cols + j], MPFR_RNDN);
+        mpfr_set_d(term, v[k * s.row.cols + j], MPFR_RNDN);
         mpfr_sqr(term, term, MPFR_RNDN);
         mpfr_add(sum, sum, term, MPFR_RNDN);
         mpfr_div(sum, sum, scale, MPFR_RNDN);
@@ -143,16 +144,16 @@ static void exact_gap(mpfr_t gap)
 {
     mpfr_t u, term, lambda_n;
     mpfr_inits2(BITS, u, term, lambda_n, (mpfr_ptr)0);
-    mpfr_set_d(lambda_n, options.lambda, MPFR_RNDN);
-    mpfr_mul_d(lambda_n, lambda_n, (double)s.rows, MPFR_RNDN);
+    mpfr_set_d(lambda_n, options.row.lambda, MPFR_RNDN);
+    mpfr_mul_d(lambda_n, lambda_n, (double)s.row.rows, MPFR_RNDN);
     mpfr_set_ui(gap, 0, MPFR_RNDN);
     for (size_t k = 0; k < s.outputs; k++)
-        for (size_t i = 0; i < s.rows; i++) {
+        for (size_t i = 0; i < s.row.rows; i++) {
             double target = dp_scd_target(&s, y[i], k);
             mpfr_set_ui(u, 0, MPFR_RNDN);
-            for (size_t j = 0; j < s.cols; j++) {
-                mpfr_set_d(term, (double)x[i * s.cols + j], MPFR_RNDN);
-                mpfr_mul_d(term, term, v[k * s.cols + j], MPFR_RNDN);
+            for (size_t j = 0; j < s.row.cols; j++) {
+                mpfr_set_d(term, (double)x[i * s.row.cols + j], MPFR_RNDN);
+                mpfr_mul_d(term, term, v[k * s.row.cols + j], MPFR_RNDN);
                 mpfr_add(u, u, term, MPFR_RNDN);
             }
             mpfr_div(u, u, lambda_n, MPFR_RNDN);
@@ -161,7 +162,7 @@ static void exact_gap(mpfr_t gap)
             exact_conjugate(term, target, s.alpha[i * s.outputs + k]);
             mpfr_add(gap, gap, term, MPFR_RNDN);
         }
-    mpfr_div_d(gap, gap, (double)s.rows, MPFR_RNDN);
+    mpfr_div_d(gap, gap, (double)s.row.rows, MPFR_RNDN);
     for (size_t k = 0; k < s.outputs; k++)
         exact_quadratics(gap, k);
     mpfr_clears(u, term, lambda_n, (mpfr_ptr)0);
@@ -170,19 +171,19 @@ static void exact_gap(mpfr_t gap)
 /* Rows, labels, and dual variables: inside their range, and at its ends. */
 static void fill(double ends)
 {
-    for (size_t i = 0; i < s.rows; i++) {
+    for (size_t i = 0; i < s.row.rows; i++) {
         double norm2 = 0;
         number[i] = (int64_t)i;
-        for (size_t j = 0; j < s.cols; j++)
-            x[i * s.cols + j] = uniform() < 0.3 ? 0 : (float)(uniform() - 0.5);
-        for (size_t j = 0; j < s.cols; j++)
-            norm2 += (double)x[i * s.cols + j] * (double)x[i * s.cols + j];
-        for (size_t j = 0; j < s.cols; j++)
-            x[i * s.cols + j] = (float)((double)x[i * s.cols + j] / sqrt(norm2 + 1e-3));
-        y[i] = s.classes > 0 ? floor(uniform() * (double)s.classes) : 4 * uniform() - 2;
+        for (size_t j = 0; j < s.row.cols; j++)
+            x[i * s.row.cols + j] = uniform() < 0.3 ? 0 : (float)(uniform() - 0.5);
+        for (size_t j = 0; j < s.row.cols; j++)
+            norm2 += (double)x[i * s.row.cols + j] * (double)x[i * s.row.cols + j];
+        for (size_t j = 0; j < s.row.cols; j++)
+            x[i * s.row.cols + j] = (float)((double)x[i * s.row.cols + j] / sqrt(norm2 + 1e-3));
+        y[i] = s.row.classes > 0 ? floor(uniform() * (double)s.row.classes) : 4 * uniform() - 2;
         for (size_t k = 0; k < s.outputs; k++) {
             double low, high, at = uniform();
-            dp_dual_range((enum dp_loss)options.loss, options.width, dp_scd_target(&s, y[i], k), &low, &high);
+            dp_dual_range((enum dp_loss)options.row.loss, options.row.width, dp_scd_target(&s, y[i], k), &low, &high);
             low = isfinite(low) ? low : -2;
             high = isfinite(high) ? high : 2;
             at = low + at * (high - low);
@@ -196,28 +197,28 @@ static void descend(int passes)
 {
     memset(v, 0, sizeof v);
     for (int pass = 0; pass <= passes; pass++)
-        for (size_t i = 0; i < s.rows; i++)
+        for (size_t i = 0; i < s.row.rows; i++)
             for (size_t k = 0; k < s.outputs; k++) {
                 double *alpha = &s.alpha[i * s.outputs + k], low, high, before = *alpha, target = dp_scd_target(&s, y[i], k);
-                struct dp_row row = dp_row_dense(x + i * s.cols, s.cols);
+                struct dp_row row = dp_row_dense(x + i * s.row.cols, s.row.cols);
                 if (pass == 0) {
-                    dp_row_axpy(*alpha, row, v + k * s.cols);
+                    dp_row_axpy(*alpha, row, v + k * s.row.cols);
                     continue;
                 }
-                dp_dual_range((enum dp_loss)options.loss, options.width, target, &low, &high);
-                *alpha += dp_dual_update((enum dp_loss)options.loss, options.width, target, before,
-                                         dp_row_dot(row, v + k * s.cols) / s.lambda_n, dp_row_norm2(row) / s.lambda_n, 30);
+                dp_dual_range((enum dp_loss)options.row.loss, options.row.width, target, &low, &high);
+                *alpha += dp_dual_update((enum dp_loss)options.row.loss, options.row.width, target, before,
+                                         dp_row_dot(row, v + k * s.row.cols) / s.lambda_n, dp_row_norm2(row) / s.lambda_n, 30);
                 *alpha = fmin(fmax(*alpha, low), high);
-                dp_row_axpy(*alpha - before, row, v + k * s.cols);
+                dp_row_axpy(*alpha - before, row, v + k * s.row.cols);
             }
 }
 
 static void begin(int loss, size_t rows, size_t cols, size_t outputs, double lambda)
 {
     struct dp_err err;
-    options = (struct dp_scd_options){.loss = loss, .width = 0.25 + uniform(), .lambda = lambda, .newton = 10};
-    s = (struct dp_scd){.options = &options, .rows = rows, .own_rows = rows, .cols = cols, .outputs = outputs};
-    s.classes = !dp_loss_is_classification((enum dp_loss)loss) ? 0 : outputs > 1 ? outputs : 2;
+    options = (struct dp_scd_options){.row = {.loss = loss, .width = 0.25 + uniform(), .lambda = lambda}, .newton = 10};
+    s = (struct dp_scd){.row = {.rows = rows, .cols = cols}, .options = &options, .own_rows = rows, .outputs = outputs};
+    s.row.classes = !dp_loss_is_classification((enum dp_loss)loss) ? 0 : outputs > 1 ? outputs : 2;
     s.lambda_n = lambda * (double)rows;
     s.alpha = calloc(rows * outputs, sizeof *s.alpha);
     assert_non_null(s.alpha);
@@ -242,8 +243,8 @@ static void check(double *least)
     mpfr_d_sub(over, s.certificate.gap, gap, MPFR_RNDN);
     double above = mpfr_get_d(over, MPFR_RNDN), truth = mpfr_get_d(gap, MPFR_RNDN);
     if (mpfr_sgn(over) < 0 || above > 1e-10 * (1 + s.certificate.objective))
-        fail_msg("%s, %zu rows: the gap is %.17g, the certificate %.3g more", dp_loss_names[options.loss], s.rows, truth,
-                 above);
+        fail_msg("%s, %zu rows: the gap is %.17g, the certificate %.3g more", dp_loss_names[options.row.loss], s.row.rows,
+                 truth, above);
     *least = fmin(*least, truth);
     mpfr_clears(gap, over, (mpfr_ptr)0);
 }
@@ -263,7 +264,7 @@ static void a_gap_is_never_below_the_truth(void **state)
         fill(round % 3 == 0 ? 0.7 : 0);
         descend(round % 4 == 0 ? 0 : 300);
         if (round % 8 == 1) /* a model that does not belong to the dual variables */
-            for (size_t j = 0; j < outputs * s.cols; j++)
+            for (size_t j = 0; j < outputs * s.row.cols; j++)
                 v[j] *= 1 + uniform();
         check(&least);
         end();
@@ -321,14 +322,15 @@ static void the_order_of_a_batch_does_not_matter(void **state)
     memcpy(slope, s.certificate.slope, sizeof slope);
     gap = s.certificate.gap;
     for (size_t i = 0; i < 30; i++) {
-        double u = dp_row_dot(dp_row_dense(x + i * s.cols, s.cols), v) / s.lambda_n, target = dp_scd_target(&s, y[i], 0);
-        assert_true(slope[i] == dp_dual_slope(DP_LOSS_SMOOTH_HINGE, options.width, target, s.alpha[i], u));
+        double u = dp_row_dot(dp_row_dense(x + i * s.row.cols, s.row.cols), v) / s.lambda_n,
+               target = dp_scd_target(&s, y[i], 0);
+        assert_true(slope[i] == dp_dual_slope(DP_LOSS_SMOOTH_HINGE, options.row.width, target, s.alpha[i], u));
     }
     for (size_t i = 0; i < 15; i++) { /* the rows in reverse order */
-        for (size_t j = 0; j < s.cols; j++) {
-            float swap = x[i * s.cols + j];
-            x[i * s.cols + j] = x[(29 - i) * s.cols + j];
-            x[(29 - i) * s.cols + j] = swap;
+        for (size_t j = 0; j < s.row.cols; j++) {
+            float swap = x[i * s.row.cols + j];
+            x[i * s.row.cols + j] = x[(29 - i) * s.row.cols + j];
+            x[(29 - i) * s.row.cols + j] = swap;
         }
         double swap = y[i];
         y[i] = y[29 - i];

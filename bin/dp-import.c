@@ -37,71 +37,94 @@ struct options {
 
 #define DP_OPTIONS struct options
 
+/* The format: the first operand, or the end of a file's name. */
+#define TEXTS "csv|tsv"
+#define TABLES TEXTS "|sqlite"
+#define PAYMENTS "private-schema, private-knots"
+
 static const struct dp_option options[] = {
-    DP_OPTION_TEXT('o', output, "DIR", "data set to write"),
-    DP_OPTION_TEXT(0, out, "PORT", "csv, tsv: send the rows there as they come, instead of writing a data set"),
+    DP_OPTION_TEXT('o', output, "DIR", "data set to write", .needed_by = "=" TABLES "|libsvm|arff|idx|images|npy|npz",
+                   .unless = "out, infer-schema"),
+    DP_OPTION_TEXT(0, out, "PORT", "send the rows there as they come, instead of writing a data set",
+                   .only = TABLES ": other formats are read completely before rows are known",
+                   .excludes = "infer-schema, output, test, storage=csr, force: it sends rows, and writes no data set"),
     DP_OPTION_TEXT(0, population, "NAME", "the people of these rows (by the registry, else the name of the file)"),
     DP_REGISTRY_OPTIONS(registry),
-    DP_OPTION_TEXT('s', schema, "FILE", "csv, tsv: meaning of the columns (JSON)"),
-    DP_OPTION_TEXT(0, infer, "FILE", "csv, tsv: infer a schema from the data and write it, for you to edit",
-                   .name = "infer-schema"),
-    DP_OPTION_TEXT(0, sql, "QUERY", "sqlite: the SELECT statement whose rows are the table"),
-    DP_OPTION_REAL(0, private_schema, "E", DP_ABOVE(0),
-                   "--infer-schema: pay epsilon E for the bounds and categories, by counts with noise"),
-    DP_OPTION_REAL(0, at_most, "E", DP_ABOVE(0), "--private-schema: pay up to E if the table is too small for less"),
+    DP_OPTION_TEXT('s', schema, "FILE", "meaning of the columns (JSON)", .only = TABLES, .unless = "infer-schema",
+                   .needed_by = "=" TABLES ": --infer-schema SCHEMA.json writes a first one, and "
+                                "dpline fit TABLE --label NAME does all that it takes"),
+    DP_OPTION_TEXT(0, infer, "FILE", "infer a schema from the data and write it, for you to edit", .name = "infer-schema",
+                   .only = TABLES),
+    DP_OPTION_TEXT(0, sql, "QUERY", "the SELECT statement whose rows are the table", .only = "sqlite",
+                   .needed_by = "=sqlite: which rows of the database"),
+    DP_OPTION_REAL(0, private_schema, "E", DP_ABOVE(0), "pay epsilon E for the bounds and categories, by counts with noise",
+                   .needs = "infer-schema"),
+    DP_OPTION_REAL(0, at_most, "E", DP_ABOVE(0), "pay up to E if the table is too small for less", .needs = "private-schema",
+                   .at_least = "private-schema"),
     DP_OPTION_REAL(0, private_knots, "E", DP_ABOVE(0),
-                   "--basis: pay epsilon E for knots at quantiles, by counts with noise, instead of even ones"),
-    DP_OPTION_REAL(0, delta, "D", DP_ABOVE_BELOW(0, 1),
-                   "--private-…: its delta (a tenth of the largest power of ten below 1 / rows^1.1)"),
-    DP_OPTION_TEXT(0, ledger, "FILE", "--private-…: where it is charged (the population's, else next to what is written)"),
-    DP_OPTION_FLAG(0, no_ledger, "--private-…: in no ledger"),
-    DP_OPTION_FLAG(0, allow_weak, "--private-…: also with E above 10 or D not below 1 / rows"),
-    DP_OPTION_FLAG(0, else_unpaid, "--private-…: do not pay if the table is too small"),
-    DP_OPTION_INT(0, noise_seed, "S", DP_FROM_TO(0, 9007199254740992), "--private-schema: reproducible, not private"),
+                   "pay epsilon E for knots at quantiles, by counts with noise, instead of even ones",
+                   .needs = "output; basis=hats|bins|cosines|products"),
+    DP_OPTION_REAL(0, delta, "D", DP_ABOVE_BELOW(0, 1), "its delta (a tenth of the largest power of ten below 1 / rows^1.1)",
+                   .needs = PAYMENTS),
+    DP_OPTION_TEXT(0, ledger, "FILE", "where it is charged (the population's, else next to what is written)",
+                   .needs = PAYMENTS),
+    DP_OPTION_FLAG(0, no_ledger, "in no ledger", .needs = PAYMENTS, .excludes = "ledger"),
+    DP_OPTION_FLAG(0, allow_weak, "also with E above 10 or D not below 1 / rows", .needs = PAYMENTS),
+    DP_OPTION_FLAG(0, else_unpaid, "do not pay if the table is too small", .needs = PAYMENTS),
+    DP_OPTION_INT(0, noise_seed, "S", DP_FROM_TO(0, 9007199254740992), "reproducible, not private", .needs = "private-schema"),
     DP_OPTION_INT(0, rows_per_person, "K", DP_FROM_TO(1, DP_UNIT_MOST),
-                  "csv, tsv: keep at most K rows of one person; a column of the schema names the person"),
+                  "keep at most K rows of one person; a column of the schema names the person", .only = TABLES,
+                  .excludes = "infer-schema, out: the rows of a person are kept in a data set"),
     DP_OPTION_REAL(0, split, "PART", DP_ABOVE_BELOW(0, 1),
-                   "part of the rows or persons, at random, for --output; the rest goes to --test"),
-    DP_OPTION_TEXT('t', test, "DIR", "data set for the held-out rows"),
+                   "part of the rows or persons, at random, for --output; the rest goes to --test", .needs = "test"),
+    DP_OPTION_TEXT('t', test, "DIR", "data set for the held-out rows", .needs = "split"),
     DP_OPTION_INT(0, seed, "SEED", DP_FROM_TO(0, 9007199254740992), "of the split", .fallback = "1"),
     DP_OPTION_TEXT(0, label, "NAME", "arff, --infer-schema: which column is the label (the last)"),
-    DP_OPTION_FLAG(0, real_label, "libsvm, npy, npz: labels are numbers to predict, not classes"),
+    DP_OPTION_FLAG(0, real_label, "labels are numbers to predict, not classes", .only = "libsvm|npy|npz",
+                   .excludes = "classes"),
     DP_OPTION_TEXT('k', classes, "K",
-                   "libsvm, idx, images, npy, npz: how many, or their names, as -1,1 (idx: 10; images: the folders; libsvm: "
-                   "measured on the data)"),
-    DP_OPTION_INT('d', cols, "D", DP_FROM_TO(1, 1e7), "libsvm: how many columns (measured on the data)"),
-    DP_OPTION_CHOICE(0, scale, "HOW", "none|max-abs",
-                     "libsvm, arff, npy, npz: max-abs divides by the largest magnitude, measured on the data",
-                     .fallback = "none"),
+                   "how many, or their names, as -1,1 (idx: 10; images: the folders; libsvm: measured on the data)",
+                   .only = "libsvm|idx|images|npy|npz: elsewhere the schema or the file lists them",
+                   .needed_by = "=npy|npz: how many, or which numbers", .unless = "real-label"),
+    DP_OPTION_INT('d', cols, "D", DP_FROM_TO(1, 1e7), "how many columns (measured on the data)", .only = "libsvm"),
+    DP_OPTION_CHOICE(0, scale, "HOW", "none|max-abs", "max-abs divides by the largest magnitude, measured on the data",
+                     .only = "libsvm|arff|npy|npz", .fallback = "none"),
     DP_OPTION_CHOICE(0, norm, "HOW", DP_NORM_CHOICES,
                      "of the rows: all divided by the largest norm that the bounds permit (where there "
                      "are bounds), all made 1 (elsewhere), at most 1, or refused above 1",
                      .name = "row-norm"),
     DP_OPTION_FLAG(0, bias, "add a column of ones (this is the default)"),
-    DP_OPTION_FLAG(0, no_bias, "add no column of ones"),
+    DP_OPTION_FLAG(0, no_bias, "add no column of ones", .excludes = "bias"),
     DP_OPTION_CHOICE(0, storage, "HOW", "dense|csr", "of the rows (dense; csr with words of texts; 16 bits with --quantise)"),
     DP_OPTION_FLAG(0, quantise, "round values toward zero to 16 bits, in steps from the bounds of the columns"),
     DP_OPTION_CHOICE(
         0, features, "WHICH", DP_MAP_CHOICES,
-        "idx, images, npy, npz: rows are public features of the images (histograms of gradients or scattering, whitened) "
-        "instead of pixels"),
+        "rows are public features of the images (histograms of gradients or scattering, whitened) instead of pixels",
+        .only = "idx|images|npy|npz",
+        .excludes = "row-norm, no-bias, storage=csr: its rows are dense, of norm 1, with a constant"),
     DP_OPTION_CHOICE(0, basis, "HOW", DP_BASIS_CHOICES,
-                     "csv, tsv: numbers with bounds become curves, where the schema does not say a basis"),
-    DP_OPTION_FLAG(0, header, "--infer-schema: the first line names the columns"),
-    DP_OPTION_TEXT(0, delimiter, "C", "csv: between fields, instead of the schema's or a comma"),
-    DP_OPTION_INT(0, skip_lines, "N", DP_FROM_TO(0, 1e9), "csv, tsv: skip the first N lines", .fallback = "0"),
+                     "numbers with bounds become curves, where the schema does not say a basis", .only = TABLES,
+                     .excludes = "infer-schema"),
+    DP_OPTION_FLAG(0, header, "the first line names the columns", .needs = "infer-schema"),
+    DP_OPTION_TEXT(0, delimiter, "C", "between fields, instead of the schema's or a comma", .only = TEXTS),
+    DP_OPTION_INT(0, skip_lines, "N", DP_FROM_TO(0, 1e9), "skip the first N lines", .fallback = "0", .only = TEXTS),
     DP_OPTION_INT(0, skip_bad, "N", DP_FROM_TO(0, 1e15), "up to N malformed lines become rows of zeros", .fallback = "0"),
     DP_OPTION_CHOICE(0, bad_cells, "HOW", "refuse|missing",
-                     "csv, tsv: a cell of a feature that cannot be read is an error, or a missing value", .fallback = "refuse"),
+                     "a cell of a feature that cannot be read is an error, or a missing value", .fallback = "refuse",
+                     .only = TABLES, .excludes = "infer-schema, out"),
     DP_OPTION_FLAG(0, private_counts, "print the numbers of clamped values and malformed lines, which are private"),
     DP_OPTION_FLAG('f', force, "replace a data set, or the schema that --infer-schema names"),
-    DP_OPTION_FLAG('j', json, "print what the data set is, as dp-info --json does"),
+    DP_OPTION_FLAG('j', json, "print what the data set is, as dp-info --json does", .needs = "output"),
     DP_OPTION_FLAG('q', quiet, "no summary"),
-    DP_OPTION_FLAG(0, allow_private_output, "--out: also to a terminal"),
+    DP_OPTION_FLAG(0, allow_private_output, "also to a terminal", .needs = "out"),
     DP_SECURITY_OPTIONS(security),
     DP_PATIENCE_OPTION(patience),
     {.name = NULL},
 };
+
+static const struct dp_command command = {"dp-import", "[csv|tsv|libsvm|arff|idx|images|npy|npz|sqlite] FILE …",
+                                          "Make a data set from a table, in a file or from a pipe (-), or from images", options,
+                                          NULL};
 
 /* The file that --infer-schema names. An existing one may hold hours of work; an empty one was left by an import that died. */
 struct schema_file {
@@ -297,122 +320,62 @@ static int format_of_name(const char *name)
     return DP_IMPORT_IDX;
 }
 
-static int operands(struct dp_import *import, const struct options *o, int count, char **operand, struct dp_err *err)
+static const char *const formats[] = {"csv", "tsv", "libsvm", "arff", "idx", "images", "npy", "npz", "sqlite"};
+#define FORMATS "csv, tsv, libsvm, arff, idx, images, npy, npz or sqlite"
+
+/* *named: the first operand is a format. Else it is a file, and its name says the format. */
+static int find_format(const char *operand, int *format, bool *named, struct dp_err *err)
 {
-    static const char *const formats[] = {"csv", "tsv", "libsvm", "arff", "idx", "images", "npy", "npz", "sqlite"};
     const int known = sizeof formats / sizeof *formats;
-    int format = 0;
+    struct dp_input *in = NULL;
+    for (*format = 0; *format < known && strcmp(operand, formats[*format]) != 0;)
+        ++*format;
+    *named = *format < known;
+    if (*named || (*format = format_of_name(operand)) != DP_IMPORT_IDX)
+        return DP_OK;
+    if (access(operand, F_OK) != 0)
+        return dp_fail(err, DP_E_USAGE, "'%.60s' is not a format (" FORMATS "), and not a name that ends with one", operand);
+    if (dp_input_open(&in, operand, err) != DP_OK) /* such as a workbook */
+        return DP_E_RUN;
+    dp_input_close(in);
+    return dp_fail(err, DP_E_USAGE, "the name of '%.60s' does not say its format: " FORMATS " comes first", operand);
+}
+
+static const char *expected(int format, int count, bool infer)
+{
+    if (format == DP_IMPORT_IDX)
+        return "idx takes two files: images and labels";
+    if (format == DP_IMPORT_NPY)
+        return "npy takes two files: rows and labels";
+    if (format == DP_IMPORT_NPZ)
+        return "npz takes a file, and perhaps the names of two arrays in it (X y)";
+    return count == 0 && infer ? "expected a table, or - for standard input: the name after --infer-schema is the schema's"
+                               : "expected one file, or - for standard input";
+}
+
+static int operands(struct dp_import *import, struct options *o, int count, char **operand, struct dp_err *err)
+{
+    int format;
+    bool named;
     if (count < 1)
-        return dp_fail(err, DP_E_USAGE,
-                       "expected a file, or a format (csv, tsv, libsvm, arff, idx, images, npy, npz or sqlite) and a file");
-    while (format < known && strcmp(operand[0], formats[format]) != 0)
-        format++;
-    if (format == known) { /* a file: its name says the format */
-        format = format_of_name(operand[0]);
-        struct dp_input *in = NULL;
-        if (format == DP_IMPORT_IDX && access(operand[0], F_OK) == 0) {
-            if (dp_input_open(&in, operand[0], err) != DP_OK) /* such as a workbook */
-                return DP_E_RUN;
-            dp_input_close(in);
-            return dp_fail(err, DP_E_USAGE,
-                           "the name of '%.60s' does not say its format: csv, tsv, libsvm, arff, idx, images, npy, npz or "
-                           "sqlite comes first",
-                           operand[0]);
-        }
-        if (format == DP_IMPORT_IDX)
-            return dp_fail(
-                err, DP_E_USAGE,
-                "'%.60s' is not a format (csv, tsv, libsvm, arff, idx, images, npy, npz or sqlite), and not a name that ends "
-                "with one",
-                operand[0]);
-        operand--;
-        count++;
-    }
-    if ((format == SQLITE) != (o->sql != NULL))
-        return dp_fail(err, DP_E_USAGE,
-                       o->sql != NULL ? "--sql is for sqlite" : "--sql is required: which rows of the database");
-    if (format == SQLITE && (o->delimiter != NULL || o->skip_lines > 0))
-        return dp_fail(err, DP_E_USAGE, "--delimiter and --skip-lines are for texts, and a query gives rows");
+        return dp_fail(err, DP_E_USAGE, "expected a file, or a format (" FORMATS ") and a file");
+    int rc = find_format(operand[0], &format, &named, err);
+    if (rc != DP_OK)
+        return rc;
+    operand += named;
+    count -= named;
+    const bool two = format == DP_IMPORT_IDX || format == DP_IMPORT_NPY, arrays = format == DP_IMPORT_NPZ && count == 3;
+    if (count != (two ? 2 : 1) && !arrays)
+        return dp_fail(err, DP_E_USAGE, "%s", expected(format, count, o->infer != NULL));
     import->sql = o->sql;
-    format = format == SQLITE ? DP_IMPORT_CSV : format;
-    import->format = (enum dp_import_format)format;
-    bool two = format == DP_IMPORT_IDX || format == DP_IMPORT_NPY, named = format == DP_IMPORT_NPZ && count == 4;
-    if (count != (two ? 3 : 2) && !named)
-        return dp_fail(err, DP_E_USAGE,
-                       format == DP_IMPORT_IDX   ? "idx takes two files: images and labels"
-                       : format == DP_IMPORT_NPY ? "npy takes two files: rows and labels"
-                       : format == DP_IMPORT_NPZ ? "npz takes a file, and perhaps the names of two arrays in it (X y)"
-                       : count == 1 && o->infer != NULL
-                           ? "expected a table, or - for standard input: the name after --infer-schema is the schema's"
-                           : "expected one file, or - for standard input");
-    import->input = operand[1];
-    import->labels = two ? operand[2] : NULL;
-    import->member[0] = named ? operand[2] : "X";
-    import->member[1] = named ? operand[3] : "y";
-    bool arrays = format == DP_IMPORT_NPY || format == DP_IMPORT_NPZ;
-    if (arrays && o->classes == NULL && !o->real_label)
-        return dp_fail(err, DP_E_USAGE, "--classes is required for npy and npz: how many, or which numbers; or --real-label");
-    bool images = format == DP_IMPORT_IDX || format == DP_IMPORT_IMAGES || arrays;
-    bool table = format == DP_IMPORT_CSV || format == DP_IMPORT_TSV;
-    bool paid = !isnan(o->private_schema), knots = !isnan(o->private_knots);
-    if (paid && o->infer == NULL)
-        return dp_fail(err, DP_E_USAGE, "--private-schema goes with --infer-schema FILE");
-    if (knots && (o->output == NULL || o->basis <= 0))
-        return dp_fail(err, DP_E_USAGE, "--private-knots goes with --output and with --basis hats, bins, cosines or products");
-    if (!paid && (o->noise_seed != DP_OPT_ABSENT_INT || !isnan(o->at_most)))
-        return dp_fail(err, DP_E_USAGE, "--noise-seed and --at-most go with --private-schema");
-    if (o->at_most < o->private_schema)
-        return dp_fail(err, DP_E_USAGE, "--at-most is below --private-schema");
-    if (!paid && !knots && (!isnan(o->delta) || o->ledger != NULL || o->no_ledger || o->allow_weak || o->else_unpaid))
-        return dp_fail(err, DP_E_USAGE, "options of a charge go with --private-schema or --private-knots");
-    if (!table && (o->schema != NULL || o->infer != NULL))
-        return dp_fail(err, DP_E_USAGE, "--schema and --infer-schema are for csv and tsv");
-    if (table && o->infer == NULL && o->schema == NULL)
-        return dp_fail(
-            err, DP_E_USAGE,
-            "--schema is required (--infer-schema SCHEMA.json writes a first one; dpline fit TABLE --label NAME does all that it takes)");
-    if (o->json && o->output == NULL)
-        return dp_fail(err, DP_E_USAGE, "--json goes with --output");
-    if (o->infer == NULL && o->output == NULL && o->out == NULL)
-        return dp_fail(err, DP_E_USAGE, "--output is required, or --out");
-    if (o->out != NULL && !table)
-        return dp_fail(err, DP_E_USAGE, "--out is for csv and tsv: other formats are read completely before rows are known");
-    if (o->out != NULL && (o->infer != NULL || o->output != NULL || o->test != NULL || o->storage == 1 || o->force))
-        return dp_fail(err, DP_E_USAGE, "--out sends rows, and writes no data set: it excludes %s",
-                       o->infer != NULL    ? "--infer-schema"
-                       : o->output != NULL ? "--output"
-                       : o->test != NULL   ? "--test"
-                       : o->force          ? "--force"
-                                           : "--storage csr");
-    if (isnan(o->split) != (o->test == NULL))
-        return dp_fail(err, DP_E_USAGE, "--split and --test go together");
-    if (o->classes != NULL && format != DP_IMPORT_LIBSVM && !images)
-        return dp_fail(err, DP_E_USAGE,
-                       "--classes is for libsvm, idx, images, npy and npz: elsewhere the schema or the file lists them");
-    if (o->rows_per_person != DP_OPT_ABSENT_INT && (!table || o->infer != NULL || o->out != NULL))
-        return dp_fail(err, DP_E_USAGE, "--rows-per-person is for data sets that are made of csv or tsv");
-    if (o->basis >= 0 && (!table || o->infer != NULL))
-        return dp_fail(err, DP_E_USAGE, "--basis is for rows of csv and tsv");
-    if (o->bad_cells == 1 && (!table || o->infer != NULL || o->out != NULL))
-        return dp_fail(err, DP_E_USAGE, "--bad-cells is for data sets that are made of csv or tsv");
-    if (o->features >= 0 && !images)
-        return dp_fail(err, DP_E_USAGE, "--features is for idx, images, npy and npz");
-    if (o->features >= 0 && (o->norm >= 0 || o->no_bias || o->storage == 1))
-        return dp_fail(err, DP_E_USAGE, "--features makes dense rows of norm 1 with a constant: it excludes %s",
-                       o->norm >= 0 ? "--row-norm"
-                       : o->no_bias ? "--no-bias"
-                                    : "--storage csr");
-    if (o->classes != NULL && o->real_label)
-        return dp_fail(err, DP_E_USAGE, "--classes and --real-label exclude one another");
-    if (o->cols != DP_OPT_ABSENT_INT && format != DP_IMPORT_LIBSVM)
-        return dp_fail(err, DP_E_USAGE, "--cols is for libsvm");
-    if (o->registry.none && o->registry.directory != NULL)
-        return dp_fail(err, DP_E_USAGE, "--no-registry and --registry exclude each other");
-    if (o->bias && o->no_bias)
-        return dp_fail(err, DP_E_USAGE, "--bias and --no-bias exclude one another");
+    import->format = format == SQLITE ? DP_IMPORT_CSV : (enum dp_import_format)format;
+    import->input = operand[0];
+    import->labels = two ? operand[1] : NULL;
+    import->member[0] = arrays ? operand[1] : "X";
+    import->member[1] = arrays ? operand[2] : "y";
     if (o->delimiter != NULL && strlen(o->delimiter) != 1)
         return dp_fail(err, DP_E_USAGE, "--delimiter: must be one character, got '%.20s'", o->delimiter);
-    return DP_OK;
+    return dp_option_operand(&command, o, NULL, formats[format], err);
 }
 
 /* Words are sparse. */
@@ -612,9 +575,6 @@ static int stream(struct dp_import *import, const struct options *o, struct dp_e
 
 int main(int argc, char **argv)
 {
-    const struct dp_command command = {"dp-import", "[csv|tsv|libsvm|arff|idx|images|npy|npz|sqlite] FILE …",
-                                       "Make a data set from a table, in a file or from a pipe (-), or from images", options,
-                                       NULL};
     struct options o;
     struct dp_err err = {0};
     int operand, status;

@@ -3,27 +3,7 @@
 #include <getopt.h>
 
 #include "base/number.h"
-
-#define MAX_OPTIONS 64
-#define MAX_NAME 40
-
-static bool is_end(const struct dp_option *o)
-{
-    return o->name == NULL && o->member == NULL;
-}
-
-/* "pay.no_ledger": no-ledger. */
-static const char *long_name(const struct dp_option *o, char buffer[MAX_NAME])
-{
-    if (o->name != NULL)
-        return o->name;
-    const char *dot = strrchr(o->member, '.');
-    snprintf(buffer, MAX_NAME, "%s", dot != NULL ? dot + 1 : o->member);
-    for (char *p = buffer; *p != '\0'; p++)
-        if (*p == '_')
-            *p = '-';
-    return buffer;
-}
+#include "option_rule.h"
 
 static const char *range_text(const struct dp_option *o, char *buffer, size_t size)
 {
@@ -69,8 +49,8 @@ static int choice_index(const char *choices, const char *text)
 static int assign(const struct dp_option *o, void *values, const char *text, struct dp_err *err)
 {
     char *member = (char *)values + o->offset;
-    char range[96], buffer[MAX_NAME];
-    const char *name = long_name(o, buffer);
+    char range[96], buffer[DP_OPTION_NAME];
+    const char *name = dp_option_name(o, buffer);
     double real;
     int64_t whole;
     int choice;
@@ -86,6 +66,8 @@ static int assign(const struct dp_option *o, void *values, const char *text, str
             return dp_fail(err, DP_E_USAGE, "--%s: must be a finite number, got '%.80s'", name, text);
         if (!in_range(o, real))
             return dp_fail(err, DP_E_USAGE, "--%s: %s, got %.80s", name, range_text(o, range, sizeof range), text);
+        if (o->single && real > 0 && (float)real == 0)
+            return dp_fail(err, DP_E_USAGE, "--%s: %g is too small", name, real);
         *(double *)(void *)member = real;
         return DP_OK;
     case DP_OPT_INT:
@@ -129,120 +111,162 @@ static void clear(const struct dp_option *o, void *values)
     }
 }
 
-struct table {
-    const struct dp_option *entry[MAX_OPTIONS];
-    void *values[MAX_OPTIONS];
-    bool given[MAX_OPTIONS];
-    int count;
-};
-
-static int table_add(struct table *t, const struct dp_option *options, void *values, struct dp_err *err)
+/* Sets the default. */
+static int set_default(const struct dp_option *o, void *values, struct dp_err *err)
 {
-    for (const struct dp_option *o = options; o != NULL && !is_end(o); o++) {
-        if (t->count == MAX_OPTIONS)
-            return dp_fail(err, DP_E_USAGE, "more than %d options in a table", MAX_OPTIONS);
+    clear(o, values);
+    return o->fallback != NULL ? assign(o, values, o->fallback, err) : DP_OK;
+}
+
+bool dp_option_given(const struct dp_option *o, const void *values)
+{
+    static const size_t sizes[] = {sizeof(bool), sizeof(char *), sizeof(double), sizeof(int64_t), sizeof(int)};
+    _Alignas(8) char usual[8] = {0};
+    struct dp_option alone = *o;
+    struct dp_err err;
+    alone.offset = 0;
+    set_default(&alone, usual, &err);
+    return memcmp(usual, (const char *)values + o->offset, sizes[o->kind]) != 0;
+}
+
+static int table_add(struct dp_option_table *t, const struct dp_option *options, void *values, struct dp_err *err)
+{
+    for (const struct dp_option *o = options; o != NULL && !dp_option_is_end(o); o++) {
+        if (t->count == DP_OPTION_MOST)
+            return dp_fail(err, DP_E_USAGE, "more than %d options in a table", DP_OPTION_MOST);
         t->entry[t->count] = o;
         t->values[t->count] = values;
         t->count++;
-        clear(o, values);
-        if (o->fallback != NULL) {
-            int rc = assign(o, values, o->fallback, err);
-            if (rc != DP_OK)
-                return rc;
-        }
     }
     return DP_OK;
+}
+
+static int table_of(struct dp_option_table *t, const struct dp_command *command, void *values, void *common, struct dp_err *err)
+{
+    *t = (struct dp_option_table){.count = 0};
+    int rc = table_add(t, command->options, values, err);
+    return rc ?: table_add(t, command->common, common, err);
+}
+
+int dp_option_operand(const struct dp_command *command, void *values, void *common, const char *word, struct dp_err *err)
+{
+    struct dp_option_table t;
+    int rc = table_of(&t, command, values, common, err);
+    t.word = word;
+    return rc ?: dp_option_rules(&t, err);
+}
+
+enum { CODE = 1000, HELP = 2000, VERSION = 2001 };
+
+/* Arguments of getopt_long. */
+struct syntax {
+    struct option longs[DP_OPTION_MOST + 3];
+    char name[DP_OPTION_MOST][DP_OPTION_NAME];
+    char shorts[2 * DP_OPTION_MOST + 4];
+};
+
+static void describe(const struct dp_option_table *t, struct syntax *s)
+{
+    size_t used = 2;
+    int n = 0;
+    memcpy(s->shorts, ":h", used);
+    for (; n < t->count; n++) {
+        const struct dp_option *o = t->entry[n];
+        bool takes = o->kind != DP_OPT_FLAG;
+        s->longs[n] = (struct option){dp_option_name(o, s->name[n]), takes ? required_argument : no_argument, NULL, CODE + n};
+        if (o->letter != 0) {
+            s->shorts[used++] = o->letter;
+            if (takes)
+                s->shorts[used++] = ':';
+        }
+    }
+    s->shorts[used] = '\0';
+    s->longs[n++] = (struct option){"help", no_argument, NULL, HELP};
+    s->longs[n++] = (struct option){"version", no_argument, NULL, VERSION};
+    s->longs[n] = (struct option){NULL, 0, NULL, 0};
+}
+
+/* Says what getopt_long could not read. code: ':' if a value is missing, else '?'. at: where it began to read. */
+static int refuse(const struct dp_option_table *t, const struct syntax *s, int code, int at, int argc, char **argv,
+                  struct dp_err *err)
+{
+    const char *word = at < argc ? argv[at] : "";
+    if (optopt >= CODE && optopt < CODE + t->count)
+        return dp_fail(err, DP_E_USAGE, code == ':' ? "--%s: needs a value" : "--%s: takes no value",
+                       s->longs[optopt - CODE].name);
+    if (code == ':')
+        return dp_fail(err, DP_E_USAGE, "-%c: needs a value", optopt);
+    if (optopt != 0 && word[0] == '-' && word[1] != '-')
+        return dp_fail(err, DP_E_USAGE, "unknown option '-%c' (try --help)", optopt);
+    const char *last = optind > 0 && optind <= argc ? argv[optind - 1] : word;
+    return dp_fail(err, DP_E_USAGE, "unknown option '%.80s' (try --help)", last);
+}
+
+/* The place in the table of what getopt_long has read. */
+static int place_of(const struct dp_option_table *t, int code)
+{
+    int i = code >= CODE ? code - CODE : 0;
+    while (code < CODE && t->entry[i]->letter != code)
+        i++;
+    return i;
 }
 
 int dp_option_parse(const struct dp_command *command, void *values, void *common, int argc, char **argv, int *first_operand,
                     struct dp_err *err)
 {
-    struct table t = {.count = 0};
-    int rc = table_add(&t, command->options, values, err);
-    rc = rc ?: table_add(&t, command->common, common, err);
+    struct dp_option_table t;
+    struct syntax syntax;
+    bool given[DP_OPTION_MOST] = {false};
+    int rc = table_of(&t, command, values, common, err);
+    for (int i = 0; rc == DP_OK && i < t.count; i++)
+        rc = set_default(t.entry[i], t.values[i], err);
     if (rc != DP_OK)
         return rc;
-
-    enum { CODE = 1000, HELP = 2000, VERSION = 2001 };
-    struct option longs[MAX_OPTIONS + 3];
-    char buffer[MAX_OPTIONS][MAX_NAME];
-    char shorts[2 * MAX_OPTIONS + 4] = ":h";
-    size_t used = 2;
-    int n = 0;
-    for (; n < t.count; n++) {
-        const struct dp_option *o = t.entry[n];
-        bool takes = o->kind != DP_OPT_FLAG;
-        longs[n] = (struct option){long_name(o, buffer[n]), takes ? required_argument : no_argument, NULL, CODE + n};
-        if (o->letter != 0) {
-            shorts[used++] = o->letter;
-            if (takes)
-                shorts[used++] = ':';
-        }
-    }
-    shorts[used] = '\0';
-    longs[n++] = (struct option){"help", no_argument, NULL, HELP};
-    longs[n++] = (struct option){"version", no_argument, NULL, VERSION};
-    longs[n] = (struct option){NULL, 0, NULL, 0};
-
+    describe(&t, &syntax);
     optind = 0; /* glibc: restart getopt, because several stages parse in one process */
     opterr = 0;
     for (;;) {
         int at = optind > 0 ? optind : 1;
-        int code = getopt_long(argc, argv, shorts, longs, NULL);
+        int code = getopt_long(argc, argv, syntax.shorts, syntax.longs, NULL);
         if (code == -1)
             break;
         if (code == HELP || code == 'h')
             return DP_PARSE_HELP;
         if (code == VERSION)
             return DP_PARSE_VERSION;
-        if (code == ':' || code == '?') {
-            const char *word = at < argc ? argv[at] : "";
-            if (optopt >= CODE && optopt < CODE + t.count)
-                return code == ':' ? dp_fail(err, DP_E_USAGE, "--%s: needs a value", longs[optopt - CODE].name)
-                                   : dp_fail(err, DP_E_USAGE, "--%s: takes no value", longs[optopt - CODE].name);
-            if (code == ':')
-                return dp_fail(err, DP_E_USAGE, "-%c: needs a value", optopt);
-            if (optopt != 0 && word[0] == '-' && word[1] != '-')
-                return dp_fail(err, DP_E_USAGE, "unknown option '-%c' (try --help)", optopt);
-            const char *last = optind > 0 && optind <= argc ? argv[optind - 1] : word;
-            return dp_fail(err, DP_E_USAGE, "unknown option '%.80s' (try --help)", last);
-        }
-        int index = -1;
-        if (code >= CODE)
-            index = code - CODE;
-        for (int i = 0; index < 0 && i < t.count; i++)
-            if (t.entry[i]->letter == code)
-                index = i;
-        if (index < 0)
-            return dp_fail(err, DP_E_USAGE, "unknown option (try --help)");
-        rc = assign(t.entry[index], t.values[index], optarg, err);
+        if (code == ':' || code == '?')
+            return refuse(&t, &syntax, code, at, argc, argv, err);
+        const int i = place_of(&t, code);
+        rc = assign(t.entry[i], t.values[i], optarg, err);
         if (rc != DP_OK)
             return rc;
-        t.given[index] = true;
+        given[i] = true;
     }
-    for (int i = 0; i < t.count; i++)
-        if (t.entry[i]->required && !t.given[i])
-            return dp_fail(err, DP_E_USAGE, "--%s is required%s%s", longs[i].name, t.entry[i]->choices != NULL ? ": " : "",
-                           t.entry[i]->choices != NULL ? t.entry[i]->choices : "");
+    rc = dp_option_rules(&t, err);
+    for (int i = 0; rc == DP_OK && i < t.count; i++)
+        if (t.entry[i]->required && !given[i])
+            rc = dp_option_missing(&t, i, err);
     *first_operand = optind;
-    return DP_PARSE_RUN;
+    return rc ?: DP_PARSE_RUN;
 }
 
 static void help_line(const struct dp_option *o, FILE *stream)
 {
     char left[80];
-    char letter[8] = "    ", buffer[MAX_NAME];
+    char letter[8] = "    ", buffer[DP_OPTION_NAME];
     if (o->letter != 0)
         snprintf(letter, sizeof letter, "-%c, ", o->letter);
-    snprintf(left, sizeof left, "%s--%s%s%s", letter, long_name(o, buffer), o->metavar ? " " : "",
+    snprintf(left, sizeof left, "%s--%s%s%s", letter, dp_option_name(o, buffer), o->metavar ? " " : "",
              o->metavar ? o->metavar : "");
-    fprintf(stream, "  %-32s %s", left, o->help);
+    fprintf(stream, "  %-32s ", left);
+    dp_option_print_needs(o, stream);
+    fputs(o->help, stream);
     if (o->choices != NULL)
         fprintf(stream, ": %s", o->choices);
+    dp_option_print_excludes(o, stream);
     if (o->fallback != NULL)
         fprintf(stream, " (default %s)", o->fallback);
-    if (o->required)
-        fputs(" (required)", stream);
+    dp_option_print_required(o, stream);
     fputc('\n', stream);
 }
 
@@ -250,9 +274,9 @@ void dp_option_help(const struct dp_command *command, FILE *stream)
 {
     fprintf(stream, "Usage: %s [options]%s%s\n%s.\n\nOptions:\n", command->name, command->operands[0] ? " " : "",
             command->operands, command->summary);
-    for (const struct dp_option *o = command->options; o != NULL && !is_end(o); o++)
+    for (const struct dp_option *o = command->options; o != NULL && !dp_option_is_end(o); o++)
         help_line(o, stream);
-    for (const struct dp_option *o = command->common; o != NULL && !is_end(o); o++)
+    for (const struct dp_option *o = command->common; o != NULL && !dp_option_is_end(o); o++)
         help_line(o, stream);
     fprintf(stream, "  %-32s %s\n  %-32s %s\n\nThe manual: man %.*s\n", "-h, --help", "this page", "    --version",
             "the version", (int)strcspn(command->name, " "), command->name); /* a subcommand is on the page of its command */

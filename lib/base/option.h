@@ -29,7 +29,23 @@ struct dp_option {
     bool open_min;        /* the minimum itself is out of range */
     bool open_max;        /* the maximum itself is out of range */
     bool required;        /* the command refuses to start without it */
+    bool single;          /* a positive number must not be zero as a float */
+    /* Rules that tie it to other options, see below. NULL: none. */
+    const char *needs, *excludes, *only, *needed_by, *unless;
+    const char *at_least; /* the name of another number, which it must not be below */
 };
+
+/* Rules are texts. A condition is the long name of an option, which holds if its value is not its default; the name of a choice
+   with values; or only the values of the word that says what the operand is. A list of conditions may end with a reason:
+
+       .needs = "private-schema, private-knots"  one of them: "--delta needs --private-schema or --private-knots"
+       .needs = "output; basis=hats|bins"        both
+       .excludes = "follow, mode=full: why"      neither: "--rate and --mode full exclude each other: why"
+       .needed_by = "method=descent, =sqlite"    required where one of them holds: "--method descent needs --iterations"
+       .unless = "plan"                          with .required or .needed_by: one of these will do instead of it
+       .only = "csv|tsv"                         what the operand is: "--schema is for csv and tsv"
+
+   --help has .only and .needs before the text, and .excludes after it. */
 
 /* Rows of a table. DP_OPTIONS is the struct that the values go to, and each file with a table defines it. letter_: 0 for none.
    The help comes last. Members that few rows need are set after it:
@@ -38,7 +54,8 @@ struct dp_option {
        DP_OPTION_REAL('s', step, "ETA", DP_ABOVE(0), "the step size", .required = true),
        DP_OPTION_INT(0, every, "N", DP_FROM_TO(1, 1000), "laps", .name = "checkpoint-every", .fallback = "10"),
 
-   .name if the option has another name than the member, .fallback, .required, and .choices for an integer that may be a word.
+   .name if the option has another name than the member, .fallback, .required, .choices for an integer that may be a word, and
+   rules.
    An option that several commands have is a macro for such a row. */
 #define DP_OPTION_ROW(letter_, member_) .letter = (letter_), .member = #member_, .offset = offsetof(DP_OPTIONS, member_)
 #define DP_OPTION_FLAG(letter_, member_, ...)                                                                                  \
@@ -82,9 +99,14 @@ struct dp_command {
 
 enum { DP_PARSE_RUN = 0, DP_PARSE_HELP = 1, DP_PARSE_VERSION = 2 };
 
+/* The rules of the options that were parsed, now that the command knows what its operand is (one of the words of .only). Their
+   order: what excludes each other, what an option needs, what the operand or a choice needs. DP_E_USAGE: one is broken. */
+int dp_option_operand(const struct dp_command *command, void *values, void *common, const char *word, struct dp_err *err);
+
 /* Parses argv[1..argc) into the struct `values` (laid out by command->options) and `common` (by command->common).
    Both are filled with defaults first. Options and operands may mix; "--" ends the options. argv is permuted; on
-   return *first_operand is the index of the first operand. Returns DP_PARSE_*, or DP_E_USAGE. */
+   return *first_operand is the index of the first operand. Checks the rules that do not ask what the operand is. Returns
+   DP_PARSE_*, or DP_E_USAGE. */
 int dp_option_parse(const struct dp_command *command, void *values, void *common, int argc, char **argv, int *first_operand,
                     struct dp_err *err);
 

@@ -27,4 +27,4 @@ struct dp_registry_place dp_registry_chosen(const struct dp_registry_choice *cho
     DP_OPTION_TEXT(0, member_.directory, "DIR",                                                                                \
                    "where dpline notes the ledgers of a population (DPLINE_REGISTRY, else ~/.local/state/dpline)",             \
                    .name = "registry"),                                                                                        \
-        DP_OPTION_FLAG(0, member_.none, "neither read nor write it", .name = "no-registry")
+        DP_OPTION_FLAG(0, member_.none, "neither read nor write it", .name = "no-registry", .excludes = "registry")

@@ -67,7 +67,6 @@ END
     arrays
     says() { complains 1 "dp-import: $1" dp-import npy --classes 3 -o x.dp "${@:2}"; }
     complains 2 "dp-import: npy takes two files: rows and labels" dp-import npy --classes 3 -o x.dp x.npy
-    complains 2 "dp-import: --classes is required for npy and npz: how many, or which numbers; or --real-label" dp-import npy -o x.dp x.npy y.npy
     complains 2 "dp-import: npz takes a file, and perhaps the names of two arrays in it (X y)" dp-import npz --classes 3 -o x.dp stored.npz X
     complains 1 "dp-import: stored.npz has no array 'A', but X, y, other" dp-import npz --classes 3 -o x.dp stored.npz A y
     complains 1 "dp-import: packed.npz has no array 'X', but rows, labels" dp-import npz --classes 3 -o x.dp packed.npz

@@ -27,22 +27,14 @@ bad_csv() {
     complains 2 "dp-import: expected one file, or - for standard input" dp-import a.csv b.csv
     complains 2 "dp-import: expected one file, or - for standard input" dp-import csv
     complains 2 "dp-import: idx takes two files: images and labels" dp-import idx a -o b
-    complains 2 "dp-import: --schema is required (--infer-schema SCHEMA.json writes a first one; dpline fit TABLE --label NAME does all that it takes)" dp-import csv a -o b
-    complains 2 "dp-import: --schema and --infer-schema are for csv and tsv" dp-import libsvm a -o b --schema c
-    complains 2 "dp-import: --output is required, or --out" dp-import libsvm a
-    complains 2 "dp-import: --split and --test go together" dp-import libsvm a -o b --split 0.5
-    complains 2 "dp-import: --split and --test go together" dp-import libsvm a -o b --test c
+    complains 2 "dp-import: csv needs --schema or --infer-schema: --infer-schema SCHEMA.json writes a first one, and dpline fit TABLE --label NAME does all that it takes" dp-import csv a -o b
+    complains 2 "dp-import: libsvm needs --output, --out or --infer-schema" dp-import libsvm a
     complains 2 "dp-import: --split: must be > 0 and < 1, got 1" dp-import libsvm a -o b --test c --split 1
     complains 2 "dp-import: --delimiter: must be one character, got 'ab'" dp-import csv a -o b --schema c --delimiter ab
     complains 2 "dp-import: --row-norm: must be one of unit|cap|none|bounds, got 'two'" dp-import libsvm a -o b --row-norm two
-    complains 2 "dp-import: --classes is for libsvm, idx, images, npy and npz: elsewhere the schema or the file lists them" \
-        dp-import arff a -o b --classes 2
     complains 2 "dp-import: --classes: must be a number from 2 to 1000 or a list, got '1'" dp-import libsvm a -o b -k 1
     complains 2 "dp-import: --classes: 'a' is there twice" dp-import libsvm a -o b -k a,a
-    complains 2 "dp-import: --classes and --real-label exclude one another" dp-import libsvm a -o b -k 2 --real-label
-    complains 2 "dp-import: --cols is for libsvm" dp-import arff a -o b --cols 3
     complains 1 "dp-import: cannot open gone: No such file or directory" dp-import libsvm gone -o b
-    complains 2 "dp-import: --bias and --no-bias exclude one another" dp-import libsvm a -o b --bias --no-bias
     complains 1 "dp-import: cannot open gone.json: No such file or directory" dp-import csv a -o b --schema gone.json
 }
 
@@ -283,8 +275,6 @@ dp-import: the population is t.csv"
     schema '{"name": "e", "type": "categorical", "categories": ["u"]}, {"name": "y", "type": "label", "classes": ["0", "1"]}' '"header": true'
     dp-import csv --schema schema.json --basis hats -o v.dp t.csv 2> said
     refute grep hats said v.dp/dataset.json
-    complains 2 "dp-import: --basis is for rows of csv and tsv" dp-import libsvm --basis hats -o w.dp t.csv
-    complains 2 "dp-import: --basis is for rows of csv and tsv" dp-import csv --infer-schema i.json --basis hats t.csv
 }
 
 @test "dp-import --basis products: pairs of numbers, rows within norm 1, and rows of zeros" {
@@ -944,13 +934,6 @@ END
     complains 1 "dp-import: rows: an item is a row of 2 numbers, and --features is for images, with rows and columns" \
         dp-import idx --features hog -o t.dp rows labels
     complains 2 "dp-import: --features: must be one of hog|scatter, got 'sift'" dp-import idx --features sift -o t.dp images labels
-    complains 2 "dp-import: --features is for idx, images, npy and npz" dp-import libsvm --features hog -o t.dp a
-    complains 2 "dp-import: --features makes dense rows of norm 1 with a constant: it excludes --row-norm" \
-        dp-import idx --features hog --row-norm cap -o t.dp images labels
-    complains 2 "dp-import: --features makes dense rows of norm 1 with a constant: it excludes --no-bias" \
-        dp-import idx --features hog --no-bias -o t.dp images labels
-    complains 2 "dp-import: --features makes dense rows of norm 1 with a constant: it excludes --storage csr" \
-        dp-import idx --features hog --storage csr -o t.dp images labels
     assert_not_exists t.dp
 }
 
@@ -1113,13 +1096,6 @@ END
     sed 's/"header"/"private_preprocessing": ["inferred-schema"], "header"/' s.json > m.json
     needs inferred-schema m.json
     [ ! -e rows ]
-    complains 2 "dp-import: --out is for csv and tsv: other formats are read completely before rows are known" dp-import libsvm t.svm --out rows
-    for what in "--output d.dp" "--force" "--storage csr" "--split 0.5 --test u.dp" "--infer-schema x.json"; do
-        # shellcheck disable=SC2086
-        complains 2 "dp-import: --out sends rows, and writes no data set: it excludes $(sed 's/ [a-z].*\.\(dp\|json\)//; s/--split 0.5 //' <<< "$what")" \
-            dp-import csv t.csv --schema s.json --out rows $what
-    done
-    complains 2 "dp-import: --output is required, or --out" dp-import csv t.csv --schema s.json
     complains 2 "dp-import: --population: must be 1 to 500 bytes of UTF-8 without control characters" \
         dp-import csv t.csv --schema s.json --out rows --population ""
 }

@@ -124,7 +124,6 @@ dp-import: the population is pets"
     cp pets/dog/b.pgm bad/cat/a
     complains 1 "dp-import: bad/dog/a.JPG is in colour, and the first image is grey" dp-import images -o x.dp bad
     assert_not_exists x.dp
-    complains 2 "dp-import: --features is for idx, images, npy and npz" dp-import csv --features hog --schema a.json -o t.dp a.csv
 }
 
 @test "images: archives that lie about sizes, are cut short or encrypted" {

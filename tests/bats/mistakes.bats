@@ -112,7 +112,6 @@ prepare() {
     dpline fit j.dp --epsilon 1 -q --json -o j.model > said
     dp-info --json j.model | diff - said
     assert_equal "$(jq -c '[.n, .labels, .epsilon <= 1]' said)" '[1500,["no","yes"],true]'
-    complains 2 "dp-import: --json goes with --output" dp-import people.csv --infer-schema x.json --json
 }
 
 @test "a table where a model is expected, and the other way round" {

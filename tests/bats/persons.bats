@@ -110,7 +110,6 @@ END
     complains 2 "dp-import: --rows-per-person is required: column 'patient_id' says whose row it is, and how many rows of one person are kept at most is a public number that you choose" \
         dp-import csv t.csv -s s.json -o t.dp
     complains 2 "dp-import: --rows-per-person: must be between 1 and 1000000, got 0" dp-import csv t.csv -s s.json -o t.dp --rows-per-person 0
-    complains 2 "dp-import: --rows-per-person is for data sets that are made of csv or tsv" dp-import libsvm t.svm -o t.dp --rows-per-person 1
     complains 2 "dp-import: --out: a stream cannot keep the rows of one person together: with \"type\": \"ignore\" for column 'patient_id' each row is taken for one person" \
         dp-import csv t.csv -s s.json --out rows
     sed 's/"person"/"ignore"/' s.json > rows.json

@@ -133,7 +133,7 @@ true"
         "0.244140625 0.244140625"
     complains 3 "dp-import: --private-schema: people.csv is too small: noise for epsilon = 0.2 would hide a text of a quarter of the rows, and nothing was charged; write the schema yourself" \
         dp-import people.csv --infer-schema other.json --private-schema 0.1 --at-most 0.2
-    complains 2 "dp-import: --at-most is below --private-schema" \
+    complains 2 "dp-import: --at-most: must be at least --private-schema" \
         dp-import people.csv --infer-schema other.json --private-schema 0.1 --at-most 0.09
     rm people.json*
     fit.sh people.csv --label income --epsilon 1 2> said
@@ -294,9 +294,6 @@ numeric"
     complains 1 'dp-import: free.json: "paid" does not say epsilon, delta, ledger and population' dp-import people.csv -s free.json -o other.dp
     complains 5 "dp-import: this may cost epsilon = 20, and above 10 little is hidden; see dp-privacy(7) on choosing it (--allow-weak if that is meant)" \
         dp-import people.csv --infer-schema x.json --private-schema 20
-    complains 2 "dp-import: --private-schema goes with --infer-schema FILE" dp-import people.csv --private-schema 1
-    complains 2 "dp-import: options of a charge go with --private-schema or --private-knots" \
-        dp-import people.csv --infer-schema x.json --no-ledger
     dp-import people.csv -q -s people.json -o people.dp
     fit.sh people.dp -o people.model -q
     dp-import people.csv -q -s people.json --no-bias -o narrow.dp
@@ -446,16 +443,6 @@ END
     grep -qx 'dp-import: knots are even: epsilon = 0.01 does not pay for others' said
     assert_equal "$(knots numbers.dp 0) $(dp-info --get private_preprocessing numbers.dp)" "[0,12.5,25,37.5,50,62.5,75,87.5,100] "
     [ ! -e numbers.dp.ledger ]
-    for bad in '' '--basis line' '--out -'; do
-        # shellcheck disable=SC2086
-        complains 2 "dp-import: --private-knots goes with --output and with --basis hats, bins, cosines or products" \
-            dp-import numbers.csv -s numbers.json --private-knots 1 -o other.dp ${bad}
-    done
-    for only in '--noise-seed 3' '--at-most 3'; do
-        # shellcheck disable=SC2086
-        complains 2 "dp-import: --noise-seed and --at-most go with --private-schema" \
-            dp-import numbers.csv -s numbers.json --basis hats --private-knots 1 ${only} -o other.dp
-    done
     # a column with knots of its own pays for nothing
     jq '.columns[1] += {basis: "hats", knots: [50]} | .columns[2] += {basis: "line"}' numbers.json > own.json
     dp-import numbers.csv -q -s own.json --basis hats --private-knots 1 -o own.dp

@@ -75,9 +75,6 @@ END
 @test "what a query may not be" {
     database
     refused() { complains "$1" "$2" dp-import "${@:3}" -s schema.json --no-registry -o o.dp; }
-    refused 2 "dp-import: --sql is required: which rows of the database" sqlite t.sqlite
-    refused 2 "dp-import: --sql is for sqlite" csv t.sqlite --sql 'select 1'
-    refused 2 "dp-import: --delimiter and --skip-lines are for texts, and a query gives rows" t.sqlite --sql 'select 1' --delimiter ';'
     refused 1 "dp-import: t.sqlite is an SQLite database: dp-import sqlite FILE --sql 'SELECT ...' reads it" csv t.sqlite
     refused 1 "dp-import: t.sqlite: no such table: gone" sqlite t.sqlite --sql 'select * from gone'
     for sql in 'delete from patients' 'select 1; select 2' '' 'create table x (y)' "attach 'other.db' as o"; do

@@ -196,6 +196,9 @@ struct sample {
     struct {
         bool two_words;
     } group;
+    bool lonely, tabled;
+    double most;
+    int64_t times;
 };
 
 #define DP_OPTIONS struct sample
@@ -207,6 +210,10 @@ static const struct dp_option table[] = {
     DP_OPTION_INT(0, whole, "N", DP_FROM_TO(1, 10), "h"),
     DP_OPTION_CHOICE(0, choice, "C", "a|bc|d", "h"),
     DP_OPTION_FLAG(0, group.two_words, "h"),
+    DP_OPTION_FLAG(0, lonely, "h", .excludes = "flag: it is; whole, choice=bc|d"),
+    DP_OPTION_REAL(0, most, "M", DP_FROM(0), "h", .single = true, .needs = "real; choice=a|d, flag", .at_least = "real"),
+    DP_OPTION_INT(0, times, "N", DP_FROM(0), "h", .at_least = "whole", .needed_by = "choice=d: so", .unless = "flag, whole"),
+    DP_OPTION_FLAG(0, tabled, "h", .only = "csv|tsv: why"),
     {.name = NULL},
 };
 static const struct dp_command command = {"test", "", "A test", table, NULL};
@@ -269,6 +276,14 @@ static void options_complain(void **state)
         {"--flag=1", "--flag: takes no value"},
         {"--real", "--real: needs a value"},
         {"-t", "-t: needs a value"},
+        {"--lonely --flag", "--lonely and --flag exclude each other: it is"},
+        {"--lonely --choice d", "--lonely and --choice d exclude each other"},
+        {"--most 1", "--most needs --real"},
+        {"--most 1 --real 1", "--most needs --choice a or d or --flag"},
+        {"--most 0.5 --real 1 --flag", "--most: must be at least --real"},
+        {"--most 1e-60", "--most: 1e-60 is too small"},
+        {"--whole 3 --times 2", "--times: must be at least --whole"},
+        {"--choice d", "--choice d needs --times, --flag or --whole: so"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct sample s;
@@ -277,6 +292,19 @@ static void options_complain(void **state)
         assert_int_equal(parse(cases[i].line, &s, &operands, message), DP_E_USAGE);
         assert_string_equal(message, cases[i].message);
     }
+}
+
+static void options_ask_what_the_operand_is(void **state)
+{
+    (void)state;
+    struct sample s;
+    struct dp_err err;
+    int operands;
+    char message[DP_ERR_MESSAGE_SIZE];
+    assert_int_equal(parse("--tabled --times 0 --most 0 --real 0 -f --text none", &s, &operands, message), DP_PARSE_RUN);
+    assert_int_equal(dp_option_operand(&command, &s, NULL, "tsv", &err), DP_OK);
+    assert_int_equal(dp_option_operand(&command, &s, NULL, "arff", &err), DP_E_USAGE);
+    assert_string_equal(err.message, "--tabled is for csv and tsv: why");
 }
 
 static void memory_checks_overflow(void **state)
@@ -445,6 +473,7 @@ int main(void)
         cmocka_unit_test(printing_reads_back),
         cmocka_unit_test(options_parse),
         cmocka_unit_test(options_complain),
+        cmocka_unit_test(options_ask_what_the_operand_is),
         cmocka_unit_test(memory_checks_overflow),
         cmocka_unit_test(errors_name_their_place_once),
         cmocka_unit_test(texts_from_outside),

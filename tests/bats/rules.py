@@ -1,0 +1,112 @@
+"""Breaks each rule that the --help of the commands states, and compares what they say. A rule is before the text of an option
+("--schema: ..." or "csv, tsv: ...") or after it ("(not with ...)", "(required with ...)"). Arguments: commands, such as "dp-account sigma"."""
+import re
+import subprocess
+import sys
+
+VALUE = r"[a-z0-9][a-z0-9-]*"
+ATOM = rf"--[a-z0-9-]+(?: {VALUE}(?:(?:, | or ){VALUE})*)?"
+RULE = rf"{ATOM}(?:(?:, | or ){ATOM})*"
+LINE = re.compile(r"  (?:-., |    )--([a-z0-9-]+)(?: (\S+))? +(.*)")
+
+
+def run(command, arguments):
+    return subprocess.run(command.split() + arguments, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=20)
+
+
+def atoms(rule):
+    """[(name, [value, ...]), ...] of "--a, --b x or y"."""
+    found = [(name, re.findall(VALUE, re.sub(r"\bor\b", " ", values))) for name, values in
+             re.findall(rf"--([a-z0-9-]+)((?: {VALUE}(?:(?:, | or ){VALUE})*)?)", rule)]
+    return found
+
+
+class Command:
+    def __init__(self, name):
+        self.name, self.options = name, {}
+        page = run(name, ["--help"]).stdout
+        usage = re.search(r"\[(\w+(?:\|\w+)+)\] FILE", page)
+        self.words = usage[1].split("|") if usage else []
+        for line in page.splitlines():
+            match = LINE.fullmatch(line)
+            if not match or match[1] in ("help", "version"):
+                continue
+            text, only = match[3], []
+            words = re.match(rf"({VALUE}(?:, {VALUE})*): ", text)
+            if words and self.words and set(words[1].split(", ")) <= set(self.words):
+                only, text = words[1].split(", "), text[words.end():]
+            needs = re.match(rf"({RULE}(?: and {RULE})*): ", text)
+            choices = re.search(rf": ({VALUE}(?:\|{VALUE})+)", text)
+            default = re.search(r"\(default ([^()]*)\)$", text)
+            needed = []
+            for condition in re.findall(r"\(required with ([^)]*)\)", text):
+                condition, _, unless = condition.partition(" without ")
+                for who, values in atoms(condition) or [("", re.findall(VALUE, condition.replace(" or ", " ")))]:
+                    needed += [(who, value, re.findall("--[a-z0-9-]+", unless)) for value in values or [""]]
+            self.options[match[1]] = {
+                "metavar": match[2], "only": only, "needs": needs[1].split(" and ") if needs else [],
+                "excludes": [a for part in re.findall(r"\(not with ([^)]*)\)", text) for a in atoms(part)],
+                "choices": choices[1].split("|") if choices else [], "default": default[1] if default else None,
+                "required": re.search(r"\(required[) ](?!with )", text), "needed": needed}
+
+    def sample(self, name, value=None):
+        option = self.options[name]
+        if option["metavar"] is None:
+            return ["--" + name]
+        values = [value] if value else option["choices"] or ["1", "0.5", "2", "1/2", "tcp://a:1", "x"]
+        for value in values:
+            if value != option["default"] and f"--{name}: must be" not in run(self.name, ["--" + name, value, "--no-such-option"]).stderr:
+                return ["--" + name, value]
+        raise SystemExit(f"{self.name}: no value for --{name}")
+
+    def with_needs(self, name, value=None, without=None):
+        """Arguments that give an option and what it needs, but not the rule `without`."""
+        given = self.sample(name, value)
+        for rule in self.options[name]["needs"]:
+            other, values = atoms(rule)[0]
+            if rule != without and "--" + other not in given:
+                given += self.with_needs(other, values[0] if values else None, rule if name == other else None) \
+                    if name not in [a for r in self.options[other]["needs"] for a, _ in atoms(r)] else self.sample(other)
+        return given
+
+    def cases(self):
+        for name, option in self.options.items():
+            for rule in option["needs"]:
+                yield self.with_needs(name, without=rule), f"--{name} needs {rule}"
+            for other, values in option["excludes"]:
+                for value in values or [None]:
+                    yield self.sample(name) + self.sample(other, value), \
+                        f"--{name} and --{other}{' ' + value if value else ''} exclude each other"
+            for who, value, unless in option["needed"]:
+                others = [f"--{name}"] + unless
+                given = self.with_needs(who, value) if who else self.complete([], name) + self.operands(value)
+                for beside, its in self.options.items():
+                    if beside != name and (who, value) in [(w, v) for w, v, _ in its["needed"]] and "--" + beside not in given:
+                        given = self.sample(beside) + given
+                yield given, f"{f'--{who} {value}'.rstrip() if who else value} needs " + " or ".join(", ".join(others).rsplit(", ", 1))
+            for word in self.words if option["only"] else []:
+                if word not in option["only"]:
+                    words = " and ".join(", ".join(option["only"]).rsplit(", ", 1))
+                    yield self.complete(self.with_needs(name), name) + self.operands(word), f"--{name} is for {words}"
+
+    def operands(self, word):
+        return [word, "x"] + ["y"] * (word in ("idx", "npy"))
+
+    def complete(self, given, name):
+        """Adds the required options that may be beside an option."""
+        for other, option in self.options.items():
+            apart = {a for a, _ in option["excludes"] + self.options[name]["excludes"]}
+            if option["required"] and "--" + other not in given and not apart & {name, other}:
+                given = given + self.sample(other)
+        return given
+
+
+failed, count = [], 0
+for command in map(Command, sys.argv[1:]):
+    for arguments, sentence in command.cases():
+        answer = run(command.name, arguments)
+        count += 1
+        if answer.returncode != 2 or not answer.stderr.startswith(f"{command.name}: {sentence}"):
+            failed.append(f"{command.name} {' '.join(arguments)}\n  expected: {sentence}\n  got {answer.returncode}: {answer.stderr.strip()}")
+print("\n".join(failed + [f"{count} rules"]))
+sys.exit(bool(failed))

@@ -132,9 +132,9 @@ setting_panel() {
     for epsilon in 0.05 0.2; do
         for method; do
             file=$scratch/setting$option$epsilon$method
-            awk -F '\t' -v OFS='\t' -v option="$option" -v method="$method" -v default="$default" -v epsilon="$epsilon" '
+            awk -F '\t' -v OFS='\t' -v option="$option" -v method="$method" -v usual="$default" -v epsilon="$epsilon" '
                 $1 != "settings" || $3 != method || $4 != epsilon { next }
-                $5 == "" { print default, $7, $8 }
+                $5 == "" { print usual, $7, $8 }
                 index($5, option " ") == 1 { print substr($5, length(option) + 2), $7, $8 }' measured.tsv |
                 awk -v OFS='\t' '{ sub(/^(gaussian|no)\t/, "0\t"); sub(/^(laplace|must)\t/, "1\t"); sub(/^adap\t/, "2\t") } 1' | sort -g > "$file"
             [ -s "$file" ] || continue

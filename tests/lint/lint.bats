@@ -214,6 +214,12 @@ END
     assert_output lib/base/hash.h
 }
 
+# gawk stops at such a variable; mawk and busybox take it.
+@test "no awk program has a variable that gawk reserves" {
+    run bash -c "git ls-files -z bin pipelines examples tests man ':!tests/lint' | xargs -0 grep -nE -e '-v *(default|switch|case|func|function|include|load|namespace)='"
+    assert_output ''
+}
+
 @test "no unfinished work is left in the code" {
     run grep -rInwE 'TODO|FIXME|XXX|HACK' bin lib pipelines examples man tests/unit tests/bats README.md
     assert_failure

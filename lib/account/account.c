@@ -137,7 +137,7 @@ static struct dp_answer answer_of(const struct dp_charges *charges, const struct
 }
 
 /* Epsilon at delta = given, or δ at epsilon = given. */
-static int ask_pld(int (*question)(const struct dp_pld_part *, size_t, double, struct dp_pld_answer *, struct dp_err *),
+static int ask_pld(int (*pld_of)(const struct dp_pld_part *, size_t, double, struct dp_pld_answer *, struct dp_err *),
                    const struct dp_charges *charges, double given, struct dp_answer *answer, struct dp_err *err)
 {
     struct dp_pld_answer pld = {.upper = (double)INFINITY};
@@ -146,7 +146,7 @@ static int ask_pld(int (*question)(const struct dp_pld_part *, size_t, double, s
     struct dp_pld_part *part = dp_account_pld_parts(charges, &count, &rc, err);
     if (part == NULL)
         return rc != DP_OK ? rc : dp_fail(err, DP_E_RUN, "privacy loss distributions do not cover these mechanisms");
-    rc = question(part, count, given, &pld, err);
+    rc = pld_of(part, count, given, &pld, err);
     free(part);
     *answer = answer_of(charges, &pld);
     return rc;

@@ -44,11 +44,12 @@ methods() {
 
 # part_hinge: the SVM by the loss that the paper's own methods have, beside the Huberised one with the same batches
 part_hinge() {
-    local set epsilon
+    local set epsilon method loss
     for set in "${sets[@]}"; do
         for epsilon in "${epsilons[@]}"; do
-            tsv blsgd "$set" hinge "$epsilon" ''
-            tsv blsgd "$set" svm "$epsilon" ''
+            for method in blsgd paper blgd; do
+                for loss in hinge svm; do tsv $method "$set" $loss "$epsilon" ''; done
+            done
         done
     done
 }
@@ -136,10 +137,7 @@ measure() {
 rare() {
     local most=$((folds * repetitions))
     case $3$4 in
-        paper-published* | ac-published*) [ -z "${QUICK:-}" ] || return 0 # longer than everything else together
-            most=0
-            ;;
-        paper | ac) most=10 ;;
+        paper | ac | paper-published | ac-published) most=10 ;;
         paper* | ac*) # settings
             [ -z "${QUICK:-}" ] || return 0
             most=2

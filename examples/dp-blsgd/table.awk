@@ -20,6 +20,8 @@ BEGIN {
     name["privgene"] = "PrivGene"
     name["blsgd-hinge"] = "DP-BLSGD, hinge"
     name["paper"] = "DP-BLSGD, section 5.4"
+    name["paper-hinge"] = "DP-BLSGD, section 5.4, hinge"
+    name["blgd-hinge"] = "DP-BLGD, hinge"
     for (m in name) name[m "-published"] = name[m] ", as published"
 }
 kind == $1 && $2 == first && second != "" {

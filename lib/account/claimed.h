@@ -1,9 +1,9 @@
 /* The cost that two papers claim for a run; neither claim is sound.
  *
- * The DP-BLSGD paper, for a run whose laps depend on released values. Each query is amplified by itself, by Lemma 4 (and costs no more
- * than without sampling), although several share a batch; sparse vectors cost what Theorems 2 and 3 say (the column `claimed` of
- * account/kinds.h); and a run continues while the budget holds at any order. For the
- * errors see examples/dp-blsgd/README.md.
+ * The DP-BLSGD paper, for a run whose laps depend on released values. Each query is amplified by itself, by Lemma 4 (and costs
+ * no more than without sampling), although several share a batch; sparse vectors cost what Theorems 2 and 3 say (the column
+ * `claimed` of account/kinds.h); and a run continues while the budget holds at any order. For the errors see
+ * examples/dp-blsgd/README.md.
  *
  * [CL] Chen, Lee, Differentially private line search (DP-BLSGD, 2022): orders 2 … 500, and its Proposition 1,
  *   ε = min over α of Σ r(α) + ln(1/δ)/(α − 1).

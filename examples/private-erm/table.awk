@@ -6,7 +6,8 @@
 #   awk -F '\t' -v kind=seconds -v first=0 -f table.awk measured.tsv CPU seconds of a round
 #   awk -F '\t' -v kind=adult -f table.awk measured.tsv           ADULT-81, medians beside the means
 #   awk -F '\t' -v kind=bank -f table.awk measured.tsv            CPU seconds of all rounds of BANK at all epsilons
-#   awk -F '\t' -v kind=bounds -v first=0.01 -f table.awk measured.tsv Table 1: errors in parts of its utility, gradients of rows
+#   awk -F '\t' -v kind=bounds -v first=0.01 -f table.awk measured.tsv Table 1: errors in parts of its utility, gradients of rows; for mu =
+#                                                                 0 Theorem 3
 #   awk -F '\t' -v kind=horizon -f table.awk measured.tsv        Algorithm 2 with R up to n²
 #   awk -F '\t' -v kind=worth -f table.awk measured.tsv           the epsilon that the printed noise is worth
 # The fields of a line are
@@ -36,13 +37,23 @@ BEGIN {
     for (i = 1; i in methods; i++) width = i
 }
 $1 == "horizon" && kind == "horizon" {
-    if (!shown++) print "noise\truns\tmean R\terror\tdeviation\tepsilon stated\tseconds"
-    print ($2 == "printed" ? "as printed" : "tight, for R laps") "\t" $3 "\t" $4 "\t" $5 "\t" $6 "\t" $7 "\t" $8
+    if (!shown++) print "noise\truns\tmean R\terror\tdeviation\tepsilon stated\tseconds\t2 β error\tTheorem 5"
+    print ($2 == "printed" ? "as printed" : "tight, for R laps") "\t" $3 "\t" $4 "\t" $5 "\t" $6 "\t" $7 "\t" $8 "\t" sprintf("%.3f", 0.5 * $5) "\t" \
+        ($2 == "printed" ? sprintf("%.3f", theorem_5(500, 109, 0.25, 1, 0.001)) : "")
+}
+# theorem_5 N D BETA EPSILON DELTA: its bound on the mean of |grad F|², for L = 1, F(0) = ln 2 and F* = 0
+function theorem_5(n, d, beta, epsilon, delta,    variance, far, step) {
+    variance = 4 + 4 * d * log(3 * n / delta) * log(2 / delta) / epsilon ^ 2
+    far = sqrt(2 * log(2) / beta)
+    step = far / (sqrt(variance) * n)
+    if (step > 1 / beta) step = 1 / beta
+    return beta * (far ^ 2 + variance * n ^ 2 * step ^ 2) / (n ^ 2 * (2 * step - beta * step ^ 2))
 }
 $1 == "minimum" {
     rise[$3, $4] = $10 - $7
     people[$3] = $5
     columns[$3] = $6
+    norm[$3, $4] = $9
     if (kind == "data" && $2 == "table") {
         if (!($3 in shape)) sets[++count] = $3
         shape[$3] = $5 " × " $6
@@ -99,6 +110,24 @@ END {
     }
     if (kind == "bounds") {
         split("epsilon|output, over d log(1/δ)/(n² ε²)|SGD, over d log³(n/δ)/(n² ε²)|gradients, output: n T|SGD here: 50 n|SGD of Table 1: n²", texts, "|")
+        if (first == 0) {
+            split("epsilon|output, over (√(d log(1/δ))/(n ε))^(2/3)|with L, β and ‖ŵ‖|SGD, over √d log^(3/2)(n/δ)/(n ε)|gradients, output: n T", texts, "|")
+            line("data", texts, 5)
+            for (r = 1; r <= count; r++) {
+                row = order[r]
+                split(row, part, SUBSEP)
+                people_of = people[part[1]]
+                unit = sqrt(columns[part[1]]) / (people_of * part[3])
+                beta = part[1] ~ /WINE|BIKE/ ? 1 : 0.25
+                texts[1] = part[3]
+                texts[2] = short(error[row, "published"] / (unit * sqrt(log(1000))) ^ (2 / 3))
+                texts[3] = short(error[row, "published"] / (unit * sqrt(log(1000) * beta) * norm[part[1], part[2]] ^ 2) ^ (2 / 3))
+                texts[4] = short(error[row, "sgd-2014"] / (unit * log(1000 * people_of) ^ 1.5))
+                texts[5] = sprintf("%.1e", people_of * laps[row, "published"])
+                line(part[1], texts, 5)
+            }
+            exit
+        }
         line("data", texts, 6)
         for (r = 1; r <= count; r++) {
             row = order[r]

@@ -11,6 +11,7 @@ stream() {
     case ${1%-published} in
         majority | non-private) erm.sh --data "$data" --loss "$loss" --lambda "$lambda" -q ;;
         sgd) descend "$7" ;;
+        sgd-c3) descend "${7% *} $(calculate "3 / $d")" ;; # the clip of section 5.4
         blsgd) ours "$7" ;;
         ac) paper "--clip-decay 0.05 $7" ;;
         paper) paper "$7" ;;

@@ -22,7 +22,7 @@ esac
 read -ra sets <<< "${SETS:-$(sets | tr '\n' ' ')}"
 [ ${#sets[@]} -gt 0 ] || { echo "run.sh: there is no data in $raw: get-data.sh fetches it, DPLINE_DATA says where it is" >&2 && exit 1; }
 read -ra epsilons <<< "${EPSILONS:-0.05 0.1 0.2 0.4 0.8 1.6}"
-private=${METHODS:-blsgd ac paper blgd agd outpert-gd outpert-rsgd objpert privgene}
+private=${METHODS:-sgd-c3 blsgd ac paper blgd agd outpert-gd outpert-rsgd objpert privgene}
 
 # --- what is compared. A cell is "METHOD SET LOSS EPSILON SETTING"; each part says which there are -----------------------------
 part_logistic() { methods logistic; }
@@ -35,7 +35,7 @@ methods() {
         for epsilon in "${epsilons[@]}"; do
             tsv sgd "$set" "$1" "$epsilon" "$(chosen "$set" "$1" "$epsilon")"
             for method in $private; do
-                tsv "$method" "$set" "$1" "$epsilon" ''
+                tsv "$method" "$set" "$1" "$epsilon" "$([ "$method" != sgd-c3 ] || chosen "$set" "$1" "$epsilon")"
                 case $method in blsgd | ac | paper | blgd) tsv "$method-published" "$set" "$1" "$epsilon" '' ;; esac
             done
         done
@@ -72,10 +72,12 @@ part_settings() {
 }
 rates='0.02 0.05 0.2 0.5 1'
 part_counts() {
-    local set value
+    local set value method
     for set in "${sets[@]}"; do
-        for value in $rates; do tsv paper "$set" logistic 0.4 "--rate $value"; done
-        for value in paper blsgd blgd agd; do tsv $value "$set" logistic 0.4 ''; done
+        for value in $rates; do
+            for method in paper paper-published; do tsv $method "$set" logistic 0.4 "--rate $value"; done
+        done
+        for method in paper paper-published blsgd blgd agd; do tsv $method "$set" logistic 0.4 ''; done
     done
 }
 

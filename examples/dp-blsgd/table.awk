@@ -10,6 +10,7 @@ BEGIN {
     name["majority"] = "Majority"
     name["non-private"] = "Non-private"
     name["sgd"] = "DP-SGD, tuned"
+    name["sgd-c3"] = "DP-SGD, tuned, but C_grad = 3"
     name["blsgd"] = "DP-BLSGD"
     name["blgd"] = "DP-BLGD"
     name["ac"] = "DP-BLSGD-AC"
@@ -39,7 +40,7 @@ kind == "settings" && $1 == kind {
     put(name[$3] ($5 == "" ? "" : " " $5), $4, sprintf("%.4f", $7) ($15 == "" ? "" : " (" with("%+.4f", $15, $16) ")"))
 }
 kind == "counts" && $1 == kind {
-    row = $2 ", " name[$3] ($3 != "paper" ? "" : ", q = " ($5 == "" ? "0.1" : substr($5, index($5, " ") + 1)))
+    row = $2 ", " name[$3] ($3 !~ /^paper/ ? "" : ", q = " ($5 == "" ? "0.1" : substr($5, index($5, " ") + 1)))
     put(row, "gradients", sprintf("%.1f", $11))
     put(row, "values of the objective", sprintf("%.1f", $12))
     put(row, "accuracy", sprintf("%.4f", $7))

@@ -20,11 +20,13 @@ struct options {
 static const struct dp_option options[] = {
     DP_OPTION_TEXT('g', get, "FIELD", "print one field only, for scripts"),
     DP_OPTION_FLAG('j', json, "everything, as JSON"),
-    DP_OPTION_FLAG('c', coefficients, "linear model: its coefficients in the units of the table"),
-    DP_OPTION_FLAG(0, curves, "linear model: effect of each numeric column along its bounds, as TSV, JSON or SVG"),
-    DP_OPTION_FLAG(0, svg, "--curves: as a drawing"),
-    DP_OPTION_FLAG(0, tsv, "--coefficients: as TSV"),
-    DP_OPTION_FLAG(0, verify, "data set: read every value, check norms and the digest"),
+    DP_OPTION_FLAG('c', coefficients, "the coefficients of a linear model in the units of the table", .only = "models",
+                   .excludes = "get"),
+    DP_OPTION_FLAG(0, curves, "effect of each numeric column along its bounds, as TSV, JSON or SVG", .only = "models",
+                   .excludes = "coefficients, get"),
+    DP_OPTION_FLAG(0, svg, "as a drawing", .needs = "curves", .excludes = "json"),
+    DP_OPTION_FLAG(0, tsv, "as TSV", .needs = "coefficients", .excludes = "json"),
+    DP_OPTION_FLAG(0, verify, "read every value, check norms and the digest", .only = "data sets"),
     {.name = NULL},
 };
 
@@ -113,22 +115,6 @@ static int refuse_text(const char *path, struct dp_err *err)
                : DP_OK;
 }
 
-/* Refuses options that exclude each other. */
-static int check(const struct options *o, bool model, struct dp_err *err)
-{
-    if (model && o->verify)
-        return dp_fail(err, DP_E_USAGE, "--verify is for data sets");
-    if (!model && o->coefficients)
-        return dp_fail(err, DP_E_USAGE, "--coefficients is for models");
-    if (o->curves && (!model || o->coefficients || o->get != NULL || o->tsv || (o->json && o->svg)))
-        return dp_fail(err, DP_E_USAGE, "--curves is for models, with no other option than --json or --svg");
-    if (o->svg && !o->curves)
-        return dp_fail(err, DP_E_USAGE, "--svg is a form of --curves");
-    if (o->tsv && (!o->coefficients || o->json))
-        return dp_fail(err, DP_E_USAGE, "--tsv is a form of --coefficients, as --json is");
-    return o->coefficients && o->get != NULL ? dp_fail(err, DP_E_USAGE, "--get prints one field, not --coefficients") : DP_OK;
-}
-
 int main(int argc, char **argv)
 {
     const struct dp_command command = {"dp-info", "PATH", "Print what a data set or a model is", options, NULL};
@@ -143,7 +129,7 @@ int main(int argc, char **argv)
     if (o.json || !(o.tsv || o.curves || o.get != NULL))
         dp_terminal_people();
     bool model = rc == DP_OK && (strcmp(argv[operand], "-") == 0 || (stat(argv[operand], &st) == 0 && !S_ISDIR(st.st_mode)));
-    rc = rc ?: check(&o, model, &err);
+    rc = rc ?: dp_option_operand(&command, &o, NULL, model ? "models" : "data sets", &err);
     if (rc == DP_OK && S_ISREG(st.st_mode))
         rc = refuse_text(argv[operand], &err);
     if (rc == DP_OK && model && o.coefficients)

@@ -22,7 +22,7 @@ static const struct dp_option options[] = {
     DP_OPTION_REAL('e', epsilon, "E", DP_ABOVE(0), "budget of the whole choice", .required = true),
     DP_OPTION_REAL('d', delta, "D", DP_ABOVE_BELOW(0, 1), "probability that the budget may fail to bound", .required = true),
     DP_OPTION_TEXT('l', ledger, "FILE", "record the spending in this file, not in the data set's own ledger"),
-    DP_OPTION_FLAG(0, no_ledger, "write nothing down, and say so in the model"),
+    DP_OPTION_FLAG(0, no_ledger, "write nothing down, and say so in the model", .excludes = "ledger"),
     DP_REGISTRY_OPTIONS(registry),
     DP_OPTION_FLAG(0, allow_weak, "also with a cost above epsilon 10 or a delta that is not below 1/N"),
     DP_OPTION_TEXT('o', model, "FILE", "write the chosen model there, not to standard output"),

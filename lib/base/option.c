@@ -126,7 +126,10 @@ bool dp_option_given(const struct dp_option *o, const void *values)
     struct dp_err err;
     alone.offset = 0;
     set_default(&alone, usual, &err);
-    return memcmp(usual, (const char *)values + o->offset, sizes[o->kind]) != 0;
+    const void *member = (const char *)values + o->offset;
+    if (o->kind == DP_OPT_TEXT && o->fallback != NULL)
+        return strcmp(o->fallback, *(const char *const *)member) != 0;
+    return memcmp(usual, member, sizes[o->kind]) != 0;
 }
 
 static int table_add(struct dp_option_table *t, const struct dp_option *options, void *values, struct dp_err *err)
@@ -153,7 +156,8 @@ int dp_option_operand(const struct dp_command *command, void *values, void *comm
     struct dp_option_table t;
     int rc = table_of(&t, command, values, common, err);
     t.word = word;
-    return rc ?: dp_option_rules(&t, err);
+    rc = rc ?: dp_option_rules(&t, false, err);
+    return rc ?: dp_option_rules(&t, true, err);
 }
 
 enum { CODE = 1000, HELP = 2000, VERSION = 2001 };
@@ -242,10 +246,11 @@ int dp_option_parse(const struct dp_command *command, void *values, void *common
             return rc;
         given[i] = true;
     }
-    rc = dp_option_rules(&t, err);
+    rc = dp_option_rules(&t, false, err);
     for (int i = 0; rc == DP_OK && i < t.count; i++)
         if (t.entry[i]->required && !given[i])
             rc = dp_option_missing(&t, i, err);
+    rc = rc ?: dp_option_rules(&t, true, err);
     *first_operand = optind;
     return rc ?: DP_PARSE_RUN;
 }

@@ -146,7 +146,7 @@ static void add_holding(char text[MOST_TEXT], const struct dp_option_table *t, c
     add_condition(text, &now, "");
 }
 
-/* What replaces a required option. */
+/* Reads .unless. */
 static void read_unless(const struct dp_option *o, struct rule *rule)
 {
     rule->count = 0;
@@ -161,8 +161,9 @@ static bool is_below(const struct dp_option_table *t, int i)
     if (other < 0)
         return false;
     const void *own = (const char *)t->values[i] + o->offset, *least = (const char *)t->values[other] + t->entry[other]->offset;
-    return o->kind == DP_OPT_REAL ? *(const double *)own < *(const double *)least
-                                  : *(const int64_t *)own != DP_OPT_ABSENT_INT && *(const int64_t *)own < *(const int64_t *)least;
+    return o->kind == DP_OPT_REAL
+               ? *(const double *)own < *(const double *)least
+               : *(const int64_t *)own != DP_OPT_ABSENT_INT && *(const int64_t *)own < *(const int64_t *)least;
 }
 
 /* EXCLUDES: a rule for each condition. */
@@ -208,12 +209,12 @@ int dp_option_missing(const struct dp_option_table *t, int i, struct dp_err *err
                    o->choices != NULL ? o->choices : "");
 }
 
-int dp_option_rules(const struct dp_option_table *t, struct dp_err *err)
+int dp_option_rules(const struct dp_option_table *t, bool needed, struct dp_err *err)
 {
     char buffer[DP_OPTION_NAME];
     struct rule rule;
     int rc = DP_OK;
-    for (enum kind kind = 0; kind < KINDS; kind++)
+    for (enum kind kind = needed ? NEEDED_BY : 0; kind < (needed ? KINDS : NEEDED_BY); kind++)
         for (int i = 0; i < t->count; i++) {
             const struct dp_option *o = t->entry[i];
             const char *const rules[KINDS] = {o->excludes, o->needs, o->only, o->needed_by};

@@ -22,13 +22,13 @@ const char *dp_option_name(const struct dp_option *option, char buffer[DP_OPTION
 /* Whether the value is not the default. In option.c. */
 bool dp_option_given(const struct dp_option *option, const void *values);
 
-/* DP_E_USAGE, with a sentence: a rule is broken. */
-int dp_option_rules(const struct dp_option_table *table, struct dp_err *err);
+/* DP_E_USAGE, with a sentence: a rule is broken. needed: only .needed_by is checked; else all other rules. */
+int dp_option_rules(const struct dp_option_table *table, bool needed, struct dp_err *err);
 
 /* Option i is required and was not given: DP_E_USAGE with a sentence, or DP_OK if an option of its .unless was. */
 int dp_option_missing(const struct dp_option_table *table, int i, struct dp_err *err);
 
-/* What --help has before the text of an option, and after it. */
+/* Parts of a line of --help: the first is before the text of the option, the others follow it. */
 void dp_option_print_needs(const struct dp_option *option, FILE *stream);
 void dp_option_print_excludes(const struct dp_option *option, FILE *stream);
 void dp_option_print_required(const struct dp_option *option, FILE *stream);

@@ -23,8 +23,9 @@ const struct dp_registry_place *dp_registry_default(void);
 struct dp_registry_place dp_registry_chosen(const struct dp_registry_choice *choice, const struct dp_registry_place *otherwise);
 
 /* Rows of an option table. member: the struct dp_registry_choice in the command's options. */
-#define DP_REGISTRY_OPTIONS(member_)                                                                                           \
+#define DP_REGISTRY_OPTIONS(member_, ...)                                                                                      \
     DP_OPTION_TEXT(0, member_.directory, "DIR",                                                                                \
                    "where dpline notes the ledgers of a population (DPLINE_REGISTRY, else ~/.local/state/dpline)",             \
-                   .name = "registry"),                                                                                        \
-        DP_OPTION_FLAG(0, member_.none, "neither read nor write it", .name = "no-registry", .excludes = "registry")
+                   .name = "registry", __VA_ARGS__),                                                                           \
+        DP_OPTION_FLAG(0, member_.none, "neither read nor write it", .name = "no-registry", .excludes = "registry",            \
+                       __VA_ARGS__)

@@ -9,10 +9,6 @@
 
 int dp_payer_check_options(const struct dp_payer_options *o, struct dp_err *err)
 {
-    if (o->no_ledger && o->ledger != NULL)
-        return dp_fail(err, DP_E_USAGE, "--no-ledger and --ledger exclude each other");
-    if (o->registry.none && o->registry.directory != NULL)
-        return dp_fail(err, DP_E_USAGE, "--no-registry and --registry exclude each other");
     if (isnan(o->epsilon))
         return dp_fail(err, DP_E_USAGE, "--epsilon is required");
     if (isnan(o->delta))

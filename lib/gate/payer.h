@@ -43,7 +43,7 @@ struct dp_payer {
                                              * allowance */
 };
 
-/* Checks --epsilon, --delta and the options of the ledger together. DP_E_USAGE: they make no sense. */
+/* DP_E_USAGE: --epsilon or --delta is missing. */
 int dp_payer_check_options(const struct dp_payer_options *options, struct dp_err *err);
 
 /* Reads the hello frame. The caller starts *payer zeroed, and closes it. DP_E_UNSAFE: the run is seeded, or its announcement is

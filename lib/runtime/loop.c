@@ -17,21 +17,24 @@
 #define DP_OPTIONS struct dp_loop_options
 
 const struct dp_option dp_loop_option_table[] = {
-    DP_OPTION_INT('n', laps, "T", DP_FROM_TO(1, DP_LAPS_MOST), "number of laps"),
-    DP_OPTION_TEXT(0, plan, "TEXT", "laps of several kinds and their order, instead of --laps: 'moments 1, gradient 200'"),
+    DP_OPTION_INT('n', laps, "T", DP_FROM_TO(1, DP_LAPS_MOST), "number of laps", .required = true, .unless = "plan"),
+    DP_OPTION_TEXT(0, plan, "TEXT", "laps of several kinds and their order, instead of --laps: 'moments 1, gradient 200'",
+                   .excludes = "laps"),
     DP_OPTION_TEXT('o', model, "FILE", "write the last model there"),
     DP_OPTION_TEXT(0, init, "FILE", "start from this model instead of zero"),
     DP_OPTION_INT('s', seed, "SEED", DP_FROM_TO(0, 9007199254740992), "derive every key from SEED: reproducible, not private"),
     DP_OPTION_CHOICE('x', exec, "HOW", "auto|processes|fused", "run the child as processes or in this process",
                      .fallback = "auto"),
-    DP_OPTION_TEXT(0, send, "PORT", "no child: send the model to this port"),
-    DP_OPTION_TEXT(0, receive, "PORT", "no child: receive the model from this port"),
+    DP_OPTION_TEXT(0, send, "PORT", "no child: send the model to this port", .needs = "receive"),
+    DP_OPTION_TEXT(0, receive, "PORT", "no child: receive the model from this port", .needs = "send"),
     DP_SECURITY_OPTIONS(security),
     DP_PATIENCE_OPTION(patience),
-    DP_OPTION_TEXT(0, checkpoint, "DIR", "keep checkpoints in this new directory, to resume the run from"),
+    DP_OPTION_TEXT(0, checkpoint, "DIR", "keep checkpoints in this new directory, to resume the run from",
+                   .excludes = "send: stages that others start are not told; resume: it keeps its checkpoints where they were"),
     DP_OPTION_INT(0, every, "K", DP_FROM_TO(1, 1099511627775), "laps from one checkpoint to the next",
                   .name = "checkpoint-every", .fallback = "1000"),
-    DP_OPTION_TEXT(0, resume, "DIR", "continue from the checkpoint in this directory, and keep the next ones there"),
+    DP_OPTION_TEXT(0, resume, "DIR", "continue from the checkpoint in this directory, and keep the next ones there",
+                   .excludes = "send: stages that others start are not told; init: it has the model to continue from"),
     DP_OPTION_FLAG(0, until_spent, "the run is meant to end with the budget: status 0"),
     DP_OPTION_REAL(0, stop_gap, "GAP", DP_ABOVE(0), "non-private runs: stop when the duality gap is at most GAP"),
     DP_OPTION_CHOICE(0, progress, "HOW", DP_PROGRESS_CHOICES, "on standard error", .fallback = "auto"),
@@ -512,21 +515,10 @@ static int read_plan(struct run *r, struct dp_err *err)
 static int check_options(const struct dp_loop *loop, struct dp_err *err)
 {
     const struct dp_loop_options *o = &loop->options;
-    if ((o->send == NULL) != (o->receive == NULL))
-        return dp_fail(err, DP_E_USAGE, "--send and --receive go together");
     if ((o->send == NULL) == (loop->pipeline == NULL))
         return dp_fail(err, DP_E_USAGE,
                        o->send == NULL ? "no child pipeline (try --help)"
                                        : "--send and --receive leave no room for a child pipeline");
-    if (o->send != NULL && (o->checkpoint != NULL || o->resume != NULL))
-        return dp_fail(err, DP_E_USAGE,
-                       "--checkpoint and --resume need a child pipeline: stages that others start are not told");
-    if (o->checkpoint != NULL && o->resume != NULL)
-        return dp_fail(err, DP_E_USAGE, "--resume keeps its checkpoints where they were: leave out --checkpoint");
-    if (o->resume != NULL && o->init != NULL)
-        return dp_fail(err, DP_E_USAGE, "--resume has the model to continue from: leave out --init");
-    if ((o->laps == DP_OPT_ABSENT_INT) == (o->plan == NULL))
-        return dp_fail(err, DP_E_USAGE, o->plan == NULL ? "--laps is required" : "--laps and --plan exclude each other");
     if (o->model == NULL && isatty(STDOUT_FILENO))
         return dp_fail(err, DP_E_USAGE,
                        "standard output is a terminal, which takes no model: name a file with --model, or redirect");

@@ -28,14 +28,16 @@ struct state {
 
 #define DP_OPTIONS struct options
 static const struct dp_option options[] = {
-    DP_OPTION_TEXT(0, at, "ENDPOINT", "address for dp-worker: tcp://HOST:PORT or ipc://PATH"),
-    DP_OPTION_TEXT(0, local, "PIPELINE", "no sockets: run each worker here; %k is the shard, %K their number"),
+    DP_OPTION_TEXT(0, at, "ENDPOINT", "address for dp-worker: tcp://HOST:PORT or ipc://PATH", .required = true,
+                   .unless = "local"),
+    DP_OPTION_TEXT(0, local, "PIPELINE", "no sockets: run each worker here; %k is the shard, %K their number",
+                   .excludes = "at"),
     DP_OPTION_INT('k', workers, "K", DP_FROM_TO(1, DP_MAX_SHARDS), "number of shards, each with one worker", .required = true),
-    DP_OPTION_CHOICE(0, exec, "HOW", "processes|fused",
-                     "--local: run workers as processes, or one after the other in this process", .fallback = "processes"),
-    DP_OPTION_CHOICE(0, on_lost, "POLICY", "wait|stop|continue", "--at: policy for a shard whose worker is gone or silent",
-                     .fallback = "stop"),
-    DP_OPTION_REAL(0, timeout, "SECONDS", DP_ABOVE_TO(0, 1e9), "--at: how long to wait for it", .fallback = "60"),
+    DP_OPTION_CHOICE(0, exec, "HOW", "processes|fused", "run workers as processes, or one after the other in this process",
+                     .fallback = "processes", .needs = "local"),
+    DP_OPTION_CHOICE(0, on_lost, "POLICY", "wait|stop|continue", "policy for a shard whose worker is gone or silent",
+                     .fallback = "stop", .needs = "at"),
+    DP_OPTION_REAL(0, timeout, "SECONDS", DP_ABOVE_TO(0, 1e9), "how long to wait for it", .fallback = "60", .needs = "at"),
     {.name = NULL},
 };
 
@@ -52,8 +54,6 @@ static int gather_open(struct dp_stage *stage, struct dp_err *err)
     const struct options *o = stage->options;
     const struct dp_workers_options remote = {.on_lost = (enum dp_on_lost)o->on_lost, .timeout = o->timeout};
     struct state *s = stage->state;
-    if ((o->at == NULL) == (o->local == NULL))
-        return dp_fail(err, DP_E_USAGE, o->at == NULL ? "--at or --local is required" : "--at and --local exclude each other");
     if (o->at != NULL && o->at[0] == '>')
         return dp_fail(err, DP_E_USAGE, "--at: dp-gather binds, and workers connect");
     int rc = dp_alloc(&s->answer, (size_t)o->workers, sizeof(struct dp_frame *), err);

@@ -23,11 +23,14 @@ struct state {
 };
 
 #define DP_OPTIONS struct options
+#define BUDGET "epsilon, delta, ledger, no-ledger, registry, no-registry, partial, adaptive, allow-weak"
 static const struct dp_option options[] = {
     DP_PAYER_OPTIONS(pay),
-    DP_OPTION_TEXT(0, trial, "DIR", "no budget: dp-tune made this directory, and charges for the run"),
-    DP_OPTION_FLAG(0, non_private, "pass everything, marked as not private"),
-    DP_OPTION_FLAG(0, public, "the rows are public: pass everything, marked as public"),
+    DP_OPTION_TEXT(0, trial, "DIR", "no budget: dp-tune made this directory, and charges for the run",
+                   .excludes = BUDGET
+                   ", non-private, public: dp-tune has the budget and the ledger, and what a trial does is known beforehand"),
+    DP_OPTION_FLAG(0, non_private, "pass everything, marked as not private", .excludes = "public, " BUDGET),
+    DP_OPTION_FLAG(0, public, "the rows are public: pass everything, marked as public", .excludes = BUDGET),
     {.name = NULL},
 };
 
@@ -47,20 +50,10 @@ static int account_open(struct dp_stage *stage, struct dp_err *err)
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
-    bool budget = !isnan(o->pay.epsilon) || !isnan(o->pay.delta);
-    bool more = budget || o->pay.adaptive || o->pay.ledger != NULL || o->pay.no_ledger || o->pay.partial || o->pay.allow_weak ||
-                o->pay.registry.none || o->pay.registry.directory != NULL;
     s->payer.options = &o->pay;
-    if (o->trial != NULL && (more || uncharged(o)))
-        return dp_fail(err, DP_E_USAGE,
-                       "--trial: dp-tune has the budget and the ledger, and what a trial does is known beforehand");
     if (o->trial != NULL)
         return dp_trial_open(&s->trial, o->trial, err);
-    if (o->non_private && o->public)
-        return dp_fail(err, DP_E_USAGE, "--public and --non-private exclude each other");
-    if (uncharged(o))
-        return more ? dp_fail(err, DP_E_USAGE, "%s takes no budget", o->public ? "--public" : "--non-private") : DP_OK;
-    return dp_payer_check_options(&o->pay, err);
+    return uncharged(o) ? DP_OK : dp_payer_check_options(&o->pay, err);
 }
 
 /* The announced sampling; NULL if none was announced. */

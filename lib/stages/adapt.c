@@ -37,11 +37,12 @@ struct state {
 #define DP_OPTIONS struct options
 
 static const struct dp_option options[] = {
-    DP_OPTION_REAL('z', multiplier, "Z", DP_ABOVE(0), "choose the noise multiplier of gradients, initially Z"),
+    DP_OPTION_REAL('z', multiplier, "Z", DP_ABOVE(0), "choose the noise multiplier of gradients, initially Z", .required = true,
+                   .unless = "first-step, clip", .at_least = "least-multiplier"),
     DP_OPTION_CHOICE(
         0, policy, "WHEN", "none|on-failure|adaptive",
         "when budgets grow: never; rho = 1/(2 z^2) after a failed search; or by the angle between two gradients after it",
-        .fallback = "none"),
+        .fallback = "none", .needs = "multiplier"),
     DP_OPTION_REAL(0, growth, "XI", DP_FROM_TO(0, 1000), "a budget grows to (1 + XI) times itself", .fallback = "0.3"),
     DP_OPTION_REAL(0, forget, "PSI", DP_ABOVE_BELOW(0, 1), "adaptive: the moving average of angles keeps this part of itself",
                    .name = "angle-decay", .fallback = "0.8"),
@@ -49,16 +50,19 @@ static const struct dp_option options[] = {
                    .fallback = "1.1"),
     DP_OPTION_REAL(0, angle_min, "PHI", DP_FROM_TO(0, 1000),
                    "adaptive: the budget of searches grows if it is below PHI times the average", .fallback = "0.5"),
-    DP_OPTION_REAL(0, least, "Z", DP_ABOVE(0), "lower limit of the multiplier", .name = "least-multiplier"),
+    DP_OPTION_REAL(0, least, "Z", DP_ABOVE(0), "lower limit of the multiplier", .name = "least-multiplier",
+                   .needs = "multiplier"),
     DP_OPTION_FLAG(0, average,
                    "the next gradient is averaged with the waiting one, as in dp-step: it needs only the missing precision",
-                   .name = "average-gradients"),
+                   .name = "average-gradients", .needs = "multiplier",
+                   .excludes = "policy=adaptive: it has a mean of its own; clip: gradients of one clip bound are weighed"),
     DP_OPTION_REAL(0, first_step, "ETA", DP_ABOVE(0), "choose the first step of searches, initially ETA"),
     DP_OPTION_INT(0, every, "TAU", DP_FROM_TO(1, 1099511627775), "number of searches between changes of the first step",
                   .fallback = "10"),
     DP_OPTION_REAL(0, widen, "S", DP_ABOVE_TO(0, 1000), "the next first step is S times their largest step", .fallback = "1.2"),
     DP_OPTION_FLAG(0, narrow, "the first step never grows"),
-    DP_OPTION_REAL('C', clip, "C", DP_ABOVE(0), "choose the clip bounds: of sums, initially C, and of searches"),
+    DP_OPTION_REAL('C', clip, "C", DP_ABOVE(0), "choose the clip bounds: of sums, initially C, and of searches",
+                   .needs = "policy: the bound falls when the budget of gradients grows"),
     DP_OPTION_REAL(0, decay, "ZETA", DP_FROM_BELOW(0, 1),
                    "the first time that rho grows between two steps, both fall by this part", .name = "clip-decay",
                    .fallback = "0.05"),
@@ -74,20 +78,9 @@ static void adapt_close(struct dp_stage *stage)
 
 static int adapt_open(struct dp_stage *stage, struct dp_err *err)
 {
+    (void)err;
     const struct options *o = stage->options;
     struct state *s = stage->state;
-    if (isnan(o->multiplier) && isnan(o->first_step) && isnan(o->clip))
-        return dp_fail(err, DP_E_USAGE, "nothing to choose: give --multiplier, --first-step or --clip");
-    if (isnan(o->multiplier) && (o->policy != POLICY_NONE || o->average || !isnan(o->least)))
-        return dp_fail(err, DP_E_USAGE, "--policy, --average-gradients and --least-multiplier need --multiplier");
-    if (o->multiplier < o->least)
-        return dp_fail(err, DP_E_USAGE, "--multiplier is below --least-multiplier");
-    if (o->policy == POLICY_ADAPTIVE && o->average)
-        return dp_fail(err, DP_E_USAGE, "--policy adaptive has a mean of its own, without --average-gradients");
-    if (!isnan(o->clip) && o->policy == POLICY_NONE)
-        return dp_fail(err, DP_E_USAGE, "--clip needs a --policy: the bound falls when the budget of gradients grows");
-    if (!isnan(o->clip) && o->average)
-        return dp_fail(err, DP_E_USAGE, "--average-gradients weighs gradients of one clip bound: leave out --clip");
     s->z = s->next = o->multiplier;
     s->angle = acos(-1) / 2;
     s->search = s->clips = 1;

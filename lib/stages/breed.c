@@ -27,7 +27,7 @@ struct state {
 
 static const struct dp_option options[] = {
     DP_OPTION_TEXT('d', data, "DIR", "data set with the columns and classes of the models; no row is read", .required = true),
-    DP_OPTION_INT('m', offspring, "M", DP_FROM_TO(1, 1e6), "candidates in each lap", .fallback = "200"),
+    DP_OPTION_INT('m', offspring, "M", DP_FROM_TO(1, 1e6), "candidates in each lap", .fallback = "200", .at_least = "parents"),
     DP_OPTION_INT('P', parents, "P", DP_FROM_TO(1, 1e6), "candidates are made from the last P models; at most M",
                   .fallback = "10"),
     DP_OPTION_REAL(0, spread, "S", DP_FROM_TO(0, 1e100), "missing models have random entries within S of zero",
@@ -64,11 +64,6 @@ static int breed_open(struct dp_stage *stage, struct dp_err *err)
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
-    if (o->parents > o->offspring)
-        return dp_fail(err, DP_E_USAGE, "--offspring: %lld candidates are fewer than the %lld --parents",
-                       (long long)o->offspring, (long long)o->parents);
-    if (o->intercept > 0 && (float)o->intercept == 0)
-        return dp_fail(err, DP_E_USAGE, "--intercept: %g is too small", o->intercept);
     int rc = read_shape(stage, err);
     if (rc == DP_OK && s->size > DP_LIMIT_FRAME / 2 / sizeof(double) / (size_t)o->offspring)
         rc = dp_fail(err, DP_E_USAGE, "--offspring: %lld models of %zu entries do not fit a frame", (long long)o->offspring,

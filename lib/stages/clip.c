@@ -29,8 +29,9 @@ static const struct dp_option options[] = {
                    "let the bound follow this quantile of the norms; the count of norms within the bound is a separate query"),
     DP_OPTION_REAL(0, rate, "ETA", DP_ABOVE_TO(0, 10), "speed with which the bound follows", .name = "adaptive-rate",
                    .fallback = "0.2"),
-    DP_OPTION_REAL(0, most, "MOST", DP_ABOVE(0), "upper limit of the bound", .name = "adaptive-most"),
-    DP_OPTION_FLAG(0, follow, "use the frame's bound, chosen from released values, instead of C"),
+    DP_OPTION_REAL(0, most, "MOST", DP_ABOVE(0), "upper limit of the bound", .name = "adaptive-most", .needs = "adaptive",
+                   .at_least = "clip"),
+    DP_OPTION_FLAG(0, follow, "use the frame's bound, chosen from released values, instead of C", .excludes = "adaptive"),
     DP_ADJACENCY_OPTION(row.adjacency),
     DP_OPTION_FLAG(0, keep_batch, "leave the rows in the frame, for dp-linesearch --same-batch"),
     DP_THREADS_AUTO_OPTION(row.threads),
@@ -47,14 +48,11 @@ static void clip_close(struct dp_stage *stage)
 
 static int clip_open(struct dp_stage *stage, struct dp_err *err)
 {
+    (void)err;
     const struct options *o = stage->options;
     struct state *s = stage->state;
     dp_batch_sum_allow(&s->batch_sum, o->row.threads);
     s->row.keep = o->keep_batch;
-    if (o->follow && !isnan(o->adaptive))
-        return dp_fail(err, DP_E_USAGE, "--adaptive and --follow exclude each other");
-    if (!isnan(o->most) && (isnan(o->adaptive) || o->most < o->clip))
-        return dp_fail(err, DP_E_USAGE, "--adaptive-most goes with --adaptive, and is at least --clip");
     return DP_OK;
 }
 

@@ -6,29 +6,37 @@
 
 #define DP_OPTIONS struct dp_erm_options
 
+#define BATCHES "method=permutation|coins"
+#define BOUNDED "method=descent|permutation|coins, multiplier"
+
 static const struct dp_option options[] = {
     DP_DATA_OPTION(row.data),
     DP_LOSS_OPTION(row.loss, DP_LOSS_CHOICES, "what is minimised; hinge has no gradient and is refused"),
     DP_LOSS_WIDTH_OPTION(row.width),
     DP_OPTION_CHOICE('m', method, "WHICH", DP_ERM_METHOD_CHOICES, "method that finds the minimiser", .fallback = "minimum"),
-    DP_OPTION_REAL(
-        'z', multiplier, "Z", DP_ABOVE(0),
-        "minimum: noise on the objective / one person's effect on its gradient (dp-account sigma --mechanism objective)"),
-    DP_LAMBDA_OPTION(row.lambda, "L2 regularisation"),
+    DP_OPTION_REAL('z', multiplier, "Z", DP_ABOVE(0),
+                   "noise on the objective / one person's effect on its gradient (dp-account sigma --mechanism objective)",
+                   .needs = "method=minimum; lambda: without it noise on the objective does not hide a person"),
+    DP_LAMBDA_OPTION(row.lambda, "L2 regularisation", .needed_by = "decay=inverse: its steps are 1/(lambda t)"),
     DP_INTERCEPT_OPTION(row.intercept),
     DP_OPTION_REAL(0, tolerance, "G", DP_ABOVE(0),
-                   "minimum: largest final norm of the gradient (default 1e-6; with --multiplier from the rounding error)"),
-    DP_OPTION_INT(0, most, "N", DP_FROM_TO(1, 1e9), "minimum: most passes over the rows (default 10000)"),
-    DP_OPTION_FLAG(0, non_private, "minimum: no bound, no noise; this or --multiplier"),
-    DP_OPTION_INT('n', iterations, "T", DP_FROM_TO(1, 1e9), "descent: steps"),
+                   "largest final norm of the gradient (default 1e-6; with --multiplier from the rounding error)",
+                   .needs = "method=minimum"),
+    DP_OPTION_INT(0, most, "N", DP_FROM_TO(1, 1e9), "most passes over the rows (default 10000)", .needs = "method=minimum"),
+    DP_OPTION_FLAG(0, non_private, "no bound, no noise", .needs = "method=minimum", .excludes = "multiplier",
+                   .needed_by = "method=minimum: nothing bounds the effect of one row on a minimiser", .unless = "multiplier"),
+    DP_OPTION_INT('n', iterations, "T", DP_FROM_TO(1, 1e9), "steps", .needs = "method=descent", .needed_by = "method=descent"),
     DP_OPTION_REAL(0, step, "ETA", DP_ABOVE(0),
-                   "step size, at most 2/beta for a smoothness of beta (default descent: 2/(lambda + beta), else 1/beta)"),
-    DP_OPTION_REAL(0, norm, "R", DP_ABOVE(0), "largest norm of a row without its constant column (default 1)"),
-    DP_OPTION_INT('K', passes, "K", DP_FROM_TO(1, 1e6), "permutation, coins: passes over the rows"),
-    DP_OPTION_INT('B', batch, "B", DP_FROM_TO(1, 1e15), "permutation: rows of a batch, at least; coins: on average"),
+                   "step size, at most 2/beta for a smoothness of beta (default descent: 2/(lambda + beta), else 1/beta)",
+                   .needs = "method=descent|permutation|coins"),
+    DP_OPTION_REAL(0, norm, "R", DP_ABOVE(0), "largest norm of a row without its constant column (default 1)",
+                   .needs = BOUNDED),
+    DP_OPTION_INT('K', passes, "K", DP_FROM_TO(1, 1e6), "passes over the rows", .needs = BATCHES, .needed_by = BATCHES),
+    DP_OPTION_INT('B', batch, "B", DP_FROM_TO(1, 1e15), "permutation: rows of a batch, at least; coins: on average",
+                  .needs = BATCHES, .needed_by = BATCHES),
     DP_OPTION_CHOICE(0, decay, "HOW", "constant|inverse",
-                     "permutation: constant, or inverse: step t is at most 1/(lambda t) (default constant)"),
-    DP_ADJACENCY_OPTION(row.adjacency),
+                     "constant, or inverse: step t is at most 1/(lambda t) (default constant)", .needs = "method=permutation"),
+    DP_ADJACENCY_OPTION(row.adjacency, .needs = BOUNDED),
     DP_THREADS_OPTION(row.threads),
     {.name = NULL},
 };
@@ -37,46 +45,10 @@ static const struct dp_erm_method *const methods[] = {
     [DP_ERM_MINIMUM] = &dp_erm_minimum, [DP_ERM_DESCENT] = &dp_erm_descent,     [DP_ERM_PERMUTATION] = &dp_erm_permutation,
     [DP_ERM_COINS] = &dp_erm_coins,     [DP_ERM_OBJECTIVE] = &dp_erm_objective,
 };
-static const char *const method_names[] = {"minimum", "descent", "permutation", "coins", "minimum with --multiplier"};
-
 static enum dp_erm_which which_of(const struct dp_erm_options *o)
 {
     bool perturbed = o->method == DP_ERM_MINIMUM && !isnan(o->multiplier);
     return perturbed ? DP_ERM_OBJECTIVE : (enum dp_erm_which)o->method;
-}
-
-/* Checks that each given option belongs to the method. */
-static int check_options(const struct dp_erm_options *o, struct dp_err *err)
-{
-    enum {
-        MINIMUM = 1 << DP_ERM_MINIMUM,
-        DESCENT = 1 << DP_ERM_DESCENT,
-        PERMUTATION = 1 << DP_ERM_PERMUTATION,
-        BATCHES = PERMUTATION | 1 << DP_ERM_COINS,
-        STEPS = DESCENT | BATCHES,
-        OBJECTIVE = 1 << DP_ERM_OBJECTIVE,
-    };
-    const struct {
-        const char *name;
-        bool given;
-        int methods; /* bits */
-    } own[] = {
-        {"tolerance", !isnan(o->tolerance), MINIMUM | OBJECTIVE},
-        {"most", o->most != DP_OPT_ABSENT_INT, MINIMUM | OBJECTIVE},
-        {"non-private", o->non_private, MINIMUM | OBJECTIVE},
-        {"multiplier", !isnan(o->multiplier), OBJECTIVE},
-        {"iterations", o->iterations != DP_OPT_ABSENT_INT, DESCENT},
-        {"passes", o->passes != DP_OPT_ABSENT_INT, BATCHES},
-        {"batch", o->batch != DP_OPT_ABSENT_INT, BATCHES},
-        {"decay", o->decay >= 0, PERMUTATION},
-        {"step", !isnan(o->step), STEPS},
-        {"norm", !isnan(o->norm), STEPS | OBJECTIVE},
-        {"adjacency", o->row.adjacency != 0, STEPS | OBJECTIVE},
-    };
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-        if (own[i].given && !(own[i].methods >> which_of(o) & 1))
-            return dp_fail(err, DP_E_USAGE, "--method %s takes no --%s", method_names[which_of(o)], own[i].name);
-    return DP_OK;
 }
 
 static void erm_close(struct dp_stage *stage)
@@ -102,11 +74,10 @@ static int erm_open(struct dp_stage *stage, struct dp_err *err)
     s->row.training.scale = 1;
     s->tolerance = isnan(o->tolerance) ? 1e-6 : o->tolerance;
     s->most = o->most == DP_OPT_ABSENT_INT ? 10000 : o->most;
-    int rc = check_options(o, err);
-    if (rc == DP_OK && !dp_loss_has_slope(s->row.training.loss))
-        rc = dp_fail(err, DP_E_USAGE,
-                     "--loss hinge has no gradient where its minimum lies: smooth-hinge and huberised-hinge have one");
-    return rc ?: s->method->check(s, err);
+    if (!dp_loss_has_slope(s->row.training.loss))
+        return dp_fail(err, DP_E_USAGE,
+                       "--loss hinge has no gradient where its minimum lies: smooth-hinge and huberised-hinge have one");
+    return s->method->check != NULL ? s->method->check(s, err) : DP_OK;
 }
 
 static void record(const struct dp_stage *stage, struct dp_record *open)

@@ -54,7 +54,7 @@ struct dp_erm {
 struct dp_erm_method {
     bool bounded; /* its sum has a bound: rows have norm at most --norm, losses have a bounded slope */
     bool batches; /* each step uses a batch of rows, not all rows */
-    /* Checks the options before anything is opened: DP_E_USAGE. */
+    /* Checks the options before anything is opened: DP_E_USAGE. NULL: nothing to check. */
     int (*check)(const struct dp_erm *s, struct dp_err *err);
     /* Fills the record of the hello frame, as far as it is known before the first lap. */
     void (*announce)(const struct dp_erm *s, struct dp_record *open);

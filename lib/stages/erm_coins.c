@@ -16,14 +16,6 @@
 #include "stages/bounded.h"
 #include "stages/erm.h"
 
-static int coins_check(const struct dp_erm *s, struct dp_err *err)
-{
-    const struct dp_erm_options *o = s->options;
-    if (o->passes == DP_OPT_ABSENT_INT || o->batch == DP_OPT_ABSENT_INT)
-        return dp_fail(err, DP_E_USAGE, "--method coins needs --passes and --batch");
-    return dp_erm_bound_check(s, err);
-}
-
 #define MOST_ROWS ((int64_t)1 << 31) /* rows of a lap (stages/batch.h) */
 
 /* The descent of a lap over so many rows. */
@@ -157,7 +149,7 @@ static int coins_lap(struct dp_stage *stage, struct dp_frame *frame, const struc
 const struct dp_erm_method dp_erm_coins = {
     .bounded = true,
     .batches = true,
-    .check = coins_check,
+    .check = dp_erm_bound_check,
     .announce = coins_announce,
     .lap = coins_lap,
 };

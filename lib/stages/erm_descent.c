@@ -5,12 +5,6 @@
 #include "stages/bounded.h"
 #include "stages/erm.h"
 
-static int descent_check(const struct dp_erm *s, struct dp_err *err)
-{
-    return s->options->iterations == DP_OPT_ABSENT_INT ? dp_fail(err, DP_E_USAGE, "--method descent needs --iterations")
-                                                       : dp_erm_bound_check(s, err);
-}
-
 /* A bound on how far one person moves the result, from a model of norm `start`. */
 static double bound_of(const struct dp_erm *s, const struct dp_erm_shape *shape, double start)
 {
@@ -43,7 +37,7 @@ static int descent_lap(struct dp_stage *stage, struct dp_frame *frame, const str
 
 const struct dp_erm_method dp_erm_descent = {
     .bounded = true,
-    .check = descent_check,
+    .check = dp_erm_bound_check,
     .announce = descent_announce,
     .lap = descent_lap,
 };

@@ -5,14 +5,6 @@
 #include "math/vec.h"
 #include "stages/erm.h"
 
-static int minimum_check(const struct dp_erm *s, struct dp_err *err)
-{
-    return s->options->non_private
-               ? DP_OK
-               : dp_fail(err, DP_E_USAGE,
-                         "--non-private or --multiplier is required: nothing bounds the effect of one row on a minimiser");
-}
-
 static void minimum_announce(const struct dp_erm *s, struct dp_record *open)
 {
     (void)s;
@@ -75,7 +67,6 @@ static int minimum_lap(struct dp_stage *stage, struct dp_frame *frame, const str
 }
 
 const struct dp_erm_method dp_erm_minimum = {
-    .check = minimum_check,
     .announce = minimum_announce,
     .lap = minimum_lap,
 };

@@ -72,14 +72,8 @@ static struct dp_query query_of(const struct dp_erm *s, double rows)
 
 static int objective_check(const struct dp_erm *s, struct dp_err *err)
 {
-    const struct dp_erm_options *o = s->options;
-    if (o->non_private)
-        return dp_fail(err, DP_E_USAGE, "--multiplier and --non-private exclude each other");
     if (dp_loss_is_joint(s->row.training.loss))
         return dp_fail(err, DP_E_USAGE, "--loss softmax has several outputs, and an objective is perturbed for one");
-    if (!(o->row.lambda > 0))
-        return dp_fail(err, DP_E_USAGE,
-                       "--multiplier needs a --lambda: without it noise on the objective does not hide a person");
     return dp_erm_bound_check(s, err);
 }
 

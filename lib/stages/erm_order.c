@@ -6,16 +6,6 @@
 #include "stages/bounded.h"
 #include "stages/erm.h"
 
-static int permutation_check(const struct dp_erm *s, struct dp_err *err)
-{
-    const struct dp_erm_options *o = s->options;
-    if (o->passes == DP_OPT_ABSENT_INT || o->batch == DP_OPT_ABSENT_INT)
-        return dp_fail(err, DP_E_USAGE, "--method permutation needs --passes and --batch");
-    if (o->decay == DP_ERM_INVERSE && o->row.lambda == 0)
-        return dp_fail(err, DP_E_USAGE, "--decay inverse has steps of 1/(lambda t): --lambda must be > 0");
-    return dp_erm_bound_check(s, err);
-}
-
 /* A bound on how far one person moves the result, from a model of norm `start`. --batch is at most the number of rows. */
 static double bound_of(const struct dp_erm *s, const struct dp_erm_shape *shape, double start)
 {
@@ -81,7 +71,7 @@ static int permutation_lap(struct dp_stage *stage, struct dp_frame *frame, const
 const struct dp_erm_method dp_erm_permutation = {
     .bounded = true,
     .batches = true,
-    .check = permutation_check,
+    .check = dp_erm_bound_check,
     .announce = permutation_announce,
     .lap = permutation_lap,
 };

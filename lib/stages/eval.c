@@ -82,17 +82,19 @@ static const struct dp_option options[] = {
     DP_OPTION_REAL('t', threshold, "P", DP_ABOVE_BELOW(0, 1),
                    "two classes with probabilities: predict the second one from this probability on (0.5)"),
     DP_OPTION_INT('n', every, "LAPS", DP_FROM_TO(1, 1e15), "one line per LAPS laps, and one for the last", .fallback = "1"),
-    DP_OPTION_FLAG('l', last, "only the last model of the stream"),
+    DP_OPTION_FLAG('l', last, "only the last model of the stream", .excludes = "every"),
     DP_OPTION_CHOICE('f', format, "HOW", "tsv|json", "lines as", .fallback = "tsv"),
-    DP_OPTION_FLAG('p', private, "the rows are private: pay for measures with noise, of the last model"),
-    DP_OPTION_REAL('e', pay.epsilon, "E", DP_FROM_TO(1e-6, 1e6), "--private: what the measures cost"),
-    DP_OPTION_REAL(0, pay.delta, "D", DP_ABOVE_BELOW(0, 1), "--private: delta of the ledger (the model's)"),
-    DP_OPTION_CHOICE(0, pay.adjacency, "HOW", "null-record|replace-one", "--private: what one person can change",
-                     .fallback = "null-record"),
-    DP_OPTION_TEXT(0, pay.ledger, "FILE", "--private: the ledger, instead of the data set's own"),
-    DP_OPTION_FLAG(0, pay.no_ledger, "--private: write nothing down"),
-    DP_OPTION_FLAG(0, pay.allow_weak, "--private: also with E above 10 or D not below 1/N"),
-    DP_REGISTRY_OPTIONS(pay.registry),
+    DP_OPTION_FLAG('p', private, "the rows are private: pay for measures with noise, of the last model",
+                   .excludes = "private-data, every: it pays for measures of the last model"),
+    DP_OPTION_REAL('e', pay.epsilon, "E", DP_FROM_TO(1e-6, 1e6), "what the measures cost", .needs = "private",
+                   .needed_by = "private"),
+    DP_OPTION_REAL(0, pay.delta, "D", DP_ABOVE_BELOW(0, 1), "delta of the ledger (the model's)", .needs = "private"),
+    DP_OPTION_CHOICE(0, pay.adjacency, "HOW", "null-record|replace-one", "what one person can change",
+                     .fallback = "null-record", .needs = "private"),
+    DP_OPTION_TEXT(0, pay.ledger, "FILE", "the ledger, instead of the data set's own", .needs = "private"),
+    DP_OPTION_FLAG(0, pay.no_ledger, "write nothing down", .needs = "private", .excludes = "ledger"),
+    DP_OPTION_FLAG(0, pay.allow_weak, "also with E above 10 or D not below 1/N", .needs = "private"),
+    DP_REGISTRY_OPTIONS(pay.registry, .needs = "private"),
     DP_OPTION_FLAG(0, private_data, "the rows and the printed numbers are private: mark them"),
     {.name = NULL},
 };
@@ -178,25 +180,6 @@ static bool can_be_paid(enum metric metric)
            metric == METRIC_CONFUSION || metric == METRIC_BRIER;
 }
 
-static int check_paid_options(const struct options *o, struct dp_err *err)
-{
-    const struct dp_eval_paid_options *pay = &o->pay;
-    bool any = !isnan(pay->epsilon) || !isnan(pay->delta) || pay->ledger != NULL || pay->no_ledger || pay->registry.none ||
-               pay->registry.directory != NULL || pay->adjacency != 0 || pay->allow_weak;
-    if (!o->private)
-        return any ? dp_fail(err, DP_E_USAGE, "options of a charge go with --private") : DP_OK;
-    if (isnan(pay->epsilon))
-        return dp_fail(err, DP_E_USAGE, "--private: --epsilon is required");
-    if (o->private_data || o->every != 1)
-        return dp_fail(err, DP_E_USAGE, "--private pays for measures of the last model: --%s does not go with it",
-                       o->private_data ? "private-data" : "every");
-    if (pay->no_ledger && pay->ledger != NULL)
-        return dp_fail(err, DP_E_USAGE, "--no-ledger and --ledger exclude each other");
-    if (pay->registry.none && pay->registry.directory != NULL)
-        return dp_fail(err, DP_E_USAGE, "--no-registry and --registry exclude each other");
-    return DP_OK;
-}
-
 static int check_paid_metrics(const struct state *s, struct dp_err *err)
 {
     if (s->dataset->label_kind != DP_LABEL_CLASSES)
@@ -213,10 +196,7 @@ static int eval_open(struct dp_stage *stage, struct dp_err *err)
     const struct options *o = stage->options;
     struct state *s = stage->state;
     const char *usual;
-    if (o->last && o->every != 1)
-        return dp_fail(err, DP_E_USAGE, "--last and --every do not go together");
-    int rc = check_paid_options(o, err);
-    rc = rc ?: dp_dataset_open(&s->dataset, o->data, err);
+    int rc = dp_dataset_open(&s->dataset, o->data, err);
     if (rc != DP_OK)
         return rc;
     bool classes = s->dataset->label_kind == DP_LABEL_CLASSES;

@@ -34,14 +34,16 @@ static const struct dp_option options[] = {
     DP_OPTION_REAL('C', clip, "C", DP_ABOVE(0), "L2 bound on one person's gradient; without it dp-clip gets each gradient"),
     DP_CLASS_WEIGHTS_OPTION(row.class_weights),
     DP_ADJACENCY_OPTION(row.adjacency),
-    DP_OPTION_FLAG(0, keep_batch, "with --clip: leave the rows in the frame, for dp-linesearch --same-batch"),
-    DP_OPTION_FLAG(0, non_private, "the exact sum, without clip or grid"),
+    DP_OPTION_FLAG(0, keep_batch, "leave the rows in the frame, for dp-linesearch --same-batch",
+                   .needs = "clip: without it dp-clip --keep-batch leaves the rows"),
+    DP_OPTION_FLAG(0, non_private, "the exact sum, without clip or grid", .excludes = "clip"),
     DP_THREADS_AUTO_OPTION(row.threads),
     {.name = NULL},
 };
 
 static int grad_open(struct dp_stage *stage, struct dp_err *err)
 {
+    (void)err;
     const struct options *o = stage->options;
     struct state *s = stage->state;
     s->row.training.method = &dp_method_gradient;
@@ -52,10 +54,6 @@ static int grad_open(struct dp_stage *stage, struct dp_err *err)
     s->row.exact = o->non_private;
     s->row.whole = o->non_private ? "--non-private" : NULL;
     dp_batch_sum_allow(&s->batch_sum, o->row.threads);
-    if (o->non_private && !isnan(o->clip))
-        return dp_fail(err, DP_E_USAGE, "--non-private takes no --clip");
-    if (o->keep_batch && isnan(o->clip))
-        return dp_fail(err, DP_E_USAGE, "--keep-batch goes with --clip; without it dp-clip --keep-batch leaves the rows");
     return DP_OK;
 }
 

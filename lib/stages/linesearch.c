@@ -44,19 +44,24 @@ static const struct dp_option options[] = {
     DP_OPTION_CHOICE(0, method, "HOW", "backtracking|noisy-max",
                      "the first step that lowers the loss enough, or the one of several with the least loss",
                      .fallback = "backtracking"),
-    DP_OPTION_CHOICE(0, noise, "KIND", "laplace|gaussian", "distribution of the noise", .fallback = "laplace"),
-    DP_OPTION_REAL('e', epsilon, "E", DP_ABOVE(0), "laplace: cost of one search of a batch; required"),
-    DP_OPTION_REAL(0, rho, "R", DP_ABOVE(0), "gaussian: R/3 for the threshold and 2R/3 for the steps; required"),
-    DP_OPTION_REAL(0, split, "PART", DP_ABOVE_BELOW(0, 1), "backtracking, laplace: part of epsilon for the threshold (0.5)"),
+    DP_OPTION_CHOICE(0, noise, "KIND", "laplace|gaussian", "distribution of the noise", .fallback = "laplace",
+                     .excludes = "method=noisy-max: it has Laplace noise"),
+    DP_OPTION_REAL('e', epsilon, "E", DP_ABOVE(0), "cost of one search of a batch", .needs = "noise=laplace",
+                   .needed_by = "noise=laplace"),
+    DP_OPTION_REAL(0, rho, "R", DP_ABOVE(0), "R/3 for the threshold and 2R/3 for the steps", .needs = "noise=gaussian",
+                   .needed_by = "noise=gaussian"),
+    DP_OPTION_REAL(0, split, "PART", DP_ABOVE_BELOW(0, 1), "part of epsilon for the threshold (0.5)",
+                   .needs = "method=backtracking; noise=laplace"),
     DP_OPTION_INT('m', tries, "M", DP_FROM_TO(1, MOST_TRIES), "most steps to try", .required = true),
     DP_OPTION_REAL('C', clip, "C", DP_ABOVE(0), "bound on the loss of one person", .required = true),
     DP_OPTION_REAL('s', first_step, "ETA", DP_ABOVE(0), "largest step to try", .required = true),
     DP_OPTION_FLAG(0, follow, "use the frame's largest step, chosen from released values, instead of ETA"),
-    DP_OPTION_REAL(0, beta, "BETA", DP_ABOVE_BELOW(0, 1), "backtracking: each step is this part of the one before (0.8)"),
-    DP_OPTION_REAL(0, armijo, "A", DP_FROM(0),
-                   "backtracking: part of the decrease predicted by the slope that the loss must reach (0.5)"),
-    DP_OPTION_CHOICE(0, on_failure, "STEP", "zero|last",
-                     "backtracking: if no step is accepted, stay, or take the next smaller step (zero)"),
+    DP_OPTION_REAL(0, beta, "BETA", DP_ABOVE_BELOW(0, 1), "each step is this part of the one before (0.8)",
+                   .needs = "method=backtracking"),
+    DP_OPTION_REAL(0, armijo, "A", DP_FROM(0), "part of the decrease predicted by the slope that the loss must reach (0.5)",
+                   .needs = "method=backtracking"),
+    DP_OPTION_CHOICE(0, on_failure, "STEP", "zero|last", "if no step is accepted, stay, or take the next smaller step (zero)",
+                     .needs = "method=backtracking"),
     DP_OPTION_FLAG(0, same_batch, "search along the noised sum of this lap, by the losses of its own batch"),
     DP_ADJACENCY_OPTION(row.adjacency),
     DP_THREADS_OPTION(row.threads),
@@ -119,22 +124,6 @@ static void scales(const struct dp_stage *stage, double *threshold, double *cand
 
 /* --- options ------------------------------------------------------------------------------------------------------ */
 
-static int check_method(const struct options *o, struct dp_err *err)
-{
-    bool gaussian = o->noise == NOISE_GAUSSIAN, least = o->method == METHOD_NOISY_MAX;
-    if (least && gaussian)
-        return dp_fail(err, DP_E_USAGE, "--method noisy-max has Laplace noise, not --noise gaussian");
-    if (least && !(isnan(o->split) && isnan(o->armijo) && isnan(o->beta) && o->on_failure < 0))
-        return dp_fail(err, DP_E_USAGE, "--method noisy-max takes no --split, --armijo, --beta or --on-failure");
-    if (gaussian && !(isnan(o->epsilon) && isnan(o->split)))
-        return dp_fail(err, DP_E_USAGE, "--noise gaussian has --rho, and takes no --epsilon or --split");
-    if (gaussian ? isnan(o->rho) : isnan(o->epsilon))
-        return dp_fail(err, DP_E_USAGE, "%s is required", gaussian ? "--rho" : "--epsilon");
-    if (!gaussian && !isnan(o->rho))
-        return dp_fail(err, DP_E_USAGE, "--rho is for --noise gaussian");
-    return DP_OK;
-}
-
 static int check_sizes(const struct dp_stage *stage, struct dp_err *err)
 {
     const struct options *o = stage->options;
@@ -158,8 +147,7 @@ static int linesearch_open(struct dp_stage *stage, struct dp_err *err)
     const struct options *o = stage->options;
     struct state *s = stage->state;
     s->budget = s->clip = 1;
-    int rc = check_method(o, err);
-    rc = rc ?: check_sizes(stage, err);
+    int rc = check_sizes(stage, err);
     if (rc == DP_OK && o->method == METHOD_NOISY_MAX)
         rc = dp_alloc(&s->score, (size_t)o->tries + 1, sizeof *s->score, err);
     return rc;

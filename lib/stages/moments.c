@@ -40,7 +40,8 @@ static const struct dp_option options[] = {
                    "divide each row, with its constant, by its norm, here and "
                    "after the transform that is made from the moments"),
     DP_OPTION_FLAG(0, labels, "append the label to each row: a number, -B or B for two classes, B in one of K columns for K"),
-    DP_OPTION_REAL(0, label_bound, "B", DP_ABOVE_TO(0, 1e6), "--labels: bound on a label; larger numbers are cut (default 1)"),
+    DP_OPTION_REAL(0, label_bound, "B", DP_ABOVE_TO(0, 1e6), "bound on a label; larger numbers are cut (default 1)",
+                   .needs = "labels", .single = true),
     DP_OPTION_REAL(
         'C', clip, "C", DP_ABOVE(0),
         "L2 bound on one person's moments, the square of a row's norm (default 1 + V^2 or, with --unit, 1; + B^2 with --labels)"),
@@ -64,14 +65,11 @@ static void moments_close(struct dp_stage *stage)
 
 static int moments_open(struct dp_stage *stage, struct dp_err *err)
 {
+    (void)err;
     const struct options *o = stage->options;
     struct state *s = stage->state;
     double v = s->row.training.intercept;
     s->label = isnan(o->label_bound) ? 1 : (double)(float)o->label_bound;
-    if (!o->labels && !isnan(o->label_bound))
-        return dp_fail(err, DP_E_USAGE, "--label-bound goes with --labels");
-    if (s->label == 0)
-        return dp_fail(err, DP_E_USAGE, "--label-bound: %g is too small", o->label_bound);
     s->row.bound = !isnan(o->clip) ? o->clip : (o->unit ? 1 : 1 + v * v) + (o->labels ? s->label * s->label : 0);
     return DP_OK;
 }

@@ -34,11 +34,13 @@ static const struct dp_option options[] = {
                    "the multiplier of lap t is Z sqrt(b_t/b_1): constant, inverse, sqrt:A:C, linear[:E], "
                    "linear-decay[:E], cosine[:E], first:K:B or a file",
                    .fallback = "constant"),
-    DP_OPTION_FLAG(0, follow, "use the frame's multiplier, chosen from released values, instead of Z"),
-    DP_OPTION_FLAG(0, share, "add one share of the noise; all shards together add the whole"),
+    DP_OPTION_FLAG(0, follow, "use the frame's multiplier, chosen from released values, instead of Z", .excludes = "schedule"),
+    DP_OPTION_FLAG(0, share, "add one share of the noise; all shards together add the whole",
+                   .needs = "noise=gaussian: only Gaussian noise adds up"),
     DP_OPTION_INT(0, colluding, "C", DP_FROM_TO(0, DP_MAX_SHARDS - 1),
-                  "C of the shares may be known to others, or be lost: the rest is enough noise", .fallback = "0"),
-    DP_OPTION_FLAG(0, allow_seeded, "--share: let a seeded run pass: reproducible, not private"),
+                  "C of the shares may be known to others, or be lost: the rest is enough noise", .fallback = "0",
+                  .needs = "share"),
+    DP_OPTION_FLAG(0, allow_seeded, "let a seeded run pass: reproducible, not private", .needs = "share"),
     DP_OPTION_FLAG(0, as_published, "mark the run: an accounting that is not sound has chosen Z"),
     {.name = NULL},
 };
@@ -60,16 +62,7 @@ static int noise_open(struct dp_stage *stage, struct dp_err *err)
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
-    int rc = dp_schedule_open(&s->schedule, "--schedule", o->schedule, err);
-    if (rc == DP_OK && o->follow && s->schedule.kind != DP_SCHEDULE_CONSTANT)
-        rc = dp_fail(err, DP_E_USAGE, "--schedule and --follow exclude each other");
-    if (rc == DP_OK && o->share && kind_of(o) != DP_QUERY_GAUSSIAN)
-        rc = dp_fail(err, DP_E_USAGE, "--share: only Gaussian noise adds up");
-    if (rc == DP_OK && o->colluding > 0 && !o->share)
-        rc = dp_fail(err, DP_E_USAGE, "--colluding needs --share");
-    if (rc == DP_OK && o->allow_seeded && !o->share)
-        rc = dp_fail(err, DP_E_USAGE, "--allow-seeded needs --share");
-    return rc;
+    return dp_schedule_open(&s->schedule, "--schedule", o->schedule, err);
 }
 
 /* Sets the multipliers of all laps that the stage works on; other laps keep 0, or the multiplier of another stage. */

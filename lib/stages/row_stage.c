@@ -4,15 +4,13 @@
 #include "stages/labels.h"
 
 /* Fills the training from the options. */
-static int read_training(const struct dp_row_options *o, struct dp_training *t, struct dp_err *err)
+static void read_training(const struct dp_row_options *o, struct dp_training *t)
 {
     t->loss = (enum dp_loss)o->loss;
     t->width = isnan(o->width) ? dp_losses[o->loss].width : o->width;
     t->lambda = o->lambda;
     t->intercept = (double)(float)o->intercept;
     t->class_weights = o->class_weights;
-    return o->intercept > 0 && t->intercept == 0 ? dp_fail(err, DP_E_USAGE, "--intercept: %g is too small", o->intercept)
-                                                 : DP_OK;
 }
 
 int dp_row_stage_open(struct dp_stage *stage, struct dp_err *err)
@@ -22,9 +20,8 @@ int dp_row_stage_open(struct dp_stage *stage, struct dp_err *err)
     s->reader.persons = stage->class->persons;
     s->reader.transform = stage->class->rows->transform;
     s->reader.transformed.threads = o->threads > 0 ? (int)o->threads : 1;
-    int rc = read_training(o, &s->training, err);
-    if (rc == DP_OK && stage->class->open != NULL)
-        rc = stage->class->open(stage, err);
+    read_training(o, &s->training);
+    int rc = stage->class->open != NULL ? stage->class->open(stage, err) : DP_OK;
     rc = rc ?: dp_class_weights_open(&s->weights, o->class_weights, err);
     return rc ?: dp_reader_open(&s->reader, o->data, err);
 }

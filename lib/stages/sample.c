@@ -46,11 +46,12 @@ struct state {
 static const struct dp_option options[] = {
     DP_OPTION_TEXT('d', data, "DIR", "data set to sample from", .required = true),
     DP_OPTION_REAL('r', rate, "Q", DP_ABOVE_TO(0, 1), "probability of a row, or part of the rows, per lap; 100/24420 will do",
-                   .fallback = "1"),
+                   .fallback = "1", .excludes = "mode=full: it takes every row"),
     DP_OPTION_CHOICE('m', mode, "MODE", "poisson|fixed|shuffle|full", "method of choosing rows", .fallback = "poisson"),
-    DP_OPTION_INT(0, columns, "L", DP_FROM_TO(1, 1e9),
-                  "also choose L columns, for primal coordinate descent (with --mode full)"),
-    DP_OPTION_TEXT(0, shard, "K/N", "sample from the Kth of N parts of the rows; other pipelines have the other parts"),
+    DP_OPTION_INT(0, columns, "L", DP_FROM_TO(1, 1e9), "also choose L columns, for primal coordinate descent",
+                  .needs = "mode=full"),
+    DP_OPTION_TEXT(0, shard, "K/N", "sample from the Kth of N parts of the rows; other pipelines have the other parts",
+                   .excludes = "mode=fixed|shuffle, columns: that needs all rows at once"),
     DP_OPTION_FLAG(0, inline_rows, "put the rows into the frame, not only their numbers", .name = "inline"),
     {.name = NULL},
 };
@@ -91,8 +92,6 @@ static int take_part(const struct options *o, struct state *s, struct dp_err *er
 {
     int64_t shard = 1, shards = 1;
     int rc = o->shard != NULL ? dp_stage_read_shard(o->shard, &shard, &shards, err) : DP_OK;
-    if (rc == DP_OK && o->shard != NULL && whole_option(o) != NULL)
-        rc = dp_fail(err, DP_E_USAGE, "%s needs all rows at once: --shard excludes it", whole_option(o));
     if (rc != DP_OK)
         return rc;
     s->rows = (int64_t)s->dataset->persons;
@@ -129,11 +128,7 @@ static int sample_open(struct dp_stage *stage, struct dp_err *err)
     s->epoch = -1;
     if (s->rows == 0)
         return dp_fail(err, DP_E_RUN, "%s has no rows", o->data);
-    if (o->mode == MODE_FULL && o->rate != 1)
-        return dp_fail(err, DP_E_USAGE, "--mode full takes every row: --rate must be 1");
     if (o->columns != DP_OPT_ABSENT_INT) {
-        if (o->mode != MODE_FULL)
-            return dp_fail(err, DP_E_USAGE, "--columns goes with --mode full");
         if (o->columns > (int64_t)s->dataset->cols)
             return dp_fail(err, DP_E_USAGE, "--columns: %lld, but %s has %zu columns", (long long)o->columns, o->data,
                            s->dataset->cols);

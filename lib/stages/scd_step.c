@@ -11,16 +11,18 @@ static const struct dp_option options[] = {
     DP_DATA_OPTION(row.data),
     DP_LOSS_OPTION(row.loss, DP_LOSS_DUAL_CHOICES, "what is minimised"),
     DP_OPTION_REAL('L', row.lambda, "LAMBDA", DP_ABOVE(0), "L2 regularisation", .required = true),
-    DP_OPTION_REAL('C', clip, "C", DP_ABOVE(0), "L2 bound on one person's update; without it dp-clip gets each update"),
+    DP_OPTION_REAL('C', clip, "C", DP_ABOVE(0), "L2 bound on one person's update; without it dp-clip gets each update",
+                   .excludes = "variant=non-private", .needed_by = "variant=sequential|primal"),
     DP_OPTION_CHOICE('v', variant, "WHICH", "parallel|sequential|primal|non-private", "algorithm", .fallback = "parallel"),
     DP_OPTION_FLAG(0, release_alpha,
-                   "treat alpha as released, noised on the batch's rows, as in the paper (always for sequential)"),
+                   "treat alpha as released, noised on the batch's rows, as in the paper (always for sequential)",
+                   .needs = "clip", .excludes = "variant=primal|non-private: there is no alpha to release"),
     DP_OPTION_REAL(0, sigma_prime_scale, "S", DP_ABOVE(0), "subproblem parameter sigma' divided by its safe value qN",
                    .fallback = "1"),
     DP_OPTION_INT(0, newton, "STEPS", DP_FROM_TO(1, 1000), "Newton steps per update of the logistic loss", .fallback = "1"),
     DP_OPTION_REAL(0, row.width, "W", DP_ABOVE(0), "smoothing of smooth-hinge, delta of huber", .name = "loss-width",
                    .fallback = "1"),
-    DP_CLASS_WEIGHTS_OPTION(row.class_weights),
+    DP_CLASS_WEIGHTS_OPTION(row.class_weights, .needs = "variant=parallel"),
     DP_ADJACENCY_OPTION(row.adjacency),
     DP_OPTION_INT(0, gap_every, "LAPS", DP_FROM_TO(1, 1e9), "non-private: laps between computations of the duality gap",
                   .fallback = "1"),
@@ -54,18 +56,8 @@ static int scd_open(struct dp_stage *stage, struct dp_err *err)
     s->row.whole = o->variant != DP_SCD_PARALLEL ? "this --variant" : NULL;
     s->row.keep = o->variant == DP_SCD_PARALLEL && !clips; /* without a bound dp-clip needs the rows */
     dp_batch_sum_allow(&s->batch_sum, o->row.threads);
-    if ((o->variant == DP_SCD_SEQUENTIAL || primal) && !clips)
-        return dp_fail(err, DP_E_USAGE, "--variant %s needs --clip", primal ? "primal" : "sequential");
-    if (o->variant == DP_SCD_NON_PRIVATE && (clips || o->release_alpha))
-        return dp_fail(err, DP_E_USAGE, "--variant non-private takes neither --clip nor --release-alpha");
     if (primal && !dp_loss_has_slope((enum dp_loss)o->row.loss))
         return dp_fail(err, DP_E_USAGE, "--variant primal needs a smooth loss: hinge has no second derivative");
-    if (primal && o->release_alpha)
-        return dp_fail(err, DP_E_USAGE, "--variant primal has no alpha to release");
-    if (o->release_alpha && !clips)
-        return dp_fail(err, DP_E_USAGE, "--release-alpha needs --clip");
-    if (o->row.class_weights != NULL && o->variant != DP_SCD_PARALLEL)
-        return dp_fail(err, DP_E_USAGE, "--class-weights: only --variant parallel has weights");
     return DP_OK;
 }
 

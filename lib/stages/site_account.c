@@ -20,8 +20,8 @@ struct state {
 #define DP_OPTIONS struct options
 static const struct dp_option options[] = {
     DP_OPTION_REAL('z', multiplier, "Z", DP_ABOVE(0), "least multiplier that the gate has promised for sums without noise"),
-    DP_COUNT_MULTIPLIER_OPTION(count_multiplier),
-    DP_OPTION_REAL(0, moments_multiplier, "ZM", DP_ABOVE(0), "the same for the sums of dp-moments (Z)"),
+    DP_COUNT_MULTIPLIER_OPTION(count_multiplier, .needs = "multiplier"),
+    DP_OPTION_REAL(0, moments_multiplier, "ZM", DP_ABOVE(0), "the same for the sums of dp-moments (Z)", .needs = "multiplier"),
     DP_PAYER_OPTIONS(pay),
     {.name = NULL},
 };
@@ -40,8 +40,6 @@ static int site_account_open(struct dp_stage *stage, struct dp_err *err)
     s->payer.site = true;
     if (stage->on != NULL)
         return dp_fail(err, DP_E_USAGE, "--on: every lap has to be paid for, of whichever kind");
-    if ((!isnan(o->count_multiplier) || !isnan(o->moments_multiplier)) && isnan(o->multiplier))
-        return dp_fail(err, DP_E_USAGE, "--%s-multiplier needs --multiplier", isnan(o->count_multiplier) ? "moments" : "count");
     return dp_payer_check_options(&o->pay, err);
 }
 

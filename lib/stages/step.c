@@ -46,16 +46,17 @@ static const struct dp_option options[] = {
     DP_OPTION_REAL(0, tail, "PART", DP_ABOVE_TO(0, 1), "last part of the laps, for --average tail", .fallback = "0.5"),
     DP_OPTION_REAL(0, gamma, "G", DP_FROM_TO(0, 1000), "degree of --average polynomial: iterate t weighs about t^G",
                    .fallback = "3"),
-    DP_OPTION_REAL(0, weight, "W", DP_ABOVE_TO(0, 1), "--average exponential: weight of the newest iterate",
-                   .fallback = "0.02"),
+    DP_OPTION_REAL(0, weight, "W", DP_ABOVE_TO(0, 1), "exponential: weight of the newest iterate", .fallback = "0.02"),
     DP_OPTION_REAL('s', step, "ETA", DP_ABOVE(0), "gradients: the step size; required for them"),
-    DP_OPTION_FLAG(0, relative, "gradients: divide the step size by dp-transform's curvature in the frame"),
+    DP_OPTION_FLAG(0, relative, "gradients: divide the step size by dp-transform's curvature in the frame", .needs = "step"),
     DP_OPTION_TEXT(0, schedule, "B",
                    "gradients: divide the step size by b_t: constant, inverse, sqrt:A:C, "
-                   "linear[:E], linear-decay[:E], cosine[:E], first:K:B or a file (constant)"),
+                   "linear[:E], linear-decay[:E], cosine[:E], first:K:B or a file (constant)",
+                   .needs = "step"),
     DP_OPTION_CHOICE(0, optimiser, "WHICH", DP_OPTIMISER_CHOICES, "gradients: kind of step", .name = "optimizer",
-                     .fallback = "sgd"),
-    DP_OPTION_REAL(0, momentum, "M", DP_FROM_BELOW(0, 1), "sgd, adagrad-norm: part of the last step to keep", .fallback = "0"),
+                     .fallback = "sgd", .needs = "step"),
+    DP_OPTION_REAL(0, momentum, "M", DP_FROM_BELOW(0, 1), "sgd, adagrad-norm: part of the last step to keep", .fallback = "0",
+                   .needs = "step", .excludes = "optimizer=adam: it has --beta1"),
     DP_OPTION_REAL(0, b0, "B", DP_ABOVE(0), "adagrad-norm: b before the first lap", .fallback = "1"),
     DP_OPTION_REAL(0, beta, "BETA", DP_ABOVE(0), "adagrad-norm: weight of the squared norm", .fallback = "1"),
     DP_OPTION_INT(0, epoch, "K", DP_FROM_TO(1, INT32_MAX),
@@ -68,10 +69,12 @@ static const struct dp_option options[] = {
     DP_OPTION_REAL(0, project, "R", DP_ABOVE(0), "gradients: keep the weights in the ball of radius R"),
     DP_OPTION_INT(0, constant_laps, "K", DP_FROM_TO(1, INT32_MAX),
                   "gradients: the first K laps move only the constant; it moves by ETA, whatever the curvature"),
-    DP_OPTION_FLAG(0, temperature, "multiply the scores by the factor that the sum of dp-temperature gives; no other option"),
-    DP_OPTION_FLAG(0, hold, "gradients: take no step, but leave the direction in the frame for dp-linesearch"),
-    DP_OPTION_FLAG(0, average_gradients, "--hold: average a gradient without a step with the next one"),
-    DP_OPTION_FLAG(0, normalise, "--hold: divide the gradient by its length"),
+    DP_OPTION_FLAG(0, temperature, "multiply the scores by the factor that the sum of dp-temperature gives",
+                   .excludes = "step, project, hold, average, constant-laps"),
+    DP_OPTION_FLAG(0, hold, "gradients: take no step, but leave the direction in the frame for dp-linesearch",
+                   .excludes = "step, project, average: it moves nothing"),
+    DP_OPTION_FLAG(0, average_gradients, "average a gradient without a step with the next one", .needs = "hold"),
+    DP_OPTION_FLAG(0, normalise, "divide the gradient by its length", .needs = "hold"),
     {.name = NULL},
 };
 
@@ -88,18 +91,6 @@ static int step_open(struct dp_stage *stage, struct dp_err *err)
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
-    bool adam = o->optimiser == DP_OPTIMISER_ADAM;
-    if (isnan(o->step) && (o->schedule != NULL || o->optimiser != DP_OPTIMISER_SGD || o->momentum > 0 || o->relative))
-        return dp_fail(err, DP_E_USAGE, "--relative, --schedule, --optimizer and --momentum need --step");
-    bool constant = o->constant_laps != DP_OPT_ABSENT_INT;
-    if (o->temperature && (!isnan(o->step) || !isnan(o->project) || o->hold || o->average != AVERAGE_NONE || constant))
-        return dp_fail(err, DP_E_USAGE, "--temperature takes no other option");
-    if (o->hold && (!isnan(o->step) || !isnan(o->project) || o->average != AVERAGE_NONE))
-        return dp_fail(err, DP_E_USAGE, "--hold moves nothing: leave out --step, --project and --average");
-    if (!o->hold && (o->average_gradients || o->normalise))
-        return dp_fail(err, DP_E_USAGE, "--average-gradients and --normalise need --hold");
-    if (adam && o->momentum > 0)
-        return dp_fail(err, DP_E_USAGE, "--optimizer adam has --beta1 and takes no --momentum");
     s->optimiser = (struct dp_optimiser){
         .kind = (enum dp_optimiser_kind)o->optimiser,
         .momentum = o->momentum,

@@ -51,10 +51,6 @@ static int check_options(struct tuning *t, struct dp_err *err)
     t->all = strcmp(o->trials, DP_TUNE_ALL) == 0;
     if (t->tune->command == NULL)
         return dp_fail(err, DP_E_USAGE, "no command that makes a model (try --help)");
-    if (o->no_ledger && o->ledger != NULL)
-        return dp_fail(err, DP_E_USAGE, "--no-ledger and --ledger exclude each other");
-    if (o->registry.none && o->registry.directory != NULL)
-        return dp_fail(err, DP_E_USAGE, "--no-registry and --registry exclude each other");
     if (!t->all && dp_trials_parse(&t->law, o->trials, &why) != DP_OK)
         return dp_fail(err, DP_E_USAGE, "--trials: %s, or " DP_TUNE_ALL, why.message);
     if (o->model == NULL && isatty(STDOUT_FILENO))

@@ -22,9 +22,6 @@ score() { printf 'age,smoker,ward\n%s,%s,%s\n' "${@:2}" | dp-predict -s -H "$1" 
 
 @test "usage" {
     complains 2 'dp-info: --coefficients is for models' dp-info --coefficients ill.dp
-    complains 2 'dp-info: --tsv is a form of --coefficients, as --json is' dp-info --tsv ill.dp
-    complains 2 'dp-info: --tsv is a form of --coefficients, as --json is' dp-info --tsv --json -c people.csv
-    complains 2 'dp-info: --get prints one field, not --coefficients' dp-info --get lap -c people.csv
 }
 
 @test "a coefficient is the difference of two scores" {
@@ -171,7 +168,7 @@ for r, u, j in zip(curve, scores, json.load(open("curve.json"))["curves"][0]["po
     assert abs(float(r["high"]) - effect - 1.959964 * want) < 1e-5 * weight and j["effect"] == effect, r
 END
     done
-    complains 2 'dp-info: --curves is for models, with no other option than --json or --svg' dp-info --curves -c ill.model
+    complains 2 'dp-info: --curves and --coefficients exclude each other' dp-info --curves -c ill.model
 }
 
 @test "products: curves are the mean over the other number, and the page says what they leave out" {

@@ -411,7 +411,7 @@ EOF
     complains 2 "dp-account: --epsilon: must be > 0, got 0" dp-account --epsilon 0 --delta 1e-5
     complains 2 "dp-account: --epsilon: must be a finite number, got 'nan'" dp-account --epsilon nan --delta 1e-5
     complains 2 "dp-account: --delta: must be > 0 and < 1, got 1" dp-account --epsilon 1 --delta 1
-    complains 2 "dp-account: --non-private takes no budget" dp-account --non-private --epsilon 1
+    complains 2 "dp-account: --non-private and --epsilon exclude each other" dp-account --non-private --epsilon 1
     complains 2 "dp-account: expected sigma, epsilon, delta, laps, rate, curve, sensitivity, budget, report, verify, certify, help or the gate's options, got 'sigmas'" dp-account sigmas
     run dp-account --help
     assert_success
@@ -455,9 +455,7 @@ EOF
     assert_line --index 0 0.01
     assert_line --index 11 0.02
     assert_equal "$(printf '%s\n' "$output" | sort -g | tail -1)" 0.02
-    for option in '--adaptive-most 2' '--adaptive 0.5 --adaptive-most 0.5'; do
-        complains 2 "dp-clip: --adaptive-most goes with --adaptive, and is at least --clip" dp-clip --clip 1 $option
-    done
+    complains 2 "dp-clip: --adaptive-most: must be at least --clip" dp-clip --clip 1 --adaptive 0.5 --adaptive-most 0.5
 }
 
 @test "an adaptive bound: the noise on the count has its multiplier" {

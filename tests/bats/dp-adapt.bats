@@ -25,17 +25,8 @@ says() {
 }
 
 @test "usage" {
-    complains 2 "dp-adapt: nothing to choose: give --multiplier, --first-step or --clip" dp-adapt
-    for option in '--policy adaptive' --average-gradients '--least-multiplier 1'; do
-        complains 2 "dp-adapt: --policy, --average-gradients and --least-multiplier need --multiplier" \
-            dp-adapt --first-step 1 $option
-    done
-    complains 2 "dp-adapt: --multiplier is below --least-multiplier" dp-adapt -z 1 --least-multiplier 2
-    complains 2 "dp-adapt: --policy adaptive has a mean of its own, without --average-gradients" \
-        dp-adapt -z 1 --policy adaptive --average-gradients
-    complains 2 "dp-adapt: --average-gradients weighs gradients of one clip bound: leave out --clip" \
-        dp-adapt -z 1 --policy on-failure --average-gradients --clip 1
-    complains 2 "dp-adapt: --clip needs a --policy: the bound falls when the budget of gradients grows" dp-adapt --clip 1
+    complains 2 "dp-adapt: --multiplier, --first-step or --clip is required" dp-adapt
+    complains 2 "dp-adapt: --multiplier: must be at least --least-multiplier" dp-adapt -z 1 --least-multiplier 2
     complains 2 "dp-adapt: --multiplier: must be > 0, got 0" dp-adapt -z 0
     complains 2 "dp-adapt: --growth: must be between 0 and 1000, got -0.3" dp-adapt -z 1 --growth -0.3
     complains 2 "dp-adapt: --angle-decay: must be > 0 and < 1, got 1" dp-adapt -z 1 --angle-decay 1

@@ -17,7 +17,7 @@ run_of() {
 
 @test "usage" {
     complains 2 "dp-breed: --data is required" dp-breed
-    complains 2 "dp-breed: --offspring: 9 candidates are fewer than the 10 --parents" dp-breed --data two.dp --offspring 9
+    complains 2 "dp-breed: --offspring: must be at least --parents" dp-breed --data two.dp --offspring 9
     complains 2 "dp-breed: --offspring: must be between 1 and 1000000, got 0" dp-breed --data two.dp --offspring 0
     complains 2 "dp-breed: --parents: must be between 1 and 1000000, got 0" dp-breed --data two.dp --parents 0
     complains 2 "dp-breed: --decay: must be > 0 and <= 1, got 0" dp-breed --data two.dp --decay 0

@@ -47,10 +47,6 @@ everyone = numpy.arange(N)
 '
 
 @test "usage: each method has its own options" {
-    complains 2 "dp-erm: --method descent needs --iterations" dp-erm --loss logistic --method descent
-    complains 2 "dp-erm: --method descent takes no --non-private" dp-erm --loss logistic --method descent --non-private
-    complains 2 "dp-erm: --method descent takes no --tolerance" dp-erm --loss logistic --method descent --tolerance 1
-    complains 2 "dp-erm: --method descent takes no --most" dp-erm --loss logistic --method descent --most 1
     complains 2 "dp-erm: --iterations: must be between 1 and 1000000000, got 0" dp-erm --loss logistic --method descent --iterations 0
     complains 2 "dp-erm: --norm: must be > 0, got 0" dp-erm --loss logistic --method descent --iterations 1 --norm 0
     complains 2 "dp-erm: --loss hinge has no gradient where its minimum lies: smooth-hinge and huberised-hinge have one" \
@@ -67,16 +63,9 @@ everyone = numpy.arange(N)
 
 @test "usage: a permutation" {
     local given='--loss logistic --method permutation'
-    complains 2 "dp-erm: --method permutation needs --passes and --batch" dp-erm $given --passes 1
-    complains 2 "dp-erm: --method permutation needs --passes and --batch" dp-erm $given --batch 1
-    complains 2 "dp-erm: --method permutation takes no --iterations" dp-erm $given --passes 1 --batch 1 --iterations 1
     complains 2 "dp-erm: --passes: must be between 1 and 1000000, got 0" dp-erm $given --passes 0 --batch 1
     complains 2 "dp-erm: --batch: must be between 1 and 1e+15, got 0" dp-erm $given --passes 1 --batch 0
-    complains 2 "dp-erm: --decay inverse has steps of 1/(lambda t): --lambda must be > 0" dp-erm $given --passes 1 --batch 1 --decay inverse
     complains 2 "dp-erm: --decay: must be one of constant|inverse, got 'sqrt'" dp-erm $given --passes 1 --batch 1 --decay sqrt
-    for option in '--passes 1' '--batch 1' '--decay constant'; do
-        complains 2 "dp-erm: --method descent takes no ${option% *}" dp-erm --loss logistic --method descent --iterations 1 $option
-    done
     refused 1 "dp-erm: --batch: must be at most the 600 rows, got 601" two.dp "$given --passes 1 --batch 601"
 }
 

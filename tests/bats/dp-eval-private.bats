@@ -115,15 +115,12 @@ for m in "accuracy precision recall f1 brier".split():
 }
 
 @test "bad input is said before anything is charged" {
-    complains 2 "dp-eval: --private: --epsilon is required" dp-eval --private --data test.dp model
     complains 5 "dp-eval: this may cost epsilon = 20, and above 10 little is hidden; see dp-privacy(7) on choosing it (--allow-weak if that is meant)" \
         dp-eval --private --data test.dp --epsilon 20 model
     measure --data test.dp --epsilon 20 --allow-weak > /dev/null
-    complains 2 "dp-eval: options of a charge go with --private" dp-eval --epsilon 1 --data test.dp model
+    complains 2 "dp-eval: --epsilon needs --private" dp-eval --epsilon 1 --data test.dp model
     complains 2 "dp-eval: --private: auc has no form with noise; accuracy, precision, recall, f1, confusion and brier have" \
         dp-eval --private --epsilon 1 -m auc --data test.dp model
-    complains 2 "dp-eval: --private pays for measures of the last model: --every does not go with it" \
-        dp-eval --private --epsilon 1 --every 2 --data test.dp model
     complains 5 "dp-eval: train.dp is the training set: what is measured on it is not covered by epsilon (--private-data if that is meant)" \
         dp-eval --private --epsilon 1 --data train.dp model
     dp-synth regression --rows 100 --cols 6 --seed 7 -o numbers.dp -q

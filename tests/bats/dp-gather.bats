@@ -54,7 +54,6 @@ refused() {
 
 @test "options that do not go together" {
     refused 2 'dp-gather: --at or --local is required' -k 2
-    refused 2 'dp-gather: --at and --local exclude each other' -k 2 --at ipc://x --local dp-sample
     refused 2 'dp-gather: --workers is required' --local dp-sample
     refused 2 'dp-gather: --workers: must be between 1 and 1024, got 0' -k 0 --local dp-sample
     refused 2 'dp-gather: --timeout: must be > 0 and <= 1000000000, got 0' -k 1 --at ipc://x --timeout 0

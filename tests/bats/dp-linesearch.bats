@@ -60,21 +60,13 @@ SEARCH="--tries 10 --clip 1 --first-step 50"
     search "--beta: must be > 0 and < 1, got 1" --epsilon 1 --beta 1
     search "--armijo: must be >= 0, got -1" --epsilon 1 --armijo=-1
     search "--on-failure: must be one of zero|last, got 'stay'" --epsilon 1 --on-failure stay
-    search "--epsilon is required"
-    search "--rho is required" --noise gaussian
-    search "--rho is for --noise gaussian" --epsilon 1 --rho 1
-    search "--noise gaussian has --rho, and takes no --epsilon or --split" --noise gaussian --rho 1 --epsilon 1
-    search "--noise gaussian has --rho, and takes no --epsilon or --split" --noise gaussian --rho 1 --split 0.5
-    search "--method noisy-max has Laplace noise, not --noise gaussian" --method noisy-max --noise gaussian --rho 1
-    for option in --split=0.5 --armijo=0.5 --beta=0.5 --on-failure=zero; do
-        search "--method noisy-max takes no --split, --armijo, --beta or --on-failure" --method noisy-max --epsilon 1 $option
-    done
+    search "--noise laplace needs --epsilon"
+    search "--noise gaussian needs --rho" --noise gaussian
+    search "--noise and --method noisy-max exclude each other: it has Laplace noise" --method noisy-max --noise gaussian --rho 1
     search "--epsilon: 1e-09 is out of range: its noise does not fit the grid of the losses" --epsilon 1e-9
     search "--rho: 1e-18 is out of range: its noise does not fit the grid of the losses" --noise gaussian --rho 1e-18
     search "--clip: 1e-310 has no grid" --epsilon 1 --clip 1e-310
     search "--tries: the last of 10000 steps, each 0.8 of the one before, would be zero" --epsilon 1 --tries 10000
-    complains 2 "dp-grad: --keep-batch goes with --clip; without it dp-clip --keep-batch leaves the rows" \
-        dp-grad --loss hinge --keep-batch
 }
 
 # Losses of rows at scores, one line each, from the definitions; for poisson less the least value.

@@ -151,7 +151,6 @@ moments() { echo "dp-sample --data two.dp --mode full | dp-moments --data two.dp
     complains 2 "dp-moments: --clip: must be > 0, got 0" dp-moments --clip 0
     complains 2 "dp-moments: --intercept: 1e-50 is too small" dp-moments --intercept 1e-50
     complains 2 "dp-moments: --label-bound: 1e-50 is too small" dp-moments --labels --label-bound 1e-50
-    complains 2 "dp-moments: --label-bound goes with --labels" dp-moments --label-bound 2
     dp-synth classification --rows 10 --cols 12000 --storage csr --seed 4 -o wide.dp -q
     complains 1 "dp-moments: rows of 12000 columns have no moments that fit a frame, which takes those of 1 to 8192" \
         dp-loop -q --laps 1 --seed 1 -o model -- "dp-sample --data wide.dp | dp-moments --data wide.dp | dp-noise -z 9 | $GATE | ./take"

@@ -295,8 +295,7 @@ numpy.savetxt("xor.csv", numpy.column_stack([x, (x[:, 0] * x[:, 1] > 0)]), delim
         dp-loop --laps 1 -q -o bad --init warm -- "dp-sample --data open.dp --rate 0.5 --inline | $public"
     "$edit" public= < more > silent
     complains 5 "dp-account: the model it starts from states no cost, and is not public either" dp-loop --laps 1 -q -o bad --init silent -- "$private"
-    complains 2 "dp-account: --public takes no budget" dp-account --public --epsilon 1
-    complains 2 "dp-account: --public and --non-private exclude each other" dp-account --public --non-private
+    complains 2 "dp-account: --public and --epsilon exclude each other" dp-account --public --epsilon 1
     assert_not_exists bad
 }
 

@@ -138,8 +138,6 @@ if frame['kind'] == 'lap' and frame['lap'] == 60:
     grad='dp-grad --data small.dp --on a --loss' temperature='dp-temperature --data small.dp --on b'
     complains 2 "dp-temperature: --clip: must be > 0, got 0" dp-temperature --clip 0
     complains 2 "dp-temperature: --clip: 1e-300 has no grid" dp-temperature --clip 1e-300
-    complains 2 "dp-step: --temperature takes no other option" dp-step --temperature --step 1
-    complains 2 "dp-step: --temperature takes no other option" dp-step --temperature --constant-laps 1
     complains 1 "dp-temperature: lap 1 has no model yet: its temperature comes after the laps that train it" \
         dp-loop -q --laps 1 --seed 1 -- "$token | dp-temperature --data small.dp | $end --temperature"
     complains 2 "dp-step: the sums of laps are of dp-temperature: --temperature takes them" \

@@ -85,7 +85,7 @@ big() { [ "$(stat -c %s "$1")" -gt 20000 ]; }
     assert_output 'dp-gather: the worker of shard 2 of 2 has failed with status 2; the reason is printed on its own machine'
     ended 1 4
     ended 2 2
-    assert_equal "$(cat worker-2)" 'dp-sample: --mode fixed or shuffle needs all rows at once: --shard excludes it'
+    assert_equal "$(cat worker-2)" 'dp-sample: --shard and --mode shuffle exclude each other: that needs all rows at once'
     # it may not have been there before the run had failed
     assert_regex "$(cat worker-1)" '^dp-worker: (the run has failed; dp-gather prints why on its own machine|.*: no gather has been there for 2 s.*)$'
 }

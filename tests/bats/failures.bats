@@ -40,11 +40,10 @@ only_the_model_left() {
 }
 
 @test "usage of dp-loop" {
-    complains 2 "dp-loop: --laps is required" dp-loop -- "$CHILD"
+    complains 2 "dp-loop: --laps or --plan is required" dp-loop -- "$CHILD"
     complains 2 "dp-loop: no child pipeline (try --help)" dp-loop --laps 2
     complains 2 "dp-loop: the child pipeline is one argument: quote it" dp-loop --laps 2 -- dp-sample --data small.dp
     complains 2 "dp-loop: --laps: must be between 1 and 1099511627775, got 0" dp-loop --laps 0 -- "$CHILD"
-    complains 2 "dp-loop: --send and --receive go together" dp-loop --laps 2 --send ipc:///tmp/x
     complains 2 "dp-loop: --send and --receive leave no room for a child pipeline" dp-loop --laps 2 --send ipc:///tmp/x --receive ipc:///tmp/y -- "$CHILD"
     complains 2 "dp-loop: --exec=fused: '\$' in the pipeline needs a shell" dp-loop --laps 2 --exec fused -- 'dp-sample --data $x'
     complains 2 "dp-loop: --exec=fused: a quote in the pipeline is not closed" dp-loop --laps 2 --exec fused -- "dp-sample --data 'x"

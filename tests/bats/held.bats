@@ -15,11 +15,6 @@ gradients() { echo "dp-sample --data a.dp --rate 0.25 | dp-grad --data a.dp --lo
 held() { dp-loop --laps "$1" --seed 4 -q -o model -- "$(gradients) | $2" > stream; }
 
 @test "usage" {
-    complains 2 "dp-step: --hold moves nothing: leave out --step, --project and --average" dp-step --hold --step 1
-    complains 2 "dp-step: --hold moves nothing: leave out --step, --project and --average" dp-step --hold --project 1
-    complains 2 "dp-step: --hold moves nothing: leave out --step, --project and --average" dp-step --hold --average tail
-    complains 2 "dp-step: --average-gradients and --normalise need --hold" dp-step --step 1 --average-gradients
-    complains 2 "dp-step: --average-gradients and --normalise need --hold" dp-step --normalise
     small_data
     scd="dp-sample --data small.dp --rate 0.2 | dp-scd-step --data small.dp --loss hinge --lambda 1e-3 --clip 0.1 | dp-noise -z 500 | dp-account --epsilon 1000 --delta 1e-5"
     complains 2 "dp-step: --hold is for gradients; what laps release is what the model moves by" dp-loop --laps 2 -o m -- "$scd | dp-step --hold"
@@ -147,7 +142,6 @@ if frame["kind"] == "lap":
         dp-loop --laps 3 -o m -- "$(child '' './say multiplier 3')"
     complains 5 "dp-account: lap 2 records another 'bound' than the first lap" \
         dp-loop --laps 3 -o m -- "$(child '' './say bound 0.25')"
-    complains 2 "dp-clip: --adaptive and --follow exclude each other" dp-clip --clip 1 --adaptive 0.5 --follow
 }
 
 @test "until the budget is spent: the end that was asked for" {

@@ -9,8 +9,6 @@ CHECK="dp-account --non-private --allow-seeded"
 walk() { echo "dp-sample --data a.dp --rate 0.1 --mode shuffle | dp-grad --data a.dp --loss logistic --non-private | $CHECK | dp-step --on small --step 0.1 | dp-step --on large --step 1"; }
 
 @test "a plan that is wrong, or has no place, is refused" {
-    complains 2 "dp-loop: --laps is required" dp-loop -o m -- "$(walk)"
-    complains 2 "dp-loop: --laps and --plan exclude each other" dp-loop --laps 2 --plan 'small 2' -o m -- "$(walk)"
     complains 2 "dp-loop: --plan: the plan ends where a kind of lap is expected" dp-loop --plan '' -o m -- "$(walk)"
     complains 2 "dp-loop: --plan: character 7 of the plan: expected a count from 1 to 1099511627775" \
         dp-loop --plan 'small 0' -o m -- "$(walk)"

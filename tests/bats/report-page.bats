@@ -349,7 +349,6 @@ for k, effects in want.items():
     assert len(line[k]) == len(effects) and all(abs(c[1] - down(u)) < .06 for c, u in zip(line[k], effects)), (k, line[k])
 assert all(frame["x"] - .1 <= x <= frame["x"] + frame["width"] + .1 for x, y in line["b"])
 END
-    complains 2 'dp-info: --svg is a form of --curves' dp-info --svg model
 }
 
 @test "the page says what a bucket is, once, and only where one is shown" {

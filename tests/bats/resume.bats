@@ -364,9 +364,7 @@ if frame["kind"] == "lap" and frame["lap"] == int(open("last").read()):
     complains 1 "dp-loop: the checkpoint other was written by ${software/[0-9]/9}, and only that can resume it; this is $software" \
         dp-loop --laps $LAPS --resume other -- "$CHILD"
     complains 2 "dp-loop: kept holds a checkpoint: --resume continues from it" dp-loop --laps $LAPS --checkpoint kept -- "$CHILD"
-    complains 2 "dp-loop: --resume keeps its checkpoints where they were: leave out --checkpoint" dp-loop --laps $LAPS --resume kept --checkpoint x -- "$CHILD"
-    complains 2 "dp-loop: --resume has the model to continue from: leave out --init" dp-loop --laps $LAPS --resume kept --init model -- "$CHILD"
-    complains 2 "dp-loop: --checkpoint and --resume need a child pipeline: stages that others start are not told" \
+    complains 2 "dp-loop: --resume and --send exclude each other: stages that others start are not told" \
         dp-loop --laps $LAPS --resume kept --send ipc://a --receive ipc://b
     complains 1 "dp-loop: cannot use nowhere: No such file or directory" dp-loop --laps $LAPS --resume nowhere -- "$CHILD"
     mkdir -m 755 open

@@ -55,7 +55,7 @@ class Command:
             return ["--" + name]
         values = [value] if value else option["choices"] or ["1", "0.5", "2", "1/2", "tcp://a:1", "x"]
         for value in values:
-            if value != option["default"] and f"--{name}: must be" not in run(self.name, ["--" + name, value, "--no-such-option"]).stderr:
+            if (value != option["default"] or len(values) == 1) and f"--{name}: must be" not in run(self.name, ["--" + name, value, "--no-such-option"]).stderr:
                 return ["--" + name, value]
         raise SystemExit(f"{self.name}: no value for --{name}")
 
@@ -72,14 +72,14 @@ class Command:
     def cases(self):
         for name, option in self.options.items():
             for rule in option["needs"]:
-                yield self.with_needs(name, without=rule), f"--{name} needs {rule}"
+                yield self.with_needs(name, without=rule) + self.others(rule), f"--{name} needs {rule}"
             for other, values in option["excludes"]:
                 for value in values or [None]:
                     yield self.sample(name) + self.sample(other, value), \
                         f"--{name} and --{other}{' ' + value if value else ''} exclude each other"
             for who, value, unless in option["needed"]:
                 others = [f"--{name}"] + unless
-                given = self.with_needs(who, value) if who else self.complete([], name) + self.operands(value)
+                given = self.complete(self.with_needs(who, value) if who else [], name) + (self.operands(value) if not who else [])
                 for beside, its in self.options.items():
                     if beside != name and (who, value) in [(w, v) for w, v, _ in its["needed"]] and "--" + beside not in given:
                         given = self.sample(beside) + given
@@ -88,6 +88,11 @@ class Command:
                 if word not in option["only"]:
                     words = " and ".join(", ".join(option["only"]).rsplit(", ", 1))
                     yield self.complete(self.with_needs(name), name) + self.operands(word), f"--{name} is for {words}"
+
+    def others(self, rule):
+        """Arguments that choose something else, where a rule holds by default."""
+        return [word for name, values in atoms(rule) if self.options[name]["default"] in values
+                for word in self.sample(name, next(c for c in self.options[name]["choices"] if c not in values))]
 
     def operands(self, word):
         return [word, "x"] + ["y"] * (word in ("idx", "npy"))

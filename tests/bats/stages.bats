@@ -40,15 +40,12 @@ prepare() { small_data 400 6 2; }
     complains 2 "dp-clip: --clip: must be > 0, got -1" dp-clip --clip -1
     complains 2 "dp-sample: --rate: must be > 0 and <= 1, got 1.0001" dp-sample --data small.dp --rate 1.0001
     complains 2 "dp-sample: --mode: must be one of poisson|fixed|shuffle|full, got 'cyclic'" dp-sample --data small.dp --mode cyclic
-    complains 2 "dp-sample: --mode full takes every row: --rate must be 1" dp-sample --data small.dp --mode full --rate 0.5
-    complains 2 "dp-sample: --columns goes with --mode full" dp-sample --data small.dp --columns 2
+    complains 2 "dp-sample: --rate and --mode full exclude each other: it takes every row" dp-sample --data small.dp --mode full --rate 0.5
     complains 2 "dp-sample: --columns: 7, but small.dp has 6 columns" dp-sample --data small.dp --mode full --columns 7
     complains 2 "dp-scd-step: --lambda: must be > 0, got 0" dp-scd-step --loss hinge --lambda 0
     complains 2 "dp-scd-step: --loss: must be one of squared|hinge|logistic|smooth-hinge|huber, got 'hing'" dp-scd-step --loss hing --lambda 1
     complains 2 "dp-scd-step: --variant primal needs a smooth loss: hinge has no second derivative" dp-scd-step --loss hinge --lambda 1 --clip 1 --variant primal
-    complains 2 "dp-scd-step: --variant sequential needs --clip" dp-scd-step --loss hinge --lambda 1 --variant sequential
-    complains 2 "dp-scd-step: --variant non-private takes neither --clip nor --release-alpha" dp-scd-step --loss hinge --lambda 1 --variant non-private --clip 1
-    complains 2 "dp-scd-step: --release-alpha needs --clip" dp-scd-step --loss hinge --lambda 1 --release-alpha
+    complains 2 "dp-scd-step: --clip and --variant non-private exclude each other" dp-scd-step --loss hinge --lambda 1 --variant non-private --clip 1
     complains 2 "dp-scd-step: --threads: must be between 1 and 256, got 0" dp-scd-step --loss hinge --lambda 1 --threads 0
     complains 2 "dp-scd-step: --threads: must be a whole number, got '1.5'" dp-scd-step --loss hinge --lambda 1 --threads 1.5
 }

@@ -11,6 +11,7 @@
 #include "base/number.h"
 #include "base/round.h"
 #include "data/dataset.h"
+#include "data/features.h"
 #include "data/input.h"
 #include "data/products.h"
 #include "data/row_length.h"
@@ -50,7 +51,8 @@ static const struct dp_option options[] = {
     DP_OPTION_INT('s', seed, "S", DP_FROM_TO(0, 9007199254740992), "for dp-loop: reproducible, not private"),
     DP_OPTION_TEXT('o', model, "FILE", "for dp-loop"),
     DP_OPTION_FLAG('q', quiet, "for dp-loop: no progress"),
-    DP_OPTION_INT(0, rows, "N", DP_FROM_TO(1, 1e12), "persons of all sites of a run, of which DATA has some"),
+    DP_OPTION_INT(0, rows, "N", DP_FROM_TO(1, 1e12),
+                  "persons of all sites of a run, of which DATA has some; rows of a table whose schema DATA is"),
     DP_OPTION_INT(0, cols, "D", DP_FROM_TO(1, 1e7), "without DATA: columns, with the constant one"),
     DP_OPTION_INT(0, classes, "K", DP_FROM_TO(0, 1000), "without DATA: number of classes, 0 for a number", .fallback = "2"),
     {.name = NULL},
@@ -238,32 +240,58 @@ static struct dp_fit_facts facts_of(const struct dp_dataset *d, const struct opt
     return facts;
 }
 
-static int fit(const struct dp_dataset *d, const char *path, const struct options *o, struct dp_err *err)
+/* The rest of the budget, for a run: numbers, and the digits that are printed. */
+struct left {
+    struct dp_fit_budget budget;
+    char epsilon[40], delta[40];
+    char all[40]; /* delta before the schema was paid for */
+};
+
+/* The budget that was asked for also pays for the schema, which has cost paid and paid_delta. */
+static int find_left(struct left *left, const struct options *o, int64_t persons, double paid, double paid_delta,
+                     const char *path, struct dp_err *err)
 {
-    const struct dp_fit_facts facts = facts_of(d, o);
-    const double paid = d != NULL ? d->paid_epsilon : 0, paid_delta = d != NULL ? d->paid_delta : 0;
-    char epsilon[40], delta[40], all[40], whole[40], adjacency[20], exec[20], seed[24], name[30];
-    enum dp_loss loss = dp_fit_loss(facts.classes);
-    struct dp_fit chosen;
     if (isnan(o->delta))
-        snprintf(delta, sizeof delta, "1e-%d", dp_fit_delta_exponent(facts.persons));
+        snprintf(left->all, sizeof left->all, "1e-%d", dp_fit_delta_exponent(persons));
     else
-        print_delta(o->delta, delta, sizeof delta);
-    snprintf(all, sizeof all, "%s", delta);
-    if (paid > 0) /* the budget that was asked for also pays for the schema */
-        dp_number_print(dp_round_down(strtod(all, NULL) - paid_delta, 6), delta, sizeof delta);
-    if (o->epsilon <= paid || strtod(all, NULL) <= paid_delta)
+        print_delta(o->delta, left->all, sizeof left->all);
+    const double delta = strtod(left->all, NULL);
+    if (o->epsilon <= paid || delta <= paid_delta)
         return dp_fail(err, DP_E_BUDGET,
                        "the schema of %s has cost epsilon %g at delta %g: --epsilon and --delta must be above that", path, paid,
                        paid_delta);
-    snprintf(seed, sizeof seed, "%lld", (long long)o->seed);
+    snprintf(left->delta, sizeof left->delta, "%s", left->all);
+    if (paid > 0)
+        dp_number_print(dp_round_down(delta - paid_delta, 6), left->delta, sizeof left->delta);
+    left->budget = (struct dp_fit_budget){.epsilon = paid > 0 ? dp_round_down(o->epsilon - paid, 9) : o->epsilon,
+                                          .delta = strtod(left->delta, NULL),
+                                          .replace_one = o->adjacency == 1};
+    dp_number_print(left->budget.epsilon, left->epsilon, sizeof left->epsilon);
+    return DP_OK;
+}
+
+static enum dp_loss loss_of(const struct dp_fit_facts *facts, const struct options *o)
+{
+    char name[30];
+    enum dp_loss loss = dp_fit_loss(facts->classes);
     if (o->loss >= 0)
         dp_loss_parse(choice(DP_FIT_LOSSES, o->loss, name, sizeof name), &loss);
-    const double left = paid > 0 ? dp_round_down(o->epsilon - paid, 9) : o->epsilon;
-    const struct dp_fit_budget budget = {.epsilon = left, .delta = strtod(delta, NULL), .replace_one = o->adjacency == 1};
+    return loss;
+}
+
+static int fit(const struct dp_dataset *d, const char *path, const struct options *o, struct dp_err *err)
+{
+    const struct dp_fit_facts facts = facts_of(d, o);
+    char whole[40], adjacency[20], exec[20], seed[24];
+    struct left left;
+    struct dp_fit chosen;
+    int rc = find_left(&left, o, facts.persons, d != NULL ? d->paid_epsilon : 0, d != NULL ? d->paid_delta : 0, path, err);
+    if (rc != DP_OK)
+        return rc;
+    snprintf(seed, sizeof seed, "%lld", (long long)o->seed);
     const struct fit_options more = {.data = path,
-                                     .epsilon = dp_number_print(left, epsilon, sizeof epsilon),
-                                     .delta = delta,
+                                     .epsilon = left.epsilon,
+                                     .delta = left.delta,
                                      .adjacency = choice(adjacencies, o->adjacency, adjacency, sizeof adjacency),
                                      .ledger = o->ledger,
                                      .registry = o->registry,
@@ -284,19 +312,53 @@ static int fit(const struct dp_dataset *d, const char *path, const struct option
             "%s: warning: %s has the rows that were held out for tests: a model that is trained on them cannot be tested on "
             "them\n",
             command.name, path);
-    int rc = dp_fit_choose(&facts, &budget, loss, &chosen, err);
+    rc = dp_fit_choose(&facts, &left.budget, loss_of(&facts, o), &chosen, err);
     if (rc != DP_OK)
         return rc;
     if (d != NULL && !o->quiet)
         suggest_features(d, path);
     struct fit_options stated = more;
     stated.epsilon = dp_number_print(o->epsilon, whole, sizeof whole);
-    stated.delta = all;
+    stated.delta = left.all;
     if (!o->quiet && chosen.reach < LITTLE_REACH)
         fprintf(stderr, "%s: warning: epsilon %s is small for so few %s: the model may be hardly better than %s\n",
                 command.name, stated.epsilon, dp_fit_unit(&facts), facts.classes == 0 ? "the mean" : "the most frequent class");
     print_facts(&facts, &chosen, &stated, isnan(o->delta), d != NULL ? dp_row_norm_basis(d->row_norm) : DP_BASIS_LINE);
     return fit_print(stdout, &chosen, &more, err);
+}
+
+/* For programs: prints the basis that the budget pays for, for numbers of a table with this schema and --rows rows. */
+static int choose_basis(const char *path, const struct options *o, struct dp_err *err)
+{
+    struct dp_import import = {.basis = DP_BASIS_COSINES, .bias = true, .writer = {.norm = DP_NORM_UNIT}};
+    struct dp_features features = {0};
+    struct left left;
+    struct dp_fit chosen;
+    int rc = dp_schema_load(&import.schema, path, err);
+    rc = rc ?: dp_features_plan(&features, &import, err);
+    const struct dp_schema *s = &import.schema;
+    size_t numbers = 0;
+    for (size_t i = 0; rc == DP_OK && i < s->columns; i++)
+        numbers += s->column[i].basis.kind == DP_BASIS_COSINES;
+    const struct dp_fit_facts facts = {.persons = o->rows,
+                                       .columns = (int64_t)features.count,
+                                       .classes = s->real_label ? 0 : (int64_t)s->classes,
+                                       .cosines = (int64_t)numbers * DP_BASIS_COSINE_COUNT,
+                                       .products = (int64_t)dp_products_count(numbers),
+                                       .constant = true};
+    rc = rc
+             ?: find_left(&left, o, facts.persons, json_number_value(json_object_get(s->paid, "epsilon")),
+                          json_number_value(json_object_get(s->paid, "delta")), path, err);
+    rc = rc ?: dp_fit_choose(&facts, &left.budget, loss_of(&facts, o), &chosen, err);
+    if (rc == DP_OK)
+        printf("{\"columns\": %lld, \"basis\": \"%s\"}\n", (long long)facts.columns,
+               numbers == 0 ? "none"
+                            : dp_bases[!dp_fit_curves(&facts, &chosen, false) ? DP_BASIS_LINE
+                                       : dp_fit_products(&facts, &chosen)     ? DP_BASIS_PRODUCTS
+                                                                              : DP_BASIS_COSINES]);
+    dp_features_free(&features, s);
+    dp_import_free(&import);
+    return rc;
 }
 
 int main(int argc, char **argv)
@@ -317,8 +379,10 @@ int main(int argc, char **argv)
         rc = dp_fail(&err, DP_E_USAGE, "--cols: the data set has columns");
     else if (path != NULL && stat(path, &st) != 0)
         rc = dp_fail_errno(&err, errno, "cannot open %s", path);
-    else if (path != NULL && S_ISREG(st.st_mode))
+    else if (path != NULL && S_ISREG(st.st_mode) && o.rows == DP_OPT_ABSENT_INT)
         return -is_a_file(path);
+    else if (path != NULL && S_ISREG(st.st_mode))
+        return dp_cli_finish(command.name, choose_basis(path, &o, &err), &err);
     if (rc == DP_OK && path != NULL)
         rc = dp_dataset_open(&dataset, path, &err);
     rc = rc ?: fit(dataset, path, &o, &err);

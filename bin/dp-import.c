@@ -114,7 +114,8 @@ static const struct dp_option options[] = {
                      .only = TABLES, .excludes = "infer-schema, out"),
     DP_OPTION_FLAG(0, private_counts, "print the numbers of clamped values and malformed lines, which are private"),
     DP_OPTION_FLAG('f', force, "replace a data set, or the schema that --infer-schema names"),
-    DP_OPTION_FLAG('j', json, "print what the data set is, as dp-info --json does", .needs = "output"),
+    DP_OPTION_FLAG('j', json, "print what the data set is, as dp-info --json does; --infer-schema: the number of rows",
+                   .needs = "output, infer-schema"),
     DP_OPTION_FLAG('q', quiet, "no summary"),
     DP_OPTION_FLAG(0, allow_private_output, "also to a terminal", .needs = "out"),
     DP_SECURITY_OPTIONS(security),
@@ -246,6 +247,8 @@ static int infer(struct dp_import *import, struct identity *identity, const stru
     size_t i;
     struct schema_file file;
     struct dp_census census = {0};
+    if (o->json && strcmp(o->infer, "-") == 0)
+        return dp_fail(err, DP_E_USAGE, "--json: standard output has the schema");
     int rc = open_schema(&file, o, err);
     if (rc != DP_OK)
         return rc;
@@ -256,6 +259,7 @@ static int infer(struct dp_import *import, struct identity *identity, const stru
     const bool looked = paid == NULL || schema == NULL;
     if (rc == DP_OK && schema == NULL)
         rc = dp_propose_exact(&census, import, o->header || o->sql != NULL, &schema, err);
+    const size_t rows = census.rows + !json_is_true(json_object_get(schema, "header"));
     dp_census_free(&census);
     /* A payment that was not enough for a schema is added to the cost of the data set, too. */
     if (rc == DP_OK && paid != NULL && json_object_set(schema, "paid", paid) != 0)
@@ -276,6 +280,8 @@ static int infer(struct dp_import *import, struct identity *identity, const stru
                 "dp-import: looked at the data to write %s: its bounds and categories are private until you "
                 "replace them\n",
                 strcmp(o->infer, "-") == 0 ? "a schema" : o->infer);
+    if (rc == DP_OK && o->json)
+        printf("{\"rows\": %zu}\n", rows);
     json_decref(schema);
     json_decref(paid);
     return rc;

@@ -33,9 +33,12 @@ place_model() {
     fi
     [ -n "$print" ] || may_write -o "$model"
 }
-# place_ledger STEM: the ledger that has the charge for the schema, which without a registry nothing else leads to
+# place_ledger STEM: the ledger that has the charge for the schema, or for knots, which without a registry nothing else leads to
 place_ledger() {
-    [ -n "$ledger$no_ledger" ] || [ -e "$1.dp/ledger" ] || [ ! -e "$1.json.ledger" ] || ledger=$1.json.ledger
+    local file
+    for file in "$1.json.ledger" "$1.dp.ledger"; do
+        [ -n "$ledger$no_ledger" ] || [ -e "$1.dp/ledger" ] || [ ! -e "$file" ] || ledger=$file
+    done
 }
 # import FORMAT: a table next to which there is a schema, or is one now, becomes a data set and one for tests
 import() {
@@ -60,63 +63,74 @@ import() {
     place_ledger "$stem"
     table=$data data=$stem.dp own_schema=$schema
     import_as "$1" || exit
+    place_ledger "$stem"
     [[ $(dp-info --get private_preprocessing "$data") =~ ^(paid-schema)?$ ]] ||
         say "epsilon does not cover what $schema took from the rows; put in what is known without them, and leave out inferred-schema"
 }
 # propose FORMAT: a schema for the table, paid for with a tenth of the budget, or up to three tenths if the table is small
 propose() {
+    local said
     words_of sql ledger no-ledger registry no-registry allow-weak quiet
     # the accountant of a schema is for null records
     [ "$adjacency" != null-record ] || words+=(--else-unpaid --private-schema "$(calculate 'epsilon / 10')"
         --at-most "$(calculate 'epsilon * 0.3')" ${delta:+--delta "$(calculate 'delta / 10')"} ${seed:+--noise-seed "$seed"})
-    dp-import "$1" --infer-schema "$schema" --label "$label" "${words[@]}" "$data"
+    said=$(dp-import "$1" --infer-schema "$schema" --label "$label" --json "${words[@]}" "$data") || return
+    persons=$(calculate "int(0.8 * $(value rows "$said") + 1e-9)")
 }
+# value NAME JSON: a number or a word of a flat object
+value() { [[ $2 =~ \"$1\":\ \"?([a-z0-9]+) ]] && echo "${BASH_REMATCH[1]}"; }
 # rows FORMAT [OPTION]: the rows of the table, divided. They have norm 1, because loose bounds would make them short, except where the
 # coefficients of --linear are to be read
 rows() {
     words_of sql registry no-registry quiet
     [ -n "$linear" ] || words+=(--row-norm unit)
+    [ -z "$again" ] || words+=(--force)
     dp-import "$1" --schema "$own_schema" --bad-cells missing --split 0.8 -o "$data" --test "${data%.dp}-test.dp" \
         "${words[@]}" "${@:2}" "$table"
 }
 # import_as FORMAT: numbers are curves, with products of two, if the budget pays for them, which depends on rows, columns and epsilon
 import_as() {
-    local said run basis=cosines
+    local said='' basis
     if [ -n "$linear" ]; then
         rows "$1"
         return
     fi
-    said=$(rows "$1" --basis cosines 2>&1) || { echo "$said" >&2 && return 1; }
-    run=$(choose "$(calculate 'epsilon * 0.95')" 2> /dev/null) || basis=line
-    run=${run%%$'\n'*}
-    [[ $run != *', and lines would do better' ]] || basis=line
-    [ -n "$additive" ] || [[ $run != *', and the budget pays for products' ]] || basis=products
-    if [ $basis = line ]; then
+    if [ -z "$persons" ]; then # the schema was there, and nobody has counted the rows
+        said=$(rows "$1" --basis cosines 2>&1) || { echo "$said" >&2 && return 1; }
+        persons=$(dp-info --get rows "$data") again=1
+    fi
+    basis=$(choose_basis) || basis=line
+    [ "$basis" != products ] || [ -z "$additive" ] || basis=cosines
+    if [ "$basis" = line ]; then
         say "numbers are lines: the budget does not pay for curves"
-        rows "$1" --force
-    elif [ "$adjacency" = null-record ] && [ -z "$seed" ] && [[ $run = *'; numbers have '* ]]; then
+        rows "$1"
+    elif [ "$basis" != none ] && [ "$adjacency" = null-record ] && [ -z "$seed" ]; then
         place_knots "$1"
-    elif [ $basis = products ]; then
-        rows "$1" --basis products --force
+    elif [ "$basis" = products ] || [ -z "$said" ]; then
+        rows "$1" --basis "${basis/none/cosines}"
     else
-        [ -z "$said" ] || echo "$said" >&2
+        echo "$said" >&2
     fi
 }
-# place_knots FORMAT: the rows again, with knots at quantiles that a twentieth of the budget pays for. The accountant of knots is for null
+# choose_basis: that of numbers, by what is left of epsilon beside the knots
+choose_basis() {
+    words_of loss delta adjacency
+    value basis "$(dp-fit "${words[@]}" --epsilon "$(calculate 'epsilon * 0.95')" --rows "$persons" -- "$own_schema" 2> /dev/null)"
+}
+# place_knots FORMAT: the rows, with knots at quantiles that a twentieth of the budget pays for. The accountant of knots is for null
 # records, and a seeded run pays for nothing
 place_knots() {
     words_of ledger no-ledger allow-weak
-    rows "$1" --basis "$basis" --force --else-unpaid --private-knots "$(calculate 'epsilon / 20')" \
+    rows "$1" --basis "$basis" --else-unpaid --private-knots "$(calculate 'epsilon / 20')" \
         ${delta:+--delta "$(calculate 'delta / 10')"} "${words[@]}"
 }
-# choose [EPSILON]: the run for the data set
+# choose: the run for the data set
 choose() {
-    local epsilon=${1:-$epsilon}
     words_of loss epsilon delta adjacency threads ledger no-ledger registry no-registry partial allow-weak exec seed model quiet
     dp-fit "${words[@]}" -- "$data"
 }
 [ -e "$data" ] || fail "$data is not there: a data set (dp-import makes one) or a table is expected"
-own_schema=''
+own_schema='' persons='' again=''
 if [ -f "$data" ]; then
     case $data in
         *.csv | *.csv.gz | *.csv.xz | *.csv.zst) import csv ;;
@@ -135,7 +149,6 @@ fi
 run=$(choose) || exit
 about=${run%%$'\n'*} run=${run#*$'\n'} # a comment, and the command
 say "${about#'# '}"
-delta=${about##* delta } delta=${delta%%[,;]*}
 
 # held_out: the rows that were kept for tests, if one data set next to this one has them
 held_out() {
@@ -152,20 +165,22 @@ held_out() {
 
 # spent: the cost that a run states at its end
 spent() {
-    local cost line metrics=accuracy,majority,auc passed='pass on --metrics accuracy --private --epsilon E' test words
+    local cost delta line metrics=accuracy,majority,auc passed='pass on --metrics accuracy --private --epsilon E' test words
     [ -z "$json" ] || dp-info --json "$model" 2> /dev/null || return 0
     [ -z "$quiet" ] || return 0
     cost=$(dp-info --get epsilon "$model" 2> /dev/null) || return 0 # the budget did not pay for a lap
-    say "spent epsilon $(calculate cost), delta $delta${seed:+ (seeded: not private)}; $(whose)"
+    delta=$(dp-info --get delta "$model")
+    say "spent epsilon $(calculate cost), delta $(calculate delta)${seed:+ (seeded: not private)}; $(whose)"
     if [ -z "$no_ledger" ]; then
         words_of registry no-registry
         line=$(dp-account report --data "$data" "${words[@]}" "${ledger:-$data}" 2> /dev/null | grep '^by all runs ' || true)
         [ -z "$line" ] || say "$line"
     fi
-    case $about in
-        *', a number: '*) metrics=r2 passed='do not pass them on' ;;
-        *' classes: logistic;'* | *': softmax;'*) metrics+=,logloss ;;
-    esac
+    if [ "$(dp-info --get classes "$data")" = 0 ]; then
+        metrics=r2 passed='do not pass them on'
+    else
+        case $(dp-info --get loss "$model") in logistic | softmax) metrics+=,logloss ;; esac
+    fi
     test=$(held_out)
     say "the model is in $model$elsewhere; next:"
     cat >&2 << END

@@ -146,11 +146,36 @@ hospital() {
         columns "$1" "$2" > near.json
         table "$1" "$2" | dp-import csv -q --schema near.json --basis cosines -o near.dp -f -
         dp-fit near.dp --epsilon "$3" --delta 1e-5 | head -n 1 | grep -o 'cosines.*'
+        dp-fit near.json --rows 2000 --epsilon "$3" --delta 1e-5 > by-schema # without rows, the same
+        assert_equal "$(jq .columns by-schema)" "$(dp-info --get cols near.dp)"
     }
-    assert_equal "$(verdict 1 30 0.3)" cosines                               # x 28; with lines 31, and 6 √32 is 34
-    assert_equal "$(verdict 1 10 0.3)" 'cosines, and lines would do better'  # lines have a transform
-    assert_equal "$(verdict 1 120 0.3)" 'cosines, and lines would do better' # x 16, and 0.15 D is 20
-    assert_equal "$(verdict 1 30 0.1)" 'cosines, and lines would do better'  # x 10
+    by_schema() { jq -r .basis by-schema; }
+    assert_equal "$(verdict 1 30 0.3) $(by_schema)" 'cosines cosines'                # x 28; with lines 31, and 6 √32 is 34
+    assert_equal "$(verdict 1 10 0.3) $(by_schema)" 'cosines, and lines would do better line'  # lines have a transform
+    assert_equal "$(verdict 1 120 0.3) $(by_schema)" 'cosines, and lines would do better line' # x 16, and 0.15 D is 20
+    assert_equal "$(verdict 1 30 0.1) $(by_schema)" 'cosines, and lines would do better line'  # x 10
+}
+
+@test "fit: a table is read at most twice, and what is said decides nothing" {
+    need_strace
+    mkdir bin
+    printf '#!/bin/sh\n%s "$@" | sed "1s/^#.*/# said in other words/"\n' "$(command -v dp-fit)" > bin/dp-fit
+    chmod +x bin/dp-fit
+    awk 'BEGIN { srand(1); print "a,b,y"; for (i = 0; i < 2500; i++) { a = rand(); print a "," rand() "," (rand() < 4 * (a - .5)^2) } }' > table
+    jq -n '{header: true, columns: [{name: "a", type: "numeric", bounds: [0, 1]}, {name: "b", type: "numeric", bounds: [0, 1]}, {name: "y", type: "label", classes: ["0", "1"]}]}' > schema
+    for run in "1 cosines --label y" "8 products --label y" "8 cosines --label y --additive" "0.05 line --label y" "1 line --label y --linear" \
+        "1 cosines --label y --adjacency replace-one" "1 cosines" "8 products" "0.05 line" "1 cosines --seed 1" "8 products --seed 1"; do
+        read -r epsilon basis options <<< "$run"
+        rm -rf t.* t-test.dp
+        cp table t.csv
+        [[ $options = *--label* ]] || cp schema t.json
+        # shellcheck disable=SC2086 # words
+        PATH=$PWD/bin:$PATH strace -f -qq -o trace -e trace=open,openat fit.sh t.csv --epsilon "$epsilon" --delta 1e-4 $options -q --no-registry
+        reads=$(grep -c '"t.csv"' trace)
+        [ "$reads" -le 2 ] || fail "$run: $reads"
+        norm=$(dp-info --get row_norm t.dp)
+        assert_equal "$run: ${norm##*, }" "$run: ${basis/line/bias}"
+    done
 }
 
 @test "fit: numbers are curves from a reach of 55 on, with products from 200 on; lines below, and with --linear" {
@@ -167,7 +192,7 @@ hospital() {
         case $option in
             curves)
                 assert_line "dpline fit: 2000 rows, 19 columns, 2 classes: logistic; epsilon 1, delta 1e-4; numbers have cosines"
-                assert_line "dpline fit: spent epsilon 1, delta 1e-4 (seeded: not private); one row is taken for one person"
+                assert_line "dpline fit: spent epsilon 1, delta 0.0001 (seeded: not private); one row is taken for one person"
                 assert_line --partial "19 columns, 2 classes; t-test.dp: 500 rows"
                 ;;
             lines)
@@ -263,7 +288,7 @@ accuracy() { dp-eval --last --metrics "${3:-accuracy}" --data "$1" --in "$2" | t
     run dpline fit small.dp --epsilon 1
     assert_success
     assert_line --index 0 "dpline fit: 2000 rows, 8 columns, 2 classes: logistic; epsilon 1, delta 1e-4, the largest power of ten below 1 / rows^1.1"
-    assert_line "dpline fit: spent epsilon 1, delta 1e-4; one row is taken for one person"
+    assert_line "dpline fit: spent epsilon 1, delta 0.0001; one row is taken for one person"
     assert_line --regexp '^dpline fit: by all runs in small\.dp/ledger: epsilon [0-9.]* at delta 0.0001 of a budget of 3, by 1 run and [0-9]* laps; epsilon (0\.99999[0-9]*|1) at delta 0.0001 is what they state by themselves, added up$'
     assert_line "dpline fit: the model is in small.model; next:"
     assert_line "  dp-eval --data kept.dp --metrics accuracy,majority,auc,logloss --last --in small.model"

@@ -112,6 +112,10 @@ prepare() {
     dpline fit j.dp --epsilon 1 -q --json -o j.model > said
     dp-info --json j.model | diff - said
     assert_equal "$(jq -c '[.n, .labels, .epsilon <= 1]' said)" '[1500,["no","yes"],true]'
+    complains 2 "dp-import: --json: standard output has the schema" dp-import people.csv --infer-schema - --json
+    assert_equal "$(dp-import people.csv --infer-schema x.json --json -q)" "{\"rows\": $(sed 1d people.csv | wc -l)}"
+    sed 1d people.csv > bare.csv
+    assert_equal "$(dp-import bare.csv --infer-schema x.json --json -q -f)" "{\"rows\": $(wc -l < bare.csv)}"
 }
 
 @test "a table where a model is expected, and the other way round" {

@@ -176,7 +176,7 @@ END
     run dpline fit small.dp --epsilon 1
     assert_success
     assert_line --index 0 "dpline fit: 3000 persons with at most 3 rows each, 8 columns, 2 classes: logistic; epsilon 1, delta 1e-4, the largest power of ten below 1 / persons^1.1"
-    assert_line --regexp '^dpline fit: spent epsilon (1|0.99999[0-9]*), delta 1e-4; that is for all rows of a person together$'
+    assert_line --regexp '^dpline fit: spent epsilon (1|0.99999[0-9]*), delta 0.0001; that is for all rows of a person together$'
     assert_equal "$(dp-info --get n small.model 2> /dev/null || dp-cat --last small.model | jq .n)" 3000
     score() { dp-eval --data test.dp --metrics "$1" --last --in small.model | tail -1 | cut -f3 | awk -v least="$2" '{ exit !($1 >= least) }'; }
     score accuracy 0.85 # 0.928, deviation 0.001

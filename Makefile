@@ -150,7 +150,10 @@ $(BUILD)/unit/%: tests/unit/%.c $(NEEDED)
 
 # Of what is built now: a file that is gone is no reason to stop.
 -include $(LIB_OBJ:.o=.d) $(wildcard $(BUILD)/obj/bin/*.d $(BUILD)/obj/bin/*/*.d) $(PLAIN_STAGES:$(BUILD)/bin/dp-%=$(BUILD)/obj/bin/stage-%.d) $(UNITS:$(BUILD)/unit/%=$(BUILD)/obj/unit/%.d) \
-	$(wildcard $(BUILD)/obj/fuzz/*.d)
+	$(wildcard $(BUILD)/obj/tests/*.d)
+
+# The headers of a program that is made of several sources at once.
+depend = @mkdir -p $(BUILD)/obj/tests && $(CC) $(ALL_CFLAGS) -MM -MP -MT $@ -MF $(BUILD)/obj/tests/$(notdir $(@D))-$(@F).d $(filter %.c,$^)
 
 # --- what a fresh Debian needs -------------------------------------------------------------------------------------
 DEPS := gcc libc6-dev pkg-config $(notdir $(LIBRARIES))
@@ -194,6 +197,7 @@ units: $(UNITS) $(BUILD)/audit/dp-audit $(REPLAYS) $(PRELOADED) $(BENCHES)
 $(BUILD)/audit/dp-audit: bin/dp-audit.c tests/audit/mutant.c $(NEEDED)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
+	$(depend)
 	$(CC) $(ALL_CFLAGS) $(filter %.c,$^) $(LDFLAGS) -o $@ $(LIBRARY) $(ALL_LIBS)
 
 $(PRELOADED): $(BUILD)/%.so: tests/%.c
@@ -261,12 +265,14 @@ $(FUZZ_TARGETS:%=fuzz-%): fuzz-%:
 
 $(BUILD)/bin/fuzz-%: tests/fuzz/%.c tests/fuzz/fuzz.c $(wildcard tests/fuzz/*.h) $(NEEDED)
 	$(call say,LD,$@)
-	@mkdir -p $(@D) $(BUILD)/obj/fuzz
+	@mkdir -p $(@D)
+	$(depend)
 	$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer $(filter %.c %.o,$^) $(LDFLAGS) -o $@ $(LIBRARY) $(ALL_LIBS)
 
 $(BUILD)/replay/bin/%: tests/fuzz/%.c tests/fuzz/fuzz.c tests/fuzz/replay.c $(wildcard tests/fuzz/*.h) $(NEEDED)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
+	$(depend)
 	$(CC) $(ALL_CFLAGS) $(filter %.c %.o,$^) $(LDFLAGS) -o $@ $(LIBRARY) $(ALL_LIBS)
 
 # Breaks the code on purpose, once for each line of tests/mutants/run, and expects a test to notice each time; takes hours.
@@ -290,6 +296,7 @@ bench: all $(BENCHES)
 $(BUILD)/bench/%: tests/bench/%.c tests/bench/bench.h $(NEEDED)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
+	$(depend)
 	$(CC) $(ALL_CFLAGS) $< $(LDFLAGS) -o $@ $(LIBRARY) $(ALL_LIBS)
 
 # --- installation --------------------------------------------------------------------------------------------------

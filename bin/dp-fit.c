@@ -10,6 +10,7 @@
 #include "base/cli.h"
 #include "base/number.h"
 #include "base/round.h"
+#include "base/text.h"
 #include "data/dataset.h"
 #include "data/features.h"
 #include "data/input.h"
@@ -85,7 +86,7 @@ static void word(const char *stem, size_t length, const char *end)
     if (asprintf(&text, "%.*s%s", (int)length, stem, end) < 0)
         return;
     putc(' ', stderr);
-    fit_quote(stderr, text);
+    dp_text_shell(text, stderr);
     free(text);
 }
 

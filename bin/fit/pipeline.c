@@ -1,28 +1,13 @@
 #include "pipeline.h"
 
-void fit_quote(FILE *to, const char *word)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.,:/+=@%-";
-    if (word[0] != '\0' && word[strspn(word, plain)] == '\0') {
-        fputs(word, to);
-        return;
-    }
-    putc('\'', to);
-    for (; *word != '\0'; word++) {
-        if (*word == '\'')
-            fputs("'\\''", to);
-        else
-            putc(*word, to);
-    }
-    putc('\'', to);
-}
+#include "base/text.h"
 
 static void option(FILE *to, const char *name, const char *value)
 {
     if (value == NULL)
         return;
     fprintf(to, " --%s ", name);
-    fit_quote(to, value);
+    dp_text_shell(value, to);
 }
 
 static void flag(FILE *to, const char *name, bool given)
@@ -186,7 +171,7 @@ int fit_print(FILE *to, const struct dp_fit *fit, const struct fit_options *o, s
     fputs(o->quiet ? " -q" : "", to);
     option(to, "model", o->model);
     plan(to, fit);
-    fit_quote(to, text);
+    dp_text_shell(text, to);
     putc('\n', to);
     free(text);
     return DP_OK;

@@ -12,9 +12,6 @@ struct fit_options {
     int64_t threads;
 };
 
-/* Writes the word for sh: in quotes where it needs them. */
-void fit_quote(FILE *to, const char *word);
-
 /* Writes the command that runs the pipeline: dp-loop and its words. DP_E_RUN: out of memory. */
 int fit_print(FILE *to, const struct dp_fit *fit, const struct fit_options *o, struct dp_err *err);
 

@@ -1,6 +1,7 @@
 #include "audit/parts.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/version.h"
 
 int dp_audit_cut(struct dp_pipeline *pipeline, const char *text, struct dp_err *err)
@@ -13,14 +14,6 @@ int dp_audit_cut(struct dp_pipeline *pipeline, const char *text, struct dp_err *
     return rc;
 }
 
-static void put_quoted(FILE *to, const char *path)
-{
-    fputc('\'', to);
-    for (; *path != '\0'; path++)
-        fputs(*path == '\'' ? "'\\''" : (char[]){*path, '\0'}, to);
-    fputc('\'', to);
-}
-
 /* text[from .. to) with `data` for each {}. */
 static int name_data(char **named, const char *text, size_t from, size_t to, const char *data, struct dp_err *err)
 {
@@ -30,7 +23,7 @@ static int name_data(char **named, const char *text, size_t from, size_t to, con
         return dp_fail(err, DP_E_RUN, "out of memory");
     for (size_t i = from; i < to; i++) {
         if (text[i] == '{' && text[i + 1] == '}') {
-            put_quoted(f, data);
+            dp_text_shell(data, f);
             i++;
         } else {
             fputc(text[i], f);

@@ -131,6 +131,19 @@ void dp_text_csv(const char *prefix, const char *text, size_t length, FILE *out)
         putc('"', out);
 }
 
+void dp_text_shell(const char *word, FILE *out)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.,:/+=@%-";
+    if (word[0] != '\0' && word[strspn(word, plain)] == '\0') {
+        fputs(word, out);
+        return;
+    }
+    putc('\'', out);
+    for (; *word != '\0'; word++)
+        fputs(*word == '\'' ? "'\\''" : (char[]){*word, '\0'}, out);
+    putc('\'', out);
+}
+
 const char *dp_text_show(const char *text, size_t length, char buffer[DP_TEXT_SHOWN])
 {
     size_t shown = length <= DP_TEXT_MOST ? length : dp_text_cut(text, length, DP_TEXT_MOST);

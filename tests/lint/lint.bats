@@ -26,6 +26,33 @@ rooms() { grep -HoE '^#include "[a-z_]+/' "$@" | sed 's/:#include "/ /; s|/$||';
     [ -z "$bad" ] || fail "$bad"
 }
 
+# "room lines" for each room of lib and bin: a folder, and bin itself
+room_lines() {
+    find lib bin \( -name '*.[ch]' -o -name '*.inc' \) -exec wc -l {} + | awk '
+        $2 != "total" { split($2, part, "/"); lines[part[1] (part[2] ~ /\./ ? "" : "/" part[2])] += $1 }
+        END { for (room in lines) print room, lines[room] }' | LC_ALL=C sort
+}
+
+# larger OLD NEW: "room" for each room whose number in NEW is above the one in OLD, or is not in OLD
+larger() { awk '$1 == "#" { next } FNR == NR { most[$1] = $2; next } $2 > most[$1] { print $1, $2, most[$1] + 0 }' "$1" "$2"; }
+
+@test "no room has more lines than tests/house/lines says" {
+    bad=$(larger tests/house/lines <(room_lines) |
+        awk '{ print $1 " has " $2 " lines, and at most " $3 " are allowed: take some away, or say in the body of the commit why not" }')
+    [ -z "$bad" ] || fail "$bad"
+}
+
+@test "a commit that lets a room grow names the room in its body" {
+    bad=''
+    for commit in $(git log --no-merges --format=%H -- tests/house/lines 2> /dev/null); do
+        git cat-file -e "$commit^:tests/house/lines" 2> /dev/null || continue
+        while read -r room _; do
+            git log -1 --format=%b "$commit" | grep -qwF "$room" || bad+="$commit: why does $room grow?"$'\n'
+        done < <(larger <(git show "$commit^:tests/house/lines") <(git show "$commit:tests/house/lines"))
+    done
+    [ -z "$bad" ] || fail "$bad"
+}
+
 @test "layering: formulas and accountants know no file and no JSON" {
     run grep -nE '(^|[^a-z_])(open|openat|fopen|fsync|flock|read|write|stat)\(|json|\bFILE\b' -r lib/priv lib/account lib/query
     assert_output ''

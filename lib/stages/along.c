@@ -8,7 +8,8 @@
 int dp_along_open(struct dp_along *along, const struct dp_line *line, const struct dp_form *form, double bound, int threads,
                   struct dp_err *err)
 {
-    *along = (struct dp_along){.line = *line, .threads = threads, .bound = bound, .grid = dp_grid_for(bound)};
+    *along = (struct dp_along){.line = *line, .threads = threads};
+    dp_along_bound(along, bound);
     along->form = *form;
     along->count = form->rows * form->cols;
     along->linear = form->family == &dp_family_linear;

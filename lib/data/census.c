@@ -205,6 +205,9 @@ static int read_name(struct dp_census *census, const struct dp_lines *l, size_t 
     char shown[DP_TEXT_SHOWN];
     double value;
     bool comma;
+    if (i == DP_CENSUS_COLUMNS) /* they need four kilobytes each */
+        return dp_fail(err, DP_E_RUN, "%s: a schema is proposed for at most %d columns; write this one yourself", l->name,
+                       DP_CENSUS_COLUMNS);
     if (dp_text_valid(f->text, f->length) < f->length)
         return not_utf8(l, i, err);
     if ((use & DP_CENSUS_PAID) && ((!census->named && (f->length == 0 || is_number(f, census->delimiter, &comma, &value))) ||
@@ -217,7 +220,8 @@ static int read_name(struct dp_census *census, const struct dp_lines *l, size_t 
     census->columns = i + 1;
     if (census->column[i].name == NULL)
         return dp_fail(err, DP_E_RUN, "out of memory");
-    return use & DP_CENSUS_UNPAID ? exact_facts(&census->column[i], err) : DP_OK;
+    int rc = use & DP_CENSUS_PAID ? dp_alloc(&census->column[i].cell, DP_CENSUS_CELLS, sizeof(int64_t), err) : DP_OK;
+    return rc ?: use & DP_CENSUS_UNPAID ? exact_facts(&census->column[i], err) : DP_OK;
 }
 
 static int read_names(struct dp_census *census, const struct dp_lines *l, const char *label, enum dp_census_use use,
@@ -377,6 +381,7 @@ void dp_census_free(struct dp_census *census)
         dp_text_index_free(&c->index);
         free(c->text);
         free(c->exact);
+        free(c->cell);
         free(c->name);
     }
     free(census->column);

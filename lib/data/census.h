@@ -58,7 +58,7 @@ struct dp_census_exact {
 
 struct dp_census_column {
     char *name;
-    int64_t cell[DP_CENSUS_CELLS];
+    int64_t *cell; /* DP_CENSUS_CELLS counts; NULL if no schema is paid for */
     struct dp_census_text **text; /* those that are counted, in the order of their bytes */
     size_t texts;
     struct dp_census_exact *exact; /* NULL: only counts */
@@ -69,6 +69,7 @@ struct dp_census_column {
     struct dp_text_index index; /* of them */
 };
 #define DP_CENSUS_DIFFERENT 1000
+#define DP_CENSUS_COLUMNS 100000 /* the most of a table */
 
 /* Starts zeroed. */
 struct dp_census {

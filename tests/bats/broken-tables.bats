@@ -151,3 +151,12 @@ utf-16-without-mark.csv: line 1: holds a NUL byte, so this is not text in UTF-8
 END
 )"
 }
+
+@test "a table of very many columns is refused before it takes memory" {
+    for line in names numbers others; do
+        seq -s , 1 100001 | { [ $line = names ] && sed 's/^/c/; s/,/,c/g' || cat; }
+    done > wide.csv
+    complains 1 "dp-import: wide.csv: a schema is proposed for at most 100000 columns; write this one yourself" \
+        dp-import csv --infer-schema wide.json -q wide.csv
+    assert_not_exists wide.json
+}

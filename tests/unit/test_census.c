@@ -46,8 +46,8 @@ static void a_census_that_is_paid_for_has_no_exact_facts(void **state)
     assert_null(schema);
     dp_census_free(&census);
     read_for(&census, DP_CENSUS_UNPAID, table);
-    for (size_t k = 0; k < DP_CENSUS_CELLS; k++)
-        assert_int_equal(census.column[0].cell[k] + census.column[1].cell[k], 0);
+    assert_null(census.column[0].cell);
+    assert_null(census.column[1].cell);
     assert_int_equal(dp_propose_exact(&census, &import, true, &schema, &err), DP_OK);
     json_decref(schema);
     dp_census_free(&census);

@@ -55,20 +55,13 @@ static struct payment least_payment(const struct dp_census *census, const struct
     return p;
 }
 
-static const char *name_of(const void *census, size_t i, size_t *length)
-{
-    const char *name = ((const struct dp_census *)census)->column[i].name;
-    *length = strlen(name);
-    return name;
-}
-
 /* The names of the first line are public because the owner says so: the owner should see them. */
 static void tell_names(const struct dp_census *census, bool header)
 {
     char names[DP_TEXT_LISTED];
     if (header)
         fprintf(stderr, "dp-import: names that are taken to be public: %s\n",
-                dp_text_list(name_of, census, census->columns, names));
+                dp_text_list(dp_census_name, census, census->columns, names));
     else
         fputs("dp-import: the first line is a row: it has a value of its own column, so columns are named column1, column2, "
               "...\n",

@@ -174,7 +174,7 @@ static bool names_label(const struct dp_lines *l, char delimiter, const char *la
     return false;
 }
 
-static const char *name_of(const void *census, size_t i, size_t *length)
+const char *dp_census_name(const void *census, size_t i, size_t *length)
 {
     const char *name = ((const struct dp_census *)census)->column[i].name;
     *length = strlen(name);
@@ -240,7 +240,7 @@ int dp_census_check_names(const struct dp_census *census, struct dp_err *err)
 {
     char name[DP_TEXT_SHOWN];
     size_t twice = census->columns;
-    int rc = dp_text_index_twice(name_of, census, census->columns, &twice, err);
+    int rc = dp_text_index_twice(dp_census_name, census, census->columns, &twice, err);
     return rc == DP_OK && twice < census->columns
                ? dp_fail(err, DP_E_RUN, "%s: column %zu: the header has '%s' twice", census->input, twice + 1,
                          dp_text_show(census->column[twice].name, strlen(census->column[twice].name), name))
@@ -259,7 +259,7 @@ int dp_census_find_label(struct dp_census *census, const struct dp_import *impor
             return DP_OK;
     }
     return dp_fail(err, DP_E_USAGE, "--label: %s has no column '%s', only %s", import->input, import->label_name,
-                   dp_text_list(name_of, census, census->columns, names));
+                   dp_text_list(dp_census_name, census, census->columns, names));
 }
 
 int dp_census_take_first_line(struct dp_census *census, struct dp_err *err)

@@ -93,6 +93,9 @@ enum dp_census_use { DP_CENSUS_PAID = 1, DP_CENSUS_UNPAID = 2 };
 int dp_census_read(struct dp_census *census, struct dp_import *import, enum dp_census_use use, struct dp_err *err);
 void dp_census_free(struct dp_census *census);
 
+/* The name of column i, for dp_text_list. */
+const char *dp_census_name(const void *census, size_t i, size_t *length);
+
 /* If two columns have the same name, a name cannot say which one is meant: DP_E_RUN. */
 int dp_census_check_names(const struct dp_census *census, struct dp_err *err);
 

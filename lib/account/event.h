@@ -63,7 +63,7 @@ void dp_event_free(struct dp_event *event);
 
 bool dp_event_same(const struct dp_event *a, const struct dp_event *b);
 
-/* *event without its thresholds: Gaussian noise alone, which is what it is except with the probability that is returned. */
+/* Makes thresholds of the event Gaussian noise. Returns the probability with which the event is not that noise. */
 double dp_event_without_thresholds(struct dp_event *event);
 
 /* Whether a person is in exactly one lap of each epoch. This is true of shuffled sampling, and of a stream: it is one epoch

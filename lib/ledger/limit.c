@@ -126,7 +126,7 @@ static int add_spent(const struct dp_ledger_book *book, const struct dp_ledger_l
     return rc;
 }
 
-/* What the conversion costs at order i if `fixed` has the charges of the first run: its thresholds have a part of the delta.
+/* The cost of the conversion at order i. `fixed` has the charges of the first run, whose thresholds have a part of the delta.
  * Infinity if nothing is left. */
 static double penalty_at(const struct dp_ledger_limit *limit, size_t i, const struct dp_charges *fixed)
 {

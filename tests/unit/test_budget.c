@@ -343,7 +343,7 @@ static void what_was_admitted_whole_stays_so(void **state)
     assert_true(holds());
 }
 
-/* No order bounds a threshold. Of the first run its delta is taken from the share of each order, and the rest is Gaussian noise. */
+/* No order bounds a threshold. The first run's thresholds are Gaussian noise, and each order has less delta for it. */
 static void thresholds_of_the_first_run_have_a_part_of_delta(void **state)
 {
     struct dp_ledger_budget budget = a_budget(1);

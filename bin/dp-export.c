@@ -39,8 +39,8 @@ static int check_columns(const struct dp_terms *t, int to, const char *name, str
             "%s has products of two numbers, for which only json and c have a place; dpline fit --additive makes a model "
             "without",
             name);
-    for (size_t i = 0; t->table && i < t->import.schema.columns; i++) {
-        const struct dp_column *c = &t->import.schema.column[i];
+    for (size_t i = 0; t->table && i < t->plan.schema.columns; i++) {
+        const struct dp_column *c = &t->plan.schema.column[i];
         if (c->date != NULL && to != JSON)
             return dp_fail(err, DP_E_RUN, "%s reads dates in column '%s', for which only json has a place", name, c->name);
         if (c->buckets > 0 && to != JSON && to != C)

@@ -230,15 +230,15 @@ static int pay_for_schema(const struct dp_census *census, struct dp_import *impo
             err, DP_E_BUDGET,
             "--private-schema: %s is too small: noise for epsilon = %g would hide a text of a quarter of the rows, and "
             "nothing was charged; write the schema yourself",
-            import->input, pay.most);
+            import->source.input, pay.most);
     fputs("dp-import: the table is too small to pay for a schema\n", stderr);
     return DP_OK;
 }
 
 static void tell_encoding(const struct dp_import *import)
 {
-    if (import->encoding != NULL)
-        fprintf(stderr, "dp-import: the text is not UTF-8: it is read as %s\n", import->encoding);
+    if (import->result.encoding != NULL)
+        fprintf(stderr, "dp-import: the text is not UTF-8: it is read as %s\n", import->result.encoding);
 }
 
 static int infer(struct dp_import *import, struct identity *identity, const struct options *o, struct dp_err *err)
@@ -373,12 +373,12 @@ static int operands(struct dp_import *import, struct options *o, int count, char
     const bool two = format == DP_IMPORT_IDX || format == DP_IMPORT_NPY, arrays = format == DP_IMPORT_NPZ && count == 3;
     if (count != (two ? 2 : 1) && !arrays)
         return dp_fail(err, DP_E_USAGE, "%s", expected(format, count, o->infer != NULL));
-    import->sql = o->sql;
-    import->format = format == SQLITE ? DP_IMPORT_CSV : (enum dp_import_format)format;
-    import->input = operand[0];
-    import->labels = two ? operand[1] : NULL;
-    import->member[0] = arrays ? operand[1] : "X";
-    import->member[1] = arrays ? operand[2] : "y";
+    import->source.sql = o->sql;
+    import->source.format = format == SQLITE ? DP_IMPORT_CSV : (enum dp_import_format)format;
+    import->source.input = operand[0];
+    import->source.labels = two ? operand[1] : NULL;
+    import->source.member[0] = arrays ? operand[1] : "X";
+    import->source.member[1] = arrays ? operand[2] : "y";
     if (o->delimiter != NULL && strlen(o->delimiter) != 1)
         return dp_fail(err, DP_E_USAGE, "--delimiter: must be one character, got '%.20s'", o->delimiter);
     return dp_option_operand(&command, o, NULL, formats[format], err);
@@ -411,21 +411,22 @@ static const char *plural(size_t count)
 static void summarise_rows(const struct dp_import *i)
 {
     char number[32], shown[DP_TEXT_SHOWN];
-    if (i->features_name[0] != '\0')
-        fprintf(stderr, "dp-import: rows are the features %s of images, by a public map\n", i->features_name);
-    if (i->basis > DP_BASIS_LINE)
-        fprintf(stderr, "dp-import: numbers with bounds have %s, so that a model of them is a %s\n", dp_bases[i->basis],
-                i->basis == DP_BASIS_PRODUCTS ? "surface for each two" : "curve");
+    if (i->plan.features_name[0] != '\0')
+        fprintf(stderr, "dp-import: rows are the features %s of images, by a public map\n", i->plan.features_name);
+    if (i->plan.basis > DP_BASIS_LINE)
+        fprintf(stderr, "dp-import: numbers with bounds have %s, so that a model of them is a %s\n", dp_bases[i->plan.basis],
+                i->plan.basis == DP_BASIS_PRODUCTS ? "surface for each two" : "curve");
     fputs("dp-import: ", stderr);
-    switch (i->writer.norm) {
+    switch (i->plan.norm) {
     case DP_NORM_BOUNDS:
-        snprintf(number, sizeof number, "%.6g", i->writer.divisor);
+        snprintf(number, sizeof number, "%.6g", i->plan.divisor);
         fprintf(stderr, "every row is divided by %s, the largest norm that the bounds permit", number);
         break;
     case DP_NORM_UNIT:
         fputs("each row is scaled to norm 1 by itself", stderr);
-        if (i->choose_norm)
-            fprintf(stderr, ", since column '%s' has no bounds", dp_text_show(i->unbounded, strlen(i->unbounded), shown));
+        if (i->plan.choose_norm)
+            fprintf(stderr, ", since column '%s' has no bounds",
+                    dp_text_show(i->plan.unbounded, strlen(i->plan.unbounded), shown));
         break;
     case DP_NORM_CAP:
         fputs("rows above norm 1 are scaled to it", stderr);
@@ -434,10 +435,10 @@ static void summarise_rows(const struct dp_import *i)
         fputs("rows stay as they are", stderr);
         break;
     }
-    if (i->quantise)
+    if (i->plan.quantise)
         fputs(", and its values are rounded toward zero to 16 bits", stderr);
-    fputs(i->bias ? "; the last column is a bias" : "; there is no bias column", stderr);
-    if (i->schema.real_label && !i->schema.label_bounded)
+    fputs(i->plan.bias ? "; the last column is a bias" : "; there is no bias column", stderr);
+    if (i->plan.schema.real_label && !i->plan.schema.label_bounded)
         fputs("; the label has no bounds", stderr);
     fputc('\n', stderr);
 }
@@ -453,11 +454,12 @@ static void summarise_part(const struct dp_import *i, const char *to, size_t row
 static void summarise_extra(const struct dp_import *i)
 {
     char shown[DP_TEXT_SHOWN];
-    if (i->extra.count == 0)
+    if (i->result.extra.count == 0)
         return;
     fputs("dp-import: columns that the schema does not have are ignored: ", stderr);
-    for (size_t k = 0; k < i->extra.count; k++)
-        fprintf(stderr, "%s'%s'", k > 0 ? ", " : "", dp_text_show(i->extra.text[k], strlen(i->extra.text[k]), shown));
+    for (size_t k = 0; k < i->result.extra.count; k++)
+        fprintf(stderr, "%s'%s'", k > 0 ? ", " : "",
+                dp_text_show(i->result.extra.text[k], strlen(i->result.extra.text[k]), shown));
     fputc('\n', stderr);
 }
 
@@ -478,15 +480,15 @@ static void summarise(const struct dp_import *i, bool known)
     if (strcmp(to, "-") == 0)
         to = "standard output";
     fputs("dp-import: ", stderr);
-    summarise_part(i, to, i->rows, i->persons);
-    fprintf(stderr, ", %zu column%s", i->features, plural(i->features));
-    if (i->schema.real_label)
+    summarise_part(i, to, i->result.rows, i->result.persons);
+    fprintf(stderr, ", %zu column%s", i->plan.features, plural(i->plan.features));
+    if (i->plan.schema.real_label)
         fputs(", real labels", stderr);
     else
-        fprintf(stderr, ", %zu class%s", i->schema.classes, i->schema.classes == 1 ? "" : "es");
+        fprintf(stderr, ", %zu class%s", i->plan.schema.classes, i->plan.schema.classes == 1 ? "" : "es");
     if (i->test != NULL) {
         fputs("; ", stderr);
-        summarise_part(i, i->test, i->test_rows, i->test_persons);
+        summarise_part(i, i->test, i->result.test_rows, i->result.test_persons);
     }
     fputc('\n', stderr);
     tell_encoding(i);
@@ -512,19 +514,19 @@ static int print_json(const char *path, struct dp_err *err)
 static void private_counts(const struct dp_import *i)
 {
     char shown[DP_TEXT_SHOWN];
-    for (size_t k = 0; k < i->schema.columns; k++) {
-        const char *name = i->schema.column[k].name != NULL ? i->schema.column[k].name : "";
-        if (i->clamped[k] > 0)
-            fprintf(stderr, "dp-import: private: %zu value%s of column %zu (%s) clamped to the bounds\n", i->clamped[k],
-                    plural(i->clamped[k]), k + 1, dp_text_show(name, strlen(name), shown));
+    for (size_t k = 0; k < i->plan.schema.columns; k++) {
+        const char *name = i->plan.schema.column[k].name != NULL ? i->plan.schema.column[k].name : "";
+        if (i->plan.clamped[k] > 0)
+            fprintf(stderr, "dp-import: private: %zu value%s of column %zu (%s) clamped to the bounds\n", i->plan.clamped[k],
+                    plural(i->plan.clamped[k]), k + 1, dp_text_show(name, strlen(name), shown));
     }
-    if (i->bad_missing)
-        fprintf(stderr, "dp-import: private: %zu cell%s could not be read and count as missing\n", i->bad_cells,
-                plural(i->bad_cells));
-    fprintf(stderr, "dp-import: private: %zu malformed line%s\n", i->malformed, plural(i->malformed));
+    if (i->plan.bad_missing)
+        fprintf(stderr, "dp-import: private: %zu cell%s could not be read and count as missing\n", i->result.bad_cells,
+                plural(i->result.bad_cells));
+    fprintf(stderr, "dp-import: private: %zu malformed line%s\n", i->result.malformed, plural(i->result.malformed));
     if (i->writer.rows_per_person > 0)
-        fprintf(stderr, "dp-import: private: %zu row%s of persons who have more than are kept, left out\n", i->left_out,
-                plural(i->left_out));
+        fprintf(stderr, "dp-import: private: %zu row%s of persons who have more than are kept, left out\n", i->result.left_out,
+                plural(i->result.left_out));
 }
 
 struct sender {
@@ -587,26 +589,26 @@ int main(int argc, char **argv)
     if (!dp_cli_start(&command, &o, NULL, argc, argv, &operand, &status))
         return status;
     struct dp_import import = {
-        .label_name = o.label,
-        .real_label = o.real_label,
-        .classes = o.classes,
-        .cols = o.cols != DP_OPT_ABSENT_INT ? (size_t)o.cols : 0,
-        .max_abs = o.scale == 1,
-        .skip_lines = (size_t)o.skip_lines,
-        .skip_bad = (size_t)o.skip_bad,
-        .bad_missing = o.bad_cells == 1,
-        .bias = !o.no_bias,
-        .choose_norm = o.norm < 0,
+        .source.label_name = o.label,
+        .source.real_label = o.real_label,
+        .source.classes = o.classes,
+        .source.cols = o.cols != DP_OPT_ABSENT_INT ? (size_t)o.cols : 0,
+        .source.max_abs = o.scale == 1,
+        .source.skip_lines = (size_t)o.skip_lines,
+        .source.skip_bad = (size_t)o.skip_bad,
+        .plan.bad_missing = o.bad_cells == 1,
+        .plan.bias = !o.no_bias,
+        .plan.choose_norm = o.norm < 0,
+        .plan.norm = (enum dp_row_norm)o.norm,
         .split = o.split,
         .seed = o.seed,
         .output = o.out != NULL ? o.out : o.output,
         .test = o.test,
-        .quantise = o.quantise,
-        .basis = (enum dp_basis_kind)(o.basis < 0 ? DP_BASIS_NONE : DP_BASIS_LINE + o.basis),
+        .plan.quantise = o.quantise,
+        .plan.basis = (enum dp_basis_kind)(o.basis < 0 ? DP_BASIS_NONE : DP_BASIS_LINE + o.basis),
         .map = o.features < 0 ? DP_MAP_NONE : (enum dp_map_kind)(DP_MAP_HOG + o.features),
         .threads = omp_get_max_threads(),
         .writer = {.storage = dp_storage_of(o.storage, o.quantise),
-                   .norm = (enum dp_row_norm)o.norm,
                    .force = o.force,
                    .rows_per_person = o.rows_per_person != DP_OPT_ABSENT_INT ? (size_t)o.rows_per_person : 0},
     };
@@ -615,16 +617,16 @@ int main(int argc, char **argv)
     char *ledger_of = NULL;
     int rc = operands(&import, &o, argc - operand, argv + operand, &err);
     if (rc == DP_OK && o.schema != NULL)
-        rc = dp_schema_load(&import.schema, o.schema, &err);
-    if (rc == DP_OK && o.storage < 0 && has_text(&import.schema))
+        rc = dp_schema_load(&import.plan.schema, o.schema, &err);
+    if (rc == DP_OK && o.storage < 0 && has_text(&import.plan.schema))
         import.writer.storage = DP_STORAGE_CSR;
     if (rc == DP_OK && o.population != NULL)
         rc = check_population(o.population, &err);
     if (rc == DP_OK && o.delimiter != NULL)
-        import.schema.delimiter = o.delimiter[0];
+        import.plan.schema.delimiter = o.delimiter[0];
     if (rc == DP_OK && o.sql != NULL)
-        import.schema.delimiter = ',';
-    if (rc == DP_OK && o.sql != NULL && o.schema != NULL && !import.schema.header)
+        import.plan.schema.delimiter = ',';
+    if (rc == DP_OK && o.sql != NULL && o.schema != NULL && !import.plan.schema.header)
         rc = dp_fail(&err, DP_E_RUN, "%s: a query has names of columns: \"header\" must be true", o.schema);
     if (rc == DP_OK && o.infer != NULL) {
         rc = infer(&import, &identity, &o, &err);

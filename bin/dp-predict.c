@@ -295,7 +295,7 @@ static int head_table(void *self, const struct dp_import *import, struct dp_err 
 {
     const struct table *t = self;
     struct predict *p = t->p;
-    const struct dp_lines *lines = import->lines;
+    const struct dp_lines *lines = import->reader.lines;
     int rc = dp_alloc(&p->kept, p->keep.count + 1, sizeof *p->kept, err);
     for (size_t k = 0; rc == DP_OK && k < p->keep.count; k++) {
         const char *name = p->keep.text[k];
@@ -325,9 +325,9 @@ static void put_kept(const struct predict *p, const struct dp_lines *lines)
 static int put_table_row(void *self, const struct dp_import *import, const float *x, double y, struct dp_err *err)
 {
     const struct table *t = self;
-    const struct dp_row row = dp_row_dense(x, import->features);
+    const struct dp_row row = dp_row_dense(x, import->plan.features);
     (void)y;
-    put_kept(t->p, import->lines);
+    put_kept(t->p, import->reader.lines);
     put_row(t->p, &row);
     return ferror(stdout) ? dp_fail(err, DP_E_UPSTREAM, "%s", "") : DP_OK;
 }
@@ -341,7 +341,7 @@ static int put_unread(void *self, const struct dp_import *import, const char *wh
     (void)err;
     if (p->unread++ < MOST_WARNINGS)
         dp_cli_warn("dp-predict", why);
-    put_kept(p, import->lines);
+    put_kept(p, import->reader.lines);
     if (p->keep.count + fields == 0)
         fputs("\"\"", stdout); /* many readers of CSV leave out an empty line */
     while (fields-- > 0)
@@ -373,11 +373,12 @@ static int take_keep(struct predict *p, struct dp_err *err)
 static int take_schema(const struct predict *p, const char *model, struct dp_import *import, struct dp_err *err)
 {
     const char *norm = dp_frame_text(p->frame, DP_F_ROW_NORM, "");
-    int rc = dp_schema_load(&import->schema, p->options->schema, err);
-    if (rc == DP_OK && !dp_row_norm_read(norm, &import->writer.norm, &import->bias, &import->basis, &import->quantise))
+    int rc = dp_schema_load(&import->plan.schema, p->options->schema, err);
+    if (rc == DP_OK &&
+        !dp_row_norm_read(norm, &import->plan.norm, &import->plan.bias, &import->plan.basis, &import->plan.quantise))
         rc = dp_fail(err, DP_E_RUN, "%s does not say how rows are scaled", model);
-    json_decref(import->schema.private_preprocessing);
-    import->schema.private_preprocessing = NULL;
+    json_decref(import->plan.schema.private_preprocessing);
+    import->plan.schema.private_preprocessing = NULL;
     return rc;
 }
 
@@ -385,26 +386,28 @@ static int predict_table(struct predict *p, const char *model, const char *path,
 {
     struct table t = {p, model, strcmp(path, "-") == 0 ? "standard input" : path, false};
     const struct dp_import_rows to = {&t, head_table, put_unread, begin_table, put_table_row, pause_table};
-    struct dp_import import = {.format = DP_IMPORT_CSV, .input = path, .unlabelled = true};
+    struct dp_import import = {.source.format = DP_IMPORT_CSV, .source.input = path, .unlabelled = true};
     const char *schema = dp_frame_text(p->frame, DP_F_SCHEMA, NULL);
     if (schema == NULL && p->options->schema == NULL)
         return dp_fail(err, DP_E_RUN, "%s carries no public schema: --schema names the schema of the training set", model);
     int rc = take_keep(p, err);
-    rc = rc ?: p->options->schema != NULL ? take_schema(p, model, &import, err) : dp_carried_take(&import, schema, model, err);
-    if (rc == DP_OK && !import.schema.header && p->keep.count > 0)
+    rc = rc
+             ?: p->options->schema != NULL ? take_schema(p, model, &import, err)
+                                           : dp_carried_take(&import.plan, schema, model, err);
+    if (rc == DP_OK && !import.plan.schema.header && p->keep.count > 0)
         rc = dp_fail(err, DP_E_USAGE, "--keep: the tables of this model have no header");
-    t.headed = import.schema.header;
+    t.headed = import.plan.schema.header;
     rc = rc ?: dp_import_stream(&import, &to, err);
     if (rc == DP_OK && p->unread > 0) {
         char sentence[120];
         snprintf(sentence, sizeof sentence, "%zu of %zu rows could not be read, and have no prediction", p->unread,
-                 p->unread + import.rows);
+                 p->unread + import.result.rows);
         dp_cli_warn("dp-predict", sentence);
     }
-    if (rc == DP_OK && import.bad_cells > 0) {
+    if (rc == DP_OK && import.result.bad_cells > 0) {
         char sentence[120];
         snprintf(sentence, sizeof sentence, "%zu cell%s could not be read, and count as missing, as in the training table",
-                 import.bad_cells, import.bad_cells == 1 ? "" : "s");
+                 import.result.bad_cells, import.result.bad_cells == 1 ? "" : "s");
         dp_cli_warn("dp-predict", sentence);
     }
     dp_import_free(&import);

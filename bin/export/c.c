@@ -39,7 +39,7 @@ static void put_numbers(const struct export *e, const char *name, const double *
 /* Texts of a column: its categories, pairs of a synonym and its category, and the cells that are missing. */
 static void put_texts(const struct export *e, size_t i)
 {
-    const struct dp_schema *s = &e->terms->import.schema;
+    const struct dp_schema *s = &e->terms->plan.schema;
     const struct dp_column *c = &s->column[i];
     char name[40];
     snprintf(name, sizeof name, "categories_%zu", i + 1);
@@ -63,7 +63,7 @@ static void put_texts(const struct export *e, size_t i)
 /* The edges of its basis. */
 static void put_edges(const struct export *e, size_t i)
 {
-    const struct dp_basis *basis = &e->terms->import.schema.column[i].basis;
+    const struct dp_basis *basis = &e->terms->plan.schema.column[i].basis;
     char name[40];
     snprintf(name, sizeof name, "edges_%zu", i + 1);
     if (dp_basis_count(basis) > 0)
@@ -82,7 +82,7 @@ static void put_limit(const struct export *e, const char *name, double value)
 static void put_column(const struct export *e, size_t i)
 {
     const struct dp_terms *t = e->terms;
-    const struct dp_column *c = &t->import.schema.column[i];
+    const struct dp_column *c = &t->plan.schema.column[i];
     bool numeric = c->type == DP_COLUMN_NUMERIC;
     size_t first, end;
     dp_terms_of_column(t, i, &first, &end);
@@ -385,7 +385,7 @@ static void put_row(const struct export *e)
         [DP_NORM_BOUNDS] = "    (void)norm2;\n",
     };
     const struct dp_terms *t = e->terms;
-    const struct dp_schema *s = &t->import.schema;
+    const struct dp_schema *s = &t->plan.schema;
     for (size_t i = 0; i < s->columns; i++)
         if (dp_terms_reads(t, i))
             put_texts(e, i), put_edges(e, i);
@@ -400,8 +400,8 @@ static void put_row(const struct export *e)
     fputs("};\n\n", e->out);
     fputs(code_of_columns, e->out);
     fputs(code_of_comma, e->out);
-    fprintf(e->out, "enum { COMMA = %d, BAD_MISSING = %d };\n#define READ %s\n#define BIAS %d\n", s->comma,
-            t->import.bad_missing, s->comma ? "read_comma" : "read_number", t->import.bias);
+    fprintf(e->out, "enum { COMMA = %d, BAD_MISSING = %d };\n#define READ %s\n#define BIAS %d\n", s->comma, t->plan.bad_missing,
+            s->comma ? "read_comma" : "read_number", t->plan.bias);
     fputs(code_of_marks, e->out);
     fprintf(e->out, "enum { COSINES = %d };\n\n", DP_BASIS_COSINE_COUNT);
     put_products(e);
@@ -410,7 +410,7 @@ static void put_row(const struct export *e)
     fputs(code_of_row, e->out);
     fputs(scale[t->norm], e->out);
     if (dp_terms_network(t) && t->norm == DP_NORM_BOUNDS)
-        fprintf(e->out, "    scale = %.17g;\n", 1 / t->import.writer.divisor);
+        fprintf(e->out, "    scale = %.17g;\n", 1 / t->plan.divisor);
     put_sum(e);
 }
 
@@ -420,10 +420,10 @@ static void put_columns(const struct export *e)
     const struct dp_terms *t = e->terms;
     size_t count = 0;
     fputs("const char *const model_columns[] = {", e->out);
-    for (size_t i = 0; i < t->import.schema.columns; i++) {
+    for (size_t i = 0; i < t->plan.schema.columns; i++) {
         if (!dp_terms_reads(t, i))
             continue;
-        put_string(e, t->import.schema.column[i].name);
+        put_string(e, t->plan.schema.column[i].name);
         fputs(", ", e->out);
         count++;
     }

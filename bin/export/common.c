@@ -40,9 +40,9 @@ int export_check_plain(const struct export *e, const char *format, struct dp_err
     for (size_t j = 0; j < t->count; j++)
         if (t->term[j].kind == DP_TERM_BASIS)
             return dp_fail(err, DP_E_RUN, "%s has a curve for column '%.60s', for which %s has no place: %s", e->name,
-                           t->import.schema.column[t->term[j].column].name, format, hint);
-    for (size_t i = 0; t->table && i < t->import.schema.columns; i++)
-        if (t->import.schema.column[i].synonyms.count > 0)
+                           t->plan.schema.column[t->term[j].column].name, format, hint);
+    for (size_t i = 0; t->table && i < t->plan.schema.columns; i++)
+        if (t->plan.schema.column[i].synonyms.count > 0)
             return dp_fail(err, DP_E_RUN, "%s has a category with synonyms, for which %s has no place: %s", e->name, format,
                            hint);
     return DP_OK;

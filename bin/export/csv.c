@@ -26,7 +26,7 @@ static void put_term(const struct export *e, size_t j)
 {
     const struct dp_terms *t = e->terms;
     const struct dp_term *term = &t->term[j];
-    const struct dp_column *c = term->kind <= DP_TERM_MISSING ? &t->import.schema.column[term->column] : NULL;
+    const struct dp_column *c = term->kind <= DP_TERM_MISSING ? &t->plan.schema.column[term->column] : NULL;
     put_text(e, "", term->name);
     fputc(',', e->out);
     put_text(e, "", c != NULL ? c->name : "");

@@ -16,7 +16,7 @@ static json_t *feature(const struct dp_terms *t, size_t j)
     const struct dp_term *term = &t->term[j];
     json_t *o = json_pack("{s:s}", "name", term->name);
     if (term->kind <= DP_TERM_MISSING) {
-        const struct dp_column *c = &t->import.schema.column[term->column];
+        const struct dp_column *c = &t->plan.schema.column[term->column];
         json_object_set_new(o, "column", json_string(c->name));
         if (term->kind == DP_TERM_CATEGORY)
             json_object_set_new(o, "category", json_string(c->categories.text[term->part]));

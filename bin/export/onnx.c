@@ -54,7 +54,7 @@ static size_t add_place(struct map *m, size_t input, double low, double high)
 static void add_number(struct map *m, size_t input, size_t j)
 {
     const struct dp_term *term = &m->terms->term[j];
-    const struct dp_column *c = &m->terms->import.schema.column[term->column];
+    const struct dp_column *c = &m->terms->plan.schema.column[term->column];
     if (!c->bounded) {
         add(m, INPUT, input, j, term->factor);
         add_constant(m, j, -term->factor * term->shift);
@@ -97,7 +97,7 @@ static void fill_map(struct map *m)
         if (term->kind == DP_TERM_BIAS)
             add_constant(m, j, 1);
         else if (term->kind == DP_TERM_BASIS && term->part == 0)
-            add_basis(m, &t->import.schema.column[term->column].basis, m->inputs - 1, j);
+            add_basis(m, &t->plan.schema.column[term->column].basis, m->inputs - 1, j);
         else if (term->kind == DP_TERM_NUMBER)
             add_number(m, m->inputs++, j);
         else if (term->kind != DP_TERM_BASIS)
@@ -111,8 +111,8 @@ static void count_parts(struct map *m)
     m->outputs = m->features ? t->count : t->outputs;
     for (size_t j = 0; j < t->count; j++)
         m->all_inputs += t->term[j].kind != DP_TERM_BIAS && t->term[j].kind != DP_TERM_BASIS;
-    for (size_t i = 0; t->table && i < t->import.schema.columns; i++) {
-        const struct dp_column *c = &t->import.schema.column[i];
+    for (size_t i = 0; t->table && i < t->plan.schema.columns; i++) {
+        const struct dp_column *c = &t->plan.schema.column[i];
         size_t functions = c->type == DP_COLUMN_NUMERIC ? dp_basis_count(&c->basis) : 0;
         m->all_places += (c->type == DP_COLUMN_NUMERIC && c->bounded) + (functions > 0 ? c->basis.intervals : 0);
         m->all_waves += c->basis.kind == DP_BASIS_COSINES ? functions : 0;

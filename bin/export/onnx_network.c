@@ -105,7 +105,7 @@ void export_onnx_layers(const struct export *e, struct onnx_graph *g)
 {
     const struct dp_terms *t = e->terms;
     const struct dp_net *net = &t->predictor.form.net;
-    double *room = NULL, divisor = t->table && t->norm == DP_NORM_BOUNDS ? t->import.writer.divisor : 1;
+    double *room = NULL, divisor = t->table && t->norm == DP_NORM_BOUNDS ? t->plan.divisor : 1;
     const double factor = net->factor / divisor, centre = net->centre;
     char before[DP_NET_LAYERS][ONNX_NAME]; /* the values before each layer */
     int rc = dp_alloc(&room, net->parameters, sizeof *room, g->err);

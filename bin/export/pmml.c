@@ -49,7 +49,7 @@ static void put_values(const struct export *e, const struct dp_texts *values, co
 
 static void put_data_field(const struct export *e, size_t i)
 {
-    const struct dp_schema *s = &e->terms->import.schema;
+    const struct dp_schema *s = &e->terms->plan.schema;
     const struct dp_column *c = &s->column[i];
     bool numeric = c->type == DP_COLUMN_NUMERIC;
     put_named(e, "    <DataField name=\"", c->name,
@@ -68,7 +68,7 @@ static void put_dictionary(const struct export *e)
 {
     const struct dp_terms *t = e->terms;
     fputs("  <DataDictionary>\n", e->out);
-    for (size_t i = 0; t->table && i < t->import.schema.columns; i++)
+    for (size_t i = 0; t->table && i < t->plan.schema.columns; i++)
         if (dp_terms_reads(t, i))
             put_data_field(e, i);
     for (size_t j = 0; !t->table && j < t->count; j++)
@@ -86,12 +86,12 @@ static void put_mining_schema(const struct export *e)
 {
     const struct dp_terms *t = e->terms;
     fputs("    <MiningSchema>\n", e->out);
-    for (size_t i = 0; t->table && i < t->import.schema.columns; i++) {
-        const struct dp_column *c = &t->import.schema.column[i];
+    for (size_t i = 0; t->table && i < t->plan.schema.columns; i++) {
+        const struct dp_column *c = &t->plan.schema.column[i];
         if (!dp_terms_reads(t, i))
             continue;
         put_named(e, "      <MiningField name=\"", c->name, "\" invalidValueTreatment=\"");
-        fputs(c->unknown_zero ? "asIs\"" : t->import.bad_missing ? "asMissing\"" : "returnInvalid\"", e->out);
+        fputs(c->unknown_zero ? "asIs\"" : t->plan.bad_missing ? "asMissing\"" : "returnInvalid\"", e->out);
         fputs(c->fill == DP_FILL_REFUSE && !c->unknown_zero ? " missingValueTreatment=\"returnInvalid\"/>\n" : "/>\n", e->out);
     }
     for (size_t j = 0; !t->table && j < t->count; j++)
@@ -119,7 +119,7 @@ static void put_if_missing(const struct export *e, const char *column, double va
 /* v: the number of column i, with its fill and within its bounds. */
 static void put_number(const struct export *e, size_t i)
 {
-    const struct dp_column *c = &e->terms->import.schema.column[i];
+    const struct dp_column *c = &e->terms->plan.schema.column[i];
     begin_field(e, "v", i + 1);
     if (c->fill == DP_FILL_VALUE)
         put_if_missing(e, c->name, c->bounded ? fmin(fmax(c->fill_value, c->low), c->high) : c->fill_value);
@@ -165,7 +165,7 @@ static double angle(size_t i, size_t k, size_t intervals)
 
 static void put_basis(const struct export *e, const struct dp_term *term)
 {
-    const struct dp_basis *basis = &e->terms->import.schema.column[term->column].basis;
+    const struct dp_basis *basis = &e->terms->plan.schema.column[term->column].basis;
     size_t k = term->part, from = k > 0 ? k - 1 : 0, to = k < basis->intervals ? k + 1 : k;
     switch (basis->kind) {
     case DP_BASIS_HATS:
@@ -192,7 +192,7 @@ static void put_basis(const struct export *e, const struct dp_term *term)
 
 static void put_category(const struct export *e, const struct dp_term *term)
 {
-    const struct dp_column *c = &e->terms->import.schema.column[term->column];
+    const struct dp_column *c = &e->terms->plan.schema.column[term->column];
     const bool fills = c->fill == DP_FILL_VALUE || c->unknown_zero;
     if (fills)
         put_if_missing(e, c->name, c->fill == DP_FILL_VALUE && (long)c->fill_value == (long)term->part);
@@ -210,7 +210,7 @@ static void put_category(const struct export *e, const struct dp_term *term)
 static void put_term(const struct export *e, size_t j)
 {
     const struct dp_term *term = &e->terms->term[j];
-    const char *column = term->kind <= DP_TERM_MISSING ? e->terms->import.schema.column[term->column].name : "";
+    const char *column = term->kind <= DP_TERM_MISSING ? e->terms->plan.schema.column[term->column].name : "";
     begin_field(e, "f", j + 1);
     switch (term->kind) {
     case DP_TERM_NUMBER:
@@ -273,9 +273,9 @@ static void put_transformations(const struct export *e)
 {
     const struct dp_terms *t = e->terms;
     fputs("    <LocalTransformations>\n", e->out);
-    for (size_t i = 0; t->table && i < t->import.schema.columns; i++) {
-        const struct dp_basis *basis = &t->import.schema.column[i].basis;
-        if (t->import.schema.column[i].type != DP_COLUMN_NUMERIC)
+    for (size_t i = 0; t->table && i < t->plan.schema.columns; i++) {
+        const struct dp_basis *basis = &t->plan.schema.column[i].basis;
+        if (t->plan.schema.column[i].type != DP_COLUMN_NUMERIC)
             continue;
         put_number(e, i);
         if (basis->kind != DP_BASIS_COSINES)

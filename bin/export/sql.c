@@ -36,7 +36,7 @@ static void put_list(const struct export *e, const struct dp_texts *texts)
 /* " WHEN the cell is missing THEN". */
 static void put_missing(const struct export *e, size_t i)
 {
-    const struct dp_schema *s = &e->terms->import.schema;
+    const struct dp_schema *s = &e->terms->plan.schema;
     fprintf(e->out, " WHEN cell_%zu IN (''", i + 1);
     put_list(e, &s->missing);
     put_list(e, &s->column[i].missing);
@@ -109,7 +109,7 @@ static void put_interval(const struct export *e, size_t column, const struct dp_
 /* The functions of the basis: a CASE for its intervals. */
 static void put_basis(const struct export *e, size_t column, const double *weight)
 {
-    const struct dp_basis *basis = &e->terms->import.schema.column[column].basis;
+    const struct dp_basis *basis = &e->terms->plan.schema.column[column].basis;
     if (dp_basis_count(basis) == 0)
         return;
     fputs(" + CASE", e->out);
@@ -146,7 +146,7 @@ static void put_numeric(const struct export *e, size_t i, const double *weight)
 /* The part of a missing cell in a sum; NULL if the row is refused then. */
 static void put_filled(const struct export *e, size_t i, const double *weight)
 {
-    const struct dp_column *c = &e->terms->import.schema.column[i];
+    const struct dp_column *c = &e->terms->plan.schema.column[i];
     if (c->fill == DP_FILL_REFUSE)
         fputs(c->unknown_zero ? "0" : "NULL", e->out);
     else
@@ -157,7 +157,7 @@ static void put_filled(const struct export *e, size_t i, const double *weight)
 static void put_column(const struct export *e, size_t i, const double *weight)
 {
     const struct dp_terms *t = e->terms;
-    const struct dp_column *c = &t->import.schema.column[i];
+    const struct dp_column *c = &t->plan.schema.column[i];
     fputs("CASE", e->out);
     put_missing(e, i);
     put_filled(e, i, weight);
@@ -172,7 +172,7 @@ static void put_column(const struct export *e, size_t i, const double *weight)
     }
     if (c->type == DP_COLUMN_CATEGORICAL && c->unknown_zero)
         fputs(" ELSE 0", e->out);
-    else if (t->import.bad_missing) {
+    else if (t->plan.bad_missing) {
         fputs(" ELSE ", e->out);
         put_filled(e, i, weight);
     }
@@ -193,7 +193,7 @@ static void put_sum(const struct export *e, const double *weight)
     size_t terms = 0;
     double bias = 0;
     fputs("(", e->out);
-    for (size_t i = 0; i < t->import.schema.columns; i++) {
+    for (size_t i = 0; i < t->plan.schema.columns; i++) {
         if (!dp_terms_reads(t, i))
             continue;
         put_plus(e, &terms);
@@ -227,7 +227,7 @@ static void put_without(const struct export *e, size_t i, const char *characters
 static void put_cells(const struct export *e)
 {
     const struct dp_terms *t = e->terms;
-    const struct dp_schema *s = &t->import.schema;
+    const struct dp_schema *s = &t->plan.schema;
     static const char digits[] = "0123456789", signs[] = "0123456789.+-eE";
     const char *separator = "";
     fputs("cells AS (SELECT ", e->out);

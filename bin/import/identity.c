@@ -36,9 +36,9 @@ static char *real_file(const char *path)
 static int describe(struct table *t, const struct dp_registry *r, const struct dp_import *import, struct dp_err *err)
 {
     static const unsigned char unread[DP_INPUT_DIGEST];
-    if (memcmp(import->table, unread, sizeof unread) != 0)
-        dp_registry_digest(r, "table", import->table, sizeof import->table, t->digest);
-    t->path = real_file(import->input);
+    if (memcmp(import->result.table, unread, sizeof unread) != 0)
+        dp_registry_digest(r, "table", import->result.table, sizeof import->result.table, t->digest);
+    t->path = real_file(import->source.input);
     bool stored = import->identify != NULL;
     int rc = stored ? dp_registry_path(import->output, &t->directory, err) : DP_OK;
     if (!stored)
@@ -97,7 +97,7 @@ static int look_up(struct identity *i, struct dp_registry *r, const struct dp_im
     if (rc == DP_OK && !nameless)
         rc = dp_registry_add(r, &line, 1, err);
     if (rc == DP_OK && import->test != NULL)
-        dp_registry_digest(r, "split", import->division, sizeof import->division, i->split);
+        dp_registry_digest(r, "split", import->result.division, sizeof import->result.division, i->split);
     free(t.path);
     free(t.directory);
     return rc;
@@ -112,8 +112,8 @@ int identity_find(void *identity, struct dp_import *import, struct dp_err *err)
     unsigned char drawn[(DP_REGISTRY_DIGEST - 1) / 2];
     char base[512];
     /* stat(2) finds no file for a folder in an archive. */
-    bool file = import->format == DP_IMPORT_IMAGES || (stat(import->input, &st) == 0 && S_ISREG(st.st_mode));
-    const char *name = file ? base_name(import->input, base, sizeof base) : STANDARD_INPUT;
+    bool file = import->source.format == DP_IMPORT_IMAGES || (stat(import->source.input, &st) == 0 && S_ISREG(st.st_mode));
+    const char *name = file ? base_name(import->source.input, base, sizeof base) : STANDARD_INPUT;
     int rc = dp_registry_open(&r, &place, true, err);
     if (rc == DP_OK) {
         rc = look_up(i, r, import, name, err);

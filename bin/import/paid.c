@@ -107,12 +107,12 @@ int paid_knots(void *self, struct dp_import *import, struct dp_knots *knots, siz
     dp_knots_merge(knots, cells);
     for (size_t i = 0; i < knots->columns * cells; i++)
         knots->count[i] *= (int64_t)(1 / p.grid);
-    int rc = payment_make(&p, &k->pay, k->identity, import->schema.paid, knots->count, knots->columns * cells, &paid, err);
-    rc = rc ?: dp_knots_place(knots, import->basis, 1 / p.grid, p.scale, &import->schema, err);
+    int rc = payment_make(&p, &k->pay, k->identity, import->plan.schema.paid, knots->count, knots->columns * cells, &paid, err);
+    rc = rc ?: dp_knots_place(knots, import->plan.basis, 1 / p.grid, p.scale, &import->plan.schema, err);
     if (rc == DP_OK) {
-        json_decref(import->schema.paid);
-        import->schema.paid = json_incref(paid);
-        rc = dp_schema_note_private(&import->schema, DP_TEXT_PAID_SCHEMA, err);
+        json_decref(import->plan.schema.paid);
+        import->plan.schema.paid = json_incref(paid);
+        rc = dp_schema_note_private(&import->plan.schema, DP_TEXT_PAID_SCHEMA, err);
     }
     if (rc == DP_OK && !k->pay.quiet)
         fprintf(stderr, "dp-import: knots cost epsilon %g, delta %s: noise of %.0f on each count of %zu %s in %zu cells\n",

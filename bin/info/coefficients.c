@@ -60,7 +60,7 @@ static bool adds_up(const struct dp_terms *m, size_t j)
     const struct dp_term *term = &m->term[j];
     if (term->kind != DP_TERM_CATEGORY && term->kind != DP_TERM_BASIS)
         return false;
-    const struct dp_column *c = &m->import.schema.column[term->column];
+    const struct dp_column *c = &m->plan.schema.column[term->column];
     return term->kind == DP_TERM_CATEGORY ? !c->drop_first : c->basis.kind != DP_BASIS_COSINES;
 }
 
@@ -71,7 +71,7 @@ static size_t reference_of(const struct dp_terms *m, size_t j)
     size_t first, end;
     if (term->kind > DP_TERM_MISSING)
         return NO_TERM;
-    bool number = m->import.schema.column[term->column].type == DP_COLUMN_NUMERIC;
+    bool number = m->plan.schema.column[term->column].type == DP_COLUMN_NUMERIC;
     dp_terms_of_column(m, term->column, &first, &end);
     if (term->kind == DP_TERM_NUMBER || (term->kind == DP_TERM_MISSING && number))
         return NO_TERM;
@@ -83,7 +83,7 @@ static bool is_bucket(const struct dp_terms *m, size_t j)
 {
     if (j == NO_TERM || m->term[j].kind != DP_TERM_CATEGORY)
         return false;
-    const struct dp_column *c = &m->import.schema.column[m->term[j].column];
+    const struct dp_column *c = &m->plan.schema.column[m->term[j].column];
     return m->term[j].part >= c->categories.count - c->buckets;
 }
 
@@ -92,7 +92,7 @@ static bool is_bucket(const struct dp_terms *m, size_t j)
 static bool has_others(const struct dp_terms *m, size_t j)
 {
     const struct dp_term *term = &m->term[j];
-    const struct dp_column *c = &m->import.schema.column[term->column];
+    const struct dp_column *c = &m->plan.schema.column[term->column];
     return term->kind == DP_TERM_CATEGORY && reference_of(m, j) == j && c->unknown_zero && c->buckets == 0;
 }
 
@@ -111,7 +111,7 @@ static int list_lines(struct table *t, struct dp_err *err)
             (struct line){term->name, j, reference, term->kind == DP_TERM_NUMBER ? term->factor : 1, reference == j};
         if (!has_others(m, j))
             continue;
-        json_t *name = json_sprintf("%s=(another)", m->import.schema.column[term->column].name);
+        json_t *name = json_sprintf("%s=(another)", m->plan.schema.column[term->column].name);
         if (json_array_append_new(t->names, name) != 0)
             return dp_fail(err, DP_E_RUN, "out of memory");
         t->line[t->lines++] = (struct line){json_string_value(name), NO_TERM, j, 1, false};
@@ -143,7 +143,7 @@ double info_unit(const struct dp_terms *m)
 
 double info_divisor(const struct dp_terms *m)
 {
-    return m->table && m->norm == DP_NORM_BOUNDS ? m->import.writer.divisor : 1;
+    return m->table && m->norm == DP_NORM_BOUNDS ? m->plan.divisor : 1;
 }
 
 bool info_divides(const struct dp_terms *m)

@@ -26,14 +26,14 @@ static size_t count_points(const struct dp_column *c)
 
 static bool has_curve(const struct dp_terms *m, size_t column)
 {
-    const struct dp_column *c = &m->import.schema.column[column];
+    const struct dp_column *c = &m->plan.schema.column[column];
     return dp_terms_reads(m, column) && c->type == DP_COLUMN_NUMERIC && c->bounded;
 }
 
 static struct point point_at(const struct curves *t, size_t column, size_t k, size_t i)
 {
     const struct dp_terms *m = t->terms;
-    const struct dp_column *c = &m->import.schema.column[column];
+    const struct dp_column *c = &m->plan.schema.column[column];
     double value = i == 0 ? c->low : c->high, sum = 0, norm2 = 0;
     size_t first, end;
     if (dp_basis_count(&c->basis) > 0 && i < c->basis.intervals * STEPS) {
@@ -51,7 +51,7 @@ static struct point point_at(const struct curves *t, size_t column, size_t k, si
 
 static void put_tsv(const struct curves *t, size_t column, size_t k, FILE *out)
 {
-    const struct dp_column *c = &t->terms->import.schema.column[column];
+    const struct dp_column *c = &t->terms->plan.schema.column[column];
     for (size_t i = 0; i < count_points(c); i++) {
         struct point p = point_at(t, column, k, i);
         const double number[] = {p.value, p.effect, p.error, p.effect - INFO_NORMAL_95 * p.error,
@@ -67,7 +67,7 @@ static void put_tsv(const struct curves *t, size_t column, size_t k, FILE *out)
 
 static json_t *curve_json(const struct curves *t, size_t column, size_t k)
 {
-    const struct dp_column *c = &t->terms->import.schema.column[column];
+    const struct dp_column *c = &t->terms->plan.schema.column[column];
     json_t *points = json_array();
     for (size_t i = 0; i < count_points(c); i++) {
         struct point p = point_at(t, column, k, i);
@@ -85,8 +85,8 @@ static json_t *curve_json(const struct curves *t, size_t column, size_t k)
 static int check(const struct dp_terms *m, const char *name, struct dp_err *err)
 {
     bool bent = false;
-    for (size_t i = 0; m->table && i < m->import.schema.columns; i++)
-        bent = bent || (has_curve(m, i) && dp_basis_count(&m->import.schema.column[i].basis) > 0);
+    for (size_t i = 0; m->table && i < m->plan.schema.columns; i++)
+        bent = bent || (has_curve(m, i) && dp_basis_count(&m->plan.schema.column[i].basis) > 0);
     if (!bent)
         return dp_fail(err, DP_E_RUN, "no column of %s has a basis: dp-info --coefficients prints all of the model", name);
     return DP_OK;
@@ -97,7 +97,7 @@ static void print_tsv(const struct curves *t, FILE *out)
     const struct dp_terms *m = t->terms;
     fputs("class\tcolumn\tvalue\teffect\tnoise_error\tlow\thigh\n", out);
     for (size_t k = 0; k < m->outputs; k++)
-        for (size_t i = 0; i < m->import.schema.columns; i++)
+        for (size_t i = 0; i < m->plan.schema.columns; i++)
             if (has_curve(m, i))
                 put_tsv(t, i, k, out);
 }
@@ -107,7 +107,7 @@ static json_t *make_json(const struct curves *t)
     const struct dp_terms *m = t->terms;
     json_t *list = json_array();
     for (size_t k = 0; k < m->outputs; k++)
-        for (size_t i = 0; i < m->import.schema.columns; i++)
+        for (size_t i = 0; i < m->plan.schema.columns; i++)
             if (has_curve(m, i))
                 json_array_append_new(list, curve_json(t, i, k));
     return json_pack("{s:o, s:s, s:s, s:b}", "curves", list, t->why == NULL ? "intervals" : "no_intervals",

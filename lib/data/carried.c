@@ -111,19 +111,19 @@ static void put_column(json_t *list, const struct dp_schema *s, const struct dp_
     json_array_append_new(list, o);
 }
 
-int dp_carried_make(const struct dp_import *import, json_t **carried, struct dp_err *err)
+int dp_carried_make(const struct dp_row_plan *plan, bool tabs, json_t **carried, struct dp_err *err)
 {
-    const struct dp_schema *s = &import->schema;
-    const char delimiter[2] = {import->format == DP_IMPORT_TSV ? '\t' : s->delimiter, '\0'};
+    const struct dp_schema *s = &plan->schema;
+    const char delimiter[2] = {tabs ? '\t' : s->delimiter, '\0'};
     *carried = NULL;
-    if (import->format > DP_IMPORT_TSV || json_array_size(s->private_preprocessing) > (s->paid != NULL))
+    if (json_array_size(s->private_preprocessing) > (s->paid != NULL))
         return DP_OK;
     json_t *columns = json_array(),
-           *root = json_pack("{s:b, s:s, s:b, s:b}", "header", s->header, "row_norm", dp_row_norms[import->writer.norm], "bias",
-                             import->bias, "quantised", import->quantise);
-    if (import->basis != DP_BASIS_NONE)
-        json_object_set_new(root, "basis", json_string(dp_bases[import->basis]));
-    if (import->bad_missing)
+           *root = json_pack("{s:b, s:s, s:b, s:b}", "header", s->header, "row_norm", dp_row_norms[plan->norm], "bias",
+                             plan->bias, "quantised", plan->quantise);
+    if (plan->basis != DP_BASIS_NONE)
+        json_object_set_new(root, "basis", json_string(dp_bases[plan->basis]));
+    if (plan->bad_missing)
         json_object_set_new(root, "bad_cells", json_string("missing"));
     for (size_t i = 0; i < s->columns; i++)
         put_column(columns, s, &s->column[i]);
@@ -146,7 +146,7 @@ static json_t *take(json_t *root, const char *key)
     return value;
 }
 
-int dp_carried_take(struct dp_import *import, const char *text, const char *name, struct dp_err *err)
+int dp_carried_take(struct dp_row_plan *plan, const char *text, const char *name, struct dp_err *err)
 {
     json_t *root = NULL;
     int rc = dp_json_parse(&root, text, strlen(text), name, err), norm = -1;
@@ -159,18 +159,18 @@ int dp_carried_take(struct dp_import *import, const char *text, const char *name
             norm = k;
     if (norm < 0 || !json_is_boolean(bias) || !json_is_boolean(quantised))
         rc = dp_fail(err, DP_E_RUN, "%s: its schema does not say how rows are scaled", name);
-    import->writer.norm = (enum dp_row_norm)norm;
-    import->bias = json_is_true(bias);
-    import->quantise = json_is_true(quantised);
-    import->basis = dp_basis_of(json_string_value(basis));
-    import->bad_missing = bad != NULL;
+    plan->norm = (enum dp_row_norm)norm;
+    plan->bias = json_is_true(bias);
+    plan->quantise = json_is_true(quantised);
+    plan->basis = dp_basis_of(json_string_value(basis));
+    plan->bad_missing = bad != NULL;
     if (rc == DP_OK && bad != NULL && strcmp(json_is_string(bad) ? json_string_value(bad) : "", "missing") != 0)
         rc = dp_fail(err, DP_E_RUN, "%s: its schema says of bad cells what this version does not know", name);
-    if (rc == DP_OK && basis != NULL && import->basis == DP_BASIS_NONE)
+    if (rc == DP_OK && basis != NULL && plan->basis == DP_BASIS_NONE)
         rc = dp_fail(err, DP_E_RUN, "%s: its schema has a basis that this version does not know", name);
-    rc = rc ?: dp_schema_read(&import->schema, root, name, err);
-    if (rc == DP_OK && import->bad_missing)
-        dp_import_accept_missing(&import->schema);
+    rc = rc ?: dp_schema_read(&plan->schema, root, name, err);
+    if (rc == DP_OK && plan->bad_missing)
+        dp_schema_accept_missing(&plan->schema);
     json_decref(how);
     json_decref(bias);
     json_decref(quantised);

@@ -4,17 +4,17 @@
 
 #include <jansson.h>
 
-#include "data/import.h"
+#include "data/row_plan.h"
 
 /* {"columns", "header", "delimiter", "missing"} as in a schema file (dp-dataset(5)), without what does not matter for rows
  * (notes, columns to be ignored if there is a header), and {"row_norm", "bias", "quantised", "basis", "bad_cells"}. Call it
  * after dp_features_plan.
- * *carried is NULL if the table has no schema file, or a schema that is not public. */
-int dp_carried_make(const struct dp_import *import, json_t **carried, struct dp_err *err);
+ * *carried is NULL for a schema that is not public. tabs: the table is a TSV table. */
+int dp_carried_make(const struct dp_row_plan *plan, bool tabs, json_t **carried, struct dp_err *err);
 
-/* Sets schema, norm, bias, quantise, basis and bad_missing of an import that will read rows to be scored. name: of the model,
+/* Sets schema, norm, bias, quantise, basis and bad_missing for rows to be scored. name: of the model,
  * for messages. DP_E_RUN: not such a text. */
-int dp_carried_take(struct dp_import *import, const char *text, const char *name, struct dp_err *err);
+int dp_carried_take(struct dp_row_plan *plan, const char *text, const char *name, struct dp_err *err);
 
 /* Whether rows made by one of the schemas mean the same as rows made by the other: both have the same feature columns in the
  * same order, with the same bounds and categories. True if a text is NULL, because then nothing is known. */

@@ -251,14 +251,14 @@ int dp_census_find_label(struct dp_census *census, const struct dp_import *impor
 {
     char names[DP_TEXT_LISTED];
     census->label = census->columns - 1;
-    if (import->label_name == NULL)
+    if (import->source.label_name == NULL)
         return DP_OK;
     for (size_t i = 0; i < census->columns; i++) {
         census->label = i;
-        if (strcmp(census->column[i].name, import->label_name) == 0)
+        if (strcmp(census->column[i].name, import->source.label_name) == 0)
             return DP_OK;
     }
-    return dp_fail(err, DP_E_USAGE, "--label: %s has no column '%s', only %s", import->input, import->label_name,
+    return dp_fail(err, DP_E_USAGE, "--label: %s has no column '%s', only %s", import->source.input, import->source.label_name,
                    dp_text_list(dp_census_name, census, census->columns, names));
 }
 
@@ -343,19 +343,19 @@ static char find_delimiter(const struct dp_lines *l)
 int dp_census_read(struct dp_census *census, struct dp_import *import, enum dp_census_use use, struct dp_err *err)
 {
     struct dp_lines lines;
-    int rc = dp_lines_open_table(&lines, import->input, import->sql, err);
+    int rc = dp_lines_open_table(&lines, import->source.input, import->source.sql, err);
     if (rc != DP_OK)
         return rc;
     census->input = lines.name;
-    for (size_t skip = import->skip_lines; skip > 0 && (rc = dp_lines_next(&lines, err)) == 1; skip--)
+    for (size_t skip = import->source.skip_lines; skip > 0 && (rc = dp_lines_next(&lines, err)) == 1; skip--)
         ;
-    bool known = import->schema.delimiter != 0 || import->format == DP_IMPORT_TSV;
+    bool known = import->plan.schema.delimiter != 0 || import->source.format == DP_IMPORT_TSV;
     census->delimiter = known ? dp_import_delimiter(import) : find_delimiter(&lines);
     while (rc >= 0 && (rc = dp_lines_record(&lines, census->delimiter, err)) == 1) {
         if (lines.fields == 1 && lines.field[0].length == 0)
             continue;
         if (census->column == NULL) {
-            rc = read_names(census, &lines, import->label_name, use, err);
+            rc = read_names(census, &lines, import->source.label_name, use, err);
             if (use & DP_CENSUS_PAID)
                 rc = rc ?: dp_census_check_names(census, err) ?: dp_census_find_label(census, import, err);
         } else {
@@ -365,8 +365,8 @@ int dp_census_read(struct dp_census *census, struct dp_import *import, enum dp_c
     if (rc == DP_OK && census->rows == 0)
         rc = dp_fail(err, DP_E_RUN, "%s: no rows", lines.name);
     rc = rc ?: list_texts(census, err);
-    dp_input_digest(lines.input, import->table);
-    import->encoding = dp_lines_converted(&lines);
+    dp_input_digest(lines.input, import->result.table);
+    import->result.encoding = dp_lines_converted(&lines);
     dp_lines_close(&lines);
     return rc;
 }

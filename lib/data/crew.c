@@ -85,7 +85,7 @@ static void make_rows(struct worker *w)
     const struct dp_import_sink *to = w->crew->to;
     struct dp_err ignored;
     for (int rc = DP_OK; rc == DP_OK && w->made < w->records && !atomic_load(&w->crew->failed); w->made += rc == DP_OK) {
-        size_t bad_cells = w->import.bad_cells;
+        size_t bad_cells = w->import.result.bad_cells;
         rc = split(w, w->made, &ignored);
         if (rc == 1 && !dp_lines_has_row(&w->lines))
             rc = DP_OK;
@@ -94,19 +94,19 @@ static void make_rows(struct worker *w)
         if (rc == DP_OK && dp_lines_has_row(&w->lines))
             rc = to->makers->make(to->self, w->maker, &w->import, &w->parsed, &ignored);
         if (rc != DP_OK)
-            w->import.bad_cells = bad_cells;
+            w->import.result.bad_cells = bad_cells;
     }
 }
 
 static void add_counts(struct worker *w)
 {
     struct dp_import *all = w->crew->import;
-    for (size_t i = 0; all->clamped != NULL && i < all->schema.columns; i++) {
-        all->clamped[i] += w->import.clamped[i];
-        w->import.clamped[i] = 0;
+    for (size_t i = 0; all->plan.clamped != NULL && i < all->plan.schema.columns; i++) {
+        all->plan.clamped[i] += w->import.plan.clamped[i];
+        w->import.plan.clamped[i] = 0;
     }
-    all->bad_cells += w->import.bad_cells;
-    w->import.bad_cells = 0;
+    all->result.bad_cells += w->import.result.bad_cells;
+    w->import.result.bad_cells = 0;
 }
 
 /* Called when it is the turn of the batch: passes on its rows, then its other records one by one, then the way its reading
@@ -165,10 +165,11 @@ static int open_worker(struct worker *w, struct crew *crew, struct dp_err *err)
     const struct dp_import *import = crew->import;
     w->crew = crew;
     w->import = *import;
-    w->import.bad_cells = 0;
-    w->import.clamped = NULL;
+    w->import.result.bad_cells = 0;
+    w->import.plan.clamped = NULL;
     w->lines.name = crew->lines->name;
-    int rc = import->clamped != NULL ? dp_alloc(&w->import.clamped, import->schema.columns, sizeof(size_t), err) : DP_OK;
+    int rc = import->plan.clamped != NULL ? dp_alloc(&w->import.plan.clamped, import->plan.schema.columns, sizeof(size_t), err)
+                                          : DP_OK;
     return rc ?: crew->to->makers->open(crew->to->self, &w->maker, err);
 }
 
@@ -176,7 +177,7 @@ static void close_worker(struct worker *w)
 {
     if (w->crew != NULL)
         w->crew->to->makers->close(w->maker);
-    free(w->import.clamped);
+    free(w->import.plan.clamped);
     free(w->text);
     free(w->record);
     free(w->lines.buffer);

@@ -30,9 +30,9 @@ static double clamped(const struct dp_column *c, double value, size_t *count)
     return value < c->low ? c->low : c->high;
 }
 
-int dp_features_measure(struct dp_features *m, struct dp_import *import, struct dp_spool *spool, struct dp_err *err)
+int dp_features_measure(struct dp_features *m, struct dp_row_plan *plan, struct dp_spool *spool, struct dp_err *err)
 {
-    struct dp_schema *s = &import->schema;
+    struct dp_schema *s = &plan->schema;
     struct dp_parsed r = {0};
     int rc =
         DP_ALLOC_ALL(err, DP_ARRAY(m->largest, s->columns), DP_ARRAY(m->mode, s->columns), DP_ARRAY(m->frequency, s->columns));
@@ -116,47 +116,46 @@ static double column_norm2(const struct dp_column *c, double unit)
 }
 
 /* The largest norm that the bounds permit; notes the first column without bounds. */
-static double norm_bound(const struct dp_features *f, struct dp_import *import)
+static double norm_bound(const struct dp_features *f, struct dp_row_plan *plan)
 {
-    const struct dp_schema *s = &import->schema;
+    const struct dp_schema *s = &plan->schema;
     static const char *const nameless = "x1";
-    double largest = fmax(import->bias, f->products.weight), sum = 0;
-    import->unbounded = NULL;
+    double largest = fmax(plan->bias, f->products.weight), sum = 0;
+    plan->unbounded = NULL;
     for (size_t i = 0; i < s->columns; i++) {
         largest = fmax(largest, column_bound(&s->column[i]));
         if (isinf(largest) || s->column[i].type == DP_COLUMN_TEXT) {
-            import->unbounded = s->column[i].name != NULL ? s->column[i].name : nameless;
+            plan->unbounded = s->column[i].name != NULL ? s->column[i].name : nameless;
             return INFINITY;
         }
     }
     for (size_t i = 0; i < s->columns; i++)
         sum += column_norm2(&s->column[i], largest);
     sum += dp_products_norm2(&f->products) / (largest * largest);
-    sum += import->bias ? 1 / (largest * largest) : 0;
+    sum += plan->bias ? 1 / (largest * largest) : 0;
     return largest * sqrt(sum);
 }
 
-static int choose_norm(const struct dp_features *f, struct dp_import *import, struct dp_err *err)
+static int choose_norm(const struct dp_features *f, struct dp_row_plan *plan, struct dp_err *err)
 {
-    double bound = norm_bound(f, import);
-    if (import->choose_norm)
-        import->writer.norm = isinf(bound) && import->unbounded != NULL ? DP_NORM_UNIT : DP_NORM_BOUNDS;
-    if (import->writer.norm != DP_NORM_BOUNDS)
+    double bound = norm_bound(f, plan);
+    if (plan->choose_norm)
+        plan->norm = isinf(bound) && plan->unbounded != NULL ? DP_NORM_UNIT : DP_NORM_BOUNDS;
+    if (plan->norm != DP_NORM_BOUNDS)
         return DP_OK;
-    if (import->unbounded != NULL)
-        return dp_fail(err, DP_E_USAGE, "--row-norm bounds: column '%.60s' has no bounds", import->unbounded);
+    if (plan->unbounded != NULL)
+        return dp_fail(err, DP_E_USAGE, "--row-norm bounds: column '%.60s' has no bounds", plan->unbounded);
     /* Rows get a norm a little below 1, so that rounding to float32 cannot raise it above 1. */
-    import->writer.divisor = bound / (1 - 0x1p-22);
-    return isfinite(import->writer.divisor) ? DP_OK
-                                            : dp_fail(err, DP_E_RUN, "the bounds are so large that no row has a finite norm");
+    plan->divisor = bound / (1 - 0x1p-22);
+    return isfinite(plan->divisor) ? DP_OK : dp_fail(err, DP_E_RUN, "the bounds are so large that no row has a finite norm");
 }
 
 /* The largest magnitude of a stored value, after scaling, of a feature that is at most `bound`. */
-static double stored_bound(const struct dp_import *import, double bound)
+static double stored_bound(const struct dp_row_plan *plan, double bound)
 {
-    switch (import->writer.norm) {
+    switch (plan->norm) {
     case DP_NORM_BOUNDS:
-        return bound / import->writer.divisor;
+        return bound / plan->divisor;
     case DP_NORM_UNIT:
         return 1; /* short rows are scaled up, too */
     default:
@@ -165,28 +164,28 @@ static double stored_bound(const struct dp_import *import, double bound)
 }
 
 /* Chooses the steps of features only from public facts about their columns. */
-static int choose_steps(struct dp_features *f, struct dp_import *import, struct dp_err *err)
+static int choose_steps(struct dp_features *f, struct dp_row_plan *plan, struct dp_err *err)
 {
-    const struct dp_schema *s = &import->schema;
+    const struct dp_schema *s = &plan->schema;
     int rc = dp_alloc(&f->step, f->count, sizeof *f->step, err);
     size_t j = 0;
     for (size_t i = 0; rc == DP_OK && i < s->columns; i++) {
-        size_t end = i + 1 < s->columns ? f->first[i + 1] : f->count - import->bias - f->products.count;
-        float step = dp_quantise_step(stored_bound(import, column_bound(&s->column[i])));
+        size_t end = i + 1 < s->columns ? f->first[i + 1] : f->count - plan->bias - f->products.count;
+        float step = dp_quantise_step(stored_bound(plan, column_bound(&s->column[i])));
         while (j < end)
             f->step[j++] = step;
     }
-    for (; rc == DP_OK && j < f->count - import->bias; j++)
-        f->step[j] = dp_quantise_step(stored_bound(import, f->products.weight));
-    if (rc == DP_OK && import->bias)
-        f->step[f->count - 1] = dp_quantise_step(stored_bound(import, 1));
-    import->writer.step = f->step;
+    for (; rc == DP_OK && j < f->count - plan->bias; j++)
+        f->step[j] = dp_quantise_step(stored_bound(plan, f->products.weight));
+    if (rc == DP_OK && plan->bias)
+        f->step[f->count - 1] = dp_quantise_step(stored_bound(plan, 1));
+    plan->step = f->step;
     return rc;
 }
 
-static int lay_out(const struct dp_import *import, struct dp_features *l, struct dp_err *err)
+static int lay_out(const struct dp_row_plan *plan, struct dp_features *l, struct dp_err *err)
 {
-    const struct dp_schema *s = &import->schema;
+    const struct dp_schema *s = &plan->schema;
     int rc = dp_alloc(&l->first, s->columns, sizeof *l->first, err);
     if (rc != DP_OK)
         return rc;
@@ -194,9 +193,9 @@ static int lay_out(const struct dp_import *import, struct dp_features *l, struct
         l->first[i] = l->count;
         l->count += dp_column_features(&s->column[i]);
     }
-    if (import->basis == DP_BASIS_PRODUCTS)
+    if (plan->basis == DP_BASIS_PRODUCTS)
         rc = dp_products_plan(&l->products, s, l->first, err);
-    l->count += l->products.count + import->bias;
+    l->count += l->products.count + plan->bias;
     l->label_scale = 1;
     if (s->real_label && s->label_bounded) {
         l->label_scale = 0.5 * (s->label_high - s->label_low);
@@ -231,14 +230,14 @@ static void set_feature(const struct dp_column *c, const struct dp_features *m, 
 
 static double label_of(struct dp_import *import, const struct dp_features *l, double label)
 {
-    const struct dp_schema *s = &import->schema;
+    const struct dp_schema *s = &import->plan.schema;
     if (!s->real_label) {
         /* LIBSVM labels are still numbers here: the class is the one whose name is that number. */
-        return import->format == DP_IMPORT_LIBSVM ? (double)dp_schema_class_of(s, label) : label;
+        return import->source.format == DP_IMPORT_LIBSVM ? (double)dp_schema_class_of(s, label) : label;
     }
     if (s->label_bounded && (label < s->label_low || label > s->label_high)) {
         if (s->label >= 0)
-            import->clamped[s->label]++;
+            import->plan.clamped[s->label]++;
         label = label < s->label_low ? s->label_low : s->label_high;
     }
     return (label - l->label_offset) / l->label_scale;
@@ -246,13 +245,13 @@ static double label_of(struct dp_import *import, const struct dp_features *l, do
 
 /* The row of a record of zeros. Records leave zeros out, but if a column's bounds do not begin at zero, zero is scaled to
  * another value. */
-static void base_row(const struct dp_import *import, const struct dp_features *l, double *x)
+static void base_row(const struct dp_row_plan *plan, const struct dp_features *l, double *x)
 {
-    const struct dp_schema *s = &import->schema;
+    const struct dp_schema *s = &plan->schema;
     for (size_t i = 0; i < s->columns; i++)
         if (s->column[i].type == DP_COLUMN_NUMERIC)
             set_feature(&s->column[i], l, i, 0, x + l->first[i], NULL);
-    if (import->bias)
+    if (plan->bias)
         x[l->count - 1] = 1;
 }
 
@@ -303,85 +302,92 @@ static json_t *label_json(const struct dp_schema *s, const struct dp_features *l
 }
 
 /* Notes the map of images to features or, of an import of pixels, the shape of the images. */
-static void describe_images(const struct dp_import *import, json_t *root)
+static void describe_images(const struct dp_row_plan *plan, json_t *root)
 {
-    struct dp_image_shape shape = import->shape;
-    if (import->features_name[0] != '\0')
-        json_object_set_new(root, "features", json_string(import->features_name));
+    struct dp_image_shape shape = plan->shape;
+    if (plan->features_name[0] != '\0')
+        json_object_set_new(root, "features", json_string(plan->features_name));
     else if (shape.height > 0)
         json_object_set_new(root, "pixels",
                             json_sprintf("%zux%zu%s", shape.height, shape.width, shape.channels == 3 ? "x3" : ""));
 }
 
-int dp_features_describe(const struct dp_features *l, const struct dp_import *import, json_t **description, struct dp_err *err)
+int dp_features_describe(const struct dp_features *l, const struct dp_row_plan *plan, json_t **description, struct dp_err *err)
 {
-    const struct dp_schema *s = &import->schema;
+    const struct dp_schema *s = &plan->schema;
     json_t *names = json_array(), *root = json_object();
     int rc = DP_OK;
     for (size_t i = 0; rc == DP_OK && i < s->columns; i++)
         rc = feature_names(&s->column[i], i, names, err);
     dp_products_names(&l->products, names);
-    if (rc == DP_OK && import->bias)
+    if (rc == DP_OK && plan->bias)
         rc = append_name(names, "bias", 4, err);
     json_object_set_new(root, "names", names);
     json_object_set_new(root, "label", label_json(s, l));
-    json_object_set_new(root, "bias", json_boolean(import->bias));
+    json_object_set_new(root, "bias", json_boolean(plan->bias));
     json_object_set_new(root, "private_preprocessing",
                         s->private_preprocessing != NULL ? json_deep_copy(s->private_preprocessing) : json_array());
     if (s->paid != NULL)
         json_object_set(root, "paid", s->paid);
-    if (import->basis != DP_BASIS_NONE)
-        json_object_set_new(root, "basis", json_string(dp_bases[import->basis]));
-    describe_images(import, root);
+    if (plan->basis != DP_BASIS_NONE)
+        json_object_set_new(root, "basis", json_string(dp_bases[plan->basis]));
+    describe_images(plan, root);
     *description = dp_json_made(root);
     return rc == DP_OK && *description == NULL ? dp_fail(err, DP_E_RUN, "out of memory") : rc;
 }
 
 /* Numbers with bounds whose schema states no basis get the basis of the import. An import without such numbers has no basis. */
-static int default_bases(struct dp_import *import, struct dp_err *err)
+static int default_bases(struct dp_row_plan *plan, struct dp_err *err)
 {
     int rc = DP_OK;
     bool taken = false;
-    for (size_t i = 0; rc == DP_OK && import->basis != DP_BASIS_NONE && i < import->schema.columns; i++) {
-        struct dp_column *c = &import->schema.column[i];
+    for (size_t i = 0; rc == DP_OK && plan->basis != DP_BASIS_NONE && i < plan->schema.columns; i++) {
+        struct dp_column *c = &plan->schema.column[i];
         if (c->type == DP_COLUMN_NUMERIC && c->bounded && c->basis.kind == DP_BASIS_NONE)
-            rc = dp_basis_default(&c->basis, import->basis, c->low, c->high, err);
-        taken |= c->basis.kind == import->basis || (import->basis == DP_BASIS_PRODUCTS && c->basis.kind == DP_BASIS_COSINES);
+            rc = dp_basis_default(&c->basis, plan->basis, c->low, c->high, err);
+        taken |= c->basis.kind == plan->basis || (plan->basis == DP_BASIS_PRODUCTS && c->basis.kind == DP_BASIS_COSINES);
     }
-    import->basis = taken ? import->basis : DP_BASIS_NONE;
+    plan->basis = taken ? plan->basis : DP_BASIS_NONE;
     return rc;
 }
 
-int dp_features_plan(struct dp_features *f, struct dp_import *import, struct dp_err *err)
+int dp_features_plan(struct dp_features *f, struct dp_row_plan *plan, struct dp_err *err)
 {
-    int rc = default_bases(import, err);
-    rc = rc ?: lay_out(import, f, err);
-    import->features = import->writer.cols = f->count;
+    int rc = default_bases(plan, err);
+    rc = rc ?: lay_out(plan, f, err);
+    plan->features = f->count;
     if (rc == DP_OK && f->count == 0)
         rc = dp_fail(err, DP_E_RUN, "no column is a feature");
-    rc = rc ?: choose_norm(f, import, err);
-    if (rc == DP_OK && import->quantise)
-        rc = choose_steps(f, import, err);
+    rc = rc ?: choose_norm(f, plan, err);
+    if (rc == DP_OK && plan->quantise)
+        rc = choose_steps(f, plan, err);
     rc = rc
              ?: DP_ALLOC_ALL(err, DP_ARRAY(f->x, f->count), DP_ARRAY(f->base, f->count),
-                             DP_ARRAY(import->clamped, import->schema.columns));
+                             DP_ARRAY(plan->clamped, plan->schema.columns));
     if (rc == DP_OK)
-        base_row(import, f, f->base);
+        base_row(plan, f, f->base);
     return rc;
 }
 
 const double *dp_features_row(const struct dp_features *f, struct dp_import *import, const struct dp_parsed *r, double *y)
 {
-    const struct dp_schema *s = &import->schema;
+    const struct dp_schema *s = &import->plan.schema;
     if (r->null)
         memset(f->x, 0, f->count * sizeof *f->x);
     else
         memcpy(f->x, f->base, f->count * sizeof *f->x);
     for (uint32_t k = 0; k < r->count; k++) {
         size_t i = r->column[k];
-        set_feature(&s->column[i], f, i, r->value[k], f->x + f->first[i], &import->clamped[i]);
+        set_feature(&s->column[i], f, i, r->value[k], f->x + f->first[i], &import->plan.clamped[i]);
     }
-    dp_products_features(&f->products, f->x, f->x + f->count - import->bias - f->products.count);
+    dp_products_features(&f->products, f->x, f->x + f->count - import->plan.bias - f->products.count);
     *y = label_of(import, f, r->label);
     return f->x;
+}
+
+void dp_row_plan_free(struct dp_row_plan *plan)
+{
+    dp_schema_free(&plan->schema);
+    free(plan->clamped);
+    plan->clamped = NULL;
 }

@@ -23,14 +23,14 @@ struct dp_features {
 };
 
 /* Reads the spool once. */
-int dp_features_measure(struct dp_features *features, struct dp_import *import, struct dp_spool *spool, struct dp_err *err);
+int dp_features_measure(struct dp_features *features, struct dp_row_plan *plan, struct dp_spool *spool, struct dp_err *err);
 
 /* Notes in the schema what is measured on the rows. */
 int dp_features_note(struct dp_schema *schema, struct dp_err *err);
 
 /* Assigns features to columns and chooses how rows are scaled: sets features, writer.cols, norm, divisor, step and clamped of
  * the import. Call dp_features_measure first if anything has to be measured. */
-int dp_features_plan(struct dp_features *features, struct dp_import *import, struct dp_err *err);
+int dp_features_plan(struct dp_features *features, struct dp_row_plan *plan, struct dp_err *err);
 
 /* The row of a record, count entries, borrowed until the next call, and its label. A null record is a row of zeros. Counts
  * clamped values in the import. */
@@ -39,7 +39,7 @@ const double *dp_features_row(const struct dp_features *features, struct dp_impo
 
 /* The names of the features, the label, the bias and what was measured, for dp_writer_finish. The caller frees it, after a
    failure too. */
-int dp_features_describe(const struct dp_features *features, const struct dp_import *import, json_t **description,
+int dp_features_describe(const struct dp_features *features, const struct dp_row_plan *plan, json_t **description,
                          struct dp_err *err);
 
 void dp_features_free(struct dp_features *features, const struct dp_schema *schema);

@@ -26,11 +26,11 @@ static int put_in_writer(void *to, const double *x, double y, struct dp_err *err
     return dp_writer_row(to, x, y, err);
 }
 
-int dp_image_rows_start(struct dp_image_rows *r, const struct dp_import *import, struct dp_err *err)
+int dp_image_rows_start(struct dp_image_rows *r, enum dp_map_kind map, struct dp_image_shape shape, struct dp_err *err)
 {
-    size_t bytes = DP_IMAGE_ROWS * dp_image_bytes(import->shape);
+    size_t bytes = DP_IMAGE_ROWS * dp_image_bytes(shape);
     r->put = put_in_writer;
-    int rc = dp_map_start(&r->map, import->map, import->shape, err);
+    int rc = dp_map_start(&r->map, map, shape, err);
     size_t columns = r->map.columns;
     return rc
                ?: DP_ALLOC_ALL(err, DP_ARRAY(r->x, columns), DP_ARRAY(r->next.images, bytes), DP_ARRAY(r->mapped.images, bytes),
@@ -39,14 +39,14 @@ int dp_image_rows_start(struct dp_image_rows *r, const struct dp_import *import,
                                DP_ARRAY(r->scratch, dp_map_scratch(&r->map, DP_IMAGE_ROWS)));
 }
 
-int dp_image_rows_open(struct dp_image_rows *r, struct dp_import *import, struct dp_err *err)
+int dp_image_rows_open(struct dp_image_rows *r, struct dp_row_plan *plan, struct dp_err *err)
 {
     int rc = dp_map_finish(&r->map, err);
-    rc = rc ?: replace_columns(&import->schema, r->map.columns - 1, err);
-    memcpy(import->features_name, r->map.name, sizeof r->map.name);
-    import->bias = true;
-    import->choose_norm = false;
-    import->writer.norm = DP_NORM_UNIT;
+    rc = rc ?: replace_columns(&plan->schema, r->map.columns - 1, err);
+    memcpy(plan->features_name, r->map.name, sizeof r->map.name);
+    plan->bias = true;
+    plan->choose_norm = false;
+    plan->norm = DP_NORM_UNIT;
     return rc;
 }
 
@@ -128,7 +128,7 @@ static int put_in_sink(void *self, const double *x, double y, struct dp_err *err
 static int begin(struct stream *s, struct dp_err *err)
 {
     char unit[DP_ROW_NORM_TEXT], row_norm[DP_MAP_NAME + 2 + DP_ROW_NORM_TEXT];
-    int rc = dp_image_rows_start(&s->rows, &s->import, err);
+    int rc = dp_image_rows_start(&s->rows, s->import.map, s->import.plan.shape, err);
     s->rows.put = put_in_sink;
     rc = rc ?: dp_map_finish(&s->rows.map, err);
     rc = rc ?: dp_alloc(&s->row, s->rows.map.columns, sizeof *s->row, err);
@@ -155,7 +155,8 @@ static bool is_folder(const char *path)
 int dp_image_rows_stream(const char *path, enum dp_map_kind kind, int threads, const struct dp_image_sink *to,
                          struct dp_err *err)
 {
-    struct stream s = {.import = {.format = DP_IMPORT_IDX, .input = path, .map = kind, .unlabelled = true}, .to = to};
+    struct stream s = {.import = {.source.format = DP_IMPORT_IDX, .source.input = path, .map = kind, .unlabelled = true},
+                       .to = to};
     const struct dp_import_sink sink = {.self = &s, .put = put_image};
     int rc = DP_OK;
 #pragma omp parallel num_threads(threads)

@@ -22,12 +22,12 @@ struct dp_image_rows {
     } next, mapped; /* the images that are gathered, and the ones that are mapped */
 };
 
-/* Starts to make the map for the shape of the import, which is known at the first record. */
-int dp_image_rows_start(struct dp_image_rows *rows, const struct dp_import *import, struct dp_err *err);
+/* Starts to make the map for the shape of the images, which is known at the first record. */
+int dp_image_rows_start(struct dp_image_rows *rows, enum dp_map_kind map, struct dp_image_shape shape, struct dp_err *err);
 
 /* Completes the map, after all records are read. The columns of the schema become the features, and the constant of the map
  * becomes the bias; rows are scaled to norm 1. Sets the import's features_name. */
-int dp_image_rows_open(struct dp_image_rows *rows, struct dp_import *import, struct dp_err *err);
+int dp_image_rows_open(struct dp_image_rows *rows, struct dp_row_plan *plan, struct dp_err *err);
 
 /* Adds the image of a record, with its pixels as values. to: a struct dp_writer, or another object that put takes. */
 int dp_image_rows_add(struct dp_image_rows *rows, const struct dp_parsed *record, void *to, struct dp_err *err);

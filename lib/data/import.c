@@ -111,7 +111,7 @@ static int place_knots(struct dp_import *import, struct table *table, struct dp_
     struct dp_knots knots = {0};
     struct pass pass = {0};
     size_t rows = 0, persons = 0;
-    int rc = dp_knots_open(&knots, &import->schema, err);
+    int rc = dp_knots_open(&knots, &import->plan.schema, err);
     if (rc == DP_OK && knots.columns == 0) {
         dp_knots_close(&knots);
         return DP_OK;
@@ -132,8 +132,10 @@ static int place_knots(struct dp_import *import, struct table *table, struct dp_
 /* Adds the schema to the description, if it is public. */
 static int put_schema(const struct dp_import *import, json_t *description, struct dp_err *err)
 {
-    json_t *schema;
-    int rc = dp_carried_make(import, &schema, err);
+    json_t *schema = NULL;
+    int rc = import->source.format <= DP_IMPORT_TSV
+                 ? dp_carried_make(&import->plan, import->source.format == DP_IMPORT_TSV, &schema, err)
+                 : DP_OK;
     if (rc == DP_OK && schema != NULL && json_object_set_new(description, "schema", schema) != 0)
         rc = dp_fail(err, DP_E_RUN, "out of memory");
     return rc;
@@ -146,7 +148,11 @@ struct parts {
 
 static int open_parts(struct parts *p, struct dp_import *import, struct dp_features *f, struct dp_err *err)
 {
-    int rc = dp_features_plan(f, import, err);
+    int rc = dp_features_plan(f, &import->plan, err);
+    import->writer.cols = f->count;
+    import->writer.norm = import->plan.norm;
+    import->writer.divisor = import->plan.divisor;
+    import->writer.step = import->plan.step;
     rc = rc ?: dp_writer_open(&p->output, import->output, &import->writer, err);
     if (rc == DP_OK && import->test != NULL) {
         struct dp_writer_options held_out = import->writer;
@@ -159,16 +165,16 @@ static int open_parts(struct parts *p, struct dp_import *import, struct dp_featu
 static int finish_parts(struct parts *p, struct dp_import *import, const struct dp_features *f, struct dp_err *err)
 {
     json_t *description = NULL;
-    int rc = dp_features_describe(f, import, &description, err);
+    int rc = dp_features_describe(f, &import->plan, &description, err);
     rc = rc ?: put_schema(import, description, err);
     if (rc == DP_OK) {
-        import->rows = dp_writer_rows(p->output);
-        import->persons = dp_writer_persons(p->output);
+        import->result.rows = dp_writer_rows(p->output);
+        import->result.persons = dp_writer_persons(p->output);
         rc = dp_writer_finish(p->output, description, err);
     }
     if (rc == DP_OK && p->test != NULL) {
-        import->test_rows = dp_writer_rows(p->test);
-        import->test_persons = dp_writer_persons(p->test);
+        import->result.test_rows = dp_writer_rows(p->test);
+        import->result.test_persons = dp_writer_persons(p->test);
         rc = dp_writer_finish(p->test, description, err);
     }
     /* Both data sets are complete now: only a rename can still fail. */
@@ -205,11 +211,11 @@ static int identify(struct dp_import *import, size_t units, struct dp_err *err)
 {
     char text[200];
     int length =
-        snprintf(text, sizeof text, "%a %lld %zu %zu %d %d %ld", import->split, import->seed, units, import->skip_lines,
-                 (int)import->format, dp_import_delimiter(import), dp_schema_person(&import->schema));
+        snprintf(text, sizeof text, "%a %lld %zu %zu %d %d %ld", import->split, import->seed, units, import->source.skip_lines,
+                 (int)import->source.format, dp_import_delimiter(import), dp_schema_person(&import->plan.schema));
     if (import->test != NULL)
-        crypto_generichash(import->division, sizeof import->division, (const unsigned char *)text, (size_t)length,
-                           import->table, sizeof import->table);
+        crypto_generichash(import->result.division, sizeof import->result.division, (const unsigned char *)text, (size_t)length,
+                           import->result.table, sizeof import->result.table);
     return import->identify != NULL ? import->identify(import->identify_self, import, err) : DP_OK;
 }
 
@@ -219,7 +225,7 @@ static int put_in_table(void *self, const struct dp_parsed *record, struct dp_er
     size_t place = 0;
     int rc = table->by_person ? dp_spool_tell(&table->spool, &place, err) : DP_OK;
     if (rc == DP_OK && table->import->map != DP_MAP_NONE && table->spool.records == 0)
-        rc = dp_image_rows_start(&table->images, table->import, err);
+        rc = dp_image_rows_start(&table->images, table->import->map, table->import->plan.shape, err);
     if (rc == DP_OK && table->by_person)
         rc = dp_persons_add(&table->persons, record->person, record->person_length, place, err);
     return rc ?: dp_spool_put(&table->spool, record, err);
@@ -294,7 +300,7 @@ static int take_records(void *self, void *maker, struct dp_err *err)
 /* Only tables with a schema have a column of persons. */
 static int check_persons(const struct dp_import *import, struct dp_err *err)
 {
-    const struct dp_schema *s = &import->schema;
+    const struct dp_schema *s = &import->plan.schema;
     long column = dp_schema_person(s);
     char shown[DP_TEXT_SHOWN];
     if (column >= 0 && s->paid != NULL)
@@ -318,17 +324,7 @@ static void arrange(struct dp_import *import, struct table *table)
 {
     size_t before = table->persons.rows;
     dp_persons_arrange(&table->persons, import->writer.rows_per_person);
-    import->left_out = before - table->persons.rows;
-}
-
-void dp_import_accept_missing(struct dp_schema *s)
-{
-    for (size_t i = 0; i < s->columns; i++) {
-        struct dp_column *c = &s->column[i];
-        if (c->fill == DP_FILL_REFUSE)
-            c->fill_value = c->type == DP_COLUMN_CATEGORICAL ? -1 : c->bounded ? c->low + 0.5 * (c->high - c->low) : 0;
-        c->fill = c->fill == DP_FILL_REFUSE ? DP_FILL_VALUE : c->fill;
-    }
+    import->result.left_out = before - table->persons.rows;
 }
 
 static int (*const readers[])(struct dp_import *, const struct dp_import_sink *,
@@ -338,7 +334,8 @@ static int (*const readers[])(struct dp_import *, const struct dp_import_sink *,
 static int check_rows(const struct dp_import *import, size_t rows, struct dp_err *err)
 {
     return rows > 0 ? DP_OK
-                    : dp_fail(err, DP_E_RUN, "%s: no rows", strcmp(import->input, "-") == 0 ? "standard input" : import->input);
+                    : dp_fail(err, DP_E_RUN, "%s: no rows",
+                              strcmp(import->source.input, "-") == 0 ? "standard input" : import->source.input);
 }
 
 /* Whether something is measured on the rows, because the schema does not state it. */
@@ -353,8 +350,8 @@ static bool is_measured(const struct dp_schema *s)
 /* Whether rows can be written as they are read: the schema is known, nothing is measured, and no number of rows is needed. */
 static bool is_direct(const struct dp_import *import)
 {
-    return import->format <= DP_IMPORT_TSV && import->test == NULL && import->place_knots == NULL &&
-           dp_schema_person(&import->schema) < 0 && !is_measured(&import->schema);
+    return import->source.format <= DP_IMPORT_TSV && import->test == NULL && import->place_knots == NULL &&
+           dp_schema_person(&import->plan.schema) < 0 && !is_measured(&import->plan.schema);
 }
 
 struct direct {
@@ -433,31 +430,31 @@ static int run_directly(struct dp_import *import, struct dp_err *err)
     const struct dp_import_sink to = {.self = &d, .put = put_directly, .makers = &makers};
     int rc = open_parts(&d.parts, import, &d.features, err);
     makers.row = (d.features.count + 2) * sizeof(float);
-    rc = rc ?: readers[import->format](import, &to, err);
+    rc = rc ?: readers[import->source.format](import, &to, err);
     size_t rows = rc == DP_OK ? dp_writer_rows(d.parts.output) : 0;
     rc = rc ?: check_rows(import, rows, err);
     rc = rc ?: identify(import, rows, err);
     rc = rc ?: dp_writer_belong(d.parts.output, import->writer.population, err);
     rc = rc ?: finish_parts(&d.parts, import, &d.features, err);
     abort_parts(&d.parts);
-    dp_features_free(&d.features, &import->schema);
+    dp_features_free(&d.features, &import->plan.schema);
     return rc;
 }
 
 static int run(struct dp_import *import, struct dp_err *err)
 {
-    struct table table = {.import = import, .by_person = dp_schema_person(&import->schema) >= 0};
-    const struct dp_import_makers makers = {.row = (import->schema.columns + 2) * (sizeof(double) + sizeof(uint32_t)),
+    struct table table = {.import = import, .by_person = dp_schema_person(&import->plan.schema) >= 0};
+    const struct dp_import_makers makers = {.row = (import->plan.schema.columns + 2) * (sizeof(double) + sizeof(uint32_t)),
                                             .open = open_read,
                                             .make = keep_record,
                                             .take = take_records,
                                             .close = close_read};
     const struct dp_import_sink to = {
-        .self = &table, .put = put_in_table, .makers = import->format <= DP_IMPORT_TSV ? &makers : NULL};
+        .self = &table, .put = put_in_table, .makers = import->source.format <= DP_IMPORT_TSV ? &makers : NULL};
     struct dp_features f = {0};
     int rc = check_persons(import, err);
-    if (import->bad_missing)
-        dp_import_accept_missing(&import->schema);
+    if (import->plan.bad_missing)
+        dp_schema_accept_missing(&import->plan.schema);
     /* Before knots are paid for. */
     rc = rc ?: dp_writer_check_target(import->output, import->writer.force, err);
     if (rc == DP_OK && import->test != NULL)
@@ -467,20 +464,20 @@ static int run(struct dp_import *import, struct dp_err *err)
     rc = rc ?: dp_spool_open(&table.spool, import->output, table.by_person, err);
     if (table.by_person)
         dp_persons_open(&table.persons);
-    rc = rc ?: readers[import->format](import, &to, err);
+    rc = rc ?: readers[import->source.format](import, &to, err);
     rc = rc ?: check_rows(import, table.spool.records, err);
     if (rc == DP_OK && import->map != DP_MAP_NONE)
-        rc = dp_image_rows_open(&table.images, import, err);
-    else if (rc == DP_OK && is_measured(&import->schema))
-        rc = dp_features_measure(&f, import, &table.spool, err);
-    rc = rc ?: dp_features_note(&import->schema, err);
+        rc = dp_image_rows_open(&table.images, &import->plan, err);
+    else if (rc == DP_OK && is_measured(&import->plan.schema))
+        rc = dp_features_measure(&f, &import->plan, &table.spool, err);
+    rc = rc ?: dp_features_note(&import->plan.schema, err);
     if (rc == DP_OK && table.by_person)
         arrange(import, &table);
     rc = rc ?: identify(import, table.by_person ? table.persons.count : table.spool.records, err);
     if (rc == DP_OK && import->place_knots != NULL)
         rc = place_knots(import, &table, err);
     rc = rc ?: write_out(import, &table, &f, err);
-    dp_features_free(&f, &import->schema);
+    dp_features_free(&f, &import->plan.schema);
     dp_persons_close(&table.persons);
     dp_image_rows_close(&table.images);
     dp_spool_close(&table.spool);
@@ -498,9 +495,8 @@ int dp_import_run(struct dp_import *import, struct dp_err *err)
 
 void dp_import_free(struct dp_import *import)
 {
-    dp_schema_free(&import->schema);
-    dp_texts_free(&import->extra);
-    free(import->clamped);
-    free(import->field);
-    import->clamped = import->field = NULL;
+    dp_row_plan_free(&import->plan);
+    dp_texts_free(&import->result.extra);
+    free(import->reader.field);
+    import->reader.field = NULL;
 }

@@ -5,6 +5,7 @@
 #include "data/input.h"
 #include "data/schema.h"
 #include "data/spool.h"
+#include "data/row_plan.h"
 #include "images/map.h"
 
 struct dp_text_index;
@@ -22,29 +23,52 @@ enum dp_import_format {
 
 struct dp_knots;
 
-struct dp_import {
+/* A table, and how its reader takes it. */
+struct dp_import_source {
     enum dp_import_format format;
     const char *input, *labels; /* labels: only for IDX, NULL: all labels are 0, and for npy; see input.h */
     const char *sql; /* csv: the input is an SQLite database, and the table is what this query gives; NULL: it is a text */
-    const char *member[2];   /* npz: the arrays of the rows and of their labels */
-    struct dp_schema schema; /* filled by the caller for csv and tsv, by the reader otherwise */
-    const char *label_name;  /* arff: the attribute that is the label; NULL: the last */
-    bool real_label;         /* libsvm: labels are numbers to predict, not classes */
+    const char *member[2];  /* npz: the arrays of the rows and of their labels */
+    const char *label_name; /* arff: the attribute that is the label; NULL: the last */
+    bool real_label;        /* libsvm: labels are numbers to predict, not classes */
     const char *classes; /* libsvm, idx, images: see dp_schema_classes; NULL: measured (libsvm), 10 (idx), folders (images) */
     size_t cols;         /* libsvm: columns; 0: the largest index, measured */
     bool max_abs;        /* numeric columns without bounds: divide by the largest magnitude (measured) */
     size_t skip_lines;   /* csv, tsv: lines to skip at the start */
-    bool unlabelled;     /* rows to be scored: the label is not read, and its column, or folder, may be missing */
     size_t skip_bad;     /* this many malformed lines may become null records: rows of zeros with their label */
-    bool bad_missing;    /* csv, tsv: a cell of a feature that cannot be read is missing; missing cells need no fill */
-    bool bias;           /* add a column of ones */
-    bool choose_norm;    /* rows are divided by one number if there is a public one, else scaled to norm 1 */
-    bool quantise;       /* round values to 16 bits */
-    enum dp_basis_kind basis; /* csv, tsv: the basis of numeric columns with bounds whose schema does not state a basis */
-    enum dp_map_kind map;     /* idx, images, npy, npz: rows are these features of images instead of their pixels */
-    int threads;              /* that make rows: at least 1 */
-    double split;             /* fraction of the rows, or persons, for output; NAN: all */
-    long long seed;           /* seed of the split */
+};
+
+struct dp_import_result {
+    size_t rows, test_rows;
+    size_t persons, test_persons;            /* the rows, if one row is taken for one person */
+    size_t left_out;                         /* private: rows left out because their person has more than rows_per_person */
+    size_t malformed;                        /* private: malformed lines */
+    size_t bad_cells;                        /* private: cells that could not be read and count as missing */
+    unsigned char table[DP_INPUT_DIGEST];    /* digest of the bytes of the table; idx: of the images. Private */
+    unsigned char division[DP_INPUT_DIGEST]; /* digest of everything that decides which rows are in which part; zeros without a
+                                              * split. Private */
+    const char *encoding;  /* csv, tsv: what was converted to UTF-8, or NULL; set by dp_import_infer and dp_census_read, too */
+    struct dp_texts extra; /* csv, tsv with a header: names of columns that the schema does not have */
+};
+
+/* Set by the reader of csv and tsv. */
+struct dp_import_reader {
+    size_t *field;                /* per column of the schema, its field in a record (DP_NO_FIELD: none), by the names in the
+                                   * header; NULL: there is no header, and fields are in the order of the schema */
+    size_t fields;                /* fields of a record, if there is a header */
+    const struct dp_lines *lines; /* the record that is passed on, with the text of its fields */
+    long person;                  /* column of the schema that names the person, or -1 */
+    struct dp_text_index *index;  /* per column of the schema: what its cells can mean, while the reader reads */
+};
+
+struct dp_import {
+    struct dp_import_source source;
+    struct dp_row_plan plan; /* its schema is filled by the caller for csv and tsv, by the reader otherwise */
+    bool unlabelled;         /* rows to be scored: the label is not read, and its column, or folder, may be missing */
+    enum dp_map_kind map;    /* idx, images, npy, npz: rows are these features of images instead of their pixels */
+    int threads;             /* that make rows: at least 1 */
+    double split;            /* fraction of the rows, or persons, for output; NAN: all */
+    long long seed;          /* seed of the split */
     const char *output, *test;
     /* Called after the table is read and before anything is written, to set writer.population and writer.split. NULL: they are
      * set already. */
@@ -54,38 +78,11 @@ struct dp_import {
      * schema. units: rows, or persons. NULL: knots follow from the bounds. */
     int (*place_knots)(void *self, struct dp_import *import, struct dp_knots *knots, size_t units, struct dp_err *err);
     void *place_self;
-    /* rows_per_person: if the schema has a person column. The import sets norm and divisor if choose_norm is set, and step if
-     * quantise is set */
-    struct dp_writer_options writer;
-
-    /* out: results */
-    size_t rows, test_rows, features;
-    size_t persons, test_persons;            /* the rows, if one row is taken for one person */
-    size_t left_out;                         /* private: rows left out because their person has more than rows_per_person */
-    unsigned char table[DP_INPUT_DIGEST];    /* digest of the bytes of the table; idx: of the images. Private */
-    unsigned char division[DP_INPUT_DIGEST]; /* digest of everything that decides which rows are in which part; zeros without a
-                                              * split. Private */
-    struct dp_image_shape shape;             /* set by the reader if the rows are images */
-    char features_name[40];                  /* the name of the map, which defines it completely; else empty */
-    const char *unbounded;                   /* the first column without public bounds, or NULL */
-    struct dp_texts extra;                   /* csv, tsv with a header: names of columns that the schema does not have */
-    /* Private: the number of values beyond the bounds of each column of the schema, and the number of malformed lines. */
-    size_t *clamped, malformed;
-    const char *encoding; /* csv, tsv: what was converted to UTF-8, or NULL; set by dp_census_read, too */
-    size_t bad_cells;     /* private: cells that could not be read and count as missing */
-
-    /* Set by the reader of csv and tsv: */
-    size_t *field;                /* per column of the schema, its field in a record (DP_NO_FIELD: none), by the names in the
-                                   * header; NULL: there is no header, and fields are in the order of the schema */
-    size_t fields;                /* fields of a record, if there is a header */
-    const struct dp_lines *lines; /* the record that is passed on, with the text of its fields */
-    long person;                  /* column of the schema that names the person, or -1 */
-    struct dp_text_index *index;  /* per column of the schema: what its cells can mean, while the reader reads */
+    struct dp_writer_options writer; /* rows_per_person: if the schema has a person column. The plan sets what rows are like */
+    struct dp_import_result result;
+    struct dp_import_reader reader;
 };
 #define DP_NO_FIELD SIZE_MAX
-
-/* Lets all columns take missing cells, as the middle of the bounds or as no category. */
-void dp_import_accept_missing(struct dp_schema *schema);
 
 /* Reads the whole table, then writes. After a failure no output exists under its name. */
 int dp_import_run(struct dp_import *import, struct dp_err *err);

@@ -46,13 +46,13 @@ static int put(void *self, const struct dp_parsed *record, struct dp_err *err)
 {
     struct stream *s = self;
     struct dp_import *import = s->import;
-    const struct dp_row_length length = {import->writer.norm, import->writer.divisor, import->features, import->writer.step};
+    const struct dp_row_length length = {import->plan.norm, import->plan.divisor, import->plan.features, import->plan.step};
     double y;
     const double *x = dp_features_row(&s->features, import, record, &y);
     int rc = dp_interrupt_pending() ? dp_fail(err, DP_E_RUN, "interrupted") : DP_OK;
-    rc = rc ?: dp_row_shorten(&length, x, import->rows + 1, s->row, err);
+    rc = rc ?: dp_row_shorten(&length, x, import->result.rows + 1, s->row, err);
     rc = rc ?: s->to->row(s->to->self, import, s->row, y, err);
-    import->rows += rc == DP_OK;
+    import->result.rows += rc == DP_OK;
     return rc;
 }
 
@@ -88,16 +88,16 @@ static void digest_of(const char *text, const char *row_norm, const char *popula
 static int begin(struct stream *s, struct dp_err *err)
 {
     const struct dp_import *import = s->import;
-    const struct dp_schema *schema = &import->schema;
+    const struct dp_schema *schema = &import->plan.schema;
     char digest[33], row_norm[DP_ROW_NORM_TEXT], *labels = NULL, *text = NULL;
     json_t *description = NULL, *carried = NULL;
     char *schema_text = NULL;
-    int rc = dp_features_describe(&s->features, import, &description, err);
-    rc = rc ?: dp_carried_make(import, &carried, err);
+    int rc = dp_features_describe(&s->features, &import->plan, &description, err);
+    rc = rc ?: dp_carried_make(&import->plan, import->source.format == DP_IMPORT_TSV, &carried, err);
     if (rc == DP_OK && carried != NULL && (schema_text = dp_json_text(carried, JSON_COMPACT | JSON_SORT_KEYS)) == NULL)
         rc = dp_fail(err, DP_E_RUN, "out of memory");
-    dp_row_norm_text(dp_row_norms[import->writer.norm], import->writer.divisor, import->bias, import->basis, import->quantise,
-                     row_norm);
+    dp_row_norm_text(dp_row_norms[import->plan.norm], import->plan.divisor, import->plan.bias, import->plan.basis,
+                     import->plan.quantise, row_norm);
     const json_t *classes = json_object_get(json_object_get(description, "label"), "classes");
     if (rc == DP_OK) {
         text = dp_json_text(description, JSON_COMPACT | JSON_SORT_KEYS);
@@ -107,8 +107,8 @@ static int begin(struct stream *s, struct dp_err *err)
     }
     if (rc == DP_OK) {
         const char *population = import->writer.population != NULL ? import->writer.population : "";
-        digest_of(text, row_norm, population, import->features, digest);
-        struct dp_row_facts facts = {.cols = import->features,
+        digest_of(text, row_norm, population, import->plan.features, digest);
+        struct dp_row_facts facts = {.cols = import->plan.features,
                                      .data = digest,
                                      .population = population[0] != '\0' ? population : digest,
                                      .preprocessing = "",
@@ -134,15 +134,16 @@ int dp_import_stream(struct dp_import *import, const struct dp_import_rows *to, 
     const struct dp_import_sink sink = {
         &s, pass_header, to->malformed != NULL ? pass_malformed : NULL, put, to->pause != NULL ? pause_rows : NULL, NULL};
     int rc = dp_writer_check_population(import->writer.population, err);
-    rc = rc ?: refuse_persons(&import->schema, err);
-    rc = rc ?: refuse_measures(&import->schema, err);
-    rc = rc ?: dp_features_plan(&s.features, import, err);
-    rc = rc ?: dp_alloc(&s.row, import->features, sizeof *s.row, err);
+    rc = rc ?: refuse_persons(&import->plan.schema, err);
+    rc = rc ?: refuse_measures(&import->plan.schema, err);
+    rc = rc ?: dp_features_plan(&s.features, &import->plan, err);
+    rc = rc ?: dp_alloc(&s.row, import->plan.features, sizeof *s.row, err);
     rc = rc ?: begin(&s, err);
     rc = rc ?: dp_read_delimited(import, &sink, err);
-    if (rc == DP_OK && import->rows == 0 && import->malformed == 0)
-        rc = dp_fail(err, DP_E_RUN, "%s: no rows", strcmp(import->input, "-") == 0 ? "standard input" : import->input);
-    dp_features_free(&s.features, &import->schema);
+    if (rc == DP_OK && import->result.rows == 0 && import->result.malformed == 0)
+        rc = dp_fail(err, DP_E_RUN, "%s: no rows",
+                     strcmp(import->source.input, "-") == 0 ? "standard input" : import->source.input);
+    dp_features_free(&s.features, &import->plan.schema);
     free(s.row);
     return rc;
 }

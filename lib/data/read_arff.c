@@ -55,7 +55,7 @@ static int nominal(const struct dp_lines *l, size_t at, struct dp_column *c, str
 
 static int attribute(struct dp_import *import, const struct dp_lines *l, struct dp_err *err)
 {
-    struct dp_schema *s = &import->schema;
+    struct dp_schema *s = &import->plan.schema;
     struct dp_column *grown = reallocarray(s->column, s->columns + 1, sizeof *grown);
     const char *text;
     size_t at = strlen("@attribute"), length;
@@ -63,7 +63,7 @@ static int attribute(struct dp_import *import, const struct dp_lines *l, struct 
         return dp_fail(err, DP_E_RUN, "out of memory");
     s->column = grown;
     struct dp_column *c = &s->column[s->columns++];
-    *c = (struct dp_column){.scaling = import->max_abs ? DP_SCALE_MAX_ABS : DP_SCALE_NONE};
+    *c = (struct dp_column){.scaling = import->source.max_abs ? DP_SCALE_MAX_ABS : DP_SCALE_NONE};
     word(l->line, &at, " \t{", &text, &length);
     if (length == 0)
         return bad(l, NULL, "an attribute without a name", err);
@@ -90,12 +90,12 @@ static int attribute(struct dp_import *import, const struct dp_lines *l, struct 
 /* Chooses the attribute that is the label, and reads its type. */
 static int choose_label(struct dp_import *import, const struct dp_lines *l, struct dp_err *err)
 {
-    struct dp_schema *s = &import->schema;
+    struct dp_schema *s = &import->plan.schema;
     s->label = (long)s->columns - 1;
-    for (size_t i = 0; import->label_name != NULL && i <= s->columns; i++) {
+    for (size_t i = 0; import->source.label_name != NULL && i <= s->columns; i++) {
         if (i == s->columns)
-            return dp_fail(err, DP_E_USAGE, "--label: %s has no attribute '%s'", l->name, import->label_name);
-        if (strcmp(s->column[i].name, import->label_name) == 0) {
+            return dp_fail(err, DP_E_USAGE, "--label: %s has no attribute '%s'", l->name, import->source.label_name);
+        if (strcmp(s->column[i].name, import->source.label_name) == 0) {
             s->label = (long)i;
             break;
         }
@@ -138,15 +138,15 @@ static int read_header(struct dp_import *import, struct dp_lines *l, struct dp_e
 int dp_read_arff(struct dp_import *import, const struct dp_import_sink *to, struct dp_err *err)
 {
     struct dp_lines lines;
-    int rc = dp_lines_open(&lines, import->input, err);
+    int rc = dp_lines_open(&lines, import->source.input, err);
     if (rc != DP_OK)
         return rc;
     lines.arff = true;
-    import->schema.label = -1;
+    import->plan.schema.label = -1;
     rc = read_header(import, &lines, err);
-    rc = rc ?: dp_texts_add(&import->schema.missing, "?", 1, err);
+    rc = rc ?: dp_texts_add(&import->plan.schema.missing, "?", 1, err);
     rc = rc ?: dp_read_records(import, &lines, to, err);
-    dp_input_digest(lines.input, import->table);
+    dp_input_digest(lines.input, import->result.table);
     dp_lines_close(&lines);
     return rc;
 }

@@ -184,7 +184,7 @@ static int read_row(struct array *a, unsigned char *bytes, struct dp_err *err)
 static int take_label(struct dp_import *import, const struct array *y, const unsigned char *bytes, size_t row, double *label,
                       struct dp_err *err)
 {
-    const struct dp_schema *s = &import->schema;
+    const struct dp_schema *s = &import->plan.schema;
     double value = number(y->type, bytes);
     char classes[DP_TEXT_LISTED];
     *label = s->real_label ? value : (double)dp_schema_class_of(s, value);
@@ -201,7 +201,7 @@ static int read_pairs(struct dp_import *import, struct array *x, struct array *y
 {
     struct dp_parsed r = {0};
     unsigned char *bytes = NULL, label[2 * WIDEST] = {0};
-    size_t columns = import->schema.columns;
+    size_t columns = import->plan.schema.columns;
     int rc = dp_alloc(&bytes, x->row + WIDEST, 1, err);
     for (size_t i = 0; rc == DP_OK && i < x->dims[0]; i++) {
         rc = read_row(x, bytes, err);
@@ -226,10 +226,10 @@ static int read_pairs(struct dp_import *import, struct array *x, struct array *y
 /* If a type has few values (bytes, truth values), bounds follow from the type. */
 static int make_columns(struct dp_import *import, const struct array *x, struct dp_err *err)
 {
-    struct dp_schema *s = &import->schema;
+    struct dp_schema *s = &import->plan.schema;
     size_t columns = x->row / x->size;
     bool bounded = x->type == UINT8 || x->type == BOOL;
-    enum dp_scaling scaling = bounded ? DP_SCALE_BOUNDS : import->max_abs ? DP_SCALE_MAX_ABS : DP_SCALE_NONE;
+    enum dp_scaling scaling = bounded ? DP_SCALE_BOUNDS : import->source.max_abs ? DP_SCALE_MAX_ABS : DP_SCALE_NONE;
     int rc = dp_alloc(&s->column, columns, sizeof *s->column, err);
     for (size_t j = 0; rc == DP_OK && j < columns; j++)
         s->column[j] = (struct dp_column){.scaling = scaling, .bounded = bounded, .high = x->type == UINT8 ? 255 : 1};
@@ -252,27 +252,29 @@ static int check_shapes(struct dp_import *import, const struct array *x, const s
         return dp_fail(err, DP_E_RUN, "%s has %llu rows, %s has %llu", x->name, (unsigned long long)x->dims[0], y->name,
                        (unsigned long long)y->dims[0]);
     if (images)
-        import->shape = (struct dp_image_shape){x->dims[1], x->dims[2], x->ndim > 3 ? (size_t)x->dims[3] : 1};
+        import->plan.shape = (struct dp_image_shape){x->dims[1], x->dims[2], x->ndim > 3 ? (size_t)x->dims[3] : 1};
     if (import->map != DP_MAP_NONE && !images)
         return dp_fail(err, DP_E_RUN,
                        "%s: --features is for images: bytes (uint8) with rows, height, width and perhaps channels", x->name);
-    return dp_map_fits(import->map, import->shape, err);
+    return dp_map_fits(import->map, import->plan.shape, err);
 }
 
 int dp_read_arrays(struct dp_import *import, const struct dp_import_sink *to, struct dp_err *err)
 {
     struct array x = {0}, y = {0};
-    bool archive = import->format == DP_IMPORT_NPZ;
-    import->schema.label = -1;
-    import->schema.real_label = import->real_label;
-    int rc = import->real_label ? DP_OK : dp_schema_classes(&import->schema, import->classes, err);
-    rc = rc ?: open_array(&x, import->input, archive ? import->member[0] : NULL, err);
-    rc = rc ?: open_array(&y, archive ? import->input : import->labels, archive ? import->member[1] : NULL, err);
+    bool archive = import->source.format == DP_IMPORT_NPZ;
+    import->plan.schema.label = -1;
+    import->plan.schema.real_label = import->source.real_label;
+    int rc = import->source.real_label ? DP_OK : dp_schema_classes(&import->plan.schema, import->source.classes, err);
+    rc = rc ?: open_array(&x, import->source.input, archive ? import->source.member[0] : NULL, err);
+    rc = rc
+             ?: open_array(&y, archive ? import->source.input : import->source.labels,
+                           archive ? import->source.member[1] : NULL, err);
     rc = rc ?: check_shapes(import, &x, &y, err);
     rc = rc ?: make_columns(import, &x, err);
     rc = rc ?: read_pairs(import, &x, &y, to, err);
     if (rc == DP_OK)
-        dp_hash_end(&x.hash, import->table, sizeof import->table);
+        dp_hash_end(&x.hash, import->result.table, sizeof import->result.table);
     close_array(&x);
     close_array(&y);
     return rc;

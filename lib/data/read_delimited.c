@@ -19,7 +19,7 @@ enum { UNKNOWN = -1, MISSING = -2 };
 
 static long meaning_of(const struct dp_import *import, size_t column, const struct dp_cell *f)
 {
-    return f->length == 0 ? MISSING : dp_text_index_find(&import->index[column], f->text, f->length, UNKNOWN);
+    return f->length == 0 ? MISSING : dp_text_index_find(&import->reader.index[column], f->text, f->length, UNKNOWN);
 }
 
 static int add_texts(struct dp_text_index *index, const struct dp_texts *texts, long meaning, struct dp_err *err)
@@ -49,20 +49,20 @@ static int index_column(struct dp_text_index *index, const struct dp_schema *s, 
 
 static int make_index(struct dp_import *import, struct dp_err *err)
 {
-    const struct dp_schema *s = &import->schema;
-    int rc = dp_alloc(&import->index, s->columns, sizeof *import->index, err);
-    import->person = dp_schema_person(s);
+    const struct dp_schema *s = &import->plan.schema;
+    int rc = dp_alloc(&import->reader.index, s->columns, sizeof *import->reader.index, err);
+    import->reader.person = dp_schema_person(s);
     for (size_t i = 0; rc == DP_OK && i < s->columns; i++)
-        rc = index_column(&import->index[i], s, &s->column[i], err);
+        rc = index_column(&import->reader.index[i], s, &s->column[i], err);
     return rc;
 }
 
 static void free_index(struct dp_import *import)
 {
-    for (size_t i = 0; import->index != NULL && i < import->schema.columns; i++)
-        dp_text_index_free(&import->index[i]);
-    free(import->index);
-    import->index = NULL;
+    for (size_t i = 0; import->reader.index != NULL && i < import->plan.schema.columns; i++)
+        dp_text_index_free(&import->reader.index[i]);
+    free(import->reader.index);
+    import->reader.index = NULL;
 }
 
 static bool read_number(const struct dp_schema *s, const struct dp_cell *f, double *value)
@@ -87,7 +87,7 @@ static int bad_cell(const struct dp_lines *l, size_t i, const char *column, cons
 /* The number of the field of column i. */
 static size_t field_of(const struct dp_import *import, size_t i)
 {
-    return import->field == NULL ? i : import->field[i];
+    return import->reader.field == NULL ? i : import->reader.field[i];
 }
 
 static int unknown_class(const struct dp_schema *s, const struct dp_lines *l, size_t i, const char *name, struct dp_err *err)
@@ -100,13 +100,13 @@ static int unknown_class(const struct dp_schema *s, const struct dp_lines *l, si
 static int label_cell(const struct dp_import *import, const struct dp_lines *l, size_t i, const char *name, struct dp_parsed *r,
                       struct dp_err *err)
 {
-    const struct dp_schema *s = &import->schema;
+    const struct dp_schema *s = &import->plan.schema;
     const struct dp_cell *f = &l->field[i];
     if (s->real_label) {
         r->labelled = read_number(s, f, &r->label);
         return r->labelled ? DP_OK : bad_cell(l, i, name, "the label must be a number", err);
     }
-    long class = dp_text_index_find(&import->index[s->label], f->text, f->length, UNKNOWN);
+    long class = dp_text_index_find(&import->reader.index[s->label], f->text, f->length, UNKNOWN);
     r->null = class < 0 && s->column[s->label].unknown_zero;
     if (class < 0 && !r->null)
         return unknown_class(s, l, i, name, err);
@@ -118,12 +118,13 @@ static int label_cell(const struct dp_import *import, const struct dp_lines *l, 
 /* A number that is not listed as a missing value: most cells. */
 static bool is_usual(const struct dp_import *import, size_t column, const struct dp_cell *f, double *value)
 {
-    return !dp_text_index_may_have(&import->index[column], f->text, f->length) && read_number(&import->schema, f, value);
+    return !dp_text_index_may_have(&import->reader.index[column], f->text, f->length) &&
+           read_number(&import->plan.schema, f, value);
 }
 
 static int cell(struct dp_import *import, size_t column, const struct dp_lines *l, struct dp_parsed *r, struct dp_err *err)
 {
-    const struct dp_schema *s = &import->schema;
+    const struct dp_schema *s = &import->plan.schema;
     const struct dp_column *c = &s->column[column];
     size_t i = field_of(import, column);
     double value = NAN;
@@ -150,16 +151,16 @@ static int cell(struct dp_import *import, size_t column, const struct dp_lines *
     } else if (c->date != NULL || c->type == DP_COLUMN_NUMERIC) {
         bool good = c->date != NULL ? dp_date_read(c->date, c->part, f->text, f->length, &value) : read_number(s, f, &value);
         value = good ? value : NAN;
-        if (!good && !import->bad_missing)
+        if (!good && !import->plan.bad_missing)
             return bad_cell(l, i, c->name, c->date != NULL ? "expected a date as the schema says" : "expected a number", err);
-        import->bad_cells += !good;
+        import->result.bad_cells += !good;
     } else {
         if (meaning == UNKNOWN && c->buckets > 0)
             meaning = (long)(c->categories.count - c->buckets + dp_words_hash(f->text, f->length) % c->buckets);
         bool known = meaning >= 0 || c->unknown_zero;
-        if (!known && !import->bad_missing)
+        if (!known && !import->plan.bad_missing)
             return bad_cell(l, i, c->name, "unknown category", err);
-        import->bad_cells += !known;
+        import->result.bad_cells += !known;
         value = !known ? (double)NAN
                        : (double)meaning + 1; /* 1, 2, …: the spool does not keep zeros, and an unknown category is all zeros */
     }
@@ -169,8 +170,8 @@ static int cell(struct dp_import *import, size_t column, const struct dp_lines *
 /* Reads the person first: a row that is malformed in another cell still belongs to this person. */
 static int person_cell(const struct dp_import *import, const struct dp_lines *l, struct dp_parsed *r, struct dp_err *err)
 {
-    const struct dp_schema *s = &import->schema;
-    long column = import->person;
+    const struct dp_schema *s = &import->plan.schema;
+    long column = import->reader.person;
     if (column < 0)
         return DP_OK;
     size_t i = field_of(import, (size_t)column);
@@ -184,14 +185,14 @@ static int person_cell(const struct dp_import *import, const struct dp_lines *l,
 
 int dp_read_record(struct dp_import *import, const struct dp_lines *l, struct dp_parsed *r, struct dp_err *err)
 {
-    const struct dp_schema *s = &import->schema;
-    size_t fields = import->field == NULL ? s->columns : import->fields;
+    const struct dp_schema *s = &import->plan.schema;
+    size_t fields = import->reader.field == NULL ? s->columns : import->reader.fields;
     r->count = 0;
     r->person = NULL;
     r->labelled = r->null = false;
     if (l->fields != fields) {
         dp_fail(err, DP_E_RUN, "%s: line %zu: %zu field%s, the %s has %zu columns", l->name, l->number, l->fields,
-                l->fields == 1 ? "" : "s", import->field == NULL ? "schema" : "header", fields);
+                l->fields == 1 ? "" : "s", import->reader.field == NULL ? "schema" : "header", fields);
         return DP_BAD_RECORD;
     }
     int rc = person_cell(import, l, r, err);
@@ -205,22 +206,22 @@ int dp_read_record(struct dp_import *import, const struct dp_lines *l, struct dp
 
 char dp_import_delimiter(const struct dp_import *import)
 {
-    if (import->schema.delimiter != 0)
-        return import->schema.delimiter;
-    return import->format == DP_IMPORT_TSV ? '\t' : ',';
+    if (import->plan.schema.delimiter != 0)
+        return import->plan.schema.delimiter;
+    return import->source.format == DP_IMPORT_TSV ? '\t' : ',';
 }
 
 int dp_import_put(struct dp_import *import, const struct dp_import_sink *to, int rc, struct dp_parsed *r, struct dp_err *err)
 {
-    bool nobodys = r->person == NULL && dp_schema_person(&import->schema) >= 0;
+    bool nobodys = r->person == NULL && dp_schema_person(&import->plan.schema) >= 0;
     if (rc == DP_BAD_RECORD && to->malformed != NULL) {
-        import->malformed++;
+        import->result.malformed++;
         return to->malformed(to->self, err->message, err);
     }
-    if (rc == DP_BAD_RECORD && (import->malformed == import->skip_bad || nobodys || !r->labelled))
+    if (rc == DP_BAD_RECORD && (import->result.malformed == import->source.skip_bad || nobodys || !r->labelled))
         return DP_E_RUN; /* err says what is wrong */
     if (rc == DP_BAD_RECORD) {
-        import->malformed++;
+        import->result.malformed++;
         r->count = 0;
         r->null = true;
         rc = DP_OK;
@@ -243,7 +244,7 @@ static int read_here(struct dp_import *import, struct dp_lines *lines, const str
 int dp_read_records(struct dp_import *import, struct dp_lines *lines, const struct dp_import_sink *to, struct dp_err *err)
 {
     int rc = make_index(import, err);
-    import->lines = lines;
+    import->reader.lines = lines;
     rc = rc ?: (to->makers != NULL ? dp_crew_read : read_here)(import, lines, to, err);
     free_index(import);
     return rc;
@@ -273,21 +274,21 @@ static bool in_order(const struct dp_schema *s, const struct dp_lines *l)
 /* Finds the field of a column by its name. */
 static int find_field(struct dp_import *import, const struct dp_lines *l, size_t i, bool *taken, struct dp_err *err)
 {
-    const struct dp_column *c = &import->schema.column[i];
+    const struct dp_column *c = &import->plan.schema.column[i];
     bool needed = c->type != DP_COLUMN_IGNORE && !(c->type == DP_COLUMN_LABEL && import->unlabelled);
     char name[DP_TEXT_SHOWN], names[DP_TEXT_LISTED];
     dp_text_show(c->name, strlen(c->name), name);
-    import->field[i] = DP_NO_FIELD;
+    import->reader.field[i] = DP_NO_FIELD;
     for (size_t k = 0; k < l->fields; k++) {
         if (!is_named(&l->field[k], c->name))
             continue;
-        if (import->field[i] != DP_NO_FIELD && needed)
+        if (import->reader.field[i] != DP_NO_FIELD && needed)
             return dp_fail(err, DP_E_RUN, "%s: line %zu, column %zu: the header has '%s' twice", l->name, l->number, k + 1,
                            name);
-        import->field[i] = k;
+        import->reader.field[i] = k;
         taken[k] = true;
     }
-    if (import->field[i] == DP_NO_FIELD && needed)
+    if (import->reader.field[i] == DP_NO_FIELD && needed)
         return dp_fail(err, DP_E_RUN, "%s: line %zu: the header has no column '%s', only %s", l->name, l->number, name,
                        dp_text_list(field_name, l, l->fields, names));
     return DP_OK;
@@ -307,25 +308,25 @@ static int check_delimiter(const struct dp_schema *s, const struct dp_lines *l, 
 /* Reads the header, and finds the columns of the schema by their names. */
 static int read_header(struct dp_import *import, struct dp_lines *l, const struct dp_import_sink *to, struct dp_err *err)
 {
-    const struct dp_schema *s = &import->schema;
+    const struct dp_schema *s = &import->plan.schema;
     bool *taken = NULL;
     int rc = dp_lines_record(l, dp_import_delimiter(import), err);
     if (rc != 1)
         return rc;
-    import->fields = l->fields;
-    import->lines = l;
+    import->reader.fields = l->fields;
+    import->reader.lines = l;
     rc = check_delimiter(s, l, err);
-    rc = rc ?: dp_alloc(&import->field, s->columns, sizeof *import->field, err);
+    rc = rc ?: dp_alloc(&import->reader.field, s->columns, sizeof *import->reader.field, err);
     rc = rc ?: dp_alloc(&taken, l->fields, sizeof *taken, err);
     bool ordered = rc == DP_OK && in_order(s, l);
     for (size_t i = 0; rc == DP_OK && i < s->columns; i++)
         if (ordered)
-            taken[i] = (import->field[i] = i) == i;
+            taken[i] = (import->reader.field[i] = i) == i;
         else
             rc = find_field(import, l, i, taken, err);
     for (size_t k = 0; rc == DP_OK && k < l->fields; k++)
         if (!taken[k])
-            rc = dp_texts_add(&import->extra, l->field[k].text, l->field[k].length, err);
+            rc = dp_texts_add(&import->result.extra, l->field[k].text, l->field[k].length, err);
     free(taken);
     return rc == DP_OK && to->header != NULL ? to->header(to->self, err) : rc;
 }
@@ -333,18 +334,18 @@ static int read_header(struct dp_import *import, struct dp_lines *l, const struc
 int dp_read_delimited(struct dp_import *import, const struct dp_import_sink *to, struct dp_err *err)
 {
     struct dp_lines lines;
-    int rc = dp_lines_open_table(&lines, import->input, import->sql, err);
+    int rc = dp_lines_open_table(&lines, import->source.input, import->source.sql, err);
     if (rc != DP_OK)
         return rc;
     dp_input_before_wait(lines.input, to->pause, to->self);
-    for (size_t skip = import->skip_lines; skip > 0 && (rc = dp_lines_next(&lines, err)) == 1; skip--)
+    for (size_t skip = import->source.skip_lines; skip > 0 && (rc = dp_lines_next(&lines, err)) == 1; skip--)
         ;
-    if (rc >= 0 && import->schema.header)
+    if (rc >= 0 && import->plan.schema.header)
         rc = read_header(import, &lines, to, err);
     if (rc >= 0)
         rc = dp_read_records(import, &lines, to, err);
-    import->encoding = dp_lines_converted(&lines);
-    dp_input_digest(lines.input, import->table);
+    import->result.encoding = dp_lines_converted(&lines);
+    dp_input_digest(lines.input, import->result.table);
     dp_lines_close(&lines);
     return rc;
 }

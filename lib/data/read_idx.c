@@ -109,28 +109,28 @@ static int read_pairs(struct idx *images, struct idx *labels, size_t pixels, siz
 static int take_shape(struct dp_import *import, const struct idx *images, struct dp_err *err)
 {
     if (images->ndim > 2)
-        import->shape =
+        import->plan.shape =
             (struct dp_image_shape){images->dims[1], images->dims[2], images->ndim > 3 ? (size_t)images->dims[3] : 1};
     if (import->map == DP_MAP_NONE)
         return DP_OK;
     if (images->ndim == 2)
         return dp_fail(err, DP_E_RUN, "%s: an item is a row of %u numbers, and --features is for images, with rows and columns",
                        images->name, images->dims[1]);
-    return dp_map_fits(import->map, import->shape, err);
+    return dp_map_fits(import->map, import->plan.shape, err);
 }
 
 int dp_read_idx(struct dp_import *import, const struct dp_import_sink *to, struct dp_err *err)
 {
     struct idx images = {0}, labels = {0};
-    struct dp_schema *s = &import->schema;
+    struct dp_schema *s = &import->plan.schema;
     size_t pixels = 1;
     s->label = -1;
     /* Ten classes, as in all usual data sets of this format. Counting the labels instead would make the number private. */
-    int rc = dp_schema_classes(s, import->classes != NULL ? import->classes : "10", err);
-    rc = rc ?: idx_open(&images, import->input, 2, 4, err);
-    if (rc == DP_OK && import->labels != NULL)
-        rc = idx_open(&labels, import->labels, 1, 1, err);
-    if (rc == DP_OK && import->labels != NULL && images.dims[0] != labels.dims[0])
+    int rc = dp_schema_classes(s, import->source.classes != NULL ? import->source.classes : "10", err);
+    rc = rc ?: idx_open(&images, import->source.input, 2, 4, err);
+    if (rc == DP_OK && import->source.labels != NULL)
+        rc = idx_open(&labels, import->source.labels, 1, 1, err);
+    if (rc == DP_OK && import->source.labels != NULL && images.dims[0] != labels.dims[0])
         rc = dp_fail(err, DP_E_RUN, "%s has %u items, %s has %u", images.name, images.dims[0], labels.name, labels.dims[0]);
     rc = rc ?: take_shape(import, &images, err);
     for (int i = 1; rc == DP_OK && i < images.ndim; i++)
@@ -138,7 +138,7 @@ int dp_read_idx(struct dp_import *import, const struct dp_import_sink *to, struc
             rc = dp_fail(err, DP_E_RUN, "%s: an item of %zu bytes", images.name, pixels);
     rc = rc ?: read_pairs(&images, &labels, pixels, s->classes, to, err);
     if (rc == DP_OK)
-        dp_input_digest(images.input, import->table);
+        dp_input_digest(images.input, import->result.table);
     dp_input_close(images.input);
     dp_input_close(labels.input);
     if (rc != DP_OK)

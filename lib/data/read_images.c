@@ -11,10 +11,11 @@
 /* The classes are the names of the folders, or the names in --classes. meant: the class of each folder. */
 static int find_classes(struct dp_import *import, const struct dp_texts *folders, long *meant, struct dp_err *err)
 {
-    struct dp_schema *s = &import->schema;
+    struct dp_schema *s = &import->plan.schema;
     char shown[DP_TEXT_SHOWN], classes[DP_TEXT_LISTED];
-    bool listed = import->classes != NULL;
-    int rc = listed ? dp_schema_classes(s, import->classes, err) : dp_alloc(&s->class, folders->count, sizeof *s->class, err);
+    bool listed = import->source.classes != NULL;
+    int rc =
+        listed ? dp_schema_classes(s, import->source.classes, err) : dp_alloc(&s->class, folders->count, sizeof *s->class, err);
     for (size_t k = 0; rc == DP_OK && k < folders->count; k++) {
         const char *name = folders->text[k];
         size_t length = strlen(name);
@@ -23,13 +24,13 @@ static int find_classes(struct dp_import *import, const struct dp_texts *folders
             if (dp_texts_find(&s->class[i], name, length) >= 0)
                 meant[k] = (long)i;
         if (listed && meant[k] < 0)
-            rc = dp_fail(err, DP_E_RUN, "%s: the folder '%s' is not one of the classes (--classes: %s)", import->input,
+            rc = dp_fail(err, DP_E_RUN, "%s: the folder '%s' is not one of the classes (--classes: %s)", import->source.input,
                          dp_text_show(name, length, shown), dp_schema_show_classes(s, classes));
         if (!listed)
             rc = dp_texts_add(&s->class[s->classes++], name, length, err);
     }
     if (rc == DP_OK && s->classes < 2)
-        rc = dp_fail(err, DP_E_RUN, "%s: the only class is '%s' (--classes says all of them)", import->input,
+        rc = dp_fail(err, DP_E_RUN, "%s: the only class is '%s' (--classes says all of them)", import->source.input,
                      dp_text_show(folders->text[0], strlen(folders->text[0]), shown));
     return rc;
 }
@@ -49,10 +50,10 @@ static int put_image(struct dp_import *import, const struct dp_folder_image *ima
 {
     size_t bytes = dp_image_bytes(image->shape);
     int rc = DP_OK;
-    if (import->shape.height == 0) { /* the first one */
-        import->shape = image->shape;
-        rc = make_columns(&import->schema, bytes, err);
-        rc = rc ?: dp_map_fits(import->map, import->shape, err);
+    if (import->plan.shape.height == 0) { /* the first one */
+        import->plan.shape = image->shape;
+        rc = make_columns(&import->plan.schema, bytes, err);
+        rc = rc ?: dp_map_fits(import->map, import->plan.shape, err);
     }
     r->count = 0;
     r->label = import->unlabelled ? 0 : (double)meant[image->class];
@@ -67,8 +68,8 @@ int dp_read_images(struct dp_import *import, const struct dp_import_sink *to, st
     struct dp_folder_image image;
     struct dp_parsed r = {0};
     long *meant = NULL;
-    import->schema.label = -1;
-    int rc = dp_image_folder_open(&folder, import->input, import->unlabelled, err);
+    import->plan.schema.label = -1;
+    int rc = dp_image_folder_open(&folder, import->source.input, import->unlabelled, err);
     const struct dp_texts *folders = rc == DP_OK ? dp_image_folder_classes(folder) : NULL;
     rc = rc ?: dp_alloc(&meant, folders->count + 1, sizeof *meant, err);
     if (rc == DP_OK && !import->unlabelled)
@@ -77,7 +78,7 @@ int dp_read_images(struct dp_import *import, const struct dp_import_sink *to, st
         if ((rc = put_image(import, &image, meant, &r, to, err)) != DP_OK)
             break;
     if (rc == DP_OK)
-        dp_image_folder_digest(folder, import->table);
+        dp_image_folder_digest(folder, import->result.table);
     dp_image_folder_close(folder);
     dp_parsed_free(&r);
     free(meant);

@@ -105,16 +105,16 @@ static int read_lines(struct dp_import *import, struct dp_lines *lines, struct l
                       struct dp_err *err)
 {
     struct dp_parsed r = {0};
-    bool measured = !import->real_label && import->classes == NULL;
+    bool measured = !import->source.real_label && import->source.classes == NULL;
     int rc;
     while ((rc = dp_lines_next(lines, err)) == 1) {
         m->bytes += lines->length + 1;
         if (strspn(lines->line, " \t") == lines->length || lines->line[0] == '#')
             continue;
         size_t largest = m->columns;
-        rc = parse_line(lines, import->cols, &r, &largest, err);
-        if (rc >= 0 && r.labelled && import->classes != NULL && dp_schema_class_of(&import->schema, r.label) < 0) {
-            rc = unknown_class(&import->schema, lines, err);
+        rc = parse_line(lines, import->source.cols, &r, &largest, err);
+        if (rc >= 0 && r.labelled && import->source.classes != NULL && dp_schema_class_of(&import->plan.schema, r.label) < 0) {
+            rc = unknown_class(&import->plan.schema, lines, err);
             r.labelled = false;
         }
         if (rc == DP_OK)
@@ -129,7 +129,7 @@ static int read_lines(struct dp_import *import, struct dp_lines *lines, struct l
     if (rc == DP_OK && m->columns == 0)
         rc = dp_fail(err, DP_E_RUN, "%s: no features", lines->name);
     /* Bounds memory by the size of the file, whatever index the file has. */
-    if (rc == DP_OK && import->cols == 0 && m->columns > FEW_COLUMNS && m->columns > m->bytes)
+    if (rc == DP_OK && import->source.cols == 0 && m->columns > FEW_COLUMNS && m->columns > m->bytes)
         rc = dp_fail(err, DP_E_RUN, "%s: the largest index is %zu in a file of %zu bytes (--cols %zu if that is right)",
                      lines->name, m->columns, m->bytes, m->columns);
     if (rc == DP_OK && measured && m->classes < 2)
@@ -140,25 +140,25 @@ static int read_lines(struct dp_import *import, struct dp_lines *lines, struct l
 int dp_read_libsvm(struct dp_import *import, const struct dp_import_sink *to, struct dp_err *err)
 {
     struct dp_lines lines;
-    struct dp_schema *s = &import->schema;
-    struct libsvm m = {.columns = import->cols};
-    bool measured = !import->real_label && import->classes == NULL;
+    struct dp_schema *s = &import->plan.schema;
+    struct libsvm m = {.columns = import->source.cols};
+    bool measured = !import->source.real_label && import->source.classes == NULL;
     s->label = -1;
-    s->real_label = import->real_label;
-    int rc = import->classes != NULL ? dp_schema_classes(s, import->classes, err) : DP_OK;
-    rc = rc ?: dp_lines_open(&lines, import->input, err);
+    s->real_label = import->source.real_label;
+    int rc = import->source.classes != NULL ? dp_schema_classes(s, import->source.classes, err) : DP_OK;
+    rc = rc ?: dp_lines_open(&lines, import->source.input, err);
     if (rc != DP_OK)
         return rc;
     rc = read_lines(import, &lines, &m, to, err);
-    dp_input_digest(lines.input, import->table);
+    dp_input_digest(lines.input, import->result.table);
     dp_lines_close(&lines);
     if (rc == DP_OK && measured)
         rc = dp_schema_note_private(s, "classes", err);
-    if (rc == DP_OK && import->cols == 0)
+    if (rc == DP_OK && import->source.cols == 0)
         rc = dp_schema_note_private(s, "columns", err);
     rc = rc ?: dp_alloc(&s->column, m.columns, sizeof *s->column, err);
     for (size_t j = 0; rc == DP_OK && j < m.columns; j++) {
-        s->column[j] = (struct dp_column){.scaling = import->max_abs ? DP_SCALE_MAX_ABS : DP_SCALE_NONE};
+        s->column[j] = (struct dp_column){.scaling = import->source.max_abs ? DP_SCALE_MAX_ABS : DP_SCALE_NONE};
         s->columns = j + 1;
     }
     return rc == DP_OK && measured ? name_classes(s, m.labels, m.classes, err) : rc;

@@ -573,3 +573,13 @@ int dp_schema_load(struct dp_schema *schema, const char *path, struct dp_err *er
     free(text);
     return rc;
 }
+
+void dp_schema_accept_missing(struct dp_schema *s)
+{
+    for (size_t i = 0; i < s->columns; i++) {
+        struct dp_column *c = &s->column[i];
+        if (c->fill == DP_FILL_REFUSE)
+            c->fill_value = c->type == DP_COLUMN_CATEGORICAL ? -1 : c->bounded ? c->low + 0.5 * (c->high - c->low) : 0;
+        c->fill = c->fill == DP_FILL_REFUSE ? DP_FILL_VALUE : c->fill;
+    }
+}

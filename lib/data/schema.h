@@ -104,3 +104,6 @@ int dp_texts_add(struct dp_texts *texts, const char *text, size_t length, struct
 void dp_texts_free(struct dp_texts *texts);
 
 #endif
+
+/* Lets all columns take missing cells, as the middle of the bounds or as no category. */
+void dp_schema_accept_missing(struct dp_schema *schema);

@@ -9,7 +9,7 @@
 /* The kinds of the terms of column i, in the order of their features (data/features.c). */
 static void take_column(struct dp_terms *t, size_t i, size_t *j)
 {
-    const struct dp_column *c = &t->import.schema.column[i];
+    const struct dp_column *c = &t->plan.schema.column[i];
     if (c->type == DP_COLUMN_NUMERIC) {
         bool scaled = c->scaling == DP_SCALE_BOUNDS;
         t->term[(*j)++] = (struct dp_term){
@@ -27,35 +27,34 @@ static void take_column(struct dp_terms *t, size_t i, size_t *j)
 static int take_schema(struct dp_terms *t, const struct dp_frame *frame, const char *name, struct dp_err *err)
 {
     struct dp_features features = {0};
-    struct dp_import *import = &t->import;
+    struct dp_row_plan *plan = &t->plan;
     json_t *description = NULL;
     char row_norm[DP_ROW_NORM_TEXT] = "";
-    int rc = dp_carried_take(import, dp_frame_text(frame, DP_F_SCHEMA, ""), name, err);
-    for (size_t i = 0; rc == DP_OK && i < import->schema.columns; i++)
-        if (import->schema.column[i].type == DP_COLUMN_TEXT)
+    int rc = dp_carried_take(plan, dp_frame_text(frame, DP_F_SCHEMA, ""), name, err);
+    for (size_t i = 0; rc == DP_OK && i < plan->schema.columns; i++)
+        if (plan->schema.column[i].type == DP_COLUMN_TEXT)
             rc = dp_fail(err, DP_E_RUN, "%s has words of a text, and only models of single values can be written", name);
-    rc = rc ?: dp_features_plan(&features, import, err);
-    rc = rc ?: dp_features_describe(&features, import, &description, err);
+    rc = rc ?: dp_features_plan(&features, plan, err);
+    rc = rc ?: dp_features_describe(&features, plan, &description, err);
     if (rc == DP_OK)
-        dp_row_norm_text(dp_row_norms[import->writer.norm], import->writer.divisor, import->bias, import->basis,
-                         import->quantise, row_norm);
+        dp_row_norm_text(dp_row_norms[plan->norm], plan->divisor, plan->bias, plan->basis, plan->quantise, row_norm);
     const struct dp_row_facts facts = {.cols = features.count, .row_norm = row_norm};
     rc = rc ?: dp_predictor_open_for(&t->predictor, frame, &facts, "its schema", err);
     t->count = features.count;
-    t->norm = import->writer.norm;
+    t->norm = plan->norm;
     t->products = features.products.count;
     t->names = json_incref(json_object_get(description, "names"));
     json_decref(description);
     rc = rc ?: dp_alloc(&t->term, t->count, sizeof *t->term, err);
     size_t j = 0;
-    for (size_t i = 0; rc == DP_OK && i < import->schema.columns; i++)
+    for (size_t i = 0; rc == DP_OK && i < plan->schema.columns; i++)
         take_column(t, i, &j);
     for (size_t i = 0; rc == DP_OK && i < t->products; i++, j++) {
         t->term[j] = (struct dp_term){.kind = DP_TERM_PRODUCT, .factor = features.products.weight};
         dp_products_of(&features.products, i, t->term[j].of);
     }
-    dp_features_free(&features, &import->schema);
-    if (rc == DP_OK && import->bias)
+    dp_features_free(&features, &plan->schema);
+    if (rc == DP_OK && plan->bias)
         t->term[j] = (struct dp_term){.kind = DP_TERM_BIAS};
     for (j = 0; rc == DP_OK && j < t->count; j++)
         t->term[j].name = json_string_value(json_array_get(t->names, j));
@@ -87,7 +86,7 @@ static int number_features(struct dp_terms *t, const struct dp_frame *frame, str
 static int take_weights(struct dp_terms *t, const struct dp_frame *frame, struct dp_err *err)
 {
     const struct dp_form *form = &t->predictor.form;
-    double divisor = t->table && t->norm == DP_NORM_BOUNDS ? t->import.writer.divisor : 1;
+    double divisor = t->table && t->norm == DP_NORM_BOUNDS ? t->plan.divisor : 1;
     t->outputs = form->outputs;
     int rc = dp_predictor_take(&t->predictor, frame, err);
     if (dp_terms_network(t))
@@ -155,7 +154,7 @@ void dp_terms_close(struct dp_terms *t)
     free(t->constant);
     free(t->term);
     json_decref(t->names);
-    dp_import_free(&t->import);
+    dp_row_plan_free(&t->plan);
     *t = (struct dp_terms){0};
 }
 
@@ -172,14 +171,14 @@ void dp_terms_of_column(const struct dp_terms *t, size_t column, size_t *first, 
 
 bool dp_terms_reads(const struct dp_terms *t, size_t column)
 {
-    enum dp_column_type type = t->import.schema.column[column].type;
+    enum dp_column_type type = t->plan.schema.column[column].type;
     return type == DP_COLUMN_NUMERIC || type == DP_COLUMN_CATEGORICAL;
 }
 
 double dp_term_value(const struct dp_terms *t, size_t j, double number, long category)
 {
     const struct dp_term *term = &t->term[j];
-    const struct dp_column *c = &t->import.schema.column[term->column];
+    const struct dp_column *c = &t->plan.schema.column[term->column];
     double x[DP_BASIS_MOST + 2];
     bool missing = c->type == DP_COLUMN_CATEGORICAL ? category == DP_CATEGORY_MISSING : isnan(number);
     if (term->kind == DP_TERM_MISSING)

@@ -11,7 +11,7 @@
  * nothing else is known about it. */
 #pragma once
 
-#include "data/import.h"
+#include "data/row_plan.h"
 #include "model/predictor.h"
 
 enum dp_term_kind {
@@ -41,7 +41,7 @@ struct dp_terms {
     char **class; /* names of the classes */
     size_t classes, outputs;
     bool table;              /* the model carries a schema */
-    struct dp_import import; /* table: the schema */
+    struct dp_row_plan plan; /* table: the schema */
     enum dp_row_norm norm;   /* table; DP_NORM_BOUNDS otherwise */
     size_t count, products;  /* how many of the terms are products */
     struct dp_term *term;

@@ -18,7 +18,7 @@ static void read_for(struct dp_census *census, enum dp_census_use use, const cha
     int fd = mkstemp(path);
     assert_true(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text));
     close(fd);
-    struct dp_import import = {.format = DP_IMPORT_CSV, .input = path};
+    struct dp_import import = {.source.format = DP_IMPORT_CSV, .source.input = path};
     *census = (struct dp_census){0};
     assert_int_equal(dp_census_read(census, &import, use, &err), DP_OK);
     unlink(path);
@@ -34,7 +34,7 @@ static void a_census_that_is_paid_for_has_no_exact_facts(void **state)
 {
     (void)state;
     static const char table[] = "x,y\n1,a\n2.5,b\n";
-    const struct dp_import import = {.input = "t.csv"};
+    const struct dp_import import = {.source.input = "t.csv"};
     struct dp_census census;
     struct dp_err err = {0};
     json_t *schema;

@@ -462,17 +462,17 @@ static void divided_rows_stay_in_the_unit_ball(void **state)
             fprintf(table, "%c,%d\n", i % 2 ? 'a' : 'b', i % 2);
         }
         fclose(table);
-        struct dp_import import = {.format = DP_IMPORT_CSV,
-                                   .input = "t.csv",
+        struct dp_import import = {.source.format = DP_IMPORT_CSV,
+                                   .source.input = "t.csv",
                                    .output = "t.dp",
-                                   .choose_norm = true,
-                                   .bias = trial % 2,
+                                   .plan.choose_norm = true,
+                                   .plan.bias = trial % 2,
                                    .split = NAN,
                                    .writer = {.force = true, .storage = trial % 3 == 0 ? DP_STORAGE_CSR : DP_STORAGE_DENSE}};
         struct dp_dataset *d;
-        assert_int_equal(dp_schema_load(&import.schema, "s.json", &err), 0);
+        assert_int_equal(dp_schema_load(&import.plan.schema, "s.json", &err), 0);
         assert_int_equal(dp_import_run(&import, &err), 0);
-        assert_int_equal(import.writer.norm, DP_NORM_BOUNDS);
+        assert_int_equal(import.plan.norm, DP_NORM_BOUNDS);
         assert_int_equal(dp_dataset_open(&d, "t.dp", &err), 0);
         assert_int_equal(dp_dataset_verify(d, "t.dp", &err), 0);
         long double most = 0;
@@ -485,7 +485,7 @@ static void divided_rows_stay_in_the_unit_ball(void **state)
             most = sum > most ? sum : most;
             for (size_t j = 0; j < COLS && i % 2; j++) {
                 double v = bound[j][i >> j & 1], size = bound[j][1] - bound[j][0];
-                assert_near(dp_row_at(row, j), (scaled[j] ? (v - bound[j][0]) / size : v) / import.writer.divisor, 1e-6);
+                assert_near(dp_row_at(row, j), (scaled[j] ? (v - bound[j][0]) / size : v) / import.plan.divisor, 1e-6);
             }
         }
         assert_true(most > 1 - 1e-6L);
@@ -674,16 +674,16 @@ static void splits_are_exact(void **state)
         fprintf(file, "%d 1:%d\n", i % 2, i + 1);
     fclose(file);
     for (int percent = 1; percent < 100; percent++) {
-        struct dp_import import = {.format = DP_IMPORT_LIBSVM,
-                                   .input = "n.svm",
+        struct dp_import import = {.source.format = DP_IMPORT_LIBSVM,
+                                   .source.input = "n.svm",
                                    .output = "n.dp",
                                    .test = "nt.dp",
                                    .split = percent / 100.0,
                                    .seed = percent,
                                    .writer = {.force = true}};
         assert_int_equal(dp_import_run(&import, NULL), 0);
-        assert_int_equal(import.rows, percent);
-        assert_int_equal(import.test_rows, 100 - percent);
+        assert_int_equal(import.result.rows, percent);
+        assert_int_equal(import.result.test_rows, 100 - percent);
         dp_import_free(&import);
     }
 }
@@ -710,12 +710,12 @@ static void schemas_of_other_versions_are_refused(void **state)
             "{\"columns\": [{\"name\": \"a\", \"type\": \"numeric\", \"bounds\": [2, 4]}, {\"name\": \"y\", \"type\": \"label\", "
             "\"classes\": [\"0\", \"1\"]}], \"row_norm\": \"unit\", \"quantised\": false, %s}",
             known[i].more);
-        assert_int_equal(dp_carried_take(&import, text, "m", &err), known[i].message == NULL ? DP_OK : DP_E_RUN);
+        assert_int_equal(dp_carried_take(&import.plan, text, "m", &err), known[i].message == NULL ? DP_OK : DP_E_RUN);
         assert_string_equal(err.message, known[i].message == NULL ? "" : known[i].message);
         if (known[i].message == NULL) {
-            assert_true(import.bad_missing == (i == 1));
-            assert_int_equal(import.schema.column[0].fill, i == 1 ? DP_FILL_VALUE : DP_FILL_REFUSE);
-            assert_true(i == 0 || import.schema.column[0].fill_value == 3);
+            assert_true(import.plan.bad_missing == (i == 1));
+            assert_int_equal(import.plan.schema.column[0].fill, i == 1 ? DP_FILL_VALUE : DP_FILL_REFUSE);
+            assert_true(i == 0 || import.plan.schema.column[0].fill_value == 3);
         }
         dp_import_free(&import);
     }

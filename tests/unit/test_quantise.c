@@ -234,16 +234,16 @@ static void steps_are_public(void **state)
         file = fopen("t.csv", "w");
         fputs(which == 0 ? "0,0,x,0\n0,0.001,y,1\n" : "-40,0.01,x,0\n3,0.01,y,1\n", file);
         fclose(file);
-        struct dp_import import = {.format = DP_IMPORT_CSV,
-                                   .input = "t.csv",
+        struct dp_import import = {.source.format = DP_IMPORT_CSV,
+                                   .source.input = "t.csv",
                                    .output = "t.dp",
-                                   .choose_norm = true,
-                                   .bias = true,
-                                   .quantise = true,
+                                   .plan.choose_norm = true,
+                                   .plan.bias = true,
+                                   .plan.quantise = true,
                                    .split = NAN,
                                    .writer = {.force = true, .storage = DP_STORAGE_INT16}};
         struct dp_err err = {0};
-        assert_int_equal(dp_schema_load(&import.schema, "s.json", &err), 0);
+        assert_int_equal(dp_schema_load(&import.plan.schema, "s.json", &err), 0);
         assert_int_equal(dp_import_run(&import, &err), 0);
         struct dp_dataset *d = opened("t.dp", DP_STORAGE_INT16);
         memcpy(scale[which], dp_dataset_row(d, 0).scale, sizeof *scale);

@@ -331,13 +331,13 @@ static int fit(const struct dp_dataset *d, const char *path, const struct option
 /* For programs: prints the basis that the budget pays for, for numbers of a table with this schema and --rows rows. */
 static int choose_basis(const char *path, const struct options *o, struct dp_err *err)
 {
-    struct dp_import import = {.basis = DP_BASIS_COSINES, .bias = true, .writer = {.norm = DP_NORM_UNIT}};
+    struct dp_row_plan plan = {.basis = DP_BASIS_COSINES, .bias = true, .norm = DP_NORM_UNIT};
     struct dp_features features = {0};
     struct left left;
     struct dp_fit chosen;
-    int rc = dp_schema_load(&import.schema, path, err);
-    rc = rc ?: dp_features_plan(&features, &import, err);
-    const struct dp_schema *s = &import.schema;
+    int rc = dp_schema_load(&plan.schema, path, err);
+    rc = rc ?: dp_features_plan(&features, &plan, err);
+    const struct dp_schema *s = &plan.schema;
     size_t numbers = 0;
     for (size_t i = 0; rc == DP_OK && i < s->columns; i++)
         numbers += s->column[i].basis.kind == DP_BASIS_COSINES;
@@ -358,7 +358,7 @@ static int choose_basis(const char *path, const struct options *o, struct dp_err
                                        : dp_fit_products(&facts, &chosen)     ? DP_BASIS_PRODUCTS
                                                                               : DP_BASIS_COSINES]);
     dp_features_free(&features, s);
-    dp_import_free(&import);
+    dp_row_plan_free(&plan);
     return rc;
 }
 

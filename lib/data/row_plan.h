@@ -10,8 +10,8 @@ struct dp_row_plan {
     enum dp_basis_kind basis; /* csv, tsv: the basis of numeric columns with bounds whose schema does not state a basis */
     bool bias;                /* add a column of ones */
     bool quantise;            /* round values to 16 bits */
-    bool bad_missing; /* csv, tsv: a cell of a feature that cannot be read is missing; missing cells need no fill */
-    bool choose_norm; /* rows are divided by one number if there is a public one, else scaled to norm 1 */
+    bool bad_missing;         /* csv, tsv: a cell of a feature that cannot be read is missing; missing cells need no fill */
+    bool choose_norm;         /* rows are divided by one number if there is a public one, else scaled to norm 1 */
     enum dp_row_norm norm;
     double divisor;              /* DP_NORM_BOUNDS. Set by dp_features_plan, as the members below */
     const float *step;           /* quantise: the step sizes of the features, which own them */

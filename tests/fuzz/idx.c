@@ -4,7 +4,8 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char *const names[] = {"images", "labels", NULL};
-    struct dp_import import = {.format = DP_IMPORT_IDX, .input = fuzz_path("images"), .labels = fuzz_path("labels")};
+    struct dp_import import = {
+        .source.format = DP_IMPORT_IDX, .source.input = fuzz_path("images"), .source.labels = fuzz_path("labels")};
     fuzz_unpack(data, size, names);
     fuzz_import(&import);
     return 0;

@@ -26,7 +26,7 @@ static inline int fuzz_import(struct dp_import *import)
             rc = dp_dataset_verify(set, import->output, &err);
         if (rc != DP_OK)
             fuzz_fail(err.message, "a data set that was just written", rc);
-        fuzz_assert(set->rows == import->rows && set->cols == import->features);
+        fuzz_assert(set->rows == import->result.rows && set->cols == import->plan.features);
         dp_dataset_close(set);
         fuzz_remove(import->output);
     } else {

@@ -58,7 +58,7 @@ struct dp_census_exact {
 
 struct dp_census_column {
     char *name;
-    int64_t *cell; /* DP_CENSUS_CELLS counts; NULL if no schema is paid for */
+    int64_t *cell;                /* DP_CENSUS_CELLS counts; NULL if no schema is paid for */
     struct dp_census_text **text; /* those that are counted, in the order of their bytes */
     size_t texts;
     struct dp_census_exact *exact; /* NULL: only counts */

@@ -295,9 +295,12 @@ static void put_runs(const struct page *p, const json_t *total, FILE *out)
     size_t i;
     json_t *run;
     const json_t *budget = get(total, "budget"), *untracked = get(total, "untracked");
-    fputs("<h2>All runs on these people</h2>\n<table><tr><th>run</th><th>begun</th><th>ended</th><th class=\"n\">laps</th><th "
-          "class=\"n\">ε</th></tr>\n",
-          out);
+    const bool known = get(total, "ledgers") != NULL; /* by the registry */
+    fprintf(out,
+            "<h2>All runs %s</h2>\n%s<table><tr><th>run</th><th>begun</th><th>ended</th><th class=\"n\">laps</th><th "
+            "class=\"n\">ε</th></tr>\n",
+            known ? "on these people" : "in this ledger",
+            known ? "" : "<p>No registry says whether there were other runs on these people.</p>\n");
     json_array_foreach (get(p->report, "runs"), i, run)
         if (strcmp(text(run, "population"), text(total, "population")) == 0) {
             fprintf(out, "<tr><td><code>%.8s</code>", text(run, "run"));

@@ -145,9 +145,11 @@ $(cat text)"
     mkdir elsewhere
     (cd elsewhere && dpline report ../model) > text
     grep -q '^Together: ε = .* of a budget of 3' text
-    # the directory of the data set stands in for the registry
+    # the directory of the data set stands in for the registry, which alone knows of other ledgers
     DPLINE_REGISTRY=$PWD/none dpline report model --data p.dp --test q.dp -o three.html
-    cmp one.html three.html
+    assert_equal "$(grep -c 'All runs on these people' one.html)" 1
+    assert_equal "$(sed 's|All runs on these people|All runs in this ledger|' one.html)" \
+        "$(sed 's|<p>No registry says whether there were other runs on these people.</p>||' three.html | sed '/^$/d')"
 }
 
 @test "a model without its ledger: the page says what the model states and what is not known" {

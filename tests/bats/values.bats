@@ -52,3 +52,52 @@ tries() {
     done
     above $options 400
 }
+
+# What else a command needs, where that is more than the option.
+needs() {
+    case $1 in
+        dp-audit) echo "--data small.dp --laps 1 --rows 1 sensitivity" ;;
+        dp-loop) echo "--laps 1 -q --exec processes" ;;
+        dp-tune) echo "--data small.dp --non-private" ;;
+        dp-fit | dp-info) echo "small.dp" ;;
+        dp-synth) echo "classification --rows 20 -o made.dp -q" ;;
+        dp-import) echo "t.csv --infer-schema made.json -q" ;;
+        dp-export) echo "--to json model" ;;
+        dp-predict | dp-eval) echo "--data small.dp --in model" ;;
+    esac
+}
+# gives COMMAND WORD OPTION: values of an option, before a pipeline where the command has one
+gives() {
+    local command=$1 word=$2 option=$3 value more pipeline=()
+    read -ra more <<< "$(needs "$command")"
+    case $command in
+        dp-audit) pipeline=(-- 'dp-sample --data {} --mode full | dp-grad --data {} --loss logistic --clip 1 | cat') ;; # of which a shell runs a part
+        dp-loop | dp-tune) pipeline=(-- 'dp-sample --data small.dp --mode full | dp-grad --data small.dp --loss logistic --clip 1 | dp-step --step 1 --non-private') ;;
+    esac
+    for value in "$shell" "$awk" "$bash"; do
+        timeout -k 1 20 "$BUILD/bin/$command" ${word:+"$word"} "${more[@]}" "--$option=$value" "${pipeline[@]}" > out 2> /dev/null < /dev/null || true
+        [ "$command" != dp-fit ] || PATH=$BATS_FILE_TMPDIR/stages:$PATH timeout 20 sh out > /dev/null 2>&1 < /dev/null || true # what it prints is run
+        rm -rf made.dp made.json
+    done
+    [ ! -e x ] || fail "$command $word --$option ran a value"
+}
+
+@test "no option of a command runs its value" {
+    shell='1 $(touch x)`touch x`; touch x | touch x '"'; touch x; '"' "; touch x; "' awk='1 + system("touch x")' bash='a[$(touch x)]'
+    printf 'a,b\n1,yes\n2,no\n' > t.csv
+    erm.sh --data small.dp -q -o model
+    for value in "$shell" "$awk" "$bash"; do cp -r small.dp "$value"; done # data sets of such names
+    options=0
+    for command in "$BUILD"/bin/dp-*; do
+        command=${command##*/}
+        words=('')
+        [ "$command" != dp-account ] || words+=(sigma epsilon delta laps rate curve budget report certify verify sensitivity)
+        for word in "${words[@]}"; do
+            for option in $("$BUILD/bin/$command" ${word:+"$word"} --help | sed -nE 's/^  (-., |    )--([a-z-]+) [A-Z].*/\2/p'); do
+                gives "$command" "$word" "$option"
+                options=$((options + 1))
+            done
+        done
+    done
+    above $options 300
+}

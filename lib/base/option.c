@@ -129,6 +129,8 @@ bool dp_option_given(const struct dp_option *o, const void *values)
     const void *member = (const char *)values + o->offset;
     if (o->kind == DP_OPT_TEXT && o->fallback != NULL)
         return strcmp(o->fallback, *(const char *const *)member) != 0;
+    if (o->kind == DP_OPT_REAL && *(const double *)(const void *)usual == *(const double *)member) /* −0 is 0 */
+        return false;
     return memcmp(usual, member, sizes[o->kind]) != 0;
 }
 

@@ -76,6 +76,8 @@ static int shape(struct dp_stage *stage, struct dp_frame *frame, const struct dp
     s->own_rows = batch->rows;
     s->lambda_n = o->row.lambda * (double)m->rows;
     s->row.training.scale = primal ? 1.0 : 1.0 / s->lambda_n;
+    if (!(s->row.training.scale > 0))
+        return dp_fail(err, DP_E_RUN, "--lambda: %g for each of %lld rows is not finite", o->row.lambda, (long long)m->rows);
     if (s->restored != 0 && (primal || s->restored != s->own_rows * s->outputs))
         return dp_fail(err, DP_E_RUN, "the checkpoint is of a data set with another number of rows or classes");
     for (size_t i = 0; i < s->last_count; i++) /* of a checkpoint */

@@ -91,6 +91,8 @@ only_the_model_left() {
     dp-loop --laps 2 -o model -- "$CHILD" > /dev/null
     complains 1 "dp-scd-step: the model to start from has another scale of its weights, by lambda, rows or --scale" \
         dp-loop --laps 2 --init model -- "${CHILD/--lambda 1e-3/--lambda 1e-2}"
+    complains 1 "dp-scd-step: --lambda: 1e+308 for each of $(dp-info --get rows small.dp) rows is not finite" \
+        dp-loop --laps 2 --init model -- "${CHILD/--lambda 1e-3/--lambda 1e308}"
     rm model
 }
 

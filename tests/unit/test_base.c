@@ -199,6 +199,7 @@ struct sample {
     bool lonely, tabled;
     double most;
     int64_t times;
+    double zero;
 };
 
 #define DP_OPTIONS struct sample
@@ -214,6 +215,7 @@ static const struct dp_option table[] = {
     DP_OPTION_REAL(0, most, "M", DP_FROM(0), "h", .single = true, .needs = "real; choice=a|d, flag", .at_least = "real"),
     DP_OPTION_INT(0, times, "N", DP_FROM(0), "h", .at_least = "whole", .needed_by = "choice=d: so", .unless = "flag, whole"),
     DP_OPTION_FLAG(0, tabled, "h", .only = "csv|tsv: why"),
+    DP_OPTION_REAL(0, zero, "Z", DP_FROM_TO(-1, 1), "h", .fallback = "0", .excludes = "flag"),
     {.name = NULL},
 };
 static const struct dp_command command = {"test", "", "A test", table, NULL};
@@ -256,6 +258,8 @@ static void options_parse(void **state)
     assert_int_equal(parse("--two-words", &s, &operands, message), DP_PARSE_RUN);
     assert_true(s.group.two_words);
     assert_int_equal(parse("--two_words", &s, &operands, message), DP_E_USAGE);
+    assert_int_equal(parse("-f --zero=-0", &s, &operands, message), DP_PARSE_RUN); /* the default, with a sign */
+    assert_int_equal(parse("-f --zero=0.5", &s, &operands, message), DP_E_USAGE);
 }
 
 static void options_complain(void **state)

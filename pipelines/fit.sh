@@ -112,7 +112,7 @@ import_as() {
         echo "$said" >&2
     fi
 }
-# choose_basis: that of numbers, by what is left of epsilon beside the knots
+# choose_basis: prints the basis that numbers get if the knots cost a twentieth of epsilon
 choose_basis() {
     words_of loss delta adjacency
     value basis "$(dp-fit "${words[@]}" --epsilon "$(calculate 'epsilon * 0.95')" --rows "$persons" -- "$own_schema" 2> /dev/null)"

@@ -163,8 +163,7 @@ int dp_ledger_beside_write(const char *path, const char *mark, struct dp_err *er
 {
     char *name = NULL, *temporary = NULL;
     int fd = -1, rc = beside(path, "", &name, err);
-    rc = rc ?: beside(path, ".new", &temporary, err); /* one fixed name, under the lock, so that killed processes do not leave
-                                                     * many files */
+    rc = rc ?: beside(path, ".new", &temporary, err); /* always this name, so that killed processes leave one file at most */
     if (rc == DP_OK && (fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600)) < 0)
         rc = dp_fail_errno(err, errno, "cannot write %s", name);
     if (rc == DP_OK && (dprintf(fd, "%s\n", mark) < 0 || fsync(fd) != 0 || rename(temporary, name) != 0)) {

@@ -23,10 +23,11 @@ static const struct dp_option options[] = {
     DP_OPTION_CHOICE('k', kind, "KIND", "hello|lap|end|error", "only frames of this kind"),
     DP_OPTION_CHOICE('L', label, "LABEL", "raw|bounded|noised|released", "only lap frames with this label"),
     DP_OPTION_INT('n', lap, "N", DP_FROM_TO(0, 1e15), "only the frames of lap N"),
-    DP_OPTION_FLAG('l', last, "only the last of the selected lap frames"),
-    DP_OPTION_FLAG('F', full, "arrays with all their values"),
-    DP_OPTION_FLAG('f', frames, "write the lap frames as a frame stream instead of JSON"),
-    DP_OPTION_TEXT('o', out, "PORT", "where --frames go to (default -)"),
+    DP_OPTION_FLAG('l', last, "only the last of the selected lap frames", .excludes = "kind=hello, kind=end, kind=error"),
+    DP_OPTION_FLAG('F', full, "arrays with all their values", .excludes = "frames: these are always whole"),
+    DP_OPTION_FLAG('f', frames, "write the lap frames as a frame stream instead of JSON",
+                   .excludes = "kind=hello, kind=end, kind=error"),
+    DP_OPTION_TEXT('o', out, "PORT", "where the frames go to (default -)", .needs = "frames"),
     DP_OPTION_FLAG(0, allow_private_output, "show frames that are not released on a terminal"),
     DP_SECURITY_OPTIONS(security),
     DP_PATIENCE_OPTION(patience),
@@ -39,6 +40,7 @@ struct cat {
     struct dp_frame *frame; /* the one that was read */
     struct dp_frame *kept;  /* --last: the last lap frame so far */
     bool has_kept, hello_out;
+    bool broken;      /* the stream broke off, and what came before was shown */
     bool interrupted; /* the stream broke off, or its end frame states that the run was interrupted */
     int64_t status;   /* of the end frame */
     bool whole;       /* the newest lap was selected, so that the end frame may name its model */
@@ -194,19 +196,31 @@ static void pass_error(struct cat *c, int rc, const struct dp_err *err)
         dp_port_write(c->out, c->frame, &unused);
 }
 
+/* Shows the kept frame, and ends the frames that go out. After a break the frames before it are whole, so the last of them
+   counts; the result is the break. */
+static int finish(struct cat *c, int rc, struct dp_err *err)
+{
+    struct dp_err shown = *err;
+    bool broken = rc == DP_E_UPSTREAM && c->has_kept;
+    if (rc != DP_OK && !broken)
+        return rc;
+    if (c->has_kept && (c->interrupted || broken) && c->out != NULL)
+        dp_frame_set_bool(c->kept, DP_F_INTERRUPTED, true);
+    c->interrupted |= broken;
+    int ended = c->has_kept ? show(c, c->kept, &shown) : DP_OK;
+    if (ended == DP_OK && c->out != NULL)
+        ended = end_frames(c, &shown);
+    c->broken = broken && ended == DP_OK;
+    if (ended != DP_OK)
+        *err = shown;
+    return ended ?: rc;
+}
+
 static int run(struct cat *c, int files, char **file, struct dp_err *err)
 {
     const struct options *o = &c->options;
     struct dp_port_setting setting = port_setting(o);
     char *standard[] = {"-"};
-    if (o->out != NULL && !o->frames)
-        return dp_fail(err, DP_E_USAGE, "--out goes with --frames; redirect standard output for JSON");
-    if (o->frames && o->kind != ANY && o->kind != DP_KIND_LAP)
-        return dp_fail(err, DP_E_USAGE, "--frames writes lap frames only");
-    if (o->frames && o->full)
-        return dp_fail(err, DP_E_USAGE, "--full is for JSON; --frames are always whole");
-    if (o->last && o->kind != ANY && o->kind != DP_KIND_LAP)
-        return dp_fail(err, DP_E_USAGE, "--last chooses among lap frames only");
     int rc = dp_frame_new(&c->frame, err);
     rc = rc ?: dp_frame_new(&c->kept, err);
     if (rc == DP_OK && o->frames)
@@ -217,23 +231,8 @@ static int run(struct cat *c, int files, char **file, struct dp_err *err)
     }
     for (int i = 0; rc == DP_OK && i < files; i++)
         rc = read_stream(c, file[i], err);
-    struct dp_err broken = {0};
-    if (rc == DP_E_UPSTREAM && c->has_kept) { /* frames before the break are whole: the last of them counts */
-        broken = *err;
-        c->interrupted = true;
-        rc = DP_OK;
-    }
-    if (rc == DP_OK && c->has_kept && c->interrupted && c->out != NULL)
-        dp_frame_set_bool(c->kept, DP_F_INTERRUPTED, true);
-    if (rc == DP_OK && c->has_kept)
-        rc = show(c, c->kept, err);
-    if (rc == DP_OK && c->out != NULL)
-        rc = end_frames(c, err);
-    if (rc == DP_OK && broken.status != 0) {
-        *err = broken;
-        return broken.status;
-    }
-    if (rc != DP_OK && c->out != NULL)
+    rc = finish(c, rc, err);
+    if (rc != DP_OK && !c->broken && c->out != NULL)
         pass_error(c, rc, err);
     return rc;
 }

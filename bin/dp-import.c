@@ -241,10 +241,25 @@ static void tell_encoding(const struct dp_import *import)
         fprintf(stderr, "dp-import: the text is not UTF-8: it is read as %s\n", import->result.encoding);
 }
 
+/* Says what the schema takes each column for. looked: an exact look at the rows made it. */
+static void tell_schema(const struct dp_import *import, const json_t *schema, bool looked, const struct options *o)
+{
+    json_t *column;
+    size_t i;
+    if (!o->quiet)
+        tell_encoding(import);
+    json_array_foreach (json_object_get(schema, "columns"), i, column)
+        tell_column(column, o->quiet);
+    if (!o->quiet && looked)
+        fprintf(stderr,
+                "dp-import: looked at the data to write %s: its bounds and categories are private until you "
+                "replace them\n",
+                strcmp(o->infer, "-") == 0 ? "a schema" : o->infer);
+}
+
 static int infer(struct dp_import *import, struct identity *identity, const struct options *o, struct dp_err *err)
 {
-    json_t *schema = NULL, *paid = NULL, *column;
-    size_t i;
+    json_t *schema = NULL, *paid = NULL;
     struct schema_file file;
     struct dp_census census = {0};
     if (o->json && strcmp(o->infer, "-") == 0)
@@ -269,17 +284,8 @@ static int infer(struct dp_import *import, struct identity *identity, const stru
         unlink(o->infer);
     if (file.fd >= 0)
         close(file.fd); /* and unlocks */
-    if (rc == DP_OK && !o->quiet)
-        tell_encoding(import);
-    json_array_foreach (json_object_get(schema, "columns"), i, column) {
-        if (rc == DP_OK)
-            tell_column(column, o->quiet);
-    }
-    if (rc == DP_OK && !o->quiet && looked)
-        fprintf(stderr,
-                "dp-import: looked at the data to write %s: its bounds and categories are private until you "
-                "replace them\n",
-                strcmp(o->infer, "-") == 0 ? "a schema" : o->infer);
+    if (rc == DP_OK)
+        tell_schema(import, schema, looked, o);
     if (rc == DP_OK && o->json)
         printf("{\"rows\": %zu}\n", rows);
     json_decref(schema);
@@ -581,6 +587,83 @@ static int stream(struct dp_import *import, const struct options *o, struct dp_e
     return rc;
 }
 
+/* Reads the schema, and sets what follows from it and from the options together. */
+static int prepare(struct dp_import *import, const struct options *o, struct dp_err *err)
+{
+    struct dp_schema *schema = &import->plan.schema;
+    int rc = o->schema != NULL ? dp_schema_load(schema, o->schema, err) : DP_OK;
+    if (rc == DP_OK && o->storage < 0 && has_text(schema))
+        import->writer.storage = DP_STORAGE_CSR;
+    if (rc == DP_OK && o->population != NULL)
+        rc = check_population(o->population, err);
+    if (rc == DP_OK && o->sql != NULL && o->schema != NULL && !schema->header)
+        rc = dp_fail(err, DP_E_RUN, "%s: a query has names of columns: \"header\" must be true", o->schema);
+    if (o->delimiter != NULL)
+        schema->delimiter = o->delimiter[0];
+    if (o->sql != NULL)
+        schema->delimiter = ',';
+    return rc;
+}
+
+/* Makes the data set, or sends its rows, and says what it did. */
+static int import_rows(struct dp_import *import, struct identity *identity, const struct options *o, struct dp_err *err)
+{
+    struct paid_knots knots = {.identity = identity, .else_even = o->else_unpaid};
+    char *ledger_of = NULL;
+    int rc = DP_OK;
+    dp_interrupt_catch();
+    if (o->out != NULL) {
+        rc = identity_find(identity, import, err); /* by its name, because its bytes are still unknown */
+    } else {
+        import->identify = identity_find;
+        import->identify_self = identity;
+    }
+    if (rc == DP_OK && !isnan(o->private_knots)) {
+        rc = payment_of(o, true, &ledger_of, &knots.pay, err);
+        import->place_knots = paid_knots;
+        import->place_self = &knots;
+    }
+    rc = rc ?: o->out != NULL ? stream(import, o, err) : dp_import_run(import, err);
+    free(ledger_of);
+    if (rc != DP_OK)
+        return rc;
+    if (identity->sentence[0] != '\0')
+        fprintf(stderr, "dp-import: %s\n", identity->sentence);
+    if (!o->quiet)
+        summarise(import, identity->known);
+    if (o->private_counts)
+        private_counts(import);
+    return o->json ? print_json(o->output, err) : DP_OK;
+}
+
+static struct dp_import import_of(const struct options *o)
+{
+    return (struct dp_import){
+        .source.label_name = o->label,
+        .source.real_label = o->real_label,
+        .source.classes = o->classes,
+        .source.cols = o->cols != DP_OPT_ABSENT_INT ? (size_t)o->cols : 0,
+        .source.max_abs = o->scale == 1,
+        .source.skip_lines = (size_t)o->skip_lines,
+        .source.skip_bad = (size_t)o->skip_bad,
+        .plan.bad_missing = o->bad_cells == 1,
+        .plan.bias = !o->no_bias,
+        .plan.choose_norm = o->norm < 0,
+        .plan.norm = (enum dp_row_norm)o->norm,
+        .split = o->split,
+        .seed = o->seed,
+        .output = o->out != NULL ? o->out : o->output,
+        .test = o->test,
+        .plan.quantise = o->quantise,
+        .plan.basis = (enum dp_basis_kind)(o->basis < 0 ? DP_BASIS_NONE : DP_BASIS_LINE + o->basis),
+        .map = o->features < 0 ? DP_MAP_NONE : (enum dp_map_kind)(DP_MAP_HOG + o->features),
+        .threads = omp_get_max_threads(),
+        .writer = {.storage = dp_storage_of(o->storage, o->quantise),
+                   .force = o->force,
+                   .rows_per_person = o->rows_per_person != DP_OPT_ABSENT_INT ? (size_t)o->rows_per_person : 0},
+    };
+}
+
 int main(int argc, char **argv)
 {
     struct options o;
@@ -588,73 +671,12 @@ int main(int argc, char **argv)
     int operand, status;
     if (!dp_cli_start(&command, &o, NULL, argc, argv, &operand, &status))
         return status;
-    struct dp_import import = {
-        .source.label_name = o.label,
-        .source.real_label = o.real_label,
-        .source.classes = o.classes,
-        .source.cols = o.cols != DP_OPT_ABSENT_INT ? (size_t)o.cols : 0,
-        .source.max_abs = o.scale == 1,
-        .source.skip_lines = (size_t)o.skip_lines,
-        .source.skip_bad = (size_t)o.skip_bad,
-        .plan.bad_missing = o.bad_cells == 1,
-        .plan.bias = !o.no_bias,
-        .plan.choose_norm = o.norm < 0,
-        .plan.norm = (enum dp_row_norm)o.norm,
-        .split = o.split,
-        .seed = o.seed,
-        .output = o.out != NULL ? o.out : o.output,
-        .test = o.test,
-        .plan.quantise = o.quantise,
-        .plan.basis = (enum dp_basis_kind)(o.basis < 0 ? DP_BASIS_NONE : DP_BASIS_LINE + o.basis),
-        .map = o.features < 0 ? DP_MAP_NONE : (enum dp_map_kind)(DP_MAP_HOG + o.features),
-        .threads = omp_get_max_threads(),
-        .writer = {.storage = dp_storage_of(o.storage, o.quantise),
-                   .force = o.force,
-                   .rows_per_person = o.rows_per_person != DP_OPT_ABSENT_INT ? (size_t)o.rows_per_person : 0},
-    };
+    struct dp_import import = import_of(&o);
     struct identity identity = {.population = o.population, .choice = o.registry};
-    struct paid_knots knots = {.identity = &identity, .else_even = o.else_unpaid};
-    char *ledger_of = NULL;
     int rc = operands(&import, &o, argc - operand, argv + operand, &err);
-    if (rc == DP_OK && o.schema != NULL)
-        rc = dp_schema_load(&import.plan.schema, o.schema, &err);
-    if (rc == DP_OK && o.storage < 0 && has_text(&import.plan.schema))
-        import.writer.storage = DP_STORAGE_CSR;
-    if (rc == DP_OK && o.population != NULL)
-        rc = check_population(o.population, &err);
-    if (rc == DP_OK && o.delimiter != NULL)
-        import.plan.schema.delimiter = o.delimiter[0];
-    if (rc == DP_OK && o.sql != NULL)
-        import.plan.schema.delimiter = ',';
-    if (rc == DP_OK && o.sql != NULL && o.schema != NULL && !import.plan.schema.header)
-        rc = dp_fail(&err, DP_E_RUN, "%s: a query has names of columns: \"header\" must be true", o.schema);
-    if (rc == DP_OK && o.infer != NULL) {
-        rc = infer(&import, &identity, &o, &err);
-    } else if (rc == DP_OK) {
-        dp_interrupt_catch();
-        if (o.out != NULL) {
-            rc = identity_find(&identity, &import, &err); /* by its name, because its bytes are still unknown */
-        } else {
-            import.identify = identity_find;
-            import.identify_self = &identity;
-        }
-        if (rc == DP_OK && !isnan(o.private_knots)) {
-            rc = payment_of(&o, true, &ledger_of, &knots.pay, &err);
-            import.place_knots = paid_knots;
-            import.place_self = &knots;
-        }
-        rc = rc ?: o.out != NULL ? stream(&import, &o, &err) : dp_import_run(&import, &err);
-        if (rc == DP_OK && identity.sentence[0] != '\0')
-            fprintf(stderr, "dp-import: %s\n", identity.sentence);
-        if (rc == DP_OK && !o.quiet)
-            summarise(&import, identity.known);
-        if (rc == DP_OK && o.private_counts)
-            private_counts(&import);
-        if (rc == DP_OK && o.json)
-            rc = print_json(o.output, &err);
-    }
+    rc = rc ?: prepare(&import, &o, &err);
+    rc = rc ?: o.infer != NULL ? infer(&import, &identity, &o, &err) : import_rows(&import, &identity, &o, &err);
     dp_import_free(&import);
-    free(ledger_of);
     dp_interrupt_rethrow();
     return dp_cli_finish("dp-import", rc, &err);
 }

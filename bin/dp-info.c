@@ -115,6 +115,16 @@ static int refuse_text(const char *path, struct dp_err *err)
                : DP_OK;
 }
 
+/* A model, in the form that the options ask for. */
+static int model_form(const char *path, const struct options *o, struct dp_err *err)
+{
+    if (o->coefficients)
+        return info_model_coefficients(path, o->json ? INFO_JSON : o->tsv ? INFO_TSV : INFO_TEXT, stdout, err);
+    if (o->curves)
+        return info_model_curves(path, o->json ? INFO_JSON : o->svg ? INFO_SVG : INFO_TSV, stdout, err);
+    return info_model(path, o->json, o->get, stdout, err);
+}
+
 int main(int argc, char **argv)
 {
     const struct dp_command command = {"dp-info", "PATH", "Print what a data set or a model is", options, NULL};
@@ -132,13 +142,6 @@ int main(int argc, char **argv)
     rc = rc ?: dp_option_operand(&command, &o, NULL, model ? "models" : "data sets", &err);
     if (rc == DP_OK && S_ISREG(st.st_mode))
         rc = refuse_text(argv[operand], &err);
-    if (rc == DP_OK && model && o.coefficients)
-        rc = info_model_coefficients(argv[operand], o.json ? INFO_JSON : o.tsv ? INFO_TSV : INFO_TEXT, stdout, &err);
-    else if (rc == DP_OK && model && o.curves)
-        rc = info_model_curves(argv[operand], o.json ? INFO_JSON : o.svg ? INFO_SVG : INFO_TSV, stdout, &err);
-    else if (rc == DP_OK && model)
-        rc = info_model(argv[operand], o.json, o.get, stdout, &err);
-    else if (rc == DP_OK)
-        rc = dataset(argv[operand], &o, &err);
+    rc = rc ?: model ? model_form(argv[operand], &o, &err) : dataset(argv[operand], &o, &err);
     return dp_cli_finish("dp-info", rc, &err);
 }

@@ -187,25 +187,20 @@ static int tuned(struct question *q, struct dp_err *err)
     return rc;
 }
 
-int question_charges(struct question *q, enum unknown unknown, const char *records, struct dp_err *err)
+/* The charges of the records of a run. */
+static int recorded_charges(struct question *q, const char *records, struct dp_err *err)
 {
-    bool recorded = unknown == UNKNOWN_EPSILON || unknown == UNKNOWN_DELTA;
-    if (recorded && records == NULL && isnan(q->multiplier) && q->laps == DP_OPT_ABSENT_INT && isnan(q->mechanism_epsilon) &&
-        q->mechanism == MECHANISM_GAUSSIAN && !isatty(STDIN_FILENO))
-        records = "-";
-    if (records != NULL && (!recorded || !isnan(q->multiplier) || q->laps != DP_OPT_ABSENT_INT))
-        return dp_fail(err, DP_E_USAGE, "unexpected argument '%.80s'", records);
-    if (records != NULL) {
-        q->records = records;
-        int rc = check_described(q, records, err);
-        rc = rc ?: records_read(records, &q->recorded, err);
-        q->charges = q->recorded.charges;
-        q->recorded.charges = (struct dp_charges){0};
-        return rc ?: records_check(&q->recorded, err);
-    }
-    if (recorded && isnan(q->multiplier) && q->laps == DP_OPT_ABSENT_INT && q->mechanism == MECHANISM_GAUSSIAN)
-        return dp_fail(err, DP_E_USAGE,
-                       "--multiplier and --laps are required, or the records of a run (dp-cat FILE | dp-account ...)");
+    q->records = records;
+    int rc = check_described(q, records, err);
+    rc = rc ?: records_read(records, &q->recorded, err);
+    q->charges = q->recorded.charges;
+    q->recorded.charges = (struct dp_charges){0};
+    return rc ?: records_check(&q->recorded, err);
+}
+
+/* The charges of a run that options describe. */
+static int described_charges(struct question *q, enum unknown unknown, struct dp_err *err)
+{
     struct dp_event event = {.queries = 1};
     bool output = q->mechanism == MECHANISM_OUTPUT || q->mechanism == MECHANISM_OBJECTIVE;
     bool once = output || q->sampler == DP_SAMPLER_REPEATED || q->sampler == DP_SAMPLER_STREAM;
@@ -229,6 +224,23 @@ int question_charges(struct question *q, enum unknown unknown, const char *recor
         rc = dp_fail(err, DP_E_USAGE, "--score-multiplier: is for --trials");
     q->laps = laps;
     return rc;
+}
+
+int question_charges(struct question *q, enum unknown unknown, const char *records, struct dp_err *err)
+{
+    const bool recorded = unknown == UNKNOWN_EPSILON || unknown == UNKNOWN_DELTA;
+    const bool described = !isnan(q->multiplier) || q->laps != DP_OPT_ABSENT_INT;
+    const bool gaussian = q->mechanism == MECHANISM_GAUSSIAN;
+    if (recorded && records == NULL && !described && gaussian && isnan(q->mechanism_epsilon) && !isatty(STDIN_FILENO))
+        records = "-";
+    if (records != NULL && (!recorded || described))
+        return dp_fail(err, DP_E_USAGE, "unexpected argument '%.80s'", records);
+    if (records != NULL)
+        return recorded_charges(q, records, err);
+    if (recorded && !described && gaussian)
+        return dp_fail(err, DP_E_USAGE,
+                       "--multiplier and --laps are required, or the records of a run (dp-cat FILE | dp-account ...)");
+    return described_charges(q, unknown, err);
 }
 
 void question_free(struct question *q)

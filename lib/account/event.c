@@ -13,8 +13,9 @@ struct dp_event dp_event_gaussian(enum dp_sampling sampling, double rate, double
     return event;
 }
 
-int dp_event_check(const struct dp_event *event, struct dp_err *err)
+static int check_sampling(const struct dp_event *event, struct dp_err *err)
 {
+    bool repeated = event->sampling == DP_SAMPLING_REPEATED;
     if ((int)event->sampling < 0 || (int)event->sampling >= DP_SAMPLING_COUNT)
         return dp_fail(err, DP_E_RUN, "an event has an unknown sampling");
     if (!(event->rate > 0 && event->rate <= 1))
@@ -23,18 +24,25 @@ int dp_event_check(const struct dp_event *event, struct dp_err *err)
         return dp_fail(err, DP_E_RUN, "an event of every row has a sampling rate of %g", event->rate);
     if (event->sampling == DP_SAMPLING_SHUFFLED ? event->epoch_laps < 1 : event->epoch_laps != 0)
         return dp_fail(err, DP_E_RUN, "an event has epochs of %lld laps", (long long)event->epoch_laps);
-    bool repeated = event->sampling == DP_SAMPLING_REPEATED, tuned = event->sampling == DP_SAMPLING_TUNED;
     if (repeated ? event->draws < 1 || event->draws > DP_EVENT_MOST_LAPS : event->draws != 0)
         return dp_fail(err, DP_E_RUN, "an event has laps of %lld draws", (long long)event->draws);
     if (repeated ? !(event->contraction > 0 && event->contraction <= 1) : event->contraction != 0)
         return dp_fail(err, DP_E_RUN, "an event has draws that contract by %g", event->contraction);
+    return DP_OK;
+}
+
+int dp_event_check(const struct dp_event *event, struct dp_err *err)
+{
+    bool repeated = event->sampling == DP_SAMPLING_REPEATED, tuned = event->sampling == DP_SAMPLING_TUNED;
+    int rc = check_sampling(event, err);
+    if (rc != DP_OK)
+        return rc;
     if (tuned != (event->tuning != NULL) || (tuned && (event->queries != 0 || event->rate != 1)))
         return dp_fail(err, DP_E_RUN, "an event is a selection of runs, or has queries of its own");
     if (tuned)
         return dp_tuning_check(event->tuning, err);
     if (event->queries < 1 || event->queries > DP_EVENT_MOST_QUERIES)
         return dp_fail(err, DP_E_RUN, "an event has %d queries, expected 1 to %d", event->queries, DP_EVENT_MOST_QUERIES);
-    int rc = DP_OK;
     for (int i = 0; rc == DP_OK && i < event->queries; i++) {
         if (event->query[i].kind == DP_QUERY_NONE)
             rc = dp_fail(err, DP_E_RUN, "an event has a query without noise");

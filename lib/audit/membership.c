@@ -318,6 +318,37 @@ static int start(struct audit *a, enum phase phase, const char *path, struct dp_
     return rc;
 }
 
+/* A lap of a run, whose score is added to *sum. */
+static int one_lap(struct audit *a, enum phase phase, bool with, int64_t lap, double *sum, struct dp_err *err)
+{
+    struct dp_membership *out = a->out;
+    bool in;
+    int rc = dp_frame_begin_lap(a->token, a->token, lap, out->laps, out->seed >= 0, err);
+    rc = rc ?: private_lap(a, with, phase != PHASE_CLAIM, &in, err);
+    if (rc == DP_OK && phase == PHASE_CLAIM && lap == 1) {
+        a->record = *dp_frame_record(a->token, DP_F_SUM);
+        out->visible = a->record.release == DP_RELEASE_SUM_AND_STATE;
+    }
+    rc = rc ?: phase == PHASE_NOISE ? keep_noise(a, err) : read_feature(a, err);
+    rc = rc ?: look(a, phase, with, in, sum, err);
+    rc = rc ?: release(a, phase, err);
+    if (rc == DP_OK && a->part[PUBLIC] != NULL)
+        rc = dp_audit_part_take(a->part[PUBLIC], out->watch, a->token, err);
+    if (rc == DP_OK && dp_frame_has(a->token, DP_F_SUM) && !sums_moments(a))
+        rc = dp_fail(err, DP_E_USAGE, "no stage applies the released sum: put dp-step after dp-account");
+    return rc;
+}
+
+/* Reads what the run with a gate claims. */
+static int read_claim(struct audit *a, struct dp_err *err)
+{
+    struct dp_membership *out = a->out;
+    out->claimed = dp_frame_real(a->token, DP_F_EPSILON, NAN);
+    out->delta = dp_frame_real(a->token, DP_F_DELTA, NAN);
+    out->sound = dp_frame_real(a->token, DP_F_EPSILON_SOUND, NAN);
+    return isnan(out->claimed) || isnan(out->delta) ? dp_fail(err, DP_E_UNSAFE, "the pipeline claims no epsilon") : DP_OK;
+}
+
 /* One run; *total (may be NULL) is its score. */
 static int one_run(struct audit *a, enum phase phase, bool with, double *total, struct dp_err *err)
 {
@@ -326,34 +357,10 @@ static int one_run(struct audit *a, enum phase phase, bool with, double *total, 
     int64_t laps = phase == PHASE_NOISE && out->laps > NOISE_LAPS ? NOISE_LAPS : out->laps;
     double sum = 0;
     int rc = start(a, phase, v->path, err);
-    for (int64_t lap = 1; rc == DP_OK && lap <= laps; lap++) {
-        bool in;
-        rc = dp_frame_begin_lap(a->token, a->token, lap, out->laps, out->seed >= 0, err);
-        rc = rc ?: private_lap(a, with, phase != PHASE_CLAIM, &in, err);
-        if (rc == DP_OK && phase == PHASE_CLAIM && lap == 1) {
-            a->record = *dp_frame_record(a->token, DP_F_SUM);
-            out->visible = a->record.release == DP_RELEASE_SUM_AND_STATE;
-        }
-        if (rc == DP_OK && phase == PHASE_NOISE)
-            rc = keep_noise(a, err);
-        if (rc == DP_OK && phase != PHASE_NOISE)
-            rc = read_feature(a, err);
-        rc = rc ?: look(a, phase, with, in, &sum, err);
-        if (rc != DP_OK)
-            break;
-        rc = release(a, phase, err);
-        if (rc == DP_OK && a->part[PUBLIC] != NULL)
-            rc = dp_audit_part_take(a->part[PUBLIC], out->watch, a->token, err);
-        if (rc == DP_OK && dp_frame_has(a->token, DP_F_SUM) && !sums_moments(a))
-            rc = dp_fail(err, DP_E_USAGE, "no stage applies the released sum: put dp-step after dp-account");
-    }
-    if (rc == DP_OK && phase == PHASE_CLAIM) {
-        out->claimed = dp_frame_real(a->token, DP_F_EPSILON, NAN);
-        out->delta = dp_frame_real(a->token, DP_F_DELTA, NAN);
-        out->sound = dp_frame_real(a->token, DP_F_EPSILON_SOUND, NAN);
-        if (isnan(out->claimed) || isnan(out->delta))
-            rc = dp_fail(err, DP_E_UNSAFE, "the pipeline claims no epsilon");
-    }
+    for (int64_t lap = 1; rc == DP_OK && lap <= laps; lap++)
+        rc = one_lap(a, phase, with, lap, &sum, err);
+    if (rc == DP_OK && phase == PHASE_CLAIM)
+        rc = read_claim(a, err);
     if (total != NULL)
         *total = sum;
     if (rc != DP_OK) {

@@ -21,13 +21,29 @@ struct scanned {
     const char *end;
 };
 
+/* Moves *p over an exponent, if there is one. False: it has no digits, or more than 4. */
+static bool scan_exponent(const char **p, const char *limit, int *power)
+{
+    const char *e = *p + 1, *first;
+    *power = 0;
+    if (e >= limit || (**p != 'e' && **p != 'E'))
+        return true;
+    bool down = *e == '-';
+    e += *e == '-' || *e == '+';
+    for (first = e; e < limit && e < first + 5 && isdigit((unsigned char)*e); e++)
+        *power = 10 * *power + (*e - '0');
+    *power = down ? -*power : *power;
+    *p = e;
+    return e > first && e < first + 5;
+}
+
 /* False: there are no digits, or more than 19 after leading zeros, or an exponent of more than 4 digits. */
 static bool scan(const char *p, const char *limit, struct scanned *s)
 {
     const char *point = NULL, *first, *last;
     uint64_t digits = 0;
-    bool negative = p < limit && *p == '-', down = false;
-    int power = 0;
+    bool negative = p < limit && *p == '-';
+    int power;
     p += p < limit && (*p == '+' || *p == '-');
     for (first = p; p < limit; p++) {
         unsigned digit = (unsigned)(unsigned char)*p - '0';
@@ -47,17 +63,9 @@ static bool scan(const char *p, const char *limit, struct scanned *s)
         if (last - first - (point != NULL && point > first) > 19)
             return false;
     }
-    if (p + 1 < limit && (*p == 'e' || *p == 'E')) {
-        const char *e = p + 1;
-        down = *e == '-';
-        e += *e == '-' || *e == '+';
-        for (p = e; e < limit && e < p + 5 && isdigit((unsigned char)*e); e++)
-            power = 10 * power + (*e - '0');
-        if (e == p || e == p + 5)
-            return false;
-        p = e;
-    }
-    *s = (struct scanned){digits, (down ? -power : power) - (point != NULL ? (int)(last - point) - 1 : 0), negative, p};
+    if (!scan_exponent(&p, limit, &power))
+        return false;
+    *s = (struct scanned){digits, power - (point != NULL ? (int)(last - point) - 1 : 0), negative, p};
     return true;
 }
 

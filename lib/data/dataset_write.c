@@ -164,6 +164,30 @@ int dp_writer_check_population(const char *name, struct dp_err *err)
                           DP_POPULATION_MOST);
 }
 
+/* Copies the texts of the options, and makes the temporary directory beside the path. */
+static int make_beside(struct dp_writer *w, const char *path, struct dp_err *err)
+{
+    const struct dp_writer_options *o = &w->options;
+    w->path = strdup(path);
+    while (w->path != NULL && strlen(w->path) > 1 && w->path[strlen(w->path) - 1] == '/')
+        w->path[strlen(w->path) - 1] = '\0';
+    w->population = o->population != NULL ? strdup(o->population) : NULL;
+    w->split = o->split != NULL ? strdup(o->split) : NULL;
+    bool bad = w->path == NULL || (o->population != NULL && w->population == NULL) || (o->split != NULL && w->split == NULL);
+    w->options.population = w->population;
+    w->options.split = w->split;
+    if (bad || asprintf(&w->temporary, "%s.XXXXXX", w->path) < 0) {
+        w->temporary = NULL;
+        return dp_fail(err, DP_E_RUN, "out of memory");
+    }
+    if (mkdtemp(w->temporary) != NULL)
+        return DP_OK;
+    int rc = dp_fail_errno(err, errno, "cannot create %s", path);
+    free(w->temporary);
+    w->temporary = NULL;
+    return rc;
+}
+
 int dp_writer_open(struct dp_writer **writer, const char *path, const struct dp_writer_options *options, struct dp_err *err)
 {
     struct dp_writer *w;
@@ -175,27 +199,10 @@ int dp_writer_open(struct dp_writer **writer, const char *path, const struct dp_
     if (rc != DP_OK)
         return rc;
     w->options = *options;
-    w->path = strdup(path);
-    while (w->path != NULL && strlen(w->path) > 1 && w->path[strlen(w->path) - 1] == '/')
-        w->path[strlen(w->path) - 1] = '\0';
     rc = dp_alloc(&w->row, options->cols, sizeof(float), err);
     rc = rc ?: dp_alloc(&w->columns, options->cols, sizeof(int32_t), err);
     rc = rc ?: dp_alloc(&w->narrow, options->cols, sizeof(int16_t), err);
-    if (rc == DP_OK && options->population != NULL && (w->population = strdup(options->population)) == NULL)
-        rc = dp_fail(err, DP_E_RUN, "out of memory");
-    w->options.population = w->population;
-    if (rc == DP_OK && options->split != NULL && (w->split = strdup(options->split)) == NULL)
-        rc = dp_fail(err, DP_E_RUN, "out of memory");
-    w->options.split = w->split;
-    if (rc == DP_OK && (w->path == NULL || asprintf(&w->temporary, "%s.XXXXXX", w->path) < 0)) {
-        w->temporary = NULL;
-        rc = dp_fail(err, DP_E_RUN, "out of memory");
-    }
-    if (rc == DP_OK && mkdtemp(w->temporary) == NULL) {
-        rc = dp_fail_errno(err, errno, "cannot create %s", path);
-        free(w->temporary);
-        w->temporary = NULL;
-    }
+    rc = rc ?: make_beside(w, path, err);
     if (rc == DP_OK) {
         if (!w->options.public_rows)
             randombytes_buf(w->salt, sizeof w->salt);

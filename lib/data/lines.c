@@ -282,48 +282,45 @@ int dp_lines_record(struct dp_lines *l, char delimiter, struct dp_err *err)
     return rc == 1 ? dp_lines_split(l, delimiter, err) : rc;
 }
 
+/* The field at line[*i], without its quotes, at the end of the buffer. *i is then at the delimiter after it. */
+static int quoted_field(struct dp_lines *l, char delimiter, size_t *i, size_t *used, struct dp_err *err)
+{
+    const size_t start = *used;
+    char quote = '\0'; /* in quotes: which */
+    bool quoted = false;
+    for (; *i < l->length && (quote != '\0' || l->line[*i] != delimiter); ++*i) {
+        const char c = l->line[*i];
+        bool opens = !quoted && (c == '"' || (l->arff && c == '\'')) && strspn(l->buffer + start, " \t") >= *used - start;
+        if (opens) {
+            quote = c;
+            quoted = true;
+            *used = start;
+        } else if (quote != '\0' && c == quote && (*i + 1 == l->length || l->line[*i + 1] != quote)) {
+            quote = '\0';
+        } else if (quote != '\0' || !quoted || !isspace((unsigned char)c)) {
+            *i += quote != '\0' && c == quote; /* a double quote is one */
+            l->buffer[(*used)++] = c;
+        }
+        l->buffer[*used] = '\0';
+    }
+    return add_field(l, start, *used, quoted, err);
+}
+
 static int split_quoted(struct dp_lines *l, char delimiter, struct dp_err *err)
 {
-    char quote = '"';
-    size_t used = 0, start = 0;
-    bool in_quotes = false, quoted = false;
+    size_t used = 0;
     int rc = dp_grow(&l->buffer, &l->buffer_capacity, l->length + 2, 1, err);
     l->fields = 0;
+    for (size_t i = 0; rc == DP_OK && i <= l->length; i++) {
+        while (delimiter == ' ' && i < l->length && l->line[i] == ' ') /* several blanks are one delimiter */
+            i++;
+        if (delimiter == ' ' && i == l->length && l->fields > 0) /* blanks at the end */
+            break;
+        l->buffer[used] = '\0';
+        rc = quoted_field(l, delimiter, &i, &used, err);
+    }
     if (rc != DP_OK)
         return rc;
-    for (size_t i = 0;; i++) {
-        char c = i < l->length ? l->line[i] : '\0';
-        if (delimiter == ' ' && used == start && !quoted && c == (i < l->length ? ' ' : '\0') &&
-            (i < l->length || l->fields > 0)) {
-            if (i == l->length) /* blanks at the end */
-                break;
-            continue; /* several blanks are one delimiter */
-        }
-        if (i == l->length || (!in_quotes && c == delimiter)) {
-            rc = add_field(l, start, used, quoted, err);
-            if (rc != DP_OK)
-                return rc;
-            if (i == l->length)
-                break;
-            start = used;
-            quoted = false;
-        } else if (in_quotes && c == quote) {
-            if (i + 1 < l->length && l->line[i + 1] == quote) {
-                l->buffer[used++] = quote;
-                i++;
-            } else {
-                in_quotes = false;
-            }
-        } else if (!in_quotes && !quoted && (c == '"' || (l->arff && c == '\'')) &&
-                   strspn(l->buffer + start, " \t") >= used - start) {
-            in_quotes = quoted = true;
-            quote = c;
-            used = start;
-        } else if (!(quoted && !in_quotes && isspace((unsigned char)c))) {
-            l->buffer[used++] = c;
-        }
-        l->buffer[used] = '\0';
-    }
     for (size_t k = 0; k < l->fields; k++)
         l->field[k].text = l->buffer + (size_t)l->field[k].text;
     return DP_OK;

@@ -122,12 +122,43 @@ static bool is_usual(const struct dp_import *import, size_t column, const struct
            read_number(&import->plan.schema, f, value);
 }
 
+/* A cell with a number or a date. */
+static int number_cell(struct dp_import *import, const struct dp_column *c, const struct dp_lines *l, size_t i, double *value,
+                       struct dp_err *err)
+{
+    const struct dp_cell *f = &l->field[i];
+    bool date = c->date != NULL;
+    bool good = date ? dp_date_read(c->date, c->part, f->text, f->length, value) : read_number(&import->plan.schema, f, value);
+    if (good)
+        return DP_OK;
+    *value = NAN;
+    import->result.bad_cells += import->plan.bad_missing;
+    return import->plan.bad_missing
+               ? DP_OK
+               : bad_cell(l, i, c->name, date ? "expected a date as the schema says" : "expected a number", err);
+}
+
+/* A cell with a category. *value is 1, 2, …: the spool does not keep zeros, and an unknown category is all zeros. */
+static int category_cell(struct dp_import *import, const struct dp_column *c, const struct dp_lines *l, size_t i, long category,
+                         double *value, struct dp_err *err)
+{
+    const struct dp_cell *f = &l->field[i];
+    if (category == UNKNOWN && c->buckets > 0)
+        category = (long)(c->categories.count - c->buckets + dp_words_hash(f->text, f->length) % c->buckets);
+    bool known = category >= 0 || c->unknown_zero;
+    if (!known && !import->plan.bad_missing)
+        return bad_cell(l, i, c->name, "unknown category", err);
+    import->result.bad_cells += !known;
+    *value = known ? (double)category + 1 : (double)NAN;
+    return DP_OK;
+}
+
 static int cell(struct dp_import *import, size_t column, const struct dp_lines *l, struct dp_parsed *r, struct dp_err *err)
 {
-    const struct dp_schema *s = &import->plan.schema;
-    const struct dp_column *c = &s->column[column];
+    const struct dp_column *c = &import->plan.schema.column[column];
     size_t i = field_of(import, column);
     double value = NAN;
+    int rc = DP_OK;
     if (c->type == DP_COLUMN_IGNORE || c->type == DP_COLUMN_PERSON)
         return DP_OK;
     if (c->type == DP_COLUMN_NUMERIC && c->date == NULL && is_usual(import, column, &l->field[i], &value))
@@ -143,28 +174,15 @@ static int cell(struct dp_import *import, size_t column, const struct dp_lines *
             return bad_cell(l, i, c->name, "expected a text", err);
         return meaning == MISSING ? DP_OK : dp_words_add(f->text, f->length, c->words, (uint32_t)column, r, err);
     }
-    if (meaning == MISSING) {
-        if (c->unknown_zero && c->fill == DP_FILL_REFUSE)
-            value = 0; /* no category, as an unknown one */
-        else if (c->fill == DP_FILL_REFUSE)
-            return bad_cell(l, i, c->name, "the value is missing and the schema has no \"fill\"", err);
-    } else if (c->date != NULL || c->type == DP_COLUMN_NUMERIC) {
-        bool good = c->date != NULL ? dp_date_read(c->date, c->part, f->text, f->length, &value) : read_number(s, f, &value);
-        value = good ? value : NAN;
-        if (!good && !import->plan.bad_missing)
-            return bad_cell(l, i, c->name, c->date != NULL ? "expected a date as the schema says" : "expected a number", err);
-        import->result.bad_cells += !good;
-    } else {
-        if (meaning == UNKNOWN && c->buckets > 0)
-            meaning = (long)(c->categories.count - c->buckets + dp_words_hash(f->text, f->length) % c->buckets);
-        bool known = meaning >= 0 || c->unknown_zero;
-        if (!known && !import->plan.bad_missing)
-            return bad_cell(l, i, c->name, "unknown category", err);
-        import->result.bad_cells += !known;
-        value = !known ? (double)NAN
-                       : (double)meaning + 1; /* 1, 2, …: the spool does not keep zeros, and an unknown category is all zeros */
-    }
-    return dp_parsed_add(r, (uint32_t)column, value, err);
+    if (meaning == MISSING && c->unknown_zero && c->fill == DP_FILL_REFUSE)
+        value = 0; /* no category, as an unknown one */
+    else if (meaning == MISSING && c->fill == DP_FILL_REFUSE)
+        rc = bad_cell(l, i, c->name, "the value is missing and the schema has no \"fill\"", err);
+    else if (meaning != MISSING && (c->date != NULL || c->type == DP_COLUMN_NUMERIC))
+        rc = number_cell(import, c, l, i, &value, err);
+    else if (meaning != MISSING)
+        rc = category_cell(import, c, l, i, meaning, &value, err);
+    return rc ?: dp_parsed_add(r, (uint32_t)column, value, err);
 }
 
 /* Reads the person first: a row that is malformed in another cell still belongs to this person. */

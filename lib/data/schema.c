@@ -400,76 +400,112 @@ static int unknown_of(struct dp_column *c, const json_t *o, const char *path, co
                : dp_fail(err, DP_E_RUN, "%s: column '%s': \"unknown\" can only be zero", path, name);
 }
 
+/* The first entry of an object that is not in the list, which ends with NULL; NULL: all are. */
+static const char *unknown_entry(const json_t *o, const char *const *known)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach ((json_t *)o, key, value) {
+        const char *const *k = known;
+        while (*k != NULL && strcmp(key, *k) != 0)
+            k++;
+        if (*k == NULL)
+            return key;
+    }
+    return NULL;
+}
+
+static int categorical_column(struct dp_column *c, const json_t *o, const char *path, const char *name, struct dp_err *err)
+{
+    const char *drop = json_string_value(json_object_get(o, "drop"));
+    int rc = c->date != NULL ? DP_OK : categories_of(c, json_object_get(o, "categories"), path, name, err);
+    rc = rc ?: buckets_of(c, o, path, name, err);
+    if (rc == DP_OK && c->categories.count == 0)
+        rc = dp_fail(err, DP_E_RUN, "%s: column '%s': \"categories\" is empty", path, name);
+    c->drop_first = drop != NULL && strcmp(drop, "first") == 0;
+    if (rc == DP_OK && json_object_get(o, "drop") != NULL && !c->drop_first)
+        rc = dp_fail(err, DP_E_RUN, "%s: column '%s': \"drop\" can only be first", path, name);
+    return rc ?: unknown_of(c, o, path, name, err);
+}
+
+/* Entries that only one type has. */
+static int check_entries(const struct dp_column *c, const json_t *o, const char *path, const char *name, struct dp_err *err)
+{
+    static const struct {
+        const char *entry;
+        enum dp_column_type type;
+        const char *sentence;
+    } own[] = {{"columns", DP_COLUMN_TEXT, "\"columns\" are for a text"},
+               {"buckets", DP_COLUMN_CATEGORICAL, "\"buckets\" are for categories"},
+               {"basis", DP_COLUMN_NUMERIC, "a \"basis\" is for numeric columns"}};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (c->type != own[i].type && json_object_get(o, own[i].entry) != NULL)
+            return dp_fail(err, DP_E_RUN, "%s: column '%s': %s", path, name, own[i].sentence);
+    return DP_OK;
+}
+
+/* Reads "type". */
+static int type_of(struct dp_schema *s, struct dp_column *c, const json_t *o, const char *path, const char *name,
+                   struct dp_err *err)
+{
+    static const char *const types[] = {[DP_COLUMN_NUMERIC] = "numeric", [DP_COLUMN_CATEGORICAL] = "categorical",
+                                        [DP_COLUMN_LABEL] = "label",     [DP_COLUMN_PERSON] = "person",
+                                        [DP_COLUMN_TEXT] = "text",       [DP_COLUMN_IGNORE] = "ignore"};
+    const int count = sizeof types / sizeof *types;
+    int type = 0;
+    while (type < count && strcmp(json_string_value(json_object_get(o, "type")), types[type]) != 0)
+        type++;
+    if (type == count)
+        return dp_fail(err, DP_E_RUN, "%s: column '%s': \"type\" is numeric, categorical, text, label, person or ignore", path,
+                       name);
+    if ((type == DP_COLUMN_LABEL && s->label >= 0) || (type == DP_COLUMN_PERSON && dp_schema_person(s) >= 0))
+        return dp_fail(err, DP_E_RUN, "%s: a second %s column, '%s'", path, types[type], name);
+    c->type = (enum dp_column_type)type;
+    return DP_OK;
+}
+
+/* Reads the entries that belong to the type. */
+static int typed_entries(struct dp_schema *s, struct dp_column *c, const json_t *o, const char *path, const char *name,
+                         struct dp_err *err)
+{
+    int rc = date_of(c, o, path, name, err);
+    rc = rc ?: check_entries(c, o, path, name, err);
+    if (rc != DP_OK)
+        return rc;
+    switch (c->type) {
+    case DP_COLUMN_NUMERIC:
+        return numeric_column(c, o, path, name, err);
+    case DP_COLUMN_CATEGORICAL:
+        return categorical_column(c, o, path, name, err);
+    case DP_COLUMN_TEXT:
+        return text_column(c, o, path, name, err);
+    case DP_COLUMN_LABEL:
+        s->label = c - s->column;
+        rc = label_column(s, o, path, name, err);
+        return rc == DP_OK && s->classes > 0 ? unknown_of(c, o, path, name, err) : rc;
+    default:
+        return DP_OK;
+    }
+}
+
 static int column_of(struct dp_schema *s, size_t i, const json_t *o, const char *path, struct dp_err *err)
 {
     static const char *const known[] = {"name",  "type",    "bounds", "scale",   "categories", "drop",      "unknown",
                                         "fill",  "classes", "center", "note",    "missing",    "indicator", "basis",
-                                        "knots", "date",    "part",   "columns", "buckets"};
+                                        "knots", "date",    "part",   "columns", "buckets",    NULL};
     struct dp_column *c = &s->column[i];
-    const char *full = json_string_value(json_object_get(o, "name"));
-    const char *type = json_string_value(json_object_get(o, "type"));
+    const char *full = json_string_value(json_object_get(o, "name")), *unknown = unknown_entry(o, known);
     char name[DP_TEXT_SHOWN]; /* for messages */
-    const char *key;
-    json_t *value;
-    if (full == NULL || type == NULL)
+    if (full == NULL || json_string_value(json_object_get(o, "type")) == NULL)
         return dp_fail(err, DP_E_RUN, "%s: column %zu needs \"name\" and \"type\"", path, i + 1);
     dp_text_show(full, strlen(full), name);
-    json_object_foreach ((json_t *)o, key, value) {
-        bool found = false;
-        for (size_t k = 0; k < sizeof known / sizeof known[0]; k++)
-            found |= strcmp(key, known[k]) == 0;
-        if (!found)
-            return dp_fail(err, DP_E_RUN, "%s: column '%s': unknown entry \"%.40s\"", path, name, key);
-    }
+    if (unknown != NULL)
+        return dp_fail(err, DP_E_RUN, "%s: column '%s': unknown entry \"%.40s\"", path, name, unknown);
+    int rc = type_of(s, c, o, path, name, err);
     c->name = strdup(full);
-    if (c->name == NULL)
-        return dp_fail(err, DP_E_RUN, "out of memory");
-    int rc = DP_OK;
-    if (strcmp(type, "numeric") == 0) {
-        c->type = DP_COLUMN_NUMERIC;
-        rc = date_of(c, o, path, name, err);
-        rc = rc ?: numeric_column(c, o, path, name, err);
-    } else if (strcmp(type, "categorical") == 0) {
-        c->type = DP_COLUMN_CATEGORICAL;
-        rc = date_of(c, o, path, name, err);
-        if (rc == DP_OK && c->date == NULL)
-            rc = categories_of(c, json_object_get(o, "categories"), path, name, err);
-        rc = rc ?: buckets_of(c, o, path, name, err);
-        const char *drop = json_string_value(json_object_get(o, "drop"));
-        if (rc == DP_OK && c->categories.count == 0)
-            rc = dp_fail(err, DP_E_RUN, "%s: column '%s': \"categories\" is empty", path, name);
-        if (rc == DP_OK && json_object_get(o, "drop") != NULL && (drop == NULL || strcmp(drop, "first") != 0))
-            rc = dp_fail(err, DP_E_RUN, "%s: column '%s': \"drop\" can only be first", path, name);
-        c->drop_first = drop != NULL && strcmp(drop, "first") == 0;
-        rc = rc ?: unknown_of(c, o, path, name, err);
-    } else if (strcmp(type, "label") == 0) {
-        if (s->label >= 0)
-            return dp_fail(err, DP_E_RUN, "%s: a second label column, '%s'", path, name);
-        c->type = DP_COLUMN_LABEL;
-        s->label = (long)i;
-        rc = label_column(s, o, path, name, err);
-        rc = rc == DP_OK && s->classes > 0 ? unknown_of(c, o, path, name, err) : rc;
-    } else if (strcmp(type, "person") == 0) {
-        if (dp_schema_person(s) >= 0)
-            return dp_fail(err, DP_E_RUN, "%s: a second person column, '%s'", path, name);
-        c->type = DP_COLUMN_PERSON;
-    } else if (strcmp(type, "text") == 0) {
-        c->type = DP_COLUMN_TEXT;
-        rc = text_column(c, o, path, name, err);
-    } else if (strcmp(type, "ignore") == 0) {
-        c->type = DP_COLUMN_IGNORE;
-    } else {
-        rc = dp_fail(err, DP_E_RUN, "%s: column '%s': \"type\" is numeric, categorical, text, label, person or ignore", path,
-                     name);
-    }
-    if (rc == DP_OK && c->type != DP_COLUMN_TEXT && json_object_get(o, "columns") != NULL)
-        rc = dp_fail(err, DP_E_RUN, "%s: column '%s': \"columns\" are for a text", path, name);
-    if (rc == DP_OK && c->type != DP_COLUMN_CATEGORICAL && json_object_get(o, "buckets") != NULL)
-        rc = dp_fail(err, DP_E_RUN, "%s: column '%s': \"buckets\" are for categories", path, name);
-    if (rc == DP_OK && c->type != DP_COLUMN_NUMERIC && json_object_get(o, "basis") != NULL)
-        rc = dp_fail(err, DP_E_RUN, "%s: column '%s': a \"basis\" is for numeric columns", path, name);
-    if (rc == DP_OK && c->type != DP_COLUMN_NUMERIC && c->type != DP_COLUMN_CATEGORICAL)
-        rc = date_of(c, o, path, name, err);
+    if (rc == DP_OK && c->name == NULL)
+        rc = dp_fail(err, DP_E_RUN, "out of memory");
+    rc = rc ?: typed_entries(s, c, o, path, name, err);
     if (rc == DP_OK && json_object_get(o, "missing") != NULL)
         rc = texts_of(json_object_get(o, "missing"), &c->missing, path, name, err);
     rc = rc ?: fill_of(c, o, path, name, err);
@@ -489,46 +525,53 @@ static int paid_of(struct dp_schema *s, const json_t *paid, const char *path, st
     return s->paid != NULL ? dp_schema_note_private(s, DP_TEXT_PAID_SCHEMA, err) : dp_fail(err, DP_E_RUN, "out of memory");
 }
 
-int dp_schema_read(struct dp_schema *s, const json_t *root, const char *path, struct dp_err *err)
+/* Reads "private_preprocessing". */
+static int preprocessing_of(struct dp_schema *s, const json_t *list, const char *path, struct dp_err *err)
 {
-    const json_t *columns = json_object_get(root, "columns"), *missing = json_object_get(root, "missing");
-    const char *delimiter = json_string_value(json_object_get(root, "delimiter"));
-    const char *decimal = json_string_value(json_object_get(root, "decimal"));
-    const json_t *private = json_object_get(root, "private_preprocessing");
-    static const char *const known[] = {"columns", "header",  "delimiter", "missing", "private_preprocessing",
-                                        "note",    "decimal", "paid"};
-    const char *key;
-    json_t *value;
-    *s = (struct dp_schema){.label = -1};
-    json_object_foreach ((json_t *)root, key, value) {
-        bool found = false;
-        for (size_t k = 0; k < sizeof known / sizeof known[0]; k++)
-            found |= strcmp(key, known[k]) == 0;
-        if (!found)
-            return dp_fail(err, DP_E_RUN, "%s: unknown entry \"%.40s\"", path, key);
-    }
-    if (delimiter != NULL && strlen(delimiter) != 1)
-        return dp_fail(err, DP_E_RUN, "%s: \"delimiter\" must be one character", path);
-    if (json_array_size(columns) == 0)
-        return dp_fail(err, DP_E_RUN, "%s: \"columns\" must be a list", path);
-    int rc = dp_alloc(&s->column, json_array_size(columns), sizeof *s->column, err);
-    s->delimiter = delimiter != NULL ? delimiter[0] : 0;
-    s->comma = decimal != NULL && strcmp(decimal, ",") == 0;
-    if (rc == DP_OK && json_object_get(root, "decimal") != NULL && !s->comma && (decimal == NULL || strcmp(decimal, ".") != 0))
-        rc = dp_fail(err, DP_E_RUN, "%s: \"decimal\" is a point or a comma", path);
-    s->header = json_is_true(json_object_get(root, "header"));
-    if (rc == DP_OK && private != NULL && !json_is_array(private))
-        rc = dp_fail(err, DP_E_RUN, "%s: \"private_preprocessing\" must be a list of texts", path);
-    for (size_t i = 0; rc == DP_OK && i < json_array_size(private); i++) {
-        const char *word = json_string_value(json_array_get(private, i));
+    int rc = list == NULL || json_is_array(list)
+                 ? DP_OK
+                 : dp_fail(err, DP_E_RUN, "%s: \"private_preprocessing\" must be a list of texts", path);
+    for (size_t i = 0; rc == DP_OK && i < json_array_size(list); i++) {
+        const char *word = json_string_value(json_array_get(list, i));
         rc = word != NULL && word[0] != '\0'
                  ? dp_schema_note_private(s, word, err)
                  : dp_fail(err, DP_E_RUN, "%s: \"private_preprocessing\" must be a list of texts", path);
     }
-    if (rc == DP_OK && json_object_get(root, "paid") != NULL)
-        rc = paid_of(s, json_object_get(root, "paid"), path, err);
-    if (rc == DP_OK && missing != NULL)
-        rc = texts_of(missing, &s->missing, path, "missing", err);
+    return rc;
+}
+
+/* Reads how the table is written: its delimiter, decimal mark, header and texts of missing cells. */
+static int writing_of(struct dp_schema *s, const json_t *root, const char *path, struct dp_err *err)
+{
+    const json_t *missing = json_object_get(root, "missing");
+    const char *delimiter = json_string_value(json_object_get(root, "delimiter"));
+    const char *decimal = json_string_value(json_object_get(root, "decimal"));
+    if (delimiter != NULL && strlen(delimiter) != 1)
+        return dp_fail(err, DP_E_RUN, "%s: \"delimiter\" must be one character", path);
+    s->delimiter = delimiter != NULL ? delimiter[0] : 0;
+    s->comma = decimal != NULL && strcmp(decimal, ",") == 0;
+    if (json_object_get(root, "decimal") != NULL && !s->comma && (decimal == NULL || strcmp(decimal, ".") != 0))
+        return dp_fail(err, DP_E_RUN, "%s: \"decimal\" is a point or a comma", path);
+    s->header = json_is_true(json_object_get(root, "header"));
+    return missing != NULL ? texts_of(missing, &s->missing, path, "missing", err) : DP_OK;
+}
+
+int dp_schema_read(struct dp_schema *s, const json_t *root, const char *path, struct dp_err *err)
+{
+    static const char *const known[] = {"columns", "header",  "delimiter", "missing", "private_preprocessing",
+                                        "note",    "decimal", "paid",      NULL};
+    const json_t *columns = json_object_get(root, "columns"), *paid = json_object_get(root, "paid");
+    const char *unknown = unknown_entry(root, known);
+    *s = (struct dp_schema){.label = -1};
+    if (unknown != NULL)
+        return dp_fail(err, DP_E_RUN, "%s: unknown entry \"%.40s\"", path, unknown);
+    int rc = writing_of(s, root, path, err);
+    if (rc == DP_OK && json_array_size(columns) == 0)
+        rc = dp_fail(err, DP_E_RUN, "%s: \"columns\" must be a list", path);
+    rc = rc ?: preprocessing_of(s, json_object_get(root, "private_preprocessing"), path, err);
+    if (rc == DP_OK && paid != NULL)
+        rc = paid_of(s, paid, path, err);
+    rc = rc ?: dp_alloc(&s->column, json_array_size(columns), sizeof *s->column, err);
     for (size_t i = 0; rc == DP_OK && i < json_array_size(columns); i++) {
         s->columns = i + 1;
         rc = column_of(s, i, json_array_get(columns, i), path, err);

@@ -46,6 +46,16 @@ static void escape(struct reader *r, char quote)
     *r->to++ = c;
 }
 
+/* Keeps a character of a word that began at `from`. arrow: as in word. */
+static void keep(struct reader *r, const char *from, char quote, bool arrow)
+{
+    char c = *r->at;
+    if (r->shell == 0 && ((quote == 0 && one_of(c, "$<>*?[]{}~!")) || (quote == '"' && c == '$')))
+        r->shell = c;
+    r->redirects = r->redirects || (quote == 0 && c == '>' && !arrow && redirects_output(from, r->at));
+    *r->to++ = c;
+}
+
 /* Reads a word. Returns 0, or NEEDS_SHELL. */
 static int word(struct reader *r, struct dp_err *err)
 {
@@ -67,10 +77,7 @@ static int word(struct reader *r, struct dp_err *err)
         } else if (hides_bars(r->at, quote) && !(arrow && c == '&')) {
             return dp_fail(err, DP_E_USAGE, "'%c' in the pipeline: it must be stages joined by bars", c), NEEDS_SHELL;
         } else {
-            if (r->shell == 0 && ((quote == 0 && one_of(c, "$<>*?[]{}~!")) || (quote == '"' && c == '$')))
-                r->shell = c;
-            r->redirects = r->redirects || (quote == 0 && c == '>' && !arrow && redirects_output(from, r->at));
-            *r->to++ = c;
+            keep(r, from, quote, arrow);
         }
     }
     if (quote != 0)

@@ -379,29 +379,44 @@ static int add(const struct dp_frame *answer, struct dp_frame *out, struct dp_er
     return DP_OK;
 }
 
-int dp_merge_lap(const struct dp_merge *m, const struct dp_frame *const answer[], const struct dp_frame *token,
-                 struct dp_frame *out, struct dp_err *err)
+/* What the answers of a lap are together. */
+struct answers {
+    int first, lost;               /* the first shard that has answered, −1 for none; shards that have not */
+    bool elsewhere, here, several; /* models of other rows, of these; several splits */
+};
+
+/* Checks each answer by itself and against the first. */
+static int check_answers(const struct dp_merge *m, const struct dp_frame *const answer[], const struct dp_frame *token,
+                         struct answers *all, struct dp_err *err)
 {
-    int first = -1, lost = 0, rc = DP_OK;
-    bool elsewhere = false, here = false, several = false;
+    int rc = DP_OK;
+    *all = (struct answers){.first = -1};
     for (int k = 0; rc == DP_OK && k < m->shards; k++) {
-        lost += answer[k] == NULL;
+        all->lost += answer[k] == NULL;
         if (answer[k] == NULL)
             continue;
         rc = check_answer(m, k, answer[k], token, err);
-        elsewhere |= dp_frame_bool(answer[k], DP_F_ELSEWHERE);
-        here |= !dp_frame_bool(answer[k], DP_F_ELSEWHERE);
-        if (rc == DP_OK && first >= 0)
-            rc = check_lap(m, k, answer[k], first, answer[first], err);
-        several |= rc == DP_OK && first >= 0 && !dp_frame_same_field(answer[k], answer[first], DP_F_SPLIT);
-        first = first >= 0 ? first : k;
+        all->elsewhere |= dp_frame_bool(answer[k], DP_F_ELSEWHERE);
+        all->here |= !dp_frame_bool(answer[k], DP_F_ELSEWHERE);
+        if (rc == DP_OK && all->first >= 0)
+            rc = check_lap(m, k, answer[k], all->first, answer[all->first], err);
+        all->several |= rc == DP_OK && all->first >= 0 && !dp_frame_same_field(answer[k], answer[all->first], DP_F_SPLIT);
+        all->first = all->first >= 0 ? all->first : k;
     }
+    return rc;
+}
+
+int dp_merge_lap(const struct dp_merge *m, const struct dp_frame *const answer[], const struct dp_frame *token,
+                 struct dp_frame *out, struct dp_err *err)
+{
+    struct answers all;
+    int rc = check_answers(m, answer, token, &all, err), first = all.first;
     if (rc == DP_OK && first < 0)
         rc = dp_fail(err, DP_E_RUN, "no shard has answered lap %lld", (long long)token->lap);
     if (rc == DP_OK && out != token)
         rc = dp_frame_copy(out, token, err);
-    rc = rc ?: take_public(m, answer[first], m->shards - lost, out, err);
-    if (rc == DP_OK && several)
+    rc = rc ?: take_public(m, answer[first], m->shards - all.lost, out, err);
+    if (rc == DP_OK && all.several)
         rc = set_text(out, DP_F_SPLIT, DP_SPLIT_SEVERAL, err);
     for (int k = first + 1; rc == DP_OK && k < m->shards; k++)
         if (answer[k] != NULL)
@@ -410,10 +425,10 @@ int dp_merge_lap(const struct dp_merge *m, const struct dp_frame *const answer[]
     for (int k = 0; rc == DP_OK && mixed && k < m->shards; k++)
         rc = dp_frame_add_names(out, DP_F_MEMBERS, m->shard[k].population, err);
     dp_frame_drop(out, DP_F_LOST);
-    if (lost > 0)
-        dp_frame_set_int(out, DP_F_LOST, lost);
+    if (all.lost > 0)
+        dp_frame_set_int(out, DP_F_LOST, all.lost);
     /* A public model that was made from rows of one shard is of these people. */
-    if (elsewhere && !(here && dp_frame_has(out, DP_F_PUBLIC_START)))
+    if (all.elsewhere && !(all.here && dp_frame_has(out, DP_F_PUBLIC_START)))
         dp_frame_set_bool(out, DP_F_ELSEWHERE, true);
     return rc;
 }

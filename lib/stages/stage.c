@@ -41,20 +41,14 @@ const struct dp_stage_class *dp_stage_find(const char *name)
     return NULL;
 }
 
-int dp_stage_new(struct dp_stage **stage, const struct dp_stage_class *class, int argc, char **argv,
-                 struct dp_stage_ports *ports, struct dp_err *err)
+/* Reads the options. Returns DP_PARSE_RUN; or what to print, or an error. */
+static int read_options(struct dp_stage *s, int argc, char **argv, struct dp_stage_ports *ports, struct dp_err *err)
 {
-    struct dp_stage *s = NULL;
+    const struct dp_stage_class *class = s->class;
     struct dp_stage_ports own, *common = ports != NULL ? ports : &own;
     struct dp_command command = dp_stage_command(class);
     int operand = 0;
-    int rc = dp_alloc(&s, 1, sizeof *s, err);
-    if (rc != DP_OK)
-        return rc;
-    s->class = class;
-    rc = dp_alloc(&s->options, 1, class->options_size, err);
-    rc = rc ?: dp_alloc(&s->state, 1, class->state_size, err);
-    rc = rc ?: dp_option_parse(&command, s->options, common, argc, argv, &operand, err);
+    int rc = dp_option_parse(&command, s->options, common, argc, argv, &operand, err);
     /* A stage that ends a pipeline can also take a file by name. */
     if (rc == DP_PARSE_RUN && class->sink && ports != NULL && operand + 1 == argc && strcmp(ports->in, "-") == 0)
         ports->in = argv[operand++];
@@ -64,14 +58,28 @@ int dp_stage_new(struct dp_stage **stage, const struct dp_stage_class *class, in
         rc = dp_fail(err, DP_E_USAGE, "--in and --out have no place in a fused pipeline");
     if (rc == DP_PARSE_RUN && class->gate && common->on != NULL)
         rc = dp_fail(err, DP_E_USAGE, "--on: every lap has to be paid for, of whichever kind");
-    if (rc == DP_PARSE_RUN)
-        rc = dp_checkpoint_told(&s->checkpoint, err);
-    if (rc == DP_PARSE_RUN)
-        rc = dp_isa_check(err);
+    if (rc != DP_PARSE_RUN)
+        return rc;
+    s->on = common->on;
+    s->runtime.security = common->security;
+    s->runtime.in = ports != NULL ? ports->in : NULL;
+    return DP_PARSE_RUN;
+}
+
+int dp_stage_new(struct dp_stage **stage, const struct dp_stage_class *class, int argc, char **argv,
+                 struct dp_stage_ports *ports, struct dp_err *err)
+{
+    struct dp_stage *s = NULL;
+    int rc = dp_alloc(&s, 1, sizeof *s, err);
+    if (rc != DP_OK)
+        return rc;
+    s->class = class;
+    rc = dp_alloc(&s->options, 1, class->options_size, err);
+    rc = rc ?: dp_alloc(&s->state, 1, class->state_size, err);
+    rc = rc ?: read_options(s, argc, argv, ports, err);
+    rc = rc ?: dp_checkpoint_told(&s->checkpoint, err);
+    rc = rc ?: dp_isa_check(err);
     if (rc == DP_PARSE_RUN) {
-        s->on = common->on;
-        s->runtime.security = common->security;
-        s->runtime.in = ports != NULL ? ports->in : NULL;
         dp_key_fresh(&s->key);
         s->runtime.terminal = isatty(STDOUT_FILENO) == 1;
         if (class->rows != NULL)

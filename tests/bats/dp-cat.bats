@@ -22,10 +22,6 @@ raw_frames() {
     complains 2 "dp-cat: unknown option '--colour' (try --help)" dp-cat --colour
     complains 2 "dp-cat: --kind: must be one of hello|lap|end|error, got 'laps'" dp-cat --kind laps
     complains 2 "dp-cat: --lap: must be between 0 and 1e+15, got -1" dp-cat --lap=-1
-    complains 2 "dp-cat: --out goes with --frames; redirect standard output for JSON" dp-cat --out x run
-    complains 2 "dp-cat: --frames writes lap frames only" dp-cat --frames --kind end run
-    complains 2 "dp-cat: --full is for JSON; --frames are always whole" dp-cat --frames --full run
-    complains 2 "dp-cat: --last chooses among lap frames only" dp-cat --last --kind hello run
 }
 
 @test "a run, frame by frame" {

@@ -53,6 +53,12 @@ larger() { awk '$1 == "#" { next } FNR == NR { most[$1] = $2; next } $2 > most[$
     [ -z "$bad" ] || fail "$bad"
 }
 
+@test "no function has more than 60 lines, or more than 25 ways through it" {
+    command -v pmccabe > /dev/null || skip "needs pmccabe"
+    bad=$(git ls-files lib bin | grep '\.c$' | xargs pmccabe | awk -F '\t' '$1 > 25 || $5 > 60 { print $6 ": " $5 " lines, " $1 " ways" }')
+    [ -z "$bad" ] || fail "$bad"
+}
+
 @test "layering: formulas and accountants know no file and no JSON" {
     run grep -nE '(^|[^a-z_])(open|openat|fopen|fsync|flock|read|write|stat)\(|json|\bFILE\b' -r lib/priv lib/account lib/query
     assert_output ''

@@ -4,7 +4,7 @@
 # --write also puts the tables and figures into this directory; --collect trains nothing and makes them of what has been measured.
 # PARTS=10 is the number of parts of the cross-validation, FOLDS=n runs n of these, REPETITIONS=n as many permutations (5), each
 # fold of all cells before the next. SETS="ADULT BANK …" and EPSILONS="0.2 0.8 …" name what is run, JOBS=n how many runs are made at once;
-# METHODS="objpert …" runs these alone of figures 3 and 4, and DP-SGD, which they are compared with, with the settings of measured.tsv;
+# METHODS="objpert …" runs these alone of figures 1, 3 and 4 and the hinge, and DP-SGD, which figures 3 and 4 compare with, as in measured.tsv;
 # what is there of other methods stays;
 # QUICK=1 runs one fold, with two epsilons and one setting of DP-SGD, and of section 5.4 only the settings of the paper;
 # ALL=1 all folds of the slow methods too.
@@ -47,8 +47,8 @@ part_hinge() {
     local set epsilon method loss
     for set in "${sets[@]}"; do
         for epsilon in "${epsilons[@]}"; do
-            for method in blsgd paper blgd; do
-                for loss in hinge svm; do tsv $method "$set" $loss "$epsilon" ''; done
+            for method in ${METHODS:-blsgd paper blgd}; do
+                for loss in hinge svm; do tsv "$method" "$set" "$loss" "$epsilon" ''; done
             done
         done
     done
@@ -58,16 +58,19 @@ part_hinge() {
 part_settings() {
     local set=${SET_OF_FIGURE_1:-ADULT} epsilon method value
     [[ " ${sets[*]} " == *" $set "* ]] || return 0
-    for epsilon in 0.05 0.2; do
-        for value in blsgd ac paper; do tsv $value "$set" logistic $epsilon ''; done
-        for method in blsgd paper; do
-            for value in 0.1 0.3 0.7 0.9; do tsv $method "$set" logistic $epsilon "--armijo $value"; done
-            for value in 0.5 0.6 0.7 0.9; do tsv $method "$set" logistic $epsilon "--beta $value"; done
-            tsv $method "$set" logistic $epsilon "--noise gaussian"
-            for value in $rates; do tsv $method "$set" logistic $epsilon "--rate $value"; done
+    for epsilon in ${EPSILONS:-0.05 0.2}; do
+        for method in ${METHODS:-blsgd ac paper}; do
+            tsv "$method" "$set" logistic "$epsilon" ''
+            case $method in
+                ac) for value in 0.01 0.1 0.2; do tsv "$method" "$set" logistic "$epsilon" "--clip-decay $value"; done ;;
+                paper) for value in no must; do tsv "$method" "$set" logistic "$epsilon" "--policy $value"; done ;;
+            esac
+            [ "$method" != ac ] || continue
+            for value in 0.1 0.3 0.7 0.9; do tsv "$method" "$set" logistic "$epsilon" "--armijo $value"; done
+            for value in 0.5 0.6 0.7 0.9; do tsv "$method" "$set" logistic "$epsilon" "--beta $value"; done
+            tsv "$method" "$set" logistic "$epsilon" "--noise gaussian"
+            for value in $rates; do tsv "$method" "$set" logistic "$epsilon" "--rate $value"; done
         done
-        for value in no must; do tsv paper "$set" logistic $epsilon "--policy $value"; done
-        for value in 0.01 0.1 0.2; do tsv ac "$set" logistic $epsilon "--clip-decay $value"; done
     done
 }
 rates='0.02 0.05 0.2 0.5 1'

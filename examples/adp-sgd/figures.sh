@@ -92,20 +92,23 @@ figure schedules "set title 'Step sizes'
     set samples 2000
     plot 1 / sqrt(20 + x) linewidth 2 linecolor rgb '$adp' title '1 / √(20 + t)'$falling"
 
-# the paper's figure 4: test error and both epsilons against the lap, a panel for each sigma
+# the paper's figure 4: test error and both epsilons against the lap, a panel for each sigma; the keys are below the panels
 panels=''
+slopes=(0 1e-5 1e-3 1e-2 1e-1 5e-1) colours=('#000000' '#d55e00' '#e69f00' '#009e73' '#56b4e9' '#7b3294')
 for z in 1.6 3.2 6.4 12.8; do
     plots=''
-    for c in 0 1e-5 1e-3 1e-2 1e-1 5e-1; do
-        file=$(file_of dp images network "noise:$z" "${PASSES:-50}" 1 1 "sqrt:2:$c" 1)
-        [ ! -s "$file" ] || plots+="'$file' using 1:(1 - \$3) skip 1 with lines linewidth 2 title 'c = $c', "
+    for i in "${!slopes[@]}"; do
+        file=$(file_of dp images network "noise:$z" "${PASSES:-50}" 1 1 "sqrt:2:${slopes[i]}" 1)
+        dash=1
+        [ "${slopes[i]}" != 1e-5 ] || dash=2 # it lies on c = 0
+        [ ! -s "$file" ] || plots+="'$file' using 1:(1 - \$3) skip 1 with lines linewidth 2 dashtype $dash linecolor rgb '${colours[i]}' title 'c = ${slopes[i]}', "
     done
     [ -z "$plots" ] || panels+="set title 'sigma = $z'
-        plot $plots'$(file_of dp images network "noise:$z" "${PASSES:-50}" 1 1 sqrt:2:0 1)' using 1:2 skip 1 axes x1y2 with lines dashtype 2 linecolor rgb '#555555' title 'epsilon', \
-            '' using 1:(q * sqrt(log(16 * q * \$1 / $delta) * log(1.25 / $delta) * \$1) / $z) skip 1 axes x1y2 with lines dashtype 3 linecolor rgb '#000000' title 'epsilon-bar'
+        plot $plots'$(file_of dp images network "noise:$z" "${PASSES:-50}" 1 1 sqrt:2:0 1)' using 1:2 skip 1 axes x1y2 with lines dashtype 4 linecolor rgb '#888888' title 'epsilon', \
+            '' using 1:(q * sqrt(log(16 * q * \$1 / $delta) * log(1.25 / $delta) * \$1) / $z) skip 1 axes x1y2 with lines dashtype 3 linecolor rgb '#888888' title 'epsilon-bar'
         "
 done
-[ -z "$panels" ] || figure figure-4 "set terminal pngcairo size 1100,800 font 'DejaVu Sans,10'
+[ -z "$panels" ] || figure figure-4 "set terminal pngcairo size 1100,880 font 'DejaVu Sans,10'
     set output '$out/figure-4.png'
     set multiplot layout 2,2
     q = $paper_batch. / $rows
@@ -115,5 +118,6 @@ done
     set y2tics
     set yrange [0:*]
     set y2range [0:*]
-    set key top right
+    set key below maxrows 3
+    set bmargin 7
     $panels"

@@ -382,12 +382,13 @@ static void explain_charges(const struct dp_charges *charges, int indent)
     static const char *const samplings[] = {
         "every row",
         "a Poisson sample of the rows",
-        "a sample of the rows, one of which may be another person's",
+        "a batch of fixed size, a row of which may be another person's",
         "parts of one permutation per epoch (charged as one release of every row per epoch)",
         "a Poisson sample whose members show (nothing amplifies)",
         "the result of many draws, each a Poisson sample",
         "",
         "the next rows of a stream, each in one lap only (charged as one release of every row)",
+        "a Poisson sample of the rows, one of which may be another person's",
     };
     _Static_assert(sizeof samplings / sizeof *samplings == DP_SAMPLING_COUNT, "words for each sampling");
     char text[40];

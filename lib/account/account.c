@@ -51,14 +51,16 @@ static bool joint_part(const struct dp_event *event, struct dp_pld_part *part)
 static size_t event_parts(const struct dp_event *event, int64_t laps, struct dp_pld_part *part)
 {
     bool none = event->sampling == DP_SAMPLING_NONE || dp_event_in_epochs(event);
-    bool replaced = event->sampling == DP_SAMPLING_SUBSTITUTED;
+    bool replaced = dp_event_exchanges(event);
     double z;
     struct dp_pld_part p = {.rate = none ? 1 : event->rate, .laps = dp_event_times(event, laps)};
     if (event->sampling == DP_SAMPLING_REPEATED || event->sampling == DP_SAMPLING_TUNED ||
         (event->sampling == DP_SAMPLING_VISIBLE && event->rate < 1))
         return 0;
     if (dp_event_is_gaussian(event, &z)) {
-        p.kind = replaced ? DP_PLD_GAUSSIAN_REPLACED : DP_PLD_GAUSSIAN;
+        p.kind = event->sampling == DP_SAMPLING_COINS ? DP_PLD_GAUSSIAN_COINS
+                 : replaced                           ? DP_PLD_GAUSSIAN_REPLACED
+                                                      : DP_PLD_GAUSSIAN;
         p.multiplier = z;
         part[0] = p;
         return 1;
@@ -67,7 +69,7 @@ static size_t event_parts(const struct dp_event *event, int64_t laps, struct dp_
         part[0] = p;
         return joint_part(event, part) ? 1 : 0;
     }
-    if (event->sampling == DP_SAMPLING_SUBSTITUTED && event->queries > 1) /* no joint distribution is known */
+    if (replaced && event->queries > 1) /* no joint distribution is known */
         return 0;
     for (int i = 0; i < event->queries; i++) {
         const struct dp_query *query = &event->query[i];
@@ -115,7 +117,7 @@ struct dp_pld_part *dp_account_pld_parts(const struct dp_charges *charges, size_
 static bool stands_in(const struct dp_event *event)
 {
     bool joint = event->queries > 1 && event->sampling == DP_SAMPLING_POISSON && event->rate < 1;
-    bool response = joint || event->sampling == DP_SAMPLING_SUBSTITUTED;
+    bool response = joint || dp_event_exchanges(event);
     int others = 0;
     for (int i = 0; i < event->queries; i++) {
         const struct dp_kind_cost *kind = &dp_kinds[event->query[i].kind];
@@ -383,7 +385,7 @@ static bool sampled_gaussians(const struct dp_charges *charges)
 {
     for (size_t i = 0; i < charges->count; i++) {
         const struct dp_event *event = &charges->charge[i].event;
-        if ((event->sampling != DP_SAMPLING_POISSON && event->sampling != DP_SAMPLING_SUBSTITUTED) || event->queries != 1)
+        if ((event->sampling != DP_SAMPLING_POISSON && !dp_event_exchanges(event)) || event->queries != 1)
             return false;
     }
     return every_query(charges, dp_kind_is_gaussian);
@@ -459,7 +461,7 @@ static void note_adjacency(const struct dp_charges *charges, bool *replaced, boo
 {
     for (size_t i = 0; i < charges->count; i++) {
         const struct dp_event *event = &charges->charge[i].event;
-        *replaced |= event->rate < 1 && event->sampling == DP_SAMPLING_SUBSTITUTED;
+        *replaced |= event->rate < 1 && dp_event_exchanges(event);
         *null_record |= event->rate < 1 && (event->sampling == DP_SAMPLING_POISSON || event->sampling == DP_SAMPLING_VISIBLE);
         for (size_t k = 0; event->tuning != NULL && k < event->tuning->settings; k++)
             note_adjacency(&event->tuning->setting[k].charges, replaced, null_record);

@@ -110,8 +110,7 @@ static bool any_may_be_best(const struct dp_charges *charges)
     for (size_t i = 0; i < charges->count; i++)
         for (int j = 0; j < charges->charge[i].event.queries; j++)
             if (charges->charge[i].event.sampling == DP_SAMPLING_REPEATED ||
-                (charges->charge[i].event.sampling == DP_SAMPLING_SUBSTITUTED &&
-                 !dp_kind_is_gaussian(&charges->charge[i].event.query[j])))
+                (dp_event_exchanges(&charges->charge[i].event) && !dp_kind_is_gaussian(&charges->charge[i].event.query[j])))
                 return true;
     return false;
 }

@@ -38,7 +38,7 @@ double dp_claimed_adp_sgd(const struct dp_charges *charges, double delta)
     double draws = 0, sum = 0;
     for (size_t i = 0; i < charges->count; i++) {
         const struct dp_event *event = &charges->charge[i].event;
-        double laps = (double)charges->charge[i].laps, factor = event->sampling == DP_SAMPLING_SUBSTITUTED ? 8 : 16;
+        double laps = (double)charges->charge[i].laps, factor = dp_event_exchanges(event) ? 8 : 16;
         draws += laps * event->rate;
         sum += laps * pow(factor * event->rate / event->query[0].multiplier, 2);
     }

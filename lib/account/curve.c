@@ -133,7 +133,10 @@ int dp_event_curve(const struct dp_event *event, const double *orders, size_t n,
         dp_rdp_sampled_gaussian(event->rate, z, orders, n, out);
         return DP_OK;
     case DP_SAMPLING_SUBSTITUTED:
-        if (gaussian)
+    case DP_SAMPLING_COINS:
+        if (gaussian && event->sampling == DP_SAMPLING_COINS)
+            dp_rdp_exchanged_gaussian(event->rate, z, orders, n, out);
+        else if (gaussian)
             dp_rdp_replaced_gaussian(event->rate, z, orders, n, out);
         else if (isfinite(sampled))
             dp_rdp_pure(sampled, orders, n, out);

@@ -3,8 +3,8 @@
 #include "account/tuning.h"
 #include "base/mem.h"
 
-const char *const dp_sampling_names[DP_SAMPLING_COUNT] = {"none",    "poisson",  "substituted", "shuffled",
-                                                          "visible", "repeated", "tuned",       "stream"};
+const char *const dp_sampling_names[DP_SAMPLING_COUNT] = {"none",     "poisson", "substituted", "shuffled", "visible",
+                                                          "repeated", "tuned",   "stream",      "coins"};
 
 struct dp_event dp_event_gaussian(enum dp_sampling sampling, double rate, double multiplier, int64_t epoch_laps)
 {
@@ -79,6 +79,11 @@ bool dp_event_same(const struct dp_event *a, const struct dp_event *b)
     for (int i = 0; same && i < a->queries; i++)
         same = dp_query_same(&a->query[i], &b->query[i]);
     return same;
+}
+
+bool dp_event_exchanges(const struct dp_event *event)
+{
+    return event->sampling == DP_SAMPLING_SUBSTITUTED || event->sampling == DP_SAMPLING_COINS;
 }
 
 double dp_event_without_thresholds(struct dp_event *event)

@@ -8,7 +8,7 @@
 enum dp_sampling {
     DP_SAMPLING_NONE,        /* every row, each lap */
     DP_SAMPLING_POISSON,     /* each row independently, null-record adjacency */
-    DP_SAMPLING_SUBSTITUTED, /* a batch of fixed size without replacement, or Poisson sampling, under replace-one adjacency */
+    DP_SAMPLING_SUBSTITUTED, /* a batch of fixed size without replacement, replace-one adjacency; in earlier files also coins */
     DP_SAMPLING_SHUFFLED,    /* parts of one permutation per epoch: one release of every row per epoch begun, nothing
                              amplified */
     DP_SAMPLING_VISIBLE,  /* Poisson sampling, but the release shows the batch (noised alpha): each lap that has a person's row
@@ -18,9 +18,10 @@ enum dp_sampling {
     DP_SAMPLING_TUNED,    /* a random number of whole runs, of which the best is released (account/tuning.h) */
     DP_SAMPLING_STREAM,   /* rows that arrive, each in exactly one lap: one release of every row for any number of laps, nothing
                            * amplified */
+    DP_SAMPLING_COINS,    /* each row independently, replace-one adjacency */
 };
-#define DP_SAMPLING_COUNT 8
-_Static_assert(DP_SAMPLING_STREAM + 1 == DP_SAMPLING_COUNT, "a name for each sampling");
+#define DP_SAMPLING_COUNT 9
+_Static_assert(DP_SAMPLING_COINS + 1 == DP_SAMPLING_COUNT, "a name for each sampling");
 extern const char *const dp_sampling_names[DP_SAMPLING_COUNT]; /* names in ledgers: "none", "poisson", … */
 
 #define DP_EVENT_MOST_QUERIES 4
@@ -62,6 +63,9 @@ int dp_event_copy(struct dp_event *to, const struct dp_event *from, struct dp_er
 void dp_event_free(struct dp_event *event);
 
 bool dp_event_same(const struct dp_event *a, const struct dp_event *b);
+
+/* Whether the event is of a sample, and a row is exchanged for another: substituted, or coins. */
+bool dp_event_exchanges(const struct dp_event *event);
 
 /* Makes thresholds of the event Gaussian noise. Returns the probability with which the event is not that noise. */
 double dp_event_without_thresholds(struct dp_event *event);

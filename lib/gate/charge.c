@@ -278,7 +278,7 @@ int dp_charge_sampling(const struct dp_record *m, enum dp_sampling *sampling, st
     case DP_SAMPLER_POISSON:
         if (visible && replace)
             return dp_fail(err, DP_E_UNSAFE, "a visible batch under replace-one adjacency has no accountant");
-        *sampling = visible ? DP_SAMPLING_VISIBLE : replace ? DP_SAMPLING_SUBSTITUTED : DP_SAMPLING_POISSON;
+        *sampling = visible ? DP_SAMPLING_VISIBLE : replace ? DP_SAMPLING_COINS : DP_SAMPLING_POISSON;
         return DP_OK;
     case DP_SAMPLER_STREAM:
         /* The state of a row outlives its lap, and would affect the next row in the same place. */

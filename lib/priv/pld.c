@@ -29,8 +29,8 @@ int dp_pld_check(struct dp_pld_question *a, struct dp_err *err)
             return dp_fail(err, DP_E_RUN, "a run has at least one lap, got %lld", (long long)p->laps);
         a->laps += (double)p->laps;
         a->symmetric = a->symmetric && dp_pld_symmetric(p);
-        replaced = replaced || (p->kind == DP_PLD_GAUSSIAN_REPLACED && p->rate < 1);
-        sampled = sampled || (p->kind != DP_PLD_GAUSSIAN_REPLACED && p->rate < 1);
+        replaced = replaced || (dp_pld_exchanges(p) && p->rate < 1);
+        sampled = sampled || (!dp_pld_exchanges(p) && p->rate < 1);
     }
     if (replaced && sampled)
         return dp_fail(err, DP_E_RUN, "parts sampled under replace-one and null-record adjacency do not compose");

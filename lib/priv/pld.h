@@ -53,8 +53,9 @@
 
 enum dp_pld_kind {
     DP_PLD_GAUSSIAN,          /* Poisson-sampled Gaussian, null-record; rate 1: plain */
-    DP_PLD_GAUSSIAN_REPLACED, /* replace-one, sampled at `rate`: of fixed size without replacement, or Poisson;
-                                 multiplier = σ/(2C), the whole L2 sensitivity under replacement */
+    DP_PLD_GAUSSIAN_REPLACED, /* replace-one, a batch of fixed size without replacement; multiplier = σ/(2C), the whole L2
+                                 sensitivity under replacement */
+    DP_PLD_GAUSSIAN_COINS,    /* replace-one, Poisson-sampled; multiplier = σ/(2C) */
     DP_PLD_LAPLACE,           /* Poisson-sampled scalar Laplace, null-record; multiplier = scale/sensitivity */
     DP_PLD_PURE,              /* any mechanism of pure `epsilon`, Poisson-sampled, null-record */
     DP_PLD_JOINT,             /* a Gaussian of `multiplier` and anything of pure `epsilon` on one Poisson sample,
@@ -83,11 +84,10 @@ struct dp_pld_answer {
  * neither rare nor frequent. There upper is the best of the grids' bounds, Rényi's (of all orders if the grids say nothing, of
  * a few if they say something) and, without a Gaussian, the sum of the largest losses; lower may be 0; tight is false. The
  * Rényi curves are dp_rdp_sampled_gaussian; for a pure or Laplace part the curve of randomised response with
- * ln(1 + q(e^ε − 1)); for a joint part dp_rdp_sampled_symmetric of the sum; for a replaced part dp_rdp_replaced_gaussian.
- * DP_E_RUN: no part, or a part without
- * 0 < rate <= 1, laps >= 1 and a positive and finite multiplier or epsilon; a replaced part together with a sampled part of
- * another kind (the adjacencies differ; rate 1 is fine, with sensitivities under replacement); 0 < delta < 1 does not hold; no
- * memory. upper is infinite if nothing bounds the loss. */
+ * ln(1 + q(e^ε − 1)); for a joint part dp_rdp_sampled_symmetric of the sum; for an exchanged row priv/replaced.h. DP_E_RUN: no
+ * part, or a part without 0 < rate <= 1, laps >= 1 and a positive and finite multiplier or epsilon; a sampled part with an
+ * exchanged row and a sampled part without (the adjacencies differ; rate 1 is fine, with sensitivities under replacement);
+ * 0 < delta < 1 does not hold; no memory. upper is infinite if nothing bounds the loss. */
 int dp_pld_epsilon(const struct dp_pld_part *parts, size_t count, double delta, struct dp_pld_answer *answer,
                    struct dp_err *err);
 

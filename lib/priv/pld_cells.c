@@ -14,7 +14,7 @@ static const double w8[] = {0.10122853629037626, 0.22238103445337447, 0.31370664
 struct pair {
     double q, mu;
     double offset, weight; /* for one answer: the offset of v, and its mass */
-    bool gaussian, replaced;
+    bool gaussian, replaced, coins;
     double from, to; /* equal if there is no density */
     int atoms;
     double v[2], mass[2]; /* of Q */
@@ -27,7 +27,7 @@ static int answers_of(const struct dp_pld_part *part)
 
 static struct pair pair_of(const struct dp_pld_part *part, int answer, bool add, double deviations)
 {
-    struct pair p = {.q = part->rate, .mu = 1 / part->multiplier, .weight = 1};
+    struct pair p = {.q = part->rate, .mu = dp_pld_shift(part), .weight = 1};
     switch (part->kind) {
     case DP_PLD_JOINT:
         p.offset = answer == 0 ? -part->epsilon : part->epsilon;
@@ -35,9 +35,11 @@ static struct pair pair_of(const struct dp_pld_part *part, int answer, bool add,
         /* fall through */
     case DP_PLD_GAUSSIAN:
     case DP_PLD_GAUSSIAN_REPLACED:
+    case DP_PLD_GAUSSIAN_COINS:
         p.gaussian = true;
-        p.replaced = part->kind == DP_PLD_GAUSSIAN_REPLACED && p.q < 1;
-        p.from = p.replaced ? p.mu / 2 : -deviations;
+        p.coins = part->kind == DP_PLD_GAUSSIAN_COINS;
+        p.replaced = p.coins || (part->kind == DP_PLD_GAUSSIAN_REPLACED && p.q < 1);
+        p.from = p.coins ? 0 : p.replaced ? p.mu / 2 : -deviations;
         p.to = add && !p.replaced ? deviations : p.mu + deviations; /* B draws from Q only */
         break;
     case DP_PLD_LAPLACE:
@@ -62,7 +64,7 @@ static struct pair pair_of(const struct dp_pld_part *part, int answer, bool add,
 /* 1 - 2 Φ(-μ/2), times 1 - q: the mass that neither direction of a replaced row has. */
 static double idle_mass(const struct pair *p)
 {
-    return (1 - p->q) * erf(p->mu / sqrt(8));
+    return p->coins ? 0 : (1 - p->q) * erf(p->mu / sqrt(8));
 }
 
 static double v_at(const struct pair *p, double u)
@@ -70,14 +72,28 @@ static double v_at(const struct pair *p, double u)
     return p->gaussian ? u * p->mu - p->mu * p->mu / 2 + p->offset : 2 * u - p->mu;
 }
 
+/* Coins: b(u), at u with this v. */
+static double other(const struct pair *p, double v)
+{
+    return (1 - p->q) + p->q * exp(-v - p->mu * p->mu);
+}
+
+/* The density of B at u. */
 static double density(const struct pair *p, double u)
 {
-    return p->gaussian ? p->weight * exp(-u * u / 2) * 0.39894228040143268 : exp(-u) / 2;
+    double normal = p->weight * exp(-u * u / 2) * 0.39894228040143268;
+    return !p->gaussian ? exp(-u) / 2 : p->coins ? normal * other(p, v_at(p, u)) : normal;
+}
+
+/* dA/dB − 1 */
+static double gain(const struct pair *p, double v)
+{
+    return p->coins ? -p->q * exp(v) * expm1(-2 * v - p->mu * p->mu) / other(p, v) : p->q * expm1(v);
 }
 
 static double loss_of(const struct pair *p, double v)
 {
-    double g = p->q * expm1(v);
+    double g = gain(p, v);
     return g < -0.5 ? log((1 - p->q) + p->q * exp(v)) : log1p(g);
 }
 
@@ -85,6 +101,8 @@ static double loss_of(const struct pair *p, double v)
 static double place_of(const struct pair *p, double loss)
 {
     double v;
+    if (p->coins) /* of a(u)/b(u) = e^loss */
+        return (loss / 2 + asinh((1 - p->q) / p->q * exp(p->mu * p->mu / 2) * sinh(loss / 2))) / p->mu;
     if (loss < -1) {
         double ratio = (exp(loss) - (1 - p->q)) / p->q;
         v = ratio <= 0 ? -INFINITY : log(ratio);
@@ -102,7 +120,24 @@ bool dp_pld_has_gaussian(const struct dp_pld_part *part)
 
 bool dp_pld_symmetric(const struct dp_pld_part *part)
 {
-    return part->rate == 1 || part->kind == DP_PLD_GAUSSIAN_REPLACED;
+    return part->rate == 1 || dp_pld_exchanges(part);
+}
+
+bool dp_pld_exchanges(const struct dp_pld_part *part)
+{
+    return part->kind == DP_PLD_GAUSSIAN_REPLACED || part->kind == DP_PLD_GAUSSIAN_COINS;
+}
+
+double dp_pld_shift(const struct dp_pld_part *part)
+{
+    return (part->kind == DP_PLD_GAUSSIAN_COINS ? 0.5 : 1) / part->multiplier;
+}
+
+/* dL/du over μ, which grows with v; for coins it grows or falls. */
+static double slope_of(const struct pair *p, double v)
+{
+    double up = p->q * exp(v);
+    return up / ((1 - p->q) + up) + (p->coins ? 1 - (1 - p->q) / other(p, v) : 0);
 }
 
 struct dp_pld_range dp_pld_range(const struct dp_pld_part *part, bool add, double deviations)
@@ -112,10 +147,12 @@ struct dp_pld_range dp_pld_range(const struct dp_pld_part *part, bool add, doubl
     struct dp_pld_range r = {loss_of(&p, least), loss_of(&p, most), 0};
     if (p.replaced)
         r.low = -r.high;
-    /* v is rounded too, and dL/dv = q e^v/(1 + g) grows with v. */
+    /* v is rounded too, and dL/dv is largest at an end. */
     double reach = p.gaussian ? p.to * p.mu + p.mu * p.mu / 2 + p.offset : 2 * p.mu;
     r.rounding = fmax(-r.low, r.high);
-    if (part->kind != DP_PLD_PURE)
+    if (p.coins)
+        r.rounding += fmax(slope_of(&p, least), slope_of(&p, most)) * reach;
+    else if (part->kind != DP_PLD_PURE)
         r.rounding += exp(log(p.q) + most - r.high) * reach;
     return r;
 }
@@ -193,13 +230,6 @@ double dp_pld_nodes_moment(const struct dp_pld_nodes *nodes, bool add, double s,
     return peak + log(sum / nodes->all[add]);
 }
 
-/* dL/du over μ, which grows with v. */
-static double slope_of(const struct pair *p, double v)
-{
-    double up = p->q * exp(v);
-    return up / ((1 - p->q) + up);
-}
-
 static const double NEGLIGIBLE = -50; /* as a logarithm */
 static const double CUT_REACH = 10;
 static const double CUT_LEFT = 1e-23; /* a little more than Φ(−10) */
@@ -240,7 +270,8 @@ static double cut_rate(const struct pair *p, const struct integrand *f, double u
 
 static double panel_end(const struct pair *p, const struct integrand *f, double u)
 {
-    double slope = p->mu * fmin(M_SQRT2, 4 * slope_of(p, v_at(p, u))), widest = fmin(0.5, 0.33 / p->mu), last = p->to;
+    double slope = p->mu * fmin(p->coins ? 2 * M_SQRT2 : M_SQRT2, 4 * slope_of(p, v_at(p, u))),
+           widest = fmin(0.5, 0.33 / p->mu), last = p->to;
     double rate = fabs(u) + 1.6 + cut_rate(p, f, u, &widest, &last), size = 4 / (rate + (f->power + 1) * slope);
     double end = fmin(u + 2 * fmin(widest, size), last);
     if (fmax(log_weight(p, f, u), log_weight(p, f, end)) < NEGLIGIBLE)
@@ -305,7 +336,7 @@ bool dp_pld_panels_new(struct dp_pld_panels *panels, const struct dp_pld_part *p
         if (f.cut)
             add_edges(panels, &p, &f);
         panels->atom = p.replaced ? idle_mass(&p) : 0;
-        panels->pieces += p.replaced ? 2 : 1;
+        panels->pieces += p.coins ? 3 : p.replaced ? 2 : 1;
     }
     gsl_integration_glfixed_table_free(rule);
     if (!ok)
@@ -338,7 +369,7 @@ static void integrate(const struct pair *p, double left, double right, bool deep
                 *mass += base * ratio;
                 *up += base * (ratio - floor_ratio);
             } else {
-                double g = p->q * expm1(v);
+                double g = gain(p, v);
                 *mass += base * (1 + g);
                 *up += base * (g - floor_ratio);
             }

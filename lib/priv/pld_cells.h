@@ -15,12 +15,22 @@
  * Replaced: the curve H_a(A‖B) for a >= 1 and H_a(B‖A) for a < 1 ([Z] Theorem 11, without replacement). As a loss distribution:
  * losses above 0 are from remove, losses below 0 from add, and the rest of A's mass, (1−q)(1−2Φ(−μ/2)), is at 0. Swapping the
  * two distributions maps A's mass on L > 0 to the mass at −L, where B has the same: the pair is its own mirror, so one
- * direction serves. For a Poisson sample and a >= 1, with the coins of all other persons fixed, the two neighbours are (1−q) M₀
- * + q M₁ and (1−q) M₀ + q M₁′. Their H_a is at most q times a mean of H_a′(M₁‖M₀) and H_a′(M₁‖M₁′), a = 1 + q(a′−1) (advanced
- * joint convexity); shifts of at most 2C bound both, and q H_a′(P‖Q) is H_a(A‖B). H_a(X‖Y) = 1 − a + a H_{1/a}(Y‖X) gives a <
- * 1.
+ * direction serves.
  *
- * [Z] Zhu, Dong, Wang, Optimal Accounting of Differential Privacy via Characteristic Function (2022). */
+ * Coins: each row is drawn by itself, and one is exchanged. A = φ(u) a(u) and B = φ(u) b(u), where φ is the density of N(0,1),
+ *   a(u) = 1 − q + q e^{uμ − μ²/2},  b(u) = a(−u),  L = ln a/b,  μ = 1/(2 multiplier):
+ * μ belongs to one bound C, multiplier to 2C. u → −u exchanges A and B. Losses above 0 are computed, the others are their
+ * mirror images, as for replaced.
+ *   PROOF that H_γ(A‖B) bounds both neighbours. With the coins of the others fixed, the two are (1−q) P_0 + q P_g and
+ * (1−q) P_0 + q P_g′, where P_x = N(x, I), |g|, |g′| <= μ. Let γ >= 1, S a set, β = P_g(S), and H = {u > h} with N(μ,1)(H) = β.
+ * By Neyman and Pearson P_0(S) >= Φ(Φ⁻¹(β) − |g|) >= N(0,1)(H), and P_g′(S) >= Φ(Φ⁻¹(β) − |g − g′|) >= N(−μ,1)(H). Both enter
+ *   q P_g(S) − γ q P_g′(S) − (γ − 1)(1 − q) P_0(S)
+ * with a minus sign, so its value is at most the same for the pair at H. γ < 1 is γ >= 1 of the mirrored pair. The coins of
+ * the others, and what g and g′ depend on, are a mixture: H_γ is jointly convex. The same holds for several Gaussians on one
+ * batch, which are chosen one after the other: both inequalities hold for their composition [R].
+ *
+ * [Z] Zhu, Dong, Wang, Optimal Accounting of Differential Privacy via Characteristic Function (2022).
+ * [R] Dong, Roth, Su, Gaussian Differential Privacy (2022). */
 #pragma once
 
 #include "priv/pld.h"
@@ -30,6 +40,12 @@ bool dp_pld_has_gaussian(const struct dp_pld_part *part);
 
 /* Whether both directions are the same. */
 bool dp_pld_symmetric(const struct dp_pld_part *part);
+
+/* Whether a row is exchanged for another: replaced, or coins. */
+bool dp_pld_exchanges(const struct dp_pld_part *part);
+
+/* μ of a part with a Gaussian, as above. */
+double dp_pld_shift(const struct dp_pld_part *part);
 
 /* The range of the losses ln dA/dB of one lap under A, or, with `add`, under B. Gaussian tails are cut `deviations` from the
  * centres. */

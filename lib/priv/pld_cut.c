@@ -158,7 +158,7 @@ static double rare_left(const struct dp_pld_question *a, const struct dp_pld_con
             if (rare[i] < 1e-16 || x < NOTHING)
                 continue;
             for (int m = 0; m < SHIFTS; m++) {
-                double turned = 0.9 * M_PI * (m + 1) / SHIFTS, tau = turned * a->parts[p].multiplier;
+                double turned = 0.9 * M_PI * (m + 1) / SHIFTS, tau = turned / dp_pld_shift(&a->parts[p]);
                 double grown = (tau * tau + pow(turned / c->cut.width, 2)) / 2;
                 left[m] += t * rare[i] * exp(x + grown - omega * atan2(up * sin(turned), 1 - q + up * cos(turned)));
             }
@@ -180,7 +180,7 @@ bool dp_pld_cut_contour(const struct dp_pld_question *a, double epsilon, double 
     double s = c->s = fmax(rare_tilt(a, epsilon), 0.5 / sqrt(variance)), k = rare_moment(a, 0, &mean, &variance);
     double up = INFINITY, down = (k - target) / s, mu = 0;
     for (size_t i = 0; i < a->count; i++)
-        mu = fmax(mu, 1 / a->parts[i].multiplier);
+        mu = fmax(mu, dp_pld_shift(&a->parts[i]));
     c->above = s;
     c->deviations = s * mu + sqrt(s * mu * s * mu - 2 * END_OF_TAIL);
     for (double step = s / 4; s + step < fmax((a->deviations - 3) / mu, 1.3 * s); step *= 1.4) {

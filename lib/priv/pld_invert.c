@@ -202,28 +202,38 @@ static void bound_bands(struct law *law, const struct dp_pld_panels *panels, con
     }
 }
 
-/* The least of arg(1 − q + q e^{v + i·turned}) on a panel: at its lower end. */
-static double angle_of(const struct dp_pld_panels *panels, size_t panel, double q, double turned)
+/* The least of arg(1 − q + q e^{v + i·turned}) on a panel: at its lower end. For coins q e^v is at least (1 − q)(e^L − 1). */
+static double angle_of(const struct dp_pld_panels *panels, size_t panel, const struct dp_pld_part *part, double turned)
 {
+    double q = part->rate;
     const double *loss = panels->loss + panel * DP_PLD_PANEL;
     double least = loss[0] - 0.05 * (loss[DP_PLD_PANEL - 1] - loss[0]), up = fmax(expm1(least) + q, 0);
+    if (part->kind == DP_PLD_GAUSSIAN_COINS)
+        up = fmax((1 - q) * expm1(least), 0);
     return fmax(atan2(up * sin(turned), (1 - q) + up * cos(turned)) * (1 - 1e-9) - 1e-15, 0);
+}
+
+/* Coins: ln of the largest |b(u + iτ)/b(u)|^{−s} for μτ = turned. */
+static double log_other(const struct dp_pld_part *part, double s, double turned)
+{
+    double q = part->rate, up = q * exp(-pow(dp_pld_shift(part), 2) / 2), share = fmin(up / (1 - q + up), 0.5);
+    return part->kind == DP_PLD_GAUSSIAN_COINS ? -s / 2 * log1p(-4 * share * (1 - share) * pow(sin(turned / 2), 2)) : 0;
 }
 
 /* An upper bound on |r| from the beginning of each band on: the least over some τ. `rare` has r of each panel, `all` their sum;
    `angle` has room for as many numbers. */
 static void bound_rare(struct law *law, const struct dp_pld_panels *panels, const double *rare, double all, double *angle,
-                       const struct dp_pld_part *part, double width, double from)
+                       const struct dp_pld_part *part, const struct dp_pld_contour *at, double from)
 {
     enum { SHIFTS = 8 };
     for (int i = 0; i <= BANDS; i++)
         law->smooth[i] = log(all + 1e-60) + 1e-6;
     for (int m = 1; m <= SHIFTS; m++) {
-        double turned = 0.9 * M_PI * m / SHIFTS, tau = turned * part->multiplier, omega = from, sum = INFINITY;
-        double grown = tau * tau / 2 + pow(turned / width, 2) / 2 + 1e-6,
+        double turned = 0.9 * M_PI * m / SHIFTS, tau = turned / dp_pld_shift(part), omega = from, sum = INFINITY;
+        double grown = tau * tau / 2 + pow(turned / at->cut.width, 2) / 2 + log_other(part, at->s, turned) + 1e-6,
                edge = tau * panels->edge * exp(-law->log_scale) + 1e-60;
         for (size_t j = 0; j < panels->count; j++)
-            angle[j] = rare[j] > 0 ? angle_of(panels, j, part->rate, turned) : 0;
+            angle[j] = rare[j] > 0 ? angle_of(panels, j, part, turned) : 0;
         for (int i = 0; i <= BANDS; i++, omega *= M_SQRT2) {
             if (sum > 1.1 * edge) {
                 sum = edge;
@@ -292,7 +302,7 @@ static void take_apart(struct law *law, const struct dp_pld_panels *panels, doub
     law->rare_more *= all;
     law->rare_above = log_rare(panels, at->above) - law->above;
     law->rare_below = log_rare(panels, at->below) - law->below;
-    bound_rare(law, panels, rare, all, loss, part, at->cut.width, step * (double)n);
+    bound_rare(law, panels, rare, all, loss, part, at, step * (double)n);
     bound_others(law, panels, at, 1e-13 + 16 * unit_roundoff * (at->x + 1) * law->most);
 }
 

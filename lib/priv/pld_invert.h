@@ -33,6 +33,8 @@
  *                  |Φ|         is at most e^{(τ/w)²/2} times as large
  *                  |e^L|       is at most as large
  *                  |e^{iωL}|   is e^{−ωθ}, θ = arg(1 − q + q e^{v + iμτ}), which grows with u
+ *                For coins |b(u + iτ)|^{−s} is at most (1 − 4 p (1 − p) sin²(μτ/2))^{−s/2} times as large, where p is the
+ *                largest share q e^{−uμ − μ²/2}/b(u) up to 1/2; arg e^L is at least θ, because the angle of 1/b adds to it
  *                The two ends of the path, from u to u + iτ, add at most τ times this product without e^{−ωθ}
  *
  * |f| of one lap in an octave is the least of two bounds:
@@ -41,7 +43,9 @@
  *                v_I of L in I
  *   smoothness   a density of variation V has |f| <= V/ω, apart from atoms. The density of L rises and falls at most twice,
  *                because the derivative of its logarithm in u, −u²/2 + c L(u) − μu for some c, has at most three zeros (L′ is
- *                a sigmoid in u). So V is at most four times its largest value. */
+ *                a sigmoid in u). So V is at most four times its largest value. For coins it is one density over all u. With
+ *                A = e^{uμ} it is −u + μ R(A), where −1/μ² + A R′(A) has a numerator of degree 8: at most nine zeros, at
+ *                most six peaks with the ends, and V is at most twelve times the largest value */
 #pragma once
 
 #include "priv/pld_cells.h"

@@ -62,6 +62,9 @@ static void part_renyi(const struct dp_pld_part *part, const double *orders, siz
     case DP_PLD_GAUSSIAN_REPLACED:
         dp_rdp_replaced_gaussian(part->rate, part->multiplier, orders, n, r);
         break;
+    case DP_PLD_GAUSSIAN_COINS:
+        dp_rdp_exchanged_gaussian(part->rate, part->multiplier, orders, n, r);
+        break;
     case DP_PLD_LAPLACE:
     case DP_PLD_PURE:
         dp_rdp_pure(pure_epsilon(part), orders, n, r);

@@ -24,6 +24,7 @@ static const enum dp_sampling samplings[] = {
     [DPLINE_SAMPLING_SUBSTITUTED] = DP_SAMPLING_SUBSTITUTED,
     [DPLINE_SAMPLING_SHUFFLED] = DP_SAMPLING_SHUFFLED,
     [DPLINE_SAMPLING_VISIBLE] = DP_SAMPLING_VISIBLE,
+    [DPLINE_SAMPLING_COINS] = DP_SAMPLING_COINS,
 };
 enum { SAMPLINGS = sizeof samplings / sizeof samplings[0] };
 _Static_assert((int)DPLINE_MOST_QUERIES == DP_EVENT_MOST_QUERIES, "all queries of a lap fit");

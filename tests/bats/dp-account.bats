@@ -230,7 +230,7 @@ $charge")
     spent=$(dp-cat --last out.frames | grep -oE '"epsilon":[0-9.e-]+' | cut -d: -f2)
     # from options, and from a charge that says by itself how rows were sampled
     said=$(dp-account epsilon -z 2 --rate 0.2 --laps 6 --delta 1e-5 --adjacency replace-one)
-    charge='{"laps": 6, "sampling": "substituted", "rate": 0.2, "queries": [{"noise": "gaussian", "multiplier": 2}]}'
+    charge='{"laps": 6, "sampling": "coins", "rate": 0.2, "queries": [{"noise": "gaussian", "multiplier": 2}]}'
     for epsilon in "$said" "$(dp-account epsilon --delta 1e-5 <<< "$charge")"; do
         /usr/bin/python3 -c "import sys; a, b = map(float, sys.argv[1:]); sys.exit(not abs(a - b) < 1e-5 * b)" "$spent" "$epsilon"
     done
@@ -621,6 +621,8 @@ EOF
     between 1.3986 1.3988 "$({ half 1; half 2; } | dp-account epsilon --delta 1e-5)"
     between 14.81 14.83 "$(dp-account epsilon -z 0.5 --rate 0.01 --laps 1000 --delta 1e-5 --sampler fixed --adjacency replace-one)"
     between 1.82 1.83 "$(dp-account epsilon -z 1 --rate 0.01 --laps 1000 --delta 1e-5)"
+    between 2.843 2.844 "$(dp-account epsilon -z 0.5 --rate 0.01 --laps 1000 --delta 1e-5 --adjacency replace-one)"
+    between 0.4999 0.5001 "$(dp-account sigma --epsilon 2.8435 --rate 0.01 --laps 1000 --delta 1e-5 --adjacency replace-one)"
     # a Gaussian and a pure query on one batch: 6.41, where two batches would cost 5.41
     between 6.38 6.44 "$(printf '{"laps":100,"sampling":"poisson","rate":0.1,"queries":[{"noise":"gaussian","multiplier":2},{"noise":"pure","epsilon":1}]}' |
         dp-account epsilon -d 1e-5)"

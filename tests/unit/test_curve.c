@@ -101,6 +101,8 @@ static void one_query_on_a_sample(void **state)
     is(event_of(DP_SAMPLING_POISSON, 2, gaussian, loud), r);
     dp_rdp_replaced_gaussian(0.1, 2, orders, N, r);
     is(event_of(DP_SAMPLING_SUBSTITUTED, 1, gaussian, gaussian), r);
+    dp_rdp_exchanged_gaussian(0.1, 2, orders, N, r);
+    is(event_of(DP_SAMPLING_COINS, 1, gaussian, gaussian), r);
     dp_rdp_visible_batch(0.1, 2, orders, N, r);
     is(event_of(DP_SAMPLING_VISIBLE, 1, gaussian, gaussian), r);
     struct dp_repeated_law law;
@@ -114,6 +116,7 @@ static void one_query_on_a_sample(void **state)
     double sampled = dp_pure_sampled(0.1, 0.3);
     dp_rdp_pure(sampled, orders, N, r);
     is(event_of(DP_SAMPLING_SUBSTITUTED, 1, pure, pure), r);
+    is(event_of(DP_SAMPLING_COINS, 1, pure, pure), r);
 }
 
 static void least(const double *one, const double *other, double *out)

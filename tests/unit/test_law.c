@@ -165,7 +165,7 @@ static void of_every_sampler_and_kind(void **state)
             }
             dp_charges_free(&used);
         }
-    assert_int_equal(asked, 56);
+    assert_int_equal(asked, 65);
 }
 
 static void of_several_events_and_filters(void **state)

@@ -202,8 +202,9 @@ static void parts_and_replacement(void **state)
 static void parts_add_up(void **state)
 {
     (void)state;
-    const enum dp_pld_kind kinds[] = {DP_PLD_GAUSSIAN, DP_PLD_GAUSSIAN_REPLACED, DP_PLD_LAPLACE, DP_PLD_PURE, DP_PLD_JOINT};
-    for (int i = 0; i < 5; i++) {
+    const enum dp_pld_kind kinds[] = {
+        DP_PLD_GAUSSIAN, DP_PLD_GAUSSIAN_REPLACED, DP_PLD_GAUSSIAN_COINS, DP_PLD_LAPLACE, DP_PLD_PURE, DP_PLD_JOINT};
+    for (int i = 0; i < 6; i++) {
         const struct dp_pld_part whole = {kinds[i], 0.02, 1.5, 0.8, 300};
         struct dp_pld_part split[] = {whole, whole, whole};
         split[0].laps = 1;
@@ -548,6 +549,9 @@ static void far_corners(void **state)
         {DP_PLD_LAPLACE, 1e-4, 1, 0, 100000},
         {DP_PLD_PURE, 1e-6, 0, 3, 1000000},
         {DP_PLD_GAUSSIAN_REPLACED, 0.5, 1e-3, 0, 9},
+        {DP_PLD_GAUSSIAN_COINS, 1e-5, 0.3, 0, 100000},
+        {DP_PLD_GAUSSIAN_COINS, 0.5, 1e-3, 0, 9},
+        {DP_PLD_GAUSSIAN_COINS, 1e-6, 1e4, 0, 9},
         {DP_PLD_PURE, 0.5, 0, 700, 3},
         {DP_PLD_LAPLACE, 1, 1e-3, 0, 2},
         {DP_PLD_JOINT, 1e-6, 0.6, 3, 1000000},

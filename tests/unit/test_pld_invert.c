@@ -206,8 +206,8 @@ static void chernoff_is_above(void **state)
 
 static struct dp_pld_part any_part(gsl_rng *rng)
 {
-    const enum dp_pld_kind kinds[] = {DP_PLD_GAUSSIAN, DP_PLD_GAUSSIAN_REPLACED, DP_PLD_JOINT};
-    struct dp_pld_part part = {kinds[gsl_rng_uniform_int(rng, 3)], between(rng, 1e-3, 1), between(rng, 0.6, 20), 0, 1};
+    const enum dp_pld_kind kinds[] = {DP_PLD_GAUSSIAN, DP_PLD_GAUSSIAN_REPLACED, DP_PLD_JOINT, DP_PLD_GAUSSIAN_COINS};
+    struct dp_pld_part part = {kinds[gsl_rng_uniform_int(rng, 4)], between(rng, 1e-3, 1), between(rng, 0.6, 20), 0, 1};
     part.laps = (int64_t)between(rng, 1, 2e4);
     part.epsilon = part.kind == DP_PLD_JOINT ? between(rng, 0.01, 1) : 0;
     return part;
@@ -221,8 +221,7 @@ static void sampled_laps_on_any_contour(void **state)
     int close = 0, compared = 0;
     for (int i = 0; i < 240; i++) {
         struct dp_pld_part parts[2] = {any_part(rng), any_part(rng)};
-        size_t count =
-            i % 3 == 0 && parts[0].kind != DP_PLD_GAUSSIAN_REPLACED && parts[1].kind != DP_PLD_GAUSSIAN_REPLACED ? 2 : 1;
+        size_t count = i % 3 == 0 && !dp_pld_exchanges(&parts[0]) && !dp_pld_exchanges(&parts[1]) ? 2 : 1;
         bool add = i % 2 == 0;
         double variance = variance_of(&parts[0]) + (count > 1 ? variance_of(&parts[1]) : 0), deviation = sqrt(variance);
         double epsilon = deviation * between(rng, 0.3, 5) + variance / 2;

@@ -26,9 +26,9 @@ static double lower(const struct dp_pld_part *parts, size_t count, double delta)
 }
 
 static const struct dp_pld_part runs[] = {
-    {DP_PLD_GAUSSIAN, 0.01, 1, 0, 1000}, {DP_PLD_GAUSSIAN, 0.2, 4, 0, 50}, {DP_PLD_GAUSSIAN_REPLACED, 0.02, 3, 0, 200},
-    {DP_PLD_LAPLACE, 0.1, 5, 0, 100},    {DP_PLD_PURE, 0.3, 0, 0.2, 60},   {DP_PLD_GAUSSIAN, 0.004, 0.7, 0, 3},
-    {DP_PLD_JOINT, 0.05, 3, 0.4, 100},
+    {DP_PLD_GAUSSIAN, 0.01, 1, 0, 1000}, {DP_PLD_GAUSSIAN, 0.2, 4, 0, 50},         {DP_PLD_GAUSSIAN_REPLACED, 0.02, 3, 0, 200},
+    {DP_PLD_LAPLACE, 0.1, 5, 0, 100},    {DP_PLD_PURE, 0.3, 0, 0.2, 60},           {DP_PLD_GAUSSIAN, 0.004, 0.7, 0, 3},
+    {DP_PLD_JOINT, 0.05, 3, 0.4, 100},   {DP_PLD_GAUSSIAN_COINS, 0.02, 1, 0, 200},
 };
 enum { RUNS = sizeof runs / sizeof runs[0] };
 

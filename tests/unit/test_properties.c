@@ -54,12 +54,12 @@ static struct dp_event draw_event(bool replaced)
 {
     static const enum dp_sampling added[] = {DP_SAMPLING_POISSON, DP_SAMPLING_POISSON,  DP_SAMPLING_NONE,  DP_SAMPLING_SHUFFLED,
                                              DP_SAMPLING_VISIBLE, DP_SAMPLING_REPEATED, DP_SAMPLING_STREAM};
-    static const enum dp_sampling exchanged[] = {DP_SAMPLING_SUBSTITUTED, DP_SAMPLING_NONE, DP_SAMPLING_SHUFFLED,
-                                                 DP_SAMPLING_REPEATED, DP_SAMPLING_STREAM};
+    static const enum dp_sampling exchanged[] = {DP_SAMPLING_SUBSTITUTED, DP_SAMPLING_COINS,    DP_SAMPLING_NONE,
+                                                 DP_SAMPLING_SHUFFLED,    DP_SAMPLING_REPEATED, DP_SAMPLING_STREAM};
     struct dp_event event = {
-        .sampling = replaced ? exchanged[one_of(5)] : added[one_of(7)], .rate = between(1e-3, 0.5), .queries = 1};
-    bool gaussian = event.sampling == DP_SAMPLING_VISIBLE || event.sampling == DP_SAMPLING_SUBSTITUTED ||
-                    event.sampling == DP_SAMPLING_REPEATED;
+        .sampling = replaced ? exchanged[one_of(6)] : added[one_of(7)], .rate = between(1e-3, 0.5), .queries = 1};
+    bool gaussian =
+        event.sampling == DP_SAMPLING_VISIBLE || dp_event_exchanges(&event) || event.sampling == DP_SAMPLING_REPEATED;
     if (event.sampling == DP_SAMPLING_REPEATED) {
         event.draws = 1 + one_of(1000);
         event.contraction = between(0.5, 1);
@@ -68,7 +68,7 @@ static struct dp_event draw_event(bool replaced)
         event.rate = 1;
     if (event.sampling == DP_SAMPLING_SHUFFLED)
         event.epoch_laps = 1 + one_of(20);
-    if (event.sampling != DP_SAMPLING_SUBSTITUTED)
+    if (!dp_event_exchanges(&event))
         event.queries = 1 + one_of(2);
     for (int i = 0; i < event.queries; i++)
         event.query[i] = draw_query(gaussian);

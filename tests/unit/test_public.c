@@ -74,8 +74,9 @@ static void the_layout_of_interface_1(void **state)
                           DPLINE_SAMPLING_POISSON,
                           DPLINE_SAMPLING_SUBSTITUTED,
                           DPLINE_SAMPLING_SHUFFLED,
-                          DPLINE_SAMPLING_VISIBLE};
-    const int frozen[] = {1, 2, 3, 4, 5, 6, 7, 1, 2, 3, 4};
+                          DPLINE_SAMPLING_VISIBLE,
+                          DPLINE_SAMPLING_COINS};
+    const int frozen[] = {1, 2, 3, 4, 5, 6, 7, 1, 2, 3, 4, 5};
     assert_memory_equal(values, frozen, sizeof frozen);
 }
 
@@ -167,7 +168,7 @@ static void charges_that_make_no_sense_are_refused(void **state)
     bad[4].query[0].kind = (enum dpline_kind)8;
     bad[5].query[0].multiplier = 0;
     bad[6].query[0].epsilon = 1; /* a Gaussian has no epsilon */
-    bad[7].sampling = (enum dpline_sampling)5;
+    bad[7].sampling = (enum dpline_sampling)6;
     bad[8].unused[3] = 1;
     bad[9].query[0].unused[0] = 1;
     assert_int_equal(dpline_account_new(&account, NULL), 0);

@@ -15,9 +15,10 @@ extern "C" {
 enum dpline_sampling {
     DPLINE_SAMPLING_NONE = 0,        /* every row, each lap */
     DPLINE_SAMPLING_POISSON = 1,     /* a coin for each row; one person's row is there or contributes nothing */
-    DPLINE_SAMPLING_SUBSTITUTED = 2, /* a fixed number of rows, or coins; one person's row is exchanged for another's */
+    DPLINE_SAMPLING_SUBSTITUTED = 2, /* a fixed number of rows; one person's row is exchanged for another's */
     DPLINE_SAMPLING_SHUFFLED = 3,    /* parts of one permutation per epoch */
-    DPLINE_SAMPLING_VISIBLE = 4      /* coins, and the release shows who took part */
+    DPLINE_SAMPLING_VISIBLE = 4,     /* coins, and the release shows who took part */
+    DPLINE_SAMPLING_COINS = 5        /* a coin for each row; one person's row is exchanged for another's */
 };
 
 /* A query on the rows, and its noise. */

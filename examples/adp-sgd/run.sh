@@ -4,8 +4,8 @@
 # Parts: theory, goal, pilot, sqrt, linear, table3, table6, table1, table2, figure4, constant, steps, fashion, logistic, repeat, network, cifar
 # (default: all, in this order).
 # --write also puts the tables and figures into this directory's README; --tables trains nothing and makes them of what is there.
-# SEEDS=n sets the number of seeds (1), JOBS=n how many cells run at once, EPOCHS_OF_TABLES the columns of sqrt and linear; of tables 1 to 6
-# BUDGETS, PASSES and CLIPS choose what is run.
+# SEEDS=n sets the number of seeds (1, of cifar 3), JOBS=n how many cells run at once, EPOCHS_OF_TABLES the columns of sqrt and linear; of tables
+# 1 to 6 and cifar BUDGETS, PASSES and CLIPS choose what is run.
 set -euo pipefail
 cd "$(dirname "$0")"
 . ./common.sh
@@ -390,23 +390,60 @@ network() {
     show network
 }
 
-# --- CIFAR-10: which of the two is ahead, on a small network, for both schedules ----------------------------------------------------
+# --- CIFAR-10, both schedules, from a network that was trained on public pictures: one half of the training pictures -------------------
 cifar_rows() {
-    local part
     [ -e "$raw/cifar10/cifar10-jpeg.zip" ] || { say "skipping: no $raw/cifar10/cifar10-jpeg.zip" && return 1; }
-    for part in train:cifar test:cifar-test; do
-        [ -d "$out/${part#*:}.dp" ] || dp-import images -q --no-bias --population "${part#*:}" -o "$out/${part#*:}.dp" "$raw/cifar10/cifar10-jpeg.zip/${part%:*}"
-    done
+    # two imports with one seed, since the halves are of different people
+    local all="$raw/cifar10/cifar10-jpeg.zip/train"
+    [ -d "$out/cifar-public.dp" ] || dp-import images -q -f --no-bias --population cifar-public --split .5 -o "$out/cifar-public.dp" --test "$out/unused.dp" "$all"
+    [ -d "$out/cifar.dp" ] || dp-import images -q -f --no-bias --population cifar --split .5 -o "$out/unused.dp" --test "$out/cifar.dp" "$all"
+    [ -d "$out/cifar-test.dp" ] || dp-import images -q --no-bias --population cifar-test -o "$out/cifar-test.dp" "$raw/cifar10/cifar10-jpeg.zip/test"
+    rm -rf "$out/unused.dp"
+}
+# cifar_start PASSES: over the public half; then the last layer, 512 x 10 weights and 10 biases, becomes 0 as in a new network
+cifar_start() {
+    local public=$results/cifar-public-$1 start=$results/cifar-start-$1
+    [ ! -s "$start" ] || return 0
+    say "cifar: the public network"
+    dp-loop --laps $(($1 * 196)) --seed 1 -q -o "$public" "
+        dp-sample   --data $out/cifar-public.dp --rate 128/25000 |
+        dp-net-grad --data $out/cifar-public.dp --network '$cifar_network' --loss softmax --clip 100 --shift 2 --flip |
+        dp-account  --public --allow-seeded |
+        dp-step     --optimizer adam --step 0.003 --schedule cosine" > /dev/null
+    dp-eval --metrics accuracy --last --data "$out/cifar-test.dp" --in "$public" > "$public.accuracy"
+    DPLINE_LIBRARY=$build/lib/libdpline.so PYTHONPATH=../python /usr/bin/python3 - "$public" "$start" << 'END'
+import sys
+import dpline
+
+frames = list(dpline.read_frames(sys.argv[1]))
+for frame in frames:
+    if "model" in frame:
+        model = frame["model"].copy()
+        model[:, -5130:] = 0
+        frame["model"] = model
+dpline.write_frames(sys.argv[2], frames)
+END
 }
 cifar() {
     cifar_rows || return 0
-    say "cifar: CIFAR-10, C = 0.1, 3 epochs, five seeds"
-    for schedule in "200 $sqrt" "32 $linear"; do pairs 5 "${schedule#* }" cifar network 3 3 0.1 "${schedule% *}"; done | do_cells
-    {
-        printf 'b_t\t%b\n' "$paired_head"
-        for schedule in "200 $sqrt" "32 $linear"; do
-            printf '%s\t%s\n' "${schedule#* }" "$(paired "${schedule#* }" cifar network 3 3 0.1 "${schedule% *}")"
+    local seeds=${SEEDS:-3} budget clip=${CLIPS:-1} passes=${PASSES:-20} schedule seed method
+    [ -n "$tables" ] || cifar_start "$passes"
+    say "cifar: CIFAR-10, C_G = $clip, $passes passes over each half, $seeds seeds"
+    for seed in $(seq "$seeds"); do
+        for budget in ${BUDGETS:-0.8 1.2 1.6 3.2 6.4}; do
+            for schedule in "1 $sqrt" "0.1 $linear"; do
+                for method in dp adp; do echo "cell $method cifar network bar:$budget $passes $clip $schedule $seed"; done
+            done
         done
+    done | do_cells
+    {
+        printf 'steps\tepsilon-bar\tepsilon, DP-SGD\tepsilon, ADP-SGD\tseeds\tDP-SGD, best\tADP-SGD, best\tgap\tDP-SGD, last\tADP-SGD, last\tgap\n'
+        for schedule in "1 $sqrt" "0.1 $linear"; do
+            for budget in ${BUDGETS:-0.8 1.2 1.6 3.2 6.4}; do
+                printf '%s\t%s\t' "$([ "${schedule#* }" = $sqrt ] && echo '1/√(20 + t)' || echo '.1 (1 - √(t/T))')" "$budget"
+                gaps "cifar network bar:$budget $passes $clip $schedule" '' "cifar network bar:$budget $passes $clip $schedule" ''
+            done
+        done | grep -v –
     } > "$out/cifar.tsv"
     show cifar
 }

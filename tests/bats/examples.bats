@@ -116,6 +116,37 @@ adp_sgd() {
     again adp_sgd
 }
 
+@test "examples/adp-sgd/run.sh cifar: the start knows one half, without its last layer, and private runs have the other half" {
+    elsewhere
+    mkdir -p raw/cifar10
+    /usr/bin/python3 - << 'EOF'
+import random, zipfile
+random.seed(1)
+with zipfile.ZipFile("raw/cifar10/cifar10-jpeg.zip", "w") as archive:
+    for part, n in ("train", 4), ("test", 2):
+        for label in range(10):
+            for i in range(n):
+                pixels = bytes(200 if k % 10 == label else random.randrange(60) for k in range(3072))
+                archive.writestr(f"{part}/class{label}/{i}.ppm", b"P6\n32 32\n255\n" + pixels)
+EOF
+    SEEDS=2 BUDGETS=0.8 PASSES=1 example adp-sgd/run.sh cifar
+    assert_success
+    assert_line --regexp '/T\)\) +0\.8 +0\.26 +0\.37 +2 +[01]\.[0-9]{4} +[01]\.[0-9]{4} '
+    PYTHONPATH=$ROOT/examples/python DPLINE_LIBRARY=$BUILD/lib/libdpline.so /usr/bin/python3 - out/results-*/ << 'EOF'
+import sys
+import dpline
+import numpy as np
+trained, start = (dpline.read_model(sys.argv[1] + name)["model"].ravel() for name in ("cifar-public-1", "cifar-start-1"))
+assert len(start) == 10986 and np.all(trained[-5130:-10] != 0) and np.all(start[-5130:] == 0), start[-5130:]
+assert np.array_equal(start[:-5130], trained[:-5130])
+halves = [set(map(bytes, dpline.read_dataset(f"out/{name}.dp")[0])) for name in ("cifar-public", "cifar")]
+assert [len(half) for half in halves] == [20, 20] and not halves[0] & halves[1]
+EOF
+    public=$(cd "$ROOT/examples/adp-sgd" && BUILD=$OLDPWD/other OUT=$OLDPWD/out bash -c \
+        '. ./common.sh && train dp cifar network bar:0.8 1 1 1 sqrt:20:1 1 | dp-cat --kind lap | jq -r .public_start | sort -u')
+    assert_regex "$public" '^[0-9a-f]{64}$'
+}
+
 network() {
     elsewhere
     pictures raw/mnist 600

@@ -46,22 +46,24 @@ at_zero() {
 }
 
 # --- output perturbation -----------------------------------------------------------------------------------------------------------
-# as_printed SET MU EPSILON: "T step deviation": iterations, step and noise of Zhang et al. D is the radius, L = 1.
+# as_printed SET MU EPSILON: "T step scale": iterations, step and noise of Zhang et al. D is the radius, L = 1. $noise says whether epsilon
+# holds alone (gamma); the scale of Gaussian noise is its deviation.
 as_printed() {
     awk -v n="$(dp-info --get rows "$out/$1.dp")" -v d="$(dp-info --get cols "$out/$1.dp")" -v mu="$2" -v epsilon="$3" -v delta="$delta" \
-        -v beta="$(beta "$1")" -v D="$(radius "$1" "$2")" 'BEGIN {
+        -v beta="$(beta "$1")" -v D="$(radius "$1" "$2")" -v noise="$noise" 'BEGIN {
+        spread = noise == "gamma" ? d ^ 2 : d * log(1 / delta)
         if (mu > 0) {
             beta += mu
             step = 1 / (mu + beta)
-            t = (mu ^ 2 + beta ^ 2) / (mu * beta) * log((mu * n * epsilon * D) ^ 2 / (d * log(1 / delta)))
+            t = (mu ^ 2 + beta ^ 2) / (mu * beta) * log((mu * n * epsilon * D) ^ 2 / spread)
             moves = 5 * (1 + beta / mu) / (n * beta)
         } else {
             step = 1 / beta
-            t = ((beta * n * epsilon * D) ^ 2 / (d * log(1 / delta))) ^ (1 / 3)
+            t = ((beta * n * epsilon * D) ^ 2 / spread) ^ (1 / 3)
         }
         t = t > 1 ? int(t) + (t > int(t)) : 1
         if (mu == 0) moves = 3 * t / (beta * n)
-        printf "%d %.10g %.10g\n", t, step, moves * sqrt(2 * log(2 / delta)) / epsilon
+        printf "%d %.10g %.10g\n", t, step, moves * (noise == "gamma" ? 1 : sqrt(2 * log(2 / delta))) / epsilon
     }'
 }
 
@@ -92,10 +94,10 @@ descend() {
 draw() {
     local r
     for r in $(seq "$rounds"); do
-        dp-noise --multiplier "$2" --in "$work/bounded" | dp-account --epsilon "$1" --delta "$delta" --no-ledger --allow-weak | dp-step > "$work/round-$r"
+        dp-noise --noise "$noise" --multiplier "$2" --in "$work/bounded" | dp-account --epsilon "$1" --delta "$delta" --no-ledger --allow-weak | dp-step > "$work/round-$r"
     done
 }
-# output SET MU EPSILON T STEP [DEVIATION]: without a deviation, the smallest that the sensitivity of the record allows
+# output SET MU EPSILON T STEP [SCALE]: without a scale, the smallest that the sensitivity of the record allows
 output() {
     local descent spent=0 z
     seconds descend "$1" "$2" "$4" "$5"
@@ -221,15 +223,16 @@ cost() { dp-info --get epsilon "$work/models"; }
 
 # cell METHOD SET MU EPSILON: leaves its line in its file. Done cells are not done again, so that an interrupted run continues where it stopped.
 cell() {
-    local file=$results/cells/$1-$2-$3-$4 adjacency=null-record spent=0 work t step deviation
+    local file=$results/cells/$1-$2-$3-$4 adjacency=null-record noise=gaussian spent=0 work t step scale
     [ ! -s "$file" ] || return 0
     [ "$1" != objective ] || curvature_fits "${@:2}" || return 0
     work=$(mktemp -d "$results/cells/work.XXXXXX")
     [[ $1 != *-wide ]] || export wide=wide
     case ${1%-wide} in
-        published)
-            read -r t step deviation <<< "$(as_printed "${@:2}")"
-            output "${@:2}" "$t" "$step" "$deviation"
+        published | gamma)
+            [ "$1" != gamma ] || noise=gamma
+            read -r t step scale <<< "$(as_printed "${@:2}")"
+            output "${@:2}" "$t" "$step" "$scale"
             ;;
         tight | tight-replace)
             [ "$1" = tight ] || adjacency=replace-one

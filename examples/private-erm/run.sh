@@ -18,7 +18,7 @@ read -ra sets <<< "${SETS:-$(sets | tr '\n' ' ')}"
 [ ${#sets[@]} -gt 0 ] || { echo "run.sh: there is no data in $raw: get-data.sh fetches it, DPLINE_DATA says where it is" >&2 && exit 1; }
 read -ra mus <<< "${MUS:-0 0.001 0.01}"
 read -ra epsilons <<< "${EPSILONS:-0.1 0.5 1 2}"
-read -ra methods <<< "${METHODS:-published tight tight-replace stopped psgd gd objective sgd-2014 sgd published-wide sgd-2014-wide sgd-theorem-wide}"
+read -ra methods <<< "${METHODS:-published gamma tight tight-replace stopped psgd gd objective sgd-2014 sgd published-wide sgd-2014-wide sgd-theorem-wide}"
 
 # cells PART: what is measured for a part of the page, one a line. Objective perturbation needs a regulariser. ADULT-81 has a table of
 # its own, without SGD, with both adjacencies.
@@ -30,7 +30,7 @@ cells() {
                 [ "$method $mu" != 'objective 0' ] || continue
                 case "$1 $set $method" in
                     'table ADULT-81 '* | table*tight-replace) continue ;;
-                    'adult ADULT-81 sgd'* | adult*' psgd' | adult*-wide) continue ;;
+                    'adult ADULT-81 sgd'* | adult*' psgd' | adult*' gamma' | adult*-wide) continue ;;
                     table* | 'adult ADULT-81 '*) [ "$1 $mu" = 'adult 0' ] || tsv "$method" "$set" "$mu" ;;
                 esac
             done

@@ -17,6 +17,7 @@
 #   once for all rounds, of what was done for each, and the epsilon of one round that the gate states
 BEGIN {
     name["published"] = "output, as printed"
+    name["gamma"] = "output, as printed, epsilon alone"
     name["tight"] = "output, tight"
     name["tight-replace"] = "output, tight, replace-one"
     name["stopped"] = "output, tight, stopped early"
@@ -29,10 +30,11 @@ BEGIN {
     name["sgd-theorem-wide"] = "noisy SGD, 2014, noise for N² steps"
     name["sgd"] = "noisy SGD, tight"
     if (kind == "printed") split("published sgd-2014", methods, " ")
-    else if (kind == "errors") split("published tight stopped psgd gd objective sgd-2014 sgd", methods, " ")
+    else if (kind == "errors") split("published gamma tight stopped psgd gd objective sgd-2014 sgd", methods, " ")
     else if (kind == "seconds") split("published tight stopped psgd gd objective sgd-2014 sgd", methods, " ")
     else if (kind == "adult") split("published tight-replace tight stopped gd objective", methods, " ")
-    else if (kind == "worth" || kind == "bounds") split("published sgd-2014", methods, " ")
+    else if (kind == "worth") split("published sgd-2014", methods, " ")
+    else if (kind == "bounds") split("published gamma sgd-2014", methods, " ")
     else if (kind == "wide") split("published-wide sgd-2014-wide sgd-theorem-wide", methods, " ")
     for (i = 1; i in methods; i++) width = i
 }
@@ -109,10 +111,10 @@ END {
         exit
     }
     if (kind == "bounds") {
-        split("epsilon|output, over d log(1/δ)/(n² ε²)|SGD, over d log³(n/δ)/(n² ε²)|gradients, output: n T|SGD here: 50 n|SGD of Table 1: n²", texts, "|")
+        split("epsilon|output, over d log(1/δ)/(n² ε²)|epsilon alone, over d²/(n² ε²)|SGD, over d log³(n/δ)/(n² ε²)|gradients, output: n T|epsilon alone: n T|SGD here: 50 n|SGD of Table 1: n²", texts, "|")
         if (first == 0) {
-            split("epsilon|output, over (√(d log(1/δ))/(n ε))^(2/3)|with L, β and ‖ŵ‖|SGD, over √d log^(3/2)(n/δ)/(n ε)|gradients, output: n T", texts, "|")
-            line("data", texts, 5)
+            split("epsilon|output, over (√(d log(1/δ))/(n ε))^(2/3)|with L, β and ‖ŵ‖|epsilon alone, over (d/(n ε))^(2/3)|SGD, over √d log^(3/2)(n/δ)/(n ε)|gradients, output: n T|epsilon alone: n T", texts, "|")
+            line("data", texts, 7)
             for (r = 1; r <= count; r++) {
                 row = order[r]
                 split(row, part, SUBSEP)
@@ -122,13 +124,15 @@ END {
                 texts[1] = part[3]
                 texts[2] = short(error[row, "published"] / (unit * sqrt(log(1000))) ^ (2 / 3))
                 texts[3] = short(error[row, "published"] / (unit * sqrt(log(1000) * beta) * norm[part[1], part[2]] ^ 2) ^ (2 / 3))
-                texts[4] = short(error[row, "sgd-2014"] / (unit * log(1000 * people_of) ^ 1.5))
-                texts[5] = sprintf("%.1e", people_of * laps[row, "published"])
-                line(part[1], texts, 5)
+                texts[4] = short(error[row, "gamma"] / (unit * sqrt(columns[part[1]])) ^ (2 / 3))
+                texts[5] = short(error[row, "sgd-2014"] / (unit * log(1000 * people_of) ^ 1.5))
+                texts[6] = sprintf("%.1e", people_of * laps[row, "published"])
+                texts[7] = sprintf("%.1e", people_of * laps[row, "gamma"])
+                line(part[1], texts, 7)
             }
             exit
         }
-        line("data", texts, 6)
+        line("data", texts, 8)
         for (r = 1; r <= count; r++) {
             row = order[r]
             split(row, part, SUBSEP)
@@ -136,11 +140,13 @@ END {
             unit = columns[part[1]] / (people_of * part[3]) ^ 2
             texts[1] = part[3]
             texts[2] = short(error[row, "published"] / (unit * log(1000)))
-            texts[3] = short(error[row, "sgd-2014"] / (unit * log(1000 * people_of) ^ 3))
-            texts[4] = sprintf("%.1e", people_of * laps[row, "published"])
-            texts[5] = sprintf("%.1e", 50 * people_of)
-            texts[6] = sprintf("%.1e", people_of ^ 2)
-            line(part[1], texts, 6)
+            texts[3] = short(error[row, "gamma"] / (unit * columns[part[1]]))
+            texts[4] = short(error[row, "sgd-2014"] / (unit * log(1000 * people_of) ^ 3))
+            texts[5] = sprintf("%.1e", people_of * laps[row, "published"])
+            texts[6] = sprintf("%.1e", people_of * laps[row, "gamma"])
+            texts[7] = sprintf("%.1e", 50 * people_of)
+            texts[8] = sprintf("%.1e", people_of ^ 2)
+            line(part[1], texts, 8)
         }
         exit
     }

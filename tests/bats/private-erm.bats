@@ -48,12 +48,15 @@ wine() {
 
 @test "iterations and noise are those that the paper prints" {
     dp-synth classification --rows 1000 --cols 4 --seed 1 -o set.dp
-    printed() { OUT=$PWD bash -c '. ./common.sh && . ./methods.sh && out=$1 && as_printed set $2 $3' - "$PWD" "$1" "$2"; }
+    printed() { noise=${3-gaussian} OUT=$PWD bash -c '. ./common.sh && . ./methods.sh && out=$1 && as_printed set $2 $3' - "$PWD" "$1" "$2"; }
     # beta = 0.26, D = sqrt(2 ln 2 / 0.01) = 11.774, d = 4, delta = 0.001: T = (mu² + beta²) / (mu beta) ln((mu n epsilon D)² / (d ln(1 / delta)))
     # = 26.0385 ln(501.69) = 161.9; sigma = 5 (1 + beta / mu) / (n beta) sqrt(2 ln(2 / delta))
     assert_equal "$(printed 0.01 1)" '162 3.703703704 2.024454396'
     # beta = 0.25, D = 20: T = ((beta n epsilon D)² / (d ln(1 / delta)))^(1/3); 3 T / (beta n) sqrt(2 ln(2 / delta)) / epsilon
     assert_equal "$(printed 0 2)" '154 4 3.602629067'
+    # epsilon alone: d² in place of d ln(1 / delta), and the noise has the scale of the sensitivity / epsilon
+    assert_equal "$(printed 0.01 1 gamma)" '177 3.703703704 0.5192307692'
+    assert_equal "$(printed 0 2 gamma)" '185 4 1.11'
     # an epsilon so small that the logarithm is negative: one iteration
     assert_equal "$(printed 0.01 0.001 | cut -d ' ' -f 1)" 1
 }
@@ -81,8 +84,8 @@ wine() {
     assert_success
     # only objective perturbation needs a regulariser
     assert_equal "$(awk -F '\t' '$1 == "cell" { n[$4] = n[$4] $5 " " } END { for (mu in n) print mu ": " n[mu] }' measured.tsv | sort)" \
-        '0.01: published tight stopped psgd gd objective sgd-2014 sgd published-wide sgd-2014-wide sgd-theorem-wide 
-0: published tight stopped psgd gd sgd-2014 sgd published-wide sgd-2014-wide sgd-theorem-wide '
+        '0.01: published gamma tight stopped psgd gd objective sgd-2014 sgd published-wide sgd-2014-wide sgd-theorem-wide 
+0: published gamma tight stopped psgd gd sgd-2014 sgd published-wide sgd-2014-wide sgd-theorem-wide '
     # no model is better than the minimum; the same descent has less noise with the tight bound, and its gate reports the
     # requested numbers
     awk -F '\t' '$1 == "cell" && $9 <= 0 { bad = 1 } END { exit bad }' measured.tsv

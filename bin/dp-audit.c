@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "audit/canaries.h"
 #include "audit/membership.h"
 #include "audit/sensitivity.h"
 #include "base/cli.h"
@@ -10,7 +11,7 @@
 
 struct options {
     const char *data;
-    int64_t rows, runs, laps, row, seed, timeout;
+    int64_t rows, runs, laps, row, seed, timeout, canaries;
     double confidence;
     int canary, others;
     bool json;
@@ -26,7 +27,8 @@ static const struct dp_option options[] = {
     DP_OPTION_INT('R', runs, "R", DP_FROM_TO(40, 100000000),
                   "epsilon: runs with the canary, and as many without (default 1000)"),
     DP_OPTION_REAL('c', confidence, "P", DP_FROM_BELOW(0.5, 1),
-                   "epsilon: probability with which the bound holds (default 0.999)"),
+                   "epsilon, canaries: probability with which the bound holds (default 0.999)"),
+    DP_OPTION_INT('k', canaries, "K", DP_FROM_TO(10, 100000), "canaries: how many (default 1000)"),
     DP_OPTION_INT(0, row, "I", DP_FROM_TO(1, 1e15), "epsilon: the row whose place the canary takes (default: the last)"),
     DP_OPTION_CHOICE(0, canary, "WHAT", "unit|row", "epsilon: one entry of 1, or the row unchanged (default unit)"),
     DP_OPTION_CHOICE(0, others, "WHAT", "zeros|keep", "epsilon: the other rows are zeros, or unchanged (default zeros)"),
@@ -135,20 +137,58 @@ static int epsilon(const struct options *o, const char *pipeline, const struct d
     return DP_OK;
 }
 
-/* Each word has options that the other word does not have. */
-static int check_options(const struct options *o, bool sensitive, struct dp_err *err)
+static int canaries(const struct options *o, const char *pipeline, const struct dp_audit_watch *watch, struct dp_err *err)
 {
-    if (!sensitive && o->rows != DP_OPT_ABSENT_INT)
+    struct dp_canaries a = {.data = o->data, .pipeline = pipeline, .scratch = scratch(), .watch = watch};
+    a.laps = number_or(o->laps, 10);
+    a.canaries = number_or(o->canaries, 1000);
+    a.seed = number_or(o->seed, -1);
+    a.confidence = isnan(o->confidence) ? 0.999 : o->confidence;
+    int rc = dp_canaries_run(&a, err);
+    const bool exceeded = a.epsilon > a.claimed;
+    if (rc == DP_OK && o->json)
+        rc = print_json(json_pack("{s:b, s:f, s:f, s:f, s:f, s:f, s:I, s:I, s:I}", "exceeded", exceeded, "mu", a.mu, "measured",
+                                  a.epsilon, "claimed", a.claimed, "delta", a.delta, "confidence", a.confidence, "canaries",
+                                  (json_int_t)a.canaries, "guesses", (json_int_t)a.guesses, "correct", (json_int_t)a.correct),
+                        err);
+    if (rc != DP_OK)
+        return rc;
+    if (exceeded)
+        return dp_fail(err, DP_E_RUN,
+                       "the pipeline claims epsilon = %.9g, and at least %.9g was measured (delta %g, confidence %g, %lld of "
+                       "%lld guesses right)",
+                       a.claimed, a.epsilon, a.delta, a.confidence, (long long)a.correct, (long long)a.guesses);
+    if (!o->json)
+        printf("mu is at least %.4g and epsilon at least %.4g as measured, at most %.4g as claimed (delta %g, confidence %g, "
+               "%lld of %lld guesses right)\n",
+               dp_round_down(a.mu, 4), dp_round_down(a.epsilon, 4), dp_round_up(a.claimed, 4), a.delta, a.confidence,
+               (long long)a.correct, (long long)a.guesses);
+    return DP_OK;
+}
+
+static const struct {
+    const char *name;
+    int (*run)(const struct options *o, const char *pipeline, const struct dp_audit_watch *watch, struct dp_err *err);
+} words[] = {{"sensitivity", sensitivity}, {"epsilon", epsilon}, {"canaries", canaries}};
+enum { SENSITIVITY, EPSILON, CANARIES, WORDS };
+
+/* Each word has options that the others do not have. */
+static int check_options(const struct options *o, int word, struct dp_err *err)
+{
+    if (word != SENSITIVITY && o->rows != DP_OPT_ABSENT_INT)
         return dp_fail(err, DP_E_USAGE, "--rows goes with sensitivity");
-    if (sensitive && (o->runs != DP_OPT_ABSENT_INT || !isnan(o->confidence) || o->row != DP_OPT_ABSENT_INT || o->canary >= 0 ||
-                      o->others >= 0))
-        return dp_fail(err, DP_E_USAGE, "--runs, --confidence, --row, --canary and --others go with epsilon");
+    if (word != CANARIES && o->canaries != DP_OPT_ABSENT_INT)
+        return dp_fail(err, DP_E_USAGE, "--canaries goes with canaries");
+    if (word != EPSILON && (o->runs != DP_OPT_ABSENT_INT || o->row != DP_OPT_ABSENT_INT || o->canary >= 0 || o->others >= 0))
+        return dp_fail(err, DP_E_USAGE, "--runs, --row, --canary and --others go with epsilon");
+    if (word == SENSITIVITY && !isnan(o->confidence))
+        return dp_fail(err, DP_E_USAGE, "--confidence goes with epsilon and canaries");
     return DP_OK;
 }
 
 int main(int argc, char **argv)
 {
-    const struct dp_command command = {"dp-audit", "sensitivity|epsilon [--] 'STAGE | STAGE …'",
+    const struct dp_command command = {"dp-audit", "sensitivity|epsilon|canaries [--] 'STAGE | STAGE …'",
                                        "Attack a pipeline to test its privacy claim", options, NULL};
     struct options o;
     struct dp_err err = {0};
@@ -162,15 +202,16 @@ int main(int argc, char **argv)
     sigaction(SIGALRM, &action, NULL);
     signal(SIGPIPE, SIG_IGN); /* a child that dies must not end this process */
     struct dp_audit_watch watch = {&stop, (int)o.timeout};
-    const char *word = operand < argc ? argv[operand] : "";
-    bool sensitive = strcmp(word, "sensitivity") == 0;
-    if (!sensitive && strcmp(word, "epsilon") != 0)
-        rc = dp_fail(&err, DP_E_USAGE, "expected one of: sensitivity, epsilon");
+    int word = 0;
+    while (word < WORDS && (operand == argc || strcmp(argv[operand], words[word].name) != 0))
+        word++;
+    if (word == WORDS)
+        rc = dp_fail(&err, DP_E_USAGE, "expected one of: sensitivity, epsilon, canaries");
     else if (argc - operand != 2)
         rc = dp_fail(&err, DP_E_USAGE,
                      argc - operand < 2 ? "no pipeline (try --help)" : "the pipeline is one argument: quote it");
-    else if ((rc = check_options(&o, sensitive, &err)) == DP_OK)
-        rc = (sensitive ? sensitivity : epsilon)(&o, argv[operand + 1], &watch, &err);
+    else if ((rc = check_options(&o, word, &err)) == DP_OK)
+        rc = words[word].run(&o, argv[operand + 1], &watch, &err);
     status = dp_cli_finish("dp-audit", rc, &err);
     if (stop != 0) {
         signal(stop, SIG_DFL);

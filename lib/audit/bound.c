@@ -72,6 +72,63 @@ double dp_audit_epsilon_lower(uint64_t hits, uint64_t alarms, uint64_t runs, dou
     return epsilon;
 }
 
+/* The inverse of h(x) = 1 − f(x) for a mechanism that is μ-Gaussian, or (ε, δ): the curve `at` has one parameter, μ or ε. */
+typedef double inverse_curve(double y, double at, double delta);
+
+static double of_mu(double y, double mu, double delta)
+{
+    (void)delta;
+    return y <= 0 ? 0 : y >= 1 ? 1 : gsl_cdf_ugaussian_P(gsl_cdf_ugaussian_Pinv(y) - mu);
+}
+
+static double of_epsilon(double y, double epsilon, double delta)
+{
+    return fmax(0, fmax((y - delta) * exp(-epsilon), 1 - delta - (1 - y) * exp(epsilon)));
+}
+
+/* Whether that curve allows Pr[at least `correct` guesses are right] = chance. The most probable way has no more than `correct`
+   right, and, from there down, as little for each smaller number as its inequality asks for: probability that is moved to a
+   smaller number makes every other inequality easier. */
+static bool allows(inverse_curve *inverse, double at, double delta, uint64_t correct, uint64_t guesses, uint64_t canaries,
+                   double chance)
+{
+    const double m = (double)canaries;
+    double right = (double)correct * chance, wrong = (double)(guesses - correct) * chance, sum = chance;
+    for (uint64_t j = correct; j > 0 && sum <= 1; j--) {
+        double least = (m * inverse(fmin(1, right / m), at, delta) - wrong) / (double)(guesses - j + 1);
+        least = fmax(0, least);
+        right += (double)(j - 1) * least;
+        wrong += (double)(guesses - j + 1) * least;
+        sum += least;
+    }
+    return sum <= 1;
+}
+
+/* The largest parameter of a curve that is refuted, from below; 0 if none is. */
+static double refuted(inverse_curve *inverse, double delta, uint64_t correct, uint64_t guesses, uint64_t canaries,
+                      double confidence)
+{
+    double low = 0, high = 64;
+    for (int i = 0; i < 50; i++) {
+        double middle = (low + high) / 2;
+        if (allows(inverse, middle, delta, correct, guesses, canaries, 1 - confidence))
+            high = middle;
+        else
+            low = middle;
+    }
+    return low;
+}
+
+double dp_audit_guessed_mu(uint64_t correct, uint64_t guesses, uint64_t canaries, double confidence)
+{
+    return refuted(of_mu, 0, correct, guesses, canaries, confidence);
+}
+
+double dp_audit_guessed_epsilon(uint64_t correct, uint64_t guesses, uint64_t canaries, double delta, double confidence)
+{
+    return refuted(of_epsilon, delta, correct, guesses, canaries, confidence);
+}
+
 bool dp_audit_unlikely(uint64_t successes, uint64_t trials, double p, double confidence)
 {
     double limit = (1 - confidence) / 2, k = (double)successes, n = (double)trials;

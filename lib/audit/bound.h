@@ -21,6 +21,16 @@ double dp_audit_proportion_upper(uint64_t successes, uint64_t trials, double con
    each of which fails with probability (1 − confidence)/2. */
 double dp_audit_epsilon_lower(uint64_t hits, uint64_t alarms, uint64_t runs, double delta, double confidence);
 
+/* Many canaries in one run. Each of `canaries` is in the rows with probability 1/2. The adversary guesses for `guesses` of them
+   whether it is, and is right for `correct`. Lower bounds, with that confidence, on the μ of Gaussian differential privacy
+   and on the epsilon at this delta. A mechanism with the trade-off curve f obeys, for p_t = Pr[t guesses are right], all j, and
+   with h(x) = 1 − f(x):
+       Σ_{t >= j} t p_t / m  <=  h( Σ_{t >= j−1} (r − t) p_t / m )
+   (Mahloujifar, Melis, Chaudhuri, Auditing f-Differential Privacy in One Run, 2024; proof in dp-privacy(7)). A curve is
+   refuted if no such p has Pr[at least `correct`] >= 1 − confidence. correct <= guesses <= canaries, guesses > 0. */
+double dp_audit_guessed_mu(uint64_t correct, uint64_t guesses, uint64_t canaries, double confidence);
+double dp_audit_guessed_epsilon(uint64_t correct, uint64_t guesses, uint64_t canaries, double delta, double confidence);
+
 /* Whether `successes` in `trials` draws of probability p is far from its mean, on either side: a count at least as far on that
    side has a probability below (1 − confidence)/2. */
 bool dp_audit_unlikely(uint64_t successes, uint64_t trials, double p, double confidence);

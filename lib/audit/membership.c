@@ -531,27 +531,6 @@ static int make_variants(struct audit *a, struct dp_err *err)
     return rc;
 }
 
-/* The gate of an audit charges nobody: the rows are made up, so it keeps no ledger. */
-static int without_ledger(struct audit *a, struct dp_err *err)
-{
-    const struct dp_pipeline_stage *gate = &a->pipeline.stage[a->gate];
-    bool none = true, noted = true; /* it has no option about a ledger, and about the registry */
-    for (int i = 1; i < gate->argc; i++) {
-        if (strcmp(gate->argv[i], "--non-private") == 0)
-            return DP_OK;
-        none &= strstr(gate->argv[i], "ledger") == NULL;
-        noted &= strstr(gate->argv[i], "registry") == NULL;
-    }
-    char *text;
-    if (asprintf(&text, "%.*s%s%s%s", (int)gate->to, a->pipeline.text, none ? " --no-ledger" : "",
-                 noted ? " --no-registry" : "", a->pipeline.text + gate->to) < 0)
-        return dp_fail(err, DP_E_RUN, "out of memory");
-    dp_pipeline_free(&a->pipeline);
-    int rc = dp_audit_cut(&a->pipeline, text, err);
-    free(text);
-    return rc;
-}
-
 static int prepare(struct audit *a, struct dp_err *err)
 {
     struct dp_membership *out = a->out;
@@ -563,7 +542,7 @@ static int prepare(struct audit *a, struct dp_err *err)
     a->gathered = rc == DP_OK && dp_pipeline_find(&a->pipeline, "dp-gather") == 0;
     if (rc == DP_OK && a->gate < (a->gathered ? 1 : 2))
         rc = dp_fail(err, DP_E_USAGE, "the pipeline must sample rows and release a noised sum of them");
-    rc = rc ?: without_ledger(a, err);
+    rc = rc ?: dp_audit_without_ledger(&a->pipeline, a->gate, err);
     rc = rc ?: dp_dataset_open(&a->data, out->data, err);
     if (rc == DP_OK && (a->data->persons < 2 || out->row > (int64_t)a->data->persons))
         rc = dp_fail(err, out->row > 0 ? DP_E_USAGE : DP_E_RUN, "%s has %zu %ss", out->data, a->data->persons,

@@ -14,6 +14,26 @@ int dp_audit_cut(struct dp_pipeline *pipeline, const char *text, struct dp_err *
     return rc;
 }
 
+int dp_audit_without_ledger(struct dp_pipeline *pipeline, int gate, struct dp_err *err)
+{
+    const struct dp_pipeline_stage *stage = &pipeline->stage[gate];
+    bool none = true, noted = true; /* it has no option about a ledger, and about the registry */
+    for (int i = 1; i < stage->argc; i++) {
+        if (strcmp(stage->argv[i], "--non-private") == 0)
+            return DP_OK;
+        none &= strstr(stage->argv[i], "ledger") == NULL;
+        noted &= strstr(stage->argv[i], "registry") == NULL;
+    }
+    char *text;
+    if (asprintf(&text, "%.*s%s%s%s", (int)stage->to, pipeline->text, none ? " --no-ledger" : "", noted ? " --no-registry" : "",
+                 pipeline->text + stage->to) < 0)
+        return dp_fail(err, DP_E_RUN, "out of memory");
+    dp_pipeline_free(pipeline);
+    int rc = dp_audit_cut(pipeline, text, err);
+    free(text);
+    return rc;
+}
+
 /* text[from .. to) with `data` for each {}. */
 static int name_data(char **named, const char *text, size_t from, size_t to, const char *data, struct dp_err *err)
 {

@@ -19,6 +19,10 @@ struct dp_audit_watch {
  * returned. */
 int dp_audit_cut(struct dp_pipeline *pipeline, const char *text, struct dp_err *err);
 
+/* The gate of an audit charges nobody, because its rows are made up: if it names no ledger and no registry, it gets none.
+   gate: its number in the pipeline, which is cut again. */
+int dp_audit_without_ledger(struct dp_pipeline *pipeline, int gate, struct dp_err *err);
+
 /* Starts stages [from, to) with {} replaced by the path of a data set, in quotes. */
 int dp_audit_part_start(struct dp_child **part, const struct dp_audit_watch *watch, const struct dp_pipeline *pipeline,
                         int from, int to, const char *data, struct dp_err *err);

@@ -164,7 +164,7 @@ int dp_writer_check_population(const char *name, struct dp_err *err)
                           DP_POPULATION_MOST);
 }
 
-/* Copies the texts of the options, and makes the temporary directory beside the path. */
+/* Copies the texts of the options, and makes the temporary directory next to the path. */
 static int make_beside(struct dp_writer *w, const char *path, struct dp_err *err)
 {
     const struct dp_writer_options *o = &w->options;

@@ -379,7 +379,7 @@ static int add(const struct dp_frame *answer, struct dp_frame *out, struct dp_er
     return DP_OK;
 }
 
-/* What the answers of a lap are together. */
+/* The answers of a lap, together. */
 struct answers {
     int first, lost;               /* the first shard that has answered, −1 for none; shards that have not */
     bool elsewhere, here, several; /* models of other rows, of these; several splits */

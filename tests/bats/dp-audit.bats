@@ -16,14 +16,16 @@ epsilon() { within 300 "$AUDIT" epsilon --data small.dp --confidence 0.9999 --se
 @test "usage" {
     run dp-audit --help
     assert_success
-    assert_line --index 0 "Usage: dp-audit [options] sensitivity|epsilon [--] 'STAGE | STAGE …'"
+    assert_line --index 0 "Usage: dp-audit [options] sensitivity|epsilon|canaries [--] 'STAGE | STAGE …'"
     complains 2 "dp-audit: --data is required" dp-audit sensitivity
-    complains 2 "dp-audit: expected one of: sensitivity, epsilon" dp-audit --data small.dp
-    complains 2 "dp-audit: expected one of: sensitivity, epsilon" dp-audit --data small.dp keys x
+    complains 2 "dp-audit: expected one of: sensitivity, epsilon, canaries" dp-audit --data small.dp
+    complains 2 "dp-audit: expected one of: sensitivity, epsilon, canaries" dp-audit --data small.dp keys x
     complains 2 "dp-audit: no pipeline (try --help)" dp-audit --data small.dp epsilon
     complains 2 "dp-audit: the pipeline is one argument: quote it" dp-audit --data small.dp epsilon -- dp-sample --data
     complains 2 "dp-audit: --rows goes with sensitivity" dp-audit --data small.dp --rows 3 epsilon x
-    complains 2 "dp-audit: --runs, --confidence, --row, --canary and --others go with epsilon" dp-audit --data small.dp --runs 50 sensitivity x
+    complains 2 "dp-audit: --runs, --row, --canary and --others go with epsilon" dp-audit --data small.dp --runs 50 sensitivity x
+    complains 2 "dp-audit: --confidence goes with epsilon and canaries" dp-audit --data small.dp --confidence .9 sensitivity x
+    complains 2 "dp-audit: --canaries goes with canaries" dp-audit --data small.dp --canaries 50 epsilon x
     complains 2 "dp-audit: --confidence: must be >= 0.5 and < 1, got 1" dp-audit --data small.dp --confidence 1 epsilon x
     complains 2 "dp-audit: the pipeline has no {}, which the path of the data set replaces" dp-audit --data small.dp sensitivity 'dp-sample --data small.dp | dp-clip'
     complains 2 "dp-audit: an element of the pipeline is empty" dp-audit --data small.dp sensitivity 'dp-sample --data {} | | dp-clip'
@@ -407,4 +409,65 @@ passed() {
     caught
     epsilon --runs 400 --laps 3 -- "$SAMPLE | dp-moments --data {} --intercept 0.5 --labels | dp-noise -z 1 | $GATE"
     assert_success
+}
+
+canaries() { within 300 "$AUDIT" canaries --data small.dp --confidence 0.9999 --seed 1 "$@"; }
+CHARGE="dp-account --epsilon 1e6 --delta 1e-5 --allow-seeded"
+GRAD="dp-grad --data {} --loss logistic --clip .1"
+
+@test "canaries: forty runs of mu = .5 show a bound each, and none above the truth" {
+    pipeline="dp-sample --data {} --mode full | $GRAD | dp-noise -z 8 | dp-account --epsilon 9 --delta 1e-5 --allow-seeded | dp-step --step 1"
+    for seed in {1..40}; do dp-audit canaries --data small.dp --confidence .95 --laps 16 --seed "$seed" --json -- "$pipeline"; done > runs
+    # at 95 %, two of 40 on average are above the truth; that ten or more are has a probability below 1e-4, and these seeds are fixed
+    run jq -s '[.[].mu] | {above: map(select(. > .5)) | length, median: (sort | .[20] > .15), claims: (map(select(. > 0)) | length > 30)}' -c runs
+    assert_output '{"above":0,"median":true,"claims":true}'
+    run jq -s 'all(.claimed > 1.9 and .claimed < 2.1 and .guesses == 200 and (.exceeded | not))' runs
+    assert_output true
+}
+
+@test "canaries: out of the rows is out of the batches" {
+    # of 40 canaries the coins of this seed leave 10 to 30 in, with all 50 rows
+    pipeline="dp-sample --data {} --rate 1 --mode poisson | tee batches | $GRAD | dp-noise -z 8 | $CHARGE | dp-step --step 1"
+    canaries --canaries 40 --laps 1 -- "$pipeline"
+    assert_success
+    run jq '.rows.shape[0] | . >= 60 and . <= 80' <(dp-cat --full --lap 1 batches)
+    assert_output true
+}
+
+@test "canaries: what cannot be audited is refused, and nothing is left behind" {
+    mkdir tmp
+    export TMPDIR=$PWD/tmp
+    pipeline="$SAMPLE | $GRAD | dp-noise -z 2 | $CHARGE"
+    refused=("$AUDIT" canaries --data small.dp --seed 1)
+    complains 2 "dp-audit: the pipeline must sample rows, release a noised sum of them through dp-account, and apply it" "${refused[@]}" "$pipeline"
+    complains 2 "dp-audit: the pipeline must sample rows, release a noised sum of them through dp-account, and apply it" "${refused[@]}" "$SAMPLE | $GRAD"
+    complains 2 "dp-audit: the batches of this pipeline are visible: use dp-audit epsilon" \
+        "${refused[@]}" "$SAMPLE | $STEP --clip .01 --release-alpha | dp-noise -z 2 | $CHARGE | dp-step"
+    complains 2 "dp-audit: the audit needs a linear model of all columns" \
+        "${refused[@]}" "$SAMPLE | dp-moments --data {} | dp-noise -z 2 | $CHARGE | dp-transform"
+    complains 3 "dp-audit: the budget of epsilon = 1 does not pay for one lap; epsilon = 47.4 would" \
+        "${refused[@]}" "$SAMPLE | $GRAD | dp-noise -z .1 | dp-account -e 1 -d .1 --allow-seeded | dp-step --step 1"
+    printf 'who,x,y\na,1,0\na,2,1\nb,0,1\n' > people.csv
+    echo '{"header": true, "columns": [{"name": "who", "type": "person"}, {"name": "x", "type": "numeric", "bounds": [0, 2]},
+        {"name": "y", "type": "label", "classes": [["0"], ["1"]]}]}' > schema.json
+    dp-import csv --schema schema.json --rows-per-person 2 -o people.dp -q people.csv
+    complains 2 "dp-audit: the rows of people.dp belong to persons: use dp-audit epsilon" \
+        "$AUDIT" canaries --data people.dp "$pipeline | dp-step --step 1"
+    run ls tmp
+    assert_output ''
+}
+
+@test "canaries: mistakes are found in one run" {
+    full="dp-sample --data {} --mode full"
+    canaries --laps 4 -- "$full | $GRAD | dp-noise -z 8 | $CHARGE | dp-step --step 1"
+    assert_success
+    # less noise than recorded; contributions above the bound; a batch that is not drawn by coins; an epsilon that is too small
+    for pipeline in "$full | $GRAD | dp-noise -z .5 | dp-mutant --multiplier 8 | $CHARGE" \
+        "$full | dp-grad --data {} --loss logistic --clip .4 | dp-mutant --bound .02 | dp-noise -z 8 | $CHARGE" \
+        "$full | $GRAD | dp-noise -z .7 | $CHARGE | dp-mutant --claim .5" \
+        "$full | $GRAD | dp-noise -z .5 | dp-mutant --multiplier 8 | dp-account --epsilon 2 --delta 1e-5 --allow-seeded --adaptive"; do
+        canaries --laps 4 -- "$pipeline | dp-step --step 1"
+        assert_failure 1
+        assert_output --regexp '^dp-audit: the pipeline claims epsilon = [0-9.]+, and at least [0-9.]+ was measured \(delta [0-9.e-]+, confidence 0.9999, [0-9]+ of 200 guesses right\)$'
+    done
 }

@@ -1,6 +1,7 @@
 /* The arithmetic of dp-audit, against closed forms and exact reasoning. */
 #include "unit.h"
 
+#include <gsl/gsl_cdf.h>
 #include <string.h>
 
 #include "audit/bound.h"
@@ -109,6 +110,57 @@ static int note(struct dp_audit_sampler *s, int64_t lap, int64_t first, int64_t 
     return dp_audit_sampler_note(s, lap, id, (size_t)size, &err);
 }
 
+/* Pr[X = k], X binomial. */
+static double binomial(uint64_t k, uint64_t n, double p)
+{
+    double lg = lgamma((double)n + 1) - lgamma((double)k + 1) - lgamma((double)(n - k) + 1);
+    return exp(lg + (double)k * log(p) + (double)(n - k) * log1p(-p));
+}
+
+/* Canaries that do not meet, each seen with Gaussian noise: guesses for all of them are right with probability Φ(μ/2), each by
+   itself. By randomised response they are right with e^ε/(e^ε + 1), or always with probability δ. The bounds are above the
+   truth in at most 1 − confidence of all runs, counted exactly. */
+static void guesses_prove_no_more_than_the_truth(void **state)
+{
+    (void)state;
+    const double confidence = .95;
+    for (uint64_t m = 10; m <= 100; m *= 10)
+        for (int i = 0; i < 4; i++) {
+            double mu = .25 * (i + 1), right = gsl_cdf_ugaussian_P(mu / 2), above = 0, epsilon_above = 0, epsilon = mu,
+                   delta = .01;
+            double answered = delta + (1 - delta) * exp(epsilon) / (1 + exp(epsilon));
+            for (uint64_t k = 0; k <= m; k++) {
+                if (dp_audit_guessed_mu(k, m, m, confidence) > mu)
+                    above += binomial(k, m, right);
+                if (dp_audit_guessed_epsilon(k, m, m, delta, confidence) > epsilon)
+                    epsilon_above += binomial(k, m, answered);
+            }
+            assert_true(above <= 1 - confidence);
+            assert_true(epsilon_above <= 1 - confidence);
+        }
+}
+
+/* Values of tests/vectors/make-guesses.py, which solves the linear program that is behind the recursion. */
+static void guesses_prove_what_a_linear_program_does(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t correct, guesses, canaries;
+        double delta, epsilon;
+    } rows[] = {{10, 10, 10, 0, 1.0518732},
+                {10, 10, 10, 0.001, 1.0444757},
+                {30, 40, 40, 0, 0.4413747},
+                {30, 40, 40, 0.01, 0.3456320},
+                {38, 40, 200, 0.001, 1.6928403},
+                {75, 100, 500, 0.0001, 0.6839173},
+                {24, 40, 40, 0, 0}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_near(dp_audit_guessed_epsilon(rows[i].correct, rows[i].guesses, rows[i].canaries, rows[i].delta, .95),
+                    rows[i].epsilon, 2e-6);
+    assert_near(dp_audit_guessed_mu(5, 10, 10, .95), 0, 1e-9);
+    assert_true(dp_audit_guessed_mu(200, 200, 1000, .95) > dp_audit_guessed_mu(150, 200, 1000, .95));
+}
+
 static void samplers_that_contradict_themselves(void **state)
 {
     (void)state;
@@ -152,6 +204,8 @@ int main(void)
         cmocka_unit_test(proportions),
         cmocka_unit_test(epsilons),
         cmocka_unit_test(unlikely_counts),
+        cmocka_unit_test(guesses_prove_no_more_than_the_truth),
+        cmocka_unit_test(guesses_prove_what_a_linear_program_does),
         cmocka_unit_test(samplers_that_contradict_themselves),
         cmocka_unit_test(batches_of_one_size_are_not_poisson),
     };

@@ -158,7 +158,7 @@ depend = @mkdir -p $(BUILD)/obj/tests && $(CC) $(ALL_CFLAGS) -MM -MP -MT $@ -MF 
 # --- what a fresh Debian needs -------------------------------------------------------------------------------------
 DEPS := gcc libc6-dev pkg-config $(notdir $(LIBRARIES))
 DEMO_DEPS := librsvg2-bin dataset-fashion-mnist
-CHECK_DEPS := locales mawk gawk busybox gnuplot-nox g++ sqlite3 liblinear-tools man-db jq xz-utils zstd bats bats-assert bats-support bats-file parallel libcmocka-dev mandoc shellcheck pmccabe dataset-fashion-mnist procps strace iproute2 python3-msgpack python3-numpy python3-pil python3-onnx python3-opencv clang clang-format libclang-rt-dev
+CHECK_DEPS := locales mawk gawk busybox gnuplot-nox g++ sqlite3 liblinear-tools man-db jq xz-utils zstd bats bats-assert bats-support bats-file parallel libcmocka-dev mandoc shellcheck pmccabe dataset-fashion-mnist procps strace spin iproute2 python3-msgpack python3-numpy python3-pil python3-onnx python3-opencv clang clang-format libclang-rt-dev
 
 deps-build: WANT = $(DEPS)
 deps-demo: WANT = $(DEPS) $(DEMO_DEPS)

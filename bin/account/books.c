@@ -9,7 +9,7 @@
 #include "base/round.h"
 #include "base/terminal.h"
 #include "data/dataset.h"
-#include "gate/reserve.h"
+
 #include "ledger/certificate.h"
 #include "ledger/orders.h"
 #include "ledger/report.h"

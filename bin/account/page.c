@@ -282,11 +282,6 @@ static void put_counted(const json_t *budget, double counted, FILE *out)
         put_cost(number(stated, "epsilon"), out);
         fprintf(out, " at δ = %g.", dp_round_up(number(stated, "delta"), 6));
     }
-    if (get(budget, "reserved") != NULL) {
-        fputs(" All laps of the runs that are going or were killed are reserved; with them: ε = ", out);
-        put_cost(number(budget, "reserved"), out);
-        fputs(".", out);
-    }
     fputs("</p>\n", out);
 }
 

@@ -133,8 +133,8 @@ static int pay(const struct payment *p, const struct payment_options *o, const s
     if (rc == DP_SPENT)
         rc = dp_fail(err, DP_E_BUDGET, "--%s: epsilon = %g does not pay for it", o->option, p->epsilon);
     mark[0] = '\0';
-    if (rc == DP_OK && payer.reserve.ledger != NULL)
-        snprintf(mark, DP_LEDGER_MARK, "%s", dp_ledger_mark(payer.reserve.ledger));
+    if (rc == DP_OK && payer.ledger != NULL)
+        snprintf(mark, DP_LEDGER_MARK, "%s", dp_ledger_mark(payer.ledger));
     rc = rc ?: dp_payer_end(&payer, false, NULL, err);
     dp_payer_close(&payer);
     dp_frame_free(hello);

@@ -186,6 +186,14 @@ int64_t dp_charges_laps(const struct dp_charges *charges, const struct dp_event 
     return laps;
 }
 
+int64_t dp_charges_all(const struct dp_charges *charges)
+{
+    int64_t laps = 0;
+    for (size_t i = 0; i < charges->count; i++)
+        laps += charges->charge[i].laps;
+    return laps;
+}
+
 bool dp_charges_same(const struct dp_charges *a, const struct dp_charges *b)
 {
     bool same = a->count == b->count;

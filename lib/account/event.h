@@ -106,6 +106,7 @@ int dp_charges_at_least(struct dp_charges *charges, const struct dp_event *event
 
 /* The laps of the event, in all its charges. */
 int64_t dp_charges_laps(const struct dp_charges *charges, const struct dp_event *event);
+int64_t dp_charges_all(const struct dp_charges *charges); /* of all events */
 
 /* Whether both lists have the same events in the same order with the same laps. */
 bool dp_charges_same(const struct dp_charges *a, const struct dp_charges *b);

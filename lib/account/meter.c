@@ -114,30 +114,32 @@ int dp_meter_charge(struct dp_meter *m, const struct dp_event *event, int64_t la
     return DP_OK;
 }
 
-double dp_meter_epsilon_after(const struct dp_meter *m, int64_t laps)
+void dp_meter_clear(struct dp_meter *m)
+{
+    for (size_t p = 0; p < m->parts; p++)
+        m->part[p].laps = 0;
+    if (m->parts > 0)
+        select_part(m, m->last);
+}
+
+double dp_meter_epsilon(const struct dp_meter *m)
 {
     double best = (double)INFINITY;
     if (m->parts == 0)
         return 0;
     const struct part *part = &m->part[m->last];
-    int64_t total = part->laps + laps;
     double gaussian;
     if (m->kind == DP_METER_RDP && m->parts == 1 && part->event.sampling == DP_SAMPLING_VISIBLE &&
         dp_event_is_gaussian(&part->event, &gaussian))
-        return total > 0 ? dp_mixture_epsilon(total, part->event.rate, gaussian, m->delta) : 0;
-    double n = times(m, part, total);
+        return part->laps > 0 ? dp_mixture_epsilon(part->laps, part->event.rate, gaussian, m->delta) : 0;
+    double n = times(m, part, part->laps);
     for (size_t i = 0; i < m->count; i++) {
-        double own = total > 0 ? n * part->curve[i] : 0, all = m->rest[i] + own + m->penalty[i];
+        double own = part->laps > 0 ? n * part->curve[i] : 0, all = m->rest[i] + own + m->penalty[i];
         best = all < best ? all : best; /* fmin would take longer than the rest */
     }
-    bool any = total > 0;
+    bool any = part->laps > 0;
     for (size_t p = 0; p < m->parts && !any; p++)
         any = m->part[p].laps > 0;
     /* A margin larger than the rounding error of products and sums. */
     return any && best > 0 ? best * (1 + 1e-15 * (double)(m->parts + 1)) : 0;
-}
-
-double dp_meter_epsilon(const struct dp_meter *meter)
-{
-    return dp_meter_epsilon_after(meter, 0);
 }

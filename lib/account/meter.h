@@ -21,9 +21,9 @@ void dp_meter_free(struct dp_meter *meter);
  * epochs continue each other. DP_E_RUN: the event has no curve. */
 int dp_meter_charge(struct dp_meter *meter, const struct dp_event *event, int64_t laps, struct dp_err *err);
 
+/* Removes all laps; the curves stay. */
+void dp_meter_clear(struct dp_meter *meter);
+
 /* Epsilon of all charges, min_α Σ times · r(α) + penalty(α, δ), rounded up: 0 for nothing, infinite if nothing bounds the loss.
    Under a microsecond per event; about a millisecond for a visible batch. */
 double dp_meter_epsilon(const struct dp_meter *meter);
-
-/* Epsilon after `laps` more laps of the event charged last. */
-double dp_meter_epsilon_after(const struct dp_meter *meter, int64_t laps);

@@ -182,6 +182,24 @@ int dp_plan_charges(const struct dp_plan *plan, int64_t laps, struct dp_charges 
     return rc;
 }
 
+int dp_plan_continue(const struct dp_plan *plan, int64_t done, int64_t laps, struct dp_charges *charges, struct dp_err *err)
+{
+    int64_t *count;
+    int rc = dp_alloc(&count, 2 * plan->events, sizeof *count, err);
+    if (rc != DP_OK)
+        return rc;
+    dp_plan_count(plan, laps, count);
+    dp_plan_count(plan, done, count + plan->events);
+    for (size_t i = 0; rc == DP_OK && i < plan->events; i++) {
+        int64_t more = count[i] - count[plan->events + i],
+                room = DP_EVENT_MOST_LAPS - dp_charges_laps(charges, &plan->event[i]);
+        if (more > 0 && room > 0)
+            rc = dp_charges_continue(charges, &plan->event[i], more < room ? more : room, err);
+    }
+    free(count);
+    return rc;
+}
+
 #define HASH(state, value) dp_hash_add(state, &(value), sizeof(value))
 
 static void hash_event(struct dp_hash *state, const struct dp_event *event)

@@ -57,5 +57,9 @@ void dp_plan_count(const struct dp_plan *plan, int64_t laps, int64_t *count);
 /* Adds the first `laps` laps to charges. If the last of them cuts a shuffled epoch, the epoch counts whole. */
 int dp_plan_charges(const struct dp_plan *plan, int64_t laps, struct dp_charges *charges, struct dp_err *err);
 
+/* Adds laps done + 1 … laps to the charges of the run that has done the laps before: they continue its shuffled epochs. An event
+   has at most DP_EVENT_MOST_LAPS laps. */
+int dp_plan_continue(const struct dp_plan *plan, int64_t done, int64_t laps, struct dp_charges *charges, struct dp_err *err);
+
 #define DP_PLAN_DIGEST 32
 void dp_plan_digest(const struct dp_plan *plan, unsigned char digest[DP_PLAN_DIGEST]);

@@ -67,7 +67,7 @@ static int metered(const struct dp_charges *once, double delta, double *epsilon,
 /* Epsilon of the charges, by the accountant that charges the run. */
 static int cost_of(const struct dp_spend *s, const struct dp_charges *once, double *epsilon, struct dp_err *err)
 {
-    bool searched = s->plan->laps <= DP_SPEND_SEARCHED || s->limit != DP_PLAN_OPEN;
+    bool searched = s->plan->laps <= DP_SPEND_SEARCHED;
     struct dp_answer answer = {.upper = (double)INFINITY};
     if (!searched)
         return metered(once, s->delta, epsilon, err);

@@ -21,18 +21,12 @@ int dp_once_close(struct dp_ledger **ledger, const struct dp_charges *charges, c
 int dp_once_open(struct dp_ledger **ledger, const struct dp_where_query *query, const struct dp_ledger_run *run,
                  const struct dp_charges *charges, char warning[DP_ERR_MESSAGE_SIZE], struct dp_err *err)
 {
-    const struct dp_charges none = {0};
-    const struct dp_answer nothing = {.by = DP_ACCOUNTANT_NONE};
+    struct dp_ledger_run whole = *run;
     struct dp_where where = {0};
-    struct dp_err unused;
+    whole.charges = charges;
     int rc = dp_where_open(&where, query, run, warning, err);
-    rc = rc ?: dp_ledger_open(ledger, where.ledger->name, run, err);
+    rc = rc ?: dp_ledger_open(ledger, where.ledger->name, &whole, err);
     rc = rc ?: dp_where_note(&where, run, dp_ledger_run_id(*ledger), err);
-    rc = rc ?: dp_ledger_plan(*ledger, charges, err);
     dp_where_close(&where);
-    for (size_t i = 0; rc == DP_OK && i < charges->count; i++)
-        rc = dp_ledger_reserve_all(*ledger, &charges->charge[i].event, charges->charge[i].laps, err);
-    if (rc == DP_E_BUDGET)
-        dp_once_close(ledger, &none, &nothing, run->delta, "budget", NULL, 0, &unused);
     return rc;
 }

@@ -16,15 +16,6 @@ int dp_payer_check_options(const struct dp_payer_options *o, struct dp_err *err)
     return DP_OK;
 }
 
-void dp_payer_close(struct dp_payer *p)
-{
-    dp_spend_close(&p->spend);
-    dp_reserve_close(&p->reserve);
-    dp_contract_free(&p->contract);
-    free(p->directory);
-    free(p->schema);
-}
-
 static bool is_seeded(const struct dp_payer *p, const struct dp_frame *frame)
 {
     return p->seeded || dp_frame_bool(frame, DP_F_SEEDED);
@@ -137,7 +128,6 @@ static int note_prior(struct dp_payer *p, const struct dp_frame *frame, struct d
 static struct dp_ledger_run ledger_run(const struct dp_payer *p, const struct dp_frame *frame)
 {
     const struct dp_payer_options *o = p->options;
-    int64_t laps = dp_frame_int(frame, DP_F_LAPS, 0);
     struct dp_ledger_run run = {
         .data = dp_frame_text(frame, DP_F_DATA, NULL),
         .population = dp_frame_text(frame, DP_F_POPULATION, NULL),
@@ -154,15 +144,13 @@ static struct dp_ledger_run ledger_run(const struct dp_payer *p, const struct dp
         .init_model = dp_frame_text(p->contract.hello, DP_F_MODEL_DIGEST, NULL),
         .init_lap = dp_frame_int(p->contract.hello, DP_F_MODEL_LAP, 0),
         .time = p->time,
-        .laps = p->spend.limit < laps ? p->spend.limit : laps,
-        .plan = &p->contract.plan,
-        .planned = !o->adaptive && isfinite(p->spend.whole),
+        .done = p->contract.last,
         .partial = o->partial,
     };
-    if (o->adaptive) {
+    if (o->adaptive) /* later laps are unknown */
         run.order = p->spend.filter.order;
-        run.laps = 0; /* later laps are unknown */
-    }
+    else
+        run.plan = &p->contract.plan;
     if (p->contract.last > 0) { /* the run continues from its own model */
         run.init = NULL;
         run.resumes = p->resumes;
@@ -185,8 +173,30 @@ static struct dp_ledger_run ledger_run(const struct dp_payer *p, const struct dp
     return run;
 }
 
-/* Finds the ledger and opens the run there, without releasing the lock in between. */
-static int open_found(struct dp_payer *p, const struct dp_ledger_run *run, struct dp_err *err)
+/* Charges the laps that a resumed run may have released in addition to its laps up to the checkpoint. A filter has counted all
+ * of them except those that were lost since the checkpoint. */
+static int charge_lost(struct dp_payer *p, const char *path, struct dp_err *err)
+{
+    struct dp_charges own = {0}, others = {0};
+    int rc = dp_ledger_resumed(path, p->resumes, p->site, &own, &p->base, err);
+    if (!p->spend.adaptive) {
+        dp_charges_clear(&own);
+        rc = rc ?: dp_plan_charges(&p->contract.plan, p->contract.last, &own, err);
+    }
+    for (size_t i = 0; rc == DP_OK && i < p->base.count; i++) {
+        const struct dp_charge *base = &p->base.charge[i];
+        int64_t laps = base->laps - dp_charges_laps(&own, &base->event);
+        if (laps > 0)
+            rc = dp_charges_add(&others, &base->event, laps, err);
+    }
+    rc = rc ?: dp_spend_lost(&p->spend, &others, err);
+    dp_charges_free(&own);
+    dp_charges_free(&others);
+    return rc;
+}
+
+/* Finds the ledger and opens the run there, without releasing the registry in between. */
+static int open_found(struct dp_payer *p, struct dp_ledger_run *run, struct dp_err *err)
 {
     const struct dp_payer_options *o = p->options;
     struct dp_where_query query = {.ledger = o->ledger, .directory = p->directory, .new_ledger = o->new_ledger};
@@ -197,8 +207,12 @@ static int open_found(struct dp_payer *p, const struct dp_ledger_run *run, struc
     else
         query.registry = dp_registry_chosen(&o->registry, p->registry);
     int rc = dp_where_open(&where, &query, run, p->unregistered, err);
-    rc = rc ?: dp_reserve_open(&p->reserve, where.ledger->name, run, p->contract.last, err);
-    rc = rc ?: dp_where_note(&where, run, dp_ledger_run_id(p->reserve.ledger), err);
+    if (rc == DP_OK && run->resumes != NULL)
+        rc = charge_lost(p, where.ledger->name, err);
+    run->laps = p->spend.adaptive ? 0 : p->spend.limit;
+    rc = rc ?: dp_ledger_open(&p->ledger, where.ledger->name, run, err);
+    rc = rc ?: dp_where_note(&where, run, dp_ledger_run_id(p->ledger), err);
+    p->done = p->contract.last;
     dp_where_close(&where);
     return rc;
 }
@@ -239,26 +253,6 @@ static int check_resumed(const struct dp_payer *p, const struct dp_frame *frame,
                          "the budget is not the budget of the run before its checkpoint: a filter is fixed beforehand");
 }
 
-/* Charges the laps that a resumed run has paid for in addition to its laps up to the checkpoint. A filter has counted all of
-   them except those that were lost since the checkpoint. */
-static int charge_lost(struct dp_payer *p, struct dp_err *err)
-{
-    struct dp_charges own = {0}, others = {0};
-    const struct dp_charges *used = &p->reserve.used;
-    if (p->contract.last == 0 || p->spend.adaptive)
-        return dp_spend_lost(&p->spend, &p->reserve.lost, err);
-    int rc = dp_plan_charges(&p->contract.plan, p->contract.last, &own, err);
-    for (size_t i = 0; rc == DP_OK && i < used->count; i++) {
-        int64_t laps = used->charge[i].laps - dp_charges_laps(&own, &used->charge[i].event);
-        if (laps > 0)
-            rc = dp_charges_add(&others, &used->charge[i].event, laps, err);
-    }
-    rc = rc ?: dp_spend_lost(&p->spend, &others, err);
-    dp_charges_free(&own);
-    dp_charges_free(&others);
-    return rc;
-}
-
 /* A run that cannot pay for one lap of each of its kinds does not begin: its ledger gets no line about it. */
 static int check_budget(const struct dp_payer *p, const struct dp_frame *frame, struct dp_err *err)
 {
@@ -274,9 +268,9 @@ static int check_budget(const struct dp_payer *p, const struct dp_frame *frame, 
 static int charge_start(struct dp_payer *p, struct dp_err *err)
 {
     double epsilon = 0, delta = 0;
-    if (p->contract.last > 0 || p->reserve.ledger == NULL)
+    if (p->contract.last > 0 || p->ledger == NULL)
         return DP_OK;
-    int rc = dp_ledger_prior(p->reserve.ledger, &epsilon, &delta, err);
+    int rc = dp_ledger_prior(p->ledger, &epsilon, &delta, err);
     if (epsilon > p->prior_epsilon)
         p->prior_epsilon = dp_round_up_bits(epsilon);
     p->prior_delta = fmax(p->prior_delta, delta);
@@ -305,7 +299,6 @@ int dp_payer_begin(struct dp_payer *p, const struct dp_frame *frame, struct dp_e
     rc = rc ?: dp_spend_resume(&p->spend, p->contract.last, p->spent, err);
     rc = rc ?: open_ledger(p, frame, err);
     rc = rc ?: charge_start(p, err);
-    rc = rc ?: charge_lost(p, err);
     p->laps = dp_frame_int(frame, DP_F_LAPS, 0);
     p->begun = true;
     return rc;
@@ -319,9 +312,9 @@ void dp_payer_warn(const struct dp_payer *p, const struct dp_frame *frame, void 
     if (is_seeded(p, frame)) /* not private, so there is nothing to warn of */
         return;
     check_weak(p, frame, say, self, &err);
-    if (p->reserve.ledger != NULL && dp_ledger_affords(p->reserve.ledger) < laps) {
+    if (p->ledger != NULL && dp_ledger_affords(p->ledger) < laps) {
         dp_fail(&err, DP_E_BUDGET, "the budget of the data set affords %lld of the run's %lld laps",
-                (long long)dp_ledger_affords(p->reserve.ledger), (long long)laps);
+                (long long)dp_ledger_affords(p->ledger), (long long)laps);
         say(self, err.message);
     }
     if (p->unregistered[0] != '\0')
@@ -342,15 +335,53 @@ int dp_payer_check(struct dp_payer *p, const struct dp_frame *frame, struct dp_e
     return rc ?: check_start(p, frame, err);
 }
 
-/* Charges the next lap to the budget and the ledger. own: the event of the lap in an adaptive run. */
+/* Adds what the run has used after that many of its laps. */
+static int used_after(const struct dp_payer *p, int64_t laps, struct dp_charges *used, struct dp_err *err)
+{
+    int rc = DP_OK;
+    for (size_t i = 0; rc == DP_OK && i < p->base.count; i++)
+        rc = dp_charges_continue(used, &p->base.charge[i].event, p->base.charge[i].laps, err);
+    if (rc == DP_OK && !p->spend.adaptive && laps > p->done)
+        rc = dp_plan_continue(&p->contract.plan, p->done, laps, used, err);
+    return rc;
+}
+
+/* The last lap before the next checkpoint, which is made where no shuffled epoch is cut. */
+static int64_t next_checkpoint(const struct dp_payer *p)
+{
+    int64_t last = p->spend.limit, affords = dp_ledger_affords(p->ledger), epoch = 1;
+    last = affords < last ? affords : last;
+    for (size_t i = 0; i < p->contract.plan.events; i++)
+        epoch = p->contract.plan.event[i].epoch_laps > epoch ? p->contract.plan.event[i].epoch_laps : epoch;
+    int64_t at = p->every < last - p->spend.laps ? (p->spend.laps + p->every + epoch - 1) / epoch * epoch : last;
+    return at < last ? at : last;
+}
+
+/* Writes a checkpoint after the laps so far, and where there will be another one; or, if it did not come there, that nobody
+ * knows when it will. */
+static int checkpoint(struct dp_payer *p, bool late, struct dp_err *err)
+{
+    struct dp_charges used = {0}, until = {0};
+    bool bounded = !late && !p->spend.adaptive;
+    p->until = bounded ? next_checkpoint(p) : INT64_MAX;
+    int rc = used_after(p, p->spend.laps, &used, err);
+    rc = rc ?: bounded ? used_after(p, p->until, &until, err) : DP_OK;
+    rc = rc ?: dp_ledger_checkpoint(p->ledger, &used, bounded ? &until : NULL, err);
+    dp_charges_free(&used);
+    dp_charges_free(&until);
+    return rc;
+}
+
+/* Counts the next lap. own: the event of the lap in an adaptive run. */
 static int pay(struct dp_payer *p, const struct dp_event *own, struct dp_err *err)
 {
-    struct dp_spend_next next = dp_spend_next(&p->spend, own);
-    if (p->every > 0 && next.left > p->every - p->spend.laps % p->every)
-        next.left = p->every - p->spend.laps % p->every;
-    int rc = dp_spend_lap(&p->spend, next.event, err);
-    if (rc == DP_OK && p->reserve.ledger != NULL)
-        rc = dp_reserve_lap(&p->reserve, next.event, next.together, next.left, err);
+    if (p->ledger != NULL && p->spend.laps < p->spend.limit && p->spend.laps >= dp_ledger_affords(p->ledger))
+        return dp_ledger_spent(p->ledger, err);
+    int rc = dp_spend_lap(&p->spend, own, err);
+    if (rc == DP_OK && own != NULL)
+        rc = dp_charges_continue(&p->base, own, 1, err);
+    if (rc == DP_OK && p->ledger != NULL && p->until > 0 && p->spend.laps > p->until)
+        rc = checkpoint(p, true, err);
     return rc;
 }
 
@@ -374,8 +405,24 @@ int dp_payer_pay(struct dp_payer *p, const struct dp_frame *frame, struct dp_err
 /* Closes the ledger. digest: of the last model that the run has released, or NULL; a site does not know it. */
 static int end_run(struct dp_payer *p, const char *status, const char *digest, struct dp_err *err)
 {
-    const struct dp_reserve_model last = {digest != NULL && !p->site ? digest : "", p->contract.last};
-    return dp_reserve_end(&p->reserve, &p->spend, status, &last, err);
+    struct dp_charges used = {0};
+    struct dp_answer cost = {0};
+    if (p->ledger == NULL)
+        return DP_OK;
+    int rc = used_after(p, p->spend.laps, &used, err);
+    rc = rc ?: dp_ledger_cost(p->ledger, &used, status, &cost, err);
+    struct dp_ledger_end end = {.used = &used,
+                                .epsilon = p->spend.adaptive ? p->spend.epsilon : cost.upper,
+                                .delta = p->spend.delta,
+                                .accountant = dp_accountant_names[p->spend.adaptive ? DP_ACCOUNTANT_FILTER : cost.by],
+                                .status = status,
+                                .model = p->site || digest == NULL || digest[0] == '\0' ? NULL : digest,
+                                .model_lap = p->contract.last};
+    rc = rc ?: dp_ledger_close(p->ledger, &end, err);
+    dp_charges_free(&used);
+    dp_ledger_free(p->ledger);
+    p->ledger = NULL;
+    return rc;
 }
 
 int dp_payer_stop(struct dp_payer *p, int spent, struct dp_frame *frame, struct dp_err *err)
@@ -403,14 +450,27 @@ int dp_payer_end(struct dp_payer *p, bool interrupted, const char *digest, struc
     return p->begun ? end_run(p, early ? "interrupted" : "done", digest, err) : DP_OK;
 }
 
+void dp_payer_close(struct dp_payer *p)
+{
+    struct dp_err unused;
+    if (p->begun) /* the run has failed, and nothing leaves any more */
+        end_run(p, "interrupted", NULL, &unused);
+    dp_spend_close(&p->spend);
+    dp_ledger_free(p->ledger);
+    dp_charges_free(&p->base);
+    dp_contract_free(&p->contract);
+    free(p->directory);
+    free(p->schema);
+}
+
 int dp_payer_save(struct dp_payer *p, struct dp_state *state, struct dp_err *err)
 {
     int rc = DP_OK;
-    if (p->reserve.ledger != NULL)
-        rc = dp_reserve_checkpoint(&p->reserve, err);
+    if (p->ledger != NULL)
+        rc = checkpoint(p, false, err);
     rc = rc ?: dp_contract_save(&p->contract, state, err);
-    if (p->reserve.ledger != NULL)
-        dp_state_put_text(state, "mark", dp_ledger_mark(p->reserve.ledger));
+    if (p->ledger != NULL)
+        dp_state_put_text(state, "mark", dp_ledger_mark(p->ledger));
     dp_state_put_real(state, "filter", p->spend.filter.spent);
     dp_state_put_real(state, "order", p->spend.filter.order);
     dp_state_put_real(state, "allowance", p->spend.filter.allowance);

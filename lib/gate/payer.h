@@ -1,13 +1,13 @@
-/* A payer: holds a run to what it announced, charges each lap against a budget before anything of the lap leaves, writes the
- * charge into a ledger, and continues from a checkpoint. dp-account is a payer for all rows, at the gate. dp-site-account is a
- * payer for the rows of one site, before their sum leaves the site. */
+/* A payer: holds a run to what it announced, reserves all that its budget affords in a ledger before anything leaves, lets no
+ * lap pass beyond that, says at the end what was used, and continues from a checkpoint. dp-account is a payer for all rows, at
+ * the gate. dp-site-account is a payer for the rows of one site, before their sum leaves the site. */
 #ifndef DP_GATE_PAYER_H
 #define DP_GATE_PAYER_H
 
 #include "base/registry_place.h"
 #include "gate/contract.h"
-#include "gate/reserve.h"
 #include "gate/spend.h"
+#include "ledger/ledger.h"
 #include "wire/state.h"
 
 struct dp_payer_options {
@@ -26,14 +26,17 @@ struct dp_payer {
     bool site;   /* pays for the rows of one site, not for all rows that a record counts; laps may be missing */
     const struct dp_registry_place *registry; /* unless the options name one; NULL: none */
     int64_t time;                             /* seconds since 1970, for the ledger */
-    int64_t every; /* laps between checkpoints, which give back what is reserved ahead; 0: no checkpoints */
+    int64_t every;                            /* laps between checkpoints; 0: no checkpoints, or unknown */
     /* Private to the payer. */
     bool begun;
     struct dp_contract contract;
     struct dp_spend spend;
     char *directory;                        /* directory of the data set, from dp-sample */
     char unregistered[DP_ERR_MESSAGE_SIZE]; /* why there is no registry, or "" */
-    struct dp_reserve reserve;              /* unused without a ledger */
+    struct dp_ledger *ledger;               /* NULL: none */
+    struct dp_charges base;                 /* used: a resumed run's laps before; with the ones since, if it is adaptive */
+    int64_t done;                           /* laps of the run that base has */
+    int64_t until;                          /* the lap up to which the newest checkpoint counts the run; 0: no checkpoint yet */
     int64_t laps;                           /* of the whole run, 0 if unknown */
     double schema_epsilon, schema_delta;    /* what the schema of the data set has cost, or 0 */
     char *schema;                           /* the mark of that charge; NULL: other people paid it, or it is in no ledger */
@@ -57,11 +60,11 @@ const char *dp_payer_people(const struct dp_frame *frame);
    the records. DP_E_UNSAFE: they cannot. */
 int dp_payer_check(struct dp_payer *payer, const struct dp_frame *lap, struct dp_err *err);
 
-/* Decides, after the first lap was checked, how and in which ledger the run is charged, and sets payer->begun. Errors as
-   dp_least_check and dp_ledger_open. */
+/* Decides, after the first lap was checked, how and in which ledger the run is charged, reserves its plan or budget there, and
+   sets payer->begun. Errors as dp_least_check and dp_ledger_open. */
 int dp_payer_begin(struct dp_payer *payer, const struct dp_frame *lap, struct dp_err *err);
 
-/* Charges a lap that has been checked to the budget and to the ledger. The lap may then be released. DP_SPENT: the budget of
+/* Counts a lap that has been checked as one that the ledger has reserved. The lap may then be released. DP_SPENT: the budget of
    the run does not afford it. DP_E_BUDGET: the budget pays for no lap, or the budget of the data set has no room. After both,
    call dp_payer_stop. */
 int dp_payer_pay(struct dp_payer *payer, const struct dp_frame *lap, struct dp_err *err);
@@ -82,6 +85,7 @@ int dp_payer_end(struct dp_payer *payer, bool interrupted, const char *digest, s
 int dp_payer_save(struct dp_payer *payer, struct dp_state *state, struct dp_err *err);
 int dp_payer_restore(struct dp_payer *payer, const struct dp_state *state, struct dp_err *err);
 
+/* A run that has not ended is closed in the ledger as interrupted: nothing may leave afterwards. */
 void dp_payer_close(struct dp_payer *payer);
 
 #endif

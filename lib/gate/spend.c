@@ -6,16 +6,34 @@
 #include "account/prefixes.h"
 #include "account/solve.h"
 
-/* Epsilon of the first `laps` laps by the best accountant; infinite after a failure. */
-static double best_of_prefix(const struct dp_spend *s, int64_t laps, int *rc, struct dp_err *err)
+/* Epsilon of the first `laps` laps and of the lost ones by the best accountant. */
+static int best_of(const struct dp_spend *s, int64_t laps, const struct dp_charges *lost, double *epsilon, struct dp_err *err)
 {
     struct dp_charges charges = {0};
     struct dp_answer answer = {.upper = (double)INFINITY};
-    *rc = dp_plan_charges(s->plan, laps, &charges, err);
-    if (*rc == DP_OK)
-        *rc = dp_account_epsilon(DP_ACCOUNTANT_BEST, &charges, s->delta, &answer, err);
+    int rc = dp_plan_charges(s->plan, laps, &charges, err);
+    for (size_t i = 0; rc == DP_OK && i < lost->count; i++)
+        rc = dp_charges_add(&charges, &lost->charge[i].event, lost->charge[i].laps, err);
+    rc = rc ?: dp_account_epsilon(DP_ACCOUNTANT_BEST, &charges, s->delta, &answer, err);
     dp_charges_free(&charges);
-    return answer.upper;
+    *epsilon = answer.upper;
+    return rc;
+}
+
+/* The same by Rényi DP, which takes no time for any number of laps. The meter is empty afterwards. */
+static int metered(const struct dp_spend *s, int64_t laps, const struct dp_charges *lost, double *epsilon, struct dp_err *err)
+{
+    struct dp_charges charges = {0};
+    int rc = dp_plan_charges(s->plan, laps, &charges, err);
+    dp_meter_clear(s->meter);
+    for (size_t i = 0; rc == DP_OK && i < charges.count; i++)
+        rc = dp_meter_charge(s->meter, &charges.charge[i].event, charges.charge[i].laps, err);
+    for (size_t i = 0; rc == DP_OK && i < lost->count; i++)
+        rc = dp_meter_charge(s->meter, &lost->charge[i].event, lost->charge[i].laps, err);
+    *epsilon = dp_meter_epsilon(s->meter);
+    dp_meter_clear(s->meter);
+    dp_charges_free(&charges);
+    return rc;
 }
 
 /* The last lap of the shuffled epoch of lap `at`, but at most `laps`. Without epochs it is `at`. */
@@ -54,48 +72,41 @@ static double course_at(const struct dp_spend *s, int64_t laps)
     return (double)INFINITY;
 }
 
-/* How many of the run's laps the budget affords, and what they cost along the way. For a very long run this search
-   is too expensive: Rényi accounting then finds the last affordable lap while the run continues. */
-static int set_limit(struct dp_spend *s, int64_t laps, struct dp_err *err)
+/* The most laps, from `low` to `high`, that the budget affords with the lost ones; low if it does not afford them either. */
+static int search(struct dp_spend *s, int64_t low, int64_t high, const struct dp_charges *lost, struct dp_err *err)
 {
-    int rc = set_course(s, laps, err);
-    if (s->whole <= s->budget || rc != DP_OK)
+    bool best = s->plan->laps <= DP_SPEND_SEARCHED;
+    int64_t step = 1;
+    high++; /* low is affordable, high is not */
+    while (high - low > 1) {
+        /* Doubled steps first: the end of an open run is far away. */
+        int64_t middle = step < (high - low) / 2 && !best ? low + step : low + (high - low) / 2;
+        double after;
+        int rc = best ? best_of(s, middle, lost, &after, err) : metered(s, middle, lost, &after, err);
+        if (rc != DP_OK)
+            return rc;
+        *(after <= s->budget ? &low : &high) = middle;
+        step *= 2;
+    }
+    s->limit = low;
+    return DP_OK;
+}
+
+/* How many of the run's laps the budget affords, and what they cost along the way. */
+static int set_limit(struct dp_spend *s, struct dp_err *err)
+{
+    const struct dp_charges none = {0};
+    int64_t most = s->plan->laps < DP_EVENT_MOST_LAPS ? s->plan->laps : DP_EVENT_MOST_LAPS;
+    int rc = s->plan->laps != DP_PLAN_OPEN ? set_course(s, most, err) : DP_OK;
+    if (rc != DP_OK || s->whole <= s->budget)
         return rc;
     s->points = 0;
     s->whole = (double)INFINITY;
-    if (laps > DP_SPEND_SEARCHED)
-        return DP_OK;
-    int64_t low = 0, high = laps; /* low is affordable, high is not */
-    if (s->plan->events == 1) {
-        rc = dp_solve_laps(DP_ACCOUNTANT_BEST, &s->plan->event[0], s->budget, s->delta, &low, err);
-        high = low + 1;
-        if (rc != DP_OK)
-            return rc;
-    }
-    while (high - low > 1) {
-        int64_t middle = low + (high - low) / 2;
-        double after = best_of_prefix(s, middle, &rc, err);
-        if (rc != DP_OK)
-            return rc;
-        if (after <= s->budget)
-            low = middle;
-        else
-            high = middle;
-    }
-    s->limit = low;
-    return low > 0 ? set_course(s, low, err) : DP_OK;
-}
-
-/* Opens the meter, and asks the best accountant about the plan. */
-static int open_plan(struct dp_spend *s, struct dp_err *err)
-{
-    int rc = dp_meter_new(&s->meter, DP_METER_RDP, s->delta, err);
-    if (rc == DP_OK && s->plan->laps != DP_PLAN_OPEN)
-        rc = set_limit(s, s->plan->laps, err);
-    rc = rc ?: dp_alloc(&s->left, s->plan->events, sizeof *s->left, err);
-    if (rc == DP_OK && s->limit != DP_PLAN_OPEN)
-        dp_plan_count(s->plan, s->limit, s->left);
-    return rc;
+    if (most <= DP_SPEND_SEARCHED && s->plan->events == 1)
+        rc = dp_solve_laps(DP_ACCOUNTANT_BEST, &s->plan->event[0], s->budget, s->delta, &s->limit, err);
+    else
+        rc = search(s, 0, most, &none, err);
+    return rc == DP_OK && s->limit > 0 && most <= DP_SPEND_SEARCHED ? set_course(s, s->limit, err) : rc;
 }
 
 int dp_spend_open(struct dp_spend *s, double epsilon, double delta, const struct dp_plan *plan, struct dp_err *err)
@@ -106,35 +117,17 @@ int dp_spend_open(struct dp_spend *s, double epsilon, double delta, const struct
                            .plan = plan,
                            .limit = DP_PLAN_OPEN,
                            .whole = (double)INFINITY};
-    if (plan != NULL)
-        return open_plan(s, err);
-    s->filter = dp_filter_new(epsilon, delta);
-    return DP_OK;
+    if (plan == NULL) {
+        s->filter = dp_filter_new(epsilon, delta);
+        return DP_OK;
+    }
+    int rc = dp_meter_new(&s->meter, DP_METER_RDP, delta, err);
+    return rc ?: set_limit(s, err);
 }
 
 void dp_spend_close(struct dp_spend *s)
 {
     dp_meter_free(s->meter);
-    free(s->left);
-}
-
-struct dp_spend_next dp_spend_next(const struct dp_spend *s, const struct dp_event *own)
-{
-    struct dp_spend_next next = {own, 1, DP_PLAN_OPEN};
-    if (s->adaptive)
-        return next;
-    const struct dp_plan_span *span = dp_plan_at(s->plan, s->laps + 1);
-    next.event = &s->plan->event[span->event];
-    if (s->limit == DP_PLAN_OPEN)
-        return next;
-    next.left = s->left[span->event];
-    next.together = (span->end < s->limit ? span->end : s->limit) - s->laps;
-    return next;
-}
-
-const char *dp_spend_accountant(const struct dp_spend *s)
-{
-    return dp_accountant_names[s->adaptive ? DP_ACCOUNTANT_FILTER : DP_ACCOUNTANT_RDP];
 }
 
 /* *r: the cost of a lap of the event at the order of the filter. */
@@ -172,31 +165,19 @@ static int lap_of_filter(struct dp_spend *s, const struct dp_event *event, struc
     return DP_OK;
 }
 
-/* Counts a lap of an event of the plan. */
-static void note_lap(struct dp_spend *s, const struct dp_event *event)
-{
-    s->laps++;
-    if (s->limit != DP_PLAN_OPEN)
-        s->left[event - s->plan->event]--;
-}
-
 int dp_spend_lap(struct dp_spend *s, const struct dp_event *event, struct dp_err *err)
 {
     if (s->adaptive)
         return lap_of_filter(s, event, err);
-    double course = course_at(s, s->laps + 1);
-    int rc = dp_meter_charge(s->meter, event, 0, err);
+    if (s->laps >= s->limit)
+        return DP_SPENT;
+    int rc = dp_meter_charge(s->meter, dp_plan_event(s->plan, s->laps + 1), 1, err);
     if (rc != DP_OK)
         return rc;
     /* Both numbers bound the first laps of a run that ends as planned, and neither decreases. */
-    double after = fmin(dp_meter_epsilon_after(s->meter, 1), course);
-    if (s->laps >= s->limit || !(after <= s->budget))
-        return DP_SPENT;
-    rc = dp_meter_charge(s->meter, event, 1, err);
-    if (rc == DP_OK)
-        note_lap(s, event);
-    s->epsilon = after;
-    return rc;
+    s->laps++;
+    s->epsilon = fmin(dp_meter_epsilon(s->meter), course_at(s, s->laps));
+    return DP_OK;
 }
 
 int dp_spend_resume(struct dp_spend *s, int64_t laps, double spent, struct dp_err *err)
@@ -212,28 +193,23 @@ int dp_spend_resume(struct dp_spend *s, int64_t laps, double spent, struct dp_er
     if (laps > s->plan->laps)
         return dp_fail(err, DP_E_UNSAFE, "the checkpoint is of a longer run");
     /* Charges lap by lap, as the run did, so that the cost is the same to the last bit. */
-    while (rc == DP_OK && s->laps < laps) {
-        const struct dp_event *event = dp_plan_event(s->plan, s->laps + 1);
-        rc = dp_meter_charge(s->meter, event, 1, err);
-        note_lap(s, event);
-    }
+    while (rc == DP_OK && s->laps < laps)
+        rc = dp_meter_charge(s->meter, dp_plan_event(s->plan, ++s->laps), 1, err);
     if (rc == DP_OK && laps > 0)
         s->epsilon = fmin(dp_meter_epsilon(s->meter), course_at(s, laps));
     return rc;
 }
 
-/* Computes the cost of the whole run with the lost laps: by the best accountant, or by the meter if that is too slow. */
-static int whole_with(struct dp_spend *s, const struct dp_charges *lost, struct dp_err *err)
+/* The laps that the budget affords with the lost ones, and the cost of the end, which bounds earlier laps, too. */
+static int lower_limit(struct dp_spend *s, const struct dp_charges *lost, struct dp_err *err)
 {
-    struct dp_charges charges = {0};
-    struct dp_answer answer = {.upper = (double)INFINITY};
-    int rc = dp_plan_charges(s->plan, s->limit, &charges, err);
-    for (size_t i = 0; rc == DP_OK && i < lost->count; i++)
-        rc = dp_charges_add(&charges, &lost->charge[i].event, lost->charge[i].laps, err);
-    rc = rc ?: dp_account_epsilon(DP_ACCOUNTANT_BEST, &charges, s->delta, &answer, err);
-    dp_charges_free(&charges);
-    s->whole = answer.upper <= s->budget ? answer.upper : (double)INFINITY;
-    s->points = isfinite(s->whole) ? 1 : 0; /* the epsilon of the end bounds earlier laps, too */
+    bool best = s->plan->laps <= DP_SPEND_SEARCHED || s->points > 0;
+    int rc = best ? best_of(s, s->limit, lost, &s->whole, err) : metered(s, s->limit, lost, &s->whole, err);
+    if (rc == DP_OK && s->whole > s->budget) {
+        rc = search(s, s->laps, s->limit, lost, err);
+        rc = rc ?: best ? best_of(s, s->limit, lost, &s->whole, err) : metered(s, s->limit, lost, &s->whole, err);
+    }
+    s->points = best;
     s->point[0] = s->limit;
     s->along[0] = s->whole;
     return rc;
@@ -242,6 +218,12 @@ static int whole_with(struct dp_spend *s, const struct dp_charges *lost, struct 
 int dp_spend_lost(struct dp_spend *s, const struct dp_charges *lost, struct dp_err *err)
 {
     int rc = DP_OK;
+    if (lost->count == 0)
+        return DP_OK;
+    if (!s->adaptive)
+        rc = lower_limit(s, lost, err);
+    for (int64_t lap = 1; rc == DP_OK && !s->adaptive && lap <= s->laps; lap++)
+        rc = dp_meter_charge(s->meter, dp_plan_event(s->plan, lap), 1, err);
     for (size_t i = 0; rc == DP_OK && i < lost->count; i++) {
         const struct dp_charge *paid = &lost->charge[i];
         double r;
@@ -253,7 +235,5 @@ int dp_spend_lost(struct dp_spend *s, const struct dp_charges *lost, struct dp_e
         if (rc == DP_OK && !dp_filter_spend(&s->filter, nextafter(r * (double)paid->laps, (double)INFINITY)))
             s->filter.spent = s->filter.allowance;
     }
-    if (rc == DP_OK && lost->count > 0 && s->points > 0)
-        rc = whole_with(s, lost, err);
     return rc;
 }

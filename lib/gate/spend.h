@@ -7,7 +7,7 @@
 
 #define DP_SPEND_POINTS 32
 #define DP_SPEND_PRICES 8
-#define DP_SPEND_SEARCHED 200000 /* in a plan with more laps, the search for its last affordable lap would delay the run */
+#define DP_SPEND_SEARCHED 200000 /* in a plan with more laps, the best accountant would delay the run */
 
 /* The cost of a lap of an event at the order of a filter. Most laps are like a recent one, and computing the cost of a search
    takes milliseconds, so recent prices are kept. */
@@ -17,8 +17,8 @@ struct dp_price {
 };
 
 /* Public facts decide before the first lap how a run is charged:
- *   by a plan    every lap is the event that the plan has for it. The last lap is known in advance, so Rényi DP at any order is
- *                sound, and the best accountant may be asked about the whole run.
+ *   by a plan    every lap is the event that the plan has for it, and the budget affords so many of them. The last lap is known
+ *                in advance, so Rényi DP at any order is sound, and the best accountant may be asked about the whole run.
  *   by a filter  events may depend on released values: ONE order is fixed before the run (Feldman & Zrnic 2021).
  */
 struct dp_spend {
@@ -27,10 +27,9 @@ struct dp_spend {
     int prices, next_price; /* adaptive: the number of kept prices, and the place of the next */
     struct dp_price price[DP_SPEND_PRICES];
     const struct dp_plan *plan; /* NULL if adaptive */
-    int64_t *left;              /* remaining laps of each event of the plan; DP_PLAN_OPEN: unknown */
     struct dp_meter *meter;     /* counts charges, unless adaptive */
     double whole;               /* epsilon of the whole run by the best accountant; infinite: not computed */
-    int64_t limit;              /* laps that the budget affords; DP_PLAN_OPEN: not known yet */
+    int64_t limit;              /* laps that the budget affords; DP_PLAN_OPEN if adaptive */
     int points;                 /* number of computed points: epsilon after some laps; the last is limit */
     int64_t point[DP_SPEND_POINTS];
     double along[DP_SPEND_POINTS];
@@ -46,17 +45,7 @@ void dp_spend_close(struct dp_spend *spend);
 /* The budget does not afford another lap; this is not a failure. */
 enum { DP_SPENT = 1 };
 
-/* The next lap of a run. */
-struct dp_spend_next {
-    const struct dp_event *event; /* the event that is charged: of the plan, or, without a plan, `own` */
-    int64_t together;             /* laps of the event, from this one on, that come in one piece */
-    int64_t left;                 /* laps of the event that the run still has; DP_PLAN_OPEN: unknown */
-};
-
-/* own: the event of the next lap of an adaptive run. A plan must have a next lap. */
-struct dp_spend_next dp_spend_next(const struct dp_spend *spend, const struct dp_event *own);
-
-/* Charges the next lap, with the event that dp_spend_next gave. 0: the lap may be released, and spend->epsilon includes it.
+/* Charges the next lap. event: of the lap of an adaptive run. 0: the lap may be released, and spend->epsilon includes it.
    DP_SPENT: the budget does not afford it, and nothing was charged. DP_E_UNSAFE: an adaptive run has an event without an
    accountant. */
 int dp_spend_lap(struct dp_spend *spend, const struct dp_event *event, struct dp_err *err);
@@ -64,8 +53,5 @@ int dp_spend_lap(struct dp_spend *spend, const struct dp_event *event, struct dp
 /* Continues a resumed run after `laps` charged laps. spent: what an adaptive run has spent, at the order of its filter. */
 int dp_spend_resume(struct dp_spend *spend, int64_t laps, double spent, struct dp_err *err);
 
-/* Adds laps of a resumed run that were paid for after its checkpoint and may have been released. */
+/* Adds laps of a resumed run that may have been released in addition; the budget then affords fewer. */
 int dp_spend_lost(struct dp_spend *spend, const struct dp_charges *lost, struct dp_err *err);
-
-/* The name of the accountant of the run in ledgers. */
-const char *dp_spend_accountant(const struct dp_spend *spend);

@@ -7,10 +7,11 @@
 #include "base/unit.h"
 #include "ledger/charge_json.h"
 #include "ledger/limit.h"
+#include "ledger/old.h"
 #include "priv/rdp.h"
 
 #define HASH_KEY ",\"hash\":\""
-#define MOST_LAPS 1000000000000
+#define ONCE 3                                            /* from this format on a run is charged once */
 enum { TAIL = sizeof HASH_KEY - 1 + DP_LEDGER_HASH + 2 }; /* ,"hash":"…"} */
 
 static const char no_memory[] = "out of memory";
@@ -18,6 +19,7 @@ static const char malformed[] = "it is not a line of a ledger";
 static const char newer[] = "it is of a newer format";
 static const char closed[] = "its run is not open";
 static const char unreserved[] = "its run did not reserve these laps";
+static const char uncounted[] = "its laps are not those that its run used";
 static const char nonsense[] = "its budget makes no sense";
 static const char another[] = "its run is not the one that it resumes";
 
@@ -56,17 +58,14 @@ int dp_ledger_line(json_t *members, size_t seq, const char *prev, char **text, s
     return DP_OK;
 }
 
-int64_t dp_ledger_laps_spent(const struct dp_ledger_laps *laps)
-{
-    return laps->reserved - laps->refunded;
-}
-
 int64_t dp_ledger_entry_laps(const struct dp_ledger_entry *entry)
 {
-    int64_t laps = 0;
-    for (size_t i = 0; i < entry->events; i++)
-        laps += dp_ledger_laps_spent(&entry->event[i]);
-    return laps;
+    return dp_charges_all(&entry->paid);
+}
+
+bool dp_ledger_entry_spent(const struct dp_ledger_entry *entry)
+{
+    return entry->holds || dp_ledger_entry_laps(entry) > 0;
 }
 
 /* The run that has or had that name. *opening (may be NULL) points to the line that gave the run this name. */
@@ -270,7 +269,7 @@ static const char *take_budget(struct dp_ledger_book *book, json_t *line)
     return limit.lines != NULL ? NULL : no_memory;
 }
 
-static const char *read_open(json_t *line, struct dp_ledger_entry *entry, const char **resumes)
+static const char *read_open(json_t *line, int64_t format, struct dp_ledger_entry *entry, const char **resumes)
 {
     json_int_t rows, time = 0;
     size_t most;
@@ -285,6 +284,7 @@ static const char *read_open(json_t *line, struct dp_ledger_entry *entry, const 
         return malformed;
     entry->rows = rows;
     entry->time = time;
+    entry->holds = format >= ONCE && entry->order > 0;
     if (entry->population == NULL) /* the form of former versions */
         entry->population = entry->data;
     if (!dp_unit_read(entry->unit, &most) || (entry->unit != NULL && most == 0))
@@ -314,32 +314,63 @@ bool dp_ledger_same_run(const struct dp_ledger_entry *a, const struct dp_ledger_
            !a->as_published == !b->as_published && !a->seeded == !b->seeded;
 }
 
-/* The run continues under another name. Laps that it has paid for so far may have been released, and stay spent. */
+/* Makes the list equal to the other one; false: out of memory. */
+static bool assign(struct dp_charges *to, const struct dp_charges *from)
+{
+    int rc = DP_OK;
+    dp_charges_clear(to);
+    for (size_t i = 0; rc == DP_OK && i < from->count; i++)
+        rc = dp_charges_continue(to, &from->charge[i].event, from->charge[i].laps, NULL);
+    return rc == DP_OK;
+}
+
+bool dp_ledger_entry_resume(struct dp_ledger_entry *entry, size_t seq)
+{
+    const struct dp_ledger_point *from = entry->newest.seq == seq ? &entry->newest : &entry->before;
+    struct dp_charges at = {0};
+    bool bounded = entry->close == NULL && entry->bounded;
+    /* The laps used at an earlier checkpoint are unknown: all that was paid for stays paid. */
+    bool good = (from->seq != seq || assign(&at, &from->used)) && assign(&entry->out, bounded ? &entry->until : &entry->paid) &&
+                assign(&entry->paid, &entry->out);
+    dp_charges_free(&entry->newest.used);
+    entry->newest = (struct dp_ledger_point){.used = at};
+    entry->before.seq = 0;
+    entry->bounded = entry->planned = entry->ended = false;
+    dp_ledger_old_free(entry->old);
+    entry->old = NULL;
+    return good;
+}
+
+int dp_ledger_entry_base(const struct dp_ledger_entry *entry, struct dp_charges *base, struct dp_err *err)
+{
+    int rc = DP_OK;
+    for (size_t i = 0; rc == DP_OK && i < entry->out.count; i++) {
+        const struct dp_charge *out = &entry->out.charge[i];
+        bool lost = out->laps > dp_charges_laps(&entry->newest.used, &out->event);
+        rc = lost ? dp_charges_add_run(base, &out->event, out->laps, err)
+                  : dp_charges_continue(base, &out->event, out->laps, err);
+    }
+    return rc;
+}
+
+/* The run continues under another name. Laps that may have been released so far stay paid. */
 static const char *take_resumed(struct dp_ledger_book *book, json_t *line, const struct dp_ledger_entry *now, const char *mark)
 {
     struct dp_ledger_entry *entry;
-    if (dp_ledger_book_checkpoint(book, mark, true, &entry, NULL) != DP_OK)
+    struct dp_ledger_place place;
+    if (dp_ledger_place_read(mark, &place, NULL) != DP_OK || dp_ledger_book_checkpoint(book, mark, true, &entry, NULL) != DP_OK)
         return "no run can be resumed from its checkpoint";
     if (!dp_ledger_same_run(entry, now))
         return another;
-    struct dp_ledger_place place;
-    bool newest = dp_ledger_place_read(mark, &place, NULL) == DP_OK && place.seq == entry->checkpoint;
-    bool before = !newest && entry->before != 0 && place.seq == entry->before;
     const char *why = add_opening(book, entry, line, now->run);
     if (why != NULL)
         return why;
-    for (size_t i = 0; i < entry->events; i++) {
-        struct dp_ledger_laps *laps = &entry->event[i];
-        laps->least = laps->reserved = dp_ledger_laps_spent(laps);
-        laps->used = laps->refunded = 0;
-        laps->given = false;
-        if (!newest) /* the laps used at an earlier checkpoint are unknown: all paid laps stay spent */
-            laps->at_checkpoint = before ? laps->at_before : 0;
-    }
+    if (!dp_ledger_entry_resume(entry, place.seq))
+        return no_memory;
     json_decref(entry->close);
     entry->close = NULL;
     entry->model = NULL;
-    entry->checkpoint = entry->before = 0;
+    entry->holds = now->holds;
     return NULL;
 }
 
@@ -365,7 +396,7 @@ static const char *take_open(struct dp_ledger_book *book, json_t *line)
     struct dp_ledger_entry entry = {0}, *from;
     const char *resumes = NULL;
     size_t at = 0;
-    const char *why = read_open(line, &entry, &resumes);
+    const char *why = read_open(line, book->format, &entry, &resumes);
     if (why != NULL)
         return why;
     if (find_any(book, entry.run, NULL) != NULL)
@@ -392,55 +423,41 @@ static const char *take_open(struct dp_ledger_book *book, json_t *line)
     return why;
 }
 
-static struct dp_ledger_laps *laps_of(const struct dp_ledger_entry *entry, const struct dp_event *event)
-{
-    for (size_t i = 0; i < entry->events; i++)
-        if (dp_event_same(&entry->event[i].event, event))
-            return &entry->event[i];
-    return NULL;
-}
-
 static void note_line(const struct dp_ledger_book *book, struct dp_ledger_entry *entry)
 {
     entry->opening[entry->openings - 1].last = book->lines + 1;
 }
 
-/* Notes laps that were used, or refunded. */
-static const char *take_back(struct dp_ledger_laps *laps, int64_t count, bool used)
+/* The open run of a line. */
+static const char *run_of(const struct dp_ledger_book *book, const char *run, struct dp_ledger_entry **entry)
 {
-    int64_t left = laps->reserved - laps->used - laps->refunded;
-    if (used ? laps->used != 0 : laps->given)
-        return unreserved;
-    if (count > left || (!used && laps->reserved - laps->refunded - count < laps->least))
-        return unreserved;
-    if (used) {
-        laps->used = count;
-    } else {
-        laps->refunded += count;
-        laps->given = true;
+    *entry = dp_ledger_book_find(book, run);
+    return *entry != NULL && (*entry)->close == NULL ? NULL : closed;
+}
+
+static const char *read_charges(const json_t *list, struct dp_charges *charges)
+{
+    if (!json_is_array(list))
+        return malformed;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        struct dp_charge charge;
+        if (dp_charge_from_json(json_array_get(list, i), NULL, &charge, NULL) != DP_OK)
+            return malformed;
+        int rc = dp_charges_at_least(charges, &charge.event, charge.laps, NULL);
+        dp_event_free(&charge.event);
+        if (rc != DP_OK)
+            return no_memory;
     }
     return NULL;
 }
 
-/* The entry takes ownership of a new event. */
-static const char *take_reserve(struct dp_ledger_entry *entry, struct dp_charge *charge)
+/* Whether `more` has at least the laps of the other list. */
+static bool contains(const struct dp_charges *more, const struct dp_charges *less)
 {
-    struct dp_ledger_laps *laps = laps_of(entry, &charge->event);
-    for (size_t i = 0; i < entry->events; i++)
-        if (!dp_event_may_follow(&charge->event, &entry->event[i].event, dp_ledger_laps_spent(&entry->event[i])))
-            return "its run has two events in one shuffled epoch";
-    if (laps != NULL && (charge->laps > MOST_LAPS - laps->reserved || laps->used != 0 || laps->given))
-        return "its run cannot reserve more laps";
-    entry->before = 0;
-    if (laps != NULL) {
-        laps->reserved += charge->laps;
-        return NULL;
-    }
-    if (dp_grow(&entry->event, &entry->capacity, entry->events + 1, sizeof *laps, NULL) != DP_OK)
-        return no_memory;
-    entry->event[entry->events++] = (struct dp_ledger_laps){.event = charge->event, .reserved = charge->laps};
-    charge->event.tuning = NULL;
-    return NULL;
+    for (size_t i = 0; i < less->count; i++)
+        if (dp_charges_laps(more, &less->charge[i].event) < less->charge[i].laps)
+            return false;
+    return true;
 }
 
 static const char *take_charge(struct dp_ledger_book *book, json_t *line, const char *kind)
@@ -448,16 +465,15 @@ static const char *take_charge(struct dp_ledger_book *book, json_t *line, const 
     struct dp_charge charge;
     const char *run;
     json_t *json;
+    struct dp_ledger_entry *entry;
     if (json_unpack_ex(line, NULL, JSON_STRICT, "{s:s, s:o}", "run", &run, "charge", &json) != 0 ||
         dp_charge_from_json(json, NULL, &charge, NULL) != DP_OK)
         return malformed;
-    struct dp_ledger_entry *entry = dp_ledger_book_find(book, run);
-    const char *why = entry == NULL || entry->close != NULL ? closed : NULL;
-    struct dp_ledger_laps *laps = why == NULL ? laps_of(entry, &charge.event) : NULL;
+    const char *why = run_of(book, run, &entry);
     if (why == NULL && strcmp(kind, "reserve") == 0)
-        why = take_reserve(entry, &charge);
+        why = dp_ledger_old_reserve(entry, &charge);
     else if (why == NULL)
-        why = laps != NULL ? take_back(laps, charge.laps, strcmp(kind, "charge") == 0) : unreserved;
+        why = book->format < ONCE ? dp_ledger_old_give_back(entry, &charge, strcmp(kind, "charge") == 0) : unreserved;
     dp_event_free(&charge.event);
     if (why == NULL)
         note_line(book, entry);
@@ -469,68 +485,81 @@ static const char *take_plan(struct dp_ledger_book *book, json_t *line)
 {
     const char *run;
     json_t *charges;
-    struct dp_charge charge;
-    if (json_unpack_ex(line, NULL, JSON_STRICT, "{s:s, s:o}", "run", &run, "charges", &charges) != 0 || !json_is_array(charges))
+    struct dp_ledger_entry *entry;
+    if (json_unpack_ex(line, NULL, JSON_STRICT, "{s:s, s:o}", "run", &run, "charges", &charges) != 0)
         return malformed;
-    struct dp_ledger_entry *entry = dp_ledger_book_find(book, run);
-    if (entry == NULL || entry->close != NULL)
-        return closed;
-    for (size_t i = 0; i < entry->events; i++)
-        if (entry->event[i].reserved != entry->event[i].least)
-            return "its run has reserved laps before it said what it would do";
+    const char *why = run_of(book, run, &entry);
+    if (why != NULL)
+        return why;
+    if (entry->planned || !contains(&entry->out, &entry->paid))
+        return "its run has reserved laps before it said what it would do";
     dp_charges_clear(&entry->plan);
-    for (size_t i = 0; i < json_array_size(charges); i++) {
-        if (dp_charge_from_json(json_array_get(charges, i), NULL, &charge, NULL) != DP_OK)
-            return malformed;
-        int rc = dp_charges_at_least(&entry->plan, &charge.event, charge.laps, NULL);
-        dp_event_free(&charge.event);
-        if (rc != DP_OK)
+    if ((why = read_charges(charges, &entry->plan)) != NULL)
+        return why;
+    if (book->format >= ONCE) {
+        if (entry->holds || !contains(&entry->plan, &entry->out))
+            return "its plan is not all that its run may release";
+        if (!assign(&entry->paid, &entry->plan))
             return no_memory;
+        entry->planned = true;
     }
     note_line(book, entry);
     return NULL;
 }
 
-/* At a checkpoint the run has used what it has spent, except for laps that it had paid for when it was resumed. */
 static const char *take_checkpoint(struct dp_ledger_book *book, json_t *line)
 {
     const char *run;
     json_int_t laps;
-    json_t *charges;
-    int64_t sum = 0;
-    struct dp_charge charge;
-    if (json_unpack_ex(line, NULL, JSON_STRICT, "{s:s, s:I, s:o}", "run", &run, "laps", &laps, "charges", &charges) != 0 ||
-        !json_is_array(charges))
+    json_t *charges, *until = NULL;
+    struct dp_ledger_entry *entry;
+    struct dp_charges used = {0};
+    if (json_unpack_ex(line, NULL, JSON_STRICT, "{s:s, s:I, s:o, s?o}", "run", &run, "laps", &laps, "charges", &charges,
+                       "until", &until) != 0)
         return malformed;
-    struct dp_ledger_entry *entry = dp_ledger_book_find(book, run);
-    if (entry == NULL || entry->close != NULL)
-        return closed;
-    for (size_t i = 0; i < entry->events; i++) {
-        entry->event[i].at_before = entry->event[i].at_checkpoint;
-        entry->event[i].at_checkpoint = 0;
+    const char *why = run_of(book, run, &entry);
+    why = why != NULL ? why : read_charges(charges, &used);
+    if (why == NULL) {
+        dp_charges_clear(&entry->until);
+        entry->bounded = until != NULL;
+        why = until != NULL ? read_charges(until, &entry->until) : NULL;
     }
-    entry->before = entry->checkpoint;
-    for (size_t i = 0; i < json_array_size(charges); i++) {
-        if (dp_charge_from_json(json_array_get(charges, i), NULL, &charge, NULL) != DP_OK)
-            return malformed;
-        struct dp_ledger_laps *l = laps_of(entry, &charge.event);
-        dp_event_free(&charge.event);
-        if (l == NULL || l->at_checkpoint != 0)
-            return unreserved;
-        l->at_checkpoint = charge.laps;
-        sum += charge.laps;
+    if (why == NULL && (entry->holds ? until != NULL : !contains(&entry->paid, &used)))
+        why = unreserved;
+    if (why == NULL && until != NULL && !(contains(&entry->paid, &entry->until) && contains(&entry->until, &used)))
+        why = unreserved;
+    if (why == NULL && book->format < ONCE)
+        why = dp_ledger_old_checkpoint(entry, &used);
+    if (why == NULL && dp_charges_all(&used) != laps)
+        why = uncounted;
+    if (why != NULL) {
+        dp_charges_free(&used);
+        return why;
     }
-    for (size_t i = 0; i < entry->events; i++) {
-        struct dp_ledger_laps *l = &entry->event[i];
-        if (l->used != 0 || dp_ledger_laps_spent(l) != (l->at_checkpoint > l->least ? l->at_checkpoint : l->least))
-            return "its run did not say what became of all its laps";
-        l->given = false;
-    }
-    if (sum != laps)
-        return "its laps are not those that its run used";
-    entry->checkpoint = book->lines + 1;
     note_line(book, entry);
+    if (until == NULL && entry->planned) { /* its next checkpoint is late: nothing is known but its plan */
+        dp_charges_free(&used);
+        return NULL;
+    }
+    dp_charges_free(&entry->before.used);
+    entry->before = entry->newest;
+    entry->newest = (struct dp_ledger_point){book->lines + 1, used};
     return NULL;
+}
+
+/* A run that has reserved its plan or budget says what it has used of it; until then it counts with all of that. */
+static const char *take_used(struct dp_ledger_entry *entry, const json_t *charges, int64_t laps)
+{
+    struct dp_charges used = {0};
+    const char *why = read_charges(charges, &used);
+    if (why == NULL && dp_charges_all(&used) != laps)
+        why = uncounted;
+    if (why == NULL && !(contains(&used, &entry->out) && (entry->holds || contains(&entry->paid, &used))))
+        why = unreserved;
+    if (why == NULL && !assign(&entry->paid, &used))
+        why = no_memory;
+    dp_charges_free(&used);
+    return why;
 }
 
 static const char *take_close(struct dp_ledger_book *book, json_t *line)
@@ -538,26 +567,25 @@ static const char *take_close(struct dp_ledger_book *book, json_t *line)
     const char *run, *accountant, *status, *digest = NULL;
     double epsilon, delta;
     json_int_t laps, lap = 0;
-    json_t *model = NULL;
-    int64_t used = 0;
-    if (json_unpack_ex(line, NULL, JSON_STRICT, "{s:s, s:I, s:F, s:F, s:s, s:s, s?o}", "run", &run, "laps", &laps, "epsilon",
-                       &epsilon, "delta", &delta, "accountant", &accountant, "status", &status, "model", &model) != 0 ||
+    json_t *model = NULL, *charges = NULL;
+    struct dp_ledger_entry *entry;
+    if (json_unpack_ex(line, NULL, JSON_STRICT, "{s:s, s:I, s:F, s:F, s:s, s:s, s?o, s?o}", "run", &run, "laps", &laps,
+                       "epsilon", &epsilon, "delta", &delta, "accountant", &accountant, "status", &status, "model", &model,
+                       "charges", &charges) != 0 ||
+        (charges != NULL) != (book->format >= ONCE) ||
         (model != NULL &&
          (json_unpack_ex(model, NULL, JSON_STRICT, "{s:I, s:s}", "lap", &lap, "digest", &digest) != 0 || lap < 1)))
         return malformed;
-    struct dp_ledger_entry *entry = dp_ledger_book_find(book, run);
-    if (entry == NULL || entry->close != NULL)
-        return closed;
-    for (size_t i = 0; i < entry->events; i++) {
-        const struct dp_ledger_laps *l = &entry->event[i];
-        if (l->used + l->refunded != l->reserved)
-            return "its run did not say what became of all its laps";
-        used += l->used;
-    }
-    if (used != laps)
-        return "its laps are not those that its run used";
+    const char *why = run_of(book, run, &entry);
+    if (why == NULL)
+        why = charges != NULL ? take_used(entry, charges, laps) : dp_ledger_old_close(entry, laps);
+    if (why != NULL)
+        return why;
     entry->close = json_incref(line);
     note_line(book, entry);
+    /* A run of format 2 that its budget ended may have done less than its plan. */
+    entry->ended = strcmp(status, "interrupted") != 0 && (charges != NULL || laps >= dp_charges_all(&entry->plan));
+    entry->holds = false;
     entry->accountant = accountant;
     entry->status = status;
     entry->laps = laps;
@@ -774,15 +802,21 @@ int dp_ledger_book_checkpoint(const struct dp_ledger_book *book, const char *tex
     if (!any && strcmp(e->run, mark.run) != 0)
         return dp_fail(err, DP_E_UNSAFE, "the run %s was resumed before: by the ledger %s a run is resumed once", mark.run,
                        book->path);
-    if (!any && e->checkpoint != mark.seq && (e->before == 0 || e->before != mark.seq))
+    if (!any && e->newest.seq != mark.seq && e->before.seq != mark.seq)
         return dp_fail(err, DP_E_UNSAFE,
-                       e->checkpoint > mark.seq ? "line %llu of the ledger %s is not the newest checkpoint of its run: it has "
+                       e->newest.seq > mark.seq ? "line %llu of the ledger %s is not the newest checkpoint of its run: it has "
                                                   "gone on since"
                                                 : "line %llu of the ledger %s is not a checkpoint",
                        mark.seq, book->path);
     if (e->close != NULL && strcmp(e->status, "interrupted") != 0)
         return dp_fail(err, DP_E_UNSAFE, "the run %s has ended by the ledger %s: nothing is left to resume", mark.run,
                        book->path);
+    if (e->close == NULL && e->order > 0 && e->holds)
+        return dp_fail(
+            err, DP_E_UNSAFE,
+            "the run %s was killed, and by the ledger %s nobody knows how much of its filter it had used: all of its "
+            "budget is spent",
+            mark.run, book->path);
     *entry = e;
     return DP_OK;
 }
@@ -795,10 +829,13 @@ void dp_ledger_book_free(struct dp_ledger_book *book)
             json_decref(entry->opening[k].line);
         json_decref(entry->close);
         free(entry->opening);
-        for (size_t k = 0; k < entry->events; k++)
-            dp_event_free(&entry->event[k].event);
-        free(entry->event);
         dp_charges_free(&entry->plan);
+        dp_charges_free(&entry->paid);
+        dp_charges_free(&entry->out);
+        dp_charges_free(&entry->until);
+        dp_charges_free(&entry->newest.used);
+        dp_charges_free(&entry->before.used);
+        dp_ledger_old_free(entry->old);
     }
     for (size_t i = 0; i < book->limits; i++)
         json_decref(book->limit[i].lines);

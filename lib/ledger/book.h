@@ -11,14 +11,10 @@
 /* The hash before the first line. */
 #define DP_LEDGER_ORIGIN "0000000000000000000000000000000000000000000000000000000000000000"
 
-/* Laps of one event in one run. Spent: reserved − refunded. */
-struct dp_ledger_laps {
-    struct dp_event event;
-    int64_t reserved, used, refunded; /* used: 0 until the run ends properly */
-    bool given;                       /* refunded since the last checkpoint */
-    int64_t at_checkpoint, at_before; /* laps used at the newest checkpoint, and at the checkpoint before it */
-    int64_t least;                    /* laps that had been paid for when the run was resumed: they may have been released, and
-                                       * stay spent */
+/* A line from which a run can be resumed, and the laps that it had used there. */
+struct dp_ledger_point {
+    size_t seq; /* 0: none */
+    struct dp_charges used;
 };
 
 /* A name of a run: its first name, and one for each time it was resumed. */
@@ -40,16 +36,20 @@ struct dp_ledger_entry {
     const char *unit; /* base/unit.h; NULL: a row */
     int64_t rows, time;
     double epsilon, delta, prior_epsilon, prior_delta, order;
-    int seeded, as_published; /* JSON booleans */
-    int addition;             /* also a JSON boolean: the run chose that unused budgets count only by addition */
-    struct dp_ledger_laps *event;
-    size_t events, capacity;
-    struct dp_charges plan; /* the planned cost of the whole run, known before its laps; empty if unknown */
-    size_t checkpoint;      /* seq of the newest line from which it can be resumed, 0 for none */
-    size_t
-        before; /* the checkpoint before it, in case the newest files are incomplete; only while nothing was reserved since */
-    size_t who; /* number of its population, see dp_ledger_book_root */
-    size_t covered; /* 1 + number of the limit that was set after this run, and began with its cost; 0: none */
+    int seeded, as_published;              /* JSON booleans */
+    int addition;                          /* also a JSON boolean: the run chose that unused budgets count only by addition */
+    struct dp_charges plan;                /* the planned cost of the whole run, known before its laps; empty if unknown */
+    struct dp_charges paid;                /* what it has reserved; after its end, what it has used */
+    struct dp_charges out;                 /* a resumed run: what may have been released before; stays paid */
+    bool ended;                            /* by itself: nothing that it released had decided when */
+    bool planned;                          /* since it was opened or resumed, it has reserved its plan */
+    bool holds;                            /* it has a filter and no close line: it has reserved its whole budget */
+    struct dp_ledger_point newest, before; /* its newest checkpoint; the one before, in case the newest files are incomplete */
+    bool bounded;                          /* at most `until` is released before there is another checkpoint */
+    struct dp_charges until;
+    struct dp_ledger_old *old; /* lines of format 2 (ledger/old.h), or NULL */
+    size_t who;                /* number of its population, see dp_ledger_book_root */
+    size_t covered;            /* 1 + number of the limit that was set after this run, and began with its cost; 0: none */
     /* from its close line */
     const char *accountant, *status;
     int64_t laps;
@@ -145,18 +145,28 @@ const struct dp_ledger_entry *dp_ledger_book_parent(const struct dp_ledger_book 
 int dp_ledger_book_model(const struct dp_ledger_book *book, const char *mark, int64_t lap, const char *digest, bool *bound,
                          struct dp_err *err);
 
-/* The run that can be resumed from the checkpoint of that mark: its newest checkpoint, or the checkpoint before it if nothing
- * was reserved since. With `any`, any line of the run; a line without a checkpoint then counts as a checkpoint at which nothing
- * was used. DP_E_UNSAFE: no run can be resumed; the message says why. */
+/* The run that can be resumed from the checkpoint of that mark: its newest checkpoint, or the checkpoint before it. With `any`,
+ * any line of the run; a line without a checkpoint then counts as a checkpoint at which nothing was used. DP_E_UNSAFE: no run
+ * can be resumed; the message says why. */
 int dp_ledger_book_checkpoint(const struct dp_ledger_book *book, const char *mark, bool any, struct dp_ledger_entry **entry,
                               struct dp_err *err);
+
+/* Sets entry->out to all that may have been released so far, and the newest checkpoint to the one at line seq, from which the
+ * run continues. False: out of memory. */
+bool dp_ledger_entry_resume(struct dp_ledger_entry *entry, size_t seq);
+
+/* Adds the laps that a resumed run has used when it continues: all that may have been released. If laps after its checkpoint may
+ * have been, the shuffled epochs of such laps are whole: laps of another permutation cannot fill them. */
+int dp_ledger_entry_base(const struct dp_ledger_entry *entry, struct dp_charges *base, struct dp_err *err);
 
 /* Whether two open lines agree in everything but name, software, time and initial model. */
 bool dp_ledger_same_run(const struct dp_ledger_entry *a, const struct dp_ledger_entry *b);
 
-/* Laps reserved and not refunded: of one event, and of all events of a run. */
-int64_t dp_ledger_laps_spent(const struct dp_ledger_laps *laps);
+/* All laps that the run has paid for. */
 int64_t dp_ledger_entry_laps(const struct dp_ledger_entry *entry);
+
+/* Whether the run counts in budgets: it has paid for a lap, or holds its budget. */
+bool dp_ledger_entry_spent(const struct dp_ledger_entry *entry);
 
 /* Opens a ledger, which must be a regular file and not a link; flags as for open(2). Returns the descriptor or a negative
  * status. */

@@ -146,9 +146,9 @@ static int add_fixed_lap(const struct dp_ledger_entry *entry, int64_t lap, json_
 {
     struct dp_charges laps = {0};
     struct dp_answer answer;
-    if (entry->openings > 1 || entry->order > 0 || entry->events != 1 || lap >= dp_ledger_entry_laps(entry))
+    if (entry->openings > 1 || entry->order > 0 || entry->paid.count != 1 || lap >= dp_ledger_entry_laps(entry))
         return DP_OK;
-    int rc = dp_charges_add(&laps, &entry->event[0].event, lap, err);
+    int rc = dp_charges_add(&laps, &entry->paid.charge[0].event, lap, err);
     rc = rc ?: dp_account_epsilon(DP_ACCOUNTANT_BEST, &laps, entry->delta, &answer, err);
     dp_charges_free(&laps);
     if (rc == DP_OK)
@@ -164,7 +164,7 @@ static int describe_model(const struct dp_ledger_book *book, const struct dp_led
                           const struct dp_certified *what, json_t *made, struct dp_err *err)
 {
     bool bound = false;
-    if (what->lap > dp_ledger_entry_laps(entry))
+    if (!entry->holds && what->lap > dp_ledger_entry_laps(entry))
         return dp_fail(err, DP_E_UNSAFE, "the model is of lap %lld and its run has paid for %lld", (long long)what->lap,
                        (long long)dp_ledger_entry_laps(entry));
     int rc = dp_ledger_book_model(book, what->mark, what->lap, what->model, &bound, err);

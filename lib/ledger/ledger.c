@@ -24,7 +24,8 @@ struct dp_ledger {
     size_t last_length, last_capacity;
     struct dp_ledger_costs costs;
     int64_t affords;
-    bool broken; /* the run cannot reserve anything more */
+    size_t tight; /* number of the budget that affords no more */
+    bool broken;  /* the run cannot reserve anything more */
 };
 
 /* --- lines to be written ----------------------------------------------------------------------------- */
@@ -63,10 +64,9 @@ static int batch_add(struct batch *batch, json_t *members, struct dp_err *err)
     return rc;
 }
 
-static json_t *charge_line(const char *kind, const char *run, const struct dp_event *event, int64_t laps)
+static json_t *charges_line(const char *kind, const char *run, const struct dp_charges *charges)
 {
-    return json_pack("{s:s, s:s, s:o}", "kind", kind, "run", run, "charge",
-                     dp_charge_to_json(&(struct dp_charge){*event, laps}));
+    return json_pack("{s:s, s:s, s:o}", "kind", kind, "run", run, "charges", dp_ledger_charges_json(charges));
 }
 
 /* --- the file ----------------------------------------------------------------------------------------------------- */
@@ -232,7 +232,7 @@ static int check_run(const struct dp_ledger_run *run, struct dp_err *err)
         return dp_fail(err, DP_E_RUN, "a run in a ledger needs a finite epsilon above 0 and a delta in (0, 1)");
     if (!(run->prior_epsilon >= 0 && isfinite(run->prior_epsilon) && run->prior_delta >= 0 && run->prior_delta <= 1))
         return dp_fail(err, DP_E_RUN, "the model to start from states an impossible cost");
-    if (run->laps > 0 && run->plan == NULL)
+    if (run->laps > 0 && (run->plan == NULL || run->order > 0))
         return dp_fail(err, DP_E_RUN, "a run that knows its laps has to say what they are");
     if (run->order != 0 && !(run->order > 1 && isfinite(run->order)))
         return dp_fail(err, DP_E_RUN, "the filter of a run needs a finite order above 1, got %g", run->order);
@@ -322,18 +322,26 @@ static int check_place(struct dp_ledger *l, const struct dp_ledger_run *run, str
 static int refuse(struct dp_ledger *l, const struct dp_ledger_limit *limit, const struct dp_ledger_run *run, int64_t affords,
                   struct dp_err *err)
 {
-    const struct dp_ledger_entry *self = dp_ledger_book_find(&l->book, l->run);
+    struct dp_ledger_entry *self = dp_ledger_book_find(&l->book, l->run);
     struct dp_ledger_counted counted;
-    double fits;
+    double fits = 0;
+    bool holds = self->holds;
     char what[96];
-    int rc = dp_ledger_limit_epsilon(&l->book, limit, true, &l->costs, &counted, err);
+    self->holds = false; /* the run itself has spent nothing */
+    int rc = dp_ledger_limit_epsilon(&l->book, limit, &l->costs, &counted, err);
     rc = rc ?: dp_ledger_limit_fitting(&l->book, limit, self, run, &fits, err);
+    self->holds = holds;
     if (rc != DP_OK)
         return rc;
     if (fits > 0)
-        snprintf(what, sizeof what, "and with as many laps a run of --epsilon %g fits", fits);
+        snprintf(what, sizeof what, "%s a run of --epsilon %g fits", holds ? "such" : "and with as many laps", fits);
     else
-        snprintf(what, sizeof what, "and no run of as many laps fits at delta = %g", run->delta);
+        snprintf(what, sizeof what, "and no %s fits at delta = %g", holds ? "such run" : "run of as many laps", run->delta);
+    if (holds)
+        return dp_fail(err, DP_E_UNSAFE,
+                       "the budget of epsilon = %g for %.60s in the ledger %s has no room for the whole budget of a run whose "
+                       "noise is chosen as it goes; epsilon %.4g of it is spent, %s",
+                       limit->epsilon, limit->population, l->path, counted.epsilon, what);
     return dp_fail(
         err, DP_E_UNSAFE,
         "the budget of epsilon = %g for %.60s in the ledger %s affords %lld of the run's %lld laps%s; epsilon %.4g of "
@@ -342,7 +350,30 @@ static int refuse(struct dp_ledger *l, const struct dp_ledger_limit *limit, cons
         affords > 0 ? " (--partial lets it run that far)" : "", counted.epsilon, what);
 }
 
-/* *fits: the budgets of the population cover the run's laps; otherwise *err says how many they cover. */
+/* *affords: how much of the run the limit has room for. A run that is not of laps fits as a whole or not at all. */
+static int room(struct dp_ledger *l, const struct dp_ledger_limit *limit, const struct dp_ledger_run *run, int64_t *affords,
+                struct dp_err *err)
+{
+    const struct dp_ledger_entry *self = dp_ledger_book_find(&l->book, l->run);
+    const struct dp_charges none = {0}, *charges = run->charges != NULL ? run->charges : &none;
+    bool yes = true;
+    int rc = DP_OK;
+    if (run->laps > 0)
+        return dp_ledger_limit_run(&l->book, limit, &l->costs, self, run, affords, err);
+    if (self->holds || run->charges != NULL)
+        rc = dp_ledger_limit_admits(&l->book, limit, &l->costs, self, charges, true, &yes, err);
+    *affords = yes ? INT64_MAX : 0;
+    return rc;
+}
+
+int dp_ledger_spent(const struct dp_ledger *l, struct dp_err *err)
+{
+    const struct dp_ledger_limit *limit = &l->book.limit[l->tight];
+    return dp_fail(err, DP_E_BUDGET, "the budget of epsilon = %g for %.60s, over all its runs in the ledger %s, is spent",
+                   limit->epsilon, limit->population, l->path);
+}
+
+/* *fits: the budgets of the population cover the run; otherwise *err says how much they cover. */
 static int check_room(struct dp_ledger *l, const struct dp_ledger_run *run, bool *fits, struct dp_err *err)
 {
     const struct dp_ledger_entry *self = dp_ledger_book_find(&l->book, l->run);
@@ -351,17 +382,16 @@ static int check_room(struct dp_ledger *l, const struct dp_ledger_run *run, bool
     int rc = DP_OK;
     *fits = true;
     l->affords = INT64_MAX;
-    while (rc == DP_OK && run->laps > 0 &&
-           (limit = dp_ledger_book_limit(&l->book, self->population, self->data, &at)) != NULL) {
+    while (rc == DP_OK && (limit = dp_ledger_book_limit(&l->book, self->population, self->data, &at)) != NULL) {
         int64_t affords;
-        rc = dp_ledger_limit_run(&l->book, limit, &l->costs, self, run, &affords, err);
-        if (rc != DP_OK || affords >= run->laps)
+        rc = room(l, limit, run, &affords, err);
+        if (rc != DP_OK || affords >= (run->laps > 0 ? run->laps : 1) || affords >= l->affords)
             continue;
-        if (dp_ledger_limit_adds(&l->book, limit, self))
-            continue;
-        l->affords = affords < l->affords ? affords : l->affords;
-        rc = *fits ? refuse(l, limit, run, affords, err) : DP_OK;
-        rc = rc == DP_E_UNSAFE ? DP_OK : rc;
+        l->affords = affords;
+        l->tight = (size_t)(limit - l->book.limit);
+        if (*fits)
+            rc = run->charges != NULL ? dp_ledger_spent(l, err) : refuse(l, limit, run, affords, err);
+        rc = rc == DP_E_UNSAFE || rc == DP_E_BUDGET ? DP_OK : rc;
         *fits = false;
     }
     return rc;
@@ -395,11 +425,31 @@ static int admit(struct dp_ledger *l, const struct dp_ledger_run *run, struct ba
     if (rc == DP_OK && !fits && run->resumes == NULL)
         adds = note_open(l, run, true, batch, &unused) == DP_OK && check_room(l, run, &adds, &unused) == DP_OK && adds;
     if (rc == DP_OK && !fits && !adds) {
-        rc = run->partial ? note_open(l, run, false, batch, err) : DP_E_UNSAFE;
+        rc = run->partial && run->laps > 0 ? note_open(l, run, false, batch, err)
+             : run->charges != NULL        ? DP_E_BUDGET
+                                           : DP_E_UNSAFE;
         l->affords = affords;
     }
     if (rc != DP_OK && why.message[0] != '\0')
         *err = why;
+    return rc;
+}
+
+/* Adds the plan of the run behind its open line: both are one append. */
+static int add_plan(struct dp_ledger *l, const struct dp_ledger_run *run, struct batch *batch, struct dp_err *err)
+{
+    struct dp_charges plan = {0};
+    int64_t laps = l->affords < run->laps ? l->affords : run->laps;
+    int rc = DP_OK;
+    if (run->laps > 0)
+        rc = dp_ledger_limit_whole(dp_ledger_book_find(&l->book, l->run), run, laps, &plan, err);
+    const struct dp_charges *charges = run->charges != NULL ? run->charges : &plan;
+    size_t from = batch->length;
+    if (rc == DP_OK && charges->count > 0) {
+        rc = batch_add(batch, charges_line("plan", l->run, charges), err);
+        rc = rc ?: dp_ledger_book_take(&l->book, batch->text + from, batch->length - from, err);
+    }
+    dp_charges_free(&plan);
     return rc;
 }
 
@@ -416,9 +466,11 @@ static int open_run(struct dp_ledger *l, const struct dp_ledger_run *run, struct
     size_t at = l->book.end;
     bool torn = l->book.torn;
     rc = admit(l, run, &batch, err);
+    rc = rc ?: add_plan(l, run, &batch, err);
     rc = rc ?: write_down(l, &batch, at, torn, err);
     rc = rc ?: dp_ledger_beside_write(l->path, l->mark, err);
     free(batch.text);
+    end(l);
     return rc;
 }
 
@@ -432,8 +484,6 @@ int dp_ledger_open(struct dp_ledger **ledger, const char *path, const struct dp_
     if (rc != DP_OK)
         return rc;
     rc = open_run(l, run, err);
-    if (rc != DP_OK || !run->planned)
-        end(l);
     if (rc != DP_OK) {
         dp_ledger_free(l);
         return rc;
@@ -447,24 +497,22 @@ int64_t dp_ledger_affords(const struct dp_ledger *ledger)
     return ledger->affords;
 }
 
-int dp_ledger_resumed(const struct dp_ledger *l, struct dp_charges *used, struct dp_charges *paid, struct dp_err *err)
+int dp_ledger_resumed(const char *path, const char *mark, bool earlier, struct dp_charges *used, struct dp_charges *base,
+                      struct dp_err *err)
 {
-    const struct dp_ledger_entry *self = dp_ledger_book_find(&l->book, l->run);
-    int rc = DP_OK;
-    for (size_t i = 0; rc == DP_OK && i < self->events; i++) {
-        const struct dp_ledger_laps *laps = &self->event[i];
-        if (laps->at_checkpoint > 0)
-            rc = dp_charges_add(used, &laps->event, laps->at_checkpoint, err);
-        if (rc == DP_OK && laps->least > 0)
-            rc = dp_charges_add(paid, &laps->event, laps->least, err);
-    }
+    struct dp_ledger_book book = {0};
+    struct dp_ledger_entry *entry;
+    struct dp_ledger_place place;
+    int rc = dp_ledger_book_read(&book, path, err);
+    rc = rc ?: dp_ledger_place_read(mark, &place, err);
+    rc = rc ?: dp_ledger_book_checkpoint(&book, mark, earlier, &entry, err);
+    if (rc == DP_OK && !dp_ledger_entry_resume(entry, place.seq))
+        rc = dp_fail(err, DP_E_RUN, "out of memory");
+    for (size_t i = 0; rc == DP_OK && i < entry->newest.used.count; i++)
+        rc = dp_charges_continue(used, &entry->newest.used.charge[i].event, entry->newest.used.charge[i].laps, err);
+    rc = rc ?: dp_ledger_entry_base(entry, base, err);
+    dp_ledger_book_free(&book);
     return rc;
-}
-
-int dp_ledger_stated(const struct dp_ledger *l, struct dp_charges *charges, struct dp_err *err)
-{
-    const struct dp_ledger_entry *self = dp_ledger_book_find(&l->book, l->run);
-    return self != NULL && charges->count > 0 ? dp_ledger_add_plan(self, charges, err) : DP_OK;
 }
 
 static void add_up(double *sum, double more)
@@ -501,40 +549,6 @@ const char *dp_ledger_run_id(const struct dp_ledger *ledger)
 
 /* --- paying ------------------------------------------------------------------------------------------------------- */
 
-/* The number of laps that a partial run may still reserve. A partial run does not get laps that other runs refund later.
- * Otherwise its end would depend on the other runs, which may depend on what it has released. */
-static int64_t left_of(const struct dp_ledger *l, const struct dp_ledger_entry *self)
-{
-    int64_t left = l->affords;
-    for (size_t i = 0; l->affords != INT64_MAX && i < self->events; i++)
-        left -= dp_ledger_laps_spent(&self->event[i]);
-    return left > 0 ? left : 0;
-}
-
-/* *granted: the number of laps that the population's budgets have room for, at least `least`. */
-static int room(struct dp_ledger *l, const struct dp_event *event, int64_t laps, int64_t least, int64_t *granted,
-                struct dp_err *err)
-{
-    const struct dp_ledger_entry *self = dp_ledger_book_find(&l->book, l->run);
-    const struct dp_ledger_limit *limit;
-    int64_t left = left_of(l, self);
-    size_t at = 0;
-    *granted = laps < left ? laps : left;
-    while ((limit = dp_ledger_book_limit(&l->book, self->population, self->data, &at)) != NULL) {
-        int rc = dp_ledger_limit_laps(&l->book, limit, &l->costs, self, event, *granted, granted, err);
-        if (rc != DP_OK)
-            return rc;
-        if (*granted < 1)
-            return dp_fail(err, DP_E_BUDGET,
-                           "the budget of epsilon = %g for %.60s, over all its runs in the ledger %s, is spent", limit->epsilon,
-                           limit->population, l->path);
-        if (*granted < least)
-            return dp_fail(err, DP_E_BUDGET, "the budget of epsilon = %g for %.60s affords %lld of %lld laps", limit->epsilon,
-                           limit->population, (long long)*granted, (long long)laps);
-    }
-    return DP_OK;
-}
-
 /* Checks that the run still belongs to this process. */
 static int check_own(const struct dp_ledger *l, struct dp_err *err)
 {
@@ -544,21 +558,38 @@ static int check_own(const struct dp_ledger *l, struct dp_err *err)
                : dp_fail(err, DP_E_UNSAFE, "the run was resumed by another process, by the ledger %s", l->path);
 }
 
-static int check_epochs(const struct dp_ledger *l, const struct dp_event *event, struct dp_err *err)
+/* Checks that the budgets have room for further laps of the run. */
+static int check_more(struct dp_ledger *l, const struct dp_event *event, int64_t laps, struct dp_err *err)
 {
     const struct dp_ledger_entry *self = dp_ledger_book_find(&l->book, l->run);
-    for (size_t i = 0; i < self->events; i++)
-        if (!dp_event_may_follow(event, &self->event[i].event, dp_ledger_laps_spent(&self->event[i])))
-            return dp_fail(err, DP_E_UNSAFE, "a run with shuffled epochs must not change its mechanism within an epoch");
-    return DP_OK;
+    const struct dp_ledger_limit *limit;
+    struct dp_charges all = {0};
+    size_t at = 0;
+    bool yes = true;
+    int rc = DP_OK;
+    for (size_t i = 0; rc == DP_OK && i < self->paid.count; i++) {
+        const struct dp_charge *paid = &self->paid.charge[i];
+        rc = dp_event_may_follow(event, &paid->event, paid->laps)
+                 ? dp_charges_continue(&all, &paid->event, paid->laps, err)
+                 : dp_fail(err, DP_E_UNSAFE, "a run with shuffled epochs must not change its mechanism within an epoch");
+    }
+    rc = rc ?: dp_charges_continue(&all, event, laps, err);
+    while (rc == DP_OK && yes && (limit = dp_ledger_book_limit(&l->book, self->population, self->data, &at)) != NULL) {
+        rc = dp_ledger_limit_admits(&l->book, limit, &l->costs, self, &all, false, &yes, err);
+        if (rc == DP_OK && !yes)
+            rc = dp_fail(
+                err, DP_E_BUDGET,
+                "the budget of epsilon = %g for %.60s, over all its runs in the ledger %s, affords fewer than %lld laps "
+                "more",
+                limit->epsilon, limit->population, l->path, (long long)laps);
+    }
+    dp_charges_free(&all);
+    return rc;
 }
 
-static int reserve(struct dp_ledger *l, const struct dp_event *event, int64_t laps, int64_t least, int64_t *granted,
-                   struct dp_err *err)
+int dp_ledger_reserve(struct dp_ledger *l, const struct dp_event *event, int64_t laps, struct dp_err *err)
 {
     struct batch batch = {0};
-    int64_t most = 0;
-    *granted = 0;
     if (l->broken)
         return dp_fail(err, DP_E_RUN, "the run has ended in the ledger %s", l->path);
     if (laps < 1)
@@ -566,98 +597,80 @@ static int reserve(struct dp_ledger *l, const struct dp_event *event, int64_t la
     int rc = dp_event_check(event, err);
     rc = rc ?: begin(l, err);
     rc = rc ?: check_own(l, err);
-    rc = rc ?: check_epochs(l, event, err);
-    rc = rc ?: room(l, event, laps, least, &most, err);
+    rc = rc ?: check_more(l, event, laps, err);
     if (rc == DP_OK) {
         batch_start(&batch, &l->book);
-        rc = batch_add(&batch, charge_line("reserve", l->run, event, most), err);
+        rc = batch_add(&batch,
+                       json_pack("{s:s, s:s, s:o}", "kind", "reserve", "run", l->run, "charge",
+                                 dp_charge_to_json(&(struct dp_charge){*event, laps})),
+                       err);
     }
     rc = rc ?: append(l, &batch, err);
     end(l);
     free(batch.text);
     l->broken = rc != DP_OK && rc != DP_E_BUDGET;
-    if (rc == DP_OK)
-        *granted = most;
     return rc;
-}
-
-int dp_ledger_reserve(struct dp_ledger *ledger, const struct dp_event *event, int64_t laps, int64_t *granted,
-                      struct dp_err *err)
-{
-    return reserve(ledger, event, laps, 1, granted, err);
-}
-
-int dp_ledger_reserve_all(struct dp_ledger *ledger, const struct dp_event *event, int64_t laps, struct dp_err *err)
-{
-    int64_t granted;
-    return reserve(ledger, event, laps, laps, &granted, err);
 }
 
 /* --- closing ------------------------------------------------------------------------------------------------------ */
 
-/* Checks the used laps of an event, and sets *back to the laps to refund. Laps that a resumed run had paid for may have been
- * released. */
-static int settle(const struct dp_ledger_laps *laps, int64_t used, int64_t *back, struct dp_err *err)
-{
-    int64_t spent = dp_ledger_laps_spent(laps);
-    if (used < 0 || used > spent)
-        return dp_fail(err, DP_E_UNSAFE, "the run has used %lld laps and reserved %lld", (long long)used, (long long)spent);
-    *back = spent - (used > laps->least ? used : laps->least);
-    return DP_OK;
-}
-
-/* Adds the charge and refund lines that come before a close line or a checkpoint. *laps: the laps that the run has used. */
-static int add_ends(struct dp_ledger *l, struct batch *batch, const struct dp_charges *charges, bool final, int64_t *laps,
-                    struct dp_err *err)
+/* Adds what the run has used, with all that may have been released before it was resumed. */
+static int used_of(const struct dp_ledger *l, const struct dp_charges *used, struct dp_charges *all, struct dp_err *err)
 {
     const struct dp_ledger_entry *self = dp_ledger_book_find(&l->book, l->run);
-    int64_t total = 0, found = 0, back = 0;
     int rc = DP_OK;
-    *laps = 0;
-    for (size_t i = 0; i < charges->count; i++)
-        total += charges->charge[i].laps;
-    for (size_t i = 0; rc == DP_OK && i < self->events; i++) {
-        const struct dp_ledger_laps *event = &self->event[i];
-        int64_t used = dp_charges_laps(charges, &event->event);
-        found += used;
-        rc = settle(event, used, &back, err);
-        int64_t kept = dp_ledger_laps_spent(event) - back;
-        *laps += kept;
-        if (rc == DP_OK && final && kept > 0)
-            rc = batch_add(batch, charge_line("charge", l->run, &event->event, kept), err);
-        if (rc == DP_OK && back > 0)
-            rc = batch_add(batch, charge_line("refund", l->run, &event->event, back), err);
+    for (size_t i = 0; rc == DP_OK && i < used->count; i++)
+        if (used->charge[i].laps > 0)
+            rc = dp_charges_continue(all, &used->charge[i].event, used->charge[i].laps, err);
+    for (size_t i = 0; rc == DP_OK && i < self->out.count; i++)
+        rc = dp_charges_at_least(all, &self->out.charge[i].event, self->out.charge[i].laps, err);
+    for (size_t i = 0; rc == DP_OK && !self->holds && i < all->count; i++) {
+        int64_t paid = dp_charges_laps(&self->paid, &all->charge[i].event);
+        if (all->charge[i].laps > paid)
+            rc = paid == 0 ? dp_fail(err, DP_E_UNSAFE, "the run has used laps of an event that it did not reserve")
+                           : dp_fail(err, DP_E_UNSAFE, "the run has used %lld laps and reserved %lld",
+                                     (long long)all->charge[i].laps, (long long)paid);
     }
-    if (rc == DP_OK && found != total)
-        return dp_fail(err, DP_E_UNSAFE, "the run has used laps of an event that it did not reserve");
-    if (!final)
-        *laps = total;
     return rc;
 }
 
-/* The law of the ledger: the cost that a run states is the cost that every reader of the book computes. Computed from the run
- * in the book, less its refunds, before anything is written; without the lock, because it may take a second. */
+/* The run as its readers will see it after its close line; the caller frees ended->paid. */
+static int ended_of(const struct dp_ledger *l, const struct dp_charges *used, const char *status, struct dp_ledger_entry *ended,
+                    struct dp_err *err)
+{
+    *ended = *dp_ledger_book_find(&l->book, l->run);
+    ended->paid = (struct dp_charges){0};
+    ended->close = ended->opening->line;
+    ended->status = status;
+    ended->ended = strcmp(status, "interrupted") != 0;
+    ended->holds = false;
+    return used_of(l, used, &ended->paid, err);
+}
+
+int dp_ledger_cost(const struct dp_ledger *l, const struct dp_charges *used, const char *status, struct dp_answer *cost,
+                   struct dp_err *err)
+{
+    struct dp_ledger_entry ended;
+    int rc = ended_of(l, used, status, &ended, err);
+    rc = rc ?: dp_ledger_run_epsilon(&ended, cost, err);
+    dp_charges_free(&ended.paid);
+    return rc;
+}
+
+/* The law of the ledger: the cost that a run states is the cost that every reader of the book computes. Computed before anything
+ * is written; without the lock, because it may take a second. */
 static int check_law(const struct dp_ledger *l, const struct dp_ledger_end *how, struct dp_err *err)
 {
-    struct dp_ledger_entry ended = *dp_ledger_book_find(&l->book, l->run);
+    struct dp_ledger_entry ended;
     struct dp_ledger_recorded recorded = {0};
-    struct dp_ledger_laps *event;
-    int64_t back = 0;
-    int rc = dp_alloc(&event, ended.events > 0 ? ended.events : 1, sizeof *event, err);
-    for (size_t i = 0; rc == DP_OK && i < ended.events; i++) {
-        event[i] = ended.event[i];
-        rc = settle(&event[i], dp_charges_laps(how->used, &event[i].event), &back, err);
-        event[i].refunded += back;
-    }
-    ended.event = event;
-    ended.close = ended.opening->line; /* the run will have a close line */
-    ended.status = how->status;
+    int rc = ended_of(l, how->used, how->status, &ended, err);
+    bool known = rc == DP_OK;
     ended.accountant = how->accountant;
     ended.closed_epsilon = how->epsilon;
     ended.closed_delta = how->delta;
     rc = rc ?: dp_ledger_run_check(&ended, &recorded, err);
-    free(event);
-    if (rc != DP_OK && ended.as_published) /* readers show its claim, marked "as published" */
+    dp_charges_free(&ended.paid);
+    if (rc != DP_OK && known && ended.as_published) /* readers show its claim, marked "as published" */
         return DP_OK;
     if (rc == DP_OK && recorded.compared && !recorded.agrees)
         rc = dp_fail(err, DP_E_UNSAFE,
@@ -668,75 +681,52 @@ static int check_law(const struct dp_ledger *l, const struct dp_ledger_end *how,
 }
 
 /* The members of the close line; `model` only if there is one. */
-static json_t *close_line(const struct dp_ledger *l, const struct dp_ledger_end *how, int64_t laps)
+static json_t *close_line(const struct dp_ledger *l, const struct dp_ledger_end *how, const struct dp_charges *used)
 {
     json_t *model =
         how->model != NULL ? json_pack("{s:I, s:s}", "lap", (json_int_t)how->model_lap, "digest", how->model) : NULL;
-    return json_pack("{s:s, s:s, s:I, s:f, s:f, s:s, s:s, s:o*}", "kind", "close", "run", l->run, "laps", (json_int_t)laps,
-                     "epsilon", how->epsilon, "delta", how->delta, "accountant", how->accountant, "status", how->status,
-                     "model", model);
+    json_t *line = charges_line("close", l->run, used);
+    json_object_update_missing_new(line, json_pack("{s:I, s:f, s:f, s:s, s:s, s:o*}", "laps", (json_int_t)dp_charges_all(used),
+                                                   "epsilon", how->epsilon, "delta", how->delta, "accountant", how->accountant,
+                                                   "status", how->status, "model", model));
+    return line;
 }
 
-static int add_close(struct dp_ledger *l, struct batch *batch, const struct dp_ledger_end *how, struct dp_err *err)
+static json_t *checkpoint_line(const struct dp_ledger *l, const struct dp_charges *used, const struct dp_charges *until)
 {
-    int64_t laps;
-    int rc = add_ends(l, batch, how->used, true, &laps, err);
-    return rc ?: batch_add(batch, close_line(l, how, laps), err);
+    json_t *line = charges_line("checkpoint", l->run, used);
+    json_object_set_new(line, "laps", json_integer((json_int_t)dp_charges_all(used)));
+    if (until != NULL)
+        json_object_set_new(line, "until", dp_ledger_charges_json(until));
+    return line;
 }
 
-static int add_checkpoint(struct dp_ledger *l, struct batch *batch, const struct dp_charges *used, struct dp_err *err)
-{
-    int64_t laps;
-    int rc = add_ends(l, batch, used, false, &laps, err);
-    if (rc != DP_OK)
-        return rc;
-    return batch_add(batch,
-                     json_pack("{s:s, s:s, s:I, s:o}", "kind", "checkpoint", "run", l->run, "laps", (json_int_t)laps, "charges",
-                               dp_ledger_charges_json(used)),
-                     err);
-}
-
-/* Writes the lines of an end, or of a checkpoint if `how` is NULL, and the mark of the last line to PATH.mark. */
-static int settle_run(struct dp_ledger *l, const struct dp_charges *used, const struct dp_ledger_end *how, struct dp_err *err)
+/* Writes a line about what the run has used, a close line or, if `how` is NULL, a checkpoint, and its mark to PATH.mark. */
+static int settle_run(struct dp_ledger *l, const struct dp_charges *used, const struct dp_charges *until,
+                      const struct dp_ledger_end *how, struct dp_err *err)
 {
     struct batch batch = {0};
+    struct dp_charges all = {0};
     int rc = begin(l, err);
     rc = rc ?: check_own(l, err);
+    rc = rc ?: used_of(l, used, &all, err);
     if (rc == DP_OK) {
         batch_start(&batch, &l->book);
-        rc = how != NULL ? add_close(l, &batch, how, err) : add_checkpoint(l, &batch, used, err);
+        rc = batch_add(&batch, how != NULL ? close_line(l, how, &all) : checkpoint_line(l, &all, until), err);
     }
     rc = rc ?: append(l, &batch, err);
     rc = rc ?: dp_ledger_beside_write(l->path, l->mark, err);
     end(l);
     free(batch.text);
+    dp_charges_free(&all);
     return rc;
 }
 
-int dp_ledger_plan(struct dp_ledger *l, const struct dp_charges *charges, struct dp_err *err)
-{
-    struct batch batch = {0};
-    int rc = begin(l, err);
-    rc = rc ?: check_own(l, err);
-    if (rc == DP_OK && charges->count > 0) {
-        batch_start(&batch, &l->book);
-        rc = batch_add(&batch,
-                       json_pack("{s:s, s:s, s:o}", "kind", "plan", "run", l->run, "charges", dp_ledger_charges_json(charges)),
-                       err);
-    }
-    if (rc == DP_OK && batch.length > 0)
-        rc = append(l, &batch, err);
-    end(l);
-    free(batch.text);
-    l->broken = l->broken || rc != DP_OK;
-    return rc;
-}
-
-int dp_ledger_checkpoint(struct dp_ledger *l, const struct dp_charges *used, struct dp_err *err)
+int dp_ledger_checkpoint(struct dp_ledger *l, const struct dp_charges *used, const struct dp_charges *until, struct dp_err *err)
 {
     if (l->broken)
         return dp_fail(err, DP_E_RUN, "the run has ended in the ledger %s", l->path);
-    int rc = settle_run(l, used, NULL, err);
+    int rc = settle_run(l, used, until, NULL, err);
     l->broken = rc != DP_OK;
     return rc;
 }
@@ -750,7 +740,7 @@ int dp_ledger_close(struct dp_ledger *l, const struct dp_ledger_end *how, struct
         return dp_fail(err, DP_E_RUN, "a run cannot end with epsilon = %g and delta = %g", how->epsilon, how->delta);
     int rc = check_own(l, err);
     rc = rc ?: check_law(l, how, err);
-    return rc ?: settle_run(l, how->used, how, err);
+    return rc ?: settle_run(l, how->used, NULL, how, err);
 }
 
 /* --- the rest ----------------------------------------------------------------------------------------------------- */
@@ -801,7 +791,7 @@ static int cost_before(const struct dp_ledger_book *book, const struct dp_ledger
         *before = (struct dp_ledger_before){.epsilon = old->before_epsilon,
                                             .delta = old->before_delta,
                                             .again = true,
-                                            .used = dp_ledger_limit_added(book, old, NULL, true).runs > 0};
+                                            .used = dp_ledger_limit_added(book, old, NULL).runs > 0};
         for (size_t i = 0; i < book->entries; i++)
             before->runs += book->entry[i].covered == 1 + (size_t)(old - book->limit);
         return DP_OK;
@@ -897,7 +887,7 @@ static int lower(struct dp_ledger *l, const struct dp_ledger_limit *old, struct 
     if (b->epsilon == old->epsilon)
         return dp_fail(err, DP_E_UNSAFE, "the budget of %.60s in the ledger %s is epsilon = %g already", b->population, l->path,
                        old->epsilon);
-    int rc = dp_ledger_limit_epsilon(&l->book, old, true, &l->costs, &counted, err);
+    int rc = dp_ledger_limit_epsilon(&l->book, old, &l->costs, &counted, err);
     if (rc == DP_OK && !(b->epsilon >= counted.epsilon))
         return dp_fail(err, DP_E_UNSAFE, "the runs on %.60s in the ledger %s have spent epsilon = %.6g of its budget already",
                        b->population, l->path, dp_round_up(counted.epsilon, 6));

@@ -1,6 +1,7 @@
 /* The ledger: the privacy cost of all runs on private data, in an append-only file (dp-ledger(5)). * One JSON object per line,
- * each with the hash of the line before it. Laps are reserved, written and fsynced before the frames that they pay for are
- * released. A run has spent the laps that it reserved, less the laps that it refunded when it ended properly. Several processes
+ * each with the hash of the line before it. * A run is charged once. Before its first lap one append, written and fsynced, opens
+ * it and reserves its whole plan, or under a filter its order and whole budget. The line that closes it says what it has used.
+ * No lap writes to the ledger, so a run that was killed has spent its plan, or its budget. Several processes
  * may write to one ledger at the same time; each append is under an exclusive lock (flock). * The next reader of the ledger
  * detects a line that was changed, removed or inserted (DP_E_UNSAFE). Whole lines missing at the end are detected by a run that
  * is writing, and with any mark (dp_ledger_mark) of a later state. A last line without its line feed was never finished:
@@ -13,11 +14,12 @@
 #pragma once
 
 #include "base/err.h"
+#include "account/account.h"
 #include "account/plan.h"
 
 struct dp_ledger;
 
-#define DP_LEDGER_FORMAT 2 /* the format that this version writes, and the newest that it reads */
+#define DP_LEDGER_FORMAT 3 /* the format that this version writes, and the newest that it reads */
 #define DP_LEDGER_HASH 64  /* hexadecimal digits of a line's hash */
 #define DP_LEDGER_RUN 32   /* hexadecimal digits of a run's name */
 #define DP_LEDGER_MARK 128 /* bytes that hold any mark and its NUL */
@@ -46,54 +48,52 @@ struct dp_ledger_run {
     const char *resumes; /* the mark of the checkpoint that the run is resumed from, or NULL */
     bool earlier;        /* it may be any of its checkpoints, and repeatedly: a gather decides where the run continues */
     int64_t laps;        /* planned laps, 0 if unknown */
-    const struct dp_plan *plan; /* what these laps are; may be NULL where laps is 0 */
-    bool planned;               /* dp_ledger_plan comes next: the ledger stays locked until then, so that no other run takes
-                                 * the room */
-    bool partial;               /* the run may begin even if the population's budget does not cover all its laps */
+    int64_t done;        /* laps up to the checkpoint that it is resumed from */
+    const struct dp_plan *plan;       /* what these laps are; may be NULL where laps is 0 */
+    const struct dp_charges *charges; /* or the whole plan, which is admitted as one piece */
+    bool partial;                     /* the run may begin even if the population's budget does not cover all its laps */
 };
 
-/* Opens the ledger (and creates it, mode 0600), checks every line, and appends and fsyncs the line that opens a new run. The
- * caller closes or frees it. DP_E_RUN: it is not a regular file, or cannot be read, written or fsynced. DP_E_UNSAFE: it was
- * edited; or it does not have the line of the mark `init` or of FILE.mark, so it was rolled back or is another ledger; or the
- * run cannot be resumed; or the population has a budget under another adjacency, or one that does not cover the run's laps
- * (unless partial). Then no line was written. */
+/* Opens the ledger (and creates it, mode 0600), checks every line, and appends and fsyncs the lines that open a new run and
+ * reserve its plan: as many laps as the budgets of the population afford (dp_ledger_affords). The caller closes or frees it.
+ * DP_E_RUN: it is not a regular file, or cannot be read, written or fsynced. DP_E_UNSAFE: it was edited; or it does not have
+ * the line of the mark `init` or of FILE.mark, so it was rolled back or is another ledger; or the run cannot be resumed; or the
+ * population has a budget under another adjacency, or one that does not cover the run's laps (unless partial) or its filter.
+ * DP_E_BUDGET: the budget does not cover run->charges. Then no line was written. */
 int dp_ledger_open(struct dp_ledger **ledger, const char *path, const struct dp_ledger_run *run, struct dp_err *err);
 
-/* Pays for up to `laps` more laps of the event, and for at least one: *granted of them are in the file and fsynced when
- * this returns DP_OK, and may be released. *granted is below `laps` only if the population's budget ends. DP_E_BUDGET: the
- * budget has no room for a single lap. DP_E_UNSAFE: the file was edited, cut or replaced since it was opened; or the event
- * would share a shuffled epoch with another one of the run (dp_event_may_follow). DP_E_RUN: writing failed. After any failure
- * but DP_E_BUDGET the run can reserve nothing more. */
-int dp_ledger_reserve(struct dp_ledger *ledger, const struct dp_event *event, int64_t laps, int64_t *granted,
-                      struct dp_err *err);
+/* For a program whose run has neither a plan nor a filter: pays for laps of the event, all or, with DP_E_BUDGET, none. They are
+ * in the file and fsynced when this returns DP_OK, and may be released. DP_E_UNSAFE: the file was edited, cut or replaced since
+ * it was opened; or the event would share a shuffled epoch with another one of the run (dp_event_may_follow). DP_E_RUN: writing
+ * failed. After any failure but DP_E_BUDGET the run can reserve nothing more. */
+int dp_ledger_reserve(struct dp_ledger *ledger, const struct dp_event *event, int64_t laps, struct dp_err *err);
 
-/* As dp_ledger_reserve, but pays for all of the laps or, with DP_E_BUDGET, for none. */
-int dp_ledger_reserve_all(struct dp_ledger *ledger, const struct dp_event *event, int64_t laps, struct dp_err *err);
-
-/* The number of laps of a partial run that the budget covered when the run was opened: the run gets no more. INT64_MAX if the
+/* The number of laps of a partial run that the budget covered when the run was opened: its plan has no more. INT64_MAX if the
  * budget covers all, if there is no budget, or if the laps are unknown. */
 int64_t dp_ledger_affords(const struct dp_ledger *ledger);
 
-/* Writes and fsyncs the planned cost of the whole run, before its first lap is reserved, or the first lap after it was resumed.
- * From here until the run is closed a budget has reserved its plan. Without charges it writes no line.
- * A run that ends with fewer laps is stated at this plan, because released values may have decided when it ended. Errors as
- * dp_ledger_close. */
-int dp_ledger_plan(struct dp_ledger *ledger, const struct dp_charges *charges, struct dp_err *err);
+/* Fails with DP_E_BUDGET, and names the budget that affords no further lap. */
+int dp_ledger_spent(const struct dp_ledger *ledger, struct dp_err *err);
 
-/* *charges, what the run has used: for each event at least the laps that readers would state if the run ended now. */
-int dp_ledger_stated(const struct dp_ledger *ledger, struct dp_charges *charges, struct dp_err *err);
+/* The cost that readers would state if the run ended now, with these laps used and that status. */
+int dp_ledger_cost(const struct dp_ledger *ledger, const struct dp_charges *used, const char *status, struct dp_answer *cost,
+                   struct dp_err *err);
 
 /* The cost of the initial model: the epsilons and deltas of the run that released it and of the runs before it, added up, with
  * the costs that models without a mark stated. 0 if the run starts from no mark. */
 int dp_ledger_prior(const struct dp_ledger *ledger, double *epsilon, double *delta, struct dp_err *err);
 
-/* Writes a checkpoint of a run that has used these laps, and refunds the others. The mark of the checkpoint is dp_ledger_mark.
- * The run may continue to reserve laps. Errors as dp_ledger_close. */
-int dp_ledger_checkpoint(struct dp_ledger *ledger, const struct dp_charges *used, struct dp_err *err);
+/* Writes a checkpoint of a run that has used these laps. until: at most this will have been released before there is another
+ * line of the run. NULL: perhaps all of the plan will be; the line of a run with a plan is then not a checkpoint. The
+ * mark of the checkpoint is dp_ledger_mark. Errors as dp_ledger_close. */
+int dp_ledger_checkpoint(struct dp_ledger *ledger, const struct dp_charges *used, const struct dp_charges *until,
+                         struct dp_err *err);
 
-/* For a resumed run: adds the laps used at its checkpoint to *used, and all laps paid for and not refunded to *paid. The laps
- * in the difference may have been released already, with other noise than the coming laps, which are reserved in addition. */
-int dp_ledger_resumed(const struct dp_ledger *ledger, struct dp_charges *used, struct dp_charges *paid, struct dp_err *err);
+/* Before a run is resumed from the checkpoint of that mark: adds the laps used there to *used, and all that may have been
+ * released, with their whole epochs, to *base. The laps in the difference had other noise than the coming laps, which are
+ * reserved in addition. earlier: as in dp_ledger_run. Errors as dp_ledger_open. */
+int dp_ledger_resumed(const char *path, const char *mark, bool earlier, struct dp_charges *used, struct dp_charges *base,
+                      struct dp_err *err);
 
 /* "run:seq:hash" of the run's last line: public; released models carry it. Valid until the next call. */
 const char *dp_ledger_mark(const struct dp_ledger *ledger);
@@ -102,7 +102,7 @@ const char *dp_ledger_mark(const struct dp_ledger *ledger);
 const char *dp_ledger_run_id(const struct dp_ledger *ledger);
 
 struct dp_ledger_end {
-    const struct dp_charges *used; /* the released laps by event; not more than were reserved */
+    const struct dp_charges *used; /* the released laps by event; without a filter not more than were reserved */
     double epsilon, delta;         /* the cost that the run states */
     const char *accountant;        /* the accountant of that cost */
     const char *status;            /* "done"; "budget" if the budget ended it; "interrupted" if a signal did */
@@ -110,12 +110,12 @@ struct dp_ledger_end {
     int64_t model_lap;             /* lap of that model */
 };
 
-/* Ends a run properly: writes the used laps, refunds the others and closes the run, fsynced. No lap may be released afterwards.
+/* Ends a run properly: writes what it has used, fsynced. No lap may be released afterwards.
  * DP_E_RUN and DP_E_UNSAFE as above; DP_E_UNSAFE, too, if epsilon differs from what every reader of the ledger computes for the
- * run (dp_ledger_run_check in ledger/sum.h). All reserved laps then stay spent. */
+ * run (dp_ledger_run_check in ledger/sum.h). Then all that was reserved stays spent. */
 int dp_ledger_close(struct dp_ledger *ledger, const struct dp_ledger_end *end, struct dp_err *err);
 
-/* Without dp_ledger_close before, all reserved laps stay spent. */
+/* Without dp_ledger_close before, all that was reserved stays spent. */
 void dp_ledger_free(struct dp_ledger *ledger);
 
 struct dp_ledger_order {

@@ -36,12 +36,6 @@ static int cost_of(struct dp_ledger_costs *costs, const struct dp_event *event, 
     return DP_OK;
 }
 
-/* Whether the run may continue and reserve the rest of its plan; a run that was killed may be resumed. */
-static bool may_continue(const struct dp_ledger_entry *entry)
-{
-    return entry->close == NULL && entry->plan.count > 0;
-}
-
 bool dp_ledger_limit_binds(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit,
                            const struct dp_ledger_entry *entry)
 {
@@ -79,37 +73,52 @@ static struct dp_event counted(const struct dp_event *event, bool first, int64_t
     return as;
 }
 
-/* Adds what the run has spent; of a run that may continue, what it was admitted with. */
-static int add_entry(const struct dp_ledger_limit *limit, struct dp_ledger_costs *costs, const struct dp_ledger_entry *entry,
-                     bool first, const struct dp_event *without, bool reserved, double spent[DP_LEDGER_ORDERS], size_t *terms,
-                     struct dp_err *err)
+/* spent[i] += the cost of the charges of a run, the first or not, with that plan. */
+static int add_charges(const struct dp_ledger_limit *limit, struct dp_ledger_costs *costs, const struct dp_charges *charges,
+                       bool first, const struct dp_charges *plan, double spent[DP_LEDGER_ORDERS], struct dp_err *err)
 {
-    struct dp_charges own = {0};
-    int rc = dp_ledger_add_spent(entry, &own, err);
-    if (rc == DP_OK && reserved && may_continue(entry))
-        rc = dp_ledger_add_plan(entry, &own, err);
-    for (size_t c = 0; rc == DP_OK && c < own.count; c++) {
-        const struct dp_event *event = &own.charge[c].event;
-        struct dp_event as = counted(event, first, own.charge[c].laps, dp_charges_laps(&entry->plan, event));
-        int64_t times = dp_event_times(event, own.charge[c].laps);
-        if (times <= 0 || (without != NULL && dp_event_same(event, without)))
-            continue;
-        ++*terms;
-        for (size_t i = 0; rc == DP_OK && i < limit->orders; i++) {
+    int rc = DP_OK;
+    for (size_t c = 0; rc == DP_OK && c < charges->count; c++) {
+        const struct dp_charge *charge = &charges->charge[c];
+        struct dp_event as = counted(&charge->event, first, charge->laps, dp_charges_laps(plan, &charge->event));
+        int64_t times = dp_event_times(&charge->event, charge->laps);
+        for (size_t i = 0; rc == DP_OK && times > 0 && i < limit->orders; i++) {
             double r = 0;
             rc = cost_of(costs, &as, limit->order[i].order, &r, err);
             spent[i] += (double)times * r;
         }
     }
+    return rc;
+}
+
+/* The whole budget of a run under a filter is a bound at the order of the filter, and at no other one. */
+static void add_filter(const struct dp_ledger_limit *limit, const struct dp_ledger_entry *entry, double spent[DP_LEDGER_ORDERS])
+{
+    for (size_t i = 0; i < limit->orders; i++)
+        spent[i] += limit->order[i].order == entry->order ? entry->epsilon - dp_rdp_penalty(entry->order, entry->delta)
+                                                          : (double)INFINITY;
+}
+
+/* Adds what the run has spent; a run without an end has spent all that it was admitted with. */
+static int add_entry(const struct dp_ledger_limit *limit, struct dp_ledger_costs *costs, const struct dp_ledger_entry *entry,
+                     bool first, double spent[DP_LEDGER_ORDERS], size_t *terms, struct dp_err *err)
+{
+    struct dp_charges own = {0};
+    int rc = dp_ledger_add_spent(entry, &own, err);
+    if (rc == DP_OK && entry->close == NULL)
+        rc = dp_ledger_add_plan(entry, &own, err);
+    if (entry->holds)
+        add_filter(limit, entry, spent);
+    else
+        rc = rc ?: add_charges(limit, costs, &own, first, &entry->plan, spent, err);
+    *terms += own.count + 1;
     dp_charges_free(&own);
     return rc;
 }
 
-/* spent[i]: what all runs that the limit binds have spent at its order i, rounded up; the event of the run `except` is left
-   out, or all its events if event is NULL. except may be NULL. */
+/* spent[i]: the spending at order i of all runs that the limit binds, without `except`, rounded up. */
 static int add_spent(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit, struct dp_ledger_costs *costs,
-                     const struct dp_ledger_entry *except, const struct dp_event *event, bool reserved,
-                     double spent[DP_LEDGER_ORDERS], struct dp_err *err)
+                     const struct dp_ledger_entry *except, double spent[DP_LEDGER_ORDERS], struct dp_err *err)
 {
     const struct dp_ledger_entry *first = first_run(book, limit);
     size_t terms = 0;
@@ -118,8 +127,8 @@ static int add_spent(const struct dp_ledger_book *book, const struct dp_ledger_l
         spent[i] = 0;
     for (size_t i = 0; rc == DP_OK && i < book->entries; i++) {
         const struct dp_ledger_entry *entry = &book->entry[i];
-        if (dp_ledger_limit_binds(book, limit, entry) && (entry != except || event != NULL))
-            rc = add_entry(limit, costs, entry, entry == first, entry == except ? event : NULL, reserved, spent, &terms, err);
+        if (dp_ledger_limit_binds(book, limit, entry) && entry != except)
+            rc = add_entry(limit, costs, entry, entry == first, spent, &terms, err);
     }
     for (size_t i = 0; i < limit->orders; i++)
         spent[i] *= 1 + (double)(terms + 4) * 0x1p-52;
@@ -139,15 +148,6 @@ static double room_at(const struct dp_ledger_limit *limit, size_t i, const struc
     return limit->epsilon - limit->before_epsilon - penalty_at(limit, i, fixed);
 }
 
-/* Whether the run has paid for a lap that it has not given back. */
-static bool has_spent(const struct dp_ledger_entry *entry)
-{
-    for (size_t e = 0; e < entry->events; e++)
-        if (dp_ledger_laps_spent(&entry->event[e]) > 0)
-            return true;
-    return false;
-}
-
 int dp_ledger_limit_persons(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit)
 {
     for (size_t i = 0; i < book->entries; i++)
@@ -159,19 +159,19 @@ int dp_ledger_limit_persons(const struct dp_ledger_book *book, const struct dp_l
 bool dp_ledger_limit_unused(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit)
 {
     for (size_t i = 0; i < book->entries; i++)
-        if (dp_ledger_limit_binds(book, limit, &book->entry[i]) && has_spent(&book->entry[i]))
+        if (dp_ledger_limit_binds(book, limit, &book->entry[i]) && dp_ledger_entry_spent(&book->entry[i]))
             return false;
     return true;
 }
 
 struct dp_ledger_added dp_ledger_limit_added(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit,
-                                             const struct dp_ledger_entry *self, bool reserved)
+                                             const struct dp_ledger_entry *self)
 {
     struct dp_ledger_added sum = {0};
     for (size_t i = 0; i < book->entries; i++) {
         const struct dp_ledger_entry *entry = &book->entry[i];
-        if (!dp_ledger_limit_binds(book, limit, entry) ||
-            (entry != self && !has_spent(entry) && !(reserved && may_continue(entry))))
+        bool spent = dp_ledger_entry_spent(entry) || (entry->close == NULL && entry->plan.count > 0);
+        if (!dp_ledger_limit_binds(book, limit, entry) || (entry != self && !spent))
             continue;
         sum.runs++;
         sum.epsilon += entry->as_published ? (double)INFINITY : entry->epsilon;
@@ -201,17 +201,17 @@ static bool within(double sum, double all)
 bool dp_ledger_limit_adds(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit,
                           const struct dp_ledger_entry *self)
 {
-    struct dp_ledger_added sum = dp_ledger_limit_added(book, limit, self, true), all = to_add(limit);
+    struct dp_ledger_added sum = dp_ledger_limit_added(book, limit, self), all = to_add(limit);
     return within(sum.epsilon, all.epsilon) && within(sum.delta, all.delta);
 }
 
-int dp_ledger_limit_epsilon(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit, bool reserved,
+int dp_ledger_limit_epsilon(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit,
                             struct dp_ledger_costs *costs, struct dp_ledger_counted *counted, struct dp_err *err)
 {
-    struct dp_ledger_added sum = dp_ledger_limit_added(book, limit, NULL, reserved), all = to_add(limit);
+    struct dp_ledger_added sum = dp_ledger_limit_added(book, limit, NULL), all = to_add(limit);
     const struct dp_ledger_entry *first = first_run(book, limit);
     double spent[DP_LEDGER_ORDERS];
-    int rc = add_spent(book, limit, costs, NULL, NULL, reserved, spent, err);
+    int rc = add_spent(book, limit, costs, NULL, spent, err);
     *counted = (struct dp_ledger_counted){.epsilon = (double)INFINITY};
     if (sum.runs == 0 || within(sum.delta, all.delta))
         *counted = (struct dp_ledger_counted){limit->before_epsilon + sum.epsilon, 0, sum.delta};
@@ -224,90 +224,66 @@ int dp_ledger_limit_epsilon(const struct dp_ledger_book *book, const struct dp_l
     return rc;
 }
 
-int dp_ledger_limit_laps(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit, struct dp_ledger_costs *costs,
-                         const struct dp_ledger_entry *self, const struct dp_event *event, int64_t laps, int64_t *affords,
-                         struct dp_err *err)
+/* Whether an order has room for the run `self` with these charges in all, in addition to the other runs. planned: they are its
+ * plan. */
+static int fits(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit, struct dp_ledger_costs *costs,
+                const double others[DP_LEDGER_ORDERS], const struct dp_ledger_entry *self, const struct dp_charges *charges,
+                bool planned, bool *yes, struct dp_err *err)
 {
     const struct dp_ledger_entry *first = first_run(book, limit);
-    double others[DP_LEDGER_ORDERS], r;
-    int64_t own = 0, planned = may_continue(self) ? dp_charges_laps(&self->plan, event) : 0;
-    *affords = laps;
-    if (!dp_ledger_limit_binds(book, limit, self)) /* the budget began with the whole cost of this run */
-        return DP_OK;
-    if (dp_ledger_limit_adds(book, limit, self))
-        return DP_OK;
-    int rc = add_spent(book, limit, costs, self, event, true, others, err);
-    *affords = 0;
-    for (size_t e = 0; e < self->events; e++)
-        if (dp_event_same(&self->event[e].event, event))
-            own = dp_ledger_laps_spent(&self->event[e]);
-    for (size_t i = 0; rc == DP_OK && i < limit->orders && !limit->addition && *affords < laps; i++) {
-        int64_t none = *affords, all = laps + 1; /* `none` laps fit; `all` laps do not fit at this order */
-        while (rc == DP_OK && all - none > 1) {
-            int64_t middle = none + (all - none) / 2;
-            int64_t then = own + middle > planned ? own + middle : planned;
-            struct dp_event as = counted(event, self == first, then, planned);
-            rc = cost_of(costs, &as, limit->order[i].order, &r, err);
-            double cost = (others[i] + (double)dp_event_times(event, then) * r) * (1 + 0x1p-50);
-            if (rc == DP_OK && cost <= room_at(limit, i, first != NULL ? &first->plan : NULL))
-                none = middle;
-            else
-                all = middle;
-        }
-        *affords = none;
+    const struct dp_charges *plan = planned ? charges : &self->plan;
+    double spent[DP_LEDGER_ORDERS] = {0};
+    int rc = DP_OK;
+    if (self->holds)
+        add_filter(limit, self, spent);
+    else
+        rc = add_charges(limit, costs, charges, self == first, plan, spent, err);
+    *yes = false;
+    for (size_t i = 0; rc == DP_OK && i < limit->orders && !limit->addition && !*yes; i++) {
+        double sum = (others[i] + spent[i]) * (1 + (double)(charges->count + 8) * 0x1p-52);
+        *yes = sum <= room_at(limit, i, self == first ? plan : first != NULL ? &first->plan : NULL);
     }
     return rc;
 }
 
-/* Whether the first `laps` laps of the run fit in addition to the other runs. A run that was resumed has laps after its
- * checkpoint that it pays for again. */
-static int fits(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit, struct dp_ledger_costs *costs,
-                const double others[DP_LEDGER_ORDERS], const struct dp_ledger_entry *self, const struct dp_ledger_run *run,
-                int64_t laps, bool *yes, struct dp_err *err)
+int dp_ledger_limit_admits(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit,
+                           struct dp_ledger_costs *costs, const struct dp_ledger_entry *self, const struct dp_charges *charges,
+                           bool planned, bool *yes, struct dp_err *err)
 {
-    const struct dp_ledger_entry *first = first_run(book, limit);
-    struct dp_charges charges = {0};
-    int rc = dp_plan_charges(run->plan, laps, &charges, err);
-    for (size_t e = 0; rc == DP_OK && e < self->events; e++)
-        if (self->event[e].least > self->event[e].at_checkpoint)
-            rc = dp_charges_continue(&charges, &self->event[e].event, self->event[e].least - self->event[e].at_checkpoint, err);
-    *yes = false;
-    for (size_t i = 0; rc == DP_OK && i < limit->orders && !limit->addition && !*yes; i++) {
-        double sum = others[i], r;
-        for (size_t c = 0; rc == DP_OK && c < charges.count; c++) {
-            int64_t times = dp_event_times(&charges.charge[c].event, charges.charge[c].laps);
-            struct dp_event as = counted(&charges.charge[c].event, self == first, times, times);
-            rc = cost_of(costs, &as, limit->order[i].order, &r, err);
-            sum += times > 0 ? (double)times * r : 0;
-        }
-        const struct dp_charges *fixed = self == first ? &charges : first != NULL ? &first->plan : NULL;
-        *yes = sum * (1 + (double)(charges.count + 8) * 0x1p-52) <= room_at(limit, i, fixed);
-    }
-    dp_charges_free(&charges);
-    return rc;
+    double others[DP_LEDGER_ORDERS];
+    *yes = true;
+    /* The other case: the budget began with the whole cost of this run. */
+    if (!dp_ledger_limit_binds(book, limit, self) || dp_ledger_limit_adds(book, limit, self))
+        return DP_OK;
+    int rc = add_spent(book, limit, costs, self, others, err);
+    return rc ?: fits(book, limit, costs, others, self, charges, planned, yes, err);
+}
+
+int dp_ledger_limit_whole(const struct dp_ledger_entry *self, const struct dp_ledger_run *run, int64_t laps,
+                          struct dp_charges *charges, struct dp_err *err)
+{
+    int rc = dp_ledger_entry_base(self, charges, err);
+    return rc ?: laps > run->done ? dp_plan_continue(run->plan, run->done, laps, charges, err) : DP_OK;
 }
 
 int dp_ledger_limit_run(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit, struct dp_ledger_costs *costs,
                         const struct dp_ledger_entry *self, const struct dp_ledger_run *run, int64_t *affords,
                         struct dp_err *err)
 {
+    int64_t none = 0, all = run->laps + 1, laps = run->laps; /* `none` laps fit, `all` laps do not */
     double others[DP_LEDGER_ORDERS];
-    bool yes;
-    int64_t none = 0, all = run->laps + 1;
-    *affords = run->laps;
-    if (!dp_ledger_limit_binds(book, limit, self))
+    *affords = laps;
+    if (!dp_ledger_limit_binds(book, limit, self) || dp_ledger_limit_adds(book, limit, self))
         return DP_OK;
-    int rc = add_spent(book, limit, costs, self, NULL, true, others, err);
-    rc = rc ?: fits(book, limit, costs, others, self, run, run->laps, &yes, err);
-    if (rc == DP_OK && yes)
-        none = run->laps;
+    int rc = add_spent(book, limit, costs, self, others, err);
     while (rc == DP_OK && all - none > 1) {
-        int64_t middle = none + (all - none) / 2;
-        rc = fits(book, limit, costs, others, self, run, middle, &yes, err);
-        if (yes)
-            none = middle;
-        else
-            all = middle;
+        struct dp_charges charges = {0};
+        bool yes = false;
+        rc = dp_ledger_limit_whole(self, run, laps, &charges, err);
+        rc = rc ?: fits(book, limit, costs, others, self, &charges, true, &yes, err);
+        *(yes ? &none : &all) = laps;
+        laps = none + (all - none) / 2;
+        dp_charges_free(&charges);
     }
     *affords = none;
     return rc;
@@ -340,7 +316,7 @@ static int filter_fitting(const struct dp_ledger_book *book, const struct dp_led
     struct dp_answer answer = {0};
     double spent[DP_LEDGER_ORDERS], low = 1, high = most;
     bool yes = false;
-    int rc = add_spent(book, limit, &costs, self, NULL, true, spent, err);
+    int rc = add_spent(book, limit, &costs, self, spent, err);
     rc = rc ?: dp_plan_charges(run->plan, run->laps, &charges, err);
     /* high fits, low does not. */
     for (double factor = high; rc == DP_OK && high / low > 1 + 1e-4; factor = sqrt(low * high)) {
@@ -365,7 +341,7 @@ int dp_ledger_limit_fitting(const struct dp_ledger_book *book, const struct dp_l
                             const struct dp_ledger_entry *self, const struct dp_ledger_run *run, double *epsilon,
                             struct dp_err *err)
 {
-    struct dp_ledger_added sum = dp_ledger_limit_added(book, limit, NULL, true), all = to_add(limit);
+    struct dp_ledger_added sum = dp_ledger_limit_added(book, limit, NULL), all = to_add(limit);
     bool unused = dp_ledger_limit_unused(book, limit);
     double filtered = 0;
     *epsilon = 0;
@@ -373,7 +349,7 @@ int dp_ledger_limit_fitting(const struct dp_ledger_book *book, const struct dp_l
         all.delta = limit->delta - limit->before_delta;
     if (!run->as_published && within(sum.delta + run->delta, all.delta))
         *epsilon = dp_round_down(fmax(0, all.epsilon * DECIMAL - sum.epsilon), 3);
-    int rc = limit->addition ? DP_OK : filter_fitting(book, limit, self, run, &filtered, err);
+    int rc = limit->addition || run->plan == NULL ? DP_OK : filter_fitting(book, limit, self, run, &filtered, err);
     *epsilon = fmax(*epsilon, dp_round_down(filtered, 3));
     return rc;
 }

@@ -13,8 +13,9 @@
  *                Addition has the share of δ that the orders do not have. It cannot count a run that is charged as published,
  *                which has no sound budget.
  *
- * To admit a run, both ways count a run that may still continue with its plan: what one run was admitted with is not taken by
- * another. The way that admits the last run admits the plans of all, so each of them can be finished.
+ * A run is admitted as a whole: until it has ended, both ways count it with its plan. A run under a filter of (ε, α) counts as
+ * ε − penalty(α, δ) at that order α, and as ∞ at all others. No other run takes the room that one was admitted with. After its
+ * end it counts with what it has used, which is never more.
  *
  * Before anything has been spent, the first run may choose in its open line that the budget counts only by addition, with all
  * of δ: so one run of exactly (ε, δ) fits. The choice depends only on public numbers. The proofs are in dp-privacy(7), THE
@@ -42,7 +43,7 @@ bool dp_ledger_limit_binds(const struct dp_ledger_book *book, const struct dp_le
  * (0): the two kinds of costs cannot be added. −1: there are no runs yet. */
 int dp_ledger_limit_persons(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit);
 
-/* Whether no run that the limit binds has spent a lap that was not refunded. */
+/* Whether no run that the limit binds has spent anything. */
 bool dp_ledger_limit_unused(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit);
 
 /* The number of runs, and the sum of their own budgets. */
@@ -52,10 +53,9 @@ struct dp_ledger_added {
 };
 
 /* The sum that addition counts: all runs that the limit binds and that have spent something, and self (may be NULL) in any
-   case. reserved, here and below: a run that may continue counts with its plan, because it was admitted with it. Without, the sum
-   is what has been spent. */
+   case. */
 struct dp_ledger_added dp_ledger_limit_added(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit,
-                                             const struct dp_ledger_entry *self, bool reserved);
+                                             const struct dp_ledger_entry *self);
 
 /* Whether that sum is within the limit: then addition admits the whole run `self`. */
 bool dp_ledger_limit_adds(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit,
@@ -65,15 +65,19 @@ bool dp_ledger_limit_adds(const struct dp_ledger_book *book, const struct dp_led
 struct dp_ledger_counted {
     double epsilon, order, delta;
 };
-int dp_ledger_limit_epsilon(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit, bool reserved,
+int dp_ledger_limit_epsilon(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit,
                             struct dp_ledger_costs *costs, struct dp_ledger_counted *counted, struct dp_err *err);
 
-/* *affords: the number of further laps of the event that `self` may reserve, at most `laps`, by either count. */
-int dp_ledger_limit_laps(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit, struct dp_ledger_costs *costs,
-                         const struct dp_ledger_entry *self, const struct dp_event *event, int64_t laps, int64_t *affords,
-                         struct dp_err *err);
+/* *yes: one of the counts has room for `self` with these charges in all, or with its filter. planned: they are its plan. */
+int dp_ledger_limit_admits(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit,
+                           struct dp_ledger_costs *costs, const struct dp_ledger_entry *self, const struct dp_charges *charges,
+                           bool planned, bool *yes, struct dp_err *err);
 
-/* *affords: the number of a run's announced laps, from its first on, that the filter admits. */
+/* Adds what a run will have released after that many of its announced laps, with what it had released before it was resumed. */
+int dp_ledger_limit_whole(const struct dp_ledger_entry *self, const struct dp_ledger_run *run, int64_t laps,
+                          struct dp_charges *charges, struct dp_err *err);
+
+/* *affords: the number of a run's announced laps, from its first on, that one of the counts admits. */
 int dp_ledger_limit_run(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit, struct dp_ledger_costs *costs,
                         const struct dp_ledger_entry *self, const struct dp_ledger_run *run, int64_t *affords,
                         struct dp_err *err);

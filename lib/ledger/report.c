@@ -36,14 +36,11 @@ static int set_cost(json_t *json, const struct dp_ledger_entry *entry, double de
     struct dp_ledger_sum sum = {0};
     struct dp_charges spent = {0};
     enum dp_ledger_basis basis = dp_ledger_basis(entry);
-    int64_t laps = 0;
     int bad = dp_ledger_sum_add(&sum, entry, NULL) != DP_OK || dp_ledger_add_spent(entry, &spent, NULL) != DP_OK;
-    for (size_t i = 0; i < sum.all.count; i++)
-        laps += sum.all.charge[i].laps;
     json_object_set_new(json, "charges", dp_ledger_charges_json(&spent));
     json_object_set_new(json, "stated_at", json_string(dp_ledger_basis_names[basis]));
     if (basis == DP_LEDGER_BY_PLAN)
-        json_object_set_new(json, "plan_laps", json_integer((json_int_t)laps));
+        json_object_set_new(json, "plan_laps", json_integer((json_int_t)dp_charges_all(&sum.all)));
     if (sum.order > 0)
         json_object_set_new(json, "order", json_real(sum.order));
     if (!bad)
@@ -157,17 +154,15 @@ static void set_total(json_t *json, double epsilon, double delta, const char *by
 static int set_budget(json_t *json, const struct total *t, const struct dp_ledger_book *book)
 {
     struct dp_ledger_costs costs = {0};
-    struct dp_ledger_counted counted = {.epsilon = (double)INFINITY}, whole;
-    struct dp_ledger_added added = dp_ledger_limit_added(book, t->limit, NULL, false);
+    struct dp_ledger_counted counted = {.epsilon = (double)INFINITY};
+    struct dp_ledger_added added = dp_ledger_limit_added(book, t->limit, NULL);
     int bad = 0;
     errno = 0;
-    if (dp_ledger_limit_epsilon(book, t->limit, false, &costs, &counted, NULL) != DP_OK) {
+    if (dp_ledger_limit_epsilon(book, t->limit, &costs, &counted, NULL) != DP_OK) {
         counted.epsilon = (double)INFINITY;
         bad = errno == ENOMEM;
     }
     const char *by = counted.order > 0 ? "filter" : "addition";
-    bool reserved = t->open > 0 && isfinite(counted.epsilon) &&
-                    dp_ledger_limit_epsilon(book, t->limit, true, &costs, &whole, NULL) == DP_OK;
     dp_ledger_costs_free(&costs);
     set_total(json, counted.epsilon, t->limit->delta, by);
     json_t *budget = json_pack("{s:f, s:f, s:o, s:b, s:o, s:s, s:f, s:f, s:{s:o, s:f}}", "epsilon", t->limit->epsilon, "delta",
@@ -177,8 +172,6 @@ static int set_budget(json_t *json, const struct total *t, const struct dp_ledge
     if (t->limit->before_epsilon > 0 || t->limit->before_delta > 0)
         json_object_set_new(budget, "before",
                             json_pack("{s:f, s:f}", "epsilon", t->limit->before_epsilon, "delta", t->limit->before_delta));
-    if (reserved)
-        json_object_set_new(budget, "reserved", dp_ledger_real_json(whole.epsilon));
     json_object_set_new(json, "budget", budget);
     return bad;
 }
@@ -460,7 +453,7 @@ static int verify_budget(const struct dp_ledger_book *book, const struct dp_ledg
     struct dp_err why = {0};
     struct dp_ledger_counted counted;
     errno = 0;
-    int rc = dp_ledger_limit_epsilon(book, limit, false, &costs, &counted, &why);
+    int rc = dp_ledger_limit_epsilon(book, limit, &costs, &counted, &why);
     int bad = rc != DP_OK && errno == ENOMEM;
     dp_ledger_costs_free(&costs);
     if (rc != DP_OK)
@@ -600,9 +593,6 @@ static void print_spent(const json_t *total, FILE *stream)
     fputc('\n', stream);
     if (budget != NULL && json_integer_value(json_object_get(total, "runs")) > 0)
         print_counted(budget, stream);
-    if (json_object_get(budget, "reserved") != NULL)
-        fprintf(stream, "with all laps of the runs that are going or were killed, which are reserved: epsilon %s\n",
-                number_of(budget, "reserved", epsilon));
     if ((other = json_object_get(total, "composed")) != NULL && json_integer_value(json_object_get(total, "runs")) > 0)
         fprintf(stream, "if all runs had been planned together: epsilon %s at delta %g\n", number_of(other, "epsilon", epsilon),
                 json_number_value(json_object_get(other, "delta")));

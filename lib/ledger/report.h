@@ -14,7 +14,7 @@
 
 /* {"ledger", "lines", "torn",
  *  "runs": [{"run", "population", "data", "rows", "unit" ("row" or "person:K"), "adjacency",
- *            "opened" (seconds since 1970, or absent), "closed", "status", "laps" and "charges" (reserved and not refunded),
+ *            "opened" (seconds since 1970, or absent), "closed", "status", "laps" and "charges" (reserved; after its end used),
  *            "stated_at" (a basis of ledger/sum.h), "plan_laps" (if stated at its plan), "order" (of its filter, or at which it
  *            is stated), "epsilon", "epsilon_lower", "delta", "accountant", "seeded", "as_published",
  *            "private_preprocessing", "software", "init" (a run)}],
@@ -25,7 +25,6 @@
  *            "not_in_ledger": {"epsilon", "delta"} (stated by initial models; part of epsilon and delta),
  *            "seeded", "as_published", "private_preprocessing",
  *            "budget": {"epsilon", "delta", "orders": [{"order", "delta"}, …], "spent", "order",
- *                       "reserved" (with the plans of runs without an end),
  *                       "before": {"epsilon", "delta"} (the cost that it began with)}}]}
  * of one population, by its name or a digest of its data, or of all if population is NULL; at delta, or at the largest delta of
  * the runs if delta is NaN. An epsilon that no accountant gives is null, and "why" gives the reason; without bound it is

@@ -8,9 +8,9 @@
 int dp_ledger_add_spent(const struct dp_ledger_entry *entry, struct dp_charges *charges, struct dp_err *err)
 {
     int rc = DP_OK;
-    for (size_t i = 0; rc == DP_OK && i < entry->events; i++)
-        if (dp_ledger_laps_spent(&entry->event[i]) > 0)
-            rc = dp_charges_add(charges, &entry->event[i].event, dp_ledger_laps_spent(&entry->event[i]), err);
+    for (size_t i = 0; rc == DP_OK && i < entry->paid.count; i++)
+        if (entry->paid.charge[i].laps > 0)
+            rc = dp_charges_add(charges, &entry->paid.charge[i].event, entry->paid.charge[i].laps, err);
     return rc;
 }
 
@@ -25,12 +25,12 @@ enum dp_ledger_basis dp_ledger_basis(const struct dp_ledger_entry *entry)
 {
     if (entry->order > 0)
         return DP_LEDGER_BY_BUDGET;
+    int64_t paid = dp_ledger_entry_laps(entry);
+    if (entry->ended || (paid == 0 && entry->plan.count > 0))
+        return DP_LEDGER_BY_LAPS;
     if (entry->plan.count == 0)
-        return entry->close != NULL && strcmp(entry->status, "interrupted") != 0 ? DP_LEDGER_BY_LAPS : DP_LEDGER_BY_ORDER;
-    int64_t spent = dp_ledger_entry_laps(entry), planned = 0;
-    for (size_t i = 0; i < entry->plan.count; i++)
-        planned += entry->plan.charge[i].laps;
-    return spent > 0 && spent < planned ? DP_LEDGER_BY_PLAN : DP_LEDGER_BY_LAPS;
+        return DP_LEDGER_BY_ORDER;
+    return entry->close != NULL && paid >= dp_charges_all(&entry->plan) ? DP_LEDGER_BY_LAPS : DP_LEDGER_BY_PLAN;
 }
 
 int dp_ledger_add_plan(const struct dp_ledger_entry *entry, struct dp_charges *charges, struct dp_err *err)
@@ -54,6 +54,8 @@ static void add_at_order(struct dp_ledger_sum *sum, const struct dp_ledger_entry
     double order = entry->order > 0 ? entry->order : own_order(entry->epsilon, entry->delta), rho = 0;
     if (entry->order > 0 && !entry->as_published)
         rho = entry->epsilon - dp_rdp_penalty(order, entry->delta);
+    else if (entry->holds) /* a claim bounds nothing */
+        rho = (double)INFINITY;
     else /* without a filter, rho is the amount that it spent */
         dp_ledger_rdp(own, order, &rho, &sum->why);
     sum->order = sum->order > 0 ? fmin(sum->order, order) : order;
@@ -73,7 +75,7 @@ int dp_ledger_sum_add(struct dp_ledger_sum *sum, const struct dp_ledger_entry *e
         if (rc == DP_OK && fixed)
             rc = dp_charges_add(&sum->fixed, &own.charge[i].event, own.charge[i].laps, err);
     }
-    if (rc == DP_OK && !fixed && own.count > 0)
+    if (rc == DP_OK && !fixed && dp_ledger_entry_spent(entry))
         add_at_order(sum, entry, &own);
     dp_charges_free(&own);
     return rc;
@@ -83,14 +85,6 @@ void dp_ledger_sum_free(struct dp_ledger_sum *sum)
 {
     dp_charges_free(&sum->all);
     dp_charges_free(&sum->fixed);
-}
-
-int dp_ledger_at_order(const struct dp_charges *charges, double epsilon, double delta, struct dp_answer *answer,
-                       struct dp_err *err)
-{
-    struct dp_ledger_sum sum = {.all = *charges, .order = own_order(epsilon, delta)};
-    int rc = dp_ledger_rdp(charges, sum.order, &sum.rho, err);
-    return rc ?: dp_ledger_sum_epsilon(&sum, delta, answer, err);
 }
 
 int dp_ledger_run_epsilon(const struct dp_ledger_entry *entry, struct dp_answer *answer, struct dp_err *err)
@@ -149,7 +143,7 @@ int dp_ledger_sum_epsilon(const struct dp_ledger_sum *sum, double delta, struct 
 {
     double fixed;
     *answer = (struct dp_answer){.tight = true, .by = DP_ACCOUNTANT_NONE};
-    if (sum->all.count == 0)
+    if (sum->all.count == 0 && sum->order == 0)
         return DP_OK;
     if (sum->why.message[0] != '\0')
         return dp_fail(err, DP_E_RUN, "%s", sum->why.message);

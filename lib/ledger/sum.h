@@ -6,11 +6,11 @@
 
 /* The basis of a run's stated cost, the same for every reader. A run may have ended because of what it had released. Then its
  * number of laps depends on the data, and the run costs as much as it had planned.
- *   LAPS    all laps of its plan are done, or it has no plan and has ended by itself: the laps that it has spent
- *   PLAN    it has spent less than its plan, so far or finally: the plan, and the laps lost when it was resumed
+ *   LAPS    it has ended by itself: the laps that it has used
+ *   PLAN    it was interrupted, or has not ended: the plan, and the laps lost when it was resumed
  *   BUDGET  it ran under a filter: its whole budget, even if it used less
- *   ORDER   no plan, and not ended by itself: the laps that it has spent, at one Rényi order that follows from its own budget.
- *           At one order this is a bound whenever the run is stopped (dp-privacy(7), THE LEDGER)
+ *   ORDER   no plan, and not ended by itself: the laps that it has paid for, at one Rényi order that follows from its own
+ *           budget. At one order this is a bound whenever the run is stopped (dp-privacy(7), THE LEDGER)
  * A run that has reserved nothing has cost nothing. */
 enum dp_ledger_basis { DP_LEDGER_BY_LAPS, DP_LEDGER_BY_PLAN, DP_LEDGER_BY_BUDGET, DP_LEDGER_BY_ORDER };
 extern const char *const dp_ledger_basis_names[]; /* "laps", "plan", "budget", "order" */
@@ -50,11 +50,6 @@ struct dp_ledger_recorded {
     bool compared, agrees;
 };
 int dp_ledger_run_check(const struct dp_ledger_entry *entry, struct dp_ledger_recorded *recorded, struct dp_err *err);
-
-/* The cost of a run whose end was not planned, at one order, which follows from its budget. The answer names
- * DP_ACCOUNTANT_FILTER; without charges it is 0, by DP_ACCOUNTANT_NONE. */
-int dp_ledger_at_order(const struct dp_charges *charges, double epsilon, double delta, struct dp_answer *answer,
-                       struct dp_err *err);
 
 /* Σ times(laps) r(order) of the charges, rounded up. */
 int dp_ledger_rdp(const struct dp_charges *charges, double order, double *rho, struct dp_err *err);

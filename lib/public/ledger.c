@@ -79,7 +79,7 @@ int dpline_ledger_reserve(struct dpline_ledger *ledger, const struct dpline_char
     int rc = dp_public_event(&event, &laps, charge, &err);
     rc = rc ?: check_budget(ledger, &event, laps, &err);
     if (rc == DP_OK && laps > 0)
-        rc = dp_ledger_reserve_all(ledger->ledger, &event, laps, &err);
+        rc = dp_ledger_reserve(ledger->ledger, &event, laps, &err);
     if (rc == DP_OK && laps > 0)
         rc = dp_charges_continue(&ledger->paid, &event, laps, &err);
     return dp_public_result(error, rc, &err);

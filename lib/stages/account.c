@@ -223,7 +223,7 @@ static int state_spent(struct dp_stage *stage, struct dp_frame *frame, struct dp
     struct state *s = stage->state;
     const struct dp_payer *p = &s->payer;
     const char *adjacency = dp_adjacency_names[dp_charge_batch(frame)->adjacency];
-    const char *mark = p->reserve.ledger != NULL ? dp_ledger_mark(p->reserve.ledger) : NULL;
+    const char *mark = p->ledger != NULL ? dp_ledger_mark(p->ledger) : NULL;
     dp_frame_strip(frame);
     if (stage->seeded)
         dp_frame_set_bool(frame, DP_F_SEEDED, true);

@@ -28,7 +28,7 @@ lied() {
 refused() { assert_equal "$status $(cat said)" "$1 dp-worker: $2"; }
 # entries KIND MEMBER: of the ledger's lines
 entries() { jq -c "select(.kind == \"$1\") | $2" site.dp/ledger; }
-paid() { jq -s 'map(if .kind == "reserve" then .charge.laps elif .kind == "refund" then -.charge.laps else 0 end) | add // 0' site.dp/ledger; }
+paid() { ledger_laps site.dp; }
 
 AGAIN='
 hello()

@@ -106,12 +106,12 @@ for m in "accuracy precision recall f1 brier".split():
     run dp-eval --private --epsilon 0.6 --data test.dp -m accuracy model
     assert_success
     assert_line --index 0 $'lap\tepsilon\taccuracy\taccuracy_low\taccuracy_high\tpaid_epsilon'
-    grep '"kind":"reserve"' test.dp/ledger > reserved
-    check 'c = json.load(open("reserved"))["charge"]; assert c["queries"] == [{"noise": "counts", "epsilon": .6}], c'
+    grep '"kind":"plan"' test.dp/ledger > reserved
+    check 'c = json.load(open("reserved"))["charges"][0]; assert c["queries"] == [{"noise": "counts", "epsilon": .6}], c'
     check 'l = [json.loads(l) for l in open("test.dp/ledger")][-1]; assert .59 < l["epsilon"] <= .6 and l["status"] == "done", l'
     complains 3 "dp-eval: the rest of the data set's budget does not pay for measures of epsilon = 0.6" \
         dp-eval --private --epsilon 0.6 --data test.dp -m accuracy model
-    assert_equal "$(grep -c '"kind":"charge"' test.dp/ledger)" 1
+    assert_equal "$(grep -c '"kind":"close"' test.dp/ledger)" 1
 }
 
 @test "bad input is said before anything is charged" {

@@ -38,20 +38,20 @@ nothing_left() { assert_equal "$(ls rooms)" ''; }
     assert_line --partial '  for the choice of the best of several runs (geometric:0.3), by the rows of data set '
     refute_line --partial 'trial:'
     assert_line 'laps: all laps of the chosen run, released as one'
-    run jq -c 'select(.kind == "reserve") | .charge' train.dp/ledger
+    run jq -c 'select(.kind == "plan") | .charges[]' train.dp/ledger
     assert_output '{"laps":1,"sampling":"tuned","trials":"negative-binomial","eta":1,"gamma":0.3,"score_multiplier":5,"settings":[{"times":2,"charges":[{"laps":3,"sampling":"none","queries":[{"noise":"gaussian","multiplier":30}]}]}]}'
     dp-account verify train.dp/ledger
     dp-account certify --ledger train.dp/ledger --model model > certificate
     states model "$(jq .epsilon certificate)"
     dp-account verify --certificate certificate --model model train.dp/ledger
-    assert_equal "$(jq -r 'select(.kind == "reserve") | .charge | tojson' train.dp/ledger | dp-account epsilon --delta 1e-5)" "$expected"
+    assert_equal "$(jq -r 'select(.kind == "plan") | .charges[] | tojson' train.dp/ledger | dp-account epsilon --delta 1e-5)" "$expected"
     dp-predict model valid.dp > /dev/null
     nothing_left
 }
 
 @test "a named pipeline is a trial" {
     tune --trials all -o model "dpline dp-sgd --data train.dp --batch 100 --epochs 3 --clip {clip} --multiplier 30 --trial {trial} --step {step} -q"
-    run jq -c 'select(.kind == "reserve") | .charge | [.laps, .sampling, .queries[0].multiplier]' train.dp/ledger
+    run jq -c 'select(.kind == "plan") | .charges[] | [.laps, .sampling, .queries[0].multiplier]' train.dp/ledger
     assert_line --index 1 '[36,"poisson",30]'
     dp-predict model valid.dp > /dev/null
     complains 2 "dpline dp-sgd: --trial: --multiplier is required, since dp-tune pays for all trials together" dpline dp-sgd --data train.dp --trial there
@@ -66,11 +66,11 @@ nothing_left() { assert_equal "$(ls rooms)" ''; }
     printf 'step clip laps\n1 1 3\n1 1 3\n1 1 50\n' > grid
     run tune --trials poisson:2 -o /dev/null "$(run_of '{laps}')"
     [ "$status" -le 1 ] # where no trial was drawn there is no model
-    run jq -c 'select(.kind == "reserve") | .charge.settings | map([.times, .charges[0].laps])' train.dp/ledger
+    run jq -c 'select(.kind == "plan") | .charges[].settings | map([.times, .charges[0].laps])' train.dp/ledger
     assert_output '[[2,3],[1,50]]'
     rm train.dp/ledger*
     tune --trials all -o model "$(run_of '{laps}')"
-    run jq -c 'select(.kind == "reserve") | .charge | [.laps, .queries[0].multiplier]' train.dp/ledger
+    run jq -c 'select(.kind == "plan") | .charges[] | [.laps, .queries[0].multiplier]' train.dp/ledger
     assert_output $'[3,5]\n[56,30]'
     assert_equal "$(dp-info --get lap model)" 59
     dp-account certify --ledger train.dp/ledger --model model > certificate
@@ -177,8 +177,8 @@ nothing_left() { assert_equal "$(ls rooms)" ''; }
     # the run's plan is asked for first: from the second time on, the ledger has the reservation
     command="[ -e asked.{step} ] && cat train.dp/ledger > seen.{step} && exec sleep 60; touch asked.{step}; $(run_of)"
     tune --trials geometric:0.5 -o model "$command" 2> said & pid=$!
-    for i in $(seq 600); do grep -qs '"kind":"reserve"' seen.* && break; sleep 0.1; done
-    grep -q '"kind":"reserve"' seen.*
+    for i in $(seq 600); do grep -qs '"kind":"plan"' seen.* && break; sleep 0.1; done
+    grep -q '"kind":"plan"' seen.*
     kill -TERM "$pid"
     status=0
     wait "$pid" || status=$?
@@ -206,7 +206,7 @@ nothing_left() { assert_equal "$(ls rooms)" ''; }
     # less noise than was announced, in all laps
     complains 5 'dp-tune: a trial announced something else than its setting had' tune --trials geometric:0.5 -o model \
         "z=30; [ ! -e asked.{step} ] || z=3; touch asked.{step}; $(NOISE='$z' run_of)"
-    assert_equal "$(jq -r 'select(.kind == "reserve") | .kind' train.dp/ledger | wc -l)" 3
+    assert_equal "$(jq -r 'select(.kind == "plan") | .kind' train.dp/ledger | wc -l)" 3
     # another run's model
     dp-loop --laps 3 -o other -- "dp-sample --data train.dp --mode full | dp-grad --data train.dp --loss logistic --clip 1 |
         dp-noise -z 30 | dp-account --epsilon 1 --delta 1e-5 | dp-step --step 1" > /dev/null
@@ -370,7 +370,7 @@ END
     run bash -c 'dp-tune --grid grid --score-data valid.dp --score-multiplier 5 --epsilon 5 --delta 1e-5 --trials geometric:0.9 "$1" > /dev/full' - "$(run_of)"
     assert_failure 1
     assert_output --partial 'No space left on device'
-    assert_equal "$(jq -r 'select(.kind == "reserve") | .kind' train.dp/ledger)" reserve
+    assert_equal "$(jq -r 'select(.kind == "plan") | .kind' train.dp/ledger)" plan
     assert_equal "$(jq -r 'select(.kind == "close") | .kind' train.dp/ledger)" ''
     nothing_left
 }

@@ -45,6 +45,18 @@ small_data() {
     dp-synth classification --rows "${1:-400}" --cols "${2:-6}" --classes "${3:-2}" --seed 7 -o small.dp -q
 }
 
+# ledger_laps LEDGER: that its runs have reserved, or used if they have ended
+ledger_laps() { dp-account report --json "$1" | jq '[.runs[].laps] | add // 0'; }
+
+# reaches FILE BYTES: waits until the stream of a run in the background is that long
+reaches() {
+    for _ in $(seq 1500); do
+        [ ! -e "$1" ] || [ "$(stat -c %s "$1")" -lt "$2" ] || return 0
+        sleep 0.02
+    done
+    fail "$1 does not grow"
+}
+
 need_strace() {
     command -v strace > /dev/null || skip "needs strace"
     strace -f -qq -c -U name,calls -o counts true 2> /dev/null || skip "strace may not trace here"

@@ -16,7 +16,7 @@ import msgpack
 
 
 def laps_of(ledger):
-    """Checks the chain and returns {run: laps reserved less laps given back}."""
+    """Checks the chain and returns {run: laps reserved, or used if it has ended}."""
     data = open(ledger, "rb").read() if os.path.exists(ledger) else b""
     previous, spent = "0" * 64, {}
     for number, line in enumerate(data.split(b"\n")[:-1], 1):  # what follows the last line feed is not a line
@@ -28,10 +28,8 @@ def laps_of(ledger):
         previous = digest
         if entry["kind"] == "open":
             spent[entry["run"]] = 0
-        elif entry["kind"] == "reserve":
-            spent[entry["run"]] += entry["charge"]["laps"]
-        elif entry["kind"] == "refund":
-            spent[entry["run"]] -= entry["charge"]["laps"]
+        elif entry["kind"] in ("plan", "close"):
+            spent[entry["run"]] = sum(charge["laps"] for charge in entry["charges"])
     return spent
 
 

@@ -295,16 +295,16 @@ END
 @test "a full disk releases nothing that it did not take" {
     mkdir full
     mount -t tmpfs -o size=64k tmpfs full 2> /dev/null || skip "needs to mount a file system"
-    head -c 53248 /dev/zero > full/filler # three pages are left: of the ledger, its mark and the next mark
-    got=0
-    dp-loop --laps 1000000 --exec processes -- "${RUN/--ledger ledger/--ledger full/ledger} | dp-step" > stream 2> said || got=$?
-    cp full/ledger full/ledger.mark .
+    for free in 0 1 2; do # pages for the first mark, the ledger and the next mark
+        rm -f full/*
+        head -c $((65536 - 4096 * free)) /dev/zero > full/filler
+        got=0
+        dp-loop --laps 1000 --exec processes -- "${RUN/--ledger ledger/--ledger full/ledger} | dp-step" > stream 2> said || got=$?
+        if [ $got != 1 ] || [ "$(dp-cat stream 2> /dev/null | grep -c '"label":"released"')" != 0 ]; then
+            umount full
+            fail "status $got: $(cat said)"
+        fi
+        [ $free != 1 ] || assert_equal "$(cat said)" "dp-account: cannot write to the ledger full/ledger: No space left on device"
+    done
     umount full
-    assert_equal "$got" 1
-    assert_equal "$(cat said)" "dp-account: cannot write to the ledger full/ledger: No space left on device"
-    released=$(dp-cat stream 2> /dev/null | grep -c '"label":"released"')
-    spent=$(dp-account report ledger --json | ask "r['runs'][0]['laps']")
-    [ "$released" -gt 0 ]
-    [ "$released" -le "$spent" ] || fail "$released laps released, $spent paid for"
-    dp-account verify ledger
 }

@@ -327,7 +327,8 @@ runs() { grep -c '"kind":"open"' "$1"; }
     )
     for _ in 1 2 3; do import people.dp people.csv --force; done
     refuses 1 "dp-account: cannot write to the registry $PWD/registry: File too large (--no-registry goes without it)" pay_full
-    assert_equal "$(grep -c '"kind":"reserve"' other.ledger)" 0
+    # its plan stays spent, because the disk takes no close line either
+    assert_equal "$(dp-account report --json other.ledger --no-registry | jq -c '.runs[0] | [.closed, .laps]')" '[false,1]'
     pay people.dp 0.1
 }
 
@@ -466,7 +467,7 @@ on_disk() {
         rm -rf model people.dp/ledger*
         on_disk run dp-loop --laps 3 --exec $exec -q -o model -- "dp-sample --data people.dp --rate 0.1 |
             dp-grad --data people.dp --loss logistic --clip 1 | dp-noise -z 20 | dp-account --epsilon 0.5 --delta 1e-5 | dp-step --step 1"
-        assert_regex "$(cut -d ' ' -f 2 run | tr '\n' ' ')" '^0 1 [4-9] $'
+        assert_regex "$(cut -d ' ' -f 2 run | tr '\n' ' ')" '^0 1 [2-9] $'
         grep -q '"model", AT_SYMLINK_FOLLOW' calls
     done
     on_disk measure dp-eval --private --epsilon 0.1 --last --data test.dp model

@@ -225,7 +225,7 @@ END
 }
 
 @test "a private run is in the ledger of its data set, or where --ledger says, or nowhere with --no-ledger" {
-    rows() { awk '/"kind":"reserve"/ { n++ } END { print n + 0 }' "$1"; }
+    rows() { awk '/"kind":"plan"/ { n++ } END { print n + 0 }' "$1"; }
     dp-sgd.sh -q --data small.dp --epochs 1 -o model
     before=$(rows small.dp/ledger)
     above "$before" 1

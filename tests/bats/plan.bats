@@ -364,8 +364,7 @@ if frame["kind"] == "lap" and frame["lap"] > int(open("last").read()) and not os
         assert_equal "$(dp-cat part | jq -c .model)" "$(dp-cat whole | jq -c .model)"
         assert_equal "$(dp-info --get epsilon part)" "$(dp-info --get epsilon whole)"
         dp-account verify ledger
-        jq -s '[.[] | {"reserve": 1, "refund": -1}[.kind] * (.charge.laps // 0)] | add' <(jq -c 'select(.kind == "reserve" or .kind == "refund")' ledger) > spent
-        assert_equal "$(cat spent)" 9
+        assert_equal "$(ledger_laps ledger)" 9
     done
 }
 

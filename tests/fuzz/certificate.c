@@ -24,11 +24,10 @@ static void start(void)
                                 .epsilon = 1,
                                 .delta = 1e-5,
                                 .preprocessing = "max-abs"};
-    int64_t granted;
     strcpy(path, fuzz_path("ledger"));
     for (int i = 0; i < 2; i++) {
         fuzz_assert(dp_ledger_open(&ledger, path, &run, &err) == DP_OK);
-        fuzz_assert(dp_ledger_reserve(ledger, &event, 3, &granted, &err) == DP_OK);
+        fuzz_assert(dp_ledger_reserve(ledger, &event, 3, &err) == DP_OK);
         strcpy(mark, dp_ledger_mark(ledger));
         run.init = mark;
         dp_ledger_free(ledger);

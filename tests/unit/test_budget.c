@@ -78,16 +78,6 @@ static struct dp_ledger *opened(const struct dp_ledger_run *run)
     return ledger;
 }
 
-static int64_t granted(struct dp_ledger *ledger, const struct dp_event *event, int64_t laps)
-{
-    int64_t some;
-    struct dp_err err = {0};
-    int rc = dp_ledger_reserve(ledger, event, laps, &some, &err);
-    if (rc != 0 && rc != DP_E_BUDGET)
-        fail_msg("%s", err.message);
-    return some;
-}
-
 /* Closes the run with the cost that its readers compute. */
 static void end(struct dp_ledger *ledger, const struct dp_ledger_run *run, const struct dp_event *event, int64_t laps,
                 const char *status)
@@ -96,10 +86,7 @@ static void end(struct dp_ledger *ledger, const struct dp_ledger_run *run, const
     struct dp_answer answer = {.by = DP_ACCOUNTANT_NONE};
     struct dp_err err = {0};
     assert_int_equal(dp_charges_add(&used, event, laps, &err), 0);
-    if (laps > 0 && strcmp(status, "interrupted") == 0)
-        assert_int_equal(dp_ledger_at_order(&used, run->epsilon, run->delta, &answer, &err), 0);
-    else if (laps > 0)
-        assert_int_equal(dp_account_epsilon(DP_ACCOUNTANT_BEST, &used, run->delta, &answer, &err), 0);
+    assert_int_equal(dp_ledger_cost(ledger, &used, status, &answer, &err), 0);
     struct dp_ledger_end how = {.used = &used,
                                 .epsilon = answer.upper,
                                 .delta = run->delta,
@@ -115,7 +102,6 @@ static void end(struct dp_ledger *ledger, const struct dp_ledger_run *run, const
 static void whole(const struct dp_ledger_run *run, const struct dp_event *event)
 {
     struct dp_ledger *ledger = opened(run);
-    assert_int_equal(granted(ledger, event, run->laps), run->laps);
     end(ledger, run, event, run->laps, "done");
 }
 
@@ -187,23 +173,6 @@ static void addition_counts_delta(void **state)
     assert_true(holds());
 }
 
-/* Opens a run and writes its plan. */
-static struct dp_ledger *planned(const struct dp_ledger_run *run)
-{
-    struct dp_ledger_run first = *run;
-    struct dp_charges charges = {0};
-    struct dp_err err = {0};
-    first.planned = true;
-    struct dp_ledger *ledger = opened(&first);
-    int other = open(PATH, O_RDONLY); /* nobody comes between */
-    assert_int_equal(flock(other, LOCK_SH | LOCK_NB), -1);
-    close(other);
-    assert_int_equal(dp_plan_charges(run->plan, run->laps, &charges, &err), 0);
-    assert_int_equal(dp_ledger_plan(ledger, &charges, &err), 0);
-    dp_charges_free(&charges);
-    return ledger;
-}
-
 /* Runs that were admitted can be finished, whichever way admitted them. */
 static void what_a_run_was_admitted_with_stays_its_own(void **state)
 {
@@ -216,26 +185,22 @@ static void what_a_run_was_admitted_with_stays_its_own(void **state)
         struct dp_ledger_run small = a_run(addition ? 0.4 : 5, 1e-6, &event, 1);
         fresh(state);
         set(&budget);
-        struct dp_ledger *ledger = planned(&first);
-        assert_refused(&again, "affords"); /* before its first lap, and after some */
-        assert_int_equal(dp_ledger_set_budget(PATH, &lower, &err), DP_E_UNSAFE);
-        assert_int_equal(granted(ledger, &event, 7), 7);
+        struct dp_ledger *ledger = opened(&first);
         assert_refused(&again, "affords");
-        struct dp_ledger *beside = planned(&small);
-        assert_int_equal(granted(ledger, &event, 193), 193);
-        assert_int_equal(granted(beside, &event, 1), 1);
+        assert_int_equal(dp_ledger_set_budget(PATH, &lower, &err), DP_E_UNSAFE);
+        struct dp_ledger *beside = opened(&small);
         assert_true(holds());
         dp_ledger_free(ledger);
         end(beside, &small, &event, 1, "done");
         fresh(state);
         set(&budget);
-        dp_ledger_free(planned(&first)); /* killed: it may be resumed */
+        dp_ledger_free(opened(&first)); /* killed: it may be resumed */
         assert_refused(&again, "affords");
         fresh(state);
         set(&budget);
-        ledger = planned(&first);
+        ledger = opened(&first);
         end(ledger, &first, &event, 0, "done");
-        dp_ledger_free(planned(&again)); /* what a run gives back is free again */
+        dp_ledger_free(opened(&again)); /* what a run gives back is free again */
     }
 }
 
@@ -249,7 +214,6 @@ static void addition_counts_runs_whole(void **state)
     struct dp_ledger_run more = a_run(0.2, 1e-6, &event, 1), rest = a_run(0.1, 1e-6, &event, 1);
     set(&budget);
     struct dp_ledger *ledger = opened(&first);
-    assert_int_equal(granted(ledger, &event, 10), 10);
     end(ledger, &first, &event, 3, "interrupted");
     whole(&beside, &quiet);
     assert_refused(&more, "with as many laps a run of --epsilon 0.1 fits");
@@ -257,7 +221,8 @@ static void addition_counts_runs_whole(void **state)
     const struct dp_ledger_run five = {
         .data = "d", .population = "p", .rows = 9, .adjacency = "null-record", .epsilon = 5, .delta = 1e-6};
     struct dp_ledger *nothing = opened(&five);
-    assert_int_equal(granted(nothing, &event, 1), 0);
+    struct dp_err err = {0};
+    assert_int_equal(dp_ledger_reserve(nothing, &event, 1, &err), DP_E_BUDGET);
     end(nothing, &five, &event, 0, "budget"); /* has released nothing, and counts nothing */
     assert_true(holds());
 }
@@ -297,12 +262,11 @@ static void who_chooses_addition_gives_up_the_filter(void **state)
     struct dp_ledger_run exact = a_run(1, 1e-5, &event, 10), small = a_run(0.5, 1e-7, &quiet, 1);
     set(&budget);
     struct dp_ledger *ledger = opened(&exact);
-    assert_int_equal(granted(ledger, &event, 1), 1);
     end(ledger, &exact, &event, 1, "interrupted");
     assert_refused(&small, "affords 0 of the run's 1 laps; epsilon 1 of it is spent");
 }
 
-/* A run that was killed before its first lap has spent nothing: its choice does not bind later runs. */
+/* A run that ended before its first lap has spent nothing: its choice does not bind later runs. */
 static void the_choice_of_a_run_without_laps_does_not_last(void **state)
 {
     (void)state;
@@ -310,7 +274,7 @@ static void the_choice_of_a_run_without_laps_does_not_last(void **state)
     struct dp_event event = gaussian(2), quiet = gaussian(1e6);
     struct dp_ledger_run exact = a_run(1, 1e-5, &event, 1), small = a_run(0.5, 1e-7, &quiet, 1);
     set(&budget);
-    dp_ledger_free(opened(&exact));
+    end(opened(&exact), &exact, &event, 0, "interrupted");
     for (int i = 0; i < 3; i++) /* addition has room for two, the filter for many */
         whole(&small, &quiet);
     assert_true(holds());
@@ -337,7 +301,6 @@ static void what_was_admitted_whole_stays_so(void **state)
     struct dp_ledger_run first = a_run(0.9, 1e-6, &event, 10), beside = a_run(0.2, 1e-6, &quiet, 1);
     set(&budget);
     struct dp_ledger *ledger = opened(&first);
-    assert_int_equal(granted(ledger, &event, 10), 10);
     assert_refused(&beside, "affords 0 of the run's 1 laps");
     end(ledger, &first, &event, 10, "done");
     assert_true(holds());
@@ -355,12 +318,11 @@ static void thresholds_of_the_first_run_have_a_part_of_delta(void **state)
     struct dp_ledger_run fits = a_run(5, 1e-6, &quiet, laps), more = a_run(5, 1e-6, &quiet, laps + 1);
     struct dp_ledger_run most = a_run(5, 1e-6, &quiet, laps + 2);
     set(&budget);
-    end(planned(&schema), &schema, &names, 0, "interrupted"); /* its plan has taken its part, whatever it used */
+    end(opened(&schema), &schema, &names, 0, "interrupted"); /* its plan has taken its part, whatever it used */
     assert_refused(&most, "affords");
     fresh(state);
     set(&budget);
-    struct dp_ledger *ledger = planned(&schema);
-    assert_int_equal(granted(ledger, &names, 1), 1);
+    struct dp_ledger *ledger = opened(&schema);
     end(ledger, &schema, &names, 1, "done");
     assert_refused(&again, "affords 0");
     assert_refused(&more, "affords");
@@ -379,14 +341,14 @@ static void thresholds_of_the_first_run_have_a_part_of_delta(void **state)
     char mark[DP_LEDGER_MARK];
     names.query[0].named_delta = 1e-7;
     struct dp_ledger_run two = a_run(0.9, 2e-6, &names, 2);
-    ledger = planned(&two);
-    assert_int_equal(granted(ledger, &names, 1), 1);
+    ledger = opened(&two);
     assert_int_equal(dp_charges_add(&used, &names, 1, &err), 0);
-    assert_int_equal(dp_ledger_checkpoint(ledger, &used, &err), 0);
+    assert_int_equal(dp_ledger_checkpoint(ledger, &used, &used, &err), 0);
     dp_charges_free(&used);
     snprintf(mark, sizeof mark, "%s", dp_ledger_mark(ledger));
     dp_ledger_free(ledger);
     two.resumes = mark;
+    two.done = 1;
     ledger = opened(&two);
     assert_refused(&small, "affords 0");
     dp_ledger_free(ledger);
@@ -395,8 +357,7 @@ static void thresholds_of_the_first_run_have_a_part_of_delta(void **state)
     set(&budget);
     names.query[0].named_delta = 1e-6;
     schema = a_run(0.9, 2e-6, &names, 1);
-    ledger = planned(&schema);
-    assert_int_equal(granted(ledger, &names, 1), 1);
+    ledger = opened(&schema);
     end(ledger, &schema, &names, 1, "done");
     assert_refused(&small, "affords 0");
 }

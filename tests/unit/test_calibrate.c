@@ -47,10 +47,9 @@ static void laps_are_counted(void **state)
     double before = 0;
     assert_true(dp_meter_epsilon(gate) == 0);
     for (int64_t lap = 1; lap <= 1000; lap++) {
-        assert_int_equal(dp_meter_charge(gate, &event, 0, &err), DP_OK);
-        double after = dp_meter_epsilon_after(gate, 1);
         assert_int_equal(dp_meter_charge(gate, &event, 1, &err), DP_OK);
-        assert_true(after > before && after == dp_meter_epsilon(gate));
+        double after = dp_meter_epsilon(gate);
+        assert_true(after > before);
         before = after;
     }
     assert_true(before == epsilon_of(DP_ACCOUNTANT_RDP, event, 1e-5, 1000));

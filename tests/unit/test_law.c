@@ -17,6 +17,7 @@
 #include "ledger/report.h"
 #include "ledger/sum.h"
 #include "priv/filter.h"
+#include "priv/rdp.h"
 
 #define PATH "test.ledger"
 #define DELTA 1e-5
@@ -62,8 +63,7 @@ static int64_t spent(void)
     struct dp_err err = {0};
     int64_t laps = 0;
     assert_int_equal(dp_ledger_book_read(&book, PATH, &err), 0);
-    for (size_t i = 0; i < book.entry[0].events; i++)
-        laps += dp_ledger_laps_spent(&book.entry[0].event[i]);
+    laps = dp_ledger_entry_laps(&book.entry[0]);
     dp_ledger_book_free(&book);
     return laps;
 }
@@ -72,7 +72,7 @@ static void reserve(struct dp_ledger *ledger, const struct dp_charges *used, con
 {
     struct dp_err err = {0};
     for (size_t i = 0; i < used->count; i++)
-        if (dp_ledger_reserve_all(ledger, &used->charge[i].event, used->charge[i].laps, &err) != 0)
+        if (dp_ledger_reserve(ledger, &used->charge[i].event, used->charge[i].laps, &err) != 0)
             fail_msg("%s: %s", what, err.message);
 }
 
@@ -101,7 +101,8 @@ static void assert_law(const struct dp_charges *used, double order, const char *
     for (int honest = 0; honest < 2; honest++) {
         struct dp_ledger *ledger = open_run(1000, order);
         struct dp_ledger_end said = end;
-        reserve(ledger, used, what);
+        if (order == 0)
+            reserve(ledger, used, what);
         said.epsilon *= honest ? 1 : 0.5;
         int rc = dp_ledger_close(ledger, &said, &err);
         if (rc != (honest ? DP_OK : DP_E_UNSAFE))
@@ -109,7 +110,8 @@ static void assert_law(const struct dp_charges *used, double order, const char *
         if (!honest)
             assert_non_null(strstr(err.message, ": all that it reserved stays spent"));
         dp_ledger_free(ledger);
-        assert_int_equal(spent(), laps_of(used));
+        if (order == 0 || honest)
+            assert_int_equal(spent(), laps_of(used));
         if (honest)
             assert_read(said.epsilon, what);
     }
@@ -289,17 +291,16 @@ static void of_delta_and_not_of_claims(void **state)
     dp_charges_free(&used);
 }
 
-/* Ends a run of `used` of its reserved laps as interrupted, and states the cost of `stated` laps of the event, or the cost at
-   one order. */
-static int stop(struct dp_ledger *ledger, const struct dp_event *event, int64_t used, int64_t stated, bool order)
+/* Ends a run of `used` of its reserved laps as interrupted. stated: laps whose cost it states; 0: as its readers. */
+static int stop(struct dp_ledger *ledger, const struct dp_event *event, int64_t used, int64_t stated)
 {
     struct dp_charges laps = {0}, cost = {0};
     struct dp_answer answer;
     struct dp_err err = {0};
     assert_int_equal(dp_charges_add(&laps, event, used, &err), 0);
     assert_int_equal(dp_charges_add(&cost, event, stated, &err), 0);
-    assert_int_equal(order ? dp_ledger_at_order(&cost, 1000, DELTA, &answer, &err)
-                           : dp_account_epsilon(DP_ACCOUNTANT_BEST, &cost, DELTA, &answer, &err),
+    assert_int_equal(stated == 0 ? dp_ledger_cost(ledger, &laps, "interrupted", &answer, &err)
+                                 : dp_account_epsilon(DP_ACCOUNTANT_BEST, &cost, DELTA, &answer, &err),
                      0);
     struct dp_ledger_end end = {&laps, answer.upper, DELTA, dp_accountant_names[answer.by], "interrupted", "feed", used};
     int rc = dp_ledger_close(ledger, &end, &err);
@@ -311,14 +312,16 @@ static int stop(struct dp_ledger *ledger, const struct dp_event *event, int64_t 
     return rc;
 }
 
-static struct dp_ledger *planned(const struct dp_event *event, int64_t laps, int64_t reserved)
+static struct dp_ledger *planned(const struct dp_event *event, int64_t laps)
 {
     struct dp_charges plan = {0};
     struct dp_err err = {0};
-    struct dp_ledger *ledger = open_run(1000, 0);
+    struct dp_ledger *ledger;
+    gone();
+    const struct dp_ledger_run run = {
+        .data = "aaaa", .rows = 9, .adjacency = "null-record", .epsilon = 1000, .delta = DELTA, .charges = &plan};
     assert_int_equal(dp_charges_add(&plan, event, laps, &err), 0);
-    assert_int_equal(dp_ledger_plan(ledger, &plan, &err), 0);
-    assert_int_equal(dp_ledger_reserve_all(ledger, event, reserved, &err), 0);
+    assert_int_equal(dp_ledger_open(&ledger, PATH, &run, &err), 0);
     dp_charges_free(&plan);
     return ledger;
 }
@@ -331,17 +334,26 @@ static void of_runs_that_were_stopped(void **state)
     struct dp_err err = {0};
     struct dp_query query = query_of(DP_QUERY_GAUSSIAN);
     struct dp_event event = event_of(DP_SAMPLING_POISSON, &query);
-    assert_int_equal(stop(planned(&event, 100, 40), &event, 30, 30, false), DP_E_UNSAFE);
-    assert_int_equal(stop(planned(&event, 100, 40), &event, 30, 100, false), DP_OK);
-    assert_int_equal(stop(planned(&event, 100, 120), &event, 110, 110, false), DP_OK); /* more than it had planned */
+    assert_int_equal(stop(planned(&event, 100), &event, 30, 30), DP_E_UNSAFE);
+    assert_int_equal(stop(planned(&event, 100), &event, 30, 100), DP_OK);
+    assert_int_equal(stop(planned(&event, 100), &event, 101, 101), DP_E_UNSAFE);
     struct dp_ledger *ledger = open_run(1000, 0);
-    assert_int_equal(dp_ledger_reserve_all(ledger, &event, 40, &err), 0);
-    assert_int_equal(stop(ledger, &event, 30, 30, true), DP_OK);
+    assert_int_equal(dp_ledger_reserve(ledger, &event, 40, &err), 0);
+    /* 30 α/72 at the order of the filter of such a budget, with the conversion */
+    struct dp_charges thirty = {0};
+    struct dp_answer stated;
+    double order = dp_filter_order(1000, DELTA), rho;
+    assert_int_equal(dp_charges_add(&thirty, &event, 30, &err), 0);
+    assert_int_equal(dp_ledger_rdp(&thirty, order, &rho, &err), 0);
+    assert_int_equal(dp_ledger_cost(ledger, &thirty, "interrupted", &stated, &err), 0);
+    assert_near(stated.upper, rho + dp_rdp_penalty(order, DELTA), 1e-9 * stated.upper);
+    dp_charges_free(&thirty);
+    assert_int_equal(stop(ledger, &event, 30, 0), DP_OK);
 
     /* the same for a run that was never closed, and for a run that has reserved nothing */
     struct dp_ledger_book book = {0};
     struct dp_answer answer;
-    dp_ledger_free(planned(&event, 100, 40));
+    dp_ledger_free(planned(&event, 100));
     assert_int_equal(dp_ledger_book_read(&book, PATH, &err), 0);
     assert_int_equal(dp_ledger_basis(&book.entry[0]), DP_LEDGER_BY_PLAN);
     assert_int_equal(dp_ledger_run_epsilon(&book.entry[0], &answer, &err), 0);
@@ -351,18 +363,22 @@ static void of_runs_that_were_stopped(void **state)
     assert_int_equal(dp_account_epsilon(DP_ACCOUNTANT_BEST, &plan, DELTA, &whole, &err), 0);
     assert_near(answer.upper, whole.upper, 0);
     dp_ledger_book_free(&book);
-    ledger = open_run(1000, 0);
-    assert_int_equal(dp_ledger_plan(ledger, &plan, &err), 0);
+    dp_charges_free(&plan);
+    dp_ledger_free(open_run(1000, 0));
     assert_int_equal(dp_ledger_book_read(&book, PATH, &err), 0);
     assert_int_equal(dp_ledger_run_epsilon(&book.entry[0], &answer, &err), 0);
     assert_near(answer.upper, 0, 0);
     dp_ledger_book_free(&book);
-    /* a plan that comes after laps is refused */
-    assert_int_equal(dp_ledger_reserve_all(ledger, &event, 1, &err), 0);
-    assert_int_equal(dp_ledger_plan(ledger, &plan, &err), DP_E_UNSAFE);
-    assert_int_equal(dp_ledger_reserve_all(ledger, &event, 1, &err), DP_E_RUN);
+    /* under a filter it has cost all of its budget, until it ends without having released anything */
+    ledger = open_run(1000, 8);
+    assert_int_equal(dp_ledger_book_read(&book, PATH, &err), 0);
+    assert_int_equal(dp_ledger_basis(&book.entry[0]), DP_LEDGER_BY_BUDGET);
+    assert_int_equal(dp_ledger_run_epsilon(&book.entry[0], &answer, &err), 0);
+    assert_near(answer.upper, 1000, 1e-9);
+    dp_ledger_book_free(&book);
+    assert_int_equal(dp_ledger_cost(ledger, &(struct dp_charges){0}, "interrupted", &answer, &err), 0);
+    assert_near(answer.upper, 0, 0);
     dp_ledger_free(ledger);
-    dp_charges_free(&plan);
 }
 
 int main(void)

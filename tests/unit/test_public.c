@@ -302,7 +302,7 @@ static void a_population_affords_all_laps_of_a_charge_or_none(void **state)
     assert_int_equal(dp_ledger_set_budget(path, &budget, &err), 0);
     assert_int_equal(dpline_ledger_open(&ledger, path, &run, &error), 0);
     assert_int_equal(dpline_ledger_reserve(ledger, &charge, &error), DPLINE_E_BUDGET);
-    assert_string_equal(error.message, "the budget of epsilon = 9.40685 for us affords 40 of 41 laps");
+    assert_non_null(strstr(error.message, "affords fewer than 41 laps more"));
     charge.laps = 39;
     assert_int_equal(dpline_ledger_reserve(ledger, &charge, &error), 0);
     charge.laps = 2;

@@ -1,6 +1,6 @@
 /* The ledger of what has been spent on people's data, dp-ledger(5): a file that is only ever appended to, by any number of
- * processes. A run is opened, pays for laps before they are released, and is closed; only then, laps that it paid for and did
- * not release are refunded. */
+ * processes. A run is opened, pays for laps before they are released, and is closed; from then on it counts with those that it
+ * released. */
 #ifndef DPLINE_LEDGER_H
 #define DPLINE_LEDGER_H
 
@@ -46,8 +46,8 @@ DPLINE_PUBLIC int dpline_ledger_reserve(struct dpline_ledger *ledger, const stru
  * next call for this run. */
 DPLINE_PUBLIC const char *dpline_ledger_mark(const struct dpline_ledger *ledger);
 
-/* Ends the run: writes the released charges (NULL: all paid ones) with their epsilon, and refunds the rest. Frees the run, also
-   after a failure; then everything that it paid for stays spent. */
+/* Ends the run: writes the released charges (NULL: all paid ones) with their epsilon; the rest counts no more. Frees the run,
+   also after a failure; then everything that it paid for stays spent. */
 DPLINE_PUBLIC int dpline_ledger_close(struct dpline_ledger *ledger, const struct dpline_account *used,
                                       struct dpline_error *error);
 

@@ -14,11 +14,11 @@ in_source() {
     case $BUILD in */build) ;; *) skip "not the usual build" ;; esac
     local copy=$PWD/copy
     mkdir -p copy/build
-    (cd "$ROOT" && cp -rp Makefile .clang-format lib bin tests pipelines examples man "$copy" &&
-        cd build && cp -rp obj bin lib unit replay audit memory "$copy/build")
+    (cd "$ROOT" && cp -rp Makefile .clang-format lib bin tests pipelines examples man "$copy")
+    (cd "$ROOT/build" && find . -mindepth 1 -maxdepth 1 | grep -vxE './(asan|aligned|arm64|clang|fuzz|mutants)' | xargs cp -rpt "$copy/build")
     # the objects of the mutants' build are the same, under another name
     mkdir copy/mutants
-    cp -rp copy/build/{obj,bin,lib,unit} copy/mutants
+    cp -rp copy/build/{obj,bin,lib,unit,gen,version} copy/mutants
     find copy/mutants -name '*.d' -exec sed -i 's,\bbuild/,build/mutants/,g' {} +
     mv copy/mutants copy/build/mutants
     display "$1" > commands

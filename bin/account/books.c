@@ -19,7 +19,7 @@
 static const struct dp_option budget_options[] = {
     DATA("the data set, or its digest"),
     Q_EPSILON(.required = true),
-    Q_DELTA(.required = true),
+    DP_OPTION_REAL('d', q.delta, "D", DP_ABOVE_BELOW(0, 1), "probability that epsilon may fail to bound", .required = true),
     DP_OPTION_REAL(0, order, "A", DP_ABOVE_TO(1, 8192),
                    "one Renyi order for the filter; without it several, picked for the planned runs"),
     DP_OPTION_FLAG(0, addition, "no filter: the epsilons and deltas of the runs may add up to at most the budget"),

@@ -22,7 +22,9 @@
     }
 
 static const struct dp_option sigma_options[] = {TO_BUDGET, RUN, REST};
-static const struct dp_option epsilon_options[] = {Q_MULTIPLIER, Q_DELTA(.required = true), RUN, REST};
+static const struct dp_option epsilon_options[] = {
+    Q_MULTIPLIER, Q_DELTA(.required = true), RUN,
+    DP_OPTION_INT('g', q.group, "K", DP_FROM_TO(1, 1e6), "of K persons together, such as a household", .fallback = "1"), REST};
 static const struct dp_option delta_options[] = {Q_MULTIPLIER, Q_EPSILON(.required = true), RUN, REST};
 static const struct dp_option laps_options[] = {Q_MULTIPLIER, TO_BUDGET, Q_RATE, Q_SAMPLER, REST};
 static const struct dp_option rate_options[] = {Q_MULTIPLIER, TO_BUDGET, Q_LAPS, Q_SAMPLER, REST};
@@ -38,6 +40,7 @@ static const char *const unknowns[] = {[UNKNOWN_SIGMA] = "multiplier",
 struct result {
     double value;
     struct dp_answer answer;
+    bool exact;                /* of a group */
     struct dp_charges charges; /* with the unknown filled in */
 };
 
@@ -88,10 +91,13 @@ static void add_prior(const struct question *q, struct dp_answer *answer, double
 static int solve_epsilon(struct question *q, struct result *r, struct dp_err *err)
 {
     double delta = q->delta - q->recorded.prior_delta;
-    if (!(delta > 0))
+    if (!(delta > 0) && (delta < 0 || q->recorded.prior_delta > 0))
         return dp_fail(err, DP_E_USAGE, "--delta: must be above %g, the delta of the model that the run started from",
                        q->recorded.prior_delta);
-    int rc = dp_account_epsilon((enum dp_accountant)q->accountant, &q->charges, delta, &r->answer, err);
+    if (q->group > 1 && (q->accountant != DP_ACCOUNTANT_BEST || q->recorded.prior_epsilon > 0))
+        return dp_fail(err, DP_E_USAGE, "--group: only by the best accountant, and of a run that starts from no other model");
+    int rc = q->group > 1 ? dp_solve_group(&q->charges, q->group, delta, &r->answer, &r->exact, err)
+                          : dp_account_epsilon((enum dp_accountant)q->accountant, &q->charges, delta, &r->answer, err);
     add_prior(q, &r->answer, q->recorded.prior_epsilon);
     r->value = dp_round_up(r->answer.upper, 6);
     if (rc == DP_OK && !isfinite(r->value))
@@ -222,8 +228,14 @@ static void explain(const struct question *q, enum unknown unknown, const struct
     if (r->answer.lower > 0)
         printf("; the truth is at least %s: %s", dp_number_print(dp_round_down(r->answer.lower, 4), a, sizeof a),
                r->answer.tight ? "within 1 %" : "further away than 1 %, which is all that could be shown");
-    puts("\nassumed:");
+    if (q->group > 1)
+        printf("; of %lld persons together, %s", (long long)q->group,
+               r->exact ? "exactly" : "a bound by the curve of one person");
+    puts("");
+    puts("assumed:");
     question_explain(q, unknown, r->charges.count > 0 ? &r->charges : &q->charges);
+    if (q->group <= 1 && q->recorded.prior_epsilon == 0 && question_unsound(q, 0) == NULL)
+        question_explain_attack(r->charges.count > 0 ? &r->charges : &q->charges, delta);
 }
 
 /* The cost in the answer, for the explanation and for JSON. */

@@ -1,4 +1,5 @@
-/* dp-account curve: epsilon against laps or delta. */
+/* dp-account curve: epsilon against laps or delta, and what an attacker finds against false alarms. */
+#include "account/tradeoff.h"
 
 #include "base/cli.h"
 #include "base/mem.h"
@@ -7,12 +8,13 @@
 #include "question.h"
 #include "words.h"
 
-enum { OVER_LAPS, OVER_DELTA };
+enum { OVER_LAPS, OVER_DELTA, OVER_ALARMS };
 
 #define DP_OPTIONS struct asked
 
 static const struct dp_option options[] = {
-    DP_OPTION_CHOICE('o', q.over, "WHAT", "laps|delta", "the variable along which epsilon is shown", .fallback = "laps"),
+    DP_OPTION_CHOICE('o', q.over, "WHAT", "laps|delta|alarms", "epsilon along laps or delta; alarms: persons found",
+                     .fallback = "laps"),
     DP_OPTION_INT('p', q.points, "N", DP_FROM_TO(2, 1000), "lines of the table", .fallback = "20"),
     Q_MULTIPLIER,
     Q_DELTA(.required = false),
@@ -54,6 +56,33 @@ static int compute(struct question *q, struct point *point, size_t *count, struc
     return rc;
 }
 
+/* Persons found, guesses from even odds, and μ, each rounded up. */
+static int over_alarms(struct question *q, const char *records, struct dp_err *err)
+{
+    static const double alarms[] = {.001, .005, .01, .02, .05, .1, .15, .2, .25, .3, .4, .5, .6, .7, .8, .9};
+    struct dp_tradeoff t;
+    if (isnan(q->delta))
+        return dp_fail(err, DP_E_USAGE, "--delta is required");
+    if (q->accountant != DP_ACCOUNTANT_BEST)
+        return dp_fail(err, DP_E_USAGE, "--over alarms: only by the best accountant");
+    int rc = question_charges(q, UNKNOWN_ALARMS, records, err);
+    if (rc == DP_OK && (question_unsound(q, 0) != NULL || q->recorded.prior_epsilon > 0))
+        return dp_fail(err, DP_E_RUN, "the cost of the run is not the cost of its records: %s",
+                       question_unsound(q, 0) != NULL ? question_unsound(q, 0) : "it starts from another model");
+    rc = rc ?: dp_tradeoff_make(&q->charges, q->delta, &t, err);
+    if (rc != DP_OK)
+        return rc;
+    puts("alarms\tfound");
+    for (size_t i = 0; i < sizeof alarms / sizeof *alarms; i++)
+        printf("%g\t%g\n", alarms[i], dp_round_up(dp_tradeoff_found(&t, alarms[i]), 4));
+    printf("even odds\t%g\n", dp_round_up(dp_tradeoff_even(&t), 4));
+    if (isfinite(t.mu) && t.but > 0)
+        printf("mu, except at delta %g\t%g\n", t.but, dp_round_up(t.mu, 4));
+    else if (isfinite(t.mu))
+        printf("mu\t%g\n", dp_round_up(t.mu, 4));
+    return DP_OK;
+}
+
 static int curve(struct question *q, struct dp_err *err)
 {
     struct point *point = NULL;
@@ -83,11 +112,15 @@ static int run(const struct word *word, int argc, char **argv)
     int operand, status;
     if (!dp_cli_start(&word->command, &asked, NULL, argc, argv, &operand, &status))
         return status;
-    int rc = operand < argc ? dp_fail(&err, DP_E_USAGE, "unexpected argument '%.80s'", argv[operand]) : curve(q, &err);
+    const bool alarms = q->over == OVER_ALARMS;
+    int rc = operand + alarms < argc ? dp_fail(&err, DP_E_USAGE, "unexpected argument '%.80s'", argv[argc - 1])
+             : alarms                ? over_alarms(q, operand < argc ? argv[operand] : NULL, &err)
+                                     : curve(q, &err);
     question_free(q);
     return dp_cli_finish(word->command.name, rc, &err);
 }
 
-const struct word word_curve = {.command = {"dp-account curve", "", "Print epsilon against laps or delta", options, NULL},
-                                .run = run,
-                                .unknown = UNKNOWN_CURVE};
+const struct word word_curve = {
+    .command = {"dp-account curve", "[RECORDS]", "Print epsilon against laps or delta, or persons found", options, NULL},
+    .run = run,
+    .unknown = UNKNOWN_CURVE};

@@ -6,6 +6,7 @@
 #include "base/number.h"
 #include "data/schedule_file.h"
 #include "account/plan.h"
+#include "account/tradeoff.h"
 #include "account/tuning.h"
 #include "base/round.h"
 #include "records.h"
@@ -228,7 +229,7 @@ static int described_charges(struct question *q, enum unknown unknown, struct dp
 
 int question_charges(struct question *q, enum unknown unknown, const char *records, struct dp_err *err)
 {
-    const bool recorded = unknown == UNKNOWN_EPSILON || unknown == UNKNOWN_DELTA;
+    const bool recorded = unknown == UNKNOWN_EPSILON || unknown == UNKNOWN_DELTA || unknown == UNKNOWN_ALARMS;
     const bool described = !isnan(q->multiplier) || q->laps != DP_OPT_ABSENT_INT;
     const bool gaussian = q->mechanism == MECHANISM_GAUSSIAN;
     if (recorded && records == NULL && !described && gaussian && isnan(q->mechanism_epsilon) && !isatty(STDIN_FILENO))
@@ -417,6 +418,25 @@ static void explain_charges(const struct dp_charges *charges, int indent)
                    dp_number_print(event->contraction, text, sizeof text));
         putchar('\n');
     }
+}
+
+void question_explain_attack(const struct dp_charges *charges, double delta)
+{
+    static const double alarms[] = {.01, .05, .1, .25};
+    struct dp_tradeoff t;
+    struct dp_err unused;
+    if (!(delta < 1) || dp_tradeoff_make(charges, delta, &t, &unused) != DP_OK)
+        return;
+    printf("an attacker who raises false alarms at a rate of");
+    for (size_t i = 0; i < sizeof alarms / sizeof *alarms; i++)
+        printf("%s %g %% finds at most %.3g %%", i > 0 ? "," : "", 100 * alarms[i],
+               100 * dp_round_up(dp_tradeoff_found(&t, alarms[i]), 3));
+    printf("; from even odds %.3g %%", 100 * dp_round_up(dp_tradeoff_even(&t), 3));
+    if (isfinite(t.mu))
+        printf("; mu %.4g", dp_round_up(t.mu, 4));
+    if (isfinite(t.mu) && t.but > 0)
+        printf(" except with probability %.3g", t.but);
+    putchar('\n');
 }
 
 void question_explain(const struct question *q, enum unknown unknown, const struct dp_charges *charges)

@@ -8,7 +8,7 @@
 struct question {
     double epsilon, delta, rate, multiplier, count_multiplier, mechanism_epsilon, query_epsilon, rho, slack, curvature;
     double contraction, score_multiplier;
-    int64_t laps, rows, draws, queries;
+    int64_t laps, rows, draws, queries, group;
     int sampler, adjacency, mechanism, accountant;
     const char *schedule, *trials;
     bool visible_batch, two_sided, json, explain;
@@ -36,7 +36,7 @@ struct asked {
 /* Rows that several words share. The last argument: whether the word requires the option. */
 #define Q_EPSILON(...) DP_OPTION_REAL('e', q.epsilon, "E", DP_ABOVE(0), "the budget", __VA_ARGS__)
 #define Q_DELTA(...)                                                                                                           \
-    DP_OPTION_REAL('d', q.delta, "D", DP_ABOVE_BELOW(0, 1), "probability that epsilon may fail to bound", __VA_ARGS__)
+    DP_OPTION_REAL('d', q.delta, "D", DP_FROM_BELOW(0, 1), "probability that epsilon may fail to bound", __VA_ARGS__)
 #define Q_MULTIPLIER DP_OPTION_REAL('z', q.multiplier, "Z", DP_ABOVE(0), "noise scale divided by the sensitivity")
 #define Q_RATE DP_OPTION_REAL('r', q.rate, "Q", DP_ABOVE_TO(0, 1), "sampling rate; 100/24420 will do", .fallback = "1")
 #define Q_LAPS DP_OPTION_INT('n', q.laps, "T", DP_FROM_TO(1, 1e12), "laps of the run")
@@ -86,7 +86,10 @@ enum {
 };
 
 /* The unknown that a subcommand solves for; its option is not required. */
-enum unknown { UNKNOWN_SIGMA, UNKNOWN_EPSILON, UNKNOWN_DELTA, UNKNOWN_LAPS, UNKNOWN_RATE, UNKNOWN_CURVE };
+enum unknown { UNKNOWN_SIGMA, UNKNOWN_EPSILON, UNKNOWN_DELTA, UNKNOWN_LAPS, UNKNOWN_RATE, UNKNOWN_CURVE, UNKNOWN_ALARMS };
+
+/* Prints what an attacker finds, if it can be computed. */
+void question_explain_attack(const struct dp_charges *charges, double delta);
 
 /* Checks the options against one another and fills q->charges: with a multiplier of 1 for sigma, one lap for laps. records: an
    operand (a file, "-") or NULL. Without records and --laps, epsilon and delta read standard input. Recorded

@@ -223,6 +223,58 @@ static int by_adp_sgd(const struct dp_charges *charges, double delta, struct dp_
     return DP_OK;
 }
 
+/* --- pure differential privacy --- */
+
+/* a + b, and laps * b, rounded up only if they round: 1 + 2 is 3. */
+static double sum_up(double a, double b)
+{
+    double sum = a + b, part = sum - a, lost = (a - (sum - part)) + (b - part);
+    return lost > 0 ? nextafter(sum, (double)INFINITY) : sum;
+}
+
+static double times_up(int64_t laps, double b)
+{
+    double product = (double)laps * b;
+    return fma((double)laps, b, -product) > 0 ? nextafter(product, (double)INFINITY) : product;
+}
+
+/* The epsilon of one lap (of one epoch), infinite if it is not pure. On a sample the sum of its queries is amplified; where a row
+   is exchanged, only one query. */
+static double pure_of(const struct dp_event *event)
+{
+    double sum = 0;
+    if (event->sampling == DP_SAMPLING_TUNED || event->sampling == DP_SAMPLING_REPEATED)
+        return (double)INFINITY;
+    for (int i = 0; i < event->queries; i++)
+        sum = sum_up(sum, dp_kind_epsilon(&event->query[i]));
+    bool amplified = event->sampling == DP_SAMPLING_POISSON || (dp_event_exchanges(event) && event->queries == 1);
+    return amplified ? dp_pure_sampled(event->rate, sum) : sum;
+}
+
+static bool all_pure(const struct dp_charges *charges)
+{
+    for (size_t i = 0; i < charges->count; i++)
+        if (!isfinite(pure_of(&charges->charge[i].event)))
+            return false;
+    return true;
+}
+
+/* Σ ε, at any delta. */
+static int by_pure(const struct dp_charges *charges, double delta, struct dp_answer *answer, struct dp_err *err)
+{
+    double sum = 0;
+    bool exact = delta == 0;
+    (void)err;
+    for (size_t i = 0; i < charges->count; i++) {
+        const struct dp_event *event = &charges->charge[i].event;
+        sum = sum_up(sum, times_up(dp_event_times(event, charges->charge[i].laps), pure_of(event)));
+        exact = exact && !stands_in(event);
+    }
+    double lower = exact ? sum * (1 - 1e-9) : 0;
+    *answer = (struct dp_answer){sum, lower, exact, DP_ACCOUNTANT_PURE};
+    return DP_OK;
+}
+
 /* --- without sampling: Gaussian and zero-concentrated DP --- */
 
 static bool nothing_sampled(const struct dp_charges *charges)
@@ -246,31 +298,40 @@ static bool every_query(const struct dp_charges *charges, bool (*holds)(const st
     return true;
 }
 
+static bool unsampled_gaussians(const struct dp_charges *charges)
+{
+    return nothing_sampled(charges) && every_query(charges, dp_kind_is_gaussian);
+}
+
+bool dp_account_gaussian_mu(const struct dp_charges *charges, double *mu)
+{
+    if (!unsampled_gaussians(charges))
+        return false;
+    double square = 0;
+    for (size_t i = 0; i < charges->count; i++) {
+        double z, one;
+        int64_t times = dp_event_times(&charges->charge[i].event, charges->charge[i].laps);
+        dp_event_is_gaussian(&charges->charge[i].event, &z);
+        one = dp_gaussian_mu(&z, &times, 1);
+        square += one * one;
+    }
+    *mu = sqrt(square) * (1 + 1e-15 * (double)(charges->count + 4));
+    return true;
+}
+
 static int by_gdp(const struct dp_charges *charges, double delta, struct dp_answer *answer, struct dp_err *err)
 {
-    double *z;
-    int64_t *times;
-    int rc = dp_alloc(&z, charges->count + 1, sizeof *z, err);
-    if (rc != DP_OK)
-        return rc;
-    rc = dp_alloc(&times, charges->count + 1, sizeof *times, err);
-    for (size_t i = 0; rc == DP_OK && i < charges->count; i++) {
-        dp_event_is_gaussian(&charges->charge[i].event, &z[i]);
-        times[i] = dp_event_times(&charges->charge[i].event, charges->charge[i].laps);
-    }
-    if (rc == DP_OK) {
-        double epsilon = dp_gaussian_epsilon(dp_gaussian_mu(z, times, charges->count), delta);
-        /* The epsilon is exact up to the grid of the search, except that an epoch may cost less than one Gaussian. */
-        *answer = (struct dp_answer){epsilon, 0, true, DP_ACCOUNTANT_GDP};
-        answer->lower = epsilon * (1 - 1e-9);
-        for (size_t i = 0; i < charges->count; i++)
-            if (dp_event_in_epochs(&charges->charge[i].event))
-                answer->lower = 0;
-        answer->tight = answer->lower > 0;
-        free(times);
-    }
-    free(z);
-    return rc;
+    double mu = (double)INFINITY;
+    (void)err;
+    dp_account_gaussian_mu(charges, &mu);
+    /* The epsilon is exact up to the grid of the search, except that an epoch may cost less than one Gaussian. */
+    *answer = (struct dp_answer){dp_gaussian_epsilon(mu, delta), 0, true, DP_ACCOUNTANT_GDP};
+    answer->lower = answer->upper * (1 - 1e-9);
+    for (size_t i = 0; i < charges->count; i++)
+        if (dp_event_in_epochs(&charges->charge[i].event))
+            answer->lower = 0;
+    answer->tight = answer->lower > 0;
+    return DP_OK;
 }
 
 static int by_zcdp(const struct dp_charges *charges, double delta, struct dp_answer *answer, struct dp_err *err)
@@ -400,11 +461,6 @@ static bool have_parts(const struct dp_charges *charges)
     return true;
 }
 
-static bool unsampled_gaussians(const struct dp_charges *charges)
-{
-    return nothing_sampled(charges) && every_query(charges, dp_kind_is_gaussian);
-}
-
 static bool unsampled_rho(const struct dp_charges *charges)
 {
     return nothing_sampled(charges) && every_query(charges, dp_kind_has_rho);
@@ -432,8 +488,8 @@ bool dp_account_covers(enum dp_accountant accountant, const struct dp_charges *c
    RDP. If one fails, the answer is a failure: with less memory the answer must not be a different number. */
 static int best(const struct dp_charges *charges, double delta, struct dp_answer *answer, struct dp_err *err)
 {
-    static const enum dp_accountant candidates[] = {DP_ACCOUNTANT_PROFILE, DP_ACCOUNTANT_PLD, DP_ACCOUNTANT_ADVANCED,
-                                                    DP_ACCOUNTANT_RDP};
+    static const enum dp_accountant candidates[] = {DP_ACCOUNTANT_PROFILE, DP_ACCOUNTANT_PLD, DP_ACCOUNTANT_PURE,
+                                                    DP_ACCOUNTANT_ADVANCED, DP_ACCOUNTANT_RDP};
     if (unsampled_gaussians(charges))
         return by_gdp(charges, delta, answer, err);
     *answer = (struct dp_answer){.upper = (double)INFINITY, .by = DP_ACCOUNTANT_RDP};
@@ -517,11 +573,19 @@ int dp_account_epsilon(enum dp_accountant accountant, const struct dp_charges *c
                        struct dp_err *err)
 {
     *answer = (struct dp_answer){.tight = true, .by = accountant};
-    if (!(delta > 0 && delta < 1))
-        return dp_fail(err, DP_E_RUN, "the accountant needs 0 < delta < 1");
+    if (!(delta >= 0 && delta < 1))
+        return dp_fail(err, DP_E_RUN, "the accountant needs 0 <= delta < 1");
     int rc = check_charges(charges, err);
     if (rc != DP_OK || charges->count == 0)
         return rc;
+    if (delta == 0 && !all_pure(charges))
+        return dp_fail(err, DP_E_RUN,
+                       "delta 0 is for pure mechanisms (Laplace or gamma noise, the exponential mechanism, counts), "
+                       "and not all of these are pure");
+    if (delta == 0 && accountant != DP_ACCOUNTANT_BEST && accountant != DP_ACCOUNTANT_PURE)
+        return dp_fail(err, DP_E_RUN, "accountant %s needs a delta above 0", dp_accountant_names[accountant]);
+    if (delta == 0)
+        return by_pure(charges, 0, answer, err);
     bool only = accountant == DP_ACCOUNTANT_PROFILE || every_query(charges, no_threshold);
     if (only || (accountant == DP_ACCOUNTANT_BEST && has_profile(charges)))
         return ask(accountant, charges, delta, answer, err);

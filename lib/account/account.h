@@ -13,6 +13,7 @@
  *   zcdp       zero-concentrated DP: no sampling
  *   gdp        Gaussian DP, exact: Gaussians, no sampling
  *   profile    one lap whose δ(ε) is a formula (account/profile.h)
+ *   pure       Σ ε of pure mechanisms, the only one with delta = 0
  *   advanced   advanced composition of (ε, δ) bounds lap by lap
  *   published  as the DP-SCD paper, which is not sound
  *   blsgd      as the DP-BLSGD paper (account/claimed.h), which is not sound
@@ -24,6 +25,7 @@
     X(ZCDP, "zcdp", "zero-concentrated differential privacy", unsampled_rho, by_zcdp)                                          \
     X(GDP, "gdp", "Gaussian differential privacy", unsampled_gaussians, by_gdp)                                                \
     X(PROFILE, "profile", "the profile of one release", has_profile, by_profile)                                               \
+    X(PURE, "pure", "pure differential privacy", all_pure, by_pure)                                                            \
     X(ADVANCED, "advanced", "advanced composition", have_guarantees, by_advanced)                                              \
     X(PUBLISHED, "published", "the published accountant, WHICH IS NOT SOUND", any, by_published)                               \
     X(BLSGD, "blsgd", "the accountant of the DP-BLSGD paper, WHICH IS NOT SOUND", batches, by_blsgd)                           \
@@ -53,8 +55,8 @@ struct dp_answer {
     enum dp_accountant by; /* the accountant that answered */
 };
 
-/* The smallest ε >= 0 that the accountant can show at delta. 0 for no charges. DP_E_RUN: 0 < delta < 1 does not hold, an
-   invalid event, or charges that this accountant does not cover. */
+/* The smallest ε >= 0 that the accountant can show at delta. 0 for no charges. DP_E_RUN: 0 <= delta < 1 does not hold, delta is
+   0 and not every charge is pure, an invalid event, or charges that this accountant does not cover. */
 int dp_account_epsilon(enum dp_accountant accountant, const struct dp_charges *charges, double delta, struct dp_answer *answer,
                        struct dp_err *err);
 
@@ -63,6 +65,9 @@ bool dp_account_covers(enum dp_accountant accountant, const struct dp_charges *c
 /* The charges as *count parts of a privacy loss distribution, which the caller frees. NULL if no such distribution bounds them
  * (*rc = DP_OK), or if memory is short. */
 struct dp_pld_part *dp_account_pld_parts(const struct dp_charges *charges, size_t *count, int *rc, struct dp_err *err);
+
+/* Whether the charges are Gaussians without sampling, together one Gaussian of multiplier 1/ *mu (rounded up). */
+bool dp_account_gaussian_mu(const struct dp_charges *charges, double *mu);
 
 /* The δ of the charges at epsilon by privacy loss distributions, or by the profile if the charges are one lap; one of the two
  * must cover them. For other accountants see account/solve.h. */

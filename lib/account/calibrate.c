@@ -165,7 +165,7 @@ int dp_calibrate_noise(enum dp_accountant accountant, const struct dp_charges *c
     double found = (double)INFINITY;
     if (!(epsilon > 0) || charges->count == 0)
         return dp_fail(err, DP_E_RUN, "cannot calibrate to epsilon = %g", epsilon);
-    bool best = accountant == DP_ACCOUNTANT_BEST && !dp_account_covers(DP_ACCOUNTANT_GDP, charges);
+    bool best = accountant == DP_ACCOUNTANT_BEST && delta > 0 && !dp_account_covers(DP_ACCOUNTANT_GDP, charges);
     int rc = DP_OK;
     if (best || accountant == DP_ACCOUNTANT_PLD)
         rc = by_pld(&q, &found);

@@ -10,7 +10,8 @@
 /* Raised by more than the rounding error of the quotient. */
 static double inverse(const struct dp_query *query)
 {
-    return (1 + 0x1p-51) / query->multiplier;
+    double quotient = 1 / query->multiplier;
+    return fma(quotient, query->multiplier, -1) == 0 ? quotient : (1 + 0x1p-51) / query->multiplier;
 }
 
 static double given(const struct dp_query *query)

@@ -1,5 +1,6 @@
 #include "account/solve.h"
 
+#include "priv/gdp.h"
 #include "priv/pld_solve.h"
 #include "base/round.h"
 
@@ -24,19 +25,15 @@ static double cost(enum dp_accountant accountant, const struct dp_event *event, 
     return cost_of(accountant, &charges, delta, rc, err);
 }
 
-static int none(double epsilon, struct dp_err *err)
-{
-    return dp_fail(err, DP_E_RUN, "epsilon %g does not hold at any delta up to 1/2", epsilon);
-}
-
-/* Searches by asking for epsilon. */
+/* Searches by asking for epsilon. 1 if nothing less is known. */
 static int search_delta(enum dp_accountant accountant, const struct dp_charges *charges, double epsilon, double *delta,
                         struct dp_err *err)
 {
-    double low = log(1e-300), high = log(0.5);
+    double low = log(1e-300), high = log(1 - 1e-9);
     int rc;
+    *delta = 1;
     if (cost_of(accountant, charges, exp(high), &rc, err) > epsilon)
-        return rc != DP_OK ? rc : none(epsilon, err);
+        return rc;
     while (high - low > 1e-8) {
         double middle = 0.5 * (low + high), spent = cost_of(accountant, charges, exp(middle), &rc, err);
         if (rc != DP_OK)
@@ -47,42 +44,82 @@ static int search_delta(enum dp_accountant accountant, const struct dp_charges *
             low = middle;
     }
     *delta = dp_round_up(exp(high), DELTA_DIGITS);
-    if (cost_of(accountant, charges, *delta, &rc, err) > epsilon)
+    if (*delta < 1 && cost_of(accountant, charges, *delta, &rc, err) > epsilon)
         return rc != DP_OK ? rc : dp_fail(err, DP_E_RUN, "the search for a delta for epsilon %g did not settle", epsilon);
+    *delta = fmin(*delta, 1);
     return DP_OK;
+}
+
+/* Whether the accountant, or one of the best, answers. */
+static bool asks(enum dp_accountant accountant, enum dp_accountant one, const struct dp_charges *charges)
+{
+    return accountant == one || (accountant == DP_ACCOUNTANT_BEST && dp_account_covers(one, charges));
 }
 
 int dp_solve_delta(enum dp_accountant accountant, const struct dp_charges *charges, double epsilon, struct dp_answer *answer,
                    struct dp_err *err)
 {
     *answer = (struct dp_answer){.upper = 1, .by = accountant};
-    struct dp_err unused = {0};
-    bool best = accountant == DP_ACCOUNTANT_BEST, found = false;
+    struct dp_answer pure;
+    bool best = accountant == DP_ACCOUNTANT_BEST;
     int rc = DP_OK;
-    if (accountant == DP_ACCOUNTANT_PROFILE || (best && dp_account_covers(DP_ACCOUNTANT_PROFILE, charges))) {
-        rc = dp_account_profile_delta(charges, epsilon, answer, err);
-        found = rc == DP_OK && answer->upper <= 0.5;
-        answer->upper = dp_round_up(answer->upper, DELTA_DIGITS);
-        return rc != DP_OK || found ? rc : none(epsilon, err);
-    }
-    if (accountant == DP_ACCOUNTANT_PLD || (best && dp_account_covers(DP_ACCOUNTANT_PLD, charges))) {
-        rc = dp_account_pld_delta(charges, epsilon, answer, err);
-        if (rc != DP_OK)
+    if (asks(accountant, DP_ACCOUNTANT_PURE, charges)) {
+        rc = dp_account_epsilon(DP_ACCOUNTANT_PURE, charges, 0, &pure, err);
+        if (rc != DP_OK || pure.upper <= epsilon || !best) {
+            *answer = (struct dp_answer){.upper = rc == DP_OK && pure.upper > epsilon, .tight = true, .by = DP_ACCOUNTANT_PURE};
             return rc;
-        found = answer->upper <= 0.5;
-        answer->upper = dp_round_up(answer->upper, DELTA_DIGITS);
-        if (!best || answer->tight)
-            return found ? DP_OK : none(epsilon, err);
+        }
     }
-    double delta = 1;
+    if (asks(accountant, DP_ACCOUNTANT_PROFILE, charges)) {
+        rc = dp_account_profile_delta(charges, epsilon, answer, err);
+        answer->upper = fmin(dp_round_up(answer->upper, DELTA_DIGITS), 1);
+        return rc;
+    }
+    if (asks(accountant, DP_ACCOUNTANT_PLD, charges)) {
+        rc = dp_account_pld_delta(charges, epsilon, answer, err);
+        answer->upper = fmin(dp_round_up(answer->upper, DELTA_DIGITS), 1);
+        if (rc != DP_OK || !best || answer->tight)
+            return rc;
+    }
+    double delta;
     enum dp_accountant other = best ? DP_ACCOUNTANT_RDP : accountant;
-    rc = search_delta(other, charges, epsilon, &delta, found ? &unused : err);
+    rc = search_delta(other, charges, epsilon, &delta, err);
     if (rc == DP_OK && delta < answer->upper) {
         answer->upper = delta;
         answer->by = other;
         answer->tight = answer->upper - answer->lower <= 0.01 * answer->upper;
     }
-    return found ? DP_OK : rc;
+    return rc;
+}
+
+int dp_solve_group(const struct dp_charges *charges, int64_t people, double delta, struct dp_answer *answer, bool *exact,
+                   struct dp_err *err)
+{
+    enum { TRIES = 60 };
+    double mu, k = (double)people, epsilon = 0, share = delta;
+    *exact = dp_account_gaussian_mu(charges, &mu);
+    if (*exact || people == 1) {
+        int rc = dp_account_epsilon(DP_ACCOUNTANT_BEST, charges, delta, answer, err);
+        if (rc == DP_OK && *exact) /* k shifts of at most μ are one of at most kμ */
+            *answer = (struct dp_answer){dp_gaussian_epsilon(k * mu * (1 + 1e-15), delta), 0, false, DP_ACCOUNTANT_GDP};
+        return rc;
+    }
+    for (int i = 0; i < TRIES; i++) {
+        share = delta * exp(log(epsilon > 0 ? expm1(epsilon) / expm1(k * epsilon) : 1 / k) - 1e-12 * (1 + k * epsilon));
+        *answer = (struct dp_answer){.upper = (double)INFINITY};
+        int rc = share > 1e-300 || delta == 0 ? dp_account_epsilon(DP_ACCOUNTANT_BEST, charges, share, answer, err) : DP_OK;
+        if (rc != DP_OK || !isfinite(answer->upper))
+            return rc;
+        if (answer->upper <= epsilon) {
+            *answer = (struct dp_answer){epsilon, 0, false, answer->by};
+            answer->upper *= k;
+            if (fma(k, epsilon, -answer->upper) > 0)
+                answer->upper = nextafter(answer->upper, (double)INFINITY);
+            return DP_OK;
+        }
+        epsilon = answer->upper * (1 + 1e-7 * i);
+    }
+    return dp_fail(err, DP_E_RUN, "the search for the epsilon of %lld people did not settle", (long long)people);
 }
 
 /* Turns one event into one part of a privacy loss distribution, for the accountants that use such parts. */
@@ -111,7 +148,7 @@ int dp_solve_laps(enum dp_accountant accountant, const struct dp_event *event, d
     int64_t low = 0, high = 1; /* low is affordable */
     struct dp_pld_part part;
     int rc = DP_OK;
-    if (one_part(accountant, event, 1, &part)) {
+    if (delta > 0 && one_part(accountant, event, 1, &part)) {
         rc = dp_pld_laps(&part, epsilon, delta, &low, err);
         *laps = low;
         if (rc != DP_OK || cost(accountant, event, low, delta, &rc, err) <= epsilon)
@@ -143,7 +180,7 @@ int dp_solve_rate(enum dp_accountant accountant, const struct dp_event *event, i
     int rc;
     struct dp_pld_part part;
     tried.rate = 0.5;
-    if (one_part(accountant, &tried, laps, &part)) {
+    if (delta > 0 && one_part(accountant, &tried, laps, &part)) {
         rc = dp_pld_rate(&part, epsilon, delta, &tried.rate, err);
         *rate = tried.rate;
         if (rc != DP_OK || cost(accountant, &tried, laps, delta, &rc, err) <= epsilon)

@@ -5,8 +5,13 @@
 #include "account/account.h"
 
 /* The smallest delta, to six significant digits and rounded up, at which the charges cost at most epsilon. answer->upper is
-   that delta. DP_E_RUN if even delta = 1/2 is not enough. Not below 1e-300. */
+   that delta: 1 if nothing less is known, 0 if the charges are pure and cost no more than epsilon, else not below 1e-300. */
 int dp_solve_delta(enum dp_accountant accountant, const struct dp_charges *charges, double epsilon, struct dp_answer *answer,
+                   struct dp_err *err);
+
+/* The epsilon at delta of `people` >= 1 persons together. *exact: the charges are one Gaussian of μ, so a group is one of k μ.
+ * Else ε = k x, where (x, δ') holds for one person and δ' (e^{kx} − 1)/(e^x − 1) <= delta: a bound. answer->lower is 0. */
+int dp_solve_group(const struct dp_charges *charges, int64_t people, double delta, struct dp_answer *answer, bool *exact,
                    struct dp_err *err);
 
 /* The largest number of laps of the event, at most 10^12, that cost at most epsilon at delta; 0 if one lap costs more. */

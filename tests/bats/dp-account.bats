@@ -762,7 +762,50 @@ print("%.17g" % d)' "$@"; }
     complains 2 "dp-account rate: --sampler: no rate changes what this sampler costs" \
         dp-account rate -z 1 --epsilon 1 --delta 1e-5 --laps 3 --sampler full
     complains 2 "dp-account delta: unknown option '--delta' (try --help)" dp-account delta --delta 1e-5
-    complains 1 "dp-account delta: epsilon 1 does not hold at any delta up to 1/2" dp-account delta -z 0.01 --epsilon 1 --laps 3
+    complains 1 "dp-account epsilon: delta 0 is for pure mechanisms (Laplace or gamma noise, the exponential mechanism, counts), and not all of these are pure" \
+        dp-account epsilon -z 2 --delta 0 --laps 3
+    complains 1 "dp-account epsilon: accountant rdp needs a delta above 0" dp-account epsilon -m laplace -z 2 --delta 0 --laps 3 -a rdp
+    complains 2 "dp-account epsilon: --group: only by the best accountant, and of a run that starts from no other model" \
+        dp-account epsilon -z 2 --delta 1e-5 --laps 3 --group 2 -a rdp
+    complains 2 "dp-account curve: --delta is required" dp-account curve --over alarms -z 2 --laps 3
+    complains 2 "dp-account curve: --over alarms: only by the best accountant" dp-account curve --over alarms -z 2 --laps 3 --delta 1e-5 -a rdp
+    complains 2 "dp-account curve: unexpected argument 'run'" dp-account curve -z 2 --laps 3 --delta 1e-5 run
+    complains 2 "dp-account budget: --delta: must be > 0 and < 1, got 0" dp-account budget --data x --epsilon 1 --delta 0
+}
+
+@test "calculators: what an attacker finds, pure mechanisms, groups, and a delta above 1/2" {
+    # found FALSE_ALARMS LOW HIGH, of the table in curve
+    found() {
+        got=$(grep -P "^$1\t" curve | cut -f 2)
+        /usr/bin/python3 -c "import sys; a, b, x = map(float, sys.argv[1:]); sys.exit(not a <= x <= b)" "$2" "$3" "$got" || fail "$1: $got"
+    }
+    # one Gaussian of mu .3139: Phi(Phi^-1(a) + mu)
+    printf '{"laps": %s, "sampling": "none", "queries": [{"noise": "gaussian", "multiplier": %s}]}\n' 1 8.225 128 39.09 > fit
+    dp-account curve --over alarms --delta 1e-4 fit > curve
+    found 0.01 0.02207 0.0231
+    found 0.05 0.09155 0.0926
+    found 0.1 0.1666 0.168
+    found 0.25 0.3591 0.36
+    found "even odds" 0.5623 0.5633
+    found mu 0.3139 0.3141
+    run dp-account epsilon --delta 1e-4 --explain fit
+    assert_line "an attacker who raises false alarms at a rate of 1 % finds at most 2.21 %, 5 % finds at most 9.17 %, 10 % finds at most 16.7 %, 25 % finds at most 36 %; from even odds 56.3 %; mu 0.314"
+    # z = 1, q = .01, 1,000 laps: dp_accounting has .111 and .581
+    dp-account curve --over alarms -z 1 --rate 0.01 --laps 1000 --delta 1e-5 > curve
+    found 0.05 0.1105 0.112
+    found "even odds" 0.5805 0.582
+    printf '{"laps": 1, "sampling": "none", "queries": [{"noise": "pure", "epsilon": %s}]}\n' 1 2 > pure
+    assert_equal "$(dp-account delta --epsilon 3 pure)" 0
+    assert_equal "$(dp-account epsilon --delta 0 pure)" 3
+    assert_equal "$(dp-account epsilon --delta 0 pure --group 2)" 6
+    assert_equal "$(dp-account sigma -m laplace --laps 4 --epsilon 1 --delta 0 | cut -c 1-4)" 4.00
+    assert_equal "$(dp-account laps -m laplace -z 8 --epsilon 1 --delta 0)" 8
+    # four persons of one Gaussian are one of 4 mu
+    assert_equal "$(dp-account epsilon -z 8 --laps 1 --delta 1e-5 --group 4)" "$(dp-account epsilon -z 2 --laps 1 --delta 1e-5)"
+    run dp-account epsilon -z 1 --rate 0.01 --laps 1000 --delta 1e-5 --group 2 --explain
+    assert_line --partial "of 2 persons together, a bound by the curve of one person"
+    assert_equal "$(dp-account delta -z 0.3 --laps 1 --epsilon 1)" 0.847237
+    assert_equal "$(dp-account delta -z 0.01 --laps 3 --epsilon 1)" 1
 }
 
 @test "calculators: solving for each of five gives the others back" {

@@ -289,9 +289,11 @@ static void expect_refusal(struct dp_event event, double delta, const char *mess
 static void refusals(void **state)
 {
     (void)state;
-    const char *parameters = "the accountant needs 0 < delta < 1";
+    const char *parameters = "the accountant needs 0 <= delta < 1";
     struct dp_event good = dp_event_gaussian(DP_SAMPLING_POISSON, 0.1, 1, 0), bad = good;
-    expect_refusal(good, 0, parameters);
+    expect_refusal(good, 0,
+                   "delta 0 is for pure mechanisms (Laplace or gamma noise, the exponential mechanism, counts), and not all of "
+                   "these are pure");
     expect_refusal(good, 1, parameters);
     expect_refusal(good, NAN, parameters);
     bad.query[0].multiplier = 0;

@@ -113,7 +113,8 @@ static void what_cannot_be_had(void **state)
     struct dp_event event = dp_event_gaussian(DP_SAMPLING_NONE, 1, 0.01, 0);
     double found;
     int64_t laps;
-    assert_int_equal(solve_delta(event, 10, 0.1, &found, &err), DP_E_RUN);
+    assert_int_equal(solve_delta(event, 10, 0.1, &found, &err), 0);
+    assert_true(found == 1);
     assert_int_equal(dp_solve_laps(DP_ACCOUNTANT_RDP, &event, 0.1, 1e-5, &laps, &err), 0);
     assert_int_equal(laps, 0);
     event.query[0].multiplier = 1e9;

@@ -69,8 +69,7 @@ DPLINE_PUBLIC int dpline_account_add(struct dpline_account *account, const struc
                                      struct dpline_error *error);
 
 /* The smallest epsilon that can be shown at delta, 0 < delta < 1, by the best of the accountants that are sound; and the delta
-   at epsilon ≥ 0, rounded up to six digits. 0 for no charges. DPLINE_E_RUN: no accountant covers the charges, or there is no
-   such delta up to 1/2. */
+   at epsilon ≥ 0, rounded up to six digits. 0 for no charges. DPLINE_E_RUN: no accountant covers the charges. */
 DPLINE_PUBLIC int dpline_account_epsilon(const struct dpline_account *account, double delta, struct dpline_bounds *epsilon,
                                          struct dpline_error *error);
 DPLINE_PUBLIC int dpline_account_delta(const struct dpline_account *account, double epsilon, struct dpline_bounds *delta,

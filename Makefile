@@ -187,7 +187,7 @@ FUZZ_TARGETS := $(filter-out fuzz replay,$(basename $(notdir $(sort $(wildcard t
 REPLAYS := $(FUZZ_TARGETS:%=$(BUILD)/replay/bin/%)
 BENCHES := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(sort $(wildcard tests/bench/*.c)))
 
-# Preloaded: allocations that fail (tests/memory/sweep.py), and a file system that lacks something (tests/bats/filesystems.bats).
+# Preloaded: allocations that fail, and a file system that lacks something (tests/bats/filesystems.bats).
 PRELOADED := $(BUILD)/memory/fail.so $(BUILD)/files/less.so
 
 .PHONY: units

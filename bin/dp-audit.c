@@ -64,11 +64,10 @@ static double shown(double ratio)
     return (ratio > 1 ? ceil(ratio * 1e6) : floor(ratio * 1e6)) / 1e6;
 }
 
-static int print_json(json_t *root, struct dp_err *err)
+static void print_json(json_t *root)
 {
-    int rc = dp_json_print(root, 0, stdout, err);
+    dp_json_print(root, 0, stdout);
     json_decref(root);
-    return rc;
 }
 
 static int sensitivity(const struct options *o, const char *pipeline, const struct dp_audit_watch *watch, struct dp_err *err)
@@ -81,11 +80,10 @@ static int sensitivity(const struct options *o, const char *pipeline, const stru
     if (rc != DP_OK)
         return rc;
     if (o->json)
-        rc = print_json(json_pack("{s:b, s:f, s:f, s:f, s:s, s:I, s:I, s:s, s:I}", "exceeded", a.exceeded, "ratio", a.ratio,
-                                  "measured", a.measured, "declared", a.declared, "adjacency",
-                                  a.replace_one ? "replace-one" : "null-record", "row", (json_int_t)a.row, "lap",
-                                  (json_int_t)a.lap, "kind", a.kind != NULL ? a.kind : "", "sums", (json_int_t)a.compared),
-                        err);
+        print_json(json_pack("{s:b, s:f, s:f, s:f, s:s, s:I, s:I, s:s, s:I}", "exceeded", a.exceeded, "ratio", a.ratio,
+                             "measured", a.measured, "declared", a.declared, "adjacency",
+                             a.replace_one ? "replace-one" : "null-record", "row", (json_int_t)a.row, "lap", (json_int_t)a.lap,
+                             "kind", a.kind != NULL ? a.kind : "", "sums", (json_int_t)a.compared));
     if (rc != DP_OK)
         return rc;
     if (a.exceeded)
@@ -117,12 +115,11 @@ static int epsilon(const struct options *o, const char *pipeline, const struct d
         return rc;
     double tested = (double)a.tested;
     if (o->json)
-        rc = print_json(json_pack("{s:b, s:f, s:f, s:f, s:o, s:f, s:I, s:f, s:f}", "exceeded", a.lower > a.claimed, "measured",
-                                  a.lower, "claimed", a.claimed, "delta", a.delta, "sound",
-                                  isnan(a.sound) ? json_null() : json_real(a.sound), "confidence", a.confidence, "runs",
-                                  (json_int_t)a.runs, "true_positives", (double)a.hits / tested, "false_positives",
-                                  (double)a.alarms / tested),
-                        err);
+        print_json(json_pack("{s:b, s:f, s:f, s:f, s:o, s:f, s:I, s:f, s:f}", "exceeded", a.lower > a.claimed, "measured",
+                             a.lower, "claimed", a.claimed, "delta", a.delta, "sound",
+                             isnan(a.sound) ? json_null() : json_real(a.sound), "confidence", a.confidence, "runs",
+                             (json_int_t)a.runs, "true_positives", (double)a.hits / tested, "false_positives",
+                             (double)a.alarms / tested));
     if (rc != DP_OK)
         return rc;
     if (a.lower > a.claimed)

@@ -77,7 +77,8 @@ static int show(struct cat *c, const struct dp_frame *f, struct dp_err *err)
     if (c->out != NULL)
         return dp_port_write(c->out, f, err);
     json_t *root = dp_json_frame(f, c->options.full);
-    rc = dp_json_print(root, 0, stdout, err);
+    dp_json_print(root, 0, stdout);
+    rc = DP_OK;
     json_decref(root);
     return rc;
 }
@@ -178,7 +179,7 @@ static int end_frames(struct cat *c, struct dp_err *err)
         dp_frame_set_bool(c->frame, DP_F_INTERRUPTED, true);
     int rc = DP_OK;
     if (c->digest[0] != '\0')
-        rc = dp_frame_set_text(c->frame, DP_F_MODEL_DIGEST, c->digest, strlen(c->digest), err);
+        dp_frame_set_text(c->frame, DP_F_MODEL_DIGEST, c->digest, strlen(c->digest));
     rc = rc ?: dp_port_write(c->out, c->frame, err);
     return rc ?: dp_port_commit(c->out, err);
 }
@@ -191,9 +192,9 @@ static void pass_error(struct cat *c, int rc, const struct dp_err *err)
         return;
     dp_frame_reset(c->frame, DP_KIND_ERROR);
     dp_frame_set_int(c->frame, DP_F_STATUS, dp_exit_status(rc));
-    if (dp_frame_set_text(c->frame, DP_F_WHERE, "dp-cat", strlen("dp-cat"), &unused) == DP_OK &&
-        dp_frame_set_text(c->frame, DP_F_MESSAGE, err->message, strlen(err->message), &unused) == DP_OK)
-        dp_port_write(c->out, c->frame, &unused);
+    dp_frame_set_text(c->frame, DP_F_WHERE, "dp-cat", strlen("dp-cat"));
+    dp_frame_set_text(c->frame, DP_F_MESSAGE, err->message, strlen(err->message));
+    dp_port_write(c->out, c->frame, &unused);
 }
 
 /* Shows the kept frame, and ends the frames that go out. After a break the frames before it are whole, so the last of them
@@ -221,9 +222,10 @@ static int run(struct cat *c, int files, char **file, struct dp_err *err)
     const struct options *o = &c->options;
     struct dp_port_setting setting = port_setting(o);
     char *standard[] = {"-"};
-    int rc = dp_frame_new(&c->frame, err);
-    rc = rc ?: dp_frame_new(&c->kept, err);
-    if (rc == DP_OK && o->frames)
+    int rc = DP_OK;
+    c->frame = dp_frame_new();
+    c->kept = dp_frame_new();
+    if (o->frames)
         rc = dp_port_open_with(&c->out, o->out != NULL ? o->out : "-", DP_OUT, &setting, err);
     if (files == 0) {
         files = 1;

@@ -26,9 +26,9 @@ static int run(const struct options *o, const char *first, const char *second, s
                                            .relative = isnan(o->relative) ? 0 : o->relative};
     if (strcmp(first, "-") == 0 && strcmp(second, "-") == 0)
         return dp_fail(err, DP_E_USAGE, "only one of the two models can come from standard input");
-    int rc = dp_frame_new(&a, err);
-    rc = rc ?: dp_frame_new(&b, err);
-    rc = rc ?: dp_model_read(a, first, err);
+    a = dp_frame_new();
+    b = dp_frame_new();
+    int rc = dp_model_read(a, first, err);
     rc = rc ?: dp_model_read(b, second, err);
     rc = rc ?: dp_model_compare(a, b, &tolerance, what, sizeof what, err);
     if (rc == 1)

@@ -18,15 +18,13 @@ static const struct dp_option options[] = {
     {.name = NULL},
 };
 
-static int take_keep(struct dp_texts *keep, const char *at, struct dp_err *err)
+static void take_keep(struct dp_texts *keep, const char *at)
 {
-    int rc = DP_OK;
-    for (; rc == DP_OK && at != NULL; at = *at == ',' ? at + 1 : NULL) {
+    for (; at != NULL; at = *at == ',' ? at + 1 : NULL) {
         size_t length = strcspn(at, ",");
-        rc = dp_texts_add(keep, at, length, err);
+        dp_texts_add(keep, at, length);
         at += length;
     }
-    return rc;
 }
 
 /* Only readers of JSON can be expected to read dates. Buckets need a hash: the C export contains it, and readers
@@ -59,10 +57,11 @@ static int run(const struct options *o, const char *model, struct dp_err *err)
     struct dp_texts keep = {0};
     struct dp_frame *frame = NULL;
     const char *name = strcmp(model, "-") == 0 ? "the model" : model;
-    int rc = dp_frame_new(&frame, err);
-    rc = rc ?: dp_model_read(frame, model, err);
+    frame = dp_frame_new();
+    int rc = dp_model_read(frame, model, err);
     rc = rc ?: dp_terms_open(&terms, frame, name, err);
-    rc = rc ?: take_keep(&keep, o->keep, err);
+    if (rc == DP_OK)
+        take_keep(&keep, o->keep);
     rc = rc ?: check_columns(&terms, o->to, name, err);
     const struct export e = {&terms, frame, name, o->table, &keep, stdout};
     rc = rc ?: exports[o->to](&e, err);

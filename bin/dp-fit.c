@@ -93,9 +93,9 @@ static void word(const char *stem, size_t length, const char *end)
 /* Says how a table becomes a data set, or that the file is a model. */
 static int is_a_file(const char *path)
 {
-    struct dp_frame *frame = NULL;
+    struct dp_frame *frame = dp_frame_new();
     struct dp_err err = {0};
-    bool model = dp_frame_new(&frame, &err) == DP_OK && dp_model_read(frame, path, &err) == DP_OK;
+    bool model = dp_model_read(frame, path, &err) == DP_OK;
     struct dp_input *in = NULL;
     dp_frame_free(frame);
     if (!model && dp_input_open(&in, path, &err) != DP_OK) { /* such as a workbook */
@@ -325,7 +325,8 @@ static int fit(const struct dp_dataset *d, const char *path, const struct option
         fprintf(stderr, "%s: warning: epsilon %s is small for so few %s: the model may be hardly better than %s\n",
                 command.name, stated.epsilon, dp_fit_unit(&facts), facts.classes == 0 ? "the mean" : "the most frequent class");
     print_facts(&facts, &chosen, &stated, isnan(o->delta), d != NULL ? dp_row_norm_basis(d->row_norm) : DP_BASIS_LINE);
-    return fit_print(stdout, &chosen, &more, err);
+    fit_print(stdout, &chosen, &more);
+    return DP_OK;
 }
 
 /* For programs: prints the basis that the budget pays for, for numbers of a table with this schema and --rows rows. */

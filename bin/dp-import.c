@@ -18,6 +18,7 @@
 #include "data/input.h"
 #include "data/propose.h"
 #include "base/interrupt.h"
+#include "base/mem.h"
 #include "import/identity.h"
 #include "import/paid.h"
 #include "info/dataset.h"
@@ -156,12 +157,16 @@ static int open_schema(struct schema_file *file, const struct options *o, struct
 
 static int write_schema(const struct schema_file *to, const json_t *schema, const struct options *o, struct dp_err *err)
 {
-    if (to->fd < 0)
-        return dp_json_print(schema, 1, stdout, err);
+    if (to->fd < 0) {
+        dp_json_print(schema, 1, stdout);
+        return DP_OK;
+    }
     struct dp_output output;
     int rc = dp_output_open(&output, o->infer, true, err);
-    rc = rc ?: dp_output_close(&output, dp_json_print(schema, 1, output.stream, err), err);
-    return rc;
+    if (rc != DP_OK)
+        return rc;
+    dp_json_print(schema, 1, output.stream);
+    return dp_output_close(&output, DP_OK, err);
 }
 
 /* Says what a column is taken for. */
@@ -192,7 +197,7 @@ static void tell_column(const json_t *column, bool quiet)
 }
 
 /* *ledger_of: the name that .ledger is appended to, such as "people.json"; the caller frees it. */
-static int payment_of(const struct options *o, bool knots, char **ledger_of, struct payment_options *pay, struct dp_err *err)
+static void payment_of(const struct options *o, bool knots, char **ledger_of, struct payment_options *pay)
 {
     const char *file = knots ? o->output : o->infer;
     *pay = (struct payment_options){.option = knots ? "private-knots" : "private-schema",
@@ -204,10 +209,8 @@ static int payment_of(const struct options *o, bool knots, char **ledger_of, str
                                     .allow_weak = o->allow_weak,
                                     .quiet = o->quiet,
                                     .seed = o->noise_seed};
-    if (asprintf(ledger_of, "%s.ledger", strcmp(file, "-") == 0 ? "schema" : file) < 0)
-        return dp_fail(err, DP_E_RUN, "out of memory");
+    *ledger_of = dp_format("%s.ledger", strcmp(file, "-") == 0 ? "schema" : file);
     pay->new_ledger = *ledger_of;
-    return DP_OK;
 }
 
 static int pay_for_schema(const struct dp_census *census, struct dp_import *import, struct identity *identity,
@@ -216,8 +219,8 @@ static int pay_for_schema(const struct dp_census *census, struct dp_import *impo
     struct payment_options pay;
     char *ledger_of = NULL;
     enum paid_lack lack = LACK_NOTHING;
-    int rc = payment_of(o, false, &ledger_of, &pay, err);
-    rc = rc ?: paid_schema(census, import, identity, &pay, schema, paid, &lack, err);
+    payment_of(o, false, &ledger_of, &pay);
+    int rc = paid_schema(census, import, identity, &pay, schema, paid, &lack, err);
     free(ledger_of);
     if (lack == LACK_NAMES && rc == DP_E_BUDGET && o->else_unpaid) {
         fprintf(stderr, "dp-import: the payment is not enough for a schema: %s\n", err->message);
@@ -277,8 +280,8 @@ static int infer(struct dp_import *import, struct identity *identity, const stru
     const size_t rows = census.rows + !json_is_true(json_object_get(schema, "header"));
     dp_census_free(&census);
     /* A payment that was not enough for a schema is added to the cost of the data set, too. */
-    if (rc == DP_OK && paid != NULL && json_object_set(schema, "paid", paid) != 0)
-        rc = dp_fail(err, DP_E_RUN, "out of memory");
+    if (rc == DP_OK && paid != NULL)
+        json_object_set(schema, "paid", paid);
     rc = rc ?: write_schema(&file, schema, o, err);
     if (rc != DP_OK && file.fresh)
         unlink(o->infer);
@@ -510,7 +513,8 @@ static int print_json(const char *path, struct dp_err *err)
     struct dp_dataset *d = NULL;
     int rc = dp_dataset_open(&d, path, err);
     json_t *all = rc == DP_OK ? info_dataset(d) : NULL;
-    rc = rc ?: dp_json_print(all, 1, stdout, err);
+    if (rc == DP_OK)
+        dp_json_print(all, 1, stdout);
     json_decref(all);
     dp_dataset_close(d);
     return rc;
@@ -619,7 +623,7 @@ static int import_rows(struct dp_import *import, struct identity *identity, cons
         import->identify_self = identity;
     }
     if (rc == DP_OK && !isnan(o->private_knots)) {
-        rc = payment_of(o, true, &ledger_of, &knots.pay, err);
+        payment_of(o, true, &ledger_of, &knots.pay);
         import->place_knots = paid_knots;
         import->place_self = &knots;
     }

@@ -39,7 +39,8 @@ static int print_field(const json_t *o, const char *field, struct dp_err *err)
         puts(json_string_value(value));
         return DP_OK;
     }
-    return dp_json_print(value, 0, stdout, err);
+    dp_json_print(value, 0, stdout);
+    return DP_OK;
 }
 
 static void print_dataset(const char *path, const struct dp_dataset *d)
@@ -94,7 +95,7 @@ static int dataset(const char *path, const struct options *o, struct dp_err *err
     if (o->get != NULL)
         rc = print_field(all, o->get, err);
     else if (o->json)
-        rc = dp_json_print(all, 1, stdout, err);
+        dp_json_print(all, 1, stdout);
     else
         print_dataset(path, d);
     json_decref(all);

@@ -81,15 +81,14 @@ static int get_names(struct predict *p, struct dp_err *err)
         rc = dp_fail(err, DP_E_RUN, "the model has %zu classes and names for %zu", p->classes, p->name_count);
     if (rc != DP_OK || p->names != NULL)
         return rc;
-    rc = dp_alloc(&p->names, p->classes, sizeof *p->names, err);
+    p->names = dp_new(p->classes, sizeof *p->names);
+    rc = DP_OK;
     for (size_t k = 0; rc == DP_OK && k < p->classes; k++) {
         bool named = p->dataset != NULL && p->dataset->class_names != NULL && p->dataset->classes == p->classes;
         char number[24];
         snprintf(number, sizeof number, "%zu", k);
-        p->names[k] = strdup(named ? p->dataset->class_names[k] : number);
+        p->names[k] = dp_got(strdup(named ? p->dataset->class_names[k] : number));
         p->name_count = k + 1;
-        if (p->names[k] == NULL)
-            rc = dp_fail(err, DP_E_RUN, "out of memory");
     }
     return rc;
 }
@@ -99,8 +98,8 @@ static int read_model(struct predict *p, const char *model, struct dp_err *err)
     struct stat st;
     if (stat(model, &st) == 0 && S_ISDIR(st.st_mode))
         return dp_fail(err, DP_E_USAGE, "%s is a directory: first the model, then the data set", model);
-    int rc = dp_frame_new(&p->frame, err);
-    return rc ?: dp_model_read(p->frame, model, err);
+    p->frame = dp_frame_new();
+    return dp_model_read(p->frame, model, err);
 }
 
 /* The description of the model's outputs. */
@@ -118,7 +117,9 @@ static int get_outputs(struct predict *p, const char *model, struct dp_err *err)
         return dp_fail(err, DP_E_RUN, "--threshold: only models of two classes with probabilities have one");
     if (p->options->probability && (p->classes == 0 || !p->model.known || !dp_metric_has_probability(p->model.loss)))
         return dp_fail(err, DP_E_RUN, "--probability: only logistic and softmax models give probabilities");
-    rc = DP_ALLOC_ALL(err, DP_ARRAY(p->scores, p->outputs * DP_FAMILY_ROWS), DP_ARRAY(p->probability, p->classes + 1));
+    p->scores = dp_new(p->outputs * DP_FAMILY_ROWS, sizeof *p->scores);
+    p->probability = dp_new(p->classes + 1, sizeof *p->probability);
+    rc = DP_OK;
     return rc == DP_OK && p->classes > 0 ? get_names(p, err) : rc;
 }
 
@@ -197,7 +198,8 @@ static int predict_arrivals(struct predict *p, const char *model, struct dp_err 
     bool first = true;
     const struct dp_port_setting setting = {p->options->security, p->options->patience, dp_cli_hear, "dp-predict"};
     int rc = dp_port_open_with(&p->port, p->options->rows, DP_IN, &setting, err);
-    rc = rc ?: dp_row_reader_open(&p->reader, p->port, p->options->rows, err);
+    if (rc == DP_OK)
+        dp_row_reader_open(&p->reader, p->port, p->options->rows);
     while (rc == DP_OK && (rc = dp_row_reader_next(p->reader, &rows, err)) == 1) {
         rc = DP_OK;
         if (first) {
@@ -296,7 +298,8 @@ static int head_table(void *self, const struct dp_import *import, struct dp_err 
     const struct table *t = self;
     struct predict *p = t->p;
     const struct dp_lines *lines = import->reader.lines;
-    int rc = dp_alloc(&p->kept, p->keep.count + 1, sizeof *p->kept, err);
+    p->kept = dp_new(p->keep.count + 1, sizeof *p->kept);
+    int rc = DP_OK;
     for (size_t k = 0; rc == DP_OK && k < p->keep.count; k++) {
         const char *name = p->keep.text[k];
         size_t f = 0;
@@ -357,15 +360,13 @@ static int pause_table(void *self, struct dp_err *err)
     return DP_OK;
 }
 
-static int take_keep(struct predict *p, struct dp_err *err)
+static void take_keep(struct predict *p)
 {
-    int rc = DP_OK;
-    for (const char *at = p->options->keep; rc == DP_OK && at != NULL; at = *at == ',' ? at + 1 : NULL) {
+    for (const char *at = p->options->keep; at != NULL; at = *at == ',' ? at + 1 : NULL) {
         size_t length = strcspn(at, ",");
-        rc = dp_texts_add(&p->keep, at, length, err);
+        dp_texts_add(&p->keep, at, length);
         at += length;
     }
-    return rc;
 }
 
 /* The schema of a file. It may hold values that a proposal took from the rows. A schema that must still
@@ -390,10 +391,9 @@ static int predict_table(struct predict *p, const char *model, const char *path,
     const char *schema = dp_frame_text(p->frame, DP_F_SCHEMA, NULL);
     if (schema == NULL && p->options->schema == NULL)
         return dp_fail(err, DP_E_RUN, "%s carries no public schema: --schema names the schema of the training set", model);
-    int rc = take_keep(p, err);
-    rc = rc
-             ?: p->options->schema != NULL ? take_schema(p, model, &import, err)
-                                           : dp_carried_take(&import.plan, schema, model, err);
+    take_keep(p);
+    int rc =
+        p->options->schema != NULL ? take_schema(p, model, &import, err) : dp_carried_take(&import.plan, schema, model, err);
     if (rc == DP_OK && !import.plan.schema.header && p->keep.count > 0)
         rc = dp_fail(err, DP_E_USAGE, "--keep: the tables of this model have no header");
     t.headed = import.plan.schema.header;

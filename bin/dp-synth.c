@@ -147,12 +147,11 @@ static int commit(const struct synth *s, struct dp_writer **writer, const char *
 static int synthesise(struct synth *s, struct dp_err *err)
 {
     const struct options *o = s->o;
-    int rc = dp_alloc(&s->weights, s->cols * s->outputs, sizeof(double), err);
-    rc = rc ?: dp_alloc(&s->x, s->cols, sizeof(double), err);
-    rc = rc ?: dp_alloc(&s->spread, s->cols, sizeof(double), err);
-    rc = rc ?: dp_alloc(&s->step, s->cols, sizeof(float), err);
-    if (rc != DP_OK)
-        return rc;
+    s->weights = dp_new(s->cols * s->outputs, sizeof(double));
+    s->x = dp_new(s->cols, sizeof(double));
+    s->spread = dp_new(s->cols, sizeof(double));
+    s->step = dp_new(s->cols, sizeof(float));
+    int rc = DP_OK;
     /* w·x/‖x‖ has variance Σ w_j² λ_j / Σ λ_j: about 1 for w ~ N(0, I). */
     for (size_t j = 0; j < s->cols; j++)
         s->spread[j] = pow((double)j + 1, -o->decay);
@@ -214,13 +213,10 @@ int main(int argc, char **argv)
     }
     s.cols = (size_t)o.cols;
     s.outputs = s.kind == CLASSIFICATION && o.classes > 2 ? (size_t)o.classes : 1;
-    s.rng = gsl_rng_alloc(gsl_rng_mt19937);
+    s.rng = dp_got(gsl_rng_alloc(gsl_rng_mt19937));
     dp_interrupt_catch();
-    if (rc == DP_OK && s.rng == NULL)
-        rc = dp_fail(&err, DP_E_RUN, "out of memory");
     rc = rc ?: s.kind == PATIENTS ? patients(&s, &err) : synthesise(&s, &err);
-    if (s.rng != NULL)
-        gsl_rng_free(s.rng);
+    gsl_rng_free(s.rng);
     free(s.weights);
     free(s.x);
     free(s.spread);

@@ -73,14 +73,12 @@ int along_measure(const char *file, const char *test, json_t **json, struct dp_e
     *json = NULL;
     if (stat(file, &st) != 0 || !S_ISREG(st.st_mode))
         return DP_OK;
-    int rc = dp_frame_new(&frame, err);
-    rc = rc ?: count_models(file, frame, &count, err);
+    frame = dp_frame_new();
+    int rc = count_models(file, frame, &count, err);
     if (rc == DP_OK && count >= 3) {
         json_t *points = json_array();
         rc = take_points(file, test, frame, count, points, err);
-        *json = dp_json_made(json_pack("{s:I, s:o}", "laps", (json_int_t)count, "points", points));
-        if (rc == DP_OK && *json == NULL)
-            rc = dp_fail(err, DP_E_RUN, "out of memory");
+        *json = json_pack("{s:I, s:o}", "laps", (json_int_t)count, "points", points);
     }
     dp_frame_free(frame);
     return rc;

@@ -222,8 +222,8 @@ struct fit {
     int64_t runs;
 };
 
-static int print_budget(const struct books *b, const struct dp_ledger_budget *line, const struct dp_ledger_before *before,
-                        const struct fit *fit, struct dp_err *err)
+static void print_budget(const struct books *b, const struct dp_ledger_budget *line, const struct dp_ledger_before *before,
+                         const struct fit *fit)
 {
     if (!b->q.json) {
         printf("%s: epsilon %g at delta %g for all runs together\n", line->population, line->epsilon, line->delta);
@@ -234,7 +234,7 @@ static int print_budget(const struct books *b, const struct dp_ledger_budget *li
         if (fit->planned)
             printf("%lld such run%s fit%s%s\n", (long long)fit->runs, fit->runs == 1 ? "" : "s", fit->runs == 1 ? "s" : "",
                    fit->adds ? ", as the first: no budget is left for another run" : "");
-        return DP_OK;
+        return;
     }
     json_t *orders = json_array();
     for (size_t i = 0; i < line->orders; i++)
@@ -242,9 +242,8 @@ static int print_budget(const struct books *b, const struct dp_ledger_budget *li
                                                 line->order[i].delta * (line->delta - before->delta)));
     json_t *json = json_pack("{s:s, s:f, s:f, s:o, s:o*}", "population", line->population, "epsilon", line->epsilon, "delta",
                              line->delta, "orders", orders, "runs_fit", fit->planned ? json_integer(fit->runs) : NULL);
-    int rc = dp_json_print(json, 2, stdout, err);
+    dp_json_print(json, 2, stdout);
     json_decref(json);
-    return rc;
 }
 
 /* Chooses the orders of the filter: none if they would have no room, or if the user wants none. */
@@ -325,13 +324,15 @@ static int budget(struct books *b, struct dp_err *err)
         rc = choose_orders(b, &line, &before, &fit, err);
     rc = rc ?: set_budget(b, &line, before.again, err);
     question_free(&b->q);
-    return rc ?: print_budget(b, &line, &before, &fit, err);
+    if (rc == DP_OK)
+        print_budget(b, &line, &before, &fit);
+    return rc;
 }
 
 int books_read_model(const char *path, struct dp_frame **frame, char digest[DP_MODEL_DIGEST], struct dp_err *err)
 {
-    int rc = dp_frame_new(frame, err);
-    rc = rc ?: dp_model_read(*frame, path, err);
+    *frame = dp_frame_new();
+    int rc = dp_model_read(*frame, path, err);
     return rc ?: dp_model_digest(*frame, digest, err);
 }
 
@@ -401,7 +402,7 @@ static int verify(struct books *b, struct dp_err *err)
     if (b->q.json && b->certificate != NULL)
         json_object_set_new(result, "certificate", json_pack("{sb ss}", "holds", held == DP_OK, "model", model));
     if (b->q.json)
-        rc = dp_json_print(result, 2, stdout, err);
+        dp_json_print(result, 2, stdout);
     else
         dp_ledger_verify_print(result, stdout);
     size_t findings = json_array_size(json_object_get(result, "findings"));
@@ -453,7 +454,8 @@ static int certify(struct books *b, struct dp_err *err)
     rc = rc ?: books_read_model(b->model, &frame, digest, err);
     rc = rc ?: books_make_certificate(b, frame, digest, &json, err);
     if (rc == DP_OK) {
-        rc = dp_json_print(json, 2, stdout, err);
+        dp_json_print(json, 2, stdout);
+        rc = DP_OK;
         json_decref(json);
     }
     dp_frame_free(frame);

@@ -185,7 +185,7 @@ static void add_records(const struct question *q, json_t *root)
     json_object_set_new(root, "runs", runs);
 }
 
-static int print_json(const struct question *q, enum unknown unknown, const struct result *r, struct dp_err *err)
+static void print_json(const struct question *q, enum unknown unknown, const struct result *r)
 {
     const struct dp_charges *charges = r->charges.count > 0 ? &r->charges : &q->charges;
     json_t *root = json_object();
@@ -214,9 +214,8 @@ static int print_json(const struct question *q, enum unknown unknown, const stru
     if (q->recorded.runs > 0)
         add_records(q, root);
     json_object_set_new(root, "charges", dp_ledger_charges_json(charges));
-    int rc = dp_json_print(root, 0, stdout, err);
+    dp_json_print(root, 0, stdout);
     json_decref(root);
-    return rc;
 }
 
 static void explain(const struct question *q, enum unknown unknown, const struct result *r)
@@ -278,7 +277,7 @@ static int answer(struct question *q, const struct word *word, const char *recor
     if (rc == DP_OK && (q->json || words_too))
         rc = check(q, unknown, &r, err);
     if (rc == DP_OK && q->json)
-        rc = print_json(q, unknown, &r, err);
+        print_json(q, unknown, &r);
     else if (rc == DP_OK)
         puts(dp_number_print(r.value, text, sizeof text));
     if (rc == DP_OK && words_too && !q->json)

@@ -93,7 +93,8 @@ static int curve(struct question *q, struct dp_err *err)
     if (q->over == OVER_DELTA && !isnan(q->delta))
         return dp_fail(err, DP_E_USAGE, "--delta: not with --over delta");
     int rc = question_charges(q, UNKNOWN_CURVE, NULL, err);
-    rc = rc ?: dp_alloc(&point, (size_t)q->points, sizeof *point, err);
+    if (rc == DP_OK)
+        point = dp_new((size_t)q->points, sizeof *point);
     rc = rc ?: compute(q, point, &count, err);
     if (rc == DP_OK)
         printf("%s\tepsilon\n", q->over == OVER_DELTA ? "delta" : "laps");

@@ -69,16 +69,15 @@ static void measure_calibration(struct measured *m)
     json_object_set_new(m->json, "calibration", points_json(points, count));
 }
 
-static int measure_classes(struct measured *m, struct dp_err *err)
+static void measure_classes(struct measured *m)
 {
     const struct held_out *h = m->h;
     const struct dp_dataset *d = h->data;
     size_t outputs = h->model.form.outputs, words = DP_METRIC_AUC_WORK(d->rows);
     bool probabilities = h->model.known && dp_metric_has_probability(h->model.loss);
-    int rc = DP_ALLOC_ALL(err, DP_ARRAY(m->work, words > d->classes ? words : d->classes), DP_ARRAY(m->score, d->rows),
-                          DP_ARRAY(m->is, d->rows));
-    if (rc != DP_OK)
-        return rc;
+    m->work = dp_new(words > d->classes ? words : d->classes, sizeof *m->work);
+    m->score = dp_new(d->rows, sizeof *m->score);
+    m->is = dp_new(d->rows, sizeof *m->is);
     put(m->json, "accuracy", dp_metric_accuracy(h->scores, outputs, d->y, d->rows));
     put(m->json, "majority", dp_metric_majority(d->y, d->rows, d->classes, m->work));
     put(m->json, "auc", dp_metric_auc(h->scores, outputs, d->y, d->rows, m->work));
@@ -90,7 +89,6 @@ static int measure_classes(struct measured *m, struct dp_err *err)
     json_object_set_new(m->json, "curves", curves);
     if (outputs == 1 && probabilities)
         measure_calibration(m);
-    return DP_OK;
 }
 
 static double r2_of(const struct held_out *h)
@@ -119,14 +117,13 @@ int held_out_open(struct held_out **rows, const struct dp_frame *model, const ch
 {
     struct held_out *h;
     *rows = NULL;
-    int rc = dp_alloc(&h, 1, sizeof *h, err);
-    if (rc != DP_OK)
-        return rc;
-    rc = dp_dataset_open(&h->data, data, err);
+    h = dp_new(1, sizeof *h);
+    int rc = dp_dataset_open(&h->data, data, err);
     rc = rc ?: dp_predictor_check_unseen(model, h->data, data, "", err);
     rc = rc ?: dp_predictor_open(&h->model, model, h->data, data, err);
     rc = rc ?: dp_predictor_match(&h->model, model, h->data, data, err);
-    rc = rc ?: dp_alloc(&h->scores, h->data->rows * h->model.form.outputs, sizeof *h->scores, err);
+    if (rc == DP_OK)
+        h->scores = dp_new(h->data->rows * h->model.form.outputs, sizeof *h->scores);
     if (rc == DP_OK)
         *rows = h;
     else
@@ -167,10 +164,8 @@ int held_out_measure(const struct dp_frame *model, const char *data, json_t **js
     }
     m.h = h;
     m.json = json_pack("{s:I, s:b}", "rows", (json_int_t)h->data->rows, "held_out", h->data->held_out);
-    if (m.json == NULL)
-        rc = dp_fail(err, DP_E_RUN, "out of memory");
-    else if (h->data->label_kind == DP_LABEL_CLASSES)
-        rc = measure_classes(&m, err);
+    if (h->data->label_kind == DP_LABEL_CLASSES)
+        measure_classes(&m);
     else
         measure_numbers(&m);
     if (rc == DP_OK)

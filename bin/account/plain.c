@@ -135,12 +135,10 @@ static const char *skip(const char *tag)
     return NULL;
 }
 
-int plain_print(const char *html, FILE *out, struct dp_err *err)
+void plain_print(const char *html, FILE *out)
 {
     struct plain p = {.out = out};
-    int rc = dp_alloc(&p.text, strlen(html) + 1, 1, err);
-    if (rc != DP_OK)
-        return rc;
+    p.text = dp_new(strlen(html) + 1, 1);
     for (const char *at = html; *at != '\0';) {
         size_t length = 1;
         if (*at == '<') {
@@ -158,5 +156,4 @@ int plain_print(const char *html, FILE *out, struct dp_err *err)
     }
     end_paragraph(&p);
     free(p.text);
-    return DP_OK;
 }

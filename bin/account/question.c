@@ -128,7 +128,8 @@ static int scheduled(struct question *q, const struct dp_event *event, int64_t l
         return dp_fail(err, DP_E_USAGE, "--schedule: only Gaussian noise follows a schedule");
     int rc = dp_schedule_open(&schedule, "--schedule", q->schedule, err);
     rc = rc ?: dp_schedule_check(&schedule, "--schedule", laps, err);
-    rc = rc ?: dp_alloc(&multiplier, (size_t)laps, sizeof *multiplier, err);
+    if (rc == DP_OK)
+        multiplier = dp_new((size_t)laps, sizeof *multiplier);
     for (int64_t t = 1; rc == DP_OK && t <= laps; t++)
         multiplier[t - 1] = event->query[0].multiplier * dp_schedule_noise(&schedule, t, laps);
     rc = rc ?: dp_plan_add_scheduled(&plan, event, multiplier, laps, err);

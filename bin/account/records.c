@@ -116,7 +116,8 @@ static int begin_run(struct reader *r, const json_t *json, size_t line, struct d
 {
     struct recorded *all = r->all;
     int rc = end_run(r, err);
-    rc = rc ?: dp_grow(&all->run, &all->capacity, all->runs + 1, sizeof *all->run, err);
+    if (rc == DP_OK)
+        dp_extend(&all->run, &all->capacity, all->runs + 1, sizeof *all->run);
     if (rc != DP_OK)
         return rc;
     r->run = &all->run[all->runs++];
@@ -196,7 +197,8 @@ static int add_event(struct reader *r, const struct dp_event *event, struct dp_e
     same.query[0].multiplier = r->first.query[0].multiplier;
     bool gaussian = event->query[0].kind == DP_QUERY_GAUSSIAN;
     bool like = gaussian ? dp_event_same(&same, &r->first) : dp_event_same(event, &r->first);
-    rc = dp_grow(&r->multiplier, &r->capacity, (size_t)lap, sizeof *r->multiplier, err);
+    dp_extend(&r->multiplier, &r->capacity, (size_t)lap, sizeof *r->multiplier);
+    rc = DP_OK;
     if (rc == DP_OK && r->planned && !like)
         rc = unplan(r, err);
     if (rc == DP_OK && !r->planned)

@@ -34,7 +34,8 @@ static int take_weights(struct page_weights *weights, const struct dp_frame *fra
     int rc = dp_model_shape(frame, &rows, &cols, err);
     if (rc != DP_OK || rows != 1 || data == NULL || data->column_names == NULL || cols < data->cols)
         return rc;
-    rc = dp_alloc(&weights->values, cols, sizeof *weights->values, err);
+    weights->values = dp_new(cols, sizeof *weights->values);
+    rc = DP_OK;
     rc = rc ?: dp_model_weights(frame, weights->values, err);
     weights->names = data->column_names;
     weights->count = rc == DP_OK ? data->cols : 0;
@@ -42,26 +43,24 @@ static int take_weights(struct page_weights *weights, const struct dp_frame *fra
 }
 
 /* The page as text, on standard output. */
-static int print_plain(struct page *page, struct dp_err *err)
+static void print_plain(struct page *page)
 {
     char *html = NULL;
     size_t size;
-    FILE *memory = open_memstream(&html, &size);
+    FILE *memory = dp_got(open_memstream(&html, &size));
     page->plain = true;
-    if (memory != NULL)
-        page_print(page, memory);
-    bool failed = memory == NULL || ferror(memory) != 0;
-    if (memory != NULL && fclose(memory) != 0)
-        failed = true;
-    int rc = failed ? dp_fail(err, DP_E_RUN, "out of memory") : plain_print(html, stdout, err);
+    page_print(page, memory);
+    dp_close_text(memory);
+    plain_print(html, stdout);
     free(html);
-    return rc;
 }
 
 static int write_page(const struct books *b, struct page *page, struct dp_err *err)
 {
-    if (b->text)
-        return print_plain(page, err);
+    if (b->text) {
+        print_plain(page);
+        return DP_OK;
+    }
     struct dp_output output;
     int rc = dp_output_open(&output, b->output, false, err);
     if (rc != DP_OK)
@@ -178,7 +177,7 @@ static int report_ledger(struct books *b, struct dp_err *err)
     if (rc == DP_OK && (b->output != NULL || b->text))
         rc = print_page(b, b->model != NULL ? &s : NULL, json, b->data != NULL ? b->data : operand, err);
     else if (rc == DP_OK && b->q.json)
-        rc = dp_json_print(json, 2, stdout, err);
+        dp_json_print(json, 2, stdout);
     else if (rc == DP_OK)
         dp_ledger_report_print(json, stdout);
     json_decref(json);

@@ -43,6 +43,6 @@ int stated_by_model(const struct dp_frame *frame, const char *name, json_t **sta
         dp_frame_bool(frame, DP_F_SEEDED), "as_published", dp_frame_bool(frame, DP_F_AS_PUBLISHED), "untracked",
         dp_frame_bool(frame, DP_F_UNTRACKED), "lap", (json_int_t)frame->lap);
     add_known(json, frame);
-    *stated = dp_json_made(json);
-    return *stated != NULL ? DP_OK : dp_fail(err, DP_E_RUN, "out of memory");
+    *stated = json;
+    return DP_OK;
 }

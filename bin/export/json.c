@@ -95,7 +95,8 @@ int export_json(const struct export *e, struct dp_err *err)
     json_object_set_new(root, "features", features);
     json_object_set_new(root, "constant", numbers(t->constant, t->outputs, 1));
     json_object_set_new(root, "privacy", privacy(e));
-    rc = rc ?: dp_json_print(root, 1, e->out, err);
+    if (rc == DP_OK)
+        dp_json_print(root, 1, e->out);
     json_decref(list);
     json_decref(root);
     return rc;

@@ -119,26 +119,23 @@ static void count_parts(struct map *m)
     }
 }
 
-static int room(double **list, size_t rows, size_t columns, struct dp_err *err)
+static double *room(size_t rows, size_t columns)
 {
-    return dp_alloc(list, rows * columns + 1, sizeof **list, err);
+    return dp_new(rows * columns + 1, sizeof(double));
 }
 
-static int open_map(struct map *m, struct dp_err *err)
+static void open_map(struct map *m)
 {
     count_parts(m);
     const size_t rows[PARTS] = {m->all_inputs, m->all_places, m->all_places, m->all_waves};
-    int rc = DP_OK;
-    for (int part = 0; rc == DP_OK && part < PARTS; part++)
-        rc = room(&m->weight[part], rows[part], m->outputs, err);
-    rc = rc ?: room(&m->constant, 1, m->outputs, err);
-    rc = rc ?: room(&m->low, 1, m->all_places, err);
-    rc = rc ?: room(&m->width, 1, m->all_places, err);
-    rc = rc ?: room(&m->select, m->all_inputs, m->all_places, err);
-    rc = rc ?: room(&m->angle, m->all_places, m->all_waves, err);
-    if (rc == DP_OK)
-        fill_map(m);
-    return rc;
+    for (int part = 0; part < PARTS; part++)
+        m->weight[part] = room(rows[part], m->outputs);
+    m->constant = room(1, m->outputs);
+    m->low = room(1, m->all_places);
+    m->width = room(1, m->all_places);
+    m->select = room(m->all_inputs, m->all_places);
+    m->angle = room(m->all_places, m->all_waves);
+    fill_map(m);
 }
 
 static void close_map(struct map *m)
@@ -251,73 +248,61 @@ static void put_value(struct onnx_graph *g, const struct dp_terms *t)
         onnx_clip(g, label->low, label->high);
 }
 
-static int put_graph(const struct export *e, struct onnx_graph *g)
+static void put_graph(const struct export *e, struct onnx_graph *g)
 {
     const struct dp_terms *t = e->terms;
     bool network = dp_terms_network(t), normed = t->norm == DP_NORM_UNIT || t->norm == DP_NORM_CAP;
     struct map m = {.terms = t, .features = network || normed};
-    double *weights = NULL;
-    g->rc = open_map(&m, g->err);
-    if (g->rc == DP_OK)
-        g->rc = room(&weights, t->count, network ? 0 : t->outputs, g->err);
-    if (g->rc == DP_OK) {
-        onnx_describe(g, ONNX_INPUT, g->value, m.inputs);
-        if (t->table || !network)
-            put_map(g, &m);
-        if (normed)
-            put_norm(g, t->norm);
-        if (network)
-            export_onnx_layers(e, g);
-        else if (normed)
-            put_scores(g, t, weights);
-        onnx_output(g, "scores", t->outputs);
-    }
-    if (g->rc == DP_OK && t->classes == 0)
+    double *weights = room(t->count, network ? 0 : t->outputs);
+    open_map(&m);
+    onnx_describe(g, ONNX_INPUT, g->value, m.inputs);
+    if (t->table || !network)
+        put_map(g, &m);
+    if (normed)
+        put_norm(g, t->norm);
+    if (network)
+        export_onnx_layers(e, g);
+    else if (normed)
+        put_scores(g, t, weights);
+    onnx_output(g, "scores", t->outputs);
+    if (t->classes == 0)
         put_value(g, t), onnx_output(g, "prediction", 1);
-    else if (g->rc == DP_OK && dp_metric_has_probability(t->predictor.loss))
+    else if (dp_metric_has_probability(t->predictor.loss))
         put_probabilities(g, t), onnx_output(g, "probabilities", t->classes);
     free(weights);
     close_map(&m);
-    return g->rc;
 }
 
-static void put_property(FILE *model, const char *key, const char *value, struct dp_err *err, int *rc)
+static void put_property(FILE *model, const char *key, const char *value)
 {
     struct proto property = {0};
-    if (*rc == DP_OK)
-        *rc = proto_open(&property, err);
-    if (*rc != DP_OK)
-        return;
+    proto_open(&property);
     proto_text(property.out, 1, key);
     proto_text(property.out, 2, value);
     proto_close(&property, model, 14);
 }
 
 /* The names of the inputs and classes, as JSON, and the cost. */
-static int put_properties(const struct export *e, struct dp_err *err)
+static void put_properties(const struct export *e)
 {
     const struct dp_terms *t = e->terms;
     char privacy[EXPORT_PRIVACY];
     json_t *inputs = json_array(), *classes = json_array();
-    int rc = DP_OK;
     for (size_t j = 0; j < t->count; j++)
         if (t->term[j].kind != DP_TERM_BIAS && t->term[j].kind != DP_TERM_BASIS)
             json_array_append_new(inputs, json_string(t->term[j].name));
     for (size_t k = 0; k < t->classes; k++)
         json_array_append_new(classes, json_string(t->class[k]));
-    char *names = json_dumps(inputs, JSON_COMPACT), *of_classes = json_dumps(classes, JSON_COMPACT);
-    if (names == NULL || of_classes == NULL)
-        rc = dp_fail(err, DP_E_RUN, "out of memory");
-    put_property(e->out, "inputs", names, err, &rc);
+    char *names = dp_json_text(inputs, JSON_COMPACT), *of_classes = dp_json_text(classes, JSON_COMPACT);
+    put_property(e->out, "inputs", names);
     if (t->classes > 0)
-        put_property(e->out, "classes", of_classes, err, &rc);
-    put_property(e->out, "loss", dp_loss_names[t->predictor.loss], err, &rc);
-    put_property(e->out, "privacy", export_privacy(e, privacy), err, &rc);
+        put_property(e->out, "classes", of_classes);
+    put_property(e->out, "loss", dp_loss_names[t->predictor.loss]);
+    put_property(e->out, "privacy", export_privacy(e, privacy));
     free(names);
     free(of_classes);
     json_decref(inputs);
     json_decref(classes);
-    return rc;
 }
 
 int export_onnx(const struct export *e, struct dp_err *err)
@@ -327,17 +312,16 @@ int export_onnx(const struct export *e, struct dp_err *err)
     if (e->terms->table && e->terms->norm == DP_NORM_NONE)
         return dp_fail(err, DP_E_RUN,
                        "%s refuses rows of a norm above 1, for which onnx has no place: json, sql and c have one", e->name);
-    int rc = proto_open(&graph, err);
-    rc = rc ?: proto_open(&opset, err);
-    if (rc != DP_OK)
-        return rc;
-    struct onnx_graph g = {.out = graph.out, .value = "x", .err = err};
+    proto_open(&graph);
+    proto_open(&opset);
+    struct onnx_graph g = {.out = graph.out, .value = "x"};
     proto_text(graph.out, 2, "dpline");
     proto_number(e->out, IR_VERSION, 5);
     proto_text(e->out, PRODUCER, "dpline");
     proto_number(opset.out, 2, 10);
     proto_close(&opset, e->out, OPSETS);
-    rc = put_graph(e, &g);
+    put_graph(e, &g);
     proto_close(&graph, e->out, GRAPH);
-    return rc ?: put_properties(e, err);
+    put_properties(e);
+    return DP_OK;
 }

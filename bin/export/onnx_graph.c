@@ -6,23 +6,15 @@ enum { NODE_INPUT = 1, NODE_OUTPUT, NODE_NAME, NODE_TYPE, NODE_ATTRIBUTE };
 enum { ATTRIBUTE_NAME = 1, ATTRIBUTE_REAL = 2, ATTRIBUTE_WHOLE = 3, ATTRIBUTE_LIST = 8, ATTRIBUTE_TYPE = 20 };
 enum { TENSOR_DIMS = 1, TENSOR_TYPE = 2, TENSOR_INT64 = 7, TENSOR_NAME = 8, TENSOR_RAW = 9, TYPE_FLOAT = 1, TYPE_INT64 = 7 };
 
-static void begin(struct onnx_graph *g, struct proto *message)
-{
-    if (g->rc == DP_OK)
-        g->rc = proto_open(message, g->err);
-}
-
 static void next_name(struct onnx_graph *g, char name[ONNX_NAME])
 {
     snprintf(name, ONNX_NAME, "v%zu", ++g->names);
 }
 
-static void put_attribute(struct onnx_graph *g, FILE *node, const struct onnx_attribute *a)
+static void put_attribute(FILE *node, const struct onnx_attribute *a)
 {
     struct proto message = {0};
-    begin(g, &message);
-    if (g->rc != DP_OK)
-        return;
+    proto_open(&message);
     proto_text(message.out, ATTRIBUTE_NAME, a->name);
     for (size_t i = 0; i < a->count; i++)
         if (a->type == ONNX_REAL)
@@ -37,9 +29,7 @@ void onnx_node(struct onnx_graph *g, const char *type, const char *other, const 
                const struct onnx_attribute *attribute, size_t attributes)
 {
     struct proto node = {0};
-    begin(g, &node);
-    if (g->rc != DP_OK)
-        return;
+    proto_open(&node);
     proto_text(node.out, NODE_INPUT, g->value);
     if (other != NULL)
         proto_text(node.out, NODE_INPUT, other[0] != '\0' ? other : g->value);
@@ -50,7 +40,7 @@ void onnx_node(struct onnx_graph *g, const char *type, const char *other, const 
     proto_text(node.out, NODE_NAME, g->value);
     proto_text(node.out, NODE_TYPE, type);
     for (size_t i = 0; i < attributes; i++)
-        put_attribute(g, node.out, &attribute[i]);
+        put_attribute(node.out, &attribute[i]);
     proto_close(&node, g->out, GRAPH_NODE);
 }
 
@@ -59,9 +49,7 @@ void onnx_constant(struct onnx_graph *g, const double *value, const long long *s
     struct proto tensor = {0};
     size_t count = 1;
     next_name(g, name);
-    begin(g, &tensor);
-    if (g->rc != DP_OK)
-        return;
+    proto_open(&tensor);
     for (size_t i = 0; i < dimensions; i++) {
         proto_number(tensor.out, TENSOR_DIMS, (uint64_t)size[i]);
         count *= (size_t)size[i];
@@ -76,9 +64,7 @@ void onnx_whole(struct onnx_graph *g, const long long *value, size_t count, char
 {
     struct proto tensor = {0};
     next_name(g, name);
-    begin(g, &tensor);
-    if (g->rc != DP_OK)
-        return;
+    proto_open(&tensor);
     proto_number(tensor.out, TENSOR_DIMS, count);
     proto_number(tensor.out, TENSOR_TYPE, TYPE_INT64);
     for (size_t i = 0; i < count; i++)
@@ -112,36 +98,28 @@ void onnx_describe(struct onnx_graph *g, unsigned field, const char *name, size_
     struct proto info = {0}, type = {0}, tensor = {0}, shape = {0}, dimension[2] = {{0}, {0}};
     struct proto *all[] = {&info, &type, &tensor, &shape, &dimension[0], &dimension[1]};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        begin(g, all[i]);
-    if (g->rc == DP_OK) {
-        proto_text(info.out, 1, name);
-        proto_number(tensor.out, 1, TYPE_FLOAT);
-        proto_text(dimension[0].out, 2, "rows");
-        proto_number(dimension[1].out, 1, columns);
-    }
-    if (shape.out != NULL) {
-        proto_close(&dimension[0], shape.out, 1);
-        proto_close(&dimension[1], shape.out, 1);
-        proto_close(&shape, tensor.out, 2);
-    }
-    if (tensor.out != NULL)
-        proto_close(&tensor, type.out, 1);
-    if (type.out != NULL)
-        proto_close(&type, info.out, 2);
+        proto_open(all[i]);
+    proto_text(info.out, 1, name);
+    proto_number(tensor.out, 1, TYPE_FLOAT);
+    proto_text(dimension[0].out, 2, "rows");
+    proto_number(dimension[1].out, 1, columns);
+    proto_close(&dimension[0], shape.out, 1);
+    proto_close(&dimension[1], shape.out, 1);
+    proto_close(&shape, tensor.out, 2);
+    proto_close(&tensor, type.out, 1);
+    proto_close(&type, info.out, 2);
     proto_close(&info, g->out, field);
 }
 
 void onnx_output(struct onnx_graph *g, const char *name, size_t columns)
 {
     struct proto node = {0};
-    begin(g, &node);
-    if (g->rc == DP_OK) {
-        proto_text(node.out, NODE_INPUT, g->value);
-        proto_text(node.out, NODE_OUTPUT, name);
-        proto_text(node.out, NODE_NAME, name);
-        proto_text(node.out, NODE_TYPE, "Identity");
-        proto_close(&node, g->out, GRAPH_NODE);
-    }
+    proto_open(&node);
+    proto_text(node.out, NODE_INPUT, g->value);
+    proto_text(node.out, NODE_OUTPUT, name);
+    proto_text(node.out, NODE_NAME, name);
+    proto_text(node.out, NODE_TYPE, "Identity");
+    proto_close(&node, g->out, GRAPH_NODE);
     snprintf(g->value, sizeof g->value, "%s", name);
     onnx_describe(g, ONNX_OUTPUT, name, columns);
 }

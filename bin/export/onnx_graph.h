@@ -5,13 +5,11 @@
 
 #define ONNX_NAME 24
 
-/* value: the name of the last node's output, which begins as the input of the graph. After a failure, the rest does nothing. */
+/* value: the name of the last node's output, which begins as the input of the graph. */
 struct onnx_graph {
     FILE *out;
     char value[ONNX_NAME];
     size_t names;
-    int rc;
-    struct dp_err *err;
 };
 
 /* An attribute: a whole number, a list of them, or a real number. */

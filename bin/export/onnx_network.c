@@ -105,20 +105,15 @@ void export_onnx_layers(const struct export *e, struct onnx_graph *g)
 {
     const struct dp_terms *t = e->terms;
     const struct dp_net *net = &t->predictor.form.net;
-    double *room = NULL, divisor = t->table && t->norm == DP_NORM_BOUNDS ? t->plan.divisor : 1;
+    double *room = dp_new(net->parameters, sizeof *room), divisor = t->table && t->norm == DP_NORM_BOUNDS ? t->plan.divisor : 1;
     const double factor = net->factor / divisor, centre = net->centre;
     char before[DP_NET_LAYERS][ONNX_NAME]; /* the values before each layer */
-    int rc = dp_alloc(&room, net->parameters, sizeof *room, g->err);
-    if (g->rc == DP_OK)
-        g->rc = rc;
-    if (g->rc == DP_OK) {
-        onnx_with(g, "Mul", &factor, 0, 1);
-        onnx_with(g, "Sub", &centre, 0, 1);
-        put_image(g, net->layer[0].in);
-        for (size_t l = 0; l < net->layers; l++) {
-            strcpy(before[l], g->value);
-            put_layer(g, &net->layer[l], t->predictor.parameters, room, before);
-        }
+    onnx_with(g, "Mul", &factor, 0, 1);
+    onnx_with(g, "Sub", &centre, 0, 1);
+    put_image(g, net->layer[0].in);
+    for (size_t l = 0; l < net->layers; l++) {
+        strcpy(before[l], g->value);
+        put_layer(g, &net->layer[l], t->predictor.parameters, room, before);
     }
     free(room);
 }

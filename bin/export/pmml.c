@@ -1,5 +1,6 @@
 /* PMML 4.4: a RegressionModel over derived fields f1, f2, …, one for each feature (model/terms.h). */
 
+#include "base/mem.h"
 #include "base/text.h"
 #include "export.h"
 
@@ -402,12 +403,10 @@ int export_pmml(const struct export *e, struct dp_err *err)
     int rc = check(e, err);
     if (rc != DP_OK)
         return rc;
-    in_memory.out = open_memstream(&text, &size);
-    if (in_memory.out != NULL)
-        put_document(&in_memory);
-    if (in_memory.out == NULL || (ferror(in_memory.out) | fclose(in_memory.out)) != 0)
-        rc = dp_fail(err, DP_E_RUN, "out of memory");
-    rc = rc ?: check_characters(e, text, size, err);
+    in_memory.out = dp_got(open_memstream(&text, &size));
+    put_document(&in_memory);
+    dp_close_text(in_memory.out);
+    rc = check_characters(e, text, size, err);
     if (rc == DP_OK)
         fwrite(text, 1, size, e->out);
     free(text);

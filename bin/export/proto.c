@@ -1,11 +1,12 @@
 #include "proto.h"
 
+#include "base/mem.h"
+
 enum { VARINT = 0, BYTES = 2, FIXED32 = 5 };
 
-int proto_open(struct proto *message, struct dp_err *err)
+void proto_open(struct proto *message)
 {
-    message->out = open_memstream(&message->bytes, &message->size);
-    return message->out != NULL ? DP_OK : dp_fail(err, DP_E_RUN, "out of memory");
+    message->out = dp_got(open_memstream(&message->bytes, &message->size));
 }
 
 static void put_varint(FILE *out, uint64_t value)

@@ -12,7 +12,7 @@ struct proto {
 
 /* DP_E_RUN: out of memory. proto_close writes the message as a field of `into` and frees it; if it was never opened, it does
  * nothing. */
-int proto_open(struct proto *message, struct dp_err *err);
+void proto_open(struct proto *message);
 void proto_close(struct proto *message, FILE *into, unsigned field);
 
 void proto_number(FILE *out, unsigned field, uint64_t value);

@@ -1,5 +1,6 @@
 #include "pipeline.h"
 
+#include "base/mem.h"
 #include "base/text.h"
 
 static void option(FILE *to, const char *name, const char *value)
@@ -151,20 +152,15 @@ static void plan(FILE *to, const struct dp_fit *fit)
     fputs("' -- ", to);
 }
 
-int fit_print(FILE *to, const struct dp_fit *fit, const struct fit_options *o, struct dp_err *err)
+void fit_print(FILE *to, const struct dp_fit *fit, const struct fit_options *o)
 {
     static void (*const write[])(FILE *, const struct dp_fit *, const struct fit_options *) = {
         [DP_FIT_PLAIN] = plain, [DP_FIT_TRANSFORMED] = transformed, [DP_FIT_UNCUT] = uncut, [DP_FIT_DECAYED] = plain};
     char *text = NULL;
     size_t length;
-    FILE *pipeline = open_memstream(&text, &length);
-    if (pipeline == NULL)
-        return dp_fail(err, DP_E_RUN, "out of memory");
+    FILE *pipeline = dp_got(open_memstream(&text, &length));
     write[fit->run](pipeline, fit, o);
-    if (fclose(pipeline) != 0) {
-        free(text);
-        return dp_fail(err, DP_E_RUN, "out of memory");
-    }
+    dp_close_text(pipeline);
     fputs("dp-loop", to);
     option(to, "exec", o->exec);
     option(to, "seed", o->seed);
@@ -174,5 +170,4 @@ int fit_print(FILE *to, const struct dp_fit *fit, const struct fit_options *o, s
     dp_text_shell(text, to);
     putc('\n', to);
     free(text);
-    return DP_OK;
 }

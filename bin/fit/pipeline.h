@@ -13,6 +13,6 @@ struct fit_options {
 };
 
 /* Writes the command that runs the pipeline: dp-loop and its words. DP_E_RUN: out of memory. */
-int fit_print(FILE *to, const struct dp_fit *fit, const struct fit_options *o, struct dp_err *err);
+void fit_print(FILE *to, const struct dp_fit *fit, const struct fit_options *o);
 
 #endif

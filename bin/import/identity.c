@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "base/cli.h"
+#include "base/mem.h"
 
 #define STANDARD_INPUT "standard-input"
 
@@ -42,8 +43,8 @@ static int describe(struct table *t, const struct dp_registry *r, const struct d
     bool stored = import->identify != NULL;
     int rc = stored ? dp_registry_path(import->output, &t->directory, err) : DP_OK;
     if (!stored)
-        t->directory = strdup("");
-    return rc != DP_OK || (t->path != NULL && t->directory != NULL) ? rc : dp_fail(err, DP_E_RUN, "out of memory");
+        t->directory = dp_got(strdup(""));
+    return rc;
 }
 
 /* A name that no other table has: the second table with a name gets a number after it. */

@@ -18,8 +18,8 @@ static int release(const struct dp_census *census, const struct payment *p, cons
                    struct dp_err *err)
 {
     const int64_t unit = (int64_t)(1 / p->grid);
-    int64_t *counts = NULL;
-    int rc = dp_alloc(&counts, census->counts, sizeof *counts, err);
+    int64_t *counts = dp_new(census->counts, sizeof *counts);
+    int rc = DP_OK;
     if (rc == DP_OK) {
         dp_census_counts(census, unit, counts);
         rc = payment_make(p, o, identity, NULL, counts, census->counts, paid, err);
@@ -28,9 +28,8 @@ static int release(const struct dp_census *census, const struct payment *p, cons
         rc = dp_propose_noised(census, counts, unit, p->scale, threshold, schema, err);
         *lack = rc == DP_E_BUDGET ? LACK_NAMES : LACK_NOTHING;
     }
-    if (rc == DP_OK && *paid == NULL &&
-        json_object_set_new(*schema, "private_preprocessing", json_pack("[s]", not_private)) != 0)
-        rc = dp_fail(err, DP_E_RUN, "out of memory");
+    if (rc == DP_OK && *paid == NULL)
+        json_object_set_new(*schema, "private_preprocessing", json_pack("[s]", not_private));
     free(counts);
     return rc;
 }
@@ -108,11 +107,13 @@ int paid_knots(void *self, struct dp_import *import, struct dp_knots *knots, siz
     for (size_t i = 0; i < knots->columns * cells; i++)
         knots->count[i] *= (int64_t)(1 / p.grid);
     int rc = payment_make(&p, &k->pay, k->identity, import->plan.schema.paid, knots->count, knots->columns * cells, &paid, err);
-    rc = rc ?: dp_knots_place(knots, import->plan.basis, 1 / p.grid, p.scale, &import->plan.schema, err);
+    if (rc == DP_OK)
+        dp_knots_place(knots, import->plan.basis, 1 / p.grid, p.scale, &import->plan.schema);
     if (rc == DP_OK) {
         json_decref(import->plan.schema.paid);
         import->plan.schema.paid = json_incref(paid);
-        rc = dp_schema_note_private(&import->plan.schema, DP_TEXT_PAID_SCHEMA, err);
+        dp_schema_note_private(&import->plan.schema, DP_TEXT_PAID_SCHEMA);
+        rc = DP_OK;
     }
     if (rc == DP_OK && !k->pay.quiet)
         fprintf(stderr, "dp-import: knots cost epsilon %g, delta %s: noise of %.0f on each count of %zu %s in %zu cells\n",

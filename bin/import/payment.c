@@ -52,9 +52,10 @@ static struct dp_record record_of(const struct payment *p)
                                         .named_delta = p->named}};
 }
 
-static int set_text(struct dp_frame *f, enum dp_field field, const char *text, struct dp_err *err)
+static void set_text(struct dp_frame *f, enum dp_field field, const char *text)
 {
-    return text != NULL ? dp_frame_set_text(f, field, text, strlen(text), err) : DP_OK;
+    if (text != NULL)
+        dp_frame_set_text(f, field, text, strlen(text));
 }
 
 /* The frame of the only lap, with its record. */
@@ -74,10 +75,10 @@ static int make_lap(const struct payment *p, const char *population, const int64
     dp_frame_set_int(lap, DP_F_N, p->units);
     dp_frame_set_real(lap, DP_F_BOUND, p->bound);
     dp_frame_set_real(lap, DP_F_GRID, p->grid);
-    int rc = set_text(lap, DP_F_DATA, data, err);
-    rc = rc ?: set_text(lap, DP_F_POPULATION, population, err);
-    rc = rc ?: set_text(lap, DP_F_UNIT, dp_unit_text(p->rows_per_person, unit), err);
-    rc = rc ?: dp_frame_make_array(lap, DP_F_SUM, DP_I64, 1, n, &sum, err);
+    set_text(lap, DP_F_DATA, data);
+    set_text(lap, DP_F_POPULATION, population);
+    set_text(lap, DP_F_UNIT, dp_unit_text(p->rows_per_person, unit));
+    int rc = dp_frame_make_array(lap, DP_F_SUM, DP_I64, 1, n, &sum, err);
     if (rc == DP_OK)
         memcpy(sum, noised, n * sizeof *sum);
     return rc ?: dp_frame_add_record(lap, &record, err);
@@ -101,8 +102,9 @@ static int make_hello(const struct dp_frame *lap, const struct identity *identit
         dp_frame_set_real(hello, DP_F_DELTA, member(prior, "delta"));
     }
     bool own = by != NULL && strcmp(by, identity->name) == 0 && mark != NULL && mark[0] != '\0';
-    int rc = own ? set_text(hello, DP_F_LEDGER, mark, err) : DP_OK;
-    return rc ?: dp_frame_add_record(hello, &lap->record[0], err);
+    if (own)
+        set_text(hello, DP_F_LEDGER, mark);
+    return dp_frame_add_record(hello, &lap->record[0], err);
 }
 
 /* mark: of the ledger's line, or "". */
@@ -122,7 +124,8 @@ static int pay(const struct payment *p, const struct payment_options *o, const s
         .options = &pays, .seeded = o->seed != DP_OPT_ABSENT_INT, .registry = &place, .time = (int64_t)time(NULL)};
     struct dp_frame *hello = NULL;
     int rc = dp_payer_check_options(&pays, err);
-    rc = rc ?: dp_frame_new(&hello, err);
+    if (rc == DP_OK)
+        hello = dp_frame_new();
     rc = rc ?: make_hello(lap, identity, prior, hello, err);
     rc = rc ?: dp_payer_hello(&payer, hello, err);
     rc = rc ?: dp_payer_check(&payer, lap, err);
@@ -152,16 +155,15 @@ int payment_make(const struct payment *p, const struct payment_options *o, const
         dp_key_derive(&key, o->seed, "dp-import", 0);
     else
         dp_key_fresh(&key);
-    int rc = dp_frame_new(&lap, err);
-    if (rc == DP_OK && dp_grid_add_gaussian(&key, DP_DRAW_NOISE, 1, 0, p->scale / p->grid, counts, n) != 0)
+    lap = dp_frame_new();
+    int rc = DP_OK;
+    if (dp_grid_add_gaussian(&key, DP_DRAW_NOISE, 1, 0, p->scale / p->grid, counts, n) != 0)
         rc = dp_fail(err, DP_E_RUN, "--%s: noise of scale %g does not fit the grid", o->option, p->scale);
     rc = rc ?: make_lap(p, identity->name, counts, n, lap, err);
     rc = rc ?: pay(p, o, identity, prior, lap, mark, err);
-    if (rc == DP_OK && o->seed == DP_OPT_ABSENT_INT) {
+    if (rc == DP_OK && o->seed == DP_OPT_ABSENT_INT)
         *paid = json_pack("{s:f, s:f, s:s, s:s}", "epsilon", member(prior, "epsilon") + p->epsilon, "delta",
                           member(prior, "delta") + p->delta, "ledger", mark, "population", identity->name);
-        rc = *paid != NULL ? DP_OK : dp_fail(err, DP_E_RUN, "out of memory");
-    }
     sodium_memzero(&key, sizeof key);
     dp_frame_free(lap);
     return rc;

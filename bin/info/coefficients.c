@@ -96,13 +96,13 @@ static bool has_others(const struct dp_terms *m, size_t j)
     return term->kind == DP_TERM_CATEGORY && reference_of(m, j) == j && c->unknown_zero && c->buckets == 0;
 }
 
-static int list_lines(struct table *t, struct dp_err *err)
+static void list_lines(struct table *t)
 {
     const struct dp_terms *m = t->terms;
-    int rc = dp_alloc(&t->line, 2 * m->count + 1, sizeof *t->line, err);
+    t->line = dp_new(2 * m->count + 1, sizeof *t->line);
     t->names = json_array();
     t->lines = 1;
-    for (size_t j = 0; rc == DP_OK && j < m->count; j++) {
+    for (size_t j = 0; j < m->count; j++) {
         const struct dp_term *term = &m->term[j];
         size_t reference = reference_of(m, j);
         if (term->kind == DP_TERM_BIAS)
@@ -112,13 +112,10 @@ static int list_lines(struct table *t, struct dp_err *err)
         if (!has_others(m, j))
             continue;
         json_t *name = json_sprintf("%s=(another)", m->plan.schema.column[term->column].name);
-        if (json_array_append_new(t->names, name) != 0)
-            return dp_fail(err, DP_E_RUN, "out of memory");
+        json_array_append_new(t->names, name);
         t->line[t->lines++] = (struct line){json_string_value(name), NO_TERM, j, 1, false};
     }
-    if (rc == DP_OK)
-        t->line[0] = (struct line){"(intercept)", NO_TERM, NO_TERM, 1, false};
-    return rc;
+    t->line[0] = (struct line){"(intercept)", NO_TERM, NO_TERM, 1, false};
 }
 
 /* The intercept: the score of a row of zeros and of the categories of reference. */
@@ -170,7 +167,7 @@ static void fill_output(struct table *t, size_t k)
     value[0].coefficient += affine ? m->predictor.label.offset : 0;
 }
 
-static int fill(struct table *t, const struct dp_frame *frame, struct dp_err *err)
+static void fill(struct table *t, const struct dp_frame *frame)
 {
     const struct dp_terms *m = t->terms;
     enum dp_loss_link link = dp_losses[m->predictor.loss].link;
@@ -179,11 +176,10 @@ static int fill(struct table *t, const struct dp_frame *frame, struct dp_err *er
                : link == DP_LOSS_LINK_LOG   ? "rate ratio"
                                             : NULL;
     t->noise = info_noise_of(frame, &t->why);
-    int rc = list_lines(t, err);
-    rc = rc ?: dp_alloc(&t->value, m->outputs * t->lines, sizeof *t->value, err);
-    for (size_t k = 0; rc == DP_OK && k < m->outputs; k++)
+    list_lines(t);
+    t->value = dp_new(m->outputs * t->lines, sizeof *t->value);
+    for (size_t k = 0; k < m->outputs; k++)
         fill_output(t, k);
-    return rc;
 }
 
 const char *info_output_name(const struct dp_terms *m, size_t k)
@@ -310,7 +306,8 @@ static int make_table(const struct dp_frame *frame, const char *name, enum info_
     struct dp_terms terms = {0};
     struct table t = {.terms = &terms};
     int rc = dp_terms_open(&terms, frame, name, err);
-    rc = rc ?: fill(&t, frame, err);
+    if (rc == DP_OK)
+        fill(&t, frame);
     if (rc == DP_OK && json != NULL)
         *json = make_json(&t);
     else if (rc == DP_OK)
@@ -332,7 +329,7 @@ int info_coefficients(const struct dp_frame *frame, const char *name, enum info_
     json_t *json = NULL;
     int rc = make_table(frame, name, form, form == INFO_JSON ? &json : NULL, out, err);
     if (rc == DP_OK && json != NULL)
-        rc = dp_json_print(json, 1, out, err);
+        dp_json_print(json, 1, out);
     json_decref(json);
     return rc;
 }
@@ -340,8 +337,8 @@ int info_coefficients(const struct dp_frame *frame, const char *name, enum info_
 int info_model_coefficients(const char *path, enum info_form form, FILE *out, struct dp_err *err)
 {
     struct dp_frame *frame = NULL;
-    int rc = dp_frame_new(&frame, err);
-    rc = rc ?: dp_model_read(frame, path, err);
+    frame = dp_frame_new();
+    int rc = dp_model_read(frame, path, err);
     rc = rc ?: info_coefficients(frame, strcmp(path, "-") == 0 ? "the model" : path, form, out, err);
     dp_frame_free(frame);
     return rc;

@@ -144,11 +144,11 @@ int info_model_curves(const char *path, enum info_form form, FILE *out, struct d
     struct dp_frame *frame = NULL;
     json_t *json = NULL;
     bool table = form == INFO_TEXT || form == INFO_TSV;
-    int rc = dp_frame_new(&frame, err);
-    rc = rc ?: dp_model_read(frame, path, err);
+    frame = dp_frame_new();
+    int rc = dp_model_read(frame, path, err);
     rc = rc ?: make_curves(frame, strcmp(path, "-") == 0 ? "the model" : path, table ? NULL : &json, out, err);
     if (rc == DP_OK && form == INFO_JSON)
-        rc = dp_json_print(json, 1, out, err);
+        dp_json_print(json, 1, out);
     else if (rc == DP_OK && form == INFO_SVG)
         plot_curves(json_object_get(json, "curves"), out);
     json_decref(json);

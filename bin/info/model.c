@@ -167,7 +167,8 @@ int info_model_describe(const struct dp_frame *frame, bool json, const char *get
         return print_field(frame, get, out, err);
     if (json) {
         json_t *root = dp_json_frame(frame, true);
-        int rc = dp_json_print(root, 0, out, err);
+        dp_json_print(root, 0, out);
+        int rc = DP_OK;
         json_decref(root);
         return rc;
     }
@@ -182,8 +183,8 @@ int info_model_describe(const struct dp_frame *frame, bool json, const char *get
 int info_model(const char *path, bool json, const char *get, FILE *out, struct dp_err *err)
 {
     struct dp_frame *frame = NULL;
-    int rc = dp_frame_new(&frame, err);
-    rc = rc ?: dp_model_read(frame, path, err);
+    frame = dp_frame_new();
+    int rc = dp_model_read(frame, path, err);
     rc = rc ?: info_model_describe(frame, json, get, out, err);
     dp_frame_free(frame);
     return rc;

@@ -12,24 +12,14 @@ struct dp_row_reader {
     int64_t lap;
 };
 
-int dp_row_reader_open(struct dp_row_reader **reader, struct dp_port *port, const char *name, struct dp_err *err)
+void dp_row_reader_open(struct dp_row_reader **reader, struct dp_port *port, const char *name)
 {
-    struct dp_row_reader *r;
-    int rc = dp_alloc(&r, 1, sizeof *r, err);
-    if (rc != DP_OK)
-        return rc;
+    struct dp_row_reader *r = dp_new(1, sizeof *r);
     r->port = port;
-    r->name = strdup(strcmp(name, "-") == 0 ? "standard input" : name);
-    if (r->name == NULL)
-        rc = dp_fail(err, DP_E_RUN, "out of memory");
-    rc = rc ?: dp_frame_new(&r->frame, err);
-    rc = rc ?: dp_frame_new(&r->first, err);
-    if (rc != DP_OK) {
-        dp_row_reader_close(r);
-        return rc;
-    }
+    r->name = dp_got(strdup(strcmp(name, "-") == 0 ? "standard input" : name));
+    r->frame = dp_frame_new();
+    r->first = dp_frame_new();
     *reader = r;
-    return DP_OK;
 }
 
 void dp_row_reader_close(struct dp_row_reader *r)
@@ -75,7 +65,8 @@ static int describe(struct dp_row_reader *r, struct dp_err *err)
         return dp_fail(err, rc, "%s: frame %lld does not say what its rows are: %s", r->name, (long long)r->frame->lap,
                        why.message);
     dp_frame_reset(r->first, DP_KIND_LAP);
-    rc = dp_describe(r->first, &r->facts, err);
+    dp_describe(r->first, &r->facts);
+    rc = DP_OK;
     rc = rc ?: dp_described(&r->facts, r->first, err); /* borrowed from the first frame, which is kept */
     r->facts.cols = dp_frame_array(r->frame, DP_F_X)->dims[1];
     r->described = rc == DP_OK;

@@ -15,7 +15,7 @@ struct dp_rows {
 };
 
 /* The port is borrowed; messages call it `name`. */
-int dp_row_reader_open(struct dp_row_reader **reader, struct dp_port *port, const char *name, struct dp_err *err);
+void dp_row_reader_open(struct dp_row_reader **reader, struct dp_port *port, const char *name);
 
 /* The next rows, one or more. Returns 1, or 0 after the end frame, or DP_PORT_UNREAD. DP_E_UPSTREAM: the sender has failed or
  * is gone; DP_E_UNSAFE: a frame is missing or came twice; DP_E_RUN: not such a stream. */

@@ -50,7 +50,9 @@ static int window_open(struct dp_stage *stage, struct dp_err *err)
         return dp_fail(err, DP_E_USAGE, "--rows: standard input has the frames of the run already");
     const struct dp_port_setting setting = {.security = stage->runtime.security, .log = say_dropped, .log_self = stage};
     int rc = dp_port_open_with(&s->port, o->rows, DP_IN, &setting, err);
-    return rc ?: dp_row_reader_open(&s->reader, s->port, o->rows, err);
+    if (rc == DP_OK)
+        dp_row_reader_open(&s->reader, s->port, o->rows);
+    return rc;
 }
 
 /* Reads the next rows: 1, 0 when no more arrive, or an error. */
@@ -93,10 +95,10 @@ static int refuse_checkpoint(struct dp_err *err)
 }
 
 /* The facts about the data that a model needs. n: rows of a lap. */
-static int describe(const struct state *s, struct dp_frame *frame, int64_t n, struct dp_err *err)
+static void describe(const struct state *s, struct dp_frame *frame, int64_t n)
 {
     dp_frame_set_int(frame, DP_F_N, n);
-    return dp_describe(frame, dp_row_reader_facts(s->reader), err);
+    dp_describe(frame, dp_row_reader_facts(s->reader));
 }
 
 /* In a shard the hello frame has the facts of the rows, which must match the other shards; so it waits for the first rows. */
@@ -108,7 +110,9 @@ static int window_hello(struct dp_stage *stage, struct dp_frame *frame, struct d
     int rc = stage->checkpoint.directory != NULL ? refuse_checkpoint(err) : DP_OK;
     if (rc == DP_OK && stage->shards > 0) {
         rc = next_rows(stage, err);
-        rc = rc == 0 ? too_few(stage, err) : rc < 0 ? rc : describe(s, frame, o->size, err);
+        rc = rc == 0 ? too_few(stage, err) : rc < 0 ? rc : DP_OK;
+        if (rc == DP_OK)
+            describe(s, frame, o->size);
         dp_frame_drop(frame, DP_F_N);
     }
     return rc ?: dp_announce(stage, frame, &record, err);
@@ -120,9 +124,9 @@ static int end_run(const struct dp_stage *stage, struct dp_frame *frame, struct 
     const struct state *s = stage->state;
     if (!s->any)
         return too_few(stage, err);
-    int rc = dp_model_end(frame, err);
+    dp_model_end(frame);
     dp_frame_set_bool(frame, DP_F_EXHAUSTED, true);
-    return rc ?: DP_STAGE_STOP;
+    return DP_STAGE_STOP;
 }
 
 static int make_arrays(struct dp_stage *stage, struct dp_frame *frame, float **x, double **y, struct dp_err *err)
@@ -185,7 +189,8 @@ static int window_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp
     if (rc != 1)
         return rc;
     s->any = true;
-    rc = describe(s, frame, n, err);
+    describe(s, frame, n);
+    rc = DP_OK;
     if (rc != DP_OK)
         return rc;
     frame->label = DP_LABEL_RAW;

@@ -83,9 +83,13 @@ static int open_feature(struct audit *a, struct dp_err *err)
     if (rc != DP_OK)
         return rc;
     a->outputs = a->form.outputs;
-    return DP_ALLOC_ALL(err, DP_ARRAY(a->moved, a->form.rows * a->form.cols), DP_ARRAY(a->feature, a->outputs),
-                        DP_ARRAY(l->with, a->outputs), DP_ARRAY(l->without, a->outputs), DP_ARRAY(l->direction, a->outputs),
-                        DP_ARRAY(l->mean, a->outputs));
+    a->moved = dp_new(a->form.rows * a->form.cols, sizeof *a->moved);
+    a->feature = dp_new(a->outputs, sizeof *a->feature);
+    l->with = dp_new(a->outputs, sizeof *l->with);
+    l->without = dp_new(a->outputs, sizeof *l->without);
+    l->direction = dp_new(a->outputs, sizeof *l->direction);
+    l->mean = dp_new(a->outputs, sizeof *l->mean);
+    return DP_OK;
 }
 
 /* The moments along the canary's direction, in which its own part is largest. */
@@ -211,7 +215,7 @@ static int sampled_lap(struct audit *a, bool with, bool note, struct dp_record *
         return dp_fail(err, DP_E_RUN, "the first stage samples from %lld rows, the data set has %zu", (long long)sampled->rows,
                        a->data->persons);
     if (a->sampler.now == NULL)
-        rc = dp_audit_sampler_open(&a->sampler, sampled, err);
+        dp_audit_sampler_open(&a->sampler, sampled);
     if (rc == DP_OK && note)
         rc = dp_audit_sampler_note(&a->sampler, a->token->lap, rows->data, rows->count, err);
     if (rc != DP_OK)
@@ -289,8 +293,8 @@ static int keep_noise(struct audit *a, struct dp_err *err)
     if (rc == DP_OK && a->noise == NULL) {
         int64_t laps = a->out->laps < NOISE_LAPS ? a->out->laps : NOISE_LAPS;
         a->noise_size = sum->count;
-        rc =
-            DP_ALLOC_ALL(err, DP_ARRAY(a->noise, (size_t)(laps * NOISE_RUNS) * sum->count), DP_ARRAY(a->squares, sum->dims[0]));
+        a->noise = dp_new((size_t)(laps * NOISE_RUNS) * sum->count, sizeof *a->noise);
+        a->squares = dp_new(sum->dims[0], sizeof *a->squares);
     }
     if (rc == DP_OK && sum->count == a->noise_size)
         add_squares(a, sum);
@@ -307,7 +311,8 @@ static int start(struct audit *a, enum phase phase, const char *path, struct dp_
     for (int i = 0; rc == DP_OK && i < PARTS; i++)
         if (from[i] < to[i] && (i != GATE || phase == PHASE_CLAIM))
             rc = dp_audit_part_start(&a->part[i], w, &a->pipeline, from[i], to[i], path, err);
-    rc = rc ?: dp_audit_hello(a->token, a->out->laps, a->out->seed >= 0 ? a->out->seed + a->keys++ : -1, err);
+    if (rc == DP_OK)
+        dp_audit_hello(a->token, a->out->laps, a->out->seed >= 0 ? a->out->seed + a->keys++ : -1);
     for (int i = 0; rc == DP_OK && i < PARTS; i++) {
         if (a->part[i] != NULL)
             rc = dp_audit_part_take(a->part[i], w, a->token, err);
@@ -323,7 +328,8 @@ static int one_lap(struct audit *a, enum phase phase, bool with, int64_t lap, do
 {
     struct dp_membership *out = a->out;
     bool in;
-    int rc = dp_frame_begin_lap(a->token, a->token, lap, out->laps, out->seed >= 0, err);
+    dp_frame_begin_lap(a->token, a->token, lap, out->laps, out->seed >= 0);
+    int rc = DP_OK;
     rc = rc ?: private_lap(a, with, phase != PHASE_CLAIM, &in, err);
     if (rc == DP_OK && phase == PHASE_CLAIM && lap == 1) {
         a->record = *dp_frame_record(a->token, DP_F_SUM);
@@ -385,7 +391,8 @@ static int check_noise(struct audit *a, struct dp_err *err)
     int rc = DP_OK;
     for (int run = 0; rc == DP_OK && run < NOISE_RUNS; run++)
         rc = one_run(a, PHASE_NOISE, false, NULL, err);
-    rc = rc ?: dp_alloc(&order, a->noise_count, sizeof *order, err);
+    if (rc == DP_OK)
+        order = dp_new(a->noise_count, sizeof *order);
     if (rc != DP_OK)
         return rc;
     for (size_t i = 0; i < a->noise_count; i++)
@@ -458,7 +465,9 @@ static int measure(struct audit *a, struct dp_err *err)
     int64_t learning = out->runs / 10 > 10 ? out->runs / 10 : 10, scored = out->runs - learning, first = scored / 2,
             second = scored - first;
     double *with, *sorted = NULL;
-    int rc = DP_ALLOC_ALL(err, DP_ARRAY(with, (size_t)scored * 2), DP_ARRAY(sorted, (size_t)scored * 2));
+    with = dp_new((size_t)scored * 2, sizeof *with);
+    sorted = dp_new((size_t)scored * 2, sizeof *sorted);
+    int rc = DP_OK;
     double *without = with + (rc == DP_OK ? scored : 0);
     for (int64_t i = 0; rc == DP_OK && i < 2 * learning; i++)
         rc = one_run(a, PHASE_LEARN, i % 2 == 0, NULL, err);
@@ -480,14 +489,11 @@ static int measure(struct audit *a, struct dp_err *err)
 }
 
 /* The canary: the row itself, or an entry of 1 in the column where the other rows have the smallest entries. */
-static int make_canary(struct audit *a, struct dp_err *err)
+static void make_canary(struct audit *a)
 {
     const struct dp_dataset *d = a->data;
     size_t best = 0;
-    double *mass;
-    int rc = dp_alloc(&mass, d->cols, sizeof *mass, err);
-    if (rc != DP_OK)
-        return rc;
+    double *mass = dp_new(d->cols, sizeof *mass);
     size_t first, count = dp_dataset_person(d, (size_t)a->row, &first);
     struct dp_row own = dp_dataset_row(d, first);
     for (size_t i = 0; a->out->keep_others && i < d->rows; i++) {
@@ -502,7 +508,6 @@ static int make_canary(struct audit *a, struct dp_err *err)
         a->x[j] = a->out->own_row ? (float)dp_row_at(own, j) : (float)(j == best);
     a->y = a->out->own_row ? d->y[first] : d->label_kind == DP_LABEL_CLASSES ? (double)(d->classes - 1) : 1;
     free(mass);
-    return DP_OK;
 }
 
 static int make_variants(struct audit *a, struct dp_err *err)
@@ -514,7 +519,9 @@ static int make_variants(struct audit *a, struct dp_err *err)
     float *x = NULL; /* entries of the canary, then zeros, for each row of the person */
     double *y = NULL;
     rows.count = dp_dataset_person(a->data, (size_t)a->row, &rows.first);
-    int rc = DP_ALLOC_ALL(err, DP_ARRAY(x, 2 * rows.count * cols), DP_ARRAY(y, rows.count));
+    x = dp_new(2 * rows.count * cols, sizeof *x);
+    y = dp_new(rows.count, sizeof *y);
+    int rc = DP_OK;
     rows.y = y;
     for (size_t i = 0; rc == DP_OK && i < rows.count; i++) {
         memcpy(x + i * cols, a->x, cols * sizeof *x);
@@ -549,13 +556,17 @@ static int prepare(struct audit *a, struct dp_err *err)
                      a->data->person != NULL ? "person" : "row");
     if (rc == DP_OK && out->own_row && a->data->person != NULL)
         rc = dp_fail(err, DP_E_USAGE, "--canary row: the rows of a person in %s differ: use the unit canary", out->data);
-    rc = rc ?: dp_alloc(&a->x, a->data->cols, sizeof *a->x, err);
+    if (rc == DP_OK)
+        a->x = dp_new(a->data->cols, sizeof *a->x);
     if (rc != DP_OK)
         return rc;
     a->row = out->row > 0 ? out->row - 1 : (int64_t)a->data->persons - 1;
-    rc = make_canary(a, err);
+    make_canary(a);
+    rc = DP_OK;
     rc = rc ?: make_variants(a, err);
-    return rc ?: dp_frame_new(&a->token, err);
+    if (rc == DP_OK)
+        a->token = dp_frame_new();
+    return rc;
 }
 
 int dp_membership_run(struct dp_membership *audit, struct dp_err *err)

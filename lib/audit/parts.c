@@ -35,12 +35,10 @@ int dp_audit_without_ledger(struct dp_pipeline *pipeline, int gate, struct dp_er
 }
 
 /* text[from .. to) with `data` for each {}. */
-static int name_data(char **named, const char *text, size_t from, size_t to, const char *data, struct dp_err *err)
+static void name_data(char **named, const char *text, size_t from, size_t to, const char *data)
 {
     size_t size;
-    FILE *f = open_memstream(named, &size);
-    if (f == NULL)
-        return dp_fail(err, DP_E_RUN, "out of memory");
+    FILE *f = dp_got(open_memstream(named, &size));
     for (size_t i = from; i < to; i++) {
         if (text[i] == '{' && text[i + 1] == '}') {
             dp_text_shell(data, f);
@@ -49,12 +47,7 @@ static int name_data(char **named, const char *text, size_t from, size_t to, con
             fputc(text[i], f);
         }
     }
-    bool failed = ferror(f) != 0;
-    if (fclose(f) != 0 || failed) {
-        free(*named);
-        return dp_fail(err, DP_E_RUN, "out of memory");
-    }
-    return DP_OK;
+    dp_close_text(f);
 }
 
 int dp_audit_part_start(struct dp_child **part, const struct dp_audit_watch *watch, const struct dp_pipeline *pipeline,
@@ -62,10 +55,8 @@ int dp_audit_part_start(struct dp_child **part, const struct dp_audit_watch *wat
 {
     char *text;
     *part = NULL;
-    int rc = name_data(&text, pipeline->text, pipeline->stage[from].from, pipeline->stage[to - 1].to, data, err);
-    if (rc != DP_OK)
-        return rc;
-    rc = dp_child_fused(part, text, NULL, err);
+    name_data(&text, pipeline->text, pipeline->stage[from].from, pipeline->stage[to - 1].to, data);
+    int rc = dp_child_fused(part, text, NULL, err);
     if (rc == 1) {
         err->message[0] = '\0';
         rc = dp_child_processes(part, text, err);
@@ -111,7 +102,7 @@ void dp_audit_parts_kill(struct dp_child **part, int count)
     }
 }
 
-int dp_audit_hello(struct dp_frame *frame, int64_t laps, int64_t seed, struct dp_err *err)
+void dp_audit_hello(struct dp_frame *frame, int64_t laps, int64_t seed)
 {
     dp_frame_reset(frame, DP_KIND_HELLO);
     dp_frame_set_int(frame, DP_F_FORMAT, DP_FRAME_FORMAT);
@@ -119,7 +110,7 @@ int dp_audit_hello(struct dp_frame *frame, int64_t laps, int64_t seed, struct dp
     dp_frame_set_int(frame, DP_F_LAPS, laps);
     if (seed >= 0)
         dp_frame_set_int(frame, DP_F_SEED, seed);
-    return dp_frame_set_text(frame, DP_F_SOFTWARE, "dpline " DP_VERSION, strlen("dpline " DP_VERSION), err);
+    dp_frame_set_text(frame, DP_F_SOFTWARE, "dpline " DP_VERSION, strlen("dpline " DP_VERSION));
 }
 
 /* Drops element `at` of the first axis. */
@@ -179,7 +170,8 @@ int dp_audit_insert_person(struct dp_frame *frame, int64_t id, struct dp_err *er
         at++;
     if (at < count && old[at] == id)
         return DP_OK;
-    rc = dp_alloc(&copy, count + 1, sizeof *copy, err);
+    copy = dp_new(count + 1, sizeof *copy);
+    rc = DP_OK;
     if (rc != DP_OK)
         return rc;
     for (size_t i = 0; i <= count; i++)

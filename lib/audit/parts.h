@@ -37,7 +37,7 @@ int dp_audit_parts_end(struct dp_child **part, int count, const struct dp_audit_
 void dp_audit_parts_kill(struct dp_child **part, int count);
 
 /* Makes the hello frame of a run; seed < 0: none. */
-int dp_audit_hello(struct dp_frame *frame, int64_t laps, int64_t seed, struct dp_err *err);
+void dp_audit_hello(struct dp_frame *frame, int64_t laps, int64_t seed);
 
 /* Takes person `id` out of the batch of a raw frame (and their rows out of X and y); *was: whether the person was in the
  * batch. */

@@ -5,13 +5,13 @@
 #include "audit/bound.h"
 #include "base/mem.h"
 
-int dp_audit_sampler_open(struct dp_audit_sampler *s, const struct dp_record *record, struct dp_err *err)
+void dp_audit_sampler_open(struct dp_audit_sampler *s, const struct dp_record *record)
 {
     *s = (struct dp_audit_sampler){.record = *record, .words = (size_t)record->rows / 64 + 1};
-    int rc = dp_alloc(&s->now, s->words, sizeof *s->now, err);
-    rc = rc ?: dp_alloc(&s->before, s->words, sizeof *s->now, err);
-    rc = rc ?: dp_alloc(&s->opening, s->words, sizeof *s->now, err);
-    return rc ?: dp_alloc(&s->epoch, s->words, sizeof *s->now, err);
+    s->now = dp_new(s->words, sizeof *s->now);
+    s->before = dp_new(s->words, sizeof *s->now);
+    s->opening = dp_new(s->words, sizeof *s->now);
+    s->epoch = dp_new(s->words, sizeof *s->now);
 }
 
 void dp_audit_sampler_close(struct dp_audit_sampler *s)

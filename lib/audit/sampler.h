@@ -22,7 +22,7 @@ struct dp_audit_sampler {
     struct dp_audit_count equal; /* consecutive batches of equal size: Σ_k Bin(k; N, q)² */
 };
 
-int dp_audit_sampler_open(struct dp_audit_sampler *s, const struct dp_record *record, struct dp_err *err);
+void dp_audit_sampler_open(struct dp_audit_sampler *s, const struct dp_record *record);
 void dp_audit_sampler_close(struct dp_audit_sampler *s);
 
 /* Notes the batch of a lap: count row numbers in [0, rows). DP_E_RUN if it contradicts the record at once: a row twice, in one

@@ -138,7 +138,8 @@ static int start(struct audit *a, int64_t seed, struct dp_err *err)
     const struct dp_audit_watch *w = a->out->watch;
     int rc = dp_audit_part_start(&a->part[0], w, &a->pipeline, 0, 1, a->variant.path, err);
     rc = rc ?: dp_audit_part_start(&a->part[1], w, &a->pipeline, 1, a->pipeline.stages, a->variant.path, err);
-    rc = rc ?: dp_audit_hello(a->token, a->out->laps, seed, err);
+    if (rc == DP_OK)
+        dp_audit_hello(a->token, a->out->laps, seed);
     for (int i = 0; rc == DP_OK && i < 2; i++)
         rc = dp_audit_part_take(a->part[i], w, a->token, err);
     return rc;
@@ -170,12 +171,15 @@ static int make_token(struct audit *a, int64_t lap, struct dp_err *err)
     if (lap == 1) {
         dp_frame_reset(a->token, DP_KIND_LAP);
     } else {
-        rc = dp_frame_copy(a->token, a->absent[lap - 2], err);
+        dp_frame_copy(a->token, a->absent[lap - 2]);
+        rc = DP_OK;
         dp_frame_strip(a->token);
         dp_frame_set_real(a->token, DP_F_NOISE_SCALE, dp_frame_record(a->token, DP_F_SUM)->sensitivity);
         rc = rc ?: set_model(a, lap, err);
     }
-    return rc ?: dp_frame_begin_lap(a->token, a->token, lap, a->out->laps, true, err);
+    if (rc == DP_OK)
+        dp_frame_begin_lap(a->token, a->token, lap, a->out->laps, true);
+    return rc;
 }
 
 /* The count of dp-clip --adaptive: a number, in halves, with a separate record. */
@@ -270,7 +274,8 @@ static int train_behind(struct audit *a, const struct dp_sum *sum, const struct 
     size_t count = a->model_rows * transform->rows;
     double *move;
     int rc = dp_sum_need(sum, a->model_rows, transform->rows, err);
-    rc = rc ?: dp_alloc(&move, count, sizeof *move, err);
+    if (rc == DP_OK)
+        move = dp_new(count, sizeof *move);
     if (rc != DP_OK)
         return rc;
     for (size_t i = 0; i < count; i++)
@@ -289,7 +294,8 @@ static int train(struct audit *a, const struct dp_frame *f, struct dp_err *err)
     int rc = dp_sum_read(&sum, f, err);
     if (rc == DP_OK && a->model == NULL) {
         rc = dp_model_shape(f, &a->model_rows, &a->model_cols, err);
-        rc = rc ?: dp_alloc(&a->model, a->model_rows * a->model_cols, sizeof *a->model, err);
+        if (rc == DP_OK)
+            a->model = dp_new(a->model_rows * a->model_cols, sizeof *a->model);
     }
     rc = rc ?: dp_transform_read(&transform, f, a->model_cols, err);
     if (rc == DP_OK && transform.rows > 0)
@@ -311,9 +317,8 @@ static int compare_rest(struct audit *a, const struct dp_frame *without, const c
 {
     static const struct dp_model_tolerance exact = {.exact = true};
     char what[160];
-    int rc = dp_frame_copy(a->aside, without, err);
-    if (rc != DP_OK)
-        return rc;
+    dp_frame_copy(a->aside, without);
+    int rc = DP_OK;
     keep_rest(a->aside);
     keep_rest(a->token);
     rc = dp_model_compare(a->aside, a->token, &exact, what, sizeof what, err);
@@ -376,7 +381,8 @@ static int run_absent(struct audit *a, int64_t seed, struct dp_err *err)
         a->model[j] = 0;
     for (int64_t lap = 1; rc == DP_OK && lap <= a->out->laps; lap++) {
         rc = one_lap(a, lap, a->out->replace_one, err);
-        rc = rc ?: dp_frame_copy(a->absent[lap - 1], a->token, err);
+        if (rc == DP_OK)
+            dp_frame_copy(a->absent[lap - 1], a->token);
         rc = rc ?: train(a, a->token, err);
     }
     rc = rc ?: dp_audit_parts_end(a->part, 2, a->out->watch, a->token, err);
@@ -451,13 +457,17 @@ static int run(struct audit *a, struct dp_err *err)
     for (size_t i = 0; rc == DP_OK && i < a->data->rows; i++)
         a->positive &= a->data->y[i] >= 0;
     size_t most = rc == DP_OK && a->data->person != NULL ? a->data->rows_per_person : 1;
-    rc = rc
-             ?: DP_ALLOC_ALL(err, DP_ARRAY(a->x, most * a->data->cols), DP_ARRAY(a->y, most),
-                             DP_ARRAY(a->absent, (size_t)out->laps));
+    if (rc == DP_OK) {
+        a->x = dp_new(most * a->data->cols, sizeof *a->x);
+        a->y = dp_new(most, sizeof *a->y);
+        a->absent = dp_new((size_t)out->laps, sizeof *a->absent);
+    }
     for (int64_t lap = 0; rc == DP_OK && lap < out->laps; lap++)
-        rc = dp_frame_new(&a->absent[lap], err);
-    rc = rc ?: dp_frame_new(&a->token, err);
-    rc = rc ?: dp_frame_new(&a->aside, err);
+        a->absent[lap] = dp_frame_new();
+    if (rc == DP_OK)
+        a->token = dp_frame_new();
+    if (rc == DP_OK)
+        a->aside = dp_frame_new();
     rc = rc ?: dp_variant_open(&a->variant, out->scratch, out->data, err);
     rc = rc ?: probe(a, err);
     struct dp_stream stream;

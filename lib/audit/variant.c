@@ -38,12 +38,13 @@ static int copy_description(const struct dp_variant *variant, const char *path, 
         return dp_fail(err, DP_E_RUN, "%.60s…: the path is too long", path);
     int rc = dp_json_load(&root, from, err);
     const char *storage = json_string_value(json_object_get(root, "storage"));
-    if (storage != NULL && strcmp(storage, dp_storages[DP_STORAGE_INT16]) == 0 &&
-        (json_object_set_new(root, "storage", json_string(dp_storages[DP_STORAGE_DENSE])) != 0 ||
-         json_object_set_new(root, "quantised", json_true()) != 0))
-        rc = dp_fail(err, DP_E_RUN, "out of memory");
+    if (storage != NULL && strcmp(storage, dp_storages[DP_STORAGE_INT16]) == 0) {
+        json_object_set_new(root, "storage", json_string(dp_storages[DP_STORAGE_DENSE]));
+        json_object_set_new(root, "quantised", json_true());
+    }
     rc = rc ?: open_in(&to, variant->path, files[0], "w", err);
-    rc = rc ?: dp_json_print(root, 1, to, err);
+    if (rc == DP_OK)
+        dp_json_print(root, 1, to);
     json_decref(root);
     return close_checked(to, rc, variant->path, err);
 }
@@ -76,11 +77,8 @@ static int write_dense(const struct dp_variant *v, const struct dp_dataset *d, b
                        struct dp_err *err)
 {
     FILE *out;
-    float *values;
-    int rc = dp_alloc(&values, d->cols, sizeof *values, err);
-    if (rc != DP_OK)
-        return rc;
-    rc = open_in(&out, v->path, "X.npy", "w", err);
+    float *values = dp_new(d->cols, sizeof *values);
+    int rc = open_in(&out, v->path, "X.npy", "w", err);
     if (rc == DP_OK) {
         rc = dp_npy_write_header(out, "<f4", d->rows, d->cols, err);
         for (size_t i = 0; rc == DP_OK && i < d->rows; i++) {

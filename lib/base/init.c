@@ -4,16 +4,14 @@
 #include <pthread.h>
 #include <sodium.h>
 
-#include "base/json.h"
-#include "base/spare.h"
+#include "base/mem.h"
 
 static void once(void)
 {
     gsl_set_error_handler_off();
     const int ready = sodium_init(); /* code that draws keys calls it again, and checks */
     (void)ready;
-    dp_json_watch();
-    dp_spare_open();
+    dp_mem_open();
 }
 
 void dp_init(void)

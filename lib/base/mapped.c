@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/mem.h"
+
 /* The handler walks the list while other threads may change it. Nodes are therefore never freed, only used again; `begin` is
  * set last and cleared first. */
 struct dp_mapped {
@@ -53,9 +55,7 @@ static struct dp_mapped *take_node(void)
     for (struct dp_mapped *m = atomic_load(&first); m != NULL; m = m->next)
         if (!atomic_exchange(&m->used, true))
             return m;
-    struct dp_mapped *m = calloc(1, sizeof *m);
-    if (m == NULL)
-        return NULL;
+    struct dp_mapped *m = dp_new(1, sizeof *m);
     atomic_store(&m->used, true);
     m->next = atomic_load(&first);
     while (!atomic_compare_exchange_weak(&first, &m->next, m))
@@ -85,10 +85,6 @@ static int map(struct dp_mapped **file, int fd, const struct stat *st, const cha
     if (bytes == MAP_FAILED)
         return dp_fail_errno(err, errno, "cannot map %s", path);
     struct dp_mapped *m = take_node();
-    if (m == NULL) {
-        munmap(bytes, (size_t)st->st_size);
-        return dp_fail(err, DP_E_RUN, "out of memory");
-    }
     keep_path(m->path, sizeof m->path, path);
     m->size = (size_t)st->st_size;
     m->shares = 1;

@@ -1,13 +1,32 @@
-/* Allocation with overflow checks. Everything here is released with free(). */
+/* Memory that runs out ends the program: one sentence, "COMMAND: out of memory", on the standard error, and status 1, from
+ * whichever thread finds out first. Nothing is flushed and nothing is released, as at a kill. So nothing here returns NULL.
+ * A size that comes from outside is checked before it gets here. Everything here is released with free(). */
 #pragma once
 
 #include "base/err.h"
 
-/* *out = count × size zeroed bytes. DP_E_RUN, and *out is NULL, when the product overflows or memory is short. */
-int dp_alloc(void *out, size_t count, size_t size, struct dp_err *err);
+/* Ends the program because there are not count × size bytes; count = 0: the size is not known. */
+_Noreturn void dp_mem_out(size_t count, size_t size);
 
-/* Several arrays at once: rc = DP_ALLOC_ALL(err, DP_ARRAY(x, rows), DP_ARRAY(y, cols)). After a failure those that were made are
- * still there to be freed, and the others are NULL. */
+/* count × size zeroed bytes. */
+void *dp_new(size_t count, size_t size);
+
+/* Grows *block so that it holds `need` elements (doubling); *capacity is in elements. Contents are kept. */
+void dp_extend(void *block, size_t *capacity, size_t need, size_t size);
+
+/* The block, unless it is NULL because a function of another library got no memory: text = dp_got(strdup(name)). */
+void *dp_got(void *block);
+
+/* A text as printf makes it. */
+char *dp_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Closes what open_memstream has opened, whose text is whole then. */
+void dp_close_text(FILE *stream);
+
+/* The allocators of jansson and GMP become those above. dp_init calls this. */
+void dp_mem_open(void);
+
+int dp_alloc(void *out, size_t count, size_t size, struct dp_err *err);
 struct dp_wanted_array {
     void *out;
     size_t count, size;
@@ -17,8 +36,6 @@ struct dp_wanted_array {
     dp_alloc_all((struct dp_wanted_array[]){__VA_ARGS__},                                                                      \
                  sizeof((struct dp_wanted_array[]){__VA_ARGS__}) / sizeof(struct dp_wanted_array), err)
 int dp_alloc_all(const struct dp_wanted_array *arrays, size_t count, struct dp_err *err);
-
-/* Grows *block so that it holds `need` elements (doubling); *capacity is in elements. Contents are kept. */
 int dp_grow(void *block, size_t *capacity, size_t need, size_t size, struct dp_err *err);
 
 /* Distance in elements between the parts of two threads, if each part has `count` elements: rounded up, so that no two threads

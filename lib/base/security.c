@@ -1,5 +1,7 @@
 #include "base/security.h"
 
+#include "base/mem.h"
+
 int dp_security_directory(char **directory, const struct dp_security *security, struct dp_err *err)
 {
     const char *named = security->keys != NULL ? security->keys : getenv("DPLINE_KEYS");
@@ -8,10 +10,8 @@ int dp_security_directory(char **directory, const struct dp_security *security, 
         config = NULL;
     if (named == NULL && config == NULL && home == NULL)
         return dp_fail(err, DP_E_USAGE, "no directory of keys: neither --keys nor DPLINE_KEYS nor HOME is given");
-    if (named != NULL)
-        *directory = strdup(named);
-    else if ((config != NULL ? asprintf(directory, "%s/dpline/keys", config)
-                             : asprintf(directory, "%s/.config/dpline/keys", home)) < 0)
-        *directory = NULL;
-    return *directory != NULL ? DP_OK : dp_fail(err, DP_E_RUN, "out of memory");
+    *directory = named != NULL    ? dp_format("%s", named)
+                 : config != NULL ? dp_format("%s/dpline/keys", config)
+                                  : dp_format("%s/.config/dpline/keys", home);
+    return DP_OK;
 }

@@ -7,6 +7,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/mem.h"
+
 #define STACK ((size_t)1 << 16) /* the thread calls poll and little else */
 #define AGAIN_MS 5              /* a signal may arrive just before the wait that it should end, so it is sent again */
 
@@ -57,9 +59,7 @@ static int start(struct dp_watch *w)
 struct dp_watch *dp_watch_new(int fd)
 {
     struct sigaction action = {.sa_handler = ignore}; /* without SA_RESTART: a read gives up */
-    struct dp_watch *w = calloc(1, sizeof *w);
-    if (w == NULL)
-        return NULL;
+    struct dp_watch *w = dp_new(1, sizeof *w);
     w->fd = fd;
     w->waiter = pthread_self();
     w->stop = eventfd(0, EFD_CLOEXEC);

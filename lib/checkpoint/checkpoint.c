@@ -21,8 +21,7 @@ int dp_checkpoint_tell(const struct dp_checkpoint *c, struct dp_err *err)
     char *text = NULL;
     if (c == NULL)
         return unsetenv(VARIABLE) == 0 ? DP_OK : dp_fail_errno(err, errno, "cannot clear " VARIABLE);
-    if (asprintf(&text, "%lld:%lld:%d:%s", (long long)c->every, (long long)c->resumed, c->last, c->directory) < 0)
-        return dp_fail(err, DP_E_RUN, "out of memory");
+    text = dp_format("%lld:%lld:%d:%s", (long long)c->every, (long long)c->resumed, c->last, c->directory);
     int rc = setenv(VARIABLE, text, 1) == 0 ? DP_OK : dp_fail_errno(err, errno, "cannot set " VARIABLE);
     free(text);
     return rc;
@@ -39,11 +38,11 @@ int dp_checkpoint_told(struct dp_checkpoint *c, struct dp_err *err)
     if (sscanf(text, "%lld:%lld:%d:%n", &every, &resumed, &last, &at) != 3 || at == 0 || every < 1 || resumed < 0 ||
         text[at] == '\0')
         return dp_fail(err, DP_E_RUN, "the environment's " VARIABLE " is not dp-loop's");
-    c->directory = strdup(text + at);
+    c->directory = dp_got(strdup(text + at));
     c->every = every;
     c->resumed = resumed;
     c->last = last != 0;
-    return c->directory != NULL ? DP_OK : dp_fail(err, DP_E_RUN, "out of memory");
+    return DP_OK;
 }
 
 /* Laps between states that can be a checkpoint. */
@@ -71,11 +70,10 @@ bool dp_checkpoint_due(const struct dp_checkpoint *c, const struct dp_frame *fra
     return lap / c->every > before / c->every || (c->resumed > 0 && before <= c->resumed && lap > c->resumed);
 }
 
-static int name_of(char **path, const char *directory, int64_t ordinal, int64_t lap, struct dp_err *err)
+static char *name_of(const char *directory, int64_t ordinal, int64_t lap)
 {
-    int length = ordinal == 0 ? asprintf(path, "%s/" OWN, directory)
-                              : asprintf(path, "%s/" STAGE "%lld.lap-%lld", directory, (long long)ordinal, (long long)lap);
-    return length < 0 ? dp_fail(err, DP_E_RUN, "out of memory") : DP_OK;
+    return ordinal == 0 ? dp_format("%s/" OWN, directory)
+                        : dp_format("%s/" STAGE "%lld.lap-%lld", directory, (long long)ordinal, (long long)lap);
 }
 
 int dp_checkpoint_own(const char *directory, struct dp_err *err)
@@ -109,9 +107,8 @@ int dp_checkpoint_lock(const char *directory, int *fd, struct dp_err *err)
 
 bool dp_checkpoint_there(const char *directory)
 {
-    char *own = NULL;
-    struct dp_err unused;
-    bool there = name_of(&own, directory, 0, 0, &unused) == DP_OK && access(own, F_OK) == 0;
+    char *own = name_of(directory, 0, 0);
+    bool there = access(own, F_OK) == 0;
     free(own);
     return there;
 }
@@ -137,9 +134,7 @@ static int write_whole(int fd, const char *bytes, size_t size)
 
 static int replace(const char *directory, const char *path, const char *bytes, size_t size, struct dp_err *err)
 {
-    char *fresh = NULL;
-    if (asprintf(&fresh, "%s" FRESH, path) < 0)
-        return dp_fail(err, DP_E_RUN, "out of memory");
+    char *fresh = dp_format("%s" FRESH, path);
     int fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600), rc = DP_OK;
     bool bad = fd < 0 || write_whole(fd, bytes, size) != 0;
     if (bad || rename(fresh, path) != 0 || dp_sync_directory(directory) != 0)
@@ -155,10 +150,9 @@ static int replace(const char *directory, const char *path, const char *bytes, s
 int dp_checkpoint_write(const char *directory, int64_t ordinal, int64_t lap, const struct dp_state *state, struct dp_err *err)
 {
     msgpack_sbuffer buffer;
-    char *path = NULL;
+    char *path = name_of(directory, ordinal, lap);
     msgpack_sbuffer_init(&buffer);
-    int rc = name_of(&path, directory, ordinal, lap, err);
-    rc = rc ?: dp_state_encode(state, &buffer, err);
+    int rc = dp_state_encode(state, &buffer, err);
     rc = rc ?: replace(directory, path, buffer.data, buffer.size, err);
     free(path);
     msgpack_sbuffer_destroy(&buffer);
@@ -175,7 +169,8 @@ static int read_whole(const char *path, char **text, size_t *size, struct dp_err
     else if (!S_ISREG(st.st_mode))
         rc = dp_fail(err, DP_E_RUN, "%s is not a file", path);
     *size = rc == DP_OK ? (size_t)st.st_size : 0;
-    rc = rc ?: dp_alloc(text, *size + 1, 1, err);
+    if (rc == DP_OK)
+        *text = dp_new(*size + 1, 1);
     while (rc == DP_OK && done < *size) {
         ssize_t got = read(fd, *text + done, *size - done);
         if (got == 0 || (got < 0 && errno != EINTR))
@@ -190,12 +185,11 @@ static int read_whole(const char *path, char **text, size_t *size, struct dp_err
 int dp_checkpoint_read(const char *directory, int64_t ordinal, int64_t lap, struct dp_state *state, char **text,
                        struct dp_err *err)
 {
-    char *path = NULL;
+    char *path = name_of(directory, ordinal, lap);
     size_t size;
     struct dp_err why = {0};
     *text = NULL;
-    int rc = name_of(&path, directory, ordinal, lap, err);
-    rc = rc ?: read_whole(path, text, &size, err);
+    int rc = read_whole(path, text, &size, err);
     if (rc == DP_OK && dp_state_decode(state, *text, size, &why) != DP_OK)
         rc = dp_fail(err, DP_E_RUN, "%s: %s", path, why.message);
     free(path);
@@ -205,9 +199,9 @@ int dp_checkpoint_read(const char *directory, int64_t ordinal, int64_t lap, stru
 int dp_checkpoint_complete(const char *directory, int64_t first, int64_t last, int64_t lap, struct dp_err *err)
 {
     for (int64_t i = first; i <= last; i++) {
-        char *path = NULL;
-        int rc = name_of(&path, directory, i, lap, err);
-        if (rc == DP_OK && access(path, R_OK) != 0)
+        char *path = name_of(directory, i, lap);
+        int rc = DP_OK;
+        if (access(path, R_OK) != 0)
             rc = dp_fail(err, DP_E_RUN, "stage %lld has not saved its state in %s: does its environment have " VARIABLE "?",
                          (long long)i, directory);
         free(path);
@@ -219,10 +213,7 @@ int dp_checkpoint_complete(const char *directory, int64_t first, int64_t last, i
 
 int dp_checkpoint_shard(const char *directory, int shard, char **path, struct dp_err *err)
 {
-    if (asprintf(path, "%s/" SHARD "%d", directory, shard) < 0) {
-        *path = NULL;
-        return dp_fail(err, DP_E_RUN, "out of memory");
-    }
+    *path = dp_format("%s/" SHARD "%d", directory, shard);
     return dp_checkpoint_own(*path, err);
 }
 

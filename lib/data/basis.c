@@ -55,14 +55,12 @@ static bool spread(struct dp_basis *b, size_t intervals, double low, double high
     return true;
 }
 
-int dp_basis_default(struct dp_basis *b, enum dp_basis_kind kind, double low, double high, struct dp_err *err)
+void dp_basis_default(struct dp_basis *b, enum dp_basis_kind kind, double low, double high)
 {
-    int rc = dp_alloc(&b->edge, INTERVALS + 1, sizeof *b->edge, err);
+    b->edge = dp_new(INTERVALS + 1, sizeof *b->edge);
     if (kind == DP_BASIS_PRODUCTS)
         kind = DP_BASIS_COSINES;
-    if (rc == DP_OK)
-        b->kind = spread(b, INTERVALS, low, high) ? kind : DP_BASIS_LINE;
-    return rc;
+    b->kind = spread(b, INTERVALS, low, high) ? kind : DP_BASIS_LINE;
 }
 
 /* Edges from a list, to which the bounds are added. */
@@ -111,9 +109,7 @@ int dp_basis_read(struct dp_basis *b, const json_t *column, double low, double h
     if (!(intervals >= 1 && intervals <= DP_BASIS_MOST))
         return dp_fail(err, DP_E_RUN, "%s: column '%s': \"knots\" is a whole number from 1 to %d, or a list of that many", path,
                        name, DP_BASIS_MOST);
-    int rc = dp_alloc(&b->edge, (size_t)intervals + 2, sizeof *b->edge, err);
-    if (rc != DP_OK)
-        return rc;
+    b->edge = dp_new((size_t)intervals + 2, sizeof *b->edge);
     if (json_is_array(knots))
         return listed(b, knots, low, high, path, name, err);
     return spread(b, (size_t)intervals, low, high)

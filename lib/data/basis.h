@@ -38,7 +38,7 @@ int dp_basis_read(struct dp_basis *basis, const json_t *column, double low, doub
 void dp_basis_free(struct dp_basis *basis);
 
 /* The default basis of a column, with 8 intervals: cosines if there are products; a line if the bounds are too close. */
-int dp_basis_default(struct dp_basis *basis, enum dp_basis_kind kind, double low, double high, struct dp_err *err);
+void dp_basis_default(struct dp_basis *basis, enum dp_basis_kind kind, double low, double high);
 
 /* The kind of that name, or DP_BASIS_NONE. text may be NULL. */
 enum dp_basis_kind dp_basis_of(const char *text);

@@ -111,13 +111,13 @@ static void put_column(json_t *list, const struct dp_schema *s, const struct dp_
     json_array_append_new(list, o);
 }
 
-int dp_carried_make(const struct dp_row_plan *plan, bool tabs, json_t **carried, struct dp_err *err)
+void dp_carried_make(const struct dp_row_plan *plan, bool tabs, json_t **carried)
 {
     const struct dp_schema *s = &plan->schema;
     const char delimiter[2] = {tabs ? '\t' : s->delimiter, '\0'};
     *carried = NULL;
     if (json_array_size(s->private_preprocessing) > (s->paid != NULL))
-        return DP_OK;
+        return;
     json_t *columns = json_array(),
            *root = json_pack("{s:b, s:s, s:b, s:b}", "header", s->header, "row_norm", dp_row_norms[plan->norm], "bias",
                              plan->bias, "quantised", plan->quantise);
@@ -134,8 +134,7 @@ int dp_carried_make(const struct dp_row_plan *plan, bool tabs, json_t **carried,
         json_object_set_new(root, "decimal", json_string(","));
     if (s->missing.count > 0)
         json_object_set_new(root, "missing", texts_json(&s->missing));
-    *carried = dp_json_made(root);
-    return *carried != NULL ? DP_OK : dp_fail(err, DP_E_RUN, "out of memory");
+    *carried = root;
 }
 
 /* Takes a member out of the object. */

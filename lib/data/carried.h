@@ -10,7 +10,7 @@
  * (notes, columns to be ignored if there is a header), and {"row_norm", "bias", "quantised", "basis", "bad_cells"}. Call it
  * after dp_features_plan.
  * *carried is NULL for a schema that is not public. tabs: the table is a TSV table. */
-int dp_carried_make(const struct dp_row_plan *plan, bool tabs, json_t **carried, struct dp_err *err);
+void dp_carried_make(const struct dp_row_plan *plan, bool tabs, json_t **carried);
 
 /* Sets schema, norm, bias, quantise, basis and bad_missing for rows to be scored. name: of the model,
  * for messages. DP_E_RUN: not such a text. */

@@ -44,35 +44,30 @@ static int by_bytes(const void *a, const void *b)
 }
 
 /* The text among those that the column has, perhaps as a new one. */
-static int see_text(struct dp_census_column *c, const struct dp_cell *f, struct dp_census_text **text, struct dp_err *err)
+static void see_text(struct dp_census_column *c, const struct dp_cell *f, struct dp_census_text **text)
 {
     const long known = dp_text_index_find(&c->index, f->text, f->length, -1);
     if (known >= 0) {
         *text = c->seen[known];
-        return DP_OK;
+        return;
     }
-    int rc = dp_grow(&c->seen, &c->seen_capacity, c->seen_count + 1, sizeof *c->seen, err);
-    rc = rc ?: dp_alloc(text, 1, sizeof **text + f->length + 1, err);
-    if (rc != DP_OK)
-        return rc;
+    dp_extend(&c->seen, &c->seen_capacity, c->seen_count + 1, sizeof *c->seen);
+    *text = dp_new(1, sizeof **text + f->length + 1);
     (*text)->length = f->length;
     memcpy((*text)->text, f->text, f->length);
     c->seen[c->seen_count] = *text;
-    return dp_text_index_add(&c->index, (*text)->text, f->length, (long)c->seen_count++, err);
+    dp_text_index_add(&c->index, (*text)->text, f->length, (long)c->seen_count++);
 }
 
-static int count_text(struct dp_census_column *c, const struct dp_cell *f, bool label, struct dp_err *err)
+static void count_text(struct dp_census_column *c, const struct dp_cell *f, bool label)
 {
     struct dp_census_text *text;
     if (f->length > DP_CENSUS_TEXT)
-        return DP_OK;
-    int rc = see_text(c, f, &text, err);
-    if (rc != DP_OK)
-        return rc;
+        return;
+    see_text(c, f, &text);
     c->texts += text->count == 0;
     c->cell[DP_CENSUS_REPEATS] += text->count > 0 && !label;
     text->count++;
-    return DP_OK;
 }
 
 double dp_census_first_day(size_t k)
@@ -99,26 +94,29 @@ static bool is_number(const struct dp_cell *f, char delimiter, bool *comma, doub
     return *comma || dp_number_written(f->text, f->length, false, value);
 }
 
-static int count_cell(struct dp_census_column *c, const struct dp_cell *f, char delimiter, bool label, struct dp_err *err)
+static void count_cell(struct dp_census_column *c, const struct dp_cell *f, char delimiter, bool label)
 {
     double value;
     bool comma;
     if (f->length == 0 || dp_census_is_among(dp_census_absent, f->text, f->length)) {
         c->cell[0]++;
-        return DP_OK;
+        return;
     }
     if (is_number(f, delimiter, &comma, &value)) {
         c->cell[dp_census_cell(value, comma)]++;
         if (value >= DP_CENSUS_FIRST_YEAR && value < DP_CENSUS_FIRST_YEAR + HALVES * DP_CENSUS_HALF)
             c->cell[DP_CENSUS_HALVES + (size_t)((value - DP_CENSUS_FIRST_YEAR) / DP_CENSUS_HALF)]++;
-        return label ? count_text(c, f, label, err) : DP_OK;
+        if (label)
+            count_text(c, f, label);
+        return;
     }
     size_t format = label ? DP_DATE_FORMATS : dp_date_find(f->text, f->length, &value);
-    if (format == DP_DATE_FORMATS)
-        return count_text(c, f, label, err);
+    if (format == DP_DATE_FORMATS) {
+        count_text(c, f, label);
+        return;
+    }
     c->cell[DP_CENSUS_FORMATS + format]++;
     c->cell[dp_census_year(value)]++;
-    return DP_OK;
 }
 
 bool dp_census_is_number(int notation, const char *text, size_t length, double *value)
@@ -147,7 +145,7 @@ static void look_at_number(struct dp_census_exact *x, const struct dp_cell *f)
 }
 
 /* Adds a cell to the exact facts. */
-static int look(struct dp_census_column *c, const struct dp_cell *f, struct dp_err *err)
+static void look(struct dp_census_column *c, const struct dp_cell *f)
 {
     struct dp_census_exact *x = c->exact;
     struct dp_census_text *text;
@@ -158,8 +156,8 @@ static int look(struct dp_census_column *c, const struct dp_cell *f, struct dp_e
     x->missing |= absent;
     x->doubtful += doubtful;
     x->cells += !absent;
-    return f->length > 0 && (absent || doubtful || c->seen_count < DP_CENSUS_DIFFERENT + SPELLINGS) ? see_text(c, f, &text, err)
-                                                                                                    : DP_OK;
+    if (f->length > 0 && (absent || doubtful || c->seen_count < DP_CENSUS_DIFFERENT + SPELLINGS))
+        see_text(c, f, &text);
 }
 
 /* Whether the line has the name of the label, and this name is a word. Then the line is a header, even if some of its names are
@@ -189,14 +187,12 @@ static int not_utf8(const struct dp_lines *l, size_t i, struct dp_err *err)
                    l->number, i + 1, dp_text_show(l->field[i].text, l->field[i].length, shown));
 }
 
-static int exact_facts(struct dp_census_column *c, struct dp_err *err)
+static void exact_facts(struct dp_census_column *c)
 {
-    int rc = dp_alloc(&c->exact, 1, sizeof *c->exact, err);
-    for (int k = 0; rc == DP_OK && k < DP_CENSUS_NOTATIONS; k++)
+    c->exact = dp_new(1, sizeof *c->exact);
+    for (int k = 0; k < DP_CENSUS_NOTATIONS; k++)
         c->exact->range[k] = (struct dp_census_range){true, INFINITY, -INFINITY};
-    if (rc == DP_OK)
-        c->exact->counts = true;
-    return rc;
+    c->exact->counts = true;
 }
 
 static int read_name(struct dp_census *census, const struct dp_lines *l, size_t i, enum dp_census_use use, struct dp_err *err)
@@ -216,19 +212,21 @@ static int read_name(struct dp_census *census, const struct dp_lines *l, size_t 
                        "%s: line %zu, column %zu: a schema that is paid for takes names from the first line, and '%s' is not a "
                        "name",
                        l->name, l->number, i + 1, dp_text_show(f->text, f->length, shown));
-    census->column[i].name = strndup(f->text, f->length);
+    census->column[i].name = dp_got(strndup(f->text, f->length));
     census->columns = i + 1;
-    if (census->column[i].name == NULL)
-        return dp_fail(err, DP_E_RUN, "out of memory");
-    int rc = use & DP_CENSUS_PAID ? dp_alloc(&census->column[i].cell, DP_CENSUS_CELLS, sizeof(int64_t), err) : DP_OK;
-    return rc ?: use & DP_CENSUS_UNPAID ? exact_facts(&census->column[i], err) : DP_OK;
+    if (use & DP_CENSUS_PAID)
+        census->column[i].cell = dp_new(DP_CENSUS_CELLS, sizeof(int64_t));
+    if (use & DP_CENSUS_UNPAID)
+        exact_facts(&census->column[i]);
+    return DP_OK;
 }
 
 static int read_names(struct dp_census *census, const struct dp_lines *l, const char *label, enum dp_census_use use,
                       struct dp_err *err)
 {
     census->named = names_label(l, census->delimiter, label);
-    int rc = dp_alloc(&census->column, l->fields, sizeof *census->column, err);
+    census->column = dp_new(l->fields, sizeof *census->column);
+    int rc = DP_OK;
     for (size_t i = 0; rc == DP_OK && i < l->fields; i++)
         rc = read_name(census, l, i, use, err);
     return rc == DP_OK && census->columns < 2
@@ -240,7 +238,8 @@ int dp_census_check_names(const struct dp_census *census, struct dp_err *err)
 {
     char name[DP_TEXT_SHOWN];
     size_t twice = census->columns;
-    int rc = dp_text_index_twice(dp_census_name, census, census->columns, &twice, err);
+    dp_text_index_twice(dp_census_name, census, census->columns, &twice);
+    int rc = DP_OK;
     return rc == DP_OK && twice < census->columns
                ? dp_fail(err, DP_E_RUN, "%s: column %zu: the header has '%s' twice", census->input, twice + 1,
                          dp_text_show(census->column[twice].name, strlen(census->column[twice].name), name))
@@ -262,62 +261,53 @@ int dp_census_find_label(struct dp_census *census, const struct dp_import *impor
                    dp_text_list(dp_census_name, census, census->columns, names));
 }
 
-int dp_census_take_first_line(struct dp_census *census, struct dp_err *err)
+void dp_census_take_first_line(struct dp_census *census)
 {
-    int rc = DP_OK;
-    for (size_t i = 0; rc == DP_OK && i < census->columns; i++) {
+    for (size_t i = 0; i < census->columns; i++) {
         struct dp_census_column *c = &census->column[i];
         struct dp_census_exact *x = c->exact;
         const bool counts = x->counts;
         double value;
         char *cell = c->name;
-        rc = look(c, &(struct dp_cell){cell, strlen(cell)}, err);
+        look(c, &(struct dp_cell){cell, strlen(cell)});
         x->counts = counts && dp_number_cell(cell, strlen(cell), &value) && (x->cells == 1 || value == x->first - 1);
         free(cell);
-        if (asprintf(&c->name, "column%zu", i + 1) < 0) {
-            c->name = NULL;
-            rc = dp_fail(err, DP_E_RUN, "out of memory");
-        }
+        c->name = dp_format("column%zu", i + 1);
     }
-    return rc;
 }
 
 static int read_row(struct dp_census *census, const struct dp_lines *l, enum dp_census_use use, struct dp_err *err)
 {
-    int rc = DP_OK;
     if (l->fields != census->columns)
         return dp_fail(err, DP_E_RUN, "%s: line %zu: %zu field%s, the first line has %zu", l->name, l->number, l->fields,
                        l->fields == 1 ? "" : "s", census->columns);
     census->rows++;
-    for (size_t i = 0; rc == DP_OK && i < census->columns; i++) {
+    for (size_t i = 0; i < census->columns; i++) {
         const struct dp_cell *f = &l->field[i];
         struct dp_census_column *c = &census->column[i];
         if (dp_text_valid(f->text, f->length) < f->length)
             return not_utf8(l, i, err);
         if (use & DP_CENSUS_PAID)
-            rc = count_cell(c, f, census->delimiter, i == census->label, err);
+            count_cell(c, f, census->delimiter, i == census->label);
         if (use & DP_CENSUS_UNPAID)
-            rc = rc ?: look(c, f, err);
+            look(c, f);
     }
-    return rc;
+    return DP_OK;
 }
 
 /* Texts that are counted, in the order of their bytes. */
-static int list_texts(struct dp_census *census, struct dp_err *err)
+static void list_texts(struct dp_census *census)
 {
-    int rc = DP_OK;
     census->counts = 0;
-    for (size_t i = 0; rc == DP_OK && i < census->columns; i++) {
+    for (size_t i = 0; i < census->columns; i++) {
         struct dp_census_column *c = &census->column[i];
-        rc = dp_alloc(&c->text, c->texts + 1, sizeof *c->text, err);
-        for (size_t k = 0, n = 0; rc == DP_OK && k < c->seen_count; k++)
+        c->text = dp_new(c->texts + 1, sizeof *c->text);
+        for (size_t k = 0, n = 0; k < c->seen_count; k++)
             if (c->seen[k]->count > 0)
                 c->text[n++] = c->seen[k];
-        if (rc == DP_OK)
-            qsort(c->text, c->texts, sizeof *c->text, by_bytes);
+        qsort(c->text, c->texts, sizeof *c->text, by_bytes);
         census->counts += DP_CENSUS_CELLS + c->texts;
     }
-    return rc;
 }
 
 /* The delimiter that the first line has most often outside quotes. A semicolon comes before a comma, which may be in numbers. */
@@ -364,7 +354,8 @@ int dp_census_read(struct dp_census *census, struct dp_import *import, enum dp_c
     }
     if (rc == DP_OK && census->rows == 0)
         rc = dp_fail(err, DP_E_RUN, "%s: no rows", lines.name);
-    rc = rc ?: list_texts(census, err);
+    if (rc == DP_OK)
+        list_texts(census);
     dp_input_digest(lines.input, import->result.table);
     import->result.encoding = dp_lines_converted(&lines);
     dp_lines_close(&lines);

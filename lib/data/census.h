@@ -103,7 +103,7 @@ int dp_census_check_names(const struct dp_census *census, struct dp_err *err);
 int dp_census_find_label(struct dp_census *census, const struct dp_import *import, struct dp_err *err);
 
 /* Makes the first line, which has names, a row like the others in exact facts; columns are column1 and so on. */
-int dp_census_take_first_line(struct dp_census *census, struct dp_err *err);
+void dp_census_take_first_line(struct dp_census *census);
 
 /* Whether the text is such a number, or such a date: its days. */
 bool dp_census_is_number(int notation, const char *text, size_t length, double *value);

@@ -57,26 +57,22 @@ static void read_batch(struct worker *w)
         w->last = dp_lines_text(l, dp_import_delimiter(&w->import), &w->err);
         if (w->last != 1)
             break;
-        int rc = dp_grow(&w->text, &w->capacity, used + l->length + 1, 1, &w->err);
-        rc = rc ?: dp_grow(&w->record, &w->record_capacity, w->records + 1, sizeof *w->record, &w->err);
-        if (rc != DP_OK) {
-            w->last = rc;
-            break;
-        }
+        dp_extend(&w->text, &w->capacity, used + l->length + 1, 1);
+        dp_extend(&w->record, &w->record_capacity, w->records + 1, sizeof *w->record);
         memcpy(w->text + used, l->line, l->length + 1);
         w->record[w->records++] = (struct record){used, l->length, l->number, l->plain};
         used += l->length + 1;
     }
 }
 
-static int split(struct worker *w, size_t i, struct dp_err *err)
+static void split(struct worker *w, size_t i)
 {
     const struct record *r = &w->record[i];
     w->lines.line = w->text + r->at;
     w->lines.length = r->length;
     w->lines.number = r->number;
     w->lines.plain = r->plain;
-    return dp_lines_split(&w->lines, dp_import_delimiter(&w->import), err);
+    dp_lines_split(&w->lines, dp_import_delimiter(&w->import));
 }
 
 /* Makes rows, up to the first record that cannot be made into one. */
@@ -86,10 +82,8 @@ static void make_rows(struct worker *w)
     struct dp_err ignored;
     for (int rc = DP_OK; rc == DP_OK && w->made < w->records && !atomic_load(&w->crew->failed); w->made += rc == DP_OK) {
         size_t bad_cells = w->import.result.bad_cells;
-        rc = split(w, w->made, &ignored);
-        if (rc == 1 && !dp_lines_has_row(&w->lines))
-            rc = DP_OK;
-        else if (rc == 1)
+        split(w, w->made);
+        if (dp_lines_has_row(&w->lines))
             rc = dp_read_record(&w->import, &w->lines, &w->parsed, &ignored);
         if (rc == DP_OK && dp_lines_has_row(&w->lines))
             rc = to->makers->make(to->self, w->maker, &w->import, &w->parsed, &ignored);
@@ -118,11 +112,9 @@ static int pass_on(struct worker *w, struct dp_err *err)
     int rc = to->makers->take(to->self, w->maker, err);
     add_counts(w);
     for (size_t i = w->made; rc == DP_OK && i < w->records; i++) {
-        rc = split(w, i, err);
-        if (rc == 1)
-            rc = dp_lines_has_row(&w->lines)
-                     ? dp_import_put(all, to, dp_read_record(all, &w->lines, &w->parsed, err), &w->parsed, err)
-                     : DP_OK;
+        split(w, i);
+        if (dp_lines_has_row(&w->lines))
+            rc = dp_import_put(all, to, dp_read_record(all, &w->lines, &w->parsed, err), &w->parsed, err);
     }
     if (rc == DP_OK && w->last < 0) {
         *err = w->err;
@@ -168,9 +160,9 @@ static int open_worker(struct worker *w, struct crew *crew, struct dp_err *err)
     w->import.result.bad_cells = 0;
     w->import.plan.clamped = NULL;
     w->lines.name = crew->lines->name;
-    int rc = import->plan.clamped != NULL ? dp_alloc(&w->import.plan.clamped, import->plan.schema.columns, sizeof(size_t), err)
-                                          : DP_OK;
-    return rc ?: crew->to->makers->open(crew->to->self, &w->maker, err);
+    if (import->plan.clamped != NULL)
+        w->import.plan.clamped = dp_new(import->plan.schema.columns, sizeof(size_t));
+    return crew->to->makers->open(crew->to->self, &w->maker, err);
 }
 
 static void close_worker(struct worker *w)
@@ -206,7 +198,8 @@ int dp_crew_read(struct dp_import *import, struct dp_lines *lines, const struct 
     struct crew crew = {.import = import, .to = to, .err = err, .lines = lines};
     struct worker *worker = NULL;
     size_t count = import->threads > 1 ? (size_t)import->threads : 1;
-    int rc = dp_alloc(&worker, count, sizeof *worker, err);
+    worker = dp_new(count, sizeof *worker);
+    int rc = DP_OK;
     pthread_mutex_init(&crew.reading, NULL);
     pthread_mutex_init(&crew.turns, NULL);
     pthread_cond_init(&crew.turn, NULL);

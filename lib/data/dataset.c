@@ -25,10 +25,9 @@ struct dp_dataset_map {
     unsigned char salt[crypto_generichash_KEYBYTES];
 };
 
-static int copy_text(const char *text, char **copy, struct dp_err *err)
+static void copy_text(const char *text, char **copy)
 {
-    *copy = strdup(text);
-    return *copy != NULL ? DP_OK : dp_fail(err, DP_E_RUN, "out of memory");
+    *copy = dp_got(strdup(text));
 }
 
 static int names_of(const json_t *list, size_t expected, const char *what, char ***names, const char *path, struct dp_err *err)
@@ -37,11 +36,14 @@ static int names_of(const json_t *list, size_t expected, const char *what, char 
         return DP_OK;
     if (json_array_size(list) != expected)
         return dp_fail(err, DP_E_RUN, "%s: names %zu %s, the data set has %zu", path, json_array_size(list), what, expected);
-    int rc = dp_alloc(names, expected, sizeof **names, err);
+    *names = dp_new(expected, sizeof **names);
+    int rc = DP_OK;
     for (size_t i = 0; rc == DP_OK && i < expected; i++) {
         const char *name = json_string_value(json_array_get(list, i));
-        rc = name != NULL ? copy_text(name, &(*names)[i], err)
-                          : dp_fail(err, DP_E_RUN, "%s: a name of the %s is not a text", path, what);
+        if (name != NULL)
+            copy_text(name, &(*names)[i]);
+        else
+            rc = dp_fail(err, DP_E_RUN, "%s: a name of the %s is not a text", path, what);
     }
     return rc;
 }
@@ -54,8 +56,8 @@ static int join(const json_t *list, char **text, const char *path, struct dp_err
         return dp_fail(err, DP_E_RUN, "%s: \"private_preprocessing\" is not a list", path);
     for (size_t i = 0; i < json_array_size(list); i++)
         size += json_string_length(json_array_get(list, i)) + 1;
-    int rc = dp_alloc(text, size, 1, err);
-    for (size_t i = 0; rc == DP_OK && i < json_array_size(list); i++) {
+    *text = dp_new(size, 1);
+    for (size_t i = 0; i < json_array_size(list); i++) {
         const char *word = json_string_value(json_array_get(list, i));
         if (word == NULL)
             return dp_fail(err, DP_E_RUN, "%s: \"private_preprocessing\" holds something else than texts", path);
@@ -63,7 +65,7 @@ static int join(const json_t *list, char **text, const char *path, struct dp_err
             strcat(*text, ",");
         strcat(*text, word);
     }
-    return rc;
+    return DP_OK;
 }
 
 static int word_of(const json_t *value, const char *const words[], int count, const char *key, int *which, const char *path,
@@ -100,7 +102,7 @@ static int read_label(struct dp_dataset *d, const json_t *label, const char *pat
     d->label_scale = json_is_number(scale) ? json_number_value(scale) : 1;
     d->label_offset = json_number_value(json_object_get(label, "offset"));
     if (name != NULL)
-        rc = copy_text(name, &d->label_name, err);
+        copy_text(name, &d->label_name);
     if (rc != DP_OK || d->label_kind == DP_LABEL_REAL)
         return rc;
     if (json_array_size(classes) == 0)
@@ -119,7 +121,9 @@ static int read_images(struct dp_dataset *d, const json_t *root, const char *pat
         (pixels != NULL && !json_is_string(pixels)))
         return dp_fail(err, DP_E_RUN, "%s: \"features\" is not the name of a map, or \"pixels\" is not a text", path);
     d->features = features != NULL;
-    return pixels != NULL ? copy_text(json_string_value(pixels), &d->pixels, err) : DP_OK;
+    if (pixels != NULL)
+        copy_text(json_string_value(pixels), &d->pixels);
+    return DP_OK;
 }
 
 /* Reads how rows were scaled, as a text for frames and messages: "divided by 1.41, bias". */
@@ -140,7 +144,9 @@ static int read_row_norm(struct dp_dataset *d, const json_t *root, const char *p
     if (rc == DP_OK)
         dp_row_norm_text(name, json_number_value(json_object_get(root, "row_divisor")),
                          json_is_true(json_object_get(root, "bias")), (enum dp_basis_kind)curves, d->quantised, text + length);
-    return rc ?: copy_text(text, &d->row_norm, err);
+    if (rc == DP_OK)
+        copy_text(text, &d->row_norm);
+    return rc;
 }
 
 static int read_shape(struct dp_dataset *d, const json_t *root, const char *path, struct dp_err *err)
@@ -199,8 +205,9 @@ static int read_paid(struct dp_dataset *d, const json_t *paid, const char *path,
         return DP_OK;
     if (!says || mark == NULL || who == NULL || !(d->paid_epsilon > 0) || !(d->paid_delta > 0 && d->paid_delta < 1))
         return dp_fail(err, DP_E_RUN, "%s: \"paid\" does not say what the schema has cost", path);
-    int rc = copy_text(mark, &d->paid_ledger, err);
-    return rc ?: copy_text(who, &d->paid_by, err);
+    copy_text(mark, &d->paid_ledger);
+    copy_text(who, &d->paid_by);
+    return DP_OK;
 }
 
 static int read_description(struct dp_dataset *d, const json_t *root, const char *path, struct dp_err *err)
@@ -216,12 +223,13 @@ static int read_description(struct dp_dataset *d, const json_t *root, const char
         rc = dp_fail(err, DP_E_RUN, "%s: \"population\" or \"split\" is not a text or \"held_out\" not true or false", path);
     rc = rc ?: read_paid(d, json_object_get(root, "paid"), path, err);
     d->held_out = json_is_true(held_out);
-    rc = rc ?: copy_text(who != NULL ? json_string_value(who) : d->digest, &d->population, err);
+    if (rc == DP_OK)
+        copy_text(who != NULL ? json_string_value(who) : d->digest, &d->population);
     const json_t *schema = json_object_get(root, "schema");
-    if (rc == DP_OK && schema != NULL && (d->schema = dp_json_text(schema, JSON_COMPACT | JSON_SORT_KEYS)) == NULL)
-        rc = dp_fail(err, DP_E_RUN, "out of memory");
+    if (rc == DP_OK && schema != NULL)
+        d->schema = dp_json_text(schema, JSON_COMPACT | JSON_SORT_KEYS);
     if (rc == DP_OK && split != NULL)
-        rc = copy_text(json_string_value(split), &d->split, err);
+        copy_text(json_string_value(split), &d->split);
     rc = rc ?: read_label(d, json_object_get(root, "label"), path, err);
     rc = rc ?: read_images(d, root, path, err);
     rc = rc ?: read_row_norm(d, root, path, err);
@@ -385,11 +393,10 @@ void dp_dataset_close(struct dp_dataset *dataset)
  * meanwhile. */
 static int open_at(struct dp_dataset **dataset, int at, const char *path, struct dp_err *err)
 {
-    struct dp_dataset *d;
-    int rc = dp_alloc(&d, 1, sizeof *d, err);
-    if (rc != DP_OK)
-        return rc;
-    rc = dp_alloc(&d->map, 1, sizeof *d->map, err);
+    struct dp_dataset *d = dp_new(1, sizeof *d);
+    int rc = DP_OK;
+    d->map = dp_new(1, sizeof *d->map);
+    rc = DP_OK;
     rc = rc ?: load_description(d, at, path, err);
     rc = rc ?: map_arrays(d, at, path, err);
     rc = rc ?: check_labels(d, path, err);

@@ -168,18 +168,14 @@ int dp_writer_check_population(const char *name, struct dp_err *err)
 static int make_beside(struct dp_writer *w, const char *path, struct dp_err *err)
 {
     const struct dp_writer_options *o = &w->options;
-    w->path = strdup(path);
-    while (w->path != NULL && strlen(w->path) > 1 && w->path[strlen(w->path) - 1] == '/')
+    w->path = dp_got(strdup(path));
+    while (strlen(w->path) > 1 && w->path[strlen(w->path) - 1] == '/')
         w->path[strlen(w->path) - 1] = '\0';
-    w->population = o->population != NULL ? strdup(o->population) : NULL;
-    w->split = o->split != NULL ? strdup(o->split) : NULL;
-    bool bad = w->path == NULL || (o->population != NULL && w->population == NULL) || (o->split != NULL && w->split == NULL);
+    w->population = o->population != NULL ? dp_got(strdup(o->population)) : NULL;
+    w->split = o->split != NULL ? dp_got(strdup(o->split)) : NULL;
     w->options.population = w->population;
     w->options.split = w->split;
-    if (bad || asprintf(&w->temporary, "%s.XXXXXX", w->path) < 0) {
-        w->temporary = NULL;
-        return dp_fail(err, DP_E_RUN, "out of memory");
-    }
+    w->temporary = dp_format("%s.XXXXXX", w->path);
     if (mkdtemp(w->temporary) != NULL)
         return DP_OK;
     int rc = dp_fail_errno(err, errno, "cannot create %s", path);
@@ -190,19 +186,18 @@ static int make_beside(struct dp_writer *w, const char *path, struct dp_err *err
 
 int dp_writer_open(struct dp_writer **writer, const char *path, const struct dp_writer_options *options, struct dp_err *err)
 {
-    struct dp_writer *w;
     if (path[0] == '\0' || strlen(path) > 4000)
         return dp_fail(err, DP_E_USAGE, "the name of the data set is empty or too long");
     int rc = dp_writer_check_population(options->population, err);
     rc = rc ?: dp_writer_check_target(path, options->force, err);
-    rc = rc ?: dp_alloc(&w, 1, sizeof *w, err);
     if (rc != DP_OK)
         return rc;
+    struct dp_writer *w = dp_new(1, sizeof *w);
     w->options = *options;
-    rc = dp_alloc(&w->row, options->cols, sizeof(float), err);
-    rc = rc ?: dp_alloc(&w->columns, options->cols, sizeof(int32_t), err);
-    rc = rc ?: dp_alloc(&w->narrow, options->cols, sizeof(int16_t), err);
-    rc = rc ?: make_beside(w, path, err);
+    w->row = dp_new(options->cols, sizeof(float));
+    w->columns = dp_new(options->cols, sizeof(int32_t));
+    w->narrow = dp_new(options->cols, sizeof(int16_t));
+    rc = make_beside(w, path, err);
     if (rc == DP_OK) {
         if (!w->options.public_rows)
             randombytes_buf(w->salt, sizeof w->salt);
@@ -223,8 +218,8 @@ int dp_writer_belong(struct dp_writer *w, const char *population, struct dp_err 
     if (rc != DP_OK || population == NULL)
         return rc;
     free(w->population);
-    w->options.population = w->population = strdup(population);
-    return w->population != NULL ? DP_OK : dp_fail(err, DP_E_RUN, "out of memory");
+    w->options.population = w->population = dp_got(strdup(population));
+    return DP_OK;
 }
 
 int dp_writer_shorten(const struct dp_writer *w, const double *x, size_t number, float *row, struct dp_err *err)
@@ -349,7 +344,9 @@ static int describe(struct dp_writer *w, json_t *description, struct dp_err *err
     if (w->options.norm == DP_NORM_BOUNDS)
         json_object_set_new(root, "row_divisor", json_real(w->options.divisor));
     FILE *file = create(path);
-    int rc = file != NULL ? dp_json_print(root, 1, file, err) : dp_fail_errno(err, errno, "cannot create %s", path);
+    int rc = file != NULL ? DP_OK : dp_fail_errno(err, errno, "cannot create %s", path);
+    if (file != NULL)
+        dp_json_print(root, 1, file);
     if (file != NULL && (ferror(file) | fclose(file)) != 0 && rc == DP_OK)
         rc = dp_fail_errno(err, errno, "cannot write %s", path);
     json_decref(root);

@@ -5,10 +5,7 @@
 
 int dp_utf16_open(struct dp_utf16 **reader, const char *begin, size_t size, struct dp_err *err)
 {
-    struct dp_utf16 *u;
-    int rc = dp_alloc(&u, 1, sizeof *u, err);
-    if (rc != DP_OK)
-        return rc;
+    struct dp_utf16 *u = dp_new(1, sizeof *u);
     u->to_utf8 = iconv_open("UTF-8", begin[0] == '\xff' ? "UTF-16LE" : "UTF-16BE");
     if (u->to_utf8 == (iconv_t)-1 || size - 2 > sizeof u->raw) {
         free(u);

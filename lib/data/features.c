@@ -34,12 +34,13 @@ int dp_features_measure(struct dp_features *m, struct dp_row_plan *plan, struct 
 {
     struct dp_schema *s = &plan->schema;
     struct dp_parsed r = {0};
-    int rc =
-        DP_ALLOC_ALL(err, DP_ARRAY(m->largest, s->columns), DP_ARRAY(m->mode, s->columns), DP_ARRAY(m->frequency, s->columns));
-    for (size_t i = 0; rc == DP_OK && i < s->columns; i++)
+    m->largest = dp_new(s->columns, sizeof *m->largest);
+    m->mode = dp_new(s->columns, sizeof *m->mode);
+    m->frequency = dp_new(s->columns, sizeof *m->frequency);
+    for (size_t i = 0; i < s->columns; i++)
         if (s->column[i].type == DP_COLUMN_CATEGORICAL)
-            rc = dp_alloc(&m->frequency[i], s->column[i].categories.count + 1, sizeof **m->frequency, err);
-    rc = rc ?: dp_spool_rewind(spool, err);
+            m->frequency[i] = dp_new(s->column[i].categories.count + 1, sizeof **m->frequency);
+    int rc = dp_spool_rewind(spool, err);
     while (rc >= 0 && (rc = dp_spool_get(spool, &r, err)) == 1) {
         if (r.null)
             continue;
@@ -70,17 +71,17 @@ int dp_features_measure(struct dp_features *m, struct dp_row_plan *plan, struct 
 }
 
 /* Notes in the schema what was measured on the rows. */
-int dp_features_note(struct dp_schema *s, struct dp_err *err)
+void dp_features_note(struct dp_schema *s)
 {
-    int rc = DP_OK;
-    for (size_t i = 0; rc == DP_OK && i < s->columns; i++) {
+    for (size_t i = 0; i < s->columns; i++) {
         const struct dp_column *c = &s->column[i];
         if (c->type == DP_COLUMN_NUMERIC && c->scaling == DP_SCALE_MAX_ABS)
-            rc = dp_schema_note_private(s, "max-abs", err);
-        if (rc == DP_OK && c->fill == DP_FILL_MODE)
-            rc = dp_schema_note_private(s, "mode", err);
+            dp_schema_note_private(s, "max-abs");
+        if (c->fill == DP_FILL_MODE)
+            dp_schema_note_private(s, "mode");
     }
-    return rc == DP_OK && s->real_label && s->label_center ? dp_schema_note_private(s, "label-mean", err) : rc;
+    if (s->real_label && s->label_center)
+        dp_schema_note_private(s, "label-mean");
 }
 
 /* The largest magnitude that a feature of this column can have, from public facts; INFINITY if none is known. At most one
@@ -164,31 +165,29 @@ static double stored_bound(const struct dp_row_plan *plan, double bound)
 }
 
 /* Chooses the steps of features only from public facts about their columns. */
-static int choose_steps(struct dp_features *f, struct dp_row_plan *plan, struct dp_err *err)
+static void choose_steps(struct dp_features *f, struct dp_row_plan *plan)
 {
     const struct dp_schema *s = &plan->schema;
-    int rc = dp_alloc(&f->step, f->count, sizeof *f->step, err);
+    f->step = dp_new(f->count, sizeof *f->step);
     size_t j = 0;
-    for (size_t i = 0; rc == DP_OK && i < s->columns; i++) {
+    for (size_t i = 0; i < s->columns; i++) {
         size_t end = i + 1 < s->columns ? f->first[i + 1] : f->count - plan->bias - f->products.count;
         float step = dp_quantise_step(stored_bound(plan, column_bound(&s->column[i])));
         while (j < end)
             f->step[j++] = step;
     }
-    for (; rc == DP_OK && j < f->count - plan->bias; j++)
+    for (; j < f->count - plan->bias; j++)
         f->step[j] = dp_quantise_step(stored_bound(plan, f->products.weight));
-    if (rc == DP_OK && plan->bias)
+    if (plan->bias)
         f->step[f->count - 1] = dp_quantise_step(stored_bound(plan, 1));
     plan->step = f->step;
-    return rc;
 }
 
 static int lay_out(const struct dp_row_plan *plan, struct dp_features *l, struct dp_err *err)
 {
     const struct dp_schema *s = &plan->schema;
-    int rc = dp_alloc(&l->first, s->columns, sizeof *l->first, err);
-    if (rc != DP_OK)
-        return rc;
+    l->first = dp_new(s->columns, sizeof *l->first);
+    int rc = DP_OK;
     for (size_t i = 0; i < s->columns; i++) {
         l->first[i] = l->count;
         l->count += dp_column_features(&s->column[i]);
@@ -255,38 +254,38 @@ static void base_row(const struct dp_row_plan *plan, const struct dp_features *l
         x[l->count - 1] = 1;
 }
 
-static int append_name(json_t *names, const char *name, size_t length, struct dp_err *err)
+static void append_name(json_t *names, const char *name, size_t length)
 {
-    return json_array_append_new(names, json_stringn(name, length)) == 0 ? DP_OK : dp_fail(err, DP_E_RUN, "out of memory");
+    json_array_append_new(names, json_stringn(name, length));
 }
 
 /* "job=cook"; parts of more than NAME_MOST bytes are cut, because the name of the column is repeated for each category. */
 #define NAME_MOST ((size_t)250)
-static int feature_names(const struct dp_column *c, size_t i, json_t *names, struct dp_err *err)
+static void feature_names(const struct dp_column *c, size_t i, json_t *names)
 {
     char name[2 * NAME_MOST + 2], number[32], part[DP_BASIS_NAME];
     snprintf(number, sizeof number, "x%zu", i + 1);
     const char *column = c->name != NULL ? c->name : number;
     size_t length = dp_text_cut(column, strlen(column), NAME_MOST);
-    int rc = DP_OK;
     memcpy(name, column, length);
     if (c->type == DP_COLUMN_NUMERIC)
-        rc = append_name(names, name, length, err);
-    for (size_t k = 0; rc == DP_OK && k < dp_basis_count(&c->basis); k++) {
+        append_name(names, name, length);
+    for (size_t k = 0; k < dp_basis_count(&c->basis); k++) {
         strcpy(name + length, dp_basis_name(&c->basis, k, part));
-        rc = append_name(names, name, strlen(name), err);
+        append_name(names, name, strlen(name));
     }
-    for (size_t k = 0; rc == DP_OK && k < c->words; k++)
-        rc = append_name(names, name, length + (size_t)sprintf(name + length, " word %zu", k + 1), err);
+    for (size_t k = 0; k < c->words; k++)
+        append_name(names, name, length + (size_t)sprintf(name + length, " word %zu", k + 1));
     name[length++] = '=';
-    for (size_t k = c->drop_first; rc == DP_OK && c->type == DP_COLUMN_CATEGORICAL && k < c->categories.count; k++) {
+    for (size_t k = c->drop_first; c->type == DP_COLUMN_CATEGORICAL && k < c->categories.count; k++) {
         const char *category = c->categories.text[k];
         size_t more = dp_text_cut(category, strlen(category), NAME_MOST);
         memcpy(name + length, category, more);
-        rc = append_name(names, name, length + more, err);
+        append_name(names, name, length + more);
     }
     memcpy(name + length - 1, " missing", 8);
-    return rc == DP_OK && c->indicator ? append_name(names, name, length + 7, err) : rc;
+    if (c->indicator)
+        append_name(names, name, length + 7);
 }
 
 static json_t *label_json(const struct dp_schema *s, const struct dp_features *l)
@@ -312,16 +311,15 @@ static void describe_images(const struct dp_row_plan *plan, json_t *root)
                             json_sprintf("%zux%zu%s", shape.height, shape.width, shape.channels == 3 ? "x3" : ""));
 }
 
-int dp_features_describe(const struct dp_features *l, const struct dp_row_plan *plan, json_t **description, struct dp_err *err)
+void dp_features_describe(const struct dp_features *l, const struct dp_row_plan *plan, json_t **description)
 {
     const struct dp_schema *s = &plan->schema;
     json_t *names = json_array(), *root = json_object();
-    int rc = DP_OK;
-    for (size_t i = 0; rc == DP_OK && i < s->columns; i++)
-        rc = feature_names(&s->column[i], i, names, err);
+    for (size_t i = 0; i < s->columns; i++)
+        feature_names(&s->column[i], i, names);
     dp_products_names(&l->products, names);
-    if (rc == DP_OK && plan->bias)
-        rc = append_name(names, "bias", 4, err);
+    if (plan->bias)
+        append_name(names, "bias", 4);
     json_object_set_new(root, "names", names);
     json_object_set_new(root, "label", label_json(s, l));
     json_object_set_new(root, "bias", json_boolean(plan->bias));
@@ -332,38 +330,37 @@ int dp_features_describe(const struct dp_features *l, const struct dp_row_plan *
     if (plan->basis != DP_BASIS_NONE)
         json_object_set_new(root, "basis", json_string(dp_bases[plan->basis]));
     describe_images(plan, root);
-    *description = dp_json_made(root);
-    return rc == DP_OK && *description == NULL ? dp_fail(err, DP_E_RUN, "out of memory") : rc;
+    *description = root;
 }
 
 /* Numbers with bounds whose schema states no basis get the basis of the import. An import without such numbers has no basis. */
-static int default_bases(struct dp_row_plan *plan, struct dp_err *err)
+static void default_bases(struct dp_row_plan *plan)
 {
-    int rc = DP_OK;
     bool taken = false;
-    for (size_t i = 0; rc == DP_OK && plan->basis != DP_BASIS_NONE && i < plan->schema.columns; i++) {
+    for (size_t i = 0; plan->basis != DP_BASIS_NONE && i < plan->schema.columns; i++) {
         struct dp_column *c = &plan->schema.column[i];
         if (c->type == DP_COLUMN_NUMERIC && c->bounded && c->basis.kind == DP_BASIS_NONE)
-            rc = dp_basis_default(&c->basis, plan->basis, c->low, c->high, err);
+            dp_basis_default(&c->basis, plan->basis, c->low, c->high);
         taken |= c->basis.kind == plan->basis || (plan->basis == DP_BASIS_PRODUCTS && c->basis.kind == DP_BASIS_COSINES);
     }
     plan->basis = taken ? plan->basis : DP_BASIS_NONE;
-    return rc;
 }
 
 int dp_features_plan(struct dp_features *f, struct dp_row_plan *plan, struct dp_err *err)
 {
-    int rc = default_bases(plan, err);
-    rc = rc ?: lay_out(plan, f, err);
+    default_bases(plan);
+    int rc = lay_out(plan, f, err);
     plan->features = f->count;
     if (rc == DP_OK && f->count == 0)
         rc = dp_fail(err, DP_E_RUN, "no column is a feature");
     rc = rc ?: choose_norm(f, plan, err);
     if (rc == DP_OK && plan->quantise)
-        rc = choose_steps(f, plan, err);
-    rc = rc
-             ?: DP_ALLOC_ALL(err, DP_ARRAY(f->x, f->count), DP_ARRAY(f->base, f->count),
-                             DP_ARRAY(plan->clamped, plan->schema.columns));
+        choose_steps(f, plan);
+    if (rc == DP_OK) {
+        f->x = dp_new(f->count, sizeof *f->x);
+        f->base = dp_new(f->count, sizeof *f->base);
+        plan->clamped = dp_new(plan->schema.columns, sizeof *plan->clamped);
+    }
     if (rc == DP_OK)
         base_row(plan, f, f->base);
     return rc;

@@ -26,7 +26,7 @@ struct dp_features {
 int dp_features_measure(struct dp_features *features, struct dp_row_plan *plan, struct dp_spool *spool, struct dp_err *err);
 
 /* Notes in the schema what is measured on the rows. */
-int dp_features_note(struct dp_schema *schema, struct dp_err *err);
+void dp_features_note(struct dp_schema *schema);
 
 /* Assigns features to columns and chooses how rows are scaled: sets features, writer.cols, norm, divisor, step and clamped of
  * the import. Call dp_features_measure first if anything has to be measured. */
@@ -39,7 +39,6 @@ const double *dp_features_row(const struct dp_features *features, struct dp_impo
 
 /* The names of the features, the label, the bias and what was measured, for dp_writer_finish. The caller frees it, after a
    failure too. */
-int dp_features_describe(const struct dp_features *features, const struct dp_row_plan *plan, json_t **description,
-                         struct dp_err *err);
+void dp_features_describe(const struct dp_features *features, const struct dp_row_plan *plan, json_t **description);
 
 void dp_features_free(struct dp_features *features, const struct dp_schema *schema);

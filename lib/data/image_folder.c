@@ -53,7 +53,8 @@ static int add_class(struct dp_image_folder *f, const char *name, size_t length,
                        dp_text_show(name, length, shown));
     if (f->classes.count == 1000)
         return dp_fail(err, DP_E_RUN, "%s has more than 1000 folders, and each is a class", f->path);
-    return dp_texts_add(&f->classes, name, length, err);
+    dp_texts_add(&f->classes, name, length);
+    return DP_OK;
 }
 
 /* name: "CLASS/FILE", or "FILE" in the folder itself. */
@@ -69,11 +70,12 @@ static int add_file(struct dp_image_folder *f, const char *name, size_t length, 
                        dp_text_show(name, length, shown));
     if (slash != NULL)
         rc = add_class(f, name, (size_t)(slash - name), &class, err);
-    rc = rc ?: dp_grow(&f->file, &f->capacity, f->files + 1, sizeof *f->file, err);
+    if (rc == DP_OK)
+        dp_extend(&f->file, &f->capacity, f->files + 1, sizeof *f->file);
     if (rc != DP_OK)
         return rc;
-    f->file[f->files] = (struct file){strndup(name, length), class, member};
-    return f->file[f->files++].name != NULL ? DP_OK : dp_fail(err, DP_E_RUN, "out of memory");
+    f->file[f->files++] = (struct file){dp_got(strndup(name, length)), class, member};
+    return DP_OK;
 }
 
 static int too_deep(const struct dp_image_folder *f, const char *name, size_t length, struct dp_err *err)
@@ -91,12 +93,10 @@ static int list_directory(struct dp_image_folder *f, const char *class, struct d
 
 static int add_entry(struct dp_image_folder *f, const char *class, const char *entry, struct dp_err *err)
 {
-    char *name = NULL, *path = NULL;
+    char *name = dp_format("%s%s%s", class, class[0] != '\0' ? "/" : "", entry), *path = dp_format("%s/%s", f->path, name);
     struct stat st;
     int rc = DP_OK;
-    if (asprintf(&name, "%s%s%s", class, class[0] != '\0' ? "/" : "", entry) < 0 || asprintf(&path, "%s/%s", f->path, name) < 0)
-        rc = dp_fail(err, DP_E_RUN, "out of memory");
-    else if (stat(path, &st) != 0)
+    if (stat(path, &st) != 0)
         rc = dp_fail_errno(err, errno, "cannot open %s", path);
     else if (S_ISDIR(st.st_mode))
         rc = class[0] != '\0' ? too_deep(f, name, strlen(name), err) : list_directory(f, entry, err);
@@ -117,8 +117,7 @@ static int list_directory(struct dp_image_folder *f, const char *class, struct d
     int rc = class[0] != '\0' ? add_class(f, class, strlen(class), &index, err) : DP_OK;
     if (rc != DP_OK)
         return rc;
-    if (asprintf(&path, "%s/%s", f->path, class) < 0)
-        return dp_fail(err, DP_E_RUN, "out of memory");
+    path = dp_format("%s/%s", f->path, class);
     DIR *directory = opendir(path);
     if (directory == NULL)
         rc = dp_fail_errno(err, errno, "cannot open %s", path);
@@ -141,7 +140,7 @@ static int read_file(struct dp_image_folder *f, const struct file *file, size_t 
     else if ((size_t)st.st_size > FILE_MOST)
         rc = dp_fail(err, DP_E_RUN, "%s is longer than %zu bytes", f->name, FILE_MOST);
     else
-        rc = dp_grow(&f->bytes, &f->bytes_capacity, (size_t)st.st_size + 1, 1, err);
+        dp_extend(&f->bytes, &f->bytes_capacity, (size_t)st.st_size + 1, 1);
     for (ssize_t got = 1; rc == DP_OK && got != 0 && *size<f->bytes_capacity; *size += got> 0 ? (size_t)got : 0) {
         got = read(fd, f->bytes + *size, f->bytes_capacity - *size);
         if (got < 0 && errno != EINTR)
@@ -200,8 +199,8 @@ static int read_member(struct dp_image_folder *f, const struct file *file, size_
     size_t got = 1;
     if (m->size > FILE_MOST)
         return dp_fail(err, DP_E_RUN, "%s is longer than %zu bytes", f->name, FILE_MOST);
-    int rc = dp_grow(&f->bytes, &f->bytes_capacity, (size_t)m->size + 1, 1, err);
-    rc = rc ?: dp_zip_begin(f->zip, m, err);
+    dp_extend(&f->bytes, &f->bytes_capacity, (size_t)m->size + 1, 1);
+    int rc = dp_zip_begin(f->zip, m, err);
     while (rc == DP_OK && got > 0) {
         rc = dp_zip_read(f->zip, f->bytes + *size, (size_t)m->size - *size + 1, &got, err);
         *size += got;
@@ -269,15 +268,10 @@ int dp_image_folder_open(struct dp_image_folder **folder, const char *path, bool
 {
     struct dp_image_folder *f;
     struct stat st;
-    int rc = dp_alloc(&f, 1, sizeof *f, err);
-    if (rc != DP_OK)
-        return rc;
+    f = dp_new(1, sizeof *f);
+    int rc = DP_OK;
     f->unlabelled = unlabelled;
-    f->path = malloc(strlen(path) + 2); /* find_archive may need a slash after it */
-    if (f->path == NULL) {
-        dp_image_folder_close(f);
-        return dp_fail(err, DP_E_RUN, "out of memory");
-    }
+    f->path = dp_new(strlen(path) + 2, 1); /* find_archive may need a slash after it */
     strcpy(f->path, path);
     size_t length = strlen(path);
     while (length > 1 && f->path[length - 1] == '/')
@@ -331,31 +325,25 @@ void dp_image_folder_digest(const struct dp_image_folder *f, unsigned char *dige
 }
 
 /* Makes three equal channels of each grey pixel. */
-static int spread(struct dp_image_folder *f, struct dp_image_shape *shape, struct dp_err *err)
+static void spread(struct dp_image_folder *f, struct dp_image_shape *shape)
 {
     unsigned char *wide;
     size_t count = shape->height * shape->width;
-    int rc = dp_alloc(&wide, count, 3, err);
-    if (rc != DP_OK)
-        return rc;
+    wide = dp_new(count, 3);
     for (size_t i = 0; i < 3 * count; i++)
         wide[i] = f->pixels[i / 3];
     free(f->pixels);
     f->pixels = wide;
     shape->channels = 3;
-    return DP_OK;
 }
 
 static int check_shape(struct dp_image_folder *f, struct dp_image_shape *shape, struct dp_err *err)
 {
     const struct dp_image_shape *first = &f->shape;
-    int rc = DP_OK;
     if (first->height == 0)
         f->shape = *shape;
     if (first->channels == 3 && shape->channels == 1)
-        rc = spread(f, shape, err);
-    if (rc != DP_OK)
-        return rc;
+        spread(f, shape);
     if (shape->channels != first->channels)
         return dp_fail(err, DP_E_RUN, "%s is in colour, and the first image is grey", f->name);
     if (shape->height != first->height || shape->width != first->width)
@@ -375,10 +363,7 @@ int dp_image_folder_next(struct dp_image_folder *f, struct dp_folder_image *imag
     free(f->name);
     free(f->pixels);
     f->pixels = NULL;
-    if (asprintf(&f->name, "%s/%s%s", f->path, f->in, file->name) < 0) {
-        f->name = NULL;
-        return dp_fail(err, DP_E_RUN, "out of memory");
-    }
+    f->name = dp_format("%s/%s%s", f->path, f->in, file->name);
     int rc = f->zip != NULL ? read_member(f, file, &size, err) : read_file(f, file, &size, err);
     if (rc == DP_OK)
         dp_hash_add(&f->hash, f->bytes, size);

@@ -7,18 +7,14 @@
 #include "data/zip.h"
 
 /* From here on the columns of the schema are the features. */
-static int replace_columns(struct dp_schema *s, size_t columns, struct dp_err *err)
+static void replace_columns(struct dp_schema *s, size_t columns)
 {
-    struct dp_column *column;
-    int rc = dp_alloc(&column, columns, sizeof *column, err);
-    if (rc != DP_OK)
-        return rc;
+    struct dp_column *column = dp_new(columns, sizeof *column);
     for (size_t j = 0; j < columns; j++)
         column[j] = (struct dp_column){.bounded = true, .low = -1, .high = 1};
     free(s->column); /* columns of pixels own no text */
     s->column = column;
     s->columns = columns;
-    return DP_OK;
 }
 
 static int put_in_writer(void *to, const double *x, double y, struct dp_err *err)
@@ -32,22 +28,25 @@ int dp_image_rows_start(struct dp_image_rows *r, enum dp_map_kind map, struct dp
     r->put = put_in_writer;
     int rc = dp_map_start(&r->map, map, shape, err);
     size_t columns = r->map.columns;
-    return rc
-               ?: DP_ALLOC_ALL(err, DP_ARRAY(r->x, columns), DP_ARRAY(r->next.images, bytes), DP_ARRAY(r->mapped.images, bytes),
-                               DP_ARRAY(r->next.rows, DP_IMAGE_ROWS * columns),
-                               DP_ARRAY(r->mapped.rows, DP_IMAGE_ROWS * columns),
-                               DP_ARRAY(r->scratch, dp_map_scratch(&r->map, DP_IMAGE_ROWS)));
+    if (rc == DP_OK) {
+        r->x = dp_new(columns, sizeof *r->x);
+        r->next.images = dp_new(bytes, sizeof *r->next.images);
+        r->mapped.images = dp_new(bytes, sizeof *r->mapped.images);
+        r->next.rows = dp_new(DP_IMAGE_ROWS * columns, sizeof *r->next.rows);
+        r->mapped.rows = dp_new(DP_IMAGE_ROWS * columns, sizeof *r->mapped.rows);
+        r->scratch = dp_new(dp_map_scratch(&r->map, DP_IMAGE_ROWS), sizeof *r->scratch);
+    }
+    return rc;
 }
 
-int dp_image_rows_open(struct dp_image_rows *r, struct dp_row_plan *plan, struct dp_err *err)
+void dp_image_rows_open(struct dp_image_rows *r, struct dp_row_plan *plan)
 {
-    int rc = dp_map_finish(&r->map, err);
-    rc = rc ?: replace_columns(&plan->schema, r->map.columns - 1, err);
+    dp_map_finish(&r->map);
+    replace_columns(&plan->schema, r->map.columns - 1);
     memcpy(plan->features_name, r->map.name, sizeof r->map.name);
     plan->bias = true;
     plan->choose_norm = false;
     plan->norm = DP_NORM_UNIT;
-    return rc;
 }
 
 static int put_mapped(struct dp_image_rows *r, struct dp_err *err)
@@ -130,8 +129,10 @@ static int begin(struct stream *s, struct dp_err *err)
     char unit[DP_ROW_NORM_TEXT], row_norm[DP_MAP_NAME + 2 + DP_ROW_NORM_TEXT];
     int rc = dp_image_rows_start(&s->rows, s->import.map, s->import.plan.shape, err);
     s->rows.put = put_in_sink;
-    rc = rc ?: dp_map_finish(&s->rows.map, err);
-    rc = rc ?: dp_alloc(&s->row, s->rows.map.columns, sizeof *s->row, err);
+    if (rc == DP_OK)
+        dp_map_finish(&s->rows.map);
+    if (rc == DP_OK)
+        s->row = dp_new(s->rows.map.columns, sizeof *s->row);
     dp_row_norm_text(dp_row_norms[DP_NORM_UNIT], 0, true, DP_BASIS_NONE, false, unit);
     snprintf(row_norm, sizeof row_norm, "%s, %s", s->rows.map.name, unit);
     const struct dp_row_facts facts = {.cols = s->rows.map.columns, .row_norm = row_norm};

@@ -27,7 +27,7 @@ int dp_image_rows_start(struct dp_image_rows *rows, enum dp_map_kind map, struct
 
 /* Completes the map, after all records are read. The columns of the schema become the features, and the constant of the map
  * becomes the bias; rows are scaled to norm 1. Sets the import's features_name. */
-int dp_image_rows_open(struct dp_image_rows *rows, struct dp_row_plan *plan, struct dp_err *err);
+void dp_image_rows_open(struct dp_image_rows *rows, struct dp_row_plan *plan);
 
 /* Adds the image of a record, with its pixels as values. to: a struct dp_writer, or another object that put takes. */
 int dp_image_rows_add(struct dp_image_rows *rows, const struct dp_parsed *record, void *to, struct dp_err *err);

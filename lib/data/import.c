@@ -111,8 +111,9 @@ static int place_knots(struct dp_import *import, struct table *table, struct dp_
     struct dp_knots knots = {0};
     struct pass pass = {0};
     size_t rows = 0, persons = 0;
-    int rc = dp_knots_open(&knots, &import->plan.schema, err);
-    if (rc == DP_OK && knots.columns == 0) {
+    dp_knots_open(&knots, &import->plan.schema);
+    int rc = DP_OK;
+    if (knots.columns == 0) {
         dp_knots_close(&knots);
         return DP_OK;
     }
@@ -130,15 +131,13 @@ static int place_knots(struct dp_import *import, struct table *table, struct dp_
 }
 
 /* Adds the schema to the description, if it is public. */
-static int put_schema(const struct dp_import *import, json_t *description, struct dp_err *err)
+static void put_schema(const struct dp_import *import, json_t *description)
 {
     json_t *schema = NULL;
-    int rc = import->source.format <= DP_IMPORT_TSV
-                 ? dp_carried_make(&import->plan, import->source.format == DP_IMPORT_TSV, &schema, err)
-                 : DP_OK;
-    if (rc == DP_OK && schema != NULL && json_object_set_new(description, "schema", schema) != 0)
-        rc = dp_fail(err, DP_E_RUN, "out of memory");
-    return rc;
+    if (import->source.format <= DP_IMPORT_TSV)
+        dp_carried_make(&import->plan, import->source.format == DP_IMPORT_TSV, &schema);
+    if (schema != NULL)
+        json_object_set_new(description, "schema", schema);
 }
 
 /* The data sets that are written. */
@@ -165,8 +164,9 @@ static int open_parts(struct parts *p, struct dp_import *import, struct dp_featu
 static int finish_parts(struct parts *p, struct dp_import *import, const struct dp_features *f, struct dp_err *err)
 {
     json_t *description = NULL;
-    int rc = dp_features_describe(f, &import->plan, &description, err);
-    rc = rc ?: put_schema(import, description, err);
+    dp_features_describe(f, &import->plan, &description);
+    put_schema(import, description);
+    int rc = DP_OK;
     if (rc == DP_OK) {
         import->result.rows = dp_writer_rows(p->output);
         import->result.persons = dp_writer_persons(p->output);
@@ -227,7 +227,7 @@ static int put_in_table(void *self, const struct dp_parsed *record, struct dp_er
     if (rc == DP_OK && table->import->map != DP_MAP_NONE && table->spool.records == 0)
         rc = dp_image_rows_start(&table->images, table->import->map, table->import->plan.shape, err);
     if (rc == DP_OK && table->by_person)
-        rc = dp_persons_add(&table->persons, record->person, record->person_length, place, err);
+        dp_persons_add(&table->persons, record->person, record->person_length, place);
     return rc ?: dp_spool_put(&table->spool, record, err);
 }
 
@@ -244,13 +244,12 @@ struct read {
 
 static int open_read(void *self, void **maker, struct dp_err *err)
 {
+    (void)err;
     const struct table *table = self;
-    struct read *m;
-    int rc = dp_alloc(&m, 1, sizeof *m, err);
+    struct read *m = dp_new(1, sizeof *m);
     *maker = m;
-    if (rc == DP_OK)
-        m->by_person = table->by_person;
-    return rc;
+    m->by_person = table->by_person;
+    return DP_OK;
 }
 
 static void close_read(void *maker)
@@ -269,20 +268,19 @@ static int keep_record(void *self, void *maker, struct dp_import *import, const 
     struct read *m = maker;
     (void)self;
     (void)import;
+    (void)err;
     if (m->by_person) {
-        int rc = dp_grow(&m->named, &m->named_capacity, m->count + 1, sizeof *m->named, err);
-        rc = rc ?: dp_grow(&m->names, &m->names_capacity, m->used + r->person_length + 1, 1, err);
-        if (rc != DP_OK)
-            return rc;
+        dp_extend(&m->named, &m->named_capacity, m->count + 1, sizeof *m->named);
+        dp_extend(&m->names, &m->names_capacity, m->used + r->person_length + 1, 1);
         m->named[m->count] = (struct named){m->records.used, m->used, r->person_length};
         memcpy(m->names + m->used, r->person, r->person_length);
     }
-    int rc = dp_spool_encode(&m->records, r, err);
-    if (rc == DP_OK && m->by_person) {
+    dp_spool_encode(&m->records, r);
+    if (m->by_person) {
         m->count++;
         m->used += r->person_length;
     }
-    return rc;
+    return DP_OK;
 }
 
 static int take_records(void *self, void *maker, struct dp_err *err)
@@ -292,7 +290,7 @@ static int take_records(void *self, void *maker, struct dp_err *err)
     size_t place = 0;
     int rc = m->by_person ? dp_spool_tell(&table->spool, &place, err) : DP_OK;
     for (size_t i = 0; rc == DP_OK && i < m->count; i++)
-        rc = dp_persons_add(&table->persons, m->names + m->named[i].name, m->named[i].length, place + m->named[i].place, err);
+        dp_persons_add(&table->persons, m->names + m->named[i].name, m->named[i].length, place + m->named[i].place);
     m->count = m->used = 0;
     return rc ?: dp_spool_append(&table->spool, &m->records, err);
 }
@@ -376,14 +374,13 @@ struct made {
 
 static int open_made(void *self, void **maker, struct dp_err *err)
 {
+    (void)err;
     const struct direct *d = self;
-    struct made *m;
-    int rc = dp_alloc(&m, 1, sizeof *m, err);
+    struct made *m = dp_new(1, sizeof *m);
     *maker = m;
-    if (rc != DP_OK)
-        return rc;
     m->features = d->features;
-    return dp_alloc(&m->features.x, d->features.count, sizeof *m->features.x, err);
+    m->features.x = dp_new(d->features.count, sizeof *m->features.x);
+    return DP_OK;
 }
 
 static void close_made(void *maker)
@@ -403,10 +400,9 @@ static int make_row(void *self, void *maker, struct dp_import *import, const str
     struct made *m = maker;
     size_t cols = m->features.count;
     double y;
-    int rc = dp_grow(&m->rows, &m->rows_capacity, (m->count + 1) * cols, sizeof *m->rows, err);
-    rc = rc ?: dp_grow(&m->y, &m->y_capacity, m->count + 1, sizeof *m->y, err);
-    if (rc != DP_OK)
-        return rc;
+    dp_extend(&m->rows, &m->rows_capacity, (m->count + 1) * cols, sizeof *m->rows);
+    dp_extend(&m->y, &m->y_capacity, m->count + 1, sizeof *m->y);
+    int rc = DP_OK;
     const double *x = dp_features_row(&m->features, import, r, &y);
     rc = dp_writer_shorten(d->parts.output, x, 0, m->rows + m->count * cols, err);
     m->y[m->count] = y;
@@ -467,10 +463,11 @@ static int run(struct dp_import *import, struct dp_err *err)
     rc = rc ?: readers[import->source.format](import, &to, err);
     rc = rc ?: check_rows(import, table.spool.records, err);
     if (rc == DP_OK && import->map != DP_MAP_NONE)
-        rc = dp_image_rows_open(&table.images, &import->plan, err);
+        dp_image_rows_open(&table.images, &import->plan);
     else if (rc == DP_OK && is_measured(&import->plan.schema))
         rc = dp_features_measure(&f, &import->plan, &table.spool, err);
-    rc = rc ?: dp_features_note(&import->plan.schema, err);
+    if (rc == DP_OK)
+        dp_features_note(&import->plan.schema);
     if (rc == DP_OK && table.by_person)
         arrange(import, &table);
     rc = rc ?: identify(import, table.by_person ? table.persons.count : table.spool.records, err);

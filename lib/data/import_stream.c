@@ -19,7 +19,8 @@ struct stream {
 /* Refuses a schema that needs measurements, with the words that a data set would note. */
 static int refuse_measures(struct dp_schema *schema, struct dp_err *err)
 {
-    int rc = dp_features_note(schema, err);
+    dp_features_note(schema);
+    int rc = DP_OK;
     const char *word = json_string_value(json_array_get(schema->private_preprocessing, 0));
     if (rc == DP_OK && word != NULL)
         rc = dp_fail(err, DP_E_USAGE, "a stream of rows needs a schema that is public, and '%.60s' is taken from the rows",
@@ -92,20 +93,17 @@ static int begin(struct stream *s, struct dp_err *err)
     char digest[33], row_norm[DP_ROW_NORM_TEXT], *labels = NULL, *text = NULL;
     json_t *description = NULL, *carried = NULL;
     char *schema_text = NULL;
-    int rc = dp_features_describe(&s->features, &import->plan, &description, err);
-    rc = rc ?: dp_carried_make(&import->plan, import->source.format == DP_IMPORT_TSV, &carried, err);
-    if (rc == DP_OK && carried != NULL && (schema_text = dp_json_text(carried, JSON_COMPACT | JSON_SORT_KEYS)) == NULL)
-        rc = dp_fail(err, DP_E_RUN, "out of memory");
+    dp_features_describe(&s->features, &import->plan, &description);
+    int rc = DP_OK;
+    dp_carried_make(&import->plan, import->source.format == DP_IMPORT_TSV, &carried);
+    if (rc == DP_OK && carried != NULL)
+        schema_text = dp_json_text(carried, JSON_COMPACT | JSON_SORT_KEYS);
     dp_row_norm_text(dp_row_norms[import->plan.norm], import->plan.divisor, import->plan.bias, import->plan.basis,
                      import->plan.quantise, row_norm);
     const json_t *classes = json_object_get(json_object_get(description, "label"), "classes");
     if (rc == DP_OK) {
         text = dp_json_text(description, JSON_COMPACT | JSON_SORT_KEYS);
         labels = classes != NULL ? dp_json_text(classes, JSON_COMPACT) : NULL;
-        if (text == NULL || (classes != NULL && labels == NULL))
-            rc = dp_fail(err, DP_E_RUN, "out of memory");
-    }
-    if (rc == DP_OK) {
         const char *population = import->writer.population != NULL ? import->writer.population : "";
         digest_of(text, row_norm, population, import->plan.features, digest);
         struct dp_row_facts facts = {.cols = import->plan.features,
@@ -137,7 +135,8 @@ int dp_import_stream(struct dp_import *import, const struct dp_import_rows *to, 
     rc = rc ?: refuse_persons(&import->plan.schema, err);
     rc = rc ?: refuse_measures(&import->plan.schema, err);
     rc = rc ?: dp_features_plan(&s.features, &import->plan, err);
-    rc = rc ?: dp_alloc(&s.row, import->plan.features, sizeof *s.row, err);
+    if (rc == DP_OK)
+        s.row = dp_new(import->plan.features, sizeof *s.row);
     rc = rc ?: begin(&s, err);
     rc = rc ?: dp_read_delimited(import, &sink, err);
     if (rc == DP_OK && import->result.rows == 0 && import->result.malformed == 0)

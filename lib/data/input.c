@@ -118,7 +118,9 @@ static int start(struct dp_input *in, struct dp_err *err)
         good = (in->zstd = ZSTD_createDStream()) != NULL;
     }
     in->known = true;
-    return good ? DP_OK : dp_fail(err, DP_E_RUN, "out of memory");
+    if (!good)
+        dp_mem_out(0, 0);
+    return DP_OK;
 }
 
 void dp_input_before_wait(struct dp_input *in, int (*wait)(void *self, struct dp_err *err), void *self)
@@ -131,9 +133,8 @@ int dp_input_open(struct dp_input **input, const char *path, struct dp_err *err)
 {
     struct dp_input *in;
     struct stat st;
-    int rc = dp_alloc(&in, 1, sizeof *in, err);
-    if (rc != DP_OK)
-        return rc;
+    in = dp_new(1, sizeof *in);
+    int rc = DP_OK;
     bool standard = strcmp(path, "-") == 0;
     in->xz = (lzma_stream)LZMA_STREAM_INIT;
     dp_hash_start(&in->hash, NULL, 0, DP_INPUT_DIGEST);
@@ -155,10 +156,8 @@ int dp_input_open(struct dp_input **input, const char *path, struct dp_err *err)
 
 int dp_input_open_query(struct dp_input **input, const char *path, const char *sql, struct dp_err *err)
 {
-    struct dp_input *in;
-    int rc = dp_alloc(&in, 1, sizeof *in, err);
-    if (rc != DP_OK)
-        return rc;
+    struct dp_input *in = dp_new(1, sizeof *in);
+    int rc = DP_OK;
     in->xz = (lzma_stream)LZMA_STREAM_INIT;
     dp_hash_start(&in->hash, NULL, 0, DP_INPUT_DIGEST);
     in->name = path;
@@ -211,7 +210,7 @@ static int gunzip(struct dp_input *in, void *bytes, size_t size, size_t *got, st
     if (rc == Z_STREAM_END)
         return inflateReset(z) == Z_OK ? DP_OK : damaged(in, "gzip", "its state is lost", err);
     if (rc == Z_MEM_ERROR)
-        return dp_fail(err, DP_E_RUN, "out of memory");
+        dp_mem_out(0, 0);
     return rc == Z_OK || rc == Z_BUF_ERROR ? DP_OK
                                            : damaged(in, "gzip", z->msg != NULL ? z->msg : "its data make no sense", err);
 }
@@ -228,7 +227,7 @@ static int unxz(struct dp_input *in, void *bytes, size_t size, size_t *got, stru
     *got = size - x->avail_out;
     in->inside = rc != LZMA_STREAM_END;
     if (rc == LZMA_MEM_ERROR)
-        return dp_fail(err, DP_E_RUN, "out of memory");
+        dp_mem_out(0, 0);
     if (rc == LZMA_MEMLIMIT_ERROR)
         return damaged(in, "xz", "it asks for more than 256 MB of memory", err);
     return rc == LZMA_OK || rc == LZMA_STREAM_END || rc == LZMA_BUF_ERROR ? DP_OK

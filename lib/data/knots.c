@@ -25,13 +25,15 @@ static bool divide(double *edge, double low, double high)
     return true;
 }
 
-int dp_knots_open(struct dp_knots *k, const struct dp_schema *s, struct dp_err *err)
+void dp_knots_open(struct dp_knots *k, const struct dp_schema *s)
 {
     k->cells = DP_KNOTS_CELLS;
-    int rc = DP_ALLOC_ALL(err, DP_ARRAY(k->column, s->columns), DP_ARRAY(k->of, s->columns),
-                          DP_ARRAY(k->edge, s->columns * (DP_KNOTS_CELLS + 1)), DP_ARRAY(k->value, s->columns),
-                          DP_ARRAY(k->count, s->columns * DP_KNOTS_CELLS));
-    for (size_t i = 0; rc == DP_OK && i < s->columns; i++) {
+    k->column = dp_new(s->columns, sizeof *k->column);
+    k->of = dp_new(s->columns, sizeof *k->of);
+    k->edge = dp_new(s->columns * (DP_KNOTS_CELLS + 1), sizeof *k->edge);
+    k->value = dp_new(s->columns, sizeof *k->value);
+    k->count = dp_new(s->columns * DP_KNOTS_CELLS, sizeof *k->count);
+    for (size_t i = 0; i < s->columns; i++) {
         const struct dp_column *c = &s->column[i];
         bool taken = c->type == DP_COLUMN_NUMERIC && c->bounded && c->basis.kind == DP_BASIS_NONE &&
                      divide(k->edge + k->columns * (DP_KNOTS_CELLS + 1), c->low, c->high);
@@ -39,7 +41,6 @@ int dp_knots_open(struct dp_knots *k, const struct dp_schema *s, struct dp_err *
         if (taken)
             k->column[k->columns++] = i;
     }
-    return rc;
 }
 
 /* The last cell that begins at the number or below. */
@@ -150,12 +151,10 @@ static void quantiles(const struct dp_knots *k, size_t j, const double *f, size_
     }
 }
 
-int dp_knots_place(const struct dp_knots *k, enum dp_basis_kind kind, double unit, double noise, struct dp_schema *s,
-                   struct dp_err *err)
+void dp_knots_place(const struct dp_knots *k, enum dp_basis_kind kind, double unit, double noise, struct dp_schema *s)
 {
-    int rc = DP_OK;
     kind = kind == DP_BASIS_PRODUCTS ? DP_BASIS_COSINES : kind;
-    for (size_t j = 0; rc == DP_OK && j < k->columns; j++) {
+    for (size_t j = 0; j < k->columns; j++) {
         struct dp_column *c = &s->column[k->column[j]];
         double f[DP_KNOTS_CELLS + 1] = {0};
         for (size_t i = 0; i < k->cells; i++)
@@ -165,13 +164,10 @@ int dp_knots_place(const struct dp_knots *k, enum dp_basis_kind kind, double uni
             f[i] -= f[0];
         if (!(f[k->cells] > 0))
             continue; /* even knots: nothing is known */
-        rc = dp_alloc(&c->basis.edge, COSINES + 2, sizeof *c->basis.edge, err);
-        if (rc != DP_OK)
-            break;
+        c->basis.edge = dp_new(COSINES + 2, sizeof *c->basis.edge);
         c->basis.kind = kind;
         c->basis.edge[0] = c->low;
         quantiles(k, j, f, kind == DP_BASIS_COSINES ? COSINES : OTHERS, &c->basis, c->high);
         c->basis.edge[++c->basis.intervals] = c->high;
     }
-    return rc;
 }

@@ -22,7 +22,7 @@ struct dp_knots {
     int64_t *count;          /* columns × cells */
 };
 
-int dp_knots_open(struct dp_knots *knots, const struct dp_schema *schema, struct dp_err *err);
+void dp_knots_open(struct dp_knots *knots, const struct dp_schema *schema);
 void dp_knots_close(struct dp_knots *knots);
 
 void dp_knots_add(struct dp_knots *knots, const struct dp_parsed *record);
@@ -43,5 +43,4 @@ void dp_knots_merge(struct dp_knots *knots, size_t cells);
  * hides the rows. Cumulative sums of the counts are made ascending by least squares. Knot k is where they reach k / m of the
  * last sum, with m = 16 intervals for cosines and 8 for others. If two or more knots would be in one cell, the cell has one
  * knot, at its end: all its rows may have the same number. */
-int dp_knots_place(const struct dp_knots *knots, enum dp_basis_kind kind, double unit, double noise, struct dp_schema *schema,
-                   struct dp_err *err);
+void dp_knots_place(const struct dp_knots *knots, enum dp_basis_kind kind, double unit, double noise, struct dp_schema *schema);

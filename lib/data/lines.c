@@ -53,7 +53,8 @@ int dp_lines_open_table(struct dp_lines *l, const char *path, const char *sql, s
     if (rc != DP_OK)
         return rc;
     l->name = dp_input_name(l->input);
-    rc = dp_alloc(&l->chunk, CHUNK, 1, err);
+    l->chunk = dp_new(CHUNK, 1);
+    rc = DP_OK;
     rc = rc ?: dp_input_read(l->input, l->chunk, FIRST, &l->chunk_end, err);
     rc = rc ?: find_utf16(l, err);
     while (rc == DP_OK && l->chunk_end >= l->chunk_at + 3 && memcmp(l->chunk + l->chunk_at, "\xef\xbb\xbf", 3) == 0)
@@ -100,9 +101,7 @@ static int recode(struct dp_lines *l, size_t before, struct dp_err *err)
     if (dp_text_valid(l->line + before, length) == length)
         return note_encoding(l, &l->utf8, err);
     /* The bytes move to the end of the buffer, and are converted from there. */
-    int rc = dp_grow(&l->line, &l->capacity, before + 4 * length + 1, 1, err);
-    if (rc != DP_OK)
-        return rc;
+    dp_extend(&l->line, &l->capacity, before + 4 * length + 1, 1);
     char *from = l->line + before + 3 * length;
     memcpy(from, l->line + before, length);
     size_t used = dp_windows_1252(from, length, l->line + before);
@@ -130,7 +129,8 @@ static int append_line(struct dp_lines *l, struct dp_err *err)
         const char *end = left > 0 ? memchr(from, '\n', left) : NULL;
         size_t length = end != NULL ? (size_t)(end - from) : left;
         whole = end != NULL || l->chunk_end == 0;
-        rc = dp_grow(&l->line, &l->capacity, l->length + length + 1, 1, err);
+        dp_extend(&l->line, &l->capacity, l->length + length + 1, 1);
+        rc = DP_OK;
         if (rc != DP_OK)
             return rc;
         l->plain = l->plain && l->chunk_plain;
@@ -165,18 +165,15 @@ static bool is_blank(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-static int add_field(struct dp_lines *l, size_t start, size_t end, bool quoted, struct dp_err *err)
+static void add_field(struct dp_lines *l, size_t start, size_t end, bool quoted)
 {
-    int rc = dp_grow(&l->field, &l->field_capacity, l->fields + 1, sizeof *l->field, err);
-    if (rc != DP_OK)
-        return rc;
+    dp_extend(&l->field, &l->field_capacity, l->fields + 1, sizeof *l->field);
     while (!quoted && start < end && is_blank(l->buffer[start]))
         start++;
     while (!quoted && end > start && is_blank(l->buffer[end - 1]))
         end--;
     /* An offset into buffer, which may still move. */
     l->field[l->fields++] = (struct dp_cell){(const char *)start, end - start};
-    return DP_OK;
 }
 
 /* Sets the highest bit of each byte of the word that equals the repeated byte. Bit 0 belongs to the first byte of the text. */
@@ -189,39 +186,32 @@ static uint64_t equal_bytes(const char *text, size_t length, uint64_t repeated)
     return ~(((word & low) + low) | word | low);
 }
 
-static int add_plain(struct dp_lines *l, const char *from, const char *to, struct dp_err *err)
+static void add_plain(struct dp_lines *l, const char *from, const char *to)
 {
     while (from < to && is_blank(*from))
         from++;
     while (to > from && is_blank(to[-1]))
         to--;
-    if (l->fields == l->field_capacity) {
-        int rc = dp_grow(&l->field, &l->field_capacity, l->fields + 1, sizeof *l->field, err);
-        if (rc != DP_OK)
-            return rc;
-    }
+    if (l->fields == l->field_capacity)
+        dp_extend(&l->field, &l->field_capacity, l->fields + 1, sizeof *l->field);
     l->field[l->fields++] = (struct dp_cell){from, (size_t)(to - from)};
-    return DP_OK;
 }
 
 /* Splits a line without quotes where it is, eight bytes at a time. */
-static int split_plain(struct dp_lines *l, char delimiter, struct dp_err *err)
+static void split_plain(struct dp_lines *l, char delimiter)
 {
     const char *field = l->line, *end = l->line + l->length;
     const uint64_t repeated = 0x0101010101010101u * (unsigned char)delimiter;
-    int rc = DP_OK;
     l->fields = 0;
     for (const char *at = l->line; at < end; at += 8) {
         uint64_t found = end - at >= 8 ? equal_bytes(at, 8, repeated) : equal_bytes(at, (size_t)(end - at), repeated);
-        for (; found != 0 && rc == DP_OK; found &= found - 1) {
+        for (; found != 0; found &= found - 1) {
             const char *stop = at + __builtin_ctzll(found) / 8;
-            rc = add_plain(l, field, stop, err);
+            add_plain(l, field, stop);
             field = stop + 1;
         }
-        if (rc != DP_OK)
-            return rc;
     }
-    return add_plain(l, field, end, err);
+    add_plain(l, field, end);
 }
 
 /* Where a walk through a record is. */
@@ -279,11 +269,13 @@ int dp_lines_text(struct dp_lines *l, char delimiter, struct dp_err *err)
 int dp_lines_record(struct dp_lines *l, char delimiter, struct dp_err *err)
 {
     int rc = dp_lines_text(l, delimiter, err);
-    return rc == 1 ? dp_lines_split(l, delimiter, err) : rc;
+    if (rc == 1)
+        dp_lines_split(l, delimiter);
+    return rc;
 }
 
 /* The field at line[*i], without its quotes, at the end of the buffer. *i is then at the delimiter after it. */
-static int quoted_field(struct dp_lines *l, char delimiter, size_t *i, size_t *used, struct dp_err *err)
+static void quoted_field(struct dp_lines *l, char delimiter, size_t *i, size_t *used)
 {
     const size_t start = *used;
     char quote = '\0'; /* in quotes: which */
@@ -303,35 +295,34 @@ static int quoted_field(struct dp_lines *l, char delimiter, size_t *i, size_t *u
         }
         l->buffer[*used] = '\0';
     }
-    return add_field(l, start, *used, quoted, err);
+    add_field(l, start, *used, quoted);
 }
 
-static int split_quoted(struct dp_lines *l, char delimiter, struct dp_err *err)
+static void split_quoted(struct dp_lines *l, char delimiter)
 {
     size_t used = 0;
-    int rc = dp_grow(&l->buffer, &l->buffer_capacity, l->length + 2, 1, err);
+    dp_extend(&l->buffer, &l->buffer_capacity, l->length + 2, 1);
     l->fields = 0;
-    for (size_t i = 0; rc == DP_OK && i <= l->length; i++) {
+    for (size_t i = 0; i <= l->length; i++) {
         while (delimiter == ' ' && i < l->length && l->line[i] == ' ') /* several blanks are one delimiter */
             i++;
         if (delimiter == ' ' && i == l->length && l->fields > 0) /* blanks at the end */
             break;
         l->buffer[used] = '\0';
-        rc = quoted_field(l, delimiter, &i, &used, err);
+        quoted_field(l, delimiter, &i, &used);
     }
-    if (rc != DP_OK)
-        return rc;
     for (size_t k = 0; k < l->fields; k++)
         l->field[k].text = l->buffer + (size_t)l->field[k].text;
-    return DP_OK;
 }
 
-int dp_lines_split(struct dp_lines *l, char delimiter, struct dp_err *err)
+void dp_lines_split(struct dp_lines *l, char delimiter)
 {
     bool quotes = !l->plain && memchr(l->line, '"', l->length) != NULL;
     bool plain = delimiter != ' ' && !quotes && (!l->arff || memchr(l->line, '\'', l->length) == NULL);
-    int rc = plain ? split_plain(l, delimiter, err) : split_quoted(l, delimiter, err);
-    return rc ?: 1;
+    if (plain)
+        split_plain(l, delimiter);
+    else
+        split_quoted(l, delimiter);
 }
 
 const char *dp_lines_converted(const struct dp_lines *l)

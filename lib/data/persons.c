@@ -16,15 +16,12 @@ void dp_persons_close(struct dp_persons *persons)
     *persons = (struct dp_persons){0};
 }
 
-int dp_persons_add(struct dp_persons *p, const char *id, size_t length, size_t place, struct dp_err *err)
+void dp_persons_add(struct dp_persons *p, const char *id, size_t length, size_t place)
 {
-    int rc = dp_grow(&p->row, &p->capacity, p->rows + 1, sizeof *p->row, err);
-    if (rc != DP_OK)
-        return rc;
+    dp_extend(&p->row, &p->capacity, p->rows + 1, sizeof *p->row);
     struct dp_person_row *row = &p->row[p->rows];
     *row = (struct dp_person_row){.place = place, .number = p->rows++};
     crypto_generichash(row->person, sizeof row->person, (const unsigned char *)id, length, p->key, sizeof p->key);
-    return DP_OK;
 }
 
 static int order(size_t a, size_t b)

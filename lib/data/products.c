@@ -24,16 +24,14 @@ static double pairs(const struct dp_products *p)
 int dp_products_plan(struct dp_products *p, const struct dp_schema *s, const size_t *first, struct dp_err *err)
 {
     double others = 1; /* mean squares: of the bias, and of the columns */
-    int rc = dp_alloc(&p->at, s->columns, sizeof *p->at, err);
-    for (size_t i = 0; rc == DP_OK && i < s->columns; i++) {
+    p->at = dp_new(s->columns, sizeof *p->at);
+    for (size_t i = 0; i < s->columns; i++) {
         others += s->column[i].type == DP_COLUMN_CATEGORICAL;
         if (s->column[i].type != DP_COLUMN_NUMERIC || s->column[i].basis.kind != DP_BASIS_COSINES)
             continue;
         others += 1.1;
         p->at[p->numbers++] = first[i] + 1;
     }
-    if (rc != DP_OK)
-        return rc;
     if (p->numbers > MOST || dp_products_count(p->numbers) > MOST)
         return dp_fail(err, DP_E_RUN,
                        "%zu numbers have more products than the %d columns that a model may have; 64 have as many", p->numbers,

@@ -384,8 +384,9 @@ static int noised_column(const struct made *m, size_t i, json_t *o, bool *featur
 {
     const struct dp_census_column *c = &m->census->column[i];
     struct found f = {.fill = NAN, .words = m->words, .others = true};
-    int rc = dp_alloc(&f.named, c->texts + 1, sizeof *f.named, err);
-    if (rc == DP_OK && i == m->census->label) {
+    f.named = dp_new(c->texts + 1, sizeof *f.named);
+    int rc = DP_OK;
+    if (i == m->census->label) {
         rc = noised_label(m, c, &f, o, err);
     } else if (rc == DP_OK) {
         noised_feature(m, c, &f);
@@ -476,7 +477,7 @@ int dp_propose_noised(const struct dp_census *census, const int64_t *noised, int
         number_columns(list);
     *schema = rc == DP_OK ? json_object() : NULL;
     put_table(*schema, census, !row, m.comma, spellings(dp_census_absent, true), list);
-    return rc == DP_OK && *schema == NULL ? dp_fail(err, DP_E_RUN, "out of memory") : rc;
+    return rc;
 }
 
 /* --- the schema, from exact facts */
@@ -559,10 +560,9 @@ static const char *left_out(const struct dp_census_column *c, const struct found
 
 static int exact_label(const struct dp_census *census, struct found *f, json_t *o, struct dp_err *err)
 {
-    json_t *classes = !f->numeric || f->count <= MOST_CLASSES ? dp_json_made(folded(f->named, f->count)) : json_null();
+    json_t *classes = !f->numeric || f->count <= MOST_CLASSES ? folded(f->named, f->count) : json_null();
     put_label(o, json_is_null(classes) ? NULL : classes, f);
-    int rc = classes == NULL ? dp_fail(err, DP_E_RUN, "out of memory")
-             : json_is_array(classes) && json_array_size(classes) < 2
+    int rc = json_is_array(classes) && json_array_size(classes) < 2
                  ? dp_fail(err, DP_E_RUN, "%s: the label '%s' has only one class, so there is nothing to learn", census->input,
                            census->column[census->label].name)
                  : DP_OK;
@@ -575,7 +575,8 @@ static int exact_column(const struct dp_census *census, size_t i, int notation, 
     const struct dp_census_column *c = &census->column[i];
     const struct dp_census_exact *x = c->exact;
     struct found f = {.fill = NAN};
-    int rc = dp_alloc(&f.named, c->seen_count + 1, sizeof *f.named, err);
+    f.named = dp_new(c->seen_count + 1, sizeof *f.named);
+    int rc = DP_OK;
     for (size_t k = 0; rc == DP_OK && k < c->seen_count && f.count < DP_CENSUS_DIFFERENT; k++)
         if (!dp_census_is_among(dp_census_absent, c->seen[k]->text, c->seen[k]->length))
             f.named[f.count++] = c->seen[k];
@@ -605,7 +606,9 @@ int dp_propose_exact(struct dp_census *census, const struct dp_import *import, b
     if (census->column[0].exact == NULL)
         return dp_fail(err, DP_E_UNSAFE, "a census for a schema that is paid for has nothing else");
     header = header || census->named || has_header(census);
-    int rc = header ? dp_census_check_names(census, err) : dp_census_take_first_line(census, err);
+    int rc = header ? dp_census_check_names(census, err) : DP_OK;
+    if (!header)
+        dp_census_take_first_line(census);
     rc = rc ?: dp_census_find_label(census, import, err);
     if (rc != DP_OK)
         return rc;
@@ -629,5 +632,5 @@ int dp_propose_exact(struct dp_census *census, const struct dp_import *import, b
                               "private_preprocessing", "inferred-schema")
                   : NULL;
     put_table(*schema, census, header, comma, missing, list);
-    return rc == DP_OK && *schema == NULL ? dp_fail(err, DP_E_RUN, "out of memory") : rc;
+    return rc;
 }

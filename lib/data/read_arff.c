@@ -41,9 +41,7 @@ static int nominal(const struct dp_lines *l, size_t at, struct dp_column *c, str
     size_t length;
     for (at++;;) {
         word(l->line, &at, ",}", &text, &length);
-        int rc = dp_texts_add(&c->categories, text, length, err);
-        if (rc != DP_OK)
-            return rc;
+        dp_texts_add(&c->categories, text, length);
         at += strspn(l->line + at, " \t");
         if (l->line[at] == '}')
             return DP_OK;
@@ -56,11 +54,9 @@ static int nominal(const struct dp_lines *l, size_t at, struct dp_column *c, str
 static int attribute(struct dp_import *import, const struct dp_lines *l, struct dp_err *err)
 {
     struct dp_schema *s = &import->plan.schema;
-    struct dp_column *grown = reallocarray(s->column, s->columns + 1, sizeof *grown);
+    struct dp_column *grown = dp_got(reallocarray(s->column, s->columns + 1, sizeof *grown));
     const char *text;
     size_t at = strlen("@attribute"), length;
-    if (grown == NULL)
-        return dp_fail(err, DP_E_RUN, "out of memory");
     s->column = grown;
     struct dp_column *c = &s->column[s->columns++];
     *c = (struct dp_column){.scaling = import->source.max_abs ? DP_SCALE_MAX_ABS : DP_SCALE_NONE};
@@ -69,9 +65,7 @@ static int attribute(struct dp_import *import, const struct dp_lines *l, struct 
         return bad(l, NULL, "an attribute without a name", err);
     if (dp_text_valid(l->line, l->length) < l->length)
         return bad(l, NULL, "is not UTF-8 (iconv -f LATIN1 -t UTF-8 converts a file in Latin-1)", err);
-    c->name = strndup(text, length);
-    if (c->name == NULL)
-        return dp_fail(err, DP_E_RUN, "out of memory");
+    c->name = dp_got(strndup(text, length));
     at += strspn(l->line + at, " \t");
     if (l->line[at] == '{') {
         c->type = DP_COLUMN_CATEGORICAL;
@@ -107,12 +101,13 @@ static int choose_label(struct dp_import *import, const struct dp_lines *l, stru
     if (c->type == DP_COLUMN_IGNORE || (!s->real_label && c->categories.count < 2))
         return bad(l, c->name, "the label must be numeric or have two or more values (--label)", err);
     c->type = DP_COLUMN_LABEL;
-    int rc = s->real_label ? DP_OK : dp_alloc(&s->class, c->categories.count, sizeof *s->class, err);
-    while (rc == DP_OK && !s->real_label && s->classes < c->categories.count) {
+    if (!s->real_label)
+        s->class = dp_new(c->categories.count, sizeof *s->class);
+    while (!s->real_label && s->classes < c->categories.count) {
         size_t k = s->classes++;
-        rc = dp_texts_add(&s->class[k], c -> categories.text[k], strlen(c->categories.text[k]), err);
+        dp_texts_add(&s->class[k], c -> categories.text[k], strlen(c->categories.text[k]));
     }
-    return rc;
+    return DP_OK;
 }
 
 /* The header up to @data. */
@@ -144,7 +139,8 @@ int dp_read_arff(struct dp_import *import, const struct dp_import_sink *to, stru
     lines.arff = true;
     import->plan.schema.label = -1;
     rc = read_header(import, &lines, err);
-    rc = rc ?: dp_texts_add(&import->plan.schema.missing, "?", 1, err);
+    if (rc == DP_OK)
+        dp_texts_add(&import->plan.schema.missing, "?", 1);
     rc = rc ?: dp_read_records(import, &lines, to, err);
     dp_input_digest(lines.input, import->result.table);
     dp_lines_close(&lines);

@@ -80,7 +80,8 @@ static int read_head(struct array *a, struct dp_err *err)
     }
     if (rc == DP_OK && length >= 1 << 16)
         return dp_fail(err, DP_E_RUN, "%s: its header is too long", a->name);
-    rc = rc ?: dp_alloc(&text, length + 1, 1, err);
+    if (rc == DP_OK)
+        text = dp_new(length + 1, 1);
     rc = rc ?: read_full(a, text, length, err);
     a->ndim = rc == DP_OK ? dp_npy_read_header(text, descr, sizeof descr, &fortran, a->dims, DIMS) : 0;
     if (rc == DP_OK && a->ndim < 0)
@@ -202,7 +203,8 @@ static int read_pairs(struct dp_import *import, struct array *x, struct array *y
     struct dp_parsed r = {0};
     unsigned char *bytes = NULL, label[2 * WIDEST] = {0};
     size_t columns = import->plan.schema.columns;
-    int rc = dp_alloc(&bytes, x->row + WIDEST, 1, err);
+    bytes = dp_new(x->row + WIDEST, 1);
+    int rc = DP_OK;
     for (size_t i = 0; rc == DP_OK && i < x->dims[0]; i++) {
         rc = read_row(x, bytes, err);
         rc = rc ?: read_row(y, label, err);
@@ -210,9 +212,9 @@ static int read_pairs(struct dp_import *import, struct array *x, struct array *y
         r.count = 0;
         for (size_t j = 0; rc == DP_OK && j < columns; j++) {
             double value = number(x->type, bytes + j * x->size);
-            rc = isfinite(value) ? dp_parsed_add(&r, (uint32_t)j, value, err)
-                                 : dp_fail(err, DP_E_RUN, "%s: row %zu, column %zu: expected a number, got %g", x->name, i + 1,
-                                           j + 1, value);
+            if (!isfinite(value))
+                rc = dp_fail(err, DP_E_RUN, "%s: row %zu, column %zu: expected a number, got %g", x->name, i + 1, j + 1, value);
+            dp_parsed_add(&r, (uint32_t)j, value);
         }
         rc = rc ?: to->put(to->self, &r, err);
     }
@@ -224,17 +226,16 @@ static int read_pairs(struct dp_import *import, struct array *x, struct array *y
 }
 
 /* If a type has few values (bytes, truth values), bounds follow from the type. */
-static int make_columns(struct dp_import *import, const struct array *x, struct dp_err *err)
+static void make_columns(struct dp_import *import, const struct array *x)
 {
     struct dp_schema *s = &import->plan.schema;
     size_t columns = x->row / x->size;
     bool bounded = x->type == UINT8 || x->type == BOOL;
     enum dp_scaling scaling = bounded ? DP_SCALE_BOUNDS : import->source.max_abs ? DP_SCALE_MAX_ABS : DP_SCALE_NONE;
-    int rc = dp_alloc(&s->column, columns, sizeof *s->column, err);
-    for (size_t j = 0; rc == DP_OK && j < columns; j++)
+    s->column = dp_new(columns, sizeof *s->column);
+    for (size_t j = 0; j < columns; j++)
         s->column[j] = (struct dp_column){.scaling = scaling, .bounded = bounded, .high = x->type == UINT8 ? 255 : 1};
-    s->columns = rc == DP_OK ? columns : 0;
-    return rc;
+    s->columns = columns;
 }
 
 static int check_shapes(struct dp_import *import, const struct array *x, const struct array *y, struct dp_err *err)
@@ -271,7 +272,8 @@ int dp_read_arrays(struct dp_import *import, const struct dp_import_sink *to, st
              ?: open_array(&y, archive ? import->source.input : import->source.labels,
                            archive ? import->source.member[1] : NULL, err);
     rc = rc ?: check_shapes(import, &x, &y, err);
-    rc = rc ?: make_columns(import, &x, err);
+    if (rc == DP_OK)
+        make_columns(import, &x);
     rc = rc ?: read_pairs(import, &x, &y, to, err);
     if (rc == DP_OK)
         dp_hash_end(&x.hash, import->result.table, sizeof import->result.table);

@@ -22,39 +22,34 @@ static long meaning_of(const struct dp_import *import, size_t column, const stru
     return f->length == 0 ? MISSING : dp_text_index_find(&import->reader.index[column], f->text, f->length, UNKNOWN);
 }
 
-static int add_texts(struct dp_text_index *index, const struct dp_texts *texts, long meaning, struct dp_err *err)
+static void add_texts(struct dp_text_index *index, const struct dp_texts *texts, long meaning)
 {
-    int rc = DP_OK;
-    for (size_t k = 0; rc == DP_OK && k < texts->count; k++)
-        rc = dp_text_index_add(index, texts->text[k], strlen(texts->text[k]), meaning, err);
-    return rc;
+    for (size_t k = 0; k < texts->count; k++)
+        dp_text_index_add(index, texts->text[k], strlen(texts->text[k]), meaning);
 }
 
 /* Collects what the cells of a column can mean. A label is never missing. */
-static int index_column(struct dp_text_index *index, const struct dp_schema *s, const struct dp_column *c, struct dp_err *err)
+static void index_column(struct dp_text_index *index, const struct dp_schema *s, const struct dp_column *c)
 {
-    int rc = DP_OK;
-    for (size_t k = 0; rc == DP_OK && c->type == DP_COLUMN_LABEL && k < s->classes; k++)
-        rc = add_texts(index, &s->class[k], (long)k, err);
+    for (size_t k = 0; c->type == DP_COLUMN_LABEL && k < s->classes; k++)
+        add_texts(index, &s->class[k], (long)k);
     if (c->type == DP_COLUMN_LABEL)
-        return rc;
-    rc = add_texts(index, &s->missing, MISSING, err);
-    rc = rc ?: add_texts(index, &c->missing, MISSING, err);
-    for (size_t k = 0; rc == DP_OK && k < c->categories.count - c->buckets; k++)
-        rc = dp_text_index_add(index, c->categories.text[k], strlen(c->categories.text[k]), (long)k, err);
-    for (size_t k = 0; rc == DP_OK && k < c->synonyms.count; k++)
-        rc = dp_text_index_add(index, c->synonyms.text[k], strlen(c->synonyms.text[k]), (long)c->meant[k], err);
-    return rc;
+        return;
+    add_texts(index, &s->missing, MISSING);
+    add_texts(index, &c->missing, MISSING);
+    for (size_t k = 0; k < c->categories.count - c->buckets; k++)
+        dp_text_index_add(index, c->categories.text[k], strlen(c->categories.text[k]), (long)k);
+    for (size_t k = 0; k < c->synonyms.count; k++)
+        dp_text_index_add(index, c->synonyms.text[k], strlen(c->synonyms.text[k]), (long)c->meant[k]);
 }
 
-static int make_index(struct dp_import *import, struct dp_err *err)
+static void make_index(struct dp_import *import)
 {
     const struct dp_schema *s = &import->plan.schema;
-    int rc = dp_alloc(&import->reader.index, s->columns, sizeof *import->reader.index, err);
+    import->reader.index = dp_new(s->columns, sizeof *import->reader.index);
     import->reader.person = dp_schema_person(s);
-    for (size_t i = 0; rc == DP_OK && i < s->columns; i++)
-        rc = index_column(&import->reader.index[i], s, &s->column[i], err);
-    return rc;
+    for (size_t i = 0; i < s->columns; i++)
+        index_column(&import->reader.index[i], s, &s->column[i]);
 }
 
 static void free_index(struct dp_import *import)
@@ -161,8 +156,10 @@ static int cell(struct dp_import *import, size_t column, const struct dp_lines *
     int rc = DP_OK;
     if (c->type == DP_COLUMN_IGNORE || c->type == DP_COLUMN_PERSON)
         return DP_OK;
-    if (c->type == DP_COLUMN_NUMERIC && c->date == NULL && is_usual(import, column, &l->field[i], &value))
-        return dp_parsed_add(r, (uint32_t)column, value, err);
+    if (c->type == DP_COLUMN_NUMERIC && c->date == NULL && is_usual(import, column, &l->field[i], &value)) {
+        dp_parsed_add(r, (uint32_t)column, value);
+        return DP_OK;
+    }
     if (c->type == DP_COLUMN_LABEL && import->unlabelled)
         r->label = 0;
     if (c->type == DP_COLUMN_LABEL)
@@ -172,7 +169,9 @@ static int cell(struct dp_import *import, size_t column, const struct dp_lines *
     if (c->type == DP_COLUMN_TEXT) {
         if (dp_text_valid(f->text, f->length) < f->length)
             return bad_cell(l, i, c->name, "expected a text", err);
-        return meaning == MISSING ? DP_OK : dp_words_add(f->text, f->length, c->words, (uint32_t)column, r, err);
+        if (meaning != MISSING)
+            dp_words_add(f->text, f->length, c->words, (uint32_t)column, r);
+        return DP_OK;
     }
     if (meaning == MISSING && c->unknown_zero && c->fill == DP_FILL_REFUSE)
         value = 0; /* no category, as an unknown one */
@@ -182,7 +181,8 @@ static int cell(struct dp_import *import, size_t column, const struct dp_lines *
         rc = number_cell(import, c, l, i, &value, err);
     else if (meaning != MISSING)
         rc = category_cell(import, c, l, i, meaning, &value, err);
-    return rc ?: dp_parsed_add(r, (uint32_t)column, value, err);
+    dp_parsed_add(r, (uint32_t)column, value);
+    return rc;
 }
 
 /* Reads the person first: a row that is malformed in another cell still belongs to this person. */
@@ -261,7 +261,8 @@ static int read_here(struct dp_import *import, struct dp_lines *lines, const str
 /* The rest of the file, of CSV and ARFF. */
 int dp_read_records(struct dp_import *import, struct dp_lines *lines, const struct dp_import_sink *to, struct dp_err *err)
 {
-    int rc = make_index(import, err);
+    make_index(import);
+    int rc = DP_OK;
     import->reader.lines = lines;
     rc = rc ?: (to->makers != NULL ? dp_crew_read : read_here)(import, lines, to, err);
     free_index(import);
@@ -334,8 +335,10 @@ static int read_header(struct dp_import *import, struct dp_lines *l, const struc
     import->reader.fields = l->fields;
     import->reader.lines = l;
     rc = check_delimiter(s, l, err);
-    rc = rc ?: dp_alloc(&import->reader.field, s->columns, sizeof *import->reader.field, err);
-    rc = rc ?: dp_alloc(&taken, l->fields, sizeof *taken, err);
+    if (rc == DP_OK)
+        import->reader.field = dp_new(s->columns, sizeof *import->reader.field);
+    if (rc == DP_OK)
+        taken = dp_new(l->fields, sizeof *taken);
     bool ordered = rc == DP_OK && in_order(s, l);
     for (size_t i = 0; rc == DP_OK && i < s->columns; i++)
         if (ordered)
@@ -344,7 +347,7 @@ static int read_header(struct dp_import *import, struct dp_lines *l, const struc
             rc = find_field(import, l, i, taken, err);
     for (size_t k = 0; rc == DP_OK && k < l->fields; k++)
         if (!taken[k])
-            rc = dp_texts_add(&import->result.extra, l->field[k].text, l->field[k].length, err);
+            dp_texts_add(&import->result.extra, l->field[k].text, l->field[k].length);
     free(taken);
     return rc == DP_OK && to->header != NULL ? to->header(to->self, err) : rc;
 }

@@ -79,14 +79,15 @@ static int read_pairs(struct idx *images, struct idx *labels, size_t pixels, siz
 {
     struct dp_parsed r = {0};
     unsigned char *image = NULL, label = 0;
-    int rc = dp_alloc(&image, pixels, 1, err);
+    image = dp_new(pixels, 1);
+    int rc = DP_OK;
     for (size_t i = 0; rc == DP_OK && i < images->dims[0]; i++) {
         rc = idx_read(images, image, pixels, i, err);
         if (rc == DP_OK && labels->input != NULL)
             rc = idx_read(labels, &label, 1, i, err);
         r.count = 0;
         for (size_t j = 0; rc == DP_OK && j < pixels; j++)
-            rc = dp_parsed_add(&r, (uint32_t)j, image[j], err);
+            dp_parsed_add(&r, (uint32_t)j, image[j]);
         if (rc != DP_OK)
             break;
         if (label >= classes) {
@@ -143,7 +144,8 @@ int dp_read_idx(struct dp_import *import, const struct dp_import_sink *to, struc
     dp_input_close(labels.input);
     if (rc != DP_OK)
         return rc;
-    rc = dp_alloc(&s->column, pixels, sizeof *s->column, err);
+    s->column = dp_new(pixels, sizeof *s->column);
+    rc = DP_OK;
     for (size_t j = 0; rc == DP_OK && j < pixels; j++) /* a byte is from 0 to 255: public */
         s->column[j] = (struct dp_column){.bounded = true, .high = 255};
     s->columns = rc == DP_OK ? pixels : 0;

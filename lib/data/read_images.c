@@ -14,8 +14,9 @@ static int find_classes(struct dp_import *import, const struct dp_texts *folders
     struct dp_schema *s = &import->plan.schema;
     char shown[DP_TEXT_SHOWN], classes[DP_TEXT_LISTED];
     bool listed = import->source.classes != NULL;
-    int rc =
-        listed ? dp_schema_classes(s, import->source.classes, err) : dp_alloc(&s->class, folders->count, sizeof *s->class, err);
+    int rc = listed ? dp_schema_classes(s, import->source.classes, err) : DP_OK;
+    if (!listed)
+        s->class = dp_new(folders->count, sizeof *s->class);
     for (size_t k = 0; rc == DP_OK && k < folders->count; k++) {
         const char *name = folders->text[k];
         size_t length = strlen(name);
@@ -27,7 +28,7 @@ static int find_classes(struct dp_import *import, const struct dp_texts *folders
             rc = dp_fail(err, DP_E_RUN, "%s: the folder '%s' is not one of the classes (--classes: %s)", import->source.input,
                          dp_text_show(name, length, shown), dp_schema_show_classes(s, classes));
         if (!listed)
-            rc = dp_texts_add(&s->class[s->classes++], name, length, err);
+            dp_texts_add(&s->class[s->classes++], name, length);
     }
     if (rc == DP_OK && s->classes < 2)
         rc = dp_fail(err, DP_E_RUN, "%s: the only class is '%s' (--classes says all of them)", import->source.input,
@@ -36,13 +37,12 @@ static int find_classes(struct dp_import *import, const struct dp_texts *folders
 }
 
 /* A byte is from 0 to 255: public. */
-static int make_columns(struct dp_schema *s, size_t bytes, struct dp_err *err)
+static void make_columns(struct dp_schema *s, size_t bytes)
 {
-    int rc = dp_alloc(&s->column, bytes, sizeof *s->column, err);
-    for (size_t j = 0; rc == DP_OK && j < bytes; j++)
+    s->column = dp_new(bytes, sizeof *s->column);
+    for (size_t j = 0; j < bytes; j++)
         s->column[j] = (struct dp_column){.bounded = true, .high = 255};
-    s->columns = rc == DP_OK ? bytes : 0;
-    return rc;
+    s->columns = bytes;
 }
 
 static int put_image(struct dp_import *import, const struct dp_folder_image *image, const long *meant, struct dp_parsed *r,
@@ -52,13 +52,14 @@ static int put_image(struct dp_import *import, const struct dp_folder_image *ima
     int rc = DP_OK;
     if (import->plan.shape.height == 0) { /* the first one */
         import->plan.shape = image->shape;
-        rc = make_columns(&import->plan.schema, bytes, err);
+        make_columns(&import->plan.schema, bytes);
+        rc = DP_OK;
         rc = rc ?: dp_map_fits(import->map, import->plan.shape, err);
     }
     r->count = 0;
     r->label = import->unlabelled ? 0 : (double)meant[image->class];
     for (size_t j = 0; rc == DP_OK && j < bytes; j++)
-        rc = dp_parsed_add(r, (uint32_t)j, image->pixels[j], err);
+        dp_parsed_add(r, (uint32_t)j, image->pixels[j]);
     return rc ?: to->put(to->self, r, err);
 }
 
@@ -71,7 +72,8 @@ int dp_read_images(struct dp_import *import, const struct dp_import_sink *to, st
     import->plan.schema.label = -1;
     int rc = dp_image_folder_open(&folder, import->source.input, import->unlabelled, err);
     const struct dp_texts *folders = rc == DP_OK ? dp_image_folder_classes(folder) : NULL;
-    rc = rc ?: dp_alloc(&meant, folders->count + 1, sizeof *meant, err);
+    if (rc == DP_OK)
+        meant = dp_new(folders->count + 1, sizeof *meant);
     if (rc == DP_OK && !import->unlabelled)
         rc = find_classes(import, folders, meant, err);
     while (rc >= 0 && (rc = dp_image_folder_next(folder, &image, err)) == 1)

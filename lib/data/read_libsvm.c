@@ -58,9 +58,7 @@ static int parse_line(const struct dp_lines *l, size_t cols, struct dp_parsed *r
         before = index;
         if ((size_t)index > *largest)
             *largest = (size_t)index;
-        int rc = dp_parsed_add(r, (uint32_t)(index - 1), value, err);
-        if (rc != DP_OK)
-            return rc;
+        dp_parsed_add(r, (uint32_t)(index - 1), value);
     }
 }
 
@@ -71,17 +69,16 @@ static int compare(const void *a, const void *b)
 }
 
 /* The classes are the distinct labels, ascending; label values become their indices when the spool is read again. */
-static int name_classes(struct dp_schema *s, double *labels, size_t count, struct dp_err *err)
+static void name_classes(struct dp_schema *s, double *labels, size_t count)
 {
     char name[32];
     qsort(labels, count, sizeof *labels, compare);
-    int rc = dp_alloc(&s->class, count, sizeof *s->class, err);
-    while (rc == DP_OK && s->classes < count) {
+    s->class = dp_new(count, sizeof *s->class);
+    while (s->classes < count) {
         size_t k = s->classes++;
         dp_number_print(labels[k], name, sizeof name);
-        rc = dp_texts_add(&s->class[k], name, strlen(name), err);
+        dp_texts_add(&s->class[k], name, strlen(name));
     }
-    return rc;
 }
 
 static int note_label(double *labels, size_t *count, double label, const struct dp_lines *l, struct dp_err *err)
@@ -153,13 +150,16 @@ int dp_read_libsvm(struct dp_import *import, const struct dp_import_sink *to, st
     dp_input_digest(lines.input, import->result.table);
     dp_lines_close(&lines);
     if (rc == DP_OK && measured)
-        rc = dp_schema_note_private(s, "classes", err);
+        dp_schema_note_private(s, "classes");
     if (rc == DP_OK && import->source.cols == 0)
-        rc = dp_schema_note_private(s, "columns", err);
-    rc = rc ?: dp_alloc(&s->column, m.columns, sizeof *s->column, err);
+        dp_schema_note_private(s, "columns");
+    if (rc == DP_OK)
+        s->column = dp_new(m.columns, sizeof *s->column);
     for (size_t j = 0; rc == DP_OK && j < m.columns; j++) {
         s->column[j] = (struct dp_column){.scaling = import->source.max_abs ? DP_SCALE_MAX_ABS : DP_SCALE_NONE};
         s->columns = j + 1;
     }
-    return rc == DP_OK && measured ? name_classes(s, m.labels, m.classes, err) : rc;
+    if (rc == DP_OK && measured)
+        name_classes(s, m.labels, m.classes);
+    return rc;
 }

@@ -14,7 +14,8 @@ static int read_values(struct dp_schedule *schedule, struct dp_lines *lines, str
             continue;
         if (!dp_number_cell(lines->line, lines->length, &value) || !(value > 0) || !isfinite(value))
             return dp_fail(err, DP_E_RUN, "%s: line %zu: expected a number > 0", lines->name, lines->number);
-        rc = dp_grow(&schedule->value, &capacity, schedule->count + 1, sizeof value, err);
+        dp_extend(&schedule->value, &capacity, schedule->count + 1, sizeof value);
+        rc = DP_OK;
         if (rc != DP_OK)
             return rc;
         schedule->value[schedule->count++] = value;

@@ -21,17 +21,11 @@ long dp_texts_find(const struct dp_texts *texts, const char *text, size_t length
     return -1;
 }
 
-int dp_texts_add(struct dp_texts *texts, const char *text, size_t length, struct dp_err *err)
+void dp_texts_add(struct dp_texts *texts, const char *text, size_t length)
 {
-    char **grown = reallocarray(texts->text, texts->count + 1, sizeof *grown);
-    if (grown == NULL)
-        return dp_fail(err, DP_E_RUN, "out of memory");
-    texts->text = grown;
-    texts->text[texts->count] = strndup(text, length);
-    if (texts->text[texts->count] == NULL)
-        return dp_fail(err, DP_E_RUN, "out of memory");
+    texts->text = dp_got(reallocarray(texts->text, texts->count + 1, sizeof *texts->text));
+    texts->text[texts->count] = dp_got(strndup(text, length));
     texts->count++;
-    return DP_OK;
 }
 
 void dp_texts_free(struct dp_texts *texts)
@@ -63,15 +57,14 @@ void dp_schema_free(struct dp_schema *s)
     *s = (struct dp_schema){.label = -1};
 }
 
-int dp_schema_note_private(struct dp_schema *s, const char *word, struct dp_err *err)
+void dp_schema_note_private(struct dp_schema *s, const char *word)
 {
     if (s->private_preprocessing == NULL)
         s->private_preprocessing = json_array();
     for (size_t i = 0; i < json_array_size(s->private_preprocessing); i++)
         if (strcmp(json_string_value(json_array_get(s->private_preprocessing, i)), word) == 0)
-            return DP_OK;
-    return json_array_append_new(s->private_preprocessing, json_string(word)) == 0 ? DP_OK
-                                                                                   : dp_fail(err, DP_E_RUN, "out of memory");
+            return;
+    json_array_append_new(s->private_preprocessing, json_string(word));
 }
 
 static int add_class(struct dp_schema *s, const char *name, size_t length, struct dp_err *err)
@@ -84,7 +77,8 @@ static int add_class(struct dp_schema *s, const char *name, size_t length, struc
         return dp_fail(err, DP_E_USAGE, "--classes: a name is empty");
     if (dp_text_valid(name, length) < length)
         return dp_fail(err, DP_E_USAGE, "--classes: '%s' is not UTF-8", dp_text_show(name, length, shown));
-    return dp_texts_add(&s->class[s->classes++], name, length, err);
+    dp_texts_add(&s->class[s->classes++], name, length);
+    return DP_OK;
 }
 
 int dp_schema_classes(struct dp_schema *s, const char *text, struct dp_err *err)
@@ -95,7 +89,8 @@ int dp_schema_classes(struct dp_schema *s, const char *text, struct dp_err *err)
         return dp_fail(err, DP_E_USAGE, "--classes: must be a number from 2 to 1000 or a list, got '%.80s'", text);
     for (const char *p = text; listed && *p != '\0'; p++)
         count += *p == ',';
-    int rc = dp_alloc(&s->class, (size_t)count, sizeof *s->class, err);
+    s->class = dp_new((size_t)count, sizeof *s->class);
+    int rc = DP_OK;
     for (int64_t k = 0; rc == DP_OK && k < count; k++) {
         char number[32];
         size_t length = strcspn(text, ",");
@@ -186,14 +181,18 @@ static int bounds_of(const json_t *list, const char *date, double *low, double *
 static int texts_of(const json_t *value, struct dp_texts *texts, const char *path, const char *name, struct dp_err *err)
 {
     int rc = DP_OK;
-    if (json_is_string(value))
-        return dp_texts_add(texts, json_string_value(value), json_string_length(value), err);
+    if (json_is_string(value)) {
+        dp_texts_add(texts, json_string_value(value), json_string_length(value));
+        return DP_OK;
+    }
     if (!json_is_array(value))
         return dp_fail(err, DP_E_RUN, "%s: '%s': expected a text or a list of texts", path, name);
     for (size_t i = 0; rc == DP_OK && i < json_array_size(value); i++) {
         const json_t *text = json_array_get(value, i);
-        rc = json_is_string(text) ? dp_texts_add(texts, json_string_value(text), json_string_length(text), err)
-                                  : dp_fail(err, DP_E_RUN, "%s: '%s': expected a list of texts", path, name);
+        if (json_is_string(text))
+            dp_texts_add(texts, json_string_value(text), json_string_length(text));
+        else
+            rc = dp_fail(err, DP_E_RUN, "%s: '%s': expected a list of texts", path, name);
     }
     return rc;
 }
@@ -209,20 +208,19 @@ static int category_of(struct dp_column *c, const json_t *value, const char *pat
         rc = dp_fail(err, DP_E_RUN, "%s: column '%s': category %zu has no text", path, name, c->categories.count + 1);
     for (size_t k = 1; rc == DP_OK && k < texts.count; k++) {
         const char *text = texts.text[k];
-        size_t *meant = reallocarray(c->meant, c->synonyms.count + 1, sizeof *meant);
-        c->meant = meant != NULL ? meant : c->meant;
-        if (meant != NULL)
-            meant[c->synonyms.count] = c->categories.count;
+        c->meant = dp_got(reallocarray(c->meant, c->synonyms.count + 1, sizeof *c->meant));
+        c->meant[c->synonyms.count] = c->categories.count;
         if (dp_column_category(c, text, strlen(text)) >= 0)
             rc = dp_fail(err, DP_E_RUN, "%s: column '%s': '%s' is in two categories", path, name,
                          dp_text_show(text, strlen(text), shown));
         else
-            rc = meant == NULL ? dp_fail(err, DP_E_RUN, "out of memory") : dp_texts_add(&c->synonyms, text, strlen(text), err);
+            dp_texts_add(&c->synonyms, text, strlen(text));
     }
     if (rc == DP_OK && dp_texts_find(&c->synonyms, texts.text[0], strlen(texts.text[0])) >= 0)
         rc = dp_fail(err, DP_E_RUN, "%s: column '%s': '%s' is in two categories", path, name,
                      dp_text_show(texts.text[0], strlen(texts.text[0]), shown));
-    rc = rc ?: dp_texts_add(&c->categories, texts.text[0], strlen(texts.text[0]), err);
+    if (rc == DP_OK)
+        dp_texts_add(&c->categories, texts.text[0], strlen(texts.text[0]));
     dp_texts_free(&texts);
     return rc;
 }
@@ -263,7 +261,8 @@ static int label_column(struct dp_schema *s, const json_t *o, const char *path, 
     }
     if (json_array_size(classes) < 2)
         return dp_fail(err, DP_E_RUN, "%s: column '%s': \"classes\" must list two or more", path, name);
-    rc = dp_alloc(&s->class, json_array_size(classes), sizeof *s->class, err);
+    s->class = dp_new(json_array_size(classes), sizeof *s->class);
+    rc = DP_OK;
     while (rc == DP_OK && s->classes < json_array_size(classes)) {
         size_t k = s->classes++;
         rc = texts_of(json_array_get(classes, k), &s->class[k], path, name, err);
@@ -317,11 +316,10 @@ static int date_of(struct dp_column *c, const json_t *o, const char *path, const
         return dp_fail(err, DP_E_RUN,
                        "%s: column '%s': a date is numeric, or categorical with a \"part\" and no \"categories\"", path, name);
     const char *const *names = c->part == DP_DATE_MONTH ? dp_date_months : dp_date_weekdays;
-    int rc = DP_OK;
-    for (size_t k = 0; rc == DP_OK && part != NULL && names[k] != NULL; k++)
-        rc = dp_texts_add(&c->categories, names[k], strlen(names[k]), err);
-    c->date = strdup(json_string_value(date));
-    return rc == DP_OK && c->date == NULL ? dp_fail(err, DP_E_RUN, "out of memory") : rc;
+    for (size_t k = 0; part != NULL && names[k] != NULL; k++)
+        dp_texts_add(&c->categories, names[k], strlen(names[k]));
+    c->date = dp_got(strdup(json_string_value(date)));
+    return DP_OK;
 }
 
 static int fill_of(struct dp_column *c, const json_t *o, const char *path, const char *name, struct dp_err *err)
@@ -379,16 +377,15 @@ static int buckets_of(struct dp_column *c, const json_t *o, const char *path, co
 {
     const json_t *buckets = json_object_get(o, "buckets");
     char bucket[32];
-    int rc = DP_OK;
     if (buckets == NULL)
         return DP_OK;
     c->buckets = (size_t)json_integer_value(buckets);
     if (json_integer_value(buckets) < 1 || c->buckets > DP_SCHEMA_BUCKETS || c->date != NULL)
         return dp_fail(err, DP_E_RUN, "%s: column '%s': \"buckets\" are a whole number from 1 to %d, and not for dates", path,
                        name, DP_SCHEMA_BUCKETS);
-    for (size_t k = 1; rc == DP_OK && k <= c->buckets; k++)
-        rc = dp_texts_add(&c->categories, bucket, (size_t)sprintf(bucket, "(bucket %zu)", k), err);
-    return rc;
+    for (size_t k = 1; k <= c->buckets; k++)
+        dp_texts_add(&c->categories, bucket, (size_t)sprintf(bucket, "(bucket %zu)", k));
+    return DP_OK;
 }
 
 static int unknown_of(struct dp_column *c, const json_t *o, const char *path, const char *name, struct dp_err *err)
@@ -502,9 +499,7 @@ static int column_of(struct dp_schema *s, size_t i, const json_t *o, const char 
     if (unknown != NULL)
         return dp_fail(err, DP_E_RUN, "%s: column '%s': unknown entry \"%.40s\"", path, name, unknown);
     int rc = type_of(s, c, o, path, name, err);
-    c->name = strdup(full);
-    if (rc == DP_OK && c->name == NULL)
-        rc = dp_fail(err, DP_E_RUN, "out of memory");
+    c->name = dp_got(strdup(full));
     rc = rc ?: typed_entries(s, c, o, path, name, err);
     if (rc == DP_OK && json_object_get(o, "missing") != NULL)
         rc = texts_of(json_object_get(o, "missing"), &c->missing, path, name, err);
@@ -522,7 +517,8 @@ static int paid_of(struct dp_schema *s, const json_t *paid, const char *path, st
     if (!sane)
         return dp_fail(err, DP_E_RUN, "%s: \"paid\" does not say epsilon, delta, ledger and population", path);
     s->paid = json_deep_copy(paid);
-    return s->paid != NULL ? dp_schema_note_private(s, DP_TEXT_PAID_SCHEMA, err) : dp_fail(err, DP_E_RUN, "out of memory");
+    dp_schema_note_private(s, DP_TEXT_PAID_SCHEMA);
+    return DP_OK;
 }
 
 /* Reads "private_preprocessing". */
@@ -533,9 +529,10 @@ static int preprocessing_of(struct dp_schema *s, const json_t *list, const char 
                  : dp_fail(err, DP_E_RUN, "%s: \"private_preprocessing\" must be a list of texts", path);
     for (size_t i = 0; rc == DP_OK && i < json_array_size(list); i++) {
         const char *word = json_string_value(json_array_get(list, i));
-        rc = word != NULL && word[0] != '\0'
-                 ? dp_schema_note_private(s, word, err)
-                 : dp_fail(err, DP_E_RUN, "%s: \"private_preprocessing\" must be a list of texts", path);
+        if (word != NULL && word[0] != '\0')
+            dp_schema_note_private(s, word);
+        else
+            rc = dp_fail(err, DP_E_RUN, "%s: \"private_preprocessing\" must be a list of texts", path);
     }
     return rc;
 }
@@ -571,7 +568,7 @@ int dp_schema_read(struct dp_schema *s, const json_t *root, const char *path, st
     rc = rc ?: preprocessing_of(s, json_object_get(root, "private_preprocessing"), path, err);
     if (rc == DP_OK && paid != NULL)
         rc = paid_of(s, paid, path, err);
-    rc = rc ?: dp_alloc(&s->column, json_array_size(columns), sizeof *s->column, err);
+    s->column = dp_new(json_array_size(columns), sizeof *s->column);
     for (size_t i = 0; rc == DP_OK && i < json_array_size(columns); i++) {
         s->columns = i + 1;
         rc = column_of(s, i, json_array_get(columns, i), path, err);
@@ -594,8 +591,9 @@ static int read_all(const char *path, char **text, size_t *length, struct dp_err
         return rc;
     do {
         *length += got;
-        rc = *length > SCHEMA_MOST ? dp_fail(err, DP_E_RUN, "%s is longer than %zu bytes", path, SCHEMA_MOST)
-                                   : dp_grow(text, &capacity, *length + 65536, 1, err);
+        if (*length > SCHEMA_MOST)
+            rc = dp_fail(err, DP_E_RUN, "%s is longer than %zu bytes", path, SCHEMA_MOST);
+        dp_extend(text, &capacity, *length + 65536, 1);
         rc = rc ?: dp_input_read(input, *text + *length, capacity - *length, &got, err);
     } while (rc == DP_OK && got > 0);
     dp_input_close(input);

@@ -96,11 +96,11 @@ size_t dp_schema_features(const struct dp_schema *schema);
 long dp_schema_person(const struct dp_schema *schema);
 
 /* Adds a word to private_preprocessing, once. */
-int dp_schema_note_private(struct dp_schema *schema, const char *word, struct dp_err *err);
+void dp_schema_note_private(struct dp_schema *schema, const char *word);
 
 /* The index of the text among texts, or -1. */
 long dp_texts_find(const struct dp_texts *texts, const char *text, size_t length);
-int dp_texts_add(struct dp_texts *texts, const char *text, size_t length, struct dp_err *err);
+void dp_texts_add(struct dp_texts *texts, const char *text, size_t length);
 void dp_texts_free(struct dp_texts *texts);
 
 #endif

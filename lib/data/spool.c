@@ -36,12 +36,9 @@ int dp_spool_open(struct dp_spool *spool, const char *beside, bool scattered, st
     if (spool->file == NULL)
         return dp_fail_errno(err, errno, "cannot create a temporary file in %s", spool->where);
     const size_t size = scattered ? PAGE : BUFFER;
-    int rc = dp_alloc(&spool->buffer, size, 1, err);
-    if (rc == DP_OK)
-        setvbuf(spool->file, spool->buffer, _IOFBF, size);
-    else
-        dp_spool_close(spool);
-    return rc;
+    spool->buffer = dp_new(size, 1);
+    setvbuf(spool->file, spool->buffer, _IOFBF, size);
+    return DP_OK;
 }
 
 void dp_spool_close(struct dp_spool *spool)
@@ -67,24 +64,20 @@ static bool are_bytes(const struct dp_parsed *r)
     return good;
 }
 
-static int make_bytes(struct dp_spool *spool, uint32_t count, struct dp_err *err)
+static void make_bytes(struct dp_spool *spool, uint32_t count)
 {
-    int rc = dp_grow(&spool->bytes, &spool->bytes_capacity, count, 1, err);
-    if (rc == DP_OK)
-        memset(spool->bytes, 0, count);
-    return rc;
+    dp_extend(&spool->bytes, &spool->bytes_capacity, count, 1);
+    memset(spool->bytes, 0, count);
 }
 
-int dp_spool_encode(struct dp_encoded *to, const struct dp_parsed *r, struct dp_err *err)
+void dp_spool_encode(struct dp_encoded *to, const struct dp_parsed *r)
 {
     struct head head = {r->label, r->null ? 0 : r->count, r->null ? NOTHING : are_bytes(r) ? BYTES : PAIRS};
     if (head.kind == BYTES)
         head.count = r->column[r->count - 1] + 1;
     size_t columns = head.count * sizeof *r->column, values = head.count * sizeof *r->value;
     size_t size = head.kind == BYTES ? head.count : columns + values;
-    int rc = dp_grow(&to->bytes, &to->capacity, to->used + sizeof head + size, 1, err);
-    if (rc != DP_OK)
-        return rc;
+    dp_extend(&to->bytes, &to->capacity, to->used + sizeof head + size, 1);
     char *at = to->bytes + to->used;
     memcpy(at, &head, sizeof head);
     at += sizeof head;
@@ -98,7 +91,6 @@ int dp_spool_encode(struct dp_encoded *to, const struct dp_parsed *r, struct dp_
     }
     to->used += sizeof head + size;
     to->records++;
-    return DP_OK;
 }
 
 int dp_spool_append(struct dp_spool *spool, struct dp_encoded *from, struct dp_err *err)
@@ -114,8 +106,8 @@ int dp_spool_append(struct dp_spool *spool, struct dp_encoded *from, struct dp_e
 
 int dp_spool_put(struct dp_spool *spool, const struct dp_parsed *r, struct dp_err *err)
 {
-    int rc = dp_spool_encode(&spool->one, r, err);
-    return rc ?: dp_spool_append(spool, &spool->one, err);
+    dp_spool_encode(&spool->one, r);
+    return dp_spool_append(spool, &spool->one, err);
 }
 
 int dp_spool_rewind(struct dp_spool *spool, struct dp_err *err)
@@ -140,21 +132,14 @@ int dp_spool_go(struct dp_spool *spool, size_t place, struct dp_err *err)
     return fseeko(spool->file, (off_t)place, SEEK_SET) == 0 ? DP_OK : dp_fail_errno(err, errno, "cannot read a temporary file");
 }
 
-int dp_parsed_reserve(struct dp_parsed *r, uint32_t count, struct dp_err *err)
+void dp_parsed_reserve(struct dp_parsed *r, uint32_t count)
 {
     if (count <= r->capacity)
-        return DP_OK;
+        return;
     uint32_t wanted = count < 64 ? 64 : 2 * count;
-    uint32_t *column = reallocarray(r->column, wanted, sizeof *column);
-    if (column != NULL)
-        r->column = column;
-    double *value = reallocarray(r->value, wanted, sizeof *value);
-    if (value != NULL)
-        r->value = value;
-    if (column == NULL || value == NULL)
-        return dp_fail(err, DP_E_RUN, "out of memory");
+    r->column = dp_got(reallocarray(r->column, wanted, sizeof *r->column));
+    r->value = dp_got(reallocarray(r->value, wanted, sizeof *r->value));
     r->capacity = wanted;
-    return DP_OK;
 }
 
 static bool get(struct dp_spool *spool, void *data, size_t size)
@@ -170,11 +155,9 @@ int dp_spool_get(struct dp_spool *spool, struct dp_parsed *r, struct dp_err *err
     r->label = head.label;
     r->null = head.kind == NOTHING;
     r->count = 0;
-    int rc = dp_parsed_reserve(r, head.count, err);
-    if (rc == DP_OK && head.kind == BYTES)
-        rc = make_bytes(spool, head.count, err);
-    if (rc != DP_OK)
-        return rc;
+    dp_parsed_reserve(r, head.count);
+    if (head.kind == BYTES)
+        make_bytes(spool, head.count);
     bool good = head.kind == BYTES ? get(spool, spool->bytes, head.count)
                                    : get(spool, r->column, head.count * sizeof *r->column) &&
                                          get(spool, r->value, head.count * sizeof *r->value);

@@ -40,7 +40,7 @@ int dp_spool_put(struct dp_spool *spool, const struct dp_parsed *record, struct 
 
 /* dp_spool_put in two steps: the first needs no spool, and appends to *to; the second appends all records to the spool, and
  * empties *from. */
-int dp_spool_encode(struct dp_encoded *to, const struct dp_parsed *record, struct dp_err *err);
+void dp_spool_encode(struct dp_encoded *to, const struct dp_parsed *record);
 int dp_spool_append(struct dp_spool *spool, struct dp_encoded *from, struct dp_err *err);
 
 /* dp_spool_rewind goes back to the first record; dp_spool_get then returns 1 for each record, and 0 after the last. */
@@ -53,17 +53,16 @@ int dp_spool_tell(const struct dp_spool *spool, size_t *place, struct dp_err *er
 int dp_spool_go(struct dp_spool *spool, size_t place, struct dp_err *err);
 
 /* Makes room for count values. */
-int dp_parsed_reserve(struct dp_parsed *record, uint32_t count, struct dp_err *err);
+void dp_parsed_reserve(struct dp_parsed *record, uint32_t count);
 
 /* Appends a value; zeros are left out. */
-static inline int dp_parsed_add(struct dp_parsed *record, uint32_t column, double value, struct dp_err *err)
+static inline void dp_parsed_add(struct dp_parsed *record, uint32_t column, double value)
 {
     if (value == 0)
-        return DP_OK;
-    if (record->count == record->capacity && dp_parsed_reserve(record, record->count + 1, err) != DP_OK)
-        return DP_E_RUN;
+        return;
+    if (record->count == record->capacity)
+        dp_parsed_reserve(record, record->count + 1);
     record->column[record->count] = column;
     record->value[record->count++] = value;
-    return DP_OK;
 }
 void dp_parsed_free(struct dp_parsed *record);

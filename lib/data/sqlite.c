@@ -22,30 +22,29 @@ static int fails(const struct dp_sqlite *q, struct dp_err *err)
 {
     if (dp_interrupt_pending())
         return dp_fail(err, DP_E_RUN, "interrupted");
-    return dp_fail(err, DP_E_RUN, "%s: %s", q->path, q->db != NULL ? sqlite3_errmsg(q->db) : "out of memory");
+    return dp_fail(err, DP_E_RUN, "%s: %s", q->path, sqlite3_errmsg(q->db));
 }
 
-static int append(struct dp_sqlite *q, const char *text, size_t length, struct dp_err *err)
+static void append(struct dp_sqlite *q, const char *text, size_t length)
 {
-    int rc = dp_grow(&q->line, &q->capacity, q->length + length, 1, err);
-    if (rc == DP_OK && length > 0)
+    dp_extend(&q->line, &q->capacity, q->length + length, 1);
+    if (length > 0)
         memcpy(q->line + q->length, text, length);
-    q->length += rc == DP_OK ? length : 0;
-    return rc;
+    q->length += length;
 }
 
 /* In quotes, which are doubled within. */
-static int append_text(struct dp_sqlite *q, const char *text, size_t length, struct dp_err *err)
+static void append_text(struct dp_sqlite *q, const char *text, size_t length)
 {
-    int rc = append(q, "\"", 1, err);
-    for (const char *end = text + length, *quote; rc == DP_OK && text < end; text = quote) {
+    append(q, "\"", 1);
+    for (const char *end = text + length, *quote; text < end; text = quote) {
         quote = memchr(text, '"', (size_t)(end - text));
         quote = quote != NULL ? quote + 1 : end;
-        rc = append(q, text, (size_t)(quote - text), err);
-        if (rc == DP_OK && quote[-1] == '"')
-            rc = append(q, "\"", 1, err);
+        append(q, text, (size_t)(quote - text));
+        if (quote[-1] == '"')
+            append(q, "\"", 1);
     }
-    return rc ?: append(q, "\"", 1, err);
+    append(q, "\"", 1);
 }
 
 static int append_cell(struct dp_sqlite *q, int column, struct dp_err *err)
@@ -62,11 +61,15 @@ static int append_cell(struct dp_sqlite *q, int column, struct dp_err *err)
     }
     case SQLITE_FLOAT:
         dp_number_print(sqlite3_column_double(q->statement, column), number, sizeof number);
-        return append(q, number, strlen(number), err);
+        append(q, number, strlen(number));
+        return DP_OK;
     default: {
         const char *text = (const char *)sqlite3_column_text(q->statement, column);
         size_t length = (size_t)sqlite3_column_bytes(q->statement, column);
-        return text == NULL ? fails(q, err) : (type == SQLITE_INTEGER ? append : append_text)(q, text, length, err);
+        if (text == NULL)
+            return fails(q, err);
+        (type == SQLITE_INTEGER ? append : append_text)(q, text, length);
+        return DP_OK;
     }
     }
 }
@@ -80,21 +83,26 @@ static int next_row(struct dp_sqlite *q, struct dp_err *err)
         return q->ended ? DP_OK : fails(q, err);
     q->rows++;
     for (int i = 0; rc == DP_OK && i < sqlite3_column_count(q->statement); i++) {
-        rc = i > 0 ? append(q, ",", 1, err) : DP_OK;
-        rc = rc ?: append_cell(q, i, err);
+        if (i > 0)
+            append(q, ",", 1);
+        rc = append_cell(q, i, err);
     }
-    return rc ?: append(q, "\n", 1, err);
+    append(q, "\n", 1);
+    return rc;
 }
 
 static int put_names(struct dp_sqlite *q, struct dp_err *err)
 {
-    int rc = DP_OK;
-    for (int i = 0; rc == DP_OK && i < sqlite3_column_count(q->statement); i++) {
+    for (int i = 0; i < sqlite3_column_count(q->statement); i++) {
         const char *name = sqlite3_column_name(q->statement, i);
-        rc = name == NULL ? fails(q, err) : i > 0 ? append(q, ",", 1, err) : DP_OK;
-        rc = rc ?: append_text(q, name, strlen(name), err);
+        if (name == NULL)
+            return fails(q, err);
+        if (i > 0)
+            append(q, ",", 1);
+        append_text(q, name, strlen(name));
     }
-    return rc ?: append(q, "\n", 1, err);
+    append(q, "\n", 1);
+    return DP_OK;
 }
 
 /* SQLite would read changes that are in another file only if it could write to that file. */
@@ -117,9 +125,8 @@ static int check_changes(const char *path, struct dp_err *err)
 static int open_database(struct dp_sqlite *q, struct dp_err *err)
 {
     char *uri, *to;
-    int rc = dp_alloc(&uri, 3 * strlen(q->path) + 40, 1, err);
-    if (rc != DP_OK)
-        return rc;
+    uri = dp_new(3 * strlen(q->path) + 40, 1);
+    int rc = DP_OK;
     to = uri + sprintf(uri, "file:%s", q->path[0] == '/' ? "//" : "");
     for (const char *p = q->path; *p != '\0'; p++)
         to += strchr("%?#", *p) != NULL ? sprintf(to, "%%%02x", (unsigned)*p) : sprintf(to, "%c", *p);
@@ -155,9 +162,8 @@ int dp_sqlite_open(struct dp_sqlite **query, const char *path, const char *sql, 
     struct stat st;
     if (stat(path, &st) != 0)
         return dp_fail_errno(err, errno, "cannot open %s", path);
-    int rc = dp_alloc(&q, 1, sizeof *q, err);
-    if (rc != DP_OK)
-        return rc;
+    q = dp_new(1, sizeof *q);
+    int rc = DP_OK;
     q->path = path;
     rc = check_changes(path, err);
     rc = rc ?: open_database(q, err);

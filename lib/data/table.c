@@ -18,12 +18,8 @@ static int add_name(struct dp_table *t, const struct dp_lines *lines, const char
                            t->cell[i]);
     if (t->columns == DP_TABLE_MOST_COLUMNS)
         return dp_fail(err, DP_E_RUN, "%s: more than %d columns", lines->name, DP_TABLE_MOST_COLUMNS);
-    int rc = dp_grow(&t->cell, &t->capacity, t->columns + 1, sizeof *t->cell, err);
-    if (rc != DP_OK)
-        return rc;
-    t->cell[t->columns] = strndup(text, length);
-    if (t->cell[t->columns] == NULL)
-        return dp_fail(err, DP_E_RUN, "out of memory");
+    dp_extend(&t->cell, &t->capacity, t->columns + 1, sizeof *t->cell);
+    t->cell[t->columns] = dp_got(strndup(text, length));
     t->columns++;
     return DP_OK;
 }
@@ -32,11 +28,9 @@ static int add_name(struct dp_table *t, const struct dp_lines *lines, const char
 static int take_row(struct dp_table *t, const struct dp_lines *lines, const char *line, struct dp_err *err)
 {
     size_t cells = 0, first = (1 + t->count) * t->columns;
-    int rc = DP_OK;
     if (t->count == DP_TABLE_MOST)
         return dp_fail(err, DP_E_RUN, "%s: more than %d rows", lines->name, DP_TABLE_MOST);
-    if ((rc = dp_grow(&t->cell, &t->capacity, first + t->columns, sizeof *t->cell, err)) != DP_OK)
-        return rc;
+    dp_extend(&t->cell, &t->capacity, first + t->columns, sizeof *t->cell);
     memset(t->cell + first, 0, t->columns * sizeof *t->cell);
     t->count++;
     for (const char *at = line + strspn(line, blanks); *at != '\0'; at += strspn(at, blanks)) {
@@ -44,8 +38,8 @@ static int take_row(struct dp_table *t, const struct dp_lines *lines, const char
         if (strspn(at, CELL) < length)
             return dp_fail(err, DP_E_RUN, "%s: line %zu: '%.*s' has a character that a shell would read", lines->name,
                            lines->number, (int)(length < 60 ? length : 60), at);
-        if (cells < t->columns && (t->cell[first + cells] = strndup(at, length)) == NULL)
-            return dp_fail(err, DP_E_RUN, "out of memory");
+        if (cells < t->columns)
+            t->cell[first + cells] = dp_got(strndup(at, length));
         cells++;
         at += length;
     }
@@ -57,9 +51,7 @@ static int take_row(struct dp_table *t, const struct dp_lines *lines, const char
 static int take_line(struct dp_table *t, const struct dp_lines *lines, struct dp_err *err)
 {
     int rc = DP_OK;
-    char *line = strndup(lines->line, lines->length);
-    if (line == NULL)
-        return dp_fail(err, DP_E_RUN, "out of memory");
+    char *line = dp_got(strndup(lines->line, lines->length));
     const char *at = line + strspn(line, blanks);
     if (*at == '\0' || *at == '#')
         rc = DP_OK;
@@ -156,12 +148,9 @@ int dp_table_fill(const struct dp_table *table, size_t row, const char *text, st
     struct filling f = {table, row, words, count, named};
     size_t size;
     *filled = NULL;
-    FILE *stream = open_memstream(filled, &size);
-    if (stream == NULL)
-        return dp_fail(err, DP_E_RUN, "out of memory");
+    FILE *stream = dp_got(open_memstream(filled, &size));
     int rc = fill(&f, text, stream, err);
-    if (fclose(stream) != 0 && rc == DP_OK)
-        rc = dp_fail(err, DP_E_RUN, "out of memory");
+    dp_close_text(stream);
     if (rc != DP_OK) {
         free(*filled);
         *filled = NULL;

@@ -32,34 +32,29 @@ static struct dp_text_slot *slot_of(const struct dp_text_index *x, const char *t
     }
 }
 
-static int grow(struct dp_text_index *x, struct dp_err *err)
+static void grow(struct dp_text_index *x)
 {
     struct dp_text_index wide = *x;
     wide.slots = x->slots > 0 ? 2 * x->slots : 16;
-    int rc = dp_alloc(&wide.slot, wide.slots, sizeof *wide.slot, err);
-    if (rc != DP_OK)
-        return rc;
+    wide.slot = dp_new(wide.slots, sizeof *wide.slot);
     for (size_t i = 0; i < x->slots; i++)
         if (x->slot[i].text != NULL)
             *slot_of(&wide, x->slot[i].text, x->slot[i].length, x->slot[i].hash) = x->slot[i];
     free(x->slot);
     *x = wide;
-    return DP_OK;
 }
 
-int dp_text_index_add(struct dp_text_index *x, const char *text, size_t length, long meaning, struct dp_err *err)
+void dp_text_index_add(struct dp_text_index *x, const char *text, size_t length, long meaning)
 {
-    int rc = 2 * (x->count + 1) > x->slots ? grow(x, err) : DP_OK;
-    if (rc != DP_OK)
-        return rc;
+    if (2 * (x->count + 1) > x->slots)
+        grow(x);
     uint64_t hash = hash_of(text, length);
     struct dp_text_slot *s = slot_of(x, text, length, hash);
     if (s->text != NULL)
-        return DP_OK;
+        return;
     *s = (struct dp_text_slot){text, length, hash, meaning};
     x->lengths[length > 0 ? (unsigned char)text[0] : 0] |= dp_text_index_bit(length);
     x->count++;
-    return DP_OK;
 }
 
 long dp_text_index_find(const struct dp_text_index *x, const char *text, size_t length, long otherwise)
@@ -76,18 +71,17 @@ void dp_text_index_free(struct dp_text_index *x)
     *x = (struct dp_text_index){0};
 }
 
-int dp_text_index_twice(const char *(*get)(const void *self, size_t i, size_t *length), const void *self, size_t count,
-                        size_t *twice, struct dp_err *err)
+void dp_text_index_twice(const char *(*get)(const void *self, size_t i, size_t *length), const void *self, size_t count,
+                         size_t *twice)
 {
     struct dp_text_index seen = {0};
-    int rc = DP_OK;
-    for (*twice = 0; rc == DP_OK && *twice < count; ++*twice) {
+    for (*twice = 0; *twice < count; ++*twice) {
         size_t length;
         const char *text = get(self, *twice, &length);
         if (length > 0 && dp_text_index_find(&seen, text, length, -1) == 0)
             break;
-        rc = length > 0 ? dp_text_index_add(&seen, text, length, 0, err) : DP_OK;
+        if (length > 0)
+            dp_text_index_add(&seen, text, length, 0);
     }
     dp_text_index_free(&seen);
-    return rc;
 }

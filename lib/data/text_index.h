@@ -17,7 +17,7 @@ struct dp_text_index {
 };
 
 /* The text is borrowed. If it is there already, it keeps its meaning. */
-int dp_text_index_add(struct dp_text_index *index, const char *text, size_t length, long meaning, struct dp_err *err);
+void dp_text_index_add(struct dp_text_index *index, const char *text, size_t length, long meaning);
 
 /* The bit of lengths for this length. */
 static inline uint64_t dp_text_index_bit(size_t length)
@@ -36,8 +36,8 @@ long dp_text_index_find(const struct dp_text_index *index, const char *text, siz
 
 /* Sets *twice to the first of the texts get(self, 0…count − 1) that an earlier one equals, or to count. Empty texts do not
  * count. */
-int dp_text_index_twice(const char *(*get)(const void *self, size_t i, size_t *length), const void *self, size_t count,
-                        size_t *twice, struct dp_err *err);
+void dp_text_index_twice(const char *(*get)(const void *self, size_t i, size_t *length), const void *self, size_t count,
+                         size_t *twice);
 
 void dp_text_index_free(struct dp_text_index *index);
 

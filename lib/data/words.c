@@ -61,11 +61,11 @@ uint64_t dp_words_hash(const void *text, size_t length)
     return value;
 }
 
-static int put(const unsigned char *text, const unsigned char *end, int sign, size_t columns, uint32_t column,
-               struct dp_parsed *r, struct dp_err *err)
+static void put(const unsigned char *text, const unsigned char *end, int sign, size_t columns, uint32_t column,
+                struct dp_parsed *r)
 {
     const uint64_t hash = dp_words_hash(text, (size_t)(end - text));
-    return dp_parsed_add(r, column, sign * (double)(hash % columns + 1), err);
+    dp_parsed_add(r, column, sign * (double)(hash % columns + 1));
 }
 
 void dp_words_feature(double value, double *x)
@@ -74,22 +74,22 @@ void dp_words_feature(double value, double *x)
     *feature = fmax(*feature, value > 0 ? 1 : DP_WORDS_PAIR);
 }
 
-int dp_words_add(const char *text, size_t length, size_t columns, uint32_t column, struct dp_parsed *r, struct dp_err *err)
+void dp_words_add(const char *text, size_t length, size_t columns, uint32_t column, struct dp_parsed *r)
 {
     const unsigned char *from = (const unsigned char *)text, *end = from + length;
     unsigned char *words, *to, *word, *before = NULL; /* words with a blank after each */
-    int rc = dp_alloc(&words, length + 1, sizeof *words, err);
+    words = dp_new(length + 1, sizeof *words);
     to = word = words;
-    while (rc == DP_OK && from <= end) {
+    while (from <= end) {
         size_t bytes = 1;
         uint32_t c = from < end ? decode(from, &bytes) : ' ';
         if (is_letter(c)) {
             encode(small(c), bytes, from, to);
             to += bytes;
         } else if (to > word) {
-            rc = put(word, to, 1, columns, column, r, err);
-            if (rc == DP_OK && before != NULL)
-                rc = put(before, to, -1, columns, column, r, err);
+            put(word, to, 1, columns, column, r);
+            if (before != NULL)
+                put(before, to, -1, columns, column, r);
             before = word;
             *to++ = ' ';
             word = to;
@@ -97,5 +97,4 @@ int dp_words_add(const char *text, size_t length, size_t columns, uint32_t colum
         from += bytes;
     }
     free(words);
-    return rc;
 }

@@ -19,8 +19,7 @@ uint64_t dp_words_hash(const void *text, size_t length);
 
 /* Appends values to the record, for column `column`: 1 + the index of each word, and for each pair the negative of its 1 +
  * index. A value may occur twice. */
-int dp_words_add(const char *text, size_t length, size_t columns, uint32_t column, struct dp_parsed *record,
-                 struct dp_err *err);
+void dp_words_add(const char *text, size_t length, size_t columns, uint32_t column, struct dp_parsed *record);
 
 /* Sets the feature of such a value among x, the columns of the text: 1 if a row has a word of this column, DP_WORDS_PAIR if it
  * has pairs only, else 0. With a larger number, pairs hid words that share their columns: on tweets at epsilon 1 with 1024

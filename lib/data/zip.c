@@ -158,9 +158,8 @@ int dp_zip_open(struct dp_zip **zip, const char *path, struct dp_err *err)
     struct dp_zip *z;
     struct stat st;
     uint64_t place[3];
-    int rc = dp_alloc(&z, 1, sizeof *z, err);
-    if (rc != DP_OK)
-        return rc;
+    z = dp_new(1, sizeof *z);
+    int rc = DP_OK;
     z->path = path;
     z->fd = open(path, O_RDONLY | O_CLOEXEC);
     if (z->fd < 0 || fstat(z->fd, &st) != 0)
@@ -174,10 +173,13 @@ int dp_zip_open(struct dp_zip **zip, const char *path, struct dp_err *err)
     if (rc == DP_OK) {
         z->list_size = (size_t)place[1];
         z->count = (size_t)place[2];
-        rc = place[0] > z->size || z->list_size > z->size - place[0] ? damaged(z, "it points beyond its end", err)
-                                                                     : dp_alloc(&z->list, z->list_size + 1, 1, err);
+        if (place[0] > z->size || z->list_size > z->size - place[0])
+            rc = damaged(z, "it points beyond its end", err);
     }
-    rc = rc ?: dp_alloc(&z->member, z->count + 1, sizeof *z->member, err);
+    if (rc == DP_OK) {
+        z->list = dp_new(z->list_size + 1, 1);
+        z->member = dp_new(z->count + 1, sizeof *z->member);
+    }
     rc = rc ?: read_at(z, place[0], z->list, z->list_size, err);
     rc = rc ?: read_entries(z, err);
     if (rc != DP_OK) {
@@ -238,7 +240,7 @@ int dp_zip_begin(struct dp_zip *z, const struct dp_zip_member *m, struct dp_err 
     z->ended = false;
     z->z = (z_stream){0};
     if (m->method == DEFLATED && inflateInit2(&z->z, -15) != Z_OK)
-        return dp_fail(err, DP_E_RUN, "out of memory");
+        dp_mem_out(0, 0);
     z->started = m->method == DEFLATED;
     z->now = m;
     return DP_OK;
@@ -273,7 +275,7 @@ static int read_deflated(struct dp_zip *z, void *bytes, size_t size, size_t *got
         int rc = inflate(&z->z, Z_NO_FLUSH);
         z->ended = rc == Z_STREAM_END;
         if (rc == Z_MEM_ERROR)
-            return dp_fail(err, DP_E_RUN, "out of memory");
+            dp_mem_out(0, 0);
         if ((rc != Z_OK && rc != Z_STREAM_END && rc != Z_BUF_ERROR) || (starved && !z->ended && z->z.avail_out == size))
             return bad_member(z, m, "is damaged: its compressed data make no sense", err);
     }

@@ -49,9 +49,10 @@ int dp_contract_read(struct dp_contract *c, const struct dp_frame *hello, struct
     const char *text = dp_frame_text(hello, DP_F_KINDS, NULL);
     int64_t count = dp_frame_int(hello, DP_F_LAPS, 0);
     c->named = text != NULL;
-    int rc = dp_frame_new(&c->hello, err);
-    rc = rc ?: dp_frame_copy(c->hello, hello, err);
-    if (rc == DP_OK && c->named)
+    c->hello = dp_frame_new();
+    dp_frame_copy(c->hello, hello);
+    int rc = DP_OK;
+    if (c->named)
         rc = read_laps(&c->laps, text, count, err);
     else if (rc == DP_OK && count > 0)
         rc = dp_laps_plain(&c->laps, count, err);
@@ -196,7 +197,8 @@ static int hold(const struct dp_contract *c, struct terms *terms, const struct d
    the whole run. */
 static int begin_kind(struct dp_contract *c, struct terms *terms, const struct dp_frame *lap, struct dp_err *err)
 {
-    int rc = c->first == NULL ? dp_frame_new(&c->first, err) : DP_OK;
+    c->first = c->first ?: dp_frame_new();
+    int rc = DP_OK;
     enum dp_sampling sampling;
     if (rc != DP_OK)
         return rc;
@@ -220,7 +222,7 @@ static int begin_kind(struct dp_contract *c, struct terms *terms, const struct d
     }
     for (int i = 0; rc == DP_OK && i < DP_F_COUNT; i++)
         if (dp_fields[i].visibility == DP_FIXED && !dp_frame_has(c->first, (enum dp_field)i))
-            rc = dp_frame_copy_field(c->first, lap, (enum dp_field)i, err);
+            dp_frame_copy_field(c->first, lap, (enum dp_field)i);
     return rc;
 }
 
@@ -344,7 +346,8 @@ int dp_contract_restore(struct dp_contract *c, const struct dp_state *state, str
         rc = dp_fail(err, DP_E_RUN, "'turn' of the checkpoint does not have a number for each kind of lap");
     if (rc == DP_OK && of_plan != sizeof c->planned)
         rc = dp_fail(err, DP_E_RUN, "'plan' of the checkpoint is not a digest");
-    rc = rc ?: dp_frame_new(&c->first, err);
+    if (rc == DP_OK)
+        c->first = dp_frame_new();
     if (rc != DP_OK)
         return rc;
     memcpy(c->turn, turn, of_turn);

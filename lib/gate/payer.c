@@ -440,7 +440,8 @@ int dp_payer_stop(struct dp_payer *p, int spent, struct dp_frame *frame, struct 
         return rc;
     dp_frame_reset(frame, DP_KIND_END);
     dp_frame_set_int(frame, DP_F_STATUS, -DP_E_BUDGET);
-    return dp_frame_set_text(frame, DP_F_MESSAGE, text, strlen(text), err);
+    dp_frame_set_text(frame, DP_F_MESSAGE, text, strlen(text));
+    return DP_OK;
 }
 
 int dp_payer_end(struct dp_payer *p, bool interrupted, const char *digest, struct dp_err *err)

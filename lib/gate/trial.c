@@ -68,7 +68,8 @@ static int write_plan(const char *directory, int file, const struct dp_trial_pla
         close(fd);
         rc = dp_fail_errno(err, errno, "cannot write to %.300s", directory);
     }
-    rc = rc ?: dp_json_print(json, 0, stream, err);
+    if (rc == DP_OK)
+        dp_json_print(json, 0, stream);
     if (stream != NULL && fclose(stream) != 0 && rc == DP_OK)
         rc = dp_fail_errno(err, errno, "cannot write to %.300s", directory);
     json_decref(json);

@@ -35,7 +35,8 @@ static int make_pixels(struct decoder *d, struct dp_err *err)
     if (s.width > DP_IMAGE_BYTES_MOST || s.height > DP_IMAGE_BYTES_MOST / s.width / s.channels)
         return dp_fail(err, DP_E_RUN, "%s has %zu x %zu pixels, more than %zu bytes", d->name, s.width, s.height,
                        DP_IMAGE_BYTES_MOST);
-    return dp_alloc(&d->pixels, dp_image_bytes(s), 1, err);
+    d->pixels = dp_new(dp_image_bytes(s), 1);
+    return DP_OK;
 }
 
 /* --- PNG --------------------------------------------------------------------------------------------------------------- */
@@ -78,19 +79,15 @@ static void png_plain(png_structp png, png_infop info, struct decoder *d)
 
 static int decode_png(struct decoder *d, struct dp_err *err)
 {
-    png_infop info = NULL;
-    png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, d, png_failed, png_warned);
-    if (png == NULL || (info = png_create_info_struct(png)) == NULL) {
-        png_destroy_read_struct(&png, NULL, NULL);
-        return dp_fail(err, DP_E_RUN, "out of memory");
-    }
+    png_structp png = dp_got(png_create_read_struct(PNG_LIBPNG_VER_STRING, d, png_failed, png_warned));
+    png_infop info = dp_got(png_create_info_struct(png));
     d->rc = DP_OK;
     if (setjmp(d->failed) == 0) {
         png_set_read_fn(png, d, png_take);
         png_plain(png, info, d);
         d->rc = make_pixels(d, err);
         if (d->rc == DP_OK)
-            d->rc = dp_alloc(&d->row, d->shape.height, sizeof *d->row, err);
+            d->row = dp_new(d->shape.height, sizeof *d->row);
         for (size_t i = 0; d->rc == DP_OK && i < d->shape.height; i++)
             d->row[i] = d->pixels + i * d->shape.width * d->shape.channels;
         if (d->rc == DP_OK) {

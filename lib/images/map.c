@@ -63,7 +63,8 @@ int dp_map_start(struct dp_map *map, enum dp_map_kind kind, struct dp_image_shap
     map->columns = map->entries + 1;
     print_name(map);
     size_t columns = dp_whitener_columns(map->entries);
-    rc = dp_alloc(&map->synthetic, IMAGES * columns, sizeof *map->synthetic, err);
+    map->synthetic = dp_new(IMAGES * columns, sizeof *map->synthetic);
+    rc = DP_OK;
     for (size_t i = 0; rc == DP_OK && i < IMAGES; i += TOGETHER) {
 #pragma omp task
         synthetic_rows(map, i, columns, map->synthetic);
@@ -71,13 +72,12 @@ int dp_map_start(struct dp_map *map, enum dp_map_kind kind, struct dp_image_shap
     return rc;
 }
 
-int dp_map_finish(struct dp_map *map, struct dp_err *err)
+void dp_map_finish(struct dp_map *map)
 {
 #pragma omp taskwait
-    int rc = dp_whitener_open(&map->whitener, map->synthetic, IMAGES, dp_whitener_columns(map->entries), RIDGE, err);
+    dp_whitener_open(&map->whitener, map->synthetic, IMAGES, dp_whitener_columns(map->entries), RIDGE);
     free(map->synthetic);
     map->synthetic = NULL;
-    return rc;
 }
 
 /* Rows of norm √(1 − CONSTANT²) and a constant. */

@@ -44,7 +44,7 @@ int dp_map_fits(enum dp_map_kind kind, struct dp_image_shape shape, struct dp_er
 /* Makes the map for images of this shape in two steps; the caller may do other things between them. DP_E_RUN: it is not for such
  * images. */
 int dp_map_start(struct dp_map *map, enum dp_map_kind kind, struct dp_image_shape shape, struct dp_err *err);
-int dp_map_finish(struct dp_map *map, struct dp_err *err);
+void dp_map_finish(struct dp_map *map);
 
 /* rows (count × columns) of count images: complete after an `omp taskwait`. scratch: dp_map_scratch(map, count) numbers. */
 void dp_map_rows(const struct dp_map *map, const unsigned char *images, size_t count, float *rows, int16_t *scratch);

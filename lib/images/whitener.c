@@ -70,12 +70,9 @@ DP_KERNEL(void, substitute, (float *factor, size_t first, size_t columns, float 
 }
 
 /* Subtracts the mean from the rows. */
-static int centre(struct dp_whitener *w, float *rows, size_t count, struct dp_err *err)
+static void centre(struct dp_whitener *w, float *rows, size_t count)
 {
-    double *sum;
-    int rc = dp_alloc(&sum, w->columns, sizeof *sum, err);
-    if (rc != DP_OK)
-        return rc;
+    double *sum = dp_new(w->columns, sizeof *sum);
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < w->columns; j++)
             sum[j] += (double)rows[i * w->columns + j];
@@ -85,7 +82,6 @@ static int centre(struct dp_whitener *w, float *rows, size_t count, struct dp_er
         for (size_t j = 0; j < w->columns; j++)
             rows[i * w->columns + j] -= w->mean[j];
     free(sum);
-    return DP_OK;
 }
 
 /* Column 16 p + k in whole numbers of unit[k], in panel p (math/pairs.h). */
@@ -135,29 +131,24 @@ static void covariance_rows(const struct dp_whitener *w, const int16_t *x, const
     }
 }
 
-static int covariance_of(const struct dp_whitener *w, const float *rows, size_t count, double ridge, float *covariance,
-                         struct dp_err *err)
+static void covariance_of(const struct dp_whitener *w, const float *rows, size_t count, double ridge, float *covariance)
 {
     size_t columns = w->columns, size = (count + 1) / 2 * 2 * WIDE;
     double trace = 0;
-    int16_t *x = NULL;
-    float *unit = NULL;
-    int rc = DP_ALLOC_ALL(err, DP_ARRAY(x, columns / WIDE * size), DP_ARRAY(unit, columns));
-    if (rc == DP_OK) {
+    int16_t *x = dp_new(columns / WIDE * size, sizeof *x);
+    float *unit = dp_new(columns, sizeof *unit);
 #pragma omp taskloop grainsize(1)
-        for (size_t from = 0; from < columns; from += WIDE)
-            narrow_columns(rows + from, count, columns, unit + from, x + from / WIDE * size);
+    for (size_t from = 0; from < columns; from += WIDE)
+        narrow_columns(rows + from, count, columns, unit + from, x + from / WIDE * size);
 #pragma omp taskloop grainsize(1)
-        for (size_t from = 0; from < columns; from += WIDE)
-            covariance_rows(w, x, unit, count, from, covariance);
-    }
+    for (size_t from = 0; from < columns; from += WIDE)
+        covariance_rows(w, x, unit, count, from, covariance);
     free(x);
     free(unit);
     for (size_t i = 0; i < columns; i++)
         trace += (double)covariance[i * columns + i];
     for (size_t i = 0; i < columns; i++)
         covariance[i * columns + i] += (float)(ridge * trace / (double)columns);
-    return rc;
 }
 
 /* Factors a block of the diagonal in place. A pivot that rounding has made too small counts as `least`. */
@@ -228,31 +219,31 @@ static void round_row(struct dp_whitener *w, float (*x)[WIDE], size_t i)
         row[dp_pairs_at(j, i % WIDE)] = nearest(x[j / WIDE * w->columns + i][j % WIDE] / w->step[i]);
 }
 
-int dp_whitener_open(struct dp_whitener *w, float *rows, size_t count, size_t columns, double ridge, struct dp_err *err)
+void dp_whitener_open(struct dp_whitener *w, float *rows, size_t count, size_t columns, double ridge)
 {
     float *covariance = NULL, *factor = NULL, (*x)[WIDE];
     size_t tiles = columns / TILE, panels = columns / WIDE;
     w->columns = columns;
     w->product = dp_pairs_for_this_cpu();
-    int rc = DP_ALLOC_ALL(err, DP_ARRAY(w->mean, columns), DP_ARRAY(w->step, columns),
-                          DP_ARRAY(w->inverse, 128 * panels * (panels + 1)), DP_ARRAY(factor, 8 * tiles * (tiles + 1)),
-                          DP_ARRAY(covariance, columns * columns), DP_ARRAY(x, panels * columns));
-    rc = rc ?: centre(w, rows, count, err);
-    rc = rc ?: covariance_of(w, rows, count, ridge, covariance, err);
-    if (rc == DP_OK) {
-        for (size_t from = 0; from < columns; from += WIDE)
-            factor_rows(covariance, columns, from, factor, x);
+    w->mean = dp_new(columns, sizeof *w->mean);
+    w->step = dp_new(columns, sizeof *w->step);
+    w->inverse = dp_new(128 * panels * (panels + 1), sizeof *w->inverse);
+    factor = dp_new(8 * tiles * (tiles + 1), sizeof *factor);
+    covariance = dp_new(columns * columns, sizeof *covariance);
+    x = dp_new(panels * columns, sizeof *x);
+    centre(w, rows, count);
+    covariance_of(w, rows, count, ridge, covariance);
+    for (size_t from = 0; from < columns; from += WIDE)
+        factor_rows(covariance, columns, from, factor, x);
 #pragma omp taskloop grainsize(1)
-        for (size_t p = 0; p < panels; p++)
-            invert_columns(factor, columns, p * WIDE, x + p * columns);
+    for (size_t p = 0; p < panels; p++)
+        invert_columns(factor, columns, p * WIDE, x + p * columns);
 #pragma omp taskloop
-        for (size_t i = 0; i < columns; i++)
-            round_row(w, x, i);
-    }
+    for (size_t i = 0; i < columns; i++)
+        round_row(w, x, i);
     free(covariance);
     free(factor);
     free(x);
-    return rc;
 }
 
 /* The factor that makes row − mean whole numbers; 0: there are zeros only. */

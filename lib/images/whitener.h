@@ -28,7 +28,7 @@ struct dp_whitener {
 size_t dp_whitener_columns(size_t entries);
 
 /* rows: count × columns with count ≥ 1, left centred. Its loops are tasks of OpenMP. */
-int dp_whitener_open(struct dp_whitener *whitener, float *rows, size_t count, size_t columns, double ridge, struct dp_err *err);
+void dp_whitener_open(struct dp_whitener *whitener, float *rows, size_t count, size_t columns, double ridge);
 
 /* Replaces each row x by y. rows: at most DP_WHITENER_ROWS, row r at rows + r × stride, with `entries` numbers. scratch: room
  * for `columns` numbers of each row, with count rounded up to a multiple of 16, which is too much for the stack of a thread. */

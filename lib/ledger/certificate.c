@@ -198,7 +198,7 @@ static int make(const struct dp_ledger_book *book, size_t lines, const struct dp
         json_decref(made);
         return rc;
     }
-    *certificate = dp_json_made(made);
+    *certificate = made;
     return *certificate != NULL ? DP_OK : dp_fail(err, DP_E_RUN, "out of memory");
 }
 

@@ -398,8 +398,8 @@ int dp_ledger_report_people(const char *path, const struct dp_people *people, co
     json_t *runs = json_array();
     totals.list = json_array();
     if (report_book(&book, only, delta, runs, &totals) == 0)
-        *report = dp_json_made(json_pack("{s:o, s:I, s:b, s:O, s:O}", "ledger", dp_json_string(path), "lines",
-                                         (json_int_t)book.lines, "torn", book.torn, "runs", runs, "populations", totals.list));
+        *report = json_pack("{s:o, s:I, s:b, s:O, s:O}", "ledger", dp_json_string(path), "lines", (json_int_t)book.lines,
+                            "torn", book.torn, "runs", runs, "populations", totals.list);
     if (*report == NULL)
         rc = dp_fail(err, DP_E_RUN, "out of memory");
     json_decref(runs);
@@ -478,10 +478,10 @@ int dp_ledger_verify(const char *path, json_t **result, struct dp_err *err)
         bad = verify_budget(&book, &book.limit[i], findings);
     if (rc != DP_OK && rc != DP_E_UNSAFE)
         rc = dp_fail(err, (enum dp_status)rc, "%s", why.message);
-    else if (bad || (*result = dp_json_made(json_pack("{s:o, s:b, s:b, s:I, s:b, s:O, s:O}", "ledger", dp_json_string(path),
-                                                      "intact", json_array_size(findings) == 0, "edited", rc == DP_E_UNSAFE,
-                                                      "lines", (json_int_t)book.lines, "torn", book.torn, "findings", findings,
-                                                      "runs", runs))) == NULL)
+    else if (bad ||
+             (*result = json_pack("{s:o, s:b, s:b, s:I, s:b, s:O, s:O}", "ledger", dp_json_string(path), "intact",
+                                  json_array_size(findings) == 0, "edited", rc == DP_E_UNSAFE, "lines", (json_int_t)book.lines,
+                                  "torn", book.torn, "findings", findings, "runs", runs)) == NULL)
         rc = dp_fail(err, DP_E_RUN, "out of memory");
     else
         rc = DP_OK;

@@ -2,12 +2,10 @@
 
 #include "base/mem.h"
 
-int dp_bitset_open(struct dp_bitset *bitset, uint64_t limit, struct dp_err *err)
+void dp_bitset_open(struct dp_bitset *bitset, uint64_t limit)
 {
-    int rc = DP_OK;
-    for (uint64_t bits = limit; rc == DP_OK && (bitset->levels == 0 || bits > 1); bits = (bits - 1) / 64 + 1)
-        rc = dp_alloc(&bitset->level[bitset->levels++], (size_t)((bits - 1) / 64 + 1), sizeof **bitset->level, err);
-    return rc;
+    for (uint64_t bits = limit; (bitset->levels == 0 || bits > 1); bits = (bits - 1) / 64 + 1)
+        bitset->level[bitset->levels++] = dp_new((size_t)((bits - 1) / 64 + 1), sizeof **bitset->level);
 }
 
 void dp_bitset_close(struct dp_bitset *bitset)

@@ -12,7 +12,7 @@ struct dp_bitset {
 };
 
 /* For numbers below limit >= 1. DP_E_RUN: no memory. Close it in either case. */
-int dp_bitset_open(struct dp_bitset *bitset, uint64_t limit, struct dp_err *err);
+void dp_bitset_open(struct dp_bitset *bitset, uint64_t limit);
 void dp_bitset_close(struct dp_bitset *bitset);
 
 /* Adds a number; false if the set has it already. */

@@ -41,9 +41,7 @@ int dp_curve_roc(const double *score, const double *y, size_t rows, size_t most,
         positive += y[i];
     if (positive <= 0 || positive >= (double)rows)
         return dp_fail(err, DP_E_RUN, "all rows have one class: there is no ROC curve");
-    int rc = dp_alloc(&row, rows, sizeof *row, err);
-    if (rc != DP_OK)
-        return rc;
+    row = dp_new(rows, sizeof *row);
     for (size_t i = 0; i < rows; i++)
         row[i] = (struct scored){score[i], y[i]};
     qsort(row, rows, sizeof *row, highest_first);

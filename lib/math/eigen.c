@@ -142,9 +142,7 @@ int dp_eigen(double *m, size_t n, double *values, struct dp_err *err)
 {
     double *space, most = 0;
     int exponent;
-    int rc = dp_alloc(&space, n, 4 * sizeof *space, err);
-    if (rc != DP_OK)
-        return rc;
+    space = dp_new(n, 4 * sizeof *space);
     for (size_t i = 0; i < n * n; i++)
         most = fmax(most, fabs(m[i]));
     frexp(most, &exponent);

@@ -142,9 +142,7 @@ int dp_gamma_norm_draw(const struct dp_key *key, enum dp_purpose purpose, uint64
     struct draw s = {.key = key, .purpose = purpose, .lap = lap, .first = index << 20, .words = 1};
     size_t normals = d + d % 2;
     bool fits = true;
-    int rc = dp_alloc(&s.g, normals, sizeof *s.g, err);
-    if (rc != DP_OK)
-        return rc;
+    s.g = dp_new(normals, sizeof *s.g);
     struct interval *const all[] = {&s.u, &s.e, &s.turn, &s.radius, &s.norm, &s.factor};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         interval_open(all[i]);

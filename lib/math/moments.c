@@ -16,14 +16,18 @@ double dp_moments_grid(double bound)
     return ldexp(1, 2 * (e > FINEST ? e : FINEST));
 }
 
-int dp_moments_open(struct dp_moments *m, size_t cols, double bound, struct dp_err *err)
+void dp_moments_open(struct dp_moments *m, size_t cols, double bound)
 {
     size_t panels = (cols + PANEL - 1) / PANEL;
     *m = (struct dp_moments){.cols = cols, .bound = bound, .panels = panels, .units = 1 / sqrt(dp_moments_grid(bound))};
     m->multiply = dp_pairs_for_this_cpu();
-    return DP_ALLOC_ALL(err, DP_ARRAY(m->left, ROWS * panels * PANEL), DP_ARRAY(m->right, ROWS * panels * PANEL),
-                        DP_ARRAY(m->most, 2 * panels), DP_ARRAY(m->floats, cols), DP_ARRAY(m->r, panels * PANEL),
-                        DP_ARRAY(m->q, panels * PANEL), DP_ARRAY(m->column, cols));
+    m->left = dp_new(ROWS * panels * PANEL, sizeof *m->left);
+    m->right = dp_new(ROWS * panels * PANEL, sizeof *m->right);
+    m->most = dp_new(2 * panels, sizeof *m->most);
+    m->floats = dp_new(cols, sizeof *m->floats);
+    m->r = dp_new(panels * PANEL, sizeof *m->r);
+    m->q = dp_new(panels * PANEL, sizeof *m->q);
+    m->column = dp_new(cols, sizeof *m->column);
 }
 
 void dp_moments_close(struct dp_moments *m)

@@ -38,7 +38,7 @@ struct dp_moments {
 
 /* bound: the largest L2 norm of a row's part, which is the square of the row's norm. The caller frees with dp_moments_close,
    even after a failure. */
-int dp_moments_open(struct dp_moments *moments, size_t cols, double bound, struct dp_err *err);
+void dp_moments_open(struct dp_moments *moments, size_t cols, double bound);
 void dp_moments_close(struct dp_moments *moments);
 
 /* Adds the moments of z, the row with `tails` columns after its own. With x = z min(1, √bound / ‖z‖) and the whole numbers

@@ -95,13 +95,10 @@ static bool take_step(struct search *s, double *w)
     return false;
 }
 
-int dp_newton(const struct dp_bowl *f, double tolerance, int64_t most, double *w, struct dp_minimum *found, struct dp_err *err)
+void dp_newton(const struct dp_bowl *f, double tolerance, int64_t most, double *w, struct dp_minimum *found)
 {
     struct search s = {.f = f, .found = found, .left = most - 1};
-    double *room;
-    int rc = dp_alloc(&room, ARRAYS * f->size, sizeof *room, err);
-    if (rc != DP_OK)
-        return rc;
+    double *room = dp_new(ARRAYS * f->size, sizeof *room);
     double **const array[ARRAYS] = {&s.slope, &s.step, &s.rest, &s.along, &s.product, &s.tried};
     for (int i = 0; i < ARRAYS; i++)
         *array[i] = room + (size_t)i * f->size;
@@ -122,5 +119,4 @@ int dp_newton(const struct dp_bowl *f, double tolerance, int64_t most, double *w
         found->end = DP_MINIMUM_MOST;
     found->evaluations = most - s.left;
     free(room);
-    return DP_OK;
 }

@@ -4,16 +4,14 @@
 #include "math/power.h"
 #include "math/vec.h"
 
-int dp_optimiser_open(struct dp_optimiser *o, size_t size, struct dp_err *err)
+void dp_optimiser_open(struct dp_optimiser *o, size_t size)
 {
-    int rc = DP_OK;
     o->size = size;
     o->steps = 0;
     if (o->kind == DP_OPTIMISER_ADAM || o->momentum > 0)
-        rc = dp_alloc(&o->first, size, sizeof *o->first, err);
-    if (rc == DP_OK && o->kind == DP_OPTIMISER_ADAM)
-        rc = dp_alloc(&o->second, size, sizeof *o->second, err);
-    return rc;
+        o->first = dp_new(size, sizeof *o->first);
+    if (o->kind == DP_OPTIMISER_ADAM)
+        o->second = dp_new(size, sizeof *o->second);
 }
 
 void dp_optimiser_close(struct dp_optimiser *o)

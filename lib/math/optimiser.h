@@ -29,7 +29,7 @@ struct dp_optimiser {
 };
 
 /* Allocates the state for `size` weights; the caller has set the parameters. Close frees it. */
-int dp_optimiser_open(struct dp_optimiser *optimiser, size_t size, struct dp_err *err);
+void dp_optimiser_open(struct dp_optimiser *optimiser, size_t size);
 void dp_optimiser_close(struct dp_optimiser *optimiser);
 
 /* One step with step size eta. variance: s² above, 0 for exact gradients. */

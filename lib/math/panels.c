@@ -6,19 +6,16 @@
 #define PANEL 16
 #define QUAD 4
 
-int dp_panels_open(struct dp_panels *panels, const double *matrix, size_t rows, size_t cols, struct dp_err *err)
+void dp_panels_open(struct dp_panels *panels, const double *matrix, size_t rows, size_t cols)
 {
     size_t count = (rows + PANEL - 1) / PANEL;
     dp_panels_close(panels);
-    int rc = dp_alloc(&panels->packed, count * PANEL, cols * sizeof(double), err);
-    if (rc != DP_OK)
-        return rc;
+    panels->packed = dp_new(count * PANEL, cols * sizeof(double));
     panels->rows = rows;
     panels->cols = cols;
     for (size_t k = 0; k < rows; k++)
         for (size_t j = 0; j < cols; j++)
             panels->packed[(k / PANEL * cols + j) * PANEL + k % PANEL] = matrix[k * cols + j];
-    return DP_OK;
 }
 
 void dp_panels_close(struct dp_panels *panels)

@@ -13,7 +13,7 @@ struct dp_panels {
 };
 
 /* Copies matrix[rows × cols], all finite. An earlier copy is freed. DP_E_RUN: no memory. */
-int dp_panels_open(struct dp_panels *panels, const double *matrix, size_t rows, size_t cols, struct dp_err *err);
+void dp_panels_open(struct dp_panels *panels, const double *matrix, size_t rows, size_t cols);
 void dp_panels_close(struct dp_panels *panels);
 
 /* products[count × panels->rows] = T x_i of `count` rows, all dense or all sparse. If the matrix has one column more than the

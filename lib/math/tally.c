@@ -11,7 +11,7 @@ static size_t columns(const struct dp_tally *t)
     return t->features + (t->constant != 0 ? 1 : 0);
 }
 
-int dp_tally_begin(struct dp_tally *t, size_t outputs, size_t features, float constant, double grid, struct dp_err *err)
+void dp_tally_begin(struct dp_tally *t, size_t outputs, size_t features, float constant, double grid)
 {
     t->outputs = outputs;
     t->features = features;
@@ -19,16 +19,13 @@ int dp_tally_begin(struct dp_tally *t, size_t outputs, size_t features, float co
     t->inverse_grid = 1 / grid;
     t->stride = (columns(t) + LANES - 1) / LANES * LANES;
     size_t size = outputs * t->stride;
-    int rc = dp_grow(&t->block, &t->block_capacity, size + LANES, sizeof *t->block, err);
-    rc = rc ?: dp_grow(&t->total, &t->total_capacity, size, sizeof *t->total, err);
-    rc = rc ?: dp_grow(&t->scaled, &t->scaled_capacity, DP_ROWS * outputs, sizeof *t->scaled, err);
-    if (rc != DP_OK)
-        return rc;
+    dp_extend(&t->block, &t->block_capacity, size + LANES, sizeof *t->block);
+    dp_extend(&t->total, &t->total_capacity, size, sizeof *t->total);
+    dp_extend(&t->scaled, &t->scaled_capacity, DP_ROWS * outputs, sizeof *t->scaled);
     t->lane = (int32_t *)(((uintptr_t)t->block + 63) & ~(uintptr_t)63);
     memset(t->lane, 0, size * sizeof *t->lane);
     t->room = MOST_ROWS;
     t->spilled = false;
-    return DP_OK;
 }
 
 void dp_tally_close(struct dp_tally *t)

@@ -26,7 +26,7 @@ struct dp_tally {
 };
 
 /* Begins an empty sum. Allocates only if it is larger than all before. DP_E_RUN: no memory. */
-int dp_tally_begin(struct dp_tally *tally, size_t outputs, size_t features, float constant, double grid, struct dp_err *err);
+void dp_tally_begin(struct dp_tally *tally, size_t outputs, size_t features, float constant, double grid);
 
 /* Adds count ≤ DP_ROWS rows, dense or sparse, with coefficients count × outputs. A row whose coefficients are all 0 is not
    read, because it may not be finite. */

@@ -3,22 +3,19 @@
 #include "base/mem.h"
 #include "math/grid.h"
 
-int dp_together_begin(struct dp_together *t, size_t outputs, size_t features, float constant, struct dp_err *err)
+void dp_together_begin(struct dp_together *t, size_t outputs, size_t features, float constant)
 {
     t->outputs = outputs;
     t->features = features;
     t->constant = constant;
     t->cols = features + (constant != 0 ? 1 : 0);
     t->columns = 0;
-    t->dense = t->failed = false;
+    t->dense = false;
     t->within = 0;
-    int rc = dp_grow(&t->v, &t->room, outputs * t->cols, sizeof *t->v, err);
-    rc = rc ?: dp_grow(&t->total, &t->total_room, outputs * t->cols, sizeof *t->total, err);
-    if (rc != DP_OK)
-        return rc;
+    dp_extend(&t->v, &t->room, outputs * t->cols, sizeof *t->v);
+    dp_extend(&t->total, &t->total_room, outputs * t->cols, sizeof *t->total);
     memset(t->v, 0, outputs * t->cols * sizeof *t->v);
     memset(t->total, 0, outputs * t->cols * sizeof *t->total);
-    return DP_OK;
 }
 
 void dp_together_close(struct dp_together *t)
@@ -31,22 +28,20 @@ void dp_together_close(struct dp_together *t)
 }
 
 /* Room for the columns of one more row, and for as many entries of v. */
-static bool make_room(struct dp_together *t, size_t count)
+static void make_room(struct dp_together *t, size_t count)
 {
     size_t entries = t->outputs * (t->columns + count + 1);
-    return dp_grow(&t->column, &t->column_room, t->columns + count, sizeof *t->column, NULL) == DP_OK &&
-           dp_grow(&t->entry, &t->entry_room, entries, sizeof *t->entry, NULL) == DP_OK &&
-           dp_grow(&t->at, &t->at_room, entries, sizeof *t->at, NULL) == DP_OK;
+    dp_extend(&t->column, &t->column_room, t->columns + count, sizeof *t->column);
+    dp_extend(&t->entry, &t->entry_room, entries, sizeof *t->entry);
+    dp_extend(&t->at, &t->at_room, entries, sizeof *t->at);
 }
 
 void dp_together_add(struct dp_together *t, const float *a, struct dp_row row)
 {
     if (row.columns == NULL) {
         t->dense = true;
-    } else if (t->failed || !make_room(t, row.count)) {
-        t->failed = true;
-        return;
     } else {
+        make_room(t, row.count);
         memcpy(t->column + t->columns, row.columns, row.count * sizeof *t->column);
         t->columns += row.count;
     }
@@ -98,19 +93,17 @@ void dp_together_clip(struct dp_together *t, double bound, double grid)
     if (t->dense) {
         t->within += dp_grid_add_at(t->v, NULL, length, length, bound, grid, t->total);
         memset(t->v, 0, length * sizeof *t->v);
-    } else if (!t->failed && make_room(t, 0)) {
+    } else {
+        make_room(t, 0);
         size_t count = take_entries(t, list_columns(t));
         t->within += dp_grid_add_at(t->entry, t->at, count, length, bound, grid, t->total);
-    } else {
-        t->failed = true;
     }
     t->columns = 0;
     t->dense = false;
 }
 
-int dp_together_end(const struct dp_together *t, int64_t *sum, struct dp_err *err)
+void dp_together_end(const struct dp_together *t, int64_t *sum)
 {
     for (size_t i = 0; i < t->outputs * t->cols; i++)
         sum[i] += t->total[i];
-    return t->failed ? dp_fail(err, DP_E_RUN, "out of memory") : DP_OK;
 }

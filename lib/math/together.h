@@ -26,7 +26,7 @@ struct dp_together {
 };
 
 /* Begins an empty sum. DP_E_RUN: no memory. */
-int dp_together_begin(struct dp_together *together, size_t outputs, size_t features, float constant, struct dp_err *err);
+void dp_together_begin(struct dp_together *together, size_t outputs, size_t features, float constant);
 void dp_together_close(struct dp_together *together);
 
 /* v += a row, with `outputs` coefficients. */
@@ -36,4 +36,4 @@ void dp_together_add(struct dp_together *together, const float *a, struct dp_row
 void dp_together_clip(struct dp_together *together, double bound, double grid);
 
 /* sum (outputs × cols) += the sum. DP_E_RUN: a call since dp_together_begin had no memory. */
-int dp_together_end(const struct dp_together *together, int64_t *sum, struct dp_err *err);
+void dp_together_end(const struct dp_together *together, int64_t *sum);

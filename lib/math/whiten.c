@@ -52,8 +52,8 @@ int dp_whiten(const struct dp_whitening *how, double *moments, size_t d, double 
     for (size_t i = 0; i < d * d; i++)
         if (!isfinite(moments[i]))
             return dp_fail(err, DP_E_RUN, "the moments are not finite");
-    int rc = dp_alloc(&values, d, sizeof *values, err);
-    rc = rc ?: dp_eigen(moments, d, values, err);
+    values = dp_new(d, sizeof *values);
+    int rc = dp_eigen(moments, d, values, err);
     *effective = 0;
     for (size_t i = 0; rc == DP_OK && i < (how->keep > 0 ? how->keep : d); i++) {
         double value = fmax(values[i], 0);

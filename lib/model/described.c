@@ -14,7 +14,7 @@ static const char *split_of(const struct dp_frame *frame, const struct dp_row_fa
     return strcmp(before, f->split != NULL ? f->split : "") == 0 ? f->split : DP_SPLIT_SEVERAL;
 }
 
-int dp_describe(struct dp_frame *frame, const struct dp_row_facts *f, struct dp_err *err)
+void dp_describe(struct dp_frame *frame, const struct dp_row_facts *f)
 {
     const struct {
         enum dp_field field;
@@ -31,18 +31,16 @@ int dp_describe(struct dp_frame *frame, const struct dp_row_facts *f, struct dp_
     dp_frame_drop(frame, DP_F_ELSEWHERE); /* a site does not take a gather's word for it */
     if (before != NULL && strcmp(before, f->population) != 0 && strcmp(dp_frame_text(frame, DP_F_DATA, ""), f->data) != 0)
         dp_frame_set_bool(frame, DP_F_ELSEWHERE, true);
-    int rc = DP_OK;
     dp_frame_drop(frame, DP_F_UNIT);
     dp_frame_drop(frame, DP_F_SCHEMA);
-    for (size_t i = 0; rc == DP_OK && i < sizeof texts / sizeof *texts; i++)
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (texts[i].text != NULL)
-            rc = dp_frame_set_text(frame, texts[i].field, texts[i].text, strlen(texts[i].text), err);
+            dp_frame_set_text(frame, texts[i].field, texts[i].text, strlen(texts[i].text));
     if (texts[2].text == NULL)
         dp_frame_drop(frame, DP_F_SPLIT);
     dp_frame_set_int(frame, DP_F_CLASSES, (int64_t)f->classes);
     dp_frame_set_real(frame, DP_F_LABEL_SCALE, f->label_scale);
     dp_frame_set_real(frame, DP_F_LABEL_OFFSET, f->label_offset);
-    return rc;
 }
 
 static bool may_miss(enum dp_field field)

@@ -5,7 +5,7 @@
 #include "wire/frame.h"
 
 /* Sets the fields from *facts; sets `elsewhere` if the model in the frame was trained on other data of another population. */
-int dp_describe(struct dp_frame *frame, const struct dp_row_facts *facts, struct dp_err *err);
+void dp_describe(struct dp_frame *frame, const struct dp_row_facts *facts);
 
 /* Reads *facts from such a frame; they borrow from it. cols is not set. DP_E_RUN: a field is missing. */
 int dp_described(struct dp_row_facts *facts, const struct dp_frame *frame, struct dp_err *err);

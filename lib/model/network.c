@@ -39,10 +39,9 @@ static void close_room(void *context)
 
 static int open_room(const struct dp_form *form, void **context, struct dp_err *err)
 {
-    struct room *room;
-    int rc = dp_alloc(&room, 1, sizeof *room, err);
-    rc = rc ?: dp_alloc(&room->weights, form->cols, sizeof *room->weights, err);
-    rc = rc ?: dp_net_pass_open(&room->pass, &form->net, 0, err);
+    struct room *room = dp_new(1, sizeof *room);
+    room->weights = dp_new(form->cols, sizeof *room->weights);
+    int rc = dp_net_pass_open(&room->pass, &form->net, 0, err);
     *context = room;
     return rc;
 }

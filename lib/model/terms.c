@@ -35,7 +35,8 @@ static int take_schema(struct dp_terms *t, const struct dp_frame *frame, const c
         if (plan->schema.column[i].type == DP_COLUMN_TEXT)
             rc = dp_fail(err, DP_E_RUN, "%s has words of a text, and only models of single values can be written", name);
     rc = rc ?: dp_features_plan(&features, plan, err);
-    rc = rc ?: dp_features_describe(&features, plan, &description, err);
+    if (rc == DP_OK)
+        dp_features_describe(&features, plan, &description);
     if (rc == DP_OK)
         dp_row_norm_text(dp_row_norms[plan->norm], plan->divisor, plan->bias, plan->basis, plan->quantise, row_norm);
     const struct dp_row_facts facts = {.cols = features.count, .row_norm = row_norm};
@@ -45,7 +46,8 @@ static int take_schema(struct dp_terms *t, const struct dp_frame *frame, const c
     t->products = features.products.count;
     t->names = json_incref(json_object_get(description, "names"));
     json_decref(description);
-    rc = rc ?: dp_alloc(&t->term, t->count, sizeof *t->term, err);
+    if (rc == DP_OK)
+        t->term = dp_new(t->count, sizeof *t->term);
     size_t j = 0;
     for (size_t i = 0; rc == DP_OK && i < plan->schema.columns; i++)
         take_column(t, i, &j);
@@ -68,15 +70,14 @@ static int number_features(struct dp_terms *t, const struct dp_frame *frame, str
     int rc = dp_form_read(&form, frame, err);
     const struct dp_row_facts facts = {.cols = form.features, .row_norm = ""};
     rc = rc ?: dp_predictor_open_for(&t->predictor, frame, &facts, "its model", err);
-    rc = rc ?: dp_alloc(&t->term, form.features, sizeof *t->term, err);
     if (rc != DP_OK)
         return rc;
+    t->term = dp_new(form.features, sizeof *t->term);
     t->count = form.features;
     t->norm = DP_NORM_BOUNDS;
     t->names = json_array();
     for (size_t j = 0; rc == DP_OK && j < t->count; j++) {
-        if (json_array_append_new(t->names, json_sprintf("x%zu", j + 1)) != 0)
-            rc = dp_fail(err, DP_E_RUN, "out of memory");
+        json_array_append_new(t->names, json_sprintf("x%zu", j + 1));
         t->term[j] =
             (struct dp_term){.kind = DP_TERM_FEATURE, .name = json_string_value(json_array_get(t->names, j)), .factor = 1};
     }
@@ -91,7 +92,10 @@ static int take_weights(struct dp_terms *t, const struct dp_frame *frame, struct
     int rc = dp_predictor_take(&t->predictor, frame, err);
     if (dp_terms_network(t))
         return rc;
-    rc = rc ?: DP_ALLOC_ALL(err, DP_ARRAY(t->weight, t->outputs * t->count), DP_ARRAY(t->constant, t->outputs));
+    if (rc == DP_OK) {
+        t->weight = dp_new(t->outputs * t->count, sizeof *t->weight);
+        t->constant = dp_new(t->outputs, sizeof *t->constant);
+    }
     for (size_t k = 0; rc == DP_OK && k < t->outputs; k++) {
         const double *w = t->predictor.parameters + k * form->cols;
         for (size_t j = 0; j < t->count; j++)
@@ -118,13 +122,11 @@ static int take_classes(struct dp_terms *t, const struct dp_frame *frame, const 
         return rc;
     }
     if (t->class == NULL)
-        rc = dp_alloc(&t->class, t->classes, sizeof *t->class, err);
+        t->class = dp_new(t->classes, sizeof *t->class);
     for (size_t k = count; rc == DP_OK && k < t->classes; k++) {
         char number[24];
         snprintf(number, sizeof number, "%zu", k);
-        t->class[k] = strdup(number);
-        if (t->class[k] == NULL)
-            rc = dp_fail(err, DP_E_RUN, "out of memory");
+        t->class[k] = dp_got(strdup(number));
     }
     return rc;
 }

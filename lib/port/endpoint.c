@@ -9,6 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "port/link.h"
 
 #define TCP "tcp://"
@@ -65,10 +66,7 @@ static int parse_tcp(struct dp_endpoint *e, const char *spec, const char *rest, 
     if (all && !e->bind)
         return dp_fail(err, DP_E_USAGE, "%s: nobody can connect to all hosts", spec);
     e->here = is_loopback(host);
-    if (asprintf(&e->address, brackets ? TCP "[%s]%s" : TCP "%s%s", host, colon) < 0) {
-        e->address = NULL;
-        return dp_fail(err, DP_E_RUN, "out of memory");
-    }
+    e->address = dp_format(brackets ? TCP "[%s]%s" : TCP "%s%s", host, colon);
     return DP_OK;
 }
 
@@ -81,9 +79,7 @@ static int parse_ipc(struct dp_endpoint *e, const char *spec, const char *path, 
     if (strlen(path) >= sizeof address.sun_path)
         return dp_fail(err, DP_E_USAGE, "%s: a path of more than %zu bytes", spec, sizeof address.sun_path - 1);
     e->here = true;
-    e->address = malloc(strlen(IPC) + strlen(path) + 1);
-    if (e->address == NULL)
-        return dp_fail(err, DP_E_RUN, "out of memory");
+    e->address = dp_new(strlen(IPC) + strlen(path) + 1, 1);
     strcpy(e->address, IPC);
     e->path = strcpy(e->address + strlen(IPC), path);
     return DP_OK;

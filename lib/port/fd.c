@@ -92,8 +92,8 @@ static int fill(struct dp_port *port, struct dp_err *err)
         p->end -= p->start;
         p->start = 0;
     }
-    int rc = dp_grow(&p->in, &p->capacity, p->end + CHUNK, 1, err);
-    rc = rc ?: wait_and_read(port, &got, err);
+    dp_extend(&p->in, &p->capacity, p->end + CHUNK, 1);
+    int rc = wait_and_read(port, &got, err);
     if (rc != DP_OK)
         return rc;
     p->end += (size_t)got;
@@ -139,19 +139,17 @@ static void widen_pipe(struct fd_port *p)
 }
 
 /* A frame is nothing to read at a terminal, but its texts must not be commands to it. */
-static int escape(msgpack_sbuffer *frame, struct dp_err *err)
+static void escape(msgpack_sbuffer *frame)
 {
     msgpack_sbuffer shown;
     char next[DP_TEXT_NEXT];
-    bool failed = false;
     msgpack_sbuffer_init(&shown);
-    for (size_t at = 0, written; at < frame->size && !failed;) {
+    for (size_t at = 0, written; at < frame->size;) {
         at += dp_text_next(frame->data + at, frame->size - at, next, &written);
-        failed = msgpack_sbuffer_write(&shown, next, written) != 0;
+        dp_wire_put(&shown, next, written);
     }
     msgpack_sbuffer_destroy(frame);
     *frame = shown;
-    return failed ? dp_fail(err, DP_E_RUN, "out of memory") : DP_OK;
 }
 
 static int fd_write(struct dp_port *port, const struct dp_frame *frame, struct dp_err *err)
@@ -161,7 +159,7 @@ static int fd_write(struct dp_port *port, const struct dp_frame *frame, struct d
     int rc = dp_wire_encode(&p->out, frame, err);
     rc = rc ?: keep_private(p, frame, err);
     if (rc == DP_OK && p->terminal)
-        rc = escape(&p->out, err);
+        escape(&p->out);
     if (rc != DP_OK)
         return rc;
     if (p->out.size > p->pipe)
@@ -196,10 +194,7 @@ static int name_file(struct fd_port *p, struct dp_err *err)
     if (linkat(AT_FDCWD, self, AT_FDCWD, p->name, AT_SYMLINK_FOLLOW) == 0)
         return DP_OK;
     for (unsigned tries = 0; errno == EEXIST && tries < 1000; tries++) {
-        if (p->temporary == NULL && asprintf(&p->temporary, "%s.%06ld-%u", p->name, (long)getpid(), tries) < 0) {
-            p->temporary = NULL;
-            return dp_fail(err, DP_E_RUN, "out of memory");
-        }
+        p->temporary = p->temporary ?: dp_format("%s.%06ld-%u", p->name, (long)getpid(), tries);
         if (linkat(AT_FDCWD, self, AT_FDCWD, p->temporary, AT_SYMLINK_FOLLOW) == 0)
             return DP_OK;
         free(p->temporary);
@@ -233,31 +228,20 @@ static int fd_commit(struct dp_port *port, struct dp_err *err)
 
 static const struct dp_port_ops fd_ops = {fd_read, fd_write, fd_commit, fd_close, fd_unread, fd_item, NULL, NULL};
 
-int dp_port_open_fd(struct dp_port **port, int fd, const char *name, enum dp_direction direction, struct dp_err *err)
+void dp_port_open_fd(struct dp_port **port, int fd, const char *name, enum dp_direction direction)
 {
-    struct fd_port *p;
-    int rc = dp_alloc(&p, 1, sizeof *p, err);
-    if (rc != DP_OK) {
-        close(fd);
-        return rc;
-    }
+    struct fd_port *p = dp_new(1, sizeof *p);
     p->fd = fd;
-    p->name = strdup(name);
+    p->name = dp_got(strdup(name));
     msgpack_sbuffer_init(&p->out);
-    if (p->name == NULL) {
-        free_fd(p);
-        return dp_fail(err, DP_E_RUN, "out of memory");
-    }
     struct stat st;
     bool known = fstat(fd, &st) == 0, terminal = direction == DP_OUT && isatty(fd);
     p->terminal = terminal;
     p->reader = known && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
     int held = known && S_ISFIFO(st.st_mode) && direction == DP_OUT ? fcntl(fd, F_GETPIPE_SZ) : -1;
     p->pipe = held > 0 ? (size_t)held : SIZE_MAX;
-    rc = dp_port_wrap(port, &fd_ops, p, terminal ? DP_EXPOSED_TERMINAL : DP_EXPOSED_NO, err);
-    if (rc == DP_OK)
-        (*port)->stored = known && S_ISREG(st.st_mode);
-    return rc;
+    dp_port_wrap(port, &fd_ops, p, terminal ? DP_EXPOSED_TERMINAL : DP_EXPOSED_NO);
+    (*port)->stored = known && S_ISREG(st.st_mode);
 }
 
 /* Whether a file without a name in that directory can get one. Tried on an empty one now, because at the end of a run it would
@@ -280,9 +264,9 @@ static bool may_name(const char *directory, const char *path)
  * if the file system or a missing /proc does not allow that. */
 static int open_unnamed(const char *path)
 {
-    char *copy = strdup(path);
-    const char *directory = copy != NULL ? dirname(copy) : NULL;
-    int fd = copy != NULL && may_name(directory, path) ? open(directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666) : -1;
+    char *copy = dp_got(strdup(path));
+    const char *directory = dirname(copy);
+    int fd = may_name(directory, path) ? open(directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666) : -1;
     free(copy);
     return fd;
 }
@@ -293,7 +277,8 @@ int dp_port_open_file(struct dp_port **port, const char *path, enum dp_direction
         int fd = open(path, O_RDONLY | O_CLOEXEC);
         if (fd < 0)
             return dp_fail_errno(err, errno, "cannot open %s", path);
-        return dp_port_open_fd(port, fd, path, direction, err);
+        dp_port_open_fd(port, fd, path, direction);
+        return DP_OK;
     }
     /* A device or pipe under that name is written in place. */
     struct stat st;
@@ -301,8 +286,7 @@ int dp_port_open_file(struct dp_port **port, const char *path, enum dp_direction
     char *temporary = NULL;
     int fd = special ? open(path, O_WRONLY | O_CLOEXEC) : open_unnamed(path);
     if (fd < 0 && !special) {
-        if (asprintf(&temporary, "%s.XXXXXX", path) < 0)
-            return dp_fail(err, DP_E_RUN, "out of memory");
+        temporary = dp_format("%s.XXXXXX", path);
         fd = mkostemp(temporary, O_CLOEXEC);
         if (fd >= 0) {
             mode_t mask = umask(0);
@@ -315,13 +299,7 @@ int dp_port_open_file(struct dp_port **port, const char *path, enum dp_direction
         free(temporary);
         return dp_fail_errno(err, saved, "cannot create %s", path);
     }
-    int rc = dp_port_open_fd(port, fd, path, direction, err);
-    if (rc != DP_OK) {
-        if (temporary != NULL)
-            unlink(temporary);
-        free(temporary);
-        return rc;
-    }
+    dp_port_open_fd(port, fd, path, direction);
     struct fd_port *p = (*port)->self;
     p->temporary = temporary;
     p->file = !special;

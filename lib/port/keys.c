@@ -60,7 +60,8 @@ static int read_file(int at, const char *directory, const char *name, char **tex
     int rc = check_private(fd, directory, slash, "600", err);
     if (rc == DP_OK && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || (size_t)st.st_size > FILE_MOST))
         rc = dp_fail(err, DP_E_RUN, "%s%s is not a file of keys", directory, slash);
-    rc = rc ?: dp_alloc(text, (size_t)st.st_size + 1, 1, err);
+    if (rc == DP_OK)
+        *text = dp_new((size_t)st.st_size + 1, 1);
     ssize_t got = 0;
     while (rc == DP_OK && *size < (size_t)st.st_size &&
            ((got = read(fd, *text + *size, (size_t)st.st_size - *size)) > 0 || (got < 0 && errno == EINTR)))
@@ -142,7 +143,8 @@ static int read_trusted(int at, const char *directory, struct dp_key_trusted **l
     rest = text;
     for (char *line; rc == DP_OK && rest != NULL && (line = strsep(&rest, "\n")) != NULL;) {
         number++;
-        rc = dp_grow(list, &capacity, *count + 1, sizeof **list, err);
+        dp_extend(list, &capacity, *count + 1, sizeof **list);
+        rc = DP_OK;
         int found = rc == DP_OK ? parse_line(line, &(*list)[*count]) : 0;
         if (found < 0)
             rc = dp_fail(err, DP_E_RUN, "%s/" TRUSTED ":%zu: not a name and a key", directory, number);
@@ -191,8 +193,8 @@ static int write_file(int at, const char *directory, const char *name, const cha
 /* Makes the directory, and missing directories above it. */
 static int make_directory(const char *directory, struct dp_err *err)
 {
-    char *path = strdup(directory);
-    int rc = path != NULL ? DP_OK : dp_fail(err, DP_E_RUN, "out of memory");
+    char *path = dp_got(strdup(directory));
+    int rc = DP_OK;
     for (char *slash = path; rc == DP_OK && slash != NULL;) {
         slash = strchr(slash + 1, '/');
         if (slash != NULL)
@@ -236,15 +238,14 @@ static int write_trusted(int at, const char *directory, const struct dp_key_trus
 {
     char *text = NULL;
     size_t size;
-    FILE *f = open_memstream(&text, &size);
-    if (f == NULL)
-        return dp_fail(err, DP_E_RUN, "out of memory");
+    FILE *f = dp_got(open_memstream(&text, &size));
     for (size_t i = 0; i < count; i++)
         if (i != less)
             fprintf(f, "%s %s\n", list[i].name, list[i].key);
     if (more != NULL)
         fprintf(f, "%s %s\n", more->name, more->key);
-    int rc = fclose(f) == 0 ? write_file(at, directory, TRUSTED, text, err) : dp_fail(err, DP_E_RUN, "out of memory");
+    dp_close_text(f);
+    int rc = write_file(at, directory, TRUSTED, text, err);
     free(text);
     return rc;
 }

@@ -111,14 +111,12 @@ bool dp_link_run(unsigned char run[DP_LINK_ID], const struct dp_frame *hello)
 
 /* --- bodies -------------------------------------------------------------------------------------------------------- */
 
-int dp_link_body_new(struct dp_link_body **body, struct dp_err *err)
+struct dp_link_body *dp_link_body_new(void)
 {
-    int rc = dp_alloc(body, 1, sizeof **body, err);
-    if (rc != DP_OK)
-        return rc;
-    msgpack_sbuffer_init(&(*body)->buffer);
-    atomic_init(&(*body)->holders, 1);
-    return DP_OK;
+    struct dp_link_body *body = dp_new(1, sizeof *body);
+    msgpack_sbuffer_init(&body->buffer);
+    atomic_init(&body->holders, 1);
+    return body;
 }
 
 struct msgpack_sbuffer *dp_link_body_buffer(struct dp_link_body *body)
@@ -211,10 +209,11 @@ static void look_soon(struct dp_link *l)
 /* A place for a new peer: at the end, or the place of the peer that has been gone longest. */
 static struct peer *make_place(struct dp_link *l)
 {
-    struct dp_err unused;
     struct peer *place = NULL;
-    if (l->peers < PEERS_MOST && dp_grow(&l->peer, &l->capacity, l->peers + 1, sizeof *l->peer, &unused) == DP_OK)
+    if (l->peers < PEERS_MOST) {
+        dp_extend(&l->peer, &l->capacity, l->peers + 1, sizeof *l->peer);
         return &l->peer[l->peers++];
+    }
     for (size_t i = 0; i < l->peers; i++)
         if (l->peer[i].gone && (place == NULL || l->peer[i].number < place->number))
             place = &l->peer[i];
@@ -225,13 +224,10 @@ static struct peer *make_place(struct dp_link *l)
 
 static struct peer *new_peer(struct dp_link *l, const void *id, const char *name)
 {
-    char *copy = strdup(name);
-    struct peer *p = copy != NULL ? make_place(l) : NULL;
-    if (p == NULL) {
-        free(copy);
+    struct peer *p = make_place(l);
+    if (p == NULL)
         return NULL;
-    }
-    *p = (struct peer){.number = ++l->numbers, .name = copy};
+    *p = (struct peer){.number = ++l->numbers, .name = dp_got(strdup(name))};
     memcpy(p->id, id, DP_LINK_ID);
     look_soon(l);
     return p;
@@ -296,30 +292,24 @@ static void end_queue(struct dp_link *l, struct queue **queue)
 }
 
 /* Keeps the message; `bytes` are copied. A peer with too many waiting messages does not read: the message is dropped. */
-static int keep_waiting(struct dp_link *l, struct queue **queue, const struct dp_link_header *header, const void *bytes,
-                        size_t size, struct dp_link_body *shared, struct dp_err *err)
+static void keep_waiting(struct dp_link *l, struct queue **queue, const struct dp_link_header *header, const void *bytes,
+                         size_t size, struct dp_link_body *shared)
 {
     struct waiting w = {*header, shared};
-    int rc = DP_OK;
     if (*queue == NULL) {
-        rc = dp_alloc(queue, 1, sizeof **queue, err);
-        l->waiting += rc == DP_OK;
+        *queue = dp_new(1, sizeof **queue);
+        l->waiting++;
         l->waiting_next = dp_clock_now() + WAITING_AGAIN;
     }
-    if (rc != DP_OK || (*queue)->count == WAITING_MOST)
-        return rc;
+    if ((*queue)->count == WAITING_MOST)
+        return;
     if (shared != NULL) {
         atomic_fetch_add(&shared->holders, 1);
     } else if (bytes != NULL) {
-        rc = dp_link_body_new(&w.body, err);
-        if (rc == DP_OK && msgpack_sbuffer_write(&w.body->buffer, bytes, size) != 0) {
-            dp_link_body_free(w.body);
-            rc = dp_fail(err, DP_E_RUN, "out of memory");
-        }
+        w.body = dp_link_body_new();
+        dp_wire_put(&w.body->buffer, bytes, size);
     }
-    if (rc == DP_OK)
-        (*queue)->item[(*queue)->count++] = w;
-    return rc;
+    (*queue)->item[(*queue)->count++] = w;
 }
 
 /* Sends the messages that wait for that peer, in order. If the peer is unreachable, they are dropped. */
@@ -367,7 +357,9 @@ static int send_any(struct dp_link *l, int number, const struct dp_link_header *
     if (sent == UNREACHED)
         look_soon(l);
     bool there = p != NULL || l->connected; /* without a connection there is no queue: treat it like a full one */
-    return sent == FULL && there ? keep_waiting(l, queue, header, bytes, size, shared, err) : DP_OK;
+    if (sent == FULL && there)
+        keep_waiting(l, queue, header, bytes, size, shared);
+    return DP_OK;
 }
 
 int dp_link_send(struct dp_link *link, int peer, const struct dp_link_header *header, const void *body, size_t size,
@@ -721,8 +713,8 @@ static int choose_server(struct dp_link *l, const char *directory, const char *n
         rc = dp_fail(err, DP_E_USAGE, "%s: %s trusts nobody as '%.80s'", l->endpoint.address, directory, name);
     else if (!l->endpoint.bind) {
         strcpy(key, list[i].key);
-        l->server = strdup(list[i].name);
-        rc = l->server != NULL ? DP_OK : dp_fail(err, DP_E_RUN, "out of memory");
+        l->server = dp_got(strdup(list[i].name));
+        rc = DP_OK;
     }
     free(list);
     return rc;
@@ -847,7 +839,8 @@ int dp_link_open(struct dp_link **link, const char *spec, bool binds_by_default,
 {
     struct dp_link *l;
     int rc = dp_zmq_load(err);
-    rc = rc ?: dp_alloc(&l, 1, sizeof *l, err);
+    if (rc == DP_OK)
+        l = dp_new(1, sizeof *l);
     if (rc != DP_OK)
         return rc;
     l->all = l->timer = -1;

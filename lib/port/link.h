@@ -82,7 +82,7 @@ struct dp_link_body;
 struct msgpack_sbuffer;
 
 /* A new body with an empty buffer. Fill the buffer; do not change it from the first send until dp_link_body_free. */
-int dp_link_body_new(struct dp_link_body **body, struct dp_err *err);
+struct dp_link_body *dp_link_body_new(void);
 struct msgpack_sbuffer *dp_link_body_buffer(struct dp_link_body *body);
 
 /* Whether no message uses the buffer any more, so that it may be filled again. */

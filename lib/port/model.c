@@ -27,8 +27,10 @@ int dp_model_read(struct dp_frame *frame, const char *spec, struct dp_err *err)
     bool found = false, end = false;
     size_t outputs, cols;
     int rc = dp_port_open(&port, spec, DP_IN, err);
-    rc = rc ?: dp_frame_new(&here, err);
-    rc = rc ?: dp_frame_new(&last, err);
+    if (rc == DP_OK)
+        here = dp_frame_new();
+    if (rc == DP_OK)
+        last = dp_frame_new();
     while (rc == DP_OK && !end) {
         rc = read_one(port, name, here, err);
         end = rc == 1;
@@ -49,7 +51,8 @@ int dp_model_read(struct dp_frame *frame, const char *spec, struct dp_err *err)
         rc = dp_fail(err, DP_E_UNSAFE, "%s holds one trial of a selection, which nobody has paid for", name);
     if (rc == DP_OK && (rc = dp_model_shape(last, &outputs, &cols, err)) != DP_OK)
         dp_err_in(err, name);
-    rc = rc ?: dp_frame_copy(frame, last, err);
+    if (rc == DP_OK)
+        dp_frame_copy(frame, last);
     dp_frame_free(here);
     dp_frame_free(last);
     dp_port_close(port);

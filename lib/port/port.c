@@ -3,17 +3,10 @@
 #include "base/mem.h"
 #include "base/watch.h"
 
-int dp_port_wrap(struct dp_port **port, const struct dp_port_ops *ops, void *self, enum dp_exposure exposure,
-                 struct dp_err *err)
+void dp_port_wrap(struct dp_port **port, const struct dp_port_ops *ops, void *self, enum dp_exposure exposure)
 {
-    struct dp_port made = {.ops = ops, .self = self, .exposure = exposure};
-    int rc = dp_alloc(port, 1, sizeof **port, err);
-    if (rc != DP_OK) {
-        ops->close(&made, true);
-        return rc;
-    }
-    **port = made;
-    return DP_OK;
+    *port = dp_new(1, sizeof **port);
+    **port = (struct dp_port){.ops = ops, .self = self, .exposure = exposure};
 }
 
 void dp_port_watch(struct dp_port *in, struct dp_port *out)

@@ -32,7 +32,7 @@ int dp_port_open_with(struct dp_port **port, const char *spec, enum dp_direction
 int dp_port_open(struct dp_port **port, const char *spec, enum dp_direction direction, struct dp_err *err);
 
 /* Wraps a file descriptor, which the port then owns. name is for messages. */
-int dp_port_open_fd(struct dp_port **port, int fd, const char *name, enum dp_direction direction, struct dp_err *err);
+void dp_port_open_fd(struct dp_port **port, int fd, const char *name, enum dp_direction direction);
 
 /* Result of dp_port_read, in addition to 0, 1 and errors. */
 enum { DP_PORT_UNREAD = 2 };
@@ -137,5 +137,4 @@ int dp_port_interrupted(const struct dp_port *port, struct dp_err *err);
 int dp_port_open_file(struct dp_port **port, const char *path, enum dp_direction direction, struct dp_err *err);
 int dp_port_open_stream(struct dp_port **port, const char *spec, enum dp_direction direction,
                         const struct dp_port_setting *setting, struct dp_err *err);
-int dp_port_wrap(struct dp_port **port, const struct dp_port_ops *ops, void *self, enum dp_exposure exposure,
-                 struct dp_err *err);
+void dp_port_wrap(struct dp_port **port, const struct dp_port_ops *ops, void *self, enum dp_exposure exposure);

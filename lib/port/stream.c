@@ -357,19 +357,16 @@ static int wait_until(struct dp_port *port, bool (*holds)(const struct stream *s
 }
 
 /* Empties the slot of a frame that the reader has; takes a new buffer if libzmq still uses the old one. */
-static int empty_slot(struct slot *slot, struct dp_err *err)
+static void empty_slot(struct slot *slot)
 {
     if (dp_link_body_idle(slot->body)) {
         msgpack_sbuffer_clear(dp_link_body_buffer(slot->body));
-        return DP_OK;
+        return;
     }
     struct dp_link_body *other;
-    int rc = dp_link_body_new(&other, err);
-    if (rc != DP_OK)
-        return rc;
+    other = dp_link_body_new();
     dp_link_body_free(slot->body);
     slot->body = other;
-    return DP_OK;
 }
 
 /* A frame written to a reader that is gone is lost; the next read reports that. */
@@ -380,7 +377,8 @@ static int stream_write(struct dp_port *port, const struct dp_frame *frame, stru
     if (rc != DP_OK || alone(s))
         return rc;
     struct slot *slot = &s->slot[s->next % SLOTS];
-    rc = empty_slot(slot, err);
+    empty_slot(slot);
+    rc = DP_OK;
     if (rc != DP_OK)
         return rc;
     msgpack_sbuffer *buffer = dp_link_body_buffer(slot->body);
@@ -453,19 +451,17 @@ int dp_port_open_stream(struct dp_port **port, const char *spec, enum dp_directi
     struct stream *s;
     if (!dp_link_is(spec))
         return dp_fail(err, DP_E_USAGE, "%s: a port is -, a file, ipc://PATH or tcp://HOST:PORT", spec);
-    int rc = dp_alloc(&s, 1, sizeof *s, err);
-    if (rc != DP_OK)
-        return rc;
+    s = dp_new(1, sizeof *s);
     s->writes = direction == DP_OUT;
     s->first = s->next = s->limit = 1;
-    for (int i = 0; rc == DP_OK && s->writes && i < SLOTS; i++)
-        rc = dp_link_body_new(&s->slot[i].body, err);
-    rc = rc ?: dp_link_open(&s->link, spec, direction == DP_IN, &setting->security, setting->log, setting->log_self, err);
-    if (rc == DP_OK)
-        s->patience = setting->patience > 0 ? setting->patience : dp_link_here(s->link) ? PATIENCE_HERE : PATIENCE_FAR;
-    struct dp_port self = {.self = s};
-    if (rc != DP_OK)
-        stream_close(&self, true);
-    return rc != DP_OK ? rc
-                       : dp_port_wrap(port, &stream_ops, s, dp_link_private(s->link) ? DP_EXPOSED_NO : DP_EXPOSED_SOCKET, err);
+    for (int i = 0; s->writes && i < SLOTS; i++)
+        s->slot[i].body = dp_link_body_new();
+    int rc = dp_link_open(&s->link, spec, direction == DP_IN, &setting->security, setting->log, setting->log_self, err);
+    if (rc != DP_OK) {
+        stream_close(&(struct dp_port){.self = s}, true);
+        return rc;
+    }
+    s->patience = setting->patience > 0 ? setting->patience : dp_link_here(s->link) ? PATIENCE_HERE : PATIENCE_FAR;
+    dp_port_wrap(port, &stream_ops, s, dp_link_private(s->link) ? DP_EXPOSED_NO : DP_EXPOSED_SOCKET);
+    return DP_OK;
 }

@@ -115,10 +115,7 @@ static int start_thread(struct dp_zap *zap)
 
 int dp_zap_start(struct dp_zap **zap, void *context, const char *directory, struct dp_err *err)
 {
-    struct dp_zap *z;
-    int rc = dp_alloc(&z, 1, sizeof *z, err);
-    if (rc != DP_OK)
-        return rc;
+    struct dp_zap *z = dp_new(1, sizeof *z);
     atomic_init(&z->denied, 0);
     z->directory = directory != NULL ? strdup(directory) : NULL;
     z->socket = dp_zmq.socket(context, ZMQ_REP);

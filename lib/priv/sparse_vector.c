@@ -42,11 +42,11 @@ static void polygon_free(struct polygon *p)
     free(p->line);
 }
 
-static int polygon_alloc(struct polygon *p, size_t count, struct dp_err *err)
+static void polygon_alloc(struct polygon *p, size_t count)
 {
     p->count = count;
-    int rc = dp_alloc(&p->corner, count + 1, sizeof *p->corner, err);
-    return rc < 0 ? rc : dp_alloc(&p->line, count + 2, sizeof *p->line, err);
+    p->corner = dp_new(count + 1, sizeof *p->corner);
+    p->line = dp_new(count + 2, sizeof *p->line);
 }
 
 /* The tangent at `touch` above the abscissa of `at`. */
@@ -159,17 +159,15 @@ static struct point laplace_point(const void *context, double x)
     return (struct point){log1p(-exp(log_u)), log_u, log_h2, log1p(-exp(log_h2)), l->log_c - 2 * log_u};
 }
 
-int dp_rdp_sparse_vector_laplace(double threshold, double query, int64_t steps, int64_t queries, const double *orders, size_t n,
-                                 double *out, struct dp_err *err)
+void dp_rdp_sparse_vector_laplace(double threshold, double query, int64_t steps, int64_t queries, const double *orders,
+                                  size_t n, double *out)
 {
     for (size_t i = 0; i < n; i++)
         out[i] = INFINITY;
     if (!(threshold > 0 && query > 0 && steps >= 0 && queries >= 1))
-        return 0;
+        return;
     struct polygon p = {0};
-    int rc = polygon_alloc(&p, LAPLACE_CELLS + 1, err);
-    if (rc < 0)
-        goto out;
+    polygon_alloc(&p, LAPLACE_CELLS + 1);
     /* Pr[ν >= t] of discrete Laplace noise: the points of a slightly lower hyperbola, θ = e^{−ε₂/steps} */
     double step = steps > 0 ? query / (double)steps : 0;
     double log_1theta = log1p(exp(-step));
@@ -187,9 +185,7 @@ int dp_rdp_sparse_vector_laplace(double threshold, double query, int64_t steps, 
         double added = fmin(log_v(&p, &left, p.count - 1, false, queries, orders[i]) / (orders[i] - 1), 2 * query);
         out[i] = fmin(dp_upward(out[i] + dp_upward(added)), dp_upward(pure));
     }
-out:
     polygon_free(&p);
-    return rc;
 }
 
 /* ln Φ(−x) and ln Φ(x), both to their last digits */
@@ -211,14 +207,13 @@ static struct point gaussian_point(const void *context, double t)
     return p;
 }
 
-int dp_rdp_sparse_vector_gaussian(double threshold, double query, int64_t queries, const double *orders, size_t n, double *out,
-                                  struct dp_err *err)
+void dp_rdp_sparse_vector_gaussian(double threshold, double query, int64_t queries, const double *orders, size_t n, double *out)
 {
     dp_rdp_gaussian(threshold, orders, n, out);
     if (!(query > 0 && queries >= 1)) {
         for (size_t i = 0; i < n; i++)
             out[i] = INFINITY;
-        return 0;
+        return;
     }
     double shift = 2 / query, from = -deviations - shift, width = 1.0 / CELLS_PER_DEVIATION, peak = 0;
     for (size_t i = 0; i < n; i++)
@@ -227,11 +222,8 @@ int dp_rdp_sparse_vector_gaussian(double threshold, double query, int64_t querie
     struct polygon p = {0};
     struct corner left = {0};
     bool grid = shift <= shift_max;
-    int rc = 0;
     if (grid) {
-        rc = polygon_alloc(&p, (size_t)((peak + deviations - from) / width) + 2, err);
-        if (rc < 0)
-            goto out;
+        polygon_alloc(&p, (size_t)((peak + deviations - from) / width) + 2);
         polygon_around(gaussian_point, &shift, from, width, &p);
         /* the first tangent where h = 1 */
         struct point touch = gaussian_point(&shift, from + width / 2), end = {0, -INFINITY, 0, 0, 0};
@@ -249,7 +241,5 @@ int dp_rdp_sparse_vector_gaussian(double threshold, double query, int64_t querie
         }
         out[i] = dp_upward(out[i] + dp_upward(log_most / (order - 1)));
     }
-out:
     polygon_free(&p);
-    return rc;
 }

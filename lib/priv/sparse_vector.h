@@ -27,11 +27,11 @@
    points or not, and for the reals. Queries: the points (1 − h, h') of k steps lie on the hyperbola of product e^{−2ε₂}
    θ/(1+θ)², θ = e^{−ε₂/k}, which rises with k towards the diagonal, between the same straight ends. Threshold:
    dp_rdp_discrete_laplace falls with k (priv/pure.h). */
-int dp_rdp_sparse_vector_laplace(double threshold, double query, int64_t steps, int64_t queries, const double *orders, size_t n,
-                                 double *out, struct dp_err *err);
+void dp_rdp_sparse_vector_laplace(double threshold, double query, int64_t steps, int64_t queries, const double *orders,
+                                  size_t n, double *out);
 
 /* Gaussian noise of standard deviations `threshold` and `query`. A budget of ρ-zCDP for the pair, split as 1:2, is threshold =
    √(3/(2ρ)), query = √(3/ρ) (a query's shift is 2); it does not make the whole ρ-zCDP. Never above m compositions of one query.
    DP_E_RUN: no memory. */
-int dp_rdp_sparse_vector_gaussian(double threshold, double query, int64_t queries, const double *orders, size_t n, double *out,
-                                  struct dp_err *err);
+void dp_rdp_sparse_vector_gaussian(double threshold, double query, int64_t queries, const double *orders, size_t n,
+                                   double *out);

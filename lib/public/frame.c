@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "base/init.h"
+#include "base/mem.h"
 #include "convert.h"
 #include "frame.h"
 #include "port/port.h"
@@ -24,7 +25,8 @@ int dpline_frame_new(struct dpline_frame **frame, struct dpline_error *error)
     struct dp_err err = {0};
     struct dp_frame *inside = NULL;
     dp_init();
-    int rc = dp_frame_new(&inside, &err);
+    inside = dp_frame_new();
+    int rc = DP_OK;
     *frame = dp_public_frame_out(inside);
     return dp_public_result(error, rc, &err);
 }
@@ -153,12 +155,11 @@ int dpline_frame_set_flag(struct dpline_frame *frame, const char *name, int valu
 
 int dpline_frame_set_text(struct dpline_frame *frame, const char *name, const char *text, struct dpline_error *error)
 {
-    struct dp_err err = {0};
     enum dp_field field;
     int rc = settable(&field, name, DP_T_TEXT, error);
-    if (rc != DP_OK)
-        return rc;
-    return dp_public_result(error, dp_frame_set_text(dp_public_frame(frame), field, text, strlen(text), &err), &err);
+    if (rc == DP_OK)
+        dp_frame_set_text(dp_public_frame(frame), field, text, strlen(text));
+    return rc;
 }
 
 int dpline_frame_set_array(struct dpline_frame *frame, const char *name, enum dpline_type type, uint64_t rows, uint64_t columns,
@@ -237,11 +238,12 @@ int dpline_frame_bound(struct dpline_frame *frame, const int64_t *sum, uint64_t 
 
 int dpline_frame_json(const struct dpline_frame *frame, char **json, struct dpline_error *error)
 {
+    (void)error;
     dp_init();
     json_t *object = dp_json_frame(dp_public_frame_const(frame), true);
-    *json = object != NULL ? dp_json_text(object, JSON_COMPACT) : NULL;
+    *json = dp_json_text(object, JSON_COMPACT);
     json_decref(object);
-    return *json != NULL ? DPLINE_OK : dpline_fail(error, DPLINE_E_RUN, "out of memory");
+    return DPLINE_OK;
 }
 
 struct dpline_stream {
@@ -252,8 +254,8 @@ static int open_stream(struct dpline_stream **stream, const char *port, enum dp_
 {
     struct dp_err err = {0};
     dp_init();
-    struct dpline_stream *s = calloc(1, sizeof *s);
-    int rc = s != NULL ? dp_port_open(&s->port, port, direction, &err) : dp_fail(&err, DP_E_RUN, "out of memory");
+    struct dpline_stream *s = dp_new(1, sizeof *s);
+    int rc = dp_port_open(&s->port, port, direction, &err);
     if (rc == DP_OK)
         *stream = s;
     else

@@ -21,26 +21,20 @@ void dpline_grid_add(const double *v, size_t count, double bound, int64_t *sum)
     dp_grid_add(v, count, bound, dp_grid_for(bound), sum);
 }
 
-static int make(struct dpline_noise **noise, struct dpline_error *error)
-{
-    struct dp_err err = {0};
-    return dp_public_result(error, dp_alloc(noise, 1, sizeof **noise, &err), &err);
-}
-
 int dpline_noise_new(struct dpline_noise **noise, struct dpline_error *error)
 {
-    int rc = make(noise, error);
-    if (rc == DP_OK)
-        dp_key_fresh(&(*noise)->key);
-    return rc;
+    (void)error;
+    *noise = dp_new(1, sizeof **noise);
+    dp_key_fresh(&(*noise)->key);
+    return DPLINE_OK;
 }
 
 int dpline_noise_new_seeded(struct dpline_noise **noise, int64_t seed, struct dpline_error *error)
 {
-    int rc = make(noise, error);
-    if (rc == DP_OK)
-        dp_key_derive(&(*noise)->key, seed, "dpline_noise", 0);
-    return rc;
+    (void)error;
+    *noise = dp_new(1, sizeof **noise);
+    dp_key_derive(&(*noise)->key, seed, "dpline_noise", 0);
+    return DPLINE_OK;
 }
 
 void dpline_noise_free(struct dpline_noise *noise)

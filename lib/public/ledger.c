@@ -33,7 +33,8 @@ int dpline_ledger_open(struct dpline_ledger **ledger, const char *path, const st
     struct dpline_ledger *l = NULL;
     dp_init();
     int rc = check_run(run, &err);
-    rc = rc ?: dp_alloc(&l, 1, sizeof *l, &err);
+    if (rc == DP_OK)
+        l = dp_new(1, sizeof *l);
     if (rc != DP_OK)
         return dp_public_result(error, rc, &err);
     const struct dp_ledger_run inside = {.data = run->data,
@@ -128,8 +129,8 @@ int dpline_ledger_report(const char *path, const char *population, double delta,
     json_t *report = NULL;
     dp_init();
     int rc = dp_ledger_report(path, population, delta != 0 ? delta : (double)NAN, &report, &err);
-    if (rc == DP_OK && (*json = dp_json_text(report, JSON_INDENT(2))) == NULL)
-        rc = dp_fail(&err, DP_E_RUN, "out of memory");
+    if (rc == DP_OK)
+        *json = dp_json_text(report, JSON_INDENT(2));
     json_decref(report);
     return dp_public_result(error, rc, &err);
 }

@@ -88,13 +88,13 @@ static void own_close(struct dp_stage *stage)
         class_of(stage)->close(public_stage(stage));
 }
 
-static int make_options(struct dp_option **options, const struct dpline_option *table, struct dp_err *err)
+static void make_options(struct dp_option **options, const struct dpline_option *table)
 {
     size_t count = 0;
     while (table != NULL && table[count].name != NULL)
         count++;
-    int rc = dp_alloc(options, count + 1, sizeof **options, err);
-    for (size_t i = 0; rc == DP_OK && i < count; i++) {
+    *options = dp_new(count + 1, sizeof **options);
+    for (size_t i = 0; i < count; i++) {
         const struct dpline_option *o = &table[i];
         (*options)[i] = (struct dp_option){.name = o->name,
                                            .letter = o->letter,
@@ -110,7 +110,6 @@ static int make_options(struct dp_option **options, const struct dpline_option *
                                            .open_max = (o->flags & DPLINE_OPTION_OPEN_MAX) != 0,
                                            .required = (o->flags & DPLINE_OPTION_REQUIRED) != 0};
     }
-    return rc;
 }
 
 _Static_assert((int)DPLINE_OPTION_FLAG == (int)DP_OPT_FLAG && (int)DPLINE_OPTION_TEXT == (int)DP_OPT_TEXT &&
@@ -122,8 +121,9 @@ int dpline_stage_main(const struct dpline_stage_class *theirs, int argc, char **
 {
     struct dp_err err = {0};
     struct dp_option *options = NULL;
-    int rc = make_options(&options, theirs->options, &err);
-    if (rc == DP_OK && (theirs->name == NULL || theirs->summary == NULL || theirs->fire == NULL))
+    make_options(&options, theirs->options);
+    int rc = DP_OK;
+    if ((theirs->name == NULL || theirs->summary == NULL || theirs->fire == NULL))
         rc = dp_fail(&err, DP_E_USAGE, "a stage needs a name, a summary and the function fire");
     for (size_t i = 0; rc == DP_OK && i < sizeof theirs->unused / sizeof theirs->unused[0]; i++)
         if (theirs->unused[i] != NULL)

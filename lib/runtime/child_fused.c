@@ -57,7 +57,9 @@ static int feed(struct fused *f, int at, struct dp_frame *frame, struct dp_err *
 {
     if (at == f->pipeline.stages) {
         f->answers++;
-        return frame == f->answer ? DP_OK : dp_frame_copy(f->answer, frame, err);
+        if (frame != f->answer)
+            dp_frame_copy(f->answer, frame);
+        return DP_OK;
     }
     if (f->waits && f->cancel != NULL && *f->cancel)
         return dp_fail(err, DP_E_RUN, "interrupted");
@@ -122,10 +124,8 @@ static const struct dp_child_ops fused_ops = {
 
 int dp_child_fused(struct dp_child **child, const char *text, const struct dp_warn *warning, struct dp_err *err)
 {
-    struct fused *f;
-    int rc = dp_alloc(&f, 1, sizeof *f, err);
-    if (rc != DP_OK)
-        return rc;
+    struct fused *f = dp_new(1, sizeof *f);
+    int rc = DP_OK;
     f->base.ops = &fused_ops;
     if (warning != NULL)
         f->warn = *warning;

@@ -104,9 +104,9 @@ static int remote_finish(struct dp_child *child, struct dp_err *err)
 /* Makes stages that still run end without a message: the stage that failed has printed one. */
 static void send_off(struct remote *r)
 {
-    struct dp_frame *frame = NULL;
+    struct dp_frame *frame = dp_frame_new();
     struct dp_err unused;
-    if (r->out != NULL && dp_frame_new(&frame, &unused) == DP_OK) {
+    if (r->out != NULL) {
         dp_frame_reset(frame, DP_KIND_ERROR);
         dp_frame_set_int(frame, DP_F_STATUS, -DP_E_UPSTREAM);
         dp_port_limit(r->out, 0.5);
@@ -157,10 +157,8 @@ static const struct dp_child_ops remote_ops = {remote_send, remote_receive, remo
 int dp_child_ports(struct dp_child **child, const char *out, const char *in, const struct dp_port_setting *setting,
                    struct dp_err *err)
 {
-    struct remote *r;
-    int rc = dp_alloc(&r, 1, sizeof *r, err);
-    if (rc != DP_OK)
-        return rc;
+    struct remote *r = dp_new(1, sizeof *r);
+    int rc = DP_OK;
     r->base.ops = &remote_ops;
     rc = dp_port_open_with(&r->in, in, DP_IN, setting, err);
     rc = rc ?: dp_port_open_with(&r->out, out, DP_OUT, setting, err);
@@ -187,9 +185,8 @@ int dp_child_processes(struct dp_child **child, const char *text, struct dp_err 
 {
     struct remote *r;
     int down[2] = {-1, -1}, up[2] = {-1, -1};
-    int rc = dp_alloc(&r, 1, sizeof *r, err);
-    if (rc != DP_OK)
-        return rc;
+    r = dp_new(1, sizeof *r);
+    int rc = DP_OK;
     r->base.ops = &remote_ops;
     if (pipe2(down, O_CLOEXEC) != 0 || pipe2(up, O_CLOEXEC) != 0)
         rc = dp_fail_errno(err, errno, "cannot make a pipe");
@@ -211,11 +208,13 @@ int dp_child_processes(struct dp_child **child, const char *text, struct dp_err 
     if (up[1] >= 0)
         close(up[1]);
     if (rc == DP_OK) {
-        rc = dp_port_open_fd(&r->out, down[1], "the child pipeline", DP_OUT, err);
+        dp_port_open_fd(&r->out, down[1], "the child pipeline", DP_OUT);
+        rc = DP_OK;
         down[1] = -1;
     }
     if (rc == DP_OK) {
-        rc = dp_port_open_fd(&r->in, up[0], "the child pipeline", DP_IN, err);
+        dp_port_open_fd(&r->in, up[0], "the child pipeline", DP_IN);
+        rc = DP_OK;
         up[0] = -1;
     }
     if (down[1] >= 0)

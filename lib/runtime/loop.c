@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "base/version.h"
 #include "port/model.h"
 #include "port/port.h"
@@ -127,16 +128,17 @@ static int say_hello(struct run *r, struct dp_err *err)
     struct dp_frame *f = r->token;
     dp_frame_reset(f, DP_KIND_HELLO);
     dp_frame_set_int(f, DP_F_FORMAT, DP_FRAME_FORMAT);
-    int rc = dp_frame_set_text(f, DP_F_SOFTWARE, "dpline " DP_VERSION, strlen("dpline " DP_VERSION), err);
-    rc = rc ?: dp_frame_set_text(f, DP_F_RUN, r->saved.run, strlen(r->saved.run), err);
+    dp_frame_set_text(f, DP_F_SOFTWARE, "dpline " DP_VERSION, strlen("dpline " DP_VERSION));
+    dp_frame_set_text(f, DP_F_RUN, r->saved.run, strlen(r->saved.run));
+    int rc = DP_OK;
     dp_frame_set_int(f, DP_F_STAGE, 0);
     dp_frame_set_int(f, DP_F_LAPS, r->laps.laps);
     if (rc == DP_OK && o->plan != NULL)
-        rc = dp_frame_set_text(f, DP_F_KINDS, o->plan, strlen(o->plan), err);
+        dp_frame_set_text(f, DP_F_KINDS, o->plan, strlen(o->plan));
     if (o->seed != DP_OPT_ABSENT_INT)
         dp_frame_set_int(f, DP_F_SEED, o->seed);
     if (rc == DP_OK && r->init_lap > 0)
-        rc = dp_frame_set_text(f, DP_F_MODEL_DIGEST, r->init_model, strlen(r->init_model), err);
+        dp_frame_set_text(f, DP_F_MODEL_DIGEST, r->init_model, strlen(r->init_model));
     if (rc == DP_OK && r->init_lap > 0)
         dp_frame_set_int(f, DP_F_MODEL_LAP, r->init_lap);
     rc = rc ?: exchange(r, f, err);
@@ -170,8 +172,10 @@ static int first_model(struct run *r, struct dp_err *err)
     r->init_lap = r->last->lap;
     bool costs =
         dp_frame_has(r->last, DP_F_EPSILON) || dp_frame_has(r->last, DP_F_TRIAL) || dp_frame_bool(r->last, DP_F_NON_PRIVATE);
-    if (rc == DP_OK && dp_frame_bool(r->last, DP_F_PUBLIC) && !costs)
-        return dp_frame_begin_public(r->last, r->init_model, err);
+    if (rc == DP_OK && dp_frame_bool(r->last, DP_F_PUBLIC) && !costs) {
+        dp_frame_begin_public(r->last, r->init_model);
+        return DP_OK;
+    }
     dp_frame_begin_run(r->last);
     return rc;
 }
@@ -204,16 +208,16 @@ static bool moves(const struct dp_frame *lap)
 }
 
 /* Makes the token of a lap: the last model and the number of the lap. */
-static int begin_lap(struct run *r, int64_t lap, struct dp_err *err)
+static void begin_lap(struct run *r, int64_t lap)
 {
     const struct dp_loop_options *o = &r->loop->options;
     struct dp_frame *f = r->token;
-    int rc = dp_frame_begin_lap(f, r->last, lap, r->laps.laps, o->seed != DP_OPT_ABSENT_INT, err);
-    if (rc != DP_OK || o->plan == NULL)
-        return rc;
+    dp_frame_begin_lap(f, r->last, lap, r->laps.laps, o->seed != DP_OPT_ABSENT_INT);
+    if (o->plan == NULL)
+        return;
     int kind = dp_laps_kind(&r->laps, lap);
     dp_frame_set_int(f, DP_F_TURN, ++r->saved.turn[kind]);
-    return dp_frame_set_text(f, DP_F_LAP_KIND, r->laps.name[kind], strlen(r->laps.name[kind]), err);
+    dp_frame_set_text(f, DP_F_LAP_KIND, r->laps.name[kind], strlen(r->laps.name[kind]));
 }
 
 /* Whether there has been a lap of each kind: if none of them has made a model, no later lap will. */
@@ -228,8 +232,8 @@ static bool all_kinds_been(const struct run *r)
 /* Does one lap. If the frame was sent with a model, the answer must have one. */
 static int one_lap(struct run *r, int64_t lap, struct dp_err *err)
 {
-    int rc = begin_lap(r, lap, err);
-    rc = rc ?: exchange(r, r->token, err);
+    begin_lap(r, lap);
+    int rc = exchange(r, r->token, err);
     if (rc == DP_OK && !dp_frame_has(r->token, DP_F_MODEL) && (dp_frame_has(r->last, DP_F_MODEL) || all_kinds_been(r)))
         rc = dp_fail(err, DP_E_RUN, "the child pipeline gave back no model");
     return rc;
@@ -277,14 +281,13 @@ static void make_end(struct run *r, enum ending how)
         dp_frame_set_bool(r->token, DP_F_INTERRUPTED, true);
 }
 
-/* Puts the digest of the last model into the child's end frame; the gate writes it to the ledger. If memory is short, the run
- * ends without the digest and the ledger is not bound to a model; the model is kept nevertheless. */
+/* Puts the digest of the last model into the child's end frame; the gate writes it to the ledger. */
 static void name_model(struct run *r)
 {
     char digest[DP_MODEL_DIGEST];
     struct dp_err unused;
     if (r->done > 0 && dp_frame_has(r->last, DP_F_MODEL) && dp_model_digest(r->last, digest, &unused) == DP_OK)
-        (void)dp_frame_set_text(r->token, DP_F_MODEL_DIGEST, digest, strlen(digest), &unused);
+        dp_frame_set_text(r->token, DP_F_MODEL_DIGEST, digest, strlen(digest));
 }
 
 /* Sends the end frame through the child and to the readers. If the budget or the rows have ended the run, the child has sent
@@ -326,8 +329,7 @@ static int put_aside(const char *path, struct dp_err *err)
     int rc = DP_OK;
     if (lstat(path, &st) != 0 || !S_ISREG(st.st_mode))
         return DP_OK;
-    if (asprintf(&old, "%s~", path) < 0)
-        return dp_fail(err, DP_E_RUN, "out of memory");
+    old = dp_format("%s~", path);
     if (rename(path, old) != 0)
         rc = dp_fail_errno(err, errno, "cannot rename %s to %s", path, old);
     free(old);
@@ -550,8 +552,10 @@ int dp_loop_run(struct dp_loop *loop, struct dp_err *err)
     struct run r = {.loop = loop};
     int rc = check_options(loop, err);
     rc = rc ?: read_plan(&r, err);
-    rc = rc ?: dp_frame_new(&r.last, err);
-    rc = rc ?: dp_frame_new(&r.token, err);
+    if (rc == DP_OK)
+        r.last = dp_frame_new();
+    if (rc == DP_OK)
+        r.token = dp_frame_new();
     rc = rc ?: open_all(&r, err);
     if (rc == DP_OK) {
         start_progress(&r);

@@ -138,7 +138,8 @@ int dp_pipeline_cut(struct dp_pipeline *pipeline, const char *text, struct dp_er
 {
     size_t length = strlen(text);
     memset(pipeline, 0, sizeof *pipeline);
-    int rc = dp_alloc(&pipeline->text, 3 * length + 3, 1, err); /* the copy; words, each with its end */
+    pipeline->text = dp_new(3 * length + 3, 1);
+    int rc = DP_OK; /* the copy; words, each with its end */
     if (rc != DP_OK)
         return rc;
     memcpy(pipeline->text, text, length);

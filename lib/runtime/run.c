@@ -120,19 +120,17 @@ static int take_all(struct run *r, struct dp_frame *frame, struct dp_err *err)
 /* Sends the reader an error frame that says why there are no more frames. */
 static void pass_error(struct run *r, int rc, const struct dp_err *err)
 {
-    struct dp_frame *frame;
     struct dp_err unused;
     if (r->end_out)
         return;
     if (r->out == NULL && (isatty(STDOUT_FILENO) || dp_port_open(&r->out, "-", DP_OUT, &unused) != DP_OK))
         return;
-    if (dp_frame_new(&frame, &unused) != DP_OK)
-        return;
+    struct dp_frame *frame = dp_frame_new();
     dp_frame_reset(frame, DP_KIND_ERROR);
     dp_frame_set_int(frame, DP_F_STATUS, dp_exit_status(rc));
-    if (dp_frame_set_text(frame, DP_F_WHERE, err->where, strlen(err->where), &unused) == DP_OK &&
-        dp_frame_set_text(frame, DP_F_MESSAGE, err->message, strlen(err->message), &unused) == DP_OK &&
-        dp_port_exposure(r->out) != DP_EXPOSED_TERMINAL)
+    dp_frame_set_text(frame, DP_F_WHERE, err->where, strlen(err->where));
+    dp_frame_set_text(frame, DP_F_MESSAGE, err->message, strlen(err->message));
+    if (dp_port_exposure(r->out) != DP_EXPOSED_TERMINAL)
         dp_port_write(r->out, frame, &unused);
     dp_frame_free(frame);
 }
@@ -177,7 +175,8 @@ static int run(struct run *r, const struct dp_stage_ports *ports, struct dp_err 
     if (rc == DP_OK && !sink)
         dp_port_watch(r->in, r->out);
     r->stage->runtime.output = r->out;
-    rc = rc ?: dp_frame_new(&frame, err);
+    if (rc == DP_OK)
+        frame = dp_frame_new();
     rc = rc ?: take_all(r, frame, err);
     if ((rc == DP_OK || rc == DP_E_BUDGET) && r->out != NULL) {
         int committed = dp_port_commit(r->out, err);

@@ -56,9 +56,7 @@ static int gather_open(struct dp_stage *stage, struct dp_err *err)
     struct state *s = stage->state;
     if (o->at != NULL && o->at[0] == '>')
         return dp_fail(err, DP_E_USAGE, "--at: dp-gather binds, and workers connect");
-    int rc = dp_alloc(&s->answer, (size_t)o->workers, sizeof(struct dp_frame *), err);
-    if (rc != DP_OK)
-        return rc;
+    s->answer = dp_new((size_t)o->workers, sizeof(struct dp_frame *));
     if (o->local != NULL)
         return dp_workers_local(&s->workers, stage, o->local, (int)o->workers, o->exec == 1, err);
     return dp_workers_remote(&s->workers, stage, o->at, &stage->runtime.security, (int)o->workers, &remote, err);
@@ -94,7 +92,8 @@ static int gather_hello(struct dp_stage *stage, struct dp_frame *frame, struct d
     dp_frame_set_int(frame, DP_F_STAGE, stage->ordinal - 1);
     for (int k = 0; rc == DP_OK && k < shards; k++) {
         struct dp_frame *one = s->workers->frame[k];
-        rc = dp_frame_copy(one, frame, err);
+        dp_frame_copy(one, frame);
+        rc = DP_OK;
         dp_frame_set_int(one, DP_F_SHARD, k + 1);
         dp_frame_set_int(one, DP_F_SHARDS, shards);
     }
@@ -109,11 +108,10 @@ static int gather_hello(struct dp_stage *stage, struct dp_frame *frame, struct d
 /* Sends the end frame to all workers and ignores errors. */
 static int tell_end(struct state *s, const struct dp_frame *end, struct dp_err *err)
 {
-    int rc = DP_OK;
     s->told = true;
-    for (int k = 0; rc == DP_OK && k < s->workers->shards; k++)
-        rc = dp_frame_copy(s->workers->frame[k], end, err);
-    return rc ?: ask(s, err);
+    for (int k = 0; k < s->workers->shards; k++)
+        dp_frame_copy(s->workers->frame[k], end);
+    return ask(s, err);
 }
 
 /* Does the same, unless gather_after will tell the workers later. */
@@ -132,21 +130,21 @@ static int stop(const struct dp_stage *stage, struct dp_frame *frame, struct dp_
     char text[DP_ERR_MESSAGE_SIZE];
     memcpy(text, err->message, sizeof text);
     dp_stage_warn(stage, out, "%s", text);
-    int rc = dp_model_end(frame, err);
+    dp_model_end(frame);
     dp_frame_set_int(frame, DP_F_STATUS, -DP_E_BUDGET);
     end_all(stage, frame, &unused);
-    rc = rc ?: dp_frame_set_text(frame, DP_F_MESSAGE, text, strlen(text), err);
-    return rc != DP_OK ? rc : DP_STAGE_STOP;
+    dp_frame_set_text(frame, DP_F_MESSAGE, text, strlen(text));
+    return DP_STAGE_STOP;
 }
 
 /* Does the same if no more rows arrive at a worker: the run ends with the lap before. */
-static int exhaust(const struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
+static int exhaust(const struct dp_stage *stage, struct dp_frame *frame)
 {
     struct dp_err unused;
-    int rc = dp_model_end(frame, err);
+    dp_model_end(frame);
     end_all(stage, frame, &unused);
     dp_frame_set_bool(frame, DP_F_EXHAUSTED, true);
-    return rc ?: DP_STAGE_STOP;
+    return DP_STAGE_STOP;
 }
 
 static int gather_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
@@ -154,12 +152,12 @@ static int gather_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp
     struct state *s = stage->state;
     int rc = DP_OK;
     for (int k = 0; rc == DP_OK && k < s->workers->shards; k++)
-        rc = dp_merge_token(&s->merge, k, frame, s->workers->frame[k], err);
+        dp_merge_token(&s->merge, k, frame, s->workers->frame[k]);
     rc = rc ?: ask(s, err);
     if (rc == DP_E_BUDGET)
         return stop(stage, frame, out, err);
     if (rc == DP_CHILD_EXHAUSTED)
-        return exhaust(stage, frame, err);
+        return exhaust(stage, frame);
     rc = rc ?: dp_merge_lap(&s->merge, s->answer, frame, frame, err);
     return rc ?: out->frame(out, frame, err);
 }
@@ -168,9 +166,8 @@ static int gather_drain(struct dp_stage *stage, struct dp_out *out, struct dp_er
 {
     struct dp_frame *end;
     (void)out;
-    int rc = dp_frame_new(&end, err);
-    if (rc != DP_OK)
-        return rc;
+    end = dp_frame_new();
+    int rc = DP_OK;
     dp_frame_reset(end, DP_KIND_END);
     if (stage->interrupted)
         dp_frame_set_bool(end, DP_F_INTERRUPTED, true);
@@ -188,9 +185,8 @@ static int gather_after(struct dp_stage *stage, struct dp_err *err)
     const char *directory = stage->checkpoint.directory;
     if (s->told || (directory != NULL && dp_checkpoint_there(directory)))
         return DP_OK;
-    int rc = dp_frame_new(&end, err);
-    if (rc != DP_OK)
-        return rc;
+    end = dp_frame_new();
+    int rc = DP_OK;
     dp_frame_reset(end, DP_KIND_END);
     rc = tell_end(s, end, err);
     dp_frame_free(end);

@@ -4,6 +4,7 @@
 
 #include "base/version.h"
 #include "checkpoint/checkpoint.h"
+#include "wire/codec.h"
 #include "wire/state.h"
 
 #define DIGEST 32
@@ -88,8 +89,8 @@ int dp_kept_read(const char *directory, struct dp_kept *kept, struct dp_standing
     rc = rc ?: dp_state_get_int(&state, "last", 1, INT64_MAX, &kept->last, err);
     rc = rc ?: dp_state_get_bytes(&state, "answer", &bytes, &size, err);
     msgpack_sbuffer_clear(answer);
-    if (rc == DP_OK && msgpack_sbuffer_write(answer, bytes, size) != 0)
-        rc = dp_fail(err, DP_E_RUN, "out of memory");
+    if (rc == DP_OK)
+        dp_wire_put(answer, bytes, size);
     standing->answer = rc == DP_OK && size > 0;
     free(text);
     return rc;

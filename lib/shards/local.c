@@ -80,19 +80,17 @@ static void local_free(struct dp_workers *workers)
 static const struct dp_workers_ops local_ops = {.ask = local_ask, .save = local_save, .free = local_free};
 
 /* The pipeline's text for one shard: replaces "%k" and "%K" by numbers, "%%" by a percent sign. */
-static int fill_in(char **filled, const char *text, int shard, int shards, struct dp_err *err)
+static void fill_in(char **filled, const char *text, int shard, int shards)
 {
     size_t size;
-    FILE *out = open_memstream(filled, &size);
-    if (out == NULL)
-        return dp_fail(err, DP_E_RUN, "out of memory");
+    FILE *out = dp_got(open_memstream(filled, &size));
     for (const char *at = text; *at != '\0'; at++) {
         if (at[0] == '%' && (at[1] == 'k' || at[1] == 'K'))
             fprintf(out, "%d", *++at == 'k' ? shard : shards);
         else
             putc(at[0] == '%' && at[1] == '%' ? *at++ : *at, out);
     }
-    return fclose(out) == 0 ? DP_OK : dp_fail(err, DP_E_RUN, "out of memory");
+    dp_close_text(out);
 }
 
 static int start_child(struct local *l, const char *text, int k, bool fused, struct dp_err *err)
@@ -105,7 +103,8 @@ static int start_child(struct local *l, const char *text, int k, bool fused, str
         rc = dp_checkpoint_shard(own->directory, k + 1, &l->at[k].directory, err);
     }
     rc = rc ?: dp_checkpoint_tell(own->directory != NULL ? &l->at[k] : NULL, err);
-    rc = rc ?: fill_in(&filled, text, k + 1, l->base.shards, err);
+    if (rc == DP_OK)
+        fill_in(&filled, text, k + 1, l->base.shards);
     if (rc == DP_OK && fused)
         rc = dp_child_fused(&l->child[k], filled, NULL, err);
     else if (rc == DP_OK)
@@ -119,12 +118,12 @@ int dp_workers_local(struct dp_workers **workers, struct dp_stage *stage, const 
 {
     struct local *l;
     struct dp_err unused;
-    int rc = dp_alloc(&l, 1, sizeof *l, err);
-    if (rc != DP_OK)
-        return rc;
-    rc = dp_workers_start(&l->base, &local_ops, stage, shards, err);
-    rc = rc ?: dp_alloc(&l->child, (size_t)shards, sizeof(struct dp_child *), err);
-    rc = rc ?: dp_alloc(&l->at, (size_t)shards, sizeof *l->at, err);
+    l = dp_new(1, sizeof *l);
+    dp_workers_start(&l->base, &local_ops, stage, shards);
+    int rc = DP_OK;
+    l->child = dp_new((size_t)shards, sizeof(struct dp_child *));
+    if (rc == DP_OK)
+        l->at = dp_new((size_t)shards, sizeof *l->at);
     for (int k = 0; rc == DP_OK && k < shards; k++)
         rc = start_child(l, text, k, fused, err);
     /* The checkpoint gets the place of this stage back: the children have set it to theirs. */

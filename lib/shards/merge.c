@@ -141,11 +141,10 @@ static int check_fit(const struct dp_merge *m, int k, const struct dp_frame *ans
     return rc ?: check_records(k, answer, 0, first, m->parts, err);
 }
 
-static int keep_text(char **kept, const char *text, struct dp_err *err)
+static void keep_text(char **kept, const char *text)
 {
     free(*kept);
-    *kept = strdup(text);
-    return *kept != NULL ? DP_OK : dp_fail(err, DP_E_RUN, "out of memory");
+    *kept = dp_got(strdup(text));
 }
 
 /* Notes the place of the shard's rows among all rows, and the names of its data. */
@@ -162,9 +161,10 @@ static int place(struct dp_merge *m, int k, const struct dp_frame *answer, struc
     if (m->rows > DP_COINS_ROWS)
         return dp_fail(err, DP_E_UNSAFE, "the shards announce %lld rows together, and batches are drawn from at most %lld",
                        (long long)m->rows, (long long)DP_COINS_ROWS);
-    int rc = keep_text(&shard->data, own_text(answer, DP_F_DATA), err);
-    rc = rc ?: keep_text(&shard->population, own_text(answer, DP_F_POPULATION), err);
-    if (rc == DP_OK && !m->parts && m->shards > 1 && strstr(own_text(answer, DP_F_PREPROCESSING), "max-abs") != NULL)
+    keep_text(&shard->data, own_text(answer, DP_F_DATA));
+    keep_text(&shard->population, own_text(answer, DP_F_POPULATION));
+    int rc = DP_OK;
+    if (!m->parts && m->shards > 1 && strstr(own_text(answer, DP_F_PREPROCESSING), "max-abs") != NULL)
         rc = dp_fail(err, DP_E_UNSAFE,
                      "shard %d has divided a column by its own largest magnitude (max-abs): the column means something else at "
                      "another site, and needs public bounds",
@@ -180,7 +180,7 @@ static int place(struct dp_merge *m, int k, const struct dp_frame *answer, struc
 }
 
 /* Joins the texts of all shards, which are at `offset` in each, into one text. */
-static int join(const struct dp_merge *m, size_t offset, char **all, struct dp_err *err)
+static void join(const struct dp_merge *m, size_t offset, char **all)
 {
     struct dp_hash hash;
     unsigned char bytes[DIGEST];
@@ -197,32 +197,31 @@ static int join(const struct dp_merge *m, size_t offset, char **all, struct dp_e
     }
     dp_hash_end(&hash, bytes, sizeof bytes);
     sodium_bin2hex(digest, sizeof digest, bytes, sizeof bytes);
-    return keep_text(all, same ? first : digest, err);
+    keep_text(all, same ? first : digest);
 }
 
-static int make_hello(const struct dp_merge *m, const struct dp_frame *answer, const struct dp_frame *sent,
-                      struct dp_frame *out, struct dp_err *err)
+static void make_hello(const struct dp_merge *m, const struct dp_frame *answer, const struct dp_frame *sent,
+                       struct dp_frame *out)
 {
-    int rc = out != sent ? dp_frame_copy(out, sent, err) : DP_OK;
+    if (out != sent)
+        dp_frame_copy(out, sent);
     dp_frame_drop(out, DP_F_SHARD);
     dp_frame_drop(out, DP_F_SHARDS);
-    rc = rc ?: dp_frame_copy_field(out, answer, DP_F_STAGE, err);
-    rc = rc ?: dp_frame_copy_field(out, answer, DP_F_MULTIPLIERS, err);
-    rc = rc ?: dp_frame_copy_field(out, answer, DP_F_UNIT, err);
+    dp_frame_copy_field(out, answer, DP_F_STAGE);
+    dp_frame_copy_field(out, answer, DP_F_MULTIPLIERS);
+    dp_frame_copy_field(out, answer, DP_F_UNIT);
     out->records = answer->records;
     for (int i = 0; i < answer->records; i++) {
         out->record[i] = answer->record[i];
         out->record[i].rows = m->rows;
     }
-    return rc;
 }
 
 int dp_merge_hello(struct dp_merge *m, int shards, const struct dp_frame *const answer[], const struct dp_frame *sent,
                    struct dp_frame *out, struct dp_err *err)
 {
-    int rc = dp_alloc(&m->shard, (size_t)shards, sizeof *m->shard, err);
-    if (rc != DP_OK)
-        return rc;
+    m->shard = dp_new((size_t)shards, sizeof *m->shard);
+    int rc = DP_OK;
     m->shards = shards;
     m->parts = dp_frame_has(answer[0], DP_F_N);
     for (int k = 0; rc == DP_OK && k < shards; k++) {
@@ -230,9 +229,13 @@ int dp_merge_hello(struct dp_merge *m, int shards, const struct dp_frame *const 
         rc = rc ?: check_fit(m, k, answer[k], answer[0], err);
         rc = rc ?: place(m, k, answer[k], err);
     }
-    rc = rc ?: join(m, offsetof(struct dp_merge_shard, data), &m->data, err);
-    rc = rc ?: join(m, offsetof(struct dp_merge_shard, population), &m->population, err);
-    return rc ?: make_hello(m, answer[0], sent, out, err);
+    if (rc == DP_OK)
+        join(m, offsetof(struct dp_merge_shard, data), &m->data);
+    if (rc == DP_OK)
+        join(m, offsetof(struct dp_merge_shard, population), &m->population);
+    if (rc == DP_OK)
+        make_hello(m, answer[0], sent, out);
+    return rc;
 }
 
 bool dp_merge_same_people(const struct dp_merge *m, int *one, int *other)
@@ -246,23 +249,24 @@ bool dp_merge_same_people(const struct dp_merge *m, int *one, int *other)
 
 /* --- laps */
 
-static int set_text(struct dp_frame *frame, enum dp_field field, const char *text, struct dp_err *err)
+static void set_text(struct dp_frame *frame, enum dp_field field, const char *text)
 {
-    return dp_frame_set_text(frame, field, text, strlen(text), err);
+    dp_frame_set_text(frame, field, text, strlen(text));
 }
 
-int dp_merge_token(const struct dp_merge *m, int shard, const struct dp_frame *token, struct dp_frame *out, struct dp_err *err)
+void dp_merge_token(const struct dp_merge *m, int shard, const struct dp_frame *token, struct dp_frame *out)
 {
     const struct dp_merge_shard *own = &m->shard[shard];
     bool ours =
         strcmp(own_text(token, DP_F_DATA), m->data) == 0 && strcmp(own_text(token, DP_F_POPULATION), m->population) == 0;
-    int rc = dp_frame_copy(out, token, err);
+    dp_frame_copy(out, token);
     dp_frame_set_int(out, DP_F_N, m->rows);
     if (!m->parts)
         dp_frame_set_int(out, DP_F_FIRST_ROW, own->first_row);
-    if (rc == DP_OK && ours)
-        rc = set_text(out, DP_F_DATA, own->data, err);
-    return rc == DP_OK && ours ? set_text(out, DP_F_POPULATION, own->population, err) : rc;
+    if (ours)
+        set_text(out, DP_F_DATA, own->data);
+    if (ours)
+        set_text(out, DP_F_POPULATION, own->population);
 }
 
 static bool is_paid(int field)
@@ -343,24 +347,21 @@ static int check_lap(const struct dp_merge *m, int k, const struct dp_frame *a, 
 }
 
 /* Takes the fields that pass the gate from the answer; fields that the gate itself states stay as in the token. */
-static int take_public(const struct dp_merge *m, const struct dp_frame *answer, int gathered, struct dp_frame *out,
-                       struct dp_err *err)
+static void take_public(const struct dp_merge *m, const struct dp_frame *answer, int gathered, struct dp_frame *out)
 {
-    int rc = DP_OK;
-    for (int i = 0; rc == DP_OK && i < DP_F_COUNT; i++) {
+    for (int i = 0; i < DP_F_COUNT; i++) {
         enum dp_visibility v = dp_fields[i].visibility;
         if (v == DP_FIXED || v == DP_MOVING || v == DP_PAID)
-            rc = dp_frame_copy_field(out, answer, (enum dp_field)i, err);
+            dp_frame_copy_field(out, answer, (enum dp_field)i);
     }
-    rc = rc ?: set_text(out, DP_F_DATA, m->data, err);
-    rc = rc ?: set_text(out, DP_F_POPULATION, m->population, err);
+    set_text(out, DP_F_DATA, m->data);
+    set_text(out, DP_F_POPULATION, m->population);
     out->label = answer->label;
     out->records = answer->records;
     for (int i = 0; i < answer->records; i++) {
         out->record[i] = answer->record[i];
         out->record[i].gathered = answer->record[i].shares > 0 ? gathered : 0;
     }
-    return rc;
 }
 
 static int add(const struct dp_frame *answer, struct dp_frame *out, struct dp_err *err)
@@ -414,16 +415,17 @@ int dp_merge_lap(const struct dp_merge *m, const struct dp_frame *const answer[]
     if (rc == DP_OK && first < 0)
         rc = dp_fail(err, DP_E_RUN, "no shard has answered lap %lld", (long long)token->lap);
     if (rc == DP_OK && out != token)
-        rc = dp_frame_copy(out, token, err);
-    rc = rc ?: take_public(m, answer[first], m->shards - all.lost, out, err);
+        dp_frame_copy(out, token);
+    if (rc == DP_OK)
+        take_public(m, answer[first], m->shards - all.lost, out);
     if (rc == DP_OK && all.several)
-        rc = set_text(out, DP_F_SPLIT, DP_SPLIT_SEVERAL, err);
+        set_text(out, DP_F_SPLIT, DP_SPLIT_SEVERAL);
     for (int k = first + 1; rc == DP_OK && k < m->shards; k++)
         if (answer[k] != NULL)
             rc = add(answer[k], out, err);
     bool mixed = strcmp(m->population, m->shard[0].population) != 0;
     for (int k = 0; rc == DP_OK && mixed && k < m->shards; k++)
-        rc = dp_frame_add_names(out, DP_F_MEMBERS, m->shard[k].population, err);
+        dp_frame_add_names(out, DP_F_MEMBERS, m->shard[k].population);
     dp_frame_drop(out, DP_F_LOST);
     if (all.lost > 0)
         dp_frame_set_int(out, DP_F_LOST, all.lost);

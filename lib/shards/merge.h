@@ -37,8 +37,7 @@ int dp_merge_hello(struct dp_merge *merge, int shards, const struct dp_frame *co
 
 /* Makes the lap frame for one shard (from 0) out of the frame that came to the gather. Sets n, and first_row if shards are
  * sites. data and population become the shard's own; token has the names for all shards together. */
-int dp_merge_token(const struct dp_merge *merge, int shard, const struct dp_frame *token, struct dp_frame *out,
-                   struct dp_err *err);
+void dp_merge_token(const struct dp_merge *merge, int shard, const struct dp_frame *token, struct dp_frame *out);
 
 /* Adds the answers to a lap whose frame came to the gather as `token`. answer[k] is NULL if shard k is lost; at least one
  * answer exists. *out is `token` with the sums, records, label and public fields of the answers, `data` and `population` of all

@@ -96,12 +96,11 @@ static int take_join(struct remote *r, const struct dp_link_event *event, struct
 }
 
 /* Whether a worker that joins again announces the same as before. */
-static bool same_greeting(struct desk *desk, const struct dp_link_event *event, struct dp_err *err)
+static bool same_greeting(struct desk *desk, const struct dp_link_event *event)
 {
     if (desk->greeting != NULL)
         return desk->size == event->size && memcmp(desk->greeting, event->body, event->size) == 0;
-    if (dp_alloc(&desk->greeting, event->size + 1, 1, err) != DP_OK)
-        return false;
+    desk->greeting = dp_new(event->size + 1, 1);
     memcpy(desk->greeting, event->body, event->size);
     desk->size = event->size;
     return true;
@@ -155,7 +154,7 @@ static int take_frame(struct remote *r, const struct dp_link_event *event, struc
     if (kind == DP_KIND_ERROR ||
         (kind == DP_KIND_END && (r->roster.asked != DP_KIND_END || dp_frame_int(r->came, DP_F_STATUS, 0) != 0)))
         return take_end(r, shard, err);
-    if (kind == DP_KIND_HELLO && !same_greeting(&r->desk[shard - 1], event, err))
+    if (kind == DP_KIND_HELLO && !same_greeting(&r->desk[shard - 1], event))
         return dp_fail(err, DP_E_UNSAFE, "shard %d of %d announces something else than when the run began", shard,
                        r->roster.shards);
     if (verdict == DP_VERDICT_GREETED)
@@ -372,14 +371,17 @@ static int open_all(struct remote *r, const char *at, const struct dp_security *
     uint64_t first;
     int shards = r->base.shards;
     randombytes_buf(&first, sizeof first);
-    int rc = dp_alloc(&r->desk, (size_t)shards, sizeof *r->desk, err);
-    rc = rc ?: dp_alloc(&r->names, (size_t)shards, DP_SEAT_NAME, err);
+    r->desk = dp_new((size_t)shards, sizeof *r->desk);
+    r->names = dp_new((size_t)shards, DP_SEAT_NAME);
+    int rc = DP_OK;
     for (int k = 0; rc == DP_OK && k < shards; k++) {
         msgpack_sbuffer_init(&r->desk[k].hello);
         msgpack_sbuffer_init(&r->desk[k].asked);
     }
-    rc = rc ?: dp_frame_new(&r->came, err);
-    rc = rc ?: dp_roster_open(&r->roster, shards, first, stage->checkpoint.resumed, err);
+    if (rc == DP_OK)
+        r->came = dp_frame_new();
+    if (rc == DP_OK)
+        dp_roster_open(&r->roster, shards, first, stage->checkpoint.resumed);
     rc = rc ?: dp_link_open(&r->link, at, true, security, hear, &r->base, err);
     return rc ?: dp_shard_link(r->link, err);
 }
@@ -387,12 +389,11 @@ static int open_all(struct remote *r, const char *at, const struct dp_security *
 int dp_workers_remote(struct dp_workers **workers, struct dp_stage *stage, const char *at, const struct dp_security *security,
                       int shards, const struct dp_workers_options *options, struct dp_err *err)
 {
-    struct remote *r;
-    int rc = dp_alloc(&r, 1, sizeof *r, err);
-    if (rc != DP_OK)
-        return rc;
+    struct remote *r = dp_new(1, sizeof *r);
+    int rc = DP_OK;
     r->options = *options;
-    rc = dp_workers_start(&r->base, &remote_ops, stage, shards, err);
+    dp_workers_start(&r->base, &remote_ops, stage, shards);
+    rc = DP_OK;
     rc = rc ?: open_all(r, at, security, err);
     if (rc != DP_OK) {
         remote_free(&r->base);

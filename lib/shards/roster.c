@@ -2,18 +2,15 @@
 
 #include "base/mem.h"
 
-int dp_roster_open(struct dp_roster *roster, int shards, uint64_t first, int64_t resumed, struct dp_err *err)
+void dp_roster_open(struct dp_roster *roster, int shards, uint64_t first, int64_t resumed)
 {
-    int rc = dp_alloc(&roster->seat, (size_t)shards, sizeof *roster->seat, err);
-    if (rc != DP_OK)
-        return rc;
+    roster->seat = dp_new((size_t)shards, sizeof *roster->seat);
     roster->shards = shards;
     roster->sequence = roster->hello = first;
     roster->asked = DP_KIND_HELLO;
     roster->lap = resumed;
     for (int k = 0; k < shards; k++)
         roster->seat[k].counted = resumed;
-    return DP_OK;
 }
 
 void dp_roster_close(struct dp_roster *roster)

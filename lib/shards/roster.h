@@ -32,7 +32,7 @@ struct dp_roster {
 
 /* *roster starts zeroed. first: a random number of each gather, so that answers to another gather are recognised. resumed: the
  * lap that the run continues from; it is counted for all shards. */
-int dp_roster_open(struct dp_roster *roster, int shards, uint64_t first, int64_t resumed, struct dp_err *err);
+void dp_roster_open(struct dp_roster *roster, int shards, uint64_t first, int64_t resumed);
 void dp_roster_close(struct dp_roster *roster);
 
 /* Begins a new question to all seats. */

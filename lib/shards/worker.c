@@ -365,7 +365,8 @@ int dp_worker_run(struct dp_worker *worker, struct dp_err *err)
     if (rc == DP_OK && o->at[0] == '@')
         rc = dp_fail(err, DP_E_USAGE, "--at: a worker connects, and dp-gather binds");
     rc = rc ?: open_checkpoint(&r, err);
-    rc = rc ?: dp_frame_new(&r.frame, err);
+    if (rc == DP_OK)
+        r.frame = dp_frame_new();
     rc = rc ?: dp_link_open(&r.link, o->at, false, &o->security, hear, &r, err);
     rc = rc ?: dp_shard_link(r.link, err);
     rc = rc ?: take_all(&r, err);

@@ -2,17 +2,15 @@
 
 #include "base/mem.h"
 
-int dp_workers_start(struct dp_workers *workers, const struct dp_workers_ops *ops, struct dp_stage *stage, int shards,
-                     struct dp_err *err)
+void dp_workers_start(struct dp_workers *workers, const struct dp_workers_ops *ops, struct dp_stage *stage, int shards)
 {
     workers->ops = ops;
     workers->stage = stage;
     workers->shards = shards;
-    int rc = dp_alloc(&workers->frame, (size_t)shards, sizeof(struct dp_frame *), err);
-    rc = rc ?: dp_alloc(&workers->answered, (size_t)shards, sizeof *workers->answered, err);
-    for (int k = 0; rc == DP_OK && k < shards; k++)
-        rc = dp_frame_new(&workers->frame[k], err);
-    return rc;
+    workers->frame = dp_new((size_t)shards, sizeof(struct dp_frame *));
+    workers->answered = dp_new((size_t)shards, sizeof *workers->answered);
+    for (int k = 0; k < shards; k++)
+        workers->frame[k] = dp_frame_new();
 }
 
 void dp_workers_end(struct dp_workers *workers)

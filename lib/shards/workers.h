@@ -54,6 +54,5 @@ int dp_workers_restore(struct dp_workers *workers, const struct dp_state *state,
 void dp_workers_free(struct dp_workers *workers);
 
 /* Private to the implementations: allocates the frames of `shards` shards. */
-int dp_workers_start(struct dp_workers *workers, const struct dp_workers_ops *ops, struct dp_stage *stage, int shards,
-                     struct dp_err *err);
+void dp_workers_start(struct dp_workers *workers, const struct dp_workers_ops *ops, struct dp_stage *stage, int shards);
 void dp_workers_end(struct dp_workers *workers);

@@ -2,6 +2,7 @@
    ran, refuses contradictions, charges the lap, removes every private field, and stops the run instead of overspending. */
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "base/round.h"
 #include "gate/charge.h"
 #include "gate/trial.h"
@@ -97,8 +98,7 @@ static int check_public(const struct dp_payer *p, struct dp_err *err)
     char *ledger = NULL;
     if (p->directory == NULL)
         return DP_OK;
-    if (asprintf(&ledger, "%s/ledger", p->directory) < 0)
-        return dp_fail(err, DP_E_RUN, "out of memory");
+    ledger = dp_format("%s/ledger", p->directory);
     bool there = access(ledger, F_OK) == 0;
     free(ledger);
     return there ? dp_fail(err, DP_E_UNSAFE, "--public: the data set has a ledger, so its rows are not public") : DP_OK;
@@ -145,10 +145,10 @@ static int check_start(const struct state *s, const struct dp_frame *frame, stru
 
 /* The model shows the rows of these people, and the rows that the models before it show. A public model of an earlier version
  * names no people, and neither do the models after it. */
-static int name_people(struct dp_frame *frame, struct dp_err *err)
+static void name_people(struct dp_frame *frame)
 {
-    bool known = dp_frame_has(frame, DP_F_EXACT_OF) || !dp_frame_has(frame, DP_F_PUBLIC_START);
-    return known ? dp_frame_add_names(frame, DP_F_EXACT_OF, dp_payer_people(frame), err) : DP_OK;
+    if (dp_frame_has(frame, DP_F_EXACT_OF) || !dp_frame_has(frame, DP_F_PUBLIC_START))
+        dp_frame_add_names(frame, DP_F_EXACT_OF, dp_payer_people(frame));
 }
 
 static int pass_uncharged(struct dp_frame *frame, enum dp_field mark, struct dp_out *out, struct dp_err *err)
@@ -156,9 +156,8 @@ static int pass_uncharged(struct dp_frame *frame, enum dp_field mark, struct dp_
     double gap = dp_frame_real(frame, DP_F_GAP, NAN), objective = dp_frame_real(frame, DP_F_OBJECTIVE, NAN);
     if (dp_paid_waiting(frame) == DP_F_NONE)
         return dp_fail(err, DP_E_RUN, "the frame of lap %lld has no sum", (long long)frame->lap);
-    int rc = mark == DP_F_PUBLIC ? name_people(frame, err) : DP_OK;
-    if (rc != DP_OK)
-        return rc;
+    if (mark == DP_F_PUBLIC)
+        name_people(frame);
     dp_frame_strip(frame); /* also removes the cost that an earlier, private run stated: it bounds nothing any more */
     /* Nothing here is private any more, and the mark says so. */
     if (!isnan(gap))
@@ -217,7 +216,7 @@ static double stated(const struct dp_payer *p)
 }
 
 /* Removes everything that must not pass, and writes the gate's statements about the lap. */
-static int state_spent(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
+static void state_spent(struct dp_stage *stage, struct dp_frame *frame)
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
@@ -229,8 +228,9 @@ static int state_spent(struct dp_stage *stage, struct dp_frame *frame, struct dp
         dp_frame_set_bool(frame, DP_F_SEEDED, true);
     set_noise_scale(frame);
     if (o->trial != NULL) {
-        int rc = dp_frame_set_text(frame, DP_F_TRIAL, s->trial.name, DP_TRIAL_NAME, err);
-        return rc ?: dp_frame_set_text(frame, DP_F_ADJACENCY, adjacency, strlen(adjacency), err);
+        dp_frame_set_text(frame, DP_F_TRIAL, s->trial.name, DP_TRIAL_NAME);
+        dp_frame_set_text(frame, DP_F_ADJACENCY, adjacency, strlen(adjacency));
+        return;
     }
     const double epsilon = stated(p);
     dp_frame_set_real(frame, DP_F_EPSILON, epsilon);
@@ -243,8 +243,9 @@ static int state_spent(struct dp_stage *stage, struct dp_frame *frame, struct dp
         dp_frame_set_real(frame, DP_F_EPSILON_SOUND, epsilon);
     if (o->pay.no_ledger)
         dp_frame_set_bool(frame, DP_F_UNTRACKED, true);
-    int rc = dp_frame_set_text(frame, DP_F_ADJACENCY, adjacency, strlen(adjacency), err);
-    return rc == DP_OK && mark != NULL ? dp_frame_set_text(frame, DP_F_LEDGER, mark, strlen(mark), err) : rc;
+    dp_frame_set_text(frame, DP_F_ADJACENCY, adjacency, strlen(adjacency));
+    if (mark != NULL)
+        dp_frame_set_text(frame, DP_F_LEDGER, mark, strlen(mark));
 }
 
 /* The registry learns of a run without a bound: statements about all runs on these people name it. */
@@ -277,7 +278,8 @@ static int account_fire(struct dp_stage *stage, struct dp_frame *frame, struct d
     if (rc != DP_OK)
         return rc;
     dp_contract_passed(&s->payer.contract, frame);
-    rc = state_spent(stage, frame, err);
+    state_spent(stage, frame);
+    rc = DP_OK;
     frame->label = DP_LABEL_RELEASED;
     return rc != DP_OK ? rc : out->frame(out, frame, err);
 }

@@ -110,14 +110,12 @@ static void grow(struct dp_stage *stage)
     s->z = z;
 }
 
-static int keep(double **to, size_t *count, const struct dp_array *gradient, struct dp_err *err)
+static void keep(double **to, size_t *count, const struct dp_array *gradient)
 {
-    int rc = *to == NULL ? dp_alloc(to, gradient->count, sizeof **to, err) : DP_OK;
-    if (rc != DP_OK)
-        return rc;
+    if (*to == NULL)
+        *to = dp_new(gradient->count, sizeof **to);
     *count = gradient->count;
     memcpy(*to, gradient->data, *count * sizeof **to);
-    return DP_OK;
 }
 
 /* The gradient that a search has used, or will use. */
@@ -166,12 +164,15 @@ static int follow(struct dp_stage *stage, const struct dp_frame *frame, double s
     int rc = waiting(s, frame, &gradient, err);
     if (rc == DP_OK && !(step > 0)) {
         s->failed_precision = dp_frame_real(frame, DP_F_PRECISION, 0);
-        return keep(&s->failed, &s->failed_count, gradient, err);
+        keep(&s->failed, &s->failed_count, gradient);
+        return DP_OK;
     }
     if (rc == DP_OK && s->last_count > 0)
         s->angle = o->forget * s->angle + (1 - o->forget) * dp_angle(gradient->data, s->last, s->last_count);
     s->failed_count = 0;
-    return rc ?: keep(&s->last, &s->last_count, gradient, err);
+    if (rc == DP_OK)
+        keep(&s->last, &s->last_count, gradient);
+    return rc;
 }
 
 /* Fails unless the gradient that waits in the frame is the mean of the gradients that the state has counted. */

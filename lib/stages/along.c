@@ -15,9 +15,10 @@ int dp_along_open(struct dp_along *along, const struct dp_line *line, const stru
     along->linear = form->family == &dp_family_linear;
     if (along->linear)
         along->form = dp_form_for(form->family, form->features, 2 * form->outputs, form->intercept);
-    int rc = dp_alloc(&along->parameters, along->form.rows * along->form.cols, sizeof(double), err);
-    rc = rc ?: dp_alloc(&along->scores, (size_t)threads * DP_LINE_ROWS * 2 * form->outputs, sizeof(double), err);
-    rc = rc ?: dp_alloc(&along->room, (size_t)threads, sizeof *along->room, err);
+    along->parameters = dp_new(along->form.rows * along->form.cols, sizeof(double));
+    along->scores = dp_new((size_t)threads * DP_LINE_ROWS * 2 * form->outputs, sizeof(double));
+    along->room = dp_new((size_t)threads, sizeof *along->room);
+    int rc = DP_OK;
     for (int t = 0; rc == DP_OK && t < threads; t++)
         rc = dp_form_room(&along->form, &along->room[t], err);
     return rc;
@@ -87,18 +88,15 @@ static void take_block(struct dp_along *along, size_t b, size_t thread)
                    along->loss + b * DP_LINE_ROWS);
 }
 
-int dp_along_take(struct dp_along *along, const struct dp_batch *batch, const double *model, const double *direction,
-                  struct dp_err *err)
+void dp_along_take(struct dp_along *along, const struct dp_batch *batch, const double *model, const double *direction)
 {
     along->rows = batch->count;
     along->batch = batch;
     along->model = model;
     along->direction = direction;
     size_t blocks = blocks_of(along);
-    int rc = dp_grow(&along->block, &along->block_capacity, blocks * dp_line_block_size(&along->line), sizeof(double), err);
-    rc = rc ?: dp_grow(&along->loss, &along->loss_capacity, blocks * DP_LINE_ROWS, sizeof(double), err);
-    if (rc != DP_OK)
-        return rc;
+    dp_extend(&along->block, &along->block_capacity, blocks * dp_line_block_size(&along->line), sizeof(double));
+    dp_extend(&along->loss, &along->loss_capacity, blocks * DP_LINE_ROWS, sizeof(double));
     memcpy(along->parameters, model, along->count * sizeof *model);
     if (along->linear)
         memcpy(along->parameters + along->count, direction, along->count * sizeof *direction);
@@ -110,7 +108,6 @@ int dp_along_take(struct dp_along *along, const struct dp_batch *batch, const do
         for (size_t b = 0; b < blocks; b++)
             take_block(along, b, 0);
     }
-    return DP_OK;
 }
 
 /* Adds the part of block b to the sum: its losses at eta, or their differences from the losses at the model. */

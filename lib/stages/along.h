@@ -36,8 +36,7 @@ void dp_along_bound(struct dp_along *along, double bound);
 
 /* Takes a batch. model and direction: rows × cols of the form, each. All three are borrowed
  * until the next batch is taken. */
-int dp_along_take(struct dp_along *along, const struct dp_batch *batch, const double *model, const double *direction,
-                  struct dp_err *err);
+void dp_along_take(struct dp_along *along, const struct dp_batch *batch, const double *model, const double *direction);
 
 /* Σ trunc((l(w) − l(w − eta direction)) / grid) over the rows of the batch: one row changes it by at most bound / grid. */
 int64_t dp_along_fall(struct dp_along *along, double eta);

@@ -25,9 +25,7 @@ static int check_once(const int64_t *id, size_t count, size_t rows, struct dp_re
     size_t marked = 0;
     bool twice = false;
     if (reader->bits == NULL) {
-        int rc = dp_alloc(&reader->bits, rows / 64 + 1, sizeof *reader->bits, err);
-        if (rc != DP_OK)
-            return rc;
+        reader->bits = dp_new(rows / 64 + 1, sizeof *reader->bits);
     }
     for (; marked < count && !twice; marked++) {
         uint64_t bit = (uint64_t)1 << (id[marked] % 64);
@@ -77,13 +75,15 @@ static int too_many(const struct dp_frame *frame, struct dp_err *err)
 static int take_persons(struct dp_batch *batch, const struct dp_frame *frame, struct dp_reader *reader, struct dp_err *err)
 {
     size_t first, rows = 0;
-    int rc = dp_grow(&reader->start, &reader->start_capacity, batch->persons + 1, sizeof *reader->start, err);
+    dp_extend(&reader->start, &reader->start_capacity, batch->persons + 1, sizeof *reader->start);
+    int rc = DP_OK;
     for (size_t p = 0; rc == DP_OK && p < batch->persons; p++) {
         reader->start[p] = rows;
         rows += dp_dataset_person(batch->dataset, (size_t)batch->id[p], &first);
         rc = rows <= BATCH_MOST ? DP_OK : too_many(frame, err);
     }
-    rc = rc ?: dp_grow(&reader->id, &reader->id_capacity, rows + 1, sizeof *reader->id, err);
+    if (rc == DP_OK)
+        dp_extend(&reader->id, &reader->id_capacity, rows + 1, sizeof *reader->id);
     if (rc != DP_OK)
         return rc;
     reader->start[batch->persons] = rows;
@@ -107,7 +107,8 @@ static int take_inline_persons(struct dp_batch *batch, const struct dp_frame *fr
     int rc = dp_frame_need_array(frame, DP_F_PERSON_ROWS, DP_I64, 1, &sizes, err);
     if (rc == DP_OK && sizes->count != batch->persons)
         rc = dp_fail(err, DP_E_RUN, "person_rows and rows of lap %lld differ in length", (long long)frame->lap);
-    rc = rc ?: dp_grow(&reader->start, &reader->start_capacity, batch->persons + 1, sizeof *reader->start, err);
+    if (rc == DP_OK)
+        dp_extend(&reader->start, &reader->start_capacity, batch->persons + 1, sizeof *reader->start);
     if (rc != DP_OK)
         return rc;
     const int64_t *size = sizes->data;

@@ -150,50 +150,42 @@ static void go_all(const struct pass *p, int threads)
 }
 
 /* Makes room for the sums of persons with several rows. */
-static int begin_together(struct dp_batch_sum *batch_sum, const struct dp_batch *batch, size_t outputs, size_t threads,
-                          struct dp_err *err)
+static void begin_together(struct dp_batch_sum *batch_sum, const struct dp_batch *batch, size_t outputs, size_t threads)
 {
     float constant = dp_batch_constant(batch);
-    int rc = batch_sum->together == NULL
-                 ? dp_alloc(&batch_sum->together, (size_t)batch_sum->threads, sizeof *batch_sum->together, err)
-                 : DP_OK;
-    for (size_t t = 0; rc == DP_OK && t < threads; t++)
-        rc = dp_together_begin(&batch_sum->together[t], outputs, batch->sum_cols - (constant != 0 ? 1 : 0), constant, err);
-    return rc;
+    if (batch_sum->together == NULL)
+        batch_sum->together = dp_new((size_t)batch_sum->threads, sizeof *batch_sum->together);
+    for (size_t t = 0; t < threads; t++)
+        dp_together_begin(&batch_sum->together[t], outputs, batch->sum_cols - (constant != 0 ? 1 : 0), constant);
 }
 
-int dp_batch_sum_make(struct dp_batch_sum *batch_sum, const struct dp_batch *batch, size_t outputs, double bound,
-                      dp_batch_sum_update *update, void *context, int64_t *sum, struct dp_err *err)
+void dp_batch_sum_make(struct dp_batch_sum *batch_sum, const struct dp_batch *batch, size_t outputs, double bound,
+                       dp_batch_sum_update *update, void *context, int64_t *sum)
 {
     size_t threads = (size_t)threads_of(batch_sum, batch, outputs);
     float constant = dp_batch_constant(batch);
-    int rc = batch_sum->tally == NULL ? dp_alloc(&batch_sum->tally, (size_t)batch_sum->threads, sizeof *batch_sum->tally, err)
-                                      : DP_OK;
-    rc = rc
-             ?: dp_grow(&batch_sum->coefficient, &batch_sum->capacity, threads * dp_apart(DP_ROWS * outputs, sizeof(float)),
-                        sizeof *batch_sum->coefficient, err);
+    if (batch_sum->tally == NULL)
+        batch_sum->tally = dp_new((size_t)batch_sum->threads, sizeof *batch_sum->tally);
+    dp_extend(&batch_sum->coefficient, &batch_sum->capacity, threads * dp_apart(DP_ROWS * outputs, sizeof(float)),
+              sizeof *batch_sum->coefficient);
     batch_sum->stride = (batch->features + 15) / 16 * 16;
-    if (rc == DP_OK && is_narrow(batch))
-        rc = dp_grow(&batch_sum->unpacked, &batch_sum->unpacked_capacity, threads * DP_ROWS * batch_sum->stride + 16,
-                     sizeof *batch_sum->unpacked, err);
-    for (size_t t = 0; rc == DP_OK && t < threads; t++)
-        rc = dp_tally_begin(&batch_sum->tally[t], outputs, batch->sum_cols - (constant != 0 ? 1 : 0), constant,
-                            dp_grid_for(bound), err);
-    if (rc == DP_OK && batch->start != NULL)
-        rc = begin_together(batch_sum, batch, outputs, threads, err);
-    if (rc != DP_OK)
-        return rc;
+    if (is_narrow(batch))
+        dp_extend(&batch_sum->unpacked, &batch_sum->unpacked_capacity, threads * DP_ROWS * batch_sum->stride + 16,
+                  sizeof *batch_sum->unpacked);
+    for (size_t t = 0; t < threads; t++)
+        dp_tally_begin(&batch_sum->tally[t], outputs, batch->sum_cols - (constant != 0 ? 1 : 0), constant, dp_grid_for(bound));
+    if (batch->start != NULL)
+        begin_together(batch_sum, batch, outputs, threads);
     const struct pass pass = {batch, outputs, bound, update, context, batch_sum, batch_sum->coefficient};
     go_all(&pass, (int)threads);
     memset(sum, 0, outputs * batch->sum_cols * sizeof *sum);
     batch_sum->within = 0;
     for (size_t t = 0; t < threads; t++)
         dp_tally_end(&batch_sum->tally[t], sum);
-    for (size_t t = 0; rc == DP_OK && batch->start != NULL && t < threads; t++) {
-        rc = dp_together_end(&batch_sum->together[t], sum, err);
+    for (size_t t = 0; batch->start != NULL && t < threads; t++) {
+        dp_together_end(&batch_sum->together[t], sum);
         batch_sum->within += batch_sum->together[t].within;
     }
-    return rc;
 }
 
 void dp_batch_sum_updates(const struct dp_batch_sum *batch_sum, const struct dp_batch *batch, size_t outputs,

@@ -37,8 +37,8 @@ void dp_batch_sum_close(struct dp_batch_sum *batch_sum);
    gives coefficients as clipped by dp_grid_clip to the bound; row_i with its constant column, if any, or transformed. A row
    whose coefficients are all zero is not read. Each row is added as soon as it has its coefficients. DP_E_RUN: no memory. For a
    person with several rows, the sum of their parts is clipped to the bound as one vector (math/together.h). */
-int dp_batch_sum_make(struct dp_batch_sum *batch_sum, const struct dp_batch *batch, size_t outputs, double bound,
-                      dp_batch_sum_update *update, void *context, int64_t *sum, struct dp_err *err);
+void dp_batch_sum_make(struct dp_batch_sum *batch_sum, const struct dp_batch *batch, size_t outputs, double bound,
+                       dp_batch_sum_update *update, void *context, int64_t *sum);
 
 /* Only the coefficients: batch->count × outputs. */
 void dp_batch_sum_updates(const struct dp_batch_sum *batch_sum, const struct dp_batch *batch, size_t outputs,

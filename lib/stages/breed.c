@@ -68,7 +68,9 @@ static int breed_open(struct dp_stage *stage, struct dp_err *err)
     if (rc == DP_OK && s->size > DP_LIMIT_FRAME / 2 / sizeof(double) / (size_t)o->offspring)
         rc = dp_fail(err, DP_E_USAGE, "--offspring: %lld models of %zu entries do not fit a frame", (long long)o->offspring,
                      s->size);
-    return rc ?: dp_alloc(&s->parent, (size_t)o->parents * s->size, sizeof *s->parent, err);
+    if (rc == DP_OK)
+        s->parent = dp_new((size_t)o->parents * s->size, sizeof *s->parent);
+    return rc;
 }
 
 /* The model that the lap begins with becomes a parent, in place of the oldest. */

@@ -18,15 +18,15 @@ int dp_class_weights_open(struct dp_class_weights *w, const char *text, struct d
         return DP_OK;
     for (const char *at = text; (at = strchr(at, ',')) != NULL; at++)
         count++;
-    int rc = dp_alloc(&w->weight, count, sizeof *w->weight, err);
-    for (const char *at = text; rc == DP_OK && w->count < count; w->count++) {
+    w->weight = dp_new(count, sizeof *w->weight);
+    for (const char *at = text; w->count < count; w->count++) {
         size_t length = strcspn(at, ",");
         double *weight = &w->weight[w->count];
         if (!dp_number_cell(at, length, weight) || !(*weight > 0 && *weight <= 1))
             return refuse(text, err);
         at += length + 1;
     }
-    return rc;
+    return DP_OK;
 }
 
 void dp_class_weights_close(struct dp_class_weights *w)

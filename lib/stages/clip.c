@@ -61,8 +61,9 @@ static int set_shape(struct state *s, size_t threads, size_t classes, struct dp_
     if (s->zeta != NULL)
         return classes == s->classes ? DP_OK : dp_fail(err, DP_E_RUN, "the updates change their shape during the run");
     s->classes = classes;
-    int rc = dp_alloc(&s->zeta, threads * dp_apart(classes, sizeof(double)), sizeof(double), err);
-    return rc ?: dp_alloc(&s->within, threads * dp_apart(1, sizeof *s->within), sizeof *s->within, err);
+    s->zeta = dp_new(threads * dp_apart(classes, sizeof(double)), sizeof(double));
+    s->within = dp_new(threads * dp_apart(1, sizeof *s->within), sizeof *s->within);
+    return DP_OK;
 }
 
 /* C of this lap: the frame's bound or, from the count of the lap before, C_{t+1} = C_t e^{−eta (b − quantile)}, b the released

@@ -91,8 +91,11 @@ static int shape(struct dp_stage *stage, struct dp_frame *frame, const struct dp
     struct dp_erm *s = stage->state;
     (void)frame;
     (void)batch;
-    int rc = dp_erm_risk_open(s, err);
-    return rc ?: DP_ALLOC_ALL(err, DP_ARRAY(s->slope, dp_erm_size(s)), DP_ARRAY(s->w, dp_erm_size(s)));
+    (void)err;
+    dp_erm_risk_open(s);
+    s->slope = dp_new(dp_erm_size(s), sizeof *s->slope);
+    s->w = dp_new(dp_erm_size(s), sizeof *s->w);
+    return DP_OK;
 }
 
 static int lap(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch, const double *model,

@@ -79,7 +79,7 @@ struct dp_erm_risk {
 };
 
 /* Allocates it after the shapes of the state are known. */
-int dp_erm_risk_open(struct dp_erm *s, struct dp_err *err);
+void dp_erm_risk_open(struct dp_erm *s);
 
 /* Chooses the rows of a lap that contribute: rows whose label is in the domain of the loss and, if the method is bounded, whose
  * norm is at most --norm. A longer row of the data set is DP_E_RUN; a longer inline row contributes nothing. */
@@ -91,7 +91,7 @@ double dp_erm_risk_at(void *self, const double *w, double *gradient);
 
 /* Moves state->w to a point where the norm of the gradient is within the tolerance, in at most state->most passes over the
  * rows. *found as in dp_newton. */
-int dp_erm_solve(struct dp_erm_risk *r, double tolerance, struct dp_minimum *found, struct dp_err *err);
+void dp_erm_solve(struct dp_erm_risk *r, double tolerance, struct dp_minimum *found);
 
 /* w ← w − eta ((1/n) Σ slopes at w + lambda w), over all n rows of the batch. The same bytes for any number of threads. A row's
  * slope takes part in at most dp_erm_chain additions, for a model of that size. */

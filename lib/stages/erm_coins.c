@@ -125,7 +125,8 @@ static int coins_lap(struct dp_stage *stage, struct dp_frame *frame, const struc
     struct dp_coins coins;
     int64_t *drawn;
     int rc = check_lap(s, frame, batch, &plan, err);
-    rc = rc ?: dp_alloc(&drawn, s->row.rows + DP_COINS_TOSSED, sizeof *drawn, err);
+    if (rc == DP_OK)
+        drawn = dp_new(s->row.rows + DP_COINS_TOSSED, sizeof *drawn);
     if (rc != DP_OK)
         return rc;
     dp_coins_prepare(&coins, plan.repeated.rate, DP_DRAW_STEP_COINS);

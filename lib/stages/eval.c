@@ -281,7 +281,8 @@ static int start_paid(struct state *s, const struct dp_frame *frame, struct dp_e
         s->pay.delta = dp_frame_real(frame, DP_F_DELTA, (double)NAN);
     if (!(s->pay.delta > 0 && s->pay.delta < 1))
         return dp_fail(err, DP_E_USAGE, "--delta is required: the model states none");
-    return dp_eval_paid_open(&s->paid, err);
+    dp_eval_paid_open(&s->paid);
+    return DP_OK;
 }
 
 /* Allocates everything at the first model. */
@@ -292,22 +293,24 @@ static int start(struct dp_stage *stage, const struct dp_frame *frame, struct dp
     int rc = check_against_data(stage, frame, err);
     rc = rc ?: check_metrics(s, frame, err);
     rc = rc ?: check_two_classes(stage->options, s, err);
-    rc = rc ?: dp_alloc(&s->scores, d->rows * s->model.form.outputs + 1, sizeof *s->scores, err);
+    if (rc == DP_OK)
+        s->scores = dp_new(d->rows * s->model.form.outputs + 1, sizeof *s->scores);
     s->decided = s->scores;
     if (rc == DP_OK && !isnan(((const struct options *)stage->options)->threshold))
-        rc = dp_alloc(&s->decided, d->rows + 1, sizeof *s->decided, err);
+        s->decided = dp_new(d->rows + 1, sizeof *s->decided);
     if (rc == DP_OK && has_metric(s, METRIC_AUC))
-        rc = dp_alloc(&s->work, DP_METRIC_AUC_WORK(d->rows) + 1, sizeof *s->work, err);
+        s->work = dp_new(DP_METRIC_AUC_WORK(d->rows) + 1, sizeof *s->work);
     s->text_size = 2048 + (has_metric(s, METRIC_ROC) ? (CORNERS + 2) * 60 : 0);
     if (has_metric(s, METRIC_CONFUSION))
         s->text_size += d->classes * (d->classes * 25 + 3);
     if (rc == DP_OK && ((const struct options *)stage->options)->private)
         rc = start_paid(s, frame, err);
     if (rc == DP_OK && has_any(s, counts_rows))
-        rc = dp_alloc(&s->counts, d->classes * d->classes, sizeof *s->counts, err);
+        s->counts = dp_new(d->classes * d->classes, sizeof *s->counts);
     if (rc == DP_OK && has_any(s, is_of_probabilities))
-        rc = dp_alloc(&s->chance, 2 * d->rows + s->model.form.outputs + 2, sizeof *s->chance, err);
-    rc = rc ?: dp_alloc(&s->text, s->text_size, 1, err);
+        s->chance = dp_new(2 * d->rows + s->model.form.outputs + 2, sizeof *s->chance);
+    if (rc == DP_OK)
+        s->text = dp_new(s->text_size, 1);
     s->started = rc == DP_OK;
     return rc;
 }

@@ -7,15 +7,14 @@
 #include "math/laplace.h"
 #include "stages/bounded.h"
 
-int dp_eval_paid_open(struct dp_eval_paid *e, struct dp_err *err)
+void dp_eval_paid_open(struct dp_eval_paid *e)
 {
     size_t classes = e->data->classes;
     e->size = classes * classes + (e->brier ? 1 : 0);
-    int rc = dp_alloc(&e->noised, e->size, sizeof *e->noised, err);
-    rc = rc ?: dp_alloc(&e->sum, e->size, sizeof *e->sum, err);
-    rc = rc ?: dp_alloc(&e->noise, e->size, sizeof *e->noise, err);
-    rc = rc ?: dp_alloc(&e->p, e->model->form.outputs + 1, sizeof *e->p, err);
-    return rc;
+    e->noised = dp_new(e->size, sizeof *e->noised);
+    e->sum = dp_new(e->size, sizeof *e->sum);
+    e->noise = dp_new(e->size, sizeof *e->noise);
+    e->p = dp_new(e->model->form.outputs + 1, sizeof *e->p);
 }
 
 void dp_eval_paid_close(struct dp_eval_paid *e)

@@ -41,7 +41,7 @@ void dp_eval_paid_sum(struct dp_eval_paid *paid, const double *decided, const do
 double dp_eval_paid_sensitivity(bool brier, enum dp_adjacency adjacency);
 
 /* Allocates. The caller sets data, model and brier, and closes it, after a failure, too. */
-int dp_eval_paid_open(struct dp_eval_paid *paid, struct dp_err *err);
+void dp_eval_paid_open(struct dp_eval_paid *paid);
 void dp_eval_paid_close(struct dp_eval_paid *paid);
 
 /* Pays for the numbers in the ledger of the rows, and then fills `noised`: the sums with discrete Laplace noise of scale

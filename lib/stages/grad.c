@@ -70,9 +70,10 @@ static int shape(struct dp_stage *stage, struct dp_frame *frame, const struct dp
     struct state *s = stage->state;
     (void)frame;
     int rc = isnan(o->clip) && !o->non_private ? dp_bounded_later_fits(batch->rows, s->row.form.outputs, err) : DP_OK;
-    return rc
-               ?: dp_alloc(&s->zeta, (size_t)s->batch_sum.threads * dp_apart(DP_ROWS * s->row.form.outputs, sizeof(double)),
-                           sizeof(double), err);
+    if (rc == DP_OK)
+        s->zeta =
+            dp_new((size_t)s->batch_sum.threads * dp_apart(DP_ROWS * s->row.form.outputs, sizeof(double)), sizeof(double));
+    return rc;
 }
 
 /* Replaces the scores of a row in zeta by −w dl/du, w the weight of its class; by zeros if the label is outside the loss's

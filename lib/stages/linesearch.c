@@ -149,7 +149,7 @@ static int linesearch_open(struct dp_stage *stage, struct dp_err *err)
     s->budget = s->clip = 1;
     int rc = check_sizes(stage, err);
     if (rc == DP_OK && o->method == METHOD_NOISY_MAX)
-        rc = dp_alloc(&s->score, (size_t)o->tries + 1, sizeof *s->score, err);
+        s->score = dp_new((size_t)o->tries + 1, sizeof *s->score);
     return rc;
 }
 
@@ -215,7 +215,7 @@ static int from_sum(struct state *s, const struct dp_frame *frame, struct ray *r
     if (!dp_method_gradients(frame))
         return dp_fail(err, DP_E_RUN, "--same-batch: the sum of lap %lld is not one of gradients", (long long)frame->lap);
     for (int i = 0; rc == DP_OK && i < 2; i++)
-        rc = dp_grow(&s->own[i], &s->capacity[i], ray->count, sizeof(double), err);
+        dp_extend(&s->own[i], &s->capacity[i], ray->count, sizeof(double));
     rc = rc ?: dp_direction_gradient(frame, ray->outputs, ray->cols, s->own[0], &ray->rows, err);
     if (rc == DP_OK)
         dp_direction_along(s->own[0], ray->model, ray->count, ray->lambda, false, s->own[1]);
@@ -386,7 +386,8 @@ static int lap(struct dp_stage *stage, struct dp_frame *frame, const struct dp_b
     if (rc == DP_OK && ray.count != s->along.count)
         rc = dp_fail(err, DP_E_RUN, "the model changes its shape during the run");
     dp_along_bound(&s->along, s->clip * o->clip);
-    rc = rc ?: dp_along_take(&s->along, batch, ray.model, ray.direction, err);
+    if (rc == DP_OK)
+        dp_along_take(&s->along, batch, ray.model, ray.direction);
     rc = rc ?: put_steps(o, frame, &steps, err);
     rc = rc ?: dp_frame_make_array(frame, DP_F_CHOICE, DP_I64, 1, 1, &choice, err);
     if (rc != DP_OK)

@@ -74,14 +74,15 @@ static int moments_open(struct dp_stage *stage, struct dp_err *err)
     return DP_OK;
 }
 
-static int open_part(struct state *s, bool unit, int64_t t, struct dp_err *err)
+static void open_part(struct state *s, bool unit, int64_t t)
 {
     struct part *p = &s->part[t];
-    int rc = dp_moments_open(&p->moments, s->row.cols + s->labels, s->row.bound, err);
-    rc = rc ?: dp_alloc(&p->tail, 1 + s->labels, sizeof *p->tail, err);
-    if (rc == DP_OK && unit)
-        rc = dp_alloc(&p->unit, s->row.cols, sizeof *p->unit, err);
-    return rc == DP_OK && t > 0 ? dp_alloc(&p->sum, s->size, sizeof *p->sum, err) : rc;
+    dp_moments_open(&p->moments, s->row.cols + s->labels, s->row.bound);
+    p->tail = dp_new(1 + s->labels, sizeof *p->tail);
+    if (unit)
+        p->unit = dp_new(s->row.cols, sizeof *p->unit);
+    if (t > 0)
+        p->sum = dp_new(s->size, sizeof *p->sum);
 }
 
 static int shape(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch, struct dp_err *err)
@@ -98,10 +99,10 @@ static int shape(struct dp_stage *stage, struct dp_frame *frame, const struct dp
         return dp_fail(err, DP_E_RUN, "rows of %zu columns have no moments that fit a frame, which takes those of 1 to %d",
                        cols, DP_MOMENTS_MOST);
     s->size = dp_moments_size(cols);
-    rc = dp_alloc(&s->part, (size_t)o->row.threads, sizeof *s->part, err);
-    for (int64_t t = 0; rc == DP_OK && t < o->row.threads; t++)
-        rc = open_part(s, o->unit, t, err);
-    return rc;
+    s->part = dp_new((size_t)o->row.threads, sizeof *s->part);
+    for (int64_t t = 0; t < o->row.threads; t++)
+        open_part(s, o->unit, t);
+    return DP_OK;
 }
 
 /* Announces the constant column as a property of the rows, for the later laps of the run, too. */

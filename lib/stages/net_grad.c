@@ -127,15 +127,19 @@ static int net_grad_hello(struct dp_stage *stage, struct dp_frame *hello, struct
 
 static int open_workers(struct state *s, struct dp_err *err)
 {
-    int rc = dp_alloc(&s->weights, s->row.form.cols, sizeof *s->weights, err);
-    rc = rc ?: dp_alloc(&s->workers, s->threads, sizeof *s->workers, err);
+    s->weights = dp_new(s->row.form.cols, sizeof *s->weights);
+    s->workers = dp_new(s->threads, sizeof *s->workers);
+    int rc = DP_OK;
     for (size_t t = 0; rc == DP_OK && t < s->threads; t++) {
         struct worker *worker = &s->workers[t];
         rc = dp_net_pass_open(&worker->pass, &s->row.form.net, (size_t)s->views.count, err);
         if (rc == DP_OK && t > 0) /* the first one adds to the frame's sum */
-            rc = dp_alloc(&worker->sum, s->row.form.cols, sizeof *worker->sum, err);
-        rc = rc ?: dp_alloc(&worker->slope, s->row.form.outputs * worker->pass.kernels->lanes, sizeof *worker->slope, err);
-        rc = rc ?: dp_alloc(&worker->score, s->row.form.outputs, sizeof *worker->score, err);
+            worker->sum = dp_new(s->row.form.cols, sizeof *worker->sum);
+        rc = DP_OK;
+        if (rc == DP_OK)
+            worker->slope = dp_new(s->row.form.outputs * worker->pass.kernels->lanes, sizeof *worker->slope);
+        if (rc == DP_OK)
+            worker->score = dp_new(s->row.form.outputs, sizeof *worker->score);
     }
     return rc;
 }

@@ -210,8 +210,8 @@ static int add_gamma(struct dp_stage *stage, int64_t lap, double scale, const st
 {
     struct state *s = stage->state;
     int64_t *entry = sum->data;
-    int rc = dp_grow(&s->draw, &s->capacity, sum->count, sizeof *s->draw, err);
-    rc = rc ?: dp_gamma_norm_draw(&stage->key, DP_DRAW_NOISE, (uint64_t)lap, 0, scale, sum->count, s->draw, err);
+    dp_extend(&s->draw, &s->capacity, sum->count, sizeof *s->draw);
+    int rc = dp_gamma_norm_draw(&stage->key, DP_DRAW_NOISE, (uint64_t)lap, 0, scale, sum->count, s->draw, err);
     for (size_t j = 0; rc == DP_OK && j < sum->count; j++)
         if (__builtin_add_overflow(entry[j], s->draw[j], &entry[j]))
             rc = dp_fail(err, DP_E_RUN, "--multiplier: noise of %g grid steps does not fit the grid", scale);

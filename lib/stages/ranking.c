@@ -6,8 +6,8 @@
 #include "math/grid.h"
 #include "math/scores.h"
 
-int dp_ranking_open(struct dp_ranking *ranking, const struct dp_line *line, const struct dp_form *form, size_t candidates,
-                    double bound, int threads, struct dp_err *err)
+void dp_ranking_open(struct dp_ranking *ranking, const struct dp_line *line, const struct dp_form *form, size_t candidates,
+                     double bound, int threads)
 {
     size_t outputs = form->outputs, blocks = (candidates + DP_LINE_ROWS - 1) / DP_LINE_ROWS, each = (size_t)threads;
     *ranking = (struct dp_ranking){
@@ -16,11 +16,11 @@ int dp_ranking_open(struct dp_ranking *ranking, const struct dp_line *line, cons
     ranking->u_size = DP_ROWS * candidates * outputs;
     ranking->block_size = dp_line_block_size(line);
     ranking->loss_size = blocks * DP_LINE_ROWS;
-    int rc = dp_alloc(&ranking->direction, outputs, sizeof(double), err);
-    rc = rc ?: dp_alloc(&ranking->u, each * ranking->u_size, sizeof(double), err);
-    rc = rc ?: dp_alloc(&ranking->block, each * ranking->block_size, sizeof(double), err);
-    rc = rc ?: dp_alloc(&ranking->loss, each * ranking->loss_size, sizeof(double), err);
-    return rc ?: dp_alloc(&ranking->score, each * candidates, sizeof(int64_t), err);
+    ranking->direction = dp_new(outputs, sizeof(double));
+    ranking->u = dp_new(each * ranking->u_size, sizeof(double));
+    ranking->block = dp_new(each * ranking->block_size, sizeof(double));
+    ranking->loss = dp_new(each * ranking->loss_size, sizeof(double));
+    ranking->score = dp_new(each * candidates, sizeof(int64_t));
 }
 
 void dp_ranking_close(struct dp_ranking *ranking)

@@ -20,8 +20,8 @@ struct dp_ranking {
 
 /* form: of one candidate, whose family must be linear, so that several models can be joined into one. Starts zeroed; close it
  * after a failure, too. */
-int dp_ranking_open(struct dp_ranking *ranking, const struct dp_line *line, const struct dp_form *form, size_t candidates,
-                    double bound, int threads, struct dp_err *err);
+void dp_ranking_open(struct dp_ranking *ranking, const struct dp_line *line, const struct dp_form *form, size_t candidates,
+                     double bound, int threads);
 void dp_ranking_close(struct dp_ranking *ranking);
 
 /* The score of each candidate, in steps of the grid. `candidates` has a row of the form's entries for each. If one row of the

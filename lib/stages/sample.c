@@ -112,7 +112,8 @@ static int make_room(const struct options *o, struct state *s, struct dp_err *er
     if (largest > DP_LIMIT_FRAME / 2 / row)
         return dp_fail(err, DP_E_RUN, "a batch of %s may not fit a frame", o->data);
     dp_coins_prepare(&s->coins, o->rate, DP_DRAW_COINS);
-    return dp_grow(&s->picked, &s->picked_capacity, largest + DP_COINS_TOSSED, sizeof(int64_t), err);
+    dp_extend(&s->picked, &s->picked_capacity, largest + DP_COINS_TOSSED, sizeof(int64_t));
+    return DP_OK;
 }
 
 static int sample_open(struct dp_stage *stage, struct dp_err *err)
@@ -132,7 +133,8 @@ static int sample_open(struct dp_stage *stage, struct dp_err *err)
         if (o->columns > (int64_t)s->dataset->cols)
             return dp_fail(err, DP_E_USAGE, "--columns: %lld, but %s has %zu columns", (long long)o->columns, o->data,
                            s->dataset->cols);
-        rc = dp_alloc(&s->column_order, s->dataset->cols, sizeof(int64_t), err);
+        s->column_order = dp_new(s->dataset->cols, sizeof(int64_t));
+        rc = DP_OK;
     }
     if (rc == DP_OK && s->dataset->class_names != NULL)
         rc = name_classes(s, err);
@@ -142,45 +144,37 @@ static int sample_open(struct dp_stage *stage, struct dp_err *err)
     rc = rc ?: make_room(o, s, err);
     s->epoch_laps = o->mode == MODE_SHUFFLE ? dp_record_epoch_laps(s->rows, o->rate) : 0;
     if (rc == DP_OK && o->mode == MODE_SHUFFLE)
-        rc = dp_alloc(&s->permutation, s->dataset->persons, sizeof(int64_t), err);
+        s->permutation = dp_new(s->dataset->persons, sizeof(int64_t));
     if (rc == DP_OK && o->mode == MODE_FIXED)
-        rc = dp_bitset_open(&s->chosen, s->dataset->persons, err);
+        dp_bitset_open(&s->chosen, s->dataset->persons);
     return rc;
 }
 
-static int pick(struct state *s, int64_t row, struct dp_err *err)
+static void pick(struct state *s, int64_t row)
 {
     if (s->count == s->picked_capacity) {
-        int rc = dp_grow(&s->picked, &s->picked_capacity, s->count + 1, sizeof(int64_t), err);
-        if (rc != DP_OK)
-            return rc;
+        dp_extend(&s->picked, &s->picked_capacity, s->count + 1, sizeof(int64_t));
     }
     s->picked[s->count++] = row;
-    return DP_OK;
 }
 
-static int pick_all(struct state *s, struct dp_err *err)
+static void pick_all(struct state *s)
 {
-    int rc = DP_OK;
-    for (int64_t i = s->from; rc == DP_OK && i < s->to; i++)
-        rc = pick(s, i, err);
-    return rc;
+    for (int64_t i = s->from; i < s->to; i++)
+        pick(s, i);
 }
 
 /* Coins are addressed by a row's number among all rows. */
-static int toss(struct dp_stage *stage, int64_t lap, struct dp_err *err)
+static void toss(struct dp_stage *stage, int64_t lap)
 {
     struct state *s = stage->state;
     int64_t from = s->first_row + s->from, to = s->first_row + s->to;
-    int rc = DP_OK;
-    while (rc == DP_OK && from < to) {
-        rc = dp_grow(&s->picked, &s->picked_capacity, s->count + DP_COINS_TOSSED, sizeof(int64_t), err);
-        if (rc == DP_OK)
-            s->count += dp_coins_toss(&s->coins, &stage->key, (uint64_t)lap, &from, to, s->picked + s->count);
+    while (from < to) {
+        dp_extend(&s->picked, &s->picked_capacity, s->count + DP_COINS_TOSSED, sizeof(int64_t));
+        s->count += dp_coins_toss(&s->coins, &stage->key, (uint64_t)lap, &from, to, s->picked + s->count);
     }
     for (size_t i = 0; i < s->count; i++)
         s->picked[i] -= s->first_row;
-    return rc;
 }
 
 /* Draws `batch` rows without replacement by Floyd's algorithm, and sorts them. There is room for them. */
@@ -209,7 +203,7 @@ static void permute(const struct dp_key *key, enum dp_purpose purpose, uint64_t 
     }
 }
 
-static int next_part(struct dp_stage *stage, int64_t turn, struct dp_err *err)
+static void next_part(struct dp_stage *stage, int64_t turn)
 {
     struct state *s = stage->state;
     int64_t epoch = (turn - 1) / s->epoch_laps, part = (turn - 1) % s->epoch_laps;
@@ -219,11 +213,8 @@ static int next_part(struct dp_stage *stage, int64_t turn, struct dp_err *err)
     }
     int64_t end = (part + 1) * s->batch < s->rows ? (part + 1) * s->batch : s->rows;
     for (int64_t i = part * s->batch; i < end; i++) {
-        int rc = pick(s, s->permutation[i], err);
-        if (rc != DP_OK)
-            return rc;
+        pick(s, s->permutation[i]);
     }
-    return DP_OK;
 }
 
 static int choose_columns(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
@@ -312,7 +303,7 @@ static const char *unit_of(const struct state *s)
 }
 
 /* The facts about the data that a model needs: the schema, nothing about the rows. */
-static int describe(const struct state *s, struct dp_frame *frame, struct dp_err *err)
+static void describe(const struct state *s, struct dp_frame *frame)
 {
     const struct dp_dataset *d = s->dataset;
     const struct dp_row_facts facts = {.cols = d->cols,
@@ -328,7 +319,7 @@ static int describe(const struct state *s, struct dp_frame *frame, struct dp_err
                                        .label_scale = d->label_scale,
                                        .label_offset = d->label_offset};
     dp_frame_set_int(frame, DP_F_N, s->rows);
-    return dp_describe(frame, &facts, err);
+    dp_describe(frame, &facts);
 }
 
 /* Whether the data set belongs only to this shard: then all shards have more rows than it has. */
@@ -350,7 +341,8 @@ static int join(struct dp_stage *stage, struct dp_frame *hello, struct dp_err *e
     if (rc == DP_OK && (shard != stage->shard || shards != stage->shards))
         rc = dp_fail(err, DP_E_USAGE, "--shard: %s, but the pipeline has shard %lld of %lld", o->shard, (long long)stage->shard,
                      (long long)stage->shards);
-    rc = rc ?: describe(stage->state, hello, err);
+    if (rc == DP_OK)
+        describe(stage->state, hello);
     if (is_site(stage))
         dp_frame_drop(hello, DP_F_N);
     return rc;
@@ -368,9 +360,9 @@ static int announce_paid(const struct dp_stage *stage, struct dp_frame *hello, s
                        "the schema of the data set was paid for, and a run of shards does not inherit that charge");
     dp_frame_set_real(hello, DP_F_EPSILON, d->paid_epsilon);
     dp_frame_set_real(hello, DP_F_DELTA, d->paid_delta);
-    return strcmp(d->paid_by, d->population) == 0 && d->paid_ledger[0] != '\0'
-               ? dp_frame_set_text(hello, DP_F_LEDGER, d->paid_ledger, strlen(d->paid_ledger), err)
-               : DP_OK;
+    if (strcmp(d->paid_by, d->population) == 0 && d->paid_ledger[0] != '\0')
+        dp_frame_set_text(hello, DP_F_LEDGER, d->paid_ledger, strlen(d->paid_ledger));
+    return DP_OK;
 }
 
 /* A model that a run starts from has paid for the schema if it is a model of the same data set. */
@@ -391,12 +383,13 @@ static int sample_hello(struct dp_stage *stage, struct dp_frame *frame, struct d
     struct dp_record record = record_of(stage);
     int rc = stage->shards > 0 ? join(stage, frame, err) : DP_OK;
     if (rc == DP_OK && unit_of(s) != NULL)
-        rc = dp_frame_set_text(frame, DP_F_UNIT, s->unit, strlen(s->unit), err);
+        dp_frame_set_text(frame, DP_F_UNIT, s->unit, strlen(s->unit));
     rc = rc ?: announce_paid(stage, frame, err);
     rc = rc ?: dp_announce(stage, frame, &record, err);
     if (rc != DP_OK || s->directory == NULL)
         return rc;
-    return dp_frame_set_text(frame, DP_F_DIRECTORY, s->directory, strlen(s->directory), err);
+    dp_frame_set_text(frame, DP_F_DIRECTORY, s->directory, strlen(s->directory));
+    return DP_OK;
 }
 
 /* Notes the number of rows of all shards, and the place of this shard's rows. */
@@ -411,18 +404,19 @@ static int place_site(struct state *s, const struct dp_frame *frame, struct dp_e
                          (long long)frame->lap);
 }
 
-static int choose(struct dp_stage *stage, int64_t lap, struct dp_err *err)
+static void choose(struct dp_stage *stage, int64_t lap)
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
     s->count = 0;
     if (o->mode == MODE_POISSON)
-        return toss(stage, lap, err);
-    if (o->mode == MODE_FIXED) {
+        toss(stage, lap);
+    else if (o->mode == MODE_FIXED)
         choose_fixed(stage, lap);
-        return DP_OK;
-    }
-    return o->mode == MODE_SHUFFLE ? next_part(stage, stage->turn, err) : pick_all(s, err);
+    else if (o->mode == MODE_SHUFFLE)
+        next_part(stage, stage->turn);
+    else
+        pick_all(s);
 }
 
 static int sample_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
@@ -432,7 +426,8 @@ static int sample_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp
     int64_t *rows;
     int rc = is_site(stage) ? place_site(s, frame, err) : check_start(stage, frame, err);
     struct dp_record record = record_of(stage);
-    rc = rc ?: choose(stage, frame->lap, err);
+    if (rc == DP_OK)
+        choose(stage, frame->lap);
     rc = rc ?: dp_frame_make_array(frame, DP_F_ROWS, DP_I64, s->count, 0, &rows, err);
     if (rc == DP_OK && s->count > 0)
         memcpy(rows, s->picked, s->count * sizeof *rows);
@@ -441,7 +436,7 @@ static int sample_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp
     if (rc == DP_OK && o->inline_rows)
         rc = put_inline(s, frame, err);
     if (rc == DP_OK && !is_described(stage, frame))
-        rc = describe(s, frame, err);
+        describe(s, frame);
     if (rc != DP_OK)
         return rc;
     frame->label = DP_LABEL_RAW;

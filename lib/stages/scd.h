@@ -73,7 +73,7 @@ int dp_scd_non_private(struct dp_stage *stage, struct dp_frame *frame, const str
 /* Computes the certificate of v = point and alpha, for a batch of all rows: one pass over the rows in the order of their
  * numbers, which place[] maps to the batch. The gap is the sum over outputs of P(v/(lambda N)) − D(alpha) as real numbers,
  * rounded up. Everything is computed again from alpha, without values that updates have accumulated. */
-int dp_scd_certificate_alloc(struct dp_scd *s, struct dp_err *err);
+void dp_scd_certificate_alloc(struct dp_scd *s);
 void dp_scd_certificate_free(struct dp_scd_certificate *certificate);
 void dp_scd_certify(struct dp_scd *s, const struct dp_batch *batch, const double *point);
 

@@ -32,12 +32,16 @@ struct gathered {
     size_t entries;                /* the most entries of a row */
 };
 
-int dp_scd_certificate_alloc(struct dp_scd *s, struct dp_err *err)
+void dp_scd_certificate_alloc(struct dp_scd *s)
 {
     struct dp_scd_certificate *c = &s->certificate;
     size_t size = s->outputs * s->row.cols;
-    return DP_ALLOC_ALL(err, DP_ARRAY(c->norm2, s->own_rows), DP_ARRAY(c->place, s->own_rows), DP_ARRAY(c->list, s->own_rows),
-                        DP_ARRAY(c->slope, s->own_rows * s->outputs), DP_ARRAY(c->total, size), DP_ARRAY(c->point, size));
+    c->norm2 = dp_new(s->own_rows, sizeof *c->norm2);
+    c->place = dp_new(s->own_rows, sizeof *c->place);
+    c->list = dp_new(s->own_rows, sizeof *c->list);
+    c->slope = dp_new(s->own_rows * s->outputs, sizeof *c->slope);
+    c->total = dp_new(size, sizeof *c->total);
+    c->point = dp_new(size, sizeof *c->point);
 }
 
 void dp_scd_certificate_free(struct dp_scd_certificate *certificate)

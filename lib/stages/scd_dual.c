@@ -70,16 +70,13 @@ static void update_block(void *context, size_t thread, const struct dp_block *bl
             alpha[i][k] += (double)coefficient[at];
 }
 
-static int keep_batch(struct dp_scd *s, const struct dp_frame *frame, const struct dp_batch *batch, struct dp_err *err)
+static void keep_batch(struct dp_scd *s, const struct dp_frame *frame, const struct dp_batch *batch)
 {
-    int rc = dp_grow(&s->last_id, &s->last_capacity, batch->count + 1, sizeof(int64_t), err);
-    if (rc != DP_OK)
-        return rc;
+    dp_extend(&s->last_id, &s->last_capacity, batch->count + 1, sizeof(int64_t));
     if (batch->count > 0)
         memcpy(s->last_id, batch->id, batch->count * sizeof(int64_t));
     s->last_count = batch->count;
     s->last_lap = frame->lap;
-    return DP_OK;
 }
 
 int dp_scd_parallel(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch, const double *model,
@@ -95,7 +92,7 @@ int dp_scd_parallel(struct dp_stage *stage, struct dp_frame *frame, const struct
                       .clip = isnan(o->clip) ? (double)INFINITY : o->clip};
     int rc = o->release_alpha ? dp_scd_noise_alpha(stage, frame, err) : DP_OK;
     if (rc == DP_OK && o->release_alpha)
-        rc = keep_batch(s, frame, batch, err);
+        keep_batch(s, frame, batch);
     if (rc != DP_OK)
         return rc;
     m->release = o->release_alpha ? DP_RELEASE_SUM_AND_STATE : DP_RELEASE_SECRET_STATE;

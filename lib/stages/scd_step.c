@@ -84,12 +84,15 @@ static int shape(struct dp_stage *stage, struct dp_frame *frame, const struct dp
         if (s->last_id[i] < 0 || (size_t)s->last_id[i] >= s->own_rows)
             return dp_fail(err, DP_E_RUN, "a row of the checkpoint is out of range");
     size_t blocks = (size_t)s->batch_sum.threads * dp_apart(DP_SCD_BLOCKS * DP_ROWS * s->outputs, sizeof(double));
-    int rc = DP_ALLOC_ALL(err, DP_ARRAY(s->zeta, s->outputs), DP_ARRAY(s->blocks, blocks), DP_ARRAY(s->coefficient, s->outputs),
-                          DP_ARRAY(s->work, s->row.cols * (s->outputs + (primal ? 1 : 0))));
-    if (rc == DP_OK && !primal && s->restored == 0)
-        rc = dp_alloc(&s->alpha, s->own_rows * s->outputs, sizeof(double), err);
+    s->zeta = dp_new(s->outputs, sizeof *s->zeta);
+    s->blocks = dp_new(blocks, sizeof *s->blocks);
+    s->coefficient = dp_new(s->outputs, sizeof *s->coefficient);
+    s->work = dp_new(s->row.cols * (s->outputs + (primal ? 1 : 0)), sizeof *s->work);
+    int rc = DP_OK;
+    if (!primal && s->restored == 0)
+        s->alpha = dp_new(s->own_rows * s->outputs, sizeof(double));
     if (rc == DP_OK && o->variant == DP_SCD_NON_PRIVATE)
-        rc = dp_scd_certificate_alloc(s, err);
+        dp_scd_certificate_alloc(s);
     return rc == DP_OK && s->row.keep ? dp_bounded_later_fits(s->own_rows, s->outputs, err) : rc;
 }
 

@@ -91,8 +91,13 @@ static int shape(struct dp_stage *stage, struct dp_frame *frame, const struct dp
         .loss = s->row.training.loss, .width = s->row.training.width, .classes = s->row.classes, .outputs = form->outputs};
     (void)batch;
     int rc = dp_candidates_read(frame, form->rows * form->cols, &candidates, err);
-    rc = rc ?: DP_ALLOC_ALL(err, DP_ARRAY(s->mean, form->rows * form->cols), DP_ARRAY(s->score, candidates->dims[0]));
-    return rc ?: dp_ranking_open(&s->ranking, &line, form, candidates->dims[0], o->clip, (int)o->row.threads, err);
+    if (rc == DP_OK) {
+        s->mean = dp_new(form->rows * form->cols, sizeof *s->mean);
+        s->score = dp_new(candidates->dims[0], sizeof *s->score);
+    }
+    if (rc == DP_OK)
+        dp_ranking_open(&s->ranking, &line, form, candidates->dims[0], o->clip, (int)o->row.threads);
+    return rc;
 }
 
 /* N q lambda/2 ‖w‖² in units of the losses, as a whole number; values beyond all sums of losses are cut to that range. */

@@ -69,14 +69,11 @@ static int read_options(struct dp_stage *s, int argc, char **argv, struct dp_sta
 int dp_stage_new(struct dp_stage **stage, const struct dp_stage_class *class, int argc, char **argv,
                  struct dp_stage_ports *ports, struct dp_err *err)
 {
-    struct dp_stage *s = NULL;
-    int rc = dp_alloc(&s, 1, sizeof *s, err);
-    if (rc != DP_OK)
-        return rc;
+    struct dp_stage *s = dp_new(1, sizeof *s);
     s->class = class;
-    rc = dp_alloc(&s->options, 1, class->options_size, err);
-    rc = rc ?: dp_alloc(&s->state, 1, class->state_size, err);
-    rc = rc ?: read_options(s, argc, argv, ports, err);
+    s->options = dp_new(1, class->options_size);
+    s->state = dp_new(1, class->state_size);
+    int rc = read_options(s, argc, argv, ports, err);
     rc = rc ?: dp_checkpoint_told(&s->checkpoint, err);
     rc = rc ?: dp_isa_check(err);
     if (rc == DP_PARSE_RUN) {
@@ -169,7 +166,8 @@ int dp_stage_bare(struct dp_frame *frame, struct dp_err *err)
         dp_frame_set_int(frame, DP_F_LAPS, laps);
     frame->value[DP_F_KINDS].present = kinds; /* the text is still there */
     frame->value[DP_F_RUN].present = run;
-    return dp_frame_set_text(frame, DP_F_SOFTWARE, software, strlen(software), err);
+    dp_frame_set_text(frame, DP_F_SOFTWARE, software, strlen(software));
+    return DP_OK;
 }
 
 /* Writes the state after stage->lap. For the other stages that this stage represents it writes only its own name. */

@@ -106,14 +106,14 @@ static int step_open(struct dp_stage *stage, struct dp_err *err)
 }
 
 /* Memory of the optimiser is allocated at the first gradient, or with a checkpoint. */
-static int open_optimiser(struct state *s, size_t outputs, size_t cols, struct dp_err *err)
+static void open_optimiser(struct state *s, size_t outputs, size_t cols)
 {
     s->outputs = outputs;
     s->cols = cols;
-    int rc = DP_ALLOC_ALL(err, DP_ARRAY(s->gradient, outputs * cols), DP_ARRAY(s->move, outputs * cols));
-    rc = rc ?: dp_optimiser_open(&s->optimiser, outputs * cols, err);
-    s->opened = rc == DP_OK;
-    return rc;
+    s->gradient = dp_new(outputs * cols, sizeof *s->gradient);
+    s->move = dp_new(outputs * cols, sizeof *s->move);
+    dp_optimiser_open(&s->optimiser, outputs * cols);
+    s->opened = true;
 }
 
 /* Values that last for the run are known at the first gradient. */
@@ -127,7 +127,7 @@ static int begin(struct dp_stage *stage, size_t outputs, size_t cols, struct dp_
         rc = dp_schedule_check(&s->schedule, "--schedule", laps, err);
     s->checked = rc == DP_OK;
     if (rc == DP_OK && !s->opened)
-        rc = open_optimiser(s, outputs, cols, err);
+        open_optimiser(s, outputs, cols);
     if (rc != DP_OK)
         return rc;
     if (outputs != s->outputs || cols != s->cols)
@@ -472,7 +472,8 @@ static int step_restore(struct dp_stage *stage, const struct dp_state *state, st
     int rc = dp_state_get_int(state, "outputs", 1, most, &outputs, err);
     rc = rc ?: dp_state_get_int(state, "cols", 1, most / outputs, &cols, err);
     rc = rc ?: dp_state_get_int(state, "steps", 0, INT64_MAX, &steps, err);
-    rc = rc ?: open_optimiser(s, (size_t)outputs, (size_t)cols, err);
+    if (rc == DP_OK)
+        open_optimiser(s, (size_t)outputs, (size_t)cols);
     if (rc != DP_OK)
         return rc;
     o->steps = steps;

@@ -92,9 +92,12 @@ static int shape(struct dp_stage *stage, struct dp_frame *frame, const struct dp
                        (long long)frame->lap);
     int rc = dp_form_read(form, frame, err);
     rc = rc ?: read_loss(&s->row, frame, err);
-    rc = rc ?: dp_alloc(&s->weights, form->rows * form->cols, sizeof *s->weights, err);
-    rc = rc ?: dp_alloc(&s->scores, (size_t)o->row.threads * scores_size(s), sizeof *s->scores, err);
-    rc = rc ?: dp_alloc(&s->room, (size_t)o->row.threads, sizeof *s->room, err);
+    if (rc == DP_OK)
+        s->weights = dp_new(form->rows * form->cols, sizeof *s->weights);
+    if (rc == DP_OK)
+        s->scores = dp_new((size_t)o->row.threads * scores_size(s), sizeof *s->scores);
+    if (rc == DP_OK)
+        s->room = dp_new((size_t)o->row.threads, sizeof *s->room);
     for (int64_t t = 0; rc == DP_OK && t < o->row.threads; t++)
         rc = dp_form_room(form, &s->room[t], err);
     s->row.cols = form->features + (form->intercept != 0 ? 1 : 0);
@@ -148,7 +151,8 @@ static int lap(struct dp_stage *stage, struct dp_frame *frame, const struct dp_b
     int64_t *sum;
     (void)model; /* the model that predicts may be an average */
     int rc = read_weights(s, frame, err);
-    rc = rc ?: dp_grow(&s->pair, &s->capacity, 2 * batch->count, sizeof *s->pair, err);
+    if (rc == DP_OK)
+        dp_extend(&s->pair, &s->capacity, 2 * batch->count, sizeof *s->pair);
     rc = rc ?: dp_frame_make_array(frame, DP_F_SUM, DP_I64, 1, 2, &sum, err);
     if (rc != DP_OK)
         return rc;

@@ -67,8 +67,10 @@ static int read_moments(const struct dp_stage *stage, const struct dp_frame *fra
                                  .floor = o->floor * noise * sqrt((double)*d),
                                  .radius = o->radius,
                                  .keep = o->rank > 0 && (size_t)o->rank < *d ? (size_t)o->rank : 0};
-    rc = dp_alloc(&packed, a->count, sizeof *packed, err);
-    rc = rc ?: dp_alloc(moments, all * all, sizeof **moments, err);
+    packed = dp_new(a->count, sizeof *packed);
+    rc = DP_OK;
+    if (rc == DP_OK)
+        *moments = dp_new(all * all, sizeof **moments);
     for (size_t i = 0; rc == DP_OK && i < a->count; i++)
         packed[i] = dp_sum_at(&sum, i);
     if (rc == DP_OK) {

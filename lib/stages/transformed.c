@@ -45,12 +45,12 @@ static int set(struct dp_transformed *transformed, const struct dp_transform *t,
     size_t entries = t->rows * t->cols, threads = (size_t)transformed->threads;
     forget(transformed);
     int rc = dp_transform_check(t, frame, err);
-    rc = rc ?: dp_panels_open(&transformed->panels, t->matrix, t->rows, t->cols, err);
-    rc = rc ?: dp_alloc(&transformed->wide, threads * dp_panels_room(&transformed->panels), sizeof(double), err);
-    rc = rc ?: dp_alloc(&transformed->product, threads * DP_PANELS_ROWS * t->rows, sizeof(double), err);
-    rc = rc ?: dp_alloc(&transformed->matrix, entries, sizeof(double), err);
     if (rc != DP_OK)
         return rc;
+    dp_panels_open(&transformed->panels, t->matrix, t->rows, t->cols);
+    transformed->wide = dp_new(threads * dp_panels_room(&transformed->panels), sizeof(double));
+    transformed->product = dp_new(threads * DP_PANELS_ROWS * t->rows, sizeof(double));
+    transformed->matrix = dp_new(entries, sizeof(double));
     memcpy(transformed->matrix, t->matrix, entries * sizeof(double));
     transformed->width = t->rows;
     transformed->unit = t->unit;
@@ -59,24 +59,19 @@ static int set(struct dp_transformed *transformed, const struct dp_transform *t,
 }
 
 /* Makes room for that many rows. Only rows that are computed take memory: untouched pages of zeros take none. */
-static int make_room(struct dp_transformed *transformed, size_t rows, struct dp_err *err)
+static void make_room(struct dp_transformed *transformed, size_t rows)
 {
     if (rows <= transformed->rows)
-        return DP_OK;
+        return;
     free(transformed->z);
     free(transformed->cut);
     free(transformed->norm2);
     free(transformed->made);
-    transformed->z = NULL;
-    transformed->cut = transformed->norm2 = NULL;
-    transformed->made = NULL;
-    transformed->rows = 0;
-    int rc = dp_alloc(&transformed->z, rows, transformed->width * sizeof(float), err);
-    rc = rc ?: dp_alloc(&transformed->cut, rows, sizeof(double), err);
-    rc = rc ?: dp_alloc(&transformed->norm2, rows, sizeof(double), err);
-    rc = rc ?: dp_alloc(&transformed->made, rows / 64 + 1, sizeof(uint64_t), err);
-    transformed->rows = rc == DP_OK ? rows : 0;
-    return rc;
+    transformed->z = dp_new(rows, transformed->width * sizeof(float));
+    transformed->cut = dp_new(rows, sizeof(double));
+    transformed->norm2 = dp_new(rows, sizeof(double));
+    transformed->made = dp_new(rows / 64 + 1, sizeof(uint64_t));
+    transformed->rows = rows;
 }
 
 /* Finds the rows of the batch that are not computed yet: all rows, if they are inline. */
@@ -138,8 +133,10 @@ int dp_transformed_take(struct dp_transformed *transformed, const struct dp_tran
                         const struct dp_transformed_batch *batch, const struct dp_frame *frame, struct dp_err *err)
 {
     int rc = same(transformed, transform) ? DP_OK : set(transformed, transform, frame, err);
-    rc = rc ?: make_room(transformed, batch->dataset != NULL ? batch->dataset->rows : batch->count, err);
-    rc = rc ?: dp_grow(&transformed->todo, &transformed->todo_capacity, batch->count, sizeof *transformed->todo, err);
+    if (rc == DP_OK)
+        make_room(transformed, batch->dataset != NULL ? batch->dataset->rows : batch->count);
+    if (rc == DP_OK)
+        dp_extend(&transformed->todo, &transformed->todo_capacity, batch->count, sizeof *transformed->todo);
     if (rc == DP_OK)
         make(transformed, batch, find_missing(transformed, batch));
     return rc;

@@ -60,22 +60,19 @@ static int64_t take_row(const struct dp_score *s, struct person *p, int64_t row_
     return mean;
 }
 
-static int sum_persons(const struct dp_score *s, const struct dp_predictor *model, int64_t *sum, struct dp_err *err)
+static void sum_persons(const struct dp_score *s, const struct dp_predictor *model, int64_t *sum)
 {
     size_t rows = s->data->rows, outputs = model->form.outputs;
     struct person person = {0};
-    double *scores;
-    int rc = dp_alloc(&scores, ROWS_AT_ONCE * outputs, sizeof *scores, err);
+    double *scores = dp_new(ROWS_AT_ONCE * outputs, sizeof *scores);
     *sum = 0;
-    for (size_t from = 0; rc == DP_OK && from < rows; from += ROWS_AT_ONCE) {
+    for (size_t from = 0; from < rows; from += ROWS_AT_ONCE) {
         size_t count = rows - from < ROWS_AT_ONCE ? rows - from : ROWS_AT_ONCE;
         dp_predictor_score(model, s->data, from, count, scores);
         for (size_t i = 0; i < count; i++)
             *sum += take_row(s, &person, worth(s, model, from + i, scores + i * outputs));
     }
-    if (rc == DP_OK)
-        free(scores);
-    return rc;
+    free(scores);
 }
 
 int dp_score_exact(const struct dp_score *s, const struct dp_frame *frame, int64_t *sum, struct dp_err *err)
@@ -88,7 +85,7 @@ int dp_score_exact(const struct dp_score *s, const struct dp_frame *frame, int64
      * released. */
     *sum = 0;
     if (rc == DP_OK && dp_predictor_take(&model, frame, &unused) == DP_OK)
-        rc = sum_persons(s, &model, sum, err);
+        sum_persons(s, &model, sum);
     dp_predictor_close(&model);
     return rc;
 }

@@ -68,9 +68,12 @@ static int open_all(struct tuning *t, struct dp_err *err)
                                  .multiplier = o->score_multiplier};
     int rc = dp_settings_open(&t->grid, o->grid, err);
     rc = rc ?: dp_score_open(&t->score, err);
-    rc = rc ?: dp_alloc(&t->plan, t->grid.count, sizeof *t->plan, err);
-    rc = rc ?: dp_frame_new(&t->here, err);
-    rc = rc ?: dp_frame_new(&t->best, err);
+    if (rc == DP_OK)
+        t->plan = dp_new(t->grid.count, sizeof *t->plan);
+    if (rc == DP_OK)
+        t->here = dp_frame_new();
+    if (rc == DP_OK)
+        t->best = dp_frame_new();
     rc = rc ?: dp_port_open(&t->out, o->model != NULL ? o->model : "-", DP_OUT, err);
     rc = rc ?: dp_trial_room_open(&t->room, t->tune->parent, err);
     if (rc == DP_OK && (t->nothing = open("/dev/null", O_WRONLY | O_CLOEXEC)) < 0)
@@ -348,7 +351,7 @@ static int run_trials(struct tuning *t, struct dp_err *err)
 
 /* --- the release -------------------------------------------------------------------------------------------------- */
 
-static int state_cost(struct tuning *t, struct dp_err *err)
+static void state_cost(struct tuning *t)
 {
     const struct dp_tune_options *o = t->options;
     struct dp_frame *f = t->best;
@@ -367,11 +370,10 @@ static int state_cost(struct tuning *t, struct dp_err *err)
     }
     if (o->no_ledger)
         dp_frame_set_bool(f, DP_F_UNTRACKED, true);
-    int rc = dp_frame_set_text(f, DP_F_TRIALS, o->trials, strlen(o->trials), err);
-    rc = rc ?: dp_frame_set_text(f, DP_F_SELECTED_ON, t->score.data->digest, strlen(t->score.data->digest), err);
-    if (rc == DP_OK && t->ledger != NULL)
-        rc = dp_frame_set_text(f, DP_F_LEDGER, dp_ledger_mark(t->ledger), strlen(dp_ledger_mark(t->ledger)), err);
-    return rc;
+    dp_frame_set_text(f, DP_F_TRIALS, o->trials, strlen(o->trials));
+    dp_frame_set_text(f, DP_F_SELECTED_ON, t->score.data->digest, strlen(t->score.data->digest));
+    if (t->ledger != NULL)
+        dp_frame_set_text(f, DP_F_LEDGER, dp_ledger_mark(t->ledger), strlen(dp_ledger_mark(t->ledger)));
 }
 
 static int write_model(struct tuning *t, struct dp_err *err)
@@ -380,8 +382,8 @@ static int write_model(struct tuning *t, struct dp_err *err)
     dp_frame_reset(f, DP_KIND_HELLO);
     dp_frame_set_int(f, DP_F_FORMAT, DP_FRAME_FORMAT);
     dp_frame_set_int(f, DP_F_STAGE, 0);
-    int rc = dp_frame_set_text(f, DP_F_SOFTWARE, "dpline " DP_VERSION, strlen("dpline " DP_VERSION), err);
-    rc = rc ?: dp_port_write(t->out, f, err);
+    dp_frame_set_text(f, DP_F_SOFTWARE, "dpline " DP_VERSION, strlen("dpline " DP_VERSION));
+    int rc = dp_port_write(t->out, f, err);
     rc = rc ?: dp_port_write(t->out, t->best, err);
     dp_frame_reset(f, DP_KIND_END);
     rc = rc ?: dp_port_write(t->out, f, err);
@@ -413,8 +415,8 @@ static int release(struct tuning *t, struct dp_err *err)
                                      "charged, because a second draw would change the distribution")
                            : rc;
     }
-    int rc = state_cost(t, err);
-    rc = rc ?: write_model(t, err);
+    state_cost(t);
+    int rc = write_model(t, err);
     rc = rc ?: close_ledger(t, "done", t->best, err);
     if (rc == DP_OK)
         tell(t);

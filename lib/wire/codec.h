@@ -33,6 +33,9 @@ struct dp_scan {
  * when the bytes cannot become a frame. Allocates nothing. */
 int dp_wire_scan(struct dp_scan *scan, const char *bytes, size_t size, size_t *length, struct dp_err *err);
 
+/* Appends the bytes to a msgpack_sbuffer: 0. A packer writes with it. */
+int dp_wire_put(void *buffer, const char *bytes, size_t length);
+
 int dp_wire_encode(msgpack_sbuffer *buffer, const struct dp_frame *frame, struct dp_err *err);
 
 /* Decodes exactly one scanned frame of `length` bytes. Unknown keys, wrong types and doubled keys are errors. Allocates only

@@ -65,9 +65,7 @@ static int get_array(struct dp_value *v, const char *key, const struct dp_item *
     if (size != head + bytes)
         return dp_fail(err, DP_E_RUN, "corrupt frame: the array '%s' has %zu bytes, its shape needs %zu", key, size - head,
                        bytes);
-    int rc = dp_grow(&a.data, &a.capacity, bytes, 1, err);
-    if (rc != DP_OK)
-        return rc;
+    dp_extend(&a.data, &a.capacity, bytes, 1);
     if (bytes > 0)
         memcpy(a.data, p + head, bytes);
     v->array = a;
@@ -94,7 +92,8 @@ static int get_value(struct dp_frame *frame, enum dp_field field, const struct d
     case DP_T_TEXT:
         if (o->type != DP_ITEM_TEXT || memchr(dp_item_body(o), '\0', (size_t)o->body) != NULL)
             return wrong(key, err);
-        rc = dp_frame_set_text(frame, field, dp_item_body(o), (size_t)o->body, err);
+        dp_frame_set_text(frame, field, dp_item_body(o), (size_t)o->body);
+        rc = DP_OK;
         break;
     case DP_T_ARRAY:
         rc = get_array(v, key, o, err);
@@ -257,13 +256,13 @@ static int get_entry(struct reader *r, struct dp_frame *frame, enum dp_field *fi
 }
 
 /* An old frame has its method under the key `family`. A present frame that has a family also has a method. */
-static int name_method(struct dp_frame *frame, struct dp_err *err)
+static void name_method(struct dp_frame *frame)
 {
     const char *text = dp_frame_text(frame, DP_F_FAMILY, NULL);
     if (text == NULL || dp_frame_has(frame, DP_F_METHOD))
-        return DP_OK;
+        return;
     dp_frame_drop(frame, DP_F_FAMILY);
-    return dp_frame_set_text(frame, DP_F_METHOD, text, strlen(text), err);
+    dp_frame_set_text(frame, DP_F_METHOD, text, strlen(text));
 }
 
 int dp_wire_decode(struct dp_frame *frame, const char *bytes, size_t length, struct dp_err *err)
@@ -290,7 +289,9 @@ int dp_wire_decode(struct dp_frame *frame, const char *bytes, size_t length, str
         dp_record_of_format_1(&frame->record[i], open ? DP_MAX_RECORDS : i);
     if (rc == DP_OK && r.at != length)
         rc = dp_fail(err, DP_E_RUN, "corrupt frame: bytes follow its last value");
-    return rc ?: name_method(frame, err);
+    if (rc == DP_OK)
+        name_method(frame);
+    return rc;
 }
 
 int dp_wire_read(struct dp_frame *frame, const char *bytes, size_t size, struct dp_err *err)

@@ -1,33 +1,24 @@
 /* Writes frames as msgpack. */
 
+#include "base/mem.h"
 #include "wire/codec.h"
 
-/* The packer continues after a failed write: the buffer then does not hold a frame. */
-struct output {
-    msgpack_sbuffer *buffer;
-    bool failed;
-};
-
-static int put_bytes(void *self, const char *bytes, size_t length)
+int dp_wire_put(void *buffer, const char *bytes, size_t length)
 {
-    struct output *o = self;
-    msgpack_sbuffer *b = o->buffer;
-    if (o->failed)
-        return -1;
+    msgpack_sbuffer *b = buffer;
     if (length <= b->alloc - b->size) {
         memcpy(b->data + b->size, bytes, length);
         b->size += length;
-        return 0;
+    } else if (msgpack_sbuffer_write(b, bytes, length) != 0) {
+        dp_mem_out(length, 1);
     }
-    o->failed = msgpack_sbuffer_write(b, bytes, length) != 0;
-    return o->failed ? -1 : 0;
+    return 0;
 }
 
 static void put_text(msgpack_packer *pk, const char *text, size_t length)
 {
-    struct output *o = pk->data;
-    msgpack_sbuffer *b = o->buffer;
-    if (length < 32 && b->alloc - b->size > length && !o->failed) { /* most texts are short */
+    msgpack_sbuffer *b = pk->data;
+    if (length < 32 && b->alloc - b->size > length) { /* most texts are short */
         b->data[b->size] = (char)(0xa0 | length);
         memcpy(b->data + b->size + 1, text, length);
         b->size += length + 1;
@@ -90,8 +81,7 @@ static void put_record(msgpack_packer *pk, const struct dp_record *record)
 int dp_wire_encode(msgpack_sbuffer *buffer, const struct dp_frame *frame, struct dp_err *err)
 {
     msgpack_packer pk;
-    struct output output = {buffer, false};
-    msgpack_packer_init(&pk, &output, put_bytes);
+    msgpack_packer_init(&pk, buffer, dp_wire_put);
     size_t entries = 1;
     for (int i = 0; i < DP_F_COUNT; i++)
         entries += frame->value[i].present;
@@ -139,5 +129,5 @@ int dp_wire_encode(msgpack_sbuffer *buffer, const struct dp_frame *frame, struct
         if (rc != DP_OK)
             return rc;
     }
-    return output.failed ? dp_fail(err, DP_E_RUN, "out of memory") : DP_OK;
+    return DP_OK;
 }

@@ -3,9 +3,9 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-int dp_frame_new(struct dp_frame **frame, struct dp_err *err)
+struct dp_frame *dp_frame_new(void)
 {
-    return dp_alloc(frame, 1, sizeof **frame, err);
+    return dp_new(1, sizeof(struct dp_frame));
 }
 
 void dp_frame_free(struct dp_frame *frame)
@@ -79,16 +79,13 @@ void dp_frame_set_bool(struct dp_frame *frame, enum dp_field field, bool value)
     frame->value[field].u.flag = value;
 }
 
-int dp_frame_set_text(struct dp_frame *frame, enum dp_field field, const char *text, size_t length, struct dp_err *err)
+void dp_frame_set_text(struct dp_frame *frame, enum dp_field field, const char *text, size_t length)
 {
     struct dp_value *v = &frame->value[field];
-    int rc = dp_grow(&v->text, &v->text_capacity, length + 1, 1, err);
-    if (rc != DP_OK)
-        return rc;
+    dp_extend(&v->text, &v->text_capacity, length + 1, 1);
     memmove(v->text, text, length);
     v->text[length] = '\0';
     v->present = true;
-    return DP_OK;
 }
 
 int64_t dp_frame_int(const struct dp_frame *frame, enum dp_field field, int64_t fallback)
@@ -131,9 +128,7 @@ int dp_frame_make_array(struct dp_frame *frame, enum dp_field field, enum dp_dty
     size_t count;
     if (__builtin_mul_overflow(d0, d1 > 0 ? d1 : 1, &count) || count > SIZE_MAX / 16)
         return dp_fail(err, DP_E_RUN, "array '%s' is too large", dp_fields[field].key);
-    int rc = dp_grow(&a->data, &a->capacity, count * dp_dtype_size(dtype), 1, err);
-    if (rc != DP_OK)
-        return rc;
+    dp_extend(&a->data, &a->capacity, count * dp_dtype_size(dtype), 1);
     a->dtype = dtype;
     a->ndim = d1 > 0 ? 2 : 1;
     a->dims[0] = d0;
@@ -173,12 +168,10 @@ double dp_array_at(const struct dp_array *array, size_t i)
     return (double)NAN;
 }
 
-static int copy_array(struct dp_array *to, const struct dp_array *from, struct dp_err *err)
+static void copy_array(struct dp_array *to, const struct dp_array *from)
 {
     size_t bytes = from->count * dp_dtype_size(from->dtype);
-    int rc = dp_grow(&to->data, &to->capacity, bytes, 1, err);
-    if (rc != DP_OK)
-        return rc;
+    dp_extend(&to->data, &to->capacity, bytes, 1);
     void *data = to->data;
     size_t capacity = to->capacity;
     *to = *from;
@@ -186,38 +179,33 @@ static int copy_array(struct dp_array *to, const struct dp_array *from, struct d
     to->capacity = capacity;
     if (bytes > 0)
         memcpy(data, from->data, bytes);
-    return DP_OK;
 }
 
-int dp_frame_copy_field(struct dp_frame *to, const struct dp_frame *from, enum dp_field field, struct dp_err *err)
+void dp_frame_copy_field(struct dp_frame *to, const struct dp_frame *from, enum dp_field field)
 {
     const struct dp_value *v = &from->value[field];
     struct dp_value *w = &to->value[field];
-    int rc = DP_OK;
     w->present = false;
     if (!v->present)
-        return DP_OK;
+        return;
     if (dp_fields[field].type == DP_T_TEXT)
-        rc = dp_frame_set_text(to, field, v->text, strlen(v->text), err);
+        dp_frame_set_text(to, field, v->text, strlen(v->text));
     else if (dp_fields[field].type == DP_T_ARRAY)
-        rc = copy_array(&w->array, &v->array, err);
+        copy_array(&w->array, &v->array);
     else
         w->u = v->u;
-    w->present = rc == DP_OK;
-    return rc;
+    w->present = true;
 }
 
-int dp_frame_copy(struct dp_frame *to, const struct dp_frame *from, struct dp_err *err)
+void dp_frame_copy(struct dp_frame *to, const struct dp_frame *from)
 {
-    int rc = DP_OK;
     dp_frame_reset(to, from->kind);
     to->label = from->label;
     to->lap = from->lap;
     to->records = from->records;
     memcpy(to->record, from->record, (size_t)from->records * sizeof *to->record);
-    for (int i = 0; rc == DP_OK && i < DP_F_COUNT; i++)
-        rc = dp_frame_copy_field(to, from, (enum dp_field)i, err);
-    return rc;
+    for (int i = 0; i < DP_F_COUNT; i++)
+        dp_frame_copy_field(to, from, (enum dp_field)i);
 }
 
 static bool same_array(const struct dp_array *a, const struct dp_array *b)
@@ -264,23 +252,17 @@ bool dp_frame_has_name(const struct dp_frame *frame, enum dp_field field, const 
     return false;
 }
 
-int dp_frame_add_names(struct dp_frame *frame, enum dp_field field, const char *names, struct dp_err *err)
+void dp_frame_add_names(struct dp_frame *frame, enum dp_field field, const char *names)
 {
-    int rc = DP_OK;
-    for (const char *name = names; rc == DP_OK && name != NULL;
-         name = strchr(name, '\n'), name = name != NULL ? name + 1 : NULL) {
+    for (const char *name = names; name != NULL; name = strchr(name, '\n'), name = name != NULL ? name + 1 : NULL) {
         const char *text = dp_frame_text(frame, field, NULL);
         size_t length = strcspn(name, "\n");
-        char *more;
         if (dp_text_has_line(text, name, length))
             continue;
-        int size = asprintf(&more, "%s%s%.*s", text != NULL ? text : "", text != NULL ? "\n" : "", (int)length, name);
-        if (size < 0)
-            return dp_fail(err, DP_E_RUN, "out of memory");
-        rc = dp_frame_set_text(frame, field, more, (size_t)size, err);
+        char *more = dp_format("%s%s%.*s", text != NULL ? text : "", text != NULL ? "\n" : "", (int)length, name);
+        dp_frame_set_text(frame, field, more, strlen(more));
         free(more);
     }
-    return rc;
 }
 
 void dp_frame_begin_run(struct dp_frame *model)
@@ -290,7 +272,7 @@ void dp_frame_begin_run(struct dp_frame *model)
             model->value[i].present = false;
 }
 
-int dp_frame_begin_public(struct dp_frame *model, const char *digest, struct dp_err *err)
+void dp_frame_begin_public(struct dp_frame *model, const char *digest)
 {
     static const enum dp_field stay[] = {DP_F_METHOD, DP_F_FAMILY, DP_F_NETWORK,    DP_F_INTERCEPT, DP_F_SCALE,
                                          DP_F_MODEL,  DP_F_DATA,   DP_F_POPULATION, DP_F_EXACT_OF};
@@ -300,27 +282,24 @@ int dp_frame_begin_public(struct dp_frame *model, const char *digest, struct dp_
     for (int i = 0; i < DP_F_COUNT; i++)
         if (!stays[i])
             model->value[i].present = false;
-    return dp_frame_set_text(model, DP_F_PUBLIC_START, digest, strlen(digest), err);
+    dp_frame_set_text(model, DP_F_PUBLIC_START, digest, strlen(digest));
 }
 
-int dp_frame_begin_lap(struct dp_frame *token, const struct dp_frame *last, int64_t lap, int64_t laps, bool seeded,
-                       struct dp_err *err)
+void dp_frame_begin_lap(struct dp_frame *token, const struct dp_frame *last, int64_t lap, int64_t laps, bool seeded)
 {
-    int rc = DP_OK;
     token->kind = DP_KIND_LAP;
     token->label = DP_LABEL_RELEASED;
     token->lap = lap;
     token->records = 0;
-    for (int i = 0; rc == DP_OK && i < DP_F_COUNT; i++) {
+    for (int i = 0; i < DP_F_COUNT; i++) {
         if (dp_fields[i].lifetime != DP_LIFETIME_RUN && dp_fields[i].lifetime != DP_LIFETIME_MODEL)
             token->value[i].present = false;
         else if (token != last)
-            rc = dp_frame_copy_field(token, last, (enum dp_field)i, err);
+            dp_frame_copy_field(token, last, (enum dp_field)i);
     }
     dp_frame_set_int(token, DP_F_LAPS, laps);
     if (seeded)
         dp_frame_set_bool(token, DP_F_SEEDED, true);
-    return rc;
 }
 
 struct dp_record *dp_frame_edit_record(struct dp_frame *frame, enum dp_field field)

@@ -50,7 +50,7 @@ struct dp_frame {
 };
 
 /* A new empty frame; dp_frame_free(NULL) is fine. */
-int dp_frame_new(struct dp_frame **frame, struct dp_err *err);
+struct dp_frame *dp_frame_new(void);
 void dp_frame_free(struct dp_frame *frame);
 
 /* Empties the frame and sets its kind; buffers are kept. */
@@ -74,7 +74,7 @@ static inline void dp_frame_drop(struct dp_frame *frame, enum dp_field field)
 void dp_frame_set_int(struct dp_frame *frame, enum dp_field field, int64_t value);
 void dp_frame_set_real(struct dp_frame *frame, enum dp_field field, double value);
 void dp_frame_set_bool(struct dp_frame *frame, enum dp_field field, bool value);
-int dp_frame_set_text(struct dp_frame *frame, enum dp_field field, const char *text, size_t length, struct dp_err *err);
+void dp_frame_set_text(struct dp_frame *frame, enum dp_field field, const char *text, size_t length);
 
 /* Getters: the value, or the fallback when absent. For arrays there is one getter to read and one to change; both return NULL
    if the array is absent. */
@@ -98,12 +98,12 @@ int dp_frame_need_array(const struct dp_frame *frame, enum dp_field field, enum 
 double dp_array_at(const struct dp_array *array, size_t i);
 
 /* Copies everything, or one field and its presence. */
-int dp_frame_copy(struct dp_frame *to, const struct dp_frame *from, struct dp_err *err);
-int dp_frame_copy_field(struct dp_frame *to, const struct dp_frame *from, enum dp_field field, struct dp_err *err);
+void dp_frame_copy(struct dp_frame *to, const struct dp_frame *from);
+void dp_frame_copy_field(struct dp_frame *to, const struct dp_frame *from, enum dp_field field);
 
 /* A text with a name in each line: whether one of them is among these names (lines, too), and adds those that it lacks. */
 bool dp_frame_has_name(const struct dp_frame *frame, enum dp_field field, const char *names);
-int dp_frame_add_names(struct dp_frame *frame, enum dp_field field, const char *names, struct dp_err *err);
+void dp_frame_add_names(struct dp_frame *frame, enum dp_field field, const char *names);
 
 /* Whether both frames have the field with the same bits, or neither has it. */
 bool dp_frame_same_field(const struct dp_frame *a, const struct dp_frame *b, enum dp_field field);
@@ -116,12 +116,11 @@ void dp_frame_begin_run(struct dp_frame *model);
 
 /* The same for a model of public rows: only its weights, their meaning and whose rows it shows stay. The rows and the loss of
  * the run are others. */
-int dp_frame_begin_public(struct dp_frame *model, const char *digest, struct dp_err *err);
+void dp_frame_begin_public(struct dp_frame *model, const char *digest);
 
 /* Makes the frame that a lap begins with: the frame of the last lap (which may be the same object) without the fields of
  * lifetime `lap` and without records. laps: number of laps of the run; seeded: the run's keys come from a seed. */
-int dp_frame_begin_lap(struct dp_frame *token, const struct dp_frame *last, int64_t lap, int64_t laps, bool seeded,
-                       struct dp_err *err);
+void dp_frame_begin_lap(struct dp_frame *token, const struct dp_frame *last, int64_t lap, int64_t laps, bool seeded);
 
 /* The record of a field, or NULL. With DP_F_NONE, the open record: rows have been sampled and nothing has been bounded yet. The
    second function gives write access, to complete the record. */

@@ -65,7 +65,7 @@ static json_t *labels_json(const char *text)
 {
     json_t *names;
     if (dp_json_parse(&names, text, strlen(text), NULL, NULL) != DP_OK)
-        return errno == ENOMEM ? NULL : dp_json_string(text);
+        return dp_json_string(text);
     if (json_is_array(names))
         return names;
     json_decref(names);

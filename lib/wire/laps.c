@@ -98,10 +98,9 @@ static int append(struct dp_laps *laps, size_t floor, int kind, int64_t count, s
     }
     if (laps->pieces == DP_LAPS_MOST_PIECES)
         return dp_fail(err, DP_E_USAGE, "the plan changes the kind of its laps more than %d times", DP_LAPS_MOST_PIECES);
-    int rc = dp_grow(&laps->piece, &laps->capacity, laps->pieces + 1, sizeof *laps->piece, err);
-    if (rc == DP_OK)
-        laps->piece[laps->pieces++] = (struct dp_laps_piece){count, kind};
-    return rc;
+    dp_extend(&laps->piece, &laps->capacity, laps->pieces + 1, sizeof *laps->piece);
+    laps->piece[laps->pieces++] = (struct dp_laps_piece){count, kind};
+    return DP_OK;
 }
 
 /* Repeats the pieces from `floor` on `count` times. A single piece becomes longer. Two or more pieces are copied, which soon

@@ -43,7 +43,8 @@ int dp_model_digest(const struct dp_frame *frame, char digest[DP_MODEL_DIGEST], 
     size_t rows = 0, cols = 0;
     double *weights;
     int rc = dp_model_shape(frame, &rows, &cols, err);
-    rc = rc ?: dp_alloc(&weights, rows * cols, sizeof *weights, err);
+    if (rc == DP_OK)
+        weights = dp_new(rows * cols, sizeof *weights);
     if (rc != DP_OK)
         return rc;
     rc = dp_model_weights(frame, weights, err);
@@ -57,13 +58,14 @@ int dp_model_digest(const struct dp_frame *frame, char digest[DP_MODEL_DIGEST], 
     return rc;
 }
 
-int dp_model_end(struct dp_frame *frame, struct dp_err *err)
+void dp_model_end(struct dp_frame *frame)
 {
     char digest[DP_MODEL_DIGEST];
     struct dp_err unused;
     bool model = frame->lap > 1 && dp_frame_has(frame, DP_F_MODEL) && dp_model_digest(frame, digest, &unused) == DP_OK;
     dp_frame_reset(frame, DP_KIND_END);
-    return model ? dp_frame_set_text(frame, DP_F_MODEL_DIGEST, digest, strlen(digest), err) : DP_OK;
+    if (model)
+        dp_frame_set_text(frame, DP_F_MODEL_DIGEST, digest, strlen(digest));
 }
 
 void dp_model_free_names(char **names, size_t count)
@@ -83,9 +85,10 @@ int dp_model_names(const struct dp_frame *frame, char ***names, size_t *count, s
     json_t *root, *entry;
     size_t index;
     int rc = dp_json_parse(&root, text, strlen(text), "labels", err);
-    if ((rc != DP_OK && errno != ENOMEM) || (rc == DP_OK && (!json_is_array(root) || json_array_size(root) == 0)))
+    if (rc != DP_OK || !json_is_array(root) || json_array_size(root) == 0)
         rc = dp_fail(err, DP_E_RUN, "'labels' of lap %lld is not a JSON array of names", (long long)frame->lap);
-    rc = rc ?: dp_alloc(names, json_array_size(root), sizeof **names, err);
+    if (rc == DP_OK)
+        *names = dp_new(json_array_size(root), sizeof **names);
     json_array_foreach (root, index, entry) {
         if (rc != DP_OK)
             break;
@@ -93,10 +96,8 @@ int dp_model_names(const struct dp_frame *frame, char ***names, size_t *count, s
             rc = dp_fail(err, DP_E_RUN, "'labels' of lap %lld is not a JSON array of names", (long long)frame->lap);
             break;
         }
-        (*names)[index] = strdup(json_string_value(entry));
+        (*names)[index] = dp_got(strdup(json_string_value(entry)));
         *count = index + 1;
-        if ((*names)[index] == NULL)
-            rc = dp_fail(err, DP_E_RUN, "out of memory");
     }
     json_decref(root);
     if (rc != DP_OK) {

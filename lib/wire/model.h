@@ -19,7 +19,7 @@ int dp_model_digest(const struct dp_frame *frame, char digest[DP_MODEL_DIGEST], 
 
 /* Turns the frame of a lap into an end frame, which has the digest of the model that the lap began with: the last model of the
    run, if there is one. */
-int dp_model_end(struct dp_frame *frame, struct dp_err *err);
+void dp_model_end(struct dp_frame *frame);
 
 /* The class names of `labels`: *names gets *count strings; NULL and 0 if the frame has no names. DP_E_RUN when it is not a JSON
    array of strings. Free with dp_model_free_names. */

@@ -1,6 +1,7 @@
 #include "wire/state.h"
 
 #include "base/mem.h"
+#include "wire/codec.h"
 #include "wire/item.h"
 
 static struct dp_state_value *put(struct dp_state *state, const char *name, enum dp_state_kind kind)
@@ -124,7 +125,7 @@ static int get_numbers(const struct dp_state *state, const char *name, void *num
     if (rc == DP_OK && size % 8 != 0)
         rc = dp_fail(err, DP_E_RUN, "'%s' of the checkpoint is cut short", name);
     if (rc == DP_OK && size > 0)
-        rc = dp_alloc(&copy, size / 8, 8, err);
+        copy = dp_new(size / 8, 8);
     if (rc != DP_OK)
         return rc;
     if (size > 0)
@@ -147,23 +148,26 @@ int dp_state_get_ints(const struct dp_state *state, const char *name, int64_t **
 int dp_state_encode(const struct dp_state *state, msgpack_sbuffer *buffer, struct dp_err *err)
 {
     msgpack_packer pk;
-    msgpack_packer_init(&pk, buffer, msgpack_sbuffer_write);
+    msgpack_packer_init(&pk, buffer, dp_wire_put);
     if (state->count > DP_STATE_VALUES)
         return dp_fail(err, DP_E_RUN, "a state of %d values is too large", state->count);
-    int bad = msgpack_pack_map(&pk, (size_t)state->count);
-    for (int i = 0; i < state->count && bad == 0; i++) {
+    msgpack_pack_map(&pk, (size_t)state->count);
+    for (int i = 0; i < state->count; i++) {
         const struct dp_state_value *v = &state->value[i];
         if (v->size > UINT32_MAX)
             return dp_fail(err, DP_E_RUN, "'%s' is too large for a checkpoint", v->name);
-        bad |= msgpack_pack_str(&pk, strlen(v->name)) || msgpack_pack_str_body(&pk, v->name, strlen(v->name));
-        if (v->kind == DP_STATE_INT)
-            bad |= msgpack_pack_int64(&pk, v->whole);
-        else if (v->kind == DP_STATE_REAL)
-            bad |= msgpack_pack_double(&pk, v->real);
-        else
-            bad |= msgpack_pack_bin(&pk, v->size) || (v->size > 0 && msgpack_pack_bin_body(&pk, v->bytes, v->size));
+        msgpack_pack_str(&pk, strlen(v->name));
+        msgpack_pack_str_body(&pk, v->name, strlen(v->name));
+        if (v->kind == DP_STATE_INT) {
+            msgpack_pack_int64(&pk, v->whole);
+        } else if (v->kind == DP_STATE_REAL) {
+            msgpack_pack_double(&pk, v->real);
+        } else {
+            msgpack_pack_bin(&pk, v->size);
+            msgpack_pack_bin_body(&pk, v->bytes, v->size);
+        }
     }
-    return bad == 0 ? DP_OK : dp_fail(err, DP_E_RUN, "out of memory");
+    return DP_OK;
 }
 
 /* Reads the next whole value from *at on. False if the bytes end before the value does. */

@@ -91,7 +91,7 @@ static void port_write(const struct way *way)
     struct dp_frame *f;
     struct dp_err err;
     double *model;
-    dp_frame_new(&f, &err);
+    f = dp_frame_new();
     dp_frame_reset(f, DP_KIND_HELLO);
     dp_frame_set_int(f, DP_F_FORMAT, DP_FRAME_FORMAT);
     if (dp_port_write(out, f, &err) != DP_OK)
@@ -114,7 +114,7 @@ static double port_read(const struct way *way)
     struct dp_frame *f;
     struct dp_err err;
     double start = 0;
-    dp_frame_new(&f, &err);
+    f = dp_frame_new();
     for (int i = 0; i < FRAMES + 1; i++) { /* the first one is the hello frame */
         if (dp_port_read(in, f, &err) != 1)
             fail(err.message);

@@ -73,9 +73,9 @@ struct line {
     struct dp_frame *first, *token;
 };
 
-static int set_text(struct dp_frame *frame, enum dp_field field, const char *text, struct dp_err *err)
+static void set_text(struct dp_frame *frame, enum dp_field field, const char *text)
 {
-    return dp_frame_set_text(frame, field, text, strlen(text), err);
+    dp_frame_set_text(frame, field, text, strlen(text));
 }
 
 /* The frame before a search: a model, and a held gradient. */
@@ -83,11 +83,10 @@ static int put_ray(struct dp_frame *f, struct dp_err *err)
 {
     static const enum dp_field fields[] = {DP_F_MODEL, DP_F_GRADIENT, DP_F_DIRECTION};
     double *numbers;
-    int rc = set_text(f, DP_F_METHOD, "gradient", err);
-    if (rc == DP_OK)
-        rc = set_text(f, DP_F_FAMILY, "linear", err);
-    if (rc == DP_OK)
-        rc = set_text(f, DP_F_LOSS, "logistic", err);
+    int rc = DP_OK;
+    set_text(f, DP_F_METHOD, "gradient");
+    set_text(f, DP_F_FAMILY, "linear");
+    set_text(f, DP_F_LOSS, "logistic");
     for (int k = 0; rc == DP_OK && k < 3; k++) {
         rc = dp_frame_make_array(f, fields[k], DP_F64, 1, COLS, &numbers, err);
         for (size_t j = 0; rc == DP_OK && j < COLS; j++)
@@ -102,9 +101,9 @@ static int put_ray(struct dp_frame *f, struct dp_err *err)
 static int line_open(struct line *line, const char *const *text, int parts, const char *path, struct dp_err *err)
 {
     char filled[4096];
-    int rc = dp_frame_new(&line->first, err);
-    if (rc == DP_OK)
-        rc = dp_frame_new(&line->token, err);
+    line->first = dp_frame_new();
+    int rc = DP_OK;
+    line->token = dp_frame_new();
     for (int i = 0; rc == DP_OK && i < parts; i++) {
         snprintf(filled, sizeof filled, text[i], path, path);
         rc = dp_child_fused(&line->part[i], filled, NULL, err);
@@ -118,7 +117,7 @@ static int line_open(struct line *line, const char *const *text, int parts, cons
     dp_frame_set_int(f, DP_F_STAGE, 0);
     dp_frame_set_int(f, DP_F_LAPS, WARM + LAPS);
     dp_frame_set_int(f, DP_F_SEED, 1);
-    rc = set_text(f, DP_F_SOFTWARE, "dpline " DP_VERSION, err);
+    set_text(f, DP_F_SOFTWARE, "dpline " DP_VERSION);
     for (int i = 0; rc == DP_OK && i < parts; i++)
         rc = dp_child_pass(line->part[i], f, f, err);
     dp_frame_reset(line->first, DP_KIND_LAP);
@@ -131,7 +130,8 @@ static int line_open(struct line *line, const char *const *text, int parts, cons
 static int line_lap(struct line *line, int64_t lap, const int *what, int at, struct dp_err *err)
 {
     double start = seconds();
-    int rc = dp_frame_copy(line->token, line->first, err);
+    dp_frame_copy(line->token, line->first);
+    int rc = DP_OK;
     line->token->lap = lap;
     for (int i = 0; rc == DP_OK && i < line->parts; i++) {
         rc = dp_child_pass(line->part[i], line->token, line->token, err);

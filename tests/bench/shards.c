@@ -94,16 +94,16 @@ static int start(struct line *line, const struct task *task, const struct way *w
     return dp_child_fused(&line->child, text, NULL, err);
 }
 
-static int set_text(struct dp_frame *frame, enum dp_field field, const char *text, struct dp_err *err)
+static void set_text(struct dp_frame *frame, enum dp_field field, const char *text)
 {
-    return dp_frame_set_text(frame, field, text, strlen(text), err);
+    dp_frame_set_text(frame, field, text, strlen(text));
 }
 
 static int greet(struct line *line, int laps, struct dp_err *err)
 {
-    int rc = dp_frame_new(&line->last, err);
-    if (rc == DP_OK)
-        rc = dp_frame_new(&line->token, err);
+    line->last = dp_frame_new();
+    int rc = DP_OK;
+    line->token = dp_frame_new();
     if (rc == DP_OK)
         rc = dp_alloc(&line->took, (size_t)laps, sizeof *line->took, err);
     if (rc != DP_OK)
@@ -114,9 +114,8 @@ static int greet(struct line *line, int laps, struct dp_err *err)
     dp_frame_set_int(f, DP_F_STAGE, 0);
     dp_frame_set_int(f, DP_F_LAPS, laps);
     dp_frame_set_int(f, DP_F_SEED, 1);
-    rc = set_text(f, DP_F_SOFTWARE, "dpline " DP_VERSION, err);
-    if (rc == DP_OK)
-        rc = set_text(f, DP_F_RUN, "00000000000000000000000000000001", err);
+    set_text(f, DP_F_SOFTWARE, "dpline " DP_VERSION);
+    set_text(f, DP_F_RUN, "00000000000000000000000000000001");
     if (rc == DP_OK)
         rc = dp_child_pass(line->child, f, f, err);
     dp_frame_reset(line->last, DP_KIND_LAP);
@@ -126,9 +125,8 @@ static int greet(struct line *line, int laps, struct dp_err *err)
 static int one_lap(struct line *line, int laps, struct dp_err *err)
 {
     double begin = seconds();
-    int rc = dp_frame_begin_lap(line->token, line->last, line->laps + 1, laps, true, err);
-    if (rc == DP_OK)
-        rc = dp_child_pass(line->child, line->token, line->token, err);
+    dp_frame_begin_lap(line->token, line->last, line->laps + 1, laps, true);
+    int rc = dp_child_pass(line->child, line->token, line->token, err);
     struct dp_frame *swap = line->last;
     line->last = line->token;
     line->token = swap;

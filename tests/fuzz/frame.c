@@ -15,17 +15,16 @@
 static void check_round_trip(const struct dp_frame *frame)
 {
     msgpack_sbuffer one, two;
-    struct dp_frame *again;
     size_t length;
     msgpack_sbuffer_init(&one);
     msgpack_sbuffer_init(&two);
-    fuzz_assert(dp_frame_new(&again, NULL) == DP_OK);
+    struct dp_frame *again = dp_frame_new();
     fuzz_assert(dp_wire_encode(&one, frame, NULL) == DP_OK);
     fuzz_assert(dp_wire_scan(&(struct dp_scan){0}, one.data, one.size, &length, NULL) == 1 && length == one.size);
     fuzz_assert(dp_wire_decode(again, one.data, one.size, NULL) == DP_OK);
     fuzz_assert(dp_wire_encode(&two, again, NULL) == DP_OK);
     fuzz_assert(one.size == two.size && memcmp(one.data, two.data, one.size) == 0);
-    fuzz_assert(dp_frame_copy(again, frame, NULL) == DP_OK);
+    dp_frame_copy(again, frame);
     dp_frame_strip(again);
     dp_frame_free(again);
     msgpack_sbuffer_destroy(&one);
@@ -60,7 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char *bytes = fuzz_text(data, size);
     if (nowhere == NULL)
         nowhere = fopen("/dev/null", "w");
-    fuzz_assert(dp_frame_new(&frame, NULL) == DP_OK);
+    frame = dp_frame_new();
     for (size_t at = 0, length; at < size; at += length) {
         int rc = dp_wire_scan(&(struct dp_scan){0}, bytes + at, size - at, &length, &err);
         fuzz_said(rc, &err);
@@ -74,7 +73,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             break;
         check_round_trip(frame);
         json_t *json = dp_json_frame(frame, true);
-        fuzz_assert(json != NULL && dp_json_print(json, 0, nowhere, NULL) == DP_OK);
+        fuzz_assert(json != NULL);
+        dp_json_print(json, 0, nowhere);
         json_decref(json);
         if (frame->kind == DP_KIND_LAP)
             as_model(frame, nowhere);

@@ -117,7 +117,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_remove(fuzz_path("spent"));
     fuzz_remove(fuzz_path("spent.mark"));
     snprintf(s.text, sizeof s.text, pipelines[data[MOST - 1] % 2], classes, classes, fuzz_path("spent"));
-    fuzz_assert(dp_frame_new(&s.frame, NULL) == DP_OK);
+    s.frame = dp_frame_new();
     for (int i = 0; i < MOST && !end; i++, at += length, left -= length) {
         if (dp_wire_scan(&(struct dp_scan){0}, at, left, &length, &err) != 1 ||
             dp_wire_decode(s.frame, at, length, &err) != DP_OK)

@@ -2,10 +2,12 @@
 #include "unit.h"
 
 #include <errno.h>
+#include <pthread.h>
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -311,22 +313,76 @@ static void options_ask_what_the_operand_is(void **state)
     assert_string_equal(err.message, "--tabled is for csv and tsv: why");
 }
 
-static void memory_checks_overflow(void **state)
+static void ask_for_too_many(void)
 {
-    (void)state;
-    struct dp_err err = {0};
-    void *block = NULL;
+    dp_new(SIZE_MAX / 2, 16);
+}
+
+static void grow_too_far(void)
+{
     int *numbers = NULL;
     size_t capacity = 0;
-    block = &err;
-    assert_int_equal(dp_alloc(&block, SIZE_MAX / 2, 16, &err), DP_E_RUN);
-    assert_null(block); /* so that it may be freed */
-    assert_int_equal(dp_grow(&numbers, &capacity, 10, sizeof *numbers, &err), DP_OK);
+    dp_extend(&numbers, &capacity, SIZE_MAX / 8, sizeof *numbers);
+}
+
+static void get_nothing(void)
+{
+    dp_got(NULL);
+}
+
+static void *ask(void *unused)
+{
+    ask_for_too_many();
+    return unused;
+}
+
+static void ask_in_threads(void)
+{
+    pthread_t thread[8];
+    for (int i = 0; i < 8; i++)
+        pthread_create(&thread[i], NULL, ask, NULL);
+    for (int i = 0; i < 8; i++)
+        pthread_join(thread[i], NULL);
+}
+
+/* A process that runs out of memory says one sentence, once, and ends with status 1. */
+static void assert_death(void (*cause)(void), const char *bytes)
+{
+    char said[400] = "", expected[200];
+    int errors[2], status;
+    assert_int_equal(pipe(errors), 0);
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0) {
+        dup2(errors[1], STDERR_FILENO);
+        cause();
+        _exit(0);
+    }
+    close(errors[1]);
+    for (ssize_t got, used = 0; (got = read(errors[0], said + used, sizeof said - 1 - (size_t)used)) > 0;)
+        used += got;
+    close(errors[0]);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 1);
+    snprintf(expected, sizeof expected, "test_base: out of memory%s\n", bytes);
+    assert_string_equal(said, expected);
+}
+
+static void memory_that_runs_out_ends_the_program(void **state)
+{
+    (void)state;
+    int *numbers = NULL;
+    size_t capacity = 0;
+    dp_extend(&numbers, &capacity, 10, sizeof *numbers);
     numbers[9] = 5;
-    assert_int_equal(dp_grow(&numbers, &capacity, 11, sizeof *numbers, &err), DP_OK);
+    dp_extend(&numbers, &capacity, 11, sizeof *numbers);
     assert_true(capacity >= 20 && numbers[9] == 5);
-    assert_int_equal(dp_grow(&numbers, &capacity, SIZE_MAX / 2, sizeof *numbers, &err), DP_E_RUN);
     free(numbers);
+    assert_death(ask_for_too_many, " (9223372036854775807 × 16 bytes)");
+    assert_death(grow_too_far, " (2305843009213693951 × 4 bytes)");
+    assert_death(get_nothing, "");
+    assert_death(ask_in_threads, " (9223372036854775807 × 16 bytes)");
 }
 
 static void errors_name_their_place_once(void **state)
@@ -478,7 +534,7 @@ int main(void)
         cmocka_unit_test(options_parse),
         cmocka_unit_test(options_complain),
         cmocka_unit_test(options_ask_what_the_operand_is),
-        cmocka_unit_test(memory_checks_overflow),
+        cmocka_unit_test(memory_that_runs_out_ends_the_program),
         cmocka_unit_test(errors_name_their_place_once),
         cmocka_unit_test(texts_from_outside),
         cmocka_unit_test(a_bar_is_one_write),

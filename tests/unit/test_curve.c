@@ -46,7 +46,6 @@ static void is(struct dp_event event, const double *expected)
 static void add(const double *at, size_t n, struct dp_query query, double *sum)
 {
     double r[LARGEST + 1];
-    struct dp_err err = {0};
     switch (query.kind) {
     case DP_QUERY_GAUSSIAN:
         dp_rdp_gaussian(query.multiplier, at, n, r);
@@ -61,13 +60,10 @@ static void add(const double *at, size_t n, struct dp_query query, double *sum)
         dp_rdp_exponential(query.epsilon, at, n, r);
         break;
     case DP_QUERY_SPARSE_LAPLACE:
-        assert_int_equal(dp_rdp_sparse_vector_laplace(query.epsilon, query.query_epsilon, 1 << 20, query.most, at, n, r, &err),
-                         0);
+        dp_rdp_sparse_vector_laplace(query.epsilon, query.query_epsilon, 1 << 20, query.most, at, n, r);
         break;
     case DP_QUERY_SPARSE_GAUSSIAN: /* ρ = 1/(2 z²): 1/3 for the threshold (sensitivity 1), 2/3 for a query (2) */
-        assert_int_equal(
-            dp_rdp_sparse_vector_gaussian(1 / sqrt(2 * query.rho / 3), 2 / sqrt(4 * query.rho / 3), query.most, at, n, r, &err),
-            0);
+        dp_rdp_sparse_vector_gaussian(1 / sqrt(2 * query.rho / 3), 2 / sqrt(4 * query.rho / 3), query.most, at, n, r);
         break;
     default:
         fail();
@@ -222,8 +218,8 @@ static void a_search_has_noise_on_a_grid(void **state)
     const struct dp_query query = {.kind = DP_QUERY_SPARSE_LAPLACE, .epsilon = 1e5, .query_epsilon = 1, .most = 1};
     double grid[N], real[N], charged[N];
     struct dp_err err = {0};
-    assert_int_equal(dp_rdp_sparse_vector_laplace(1e5, 1, 1 << 20, 1, orders, N, grid, &err), 0);
-    assert_int_equal(dp_rdp_sparse_vector_laplace(1e5, 1, 0, 1, orders, N, real, &err), 0);
+    dp_rdp_sparse_vector_laplace(1e5, 1, 1 << 20, 1, orders, N, grid);
+    dp_rdp_sparse_vector_laplace(1e5, 1, 0, 1, orders, N, real);
     assert_int_equal(dp_kind_curve(&query, orders, N, charged, &err), DP_OK);
     for (int i = 0; i < N; i++)
         assert_true(charged[i] >= grid[i]);

@@ -37,14 +37,13 @@ static void gradient(const double *w, int t, double *g)
 static void steps_are_those_of_the_formulas(void **state)
 {
     (void)state;
-    struct dp_err err;
     FILE *file = fopen("tests/vectors/optimisers.tsv", "r");
     assert_non_null(file);
     int lines = 0;
     for (int c = 0; c < CASES; c++) {
         struct dp_optimiser o = cases[c].optimiser;
         double w[4] = {0}, g[4], expected[4];
-        assert_int_equal(dp_optimiser_open(&o, 4, &err), DP_OK);
+        dp_optimiser_open(&o, 4);
         for (int t = 1; t <= STEPS; t++, lines++) {
             char name[40];
             int at;
@@ -67,10 +66,9 @@ static void steps_are_those_of_the_formulas(void **state)
 static void the_share_of_the_noise_is_taken_away(void **state)
 {
     (void)state;
-    struct dp_err err;
     struct dp_optimiser o = {.kind = DP_OPTIMISER_ADAGRAD_NORM, .b2 = 1, .beta = 1, .floor = 0.5};
     double w[4] = {0}, g[4] = {2, -2, 2, -2};
-    assert_int_equal(dp_optimiser_open(&o, 4, &err), DP_OK);
+    dp_optimiser_open(&o, 4);
     dp_optimiser_step(&o, 1, 4, g, w); /* 16 − 4·4 = 0 < floor */
     assert_near(o.b2, 1.5, 1e-15);
     dp_optimiser_step(&o, 1, 1, g, w); /* 16 − 4 */
@@ -83,7 +81,6 @@ static void the_share_of_the_noise_is_taken_away(void **state)
 static void beta_begins_again_with_each_epoch(void **state)
 {
     (void)state;
-    struct dp_err err;
     FILE *file = fopen("tests/vectors/adp-sgd.tsv", "r");
     assert_non_null(file);
     struct dp_optimiser o;
@@ -96,7 +93,7 @@ static void beta_begins_again_with_each_epoch(void **state)
             continue;
         if (t == 0) {
             o = (struct dp_optimiser){.kind = DP_OPTIMISER_ADAGRAD_NORM, .b2 = 20, .beta = beta, .epoch = epoch, .floor = 1e-5};
-            assert_int_equal(dp_optimiser_open(&o, 3, &err), DP_OK);
+            dp_optimiser_open(&o, 3);
             w[0] = w[1] = w[2] = 0;
         }
         for (int i = 0; i < 3; i++)

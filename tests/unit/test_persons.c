@@ -16,9 +16,9 @@ static void kept_of(const char *who, size_t rows, size_t others, size_t most, un
         char id[32];
         for (size_t k = 0; k < others; k++) {
             snprintf(id, sizeof id, "other %zu", k % 3);
-            assert_int_equal(dp_persons_add(&p, id, strlen(id), 0, NULL), 0);
+            dp_persons_add(&p, id, strlen(id), 0);
         }
-        assert_int_equal(dp_persons_add(&p, who, strlen(who), 1000 + i, NULL), 0);
+        dp_persons_add(&p, who, strlen(who), 1000 + i);
     }
     dp_persons_arrange(&p, most);
     text[0] = '\0';
@@ -57,7 +57,7 @@ static void persons_stand_in_the_order_of_their_first_rows(void **state)
     struct dp_persons p = {0};
     dp_persons_open(&p);
     for (size_t i = 0; i < 8; i++)
-        assert_int_equal(dp_persons_add(&p, table[i], strlen(table[i]), i, NULL), 0);
+        dp_persons_add(&p, table[i], strlen(table[i]), i);
     dp_persons_arrange(&p, 4);
     assert_int_equal(p.count, 4);
     assert_int_equal(p.rows, 8);

@@ -221,7 +221,7 @@ static void draw(int64_t shard, bool seeded, struct taken *t)
     struct dp_err err = {0};
     struct dp_out out = {.frame = take, .self = t};
     assert_int_equal(dp_stage_new(&stage, dp_stage_find("dp-noise"), 9, argv, NULL, &err), 0);
-    assert_int_equal(dp_frame_new(&frame, &err), 0);
+    frame = dp_frame_new();
     dp_frame_reset(frame, DP_KIND_HELLO);
     dp_frame_set_int(frame, DP_F_FORMAT, DP_FRAME_FORMAT);
     dp_frame_set_int(frame, DP_F_SHARD, shard);

@@ -97,7 +97,9 @@ static void what_needs_a_shell(void **state)
 
 static int keep(struct dp_out *out, struct dp_frame *frame, struct dp_err *err)
 {
-    return dp_frame_copy(out->self, frame, err);
+    (void)err;
+    dp_frame_copy(out->self, frame);
+    return DP_OK;
 }
 
 /* The unchanged text of each stage, for programs between stages. */
@@ -133,8 +135,8 @@ static void a_stage_takes_its_labels_only(void **state)
     struct dp_frame *frame, *got;
     struct dp_err err = {0};
     assert_int_equal(dp_stage_new(&stage, dp_stage_find("dp-noise"), 3, argv, NULL, &err), 0);
-    assert_int_equal(dp_frame_new(&frame, &err), 0);
-    assert_int_equal(dp_frame_new(&got, &err), 0);
+    frame = dp_frame_new();
+    got = dp_frame_new();
     struct dp_out out = {.frame = keep, .self = got};
     const enum dp_label labels[] = {DP_LABEL_RAW, DP_LABEL_NOISED, DP_LABEL_RELEASED};
     for (int i = 0; i < 3; i++) {
@@ -166,7 +168,7 @@ static void fill(struct dp_frame *f)
     for (int i = 0; i < 6; i++)
         model[i] = i - 2.5;
     dp_frame_set_real(f, DP_F_EPSILON, 0.125);
-    dp_frame_set_text(f, DP_F_LOSS, "hinge", 5, &err);
+    dp_frame_set_text(f, DP_F_LOSS, "hinge", 5);
     dp_frame_set_bool(f, DP_F_SEEDED, true);
 }
 
@@ -193,8 +195,8 @@ static void frames_go_through_every_port(void **state)
     assert_non_null(mkdtemp(directory));
     snprintf(path, sizeof path, "%s/frames", directory);
     snprintf(socket, sizeof socket, "ipc://%s/socket", directory);
-    dp_frame_new(&f, &err);
-    dp_frame_new(&g, &err);
+    f = dp_frame_new();
+    g = dp_frame_new();
     fill(f);
 
     assert_int_equal(dp_port_open(&out, path, DP_OUT, &err), 0);
@@ -233,7 +235,7 @@ static void a_child_that_hangs_is_given_up(void **state)
     struct dp_frame *f;
     struct dp_err err = {0};
     double *model;
-    dp_frame_new(&f, &err);
+    f = dp_frame_new();
     for (size_t cols = 10; cols <= 1000000; cols *= 100000) {
         struct dp_child *child;
         dp_frame_reset(f, DP_KIND_LAP);
@@ -282,7 +284,7 @@ static void signals_do_not_cut_a_frame(void **state)
     double *model;
     struct sigaction on_alarm = {.sa_handler = interruption}; /* without SA_RESTART */
     struct itimerval often = {{0, 2000}, {0, 2000}}, never = {{0, 0}, {0, 0}};
-    dp_frame_new(&f, &err);
+    f = dp_frame_new();
     fill(f);
     assert_int_equal(dp_frame_make_array(f, DP_F_MODEL, DP_F64, 1, 200000, &model, &err), 0);
     memset(model, 0, 200000 * sizeof *model);
@@ -294,7 +296,7 @@ static void signals_do_not_cut_a_frame(void **state)
         pid_t reader = slow_reader(fd, 200000 * sizeof *model);
         assert_true(reader > 0);
         close(fd[0]);
-        assert_int_equal(dp_port_open_fd(&out, fd[1], "pipe", DP_OUT, &err), 0);
+        dp_port_open_fd(&out, fd[1], "pipe", DP_OUT);
         cancelled = cancel;
         dp_port_cancel(out, &cancelled);
         interruptions = 0;
@@ -316,7 +318,7 @@ static void the_judge(void **state)
     (void)state;
     struct dp_frame *f;
     struct dp_err err = {0};
-    dp_frame_new(&f, &err);
+    f = dp_frame_new();
     fill(f);
     assert_int_equal(dp_child_judge(DP_KIND_LAP, 3, f, &err), DP_E_UNSAFE); /* noised */
     f->label = DP_LABEL_RELEASED;

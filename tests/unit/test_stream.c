@@ -93,7 +93,7 @@ static void make_frame(struct dp_frame *f, int number, int count, size_t size, c
         dp_frame_reset(f, number == 0 ? DP_KIND_HELLO : DP_KIND_END);
         if (number == 0) {
             dp_frame_set_int(f, DP_F_FORMAT, DP_FRAME_FORMAT);
-            dp_frame_set_text(f, DP_F_RUN, run, strlen(run), &err);
+            dp_frame_set_text(f, DP_F_RUN, run, strlen(run));
         }
         return;
     }
@@ -117,7 +117,7 @@ static int write_frames(char **argv)
     struct dp_err err = {0};
     struct dp_frame *f;
     struct dp_port *out = open_port(argv[SPEC], DP_OUT, &setting);
-    dp_frame_new(&f, &err);
+    f = dp_frame_new();
     for (int i = 0; i < count; i++) {
         make_frame(f, i, count, (size_t)atoi(argv[SIZE]), RUN);
         if (dp_port_write(out, f, &err) != DP_OK) {
@@ -155,7 +155,7 @@ static void expect_frames(struct dp_port *in, int first, int last, int count, si
 {
     struct dp_frame *f;
     struct dp_err err = {0};
-    dp_frame_new(&f, &err);
+    f = dp_frame_new();
     for (int i = first; i < last; i++) {
         int rc = dp_port_read(in, f, &err);
         if (rc != 1)
@@ -298,7 +298,7 @@ static void patience_ends(void **state)
     struct dp_err err = {0};
     struct dp_frame *f;
     struct dp_port *out = open_port(r->ipc, DP_OUT, &short_of);
-    dp_frame_new(&f, &err);
+    f = dp_frame_new();
     make_frame(f, 0, 9, 1, RUN);
     assert_int_equal(dp_port_write(out, f, &err), 0);
     make_frame(f, 1, 9, 1, RUN);
@@ -316,7 +316,7 @@ static void who_goes_is_not_waited_for(void **state)
     int port = free_port();
     struct dp_err err = {0};
     struct dp_frame *f;
-    dp_frame_new(&f, &err);
+    f = dp_frame_new();
     for (int far = 0; far < 2; far++) {
         snprintf(spec, sizeof spec, "tcp://%s:%d", far ? "0.0.0.0" : "127.0.0.1", port);
         struct dp_port *in = open_port(spec, DP_IN, &r->plain);
@@ -385,9 +385,8 @@ static void count_lines(void *self, const char *sentence)
 static void speak_ill(struct stranger *s, bool late)
 {
     struct dp_frame *f;
-    struct dp_err err;
     char garbage[300];
-    dp_frame_new(&f, &err);
+    f = dp_frame_new();
     memset(garbage, 0xc1, sizeof garbage);
     say(s, DATA, 1, RUN, garbage, sizeof garbage);
     say(s, DATA, 1, RUN, NULL, 0);
@@ -449,8 +448,7 @@ static void each_frame_counts_once(void **state)
     struct dp_port *in = open_port(r->ipc, DP_IN, NULL);
     struct stranger s = come(r->ipc, &r->plain);
     struct dp_frame *f;
-    struct dp_err err;
-    dp_frame_new(&f, &err);
+    f = dp_frame_new();
     for (size_t i = 0; i < sizeof said / sizeof said[0]; i++) {
         make_frame(f, said[i], 5, 4, RUN);
         say_frame(&s, (uint64_t)said[i] + 1, RUN, f);
@@ -468,8 +466,7 @@ static void a_frame_of_another_writer_is_none(void **state)
     struct dp_port *in = open_port(r->ipc, DP_IN, NULL);
     struct stranger writer = come(r->ipc, &r->plain), other = come(r->ipc, &r->plain);
     struct dp_frame *f;
-    struct dp_err err;
-    dp_frame_new(&f, &err);
+    f = dp_frame_new();
     for (int i = 0; i < 5; i++) {
         if (i > 0) {
             make_frame(f, 4, 5, 4, RUN); /* the end */
@@ -519,10 +516,9 @@ static void a_stream_of_another_run_is_none(void **state)
 {
     struct room *r = *state;
     char spec[64];
-    struct dp_err err = {0};
     struct dp_frame *f;
     snprintf(spec, sizeof spec, "tcp://127.0.0.1:%d", free_port());
-    dp_frame_new(&f, &err);
+    f = dp_frame_new();
     struct dp_port *in = open_port(spec, DP_IN, &r->plain);
     make_frame(f, 0, 9, 4, RUN);
     dp_port_expect(in, f);

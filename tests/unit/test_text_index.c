@@ -11,11 +11,10 @@ static void each_text_has_its_meaning(void **state)
     (void)state;
     static char texts[2000][16];
     struct dp_text_index index = {0};
-    struct dp_err err;
     for (long i = 0; i < 1000; i++) {
         int length = snprintf(texts[i], sizeof texts[i], "text %ld", 7 * i);
-        assert_int_equal(dp_text_index_add(&index, texts[i], (size_t)length, i, &err), DP_OK);
-        assert_int_equal(dp_text_index_add(&index, texts[i], (size_t)length, -5, &err), DP_OK);
+        dp_text_index_add(&index, texts[i], (size_t)length, i);
+        dp_text_index_add(&index, texts[i], (size_t)length, -5);
     }
     assert_int_equal(index.count, 1000);
     for (long i = 0; i < 1000; i++) {

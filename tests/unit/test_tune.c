@@ -75,14 +75,14 @@ static struct dp_frame *model_of(double weight, int64_t classes)
 {
     struct dp_frame *frame;
     double *w;
-    assert_int_equal(dp_frame_new(&frame, NULL), DP_OK);
+    frame = dp_frame_new();
     dp_frame_reset(frame, DP_KIND_LAP);
     frame->label = DP_LABEL_RELEASED;
     frame->lap = 1;
     assert_int_equal(dp_frame_make_array(frame, DP_F_MODEL, DP_F64, 1, 1, &w, NULL), DP_OK);
     w[0] = weight;
     dp_frame_set_int(frame, DP_F_CLASSES, classes);
-    dp_frame_set_text(frame, DP_F_LOSS, "squared", strlen("squared"), NULL);
+    dp_frame_set_text(frame, DP_F_LOSS, "squared", strlen("squared"));
     return frame;
 }
 

@@ -23,12 +23,11 @@ static void words_have_the_columns_of_their_hash(void **state)
     assert_non_null(file);
     for (; fgets(line, sizeof line, file) != NULL; lines++) {
         struct dp_parsed r = {0};
-        struct dp_err err;
         char *count = strchr(line, '\t'), *at, *tab;
         *count++ = '\0';
         if ((tab = strstr(line, "\\t")) != NULL)
             memcpy(tab, "\t ", 2);
-        assert_int_equal(dp_words_add(line, strlen(line), strtoul(count, &at, 10), 3, &r, &err), DP_OK);
+        dp_words_add(line, strlen(line), strtoul(count, &at, 10), 3, &r);
         if (r.count > 0)
             qsort(r.value, r.count, sizeof *r.value, by_value);
         for (uint32_t i = 0; i < r.count; i++) {

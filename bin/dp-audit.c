@@ -144,10 +144,9 @@ static int canaries(const struct options *o, const char *pipeline, const struct 
     int rc = dp_canaries_run(&a, err);
     const bool exceeded = a.epsilon > a.claimed;
     if (rc == DP_OK && o->json)
-        rc = print_json(json_pack("{s:b, s:f, s:f, s:f, s:f, s:f, s:I, s:I, s:I}", "exceeded", exceeded, "mu", a.mu, "measured",
-                                  a.epsilon, "claimed", a.claimed, "delta", a.delta, "confidence", a.confidence, "canaries",
-                                  (json_int_t)a.canaries, "guesses", (json_int_t)a.guesses, "correct", (json_int_t)a.correct),
-                        err);
+        print_json(json_pack("{s:b, s:f, s:f, s:f, s:f, s:f, s:I, s:I, s:I}", "exceeded", exceeded, "mu", a.mu, "measured",
+                             a.epsilon, "claimed", a.claimed, "delta", a.delta, "confidence", a.confidence, "canaries",
+                             (json_int_t)a.canaries, "guesses", (json_int_t)a.guesses, "correct", (json_int_t)a.correct));
     if (rc != DP_OK)
         return rc;
     if (exceeded)

@@ -177,10 +177,9 @@ static int end_frames(struct cat *c, struct dp_err *err)
         dp_frame_set_int(c->frame, DP_F_STATUS, c->status);
     if (c->interrupted)
         dp_frame_set_bool(c->frame, DP_F_INTERRUPTED, true);
-    int rc = DP_OK;
     if (c->digest[0] != '\0')
         dp_frame_set_text(c->frame, DP_F_MODEL_DIGEST, c->digest, strlen(c->digest));
-    rc = rc ?: dp_port_write(c->out, c->frame, err);
+    int rc = dp_port_write(c->out, c->frame, err);
     return rc ?: dp_port_commit(c->out, err);
 }
 

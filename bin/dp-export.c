@@ -55,9 +55,8 @@ static int run(const struct options *o, const char *model, struct dp_err *err)
         [LIBLINEAR] = export_liblinear, [ONNX] = export_onnx, [PMML] = export_pmml};
     struct dp_terms terms = {.networks = o->to == C || o->to == ONNX};
     struct dp_texts keep = {0};
-    struct dp_frame *frame = NULL;
     const char *name = strcmp(model, "-") == 0 ? "the model" : model;
-    frame = dp_frame_new();
+    struct dp_frame *frame = dp_frame_new();
     int rc = dp_model_read(frame, model, err);
     rc = rc ?: dp_terms_open(&terms, frame, name, err);
     if (rc == DP_OK)

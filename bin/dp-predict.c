@@ -82,7 +82,6 @@ static int get_names(struct predict *p, struct dp_err *err)
     if (rc != DP_OK || p->names != NULL)
         return rc;
     p->names = dp_new(p->classes, sizeof *p->names);
-    rc = DP_OK;
     for (size_t k = 0; rc == DP_OK && k < p->classes; k++) {
         bool named = p->dataset != NULL && p->dataset->class_names != NULL && p->dataset->classes == p->classes;
         char number[24];
@@ -119,7 +118,6 @@ static int get_outputs(struct predict *p, const char *model, struct dp_err *err)
         return dp_fail(err, DP_E_RUN, "--probability: only logistic and softmax models give probabilities");
     p->scores = dp_new(p->outputs * DP_FAMILY_ROWS, sizeof *p->scores);
     p->probability = dp_new(p->classes + 1, sizeof *p->probability);
-    rc = DP_OK;
     return rc == DP_OK && p->classes > 0 ? get_names(p, err) : rc;
 }
 

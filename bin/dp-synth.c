@@ -151,7 +151,6 @@ static int synthesise(struct synth *s, struct dp_err *err)
     s->x = dp_new(s->cols, sizeof(double));
     s->spread = dp_new(s->cols, sizeof(double));
     s->step = dp_new(s->cols, sizeof(float));
-    int rc = DP_OK;
     /* w·x/‖x‖ has variance Σ w_j² λ_j / Σ λ_j: about 1 for w ~ N(0, I). */
     for (size_t j = 0; j < s->cols; j++)
         s->spread[j] = pow((double)j + 1, -o->decay);
@@ -161,7 +160,7 @@ static int synthesise(struct synth *s, struct dp_err *err)
     for (size_t i = 0; i < s->cols * s->outputs; i++)
         s->weights[i] = gsl_ran_gaussian(s->rng, 1);
     struct dp_writer *output = NULL, *test = NULL;
-    rc = write_set(s, &output, o->output, o->rows, err);
+    int rc = write_set(s, &output, o->output, o->rows, err);
     if (rc == DP_OK && o->test != NULL)
         rc = write_set(s, &test, o->test, o->test_rows != DP_OPT_ABSENT_INT ? o->test_rows : (o->rows + 2) / 3, err);
     rc = rc ?: commit(s, &output, o->output, err);

@@ -68,12 +68,11 @@ static int take_points(const char *file, const char *test, struct dp_frame *fram
 int along_measure(const char *file, const char *test, json_t **json, struct dp_err *err)
 {
     struct stat st;
-    struct dp_frame *frame = NULL;
     size_t count = 0;
     *json = NULL;
     if (stat(file, &st) != 0 || !S_ISREG(st.st_mode))
         return DP_OK;
-    frame = dp_frame_new();
+    struct dp_frame *frame = dp_frame_new();
     int rc = count_models(file, frame, &count, err);
     if (rc == DP_OK && count >= 3) {
         json_t *points = json_array();

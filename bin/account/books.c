@@ -455,7 +455,6 @@ static int certify(struct books *b, struct dp_err *err)
     rc = rc ?: books_make_certificate(b, frame, digest, &json, err);
     if (rc == DP_OK) {
         dp_json_print(json, 2, stdout);
-        rc = DP_OK;
         json_decref(json);
     }
     dp_frame_free(frame);

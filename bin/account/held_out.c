@@ -115,9 +115,8 @@ static int score(struct held_out *h, const struct dp_frame *model, struct dp_err
 
 int held_out_open(struct held_out **rows, const struct dp_frame *model, const char *data, struct dp_err *err)
 {
-    struct held_out *h;
     *rows = NULL;
-    h = dp_new(1, sizeof *h);
+    struct held_out *h = dp_new(1, sizeof *h);
     int rc = dp_dataset_open(&h->data, data, err);
     rc = rc ?: dp_predictor_check_unseen(model, h->data, data, "", err);
     rc = rc ?: dp_predictor_open(&h->model, model, h->data, data, err);

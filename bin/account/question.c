@@ -179,8 +179,8 @@ static int tuned(struct question *q, struct dp_err *err)
         return dp_fail(err, DP_E_USAGE, "--trials and --count-multiplier do not go together");
     if (dp_trials_parse(&trials, q->trials, &why) != DP_OK)
         return dp_fail(err, DP_E_USAGE, "--trials: %s", why.message);
-    int rc = dp_tuning_new(&tuning, &trials, isnan(q->score_multiplier) ? 0 : q->score_multiplier, err);
-    rc = rc ?: dp_tuning_add(tuning, &q->charges, 1, err);
+    dp_tuning_new(&tuning, &trials, isnan(q->score_multiplier) ? 0 : q->score_multiplier);
+    int rc = dp_tuning_add(tuning, &q->charges, 1, err);
     struct dp_event event = dp_event_tuned(tuning);
     rc = rc ?: dp_charges_add(&charges, &event, 1, err);
     dp_event_free(&event);

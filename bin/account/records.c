@@ -116,10 +116,9 @@ static int begin_run(struct reader *r, const json_t *json, size_t line, struct d
 {
     struct recorded *all = r->all;
     int rc = end_run(r, err);
-    if (rc == DP_OK)
-        dp_extend(&all->run, &all->capacity, all->runs + 1, sizeof *all->run);
     if (rc != DP_OK)
         return rc;
+    dp_extend(&all->run, &all->capacity, all->runs + 1, sizeof *all->run);
     r->run = &all->run[all->runs++];
     /* In front of the gate the frame of lap 1 has the initial model, with its cost. */
     bool out = released(json);
@@ -190,7 +189,6 @@ static int unplan(struct reader *r, struct dp_err *err)
 static int add_event(struct reader *r, const struct dp_event *event, struct dp_err *err)
 {
     int64_t lap = r->run->laps + 1;
-    int rc = DP_OK;
     if (lap == 1)
         r->first = *event;
     struct dp_event same = *event;
@@ -198,7 +196,7 @@ static int add_event(struct reader *r, const struct dp_event *event, struct dp_e
     bool gaussian = event->query[0].kind == DP_QUERY_GAUSSIAN;
     bool like = gaussian ? dp_event_same(&same, &r->first) : dp_event_same(event, &r->first);
     dp_extend(&r->multiplier, &r->capacity, (size_t)lap, sizeof *r->multiplier);
-    rc = DP_OK;
+    int rc = DP_OK;
     if (rc == DP_OK && r->planned && !like)
         rc = unplan(r, err);
     if (rc == DP_OK && !r->planned)

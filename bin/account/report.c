@@ -35,7 +35,6 @@ static int take_weights(struct page_weights *weights, const struct dp_frame *fra
     if (rc != DP_OK || rows != 1 || data == NULL || data->column_names == NULL || cols < data->cols)
         return rc;
     weights->values = dp_new(cols, sizeof *weights->values);
-    rc = DP_OK;
     rc = rc ?: dp_model_weights(frame, weights->values, err);
     weights->names = data->column_names;
     weights->count = rc == DP_OK ? data->cols : 0;

@@ -113,7 +113,6 @@ int paid_knots(void *self, struct dp_import *import, struct dp_knots *knots, siz
         json_decref(import->plan.schema.paid);
         import->plan.schema.paid = json_incref(paid);
         dp_schema_note_private(&import->plan.schema, DP_TEXT_PAID_SCHEMA);
-        rc = DP_OK;
     }
     if (rc == DP_OK && !k->pay.quiet)
         fprintf(stderr, "dp-import: knots cost epsilon %g, delta %s: noise of %.0f on each count of %zu %s in %zu cells\n",

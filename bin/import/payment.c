@@ -147,7 +147,6 @@ static int pay(const struct payment *p, const struct payment_options *o, const s
 int payment_make(const struct payment *p, const struct payment_options *o, const struct identity *identity, const json_t *prior,
                  int64_t *counts, size_t n, json_t **paid, struct dp_err *err)
 {
-    struct dp_frame *lap = NULL;
     struct dp_key key;
     char mark[DP_LEDGER_MARK];
     *paid = NULL;
@@ -155,7 +154,7 @@ int payment_make(const struct payment *p, const struct payment_options *o, const
         dp_key_derive(&key, o->seed, "dp-import", 0);
     else
         dp_key_fresh(&key);
-    lap = dp_frame_new();
+    struct dp_frame *lap = dp_frame_new();
     int rc = DP_OK;
     if (dp_grid_add_gaussian(&key, DP_DRAW_NOISE, 1, 0, p->scale / p->grid, counts, n) != 0)
         rc = dp_fail(err, DP_E_RUN, "--%s: noise of scale %g does not fit the grid", o->option, p->scale);

@@ -336,8 +336,7 @@ int info_coefficients(const struct dp_frame *frame, const char *name, enum info_
 
 int info_model_coefficients(const char *path, enum info_form form, FILE *out, struct dp_err *err)
 {
-    struct dp_frame *frame = NULL;
-    frame = dp_frame_new();
+    struct dp_frame *frame = dp_frame_new();
     int rc = dp_model_read(frame, path, err);
     rc = rc ?: info_coefficients(frame, strcmp(path, "-") == 0 ? "the model" : path, form, out, err);
     dp_frame_free(frame);

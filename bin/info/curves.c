@@ -141,10 +141,9 @@ int info_curves_json(const struct dp_frame *frame, const char *name, json_t **js
 
 int info_model_curves(const char *path, enum info_form form, FILE *out, struct dp_err *err)
 {
-    struct dp_frame *frame = NULL;
     json_t *json = NULL;
     bool table = form == INFO_TEXT || form == INFO_TSV;
-    frame = dp_frame_new();
+    struct dp_frame *frame = dp_frame_new();
     int rc = dp_model_read(frame, path, err);
     rc = rc ?: make_curves(frame, strcmp(path, "-") == 0 ? "the model" : path, table ? NULL : &json, out, err);
     if (rc == DP_OK && form == INFO_JSON)

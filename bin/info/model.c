@@ -182,8 +182,7 @@ int info_model_describe(const struct dp_frame *frame, bool json, const char *get
 
 int info_model(const char *path, bool json, const char *get, FILE *out, struct dp_err *err)
 {
-    struct dp_frame *frame = NULL;
-    frame = dp_frame_new();
+    struct dp_frame *frame = dp_frame_new();
     int rc = dp_model_read(frame, path, err);
     rc = rc ?: info_model_describe(frame, json, get, out, err);
     dp_frame_free(frame);

@@ -94,12 +94,9 @@ static size_t event_parts(const struct dp_event *event, int64_t laps, struct dp_
     return (size_t)event->queries;
 }
 
-struct dp_pld_part *dp_account_pld_parts(const struct dp_charges *charges, size_t *count, int *rc, struct dp_err *err)
+struct dp_pld_part *dp_account_pld_parts(const struct dp_charges *charges, size_t *count)
 {
-    struct dp_pld_part *part;
-    *rc = dp_alloc(&part, charges->count * DP_EVENT_MOST_QUERIES + 1, sizeof *part, err);
-    if (*rc != DP_OK)
-        return NULL;
+    struct dp_pld_part *part = dp_new(charges->count * DP_EVENT_MOST_QUERIES + 1, sizeof *part);
     *count = 0;
     for (size_t i = 0; i < charges->count; i++) {
         size_t more = event_parts(&charges->charge[i].event, charges->charge[i].laps, part + *count);
@@ -144,11 +141,10 @@ static int ask_pld(int (*pld_of)(const struct dp_pld_part *, size_t, double, str
 {
     struct dp_pld_answer pld = {.upper = (double)INFINITY};
     size_t count;
-    int rc;
-    struct dp_pld_part *part = dp_account_pld_parts(charges, &count, &rc, err);
+    struct dp_pld_part *part = dp_account_pld_parts(charges, &count);
     if (part == NULL)
-        return rc != DP_OK ? rc : dp_fail(err, DP_E_RUN, "privacy loss distributions do not cover these mechanisms");
-    rc = pld_of(part, count, given, &pld, err);
+        return dp_fail(err, DP_E_RUN, "privacy loss distributions do not cover these mechanisms");
+    int rc = pld_of(part, count, given, &pld, err);
     free(part);
     *answer = answer_of(charges, &pld);
     return rc;
@@ -409,11 +405,9 @@ static struct dp_guarantee lap_guarantee(const struct dp_charge *charge, double 
 /* Half of delta for the laps themselves, half for the composition. */
 static int by_advanced(const struct dp_charges *charges, double delta, struct dp_answer *answer, struct dp_err *err)
 {
-    struct dp_guarantee *step;
+    (void)err;
     int64_t laps = 0;
-    int rc = dp_alloc(&step, charges->count + 1, sizeof *step, err);
-    if (rc != DP_OK)
-        return rc;
+    struct dp_guarantee *step = dp_new(charges->count + 1, sizeof *step);
     for (size_t i = 0; i < charges->count; i++)
         laps += dp_event_times(&charges->charge[i].event, charges->charge[i].laps);
     for (size_t i = 0; i < charges->count; i++)

@@ -62,9 +62,9 @@ int dp_account_epsilon(enum dp_accountant accountant, const struct dp_charges *c
 
 bool dp_account_covers(enum dp_accountant accountant, const struct dp_charges *charges);
 
-/* The charges as *count parts of a privacy loss distribution, which the caller frees. NULL if no such distribution bounds them
- * (*rc = DP_OK), or if memory is short. */
-struct dp_pld_part *dp_account_pld_parts(const struct dp_charges *charges, size_t *count, int *rc, struct dp_err *err);
+/* The charges as *count parts of a privacy loss distribution, which the caller frees. NULL if no such distribution bounds
+ * them. */
+struct dp_pld_part *dp_account_pld_parts(const struct dp_charges *charges, size_t *count);
 
 /* Whether the charges are Gaussians without sampling, together one Gaussian of multiplier 1/ *mu (rounded up). */
 bool dp_account_gaussian_mu(const struct dp_charges *charges, double *mu);

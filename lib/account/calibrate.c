@@ -142,9 +142,9 @@ static int by_pld(struct question *q, double *factor)
     *factor = (double)INFINITY;
     if (any_may_be_best(q->charges) || !all_noise(q->charges))
         return DP_OK;
-    struct dp_pld_part *parts = dp_account_pld_parts(q->charges, &count, &q->rc, q->err);
+    struct dp_pld_part *parts = dp_account_pld_parts(q->charges, &count);
     if (parts == NULL)
-        return q->rc;
+        return DP_OK;
     q->rc = dp_pld_scale_multiplier(parts, count, q->epsilon, q->delta, factor, q->err);
     free(parts);
     bool same = same_parts(q->charges);

@@ -27,8 +27,8 @@ bool dp_event_is_gaussian(const struct dp_event *event, double *multiplier)
 
 static int unsampled(const struct dp_event *event, const double *orders, size_t n, double *out, struct dp_err *err)
 {
-    double *work = NULL;
-    int rc = dp_alloc(&work, n, sizeof *work, err);
+    double *work = dp_new(n, sizeof *work);
+    int rc = DP_OK;
     for (size_t i = 0; rc == DP_OK && i < n; i++)
         out[i] = 0;
     for (int i = 0; rc == DP_OK && i < event->queries; i++) {
@@ -61,9 +61,8 @@ static int paired(const struct dp_event *event, const double *orders, size_t n, 
 {
     int largest = largest_needed(orders, n, LARGEST_PAIRED);
     double *order, *sum, *work, epsilon = 0;
-    int rc = dp_alloc(&order, 3 * ((size_t)largest + 1), sizeof *order, err);
-    if (rc != DP_OK)
-        return rc;
+    order = dp_new(3 * ((size_t)largest + 1), sizeof *order);
+    int rc = DP_OK;
     sum = order + largest + 1;
     work = sum + largest + 1;
     for (int l = 0; l <= largest; l++)

@@ -137,9 +137,8 @@ static int add(struct dp_charges *charges, const struct dp_event *event, int64_t
             return DP_OK;
         }
     }
-    int rc = dp_grow(&charges->charge, &charges->capacity, charges->count + 1, sizeof *charges->charge, err);
-    if (rc != DP_OK)
-        return rc;
+    dp_extend(&charges->charge, &charges->capacity, charges->count + 1, sizeof *charges->charge);
+    int rc = DP_OK;
     struct dp_charge *charge = &charges->charge[charges->count];
     *charge = (struct dp_charge){.laps = laps};
     rc = dp_event_copy(&charge->event, event, err);

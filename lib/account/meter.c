@@ -26,23 +26,16 @@ _Static_assert((int)DP_RDP_PUBLISHED_COUNT <= (int)DP_RDP_ORDER_COUNT, "room for
 
 int dp_meter_new(struct dp_meter **meter, enum dp_meter_kind kind, double delta, struct dp_err *err)
 {
-    struct dp_meter *m;
     if (!(delta > 0 && delta < 1))
         return dp_fail(err, DP_E_RUN, "the accountant needs 0 < delta < 1");
-    int rc = dp_alloc(&m, 1, sizeof *m, err);
-    if (rc != DP_OK)
-        return rc;
+    struct dp_meter *m = dp_new(1, sizeof *m);
     bool published = kind == DP_METER_PUBLISHED;
     *m = (struct dp_meter){.kind = kind, .delta = delta};
     m->orders = published ? dp_rdp_published_orders : dp_rdp_orders;
     m->count = published ? DP_RDP_PUBLISHED_COUNT : DP_RDP_ORDER_COUNT;
     for (size_t i = 0; i < m->count; i++)
         m->penalty[i] = published ? dp_rdp_penalty_published(m->orders[i], delta) : dp_rdp_penalty(m->orders[i], delta);
-    rc = dp_alloc(&m->rest, DP_RDP_ORDER_COUNT, sizeof(double), err);
-    if (rc != DP_OK) {
-        free(m);
-        return rc;
-    }
+    m->rest = dp_new(DP_RDP_ORDER_COUNT, sizeof(double));
     *meter = m;
     return DP_OK;
 }
@@ -78,9 +71,9 @@ static int add_part(struct dp_meter *m, const struct dp_event *event, struct dp_
 {
     struct dp_event charged = *event;
     int rc = dp_event_check(event, err);
-    rc = rc ?: dp_grow(&m->part, &m->capacity, m->parts + 1, sizeof *m->part, err);
     if (rc != DP_OK)
         return rc;
+    dp_extend(&m->part, &m->capacity, m->parts + 1, sizeof *m->part);
     /* As published: laps of a shuffled epoch, and laps with a visible batch, count as Poisson samples of one query. No paper
        states a cost for repeated draws, selections or streams; they count as what they cost. */
     if (m->kind == DP_METER_PUBLISHED && event->sampling != DP_SAMPLING_REPEATED && event->sampling != DP_SAMPLING_TUNED &&

@@ -22,7 +22,8 @@ static int find_event(struct dp_plan *plan, const struct dp_event *event, uint32
     if (i < plan->events)
         return DP_OK;
     int rc = dp_event_check(event, err);
-    rc = rc ?: dp_grow(&plan->event, &plan->event_capacity, plan->events + 1, sizeof *plan->event, err);
+    if (rc == DP_OK)
+        dp_extend(&plan->event, &plan->event_capacity, plan->events + 1, sizeof *plan->event);
     if (rc == DP_OK)
         plan->event[plan->events++] = *event;
     return rc;
@@ -46,9 +47,9 @@ static int add(struct dp_plan *plan, const struct dp_event *event, int64_t laps,
             return dp_fail(err, DP_E_UNSAFE, "lap %lld has another mechanism in the middle of %s", (long long)plan->laps + 1,
                            dp_event_epoch_name(&plan->event[last->event]));
         rc = find_event(plan, event, &index, err);
-        rc = rc ?: dp_grow(&plan->span, &plan->span_capacity, plan->spans + 1, sizeof *plan->span, err);
         if (rc != DP_OK)
             return rc;
+        dp_extend(&plan->span, &plan->span_capacity, plan->spans + 1, sizeof *plan->span);
         last = &plan->span[plan->spans++];
         *last = (struct dp_plan_span){.event = index, .rounded = rounded};
     }
@@ -135,8 +136,8 @@ int dp_plan_add_rounded(struct dp_plan *plan, const struct dp_event *event, cons
 int dp_plan_add_scheduled(struct dp_plan *plan, const struct dp_event *event, const double *multiplier, int64_t laps,
                           struct dp_err *err)
 {
-    double *rounded = NULL;
-    int rc = dp_alloc(&rounded, laps > 0 ? (size_t)laps : 1, sizeof *rounded, err);
+    double *rounded = dp_new(laps > 0 ? (size_t)laps : 1, sizeof *rounded);
+    int rc = DP_OK;
     for (int64_t t = 0; rc == DP_OK && t < laps; t++)
         rounded[t] = multiplier[t];
     rc = rc ?: dp_plan_round(event, rounded, laps, err);
@@ -170,10 +171,8 @@ void dp_plan_count(const struct dp_plan *plan, int64_t laps, int64_t *count)
 
 int dp_plan_charges(const struct dp_plan *plan, int64_t laps, struct dp_charges *charges, struct dp_err *err)
 {
-    int64_t *count;
-    int rc = dp_alloc(&count, plan->events, sizeof *count, err);
-    if (rc != DP_OK)
-        return rc;
+    int64_t *count = dp_new(plan->events, sizeof *count);
+    int rc = DP_OK;
     dp_plan_count(plan, laps, count);
     for (size_t i = 0; rc == DP_OK && i < plan->events; i++)
         if (count[i] > 0)

@@ -7,10 +7,8 @@
 /* One charge for each event of the plan. Charges without laps stay, so that the rows of all prefixes have the same shape. */
 static int charges_of(const struct dp_plan *plan, int64_t laps, struct dp_charges *charges, struct dp_err *err)
 {
-    int64_t *count;
-    int rc = dp_alloc(&count, plan->events, sizeof *count, err);
-    if (rc != DP_OK)
-        return rc;
+    int64_t *count = dp_new(plan->events, sizeof *count);
+    int rc = DP_OK;
     dp_plan_count(plan, laps, count);
     for (size_t i = 0; rc == DP_OK && i < plan->events; i++)
         rc = dp_charges_add(charges, &plan->event[i], count[i], err);
@@ -69,14 +67,15 @@ static int by_pld(const struct dp_charges *row, size_t n, double delta, double *
     size_t count = 0;
     int rc = DP_OK;
     for (size_t i = 0; rc == DP_OK && i < n; i++) {
-        struct dp_pld_part *own = dp_account_pld_parts(&row[i], &count, &rc, err);
+        struct dp_pld_part *own = dp_account_pld_parts(&row[i], &count);
         if (own != NULL && parts == NULL)
-            rc = dp_alloc(&parts, n * count, sizeof *parts, err);
+            parts = dp_new(n * count, sizeof *parts);
         for (size_t p = 0; rc == DP_OK && own != NULL && p < count; p++)
             parts[i * count + p] = own[p];
         free(own);
     }
-    rc = rc ?: dp_alloc(&upper, n, sizeof *upper, err);
+    if (rc == DP_OK)
+        upper = dp_new(n, sizeof *upper);
     rc = rc ?: dp_pld_prefixes(parts, count, n, delta, upper, rough, err);
     for (size_t i = 0; rc == DP_OK && i + 1 < n; i++)
         epsilon[i] = fmin(epsilon[i], upper[i]);
@@ -102,9 +101,9 @@ int dp_account_prefixes(const struct dp_plan *plan, const int64_t *laps, size_t 
     struct dp_charges *row, whole = {0};
     struct dp_answer answer;
     int rc = check(plan, laps, n, err);
-    rc = rc ?: dp_alloc(&row, n, sizeof *row, err);
     if (rc != DP_OK)
         return rc;
+    row = dp_new(n, sizeof *row);
     for (size_t i = 0; rc == DP_OK && i < n; i++) {
         epsilon[i] = (double)INFINITY;
         rc = charges_of(plan, laps[i], &row[i], err);

@@ -127,13 +127,11 @@ static bool one_part(enum dp_accountant accountant, const struct dp_event *event
 {
     struct dp_charge charge = {*event, laps};
     struct dp_charges charges = {.count = 1, .capacity = 1, .charge = &charge};
-    struct dp_err unused;
     size_t count;
-    int rc;
     if (dp_event_in_epochs(event) || !(accountant == DP_ACCOUNTANT_PLD ||
                                        (accountant == DP_ACCOUNTANT_BEST && !dp_account_covers(DP_ACCOUNTANT_GDP, &charges))))
         return false;
-    struct dp_pld_part *parts = dp_account_pld_parts(&charges, &count, &rc, &unused);
+    struct dp_pld_part *parts = dp_account_pld_parts(&charges, &count);
     /* A part with a sampled epsilon cannot be asked about another rate. */
     bool one = parts != NULL && count == 1 && parts[0].rate == event->rate;
     if (one)

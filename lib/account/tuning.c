@@ -5,16 +5,11 @@
 #include "math/upward.h"
 #include "priv/rdp.h"
 
-int dp_tuning_new(struct dp_tuning **tuning, const struct dp_trials *trials, double score_multiplier, struct dp_err *err)
+void dp_tuning_new(struct dp_tuning **tuning, const struct dp_trials *trials, double score_multiplier)
 {
-    int rc = dp_alloc(tuning, 1, sizeof **tuning, err);
-    if (rc != DP_OK) {
-        *tuning = NULL;
-        return rc;
-    }
+    *tuning = dp_new(1, sizeof **tuning);
     (*tuning)->trials = *trials;
     (*tuning)->score_multiplier = score_multiplier;
-    return DP_OK;
 }
 
 void dp_tuning_free(struct dp_tuning *tuning)
@@ -37,9 +32,8 @@ int dp_tuning_add(struct dp_tuning *tuning, const struct dp_charges *charges, in
             tuning->setting[i].times += times;
             return DP_OK;
         }
-    int rc = dp_grow(&tuning->setting, &tuning->capacity, tuning->settings + 1, sizeof *tuning->setting, err);
-    if (rc != DP_OK)
-        return rc;
+    dp_extend(&tuning->setting, &tuning->capacity, tuning->settings + 1, sizeof *tuning->setting);
+    int rc = DP_OK;
     struct dp_setting *setting = &tuning->setting[tuning->settings++];
     *setting = (struct dp_setting){.times = times};
     /* Runs are added one by one, because shuffled epochs of equal events must stay separate. */
@@ -50,7 +44,8 @@ int dp_tuning_add(struct dp_tuning *tuning, const struct dp_charges *charges, in
 
 int dp_tuning_copy(struct dp_tuning **to, const struct dp_tuning *from, struct dp_err *err)
 {
-    int rc = dp_tuning_new(to, &from->trials, from->score_multiplier, err);
+    dp_tuning_new(to, &from->trials, from->score_multiplier);
+    int rc = DP_OK;
     for (size_t i = 0; rc == DP_OK && i < from->settings; i++)
         rc = dp_tuning_add(*to, &from->setting[i].charges, from->setting[i].times, err);
     if (rc != DP_OK) {
@@ -161,14 +156,12 @@ int dp_tuning_curve(const struct dp_tuning *tuning, const double *orders, size_t
 {
     size_t count = n + DP_RDP_ORDER_COUNT;
     double *work = NULL, *all, *one;
-    int rc = dp_alloc(&work, 4 * count, sizeof *work, err);
-    if (rc != DP_OK)
-        return rc;
+    work = dp_new(4 * count, sizeof *work);
     all = work + 2 * count;
     one = all + count;
     memcpy(all, dp_rdp_orders, sizeof dp_rdp_orders);
     memcpy(all + DP_RDP_ORDER_COUNT, orders, n * sizeof *orders);
-    rc = trial(tuning, all, count, work, one, err);
+    int rc = trial(tuning, all, count, work, one, err);
     if (rc == DP_OK)
         dp_rdp_trials(&tuning->trials, one, orders, one + DP_RDP_ORDER_COUNT, n, out);
     free(work);

@@ -23,7 +23,7 @@ struct dp_tuning {
 
 #define DP_TUNING_MOST_SETTINGS 1000000
 
-int dp_tuning_new(struct dp_tuning **tuning, const struct dp_trials *trials, double score_multiplier, struct dp_err *err);
+void dp_tuning_new(struct dp_tuning **tuning, const struct dp_trials *trials, double score_multiplier);
 void dp_tuning_free(struct dp_tuning *tuning); /* may be NULL */
 int dp_tuning_copy(struct dp_tuning **to, const struct dp_tuning *from, struct dp_err *err);
 

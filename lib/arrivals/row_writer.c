@@ -18,14 +18,12 @@ struct dp_row_writer {
 static int write_bare(struct dp_row_writer *w, enum dp_kind kind, int status, struct dp_err *err)
 {
     static const char software[] = "dpline " DP_VERSION;
-    struct dp_frame *frame;
-    frame = dp_frame_new();
+    struct dp_frame *frame = dp_frame_new();
     int rc = DP_OK;
     dp_frame_reset(frame, kind);
     if (kind == DP_KIND_HELLO) {
         dp_frame_set_int(frame, DP_F_FORMAT, DP_FRAME_FORMAT);
         dp_frame_set_text(frame, DP_F_SOFTWARE, software, strlen(software));
-        rc = DP_OK;
     } else if (status != 0) {
         dp_frame_set_int(frame, DP_F_STATUS, status);
     }
@@ -37,17 +35,15 @@ static int write_bare(struct dp_row_writer *w, enum dp_kind kind, int status, st
 int dp_row_writer_open(struct dp_row_writer **writer, struct dp_port *port, const struct dp_row_facts *facts,
                        struct dp_err *err)
 {
-    struct dp_row_writer *w;
     size_t room = DP_LIMIT_FRAME / 4 / (4 * facts->cols + 8);
     if (room == 0)
         return dp_fail(err, DP_E_RUN, "a row of %zu columns does not fit a frame", facts->cols);
-    w = dp_new(1, sizeof *w);
+    struct dp_row_writer *w = dp_new(1, sizeof *w);
     int rc = DP_OK;
     w->port = port;
     w->cols = facts->cols;
     w->most = room < DP_ROWS_TOGETHER ? room : DP_ROWS_TOGETHER;
     w->frame = dp_frame_new();
-    rc = DP_OK;
     if (rc == DP_OK) {
         w->x = dp_new(w->most * w->cols, sizeof *w->x);
         w->y = dp_new(w->most, sizeof *w->y);
@@ -56,7 +52,6 @@ int dp_row_writer_open(struct dp_row_writer **writer, struct dp_port *port, cons
         dp_frame_reset(w->frame, DP_KIND_LAP);
         w->frame->label = DP_LABEL_RAW;
         dp_describe(w->frame, facts);
-        rc = DP_OK;
     }
     rc = rc ?: write_bare(w, DP_KIND_HELLO, 0, err);
     if (rc != DP_OK) {

@@ -84,9 +84,8 @@ static int write_data(struct audit *a, struct dp_err *err)
         .cols = a->data->cols + a->canaries, .storage = DP_STORAGE_CSR, .public_rows = true};
     struct dp_writer *writer = NULL;
     json_t *description = NULL;
-    double *x = NULL;
+    double *x = dp_new(options.cols, sizeof *x);
     int rc = describe(a->out->data, &description, err);
-    rc = rc ?: dp_alloc(&x, options.cols, sizeof *x, err);
     rc = rc ?: dp_writer_open(&writer, a->path, &options, err);
     rc = rc ?: write_rows(a, writer, x, err);
     rc = rc ?: dp_writer_finish(writer, description, err);
@@ -136,9 +135,9 @@ static int prepare(struct audit *a, struct dp_err *err)
     rc = rc ?: dp_dataset_open(&a->data, a->out->data, err);
     if (rc == DP_OK && a->data->person != NULL)
         rc = dp_fail(err, DP_E_USAGE, "the rows of %s belong to persons: use dp-audit epsilon", a->out->data);
-    rc = rc ?: dp_alloc(&a->in, a->canaries, sizeof *a->in, err);
-    rc = rc ?: dp_alloc(&a->score, a->canaries, sizeof *a->score, err);
-    rc = rc ?: dp_frame_new(&a->token, err);
+    a->in = dp_new(a->canaries, sizeof *a->in);
+    a->score = dp_new(a->canaries, sizeof *a->score);
+    a->token = dp_frame_new();
     rc = rc ?: make_directory(a, err);
     if (rc != DP_OK)
         return rc;
@@ -152,7 +151,7 @@ static int start(struct audit *a, struct dp_err *err)
     int rc = DP_OK;
     for (int i = 0; rc == DP_OK && i < PARTS; i++)
         rc = dp_audit_part_start(&a->part[i], a->out->watch, &a->pipeline, from[i], to[i], a->path, err);
-    rc = rc ?: dp_audit_hello(a->token, a->out->laps, a->out->seed, err);
+    dp_audit_hello(a->token, a->out->laps, a->out->seed);
     for (int i = 0; rc == DP_OK && i < PARTS; i++)
         rc = dp_audit_part_take(a->part[i], a->out->watch, a->token, err);
     dp_frame_reset(a->token, DP_KIND_LAP);
@@ -178,7 +177,9 @@ static int open_sum(struct audit *a, struct dp_err *err)
     int rc = dp_frame_has(a->token, DP_F_MODEL) ? dp_form_read(&a->form, a->token, err) : DP_OK;
     if (rc == DP_OK && (a->form.family != &dp_family_linear || a->form.features != a->data->cols + a->canaries))
         rc = dp_fail(err, DP_E_USAGE, "the audit needs a linear model of all columns");
-    return rc ?: dp_alloc(&a->sum, a->form.rows * a->form.cols, sizeof *a->sum, err);
+    if (rc == DP_OK)
+        a->sum = dp_new(a->form.rows * a->form.cols, sizeof *a->sum);
+    return rc;
 }
 
 /* ln(1 − q + q e^ratio) without overflow */
@@ -208,8 +209,8 @@ static int look(struct audit *a, const struct dp_record *m, struct dp_err *err)
 static int one_lap(struct audit *a, int64_t lap, struct dp_err *err)
 {
     const struct dp_audit_watch *w = a->out->watch;
-    int rc = dp_frame_begin_lap(a->token, a->token, lap, a->out->laps, a->out->seed >= 0, err);
-    rc = rc ?: sampled_lap(a, err);
+    dp_frame_begin_lap(a->token, a->token, lap, a->out->laps, a->out->seed >= 0);
+    int rc = sampled_lap(a, err);
     rc = rc ?: dp_audit_part_take(a->part[PRIVATE], w, a->token, err);
     const struct dp_record *m = rc == DP_OK ? dp_frame_record(a->token, DP_F_SUM) : NULL;
     if (rc == DP_OK && (a->token->label != DP_LABEL_NOISED || m == NULL))
@@ -242,13 +243,10 @@ static int compare(const void *left, const void *right, void *scores)
     return score[a] != score[b] ? (score[a] > score[b]) - (score[a] < score[b]) : (a > b) - (a < b);
 }
 
-static int guess(struct audit *a, struct dp_err *err)
+static void guess(struct audit *a)
 {
     struct dp_canaries *out = a->out;
-    size_t tenth = a->canaries / 10, *order;
-    int rc = dp_alloc(&order, a->canaries, sizeof *order, err);
-    if (rc != DP_OK)
-        return rc;
+    size_t tenth = a->canaries / 10, *order = dp_new(a->canaries, sizeof *order);
     for (size_t k = 0; k < a->canaries; k++)
         order[k] = k;
     qsort_r(order, a->canaries, sizeof *order, compare, a->score);
@@ -258,7 +256,6 @@ static int guess(struct audit *a, struct dp_err *err)
     out->mu = dp_audit_guessed_mu(out->correct, out->guesses, a->canaries, out->confidence);
     out->epsilon = dp_audit_guessed_epsilon(out->correct, out->guesses, a->canaries, out->delta, out->confidence);
     free(order);
-    return DP_OK;
 }
 
 int dp_canaries_run(struct dp_canaries *audit, struct dp_err *err)
@@ -266,7 +263,8 @@ int dp_canaries_run(struct dp_canaries *audit, struct dp_err *err)
     struct audit a = {.out = audit, .canaries = (size_t)audit->canaries};
     int rc = prepare(&a, err);
     rc = rc ?: one_run(&a, err);
-    rc = rc ?: guess(&a, err);
+    if (rc == DP_OK)
+        guess(&a);
     dp_audit_parts_kill(a.part, PARTS);
     remove_directory(&a);
     dp_frame_free(a.token);

@@ -14,7 +14,6 @@ int dp_audit_choices_read(struct dp_audit_choices *choices, const struct dp_fram
     if (rc == DP_OK && choices->steps == 0) {
         choices->steps = steps->count;
         choices->made = dp_new(4 * steps->count, sizeof *choices->made);
-        rc = DP_OK;
     }
     if (rc == DP_OK && steps->count != choices->steps)
         rc = dp_fail(err, DP_E_RUN, "the search of lap %lld has another number of steps than the first", (long long)frame->lap);

@@ -329,8 +329,7 @@ static int one_lap(struct audit *a, enum phase phase, bool with, int64_t lap, do
     struct dp_membership *out = a->out;
     bool in;
     dp_frame_begin_lap(a->token, a->token, lap, out->laps, out->seed >= 0);
-    int rc = DP_OK;
-    rc = rc ?: private_lap(a, with, phase != PHASE_CLAIM, &in, err);
+    int rc = private_lap(a, with, phase != PHASE_CLAIM, &in, err);
     if (rc == DP_OK && phase == PHASE_CLAIM && lap == 1) {
         a->record = *dp_frame_record(a->token, DP_F_SUM);
         out->visible = a->record.release == DP_RELEASE_SUM_AND_STATE;
@@ -391,10 +390,9 @@ static int check_noise(struct audit *a, struct dp_err *err)
     int rc = DP_OK;
     for (int run = 0; rc == DP_OK && run < NOISE_RUNS; run++)
         rc = one_run(a, PHASE_NOISE, false, NULL, err);
-    if (rc == DP_OK)
-        order = dp_new(a->noise_count, sizeof *order);
     if (rc != DP_OK)
         return rc;
+    order = dp_new(a->noise_count, sizeof *order);
     for (size_t i = 0; i < a->noise_count; i++)
         order[i] = a->noise + i * a->noise_size;
     size_t bytes = a->noise_size;
@@ -517,10 +515,9 @@ static int make_variants(struct audit *a, struct dp_err *err)
     struct dp_variant_rows rows = {0};
     size_t cols = a->data->cols;
     float *x = NULL; /* entries of the canary, then zeros, for each row of the person */
-    double *y = NULL;
     rows.count = dp_dataset_person(a->data, (size_t)a->row, &rows.first);
     x = dp_new(2 * rows.count * cols, sizeof *x);
-    y = dp_new(rows.count, sizeof *y);
+    double *y = dp_new(rows.count, sizeof *y);
     int rc = DP_OK;
     rows.y = y;
     for (size_t i = 0; rc == DP_OK && i < rows.count; i++) {
@@ -556,13 +553,11 @@ static int prepare(struct audit *a, struct dp_err *err)
                      a->data->person != NULL ? "person" : "row");
     if (rc == DP_OK && out->own_row && a->data->person != NULL)
         rc = dp_fail(err, DP_E_USAGE, "--canary row: the rows of a person in %s differ: use the unit canary", out->data);
-    if (rc == DP_OK)
-        a->x = dp_new(a->data->cols, sizeof *a->x);
     if (rc != DP_OK)
         return rc;
+    a->x = dp_new(a->data->cols, sizeof *a->x);
     a->row = out->row > 0 ? out->row - 1 : (int64_t)a->data->persons - 1;
     make_canary(a);
-    rc = DP_OK;
     rc = rc ?: make_variants(a, err);
     if (rc == DP_OK)
         a->token = dp_frame_new();

@@ -24,10 +24,8 @@ int dp_audit_without_ledger(struct dp_pipeline *pipeline, int gate, struct dp_er
         none &= strstr(stage->argv[i], "ledger") == NULL;
         noted &= strstr(stage->argv[i], "registry") == NULL;
     }
-    char *text;
-    if (asprintf(&text, "%.*s%s%s%s", (int)stage->to, pipeline->text, none ? " --no-ledger" : "", noted ? " --no-registry" : "",
-                 pipeline->text + stage->to) < 0)
-        return dp_fail(err, DP_E_RUN, "out of memory");
+    char *text = dp_format("%.*s%s%s%s", (int)stage->to, pipeline->text, none ? " --no-ledger" : "",
+                           noted ? " --no-registry" : "", pipeline->text + stage->to);
     dp_pipeline_free(pipeline);
     int rc = dp_audit_cut(pipeline, text, err);
     free(text);
@@ -171,7 +169,6 @@ int dp_audit_insert_person(struct dp_frame *frame, int64_t id, struct dp_err *er
     if (at < count && old[at] == id)
         return DP_OK;
     copy = dp_new(count + 1, sizeof *copy);
-    rc = DP_OK;
     if (rc != DP_OK)
         return rc;
     for (size_t i = 0; i <= count; i++)

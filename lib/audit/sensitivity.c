@@ -172,7 +172,6 @@ static int make_token(struct audit *a, int64_t lap, struct dp_err *err)
         dp_frame_reset(a->token, DP_KIND_LAP);
     } else {
         dp_frame_copy(a->token, a->absent[lap - 2]);
-        rc = DP_OK;
         dp_frame_strip(a->token);
         dp_frame_set_real(a->token, DP_F_NOISE_SCALE, dp_frame_record(a->token, DP_F_SUM)->sensitivity);
         rc = rc ?: set_model(a, lap, err);
@@ -272,12 +271,10 @@ static int one_lap(struct audit *a, int64_t lap, bool present, struct dp_err *er
 static int train_behind(struct audit *a, const struct dp_sum *sum, const struct dp_transform *transform, struct dp_err *err)
 {
     size_t count = a->model_rows * transform->rows;
-    double *move;
     int rc = dp_sum_need(sum, a->model_rows, transform->rows, err);
-    if (rc == DP_OK)
-        move = dp_new(count, sizeof *move);
     if (rc != DP_OK)
         return rc;
+    double *move = dp_new(count, sizeof *move);
     for (size_t i = 0; i < count; i++)
         move[i] = dp_sum_at(sum, i);
     dp_transform_push(transform, move, a->model_rows, a->model);
@@ -318,10 +315,9 @@ static int compare_rest(struct audit *a, const struct dp_frame *without, const c
     static const struct dp_model_tolerance exact = {.exact = true};
     char what[160];
     dp_frame_copy(a->aside, without);
-    int rc = DP_OK;
     keep_rest(a->aside);
     keep_rest(a->token);
-    rc = dp_model_compare(a->aside, a->token, &exact, what, sizeof what, err);
+    int rc = dp_model_compare(a->aside, a->token, &exact, what, sizeof what, err);
     return rc == 1 ? dp_fail(err, DP_E_RUN, "%s %lld as '%s', lap %lld: the frame shows it outside the sum (%s)", unit_of(a),
                              (long long)a->row + 1, kind, (long long)a->token->lap, what)
                    : rc;
@@ -464,10 +460,10 @@ static int run(struct audit *a, struct dp_err *err)
     }
     for (int64_t lap = 0; rc == DP_OK && lap < out->laps; lap++)
         a->absent[lap] = dp_frame_new();
-    if (rc == DP_OK)
+    if (rc == DP_OK) {
         a->token = dp_frame_new();
-    if (rc == DP_OK)
         a->aside = dp_frame_new();
+    }
     rc = rc ?: dp_variant_open(&a->variant, out->scratch, out->data, err);
     rc = rc ?: probe(a, err);
     struct dp_stream stream;

@@ -18,10 +18,9 @@
 
 int dp_checkpoint_tell(const struct dp_checkpoint *c, struct dp_err *err)
 {
-    char *text = NULL;
     if (c == NULL)
         return unsetenv(VARIABLE) == 0 ? DP_OK : dp_fail_errno(err, errno, "cannot clear " VARIABLE);
-    text = dp_format("%lld:%lld:%d:%s", (long long)c->every, (long long)c->resumed, c->last, c->directory);
+    char *text = dp_format("%lld:%lld:%d:%s", (long long)c->every, (long long)c->resumed, c->last, c->directory);
     int rc = setenv(VARIABLE, text, 1) == 0 ? DP_OK : dp_fail_errno(err, errno, "cannot set " VARIABLE);
     free(text);
     return rc;

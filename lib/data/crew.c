@@ -196,9 +196,8 @@ static void run(struct worker *worker, size_t count)
 int dp_crew_read(struct dp_import *import, struct dp_lines *lines, const struct dp_import_sink *to, struct dp_err *err)
 {
     struct crew crew = {.import = import, .to = to, .err = err, .lines = lines};
-    struct worker *worker = NULL;
     size_t count = import->threads > 1 ? (size_t)import->threads : 1;
-    worker = dp_new(count, sizeof *worker);
+    struct worker *worker = dp_new(count, sizeof *worker);
     int rc = DP_OK;
     pthread_mutex_init(&crew.reading, NULL);
     pthread_mutex_init(&crew.turns, NULL);

@@ -141,11 +141,11 @@ static int read_row_norm(struct dp_dataset *d, const json_t *root, const char *p
         name = dp_row_norms[which];
     if (rc == DP_OK && d->features)
         length = (size_t)snprintf(text, sizeof text, "%s, ", json_string_value(json_object_get(root, "features")));
-    if (rc == DP_OK)
+    if (rc == DP_OK) {
         dp_row_norm_text(name, json_number_value(json_object_get(root, "row_divisor")),
                          json_is_true(json_object_get(root, "bias")), (enum dp_basis_kind)curves, d->quantised, text + length);
-    if (rc == DP_OK)
         copy_text(text, &d->row_norm);
+    }
     return rc;
 }
 
@@ -394,10 +394,8 @@ void dp_dataset_close(struct dp_dataset *dataset)
 static int open_at(struct dp_dataset **dataset, int at, const char *path, struct dp_err *err)
 {
     struct dp_dataset *d = dp_new(1, sizeof *d);
-    int rc = DP_OK;
     d->map = dp_new(1, sizeof *d->map);
-    rc = DP_OK;
-    rc = rc ?: load_description(d, at, path, err);
+    int rc = load_description(d, at, path, err);
     rc = rc ?: map_arrays(d, at, path, err);
     rc = rc ?: check_labels(d, path, err);
     if (rc == DP_OK || d->y != NULL) {

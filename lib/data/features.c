@@ -360,9 +360,8 @@ int dp_features_plan(struct dp_features *f, struct dp_row_plan *plan, struct dp_
         f->x = dp_new(f->count, sizeof *f->x);
         f->base = dp_new(f->count, sizeof *f->base);
         plan->clamped = dp_new(plan->schema.columns, sizeof *plan->clamped);
-    }
-    if (rc == DP_OK)
         base_row(plan, f, f->base);
+    }
     return rc;
 }
 

@@ -70,10 +70,9 @@ static int add_file(struct dp_image_folder *f, const char *name, size_t length, 
                        dp_text_show(name, length, shown));
     if (slash != NULL)
         rc = add_class(f, name, (size_t)(slash - name), &class, err);
-    if (rc == DP_OK)
-        dp_extend(&f->file, &f->capacity, f->files + 1, sizeof *f->file);
     if (rc != DP_OK)
         return rc;
+    dp_extend(&f->file, &f->capacity, f->files + 1, sizeof *f->file);
     f->file[f->files++] = (struct file){dp_got(strndup(name, length)), class, member};
     return DP_OK;
 }
@@ -112,12 +111,11 @@ static int add_entry(struct dp_image_folder *f, const char *class, const char *e
 /* Lists a folder of a class, or the folder itself ("") with the folders of its classes. */
 static int list_directory(struct dp_image_folder *f, const char *class, struct dp_err *err)
 {
-    char *path;
     size_t index;
     int rc = class[0] != '\0' ? add_class(f, class, strlen(class), &index, err) : DP_OK;
     if (rc != DP_OK)
         return rc;
-    path = dp_format("%s/%s", f->path, class);
+    char *path = dp_format("%s/%s", f->path, class);
     DIR *directory = opendir(path);
     if (directory == NULL)
         rc = dp_fail_errno(err, errno, "cannot open %s", path);
@@ -266,9 +264,8 @@ static int arrange(struct dp_image_folder *f, struct dp_err *err)
 
 int dp_image_folder_open(struct dp_image_folder **folder, const char *path, bool unlabelled, struct dp_err *err)
 {
-    struct dp_image_folder *f;
     struct stat st;
-    f = dp_new(1, sizeof *f);
+    struct dp_image_folder *f = dp_new(1, sizeof *f);
     int rc = DP_OK;
     f->unlabelled = unlabelled;
     f->path = dp_new(strlen(path) + 2, 1); /* find_archive may need a slash after it */

@@ -129,10 +129,10 @@ static int begin(struct stream *s, struct dp_err *err)
     char unit[DP_ROW_NORM_TEXT], row_norm[DP_MAP_NAME + 2 + DP_ROW_NORM_TEXT];
     int rc = dp_image_rows_start(&s->rows, s->import.map, s->import.plan.shape, err);
     s->rows.put = put_in_sink;
-    if (rc == DP_OK)
+    if (rc == DP_OK) {
         dp_map_finish(&s->rows.map);
-    if (rc == DP_OK)
         s->row = dp_new(s->rows.map.columns, sizeof *s->row);
+    }
     dp_row_norm_text(dp_row_norms[DP_NORM_UNIT], 0, true, DP_BASIS_NONE, false, unit);
     snprintf(row_norm, sizeof row_norm, "%s, %s", s->rows.map.name, unit);
     const struct dp_row_facts facts = {.cols = s->rows.map.columns, .row_norm = row_norm};

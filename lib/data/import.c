@@ -402,9 +402,8 @@ static int make_row(void *self, void *maker, struct dp_import *import, const str
     double y;
     dp_extend(&m->rows, &m->rows_capacity, (m->count + 1) * cols, sizeof *m->rows);
     dp_extend(&m->y, &m->y_capacity, m->count + 1, sizeof *m->y);
-    int rc = DP_OK;
     const double *x = dp_features_row(&m->features, import, r, &y);
-    rc = dp_writer_shorten(d->parts.output, x, 0, m->rows + m->count * cols, err);
+    int rc = dp_writer_shorten(d->parts.output, x, 0, m->rows + m->count * cols, err);
     m->y[m->count] = y;
     m->count += rc == DP_OK;
     return rc;

@@ -131,9 +131,8 @@ void dp_input_before_wait(struct dp_input *in, int (*wait)(void *self, struct dp
 
 int dp_input_open(struct dp_input **input, const char *path, struct dp_err *err)
 {
-    struct dp_input *in;
     struct stat st;
-    in = dp_new(1, sizeof *in);
+    struct dp_input *in = dp_new(1, sizeof *in);
     int rc = DP_OK;
     bool standard = strcmp(path, "-") == 0;
     in->xz = (lzma_stream)LZMA_STREAM_INIT;
@@ -157,12 +156,11 @@ int dp_input_open(struct dp_input **input, const char *path, struct dp_err *err)
 int dp_input_open_query(struct dp_input **input, const char *path, const char *sql, struct dp_err *err)
 {
     struct dp_input *in = dp_new(1, sizeof *in);
-    int rc = DP_OK;
     in->xz = (lzma_stream)LZMA_STREAM_INIT;
     dp_hash_start(&in->hash, NULL, 0, DP_INPUT_DIGEST);
     in->name = path;
     in->fd = -1;
-    rc = dp_sqlite_open(&in->query, path, sql, err);
+    int rc = dp_sqlite_open(&in->query, path, sql, err);
     if (rc == DP_OK)
         *input = in;
     else

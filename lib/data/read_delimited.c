@@ -262,9 +262,8 @@ static int read_here(struct dp_import *import, struct dp_lines *lines, const str
 int dp_read_records(struct dp_import *import, struct dp_lines *lines, const struct dp_import_sink *to, struct dp_err *err)
 {
     make_index(import);
-    int rc = DP_OK;
     import->reader.lines = lines;
-    rc = rc ?: (to->makers != NULL ? dp_crew_read : read_here)(import, lines, to, err);
+    int rc = (to->makers != NULL ? dp_crew_read : read_here)(import, lines, to, err);
     free_index(import);
     return rc;
 }
@@ -335,10 +334,10 @@ static int read_header(struct dp_import *import, struct dp_lines *l, const struc
     import->reader.fields = l->fields;
     import->reader.lines = l;
     rc = check_delimiter(s, l, err);
-    if (rc == DP_OK)
+    if (rc == DP_OK) {
         import->reader.field = dp_new(s->columns, sizeof *import->reader.field);
-    if (rc == DP_OK)
         taken = dp_new(l->fields, sizeof *taken);
+    }
     bool ordered = rc == DP_OK && in_order(s, l);
     for (size_t i = 0; rc == DP_OK && i < s->columns; i++)
         if (ordered)

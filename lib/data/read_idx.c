@@ -145,7 +145,6 @@ int dp_read_idx(struct dp_import *import, const struct dp_import_sink *to, struc
     if (rc != DP_OK)
         return rc;
     s->column = dp_new(pixels, sizeof *s->column);
-    rc = DP_OK;
     for (size_t j = 0; rc == DP_OK && j < pixels; j++) /* a byte is from 0 to 255: public */
         s->column[j] = (struct dp_column){.bounded = true, .high = 255};
     s->columns = rc == DP_OK ? pixels : 0;

@@ -262,7 +262,6 @@ static int label_column(struct dp_schema *s, const json_t *o, const char *path, 
     if (json_array_size(classes) < 2)
         return dp_fail(err, DP_E_RUN, "%s: column '%s': \"classes\" must list two or more", path, name);
     s->class = dp_new(json_array_size(classes), sizeof *s->class);
-    rc = DP_OK;
     while (rc == DP_OK && s->classes < json_array_size(classes)) {
         size_t k = s->classes++;
         rc = texts_of(json_array_get(classes, k), &s->class[k], path, name, err);

@@ -158,14 +158,12 @@ static int prepare(struct dp_sqlite *q, const char *sql, struct dp_err *err)
 
 int dp_sqlite_open(struct dp_sqlite **query, const char *path, const char *sql, struct dp_err *err)
 {
-    struct dp_sqlite *q;
     struct stat st;
     if (stat(path, &st) != 0)
         return dp_fail_errno(err, errno, "cannot open %s", path);
-    q = dp_new(1, sizeof *q);
-    int rc = DP_OK;
+    struct dp_sqlite *q = dp_new(1, sizeof *q);
     q->path = path;
-    rc = check_changes(path, err);
+    int rc = check_changes(path, err);
     rc = rc ?: open_database(q, err);
     rc = rc ?: prepare(q, sql, err);
     rc = rc ?: put_names(q, err);

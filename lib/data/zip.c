@@ -155,10 +155,9 @@ bool dp_zip_is(const char *path)
 
 int dp_zip_open(struct dp_zip **zip, const char *path, struct dp_err *err)
 {
-    struct dp_zip *z;
     struct stat st;
     uint64_t place[3];
-    z = dp_new(1, sizeof *z);
+    struct dp_zip *z = dp_new(1, sizeof *z);
     int rc = DP_OK;
     z->path = path;
     z->fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -346,10 +346,9 @@ int dp_contract_restore(struct dp_contract *c, const struct dp_state *state, str
         rc = dp_fail(err, DP_E_RUN, "'turn' of the checkpoint does not have a number for each kind of lap");
     if (rc == DP_OK && of_plan != sizeof c->planned)
         rc = dp_fail(err, DP_E_RUN, "'plan' of the checkpoint is not a digest");
-    if (rc == DP_OK)
-        c->first = dp_frame_new();
     if (rc != DP_OK)
         return rc;
+    c->first = dp_frame_new();
     memcpy(c->turn, turn, of_turn);
     memcpy(c->planned, plan, of_plan);
     return dp_wire_read(c->first, first, of_first, err);

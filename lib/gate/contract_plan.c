@@ -58,7 +58,8 @@ static int schedule_of(const struct dp_contract *c, int kind, const struct dp_fr
         return DP_OK;
     if (all->dtype != DP_F64 || all->ndim != 1 || all->count != (uint64_t)c->laps.laps)
         return dp_fail(err, DP_E_UNSAFE, "the plan of the noise does not have a multiplier for each lap");
-    int rc = dp_alloc(rounded, (size_t)c->laps.turns[kind], sizeof **rounded, err);
+    *rounded = dp_new((size_t)c->laps.turns[kind], sizeof **rounded);
+    int rc = DP_OK;
     for (int64_t t = 1; rc == DP_OK && t <= c->laps.laps; t++) {
         if (dp_laps_kind(&c->laps, t) != kind)
             continue;

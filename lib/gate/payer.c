@@ -1,5 +1,6 @@
 #include "gate/payer.h"
 
+#include "base/mem.h"
 #include "base/round.h"
 #include "gate/charge.h"
 #include "gate/least.h"
@@ -35,14 +36,10 @@ int dp_payer_hello(struct dp_payer *p, const struct dp_frame *hello, struct dp_e
     int rc = check_seed(p, p->seeded, err);
     if (rc != DP_OK)
         return rc;
-    p->directory = directory != NULL ? strdup(directory) : NULL;
-    if (directory != NULL && p->directory == NULL)
-        return dp_fail(err, DP_E_RUN, "out of memory");
+    p->directory = directory != NULL ? dp_got(strdup(directory)) : NULL;
     p->schema_epsilon = dp_frame_real(hello, DP_F_EPSILON, 0);
     p->schema_delta = dp_frame_real(hello, DP_F_DELTA, 0);
-    p->schema = dp_frame_has(hello, DP_F_LEDGER) ? strdup(dp_frame_text(hello, DP_F_LEDGER, "")) : NULL;
-    if (dp_frame_has(hello, DP_F_LEDGER) && p->schema == NULL)
-        return dp_fail(err, DP_E_RUN, "out of memory");
+    p->schema = dp_frame_has(hello, DP_F_LEDGER) ? dp_got(strdup(dp_frame_text(hello, DP_F_LEDGER, ""))) : NULL;
     p->contract.adaptive = p->options->adaptive;
     p->contract.site = p->site;
     return dp_contract_read(&p->contract, hello, err);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "base/mem.h"
 #include "ledger/charge_json.h"
 #include "ledger/sum.h"
 
@@ -16,20 +17,15 @@ static const char *const files[] = {"trial", "plan", "charged", "taken", "new"};
 enum { FILE_TRIAL, FILE_PLAN, FILE_CHARGED, FILE_TAKEN, FILE_NEW, FILES };
 #define TEXT 64 /* bytes that hold the name and a word */
 
-static int path_of(char **path, const char *directory, int file, struct dp_err *err)
+static char *path_of(const char *directory, int file)
 {
-    if (asprintf(path, "%s/%s", directory, files[file]) >= 0)
-        return DP_OK;
-    *path = NULL;
-    return dp_fail(err, DP_E_RUN, "out of memory");
+    return dp_format("%s/%s", directory, files[file]);
 }
 
 static int open_in(const char *directory, int file, int flags, struct dp_err *err)
 {
-    char *path;
-    int rc = path_of(&path, directory, file, err);
-    if (rc != DP_OK)
-        return rc;
+    char *path = path_of(directory, file);
+    int rc = DP_OK;
     int fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
         rc = dp_fail_errno(err, errno, "cannot open %s", path);
@@ -45,10 +41,9 @@ static bool is_private(const char *directory)
 
 static int move(const char *directory, int from, int to, struct dp_err *err)
 {
-    char *old = NULL, *new = NULL;
-    int rc = path_of(&old, directory, from, err);
-    rc = rc ?: path_of(&new, directory, to, err);
-    if (rc == DP_OK && rename(old, new) != 0)
+    char *old = path_of(directory, from), *new = path_of(directory, to);
+    int rc = DP_OK;
+    if (rename(old, new) != 0)
         rc = dp_fail_errno(err, errno, "cannot write %.300s", new);
     free(old);
     free(new);
@@ -87,10 +82,8 @@ static int plan_from_json(const json_t *json, struct dp_trial_plan *plan, struct
         return dp_fail(err, DP_E_RUN, "the plan of a trial is malformed");
     plan->rows = rows;
     plan->seeded = seeded;
-    plan->directory = strdup(directory);
-    plan->adjacency = strdup(adjacency);
-    if (plan->directory == NULL || plan->adjacency == NULL)
-        return dp_fail(err, DP_E_RUN, "out of memory");
+    plan->directory = dp_got(strdup(directory));
+    plan->adjacency = dp_got(strdup(adjacency));
     for (size_t i = 0; rc == DP_OK && i < json_array_size(charges); i++) {
         struct dp_charge charge;
         rc = dp_charge_from_json(json_array_get(charges, i), NULL, &charge, err);
@@ -105,10 +98,8 @@ static int plan_from_json(const json_t *json, struct dp_trial_plan *plan, struct
 static int read_plan(const char *directory, int file, struct dp_trial_plan *plan, struct dp_err *err)
 {
     json_t *json = NULL;
-    char *path;
-    int rc = path_of(&path, directory, file, err);
-    if (rc != DP_OK)
-        return rc;
+    char *path = path_of(directory, file);
+    int rc = DP_OK;
     if (access(path, F_OK) != 0)
         rc = 1;
     rc = rc ?: dp_json_load(&json, path, err);
@@ -136,9 +127,7 @@ static int read_ask(struct dp_trial *trial, int fd, struct dp_err *err)
 int dp_trial_open(struct dp_trial *trial, const char *directory, struct dp_err *err)
 {
     struct dp_err unused;
-    trial->directory = strdup(directory);
-    if (trial->directory == NULL)
-        return dp_fail(err, DP_E_RUN, "out of memory");
+    trial->directory = dp_got(strdup(directory));
     int fd = is_private(directory) ? open_in(directory, FILE_TRIAL, O_RDONLY, &unused) : -1;
     if (fd < 0)
         return dp_fail(err, DP_E_UNSAFE, "--trial: %.300s is not a directory of dp-tune: a run of its own needs a budget",
@@ -168,10 +157,9 @@ int dp_trial_take(const struct dp_trial *trial, const struct dp_trial_plan *plan
 {
     struct dp_trial_plan charged = {0};
     struct dp_err unused;
-    int rc = DP_OK;
     if (move(trial->directory, FILE_CHARGED, FILE_TAKEN, &unused) != DP_OK)
         return dp_fail(err, DP_E_UNSAFE, "--trial: dp-tune has charged for no other run than the one before");
-    rc = read_plan(trial->directory, FILE_TAKEN, &charged, err);
+    int rc = read_plan(trial->directory, FILE_TAKEN, &charged, err);
     if (rc == 1 || (rc == DP_OK && !dp_trial_plan_same(&charged, plan)))
         rc = dp_fail(err, DP_E_UNSAFE, "--trial: the stages announce something else than what dp-tune has charged for");
     dp_trial_plan_free(&charged);
@@ -188,10 +176,7 @@ int dp_trial_room_open(struct dp_trial_room *room, const char *parent, struct dp
         return dp_fail(err, DP_E_RUN, "cannot initialise libsodium");
     randombytes_buf(name, sizeof name);
     sodium_bin2hex(room->name, sizeof room->name, name, sizeof name);
-    if (asprintf(&room->directory, "%s/dp-tune.XXXXXX", parent) < 0) {
-        room->directory = NULL;
-        return dp_fail(err, DP_E_RUN, "out of memory");
-    }
+    room->directory = dp_format("%s/dp-tune.XXXXXX", parent);
     if (mkdtemp(room->directory) == NULL) {
         int why = errno;
         free(room->directory);
@@ -208,11 +193,11 @@ int dp_trial_room_open(struct dp_trial_room *room, const char *parent, struct dp
 int dp_trial_room_ask(const struct dp_trial_room *room, const struct dp_trial_plan *charged, struct dp_err *err)
 {
     static const int old[] = {FILE_PLAN, FILE_CHARGED, FILE_TAKEN};
-    char text[TEXT], *path;
+    char text[TEXT];
     int rc = DP_OK;
     for (size_t i = 0; rc == DP_OK && i < sizeof old / sizeof *old; i++) {
-        rc = path_of(&path, room->directory, old[i], err);
-        if (rc == DP_OK && unlink(path) != 0 && errno != ENOENT)
+        char *path = path_of(room->directory, old[i]);
+        if (unlink(path) != 0 && errno != ENOENT)
             rc = dp_fail_errno(err, errno, "cannot remove %s", path);
         free(path);
     }
@@ -248,9 +233,8 @@ void dp_trial_room_close(struct dp_trial_room *room)
     if (room->directory == NULL)
         return;
     for (int i = 0; i < FILES; i++) {
-        char *path;
-        if (path_of(&path, room->directory, i, NULL) == DP_OK)
-            unlink(path);
+        char *path = path_of(room->directory, i);
+        unlink(path);
         free(path);
     }
     rmdir(room->directory);

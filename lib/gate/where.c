@@ -1,29 +1,25 @@
 #include "gate/where.h"
 
+#include "base/mem.h"
 #include "base/text.h"
 
-static int name_own(char **name, const char *directory, const char *file, struct dp_err *err)
+static char *name_own(const char *directory, const char *file)
 {
-    if (asprintf(name, "%s%s%s", directory != NULL ? directory : "", directory != NULL ? "/" : "", file) >= 0)
-        return DP_OK;
-    *name = NULL;
-    return dp_fail(err, DP_E_RUN, "out of memory");
+    return dp_format("%s%s%s", directory != NULL ? directory : "", directory != NULL ? "/" : "", file);
 }
 
 /* Names the ledgers that are known without a registry. */
-static int name_all(struct dp_where *w, const struct dp_where_query *q, struct dp_err *err)
+static void name_all(struct dp_where *w, const struct dp_where_query *q)
 {
     size_t n = 0;
-    int rc = DP_OK;
     if (q->ledger != NULL)
-        rc = name_own(&w->own[n++], NULL, q->ledger, err);
-    if (rc == DP_OK && q->directory != NULL && (q->ledger == NULL || !q->registry.none))
-        rc = name_own(&w->own[n++], q->directory, "ledger", err);
-    if (rc == DP_OK && q->directory == NULL && q->new_ledger != NULL && (q->ledger == NULL || !q->registry.none))
-        rc = name_own(&w->own[n++], NULL, q->new_ledger, err);
-    if (rc == DP_OK && q->also != NULL && !q->registry.none)
-        rc = name_own(&w->own[n++], q->also, "ledger", err);
-    return rc;
+        w->own[n++] = name_own(NULL, q->ledger);
+    if (q->directory != NULL && (q->ledger == NULL || !q->registry.none))
+        w->own[n++] = name_own(q->directory, "ledger");
+    if (q->directory == NULL && q->new_ledger != NULL && (q->ledger == NULL || !q->registry.none))
+        w->own[n++] = name_own(NULL, q->new_ledger);
+    if (q->also != NULL && !q->registry.none)
+        w->own[n++] = name_own(q->also, "ledger");
 }
 
 /* Opens the registry, unless the run has nothing to do with it. */
@@ -76,8 +72,8 @@ int dp_where_open(struct dp_where *w, const struct dp_where_query *q, const stru
 {
     struct dp_people_query query = {.population = run->population != NULL ? run->population : run->data, .data = run->data};
     warning[0] = '\0';
-    int rc = name_all(w, q, err);
-    rc = rc ?: open_registry(w, q, run, warning, err);
+    name_all(w, q);
+    int rc = open_registry(w, q, run, warning, err);
     for (size_t i = 0; i < DP_PEOPLE_OWN; i++)
         query.own[i] = w->own[i];
     rc = rc ?: dp_people_open(&w->people, w->registry, &query, err);

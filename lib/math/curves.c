@@ -36,12 +36,11 @@ int dp_curve_roc(const double *score, const double *y, size_t rows, size_t most,
                  struct dp_err *err)
 {
     double positive = 0;
-    struct scored *row;
     for (size_t i = 0; i < rows; i++)
         positive += y[i];
     if (positive <= 0 || positive >= (double)rows)
         return dp_fail(err, DP_E_RUN, "all rows have one class: there is no ROC curve");
-    row = dp_new(rows, sizeof *row);
+    struct scored *row = dp_new(rows, sizeof *row);
     for (size_t i = 0; i < rows; i++)
         row[i] = (struct scored){score[i], y[i]};
     qsort(row, rows, sizeof *row, highest_first);

@@ -48,11 +48,10 @@ static void build(const struct dp_whitening *how, double *v, const double *value
 int dp_whiten(const struct dp_whitening *how, double *moments, size_t d, double *transform, double *effective,
               double *curvature, struct dp_err *err)
 {
-    double *values = NULL;
     for (size_t i = 0; i < d * d; i++)
         if (!isfinite(moments[i]))
             return dp_fail(err, DP_E_RUN, "the moments are not finite");
-    values = dp_new(d, sizeof *values);
+    double *values = dp_new(d, sizeof *values);
     int rc = dp_eigen(moments, d, values, err);
     *effective = 0;
     for (size_t i = 0; rc == DP_OK && i < (how->keep > 0 ? how->keep : d); i++) {

@@ -111,7 +111,6 @@ static int compare_weights(const struct dp_frame *a, const struct dp_frame *b, c
         return differ(p, "weights: %zu × %zu and %zu × %zu", outputs, cols, other_outputs, other_cols);
     left = dp_new(outputs * cols, sizeof *left);
     right = dp_new(outputs * cols, sizeof *right);
-    rc = DP_OK;
     rc = rc ?: dp_model_weights(a, left, err);
     rc = rc ?: dp_model_weights(b, right, err);
     for (size_t i = 0; rc == DP_OK && i < outputs * cols; i++) {

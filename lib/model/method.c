@@ -36,10 +36,10 @@ int dp_training_announce(const struct dp_training *t, struct dp_frame *frame, st
 {
     const char *loss = dp_loss_names[t->loss];
     int rc = dp_frame_has(frame, DP_F_MODEL) ? check_start(t, frame, err) : DP_OK;
-    if (rc == DP_OK)
+    if (rc == DP_OK) {
         dp_frame_set_text(frame, DP_F_METHOD, t->method->name, strlen(t->method->name));
-    if (rc == DP_OK)
         dp_frame_set_text(frame, DP_F_FAMILY, t->family->name, strlen(t->family->name));
+    }
     if (rc == DP_OK && t->network != NULL)
         dp_frame_set_text(frame, DP_F_NETWORK, t->network, strlen(t->network));
     if (rc == DP_OK)

@@ -35,10 +35,10 @@ static int take_schema(struct dp_terms *t, const struct dp_frame *frame, const c
         if (plan->schema.column[i].type == DP_COLUMN_TEXT)
             rc = dp_fail(err, DP_E_RUN, "%s has words of a text, and only models of single values can be written", name);
     rc = rc ?: dp_features_plan(&features, plan, err);
-    if (rc == DP_OK)
+    if (rc == DP_OK) {
         dp_features_describe(&features, plan, &description);
-    if (rc == DP_OK)
         dp_row_norm_text(dp_row_norms[plan->norm], plan->divisor, plan->bias, plan->basis, plan->quantise, row_norm);
+    }
     const struct dp_row_facts facts = {.cols = features.count, .row_norm = row_norm};
     rc = rc ?: dp_predictor_open_for(&t->predictor, frame, &facts, "its schema", err);
     t->count = features.count;

@@ -144,7 +144,6 @@ static int read_trusted(int at, const char *directory, struct dp_key_trusted **l
     for (char *line; rc == DP_OK && rest != NULL && (line = strsep(&rest, "\n")) != NULL;) {
         number++;
         dp_extend(list, &capacity, *count + 1, sizeof **list);
-        rc = DP_OK;
         int found = rc == DP_OK ? parse_line(line, &(*list)[*count]) : 0;
         if (found < 0)
             rc = dp_fail(err, DP_E_RUN, "%s/" TRUSTED ":%zu: not a name and a key", directory, number);

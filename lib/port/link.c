@@ -714,7 +714,6 @@ static int choose_server(struct dp_link *l, const char *directory, const char *n
     else if (!l->endpoint.bind) {
         strcpy(key, list[i].key);
         l->server = dp_got(strdup(list[i].name));
-        rc = DP_OK;
     }
     free(list);
     return rc;
@@ -837,12 +836,10 @@ static int attach(struct dp_link *l, struct dp_err *err)
 int dp_link_open(struct dp_link **link, const char *spec, bool binds_by_default, const struct dp_security *security,
                  dp_link_log *log, void *log_self, struct dp_err *err)
 {
-    struct dp_link *l;
     int rc = dp_zmq_load(err);
-    if (rc == DP_OK)
-        l = dp_new(1, sizeof *l);
     if (rc != DP_OK)
         return rc;
+    struct dp_link *l = dp_new(1, sizeof *l);
     l->all = l->timer = -1;
     l->log = log;
     l->log_self = log_self;

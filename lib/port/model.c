@@ -27,10 +27,10 @@ int dp_model_read(struct dp_frame *frame, const char *spec, struct dp_err *err)
     bool found = false, end = false;
     size_t outputs, cols;
     int rc = dp_port_open(&port, spec, DP_IN, err);
-    if (rc == DP_OK)
+    if (rc == DP_OK) {
         here = dp_frame_new();
-    if (rc == DP_OK)
         last = dp_frame_new();
+    }
     while (rc == DP_OK && !end) {
         rc = read_one(port, name, here, err);
         end = rc == 1;

@@ -378,7 +378,6 @@ static int stream_write(struct dp_port *port, const struct dp_frame *frame, stru
         return rc;
     struct slot *slot = &s->slot[s->next % SLOTS];
     empty_slot(slot);
-    rc = DP_OK;
     if (rc != DP_OK)
         return rc;
     msgpack_sbuffer *buffer = dp_link_body_buffer(slot->body);

@@ -23,9 +23,8 @@ _Static_assert(sizeof((struct dpline_array *)0)->size == sizeof((struct dp_array
 int dpline_frame_new(struct dpline_frame **frame, struct dpline_error *error)
 {
     struct dp_err err = {0};
-    struct dp_frame *inside = NULL;
     dp_init();
-    inside = dp_frame_new();
+    struct dp_frame *inside = dp_frame_new();
     int rc = DP_OK;
     *frame = dp_public_frame_out(inside);
     return dp_public_result(error, rc, &err);

@@ -125,11 +125,10 @@ static const struct dp_child_ops fused_ops = {
 int dp_child_fused(struct dp_child **child, const char *text, const struct dp_warn *warning, struct dp_err *err)
 {
     struct fused *f = dp_new(1, sizeof *f);
-    int rc = DP_OK;
     f->base.ops = &fused_ops;
     if (warning != NULL)
         f->warn = *warning;
-    rc = dp_pipeline_parse(&f->pipeline, text, err);
+    int rc = dp_pipeline_parse(&f->pipeline, text, err);
     for (int i = 0; rc == DP_OK && i < f->pipeline.stages; i++) {
         f->link[i] =
             (struct link){.fused = f, .at = i, .out = {.frame = emit, .text = no_text, .self = &f->link[i], .warn = warn}};

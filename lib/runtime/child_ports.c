@@ -158,9 +158,8 @@ int dp_child_ports(struct dp_child **child, const char *out, const char *in, con
                    struct dp_err *err)
 {
     struct remote *r = dp_new(1, sizeof *r);
-    int rc = DP_OK;
     r->base.ops = &remote_ops;
-    rc = dp_port_open_with(&r->in, in, DP_IN, setting, err);
+    int rc = dp_port_open_with(&r->in, in, DP_IN, setting, err);
     rc = rc ?: dp_port_open_with(&r->out, out, DP_OUT, setting, err);
     if (rc != DP_OK) {
         remote_free(&r->base);
@@ -183,9 +182,8 @@ static void become_shell(const char *text, int in, int out)
 
 int dp_child_processes(struct dp_child **child, const char *text, struct dp_err *err)
 {
-    struct remote *r;
     int down[2] = {-1, -1}, up[2] = {-1, -1};
-    r = dp_new(1, sizeof *r);
+    struct remote *r = dp_new(1, sizeof *r);
     int rc = DP_OK;
     r->base.ops = &remote_ops;
     if (pipe2(down, O_CLOEXEC) != 0 || pipe2(up, O_CLOEXEC) != 0)
@@ -209,12 +207,10 @@ int dp_child_processes(struct dp_child **child, const char *text, struct dp_err 
         close(up[1]);
     if (rc == DP_OK) {
         dp_port_open_fd(&r->out, down[1], "the child pipeline", DP_OUT);
-        rc = DP_OK;
         down[1] = -1;
     }
     if (rc == DP_OK) {
         dp_port_open_fd(&r->in, up[0], "the child pipeline", DP_IN);
-        rc = DP_OK;
         up[0] = -1;
     }
     if (down[1] >= 0)

@@ -325,11 +325,10 @@ static int end_stream(struct run *r, enum ending how, struct dp_err *err)
 static int put_aside(const char *path, struct dp_err *err)
 {
     struct stat st;
-    char *old;
     int rc = DP_OK;
     if (lstat(path, &st) != 0 || !S_ISREG(st.st_mode))
         return DP_OK;
-    old = dp_format("%s~", path);
+    char *old = dp_format("%s~", path);
     if (rename(path, old) != 0)
         rc = dp_fail_errno(err, errno, "cannot rename %s to %s", path, old);
     free(old);
@@ -552,10 +551,10 @@ int dp_loop_run(struct dp_loop *loop, struct dp_err *err)
     struct run r = {.loop = loop};
     int rc = check_options(loop, err);
     rc = rc ?: read_plan(&r, err);
-    if (rc == DP_OK)
+    if (rc == DP_OK) {
         r.last = dp_frame_new();
-    if (rc == DP_OK)
         r.token = dp_frame_new();
+    }
     rc = rc ?: open_all(&r, err);
     if (rc == DP_OK) {
         start_progress(&r);

@@ -93,7 +93,6 @@ static int gather_hello(struct dp_stage *stage, struct dp_frame *frame, struct d
     for (int k = 0; rc == DP_OK && k < shards; k++) {
         struct dp_frame *one = s->workers->frame[k];
         dp_frame_copy(one, frame);
-        rc = DP_OK;
         dp_frame_set_int(one, DP_F_SHARD, k + 1);
         dp_frame_set_int(one, DP_F_SHARDS, shards);
     }
@@ -164,14 +163,12 @@ static int gather_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp
 
 static int gather_drain(struct dp_stage *stage, struct dp_out *out, struct dp_err *err)
 {
-    struct dp_frame *end;
     (void)out;
-    end = dp_frame_new();
-    int rc = DP_OK;
+    struct dp_frame *end = dp_frame_new();
     dp_frame_reset(end, DP_KIND_END);
     if (stage->interrupted)
         dp_frame_set_bool(end, DP_F_INTERRUPTED, true);
-    rc = end_all(stage, end, err);
+    int rc = end_all(stage, end, err);
     dp_frame_free(end);
     return rc;
 }
@@ -181,14 +178,12 @@ static int gather_drain(struct dp_stage *stage, struct dp_out *out, struct dp_er
 static int gather_after(struct dp_stage *stage, struct dp_err *err)
 {
     struct state *s = stage->state;
-    struct dp_frame *end;
     const char *directory = stage->checkpoint.directory;
     if (s->told || (directory != NULL && dp_checkpoint_there(directory)))
         return DP_OK;
-    end = dp_frame_new();
-    int rc = DP_OK;
+    struct dp_frame *end = dp_frame_new();
     dp_frame_reset(end, DP_KIND_END);
-    rc = tell_end(s, end, err);
+    int rc = tell_end(s, end, err);
     dp_frame_free(end);
     return rc;
 }

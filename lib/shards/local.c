@@ -116,9 +116,8 @@ static int start_child(struct local *l, const char *text, int k, bool fused, str
 int dp_workers_local(struct dp_workers **workers, struct dp_stage *stage, const char *text, int shards, bool fused,
                      struct dp_err *err)
 {
-    struct local *l;
     struct dp_err unused;
-    l = dp_new(1, sizeof *l);
+    struct local *l = dp_new(1, sizeof *l);
     dp_workers_start(&l->base, &local_ops, stage, shards);
     int rc = DP_OK;
     l->child = dp_new((size_t)shards, sizeof(struct dp_child *));

@@ -229,12 +229,11 @@ int dp_merge_hello(struct dp_merge *m, int shards, const struct dp_frame *const 
         rc = rc ?: check_fit(m, k, answer[k], answer[0], err);
         rc = rc ?: place(m, k, answer[k], err);
     }
-    if (rc == DP_OK)
+    if (rc == DP_OK) {
         join(m, offsetof(struct dp_merge_shard, data), &m->data);
-    if (rc == DP_OK)
         join(m, offsetof(struct dp_merge_shard, population), &m->population);
-    if (rc == DP_OK)
         make_hello(m, answer[0], sent, out);
+    }
     return rc;
 }
 

@@ -378,10 +378,10 @@ static int open_all(struct remote *r, const char *at, const struct dp_security *
         msgpack_sbuffer_init(&r->desk[k].hello);
         msgpack_sbuffer_init(&r->desk[k].asked);
     }
-    if (rc == DP_OK)
+    if (rc == DP_OK) {
         r->came = dp_frame_new();
-    if (rc == DP_OK)
         dp_roster_open(&r->roster, shards, first, stage->checkpoint.resumed);
+    }
     rc = rc ?: dp_link_open(&r->link, at, true, security, hear, &r->base, err);
     return rc ?: dp_shard_link(r->link, err);
 }
@@ -390,11 +390,9 @@ int dp_workers_remote(struct dp_workers **workers, struct dp_stage *stage, const
                       int shards, const struct dp_workers_options *options, struct dp_err *err)
 {
     struct remote *r = dp_new(1, sizeof *r);
-    int rc = DP_OK;
     r->options = *options;
     dp_workers_start(&r->base, &remote_ops, stage, shards);
-    rc = DP_OK;
-    rc = rc ?: open_all(r, at, security, err);
+    int rc = open_all(r, at, security, err);
     if (rc != DP_OK) {
         remote_free(&r->base);
         return rc;

@@ -95,10 +95,9 @@ static int begin_trial(struct dp_stage *stage, struct dp_err *err)
    protected its rows. */
 static int check_public(const struct dp_payer *p, struct dp_err *err)
 {
-    char *ledger = NULL;
     if (p->directory == NULL)
         return DP_OK;
-    ledger = dp_format("%s/ledger", p->directory);
+    char *ledger = dp_format("%s/ledger", p->directory);
     bool there = access(ledger, F_OK) == 0;
     free(ledger);
     return there ? dp_fail(err, DP_E_UNSAFE, "--public: the data set has a ledger, so its rows are not public") : DP_OK;
@@ -279,7 +278,6 @@ static int account_fire(struct dp_stage *stage, struct dp_frame *frame, struct d
         return rc;
     dp_contract_passed(&s->payer.contract, frame);
     state_spent(stage, frame);
-    rc = DP_OK;
     frame->label = DP_LABEL_RELEASED;
     return rc != DP_OK ? rc : out->frame(out, frame, err);
 }

@@ -82,10 +82,9 @@ static int take_persons(struct dp_batch *batch, const struct dp_frame *frame, st
         rows += dp_dataset_person(batch->dataset, (size_t)batch->id[p], &first);
         rc = rows <= BATCH_MOST ? DP_OK : too_many(frame, err);
     }
-    if (rc == DP_OK)
-        dp_extend(&reader->id, &reader->id_capacity, rows + 1, sizeof *reader->id);
     if (rc != DP_OK)
         return rc;
+    dp_extend(&reader->id, &reader->id_capacity, rows + 1, sizeof *reader->id);
     reader->start[batch->persons] = rows;
     for (size_t p = 0; p < batch->persons; p++) {
         dp_dataset_person(batch->dataset, (size_t)batch->id[p], &first);
@@ -107,10 +106,9 @@ static int take_inline_persons(struct dp_batch *batch, const struct dp_frame *fr
     int rc = dp_frame_need_array(frame, DP_F_PERSON_ROWS, DP_I64, 1, &sizes, err);
     if (rc == DP_OK && sizes->count != batch->persons)
         rc = dp_fail(err, DP_E_RUN, "person_rows and rows of lap %lld differ in length", (long long)frame->lap);
-    if (rc == DP_OK)
-        dp_extend(&reader->start, &reader->start_capacity, batch->persons + 1, sizeof *reader->start);
     if (rc != DP_OK)
         return rc;
+    dp_extend(&reader->start, &reader->start_capacity, batch->persons + 1, sizeof *reader->start);
     const int64_t *size = sizes->data;
     for (size_t p = 0; p < batch->persons; p++) {
         if (size[p] < 1 || (uint64_t)size[p] > most)

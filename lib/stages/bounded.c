@@ -33,10 +33,10 @@ int dp_bounded_sum(struct dp_batch_sum *batch_sum, struct dp_frame *frame, const
 {
     int64_t *sum;
     int rc = dp_frame_make_array(frame, DP_F_SUM, DP_I64, outputs, batch->sum_cols, &sum, err);
-    if (rc == DP_OK)
+    if (rc == DP_OK) {
         dp_batch_sum_make(batch_sum, batch, outputs, bound, update, context, sum);
-    if (rc == DP_OK)
         dp_bounded_state(frame, adjacency, bound);
+    }
     return rc;
 }
 

@@ -123,12 +123,10 @@ static int coins_lap(struct dp_stage *stage, struct dp_frame *frame, const struc
     const struct dp_erm_shape shape = dp_erm_shape_of(s);
     const struct plan plan = plan_of(s, &shape, sqrt(dp_norm2(model, dp_erm_size(s))));
     struct dp_coins coins;
-    int64_t *drawn;
     int rc = check_lap(s, frame, batch, &plan, err);
-    if (rc == DP_OK)
-        drawn = dp_new(s->row.rows + DP_COINS_TOSSED, sizeof *drawn);
     if (rc != DP_OK)
         return rc;
+    int64_t *drawn = dp_new(s->row.rows + DP_COINS_TOSSED, sizeof *drawn);
     dp_coins_prepare(&coins, plan.repeated.rate, DP_DRAW_STEP_COINS);
     memcpy(s->w, model, dp_erm_size(s) * sizeof *s->w);
     for (int64_t t = 0; rc == DP_OK && t < plan.repeated.draws; t++) {

@@ -122,12 +122,11 @@ static int objective_lap(struct dp_stage *stage, struct dp_frame *frame, const s
     struct dp_erm *s = stage->state;
     const struct dp_erm_shape shape = dp_erm_shape_of(s);
     size_t size = dp_erm_size(s);
-    double *b;
     if (s->row.form.outputs > 1)
         return dp_fail(err, DP_E_RUN, "the model of %zu classes has several outputs, and an objective is perturbed for one",
                        s->row.classes);
     const struct certificate c = certificate_of(s, &shape, sqrt(dp_norm2(model, size)));
-    b = dp_new(size, sizeof *b);
+    double *b = dp_new(size, sizeof *b);
     int rc = DP_OK;
     struct dp_erm_risk risk = {s, batch, b};
     memcpy(s->w, model, size * sizeof *s->w);

@@ -135,11 +135,10 @@ static int open_workers(struct state *s, struct dp_err *err)
         rc = dp_net_pass_open(&worker->pass, &s->row.form.net, (size_t)s->views.count, err);
         if (rc == DP_OK && t > 0) /* the first one adds to the frame's sum */
             worker->sum = dp_new(s->row.form.cols, sizeof *worker->sum);
-        rc = DP_OK;
-        if (rc == DP_OK)
+        if (rc == DP_OK) {
             worker->slope = dp_new(s->row.form.outputs * worker->pass.kernels->lanes, sizeof *worker->slope);
-        if (rc == DP_OK)
             worker->score = dp_new(s->row.form.outputs, sizeof *worker->score);
+        }
     }
     return rc;
 }

@@ -134,7 +134,6 @@ static int sample_open(struct dp_stage *stage, struct dp_err *err)
             return dp_fail(err, DP_E_USAGE, "--columns: %lld, but %s has %zu columns", (long long)o->columns, o->data,
                            s->dataset->cols);
         s->column_order = dp_new(s->dataset->cols, sizeof(int64_t));
-        rc = DP_OK;
     }
     if (rc == DP_OK && s->dataset->class_names != NULL)
         rc = name_classes(s, err);

@@ -21,10 +21,9 @@ int dp_scd_sequential(struct dp_stage *stage, struct dp_frame *frame, const stru
     int64_t *sum;
     int rc = dp_scd_noise_alpha(stage, frame, err);
     rc = rc ?: dp_frame_make_array(frame, DP_F_SUM, DP_I64, s->outputs, s->row.cols, &sum, err);
-    if (rc == DP_OK)
-        dp_extend(&s->last_id, &s->last_capacity, cap, sizeof(int64_t));
     if (rc != DP_OK)
         return rc;
+    dp_extend(&s->last_id, &s->last_capacity, cap, sizeof(int64_t));
     if (batch->count > cap) { /* rows are in order: start at a random one, so that every row can be used */
         struct dp_stream stream;
         dp_stream_start(&stream, &stage->key, DP_DRAW_BATCH, (uint64_t)frame->lap);

@@ -94,9 +94,8 @@ static int shape(struct dp_stage *stage, struct dp_frame *frame, const struct dp
     if (rc == DP_OK) {
         s->mean = dp_new(form->rows * form->cols, sizeof *s->mean);
         s->score = dp_new(candidates->dims[0], sizeof *s->score);
-    }
-    if (rc == DP_OK)
         dp_ranking_open(&s->ranking, &line, form, candidates->dims[0], o->clip, (int)o->row.threads);
+    }
     return rc;
 }
 

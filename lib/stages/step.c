@@ -472,10 +472,9 @@ static int step_restore(struct dp_stage *stage, const struct dp_state *state, st
     int rc = dp_state_get_int(state, "outputs", 1, most, &outputs, err);
     rc = rc ?: dp_state_get_int(state, "cols", 1, most / outputs, &cols, err);
     rc = rc ?: dp_state_get_int(state, "steps", 0, INT64_MAX, &steps, err);
-    if (rc == DP_OK)
-        open_optimiser(s, (size_t)outputs, (size_t)cols);
     if (rc != DP_OK)
         return rc;
+    open_optimiser(s, (size_t)outputs, (size_t)cols);
     o->steps = steps;
     rc = dp_state_get_real(state, "b2", &o->b2, err);
     rc = rc ?: restore_mean(state, "first", o->first, o->size, err);

@@ -92,12 +92,11 @@ static int shape(struct dp_stage *stage, struct dp_frame *frame, const struct dp
                        (long long)frame->lap);
     int rc = dp_form_read(form, frame, err);
     rc = rc ?: read_loss(&s->row, frame, err);
-    if (rc == DP_OK)
+    if (rc == DP_OK) {
         s->weights = dp_new(form->rows * form->cols, sizeof *s->weights);
-    if (rc == DP_OK)
         s->scores = dp_new((size_t)o->row.threads * scores_size(s), sizeof *s->scores);
-    if (rc == DP_OK)
         s->room = dp_new((size_t)o->row.threads, sizeof *s->room);
+    }
     for (int64_t t = 0; rc == DP_OK && t < o->row.threads; t++)
         rc = dp_form_room(form, &s->room[t], err);
     s->row.cols = form->features + (form->intercept != 0 ? 1 : 0);

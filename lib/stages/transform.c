@@ -68,7 +68,6 @@ static int read_moments(const struct dp_stage *stage, const struct dp_frame *fra
                                  .radius = o->radius,
                                  .keep = o->rank > 0 && (size_t)o->rank < *d ? (size_t)o->rank : 0};
     packed = dp_new(a->count, sizeof *packed);
-    rc = DP_OK;
     if (rc == DP_OK)
         *moments = dp_new(all * all, sizeof **moments);
     for (size_t i = 0; rc == DP_OK && i < a->count; i++)

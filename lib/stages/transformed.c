@@ -135,9 +135,9 @@ int dp_transformed_take(struct dp_transformed *transformed, const struct dp_tran
     int rc = same(transformed, transform) ? DP_OK : set(transformed, transform, frame, err);
     if (rc == DP_OK)
         make_room(transformed, batch->dataset != NULL ? batch->dataset->rows : batch->count);
-    if (rc == DP_OK)
+    if (rc == DP_OK) {
         dp_extend(&transformed->todo, &transformed->todo_capacity, batch->count, sizeof *transformed->todo);
-    if (rc == DP_OK)
         make(transformed, batch, find_missing(transformed, batch));
+    }
     return rc;
 }

@@ -68,12 +68,11 @@ static int open_all(struct tuning *t, struct dp_err *err)
                                  .multiplier = o->score_multiplier};
     int rc = dp_settings_open(&t->grid, o->grid, err);
     rc = rc ?: dp_score_open(&t->score, err);
-    if (rc == DP_OK)
+    if (rc == DP_OK) {
         t->plan = dp_new(t->grid.count, sizeof *t->plan);
-    if (rc == DP_OK)
         t->here = dp_frame_new();
-    if (rc == DP_OK)
         t->best = dp_frame_new();
+    }
     rc = rc ?: dp_port_open(&t->out, o->model != NULL ? o->model : "-", DP_OUT, err);
     rc = rc ?: dp_trial_room_open(&t->room, t->tune->parent, err);
     if (rc == DP_OK && (t->nothing = open("/dev/null", O_WRONLY | O_CLOEXEC)) < 0)
@@ -183,7 +182,8 @@ static int charge_all(struct tuning *t, struct dp_err *err)
 static int charge_tuning(struct tuning *t, struct dp_err *err)
 {
     struct dp_tuning *tuning;
-    int rc = dp_tuning_new(&tuning, &t->law, t->options->score_multiplier, err);
+    dp_tuning_new(&tuning, &t->law, t->options->score_multiplier);
+    int rc = DP_OK;
     for (size_t i = 0; rc == DP_OK && i < t->grid.count; i++)
         rc = dp_tuning_add(tuning, &t->plan[i].charges, 1, err);
     struct dp_event event = dp_event_tuned(tuning);

@@ -93,7 +93,6 @@ static int get_value(struct dp_frame *frame, enum dp_field field, const struct d
         if (o->type != DP_ITEM_TEXT || memchr(dp_item_body(o), '\0', (size_t)o->body) != NULL)
             return wrong(key, err);
         dp_frame_set_text(frame, field, dp_item_body(o), (size_t)o->body);
-        rc = DP_OK;
         break;
     case DP_T_ARRAY:
         rc = get_array(v, key, o, err);

@@ -41,12 +41,10 @@ int dp_model_digest(const struct dp_frame *frame, char digest[DP_MODEL_DIGEST], 
     struct dp_hash hash;
     unsigned char bytes[DP_MODEL_DIGEST / 2];
     size_t rows = 0, cols = 0;
-    double *weights;
     int rc = dp_model_shape(frame, &rows, &cols, err);
-    if (rc == DP_OK)
-        weights = dp_new(rows * cols, sizeof *weights);
     if (rc != DP_OK)
         return rc;
+    double *weights = dp_new(rows * cols, sizeof *weights);
     rc = dp_model_weights(frame, weights, err);
     uint64_t shape[2] = {rows, cols};
     dp_hash_start(&hash, NULL, 0, sizeof bytes);

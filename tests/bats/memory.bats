@@ -21,3 +21,20 @@ out_at() {
         bash -c 'ulimit -v 700000; exec dp-synth classification --classes 1000 --rows 10 --cols 10000000 -o huge.dp'
     assert_not_exists huge.dp*
 }
+
+@test "memory runs out anywhere, and nothing is left but the lines before" {
+    local n count=0 before
+    dp-loop -q --laps 3 -o model -- "$RUN" > stream
+    before=$(wc -l < ledger)
+    for n in 400 800 1600; do
+        run env LD_PRELOAD="$BUILD/memory/fail.so" FAIL_AT=$n dp-loop -q --laps 3 --exec fused -o new -- "$RUN"
+        assert_equal "$status" 1
+        assert_output --partial "dp-loop: out of memory"
+        assert_not_exists new*
+        dp-account verify ledger > /dev/null
+        count=$((count + 1))
+    done
+    [ "$(wc -l < ledger)" -ge "$before" ] || fail "lines are gone"
+    out_at 150 dp-info small.dp
+    out_at 150 dp-account report ledger
+}

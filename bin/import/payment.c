@@ -122,10 +122,8 @@ static int pay(const struct payment *p, const struct payment_options *o, const s
                                           .allow_weak = o->allow_weak};
     struct dp_payer payer = {
         .options = &pays, .seeded = o->seed != DP_OPT_ABSENT_INT, .registry = &place, .time = (int64_t)time(NULL)};
-    struct dp_frame *hello = NULL;
+    struct dp_frame *hello = dp_frame_new();
     int rc = dp_payer_check_options(&pays, err);
-    if (rc == DP_OK)
-        hello = dp_frame_new();
     rc = rc ?: make_hello(lap, identity, prior, hello, err);
     rc = rc ?: dp_payer_hello(&payer, hello, err);
     rc = rc ?: dp_payer_check(&payer, lap, err);

@@ -53,6 +53,7 @@ bool dp_lines_has_row(const struct dp_lines *lines);
 /* "UTF-16" or "Windows-1252" if the text was converted, else NULL. */
 const char *dp_lines_converted(const struct dp_lines *lines);
 
-/* The two halves of dp_lines_record: the next record's text into lines->line, and its fields. dp_lines_split needs no input: `lines` may be zeroed except for name, number, line, length, plain and arff. */
+/* The two halves of dp_lines_record: the next record's text into lines->line, and its fields. dp_lines_split needs no input:
+ * `lines` may be zeroed except for name, number, line, length, plain and arff. */
 int dp_lines_text(struct dp_lines *lines, char delimiter, struct dp_err *err);
 void dp_lines_split(struct dp_lines *lines, char delimiter);

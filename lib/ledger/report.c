@@ -17,12 +17,10 @@ static int set_epsilon(json_t *json, const struct dp_ledger_sum *sum, double del
     struct dp_answer answer;
     struct dp_err why = {0};
     json_object_set_new(json, "delta", json_real(delta));
-    errno = 0;
     if (dp_ledger_sum_epsilon(sum, delta, &answer, &why) != DP_OK) {
-        int bad = errno == ENOMEM;
         json_object_set_new(json, "epsilon", json_null());
         json_object_set_new(json, "why", json_string(why.message));
-        return bad;
+        return 0;
     }
     json_object_set_new(json, "epsilon", dp_ledger_real_json(answer.upper));
     json_object_set_new(json, "epsilon_lower", dp_ledger_real_json(answer.lower));

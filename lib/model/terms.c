@@ -45,9 +45,8 @@ static int take_schema(struct dp_terms *t, const struct dp_frame *frame, const c
     t->norm = plan->norm;
     t->products = features.products.count;
     t->names = json_incref(json_object_get(description, "names"));
+    t->term = dp_new(t->count, sizeof *t->term);
     json_decref(description);
-    if (rc == DP_OK)
-        t->term = dp_new(t->count, sizeof *t->term);
     size_t j = 0;
     for (size_t i = 0; rc == DP_OK && i < plan->schema.columns; i++)
         take_column(t, i, &j);
@@ -90,13 +89,11 @@ static int take_weights(struct dp_terms *t, const struct dp_frame *frame, struct
     double divisor = t->table && t->norm == DP_NORM_BOUNDS ? t->plan.divisor : 1;
     t->outputs = form->outputs;
     int rc = dp_predictor_take(&t->predictor, frame, err);
-    if (dp_terms_network(t))
+    if (rc != DP_OK || dp_terms_network(t))
         return rc;
-    if (rc == DP_OK) {
-        t->weight = dp_new(t->outputs * t->count, sizeof *t->weight);
-        t->constant = dp_new(t->outputs, sizeof *t->constant);
-    }
-    for (size_t k = 0; rc == DP_OK && k < t->outputs; k++) {
+    t->weight = dp_new(t->outputs * t->count, sizeof *t->weight);
+    t->constant = dp_new(t->outputs, sizeof *t->constant);
+    for (size_t k = 0; k < t->outputs; k++) {
         const double *w = t->predictor.parameters + k * form->cols;
         for (size_t j = 0; j < t->count; j++)
             t->weight[k * t->count + j] = w[j] / divisor;

@@ -35,6 +35,6 @@ out_at() {
         count=$((count + 1))
     done
     [ "$(wc -l < ledger)" -ge "$before" ] || fail "lines are gone"
-    out_at 150 dp-info small.dp
-    out_at 150 dp-account report ledger
+    out_at 40 dp-info small.dp
+    out_at 60 dp-account report ledger
 }

@@ -7,15 +7,10 @@
 #include "base/unit.h"
 #include "data/row_length.h"
 #include "plot.h"
+#include "priv/gdp.h"
 
 enum { WEIGHTS = 25, CURVES = 12, CLASSES = 10 };
 #define NOTHING "<td class=\"n\">–</td>"
-
-double page_detection(double epsilon, double delta, double false_alarms)
-{
-    double above = exp(epsilon) * false_alarms + delta, below = 1 - exp(-epsilon) * (1 - delta - false_alarms);
-    return fmin(1, fmin(above, below));
-}
 
 static const char head[] =
     "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
@@ -36,7 +31,7 @@ static const char head[] =
     "svg { max-width: 100%; height: auto; display: inline-block; vertical-align: top } svg text { font-size: 11px; fill: "
     "var(--ink) }\n"
     ".axis { fill: none; stroke: var(--line) } .chance { stroke: var(--soft); stroke-dasharray: 4 4 }\n"
-    ".b { fill: var(--blue); opacity: .25 } .p { fill: none; stroke: var(--blue); stroke-width: 2 } .q { fill: var(--blue) } .r { fill: var(--warm) }\n"
+    ".o { fill: none; stroke: var(--warm); stroke-width: 1.5; stroke-dasharray: 6 3 } .b { fill: var(--blue); opacity: .25 } .p { fill: none; stroke: var(--blue); stroke-width: 2 } .q { fill: var(--blue) } .r { fill: var(--warm) }\n"
     "@page { margin: 13mm } @media print { :root { --ink: #000; --ground: #fff; --box: #fff } body { font-size: 8pt; margin: 0; "
     "line-height: 1.3; max-width: none } h2 { break-after: avoid; margin-top: .9em } svg { max-height: 4.4cm } td, th { padding: 0 1.2em 0 0; line-height: 1.25 } .big { font-size: 1.3em } "
     "table, svg, .box { break-inside: avoid } }\n"
@@ -135,9 +130,40 @@ static void put_people(const json_t *total, const json_t *of, FILE *out)
     fputs("</p>\n", out);
 }
 
-static void put_meaning(double epsilon, double delta, FILE *out)
+/* The trade-off of the statement: of its curve if it has one, else of its epsilon and delta. */
+static struct dp_tradeoff tradeoff_of(const json_t *of)
+{
+    const json_t *curve = get(of, "curve");
+    struct dp_tradeoff t = dp_tradeoff_of_pair(number(of, "epsilon"), number(of, "delta"));
+    if (json_array_size(curve) == 0 || json_array_size(curve) > DP_TRADEOFF_PAIRS)
+        return t;
+    for (t.count = 0; t.count < json_array_size(curve); t.count++) {
+        const json_t *pair = json_array_get(curve, t.count);
+        t.epsilon[t.count] = json_number_value(json_array_get(pair, 0));
+        t.delta[t.count] = json_number_value(json_array_get(pair, 1));
+    }
+    if (get(of, "mu") != NULL)
+        t.mu = number(of, "mu");
+    t.but = number(of, "mu_delta");
+    return t;
+}
+
+static void put_table(const struct dp_tradeoff *t, FILE *out)
 {
     static const double alarms[] = {.01, .05, .1, .25};
+    fputs("<table><tr><th class=\"n\">false alarms</th><th class=\"n\">found at most</th></tr>\n", out);
+    for (size_t i = 0; i < sizeof alarms / sizeof alarms[0]; i++)
+        fprintf(out, "<tr><td class=\"n\">%g %%</td><td class=\"n\">%.3g %%</td></tr>\n", 100 * alarms[i],
+                100 * dp_round_up(dp_tradeoff_found(t, alarms[i]), 3));
+    fprintf(out, "</table>\n<p>From even odds, a guess is right at most %.3g %% of the time.</p>\n",
+            100 * dp_round_up(dp_tradeoff_even(t), 3));
+}
+
+static void put_meaning(const struct page *p, const json_t *of, FILE *out)
+{
+    double epsilon = number(of, "epsilon"), delta = number(of, "delta");
+    struct dp_tradeoff t = tradeoff_of(of), pair = dp_tradeoff_of_pair(epsilon, delta);
+    bool curve = t.count > 1;
     fputs("<h2>What an attacker can learn about one person</h2>\n", out);
     if (!(epsilon < (double)INFINITY)) {
         fputs("<p>No bound is known.</p>\n", out);
@@ -145,18 +171,68 @@ static void put_meaning(double epsilon, double delta, FILE *out)
     }
     fputs("<p>Suppose somebody sees everything that was released, knows the data of all other people, and wants to find out "
           "whether one person is among them. Whatever method is used, of the tests that raise a false alarm as often as the "
-          "first column says, none finds a person who is there more often than the second column says.</p>\n"
-          "<table><tr><th class=\"n\">false alarms</th><th class=\"n\">found at most</th></tr>\n",
+          "first column says, none finds a person who is there more often than the second column says.</p>\n",
           out);
-    for (size_t i = 0; i < sizeof alarms / sizeof alarms[0]; i++)
-        fprintf(out, "<tr><td class=\"n\">%g %%</td><td class=\"n\">%.3g %%</td></tr>\n", 100 * alarms[i],
-                100 * dp_round_up(page_detection(epsilon, delta, alarms[i]), 3));
-    fprintf(out, "</table>\n<p>From even odds, a guess is right at most %.3g %% of the time.</p>\n",
-            100 * dp_round_up(fmin(1, (exp(epsilon) + delta) / (exp(epsilon) + 1)), 3));
+    put_table(&t, out);
+    if (!p->plain) {
+        plot_tradeoff(&t, curve ? &pair : NULL, out);
+        fputs(curve ? "<p class=\"soft\">Line: this run. Long dashes: the bound of only ε and δ. Short dashes: chance.</p>\n"
+                    : "<p class=\"soft\">Line: the bound of ε and δ. Dashes: chance.</p>\n",
+              out);
+    }
+    if (!curve)
+        fputs(
+            "<p>These numbers follow from only ε and δ, because the cost is a budget or a sum over runs, or the ledger is not "
+            "known. The results that were released show less.</p>\n",
+            out);
     fprintf(out,
             "<p>ε (epsilon) bounds the factor: the odds of a guess change by at most e<sup>ε</sup> = %.4g. δ (delta), %g, "
-            "is the probability with which this may fail.</p>\n",
+            "is the probability with which this may fail.",
             dp_round_up(exp(epsilon), 4), dp_round_up(delta, 6));
+    if (curve && isfinite(t.mu)) {
+        fprintf(
+            out,
+            " μ (mu) = %.4g: everything together shows at most what one number with noise of 1/μ times a person's share shows",
+            dp_round_up(t.mu, 4));
+        if (t.but > 0)
+            fprintf(out, ", except with probability %.3g", dp_round_up(t.but, 3));
+        fputs(".", out);
+    }
+    fputs("</p>\n", out);
+}
+
+/* The epsilon of k persons at delta: exact for one Gaussian, else the best of the pairs, or k epsilon at a larger delta. */
+static void put_household(const struct dp_tradeoff *t, int k, double delta, FILE *out)
+{
+    double best = (double)INFINITY, larger = 0;
+    if (isfinite(t->mu) && t->but == 0 && delta > 0) {
+        fprintf(out, "an ε of %g", dp_round_up(dp_gaussian_epsilon(k * t->mu * (1 + 1e-15), delta), 4));
+        return;
+    }
+    for (size_t i = 0; i < t->count; i++) {
+        double x = t->epsilon[i], grown = x > 0 ? t->delta[i] * expm1(k * x) / expm1(x) * (1 + 1e-12) : k * t->delta[i];
+        if (grown <= delta)
+            best = fmin(best, k * x);
+        larger = grown;
+    }
+    if (isfinite(best))
+        fprintf(out, "an ε of at most %g", dp_round_up(best, 4));
+    else if (larger < 1)
+        fprintf(out, "an ε of at most %g with a δ of %g", dp_round_up(k * t->epsilon[t->count - 1], 4), dp_round_up(larger, 3));
+    else
+        fputs("no bound", out);
+}
+
+static void put_households(const json_t *of, FILE *out)
+{
+    struct dp_tradeoff t = tradeoff_of(of);
+    double delta = number(of, "delta");
+    fputs("<li>Groups: the numbers are about one person. All rows of a household of 2 together: ", out);
+    put_household(&t, 2, delta, out);
+    fputs("; of 4: ", out);
+    put_household(&t, 4, delta, out);
+    fprintf(out, " (%s).</li>\n",
+            isfinite(t.mu) && t.but == 0 ? "exactly, at the same δ" : "a bound for groups, at the same δ if none is named");
 }
 
 static void put_preparation(const json_t *words, FILE *out)
@@ -607,7 +683,7 @@ static void put_model(const struct page *p, FILE *out)
     put_coefficients(p, out);
 }
 
-static void put_limits(const json_t *total, FILE *out)
+static void put_limits(const json_t *total, const json_t *of, FILE *out)
 {
     fputs("<h2>What this does not cover</h2>\n<ul>\n", out);
     if (whole(total, "unbounded") > 0) {
@@ -615,11 +691,11 @@ static void put_limits(const json_t *total, FILE *out)
         put_count(whole(total, "unbounded"), "run", out);
         fputs(" without privacy on these people: no bound.</li>\n", out);
     }
+    put_households(of, out);
     fputs(
         "<li>What the model says about people in general. If smoking predicts illness, it does so for smokers who were never in "
         "the data.</li>\n"
         "<li>The same people in other data sets, under another name, or in ledgers on other machines.</li>\n"
-        "<li>Groups: what k people have in common is bounded k times as loosely.</li>\n"
         "<li>People with access to the rows, to the ledger's machine, or results that were not released through the gate.</li>\n"
         "<li>Whether the model is fair, or right for its purpose.</li>\n</ul>\n",
         out);
@@ -663,7 +739,7 @@ void page_print(struct page *p, FILE *out)
     put_cost_box(p, total, out);
     put_warnings(total, p->certificate, out);
     put_people(total, of, out);
-    put_meaning(number(of, "epsilon"), number(of, "delta"), out);
+    put_meaning(p, of, out);
     if (p->alone)
         put_no_runs(p, out);
     else
@@ -681,7 +757,7 @@ void page_print(struct page *p, FILE *out)
         put_model(p, out);
     else if (p->weights.count > 0)
         put_weights(p, out);
-    put_limits(total, out);
+    put_limits(total, of, out);
     if (p->alone)
         put_no_check(p, out);
     else

@@ -28,9 +28,5 @@ struct page {
     bool plain;                  /* for plain.h: tables in place of drawings */
 };
 
-/* The largest rate of true alarms that a test for one person's presence can have at this rate of false alarms:
- * min(e^ε α + δ, 1 − e^{−ε}(1 − δ − α)), not above 1 (Kairouz, Oh and Viswanath 2015). */
-double page_detection(double epsilon, double delta, double false_alarms);
-
 /* Sorts the weights. The stream's error flag says whether writing worked. */
 void page_print(struct page *page, FILE *out);

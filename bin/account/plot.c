@@ -83,6 +83,27 @@ void plot_dots(const json_t *points, const char *x, const char *y, const char *t
     fputs("</svg>\n", out);
 }
 
+static void put_found(const struct dp_tradeoff *t, const char *how, FILE *out)
+{
+    enum { STEPS = 100 };
+    fprintf(out, "<polyline class=\"%s\" points=\"", how);
+    for (int i = 0; i <= STEPS; i++) {
+        double a = pow((double)i / STEPS, 2); /* more where the curve bends */
+        fprintf(out, "%.1f,%.1f ", across(a), down(dp_tradeoff_found(t, a)));
+    }
+    fputs("\"/>\n", out);
+}
+
+void plot_tradeoff(const struct dp_tradeoff *run, const struct dp_tradeoff *pair, FILE *out)
+{
+    begin(LEFT + SIDE + 12, TOP + SIDE + BELOW, "what an attacker finds", out);
+    put_axes("false alarms", "persons found", out);
+    if (pair != NULL)
+        put_found(pair, "o", out);
+    put_found(run, "p", out);
+    fputs("</svg>\n", out);
+}
+
 static double member(const json_t *point, const char *name)
 {
     return json_number_value(json_object_get(point, name));

@@ -3,6 +3,7 @@
 
 #include <jansson.h>
 
+#include "account/tradeoff.h"
 #include "base/c.h"
 
 /* Text with <, >, & and " escaped, and what is not to be seen as dp_text_next does: XML has no place for control characters. */
@@ -10,6 +11,9 @@ void plot_text(const char *text, FILE *out);
 
 /* Dots in a square from (0, 0) to (1, 1) with its diagonal, of areas proportional to rows. points: [[x, y, rows], …]. */
 void plot_dots(const json_t *points, const char *x, const char *y, const char *title, FILE *out);
+
+/* False alarms against persons found: the run, the bound by one pair (dashed; may be NULL), and chance. */
+void plot_tradeoff(const struct dp_tradeoff *run, const struct dp_tradeoff *pair, FILE *out);
 
 /* The ROC curves of classes, [{"class", "auc", "roc"}, …], at most `most` of them; several with their names next to it. */
 void plot_roc(const json_t *curves, size_t most, FILE *out);

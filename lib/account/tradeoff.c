@@ -80,11 +80,11 @@ static double least_mu(const struct dp_tradeoff *t)
     return high;
 }
 
-int dp_tradeoff_make(const struct dp_charges *charges, double delta, struct dp_tradeoff *t, struct dp_err *err)
+/* The same for charges without thresholds. */
+static int make(const struct dp_charges *charges, double delta, struct dp_tradeoff *t, struct dp_err *err)
 {
     struct dp_answer answer;
     double mu;
-    *t = (struct dp_tradeoff){.mu = (double)INFINITY};
     if (dp_account_gaussian_mu(charges, &mu)) {
         place(t, mu, mu * (6 + mu / 2));
         for (size_t i = 0; i < t->count; i++)
@@ -106,6 +106,26 @@ int dp_tradeoff_make(const struct dp_charges *charges, double delta, struct dp_t
     }
     t->mu = rc == DP_OK ? least_mu(t) : (double)INFINITY;
     t->but = delta;
+    return rc;
+}
+
+int dp_tradeoff_make(const struct dp_charges *charges, double delta, struct dp_tradeoff *t, struct dp_err *err)
+{
+    struct dp_charges plain = {0};
+    double named = 0;
+    int rc = DP_OK;
+    *t = (struct dp_tradeoff){.mu = (double)INFINITY};
+    for (size_t i = 0; rc == DP_OK && i < charges->count; i++) {
+        struct dp_event event = charges->charge[i].event;
+        named += (double)dp_event_times(&event, charges->charge[i].laps) * dp_event_without_thresholds(&event);
+        rc = dp_charges_add(&plain, &event, charges->charge[i].laps, err);
+    }
+    if (rc == DP_OK && (named < delta || named == 0))
+        rc = make(&plain, delta - named, t, err);
+    dp_charges_free(&plain);
+    for (size_t i = 0; i < t->count; i++)
+        t->delta[i] = fmin((t->delta[i] + named) * (1 + DBL_EPSILON), 1);
+    t->but += named;
     return rc;
 }
 

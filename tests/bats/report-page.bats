@@ -51,14 +51,15 @@ END
     assert_equal "$(cat said)" ''
     words page.html > text
     for sentence in 'ε = 1 at δ = 1e-05' 'The people of patients.csv: 2100 rows.' 'One row is taken for one person.' \
-        '1 % 2.72 %' 'From even odds, a guess is right at most 73.2 % of the time.' 'of a budget of 3.' 'Measured on 900 rows' \
+        '5 % 8.43 %' 'From even odds, a guess is right at most 55.4 % of the time.' 'μ (mu) = 0.2681:' '(exactly, at the same δ)' 'of a budget of 3.' 'Measured on 900 rows' \
         "accuracy $(dp-eval --data q.dp --last --metrics accuracy --in model -f json | jq .accuracy | xargs printf '%.4g')" \
         'The file has only the last model of the run, so measures along the run are not shown.' \
         '<b>smoker</b>=yes' 'dp-account verify p.dp/ledger' 'The ledger has the digest of this model.'; do
         grep -qF -- "$sentence" text || fail "missing: $sentence
 $(cat text)"
     done
-    assert_equal "$(grep -c '<svg' page.html)" 3
+    assert_equal "$(grep -c '<svg' page.html)" 4
+    dp-account certify --ledger p.dp/ledger --model model | jq -e '.mu >= 0.268 and .mu < 0.2682 and .mu_delta == 0 and (.curve | length) > 9' > /dev/null
     # the coefficients are those of dp-info
     for name in age '<b>smoker</b>=yes'; do
         grep -qF "$name $(dp-info -c --tsv model | awk -F '\t' -v n="$name" '$2 == n { printf "%.4g %.4g", $3, $4 }')" text || fail "$name: $(cat text)"
@@ -269,7 +270,7 @@ PYTHON
     dpline dp-sgd --data p.dp --epochs 6 --batch 90 --epsilon 5 -q > run
     dpline report run --data p.dp --test q.dp -o page.html
     dpline report run --data p.dp --test q.dp > text
-    assert_equal "$(grep -c '<svg' page.html)" 3
+    assert_equal "$(grep -c '<svg' page.html)" 4
     dp-predict -s run q.dp > scores.csv
     dp-eval --data q.dp --metrics accuracy --in run > laps
     dp-eval --data q.dp --metrics auc,majority --last --in run > last
@@ -320,7 +321,7 @@ PYTHON
     dpline scd --data p.dp --loss hinge --epsilon 1 --epochs 1 --no-ledger -q | dp-cat --last --frames - > model
     dpline report model --test q.dp -o page.html
     words page.html > said
-    assert_equal "$(grep -c '<svg' page.html)" 1
+    assert_equal "$(grep -c '<svg' page.html)" 2
     grep -qF 'Left: rows found of class yes against false alarms.' said
     assert_equal "$(grep -c 'Right:' said)" 0
 }
@@ -330,7 +331,7 @@ PYTHON
     dp-import csv -s schema.json --split .7 -f -q -o p.dp -t q.dp patients.csv
     dpline outpert-gd --data p.dp --epsilon 2 --lambda 0.01 --epochs 30 -q -o model > /dev/null
     dp-account report p.dp -m model -t q.dp -o page.html
-    assert_equal "$(grep -c '<svg' page.html) $(grep -c 'class="b"' page.html)" '3 1'
+    assert_equal "$(grep -c '<svg' page.html) $(grep -c 'class="b"' page.html)" '4 1'
     words page.html > text
     grep -qF 'Intervals are of the noise: with probability .95' text
     run grep -F 'age at 30' text

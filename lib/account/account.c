@@ -234,8 +234,8 @@ static double times_up(int64_t laps, double b)
     return fma((double)laps, b, -product) > 0 ? nextafter(product, (double)INFINITY) : product;
 }
 
-/* The epsilon of one lap (of one epoch), infinite if it is not pure. On a sample the sum of its queries is amplified; where a row
-   is exchanged, only one query. */
+/* The epsilon of one lap (of one epoch), infinite if it is not pure. On a sample the sum of its queries is amplified; where a
+   row is exchanged, only one query. */
 static double pure_of(const struct dp_event *event)
 {
     double sum = 0;

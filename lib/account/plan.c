@@ -183,10 +183,8 @@ int dp_plan_charges(const struct dp_plan *plan, int64_t laps, struct dp_charges 
 
 int dp_plan_continue(const struct dp_plan *plan, int64_t done, int64_t laps, struct dp_charges *charges, struct dp_err *err)
 {
-    int64_t *count;
-    int rc = dp_alloc(&count, 2 * plan->events, sizeof *count, err);
-    if (rc != DP_OK)
-        return rc;
+    int rc = DP_OK;
+    int64_t *count = dp_new(2 * plan->events, sizeof *count);
     dp_plan_count(plan, laps, count);
     dp_plan_count(plan, done, count + plan->events);
     for (size_t i = 0; rc == DP_OK && i < plan->events; i++) {

@@ -21,9 +21,9 @@ struct dp_tradeoff {
     double but; /* except with this probability: δ(ε) <= δ_μ(ε) + but, for every ε. 0 if the run is one Gaussian, or pure */
 };
 
-/* Computes the trade-off of the charges by the best accountant. delta: `but` is at most this; 0 < delta < 1, or 0 if all charges are pure. Between
- * two pairs δ is at most their chord in e^ε, because it is convex there, and δ_μ is at least its tangents: μ holds for every ε.
- * Errors as dp_account_epsilon. */
+/* Computes the trade-off of the charges by the best accountant. delta: `but` is at most this; 0 < delta < 1, or 0 if all charges
+ * are pure. Between two pairs δ is at most their chord in e^ε, because it is convex there, and δ_μ is at least its tangents: μ
+ * holds for every ε. Errors as dp_account_epsilon. */
 int dp_tradeoff_make(const struct dp_charges *charges, double delta, struct dp_tradeoff *tradeoff, struct dp_err *err);
 
 /* The trade-off if only one pair is stated, as for a budget or a sum of epsilons. mu is infinite. */

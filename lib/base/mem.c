@@ -94,25 +94,3 @@ void dp_mem_open(void)
     json_set_alloc_funcs(allocate, free);
     mp_set_memory_functions(allocate, reallocate, release);
 }
-
-int dp_alloc(void *out, size_t count, size_t size, struct dp_err *err)
-{
-    (void)err;
-    void *block = dp_new(count, size);
-    memcpy(out, &block, sizeof block);
-    return DP_OK;
-}
-
-int dp_alloc_all(const struct dp_wanted_array *arrays, size_t count, struct dp_err *err)
-{
-    for (size_t i = 0; i < count; i++)
-        dp_alloc(arrays[i].out, arrays[i].count, arrays[i].size, err);
-    return DP_OK;
-}
-
-int dp_grow(void *block, size_t *capacity, size_t need, size_t size, struct dp_err *err)
-{
-    (void)err;
-    dp_extend(block, capacity, need, size);
-    return DP_OK;
-}

@@ -26,18 +26,6 @@ void dp_close_text(FILE *stream);
 /* The allocators of jansson and GMP become those above. dp_init calls this. */
 void dp_mem_open(void);
 
-int dp_alloc(void *out, size_t count, size_t size, struct dp_err *err);
-struct dp_wanted_array {
-    void *out;
-    size_t count, size;
-};
-#define DP_ARRAY(pointer, count_) ((struct dp_wanted_array){&(pointer), (count_), sizeof *(pointer)})
-#define DP_ALLOC_ALL(err, ...)                                                                                                 \
-    dp_alloc_all((struct dp_wanted_array[]){__VA_ARGS__},                                                                      \
-                 sizeof((struct dp_wanted_array[]){__VA_ARGS__}) / sizeof(struct dp_wanted_array), err)
-int dp_alloc_all(const struct dp_wanted_array *arrays, size_t count, struct dp_err *err);
-int dp_grow(void *block, size_t *capacity, size_t need, size_t size, struct dp_err *err);
-
 /* Distance in elements between the parts of two threads, if each part has `count` elements: rounded up, so that no two threads
  * write to one cache line. size divides 64. */
 static inline size_t dp_apart(size_t count, size_t size)

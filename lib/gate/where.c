@@ -139,7 +139,8 @@ int dp_where_note_outside(const struct dp_registry_place *place, const struct dp
         line.epsilon = run->epsilon + run->prior_epsilon;
         line.delta = run->delta + run->prior_delta;
     }
-    rc = rc ?: dp_aliases_find(&people, registry, run->population, err);
+    if (rc == DP_OK)
+        dp_aliases_find(&people, registry, run->population);
     rc = rc ?: gate == DP_REGISTRY_PUBLIC ? check_public(registry, &people, err) : check_start(registry, &people, run, err);
     rc = rc ?: dp_registry_add(registry, &line, 1, err);
     dp_aliases_free(&people);
@@ -156,7 +157,8 @@ int dp_where_check_start(const struct dp_registry_place *place, const struct dp_
     int rc = dp_registry_open(&registry, place, false, err);
     if (rc == DP_REGISTRY_NONE)
         return DP_OK;
-    rc = rc ?: dp_aliases_find(&people, registry, run->population, err);
+    if (rc == DP_OK)
+        dp_aliases_find(&people, registry, run->population);
     rc = rc ?: check_start(registry, &people, run, err);
     dp_aliases_free(&people);
     dp_registry_close(registry);

@@ -15,32 +15,29 @@ bool dp_aliases_have(const struct dp_aliases *a, const char *population)
     return is_among(a->name, a->names, population);
 }
 
-static int add(const char ***list, size_t *count, size_t *capacity, const char *text, struct dp_err *err)
+static void add(const char ***list, size_t *count, size_t *capacity, const char *text)
 {
     if (text[0] == '\0' || is_among(*list, *count, text))
-        return DP_OK;
-    int rc = dp_grow(list, capacity, *count + 1, sizeof **list, err);
-    if (rc == DP_OK)
-        (*list)[(*count)++] = text;
-    return rc;
+        return;
+    dp_extend(list, capacity, *count + 1, sizeof **list);
+    (*list)[(*count)++] = text;
 }
 
-int dp_aliases_find(struct dp_aliases *a, const struct dp_registry *r, const char *population, struct dp_err *err)
+void dp_aliases_find(struct dp_aliases *a, const struct dp_registry *r, const char *population)
 {
-    int rc = add(&a->name, &a->names, &a->name_capacity, population, err);
-    for (size_t before = 0; rc == DP_OK && r != NULL && before < a->names + a->tables;) {
+    add(&a->name, &a->names, &a->name_capacity, population);
+    for (size_t before = 0; r != NULL && before < a->names + a->tables;) {
         before = a->names + a->tables;
-        for (size_t i = 0; rc == DP_OK && i < r->lines; i++) {
+        for (size_t i = 0; i < r->lines; i++) {
             const struct dp_registry_line *l = &r->line[i];
             if (l->kind != DP_REGISTRY_IMPORT)
                 continue;
             if (dp_aliases_have(a, l->population))
-                rc = add(&a->table, &a->tables, &a->table_capacity, l->table, err);
+                add(&a->table, &a->tables, &a->table_capacity, l->table);
             else if (is_among(a->table, a->tables, l->table))
-                rc = add(&a->name, &a->names, &a->name_capacity, l->population, err);
+                add(&a->name, &a->names, &a->name_capacity, l->population);
         }
     }
-    return rc;
 }
 
 void dp_aliases_free(struct dp_aliases *a)

@@ -11,8 +11,8 @@ struct dp_aliases {
 };
 
 /* Finds all names, that one first. A table that was imported under two names joins all that were imported under either. The
- * caller frees *aliases, whatever this returned. DP_E_RUN: out of memory. */
-int dp_aliases_find(struct dp_aliases *aliases, const struct dp_registry *registry, const char *population, struct dp_err *err);
+ * caller frees *aliases. */
+void dp_aliases_find(struct dp_aliases *aliases, const struct dp_registry *registry, const char *population);
 void dp_aliases_free(struct dp_aliases *aliases);
 
 bool dp_aliases_have(const struct dp_aliases *aliases, const char *population);

@@ -14,7 +14,6 @@
 #define ONCE 3                                            /* from this format on a run is charged once */
 enum { TAIL = sizeof HASH_KEY - 1 + DP_LEDGER_HASH + 2 }; /* ,"hash":"…"} */
 
-static const char no_memory[] = "out of memory";
 static const char malformed[] = "it is not a line of a ledger";
 static const char newer[] = "it is of a newer format";
 static const char closed[] = "its run is not open";
@@ -38,23 +37,20 @@ const char *dp_ledger_book_hash(const struct dp_ledger_book *book)
 int dp_ledger_line(json_t *members, size_t seq, const char *prev, char **text, size_t *length, char *hash, struct dp_err *err)
 {
     json_t *line = json_pack("{s:I, s:s}", "seq", (json_int_t)seq, "prev", prev);
-    char *body = NULL;
-    *text = NULL;
-    if (line != NULL && members != NULL && json_object_update(line, members) == 0)
-        body = dp_json_text(line, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    const bool good = members != NULL && json_object_update(line, members) == 0; /* no members: a text was not UTF-8 */
+    char *body = dp_json_text(line, JSON_COMPACT | JSON_REAL_PRECISION(17));
     json_decref(line);
     json_decref(members);
-    if (body == NULL)
-        return dp_fail(err, DP_E_RUN, no_memory);
+    *text = NULL;
+    if (!good) {
+        free(body);
+        return dp_fail(err, DP_E_RUN, "a text for the ledger is not UTF-8");
+    }
     size_t open = strlen(body) - 1; /* without the brace */
     hash_of(body, open, hash);
-    int written = asprintf(text, "%.*s" HASH_KEY "%s\"}\n", (int)open, body, hash);
+    *text = dp_format("%.*s" HASH_KEY "%s\"}\n", (int)open, body, hash);
     free(body);
-    if (written < 0) {
-        *text = NULL;
-        return dp_fail(err, DP_E_RUN, no_memory);
-    }
-    *length = (size_t)written;
+    *length = strlen(*text);
     return DP_OK;
 }
 
@@ -122,25 +118,22 @@ const struct dp_ledger_limit *dp_ledger_book_limit(const struct dp_ledger_book *
 }
 
 /* Notes a name; *who: its number. The caller's JSON owns the text. */
-static const char *note_name(struct dp_ledger_book *book, const char *name, size_t *who)
+static size_t note_name(struct dp_ledger_book *book, const char *name)
 {
-    *who = dp_ledger_book_who(book, name);
-    if (*who != SIZE_MAX)
-        return NULL;
-    if (dp_grow(&book->name, &book->names_capacity, book->names + 1, sizeof *book->name, NULL) != DP_OK)
-        return no_memory;
-    *who = book->names++;
-    book->name[*who] = (struct dp_ledger_name){name, *who};
-    return NULL;
+    size_t who = dp_ledger_book_who(book, name);
+    if (who != SIZE_MAX)
+        return who;
+    dp_extend(&book->name, &book->names_capacity, book->names + 1, sizeof *book->name);
+    book->name[book->names] = (struct dp_ledger_name){name, book->names};
+    return book->names++;
 }
 
-static const char *note_names(struct dp_ledger_book *book, const char *population, const char *data, size_t *who)
+/* Notes that the names are of the same people. */
+static size_t note_names(struct dp_ledger_book *book, const char *population, const char *data)
 {
-    size_t other;
-    if (note_name(book, population, who) != NULL || note_name(book, data, &other) != NULL)
-        return no_memory;
-    book->name[dp_ledger_book_root(book, other)].same = dp_ledger_book_root(book, *who);
-    return NULL;
+    size_t who = note_name(book, population), other = note_name(book, data);
+    book->name[dp_ledger_book_root(book, other)].same = dp_ledger_book_root(book, who);
+    return who;
 }
 
 static bool is_hex(const char *text, size_t length)
@@ -225,7 +218,7 @@ static const char *take_new_budget(struct dp_ledger_book *book, json_t *line, st
                                    const struct dp_ledger_limit *new, const char *data)
 {
     bool unused = dp_ledger_limit_unused(book, old);
-    size_t who[2] = {dp_ledger_book_who(book, new->population), dp_ledger_book_who(book, data)}, root;
+    size_t who[2] = {dp_ledger_book_who(book, new->population), dp_ledger_book_who(book, data)};
     if (who[0] != who[1] && who[0] != SIZE_MAX && who[1] != SIZE_MAX)
         return "it is of other people than the budget that it replaces";
     if (strcmp(old->adjacency, new->adjacency) != 0 || old->before_epsilon != new->before_epsilon ||
@@ -235,15 +228,15 @@ static const char *take_new_budget(struct dp_ledger_book *book, json_t *line, st
         return "it raises a budget that runs have used";
     if (!unused && (old->delta != new->delta || !same_orders(old, new)))
         return "it changes a budget that runs have used";
-    if (note_names(book, new->population, data, &root) != NULL)
-        return no_memory;
+    note_names(book, new->population, data);
     old->epsilon = new->epsilon;
     old->delta = new->delta;
     old->addition = old->addition && !unused;
     memcpy(old->order, new->order, sizeof old->order);
     old->orders = new->orders;
     old->population = new->population;
-    return json_array_append(old->lines, line) == 0 ? NULL : no_memory;
+    json_array_append(old->lines, line);
+    return NULL;
 }
 
 static const char *take_budget(struct dp_ledger_book *book, json_t *line)
@@ -260,13 +253,12 @@ static const char *take_budget(struct dp_ledger_book *book, json_t *line)
     bool first = dp_ledger_book_who(book, limit.population) == SIZE_MAX && dp_ledger_book_who(book, data) == SIZE_MAX;
     if (!first && json_object_get(line, "before") == NULL) /* if the budget has `before`, the runs may be in other ledgers */
         return "it is a budget that comes after a run";
-    if (note_names(book, limit.population, data, &limit.who) != NULL ||
-        dp_grow(&book->limit, &book->limits_capacity, book->limits + 1, sizeof limit, NULL) != DP_OK)
-        return no_memory;
+    limit.who = note_names(book, limit.population, data);
+    dp_extend(&book->limit, &book->limits_capacity, book->limits + 1, sizeof limit);
     limit.lines = json_pack("[O]", line);
     book->limit[book->limits++] = limit;
     cover(book, book->limits - 1);
-    return limit.lines != NULL ? NULL : no_memory;
+    return NULL;
 }
 
 static const char *read_open(json_t *line, int64_t format, struct dp_ledger_entry *entry, const char **resumes)
@@ -297,13 +289,11 @@ static const char *read_open(json_t *line, int64_t format, struct dp_ledger_entr
     return NULL;
 }
 
-static const char *add_opening(struct dp_ledger_book *book, struct dp_ledger_entry *entry, json_t *line, const char *run)
+static void add_opening(struct dp_ledger_book *book, struct dp_ledger_entry *entry, json_t *line, const char *run)
 {
-    if (dp_grow(&entry->opening, &entry->openings_capacity, entry->openings + 1, sizeof *entry->opening, NULL) != DP_OK)
-        return no_memory;
+    dp_extend(&entry->opening, &entry->openings_capacity, entry->openings + 1, sizeof *entry->opening);
     entry->opening[entry->openings++] = (struct dp_ledger_opening){json_incref(line), run, book->lines + 1, book->lines + 1};
     entry->run = run;
-    return NULL;
 }
 
 bool dp_ledger_same_run(const struct dp_ledger_entry *a, const struct dp_ledger_entry *b)
@@ -362,11 +352,9 @@ static const char *take_resumed(struct dp_ledger_book *book, json_t *line, const
         return "no run can be resumed from its checkpoint";
     if (!dp_ledger_same_run(entry, now))
         return another;
-    const char *why = add_opening(book, entry, line, now->run);
-    if (why != NULL)
-        return why;
+    add_opening(book, entry, line, now->run);
     if (!dp_ledger_entry_resume(entry, place.seq))
-        return no_memory;
+        return malformed;
     json_decref(entry->close);
     entry->close = NULL;
     entry->model = NULL;
@@ -412,15 +400,13 @@ static const char *take_open(struct dp_ledger_book *book, json_t *line)
     }
     if (entry.init != NULL && dp_ledger_book_mark(book, entry.init, &from, NULL) != DP_OK)
         return "its run starts from a model of no run before it";
-    if (note_names(book, entry.population, entry.data, &entry.who) != NULL ||
-        dp_grow(&book->entry, &book->entries_capacity, book->entries + 1, sizeof entry, NULL) != DP_OK)
-        return no_memory;
+    entry.who = note_names(book, entry.population, entry.data);
+    dp_extend(&book->entry, &book->entries_capacity, book->entries + 1, sizeof entry);
     if ((why = choose_ways(book, &entry)) != NULL)
         return why;
-    why = add_opening(book, &entry, line, entry.run);
-    if (why == NULL)
-        book->entry[book->entries++] = entry;
-    return why;
+    add_opening(book, &entry, line, entry.run);
+    book->entry[book->entries++] = entry;
+    return NULL;
 }
 
 static void note_line(const struct dp_ledger_book *book, struct dp_ledger_entry *entry)
@@ -446,7 +432,7 @@ static const char *read_charges(const json_t *list, struct dp_charges *charges)
         int rc = dp_charges_at_least(charges, &charge.event, charge.laps, NULL);
         dp_event_free(&charge.event);
         if (rc != DP_OK)
-            return no_memory;
+            return malformed;
     }
     return NULL;
 }
@@ -500,7 +486,7 @@ static const char *take_plan(struct dp_ledger_book *book, json_t *line)
         if (entry->holds || !contains(&entry->plan, &entry->out))
             return "its plan is not all that its run may release";
         if (!assign(&entry->paid, &entry->plan))
-            return no_memory;
+            return malformed;
         entry->planned = true;
     }
     note_line(book, entry);
@@ -557,7 +543,7 @@ static const char *take_used(struct dp_ledger_entry *entry, const json_t *charge
     if (why == NULL && !(contains(&used, &entry->out) && (entry->holds || contains(&entry->paid, &used))))
         why = unreserved;
     if (why == NULL && !assign(&entry->paid, &used))
-        why = no_memory;
+        why = malformed;
     dp_charges_free(&used);
     return why;
 }
@@ -663,15 +649,11 @@ static const char *take_line(struct dp_ledger_book *book, const char *bytes, siz
         return "its hash does not fit";
     json_t *line;
     if (dp_json_parse(&line, bytes, length, "", NULL) != DP_OK)
-        return errno == ENOMEM ? no_memory : malformed;
-    errno = 0;
+        return malformed;
     const char *why = json_is_object(line) ? take_members(book, line) : malformed;
-    if (why != NULL && errno == ENOMEM) /* jansson reports only that it failed */
-        why = no_memory;
     json_decref(line);
-    if (why == NULL && dp_grow(&book->hash, &book->lines_capacity, book->lines + 1, sizeof *book->hash, NULL) != DP_OK)
-        why = no_memory;
     if (why == NULL) {
+        dp_extend(&book->hash, &book->lines_capacity, book->lines + 1, sizeof *book->hash);
         memcpy(book->hash[book->lines++], hash, sizeof hash);
         book->end += length + 1;
         book->last_length = length + 1;
@@ -708,8 +690,6 @@ int dp_ledger_book_take(struct dp_ledger_book *book, const char *bytes, size_t l
     const char *end;
     for (; length > 0 && (end = memchr(bytes, '\n', length)) != NULL; bytes = end + 1) {
         const char *why = take_line(book, bytes, (size_t)(end - bytes));
-        if (why == no_memory)
-            return dp_fail(err, DP_E_RUN, no_memory);
         if (why == newer)
             return dp_fail(err, DP_E_UNSAFE,
                            "line %zu of the ledger %s is of a newer format than %d, the newest that this version knows",

@@ -362,11 +362,10 @@ int dp_certificate_verify(const json_t *certificate, const char *path, const str
     if (format > DP_CERTIFICATE_FORMAT)
         return dp_fail(err, DP_E_RUN, "the certificate is of format %lld; %d is the newest that this version knows",
                        (long long)format, DP_CERTIFICATE_FORMAT);
-    errno = 0;
     if (json_unpack((json_t *)certificate, "{s:s, s:s, s:I, s:s, s:{s:I, s:s}}", "software", &software, "model", &what.model,
                     "lap", &lap, "mark", &what.mark, "ledger", "lines", &lines, "hash", &hash) != 0 ||
         format < 1 || lines < 1)
-        return dp_fail(err, DP_E_RUN, errno == ENOMEM ? "out of memory" : "not a certificate");
+        return dp_fail(err, DP_E_RUN, "not a certificate");
     what.lap = lap;
     book.most = (size_t)lines;
     int rc = model != NULL ? check_model(&what, model, path, bound, err) : DP_OK;

@@ -71,9 +71,7 @@ int dp_ledger_book_fill(struct dp_ledger_book *book, int fd, struct dp_err *err)
         return DP_OK;
     }
     size_t size = (size_t)st.st_size - book->end;
-    int rc = dp_alloc(&bytes, size, 1, err);
-    if (rc != DP_OK)
-        return rc;
+    bytes = dp_new(size, 1);
     while (got < size) {
         ssize_t n = pread(fd, bytes + got, size - got, (off_t)(book->end + got));
         if (n < 0 && errno == EINTR)
@@ -85,7 +83,7 @@ int dp_ledger_book_fill(struct dp_ledger_book *book, int fd, struct dp_err *err)
         }
         got += (size_t)n;
     }
-    rc = dp_ledger_book_take(book, bytes, size, err);
+    int rc = dp_ledger_book_take(book, bytes, size, err);
     free(bytes);
     return rc;
 }

@@ -52,8 +52,8 @@ static int batch_add(struct batch *batch, json_t *members, struct dp_err *err)
         json_object_set_new(members, "format", json_integer(DP_LEDGER_FORMAT));
     batch->format = DP_LEDGER_FORMAT;
     int rc = dp_ledger_line(members, batch->seq + 1, batch->prev, &text, &length, hash, err);
-    rc = rc ?: dp_grow(&batch->text, &batch->capacity, batch->length + length, 1, err);
     if (rc == DP_OK) {
+        dp_extend(&batch->text, &batch->capacity, batch->length + length, 1);
         memcpy(batch->text + batch->length, text, length);
         batch->last = batch->length;
         batch->length += length;
@@ -98,10 +98,8 @@ static int check_unchanged(const struct dp_ledger *l, struct dp_err *err)
         return dp_fail(err, DP_E_UNSAFE, "the ledger %s was rolled back while a run was writing to it", l->path);
     if (l->last_length == 0)
         return DP_OK;
-    char *now;
-    int rc = dp_alloc(&now, l->last_length, 1, err);
-    if (rc != DP_OK)
-        return rc;
+    int rc = DP_OK;
+    char *now = dp_new(l->last_length, 1);
     ssize_t n = pread(l->fd, now, l->last_length, (off_t)(l->book.end - l->last_length));
     if (n < 0)
         rc = dp_fail_errno(err, errno, "cannot read the ledger %s", l->path);
@@ -115,9 +113,7 @@ static int check_unchanged(const struct dp_ledger *l, struct dp_err *err)
 static int note_last(struct dp_ledger *l, struct dp_err *err)
 {
     size_t length = l->book.last_length;
-    int rc = dp_grow(&l->last, &l->last_capacity, length, 1, err);
-    if (rc != DP_OK)
-        return rc;
+    dp_extend(&l->last, &l->last_capacity, length, 1);
     if (length > 0 && pread(l->fd, l->last, length, (off_t)(l->book.end - length)) != (ssize_t)length)
         return dp_fail(err, DP_E_RUN, "cannot read the ledger %s", l->path);
     l->last_length = length;
@@ -158,9 +154,7 @@ static int write_down(struct dp_ledger *l, const struct batch *batch, size_t at,
 {
     if (torn && ftruncate(l->fd, (off_t)at) != 0)
         return dp_fail_errno(err, errno, "cannot cut an unfinished line off the ledger %s", l->path);
-    int rc = dp_grow(&l->last, &l->last_capacity, l->book.last_length, 1, err);
-    if (rc != DP_OK)
-        return rc;
+    dp_extend(&l->last, &l->last_capacity, l->book.last_length, 1);
     l->last_length = l->book.last_length;
     memcpy(l->last, batch->text + batch->last, l->last_length);
     if (put(l->fd, batch->text, batch->length, at) != 0) {
@@ -185,19 +179,15 @@ static int append(struct dp_ledger *l, const struct batch *batch, struct dp_err 
 
 static int new_ledger(struct dp_ledger **ledger, const char *path, bool create, struct dp_err *err)
 {
-    struct dp_ledger *l;
     *ledger = NULL;
     if (sodium_init() < 0)
         return dp_fail(err, DP_E_RUN, "cannot initialise libsodium");
-    int rc = dp_alloc(&l, 1, sizeof *l, err);
-    if (rc != DP_OK)
-        return rc;
+    struct dp_ledger *l = dp_new(1, sizeof *l);
     l->fd = -1;
-    l->path = strdup(path);
+    l->path = dp_got(strdup(path));
     l->book.path = l->path;
     l->affords = INT64_MAX;
-    rc = l->path != NULL ? dp_ledger_open_file(path, O_RDWR | (create ? O_CREAT : 0), err)
-                         : dp_fail(err, DP_E_RUN, "out of memory");
+    int rc = dp_ledger_open_file(path, O_RDWR | (create ? O_CREAT : 0), err);
     if (rc < 0) {
         dp_ledger_free(l);
         return rc;
@@ -507,7 +497,7 @@ int dp_ledger_resumed(const char *path, const char *mark, bool earlier, struct d
     rc = rc ?: dp_ledger_place_read(mark, &place, err);
     rc = rc ?: dp_ledger_book_checkpoint(&book, mark, earlier, &entry, err);
     if (rc == DP_OK && !dp_ledger_entry_resume(entry, place.seq))
-        rc = dp_fail(err, DP_E_RUN, "out of memory");
+        rc = dp_fail(err, DP_E_RUN, "the run has too many laps to account for");
     for (size_t i = 0; rc == DP_OK && i < entry->newest.used.count; i++)
         rc = dp_charges_continue(used, &entry->newest.used.charge[i].event, entry->newest.used.charge[i].laps, err);
     rc = rc ?: dp_ledger_entry_base(entry, base, err);

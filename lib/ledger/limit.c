@@ -24,8 +24,8 @@ static int cost_of(struct dp_ledger_costs *costs, const struct dp_event *event, 
             *r = costs->cost[i].r;
             return DP_OK;
         }
-    int rc = dp_grow(&costs->cost, &costs->capacity, costs->count + 1, sizeof *costs->cost, err);
-    rc = rc ?: dp_event_curve(event, &order, 1, r, err);
+    dp_extend(&costs->cost, &costs->capacity, costs->count + 1, sizeof *costs->cost);
+    int rc = dp_event_curve(event, &order, 1, r, err);
     if (rc == DP_OK && !(*r >= 0))
         rc = dp_fail(err, DP_E_RUN, "an accountant gave no bound");
     rc = rc ?: dp_event_copy(&costs->cost[costs->count].event, event, err);

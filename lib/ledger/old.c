@@ -7,7 +7,7 @@ struct dp_ledger_old {
     struct dp_charges given; /* refunded since the last checkpoint */
 };
 
-static const char no_memory[] = "out of memory";
+static const char many[] = "its run has too many laps";
 static const char unreserved[] = "its run did not reserve these laps";
 static const char untold[] = "its run did not say what became of all its laps";
 static const char other[] = "its laps are not those that its run used";
@@ -32,14 +32,14 @@ const char *dp_ledger_old_reserve(struct dp_ledger_entry *entry, const struct dp
     if (charge->laps > DP_EVENT_MOST_LAPS - dp_charges_laps(&entry->paid, &charge->event) ||
         (old != NULL && (dp_charges_laps(&old->used, &charge->event) > 0 || dp_charges_laps(&old->given, &charge->event) > 0)))
         return "its run cannot reserve more laps";
-    return dp_charges_continue(&entry->paid, &charge->event, charge->laps, NULL) == DP_OK ? NULL : no_memory;
+    return dp_charges_continue(&entry->paid, &charge->event, charge->laps, NULL) == DP_OK ? NULL : many;
 }
 
 const char *dp_ledger_old_give_back(struct dp_ledger_entry *entry, const struct dp_charge *charge, bool used)
 {
     int64_t paid = dp_charges_laps(&entry->paid, &charge->event), least = dp_charges_laps(&entry->out, &charge->event);
-    if (entry->old == NULL && dp_alloc(&entry->old, 1, sizeof *entry->old, NULL) != DP_OK)
-        return no_memory;
+    if (entry->old == NULL)
+        entry->old = dp_new(1, sizeof *entry->old);
     struct dp_charges *list = used ? &entry->old->used : &entry->old->given;
     int64_t left = paid - dp_charges_laps(&entry->old->used, &charge->event);
     if (dp_charges_laps(list, &charge->event) > 0 || charge->laps > left || (!used && paid - charge->laps < least))
@@ -47,7 +47,7 @@ const char *dp_ledger_old_give_back(struct dp_ledger_entry *entry, const struct 
     for (size_t i = 0; i < entry->paid.count && !used; i++)
         if (dp_event_same(&entry->paid.charge[i].event, &charge->event))
             entry->paid.charge[i].laps -= charge->laps;
-    return dp_charges_continue(list, &charge->event, charge->laps, NULL) == DP_OK ? NULL : no_memory;
+    return dp_charges_continue(list, &charge->event, charge->laps, NULL) == DP_OK ? NULL : many;
 }
 
 /* At a checkpoint the run has used what it has paid for, except for laps that it had paid for when it was resumed. */

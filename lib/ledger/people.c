@@ -43,11 +43,7 @@ static int add_ledger(struct dp_people *p, char *path, const char *name, struct 
             free(path);
             return DP_OK;
         }
-    int rc = dp_grow(&p->ledger, &p->capacity, p->ledgers + 1, sizeof *p->ledger, err);
-    if (rc != DP_OK) {
-        free(path);
-        return rc;
-    }
+    dp_extend(&p->ledger, &p->capacity, p->ledgers + 1, sizeof *p->ledger);
     p->ledger[p->ledgers++] = (struct dp_people_ledger){.path = path, .name = name != NULL ? name : path};
     return read_ledger(p, &p->ledger[p->ledgers - 1], err);
 }
@@ -65,7 +61,7 @@ int dp_people_open(struct dp_people *p, const struct dp_registry *registry, cons
     if (dp_registry_concerns(query->population, query->data))
         p->registry = registry;
     if (p->registry != NULL)
-        rc = dp_aliases_find(&p->aliases, registry, query->population, err);
+        dp_aliases_find(&p->aliases, registry, query->population);
     for (size_t i = 0; rc == DP_OK && i < DP_PEOPLE_OWN && query->own[i] != NULL; i++) {
         char *path;
         /* Without its directory, the ledger does not exist. */

@@ -76,19 +76,13 @@ static int take(struct dp_registry *r, const char *bytes, size_t length, struct 
     for (; length > 0 && (end = memchr(bytes, '\n', length)) != NULL; bytes = end + 1) {
         size_t size = (size_t)(end - bytes);
         json_t *json;
-        int rc = dp_grow(&r->line, &r->capacity, r->lines + 1, sizeof *r->line, err);
-        if (rc == DP_OK && dp_json_parse(&json, bytes, size, "", err) != DP_OK)
-            rc = errno == ENOMEM ? DP_E_RUN
-                                 : dp_fail(err, DP_E_UNSAFE, "line %zu of the registry %s was edited or damaged " WITHOUT,
-                                           r->lines + 1, r->path);
-        if (rc != DP_OK)
-            return rc;
-        errno = 0;
+        dp_extend(&r->line, &r->capacity, r->lines + 1, sizeof *r->line);
+        if (dp_json_parse(&json, bytes, size, "", err) != DP_OK)
+            return dp_fail(err, DP_E_UNSAFE, "line %zu of the registry %s was edited or damaged " WITHOUT, r->lines + 1,
+                           r->path);
         const char *why = read_line(&r->line[r->lines], json);
         if (why != NULL) {
             json_decref(json);
-            if (errno == ENOMEM) /* jansson reports only that it failed */
-                return dp_fail(err, DP_E_RUN, "out of memory");
             return dp_fail(err, DP_E_UNSAFE, "line %zu of the registry %s cannot be used: %s " WITHOUT, r->lines + 1, r->path,
                            why);
         }
@@ -164,16 +158,14 @@ static int read_all(struct dp_registry *r, struct dp_err *err)
     ssize_t n = 1;
     if (fstat(r->fd, &st) != 0)
         return cannot(r, "read", err);
-    int rc = dp_alloc(&bytes, (size_t)st.st_size + 1, 1, err);
-    if (rc != DP_OK)
-        return rc;
+    bytes = dp_new((size_t)st.st_size + 1, 1);
     while (got < (size_t)st.st_size && n != 0) {
         n = pread(r->fd, bytes + got, (size_t)st.st_size - got, (off_t)got);
         if (n < 0 && errno != EINTR)
             break;
         got += n > 0 ? (size_t)n : 0;
     }
-    rc = n < 0 ? cannot(r, "read", err) : take(r, bytes, got, err);
+    int rc = n < 0 ? cannot(r, "read", err) : take(r, bytes, got, err);
     free(bytes);
     return rc;
 }
@@ -231,15 +223,10 @@ int dp_registry_open(struct dp_registry **registry, const struct dp_registry_pla
     }
     if (sodium_init() < 0)
         return dp_fail(err, DP_E_RUN, "cannot initialise libsodium");
-    int rc = dp_alloc(&r, 1, sizeof *r, err);
-    if (rc != DP_OK)
-        return rc;
+    int rc = DP_OK;
+    r = dp_new(1, sizeof *r);
     r->fd = -1;
-    r->path = strdup(place->directory);
-    if (r->path == NULL) {
-        dp_registry_close(r);
-        return dp_fail(err, DP_E_RUN, "out of memory");
-    }
+    r->path = dp_got(strdup(place->directory));
     int at = open_directory(r, write);
     if (at < 0) {
         rc = cannot(r, write ? "make" : "read", err);

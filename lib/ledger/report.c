@@ -121,9 +121,7 @@ static int total_add(struct total *t, const struct dp_ledger_entry *entry)
     if (entry->preprocessing[0] != '\0')
         dp_ledger_add_text(t->preprocessing, entry->preprocessing);
     int bad = dp_ledger_sum_add(&t->sum, entry, NULL) != DP_OK;
-    errno = 0;
     if (dp_ledger_run_epsilon(entry, &own, NULL) != DP_OK) {
-        bad |= errno == ENOMEM;
         t->unbounded = true;
         return bad;
     }
@@ -149,17 +147,13 @@ static void set_total(json_t *json, double epsilon, double delta, const char *by
 }
 
 /* Shows the budget's count as the total. */
-static int set_budget(json_t *json, const struct total *t, const struct dp_ledger_book *book)
+static void set_budget(json_t *json, const struct total *t, const struct dp_ledger_book *book)
 {
     struct dp_ledger_costs costs = {0};
     struct dp_ledger_counted counted = {.epsilon = (double)INFINITY};
     struct dp_ledger_added added = dp_ledger_limit_added(book, t->limit, NULL);
-    int bad = 0;
-    errno = 0;
-    if (dp_ledger_limit_epsilon(book, t->limit, &costs, &counted, NULL) != DP_OK) {
+    if (dp_ledger_limit_epsilon(book, t->limit, &costs, &counted, NULL) != DP_OK)
         counted.epsilon = (double)INFINITY;
-        bad = errno == ENOMEM;
-    }
     const char *by = counted.order > 0 ? "filter" : "addition";
     dp_ledger_costs_free(&costs);
     set_total(json, counted.epsilon, t->limit->delta, by);
@@ -171,7 +165,6 @@ static int set_budget(json_t *json, const struct total *t, const struct dp_ledge
         json_object_set_new(budget, "before",
                             json_pack("{s:f, s:f}", "epsilon", t->limit->before_epsilon, "delta", t->limit->before_delta));
     json_object_set_new(json, "budget", budget);
-    return bad;
 }
 
 /* Adds the costs stated by models without a mark, and by runs outside. */
@@ -229,7 +222,7 @@ static int add_members(json_t *list, const struct total *t, const struct dp_ledg
     }
     int bad = set_epsilon(json, &t->sum, isnan(delta) ? t->delta : delta);
     if (t->limit != NULL)
-        bad |= set_budget(json, t, book);
+        set_budget(json, t, book);
     if (t->prior_epsilon > 0 || t->prior_delta > 0 || t->outside.runs > 0)
         add_prior(json, t);
     if (t->limit == NULL && t->runs > 1 && !t->unbounded)
@@ -345,8 +338,7 @@ static int add_total(struct totals *totals, const struct dp_ledger_book *book, s
     for (size_t i = 0; i < totals->count; i++)
         if (is_same(&totals->of[i], &of))
             return 0;
-    if (dp_grow(&totals->of, &totals->capacity, totals->count + 1, sizeof *totals->of, NULL) != DP_OK)
-        return -1;
+    dp_extend(&totals->of, &totals->capacity, totals->count + 1, sizeof *totals->of);
     totals->of[totals->count++] = of;
     return add_sum(totals, book, &of, name, delta);
 }
@@ -418,47 +410,41 @@ static void find(json_t *findings, const char *format, ...)
     va_end(args);
 }
 
-static int verify_run(const struct dp_ledger_entry *entry, json_t *runs, json_t *findings)
+static void verify_run(const struct dp_ledger_entry *entry, json_t *runs, json_t *findings)
 {
     struct dp_err why = {0};
     struct dp_ledger_recorded recorded;
     json_t *json = json_pack("{s:s, s:b}", "run", entry->run, "closed", entry->close != NULL);
     json_array_append_new(runs, json);
     if (entry->close == NULL)
-        return 0;
+        return;
     json_object_set_new(json, "recorded", json_real(entry->closed_epsilon));
     json_object_set_new(json, "delta", json_real(entry->closed_delta));
     json_object_set_new(json, "accountant", json_string(entry->accountant));
-    errno = 0;
     if (dp_ledger_run_check(entry, &recorded, &why) != DP_OK) {
-        int bad = errno == ENOMEM;
         json_object_set_new(json, "agrees", entry->as_published ? json_null() : json_false());
         if (!entry->as_published)
             find(findings, "run %s: %s", entry->run, why.message);
-        return bad;
+        return;
     }
     json_object_set_new(json, "recomputed", dp_ledger_real_json(recorded.recomputed));
     json_object_set_new(json, "agrees", recorded.compared ? json_boolean(recorded.agrees) : json_null());
     if (recorded.compared && !recorded.agrees)
         find(findings, "run %s: epsilon is recorded as %.9g, recomputed it is %.9g", entry->run, entry->closed_epsilon,
              recorded.recomputed);
-    return 0;
 }
 
-static int verify_budget(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit, json_t *findings)
+static void verify_budget(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit, json_t *findings)
 {
     struct dp_ledger_costs costs = {0};
     struct dp_err why = {0};
     struct dp_ledger_counted counted;
-    errno = 0;
     int rc = dp_ledger_limit_epsilon(book, limit, &costs, &counted, &why);
-    int bad = rc != DP_OK && errno == ENOMEM;
     dp_ledger_costs_free(&costs);
     if (rc != DP_OK)
         find(findings, "%s: %s", limit->population, why.message);
     else if (counted.epsilon > limit->epsilon * (1 + 0x1p-40))
         find(findings, "%s: its budget is epsilon = %.9g, %.9g are spent", limit->population, limit->epsilon, counted.epsilon);
-    return bad;
 }
 
 int dp_ledger_verify(const char *path, json_t **result, struct dp_err *err)
@@ -466,23 +452,22 @@ int dp_ledger_verify(const char *path, json_t **result, struct dp_err *err)
     struct dp_ledger_book book = {0};
     struct dp_err why = {0};
     json_t *runs = json_array(), *findings = json_array();
-    int bad = 0, rc = dp_ledger_book_read(&book, path, &why);
+    int rc = dp_ledger_book_read(&book, path, &why);
     *result = NULL;
     if (rc == DP_E_UNSAFE)
         find(findings, "%s", why.message);
-    for (size_t i = 0; rc == DP_OK && !bad && i < book.entries; i++)
-        bad = verify_run(&book.entry[i], runs, findings);
-    for (size_t i = 0; rc == DP_OK && !bad && i < book.limits; i++)
-        bad = verify_budget(&book, &book.limit[i], findings);
-    if (rc != DP_OK && rc != DP_E_UNSAFE)
+    for (size_t i = 0; rc == DP_OK && i < book.entries; i++)
+        verify_run(&book.entry[i], runs, findings);
+    for (size_t i = 0; rc == DP_OK && i < book.limits; i++)
+        verify_budget(&book, &book.limit[i], findings);
+    if (rc != DP_OK && rc != DP_E_UNSAFE) {
         rc = dp_fail(err, (enum dp_status)rc, "%s", why.message);
-    else if (bad ||
-             (*result = json_pack("{s:o, s:b, s:b, s:I, s:b, s:O, s:O}", "ledger", dp_json_string(path), "intact",
-                                  json_array_size(findings) == 0, "edited", rc == DP_E_UNSAFE, "lines", (json_int_t)book.lines,
-                                  "torn", book.torn, "findings", findings, "runs", runs)) == NULL)
-        rc = dp_fail(err, DP_E_RUN, "out of memory");
-    else
+    } else {
+        *result = json_pack("{s:o, s:b, s:b, s:I, s:b, s:O, s:O}", "ledger", dp_json_string(path), "intact",
+                            json_array_size(findings) == 0, "edited", rc == DP_E_UNSAFE, "lines", (json_int_t)book.lines,
+                            "torn", book.torn, "findings", findings, "runs", runs);
         rc = DP_OK;
+    }
     json_decref(runs);
     json_decref(findings);
     dp_ledger_book_free(&book);

@@ -102,12 +102,8 @@ static void set_text(struct dp_frame *frame, enum dp_field field, const char *te
 static int greet(struct line *line, int laps, struct dp_err *err)
 {
     line->last = dp_frame_new();
-    int rc = DP_OK;
     line->token = dp_frame_new();
-    if (rc == DP_OK)
-        rc = dp_alloc(&line->took, (size_t)laps, sizeof *line->took, err);
-    if (rc != DP_OK)
-        return rc;
+    line->took = dp_new((size_t)laps, sizeof *line->took);
     struct dp_frame *f = line->token;
     dp_frame_reset(f, DP_KIND_HELLO);
     dp_frame_set_int(f, DP_F_FORMAT, DP_FRAME_FORMAT);
@@ -116,8 +112,7 @@ static int greet(struct line *line, int laps, struct dp_err *err)
     dp_frame_set_int(f, DP_F_SEED, 1);
     set_text(f, DP_F_SOFTWARE, "dpline " DP_VERSION);
     set_text(f, DP_F_RUN, "00000000000000000000000000000001");
-    if (rc == DP_OK)
-        rc = dp_child_pass(line->child, f, f, err);
+    int rc = dp_child_pass(line->child, f, f, err);
     dp_frame_reset(line->last, DP_KIND_LAP);
     return rc;
 }

@@ -225,7 +225,7 @@ END
 }
 
 @test "a private run is in the ledger of its data set, or where --ledger says, or nowhere with --no-ledger" {
-    rows() { awk '/"kind":"plan"/ { n++ } END { print n + 0 }' "$1"; }
+    rows() { awk '/"kind":"open"/ { n++ } END { print n + 0 }' "$1"; }
     dp-sgd.sh -q --data small.dp --epochs 1 -o model
     before=$(rows small.dp/ledger)
     above "$before" 1
@@ -369,7 +369,7 @@ for s in signal.SIGINT, signal.SIGQUIT: signal.signal(s, signal.SIG_DFL)
 os.execvp(sys.argv[1], sys.argv[1:])' scd.sh --data small.dp --epochs 5000 --exec processes --multiplier 900 -q --ledger "$PWD/ledger" $how > stream 2> said &
             script=$!
             for _ in $(seq 1500); do
-                ! grep -q reserve ledger 2> /dev/null || break
+                ! grep -q '"kind":"plan"' ledger 2> /dev/null || break
                 sleep 0.02
             done
             kill -$signal $script

@@ -304,7 +304,7 @@ bool dp_ledger_same_run(const struct dp_ledger_entry *a, const struct dp_ledger_
            !a->as_published == !b->as_published && !a->seeded == !b->seeded;
 }
 
-/* Makes the list equal to the other one; false: out of memory. */
+/* Makes the list equal to the other one; false: too many laps. */
 static bool assign(struct dp_charges *to, const struct dp_charges *from)
 {
     int rc = DP_OK;

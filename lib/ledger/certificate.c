@@ -220,7 +220,7 @@ static int make(const struct dp_ledger_book *book, size_t lines, const struct dp
         return rc;
     }
     *certificate = made;
-    return *certificate != NULL ? DP_OK : dp_fail(err, DP_E_RUN, "out of memory");
+    return *certificate != NULL ? DP_OK : dp_fail(err, DP_E_RUN, "a text of the certificate is not UTF-8");
 }
 
 int dp_certificate_make(const char *path, const struct dp_certified *what, json_t **certificate, struct dp_err *err)

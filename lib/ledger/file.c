@@ -13,22 +13,14 @@
 /* The mark before the first line. */
 #define BEGINNING "00000000000000000000000000000000:0:" DP_LEDGER_ORIGIN
 
-static int beside(const char *path, const char *ending, char **name, struct dp_err *err)
-{
-    if (asprintf(name, "%s.mark%s", path, ending) >= 0)
-        return DP_OK;
-    *name = NULL;
-    return dp_fail(err, DP_E_RUN, "out of memory");
-}
-
 /* Refuses to create a ledger whose mark exists: its file was lost. The mark is looked for first. A ledger exists before its
  * mark, so a ledger that another process is just creating is not taken for lost. */
 static int check_gone(const char *path, struct dp_err *err)
 {
     struct stat st;
-    char *name;
-    int rc = beside(path, "", &name, err);
-    if (rc == DP_OK && lstat(name, &st) == 0 && lstat(path, &st) != 0 && errno == ENOENT)
+    int rc = DP_OK;
+    char *name = dp_format("%s.mark", path);
+    if (lstat(name, &st) == 0 && lstat(path, &st) != 0 && errno == ENOENT)
         rc = dp_fail(err, DP_E_UNSAFE, "the ledger %s is gone, and %s says that there was one", path, name);
     free(name);
     return rc;
@@ -111,12 +103,10 @@ int dp_ledger_book_read(struct dp_ledger_book *book, const char *path, struct dp
 
 int dp_ledger_beside_check(const struct dp_ledger_book *book, const char *path, struct dp_err *err)
 {
-    char *name, text[DP_LEDGER_MARK + 1];
+    char *name = dp_format("%s.mark", path), text[DP_LEDGER_MARK + 1];
     struct dp_ledger_place mark;
     ssize_t n = 0;
-    int rc = beside(path, "", &name, err);
-    if (rc != DP_OK)
-        return rc;
+    int rc = DP_OK;
     int fd = open(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0 && errno == ENOENT && book->format >= MARKED)
         rc = dp_fail(
@@ -148,21 +138,20 @@ int dp_ledger_beside_check(const struct dp_ledger_book *book, const char *path, 
 
 int dp_ledger_beside_begin(const struct dp_ledger_book *book, const char *path, struct dp_err *err)
 {
-    char *name, mark[DP_LEDGER_MARK];
+    char *name = dp_format("%s.mark", path), mark[DP_LEDGER_MARK];
     struct stat st;
-    int rc = beside(path, "", &name, err);
-    bool missing = rc == DP_OK && lstat(name, &st) != 0 && errno == ENOENT;
+    bool missing = lstat(name, &st) != 0 && errno == ENOENT;
     free(name);
     snprintf(mark, sizeof mark, "%.32s:%zu:%s", BEGINNING, book->lines, dp_ledger_book_hash(book));
-    return missing ? dp_ledger_beside_write(path, mark, err) : rc;
+    return missing ? dp_ledger_beside_write(path, mark, err) : DP_OK;
 }
 
 int dp_ledger_beside_write(const char *path, const char *mark, struct dp_err *err)
 {
-    char *name = NULL, *temporary = NULL;
-    int fd = -1, rc = beside(path, "", &name, err);
-    rc = rc ?: beside(path, ".new", &temporary, err); /* always this name, so that killed processes leave one file at most */
-    if (rc == DP_OK && (fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600)) < 0)
+    char *name = dp_format("%s.mark", path);
+    char *temporary = dp_format("%s.mark.new", path); /* always this name, so that killed processes leave one file at most */
+    int rc = DP_OK, fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0)
         rc = dp_fail_errno(err, errno, "cannot write %s", name);
     if (rc == DP_OK && (dprintf(fd, "%s\n", mark) < 0 || fsync(fd) != 0 || rename(temporary, name) != 0)) {
         rc = dp_fail_errno(err, errno, "cannot write %s", name);

@@ -65,16 +65,15 @@ int dp_people_open(struct dp_people *p, const struct dp_registry *registry, cons
     for (size_t i = 0; rc == DP_OK && i < DP_PEOPLE_OWN && query->own[i] != NULL; i++) {
         char *path;
         /* Without its directory, the ledger does not exist. */
-        if (dp_registry_path(query->own[i], &path, NULL) != DP_OK && (path = strdup(query->own[i])) == NULL)
-            rc = dp_fail(err, DP_E_RUN, "out of memory");
-        rc = rc ?: add_ledger(p, path, query->own[i], err);
+        if (dp_registry_path(query->own[i], &path, NULL) != DP_OK)
+            path = dp_got(strdup(query->own[i]));
+        rc = add_ledger(p, path, query->own[i], err);
     }
     for (size_t i = 0; rc == DP_OK && p->registry != NULL && i < p->registry->lines; i++) {
         const struct dp_registry_line *line = &p->registry->line[i];
         if (!is_theirs(p, line) || line->gate != DP_REGISTRY_CHARGED)
             continue;
-        char *path = strdup(line->ledger);
-        rc = path != NULL ? add_ledger(p, path, NULL, err) : dp_fail(err, DP_E_RUN, "out of memory");
+        rc = add_ledger(p, dp_got(strdup(line->ledger)), NULL, err);
     }
     return rc;
 }

@@ -292,14 +292,10 @@ static int add_text(const struct dp_registry *r, const struct dp_registry_line *
         return dp_fail(err, DP_E_RUN, "the path %s is not UTF-8, which the registry %s cannot hold " WITHOUT, no_text(line),
                        r->path);
     json_t *json = line_json(line);
-    char *body = json != NULL ? dp_json_text(json, JSON_COMPACT) : NULL;
-    bool good = body != NULL && asprintf(text, "%s%s\n", before != NULL ? before : "", body) >= 0;
+    char *body = dp_json_text(json, JSON_COMPACT);
+    *text = dp_format("%s%s\n", before != NULL ? before : "", body);
     json_decref(json);
     free(body);
-    if (!good) {
-        *text = before;
-        return dp_fail(err, DP_E_RUN, "out of memory");
-    }
     free(before);
     return DP_OK;
 }
@@ -370,18 +366,17 @@ bool dp_registry_concerns(const char *population, const char *digest)
 
 int dp_registry_path(const char *file, char **path, struct dp_err *err)
 {
-    char *copy = strdup(file), *slash = copy != NULL ? strrchr(copy, '/') : NULL, *directory = NULL;
+    char *copy = dp_got(strdup(file)), *slash = strrchr(copy, '/');
     const char *name = slash != NULL ? file + (slash - copy) + 1 : file;
     *path = NULL;
     if (slash != NULL)
         slash[slash == copy] = '\0'; /* "/" itself stays */
-    if (copy != NULL)
-        directory = realpath(slash != NULL ? copy : ".", NULL);
+    char *directory = realpath(slash != NULL ? copy : ".", NULL);
     int rc = DP_OK;
     if (directory == NULL)
         rc = dp_fail_errno(err, errno, "cannot find the directory of %s", file);
-    else if (asprintf(path, "%s/%s", strcmp(directory, "/") == 0 ? "" : directory, name) < 0)
-        rc = dp_fail(err, DP_E_RUN, "out of memory");
+    else
+        *path = dp_format("%s/%s", strcmp(directory, "/") == 0 ? "" : directory, name);
     free(directory);
     free(copy);
     return rc;

@@ -391,7 +391,7 @@ int dp_ledger_report_people(const char *path, const struct dp_people *people, co
         *report = json_pack("{s:o, s:I, s:b, s:O, s:O}", "ledger", dp_json_string(path), "lines", (json_int_t)book.lines,
                             "torn", book.torn, "runs", runs, "populations", totals.list);
     if (*report == NULL)
-        rc = dp_fail(err, DP_E_RUN, "out of memory");
+        rc = dp_fail(err, DP_E_RUN, "the runs in the ledger %s cannot be added up", path);
     json_decref(runs);
     json_decref(totals.list);
     free(totals.of);

@@ -26,10 +26,10 @@ out_at() {
     local n count=0 before
     dp-loop -q --laps 3 -o model -- "$RUN" > stream
     before=$(wc -l < ledger)
-    for n in 400 800 1600; do
+    for n in 100 400 800; do
         run env LD_PRELOAD="$BUILD/memory/fail.so" FAIL_AT=$n dp-loop -q --laps 3 --exec fused -o new -- "$RUN"
         assert_equal "$status" 1
-        assert_output --partial "dp-loop: out of memory"
+        assert_output --partial ": out of memory"
         assert_not_exists new*
         dp-account verify ledger > /dev/null
         count=$((count + 1))

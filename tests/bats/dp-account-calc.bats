@@ -167,8 +167,8 @@ PY
         refuses 2 "dp-account sigma: --epsilon: must be > 0, got $bad" sigma --epsilon "$bad"
         refuses 2 "dp-account epsilon: --multiplier: must be > 0, got $bad" epsilon --multiplier "$bad"
     done
-    for bad in 0 1 -1e-5 2; do
-        refuses 2 "dp-account sigma: --delta: must be > 0 and < 1, got $bad" sigma --delta "$bad"
+    for bad in 1 -1e-5 2; do
+        refuses 2 "dp-account sigma: --delta: must be >= 0 and < 1, got $bad" sigma --delta "$bad"
     done
     for bad in 0 1.0001 -0.5; do
         refuses 2 "dp-account sigma: --rate: must be > 0 and <= 1, got $bad" sigma --rate "$bad"
@@ -183,7 +183,7 @@ PY
 
 @test "calculator: words it does not know" {
     refuses 2 "dp-account sigma: --sampler: must be one of none|poisson|fixed|shuffle|full|repeated|stream, got 'dice'" sigma --sampler dice
-    refuses 2 "dp-account sigma: --accountant: must be one of best|pld|rdp|zcdp|gdp|profile|advanced|published|blsgd|adp-sgd, got 'clt'" sigma --accountant clt
+    refuses 2 "dp-account sigma: --accountant: must be one of best|pld|rdp|zcdp|gdp|profile|pure|advanced|published|blsgd|adp-sgd, got 'clt'" sigma --accountant clt
     refuses 2 "dp-account sigma: unknown option '--multiplier' (try --help)" sigma --multiplier 2
     refuses 2 "dp-account epsilon: unknown option '--epsilon' (try --help)" epsilon --epsilon 2
     refuses 2 "dp-account sigma: unexpected argument 'more'" sigma --epsilon 1 --delta 1e-5 --laps 1 more

@@ -281,7 +281,7 @@ PYTHON
 import csv, re, xml.etree.ElementTree as tree
 import numpy as np
 page = open("page.html").read()
-roc, accuracy, epsilon = [tree.fromstring(svg) for svg in re.findall("<svg.*?</svg>", page, re.S)]
+attack, roc, accuracy, epsilon = [tree.fromstring(svg) for svg in re.findall("<svg.*?</svg>", page, re.S)]
 scores = list(csv.DictReader(open("scores.csv")))
 y = np.load("q.dp/y.npy")
 right = []

@@ -112,9 +112,9 @@ print(lap["epsilon"], R["rate"], R["draws"], R["contraction"])' > said
         complains 5 "dp-account: a record of draws does not say how many there are and how they contract" \
             dp-account --epsilon 1e9 --delta 1e-5 --no-ledger --allow-seeded --in edited
     done
-    # the plan, the reservation and the charge of a ledger have them as well
+    # the plan and the close line of a ledger have them as well
     dp-loop -q --laps 1 -o model -- "$(Z=5 EPSILON=10 pipeline two.dp '--loss logistic --lambda 1e-2 --passes 5 --batch 20' | sed 's/--no-ledger/--ledger ledger/')" > stream
-    assert_equal "$(grep -c '"sampling":"repeated","draws":75,"contraction":' ledger)" 3
+    assert_equal "$(grep -c '"sampling":"repeated","draws":75,"contraction":' ledger)" 2
     run dp-account report ledger
     assert_line --partial "by 1 run and 1 lap (profile)"
 }

@@ -16,7 +16,7 @@ import msgpack
 
 
 def laps_of(ledger):
-    """Checks the chain and returns {run: laps reserved, or used if it has ended}."""
+    """Checks the chain and returns {run: laps of its plan, or used if it has ended}; a filter may take any number of laps."""
     data = open(ledger, "rb").read() if os.path.exists(ledger) else b""
     previous, spent = "0" * 64, {}
     for number, line in enumerate(data.split(b"\n")[:-1], 1):  # what follows the last line feed is not a line
@@ -27,7 +27,7 @@ def laps_of(ledger):
         assert entry["seq"] == number and entry["prev"] == previous, f"line {number}: does not follow"
         previous = digest
         if entry["kind"] == "open":
-            spent[entry["run"]] = 0
+            spent[entry["run"]] = float("inf") if entry.get("order", 0) > 0 else 0
         elif entry["kind"] in ("plan", "close"):
             spent[entry["run"]] = sum(charge["laps"] for charge in entry["charges"])
     return spent

@@ -94,7 +94,7 @@ python_of() { in_mandoc ascii "$1" | sed -n '/^EXAMPLES/,/^SEE ALSO/p' | sed -n 
     run /usr/bin/python3 ledger.py < the.ledger
     assert_success
     assert_output --regexp '^\{.*: 3\}$'
-    sed 's/"laps":1/"laps":2/' the.ledger > edited.ledger
+    sed 's/"laps":3/"laps":2/' the.ledger > edited.ledger
     run /usr/bin/python3 ledger.py < edited.ledger
     assert_failure
     assert_output --partial 'was edited'

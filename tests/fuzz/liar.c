@@ -32,18 +32,18 @@ struct site {
     int answered;
 };
 
-/* Laps that the ledger has paid for. */
+/* The laps of all plans in the ledger. */
 static long long paid(const char *path)
 {
     char line[4096];
     long long laps = 0;
     FILE *file = fopen(path, "r");
     while (file != NULL && fgets(line, sizeof line, file) != NULL) {
-        const char *count = strstr(line, "\"laps\":");
-        long long sign = strstr(line, "\"kind\":\"reserve\"") != NULL  ? 1
-                         : strstr(line, "\"kind\":\"refund\"") != NULL ? -1
-                                                                       : 0;
-        laps += count != NULL ? sign * atoll(count + 7) : 0;
+        const char *count = strstr(line, "\"kind\":\"plan\"") != NULL ? line : NULL;
+        while (count != NULL && (count = strstr(count, "\"laps\":")) != NULL) {
+            count += 7;
+            laps += atoll(count);
+        }
     }
     if (file != NULL)
         fclose(file);

@@ -150,5 +150,5 @@ double dp_tradeoff_even(const struct dp_tradeoff *t)
     double least = 1;
     for (size_t i = 0; i < t->count; i++)
         least = fmin(least, 1 - (1 - t->delta[i]) / (exp(t->epsilon[i]) + 1));
-    return least * (1 + 4 * DBL_EPSILON);
+    return fmin(1, least * (1 + 4 * DBL_EPSILON));
 }

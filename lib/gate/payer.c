@@ -204,8 +204,10 @@ static int open_found(struct dp_payer *p, struct dp_ledger_run *run, struct dp_e
     else
         query.registry = dp_registry_chosen(&o->registry, p->registry);
     int rc = dp_where_open(&where, &query, run, p->unregistered, err);
-    if (rc == DP_OK && run->resumes != NULL)
+    if (rc == DP_OK && run->resumes != NULL) {
         rc = charge_lost(p, where.ledger->name, err);
+        run->base = &p->base;
+    }
     run->laps = p->spend.adaptive ? 0 : p->spend.limit;
     rc = rc ?: dp_ledger_open(&p->ledger, where.ledger->name, run, err);
     rc = rc ?: dp_where_note(&where, run, dp_ledger_run_id(p->ledger), err);

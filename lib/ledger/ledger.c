@@ -425,6 +425,24 @@ static int admit(struct dp_ledger *l, const struct dp_ledger_run *run, struct ba
     return rc;
 }
 
+/* The caller has counted what the run had released before it was resumed. Since then the process that was resumed may have written
+ * another checkpoint, and released more. */
+static int check_base(const struct dp_ledger *l, const struct dp_ledger_run *run, struct dp_err *err)
+{
+    struct dp_charges now = {0};
+    if (run->resumes == NULL || run->base == NULL)
+        return DP_OK;
+    int rc = dp_ledger_entry_base(dp_ledger_book_find(&l->book, l->run), &now, err);
+    bool same = now.count == run->base->count;
+    for (size_t i = 0; same && i < now.count; i++)
+        same = dp_charges_laps(run->base, &now.charge[i].event) == now.charge[i].laps;
+    dp_charges_free(&now);
+    if (rc == DP_OK && !same)
+        rc = dp_fail(err, DP_E_UNSAFE, "the run went on in the ledger %s while it was resumed: resume its newest checkpoint",
+                     l->path);
+    return rc;
+}
+
 /* Adds the plan of the run behind its open line: both are one append. */
 static int add_plan(struct dp_ledger *l, const struct dp_ledger_run *run, struct batch *batch, struct dp_err *err)
 {
@@ -456,6 +474,7 @@ static int open_run(struct dp_ledger *l, const struct dp_ledger_run *run, struct
     size_t at = l->book.end;
     bool torn = l->book.torn;
     rc = admit(l, run, &batch, err);
+    rc = rc ?: check_base(l, run, err);
     rc = rc ?: add_plan(l, run, &batch, err);
     rc = rc ?: write_down(l, &batch, at, torn, err);
     rc = rc ?: dp_ledger_beside_write(l->path, l->mark, err);
@@ -628,7 +647,10 @@ static int used_of(const struct dp_ledger *l, const struct dp_charges *used, str
 static int ended_of(const struct dp_ledger *l, const struct dp_charges *used, const char *status, struct dp_ledger_entry *ended,
                     struct dp_err *err)
 {
-    *ended = *dp_ledger_book_find(&l->book, l->run);
+    int rc = check_own(l, err);
+    *ended = rc == DP_OK ? *dp_ledger_book_find(&l->book, l->run) : (struct dp_ledger_entry){0};
+    if (rc != DP_OK)
+        return rc;
     ended->paid = (struct dp_charges){0};
     ended->close = ended->opening->line;
     ended->status = status;

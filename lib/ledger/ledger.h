@@ -46,10 +46,11 @@ struct dp_ledger_run {
                           * filter at this Rényi order, and the run costs its whole budget */
     int64_t time;        /* seconds since 1970, 0 for unknown; nothing in the library reads the clock */
     const char *resumes; /* the mark of the checkpoint that the run is resumed from, or NULL */
-    bool earlier;        /* it may be any of its checkpoints, and repeatedly: a gather decides where the run continues */
-    int64_t laps;        /* planned laps, 0 if unknown */
-    int64_t done;        /* laps up to the checkpoint that it is resumed from */
-    const struct dp_plan *plan;       /* what these laps are; may be NULL where laps is 0 */
+    const struct dp_charges *base; /* what dp_ledger_resumed said then: the ledger must still say so. NULL: not compared */
+    bool earlier;               /* it may be any of its checkpoints, and repeatedly: a gather decides where the run continues */
+    int64_t laps;               /* planned laps, 0 if unknown */
+    int64_t done;               /* laps up to the checkpoint that it is resumed from */
+    const struct dp_plan *plan; /* what these laps are; may be NULL where laps is 0 */
     const struct dp_charges *charges; /* or the whole plan, which is admitted as one piece */
     bool partial;                     /* the run may begin even if the population's budget does not cover all its laps */
 };

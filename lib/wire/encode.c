@@ -6,6 +6,8 @@
 int dp_wire_put(void *buffer, const char *bytes, size_t length)
 {
     msgpack_sbuffer *b = buffer;
+    if (length == 0) /* bytes, and the buffer's, may be NULL */
+        return 0;
     if (length <= b->alloc - b->size) {
         memcpy(b->data + b->size, bytes, length);
         b->size += length;

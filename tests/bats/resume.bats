@@ -380,3 +380,53 @@ if frame["kind"] == "lap" and frame["lap"] == int(open("last").read()):
     complains 1 "dp-loop: stage 5 has not saved its state in $here/lost: does its environment have DPLINE_CHECKPOINT?" \
         dp-loop --laps $LAPS -q --checkpoint lost --checkpoint-every 10 -- "${CHILD/| dp-step/| env -u DPLINE_CHECKPOINT dp-step}"
 }
+
+# begin: the first run, until it has a checkpoint, of which ./copy is a copy; its frames can be read from 8
+begin() {
+    text="dp-sample --data two.dp --rate 0.1 | dp-grad --data two.dp --loss logistic --clip 1 | dp-noise -z 150 |
+        dp-account --epsilon 5 --delta 1e-5 --ledger ledger | dp-step --step 1"
+    timeout 100 dp-loop --laps 1000 -q --exec fused --checkpoint-every 200 --checkpoint kept -o first -- "$text" > out 2> first.said &
+    first=$!
+    exec 8< out
+    : > first.stream
+    for _ in $(seq 1500); do
+        [ ! -e kept/loop ] || break
+        head -c 4096 <&8 >> first.stream
+    done
+    cp -r kept copy
+}
+
+resume_copy() { timeout 100 dp-loop --laps 1000 -q --exec fused --checkpoint-every 200 --resume copy -o second -- "$text" > second.stream 2> second.said; }
+
+@test "a run that goes on while it is resumed: no lap of either is free" {
+    mkfifo out
+    begin
+    exec 9< ledger
+    flock -s 9 # others can look, and not write
+    cat <&8 >> first.stream &
+    reader=$!
+    sleep 1 # the first run waits, to write its second checkpoint
+    resume_copy &
+    second=$!
+    sleep 1 # the second has seen what the first had released, and waits, too
+    flock -u 9
+    wait $second || assert_equal "$(cat second.said)" \
+        "dp-account: the run went on in the ledger ledger while it was resumed: resume its newest checkpoint"
+    wait $first || assert_equal "$(cat first.said)" "dp-account: the run was resumed by another process, by the ledger ledger"
+    wait $reader
+    released=$(cat first.stream second.stream | LC_ALL=C grep -aoE 'kind.lap' | wc -l)
+    [ "$released" -ge 1000 ]
+    [ "$(dp-account report --json ledger | jq '.runs[0].laps')" -ge "$released" ]
+}
+
+@test "a run that was resumed elsewhere says so, and keeps its last model" {
+    mkfifo out
+    begin
+    resume_copy
+    cat <&8 > /dev/null &
+    got=0
+    wait $first || got=$?
+    assert_equal $got 5
+    assert_equal "$(cat first.said)" "dp-account: the run was resumed by another process, by the ledger ledger"
+    assert_exists first
+}

@@ -1399,7 +1399,11 @@ static void a_run_goes_on_from_its_checkpoint_once(void **state)
     struct dp_charges used = {0};
     dp_charges_add(&used, &event, 70, &err);
     assert_int_equal(dp_ledger_checkpoint(ledger, &used, NULL, &err), DP_E_UNSAFE);
-    assert_string_equal(err.message, "the run was resumed by another process, by the ledger test.ledger");
+    const char *elsewhere = "the run was resumed by another process, by the ledger test.ledger";
+    assert_string_equal(err.message, elsewhere);
+    struct dp_answer none;
+    assert_int_equal(dp_ledger_cost(ledger, &used, "interrupted", &none, &err), DP_E_UNSAFE);
+    assert_string_equal(err.message, elsewhere);
     dp_ledger_free(ledger);
     assert_int_equal(spent(PATH), 130);
     struct dp_ledger *twice;
@@ -1546,6 +1550,41 @@ static void a_filter_goes_on_only_after_a_close_line(void **state)
         assert_string_equal(err.message, sentence);
     }
     dp_charges_free(&used);
+}
+
+/* The process that is resumed lives: between the look at its checkpoint and the open line it writes another one. */
+static void a_run_that_goes_on_meanwhile_is_not_resumed(void **state)
+{
+    (void)state;
+    char mark[DP_LEDGER_MARK], second[DP_LEDGER_MARK];
+    struct dp_event event = poisson(0.01, 1.1);
+    struct dp_err err = {0};
+    struct dp_plan plan = {0};
+    struct dp_charges used = {0}, base = {0};
+    struct dp_ledger_run planned = run;
+    assert_int_equal(dp_plan_add(&plan, &event, 100, &err), 0);
+    planned.plan = &plan;
+    planned.laps = 100;
+    struct dp_ledger *ledger = open_run(PATH, &planned), *again;
+    checkpoint(ledger, &event, 20, 40, mark);
+    assert_int_equal(dp_ledger_resumed(PATH, mark, false, &used, &base, &err), 0);
+    checkpoint(ledger, &event, 40, 60, second);
+    planned.resumes = mark;
+    planned.done = 20;
+    planned.base = &base;
+    assert_int_equal(dp_ledger_open(&again, PATH, &planned, &err), DP_E_UNSAFE);
+    assert_string_equal(err.message,
+                        "the run went on in the ledger test.ledger while it was resumed: resume its newest checkpoint");
+    dp_charges_clear(&used);
+    dp_charges_clear(&base);
+    assert_int_equal(dp_ledger_resumed(PATH, mark, false, &used, &base, &err), 0);
+    assert_int_equal(base.charge[0].laps, 60);
+    dp_ledger_free(open_run(PATH, &planned));
+    assert_int_equal(spent(PATH), 60 + 80);
+    dp_ledger_free(ledger);
+    dp_charges_free(&used);
+    dp_charges_free(&base);
+    dp_plan_free(&plan);
 }
 
 static void what_is_not_a_checkpoint_is_not_resumed(void **state)
@@ -1855,6 +1894,7 @@ int main(void)
         TEST(a_run_goes_on_from_the_checkpoint_before),
         TEST(a_bound_holds_once),
         TEST(a_filter_goes_on_only_after_a_close_line),
+        TEST(a_run_that_goes_on_meanwhile_is_not_resumed),
         TEST(what_is_not_a_checkpoint_is_not_resumed),
         TEST(a_run_must_say_what_it_is),
         TEST(only_a_regular_file_is_a_ledger),

@@ -369,11 +369,14 @@ static void assert_death(void (*cause)(void), const char *bytes)
     assert_string_equal(said, expected);
 }
 
+#ifdef __SANITIZE_ADDRESS__ /* its allocator ends the program with words of its own */
+#define SANITIZED true
+#else
+#define SANITIZED false
+#endif
+
 static void memory_that_runs_out_ends_the_program(void **state)
 {
-#ifdef __SANITIZE_ADDRESS__
-    skip(); /* its own allocator ends the program */
-#endif
     (void)state;
     int *numbers = NULL;
     size_t capacity = 0;
@@ -382,6 +385,8 @@ static void memory_that_runs_out_ends_the_program(void **state)
     dp_extend(&numbers, &capacity, 11, sizeof *numbers);
     assert_true(capacity >= 20 && numbers[9] == 5);
     free(numbers);
+    if (SANITIZED)
+        return;
     assert_death(ask_for_too_many, " (9223372036854775807 × 16 bytes)");
     assert_death(grow_too_far, " (2305843009213693951 × 4 bytes)");
     assert_death(get_nothing, "");

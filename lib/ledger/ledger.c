@@ -438,7 +438,7 @@ static int check_base(const struct dp_ledger *l, const struct dp_ledger_run *run
         same = dp_charges_laps(run->base, &now.charge[i].event) == now.charge[i].laps;
     dp_charges_free(&now);
     if (rc == DP_OK && !same)
-        rc = dp_fail(err, DP_E_UNSAFE, "the run went on in the ledger %s while it was resumed: resume its newest checkpoint",
+        rc = dp_fail(err, DP_E_UNSAFE, "the run made another checkpoint in the ledger %s while it was resumed: resume that one",
                      l->path);
     return rc;
 }

@@ -411,7 +411,7 @@ resume_copy() { timeout 100 dp-loop --laps 1000 -q --exec fused --checkpoint-eve
     sleep 1 # the second has seen what the first had released, and waits, too
     flock -u 9
     wait $second || assert_equal "$(cat second.said)" \
-        "dp-account: the run went on in the ledger ledger while it was resumed: resume its newest checkpoint"
+        "dp-account: the run made another checkpoint in the ledger ledger while it was resumed: resume that one"
     wait $first || assert_equal "$(cat first.said)" "dp-account: the run was resumed by another process, by the ledger ledger"
     wait $reader
     released=$(cat first.stream second.stream | LC_ALL=C grep -aoE 'kind.lap' | wc -l)

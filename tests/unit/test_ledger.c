@@ -1574,7 +1574,7 @@ static void a_run_that_goes_on_meanwhile_is_not_resumed(void **state)
     planned.base = &base;
     assert_int_equal(dp_ledger_open(&again, PATH, &planned, &err), DP_E_UNSAFE);
     assert_string_equal(err.message,
-                        "the run went on in the ledger test.ledger while it was resumed: resume its newest checkpoint");
+                        "the run made another checkpoint in the ledger test.ledger while it was resumed: resume that one");
     dp_charges_clear(&used);
     dp_charges_clear(&base);
     assert_int_equal(dp_ledger_resumed(PATH, mark, false, &used, &base, &err), 0);

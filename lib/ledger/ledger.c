@@ -425,8 +425,8 @@ static int admit(struct dp_ledger *l, const struct dp_ledger_run *run, struct ba
     return rc;
 }
 
-/* The caller has counted what the run had released before it was resumed. Since then the process that was resumed may have written
- * another checkpoint, and released more. */
+/* The caller has counted what the run had released before it was resumed. Since then the process that was resumed may have
+ * written another checkpoint, and released more. */
 static int check_base(const struct dp_ledger *l, const struct dp_ledger_run *run, struct dp_err *err)
 {
     struct dp_charges now = {0};

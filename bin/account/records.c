@@ -196,9 +196,7 @@ static int add_event(struct reader *r, const struct dp_event *event, struct dp_e
     bool gaussian = event->query[0].kind == DP_QUERY_GAUSSIAN;
     bool like = gaussian ? dp_event_same(&same, &r->first) : dp_event_same(event, &r->first);
     dp_extend(&r->multiplier, &r->capacity, (size_t)lap, sizeof *r->multiplier);
-    int rc = DP_OK;
-    if (rc == DP_OK && r->planned && !like)
-        rc = unplan(r, err);
+    int rc = r->planned && !like ? unplan(r, err) : DP_OK;
     if (rc == DP_OK && !r->planned)
         rc = dp_plan_add(&r->laps, event, 1, err);
     if (rc != DP_OK)

@@ -19,11 +19,8 @@ static int release(const struct dp_census *census, const struct payment *p, cons
 {
     const int64_t unit = (int64_t)(1 / p->grid);
     int64_t *counts = dp_new(census->counts, sizeof *counts);
-    int rc = DP_OK;
-    if (rc == DP_OK) {
-        dp_census_counts(census, unit, counts);
-        rc = payment_make(p, o, identity, NULL, counts, census->counts, paid, err);
-    }
+    dp_census_counts(census, unit, counts);
+    int rc = payment_make(p, o, identity, NULL, counts, census->counts, paid, err);
     if (rc == DP_OK) {
         rc = dp_propose_noised(census, counts, unit, p->scale, threshold, schema, err);
         *lack = rc == DP_E_BUDGET ? LACK_NAMES : LACK_NOTHING;

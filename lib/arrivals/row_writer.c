@@ -19,7 +19,6 @@ static int write_bare(struct dp_row_writer *w, enum dp_kind kind, int status, st
 {
     static const char software[] = "dpline " DP_VERSION;
     struct dp_frame *frame = dp_frame_new();
-    int rc = DP_OK;
     dp_frame_reset(frame, kind);
     if (kind == DP_KIND_HELLO) {
         dp_frame_set_int(frame, DP_F_FORMAT, DP_FRAME_FORMAT);
@@ -27,7 +26,7 @@ static int write_bare(struct dp_row_writer *w, enum dp_kind kind, int status, st
     } else if (status != 0) {
         dp_frame_set_int(frame, DP_F_STATUS, status);
     }
-    rc = rc ?: dp_port_write(w->port, frame, err);
+    int rc = dp_port_write(w->port, frame, err);
     dp_frame_free(frame);
     return rc;
 }
@@ -39,21 +38,16 @@ int dp_row_writer_open(struct dp_row_writer **writer, struct dp_port *port, cons
     if (room == 0)
         return dp_fail(err, DP_E_RUN, "a row of %zu columns does not fit a frame", facts->cols);
     struct dp_row_writer *w = dp_new(1, sizeof *w);
-    int rc = DP_OK;
     w->port = port;
     w->cols = facts->cols;
     w->most = room < DP_ROWS_TOGETHER ? room : DP_ROWS_TOGETHER;
     w->frame = dp_frame_new();
-    if (rc == DP_OK) {
-        w->x = dp_new(w->most * w->cols, sizeof *w->x);
-        w->y = dp_new(w->most, sizeof *w->y);
-    }
-    if (rc == DP_OK) {
-        dp_frame_reset(w->frame, DP_KIND_LAP);
-        w->frame->label = DP_LABEL_RAW;
-        dp_describe(w->frame, facts);
-    }
-    rc = rc ?: write_bare(w, DP_KIND_HELLO, 0, err);
+    w->x = dp_new(w->most * w->cols, sizeof *w->x);
+    w->y = dp_new(w->most, sizeof *w->y);
+    dp_frame_reset(w->frame, DP_KIND_LAP);
+    w->frame->label = DP_LABEL_RAW;
+    dp_describe(w->frame, facts);
+    int rc = write_bare(w, DP_KIND_HELLO, 0, err);
     if (rc != DP_OK) {
         dp_row_writer_close(w);
         return rc;

@@ -239,11 +239,10 @@ int dp_census_check_names(const struct dp_census *census, struct dp_err *err)
     char name[DP_TEXT_SHOWN];
     size_t twice = census->columns;
     dp_text_index_twice(dp_census_name, census, census->columns, &twice);
-    int rc = DP_OK;
-    return rc == DP_OK && twice < census->columns
+    return twice < census->columns
                ? dp_fail(err, DP_E_RUN, "%s: column %zu: the header has '%s' twice", census->input, twice + 1,
                          dp_text_show(census->column[twice].name, strlen(census->column[twice].name), name))
-               : rc;
+               : DP_OK;
 }
 
 int dp_census_find_label(struct dp_census *census, const struct dp_import *import, struct dp_err *err)

@@ -112,12 +112,11 @@ static int place_knots(struct dp_import *import, struct table *table, struct dp_
     struct pass pass = {0};
     size_t rows = 0, persons = 0;
     dp_knots_open(&knots, &import->plan.schema);
-    int rc = DP_OK;
     if (knots.columns == 0) {
         dp_knots_close(&knots);
         return DP_OK;
     }
-    rc = rc ?: start_pass(&pass, import, table, err);
+    int rc = start_pass(&pass, import, table, err);
     while (rc >= 0 && (rc = next_row(&pass, import, table, err)) == 1) {
         rows += pass.training;
         persons += pass.training && pass.ends;
@@ -166,12 +165,9 @@ static int finish_parts(struct parts *p, struct dp_import *import, const struct 
     json_t *description = NULL;
     dp_features_describe(f, &import->plan, &description);
     put_schema(import, description);
-    int rc = DP_OK;
-    if (rc == DP_OK) {
-        import->result.rows = dp_writer_rows(p->output);
-        import->result.persons = dp_writer_persons(p->output);
-        rc = dp_writer_finish(p->output, description, err);
-    }
+    import->result.rows = dp_writer_rows(p->output);
+    import->result.persons = dp_writer_persons(p->output);
+    int rc = dp_writer_finish(p->output, description, err);
     if (rc == DP_OK && p->test != NULL) {
         import->result.test_rows = dp_writer_rows(p->test);
         import->result.test_persons = dp_writer_persons(p->test);

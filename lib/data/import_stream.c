@@ -20,12 +20,10 @@ struct stream {
 static int refuse_measures(struct dp_schema *schema, struct dp_err *err)
 {
     dp_features_note(schema);
-    int rc = DP_OK;
     const char *word = json_string_value(json_array_get(schema->private_preprocessing, 0));
-    if (rc == DP_OK && word != NULL)
-        rc = dp_fail(err, DP_E_USAGE, "a stream of rows needs a schema that is public, and '%.60s' is taken from the rows",
-                     word);
-    return rc;
+    return word == NULL ? DP_OK
+                        : dp_fail(err, DP_E_USAGE,
+                                  "a stream of rows needs a schema that is public, and '%.60s' is taken from the rows", word);
 }
 
 /* Refuses a person column: later rows of the same person are not known. */
@@ -90,34 +88,29 @@ static int begin(struct stream *s, struct dp_err *err)
 {
     const struct dp_import *import = s->import;
     const struct dp_schema *schema = &import->plan.schema;
-    char digest[33], row_norm[DP_ROW_NORM_TEXT], *labels = NULL, *text = NULL;
+    char digest[33], row_norm[DP_ROW_NORM_TEXT];
     json_t *description = NULL, *carried = NULL;
-    char *schema_text = NULL;
     dp_features_describe(&s->features, &import->plan, &description);
-    int rc = DP_OK;
     dp_carried_make(&import->plan, import->source.format == DP_IMPORT_TSV, &carried);
-    if (rc == DP_OK && carried != NULL)
-        schema_text = dp_json_text(carried, JSON_COMPACT | JSON_SORT_KEYS);
     dp_row_norm_text(dp_row_norms[import->plan.norm], import->plan.divisor, import->plan.bias, import->plan.basis,
                      import->plan.quantise, row_norm);
     const json_t *classes = json_object_get(json_object_get(description, "label"), "classes");
-    if (rc == DP_OK) {
-        text = dp_json_text(description, JSON_COMPACT | JSON_SORT_KEYS);
-        labels = classes != NULL ? dp_json_text(classes, JSON_COMPACT) : NULL;
-        const char *population = import->writer.population != NULL ? import->writer.population : "";
-        digest_of(text, row_norm, population, import->plan.features, digest);
-        struct dp_row_facts facts = {.cols = import->plan.features,
-                                     .data = digest,
-                                     .population = population[0] != '\0' ? population : digest,
-                                     .preprocessing = "",
-                                     .row_norm = row_norm,
-                                     .schema = schema_text,
-                                     .labels = labels,
-                                     .classes = schema->real_label ? 0 : schema->classes,
-                                     .label_scale = s->features.label_scale,
-                                     .label_offset = s->features.label_offset};
-        rc = s->to->begin(s->to->self, &facts, err);
-    }
+    char *schema_text = carried != NULL ? dp_json_text(carried, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+    char *labels = classes != NULL ? dp_json_text(classes, JSON_COMPACT) : NULL;
+    char *text = dp_json_text(description, JSON_COMPACT | JSON_SORT_KEYS);
+    const char *population = import->writer.population != NULL ? import->writer.population : "";
+    digest_of(text, row_norm, population, import->plan.features, digest);
+    struct dp_row_facts facts = {.cols = import->plan.features,
+                                 .data = digest,
+                                 .population = population[0] != '\0' ? population : digest,
+                                 .preprocessing = "",
+                                 .row_norm = row_norm,
+                                 .schema = schema_text,
+                                 .labels = labels,
+                                 .classes = schema->real_label ? 0 : schema->classes,
+                                 .label_scale = s->features.label_scale,
+                                 .label_offset = s->features.label_offset};
+    int rc = s->to->begin(s->to->self, &facts, err);
     free(text);
     free(labels);
     free(schema_text);

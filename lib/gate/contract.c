@@ -54,7 +54,7 @@ int dp_contract_read(struct dp_contract *c, const struct dp_frame *hello, struct
     int rc = DP_OK;
     if (c->named)
         rc = read_laps(&c->laps, text, count, err);
-    else if (rc == DP_OK && count > 0)
+    else if (count > 0)
         rc = dp_laps_plain(&c->laps, count, err);
     return rc == DP_OK && c->named ? check_adjacency(hello, err) : rc;
 }
@@ -197,11 +197,8 @@ static int hold(const struct dp_contract *c, struct terms *terms, const struct d
    the whole run. */
 static int begin_kind(struct dp_contract *c, struct terms *terms, const struct dp_frame *lap, struct dp_err *err)
 {
-    c->first = c->first ?: dp_frame_new();
-    int rc = DP_OK;
     enum dp_sampling sampling;
-    if (rc != DP_OK)
-        return rc;
+    c->first = c->first ?: dp_frame_new();
     if (c->first->records == 0)
         dp_frame_reset(c->first, lap->kind);
     for (int i = 0; i < lap->records && c->first->records > 0; i++) {
@@ -210,7 +207,7 @@ static int begin_kind(struct dp_contract *c, struct terms *terms, const struct d
             return dp_fail(err, DP_E_UNSAFE, "lap %lld records another '%s' than the first lap", (long long)lap->lap,
                            dp_record_key(member));
     }
-    rc = dp_charge_sampling(lap->record, &sampling, err); /* some accountant must cover it */
+    int rc = dp_charge_sampling(lap->record, &sampling, err); /* some accountant must cover it */
     terms->announced = true;
     terms->count = c->adaptive ? 0 : dp_contract_announced(c, terms->kind, terms->record);
     if (rc == DP_OK && terms->count > 0)

@@ -22,12 +22,10 @@ _Static_assert(sizeof((struct dpline_array *)0)->size == sizeof((struct dp_array
 
 int dpline_frame_new(struct dpline_frame **frame, struct dpline_error *error)
 {
-    struct dp_err err = {0};
+    (void)error;
     dp_init();
-    struct dp_frame *inside = dp_frame_new();
-    int rc = DP_OK;
-    *frame = dp_public_frame_out(inside);
-    return dp_public_result(error, rc, &err);
+    *frame = dp_public_frame_out(dp_frame_new());
+    return DPLINE_OK;
 }
 
 void dpline_frame_free(struct dpline_frame *frame)

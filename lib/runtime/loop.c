@@ -130,18 +130,17 @@ static int say_hello(struct run *r, struct dp_err *err)
     dp_frame_set_int(f, DP_F_FORMAT, DP_FRAME_FORMAT);
     dp_frame_set_text(f, DP_F_SOFTWARE, "dpline " DP_VERSION, strlen("dpline " DP_VERSION));
     dp_frame_set_text(f, DP_F_RUN, r->saved.run, strlen(r->saved.run));
-    int rc = DP_OK;
     dp_frame_set_int(f, DP_F_STAGE, 0);
     dp_frame_set_int(f, DP_F_LAPS, r->laps.laps);
-    if (rc == DP_OK && o->plan != NULL)
+    if (o->plan != NULL)
         dp_frame_set_text(f, DP_F_KINDS, o->plan, strlen(o->plan));
     if (o->seed != DP_OPT_ABSENT_INT)
         dp_frame_set_int(f, DP_F_SEED, o->seed);
-    if (rc == DP_OK && r->init_lap > 0)
+    if (r->init_lap > 0) {
         dp_frame_set_text(f, DP_F_MODEL_DIGEST, r->init_model, strlen(r->init_model));
-    if (rc == DP_OK && r->init_lap > 0)
         dp_frame_set_int(f, DP_F_MODEL_LAP, r->init_lap);
-    rc = rc ?: exchange(r, f, err);
+    }
+    int rc = exchange(r, f, err);
     if (rc != DP_OK)
         return rc;
     /* Public texts must come back unchanged; otherwise a stage that sees private rows may have written them. */

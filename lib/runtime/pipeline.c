@@ -138,14 +138,11 @@ int dp_pipeline_cut(struct dp_pipeline *pipeline, const char *text, struct dp_er
 {
     size_t length = strlen(text);
     memset(pipeline, 0, sizeof *pipeline);
-    pipeline->text = dp_new(3 * length + 3, 1);
-    int rc = DP_OK; /* the copy; words, each with its end */
-    if (rc != DP_OK)
-        return rc;
+    pipeline->text = dp_new(3 * length + 3, 1); /* the copy; words, each with its end */
     memcpy(pipeline->text, text, length);
     pipeline->stages = 1;
     struct reader reader = {.at = pipeline->text, .to = pipeline->text + length + 1};
-    rc = cut(pipeline, &reader, err);
+    int rc = cut(pipeline, &reader, err);
     pipeline->shell = reader.shell;
     return rc;
 }

@@ -121,8 +121,7 @@ int dp_workers_local(struct dp_workers **workers, struct dp_stage *stage, const 
     dp_workers_start(&l->base, &local_ops, stage, shards);
     int rc = DP_OK;
     l->child = dp_new((size_t)shards, sizeof(struct dp_child *));
-    if (rc == DP_OK)
-        l->at = dp_new((size_t)shards, sizeof *l->at);
+    l->at = dp_new((size_t)shards, sizeof *l->at);
     for (int k = 0; rc == DP_OK && k < shards; k++)
         rc = start_child(l, text, k, fused, err);
     /* The checkpoint gets the place of this stage back: the children have set it to theirs. */

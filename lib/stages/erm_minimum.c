@@ -35,9 +35,8 @@ static int minimise(struct dp_erm_risk *r, const double *model, double *sum, str
     size_t size = dp_erm_size(s);
     memcpy(s->w, model, size * sizeof *s->w);
     dp_erm_solve(r, s->tolerance, found);
-    int rc = DP_OK;
-    if (rc != DP_OK || found->end != DP_MINIMUM_REACHED)
-        return rc != DP_OK ? rc : not_converged(s, found, err);
+    if (found->end != DP_MINIMUM_REACHED)
+        return not_converged(s, found, err);
     for (size_t j = 0; j < size; j++) {
         sum[j] = s->w[j] - model[j];
         s->w[j] = model[j] + sum[j];

@@ -106,10 +106,9 @@ static int solve(struct dp_erm_risk *r, const struct certificate *c, int64_t lap
     size_t size = dp_erm_size(s);
     struct dp_minimum found;
     dp_erm_solve(r, c->tolerance, &found);
-    int rc = DP_OK;
     bool within = sqrt(dp_norm2(s->w, size)) <= c->reach && sqrt(dp_norm2(r->b, size)) <= c->largest;
-    if (rc != DP_OK || (found.end == DP_MINIMUM_REACHED && found.norm <= c->tolerance && within))
-        return rc;
+    if (found.end == DP_MINIMUM_REACHED && found.norm <= c->tolerance && within)
+        return DP_OK;
     return dp_fail(err, DP_E_RUN,
                    "the minimiser of lap %lld was not found to a gradient of norm %.3g: nothing is released; a larger "
                    "--tolerance or more passes (--most) may help",

@@ -88,12 +88,11 @@ static int shape(struct dp_stage *stage, struct dp_frame *frame, const struct dp
     s->blocks = dp_new(blocks, sizeof *s->blocks);
     s->coefficient = dp_new(s->outputs, sizeof *s->coefficient);
     s->work = dp_new(s->row.cols * (s->outputs + (primal ? 1 : 0)), sizeof *s->work);
-    int rc = DP_OK;
     if (!primal && s->restored == 0)
         s->alpha = dp_new(s->own_rows * s->outputs, sizeof(double));
-    if (rc == DP_OK && o->variant == DP_SCD_NON_PRIVATE)
+    if (o->variant == DP_SCD_NON_PRIVATE)
         dp_scd_certificate_alloc(s);
-    return rc == DP_OK && s->row.keep ? dp_bounded_later_fits(s->own_rows, s->outputs, err) : rc;
+    return s->row.keep ? dp_bounded_later_fits(s->own_rows, s->outputs, err) : DP_OK;
 }
 
 double dp_scd_sigma_prime(const struct dp_scd *s, const struct dp_record *m)

@@ -72,6 +72,12 @@ double dp_audit_epsilon_lower(uint64_t hits, uint64_t alarms, uint64_t runs, dou
     return epsilon;
 }
 
+double dp_audit_evidence(double q, double ratio)
+{
+    double high = fmax(ratio, 0);
+    return high + log((1 - q) * exp(-high) + q * exp(ratio - high));
+}
+
 /* The inverse of h(x) = 1 − f(x) for a mechanism that is μ-Gaussian, or (ε, δ): the curve `at` has one parameter, μ or ε. */
 typedef double inverse_curve(double y, double at, double delta);
 

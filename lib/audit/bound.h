@@ -21,6 +21,10 @@ double dp_audit_proportion_upper(uint64_t successes, uint64_t trials, double con
    each of which fails with probability (1 − confidence)/2. */
 double dp_audit_epsilon_lower(uint64_t hits, uint64_t alarms, uint64_t runs, double delta, double confidence);
 
+/* ln(1 − q + q e^ratio), without overflow: the evidence for a person whose batches are coins of probability q, if a lap's sum
+   has this logarithm of the likelihood ratio of "in the batch". */
+double dp_audit_evidence(double q, double ratio);
+
 /* Many canaries in one run. Each of `canaries` is in the rows with probability 1/2. The adversary guesses for `guesses` of them
    whether it is, and is right for `correct`. Lower bounds, with that confidence, on the μ of Gaussian differential privacy
    and on the epsilon at this delta. A mechanism with the trade-off curve f obeys, for p_t = Pr[t guesses are right], all j, and

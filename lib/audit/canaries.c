@@ -16,7 +16,7 @@ struct audit {
     struct dp_canaries *out;
     struct dp_pipeline pipeline;
     int gate;
-    char directory[256], path[300]; /* temporary; the data set in it */
+    char directory[DP_AUDIT_PATH], path[DP_AUDIT_PATH + 16]; /* temporary; the data set in it */
     struct dp_dataset *data;
     size_t canaries;
     bool *in;      /* canaries: the coins */
@@ -98,18 +98,6 @@ static int write_data(struct audit *a, struct dp_err *err)
     return rc;
 }
 
-static int make_directory(struct audit *a, struct dp_err *err)
-{
-    char name[sizeof a->directory];
-    if ((size_t)snprintf(name, sizeof name, "%s/dp-audit.XXXXXX", a->out->scratch) >= sizeof name)
-        return dp_fail(err, DP_E_RUN, "TMPDIR: '%.60s' is too long a path", a->out->scratch);
-    if (mkdtemp(name) == NULL)
-        return dp_fail_errno(err, errno, "cannot make a directory in %s", a->out->scratch);
-    memcpy(a->directory, name, sizeof name);
-    snprintf(a->path, sizeof a->path, "%s/rows.dp", name);
-    return DP_OK;
-}
-
 static void remove_directory(const struct audit *a)
 {
     static const char *const files[] = {"dataset.json", "y.npy", "X_data.npy", "X_indices.npy", "X_indptr.npy"};
@@ -138,9 +126,10 @@ static int prepare(struct audit *a, struct dp_err *err)
     a->in = dp_new(a->canaries, sizeof *a->in);
     a->score = dp_new(a->canaries, sizeof *a->score);
     a->token = dp_frame_new();
-    rc = rc ?: make_directory(a, err);
+    rc = rc ?: dp_audit_directory(a->directory, a->out->scratch, err);
     if (rc != DP_OK)
         return rc;
+    snprintf(a->path, sizeof a->path, "%s/rows.dp", a->directory);
     toss(a);
     return write_data(a, err);
 }
@@ -182,13 +171,6 @@ static int open_sum(struct audit *a, struct dp_err *err)
     return rc;
 }
 
-/* ln(1 − q + q e^ratio) without overflow */
-static double mixed(double q, double ratio)
-{
-    double high = fmax(ratio, 0);
-    return high + log((1 - q) * exp(-high) + q * exp(ratio - high));
-}
-
 /* Adds the lap to the scores of the canaries. `m`: the record of the sum. */
 static int look(struct audit *a, const struct dp_record *m, struct dp_err *err)
 {
@@ -202,7 +184,7 @@ static int look(struct audit *a, const struct dp_record *m, struct dp_err *err)
     const double *own = a->sum + (a->form.rows - 1) * a->form.cols + a->data->cols;
     double scale = fmax(m->scale, 1e-6 * m->bound), shift = m->bound / scale;
     for (size_t k = 0; rc == DP_OK && k < a->canaries; k++)
-        a->score[k] += mixed(m->rate, shift * own[k] / scale - shift * shift / 2);
+        a->score[k] += dp_audit_evidence(m->rate, shift * own[k] / scale - shift * shift / 2);
     return rc;
 }
 

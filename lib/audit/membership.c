@@ -164,7 +164,7 @@ static int settle(struct audit *a, struct dp_err *err)
 static double score(const struct audit *a, bool in)
 {
     const struct learnt *l = &a->learnt;
-    double along = 0, q = a->record.rate;
+    double along = 0;
     for (size_t k = 0; k < a->outputs; k++)
         along += l->direction[k] * (a->feature[k] - l->mean[k]);
     if (!(l->variance > 0))
@@ -172,8 +172,7 @@ static double score(const struct audit *a, bool in)
     double ratio = (along * l->shift - l->shift * l->shift / 2) / l->variance;
     if (a->out->visible)
         return in ? ratio : 0;
-    double high = fmax(ratio, 0); /* ln(1 − q + q e^ratio) without overflow */
-    return high + log((1 - q) * exp(-high) + q * exp(ratio - high));
+    return dp_audit_evidence(a->record.rate, ratio);
 }
 
 /* The adversary's evidence from a lap. A lap's choice is a separate query. */
@@ -462,11 +461,9 @@ static int measure(struct audit *a, struct dp_err *err)
     struct dp_membership *out = a->out;
     int64_t learning = out->runs / 10 > 10 ? out->runs / 10 : 10, scored = out->runs - learning, first = scored / 2,
             second = scored - first;
-    double *with, *sorted = NULL;
-    with = dp_new((size_t)scored * 2, sizeof *with);
-    sorted = dp_new((size_t)scored * 2, sizeof *sorted);
+    double *with = dp_new((size_t)scored * 2, sizeof *with), *without = with + scored;
+    double *sorted = dp_new((size_t)scored * 2, sizeof *sorted);
     int rc = DP_OK;
-    double *without = with + (rc == DP_OK ? scored : 0);
     for (int64_t i = 0; rc == DP_OK && i < 2 * learning; i++)
         rc = one_run(a, PHASE_LEARN, i % 2 == 0, NULL, err);
     rc = rc ?: settle(a, err);

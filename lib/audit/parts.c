@@ -32,6 +32,17 @@ int dp_audit_without_ledger(struct dp_pipeline *pipeline, int gate, struct dp_er
     return rc;
 }
 
+int dp_audit_directory(char path[DP_AUDIT_PATH], const char *parent, struct dp_err *err)
+{
+    char name[DP_AUDIT_PATH];
+    if ((size_t)snprintf(name, sizeof name, "%s/dp-audit.XXXXXX", parent) >= sizeof name)
+        return dp_fail(err, DP_E_RUN, "TMPDIR: '%.60s' is too long a path", parent);
+    if (mkdtemp(name) == NULL)
+        return dp_fail_errno(err, errno, "cannot make a directory in %s", parent);
+    memcpy(path, name, sizeof name);
+    return DP_OK;
+}
+
 /* text[from .. to) with `data` for each {}. */
 static void name_data(char **named, const char *text, size_t from, size_t to, const char *data)
 {

@@ -23,6 +23,10 @@ int dp_audit_cut(struct dp_pipeline *pipeline, const char *text, struct dp_err *
    gate: its number in the pipeline, which is cut again. */
 int dp_audit_without_ledger(struct dp_pipeline *pipeline, int gate, struct dp_err *err);
 
+/* Makes a directory for changed rows in `parent`, of mode 0700, and names it. */
+#define DP_AUDIT_PATH 256
+int dp_audit_directory(char path[DP_AUDIT_PATH], const char *parent, struct dp_err *err);
+
 /* Starts stages [from, to) with {} replaced by the path of a data set, in quotes. */
 int dp_audit_part_start(struct dp_child **part, const struct dp_audit_watch *watch, const struct dp_pipeline *pipeline,
                         int from, int to, const char *data, struct dp_err *err);

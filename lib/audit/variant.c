@@ -51,13 +51,8 @@ static int copy_description(const struct dp_variant *variant, const char *path, 
 
 int dp_variant_open(struct dp_variant *variant, const char *parent, const char *path, struct dp_err *err)
 {
-    char name[sizeof variant->path];
-    if ((size_t)snprintf(name, sizeof name, "%s/dp-audit.XXXXXX", parent) >= sizeof name || strchr(parent, '\'') != NULL)
-        return dp_fail(err, DP_E_RUN, "TMPDIR: '%.60s' is too long a path or has a quote in it", parent);
-    if (mkdtemp(name) == NULL)
-        return dp_fail_errno(err, errno, "cannot make a directory in %s", parent);
-    memcpy(variant->path, name, sizeof name);
-    return copy_description(variant, path, err);
+    int rc = dp_audit_directory(variant->path, parent, err);
+    return rc ?: copy_description(variant, path, err);
 }
 
 static bool is_replaced(const struct dp_variant_rows *rows, size_t i)

@@ -2,11 +2,12 @@
    dataset.json and digest are the original's, so the two differ only in the rows. */
 #pragma once
 
+#include "audit/parts.h"
 #include "base/err.h"
 #include "data/dataset.h"
 
 struct dp_variant {
-    char path[256]; /* path of the directory; "" until it is made */
+    char path[DP_AUDIT_PATH]; /* path of the directory; "" until it is made */
 };
 
 /* Makes the directory (in `parent`) and copies dataset.json of the data set at `path`. */

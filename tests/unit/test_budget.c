@@ -188,10 +188,10 @@ static void what_a_run_was_admitted_with_stays_its_own(void **state)
         struct dp_ledger *ledger = opened(&first);
         assert_refused(&again, "affords");
         assert_int_equal(dp_ledger_set_budget(PATH, &lower, &err), DP_E_UNSAFE);
-        struct dp_ledger *beside = opened(&small);
+        struct dp_ledger *second = opened(&small);
         assert_true(holds());
         dp_ledger_free(ledger);
-        end(beside, &small, &event, 1, "done");
+        end(second, &small, &event, 1, "done");
         fresh(state);
         set(&budget);
         dp_ledger_free(opened(&first)); /* killed: it may be resumed */
@@ -210,12 +210,12 @@ static void addition_counts_runs_whole(void **state)
     (void)state;
     struct dp_ledger_budget budget = a_budget(1);
     struct dp_event event = gaussian(2), quiet = gaussian(1000);
-    struct dp_ledger_run first = a_run(0.4, 1e-6, &event, 10), beside = a_run(0.5, 1e-6, &quiet, 10);
+    struct dp_ledger_run first = a_run(0.4, 1e-6, &event, 10), second = a_run(0.5, 1e-6, &quiet, 10);
     struct dp_ledger_run more = a_run(0.2, 1e-6, &event, 1), rest = a_run(0.1, 1e-6, &event, 1);
     set(&budget);
     struct dp_ledger *ledger = opened(&first);
     end(ledger, &first, &event, 3, "interrupted");
-    whole(&beside, &quiet);
+    whole(&second, &quiet);
     assert_refused(&more, "with as many laps a run of --epsilon 0.1 fits");
     whole(&rest, &event);
     const struct dp_ledger_run five = {
@@ -298,10 +298,10 @@ static void what_was_admitted_whole_stays_so(void **state)
     (void)state;
     struct dp_ledger_budget budget = a_budget(1);
     struct dp_event event = gaussian(2), quiet = gaussian(1e6);
-    struct dp_ledger_run first = a_run(0.9, 1e-6, &event, 10), beside = a_run(0.2, 1e-6, &quiet, 1);
+    struct dp_ledger_run first = a_run(0.9, 1e-6, &event, 10), second = a_run(0.2, 1e-6, &quiet, 1);
     set(&budget);
     struct dp_ledger *ledger = opened(&first);
-    assert_refused(&beside, "affords 0 of the run's 1 laps");
+    assert_refused(&second, "affords 0 of the run's 1 laps");
     end(ledger, &first, &event, 10, "done");
     assert_true(holds());
 }

@@ -613,10 +613,10 @@ static void an_older_run_that_is_going_keeps_its_plan(void **state)
     assert_int_equal(spent(PATH), 5);
     struct dp_event event = gaussian(2);
     struct dp_err err = {0};
-    struct dp_ledger_run beside = run;
-    beside.data = "d";
-    beside.epsilon = 20;
-    struct dp_ledger *ledger = open_run(PATH, &beside);
+    struct dp_ledger_run second = run;
+    second.data = "d";
+    second.epsilon = 20;
+    struct dp_ledger *ledger = open_run(PATH, &second);
     assert_int_equal(dp_ledger_reserve(ledger, &event, 11, &err), DP_E_BUDGET);
     reserve(ledger, &event, 10);
     dp_ledger_free(ledger);
@@ -1158,16 +1158,16 @@ static void a_partial_run_gets_no_more_than_it_was_opened_with(void **state)
     struct dp_event event = gaussian(2);
     struct dp_err err = {0};
     struct dp_charges used = {0};
-    struct dp_ledger_run partial = run, beside = run;
+    struct dp_ledger_run partial = run, second = run;
     struct dp_plan plan = {0};
-    partial.population = beside.population = "p";
-    partial.epsilon = beside.epsilon = 20; /* too much for addition */
+    partial.population = second.population = "p";
+    partial.epsilon = second.epsilon = 20; /* too much for addition */
     partial.laps = 100;
     assert_int_equal(dp_plan_add(&plan, &event, partial.laps, &err), DP_OK);
     partial.plan = &plan;
     partial.partial = true;
     assert_int_equal(dp_ledger_set_budget(PATH, &budget, &err), 0);
-    struct dp_ledger *other = open_run(PATH, &beside);
+    struct dp_ledger *other = open_run(PATH, &second);
     reserve(other, &event, 10);
     struct dp_ledger *ledger = open_run(PATH, &partial);
     int64_t affords = dp_ledger_affords(ledger);

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "base/round.h"
 #include "base/unit.h"
+#include "account/solve.h"
 #include "data/row_length.h"
 #include "plot.h"
 #include "priv/gdp.h"
@@ -201,16 +202,16 @@ static void put_meaning(const struct page *p, const json_t *of, FILE *out)
     fputs("</p>\n", out);
 }
 
-/* The epsilon of k persons at delta: exact for one Gaussian, else the best of the pairs, or k epsilon at a larger delta. */
+/* The epsilon of k persons at delta: of one Gaussian, else the best of the pairs, or k epsilon at a larger delta. */
 static void put_household(const struct dp_tradeoff *t, int k, double delta, FILE *out)
 {
     double best = (double)INFINITY, larger = 0;
     if (isfinite(t->mu) && t->but == 0 && delta > 0) {
-        fprintf(out, "an ε of %g", dp_round_up(dp_gaussian_epsilon(k * t->mu * (1 + 1e-15), delta), 4));
+        fprintf(out, "an ε of at most %g", dp_round_up(dp_gaussian_epsilon(k * t->mu * (1 + 1e-15), delta), 4));
         return;
     }
     for (size_t i = 0; i < t->count; i++) {
-        double x = t->epsilon[i], grown = x > 0 ? t->delta[i] * expm1(k * x) / expm1(x) * (1 + 1e-12) : k * t->delta[i];
+        double x = t->epsilon[i], grown = t->delta[i] * exp(dp_group_growth(x, k));
         if (grown <= delta)
             best = fmin(best, k * x);
         larger = grown;
@@ -231,8 +232,7 @@ static void put_households(const json_t *of, FILE *out)
     put_household(&t, 2, delta, out);
     fputs("; of 4: ", out);
     put_household(&t, 4, delta, out);
-    fprintf(out, " (%s).</li>\n",
-            isfinite(t.mu) && t.but == 0 ? "exactly, at the same δ" : "a bound for groups, at the same δ if none is named");
+    fputs(" (at the same δ if none is named).</li>\n", out);
 }
 
 static void put_preparation(const json_t *words, FILE *out)

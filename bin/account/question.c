@@ -436,7 +436,7 @@ void question_explain_attack(const struct dp_charges *charges, double delta)
     if (isfinite(t.mu))
         printf("; mu %.4g", dp_round_up(t.mu, 4));
     if (isfinite(t.mu) && t.but > 0)
-        printf(" except with probability %.3g", t.but);
+        printf(" except with probability %.3g", dp_round_up(t.but, 3));
     putchar('\n');
 }
 

@@ -92,29 +92,51 @@ int dp_solve_delta(enum dp_accountant accountant, const struct dp_charges *charg
     return rc;
 }
 
+double dp_group_growth(double epsilon, int64_t people)
+{
+    double k = (double)people;
+    double growth = epsilon > 0 ? (k - 1) * epsilon + log(expm1(-k * epsilon) / expm1(-epsilon)) : log(k);
+    return growth + 1e-12 * (1 + k * epsilon);
+}
+
+/* k x, rounded up, by the accountant of x. */
+static struct dp_answer times(int64_t people, double x, enum dp_accountant by)
+{
+    double k = (double)people, product = k * x;
+    if (fma(k, x, -product) > 0)
+        product = nextafter(product, (double)INFINITY);
+    return (struct dp_answer){.upper = product, .by = by};
+}
+
 int dp_solve_group(const struct dp_charges *charges, int64_t people, double delta, struct dp_answer *answer, bool *exact,
                    struct dp_err *err)
 {
     enum { TRIES = 60 };
-    double mu, k = (double)people, epsilon = 0, share = delta;
+    double mu, epsilon = 0;
+    struct dp_answer pure = {.upper = (double)INFINITY};
     *exact = dp_account_gaussian_mu(charges, &mu);
     if (*exact || people == 1) {
         int rc = dp_account_epsilon(DP_ACCOUNTANT_BEST, charges, delta, answer, err);
         if (rc == DP_OK && *exact) /* k shifts of at most μ are one of at most kμ */
-            *answer = (struct dp_answer){dp_gaussian_epsilon(k * mu * (1 + 1e-15), delta), 0, false, DP_ACCOUNTANT_GDP};
+            *answer =
+                (struct dp_answer){dp_gaussian_epsilon((double)people * mu * (1 + 1e-15), delta), 0, false, DP_ACCOUNTANT_GDP};
         return rc;
     }
-    for (int i = 0; i < TRIES; i++) {
-        share = delta * exp(log(epsilon > 0 ? expm1(epsilon) / expm1(k * epsilon) : 1 / k) - 1e-12 * (1 + k * epsilon));
-        *answer = (struct dp_answer){.upper = (double)INFINITY};
-        int rc = share > 1e-300 || delta == 0 ? dp_account_epsilon(DP_ACCOUNTANT_BEST, charges, share, answer, err) : DP_OK;
-        if (rc != DP_OK || !isfinite(answer->upper))
+    if (delta == 0 || dp_account_covers(DP_ACCOUNTANT_PURE, charges)) {
+        int rc = dp_account_epsilon(DP_ACCOUNTANT_PURE, charges, 0, &pure, err);
+        *answer = times(people, pure.upper, DP_ACCOUNTANT_PURE);
+        if (rc != DP_OK || delta == 0)
             return rc;
-        if (answer->upper <= epsilon) {
-            *answer = (struct dp_answer){epsilon, 0, false, answer->by};
-            answer->upper *= k;
-            if (fma(k, epsilon, -answer->upper) > 0)
-                answer->upper = nextafter(answer->upper, (double)INFINITY);
+    }
+    for (int i = 0; i < TRIES; i++) {
+        double share = delta * exp(-dp_group_growth(epsilon, people));
+        *answer = (struct dp_answer){.upper = (double)INFINITY};
+        int rc = share > 1e-300 ? dp_account_epsilon(DP_ACCOUNTANT_BEST, charges, share, answer, err) : DP_OK;
+        if (rc != DP_OK)
+            return rc;
+        if (!isfinite(answer->upper) || answer->upper <= epsilon || epsilon >= pure.upper) {
+            double x = isfinite(answer->upper) ? epsilon : answer->upper;
+            *answer = x < pure.upper ? times(people, x, answer->by) : times(people, pure.upper, DP_ACCOUNTANT_PURE);
             return DP_OK;
         }
         epsilon = answer->upper * (1 + 1e-7 * i);

@@ -9,8 +9,12 @@
 int dp_solve_delta(enum dp_accountant accountant, const struct dp_charges *charges, double epsilon, struct dp_answer *answer,
                    struct dp_err *err);
 
+/* ln((e^{k ε} − 1)/(e^ε − 1)), rounded up; ln k at ε = 0. If (ε, δ) holds for one person, (k ε, δ' ) holds for k persons, where
+ * ln δ' = ln δ + this. */
+double dp_group_growth(double epsilon, int64_t people);
+
 /* The epsilon at delta of `people` >= 1 persons together. *exact: the charges are one Gaussian of μ, so a group is one of k μ.
- * Else ε = k x, where (x, δ') holds for one person and δ' (e^{kx} − 1)/(e^x − 1) <= delta: a bound. answer->lower is 0. */
+ * Else a bound: ε = k x, where (x, δ') holds for one person and δ' grows to at most delta. answer->lower is 0. */
 int dp_solve_group(const struct dp_charges *charges, int64_t people, double delta, struct dp_answer *answer, bool *exact,
                    struct dp_err *err);
 

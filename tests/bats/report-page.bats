@@ -51,7 +51,7 @@ END
     assert_equal "$(cat said)" ''
     words page.html > text
     for sentence in 'ε = 1 at δ = 1e-05' 'The people of patients.csv: 2100 rows.' 'One row is taken for one person.' \
-        '5 % 8.43 %' 'From even odds, a guess is right at most 55.4 % of the time.' 'μ (mu) = 0.2681:' '(exactly, at the same δ)' 'of a budget of 3.' 'Measured on 900 rows' \
+        '5 % 8.43 %' 'From even odds, a guess is right at most 55.4 % of the time.' 'μ (mu) = 0.2681:' '(at the same δ if none is named)' 'of a budget of 3.' 'Measured on 900 rows' \
         "accuracy $(dp-eval --data q.dp --last --metrics accuracy --in model -f json | jq .accuracy | xargs printf '%.4g')" \
         'The file has only the last model of the run, so measures along the run are not shown.' \
         '<b>smoker</b>=yes' 'dp-account verify p.dp/ledger' 'The ledger has the digest of this model.'; do

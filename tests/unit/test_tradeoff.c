@@ -152,6 +152,18 @@ static void groups(void **state)
     assert_int_equal(dp_solve_group(&d, 3, 0, &answer, &exact, &err), 0);
     assert_near(answer.upper, 1.5, 1e-5);
     assert_true(answer.upper >= 1.5 && !exact);
+    const struct dp_charge loud = other(DP_QUERY_PURE, 0, 1, 1000); /* e^(k epsilon) overflows */
+    struct dp_charges e = list_of(&loud, 1);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(dp_solve_group(&e, 3, i * 1e-5, &answer, &exact, &err), 0);
+        assert_near(answer.upper, 3000, 1e-9);
+    }
+    dp_charges_free(&e);
+    for (double x = 0; x < 300; x = 2 * x + 1e-9) {
+        double ratio = x > 0 ? expm1(2 * x) / expm1(x) : 2;
+        assert_true(dp_group_growth(x, 2) >= log(ratio));
+        assert_near(dp_group_growth(x, 2), log(ratio), 1e-8);
+    }
     assert_int_equal(dp_solve_group(&c, 2, 1e-5, &answer, &exact, &err), 0);
     assert_true(!exact && answer.upper > 2);
     double x = answer.upper / 2;

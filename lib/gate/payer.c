@@ -445,8 +445,13 @@ int dp_payer_stop(struct dp_payer *p, int spent, struct dp_frame *frame, struct 
 
 int dp_payer_end(struct dp_payer *p, bool interrupted, const char *digest, struct dp_err *err)
 {
-    /* Released values may have decided that a run ends before its last lap, so its status counts as interrupted. */
-    bool early = interrupted || p->spend.laps < p->laps;
+    /* Released values may have decided that a run ends before its last lap, so its status counts as interrupted. A run of open
+       length has as many laps as its budget affords; but in a stream, where rows come once, fewer laps cost no less. */
+    int64_t last = p->laps;
+    if (last == 0 && !p->spend.adaptive && p->spend.laps > 0 &&
+        dp_plan_event(&p->contract.plan, 1)->sampling != DP_SAMPLING_STREAM)
+        last = p->spend.limit;
+    bool early = interrupted || p->spend.laps < last;
     return p->begun ? end_run(p, early ? "interrupted" : "done", digest, err) : DP_OK;
 }
 

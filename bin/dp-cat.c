@@ -78,9 +78,8 @@ static int show(struct cat *c, const struct dp_frame *f, struct dp_err *err)
         return dp_port_write(c->out, f, err);
     json_t *root = dp_json_frame(f, c->options.full);
     dp_json_print(root, 0, stdout);
-    rc = DP_OK;
     json_decref(root);
-    return rc;
+    return DP_OK;
 }
 
 static void keep(struct cat *c)

@@ -190,9 +190,6 @@ static int window_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp
         return rc;
     s->any = true;
     describe(s, frame, n);
-    rc = DP_OK;
-    if (rc != DP_OK)
-        return rc;
     frame->label = DP_LABEL_RAW;
     rc = dp_frame_add_record(frame, &record, err);
     return rc != DP_OK ? rc : out->frame(out, frame, err);

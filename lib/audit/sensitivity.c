@@ -174,7 +174,7 @@ static int make_token(struct audit *a, int64_t lap, struct dp_err *err)
         dp_frame_copy(a->token, a->absent[lap - 2]);
         dp_frame_strip(a->token);
         dp_frame_set_real(a->token, DP_F_NOISE_SCALE, dp_frame_record(a->token, DP_F_SUM)->sensitivity);
-        rc = rc ?: set_model(a, lap, err);
+        rc = set_model(a, lap, err);
     }
     if (rc == DP_OK)
         dp_frame_begin_lap(a->token, a->token, lap, a->out->laps, true);

@@ -129,9 +129,6 @@ static int append_line(struct dp_lines *l, struct dp_err *err)
         size_t length = end != NULL ? (size_t)(end - from) : left;
         whole = end != NULL || l->chunk_end == 0;
         dp_extend(&l->line, &l->capacity, l->length + length + 1, 1);
-        rc = DP_OK;
-        if (rc != DP_OK)
-            return rc;
         l->plain = l->plain && l->chunk_plain;
         if (!l->chunk_plain && length > 0 && memchr(from, '\0', length) != NULL)
             return dp_fail(err, DP_E_RUN, "%s: line %zu: holds a NUL byte, so this is not text in UTF-8", l->name,

@@ -53,7 +53,7 @@ static int put_image(struct dp_import *import, const struct dp_folder_image *ima
     if (import->plan.shape.height == 0) { /* the first one */
         import->plan.shape = image->shape;
         make_columns(&import->plan.schema, bytes);
-        rc = rc ?: dp_map_fits(import->map, import->plan.shape, err);
+        rc = dp_map_fits(import->map, import->plan.shape, err);
     }
     r->count = 0;
     r->label = import->unlabelled ? 0 : (double)meant[image->class];

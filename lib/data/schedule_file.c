@@ -15,9 +15,6 @@ static int read_values(struct dp_schedule *schedule, struct dp_lines *lines, str
         if (!dp_number_cell(lines->line, lines->length, &value) || !(value > 0) || !isfinite(value))
             return dp_fail(err, DP_E_RUN, "%s: line %zu: expected a number > 0", lines->name, lines->number);
         dp_extend(&schedule->value, &capacity, schedule->count + 1, sizeof value);
-        rc = DP_OK;
-        if (rc != DP_OK)
-            return rc;
         schedule->value[schedule->count++] = value;
     }
     return rc;

@@ -325,7 +325,7 @@ bool dp_ledger_entry_resume(struct dp_ledger_entry *entry, size_t seq)
     dp_charges_free(&entry->newest.used);
     entry->newest = (struct dp_ledger_point){.used = at};
     entry->before.seq = 0;
-    entry->bounded = entry->planned = entry->ended = false;
+    entry->bounded = entry->planned = false;
     dp_ledger_old_free(entry->old);
     entry->old = NULL;
     return good;
@@ -446,6 +446,19 @@ static bool contains(const struct dp_charges *more, const struct dp_charges *les
     return true;
 }
 
+int dp_ledger_add_plan(const struct dp_ledger_entry *entry, struct dp_charges *charges, struct dp_err *err)
+{
+    int rc = DP_OK;
+    for (size_t i = 0; rc == DP_OK && i < entry->plan.count; i++)
+        rc = dp_charges_at_least(charges, &entry->plan.charge[i].event, entry->plan.charge[i].laps, err);
+    return rc;
+}
+
+bool dp_ledger_entry_ended(const struct dp_ledger_entry *entry)
+{
+    return entry->close != NULL && strcmp(entry->status, "interrupted") != 0 && contains(&entry->paid, &entry->plan);
+}
+
 static const char *take_charge(struct dp_ledger_book *book, json_t *line, const char *kind)
 {
     struct dp_charge charge;
@@ -479,18 +492,20 @@ static const char *take_plan(struct dp_ledger_book *book, json_t *line)
         return why;
     if (entry->planned || !contains(&entry->out, &entry->paid))
         return "its run has reserved laps before it said what it would do";
-    dp_charges_clear(&entry->plan);
-    if ((why = read_charges(charges, &entry->plan)) != NULL)
-        return why;
-    if (book->format >= ONCE) {
-        if (entry->holds || !contains(&entry->plan, &entry->out))
-            return "its plan is not all that its run may release";
-        if (!assign(&entry->paid, &entry->plan))
-            return malformed;
+    struct dp_charges plan = {0};
+    why = read_charges(charges, &plan);
+    if (why == NULL && book->format >= ONCE) {
+        if (entry->holds || !contains(&plan, &entry->out))
+            why = "its plan is not all that its run may release";
+        /* A plan that was interrupted still counts: what had been released may have decided the new one. */
+        else if (!assign(&entry->paid, &plan) || dp_ledger_add_plan(entry, &plan, NULL) != DP_OK)
+            why = malformed;
         entry->planned = true;
     }
+    dp_charges_free(&entry->plan);
+    entry->plan = plan;
     note_line(book, entry);
-    return NULL;
+    return why;
 }
 
 static const char *take_checkpoint(struct dp_ledger_book *book, json_t *line)
@@ -569,8 +584,6 @@ static const char *take_close(struct dp_ledger_book *book, json_t *line)
         return why;
     entry->close = json_incref(line);
     note_line(book, entry);
-    /* A run of format 2 that its budget ended may have done less than its plan. */
-    entry->ended = strcmp(status, "interrupted") != 0 && (charges != NULL || laps >= dp_charges_all(&entry->plan));
     entry->holds = false;
     entry->accountant = accountant;
     entry->status = status;

@@ -38,10 +38,10 @@ struct dp_ledger_entry {
     double epsilon, delta, prior_epsilon, prior_delta, order;
     int seeded, as_published;              /* JSON booleans */
     int addition;                          /* also a JSON boolean: the run chose that unused budgets count only by addition */
-    struct dp_charges plan;                /* the planned cost of the whole run, known before its laps; empty if unknown */
+    struct dp_charges plan;                /* the planned cost of the whole run, known before its laps; empty if unknown. After it
+                                              was resumed, the most of its plans */
     struct dp_charges paid;                /* what it has reserved; after its end, what it has used */
     struct dp_charges out;                 /* a resumed run: what may have been released before; stays paid */
-    bool ended;                            /* by itself: nothing that it released had decided when */
     bool planned;                          /* since it was opened or resumed, it has reserved its plan */
     bool holds;                            /* it has a filter and no close line: it has reserved its whole budget */
     struct dp_ledger_point newest, before; /* its newest checkpoint; the one before, in case the newest files are incomplete */
@@ -104,6 +104,12 @@ const char *dp_ledger_book_hash(const struct dp_ledger_book *book);
 
 /* The run whose newest name this is, or NULL. */
 struct dp_ledger_entry *dp_ledger_book_find(const struct dp_ledger_book *book, const char *run);
+
+/* Raises the laps of each event in the list to at least the laps of the plan. */
+int dp_ledger_add_plan(const struct dp_ledger_entry *entry, struct dp_charges *charges, struct dp_err *err);
+
+/* Whether it has ended by itself, after all laps of its plan: nothing that it released had decided when. */
+bool dp_ledger_entry_ended(const struct dp_ledger_entry *entry);
 
 bool dp_ledger_book_opened(const struct dp_ledger_book *book, const char *run);
 

@@ -654,7 +654,6 @@ static int ended_of(const struct dp_ledger *l, const struct dp_charges *used, co
     ended->paid = (struct dp_charges){0};
     ended->close = ended->opening->line;
     ended->status = status;
-    ended->ended = strcmp(status, "interrupted") != 0;
     ended->holds = false;
     return used_of(l, used, &ended->paid, err);
 }

@@ -26,19 +26,11 @@ enum dp_ledger_basis dp_ledger_basis(const struct dp_ledger_entry *entry)
     if (entry->order > 0)
         return DP_LEDGER_BY_BUDGET;
     int64_t paid = dp_ledger_entry_laps(entry);
-    if (entry->ended || (paid == 0 && entry->plan.count > 0))
+    if (dp_ledger_entry_ended(entry) || (paid == 0 && entry->plan.count > 0))
         return DP_LEDGER_BY_LAPS;
     if (entry->plan.count == 0)
         return DP_LEDGER_BY_ORDER;
     return entry->close != NULL && paid >= dp_charges_all(&entry->plan) ? DP_LEDGER_BY_LAPS : DP_LEDGER_BY_PLAN;
-}
-
-int dp_ledger_add_plan(const struct dp_ledger_entry *entry, struct dp_charges *charges, struct dp_err *err)
-{
-    int rc = DP_OK;
-    for (size_t i = 0; rc == DP_OK && i < entry->plan.count; i++)
-        rc = dp_charges_at_least(charges, &entry->plan.charge[i].event, entry->plan.charge[i].laps, err);
-    return rc;
 }
 
 /* The order for a run without a plan: a function of its own budget, so it was known before the run. */

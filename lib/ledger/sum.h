@@ -54,9 +54,6 @@ int dp_ledger_run_check(const struct dp_ledger_entry *entry, struct dp_ledger_re
 /* Σ times(laps) r(order) of the charges, rounded up. */
 int dp_ledger_rdp(const struct dp_charges *charges, double order, double *rho, struct dp_err *err);
 
-/* Raises the laps of each event in the list to at least the laps of the plan. */
-int dp_ledger_add_plan(const struct dp_ledger_entry *entry, struct dp_charges *charges, struct dp_err *err);
-
 /* Adds the laps that the run has spent to a list. */
 int dp_ledger_add_spent(const struct dp_ledger_entry *entry, struct dp_charges *charges, struct dp_err *err);
 

@@ -24,6 +24,7 @@
 #include "ledger/ledger.h"
 #include "ledger/book.h"
 #include "ledger/orders.h"
+#include "ledger/sum.h"
 #include "priv/rdp.h"
 
 #define PATH "test.ledger"
@@ -157,6 +158,11 @@ static int close_run(struct dp_ledger *ledger, const struct dp_event *event, int
     if (laps > 0)
         assert_int_equal(dp_charges_add(&used, event, laps, err), 0);
     struct dp_ledger_end end = end_of(&used, NULL, 1e-5, "done");
+    struct dp_answer cost;
+    if (dp_ledger_cost(ledger, &used, "done", &cost, err) == 0) { /* that of its plan if it ends earlier */
+        end.epsilon = cost.upper;
+        end.accountant = dp_accountant_names[cost.by];
+    }
     int rc = dp_ledger_close(ledger, &end, err);
     dp_charges_free(&used);
     dp_ledger_free(ledger);
@@ -1362,6 +1368,46 @@ static void checkpoint(struct dp_ledger *ledger, const struct dp_event *event, i
     snprintf(mark, DP_LEDGER_MARK, "%s", dp_ledger_mark(ledger));
 }
 
+/* A run of 100 laps is interrupted, and goes on with a plan of 40. It counts as all 100: what it had released may have decided
+   the second plan. */
+static void a_shorter_plan_does_not_take_the_place_of_the_first(void **state)
+{
+    (void)state;
+    struct dp_event event = gaussian(8);
+    struct dp_err err = {0};
+    struct dp_plan plan = {0};
+    struct dp_charges used = {0};
+    struct dp_ledger_run planned = run;
+    struct dp_answer first, whole;
+    char mark[DP_LEDGER_MARK];
+    assert_int_equal(dp_plan_add(&plan, &event, DP_PLAN_OPEN, &err), 0);
+    planned.plan = &plan;
+    planned.laps = 100;
+    struct dp_ledger *ledger = open_run(PATH, &planned);
+    checkpoint(ledger, &event, 20, 30, mark);
+    dp_charges_add(&used, &event, 20, &err);
+    assert_int_equal(dp_ledger_cost(ledger, &used, "interrupted", &first, &err), 0);
+    struct dp_ledger_end end = {&used, first.upper, 1e-5, dp_accountant_names[first.by], "interrupted", NULL, 0};
+    assert_int_equal(dp_ledger_close(ledger, &end, &err), 0);
+    dp_ledger_free(ledger);
+    planned.resumes = mark;
+    planned.done = 20;
+    planned.laps = 40;
+    ledger = open_run(PATH, &planned);
+    used.charge[0].laps = 40;
+    assert_int_equal(dp_ledger_cost(ledger, &used, "done", &whole, &err), 0);
+    assert_float_equal(whole.upper, first.upper, 0);
+    end.status = "done";
+    assert_int_equal(dp_ledger_close(ledger, &end, &err), 0);
+    dp_ledger_free(ledger);
+    struct dp_ledger_book book;
+    read_book(&book, PATH);
+    assert_int_equal(dp_ledger_basis(&book.entry[0]), DP_LEDGER_BY_PLAN);
+    dp_ledger_book_free(&book);
+    dp_charges_free(&used);
+    dp_plan_free(&plan);
+}
+
 static void assert_resumed(const char *mark, int64_t laps, int64_t of)
 {
     struct dp_charges used = {0}, paid = {0};
@@ -1887,6 +1933,7 @@ int main(void)
         TEST(one_order_with_room_is_enough),
         TEST(a_partial_run_gets_no_more_than_it_was_opened_with),
         TEST(what_a_run_was_admitted_with_is_its_own),
+        TEST(a_shorter_plan_does_not_take_the_place_of_the_first),
         TEST(a_filter_is_reserved_whole),
         TEST(a_budget_after_runs_begins_with_their_cost),
         TEST(orders_are_picked_for_what_is_planned),

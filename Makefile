@@ -96,6 +96,14 @@ $(GAUSSIAN_TABLE): bin/gaussian_table.c lib/math/gaussian.h | packages
 $(BUILD)/obj/math/gaussian.o $(BUILD)/unit/test_gaussian: $(GAUSSIAN_TABLE)
 $(BUILD)/obj/math/gaussian.o $(BUILD)/unit/test_gaussian: ALL_CFLAGS += -I$(BUILD)/gen
 
+# A template is compiled as one string.
+$(BUILD)/gen/%.inc: bin/%.html
+	$(call say,GEN,$@)
+	@mkdir -p $(@D)
+	sed 's/[\\"]/\\&/g; s/^/"/; s/$$/\\n"/' $< > $@.part && mv $@.part $@
+$(BUILD)/obj/bin/account/page.o: $(BUILD)/gen/account/page.inc
+$(BUILD)/obj/bin/account/page.o: ALL_CFLAGS += -I$(BUILD)/gen
+
 $(LIBRARY): $(LIB_OBJ)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)

@@ -172,7 +172,7 @@ refused() {
     run dp-account report --text people.dp
     assert_output --partial "No number covers all runs on these people: there was 1 run without privacy."
     assert_output --partial "- 1 run without privacy on these people: no bound."
-    assert_output --regexp "Of it at most ε = 1 by 1 run in no"
+    assert_output --regexp "This includes at most ε = 1 by 1 run in no"
     # a private run in no ledger shows that the rows are not public, a run without privacy does not
     table other.csv 200
     import other.dp other.csv

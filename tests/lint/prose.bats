@@ -1,4 +1,4 @@
-# Plain English: turns of phrase that make a reader stop, counted over man pages, comments, messages and the README.
+# Plain English: turns of phrase that make a reader stop, counted over man pages, comments, messages, templates and the README.
 # dpline-hacking(7), Plain English, says what to write instead.
 load ../bats/helper
 
@@ -99,6 +99,6 @@ $(tail -n 5 found | while read -r n; do sed -n "${n}p" sentences; done)"$'\n'
     check limits_of_pages pages
 }
 
-@test "plain English: no turn of phrase becomes more frequent in comments, messages and the README" {
-    check limits_of_code comments messages readme
+@test "plain English: no turn of phrase becomes more frequent in comments, messages, templates and the README" {
+    check limits_of_code comments messages templates readme
 }

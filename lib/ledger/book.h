@@ -36,14 +36,14 @@ struct dp_ledger_entry {
     const char *unit; /* base/unit.h; NULL: a row */
     int64_t rows, time;
     double epsilon, delta, prior_epsilon, prior_delta, order;
-    int seeded, as_published;              /* JSON booleans */
-    int addition;                          /* also a JSON boolean: the run chose that unused budgets count only by addition */
-    struct dp_charges plan;                /* the planned cost of the whole run, known before its laps; empty if unknown. After it
+    int seeded, as_published; /* JSON booleans */
+    int addition;             /* also a JSON boolean: the run chose that unused budgets count only by addition */
+    struct dp_charges plan;   /* the planned cost of the whole run, known before its laps; empty if unknown. After it
                                               was resumed, the most of its plans */
-    struct dp_charges paid;                /* what it has reserved; after its end, what it has used */
-    struct dp_charges out;                 /* a resumed run: what may have been released before; stays paid */
-    bool planned;                          /* since it was opened or resumed, it has reserved its plan */
-    bool holds;                            /* it has a filter and no close line: it has reserved its whole budget */
+    struct dp_charges paid;   /* what it has reserved; after its end, what it has used */
+    struct dp_charges out;    /* a resumed run: what may have been released before; stays paid */
+    bool planned;             /* since it was opened or resumed, it has reserved its plan */
+    bool holds;               /* it has a filter and no close line: it has reserved its whole budget */
     struct dp_ledger_point newest, before; /* its newest checkpoint; the one before, in case the newest files are incomplete */
     bool bounded;                          /* at most `until` is released before there is another checkpoint */
     struct dp_charges until;

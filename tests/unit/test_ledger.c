@@ -159,7 +159,7 @@ static int close_run(struct dp_ledger *ledger, const struct dp_event *event, int
         assert_int_equal(dp_charges_add(&used, event, laps, err), 0);
     struct dp_ledger_end end = end_of(&used, NULL, 1e-5, "done");
     struct dp_answer cost;
-    if (dp_ledger_cost(ledger, &used, "done", &cost, err) == 0) { /* that of its plan if it ends earlier */
+    if (dp_ledger_cost(ledger, &used, "done", &cost, err) == 0) { /* its plan, if it ends earlier */
         end.epsilon = cost.upper;
         end.accountant = dp_accountant_names[cost.by];
     }
@@ -1368,7 +1368,7 @@ static void checkpoint(struct dp_ledger *ledger, const struct dp_event *event, i
     snprintf(mark, DP_LEDGER_MARK, "%s", dp_ledger_mark(ledger));
 }
 
-/* A run of 100 laps is interrupted, and goes on with a plan of 40. It counts as all 100: what it had released may have decided
+/* A run of 100 laps is interrupted, and resumed with a plan of 40. It counts as all 100: what it had released may have decided
    the second plan. */
 static void a_shorter_plan_does_not_take_the_place_of_the_first(void **state)
 {

@@ -7,7 +7,7 @@
 
 static const struct word *const words[] = {&word_sigma,  &word_epsilon, &word_delta,       &word_laps,
                                            &word_rate,   &word_curve,   &word_sensitivity, &word_budget,
-                                           &word_report, &word_verify,  &word_certify};
+                                           &word_charge, &word_report,  &word_verify,      &word_certify};
 enum { WORDS = sizeof words / sizeof words[0] };
 
 static const char *name_of(const struct word *word)

@@ -14,4 +14,4 @@ struct word {
 };
 
 extern const struct word word_sigma, word_epsilon, word_delta, word_laps, word_rate, word_curve, word_sensitivity, word_budget,
-    word_report, word_verify, word_certify;
+    word_charge, word_report, word_verify, word_certify;

@@ -536,23 +536,13 @@ static int check_charges(const struct dp_charges *charges, struct dp_err *err)
                : DP_OK;
 }
 
-static bool no_threshold(const struct dp_query *query)
-{
-    return query->kind != DP_QUERY_GAUSSIAN_THRESHOLD;
-}
+/* Users expect deltas of 1e-6 and 2e-6 to be 3e-6. */
+#define DECIMAL 1e-12
 
-/* The charges, where each charge with a threshold becomes a Gaussian. It is a Gaussian except with probability named_delta,
- * which is subtracted from *delta. */
-static int without_thresholds(const struct dp_charges *charges, struct dp_charges *plain, double *delta, struct dp_err *err)
+/* Whether the query has no delta of its own, which dp_charges_without_delta takes from the delta of all. */
+static bool no_delta(const struct dp_query *query)
 {
-    int rc = DP_OK;
-    for (size_t i = 0; rc == DP_OK && i < charges->count; i++) {
-        struct dp_event event = charges->charge[i].event;
-        double times = (double)dp_event_times(&event, charges->charge[i].laps);
-        *delta -= times * dp_event_without_thresholds(&event);
-        rc = dp_charges_add(plain, &event, charges->charge[i].laps, err);
-    }
-    return rc;
+    return query->kind != DP_QUERY_GAUSSIAN_THRESHOLD && query->kind != DP_QUERY_STATED;
 }
 
 static int ask(enum dp_accountant accountant, const struct dp_charges *charges, double delta, struct dp_answer *answer,
@@ -580,13 +570,17 @@ int dp_account_epsilon(enum dp_accountant accountant, const struct dp_charges *c
         return dp_fail(err, DP_E_RUN, "accountant %s needs a delta above 0", dp_accountant_names[accountant]);
     if (delta == 0)
         return by_pure(charges, 0, answer, err);
-    bool only = accountant == DP_ACCOUNTANT_PROFILE || every_query(charges, no_threshold);
+    bool only = accountant == DP_ACCOUNTANT_PROFILE || every_query(charges, no_delta);
     if (only || (accountant == DP_ACCOUNTANT_BEST && has_profile(charges)))
         return ask(accountant, charges, delta, answer, err);
     struct dp_charges plain = {0};
-    rc = without_thresholds(charges, &plain, &delta, err);
-    if (rc == DP_OK && delta > 0)
-        rc = ask(accountant, &plain, delta, answer, err);
+    double own, left;
+    rc = dp_charges_without_delta(charges, &plain, &own, err);
+    left = fabs(delta - own) <= DECIMAL * delta ? 0 : delta - own;
+    if (rc == DP_OK && left == 0 && all_pure(&plain) && (accountant == DP_ACCOUNTANT_BEST || accountant == DP_ACCOUNTANT_PURE))
+        rc = by_pure(&plain, 0, answer, err);
+    else if (rc == DP_OK && left > 0)
+        rc = ask(accountant, &plain, left, answer, err);
     else
         answer->upper = (double)INFINITY;
     answer->lower = 0;

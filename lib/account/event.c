@@ -46,6 +46,9 @@ int dp_event_check(const struct dp_event *event, struct dp_err *err)
     for (int i = 0; rc == DP_OK && i < event->queries; i++) {
         if (event->query[i].kind == DP_QUERY_NONE)
             rc = dp_fail(err, DP_E_RUN, "an event has a query without noise");
+        else if (dp_query_is_statement(event->query[i].kind) && (event->sampling != DP_SAMPLING_NONE || event->queries > 1))
+            rc = dp_fail(err, DP_E_RUN, "a release of another tool (%s) is not sampled, and is the only query of its event",
+                         dp_query_kinds[event->query[i].kind].name);
         else if (repeated && event->query[i].kind != DP_QUERY_GAUSSIAN)
             rc = dp_fail(err, DP_E_RUN, "only Gaussian noise has an accountant where a lap draws many batches, not %s",
                          dp_query_kinds[event->query[i].kind].name);
@@ -86,15 +89,20 @@ bool dp_event_exchanges(const struct dp_event *event)
     return event->sampling == DP_SAMPLING_SUBSTITUTED || event->sampling == DP_SAMPLING_COINS;
 }
 
-double dp_event_without_thresholds(struct dp_event *event)
+double dp_event_without_delta(struct dp_event *event)
 {
-    double named = 0;
-    for (int j = 0; j < event->queries; j++)
-        if (event->query[j].kind == DP_QUERY_GAUSSIAN_THRESHOLD) {
-            named += event->query[j].named_delta * (1 + 1e-12);
-            event->query[j] = (struct dp_query){.kind = DP_QUERY_GAUSSIAN, .multiplier = event->query[j].multiplier};
+    double delta = 0;
+    for (int j = 0; j < event->queries; j++) {
+        struct dp_query *query = &event->query[j];
+        if (query->kind == DP_QUERY_GAUSSIAN_THRESHOLD) {
+            delta += query->named_delta * (1 + 1e-12);
+            *query = (struct dp_query){.kind = DP_QUERY_GAUSSIAN, .multiplier = query->multiplier};
+        } else if (query->kind == DP_QUERY_STATED) {
+            delta += query->delta;
+            *query = (struct dp_query){.kind = DP_QUERY_PURE, .epsilon = query->epsilon};
         }
-    return named;
+    }
+    return delta;
 }
 
 bool dp_event_in_epochs(const struct dp_event *event)
@@ -162,6 +170,24 @@ int dp_charges_add_run(struct dp_charges *charges, const struct dp_event *event,
 int dp_charges_continue(struct dp_charges *charges, const struct dp_event *event, int64_t laps, struct dp_err *err)
 {
     return add(charges, event, laps, true, err);
+}
+
+int dp_charges_without_delta(const struct dp_charges *charges, struct dp_charges *plain, double *delta, struct dp_err *err)
+{
+    int64_t terms = 0;
+    int rc = DP_OK;
+    *delta = 0;
+    for (size_t i = 0; rc == DP_OK && i < charges->count; i++) {
+        struct dp_event event = charges->charge[i].event;
+        double one = dp_event_without_delta(&event);
+        int64_t times = dp_event_times(&charges->charge[i].event, charges->charge[i].laps);
+        *delta += (double)times * one;
+        terms += one > 0 ? times : 0;
+        rc = dp_charges_add(plain, &event, charges->charge[i].laps, err);
+    }
+    if (terms > 1)
+        *delta *= 1 + 1e-15 * (double)(charges->count + 2);
+    return rc;
 }
 
 int dp_charges_at_least(struct dp_charges *charges, const struct dp_event *event, int64_t laps, struct dp_err *err)

@@ -67,8 +67,9 @@ bool dp_event_same(const struct dp_event *a, const struct dp_event *b);
 /* Whether the event is of a sample, and a row is exchanged for another: substituted, or coins. */
 bool dp_event_exchanges(const struct dp_event *event);
 
-/* Makes thresholds of the event Gaussian noise. Returns the probability with which the event is not that noise. */
-double dp_event_without_thresholds(struct dp_event *event);
+/* Makes the event one without a delta of its own: thresholds become Gaussian noise, a stated release pure. Returns the
+ * probability with which the event is not that. */
+double dp_event_without_delta(struct dp_event *event);
 
 /* Whether a person is in exactly one lap of each epoch. This is true of shuffled sampling, and of a stream: it is one epoch
  * that does not end. */
@@ -100,6 +101,10 @@ int dp_charges_add_run(struct dp_charges *charges, const struct dp_event *event,
 /* Adds further laps of the run of this list, to the charge of the same event if there is one: the laps continue its shuffled
  * epochs. */
 int dp_charges_continue(struct dp_charges *charges, const struct dp_event *event, int64_t laps, struct dp_err *err);
+
+/* Adds the charges without their own deltas (dp_event_without_delta) to *plain. *delta: the sum of these, rounded up; exact if
+ * only one lap has one. */
+int dp_charges_without_delta(const struct dp_charges *charges, struct dp_charges *plain, double *delta, struct dp_err *err);
 
 /* Raises the charge of the event to at least that many laps; adds a charge if the event does not have one yet. */
 int dp_charges_at_least(struct dp_charges *charges, const struct dp_event *event, int64_t laps, struct dp_err *err);

@@ -94,12 +94,26 @@ static double objective_delta(const struct dp_query *query, double epsilon)
     return dp_objective_delta(&of, epsilon);
 }
 
-/* No order bounds it: a text of one person may be named, with probability named_delta. */
-static int threshold(const struct dp_query *query, const double *orders, size_t n, double *out, struct dp_err *err)
+/* No order bounds it: with probability named_delta a text of one person is named, with probability delta anything is. */
+static int unbounded(const struct dp_query *query, const double *orders, size_t n, double *out, struct dp_err *err)
 {
     (void)query, (void)orders, (void)err;
     for (size_t i = 0; i < n; i++)
         out[i] = (double)INFINITY;
+    return DP_OK;
+}
+
+static double stated_rho(const struct dp_query *query)
+{
+    return query->rho;
+}
+
+/* αρ, by the definition of ρ-zCDP. */
+static int zcdp(const struct dp_query *query, const double *orders, size_t n, double *out, struct dp_err *err)
+{
+    (void)err;
+    for (size_t i = 0; i < n; i++)
+        out[i] = orders[i] * query->rho * (1 + 0x1p-51);
     return DP_OK;
 }
 
@@ -143,7 +157,9 @@ static void theorem_3(const struct dp_query *query, const double *orders, size_t
     X(DP_QUERY_SPARSE_LAPLACE,   threshold_and_query, sparse_laplace,  NULL,         DP_PLD_PURE,     false, false, theorem_2, false, NULL) \
     X(DP_QUERY_SPARSE_GAUSSIAN,  NULL,                sparse_gaussian, NULL,         DP_PLD_PURE,     false, false, theorem_3, false, NULL) \
     X(DP_QUERY_OBJECTIVE,        NULL,                objective,       NULL,         DP_PLD_PURE,     false, false, NULL,      false, objective_delta) \
-    X(DP_QUERY_GAUSSIAN_THRESHOLD, NULL,              threshold,       NULL,         DP_PLD_PURE,     false, false, NULL,      false, threshold_delta)
+    X(DP_QUERY_GAUSSIAN_THRESHOLD, NULL,              unbounded,       NULL,         DP_PLD_PURE,     false, false, NULL,      false, threshold_delta) \
+    X(DP_QUERY_STATED,           NULL,                unbounded,       NULL,         DP_PLD_PURE,     false, false, NULL,      false, NULL) \
+    X(DP_QUERY_ZCDP,             NULL,                zcdp,            stated_rho,   DP_PLD_PURE,     false, false, NULL,      false, NULL)
 /* clang-format on */
 
 #define ROW(kind, ...) [kind] = {__VA_ARGS__},

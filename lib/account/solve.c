@@ -56,8 +56,8 @@ static bool asks(enum dp_accountant accountant, enum dp_accountant one, const st
     return accountant == one || (accountant == DP_ACCOUNTANT_BEST && dp_account_covers(one, charges));
 }
 
-int dp_solve_delta(enum dp_accountant accountant, const struct dp_charges *charges, double epsilon, struct dp_answer *answer,
-                   struct dp_err *err)
+static int delta_of_plain(enum dp_accountant accountant, const struct dp_charges *charges, double epsilon,
+                          struct dp_answer *answer, struct dp_err *err)
 {
     *answer = (struct dp_answer){.upper = 1, .by = accountant};
     struct dp_answer pure;
@@ -89,6 +89,23 @@ int dp_solve_delta(enum dp_accountant accountant, const struct dp_charges *charg
         answer->by = other;
         answer->tight = answer->upper - answer->lower <= 0.01 * answer->upper;
     }
+    return rc;
+}
+
+/* A release that has a delta of its own is a plain one except with that probability, unless a formula knows better. */
+int dp_solve_delta(enum dp_accountant accountant, const struct dp_charges *charges, double epsilon, struct dp_answer *answer,
+                   struct dp_err *err)
+{
+    struct dp_charges plain = {0};
+    double own = 0;
+    int rc = asks(accountant, DP_ACCOUNTANT_PROFILE, charges) ? DP_OK : dp_charges_without_delta(charges, &plain, &own, err);
+    rc = rc ?: delta_of_plain(accountant, own > 0 ? &plain : charges, epsilon, answer, err);
+    if (rc == DP_OK && own > 0) {
+        answer->upper = fmin(dp_round_up(answer->upper + own, DELTA_DIGITS), 1);
+        answer->lower = 0;
+        answer->tight = false;
+    }
+    dp_charges_free(&plain);
     return rc;
 }
 

@@ -112,14 +112,9 @@ static int make(const struct dp_charges *charges, double delta, struct dp_tradeo
 int dp_tradeoff_make(const struct dp_charges *charges, double delta, struct dp_tradeoff *t, struct dp_err *err)
 {
     struct dp_charges plain = {0};
-    double named = 0;
-    int rc = DP_OK;
+    double named;
     *t = (struct dp_tradeoff){.mu = (double)INFINITY};
-    for (size_t i = 0; rc == DP_OK && i < charges->count; i++) {
-        struct dp_event event = charges->charge[i].event;
-        named += (double)dp_event_times(&event, charges->charge[i].laps) * dp_event_without_thresholds(&event);
-        rc = dp_charges_add(&plain, &event, charges->charge[i].laps, err);
-    }
+    int rc = dp_charges_without_delta(charges, &plain, &named, err);
     if (rc == DP_OK && (named < delta || named == 0))
         rc = make(&plain, delta - named, t, err);
     dp_charges_free(&plain);

@@ -52,6 +52,9 @@ static int check_noise(const struct dp_record *m, struct dp_err *err)
         return dp_fail(err, DP_E_UNSAFE, "a record has no noise");
     if (query->kind == DP_QUERY_LAPLACE)
         return dp_fail(err, DP_E_UNSAFE, "a record has noise on the reals, and sums are whole numbers");
+    if (dp_query_is_statement(query->kind))
+        return dp_fail(err, DP_E_UNSAFE, "a record has %s noise, which is what another tool states: a ledger has it, no frame",
+                       dp_query_kinds[query->kind].name);
     /* The record has one L2 sensitivity for sum and state together. Only for Gaussian noise does it cover both. */
     if (m->release == DP_RELEASE_SUM_AND_STATE && !dp_kind_is_gaussian(query))
         return dp_fail(err, DP_E_UNSAFE, "a released state has an accountant only with Gaussian noise, not with %s",

@@ -379,11 +379,36 @@ static const char *choose_ways(struct dp_ledger_book *book, const struct dp_ledg
     return chosen || !run->addition ? NULL : "it chooses how to count a budget that runs have used";
 }
 
+/* The people of a run that begins or of a statement: budgets that bind them have to be about the same. */
+static const char *take_people(struct dp_ledger_book *book, struct dp_ledger_entry *entry)
+{
+    size_t at = 0;
+    for (const struct dp_ledger_limit *limit;
+         (limit = dp_ledger_book_limit(book, entry->population, entry->data, &at)) != NULL;) {
+        if (strcmp(limit->adjacency, entry->adjacency) != 0)
+            return "its run has another adjacency than the budget of the population";
+        if (dp_ledger_limit_persons(book, limit) == (entry->unit == NULL))
+            return "its run has another unit of privacy than the runs before it that have the same budget";
+    }
+    return NULL;
+}
+
+static const char *begin_entry(struct dp_ledger_book *book, json_t *line, struct dp_ledger_entry *entry)
+{
+    entry->who = note_names(book, entry->population, entry->data);
+    dp_extend(&book->entry, &book->entries_capacity, book->entries + 1, sizeof *entry);
+    const char *why = choose_ways(book, entry);
+    if (why != NULL)
+        return why;
+    add_opening(book, entry, line, entry->run);
+    book->entry[book->entries++] = *entry;
+    return NULL;
+}
+
 static const char *take_open(struct dp_ledger_book *book, json_t *line)
 {
     struct dp_ledger_entry entry = {0}, *from;
     const char *resumes = NULL;
-    size_t at = 0;
     const char *why = read_open(line, book->format, &entry, &resumes);
     if (why != NULL)
         return why;
@@ -391,22 +416,11 @@ static const char *take_open(struct dp_ledger_book *book, json_t *line)
         return "it opens a run that was opened before";
     if (resumes != NULL)
         return take_resumed(book, line, &entry, resumes);
-    for (const struct dp_ledger_limit *limit;
-         (limit = dp_ledger_book_limit(book, entry.population, entry.data, &at)) != NULL;) {
-        if (strcmp(limit->adjacency, entry.adjacency) != 0)
-            return "its run has another adjacency than the budget of the population";
-        if (dp_ledger_limit_persons(book, limit) == (entry.unit == NULL))
-            return "its run has another unit of privacy than the runs before it that have the same budget";
-    }
+    if ((why = take_people(book, &entry)) != NULL)
+        return why;
     if (entry.init != NULL && dp_ledger_book_mark(book, entry.init, &from, NULL) != DP_OK)
         return "its run starts from a model of no run before it";
-    entry.who = note_names(book, entry.population, entry.data);
-    dp_extend(&book->entry, &book->entries_capacity, book->entries + 1, sizeof entry);
-    if ((why = choose_ways(book, &entry)) != NULL)
-        return why;
-    add_opening(book, &entry, line, entry.run);
-    book->entry[book->entries++] = entry;
-    return NULL;
+    return begin_entry(book, line, &entry);
 }
 
 static void note_line(const struct dp_ledger_book *book, struct dp_ledger_entry *entry)
@@ -548,6 +562,56 @@ static const char *take_checkpoint(struct dp_ledger_book *book, json_t *line)
     return NULL;
 }
 
+static const char *check_statement(const struct dp_ledger_entry *e, const struct dp_charge *release)
+{
+    const struct dp_event *event = &release->event;
+    enum dp_query_kind kind = event->query[0].kind;
+    size_t most;
+    if (!dp_unit_read(e->unit, &most) || (e->unit != NULL && most == 0))
+        return "its unit of privacy is unknown";
+    bool known = release->laps == 1 && event->sampling == DP_SAMPLING_NONE && event->queries == 1 &&
+                 (dp_query_is_statement(kind) || kind == DP_QUERY_PURE);
+    bool people = e->data[0] != '\0' && e->population[0] != '\0' && is_adjacency(e->adjacency) && e->rows >= 1;
+    bool cost = e->epsilon > 0 && isfinite(e->epsilon) && e->delta >= 0 && e->delta < 1;
+    return known && people && cost && is_hex(e->run, DP_LEDGER_RUN) && e->stated[0] != '\0' ? NULL
+                                                                                            : "its statement makes no sense";
+}
+
+/* The statement of another tool: a run of one lap that has ended. */
+static const char *take_stated(struct dp_ledger_book *book, json_t *line)
+{
+    struct dp_ledger_entry entry = {.preprocessing = "", .status = "stated", .planned = true, .laps = 1};
+    struct dp_charge release;
+    json_int_t rows = 0, time = 0;
+    json_t *charge;
+    if (json_unpack_ex(line, NULL, JSON_STRICT, "{s:s, s:s, s:s, s:s, s:I, s:s, s:F, s:F, s:s, s:o, s:s, s?I, s?s}", "run",
+                       &entry.run, "what", &entry.stated, "data", &entry.data, "population", &entry.population, "rows", &rows,
+                       "adjacency", &entry.adjacency, "epsilon", &entry.epsilon, "delta", &entry.delta, "accountant",
+                       &entry.accountant, "charge", &charge, "software", &entry.software, "time", &time, "unit",
+                       &entry.unit) != 0 ||
+        dp_charge_from_json(charge, NULL, &release, NULL) != DP_OK)
+        return malformed;
+    entry.rows = rows;
+    entry.time = time;
+    entry.closed_epsilon = entry.epsilon;
+    entry.closed_delta = entry.delta;
+    const struct dp_charges one = {.count = 1, .charge = &release};
+    const char *why = check_statement(&entry, &release);
+    if (why == NULL && find_any(book, entry.run, NULL) != NULL)
+        why = "it opens a run that was opened before";
+    why = why != NULL ? why : take_people(book, &entry);
+    if (why == NULL && !(assign(&entry.plan, &one) && assign(&entry.paid, &one)))
+        why = malformed;
+    dp_event_free(&release.event);
+    if (why == NULL && (why = begin_entry(book, line, &entry)) == NULL) {
+        book->entry[book->entries - 1].close = json_incref(line);
+        return NULL;
+    }
+    dp_charges_free(&entry.plan);
+    dp_charges_free(&entry.paid);
+    return why;
+}
+
 /* A run that has reserved its plan or budget says what it has used of it; until then it counts with all of that. */
 static const char *take_used(struct dp_ledger_entry *entry, const json_t *charges, int64_t laps)
 {
@@ -622,7 +686,8 @@ static const char *take_members(struct dp_ledger_book *book, json_t *line)
         return why;
     if (book->most > 0 && book->lines >= book->most)
         return NULL;
-    static const char *const kinds[] = {"budget", "open", "reserve", "charge", "refund", "close", "checkpoint", "plan"};
+    static const char *const kinds[] = {"budget", "open",       "reserve", "charge", "refund",
+                                        "close",  "checkpoint", "plan",    "stated"};
     size_t k = 0;
     while (k < sizeof kinds / sizeof *kinds && strcmp(kind, kinds[k]) != 0)
         k++;
@@ -646,6 +711,8 @@ static const char *take_members(struct dp_ledger_book *book, json_t *line)
         return take_checkpoint(book, line);
     case 7:
         return take_plan(book, line);
+    case 8:
+        return take_stated(book, line);
     default:
         return "it is of no kind that this version knows";
     }

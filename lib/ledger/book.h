@@ -33,7 +33,8 @@ struct dp_ledger_entry {
     const char *data, *population, *adjacency, *preprocessing, *software;
     const char *init; /* a mark, or NULL */
     const char *public_start;
-    const char *unit; /* base/unit.h; NULL: a row */
+    const char *stated; /* the release of another tool, in words, where the line only has its statement; else NULL */
+    const char *unit;   /* base/unit.h; NULL: a row */
     int64_t rows, time;
     double epsilon, delta, prior_epsilon, prior_delta, order;
     int seeded, as_published; /* JSON booleans */

@@ -194,6 +194,36 @@ static int describe_model(const struct dp_ledger_book *book, const struct dp_led
     return rc ?: add_fixed_lap(entry, what->lap, made, err);
 }
 
+/* Adds the releases of other tools about the people of the model, as their tools state them, and the sum of all costs. */
+static int add_releases(const struct dp_ledger_book *book, const struct dp_ledger_entry *own, json_t *made, struct dp_err *err)
+{
+    json_t *releases = json_array();
+    const json_t *cost = json_object_get(made, "epsilon");
+    double epsilon = json_is_number(cost) ? json_number_value(cost) : (double)INFINITY,
+           delta = json_number_value(json_object_get(made, "delta"));
+    int rc = DP_OK;
+    for (size_t i = 0; rc == DP_OK && i < book->entries; i++) {
+        const struct dp_ledger_entry *e = &book->entry[i];
+        struct dp_answer answer;
+        if (e->stated == NULL || dp_ledger_book_root(book, e->who) != dp_ledger_book_root(book, own->who) ||
+            strcmp(e->adjacency, own->adjacency) != 0 || (e->unit != NULL) != (own->unit != NULL))
+            continue;
+        rc = dp_ledger_run_epsilon(e, &answer, err);
+        epsilon = (epsilon + answer.upper) * (1 + 0x1p-52);
+        delta = (delta + e->delta) * (1 + 0x1p-52);
+        json_array_append_new(releases, json_pack("{s:s, s:s, s:o, s:o, s:f}", "run", e->run, "what", e->stated, "mechanisms",
+                                                  dp_ledger_charges_json(&e->paid), "epsilon",
+                                                  dp_ledger_real_json(answer.upper), "delta", e->delta));
+    }
+    if (json_array_size(releases) > 0) {
+        json_object_set(made, "stated_releases", releases);
+        json_object_set_new(made, "with_stated_releases",
+                            json_pack("{s:o, s:f}", "epsilon", dp_ledger_real_json(epsilon), "delta", delta));
+    }
+    json_decref(releases);
+    return rc;
+}
+
 /* Makes the certificate from the first `lines` lines of the ledger. */
 static int make(const struct dp_ledger_book *book, size_t lines, const struct dp_certified *what, json_t **certificate,
                 struct dp_err *err)
@@ -211,6 +241,7 @@ static int make(const struct dp_ledger_book *book, size_t lines, const struct dp
                              "ledger", "lines", (json_int_t)lines, "hash", book->hash[lines - 1]);
     rc = describe_model(book, entry, what, made, err);
     rc = rc ?: state(book, entry, dp_ledger_book_root(book, entry->who), made, err);
+    rc = rc ?: add_releases(book, entry, made, err);
     rc = rc ?: add_others(book, entry, others, err);
     if (json_array_size(others) > 0)
         json_object_set(made, "other_data", others);

@@ -461,16 +461,21 @@ static int add_plan(struct dp_ledger *l, const struct dp_ledger_run *run, struct
     return rc;
 }
 
-static int open_run(struct dp_ledger *l, const struct dp_ledger_run *run, struct dp_err *err)
+static void name_run(struct dp_ledger *l)
 {
     unsigned char id[DP_LEDGER_RUN / 2];
+    randombytes_buf(id, sizeof id);
+    sodium_bin2hex(l->run, sizeof l->run, id, sizeof id);
+}
+
+static int open_run(struct dp_ledger *l, const struct dp_ledger_run *run, struct dp_err *err)
+{
     struct batch batch = {0};
     int rc = begin_anew(l, err);
     rc = rc ?: check_place(l, run, err);
     if (rc != DP_OK)
         return rc;
-    randombytes_buf(id, sizeof id);
-    sodium_bin2hex(l->run, sizeof l->run, id, sizeof id);
+    name_run(l);
     size_t at = l->book.end;
     bool torn = l->book.torn;
     rc = admit(l, run, &batch, err);
@@ -499,6 +504,91 @@ int dp_ledger_open(struct dp_ledger **ledger, const char *path, const struct dp_
     }
     *ledger = l;
     return DP_OK;
+}
+
+static json_t *stated_line(const struct dp_ledger_run *run, const struct dp_ledger_statement *s, const char *id)
+{
+    const struct dp_charge charge = {
+        {.sampling = DP_SAMPLING_NONE, .rate = 1, .queries = 1, .query = {s->release}},
+        1,
+    };
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:s, s:f, s:f, s:s, s:o, s:s, s:o*, s:s*}", "kind", "stated", "run", id,
+                     "what", s->what, "data", run->data, "population", population_of(run), "rows", (json_int_t)run->rows,
+                     "adjacency", run->adjacency, "epsilon", run->epsilon, "delta", run->delta, "accountant",
+                     dp_accountant_names[s->by], "charge", dp_charge_to_json(&charge), "software", "dpline " DP_VERSION, "time",
+                     run->time != 0 ? json_integer((json_int_t)run->time) : NULL, "unit", run->unit);
+}
+
+/* Says so if a budget of these people is spent by more than all of it. */
+static int note_over(struct dp_ledger *l, const struct dp_ledger_run *run, char over[DP_ERR_MESSAGE_SIZE], struct dp_err *err)
+{
+    const struct dp_ledger_limit *limit;
+    size_t at = 0;
+    int rc = DP_OK;
+    over[0] = '\0';
+    while (rc == DP_OK && (limit = dp_ledger_book_limit(&l->book, population_of(run), run->data, &at)) != NULL) {
+        struct dp_ledger_counted counted;
+        rc = dp_ledger_limit_epsilon(&l->book, limit, &l->costs, &counted, err);
+        if (rc == DP_OK && counted.epsilon > limit->epsilon * (1 + 0x1p-40))
+            snprintf(
+                over, DP_ERR_MESSAGE_SIZE,
+                "with this release the budget of epsilon = %g for %.60s in the ledger %.200s is spent, and more than that: "
+                "it has room for no run",
+                limit->epsilon, limit->population, l->path);
+    }
+    return rc;
+}
+
+/* Nothing takes a line back, so the same release is not written twice by mistake. */
+static int check_new(const struct dp_ledger *l, const struct dp_ledger_run *run, const char *what, struct dp_err *err)
+{
+    size_t who = dp_ledger_book_who(&l->book, population_of(run));
+    for (size_t i = 0; i < l->book.entries; i++) {
+        const struct dp_ledger_entry *e = &l->book.entry[i];
+        if (e->stated != NULL && strcmp(e->stated, what) == 0 && dp_ledger_book_root(&l->book, e->who) == who)
+            return dp_fail(err, DP_E_RUN,
+                           "the ledger %s has a release of these people by this name already; another one needs "
+                           "another name",
+                           l->path);
+    }
+    return DP_OK;
+}
+
+static int state(struct dp_ledger *l, const struct dp_ledger_run *run, const struct dp_ledger_statement *s,
+                 char over[DP_ERR_MESSAGE_SIZE], struct dp_err *err)
+{
+    struct batch batch = {0};
+    int rc = begin_anew(l, err);
+    rc = rc ?: check_place(l, run, err);
+    rc = rc ?: check_new(l, run, s->what, err);
+    if (rc != DP_OK)
+        return rc;
+    name_run(l);
+    batch_start(&batch, &l->book);
+    rc = batch_add(&batch, stated_line(run, s, l->run), err);
+    rc = rc ?: append(l, &batch, err);
+    rc = rc ?: dp_ledger_beside_write(l->path, l->mark, err);
+    rc = rc ?: note_over(l, run, over, err);
+    free(batch.text);
+    end(l);
+    return rc;
+}
+
+int dp_ledger_state(struct dp_ledger **ledger, const char *path, const struct dp_ledger_run *run,
+                    const struct dp_ledger_statement *statement, char over[DP_ERR_MESSAGE_SIZE], struct dp_err *err)
+{
+    struct dp_ledger *l;
+    *ledger = NULL;
+    int rc = new_ledger(&l, path, true, err);
+    if (rc != DP_OK)
+        return rc;
+    rc = state(l, run, statement, over, err);
+    l->broken = true; /* it reserves nothing */
+    if (rc == DP_OK)
+        *ledger = l;
+    else
+        dp_ledger_free(l);
+    return rc;
 }
 
 int64_t dp_ledger_affords(const struct dp_ledger *ledger)

@@ -63,6 +63,20 @@ struct dp_ledger_run {
  * DP_E_BUDGET: the budget does not cover run->charges. Then no line was written. */
 int dp_ledger_open(struct dp_ledger **ledger, const char *path, const struct dp_ledger_run *run, struct dp_err *err);
 
+/* A release of another tool, as that tool states it: nothing here shows it. */
+struct dp_ledger_statement {
+    const char *what;        /* in words; not empty */
+    struct dp_query release; /* pure, stated or zcdp */
+    enum dp_accountant by;   /* the accountant of the run's epsilon at its delta */
+};
+
+/* Writes a statement, fsynced: a run that has ended, of which data, population, unit, rows, adjacency, epsilon, delta (here 0 if
+ * the release is pure) and time count. It is written even if a budget does not cover it, because it has been released: `over`
+ * then says so, else it is "". The caller frees the ledger. DP_E_RUN: these people have a release by this name already. Other
+ * errors as dp_ledger_open. */
+int dp_ledger_state(struct dp_ledger **ledger, const char *path, const struct dp_ledger_run *run,
+                    const struct dp_ledger_statement *statement, char over[DP_ERR_MESSAGE_SIZE], struct dp_err *err);
+
 /* For a program whose run has neither a plan nor a filter: pays for laps of the event, all or, with DP_E_BUDGET, none. They are
  * in the file and fsynced when this returns DP_OK, and may be released. DP_E_UNSAFE: the file was edited, cut or replaced since
  * it was opened; or the event would share a shuffled epoch with another one of the run (dp_event_may_follow). DP_E_RUN: writing

@@ -44,13 +44,18 @@ bool dp_ledger_limit_binds(const struct dp_ledger_book *book, const struct dp_le
 }
 
 /* The first run that opened under the limit, or NULL. Its plan was fixed when nothing had been released; a run that was resumed
- * has another plan. */
+ * has another plan, and a release of another tool may have been known to every run, whenever it was written down. */
 static const struct dp_ledger_entry *first_run(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit)
 {
-    for (size_t i = 0; i < book->entries; i++)
-        if (dp_ledger_limit_binds(book, limit, &book->entry[i]))
-            return book->entry[i].openings == 1 ? &book->entry[i] : NULL;
-    return NULL;
+    const struct dp_ledger_entry *first = NULL;
+    for (size_t i = 0; i < book->entries; i++) {
+        if (!dp_ledger_limit_binds(book, limit, &book->entry[i]))
+            continue;
+        if (book->entry[i].stated != NULL)
+            return NULL;
+        first = first != NULL ? first : &book->entry[i];
+    }
+    return first != NULL && first->openings == 1 ? first : NULL;
 }
 
 /* The sum of the deltas of the plan's thresholds; 0 without a plan. */
@@ -59,7 +64,7 @@ static double named(const struct dp_charges *plan)
     double sum = 0;
     for (size_t i = 0; plan != NULL && i < plan->count; i++) {
         struct dp_event event = plan->charge[i].event;
-        sum += (double)dp_event_times(&event, plan->charge[i].laps) * dp_event_without_thresholds(&event);
+        sum += (double)dp_event_times(&event, plan->charge[i].laps) * dp_event_without_delta(&event);
     }
     return sum * (1 + 0x1p-48);
 }
@@ -69,7 +74,7 @@ static struct dp_event counted(const struct dp_event *event, bool first, int64_t
 {
     struct dp_event as = *event;
     if (first && laps <= planned)
-        dp_event_without_thresholds(&as);
+        dp_event_without_delta(&as);
     return as;
 }
 

@@ -51,13 +51,14 @@ static int set_cost(json_t *json, const struct dp_ledger_entry *entry, double de
 static int add_run(json_t *runs, const struct dp_ledger_entry *entry, double delta)
 {
     json_t *json =
-        json_pack("{s:s, s:s, s:s, s:I, s:s, s:s, s:b, s:s, s:I, s:b, s:b, s:s, s:s, s:o*, s:o*, s:s*}", "run", entry->run,
-                  "population", entry->population, "data", entry->data, "rows", (json_int_t)entry->rows, "unit",
+        json_pack("{s:s, s:s, s:s, s:I, s:s, s:s, s:b, s:s, s:I, s:b, s:b, s:s, s:s, s:o*, s:o*, s:s*, s:s*}", "run",
+                  entry->run, "population", entry->population, "data", entry->data, "rows", (json_int_t)entry->rows, "unit",
                   dp_unit_name(entry->unit), "adjacency", entry->adjacency, "closed", entry->close != NULL, "status",
                   dp_ledger_status(entry), "laps", (json_int_t)dp_ledger_entry_laps(entry), "seeded", entry->seeded,
                   "as_published", entry->as_published, "private_preprocessing", entry->preprocessing, "software",
                   entry->software, "opened", entry->time != 0 ? json_integer((json_int_t)entry->time) : NULL, "init",
-                  entry->init != NULL ? json_stringn(entry->init, DP_LEDGER_RUN) : NULL, "public_start", entry->public_start);
+                  entry->init != NULL ? json_stringn(entry->init, DP_LEDGER_RUN) : NULL, "public_start", entry->public_start,
+                  "what", entry->stated);
     json_array_append_new(runs, json);
     return set_cost(json, entry, isnan(delta) ? entry->delta : delta);
 }
@@ -89,7 +90,9 @@ struct total {
     struct dp_ledger_sum sum;
     double delta, added_epsilon, added_delta, prior_epsilon, prior_delta;
     json_int_t runs, open, laps, rows;
-    json_int_t apart; /* runs on them in other ledgers whose costs cannot be added to these */
+    json_int_t releases; /* of the runs: releases of other tools */
+    double released;     /* the sum of the deltas that these have of their own */
+    json_int_t apart;    /* runs on them in other ledgers whose costs cannot be added to these */
     int seeded, published;
     bool unbounded; /* no accountant covers one of the runs */
     json_t *data, *preprocessing;
@@ -105,14 +108,17 @@ static void total_free(struct total *t)
 static int total_add(struct total *t, const struct dp_ledger_entry *entry)
 {
     struct dp_answer own;
-    t->delta = t->runs == 0 ? entry->delta : fmax(t->delta, entry->delta);
+    const double of_its_own = dp_ledger_own_delta(entry);
+    t->delta = t->runs == 0 ? entry->delta - of_its_own : fmax(t->delta, entry->delta - of_its_own);
+    t->released += of_its_own;
     t->rows = entry->rows > t->rows ? entry->rows : t->rows;
     t->unit = dp_unit_larger(t->unit, entry->unit);
     if (t->limit == NULL || strcmp(entry->population, entry->data) != 0)
         t->population = entry->population;
     t->runs++;
     t->open += entry->close == NULL;
-    t->laps += dp_ledger_entry_laps(entry);
+    t->releases += entry->stated != NULL;
+    t->laps += entry->stated != NULL ? 0 : dp_ledger_entry_laps(entry);
     t->seeded |= entry->seeded;
     t->published |= entry->as_published;
     t->prior_epsilon += entry->prior_epsilon;
@@ -220,7 +226,9 @@ static int add_members(json_t *list, const struct total *t, const struct dp_ledg
         json_object_set_new(json, "rows", json_integer(t->rows));
         json_object_set_new(json, "unit", json_string(dp_unit_name(t->unit)));
     }
-    int bad = set_epsilon(json, &t->sum, isnan(delta) ? t->delta : delta);
+    if (t->releases > 0)
+        json_object_set_new(json, "releases", json_integer(t->releases));
+    int bad = set_epsilon(json, &t->sum, isnan(delta) ? t->delta + t->released : delta);
     if (t->limit != NULL)
         set_budget(json, t, book);
     if (t->prior_epsilon > 0 || t->prior_delta > 0 || t->outside.runs > 0)
@@ -519,14 +527,17 @@ static void print_marks(const json_t *json, FILE *stream)
 
 static void print_run(const json_t *run, FILE *stream)
 {
-    char opened[32] = "unknown", epsilon[32];
+    char opened[32] = "unknown", epsilon[32], laps[32];
     time_t seconds = (time_t)json_integer_value(json_object_get(run, "opened"));
     struct tm tm;
     if (seconds != 0 && gmtime_r(&seconds, &tm) != NULL)
         strftime(opened, sizeof opened, "%Y-%m-%dT%H:%MZ", &tm);
-    fprintf(stream, "%s  %-17s %9lld  %9s  %s", text_of(run, "run"), opened,
-            (long long)json_integer_value(json_object_get(run, "laps")), number_of(run, "epsilon", epsilon),
-            text_of(run, "status"));
+    bool release = json_object_get(run, "what") != NULL;
+    snprintf(laps, sizeof laps, "%lld", (long long)json_integer_value(json_object_get(run, "laps")));
+    fprintf(stream, "%s  %-17s %9s  %9s  %s", text_of(run, "run"), opened, release ? "-" : laps,
+            number_of(run, "epsilon", epsilon), text_of(run, "status"));
+    if (release)
+        fprintf(stream, " by \"%s\"", text_of(run, "what"));
     if (strcmp(text_of(run, "stated_at"), "plan") == 0)
         fprintf(stream, ", counted as all %lld laps of its plan",
                 (long long)json_integer_value(json_object_get(run, "plan_laps")));
@@ -540,6 +551,22 @@ static const char *count_of(long long count, const char *what, char buffer[48])
 {
     snprintf(buffer, 48, "%lld %s%s", count, what, count == 1 ? "" : "s");
     return buffer;
+}
+
+/* Prints how many runs and laps there are, and releases of other tools. */
+static void print_counts(const json_t *total, FILE *stream)
+{
+    char runs[48], laps[48], others[48];
+    json_int_t releases = json_integer_value(json_object_get(total, "releases"));
+    count_of(json_integer_value(json_object_get(total, "runs")) - releases, "run", runs);
+    count_of(json_integer_value(json_object_get(total, "laps")), "lap", laps);
+    count_of(releases, "release", others);
+    if (releases == 0)
+        fprintf(stream, "%s and %s", runs, laps);
+    else if (json_integer_value(json_object_get(total, "runs")) == releases)
+        fprintf(stream, "%s of other tools", others);
+    else
+        fprintf(stream, "%s, %s and %s of other tools", runs, laps, others);
 }
 
 /* Prints how the budget counts, and the sum of what the runs state by themselves. */
@@ -560,15 +587,16 @@ static void print_counted(const json_t *budget, FILE *stream)
 /* Prints the total, and a sentence about the composition. */
 static void print_spent(const json_t *total, FILE *stream)
 {
-    char epsilon[32], runs[48], laps[48];
+    char epsilon[32];
     const json_t *budget = json_object_get(total, "budget"), *other;
     const char *why = text_of(total, json_object_get(total, "why") != NULL ? "why" : "accountant");
     fprintf(stream, "spent: epsilon %s at delta %g", number_of(total, "epsilon", epsilon),
             json_number_value(json_object_get(total, "delta")));
     if (budget != NULL)
         fprintf(stream, " of a budget of %g", json_number_value(json_object_get(budget, "epsilon")));
-    fprintf(stream, ", by %s and %s (%s", count_of(json_integer_value(json_object_get(total, "runs")), "run", runs),
-            count_of(json_integer_value(json_object_get(total, "laps")), "lap", laps), why);
+    fputs(", by ", stream);
+    print_counts(total, stream);
+    fprintf(stream, " (%s", why);
     if (budget != NULL && json_number_value(json_object_get(budget, "order")) > 0)
         fprintf(stream, " at order %g", json_number_value(json_object_get(budget, "order")));
     fputc(')', stream);
@@ -587,7 +615,7 @@ static void print_spent(const json_t *total, FILE *stream)
 /* Prints, in one sentence, the cost that is sound even if somebody looked at one run before the next. */
 static void print_closing(const json_t *total, const char *ledger, FILE *stream)
 {
-    char epsilon[32], runs[48], laps[48];
+    char epsilon[32], runs[48];
     const json_t *budget = json_object_get(total, "budget"), *composed = json_object_get(total, "composed");
     const json_t *ledgers = json_object_get(total, "ledgers"), *lost = json_object_get(total, "lost");
     const json_t *untracked = json_object_get(total, "untracked"), *stated = json_object_get(budget, "stated");
@@ -601,8 +629,8 @@ static void print_closing(const json_t *total, const char *ledger, FILE *stream)
             json_number_value(json_object_get(total, "delta")));
     if (budget != NULL)
         fprintf(stream, " of a budget of %g", json_number_value(json_object_get(budget, "epsilon")));
-    fprintf(stream, ", by %s and %s", count_of(json_integer_value(json_object_get(total, "runs")), "run", runs),
-            count_of(json_integer_value(json_object_get(total, "laps")), "lap", laps));
+    fputs(", by ", stream);
+    print_counts(total, stream);
     if (json_array_size(ledgers) > 1)
         fprintf(stream, " in %zu ledgers", json_array_size(ledgers));
     if (stated != NULL && json_object_get(budget, "before") == NULL &&
@@ -671,6 +699,8 @@ static void print_total(const json_t *total, const json_t *runs, const char *led
             print_run(run, stream);
     }
     print_spent(total, stream);
+    if (json_object_get(total, "releases") != NULL)
+        fputs("what other tools have released counts as they state it: this program does not show it\n", stream);
     for (size_t i = 0; i < json_array_size(ledgers) && json_array_size(ledgers) > 1; i++)
         fprintf(stream, "ledger %s\n", json_string_value(json_array_get(ledgers, i)));
     print_closing(total, ledger, stream);

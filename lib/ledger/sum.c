@@ -21,6 +21,11 @@ const char *dp_ledger_status(const struct dp_ledger_entry *entry)
     return entry->close != NULL ? entry->status : "going or killed";
 }
 
+double dp_ledger_own_delta(const struct dp_ledger_entry *entry)
+{
+    return entry->stated != NULL && entry->plan.charge[0].event.query[0].kind == DP_QUERY_STATED ? entry->delta : 0;
+}
+
 enum dp_ledger_basis dp_ledger_basis(const struct dp_ledger_entry *entry)
 {
     if (entry->order > 0)
@@ -133,7 +138,8 @@ int dp_ledger_rdp(const struct dp_charges *charges, double order, double *rho, s
 
 int dp_ledger_sum_epsilon(const struct dp_ledger_sum *sum, double delta, struct dp_answer *answer, struct dp_err *err)
 {
-    double fixed;
+    struct dp_charges plain = {0};
+    double fixed, own;
     *answer = (struct dp_answer){.tight = true, .by = DP_ACCOUNTANT_NONE};
     if (sum->all.count == 0 && sum->order == 0)
         return DP_OK;
@@ -141,9 +147,12 @@ int dp_ledger_sum_epsilon(const struct dp_ledger_sum *sum, double delta, struct 
         return dp_fail(err, DP_E_RUN, "%s", sum->why.message);
     if (sum->order == 0)
         return dp_account_epsilon(DP_ACCOUNTANT_BEST, &sum->fixed, delta, answer, err);
-    int rc = dp_ledger_rdp(&sum->fixed, sum->order, &fixed, err);
-    *answer = (struct dp_answer){.by = DP_ACCOUNTANT_FILTER};
-    answer->upper = fmax(0, (sum->rho + fixed + dp_rdp_penalty(sum->order, delta)) * (1 + 0x1p-50));
+    int rc = dp_charges_without_delta(&sum->fixed, &plain, &own, err);
+    rc = rc ?: dp_ledger_rdp(&plain, sum->order, &fixed, err);
+    dp_charges_free(&plain);
+    *answer = (struct dp_answer){.upper = (double)INFINITY, .by = DP_ACCOUNTANT_FILTER};
+    if (rc == DP_OK && own < delta)
+        answer->upper = fmax(0, (sum->rho + fixed + dp_rdp_penalty(sum->order, delta - own)) * (1 + 0x1p-50));
     return rc;
 }
 

@@ -16,6 +16,9 @@ enum dp_ledger_basis { DP_LEDGER_BY_LAPS, DP_LEDGER_BY_PLAN, DP_LEDGER_BY_BUDGET
 extern const char *const dp_ledger_basis_names[]; /* "laps", "plan", "budget", "order" */
 enum dp_ledger_basis dp_ledger_basis(const struct dp_ledger_entry *entry);
 
+/* The delta that a release of another tool has of its own, in addition to the largest delta of the runs. 0 for a run. */
+double dp_ledger_own_delta(const struct dp_ledger_entry *entry);
+
 /* "done", "budget", "interrupted", or "going or killed" if there is no close line. */
 const char *dp_ledger_status(const struct dp_ledger_entry *entry);
 

@@ -20,7 +20,8 @@
     X(curvature, REAL,                                                                                                         \
       PLANNED)                /* objective perturbation: largest second derivative of one row's loss / the strong convexity */ \
     X(vertices, INT, PLANNED) /* objective perturbation: nonzero ends of the interval of one person's slope */                 \
-    X(named_delta, REAL, PLANNED) /* threshold: the probability that a text of one person only is named */
+    X(named_delta, REAL, PLANNED) /* threshold: the probability that a text of one person only is named */                     \
+    X(delta, REAL, PLANNED)       /* stated: the probability that its epsilon may fail to bound */
 
 #define DP_QUERY_ENUMERATOR(name, type, change) DP_QUERY_##name,
 enum dp_query_member { DP_QUERY_MEMBERS(DP_QUERY_ENUMERATOR) DP_QUERY_MEMBER_COUNT };
@@ -43,7 +44,10 @@ enum dp_query_member { DP_QUERY_MEMBERS(DP_QUERY_ENUMERATOR) DP_QUERY_MEMBER_COU
     /* multiplier: of the Gaussian noise on the result; 0 without noise, which no accountant accepts */                   \
     X(DP_QUERY_OBJECTIVE, "objective", 1u << DP_QUERY_multiplier | 1u << DP_QUERY_objective | 1u << DP_QUERY_curvature | 1u << DP_QUERY_vertices) \
     /* counts with Gaussian noise, of which only those above a threshold are released, with the texts that they count */     \
-    X(DP_QUERY_GAUSSIAN_THRESHOLD, "gaussian-threshold", 1u << DP_QUERY_multiplier | 1u << DP_QUERY_named_delta)
+    X(DP_QUERY_GAUSSIAN_THRESHOLD, "gaussian-threshold", 1u << DP_QUERY_multiplier | 1u << DP_QUERY_named_delta)               \
+    /* releases of other tools, of which only their statement is known (epsilon without delta: pure). No frame has them */    \
+    X(DP_QUERY_STATED, "stated", 1u << DP_QUERY_epsilon | 1u << DP_QUERY_delta)                                                \
+    X(DP_QUERY_ZCDP, "zcdp", 1u << DP_QUERY_rho)
 /* clang-format on */
 
 #define DP_QUERY_ENUMERATOR(id, name, members) id,
@@ -82,6 +86,12 @@ static inline bool dp_query_has(enum dp_query_kind kind, enum dp_query_member me
 static inline enum dp_query_member dp_query_noise(enum dp_query_kind kind)
 {
     return dp_query_has(kind, DP_QUERY_objective) ? DP_QUERY_objective : DP_QUERY_multiplier;
+}
+
+/* Whether only the statement of another tool is known of a query of this kind. */
+static inline bool dp_query_is_statement(enum dp_query_kind kind)
+{
+    return kind == DP_QUERY_STATED || kind == DP_QUERY_ZCDP;
 }
 
 /* The address of a member: to read, and to set. */

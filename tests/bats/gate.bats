@@ -46,6 +46,16 @@ if frame["lap"] == 3: m.update(adjacency="replace-one", sensitivity=0.2, scale=0
     complains 5 "dp-account: lap 2 records another 'release' than the first lap" $GATE --in changed.frames
 }
 
+@test "no frame is charged as a release of another tool" {
+    noised '--mode full'
+    for said in 'noise="zcdp", rho=1e-9' 'noise="stated", epsilon=1e-9, delta=1e-9'; do
+        changed "stream:for r in frame.get('records', []): r.pop('multiplier'); r.update($said)"
+        kind=${said#noise=?}
+        complains 5 "dp-account: a record has ${kind%%\"*} noise, which is what another tool states: a ledger has it, no frame" \
+            $GATE --in changed.frames
+    done
+}
+
 @test "clip bound and sensitivity are those of the first lap, unless a released count moves them" {
     noised '--rate 0.2'
     changed 'm = frame["records"][0]

@@ -119,7 +119,7 @@ option_difference() {
         name=$(basename "$program")
         [ -e "man/$name.1" ] || { bad+="$name has no man page"$'\n' && continue; }
         case $name in
-            dp-account) options=$({ help_options dp-account; for word in sigma epsilon delta laps rate sensitivity curve budget report verify certify; do help_options dp-account $word; done; } | sort -u) ;;
+            dp-account) options=$({ help_options dp-account; for word in sigma epsilon delta laps rate sensitivity curve budget charge report verify certify; do help_options dp-account $word; done; } | sort -u) ;;
             *) options=$(help_options "$name") ;;
         esac
         all+=$options$'\n'
@@ -150,7 +150,7 @@ of_page() { sed -n "/^\.Ss $1$/,/^\.Ss /s/^\.It Va \([a-zA-Z_]*\) Pq \(.*\)/\1 \
         sed 's/FIELD\|NAME\|KIND\|TEXT/text/; s/REAL/real/; s/INT/int/')
     members+=$'\n'$(sed -n 's/^ *X(\([a-z_]*\), \(REAL\|INT\), .*/\1 \L\2/p' lib/query/query.h)
     [ "$(wc -l <<< "$fields")" -gt 50 ]
-    assert_equal "$(wc -l <<< "$members")" 29
+    assert_equal "$(wc -l <<< "$members")" 30
     assert_equal "$(of_page Fields)" "$fields"
     assert_equal "$(of_page 'Mechanism records')" "$members"
     # and the names that a member may have
@@ -289,7 +289,7 @@ page_defaults() {
     for program in "$BUILD"/bin/dp-*; do
         name=$(basename "$program")
         tables=$(help_defaults "$name")
-        [ "$name" != dp-account ] || tables+=$'\n'$(for word in sigma epsilon delta laps rate sensitivity curve budget report verify certify; do help_defaults dp-account $word; done)
+        [ "$name" != dp-account ] || tables+=$'\n'$(for word in sigma epsilon delta laps rate sensitivity curve budget charge report verify certify; do help_defaults dp-account $word; done)
         while read -r option value; do
             known=$(grep -- "^$option " <<< "$tables" | cut -d ' ' -f 2 | sort -u)
             [ -n "$known" ] || continue

@@ -31,7 +31,7 @@ static inline struct dp_record record_with(int member)
     r.query.most = 2;
     r.query.vertices = 2;
     r.query.objective = r.query.curvature = 2;
-    r.query.named_delta = 0.5;
+    r.query.named_delta = r.query.delta = 0.5;
     if (member >= (int)DP_RECORD_OWN_COUNT)
         while (!dp_query_has(r.query.kind, (enum dp_query_member)(member - (int)DP_RECORD_OWN_COUNT)))
             r.query.kind++;

@@ -362,6 +362,49 @@ static void thresholds_of_the_first_run_have_a_part_of_delta(void **state)
     assert_refused(&small, "affords 0");
 }
 
+static void state_release(enum dp_query_kind kind, double size, double delta, char over[DP_ERR_MESSAGE_SIZE])
+{
+    const struct dp_ledger_run run = {
+        .data = "d", .population = "p", .rows = 9, .adjacency = "null-record", .epsilon = size, .delta = delta};
+    struct dp_ledger_statement said = {.what = "a survey", .release = {.kind = kind}, .by = DP_ACCOUNTANT_PURE};
+    struct dp_ledger *ledger;
+    struct dp_err err = {0};
+    said.release.delta = delta;
+    *(kind == DP_QUERY_ZCDP ? &said.release.rho : &said.release.epsilon) = size;
+    if (dp_ledger_state(&ledger, PATH, &run, &said, over, &err) != 0)
+        fail_msg("%s", err.message);
+    dp_ledger_free(ledger);
+}
+
+/* At order 40 a rho of 0.01 costs 0.4, and a pure epsilon of 1e-3 at most that. A delta has no bound at any order; nor have
+ * thresholds, because a release that is written down after the first run may have been known to it. */
+static void releases_of_other_tools_count_at_every_order(void **state)
+{
+    struct dp_ledger_budget budget = a_budget(1);
+    char over[DP_ERR_MESSAGE_SIZE];
+    struct dp_event names = gaussian(100), quiet = gaussian(100);
+    names.query[0] = (struct dp_query){.kind = DP_QUERY_GAUSSIAN_THRESHOLD, .multiplier = 100, .named_delta = 5e-7};
+    struct dp_ledger_run schema = a_run(0.9, 6e-7, &names, 1), small = a_run(5, 1e-6, &quiet, 1);
+    int64_t laps = (int64_t)floor((1 - dp_rdp_penalty(40, 1e-6) - 0.4) / 0.002 - 1e-9);
+    struct dp_ledger_run fits = a_run(5, 1e-6, &quiet, laps), more = a_run(5, 1e-6, &quiet, laps + 1);
+    set(&budget);
+    state_release(DP_QUERY_ZCDP, 0.01, 1e-6, over);
+    assert_string_equal(over, "");
+    assert_refused(&more, "affords");
+    whole(&fits, &quiet);
+    assert_true(holds());
+    fresh(state);
+    set(&budget);
+    state_release(DP_QUERY_STATED, 1e-3, 1e-9, over);
+    assert_refused(&small, "affords 0");
+    fresh(state);
+    set(&budget);
+    whole(&schema, &names);
+    assert_true(holds());
+    state_release(DP_QUERY_PURE, 1e-3, 0, over);
+    assert_refused(&small, "affords 0");
+}
+
 static void a_budget_is_replaced_or_lowered(void **state)
 {
     (void)state;
@@ -425,6 +468,7 @@ int main(void)
         TEST(nobody_chooses_after_something_was_released),
         TEST(what_was_admitted_whole_stays_so),
         TEST(thresholds_of_the_first_run_have_a_part_of_delta),
+        TEST(releases_of_other_tools_count_at_every_order),
         TEST(a_budget_is_replaced_or_lowered),
         TEST(two_budgets_both_admit),
     };

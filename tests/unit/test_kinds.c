@@ -6,6 +6,7 @@
 #include "account/account.h"
 #include "account/curve.h"
 #include "account/kinds.h"
+#include "account/solve.h"
 #include "priv/pure.h"
 #include "priv/rdp.h"
 
@@ -26,6 +27,8 @@ static const struct {
     {{.kind = DP_QUERY_SPARSE_GAUSSIAN, .rho = 0.05, .most = 7}, 0, 0, false},
     {{.kind = DP_QUERY_OBJECTIVE, .multiplier = 1000, .objective = 4, .curvature = 0.01, .vertices = 1}, 0, 0, false},
     {{.kind = DP_QUERY_GAUSSIAN_THRESHOLD, .multiplier = 30, .named_delta = 1e-9}, 0, 0, false},
+    {{.kind = DP_QUERY_STATED, .epsilon = 0.5, .delta = 1e-9}, 0, 0, false},
+    {{.kind = DP_QUERY_ZCDP, .rho = 0.125}, 0, 0.125, false},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
@@ -137,6 +140,8 @@ static void what_stands_in_has_no_lower_bound(void **state)
 {
     (void)state;
     for (int i = 0; i < ROWS; i++) {
+        if (dp_query_is_statement(rows[i].query.kind))
+            continue;
         struct dp_answer all = ask(&rows[i].query, DP_SAMPLING_NONE, 1), some = ask(&rows[i].query, DP_SAMPLING_POISSON, 0.1);
         assert_true(rows[i].exact ? all.lower > 0.99 * all.upper : all.lower == 0);
         assert_true(rows[i].exact ? some.lower > 0.99 * some.upper : some.lower == 0);
@@ -189,6 +194,87 @@ static void names_cost_delta(void **state)
     assert_true(isinf(answer.upper));
 }
 
+static struct dp_charge once(enum dp_query_kind kind, double size, double delta)
+{
+    struct dp_query query = {.kind = kind, .delta = delta};
+    *(double *)dp_query_edit(&query, kind == DP_QUERY_GAUSSIAN ? DP_QUERY_multiplier
+                                     : kind == DP_QUERY_ZCDP   ? DP_QUERY_rho
+                                                               : DP_QUERY_epsilon) = size;
+    return (struct dp_charge){{.sampling = DP_SAMPLING_NONE, .rate = 1, .queries = 1, .query = {query}}, 1};
+}
+
+static double best_of(struct dp_charge *charge, size_t count, double delta)
+{
+    const struct dp_charges charges = {.count = count, .charge = charge};
+    struct dp_answer answer;
+    struct dp_err err = {0};
+    assert_int_equal(dp_account_epsilon(DP_ACCOUNTANT_BEST, &charges, delta, &answer, &err), DP_OK);
+    return answer.upper;
+}
+
+static double gaussian_delta(double epsilon, double mu)
+{
+    return 0.5 * erfc((epsilon / mu - mu / 2) / M_SQRT2) - exp(epsilon) * 0.5 * erfc((epsilon / mu + mu / 2) / M_SQRT2);
+}
+
+/* A statement of (ε, δ) is randomised response of ε, except with probability δ. One costs what it states; two add up; with
+ * a Gaussian of μ, by hand, δ(e) = δ + p δ_μ(e − ε) + (1 − p) δ_μ(e + ε), p = e^ε / (1 + e^ε). */
+static void statements_cost_what_they_state(void **state)
+{
+    (void)state;
+    struct dp_charge charge[3] = {once(DP_QUERY_STATED, 0.5, 1e-6), once(DP_QUERY_STATED, 0.25, 2e-6)};
+    const struct dp_charges two = {.count = 2, .charge = charge};
+    struct dp_answer delta;
+    struct dp_err err = {0};
+    assert_true(best_of(charge, 1, 1e-6) == 0.5);
+    assert_true(isinf(best_of(charge, 1, 9e-7)));
+    assert_true(best_of(charge, 2, 3e-6) == 0.75);
+    assert_int_equal(dp_solve_delta(DP_ACCOUNTANT_BEST, &two, 0.75, &delta, &err), DP_OK);
+    assert_near(delta.upper, 3e-6, 1e-11);
+    for (int i = 0; i < 4; i++) {
+        const double mu = 0.1 + 0.3 * i, e = 0.2 + 0.4 * i, p = 1 / (1 + exp(-e)), given = 1e-5 * (1 + i);
+        charge[0] = once(DP_QUERY_STATED, e, 3e-6);
+        charge[1] = once(DP_QUERY_GAUSSIAN, 1 / mu, 0);
+        double epsilon = best_of(charge, 2, given);
+        double truth = 3e-6 + p * gaussian_delta(epsilon - e, mu) + (1 - p) * gaussian_delta(epsilon + e, mu);
+        assert_true(truth <= given && truth > given * (1 - 1e-4));
+        assert_int_equal(dp_solve_delta(DP_ACCOUNTANT_BEST, &two, epsilon, &delta, &err), DP_OK);
+        assert_true(delta.upper >= truth * (1 - 1e-9) && delta.upper <= given * (1 + 1e-4));
+    }
+}
+
+/* The curve αρ is the curve of a Gaussian with ρ = 1/(2σ²). Where only its ρ is known, a run with it costs at least
+ * as much as where its noise is known, and little more. */
+static void a_stated_rho_is_above_its_gaussian(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        const double sigma = 2 + 3 * i, z = 1.5 + 2 * i, delta = pow(10, -4 - i);
+        struct dp_charge charge[2] = {once(DP_QUERY_GAUSSIAN, sigma, 0),
+                                      {dp_event_gaussian(DP_SAMPLING_POISSON, 0.05, z, 0), 100}};
+        double known = best_of(charge, 2, delta), alone = best_of(charge, 1, delta);
+        charge[0] = once(DP_QUERY_ZCDP, 1 / (2 * sigma * sigma), 0);
+        double stated = best_of(charge, 2, delta);
+        assert_true(stated > known && stated < 1.12 * known);
+        assert_true(best_of(charge, 1, delta) > alone && best_of(charge, 1, delta) < 1.12 * alone);
+    }
+}
+
+/* Nothing is known of a sample, and nothing of what else was asked of it. */
+static void statements_are_not_sampled(void **state)
+{
+    (void)state;
+    struct dp_charge charge = once(DP_QUERY_ZCDP, 0.1, 0);
+    struct dp_err err = {0};
+    assert_int_equal(dp_event_check(&charge.event, &err), DP_OK);
+    charge.event.sampling = DP_SAMPLING_POISSON;
+    assert_int_equal(dp_event_check(&charge.event, &err), DP_E_RUN);
+    assert_string_equal(err.message, "a release of another tool (zcdp) is not sampled, and is the only query of its event");
+    charge.event.sampling = DP_SAMPLING_NONE;
+    charge.event.query[charge.event.queries++] = rows[0].query;
+    assert_int_equal(dp_event_check(&charge.event, &err), DP_E_RUN);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -197,6 +283,9 @@ int main(void)
         cmocka_unit_test(a_search_has_its_reference_figures),
         cmocka_unit_test(a_paper_claims_something_of_a_search_alone),
         cmocka_unit_test(names_cost_delta),
+        cmocka_unit_test(statements_cost_what_they_state),
+        cmocka_unit_test(a_stated_rho_is_above_its_gaussian),
+        cmocka_unit_test(statements_are_not_sampled),
         cmocka_unit_test(noise_on_a_coarse_grid),
         cmocka_unit_test(what_stands_in_has_no_lower_bound),
         cmocka_unit_test(whatever_is_pure_may_be_exchanged),

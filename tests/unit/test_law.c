@@ -120,9 +120,14 @@ static void assert_law(const struct dp_charges *used, double order, const char *
 static struct dp_query query_of(enum dp_query_kind kind)
 {
     struct dp_query query = {.kind = kind};
-    static const double value[DP_QUERY_MEMBER_COUNT] = {
-        [DP_QUERY_multiplier] = 6, [DP_QUERY_epsilon] = 0.1,    [DP_QUERY_query_epsilon] = 0.1,      [DP_QUERY_rho] = 0.01,
-        [DP_QUERY_objective] = 6,  [DP_QUERY_curvature] = 0.01, [DP_QUERY_named_delta] = DELTA / 100};
+    static const double value[DP_QUERY_MEMBER_COUNT] = {[DP_QUERY_multiplier] = 6,
+                                                        [DP_QUERY_epsilon] = 0.1,
+                                                        [DP_QUERY_query_epsilon] = 0.1,
+                                                        [DP_QUERY_rho] = 0.01,
+                                                        [DP_QUERY_objective] = 6,
+                                                        [DP_QUERY_curvature] = 0.01,
+                                                        [DP_QUERY_named_delta] = DELTA / 100,
+                                                        [DP_QUERY_delta] = DELTA / 100};
     for (int m = 0; m < DP_QUERY_MEMBER_COUNT; m++)
         if (dp_query_has(kind, (enum dp_query_member)m) && dp_query_members[m].whole)
             *(int64_t *)dp_query_edit(&query, (enum dp_query_member)m) = 4;
@@ -167,7 +172,7 @@ static void of_every_sampler_and_kind(void **state)
             }
             dp_charges_free(&used);
         }
-    assert_int_equal(asked, 65);
+    assert_int_equal(asked, 67);
 }
 
 static void of_several_events_and_filters(void **state)

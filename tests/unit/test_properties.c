@@ -40,7 +40,7 @@ static struct dp_query draw_query(bool gaussian)
     query.query_epsilon = between(0.01, 0.5);
     query.rho = between(0.001, 0.1);
     query.most = 1 + one_of(20);
-    query.named_delta = 1e-14;
+    query.named_delta = query.delta = 1e-14;
     if (query.kind == DP_QUERY_OBJECTIVE) {
         query.objective = between(0.6, 20);
         query.curvature = between(1e-4, 0.2);
@@ -70,8 +70,15 @@ static struct dp_event draw_event(bool replaced)
         event.epoch_laps = 1 + one_of(20);
     if (!dp_event_exchanges(&event))
         event.queries = 1 + one_of(2);
-    for (int i = 0; i < event.queries; i++)
-        event.query[i] = draw_query(gaussian);
+    for (int i = 0; i < event.queries; i++) {
+        do
+            event.query[i] = draw_query(gaussian);
+        while (dp_query_is_statement(event.query[i].kind) && event.sampling != DP_SAMPLING_NONE);
+        if (dp_query_is_statement(event.query[i].kind)) { /* an event has no other query then */
+            event.query[0] = event.query[i];
+            event.queries = 1;
+        }
+    }
     return event;
 }
 

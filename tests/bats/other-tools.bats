@@ -1,0 +1,162 @@
+# Releases of other tools: dp-account charge writes what a tool states about people of a ledger, and everything that adds up counts
+# it, and says that nothing here shows it.
+load helper
+
+prepare() {
+    small_data 1000
+}
+
+# state NAME OPTION…: one release
+STATE="dp-account charge small.dp --adjacency null-record --what"
+state() { $STATE "$@"; }
+# pay EPSILON: one release of a run, its model in ./model
+pay() {
+    dp-loop --laps 1 -q --exec processes -o model -- "dp-sample --data small.dp --mode full | dp-grad --data small.dp --loss logistic \
+        --clip 1 | dp-noise --multiplier $(dp-account sigma --sampler full --laps 1 --epsilon "$1" --delta 1e-6) |
+        dp-account --epsilon $1 --delta 1e-6 | dp-step --step 1" > /dev/null
+}
+export -f pay
+ask() { jq -r "$1"; }
+spent() { dp-account report small.dp --json | ask "$1"; }
+
+@test "a stated release is a line that the report shows, adds up and says is stated" {
+    run state "survey of 2025, randomised response" --stated 0.5
+    assert_success
+    assert_output 'dp-synth:classification:7: epsilon 0.5 at delta 0 under null-record adjacency, about one row: as stated by "survey of 2025, randomised response", not shown by this program'
+    run state "a histogram" --stated 0.25,1e-6
+    assert_success
+    pay 0.5
+    run dp-account report small.dp
+    assert_success
+    assert_line --regexp '^[0-9a-f]{32}  [0-9TZ:-]+ +-  +0\.5  stated by "survey of 2025, randomised response"$'
+    assert_line --regexp '^[0-9a-f]{32}  [0-9TZ:-]+ +-  +0\.25  stated by "a histogram"$'
+    assert_line "spent: epsilon 1.25 at delta 2e-06, by 1 run, 1 lap and 2 releases of other tools (added)"
+    assert_line "what other tools have released counts as they state it: this program does not show it"
+    assert_equal "$(jq -r .kind small.dp/ledger | paste -sd ' ')" "stated stated open plan close"
+    run dp-account verify small.dp
+    assert_success
+    assert_output "small.dp/ledger is intact: 5 lines, 3 runs, epsilon recomputed for 3"
+}
+
+# The delta of a statement is apart from that of the run: 1e-6 and 1e-6. By hand, with a Gaussian of mu.
+@test "together they cost what the calculator says of the same charges" {
+    state "a histogram" --stated 0.25,1e-6
+    state "census" --zcdp 0.01 --delta 1e-6
+    pay 0.5
+    jq -c 'select(.kind == "stated") | .charge' small.dp/ledger > charges
+    jq -c 'select(.kind == "plan") | .charges[]' small.dp/ledger >> charges
+    expected=$(dp-account epsilon --delta 2e-6 charges)
+    assert_equal "$(spent '.populations[0].composed | [.delta, .accountant] | @tsv')" $'2e-06\trdp'
+    assert_equal "$(spent ".populations[0].composed.epsilon / $expected | . <= 1 and . > 1 - 1e-5")" true
+    assert_equal "$(spent ".populations[0] | .epsilon > .composed.epsilon")" true
+}
+
+@test "a budget counts it, and the gate refuses a run that exceeds the budget with it" {
+    dp-account budget small.dp --epsilon 1 --delta 1e-5 > /dev/null
+    state survey --stated 0.5
+    complains 5 "dp-account: the budget of epsilon = 1 for dp-synth:classification:7 in the ledger $PWD/small.dp/ledger affords 0 of the run's 1 laps; epsilon 0.5 of it is spent, and with as many laps a run of --epsilon 0.5 fits" bash -c "pay 0.9"
+    pay 0.3
+    assert_equal "$(spent '.populations[0].budget.spent <= 0.8')" true
+    assert_equal "$(spent '.populations[0].budget.spent > 0.5')" true
+    complains 5 "dp-account charge: the population has a budget under null-record adjacency in the ledger small.dp/ledger, the run is under replace-one" \
+        dp-account charge small.dp --adjacency replace-one --what other --stated 0.1
+}
+
+# No order bounds a statement with a delta: the filter is closed, and addition counts.
+@test "a statement with a delta is counted by addition; before the budget it is deducted" {
+    dp-account budget small.dp --epsilon 1 --delta 1e-5 > /dev/null
+    state survey --stated 0.25,1e-6
+    pay 0.25
+    assert_equal "$(spent '.populations[0].budget | [.by, .spent] | @tsv')" $'addition\t0.5'
+    rm small.dp/ledger*
+    state survey --stated 0.25,1e-6
+    dp-account budget small.dp --epsilon 1 --delta 1e-5 --after-runs > before
+    assert_equal "$(sed -n 3p before)" "1 run had cost epsilon 0.25 and delta 1e-06 of it"
+    for _ in 1 2 3 4; do pay 0.1; done
+    assert_equal "$(spent '.populations[0].budget | [.by, .spent < 0.65] | @tsv')" $'filter\ttrue'
+}
+
+@test "a release that exceeds the budget is written, and no run fits any more" {
+    dp-account budget small.dp --epsilon 1 --delta 1e-5 > /dev/null
+    run --separate-stderr state survey --stated 1.5
+    assert_success
+    assert_equal "$stderr" "dp-account charge: warning: with this release the budget of epsilon = 1 for dp-synth:classification:7 in the ledger small.dp/ledger is spent, and more than that: it has room for no run"
+    complains 5 "dp-account: the budget of epsilon = 1 for dp-synth:classification:7 in the ledger $PWD/small.dp/ledger affords 0 of the run's 1 laps; epsilon 1.5 of it is spent, and no run of as many laps fits at delta = 1e-06" bash -c "pay 0.01"
+    run dp-account verify small.dp
+    assert_failure 1
+    assert_line "dp-synth:classification:7: its budget is epsilon = 1, 1.5 are spent"
+}
+
+@test "a certificate lists what other tools state about these people, and what it comes to" {
+    pay 0.5
+    dp-account certify --data small.dp --model model > alone.json
+    state survey --stated 0.25,1e-6
+    dp-account certify --data small.dp --model model > with.json
+    assert_equal "$(ask '.stated_releases // "none"' < alone.json)" none
+    assert_equal "$(ask '.stated_releases[] | [.what, .epsilon, .delta, .mechanisms[0].queries[0].noise] | @tsv' < with.json)" \
+        $'survey\t0.25\t1e-06\tstated'
+    assert_equal "$(ask '(.with_stated_releases.epsilon / (.epsilon + 0.25) - 1) | . >= 0 and . < 1e-12' < with.json)" true
+    assert_equal "$(ask '.with_stated_releases.delta * 1e6 | round' < with.json)" 2
+    dp-account verify small.dp --certificate with.json > /dev/null
+    dp-account verify small.dp --certificate alone.json > /dev/null
+    jq 'del(.stated_releases, .with_stated_releases)' with.json > hidden.json
+    complains 5 "dp-account verify: the certificate is not what the ledger small.dp/ledger says: 'stated_releases' differs" \
+        bash -c 'dp-account verify small.dp --certificate hidden.json > /dev/null'
+    dp-account report small.dp --text > page
+    assert_file_contains page 'of another tool, as it states: “survey”'
+}
+
+@test "several at once are all there, and none twice" {
+    for i in 1 2 3 4 5 6; do
+        state "release $i" --stated 0.1 > /dev/null &
+    done
+    wait
+    assert_equal "$(grep -c '"kind":"stated"' small.dp/ledger)" 6
+    dp-account verify small.dp > /dev/null
+    complains 1 "dp-account charge: the ledger small.dp/ledger has a release of these people by this name already; another one needs another name" \
+        $STATE "release 1" --stated 0.1
+    assert_equal "$(spent '.populations[0] | [.runs, .releases, .laps] | @tsv')" $'6\t6\t0'
+}
+
+@test "a line of a statement is held to what it says" {
+    state survey --stated 0.25,1e-6
+    again() { # with another member, and the hash that fits
+        /usr/bin/python3 - "$1" << 'P'
+import hashlib, json, sys
+line = json.loads(open("small.dp/ledger").read())
+exec(sys.argv[1])
+line.pop("hash")
+body = json.dumps(line, separators=(",", ":"))[:-1]
+mark = hashlib.blake2b(body.encode(), digest_size=32).hexdigest()
+open("forged", "w").write(body + ',"hash":"' + mark + '"}\n')
+open("forged.mark", "w").write(line["run"] + ":1:" + mark + "\n")
+P
+    }
+    again 'pass'
+    dp-account verify forged > /dev/null
+    for edit in 'line["delta"] = 1' 'line["charge"]["queries"][0]["noise"] = "gaussian"' 'line["charge"]["laps"] = 2' 'line["what"] = ""'; do
+        again "$edit"
+        run dp-account verify forged
+        assert_failure 5
+        assert_line --partial "line 1 of the ledger forged was edited or damaged: "
+    done
+    again 'line["epsilon"] = 0.1'
+    run dp-account verify forged
+    assert_failure 1
+    assert_line --regexp '^run [0-9a-f]{32}: epsilon is recorded as 0\.1, recomputed it is 0\.25$'
+}
+
+@test "usage" {
+    local c="dp-account charge"
+    complains 2 "$c: --what is required" dp-account charge small.dp --stated 1 --adjacency null-record
+    complains 2 "$c: --adjacency is required: null-record|replace-one" dp-account charge small.dp --stated 1 --what x
+    complains 2 "$c: --zcdp or --stated is required" $STATE x
+    complains 2 "$c: --zcdp needs --delta" $STATE x --zcdp 1
+    complains 2 "$c: --stated and --zcdp exclude each other" $STATE x --zcdp 1 --stated 1
+    complains 2 "$c: --stated: needs an epsilon above 0, and a delta from 0 to below 1 after a comma, got '1,1'" $STATE x --stated 1,1
+    complains 2 "$c: --stated: needs an epsilon above 0, and a delta from 0 to below 1 after a comma, got '0'" $STATE x --stated 0
+    complains 2 "$c: --stated: needs an epsilon above 0, and a delta from 0 to below 1 after a comma, got '1,x'" $STATE x --stated 1,x
+    complains 2 "$c: --what: needs 1 to 200 bytes" $STATE "" --stated 1
+    complains 2 "$c: which data set?" dp-account charge --stated 1 --adjacency null-record --what x
+    assert_not_exists small.dp/ledger
+}

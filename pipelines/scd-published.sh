@@ -1,6 +1,6 @@
 #!/bin/bash -p
 # DP-SCD as in the paper: its accounting treats shuffled epochs as Poisson samples and ignores that alpha is released too, so the
-# noise is too small for --epsilon. The gate charges the sound epsilon; every frame and the model have the mark as_published.
+# noise is too small for --epsilon. The gate charges the sound epsilon, and the calculator has the paper's (dp-account(1)).
 set -euo pipefail
 here=$(readlink -f "$0") && . "${here%/*}/options.sh"
 . "$here/options-dual.sh"
@@ -25,6 +25,6 @@ loop "
   dp-sample   --data $dir --rate $rate --mode shuffle |
   dp-scd-step --data $dir --loss $loss --lambda $lambda --clip $clip --release-alpha \
               --sigma-prime-scale $sigma_prime_scale --threads $threads --adjacency $adjacency |
-  dp-noise    --multiplier $sigma --as-published |
+  dp-noise    --multiplier $sigma |
   dp-account  --epsilon $sound --delta $delta$gate |
   dp-step"

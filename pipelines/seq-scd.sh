@@ -23,6 +23,6 @@ loop "
   dp-sample   --data $dir --rate $rate --mode shuffle |
   dp-scd-step --data $dir --loss $loss --lambda $lambda --clip $clip --variant sequential \
               --sigma-prime-scale $sigma_prime_scale --adjacency $adjacency |
-  dp-noise    --multiplier $sigma --as-published |
+  dp-noise    --multiplier $sigma |
   dp-account  --epsilon $sound --delta $delta$gate |
   dp-step"

@@ -6,7 +6,6 @@
 #include "held_out.h"
 #include "ledger/sum.h"
 #include "port/port.h"
-#include "stated.h"
 
 enum { POINTS = 40 };
 
@@ -33,7 +32,7 @@ static int count_models(const char *file, struct dp_frame *frame, size_t *count,
 /* Adds the point of a lap. *rows are opened for the first one. */
 static int add_point(json_t *points, struct held_out **rows, const char *test, const struct dp_frame *frame, struct dp_err *err)
 {
-    double epsilon = stated_epsilon(frame), value = (double)NAN;
+    double epsilon = dp_frame_real(frame, DP_F_EPSILON, (double)NAN), value = (double)NAN;
     int rc = test != NULL && *rows == NULL ? held_out_open(rows, frame, test, err) : DP_OK;
     if (rc == DP_OK && test != NULL)
         rc = held_out_value(*rows, frame, &value, err);

@@ -162,8 +162,8 @@ static void add_records(const struct question *q, json_t *root)
     bool agree = true;
     for (size_t i = 0; i < q->recorded.runs; i++) {
         const struct recorded_run *run = &q->recorded.run[i];
-        json_t *json = json_pack("{s:I, s:I, s:b, s:b}", "line", (json_int_t)run->line, "laps", (json_int_t)run->laps, "seeded",
-                                 run->seeded, "as_published", run->as_published);
+        json_t *json =
+            json_pack("{s:I, s:I, s:b}", "line", (json_int_t)run->line, "laps", (json_int_t)run->laps, "seeded", run->seeded);
         if (run->planned > 0)
             json_object_set_new(json, "planned", json_integer((json_int_t)run->planned));
         if (run->prior_epsilon > 0 || run->prior_delta > 0)

@@ -261,8 +261,6 @@ const char *question_unsound(const struct question *q, int i)
         {q->accountant == DP_ACCOUNTANT_BLSGD, "the accountant of the DP-BLSGD paper is not sound"},
         {q->accountant == DP_ACCOUNTANT_ADP_SGD, "the accountant of the ADP-SGD paper is not sound"},
         {q->recorded.seeded, "the recorded run is seeded: anybody who knows the seed knows the noise"},
-        {q->recorded.as_published,
-         "the recorded run says as_published: its noise, or what it states, is of an accounting that is not sound"},
         {q->recorded.more,
          "the recorded run was charged for more than its records show: its noise or its laps may have followed "
          "what it released, and then its laps cost what it states"},

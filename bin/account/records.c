@@ -112,6 +112,17 @@ static int end_run(struct reader *r, struct dp_err *err)
     return rc ?: append(&all->charges, &r->run->charges, err);
 }
 
+/* The epsilon that a frame states. In texts of earlier versions it may be what a paper claims (as_published); then the answer is
+   epsilon_sound, or infinite without it. */
+static double stated(const json_t *json, double none)
+{
+    const json_t *epsilon = json_object_get(json, "epsilon"), *sound = json_object_get(json, "epsilon_sound");
+    if (epsilon == NULL || json_is_number(sound))
+        return epsilon == NULL ? none : json_number_value(sound);
+    bool bounds = json_is_number(epsilon) && !json_is_true(json_object_get(json, "as_published"));
+    return bounds ? json_number_value(epsilon) : (double)INFINITY;
+}
+
 static int begin_run(struct reader *r, const json_t *json, size_t line, struct dp_err *err)
 {
     struct recorded *all = r->all;
@@ -126,10 +137,11 @@ static int begin_run(struct reader *r, const json_t *json, size_t line, struct d
                                     .epsilon = (double)NAN,
                                     .delta = (double)NAN,
                                     .planned = json_integer_value(json_object_get(json, "laps")),
-                                    .prior_epsilon = real_or(json, out ? "prior_epsilon" : "epsilon", 0),
+                                    .prior_epsilon = out ? real_or(json, "prior_epsilon", 0) : stated(json, 0),
                                     .prior_delta = real_or(json, out ? "prior_delta" : "delta", 0)};
     r->planned = true;
-    return DP_OK;
+    return isfinite(r->run->prior_epsilon) ? DP_OK
+                                           : dp_fail(err, DP_E_UNSAFE, "the run starts from a model whose cost has no bound");
 }
 
 /* Lap numbers show whether this is a whole run or a part of one. */
@@ -209,18 +221,14 @@ static int add_event(struct reader *r, const struct dp_event *event, struct dp_e
 static void note(struct reader *r, const json_t *json)
 {
     struct recorded_run *run = r->run;
-    bool published = json_is_true(json_object_get(json, "as_published"));
     run->seeded |= json_is_true(json_object_get(json, "seeded"));
-    run->as_published |= published;
     if (released(json)) {
         run->delta = real_or(json, "delta", (double)NAN);
-        run->epsilon = real_or(json, published ? "epsilon_sound" : "epsilon", (double)NAN);
+        run->epsilon = stated(json, (double)NAN);
+        if (isinf(run->epsilon))
+            run->epsilon = (double)NAN;
     }
-    /* In a chain with a published run, only the whole chain has a sound epsilon. */
-    if (published && run->prior_epsilon > 0)
-        run->epsilon = (double)NAN;
     r->all->seeded |= run->seeded;
-    r->all->as_published |= run->as_published;
 }
 
 /* One lap of a run, as dp-cat prints its frame. */

@@ -11,7 +11,7 @@ struct recorded_run {
     struct dp_charges charges;         /* as the gate charges them */
     double epsilon, delta;             /* the sound epsilon that the last frame states; NAN: none */
     double prior_epsilon, prior_delta; /* cost of the initial model */
-    bool seeded, as_published;
+    bool seeded;
     bool ended;          /* an end frame came after it */
     bool spent;          /* the end frame says that the budget was spent */
     double lower, upper; /* bounds from records_check at the stated delta */
@@ -24,7 +24,7 @@ struct recorded {
     enum dp_adjacency adjacency;
     char data[128];                    /* the data set's digest, "" where the frames do not name it */
     double prior_epsilon, prior_delta; /* of all runs */
-    bool seeded, as_published;
+    bool seeded;
     bool moves;   /* the mechanism of some run changes from lap to lap */
     bool more;    /* records_check: some run states more than its records cost */
     bool stopped; /* records_check: some run has fewer laps than it announced, and the announced laps would have cost more */

@@ -19,28 +19,20 @@ static void add_known(json_t *json, const struct dp_frame *frame)
         json_object_set_new(json, "prior_epsilon", dp_ledger_real_json(dp_frame_real(frame, DP_F_PRIOR_EPSILON, 0)));
 }
 
-double stated_epsilon(const struct dp_frame *frame)
-{
-    bool published = dp_frame_bool(frame, DP_F_AS_PUBLISHED);
-    return dp_frame_real(frame, published ? DP_F_EPSILON_SOUND : DP_F_EPSILON, (double)NAN);
-}
-
 int stated_by_model(const struct dp_frame *frame, const char *name, json_t **stated, struct dp_err *err)
 {
     const char *data = dp_frame_text(frame, DP_F_DATA, "unknown"), *read = dp_frame_text(frame, DP_F_PREPROCESSING, "");
-    double epsilon = stated_epsilon(frame);
     *stated = NULL;
     if (dp_frame_bool(frame, DP_F_NON_PRIVATE))
         return dp_fail(err, DP_E_UNSAFE, "%s: the model comes from a run without privacy", name);
     if (!dp_frame_has(frame, DP_F_EPSILON) || !dp_frame_has(frame, DP_F_DELTA))
         return dp_fail(err, DP_E_RUN, "%s: the model does not state what it has cost", name);
     json_t *json = json_pack(
-        "{s:s, s:s, s:s, s:s, s:o, s:f, s:o, s:b, s:b, s:b, s:I}", "population", dp_frame_text(frame, DP_F_POPULATION, data),
-        "data", data, "unit", dp_unit_name(dp_frame_has(frame, DP_F_UNIT) ? dp_frame_text(frame, DP_F_UNIT, "") : NULL),
-        "adjacency", dp_frame_text(frame, DP_F_ADJACENCY, ""), "epsilon",
-        isnan(epsilon) ? json_null() : dp_ledger_real_json(epsilon), "delta", dp_frame_real(frame, DP_F_DELTA, 1),
-        "private_preprocessing", read[0] != '\0' ? json_pack("[s]", read) : json_array(), "seeded",
-        dp_frame_bool(frame, DP_F_SEEDED), "as_published", dp_frame_bool(frame, DP_F_AS_PUBLISHED), "untracked",
+        "{s:s, s:s, s:s, s:s, s:o, s:f, s:o, s:b, s:b, s:I}", "population", dp_frame_text(frame, DP_F_POPULATION, data), "data",
+        data, "unit", dp_unit_name(dp_frame_has(frame, DP_F_UNIT) ? dp_frame_text(frame, DP_F_UNIT, "") : NULL), "adjacency",
+        dp_frame_text(frame, DP_F_ADJACENCY, ""), "epsilon", dp_ledger_real_json(dp_frame_real(frame, DP_F_EPSILON, 0)),
+        "delta", dp_frame_real(frame, DP_F_DELTA, 1), "private_preprocessing",
+        read[0] != '\0' ? json_pack("[s]", read) : json_array(), "seeded", dp_frame_bool(frame, DP_F_SEEDED), "untracked",
         dp_frame_bool(frame, DP_F_UNTRACKED), "lap", (json_int_t)frame->lap);
     add_known(json, frame);
     *stated = json;

@@ -6,11 +6,8 @@
 #include "base/err.h"
 #include "wire/frame.h"
 
-/* {"population", "data", "unit", "adjacency", "epsilon", "delta", "private_preprocessing": [text], "seeded", "as_published",
- *  "untracked", "lap", and if the model states them "rows", "laps", "run", "prior_epsilon"}, named as in a certificate
- * (ledger/certificate.h). If the model was charged as published, "epsilon" is its sound epsilon, or null. The caller owns
- * *stated. DP_E_UNSAFE: the model comes from a run without privacy. DP_E_RUN: it does not state its cost. */
+/* {"population", "data", "unit", "adjacency", "epsilon", "delta", "private_preprocessing": [text], "seeded", "untracked",
+ *  "lap", and if the model states them "rows", "laps", "run", "prior_epsilon"}, named as in a certificate
+ * (ledger/certificate.h). The caller owns *stated. DP_E_UNSAFE: the model comes from a run without privacy. DP_E_RUN: it does
+ * not state its cost. */
 int stated_by_model(const struct dp_frame *frame, const char *name, json_t **stated, struct dp_err *err);
-
-/* The epsilon that a frame states; as published, the sound one. NaN: it states none. */
-double stated_epsilon(const struct dp_frame *frame);

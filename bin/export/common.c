@@ -13,9 +13,8 @@ const char *export_privacy(const struct export *e, char text[EXPORT_PRIVACY])
     else if (!dp_frame_has(f, DP_F_EPSILON))
         snprintf(text, EXPORT_PRIVACY, "the model does not say what was spent");
     else
-        snprintf(text, EXPORT_PRIVACY, "epsilon %.6g, delta %.6g%s", dp_round_up(dp_frame_real(f, DP_F_EPSILON, 0), 6),
-                 dp_round_up(dp_frame_real(f, DP_F_DELTA, (double)NAN), 6),
-                 dp_frame_bool(f, DP_F_AS_PUBLISHED) ? " as published, which is not sound" : "");
+        snprintf(text, EXPORT_PRIVACY, "epsilon %.6g, delta %.6g", dp_round_up(dp_frame_real(f, DP_F_EPSILON, 0), 6),
+                 dp_round_up(dp_frame_real(f, DP_F_DELTA, (double)NAN), 6));
     return text;
 }
 

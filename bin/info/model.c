@@ -114,7 +114,7 @@ static void print_doubts(const struct dp_frame *frame, FILE *out)
 
 static void print_privacy(const struct dp_frame *frame, FILE *out)
 {
-    char epsilon[40], delta[40], sound[40];
+    char epsilon[40], delta[40];
     bool non_private = dp_frame_bool(frame, DP_F_NON_PRIVATE);
     if (non_private)
         fputs("privacy: none, it was trained without noise\n", out);
@@ -123,10 +123,9 @@ static void print_privacy(const struct dp_frame *frame, FILE *out)
     else if (!dp_frame_has(frame, DP_F_EPSILON))
         fputs("privacy: it does not say what was spent\n", out);
     else
-        fprintf(out, "privacy: epsilon %s, delta %s%s\n",
+        fprintf(out, "privacy: epsilon %s, delta %s\n",
                 rounded_up(dp_frame_real(frame, DP_F_EPSILON, 0), epsilon, sizeof epsilon),
-                number(dp_frame_real(frame, DP_F_DELTA, (double)NAN), delta, sizeof delta),
-                dp_frame_bool(frame, DP_F_AS_PUBLISHED) ? ", as published" : "");
+                number(dp_frame_real(frame, DP_F_DELTA, (double)NAN), delta, sizeof delta));
     if (!non_private)
         print_doubts(frame, out);
     if (dp_frame_has(frame, DP_F_TRIALS))
@@ -139,14 +138,6 @@ static void print_privacy(const struct dp_frame *frame, FILE *out)
     if (dp_frame_has(frame, DP_F_PUBLIC_START))
         fprintf(out, "  the run started from the public model %.12s, which costs nothing\n",
                 dp_frame_text(frame, DP_F_PUBLIC_START, ""));
-    if (dp_frame_bool(frame, DP_F_AS_PUBLISHED)) {
-        fputs("  as published: an accounting that is not sound has chosen its noise;", out);
-        if (dp_frame_has(frame, DP_F_EPSILON_SOUND))
-            fprintf(out, " the sound epsilon is %s\n",
-                    rounded_up(dp_frame_real(frame, DP_F_EPSILON_SOUND, 0), sound, sizeof sound));
-        else
-            fputs(" it does not give the sound epsilon\n", out);
-    }
     if (dp_frame_bool(frame, DP_F_SEEDED))
         fputs("  seeded: anybody who knows the seed knows the noise; for experiments, not private\n", out);
     if (dp_frame_bool(frame, DP_F_UNTRACKED))

@@ -78,7 +78,7 @@ searched() {
     dp-loop --plan "(gradient, search) $pairs" --until-spent --seed "$seed" -q -- "
         dp-sample --data $data --rate $rate |
         $clipping |
-        dp-noise --on gradient --multiplier $z --follow ${published:+--as-published} |
+        dp-noise --on gradient --multiplier $z --follow |
         dp-linesearch --on search --data $data $how --clip $loss_clip --first-step $first --follow |
         dp-account $gate --allow-seeded --no-ledger |
         dp-step --on gradient --hold $hold |
@@ -202,12 +202,11 @@ regularised() {
     lambda=$(calculate "((l = 10 * $beta / ($epsilon * $rows)) > $lambda ? l : $lambda)")
 }
 
-# evaluated FILE METRIC DATA: "value epsilon sound" of the last model, the sound epsilon being the same where it is not said. DATA are rows
-# of the people it was trained on, or of the same table.
+# evaluated FILE METRIC DATA: "value epsilon" of the last model. DATA are rows of the people it was trained on, or of the same table.
 evaluated() {
     dp-eval --last --private-data --metrics "$2" --in "$1" --data "$3" | awk -F '\t' -v metric="$2" '
         NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i }
-        END { print $column[metric], $column["epsilon"], $column["epsilon_sound" in column ? "epsilon_sound" : "epsilon"] }'
+        END { print $column[metric], $column["epsilon"] }'
 }
 
 # counts FILE: how many gradients and how many values of the objective a run has asked for. A search that backtracks and chooses step k has
@@ -240,7 +239,8 @@ cell() {
     run=$file.$BASHPID
     [ "$1" != majority ] || metric=majority
     stream "$@" > "$run.stream"
-    read -r accuracy epsilon sound < <(evaluated "$run.stream" "$metric" "$out/$2/test-$parts-$5-$6.dp")
+    read -r accuracy epsilon < <(evaluated "$run.stream" "$metric" "$out/$2/test-$parts-$5-$6.dp")
+    sound=$epsilon
     read -r objective _ < <(evaluated "$run.stream" objective "$out/$2/train-$parts-$5-$6.dp")
     case $1 in
         *-published) epsilon=$(claim blsgd "$run.stream") sound=$(claim rdp "$run.stream") ;;

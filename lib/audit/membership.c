@@ -349,7 +349,6 @@ static int read_claim(struct audit *a, struct dp_err *err)
     struct dp_membership *out = a->out;
     out->claimed = dp_frame_real(a->token, DP_F_EPSILON, NAN);
     out->delta = dp_frame_real(a->token, DP_F_DELTA, NAN);
-    out->sound = dp_frame_real(a->token, DP_F_EPSILON_SOUND, NAN);
     return isnan(out->claimed) || isnan(out->delta) ? dp_fail(err, DP_E_UNSAFE, "the pipeline claims no epsilon") : DP_OK;
 }
 

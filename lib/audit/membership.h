@@ -17,8 +17,8 @@ struct dp_membership {
     double confidence;
     const struct dp_audit_watch *watch;
     /* out */
-    double claimed, delta, sound; /* claims of the gate after the last lap; sound: NAN unless epsilon is published */
-    double lower;                 /* epsilon is at least this */
+    double claimed, delta; /* claims of the gate after the last lap */
+    double lower;          /* epsilon is at least this */
     uint64_t hits, alarms, tested;
     bool visible; /* the record counts the rows' state as released: batches are visible */
 };

@@ -104,13 +104,10 @@ static int note_prior(struct dp_payer *p, const struct dp_frame *frame, struct d
                        "not add up",
                        then, now);
     /* After the first lap a frame states the cost of this run, and separately the prior cost of the model. */
-    bool first = frame->lap == 1, sound = !isnan(dp_frame_real(frame, DP_F_EPSILON_SOUND, (double)NAN));
-    /* In version 0.1 the epsilon of a model that was charged as published is what the paper claims. */
-    if (first && dp_frame_bool(frame, DP_F_AS_PUBLISHED) && dp_frame_has(frame, DP_F_EPSILON) && !sound)
-        return dp_fail(err, DP_E_UNSAFE, "the model it starts from was charged as published, and states no sound epsilon");
+    bool first = frame->lap == 1;
     p->prior_epsilon = dp_frame_real(frame, first ? DP_F_EPSILON : DP_F_PRIOR_EPSILON, 0);
-    if (first && sound)
-        p->prior_epsilon = fmax(p->prior_epsilon, dp_frame_real(frame, DP_F_EPSILON_SOUND, 0));
+    if (!isfinite(p->prior_epsilon))
+        return dp_fail(err, DP_E_UNSAFE, "the model it starts from states no epsilon that bounds its cost");
     p->prior_delta = dp_frame_real(frame, first ? DP_F_DELTA : DP_F_PRIOR_DELTA, 0);
     if (first && !dp_frame_has(frame, DP_F_EPSILON)) { /* a model that has cost something has paid for the schema, too */
         p->prior_epsilon = p->schema_epsilon;

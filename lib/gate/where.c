@@ -94,8 +94,7 @@ int dp_where_note(struct dp_where *w, const struct dp_ledger_run *run, const cha
         .run = name,
         .unit = run->unit,
         .adjacency = run->adjacency,
-        /* The claim of a paper is not a bound. */
-        .epsilon = run->as_published ? (double)INFINITY : run->epsilon + run->prior_epsilon,
+        .epsilon = run->epsilon + run->prior_epsilon,
         .delta = run->delta + run->prior_delta,
     };
     if (w->registry == NULL)

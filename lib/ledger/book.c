@@ -266,10 +266,10 @@ static const char *read_open(json_t *line, int64_t format, struct dp_ledger_entr
     json_int_t rows, time = 0;
     size_t most;
     if (json_unpack_ex(line, NULL, JSON_STRICT,
-                       "{s:s, s:s, s?s, s:I, s:s, s:F, s:F, s:b, s:b, s:s, s:s, s?I, s?s, s?s, s?F, s?F, s?F, s?s, s?b, s?s}",
+                       "{s:s, s:s, s?s, s:I, s:s, s:F, s:F, s:b, s?b, s:s, s:s, s?I, s?s, s?s, s?F, s?F, s?F, s?s, s?b, s?s}",
                        "run", &entry->run, "data", &entry->data, "population", &entry->population, "rows", &rows, "adjacency",
                        &entry->adjacency, "epsilon", &entry->epsilon, "delta", &entry->delta, "seeded", &entry->seeded,
-                       "as_published", &entry->as_published, "private_preprocessing", &entry->preprocessing, "software",
+                       "as_published", &entry->claimed, "private_preprocessing", &entry->preprocessing, "software",
                        &entry->software, "time", &time, "unit", &entry->unit, "init", &entry->init, "prior_epsilon",
                        &entry->prior_epsilon, "prior_delta", &entry->prior_delta, "order", &entry->order, "resumes", resumes,
                        "addition", &entry->addition, "public_start", &entry->public_start) != 0)
@@ -301,7 +301,7 @@ bool dp_ledger_same_run(const struct dp_ledger_entry *a, const struct dp_ledger_
     return strcmp(a->data, b->data) == 0 && strcmp(a->population, b->population) == 0 &&
            strcmp(a->adjacency, b->adjacency) == 0 && a->rows == b->rows && a->epsilon == b->epsilon && a->delta == b->delta &&
            strcmp(a->unit != NULL ? a->unit : "", b->unit != NULL ? b->unit : "") == 0 && a->order == b->order &&
-           !a->as_published == !b->as_published && !a->seeded == !b->seeded;
+           !a->seeded == !b->seeded;
 }
 
 /* Makes the list equal to the other one; false: too many laps. */

@@ -37,14 +37,15 @@ struct dp_ledger_entry {
     const char *unit;   /* base/unit.h; NULL: a row */
     int64_t rows, time;
     double epsilon, delta, prior_epsilon, prior_delta, order;
-    int seeded, as_published; /* JSON booleans */
-    int addition;             /* also a JSON boolean: the run chose that unused budgets count only by addition */
-    struct dp_charges plan;   /* the planned cost of the whole run, known before its laps; empty if unknown. After it
+    int seeded;             /* a JSON boolean */
+    int claimed;            /* also one: a run of version 0.1 within what a paper claims, which bounds nothing */
+    int addition;           /* also a JSON boolean: the run chose that unused budgets count only by addition */
+    struct dp_charges plan; /* the planned cost of the whole run, known before its laps; empty if unknown. After it
                                               was resumed, the most of its plans */
-    struct dp_charges paid;   /* what it has reserved; after its end, what it has used */
-    struct dp_charges out;    /* a resumed run: what may have been released before; stays paid */
-    bool planned;             /* since it was opened or resumed, it has reserved its plan */
-    bool holds;               /* it has a filter and no close line: it has reserved its whole budget */
+    struct dp_charges paid; /* what it has reserved; after its end, what it has used */
+    struct dp_charges out;  /* a resumed run: what may have been released before; stays paid */
+    bool planned;           /* since it was opened or resumed, it has reserved its plan */
+    bool holds;             /* it has a filter and no close line: it has reserved its whole budget */
     struct dp_ledger_point newest, before; /* its newest checkpoint; the one before, in case the newest files are incomplete */
     bool bounded;                          /* at most `until` is released before there is another checkpoint */
     struct dp_charges until;
@@ -115,7 +116,7 @@ bool dp_ledger_entry_ended(const struct dp_ledger_entry *entry);
 bool dp_ledger_book_opened(const struct dp_ledger_book *book, const char *run);
 
 /* Adds to *before the most that a run has cost or will cost: a run that may continue counts with its own budget. DP_E_UNSAFE:
- * the run has another adjacency, or is charged as published and may continue. */
+ * the run has another adjacency, or kept within a claim (`claimed`) and may continue. */
 int dp_ledger_entry_cost(const struct dp_ledger_book *book, const struct dp_ledger_entry *entry, const char *adjacency,
                          struct dp_ledger_before *before, struct dp_err *err);
 void dp_ledger_before_add(struct dp_ledger_before *before, double epsilon, double delta); /* adds one run, rounded up */

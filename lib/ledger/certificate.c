@@ -10,7 +10,7 @@
 struct cost {
     struct dp_ledger_sum sum;
     double delta, added_epsilon, added_delta, prior_epsilon, prior_delta;
-    int count, seeded, published;
+    int count, seeded;
     const char *unit; /* unit of the runs: for persons, the unit with the most rows; NULL: a row */
     json_t *runs, *preprocessing;
 };
@@ -38,7 +38,6 @@ static int add_run(struct cost *cost, const struct dp_ledger_entry *entry, struc
     cost->prior_delta += entry->prior_delta;
     cost->unit = dp_unit_larger(cost->unit, entry->unit);
     cost->seeded |= entry->seeded;
-    cost->published |= entry->as_published;
     json_array_append_new(cost->runs, json_pack("{s:s, s:s, s:b, s:s, s:I, s:s, s:s, s:s*}", "run", entry->run, "data",
                                                 entry->data, "closed", entry->close != NULL, "status", dp_ledger_status(entry),
                                                 "laps", (json_int_t)dp_ledger_entry_laps(entry), "stated_at",
@@ -104,11 +103,10 @@ static int bound(const struct cost *cost, json_t *members, struct dp_err *err)
 
 static int describe(const struct cost *cost, const struct dp_ledger_entry *first, json_t *into, struct dp_err *err)
 {
-    json_t *members =
-        json_pack("{s:s, s:s, s:I, s:s, s:s, s:O, s:o, s:O, s:b, s:b}", "population", first->population, "data", first->data,
-                  "rows", (json_int_t)first->rows, "unit", dp_unit_name(cost->unit), "adjacency", first->adjacency, "runs",
-                  cost->runs, "mechanisms", dp_ledger_charges_json(&cost->sum.all), "private_preprocessing",
-                  cost->preprocessing, "seeded", cost->seeded, "as_published", cost->published);
+    json_t *members = json_pack("{s:s, s:s, s:I, s:s, s:s, s:O, s:o, s:O, s:b}", "population", first->population, "data",
+                                first->data, "rows", (json_int_t)first->rows, "unit", dp_unit_name(cost->unit), "adjacency",
+                                first->adjacency, "runs", cost->runs, "mechanisms", dp_ledger_charges_json(&cost->sum.all),
+                                "private_preprocessing", cost->preprocessing, "seeded", cost->seeded);
     int rc = bound(cost, members, err);
     json_object_update(into, members);
     json_decref(members);
@@ -319,9 +317,13 @@ static void leave_out(json_t *from, const char *const members[3])
         json_object_del(from, members[m]);
 }
 
-/* Certificates had no unit before persons were supported. */
-static void leave_out_unit(json_t *made, const json_t *certificate)
+/* Certificates had no unit before persons were supported, and said whether a run was kept within what a paper claims, which is
+   ignored. */
+static void as_earlier(json_t *made, const json_t *certificate)
 {
+    json_t *claimed = json_object_get(certificate, "as_published");
+    if (claimed != NULL)
+        json_object_set(made, "as_published", claimed);
     const char *unit = json_string_value(json_object_get(made, "unit"));
     if (unit != NULL && strcmp(unit, dp_unit_name(NULL)) == 0 && json_object_get(certificate, "unit") == NULL)
         json_object_del(made, "unit");
@@ -331,9 +333,9 @@ static void leave_out_later(json_t *made, const json_t *certificate)
 {
     json_t *other, *run;
     size_t i, k;
-    leave_out_unit(made, certificate);
+    as_earlier(made, certificate);
     json_array_foreach (json_object_get(made, "other_data"), i, other) {
-        leave_out_unit(other, json_array_get(json_object_get(certificate, "other_data"), i));
+        as_earlier(other, json_array_get(json_object_get(certificate, "other_data"), i));
     }
     for (size_t l = 0; l < sizeof later / sizeof *later; l++) {
         if (json_object_get(certificate, later[l].has) != NULL)

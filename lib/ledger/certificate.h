@@ -19,10 +19,10 @@ struct dp_certified {
  *  "stated_at", "software", "public_start" (of a run from a public model)}], "mechanisms": [charge, …], "epsilon",
  *  "epsilon_lower", "delta", "accountant",
  *  "curve": [[epsilon, delta], …], "mu", "mu_delta" (account/tradeoff.h; of one run that is stated by its laps or its plan),
- *  "private_preprocessing": [text, …], "seeded", "as_published",
+ *  "private_preprocessing": [text, …], "seeded",
  *  "if_the_lap_was_fixed": {"laps", "epsilon", "epsilon_lower", "delta", "accountant"},
  *  "if_planned_together": {"epsilon", "epsilon_lower", "delta", "accountant"}, "not_in_ledger": {"epsilon", "delta"},
- *  "other_data": [{"population", "data", … "as_published"}, …]}
+ *  "other_data": [{"population", "data", … "seeded"}, …]}
  * All numbers are computed from the present ledger, which "ledger" identifies. "model_in_ledger": the ledger has the digest of
  * this model for this lap of the run. "runs": the model's run and the runs that it started from, back to the first, on the same
  * population; runs on other populations are in "other_data". Each run counts with its stated cost (ledger/sum.h), that is, with

@@ -235,14 +235,14 @@ static int check_run(const struct dp_ledger_run *run, struct dp_err *err)
 static json_t *open_line(const struct dp_ledger_run *run, const char *id, bool addition)
 {
     bool prior = run->prior_epsilon > 0, named = run->population != NULL && run->population[0] != '\0';
-    return json_pack("{s:s, s:s, s:s, s:I, s:s, s:f, s:f, s:b, s:b, s:s, s:s, s:o*, s:s*, s:s*, s:s*, s:s*, s:s*, s:o*, s:o*, "
+    return json_pack("{s:s, s:s, s:s, s:I, s:s, s:f, s:f, s:b, s:s, s:s, s:o*, s:s*, s:s*, s:s*, s:s*, s:s*, s:o*, s:o*, "
                      "s:o*, s:o*}",
                      "kind", "open", "run", id, "data", run->data, "rows", (json_int_t)run->rows, "adjacency", run->adjacency,
-                     "epsilon", run->epsilon, "delta", run->delta, "seeded", run->seeded, "as_published", run->as_published,
-                     "private_preprocessing", run->preprocessing != NULL ? run->preprocessing : "", "software",
-                     "dpline " DP_VERSION, "time", run->time != 0 ? json_integer((json_int_t)run->time) : NULL, "population",
-                     named ? run->population : NULL, "unit", run->unit, "public_start", run->public_start, "init", run->init,
-                     "resumes", run->resumes, "prior_epsilon", prior ? json_real(run->prior_epsilon) : NULL, "prior_delta",
+                     "epsilon", run->epsilon, "delta", run->delta, "seeded", run->seeded, "private_preprocessing",
+                     run->preprocessing != NULL ? run->preprocessing : "", "software", "dpline " DP_VERSION, "time",
+                     run->time != 0 ? json_integer((json_int_t)run->time) : NULL, "population", named ? run->population : NULL,
+                     "unit", run->unit, "public_start", run->public_start, "init", run->init, "resumes", run->resumes,
+                     "prior_epsilon", prior ? json_real(run->prior_epsilon) : NULL, "prior_delta",
                      prior ? json_real(run->prior_delta) : NULL, "order", run->order > 0 ? json_real(run->order) : NULL,
                      "addition", addition ? json_true() : NULL);
 }
@@ -263,8 +263,7 @@ static int check_resumed(const struct dp_ledger *l, const struct dp_ledger_run *
                                         .epsilon = run->epsilon,
                                         .delta = run->delta,
                                         .order = run->order,
-                                        .seeded = run->seeded,
-                                        .as_published = run->as_published};
+                                        .seeded = run->seeded};
     int rc = dp_ledger_book_checkpoint(&l->book, run->resumes, run->earlier, &from, err);
     if (rc == DP_OK && !dp_ledger_same_run(from, &now))
         rc = dp_fail(err, DP_E_UNSAFE, "the run differs from the run that it resumes in the ledger %s", l->path);
@@ -765,14 +764,11 @@ static int check_law(const struct dp_ledger *l, const struct dp_ledger_end *how,
     struct dp_ledger_entry ended;
     struct dp_ledger_recorded recorded = {0};
     int rc = ended_of(l, how->used, how->status, &ended, err);
-    bool known = rc == DP_OK;
     ended.accountant = how->accountant;
     ended.closed_epsilon = how->epsilon;
     ended.closed_delta = how->delta;
     rc = rc ?: dp_ledger_run_check(&ended, &recorded, err);
     dp_charges_free(&ended.paid);
-    if (rc != DP_OK && known && ended.as_published) /* readers show its claim, marked "as published" */
-        return DP_OK;
     if (rc == DP_OK && recorded.compared && !recorded.agrees)
         rc = dp_fail(err, DP_E_UNSAFE,
                      "the run says that it has cost epsilon = %.9g at delta = %g, and by the ledger %s it has cost %.9g: all "
@@ -861,8 +857,8 @@ int dp_ledger_entry_cost(const struct dp_ledger_book *book, const struct dp_ledg
     if (strcmp(e->adjacency, adjacency) != 0)
         return dp_fail(err, DP_E_UNSAFE, "the run %s in the ledger %s is under %s adjacency, the budget is not", e->run,
                        book->path, e->adjacency);
-    if (!ended && e->as_published)
-        return dp_fail(err, DP_E_UNSAFE, "the run %s in the ledger %s is charged as published and has not ended", e->run,
+    if (!ended && e->claimed)
+        return dp_fail(err, DP_E_UNSAFE, "no bound is known of the run %s in the ledger %s, which has not ended", e->run,
                        book->path);
     int rc = ended ? dp_ledger_run_epsilon(e, &own, err) : DP_OK;
     if (rc != DP_OK)

@@ -33,7 +33,7 @@ struct dp_ledger_run {
     int64_t rows;           /* its public number of rows, or of persons */
     const char *adjacency;  /* "null-record" or "replace-one" */
     double epsilon, delta;  /* the run's own budget */
-    bool seeded, as_published;
+    bool seeded;
     const char *preprocessing;         /* the measurements on private rows that scaled them; NULL or "": none */
     const char *public_start;          /* the digest of the public model the run starts from, or NULL */
     const char *exact_of;              /* the populations whose rows the model shows without noise (lines), or NULL */
@@ -162,7 +162,7 @@ struct dp_ledger_budget {
 /* The cost of all runs on a population so far, sound even if a run was chosen after the results of another: epsilons and deltas
  * are added, and a run that may continue counts with its whole budget. A budget that is set after these runs begins with this
  * cost. Without runs, or without a file, the cost is 0; a budget that is set again begins with the same cost as before. Errors
- * as dp_ledger_check_mark; DP_E_UNSAFE: a run has another adjacency, or is charged as published and may continue. */
+ * as dp_ledger_check_mark; DP_E_UNSAFE: a run has another adjacency, or was kept within what a paper claims and may continue. */
 int dp_ledger_cost_before(const char *path, const struct dp_ledger_budget *budget, struct dp_ledger_before *before,
                           struct dp_err *err);
 

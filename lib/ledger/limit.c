@@ -179,7 +179,7 @@ struct dp_ledger_added dp_ledger_limit_added(const struct dp_ledger_book *book, 
         if (!dp_ledger_limit_binds(book, limit, entry) || (entry != self && !spent))
             continue;
         sum.runs++;
-        sum.epsilon += entry->as_published ? (double)INFINITY : entry->epsilon;
+        sum.epsilon += entry->claimed ? (double)INFINITY : entry->epsilon;
         sum.delta += entry->delta;
     }
     return sum;
@@ -352,7 +352,7 @@ int dp_ledger_limit_fitting(const struct dp_ledger_book *book, const struct dp_l
     *epsilon = 0;
     if (unused)
         all.delta = limit->delta - limit->before_delta;
-    if (!run->as_published && within(sum.delta + run->delta, all.delta))
+    if (within(sum.delta + run->delta, all.delta))
         *epsilon = dp_round_down(fmax(0, all.epsilon * DECIMAL - sum.epsilon), 3);
     int rc = limit->addition || run->plan == NULL ? DP_OK : filter_fitting(book, limit, self, run, &filtered, err);
     *epsilon = fmax(*epsilon, dp_round_down(filtered, 3));

@@ -10,8 +10,8 @@
  *                is smaller by what they may name; thresholds of other runs have r = ∞.
  *   addition     All runs that have spent anything, each with its own whole budget (ε_j, δ_j), even if it used less:
  *                  Σ ε_j <= ε − ε_before,  Σ δ_j <= δ − δ_before − Σ δ_i
- *                Addition has the share of δ that the orders do not have. It cannot count a run that is charged as published,
- *                which has no sound budget.
+ *                Addition has the share of δ that the orders do not have. It cannot count a run that was kept within
+ *                what a paper claims, which bounds nothing.
  *
  * A run is admitted as a whole: until it has ended, both ways count it with its plan. A run under a filter of (ε, α) counts as
  * ε − penalty(α, δ) at that order α, and as ∞ at all others. No other run takes the room that one was admitted with. After its

@@ -50,15 +50,14 @@ static int set_cost(json_t *json, const struct dp_ledger_entry *entry, double de
 
 static int add_run(json_t *runs, const struct dp_ledger_entry *entry, double delta)
 {
-    json_t *json =
-        json_pack("{s:s, s:s, s:s, s:I, s:s, s:s, s:b, s:s, s:I, s:b, s:b, s:s, s:s, s:o*, s:o*, s:s*, s:s*}", "run",
-                  entry->run, "population", entry->population, "data", entry->data, "rows", (json_int_t)entry->rows, "unit",
-                  dp_unit_name(entry->unit), "adjacency", entry->adjacency, "closed", entry->close != NULL, "status",
-                  dp_ledger_status(entry), "laps", (json_int_t)dp_ledger_entry_laps(entry), "seeded", entry->seeded,
-                  "as_published", entry->as_published, "private_preprocessing", entry->preprocessing, "software",
-                  entry->software, "opened", entry->time != 0 ? json_integer((json_int_t)entry->time) : NULL, "init",
-                  entry->init != NULL ? json_stringn(entry->init, DP_LEDGER_RUN) : NULL, "public_start", entry->public_start,
-                  "what", entry->stated);
+    json_t *json = json_pack("{s:s, s:s, s:s, s:I, s:s, s:s, s:b, s:s, s:I, s:b, s:s, s:s, s:o*, s:o*, s:s*, s:s*}", "run",
+                             entry->run, "population", entry->population, "data", entry->data, "rows", (json_int_t)entry->rows,
+                             "unit", dp_unit_name(entry->unit), "adjacency", entry->adjacency, "closed", entry->close != NULL,
+                             "status", dp_ledger_status(entry), "laps", (json_int_t)dp_ledger_entry_laps(entry), "seeded",
+                             entry->seeded, "private_preprocessing", entry->preprocessing, "software", entry->software,
+                             "opened", entry->time != 0 ? json_integer((json_int_t)entry->time) : NULL, "init",
+                             entry->init != NULL ? json_stringn(entry->init, DP_LEDGER_RUN) : NULL, "public_start",
+                             entry->public_start, "what", entry->stated);
     json_array_append_new(runs, json);
     return set_cost(json, entry, isnan(delta) ? entry->delta : delta);
 }
@@ -93,7 +92,7 @@ struct total {
     json_int_t releases; /* of the runs: releases of other tools */
     double released;     /* the sum of the deltas that these have of their own */
     json_int_t apart;    /* runs on them in other ledgers whose costs cannot be added to these */
-    int seeded, published;
+    int seeded;
     bool unbounded; /* no accountant covers one of the runs */
     json_t *data, *preprocessing;
 };
@@ -120,7 +119,6 @@ static int total_add(struct total *t, const struct dp_ledger_entry *entry)
     t->releases += entry->stated != NULL;
     t->laps += entry->stated != NULL ? 0 : dp_ledger_entry_laps(entry);
     t->seeded |= entry->seeded;
-    t->published |= entry->as_published;
     t->prior_epsilon += entry->prior_epsilon;
     t->prior_delta += entry->prior_delta;
     dp_ledger_add_text(t->data, entry->data);
@@ -218,9 +216,9 @@ static void set_ledgers(json_t *json, const struct total *t)
 
 static int add_members(json_t *list, const struct total *t, const struct dp_ledger_book *book, double delta)
 {
-    json_t *json = json_pack("{s:s, s:O, s:s, s:I, s:I, s:I, s:b, s:b, s:O}", "population", t->population, "data", t->data,
+    json_t *json = json_pack("{s:s, s:O, s:s, s:I, s:I, s:I, s:b, s:O}", "population", t->population, "data", t->data,
                              "adjacency", t->of.adjacency, "runs", t->runs, "not_closed", t->open, "laps", t->laps, "seeded",
-                             t->seeded, "as_published", t->published, "private_preprocessing", t->preprocessing);
+                             t->seeded, "private_preprocessing", t->preprocessing);
     json_array_append_new(list, json);
     if (t->rows > 0) {
         json_object_set_new(json, "rows", json_integer(t->rows));
@@ -430,8 +428,8 @@ static void verify_run(const struct dp_ledger_entry *entry, json_t *runs, json_t
     json_object_set_new(json, "delta", json_real(entry->closed_delta));
     json_object_set_new(json, "accountant", json_string(entry->accountant));
     if (dp_ledger_run_check(entry, &recorded, &why) != DP_OK) {
-        json_object_set_new(json, "agrees", entry->as_published ? json_null() : json_false());
-        if (!entry->as_published)
+        json_object_set_new(json, "agrees", entry->claimed ? json_null() : json_false());
+        if (!entry->claimed)
             find(findings, "run %s: %s", entry->run, why.message);
         return;
     }
@@ -511,8 +509,6 @@ static void print_marks(const json_t *json, FILE *stream)
     const json_t *preprocessing = json_object_get(json, "private_preprocessing");
     if (json_is_true(json_object_get(json, "seeded")))
         fputs("  SEEDED: not private", stream);
-    if (json_is_true(json_object_get(json, "as_published")))
-        fputs("  AS PUBLISHED", stream);
     char unpaid[200] = "";
     bool paid = false;
     if (json_is_string(preprocessing))

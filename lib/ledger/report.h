@@ -16,14 +16,14 @@
  *  "runs": [{"run", "population", "data", "rows", "unit" ("row" or "person:K"), "adjacency",
  *            "opened" (seconds since 1970, or absent), "closed", "status", "laps" and "charges" (reserved; after its end used),
  *            "stated_at" (a basis of ledger/sum.h), "plan_laps" (if stated at its plan), "order" (of its filter, or at which it
- *            is stated), "epsilon", "epsilon_lower", "delta", "accountant", "seeded", "as_published",
+ *            is stated), "epsilon", "epsilon_lower", "delta", "accountant", "seeded",
  *            "private_preprocessing", "software", "init" (a run)}],
  *  "populations": [{"population", "data": [digest, …], "adjacency", "rows", "unit", "runs", "not_closed", "laps", "epsilon",
  *            "epsilon_lower", "delta", "accountant" (the spending; "filter" with a budget),
  *            "composed": {"epsilon", "epsilon_lower", "delta", "accountant"} (with a budget, or of several runs),
  *            "untracked": {"runs", "epsilon", "delta"}, "unbounded": number of runs,
  *            "not_in_ledger": {"epsilon", "delta"} (stated by initial models; part of epsilon and delta),
- *            "seeded", "as_published", "private_preprocessing",
+ *            "seeded", "private_preprocessing",
  *            "budget": {"epsilon", "delta", "orders": [{"order", "delta"}, …], "spent", "order",
  *                       "before": {"epsilon", "delta"} (the cost that it began with)}}]}
  * of one population, by its name or a digest of its data, or of all if population is NULL; at delta, or at the largest delta of
@@ -43,8 +43,8 @@ int dp_ledger_report_people(const char *path, const struct dp_people *people, co
  *    "runs": [{"run", "closed", "recorded", "recomputed", "accountant", "delta", "agrees"}]}
  * The recorded epsilon must equal the one recomputed by the same accountant, to 1e-6 relative, because another version may have
  * rounded differently. An epsilon recorded by another accountant must not be below the lower bound, and with a filter not below
- * the sum of the filter. Runs that are marked as_published were charged by an accountant that is not sound: their
- * epsilon is not compared, and "agrees" is null. An edited ledger is not intact; only a ledger that cannot be read is an
+ * the sum of the filter. The recorded epsilon of a run of an earlier version may be what a paper claims (`claimed`): it is not
+ * compared, and "agrees" is null. An edited ledger is not intact; only a ledger that cannot be read is an
  * error. */
 int dp_ledger_verify(const char *path, json_t **result, struct dp_err *err);
 

@@ -47,7 +47,7 @@ int dp_ledger_run_epsilon(const struct dp_ledger_entry *entry, struct dp_answer 
  *   - if the same accountant gave both: to 1e-6 relative, because another version may have rounded differently;
  *   - if another accountant gave the recorded one: it is not below the reader's lower bound;
  *   - if the run had a filter: both are the run's budget, and its laps have spent no more than that at the filter's order.
- * A published claim (as_published) is not recomputed: then compared is false. */
+ * The cost of a run of an earlier version may be what a paper claims: then compared is false. */
 struct dp_ledger_recorded {
     double recomputed;
     bool compared, agrees;

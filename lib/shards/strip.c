@@ -75,8 +75,8 @@ static bool costs_for_nothing(const struct dp_frame *lap)
     for (int i = 0; i < DP_F_COUNT; i++)
         if (dp_fields[i].type == DP_T_ARRAY && dp_frame_has(lap, (enum dp_field)i))
             return false;
-    return dp_frame_has(lap, DP_F_EPSILON) || dp_frame_has(lap, DP_F_DELTA) || dp_frame_has(lap, DP_F_EPSILON_SOUND) ||
-           dp_frame_has(lap, DP_F_PRIOR_EPSILON) || dp_frame_has(lap, DP_F_PRIOR_DELTA);
+    return dp_frame_has(lap, DP_F_EPSILON) || dp_frame_has(lap, DP_F_DELTA) || dp_frame_has(lap, DP_F_PRIOR_EPSILON) ||
+           dp_frame_has(lap, DP_F_PRIOR_DELTA);
 }
 
 static int check_lap(const struct dp_frame *frame, int64_t lap, struct dp_err *err)

@@ -231,15 +231,12 @@ static void state_spent(struct dp_stage *stage, struct dp_frame *frame)
         dp_frame_set_text(frame, DP_F_ADJACENCY, adjacency, strlen(adjacency));
         return;
     }
-    const double epsilon = stated(p);
-    dp_frame_set_real(frame, DP_F_EPSILON, epsilon);
+    dp_frame_set_real(frame, DP_F_EPSILON, stated(p));
     dp_frame_set_real(frame, DP_F_DELTA, p->prior_delta + o->pay.delta);
     if (p->prior_epsilon > 0 || p->prior_delta > 0) {
         dp_frame_set_real(frame, DP_F_PRIOR_EPSILON, p->prior_epsilon);
         dp_frame_set_real(frame, DP_F_PRIOR_DELTA, p->prior_delta);
     }
-    if (dp_frame_bool(frame, DP_F_AS_PUBLISHED)) /* readers of 0.1 look for it there */
-        dp_frame_set_real(frame, DP_F_EPSILON_SOUND, epsilon);
     if (o->pay.no_ledger)
         dp_frame_set_bool(frame, DP_F_UNTRACKED, true);
     dp_frame_set_text(frame, DP_F_ADJACENCY, adjacency, strlen(adjacency));

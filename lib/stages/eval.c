@@ -102,8 +102,8 @@ static const struct dp_option options[] = {
 /* The kept lap, until it is known whether it is the last one. */
 struct lap {
     int64_t number;
-    double epsilon, delta, epsilon_sound, lambda;
-    bool seeded, as_published, non_private;
+    double epsilon, delta, lambda;
+    bool seeded, non_private;
 };
 
 struct state {
@@ -521,8 +521,7 @@ static void put_header(struct state *s, const struct options *o)
         else if (o->private)
             put(s, "\t%s_low\t%s_high", name, name);
     }
-    put(s, "%s%s%s\n", s->lap.as_published ? "\tepsilon_sound" : "", o->private_data ? "\tprivate_data" : "",
-        o->private ? "\tpaid_epsilon" : "");
+    put(s, "%s%s\n", o->private_data ? "\tprivate_data" : "", o->private ? "\tpaid_epsilon" : "");
 }
 
 static void put_tsv(struct state *s, const struct options *o)
@@ -535,10 +534,6 @@ static void put_tsv(struct state *s, const struct options *o)
     for (int i = 0; i < s->count; i++) {
         put(s, "\t");
         put_metric(s, s->metric[i], false);
-    }
-    if (s->lap.as_published) {
-        put(s, "\t");
-        put_epsilon(s, s->lap.epsilon_sound);
     }
     if (o->private) {
         put(s, "\t");
@@ -567,10 +562,6 @@ static void put_json(struct state *s, const struct options *o)
         put_number(s, s->cost.upper, true);
         put(s, ",\"paid_delta\":");
         put_number(s, s->pay.delta, true);
-    }
-    if (s->lap.as_published) {
-        put(s, ",\"as_published\":true,\"epsilon_sound\":");
-        put_number(s, s->lap.epsilon_sound, true);
     }
     put(s, "%s%s%s}\n", s->lap.seeded ? ",\"seeded\":true" : "", s->lap.non_private ? ",\"non_private\":true" : "",
         o->private_data ? ",\"private_data\":true" : "");
@@ -619,10 +610,8 @@ static int eval_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_o
     s->lap = (struct lap){.number = frame->lap,
                           .epsilon = dp_frame_real(frame, DP_F_EPSILON, unknown),
                           .delta = dp_frame_real(frame, DP_F_DELTA, (double)NAN),
-                          .epsilon_sound = dp_frame_real(frame, DP_F_EPSILON_SOUND, (double)NAN),
                           .lambda = dp_frame_real(frame, DP_F_LAMBDA, 0),
                           .seeded = dp_frame_bool(frame, DP_F_SEEDED),
-                          .as_published = dp_frame_bool(frame, DP_F_AS_PUBLISHED),
                           .non_private = non_private};
     s->pending = true;
     return !o->last && !o->private && frame->lap % o->every == 0 ? evaluate(stage, out, err) : DP_OK;

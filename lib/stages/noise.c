@@ -15,7 +15,7 @@ struct options {
     double multiplier, count_multiplier;
     int noise;
     const char *schedule;
-    bool follow, share, allow_seeded, as_published;
+    bool follow, share, allow_seeded;
     int64_t colluding;
 };
 
@@ -41,7 +41,6 @@ static const struct dp_option options[] = {
                   "C of the shares may be known to others, or be lost: the rest is enough noise", .fallback = "0",
                   .needs = "share"),
     DP_OPTION_FLAG(0, allow_seeded, "let a seeded run pass: reproducible, not private", .needs = "share"),
-    DP_OPTION_FLAG(0, as_published, "mark the run: an accounting that is not sound has chosen Z"),
     {.name = NULL},
 };
 
@@ -318,25 +317,12 @@ static int add_to_main(struct dp_stage *stage, struct dp_frame *frame, struct dp
     return add_gaussian(stage, DP_DRAW_NOISE, frame->lap, "--multiplier", r, grid, sum, err);
 }
 
-/* Marks the frame. The gate charges for the actual noise, whatever chose it. Readers of a marked frame take its epsilon_sound.
-   An initial model without the mark has a sound epsilon, which is stored there. */
-static void mark_published(struct dp_frame *frame)
-{
-    bool before = dp_frame_bool(frame, DP_F_AS_PUBLISHED);
-    if (!before && dp_frame_has(frame, DP_F_EPSILON))
-        dp_frame_set_real(frame, DP_F_EPSILON_SOUND, dp_frame_real(frame, DP_F_EPSILON, 0));
-    dp_frame_set_bool(frame, DP_F_AS_PUBLISHED, true);
-}
-
 static int noise_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)
 {
-    const struct options *o = stage->options;
     int rc = add_to_main(stage, frame, err);
     rc = rc ?: add_to_count(stage, frame, err);
     if (rc != DP_OK)
         return rc;
-    if (o->as_published)
-        mark_published(frame);
     frame->label = DP_LABEL_NOISED;
     return out->frame(out, frame, err);
 }

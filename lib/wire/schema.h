@@ -116,9 +116,7 @@ enum dp_lifetime {
     X(DP_F_TRIAL, "trial", DP_T_TEXT, DP_STATED, MODEL)                  /* name of a selection that is not paid for */        \
     X(DP_F_TRIALS, "trials", DP_T_TEXT, DP_STATED, MODEL)                /* by dp-tune: law of the number of its runs */       \
     X(DP_F_SELECTED_ON, "selected_on", DP_T_TEXT, DP_STATED, MODEL)      /* and digest of the rows that scored them */         \
-    X(DP_F_EPSILON_SOUND, "epsilon_sound", DP_T_REAL, DP_STATED, MODEL)  /* with as_published: the sound epsilon */            \
     X(DP_F_SEEDED, "seeded", DP_T_BOOL, DP_FIXED, MODEL)                 /* keys came from a seed: not private */              \
-    X(DP_F_AS_PUBLISHED, "as_published", DP_T_BOOL, DP_FIXED, MODEL)     /* noise by an accounting that is not sound */             \
     X(DP_F_NON_PRIVATE, "non_private", DP_T_BOOL, DP_FIXED, MODEL)                                                             \
     X(DP_F_PUBLIC, "public", DP_T_BOOL, DP_FIXED, MODEL)                 /* trained on public rows: dp-account --public */     \
     X(DP_F_PUBLIC_START, "public_start", DP_T_TEXT, DP_FIXED, RUN)       /* digest of the public model the run started from */ \

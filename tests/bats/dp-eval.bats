@@ -280,15 +280,6 @@ assert all(abs(a - b) <= 1e-6 * abs(a) for a, b in zip(one, two, strict=True)), 
     assert_success
 }
 
-@test "as published: the sound epsilon stands beside" {
-    dp-loop --laps 3 --seed 1 -q -o model -- "dp-sample --data train.dp --rate 0.2 --mode shuffle | dp-scd-step --data train.dp --loss hinge --lambda 1e-3 --clip 0.1 --release-alpha | dp-noise -z 1 --as-published | dp-account --epsilon 1e4 --delta 1e-5 --allow-seeded | dp-step" > /dev/null
-    run dp-eval --data test.dp -m accuracy -i model
-    assert_line --index 0 $'lap\tepsilon\taccuracy\tepsilon_sound'
-    assert_line --index 1 --regexp $'^3\t[0-9.]+\t[0-9.]+\t[0-9.]+$'
-    run dp-eval --data test.dp -m accuracy --format json -i model
-    assert_output --regexp '"as_published":true,"epsilon_sound":[0-9.]+,"seeded":true\}$'
-}
-
 @test "rows that were scaled in another way" {
     train model train.dp hinge
     cp -r test.dp cut.dp

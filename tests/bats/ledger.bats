@@ -146,7 +146,7 @@ END
     done
 }
 
-@test "a ledger has the sound cost of a model of --init that was charged as published" {
+@test "a ledger has the sound cost of a model of --init that also states what a paper claims" {
     child="dp-sample --data small.dp --rate 0.2 | dp-grad --data small.dp --loss logistic --clip 1 | dp-noise -z 2"
     dp-loop --laps 5 -o first -- "$child | dp-account --epsilon 99 --delta 1e-5 --no-ledger | dp-step --step 1" > /dev/null
     edit as_published=true epsilon=0.1 epsilon_sound=9.0 < first > old

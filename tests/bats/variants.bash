@@ -31,7 +31,7 @@ pipeline() {
         threads) step+=' --clip 0.1 --threads 3' more=' --average tail' ;;
         weights) step+=" --clip 0.1 --threads 2 --class-weights $(class_weights "$1")" ;;
         release) step+=' --clip 0.1 --release-alpha' ;;
-        published) sample+=' --mode shuffle' step+=' --clip 0.1 --release-alpha' noise+=' --as-published' ;;
+        published) sample+=' --mode shuffle' step+=' --clip 0.1 --release-alpha' ;;
         sequential) step+=' --clip 0.1 --variant sequential' ;;
         primal) sample="dp-sample --data $1 --mode full --columns 4" step+=' --clip 0.1 --variant primal' ;;
         clip) step+=" | dp-clip --data $1 --clip 0.1 --threads 2" ;;

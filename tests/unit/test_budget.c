@@ -10,6 +10,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "claimed.h"
 #include "ledger/book.h"
 #include "ledger/ledger.h"
 #include "ledger/limit.h"
@@ -227,15 +228,30 @@ static void addition_counts_runs_whole(void **state)
     assert_true(holds());
 }
 
-static void what_is_published_does_not_add_up(void **state)
+/* A run of an earlier version whose own budget is what a paper claims. */
+static void a_claim_does_not_add_up(void **state)
 {
     (void)state;
-    struct dp_ledger_budget budget = a_budget(1);
-    struct dp_event event = gaussian(2);
-    struct dp_ledger_run published = a_run(0.1, 1e-6, &event, 1);
-    published.as_published = true;
+    struct dp_ledger_budget budget = a_budget(1), later = budget;
+    struct dp_event event = gaussian(2), quiet = gaussian(1e6);
+    struct dp_ledger_run claimed = a_run(0.1, 1e-6, &event, 1), small = a_run(0.1, 1e-6, &quiet, 1);
+    struct dp_err err = {0};
     set(&budget);
-    assert_refused(&published, "affords 0 of the run's 1 laps");
+    whole(&claimed, &event);
+    whole(&small, &quiet);
+    make_claimed(PATH, 0);
+    assert_refused(&small, "affords 0 of the run's 1 laps");
+    /* it counts before a budget with what it has cost, but only if it has ended */
+    fresh(NULL);
+    claimed.plan = NULL;
+    claimed.laps = 0;
+    struct dp_ledger *ledger = opened(&claimed);
+    assert_int_equal(dp_ledger_reserve(ledger, &event, 1, &err), 0);
+    dp_ledger_free(ledger);
+    make_claimed(PATH, 0);
+    later.epsilon = 9;
+    assert_int_equal(dp_ledger_set_budget(PATH, &later, &err), DP_E_UNSAFE);
+    assert_non_null(strstr(err.message, "no bound is known of the run "));
 }
 
 /* One run of exactly the budget, at its delta. */
@@ -461,7 +477,7 @@ int main(void)
         TEST(addition_counts_delta),
         TEST(what_a_run_was_admitted_with_stays_its_own),
         TEST(addition_counts_runs_whole),
-        TEST(what_is_published_does_not_add_up),
+        TEST(a_claim_does_not_add_up),
         TEST(the_first_run_may_choose_addition),
         TEST(who_chooses_addition_gives_up_the_filter),
         TEST(the_choice_of_a_run_without_laps_does_not_last),

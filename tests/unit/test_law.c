@@ -269,8 +269,8 @@ static void of_runs_that_are_counted_together(void **state)
     dp_charges_free(&merged);
 }
 
-/* The delta is the delta of the run; readers do not compute the claim of a paper. */
-static void of_delta_and_not_of_claims(void **state)
+/* The delta is the delta of the run. */
+static void of_delta(void **state)
 {
     (void)state;
     struct dp_err err = {0};
@@ -284,14 +284,6 @@ static void of_delta_and_not_of_claims(void **state)
     reserve(ledger, &used, "delta");
     struct dp_ledger_end end = {&used, answer.upper, 1e-3, dp_accountant_names[answer.by], "done", NULL, 0};
     assert_int_equal(dp_ledger_close(ledger, &end, &err), DP_E_UNSAFE);
-    dp_ledger_free(ledger);
-    gone();
-    const struct dp_ledger_run claimed = {
-        .data = "aaaa", .rows = 9, .adjacency = "null-record", .epsilon = 9, .delta = DELTA, .as_published = true};
-    assert_int_equal(dp_ledger_open(&ledger, PATH, &claimed, &err), 0);
-    reserve(ledger, &used, "claimed");
-    end = (struct dp_ledger_end){&used, 0.01, DELTA, "published", "done", NULL, 0};
-    assert_int_equal(dp_ledger_close(ledger, &end, &err), 0);
     dp_ledger_free(ledger);
     dp_charges_free(&used);
 }
@@ -389,9 +381,12 @@ static void of_runs_that_were_stopped(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(of_every_sampler_and_kind),  cmocka_unit_test(of_several_events_and_filters),
-        cmocka_unit_test(of_every_law_of_trials),     cmocka_unit_test(of_runs_that_are_counted_together),
-        cmocka_unit_test(of_delta_and_not_of_claims), cmocka_unit_test(of_runs_that_were_stopped),
+        cmocka_unit_test(of_every_sampler_and_kind),
+        cmocka_unit_test(of_several_events_and_filters),
+        cmocka_unit_test(of_every_law_of_trials),
+        cmocka_unit_test(of_runs_that_are_counted_together),
+        cmocka_unit_test(of_delta),
+        cmocka_unit_test(of_runs_that_were_stopped),
     };
     return cmocka_run_group_tests(tests, enter, leave);
 }

@@ -368,7 +368,7 @@ static void a_line_must_add_up(void **state)
     static const char id[] = "00112233445566778899aabbccddeeff";
 #define OPEN                                                                                                                   \
     "{\"kind\":\"open\",\"run\":\"%s\",\"data\":\"d\",\"rows\":9,\"adjacency\":\"null-record\",\"epsilon\":1,"                 \
-    "\"delta\":1e-5,\"seeded\":false,\"as_published\":false,\"private_preprocessing\":\"\",\"software\":\"x\"}"
+    "\"delta\":1e-5,\"seeded\":false,\"private_preprocessing\":\"\",\"software\":\"x\"}"
 #define LAPS(kind, laps)                                                                                                       \
     "{\"kind\":\"" kind "\",\"run\":\"%s\",\"charge\":{\"laps\":" laps                                                         \
     ",\"sampling\":\"none\",\"queries\":[{\"noise\":\"gaussian\",\"multiplier\":2}]}}"
@@ -381,13 +381,13 @@ static void a_line_must_add_up(void **state)
 /* A run that chooses addition, under a name of its own. */
 #define CHOOSE(name)                                                                                                           \
     "{\"kind\":\"open\",\"run\":\"" name "%.31s\",\"data\":\"d\",\"rows\":9,\"adjacency\":\"null-record\",\"epsilon\":1,"      \
-    "\"delta\":1e-5,\"seeded\":false,\"as_published\":false,\"private_preprocessing\":\"\",\"software\":\"x\",\"addition\":true}"
+    "\"delta\":1e-5,\"seeded\":false,\"private_preprocessing\":\"\",\"software\":\"x\",\"addition\":true}"
 #define CHECKPOINT(laps)                                                                                                       \
     "{\"kind\":\"checkpoint\",\"run\":\"%s\",\"laps\":" laps ",\"charges\":[{\"laps\":" laps                                   \
     ",\"sampling\":\"none\",\"queries\":[{\"noise\":\"gaussian\",\"multiplier\":2}]}]}"
 #define OPEN3 /* in which a run is charged once */                                                                             \
     "{\"kind\":\"open\",\"run\":\"%s\",\"data\":\"d\",\"rows\":9,\"adjacency\":\"null-record\",\"epsilon\":1,"                 \
-    "\"delta\":1e-5,\"seeded\":false,\"as_published\":false,\"private_preprocessing\":\"\",\"software\":\"x\",\"format\":3}"
+    "\"delta\":1e-5,\"seeded\":false,\"private_preprocessing\":\"\",\"software\":\"x\",\"format\":3}"
 #define CHARGES(laps) "[{\"laps\":" laps ",\"sampling\":\"none\",\"queries\":[{\"noise\":\"gaussian\",\"multiplier\":2}]}]"
 #define PLAN(laps) "{\"kind\":\"plan\",\"run\":\"%s\",\"charges\":" CHARGES(laps) "}"
 #define UNTIL(laps, until)                                                                                                     \
@@ -397,7 +397,7 @@ static void a_line_must_add_up(void **state)
     "\"charges\":" charges "}"
 #define RESUMED                                                                                                                \
     "{\"kind\":\"open\",\"run\":\"%s\",\"data\":\"d\",\"rows\":9,\"adjacency\":\"null-record\",\"epsilon\":1,"                 \
-    "\"delta\":1e-5,\"seeded\":false,\"as_published\":false,\"private_preprocessing\":\"\",\"software\":\"x\",\"resumes\":\"%s\"}"
+    "\"delta\":1e-5,\"seeded\":false,\"private_preprocessing\":\"\",\"software\":\"x\",\"resumes\":\"%s\"}"
     static const struct {
         const char *line[6], *why; /* the last one is at fault, or none if why is NULL */
     } cases[] = {
@@ -554,7 +554,7 @@ static size_t add_line(char *bytes, size_t at, const char *members, size_t seq, 
 
 #define RUN(id, members)                                                                                                       \
     "{\"kind\":\"open\",\"run\":\"" id "\",\"data\":\"d\",\"rows\":9,\"adjacency\":\"null-record\",\"epsilon\":1,"             \
-    "\"delta\":1e-5,\"seeded\":false,\"as_published\":false,\"private_preprocessing\":\"\",\"software\":\"x\"" members "}"
+    "\"delta\":1e-5,\"seeded\":false,\"private_preprocessing\":\"\",\"software\":\"x\"" members "}"
 #define FIRST "00112233445566778899aabbccddeeff"
 #define SECOND "11112233445566778899aabbccddeeff"
 
@@ -1689,7 +1689,7 @@ static void a_run_must_say_what_it_is(void **state)
     }
     struct dp_ledger_run full = run;
     full.preprocessing = "max-abs \"quoted\"\nλ";
-    full.seeded = full.as_published = true;
+    full.seeded = true;
     full.prior_epsilon = 0.1;
     full.prior_delta = 1e-7;
     dp_ledger_free(open_run(PATH, &full));
@@ -1699,7 +1699,7 @@ static void a_run_must_say_what_it_is(void **state)
     assert_string_equal(entry->data, run.data);
     assert_string_equal(entry->preprocessing, full.preprocessing);
     assert_string_equal(entry->adjacency, "null-record");
-    assert_true(entry->seeded && entry->as_published && entry->rows == 1000 && entry->time == 1700000000);
+    assert_true(entry->seeded && !entry->claimed && entry->rows == 1000 && entry->time == 1700000000);
     assert_true(entry->epsilon == 1 && entry->delta == 1e-5);
     assert_true(entry->prior_epsilon == 0.1 && entry->prior_delta == 1e-7 && entry->init == NULL);
     dp_ledger_book_free(&book);

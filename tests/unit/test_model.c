@@ -244,22 +244,18 @@ static void description(void **state)
     set_text(f, DP_F_LABELS, "[\"no\",\"yes\"]");
     matrix(f, DP_F_AVERAGE, 2, 3);
     dp_frame_set_int(f, DP_F_AVERAGED, 3);
-    dp_frame_set_bool(f, DP_F_AS_PUBLISHED, true);
     dp_frame_set_bool(f, DP_F_SEEDED, true);
     dp_frame_set_real(f, DP_F_EPSILON, 0.99999951);
-    dp_frame_set_real(f, DP_F_EPSILON_SOUND, 23.391234567);
     expect_text(f, NULL, 0,
                 "model: hinge loss, 2 × 3 weights (outputs × columns), lambda 0.001\n"
                 "classes: [\"no\",\"yes\"]\n"
                 "laps: 4 of 9, the mean of the last 3\n"
                 "trained on: data set abcd, 10 rows\n"
-                "privacy: epsilon 1, delta 1e-05, as published\n"
+                "privacy: epsilon 1, delta 1e-05\n"
                 "  a lap before the last: chosen by its results it costs what all laps cost (dp-account certify)\n"
-                "  as published: an accounting that is not sound has chosen its noise; the sound epsilon is 23.3913\n"
                 "  seeded: anybody who knows the seed knows the noise; for experiments, not private\n"
                 "  the preparation of the data read private rows, which epsilon leaves out: max-abs\n");
     dp_frame_set_bool(f, DP_F_NON_PRIVATE, true);
-    dp_frame_drop(f, DP_F_AS_PUBLISHED);
     dp_frame_drop(f, DP_F_SEEDED);
     char *text = described(f, false, NULL, 0);
     assert_non_null(strstr(text, "\nprivacy: none, it was trained without noise\n"));

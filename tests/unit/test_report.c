@@ -18,6 +18,7 @@
 #include "ledger/ledger.h"
 #include "ledger/book.h"
 #include "ledger/report.h"
+#include "claimed.h"
 
 #define PATH "test.ledger"
 
@@ -176,7 +177,7 @@ static json_t *certify(const char *mark, int64_t lap)
 /* --- report -------------------------------------------------------------------------------------------------------- */
 
 /* Older ledgers have runs whose budget was compared with what a paper claims: no filter kept them within it. */
-static void a_run_as_published_counts_with_its_laps(void **state)
+static void a_run_within_a_claim_counts_with_its_laps(void **state)
 {
     (void)state;
     struct dp_err err = {0};
@@ -213,7 +214,7 @@ static void a_report_adds_up_and_composes_under_its_condition(void **state)
     json_t *report;
     struct story lost = plain(10, 40, -1), ended = plain(5, 100, 30), other = plain(10, 10, 10), marked = plain(20, 8, 8);
     other.run.data = "bbbb";
-    marked.run.seeded = marked.run.as_published = true;
+    marked.run.seeded = true;
     marked.run.preprocessing = "max-abs";
     marked.run.delta = 1e-4;
     marked.run.time = 1700000000;
@@ -242,7 +243,7 @@ static void a_report_adds_up_and_composes_under_its_condition(void **state)
     assert_near(real_of(second, "epsilon_lower"), gdp(0.6, 1e-5), 1e-8);
     assert_string_equal(string_of(second, "accountant"), "gdp");
     assert_int_equal(real_of(at(second, "charges", 0), "laps"), 30);
-    assert_true(json_is_true(json_object_get(last, "seeded")) && json_is_true(json_object_get(last, "as_published")));
+    assert_true(json_is_true(json_object_get(last, "seeded")));
     assert_int_equal(real_of(last, "opened"), 1700000000);
     assert_null(json_object_get(first, "opened"));
 
@@ -400,14 +401,15 @@ static void a_report_is_readable(void **state)
 /* --- verify -------------------------------------------------------------------------------------------------------- */
 
 /* One run that states an epsilon, and whether verify accepts it. */
-static void assert_stands(double factor, const char *accountant, bool published, int agrees)
+static void assert_stands(double factor, const char *accountant, bool claimed, int agrees)
 {
     struct story story = plain(10, 40, 20);
     gone();
     story.stated *= factor;
     story.accountant = accountant;
-    story.run.as_published = published;
     play(&story, NULL);
+    if (claimed)
+        make_claimed(PATH, 0);
     json_t *result = verify();
     const json_t *value = json_object_get(at(result, "runs", 0), "agrees");
     if (agrees < 0 ? !json_is_null(value) : agrees ? !json_is_true(value) : !json_is_false(value))
@@ -536,7 +538,7 @@ static void a_certificate_states_what_a_model_has_cost(void **state)
     assert_string_equal(string_of(certificate, "software"), "dpline " DP_VERSION);
     assert_string_equal(json_string_value(json_array_get(json_object_get(certificate, "private_preprocessing"), 0)), "max-abs");
     assert_true(json_is_true(json_object_get(certificate, "seeded")));
-    assert_true(json_is_false(json_object_get(certificate, "as_published")));
+    assert_null(json_object_get(certificate, "as_published"));
     assert_null(json_object_get(certificate, "not_in_ledger"));
     assert_null(json_object_get(certificate, "if_planned_together"));
     assert_null(json_object_get(certificate, "other_data"));
@@ -612,7 +614,6 @@ static void every_member_is_compared(void **state)
                                         "accountant",
                                         "private_preprocessing",
                                         "seeded",
-                                        "as_published",
                                         "not_in_ledger",
                                         "status",
                                         "model_in_ledger",
@@ -681,7 +682,6 @@ static void a_certificate_goes_back_to_the_first_run(void **state)
     play(&a, first);
     b.run.data = "bbbb";
     b.run.init = first;
-    b.run.as_published = true;
     play(&b, second);
     c.run.init = second;
     play(&c, third);
@@ -701,11 +701,9 @@ static void a_certificate_goes_back_to_the_first_run(void **state)
     assert_near(real_of(together, "delta"), 1e-4 + 1e-6, 1e-14);
     assert_string_equal(string_of(together, "accountant"), "filter");
     assert_near(real_of(json_object_get(certificate, "not_in_ledger"), "epsilon"), 0.25, 0);
-    assert_true(json_is_false(json_object_get(certificate, "as_published")));
     const json_t *other = at(certificate, "other_data", 0);
     assert_string_equal(string_of(other, "data"), "bbbb");
     assert_near(real_of(other, "epsilon"), gdp(0.15, 1e-5), 1e-8);
-    assert_true(json_is_true(json_object_get(other, "as_published")));
     assert_int_equal(dp_certificate_verify(certificate, PATH, NULL, NULL, &err), 0);
     json_decref(certificate);
 
@@ -745,7 +743,7 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup(name, fresh)
     const struct CMUnitTest tests[] = {
-        TEST(a_run_as_published_counts_with_its_laps),
+        TEST(a_run_within_a_claim_counts_with_its_laps),
         TEST(a_report_adds_up_and_composes_under_its_condition),
         TEST(adjacencies_are_totalled_apart),
         TEST(a_run_with_a_filter_costs_its_budget),

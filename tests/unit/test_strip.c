@@ -11,9 +11,8 @@ static const char *const never[] = {"format",      "software",    "run",     "se
                                     "model_lap",   "interrupted", "rows",    "X",         "y",         "updates",
                                     "person_rows", "multipliers", "gap",     "objective", "members",   NULL};
 /* Fields that the gate states: they come with a model, and no site answers them. */
-static const char *const stated[] = {"noise_scale",   "untracked",   "ledger",    "epsilon", "delta",
-                                     "prior_epsilon", "prior_delta", "adjacency", "trial",   "selected_on",
-                                     "epsilon_sound", "trials",      NULL};
+static const char *const stated[] = {"noise_scale", "untracked", "ledger", "epsilon",     "delta",  "prior_epsilon",
+                                     "prior_delta", "adjacency", "trial",  "selected_on", "trials", NULL};
 static const char *const place[] = {"shard", "shards", "first_row", NULL};
 /* A hello frame of a gather has these only, and an answer to it all but these. */
 static const char *const told[] = {"format",  "software",  "run",          "shard",     "shards", "stage", "status", "where",

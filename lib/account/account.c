@@ -7,7 +7,6 @@
 #include "priv/gdp.h"
 #include "priv/joint.h"
 #include "account/kinds.h"
-#include "account/meter.h"
 #include "account/profile.h"
 #include "account/tuning.h"
 #include "priv/pure.h"
@@ -170,19 +169,25 @@ static int64_t whole_epochs(const struct dp_charge *charge)
     return dp_event_in_epochs(event) ? dp_event_times(event, charge->laps) * dp_event_epoch(event) : charge->laps;
 }
 
-static int by_meter(enum dp_meter_kind kind, const struct dp_charges *charges, double delta, struct dp_answer *answer,
-                    struct dp_err *err)
+static int charge_all(struct dp_meter *meter, enum dp_meter_kind kind, const struct dp_charges *charges, struct dp_err *err)
 {
-    struct dp_meter *meter;
-    int rc = dp_meter_new(&meter, kind, delta, err);
-    if (rc != DP_OK)
-        return rc;
+    int rc = DP_OK;
     for (size_t i = 0; rc == DP_OK && i < charges->count; i++) {
         const struct dp_charge *charge = &charges->charge[i];
         int64_t laps = kind == DP_METER_RDP ? whole_epochs(charge) : charge->laps;
         rc = dp_meter_charge(meter, &charge->event, laps, err);
     }
-    *answer = (struct dp_answer){.upper = dp_meter_epsilon(meter), .by = DP_ACCOUNTANT_RDP};
+    return rc;
+}
+
+static int by_meter(enum dp_meter_kind kind, const struct dp_charges *charges, double delta, struct dp_answer *answer,
+                    struct dp_err *err)
+{
+    struct dp_meter *meter = NULL;
+    int rc = dp_meter_new(&meter, kind, delta, err);
+    rc = rc ?: charge_all(meter, kind, charges, err);
+    if (rc == DP_OK)
+        *answer = (struct dp_answer){.upper = dp_meter_epsilon(meter), .by = DP_ACCOUNTANT_RDP};
     dp_meter_free(meter);
     return rc;
 }
@@ -587,4 +592,14 @@ int dp_account_epsilon(enum dp_accountant accountant, const struct dp_charges *c
     answer->tight = false;
     dp_charges_free(&plain);
     return rc;
+}
+
+int dp_account_meter(const struct dp_charges *charges, double delta, struct dp_meter **meter, struct dp_err *err)
+{
+    *meter = NULL;
+    int rc = check_charges(charges, err);
+    if (rc != DP_OK || !every_query(charges, no_delta))
+        return rc;
+    rc = dp_meter_new(meter, DP_METER_RDP, delta, err);
+    return rc ?: charge_all(*meter, DP_METER_RDP, charges, err);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "account/event.h"
+#include "account/meter.h"
 #include "priv/pld.h"
 
 /* The accountants: X(enumerator, name, name for readers, what it covers, its answer). The last two are functions of account.c.
@@ -68,6 +69,10 @@ struct dp_pld_part *dp_account_pld_parts(const struct dp_charges *charges, size_
 
 /* Whether the charges are Gaussians without sampling, together one Gaussian of multiplier 1/ *mu (rounded up). */
 bool dp_account_gaussian_mu(const struct dp_charges *charges, double *mu);
+
+/* *meter: what Rényi DP answers from, to ask it at many δ (dp_meter_at); the caller frees it, also after a failure. NULL where a
+ * release has a δ of its own: then dp_account_epsilon has to be asked. */
+int dp_account_meter(const struct dp_charges *charges, double delta, struct dp_meter **meter, struct dp_err *err);
 
 /* The δ of the charges at epsilon by privacy loss distributions, or by the profile if the charges are one lap; one of the two
  * must cover them. For other accountants see account/solve.h. */

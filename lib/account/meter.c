@@ -24,17 +24,24 @@ struct dp_meter {
 
 _Static_assert((int)DP_RDP_PUBLISHED_COUNT <= (int)DP_RDP_ORDER_COUNT, "room for either set of orders");
 
+void dp_meter_at(struct dp_meter *m, double delta)
+{
+    bool published = m->kind == DP_METER_PUBLISHED;
+    m->delta = delta;
+    for (size_t i = 0; i < m->count; i++)
+        m->penalty[i] = published ? dp_rdp_penalty_published(m->orders[i], delta) : dp_rdp_penalty(m->orders[i], delta);
+}
+
 int dp_meter_new(struct dp_meter **meter, enum dp_meter_kind kind, double delta, struct dp_err *err)
 {
     if (!(delta > 0 && delta < 1))
         return dp_fail(err, DP_E_RUN, "the accountant needs 0 < delta < 1");
     struct dp_meter *m = dp_new(1, sizeof *m);
     bool published = kind == DP_METER_PUBLISHED;
-    *m = (struct dp_meter){.kind = kind, .delta = delta};
+    *m = (struct dp_meter){.kind = kind};
     m->orders = published ? dp_rdp_published_orders : dp_rdp_orders;
     m->count = published ? DP_RDP_PUBLISHED_COUNT : DP_RDP_ORDER_COUNT;
-    for (size_t i = 0; i < m->count; i++)
-        m->penalty[i] = published ? dp_rdp_penalty_published(m->orders[i], delta) : dp_rdp_penalty(m->orders[i], delta);
+    dp_meter_at(m, delta);
     m->rest = dp_new(DP_RDP_ORDER_COUNT, sizeof(double));
     *meter = m;
     return DP_OK;

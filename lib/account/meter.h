@@ -17,6 +17,9 @@ struct dp_meter;
 int dp_meter_new(struct dp_meter **meter, enum dp_meter_kind kind, double delta, struct dp_err *err);
 void dp_meter_free(struct dp_meter *meter);
 
+/* The same charges at another delta, 0 < delta < 1. Takes no time: the curves stay. */
+void dp_meter_at(struct dp_meter *meter, double delta);
+
 /* Adds laps (0 or more) of an event. The curve of a new event takes about 2 ms; further laps take no time. The laps of shuffled
  * epochs continue each other. DP_E_RUN: the event has no curve. */
 int dp_meter_charge(struct dp_meter *meter, const struct dp_event *event, int64_t laps, struct dp_err *err);

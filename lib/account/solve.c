@@ -25,17 +25,28 @@ static double cost(enum dp_accountant accountant, const struct dp_event *event, 
     return cost_of(accountant, &charges, delta, rc, err);
 }
 
+/* Epsilon at one of many δ: a meter does not compute its curves again. */
+static double cost_at(enum dp_accountant accountant, const struct dp_charges *charges, struct dp_meter *meter, double delta,
+                      int *rc, struct dp_err *err)
+{
+    if (meter == NULL)
+        return cost_of(accountant, charges, delta, rc, err);
+    *rc = DP_OK;
+    dp_meter_at(meter, delta);
+    return dp_meter_epsilon(meter);
+}
+
 /* Searches by asking for epsilon. 1 if nothing less is known. */
-static int search_delta(enum dp_accountant accountant, const struct dp_charges *charges, double epsilon, double *delta,
-                        struct dp_err *err)
+static int search_delta(enum dp_accountant accountant, const struct dp_charges *charges, struct dp_meter *meter, double epsilon,
+                        double *delta, struct dp_err *err)
 {
     double low = log(1e-300), high = log(1 - 1e-9);
     int rc;
     *delta = 1;
-    if (cost_of(accountant, charges, exp(high), &rc, err) > epsilon)
+    if (cost_at(accountant, charges, meter, exp(high), &rc, err) > epsilon)
         return rc;
     while (high - low > 1e-8) {
-        double middle = 0.5 * (low + high), spent = cost_of(accountant, charges, exp(middle), &rc, err);
+        double middle = 0.5 * (low + high), spent = cost_at(accountant, charges, meter, exp(middle), &rc, err);
         if (rc != DP_OK)
             return rc;
         if (spent <= epsilon)
@@ -44,7 +55,7 @@ static int search_delta(enum dp_accountant accountant, const struct dp_charges *
             low = middle;
     }
     *delta = dp_round_up(exp(high), DELTA_DIGITS);
-    if (*delta < 1 && cost_of(accountant, charges, *delta, &rc, err) > epsilon)
+    if (*delta < 1 && cost_at(accountant, charges, meter, *delta, &rc, err) > epsilon)
         return rc != DP_OK ? rc : dp_fail(err, DP_E_RUN, "the search for a delta for epsilon %g did not settle", epsilon);
     *delta = fmin(*delta, 1);
     return DP_OK;
@@ -83,7 +94,10 @@ static int delta_of_plain(enum dp_accountant accountant, const struct dp_charges
     }
     double delta;
     enum dp_accountant other = best ? DP_ACCOUNTANT_RDP : accountant;
-    rc = search_delta(other, charges, epsilon, &delta, err);
+    struct dp_meter *meter = NULL;
+    rc = other == DP_ACCOUNTANT_RDP ? dp_account_meter(charges, 0.5, &meter, err) : DP_OK;
+    rc = rc ?: search_delta(other, charges, meter, epsilon, &delta, err);
+    dp_meter_free(meter);
     if (rc == DP_OK && delta < answer->upper) {
         answer->upper = delta;
         answer->by = other;

@@ -74,6 +74,15 @@ END
     done
 }
 
+# of 32 points, each of which a search asks about 36 deltas
+@test "calculator: what an attacker finds takes no curve twice" {
+    svt='{"noise": "sparse-vector-laplace", "epsilon": 0.05, "query_epsilon": 0.025, "most": 30}'
+    echo '{"laps": 100, "sampling": "poisson", "rate": 0.1, "queries": [{"noise": "gaussian", "multiplier": 8}, '"$svt]}" > events
+    run bash -c 'ulimit -t 15 && dp-account epsilon --delta 1e-5 --explain events'
+    assert_success
+    assert_output --partial '; from even odds 53.3 %; mu 0.1652 '
+}
+
 @test "calculator: JSON has numbers in their shortest form" {
     run dp-account epsilon -z 1.1 --delta 1e-5 --rate 0.1 --laps 10 --json
     assert_output --partial '"rate":0.1,'

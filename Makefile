@@ -226,12 +226,14 @@ asan: deps-check
 # Boundaries, by themselves: the address sanitizer's malloc gives larger ones than malloc does.
 ALIGNED := BUILD=$(BUILD)/aligned CFLAGS="-O1 -g" EXTRA="-fsanitize=alignment -fno-sanitize-recover=all -Wno-error"
 ALIGNED_UNITS := $(patsubst %,$(BUILD)/aligned/unit/test_%,data images ledger model nets registry shards)
-.PHONY: check-aligned
-check-aligned: deps-check
+ALIGNED_TESTS := $(ALIGNED_UNITS) $(patsubst %,tests/bats/%.bats,arrays dp-import dp-synth image-folders)
+.PHONY: aligned check-aligned
+aligned: deps-check
 	+$(MAKE) programs $(ALIGNED_UNITS) $(ALIGNED)
-	BUILD=$(BUILD)/aligned tests/run $(ALIGNED_UNITS) $(patsubst %,tests/bats/%.bats,arrays dp-import dp-synth image-folders)
+check-aligned: aligned
+	BUILD=$(BUILD)/aligned tests/run $(ALIGNED_TESTS)
 
-# What .ci/run runs: all tests, a quick part of them with sanitizers, and each fuzzer for some seconds.
+# What .ci/run runs: all tests, a quick part of them with sanitizers, all in one queue, and each fuzzer for some seconds.
 CI_SECONDS := 5
 CI_ASAN_TESTS := unit fuzz $(patsubst %,tests/bats/%.bats,golden data-files dp-key ports dp-cat dp-cmp dp-eval dp-grad dp-net-grad dp-import dp-info dp-predict dp-synth \
 	dp-linesearch dp-adapt dp-erm dp-erm-output dp-erm-objective dp-erm-coins dp-breed dp-select dp-moments dp-temperature dp-transform dp-tune \
@@ -239,8 +241,9 @@ CI_ASAN_TESTS := unit fuzz $(patsubst %,tests/bats/%.bats,golden data-files dp-k
 .PHONY: ci
 ci: export WERROR := -Werror
 ci: deps-check
-	+tests/ci "DPLINE_PACKAGE=whole $(MAKE) check" "$(MAKE) check-asan ASAN_TESTS='$(CI_ASAN_TESTS)' SECONDS=$(CI_SECONDS)" "$(MAKE) check-aligned" "BUILD=$(BUILD) tests/arm64" \
-		"$(MAKE) check-clang"
+	+tests/ci "$(MAKE) all units asan aligned" \
+		"BUILD=$(BUILD) DPLINE_PACKAGE=whole tests/run unit fuzz lint bats $(CI_ASAN_TESTS:%=$(BUILD)/asan:%) $(ALIGNED_TESTS:%=$(BUILD)/aligned:%)" \
+		"$(MAKE) fuzz SECONDS=$(CI_SECONDS)" "BUILD=$(BUILD) tests/arm64" "$(MAKE) check-clang"
 
 # All of it compiled by clang without a warning, and the tests of what compilers make differently.
 .PHONY: check-clang

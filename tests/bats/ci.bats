@@ -46,6 +46,17 @@ load helper
     assert_equal "${lines[-1]}" "0 passed, 2 failed, 0 skipped"
 }
 
+@test "tests/run has the tests of several builds in one queue, and those that wait in another, whose totals it adds up" {
+    printf '@test "%s" {\n    [ $BUILD = %s ]\n}\n' here one there other > ports.bats
+    cp ports.bats busy.bats
+    BUILD=one run "$ROOT/tests/run" "$PWD/ports.bats" "$PWD/busy.bats" other:"$PWD/ports.bats"
+    assert_failure
+    assert_equal "$(grep -c '^not ok 2 there' <<< "$output")" 2
+    assert_equal "$(grep -c '^not ok 1 here' <<< "$output")" 1
+    assert_equal "${lines[-1]}" "3 passed, 3 failed, 0 skipped"
+    run -2 "$ROOT/tests/run" other:nonsense
+}
+
 @test "a unit test runs once for each set of instructions, if it calls kernels" {
     mapfile -t sets < <(instructions)
     run "$ROOT/tests/unit/each" "$BUILD/unit/test_coins"

@@ -9,6 +9,7 @@
 #include "base/round.h"
 #include "base/terminal.h"
 #include "data/dataset.h"
+#include "deployment.h"
 
 #include "ledger/certificate.h"
 #include "ledger/orders.h"
@@ -47,6 +48,7 @@ static const struct dp_option certify_options[] = {
     DP_OPTION_TEXT('l', ledger, "FILE", "the ledger of the run, or the directory of a data set with the ledger"),
     DATA("the data set of the run, whose own ledger it is in"),
     DP_OPTION_TEXT('m', model, "FILE", "the model that the run released", .required = true),
+    DP_OPTION_FLAG(0, deployment, "an entry for a public registry of deployments instead"),
     DP_REGISTRY_OPTIONS(choice),
     {.name = NULL},
 };
@@ -453,6 +455,11 @@ static int certify(struct books *b, struct dp_err *err)
     rc = rc ?: books_find_people(b, operand, false, err);
     rc = rc ?: books_read_model(b->model, &frame, digest, err);
     rc = rc ?: books_make_certificate(b, frame, digest, &json, err);
+    if (rc == DP_OK && b->deployment) {
+        json_t *entry = deployment_entry(json);
+        json_decref(json);
+        json = entry;
+    }
     if (rc == DP_OK) {
         dp_json_print(json, 2, stdout);
         json_decref(json);

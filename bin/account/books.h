@@ -13,7 +13,7 @@ struct books {
     struct question q; /* budget: the runs that are planned */
     const char *data, *ledger, *model, *certificate, *test, *output;
     double order, run_epsilon;
-    bool after_runs, addition, text;
+    bool after_runs, addition, text, deployment;
     char own[4096]; /* the ledger in a data set's directory */
     struct dp_registry_choice choice;
     struct dp_registry *registry;      /* NULL: no such text */

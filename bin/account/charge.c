@@ -28,7 +28,7 @@ static const struct dp_option options[] = {
                    .needed_by = "zcdp"),
     DP_OPTION_CHOICE(0, adjacency, "HOW", "null-record|replace-one", "what one person can change in the statement",
                      .required = true),
-    DP_OPTION_TEXT('l', ledger, "FILE", "the ledger, instead of that of the data set"),
+    DP_OPTION_TEXT('l', ledger, "FILE", "a ledger other than the default one of the data set"),
     DP_REGISTRY_OPTIONS(choice),
     {.name = NULL},
 };

@@ -1,5 +1,5 @@
-# Releases of other tools: dp-account charge writes what a tool states about people of a ledger, and everything that adds up counts
-# it, and says that nothing here shows it.
+# What crosses to other tools. dp-account charge writes what a tool states about people of a ledger, and everything that adds up
+# counts it, and says that nothing here shows it. dp-account certify --deployment is for a public registry.
 load helper
 
 prepare() {
@@ -104,6 +104,72 @@ spent() { dp-account report small.dp --json | ask "$1"; }
         bash -c 'dp-account verify small.dp --certificate hidden.json > /dev/null'
     dp-account report small.dp --text > page
     assert_file_contains page 'of another tool, as it states: “survey”'
+}
+
+# filled ENTRY CERTIFICATE: every member that a registry asks for is there; null and a sentence go together; numbers are the certificate's
+filled() {
+    /usr/bin/python3 - "$@" << 'P'
+import json, sys
+entry, certificate = (json.load(open(f)) for f in sys.argv[1:])
+asked = {
+    "product": "name data_curators description intended_use data_product_type data_product_region data_product_sector publication_date",
+    "dp_flavor": "name input_metric bound_on_input_distance output_measure bound_on_output_distance data_domain unprotected_quantities",
+    "privacy_loss": "privacy_unit privacy_unit_description privacy_parameters privacy_parameters_description",
+    "model": "model_name model_name_description actors release_type release_type_description data_source_type "
+             "data_source_type_description access_type access_type_description",
+    "accounting": "post_processing composition",
+    "implementation": "pre_processing_eda_hyperparameter_tuning mechanisms justification"}
+found = entry["deployment"]
+assert {k: set(v) for k, v in found.items()} == {k: set(v.split()) for k, v in asked.items()}, found
+empty = {f"{part}.{member}" for part in found for member, value in found[part].items() if value is None}
+assert empty == set(entry["unknown"]) and all(len(why) > 10 for why in entry["unknown"].values()), entry["unknown"]
+assert all(value not in ("", {}) for part in found.values() for value in part.values())
+loss = found["privacy_loss"]["privacy_parameters"]
+if loss is not None:
+    for number in "epsilon", "delta":
+        assert certificate[number] <= loss[number] <= certificate[number] * (1 + 1e-5), loss
+    assert f'{loss["delta"]:g} at epsilon = {loss["epsilon"]:g}' == found["dp_flavor"]["bound_on_output_distance"]
+print(found["dp_flavor"]["name"], "|", found["privacy_loss"]["privacy_unit"], "|", found["accounting"]["composition"], "|",
+      found["implementation"]["mechanisms"])
+P
+}
+
+@test "an entry for a registry of deployments has what the ledger knows, and says what it does not know" {
+    pay 0.5
+    dp-account certify --data small.dp --model model > c.json
+    dp-account certify --data small.dp --model model --deployment > e.json
+    run filled e.json c.json
+    assert_success
+    assert_output --regexp '^Approximate DP \| row-level \| composition of all laps, by gdp \(Gaussian differential privacy\) \| 1 laps, sampling none, gaussian multiplier [0-9.]+\. By dpline '
+    assert_equal "$(ask .deployment.dp_flavor.unprotected_quantities < e.json)" \
+        "the number of rows, and the schema of the table: its columns, bounds and names"
+    assert_equal "$(ask '.deployment.privacy_loss.privacy_unit_description' < e.json)" \
+        "one row, which is taken for one person, present or contributing nothing (null-record)"
+    state survey --stated 0.25,1e-6
+    dp-account certify --data small.dp --model model --deployment > e.json
+    assert_equal "$(ask .deployment.privacy_loss.privacy_parameters_description < e.json | grep -o 'With what.*')" \
+        "With what other tools state that they have released about the same people: epsilon = 0.75 at delta = 2.00001e-06."
+}
+
+@test "an entry about persons, exchanged rows or a seed says so" {
+    dp-synth classification --rows 900 --cols 4 --rows-per-person 3 --seed 2 -o many.dp -q
+    many() {
+        dp-loop --laps 20 -q --exec processes -o model "${@:2}" -- "dp-sample --data many.dp --rate 0.1 | dp-grad --data many.dp --loss logistic --clip 1 \
+            $1 | dp-noise -z 3 | dp-account --epsilon 50 --allow-weak --delta 1e-5 --ledger l --allow-seeded | dp-step --step 1" > /dev/null
+        dp-account certify --ledger l --model model > c.json
+        dp-account certify --ledger l --model model --deployment > e.json
+    }
+    many ''
+    run filled e.json c.json
+    assert_success
+    assert_output --regexp '^Approximate DP \| person-level \| .* \| 20 laps, sampling poisson, rate 0\.1 gaussian multiplier 3\. By '
+    assert_equal "$(ask .deployment.privacy_loss.privacy_unit_description < e.json)" "all rows of one person, at most 3, present or contributing nothing (null-record)"
+    rm l l.mark
+    many '--adjacency replace-one' --seed 1
+    run filled e.json c.json
+    assert_success
+    assert_equal "$(ask '.unknown["privacy_loss.privacy_parameters"]' < e.json)" "the run had a seed, so it is not private"
+    assert_regex "$(ask .deployment.privacy_loss.privacy_unit_description < e.json)" 'exchanged for others \(replace-one\)$'
 }
 
 @test "several at once are all there, and none twice" {

@@ -150,7 +150,7 @@ static void add_cost(const struct page *p, const json_t *of, const json_t *total
     set(json, "chain", json_boolean(json_array_size(get(of, "runs")) > 1));
     if (composed != NULL && number(composed, "epsilon") < number(total, "epsilon"))
         set(json, "together", json_pack("O", composed));
-    if (number(of, "epsilon") < (double)INFINITY)
+    if (number(of, "epsilon") < (double)INFINITY && !json_is_true(get(of, "seeded")))
         set(json, "attack", attack_json(p, of));
     set(json, "groups", json_pack("[o, o]", group_json(&t, 2, delta), group_json(&t, 4, delta)));
 }
@@ -376,6 +376,7 @@ static void add_lines(const struct page *p, json_t *json)
             set(json, "bucket", json_true());
     }
     set(json, "lines", lines);
+    set(json, "many", json_boolean(json_array_size(lines) > 10));
     set(json, "more", json_integer(more));
 }
 
@@ -412,9 +413,10 @@ static json_t *model_json(const struct page *p)
 static json_t *page_json(struct page *p)
 {
     const json_t *total = total_of(p), *of = p->certificate != NULL ? p->certificate : total;
-    json_t *json = json_pack("{s:O, s:b, s:b, s:b, s:s*, s:s*, s:s}", "total", total, "alone", p->alone, "certified",
-                             !p->alone && p->certificate != NULL, "of_ledger", p->certificate == NULL, "model_file", p->model,
-                             "ledger_file", p->ledger, "software", p->software);
+    json_t *json = json_pack("{s:O, s:b, s:b, s:b, s:s*, s:s*, s:s, s:O*, s:s*, s:b, s:I}", "total", total, "alone", p->alone,
+                             "certified", !p->alone && p->certificate != NULL, "of_ledger", p->certificate == NULL,
+                             "model_file", p->model, "ledger_file", p->ledger, "software", p->software, "predicts", p->predicts,
+                             "left_out", p->left_out, "all_columns", p->left_out != NULL, "made", (json_int_t)p->made);
     add_cost(p, of, total, json);
     add_people(of, total, json);
     if (!p->alone)

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <jansson.h>
+#include <time.h>
 
 #include "base/c.h"
 
@@ -22,6 +23,9 @@ struct page {
     const json_t *along;        /* of along_measure, or NULL */
     const char *ledger, *model; /* their file names; ledger: may be NULL */
     const char *software;
+    const json_t *predicts; /* {"name", "classes": "no, yes", "low", "high"}, members that are known; or NULL */
+    const char *left_out;   /* "": no column; NULL: not known */
+    time_t made;
     struct page_weights weights; /* count 0: none */
     json_t *coefficients;        /* of info_coefficients_json, or NULL */
     json_t *curves;              /* of info_curves_json, or NULL */

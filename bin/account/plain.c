@@ -48,11 +48,38 @@ static void end_paragraph(struct plain *p)
     p->used = 0;
 }
 
+/* Prints a table that is too wide: each row is an item, "first cell: second | third". */
+static void end_wide_table(struct plain *p)
+{
+    char *table = dp_format("%s", p->text), *row = table, *last;
+    p->table = false;
+    p->item = true;
+    for (row = strtok_r(table, "\1", &last); row != NULL; row = strtok_r(NULL, "\1", &last)) {
+        int cells = 0;
+        p->used = 0;
+        for (const char *at = row; *at != '\0'; at++)
+            if (*at == LEFT || *at == RIGHT)
+                p->used += (size_t)sprintf(p->text + p->used, "%s", cells++ == 0 ? "" : cells == 2 ? ": " : " | ");
+            else
+                p->text[p->used++] = *at;
+        end_paragraph(p);
+    }
+    fputc('\n', p->out);
+    p->item = false;
+    free(table);
+}
+
 static void end_table(struct plain *p)
 {
-    size_t widest[COLUMNS] = {0}, column = 0;
+    size_t widest[COLUMNS] = {0}, column = 0, wide = 0;
     p->text[p->used] = '\0';
     for (int print = 0; print < 2; print++) {
+        for (size_t i = 0; print && i < COLUMNS; i++)
+            wide += widest[i] + 2;
+        if (wide > WIDE + 2 * COLUMNS) {
+            end_wide_table(p);
+            return;
+        }
         for (const char *at = p->text; *at != '\0';) {
             char kind = *at++;
             size_t length = strcspn(at, "\1\2\3"), width = width_of(at, length);

@@ -1,6 +1,7 @@
 #include "plot.h"
 
 #include "base/text.h"
+#include "data/date.h"
 
 enum { SIDE = 220, LEFT = 44, TOP = 10, BELOW = 36, BAR = 18, NAMES = 190, WIDTH = 640 };
 
@@ -252,6 +253,20 @@ static void put_corners(const json_t *points, const char *name, bool backwards, 
     }
 }
 
+/* An end of the axis: a number; or the date, or the time of day, if values are days. */
+static void put_end(const json_t *curve, size_t point, int x, const char *anchor, FILE *out)
+{
+    const char *format = json_string_value(json_object_get(curve, "date"));
+    const double value = member(json_array_get(json_object_get(curve, "points"), point), "value");
+    char date[DP_DATE_TEXT];
+    fprintf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"%s\">", x, CURVE_TOP + CURVE_TALL + 15, anchor);
+    if (format != NULL)
+        fputs(dp_date_print(dp_date_is_time(format) ? "%H:%M" : "%Y-%m-%d", value, date), out);
+    else
+        fprintf(out, "%.6g", value);
+    fputs("</text>", out);
+}
+
 void plot_curve(const json_t *curve, double low, double high, int x, int y, FILE *out)
 {
     const json_t *points = json_object_get(curve, "points");
@@ -274,10 +289,9 @@ void plot_curve(const json_t *curve, double low, double high, int x, int y, FILE
     put_corners(points, "effect", false, low, high, out);
     fprintf(out, "\"/>\n<text x=\"%d\" y=\"14\">", CURVE_LEFT);
     plot_text(column, out);
-    fprintf(out, "</text><text x=\"%d\" y=\"%d\">%.6g</text>", CURVE_LEFT, CURVE_TOP + CURVE_TALL + 15,
-            member(json_array_get(points, 0), "value"));
-    fprintf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%.6g</text>", CURVE_LEFT + CURVE_WIDE,
-            CURVE_TOP + CURVE_TALL + 15, member(json_array_get(points, json_array_size(points) - 1), "value"));
+    fputs("</text>", out);
+    put_end(curve, 0, CURVE_LEFT, "start", out);
+    put_end(curve, json_array_size(points) - 1, CURVE_LEFT + CURVE_WIDE, "end", out);
     fprintf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%.2g</text>", CURVE_LEFT - 4, CURVE_TOP + 9, high);
     fprintf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%.2g</text></svg>\n", CURVE_LEFT - 4, CURVE_TOP + CURVE_TALL,
             low);

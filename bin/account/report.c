@@ -3,6 +3,9 @@
 #include "../info/curves.h"
 #include "along.h"
 #include "base/json.h"
+#include "base/number.h"
+#include "base/text.h"
+#include "data/carried.h"
 #include "base/mem.h"
 #include "base/version.h"
 #include "books.h"
@@ -41,6 +44,55 @@ static int take_weights(struct page_weights *weights, const struct dp_frame *fra
     return rc;
 }
 
+static const char *text_of(const void *list, size_t i, size_t *length)
+{
+    const json_t *text = json_array_get(list, i);
+    *length = json_string_length(text);
+    return json_string_value(text);
+}
+
+/* "a, b and 3 more" of a list of texts in JSON, which may be NULL. The caller frees it. */
+static char *listed(const char *json)
+{
+    char names[DP_TEXT_LISTED] = "";
+    json_t *list = NULL;
+    if (json != NULL && dp_json_parse(&list, json, strlen(json), NULL, NULL) == DP_OK)
+        dp_text_list(text_of, list, json_array_size(list), names);
+    json_decref(list);
+    return dp_got(strdup(names));
+}
+
+/* The prediction of the model in words (page.h). */
+static json_t *predicts_json(const struct dp_frame *frame, const struct dp_dataset *data)
+{
+    const char *carried = dp_frame_text(frame, DP_F_SCHEMA, "{}"), *name = data != NULL ? data->label_name : NULL;
+    double low = 0, high = 0;
+    json_t *schema = NULL, *column, *json = json_object();
+    size_t i;
+    dp_json_parse(&schema, carried, strlen(carried), NULL, NULL);
+    json_array_foreach (json_object_get(schema, "columns"), i, column)
+        if (strcmp(json_string_value(json_object_get(column, "type")), "label") == 0)
+            name = json_string_value(json_object_get(column, "name"));
+    char *classes = listed(dp_frame_text(frame, DP_F_LABELS, NULL));
+    dp_carried_label(carried, &low, &high);
+    if (name != NULL)
+        json_object_set_new(json, "name", json_string(name));
+    json_object_set_new(json, "classes", json_string(classes));
+    if (low < high)
+        json_object_set_new(json, "bounds", json_pack("{s:f, s:f}", "low", low, "high", high));
+    free(classes);
+    json_decref(schema);
+    return json;
+}
+
+/* The day of the page: SOURCE_DATE_EPOCH, for pages of the same bytes, or today. */
+static time_t now(void)
+{
+    const char *set = getenv("SOURCE_DATE_EPOCH");
+    int64_t seconds;
+    return set != NULL && dp_number_int(set, &seconds) ? (time_t)seconds : time(NULL);
+}
+
 /* The page as text, on standard output. */
 static void print_plain(struct page *page)
 {
@@ -76,14 +128,8 @@ struct subject {
 
 /* Collects the parts of the page that are about the model. data: of its data set, or NULL. */
 static int show_model(const struct books *b, const struct subject *s, struct dp_dataset *data, struct page *page,
-                      json_t **certificate, struct dp_err *err)
+                      struct dp_err *err)
 {
-    int rc = b->ledger != NULL ? books_make_certificate(b, s->frame, s->digest, certificate, err)
-                               : stated_by_model(s->frame, b->model, certificate, err);
-    page->certificate = *certificate;
-    page->alone = b->ledger == NULL;
-    if (rc != DP_OK)
-        return rc;
     if (!dp_frame_has(s->frame, DP_F_SCHEMA))
         return take_weights(&page->weights, s->frame, data, err);
     /* networks have neither */
@@ -92,16 +138,45 @@ static int show_model(const struct books *b, const struct subject *s, struct dp_
     return DP_OK;
 }
 
+/* The data set of the page: it is at that place, or next to the ledger, and has the rows of the certificate. Or NULL. */
+static struct dp_dataset *find_data(const struct books *b, const char *directory, const json_t *certificate)
+{
+    struct dp_dataset *data = NULL;
+    const char *slash = b->ledger != NULL ? strrchr(b->ledger, '/') : NULL;
+    char *place = directory != NULL && books_is_directory(directory) ? dp_format("%s", directory)
+                  : slash != NULL                                    ? dp_format("%.*s", (int)(slash - b->ledger), b->ledger)
+                                                                     : dp_format(".");
+    dp_dataset_open(&data, place, NULL);
+    free(place);
+    if (data == NULL || certificate == NULL ||
+        strcmp(data->digest, json_string_value(json_object_get(certificate, "data"))) == 0)
+        return data;
+    dp_dataset_close(data);
+    return NULL;
+}
+
 /* report: NULL without a ledger. s: NULL without a model. directory: of the data set whose ledger this is, or NULL. */
 static int print_page(const struct books *b, const struct subject *s, const json_t *report, const char *directory,
                       struct dp_err *err)
 {
-    struct page page = {.report = report, .ledger = b->ledger, .model = b->model, .software = "dpline " DP_VERSION};
-    struct dp_dataset *data = NULL;
-    json_t *certificate = NULL, *held_out = NULL, *along = NULL;
-    if (directory != NULL && books_is_directory(directory))
-        dp_dataset_open(&data, directory, NULL);
-    int rc = s != NULL ? show_model(b, s, data, &page, &certificate, err) : DP_OK;
+    struct page page = {.report = report,
+                        .alone = b->ledger == NULL,
+                        .ledger = b->ledger,
+                        .model = b->model,
+                        .software = "dpline " DP_VERSION,
+                        .made = now()};
+    json_t *certificate = NULL, *held_out = NULL, *along = NULL, *predicts = NULL;
+    int rc = s == NULL           ? DP_OK
+             : b->ledger != NULL ? books_make_certificate(b, s->frame, s->digest, &certificate, err)
+                                 : stated_by_model(s->frame, b->model, &certificate, err);
+    struct dp_dataset *data = rc == DP_OK ? find_data(b, directory, certificate) : NULL;
+    char *left_out = data != NULL && data->left_out != NULL ? listed(data->left_out) : NULL;
+    page.certificate = certificate;
+    page.left_out = left_out;
+    if (rc == DP_OK && s != NULL)
+        rc = show_model(b, s, data, &page, err);
+    if (rc == DP_OK && s != NULL)
+        page.predicts = predicts = predicts_json(s->frame, data);
     if (rc == DP_OK && b->test != NULL)
         rc = held_out_measure(s->frame, b->test, &held_out, err);
     if (rc == DP_OK && s != NULL)
@@ -113,6 +188,8 @@ static int print_page(const struct books *b, const struct subject *s, const json
     json_decref(page.coefficients);
     json_decref(page.curves);
     json_decref(certificate);
+    json_decref(predicts);
+    free(left_out);
     json_decref(held_out);
     json_decref(along);
     dp_dataset_close(data);
@@ -169,6 +246,8 @@ static int report_ledger(struct books *b, struct dp_err *err)
     rc = rc
              ?: dp_ledger_report_people(b->ledger, b->people.ledger != NULL ? &b->people : NULL,
                                         b->data != NULL ? b->population : NULL, b->q.delta, &json, err);
+    if (rc == DP_OK && b->model == NULL && (b->output != NULL || b->text || b->q.json))
+        rc = dp_ledger_report_curves(b->ledger, json, err);
     if (rc != DP_OK)
         return rc;
     if (b->model != NULL)

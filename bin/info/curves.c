@@ -79,7 +79,8 @@ static json_t *curve_json(const struct curves *t, size_t column, size_t k)
         }
         json_array_append_new(points, o);
     }
-    return json_pack("{s:s, s:s, s:o}", "class", info_output_name(t->terms, k), "column", c->name, "points", points);
+    return json_pack("{s:s, s:s, s:s*, s:o}", "class", info_output_name(t->terms, k), "column", c->name, "date", c->date,
+                     "points", points);
 }
 
 static int check(const struct dp_terms *m, const char *name, struct dp_err *err)

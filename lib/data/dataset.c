@@ -225,9 +225,11 @@ static int read_description(struct dp_dataset *d, const json_t *root, const char
     d->held_out = json_is_true(held_out);
     if (rc == DP_OK)
         copy_text(who != NULL ? json_string_value(who) : d->digest, &d->population);
-    const json_t *schema = json_object_get(root, "schema");
+    const json_t *schema = json_object_get(root, "schema"), *left_out = json_object_get(root, "left_out");
     if (rc == DP_OK && schema != NULL)
         d->schema = dp_json_text(schema, JSON_COMPACT | JSON_SORT_KEYS);
+    if (rc == DP_OK && json_is_array(left_out))
+        d->left_out = dp_json_text(left_out, JSON_COMPACT);
     if (rc == DP_OK && split != NULL)
         copy_text(json_string_value(split), &d->split);
     rc = rc ?: read_label(d, json_object_get(root, "label"), path, err);
@@ -377,6 +379,7 @@ void dp_dataset_close(struct dp_dataset *dataset)
     free_names(dataset->class_names, dataset->classes);
     free_names(dataset->column_names, dataset->cols);
     free(dataset->label_name);
+    free(dataset->left_out);
     free(dataset->population);
     free(dataset->split);
     free(dataset->schema);

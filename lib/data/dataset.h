@@ -42,6 +42,7 @@ struct dp_dataset {
     char **class_names;               /* classes entries, or NULL */
     char **column_names;              /* cols entries, or NULL */
     char *label_name;                 /* or NULL */
+    char *left_out;                   /* the names of the table's columns that make no feature, a JSON array; NULL: not known */
     double label_scale, label_offset; /* a real label in its own units is label_scale × y + label_offset; defaults: 1 and 0 */
     char *private_preprocessing;      /* "max-abs,mode" or "" */
     double paid_epsilon, paid_delta;  /* what its schema has cost, or 0 */

@@ -129,6 +129,16 @@ static int place_knots(struct dp_import *import, struct table *table, struct dp_
     return rc;
 }
 
+/* Adds the names of the columns that make no feature. */
+static void put_left_out(const struct dp_schema *schema, json_t *description)
+{
+    json_t *names = json_array();
+    for (size_t i = 0; i < schema->columns; i++)
+        if (schema->column[i].type == DP_COLUMN_IGNORE && schema->column[i].name != NULL)
+            json_array_append_new(names, json_string(schema->column[i].name));
+    json_object_set_new(description, "left_out", names);
+}
+
 /* Adds the schema to the description, if it is public. */
 static void put_schema(const struct dp_import *import, json_t *description)
 {
@@ -165,6 +175,8 @@ static int finish_parts(struct parts *p, struct dp_import *import, const struct 
     json_t *description = NULL;
     dp_features_describe(f, &import->plan, &description);
     put_schema(import, description);
+    if (import->source.format <= DP_IMPORT_TSV)
+        put_left_out(&import->plan.schema, description);
     import->result.rows = dp_writer_rows(p->output);
     import->result.persons = dp_writer_persons(p->output);
     int rc = dp_writer_finish(p->output, description, err);

@@ -1,6 +1,5 @@
 #include "ledger/certificate.h"
 
-#include "account/tradeoff.h"
 #include "base/json.h"
 #include "base/unit.h"
 #include "base/version.h"
@@ -56,24 +55,6 @@ static json_t *together_json(const struct cost *cost, const struct dp_answer *al
                      dp_accountant_names[all->by]);
 }
 
-/* The curve of one run, whose cost is the cost of its laps or of its plan. */
-static int add_curve(const struct dp_charges *charges, double delta, json_t *members, struct dp_err *err)
-{
-    struct dp_tradeoff t;
-    int rc = dp_tradeoff_make(charges, delta, &t, err);
-    if (rc != DP_OK || t.count == 0)
-        return rc;
-    json_t *curve = json_array();
-    for (size_t i = 0; i < t.count; i++)
-        json_array_append_new(curve, json_pack("[f, f]", t.epsilon[i], t.delta[i]));
-    json_object_set_new(members, "curve", curve);
-    if (isfinite(t.mu)) {
-        json_object_set_new(members, "mu", json_real(t.mu));
-        json_object_set_new(members, "mu_delta", json_real(t.but));
-    }
-    return DP_OK;
-}
-
 /* A later run may have been planned after its initial model was seen. Adding its epsilon and delta to the model's is sound even
  * then; one list of mechanisms with a single delta is sound only if all of them were planned beforehand. */
 static int bound(const struct cost *cost, json_t *members, struct dp_err *err)
@@ -89,8 +70,8 @@ static int bound(const struct cost *cost, json_t *members, struct dp_err *err)
     if (rc != DP_OK)
         return rc;
     double sound = chain ? cost->added_epsilon : all.upper;
-    if (!chain && cost->sum.order == 0 && cost->prior_epsilon == 0 && cost->prior_delta == 0 && cost->sum.fixed.count > 0)
-        rc = add_curve(&cost->sum.fixed, cost->delta, members, err);
+    if (!chain && cost->prior_epsilon == 0 && cost->prior_delta == 0)
+        rc = dp_ledger_sum_curve(&cost->sum, cost->delta, members, err);
     json_object_set_new(members, "epsilon", dp_ledger_real_json(cost->prior_epsilon + sound));
     json_object_set_new(members, "epsilon_lower", dp_ledger_real_json(chain ? added.lower : all.lower));
     json_object_set_new(members, "delta", json_real((chain ? cost->added_delta : cost->delta) + cost->prior_delta));

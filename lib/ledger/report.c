@@ -405,6 +405,50 @@ int dp_ledger_report_people(const char *path, const struct dp_people *people, co
     return rc;
 }
 
+/* Whether one run of a ledger is all that the total counts. */
+static bool is_one_run(const json_t *total)
+{
+    static const char *const more[] = {"not_in_ledger", "untracked", "lost"};
+    bool one = json_integer_value(json_object_get(total, "runs")) == 1 &&
+               json_object_get(json_object_get(total, "budget"), "before") == NULL;
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++)
+        one = one && json_object_get(total, more[i]) == NULL;
+    return one;
+}
+
+/* The one run of the population; NULL: another ledger has it. */
+static const struct dp_ledger_entry *only_run(const struct dp_ledger_book *book, const json_t *total)
+{
+    const struct dp_ledger_entry *found = NULL;
+    const char *adjacency = json_string_value(json_object_get(total, "adjacency"));
+    size_t i, k;
+    json_t *data;
+    for (i = 0; i < book->entries; i++)
+        json_array_foreach (json_object_get(total, "data"), k, data)
+            if (strcmp(book->entry[i].data, json_string_value(data)) == 0 && strcmp(book->entry[i].adjacency, adjacency) == 0)
+                found = &book->entry[i];
+    return found;
+}
+
+int dp_ledger_report_curves(const char *path, json_t *report, struct dp_err *err)
+{
+    struct dp_ledger_book book = {0};
+    size_t i;
+    json_t *total;
+    int rc = dp_ledger_book_read(&book, path, err);
+    json_array_foreach (json_object_get(report, "populations"), i, total) {
+        struct dp_ledger_sum sum = {0};
+        const struct dp_ledger_entry *run = rc == DP_OK && is_one_run(total) ? only_run(&book, total) : NULL;
+        if (run != NULL)
+            rc = dp_ledger_sum_add(&sum, run, err);
+        if (rc == DP_OK && run != NULL)
+            rc = dp_ledger_sum_curve(&sum, run->delta, total, err);
+        dp_ledger_sum_free(&sum);
+    }
+    dp_ledger_book_free(&book);
+    return rc;
+}
+
 /* --- verification ------------------------------------------------------------------------------------------------- */
 
 static void find(json_t *findings, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -38,6 +38,10 @@ int dp_ledger_report(const char *path, const char *population, double delta, jso
 int dp_ledger_report_people(const char *path, const struct dp_people *people, const char *population, double delta,
                             json_t **report, struct dp_err *err);
 
+/* Adds to each total of a report of that ledger the curve of its run (dp_ledger_sum_curve), if the total counts one run and
+ * nothing else: no start that has cost something, no ledger that was lost, no run outside of a ledger. */
+int dp_ledger_report_curves(const char *path, json_t *report, struct dp_err *err);
+
 /* Checks every line, and recomputes the epsilon of every ended run and every budget:
  *   {"ledger", "intact", "edited" (a line was changed, or lines are missing), "lines", "torn", "findings": [sentence, …],
  *    "runs": [{"run", "closed", "recorded", "recomputed", "accountant", "delta", "agrees"}]}

@@ -2,6 +2,7 @@
 
 #include "ledger/charge_json.h"
 #include "account/curve.h"
+#include "account/tradeoff.h"
 #include "priv/filter.h"
 #include "priv/rdp.h"
 
@@ -82,6 +83,23 @@ void dp_ledger_sum_free(struct dp_ledger_sum *sum)
 {
     dp_charges_free(&sum->all);
     dp_charges_free(&sum->fixed);
+}
+
+int dp_ledger_sum_curve(const struct dp_ledger_sum *sum, double delta, json_t *members, struct dp_err *err)
+{
+    struct dp_tradeoff t = {0};
+    int rc = sum->order == 0 && sum->fixed.count > 0 ? dp_tradeoff_make(&sum->fixed, delta, &t, err) : DP_OK;
+    if (rc != DP_OK || t.count == 0)
+        return rc;
+    json_t *curve = json_array();
+    for (size_t i = 0; i < t.count; i++)
+        json_array_append_new(curve, json_pack("[f, f]", t.epsilon[i], t.delta[i]));
+    json_object_set_new(members, "curve", curve);
+    if (isfinite(t.mu)) {
+        json_object_set_new(members, "mu", json_real(t.mu));
+        json_object_set_new(members, "mu_delta", json_real(t.but));
+    }
+    return DP_OK;
 }
 
 int dp_ledger_run_epsilon(const struct dp_ledger_entry *entry, struct dp_answer *answer, struct dp_err *err)

@@ -1,6 +1,8 @@
 /* The cost of several runs of a ledger together, for reports, certificates and budgets. */
 #pragma once
 
+#include <jansson.h>
+
 #include "account/account.h"
 #include "ledger/book.h"
 
@@ -38,6 +40,10 @@ void dp_ledger_sum_free(struct dp_ledger_sum *sum);
 /* The epsilon at delta by the best accountant; by DP_ACCOUNTANT_FILTER if there is an order (lower: 0); 0 by DP_ACCOUNTANT_NONE
  * without charges. */
 int dp_ledger_sum_epsilon(const struct dp_ledger_sum *sum, double delta, struct dp_answer *answer, struct dp_err *err);
+
+/* Adds "curve": [[epsilon, delta], …], "mu" and "mu_delta" (account/tradeoff.h) of the one run in the sum; nothing if it is not
+ * stated by its laps or its plan. */
+int dp_ledger_sum_curve(const struct dp_ledger_sum *sum, double delta, json_t *members, struct dp_err *err);
 
 /* The stated cost of a single run at its own delta. Reports, certificates, budgets set after it, and runs that start from its
  * model use this number. */

@@ -119,7 +119,7 @@ END
     assert_equal "$(dp-info --curves --json unit.model | jq -r .row_norm)" unit
     dpline report unit.model --text > page
     tr '\n' ' ' < page > line
-    grep -qF 'in the units of the table, and divides it by the norm of the row, so a column counts less in a row with large numbers.' line
+    grep -qF 'in the units of the table, and divides it by the norm of the row, so a column counts less in a row with large numbers: compare the numbers of the table only with each other.' line
     refute grep -q 'odds ratio' page
     dpline report ill.model --text > page || output ill && dpline report ill.model --text > page
     refute grep -q 'norm of the row' page

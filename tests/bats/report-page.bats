@@ -4,7 +4,7 @@
 load helper
 
 prepare() {
-    export DPLINE_REGISTRY=$PWD/registry
+    export DPLINE_REGISTRY=$PWD/registry SOURCE_DATE_EPOCH=1000000000
     awk 'BEGIN { srand(7); print "age,<b>smoker</b>,ill"; for (i = 0; i < 3000; i++) { a = int(18 + 70 * rand()); s = rand() < .3
         printf "%d,%s,%s\n", a, s ? "yes" : "no", (a / 88 + .4 * s + .5 * rand() > 1) ? "yes" : "no" } }' > patients.csv
     cat > schema.json << 'END'
@@ -50,7 +50,9 @@ END
     dp-account report p.dp --model model --test q.dp -o page.html > said
     assert_equal "$(cat said)" ''
     words page.html > text
-    for sentence in 'ε = 1 at δ = 1e-05' 'The people of patients.csv: 2100 rows.' 'One row is taken for one person.' \
+    for sentence in 'ε = 1 at δ = 1e-05' 'The people of patients.csv: 2100 rows.' 'One row is taken for one person.' 'a model that predicts ill. Made on 2001-09-09 by dpline' \
+        'The model predicts ill: one of no, yes.' 'No column of the table is left out. The names of all columns are taken to be public.' \
+        'trust model central: the operator of the machines with the rows sees them the name of the operator' \
         '5 % 8.43 %' 'From even odds, a guess is right at most 55.4 % of the time.' 'μ (mu) = 0.2681:' '(at the same δ if none is named)' 'of a budget of 3.' 'Measured on 900 rows' \
         "accuracy $(dp-eval --data q.dp --last --metrics accuracy --in model -f json | jq .accuracy | xargs printf '%.4g')" \
         'The file has only the last model of the run, so measures along the run are not shown.' \
@@ -80,7 +82,8 @@ $(cat text)"
     grep -qE '^  <b>smoker</b>=yes  +-?[0-9.]+  +[0-9.]+$' text
     # the same words, but for the drawings and the sentence about them
     words page.html | sed 's/ eε / e^ε /' | tr -s ' ' '\n' > one
-    tr -s ' \n' '\n\n' < text | grep -v '^-$' > two
+    # (of a table that is too wide, a row is "- first cell: second | third")
+    sed -E 's/^(  - (layer|privacy loss|unit of privacy|trust model|side channels|data collection)):/\1/' text | tr -s ' \n' '\n\n' | grep -vx '[-|]' > two
     added=$(diff one two | sed -n 's/^> //p' || true)
     assert_equal "$added" ''
 }
@@ -106,6 +109,60 @@ $(cat text)"
     grep -q 'ε = 2 at δ = 2e-05 This is what all runs below have cost each person' text || fail "$(cat text)"
     grep -q 'If all of them were planned before the first: ε = 1' text || fail "$(cat text)"
     grep -q 'guess is right at most 88.1 %' text || fail "$(cat text)"
+}
+
+@test "the page of a ledger with one run has the curve of the run, and says where it has not" {
+    fits
+    dp-account report --json p.dp > report.json
+    dp-account certify --data p.dp --model model > certificate.json
+    assert_equal "$(jq -c '.populations[0] | [.curve, .mu, .mu_delta]' report.json)" "$(jq -c '[.curve, .mu, .mu_delta]' certificate.json)"
+    jq -e '.curve | length > 9' certificate.json > /dev/null
+    dp-account report p.dp --text > one
+    grep -q '^  *5 %  *8.43 %$' one
+    run grep -c 'follow from only' one
+    assert_output 0
+    dpline fit p.dp --epsilon .1 --delta 1e-6 -q -o model > /dev/null
+    dp-account report --json p.dp | jq -e '.populations[0].curve == null' > /dev/null
+    dp-account report p.dp --text | tr -s ' \n' '  ' > two
+    grep -q ' 5 % 15.1 % .*follow from only ε and δ, because the cost is a budget, a statement or a sum over runs.' two || fail "$(cat two)"
+    # a budget that begins with a cost counts more than the run
+    dp-synth classification --rows 1500 --cols 5 --seed 5 -q -o c.dp
+    dpline fit c.dp --epsilon 1 --delta 1e-5 -q -o model > /dev/null
+    dp-account budget --epsilon 3 --delta 1e-4 --after-runs c.dp > /dev/null
+    dp-account report --json c.dp | jq -e '.populations[0] | .runs == 1 and .budget.before != null and .curve == null' > /dev/null
+}
+
+@test "the page names the columns that were left out, if it knows" {
+    sed -i 's/"columns": \[/&{"name": "id \& co", "type": "ignore"}, /' schema.json
+    awk -F , '{ print (NR == 1 ? "id & co" : NR) "," $0 }' patients.csv > more.csv
+    dp-import csv -s schema.json -f -q -o p.dp more.csv
+    fits
+    assert_equal "$(jq -c .left_out p.dp/dataset.json)" '["id & co"]'
+    dp-account report p.dp -m model -o page.html
+    grep -qF 'Columns of the table that are left out: id &amp; co.' page.html
+    # a model is enough where its ledger is in the data set
+    dp-account report model --text | tr -s ' \n' '  ' | grep -qF 'left out: id & co. The names'
+    rm -r registry
+    dp-account report model --text | tr -s ' \n' '  ' | grep -qF 'Which columns of the table were left out is not known here.'
+    # an older import does not say
+    jq 'del(.left_out)' p.dp/dataset.json > before.json
+    mv before.json p.dp/dataset.json
+    dp-account report p.dp -m model --text | tr -s ' \n' '  ' | grep -qF 'Which columns of the table were left out is not known here.'
+}
+
+@test "a number that is predicted has its bounds, and an axis of dates has dates" {
+    awk 'BEGIN { srand(5); print "day,pay"; for (i = 0; i < 2000; i++) printf "2024-%02d-%02d,%d\n", 1 + 12 * rand(), 1 + 28 * rand(), 100 * rand() }' > pays.csv
+    cat > schema.json << 'END'
+{"header": true, "columns": [{"name": "day", "type": "numeric", "date": "%Y-%m-%d", "bounds": ["2024-01-01", "2024-12-31"], "basis": "hats", "knots": 4},
+  {"name": "pay", "type": "label", "bounds": [0, 100]}]}
+END
+    dp-import csv -s schema.json -f -q -o p.dp pays.csv
+    fits
+    dp-account report p.dp -m model -o page.html
+    words page.html > text
+    grep -qF 'The model predicts pay: a number from 0 to 100, in the units of the table.' text
+    grep -qF 'day 2024-01-01 2024-12-31' text || fail "$(cat text)"
+    dp-info --curves --json model | jq -e '.curves[0].date == "%Y-%m-%d"' > /dev/null
 }
 
 @test "what was not paid for is said" {
@@ -248,6 +305,10 @@ PYTHON
     dpline fit p.dp --epsilon 1 --delta 1e-5 -q --no-ledger --seed 3 -o model > /dev/null 2>&1
     says 'No ledger has its run, because its gate was told to record nothing. '
     says 'A seed was given:'
+    says 'There is no table: knowledge of the seed takes all protection away.'
+    says 'privacy loss: not bounded: the noise has a known seed'
+    run grep -E 'found at most|household' <<< "$(dpline report model --no-registry)"
+    assert_failure
     says 'Nobody can check its cost: no ledger has the run.'
     dpline dp-sgd --data p.dp --epochs 1 -q --no-registry > run 2> /dev/null
     dp-cat --lap 3 --frames run > model

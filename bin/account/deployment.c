@@ -115,18 +115,21 @@ static json_t *loss(const json_t *c, bool replace, bool persons)
     else
         fprintf(unit.out, "one row, which is taken for one person, ");
     fprintf(unit.out, replace ? "exchanged for others (replace-one)" : "present or contributing nothing (null-record)");
-    fprintf(begin(&more), "epsilon is rounded up, and the truth is at least %.6g.", dp_round_down(number(c, "epsilon_lower"), 6));
+    fprintf(begin(&more), "epsilon is rounded up, and the truth is at least %.6g.",
+            dp_round_down(number(c, "epsilon_lower"), 6));
     if (get(c, "mu") != NULL)
         fprintf(more.out, " Gaussian DP: mu = %.6g, except with probability %.6g.", up(c, "mu"), up(c, "mu_delta"));
     if (together != NULL)
         fprintf(more.out, " If its runs had been planned together: epsilon = %.6g at delta = %.6g.", up(together, "epsilon"),
                 up(together, "delta"));
     if (with != NULL)
-        fprintf(more.out, " With what other tools state that they have released about the same people: epsilon = %.6g at delta = %.6g.",
+        fprintf(more.out,
+                " With what other tools state that they have released about the same people: epsilon = %.6g at delta = %.6g.",
                 up(with, "epsilon"), up(with, "delta"));
     return json_pack("{s:s, s:o, s:{s:f, s:f}, s:o}", "privacy_unit", persons ? "person-level" : "row-level",
-                     "privacy_unit_description", end(&unit), "privacy_parameters", "epsilon", isfinite(up(c, "epsilon")) ? up(c, "epsilon") : 0,
-                     "delta", up(c, "delta"), "privacy_parameters_description", end(&more));
+                     "privacy_unit_description", end(&unit), "privacy_parameters", "epsilon",
+                     isfinite(up(c, "epsilon")) ? up(c, "epsilon") : 0, "delta", up(c, "delta"),
+                     "privacy_parameters_description", end(&more));
 }
 
 static json_t *accounting(const json_t *c)
@@ -143,8 +146,8 @@ static json_t *accounting(const json_t *c)
         if (strcmp(by, dp_accountant_names[a]) == 0)
             fprintf(s.out, " (%s)", dp_accountant_titles[a]);
     return json_pack("{s:s, s:o}", "post_processing",
-                     "what is computed from released values costs nothing more; the rules are not in the ledger",
-                     "composition", end(&s));
+                     "what is computed from released values costs nothing more; the rules are not in the ledger", "composition",
+                     end(&s));
 }
 
 /* One charge of the ledger, in words. */
@@ -179,7 +182,8 @@ static json_t *implementation(const json_t *c)
     }
     fprintf(how.out, ". By %s", text(c, "software"));
     begin(&before);
-    fputs(tuned ? "settings were chosen on private rows, and the choice is charged" : "no choice of settings was charged", before.out);
+    fputs(tuned ? "settings were chosen on private rows, and the choice is charged" : "no choice of settings was charged",
+          before.out);
     if (json_array_size(get(c, "private_preprocessing")) > 0)
         fputs("; see unprotected_quantities for what was read from the rows before", before.out);
     fputs("; the ledger does not know what was done without it", before.out);
@@ -188,8 +192,7 @@ static json_t *implementation(const json_t *c)
 
 json_t *deployment_entry(const json_t *c)
 {
-    bool replace = strcmp(text(c, "adjacency"), "replace-one") == 0,
-         persons = strcmp(text(c, "unit"), dp_unit_name(NULL)) != 0;
+    bool replace = strcmp(text(c, "adjacency"), "replace-one") == 0, persons = strcmp(text(c, "unit"), dp_unit_name(NULL)) != 0;
     json_t *entry = json_pack("{s:{s:{s:s}, s:o, s:o, s:{s:s, s:s}, s:o, s:o}, s:{}}", "deployment", "product",
                               "data_product_type", "Machine learning model", "dp_flavor", flavour(c, replace, persons),
                               "privacy_loss", loss(c, replace, persons), "model", "access_type", "Non-interactive",
@@ -199,8 +202,6 @@ json_t *deployment_entry(const json_t *c)
         lack(entry, unknown[i].part, unknown[i].member, unknown[i].why);
     if (json_is_true(get(c, "seeded")))
         lack(entry, "privacy_loss", "privacy_parameters", "the run had a seed, so it is not private");
-    else if (json_is_true(get(c, "as_published")))
-        lack(entry, "privacy_loss", "privacy_parameters", "the run was charged by an accountant that is not sound");
     else if (!isfinite(number(c, "epsilon")))
         lack(entry, "privacy_loss", "privacy_parameters", "no accountant bounds the cost");
     return entry;

@@ -159,7 +159,7 @@ int dp_account_pld_delta(const struct dp_charges *charges, double epsilon, struc
     return ask_pld(dp_pld_delta, charges, epsilon, answer, err);
 }
 
-/* --- Rényi DP, sound and as published --- */
+/* --- Rényi DP --- */
 
 /* The laps of the charge, as consecutive laps for a meter: an epoch that the charge has begun counts whole, and no other charge
    fills it. */
@@ -169,59 +169,23 @@ static int64_t whole_epochs(const struct dp_charge *charge)
     return dp_event_in_epochs(event) ? dp_event_times(event, charge->laps) * dp_event_epoch(event) : charge->laps;
 }
 
-static int charge_all(struct dp_meter *meter, enum dp_meter_kind kind, const struct dp_charges *charges, struct dp_err *err)
+static int charge_all(struct dp_meter *meter, const struct dp_charges *charges, struct dp_err *err)
 {
     int rc = DP_OK;
-    for (size_t i = 0; rc == DP_OK && i < charges->count; i++) {
-        const struct dp_charge *charge = &charges->charge[i];
-        int64_t laps = kind == DP_METER_RDP ? whole_epochs(charge) : charge->laps;
-        rc = dp_meter_charge(meter, &charge->event, laps, err);
-    }
-    return rc;
-}
-
-static int by_meter(enum dp_meter_kind kind, const struct dp_charges *charges, double delta, struct dp_answer *answer,
-                    struct dp_err *err)
-{
-    struct dp_meter *meter = NULL;
-    int rc = dp_meter_new(&meter, kind, delta, err);
-    rc = rc ?: charge_all(meter, kind, charges, err);
-    if (rc == DP_OK)
-        *answer = (struct dp_answer){.upper = dp_meter_epsilon(meter), .by = DP_ACCOUNTANT_RDP};
-    dp_meter_free(meter);
+    for (size_t i = 0; rc == DP_OK && i < charges->count; i++)
+        rc = dp_meter_charge(meter, &charges->charge[i].event, whole_epochs(&charges->charge[i]), err);
     return rc;
 }
 
 static int by_rdp(const struct dp_charges *charges, double delta, struct dp_answer *answer, struct dp_err *err)
 {
-    return by_meter(DP_METER_RDP, charges, delta, answer, err);
-}
-
-static int by_published(const struct dp_charges *charges, double delta, struct dp_answer *answer, struct dp_err *err)
-{
-    int rc = by_meter(DP_METER_PUBLISHED, charges, delta, answer, err);
-    answer->by = DP_ACCOUNTANT_PUBLISHED;
+    struct dp_meter *meter = NULL;
+    int rc = dp_meter_new(&meter, delta, err);
+    rc = rc ?: charge_all(meter, charges, err);
+    if (rc == DP_OK)
+        *answer = (struct dp_answer){.upper = dp_meter_epsilon(meter), .by = DP_ACCOUNTANT_RDP};
+    dp_meter_free(meter);
     return rc;
-}
-
-static int by_blsgd(const struct dp_charges *charges, double delta, struct dp_answer *answer, struct dp_err *err)
-{
-    double sum[DP_CLAIMED_ORDERS] = {0}, r[DP_CLAIMED_ORDERS];
-    int rc = DP_OK;
-    for (size_t i = 0; rc == DP_OK && i < charges->count; i++) {
-        rc = dp_claimed_curve(&charges->charge[i].event, r, err);
-        for (int k = 0; rc == DP_OK && k < DP_CLAIMED_ORDERS; k++)
-            sum[k] += (double)charges->charge[i].laps * r[k];
-    }
-    *answer = (struct dp_answer){.upper = dp_claimed_epsilon(sum, delta), .by = DP_ACCOUNTANT_BLSGD};
-    return rc;
-}
-
-static int by_adp_sgd(const struct dp_charges *charges, double delta, struct dp_answer *answer, struct dp_err *err)
-{
-    (void)err;
-    *answer = (struct dp_answer){.upper = dp_claimed_adp_sgd(charges, delta), .by = DP_ACCOUNTANT_ADP_SGD};
-    return DP_OK;
 }
 
 /* --- pure differential privacy --- */
@@ -600,6 +564,6 @@ int dp_account_meter(const struct dp_charges *charges, double delta, struct dp_m
     int rc = check_charges(charges, err);
     if (rc != DP_OK || !every_query(charges, no_delta))
         return rc;
-    rc = dp_meter_new(meter, DP_METER_RDP, delta, err);
-    return rc ?: charge_all(*meter, DP_METER_RDP, charges, err);
+    rc = dp_meter_new(meter, delta, err);
+    return rc ?: charge_all(*meter, charges, err);
 }

@@ -16,9 +16,7 @@
  *   profile    one lap whose δ(ε) is a formula (account/profile.h)
  *   pure       Σ ε of pure mechanisms, the only one with delta = 0
  *   advanced   advanced composition of (ε, δ) bounds lap by lap
- *   published  as the DP-SCD paper, which is not sound
- *   blsgd      as the DP-BLSGD paper (account/claimed.h), which is not sound
- *   adp-sgd    as the ADP-SGD paper (account/claimed.h), which is not sound */
+ *   published, blsgd, adp-sgd   what papers claim (account/claimed.h), which is not sound: only the calculator asks them */
 #define DP_ACCOUNTANTS(X)                                                                                                      \
     X(BEST, "best", "the best of several", any, best)                                                                          \
     X(PLD, "pld", "privacy loss distributions", have_parts, by_pld)                                                            \
@@ -28,9 +26,9 @@
     X(PROFILE, "profile", "the profile of one release", has_profile, by_profile)                                               \
     X(PURE, "pure", "pure differential privacy", all_pure, by_pure)                                                            \
     X(ADVANCED, "advanced", "advanced composition", have_guarantees, by_advanced)                                              \
-    X(PUBLISHED, "published", "the published accountant, WHICH IS NOT SOUND", any, by_published)                               \
-    X(BLSGD, "blsgd", "the accountant of the DP-BLSGD paper, WHICH IS NOT SOUND", batches, by_blsgd)                           \
-    X(ADP_SGD, "adp-sgd", "the accountant of the ADP-SGD paper, WHICH IS NOT SOUND", sampled_gaussians, by_adp_sgd)
+    X(PUBLISHED, "published", "the published accountant, WHICH IS NOT SOUND", any, dp_claimed_scd)                             \
+    X(BLSGD, "blsgd", "the accountant of the DP-BLSGD paper, WHICH IS NOT SOUND", batches, dp_claimed_blsgd)                   \
+    X(ADP_SGD, "adp-sgd", "the accountant of the ADP-SGD paper, WHICH IS NOT SOUND", sampled_gaussians, dp_claimed_adp_sgd)
 
 /* Other names in ledgers and certificates, which cannot be chosen as an accountant. */
 #define DP_ACCOUNTANTS_NAMED(X)                                                                                                \

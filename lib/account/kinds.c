@@ -124,42 +124,24 @@ static double threshold_delta(const struct dp_query *query, double epsilon)
     return fmin(1, (gaussian + query->named_delta) * (1 + 1e-12));
 }
 
-/* Theorem 2 of the DP-BLSGD paper: the cost of the threshold plus the cost of one query whose sensitivity is 2. */
-static void theorem_2(const struct dp_query *query, const double *orders, size_t n, double *out)
-{
-    for (size_t i = 0; i < n; i++) {
-        double threshold, one;
-        dp_rdp_laplace(1 / query->epsilon, &orders[i], 1, &threshold);
-        dp_rdp_laplace(1 / (2 * query->query_epsilon), &orders[i], 1, &one);
-        out[i] = threshold + one;
-    }
-}
-
-/* Theorem 3: αρ. */
-static void theorem_3(const struct dp_query *query, const double *orders, size_t n, double *out)
-{
-    for (size_t i = 0; i < n; i++)
-        out[i] = orders[i] * query->rho;
-}
-
 /* clang-format off */
 #define ROWS(X)                                                                                                                \
-    /*                           epsilon              curve            rho           pair             exact  symm.  claimed    one n. profile */ \
-    X(DP_QUERY_NONE,             NULL,                NULL,            NULL,         DP_PLD_PURE,     false, false, NULL,      false, NULL) \
-    X(DP_QUERY_GAUSSIAN,         NULL,                gaussian,        gaussian_rho, DP_PLD_GAUSSIAN, true,  true,  NULL,      false, NULL) \
-    X(DP_QUERY_LAPLACE,          inverse,             laplace,         NULL,         DP_PLD_LAPLACE,  true,  true,  NULL,      true,  NULL) \
+    /*                           epsilon              curve            rho           pair             exact  symm.  one n. profile */ \
+    X(DP_QUERY_NONE,             NULL,                NULL,            NULL,         DP_PLD_PURE,     false, false, false, NULL) \
+    X(DP_QUERY_GAUSSIAN,         NULL,                gaussian,        gaussian_rho, DP_PLD_GAUSSIAN, true,  true,  false, NULL) \
+    X(DP_QUERY_LAPLACE,          inverse,             laplace,         NULL,         DP_PLD_LAPLACE,  true,  true,  true,  NULL) \
     /* Randomised response costs more than either of these two, unless the sensitivity is one step of the grid. */             \
-    X(DP_QUERY_DISCRETE_LAPLACE, inverse,             NULL,            NULL,         DP_PLD_PURE,     false, true,  NULL,      true,  NULL) \
-    X(DP_QUERY_GAMMA,            inverse,             NULL,            NULL,         DP_PLD_PURE,     false, true,  NULL,      false, NULL) \
-    X(DP_QUERY_PURE,             given,               NULL,            NULL,         DP_PLD_PURE,     true,  true,  NULL,      false, NULL) \
-    X(DP_QUERY_EXPONENTIAL,      given,               exponential,     exponential_rho, DP_PLD_PURE,  false, false, NULL,      false, NULL) \
-    X(DP_QUERY_COUNTS,           given,               NULL,            NULL,         DP_PLD_PURE,     false, true,  NULL,      false, NULL) \
-    X(DP_QUERY_SPARSE_LAPLACE,   threshold_and_query, sparse_laplace,  NULL,         DP_PLD_PURE,     false, false, theorem_2, false, NULL) \
-    X(DP_QUERY_SPARSE_GAUSSIAN,  NULL,                sparse_gaussian, NULL,         DP_PLD_PURE,     false, false, theorem_3, false, NULL) \
-    X(DP_QUERY_OBJECTIVE,        NULL,                objective,       NULL,         DP_PLD_PURE,     false, false, NULL,      false, objective_delta) \
-    X(DP_QUERY_GAUSSIAN_THRESHOLD, NULL,              unbounded,       NULL,         DP_PLD_PURE,     false, false, NULL,      false, threshold_delta) \
-    X(DP_QUERY_STATED,           NULL,                unbounded,       NULL,         DP_PLD_PURE,     false, false, NULL,      false, NULL) \
-    X(DP_QUERY_ZCDP,             NULL,                zcdp,            stated_rho,   DP_PLD_PURE,     false, false, NULL,      false, NULL)
+    X(DP_QUERY_DISCRETE_LAPLACE, inverse,             NULL,            NULL,         DP_PLD_PURE,     false, true,  true,  NULL) \
+    X(DP_QUERY_GAMMA,            inverse,             NULL,            NULL,         DP_PLD_PURE,     false, true,  false, NULL) \
+    X(DP_QUERY_PURE,             given,               NULL,            NULL,         DP_PLD_PURE,     true,  true,  false, NULL) \
+    X(DP_QUERY_EXPONENTIAL,      given,               exponential,     exponential_rho, DP_PLD_PURE,  false, false, false, NULL) \
+    X(DP_QUERY_COUNTS,           given,               NULL,            NULL,         DP_PLD_PURE,     false, true,  false, NULL) \
+    X(DP_QUERY_SPARSE_LAPLACE,   threshold_and_query, sparse_laplace,  NULL,         DP_PLD_PURE,     false, false, false, NULL) \
+    X(DP_QUERY_SPARSE_GAUSSIAN,  NULL,                sparse_gaussian, NULL,         DP_PLD_PURE,     false, false, false, NULL) \
+    X(DP_QUERY_OBJECTIVE,        NULL,                objective,       NULL,         DP_PLD_PURE,     false, false, false, objective_delta) \
+    X(DP_QUERY_GAUSSIAN_THRESHOLD, NULL,              unbounded,       NULL,         DP_PLD_PURE,     false, false, false, threshold_delta) \
+    X(DP_QUERY_STATED,           NULL,                unbounded,       NULL,         DP_PLD_PURE,     false, false, false, NULL) \
+    X(DP_QUERY_ZCDP,             NULL,                zcdp,            stated_rho,   DP_PLD_PURE,     false, false, false, NULL)
 /* clang-format on */
 
 #define ROW(kind, ...) [kind] = {__VA_ARGS__},
@@ -188,13 +170,5 @@ int dp_kind_curve(const struct dp_query *query, const double *orders, size_t n, 
     if (kind->epsilon == NULL)
         return dp_fail(err, DP_E_RUN, "a query without noise has no bound");
     dp_rdp_pure(kind->epsilon(query), orders, n, out);
-    return DP_OK;
-}
-
-int dp_kind_claimed(const struct dp_query *query, const double *orders, size_t n, double *out, struct dp_err *err)
-{
-    if (dp_kinds[query->kind].claimed == NULL)
-        return dp_kind_curve(query, orders, n, out, err);
-    dp_kinds[query->kind].claimed(query, orders, n, out);
     return DP_OK;
 }

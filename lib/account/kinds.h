@@ -23,8 +23,6 @@ struct dp_kind_cost {
     bool exact;
     /* The query's curve is, or bounds, the curve of one pair whose members an involution exchanges (priv/joint.h). */
     bool symmetric;
-    /* The curve that its paper claims, if the claim is wrong: account/claimed.h. NULL: its curve. */
-    void (*claimed)(const struct dp_query *query, const double *orders, size_t n, double *out);
     /* The query is only valid on one number, because its sensitivity is in L1, and a record's in L2. These are equal for one
      * number. */
     bool one_number;
@@ -42,8 +40,6 @@ double dp_kind_rho(const struct dp_query *query);
 
 /* Its r(α) on every row. DP_E_RUN: it has no curve; DP_QUERY_NONE is the only such kind. */
 int dp_kind_curve(const struct dp_query *query, const double *orders, size_t n, double *out, struct dp_err *err);
-
-int dp_kind_claimed(const struct dp_query *query, const double *orders, size_t n, double *out, struct dp_err *err);
 
 static inline bool dp_kind_is_gaussian(const struct dp_query *query)
 {

@@ -12,35 +12,26 @@ struct part {
 };
 
 struct dp_meter {
-    enum dp_meter_kind kind;
     double delta;
-    const double *orders;
-    size_t count;                       /* orders */
     double penalty[DP_RDP_ORDER_COUNT]; /* conversion, per order */
     double *rest;                       /* Σ of the curves of all parts except the last charged one, per order */
     struct part *part;
     size_t parts, capacity, last;
 };
 
-_Static_assert((int)DP_RDP_PUBLISHED_COUNT <= (int)DP_RDP_ORDER_COUNT, "room for either set of orders");
-
 void dp_meter_at(struct dp_meter *m, double delta)
 {
-    bool published = m->kind == DP_METER_PUBLISHED;
     m->delta = delta;
-    for (size_t i = 0; i < m->count; i++)
-        m->penalty[i] = published ? dp_rdp_penalty_published(m->orders[i], delta) : dp_rdp_penalty(m->orders[i], delta);
+    for (size_t i = 0; i < DP_RDP_ORDER_COUNT; i++)
+        m->penalty[i] = dp_rdp_penalty(dp_rdp_orders[i], delta);
 }
 
-int dp_meter_new(struct dp_meter **meter, enum dp_meter_kind kind, double delta, struct dp_err *err)
+int dp_meter_new(struct dp_meter **meter, double delta, struct dp_err *err)
 {
     if (!(delta > 0 && delta < 1))
         return dp_fail(err, DP_E_RUN, "the accountant needs 0 < delta < 1");
     struct dp_meter *m = dp_new(1, sizeof *m);
-    bool published = kind == DP_METER_PUBLISHED;
-    *m = (struct dp_meter){.kind = kind};
-    m->orders = published ? dp_rdp_published_orders : dp_rdp_orders;
-    m->count = published ? DP_RDP_PUBLISHED_COUNT : DP_RDP_ORDER_COUNT;
+    *m = (struct dp_meter){0};
     dp_meter_at(m, delta);
     m->rest = dp_new(DP_RDP_ORDER_COUNT, sizeof(double));
     *meter = m;
@@ -56,21 +47,20 @@ void dp_meter_free(struct dp_meter *meter)
     free(meter);
 }
 
-static double times(const struct dp_meter *m, const struct part *part, int64_t laps)
+static double times(const struct part *part)
 {
-    bool each = m->kind == DP_METER_PUBLISHED && part->event.sampling != DP_SAMPLING_STREAM;
-    return (double)(each ? laps : dp_event_times(&part->event, laps));
+    return (double)dp_event_times(&part->event, part->laps);
 }
 
 /* Makes part `index` the part that laps are added to. */
 static void select_part(struct dp_meter *m, size_t index)
 {
     m->last = index;
-    for (size_t i = 0; i < m->count; i++) {
+    for (size_t i = 0; i < DP_RDP_ORDER_COUNT; i++) {
         m->rest[i] = 0;
         for (size_t p = 0; p < m->parts; p++)
             if (p != index && m->part[p].laps > 0)
-                m->rest[i] += times(m, &m->part[p], m->part[p].laps) * m->part[p].curve[i];
+                m->rest[i] += times(&m->part[p]) * m->part[p].curve[i];
     }
 }
 
@@ -81,17 +71,10 @@ static int add_part(struct dp_meter *m, const struct dp_event *event, struct dp_
     if (rc != DP_OK)
         return rc;
     dp_extend(&m->part, &m->capacity, m->parts + 1, sizeof *m->part);
-    /* As published: laps of a shuffled epoch, and laps with a visible batch, count as Poisson samples of one query. No paper
-       states a cost for repeated draws, selections or streams; they count as what they cost. */
-    if (m->kind == DP_METER_PUBLISHED && event->sampling != DP_SAMPLING_REPEATED && event->sampling != DP_SAMPLING_TUNED &&
-        event->sampling != DP_SAMPLING_STREAM) {
-        charged.sampling = event->sampling == DP_SAMPLING_NONE ? DP_SAMPLING_NONE : DP_SAMPLING_POISSON;
-        charged.queries = 1;
-    }
     charged.epoch_laps = charged.sampling == DP_SAMPLING_SHUFFLED ? charged.epoch_laps : 0;
     struct part *part = &m->part[m->parts];
     *part = (struct part){.event = *event};
-    rc = dp_event_curve(&charged, m->orders, m->count, part->curve, err);
+    rc = dp_event_curve(&charged, dp_rdp_orders, DP_RDP_ORDER_COUNT, part->curve, err);
     if (rc == DP_OK)
         m->parts++;
     return rc;
@@ -129,11 +112,10 @@ double dp_meter_epsilon(const struct dp_meter *m)
         return 0;
     const struct part *part = &m->part[m->last];
     double gaussian;
-    if (m->kind == DP_METER_RDP && m->parts == 1 && part->event.sampling == DP_SAMPLING_VISIBLE &&
-        dp_event_is_gaussian(&part->event, &gaussian))
+    if (m->parts == 1 && part->event.sampling == DP_SAMPLING_VISIBLE && dp_event_is_gaussian(&part->event, &gaussian))
         return part->laps > 0 ? dp_mixture_epsilon(part->laps, part->event.rate, gaussian, m->delta) : 0;
-    double n = times(m, part, part->laps);
-    for (size_t i = 0; i < m->count; i++) {
+    double n = times(part);
+    for (size_t i = 0; i < DP_RDP_ORDER_COUNT; i++) {
         double own = part->laps > 0 ? n * part->curve[i] : 0, all = m->rest[i] + own + m->penalty[i];
         best = all < best ? all : best; /* fmin would take longer than the rest */
     }

@@ -1,20 +1,15 @@
-/* The cost of a run so far, by Rényi DP, fast enough to ask after each lap. It is always computed from how often each event
+/* The cost of a run so far, by Rényi DP at every order of priv/rdp.h (and the mixture of priv/mixture.h for one event with a
+ * visible batch), fast enough to ask after each lap. It is always computed from how often each event
  * ran, never by adding laps one by one, so that the same run always gives the same bits. Epsilon is in nats and an upper
  * bound. */
 #pragma once
 
 #include "account/event.h"
 
-enum dp_meter_kind {
-    DP_METER_RDP,       /* every order of priv/rdp.h; the mixture of priv/mixture.h for one event with a visible batch */
-    DP_METER_PUBLISHED, /* as in the DP-SCD paper: the first query of any sample counts as on a Poisson sample, at whole orders
-                           and by Proposition 1; other releases are ignored. Not sound. */
-};
-
 struct dp_meter;
 
 /* An empty meter; the caller frees it. DP_E_RUN unless 0 < delta < 1. */
-int dp_meter_new(struct dp_meter **meter, enum dp_meter_kind kind, double delta, struct dp_err *err);
+int dp_meter_new(struct dp_meter **meter, double delta, struct dp_err *err);
 void dp_meter_free(struct dp_meter *meter);
 
 /* The same charges at another delta, 0 < delta < 1. Takes no time: the curves stay. */

@@ -44,7 +44,7 @@ static int check(const struct dp_plan *plan, const int64_t *laps, size_t n, stru
 static int by_meter(const struct dp_charges *row, size_t n, double delta, double *epsilon, struct dp_err *err)
 {
     struct dp_meter *meter;
-    int rc = dp_meter_new(&meter, DP_METER_RDP, delta, err);
+    int rc = dp_meter_new(&meter, delta, err);
     if (rc != DP_OK)
         return rc;
     for (size_t i = 0; rc == DP_OK && i < n; i++) {

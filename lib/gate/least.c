@@ -54,7 +54,7 @@ static int least_of_filter(double delta, const struct dp_charges *once, double *
 static int metered(const struct dp_charges *once, double delta, double *epsilon, struct dp_err *err)
 {
     struct dp_meter *meter;
-    int rc = dp_meter_new(&meter, DP_METER_RDP, delta, err);
+    int rc = dp_meter_new(&meter, delta, err);
     if (rc != DP_OK)
         return rc;
     for (size_t i = 0; rc == DP_OK && i < once->count; i++)

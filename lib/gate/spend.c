@@ -121,7 +121,7 @@ int dp_spend_open(struct dp_spend *s, double epsilon, double delta, const struct
         s->filter = dp_filter_new(epsilon, delta);
         return DP_OK;
     }
-    int rc = dp_meter_new(&s->meter, DP_METER_RDP, delta, err);
+    int rc = dp_meter_new(&s->meter, delta, err);
     return rc ?: set_limit(s, err);
 }
 

@@ -27,15 +27,6 @@ const double dp_rdp_orders[DP_RDP_ORDER_COUNT] = {
     2048, 2560, 3072, 4096, 5120, 6144, 8192,
 };
 
-const double dp_rdp_published_orders[DP_RDP_PUBLISHED_COUNT] = {
-    2,   3,   4,   5,   6,   7,   8,   9,   10,  11,  12,  13,  14,  15,  16,  17,  18,  19,  20,  21,  22,  23,
-    24,  25,  26,  27,  28,  29,  30,  31,  32,  33,  34,  35,  36,  37,  38,  39,  40,  41,  42,  43,  44,  45,
-    46,  47,  48,  49,  50,  51,  52,  53,  54,  55,  56,  57,  58,  59,  60,  61,  62,  63,  64,  65,  66,  67,
-    68,  69,  70,  71,  72,  73,  74,  75,  76,  77,  78,  79,  80,  81,  82,  83,  84,  85,  86,  87,  88,  89,
-    90,  91,  92,  93,  94,  95,  96,  97,  98,  99,  100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111,
-    112, 113, 114, 115, 116, 117, 118, 119, 120, 121, 122, 123, 124, 125, 126, 127, 128, 129,
-};
-
 static double gaussian(double z, double order)
 {
     return z > 0 ? dp_upward(order / (2 * z * z)) : INFINITY;
@@ -219,11 +210,6 @@ double dp_rdp_penalty(double order, double delta)
     double share = log1p(-1 / order);
     double tail = -(log(delta) + log(order)) / (order - 1);
     return share + tail + 2 * DP_SLACK * (fabs(share) + (fabs(log(delta)) + log(order)) / (order - 1));
-}
-
-double dp_rdp_penalty_published(double order, double delta)
-{
-    return dp_upward(-log(delta) / (order - 1));
 }
 
 double dp_rdp_epsilon(const double *orders, const double *rdp, size_t n, double delta, double *order)

@@ -19,10 +19,6 @@
 enum { DP_RDP_ORDER_COUNT = 267 };
 extern const double dp_rdp_orders[DP_RDP_ORDER_COUNT];
 
-/* The integer orders 2 … 129 (moments λ = 1 … 128) of the published DP-SCD accountant. */
-enum { DP_RDP_PUBLISHED_COUNT = 128 };
-extern const double dp_rdp_published_orders[DP_RDP_PUBLISHED_COUNT];
-
 /* out[i] = α / (2 z²) at α = orders[i] ([M17] Corollary 3). orders: n values > 1. z > 0, else +infinity. */
 void dp_rdp_gaussian(double z, const double *orders, size_t n, double *out);
 
@@ -50,7 +46,3 @@ double dp_rdp_epsilon(const double *orders, const double *rdp, size_t n, double 
 
 /* The term that dp_rdp_epsilon adds to r(α); precompute it for many questions about one δ. Rounded up. */
 double dp_rdp_penalty(double order, double delta);
-
-/* The penalty of the published accountants, ln(1/δ)/(α − 1) ([M17] Proposition 3; Proposition 1 of the papers). Never smaller
-   than dp_rdp_penalty. */
-double dp_rdp_penalty_published(double order, double delta);

@@ -15,6 +15,7 @@
 #include "account/meter.h"
 #include "priv/repeated.h"
 #include "priv/mixture.h"
+#include "priv/pure.h"
 #include "priv/rdp.h"
 #include "base/round.h"
 
@@ -43,7 +44,7 @@ static void laps_are_counted(void **state)
     /* charged lap by lap, or at once: the same bits */
     struct dp_meter *gate;
     struct dp_err err = {0};
-    assert_int_equal(dp_meter_new(&gate, DP_METER_RDP, 1e-5, &err), DP_OK);
+    assert_int_equal(dp_meter_new(&gate, 1e-5, &err), DP_OK);
     double before = 0;
     assert_true(dp_meter_epsilon(gate) == 0);
     for (int64_t lap = 1; lap <= 1000; lap++) {
@@ -69,8 +70,8 @@ static void events_mix(void **state)
     double expected = dp_rdp_epsilon(dp_rdp_orders, r, DP_RDP_ORDER_COUNT, 1e-5, NULL);
     struct dp_meter *blocks, *mixed;
     struct dp_err err = {0};
-    assert_int_equal(dp_meter_new(&blocks, DP_METER_RDP, 1e-5, &err), DP_OK);
-    assert_int_equal(dp_meter_new(&mixed, DP_METER_RDP, 1e-5, &err), DP_OK);
+    assert_int_equal(dp_meter_new(&blocks, 1e-5, &err), DP_OK);
+    assert_int_equal(dp_meter_new(&mixed, 1e-5, &err), DP_OK);
     dp_meter_charge(blocks, &a, 300, &err);
     dp_meter_charge(blocks, &b, 200, &err);
     for (int i = 0; i < 500; i++)
@@ -172,11 +173,11 @@ static void draws(void **state)
         z = 100 * factor;
         assert_true(z > 99.9 && z < 100.1);
         /* Only the conversion is published. */
-        double r[DP_RDP_PUBLISHED_COUNT];
-        dp_rdp_repeated(&law, 100, dp_rdp_published_orders, DP_RDP_PUBLISHED_COUNT, r);
-        double least = INFINITY;
-        for (int i = 0; i < DP_RDP_PUBLISHED_COUNT; i++)
-            least = fmin(least, r[i] + dp_rdp_penalty_published(dp_rdp_published_orders[i], 1e-5));
+        double r, least = INFINITY;
+        for (double order = 2; order <= 129; order++) {
+            dp_rdp_repeated(&law, 100, &order, 1, &r);
+            least = fmin(least, r - log(1e-5) / (order - 1));
+        }
         assert_near(epsilon_of(DP_ACCOUNTANT_PUBLISHED, event, 1e-5, 1), least, 1e-9);
     }
 }
@@ -192,6 +193,27 @@ static void published(void **state)
         best = fmin(best, 2442 * r + log(1e3) / (alpha - 1));
     }
     assert_near(epsilon_of(DP_ACCOUNTANT_PUBLISHED, event, 1e-3, 2442), best, 1e-12);
+}
+
+/* Theorems 2 and 3 of the DP-BLSGD paper, by hand. */
+static void a_paper_claims_something_of_a_search_alone(void **state)
+{
+    (void)state;
+    struct dp_event event = {.rate = 1, .queries = 1};
+    double laplace = INFINITY, gaussian = INFINITY;
+    for (double order = 2; order <= 500; order++) {
+        double threshold, one, rest = log(1e5) / (order - 1);
+        dp_rdp_laplace(1 / 0.1, &order, 1, &threshold);
+        dp_rdp_laplace(1 / 0.4, &order, 1, &one);
+        laplace = fmin(laplace, 30 * (threshold + one) + rest);
+        gaussian = fmin(gaussian, 30 * order * 0.05 + rest);
+    }
+    event.query[0] = (struct dp_query){.kind = DP_QUERY_SPARSE_LAPLACE, .epsilon = 0.1, .query_epsilon = 0.2, .most = 9};
+    assert_near(epsilon_of(DP_ACCOUNTANT_BLSGD, event, 1e-5, 30), laplace, 1e-12);
+    event.query[0] = (struct dp_query){.kind = DP_QUERY_SPARSE_GAUSSIAN, .rho = 0.05, .most = 9};
+    assert_near(epsilon_of(DP_ACCOUNTANT_BLSGD, event, 1e-5, 30), gaussian, 1e-12);
+    event = dp_event_gaussian(DP_SAMPLING_NONE, 1, 4, 0);
+    assert_true(epsilon_of(DP_ACCOUNTANT_BLSGD, event, 1e-5, 30) > epsilon_of(DP_ACCOUNTANT_RDP, event, 1e-5, 30));
 }
 
 static struct dp_answer asked(enum dp_accountant accountant, const struct dp_event *event, int64_t laps)
@@ -445,6 +467,7 @@ int main(void)
         cmocka_unit_test(visible_batch),
         cmocka_unit_test(draws),
         cmocka_unit_test(published),
+        cmocka_unit_test(a_paper_claims_something_of_a_search_alone),
         cmocka_unit_test(queries_on_one_sample),
         cmocka_unit_test(sparse_vectors_have_no_lower_bound),
         cmocka_unit_test(refusals),

@@ -388,7 +388,7 @@ static void no_laps_are_negative(void **state)
     assert_int_equal(charges.count, 0);
     for (int i = DP_ACCOUNTANT_BEST; i < DP_ACCOUNTANT_FILTER; i++)
         assert_int_equal(dp_account_epsilon((enum dp_accountant)i, &by_hand, 1e-5, &answer, &err), DP_E_RUN);
-    assert_int_equal(dp_meter_new(&meter, DP_METER_RDP, 1e-5, &err), DP_OK);
+    assert_int_equal(dp_meter_new(&meter, 1e-5, &err), DP_OK);
     assert_int_equal(dp_meter_charge(meter, &event, -1, &err), DP_E_RUN);
     assert_true(dp_meter_epsilon(meter) == 0);
     dp_meter_free(meter);

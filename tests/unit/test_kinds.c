@@ -87,31 +87,6 @@ static void a_search_has_its_reference_figures(void **state)
     assert_near(r[1], 1.0689, 1e-4);
 }
 
-/* The DP-BLSGD paper's claim for a sparse vector, by hand; the other kinds have their curve. */
-static void a_paper_claims_something_of_a_search_alone(void **state)
-{
-    (void)state;
-    for (int i = 0; i < ROWS; i++) {
-        const struct dp_query *query = &rows[i].query;
-        double claimed[3], curve[3];
-        const double order[] = {2, 8, 500};
-        struct dp_err err = {0};
-        assert_int_equal(dp_kind_claimed(query, order, 3, claimed, &err), DP_OK);
-        assert_int_equal(dp_kind_curve(query, order, 3, curve, &err), DP_OK);
-        for (int k = 0; k < 3; k++) {
-            double threshold, one;
-            dp_rdp_laplace(1 / 0.1, &order[k], 1, &threshold);
-            dp_rdp_laplace(1 / 0.4, &order[k], 1, &one);
-            if (query->kind == DP_QUERY_SPARSE_LAPLACE)
-                assert_near(claimed[k], threshold + one, 1e-12);
-            else if (query->kind == DP_QUERY_SPARSE_GAUSSIAN)
-                assert_near(claimed[k], order[k] * 0.05, 1e-12);
-            else
-                assert_true(claimed[k] == curve[k]);
-        }
-    }
-}
-
 /* Discrete noise costs the most if the sensitivity is one step of its grid, and nothing excludes that. */
 static void noise_on_a_coarse_grid(void **state)
 {
@@ -278,17 +253,11 @@ static void statements_are_not_sampled(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kind_has_its_costs),
-        cmocka_unit_test(curves_are_below_what_bounds_them),
-        cmocka_unit_test(a_search_has_its_reference_figures),
-        cmocka_unit_test(a_paper_claims_something_of_a_search_alone),
-        cmocka_unit_test(names_cost_delta),
-        cmocka_unit_test(statements_cost_what_they_state),
-        cmocka_unit_test(a_stated_rho_is_above_its_gaussian),
-        cmocka_unit_test(statements_are_not_sampled),
-        cmocka_unit_test(noise_on_a_coarse_grid),
-        cmocka_unit_test(what_stands_in_has_no_lower_bound),
-        cmocka_unit_test(whatever_is_pure_may_be_exchanged),
+        cmocka_unit_test(every_kind_has_its_costs),           cmocka_unit_test(curves_are_below_what_bounds_them),
+        cmocka_unit_test(a_search_has_its_reference_figures), cmocka_unit_test(names_cost_delta),
+        cmocka_unit_test(statements_cost_what_they_state),    cmocka_unit_test(a_stated_rho_is_above_its_gaussian),
+        cmocka_unit_test(statements_are_not_sampled),         cmocka_unit_test(noise_on_a_coarse_grid),
+        cmocka_unit_test(what_stands_in_has_no_lower_bound),  cmocka_unit_test(whatever_is_pure_may_be_exchanged),
     };
     return cmocka_run_group_tests_name("kinds", tests, NULL, NULL);
 }

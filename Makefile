@@ -104,6 +104,15 @@ $(BUILD)/gen/%.inc: bin/%.html
 $(BUILD)/obj/bin/account/page.o: $(BUILD)/gen/account/page.inc
 $(BUILD)/obj/bin/account/page.o: ALL_CFLAGS += -I$(BUILD)/gen
 
+# C that dp-export writes, as lists of its lines: its own, and functions of the library that read numbers and dates.
+LINES := $(patsubst bin/export/runtime/%.inc,$(BUILD)/gen/export/%.lines,$(wildcard bin/export/runtime/*.inc))
+$(LINES): $(BUILD)/gen/export/%.lines: bin/export/runtime/%.inc bin/export/runtime/lines lib/base/number.c lib/data/date.c
+	$(call say,GEN,$@)
+	@mkdir -p $(@D)
+	bin/export/runtime/lines $* > $@.part && mv $@.part $@
+$(BUILD)/obj/bin/export/c.o: $(LINES)
+$(BUILD)/obj/bin/export/c.o: ALL_CFLAGS += -I$(BUILD)/gen
+
 $(LIBRARY): $(LIB_OBJ)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)

@@ -2,8 +2,6 @@
 #include "export/export.h"
 #include "port/model.h"
 
-enum format { JSON, CSV, SQL, C, LIBLINEAR, ONNX, PMML };
-
 struct options {
     int to;
     const char *keep, *table;
@@ -27,33 +25,10 @@ static void take_keep(struct dp_texts *keep, const char *at)
     }
 }
 
-/* Only readers of JSON can be expected to read dates. Buckets need a hash: the C export contains it, and readers
- * of the JSON export must compute it. */
-static int check_columns(const struct dp_terms *t, int to, const char *name, struct dp_err *err)
-{
-    if (t->products > 0 && to != JSON && to != C)
-        return dp_fail(
-            err, DP_E_RUN,
-            "%s has products of two numbers, for which only json and c have a place; dpline fit --additive makes a model "
-            "without",
-            name);
-    for (size_t i = 0; t->table && i < t->plan.schema.columns; i++) {
-        const struct dp_column *c = &t->plan.schema.column[i];
-        if (c->date != NULL && to != JSON)
-            return dp_fail(err, DP_E_RUN, "%s reads dates in column '%s', for which only json has a place", name, c->name);
-        if (c->buckets > 0 && to != JSON && to != C)
-            return dp_fail(err, DP_E_RUN, "%s has buckets for texts of column '%s', for which only json and c have a place",
-                           name, c->name);
-    }
-    return DP_OK;
-}
-
 static int run(const struct options *o, const char *model, struct dp_err *err)
 {
-    static int (*const exports[])(const struct export *, struct dp_err *) = {
-        [JSON] = export_json,           [CSV] = export_csv,   [SQL] = export_sql,  [C] = export_c,
-        [LIBLINEAR] = export_liblinear, [ONNX] = export_onnx, [PMML] = export_pmml};
-    struct dp_terms terms = {.networks = o->to == C || o->to == ONNX};
+    const struct export_format *format = &export_formats[o->to];
+    struct dp_terms terms = {.networks = (format->can & EXPORT_NETWORK) != 0};
     struct dp_texts keep = {0};
     const char *name = strcmp(model, "-") == 0 ? "the model" : model;
     struct dp_frame *frame = dp_frame_new();
@@ -61,9 +36,9 @@ static int run(const struct options *o, const char *model, struct dp_err *err)
     rc = rc ?: dp_terms_open(&terms, frame, name, err);
     if (rc == DP_OK)
         take_keep(&keep, o->keep);
-    rc = rc ?: check_columns(&terms, o->to, name, err);
-    const struct export e = {&terms, frame, name, o->table, &keep, stdout};
-    rc = rc ?: exports[o->to](&e, err);
+    const struct export e = {&terms, frame, name, o->table, &keep, o->to, stdout};
+    rc = rc ?: export_check(&e, err);
+    rc = rc ?: format->write(&e, err);
     dp_texts_free(&keep);
     dp_terms_close(&terms);
     dp_frame_free(frame);
@@ -80,7 +55,7 @@ int main(int argc, char **argv)
         return status;
     if (argc - operand != 1)
         rc = dp_fail(&err, DP_E_USAGE, "expected one model (try --help)");
-    else if (o.to != SQL && o.keep != NULL)
+    else if (o.to != EXPORT_SQL && o.keep != NULL)
         rc = dp_fail(&err, DP_E_USAGE, "--keep: only sql copies columns");
     else
         rc = run(&o, argv[operand], &err);

@@ -1,4 +1,4 @@
-/* Shared by the formats: the check that a format can hold the model, its intercepts, class names and privacy in words. */
+/* Shared by the formats: what a model needs of a format, its intercepts, class names and privacy in words. */
 #include "base/number.h"
 #include "base/round.h"
 #include "export.h"
@@ -30,21 +30,88 @@ const char *export_output(const struct export *e, size_t k)
     return t->classes == 0 ? "score" : t->class[t->outputs == 1 ? 1 : k];
 }
 
-int export_check_plain(const struct export *e, const char *format, struct dp_err *err)
+/* Each format with the needs that it has a place for, and those that it leaves to its reader. */
+enum {
+    MAPS = EXPORT_NORM | EXPORT_CURVES | EXPORT_SYNONYMS | EXPORT_PRODUCTS | EXPORT_POWER,
+    LINKS = EXPORT_POWER | EXPORT_SIGMOIDS,
+    TEXT = EXPORT_CHARACTERS
+};
+
+const struct export_format export_formats[] = {
+    [EXPORT_JSON] = {"json", EXPORT_ALL & ~EXPORT_NETWORK, 0, export_json},
+    [EXPORT_CSV] = {"csv", TEXT, EXPORT_LIMIT | LINKS, export_csv},
+    [EXPORT_SQL] = {"sql", MAPS | LINKS | TEXT | EXPORT_LIMIT, 0, export_sql},
+    [EXPORT_C] = {"c", EXPORT_ALL, 0, export_c},
+    [EXPORT_LIBLINEAR] = {"liblinear", EXPORT_SIGMOIDS, EXPORT_LIMIT, export_liblinear},
+    [EXPORT_ONNX] = {"onnx", MAPS | LINKS | TEXT | EXPORT_NETWORK, 0, export_onnx},
+    [EXPORT_PMML] = {"pmml", MAPS, 0, export_pmml},
+};
+
+/* The needs in words; %.60s is a column. */
+static const struct {
+    enum export_need need;
+    const char *what;
+} needs[] = {
+    {EXPORT_PRODUCTS, "has products of two numbers (dpline fit --additive makes none)"},
+    {EXPORT_NORM, "divides each row by its norm"},
+    {EXPORT_LIMIT, "refuses rows of a norm above 1"},
+    {EXPORT_CURVES, "has a curve for column '%.60s'"},
+    {EXPORT_SYNONYMS, "has synonyms in column '%.60s'"},
+    {EXPORT_DATES, "reads dates in column '%.60s'"},
+    {EXPORT_BUCKETS, "has buckets for texts of column '%.60s'"},
+    {EXPORT_POWER, "predicts e^score"},
+    {EXPORT_SIGMOIDS, "has a logistic score for each of several classes"},
+};
+
+static unsigned needs_of(const struct dp_column *c)
 {
+    return (dp_basis_count(&c->basis) > 0 ? EXPORT_CURVES : 0) | (c->synonyms.count > 0 ? EXPORT_SYNONYMS : 0) |
+           (c->date != NULL ? EXPORT_DATES : 0) | (c->buckets > 0 ? EXPORT_BUCKETS : 0);
+}
+
+unsigned export_needs(const struct export *e)
+{
+    static const unsigned of_norm[] = {
+        [DP_NORM_UNIT] = EXPORT_NORM, [DP_NORM_CAP] = EXPORT_NORM, [DP_NORM_NONE] = EXPORT_LIMIT, [DP_NORM_BOUNDS] = 0};
     const struct dp_terms *t = e->terms;
-    static const char *const hint = "json, sql, c, onnx and pmml have one";
-    if (t->norm == DP_NORM_UNIT || t->norm == DP_NORM_CAP)
-        return dp_fail(err, DP_E_RUN, "%s divides each row by its norm, for which %s has no place: %s", e->name, format, hint);
-    for (size_t j = 0; j < t->count; j++)
-        if (t->term[j].kind == DP_TERM_BASIS)
-            return dp_fail(err, DP_E_RUN, "%s has a curve for column '%.60s', for which %s has no place: %s", e->name,
-                           t->plan.schema.column[t->term[j].column].name, format, hint);
+    unsigned all = of_norm[t->norm];
     for (size_t i = 0; t->table && i < t->plan.schema.columns; i++)
-        if (t->plan.schema.column[i].synonyms.count > 0)
-            return dp_fail(err, DP_E_RUN, "%s has a category with synonyms, for which %s has no place: %s", e->name, format,
-                           hint);
-    return DP_OK;
+        all |= needs_of(&t->plan.schema.column[i]);
+    all |= t->products > 0 ? EXPORT_PRODUCTS : 0;
+    all |= t->predictor.loss == DP_LOSS_POISSON ? EXPORT_POWER : 0;
+    return all | (t->outputs > 1 && t->predictor.loss == DP_LOSS_LOGISTIC ? EXPORT_SIGMOIDS : 0);
+}
+
+int export_refuse(const struct export *e, enum export_need need, const char *what, struct dp_err *err)
+{
+    char have[80] = "";
+    const char *last = NULL;
+    for (int k = 0; k < EXPORT_FORMATS; k++) {
+        if (!(export_formats[k].can & need))
+            continue;
+        if (last != NULL)
+            sprintf(have + strlen(have), "%s%s", have[0] != '\0' ? ", " : "", last);
+        last = export_formats[k].name;
+    }
+    return dp_fail(err, DP_E_RUN, "%s %s, for which %s has no place: %s%s%s have one", e->name, what,
+                   export_formats[e->format].name, have, have[0] != '\0' ? " and " : "", last);
+}
+
+int export_check(const struct export *e, struct dp_err *err)
+{
+    const struct export_format *format = &export_formats[e->format];
+    const struct dp_schema *schema = &e->terms->plan.schema;
+    unsigned lacking = export_needs(e) & ~(format->can | format->leaves);
+    char what[120];
+    size_t i = 0, column = 0;
+    if (lacking == 0)
+        return DP_OK;
+    while (!(lacking & needs[i].need))
+        i++;
+    while (column + 1 < schema->columns && !(needs_of(&schema->column[column]) & needs[i].need))
+        column++;
+    snprintf(what, sizeof what, needs[i].what, e->terms->table ? schema->column[column].name : "");
+    return export_refuse(e, needs[i].need, what, err);
 }
 
 double export_intercept(const struct export *e, size_t k)

@@ -53,9 +53,7 @@ static void put_term(const struct export *e, size_t j)
 int export_csv(const struct export *e, struct dp_err *err)
 {
     const struct dp_terms *t = e->terms;
-    int rc = export_check_plain(e, "csv", err);
-    if (rc != DP_OK)
-        return rc;
+    (void)err;
     fputs("name,column,category,low,high,fill", e->out);
     for (size_t k = 0; k < t->outputs; k++) {
         fputc(',', e->out);

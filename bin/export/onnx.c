@@ -4,51 +4,57 @@
  *   number   factor (low − shift + (high − low) p)
  *   hats     p_(i−1) − p_i                       of its intervals, with p_(−1) = 1 and p_m = 0
  *   bins     the same of ⌊p_i⌋, where the last interval counts as 0
- *   cosines  cos(π k Σ_i p_i / m) / k */
+ *   cosines  cos(π k Σ_i p_i / m) / k
+ *   products of two of these cosines */
 
 #include "base/json.h"
 #include "base/mem.h"
 #include "export.h"
 #include "onnx_graph.h"
 
-enum { INPUT, PLACE, STEP, WAVE, PARTS };
+enum { INPUT, PLACE, STEP, WAVE, PRODUCT, PARTS };
 
 /* outputs = Σ over parts of (what the part is) · weight + constant. outputs: the features themselves, or the scores. */
 struct map {
     const struct dp_terms *terms;
-    bool features;
-    size_t outputs, inputs, places, waves;
-    size_t all_inputs, all_places, all_waves;
+    bool features, bins;
+    size_t outputs, inputs, places, waves, products;
     double *weight[PARTS]; /* rows × outputs */
-    bool used[PARTS];
     double *constant;
-    double *low, *width;    /* of the intervals */
-    double *select, *angle; /* inputs × places, places × waves */
+    struct place {
+        size_t input;
+        double low, width;
+    } * place;
+    struct wave {
+        size_t term, first, places; /* the intervals whose places it is of */
+        double angle, factor;
+    } * wave;
+    size_t (*product)[2]; /* waves */
 };
+
+/* The weight of term j in output k. */
+static double worth(const struct map *m, size_t j, size_t k)
+{
+    return m->features ? (double)(j == k) : m->terms->weight[k * m->terms->count + j];
+}
 
 static void add(struct map *m, int part, size_t row, size_t j, double factor)
 {
-    const struct dp_terms *t = m->terms;
-    m->used[part] = true;
     for (size_t k = 0; k < m->outputs; k++)
-        m->weight[part][row * m->outputs + k] += factor * (m->features ? (double)(j == k) : t->weight[k * t->count + j]);
+        m->weight[part][row * m->outputs + k] += factor * worth(m, j, k);
 }
 
 static void add_constant(struct map *m, size_t j, double value)
 {
-    const struct dp_terms *t = m->terms;
     for (size_t k = 0; k < m->outputs; k++)
-        m->constant[k] += value * (m->features ? (double)(j == k) : t->weight[k * t->count + j]);
+        m->constant[k] += value * worth(m, j, k);
 }
 
 /* The width is a difference of floats, so at the upper end the place is exactly 1. */
 static size_t add_place(struct map *m, size_t input, double low, double high)
 {
-    size_t p = m->places++;
-    m->select[input * m->all_places + p] = 1;
-    m->low[p] = low;
-    m->width[p] = (double)((float)high - (float)low);
-    return p;
+    m->place[m->places] = (struct place){input, low, (double)((float)high - (float)low)};
+    return m->places++;
 }
 
 static void add_number(struct map *m, size_t input, size_t j)
@@ -69,13 +75,13 @@ static void add_basis(struct map *m, const struct dp_basis *basis, size_t input,
 {
     size_t first = m->places, count = dp_basis_count(basis);
     int part = basis->kind == DP_BASIS_BINS ? STEP : PLACE;
+    m->bins |= part == STEP;
     for (size_t i = 0; i < basis->intervals; i++)
         add_place(m, input, basis->edge[i], basis->edge[i + 1]);
     for (size_t k = 0; k < count && basis->kind == DP_BASIS_COSINES; k++) {
-        for (size_t i = 0; i < basis->intervals; i++)
-            m->angle[(first + i) * m->all_waves + m->waves] =
-                3.14159265358979323846 * (double)(k + 1) / (double)basis->intervals;
-        add(m, WAVE, m->waves++, j + k, 1 / (double)(k + 1));
+        double n = (double)k + 1, angle = 3.14159265358979323846 * n / (double)basis->intervals;
+        m->wave[m->waves] = (struct wave){j + k, first, basis->intervals, angle, 1 / n};
+        add(m, WAVE, m->waves++, j + k, 1 / n);
     }
     for (size_t k = 0; k < count && basis->kind != DP_BASIS_COSINES; k++) {
         if (k == 0)
@@ -85,6 +91,19 @@ static void add_basis(struct map *m, const struct dp_basis *basis, size_t input,
         if (k + 1 < count)
             add(m, part, first + k, j + k, -1);
     }
+}
+
+static void add_product(struct map *m, size_t j)
+{
+    const struct dp_term *term = &m->terms->term[j];
+    double factor = term->factor;
+    for (int which = 0; which < 2; which++)
+        for (size_t i = 0; i < m->waves; i++)
+            if (m->wave[i].term == term->of[which]) {
+                m->product[m->products][which] = i;
+                factor *= m->wave[i].factor;
+            }
+    add(m, PRODUCT, m->products++, j, factor);
 }
 
 static void fill_map(struct map *m)
@@ -100,22 +119,10 @@ static void fill_map(struct map *m)
             add_basis(m, &t->plan.schema.column[term->column].basis, m->inputs - 1, j);
         else if (term->kind == DP_TERM_NUMBER)
             add_number(m, m->inputs++, j);
+        else if (term->kind == DP_TERM_PRODUCT)
+            add_product(m, j);
         else if (term->kind != DP_TERM_BASIS)
             add(m, INPUT, m->inputs++, j, 1);
-    }
-}
-
-static void count_parts(struct map *m)
-{
-    const struct dp_terms *t = m->terms;
-    m->outputs = m->features ? t->count : t->outputs;
-    for (size_t j = 0; j < t->count; j++)
-        m->all_inputs += t->term[j].kind != DP_TERM_BIAS && t->term[j].kind != DP_TERM_BASIS;
-    for (size_t i = 0; t->table && i < t->plan.schema.columns; i++) {
-        const struct dp_column *c = &t->plan.schema.column[i];
-        size_t functions = c->type == DP_COLUMN_NUMERIC ? dp_basis_count(&c->basis) : 0;
-        m->all_places += (c->type == DP_COLUMN_NUMERIC && c->bounded) + (functions > 0 ? c->basis.intervals : 0);
-        m->all_waves += c->basis.kind == DP_BASIS_COSINES ? functions : 0;
     }
 }
 
@@ -126,15 +133,17 @@ static double *room(size_t rows, size_t columns)
 
 static void open_map(struct map *m)
 {
-    count_parts(m);
-    const size_t rows[PARTS] = {m->all_inputs, m->all_places, m->all_places, m->all_waves};
+    const struct dp_terms *t = m->terms;
+    size_t most = t->count; /* each part has at most a row for each term, and a place for each interval */
+    for (size_t i = 0; t->table && i < t->plan.schema.columns; i++)
+        most += t->plan.schema.column[i].basis.intervals;
+    m->outputs = m->features ? t->count : t->outputs;
     for (int part = 0; part < PARTS; part++)
-        m->weight[part] = room(rows[part], m->outputs);
+        m->weight[part] = room(most, m->outputs);
     m->constant = room(1, m->outputs);
-    m->low = room(1, m->all_places);
-    m->width = room(1, m->all_places);
-    m->select = room(m->all_inputs, m->all_places);
-    m->angle = room(m->all_places, m->all_waves);
+    m->place = dp_new(most, sizeof *m->place);
+    m->wave = dp_new(most, sizeof *m->wave);
+    m->product = dp_new(most, sizeof *m->product);
     fill_map(m);
 }
 
@@ -143,50 +152,92 @@ static void close_map(struct map *m)
     for (int part = 0; part < PARTS; part++)
         free(m->weight[part]);
     free(m->constant);
-    free(m->low);
-    free(m->width);
-    free(m->select);
-    free(m->angle);
+    free(m->place);
+    free(m->wave);
+    free(m->product);
 }
 
 /* Adds a part, times its weights, to the sum. */
 static void put_part(struct onnx_graph *g, const struct map *m, int part, size_t rows, char sum[ONNX_NAME])
 {
-    if (!m->used[part])
+    char value[ONNX_NAME];
+    size_t used = 0;
+    while (used < rows * m->outputs && m->weight[part][used] == 0)
+        used++;
+    if (used == rows * m->outputs)
         return;
+    strcpy(value, g->value);
     onnx_with(g, "MatMul", m->weight[part], rows, m->outputs);
     if (sum[0] != '\0')
         onnx_node(g, "Add", sum, NULL, NULL, 0);
     strcpy(sum, g->value);
+    strcpy(g->value, value);
+}
+
+static void put_places(struct onnx_graph *g, const struct map *m)
+{
+    double *select = room(m->inputs, m->places), *low = room(1, m->places), *width = room(1, m->places);
+    for (size_t p = 0; p < m->places; p++) {
+        select[m->place[p].input * m->places + p] = 1;
+        low[p] = m->place[p].low;
+        width[p] = m->place[p].width;
+    }
+    onnx_with(g, "MatMul", select, m->inputs, m->places);
+    onnx_with(g, "Sub", low, 0, m->places);
+    onnx_with(g, "Div", width, 0, m->places);
+    onnx_clip(g, 0, 1);
+    free(select);
+    free(low);
+    free(width);
+}
+
+static void put_waves(struct onnx_graph *g, const struct map *m)
+{
+    double *angle = room(m->places, m->waves);
+    for (size_t w = 0; w < m->waves; w++)
+        for (size_t p = 0; p < m->wave[w].places; p++)
+            angle[(m->wave[w].first + p) * m->waves + w] = m->wave[w].angle;
+    onnx_with(g, "MatMul", angle, m->places, m->waves);
+    onnx_node(g, "Cos", NULL, NULL, NULL, 0);
+    free(angle);
+}
+
+static void put_products(struct onnx_graph *g, const struct map *m)
+{
+    char waves[ONNX_NAME], first[ONNX_NAME];
+    strcpy(waves, g->value);
+    for (int which = 0; which < 2; which++) {
+        double *select = room(m->waves, m->products);
+        for (size_t j = 0; j < m->products; j++)
+            select[m->product[j][which] * m->products + j] = 1;
+        strcpy(g->value, waves);
+        onnx_with(g, "MatMul", select, m->waves, m->products);
+        free(select);
+        if (which == 0)
+            strcpy(first, g->value);
+    }
+    onnx_node(g, "Mul", first, NULL, NULL, 0);
 }
 
 /* Builds the graph from the inputs to the outputs of the map. */
 static void put_map(struct onnx_graph *g, const struct map *m)
 {
-    char sum[ONNX_NAME] = "", place[ONNX_NAME], step[ONNX_NAME];
-    strcpy(place, g->value);
+    char sum[ONNX_NAME] = "", places[ONNX_NAME];
     put_part(g, m, INPUT, m->inputs, sum);
-    strcpy(g->value, place);
-    if (m->places > 0) {
-        onnx_with(g, "MatMul", m->select, m->inputs, m->places);
-        onnx_with(g, "Sub", m->low, 0, m->places);
-        onnx_with(g, "Div", m->width, 0, m->places);
-        onnx_clip(g, 0, 1);
-        strcpy(place, g->value);
-        put_part(g, m, PLACE, m->places, sum);
-    }
-    if (m->used[STEP]) {
-        strcpy(g->value, place);
+    if (m->places > 0)
+        put_places(g, m);
+    put_part(g, m, PLACE, m->places, sum);
+    strcpy(places, g->value);
+    if (m->bins)
         onnx_node(g, "Floor", NULL, NULL, NULL, 0);
-        strcpy(step, g->value);
-        put_part(g, m, STEP, m->places, sum);
-    }
-    if (m->waves > 0) {
-        strcpy(g->value, place);
-        onnx_with(g, "MatMul", m->angle, m->places, m->waves);
-        onnx_node(g, "Cos", NULL, NULL, NULL, 0);
-        put_part(g, m, WAVE, m->waves, sum);
-    }
+    put_part(g, m, STEP, m->places, sum);
+    strcpy(g->value, places);
+    if (m->waves > 0)
+        put_waves(g, m);
+    put_part(g, m, WAVE, m->waves, sum);
+    if (m->products > 0)
+        put_products(g, m);
+    put_part(g, m, PRODUCT, m->products, sum);
     strcpy(g->value, sum);
     onnx_with(g, "Add", m->constant, 0, m->outputs);
 }
@@ -289,7 +340,7 @@ static void put_properties(const struct export *e)
     char privacy[EXPORT_PRIVACY];
     json_t *inputs = json_array(), *classes = json_array();
     for (size_t j = 0; j < t->count; j++)
-        if (t->term[j].kind != DP_TERM_BIAS && t->term[j].kind != DP_TERM_BASIS)
+        if (t->term[j].kind != DP_TERM_BIAS && t->term[j].kind != DP_TERM_BASIS && t->term[j].kind != DP_TERM_PRODUCT)
             json_array_append_new(inputs, json_string(t->term[j].name));
     for (size_t k = 0; k < t->classes; k++)
         json_array_append_new(classes, json_string(t->class[k]));
@@ -309,9 +360,7 @@ int export_onnx(const struct export *e, struct dp_err *err)
 {
     enum { IR_VERSION = 1, PRODUCER = 2, GRAPH = 7, OPSETS = 8 };
     struct proto graph = {0}, opset = {0};
-    if (e->terms->table && e->terms->norm == DP_NORM_NONE)
-        return dp_fail(err, DP_E_RUN,
-                       "%s refuses rows of a norm above 1, for which onnx has no place: json, sql and c have one", e->name);
+    (void)err;
     proto_open(&graph);
     proto_open(&opset);
     struct onnx_graph g = {.out = graph.out, .value = "x"};

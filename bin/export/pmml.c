@@ -1,8 +1,14 @@
-/* PMML 4.4: a RegressionModel over derived fields f1, f2, …, one for each feature (model/terms.h). */
+/* PMML 4.4: a RegressionModel over derived fields, one for each step. */
 
 #include "base/mem.h"
 #include "base/text.h"
 #include "export.h"
+#include "steps.h"
+
+struct printer {
+    const struct export *e;
+    struct steps steps;
+};
 
 static void put_text(const struct export *e, const char *text)
 {
@@ -35,52 +41,110 @@ static void put_named(const struct export *e, const char *before, const char *te
     fputs(after, e->out);
 }
 
-static void put_constant(const struct export *e, double value)
+/* --- expressions ------------------------------------------------------------------------------------------------------ */
+
+/* Numbers are fields of numbers: their reader knows missing and invalid cells, so that they have no steps for their texts. */
+static bool is_field(const struct printer *p, const struct step *step)
 {
-    fputs("<Constant dataType=\"double\">", e->out);
-    export_number(e, value);
-    fputs("</Constant>", e->out);
+    bool text = step_is(step, "text");
+    return (text || step_is(step, "read")) && p->e->terms->plan.schema.column[step->number - 1].type == DP_COLUMN_NUMERIC;
 }
 
-static void put_values(const struct export *e, const struct dp_texts *values, const char *after)
+static void put_name(void *self, const struct expr *x)
 {
-    for (size_t k = 0; k < values->count; k++)
-        put_named(e, "      <Value value=\"", values->text[k], after);
+    const struct printer *p = self;
+    const struct dp_terms *t = p->e->terms;
+    const struct step *step = x->op == OP_NAME ? &p->steps.step[x->at] : NULL;
+    size_t i = step != NULL ? step->number - 1 : x->at;
+    if (step != NULL && !is_field(p, step))
+        fprintf(p->e->out, "%s_%zu", step->kind, step->number);
+    else
+        put_text(p->e, t->table ? t->plan.schema.column[i].name : t->term[i].name);
 }
 
-static void put_data_field(const struct export *e, size_t i)
+static void put_number(void *self, double value)
 {
-    const struct dp_schema *s = &e->terms->plan.schema;
-    const struct dp_column *c = &s->column[i];
-    bool numeric = c->type == DP_COLUMN_NUMERIC;
-    put_named(e, "    <DataField name=\"", c->name,
-              numeric ? "\" optype=\"continuous\" dataType=\"double\">\n" : "\" optype=\"categorical\" dataType=\"string\">\n");
-    if (!numeric && !c->unknown_zero) {
-        put_values(e, &c->categories, "\"/>\n");
-        put_values(e, &c->synonyms, "\"/>\n");
-    }
-    fputs("      <Value value=\"\" property=\"missing\"/>\n", e->out);
-    put_values(e, &s->missing, "\" property=\"missing\"/>\n");
-    put_values(e, &c->missing, "\" property=\"missing\"/>\n");
-    fputs("    </DataField>\n", e->out);
+    export_number(((struct printer *)self)->e, value);
+}
+
+static void put_word(void *self, const char *word)
+{
+    put_text(((struct printer *)self)->e, word);
+}
+
+/* o: what a word that is not in a table means. */
+static void put_other(void *self, char letter, const struct expr *x)
+{
+    const struct printer *p = self;
+    if (letter != 'o' || x->arg[1]->op != OP_NUMBER)
+        return;
+    fputs(" defaultValue=\"", p->e->out);
+    put_number(self, x->arg[1]->number);
+    fputc('"', p->e->out);
+}
+
+static const struct syntax pmml = {
+    .form = {[OP_NUMBER] = "<Constant dataType=\"double\">%v</Constant>",
+             [OP_NAME] = "<FieldRef field=\"%s\"/>",
+             [OP_INPUT] = "<FieldRef field=\"%s\"/>",
+             [OP_TRIM] = "<Apply function=\"trimBlanks\" mapMissingTo=\"\">%a</Apply>",
+             [OP_IN] = "<Apply function=\"isMissing\">%a</Apply>", /* of a number */
+             [OP_ABSENT] = "<Apply function=\"isMissing\">%a</Apply>",
+             [OP_LESS] = "<Apply function=\"lessThan\">%a%b</Apply>",
+             [OP_ADD] = "<Apply function=\"+\">%a%b</Apply>",
+             [OP_SUBTRACT] = "<Apply function=\"-\">%a%b</Apply>",
+             [OP_MULTIPLY] = "<Apply function=\"*\">%a%b</Apply>",
+             [OP_DIVIDE] = "<Apply function=\"/\">%a%b</Apply>",
+             [OP_SQRT] = "<Apply function=\"sqrt\">%a</Apply>",
+             [OP_COS] = "<Apply function=\"cos\">%a</Apply>",
+             [OP_EXP] = "<Apply function=\"exp\">%a</Apply>",
+             [OP_IF] = "<Apply function=\"if\">%a%b%c</Apply>",
+             [OP_MATCH] = "<MapValues outputColumn=\"is\" dataType=\"double\"%o><FieldColumnPair field=\"%f\" column=\"text\"/>"
+                          "<InlineTable>%(<row><text>%w</text><is>%v</is></row>%)</InlineTable></MapValues>",
+             [OP_STEPS] = "<Discretize dataType=\"double\" field=\"%f\">%[<DiscretizeBin binValue=\"%v\"><Interval "
+                          "closure=\"closedOpen\" leftMargin=\"%k\" rightMargin=\"%K\"/></DiscretizeBin>%]<DiscretizeBin "
+                          "binValue=\"%v\"><Interval closure=\"closedOpen\" leftMargin=\"%k\"/></DiscretizeBin></Discretize>",
+             [OP_LINES] = "<NormContinuous outliers=\"asExtremeValues\" field=\"%f\">%(<LinearNorm orig=\"%k\" "
+                          "norm=\"%v\"/>%)</NormContinuous>"},
+    .number = put_number,
+    .word = put_word,
+    .name = put_name,
+    .other = put_other};
+
+/* --- the document ----------------------------------------------------------------------------------------------------- */
+
+static void put_missing(const struct export *e, const struct dp_texts *words)
+{
+    for (size_t k = 0; k < words->count; k++)
+        put_named(e, "      <Value value=\"", words->text[k], "\" property=\"missing\"/>\n");
 }
 
 static void put_dictionary(const struct export *e)
 {
     const struct dp_terms *t = e->terms;
     fputs("  <DataDictionary>\n", e->out);
-    for (size_t i = 0; t->table && i < t->plan.schema.columns; i++)
-        if (dp_terms_reads(t, i))
-            put_data_field(e, i);
+    for (size_t i = 0; t->table && i < t->plan.schema.columns; i++) {
+        const struct dp_column *c = &t->plan.schema.column[i];
+        if (!dp_terms_reads(t, i))
+            continue;
+        bool number = c->type == DP_COLUMN_NUMERIC;
+        put_named(e, "    <DataField name=\"", c->name,
+                  number ? "\" optype=\"continuous\" dataType=\"double\">\n"
+                         : "\" optype=\"categorical\" dataType=\"string\"/>\n");
+        if (!number)
+            continue;
+        fputs("      <Value value=\"\" property=\"missing\"/>\n", e->out);
+        put_missing(e, &t->plan.schema.missing);
+        put_missing(e, &c->missing);
+        fputs("    </DataField>\n", e->out);
+    }
     for (size_t j = 0; !t->table && j < t->count; j++)
-        fprintf(e->out, "    <DataField name=\"x%zu\" optype=\"continuous\" dataType=\"double\"/>\n", j + 1);
-    if (t->classes == 0)
-        fputs("    <DataField name=\"prediction\" optype=\"continuous\" dataType=\"double\"/>\n", e->out);
-    else
-        fputs("    <DataField name=\"prediction\" optype=\"categorical\" dataType=\"string\">\n", e->out);
+        fprintf(e->out, "    <DataField name=\"%s\" optype=\"continuous\" dataType=\"double\"/>\n", t->term[j].name);
+    fprintf(e->out, "    <DataField name=\"prediction\" optype=\"%s>\n",
+            t->classes == 0 ? "continuous\" dataType=\"double\"" : "categorical\" dataType=\"string\"");
     for (size_t k = 0; k < t->classes; k++)
         put_named(e, "      <Value value=\"", t->class[k], "\"/>\n");
-    fputs(t->classes > 0 ? "    </DataField>\n  </DataDictionary>\n" : "  </DataDictionary>\n", e->out);
+    fputs("    </DataField>\n  </DataDictionary>\n", e->out);
 }
 
 static void put_mining_schema(const struct export *e)
@@ -92,304 +156,81 @@ static void put_mining_schema(const struct export *e)
         if (!dp_terms_reads(t, i))
             continue;
         put_named(e, "      <MiningField name=\"", c->name, "\" invalidValueTreatment=\"");
-        fputs(c->unknown_zero ? "asIs\"" : t->plan.bad_missing ? "asMissing\"" : "returnInvalid\"", e->out);
-        fputs(c->fill == DP_FILL_REFUSE && !c->unknown_zero ? " missingValueTreatment=\"returnInvalid\"/>\n" : "/>\n", e->out);
+        bool number = c->type == DP_COLUMN_NUMERIC;
+        fputs(!number ? "asIs\"" : t->plan.bad_missing ? "asMissing\"" : "returnInvalid\"", e->out);
+        fputs(number && c->fill == DP_FILL_REFUSE ? " missingValueTreatment=\"returnInvalid\"/>\n" : "/>\n", e->out);
     }
     for (size_t j = 0; !t->table && j < t->count; j++)
-        fprintf(e->out, "      <MiningField name=\"x%zu\"/>\n", j + 1);
+        fprintf(e->out, "      <MiningField name=\"%s\"/>\n", t->term[j].name);
     fputs("      <MiningField name=\"prediction\" usageType=\"target\"/>\n    </MiningSchema>\n", e->out);
 }
 
-static void begin_field(const struct export *e, const char *kind, size_t number)
+static void put_transformations(struct printer *p, size_t steps)
 {
-    fprintf(e->out, "      <DerivedField name=\"%s%zu\" optype=\"continuous\" dataType=\"double\">", kind, number);
-}
-
-static void end_field(const struct export *e)
-{
-    fputs("</DerivedField>\n", e->out);
-}
-
-/* If the cell of column i is missing, then the constant, else what follows. */
-static void put_if_missing(const struct export *e, const char *column, double value)
-{
-    put_named(e, "<Apply function=\"if\"><Apply function=\"isMissing\"><FieldRef field=\"", column, "\"/></Apply>");
-    put_constant(e, value);
-}
-
-/* v: the number of column i, with its fill and within its bounds. */
-static void put_number(const struct export *e, size_t i)
-{
-    const struct dp_column *c = &e->terms->plan.schema.column[i];
-    begin_field(e, "v", i + 1);
-    if (c->fill == DP_FILL_VALUE)
-        put_if_missing(e, c->name, c->bounded ? fmin(fmax(c->fill_value, c->low), c->high) : c->fill_value);
-    if (c->bounded)
-        fputs("<Apply function=\"max\"><Apply function=\"min\">", e->out);
-    put_named(e, "<FieldRef field=\"", c->name, "\"/>");
-    if (c->bounded) {
-        put_constant(e, c->high);
-        fputs("</Apply>", e->out);
-        put_constant(e, c->low);
-        fputs("</Apply>", e->out);
-    }
-    fputs(c->fill == DP_FILL_VALUE ? "</Apply>" : "", e->out);
-    end_field(e);
-}
-
-/* A piecewise linear function of v through (edge_i, value_i), from edge `first` on. */
-static void put_lines(const struct export *e, size_t column, const struct dp_basis *basis, size_t first, size_t count,
-                      double (*value)(size_t i, size_t k, size_t intervals), size_t k)
-{
-    fprintf(e->out, "<NormContinuous field=\"v%zu\" outliers=\"asExtremeValues\">", column + 1);
-    for (size_t i = first; i < first + count; i++) {
-        fputs("<LinearNorm orig=\"", e->out);
-        export_number(e, basis->edge[i]);
-        fputs("\" norm=\"", e->out);
-        export_number(e, value(i, k, basis->intervals));
-        fputs("\"/>", e->out);
-    }
-    fputs("</NormContinuous>", e->out);
-}
-
-static double hat(size_t i, size_t k, size_t intervals)
-{
-    (void)intervals;
-    return i == k;
-}
-
-static double angle(size_t i, size_t k, size_t intervals)
-{
-    (void)k;
-    return 3.14159265358979323846 * (double)i / (double)intervals;
-}
-
-static void put_basis(const struct export *e, const struct dp_term *term)
-{
-    const struct dp_basis *basis = &e->terms->plan.schema.column[term->column].basis;
-    size_t k = term->part, from = k > 0 ? k - 1 : 0, to = k < basis->intervals ? k + 1 : k;
-    switch (basis->kind) {
-    case DP_BASIS_HATS:
-        put_lines(e, term->column, basis, from, to - from + 1, hat, k);
-        break;
-    case DP_BASIS_BINS:
-        fprintf(e->out, "<Discretize field=\"v%zu\" defaultValue=\"0\"><DiscretizeBin binValue=\"1\"><Interval closure=\"%s\"",
-                term->column + 1, k + 1 < basis->intervals ? "closedOpen" : "closedClosed");
-        fputs(" leftMargin=\"", e->out);
-        export_number(e, basis->edge[k]);
-        fputs("\" rightMargin=\"", e->out);
-        export_number(e, basis->edge[k + 1]);
-        fputs("\"/></DiscretizeBin></Discretize>", e->out);
-        break;
-    default:
-        fprintf(e->out, "<Apply function=\"/\"><Apply function=\"cos\"><Apply function=\"*\"><FieldRef field=\"u%zu\"/>",
-                term->column + 1);
-        put_constant(e, (double)(k + 1));
-        fputs("</Apply></Apply>", e->out);
-        put_constant(e, (double)(k + 1));
-        fputs("</Apply>", e->out);
-    }
-}
-
-static void put_category(const struct export *e, const struct dp_term *term)
-{
-    const struct dp_column *c = &e->terms->plan.schema.column[term->column];
-    const bool fills = c->fill == DP_FILL_VALUE || c->unknown_zero;
-    if (fills)
-        put_if_missing(e, c->name, c->fill == DP_FILL_VALUE && (long)c->fill_value == (long)term->part);
-    put_named(e, "<Apply function=\"if\"><Apply function=\"isIn\"><FieldRef field=\"", c->name, "\"/>");
-    put_named(e, "<Constant dataType=\"string\">", c->categories.text[term->part], "</Constant>");
-    for (size_t k = 0; k < c->synonyms.count; k++)
-        if (c->meant[k] == term->part)
-            put_named(e, "<Constant dataType=\"string\">", c->synonyms.text[k], "</Constant>");
-    fputs("</Apply>", e->out);
-    put_constant(e, 1);
-    put_constant(e, 0);
-    fputs(fills ? "</Apply></Apply>" : "</Apply>", e->out);
-}
-
-static void put_term(const struct export *e, size_t j)
-{
-    const struct dp_term *term = &e->terms->term[j];
-    const char *column = term->kind <= DP_TERM_MISSING ? e->terms->plan.schema.column[term->column].name : "";
-    begin_field(e, "f", j + 1);
-    switch (term->kind) {
-    case DP_TERM_NUMBER:
-        fprintf(e->out, "<Apply function=\"*\"><Apply function=\"-\"><FieldRef field=\"v%zu\"/>", term->column + 1);
-        put_constant(e, term->shift);
-        fputs("</Apply>", e->out);
-        put_constant(e, term->factor);
-        fputs("</Apply>", e->out);
-        break;
-    case DP_TERM_BASIS:
-        put_basis(e, term);
-        break;
-    case DP_TERM_CATEGORY:
-        put_category(e, term);
-        break;
-    case DP_TERM_MISSING:
-        put_if_missing(e, column, 1);
-        put_constant(e, 0);
-        fputs("</Apply>", e->out);
-        break;
-    case DP_TERM_BIAS:
-        put_constant(e, 1);
-        break;
-    case DP_TERM_FEATURE:
-        fprintf(e->out, "<FieldRef field=\"x%zu\"/>", j + 1);
-        break;
-    case DP_TERM_PRODUCT: /* dp-export has refused the model */
-        break;
-    }
-    end_field(e);
-}
-
-/* The features divided by their norm: g1, g2, … */
-static void put_norm(const struct export *e)
-{
-    static const double longest = 1 - 0x1p-22;
-    fputs("      <DerivedField name=\"norm\" optype=\"continuous\" dataType=\"double\"><Apply function=\"sqrt\"><Apply "
-          "function=\"sum\">",
-          e->out);
-    for (size_t j = 1; j <= e->terms->count; j++)
-        fprintf(e->out, "<Apply function=\"*\"><FieldRef field=\"f%zu\"/><FieldRef field=\"f%zu\"/></Apply>", j, j);
-    fputs(
-        "</Apply></Apply></DerivedField>\n      <DerivedField name=\"factor\" optype=\"continuous\" dataType=\"double\"><Apply "
-        "function=\"if\"><Apply function=\"greaterThan\"><FieldRef field=\"norm\"/>",
-        e->out);
-    put_constant(e, e->terms->norm == DP_NORM_CAP ? longest : 0);
-    fputs("</Apply><Apply function=\"/\">", e->out);
-    put_constant(e, longest);
-    fputs("<FieldRef field=\"norm\"/></Apply>", e->out);
-    put_constant(e, 1);
-    fputs("</Apply></DerivedField>\n", e->out);
-    for (size_t j = 1; j <= e->terms->count; j++) {
-        begin_field(e, "g", j);
-        fprintf(e->out, "<Apply function=\"*\"><FieldRef field=\"factor\"/><FieldRef field=\"f%zu\"/></Apply>", j);
-        end_field(e);
-    }
-}
-
-static void put_transformations(const struct export *e)
-{
-    const struct dp_terms *t = e->terms;
-    fputs("    <LocalTransformations>\n", e->out);
-    for (size_t i = 0; t->table && i < t->plan.schema.columns; i++) {
-        const struct dp_basis *basis = &t->plan.schema.column[i].basis;
-        if (t->plan.schema.column[i].type != DP_COLUMN_NUMERIC)
+    fputs("    <LocalTransformations>\n", p->e->out);
+    for (size_t i = 0; i < steps; i++) {
+        const struct step *step = &p->steps.step[i];
+        if (is_field(p, step))
             continue;
-        put_number(e, i);
-        if (basis->kind != DP_BASIS_COSINES)
-            continue;
-        begin_field(e, "u", i + 1);
-        put_lines(e, i, basis, 0, basis->intervals + 1, angle, 0);
-        end_field(e);
+        fprintf(p->e->out, "      <DerivedField name=\"%s_%zu\" optype=\"%s\">", step->kind, step->number,
+                step_is(step, "text") ? "categorical\" dataType=\"string" : "continuous\" dataType=\"double");
+        expr_print(&pmml, p, step->value, p->e->out);
+        fputs("</DerivedField>\n", p->e->out);
     }
-    for (size_t j = 0; j < t->count; j++)
-        put_term(e, j);
-    if (t->norm != DP_NORM_BOUNDS)
-        put_norm(e);
-    fputs("    </LocalTransformations>\n", e->out);
+    fputs("    </LocalTransformations>\n", p->e->out);
 }
 
-/* The score of output k, or of the other class for 0. The score of a regression is in the units of the label, except for
- * e^score. */
-static void put_table(const struct export *e, size_t k, const char *category, bool zero)
+/* The table of a class, or of a number: a step, or 0. */
+static void put_table_of(const struct export *e, const char *category, const char *step, size_t number)
 {
-    const struct dp_terms *t = e->terms;
-    bool units = t->classes == 0 && t->predictor.loss != DP_LOSS_POISSON;
-    double scale = units ? t->predictor.label.scale : 1, offset = units ? t->predictor.label.offset : 0;
     if (category != NULL)
-        put_named(e, "    <RegressionTable targetCategory=\"", category, "\" intercept=\"");
+        put_named(e, "    <RegressionTable targetCategory=\"", category, "\" intercept=\"0\">");
     else
-        fputs("    <RegressionTable intercept=\"", e->out);
-    export_number(e, zero ? 0 : scale * t->constant[k] + offset);
-    fputs("\">\n", e->out);
-    for (size_t j = 0; !zero && j < t->count; j++) {
-        fprintf(e->out, "      <NumericPredictor name=\"%c%zu\" coefficient=\"", t->norm == DP_NORM_BOUNDS ? 'f' : 'g', j + 1);
-        export_number(e, scale * t->weight[k * t->count + j]);
-        fputs("\"/>\n", e->out);
-    }
-    fputs("    </RegressionTable>\n", e->out);
-}
-
-/* min and max hold before the value is rescaled. */
-static void put_target(const struct export *e)
-{
-    const struct dp_affine *label = &e->terms->predictor.label;
-    bool power = e->terms->predictor.loss == DP_LOSS_POISSON;
-    double scale = power ? label->scale : 1, offset = power ? label->offset : 0;
-    fputs("    <Targets><Target field=\"prediction\"", e->out);
-    if (label->low < label->high) {
-        fputs(" min=\"", e->out);
-        export_number(e, (label->low - offset) / scale);
-        fputs("\" max=\"", e->out);
-        export_number(e, (label->high - offset) / scale);
-        fputs("\"", e->out);
-    }
-    fputs(" rescaleFactor=\"", e->out);
-    export_number(e, scale);
-    fputs("\" rescaleConstant=\"", e->out);
-    export_number(e, offset);
-    fputs("\"/></Targets>\n", e->out);
-}
-
-static const char *normalization(const struct dp_terms *t)
-{
-    if (t->classes == 0)
-        return t->predictor.loss == DP_LOSS_POISSON ? "exp" : "none";
-    return dp_metric_has_probability(t->predictor.loss) ? "softmax" : "none";
-}
-
-static int check(const struct export *e, struct dp_err *err)
-{
-    const struct dp_terms *t = e->terms;
-    if (t->norm == DP_NORM_NONE)
-        return dp_fail(err, DP_E_RUN,
-                       "%s refuses rows of a norm above 1, for which pmml has no place: json, sql and c have one", e->name);
-    if (t->outputs > 1 && t->predictor.loss == DP_LOSS_LOGISTIC)
-        return dp_fail(
-            err, DP_E_RUN,
-            "%s has a logistic score for each of %zu classes, for which pmml has no place: json, sql, c, liblinear and onnx have one",
-            e->name, t->classes);
-    return DP_OK;
+        fputs("    <RegressionTable intercept=\"0\">", e->out);
+    if (step != NULL)
+        fprintf(e->out, "<NumericPredictor name=\"%s_%zu\" coefficient=\"1\"/>", step, number);
+    fputs("</RegressionTable>\n", e->out);
 }
 
 static void put_document(const struct export *e)
 {
     const struct dp_terms *t = e->terms;
+    struct printer p = {.e = e};
     char privacy[EXPORT_PRIVACY];
+    bool softmax = t->classes > 0 && dp_metric_has_probability(t->predictor.loss);
+    steps_open(&p.steps, t, false);
     fprintf(
         e->out,
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<PMML xmlns=\"http://www.dmg.org/PMML-4_4\" version=\"4.4\">\n  <Header "
-        "description=\"A linear model, %s loss; %s.\"><Application name=\"dpline\"/></Header>\n",
+        "description=\"A linear model, %s loss; %s. Cells of numbers are digits with a point: no blanks, no marks, no groups.\"><Application name=\"dpline\"/></Header>\n",
         dp_loss_names[t->predictor.loss], export_privacy(e, privacy));
     put_dictionary(e);
     fprintf(e->out, "  <RegressionModel functionName=\"%s\" normalizationMethod=\"%s\">\n",
-            t->classes > 0 ? "classification" : "regression", normalization(t));
+            t->classes > 0 ? "classification" : "regression", softmax ? "softmax" : "none");
     put_mining_schema(e);
-    if (t->classes == 0)
-        put_target(e);
-    put_transformations(e);
+    put_transformations(&p, t->classes > 0 ? p.steps.predict : p.steps.count);
     for (size_t k = 0; k < t->outputs; k++)
-        put_table(e, k, t->classes == 0 ? NULL : t->class[t->outputs == 1 ? 1 : k], false);
+        put_table_of(e, t->classes == 0 ? NULL : t->class[t->outputs == 1 ? 1 : k], t -> classes == 0 ? "value" : "score",
+                     k + 1);
     if (t->outputs == 1 && t->classes > 0)
-        put_table(e, 0, t->class[0], true);
+        put_table_of(e, t->class[0], NULL, 0);
     fputs("  </RegressionModel>\n</PMML>\n", e->out);
+    steps_close(&p.steps);
 }
 
 /* XML 1.0 has no place for control characters, nor for U+FFFE and U+FFFF, and no way to write them otherwise. */
 static int check_characters(const struct export *e, const char *text, size_t size, struct dp_err *err)
 {
-    char shown[DP_TEXT_SHOWN];
+    char shown[DP_TEXT_SHOWN], what[DP_TEXT_SHOWN + 40];
     size_t from = 0;
     for (size_t i = 0; i < size; i++) {
         const unsigned char *p = (const unsigned char *)text + i;
         bool control = p[0] < ' ' && p[0] != '\t' && p[0] != '\n' && p[0] != '\r';
-        if (control || (p[0] == 0xef && p[1] == 0xbf && p[2] >= 0xbe))
-            return dp_fail(err, DP_E_RUN,
-                           "%s has '%s', with a character for which pmml has no place: json, csv, sql, c and onnx have one",
-                           e->name, dp_text_show(text + from, strcspn(text + from, "\"<"), shown));
+        if (control || (p[0] == 0xef && p[1] == 0xbf && p[2] >= 0xbe)) {
+            snprintf(what, sizeof what, "has '%s', with a character",
+                     dp_text_show(text + from, strcspn(text + from, "\"<"), shown));
+            return export_refuse(e, EXPORT_CHARACTERS, what, err);
+        }
         from = p[0] == '"' || p[0] == '>' ? i + 1 : from;
     }
     return DP_OK;
@@ -400,13 +241,10 @@ int export_pmml(const struct export *e, struct dp_err *err)
     struct export in_memory = *e;
     char *text = NULL;
     size_t size = 0;
-    int rc = check(e, err);
-    if (rc != DP_OK)
-        return rc;
     in_memory.out = dp_got(open_memstream(&text, &size));
     put_document(&in_memory);
     dp_close_text(in_memory.out);
-    rc = check_characters(e, text, size, err);
+    int rc = check_characters(e, text, size, err);
     if (rc == DP_OK)
         fwrite(text, 1, size, e->out);
     free(text);

@@ -1,10 +1,14 @@
-/* SQL: one SELECT of predictions from a table. Cells may be text or numbers. In SQL a sum of many terms is nested, so terms are
- * grouped. Without MATERIALIZED, SQLite would copy the text of a subquery to each place that uses one of its columns, and
- * compute it again there. */
+/* SQL: one SELECT of predictions from a table, with a subquery for each level of steps. Without MATERIALIZED, SQLite would copy
+ * the text of a subquery to each place that uses one of its columns, and compute it again there. */
 
+#include "base/mem.h"
 #include "export.h"
+#include "steps.h"
 
-enum { GROUP = 50, DIGITS = 17 };
+struct printer {
+    const struct export *e;
+    struct steps steps;
+};
 
 /* "name" or 'text'. */
 static void put_quoted(const struct export *e, char quote, const char *prefix, const char *text)
@@ -19,433 +23,208 @@ static void put_quoted(const struct export *e, char quote, const char *prefix, c
     fputc(quote, e->out);
 }
 
-/* Writes a number: in parentheses if it is negative, and with an exponent, so that no SQL takes it for an exact decimal. */
-static void put_number(const struct export *e, double value)
+/* --- expressions ------------------------------------------------------------------------------------------------------ */
+
+/* In parentheses if it is negative, and with an exponent, so that no SQL takes it for an exact decimal. */
+static void put_number(void *self, double value)
 {
-    fprintf(e->out, value < 0 ? "(%.*e)" : "%.*e", DIGITS - 1, value);
+    fprintf(((struct printer *)self)->e->out, isnan(value) ? "NULL" : value < 0 ? "(%.16e)" : "%.16e", value);
 }
 
-static void put_list(const struct export *e, const struct dp_texts *texts)
+static void put_word(void *self, const char *word)
 {
-    for (size_t i = 0; i < texts->count; i++) {
-        fputs(", ", e->out);
-        put_quoted(e, '\'', "", texts->text[i]);
-    }
+    put_quoted(((struct printer *)self)->e, '\'', "", word);
 }
 
-/* " WHEN the cell is missing THEN". */
-static void put_missing(const struct export *e, size_t i)
+static void put_name(void *self, const struct expr *x)
 {
-    const struct dp_schema *s = &e->terms->plan.schema;
-    fprintf(e->out, " WHEN cell_%zu IN (''", i + 1);
-    put_list(e, &s->missing);
-    put_list(e, &s->column[i].missing);
-    fputs(") THEN ", e->out);
-}
-
-/* The value of a cell: a number or a category. */
-struct cell {
-    double number;
-    long category;
-};
-
-/* Σ_j weight_j f_j over the terms of a column, or Σ_j f_j² if weight is NULL. */
-static double sum_of(const struct dp_terms *t, size_t i, const double *weight, struct cell cell)
-{
-    size_t j, end;
-    double sum = 0;
-    for (dp_terms_of_column(t, i, &j, &end); j < end; j++) {
-        double f = dp_term_value(t, j, cell.number, cell.category);
-        sum += weight != NULL ? weight[j] * f : f * f;
-    }
-    return sum;
-}
-
-/* The place of the number within interval i of the basis, 0 … 1. */
-static void put_place(const struct export *e, size_t column, const struct dp_basis *basis, size_t i)
-{
-    fprintf(e->out, "((number_%zu - ", column + 1);
-    put_number(e, basis->edge[i]);
-    fputs(") / ", e->out);
-    put_number(e, basis->edge[i + 1] - basis->edge[i]);
-    fputc(')', e->out);
-}
-
-/* Σ_k weight_k f_k of the basis in its interval i, or Σ_k f_k² if weight is NULL. */
-static void put_interval(const struct export *e, size_t column, const struct dp_basis *basis, const double *weight, size_t i)
-{
-    if (basis->kind == DP_BASIS_BINS) {
-        put_number(e, weight != NULL ? weight[i] : 1);
-        return;
-    }
-    if (basis->kind == DP_BASIS_HATS && weight != NULL) {
-        put_number(e, weight[i]);
-        fputs(" + ", e->out);
-        put_number(e, weight[i + 1] - weight[i]);
-        fputs(" * ", e->out);
-        put_place(e, column, basis, i);
-        return;
-    }
-    for (size_t k = 0; k < dp_basis_count(basis); k++) {
-        if (basis->kind == DP_BASIS_HATS && k > 1)
-            return;
-        fputs(k > 0 ? " + " : "", e->out);
-        for (int twice = 0; twice < (weight == NULL ? 2 : 1); twice++) {
-            fputs(twice ? " * " : "", e->out);
-            if (basis->kind == DP_BASIS_HATS)
-                fputs(k == 0 ? "(1 - " : "(", e->out);
-            else
-                fprintf(e->out, "COS(%.17g * (%zu + ", 3.14159265358979323846 * (double)(k + 1) / (double)basis->intervals, i);
-            put_place(e, column, basis, i);
-            fputs(basis->kind == DP_BASIS_HATS ? ")" : "))", e->out);
-        }
-        if (basis->kind == DP_BASIS_COSINES) {
-            fputs(" * ", e->out);
-            put_number(e, weight != NULL ? weight[k] / (double)(k + 1) : 1 / (double)((k + 1) * (k + 1)));
-        }
-    }
-}
-
-/* The functions of the basis: a CASE for its intervals. */
-static void put_basis(const struct export *e, size_t column, const double *weight)
-{
-    const struct dp_basis *basis = &e->terms->plan.schema.column[column].basis;
-    if (dp_basis_count(basis) == 0)
-        return;
-    fputs(" + CASE", e->out);
-    for (size_t i = 0; i < basis->intervals; i++) {
-        if (i + 1 < basis->intervals) {
-            fprintf(e->out, " WHEN number_%zu < ", column + 1);
-            put_number(e, basis->edge[i + 1]);
-            fputs(" THEN ", e->out);
-        } else {
-            fputs(i > 0 ? " ELSE " : " WHEN 1 = 1 THEN ", e->out);
-        }
-        put_interval(e, column, basis, weight, i);
-    }
-    fputs(" END", e->out);
-}
-
-static void put_numeric(const struct export *e, size_t i, const double *weight)
-{
-    const struct dp_terms *t = e->terms;
-    size_t j, end;
-    dp_terms_of_column(t, i, &j, &end);
-    const struct dp_term *term = &t->term[j];
-    fprintf(e->out, " WHEN number_%zu IS NOT NULL THEN ", i + 1);
-    for (int k = 0; k < (weight == NULL ? 2 : 1); k++) {
-        if (k == 0)
-            put_number(e, weight == NULL ? term->factor * term->factor : weight[j] * term->factor);
-        fprintf(e->out, " * (number_%zu - ", i + 1);
-        put_number(e, term->shift);
-        fputc(')', e->out);
-    }
-    put_basis(e, i, weight != NULL ? weight + j + 1 : NULL);
-}
-
-/* The part of a missing cell in a sum; NULL if the row is refused then. */
-static void put_filled(const struct export *e, size_t i, const double *weight)
-{
-    const struct dp_column *c = &e->terms->plan.schema.column[i];
-    if (c->fill == DP_FILL_REFUSE)
-        fputs(c->unknown_zero ? "0" : "NULL", e->out);
+    const struct printer *p = self;
+    const struct dp_terms *t = p->e->terms;
+    if (x->op == OP_NAME)
+        fprintf(p->e->out, "%s_%zu", p->steps.step[x->at].kind, p->steps.step[x->at].number);
+    else if (t->table)
+        put_quoted(p->e, '"', "", t->plan.schema.column[x->at].name);
     else
-        put_number(e, sum_of(e->terms, i, weight, (struct cell){(double)NAN, DP_CATEGORY_MISSING}));
+        fputs(t->term[x->at].name, p->e->out);
 }
 
-/* The part of a column in a sum; NULL if its cell cannot be read. */
-static void put_column(const struct export *e, size_t i, const double *weight)
+/* m: the marks that may be in front of a number. t: the text of a column with a decimal point. */
+static void put_other(void *self, char letter, const struct expr *x)
 {
-    const struct dp_terms *t = e->terms;
-    const struct dp_column *c = &t->plan.schema.column[i];
-    fputs("CASE", e->out);
-    put_missing(e, i);
-    put_filled(e, i, weight);
-    if (c->type == DP_COLUMN_NUMERIC)
-        put_numeric(e, i, weight);
-    size_t names = c->categories.count;
-    for (size_t k = 0; c->type == DP_COLUMN_CATEGORICAL && k < names + c->synonyms.count; k++) {
-        fprintf(e->out, " WHEN cell_%zu = ", i + 1);
-        put_quoted(e, '\'', "", k < names ? c->categories.text[k] : c->synonyms.text[k - names]);
-        fputs(" THEN ", e->out);
-        put_number(e, sum_of(t, i, weight, (struct cell){0, (long)(k < names ? k : c->meant[k - names])}));
-    }
-    if (c->type == DP_COLUMN_CATEGORICAL && c->unknown_zero)
-        fputs(" ELSE 0", e->out);
-    else if (t->plan.bad_missing) {
-        fputs(" ELSE ", e->out);
-        put_filled(e, i, weight);
-    }
-    fputs(" END", e->out);
+    static const char comma[] = "REPLACE(REPLACE(REPLACE(REPLACE(text_%zu, ';', '?'), '.', ';'), ',', '.'), ';', ',')";
+    const struct printer *p = self;
+    if (letter == 'm')
+        fputs("'$', '\u00a3', '\u00a5', '\u20ac'", p->e->out);
+    else
+        fprintf(p->e->out, p->e->terms->plan.schema.comma ? comma : "text_%zu", x->at + 1);
 }
 
-static void put_plus(const struct export *e, size_t *terms)
+#define DIGITS "'.', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9'"
+/* The text without its mark and the blanks next to it. */
+static const char plain[] =
+    ",\n    CASE WHEN SUBSTR(%t, 1, 1) IN (%m) AND SUBSTR(LTRIM(SUBSTR(%t, 2), ' \t'), 1, 1) IN (" DIGITS
+    ") THEN LTRIM(SUBSTR(%t, 2), ' \t')\n      WHEN SUBSTR(%t, 1, 1) = '-' AND SUBSTR(%t, 2, 1) IN (%m) AND "
+    "SUBSTR(LTRIM(SUBSTR(%t, 3), ' \t'), 1, 1) IN (" DIGITS ") THEN '-' || LTRIM(SUBSTR(%t, 3), ' \t')\n"
+    "      WHEN SUBSTR(%t, LENGTH(%t), 1) IN (%m, '%%') THEN RTRIM(SUBSTR(%t, 1, LENGTH(%t) - 1), ' \t')\n"
+    "      ELSE %t END AS plain_%i";
+/* clang-format off */
+/* The same with each digit as 9, + as - and E as e. */
+static const char shape[] = ",\n    REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(plain_%i"
+    ", '0', '9'), '1', '9'), '2', '9'), '3', '9'), '4', '9'), '5', '9'), '6', '9'), '7', '9'), '8', '9'), '+', '-'), 'E', 'e')"
+    " AS shape_%i";
+/* The number, if the shape is one, with an exponent of at most two digits: no SQL has to cast what it cannot. */
+#define NO(pattern) " AND shape_%i NOT LIKE '" pattern "'"
+#define SIGNED(n) "'" n "', '-" n "', '" n "e9', '-" n "e9', '" n "e-9', '-" n "e-9'"
+static const char number[] = "CASE WHEN LENGTH(text_%i) < 64" NO("%%e%%999%%")
+    "\n    AND (shape_%i NOT LIKE '%%,%%' OR (REPLACE(shape_%i, ',999', '') NOT LIKE '%%,%%'"
+    NO("%%,9999%%") NO("%%9999,%%") NO(",%%") NO("-,%%") NO("%%.%%,%%") NO("%%e%%,%%")
+    "\n    AND plain_%i NOT LIKE '0,%%' AND plain_%i NOT LIKE '-0,%%' AND plain_%i NOT LIKE '+0,%%'"
+    " AND (shape_%i LIKE '%%.%%' OR shape_%i NOT LIKE '%%e%%')))"
+    "\n    AND REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(shape_%i, ',', '')"
+    ", '99', '9'), '99', '9'), '99', '9'), '99', '9'), '99', '9'), '99', '9')"
+    " IN (" SIGNED("9") ", " SIGNED("9.") ", " SIGNED("9.9") ", " SIGNED(".9") ")"
+    "\n    THEN CAST(REPLACE(plain_%i, ',', '') AS DOUBLE PRECISION) END";
+/* clang-format on */
+
+static const struct syntax sql = {
+    .form = {[OP_NUMBER] = "%v",
+             [OP_NONE] = "NULL",
+             [OP_NAME] = "%s",
+             [OP_INPUT] = "%s",
+             [OP_TRIM] = "TRIM(COALESCE(CAST(%a AS TEXT), ''), ' \t')",
+             [OP_READ] = number,
+             [OP_IN] = "%a IN (%(%w, %)'')",
+             [OP_ABSENT] = "%a IS NULL",
+             [OP_LESS] = "%a < %b",
+             [OP_ADD] = "(%a\n    + %b)",
+             [OP_SUBTRACT] = "(%a - %b)",
+             [OP_MULTIPLY] = "%a * %b",
+             [OP_DIVIDE] = "(%a / %b)",
+             [OP_SQRT] = "SQRT(%a)",
+             [OP_COS] = "COS(%a)",
+             [OP_EXP] = "EXP(%a)",
+             [OP_IF] = "CASE WHEN %a THEN %b ELSE %c END",
+             [OP_MATCH] = "CASE %a%( WHEN %w THEN %v%) ELSE %b END",
+             [OP_STEPS] = "CASE%[ WHEN %a < %K THEN %v%] WHEN %a >= %k THEN %v END",
+             [OP_LINES] =
+                 "CASE%[ WHEN %a < %K THEN %v + %V * (%a - %k) / %W%] WHEN %a >= %k THEN %v + %V * (%a - %k) / %W END"},
+    .number = put_number,
+    .word = put_word,
+    .name = put_name,
+    .other = put_other};
+
+/* The texts of numbers, as people write them, on the way to a number. */
+static void put_texts(struct printer *p)
 {
-    if (*terms > 0)
-        fputs(*terms % GROUP == 0 ? ")\n    + (" : "\n    + ", e->out);
-    ++*terms;
-}
-
-/* The sum over all columns. weight: count entries, or NULL for the squares. */
-static void put_sum(const struct export *e, const double *weight)
-{
-    const struct dp_terms *t = e->terms;
-    size_t terms = 0;
-    double bias = 0;
-    fputs("(", e->out);
-    for (size_t i = 0; i < t->plan.schema.columns; i++) {
-        if (!dp_terms_reads(t, i))
-            continue;
-        put_plus(e, &terms);
-        put_column(e, i, weight);
-    }
-    for (size_t j = 0; j < t->count; j++) {
-        if (t->term[j].kind == DP_TERM_BIAS)
-            bias = weight != NULL ? weight[j] : 1;
-        if (t->term[j].kind != DP_TERM_FEATURE)
-            continue;
-        put_plus(e, &terms);
-        put_number(e, weight[j]);
-        fprintf(e->out, " * %s", t->term[j].name);
-    }
-    put_plus(e, &terms);
-    put_number(e, bias);
-    fputc(')', e->out);
-}
-
-/* The cell without these characters. */
-static void put_without(const struct export *e, size_t i, const char *characters)
-{
-    for (size_t k = 0; characters[k] != '\0'; k++)
-        fputs("REPLACE(", e->out);
-    fprintf(e->out, "cell_%zu", i + 1);
-    for (; *characters != '\0'; characters++)
-        fprintf(e->out, ", '%c', '')", *characters);
-}
-
-/* The cells as text, then the numbers among them, within their bounds. */
-static void put_cells(const struct export *e)
-{
-    const struct dp_terms *t = e->terms;
-    const struct dp_schema *s = &t->plan.schema;
-    static const char digits[] = "0123456789", signs[] = "0123456789.+-eE";
-    const char *separator = "";
-    fputs("cells AS (SELECT ", e->out);
-    for (size_t k = 0; k < e->keep->count; k++) {
-        put_quoted(e, '"', "", e->keep->text[k]);
-        fprintf(e->out, " AS kept_%zu, ", k + 1);
-    }
-    for (size_t i = 0; i < s->columns; i++) {
-        if (!dp_terms_reads(t, i))
-            continue;
-        fprintf(e->out, "%s\n    TRIM(COALESCE(CAST(", separator);
-        put_quoted(e, '"', "", s->column[i].name);
-        fprintf(e->out, " AS TEXT), '')) AS cell_%zu", i + 1);
-        separator = ",";
-    }
-    fputs("\n  FROM ", e->out);
-    put_quoted(e, '"', "", e->table);
-    fputs("), numbers AS MATERIALIZED (SELECT cells.*", e->out);
-    for (size_t i = 0; i < s->columns; i++) {
-        const struct dp_column *c = &s->column[i];
-        if (c->type != DP_COLUMN_NUMERIC)
-            continue;
-        fputs(",\n    CASE", e->out);
-        put_missing(e, i);
-        fputs("NULL", e->out);
-        fputs(" WHEN ", e->out);
-        put_without(e, i, digits);
-        fprintf(e->out, " = cell_%zu OR ", i + 1);
-        put_without(e, i, signs);
-        fputs(" <> '' THEN NULL", e->out);
-        for (int high = 0; c->bounded && high < 2; high++) {
-            fprintf(e->out, " WHEN CAST(cell_%zu AS DOUBLE PRECISION) %c ", i + 1, high ? '>' : '<');
-            put_number(e, high ? c->high : c->low);
-            fputs(" THEN ", e->out);
-            put_number(e, high ? c->high : c->low);
-        }
-        fprintf(e->out, " ELSE CAST(cell_%zu AS DOUBLE PRECISION) END AS number_%zu", i + 1, i + 1);
-    }
-    fputs("\n  FROM cells), ", e->out);
-}
-
-/* The factor s of a row (model/terms.h), from its squared norm. */
-static void put_scale(const struct export *e)
-{
-    static const char longest[] = "(1 - 1 / 4194304.0)"; /* 1 − 2⁻²² */
-    switch (e->terms->norm) {
-    case DP_NORM_UNIT:
-        fprintf(e->out, "CASE WHEN norm2 > 0 THEN %s / SQRT(norm2) WHEN norm2 = 0 THEN 1.0 END", longest);
-        break;
-    case DP_NORM_CAP:
-        fprintf(e->out, "CASE WHEN SQRT(norm2) > %s THEN %s / SQRT(norm2) WHEN norm2 >= 0 THEN 1.0 END", longest, longest);
-        break;
-    case DP_NORM_NONE:
-        fputs("CASE WHEN norm2 <= 1 THEN 1.0 END", e->out);
-        break;
-    case DP_NORM_BOUNDS:
-        fputs("1.0", e->out);
-        break;
+    const struct dp_schema *s = &p->e->terms->plan.schema;
+    for (int level = 0; level < 2; level++) {
+        const char *from = level ? "plains" : "level_0";
+        fprintf(p->e->out, ", %s AS MATERIALIZED (SELECT %s.*", level ? "shapes" : "plains", from);
+        for (size_t i = 0; i < s->columns; i++)
+            if (s->column[i].type == DP_COLUMN_NUMERIC && s->column[i].date == NULL)
+                expr_print_as(&sql, p, level ? shape : plain, &(struct expr){.op = OP_READ, .at = i}, p->e->out);
+        fprintf(p->e->out, "\n  FROM %s)", from);
     }
 }
 
-static void put_kept(const struct export *e, bool named)
+/* --- the query -------------------------------------------------------------------------------------------------------- */
+
+static void put_kept(const struct export *e, const char *separator, bool from, bool to)
 {
     for (size_t k = 0; k < e->keep->count; k++) {
+        if (from)
+            put_quoted(e, '"', "", e->keep->text[k]);
+        if (from)
+            fputs(" AS ", e->out);
         fprintf(e->out, "kept_%zu", k + 1);
-        if (named) {
+        if (to) {
             fputs(" AS ", e->out);
             put_quoted(e, '"', "", e->keep->text[k]);
         }
-        fputs(", ", e->out);
+        fputs(separator, e->out);
     }
 }
 
-static void put_scores(const struct export *e)
+static void put_level(struct printer *p, size_t level)
 {
-    const struct dp_terms *t = e->terms;
-    bool squares = t->table && t->norm != DP_NORM_BOUNDS;
-    fputs("sums AS MATERIALIZED (SELECT ", e->out);
-    for (size_t k = 0; !t->table && k < e->keep->count; k++) {
-        put_quoted(e, '"', "", e->keep->text[k]);
-        fprintf(e->out, " AS kept_%zu, ", k + 1);
-    }
-    if (t->table)
-        put_kept(e, false);
-    for (size_t k = 0; k < t->outputs; k++) {
-        if (k > 0)
-            fputs(", ", e->out);
-        put_sum(e, t->weight + k * t->count);
-        fprintf(e->out, " AS sum_%zu", k + 1);
-    }
-    if (squares) {
-        fputs(", ", e->out);
-        put_sum(e, NULL);
-        fputs(" AS norm2", e->out);
-    }
-    fputs("\n  FROM ", e->out);
-    if (t->table)
-        fputs("numbers", e->out);
-    else
-        put_quoted(e, '"', "", e->table);
-    fputs("), scores AS MATERIALIZED (SELECT ", e->out);
-    put_kept(e, false);
-    for (size_t k = 0; k < t->outputs; k++) {
-        fputs(k > 0 ? ", " : "", e->out);
-        put_number(e, t->constant[k]);
-        fprintf(e->out, " + sum_%zu * ", k + 1);
-        put_scale(e);
-        fprintf(e->out, " AS score_%zu", k + 1);
-    }
-    fputs(" FROM sums)", e->out);
-}
-
-static void put_value(const struct export *e)
-{
-    const struct dp_terms *t = e->terms;
-    put_number(e, t->predictor.label.scale);
-    fputs(t->predictor.loss == DP_LOSS_POISSON ? " * EXP(score_1) + " : " * score_1 + ", e->out);
-    put_number(e, t->predictor.label.offset);
-}
-
-/* WHEN the value is beyond the bound THEN it is the bound. */
-static void put_bound(const struct export *e, const char *beyond, double bound)
-{
-    fputs(" WHEN ", e->out);
-    put_value(e);
-    fputs(beyond, e->out);
-    put_number(e, bound);
-    fputs(" THEN ", e->out);
-    put_number(e, bound);
-}
-
-/* A number within its bounds, or the class with the largest score; a tie goes to the lower class. */
-static void put_prediction(const struct export *e)
-{
-    const struct dp_terms *t = e->terms;
-    if (t->classes == 0 && !(t->predictor.label.low < t->predictor.label.high)) {
-        put_value(e);
-        return;
-    }
-    if (t->classes == 0) {
-        fputs("CASE", e->out);
-        put_bound(e, " < ", t->predictor.label.low);
-        put_bound(e, " > ", t->predictor.label.high);
-        fputs(" ELSE ", e->out);
-        put_value(e);
-        fputs(" END", e->out);
-        return;
-    }
-    fputs("CASE", e->out);
-    for (size_t k = 0; k < t->classes; k++) {
-        fputs(" WHEN ", e->out);
-        if (t->outputs == 1)
-            fputs(k == 0 ? "score_1 <= 0" : "score_1 > 0", e->out);
-        for (size_t i = 0; t->outputs > 1 && i < t->outputs; i++)
-            if (i != k)
-                fprintf(e->out, "%sscore_%zu %s score_%zu", i == (k == 0) ? "" : " AND ", k + 1, i < k ? ">" : ">=", i + 1);
-        fputs(" THEN ", e->out);
-        put_quoted(e, '\'', "", t->class[k]);
-    }
-    fputs(" END", e->out);
-}
-
-/* Probabilities are proportional to it. EXP of a large number is an error in some SQL. */
-static void put_part(const struct export *e, size_t k)
-{
-    if (e->terms->predictor.loss == DP_LOSS_SOFTMAX)
-        fprintf(e->out, "EXP(CASE WHEN score_%zu > 700 THEN 700 WHEN score_%zu < -700 THEN -700 ELSE score_%zu END)", k, k, k);
-    else
-        fprintf(e->out, "1 / (1 + EXP(CASE WHEN score_%zu < -700 THEN 700 WHEN score_%zu > 700 THEN -700 ELSE -score_%zu END))",
-                k, k, k);
-}
-
-static void put_probabilities(const struct export *e)
-{
-    const struct dp_terms *t = e->terms;
-    for (size_t k = 0; k < t->classes; k++) {
-        fputs(",\n  ", e->out);
-        if (t->outputs == 1) {
-            fputs(k == 0 ? "1 - " : "", e->out);
-            put_part(e, 1);
-        } else {
-            put_part(e, k + 1);
-            fputs(" / (", e->out);
-            for (size_t i = 0; i < t->outputs; i++) {
-                fputs(i > 0 ? " + " : "", e->out);
-                put_part(e, i + 1);
-            }
-            fputs(")", e->out);
+    const struct steps *s = &p->steps;
+    FILE *out = p->e->out;
+    const char *separator = "";
+    fprintf(out, "%slevel_%zu AS MATERIALIZED (SELECT ", level > 0 ? ", " : "", level);
+    put_kept(p->e, ", ", level == 0, false);
+    for (size_t i = 0; i < s->count; i++) {
+        if (s->step[i].level > level || s->step[i].last < level)
+            continue;
+        fputs(separator, out);
+        separator = ", ";
+        if (s->step[i].level == level) {
+            fputs("\n    ", out);
+            expr_print(&sql, p, s->step[i].value, out);
+            fputs(" AS ", out);
         }
-        fputs(" AS ", e->out);
-        put_quoted(e, '"', "probability_", t->class[k]);
+        fprintf(out, "%s_%zu", s->step[i].kind, s->step[i].number);
     }
+    fputs("\n  FROM ", out);
+    if (level == 0)
+        put_quoted(p->e, '"', "", p->e->table);
+    else if (level == 1 && p->e->terms->table)
+        fputs("shapes", out);
+    else
+        fprintf(out, "level_%zu", level - 1);
+    fputc(')', out);
+    if (level == 0 && p->e->terms->table)
+        put_texts(p);
+}
+
+/* The class with the largest score; a tie goes to the lower class. */
+static void put_class(const struct printer *p)
+{
+    const struct dp_terms *t = p->e->terms;
+    FILE *out = p->e->out;
+    fputs("CASE", out);
+    for (size_t k = 0; k < t->classes; k++) {
+        fputs(" WHEN ", out);
+        if (t->outputs == 1)
+            fputs(k == 0 ? "score_1 <= 0" : "score_1 > 0", out);
+        else
+            fprintf(out, "score_%zu >= top_%zu", k + 1, t->outputs - 1);
+        fputs(" THEN ", out);
+        put_quoted(p->e, '\'', "", t->class[k]);
+    }
+    fputs(" END", out);
 }
 
 int export_sql(const struct export *e, struct dp_err *err)
 {
     const struct dp_terms *t = e->terms;
+    struct printer p = {.e = e};
     char privacy[EXPORT_PRIVACY];
+    size_t levels = 0;
     (void)err;
+    steps_open(&p.steps, t, true);
+    for (size_t i = 0; i < p.steps.count; i++)
+        levels = p.steps.step[i].level >= levels ? p.steps.step[i].level + 1 : levels;
     fprintf(e->out,
             "-- Predictions of a linear model by dpline, %s loss; %s.\n-- NULL: a cell of the row cannot be read.\nWITH ",
             dp_loss_names[t->predictor.loss], export_privacy(e, privacy));
-    if (t->table)
-        put_cells(e);
-    put_scores(e);
+    for (size_t level = 0; level < levels; level++)
+        put_level(&p, level);
     fputs("\nSELECT ", e->out);
-    put_kept(e, true);
-    put_prediction(e);
+    put_kept(e, ", ", false, true);
+    if (t->classes > 0)
+        put_class(&p);
+    else
+        fputs("value_1", e->out);
     fputs(" AS prediction", e->out);
     for (size_t k = 0; k < t->outputs; k++) {
         fprintf(e->out, ",\n  score_%zu AS ", k + 1);
-        if (t->classes == 0)
-            fputs("\"score\"", e->out);
-        else
-            put_quoted(e, '"', "score_", export_output(e, k));
+        put_quoted(e, '"', t->classes == 0 ? "" : "score_", export_output(e, k));
     }
-    if (t->classes > 0 && dp_metric_has_probability(t->predictor.loss))
-        put_probabilities(e);
-    fputs("\nFROM scores;\n", e->out);
+    for (size_t k = 0; t->classes > 0 && dp_metric_has_probability(t->predictor.loss) && k < t->classes; k++) {
+        fprintf(e->out, ",\n  probability_%zu AS ", k + 1);
+        put_quoted(e, '"', "probability_", t->class[k]);
+    }
+    fprintf(e->out, "\nFROM level_%zu;\n", levels - 1);
+    steps_close(&p.steps);
     return DP_OK;
 }

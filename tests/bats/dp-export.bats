@@ -51,6 +51,10 @@ PYTHON
     dp-import csv -s curve.json --row-norm unit -q -o bent.dp people.csv
     train curve softmax
     train bent softmax
+    dp-import csv -s kind.json --basis products -q -o pair.dp people.csv
+    train pair softmax
+    dp-import csv -s kind.json --basis products --row-norm cap -q -o pairs.dp people.csv
+    train pairs softmax
     deep ill logistic 1 > ill-net.model
     deep unit softmax 3 > unit-net.model
     # every edge: fills outside the bounds and without bounds, words of one column, bad cells, predictions outside the label's bounds
@@ -98,7 +102,7 @@ agree() {
     local format=$1 model
     shift
     for model; do
-        dp-predict -s $(case $model in ill* | line | zero | kind | rest | unit* | cap | curve | bent) echo -p ;; esac) "$model.model" new.csv > expected.csv 2> warnings
+        dp-predict -s $(case $model in ill* | line | zero | kind | rest | unit* | cap | curve | bent | pair*) echo -p ;; esac) "$model.model" new.csv > expected.csv 2> warnings
         dp-export --to "$format" "$model.model" > "$model.$format"
         run "$ROOT/tests/bats/export.py" "$format" "$model.$format" new.csv expected.csv
         assert_success
@@ -157,7 +161,7 @@ corners() {
     dpline export --to json - < ill.model | cmp - <(dp-export --to json ill.model)
 }
 
-@test "json" { agree json ill kind rest cost visits unit cap curve bent line zero; }
+@test "json" { agree json ill kind rest cost visits unit cap curve bent pair pairs line zero; }
 
 @test "csv has coefficients in the units of the table" {
     agree csv ill kind rest cost visits zero
@@ -170,7 +174,7 @@ corners() {
 @test "sql, in sqlite3" {
     command -v sqlite3 > /dev/null || skip "needs sqlite3"
     [ "$(sqlite3 :memory: 'select exp(0.0)' 2> /dev/null)" = 1.0 ] || skip "needs an sqlite3 with mathematical functions"
-    agree sql ill kind rest cost visits unit cap curve bent line zero
+    agree sql ill kind rest cost visits unit cap curve bent pair pairs line zero
     # each number is computed once, or this takes longer than 6 CPU seconds
     { head -1 people.csv; for _ in 1 2 3; do tail -n +2 people.csv; done; } > many.csv
     (ulimit -t 6; exec sqlite3 -csv :memory: '.import many.csv rows' '.read curve.sql') | awk 'END { exit NR != 4500 }'
@@ -193,18 +197,18 @@ corners() {
 
 @test "onnx, by OpenCV" {
     /usr/bin/python3 -c 'import cv2' 2> /dev/null || skip "needs python3-opencv"
-    agree onnx ill rest visits curve bent unit-net
+    agree onnx ill rest visits curve bent pair pairs unit-net
     corners onnx corners edge edge-hats edge-bins edge-cosines
 }
 
 @test "pmml, by an evaluator of its standard" {
-    agree pmml ill kind cost visits unit cap curve bent line zero
-    complains 1 'dp-export: rest.model has a logistic score for each of 3 classes, for which pmml has no place: json, sql, c, liblinear and onnx have one' \
+    agree pmml ill kind cost visits unit cap curve bent pair pairs line zero
+    complains 1 'dp-export: rest.model has a logistic score for each of several classes, for which pmml has no place: json, sql, c, liblinear and onnx have one' \
         dp-export --to pmml rest.model
 }
 
 @test "c, by a compiler" {
-    agree c ill kind rest cost visits unit cap curve bent line zero ill-net unit-net
+    agree c ill kind rest cost visits unit cap curve bent pair pairs line zero ill-net unit-net
     # no number has more than 63 bytes
     { head -1 new.csv; for zeros in 60 61; do echo "1,40.$(printf "%0${zeros}d" 0),20,cook,A,0,,,,"; done; } > long.csv
     dp-predict -s -p ill.model long.csv > expected.csv 2> warnings
@@ -263,21 +267,41 @@ PYTHON
     done
 }
 
-@test "a decimal comma, in c; sql does not read it" {
-    { echo 'age;ill'; awk 'BEGIN { for (i = 0; i < 300; i++) printf "%d,%d;%s\n", 1000 + i, i % 10, (i > 150 ? "yes" : "no") }'; } > comma.csv
-    echo '{"header": true, "delimiter": ";", "decimal": ",", "columns": [{"name": "age", "type": "numeric", "bounds": [900, 1300]},
-        {"name": "ill", "type": "label", "classes": ["no", "yes"]}]}' > comma.json
-    dp-import csv -s comma.json -q -o comma.dp comma.csv
-    train comma logistic
-    printf '%s\n' 'age' '1.100,5' '1100,5' '1.1' '1100.5' '12.34,5' '1.100' '1,1,1' '1100,5e0' '€ 1.100,5' '1100,5 %' '0.123' > cells
-    dp-predict -s -p comma.model cells > expected.csv 2> warnings
-    printf '%s\n' age '"1.100,5"' '"1100,5"' 1.1 1100.5 '"12.34,5"' 1.100 '"1,1,1"' '"1100,5e0"' '"€ 1.100,5"' '"1100,5 %"' 0.123 > cells.csv
-    dp-export --to c comma.model > comma.c
-    run "$ROOT/tests/bats/export.py" c comma.c cells.csv expected.csv
-    assert_output "6 rows agree, 5 cannot be read"
+# Cells as people write them, and what dp-predict says of them. A category has each padded cell, too.
+@test "sql, c: numbers with marks, groups, a decimal comma and blanks, texts with blanks, and what is no number" {
     command -v sqlite3 > /dev/null || skip "needs sqlite3"
-    dp-export --to sql comma.model > comma.sql
-    assert_equal "$(sqlite3 :memory: 'create table rows as select "1100,5" age' '.read comma.sql')" '|||'
+    /usr/bin/python3 - << 'PYTHON'
+import csv
+points = ["500", "$500", "500 $", "$ 500", "-$20", "- $20", "$-20", "$-", "€ 1,234.5", "£7", "¥8", "5%", "% 5", "$5%", "5$5", "$$5", "$", "%", "1,234.5", "1,23", "1,2345",
+          "1234,567", "10,234", "12,345", "1,234,567", "0,123", "-0,123", "00,123", ",123", "1,,234", "1,234,", "1,234.5,6", "1.5,600", "1,234e2", "1,234.5e0", "1e1,234", "0.5", ".5", "5.", ".", "+5", "-5", "--5",
+          "5-", "5-5", "+-5", "1e3", "1E+3", "1e-1", "1e", "e5", "1e5.5", "1e+", "5e3e3", "abc", "yes", "", "NA", "?", " 7 ", "\t8 ", "1 000", "1_000", "0x10", "inf", "nan", "1e400", "-1e400", "9" * 63,
+          "9" * 64, "0" * 61 + ".5", "'5", "5'", "1;5", "~5", "1.1.1", "12.34.56", "٣"]
+commas = [c.translate(str.maketrans(",.", ".,")) for c in points] + ["1.100", "1.1", "0.123", "1100,5", "€ 1.100,5", "1.100,5 %", "1,1,1"]
+for name, cells in ("points", points), ("commas", commas):
+    for delimiter in ",", ";":
+        out = csv.writer(open(name + {",": ".csv", ";": ".cells"}[delimiter], "w", newline=""), delimiter=delimiter, lineterminator="\n")
+        out.writerow(["amount", "city"])
+        out.writerows([cell, city] for cell in cells for city in ("rome", " paris ", "roma\t", "oslo"))
+PYTHON
+    awk 'BEGIN { print "amount;city;ill"; for (i = 0; i < 600; i++) printf "%d;%s;%s\n", i * 4, i % 2 ? "rome" : "paris", (i % 7 > 3 ? "yes" : "no") }' > cells.train
+    for decimal in . ','; do
+        echo '{"header": true, "delimiter": ";", "decimal": "'$decimal'", "missing": ["NA"], "columns": [{"name": "amount", "type": "numeric", "bounds": [-10, 2000], "fill": 300, "indicator": true,
+            "missing": ["?"]}, {"name": "city", "type": "categorical", "categories": ["paris", ["rome", "roma"]]}, {"name": "ill", "type": "label", "classes": ["no", "yes"]}]}' > cells.json
+        for bad in '' '--bad-cells missing'; do
+            # shellcheck disable=SC2086 # two words or none
+            dp-import csv -s cells.json $bad --force -q -o cells.dp cells.train
+            train cells logistic
+            table=$([ $decimal = . ] && echo points || echo commas)
+            dp-predict -s -p cells.model $table.cells > expected.csv 2> warnings
+            for format in sql c; do
+                dp-export --to $format cells.model > cells.$format
+                run "$ROOT/tests/bats/export.py" $format cells.$format $table.csv expected.csv
+                assert_success
+assert_output "$(case "$decimal$bad" in .) echo 90 rows agree, 222 ;; ,) echo 102 rows agree, 238 ;; .*) echo 312 rows agree, 0 ;; *) echo 340 rows agree, 0 ;; esac) cannot be read"
+            done
+        done
+    done
+    dp-export --to pmml cells.model | grep -qF 'Cells of numbers are digits with a point: no blanks, no marks, no groups.'
 }
 
 @test "a model without a schema is exported for rows of a data set" {

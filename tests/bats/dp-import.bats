@@ -296,10 +296,10 @@ dp-import: the population is t.csv"
     dpline scd --data t.dp --loss logistic --epochs 3 --seed 1 -q -o model
     dp-predict -p model t.dp > rows
     dp-predict -p model good.csv | diff rows -
-    complains 1 "dp-export: model has products of two numbers, for which only json and c have a place; dpline fit --additive makes a model without" \
-        dp-export --to sql model
+    complains 1 "dp-export: model has products of two numbers (dpline fit --additive makes none), for which csv has no place: json, sql, c, onnx and pmml have one" \
+        dp-export --to csv model
     dp-predict --scores --probability model good.csv > expected.csv
-    for form in c json; do
+    for form in c json sql pmml; do
         dp-export --to $form model > model.$form
         run "$ROOT/tests/bats/export.py" $form model.$form good.csv expected.csv
         assert_output --partial "3 rows agree"

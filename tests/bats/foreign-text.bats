@@ -146,7 +146,7 @@ END
 
 @test "pmml refuses what XML cannot hold, and a page shows it" {
     cd "$BATS_FILE_TMPDIR"
-    complains 1 "dp-export: t.model has 'x\x1b[31m\x1b]0;own\x07\u202e\u2066\u009b2J\u061c\u007f&#13;back', with a character for which pmml has no place: json, csv, sql, c and onnx have one" \
+    complains 1 "dp-export: t.model has 'x\x1b[31m\x1b]0;own\x07\u202e\u2066\u009b2J\u061c\u007f&#13;back', with a character, for which pmml has no place: json, csv, sql, c and onnx have one" \
         dp-export --to pmml t.model
     assert_equal "$(dp-export --to pmml t.model 2> /dev/null)" ''
     dp-account report t.dp -m t.model -o page.html

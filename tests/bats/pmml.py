@@ -13,7 +13,7 @@ class Model:
         self.fields = {f.get("name"): f for f in root.find(NS + "DataDictionary")}
         self.model = root.find(NS + "RegressionModel")
         order = [c.tag.removeprefix(NS) for c in self.model]
-        known = ["MiningSchema", "Targets", "LocalTransformations", "RegressionTable"]
+        known = ["MiningSchema", "LocalTransformations", "RegressionTable"]
         assert order == sorted(order, key=known.index), order
         self.mining = list(self.model.find(NS + "MiningSchema"))
         self.target = next(f.get("name") for f in self.mining if f.get("usageType") == "target")
@@ -43,6 +43,9 @@ class Model:
 
     def apply(self, x):
         name, *a = x.get("function"), *x
+        if name == "trimBlanks":
+            text = self.value(a[0])
+            return x.get("mapMissingTo") if text is MISSING else text.strip(" ")
         if name == "if":
             test = self.value(a[0])
             return MISSING if test is MISSING else self.value(a[1 if test else 2])
@@ -52,8 +55,7 @@ class Model:
         if MISSING in v:
             return MISSING
         return {"+": lambda p, q: p + q, "-": lambda p, q: p - q, "*": lambda p, q: p * q, "/": lambda p, q: p / q,
-                "min": min, "max": max, "sum": lambda *p: math.fsum(p), "sqrt": math.sqrt, "cos": math.cos,
-                "greaterThan": lambda p, q: p > q, "isIn": lambda p, *q: p in q}[name](*v)
+                "sqrt": math.sqrt, "cos": math.cos, "exp": math.exp, "floor": math.floor, "lessThan": lambda p, q: p < q}[name](*v)
 
     def value(self, x):
         kind = x.tag.removeprefix(NS)
@@ -63,16 +65,22 @@ class Model:
             return self.known[x.get("field")]
         if kind == "Apply":
             return self.apply(x)
+        if kind == "MapValues":
+            pair = x[0].get("field"), x[0].get("column")
+            for row in x[1]:
+                if row.find(NS + pair[1]).text == self.known[pair[0]] or (self.known[pair[0]] == "" and not row.find(NS + pair[1]).text):
+                    return float(row.find(NS + x.get("outputColumn")).text)
+            return float(x.get("defaultValue")) if "defaultValue" in x.attrib else MISSING
         v = self.known[x.get("field")]
         if v is MISSING:
             return MISSING
         if kind == "Discretize":
             for b in x:
                 i = b.find(NS + "Interval")
-                low, high = float(i.get("leftMargin")), float(i.get("rightMargin"))
-                if low <= v < high or (v == high and i.get("closure") == "closedClosed"):
+                assert i.get("closure") == "closedOpen"
+                if float(i.get("leftMargin")) <= v < float(i.get("rightMargin", "inf")):
                     return float(b.get("binValue"))
-            return float(x.get("defaultValue"))
+            raise AssertionError
         assert kind == "NormContinuous" and x.get("outliers") == "asExtremeValues", kind
         points = [(float(p.get("orig")), float(p.get("norm"))) for p in x]
         v = min(max(v, points[0][0]), points[-1][0])
@@ -91,14 +99,13 @@ class Model:
             self.known[field.get("name")] = self.value(field[0])
         scores = {}
         for t in self.model.findall(NS + "RegressionTable"):
+            if any(self.known[p.get("name")] is MISSING for p in t):
+                return None
             parts = [float(p.get("coefficient")) * self.known[p.get("name")] for p in t]
             scores[t.get("targetCategory")] = float(t.get("intercept")) + math.fsum(parts)
         how = self.model.get("normalizationMethod")
         if self.model.get("functionName") == "regression":
-            t = self.model.find(NS + "Targets")[0]
-            y = math.exp(scores[None]) if how == "exp" else scores[None]
-            y = min(max(y, float(t.get("min", "-inf"))), float(t.get("max", "inf")))
-            return {"prediction": y * float(t.get("rescaleFactor")) + float(t.get("rescaleConstant"))}
+            return {"prediction": scores[None]}
         parts = {k: math.exp(u - max(scores.values())) for k, u in scores.items()}
         have = {"probability_" + k: p / sum(parts.values()) for k, p in parts.items()} if how == "softmax" else {}
         # a tie goes to the class that comes first in the data dictionary

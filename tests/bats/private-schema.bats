@@ -493,7 +493,7 @@ PYTHON
     fit.sh towns.csv --label ill --epsilon 3 --linear -q
     assert_equal "$(dp-predict towns.model towns.csv -H | paste -d, - <(tail -n +2 towns.csv) | awk -F, '$1 == $6 { good++ } END { print (good > 8100) }')" 1
     dp-info --coefficients towns.model | grep -q 'town=(bucket 64)'
-    complains 1 "dp-export: towns.model has buckets for texts of column 'town', for which only json and c have a place" \
+    complains 1 "dp-export: towns.model has buckets for texts of column 'town', for which pmml has no place: json and c have one" \
         dp-export --to pmml towns.model
     head -n 200 towns.csv > few.csv
     dp-predict --scores --probability towns.model few.csv > expected.csv

@@ -44,15 +44,15 @@ at_most() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a + 0 <= b + 0) }'; }
     for page in help --help -h; do
         run dp-account $page
         assert_success
-        for word in sigma epsilon delta laps rate curve sensitivity budget report verify certify; do
+        for word in sigma epsilon delta laps rate curve sensitivity budget charge report verify certify; do
             assert_line --regexp "^  $word +[A-Z][a-z ,A-Z0-9]+$"
         done
     done
-    for word in sigma epsilon delta laps rate curve sensitivity budget report verify certify; do
+    for word in sigma epsilon delta laps rate curve sensitivity budget charge report verify certify; do
         assert_equal "$(dp-account help $word)" "$(dp-account $word --help)"
         assert_equal "$(dp-account $word --help | tail -1)" "The manual: man dp-account"
     done
-    complains 2 "dp-account: expected sigma, epsilon, delta, laps, rate, curve, sensitivity, budget, report, verify, certify, help or the gate's options, got 'sigmas'" dp-account help sigmas
+    complains 2 "dp-account: expected sigma, epsilon, delta, laps, rate, curve, sensitivity, budget, charge, report, verify, certify, help or the gate's options, got 'sigmas'" dp-account help sigmas
     [ -e /dev/full ] || return 0
     complains 1 "dp-account: cannot write standard output: No space left on device" bash -c 'dp-account help > /dev/full'
 }
@@ -196,7 +196,7 @@ PY
     refuses 2 "dp-account sigma: unknown option '--multiplier' (try --help)" sigma --multiplier 2
     refuses 2 "dp-account epsilon: unknown option '--epsilon' (try --help)" epsilon --epsilon 2
     refuses 2 "dp-account sigma: unexpected argument 'more'" sigma --epsilon 1 --delta 1e-5 --laps 1 more
-    refuses 2 "dp-account: expected sigma, epsilon, delta, laps, rate, curve, sensitivity, budget, report, verify, certify, help or the gate's options, got 'nonsense'" nonsense
+    refuses 2 "dp-account: expected sigma, epsilon, delta, laps, rate, curve, sensitivity, budget, charge, report, verify, certify, help or the gate's options, got 'nonsense'" nonsense
 }
 
 @test "calculator: what has no answer" {

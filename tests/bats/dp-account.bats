@@ -402,7 +402,7 @@ EOF
     complains 2 "dp-account: --epsilon: must be a finite number, got 'nan'" dp-account --epsilon nan --delta 1e-5
     complains 2 "dp-account: --delta: must be > 0 and < 1, got 1" dp-account --epsilon 1 --delta 1
     complains 2 "dp-account: --non-private and --epsilon exclude each other" dp-account --non-private --epsilon 1
-    complains 2 "dp-account: expected sigma, epsilon, delta, laps, rate, curve, sensitivity, budget, report, verify, certify, help or the gate's options, got 'sigmas'" dp-account sigmas
+    complains 2 "dp-account: expected sigma, epsilon, delta, laps, rate, curve, sensitivity, budget, charge, report, verify, certify, help or the gate's options, got 'sigmas'" dp-account sigmas
     run dp-account --help
     assert_success
     assert_output --partial 'Usage: dp-account'

@@ -159,7 +159,11 @@ P
         dp-account certify --ledger l --model model > c.json
         dp-account certify --ledger l --model model --deployment > e.json
     }
+    run dp-account charge many.dp --ledger l --adjacency null-record --what survey --stated 0.5
+    assert_success
+    assert_output --partial ' under null-record adjacency, about all rows of a person: as stated by "survey"'
     many ''
+    assert_equal "$(dp-account report l --json | ask '.populations | map([.runs, .releases, .unit] | @tsv) | .[]')" $'2\t1\tperson:3'
     run filled e.json c.json
     assert_success
     assert_output --regexp '^Approximate DP \| person-level \| .* \| 20 laps, sampling poisson, rate 0\.1 gaussian multiplier 3\. By '

@@ -91,7 +91,7 @@ gives() {
     for command in "$BUILD"/bin/dp-*; do
         command=${command##*/}
         words=('')
-        [ "$command" != dp-account ] || words+=(sigma epsilon delta laps rate curve budget report certify verify sensitivity)
+        [ "$command" != dp-account ] || words+=(sigma epsilon delta laps rate curve budget charge report certify verify sensitivity)
         for word in "${words[@]}"; do
             for option in $("$BUILD/bin/$command" ${word:+"$word"} --help | sed -nE 's/^  (-., |    )--([a-z-]+) [A-Z].*/\2/p'); do
                 gives "$command" "$word" "$option"

@@ -23,15 +23,17 @@ static const struct dp_option options[] = {
     DP_OPTION_TEXT('d', data, "DIR", "data set for {} in the pipeline, with a row changed", .required = true),
     DP_OPTION_INT('n', laps, "T", DP_FROM_TO(1, 1000000), "laps of each run (default 10)"),
     DP_OPTION_INT('s', seed, "SEED", DP_FROM_TO(0, 4503599627370496), "seed of the keys: the same seed gives the same audit"),
-    DP_OPTION_INT('N', rows, "N", DP_FROM_TO(1, 1000000), "sensitivity: how many rows to try (default 10)"),
-    DP_OPTION_INT('R', runs, "R", DP_FROM_TO(40, 100000000),
-                  "epsilon: runs with the canary, and as many without (default 1000)"),
-    DP_OPTION_REAL('c', confidence, "P", DP_FROM_BELOW(0.5, 1),
-                   "epsilon, canaries: probability with which the bound holds (default 0.999)"),
-    DP_OPTION_INT('k', canaries, "K", DP_FROM_TO(10, 100000), "canaries: how many (default 1000)"),
-    DP_OPTION_INT(0, row, "I", DP_FROM_TO(1, 1e15), "epsilon: the row whose place the canary takes (default: the last)"),
-    DP_OPTION_CHOICE(0, canary, "WHAT", "unit|row", "epsilon: one entry of 1, or the row unchanged (default unit)"),
-    DP_OPTION_CHOICE(0, others, "WHAT", "zeros|keep", "epsilon: the other rows are zeros, or unchanged (default zeros)"),
+    DP_OPTION_INT('N', rows, "N", DP_FROM_TO(1, 1000000), "how many rows to try (default 10)", .only = "sensitivity"),
+    DP_OPTION_INT('R', runs, "R", DP_FROM_TO(40, 100000000), "runs with the canary, and as many without (default 1000)",
+                  .only = "epsilon"),
+    DP_OPTION_REAL('c', confidence, "P", DP_FROM_BELOW(0.5, 1), "probability with which the bound holds (default 0.999)",
+                   .only = "epsilon|canaries"),
+    DP_OPTION_INT('k', canaries, "K", DP_FROM_TO(10, 100000), "how many (default 1000)", .only = "canaries"),
+    DP_OPTION_INT(0, row, "I", DP_FROM_TO(1, 1e15), "the row whose place the canary takes (default: the last)",
+                  .only = "epsilon"),
+    DP_OPTION_CHOICE(0, canary, "WHAT", "unit|row", "one entry of 1, or the row unchanged (default unit)", .only = "epsilon"),
+    DP_OPTION_CHOICE(0, others, "WHAT", "zeros|keep", "the other rows are zeros, or unchanged (default zeros)",
+                     .only = "epsilon"),
     DP_OPTION_INT(0, timeout, "SECONDS", DP_FROM_TO(1, 86400), "time for an answer of stages that run as processes",
                   .fallback = "60"),
     DP_OPTION_FLAG('j', json, "the answer as JSON"),
@@ -164,21 +166,7 @@ static const struct {
     const char *name;
     int (*run)(const struct options *o, const char *pipeline, const struct dp_audit_watch *watch, struct dp_err *err);
 } words[] = {{"sensitivity", sensitivity}, {"epsilon", epsilon}, {"canaries", canaries}};
-enum { SENSITIVITY, EPSILON, CANARIES, WORDS };
-
-/* Each word has options that the others do not have. */
-static int check_options(const struct options *o, int word, struct dp_err *err)
-{
-    if (word != SENSITIVITY && o->rows != DP_OPT_ABSENT_INT)
-        return dp_fail(err, DP_E_USAGE, "--rows goes with sensitivity");
-    if (word != CANARIES && o->canaries != DP_OPT_ABSENT_INT)
-        return dp_fail(err, DP_E_USAGE, "--canaries goes with canaries");
-    if (word != EPSILON && (o->runs != DP_OPT_ABSENT_INT || o->row != DP_OPT_ABSENT_INT || o->canary >= 0 || o->others >= 0))
-        return dp_fail(err, DP_E_USAGE, "--runs, --row, --canary and --others go with epsilon");
-    if (word == SENSITIVITY && !isnan(o->confidence))
-        return dp_fail(err, DP_E_USAGE, "--confidence goes with epsilon and canaries");
-    return DP_OK;
-}
+enum { WORDS = 3 };
 
 int main(int argc, char **argv)
 {
@@ -204,7 +192,7 @@ int main(int argc, char **argv)
     else if (argc - operand != 2)
         rc = dp_fail(&err, DP_E_USAGE,
                      argc - operand < 2 ? "no pipeline (try --help)" : "the pipeline is one argument: quote it");
-    else if ((rc = check_options(&o, word, &err)) == DP_OK)
+    else if ((rc = dp_option_operand(&command, &o, NULL, words[word].name, &err)) == DP_OK)
         rc = words[word].run(&o, argv[operand + 1], &watch, &err);
     status = dp_cli_finish("dp-audit", rc, &err);
     if (stop != 0) {

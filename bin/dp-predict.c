@@ -30,11 +30,12 @@ struct options {
 #define DP_OPTIONS struct options
 static const struct dp_option options[] = {
     DP_OPTION_TEXT('d', data, "DIR", "the data set, if it is not the second operand"),
-    DP_OPTION_TEXT('K', keep, "NAMES", "a table: copy these columns, separated by commas, in front of the predictions"),
-    DP_OPTION_TEXT(0, schema, "FILE", "a table: the schema of the training set, if the model carries none"),
+    DP_OPTION_TEXT('K', keep, "NAMES", "copy these columns, separated by commas, in front of the predictions",
+                   .only = "a table"),
+    DP_OPTION_TEXT(0, schema, "FILE", "the schema of the training set, if the model carries none", .only = "a table"),
     DP_OPTION_REAL('t', threshold, "P", DP_ABOVE_BELOW(0, 1),
                    "two classes with probabilities: predict the second one from this probability on (0.5)"),
-    DP_OPTION_TEXT('r', rows, "PORT", "no data set: port for rows from dp-import --out, each answered at once"),
+    DP_OPTION_TEXT('r', rows, "PORT", "port for rows from dp-import --out, each answered at once", .excludes = "data"),
     DP_OPTION_FLAG('s', scores, "also the scores x·w"),
     DP_OPTION_FLAG('p', probability, "logistic models: also the probability of each class"),
     DP_OPTION_FLAG('H', no_header, "leave out the line with the column names"),
@@ -44,7 +45,7 @@ static const struct dp_option options[] = {
 };
 
 struct predict {
-    const struct options *options;
+    struct options *options;
     struct dp_frame *frame;
     struct dp_dataset *dataset; /* or */
     struct dp_port *port;       /* port for the rows */
@@ -412,6 +413,10 @@ static int predict_table(struct predict *p, const char *model, const char *path,
     return rc;
 }
 
+static const struct dp_command command = {"dp-predict", "MODEL [DIR|TABLE]",
+                                          "Predict the labels of a table, of a data set's rows or of rows that arrive, as CSV",
+                                          options, NULL};
+
 static int run(struct predict *p, const char *model, const char *data, struct dp_err *err)
 {
     int rc = read_model(p, model, err);
@@ -424,11 +429,8 @@ static int run(struct predict *p, const char *model, const char *data, struct dp
         return predict_images(p, model, data, err);
     if (!is_directory(data))
         return predict_table(p, model, data, err);
-    if (p->options->keep != NULL)
-        return dp_fail(err, DP_E_USAGE, "--keep: %s is a data set, which has only features", data);
-    if (p->options->schema != NULL)
-        return dp_fail(err, DP_E_USAGE, "--schema: %s is a data set, which needs none", data);
-    rc = dp_dataset_open(&p->dataset, data, err);
+    rc = dp_option_operand(&command, p->options, NULL, "a data set", err);
+    rc = rc ?: dp_dataset_open(&p->dataset, data, err);
     rc = rc ?: dp_predictor_open(&p->model, p->frame, p->dataset, data, err);
     rc = rc ?: get_outputs(p, model, err);
     if (rc != DP_OK)
@@ -441,9 +443,6 @@ static int run(struct predict *p, const char *model, const char *data, struct dp
 
 int main(int argc, char **argv)
 {
-    const struct dp_command command = {"dp-predict", "MODEL [DIR|TABLE]",
-                                       "Predict the labels of a table, of a data set's rows or of rows that arrive, as CSV",
-                                       options, NULL};
     struct options o;
     struct predict p = {.options = &o};
     struct dp_err err = {0};
@@ -452,7 +451,7 @@ int main(int argc, char **argv)
         return status;
     int operands = argc - operand;
     const char *model = operands > 0 ? argv[operand] : "-";
-    if (o.rows != NULL && (o.data != NULL || operands > 1))
+    if (o.rows != NULL && operands > 1)
         rc = dp_fail(&err, DP_E_USAGE, "--rows replaces a data set: there is one too many");
     else if (o.rows != NULL && strcmp(o.rows, "-") == 0 && strcmp(model, "-") == 0)
         rc = dp_fail(&err, DP_E_USAGE, "--rows: standard input is where the model comes from");

@@ -26,7 +26,7 @@ struct options {
 static const struct dp_option options[] = {
     DP_OPTION_INT('n', rows, "N", DP_FROM_TO(1, 1e12), "rows", .fallback = "1000"),
     DP_OPTION_INT('d', cols, "D", DP_FROM_TO(1, 1e7), "columns", .fallback = "10"),
-    DP_OPTION_INT('k', classes, "K", DP_FROM_TO(2, 1000), "classification: number of classes", .fallback = "2"),
+    DP_OPTION_INT('k', classes, "K", DP_FROM_TO(2, 1000), "number of classes", .fallback = "2", .only = "classification"),
     DP_OPTION_REAL(0, noise, "S", DP_FROM(0), "standard deviation of the noise on the scores (which have about 1)",
                    .fallback = "0.3"),
     DP_OPTION_REAL(0, decay, "A", DP_FROM_TO(0, 10), "column j has standard deviation j^-A", .fallback = "0.5"),
@@ -210,6 +210,8 @@ int main(int argc, char **argv)
         o.rows = 463715;
         o.cols = 90;
     }
+    const char *kind = s.kind == CLASSIFICATION ? "classification" : s.kind == REGRESSION ? "regression" : "patients";
+    rc = rc ?: dp_option_operand(&command, &o, NULL, kind, &err);
     s.cols = (size_t)o.cols;
     s.outputs = s.kind == CLASSIFICATION && o.classes > 2 ? (size_t)o.classes : 1;
     s.rng = dp_got(gsl_rng_alloc(gsl_rng_mt19937));

@@ -23,9 +23,10 @@ static const struct dp_option budget_options[] = {
     DP_OPTION_REAL('d', q.delta, "D", DP_ABOVE_BELOW(0, 1), "probability that epsilon may fail to bound", .required = true),
     DP_OPTION_REAL(0, order, "A", DP_ABOVE_TO(1, 8192),
                    "one Renyi order for the filter; without it several, picked for the planned runs"),
-    DP_OPTION_FLAG(0, addition, "no filter: the epsilons and deltas of the runs may add up to at most the budget"),
+    DP_OPTION_FLAG(0, addition, "no filter: the epsilons and deltas of the runs may add up to at most the budget",
+                   .excludes = "order"),
     DP_OPTION_FLAG(0, after_runs, "begin with the cost of the existing runs"),
-    DP_OPTION_REAL(0, run_epsilon, "E", DP_ABOVE(0), "planned: runs calibrated to this epsilon"),
+    DP_OPTION_REAL(0, run_epsilon, "E", DP_ABOVE(0), "planned: runs calibrated to this epsilon", .excludes = "multiplier"),
     Q_MULTIPLIER,
     Q_RATE,
     Q_LAPS,
@@ -39,7 +40,7 @@ static const struct dp_option budget_options[] = {
 };
 static const struct dp_option verify_options[] = {
     DP_OPTION_TEXT('c', certificate, "FILE", "check this certificate against the ledger, too"),
-    DP_OPTION_TEXT('m', model, "FILE", "and check that it is for this model"),
+    DP_OPTION_TEXT('m', model, "FILE", "check that it is for this model", .needs = "certificate"),
     JSON,
     DP_REGISTRY_OPTIONS(choice),
     {.name = NULL},
@@ -118,8 +119,6 @@ static int open_registry(struct books *b, bool write, struct dp_err *err)
 int books_find_people(struct books *b, const char *operand, bool write, struct dp_err *err)
 {
     struct dp_people_query query = {.population = b->population, .data = b->digest[0] != '\0' ? b->digest : NULL};
-    if (b->choice.none && b->choice.directory != NULL)
-        return dp_fail(err, DP_E_USAGE, "--no-registry and --registry exclude each other");
     if (b->data == NULL && operand != NULL && books_is_directory(operand))
         look_into(b, operand);
     query.own[0] = b->ledger;
@@ -142,8 +141,6 @@ int books_find_run(struct books *b, const struct dp_frame *model, struct dp_err 
     const char *digest = dp_frame_text(model, DP_F_DATA, "");
     snprintf(b->digest, sizeof b->digest, "%s", digest);
     snprintf(b->population, sizeof b->population, "%s", dp_frame_text(model, DP_F_POPULATION, digest));
-    if (b->choice.none && b->choice.directory != NULL)
-        return dp_fail(err, DP_E_USAGE, "--no-registry and --registry exclude each other");
     int rc = b->data != NULL ? books_name_own(b, b->data, err) : DP_OK;
     struct dp_people_query query = {.population = b->population, .data = b->digest, .own = {b->ledger}};
     b->ledger = NULL;
@@ -191,8 +188,6 @@ static int plan_run(struct books *b, struct dp_charges *run, struct dp_err *err)
     struct question *q = &b->q;
     bool calibrated = !isnan(b->run_epsilon);
     double factor;
-    if (calibrated && !isnan(q->multiplier))
-        return dp_fail(err, DP_E_USAGE, "--run-epsilon and --multiplier exclude each other");
     if (calibrated && q->laps == DP_OPT_ABSENT_INT)
         q->laps = 1;
     int rc = question_charges(q, calibrated ? UNKNOWN_SIGMA : UNKNOWN_CURVE, NULL, err);
@@ -300,8 +295,6 @@ static int budget(struct books *b, struct dp_err *err)
         b->data = b->ledger;
     if (b->data == NULL)
         return dp_fail(err, DP_E_USAGE, "--data is required, or a data set for an operand");
-    if (b->addition && !isnan(b->order))
-        return dp_fail(err, DP_E_USAGE, "--addition and --order exclude each other");
     const char *operand = b->ledger;
     int rc = books_find_population(b, false, err);
     rc = rc ?: books_find_ledger(b, "a file, or a data set that has one", err);
@@ -389,8 +382,6 @@ static int verify(struct books *b, struct dp_err *err)
 {
     bool bound = false;
     json_t *result;
-    if (b->model != NULL && b->certificate == NULL)
-        return dp_fail(err, DP_E_USAGE, "--model goes with --certificate");
     const char *operand = b->ledger;
     int rc = books_find_ledger(b, "a file, or a data set that has one", err);
     rc = rc ?: books_find_people(b, operand, false, err);

@@ -22,9 +22,11 @@
     }
 
 static const struct dp_option sigma_options[] = {TO_BUDGET, RUN, REST};
-static const struct dp_option epsilon_options[] = {
-    Q_MULTIPLIER, Q_DELTA(.required = true), RUN,
-    DP_OPTION_INT('g', q.group, "K", DP_FROM_TO(1, 1e6), "of K persons together, such as a household", .fallback = "1"), REST};
+static const struct dp_option epsilon_options[] = {Q_MULTIPLIER, Q_DELTA(.required = true), RUN,
+                                                   DP_OPTION_INT('g', q.group, "K", DP_FROM_TO(1, 1e6),
+                                                                 "of K persons together, such as a household", .fallback = "1",
+                                                                 .excludes = "accountant"),
+                                                   REST};
 static const struct dp_option delta_options[] = {Q_MULTIPLIER, Q_EPSILON(.required = true), RUN, REST};
 static const struct dp_option laps_options[] = {Q_MULTIPLIER, TO_BUDGET, Q_RATE, Q_SAMPLER, REST};
 static const struct dp_option rate_options[] = {Q_MULTIPLIER, TO_BUDGET, Q_LAPS, Q_SAMPLER, REST};
@@ -94,8 +96,8 @@ static int solve_epsilon(struct question *q, struct result *r, struct dp_err *er
     if (!(delta > 0) && (delta < 0 || q->recorded.prior_delta > 0))
         return dp_fail(err, DP_E_USAGE, "--delta: must be above %g, the delta of the model that the run started from",
                        q->recorded.prior_delta);
-    if (q->group > 1 && (q->accountant != DP_ACCOUNTANT_BEST || q->recorded.prior_epsilon > 0))
-        return dp_fail(err, DP_E_USAGE, "--group: only by the best accountant, and of a run that starts from no other model");
+    if (q->group > 1 && q->recorded.prior_epsilon > 0)
+        return dp_fail(err, DP_E_USAGE, "--group: only of a run that starts from no other model");
     int rc = q->group > 1 ? dp_solve_group(&q->charges, q->group, delta, &r->answer, &r->exact, err)
                           : dp_account_epsilon((enum dp_accountant)q->accountant, &q->charges, delta, &r->answer, err);
     add_prior(q, &r->answer, q->recorded.prior_epsilon);

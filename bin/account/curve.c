@@ -17,7 +17,7 @@ static const struct dp_option options[] = {
                      .fallback = "laps"),
     DP_OPTION_INT('p', q.points, "N", DP_FROM_TO(2, 1000), "lines of the table", .fallback = "20"),
     Q_MULTIPLIER,
-    Q_DELTA(.required = false),
+    Q_DELTA(.required = true, .unless = "over=delta", .excludes = "over=delta"),
     Q_RATE,
     Q_LAPS,
     Q_SAMPLER,
@@ -61,10 +61,6 @@ static int over_alarms(struct question *q, const char *records, struct dp_err *e
 {
     static const double alarms[] = {.001, .005, .01, .02, .05, .1, .15, .2, .25, .3, .4, .5, .6, .7, .8, .9};
     struct dp_tradeoff t;
-    if (isnan(q->delta))
-        return dp_fail(err, DP_E_USAGE, "--delta is required");
-    if (q->accountant != DP_ACCOUNTANT_BEST)
-        return dp_fail(err, DP_E_USAGE, "--over alarms: only by the best accountant");
     int rc = question_charges(q, UNKNOWN_ALARMS, records, err);
     if (rc == DP_OK && (question_unsound(q, 0) != NULL || q->recorded.prior_epsilon > 0))
         return dp_fail(err, DP_E_RUN, "the cost of the run is not the cost of its records: %s",
@@ -88,10 +84,6 @@ static int curve(struct question *q, struct dp_err *err)
     struct point *point = NULL;
     size_t count = 0;
     char x[40], epsilon[40];
-    if (q->over == OVER_LAPS && isnan(q->delta))
-        return dp_fail(err, DP_E_USAGE, "--delta is required");
-    if (q->over == OVER_DELTA && !isnan(q->delta))
-        return dp_fail(err, DP_E_USAGE, "--delta: not with --over delta");
     int rc = question_charges(q, UNKNOWN_CURVE, NULL, err);
     if (rc == DP_OK)
         point = dp_new((size_t)q->points, sizeof *point);

@@ -13,18 +13,6 @@
 #include "gate/charge.h"
 #include "priv/objective.h"
 
-static int draws_of(const struct question *q, struct dp_event *event, struct dp_err *err)
-{
-    if (q->draws == DP_OPT_ABSENT_INT || isnan(q->contraction))
-        return dp_fail(err, DP_E_USAGE, "--sampler repeated needs --draws and --contraction");
-    if (q->mechanism != MECHANISM_GAUSSIAN)
-        return dp_fail(err, DP_E_USAGE,
-                       "--sampler repeated: only Gaussian noise has an accountant where a lap draws many batches");
-    event->draws = q->draws;
-    event->contraction = q->contraction;
-    return DP_OK;
-}
-
 /* The sampling that the options describe, as the gate would read it from a record. */
 static int sampling_of(const struct question *q, struct dp_event *event, struct dp_err *err)
 {
@@ -38,23 +26,13 @@ static int sampling_of(const struct question *q, struct dp_event *event, struct 
     if (q->sampler == DP_SAMPLER_STREAM && q->rate != 1)
         return dp_fail(err, DP_E_USAGE, "--sampler stream: a lap has every row of its window, so --rate must be 1");
     event->rate = event->sampling == DP_SAMPLING_NONE ? 1 : q->rate;
-    if (event->sampling == DP_SAMPLING_REPEATED)
-        return draws_of(q, event, err);
-    if (q->draws != DP_OPT_ABSENT_INT || !isnan(q->contraction))
-        return dp_fail(err, DP_E_USAGE, "--%s goes with --sampler repeated", isnan(q->contraction) ? "draws" : "contraction");
-    if (event->sampling != DP_SAMPLING_SHUFFLED)
-        return DP_OK;
-    if (q->rows == DP_OPT_ABSENT_INT)
-        return dp_fail(err, DP_E_USAGE,
-                       "--sampler shuffle needs --rows: a batch is a whole number of rows, which decides how "
-                       "many laps an epoch has");
-    event->epoch_laps = dp_record_epoch_laps(q->rows, q->rate);
+    if (event->sampling == DP_SAMPLING_REPEATED) {
+        event->draws = q->draws;
+        event->contraction = q->contraction;
+    }
+    if (event->sampling == DP_SAMPLING_SHUFFLED)
+        event->epoch_laps = dp_record_epoch_laps(q->rows, q->rate);
     return DP_OK;
-}
-
-static int needs(bool given, const char *option, const char *what, struct dp_err *err)
-{
-    return given ? DP_OK : dp_fail(err, DP_E_USAGE, "%s needs %s", what, option);
 }
 
 const char *question_without_multiplier(const struct question *q)
@@ -77,23 +55,17 @@ static int query_of(const struct question *q, enum unknown unknown, struct dp_qu
     double multiplier = unknown == UNKNOWN_SIGMA ? 1 : q->multiplier;
     if (without == NULL && isnan(multiplier))
         return dp_fail(err, DP_E_USAGE, "--multiplier is required");
-    if (without != NULL && !isnan(q->multiplier))
-        return dp_fail(err, DP_E_USAGE, "--multiplier: not with --mechanism %s", without);
-    int rc = DP_OK;
     switch (q->mechanism) {
     case MECHANISM_LAPLACE:
         *query = (struct dp_query){.kind = DP_QUERY_LAPLACE, .multiplier = multiplier};
         break;
     case MECHANISM_PURE:
-        rc = needs(!isnan(q->mechanism_epsilon), "--mechanism-epsilon", "--mechanism pure", err);
         *query = (struct dp_query){.kind = DP_QUERY_PURE, .epsilon = q->mechanism_epsilon};
         break;
     case MECHANISM_EXPONENTIAL:
-        rc = needs(!isnan(q->mechanism_epsilon), "--mechanism-epsilon", "--mechanism exponential", err);
         *query = (struct dp_query){.kind = DP_QUERY_EXPONENTIAL, .epsilon = q->mechanism_epsilon};
         break;
     case MECHANISM_OBJECTIVE:
-        rc = needs(!isnan(q->curvature) && !isnan(q->slack), "--curvature and --slack", "--mechanism objective", err);
         *query = (struct dp_query){
             .kind = DP_QUERY_OBJECTIVE,
             .multiplier = q->slack,
@@ -102,10 +74,6 @@ static int query_of(const struct question *q, enum unknown unknown, struct dp_qu
             .vertices = dp_objective_vertices(q->two_sided, dp_adjacency_chosen(q->adjacency) == DP_ADJACENCY_REPLACE_ONE)};
         break;
     case MECHANISM_SVT:
-        rc = needs(q->queries != DP_OPT_ABSENT_INT, "--queries", "--mechanism svt", err);
-        if (rc == DP_OK && isnan(q->rho))
-            rc = needs(!isnan(q->mechanism_epsilon) && !isnan(q->query_epsilon),
-                       "--mechanism-epsilon and --query-epsilon, or --rho", "--mechanism svt", err);
         *query = isnan(q->rho) ? (struct dp_query){.kind = DP_QUERY_SPARSE_LAPLACE,
                                                    .epsilon = q->mechanism_epsilon,
                                                    .query_epsilon = q->query_epsilon,
@@ -115,7 +83,7 @@ static int query_of(const struct question *q, enum unknown unknown, struct dp_qu
     default:
         *query = (struct dp_query){.kind = DP_QUERY_GAUSSIAN, .multiplier = multiplier};
     }
-    return rc;
+    return DP_OK;
 }
 
 /* Laps of the event whose noise follows the schedule, in the buckets that the gate charges. */
@@ -124,8 +92,6 @@ static int scheduled(struct question *q, const struct dp_event *event, int64_t l
     struct dp_schedule schedule = {0};
     struct dp_plan plan = {0};
     double *multiplier = NULL;
-    if (event->query[0].kind != DP_QUERY_GAUSSIAN)
-        return dp_fail(err, DP_E_USAGE, "--schedule: only Gaussian noise follows a schedule");
     int rc = dp_schedule_open(&schedule, "--schedule", q->schedule, err);
     rc = rc ?: dp_schedule_check(&schedule, "--schedule", laps, err);
     if (rc == DP_OK)
@@ -175,8 +141,6 @@ static int tuned(struct question *q, struct dp_err *err)
     struct dp_charges charges = {0};
     struct dp_trials trials;
     struct dp_err why = {0};
-    if (!isnan(q->count_multiplier))
-        return dp_fail(err, DP_E_USAGE, "--trials and --count-multiplier do not go together");
     if (dp_trials_parse(&trials, q->trials, &why) != DP_OK)
         return dp_fail(err, DP_E_USAGE, "--trials: %s", why.message);
     dp_tuning_new(&tuning, &trials, isnan(q->score_multiplier) ? 0 : q->score_multiplier);
@@ -211,8 +175,6 @@ static int described_charges(struct question *q, enum unknown unknown, struct dp
         q->sampler = DP_SAMPLER_FULL;
     int rc = query_of(q, unknown, &event.query[0], err);
     if (rc == DP_OK && !isnan(q->count_multiplier)) {
-        if (event.query[0].kind != DP_QUERY_GAUSSIAN || q->schedule != NULL)
-            return dp_fail(err, DP_E_USAGE, "--count-multiplier: only with Gaussian noise that does not change");
         event.query[1] = (struct dp_query){.kind = DP_QUERY_GAUSSIAN, .multiplier = q->count_multiplier};
         event.queries = unknown == UNKNOWN_SIGMA ? 1 : 2; /* sigma: for both queries, divided later */
     }
@@ -222,8 +184,6 @@ static int described_charges(struct question *q, enum unknown unknown, struct dp
     rc = rc ?: q->schedule != NULL ? scheduled(q, &event, laps, err) : dp_charges_add(&q->charges, &event, laps, err);
     if (rc == DP_OK && q->trials != NULL)
         rc = tuned(q, err);
-    else if (rc == DP_OK && !isnan(q->score_multiplier))
-        rc = dp_fail(err, DP_E_USAGE, "--score-multiplier: is for --trials");
     q->laps = laps;
     return rc;
 }

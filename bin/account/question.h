@@ -33,34 +33,51 @@ struct asked {
     struct question q;
 };
 
+/* What has no multiplier of a Gaussian that may change. */
+#define NOT_GAUSSIAN "laplace|pure|exponential|svt|objective"
+
 /* Rows that several words share. The last argument: whether the word requires the option. */
 #define Q_EPSILON(...) DP_OPTION_REAL('e', q.epsilon, "E", DP_ABOVE(0), "the budget", __VA_ARGS__)
 #define Q_DELTA(...)                                                                                                           \
     DP_OPTION_REAL('d', q.delta, "D", DP_FROM_BELOW(0, 1), "probability that epsilon may fail to bound", __VA_ARGS__)
-#define Q_MULTIPLIER DP_OPTION_REAL('z', q.multiplier, "Z", DP_ABOVE(0), "noise scale divided by the sensitivity")
+#define Q_MULTIPLIER                                                                                                           \
+    DP_OPTION_REAL('z', q.multiplier, "Z", DP_ABOVE(0), "noise scale divided by the sensitivity",                              \
+                   .excludes = "mechanism=pure|exponential|svt")
 #define Q_RATE DP_OPTION_REAL('r', q.rate, "Q", DP_ABOVE_TO(0, 1), "sampling rate; 100/24420 will do", .fallback = "1")
 #define Q_LAPS DP_OPTION_INT('n', q.laps, "T", DP_FROM_TO(1, 1e12), "laps of the run")
 #define Q_TRIALS                                                                                                               \
     DP_OPTION_TEXT(0, q.trials, "LAW",                                                                                         \
                    "the best of that many runs, chosen as by dp-tune: poisson:MEAN, geometric:GAMMA and others"),              \
-        DP_OPTION_REAL(0, q.score_multiplier, "Z", DP_ABOVE(0), "trials: multiplier of the noise on each score")
+        DP_OPTION_REAL(0, q.score_multiplier, "Z", DP_ABOVE(0), "multiplier of the noise on each score", .needs = "trials")
 #define Q_SAMPLER                                                                                                              \
     DP_OPTION_CHOICE('s', q.sampler, "HOW", DP_SAMPLER_CHOICES, "how dp-sample chooses rows", .fallback = "poisson"),          \
-        DP_OPTION_INT(0, q.draws, "K", DP_FROM_TO(1, 1e12), "repeated: number of batches drawn within the lap"),               \
+        DP_OPTION_INT(0, q.draws, "K", DP_FROM_TO(1, 1e12), "number of batches drawn within the lap",                          \
+                      .needs = "sampler=repeated", .needed_by = "sampler=repeated",                                            \
+                      .excludes = "mechanism=" NOT_GAUSSIAN ": only Gaussian noise has an accountant there"),                  \
         DP_OPTION_REAL(0, q.contraction, "RHO", DP_ABOVE_TO(0, 1),                                                             \
-                       "repeated: factor by which each draw shrinks the effect of earlier draws"),                             \
-        DP_OPTION_INT('N', q.rows, "N", DP_FROM_TO(1, 1e15), "shuffle: the public number of rows")
+                       "factor by which each draw shrinks the effect of earlier draws", .needs = "sampler=repeated",           \
+                       .needed_by = "sampler=repeated"),                                                                       \
+        DP_OPTION_INT('N', q.rows, "N", DP_FROM_TO(1, 1e15), "the public number of rows",                                      \
+                      .needed_by = "sampler=shuffle: a batch is a whole number of rows, which decides how many laps an epoch " \
+                                   "has")
 #define Q_MECHANISM                                                                                                            \
     DP_OPTION_CHOICE('m', q.mechanism, "WHAT", "gaussian|laplace|pure|exponential|svt|output|objective",                       \
                      "mechanism on the batch; output and objective are one release of every row", .fallback = "gaussian"),     \
-        DP_OPTION_REAL(0, q.mechanism_epsilon, "E1", DP_ABOVE(0),                                                              \
-                       "pure, exponential: its epsilon; svt: epsilon of the threshold"),                                       \
-        DP_OPTION_REAL(0, q.query_epsilon, "E2", DP_ABOVE(0), "svt: epsilon of each query"),                                   \
-        DP_OPTION_REAL(0, q.rho, "R", DP_ABOVE(0), "svt: Gaussian noise of this rho in place of Laplace noise"),               \
-        DP_OPTION_REAL(0, q.curvature, "C", DP_ABOVE(0), "objective: smoothness of one row's loss / (LAMBDA N)"),              \
-        DP_OPTION_REAL(0, q.slack, "M", DP_ABOVE(0), "objective: the multiplier of dp-noise after dp-erm"),                    \
-        DP_OPTION_FLAG(0, q.two_sided, "objective: the slope of a row's loss may have either sign (huber)"),                   \
-        DP_OPTION_INT(0, q.queries, "M", DP_FROM_TO(1, 1e6), "svt: the most queries")
+        DP_OPTION_REAL(0, q.mechanism_epsilon, "E1", DP_ABOVE(0), "its epsilon; svt: epsilon of the threshold",                \
+                       .needs = "mechanism=pure|exponential|svt", .needed_by = "mechanism=pure|exponential|svt",               \
+                       .unless = "rho"),                                                                                       \
+        DP_OPTION_REAL(0, q.query_epsilon, "E2", DP_ABOVE(0), "epsilon of each query", .needs = "mechanism=svt",               \
+                       .needed_by = "mechanism=svt", .unless = "rho"),                                                         \
+        DP_OPTION_REAL(0, q.rho, "R", DP_ABOVE(0), "Gaussian noise of this rho in place of Laplace noise",                     \
+                       .needs = "mechanism=svt"),                                                                              \
+        DP_OPTION_REAL(0, q.curvature, "C", DP_ABOVE(0), "smoothness of one row's loss / (LAMBDA N)",                          \
+                       .needs = "mechanism=objective", .needed_by = "mechanism=objective"),                                    \
+        DP_OPTION_REAL(0, q.slack, "M", DP_ABOVE(0), "the multiplier of dp-noise after dp-erm",                                \
+                       .needs = "mechanism=objective", .needed_by = "mechanism=objective"),                                    \
+        DP_OPTION_FLAG(0, q.two_sided, "the slope of a row's loss may have either sign (huber)",                               \
+                       .needs = "mechanism=objective"),                                                                        \
+        DP_OPTION_INT(0, q.queries, "M", DP_FROM_TO(1, 1e6), "the most queries", .needs = "mechanism=svt",                     \
+                      .needed_by = "mechanism=svt")
 #define Q_REST                                                                                                                 \
     DP_OPTION_CHOICE(0, q.adjacency, "HOW", "null-record|replace-one", "what one person can change",                           \
                      .fallback = "null-record"),                                                                               \
@@ -68,10 +85,13 @@ struct asked {
                          "published is the accountant of the DP-SCD paper, which is not sound", .fallback = "best"),           \
         DP_OPTION_FLAG(0, q.visible_batch,                                                                                     \
                        "the release shows who was sampled (dp-scd-step --release-alpha): no amplification")
-#define Q_SCHEDULE DP_OPTION_TEXT(0, q.schedule, "B", "the multiplier of lap t is Z sqrt(b_t/b_1), as in dp-noise")
+#define Q_SCHEDULE                                                                                                             \
+    DP_OPTION_TEXT(0, q.schedule, "B", "the multiplier of lap t is Z sqrt(b_t/b_1), as in dp-noise",                           \
+                   .excludes = "mechanism=" NOT_GAUSSIAN ": only Gaussian noise follows a schedule")
 #define Q_COUNT                                                                                                                \
     DP_OPTION_REAL(0, q.count_multiplier, "ZB", DP_ABOVE(0),                                                                   \
-                   "a second Gaussian query on each batch: the count of dp-clip --adaptive")
+                   "a second Gaussian query on each batch: the count of dp-clip --adaptive",                                   \
+                   .excludes = "schedule, trials, mechanism=" NOT_GAUSSIAN)
 #define Q_OUTPUT                                                                                                               \
     DP_OPTION_FLAG(0, q.explain, "explain the assumptions (default on a terminal)"),                                           \
         DP_OPTION_FLAG('j', q.json, "the answer and its assumptions, as JSON")

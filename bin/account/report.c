@@ -21,8 +21,9 @@
 static const struct dp_option report_options[] = {
     DATA("only this data set, its digest or its population; MODEL: the data set that has its ledger"),
     DP_OPTION_REAL('d', q.delta, "D", DP_ABOVE_BELOW(0, 1), "the delta of the totals (the largest delta of the runs)"),
-    DP_OPTION_TEXT('o', output, "FILE", "write a page (HTML) to be read by everybody, and nothing else"),
-    DP_OPTION_FLAG(0, text, "print the page as text"),
+    DP_OPTION_TEXT('o', output, "FILE", "write a page (HTML) to be read by everybody, and nothing else",
+                   .excludes = "json, text"),
+    DP_OPTION_FLAG(0, text, "print the page as text", .excludes = "json"),
     DP_OPTION_TEXT('m', model, "FILE", "on the page: what this model has cost, and its weights"),
     DP_OPTION_TEXT('t', test, "DIR", "on the page: how good the model is on these held-out rows"),
     JSON,
@@ -201,11 +202,7 @@ static int check_page(const struct books *b, bool model, struct dp_err *err)
     bool page = b->output != NULL || b->text || model;
     if (!page && (b->model != NULL || b->test != NULL))
         return dp_fail(err, DP_E_USAGE, "%s is for a page: -o FILE or --text", b->model != NULL ? "--model" : "--test");
-    if (b->test != NULL && b->model == NULL)
-        return dp_fail(err, DP_E_USAGE, "--test goes with --model");
-    if (b->output != NULL && (b->q.json || b->text))
-        return dp_fail(err, DP_E_USAGE, "%s and -o exclude each other", b->q.json ? "--json" : "--text");
-    return b->text && b->q.json ? dp_fail(err, DP_E_USAGE, "--json and --text exclude each other") : DP_OK;
+    return b->test == NULL || b->model != NULL ? DP_OK : dp_fail(err, DP_E_USAGE, "--test goes with --model");
 }
 
 /* Whether a file is a stream of frames: a ledger and a table begin with a character of ASCII. */

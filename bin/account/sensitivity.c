@@ -16,19 +16,21 @@ struct options {
 
 #define DP_OPTIONS struct options
 static const struct dp_option options[] = {
-    DP_OPTION_INT('N', rows, "N", DP_FROM_TO(1, 1e15), "public number of rows"),
-    DP_OPTION_INT('n', laps, "T", DP_FROM_TO(1, 1e12), "steps of a descent over all rows"),
-    DP_OPTION_INT('K', passes, "K", DP_FROM_TO(1, 1e6), "passes over a permutation of the rows, instead of --laps"),
-    DP_OPTION_INT('B', batch, "B", DP_FROM_TO(1, 1e15), "with --passes: rows of a batch, at least"),
-    DP_OPTION_CHOICE(0, decay, "HOW", "constant|inverse",
-                     "with --passes: constant, or inverse: step t is at most 1/(MU t) (default constant)"),
+    DP_OPTION_INT('N', rows, "N", DP_FROM_TO(1, 1e15), "public number of rows", .needed_by = "laps, passes"),
+    DP_OPTION_INT('n', laps, "T", DP_FROM_TO(1, 1e12), "steps of a descent over all rows", .required = true,
+                  .unless = "passes, loss", .excludes = "passes"),
+    DP_OPTION_INT('K', passes, "K", DP_FROM_TO(1, 1e6), "passes over a permutation of the rows"),
+    DP_OPTION_INT('B', batch, "B", DP_FROM_TO(1, 1e15), "rows of a batch, at least", .needs = "passes", .needed_by = "passes"),
+    DP_OPTION_CHOICE(0, decay, "HOW", "constant|inverse", "constant, or inverse: step t is at most 1/(MU t) (default constant)",
+                     .needs = "passes"),
     DP_OPTION_REAL(0, mu, "MU", DP_FROM(0), "strong convexity: the L2 regularisation", .name = "strong-convexity",
                    .required = true),
     DP_OPTION_REAL(0, beta, "BETA", DP_ABOVE(0), "smoothness: R^2/4 + MU for logistic, R^2 + MU for huber, rows of norm R",
-                   .name = "smoothness"),
-    DP_OPTION_REAL(0, lipschitz, "L", DP_ABOVE(0), "bound on the gradient of one row's data term: R for logistic"),
+                   .name = "smoothness", .required = true, .unless = "loss", .excludes = "loss"),
+    DP_OPTION_REAL(0, lipschitz, "L", DP_ABOVE(0), "bound on the gradient of one row's data term: R for logistic",
+                   .required = true, .unless = "loss", .excludes = "loss"),
     DP_OPTION_CHOICE(0, loss, "LOSS", DP_LOSS_CHOICES,
-                     "instead of --smoothness and --lipschitz; without --laps and --passes print these two: L BETA"),
+                     "take those of this loss; without --laps and --passes print these two: L BETA"),
     DP_OPTION_REAL(0, width, "W", DP_ABOVE(0), "of smooth-hinge, huber and huberised-hinge (1; huberised-hinge 0.5)",
                    .name = "loss-width"),
     DP_OPTION_REAL(0, norm, "R", DP_ABOVE(0), "with --loss: largest norm of a row without its constant column",
@@ -46,8 +48,6 @@ static int take_loss(struct options *o, struct dp_err *err)
 {
     if (o->loss < 0)
         return DP_OK;
-    if (!isnan(o->beta) || !isnan(o->lipschitz))
-        return dp_fail(err, DP_E_USAGE, "--loss takes the place of --smoothness and --lipschitz");
     enum dp_loss loss = (enum dp_loss)o->loss;
     double width = isnan(o->width) ? dp_losses[loss].width : o->width;
     double square = o->norm * o->norm + o->intercept * o->intercept;
@@ -61,15 +61,7 @@ static int take_loss(struct options *o, struct dp_err *err)
 
 static int check(const struct options *o, const struct dp_descent *d, struct dp_err *err)
 {
-    if (o->rows == DP_OPT_ABSENT_INT)
-        return dp_fail(err, DP_E_USAGE, "--rows is required");
-    if (isnan(o->beta) || isnan(o->lipschitz))
-        return dp_fail(err, DP_E_USAGE, "--%s is required", isnan(o->beta) ? "smoothness" : "lipschitz");
     bool batches = o->passes != DP_OPT_ABSENT_INT;
-    if (batches == (o->laps != DP_OPT_ABSENT_INT))
-        return dp_fail(err, DP_E_USAGE, "takes either --laps or --passes");
-    if (batches != (o->batch != DP_OPT_ABSENT_INT) || (o->decay >= 0 && !batches))
-        return dp_fail(err, DP_E_USAGE, "--passes needs --batch, and --batch and --decay go with --passes");
     if (batches && o->batch > o->rows)
         return dp_fail(err, DP_E_USAGE, "--batch: must be at most the rows, got %lld", (long long)o->batch);
     if (batches && (double)o->passes * (double)dp_permutation_batches(o->rows, o->batch) > 1e10)

@@ -257,7 +257,7 @@ int dp_option_parse(const struct dp_command *command, void *values, void *common
     return rc ?: DP_PARSE_RUN;
 }
 
-static void help_line(const struct dp_option *o, FILE *stream)
+static void help_line(const struct dp_option_table *t, const struct dp_option *o, FILE *stream)
 {
     char left[80];
     char letter[8] = "    ", buffer[DP_OPTION_NAME];
@@ -270,7 +270,7 @@ static void help_line(const struct dp_option *o, FILE *stream)
     fputs(o->help, stream);
     if (o->choices != NULL)
         fprintf(stream, ": %s", o->choices);
-    dp_option_print_excludes(o, stream);
+    dp_option_print_excludes(t, o, stream);
     if (o->fallback != NULL)
         fprintf(stream, " (default %s)", o->fallback);
     dp_option_print_required(o, stream);
@@ -279,12 +279,12 @@ static void help_line(const struct dp_option *o, FILE *stream)
 
 void dp_option_help(const struct dp_command *command, FILE *stream)
 {
+    struct dp_option_table t;
+    table_of(&t, command, NULL, NULL, NULL);
     fprintf(stream, "Usage: %s [options]%s%s\n%s.\n\nOptions:\n", command->name, command->operands[0] ? " " : "",
             command->operands, command->summary);
-    for (const struct dp_option *o = command->options; o != NULL && !dp_option_is_end(o); o++)
-        help_line(o, stream);
-    for (const struct dp_option *o = command->common; o != NULL && !dp_option_is_end(o); o++)
-        help_line(o, stream);
+    for (int i = 0; i < t.count; i++)
+        help_line(&t, t.entry[i], stream);
     fprintf(stream, "  %-32s %s\n  %-32s %s\n\nThe manual: man %.*s\n", "-h, --help", "this page", "    --version",
             "the version", (int)strcspn(command->name, " "), command->name); /* a subcommand is on the page of its command */
 }

@@ -36,7 +36,8 @@ struct dp_option {
 };
 
 /* Rules are texts. A condition is the long name of an option, which holds if its value is not its default; the name of a choice
-   with values; or only the values of the word that says what the operand is. A list of conditions may end with a reason:
+   with values; or only the values of the word that says what the operand is. A list of conditions may end with a reason;
+   an option that a command does not have excludes nothing:
 
        .needs = "private-schema, private-knots"  one of them: "--delta needs --private-schema or --private-knots"
        .needs = "output; basis=hats|bins"        both

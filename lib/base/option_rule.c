@@ -244,13 +244,19 @@ void dp_option_print_needs(const struct dp_option *o, FILE *stream)
         }
 }
 
-void dp_option_print_excludes(const struct dp_option *o, FILE *stream)
+void dp_option_print_excludes(const struct dp_option_table *t, const struct dp_option *o, FILE *stream)
 {
     struct rule rule;
     for (const char *at = o->excludes; at != NULL;) {
         char text[MOST_TEXT] = "";
+        int all = 0;
         at = read_rule(at, false, &rule);
-        fprintf(stream, " (not with %s)", add_rule(text, &rule, " or "));
+        for (int i = 0; i < rule.count; i++)
+            if (rule.condition[i].length == 0 || find(t, rule.condition[i].name, rule.condition[i].length) >= 0)
+                rule.condition[all++] = rule.condition[i];
+        rule.count = all;
+        if (all > 0)
+            fprintf(stream, " (not with %s)", add_rule(text, &rule, " or "));
     }
 }
 

@@ -30,5 +30,5 @@ int dp_option_missing(const struct dp_option_table *table, int i, struct dp_err 
 
 /* Parts of a line of --help: the first is before the text of the option, the others follow it. */
 void dp_option_print_needs(const struct dp_option *option, FILE *stream);
-void dp_option_print_excludes(const struct dp_option *option, FILE *stream);
+void dp_option_print_excludes(const struct dp_option_table *table, const struct dp_option *option, FILE *stream);
 void dp_option_print_required(const struct dp_option *option, FILE *stream);

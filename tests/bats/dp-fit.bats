@@ -122,7 +122,7 @@ hospital() {
     rm -r ward/patients.dp
     complains 2 "dpline fit: --label: ward/patients.json is there, and says which column is the label" dpline fit ward/patients.csv --label ward
     complains 1 "dp-predict: patients.model carries no public schema: --schema names the schema of the training set" dp-predict patients.model january.csv
-    complains 2 "dp-predict: --schema: all.dp is a data set, which needs none" dp-predict patients.model all.dp --schema ward/patients.json
+    complains 2 "dp-predict: --schema is for a table" dp-predict patients.model all.dp --schema ward/patients.json
     # a schema of public values is carried
     jq '.private_preprocessing = []' ward/patients.json > p && mv p ward/patients.json
     rm -r ward/patients-test.dp

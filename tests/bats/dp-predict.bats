@@ -237,7 +237,6 @@ END
 @test "rows that are others than the model's, and streams that are none, are refused" {
     arrivals
     complains 2 "dp-predict: --rows replaces a data set: there is one too many" dp-predict model t.dp --rows rows
-    complains 2 "dp-predict: --rows replaces a data set: there is one too many" dp-predict model --data t.dp --rows rows
     complains 2 "dp-predict: --rows: standard input is where the model comes from" dp-predict --rows - < model
     dp-import csv t.csv --schema s.json --out narrow -q --no-bias
     complains 1 "dp-predict: the model has 3 columns, narrow has 2" dp-predict model --rows narrow

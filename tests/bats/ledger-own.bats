@@ -290,16 +290,12 @@ lines() { grep -c "\"kind\":\"$1\"" "$2" || true; }
     run dp-account report small.dp
     assert_line 'counted by adding up what the runs state: epsilon 1 at delta 1e-05'
     dp-account verify small.dp
-    complains 2 'dp-account budget: --addition and --order exclude each other' \
-        dp-account budget --epsilon 1 --delta 1e-5 --addition --order 8 small.dp
 }
 
 @test "no budget is set that the planned run does not fit into" {
     complains 1 "dp-account budget: not one such run fits into epsilon = 1 at delta = 1e-05: no budget was set" \
         dp-account budget small.dp --epsilon 1 --delta 1e-5 --multiplier 0.5 --rate 0.2 --laps 100
     assert_not_exists small.dp/ledger
-    complains 2 "dp-account budget: --run-epsilon and --multiplier exclude each other" \
-        dp-account budget small.dp --epsilon 1 --delta 1e-5 --multiplier 0.5 --run-epsilon 1 --laps 1
 }
 
 @test "report: an empty ledger, one run, and runs that did not end" {

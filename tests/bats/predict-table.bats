@@ -98,7 +98,7 @@ dp-predict: warning: 2 of 5 rows could not be read, and have no prediction"
     printf 'age,smoker,age\n30,no,40\n' > twice.csv
     complains 1 "dp-predict: twice.csv: line 1, column 3: the header has 'age' twice" dp-predict model twice.csv
     complains 1 "dp-predict: --keep: new.csv has no column 'name'" dp-predict model new.csv --keep name
-    complains 2 'dp-predict: --keep: p.dp is a data set, which has only features' dp-predict model p.dp --keep id
+    complains 2 'dp-predict: --keep is for a table' dp-predict model p.dp --keep id
     complains 1 'dp-predict: cannot open gone.csv: No such file or directory' dp-predict model gone.csv
     printf 'age,smoker\n30,no,9\n' > wide.csv
     dp-predict model wide.csv > out 2> said

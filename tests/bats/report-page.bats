@@ -181,9 +181,6 @@ END
     assert_not_exists page.html
     complains 2 'dp-account report: --model is for a page: -o FILE or --text' dp-account report p.dp -m model
     complains 2 'dp-account report: --test goes with --model' dp-account report p.dp -t q.dp -o page.html
-    complains 2 'dp-account report: --json and -o exclude each other' dp-account report p.dp --json -o page.html
-    complains 2 'dp-account report: --text and -o exclude each other' dp-account report p.dp --text -o page.html
-    complains 2 'dp-account report: --json and --text exclude each other' dp-account report p.dp --text --json
     complains 2 'dp-account report: --json is for ledgers: model is a model' dp-account report model --json
     complains 2 'dp-account report: model is a model, and --model names another' dp-account report model -m model
     complains 2 'dp-account report: of a model, --data is the directory of its data set' dp-account report model -D patients.csv

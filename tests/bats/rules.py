@@ -25,8 +25,9 @@ class Command:
     def __init__(self, name):
         self.name, self.options = name, {}
         page = run(name, ["--help"]).stdout
-        usage = re.search(r"\[(\w+(?:\|\w+)+)\] FILE", page)
+        usage = re.search(r"\[options\] \[?(\w+(?:\|\w+)+)\b\]?( ?.*)", page)
         self.words = usage[1].split("|") if usage else []
+        self.more = usage is not None and usage[2] != ""
         for line in page.splitlines():
             match = LINE.fullmatch(line)
             if not match or match[1] in ("help", "version"):
@@ -47,13 +48,13 @@ class Command:
                 "metavar": match[2], "only": only, "needs": needs[1].split(" and ") if needs else [],
                 "excludes": [a for part in re.findall(r"\(not with ([^)]*)\)", text) for a in atoms(part)],
                 "choices": choices[1].split("|") if choices else [], "default": default[1] if default else None,
-                "required": re.search(r"\(required[) ](?!with )", text), "needed": needed}
+                "required": re.search(r"\(required( without [^)]*)?\)", text), "needed": needed}
 
     def sample(self, name, value=None):
         option = self.options[name]
         if option["metavar"] is None:
             return ["--" + name]
-        values = [value] if value else option["choices"] or ["1", "0.5", "2", "1/2", "tcp://a:1", "x"]
+        values = [value] if value else option["choices"] or ["1", "0.5", "2", "50", "1/2", "tcp://a:1", "x"]
         for value in values:
             if (value != option["default"] or len(values) == 1) and f"--{name}: must be" not in run(self.name, ["--" + name, value, "--no-such-option"]).stderr:
                 return ["--" + name, value]
@@ -95,13 +96,14 @@ class Command:
                 for word in self.sample(name, next(c for c in self.options[name]["choices"] if c not in values))]
 
     def operands(self, word):
-        return [word, "x"] + ["y"] * (word in ("idx", "npy"))
+        return [word] + ["x"] * self.more + ["y"] * (word in ("idx", "npy"))
 
     def complete(self, given, name):
         """Adds the required options that may be beside an option."""
         for other, option in self.options.items():
             apart = {a for a, _ in option["excludes"] + self.options[name]["excludes"]}
-            if option["required"] and "--" + other not in given and not apart & {name, other}:
+            instead = re.findall("--[a-z0-9-]+", option["required"][0]) if option["required"] else []
+            if option["required"] and "--" + other not in given and not apart & {name, other} and not set(instead) & set(given):
                 given = given + self.sample(other)
         return given
 

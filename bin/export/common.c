@@ -43,7 +43,7 @@ const struct export_format export_formats[] = {
     [EXPORT_SQL] = {"sql", MAPS | LINKS | TEXT | EXPORT_LIMIT, 0, export_sql},
     [EXPORT_C] = {"c", EXPORT_ALL, 0, export_c},
     [EXPORT_LIBLINEAR] = {"liblinear", EXPORT_SIGMOIDS, EXPORT_LIMIT, export_liblinear},
-    [EXPORT_ONNX] = {"onnx", MAPS | LINKS | TEXT | EXPORT_NETWORK, 0, export_onnx},
+    [EXPORT_ONNX] = {"onnx", MAPS | LINKS | TEXT | EXPORT_NETWORK, EXPORT_DATES, export_onnx},
     [EXPORT_PMML] = {"pmml", MAPS, 0, export_pmml},
 };
 

@@ -304,6 +304,42 @@ assert_output "$(case "$decimal$bad" in .) echo 90 rows agree, 222 ;; ,) echo 10
     dp-export --to pmml cells.model | grep -qF 'Cells of numbers are digits with a point: no blanks, no marks, no groups.'
 }
 
+@test "dates, in json, c and onnx" {
+    awk 'BEGIN { print "day,ill"; for (i = 0; i < 300; i++) printf "%02d.%02d.%d,%s\n", 1 + i % 28, 1 + i % 12, 1990 + i % 30, (i % 30 > 14 ? "yes" : "no") }' > days.csv
+    echo '{"header": true, "columns": [{"name": "day", "type": "numeric", "date": "%d.%m.%Y", "bounds": ["01.01.1985", "01.01.2025"], "basis": "cosines"},
+        {"name": "ill", "type": "label", "classes": ["no", "yes"]}]}' > days.json
+    dp-import csv -s days.json -q -o days.dp days.csv
+    train days logistic
+    printf '%s\n' day 01.02.2003 ' 29.02.2004 ' 29.02.2003 31.06.2003 1.2.2003 31.12.1970 01.01.1899 01.01.2099 2003-02-01 5 > some.csv
+    dp-predict -s -p days.model some.csv > expected.csv 2> warnings
+    for format in json c onnx; do
+        [ $format != onnx ] || /usr/bin/python3 -c 'import cv2' 2> /dev/null || continue
+        dp-export --to $format days.model > days.$format
+        run "$ROOT/tests/bats/export.py" $format days.$format some.csv expected.csv
+        assert_output "6 rows agree, 4 cannot be read"
+    done
+}
+
+@test "each format takes the models that the page says" {
+    echo '{"header": true, "columns": [{"name": "v", "type": "categorical", "categories": [["NA", "0"], "1"], "unknown": "zero"}, {"name": "y", "type": "label", "classes": ["no", "yes"]}]}' > two.json
+    dp-import csv -s two.json -q -o two.dp few.csv
+    train two logistic
+    echo '{"header": true, "columns": [{"name": "v", "type": "numeric", "date": "%Y", "bounds": ["1990", "2020"], "fill": "2000"}, {"name": "y", "type": "label", "classes": ["no", "yes"]}]}' > year.json
+    awk 'BEGIN { print "v,y"; for (i = 0; i < 300; i++) print 1990 + i % 29 "," (i % 29 > 14 ? "yes" : "no") }' > year.csv
+    dp-import csv -s year.json -q -o year.dp year.csv
+    train year logistic
+    while IFS=, read -r what model; do
+        for format in json csv sql c liblinear onnx pmml; do
+            dp-export --to $format "$model.model" > out 2> refused && yes=yes || yes=no
+            echo "$what Ta $yes $format"
+        done
+    done <<< $'row norms unit and cap,unit\ncurves,edge-hats\nproducts,pair\nsynonyms,two\ndates,year\ne^score,visits\nlogistic classes,rest\na network,ill-net' > got
+    sed -n 's/^\.It \(.*\) Ta \(.*\) Ta \(.*\) Ta \(.*\) Ta \(.*\) Ta \(.*\) Ta \(.*\) Ta \(.*\)/\1,\2,\3,\4,\5,\6,\7,\8/p' "$ROOT/man/dp-export.1" |
+        awk -F, 'NR == 1 { split($0, format) } NR > 1 { for (k = 2; k <= NF; k++) print $1 " Ta " $k " " format[k] }' > page
+    assert_equal "$(wc -l < page)" 56
+    diff page got
+}
+
 @test "a model without a schema is exported for rows of a data set" {
     dp-synth classification --rows 200 --cols 60 --seed 7 -o coded.dp -q
     train coded logistic

@@ -3,6 +3,7 @@
 dp-predict --scores of the same table."""
 import ast
 import csv
+import datetime
 import json
 import math
 import os
@@ -18,6 +19,16 @@ SHORTER = {"unit": lambda n: n > 0, "cap": lambda n: n > 1 - 2**-22}
 
 def number(text):
     return float(text) if re.fullmatch(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", text) else None
+
+
+def number_of(column, text):
+    """The number in a cell: of a date, its days since 1970."""
+    if "date" not in column:
+        return number(text)
+    try:
+        return (datetime.datetime.strptime(text, column["date"]) - datetime.datetime(1970, 1, 1)).total_seconds() / 86400
+    except ValueError:
+        return None
 
 
 def basis(column, v, k):
@@ -39,8 +50,8 @@ def read_cells(m, row):
             return None
         if c["type"] == "numeric":
             low, high = c.get("bounds", [-math.inf, math.inf])
-            missing |= "bad_cells" in m and number(cell) is None
-            value = c.get("fill", (low + high) / 2) if missing else number(cell)
+            missing |= "bad_cells" in m and number_of(c, cell) is None
+            value = c.get("fill", (low + high) / 2) if missing else number_of(c, cell)
             if value is None:
                 return None
         else:

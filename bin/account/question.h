@@ -33,7 +33,7 @@ struct asked {
     struct question q;
 };
 
-/* What has no multiplier of a Gaussian that may change. */
+/* Mechanisms that have no multiplier of a Gaussian that may change. */
 #define NOT_GAUSSIAN "laplace|pure|exponential|svt|objective"
 
 /* Rows that several words share. The last argument: whether the word requires the option. */

@@ -140,8 +140,7 @@ static int table_add(struct dp_option_table *t, const struct dp_option *options,
         if (t->count == DP_OPTION_MOST)
             return dp_fail(err, DP_E_USAGE, "more than %d options in a table", DP_OPTION_MOST);
         t->entry[t->count] = o;
-        t->values[t->count] = values;
-        t->count++;
+        t->values[t->count++] = values;
     }
     return DP_OK;
 }
@@ -259,8 +258,7 @@ int dp_option_parse(const struct dp_command *command, void *values, void *common
 
 static void help_line(const struct dp_option_table *t, const struct dp_option *o, FILE *stream)
 {
-    char left[80];
-    char letter[8] = "    ", buffer[DP_OPTION_NAME];
+    char left[80], letter[8] = "    ", buffer[DP_OPTION_NAME];
     if (o->letter != 0)
         snprintf(letter, sizeof letter, "-%c, ", o->letter);
     snprintf(left, sizeof left, "%s--%s%s%s", letter, dp_option_name(o, buffer), o->metavar ? " " : "",

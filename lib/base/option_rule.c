@@ -15,10 +15,12 @@ struct rule {
     int why_length;
 };
 
-/* Reads the rule at `at`. only: its conditions are values of the word. Returns where the next one begins, or NULL. */
+/* Reads the rule at `at`; NULL: none. only: its conditions are values of the word. Returns where the next one begins, or NULL. */
 static const char *read_rule(const char *at, bool only, struct rule *rule)
 {
     *rule = (struct rule){.why = ""};
+    if (at == NULL)
+        return NULL;
     for (bool more = true; more;) {
         at += strspn(at, " ");
         int all = (int)strcspn(at, ",;:"), name = only ? 0 : (int)strcspn(at, "=,;:"), to = name + !only;
@@ -146,14 +148,6 @@ static void add_holding(char text[MOST_TEXT], const struct dp_option_table *t, c
     add_condition(text, &now, "");
 }
 
-/* Reads .unless. */
-static void read_unless(const struct dp_option *o, struct rule *rule)
-{
-    rule->count = 0;
-    if (o->unless != NULL)
-        read_rule(o->unless, false, rule);
-}
-
 static bool is_below(const struct dp_option_table *t, int i)
 {
     const struct dp_option *o = t->entry[i];
@@ -180,19 +174,17 @@ static int check_rule(const struct dp_option_table *t, int i, enum kind kind, co
     case EXCLUDES:
         add_holding(text, t, rule);
         return dp_fail(err, DP_E_USAGE, "%s and %s exclude each other%.*s", own, text, rule->why_length, rule->why);
-    case ONLY:
-        add_rule(text, rule, " and ");
-        return dp_fail(err, DP_E_USAGE, "%s is for %s%.*s", own, text, rule->why_length, rule->why);
     case NEEDED_BY:
-        read_unless(t->entry[i], &unless);
+        read_rule(t->entry[i]->unless, false, &unless);
         if (any_holds(t, &unless))
             return DP_OK;
         add_rule(own, &unless, " or ");
         add_holding(text, t, rule);
         return dp_fail(err, DP_E_USAGE, "%s needs %s%.*s", text, own, rule->why_length, rule->why);
     default:
-        add_rule(text, rule, " or ");
-        return dp_fail(err, DP_E_USAGE, "%s needs %s%.*s", own, text, rule->why_length, rule->why);
+        add_rule(text, rule, kind == ONLY ? " and " : " or ");
+        return dp_fail(err, DP_E_USAGE, "%s %s %s%.*s", own, kind == ONLY ? "is for" : "needs", text, rule->why_length,
+                       rule->why);
     }
 }
 
@@ -201,7 +193,7 @@ int dp_option_missing(const struct dp_option_table *t, int i, struct dp_err *err
     char buffer[DP_OPTION_NAME], own[MOST_TEXT] = "--";
     const struct dp_option *o = t->entry[i];
     struct rule unless;
-    read_unless(o, &unless);
+    read_rule(o->unless, false, &unless);
     if (any_holds(t, &unless))
         return DP_OK;
     strcat(own, dp_option_name(o, buffer));
@@ -265,7 +257,7 @@ static void print_unless(const struct dp_option *o, FILE *stream)
 {
     struct rule unless;
     char text[MOST_TEXT] = "";
-    read_unless(o, &unless);
+    read_rule(o->unless, false, &unless);
     fprintf(stream, "%s%s)", unless.count > 0 ? " without " : "", add_rule(text, &unless, " or "));
 }
 

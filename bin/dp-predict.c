@@ -152,6 +152,17 @@ static size_t class_of(const struct predict *p, const double *scores)
     return both[1] >= p->options->threshold;
 }
 
+/* The empty cells of a row without a prediction, behind `kept` others. */
+static void put_nothing(const struct predict *p, size_t kept)
+{
+    size_t fields = (p->options->scores ? p->outputs : 0) + (p->options->probability ? p->classes : 0);
+    if (kept + fields == 0)
+        fputs("\"\"", stdout); /* many readers of CSV leave out an empty line */
+    while (fields-- > 0)
+        putchar(',');
+    putchar('\n');
+}
+
 static void put_prediction(const struct predict *p, const double *scores)
 {
     const struct dp_predictor *m = &p->model;
@@ -185,9 +196,17 @@ static void put_rows(const struct predict *p)
     for (size_t from = 0, count; from < p->dataset->rows && !ferror(stdout); from += count) {
         count = p->dataset->rows - from < DP_FAMILY_ROWS ? p->dataset->rows - from : DP_FAMILY_ROWS;
         dp_predictor_score(&p->model, p->dataset, from, count, p->scores);
-        for (size_t i = 0; i < count; i++)
-            put_prediction(p, p->scores + i * p->outputs);
+        for (size_t i = 0; i < count; i++) {
+            if (dp_dataset_is_null(p->dataset, from + i))
+                put_nothing(p, 0); /* its features are gone, too */
+            else
+                put_prediction(p, p->scores + i * p->outputs);
+        }
     }
+    if (p->dataset->nulls > 0)
+        fprintf(stderr,
+                "dp-predict: %zu of %zu rows have no label, and no features in a data set: their predictions are empty\n",
+                p->dataset->nulls, p->dataset->rows);
 }
 
 /* Answers rows that arrive: prints a line for each before it waits for the next ones. */
@@ -339,16 +358,11 @@ static int put_unread(void *self, const struct dp_import *import, const char *wh
 {
     const struct table *t = self;
     struct predict *p = t->p;
-    size_t fields = (p->options->scores ? p->outputs : 0) + (p->options->probability ? p->classes : 0);
     (void)err;
     if (p->unread++ < MOST_WARNINGS)
         dp_cli_warn("dp-predict", why);
     put_kept(p, import->reader.lines);
-    if (p->keep.count + fields == 0)
-        fputs("\"\"", stdout); /* many readers of CSV leave out an empty line */
-    while (fields-- > 0)
-        putchar(',');
-    putchar('\n');
+    put_nothing(p, p->keep.count);
     return DP_OK;
 }
 

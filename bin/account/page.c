@@ -249,7 +249,8 @@ static void add_roc(const struct page *p, json_t *json)
 static json_t *held_out_json(const struct page *p)
 {
     static const char *const names[] = {"accuracy", "majority", "auc", "log_loss", "r2", "rmse"};
-    json_t *list = json_array(), *json = json_pack("{s:O, s:o}", "rows", get(p->held_out, "rows"), "measures", list);
+    json_t *list = json_array(), *json = json_pack("{s:O, s:O*, s:o}", "rows", get(p->held_out, "rows"), "rows_without_label",
+                                                   get(p->held_out, "rows_without_label"), "measures", list);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (get(p->held_out, names[i]) != NULL)
             json_array_append_new(list, json_pack("{s:b, s:O}", names[i], true, "value", get(p->held_out, names[i])));

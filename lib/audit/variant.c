@@ -42,6 +42,7 @@ static int copy_description(const struct dp_variant *variant, const char *path, 
         json_object_set_new(root, "storage", json_string(dp_storages[DP_STORAGE_DENSE]));
         json_object_set_new(root, "quantised", json_true());
     }
+    json_object_del(root, "nulls"); /* nothing is measured on the rows */
     rc = rc ?: open_in(&to, variant->path, files[0], "w", err);
     if (rc == DP_OK)
         dp_json_print(root, 1, to);

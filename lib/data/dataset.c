@@ -17,11 +17,11 @@
 const char *const dp_storages[] = {"dense", "csr", "int16"};
 
 struct dp_dataset_map {
-    struct dp_npy x, indices, indptr, scales, persons, y;
+    struct dp_npy x, indices, indptr, scales, persons, nulls, y;
     const float *values; /* CSR, else NULL, like the next two members */
     const int32_t *columns;
     const int64_t *start; /* CSR: rows + 1 */
-    bool salted;
+    bool salted, has_nulls;
     unsigned char salt[crypto_generichash_KEYBYTES];
 };
 
@@ -210,12 +210,22 @@ static int read_paid(struct dp_dataset *d, const json_t *paid, const char *path,
     return DP_OK;
 }
 
+static int read_nulls(struct dp_dataset *d, const json_t *root, const char *path, struct dp_err *err)
+{
+    const json_t *nulls = json_object_get(root, "nulls");
+    if (nulls != NULL && !(json_is_boolean(nulls) && json_integer_value(json_object_get(root, "format")) >= 3))
+        return dp_fail(err, DP_E_RUN, "%s: \"nulls\" is not true or false, from format 3 on", path);
+    d->map->has_nulls = json_is_true(nulls);
+    return DP_OK;
+}
+
 static int read_description(struct dp_dataset *d, const json_t *root, const char *path, struct dp_err *err)
 {
     const json_t *held_out = json_object_get(root, "held_out"), *who = json_object_get(root, "population");
     const json_t *split = json_object_get(root, "split");
     int rc = read_shape(d, root, path, err);
     rc = rc ?: read_persons(d, root, path, err);
+    rc = rc ?: read_nulls(d, root, path, err);
     rc = rc ?: read_salt(d->map, root, path, err);
     rc = rc ?: join(json_object_get(root, "private_preprocessing"), &d->private_preprocessing, path, err);
     if (rc == DP_OK && ((held_out != NULL && !json_is_boolean(held_out)) || (who != NULL && !json_is_string(who)) ||
@@ -312,6 +322,21 @@ static int map_persons(struct dp_dataset *d, int at, const char *path, struct dp
     return DP_OK;
 }
 
+/* Null rows ascend, and no row is there twice. */
+static int map_nulls(struct dp_dataset *d, int at, const char *path, struct dp_err *err)
+{
+    struct dp_dataset_map *m = d->map;
+    int rc = dp_npy_open(&m->nulls, at, path, "nulls.npy", "<i8", 1, err);
+    if (rc != DP_OK)
+        return rc;
+    d->null = m->nulls.data;
+    d->nulls = m->nulls.dims[0];
+    bool good = true;
+    for (size_t i = 0; good && i < d->nulls; i++)
+        good = d->null[i] > (i > 0 ? d->null[i - 1] : -1) && (uint64_t)d->null[i] < d->rows;
+    return good ? DP_OK : dp_fail(err, DP_E_RUN, "%s/nulls.npy: not the numbers of rows, in their order", path);
+}
+
 static int map_rows(struct dp_dataset *d, int at, const char *path, struct dp_err *err)
 {
     static const struct {
@@ -345,6 +370,8 @@ static int map_arrays(struct dp_dataset *d, int at, const char *path, struct dp_
     rc = rc ?: map_rows(d, at, path, err);
     if (rc == DP_OK && d->rows_per_person > 0)
         rc = map_persons(d, at, path, err);
+    if (rc == DP_OK && m->has_nulls)
+        rc = map_nulls(d, at, path, err);
     if (rc != DP_OK)
         return rc;
     d->y = m->y.data;
@@ -374,6 +401,7 @@ void dp_dataset_close(struct dp_dataset *dataset)
         dp_npy_close(&dataset->map->indptr);
         dp_npy_close(&dataset->map->scales);
         dp_npy_close(&dataset->map->persons);
+        dp_npy_close(&dataset->map->nulls);
         dp_npy_close(&dataset->map->y);
     }
     free_names(dataset->class_names, dataset->classes);
@@ -468,6 +496,37 @@ static void hash_values(struct dp_hash *hash, struct dp_row row)
     }
 }
 
+size_t dp_dataset_labels(const struct dp_dataset *d, double *y)
+{
+    memcpy(y, d->y, d->rows * sizeof *y);
+    dp_dataset_keep_labelled(d, y, 1);
+    return d->rows - d->nulls;
+}
+
+void dp_dataset_keep_labelled(const struct dp_dataset *d, double *values, size_t each)
+{
+    size_t kept = d->nulls > 0 ? (size_t)d->null[0] : d->rows;
+    for (size_t i = kept, next = 0; i < d->rows; i++) {
+        bool null = next < d->nulls && (size_t)d->null[next] == i;
+        next += null;
+        if (!null)
+            memcpy(values + kept++ * each, values + i * each, each * sizeof *values);
+    }
+}
+
+bool dp_dataset_is_null(const struct dp_dataset *d, size_t row)
+{
+    size_t from = 0, to = d->nulls;
+    while (from < to) {
+        size_t half = from + (to - from) / 2;
+        if ((size_t)d->null[half] < row)
+            from = half + 1;
+        else
+            to = half;
+    }
+    return from < d->nulls && (size_t)d->null[from] == row;
+}
+
 int dp_dataset_verify(const struct dp_dataset *d, const char *path, struct dp_err *err)
 {
     const struct dp_dataset_map *m = d->map;
@@ -492,6 +551,8 @@ int dp_dataset_verify(const struct dp_dataset *d, const char *path, struct dp_er
         if (person != NULL && *person == (int64_t)i + 1)
             dp_hash_add(&hash, person++, sizeof *person);
     }
+    if (d->nulls > 0)
+        dp_hash_add(&hash, d->null, d->nulls * sizeof *d->null);
     dp_digest_finish(&hash, d->rows, d->cols, digest);
     if (dp_mapped_check(true, err) != DP_OK)
         rc = DP_E_RUN;

@@ -4,8 +4,9 @@
  *   X_data.npy    nnz float32, X_indices.npy nnz int32, X_indptr.npy (rows+1) int64   (CSR)
  *   X_i16.npy     rows × cols int16, C order, and scales.npy, cols float32, powers of two: value j is entry j × scale j (int16)
  *   persons.npy   (persons+1) int64: where the rows of each person begin      (only if rows belong to persons)
+ *   nulls.npy     int64, ascending: null rows, which are zeros and have no label      (only if there may be any)
  *   y.npy         rows float64: the class index 0..classes-1 for a classification, the value for a regression
- *   dataset.json  {"format": 1, or 2 with persons, "rows", "cols", "persons", "rows_per_person",
+ *   dataset.json  {"format": 1, 2 with persons, 3 with "nulls": true, "rows", "cols", "persons", "rows_per_person",
  *                  "storage": "dense"|"csr"|"int16", "names": […],
  *                  "label": {"kind": "classes"|"real", "name", "classes": ["<=50K", …] or "scale", "offset"},
  *                  "row_norm": "bounds"|"unit"|"cap"|"none", "row_divisor", "bias", "quantised",
@@ -21,7 +22,7 @@
 #include "base/unit.h"
 #include "math/vec.h"
 
-#define DP_DATASET_FORMAT 2 /* the newest format that this version reads; it writes 2 if rows belong to persons, else 1 */
+#define DP_DATASET_FORMAT 3 /* the newest format that this version reads; it writes the oldest one that says what there is */
 
 enum dp_storage { DP_STORAGE_DENSE, DP_STORAGE_CSR, DP_STORAGE_INT16 };
 extern const char *const dp_storages[]; /* names in dataset.json */
@@ -36,8 +37,10 @@ struct dp_dataset {
     enum dp_storage storage;
     bool quantised; /* values were rounded to 16 bits, whatever the storage */
     enum dp_label_kind label_kind;
-    size_t classes;                   /* number of classes, 0 for a regression */
-    const double *y;                  /* rows; into the mapping */
+    size_t classes;      /* number of classes, 0 for a regression */
+    const double *y;     /* rows; into the mapping; 0 for a null row */
+    const int64_t *null; /* nulls numbers of null rows. NULL: there can be none, which is public */
+    size_t nulls;
     struct dp_row first;              /* row 0, with pointers into the mapping; unset for CSR */
     char **class_names;               /* classes entries, or NULL */
     char **column_names;              /* cols entries, or NULL */
@@ -80,6 +83,14 @@ static inline size_t dp_dataset_person(const struct dp_dataset *dataset, size_t 
     *first = good ? (size_t)from : 0;
     return good ? (size_t)(to - from) : 0;
 }
+
+/* Copies the labels of rows that have one, and returns their number. y: rows entries. */
+size_t dp_dataset_labels(const struct dp_dataset *dataset, double *y);
+
+/* Moves the values of rows that have a label, `each` per row, to the front. */
+void dp_dataset_keep_labelled(const struct dp_dataset *dataset, double *values, size_t each);
+
+bool dp_dataset_is_null(const struct dp_dataset *dataset, size_t row);
 
 /* Files must not be written to while they are mapped: dp_mapped_check (base/mapped.h) notices when one loses
    pages, or changes in size or time. */

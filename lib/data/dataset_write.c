@@ -16,13 +16,15 @@
 #include "data/npy.h"
 #include "data/quantise.h"
 
-enum file { FILE_X, FILE_INDICES, FILE_INDPTR, FILE_Y, FILE_SCALES, FILE_PERSONS, FILES };
+enum file { FILE_X, FILE_INDICES, FILE_INDPTR, FILE_Y, FILE_SCALES, FILE_PERSONS, FILE_NULLS, FILES };
 
 struct dp_writer {
     struct dp_writer_options options;
     char *path, *temporary, *population, *split;
     FILE *file[FILES];
     size_t rows, stored, persons;
+    int64_t *null; /* nulls */
+    size_t nulls, nulls_capacity;
     float *row;       /* cols */
     int32_t *columns; /* cols, CSR */
     int16_t *narrow;  /* cols, int16 */
@@ -33,7 +35,7 @@ struct dp_writer {
 static const char *file_name(const struct dp_writer *w, enum file file)
 {
     static const char *const x[] = {"X.npy", "X_data.npy", "X_i16.npy"};
-    static const char *const names[] = {"", "X_indices.npy", "X_indptr.npy", "y.npy", "scales.npy", "persons.npy"};
+    static const char *const names[] = {"", "X_indices.npy", "X_indptr.npy", "y.npy", "scales.npy", "persons.npy", "nulls.npy"};
     return file == FILE_X ? x[w->options.storage] : names[file];
 }
 
@@ -51,6 +53,8 @@ static bool has_file(const struct dp_writer *w, enum file file)
 {
     if (file == FILE_PERSONS)
         return w->options.rows_per_person > 0;
+    if (file == FILE_NULLS)
+        return w->options.nulls;
     return file == FILE_X || file == FILE_Y || (file == FILE_SCALES ? is_narrow(w) : is_sparse(w));
 }
 
@@ -61,7 +65,7 @@ enum { KEPT = sizeof kept / sizeof kept[0] };
 static void remove_directory(const char *path)
 {
     static const char *const names[] = {"X.npy", "X_data.npy",  "X_indices.npy", "X_indptr.npy", "X_i16.npy",   "scales.npy",
-                                        "y.npy", "persons.npy", "ledger",        "ledger.mark",  "dataset.json"};
+                                        "y.npy", "persons.npy", "nulls.npy",     "ledger",       "ledger.mark", "dataset.json"};
     char file[4500];
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         snprintf(file, sizeof file, "%s/%s", path, names[i]);
@@ -86,7 +90,7 @@ static int put(struct dp_writer *w, enum file file, const void *data, size_t siz
 
 static int put_header(struct dp_writer *w, enum file file, struct dp_err *err)
 {
-    static const char *const dtype[] = {"<f4", "<i4", "<i8", "<f8", "<f4", "<i8"};
+    static const char *const dtype[] = {"<f4", "<i4", "<i8", "<f8", "<f4", "<i8", "<i8"};
     uint64_t d0 = w->stored, d1 = 0;
     if (file == FILE_Y || (file == FILE_X && !is_sparse(w)))
         d0 = w->rows;
@@ -96,6 +100,8 @@ static int put_header(struct dp_writer *w, enum file file, struct dp_err *err)
         d0 = w->options.cols;
     if (file == FILE_PERSONS)
         d0 = w->persons + 1;
+    if (file == FILE_NULLS)
+        d0 = w->nulls;
     if (file == FILE_X && !is_sparse(w))
         d1 = w->options.cols;
     return dp_npy_write_header(w->file[file], file == FILE_X && is_narrow(w) ? "<i2" : dtype[file], d0, d1, err);
@@ -228,6 +234,16 @@ int dp_writer_shorten(const struct dp_writer *w, const double *x, size_t number,
     return dp_row_shorten(&(struct dp_row_length){o->norm, o->divisor, o->cols, o->step}, x, number, row, err);
 }
 
+static int put_label(struct dp_writer *w, size_t row, double y, struct dp_err *err)
+{
+    double none = 0;
+    if (!isnan(y) || !w->options.nulls)
+        return put(w, FILE_Y, &y, sizeof y, err);
+    dp_extend(&w->null, &w->nulls_capacity, w->nulls + 1, sizeof *w->null);
+    w->null[w->nulls++] = (int64_t)row;
+    return put(w, FILE_Y, &none, sizeof none, err);
+}
+
 static int put_narrow(struct dp_writer *w, const float *row, struct dp_err *err)
 {
     size_t count = w->options.cols;
@@ -257,12 +273,12 @@ static int put_sparse(struct dp_writer *w, const float *row, struct dp_err *err)
 static int put_dense(struct dp_writer *w, const float *rows, const double *y, size_t count, struct dp_err *err)
 {
     size_t size = w->options.cols * sizeof *rows;
-    for (size_t i = 0; i < count; i++) {
+    int rc = DP_OK;
+    for (size_t i = 0; rc == DP_OK && i < count; i++) {
         dp_hash_add(&w->hash, rows + i * w->options.cols, size);
-        dp_hash_add(&w->hash, y + i, sizeof *y);
+        rc = put_label(w, w->rows + i, y[i], err);
     }
-    int rc = put_alone(w, FILE_X, rows, count * size, err);
-    return rc ?: put_alone(w, FILE_Y, y, count * sizeof *y, err);
+    return rc ?: put_alone(w, FILE_X, rows, count * size, err);
 }
 
 int dp_writer_put(struct dp_writer *w, const float *rows, const double *y, size_t count, struct dp_err *err)
@@ -273,7 +289,7 @@ int dp_writer_put(struct dp_writer *w, const float *rows, const double *y, size_
         rc = put_dense(w, rows, y, count, err);
     for (size_t i = 0; rc == DP_OK && !dense && i < count; i++) {
         rc = (is_sparse(w) ? put_sparse : put_narrow)(w, rows + i * w->options.cols, err);
-        rc = rc ?: put(w, FILE_Y, y + i, sizeof *y, err);
+        rc = rc ?: put_label(w, w->rows + i, y[i], err);
     }
     if (rc == DP_OK)
         w->rows += count;
@@ -326,16 +342,21 @@ static int describe(struct dp_writer *w, json_t *description, struct dp_err *err
     dp_digest_finish(&w->hash, w->rows, w->options.cols, digest);
     if (!w->options.public_rows)
         sodium_bin2hex(salt, sizeof salt, w->salt, sizeof w->salt);
-    json_t *root = json_pack("{s:i, s:I, s:I, s:s, s:s, s:s, s:b, s:s, s:s}", "format",
-                             w->options.rows_per_person > 0 ? DP_DATASET_FORMAT : 1, "rows", (json_int_t)w->rows, "cols",
-                             (json_int_t)w->options.cols, "storage", dp_storages[w->options.storage], "row_norm",
-                             dp_row_norms[w->options.norm], "population", w->population != NULL ? w->population : digest,
-                             "held_out", w->options.held_out, "salt", salt, "digest", digest);
+    json_t *root =
+        json_pack("{s:i, s:I, s:I, s:s, s:s, s:s, s:b, s:s, s:s}", "format",
+                  w->options.nulls                 ? 3
+                  : w->options.rows_per_person > 0 ? 2
+                                                   : 1,
+                  "rows", (json_int_t)w->rows, "cols", (json_int_t)w->options.cols, "storage", dp_storages[w->options.storage],
+                  "row_norm", dp_row_norms[w->options.norm], "population", w->population != NULL ? w->population : digest,
+                  "held_out", w->options.held_out, "salt", salt, "digest", digest);
     snprintf(path, sizeof path, "%s/dataset.json", w->temporary);
     if (w->options.rows_per_person > 0) {
         json_object_set_new(root, "persons", json_integer((json_int_t)w->persons));
         json_object_set_new(root, "rows_per_person", json_integer((json_int_t)w->options.rows_per_person));
     }
+    if (w->options.nulls)
+        json_object_set_new(root, "nulls", json_true());
     json_object_update(root, description);
     if (w->split != NULL)
         json_object_set_new(root, "split", json_string(w->split));
@@ -460,7 +481,8 @@ static int take_name(struct dp_writer *w, struct dp_err *err)
 
 int dp_writer_finish(struct dp_writer *w, json_t *description, struct dp_err *err)
 {
-    int rc = close_files(w, err);
+    int rc = w->options.nulls ? put(w, FILE_NULLS, w->null, w->nulls * sizeof *w->null, err) : DP_OK;
+    rc = rc ?: close_files(w, err);
     return rc ?: describe(w, description, err);
 }
 
@@ -484,6 +506,7 @@ void dp_writer_abort(struct dp_writer *w)
     free(w->population);
     free(w->split);
     free(w->path);
+    free(w->null);
     free(w->row);
     free(w->columns);
     free(w->narrow);

@@ -23,6 +23,7 @@ struct dp_writer_options {
     bool held_out;          /* this is the test part of a split */
     size_t rows_per_person; /* the most rows of a person; 0: one row is taken for one person, and dp_writer_person is not
                              * called */
+    bool nulls;             /* rows without a label may come; public, it does not say that there are any */
     const char *split;      /* name of the split that this is a part of; NULL: none */
 };
 
@@ -48,8 +49,8 @@ int dp_writer_open(struct dp_writer **writer, const char *path, const struct dp_
 /* Sets the population that options left open, for rows whose people are known only when all of them are read. */
 int dp_writer_belong(struct dp_writer *writer, const char *population, struct dp_err *err);
 
-/* x: cols entries; y: the label. Stored as float32 with Σ x² ≤ 1 as real numbers: scaled to 1 − 2⁻²² at most,
-   then checked with the error bound of dp_row_norm2, then rounded toward zero where there are steps. Entries must be finite.
+/* x: cols entries; y: the label; NAN for a null row, which has zeros in x. Stored as float32 with Σ x² ≤ 1 as real numbers:
+   scaled to 1 − 2⁻²² at most, then checked with the error bound of dp_row_norm2, then rounded toward zero where there are steps. Entries must be finite.
    Fails when a signal is pending (interrupt.h). */
 int dp_writer_row(struct dp_writer *writer, const double *x, double y, struct dp_err *err);
 

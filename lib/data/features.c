@@ -377,7 +377,7 @@ const double *dp_features_row(const struct dp_features *f, struct dp_import *imp
         set_feature(&s->column[i], f, i, r->value[k], f->x + f->first[i], &import->plan.clamped[i]);
     }
     dp_products_features(&f->products, f->x, f->x + f->count - import->plan.bias - f->products.count);
-    *y = label_of(import, f, r->label);
+    *y = r->null ? (double)NAN : label_of(import, f, r->label);
     return f->x;
 }
 

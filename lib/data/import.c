@@ -154,6 +154,13 @@ struct parts {
     struct dp_writer *output, *test;
 };
 
+/* Whether a row may have no label: known without the rows. */
+static bool may_have_nulls(const struct dp_import *import)
+{
+    const struct dp_schema *s = &import->plan.schema;
+    return import->source.skip_bad > 0 || (s->label >= 0 && s->column[s->label].unknown_zero);
+}
+
 static int open_parts(struct parts *p, struct dp_import *import, struct dp_features *f, struct dp_err *err)
 {
     int rc = dp_features_plan(f, &import->plan, err);
@@ -161,6 +168,7 @@ static int open_parts(struct parts *p, struct dp_import *import, struct dp_featu
     import->writer.norm = import->plan.norm;
     import->writer.divisor = import->plan.divisor;
     import->writer.step = import->plan.step;
+    import->writer.nulls = may_have_nulls(import);
     rc = rc ?: dp_writer_open(&p->output, import->output, &import->writer, err);
     if (rc == DP_OK && import->test != NULL) {
         struct dp_writer_options held_out = import->writer;

@@ -369,11 +369,12 @@ static int noised_label(const struct made *m, const struct dp_census_column *c, 
         return dp_fail(err, DP_E_BUDGET,
                        "fewer than two classes of the label are frequent enough for what was paid, and "
                        "its numbers have no bounds; a schema of your own needs no payment");
-    if (apart && others >= 0.5 * m->threshold)
+    const double noise = m->scale / m->weight * sqrt((double)f->count); /* of the sum of what is named */
+    if (apart && others >= 3 * noise)
         json_object_set_new(o, "note",
-                            json_sprintf("about %.0f rows have no label, or a class that is too rare to be named: they teach "
-                                         "nothing, and it is never predicted",
-                                         others));
+                            json_sprintf("about %.0f rows, give or take %.0f, have no label, or a class that is too rare to be "
+                                         "named: they teach nothing, are not measured, and it is never predicted",
+                                         others, 2 * noise));
     if (apart)
         json_object_set_new(o, "unknown", json_string("zero"));
     return DP_OK;

@@ -105,7 +105,7 @@ static int label_cell(const struct dp_import *import, const struct dp_lines *l, 
     r->null = class < 0 && s->column[s->label].unknown_zero;
     if (class < 0 && !r->null)
         return unknown_class(s, l, i, name, err);
-    r->label = r->null ? (double)s->classes - 1 : (double)class; /* the model says class 0 of zeros: a test counts an error */
+    r->label = r->null ? 0 : (double)class;
     r->labelled = true;
     return DP_OK;
 }

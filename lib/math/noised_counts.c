@@ -50,30 +50,19 @@ static struct dp_estimate mean_within(double sum, double persons, double within)
     return (struct dp_estimate){cut(sum / persons), cut((sum - within) / persons), cut((sum + within) / persons)};
 }
 
-struct dp_estimate dp_noised_accuracy(const double *counts, size_t classes, double persons, double scale)
-{
-    double right = 0;
-    for (size_t k = 0; k < classes; k++)
-        right += counts[k * classes + k];
-    return mean_within(right, persons, dp_noised_within(classes, scale));
-}
-
-struct dp_estimate dp_noised_mean(double sum, double persons, double scale)
-{
-    return mean_within(sum, persons, dp_noised_within(1, scale));
-}
-
-/* The rate of a class: weight right / (weight right + wrong). wrong is the sum of `cells` counts. */
+/* weight right / (weight right + wrong), or, of numbers apart, right / wrong. right is the sum of `hits` noised numbers, wrong
+ * of `cells`. */
 struct ratio {
     double right, wrong, weight, scale;
-    size_t cells;
+    size_t hits, cells;
+    bool apart;
 };
 
 /* The probability that noise moves right − ρ all at least as far from 0 as it is. */
 static double chance(const struct ratio *r, double rho)
 {
-    double off = (1 - rho) * r->weight * r->right - rho * r->wrong;
-    return dp_noised_beyond(1, (1 - rho) * r->weight * r->scale, r->cells, rho * r->scale, fabs(off));
+    double part = r->apart ? 1 : (1 - rho) * r->weight, off = part * r->right - rho * r->wrong;
+    return dp_noised_beyond(r->hits, part * r->scale, r->cells, rho * r->scale, fabs(off));
 }
 
 /* The end of the interval between the estimate and 0 or 1. */
@@ -92,10 +81,60 @@ static double end_of(const struct ratio *r, double estimate, double last, double
     return out;
 }
 
+static struct dp_estimate interval(const struct ratio *r, double outside)
+{
+    double part = r->weight * r->right, all = r->apart ? r->wrong : part + r->wrong;
+    struct dp_estimate result = {(double)NAN, 0, 1};
+    if (!(all > 0))
+        return result;
+    result.value = cut(part / all);
+    if (chance(r, result.value) < outside) /* noise does not explain any rate near here */
+        return result;
+    result.low = end_of(r, result.value, 0, outside);
+    result.high = end_of(r, result.value, 1, outside);
+    return result;
+}
+
+static double sum_of(const double *counts, size_t classes, size_t step)
+{
+    double sum = 0;
+    for (size_t i = 0; i < classes * classes; i += step)
+        sum += counts[i];
+    return sum;
+}
+
+struct dp_estimate dp_noised_accuracy(const double *counts, size_t classes, double persons, double scale)
+{
+    double right = sum_of(counts, classes, classes + 1);
+    if (!isnan(persons))
+        return mean_within(right, persons, dp_noised_within(classes, scale));
+    const struct ratio r = {.right = right,
+                            .wrong = sum_of(counts, classes, 1) - right,
+                            .weight = 1,
+                            .scale = scale,
+                            .hits = classes,
+                            .cells = classes * (classes - 1)};
+    return interval(&r, 1 - DP_NOISED_LEVEL);
+}
+
+struct dp_estimate dp_noised_mean(double sum, const double *counts, size_t classes, double persons, double scale)
+{
+    if (!isnan(persons))
+        return mean_within(sum, persons, dp_noised_within(1, scale));
+    const struct ratio r = {.right = sum,
+                            .wrong = sum_of(counts, classes, 1),
+                            .weight = 1,
+                            .scale = scale,
+                            .hits = 1,
+                            .cells = classes * classes,
+                            .apart = true};
+    return interval(&r, 1 - DP_NOISED_LEVEL);
+}
+
 static struct dp_estimate rate_of(enum dp_metric_rate rate, const double *counts, size_t classes, size_t k, double scale,
                                   double outside)
 {
-    struct ratio r = {.right = counts[k * classes + k], .weight = rate == DP_METRIC_F1 ? 2 : 1, .scale = scale};
+    struct ratio r = {.right = counts[k * classes + k], .weight = rate == DP_METRIC_F1 ? 2 : 1, .scale = scale, .hits = 1};
     for (size_t i = 0; i < classes; i++) {
         if (i == k)
             continue;
@@ -103,16 +142,7 @@ static struct dp_estimate rate_of(enum dp_metric_rate rate, const double *counts
         r.wrong += rate != DP_METRIC_PRECISION ? counts[k * classes + i] : 0;
     }
     r.cells = (classes - 1) * (rate == DP_METRIC_F1 ? 2 : 1);
-    double all = r.weight * r.right + r.wrong;
-    struct dp_estimate result = {(double)NAN, 0, 1};
-    if (!(all > 0))
-        return result;
-    result.value = cut(r.weight * r.right / all);
-    if (chance(&r, result.value) < outside) /* noise does not explain any rate near here */
-        return result;
-    result.low = end_of(&r, result.value, 0, outside);
-    result.high = end_of(&r, result.value, 1, outside);
-    return result;
+    return interval(&r, outside);
 }
 
 struct dp_estimate dp_noised_rate(enum dp_metric_rate rate, const double *counts, size_t classes, double scale)

@@ -21,9 +21,10 @@ double dp_noised_beyond(size_t first, double a, size_t second, double b, double 
 /* The x with P(|Z| > x) = 1 − DP_NOISED_LEVEL for Z = the sum of `count` Laplace variables of that scale. */
 double dp_noised_within(size_t count, double scale);
 
-/* Accuracy: the sum of the diagonal divided by persons. Mean: a noised sum divided by persons. Both are cut to 0 … 1. */
+/* Accuracy: the sum of the diagonal divided by persons. Mean: another noised sum divided by persons. Both are cut to 0 … 1.
+ * persons: NAN if it is private; then the sum of all counts takes its place, and the interval is made as for a rate, below. */
 struct dp_estimate dp_noised_accuracy(const double *counts, size_t classes, double persons, double scale);
-struct dp_estimate dp_noised_mean(double sum, double persons, double scale);
+struct dp_estimate dp_noised_mean(double sum, const double *counts, size_t classes, double persons, double scale);
 
 /* A rate as dp_metric_rate. The interval of a class has each ρ for which noise explains the size of right − ρ all, which is 0
  * without noise (Fieller 1954). So nothing is divided by a noisy count. Two classes: of class 1. More: the means over all

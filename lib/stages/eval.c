@@ -113,12 +113,15 @@ struct state {
     bool rounded;         /* lines for a reader: six digits, with epsilon rounded up */
     bool started, header; /* shapes are known; the first TSV line is written */
     bool pending;         /* the lap has not been evaluated */
+    bool said;            /* how many rows have no label */
     struct lap lap;
     struct dp_eval_paid_options pay;
     struct dp_eval_paid paid; /* --private */
     struct dp_answer cost;    /* of that */
     struct dp_predictor model;
     struct dp_affine data_label;
+    size_t rows;      /* that have a label */
+    double *y;        /* their labels */
     double *scores;   /* rows × outputs */
     double *decided;  /* --threshold: rows, 1 where class 1 is predicted, else −1; otherwise the scores */
     uint64_t *work;   /* for auc */
@@ -137,6 +140,7 @@ static void eval_close(struct dp_stage *stage)
     if (s->decided != s->scores)
         free(s->decided);
     free(s->scores);
+    free(s->y);
     free(s->work);
     free(s->counts);
     free(s->chance);
@@ -293,8 +297,11 @@ static int start(struct dp_stage *stage, const struct dp_frame *frame, struct dp
     int rc = check_against_data(stage, frame, err);
     rc = rc ?: check_metrics(s, frame, err);
     rc = rc ?: check_two_classes(stage->options, s, err);
-    if (rc == DP_OK)
+    if (rc == DP_OK) {
         s->scores = dp_new(d->rows * s->model.form.outputs + 1, sizeof *s->scores);
+        s->y = dp_new(d->rows + 1, sizeof *s->y);
+        s->rows = dp_dataset_labels(d, s->y);
+    }
     s->decided = s->scores;
     if (rc == DP_OK && !isnan(((const struct options *)stage->options)->threshold))
         s->decided = dp_new(d->rows + 1, sizeof *s->decided);
@@ -319,23 +326,22 @@ static int start(struct dp_stage *stage, const struct dp_frame *frame, struct dp
 static double measure_rate(const struct state *s, enum dp_metric_rate rate)
 {
     const struct dp_dataset *d = s->dataset;
-    dp_metric_confusion(s->decided, s->model.form.outputs, d->y, d->rows, d->classes, s->counts);
+    dp_metric_confusion(s->decided, s->model.form.outputs, s->y, s->rows, d->classes, s->counts);
     return dp_metric_rate(rate, s->counts, d->classes);
 }
 
 /* The probability is for class 1; with more than two classes, for the predicted class. */
 static double measure_calibration(const struct state *s)
 {
-    const struct dp_dataset *d = s->dataset;
     size_t outputs = s->model.form.outputs;
-    double *probability = s->chance, *hit = s->chance + d->rows, *p = hit + d->rows;
-    for (size_t i = 0; i < d->rows; i++) {
+    double *probability = s->chance, *hit = s->chance + s->rows, *p = hit + s->rows;
+    for (size_t i = 0; i < s->rows; i++) {
         size_t class = outputs == 1 ? 1 : dp_metric_class(s->scores + i * outputs, outputs);
         dp_metric_probability(s->model.loss, s->scores + i * outputs, outputs, p);
         probability[i] = p[class];
-        hit[i] = d->y[i] == (double)class;
+        hit[i] = s->y[i] == (double)class;
     }
-    return dp_curve_calibration_error(probability, hit, d->rows);
+    return dp_curve_calibration_error(probability, hit, s->rows);
 }
 
 static double measure(const struct state *s, enum metric metric)
@@ -346,24 +352,24 @@ static double measure(const struct state *s, enum metric metric)
     struct dp_affine label = {.scale = 1};
     switch (metric) {
     case METRIC_ACCURACY:
-        return dp_metric_accuracy(s->decided, outputs, d->y, d->rows);
+        return dp_metric_accuracy(s->decided, outputs, s->y, s->rows);
     case METRIC_AUC:
-        return dp_metric_auc(s->scores, outputs, d->y, d->rows, s->work);
+        return dp_metric_auc(s->scores, outputs, s->y, s->rows, s->work);
     case METRIC_LOG_LOSS:
-        return dp_metric_log_loss(m->loss, s->scores, outputs, d->y, d->rows);
+        return dp_metric_log_loss(m->loss, s->scores, outputs, s->y, s->rows);
     case METRIC_MSE:
-        return dp_metric_mse(m->loss, s->scores, m->label, d->y, s->data_label, d->rows);
+        return dp_metric_mse(m->loss, s->scores, m->label, s->y, s->data_label, s->rows);
     case METRIC_R2:
-        return dp_metric_r2(m->loss, s->scores, m->label, d->y, s->data_label, d->rows);
+        return dp_metric_r2(m->loss, s->scores, m->label, s->y, s->data_label, s->rows);
     case METRIC_OBJECTIVE:
         /* The model's loss uses the units of its training labels. */
         if (s->data_label.scale != m->label.scale || s->data_label.offset != m->label.offset)
             label = (struct dp_affine){.scale = s->data_label.scale / m->label.scale,
                                        .offset = (s->data_label.offset - m->label.offset) / m->label.scale};
-        return dp_metric_objective(m->loss, m->width, s->lap.lambda, s->scores, outputs, d->y, label, d->rows, d->classes,
+        return dp_metric_objective(m->loss, m->width, s->lap.lambda, s->scores, outputs, s->y, label, s->rows, d->classes,
                                    m->parameters, m->form.rows * m->form.cols);
     case METRIC_MAJORITY:
-        return dp_metric_majority(d->y, d->rows, d->classes, s->counts);
+        return dp_metric_majority(s->y, s->rows, d->classes, s->counts);
     case METRIC_PRECISION:
         return measure_rate(s, DP_METRIC_PRECISION);
     case METRIC_RECALL:
@@ -371,13 +377,13 @@ static double measure(const struct state *s, enum metric metric)
     case METRIC_F1:
         return measure_rate(s, DP_METRIC_F1);
     case METRIC_BRIER:
-        return dp_metric_brier(m->loss, s->scores, outputs, d->y, d->rows, s->chance);
+        return dp_metric_brier(m->loss, s->scores, outputs, s->y, s->rows, s->chance);
     case METRIC_CALIBRATION:
         return measure_calibration(s);
     case METRIC_RMSE:
-        return sqrt(dp_metric_mse(m->loss, s->scores, m->label, d->y, s->data_label, d->rows));
+        return sqrt(dp_metric_mse(m->loss, s->scores, m->label, s->y, s->data_label, s->rows));
     case METRIC_MAE:
-        return dp_metric_mae(m->loss, s->scores, m->label, d->y, s->data_label, d->rows);
+        return dp_metric_mae(m->loss, s->scores, m->label, s->y, s->data_label, s->rows);
     case METRIC_CONFUSION:
     case METRIC_ROC:
     case METRIC_COUNT:
@@ -416,7 +422,7 @@ static void put_epsilon(struct state *s, double epsilon)
 static void put_confusion(struct state *s)
 {
     const struct dp_dataset *d = s->dataset;
-    dp_metric_confusion(s->decided, s->model.form.outputs, d->y, d->rows, d->classes, s->counts);
+    dp_metric_confusion(s->decided, s->model.form.outputs, s->y, s->rows, d->classes, s->counts);
     for (size_t i = 0; i < d->classes; i++) {
         put(s, i == 0 ? "[[" : ",[");
         for (size_t j = 0; j < d->classes; j++)
@@ -429,10 +435,9 @@ static void put_confusion(struct state *s)
 /* [[part of class 0, part of class 1], …] with a score of at least a threshold that falls. */
 static void put_roc(struct state *s)
 {
-    const struct dp_dataset *d = s->dataset;
     struct dp_curve_point point[CORNERS + 2];
     size_t count = 0;
-    if (dp_curve_roc(s->scores, d->y, d->rows, CORNERS, point, &count, NULL) != DP_OK)
+    if (dp_curve_roc(s->scores, s->y, s->rows, CORNERS, point, &count, NULL) != DP_OK)
         count = 0; /* rows of one class have no curve */
     put(s, "[");
     for (size_t i = 0; i < count; i++) {
@@ -449,7 +454,8 @@ static struct dp_estimate paid_measure(const struct state *s, enum metric metric
 {
     const struct dp_eval_paid *e = &s->paid;
     size_t classes = s->dataset->classes;
-    double persons = (double)s->dataset->persons;
+    /* How many have a label is private if there may be rows without one. */
+    double persons = s->dataset->null != NULL ? (double)NAN : (double)s->dataset->persons;
     struct dp_estimate m;
     switch (metric) {
     case METRIC_ACCURACY:
@@ -461,7 +467,7 @@ static struct dp_estimate paid_measure(const struct state *s, enum metric metric
     case METRIC_F1:
         return dp_noised_rate(DP_METRIC_F1, e->noised, classes, e->scale);
     default:
-        m = dp_noised_mean(e->noised[e->size - 1], persons, e->scale);
+        m = dp_noised_mean(e->noised[e->size - 1], e->noised, classes, persons, e->scale);
         if (classes == 2)
             return m;
         return (struct dp_estimate){2 * m.value, 2 * m.low, 2 * m.high}; /* errors are summed halved */
@@ -554,7 +560,7 @@ static void put_json(struct state *s, const struct options *o)
     }
     /* With --private, nothing here may depend on rows but the noised counts: how many rows persons have is not public. */
     if (!o->private || s->dataset->person == NULL)
-        put(s, ",\"rows\":%zu", s->dataset->rows);
+        put(s, ",\"rows\":%zu", o->private ? s->dataset->rows : s->rows);
     else
         put(s, ",\"persons\":%zu", s->dataset->persons);
     if (o->private) {
@@ -585,6 +591,13 @@ static int evaluate(struct dp_stage *stage, struct dp_out *out, struct dp_err *e
             dp_stage_warn(stage, out, "%s", warning);
         if (rc != DP_OK)
             return rc;
+    } else {
+        if (s->rows < s->dataset->rows && !s->said)
+            dp_stage_warn(stage, out, "%zu of %zu rows have no label, and are left out", s->dataset->nulls, s->dataset->rows);
+        s->said = true;
+        dp_dataset_keep_labelled(s->dataset, s->scores, s->model.form.outputs);
+        if (s->decided != s->scores)
+            dp_dataset_keep_labelled(s->dataset, s->decided, 1);
     }
     s->used = 0;
     if (o->format == FORMAT_JSON)

@@ -40,8 +40,13 @@ void dp_eval_paid_sum(struct dp_eval_paid *e, const double *decided, const doubl
     memset(e->sum, 0, e->size * sizeof *e->sum);
     for (size_t person = 0; person < d->persons; person++) {
         size_t rows = dp_dataset_person(d, person, &first);
-        double worth = floor(DP_EVAL_PAID_ONE / (double)rows);
+        size_t labelled = 0;
+        for (size_t i = first; i < first + rows; i++)
+            labelled += !dp_dataset_is_null(d, i);
+        double worth = floor(DP_EVAL_PAID_ONE / (double)labelled);
         for (size_t i = first; i < first + rows; i++) {
+            if (dp_dataset_is_null(d, i))
+                continue;
             e->sum[(size_t)d->y[i] * d->classes + dp_metric_class(decided + i * outputs, outputs)] += (int64_t)worth;
             if (e->brier)
                 e->sum[e->size - 1] += (int64_t)(worth * squared_error(e, d->y[i], scores + i * outputs));

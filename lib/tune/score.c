@@ -32,6 +32,8 @@ void dp_score_close(struct dp_score *s)
 
 static int64_t worth(const struct dp_score *s, const struct dp_predictor *model, size_t row, const double *scores)
 {
+    if (dp_dataset_is_null(s->data, row))
+        return 0;
     if (s->metric == DP_SCORE_ACCURACY)
         return (double)dp_metric_class(scores, model->form.outputs) == s->data->y[row] ? DP_SCORE_ONE : 0;
     double prediction = dp_metric_prediction(model->loss, scores[0], model->label);

@@ -401,3 +401,80 @@ END
     train three three.dp hinge
     complains 1 "dp-eval: roc: only two classes have one curve" dp-eval --data three.dp --private-data --metrics roc -l -i three
 }
+
+# table [EXTRA]: rows with a random number and a label that it says nothing about; of every five, EXTRA have no label
+table() {
+    awk -v extra="${1:-2}" 'BEGIN { srand(5); print "a,y"
+        for (i = 0; i < 3000; i++) print rand() "," (i % 5 < extra ? (i % 10 < 5 ? "" : "rare" i) : rand() < .2 ? "yes" : "no") }'
+}
+
+@test "rows without a label: no measure has them, exact or paid, and no prediction" {
+    table > t.csv
+    table 0 > all.csv
+    printf '{"header": true, "columns": [{"name": "a", "type": "numeric", "bounds": [0, 1]},
+        {"name": "y", "type": "label", "classes": ["no", "yes"], "unknown": "zero"}]}' > s.json
+    awk -F , 'NR == 1 || $2 == "yes" || $2 == "no"' t.csv > labelled.csv
+    for t in t labelled; do dp-import csv -s s.json $t.csv -q -o $t.dp; done
+    dp-import csv -s s.json all.csv --split 0.5 -q -o all.dp --test all-test.dp
+    train model all.dp logistic 2> /dev/null
+    local measures="accuracy,auc,logloss,confusion,majority,precision,recall,f1,brier,calibration,roc,objective" more
+    for more in "" "--threshold 0.3"; do
+        # shellcheck disable=SC2086
+        dp-eval --data t.dp --metrics $measures $more -f json -l -i model 2> said > t
+        # shellcheck disable=SC2086
+        dp-eval --data labelled.dp --metrics $measures $more -f json -l -i model > labelled
+        assert_equal "$(cat t)" "$(cat labelled)"
+        assert_equal "$(cat said)" "dp-eval: warning: 1200 of 3000 rows have no label, and are left out"
+    done
+    run jq -c '[.rows, (.auc - 0.5 | fabs) < 0.1, .majority > 0.7]' t
+    assert_output '[1800,true,true]'
+    # nearly without noise, the paid measures are those of the rows that have a label
+    dp-eval --data t.dp --private --epsilon 1e5 --allow-weak --no-ledger --metrics accuracy,brier,recall -f json -l -i model > paid
+    dp-eval --data labelled.dp --metrics accuracy,brier,recall -f json -l -i model > exact
+    run jq -s -c '[(.[0].accuracy - .[1].accuracy, .[0].brier - .[1].brier, .[0].recall - .[1].recall) | fabs < 1e-3]' paid exact
+    assert_output '[true,true,true]'
+    # where there could be such rows, their absence is not said either
+    dp-eval --data all-test.dp --private --epsilon 0.02 --no-ledger --metrics accuracy,confusion -f json -l -i model > paid
+    run jq -c '(.confusion | flatten | (.[0] + .[3]) / add) - .accuracy | fabs < 1e-3' paid
+    assert_output true
+    dp-predict model t.dp -H > predicted 2> said
+    assert_equal "$(cat said)" "dp-predict: 1200 of 3000 rows have no label, and no features in a data set: their predictions are empty"
+    assert_equal "$(grep -c '^""$' predicted) $(wc -l < predicted)" "1200 3000"
+    assert_equal "$(grep -v '^""$' predicted | sha256sum)" "$(dp-predict model labelled.dp -H | sha256sum)"
+    dp-info --verify t.dp
+    train paid all.dp logistic 4 "dp-account --epsilon 1e4 --delta 1e-5 --allow-seeded --ledger all.ledger" 2> /dev/null
+    dp-account report all.ledger --model paid --test t.dp -o page.html
+    run tr '\n' ' ' < page.html
+    assert_output --partial "Measured on 1800 rows that the model was not trained on; 1200 others have no label."
+    dp-account report all.ledger --model paid --test labelled.dp -o page.html
+    run grep -c 'have no label' page.html
+    assert_output 0
+}
+
+@test "rows without a label: they are in the number of rows and persons, and a person's others count in full" {
+    table | awk -F , 'NR == 1 { print "who," $0 } NR > 1 { print int(NR / 7) "," $0 }' > p.csv
+    printf '{"header": true, "columns": [{"name": "who", "type": "person"}, {"name": "a", "type": "numeric", "bounds": [0, 1]},
+        {"name": "y", "type": "label", "classes": ["no", "yes"], "unknown": "zero"}]}' > s.json
+    for storage in dense csr; do
+        dp-import csv -s s.json p.csv --rows-per-person 7 --storage $storage --split 0.5 -q -o $storage.dp --test $storage-test.dp
+        dp-info --verify $storage-test.dp
+    done
+    cmp dense-test.dp/nulls.npy csr-test.dp/nulls.npy
+    table 0 > all.csv
+    jq 'del(.columns[0])' s.json > all.json
+    dp-import csv -s all.json all.csv -q -o all.dp
+    train model all.dp logistic 2> /dev/null
+    dp-eval --data csr-test.dp --private --epsilon 1e5 --allow-weak --no-ledger --metrics confusion,accuracy -f json -l -i model > paid
+    /usr/bin/python3 - paid << 'END'
+import json
+import sys
+import numpy as np
+paid = json.load(open(sys.argv[1]))
+start, null = np.load("csr-test.dp/persons.npy"), np.load("csr-test.dp/nulls.npy")
+labelled = np.ones(start[-1], bool)
+labelled[null] = False
+persons = sum(labelled[a:b].any() for a, b in zip(start, start[1:]))
+assert len(start) - 1 > 200 and 0 < len(null) < start[-1]
+assert abs(np.sum(paid["confusion"]) - persons) < 0.1, (paid, persons)
+END
+}

@@ -261,6 +261,80 @@ static void refused(const char *path, const char *text)
 }
 
 /* every prefix of every file is refused, with the name of the file */
+static void open_rows(struct dp_writer **w, enum dp_storage storage, bool nulls)
+{
+    const float step[3] = {0x1p-10F, 0x1p-10F, 0x1p-10F};
+    struct dp_err err = {0};
+    const struct dp_writer_options options = {.cols = 3,
+                                              .storage = storage,
+                                              .step = storage == DP_STORAGE_INT16 ? step : NULL,
+                                              .norm = DP_NORM_UNIT,
+                                              .nulls = nulls,
+                                              .force = true};
+    if (dp_writer_open(w, "nulls.dp", &options, &err) != 0)
+        fail_msg("%s", err.message);
+}
+
+/* The file is there if there may be null rows, whether there are any or not. */
+static void null_rows_have_no_label_in_any_storage(void **state)
+{
+    (void)state;
+    for (int storage = 0; storage < 3; storage++)
+        for (int last = 0; last < 2; last++) {
+            const double labels[5] = {1, NAN, 0, NAN, last ? 1 : NAN};
+            struct dp_err err = {0};
+            struct dp_writer *w;
+            struct dp_dataset *d;
+            open_rows(&w, (enum dp_storage)storage, true);
+            for (size_t i = 0; i < 5; i++)
+                assert_int_equal(dp_writer_row(w, isnan(labels[i]) ? (double[]){0, 0, 0} : ROWS[0], labels[i], &err), 0);
+            json_t *j = description(false);
+            assert_int_equal(dp_writer_finish(w, j, &err), 0);
+            assert_int_equal(dp_writer_commit(w, &err), 0);
+            json_decref(j);
+            assert_int_equal(dp_dataset_open(&d, "nulls.dp", &err), 0);
+            assert_int_equal(dp_dataset_verify(d, "nulls.dp", &err), 0);
+            assert_int_equal(d->nulls, last ? 2 : 3);
+            double y[5], values[10] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+            assert_int_equal(dp_dataset_labels(d, y), last ? 3 : 2);
+            assert_true(y[0] == 1 && y[1] == 0 && (!last || y[2] == 1));
+            dp_dataset_keep_labelled(d, values, 2);
+            assert_true(values[0] == 1 && values[1] == 2 && values[2] == 5 && values[3] == 6 && (!last || values[4] == 9));
+            for (size_t i = 0; i < 5; i++)
+                assert_int_equal(dp_dataset_is_null(d, i), isnan(labels[i]));
+            dp_dataset_close(d);
+        }
+    char bytes[256];
+    size_t length = get_file("nulls.dp/nulls.npy", bytes, sizeof bytes);
+    bytes[128] = 0; /* the number of another row */
+    put_file("nulls.dp/nulls.npy", bytes, length);
+    refused("nulls.dp", "its contents are not those that dp-import wrote: the digest differs");
+    bytes[128] = 5;
+    put_file("nulls.dp/nulls.npy", bytes, length);
+    refused("nulls.dp", "nulls.dp/nulls.npy: not the numbers of rows, in their order");
+    unlink("nulls.dp/nulls.npy");
+    refused("nulls.dp", "cannot open nulls.dp/nulls.npy");
+}
+
+static void data_without_null_rows_says_that_there_could_be(void **state)
+{
+    (void)state;
+    struct dp_err err = {0};
+    struct dp_writer *w;
+    struct dp_dataset *d;
+    open_rows(&w, DP_STORAGE_DENSE, true);
+    assert_int_equal(dp_writer_row(w, ROWS[0], 1, &err), 0);
+    json_t *j = description(false);
+    assert_int_equal(dp_writer_finish(w, j, &err), 0);
+    assert_int_equal(dp_writer_commit(w, &err), 0);
+    json_decref(j);
+    assert_int_equal(dp_dataset_open(&d, "nulls.dp", &err), 0);
+    assert_int_equal(dp_dataset_verify(d, "nulls.dp", &err), 0);
+    assert_int_equal(d->nulls, 0);
+    assert_non_null(d->null);
+    dp_dataset_close(d);
+}
+
 static void truncated_files_are_refused(void **state)
 {
     (void)state;
@@ -329,10 +403,13 @@ static void altered_files_are_refused(void **state)
         {"{", "bad.dp/dataset.json: line 1: "},
         {"{}", "bad.dp/dataset.json: \"format\" is missing or wrong"},
         {"{\"format\":\"1\"}", "bad.dp/dataset.json: \"format\" is missing or wrong"},
-        {"{\"format\":3}", "bad.dp/dataset.json is of format 3; 2 is the newest that this version knows"},
+        {"{\"format\":4}", "bad.dp/dataset.json is of format 4; 3 is the newest that this version knows"},
         {"{\"format\":1,\"rows\":4,\"cols\":3,\"storage\":\"csr\",\"persons\":4,\"rows_per_person\":1,"
          "\"digest\":\"00000000000000000000000000000000\"}",
          "bad.dp/dataset.json: rows belong to persons from format 2 on"},
+        {"{\"format\":2,\"rows\":4,\"cols\":3,\"storage\":\"csr\",\"nulls\":true,"
+         "\"digest\":\"00000000000000000000000000000000\"}",
+         "bad.dp/dataset.json: \"nulls\" is not true or false, from format 3 on"},
         {"{\"format\":2,\"rows\":4,\"cols\":3,\"storage\":\"csr\",\"persons\":5,\"rows_per_person\":1,"
          "\"digest\":\"00000000000000000000000000000000\"}",
          "bad.dp/dataset.json: persons or rows_per_person is missing or wrong"},
@@ -731,6 +808,8 @@ int main(void)
         IN_SCRATCH(rows_never_leave_the_unit_ball),
         IN_SCRATCH(cap_leaves_short_rows_and_none_refuses_long_ones),
         IN_SCRATCH(only_data_sets_are_replaced),
+        IN_SCRATCH(null_rows_have_no_label_in_any_storage),
+        IN_SCRATCH(data_without_null_rows_says_that_there_could_be),
         IN_SCRATCH(truncated_files_are_refused),
         IN_SCRATCH(altered_files_are_refused),
         IN_SCRATCH(divided_rows_stay_in_the_unit_ball),

@@ -30,7 +30,7 @@ static const struct dp_option options[] = {
     DP_OPTION_REAL(0, lipschitz, "L", DP_ABOVE(0), "bound on the gradient of one row's data term: R for logistic",
                    .required = true, .unless = "loss", .excludes = "loss"),
     DP_OPTION_CHOICE(0, loss, "LOSS", DP_LOSS_CHOICES,
-                     "take those of this loss; without --laps and --passes print these two: L BETA"),
+                     "take the two of this loss; without --laps and --passes print these two: L BETA"),
     DP_OPTION_REAL(0, width, "W", DP_ABOVE(0), "of smooth-hinge, huber and huberised-hinge (1; huberised-hinge 0.5)",
                    .name = "loss-width"),
     DP_OPTION_REAL(0, norm, "R", DP_ABOVE(0), "with --loss: largest norm of a row without its constant column",

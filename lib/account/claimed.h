@@ -1,5 +1,5 @@
-/* The cost that three papers claim for a run; no claim is sound. Only the calculator asks. The table of account/account.h says which
- * runs each covers.
+/* The cost that three papers claim for a run; no claim is sound. Only the calculator asks. The table of account/account.h says
+ * which runs each covers.
  *
  * [SCD] Alami et al., the DP-SCD paper: Rényi DP at the whole orders 2 … 129. The first query of any sample counts as on a
  * Poisson sample, and other releases are ignored. Repeated draws, selections and streams count as what they cost.

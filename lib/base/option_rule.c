@@ -15,7 +15,7 @@ struct rule {
     int why_length;
 };
 
-/* Reads the rule at `at`; NULL: none. only: its conditions are values of the word. Returns where the next one begins, or NULL. */
+/* Reads the rule at `at` (NULL: none). only: conditions are values of the word. Returns where the next one begins, or NULL. */
 static const char *read_rule(const char *at, bool only, struct rule *rule)
 {
     *rule = (struct rule){.why = ""};

@@ -59,9 +59,9 @@ load helper
 
 @test "a unit test runs once for each set of instructions, if it calls kernels" {
     mapfile -t sets < <(instructions)
-    run "$ROOT/tests/unit/each" "$BUILD/unit/test_coins"
+    run "$ROOT/tests/unit/each" "$BUILD/unit/test_metrics"
     assert_success
-    for isa in "${sets[@]::${#sets[@]}-1}"; do assert_line "== test_coins $isa"; done
+    for isa in "${sets[@]::${#sets[@]}-1}"; do assert_line "== test_metrics $isa"; done
     assert_equal "$(grep -c '^==' <<< "$output")" ${#sets[@]}
     run "$ROOT/tests/unit/each" "$BUILD/unit/test_base"
     assert_success

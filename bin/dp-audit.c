@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "audit/canaries.h"
+#include "audit/failures.h"
 #include "audit/membership.h"
 #include "audit/sensitivity.h"
 #include "base/cli.h"
@@ -23,7 +24,8 @@ static const struct dp_option options[] = {
     DP_OPTION_TEXT('d', data, "DIR", "data set for {} in the pipeline, with a row changed", .required = true),
     DP_OPTION_INT('n', laps, "T", DP_FROM_TO(1, 1000000), "laps of each run (default 10)"),
     DP_OPTION_INT('s', seed, "SEED", DP_FROM_TO(0, 4503599627370496), "seed of the keys: the same seed gives the same audit"),
-    DP_OPTION_INT('N', rows, "N", DP_FROM_TO(1, 1000000), "how many rows to try (default 10)", .only = "sensitivity"),
+    DP_OPTION_INT('N', rows, "N", DP_FROM_TO(1, 1000000), "how many rows to try (default 10, of failures 3)",
+                  .only = "sensitivity|failures"),
     DP_OPTION_INT('R', runs, "R", DP_FROM_TO(40, 100000000), "runs with the canary, and as many without (default 1000)",
                   .only = "epsilon"),
     DP_OPTION_REAL('c', confidence, "P", DP_FROM_BELOW(0.5, 1), "probability with which the bound holds (default 0.999)",
@@ -102,6 +104,25 @@ static int sensitivity(const struct options *o, const char *pipeline, const stru
     return DP_OK;
 }
 
+static int failures(const struct options *o, const char *pipeline, const struct dp_audit_watch *watch, struct dp_err *err)
+{
+    struct dp_failures a = {.data = o->data, .pipeline = pipeline, .scratch = scratch(), .watch = watch};
+    a.rows = number_or(o->rows, 3);
+    a.laps = number_or(o->laps, 10);
+    a.seed = number_or(o->seed, 1);
+    int rc = dp_failures_run(&a, err);
+    if (o->json && (rc == DP_OK || a.differs))
+        print_json(
+            json_pack("{s:b, s:I, s:I}", "differs", a.differs, "runs", (json_int_t)a.runs, "ended", (json_int_t)a.ended));
+    else if (rc == DP_OK && a.ended > 0)
+        printf("%lld runs end in lap %lld, with the row and without it, and show nothing else of it than what is charged\n",
+               (long long)a.runs, (long long)a.ended);
+    else if (rc == DP_OK)
+        printf("%lld runs of %lld laps show nothing else of the row than what is charged\n", (long long)a.runs,
+               (long long)a.laps);
+    return rc;
+}
+
 static int epsilon(const struct options *o, const char *pipeline, const struct dp_audit_watch *watch, struct dp_err *err)
 {
     struct dp_membership a = {.data = o->data, .pipeline = pipeline, .scratch = scratch(), .watch = watch};
@@ -165,12 +186,12 @@ static int canaries(const struct options *o, const char *pipeline, const struct 
 static const struct {
     const char *name;
     int (*run)(const struct options *o, const char *pipeline, const struct dp_audit_watch *watch, struct dp_err *err);
-} words[] = {{"sensitivity", sensitivity}, {"epsilon", epsilon}, {"canaries", canaries}};
-enum { WORDS = 3 };
+} words[] = {{"sensitivity", sensitivity}, {"failures", failures}, {"epsilon", epsilon}, {"canaries", canaries}};
+enum { WORDS = 4 };
 
 int main(int argc, char **argv)
 {
-    const struct dp_command command = {"dp-audit", "sensitivity|epsilon|canaries [--] 'STAGE | STAGE …'",
+    const struct dp_command command = {"dp-audit", "sensitivity|failures|epsilon|canaries [--] 'STAGE | STAGE …'",
                                        "Attack a pipeline to test its privacy claim", options, NULL};
     struct options o;
     struct dp_err err = {0};
@@ -183,12 +204,12 @@ int main(int argc, char **argv)
     sigaction(SIGHUP, &action, NULL);
     sigaction(SIGALRM, &action, NULL);
     signal(SIGPIPE, SIG_IGN); /* a child that dies must not end this process */
-    struct dp_audit_watch watch = {&stop, (int)o.timeout};
+    struct dp_audit_watch watch = {.stop = &stop, .timeout = (int)o.timeout};
     int word = 0;
     while (word < WORDS && (operand == argc || strcmp(argv[operand], words[word].name) != 0))
         word++;
     if (word == WORDS)
-        rc = dp_fail(&err, DP_E_USAGE, "expected one of: sensitivity, epsilon, canaries");
+        rc = dp_fail(&err, DP_E_USAGE, "expected one of: sensitivity, failures, epsilon, canaries");
     else if (argc - operand != 2)
         rc = dp_fail(&err, DP_E_USAGE,
                      argc - operand < 2 ? "no pipeline (try --help)" : "the pipeline is one argument: quote it");

@@ -535,14 +535,8 @@ static int prepare(struct audit *a, struct dp_err *err)
 {
     struct dp_membership *out = a->out;
     int rc = dp_audit_cut(&a->pipeline, out->pipeline, err);
-    if (rc == DP_OK)
-        a->gate = dp_pipeline_find(&a->pipeline, "dp-account");
-    if (rc == DP_OK && a->gate == a->pipeline.stages)
-        rc = dp_fail(err, DP_E_USAGE, "the pipeline has no dp-account, so that it claims nothing");
     a->gathered = rc == DP_OK && dp_pipeline_find(&a->pipeline, "dp-gather") == 0;
-    if (rc == DP_OK && a->gate < (a->gathered ? 1 : 2))
-        rc = dp_fail(err, DP_E_USAGE, "the pipeline must sample rows and release a noised sum of them");
-    rc = rc ?: dp_audit_without_ledger(&a->pipeline, a->gate, err);
+    rc = rc ?: dp_audit_find_gate(&a->pipeline, a->gathered ? 1 : 2, &a->gate, err);
     rc = rc ?: dp_dataset_open(&a->data, out->data, err);
     if (rc == DP_OK && (a->data->persons < 2 || out->row > (int64_t)a->data->persons))
         rc = dp_fail(err, out->row > 0 ? DP_E_USAGE : DP_E_RUN, "%s has %zu %ss", out->data, a->data->persons,

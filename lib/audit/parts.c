@@ -14,6 +14,16 @@ int dp_audit_cut(struct dp_pipeline *pipeline, const char *text, struct dp_err *
     return rc;
 }
 
+int dp_audit_find_gate(struct dp_pipeline *pipeline, int least, int *gate, struct dp_err *err)
+{
+    *gate = dp_pipeline_find(pipeline, "dp-account");
+    if (*gate == pipeline->stages)
+        return dp_fail(err, DP_E_USAGE, "the pipeline has no dp-account, so that it claims nothing");
+    if (*gate < least)
+        return dp_fail(err, DP_E_USAGE, "the pipeline must sample rows and release a noised sum of them");
+    return dp_audit_without_ledger(pipeline, *gate, err);
+}
+
 int dp_audit_without_ledger(struct dp_pipeline *pipeline, int gate, struct dp_err *err)
 {
     const struct dp_pipeline_stage *stage = &pipeline->stage[gate];
@@ -65,7 +75,7 @@ int dp_audit_part_start(struct dp_child **part, const struct dp_audit_watch *wat
     char *text;
     *part = NULL;
     name_data(&text, pipeline->text, pipeline->stage[from].from, pipeline->stage[to - 1].to, data);
-    int rc = dp_child_fused(part, text, NULL, err);
+    int rc = dp_child_fused(part, text, watch->warn, err);
     if (rc == 1) {
         err->message[0] = '\0';
         rc = dp_child_processes(part, text, err);

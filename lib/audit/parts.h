@@ -13,11 +13,16 @@
 struct dp_audit_watch {
     volatile sig_atomic_t *stop; /* set by a signal handler: end as soon as possible (see dp_port_cancel) */
     int timeout;                 /* seconds that a child run as processes may take for an answer */
+    const struct dp_warn *warn;  /* gets the warnings of stages in this process; may be NULL */
 };
 
 /* Cuts a pipeline that names a data set with {}. DP_E_USAGE: the text cannot be split. Free with dp_pipeline_free, whatever it
  * returned. */
 int dp_audit_cut(struct dp_pipeline *pipeline, const char *text, struct dp_err *err);
+
+/* Sets *gate to the number of dp-account, after at least `least` stages; then as dp_audit_without_ledger. DP_E_USAGE: the
+ * pipeline has no gate. */
+int dp_audit_find_gate(struct dp_pipeline *pipeline, int least, int *gate, struct dp_err *err);
 
 /* The gate of an audit charges nobody, because its rows are made up: if it names no ledger and no registry, it gets none.
    gate: its number in the pipeline, which is cut again. */

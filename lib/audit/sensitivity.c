@@ -3,7 +3,7 @@
 #include <float.h>
 
 #include "audit/bound.h"
-#include "audit/variant.h"
+#include "audit/provoke.h"
 #include "base/mem.h"
 #include "math/grid.h"
 #include "math/rng.h"
@@ -11,28 +11,6 @@
 #include "model/sum.h"
 #include "model/transform.h"
 #include "wire/model.h"
-
-enum kind {
-    KIND_ITSELF,
-    KIND_OTHER_LABEL,
-    KIND_OPPOSITE,
-    KIND_DUPLICATE,
-    KIND_OPPOSITE_OF_ANOTHER,
-    KIND_BLANK,
-    KIND_UNIT,
-    KIND_LONG,
-    KIND_HUGE,
-    KIND_LARGEST,
-    KIND_TINY,
-    KIND_INFINITE,
-    KIND_NAN,
-    KIND_HUGE_LABEL,
-    KINDS
-};
-static const char *const kind_names[KINDS] = {
-    "itself",    "other label",     "opposite",       "duplicate", "opposite of another", "zeros", "one entry",
-    "norm 1000", "entries of 1e30", "largest floats", "subnormal", "an infinite entry",   "a NaN", "label 1e300",
-};
 
 struct audit {
     struct dp_sensitivity *out;
@@ -44,93 +22,16 @@ struct audit {
     struct dp_frame **absent; /* laps: the frames that came back with the row absent */
     double *model;            /* the model that the sums so far would have trained */
     size_t model_rows, model_cols;
-    bool positive;     /* no label is below 0: they may be counts, and must stay counts */
-    struct dp_key key; /* of rows and models */
-    /* The rows that replace the rows of one person. */
-    struct dp_variant_rows rows;
-    float *x;    /* rows × cols, as many rows as a person may have */
-    double *y;   /* rows */
-    int64_t row; /* the person, from 0 on */
-    bool alone;  /* state of other rows must not depend on this row */
+    struct dp_key key;          /* of rows and models */
+    struct dp_provoked changed; /* the rows that replace the rows of one person */
+    int64_t row;                /* the person, from 0 on */
+    bool alone;                 /* state of other rows must not depend on this row */
 };
 
 /* For messages. */
 static const char *unit_of(const struct audit *a)
 {
     return a->data->person != NULL ? "person" : "row";
-}
-
-/* x and y: the replacement of row i. other: another row. False when the kind makes no sense for this data set. */
-static bool fill_row(const struct audit *a, enum kind kind, size_t i, size_t other, float *x, double *y)
-{
-    const struct dp_dataset *d = a->data;
-    size_t from = kind == KIND_DUPLICATE || kind == KIND_OPPOSITE_OF_ANOTHER ? other : i;
-    struct dp_row row = dp_dataset_row(d, from);
-    bool classes = d->label_kind == DP_LABEL_CLASSES;
-    double norm = sqrt(dp_row_norm2(row)), each = 0;
-    *y = d->y[from];
-    for (size_t j = 0; j < d->cols; j++)
-        x[j] = (float)dp_row_at(row, j);
-    switch (kind) {
-    case KIND_OTHER_LABEL:
-        *y = classes ? fmod(*y + 1, (double)d->classes) : a->positive ? *y + 1 : -*y;
-        return true;
-    case KIND_OPPOSITE:
-    case KIND_OPPOSITE_OF_ANOTHER:
-        for (size_t j = 0; j < d->cols; j++)
-            x[j] = -x[j];
-        return true;
-    case KIND_LONG:
-        for (size_t j = 0; j < d->cols && norm > 0; j++)
-            x[j] = (float)(x[j] * (1000 / norm));
-        return true;
-    case KIND_HUGE:
-        each = 1e30;
-        break;
-    case KIND_LARGEST:
-        each = FLT_MAX;
-        break;
-    case KIND_TINY:
-        each = 1e-44;
-        break;
-    case KIND_BLANK:
-        break;
-    case KIND_UNIT:
-        x[0] = 1;
-        for (size_t j = 1; j < d->cols; j++)
-            x[j] = 0;
-        return true;
-    case KIND_INFINITE:
-        x[i % d->cols] = INFINITY;
-        return true;
-    case KIND_NAN:
-        x[i % d->cols] = NAN;
-        return true;
-    case KIND_HUGE_LABEL:
-        *y = 1e300;
-        return !classes;
-    default:
-        return true;
-    }
-    for (size_t j = 0; j < d->cols; j++)
-        x[j] = (float)each;
-    return true;
-}
-
-/* The rows that replace the rows of a person. other: another person. Rows of one entry have one label, and so move the sum in
-   one direction. */
-static bool fill(struct audit *a, enum kind kind, size_t person, size_t other)
-{
-    const struct dp_dataset *d = a->data;
-    size_t first, another, count = dp_dataset_person(d, person, &first), others = dp_dataset_person(d, other, &another);
-    a->rows = (struct dp_variant_rows){first, count, a->x, a->y};
-    bool good = true;
-    for (size_t k = 0; k < count; k++) {
-        good &= fill_row(a, kind, first + k, another + k % others, a->x + k * d->cols, &a->y[k]);
-        if (kind == KIND_UNIT)
-            a->y[k] = a->y[0];
-    }
-    return good;
 }
 
 static int start(struct audit *a, int64_t seed, struct dp_err *err)
@@ -370,8 +271,8 @@ static int compare(struct audit *a, const char *kind, struct dp_err *err)
 /* The side that the others are compared with; keeps its frames. */
 static int run_absent(struct audit *a, int64_t seed, struct dp_err *err)
 {
-    fill(a, a->out->replace_one ? KIND_ITSELF : KIND_BLANK, (size_t)a->row, 0);
-    int rc = dp_variant_write(&a->variant, a->data, false, &a->rows, err);
+    dp_provoke(&a->changed, a->out->replace_one ? DP_PROVOKE_ITSELF : DP_PROVOKE_BLANK, (size_t)a->row, 0);
+    int rc = dp_variant_write(&a->variant, a->data, false, &a->changed.rows, err);
     rc = rc ?: start(a, seed, err);
     for (size_t j = 0; a->model != NULL && j < a->model_rows * a->model_cols; j++)
         a->model[j] = 0;
@@ -385,10 +286,10 @@ static int run_absent(struct audit *a, int64_t seed, struct dp_err *err)
     return rc;
 }
 
-static int run_present(struct audit *a, int64_t seed, enum kind kind, struct dp_err *err)
+static int run_present(struct audit *a, int64_t seed, enum dp_provoke kind, struct dp_err *err)
 {
     /* The model must be the same as on the other side: it is computed again from the kept sums. */
-    int rc = dp_variant_write(&a->variant, a->data, false, &a->rows, err);
+    int rc = dp_variant_write(&a->variant, a->data, false, &a->changed.rows, err);
     rc = rc ?: start(a, seed, err);
     for (size_t j = 0; a->model != NULL && j < a->model_rows * a->model_cols; j++)
         a->model[j] = 0;
@@ -396,7 +297,7 @@ static int run_present(struct audit *a, int64_t seed, enum kind kind, struct dp_
         rc = one_lap(a, lap, true, err);
         if (rc != DP_OK)
             break;
-        rc = compare(a, kind_names[kind], err);
+        rc = compare(a, dp_provoke_names[kind], err);
         if (rc != DP_OK)
             return rc;
         rc = train(a, a->absent[lap - 1], err);
@@ -409,7 +310,7 @@ static int run_present(struct audit *a, int64_t seed, enum kind kind, struct dp_
     dp_err_text(err, why, sizeof why);
     *err = (struct dp_err){0};
     return dp_fail(err, DP_E_RUN, "%s %lld as '%s' ends the run, which does not end without it%s%.300s", unit_of(a),
-                   (long long)a->row + 1, kind_names[kind], why[0] != '\0' ? ": " : "", why);
+                   (long long)a->row + 1, dp_provoke_names[kind], why[0] != '\0' ? ": " : "", why);
 }
 
 /* Learns the adjacency from the record of a first lap. */
@@ -433,10 +334,9 @@ static int probe(struct audit *a, struct dp_err *err)
 static int one_row(struct audit *a, int64_t seed, size_t other, struct dp_err *err)
 {
     int rc = run_absent(a, seed, err);
-    for (int kind = 0; rc == DP_OK && kind < KINDS; kind++) {
-        if (fill(a, (enum kind)kind, (size_t)a->row, other))
-            rc = run_present(a, seed, (enum kind)kind, err);
-    }
+    for (int kind = 0; rc == DP_OK && kind < DP_PROVOKES; kind++)
+        if (dp_provoke(&a->changed, (enum dp_provoke)kind, (size_t)a->row, other))
+            rc = run_present(a, seed, (enum dp_provoke)kind, err);
     return rc;
 }
 
@@ -449,13 +349,8 @@ static int run(struct audit *a, struct dp_err *err)
     rc = rc ?: dp_dataset_open(&a->data, out->data, err);
     if (rc == DP_OK && a->data->persons < 2)
         rc = dp_fail(err, DP_E_RUN, "%s has fewer than two %ss", out->data, unit_of(a));
-    a->positive = true;
-    for (size_t i = 0; rc == DP_OK && i < a->data->rows; i++)
-        a->positive &= a->data->y[i] >= 0;
-    size_t most = rc == DP_OK && a->data->person != NULL ? a->data->rows_per_person : 1;
     if (rc == DP_OK) {
-        a->x = dp_new(most * a->data->cols, sizeof *a->x);
-        a->y = dp_new(most, sizeof *a->y);
+        dp_provoke_open(&a->changed, a->data);
         a->absent = dp_new((size_t)out->laps, sizeof *a->absent);
     }
     for (int64_t lap = 0; rc == DP_OK && lap < out->laps; lap++)
@@ -491,7 +386,6 @@ int dp_sensitivity_run(struct dp_sensitivity *audit, struct dp_err *err)
     dp_dataset_close(a.data);
     dp_pipeline_free(&a.pipeline);
     free(a.model);
-    free(a.x);
-    free(a.y);
+    dp_provoke_close(&a.changed);
     return rc;
 }

@@ -16,7 +16,7 @@ const char *__asan_default_options(void)
 struct options {
     double bound, multiplier, count, search, claim;
     int64_t halve;
-    int sampler;
+    int sampler, empty;
 };
 
 #define DP_OPTIONS struct options
@@ -28,6 +28,7 @@ static const struct dp_option record_options[] = {
     DP_OPTION_REAL(0, claim, "E", DP_FROM(0), "behind the gate: state this epsilon"),
     DP_OPTION_INT(0, halve, "K", DP_FROM_TO(1, 1000), "halve output K of the sum"),
     DP_OPTION_CHOICE(0, sampler, "HOW", "none|poisson", "claim this sampler"),
+    DP_OPTION_CHOICE(0, empty, "WHAT", "fail|warn|lost", "an empty batch fails, warns, or counts as a shard that is lost"),
     {.name = NULL},
 };
 
@@ -48,6 +49,14 @@ static int record_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp
 {
     const struct options *o = stage->options;
     struct dp_record *m = record_of(frame);
+    const struct dp_array *rows = dp_frame_array(frame, DP_F_ROWS);
+    const bool empty = rows != NULL && rows->count == 0;
+    if (empty && o->empty == 0)
+        return dp_fail(err, DP_E_RUN, "no row to divide by");
+    if (empty && o->empty == 1)
+        dp_stage_warn(stage, out, "a batch is empty");
+    if (empty && o->empty == 2)
+        dp_frame_set_int(frame, DP_F_LOST, 1);
     if (!isnan(o->claim))
         dp_frame_set_real(frame, DP_F_EPSILON, o->claim);
     if (!isnan(o->bound)) {

@@ -10,16 +10,17 @@ SAMPLE="dp-sample --data {} --rate 0.2"
 STEP="dp-scd-step --data {} --loss hinge --lambda 1"
 GATE="dp-account --epsilon 1e6 --delta 0.1 --allow-seeded"
 
+failures() { within 300 "$AUDIT" failures --data small.dp --rows 2 --laps 6 "$@"; }
 sensitivity() { within 300 "$AUDIT" sensitivity --data small.dp "$@"; }
 epsilon() { within 300 "$AUDIT" epsilon --data small.dp --confidence 0.9999 --seed 1 "$@"; }
 
 @test "usage" {
     run dp-audit --help
     assert_success
-    assert_line --index 0 "Usage: dp-audit [options] sensitivity|epsilon|canaries [--] 'STAGE | STAGE …'"
+    assert_line --index 0 "Usage: dp-audit [options] sensitivity|failures|epsilon|canaries [--] 'STAGE | STAGE …'"
     complains 2 "dp-audit: --data is required" dp-audit sensitivity
-    complains 2 "dp-audit: expected one of: sensitivity, epsilon, canaries" dp-audit --data small.dp
-    complains 2 "dp-audit: expected one of: sensitivity, epsilon, canaries" dp-audit --data small.dp keys x
+    complains 2 "dp-audit: expected one of: sensitivity, failures, epsilon, canaries" dp-audit --data small.dp
+    complains 2 "dp-audit: expected one of: sensitivity, failures, epsilon, canaries" dp-audit --data small.dp keys x
     complains 2 "dp-audit: no pipeline (try --help)" dp-audit --data small.dp epsilon
     complains 2 "dp-audit: the pipeline is one argument: quote it" dp-audit --data small.dp epsilon -- dp-sample --data
     complains 2 "dp-audit: --confidence: must be >= 0.5 and < 1, got 1" dp-audit --data small.dp --confidence 1 epsilon x
@@ -466,4 +467,39 @@ GRAD="dp-grad --data {} --loss logistic --clip .1"
         assert_failure 1
         assert_output --regexp '^dp-audit: the pipeline claims epsilon = [0-9.]+, and at least [0-9.]+ was measured \(delta [0-9.e-]+, confidence 0.9999, [0-9]+ of 200 guesses right\)$'
     done
+}
+
+# At this rate one batch in two is empty without the row.
+RARE="dp-sample --data {} --rate 0.02"
+END="dp-noise -z 1 | $GATE"
+
+@test "failures passes: batches without a row, in this process and in several; a run that ends in the same lap" {
+    failures "$RARE | dp-grad --data {} --loss logistic --clip 1 | $END | dp-step --step 1"
+    assert_success
+    assert_output "26 runs of 6 laps show nothing else of the row than what is charged"
+    failures --rows 1 --laps 3 "$RARE | dp-grad --data {} --loss logistic --clip 1 | cat | $END | dp-step --step 1"
+    assert_success
+    failures --rows 1 --json "$RARE | $STEP --clip 1 | dp-noise -z 1 | dp-account --epsilon .55 --delta 1e-5 --allow-seeded | dp-step"
+    assert_success
+    assert_equal "$(jq -c '[.differs, .runs, .ended > 1]' <<< "$output")" '[false,13,true]'
+}
+
+@test "failures catches: a status, a warning and a field that depend on a row" {
+    dp-synth regression --rows 50 --cols 3 --seed 1 -o reg.dp -q
+    for what in fail warn lost; do
+        failures "$RARE | dp-mutant --empty $what | dp-grad --data {} --loss logistic --clip 1 | $END | dp-step --step 1"
+        assert_equal "$status" 1
+        case $what in
+        fail) assert_output --regexp "^dp-audit: row [0-9]+ as 'itself': the lap at which the run ends differs from the run without it" ;;
+        warn) assert_output --regexp "^dp-audit: row [0-9]+ as 'itself': standard error differs from the run without it" ;;
+        lost) assert_output --regexp "^dp-audit: row [0-9]+ as 'itself', lap [1-6]: the frame shows it in a field that is not charged \(lost" ;;
+        esac
+        # the same as processes, of which nothing but this sentence is seen
+        [ $what = fail ] || continue
+        failures "$RARE | sh -c 'exec dp-cat' {} | dp-grad --data {} --loss logistic --clip 1 | $END | dp-step --step 1"
+        assert_equal "$status" 1
+    done
+    # a row that is not finite, or a label of 1e300, counts for nothing in every way
+    failures --rows 1 --data reg.dp "dp-sample --data {} --mode full | dp-grad --data {} --loss huber --clip 1 | $END | dp-step --step 1"
+    assert_success
 }

@@ -247,13 +247,35 @@ static void put_columns(const struct export *e)
     free(name);
 }
 
+/* A row of a data set may have thousands of features: a compiler takes minutes for an expression of them. */
+static void put_weights(const struct export *e)
+{
+    const struct dp_terms *t = e->terms;
+    fputs("static const double weights[][MODEL_FEATURES + 1] = {", e->out); /* the last one is the constant */
+    for (size_t k = 0; k < t->outputs; k++) {
+        for (size_t j = 0; j < t->count; j++)
+            fprintf(e->out, "%s%.17g,", j == 0 ? "\n    {" : j % 5 == 0 ? "\n    " : " ", t->weight[k * t->count + j]);
+        fprintf(e->out, " %.17g},", t->constant[k]);
+    }
+    fputs("\n};\n", e->out);
+}
+
+static const char code_of_weights[] = "    for (int k = 0; k < MODEL_OUTPUTS; k++) {\n"
+                                      "        score[k] = weights[k][MODEL_FEATURES];\n"
+                                      "        for (int j = 0; j < MODEL_FEATURES; j++)\n"
+                                      "            score[k] += weights[k][j] * x[j];\n"
+                                      "    }\n";
+
 static void put_score(struct printer *p)
 {
     const struct export *e = p->e;
     bool network = dp_terms_network(e->terms);
     const struct steps *s = &p->steps;
+    bool plain = !network && !e->terms->table;
     for (size_t i = 0; i < s->score; i++)
         put_tables(p, s->step[i].value);
+    if (plain)
+        put_weights(e);
     fputs(
         e->terms->table
             ? "\n/* The scores of a row. cell: MODEL_COLUMNS texts in the order of model_columns; blanks at their ends do not count.\n"
@@ -264,7 +286,9 @@ static void put_score(struct printer *p)
         e->out);
     if (network && e->terms->table)
         fputs("    double x[MODEL_FEATURES];\n", e->out);
-    if (!network || e->terms->table)
+    if (plain)
+        fputs(code_of_weights, e->out);
+    else if (e->terms->table)
         put_steps(p, 0, s->score + (network ? 0 : e->terms->outputs));
     if (network)
         put_run(e);

@@ -351,6 +351,11 @@ assert_output "$(case "$decimal$bad" in .) echo 90 rows agree, 222 ;; ,) echo 10
     cc -o main main.c -lm
     /usr/bin/python3 -c 'import numpy as np; np.savetxt("rows", np.load("coded.dp/X.npy"), "%.9g")'
     assert_equal "$(./main < rows)" "$(awk -F, '{ printf "%s %.6f\n", $1, $2 }' expected)"
+    # many features are a table, and no expression that a compiler takes minutes for
+    dp-synth classification --rows 50 --cols 8000 --classes 5 --seed 7 -o wide.dp -q
+    train wide softmax wide 1 1
+    dp-export --to c wide.model > wide.c
+    (ulimit -t 15; exec cc -std=c11 -O2 -c -o wide.o wide.c)
     command -v sqlite3 > /dev/null || skip "needs sqlite3"
     dp-export --to sql coded.model > coded.sql
     { seq -f x%.0f 60 | paste -sd,; tr ' ' , < rows; } > rows.csv

@@ -19,6 +19,15 @@ same() {
     [ "$(stat -c %s fused)" -gt 300 ]
 }
 
+# and on three threads, fused and as processes, and with rows inline
+ways() {
+    same "$@"
+    train three fused "$(pipeline "${@:1:2}" "$3-threads")"
+    train three-processes processes "$(pipeline "${@:1:2}" "$3-threads")"
+    train inline fused "$(pipeline "${@:1:2}" "$3-inline")"
+    for other in three three-processes inline; do cmp fused $other; done
+}
+
 @test "processes = fused: parallel, every loss, two classes" {
     for loss in squared hinge logistic smooth-hinge huber; do same two.dp $loss parallel; done
 }
@@ -165,13 +174,7 @@ same() {
     for what in two.dp:logistic:search four.dp:softmax:search-least four.dp:hinge:search-gaussian real.dp:huber:search-same \
         four.dp:logistic:search-same; do
         IFS=: read -r data loss variant <<< "$what"
-        same "$data" "$loss" "$variant"
-        train three fused "$(pipeline "$data" "$loss" "$variant-threads")"
-        train three-processes processes "$(pipeline "$data" "$loss" "$variant-threads")"
-        train inline fused "$(pipeline "$data" "$loss" "$variant-inline")"
-        cmp fused three
-        cmp fused three-processes
-        cmp fused inline
+        ways "$data" "$loss" "$variant"
         [ "$(dp-cat --kind lap fused.stream | grep -o '"step_size":[0-9.]*' | sort -u | wc -l)" -gt 2 ] # it does move
     done
 }
@@ -180,13 +183,7 @@ same() {
     for what in two.dp:logistic four.dp:softmax four.dp:hinge real.dp:huber real.dp:squared; do
         IFS=: read -r data loss <<< "$what"
         same "$data" "$loss" select-poisson
-        same "$data" "$loss" select
-        train three fused "$(pipeline "$data" "$loss" select-threads)"
-        train three-processes processes "$(pipeline "$data" "$loss" select-threads)"
-        train inline fused "$(pipeline "$data" "$loss" select-inline)"
-        cmp fused three
-        cmp fused three-processes
-        cmp fused inline
+        ways "$data" "$loss" select
         [ "$(dp-cat --kind lap fused.stream | grep -o '"choice":[^}]*' | sort -u | wc -l)" -gt 2 ]
     done
 }
@@ -194,26 +191,14 @@ same() {
 @test "perturbed objectives: processes = fused, on any number of threads, inline = by reference" {
     dp-synth classification --rows 1500 --cols 9 --seed 4 -o many.dp -q # more parts than threads
     for what in many.dp:logistic many.dp:smooth-hinge two.dp:huberised-hinge real.dp:huber; do
-        same ${what/:/ } perturbed
-        train three fused "$(pipeline ${what/:/ } perturbed-threads)"
-        train three-processes processes "$(pipeline ${what/:/ } perturbed-threads)"
-        train inline fused "$(pipeline ${what/:/ } perturbed-inline)"
-        cmp fused three
-        cmp fused three-processes
-        cmp fused inline
+        ways ${what/:/ } perturbed
     done
 }
 
 @test "minimisers: processes = fused, on any number of threads, inline = by reference, every loss with a gradient" {
     dp-synth classification --rows 1500 --cols 9 --classes 4 --seed 4 -o many.dp -q # more parts than threads
     for what in many.dp:softmax many.dp:logistic two.dp:smooth-hinge two.dp:huberised-hinge real.dp:huber real.dp:squared; do
-        same ${what/:/ } erm
-        train three fused "$(pipeline ${what/:/ } erm-threads)"
-        train three-processes processes "$(pipeline ${what/:/ } erm-threads)"
-        train inline fused "$(pipeline ${what/:/ } erm-inline)"
-        cmp fused three
-        cmp fused three-processes
-        cmp fused inline
+        ways ${what/:/ } erm
     done
 }
 
@@ -221,13 +206,7 @@ same() {
     dp-synth classification --rows 1500 --cols 9 --classes 4 --seed 4 -o many.dp -q
     for what in many.dp:softmax many.dp:logistic two.dp:smooth-hinge two.dp:huberised-hinge real.dp:huber; do
         for how in descent permutation coins; do
-            same ${what/:/ } $how
-            train three fused "$(pipeline ${what/:/ } $how-threads)"
-            train three-processes processes "$(pipeline ${what/:/ } $how-threads)"
-            train inline fused "$(pipeline ${what/:/ } $how-inline)"
-            cmp fused three
-            cmp fused three-processes
-            cmp fused inline
+            ways ${what/:/ } $how
         done
     done
 }

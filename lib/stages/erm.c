@@ -80,6 +80,12 @@ static int erm_open(struct dp_stage *stage, struct dp_err *err)
     return s->method->check != NULL ? s->method->check(s, err) : DP_OK;
 }
 
+static int hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
+{
+    (void)frame;
+    return dp_erm_lengths_check(stage->state, err);
+}
+
 static void record(const struct dp_stage *stage, struct dp_record *open)
 {
     const struct dp_erm *s = stage->state;
@@ -106,8 +112,8 @@ static int lap(struct dp_stage *stage, struct dp_frame *frame, const struct dp_b
     if (dp_frame_record(frame, DP_F_NONE)->sampler != DP_SAMPLER_FULL || batch->count != s->row.rows)
         return dp_fail(err, DP_E_RUN, "lap %lld is not of all rows, as a minimiser is (dp-sample --mode full)",
                        (long long)frame->lap);
-    int rc = dp_erm_admit(s, batch, err);
-    return rc ?: s->method->lap(stage, frame, batch, model, err);
+    dp_erm_admit(s, batch);
+    return s->method->lap(stage, frame, batch, model, err);
 }
 
 const struct dp_stage_class dp_erm_class = {
@@ -120,6 +126,7 @@ const struct dp_stage_class dp_erm_class = {
     .gives = DP_LABEL_RAW | DP_LABEL_BOUNDED,
     .rows = &(const struct dp_row_stage){.means = DP_MEANS_MOVE, .record = record, .shape = shape, .lap = lap},
     .open = erm_open,
+    .hello = hello,
     .fire = dp_row_stage_fire,
     .close = erm_close,
     .ephemeral = true,

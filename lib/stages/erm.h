@@ -81,9 +81,12 @@ struct dp_erm_risk {
 /* Allocates it after the shapes of the state are known. */
 void dp_erm_risk_open(struct dp_erm *s);
 
+/* DP_E_USAGE: by what is public of the data set, all rows are longer than --norm. */
+int dp_erm_lengths_check(const struct dp_erm *s, struct dp_err *err);
+
 /* Chooses the rows of a lap that contribute: rows whose label is in the domain of the loss and, if the method is bounded, whose
- * norm is at most --norm. A longer row of the data set is DP_E_RUN; a longer inline row contributes nothing. */
-int dp_erm_admit(struct dp_erm *s, const struct dp_batch *batch, struct dp_err *err);
+ * norm is at most --norm. Others contribute nothing: an error would tell that there is such a row. */
+void dp_erm_admit(struct dp_erm *s, const struct dp_batch *batch);
 
 /* The objective at w and its gradient, of the model's size; self is a struct dp_erm_risk. The same bytes for any number of
  * threads. */

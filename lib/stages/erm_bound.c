@@ -50,19 +50,22 @@ int dp_erm_bound_check(const struct dp_erm *s, struct dp_err *err)
     return DP_OK;
 }
 
-int dp_erm_admit(struct dp_erm *s, const struct dp_batch *batch, struct dp_err *err)
+int dp_erm_lengths_check(const struct dp_erm *s, struct dp_err *err)
+{
+    const struct dp_dataset *d = s->row.reader.dataset;
+    bool longer = s->method->bounded && d != NULL && strstr(d->row_norm, "unit") != NULL && s->options->norm * (1 + SPARE) < 1;
+    return longer ? dp_fail(err, DP_E_USAGE, "--norm: the rows of %s have norm 1, and a longer row than %g contributes nothing",
+                            s->options->row.data, s->options->norm)
+                  : DP_OK;
+}
+
+void dp_erm_admit(struct dp_erm *s, const struct dp_batch *batch)
 {
     double norm = isnan(s->options->norm) ? 1 : s->options->norm;
     for (size_t i = 0; i < batch->count; i++) {
         bool within = !s->method->bounded || dp_row_norm2(dp_batch_row(batch, i)) <= norm * norm * (1 + SPARE);
-        if (!within && batch->dataset != NULL)
-            return dp_fail(
-                err, DP_E_RUN,
-                "a row of %s is longer than --norm %g: dp-import --row-norm makes rows shorter, or a larger --norm takes them",
-                s->options->row.data, norm);
         s->takes[i] = within && dp_labels_take(s->row.training.loss, s->row.classes, dp_batch_label(batch, i));
     }
-    return DP_OK;
 }
 
 struct dp_erm_shape dp_erm_shape_of(const struct dp_erm *s)

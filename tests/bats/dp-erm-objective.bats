@@ -174,8 +174,6 @@ print(run["accountant"], run["charges"][0]["queries"][0]["noise"], run["charges"
     refused 1 "dp-erm: the minimiser of lap 1 was not found to a gradient of norm 1e-10: nothing is released; a larger --tolerance or more passes (--most) may help" \
         two.dp "$PERTURBED --tolerance 1e-10 --most 2"
     refused 1 "dp-erm: the model of 4 classes has several outputs, and an objective is perturbed for one" four.dp "$PERTURBED"
-    refused 1 "dp-erm: a row of two.dp is longer than --norm 0.999: dp-import --row-norm makes rows shorter, or a larger --norm takes them" \
-        two.dp "$PERTURBED --norm 0.999"
     complains 1 "dp-erm: lap 1 is not of all rows, as a minimiser is (dp-sample --mode full)" dp-loop -q --laps 1 -- \
         "dp-sample --data two.dp --mode fixed --rate 0.1 | dp-erm --data two.dp $PERTURBED | dp-noise -z 1 | dp-account --epsilon 10 --delta 1e-5 --no-ledger | dp-step"
     # the number of rows in a sample is private, even if the sample happens to have all rows

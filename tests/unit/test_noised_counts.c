@@ -73,7 +73,7 @@ static void intervals_of_more_classes_hold_at_least_95_percent(void **state)
     (void)state;
     const double exact[10] = {300, 20, 10, 30, 250, 40, 5, 15, 330, 170};
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-    /* Intervals of rates of more classes hold more often. Those of accuracy and of a mean may be 3 standard deviations off. */
+    /* Intervals of rates of more classes hold more often. Accuracy and a mean may be 3 standard deviations off. */
     for (int which = 0; which < 7; which++)
         assert_true(held(rng, which, exact, 3, 3, RUNS) >= 0.95 * RUNS - (which >= 3 ? 3 * sqrt(0.95 * 0.05 * RUNS) : 0));
     gsl_rng_free(rng);

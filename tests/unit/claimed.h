@@ -9,7 +9,7 @@
 /* Rewrites the ledger, so that its run (from 0) says so. Marks of its lines are then other ones. */
 static void make_claimed(const char *path, int run)
 {
-    char line[1 << 16], prev[DP_LEDGER_HASH + 1] = DP_LEDGER_ORIGIN, hash[DP_LEDGER_HASH + 1], mark[DP_LEDGER_MARK] = "";
+    char line[1 << 16], prev[DP_LEDGER_HASH + 1] = DP_LEDGER_ORIGIN, hash[DP_LEDGER_HASH + 1], mark[DP_LEDGER_MARK + 64] = "";
     struct dp_err err = {0};
     FILE *from = fopen(path, "r"), *to = fopen("claimed", "w");
     for (size_t seq = 1; fgets(line, sizeof line, from) != NULL; seq++) {

@@ -396,6 +396,22 @@ static int take_schema(const struct predict *p, const char *model, struct dp_imp
     return rc;
 }
 
+/* A line per column whose cells the model has no meaning for. *changed: those are most cells of a column. */
+static void say_strange(const struct dp_import *import, bool *changed)
+{
+    for (size_t i = 0; i < import->plan.schema.columns; i++) {
+        const struct dp_column *c = &import->plan.schema.column[i];
+        const char *what = c->type == DP_COLUMN_CATEGORICAL ? "no category of the model" : "unreadable, so missing,";
+        char sentence[DP_TEXT_SHOWN + 120], shown[DP_TEXT_SHOWN];
+        if (import->strange[i] == 0)
+            continue;
+        snprintf(sentence, sizeof sentence, "column '%s': %s in %zu of %zu cells",
+                 dp_text_show(c->name, strlen(c->name), shown), what, import->strange[i], import->result.rows);
+        dp_cli_warn("dp-predict", sentence);
+        *changed |= import->strange[i] > import->result.rows / 2;
+    }
+}
+
 static int predict_table(struct predict *p, const char *model, const char *path, struct dp_err *err)
 {
     struct table t = {p, model, strcmp(path, "-") == 0 ? "standard input" : path, false};
@@ -410,6 +426,7 @@ static int predict_table(struct predict *p, const char *model, const char *path,
     if (rc == DP_OK && !import.plan.schema.header && p->keep.count > 0)
         rc = dp_fail(err, DP_E_USAGE, "--keep: the tables of this model have no header");
     t.headed = import.plan.schema.header;
+    import.strange = dp_new(import.plan.schema.columns + 1, sizeof *import.strange);
     rc = rc ?: dp_import_stream(&import, &to, err);
     if (rc == DP_OK && p->unread > 0) {
         char sentence[120];
@@ -417,12 +434,13 @@ static int predict_table(struct predict *p, const char *model, const char *path,
                  p->unread + import.result.rows);
         dp_cli_warn("dp-predict", sentence);
     }
-    if (rc == DP_OK && import.result.bad_cells > 0) {
-        char sentence[120];
-        snprintf(sentence, sizeof sentence, "%zu cell%s could not be read, and count as missing, as in the training table",
-                 import.result.bad_cells, import.result.bad_cells == 1 ? "" : "s");
-        dp_cli_warn("dp-predict", sentence);
-    }
+    bool changed = false;
+    if (rc == DP_OK)
+        say_strange(&import, &changed);
+    if (changed)
+        rc = dp_fail(err, DP_E_RUN, "%s is written otherwise than the training table: most cells of a column have no meaning",
+                     t.name);
+    free(import.strange);
     dp_import_free(&import);
     return rc;
 }

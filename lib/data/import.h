@@ -64,11 +64,12 @@ struct dp_import_reader {
 struct dp_import {
     struct dp_import_source source;
     struct dp_row_plan plan; /* its schema is filled by the caller for csv and tsv, by the reader otherwise */
-    bool unlabelled;         /* rows to be scored: the label is not read, and its column, or folder, may be missing */
-    enum dp_map_kind map;    /* idx, images, npy, npz: rows are these features of images instead of their pixels */
-    int threads;             /* that make rows: at least 1 */
-    double split;            /* fraction of the rows, or persons, for output; NAN: all */
-    long long seed;          /* seed of the split */
+    size_t *strange; /* per column of the schema, counts cells that it has no meaning for, although the row is kept; or NULL */
+    bool unlabelled; /* rows to be scored: the label is not read, and its column, or folder, may be missing */
+    enum dp_map_kind map; /* idx, images, npy, npz: rows are these features of images instead of their pixels */
+    int threads;          /* that make rows: at least 1 */
+    double split;         /* fraction of the rows, or persons, for output; NAN: all */
+    long long seed;       /* seed of the split */
     const char *output, *test;
     /* Called after the table is read and before anything is written, to set writer.population and writer.split. NULL: they are
      * set already. */

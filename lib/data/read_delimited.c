@@ -117,6 +117,12 @@ static bool is_usual(const struct dp_import *import, size_t column, const struct
            read_number(&import->plan.schema, f, value);
 }
 
+static void count_strange(const struct dp_import *import, const struct dp_column *c)
+{
+    if (import->strange != NULL)
+        import->strange[c - import->plan.schema.column]++;
+}
+
 /* A cell with a number or a date. */
 static int number_cell(struct dp_import *import, const struct dp_column *c, const struct dp_lines *l, size_t i, double *value,
                        struct dp_err *err)
@@ -127,10 +133,11 @@ static int number_cell(struct dp_import *import, const struct dp_column *c, cons
     if (good)
         return DP_OK;
     *value = NAN;
-    import->result.bad_cells += import->plan.bad_missing;
-    return import->plan.bad_missing
-               ? DP_OK
-               : bad_cell(l, i, c->name, date ? "expected a date as the schema says" : "expected a number", err);
+    if (!import->plan.bad_missing)
+        return bad_cell(l, i, c->name, date ? "expected a date as the schema says" : "expected a number", err);
+    import->result.bad_cells++;
+    count_strange(import, c);
+    return DP_OK;
 }
 
 /* A cell with a category. *value is 1, 2, …: the spool does not keep zeros, and an unknown category is all zeros. */
@@ -143,6 +150,8 @@ static int category_cell(struct dp_import *import, const struct dp_column *c, co
     bool known = category >= 0 || c->unknown_zero;
     if (!known && !import->plan.bad_missing)
         return bad_cell(l, i, c->name, "unknown category", err);
+    if (category < 0)
+        count_strange(import, c);
     import->result.bad_cells += !known;
     *value = known ? (double)category + 1 : (double)NAN;
     return DP_OK;

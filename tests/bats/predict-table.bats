@@ -44,6 +44,25 @@ dp-predict: warning: 2 of 5 rows could not be read, and have no prediction"
     dp-predict model patients.csv -K id | awk 'NR == 1 || NR % 3 { print; next } { sub(/,.*/, ","); print }' | cmp - out
 }
 
+@test "a table that is written otherwise than the training table: a line per column, and status 1" {
+    jq '.columns[2].unknown = "zero" | .columns += [.columns[1] | .name = "day" | .bounds = [0, 9]]' schema.json > s.json
+    awk -F , -v OFS=, 'NR == 1 { print $0, "day"; next } { print $0, NR % 10 }' patients.csv > days.csv
+    dp-import csv -s s.json --bad-cells missing -q -o days.dp days.csv
+    dpline scd --data days.dp --loss logistic --epochs 3 --seed 1 -q -o days.model
+    # half of the cells are a warning; missing cells are not counted
+    awk -F , -v OFS=, 'NR > 1 && NR % 2 { $3 = toupper($3) } NR == 2 { $2 = "old" } NR > 4 && NR < 2000 { $5 = "" } { print }' days.csv > half.csv
+    dp-predict days.model half.csv > predicted 2> said
+    assert_equal "$(cat said)" "dp-predict: warning: column 'age': unreadable, so missing, in 1 of 2000 cells
+dp-predict: warning: column 'smoker': no category of the model in 1000 of 2000 cells"
+    # all predictions are written nevertheless
+    sed '1!s/,yes,/,ja,/; 1!s/,no,/,nein,/; 1!s/,[0-9]$/,Monday/' days.csv > later.csv
+    run -1 --separate-stderr dp-predict days.model later.csv
+    assert_equal "${#lines[@]}" 2001
+    assert_equal "$stderr" "dp-predict: warning: column 'smoker': no category of the model in 2000 of 2000 cells
+dp-predict: warning: column 'day': unreadable, so missing, in 2000 of 2000 cells
+dp-predict: later.csv is written otherwise than the training table: most cells of a column have no meaning"
+}
+
 @test "a threshold moves the border between two classes" {
     dp-predict model patients.csv -p > out
     for t in .2 .7; do

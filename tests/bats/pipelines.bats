@@ -172,7 +172,7 @@ END
         said=$(dp-sgd.sh $small --epochs .1 --batch 200 --seed 1 -o model 2>&1)
         assert_regex "$said" '^dp-sgd.sh: epsilon (1|0.9999[0-9]*), delta 1e-05 \(seeded: not private\); one row is taken for one person; 1 lap; the model is in model$'
         said=$(scd-published.sh $small -o model 2>&1)
-        assert_regex "$said" '^scd-published.sh: epsilon [0-9.]*, delta 1e-05, as published; one row is taken for one person; 2 laps; the model is in model$'
+        assert_regex "$said" '^scd-published.sh: epsilon [0-9.]*, delta 1e-05; one row is taken for one person; 2 laps; the model is in model$'
         assert_equal "$(sgd.sh $small -o model 2>&1)" 'sgd.sh: not private, trained without noise; 2 laps; the model is in model'
         assert_equal "$(scd.sh -q $small -o model 2>&1)" ''
         said=$(scd.sh $small --batch 100 --epochs 2 --multiplier 2 -o model 2>&1) || assert_equal $? 3

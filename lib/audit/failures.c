@@ -16,6 +16,7 @@ struct ending {
     int status;
     char sentence[DP_ERR_MESSAGE_SIZE];
     char *said; /* on standard error */
+    size_t size;
 };
 
 struct audit {
@@ -27,11 +28,12 @@ struct audit {
     struct dp_provoked changed;
     struct dp_child *part[PARTS];
     struct dp_frame *token, *aside;
-    struct dp_frame **released; /* laps: what came out of the gate without the row */
-    struct dp_frame **moved;    /* laps: the same behind dp-step, from which the next lap begins on both sides */
+    struct dp_frame **released; /* hello, laps and end: what came out of the gate without the row */
+    struct dp_frame **moved;    /* the same behind dp-step, from which the next lap begins on both sides */
     bool replace_one;
-    int64_t row; /* the person, from 0 on */
-    int errors;  /* the descriptor of standard error, while it is kept */
+    int64_t row;  /* the person, from 0 on */
+    int64_t laps; /* with that person in the batch */
+    int errors;   /* the descriptor of standard error, while it is kept */
     int kept;
 };
 
@@ -46,18 +48,20 @@ static int keep_errors(struct audit *a, struct dp_err *err)
     return DP_OK;
 }
 
-/* The text of the file; standard error is itself again. The caller frees the text. */
-static char *end_errors(struct audit *a)
+/* The text of the file, which the caller frees; standard error is itself again. */
+static void end_errors(struct audit *a, struct ending *end)
 {
-    enum { MOST = 1 << 16 };
-    char *said = dp_new(MOST, 1);
     fflush(stderr);
     dup2(a->errors, STDERR_FILENO);
-    ssize_t length = pread(a->kept, said, MOST - 1, 0);
-    said[length > 0 ? length : 0] = '\0';
+    off_t length = lseek(a->kept, 0, SEEK_END);
+    end->said = dp_new((length > 0 ? (size_t)length : 0) + 1, 1);
+    ssize_t got = 1;
+    while (got > 0 && end->size < (size_t)length) {
+        got = pread(a->kept, end->said + end->size, (size_t)length - end->size, (off_t)end->size);
+        end->size += got > 0 ? (size_t)got : 0;
+    }
     close(a->errors);
     close(a->kept);
-    return said;
 }
 
 static void say(void *self, const char *stage, const char *sentence)
@@ -66,6 +70,18 @@ static void say(void *self, const char *stage, const char *sentence)
     fprintf(stderr, "%s: %s\n", stage, sentence);
 }
 
+static int take(struct audit *a, int part, struct dp_err *err)
+{
+    return a->part[part] != NULL ? dp_audit_part_take(a->part[part], a->out->watch, a->token, err) : DP_OK;
+}
+
+static int up_to_gate(struct audit *a, struct dp_err *err)
+{
+    int rc = take(a, SAMPLER, err);
+    return rc ?: take(a, PRIVATE, err);
+}
+
+/* The hello frame goes up to the gate. */
 static int start(struct audit *a, bool reference, int64_t seed, struct dp_err *err)
 {
     static const struct dp_warn warn = {.say = say};
@@ -78,10 +94,28 @@ static int start(struct audit *a, bool reference, int64_t seed, struct dp_err *e
             rc = dp_audit_part_start(&a->part[i], &w, &a->pipeline, from[i], to[i], a->variant.path, err);
     if (rc == DP_OK)
         dp_audit_hello(a->token, a->out->laps, seed);
-    for (int i = 0; rc == DP_OK && i < PARTS; i++)
-        if (a->part[i] != NULL)
-            rc = dp_audit_part_take(a->part[i], a->out->watch, a->token, err);
-    return rc;
+    return rc ?: up_to_gate(a, err);
+}
+
+static bool has_person(const struct audit *a)
+{
+    const struct dp_array *rows = dp_frame_array(a->token, DP_F_ROWS);
+    for (size_t i = 0; rows != NULL && i < rows->count; i++)
+        if (((const int64_t *)rows->data)[i] == a->row)
+            return true;
+    return false;
+}
+
+/* The person is in the batch. A batch of a fixed size loses another one, the same on both sides. */
+static int put_person(struct audit *a, enum dp_sampler sampler, struct dp_err *err)
+{
+    bool was;
+    int rc = dp_audit_insert_person(a->token, a->row, &a->changed.rows, a->data->cols, &was, err);
+    if (rc != DP_OK || was || sampler != DP_SAMPLER_FIXED)
+        return rc;
+    const struct dp_array *rows = dp_frame_array(a->token, DP_F_ROWS);
+    const int64_t *id = rows->data;
+    return rows->count > 1 ? dp_audit_remove_person(a->token, id[0] == a->row ? id[1] : id[0], &was, err) : rc;
 }
 
 /* A lap up to the gate. */
@@ -91,28 +125,29 @@ static int one_lap(struct audit *a, bool present, int64_t lap, struct dp_err *er
     if (lap == 1)
         dp_frame_reset(a->token, DP_KIND_LAP);
     else
-        dp_frame_copy(a->token, a->moved[lap - 2]);
+        dp_frame_copy(a->token, a->moved[lap - 1]);
     dp_frame_begin_lap(a->token, a->token, lap, a->out->laps, true);
-    int rc = dp_audit_part_take(a->part[SAMPLER], a->out->watch, a->token, err);
+    int rc = take(a, SAMPLER, err);
     if (rc == DP_OK && (a->token->label != DP_LABEL_RAW || a->token->records != 1))
         rc = dp_fail(err, DP_E_USAGE, "the first stage of the pipeline must sample rows, as dp-sample does");
     if (rc != DP_OK)
         return rc;
     enum dp_sampler sampler = a->token->record->sampler;
-    if (present && sampler == DP_SAMPLER_POISSON)
-        rc = dp_audit_insert_person(a->token, a->row, err);
-    if (!present && !a->replace_one && sampler != DP_SAMPLER_FULL)
+    if (sampler == DP_SAMPLER_POISSON || sampler == DP_SAMPLER_FIXED)
+        rc = put_person(a, sampler, err);
+    if (rc == DP_OK && !present && !a->replace_one && sampler != DP_SAMPLER_FULL)
         rc = dp_audit_remove_person(a->token, a->row, &was, err);
-    return rc ?: dp_audit_part_take(a->part[PRIVATE], a->out->watch, a->token, err);
+    a->laps += present && has_person(a);
+    return rc ?: take(a, PRIVATE, err);
 }
 
-/* The side that the others are compared with: keeps its frames. */
-static int keep_lap(struct audit *a, int64_t lap, struct dp_err *err)
+/* The side that the others are compared with: keeps its frames. at: the lap; 0: hello; one more than the laps: end. */
+static int keep(struct audit *a, int64_t at, struct dp_err *err)
 {
-    dp_frame_copy(a->released[lap - 1], a->token);
-    int rc = a->part[PUBLIC] != NULL ? dp_audit_part_take(a->part[PUBLIC], a->out->watch, a->token, err) : DP_OK;
+    dp_frame_copy(a->released[at], a->token);
+    int rc = take(a, PUBLIC, err);
     if (rc == DP_OK)
-        dp_frame_copy(a->moved[lap - 1], a->token);
+        dp_frame_copy(a->moved[at], a->token);
     return rc;
 }
 
@@ -128,18 +163,36 @@ static const char *unit_of(const struct audit *a)
     return a->data->person != NULL ? "person" : "row";
 }
 
-static int compare_lap(struct audit *a, int64_t lap, enum dp_provoke kind, struct dp_err *err)
+static int compare(struct audit *a, int64_t at, enum dp_provoke kind, struct dp_err *err)
 {
     static const struct dp_model_tolerance exact = {.exact = true};
-    char what[160];
-    dp_frame_copy(a->aside, a->released[lap - 1]);
+    char what[160], lap[32];
+    snprintf(lap, sizeof lap, "lap %lld", (long long)at);
+    const char *where = at == 0 ? "at the start" : at <= a->out->laps ? lap : "at the end";
+    dp_frame_copy(a->aside, a->released[at]);
     keep_uncharged(a->aside);
     keep_uncharged(a->token);
     int rc = dp_model_compare(a->aside, a->token, &exact, what, sizeof what, err);
     a->out->differs = rc == 1;
-    return rc == 1 ? dp_fail(err, DP_E_RUN, "%s %lld as '%s', lap %lld: the frame shows it in a field that is not charged (%s)",
-                             unit_of(a), (long long)a->row + 1, dp_provoke_names[kind], (long long)lap, what)
+    return rc == 1 ? dp_fail(err, DP_E_RUN, "%s %lld as '%s', %s: the frame shows it in a field that is not charged (%s)",
+                             unit_of(a), (long long)a->row + 1, dp_provoke_names[kind], where, what)
                    : rc;
+}
+
+/* Keeps the frame behind the gate, or compares it. */
+static int look(struct audit *a, bool reference, int64_t at, enum dp_provoke kind, struct dp_err *err)
+{
+    return reference ? keep(a, at, err) : compare(a, at, kind, err);
+}
+
+/* The end frame. *bad: as in one_run. */
+static int end_run(struct audit *a, bool reference, enum dp_provoke kind, int *bad, struct dp_err *err, struct dp_err *why)
+{
+    dp_frame_reset(a->token, DP_KIND_END);
+    int ended = up_to_gate(a, why);
+    if (ended == DP_OK)
+        *bad = look(a, reference, a->out->laps + 1, kind, err);
+    return ended == DP_OK && *bad == DP_OK ? dp_audit_parts_finish(a->part, PARTS, why) : ended;
 }
 
 /* One run, and how it has ended; without: how the run without the row has, NULL for that run. An error that is returned is an
@@ -157,6 +210,8 @@ static int one_run(struct audit *a, const struct ending *without, int64_t seed, 
     if (rc != DP_OK)
         return rc;
     int ended = start(a, reference, seed, &why);
+    if (ended == DP_OK && most >= 0)
+        bad = look(a, reference, 0, kind, err);
     while (ended == DP_OK && bad == DP_OK && ++lap <= a->out->laps) {
         ended = one_lap(a, present, lap, &why);
         if (ended == DP_OK && lap > most) { /* the run without the row has ended here */
@@ -164,17 +219,19 @@ static int one_run(struct audit *a, const struct ending *without, int64_t seed, 
             break;
         }
         if (ended == DP_OK)
-            bad = reference ? keep_lap(a, lap, err) : compare_lap(a, lap, kind, err);
+            bad = look(a, reference, lap, kind, err);
     }
-    if (ended == DP_OK && bad == DP_OK)
-        ended = dp_audit_parts_end(a->part, PARTS, a->out->watch, a->token, &why);
+    if (ended == DP_OK && bad == DP_OK && most == a->out->laps)
+        ended = end_run(a, reference, kind, &bad, err, &why);
     dp_audit_parts_kill(a->part, PARTS);
-    end->said = end_errors(a);
+    end_errors(a, end);
     end->lap = lap;
     end->status = ended;
     dp_err_text(&why, end->sentence, sizeof end->sentence);
     if (*a->out->watch->stop != 0)
         return dp_fail(err, DP_E_RUN, "interrupted");
+    if (bad != DP_OK && err->message[0] == '\0') /* a process has said why */
+        return dp_fail(err, bad, "%.300s", end->said);
     return ended == DP_E_USAGE ? dp_fail(err, ended, "%s", end->sentence) : bad;
 }
 
@@ -188,7 +245,7 @@ static int compare_endings(struct audit *a, const struct ending *without, const 
     } parts[] = {{"the lap at which the run ends", without->lap == with->lap},
                  {"the exit status", without->status == with->status},
                  {"the sentence of the stage that ended the run", strcmp(without->sentence, with->sentence) == 0},
-                 {"standard error", strcmp(without->said, with->said) == 0}};
+                 {"standard error", without->size == with->size && memcmp(without->said, with->said, with->size) == 0}};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (!parts[i].same) {
             const struct ending *says = with->sentence[0] != '\0' || with->said[0] != '\0' ? with : without;
@@ -205,6 +262,7 @@ static int compare_endings(struct audit *a, const struct ending *without, const 
 static int one_row(struct audit *a, int64_t seed, size_t other, struct dp_err *err)
 {
     struct ending without, with;
+    a->laps = 0;
     dp_provoke(&a->changed, a->replace_one ? DP_PROVOKE_ITSELF : DP_PROVOKE_BLANK, (size_t)a->row, other);
     int rc = one_run(a, NULL, seed, DP_PROVOKE_BLANK, &without, err);
     for (int kind = 0; rc == DP_OK && kind < DP_PROVOKES; kind++) {
@@ -216,6 +274,8 @@ static int one_row(struct audit *a, int64_t seed, size_t other, struct dp_err *e
     }
     a->out->ended = without.lap <= a->out->laps ? without.lap : 0;
     free(without.said);
+    if (rc == DP_OK && a->laps == 0)
+        rc = dp_fail(err, DP_E_RUN, "%s %lld was in no batch: more laps, or a higher rate", unit_of(a), (long long)a->row + 1);
     return rc;
 }
 
@@ -232,7 +292,7 @@ static int probe(struct audit *a, struct dp_err *err)
     if (rc == DP_OK && end.status != DP_OK)
         rc = dp_fail(err, end.status, "%s", end.sentence[0] != '\0' ? end.sentence : end.said);
     if (rc == DP_OK)
-        a->replace_one = strcmp(dp_frame_text(a->released[0], DP_F_ADJACENCY, ""), "replace-one") == 0;
+        a->replace_one = strcmp(dp_frame_text(a->released[1], DP_F_ADJACENCY, ""), "replace-one") == 0;
     free(end.said);
     return rc;
 }
@@ -251,11 +311,11 @@ static int open_all(struct audit *a, struct dp_err *err)
     dp_provoke_open(&a->changed, a->data);
     a->token = dp_frame_new();
     a->aside = dp_frame_new();
-    a->released = dp_new((size_t)out->laps, sizeof *a->released);
-    a->moved = dp_new((size_t)out->laps, sizeof *a->moved);
-    for (int64_t lap = 0; lap < out->laps; lap++) {
-        a->released[lap] = dp_frame_new();
-        a->moved[lap] = dp_frame_new();
+    a->released = dp_new((size_t)out->laps + 2, sizeof *a->released);
+    a->moved = dp_new((size_t)out->laps + 2, sizeof *a->moved);
+    for (int64_t at = 0; at < out->laps + 2; at++) {
+        a->released[at] = dp_frame_new();
+        a->moved[at] = dp_frame_new();
     }
     return DP_OK;
 }
@@ -275,9 +335,9 @@ int dp_failures_run(struct dp_failures *audit, struct dp_err *err)
         rc = one_row(&a, audit->seed + n, (row + 1 + dp_stream_below(&stream, rows - 1)) % rows, err);
     }
     dp_variant_close(&a.variant);
-    for (int64_t lap = 0; a.moved != NULL && lap < audit->laps; lap++) {
-        dp_frame_free(a.released[lap]);
-        dp_frame_free(a.moved[lap]);
+    for (int64_t at = 0; a.moved != NULL && at < audit->laps + 2; at++) {
+        dp_frame_free(a.released[at]);
+        dp_frame_free(a.moved[at]);
     }
     free(a.released);
     free(a.moved);

@@ -19,10 +19,11 @@ struct dp_failures {
 
 /* For each of `rows` rows (persons) chosen by the seed, runs the pipeline up to its gate with the row absent, and then with each
  * replacement of audit/provoke.h. Both have the same keys, and in each lap the model that the run without the row has released.
- * Absent and present are as in audit/sensitivity.h, but no lap leaves the row out on both sides.
+ * Absent and present are as in audit/sensitivity.h, but no lap leaves the row out on both sides. In a batch of fixed size it
+ * takes the place of another row. With another sampler the row is where the sampler puts it, which must be in some batch.
  *
  * Compared: the lap at which the run ends, its status, the sentence of the stage that ended it, the bytes on standard error, and
- * every field of each frame behind the gate that is not charged.
+ * every field of each frame behind the gate (hello, laps and end) that is not charged.
  *
  * Returns DP_OK if everything was compared and is the same; DP_E_RUN, with differs set, and a sentence if it is not; or another
  * error. */

@@ -1,5 +1,6 @@
 #include "audit/parts.h"
 
+#include "audit/variant.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/version.h"
@@ -104,12 +105,19 @@ int dp_audit_parts_end(struct dp_child **part, int count, const struct dp_audit_
     for (int i = 0; rc == DP_OK && i < count; i++)
         if (part[i] != NULL)
             rc = dp_audit_part_take(part[i], watch, frame, err);
+    rc = rc ?: dp_audit_parts_finish(part, count, err);
+    dp_audit_parts_kill(part, count);
+    return rc;
+}
+
+int dp_audit_parts_finish(struct dp_child **part, int count, struct dp_err *err)
+{
+    int rc = DP_OK;
     for (int i = 0; rc == DP_OK && i < count; i++) {
         if (part[i] != NULL)
             rc = dp_child_finish(part[i], err);
         part[i] = NULL;
     }
-    dp_audit_parts_kill(part, count);
     return rc;
 }
 
@@ -145,14 +153,21 @@ static void shorten(struct dp_frame *frame, enum dp_field field, size_t at)
     a->count -= width;
 }
 
+/* The first inline row of the person at place `at`. */
+static size_t first_row(const struct dp_frame *frame, size_t at)
+{
+    const struct dp_array *sizes = dp_frame_array(frame, DP_F_PERSON_ROWS);
+    size_t first = sizes == NULL ? at : 0;
+    for (size_t i = 0; sizes != NULL && i < at && i < sizes->count; i++)
+        first += (size_t)((const int64_t *)sizes->data)[i];
+    return first;
+}
+
 /* Drops the inline rows of the person at place `at`. */
 static void shorten_rows(struct dp_frame *frame, size_t at)
 {
     const struct dp_array *sizes = dp_frame_array(frame, DP_F_PERSON_ROWS);
-    const int64_t *size = sizes != NULL ? sizes->data : NULL;
-    size_t first = size == NULL ? at : 0, count = size == NULL ? 1 : (size_t)size[at];
-    for (size_t i = 0; size != NULL && i < at; i++)
-        first += (size_t)size[i];
+    size_t first = first_row(frame, at), count = sizes == NULL ? 1 : (size_t)((const int64_t *)sizes->data)[at];
     for (size_t i = 0; i < count; i++) {
         shorten(frame, DP_F_X, first);
         shorten(frame, DP_F_Y, first);
@@ -177,26 +192,54 @@ int dp_audit_remove_person(struct dp_frame *frame, int64_t id, bool *was, struct
     return DP_OK;
 }
 
-int dp_audit_insert_person(struct dp_frame *frame, int64_t id, struct dp_err *err)
+/* Puts `more` elements of the first axis before element `at`. */
+static int lengthen(struct dp_frame *frame, enum dp_field field, size_t at, size_t more, const void *put, struct dp_err *err)
+{
+    const struct dp_array *a = dp_frame_array(frame, field);
+    const size_t before = a->dims[0], width = a->ndim == 2 ? a->dims[1] : 0;
+    const size_t bytes = (a->ndim == 2 ? width : 1) * dp_dtype_size(a->dtype);
+    char *old = dp_new(before + 1, bytes), *grown;
+    if (before > 0)
+        memcpy(old, a->data, before * bytes);
+    int rc = dp_frame_make_array(frame, field, a->dtype, before + more, width, &grown, err);
+    if (rc == DP_OK) {
+        memcpy(grown, old, at * bytes);
+        memcpy(grown + at * bytes, put, more * bytes);
+        memcpy(grown + (at + more) * bytes, old + at * bytes, (before - at) * bytes);
+    }
+    free(old);
+    return rc;
+}
+
+/* The inline rows of the person at place `at`. */
+static int lengthen_rows(struct dp_frame *frame, size_t at, const struct dp_variant_rows *own, size_t cols, struct dp_err *err)
+{
+    const struct dp_array *x, *y, *sizes = dp_frame_array(frame, DP_F_PERSON_ROWS);
+    const int64_t count = (int64_t)own->count;
+    size_t first = first_row(frame, at);
+    int rc = dp_frame_need_array(frame, DP_F_X, DP_F32, 2, &x, err);
+    rc = rc ?: dp_frame_need_array(frame, DP_F_Y, DP_F64, 1, &y, err);
+    if (rc == DP_OK && (x->dims[1] != cols || x->dims[0] < first || y->count < first))
+        rc = dp_fail(err, DP_E_RUN, "the rows of lap %lld do not have the shape of the data set", (long long)frame->lap);
+    rc = rc ?: lengthen(frame, DP_F_X, first, own->count, own->x, err);
+    rc = rc ?: lengthen(frame, DP_F_Y, first, own->count, own->y, err);
+    return rc == DP_OK && sizes != NULL ? lengthen(frame, DP_F_PERSON_ROWS, at, 1, &count, err) : rc;
+}
+
+int dp_audit_insert_person(struct dp_frame *frame, int64_t id, const struct dp_variant_rows *own, size_t cols, bool *was,
+                           struct dp_err *err)
 {
     const struct dp_array *rows;
+    *was = false;
     int rc = dp_frame_need_array(frame, DP_F_ROWS, DP_I64, 1, &rows, err);
-    if (rc != DP_OK || dp_frame_has(frame, DP_F_X))
-        return rc;
-    size_t count = rows->count, at = 0;
-    int64_t *old = rows->data, *copy, *grown;
-    while (at < count && old[at] < id)
-        at++;
-    if (at < count && old[at] == id)
-        return DP_OK;
-    copy = dp_new(count + 1, sizeof *copy);
     if (rc != DP_OK)
         return rc;
-    for (size_t i = 0; i <= count; i++)
-        copy[i] = i < at ? old[i] : i == at ? id : old[i - 1];
-    rc = dp_frame_make_array(frame, DP_F_ROWS, DP_I64, count + 1, 0, &grown, err);
-    if (rc == DP_OK)
-        memcpy(grown, copy, (count + 1) * sizeof *grown);
-    free(copy);
-    return rc;
+    const int64_t *old = rows->data;
+    size_t at = 0;
+    while (at < rows->count && old[at] < id)
+        at++;
+    *was = at < rows->count && old[at] == id;
+    if (!*was && dp_frame_has(frame, DP_F_X))
+        rc = lengthen_rows(frame, at, own, cols, err);
+    return rc == DP_OK && !*was ? lengthen(frame, DP_F_ROWS, at, 1, &id, err) : rc;
 }

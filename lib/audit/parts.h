@@ -43,6 +43,7 @@ int dp_audit_part_take(struct dp_child *part, const struct dp_audit_watch *watch
    not started. */
 int dp_audit_parts_end(struct dp_child **part, int count, const struct dp_audit_watch *watch, struct dp_frame *frame,
                        struct dp_err *err);
+int dp_audit_parts_finish(struct dp_child **part, int count, struct dp_err *err); /* they have had their end frame */
 void dp_audit_parts_kill(struct dp_child **part, int count);
 
 /* Makes the hello frame of a run; seed < 0: none. */
@@ -52,5 +53,7 @@ void dp_audit_hello(struct dp_frame *frame, int64_t laps, int64_t seed);
  * batch. */
 int dp_audit_remove_person(struct dp_frame *frame, int64_t id, bool *was, struct dp_err *err);
 
-/* Puts the person in, in ascending order, unless they are there or rows are inline. */
-int dp_audit_insert_person(struct dp_frame *frame, int64_t id, struct dp_err *err);
+/* Puts the person in, in ascending order, unless they are there (*was). own: their rows, for a frame with inline rows. */
+struct dp_variant_rows;
+int dp_audit_insert_person(struct dp_frame *frame, int64_t id, const struct dp_variant_rows *own, size_t cols, bool *was,
+                           struct dp_err *err);

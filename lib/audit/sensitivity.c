@@ -161,7 +161,7 @@ static int one_lap(struct audit *a, int64_t lap, bool present, struct dp_err *er
     struct dp_record sampled = *a->token->record;
     present &= !nobody_in(a, lap, &sampled);
     if (present && sampled.sampler == DP_SAMPLER_POISSON)
-        rc = dp_audit_insert_person(a->token, a->row, err);
+        rc = dp_audit_insert_person(a->token, a->row, &a->changed.rows, a->data->cols, &was, err);
     if (!present && sampled.sampler != DP_SAMPLER_FULL)
         rc = dp_audit_remove_person(a->token, a->row, &was, err);
     rc = rc ?: dp_audit_part_take(a->part[1], w, a->token, err);

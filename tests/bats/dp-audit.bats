@@ -503,3 +503,31 @@ END="dp-noise -z 1 | $GATE"
     failures --rows 1 --data reg.dp "dp-sample --data {} --mode full | dp-grad --data {} --loss huber --clip 1 | $END | dp-step --step 1"
     assert_success
 }
+
+@test "failures: rows inside frames are put into batches, and a row that is in none is an error" {
+    inline="dp-sample --data {} --inline" grad="dp-grad --loss logistic --clip 1"
+    for mode in poisson fixed; do
+        failures --rows 1 "$inline --rate 0.02 --mode $mode | tee -a seen | $grad --adjacency replace-one | $END | dp-step --step 1"
+        assert_success
+        # three entries of 1e30, in each of six laps
+        run -0 env LC_ALL=C grep -aoP '\xca\xf2\x49\x71' seen
+        assert_equal "${#lines[@]}" 18
+        rm seen
+    done
+    failures "$inline --rate 0.01 | dp-mutant --empty warn | $grad | $END | dp-step --step 1"
+    assert_equal "$status" 1
+    assert_output --regexp "^dp-audit: row [0-9]+ as 'itself': standard error differs from the run without it"
+    failures --rows 1 --laps 2 "dp-sample --data {} --mode shuffle --rate 0.02 | $grad --data {} | $END | dp-step --step 1"
+    assert_equal "$status" 1
+    assert_output --regexp "^dp-audit: row [0-9]+ was in no batch: more laps, or a higher rate$"
+}
+
+@test "failures: all of standard error, and the frames before and after the laps" {
+    own() { failures --rows 1 "$RARE | dp-grad --data {} --loss logistic --clip 1 | sh -c '$1' {}/X.npy | $GATE | dp-step --step 1"; }
+    own 'head -c 70000 /dev/zero >&2; cksum "$0" >&2; exec dp-noise -z 1'
+    assert_equal "$status" 1
+    assert_output --regexp "^dp-audit: row [0-9]+ as 'itself': standard error differs from the run without it"
+    own 'exec dp-noise -z 1.$(cksum "$0" | cut -c 1-6)'
+    assert_equal "$status" 1
+    assert_output --regexp "^dp-audit: row [0-9]+ as 'itself', at the start: the frame shows it in a field that is not charged"
+}

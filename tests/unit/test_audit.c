@@ -6,6 +6,7 @@
 
 #include "audit/bound.h"
 #include "audit/sampler.h"
+#include "audit/variant.h"
 
 static void distances(void **state)
 {
@@ -195,6 +196,63 @@ static void batches_of_one_size_are_not_poisson(void **state)
     dp_audit_sampler_close(&s);
 }
 
+static void put(struct dp_frame *f, enum dp_field field, enum dp_dtype dtype, uint64_t d0, uint64_t d1, const void *from)
+{
+    void *data;
+    struct dp_err err = {0};
+    assert_int_equal(dp_frame_make_array(f, field, dtype, d0, d1, &data, &err), DP_OK);
+    if (d0 > 0)
+        memcpy(data, from, d0 * (d1 > 0 ? d1 : 1) * dp_dtype_size(dtype));
+}
+
+static void expect(const struct dp_frame *f, enum dp_field field, uint64_t d0, uint64_t d1, const void *want)
+{
+    const struct dp_array *a = dp_frame_array(f, field);
+    assert_true(a->dims[0] == d0 && a->count == d0 * (d1 > 0 ? d1 : 1) && (d1 == 0 || a->dims[1] == d1));
+    assert_memory_equal(a->data, want, a->count * dp_dtype_size(a->dtype));
+}
+
+/* Person 4, of two rows, between persons 2 and 5, of two rows and one; and person 0 into an empty frame. */
+static void persons_are_put_in_with_their_rows(void **state)
+{
+    (void)state;
+    const int64_t ids[] = {2, 5}, sizes[] = {2, 1}, all[] = {2, 4, 5}, all_sizes[] = {2, 2, 1};
+    const float x[] = {1, 2, 3, 4, 5, 6}, own_x[] = {7, 8, 9, 10}, all_x[] = {1, 2, 3, 4, 7, 8, 9, 10, 5, 6};
+    const double y[] = {1, 2, 3}, own_y[] = {-1, -2}, all_y[] = {1, 2, -1, -2, 3};
+    const struct dp_variant_rows own = {.count = 2, .x = own_x, .y = own_y};
+    struct dp_frame *f = dp_frame_new();
+    struct dp_err err = {0};
+    bool was;
+    dp_frame_reset(f, DP_KIND_LAP);
+    put(f, DP_F_ROWS, DP_I64, 2, 0, ids);
+    put(f, DP_F_PERSON_ROWS, DP_I64, 2, 0, sizes);
+    put(f, DP_F_X, DP_F32, 3, 2, x);
+    put(f, DP_F_Y, DP_F64, 3, 0, y);
+    for (int again = 0; again < 2; again++) {
+        assert_int_equal(dp_audit_insert_person(f, 4, &own, 2, &was, &err), DP_OK);
+        assert_true(was == (again == 1));
+        expect(f, DP_F_ROWS, 3, 0, all);
+        expect(f, DP_F_PERSON_ROWS, 3, 0, all_sizes);
+        expect(f, DP_F_X, 5, 2, all_x);
+        expect(f, DP_F_Y, 5, 0, all_y);
+    }
+    assert_int_equal(dp_audit_insert_person(f, 3, &own, 1, &was, &err), DP_E_RUN);
+    assert_int_equal(dp_audit_remove_person(f, 4, &was, &err), DP_OK);
+    assert_true(was);
+    expect(f, DP_F_ROWS, 2, 0, ids);
+    expect(f, DP_F_X, 3, 2, x);
+    expect(f, DP_F_Y, 3, 0, y);
+    dp_frame_reset(f, DP_KIND_LAP);
+    put(f, DP_F_ROWS, DP_I64, 0, 0, NULL);
+    put(f, DP_F_X, DP_F32, 0, 4, NULL);
+    put(f, DP_F_Y, DP_F64, 0, 0, NULL);
+    assert_int_equal(dp_audit_insert_person(f, 0, &(struct dp_variant_rows){.count = 1, .x = own_x, .y = own_y}, 4, &was, &err),
+                     DP_OK);
+    expect(f, DP_F_X, 1, 4, own_x);
+    expect(f, DP_F_Y, 1, 0, own_y);
+    dp_frame_free(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -207,6 +265,7 @@ int main(void)
         cmocka_unit_test(guesses_prove_what_a_linear_program_does),
         cmocka_unit_test(samplers_that_contradict_themselves),
         cmocka_unit_test(batches_of_one_size_are_not_poisson),
+        cmocka_unit_test(persons_are_put_in_with_their_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include "base/number.h"
 #include "base/round.h"
 #include "base/terminal.h"
+#include "base/text.h"
 #include "base/unit.h"
 #include "data/dataset.h"
 #include "gate/once.h"
@@ -39,9 +40,10 @@ static int read_stated(const char *text, double *epsilon, double *delta, struct 
     char first[64];
     const char *comma = strchr(text, ',');
     size_t length = comma != NULL ? (size_t)(comma - text) : strlen(text);
-    snprintf(first, sizeof first, "%.*s", (int)(length < sizeof first ? length : sizeof first - 1), text);
+    snprintf(first, sizeof first, "%.*s", (int)(length < sizeof first ? length : 0), text);
     *delta = 0;
-    bool good = dp_number_real(first, epsilon) && *epsilon > 0 && (comma == NULL || dp_number_real(comma + 1, delta));
+    bool good = length < sizeof first && dp_number_real(first, epsilon) && *epsilon > 0 &&
+                (comma == NULL || dp_number_real(comma + 1, delta));
     return good && *delta >= 0 && *delta < 1
                ? DP_OK
                : dp_fail(err, DP_E_USAGE,
@@ -54,9 +56,13 @@ static int read_stated(const char *text, double *epsilon, double *delta, struct 
 static int read_release(const struct options *o, struct dp_ledger_statement *s, double *epsilon, double *delta,
                         struct dp_err *err)
 {
+    char shown[201];
     s->what = o->what;
     if (o->what[0] == '\0' || strlen(o->what) > 200)
         return dp_fail(err, DP_E_USAGE, "--what: needs 1 to 200 bytes");
+    dp_text_escape(o->what, strlen(o->what), shown, sizeof shown);
+    if (strcmp(shown, o->what) != 0)
+        return dp_fail(err, DP_E_USAGE, "--what: needs a text in UTF-8 without control characters");
     if (o->stated != NULL) {
         int rc = read_stated(o->stated, epsilon, delta, err);
         s->release =

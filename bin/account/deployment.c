@@ -107,7 +107,8 @@ static json_t *loss(const json_t *c, bool replace, bool persons)
 {
     struct sentences unit, more;
     const json_t *with = get(c, "with_stated_releases"), *together = get(c, "if_planned_together");
-    size_t most = 1;
+    json_t *other;
+    size_t most = 1, i;
     dp_unit_read(persons ? text(c, "unit") : NULL, &most);
     begin(&unit);
     if (persons)
@@ -126,6 +127,14 @@ static json_t *loss(const json_t *c, bool replace, bool persons)
         fprintf(more.out,
                 " With what other tools state that they have released about the same people: epsilon = %.6g at delta = %.6g.",
                 up(with, "epsilon"), up(with, "delta"));
+    json_array_foreach (get(c, "stated_apart"), i, other)
+        fprintf(more.out, "%s epsilon = %.6g at delta = %.6g under %s adjacency, about %s",
+                i > 0
+                    ? ";"
+                    : " In no sum above, because costs under another adjacency or with another unit do not add up with these:",
+                up(other, "epsilon"), up(other, "delta"), text(other, "adjacency"),
+                strcmp(text(other, "unit"), dp_unit_name(NULL)) != 0 ? "all rows of a person" : "one row");
+    fputs(i > 0 ? "." : "", more.out);
     return json_pack("{s:s, s:o, s:{s:f, s:f}, s:o}", "privacy_unit", persons ? "person-level" : "row-level",
                      "privacy_unit_description", end(&unit), "privacy_parameters", "epsilon",
                      isfinite(up(c, "epsilon")) ? up(c, "epsilon") : 0, "delta", up(c, "delta"),

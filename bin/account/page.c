@@ -6,6 +6,7 @@
 #include "base/unit.h"
 #include "account/solve.h"
 #include "data/row_length.h"
+#include "ledger/report.h"
 #include "plot.h"
 #include "priv/gdp.h"
 #include "template.h"
@@ -64,8 +65,7 @@ static void drawn(struct drawing *d, json_t *json, const char *name)
     free(d->svg);
 }
 
-/* The total that the page shows: of the certificate's population, else of the first population. Without both, the model states
- * it. */
+/* The total that the page shows: the one that covers the certificate, else the first. Without both, the model states it. */
 static const json_t *total_of(const struct page *p)
 {
     const json_t *totals = get(p->report, "populations");
@@ -74,8 +74,7 @@ static const json_t *total_of(const struct page *p)
     if (p->alone)
         return p->certificate;
     json_array_foreach (totals, i, total)
-        if (p->certificate == NULL || (strcmp(text(total, "population"), text(p->certificate, "population")) == 0 &&
-                                       strcmp(text(total, "adjacency"), text(p->certificate, "adjacency")) == 0))
+        if (p->certificate == NULL || dp_ledger_report_covers(total, p->certificate))
             return total;
     return json_array_get(totals, 0);
 }
@@ -155,16 +154,23 @@ static void add_cost(const struct page *p, const json_t *of, const json_t *total
     set(json, "groups", json_pack("[o, o]", group_json(&t, 2, delta), group_json(&t, 4, delta)));
 }
 
+/* The changes that one person can make: the adjacency and the unit. */
+static void add_change(const json_t *total, json_t *json)
+{
+    size_t rows = 1;
+    bool persons = strcmp(text(total, "unit"), "row") != 0 && dp_unit_read(text(total, "unit"), &rows);
+    set(json, "replace_one", json_boolean(strcmp(text(total, "adjacency"), "replace-one") == 0));
+    set(json, "person_rows", persons ? json_integer((json_int_t)rows) : json_null());
+}
+
 /* The people, and the things that were taken from their data before training. */
 static void add_people(const json_t *of, const json_t *total, json_t *json)
 {
     char unpaid[200];
     json_t *what, *all = json_array();
-    size_t i, rows;
+    size_t i;
     bool paid, any = false;
-    set(json, "replace_one", json_boolean(strcmp(text(total, "adjacency"), "replace-one") == 0));
-    if (strcmp(text(total, "unit"), "row") != 0 && dp_unit_read(text(total, "unit"), &rows))
-        set(json, "person_rows", json_integer((json_int_t)rows));
+    add_change(total, json);
     json_array_foreach (get(of, "private_preprocessing"), i, what) {
         dp_text_unpaid(json_string_value(what), &paid, unpaid, sizeof unpaid);
         any = any || paid;
@@ -176,26 +182,46 @@ static void add_people(const json_t *of, const json_t *total, json_t *json)
     json_decref(all);
 }
 
-/* The runs of the ledger, and the budget. */
-static void add_runs(const struct page *p, const json_t *total, json_t *json)
+/* A total with its runs and its budget. null: a member that the page itself may have, of another total. */
+static json_t *sum_json(const struct page *p, const json_t *total)
 {
     const json_t *budget = get(total, "budget"), *stated = get(budget, "stated");
-    json_t *own = json_array(), *run;
-    double epsilon = number(total, "epsilon"), limit = number(budget, "epsilon");
+    json_t *own = json_array(), *run, *json = json_pack("{s:n, s:n, s:n}", "budget", "untracked", "budget_drawing");
     struct drawing d;
     size_t i;
+    json_object_update(json, (json_t *)total);
     json_array_foreach (get(p->report, "runs"), i, run)
-        if (strcmp(text(run, "population"), text(total, "population")) == 0)
+        if (dp_ledger_report_covers(total, run))
             json_array_append(own, run);
     set(json, "all_runs", own);
-    set(json, "known", json_boolean(get(total, "ledgers") != NULL)); /* by the registry */
-    set(json, "one_unbounded", json_boolean(number(total, "unbounded") == 1));
-    if (stated != NULL && number(stated, "epsilon") < epsilon)
+    add_change(total, json);
+    if (stated != NULL && number(stated, "epsilon") < number(total, "epsilon"))
         set(json, "counted", json_pack("O", stated));
     if (budget != NULL && !p->plain) {
-        plot_budget(epsilon, limit, draw(&d));
+        plot_budget(number(total, "epsilon"), number(budget, "epsilon"), draw(&d));
         drawn(&d, json, "budget_drawing");
     }
+    return json;
+}
+
+/* All totals of the people, the page's own first: costs under different adjacencies, or of rows and persons, do not add up. */
+static void add_sums(const struct page *p, const json_t *total, json_t *json)
+{
+    json_t *sums = json_pack("[o]", sum_json(p, total)), *others = json_array(), *other;
+    size_t i;
+    json_array_foreach (get(p->report, "populations"), i, other) {
+        if (other == total || number(other, "epsilon") == 0 || !json_equal(get(other, "people"), get(total, "people")))
+            continue;
+        json_t *sum = sum_json(p, other);
+        set(sum, "later", json_boolean(json_array_size(others) > 0));
+        json_array_append(others, sum);
+        json_array_append_new(sums, sum);
+    }
+    set(json, "sums", sums);
+    set(json, "others", others);
+    set(json, "divided", json_boolean(json_array_size(others) > 0));
+    set(json, "known", json_boolean(get(total, "ledgers") != NULL)); /* by the registry */
+    set(json, "one_unbounded", json_boolean(number(total, "unbounded") == 1));
 }
 
 /* A new list of the curves, sorted by area, the smallest first. */
@@ -421,7 +447,7 @@ static json_t *page_json(struct page *p)
     add_cost(p, of, total, json);
     add_people(of, total, json);
     if (!p->alone)
-        add_runs(p, total, json);
+        add_sums(p, total, json);
     if (p->held_out != NULL)
         set(json, "held_out", held_out_json(p));
     if (p->along != NULL)

@@ -120,6 +120,46 @@ static int state(const struct dp_ledger_book *book, const struct dp_ledger_entry
     return rc;
 }
 
+/* Adds the releases of other tools about the people of the model, as their tools state them, and the sum of all costs that add
+ * up: those under another adjacency or with another unit are apart. */
+static int add_releases(const struct dp_ledger_book *book, const struct dp_ledger_entry *own, json_t *made, struct dp_err *err)
+{
+    json_t *releases = json_array(), *others = json_array();
+    const json_t *cost = json_object_get(made, "epsilon");
+    double epsilon = json_is_number(cost) ? json_number_value(cost) : (double)INFINITY,
+           delta = json_number_value(json_object_get(made, "delta"));
+    int rc = DP_OK;
+    for (size_t i = 0; rc == DP_OK && i < book->entries; i++) {
+        const struct dp_ledger_entry *e = &book->entry[i];
+        struct dp_answer answer;
+        if (e->stated == NULL || dp_ledger_book_root(book, e->who) != dp_ledger_book_root(book, own->who))
+            continue;
+        rc = dp_ledger_run_epsilon(e, &answer, err);
+        bool apart = strcmp(e->adjacency, own->adjacency) != 0 || (e->unit != NULL) != (own->unit != NULL);
+        json_t *release =
+            json_pack("{s:s, s:s, s:o, s:o, s:f}", "run", e->run, "what", e->stated, "mechanisms",
+                      dp_ledger_charges_json(&e->paid), "epsilon", dp_ledger_real_json(answer.upper), "delta", e->delta);
+        json_array_append_new(apart ? others : releases, release);
+        if (apart) {
+            json_object_set_new(release, "adjacency", json_string(e->adjacency));
+            json_object_set_new(release, "unit", json_string(dp_unit_name(e->unit)));
+            continue;
+        }
+        epsilon = (epsilon + answer.upper) * (1 + 0x1p-52);
+        delta = (delta + e->delta) * (1 + 0x1p-52);
+    }
+    if (json_array_size(releases) > 0) {
+        json_object_set(made, "stated_releases", releases);
+        json_object_set_new(made, "with_stated_releases",
+                            json_pack("{s:o, s:f}", "epsilon", dp_ledger_real_json(epsilon), "delta", delta));
+    }
+    if (json_array_size(others) > 0)
+        json_object_set(made, "stated_apart", others);
+    json_decref(others);
+    json_decref(releases);
+    return rc;
+}
+
 /* Adds the other populations of the runs that the model started from, each once, with its newest run. */
 static int add_others(const struct dp_ledger_book *book, const struct dp_ledger_entry *own, json_t *others, struct dp_err *err)
 {
@@ -135,6 +175,7 @@ static int add_others(const struct dp_ledger_book *book, const struct dp_ledger_
             continue;
         json_t *other = json_object();
         rc = state(book, own, who, other, err);
+        rc = rc ?: add_releases(book, e, other, err);
         json_array_append_new(others, other);
     }
     return rc;
@@ -171,36 +212,6 @@ static int describe_model(const struct dp_ledger_book *book, const struct dp_led
     json_object_set_new(made, "model_in_ledger", json_boolean(bound));
     json_object_set_new(made, "status", json_string(dp_ledger_status(entry)));
     return rc ?: add_fixed_lap(entry, what->lap, made, err);
-}
-
-/* Adds the releases of other tools about the people of the model, as their tools state them, and the sum of all costs. */
-static int add_releases(const struct dp_ledger_book *book, const struct dp_ledger_entry *own, json_t *made, struct dp_err *err)
-{
-    json_t *releases = json_array();
-    const json_t *cost = json_object_get(made, "epsilon");
-    double epsilon = json_is_number(cost) ? json_number_value(cost) : (double)INFINITY,
-           delta = json_number_value(json_object_get(made, "delta"));
-    int rc = DP_OK;
-    for (size_t i = 0; rc == DP_OK && i < book->entries; i++) {
-        const struct dp_ledger_entry *e = &book->entry[i];
-        struct dp_answer answer;
-        if (e->stated == NULL || dp_ledger_book_root(book, e->who) != dp_ledger_book_root(book, own->who) ||
-            strcmp(e->adjacency, own->adjacency) != 0 || (e->unit != NULL) != (own->unit != NULL))
-            continue;
-        rc = dp_ledger_run_epsilon(e, &answer, err);
-        epsilon = (epsilon + answer.upper) * (1 + 0x1p-52);
-        delta = (delta + e->delta) * (1 + 0x1p-52);
-        json_array_append_new(releases, json_pack("{s:s, s:s, s:o, s:o, s:f}", "run", e->run, "what", e->stated, "mechanisms",
-                                                  dp_ledger_charges_json(&e->paid), "epsilon",
-                                                  dp_ledger_real_json(answer.upper), "delta", e->delta));
-    }
-    if (json_array_size(releases) > 0) {
-        json_object_set(made, "stated_releases", releases);
-        json_object_set_new(made, "with_stated_releases",
-                            json_pack("{s:o, s:f}", "epsilon", dp_ledger_real_json(epsilon), "delta", delta));
-    }
-    json_decref(releases);
-    return rc;
 }
 
 /* Makes the certificate from the first `lines` lines of the ledger. */

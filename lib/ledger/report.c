@@ -216,9 +216,10 @@ static void set_ledgers(json_t *json, const struct total *t)
 
 static int add_members(json_t *list, const struct total *t, const struct dp_ledger_book *book, double delta)
 {
-    json_t *json = json_pack("{s:s, s:O, s:s, s:I, s:I, s:I, s:b, s:O}", "population", t->population, "data", t->data,
-                             "adjacency", t->of.adjacency, "runs", t->runs, "not_closed", t->open, "laps", t->laps, "seeded",
-                             t->seeded, "private_preprocessing", t->preprocessing);
+    json_t *json =
+        json_pack("{s:s, s:I, s:O, s:s, s:I, s:I, s:I, s:b, s:O}", "population", t->population, "people", (json_int_t)t->of.who,
+                  "data", t->data, "adjacency", t->of.adjacency, "runs", t->runs, "not_closed", t->open, "laps", t->laps,
+                  "seeded", t->seeded, "private_preprocessing", t->preprocessing);
     json_array_append_new(list, json);
     if (t->rows > 0) {
         json_object_set_new(json, "rows", json_integer(t->rows));
@@ -700,6 +701,16 @@ static bool is_about_persons(const json_t *json)
     return unit != NULL && strcmp(unit, dp_unit_name(NULL)) != 0;
 }
 
+bool dp_ledger_report_covers(const json_t *total, const json_t *run)
+{
+    const json_t *data = json_object_get(total, "data");
+    bool own = false;
+    for (size_t k = 0; k < json_array_size(data); k++)
+        own |= strcmp(text_of(run, "data"), json_string_value(json_array_get(data, k))) == 0;
+    return own && strcmp(text_of(run, "adjacency"), text_of(total, "adjacency")) == 0 &&
+           is_about_persons(run) == is_about_persons(total);
+}
+
 static void print_unit(const json_t *total, FILE *stream)
 {
     const json_t *unit = json_object_get(total, "unit");
@@ -729,15 +740,9 @@ static void print_total(const json_t *total, const json_t *runs, const char *led
         fprintf(stream, "data set %s\n", json_string_value(json_array_get(data, i)));
     if (some)
         fprintf(stream, "%-32s  %-17s %9s  %9s  %s\n", "run", "opened", "laps", "epsilon", "ended");
-    for (size_t i = 0; i < json_array_size(runs); i++) {
-        const json_t *run = json_array_get(runs, i);
-        bool own = false;
-        for (size_t k = 0; k < json_array_size(data); k++)
-            own |= strcmp(text_of(run, "data"), json_string_value(json_array_get(data, k))) == 0;
-        if (own && strcmp(text_of(run, "adjacency"), text_of(total, "adjacency")) == 0 &&
-            is_about_persons(run) == is_about_persons(total))
-            print_run(run, stream);
-    }
+    for (size_t i = 0; i < json_array_size(runs); i++)
+        if (dp_ledger_report_covers(total, json_array_get(runs, i)))
+            print_run(json_array_get(runs, i), stream);
     print_spent(total, stream);
     if (json_object_get(total, "releases") != NULL)
         fputs("what other tools have released counts as they state it: this program does not show it\n", stream);

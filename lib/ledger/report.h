@@ -18,8 +18,9 @@
  *            "stated_at" (a basis of ledger/sum.h), "plan_laps" (if stated at its plan), "order" (of its filter, or at which it
  *            is stated), "epsilon", "epsilon_lower", "delta", "accountant", "seeded",
  *            "private_preprocessing", "software", "init" (a run)}],
- *  "populations": [{"population", "data": [digest, …], "adjacency", "rows", "unit", "runs", "not_closed", "laps", "epsilon",
- *            "epsilon_lower", "delta", "accountant" (the spending; "filter" with a budget),
+ *  "populations": [{"population", "people" (a number: the same people have the same), "data": [digest, …], "adjacency",
+ *            "rows", "unit", "runs", "not_closed", "laps", "epsilon", "epsilon_lower", "delta",
+ *            "accountant" (the spending; "filter" with a budget),
  *            "composed": {"epsilon", "epsilon_lower", "delta", "accountant"} (with a budget, or of several runs),
  *            "untracked": {"runs", "epsilon", "delta"}, "unbounded": number of runs,
  *            "not_in_ledger": {"epsilon", "delta"} (stated by initial models; part of epsilon and delta),
@@ -37,6 +38,9 @@ int dp_ledger_report(const char *path, const char *population, double delta, jso
  * of epsilon and delta, unless a budget begins with it). path: the name of one of the people's ledgers. people may be NULL. */
 int dp_ledger_report_people(const char *path, const struct dp_people *people, const char *population, double delta,
                             json_t **report, struct dp_err *err);
+
+/* Whether the total counts the run, or a model's certificate is of such runs: of the same people, adjacency and unit. */
+bool dp_ledger_report_covers(const json_t *total, const json_t *run);
 
 /* Adds to each total of a report of that ledger the curve of its run (dp_ledger_sum_curve), if the total counts one run and
  * nothing else: no start that has cost something, no ledger that was lost, no run outside of a ledger. */

@@ -106,6 +106,70 @@ spent() { dp-account report small.dp --json | ask "$1"; }
     assert_file_contains page 'of another tool, as it states: “survey”'
 }
 
+@test "a certificate lists what is stated under another adjacency, apart from its sum" {
+    pay 0.5
+    dp-account charge small.dp --adjacency replace-one --what swap --stated 0.75 > /dev/null
+    dp-account certify --data small.dp --model model > c.json
+    assert_equal "$(ask '.stated_apart[] | [.what, .epsilon, .delta, .adjacency, .unit] | @tsv' < c.json)" $'swap\t0.75\t0\treplace-one\trow'
+    assert_equal "$(ask '[.stated_releases, .with_stated_releases] | @csv' < c.json)" ,
+    dp-account verify small.dp --certificate c.json > /dev/null
+    jq 'del(.stated_apart)' c.json > hidden.json
+    complains 5 "dp-account verify: the certificate is not what the ledger small.dp/ledger says: 'stated_apart' differs" \
+        bash -c 'dp-account verify small.dp --certificate hidden.json > /dev/null'
+    state survey --stated 0.25
+    dp-account certify --data small.dp --model model --deployment > e.json
+    assert_equal "$(ask .deployment.privacy_loss.privacy_parameters_description < e.json | grep -o 'With what.*')" \
+        "With what other tools state that they have released about the same people: epsilon = 0.75 at delta = 1.00001e-06. In no sum above, because costs under another adjacency or with another unit do not add up with these: epsilon = 0.75 at delta = 0 under replace-one adjacency, about one row."
+}
+
+@test "the page lists under a total what it covers, and names the totals that nothing adds to it" {
+    state survey --stated 0.5,1e-6
+    dp-account charge small.dp --adjacency replace-one --what swap --stated 0.75 > /dev/null
+    dp-account report small.dp --text | tr -s ' \n' ' ' > page
+    assert_file_contains page 'ε = 0.5 at δ = 1e-06 This is what all runs of the first table below have cost each person'
+    assert_file_contains page 'No number covers all runs on these people: costs under another adjacency or with another unit do not add up with these. Apart from ε above: ε = 0.75 at δ = 0 under replace-one adjacency, about one row, by 1 run\.'
+    assert_file_contains page '“survey” [0-9-]* stated 1 0.5 Together: ε = 0.5 at δ = 1e-06\. There is no budget'
+    assert_file_contains page '“swap” [0-9-]* stated 1 0.75 Together: ε = 0.75 at δ = 0\. There is no budget'
+    # and the page of a model
+    rm small.dp/ledger*
+    pay 0.5
+    dp-account charge small.dp --adjacency replace-one --what swap --stated 0.75 > /dev/null
+    dp-account report small.dp --model model --text | tr -s ' \n' ' ' > page
+    assert_file_contains page 'Apart from ε above: ε = 0.75 at δ = 0 under replace-one adjacency'
+}
+
+@test "rows and persons have a total of their own on the page" {
+    dp-synth classification --rows 900 --cols 4 --rows-per-person 3 --seed 7 -o many.dp -q
+    state survey --stated 0.5 --ledger l
+    dp-account charge many.dp --ledger l --adjacency null-record --what visits --stated 0.75 > /dev/null
+    dp-account report l --text | tr -s ' \n' ' ' > page
+    assert_file_contains page 'Apart from ε above: ε = 0.75 at δ = 0 under null-record adjacency, about all rows of a person, by 1 run\.'
+    assert_file_contains page '“survey” [0-9-]* stated 1 0.5 Together: ε = 0.5 at'
+    assert_file_contains page '“visits” [0-9-]* stated 1 0.75 Together: ε = 0.75 at'
+}
+
+@test "a certificate lists what is stated about other people that the model has seen" {
+    dp-synth classification --rows 1000 --cols 6 --seed 8 -o other.dp -q
+    for data in other small; do
+        dp-loop --laps 1 -q --exec processes ${start:-} -o model -- "dp-sample --data $data.dp --mode full | dp-grad --data $data.dp --loss logistic --clip 1 |
+            dp-noise -z 20 | dp-account --epsilon 1 --delta 1e-6 --ledger l | dp-step --step 1" > /dev/null
+        start="--init model"
+    done
+    dp-account charge other.dp --ledger l --adjacency null-record --what census --stated 0.25 > /dev/null
+    dp-account charge other.dp --ledger l --adjacency replace-one --what swap --stated 0.75 > /dev/null
+    dp-account certify --ledger l --model model > c.json
+    assert_equal "$(ask '.stated_releases // "none"' < c.json)" none
+    assert_equal "$(ask '.other_data[] | [.stated_releases[0].what, .stated_apart[0].what, (.with_stated_releases.epsilon - .epsilon - 0.25 | fabs < 1e-12)] | @tsv' < c.json)" \
+        $'census\tswap\ttrue'
+    dp-account verify l --certificate c.json > /dev/null
+    dp-account report l --text > page
+    run grep -c 'Apart from' page
+    assert_line 1
+    run grep -c 'No number' page
+    assert_line 1
+    assert_equal "$(grep -c '^Together' page)" 2
+}
+
 # filled ENTRY CERTIFICATE: every member that a registry asks for is there; null and a sentence go together; numbers are the certificate's
 filled() {
     /usr/bin/python3 - "$@" << 'P'
@@ -226,7 +290,12 @@ P
     complains 2 "$c: --stated: needs an epsilon above 0, and a delta from 0 to below 1 after a comma, got '1,1'" $STATE x --stated 1,1
     complains 2 "$c: --stated: needs an epsilon above 0, and a delta from 0 to below 1 after a comma, got '0'" $STATE x --stated 0
     complains 2 "$c: --stated: needs an epsilon above 0, and a delta from 0 to below 1 after a comma, got '1,x'" $STATE x --stated 1,x
+    complains 2 "$c: --stated: needs an epsilon above 0, and a delta from 0 to below 1 after a comma, got '1.$(printf '%058d' 0)'" \
+        $STATE x --stated "1.$(printf '%058d' 0)$(printf '%09d' 0)9"
     complains 2 "$c: --what: needs 1 to 200 bytes" $STATE "" --stated 1
+    for text in $'a\nb' $'a\eb' $'a\x7fb' $'a\xffb' $'a\u202eb'; do
+        complains 2 "$c: --what: needs a text in UTF-8 without control characters" $STATE "$text" --stated 1
+    done
     complains 2 "$c: which data set?" dp-account charge --stated 1 --adjacency null-record --what x
     assert_not_exists small.dp/ledger
 }

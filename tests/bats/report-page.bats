@@ -111,6 +111,15 @@ $(cat text)"
     grep -q 'guess is right at most 88.1 %' text || fail "$(cat text)"
 }
 
+@test "the page says that runs in other ledgers are apart" {
+    dp-account charge p.dp --adjacency null-record --what survey --stated 0.5 > /dev/null
+    for what in one two; do
+        dp-account charge p.dp --ledger "$what" --adjacency replace-one --what "$what" --stated 0.75 > /dev/null
+    done
+    dp-account report p.dp --text | tr -s ' \n' ' ' > text
+    assert_file_contains text 'No number on this page covers 2 runs on these people in other ledgers, under another adjacency or with another unit\.'
+}
+
 @test "the page of a ledger with one run has the curve of the run, and says where it has not" {
     fits
     dp-account report --json p.dp > report.json

@@ -75,9 +75,12 @@ static inline size_t dp_batch_place(const struct dp_batch *batch, size_t i)
 {
     return batch->dataset != NULL ? (size_t)batch->id[i] : i;
 }
+/* NAN for a null row. */
 static inline double dp_batch_label(const struct dp_batch *batch, size_t i)
 {
-    return batch->y[dp_batch_place(batch, i)];
+    size_t at = dp_batch_place(batch, i);
+    bool null = batch->dataset != NULL && batch->dataset->nulls > 0 && dp_dataset_is_null(batch->dataset, at);
+    return null ? (double)NAN : batch->y[at];
 }
 
 /* Up to DP_ROWS rows of a batch as in the data, and `ahead` rows after them to prefetch: sampled rows are far apart, so the CPU

@@ -15,7 +15,7 @@ bool dp_labels_suit(enum dp_loss loss, size_t classes)
     return classes >= 3;
 }
 
-int dp_labels_check(enum dp_loss loss, size_t classes, const struct dp_dataset *dataset, const char *path, struct dp_err *err)
+int dp_labels_check(enum dp_loss loss, size_t classes, struct dp_err *err)
 {
     const char *name = dp_loss_names[loss];
     if (!dp_labels_suit(loss, classes)) {
@@ -26,9 +26,6 @@ int dp_labels_check(enum dp_loss loss, size_t classes, const struct dp_dataset *
                            name);
         return dp_fail(err, DP_E_RUN, "--loss %s needs labels in classes; the labels of this data set are real numbers", name);
     }
-    for (size_t i = 0; dataset != NULL && dp_losses[loss].of == DP_LOSS_OF_COUNT && i < dataset->rows; i++)
-        if (!dp_loss_takes(loss, dataset->y[i]))
-            return dp_fail(err, DP_E_RUN, "--loss %s needs labels that are counts; %s has a label below 0", name, path);
     return DP_OK;
 }
 

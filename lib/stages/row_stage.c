@@ -38,9 +38,8 @@ void dp_row_stage_close(struct dp_stage *stage)
 /* Checks that labels of that many classes fit what it trains. */
 static int check_labels(const struct dp_stage *stage, size_t classes, struct dp_err *err)
 {
-    const struct dp_row_options *o = stage->options;
     const struct dp_row_state *s = stage->state;
-    int rc = dp_labels_check(s->training.loss, classes, s->reader.dataset, o->data, err);
+    int rc = dp_labels_check(s->training.loss, classes, err);
     return rc ?: dp_class_weights_check(&s->weights, classes, err);
 }
 

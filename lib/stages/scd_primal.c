@@ -3,6 +3,7 @@
    noise. */
 
 #include "math/grid.h"
+#include "stages/labels.h"
 #include "stages/scd.h"
 
 /* Slope and curvature of the mean loss in the chosen columns: slope_kj = (1/N) Σ l'(u_ik) x_ij, curve_j = (1/N) Σ b x_ij². */
@@ -21,7 +22,8 @@ static void columns_of(const struct dp_scd *s, const struct dp_batch *batch, con
             double x = dp_row_at(row, (size_t)columns[j]);
             curve[j] += smoothness / n * x * x;
         }
-        for (size_t k = 0; k < s->outputs; k++) {
+        bool known = dp_labels_take(loss, s->row.classes, label);
+        for (size_t k = 0; known && k < s->outputs; k++) {
             double u = dp_row_dot(row, weights + k * s->row.cols);
             double l = dp_loss_slope(loss, o->row.width, dp_scd_target(s, label, k), u) / n;
             for (size_t j = 0; j < chosen; j++)

@@ -236,7 +236,7 @@ static int take_sound(const struct reader *r, struct dp_frame *frame, struct dp_
         return wrong("as_published", err);
     if (r->sound.type != DP_ITEM_BAD && !dp_item_real(&r->sound, &sound))
         return wrong("epsilon_sound", err);
-    if (claimed && isnan(sound))
+    if (claimed && !(sound >= 0))
         sound = (double)INFINITY;
     if (!isnan(sound) && dp_frame_has(frame, DP_F_EPSILON))
         dp_frame_set_real(frame, DP_F_EPSILON, fmax(sound, dp_frame_real(frame, DP_F_EPSILON, 0)));

@@ -478,3 +478,23 @@ assert len(start) - 1 > 200 and 0 < len(null) < start[-1]
 assert abs(np.sum(paid["confusion"]) - persons) < 0.1, (paid, persons)
 END
 }
+
+@test "rows without a label teach nothing, whatever number stands for it" {
+    table > t.csv
+    printf '{"header": true, "columns": [{"name": "a", "type": "numeric", "bounds": [0, 1]},
+        {"name": "y", "type": "label", "classes": ["no", "yes"], "unknown": "zero"}]}' > s.json
+    dp-import csv -s s.json t.csv -q -o zero.dp
+    cp -r zero.dp one.dp
+    /usr/bin/python3 -c 'import numpy; y = numpy.load("one.dp/y.npy"); y[numpy.load("one.dp/nulls.npy")] = 1; numpy.save("one.dp/y.npy", y)'
+    local gate='dp-noise -z 1 | dp-account --epsilon 1e5 --delta 1e-5 --no-ledger --allow-seeded --allow-weak | dp-step' stage d step
+    for stage in "dp-net-grad --network '1x1x2; fc 4 tanh; fc 1' --loss logistic --clip 1 --data" \
+        "dp-erm --loss logistic --lambda 0.01 --method descent --iterations 5 --intercept 1 --data" \
+        "dp-erm --loss logistic --lambda 0.01 --method permutation --batch 500 --passes 2 --intercept 1 --data" \
+        "dp-grad --loss logistic --clip 1 --data" "dp-scd-step --loss logistic --lambda 1e-3 --clip 0.1 --data"; do
+        [[ $stage == *grad* ]] && step=' --step 1' || step=''
+        for d in zero one; do
+            dp-loop -q --laps 1 --seed 1 -o $d -- "dp-sample --data $d.dp --mode full | $stage $d.dp | $gate$step" > /dev/null
+        done
+        dp-cmp --weights-only zero one
+    done
+}

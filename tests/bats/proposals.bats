@@ -128,7 +128,7 @@ END
     dpline scd --data t.dp --loss logistic --epochs 3 --seed 1 -q -o model
     dp-predict model t.dp -p -s | cmp - <(dp-predict model t.csv -p -s)
     dp-predict model plain.dp -p -s | cmp - <(dp-predict model t.dp -p -s) # the same features, read in another way
-    complains 1 "dp-export: model has a category with synonyms, for which csv has no place: json, sql, c, onnx and pmml have one" \
+    complains 1 "dp-export: model has synonyms in column 'job', for which csv has no place: json, sql, c, onnx and pmml have one" \
         dp-export --to csv model
     for categories in '[["cook", "Cook"], ["smith", "cook"]]' '["cook", ["smith", "cook"]]' '[["smith", "cook"], "cook"]'; do
         jq ".columns[0].categories = $categories" p.json > twice.json

@@ -263,7 +263,7 @@ static void refused(const char *path, const char *text)
 /* every prefix of every file is refused, with the name of the file */
 static void open_rows(struct dp_writer **w, enum dp_storage storage, bool nulls)
 {
-    const float step[3] = {0x1p-10F, 0x1p-10F, 0x1p-10F};
+    static const float step[3] = {0x1p-10F, 0x1p-10F, 0x1p-10F};
     struct dp_err err = {0};
     const struct dp_writer_options options = {.cols = 3,
                                               .storage = storage,

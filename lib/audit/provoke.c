@@ -22,7 +22,7 @@ static bool fill_row(const struct dp_provoked *a, enum dp_provoke kind, size_t i
         x[j] = (float)dp_row_at(row, j);
     switch (kind) {
     case DP_PROVOKE_OTHER_LABEL:
-        *y = classes ? fmod(*y + 1, (double)d->classes) : a->positive ? *y + 1 : -*y;
+        *y = classes ? fmod(*y + 1, (double)d->classes) : *y == 0 ? -1 : -*y;
         return true;
     case DP_PROVOKE_OPPOSITE:
     case DP_PROVOKE_OPPOSITE_OF_ANOTHER:
@@ -83,9 +83,7 @@ bool dp_provoke(struct dp_provoked *p, enum dp_provoke kind, size_t person, size
 void dp_provoke_open(struct dp_provoked *p, const struct dp_dataset *data)
 {
     size_t most = data->person != NULL ? data->rows_per_person : 1;
-    *p = (struct dp_provoked){.data = data, .positive = true};
-    for (size_t i = 0; i < data->rows; i++)
-        p->positive &= data->y[i] >= 0;
+    *p = (struct dp_provoked){.data = data};
     p->x = dp_new(most * data->cols, sizeof *p->x);
     p->y = dp_new(most, sizeof *p->y);
 }

@@ -25,9 +25,8 @@ extern const char *const dp_provoke_names[DP_PROVOKES];
 struct dp_provoked {
     struct dp_variant_rows rows; /* the replacement */
     const struct dp_dataset *data;
-    bool positive; /* no label is below 0: they may be counts, and must stay counts */
-    float *x;      /* rows × cols, as many rows as a person may have */
-    double *y;     /* rows */
+    float *x;  /* rows × cols, as many rows as a person may have */
+    double *y; /* rows */
 };
 
 void dp_provoke_open(struct dp_provoked *provoked, const struct dp_dataset *data);

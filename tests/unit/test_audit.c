@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "audit/bound.h"
+#include "audit/provoke.h"
 #include "audit/sampler.h"
-#include "audit/variant.h"
 
 static void distances(void **state)
 {
@@ -196,6 +196,27 @@ static void batches_of_one_size_are_not_poisson(void **state)
     dp_audit_sampler_close(&s);
 }
 
+static void other_labels_are_below_zero_too(void **state)
+{
+    (void)state;
+    const float x[] = {0.5F, 0.25F, 0.125F};
+    const double y[] = {3, 0, -2}, want[] = {-3, -1, 2}, classes[] = {1, 2, 0};
+    struct dp_dataset d = {.rows = 3, .cols = 1, .persons = 3, .y = y, .first = {.values = x, .count = 1}};
+    struct dp_provoked p;
+    for (int kind = 0; kind < 2; kind++) {
+        d.label_kind = kind == 0 ? DP_LABEL_REAL : DP_LABEL_CLASSES;
+        d.classes = kind == 0 ? 0 : 3;
+        d.y = kind == 0 ? y : (const double[]){0, 1, 2};
+        dp_provoke_open(&p, &d);
+        for (size_t i = 0; i < 3; i++) {
+            assert_true(dp_provoke(&p, DP_PROVOKE_OTHER_LABEL, i, (i + 1) % 3));
+            assert_true(p.rows.count == 1 && p.rows.x[0] == x[i]);
+            assert_true(p.rows.y[0] == (kind == 0 ? want[i] : classes[i]));
+        }
+        dp_provoke_close(&p);
+    }
+}
+
 static void put(struct dp_frame *f, enum dp_field field, enum dp_dtype dtype, uint64_t d0, uint64_t d1, const void *from)
 {
     void *data;
@@ -265,6 +286,7 @@ int main(void)
         cmocka_unit_test(guesses_prove_what_a_linear_program_does),
         cmocka_unit_test(samplers_that_contradict_themselves),
         cmocka_unit_test(batches_of_one_size_are_not_poisson),
+        cmocka_unit_test(other_labels_are_below_zero_too),
         cmocka_unit_test(persons_are_put_in_with_their_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -292,7 +292,7 @@ PYTHON
             dp-import csv -s cells.json $bad --force -q -o cells.dp cells.train
             train cells logistic
             table=$([ $decimal = . ] && echo points || echo commas)
-            dp-predict -s -p cells.model $table.cells > expected.csv 2> warnings
+            dp-predict -s -p cells.model $table.cells > expected.csv 2> warnings || assert_equal $? 1 # most cells are unreadable
             for format in sql c; do
                 dp-export --to $format cells.model > cells.$format
                 run "$ROOT/tests/bats/export.py" $format cells.$format $table.csv expected.csv

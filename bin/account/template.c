@@ -28,7 +28,6 @@ static const json_t *find(const struct scope *s, const char *name)
     return NULL;
 }
 
-/* A sum of decimals, such as of deltas, may be some last bits above its decimal: 4 of them do not count. */
 static void print_up(const json_t *value, int digits, FILE *out)
 {
     if (json_is_string(value))
@@ -36,7 +35,7 @@ static void print_up(const json_t *value, int digits, FILE *out)
     else if (!json_is_number(value))
         fputs("unknown", out);
     else
-        fprintf(out, "%g", dp_round_up(json_number_value(value) * (1 - 0x1p-50), digits));
+        fprintf(out, "%g", dp_round_up(json_number_value(value), digits));
 }
 
 static void print_day(const json_t *value, FILE *out)

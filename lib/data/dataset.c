@@ -332,8 +332,12 @@ static int map_nulls(struct dp_dataset *d, int at, const char *path, struct dp_e
     d->null = m->nulls.data;
     d->nulls = m->nulls.dims[0];
     bool good = true;
-    for (size_t i = 0; good && i < d->nulls; i++)
+    d->null_bit = d->nulls > 0 ? dp_new(d->rows / 64 + 1, sizeof *d->null_bit) : NULL;
+    for (size_t i = 0; good && i < d->nulls; i++) {
         good = d->null[i] > (i > 0 ? d->null[i - 1] : -1) && (uint64_t)d->null[i] < d->rows;
+        if (good)
+            d->null_bit[(size_t)d->null[i] / 64] |= (uint64_t)1 << (size_t)d->null[i] % 64;
+    }
     return good ? DP_OK : dp_fail(err, DP_E_RUN, "%s/nulls.npy: not the numbers of rows, in their order", path);
 }
 
@@ -406,6 +410,7 @@ void dp_dataset_close(struct dp_dataset *dataset)
     }
     free_names(dataset->class_names, dataset->classes);
     free_names(dataset->column_names, dataset->cols);
+    free(dataset->null_bit);
     free(dataset->label_name);
     free(dataset->left_out);
     free(dataset->population);
@@ -505,26 +510,12 @@ size_t dp_dataset_labels(const struct dp_dataset *d, double *y)
 
 void dp_dataset_keep_labelled(const struct dp_dataset *d, double *values, size_t each)
 {
-    size_t kept = d->nulls > 0 ? (size_t)d->null[0] : d->rows;
-    for (size_t i = kept, next = 0; i < d->rows; i++) {
-        bool null = next < d->nulls && (size_t)d->null[next] == i;
-        next += null;
-        if (!null)
-            memcpy(values + kept++ * each, values + i * each, each * sizeof *values);
+    size_t kept = 0;
+    for (size_t i = 0; i < d->rows; i++) {
+        if (dp_dataset_is_null(d, i))
+            continue;
+        memmove(values + kept++ * each, values + i * each, each * sizeof *values);
     }
-}
-
-bool dp_dataset_is_null(const struct dp_dataset *d, size_t row)
-{
-    size_t from = 0, to = d->nulls;
-    while (from < to) {
-        size_t half = from + (to - from) / 2;
-        if ((size_t)d->null[half] < row)
-            from = half + 1;
-        else
-            to = half;
-    }
-    return from < d->nulls && (size_t)d->null[from] == row;
 }
 
 int dp_dataset_verify(const struct dp_dataset *d, const char *path, struct dp_err *err)

@@ -41,6 +41,7 @@ struct dp_dataset {
     const double *y;     /* rows; into the mapping; 0 for a null row */
     const int64_t *null; /* nulls numbers of null rows. NULL: there can be none, which is public */
     size_t nulls;
+    uint64_t *null_bit;               /* a bit for each row, so that a lap does not search; NULL without null rows */
     struct dp_row first;              /* row 0, with pointers into the mapping; unset for CSR */
     char **class_names;               /* classes entries, or NULL */
     char **column_names;              /* cols entries, or NULL */
@@ -90,7 +91,10 @@ size_t dp_dataset_labels(const struct dp_dataset *dataset, double *y);
 /* Moves the values of rows that have a label, `each` per row, to the front. */
 void dp_dataset_keep_labelled(const struct dp_dataset *dataset, double *values, size_t each);
 
-bool dp_dataset_is_null(const struct dp_dataset *dataset, size_t row);
+static inline bool dp_dataset_is_null(const struct dp_dataset *dataset, size_t row)
+{
+    return dataset->null_bit != NULL && (dataset->null_bit[row / 64] >> row % 64 & 1) != 0;
+}
 
 /* Files must not be written to while they are mapped: dp_mapped_check (base/mapped.h) notices when one loses
    pages, or changes in size or time. */

@@ -79,7 +79,7 @@ static inline size_t dp_batch_place(const struct dp_batch *batch, size_t i)
 static inline double dp_batch_label(const struct dp_batch *batch, size_t i)
 {
     size_t at = dp_batch_place(batch, i);
-    bool null = batch->dataset != NULL && batch->dataset->nulls > 0 && dp_dataset_is_null(batch->dataset, at);
+    bool null = batch->dataset != NULL && dp_dataset_is_null(batch->dataset, at);
     return null ? (double)NAN : batch->y[at];
 }
 

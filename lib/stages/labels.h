@@ -1,7 +1,7 @@
 /* Checks labels for a loss. */
 #pragma once
 
-#include "data/dataset.h"
+#include "base/err.h"
 #include "math/loss.h"
 
 /* Whether the loss is for labels of that many classes; 0: a regression. */

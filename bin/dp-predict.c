@@ -229,7 +229,10 @@ static int predict_arrivals(struct predict *p, const char *model, struct dp_err 
         first = false;
         for (size_t i = 0; rc == DP_OK && i < rows.count; i++) {
             const struct dp_row row = dp_row_dense(rows.x + i * rows.cols, rows.cols);
-            put_row(p, &row);
+            if (isnan(rows.y[i]))
+                put_nothing(p, 0);
+            else
+                put_row(p, &row);
         }
         if (fflush(stdout) != 0) /* dp_cli_finish reports it */
             return rc;

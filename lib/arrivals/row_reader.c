@@ -76,7 +76,8 @@ static int check_labels(const struct dp_row_reader *r, const struct dp_array *y,
 {
     const double *value = y->data, classes = (double)r->facts.classes;
     for (size_t i = 0; i < y->count; i++)
-        if (!isfinite(value[i]) || (classes > 0 && (value[i] < 0 || value[i] >= classes || value[i] != floor(value[i]))))
+        if (isinf(value[i]) ||
+            (!isnan(value[i]) && classes > 0 && (value[i] < 0 || value[i] >= classes || value[i] != floor(value[i]))))
             return dp_fail(err, DP_E_RUN, "%s: frame %lld has an invalid label", r->name, (long long)r->frame->lap);
     return DP_OK;
 }

@@ -11,7 +11,7 @@ struct dp_row_reader;
 struct dp_rows {
     size_t count, cols;
     const float *x;  /* count × cols */
-    const double *y; /* count: finite, and with classes one of 0, 1, … */
+    const double *y; /* count: finite, with classes one of 0, 1, …; NAN for a null row */
 };
 
 /* The port is borrowed; messages call it `name`. */

@@ -20,8 +20,9 @@ struct dp_dataset_map {
     struct dp_npy x, indices, indptr, scales, persons, nulls, y;
     const float *values; /* CSR, else NULL, like the next two members */
     const int32_t *columns;
-    const int64_t *start; /* CSR: rows + 1 */
-    bool salted, has_nulls;
+    const int64_t *start;             /* CSR: rows + 1 */
+    bool salted, has_nulls, unmarked; /* unmarked: null rows are not listed, but have no constant */
+    int64_t *found;                   /* these */
     unsigned char salt[crypto_generichash_KEYBYTES];
 };
 
@@ -216,6 +217,14 @@ static int read_nulls(struct dp_dataset *d, const json_t *root, const char *path
     if (nulls != NULL && !(json_is_boolean(nulls) && json_integer_value(json_object_get(root, "format")) >= 3))
         return dp_fail(err, DP_E_RUN, "%s: \"nulls\" is not true or false, from format 3 on", path);
     d->map->has_nulls = json_is_true(nulls);
+    const json_t *column;
+    size_t i;
+    json_array_foreach (json_object_get(json_object_get(root, "schema"), "columns"), i, column) {
+        const char *type = json_string_value(json_object_get(column, "type"));
+        d->map->unmarked |= type != NULL && strcmp(type, "label") == 0 && json_object_get(column, "unknown") != NULL &&
+                            json_is_true(json_object_get(root, "bias")) &&
+                            json_integer_value(json_object_get(root, "format")) < 3;
+    }
     return DP_OK;
 }
 
@@ -341,6 +350,19 @@ static int map_nulls(struct dp_dataset *d, int at, const char *path, struct dp_e
     return good ? DP_OK : dp_fail(err, DP_E_RUN, "%s/nulls.npy: not the numbers of rows, in their order", path);
 }
 
+/* The null rows of an earlier format: all other rows have a constant. */
+static void find_nulls(struct dp_dataset *d)
+{
+    struct dp_dataset_map *m = d->map;
+    d->null = m->found = dp_new(d->rows + 1, sizeof *m->found);
+    d->null_bit = dp_new(d->rows / 64 + 1, sizeof *d->null_bit);
+    for (size_t i = 0; i < d->rows; i++)
+        if (dp_row_at(dp_dataset_row(d, i), d->cols - 1) == 0) {
+            m->found[d->nulls++] = (int64_t)i;
+            d->null_bit[i / 64] |= (uint64_t)1 << i % 64;
+        }
+}
+
 static int map_rows(struct dp_dataset *d, int at, const char *path, struct dp_err *err)
 {
     static const struct {
@@ -383,9 +405,10 @@ static int map_arrays(struct dp_dataset *d, int at, const char *path, struct dp_
     if (m->y.dims[0] != d->rows || (!sparse && (m->x.dims[0] != d->rows || m->x.dims[1] != d->cols)) ||
         (d->storage == DP_STORAGE_INT16 && m->scales.dims[0] != d->cols))
         return dp_fail(err, DP_E_RUN, "%s: its arrays do not have the shape that dataset.json states", path);
-    if (d->storage == DP_STORAGE_INT16)
-        return check_scales(d, path, err);
-    return sparse ? check_sparse(d, path, err) : DP_OK;
+    rc = d->storage == DP_STORAGE_INT16 ? check_scales(d, path, err) : sparse ? check_sparse(d, path, err) : DP_OK;
+    if (rc == DP_OK && m->unmarked)
+        find_nulls(d);
+    return rc;
 }
 
 static void free_names(char **names, size_t count)
@@ -407,6 +430,7 @@ void dp_dataset_close(struct dp_dataset *dataset)
         dp_npy_close(&dataset->map->persons);
         dp_npy_close(&dataset->map->nulls);
         dp_npy_close(&dataset->map->y);
+        free(dataset->map->found);
     }
     free_names(dataset->class_names, dataset->classes);
     free_names(dataset->column_names, dataset->cols);
@@ -542,7 +566,7 @@ int dp_dataset_verify(const struct dp_dataset *d, const char *path, struct dp_er
         if (person != NULL && *person == (int64_t)i + 1)
             dp_hash_add(&hash, person++, sizeof *person);
     }
-    if (d->nulls > 0)
+    if (m->has_nulls)
         dp_hash_add(&hash, d->null, d->nulls * sizeof *d->null);
     dp_digest_finish(&hash, d->rows, d->cols, digest);
     if (dp_mapped_check(true, err) != DP_OK)

@@ -50,7 +50,7 @@ static int put(void *self, const struct dp_parsed *record, struct dp_err *err)
     const double *x = dp_features_row(&s->features, import, record, &y);
     int rc = dp_interrupt_pending() ? dp_fail(err, DP_E_RUN, "interrupted") : DP_OK;
     rc = rc ?: dp_row_shorten(&length, x, import->result.rows + 1, s->row, err);
-    rc = rc ?: s->to->row(s->to->self, import, s->row, isnan(y) ? 0 : y, err); /* a null row teaches nothing */
+    rc = rc ?: s->to->row(s->to->self, import, s->row, y, err);
     import->result.rows += rc == DP_OK;
     return rc;
 }

@@ -451,6 +451,28 @@ table() {
     assert_output 0
 }
 
+@test "rows without a label: an earlier format does not list them, and they are the rows without the constant" {
+    table > t.csv
+    printf '{"header": true, "columns": [{"name": "a", "type": "numeric", "bounds": [0, 1]},
+        {"name": "y", "type": "label", "classes": ["no", "yes"], "unknown": "zero"}]}' > s.json
+    for storage in dense csr narrow; do
+        dp-import csv -s s.json t.csv -q $([ $storage = narrow ] && echo --quantise || echo --storage $storage) -o $storage.dp
+        dpline sgd --data $storage.dp --epochs 1 -q --seed 1 -o model
+        dp-eval --data $storage.dp --private-data --metrics accuracy,auc,majority -f json -l -i model 2> said > now
+        /usr/bin/python3 - $storage.dp << 'END'
+import json, numpy, os, sys
+os.chdir(sys.argv[1])
+y = numpy.load("y.npy"); y[numpy.load("nulls.npy")] = 1; numpy.save("y.npy", y)
+about = json.load(open("dataset.json")); about["format"] = 1; del about["nulls"]; json.dump(about, open("dataset.json", "w"))
+os.unlink("nulls.npy")
+END
+        dp-eval --data $storage.dp --private-data --metrics accuracy,auc,majority -f json -l -i model 2> before > then
+        cmp now then
+        cmp said before
+        grep -q '1200 of 3000 rows have no label' said
+    done
+}
+
 @test "rows without a label: they are in the number of rows and persons, and a person's others count in full" {
     table | awk -F , 'NR == 1 { print "who," $0 } NR > 1 { print int(NR / 7) "," $0 }' > p.csv
     printf '{"header": true, "columns": [{"name": "who", "type": "person"}, {"name": "a", "type": "numeric", "bounds": [0, 1]},

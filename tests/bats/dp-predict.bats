@@ -219,6 +219,22 @@ END
     [ "$(wc -l < expected)" = 300 ]
 }
 
+@test "rows without a label have empty lines, in a data set as when they arrive" {
+    arrivals
+    sed -i 's/"no", "yes"]/&, "unknown": "zero"/' s.json
+    sed -i '5,9s/,[a-z]*$/,/' t.csv
+    dp-import csv t.csv --schema s.json -o null.dp -q
+    dp-import csv t.csv --schema s.json --out null -q
+    for options in "" "--probability --scores"; do
+        # shellcheck disable=SC2086
+        dp-predict model null.dp $options > expected 2> said
+        # shellcheck disable=SC2086
+        dp-predict model --rows null $options > out
+        cmp expected out
+        assert_equal "$(grep -nvE '[a-z0-9]' out | cut -d : -f 1 | xargs)" '5 6 7 8 9'
+    done
+}
+
 @test "a filter: each row has its line before the next comes" {
     arrivals
     mkfifo in

@@ -101,6 +101,26 @@ END
     refute_output --partial exhausted
 }
 
+@test "a row without a label teaches nothing when it arrives, fused as with processes" {
+    sed -i 's/"no", "yes"]/&, "unknown": "zero"/' s.json
+    sed -E '2,$s/,[a-z]*$/,/' t.csv | dp-import csv - --schema s.json --out rows -q
+    windows 1 --rows rows --size 1000
+    /usr/bin/python3 - << 'END'
+import math, msgpack, struct
+lap = list(msgpack.Unpacker(open("raw.frames", "rb"), raw=False))[1]
+body = {name: lap[name].data for name in ("X", "y")}
+rows = struct.unpack("<1000d", body["y"][-8000:])
+assert all(map(math.isnan, rows)), rows[:9]
+assert not any(body["X"][-16000:])
+END
+    dp-grad --loss logistic --intercept 0.5 --clip 1 < raw.frames > sum.frames
+    assert_equal "$(dp-cat --full sum.frames | jq -c 'select(.sum).sum.values')" '[0,0,0,0,0,0]'
+    sed -E '2,300s/,[a-z]*$/,/' t.csv | dp-import csv - --schema s.json --out rows -q
+    train fused fused 10
+    train processes processes 10
+    cmp fused processes
+}
+
 @test "the run ends well with its rows, fused as with processes, and says after which lap" {
     train fused fused 50
     train processes processes 50
@@ -292,7 +312,7 @@ same_number() { /usr/bin/python3 -c "import sys; a, b = map(float, sys.argv[1:])
     complain 1 "frame 2 has an invalid label"
     change 'frames[2]["y"] = reals([1.0] * 255 + [0.5])'
     complain 1 "frame 2 has an invalid label"
-    change 'frames[2]["y"] = reals([1.0] * 255 + [float("nan")])'
+    change 'frames[2]["y"] = reals([1.0] * 255 + [float("inf")])'
     complain 1 "frame 2 has an invalid label"
     change 'frames[2]["population"] = "others"'
     complain 1 "frame 2 describes other rows than the first frame"

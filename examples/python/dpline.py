@@ -1,7 +1,7 @@
 """dpline for Python: private classifiers and regressors, privacy accounting, data sets, frames, and stages of your own.
 
-One file. It needs NumPy, libdpline.so and the commands of dpline: those of the source tree that the file is in, or else the
-installed ones. dpline(3), dp-dataset(5) and dp-frame(5) describe what is behind each function."""
+One file. It needs NumPy, libdpline.so and the commands of dpline: those that pip installed with it, or of the source tree that it is in,
+or else those in PATH. dpline(3), dp-dataset(5) and dp-frame(5) describe what is behind each function."""
 import collections
 import contextlib
 import ctypes
@@ -12,6 +12,7 @@ import json
 import os
 import pathlib
 import secrets
+import shutil
 import signal
 import subprocess
 import sys
@@ -20,7 +21,8 @@ import warnings
 
 import numpy as np
 
-TREE = pathlib.Path(__file__).resolve().parents[2]
+INSIDE = pathlib.Path(__file__).resolve().parent / "dpline_tree"  # from a wheel with the commands
+TREE = INSIDE.parents[2]
 
 
 class Error(ValueError):
@@ -82,12 +84,12 @@ class _StageClass(ctypes.Structure):
 
 
 def _load():
-    name = os.environ.get("DPLINE_LIBRARY")
+    beside = pathlib.Path(shutil.which("dp-fit") or __file__).resolve().parents[1]
+    near = [str(path) for path in (tree / "lib" / "libdpline.so" for tree in (INSIDE, TREE / "build", beside)) if path.exists()]
+    name = os.environ.get("DPLINE_LIBRARY") or (near or [ctypes.util.find_library("dpline")])[0]
     if name is None:
-        own = TREE / "build" / "lib" / "libdpline.so"
-        name = str(own) if own.exists() else ctypes.util.find_library("dpline")
-    if name is None:
-        raise ImportError("libdpline.so is not there: run make in the source tree of dpline, or set DPLINE_LIBRARY")
+        raise ImportError("libdpline.so is not there: run make in the source tree of dpline and install this package again, or put the "
+                          "commands of dpline in PATH, or set DPLINE_LIBRARY")
     library = ctypes.CDLL(name)
     if library.dpline_api() != 1:
         raise ImportError(f"{name} has interface {library.dpline_api()}, and this file is written for 1")
@@ -111,10 +113,25 @@ def _call(function, *arguments):
     return status
 
 
+def _environment():
+    """The environment with the commands of dpline in PATH: those of the package before all others, those of the tree after them."""
+    path = [INSIDE / "bin", INSIDE / "share/dpline/pipelines", os.environ.get("PATH", os.defpath), TREE / "build/bin", TREE / "pipelines"]
+    return dict(os.environ, PATH=os.pathsep.join(map(str, path)))
+
+
+def main():
+    """What pip installs as the command dpline."""
+    env, own = _environment(), os.path.dirname(sys.argv[0])
+    script = shutil.which("dpline", path=os.pathsep.join(d for d in env["PATH"].split(os.pathsep) if d != own))
+    if script is None:
+        sys.exit("dpline: its commands are not there: run make in the source tree of dpline and install this package again")
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    os.execve(script, [script, *sys.argv[1:]], env)
+
+
 def _run(*words):
     """Runs a command of dpline and returns what it prints; its sentence on standard error becomes an Error."""
-    path = os.pathsep.join(str(d) for d in (TREE / "build" / "bin", TREE / "pipelines") if d.is_dir())
-    env = dict(os.environ, PATH=os.environ.get("PATH", os.defpath) + os.pathsep + path)
+    env = _environment()
     try:
         done = subprocess.run([str(word) for word in words], env=env, capture_output=True, text=True, check=False)
     except FileNotFoundError:

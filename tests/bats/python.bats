@@ -136,3 +136,28 @@ END
     [ "$(sklearn_version)" != 1.2.1 ] || diff table <(grep '^| `check_' "$ROOT/examples/python/README.md")
 }
 sklearn_version() { /usr/bin/python3 -c 'import sklearn; print(sklearn.__version__)'; }
+
+@test "pip installs it without a network: from a built tree with the commands, from another with words on where they are looked for" {
+    tree=$ROOT/examples/python
+    /usr/bin/python3 -c "import sys; sys.path.insert(0, '$tree'); import wheel_of_dpline; print(wheel_of_dpline.build_wheel('.'))" > name
+    /usr/bin/python3 -m zipfile -l "$(cat name)" | cut -d ' ' -f 1 > files
+    for file in dpline_tree/bin/dp-predict dpline_tree/share/dpline/pipelines/fit.sh dpline_tree/lib/libdpline.so; do grep -qx "$file" files || fail "$file"; done
+    mkdir -p bare/lib/base bare/examples && cp "$ROOT/lib/base/version.h" bare/lib/base && cp -r "$tree" bare/examples
+    /usr/bin/python3 -m venv --system-site-packages own 2> err || skip "needs python3-venv"
+    unset PYTHONPATH DPLINE_LIBRARY
+    install() { own/bin/pip install -q --no-index --force-reinstall --no-deps "$@" > log 2>&1 || fail "$(cat log)"; }
+    PATH=/usr/bin:/bin
+    install "$tree"
+    own/bin/dpline predict --help > out
+    assert_file_contains out '^Usage: dp-predict '
+    (cd / && "$OLDPWD/own/bin/python" -W error::UserWarning) << 'END'
+import dpline, numpy as np
+X = np.random.default_rng(1).uniform(size=(600, 2)) # 0.99, deviation 0.003
+assert "own" in dpline.__file__ and dpline.DPClassifier(bounds=(0, 1), classes=[0, 1]).fit(X, X[:, 0] > 0.5).score(X, X[:, 0] > 0.5) > 0.8
+END
+    BUILD=none install ./bare/examples/python
+    complains 1 'dpline: its commands are not there: run make in the source tree of dpline and install this package again' own/bin/dpline fit
+    run own/bin/python -c 'import dpline'
+    assert_output --partial 'run make in the source tree of dpline and install this package again, or put the commands of dpline in PATH'
+    PATH=$BUILD/bin:/usr/bin:/bin own/bin/python -c 'import dpline; assert dpline.epsilon_of(dpline.charge(1, multiplier=1)) > 1'
+}

@@ -120,13 +120,10 @@ def _environment():
 
 
 def main():
-    """What pip installs as the command dpline."""
-    env, own = _environment(), os.path.dirname(sys.argv[0])
-    script = shutil.which("dpline", path=os.pathsep.join(d for d in env["PATH"].split(os.pathsep) if d != own))
-    if script is None:
-        sys.exit("dpline: its commands are not there: run make in the source tree of dpline and install this package again")
+    """The command dpline of a package that has the commands."""
+    script = INSIDE / "share/dpline/pipelines/dpline"
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    os.execve(script, [script, *sys.argv[1:]], env)
+    os.execve(script, [script, *sys.argv[1:]], _environment())
 
 
 def _run(*words):

@@ -31,8 +31,9 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
         about = f"dpline-{version}.dist-info/"
         texts = {"METADATA": f"Metadata-Version: 2.1\nName: dpline\nVersion: {version}\nSummary: Private classifiers and regressors\n"
                              "License: GPL-3.0-or-later\nRequires-Python: >=3.8\nRequires-Dist: numpy\n",
-                 "WHEEL": f"Wheel-Version: 1.0\nGenerator: dpline\nRoot-Is-Purelib: {str(tag[-3:] == 'any').lower()}\nTag: {tag}\n",
-                 "entry_points.txt": "[console_scripts]\ndpline = dpline:main\n"}
+                 "WHEEL": f"Wheel-Version: 1.0\nGenerator: dpline\nRoot-Is-Purelib: {str(tag[-3:] == 'any').lower()}\nTag: {tag}\n"}
+        if len(files) > 1:
+            texts["entry_points.txt"] = "[console_scripts]\ndpline = dpline:main\n"
         name, record = f"dpline-{version}-{tag}.whl", ""
         with zipfile.ZipFile(os.path.join(wheel_directory, name), "w", zipfile.ZIP_DEFLATED) as wheel:
             for path, content in [(p, f.read_bytes()) for p, f in files.items()] + [(about + t, c.encode()) for t, c in texts.items()]:

@@ -156,7 +156,7 @@ X = np.random.default_rng(1).uniform(size=(600, 2)) # 0.99, deviation 0.003
 assert "own" in dpline.__file__ and dpline.DPClassifier(bounds=(0, 1), classes=[0, 1]).fit(X, X[:, 0] > 0.5).score(X, X[:, 0] > 0.5) > 0.8
 END
     BUILD=none install ./bare/examples/python
-    complains 1 'dpline: its commands are not there: run make in the source tree of dpline and install this package again' own/bin/dpline fit
+    [ ! -e own/bin/dpline ] || fail "a command dpline without the others"
     run own/bin/python -c 'import dpline'
     assert_output --partial 'run make in the source tree of dpline and install this package again, or put the commands of dpline in PATH'
     PATH=$BUILD/bin:/usr/bin:/bin own/bin/python -c 'import dpline; assert dpline.epsilon_of(dpline.charge(1, multiplier=1)) > 1'

@@ -11,6 +11,8 @@ option loss '' LOSS "(default logistic; squared for a regression, softmax for th
 option epsilon 1 E "privacy budget" number
 option delta '' D "(default: the largest power of ten below 1 / rows^1.1, or persons^1.1)" number
 option adjacency null-record HOW "null-record|replace-one: what one person can change" choice
+option test 0.2 PART "TABLE: this part of the rows is for tests; with none all rows are trained on" text
+option population '' NAME "TABLE: whose rows these are, as for dp-import" text
 flag additive "TABLE: no products of two numbers, so that numbers act one by one, as curves"
 flag linear "TABLE: numbers are lines, as the schema says; coefficients are readable"
 option threads '' N "(default: all cores, for small data sets one)" whole
@@ -21,6 +23,7 @@ help[model]="write the model there (default: into the current directory, as NAME
 parse "$@"
 [ -n "$allow_weak$seed" ] || [ "$(calculate 'epsilon > 10')" = 0 ] ||
     fail "--epsilon: above 10 little is hidden; see dp-privacy(7) on choosing it (--allow-weak if that is meant)"
+[[ $test =~ ^(none|0?\.[0-9]*[1-9][0-9]*)$ ]] || fail "--test: must be between 0 and 1, or none, got '$test'"
 [ -n "$data" ] || fail "the data set is missing: $name DATA --epsilon 1 (try --help)"
 
 # place_model STEM: where the model goes. That it can is known before anything is paid for
@@ -53,7 +56,7 @@ import() {
     else
         [ -n "$label" ] || fail "--label is required: the column of $data to predict"
     fi
-    [ ! -e "$stem-test.dp" ] || fail "$stem-test.dp is there already, and would have the rows for tests"
+    [ "$test" = none ] || [ ! -e "$stem-test.dp" ] || fail "$stem-test.dp is there already, and would have the rows for tests"
     place_model "$stem"
     if [ -s "$schema" ]; then
         say "the columns are what $schema says"
@@ -70,23 +73,23 @@ import() {
 # propose FORMAT: a schema for the table, paid for with a tenth of the budget, or up to three tenths if the table is small
 propose() {
     local said
-    words_of sql ledger no-ledger registry no-registry allow-weak quiet
+    words_of sql population ledger no-ledger registry no-registry allow-weak quiet
     # the accountant of a schema is for null records
     [ "$adjacency" != null-record ] || words+=(--else-unpaid --private-schema "$(calculate 'epsilon / 10')"
         --at-most "$(calculate 'epsilon * 0.3')" ${delta:+--delta "$(calculate 'delta / 10')"} ${seed:+--noise-seed "$seed"})
     said=$(dp-import "$1" --infer-schema "$schema" --label "$label" --json "${words[@]}" "$data") || return
-    persons=$(calculate "int(0.8 * $(value rows "$said") + 1e-9)")
+    persons=$(calculate "int((1 - ${test/none/0}) * $(value rows "$said") + 1e-9)")
 }
 # value NAME JSON: a number or a word of a flat object
 value() { [[ $2 =~ \"$1\":\ \"?([a-z0-9]+) ]] && echo "${BASH_REMATCH[1]}"; }
 # rows FORMAT [OPTION]: the rows of the table, divided. They have norm 1, because loose bounds would make them short, except where the
 # coefficients of --linear are to be read
 rows() {
-    words_of sql registry no-registry quiet
+    words_of sql population registry no-registry quiet
     [ -n "$linear" ] || words+=(--row-norm unit)
     [ -z "$again" ] || words+=(--force)
-    dp-import "$1" --schema "$own_schema" --bad-cells missing --split 0.8 -o "$data" --test "${data%.dp}-test.dp" \
-        "${words[@]}" "${@:2}" "$table"
+    [ "$test" = none ] || words+=(--split "$(calculate '1 - test')" --test "${data%.dp}-test.dp")
+    dp-import "$1" --schema "$own_schema" --bad-cells missing -o "$data" "${words[@]}" "${@:2}" "$table"
 }
 # import_as FORMAT: numbers are curves, with products of two, if the budget pays for them, which depends on rows, columns and epsilon
 import_as() {
@@ -139,6 +142,8 @@ if [ -f "$data" ]; then
     esac
 elif [ -n "$label" ]; then
     fail "--label is for a table; a data set has its label"
+elif [ -n "$population" ]; then
+    fail "--population is for a table; a data set has its population"
 fi
 if [ -z "$own_schema" ]; then
     stem=${data%"${data##*[!/]}"} # without slashes at its end

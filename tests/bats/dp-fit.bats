@@ -57,6 +57,8 @@ printed() { dpline fit small.dp --print -q "$@" | tr -s ' \n' ' '; }
     complains 2 "dpline fit: --label is required: the column of people.csv to predict" dpline fit people.csv
     complains 2 "dpline fit: --print: people.csv is a table, and only a run on a data set is printed" dpline fit people.csv --print
     complains 2 "dpline fit: --label is for a table; a data set has its label" dpline fit small.dp --label age
+    complains 2 "dpline fit: --population is for a table; a data set has its population" dpline fit small.dp --population us
+    for part in 1 0 all .0; do complains 2 "dpline fit: --test: must be between 0 and 1, or none, got '$part'" dpline fit people.csv --test $part; done
     run dp-fit people.csv
     assert_failure 1
     assert_line "  dp-import csv --schema people.json --split 0.8 -o people.dp --test people-test.dp people.csv"
@@ -555,4 +557,16 @@ beginning() {
     done
     dpline fit train.dp --delta 1e-5 --seed 1 -q --no-ledger -o model
     above "$(accuracy t10k.dp model)" 0.83 # on their pixels: .76; of all 60,000: .8985 and .8356
+}
+
+@test "fit: a table, all of whose rows are trained on, or half of them, and the name of its people" {
+    dp-synth patients --rows 4000 --seed 1 -o p.csv -q
+    dpline fit p.csv --label readmitted --test none --population 'the ward' -q
+    assert_equal "$(dp-info --get rows p.dp) $(dp-info --get population p.dp) $(dp-info --get population p.model) $(echo p-*)" "4000 the ward the ward p-*"
+    assert_equal "$(dp-account report --json p.json.ledger | jq -c '[.runs[].population] | unique')" '["the ward"]'
+    # the schema is there now
+    rm -r p.dp p.model
+    dpline fit p.csv --test .5 --population 'the ward' -q
+    assert_equal "$(dp-info --get rows p.dp) $(dp-info --get rows p-test.dp)" "2000 2000"
+    assert_equal "$(dp-account report --json p.json.ledger | jq -c '[.runs[].population]')" '["the ward","the ward","the ward","the ward","the ward"]'
 }

@@ -19,6 +19,7 @@
 #include "data/propose.h"
 #include "base/interrupt.h"
 #include "base/mem.h"
+#include "base/progress.h"
 #include "import/identity.h"
 #include "import/paid.h"
 #include "info/dataset.h"
@@ -677,6 +678,7 @@ int main(int argc, char **argv)
         return status;
     struct dp_import import = import_of(&o);
     struct identity identity = {.population = o.population, .choice = o.registry};
+    dp_progress_watch("dp-import: ", o.quiet || o.out != NULL);
     int rc = operands(&import, &o, argc - operand, argv + operand, &err);
     rc = rc ?: prepare(&import, &o, &err);
     rc = rc ?: o.infer != NULL ? infer(&import, &identity, &o, &err) : import_rows(&import, &identity, &o, &err);

@@ -6,6 +6,7 @@
 #include "base/cli.h"
 #include "base/mem.h"
 #include "base/number.h"
+#include "base/progress.h"
 #include "base/text.h"
 #include "data/carried.h"
 #include "data/dataset.h"
@@ -195,6 +196,7 @@ static void put_rows(const struct predict *p)
     /* Without a reader the program stops; dp_cli_finish reports the error. */
     for (size_t from = 0, count; from < p->dataset->rows && !ferror(stdout); from += count) {
         count = p->dataset->rows - from < DP_FAMILY_ROWS ? p->dataset->rows - from : DP_FAMILY_ROWS;
+        dp_progress_rows(from, p->dataset->rows);
         dp_predictor_score(&p->model, p->dataset, from, count, p->scores);
         for (size_t i = 0; i < count; i++) {
             if (dp_dataset_is_null(p->dataset, from + i))
@@ -203,6 +205,7 @@ static void put_rows(const struct predict *p)
                 put_prediction(p, p->scores + i * p->outputs);
         }
     }
+    dp_progress_over();
     if (p->dataset->nulls > 0)
         fprintf(stderr,
                 "dp-predict: %zu of %zu rows have no label, and no features in a data set: their predictions are empty\n",
@@ -258,6 +261,7 @@ static bool is_data_set(const char *path)
 struct images {
     struct predict *p;
     const char *model, *name;
+    size_t rows;
 };
 
 static int begin_images(void *self, const struct dp_row_facts *facts, struct dp_err *err)
@@ -272,8 +276,9 @@ static int begin_images(void *self, const struct dp_row_facts *facts, struct dp_
 
 static int put_image(void *self, const struct dp_row *row, struct dp_err *err)
 {
-    const struct images *i = self;
+    struct images *i = self;
     put_row(i->p, row);
+    dp_progress_rows(++i->rows, 0);
     return ferror(stdout) ? dp_fail(err, DP_E_RUN, "the predictions cannot be written") : DP_OK;
 }
 
@@ -284,7 +289,7 @@ static enum dp_map_kind map_of(const struct predict *p)
 
 static int predict_images(struct predict *p, const char *model, const char *path, struct dp_err *err)
 {
-    struct images images = {p, model, path};
+    struct images images = {p, model, path, 0};
     const struct dp_image_sink to = {&images, begin_images, put_image};
     return dp_image_rows_stream(path, map_of(p), omp_get_max_threads(), &to, err);
 }
@@ -485,6 +490,7 @@ int main(int argc, char **argv)
     if (!dp_cli_start(&command, &o, NULL, argc, argv, &operand, &status))
         return status;
     int operands = argc - operand;
+    dp_progress_watch("dp-predict: ", o.rows != NULL || isatty(STDOUT_FILENO));
     const char *model = operands > 0 ? argv[operand] : "-";
     if (o.rows != NULL && operands > 1)
         rc = dp_fail(&err, DP_E_USAGE, "--rows replaces a data set: there is one too many");

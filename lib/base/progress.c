@@ -8,6 +8,7 @@
 #define WIDTH 24    /* width of the bar, if there is room */
 #define NARROW 5    /* a narrower bar is left out */
 #define MANY 100000 /* planning this many laps takes a while */
+#define SHORT 2     /* seconds; a part that takes no longer is not shown */
 
 /* A terminal that can move the cursor only to the start of the line, and has no colours. */
 static bool dumb(void)
@@ -38,7 +39,7 @@ static void print_text(const struct dp_progress *p, const char *text, bool last)
     int room = columns(p->fd), length = (int)strlen(text);
     int bar = room - length - 3 < WIDTH ? room - length - 3 : WIDTH;
     const char *begin = plain ? "[" : "\033[32m[", *end = plain ? "] " : "]\033[0m ";
-    if (bar < NARROW) {
+    if (bar < NARROW || p->total <= 0) {
         bar = 0;
         begin = end = "";
     }
@@ -48,10 +49,14 @@ static void print_text(const struct dp_progress *p, const char *text, bool last)
             dumb() ? "" : "\033[K", last ? "\n" : "");
 }
 
+static enum dp_progress_mode decided(enum dp_progress_mode mode, int fd)
+{
+    return mode != DP_PROGRESS_AUTO ? mode : isatty(fd) ? DP_PROGRESS_BAR : DP_PROGRESS_NONE;
+}
+
 void dp_progress_start(struct dp_progress *progress, int fd, enum dp_progress_mode mode, int64_t from, int64_t total)
 {
-    if (mode == DP_PROGRESS_AUTO)
-        mode = isatty(fd) ? DP_PROGRESS_BAR : DP_PROGRESS_NONE;
+    mode = decided(mode, fd);
     *progress =
         (struct dp_progress){.fd = fd, .mode = mode, .started = dp_clock_now(), .from = from, .total = total, .epsilon = -1};
     progress->shown = progress->started;
@@ -101,4 +106,77 @@ void dp_progress_clear(int fd)
 {
     if (isatty(fd) && isatty(STDERR_FILENO) && !dumb())
         dprintf(fd, "\r\033[K");
+}
+
+static struct watched {
+    struct dp_progress line;
+    const char *prefix;
+    uint64_t rows, rows_total, bytes, bytes_total;
+    bool begun;
+} watched = {.line.mode = DP_PROGRESS_NONE};
+
+void dp_progress_watch(const char *prefix, bool quiet)
+{
+    enum dp_progress_mode mode = decided(quiet ? DP_PROGRESS_NONE : DP_PROGRESS_AUTO, STDERR_FILENO);
+    watched = (struct watched){.line = {.fd = STDERR_FILENO, .mode = mode}, .prefix = prefix};
+}
+
+/* "1200 rows", "45 of 137 MB", or nothing. */
+static void print_amount(char *text, size_t size, uint64_t done, uint64_t total, double unit, const char *name)
+{
+    int length = snprintf(text, size, done == 0 ? "" : "%.0f", (double)done / unit);
+    if (done > 0 && total > 0)
+        length += snprintf(text + length, size - (size_t)length, " of %.0f", (double)total / unit);
+    if (done > 0)
+        snprintf(text + length, size - (size_t)length, " %s, ", name);
+}
+
+static void show_watched(void)
+{
+    struct watched *w = &watched;
+    struct dp_progress *p = &w->line;
+    double now = dp_clock_now();
+    if (!w->begun)
+        p->started = p->shown = now;
+    w->begun = true;
+    if (now - p->started < SHORT || now - p->shown < .1)
+        return;
+    char rows[60], bytes[60], left[60] = "", text[240];
+    double unit = fmax((double)w->bytes_total, (double)w->bytes) < 1e10 ? 1e6 : 1e9;
+    p->shown = now;
+    p->total = (int64_t)(w->bytes_total > 0 ? w->bytes_total : w->rows_total);
+    p->done = (int64_t)(w->bytes_total > 0 ? w->bytes : w->rows);
+    print_amount(rows, sizeof rows, w->rows, w->rows_total, 1, "rows");
+    print_amount(bytes, sizeof bytes, w->bytes, w->bytes_total, unit, unit < 1e9 ? "MB" : "GB");
+    double seconds = p->done > 0 ? (double)(p->total - p->done) / (double)p->done * (now - p->started) : 0;
+    if (p->done > 0 && p->total >= p->done)
+        snprintf(left, sizeof left, "%d:%02d left", (int)(seconds / 60), (int)fmod(seconds, 60));
+    else
+        snprintf(left, sizeof left, "%d:%02d so far", (int)((now - p->started) / 60), (int)fmod(now - p->started, 60));
+    snprintf(text, sizeof text, "%s%s%s%s", w->prefix, rows, bytes, left);
+    print_text(p, text, false);
+}
+
+void dp_progress_rows(uint64_t done, uint64_t total)
+{
+    watched.rows = done;
+    watched.rows_total = total;
+    if (watched.line.mode != DP_PROGRESS_NONE)
+        show_watched();
+}
+
+void dp_progress_bytes(uint64_t done, uint64_t total)
+{
+    watched.bytes = done;
+    watched.bytes_total = total;
+    if (watched.line.mode != DP_PROGRESS_NONE)
+        show_watched();
+}
+
+void dp_progress_over(void)
+{
+    if (watched.begun && watched.line.shown > watched.line.started)
+        dprintf(STDERR_FILENO, dumb() ? "\n" : "\r\033[K");
+    watched.rows = watched.rows_total = watched.bytes = watched.bytes_total = 0;
+    watched.begun = false;
 }

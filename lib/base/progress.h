@@ -1,4 +1,5 @@
-/* Progress on a descriptor: a bar on a terminal, plain lines elsewhere when asked for. */
+/* Progress on a descriptor: a bar on a terminal, plain lines elsewhere when asked for. Of the laps of a run, and of the rows that
+ * a command works through. */
 #pragma once
 
 #include "base/c.h"
@@ -24,6 +25,18 @@ void dp_progress_show(struct dp_progress *progress, int64_t done, double epsilon
 
 /* The last lap's line, with the time of all laps. */
 void dp_progress_end(struct dp_progress *progress);
+
+/* From now on this process shows on standard error how far it is with its input, if that is a terminal: "dp-import: 1200000
+ * rows, 45 of 137 MB, 0:12 left", from the second second on. There is one such line for a process, so that readers need nothing to
+ * tell it. prefix: "dp-import: ". */
+void dp_progress_watch(const char *prefix, bool quiet);
+
+/* Of the part at hand; total 0: not known. They do nothing without dp_progress_watch, and are called by one thread at a time. */
+void dp_progress_rows(uint64_t done, uint64_t total);
+void dp_progress_bytes(uint64_t done, uint64_t total);
+
+/* The end of the part: its line goes. */
+void dp_progress_over(void);
 
 /* Before a line is written to fd: clears the terminal's line, so that the line does not follow the progress bar of another
  * command. Nothing if fd or stderr is not a terminal that can do so. */

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "base/mem.h"
+#include "base/progress.h"
 #include "data/carried.h"
 #include "data/crew.h"
 #include "data/features.h"
@@ -91,9 +92,11 @@ static int write_rows(struct dp_import *import, struct table *table, const struc
                       struct dp_writer *test, struct dp_err *err)
 {
     struct pass pass = {0};
+    size_t done = 0;
     int rc = start_pass(&pass, import, table, err);
     while (rc >= 0 && (rc = next_row(&pass, import, table, err)) == 1) {
         struct dp_writer *to = pass.training ? output : test;
+        dp_progress_rows(done++, table->spool.records);
         rc = import->map != DP_MAP_NONE ? dp_image_rows_add(&table->images, &pass.row, to, err)
                                         : write_row(import, f, &pass.row, to, err);
         if (rc == DP_OK && table->by_person && pass.ends)
@@ -101,6 +104,7 @@ static int write_rows(struct dp_import *import, struct table *table, const struc
     }
     if (rc == DP_OK && import->map != DP_MAP_NONE)
         rc = dp_image_rows_flush(&table->images, err);
+    dp_progress_over();
     dp_parsed_free(&pass.row);
     return rc;
 }

@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/interrupt.h"
+#include "base/progress.h"
 #include "data/sqlite.h"
 
 #define MEMORY_MOST ((uint64_t)1 << 28) /* for the dictionary of an xz file; xz -9 needs 65 MB */
@@ -31,6 +32,7 @@ struct dp_input {
     struct dp_sqlite *query; /* read instead of fd; NULL: none */
     struct dp_hash hash;     /* hash of the decompressed bytes */
     size_t at, end;          /* the unused bytes in raw */
+    uint64_t taken, size;    /* bytes read, and of the file; 0: not known */
     unsigned char raw[1 << 17];
 };
 
@@ -87,6 +89,8 @@ static int fill(struct dp_input *in, struct dp_err *err)
             return dp_fail_errno(err, errno, "cannot read %s", in->name);
         in->at_end = got == 0;
         in->end += (size_t)got;
+        in->taken += (uint64_t)got;
+        dp_progress_bytes(in->taken, in->size);
         if (in->known || in->end >= 16) /* enough to recognise the format */
             break;
     }
@@ -143,6 +147,7 @@ int dp_input_open(struct dp_input **input, const char *path, struct dp_err *err)
         rc = dp_fail_errno(err, errno, "cannot open %s", in->name);
     else if (fstat(in->fd, &st) == 0 && S_ISDIR(st.st_mode))
         rc = dp_fail(err, DP_E_RUN, "%s is a directory", in->name);
+    in->size = rc == DP_OK && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
     rc = rc ?: fill(in, err);
     rc = rc ?: start(in, err);
     if (rc != DP_OK) {
@@ -172,6 +177,7 @@ void dp_input_close(struct dp_input *in)
 {
     if (in == NULL)
         return;
+    dp_progress_over();
     if (in->kind == KIND_GZIP)
         inflateEnd(&in->gzip);
     lzma_end(&in->xz);

@@ -4,6 +4,7 @@
 #include <endian.h>
 
 #include "base/mem.h"
+#include "base/progress.h"
 #include "base/text.h"
 #include "data/encoding.h"
 #include "data/input.h"
@@ -24,6 +25,7 @@ static bool is_plain(const char *text, size_t length)
 static int next_chunk(struct dp_lines *l, struct dp_err *err)
 {
     l->chunk_at = l->chunk_end = 0;
+    dp_progress_rows(l->number, 0);
     int rc = l->utf16 != NULL ? dp_utf16_read(l->utf16, l->input, l->chunk, &l->chunk_end, err)
                               : dp_input_read(l->input, l->chunk, CHUNK, &l->chunk_end, err);
     l->chunk_plain = rc == DP_OK && is_plain(l->chunk, l->chunk_end);

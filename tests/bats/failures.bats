@@ -218,6 +218,31 @@ EOF
     assert_output --partial 'took 0:0'
 }
 
+@test "progress of rows: on a terminal, from the second second on, and the line goes" {
+    awk 'BEGIN { srand(2); print "a,y"; for (i = 0; i < 60000; i++) { a = rand(); printf "%.9f,%s\n", a, a < .5 ? "no" : "yes" } }' > t.csv
+    slowly() { head -c 300000 t.csv; sleep 2.2; tail -c +300001 t.csv; }
+    export -f slowly
+    bar='\[[#.]*\]'
+    # shown COMMAND: the states of the terminal, without control sequences
+    shown() { TERM=xterm NO_COLOR=1 script -qec "bash -c '$1'" /dev/null | sed 's/\x1b\[K//g' | tr '\r' '\n' | grep . || true; }
+    run shown "slowly | dp-import csv - --infer-schema s.json --header"
+    assert_line --regexp '^dp-import: [0-9]{5} rows, [01] MB, 0:0[2-9] so far$'
+    assert_line --partial "dp-import: column 'a' is numeric"
+    run shown "slowly | dp-import csv - -s s.json -o t.dp --split .5 --test u.dp"
+    assert_line --regexp '^dp-import: [0-9]{5} rows, [01] MB, 0:0[2-9] so far$'
+    for command in "slowly | dp-import csv - -s s.json -q -f -o t.dp --split .5 --test u.dp" "dp-import csv t.csv -s s.json -q -f -o t.dp"; do
+        run shown "$command"
+        refute_output --partial ' rows, '
+    done
+    dpline sgd --data t.dp --epochs 1 -q -o model
+    run shown "dp-predict model --schema s.json t.csv | (sleep 2.2; cat > out)"
+    assert_line --regexp "^$bar dp-predict: [0-9]{4,5} rows, [01] of 1 MB, 0:[0-5][0-9] left$"
+    run shown "dp-predict model t.dp | (sleep 2.2; cat > out)"
+    assert_line --regexp "^$bar dp-predict: [0-9]+ of 60000 rows, 0:[0-5][0-9] left$"
+    run bash -c 'slowly | dp-import csv - -s s.json -f -o t.dp 2>&1 > /dev/null'
+    refute_output --partial ' so far'
+}
+
 @test "memory: a data set is mapped, not copied" {
     case $BUILD in *asan*) skip "the limit on memory does not go with sanitizers" ;; esac
     dp-synth classification --rows 60000 --cols 250 --seed 1 -o large.dp -q # 60 MB

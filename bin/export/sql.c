@@ -48,30 +48,40 @@ static void put_name(void *self, const struct expr *x)
         fputs(t->term[x->at].name, p->e->out);
 }
 
-/* m: the marks that may be in front of a number. t: the text of a column with a decimal point. */
+/* m: the marks that may be in front of a number. t: the text of a column, with its sign and a decimal point. */
 static void put_other(void *self, char letter, const struct expr *x)
 {
-    static const char comma[] = "REPLACE(REPLACE(REPLACE(REPLACE(text_%zu, ';', '?'), '.', ';'), ',', '.'), ';', ',')";
+    static const char comma[] = "REPLACE(REPLACE(REPLACE(REPLACE(signed_%zu, ';', '?'), '.', ';'), ',', '.'), ';', ',')";
     const struct printer *p = self;
     if (letter == 'm')
         fputs("'$', '\u00a3', '\u00a5', '\u20ac'", p->e->out);
     else
-        fprintf(p->e->out, p->e->terms->plan.schema.comma ? comma : "text_%zu", x->at + 1);
+        fprintf(p->e->out, p->e->terms->plan.schema.comma ? comma : "signed_%zu", x->at + 1);
 }
 
 #define DIGITS "'.', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9'"
-/* The text without its mark and the blanks next to it. */
-static const char plain[] =
-    ",\n    CASE WHEN SUBSTR(%t, 1, 1) IN (%m) AND SUBSTR(LTRIM(SUBSTR(%t, 2), ' \t'), 1, 1) IN (" DIGITS
+/* clang-format off */
+/* The steps from a text to the shape of a number, as lib/base/number.c goes. */
+static const char *const spelling[][2] = {
+    /* signs, blanks and apostrophes of ASCII */
+    {"bares", ",\n    TRIM(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(text_%i"
+    ", '\u2212', '-'), '\u00a0', ' '), '\u202f', ' '), '\u2009', ' '), '\u2019', ''''), '\u2264', '<'), '\u2265', '>')"
+    ", 'D+', 'e+'), 'D-', 'e-'), 'd+', 'e+'), 'd-', 'e-'), ' \t') AS bare_%i"},
+    {"limits", ",\n    CASE WHEN SUBSTR(bare_%i, 1, 1) IN ('<', '>') THEN LTRIM(SUBSTR(bare_%i, 2), '= \t') ELSE bare_%i END AS limit_%i"},
+    {"signs", ",\n    CASE WHEN limit_%i LIKE '(%%)' THEN '-' || TRIM(SUBSTR(limit_%i, 2, LENGTH(limit_%i) - 2), ' \t')\n"
+    "      WHEN limit_%i LIKE '%%-' AND limit_%i NOT LIKE '-%%' THEN '-' || RTRIM(SUBSTR(limit_%i, 1, LENGTH(limit_%i) - 1), ' \t')\n"
+    "      ELSE limit_%i END AS signed_%i"},
+    /* without its mark and the blanks next to it; a comma between groups */
+    {"plains", ",\n    REPLACE(REPLACE(CASE WHEN SUBSTR(%t, 1, 1) IN (%m) AND SUBSTR(LTRIM(SUBSTR(%t, 2), ' \t'), 1, 1) IN (" DIGITS
     ") THEN LTRIM(SUBSTR(%t, 2), ' \t')\n      WHEN SUBSTR(%t, 1, 1) = '-' AND SUBSTR(%t, 2, 1) IN (%m) AND "
     "SUBSTR(LTRIM(SUBSTR(%t, 3), ' \t'), 1, 1) IN (" DIGITS ") THEN '-' || LTRIM(SUBSTR(%t, 3), ' \t')\n"
     "      WHEN SUBSTR(%t, LENGTH(%t), 1) IN (%m, '%%') THEN RTRIM(SUBSTR(%t, 1, LENGTH(%t) - 1), ' \t')\n"
-    "      ELSE %t END AS plain_%i";
-/* clang-format off */
-/* The same with each digit as 9, + as - and E as e. */
-static const char shape[] = ",\n    REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(plain_%i"
+    "      ELSE %t END, ' ', ','), '''', ',') AS plain_%i"},
+    /* each digit as 9, + as - and E as e */
+    {"shapes", ",\n    REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(plain_%i"
     ", '0', '9'), '1', '9'), '2', '9'), '3', '9'), '4', '9'), '5', '9'), '6', '9'), '7', '9'), '8', '9'), '+', '-'), 'E', 'e')"
-    " AS shape_%i";
+    " AS shape_%i"}};
+enum { SPELLINGS = sizeof spelling / sizeof *spelling };
 /* The number, if the shape is one, with an exponent of at most two digits: no SQL has to cast what it cannot. */
 #define NO(pattern) " AND shape_%i NOT LIKE '" pattern "'"
 #define SIGNED(n) "'" n "', '-" n "', '" n "e9', '-" n "e9', '" n "e-9', '-" n "e-9'"
@@ -117,12 +127,12 @@ static const struct syntax sql = {
 static void put_texts(struct printer *p)
 {
     const struct dp_schema *s = &p->e->terms->plan.schema;
-    for (int level = 0; level < 2; level++) {
-        const char *from = level ? "plains" : "level_0";
-        fprintf(p->e->out, ", %s AS MATERIALIZED (SELECT %s.*", level ? "shapes" : "plains", from);
+    const char *from = "level_0";
+    for (int k = 0; k < SPELLINGS; from = spelling[k++][0]) {
+        fprintf(p->e->out, ", %s AS MATERIALIZED (SELECT %s.*", spelling[k][0], from);
         for (size_t i = 0; i < s->columns; i++)
             if (s->column[i].type == DP_COLUMN_NUMERIC && s->column[i].date == NULL)
-                expr_print_as(&sql, p, level ? shape : plain, &(struct expr){.op = OP_READ, .at = i}, p->e->out);
+                expr_print_as(&sql, p, spelling[k][1], &(struct expr){.op = OP_READ, .at = i}, p->e->out);
         fprintf(p->e->out, "\n  FROM %s)", from);
     }
 }
@@ -168,7 +178,7 @@ static void put_level(struct printer *p, size_t level)
     if (level == 0)
         put_quoted(p->e, '"', "", p->e->table);
     else if (level == 1 && p->e->terms->table)
-        fputs("shapes", out);
+        fputs(spelling[SPELLINGS - 1][0], out);
     else
         fprintf(out, "level_%zu", level - 1);
     fputc(')', out);

@@ -277,30 +277,71 @@ static void leave_mark_out(char *text)
         return;
     char *after = mark + length + strspn(mark + length, " \t");
     bool first = mark == start || (mark == start + 1 && *start == '-');
-    if (*after == '\0')
+    if (*after == '\0') {
+        while (mark > start && strchr(" \t", mark[-1]) != NULL)
+            mark--;
         *mark = '\0';
-    else if (first && *mark != '%' && (isdigit((unsigned char)*after) || *after == '.'))
+    }
+    if (*after != '\0' && first && *mark != '%' && (isdigit((unsigned char)*after) || *after == '.'))
         memmove(mark, after, strlen(after) + 1);
+}
+
+/* Copies a number to plain. (5), 5- and U+2212 5 become -5, the limit <5 becomes 5, 1D+03 becomes 1e+03. Blanks and apostrophes
+ * become ASCII. */
+static void plain_signs(const char *text, size_t length, char plain[65])
+{
+    static const char *const signs[] = {"-\xe2\x88\x92", " \xc2\xa0",     " \xe2\x80\xaf", " \xe2\x80\x89",
+                                        "'\xe2\x80\x99", "<\xe2\x89\xa4", ">\xe2\x89\xa5", NULL};
+    char copy[64], *first = copy, *last = copy;
+    for (const char *end = text + length; text < end; last++) {
+        int k = 0;
+        while (signs[k] != NULL && strncmp(text, signs[k] + 1, strlen(signs[k] + 1)) != 0)
+            k++;
+        *last = signs[k] != NULL ? *signs[k] : *text;
+        text += signs[k] != NULL ? strlen(signs[k] + 1) : 1;
+    }
+    *last = '\0';
+    first += strspn(first, " \t");
+    if (*first == '<' || *first == '>')
+        first += 1 + strspn(first + 1, "= \t");
+    while (last > first && strchr(" \t", last[-1]) != NULL)
+        last--;
+    bool brackets = last > first + 1 && *first == '(' && last[-1] == ')',
+         minus = last > first && *first != '-' && last[-1] == '-';
+    first += brackets;
+    last -= brackets || minus;
+    first += brackets ? strspn(first, " \t") : 0;
+    while (last > first && strchr(" \t", last[-1]) != NULL)
+        last--;
+    *last = '\0';
+    char *power = strpbrk(first, "Dd");
+    if (power != NULL && (power[1] == '+' || power[1] == '-'))
+        *power = 'e';
+    plain[0] = '-';
+    memcpy(plain + (brackets || minus), first, (size_t)(last - first) + 1);
 }
 
 bool dp_number_written(const char *text, unsigned long length, bool comma, double *value)
 {
-    char plain[64];
+    char whole[64], plain[sizeof whole + 1];
     if (comma ? with_comma(text, length, value) : dp_number_cell(text, length, value))
         return true;
-    if (length >= sizeof plain || memchr(text, '\0', length) != NULL)
+    if (length >= sizeof whole || memchr(text, '\0', length) != NULL)
         return false;
-    memcpy(plain, text, length);
-    plain[length] = '\0';
-    if (strpbrk(plain, "$%,\xc2\xe2") == NULL) /* the first bytes of £, ¥ and € */
+    memcpy(whole, text, length);
+    whole[length] = '\0';
+    if (strpbrk(whole, "0123456789") == NULL ||
+        strpbrk(whole, "$%,()<>-' Dd\xc2\xe2") == NULL) /* the first bytes of all signs that are not ASCII */
         return false;
+    plain_signs(whole, length, plain);
     leave_mark_out(plain);
-    length = strlen(plain);
-    if (!comma && dp_number_cell(plain, length, value))
+    if (!comma && dp_number_cell(plain, strlen(plain), value))
         return true;
-    for (char *p = plain; !comma && *p != '\0'; p++)
-        *p = *p == '.' ? ',' : *p == ',' ? '.' : *p;
-    return with_comma(plain, length, value);
+    for (char *p = plain; *p != '\0'; p++) {
+        bool group = p > plain && (*p == ' ' || *p == '\'') && isdigit((unsigned char)p[-1]) && isdigit((unsigned char)p[1]);
+        *p = group ? '.' : comma ? *p : *p == '.' ? ',' : *p == ',' ? '.' : *p;
+    }
+    return with_comma(plain, strlen(plain), value);
 }
 
 const char *dp_number_print(double value, char *buffer, unsigned long size)

@@ -168,7 +168,58 @@ static void cells(void **state)
                    {"1..234", true, NAN},
                    {"$nan", false, NAN},
                    {"1.5", true, NAN},
-                   {"12,345,678.9%", false, 12345678.9}};
+                   {"12,345,678.9%", false, 12345678.9},
+                   {"(123.45)", false, -123.45},
+                   {"( $1,234 )", false, -1234},
+                   {"(-5)", false, NAN},
+                   {"(5", false, NAN},
+                   {"()", false, NAN},
+                   {"123.45-", false, -123.45},
+                   {"1.234,5 -", true, -1234.5},
+                   {"-5-", false, NAN},
+                   {"-", false, NAN},
+                   {"5--", false, NAN},
+                   {"\xe2\x88\x92"
+                    "5.5",
+                    false, -5.5},
+                   {"\xe2\x88\x92\xe2\x82\xac"
+                    "5",
+                    true, -5},
+                   {"<2000", false, 2000},
+                   {">= 9,000.5", false, 9000.5},
+                   {"\xe2\x89\xa4"
+                    "0,1",
+                    true, 0.1},
+                   {"<", false, NAN},
+                   {"<LOD", false, NAN},
+                   {"5<6", false, NAN},
+                   {"1 234.56", false, 1234.56},
+                   {"1\xc2\xa0"
+                    "234\xc2\xa0"
+                    "567,8",
+                    true, 1234567.8},
+                   {"12\xe2\x80\xaf"
+                    "345",
+                    false, 12345},
+                   {"12\xe2\x80\x89"
+                    "345",
+                    false, 12345},
+                   {"1'234.56", false, 1234.56},
+                   {"1\xe2\x80\x99"
+                    "234\xe2\x80\x99"
+                    "567",
+                    false, 1234567},
+                   {"1'234,5", true, 1234.5},
+                   {"1 23", false, NAN},
+                   {"1 2345", false, NAN},
+                   {"1  234", false, NAN},
+                   {"'234", false, NAN},
+                   {"2024-09-23", false, NAN},
+                   {"12:30", false, NAN},
+                   {"1.5D+03", false, 1500},
+                   {"1,5d-01", true, 0.15},
+                   {"1.5D03", false, NAN},
+                   {"Dd+1", false, NAN}};
     for (size_t i = 0; i < sizeof written / sizeof *written; i++) {
         bool is = dp_number_written(written[i].text, strlen(written[i].text), written[i].comma, &value);
         if (is ? value != written[i].value : !isnan(written[i].value))

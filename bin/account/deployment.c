@@ -6,22 +6,7 @@
 #include "base/round.h"
 #include "base/text.h"
 #include "base/unit.h"
-
-static const json_t *get(const json_t *json, const char *key)
-{
-    return json_object_get(json, key);
-}
-
-static const char *text(const json_t *json, const char *key)
-{
-    const char *value = json_string_value(get(json, key));
-    return value != NULL ? value : "";
-}
-
-static double number(const json_t *json, const char *key)
-{
-    return json_is_number(get(json, key)) ? json_number_value(get(json, key)) : (double)INFINITY;
-}
+#include "members.h"
 
 static double up(const json_t *json, const char *key)
 {

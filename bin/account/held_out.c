@@ -11,9 +11,7 @@ enum { CORNERS = 120, GROUPS = 10 };
 struct held_out {
     struct dp_dataset *data;
     struct dp_predictor model;
-    size_t rows;    /* that have a label */
-    double *y;      /* their labels */
-    double *scores; /* rows × outputs */
+    struct dp_scored scored;
 };
 
 /* Buffers for classes. */
@@ -45,28 +43,28 @@ static void add_curve(struct measured *m, json_t *curves, size_t class)
     struct dp_curve_point points[CORNERS + 2];
     char number[24];
     size_t count;
-    for (size_t i = 0; i < m->h->rows; i++) {
-        m->score[i] = m->h->scores[i * outputs + (outputs > 1 ? class : 0)];
-        m->is[i] = m->h->y[i] == (double)class;
+    for (size_t i = 0; i < m->h->scored.rows; i++) {
+        m->score[i] = m->h->scored.scores[i * outputs + (outputs > 1 ? class : 0)];
+        m->is[i] = m->h->scored.y[i] == (double)class;
     }
-    if (dp_curve_roc(m->score, m->is, m->h->rows, CORNERS, points, &count, NULL) != DP_OK)
+    if (dp_curve_roc(m->score, m->is, m->h->scored.rows, CORNERS, points, &count, NULL) != DP_OK)
         return;
     snprintf(number, sizeof number, "%zu", class);
-    json_array_append_new(curves,
-                          json_pack("{s:s, s:f, s:o}", "class", d->class_names != NULL ? d->class_names[class] : number, "auc",
-                                    dp_metric_auc(m->score, 1, m->is, m->h->rows, m->work), "roc", points_json(points, count)));
+    json_array_append_new(curves, json_pack("{s:s, s:f, s:o}", "class", d->class_names != NULL ? d->class_names[class] : number,
+                                            "auc", dp_metric_auc(m->score, 1, m->is, m->h->scored.rows, m->work), "roc",
+                                            points_json(points, count)));
 }
 
 /* Whether the probabilities of two classes agree with the labels. */
 static void measure_calibration(struct measured *m)
 {
     struct dp_curve_point points[GROUPS];
-    for (size_t i = 0; i < m->h->rows; i++) {
+    for (size_t i = 0; i < m->h->scored.rows; i++) {
         double p[2];
-        dp_metric_probability(m->h->model.loss, m->h->scores + i, 1, p);
+        dp_metric_probability(m->h->model.loss, m->h->scored.scores + i, 1, p);
         m->score[i] = p[1];
     }
-    size_t count = dp_curve_calibration(m->score, m->h->y, m->h->rows, GROUPS, points);
+    size_t count = dp_curve_calibration(m->score, m->h->scored.y, m->h->scored.rows, GROUPS, points);
     json_object_set_new(m->json, "calibration", points_json(points, count));
 }
 
@@ -74,16 +72,17 @@ static void measure_classes(struct measured *m)
 {
     const struct held_out *h = m->h;
     const struct dp_dataset *d = h->data;
-    size_t outputs = h->model.form.outputs, words = DP_METRIC_AUC_WORK(m->h->rows);
+    size_t outputs = h->model.form.outputs, words = DP_METRIC_AUC_WORK(m->h->scored.rows);
     bool probabilities = h->model.known && dp_metric_has_probability(h->model.loss);
     m->work = dp_new(words > d->classes ? words : d->classes, sizeof *m->work);
-    m->score = dp_new(m->h->rows, sizeof *m->score);
-    m->is = dp_new(m->h->rows, sizeof *m->is);
-    put(m->json, "accuracy", dp_metric_accuracy(h->scores, outputs, m->h->y, m->h->rows));
-    put(m->json, "majority", dp_metric_majority(m->h->y, m->h->rows, d->classes, m->work));
-    put(m->json, "auc", dp_metric_auc(h->scores, outputs, m->h->y, m->h->rows, m->work));
+    m->score = dp_new(m->h->scored.rows, sizeof *m->score);
+    m->is = dp_new(m->h->scored.rows, sizeof *m->is);
+    put(m->json, "accuracy", dp_metric_accuracy(h->scored.scores, outputs, m->h->scored.y, m->h->scored.rows));
+    put(m->json, "majority", dp_metric_majority(m->h->scored.y, m->h->scored.rows, d->classes, m->work));
+    put(m->json, "auc", dp_metric_auc(h->scored.scores, outputs, m->h->scored.y, m->h->scored.rows, m->work));
     if (probabilities)
-        put(m->json, "log_loss", dp_metric_log_loss(h->model.loss, h->scores, outputs, m->h->y, m->h->rows));
+        put(m->json, "log_loss",
+            dp_metric_log_loss(h->model.loss, h->scored.scores, outputs, m->h->scored.y, m->h->scored.rows));
     json_t *curves = json_array();
     for (size_t class = outputs > 1 ? 0 : 1; class < (outputs > 1 ? outputs : 2); class ++)
         add_curve(m, curves, class);
@@ -95,14 +94,15 @@ static void measure_classes(struct measured *m)
 static double r2_of(const struct held_out *h)
 {
     const struct dp_affine truth = {.scale = h->data->label_scale, .offset = h->data->label_offset};
-    return dp_metric_r2(h->model.loss, h->scores, h->model.label, h->y, truth, h->rows);
+    return dp_metric_r2(h->model.loss, h->scored.scores, h->model.label, h->scored.y, truth, h->scored.rows);
 }
 
 static void measure_numbers(struct measured *m)
 {
     const struct held_out *h = m->h;
     const struct dp_affine truth = {.scale = h->data->label_scale, .offset = h->data->label_offset};
-    put(m->json, "rmse", sqrt(dp_metric_mse(h->model.loss, h->scores, h->model.label, h->y, truth, h->rows)));
+    put(m->json, "rmse",
+        sqrt(dp_metric_mse(h->model.loss, h->scored.scores, h->model.label, h->scored.y, truth, h->scored.rows)));
     put(m->json, "r2", r2_of(h));
 }
 
@@ -110,9 +110,7 @@ static int score(struct held_out *h, const struct dp_frame *model, struct dp_err
 {
     int rc = dp_predictor_take(&h->model, model, err);
     if (rc == DP_OK)
-        dp_predictor_score(&h->model, h->data, 0, h->data->rows, h->scores);
-    if (rc == DP_OK)
-        dp_dataset_keep_labelled(h->data, h->scores, h->model.form.outputs);
+        dp_scored_take(&h->scored, &h->model);
     return rc;
 }
 
@@ -125,11 +123,7 @@ int held_out_open(struct held_out **rows, const struct dp_frame *model, const ch
     rc = rc ?: dp_predictor_open(&h->model, model, h->data, data, err);
     rc = rc ?: dp_predictor_match(&h->model, model, h->data, data, err);
     if (rc == DP_OK)
-        h->scores = dp_new(h->data->rows * h->model.form.outputs, sizeof *h->scores);
-    if (rc == DP_OK) {
-        h->y = dp_new(h->data->rows, sizeof *h->y);
-        h->rows = dp_dataset_labels(h->data, h->y);
-    }
+        dp_scored_open(&h->scored, &h->model, h->data);
     if (rc == DP_OK)
         *rows = h;
     else
@@ -141,8 +135,9 @@ int held_out_value(struct held_out *h, const struct dp_frame *model, double *val
 {
     int rc = score(h, model, err);
     if (rc == DP_OK)
-        *value = h->data->label_kind == DP_LABEL_CLASSES ? dp_metric_accuracy(h->scores, h->model.form.outputs, h->y, h->rows)
-                                                         : r2_of(h);
+        *value = h->data->label_kind == DP_LABEL_CLASSES
+                     ? dp_metric_accuracy(h->scored.scores, h->model.form.outputs, h->scored.y, h->scored.rows)
+                     : r2_of(h);
     return rc;
 }
 
@@ -152,8 +147,7 @@ void held_out_close(struct held_out *h)
         return;
     dp_predictor_close(&h->model);
     dp_dataset_close(h->data);
-    free(h->scores);
-    free(h->y);
+    dp_scored_close(&h->scored);
     free(h);
 }
 
@@ -169,7 +163,7 @@ int held_out_measure(const struct dp_frame *model, const char *data, json_t **js
         return rc;
     }
     m.h = h;
-    m.json = json_pack("{s:I, s:b}", "rows", (json_int_t)h->rows, "held_out", h->data->held_out);
+    m.json = json_pack("{s:I, s:b}", "rows", (json_int_t)h->scored.rows, "held_out", h->data->held_out);
     if (h->data->nulls > 0)
         json_object_set_new(m.json, "rows_without_label", json_integer((json_int_t)h->data->nulls));
     if (h->data->label_kind == DP_LABEL_CLASSES)

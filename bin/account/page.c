@@ -7,6 +7,7 @@
 #include "account/solve.h"
 #include "data/row_length.h"
 #include "ledger/report.h"
+#include "members.h"
 #include "plot.h"
 #include "priv/gdp.h"
 #include "template.h"
@@ -16,23 +17,6 @@ enum { WEIGHTS = 25, CURVES = 12, CLASSES = 10 };
 static const char template[] =
 #include "account/page.inc"
     ;
-
-static json_t *get(const json_t *json, const char *name)
-{
-    return json_object_get(json, name);
-}
-
-static double number(const json_t *json, const char *name)
-{
-    const json_t *value = get(json, name);
-    return json_is_string(value) ? (double)INFINITY : json_is_number(value) ? json_number_value(value) : (double)NAN;
-}
-
-static const char *text(const json_t *json, const char *name)
-{
-    const char *value = json_string_value(get(json, name));
-    return value != NULL ? value : "";
-}
 
 static void set(json_t *json, const char *name, json_t *value)
 {

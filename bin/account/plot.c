@@ -2,31 +2,18 @@
 
 #include "base/text.h"
 #include "data/date.h"
+#include "members.h"
 
 enum { SIDE = 220, LEFT = 44, TOP = 10, BELOW = 36, BAR = 18, NAMES = 190, WIDTH = 640 };
 
 void plot_text(const char *text, FILE *out)
 {
-    char next[DP_TEXT_NEXT];
+    char next[DP_TEXT_NEXT + 1];
     size_t written;
     for (size_t left = strlen(text), step; left > 0; text += step, left -= step) {
         step = dp_text_next(text, left, next, &written);
-        switch (next[0]) {
-        case '<':
-            fputs("&lt;", out);
-            break;
-        case '>':
-            fputs("&gt;", out);
-            break;
-        case '&':
-            fputs("&amp;", out);
-            break;
-        case '"':
-            fputs("&quot;", out);
-            break;
-        default:
-            fwrite(next, 1, written, out);
-        }
+        next[written] = '\0';
+        dp_text_xml(next, out);
     }
 }
 
@@ -105,11 +92,6 @@ void plot_tradeoff(const struct dp_tradeoff *run, const struct dp_tradeoff *pair
     fputs("</svg>\n", out);
 }
 
-static double member(const json_t *point, const char *name)
-{
-    return json_number_value(json_object_get(point, name));
-}
-
 /* The name of a curve and its area, at most 16 characters of UTF-8. */
 static void put_name(const json_t *curve, int x, double y, FILE *out)
 {
@@ -122,7 +104,7 @@ static void put_name(const json_t *curve, int x, double y, FILE *out)
             break;
     }
     snprintf(name, sizeof name, "%.*s%s", (int)used, text, text[used] != '\0' ? "…" : "");
-    fprintf(out, "<text x=\"%d\" y=\"%g\">%.3f ", x, y, member(curve, "auc"));
+    fprintf(out, "<text x=\"%d\" y=\"%g\">%.3f ", x, y, number(curve, "auc"));
     plot_text(name, out);
     fputs("</text>\n", out);
 }
@@ -170,13 +152,13 @@ static void widen(double *low, double *high)
 void plot_along(const json_t *points, const char *name, double level, bool zero, const char *title, FILE *out)
 {
     const json_t *last = json_array_get(points, json_array_size(points) - 1);
-    double from = member(json_array_get(points, 0), "lap"), to = member(last, "lap");
-    double low = zero ? 0 : isnan(level) ? member(last, name) : level, high = isnan(level) ? low : level;
+    double from = number(json_array_get(points, 0), "lap"), to = number(last, "lap");
+    double low = zero ? 0 : isnan(level) ? number(last, name) : level, high = isnan(level) ? low : level;
     size_t i;
     json_t *point;
     json_array_foreach (points, i, point) {
-        low = fmin(low, member(point, name));
-        high = fmax(high, member(point, name));
+        low = fmin(low, number(point, name));
+        high = fmax(high, number(point, name));
     }
     widen(&low, &high);
     begin(LEFT + SIDE + 12, TOP + SIDE + BELOW, title, out);
@@ -193,8 +175,8 @@ void plot_along(const json_t *points, const char *name, double level, bool zero,
     }
     fputs("<polyline class=\"p\" points=\"", out);
     json_array_foreach (points, i, point)
-        fprintf(out, "%.1f,%.1f ", across((member(point, "lap") - from) / (to - from)),
-                down((member(point, name) - low) / (high - low)));
+        fprintf(out, "%.1f,%.1f ", across((number(point, "lap") - from) / (to - from)),
+                down((number(point, name) - low) / (high - low)));
     fputs("\"/>\n</svg>\n", out);
 }
 
@@ -232,8 +214,8 @@ void plot_range(const json_t *curves, double *low, double *high)
     json_array_foreach (curves, i, curve)
         json_array_foreach (json_object_get(curve, "points"), k, point) {
             bool known = json_object_get(point, "low") != NULL;
-            *low = fmin(*low, member(point, known ? "low" : "effect"));
-            *high = fmax(*high, member(point, known ? "high" : "effect"));
+            *low = fmin(*low, number(point, known ? "low" : "effect"));
+            *high = fmax(*high, number(point, known ? "high" : "effect"));
         }
     if (!(*low < *high))
         *high = *low + 1;
@@ -245,11 +227,11 @@ enum { CURVE_LEFT = 40, CURVE_TOP = 22, CURVE_WIDE = 160, CURVE_TALL = 104 };
 static void put_corners(const json_t *points, const char *name, bool backwards, double low, double high, FILE *out)
 {
     size_t count = json_array_size(points);
-    double first = member(json_array_get(points, 0), "value"), last = member(json_array_get(points, count - 1), "value");
+    double first = number(json_array_get(points, 0), "value"), last = number(json_array_get(points, count - 1), "value");
     for (size_t i = 0; i < count; i++) {
         const json_t *point = json_array_get(points, backwards ? count - 1 - i : i);
-        fprintf(out, "%.1f,%.1f ", CURVE_LEFT + CURVE_WIDE * (member(point, "value") - first) / (last - first),
-                CURVE_TOP + CURVE_TALL * (high - member(point, name)) / (high - low));
+        fprintf(out, "%.1f,%.1f ", CURVE_LEFT + CURVE_WIDE * (number(point, "value") - first) / (last - first),
+                CURVE_TOP + CURVE_TALL * (high - number(point, name)) / (high - low));
     }
 }
 
@@ -257,7 +239,7 @@ static void put_corners(const json_t *points, const char *name, bool backwards, 
 static void put_end(const json_t *curve, size_t point, int x, const char *anchor, FILE *out)
 {
     const char *format = json_string_value(json_object_get(curve, "date"));
-    const double value = member(json_array_get(json_object_get(curve, "points"), point), "value");
+    const double value = number(json_array_get(json_object_get(curve, "points"), point), "value");
     char date[DP_DATE_TEXT];
     fprintf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"%s\">", x, CURVE_TOP + CURVE_TALL + 15, anchor);
     if (format != NULL)

@@ -10,34 +10,11 @@ struct printer {
     struct steps steps;
 };
 
-static void put_text(const struct export *e, const char *text)
-{
-    for (; *text != '\0'; text++)
-        switch (*text) {
-        case '&':
-            fputs("&amp;", e->out);
-            break;
-        case '<':
-            fputs("&lt;", e->out);
-            break;
-        case '"':
-            fputs("&quot;", e->out);
-            break;
-        case '\t':
-        case '\n':
-        case '\r':
-            fprintf(e->out, "&#%d;", *text);
-            break;
-        default:
-            fputc(*text, e->out);
-        }
-}
-
 /* before text after */
 static void put_named(const struct export *e, const char *before, const char *text, const char *after)
 {
     fputs(before, e->out);
-    put_text(e, text);
+    dp_text_xml(text, e->out);
     fputs(after, e->out);
 }
 
@@ -59,7 +36,7 @@ static void put_name(void *self, const struct expr *x)
     if (step != NULL && !is_field(p, step))
         fprintf(p->e->out, "%s_%zu", step->kind, step->number);
     else
-        put_text(p->e, t->table ? t->plan.schema.column[i].name : t->term[i].name);
+        dp_text_xml(t->table ? t->plan.schema.column[i].name : t->term[i].name, p->e->out);
 }
 
 static void put_number(void *self, double value)
@@ -69,7 +46,7 @@ static void put_number(void *self, double value)
 
 static void put_word(void *self, const char *word)
 {
-    put_text(((struct printer *)self)->e, word);
+    dp_text_xml(word, ((struct printer *)self)->e->out);
 }
 
 /* o: what a word that is not in a table means. */

@@ -1,5 +1,5 @@
-/* Progress on a descriptor: a bar on a terminal, plain lines elsewhere when asked for. Of the laps of a run, and of the rows that
- * a command works through. */
+/* Progress on a descriptor: a bar on a terminal, plain lines elsewhere when asked for. It is of the laps of a run, or of the
+ * rows that a command works through. */
 #pragma once
 
 #include "base/c.h"
@@ -27,8 +27,8 @@ void dp_progress_show(struct dp_progress *progress, int64_t done, double epsilon
 void dp_progress_end(struct dp_progress *progress);
 
 /* From now on this process shows on standard error how far it is with its input, if that is a terminal: "dp-import: 1200000
- * rows, 45 of 137 MB, 0:12 left", from the second second on. There is one such line for a process, so that readers need nothing to
- * tell it. prefix: "dp-import: ". */
+ * rows, 45 of 137 MB, 0:12 left", from the second second on. A process has one such line, so that readers need nothing to tell
+ * it. prefix: "dp-import: ". */
 void dp_progress_watch(const char *prefix, bool quiet);
 
 /* Of the part at hand; total 0: not known. They do nothing without dp_progress_watch, and are called by one thread at a time. */

@@ -131,6 +131,17 @@ void dp_text_csv(const char *prefix, const char *text, size_t length, FILE *out)
         putc('"', out);
 }
 
+void dp_text_xml(const char *text, FILE *out)
+{
+    static const char *const special[128] = {
+        ['&'] = "&amp;", ['<'] = "&lt;", ['>'] = "&gt;", ['"'] = "&quot;", ['\t'] = "&#9;", ['\n'] = "&#10;", ['\r'] = "&#13;"};
+    for (; *text != '\0'; text++)
+        if (*text > 0 && special[(size_t)*text] != NULL)
+            fputs(special[(size_t)*text], out);
+        else
+            putc(*text, out);
+}
+
 void dp_text_shell(const char *word, FILE *out)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.,:/+=@%-";

@@ -38,6 +38,9 @@ bool dp_text_is_formula(const char *text, size_t length);
 /* A cell of CSV (RFC 4180): prefix, a known word, and the text, in quotes where they are needed; a formula gets its '. */
 void dp_text_csv(const char *prefix, const char *text, size_t length, FILE *out);
 
+/* Writes a text of XML or HTML, also within an attribute in "". */
+void dp_text_xml(const char *text, FILE *out);
+
 /* Writes the word for sh, in quotes where it needs them. */
 void dp_text_shell(const char *word, FILE *out);
 

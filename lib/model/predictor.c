@@ -157,3 +157,23 @@ int dp_predictor_check_unseen(const struct dp_frame *frame, const struct dp_data
                        path, d->population, hint);
     return DP_OK;
 }
+
+void dp_scored_open(struct dp_scored *s, const struct dp_predictor *p, const struct dp_dataset *data)
+{
+    s->data = data;
+    s->scores = dp_new(data->rows * p->form.outputs + 1, sizeof *s->scores);
+    s->y = dp_new(data->rows + 1, sizeof *s->y);
+    s->rows = dp_dataset_labels(data, s->y);
+}
+
+void dp_scored_take(struct dp_scored *s, const struct dp_predictor *p)
+{
+    dp_predictor_score(p, s->data, 0, s->data->rows, s->scores);
+    dp_dataset_keep_labelled(s->data, s->scores, p->form.outputs);
+}
+
+void dp_scored_close(struct dp_scored *s)
+{
+    free(s->scores);
+    free(s->y);
+}

@@ -48,3 +48,16 @@ void dp_predictor_score(const struct dp_predictor *predictor, const struct dp_da
 
 /* The same for one row. scores: outputs. */
 void dp_predictor_score_row(const struct dp_predictor *predictor, const struct dp_row *row, double *scores);
+
+/* The rows of a data set that something is measured on: those that have a label. */
+struct dp_scored {
+    const struct dp_dataset *data;
+    size_t rows;
+    double *y;      /* rows: their labels */
+    double *scores; /* rows × outputs */
+};
+
+/* Allocates, and takes the labels; the data set stays the caller's. Close it if it was zeroed, too. */
+void dp_scored_open(struct dp_scored *scored, const struct dp_predictor *predictor, const struct dp_dataset *data);
+void dp_scored_take(struct dp_scored *scored, const struct dp_predictor *predictor);
+void dp_scored_close(struct dp_scored *scored);

@@ -120,9 +120,7 @@ struct state {
     struct dp_answer cost;    /* of that */
     struct dp_predictor model;
     struct dp_affine data_label;
-    size_t rows;      /* that have a label */
-    double *y;        /* their labels */
-    double *scores;   /* rows × outputs */
+    struct dp_scored measured;
     double *decided;  /* --threshold: rows, 1 where class 1 is predicted, else −1; otherwise the scores */
     uint64_t *work;   /* for auc */
     uint64_t *counts; /* classes × classes, for metrics that count */
@@ -137,10 +135,9 @@ static void eval_close(struct dp_stage *stage)
     dp_dataset_close(s->dataset);
     dp_predictor_close(&s->model);
     dp_eval_paid_close(&s->paid);
-    if (s->decided != s->scores)
+    if (s->decided != s->measured.scores)
         free(s->decided);
-    free(s->scores);
-    free(s->y);
+    dp_scored_close(&s->measured);
     free(s->work);
     free(s->counts);
     free(s->chance);
@@ -297,12 +294,9 @@ static int start(struct dp_stage *stage, const struct dp_frame *frame, struct dp
     int rc = check_against_data(stage, frame, err);
     rc = rc ?: check_metrics(s, frame, err);
     rc = rc ?: check_two_classes(stage->options, s, err);
-    if (rc == DP_OK) {
-        s->scores = dp_new(d->rows * s->model.form.outputs + 1, sizeof *s->scores);
-        s->y = dp_new(d->rows + 1, sizeof *s->y);
-        s->rows = dp_dataset_labels(d, s->y);
-    }
-    s->decided = s->scores;
+    if (rc == DP_OK)
+        dp_scored_open(&s->measured, &s->model, d);
+    s->decided = s->measured.scores;
     if (rc == DP_OK && !isnan(((const struct options *)stage->options)->threshold))
         s->decided = dp_new(d->rows + 1, sizeof *s->decided);
     if (rc == DP_OK && has_metric(s, METRIC_AUC))
@@ -326,7 +320,7 @@ static int start(struct dp_stage *stage, const struct dp_frame *frame, struct dp
 static double measure_rate(const struct state *s, enum dp_metric_rate rate)
 {
     const struct dp_dataset *d = s->dataset;
-    dp_metric_confusion(s->decided, s->model.form.outputs, s->y, s->rows, d->classes, s->counts);
+    dp_metric_confusion(s->decided, s->model.form.outputs, s->measured.y, s->measured.rows, d->classes, s->counts);
     return dp_metric_rate(rate, s->counts, d->classes);
 }
 
@@ -334,14 +328,14 @@ static double measure_rate(const struct state *s, enum dp_metric_rate rate)
 static double measure_calibration(const struct state *s)
 {
     size_t outputs = s->model.form.outputs;
-    double *probability = s->chance, *hit = s->chance + s->rows, *p = hit + s->rows;
-    for (size_t i = 0; i < s->rows; i++) {
-        size_t class = outputs == 1 ? 1 : dp_metric_class(s->scores + i * outputs, outputs);
-        dp_metric_probability(s->model.loss, s->scores + i * outputs, outputs, p);
+    double *probability = s->chance, *hit = s->chance + s->measured.rows, *p = hit + s->measured.rows;
+    for (size_t i = 0; i < s->measured.rows; i++) {
+        size_t class = outputs == 1 ? 1 : dp_metric_class(s->measured.scores + i * outputs, outputs);
+        dp_metric_probability(s->model.loss, s->measured.scores + i * outputs, outputs, p);
         probability[i] = p[class];
-        hit[i] = s->y[i] == (double)class;
+        hit[i] = s->measured.y[i] == (double)class;
     }
-    return dp_curve_calibration_error(probability, hit, s->rows);
+    return dp_curve_calibration_error(probability, hit, s->measured.rows);
 }
 
 static double measure(const struct state *s, enum metric metric)
@@ -352,24 +346,24 @@ static double measure(const struct state *s, enum metric metric)
     struct dp_affine label = {.scale = 1};
     switch (metric) {
     case METRIC_ACCURACY:
-        return dp_metric_accuracy(s->decided, outputs, s->y, s->rows);
+        return dp_metric_accuracy(s->decided, outputs, s->measured.y, s->measured.rows);
     case METRIC_AUC:
-        return dp_metric_auc(s->scores, outputs, s->y, s->rows, s->work);
+        return dp_metric_auc(s->measured.scores, outputs, s->measured.y, s->measured.rows, s->work);
     case METRIC_LOG_LOSS:
-        return dp_metric_log_loss(m->loss, s->scores, outputs, s->y, s->rows);
+        return dp_metric_log_loss(m->loss, s->measured.scores, outputs, s->measured.y, s->measured.rows);
     case METRIC_MSE:
-        return dp_metric_mse(m->loss, s->scores, m->label, s->y, s->data_label, s->rows);
+        return dp_metric_mse(m->loss, s->measured.scores, m->label, s->measured.y, s->data_label, s->measured.rows);
     case METRIC_R2:
-        return dp_metric_r2(m->loss, s->scores, m->label, s->y, s->data_label, s->rows);
+        return dp_metric_r2(m->loss, s->measured.scores, m->label, s->measured.y, s->data_label, s->measured.rows);
     case METRIC_OBJECTIVE:
         /* The model's loss uses the units of its training labels. */
         if (s->data_label.scale != m->label.scale || s->data_label.offset != m->label.offset)
             label = (struct dp_affine){.scale = s->data_label.scale / m->label.scale,
                                        .offset = (s->data_label.offset - m->label.offset) / m->label.scale};
-        return dp_metric_objective(m->loss, m->width, s->lap.lambda, s->scores, outputs, s->y, label, s->rows, d->classes,
-                                   m->parameters, m->form.rows * m->form.cols);
+        return dp_metric_objective(m->loss, m->width, s->lap.lambda, s->measured.scores, outputs, s->measured.y, label,
+                                   s->measured.rows, d->classes, m->parameters, m->form.rows * m->form.cols);
     case METRIC_MAJORITY:
-        return dp_metric_majority(s->y, s->rows, d->classes, s->counts);
+        return dp_metric_majority(s->measured.y, s->measured.rows, d->classes, s->counts);
     case METRIC_PRECISION:
         return measure_rate(s, DP_METRIC_PRECISION);
     case METRIC_RECALL:
@@ -377,13 +371,13 @@ static double measure(const struct state *s, enum metric metric)
     case METRIC_F1:
         return measure_rate(s, DP_METRIC_F1);
     case METRIC_BRIER:
-        return dp_metric_brier(m->loss, s->scores, outputs, s->y, s->rows, s->chance);
+        return dp_metric_brier(m->loss, s->measured.scores, outputs, s->measured.y, s->measured.rows, s->chance);
     case METRIC_CALIBRATION:
         return measure_calibration(s);
     case METRIC_RMSE:
-        return sqrt(dp_metric_mse(m->loss, s->scores, m->label, s->y, s->data_label, s->rows));
+        return sqrt(dp_metric_mse(m->loss, s->measured.scores, m->label, s->measured.y, s->data_label, s->measured.rows));
     case METRIC_MAE:
-        return dp_metric_mae(m->loss, s->scores, m->label, s->y, s->data_label, s->rows);
+        return dp_metric_mae(m->loss, s->measured.scores, m->label, s->measured.y, s->data_label, s->measured.rows);
     case METRIC_CONFUSION:
     case METRIC_ROC:
     case METRIC_COUNT:
@@ -422,7 +416,7 @@ static void put_epsilon(struct state *s, double epsilon)
 static void put_confusion(struct state *s)
 {
     const struct dp_dataset *d = s->dataset;
-    dp_metric_confusion(s->decided, s->model.form.outputs, s->y, s->rows, d->classes, s->counts);
+    dp_metric_confusion(s->decided, s->model.form.outputs, s->measured.y, s->measured.rows, d->classes, s->counts);
     for (size_t i = 0; i < d->classes; i++) {
         put(s, i == 0 ? "[[" : ",[");
         for (size_t j = 0; j < d->classes; j++)
@@ -437,7 +431,7 @@ static void put_roc(struct state *s)
 {
     struct dp_curve_point point[CORNERS + 2];
     size_t count = 0;
-    if (dp_curve_roc(s->scores, s->y, s->rows, CORNERS, point, &count, NULL) != DP_OK)
+    if (dp_curve_roc(s->measured.scores, s->measured.y, s->measured.rows, CORNERS, point, &count, NULL) != DP_OK)
         count = 0; /* rows of one class have no curve */
     put(s, "[");
     for (size_t i = 0; i < count; i++) {
@@ -560,7 +554,7 @@ static void put_json(struct state *s, const struct options *o)
     }
     /* With --private, nothing here may depend on rows but the noised counts: how many rows persons have is not public. */
     if (!o->private || s->dataset->person == NULL)
-        put(s, ",\"rows\":%zu", o->private ? s->dataset->rows : s->rows);
+        put(s, ",\"rows\":%zu", o->private ? s->dataset->rows : s->measured.rows);
     else
         put(s, ",\"persons\":%zu", s->dataset->persons);
     if (o->private) {
@@ -577,27 +571,24 @@ static int evaluate(struct dp_stage *stage, struct dp_out *out, struct dp_err *e
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
-    dp_predictor_score(&s->model, s->dataset, 0, s->dataset->rows, s->scores);
-    for (size_t i = 0; s->decided != s->scores && i < s->dataset->rows; i++) {
+    dp_scored_take(&s->measured, &s->model);
+    for (size_t i = 0; s->decided != s->measured.scores && i < s->measured.rows; i++) {
         double both[2];
-        dp_metric_probability(s->model.loss, s->scores + i, 1, both);
+        dp_metric_probability(s->model.loss, s->measured.scores + i, 1, both);
         s->decided[i] = both[1] >= o->threshold ? 1 : -1;
     }
     if (o->private) {
         char warning[DP_ERR_MESSAGE_SIZE] = "";
         int rc = dp_eval_paid_release(&s->paid, &s->pay, o->data, stage->runtime.registry, stage->runtime.started, s->decided,
-                                      s->scores, &s->cost, warning, err);
+                                      s->measured.scores, &s->cost, warning, err);
         if (rc == DP_OK && warning[0] != '\0')
             dp_stage_warn(stage, out, "%s", warning);
         if (rc != DP_OK)
             return rc;
     } else {
-        if (s->rows < s->dataset->rows && !s->said)
+        if (s->measured.rows < s->dataset->rows && !s->said)
             dp_stage_warn(stage, out, "%zu of %zu rows have no label, and are left out", s->dataset->nulls, s->dataset->rows);
         s->said = true;
-        dp_dataset_keep_labelled(s->dataset, s->scores, s->model.form.outputs);
-        if (s->decided != s->scores)
-            dp_dataset_keep_labelled(s->dataset, s->decided, 1);
     }
     s->used = 0;
     if (o->format == FORMAT_JSON)

@@ -36,7 +36,7 @@ static double squared_error(const struct dp_eval_paid *e, double label, const do
 void dp_eval_paid_sum(struct dp_eval_paid *e, const double *decided, const double *scores)
 {
     const struct dp_dataset *d = e->data;
-    size_t outputs = e->model->form.outputs, first;
+    size_t outputs = e->model->form.outputs, first, k = 0;
     memset(e->sum, 0, e->size * sizeof *e->sum);
     for (size_t person = 0; person < d->persons; person++) {
         size_t rows = dp_dataset_person(d, person, &first);
@@ -47,9 +47,10 @@ void dp_eval_paid_sum(struct dp_eval_paid *e, const double *decided, const doubl
         for (size_t i = first; i < first + rows; i++) {
             if (dp_dataset_is_null(d, i))
                 continue;
-            e->sum[(size_t)d->y[i] * d->classes + dp_metric_class(decided + i * outputs, outputs)] += (int64_t)worth;
+            e->sum[(size_t)d->y[i] * d->classes + dp_metric_class(decided + k * outputs, outputs)] += (int64_t)worth;
             if (e->brier)
-                e->sum[e->size - 1] += (int64_t)(worth * squared_error(e, d->y[i], scores + i * outputs));
+                e->sum[e->size - 1] += (int64_t)(worth * squared_error(e, d->y[i], scores + k * outputs));
+            k++;
         }
     }
 }

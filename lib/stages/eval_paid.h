@@ -31,7 +31,7 @@ struct dp_eval_paid {
  *
  * A row with a label, of a person with m such rows, adds ⌊ONE/m⌋ to the cell of its true and its predicted class, and ⌊e ONE/m⌋
  * to the last number, e in 0 … 1: its squared error, halved with more than two classes; 0 if that is not a number. So one person
- * adds at most 1 to all cells together, and at most 1 to the last number. */
+ * adds at most 1 to all cells together, and at most 1 to the last number. decided, scores: of the rows that have a label. */
 #define DP_EVAL_PAID_ONE 0x1p20
 void dp_eval_paid_sum(struct dp_eval_paid *paid, const double *decided, const double *scores);
 

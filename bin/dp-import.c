@@ -277,7 +277,7 @@ static int infer(struct dp_import *import, struct identity *identity, const stru
         rc = pay_for_schema(&census, import, identity, o, &schema, &paid, err);
     const bool looked = paid == NULL || schema == NULL;
     if (rc == DP_OK && schema == NULL)
-        rc = dp_propose_exact(&census, import, o->header || o->sql != NULL, &schema, err);
+        rc = dp_propose_exact(&census, import, &schema, err);
     const size_t rows = census.rows + !json_is_true(json_object_get(schema, "header"));
     dp_census_free(&census);
     /* A payment that was not enough for a schema is added to the cost of the data set, too. */
@@ -607,6 +607,8 @@ static int prepare(struct dp_import *import, const struct options *o, struct dp_
         schema->delimiter = o->delimiter[0];
     if (o->sql != NULL)
         schema->delimiter = ',';
+    if (o->infer != NULL)
+        schema->header = o->header || o->sql != NULL;
     return rc;
 }
 
@@ -632,6 +634,7 @@ static int import_rows(struct dp_import *import, struct identity *identity, cons
     free(ledger_of);
     if (rc != DP_OK)
         return rc;
+    dp_lines_tell(&import->result.notes, dp_cli_warn, "dp-import");
     if (identity->sentence[0] != '\0')
         fprintf(stderr, "dp-import: %s\n", identity->sentence);
     if (!o->quiet)

@@ -443,6 +443,7 @@ static int predict_table(struct predict *p, const char *model, const char *path,
         dp_cli_warn("dp-predict", sentence);
     }
     bool changed = false;
+    dp_lines_tell(&import.result.notes, dp_cli_warn, "dp-predict");
     if (rc == DP_OK)
         say_strange(&import, &changed);
     if (changed)

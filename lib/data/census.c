@@ -208,10 +208,11 @@ static int read_name(struct dp_census *census, const struct dp_lines *l, size_t 
         return not_utf8(l, i, err);
     if ((use & DP_CENSUS_PAID) && ((!census->named && (f->length == 0 || is_number(f, census->delimiter, &comma, &value))) ||
                                    dp_date_find(f->text, f->length, &value) != DP_DATE_FORMATS))
-        return dp_fail(err, DP_E_RUN,
-                       "%s: line %zu, column %zu: a schema that is paid for takes names from the first line, and '%s' is not a "
-                       "name",
-                       l->name, l->number, i + 1, dp_text_show(f->text, f->length, shown));
+        return dp_fail(
+            err, DP_E_RUN,
+            "%s: line %zu, column %zu: a schema that is paid for takes names from the first line, and '%s' is not a "
+            "name (--label NAME, with a name in this line, says that it is a header; --skip-lines N skips lines above a header)",
+            l->name, l->number, i + 1, dp_text_show(f->text, f->length, shown));
     census->column[i].name = dp_got(strndup(f->text, f->length));
     census->columns = i + 1;
     if (use & DP_CENSUS_PAID)
@@ -232,6 +233,58 @@ static int read_names(struct dp_census *census, const struct dp_lines *l, const 
     return rc == DP_OK && census->columns < 2
                ? dp_fail(err, DP_E_RUN, "%s: fewer than two columns (is the delimiter right?)", l->name)
                : rc;
+}
+
+/* The delimiter that the first line has most often outside quotes. A semicolon comes before a comma, which may be in numbers. */
+static char find_delimiter(const struct dp_lines *l)
+{
+    static const char candidate[] = ";,\t| ";
+    size_t count[sizeof candidate] = {0}, best = 1;
+    bool quoted = false;
+    for (size_t i = l->chunk_at; i < l->chunk_end && l->chunk[i] != '\n'; i++) {
+        const char *which = strchr(candidate, l->chunk[i]);
+        quoted ^= l->chunk[i] == '"';
+        if (!quoted && which != NULL && *which != '\0')
+            count[which - candidate]++;
+    }
+    for (size_t k = 0; k < sizeof candidate - 1; k++)
+        /* a blank is a delimiter only if the line has no other delimiter */
+        if ((count[k] > count[best] && (candidate[k] != ' ' || count[best] == 0)) ||
+            (k == 0 && count[0] > 0 && count[0] == count[1]))
+            best = k;
+    return candidate[best];
+}
+
+static bool has_number(const struct dp_lines *l, char delimiter)
+{
+    double value;
+    bool comma, has = false;
+    for (size_t i = 0; i < l->fields; i++)
+        has |= is_number(&l->field[i], delimiter, &comma, &value);
+    return has;
+}
+
+/* Says where the header is, if a line further down has the name of the label. rc: the first line was refused with it. */
+static int look_below(const struct dp_lines *l, const char *label, int rc, struct dp_err *err)
+{
+    struct dp_lines next = {.name = l->name, .chunk = l->chunk, .chunk_at = l->chunk_at, .chunk_end = l->chunk_end};
+    size_t above = l->number;
+    const char *end = NULL;
+    bool found = false;
+    for (; label != NULL && !found && (end = memchr(l->chunk + next.chunk_at, '\n', l->chunk_end - next.chunk_at)) != NULL;
+         next.chunk_at += next.length + 1, above += !found) {
+        const char delimiter = find_delimiter(&next);
+        next.line = l->chunk + next.chunk_at;
+        next.length = (size_t)(end - next.line);
+        dp_lines_split(&next, delimiter);
+        found = next.fields > 1 && names_label(&next, delimiter, label) && !has_number(&next, delimiter);
+    }
+    free(next.buffer);
+    free(next.field);
+    return !found
+               ? rc
+               : dp_fail(err, DP_E_RUN, "%s: line %zu has no column '%.60s', but line %zu has: --skip-lines %zu begins there",
+                         l->name, l->number, label, above + 1, above);
 }
 
 int dp_census_check_names(const struct dp_census *census, struct dp_err *err)
@@ -278,8 +331,8 @@ void dp_census_take_first_line(struct dp_census *census)
 static int read_row(struct dp_census *census, const struct dp_lines *l, enum dp_census_use use, struct dp_err *err)
 {
     if (l->fields != census->columns)
-        return dp_fail(err, DP_E_RUN, "%s: line %zu: %zu field%s, the first line has %zu", l->name, l->number, l->fields,
-                       l->fields == 1 ? "" : "s", census->columns);
+        return dp_fail(err, DP_E_RUN, "%s: line %zu: %zu field%s, the first line has %zu%s", l->name, l->number, l->fields,
+                       l->fields == 1 ? "" : "s", census->columns, dp_lines_hint(l));
     census->rows++;
     for (size_t i = 0; i < census->columns; i++) {
         const struct dp_cell *f = &l->field[i];
@@ -309,26 +362,6 @@ static void list_texts(struct dp_census *census)
     }
 }
 
-/* The delimiter that the first line has most often outside quotes. A semicolon comes before a comma, which may be in numbers. */
-static char find_delimiter(const struct dp_lines *l)
-{
-    static const char candidate[] = ";,\t| ";
-    size_t count[sizeof candidate] = {0}, best = 1;
-    bool quoted = false;
-    for (size_t i = l->chunk_at; i < l->chunk_end && l->chunk[i] != '\n'; i++) {
-        const char *which = strchr(candidate, l->chunk[i]);
-        quoted ^= l->chunk[i] == '"';
-        if (!quoted && which != NULL && *which != '\0')
-            count[which - candidate]++;
-    }
-    for (size_t k = 0; k < sizeof candidate - 1; k++)
-        /* a blank is a delimiter only if the line has no other delimiter */
-        if ((count[k] > count[best] && (candidate[k] != ' ' || count[best] == 0)) ||
-            (k == 0 && count[0] > 0 && count[0] == count[1]))
-            best = k;
-    return candidate[best];
-}
-
 int dp_census_read(struct dp_census *census, struct dp_import *import, enum dp_census_use use, struct dp_err *err)
 {
     struct dp_lines lines;
@@ -336,27 +369,28 @@ int dp_census_read(struct dp_census *census, struct dp_import *import, enum dp_c
     if (rc != DP_OK)
         return rc;
     census->input = lines.name;
-    for (size_t skip = import->source.skip_lines; skip > 0 && (rc = dp_lines_next(&lines, err)) == 1; skip--)
+    while (lines.number < import->source.skip_lines && (rc = dp_lines_next(&lines, err)) == 1)
         ;
     bool known = import->plan.schema.delimiter != 0 || import->source.format == DP_IMPORT_TSV;
-    census->delimiter = known ? dp_import_delimiter(import) : find_delimiter(&lines);
-    while (rc >= 0 && (rc = dp_lines_record(&lines, census->delimiter, err)) == 1) {
-        if (lines.fields == 1 && lines.field[0].length == 0)
-            continue;
-        if (census->column == NULL) {
-            rc = read_names(census, &lines, import->source.label_name, use, err);
-            if (use & DP_CENSUS_PAID)
-                rc = rc ?: dp_census_check_names(census, err) ?: dp_census_find_label(census, import, err);
-        } else {
-            rc = read_row(census, &lines, use, err);
-        }
+    census->delimiter = known ? dp_import_delimiter(import) : lines.separator != 0 ? lines.separator : find_delimiter(&lines);
+    if (rc >= 0 && (rc = dp_lines_header(&lines, census->delimiter, err)) == 1) {
+        rc = read_names(census, &lines, import->source.label_name, use, err);
+        if (use & DP_CENSUS_PAID)
+            rc = rc ?: dp_census_check_names(census, err) ?: dp_census_find_label(census, import, err);
+        if (!census->named && (rc != DP_OK || (use & DP_CENSUS_UNPAID)))
+            rc = look_below(&lines, import->source.label_name, rc, err);
+        if (!census->named && !import->plan.schema.header) /* it may be a row, and decides about no other */
+            dp_lines_no_header(&lines);
     }
+    while (rc >= 0 && (rc = dp_lines_record(&lines, census->delimiter, err)) == 1)
+        rc = dp_lines_has_row(&lines) ? read_row(census, &lines, use, err) : DP_OK;
     if (rc == DP_OK && census->rows == 0)
         rc = dp_fail(err, DP_E_RUN, "%s: no rows", lines.name);
     if (rc == DP_OK)
         list_texts(census);
     dp_input_digest(lines.input, import->result.table);
     import->result.encoding = dp_lines_converted(&lines);
+    import->result.notes = lines.notes;
     dp_lines_close(&lines);
     return rc;
 }

@@ -3,16 +3,24 @@
 #include "base/mem.h"
 #include "data/input.h"
 
-int dp_utf16_open(struct dp_utf16 **reader, const char *begin, size_t size, struct dp_err *err)
+bool dp_utf16_begins(const char *begin, size_t size, bool *little, size_t *mark)
+{
+    *mark = size >= 2 && (memcmp(begin, "\xff\xfe", 2) == 0 || memcmp(begin, "\xfe\xff", 2) == 0) ? 2 : 0;
+    const bool zeros[2] = {size >= 4 && begin[0] == 0 && begin[2] == 0, size >= 4 && begin[1] == 0 && begin[3] == 0};
+    *little = *mark > 0 ? begin[0] == '\xff' : zeros[1];
+    return *mark > 0 || zeros[0] != zeros[1];
+}
+
+int dp_utf16_open(struct dp_utf16 **reader, bool little, const char *begin, size_t size, struct dp_err *err)
 {
     struct dp_utf16 *u = dp_new(1, sizeof *u);
-    u->to_utf8 = iconv_open("UTF-8", begin[0] == '\xff' ? "UTF-16LE" : "UTF-16BE");
-    if (u->to_utf8 == (iconv_t)-1 || size - 2 > sizeof u->raw) {
+    u->to_utf8 = iconv_open("UTF-8", little ? "UTF-16LE" : "UTF-16BE");
+    if (u->to_utf8 == (iconv_t)-1 || size > sizeof u->raw) {
         free(u);
         return dp_fail(err, DP_E_RUN, "UTF-16 cannot be read here: iconv -f UTF-16 -t UTF-8 converts it");
     }
-    u->held = size - 2;
-    memcpy(u->raw, begin + 2, u->held);
+    u->held = size;
+    memcpy(u->raw, begin, size);
     *reader = u;
     return DP_OK;
 }

@@ -1,4 +1,4 @@
-/* Text to UTF-8: UTF-16 that begins with a byte order mark, and lines in Windows-1252, of which Latin-1 is a part. */
+/* Text to UTF-8: UTF-16, and lines in Windows-1252, of which Latin-1 is a part. */
 #pragma once
 
 #include <iconv.h>
@@ -14,8 +14,12 @@ struct dp_utf16 {
     char raw[1 << 14];
 };
 
-/* begin: bytes that have been read, of which the first two are the mark. The caller frees *reader with dp_utf16_close. */
-int dp_utf16_open(struct dp_utf16 **reader, const char *begin, size_t size, struct dp_err *err);
+/* Whether the text begins with the mark of UTF-16, or with two letters of ASCII in it. *little: its byte order; *mark: how many
+ * bytes the mark has. */
+bool dp_utf16_begins(const char *begin, size_t size, bool *little, size_t *mark);
+
+/* begin: bytes that have been read, without a mark. The caller frees *reader with dp_utf16_close. */
+int dp_utf16_open(struct dp_utf16 **reader, bool little, const char *begin, size_t size, struct dp_err *err);
 
 /* Like dp_input_read, into at least 64 KiB. DP_E_RUN: it is no UTF-16. */
 int dp_utf16_read(struct dp_utf16 *reader, struct dp_input *input, char *bytes, size_t *got, struct dp_err *err);

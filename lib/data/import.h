@@ -3,6 +3,7 @@
 
 #include "data/dataset_write.h"
 #include "data/input.h"
+#include "data/lines.h"
 #include "data/schema.h"
 #include "data/spool.h"
 #include "data/row_plan.h"
@@ -47,8 +48,9 @@ struct dp_import_result {
     unsigned char table[DP_INPUT_DIGEST];    /* digest of the bytes of the table; idx: of the images. Private */
     unsigned char division[DP_INPUT_DIGEST]; /* digest of everything that decides which rows are in which part; zeros without a
                                               * split. Private */
-    const char *encoding;  /* csv, tsv: what was converted to UTF-8, or NULL; set by dp_import_infer and dp_census_read, too */
-    struct dp_texts extra; /* csv, tsv with a header: names of columns that the schema does not have */
+    const char *encoding;                    /* csv, tsv: what was converted to UTF-8, or NULL; set by dp_census_read, too */
+    struct dp_lines_notes notes;             /* csv, tsv: what was odd in the lines; set by dp_census_read, too */
+    struct dp_texts extra;                   /* csv, tsv with a header: names of columns that the schema does not have */
 };
 
 /* Set by the reader of csv and tsv. */

@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <endian.h>
+#include <strings.h>
 
 #include "base/mem.h"
 #include "base/progress.h"
@@ -32,14 +33,27 @@ static int next_chunk(struct dp_lines *l, struct dp_err *err)
     return rc;
 }
 
-/* Looks at the first bytes: if they are the mark of UTF-16, converts the text. */
+/* Looks at the first bytes: if they are UTF-16, converts the text. */
 static int find_utf16(struct dp_lines *l, struct dp_err *err)
 {
-    bool mark = l->chunk_end >= 2 && (memcmp(l->chunk, "\xff\xfe", 2) == 0 || memcmp(l->chunk, "\xfe\xff", 2) == 0);
-    if (!mark)
+    bool little;
+    size_t mark;
+    if (!dp_utf16_begins(l->chunk, l->chunk_end, &little, &mark))
         return DP_OK;
-    int rc = dp_utf16_open(&l->utf16, l->chunk, l->chunk_end, err);
+    int rc = dp_utf16_open(&l->utf16, little, l->chunk + mark, l->chunk_end - mark, err);
     return rc ?: next_chunk(l, err);
+}
+
+/* Passes over a first line such as sep=; which names the delimiter. */
+static void find_separator(struct dp_lines *l)
+{
+    const char *at = l->chunk + l->chunk_at, *end = memchr(at, '\n', l->chunk_end - l->chunk_at);
+    const size_t length = end == NULL ? 0 : (size_t)(end - at) - (end > at && end[-1] == '\r');
+    if (length != strlen("sep=;") || strncasecmp(at, "sep=", 4) != 0)
+        return;
+    l->separator = at[4];
+    l->chunk_at += (size_t)(end - at) + 1;
+    l->number++;
 }
 
 /* Whether lines end as on an old Macintosh. A CR at the end of the chunk may belong to CR LF. */
@@ -60,6 +74,8 @@ int dp_lines_open_table(struct dp_lines *l, const char *path, const char *sql, s
     rc = rc ?: find_utf16(l, err);
     while (rc == DP_OK && l->chunk_end >= l->chunk_at + 3 && memcmp(l->chunk + l->chunk_at, "\xef\xbb\xbf", 3) == 0)
         l->chunk_at += 3;
+    if (rc == DP_OK)
+        find_separator(l);
     if (rc == DP_OK && has_old_lines(l))
         rc = dp_fail(err, DP_E_RUN, "%s: its lines end with CR only: tr '\\r' '\\n' converts it", l->name);
     if (rc != DP_OK)
@@ -80,6 +96,7 @@ void dp_lines_close(struct dp_lines *l)
     free(l->line);
     free(l->buffer);
     free(l->field);
+    free(l->header);
     memset(l, 0, sizeof *l);
 }
 
@@ -236,7 +253,27 @@ static void walk(struct quoting *q, const struct dp_lines *l, size_t from, char 
     }
 }
 
-int dp_lines_text(struct dp_lines *l, char delimiter, struct dp_err *err)
+/* Notes a quoted cell that took in lines which look like rows, if there is little doubt: three of four lines have as many
+ * delimiters as the header, and together at least twelve. */
+static void note_quoted(struct dp_lines *l, size_t first, size_t rows)
+{
+    size_t *line = &l->notes.line[DP_LINES_QUOTED];
+    if (rows * (l->columns - 1) < 12 || 4 * rows < 3 * (l->number - first))
+        return;
+    *line = *line > 0 ? *line : first;
+    l->notes.count[DP_LINES_QUOTED] += rows;
+}
+
+static bool looks_like_row(const struct dp_lines *l, size_t from, char delimiter)
+{
+    size_t count = 0;
+    for (size_t i = from; l->columns > 1 && i < l->length; i++)
+        count += l->line[i] == delimiter;
+    return l->columns > 1 && count == l->columns - 1;
+}
+
+/* The text of a record, which may be no row. */
+static int any_text(struct dp_lines *l, char delimiter, struct dp_err *err)
 {
     struct quoting q = {.blank = true};
     int rc;
@@ -249,9 +286,11 @@ int dp_lines_text(struct dp_lines *l, char delimiter, struct dp_err *err)
     walk(&q, l, 0, delimiter);
     if (q.inside && l->cr) /* dp_lines_next has dropped it */
         l->line[l->length++] = '\r';
-    for (size_t first = l->number, from; q.inside;) { /* the record continues on the next line */
+    const size_t first = l->number;
+    size_t rows = 0;
+    while (q.inside) { /* the record continues on the next line */
         l->line[l->length++] = '\n';
-        from = l->length;
+        const size_t from = l->length;
         rc = append_line(l, err);
         l->plain = false;
         if (rc == 0)
@@ -259,9 +298,40 @@ int dp_lines_text(struct dp_lines *l, char delimiter, struct dp_err *err)
         if (rc < 0)
             return rc;
         l->line[l->length] = '\0';
+        rows += looks_like_row(l, from, delimiter);
         walk(&q, l, from, delimiter);
     }
+    if (rows > 0)
+        note_quoted(l, first, rows);
     return 1;
+}
+
+int dp_lines_at_end(struct dp_lines *l, bool *end, struct dp_err *err)
+{
+    int rc = DP_OK;
+    while (rc == DP_OK) {
+        while (l->chunk_at < l->chunk_end && is_blank(l->chunk[l->chunk_at]))
+            l->number += l->chunk[l->chunk_at++] == '\n';
+        if (l->chunk_at < l->chunk_end)
+            break;
+        rc = next_chunk(l, err);
+        if (l->chunk_end == 0)
+            break;
+    }
+    *end = l->chunk_at == l->chunk_end;
+    return rc;
+}
+
+int dp_lines_text(struct dp_lines *l, char delimiter, struct dp_err *err)
+{
+    bool row = true;
+    int rc;
+    do {
+        rc = any_text(l, delimiter, err);
+        if (rc == 1 && l->header != NULL)
+            rc = dp_lines_is_row(l, delimiter, &row, err) ?: 1;
+    } while (rc == 1 && !row);
+    return rc;
 }
 
 int dp_lines_record(struct dp_lines *l, char delimiter, struct dp_err *err)

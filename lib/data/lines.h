@@ -1,8 +1,11 @@
 /* Lines and delimited records of a text file or of standard input (input.h), as UTF-8. A byte order mark at the start is
  * skipped; a NUL byte is an error.
  *
- * UTF-16 is recognised by its mark. A line that is not UTF-8 is read as Windows-1252, if it can be; then it is an error if
- * another line has characters of UTF-8. */
+ * UTF-16 is recognised by its mark, or by the zero bytes of its first two letters. A line that is not UTF-8 is read as
+ * Windows-1252, if it can be; then it is an error if another line has characters of UTF-8.
+ *
+ * A first line such as sep=; is taken for the delimiter. Below a header (dp_lines_header) lines that are not rows are skipped
+ * and noted: the header again; units, directly below the header; a total, at the end. A line decides only about itself. */
 #pragma once
 
 #include "base/err.h"
@@ -13,6 +16,22 @@ struct dp_utf16;
 struct dp_cell {
     const char *text; /* length bytes, unquoted and, if it was not quoted, trimmed of blanks */
     size_t length;
+};
+
+/* Oddities of a table that were noted: the number of the first such line, and how many there are. ROW_NAMES: the header has no
+ * name for the first column. LAST_EMPTY: rows end with a delimiter. QUOTED: a quoted cell that begins in this line takes in
+ * lines that look like rows. */
+enum dp_lines_oddity {
+    DP_LINES_ROW_NAMES,
+    DP_LINES_LAST_EMPTY,
+    DP_LINES_HEADER_AGAIN,
+    DP_LINES_UNITS,
+    DP_LINES_TOTAL,
+    DP_LINES_QUOTED,
+    DP_LINES_ODDITIES
+};
+struct dp_lines_notes {
+    size_t line[DP_LINES_ODDITIES], count[DP_LINES_ODDITIES];
 };
 
 struct dp_lines {
@@ -33,6 +52,11 @@ struct dp_lines {
     size_t buffer_capacity;
     struct dp_cell *field;
     size_t fields, field_capacity;
+    char separator;                /* of a first line such as sep=; or 0 */
+    char *header;                  /* the text of the header, or NULL */
+    size_t header_length, columns; /* columns: fields of the header */
+    bool below;                    /* the next line is directly below the header */
+    struct dp_lines_notes notes;
 };
 
 /* After a failure there is nothing to close. dp_lines_open_table: sql is a query of an SQLite database, or NULL for a text. */
@@ -47,6 +71,21 @@ int dp_lines_next(struct dp_lines *lines, struct dp_err *err);
    line ends). 1, or 0 at the end; an unclosed quote is an error. */
 int dp_lines_record(struct dp_lines *lines, char delimiter, struct dp_err *err);
 
+/* The next record as the header of the records below it. If all of the next lines have one field more, the header gets an
+ * unnamed column: the last one if it is empty in these lines, else the first one, as R writes the names of rows. A line
+ * of another shape is an error then, so no row decides how another one is read. */
+int dp_lines_header(struct dp_lines *lines, char delimiter, struct dp_err *err);
+
+/* The first line was not a header: all lines below it are rows. */
+void dp_lines_no_header(struct dp_lines *lines);
+
+/* Hands a sentence about each oddity to warn. */
+void dp_lines_tell(const struct dp_lines_notes *notes, void (*warn)(const char *command, const char *text),
+                   const char *command);
+
+/* A possible reason why a record has too many or too few fields: words in parentheses, or "". */
+const char *dp_lines_hint(const struct dp_lines *lines);
+
 /* Whether the record is a row. An empty line is not a row. */
 bool dp_lines_has_row(const struct dp_lines *lines);
 
@@ -57,3 +96,8 @@ const char *dp_lines_converted(const struct dp_lines *lines);
  * `lines` may be zeroed except for name, number, line, length, plain and arff. */
 int dp_lines_text(struct dp_lines *lines, char delimiter, struct dp_err *err);
 void dp_lines_split(struct dp_lines *lines, char delimiter);
+
+/* Private to lib/data/lines.c and lib/data/odd_lines.c. dp_lines_is_row: whether the text is a row, else it is noted.
+ * dp_lines_at_end: passes over blank lines; whether nothing follows. */
+int dp_lines_is_row(struct dp_lines *lines, char delimiter, bool *row, struct dp_err *err);
+int dp_lines_at_end(struct dp_lines *lines, bool *end, struct dp_err *err);

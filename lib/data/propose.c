@@ -601,12 +601,12 @@ static int exact_column(const struct dp_census *census, size_t i, int notation, 
     return rc;
 }
 
-int dp_propose_exact(struct dp_census *census, const struct dp_import *import, bool header, json_t **schema, struct dp_err *err)
+int dp_propose_exact(struct dp_census *census, const struct dp_import *import, json_t **schema, struct dp_err *err)
 {
     *schema = NULL;
     if (census->column[0].exact == NULL)
         return dp_fail(err, DP_E_UNSAFE, "a census for a schema that is paid for has nothing else");
-    header = header || census->named || has_header(census);
+    const bool header = import->plan.schema.header || census->named || has_header(census);
     int rc = header ? dp_census_check_names(census, err) : DP_OK;
     if (!header)
         dp_census_take_first_line(census);

@@ -14,7 +14,7 @@
 int dp_propose_noised(const struct dp_census *census, const int64_t *noised, int64_t unit, double scale, double threshold,
                       json_t **schema, struct dp_err *err);
 
-/* From exact facts, which nobody has paid for: the schema says so. header: the first line names the columns; else it does if it
- * looks like it. DP_E_RUN: the label has one class, or the census has no exact facts. DP_E_USAGE: there is no such label. */
-int dp_propose_exact(struct dp_census *census, const struct dp_import *import, bool header, json_t **schema,
-                     struct dp_err *err);
+/* From exact facts, which nobody has paid for: the schema says so. The first line names the columns if
+ * import->plan.schema.header says so, or if it looks like it. DP_E_RUN: the label has one class, or the census has no exact
+ * facts. DP_E_USAGE: there is no such label. */
+int dp_propose_exact(struct dp_census *census, const struct dp_import *import, json_t **schema, struct dp_err *err);

@@ -218,8 +218,8 @@ int dp_read_record(struct dp_import *import, const struct dp_lines *l, struct dp
     r->person = NULL;
     r->labelled = r->null = false;
     if (l->fields != fields) {
-        dp_fail(err, DP_E_RUN, "%s: line %zu: %zu field%s, the %s has %zu columns", l->name, l->number, l->fields,
-                l->fields == 1 ? "" : "s", import->reader.field == NULL ? "schema" : "header", fields);
+        dp_fail(err, DP_E_RUN, "%s: line %zu: %zu field%s, the %s has %zu columns%s", l->name, l->number, l->fields,
+                l->fields == 1 ? "" : "s", import->reader.field == NULL ? "schema" : "header", fields, dp_lines_hint(l));
         return DP_BAD_RECORD;
     }
     int rc = person_cell(import, l, r, err);
@@ -337,7 +337,7 @@ static int read_header(struct dp_import *import, struct dp_lines *l, const struc
 {
     const struct dp_schema *s = &import->plan.schema;
     bool *taken = NULL;
-    int rc = dp_lines_record(l, dp_import_delimiter(import), err);
+    int rc = dp_lines_header(l, dp_import_delimiter(import), err);
     if (rc != 1)
         return rc;
     import->reader.fields = l->fields;
@@ -367,13 +367,14 @@ int dp_read_delimited(struct dp_import *import, const struct dp_import_sink *to,
     if (rc != DP_OK)
         return rc;
     dp_input_before_wait(lines.input, to->pause, to->self);
-    for (size_t skip = import->source.skip_lines; skip > 0 && (rc = dp_lines_next(&lines, err)) == 1; skip--)
+    while (lines.number < import->source.skip_lines && (rc = dp_lines_next(&lines, err)) == 1)
         ;
     if (rc >= 0 && import->plan.schema.header)
         rc = read_header(import, &lines, to, err);
     if (rc >= 0)
         rc = dp_read_records(import, &lines, to, err);
     import->result.encoding = dp_lines_converted(&lines);
+    import->result.notes = lines.notes;
     dp_input_digest(lines.input, import->result.table);
     dp_lines_close(&lines);
     return rc;

@@ -12,18 +12,18 @@ prepare() {
         got=0
         timeout -k 2 60 dp-import csv -s schema.json --no-registry --no-bias -q -o "${table%.csv}.dp" "$table" 2> said || got=$?
         case $got in
-        0) assert_equal "$(cat said)" "" ;;
+        0) sed "s/^dp-import: /$table: /" said ;;
         1) sed 's/^dp-import: //' said ;;
         *) fail "$table: status $got: $(cat said)" ;;
         esac
     done > refused
     assert_equal "$(cat refused)" "$(cat << 'END'
 binary.csv: line 1: the header has no column 'age', only \x01\x02\x03\x04\x05\x06\x07\x08
-blank-lines.csv: line 1: the header has no column 'age', only ''
+blank-lines.csv: no rows
 column-missing.csv: line 1: the header has no column 'job', only age, ill
 comma-at-end-of-header.csv: line 2: 3 fields, the header has 4 columns
 comma-at-end.csv: line 3: 4 fields, the header has 3 columns
-comment.csv: line 2: 1 field, the header has 3 columns
+comment.csv: line 2: 1 field, the header has 3 columns (a comment?)
 control-z-at-end.csv: line 5: 1 field, the header has 3 columns
 cut-character.csv: line 3, column 2 (job): unknown category, got 'smithÃ'
 cut-in-label.csv: line 4, column 3 (ill): the label is not one of the classes (no, yes), got 'y'
@@ -34,7 +34,7 @@ empty.csv: no rows
 exponent-too-large.csv: line 3, column 1 (age): expected a number, got '1e400'
 field-too-few.csv: line 3: 2 fields, the header has 3 columns
 field-too-many.csv: line 3: 4 fields, the header has 3 columns
-header-again-in-the-middle.csv: line 3, column 3 (ill): the label is not one of the classes (no, yes), got 'ill'
+header-again-in-the-middle.csv: warning: line 3 is the header again, so it is skipped (such lines: 1)
 header-in-capitals.csv: line 1: the header has no column 'age', only Age, job, ill
 header-only.csv: no rows
 header-without-end.csv: no rows
@@ -61,7 +61,6 @@ nan.csv: line 3, column 1 (age): expected a number, got 'nan'
 negative-exponent-too-large.csv: line 3, column 1 (age): expected a number, got '-1e400'
 new-category.csv: line 3, column 2 (job): unknown category, got 'baker'
 no-header.csv: line 1: the header has no column 'age', only 31, cook, no
-non-breaking-blank.csv: line 3, column 1 (age): expected a number, got ' 64'
 nul-at-end.csv: line 5: holds a NUL byte, so this is not text in UTF-8
 nul-in-cell.csv: line 3: holds a NUL byte, so this is not text in UTF-8
 one-column.csv: line 1: the header has no column 'job', only age
@@ -79,12 +78,10 @@ surrogate.csv: line 3, column 2 (job): unknown category, got 'í €'
 tabs.csv: line 1: one name, the schema has 3 columns (is the delimiter '\t'?)
 title-line-first.csv: line 1: the header has no column 'age', only Patients of 2024
 total-at-end.csv: line 5, column 3 (ill): the label is not one of the classes (no, yes), got ''
-two-headers.csv: line 2, column 3 (ill): the label is not one of the classes (no, yes), got 'ill'
+two-headers.csv: warning: line 2 is the header again, so it is skipped (such lines: 1)
 two-points.csv: line 3, column 1 (age): expected a number, got '6.4.0'
 unicode-digits.csv: line 3, column 1 (age): expected a number, got '６４'
-unicode-minus.csv: line 3, column 1 (age): expected a number, got '−64'
 unit.csv: line 3, column 1 (age): expected a number, got '64 years'
-utf-16-without-mark.csv: line 1: holds a NUL byte, so this is not text in UTF-8
 END
 )"
     /usr/bin/python3 - << 'END' > read
@@ -97,9 +94,11 @@ for name in sorted(glob.glob("*.dp")):
 END
     assert_equal "$(cat read)" "beyond-bounds.dp, 31 cook no, 100 smith yes, 47 cook yes
 exponent-too-small.dp, 31 cook no, 0 smith yes, 47 cook yes
+header-again-in-the-middle.dp, 31 cook no, 64 smith yes
 one-class.dp, 31 cook no, 64 smith no, 47 cook no
-thousands.dp, 31 cook no, 100 smith yes, 47 cook yes"
-    assert_equal "$(printf '%s\n' *.dp | wc -l) $(wc -l < refused)" "22 67"
+thousands.dp, 31 cook no, 100 smith yes, 47 cook yes
+unicode-minus.dp, 31 cook no, 0 smith yes, 47 cook yes"
+    assert_equal "$(printf '%s\n' *.dp | wc -l) $(wc -l < refused)" "27 64"
 }
 
 @test "a schema proposed for a broken table can be read, and fits the table" {
@@ -118,7 +117,7 @@ blank-lines.csv: no rows
 column-missing.csv: the label 'ill' has only one class, so there is nothing to learn
 comma-at-end-of-header.csv: line 2: 3 fields, the first line has 4
 comma-at-end.csv: line 3: 4 fields, the first line has 3
-comment.csv: line 2: 1 field, the first line has 3
+comment.csv: line 2: 1 field, the first line has 3 (a comment?)
 control-z-at-end.csv: line 5: 1 field, the first line has 3
 cut-short.csv: line 4: 2 fields, the first line has 3
 empty.csv: no rows
@@ -147,7 +146,6 @@ quote-not-closed-in-label.csv: line 3: a quote is not closed
 quote-not-closed.csv: line 3: a quote is not closed
 title-line-first.csv: line 2: 1 field, the first line has 3
 total-at-end.csv: line 5, column 3 (ill): the label is not one of the classes (no, yes), got ''
-utf-16-without-mark.csv: line 1: holds a NUL byte, so this is not text in UTF-8
 END
 )"
 }

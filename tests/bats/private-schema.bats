@@ -242,6 +242,8 @@ true"
 0.85"
 }
 
+way_out='--label NAME, with a name in this line, says that it is a header; --skip-lines N skips lines above a header'
+
 @test "names may be numbers, or empty above the numbers of rows, in a line that names the label" {
     people 20000
     awk -F, -v OFS=, '{ $1 = NR == 1 ? "0" : $1; print NR == 1 ? "" : NR - 2, $0 }' people.csv > numbered.csv
@@ -252,7 +254,7 @@ it has no name, as a column that numbers the rows"
     assert_equal "$(jq -r '.columns[1] | .name, .type' n.json)" "0
 numeric"
     dp-import numbered.csv -q -s n.json -o numbered.dp
-    complains 1 "dp-import: numbered.csv: line 1, column 1: a schema that is paid for takes names from the first line, and '' is not a name" \
+    complains 1 "dp-import: numbered.csv: line 1, column 1: a schema that is paid for takes names from the first line, and '' is not a name ($way_out)" \
         dp-import numbered.csv --infer-schema h.json --private-schema 1
 }
 
@@ -260,7 +262,7 @@ numeric"
     # cells of a person in place of names: a date is refused before anything is paid
     awk 'BEGIN { srand(9); split("asthma diabetes flu none", d); print "first person,12.03.1961,diabetes,dead"
         for (i = 0; i < 4000; i++) printf "p%d,%02d.%02d.%d,%s,%s\n", 1e6 * rand(), 1 + 28 * rand(), 1 + 12 * rand(), 1930 + 70 * rand(), d[1 + int(4 * rand())], rand() < .3 ? "dead" : "alive" }' > ward.csv
-    complains 1 "dp-import: ward.csv: line 1, column 2: a schema that is paid for takes names from the first line, and '12.03.1961' is not a name" \
+    complains 1 "dp-import: ward.csv: line 1, column 2: a schema that is paid for takes names from the first line, and '12.03.1961' is not a name ($way_out)" \
         dp-import csv --infer-schema w.json --private-schema 1 ward.csv
     assert_not_exist w.json
     # the paid counts show the rest: a name is among the named texts of its own column
@@ -289,7 +291,7 @@ numeric"
     complains 5 "dp-import: the schema was paid for with one row as one person: it cannot have a column of persons, whose rows have moved the counts together" \
         dp-import people.csv -q -s person.json --rows-per-person 2 -o other.dp
     sed 1d people.csv > headless.csv
-    complains 1 "dp-import: headless.csv: line 1, column 1: a schema that is paid for takes names from the first line, and '' is not a name" \
+    complains 1 "dp-import: headless.csv: line 1, column 1: a schema that is paid for takes names from the first line, and '' is not a name ($way_out)" \
         dp-import headless.csv --infer-schema h.json --private-schema 1
     jq '.paid.epsilon = 0' people.json > free.json
     complains 1 'dp-import: free.json: "paid" does not say epsilon, delta, ledger and population' dp-import people.csv -s free.json -o other.dp

@@ -10,9 +10,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct dp_err err = {0};
     struct dp_census census = {0};
     json_t *json;
+    look.plan.schema.header = size % 3 == 0;
     look.source.input = fuzz_file("table", data, size);
     int rc = dp_census_read(&census, &look, DP_CENSUS_UNPAID, &err);
-    rc = rc ?: dp_propose_exact(&census, &look, size % 3 == 0, &json, &err);
+    rc = rc ?: dp_propose_exact(&census, &look, &json, &err);
     fuzz_said(rc, &err);
     if (rc == DP_OK) {
         struct dp_import import = {.source.format = look.source.format, .source.input = look.source.input};

@@ -34,7 +34,7 @@ static void a_census_that_is_paid_for_has_no_exact_facts(void **state)
 {
     (void)state;
     static const char table[] = "x,y\n1,a\n2.5,b\n";
-    const struct dp_import import = {.source.input = "t.csv"};
+    const struct dp_import import = {.source.input = "t.csv", .plan.schema.header = 1};
     struct dp_census census;
     struct dp_err err = {0};
     json_t *schema;
@@ -42,13 +42,13 @@ static void a_census_that_is_paid_for_has_no_exact_facts(void **state)
     for (size_t i = 0; i < 2; i++)
         assert_null(census.column[i].exact);
     assert_int_equal(census.column[0].seen_count, 0);
-    assert_int_equal(dp_propose_exact(&census, &import, true, &schema, &err), DP_E_UNSAFE);
+    assert_int_equal(dp_propose_exact(&census, &import, &schema, &err), DP_E_UNSAFE);
     assert_null(schema);
     dp_census_free(&census);
     read_for(&census, DP_CENSUS_UNPAID, table);
     assert_null(census.column[0].cell);
     assert_null(census.column[1].cell);
-    assert_int_equal(dp_propose_exact(&census, &import, true, &schema, &err), DP_OK);
+    assert_int_equal(dp_propose_exact(&census, &import, &schema, &err), DP_OK);
     json_decref(schema);
     dp_census_free(&census);
 }

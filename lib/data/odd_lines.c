@@ -1,0 +1,184 @@
+/* Oddities of tables: lines that are not rows, a header that is one field short, and the sentences about them. */
+#include <strings.h>
+
+#include "base/mem.h"
+#include "base/number.h"
+#include "data/date.h"
+#include "data/lines.h"
+
+enum { SHAPED = 20 }; /* this many lines, at most, decide whether the header is one field short */
+
+static void note(struct dp_lines *l, enum dp_lines_oddity which)
+{
+    l->notes.line[which] = l->notes.count[which]++ > 0 ? l->notes.line[which] : l->number;
+}
+
+static bool is_word(const char *const *words, const struct dp_cell *f)
+{
+    for (; *words != NULL; words++)
+        if (strlen(*words) == f->length && strncasecmp(*words, f->text, f->length) == 0)
+            return true;
+    return false;
+}
+
+static bool is_unit(const struct dp_cell *f)
+{
+    static const char *const units[] = {
+        "years", "year", "yrs", "months", "days",   "day",    "hours",   "min",   "sec",    "ms",      "date", "kg",    "mg",
+        "µg",    "lb",   "lbs", "cm",     "mm",     "km",     "kg/m2",   "kg/m²", "inch",   "mmHg",    "bpm",  "°C",    "°F",
+        "EUR",   "USD",  "GBP", "CHF",    "mg/l",   "g/l",    "mg/dl",   "g/dl",  "mmol/l", "µmol/l",  "U/l",  "IU/l",  "%",
+        "€",     "$",    "£",   "text",   "string", "number", "integer", "int",   "float",  "numeric", "unit", "units", NULL};
+    const bool bracketed = f->length > 2 && ((f->text[0] == '(' && f->text[f->length - 1] == ')') ||
+                                             (f->text[0] == '[' && f->text[f->length - 1] == ']'));
+    return bracketed || is_word(units, f);
+}
+
+/* Half of the cells that have something are units, and none is a number or a date. */
+static bool has_units(const struct dp_lines *l)
+{
+    size_t cells = 0, units = 0;
+    for (size_t i = 0; i < l->fields; i++) {
+        const struct dp_cell *f = &l->field[i];
+        double value;
+        if (f->length > 0 && (dp_number_written(f->text, f->length, false, &value) ||
+                              dp_date_find(f->text, f->length, &value) != DP_DATE_FORMATS))
+            return false;
+        cells += f->length > 0;
+        units += f->length > 0 && is_unit(f);
+    }
+    return units > 0 && 2 * units >= cells;
+}
+
+/* The first cell that has something is a word for a total, and another one is empty. */
+static bool has_total(const struct dp_lines *l)
+{
+    static const char *const totals[] = {
+        "total", "totals", "total:", "grand total", "sum", "sum:", "summe", "insgesamt", "gesamt", "somme", "totaal", NULL};
+    size_t first = 0, empty = 0;
+    while (first < l->fields && l->field[first].length == 0)
+        first++;
+    for (size_t i = 0; i < l->fields; i++)
+        empty += l->field[i].length == 0;
+    return first < l->fields && empty > 0 && is_word(totals, &l->field[first]);
+}
+
+/* Whether the first letter may begin a word for a total: most lines are not split for this question. */
+static bool may_have_total(const struct dp_lines *l, char delimiter)
+{
+    size_t i = 0;
+    while (i < l->length && (l->line[i] == delimiter || l->line[i] == '"' || l->line[i] == ' '))
+        i++;
+    return i < l->length && strchr("tTsSgGiI", l->line[i]) != NULL;
+}
+
+int dp_lines_is_row(struct dp_lines *l, char delimiter, bool *row, struct dp_err *err)
+{
+    static const char mark[] = "\xef\xbb\xbf"; /* before the header of a file that was appended to another one */
+    const size_t from = l->length >= 3 && memcmp(l->line, mark, 3) == 0 ? 3 : 0;
+    int rc = DP_OK;
+    *row = l->length - from != l->header_length || memcmp(l->line + from, l->header, l->header_length) != 0;
+    if (!*row)
+        note(l, DP_LINES_HEADER_AGAIN);
+    if (*row && l->below) {
+        dp_lines_split(l, delimiter);
+        *row = !has_units(l);
+        if (!*row)
+            note(l, DP_LINES_UNITS);
+    }
+    l->below = false;
+    if (*row && may_have_total(l, delimiter)) {
+        dp_lines_split(l, delimiter);
+        const size_t number = l->number;
+        bool end = false;
+        if (has_total(l))
+            rc = dp_lines_at_end(l, &end, err);
+        l->number = end ? number : l->number;
+        if (end)
+            note(l, DP_LINES_TOTAL);
+        *row = !end;
+    }
+    return rc;
+}
+
+/* Whether all of the next lines in the chunk have one field more than the header; *empty: and the last one is empty. */
+static bool is_short(const struct dp_lines *l, char delimiter, bool *empty)
+{
+    struct dp_lines next = {.name = l->name};
+    size_t lines = 0, at = l->chunk_at;
+    bool more = true;
+    for (*empty = true; more && lines < SHAPED; lines++) {
+        const char *end = memchr(l->chunk + at, '\n', l->chunk_end - at);
+        if (end == NULL)
+            break;
+        next.line = l->chunk + at;
+        next.length = (size_t)(end - next.line) - (end > next.line && end[-1] == '\r');
+        at += (size_t)(end - next.line) + 1;
+        dp_lines_split(&next, delimiter);
+        more = next.fields == l->fields + 1;
+        *empty = *empty && more && next.field[l->fields].length == 0;
+    }
+    free(next.buffer);
+    free(next.field);
+    return more && lines > 1;
+}
+
+int dp_lines_header(struct dp_lines *l, char delimiter, struct dp_err *err)
+{
+    bool empty;
+    int rc;
+    do
+        rc = dp_lines_record(l, delimiter, err);
+    while (rc == 1 && !dp_lines_has_row(l));
+    if (rc != 1)
+        return rc;
+    l->header = dp_new(l->length + 1, 1);
+    l->header_length = l->length;
+    memcpy(l->header, l->line, l->length);
+    if (l->fields > 1 && is_short(l, delimiter, &empty)) {
+        const size_t at = empty ? l->fields : 0;
+        dp_extend(&l->field, &l->field_capacity, l->fields + 1, sizeof *l->field);
+        memmove(l->field + at + 1, l->field + at, (l->fields - at) * sizeof *l->field);
+        l->field[at] = (struct dp_cell){"", 0};
+        l->fields++;
+        note(l, empty ? DP_LINES_LAST_EMPTY : DP_LINES_ROW_NAMES);
+    }
+    l->columns = l->fields;
+    l->below = true;
+    return 1;
+}
+
+void dp_lines_no_header(struct dp_lines *l)
+{
+    free(l->header);
+    l->header = NULL;
+}
+
+void dp_lines_tell(const struct dp_lines_notes *n, void (*warn)(const char *command, const char *text), const char *command)
+{
+    static const char *const sentence[DP_LINES_ODDITIES] = {
+        [DP_LINES_ROW_NAMES] = "line %zu names one column less than the rows have: the first one, of row names, has no name",
+        [DP_LINES_LAST_EMPTY] = "line %zu names one column less than the rows have: the last one, which is empty, has no name",
+        [DP_LINES_HEADER_AGAIN] = "line %zu is the header again, so it is skipped (such lines: %zu)",
+        [DP_LINES_UNITS] = "line %zu has the units of the columns, so it is skipped",
+        [DP_LINES_TOTAL] = "line %zu, the last one, is a total, so it is skipped",
+        [DP_LINES_QUOTED] =
+            "line %zu: a quote opens here, and the cell takes in %zu lines that look like rows: is a quote missing, "
+            "or one too many?"};
+    char text[200];
+    for (size_t k = 0; k < DP_LINES_ODDITIES; k++) {
+        snprintf(text, sizeof text, sentence[k], n->line[k], n->count[k]);
+        if (n->count[k] > 0)
+            warn(command, text);
+    }
+}
+
+const char *dp_lines_hint(const struct dp_lines *l)
+{
+    if (l->length > 0 && l->line[0] == '#')
+        return " (a comment?)";
+    if (memmem(l->line, l->length, "\\\"", 2) != NULL)
+        return " (in quotes, a quote is written as \"\", and not as \\\": sed 's/\\\\\"/\"\"/g' converts it)";
+    if (memmem(l->line, l->length, ",'", 2) != NULL || memmem(l->line, l->length, "',", 2) != NULL)
+        return " (cells are quoted by \", and not by ')";
+    return "";
+}

@@ -1,0 +1,133 @@
+#!/usr/bin/env bats
+# Tables as programs write them: lines that are no rows, lone quotes, headers that are one field short, and what is said about them.
+load helper
+
+prepare() {
+    awk 'BEGIN { srand(7); print "id,age,place,note,y"; for (i = 0; i < 300; i++) printf "p%d,%d,%s,ok,%s\n", i, 18 + 70 * rand(),
+        rand() < .4 ? "home" : "ward", rand() < .4 ? "yes" : "no" }' > plain.csv
+    cat > s.json << 'END'
+{"header": true, "columns": [{"name": "id", "type": "ignore"}, {"name": "age", "type": "numeric", "bounds": [18, 88], "fill": 50},
+  {"name": "place", "type": "categorical", "categories": ["home", "ward"], "unknown": "zero"}, {"name": "note", "type": "ignore"},
+  {"name": "y", "type": "label", "classes": ["no", "yes"]}]}
+END
+    dp-import csv -s s.json --no-registry -q -o plain.dp plain.csv
+}
+
+# same_rows TABLE [OPTIONS]: the data set of the table has the rows of plain.csv; `said` has the warnings
+same_rows() {
+    rm -rf odd.dp
+    dp-import csv -s s.json --no-registry -q --bad-cells missing -o odd.dp "${@:2}" "$1" 2> said || fail "$(cat said)"
+    cmp plain.dp/X.npy odd.dp/X.npy
+    cmp plain.dp/y.npy odd.dp/y.npy
+}
+
+@test "the header again, units below it and a total at the end are no persons" {
+    { sed 1q plain.csv && echo ',years,(place),,' && sed -n 2,101p plain.csv && sed 1q plain.csv && sed '1,101d' plain.csv &&
+        printf '\xef\xbb\xbf' && sed 1q plain.csv && printf ' Total ,123,,,\r\n\n \n'; } > odd.csv
+    same_rows odd.csv
+    assert_equal "$(cat said)" "dp-import: warning: line 103 is the header again, so it is skipped (such lines: 2)
+dp-import: warning: line 2 has the units of the columns, so it is skipped
+dp-import: warning: line 305, the last one, is a total, so it is skipped"
+    same_rows - < odd.csv
+    # the proposer sees the same rows
+    dp-import csv --infer-schema plain.json --label y --json plain.csv > rows 2> /dev/null
+    dp-import csv --infer-schema odd.json --label y --json odd.csv 2> /dev/null | cmp - rows
+    cmp plain.json odd.json
+    # each row has a prediction, and nothing else has one
+    dpline scd --data plain.dp --loss logistic --epochs 3 --seed 1 -q -o model
+    assert_equal "$(dp-predict --schema s.json model odd.csv 2> said | wc -l)" 301
+    assert_equal "$(sed -n 2p said)" 'dp-predict: warning: line 2 has the units of the columns, so it is skipped'
+}
+
+@test "rows that only resemble such lines are persons" {
+    # a total that is not the last line, or has no empty cell; no units directly below the header
+    { sed 1q plain.csv && echo 'p1,years,ward,(note),no' && echo 'p1,40,years,years,no' && echo 'total,,home,,no' &&
+        echo ',,ward,kg,no' && echo 'total,40,home,ok,yes'; } > odd.csv
+    dp-import csv -s s.json --no-registry -q --bad-cells missing -o odd.dp odd.csv 2> said
+    assert_equal "$(cat said)" ''
+    assert_equal "$(dp-info --get rows odd.dp)" 5
+    # a first line that nobody calls a header decides about no other line
+    { echo 'a,b,n' && seq 30 | sed 's/.*/a,b,n/' && seq 30 | sed 's/.*/c,b,y/'; } > votes.csv
+    assert_equal "$(dp-import csv --infer-schema votes.json --json votes.csv 2> /dev/null)" '{"rows": 61}'
+    assert_equal "$(jq .header votes.json)" false
+    dp-import csv -s votes.json --no-registry -q -o votes.dp votes.csv
+    assert_equal "$(dp-info --get rows votes.dp)" 61
+}
+
+@test "two lone quotes that take in rows are warned of, with the line of the first one" {
+    sed -e '100s/ok/"12 inch/' -e '120s/ok/rack 9"/' plain.csv > odd.csv
+    dp-import csv -s s.json --no-registry -q -o odd.dp odd.csv 2> said
+    warned='line 100: a quote opens here, and the cell takes in 20 lines that look like rows: is a quote missing, or one too many?'
+    assert_equal "$(cat said)" "dp-import: warning: $warned"
+    dpline scd --data plain.dp --loss logistic --epochs 3 --seed 1 -q -o model
+    dp-predict --schema s.json model odd.csv 2> said > predictions
+    assert_equal "$(cat said)" "dp-predict: warning: $warned"
+    # lines of a text are no rows, with or without commas
+    awk 'NR % 7 == 2 { sub(/ok/, "\"one\n, two, and\n\nthree, four, five, six\"") } 1' plain.csv > texts.csv
+    same_rows texts.csv
+    assert_equal "$(cat said)" ''
+}
+
+@test "a line sep=, and UTF-16 without a mark are read" {
+    { printf 'sep=;\r\n' && tr , ';' < plain.csv; } > odd.csv
+    dp-import csv --infer-schema odd.json --label y odd.csv 2> /dev/null
+    assert_equal "$(jq -r .delimiter odd.json)" ';'
+    same_rows odd.csv --delimiter ';'
+    same_rows odd.csv --delimiter ';' --skip-lines 1
+    for encoding in utf-16le utf-16be; do
+        iconv -t $encoding plain.csv > odd.csv
+        same_rows odd.csv
+        dp-import csv --infer-schema odd.json -f --label y odd.csv 2> said
+        assert_equal "$(sed 1q said)" 'dp-import: the text is not UTF-8: it is read as UTF-16'
+    done
+    printf '\0\0\0\0a,b\n' > odd.csv
+    complains 1 'dp-import: odd.csv: line 1: holds a NUL byte, so this is not text in UTF-8' dp-import csv --infer-schema - odd.csv
+}
+
+@test "a header that is one field short: names of rows as R writes them, or a delimiter at the end of the rows" {
+    awk 'NR == 1 { print; next } { print "\"" NR - 1 "\"," $0 }' plain.csv > odd.csv
+    same_rows odd.csv
+    assert_equal "$(cat said)" \
+        'dp-import: warning: line 1 names one column less than the rows have: the first one, of row names, has no name'
+    dp-import csv --infer-schema odd.json --label y odd.csv 2> said
+    grep -qx "dp-import: column '' is left out: it counts the rows" said
+    dp-import csv -s odd.json --no-registry -q -o read.dp odd.csv
+    tr , ' ' < odd.csv > odd.ssv
+    dp-import csv --infer-schema blanks.json --label y odd.ssv 2> /dev/null
+    assert_equal "$(jq -c '[.delimiter, .columns[].name]' blanks.json)" '[" ","","id","age","place","note","y"]'
+    sed '2,$s/$/,/' plain.csv > odd.csv
+    same_rows odd.csv
+    assert_equal "$(cat said)" \
+        'dp-import: warning: line 1 names one column less than the rows have: the last one, which is empty, has no name'
+    dp-import csv --infer-schema -  --label y odd.csv 2> said | jq -r '.columns[-1].name' > last
+    assert_equal "$(cat last)" ''
+    # one row of this shape is a bad row, and where all of the first rows have it, another shape is refused, whatever may be skipped
+    sed '2s/$/,/' plain.csv > odd.csv
+    complains 1 'dp-import: odd.csv: line 2: 6 fields, the header has 5 columns' dp-import csv -s s.json -o x.dp odd.csv
+    sed '2,21s/$/,/' plain.csv > odd.csv
+    complains 1 'dp-import: odd.csv: line 22: 5 fields, the header has 6 columns' \
+        dp-import csv -s s.json --skip-bad 300 -o x.dp odd.csv
+}
+
+@test "lines above the header, comments and other quotes: the message says the way out" {
+    { printf 'Report of ward 7\nprinted 2024-03-01,page 1\n\n' && cat plain.csv; } > odd.csv
+    said="dp-import: odd.csv: line 1 has no column 'y', but line 4 has: --skip-lines 3 begins there"
+    for options in '' '--private-schema 1 --no-ledger'; do
+        # shellcheck disable=SC2086
+        complains 1 "$said" dp-import csv --infer-schema x.json --label y $options odd.csv
+    done
+    complains 2 "dp-import: --label: plain.csv has no column 'yes', only id, age, place, note, y" \
+        dp-import csv --infer-schema x.json --label yes plain.csv
+    awk 'NR == 20 { print "# a note" } 1' plain.csv > odd.csv
+    complains 1 'dp-import: odd.csv: line 20: 1 field, the first line has 5 (a comment?)' dp-import csv --infer-schema x.json odd.csv
+    sed '2s/ok/"a \\"b\\", c"/' plain.csv > odd.csv
+    complains 1 "dp-import: odd.csv: line 2: 6 fields, the first line has 5 (in quotes, a quote is written as \"\", and not as \\\": \
+sed 's/\\\\\"/\"\"/g' converts it)" dp-import csv --infer-schema x.json odd.csv
+    sed -i 's/\\"/""/g' odd.csv
+    same_rows odd.csv
+    sed "2s/ok/'a, b'/" plain.csv > odd.csv
+    complains 1 "dp-import: odd.csv: line 2: 6 fields, the first line has 5 (cells are quoted by \", and not by ')" \
+        dp-import csv --infer-schema x.json odd.csv
+    complains 1 "dp-import: odd.csv: line 2: 6 fields, the header has 5 columns (cells are quoted by \", and not by ')" \
+        dp-import csv -s s.json -o x.dp odd.csv
+}

@@ -4,10 +4,14 @@ One file. It needs NumPy, libdpline.so and the commands of dpline: those that pi
 or else those in PATH. dpline(3), dp-dataset(5) and dp-frame(5) describe what is behind each function."""
 import collections
 import contextlib
+import csv
 import ctypes
 import ctypes.util
 import hashlib
+import html
 import inspect
+import io
+import itertools
 import json
 import os
 import pathlib
@@ -126,16 +130,19 @@ def main():
     os.execve(script, [script, *sys.argv[1:]], _environment())
 
 
-def _run(*words):
-    """Runs a command of dpline and returns what it prints; its sentence on standard error becomes an Error."""
-    env = _environment()
+def _run(*words, text=None, cwd=None):
+    """Runs a command of dpline and returns what it prints, and says. Its last sentence on standard error, with its warnings, becomes
+    an Error."""
     try:
-        done = subprocess.run([str(word) for word in words], env=env, capture_output=True, text=True, check=False)
+        done = subprocess.run([str(word) for word in words], env=_environment(), cwd=cwd, input=text, capture_output=True,
+                              encoding="utf-8", check=False)
     except FileNotFoundError:
         raise Error(f"{words[0]} is not in PATH") from None
+    said = done.stderr.strip().splitlines()
     if done.returncode != 0:
-        raise Error((done.stderr.strip().splitlines() or [f"{words[0]} failed"])[-1], done.returncode)
-    return done.stdout
+        said = [line for line in said[:-1] if ": warning: " in line] + (said[-1:] or [f"{words[0]} failed"])
+        raise Error("\n".join(said), done.returncode)
+    return done.stdout, said
 
 
 # --- accounting ----------------------------------------------------------------------------------------------------------
@@ -451,10 +458,25 @@ class _Estimator:
         given = (f"{name}={value!r}" for name, value in self.get_params().items() if value is not defaults[name].default)
         return f"{type(self).__name__}({', '.join(given)})"
 
-    def _table(self, X, fitting=False):
+    def _forget(self):
+        for name in ("feature_names_in_", "coef_", "schema_", "said_"):
+            self.__dict__.pop(name, None)
+
+    def _fitted(self):
+        if not hasattr(self, "model_"):
+            raise _of_sklearn("NotFittedError", Error)(f"This {type(self).__name__} instance is not fitted yet: call fit first")
+
+    def _array(self, X, fitting=False):
         """X as float64, checked."""
         names = getattr(X, "columns", None)
         names = np.asarray(names, object) if names is not None and all(isinstance(n, str) for n in names) else None
+        if not fitting:
+            self._fitted()
+            if names is not None and hasattr(self, "feature_names_in_"):
+                for name in self.feature_names_in_:
+                    if name not in names:
+                        raise ValueError(f"the column '{name}' is missing: it was there during fit")
+                X = X[list(self.feature_names_in_)]
         if hasattr(X, "toarray"):
             raise TypeError("A sparse matrix was passed, but dense data is required: use X.toarray()")
         X = np.asarray(X)
@@ -469,16 +491,12 @@ class _Estimator:
             raise ValueError(f"Found array with {X.shape[0]} sample(s) and {X.shape[1]} feature(s) (shape={X.shape}) while a "
                              "minimum of 1 is required.")
         if not np.isfinite(X).all():
-            raise ValueError("Input X contains NaN or infinity.")
+            raise ValueError("Input X contains NaN or infinity (private_schema=True, or bounds by name, take missing values).")
         if fitting:
+            self._forget()
             self.n_features_in_ = X.shape[1]
-            self.__dict__.pop("feature_names_in_", None)
             if names is not None:
                 self.feature_names_in_ = names
-        elif not hasattr(self, "coef_"):
-            raise _of_sklearn("NotFittedError", Error)(f"This {type(self).__name__} instance is not fitted yet: call fit first")
-        elif names is not None and not np.array_equal(names, getattr(self, "feature_names_in_", names)):
-            raise ValueError("The feature names should match those that were passed during fit.")
         elif X.shape[1] != self.n_features_in_:
             raise ValueError(f"X has {X.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features "
                              "as input")
@@ -499,6 +517,129 @@ class _Estimator:
             raise ValueError("Input y contains NaN or infinity.")
         return y
 
+    def _kept(self, y, sample_weight, weights=None):
+        """Which rows count: each with its weight as probability. So the mean of a sum is the weighted sum, and its bound holds."""
+        weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, "f8")
+        if weight.shape != (len(y),) or not ((weight >= 0) & (weight <= 1)).all():
+            raise ValueError("sample_weight: a number from 0 to 1 for each row, because more would break the bound on one person")
+        weight = weight if weights is None else weight * weights
+        return np.random.default_rng(self.random_state).uniform(size=len(y)) < weight
+
+    def _is_table(self, X):
+        """X goes in as a table. Only types and parameters decide, not values, because models of arrays and of tables look different."""
+        if self.private_schema or self.categories is not None or isinstance(self.bounds, dict):
+            return True
+        return hasattr(X, "columns") and any(X[name].dtype.kind not in "biuf" for name in X.columns)
+
+    def _given(self, columns):
+        """What the user says of the columns, as a schema says it."""
+        bounds = self.bounds or {}
+        if not isinstance(bounds, dict):
+            if any(isinstance(cell, str) for cells in columns.values() for cell in cells[:1]):
+                raise ValueError("bounds: a dictionary, {column: (low, high)}, because not all columns are numbers")
+            bounds = dict(zip(columns, zip(*(np.broadcast_to(np.asarray(b, "f8"), len(columns)) for b in bounds))))
+        given = {}
+        for name, (low, high) in bounds.items():
+            date = not isinstance(low, (int, float, np.number))
+            if not low < high:
+                raise ValueError(f"bounds of '{name}': (low, high), with low below high")
+            given[name] = {"type": "numeric", **({"date": _DAY} if date else {}), "bounds": [str(b)[:10] for b in (low, high)] if date else _pair(low, high)}
+        for name, texts in (self.categories or {}).items():
+            given[name] = {"type": "categorical", "unknown": "zero",
+                           "categories": [[_text(t) for t in text] if isinstance(text, (list, tuple)) else _text(text) for text in texts]}
+        for name in given:
+            if name not in columns:
+                raise ValueError(f"bounds or categories of '{name}', which is no column")
+        return given
+
+    def _train_table(self, X, y, cells, label):
+        """Runs dpline fit on a table. cells are the labels as texts; label is what the schema says of them, or None."""
+        self._check()
+        columns = _columns(X)
+        name = getattr(y, "name", None)
+        name = name if isinstance(name, str) and name else "y"
+        while name in columns:
+            name += "_"
+        given = self._given(columns)
+        if label is not None:
+            given[name] = {"type": "label", "unknown": "zero", **label} if "classes" in label else {"type": "label", **label}
+        with tempfile.TemporaryDirectory(prefix="dpline-") as place:
+            here = pathlib.Path(place)
+            dates = {n: entry["date"] for n, entry in given.items() if "date" in entry}
+            (here / "table.csv").write_text(_csv({**columns, name: cells}, dates), "utf-8")
+            whose = [] if self.population is None else ["--population", self.population]
+            said, schema = [], {"header": True, "columns": [{"name": n, **given.get(n, {})} for n in (*columns, name)]}
+            if len(given) <= len(columns):
+                paid = ["--private-schema", self.epsilon / 10, "--at-most", 0.3 * self.epsilon, *self._options("--noise-seed", 10), *whose]
+                _, said = _run("dp-import", "csv", "--infer-schema", "table.json", "--header", "--label", name,
+                               *(paid if self.private_schema else ["--no-registry"]), "table.csv", cwd=place)
+                schema = json.loads((here / "table.json").read_text("utf-8"))
+                read = [c["name"] for c in schema["columns"] if c["name"] not in given and c["type"] != "ignore"]
+                schema["columns"] = [{"name": c["name"], **given.get(c["name"], c)} for c in schema["columns"]]
+                if not self.private_schema:
+                    warnings.warn(f"{', '.join(read)}: bounds, categories or classes were read off the rows: epsilon does not cover them",
+                                  PrivacyWarning, stacklevel=4)
+            (here / "table.json").write_text(json.dumps(schema), "utf-8")
+            _, more = _run("dpline", "fit", "table.csv", "--test", "none", "--epsilon", self.epsilon, "--adjacency", self.adjacency, "-o", "model",
+                           *self._options("--seed"), *whose, cwd=place)
+            self._released(here / "model")
+        self.said_ = said + list(itertools.takewhile(lambda line: not line.startswith("dpline fit: the model is"), more))
+        self.schema_, self.label_ = schema, next(c for c in schema["columns"] if c["type"] == "label")
+        self.n_features_in_, self.feature_names_in_ = len(columns), np.array(list(columns), object)
+        return self
+
+    def _check(self):
+        """Refuses parameters that contradict each other, and warns of noise that can be repeated."""
+        if (self.ledger is None) != (self.population is None):
+            raise ValueError("ledger and population belong together: the file of what was spent, and whose rows these are")
+        if self.private_schema and self.adjacency != "null-record":
+            raise ValueError("private_schema: is paid for with the adjacency null-record only")
+        if self.random_state is not None:
+            warnings.warn("random_state: the noise can be repeated, so the model is not private", PrivacyWarning, stacklevel=4)
+
+    def _options(self, seed, part=1):
+        """Options of a command that spends."""
+        options = ["--no-ledger", "--no-registry"] if self.ledger is None else ["--ledger", os.path.abspath(self.ledger)]
+        for option, value in (("--delta", self.delta and self.delta / part), (seed, self.random_state)):
+            options += [] if value is None else [option, value]
+        return options + (["--allow-weak"] if self.allow_weak else [])
+
+    def _released(self, model):
+        self.model_, frame = model.read_bytes(), read_model(model)
+        self.epsilon_, self.delta_ = frame["epsilon"], frame["delta"]
+        return frame
+
+    @contextlib.contextmanager
+    def _place(self):
+        """A directory with the model, and with the schema if the model must not carry it."""
+        with tempfile.TemporaryDirectory(prefix="dpline-") as place:
+            self.save(os.path.join(place, "model"))
+            yield pathlib.Path(place)
+
+    def _table_scores(self, X):
+        columns, dates = _columns(X), {c["name"]: c["date"] for c in self.schema_["columns"] if "date" in c}
+        with self._place() as place:
+            (place / "table.json").write_text(json.dumps(self.schema_), "utf-8")
+            own = [] if "schema" in read_model(place / "model") else ["--schema", "table.json"]
+            out, said = _run("dp-predict", "--scores", *own, "model", "-", text=_csv(columns, dates), cwd=place)
+        for line in said:
+            warnings.warn(line, UserWarning, stacklevel=5)
+        rows = list(csv.reader(io.StringIO(out)))[1:]
+        return np.array([[float(cell) if cell else np.nan for cell in row[1:]] for row in rows])
+
+    def _repr_html_(self):
+        """For a notebook: the parameters, what was said of the columns, and the page of dpline report, with the curves."""
+        about = f"<pre>{html.escape(repr(self))}</pre>"
+        if not hasattr(self, "model_"):
+            return about
+        with self._place() as place:
+            of = [os.path.abspath(self.ledger), "--model", "model"] if self.ledger and os.path.exists(self.ledger) else ["model", "--no-registry"]
+            _run("dp-account", "report", *of, "-o", "page.html", cwd=place)
+            page = (place / "page.html").read_text("utf-8")
+        if hasattr(self, "said_"):
+            about += f"<details><summary>what the columns were taken for</summary><pre>{html.escape(chr(10).join(self.said_))}</pre></details>"
+        return f'{about}<iframe srcdoc="{html.escape(page)}" style="width: 100%; height: 32em; border: 1px solid #ccc"></iframe>'
+
     def _limits(self, X):
         """Public bounds of the columns; or else those of the rows, which are private: then the model says so."""
         if self.bounds is None:
@@ -510,44 +651,40 @@ class _Estimator:
             raise ValueError("bounds: (low, high), each a number or one for each column, with low below high")
         return low, high
 
-    def _train(self, X, target, read, label_column, label):
+    def _train(self, X, target, kept, read, label_column, label):
         """Writes the data set, runs dpline fit on it, and reads the model: rows x become
         ((min(max(x, low), high) - low) / (high - low), 1) / divisor, of norm at most 1, as dp-import --row-norm bounds."""
-        if (self.ledger is None) != (self.population is None):
-            raise ValueError("ledger and population belong together: the file of what was spent, and whose rows these are")
+        self._check()
         if read:
             warnings.warn(f"{' and '.join(read)} were read off the rows: epsilon does not cover them", PrivacyWarning, stacklevel=3)
-        if self.random_state is not None:
-            warnings.warn("random_state: the noise can be repeated, so the model is not private", PrivacyWarning, stacklevel=3)
         low, high = self._limits(X)
         names = [str(n) for n in getattr(self, "feature_names_in_", [f"x{j + 1}" for j in range(X.shape[1])])]
         divisor = np.sqrt(X.shape[1] + 1) * (1 + 2.0**-22)
         rows = np.hstack([(np.clip(X, low, high) - low) / (high - low), np.ones((len(X), 1))]) / divisor
+        rows[~kept], target[~kept] = 0, 0
         more = {} if read else {"schema": {"header": True, "row_norm": "bounds", "bias": True, "quantised": False, "columns": [
             {"name": n, "type": "numeric", "bounds": _pair(a, b)} for n, a, b in zip(names, low, high)] + [label_column]}}
-        options = ["--no-ledger", "--no-registry"] if self.ledger is None else ["--ledger", os.path.abspath(self.ledger)]
-        for option, value in (("--delta", self.delta), ("--seed", self.random_state)):
-            options += [] if value is None else [option, value]
-        options += ["--allow-weak"] if self.allow_weak else []
         with tempfile.TemporaryDirectory(prefix="dpline-") as place:
             data, model = os.path.join(place, "rows.dp"), os.path.join(place, "model")
             write_dataset(data, rows, target, names=names + ["bias"], population=self.population, row_norm="bounds",
                           row_divisor=divisor, bias=True, private_preprocessing=read, **label, **more)
-            _run("dpline", "fit", data, "--epsilon", self.epsilon, "--adjacency", self.adjacency, "-o", model, "-q", *options)
-            frame = read_model(model)
-            self.model_ = pathlib.Path(model).read_bytes()
+            _run("dpline", "fit", data, "--epsilon", self.epsilon, "--adjacency", self.adjacency, "-o", model, "-q", *self._options("--seed"))
+            frame = self._released(pathlib.Path(model))
         w, constants = weights(frame)
         self.low_, self.high_ = low, high
         self.coef_ = w[:, :-1] / (high - low) / divisor
         self.intercept_ = constants + w[:, -1] / divisor - self.coef_ @ low
-        self.epsilon_, self.delta_ = frame["epsilon"], frame["delta"]
         return self
 
     def _scores(self, X):
-        return np.clip(self._table(X), getattr(self, "low_", None), getattr(self, "high_", None)) @ self.coef_.T + self.intercept_
+        self._fitted()
+        if hasattr(self, "schema_"):
+            return self._table_scores(X)
+        return np.clip(self._array(X), getattr(self, "low_", None), getattr(self, "high_", None)) @ self.coef_.T + self.intercept_
 
     def save(self, path):
         """Writes the model as a file, for dp-predict(1), dp-info(1) and dpline report."""
+        self._fitted()
         pathlib.Path(path).write_bytes(self.model_)
 
 
@@ -556,33 +693,96 @@ def _pair(low, high):
     return [int(b) if float(b).is_integer() else float(b) for b in (low, high)]
 
 
+_DAY = "%Y-%m-%d"
+
+
+def _columns(X):
+    """The columns of a table or an array by name."""
+    if hasattr(X, "columns"):
+        return {str(name): X[name] for name in X.columns}
+    X = np.asarray(X)
+    if X.ndim != 2:
+        raise ValueError(f"Expected 2D array, got {X.ndim}D array instead. Reshape your data with array.reshape(-1, 1)")
+    return {f"x{j + 1}": X[:, j] for j in range(X.shape[1])}
+
+
+def _text(value):
+    """A value as a cell of CSV: a whole number without a point, so that 1.0 and 1 are one category."""
+    return str(int(value)) if isinstance(value, (float, np.floating)) and abs(value) < 2**53 and value == int(value) else str(value)
+
+
+def _cells(column, date=None):
+    """A column as texts, each of its own value only, so that one row cannot change the others; what is missing is empty."""
+    gone = np.asarray(column.isna()) if hasattr(column, "isna") else np.array([v is None or v != v for v in column], bool)
+    if hasattr(column, "dt") and hasattr(column.dt, "strftime"):
+        day = column.dt.strftime(date or _DAY)
+        column = day if date else day.where(column == column.dt.normalize(), column.dt.strftime(_DAY + " %H:%M:%S"))
+    return ["" if g else _text(v) for g, v in zip(gone, np.asarray(column, object))]
+
+
+def _csv(columns, dates):
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*(_cells(column, dates.get(name)) for name, column in columns.items())))
+    return text.getvalue()
+
+
 def _of_sklearn(name, fallback):
     """A class of errors or warnings of scikit-learn, if the program uses it: it is not imported here."""
     return getattr(sys.modules.get("sklearn.exceptions"), name, fallback)
+
+
+_ABOVE_ONE = [f"check_sample_weights_{kind}" for kind in ("list", "not_overwritten", "pandas_series")]
 
 
 class DPClassifier(_Estimator):
     """A private linear classifier, by dpline fit: logistic for two classes, softmax for more.
 
     epsilon, delta      the budget of one fit, which is all spent. delta None: the largest power of ten below 1 / rows^1.1.
-    bounds, classes     (low, high) of the columns, and all labels: public, known without the rows. If one of them is None, it is
-                        read off the rows, with a PrivacyWarning.
+    bounds, classes     (low, high) of the columns, and all labels: public, known without the rows. bounds may be a dictionary
+                        {column: (low, high)}, also of dates. What is missing is read off the rows, with a PrivacyWarning.
+    categories          {column: list of values}, public; a list instead of a value is one category with several spellings.
+    private_schema      what bounds, categories and classes do not say is paid for, by a tenth to three tenths of epsilon.
+    class_weight        {class: weight}, public. Others have 1. They are divided by the largest if it is above 1,
+                        and act as sample_weight does.
     adjacency           null-record or replace-one, see dp-privacy(7).
     ledger, population  a file with what all fits on these people have spent, and a name for them. Without it each fit counts only
                         itself, and you add up.
     allow_weak          also fit with an epsilon above 10 or a delta that is not below 1 / rows, which protect hardly anybody.
     random_state        a number makes the noise repeatable, so the model is not private: for tests.
 
+    X is an array of numbers, or a DataFrame. One with texts, dates or missing values, or with a schema that is paid for or given by
+    names, goes to dpline fit as a table: numbers become curves, said_ is what dpline said of the columns, and there is no coef_.
+    Predictions take its columns by name. sample_weight, from 0 to 1, is the probability with which a row counts at all: so the bound
+    on one person holds. It must be a function of the row alone, or public.
+
     While fit runs, a copy of the rows is in a directory of TMPDIR that only you can read."""
     _estimator_type = "classifier"
 
-    def __init__(self, epsilon=1.0, *, delta=None, bounds=None, classes=None, adjacency="null-record", ledger=None,
-                 population=None, allow_weak=False, random_state=None):
-        self.epsilon, self.delta, self.bounds, self.classes, self.adjacency = epsilon, delta, bounds, classes, adjacency
-        self.ledger, self.population, self.allow_weak, self.random_state = ledger, population, allow_weak, random_state
+    def __init__(self, epsilon=1.0, *, delta=None, bounds=None, classes=None, categories=None, private_schema=False, class_weight=None,
+                 adjacency="null-record", ledger=None, population=None, allow_weak=False, random_state=None):
+        self.epsilon, self.delta, self.bounds, self.classes, self.categories = epsilon, delta, bounds, classes, categories
+        self.private_schema, self.class_weight, self.adjacency, self.ledger = private_schema, class_weight, adjacency, ledger
+        self.population, self.allow_weak, self.random_state = population, allow_weak, random_state
 
-    def fit(self, X, y):
-        X = self._table(X, fitting=True)
+    def _more_tags(self):
+        return {"_xfail_checks": {"check_sample_weights_invariance": "a row of weight 0 is one of the public number of rows",
+                                  **dict.fromkeys(_ABOVE_ONE, "a weight is at most 1")}}
+
+    def _of_classes(self, y):
+        """The weight of the class of each row."""
+        if self.class_weight is None:
+            return None
+        if not isinstance(self.class_weight, dict) or not all(0 < w < np.inf for w in self.class_weight.values()):
+            raise ValueError("class_weight: public numbers above 0, {class: weight}; 'balanced' would count the classes, which is private")
+        largest = max(1, *self.class_weight.values())
+        return np.array([self.class_weight.get(value, 1) / largest for value in y])
+
+    def fit(self, X, y, sample_weight=None):
+        if self._is_table(X):
+            return self._fit_table(X, y, sample_weight)
+        X = self._array(X, fitting=True)
         y = self._labels(X, y)
         if y.dtype.kind == "f" and not (y == np.floor(y)).all():
             raise ValueError("Unknown label type: continuous")
@@ -594,15 +794,38 @@ class DPClassifier(_Estimator):
             raise ValueError("a label of y is none of the classes")
         read = [name for name in ("bounds", "classes") if getattr(self, name) is None]
         texts = [str(c) for c in self.classes_]
-        return self._train(X, target, read, {"name": "y", "type": "label", "classes": [[t] for t in texts]}, {"classes": texts})
+        return self._train(X, target, self._kept(y, sample_weight, self._of_classes(y)), read,
+                           {"name": "y", "type": "label", "classes": [[t] for t in texts]}, {"classes": texts})
+
+    def _fit_table(self, X, y, sample_weight):
+        self._forget()
+        cells = _cells(y)
+        label = None if self.classes is None else {"classes": [[_text(c)] for c in np.unique(np.asarray(self.classes))]}
+        if label is not None and not set(cells) <= {"", *(c for [c] in label["classes"])}:
+            raise ValueError("a label of y is none of the classes")
+        values = np.asarray(y)
+        kept = self._kept(values, sample_weight, self._of_classes(values))
+        self._train_table(X, y, [cell if k else "" for k, cell in zip(kept, cells)], label)
+        names = [c[0] if isinstance(c, list) else c for c in self.label_["classes"]]
+        values = np.array([n.lower() == "true" for n in names] if values.dtype.kind == "b" else names)
+        values = values.astype(np.asarray(y).dtype if np.asarray(y).dtype.kind in "biuf" else object)
+        self.order_ = np.argsort(values)
+        self.classes_ = values[self.order_]
+        return self
+
+    def _table_scores(self, X):
+        scores = super()._table_scores(X)
+        if scores.shape[1] == 1:
+            return scores if self.order_[0] == 0 else -scores
+        return scores[:, self.order_]
 
     def decision_function(self, X):
         scores = self._scores(X)
-        return scores[:, 0] if len(self.coef_) == 1 else scores
+        return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict_proba(self, X):
         scores = self._scores(X)
-        scores = np.hstack([np.zeros_like(scores), scores]) if len(self.coef_) == 1 else scores
+        scores = np.hstack([np.zeros_like(scores), scores]) if scores.shape[1] == 1 else scores
         odds = np.exp(scores - scores.max(axis=1, keepdims=True))
         return odds / odds.sum(axis=1, keepdims=True)
 
@@ -611,8 +834,15 @@ class DPClassifier(_Estimator):
         return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
 
     def score(self, X, y, sample_weight=None):
-        """The accuracy."""
-        return float(np.average(self.predict(X) == np.asarray(y), weights=sample_weight))
+        """The accuracy on rows that have a label."""
+        right = self.predict(X) == np.asarray(y)
+        if not hasattr(self, "label_"):
+            return float(np.average(right, weights=sample_weight))
+        names = {word: c[0] for c in self.label_["classes"] if isinstance(c, list) for word in c}
+        truth = np.array([names.get(cell, cell) for cell in _cells(y)], object)
+        right = [_text(value) == t for value, t in zip(self.predict(X), truth)]
+        weight = (truth != "") * (1 if sample_weight is None else np.asarray(sample_weight))
+        return float(np.average(right, weights=weight))
 
 
 class DPRegressor(_Estimator):
@@ -620,16 +850,20 @@ class DPRegressor(_Estimator):
     are those of DPClassifier."""
     _estimator_type = "regressor"
 
-    def __init__(self, epsilon=1.0, *, delta=None, bounds=None, label_bounds=None, adjacency="null-record", ledger=None,
-                 population=None, allow_weak=False, random_state=None):
-        self.epsilon, self.delta, self.bounds, self.label_bounds, self.adjacency = epsilon, delta, bounds, label_bounds, adjacency
-        self.ledger, self.population, self.allow_weak, self.random_state = ledger, population, allow_weak, random_state
+    def __init__(self, epsilon=1.0, *, delta=None, bounds=None, label_bounds=None, categories=None, private_schema=False,
+                 adjacency="null-record", ledger=None, population=None, allow_weak=False, random_state=None):
+        self.epsilon, self.delta, self.bounds, self.label_bounds, self.categories = epsilon, delta, bounds, label_bounds, categories
+        self.private_schema, self.adjacency, self.ledger, self.population = private_schema, adjacency, ledger, population
+        self.allow_weak, self.random_state = allow_weak, random_state
 
     def _more_tags(self):
-        return {"poor_score": True} # check_estimator asks for an R² of 0.5 of 200 rows: at epsilon 1 noise decides that
+        # check_estimator asks for an R² of 0.5 of 200 rows: at epsilon 1 noise decides that
+        return {"poor_score": True, **DPClassifier._more_tags(self)}
 
-    def fit(self, X, y):
-        X = self._table(X, fitting=True)
+    def fit(self, X, y, sample_weight=None):
+        if self._is_table(X):
+            return self._fit_table(X, y, sample_weight)
+        X = self._array(X, fitting=True)
         y = self._labels(X, y).astype("f8")
         low, high = (y.min(), y.max()) if self.label_bounds is None else (float(b) for b in self.label_bounds)
         if self.label_bounds is None and low == high:
@@ -639,8 +873,20 @@ class DPRegressor(_Estimator):
         self.scale_, self.offset_ = (high - low) / 2, (high + low) / 2
         target = (np.clip(y, low, high) - self.offset_) / self.scale_
         read = [name for name in ("bounds", "label_bounds") if getattr(self, name) is None]
-        return self._train(X, target, read, {"name": "y", "type": "label", "bounds": _pair(low, high)},
+        return self._train(X, target, self._kept(y, sample_weight), read, {"name": "y", "type": "label", "bounds": _pair(low, high)},
                            {"label_scale": self.scale_, "label_offset": self.offset_})
+
+    def _fit_table(self, X, y, sample_weight):
+        self._forget()
+        if sample_weight is not None:
+            raise ValueError("sample_weight: not for a number to predict from a table; give a DataFrame of numbers with bounds, as an array")
+        self._train_table(X, y, _cells(y), None if self.label_bounds is None else {"bounds": _pair(*self.label_bounds)})
+        if "classes" in self.label_:
+            raise Error("y was taken for classes: give label_bounds")
+        with self._place() as place:
+            frame = read_model(place / "model")
+        self.scale_, self.offset_ = frame["label_scale"], frame["label_offset"]
+        return self
 
     def predict(self, X):
         return self._scores(X)[:, 0] * self.scale_ + self.offset_

@@ -86,6 +86,107 @@ for model, words in ((dpline.DPClassifier(), "bounds and classes were"), (dpline
     about = dpline.read_model("model")
     # what was read off the rows is in the model as words, and not as numbers in a schema
     assert ("schema" in about) == (model is public) and bool(about["private_preprocessing"]) == (model is not public)
+public.set_params(random_state=None)
+says("0 to 1 for each row", public.fit, X, y, sample_weight=np.where(y, 1, 1.1))
+says("0 to 1 for each row", public.fit, X, y, sample_weight=[1])
+says("'balanced' would count the classes", dpline.DPClassifier(bounds=(0, 1), class_weight="balanced").fit, X, y)
+A = np.random.default_rng(1).uniform(size=(4000, 2))
+# weights: rows of weight .1 count as a tenth of them
+shares = [dpline.DPClassifier(5, bounds=(0, 1), classes=[False, True], **more).fit(A, A[:, 0] > A[:, 1], **weigh).predict(A).mean()
+          for more, weigh in (({}, {}), ({}, {"sample_weight": np.where(A[:, 0] > A[:, 1], 1, 0.1)}), ({"class_weight": {False: 1, True: 10}}, {}))]
+assert shares[0] + 0.02 < min(shares[1:]), shares # .50, .57, .57, deviations .01
+END
+    python bad.py
+}
+
+quiet='import dpline, numpy as np, warnings; warnings.filterwarnings("ignore", "dp-predict")' # a category may be too rare for what was paid
+need_pandas() { /usr/bin/python3 -c 'import pandas' 2> /dev/null || skip "needs python3-pandas"; }
+
+@test "a DataFrame of texts, dates, categories and missing values: the blocks of README.md" {
+    need_pandas
+    $(grep -o 'dp-synth patients [^`]*' "$ROOT/examples/python/README.md") -q
+    { echo "$quiet"; blocks 'python with pandas'; } > tour.py
+    # 12 seeds: 0.68 and 0.67, deviations 0.006; half of the rows have each label
+    cat >> tour.py << 'END'
+assert model.score(X[4800:], y[4800:]) > 0.6 and known.score(X[4800:], y[4800:]) > 0.6
+assert 0.99 < model.epsilon_ <= 1 and list(model.classes_) == ["no", "yes"]
+assert np.array_equal(model.predict_proba(X[:50]), model.predict_proba(X[X.columns[::-1]][:50].assign(ward=X["ward"].astype("category"))))
+model.save("m")
+X[:100].to_csv("x.csv")
+with open("expected", "w") as f:
+    print(*model.predict_proba(X[:100])[:, 1], sep="\n", file=f)
+assert dpline.read_model("m")["n"] == 4800 and dpline.read_model("m")["private_preprocessing"] == "paid-schema"
+model.set_params(ledger="clinic.ledger", population="the clinic").fit(X, y)
+assert "the clinic" in model._repr_html_()
+known.save("k")
+assert dpline.read_model("k")["private_preprocessing"] == "paid-schema" and "schema cost" not in " ".join(known.said_) # the knots
+page = model._repr_html_()
+assert "<iframe" in page and "readmitted" in page and "patient_id" in page and len(page) < 40000 and "<svg" not in dpline.DPClassifier()._repr_html_()
+END
+    python tour.py > out || fail "$(cat out)"
+    assert_file_contains out "column 'patient_id' is left out"
+    # schema, knots and laps together
+    assert_equal "$(dp-account report --json clinic.ledger | jq -c '[.runs[] | [.population, .closed]]')" '[["the clinic",true],["the clinic",true],["the clinic",true]]'
+    dp-account report clinic.ledger | grep -q '^by all runs in clinic.ledger: epsilon 1 at' || fail "$(dp-account report clinic.ledger)"
+    # the saved model takes the table
+    dp-predict --probability m x.csv | tail -n +2 | cut -d, -f 3 > got
+    python -c 'import numpy; e, g = numpy.loadtxt("expected"), numpy.loadtxt("got"); assert len(g) == 100 and abs(e - g).max() < 1e-9'
+}
+
+@test "a DataFrame: bad input, labels that are missing, weights, numbers to predict" {
+    need_pandas
+    dp-synth patients --rows 3000 --seed 3 -o patients.csv -q
+    { echo "$quiet"; cat; } > bad.py << 'END'
+import pandas as pd
+data = pd.read_csv("patients.csv")
+X, y = data.drop(columns="readmitted"), data["readmitted"].str.lower()
+def says(message, function, *arguments, **named):
+    try:
+        function(*arguments, **named)
+    except ValueError as failure:
+        assert message in str(failure), failure
+        return failure
+    assert False, message
+paid = dpline.DPClassifier(private_schema=True)
+says("not fitted yet", paid.predict, X)
+says("null-record only", dpline.DPClassifier(private_schema=True, adjacency="replace-one").fit, X, y)
+assert says("too small", paid.fit, X[:300], y[:300]).status == 3
+says("a dictionary, {column: (low, high)}", dpline.DPClassifier(bounds=(0, 1)).fit, X, y)
+says("'weight', which is no column", dpline.DPClassifier(bounds={"weight": (0, 1)}).fit, X, y)
+says("bounds of 'age'", dpline.DPClassifier(bounds={"age": (1, 0)}).fit, X, y)
+says("none of the classes", dpline.DPClassifier(private_schema=True, classes=["yes", "perhaps"]).fit, X, y)
+says("not for a number", dpline.DPRegressor(private_schema=True).fit, X, data["drugs"], sample_weight=np.ones(len(y)))
+# two thirds of the labels are missing: they teach nothing, and no score counts them
+half = y.where(np.arange(len(y)) % 3 > 0)
+paid.fit(X, half)
+assert "have no label" in " ".join(paid.said_)
+assert abs(paid.score(X, half) - np.mean(paid.predict(X)[half.notna()] == half[half.notna()])) < 1e-12
+says("has no column 'age'", paid.predict, X.drop(columns="age"))
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    paid.predict(X.assign(ward=np.where(np.arange(len(y)) < 300, "Ward 7", X["ward"])))
+assert any("column 'ward'" in str(w.message) for w in caught), caught
+says("column 'ward'", paid.predict, X.assign(ward="Ward 7"))
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    unpaid = dpline.DPClassifier(bounds={"age": (18, 100)}).fit(X, y)
+words = str(caught[0].message)
+assert caught[0].category is dpline.PrivacyWarning and "epsilon does not cover" in words and "ward, " in words and "age" not in words
+assert "schema" not in dpline.read_model(unpaid.save("u") or "u") and unpaid.score(X, y) > 0.6
+# classes that are not texts are given back as they are; in the order of NumPy
+scale = paid.fit(X, np.where(y == "yes", 2, 10))
+assert list(scale.classes_) == [2, 10] and scale.score(X, np.where(y == "yes", 2, 10)) > 0.6 and (scale.predict(X) == 2).any()
+assert paid.fit(X, y == "yes").classes_.dtype == bool and paid.score(X, y == "yes") > 0.6
+# an array whose bounds are paid for, and a number to predict
+A = np.random.default_rng(1).uniform(size=(4000, 2)) # 0.98, deviation 0.004; R^2 0.98
+assert paid.fit(A, A[:, 0] > A[:, 1]).score(A, A[:, 0] > A[:, 1]) > 0.85
+number = dpline.DPRegressor(private_schema=True, label_bounds=(0, 60)).fit(X, 4 * data["drugs"])
+assert number.score(X, 4 * data["drugs"]) > 0.7
+# a cell depends on its own value only: a time in one row leaves the other dates as they are
+days = pd.Series(pd.to_datetime(["2026-01-05", "2026-01-06 10:00", None]))
+assert dpline._cells(days) == ["2026-01-05", "2026-01-06 10:00:00", ""] and dpline._cells(days, "%Y") == ["2026", "2026", ""]
+assert dpline._cells(pd.Series([1, None, 2.5])) == ["1", "", "2.5"]
+says("bounds by name, take missing values", dpline.DPClassifier(bounds=(0, 1)).fit, X[["drugs"]].where(X["drugs"] > 2), y)
 END
     python bad.py
 }
@@ -95,26 +196,29 @@ END
     cat > check.py << 'END'
 import sys; sys.modules["pandas"] = None # with pandas, three checks more would run
 import re, warnings
+from unittest import SkipTest
 import dpline, numpy as np
 from sklearn.model_selection import cross_val_score
 from sklearn.utils.estimator_checks import check_estimator
 warnings.simplefilter("ignore")
 class Repeated:
-    def _train(self, X, target, *more):
-        return super()._train(np.tile(X, (60, 1)), np.tile(target, 60), *more)
+    def _train(self, X, target, kept, *more):
+        return super()._train(np.tile(X, (60, 1)), np.tile(target, 60), np.tile(kept, 60), *more)
     def _more_tags(self):
-        return {} # with so many rows the score counts
+        return {**super()._more_tags(), "poor_score": False} # with so many rows the score counts
 class Classifier(Repeated, dpline.DPClassifier):
     pass
 class Regressor(Repeated, dpline.DPRegressor):
     pass
 rows = {}
 for make in dpline.DPClassifier, dpline.DPRegressor, lambda: Classifier(100, allow_weak=True), lambda: Regressor(100, allow_weak=True):
-    passed = 0
+    passed = skipped = 0
     for estimator, check in check_estimator(make(), generate_only=True):
         try:
             check(estimator)
             passed += 1
+        except SkipTest: # by a tag, or without pandas
+            skipped += 1
         except Exception as failure:
             texts = str(failure), str(failure.__cause__)
             few = any("too few to hide" in text for text in texts) and not isinstance(estimator, Repeated)
@@ -122,7 +226,7 @@ for make in dpline.DPClassifier, dpline.DPRegressor, lambda: Classifier(100, all
             if few:
                 name = check.func.__name__
                 rows.setdefault(name, {})[type(estimator)] = re.search(r"([0-9]+) rows are too few", str(failure)).group(1)
-    print(passed)
+    print(passed, skipped)
 with open("table", "w") as table:
     for name, by in sorted(rows.items()):
         print("|", f"`{name}`", *(f"| {by[kind]}" if kind in by else "|" for kind in (dpline.DPClassifier, dpline.DPRegressor)), "|", file=table)
@@ -131,7 +235,7 @@ assert cross_val_score(dpline.DPClassifier(5, bounds=(0, 1), classes=[False, Tru
 END
     timeout -k 2 300 /usr/bin/python3 check.py > out 2> err || fail "$(tail -n 5 err)"
     # shellcheck disable=SC2046 # four words
-    [ "$(sklearn_version)" != 1.2.1 ] || assert_equal "$(echo $(cat out))" '22 19 41 38'
+    [ "$(sklearn_version)" != 1.2.1 ] || assert_equal "$(echo $(cat out))" '22 5 19 6 44 6 40 6'
     # and README.md has each of them with its number of rows
     [ "$(sklearn_version)" != 1.2.1 ] || diff table <(grep '^| `check_' "$ROOT/examples/python/README.md")
 }

@@ -84,6 +84,26 @@ size_t dp_census_year(double days)
     return DP_CENSUS_FORMATS + DP_DATE_FORMATS + k;
 }
 
+/* A date of the year 9999 means "no end". */
+static bool is_never(const char *text, size_t length)
+{
+    double days;
+    return length >= 8 && memmem(text, length, "9999", 4) != NULL && dp_date_find(text, length, &days) < DP_DATE_FORMATS &&
+           days >= DP_DATE_NEVER;
+}
+
+/* Eight digits that are a date from 1900 to 2099. */
+static bool is_compact(const struct dp_cell *f, double *days)
+{
+    return f->length == 8 && (memcmp(f->text, "19", 2) == 0 || memcmp(f->text, "20", 2) == 0) &&
+           dp_date_read(dp_date_formats[DP_DATE_COMPACT], DP_DATE_DAYS, f->text, f->length, days);
+}
+
+static bool is_absent(const struct dp_cell *f)
+{
+    return f->length == 0 || dp_census_is_among(dp_census_absent, f->text, f->length);
+}
+
 /* If commas separate cells, a comma in a number separates groups of digits. */
 static bool is_number(const struct dp_cell *f, char delimiter, bool *comma, double *value)
 {
@@ -98,11 +118,12 @@ static void count_cell(struct dp_census_column *c, const struct dp_cell *f, char
 {
     double value;
     bool comma;
-    if (f->length == 0 || dp_census_is_among(dp_census_absent, f->text, f->length)) {
+    if (is_absent(f) || (!label && is_never(f->text, f->length))) {
         c->cell[0]++;
         return;
     }
-    if (is_number(f, delimiter, &comma, &value)) {
+    const bool compact = !label && is_compact(f, &value);
+    if (!compact && is_number(f, delimiter, &comma, &value)) {
         c->cell[dp_census_cell(value, comma)]++;
         if (value >= DP_CENSUS_FIRST_YEAR && value < DP_CENSUS_FIRST_YEAR + HALVES * DP_CENSUS_HALF)
             c->cell[DP_CENSUS_HALVES + (size_t)((value - DP_CENSUS_FIRST_YEAR) / DP_CENSUS_HALF)]++;
@@ -110,7 +131,7 @@ static void count_cell(struct dp_census_column *c, const struct dp_cell *f, char
             count_text(c, f, label);
         return;
     }
-    size_t format = label ? DP_DATE_FORMATS : dp_date_find(f->text, f->length, &value);
+    size_t format = label ? DP_DATE_FORMATS : compact ? DP_DATE_COMPACT : dp_date_find(f->text, f->length, &value);
     if (format == DP_DATE_FORMATS) {
         count_text(c, f, label);
         return;
@@ -126,16 +147,25 @@ bool dp_census_is_number(int notation, const char *text, size_t length, double *
     return dp_number_written(text, length, notation == DP_CENSUS_COMMA, value);
 }
 
+static void look_in(struct dp_census_range *range, bool good, double value)
+{
+    range->all = good;
+    range->low = good ? fmin(range->low, value) : range->low;
+    range->high = good ? fmax(range->high, value) : range->high;
+}
+
 static void look_at_number(struct dp_census_exact *x, const struct dp_cell *f)
 {
     double value = NAN;
-    for (int k = 0; k < DP_CENSUS_NOTATIONS; k++) {
-        struct dp_census_range *range = &x->range[k];
-        if (!range->all)
-            continue;
-        range->all = dp_census_is_number(k, f->text, f->length, &value);
-        range->low = range->all ? fmin(range->low, value) : range->low;
-        range->high = range->all ? fmax(range->high, value) : range->high;
+    for (int k = 0; k < DP_CENSUS_NOTATIONS; k++)
+        if (x->range[k].all) {
+            const bool good = dp_census_is_number(k, f->text, f->length, &value);
+            look_in(&x->range[k], good, value);
+        }
+    if (x->dates.all) {
+        const size_t format = dp_date_find(f->text, f->length, &value);
+        look_in(&x->dates, format < DP_DATE_FORMATS, value);
+        x->format[format < DP_DATE_FORMATS ? format : 0] |= x->dates.all;
     }
     if (!x->counts)
         return;
@@ -149,8 +179,8 @@ static void look(struct dp_census_column *c, const struct dp_cell *f)
 {
     struct dp_census_exact *x = c->exact;
     struct dp_census_text *text;
-    const bool absent = f->length == 0 || dp_census_is_among(dp_census_absent, f->text, f->length),
-               doubtful = !absent && dp_census_is_among(dp_census_doubtful, f->text, f->length);
+    const bool absent = is_absent(f), doubtful = !absent && (dp_census_is_among(dp_census_doubtful, f->text, f->length) ||
+                                                             is_never(f->text, f->length));
     if (!absent && !doubtful)
         look_at_number(x, f);
     x->missing |= absent;
@@ -192,6 +222,7 @@ static void exact_facts(struct dp_census_column *c)
     c->exact = dp_new(1, sizeof *c->exact);
     for (int k = 0; k < DP_CENSUS_NOTATIONS; k++)
         c->exact->range[k] = (struct dp_census_range){true, INFINITY, -INFINITY};
+    c->exact->dates = c->exact->range[0];
     c->exact->counts = true;
 }
 

@@ -53,7 +53,8 @@ struct dp_census_exact {
     struct dp_census_range {
         bool all; /* each cell that is not missing is such a number */
         double low, high;
-    } range[DP_CENSUS_NOTATIONS];
+    } range[DP_CENSUS_NOTATIONS], dates; /* dates: of some format */
+    bool format[DP_DATE_FORMATS];        /* which of them occur */
 };
 
 struct dp_census_column {

@@ -3,6 +3,8 @@
 #include <ctype.h>
 #include <time.h>
 
+#include "base/number.h"
+
 #define SECONDS 86400.0 /* of a day */
 
 const char *const dp_date_parts[] = {NULL, "month", "weekday"};
@@ -12,25 +14,51 @@ const char *const dp_date_weekdays[] = {"Monday", "Tuesday", "Wednesday", "Thurs
 
 /* clang-format off */
 const char *const dp_date_formats[DP_DATE_FORMATS] = {
-    "%d/%m/%Y", "%d/%m/%Y %H:%M", "%d/%m/%y", "%m/%d/%Y", "%m/%d/%Y %H:%M", "%m/%d/%y",
+    "%d/%m/%Y", "%d/%m/%Y %H:%M", "%d/%m/%y", "%d/%m/%Y %H:%M:%S", "%d/%m/%Y %I:%M %p", "%d/%m/%Y %I:%M:%S %p",
+    "%m/%d/%Y", "%m/%d/%Y %H:%M", "%m/%d/%y", "%m/%d/%Y %H:%M:%S", "%m/%d/%Y %I:%M %p", "%m/%d/%Y %I:%M:%S %p",
     "%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%S%z", "%Y-%m-%d %H:%M", "%Y/%m/%d",
-    "%d.%m.%Y", "%d.%m.%Y %H:%M", "%d.%m.%y", "%d-%m-%Y", "%d-%b-%Y", "%d %b %Y", "%H:%M", "%H:%M:%S"};
+    "%d.%m.%Y", "%d.%m.%Y %H:%M", "%d.%m.%y", "%d-%m-%Y", "%d-%b-%Y", "%d %b %Y", "%H:%M", "%H:%M:%S", "%Y%m%d"};
 /* clang-format on */
 
-bool dp_date_read(const char *format, enum dp_date_part part, const char *text, size_t length, double *value)
+/* Takes the digits behind a second out of the text: 12:30:05.250. Returns their part of a second. */
+static double take_fraction(char *text)
 {
-    char date[DP_DATE_TEXT];
+    double part = 0, digit = 1;
+    char *point = strpbrk(text, ":");
+    while (point != NULL && !(point[0] == ':' && isdigit((unsigned char)point[1]) && isdigit((unsigned char)point[2]) &&
+                              (point[3] == '.' || point[3] == ',') && isdigit((unsigned char)point[4])))
+        point = strchr(point + 1, ':');
+    if (point == NULL)
+        return 0;
+    char *end = point + 4;
+    for (; isdigit((unsigned char)*end); end++)
+        part += (*end - '0') * (digit /= 10);
+    memmove(point + 3, end, strlen(end) + 1);
+    return part;
+}
+
+/* Reads a date of one format. Eight digits are all of such a date: strptime reads fewer. */
+static bool read_one(const char *format, enum dp_date_part part, char *date, double *value)
+{
     struct tm t = {.tm_mday = 1, .tm_year = 70};
-    if (length == 0 || length >= sizeof date)
-        return false;
-    memcpy(date, text, length);
-    date[length] = '\0';
-    const char *end = strptime(date, format, &t);
-    if (end == NULL || end != date + length || t.tm_year < 1000 - 1900)
-        return false;
+    const double fraction = strstr(format, "%S") != NULL ? take_fraction(date) : 0;
+    double serial;
+    if (strcmp(format, DP_DATE_SERIAL) == 0) {
+        if (!dp_number_cell(date, strlen(date), &serial) || !(serial >= 1 && serial < 2958466)) /* 31 December 9999 */
+            return false;
+        time_t seconds = (time_t)((serial - 25569) * SECONDS + 0.5);
+        if (part == DP_DATE_DAYS || gmtime_r(&seconds, &t) == NULL) {
+            *value = serial - 25569;
+            return true;
+        }
+    } else {
+        const char *end = strptime(date, format, &t);
+        if (end == NULL || *end != '\0' || t.tm_year < 1000 - 1900 || (strcmp(format, "%Y%m%d") == 0 && end != date + 8))
+            return false;
+    }
     int day = t.tm_mday;
     long zone = t.tm_gmtoff;
-    double seconds = (double)timegm(&t);
+    double seconds = (double)timegm(&t) + fraction;
     if (t.tm_mday != day) /* 31 June became 1 July */
         return false;
     *value = (seconds - (double)zone) / SECONDS;
@@ -39,6 +67,26 @@ bool dp_date_read(const char *format, enum dp_date_part part, const char *text, 
     else if (part == DP_DATE_WEEKDAY)
         *value = t.tm_wday == 0 ? 7 : t.tm_wday;
     return true;
+}
+
+bool dp_date_read(const char *format, enum dp_date_part part, const char *text, size_t length, double *value)
+{
+    char date[DP_DATE_TEXT], one[DP_DATE_TEXT];
+    if (length == 0 || length >= sizeof date || memchr(text, '\0', length) != NULL)
+        return false;
+    for (size_t end; true; format += end + 1) {
+        end = strcspn(format, "|");
+        if (end < sizeof one) {
+            memcpy(one, format, end);
+            one[end] = '\0';
+            memcpy(date, text, length);
+            date[length] = '\0';
+            if (read_one(one, part, date, value))
+                return true;
+        }
+        if (format[end] == '\0')
+            return false;
+    }
 }
 
 size_t dp_date_find(const char *text, size_t length, double *days)
@@ -53,7 +101,9 @@ const char *dp_date_print(const char *format, double days, char text[DP_DATE_TEX
 {
     time_t seconds = (time_t)llround(days * SECONDS);
     struct tm t;
-    if (gmtime_r(&seconds, &t) == NULL || strftime(text, DP_DATE_TEXT, format, &t) == 0)
+    char one[DP_DATE_TEXT];
+    snprintf(one, sizeof one, "%.*s", (int)strcspn(format, "|"), format);
+    if (gmtime_r(&seconds, &t) == NULL || strftime(text, DP_DATE_TEXT, one, &t) == 0)
         text[0] = '\0';
     return text;
 }
@@ -78,5 +128,7 @@ bool dp_date_is_time(const char *format)
 bool dp_date_format(const char *format)
 {
     double read = read_back(format, DAY);
-    return (fabs(read - DAY) < 366 - 35 && read <= DAY + 1) || dp_date_is_time(format);
+    const char *next = strchr(format, '|');
+    return ((fabs(read - DAY) < 366 - 35 && read <= DAY + 1) || dp_date_is_time(format)) &&
+           (next == NULL || strcmp(next, "|" DP_DATE_SERIAL) == 0 || dp_date_format(next + 1));
 }

@@ -1,10 +1,13 @@
 /* Dates of a table as numbers. A format is one of strftime(3), with a year, or with a time of the day only: "%d.%m.%Y" or
- * "%H:%M". */
+ * "%H:%M". Behind the seconds of a text may be a fraction of them. Several formats, divided by |, are tried in order; behind
+ * the first may be DP_DATE_SERIAL, the days since 30 December 1899 that spreadsheets count. */
 #pragma once
 
 #include "base/c.h"
 
-#define DP_DATE_TEXT 64 /* a date and a format are shorter */
+#define DP_DATE_TEXT 64 /* a date and one format are shorter */
+#define DP_DATE_SERIAL "serial"
+#define DP_DATE_NEVER 2932532 /* 1 January 9999 */
 
 /* A column has the number of days since 1 January 1970, with a fraction if there is a time of the day, or a category. A time
  * without a date is a fraction of a day. */
@@ -14,8 +17,9 @@ extern const char *const dp_date_months[];   /* January is first; ends with NULL
 extern const char *const dp_date_weekdays[]; /* Monday is first; ends with NULL */
 
 /* Formats that are tried on cells of unknown meaning. A date that has two of them has the one that is first in the list, with
- * the day before the month. The one with the month first is DP_DATE_MONTH_FIRST places behind it. */
-enum { DP_DATE_MONTH_FIRST = 3, DP_DATE_FORMATS = 20 };
+ * the day before the month. The one with the month first is DP_DATE_MONTH_FIRST places behind it. The one without signs,
+ * which is a number, too, is DP_DATE_COMPACT. */
+enum { DP_DATE_MONTH_FIRST = 6, DP_DATE_COMPACT = 26, DP_DATE_FORMATS = 27 };
 extern const char *const dp_date_formats[DP_DATE_FORMATS];
 
 /* The number of the first of these formats that the text has, and its days, or DP_DATE_FORMATS. */

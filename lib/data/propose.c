@@ -18,8 +18,8 @@ enum { HALVES = DP_CENSUS_CELLS - DP_CENSUS_HALVES };
 /* --- what a schema says of a column */
 
 struct found {
-    const char *why;  /* why it is left out, or NULL */
-    const char *date; /* the format of dates, or NULL */
+    const char *why;                 /* why it is left out, or NULL */
+    char date[DP_DATE_FORMATS * 24]; /* the formats of dates, or empty */
     bool numeric, missing, others;
     double low, high;
     double fill;                   /* of missing numbers; NAN: the schema need not say */
@@ -58,22 +58,45 @@ static json_t *bound_json(double value, const char *format)
 {
     char text[DP_DATE_TEXT] = "";
     double read = NAN;
-    if (format != NULL)
+    if (format[0] != '\0')
         dp_date_print(format, value, text);
-    return format != NULL && dp_date_read(format, DP_DATE_DAYS, text, strlen(text), &read) && read == value ? json_string(text)
-                                                                                                            : json_real(value);
+    return format[0] != '\0' && dp_date_read(format, DP_DATE_DAYS, text, strlen(text), &read) && read == value
+               ? json_string(text)
+               : json_real(value);
+}
+
+/* Adds the last day of the year 9999, which means "no end", as the format writes it. */
+static void add_never(json_t *words, const char *format)
+{
+    static const char *const parts[] = {"", ".000", ".997"};
+    const size_t end = strcspn(format, "|");
+    const bool seconds = end > 2 && memcmp(format + end - 2, "%S", 2) == 0;
+    char text[DP_DATE_TEXT];
+    double read, before = 0;
+    for (int k = 0; k < 2; k++) {
+        dp_date_print(format, DP_DATE_NEVER + 364 + (k > 0 ? 86399. / 86400 : 0), text);
+        if (!dp_date_read(format, DP_DATE_DAYS, text, strlen(text), &read) || read < DP_DATE_NEVER || read == before)
+            continue;
+        before = read;
+        for (int i = 0; i < (seconds ? 3 : 1); i++)
+            json_array_append_new(words, json_sprintf("%s%s", text, parts[i]));
+    }
 }
 
 static void put_numeric(json_t *o, const struct found *f)
 {
-    if (f->date != NULL)
+    if (f->date[0] != '\0')
         json_object_set_new(o, "date", json_string(f->date));
     if (f->low < f->high)
         json_object_set_new(o, "bounds", json_pack("[o, o]", bound_json(f->low, f->date), bound_json(f->high, f->date)));
     else
         json_object_set_new(o, "scale", json_string("none"));
-    if (f->words != NULL)
-        json_object_set(o, "missing", f->words);
+    json_t *words = f->words != NULL ? json_copy(f->words) : json_array();
+    for (const char *format = f->date; *format != '\0'; format += strcspn(format, "|"), format += *format == '|')
+        add_never(words, format);
+    if (json_array_size(words) > 0)
+        json_object_set(o, "missing", words);
+    json_decref(words);
     if (!isnan(f->fill))
         json_object_set_new(o, "fill", bound_json(f->fill, f->date));
 }
@@ -269,9 +292,25 @@ static double numbers_of(const struct made *m, double *low, double *high)
     return sum;
 }
 
-/* How many dates the column has, their bounds in days, and their format: the most frequent one. Where the month comes first, a
- * date whose day may be a month was counted as one with the day first. */
-static double dates_of(const struct made *m, double *low, double *high, const char **format)
+/* How many numbers are from 16384 to 65536, as days that spreadsheets count: 1944 to 2079. */
+static double serials_of(const struct made *m)
+{
+    const size_t k = dp_census_cell(16384, false) - 1;
+    return if_significant(in_bin(m, k) + in_bin(m, k + 1), sqrt(2) * m->significant);
+}
+
+/* Where the month comes first, a date whose day may be a month was counted as one with the day first: 12 of 30.4 may. */
+#define AMBIGUOUS 0.65 /* so many for each that was not */
+
+/* Whether dates of this format are frequent, and no other one explains them. */
+static bool has_format(const struct made *m, size_t k, double least)
+{
+    const double other = k < DP_DATE_MONTH_FIRST ? count(m, DP_CENSUS_FORMATS + k + DP_DATE_MONTH_FIRST) : 0;
+    return count(m, DP_CENSUS_FORMATS + k) >= least + (other >= least ? AMBIGUOUS * other : 0);
+}
+
+/* How many dates the column has, their bounds in days, and their formats: the most frequent one first. */
+static double dates_of(const struct made *m, double *low, double *high, char *formats)
 {
     struct bins b = {.bins = DP_CENSUS_YEARS, .zero = SIZE_MAX, .widest = 64, .widest_next = 16};
     size_t from, to, best = 0;
@@ -279,18 +318,22 @@ static double dates_of(const struct made *m, double *low, double *high, const ch
     for (size_t k = 0; k < DP_CENSUS_YEARS; k++)
         b.count[k] = count(m, DP_CENSUS_FORMATS + DP_DATE_FORMATS + k);
     double sum = standing_out(&b, m->deviations, &from, &to);
+    formats[0] = '\0';
     if (sum == 0)
         return 0;
     *low = dp_census_first_day(from > 0 ? from : 1) - (from > 0 ? 0 : CENTURY);
     *high = dp_census_first_day(to + 1 < DP_CENSUS_YEARS ? to + 1 : to) + (to + 1 < DP_CENSUS_YEARS ? 0 : CENTURY);
     for (size_t k = 0; k < DP_DATE_FORMATS; k++)
         best = count(m, DP_CENSUS_FORMATS + k) > count(m, DP_CENSUS_FORMATS + best) ? k : best;
-    const size_t other = best + DP_DATE_MONTH_FIRST;
-    if (best < DP_DATE_MONTH_FIRST &&
-        count(m, DP_CENSUS_FORMATS + other) >= m->significant / dp_census_cell_weight(DP_CENSUS_FORMATS))
-        best = other;
-    *format = dp_date_formats[best];
-    if (dp_date_is_time(*format)) {
+    const double least = m->significant / dp_census_cell_weight(DP_CENSUS_FORMATS);
+    if (best < DP_DATE_MONTH_FIRST && has_format(m, best + DP_DATE_MONTH_FIRST, least))
+        best += DP_DATE_MONTH_FIRST;
+    strcpy(formats, dp_date_formats[best]);
+    const bool time = dp_date_is_time(formats);
+    for (size_t k = DP_DATE_FORMATS; k-- > 0;)
+        if (k != best && has_format(m, k, least) && dp_date_is_time(dp_date_formats[k]) == time)
+            strcat(strcat(formats, "|"), dp_date_formats[k]);
+    if (time) {
         *low = 0;
         *high = 1;
     }
@@ -332,14 +375,16 @@ static int buckets_of(const struct made *m, double others, double named)
 
 static void noised_feature(const struct made *m, const struct dp_census_column *c, struct found *f)
 {
-    double first, last, numbers = numbers_of(m, &f->low, &f->high);
-    const double dates = dates_of(m, &first, &last, &f->date);
-    if (dates > numbers) {
-        numbers = dates;
+    double first = 0, last = 0, numbers = numbers_of(m, &f->low, &f->high);
+    const double dates = dates_of(m, &first, &last, f->date), serials = serials_of(m);
+    if (dates > 0 && dates > numbers - serials) {
+        numbers = dates + serials;
         f->low = first;
         f->high = last;
+        if (serials > 0)
+            strcat(f->date, "|" DP_DATE_SERIAL);
     } else {
-        f->date = NULL;
+        f->date[0] = '\0';
     }
     const double named = name_texts(m, c, f), missing = if_significant(count(m, 0), m->significant);
     const double others = (double)m->census->rows - missing - numbers - named;
@@ -483,9 +528,13 @@ int dp_propose_noised(const struct dp_census *census, const int64_t *noised, int
 
 /* --- the schema, from exact facts */
 
-/* The notation of a column: a date, or the notation of the table. */
+/* The notation of a column: a date, or the notation of the table. Eight digits are dates if each of them is one of two
+ * centuries. */
 static int notation_of(const struct dp_census_exact *x, int notation)
 {
+    const struct dp_census_range *compact = &x->range[DP_CENSUS_DATES + DP_DATE_COMPACT];
+    if (compact->all && compact->low >= dp_census_first_day(1) && compact->high < dp_census_first_day(DP_CENSUS_YEARS - 1))
+        return DP_CENSUS_DATES + DP_DATE_COMPACT;
     for (int k = DP_CENSUS_DATES; k < DP_CENSUS_NOTATIONS && !x->range[notation].all; k++)
         if (x->range[k].all)
             return k;
@@ -552,7 +601,7 @@ static const char *left_out(const struct dp_census_column *c, const struct found
         return "more than half of its texts are different, as in names, identifiers and free text";
     if (is_id(c->name) && (full || f->count == x->cells) && x->cells > 1)
         return "its name and its values look like an identifier";
-    if (f->numeric && f->date != NULL && f->low == f->high)
+    if (f->numeric && f->date[0] != '\0' && f->low == f->high)
         return "all its dates are the same";
     if (f->numeric && x->counts && x->cells >= FEW_ROWS)
         return "it counts the rows";
@@ -571,6 +620,17 @@ static int exact_label(const struct dp_census *census, struct found *f, json_t *
     return rc;
 }
 
+/* Makes it a column of dates if each of its cells has some format. Months come first where they must. */
+static void take_formats(const struct dp_census_exact *x, struct found *f)
+{
+    f->numeric = x->dates.all;
+    f->low = x->dates.low;
+    f->high = x->dates.high;
+    for (size_t k = DP_DATE_FORMATS; f->numeric && k-- > 0;)
+        if (x->format[k])
+            strcat(strcat(f->date, f->date[0] != '\0' ? "|" : ""), dp_date_formats[k]);
+}
+
 static int exact_column(const struct dp_census *census, size_t i, int notation, json_t *o, struct dp_err *err)
 {
     const struct dp_census_column *c = &census->column[i];
@@ -585,7 +645,10 @@ static int exact_column(const struct dp_census *census, size_t i, int notation, 
     f.numeric = x->range[notation].all && x->cells > x->doubtful;
     f.low = x->range[notation].low;
     f.high = x->range[notation].high;
-    f.date = f.numeric && notation >= DP_CENSUS_DATES ? dp_date_formats[notation - DP_CENSUS_DATES] : NULL;
+    if (f.numeric && notation >= DP_CENSUS_DATES)
+        strcpy(f.date, dp_date_formats[notation - DP_CENSUS_DATES]);
+    else if (!f.numeric && i != census->label && x->cells > x->doubtful)
+        take_formats(x, &f);
     if (rc == DP_OK && i == census->label) {
         rc = exact_label(census, &f, o, err);
     } else if (rc == DP_OK) {

@@ -323,6 +323,20 @@ assert_output "$(case "$decimal$bad" in .) echo 174 rows agree, 342 ;; ,) echo 1
     done
 }
 
+@test "c: dates of several formats, with fractions of seconds and days of spreadsheets" {
+    awk 'BEGIN { print "day,ill"; for (i = 0; i < 300; i++) printf "%02d.%02d.%d,%s\n", 1 + i % 28, 1 + i % 12, 1990 + i % 30, (i % 30 > 14 ? "yes" : "no") }' > days.csv
+    echo '{"header": true, "columns": [{"name": "day", "type": "numeric", "date": "%d.%m.%Y|%Y-%m-%d %H:%M:%S|%m/%d/%Y %I:%M %p|%Y%m%d|serial", "bounds": ["01.01.1985", "01.01.2025"], "basis": "cosines",
+        "missing": "9999-12-31"}, {"name": "ill", "type": "label", "classes": ["no", "yes"]}]}' > days.json
+    dp-import csv -s days.json -q -o days.dp days.csv
+    train days logistic
+    printf '%s\n' day 01.02.2003 '2003-02-01 12:30:00.250' '2003-02-01 12:30:00.' '2003-02-01 12:30:59.5' '2/1/2003 3:07 PM' '2/1/2003 13:07 PM' 20030201 2003021 37653 37653.75 0 9999-12-31 > some.csv
+    dp-predict -s -p days.model some.csv > expected.csv 2> warnings
+    dp-export --to c days.model > days.c
+    run "$ROOT/tests/bats/export.py" c days.c some.csv expected.csv
+    assert_output "8 rows agree, 4 cannot be read"
+    assert_equal "$(dp-predict -s -p days.model <(printf '%s\n' day 01.02.2003 20030201 37653 2/1/2003\ 12:00\ AM) | sort -u | wc -l)" 2
+}
+
 @test "each format takes the models that the page says" {
     echo '{"header": true, "columns": [{"name": "v", "type": "categorical", "categories": [["NA", "0"], "1"], "unknown": "zero"}, {"name": "y", "type": "label", "classes": ["no", "yes"]}]}' > two.json
     dp-import csv -s two.json -q -o two.dp few.csv

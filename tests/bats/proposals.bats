@@ -59,6 +59,20 @@ krank label"
     complains 1 'dp-import: odd.json: "decimal" is a point or a comma' dp-import csv -s odd.json -o u.dp t.csv
 }
 
+@test "a column of dates of several formats, or of eight digits, and dates that mean no end" {
+    awk 'BEGIN { print "mixed,compact,code,number,ill"; for (i = 0; i < 90; i++) { m = 1 + i % 12; d = 1 + i % 28
+        printf i % 3 ? "2020-%02d-%02d," : "%d/%d/2020,", m, d
+        printf i % 9 ? "2020%02d%02d," : "99991231,", m, d
+        printf "2020%02d%02d,%d,%s\n", i, d, 20 + i, i % 2 ? "yes" : "no" } }' > t.csv
+    dp-import csv --infer-schema s.json -q t.csv
+    assert_equal "$(schema '[.columns[] | select(.date) | [.name, .date, .missing, .bounds, .indicator]]')" \
+        '[["mixed","%Y-%m-%d|%m/%d/%Y|%d/%m/%Y",["9999-12-31","12/31/9999","31/12/9999"],["2020-01-01","2020-12-28"],null],["compact","%Y%m%d",["99991231"],["20200101","20201228"],true]]'
+    dp-import csv -s s.json -q -o t.dp t.csv
+    jq '.columns[0].date = "%Y-%m-%d|%Q"' s.json > odd.json
+    complains 1 "dp-import: odd.json: column 'mixed': \"date\" is a format with a year, such as %Y-%m-%d, or a time, such as %H:%M" \
+        dp-import csv -s odd.json -o u.dp t.csv
+}
+
 @test "dates are numbers of days" {
     /usr/bin/python3 - << 'END'
 import datetime, random

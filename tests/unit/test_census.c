@@ -337,7 +337,7 @@ static void dates_have_a_format_and_bounds(void **state)
     json_t *schema = schema_of(text, 16, DP_OK), *columns = json_object_get(schema, "columns");
     static const struct {
         const char *format, *low, *high;
-    } known[] = {{"%m/%d/%y", "\"01/01/90\"", "\"01/01/20\""},
+    } known[] = {{"%m/%d/%y|%d/%m/%y", "\"01/01/90\"", "\"01/01/20\""},
                  {"%Y-%m-%dT%H:%M:%S%z", "\"2019-01-01T00:00:00+0000\"", "\"2021-01-01T00:00:00+0000\""},
                  {"%d.%m.%Y", "\"01.01.1990\"", "\"01.01.2020\""},
                  {"%H:%M", "\"00:00\"", "1.0"},
@@ -382,6 +382,74 @@ static void years_stand_out_in_wide_groups(void **state)
     free(text);
 }
 
+/* Cells of the last day of the year 9999 are missing. */
+static void a_column_may_have_several_formats(void **state)
+{
+    (void)state;
+    char *text = calloc(1, 200000);
+    assert_non_null(text);
+    size_t at = (size_t)sprintf(text, "mixed,us,compact,serial,ms,y\n");
+    for (int row = 0; row < 1200; row++) {
+        const int month = 1 + row % 12, day = 1 + row % 28;
+        at += (size_t)sprintf(text + at, row % 2 ? "2020-%02d-%02d," : "%2$02d/%1$02d/2020,", month, day);
+        at += (size_t)sprintf(text + at, "%d/%d/2020,", month, 1 + row % 31);
+        at += row % 10 ? (size_t)sprintf(text + at, "2020%02d%02d,", month, day) : (size_t)sprintf(text + at, "99991231,");
+        at += row % 3 ? (size_t)sprintf(text + at, "2020-%02d-%02d,", month, day)
+                      : (size_t)sprintf(text + at, "%d,", 43831 + row % 300);
+        at += (size_t)sprintf(text + at, "2020-%02d-%02d 10:20:30.%03d,c%d\n", month, day, row % 1000, row % 2);
+    }
+    json_t *schema = schema_of(text, 16, DP_OK), *columns = json_object_get(schema, "columns");
+    static const char *const known[] = {"%d/%m/%Y|%Y-%m-%d", "%m/%d/%Y", "%Y%m%d", "%Y-%m-%d|serial", "%Y-%m-%d %H:%M:%S"};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        assert_string_equal(json_string_value(json_object_get(json_array_get(columns, i), "date")), known[i]);
+    const json_t *compact = json_array_get(columns, 2), *words = json_object_get(compact, "missing");
+    assert_string_equal(json_string_value(json_array_get(words, json_array_size(words) - 1)), "99991231");
+    assert_true(json_is_true(json_object_get(compact, "indicator")));
+    char *bounds = json_dumps(json_object_get(compact, "bounds"), JSON_COMPACT);
+    assert_string_equal(bounds, "[\"20200101\",\"20210101\"]");
+    free(bounds);
+    json_decref(schema);
+    free(text);
+}
+
+static void dates_are_read_in_one_of_their_formats(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *format, *text;
+        double days; /* NAN: no date */
+    } known[] = {{"%Y-%m-%d|%d/%m/%Y", "2020-01-01", 18262},
+                 {"%Y-%m-%d|%d/%m/%Y", "02/01/2020", 18263},
+                 {"%Y-%m-%d|%d/%m/%Y", "02.01.2020", NAN},
+                 {"%Y-%m-%d|serial", "43831", 18262},
+                 {"%Y-%m-%d|serial", "43831.5", 18262.5},
+                 {"%Y-%m-%d|serial", "0", NAN},
+                 {"%Y-%m-%d|serial", "2958466", NAN},
+                 {"%Y%m%d", "20200101", 18262},
+                 {"%Y%m%d", "2020101", NAN},
+                 {"%Y%m%d", "20200230", NAN},
+                 {"%Y-%m-%d %H:%M:%S", "2020-01-01 12:00:00.000", 18262.5},
+                 {"%Y-%m-%d %H:%M:%S", "2020-01-01 00:00:01,5", 18262 + 1.5 / 86400},
+                 {"%Y-%m-%d %H:%M:%S", "2020-01-01 00:00:01.", NAN},
+                 {"%Y-%m-%d %H:%M", "2020-01-01 00:01.5", NAN},
+                 {"%Y-%m-%dT%H:%M:%S%z", "2020-01-01T00:00:00.250Z", 18262 + .25 / 86400},
+                 {"%d.%m.%Y %H:%M:%S", "02.01.2020 00:00:00.5", 18263 + .5 / 86400},
+                 {"%m/%d/%Y %I:%M %p", "1/2/2020 12:00 AM", 18263},
+                 {"%m/%d/%Y %I:%M %p", "1/2/2020 3:00 pm", 18263 + 15. / 24}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        double days = NAN;
+        const bool is = dp_date_read(known[i].format, DP_DATE_DAYS, known[i].text, strlen(known[i].text), &days);
+        if (is ? !(fabs(days - known[i].days) < 1e-9) : !isnan(known[i].days))
+            fail_msg("'%s' is %.17g", known[i].text, is ? days : (double)NAN);
+    }
+    double month;
+    assert_true(dp_date_read("%Y-%m-%d|serial", DP_DATE_MONTH, "43900.25", 8, &month) && month == 3);
+    assert_true(dp_date_format("%Y-%m-%d|%H:%M|serial"));
+    assert_false(dp_date_format("%Y-%m-%d|"));
+    assert_false(dp_date_format("%Y-%m-%d|day"));
+    assert_false(dp_date_format("serial"));
+}
+
 /* A time east of Greenwich is earlier there. */
 static void times_of_zones_are_one_time(void **state)
 {
@@ -414,6 +482,8 @@ int main(void)
         cmocka_unit_test(dates_have_a_format_and_bounds),
         cmocka_unit_test(years_stand_out_in_wide_groups),
         cmocka_unit_test(times_of_zones_are_one_time),
+        cmocka_unit_test(a_column_may_have_several_formats),
+        cmocka_unit_test(dates_are_read_in_one_of_their_formats),
     };
     return cmocka_run_group_tests_name("census", tests, NULL, NULL);
 }

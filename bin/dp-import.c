@@ -26,10 +26,11 @@
 #include "port/port.h"
 
 struct options {
-    const char *output, *out, *test, *schema, *infer, *label, *classes, *delimiter, *population, *ledger, *sql;
+    const char *output, *out, *test, *schema, *infer, *label, *classes, *delimiter, *population, *ledger, *sql, *person;
     double split, private_schema, at_most, private_knots, delta;
     int64_t cols, seed, noise_seed, skip_bad, skip_lines, rows_per_person;
     int storage, norm, scale, features, basis, bad_cells;
+    bool row_is_person;
     bool header, bias, no_bias, real_label, private_counts, quantise, force, quiet, json, allow_private_output, no_ledger,
         allow_weak, else_unpaid;
     struct dp_security security;
@@ -74,9 +75,13 @@ static const struct dp_option options[] = {
     DP_OPTION_FLAG(0, allow_weak, "also with E above 10 or D not below 1 / rows", .needs = PAYMENTS),
     DP_OPTION_FLAG(0, else_unpaid, "do not pay if the table is too small", .needs = PAYMENTS),
     DP_OPTION_INT(0, noise_seed, "S", DP_FROM_TO(0, 9007199254740992), "reproducible, not private", .needs = "private-schema"),
+    DP_OPTION_TEXT(0, person, "NAME", "the column that says whose row it is, if a person may have several rows",
+                   .needs = "infer-schema"),
+    DP_OPTION_FLAG(0, row_is_person, "each row is another person, although a column looks like an identifier",
+                   .needs = "infer-schema", .excludes = "person"),
     DP_OPTION_INT(0, rows_per_person, "K", DP_FROM_TO(1, DP_UNIT_MOST),
-                  "keep at most K rows of one person; a column of the schema names the person", .only = TABLES,
-                  .excludes = "infer-schema, out: the rows of a person are kept in a data set"),
+                  "keep at most K rows of one person (--person: 8; else as the schema says)", .only = TABLES,
+                  .excludes = "out: the rows of a person are kept in a data set"),
     DP_OPTION_REAL(0, split, "PART", DP_ABOVE_BELOW(0, 1),
                    "part of the rows or persons, at random, for --output; the rest goes to --test", .needs = "test"),
     DP_OPTION_TEXT('t', test, "DIR", "data set for the held-out rows", .needs = "split"),
@@ -124,6 +129,8 @@ static const struct dp_option options[] = {
     DP_PATIENCE_OPTION(patience),
     {.name = NULL},
 };
+
+#define ROWS_OF_A_PERSON 8 /* that a proposed schema keeps at most */
 
 static const struct dp_command command = {"dp-import", "[csv|tsv|libsvm|arff|idx|images|npy|npz|sqlite] FILE …",
                                           "Make a data set from a table, in a file or from a pipe (-), or from images", options,
@@ -174,7 +181,7 @@ static int write_schema(const struct schema_file *to, const json_t *schema, cons
 static void tell_column(const json_t *column, bool quiet)
 {
     static const char *const told[] = {"date",    "bounds",  "scale", "categories", "buckets",
-                                       "classes", "missing", "fill",  "indicator"};
+                                       "classes", "missing", "fill",  "indicator",  "rows_per_person"};
     const char *name = json_string_value(json_object_get(column, "name")),
                *type = json_string_value(json_object_get(column, "type"));
     const char *note = json_string_value(json_object_get(column, "note"));
@@ -221,7 +228,8 @@ static int pay_for_schema(const struct dp_census *census, struct dp_import *impo
     char *ledger_of = NULL;
     enum paid_lack lack = LACK_NOTHING;
     payment_of(o, false, &ledger_of, &pay);
-    int rc = paid_schema(census, import, identity, &pay, schema, paid, &lack, err);
+    int rc = dp_propose_ask(census, import, false, err);
+    rc = rc ?: paid_schema(census, import, identity, &pay, schema, paid, &lack, err);
     free(ledger_of);
     if (lack == LACK_NAMES && rc == DP_E_BUDGET && o->else_unpaid) {
         fprintf(stderr, "dp-import: the payment is not enough for a schema: %s\n", err->message);
@@ -608,7 +616,11 @@ static int prepare(struct dp_import *import, const struct options *o, struct dp_
     if (o->sql != NULL)
         schema->delimiter = ',';
     if (o->infer != NULL)
-        schema->header = o->header || o->sql != NULL;
+        schema->header = o->header || o->sql != NULL || o->person != NULL;
+    if (rc == DP_OK && o->infer != NULL && import->writer.rows_per_person > 0 && o->person == NULL)
+        rc = dp_fail(err, DP_E_USAGE, "--rows-per-person: --person names the column of persons");
+    if (o->infer != NULL && import->writer.rows_per_person == 0)
+        import->writer.rows_per_person = ROWS_OF_A_PERSON;
     return rc;
 }
 
@@ -648,6 +660,8 @@ static struct dp_import import_of(const struct options *o)
 {
     return (struct dp_import){
         .source.label_name = o->label,
+        .source.person = o->person,
+        .source.row_is_person = o->row_is_person,
         .source.real_label = o->real_label,
         .source.classes = o->classes,
         .source.cols = o->cols != DP_OPT_ABSENT_INT ? (size_t)o->cols : 0,

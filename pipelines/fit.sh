@@ -6,6 +6,8 @@ summary="Train a linear model with nothing to tune: data and epsilon in, a model
 usages=('DATA [options]' 'TABLE --label NAME [options]') losses_of=dp-fit operand=data manual=dpline-fit
 option data '' DIR "data set (see dp-import), as DATA" text
 option label '' NAME "TABLE: the column to predict; dp-import proposes a schema for the others" text
+option person '' COLUMN "TABLE: a person may have several rows, and this column says whose they are" text
+flag row-is-person "TABLE: each row is another person, although a column looks like an identifier"
 option sql '' QUERY "TABLE is an SQLite database: the SELECT statement whose rows are the table" text
 option loss '' LOSS "(default logistic; squared for a regression, softmax for three classes or more)" choice
 option epsilon 1 E "privacy budget" number
@@ -73,7 +75,7 @@ import() {
 # propose FORMAT: a schema for the table, paid for with a tenth of the budget, or up to three tenths if the table is small
 propose() {
     local said
-    words_of sql population ledger no-ledger registry no-registry allow-weak quiet
+    words_of sql population person row-is-person ledger no-ledger registry no-registry allow-weak quiet
     # the accountant of a schema is for null records
     [ "$adjacency" != null-record ] || words+=(--else-unpaid --private-schema "$(calculate 'epsilon / 10')"
         --at-most "$(calculate 'epsilon * 0.3')" ${delta:+--delta "$(calculate 'delta / 10')"} ${seed:+--noise-seed "$seed"})

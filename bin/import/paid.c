@@ -25,6 +25,8 @@ static int release(const struct dp_census *census, const struct payment *p, cons
         rc = dp_propose_noised(census, counts, unit, p->scale, threshold, schema, err);
         *lack = rc == DP_E_BUDGET ? LACK_NAMES : LACK_NOTHING;
     }
+    if (rc == DP_OK && *paid != NULL && census->person >= 0)
+        json_object_set_new(*paid, "person", json_string(census->column[census->person].name));
     if (rc == DP_OK && *paid == NULL)
         json_object_set_new(*schema, "private_preprocessing", json_pack("[s]", not_private));
     free(counts);
@@ -44,7 +46,7 @@ static struct payment least_payment(const struct dp_census *census, const struct
     struct payment_options next = *o;
     struct payment p;
     do {
-        p = payment_choose(&next, census->rows, 0, dp_census_sensitivity(census->columns), FOR_NAMES);
+        p = payment_choose(&next, census->rows, census->person >= 0, dp_census_sensitivity(census->columns), FOR_NAMES);
         *threshold = dp_census_threshold(census->columns, p.scale, p.named);
         next.epsilon = fmin(1.25 * p.epsilon, o->most);
     } while (!affords(census, *threshold) && p.epsilon < o->most);
@@ -79,8 +81,9 @@ int paid_schema(const struct dp_census *census, struct dp_import *import, struct
     if (rc != DP_OK || o->quiet)
         return rc;
     tell_names(census, json_is_true(json_object_get(*schema, "header")));
-    fprintf(stderr, "dp-import: the schema cost epsilon %g, delta %s: a text is named if about %.0f rows of %zu have it\n",
-            p.epsilon, dp_number_print(p.delta, number, sizeof number), threshold, census->rows);
+    fprintf(stderr, "dp-import: the schema cost epsilon %g, delta %s: a text is named if about %.0f %s of %zu have it\n",
+            p.epsilon, dp_number_print(p.delta, number, sizeof number), threshold, census->person >= 0 ? "persons" : "rows",
+            census->rows);
     return DP_OK;
 }
 

@@ -161,6 +161,7 @@ int payment_make(const struct payment *p, const struct payment_options *o, const
     if (rc == DP_OK && o->seed == DP_OPT_ABSENT_INT)
         *paid = json_pack("{s:f, s:f, s:s, s:s}", "epsilon", member(prior, "epsilon") + p->epsilon, "delta",
                           member(prior, "delta") + p->delta, "ledger", mark, "population", identity->name);
+    json_object_update_missing(*paid, (json_t *)prior); /* its column of persons */
     sodium_memzero(&key, sizeof key);
     dp_frame_free(lap);
     return rc;

@@ -1,5 +1,6 @@
 #include "data/census.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +11,10 @@
 #include "base/text.h"
 #include "data/input.h"
 #include "data/lines.h"
+#include "data/persons.h"
 #include "math/bracket.h"
 
-enum { HALVES = DP_CENSUS_CELLS - DP_CENSUS_HALVES };
+enum { HALVES = DP_CENSUS_WHOLE - DP_CENSUS_HALVES };
 #define SPELLINGS 64 /* at most, of all words for missing values among all cells */
 
 const char *const dp_census_absent[] = {"?", "NA", "N/A", "#N/A", "NaN", "null", "k.A.", ".", "-", NULL};
@@ -26,6 +28,49 @@ bool dp_census_is_among(const char *const *words, const char *text, size_t lengt
         if (((**words ^ *text) & ~0x20) == 0 && strlen(*words) == length && strncasecmp(*words, text, length) == 0)
             return true;
     return false;
+}
+
+/* The name ends with one of the words, or is one of them. */
+static const char *ends_with(const char *name, const char *const *word, bool whole)
+{
+    const size_t length = strlen(name);
+    for (; *word != NULL; word++) {
+        const size_t n = strlen(*word);
+        if ((whole ? length == n : length > n) && strcmp(name + length - n, *word) == 0)
+            return name + length - n;
+    }
+    return NULL;
+}
+
+/* The word id is by itself, or the letters of the name are a word for a person's number, or such a word before "id" or "no". */
+bool dp_census_is_identifier(const char *name)
+{
+    static const char *const alone[] = {"mrn",  "ssn",    "nhs",     "iban",     "phone", "account",
+                                        "case", "policy", "subject", "passport", "uuid",  NULL},
+                             *const ends[] = {"id", "no", "nr", "num", "number", "nummer", NULL},
+                             *const before[] = {"patient",  "person", "customer", "client",   "member",   "employee",
+                                                "student",  "user",   "subj",     "hospital", "national", "insurance",
+                                                "claim",    "card",   "security", "mobile",   "tel",      "kunden",
+                                                "medicare", "record", NULL};
+    const size_t length = strlen(name);
+    char letters[80];
+    size_t n = 0;
+    if (length >= 2 && strcasecmp(name + length - 2, "id") == 0 &&
+        (length == 2 || !isalnum((unsigned char)name[length - 3]) ||
+         (isupper((unsigned char)name[length - 2]) && islower((unsigned char)name[length - 3]))))
+        return true;
+    for (size_t i = 0; i < length && n + 1 < sizeof letters; i++)
+        if (isalpha((unsigned char)name[i]))
+            letters[n++] = (char)tolower((unsigned char)name[i]);
+    letters[n] = '\0';
+    if (ends_with(letters, alone, true) != NULL)
+        return true;
+    const char *end = ends_with(letters, ends, false);
+    if (end == NULL)
+        return false;
+    letters[end - letters] = '\0';
+    return ends_with(letters, alone, true) != NULL || ends_with(letters, alone, false) != NULL ||
+           ends_with(letters, before, true) != NULL || ends_with(letters, before, false) != NULL;
 }
 
 size_t dp_census_cell(double value, bool comma)
@@ -65,7 +110,6 @@ static void count_text(struct dp_census_column *c, const struct dp_cell *f, bool
     if (f->length > DP_CENSUS_TEXT)
         return;
     see_text(c, f, &text);
-    c->texts += text->count == 0;
     c->cell[DP_CENSUS_REPEATS] += text->count > 0 && !label;
     text->count++;
 }
@@ -114,7 +158,19 @@ static bool is_number(const struct dp_cell *f, char delimiter, bool *comma, doub
     return *comma || dp_number_written(f->text, f->length, false, value);
 }
 
-static void count_cell(struct dp_census_column *c, const struct dp_cell *f, char delimiter, bool label)
+/* value: not a year. */
+static void count_whole(struct dp_census_column *c, const struct dp_cell *f, double value)
+{
+    const size_t known = c->seen_count;
+    struct dp_census_text *text;
+    if (value != floor(value))
+        return;
+    see_text(c, f, &text);
+    c->cell[DP_CENSUS_WHOLE] += c->seen_count > known;
+}
+
+/* first: the row is one of the first. */
+static void count_cell(struct dp_census_column *c, const struct dp_cell *f, char delimiter, bool label, bool first)
 {
     double value;
     bool comma;
@@ -127,6 +183,8 @@ static void count_cell(struct dp_census_column *c, const struct dp_cell *f, char
         c->cell[dp_census_cell(value, comma)]++;
         if (value >= DP_CENSUS_FIRST_YEAR && value < DP_CENSUS_FIRST_YEAR + HALVES * DP_CENSUS_HALF)
             c->cell[DP_CENSUS_HALVES + (size_t)((value - DP_CENSUS_FIRST_YEAR) / DP_CENSUS_HALF)]++;
+        else if (first && !label)
+            count_whole(c, f, value);
         if (label)
             count_text(c, f, label);
         return;
@@ -186,7 +244,7 @@ static void look(struct dp_census_column *c, const struct dp_cell *f)
     x->missing |= absent;
     x->doubtful += doubtful;
     x->cells += !absent;
-    if (f->length > 0 && (absent || doubtful || c->seen_count < DP_CENSUS_DIFFERENT + SPELLINGS))
+    if (f->length > 0 && (absent || doubtful || c->identifier || c->seen_count < DP_CENSUS_DIFFERENT + SPELLINGS))
         see_text(c, f, &text);
 }
 
@@ -245,6 +303,7 @@ static int read_name(struct dp_census *census, const struct dp_lines *l, size_t 
             "name (--label NAME, with a name in this line, says that it is a header; --skip-lines N skips lines above a header)",
             l->name, l->number, i + 1, dp_text_show(f->text, f->length, shown));
     census->column[i].name = dp_got(strndup(f->text, f->length));
+    census->column[i].identifier = dp_census_is_identifier(census->column[i].name);
     census->columns = i + 1;
     if (use & DP_CENSUS_PAID)
         census->column[i].cell = dp_new(DP_CENSUS_CELLS, sizeof(int64_t));
@@ -329,19 +388,32 @@ int dp_census_check_names(const struct dp_census *census, struct dp_err *err)
                : DP_OK;
 }
 
-int dp_census_find_label(struct dp_census *census, const struct dp_import *import, struct dp_err *err)
+static int find_column(const struct dp_census *census, const char *option, const char *name, size_t *column, struct dp_err *err)
 {
     char names[DP_TEXT_LISTED];
-    census->label = census->columns - 1;
-    if (import->source.label_name == NULL)
-        return DP_OK;
-    for (size_t i = 0; i < census->columns; i++) {
-        census->label = i;
-        if (strcmp(census->column[i].name, import->source.label_name) == 0)
+    for (*column = 0; *column < census->columns; ++*column)
+        if (strcmp(census->column[*column].name, name) == 0)
             return DP_OK;
-    }
-    return dp_fail(err, DP_E_USAGE, "--label: %s has no column '%s', only %s", import->source.input, import->source.label_name,
+    return dp_fail(err, DP_E_USAGE, "--%s: %s has no column '%s', only %s", option, census->input, name,
                    dp_text_list(dp_census_name, census, census->columns, names));
+}
+
+int dp_census_find_label(struct dp_census *census, const struct dp_import *import, struct dp_err *err)
+{
+    census->label = census->columns - 1;
+    int rc = import->source.label_name != NULL ? find_column(census, "label", import->source.label_name, &census->label, err)
+                                               : DP_OK;
+    return rc == DP_OK && (long)census->label == census->person
+               ? dp_fail(err, DP_E_USAGE, "--person: '%s' is the label", import->source.person)
+               : rc;
+}
+
+static int find_person(struct dp_census *census, const struct dp_import *import, struct dp_err *err)
+{
+    size_t column = 0;
+    int rc = import->source.person != NULL ? find_column(census, "person", import->source.person, &column, err) : DP_OK;
+    census->person = import->source.person != NULL && rc == DP_OK ? (long)column : -1;
+    return rc;
 }
 
 void dp_census_take_first_line(struct dp_census *census)
@@ -359,41 +431,61 @@ void dp_census_take_first_line(struct dp_census *census)
     }
 }
 
-static int read_row(struct dp_census *census, const struct dp_lines *l, enum dp_census_use use, struct dp_err *err)
+static int add_person(const struct dp_census *census, const struct dp_lines *l, struct dp_persons *persons, struct dp_err *err)
+{
+    const struct dp_cell *f = &l->field[census->person];
+    char name[DP_TEXT_SHOWN], shown[DP_TEXT_SHOWN];
+    if (f->length == 0 || dp_census_is_among(dp_census_absent, f->text, f->length))
+        return dp_fail(err, DP_E_RUN, "%s: line %zu, column %ld (%s): the person is missing, got '%s'", l->name, l->number,
+                       census->person + 1,
+                       dp_text_show(census->column[census->person].name, strlen(census->column[census->person].name), name),
+                       dp_text_show(f->text, f->length, shown));
+    dp_persons_add(persons, f->text, f->length, 0);
+    return DP_OK;
+}
+
+/* persons: gets the person of the row, which is not counted yet; or NULL. */
+static int read_row(struct dp_census *census, const struct dp_lines *l, enum dp_census_use use, struct dp_persons *persons,
+                    struct dp_err *err)
 {
     if (l->fields != census->columns)
         return dp_fail(err, DP_E_RUN, "%s: line %zu: %zu field%s, the first line has %zu%s", l->name, l->number, l->fields,
                        l->fields == 1 ? "" : "s", census->columns, dp_lines_hint(l));
-    census->rows++;
+    if (persons != NULL)
+        return add_person(census, l, persons, err);
+    const bool counts = census->one == NULL || census->one[census->at];
+    census->at++;
+    census->rows += counts;
     for (size_t i = 0; i < census->columns; i++) {
         const struct dp_cell *f = &l->field[i];
         struct dp_census_column *c = &census->column[i];
         if (dp_text_valid(f->text, f->length) < f->length)
             return not_utf8(l, i, err);
-        if (use & DP_CENSUS_PAID)
-            count_cell(c, f, census->delimiter, i == census->label);
+        if ((use & DP_CENSUS_PAID) && counts && (long)i != census->person)
+            count_cell(c, f, census->delimiter, i == census->label, census->rows <= DP_CENSUS_FIRST);
         if (use & DP_CENSUS_UNPAID)
             look(c, f);
     }
     return DP_OK;
 }
 
-/* Texts that are counted, in the order of their bytes. */
+/* Texts that are counted, of enough rows, in the order of their bytes. */
 static void list_texts(struct dp_census *census)
 {
     census->counts = 0;
     for (size_t i = 0; i < census->columns; i++) {
         struct dp_census_column *c = &census->column[i];
-        c->text = dp_new(c->texts + 1, sizeof *c->text);
-        for (size_t k = 0, n = 0; k < c->seen_count; k++)
-            if (c->seen[k]->count > 0)
-                c->text[n++] = c->seen[k];
+        c->text = dp_new(c->seen_count + 1, sizeof *c->text);
+        for (size_t k = 0; k < c->seen_count; k++)
+            if (c->seen[k]->count >= DP_CENSUS_FLOOR)
+                c->text[c->texts++] = c->seen[k];
         qsort(c->text, c->texts, sizeof *c->text, by_bytes);
         census->counts += DP_CENSUS_CELLS + c->texts;
     }
 }
 
-int dp_census_read(struct dp_census *census, struct dp_import *import, enum dp_census_use use, struct dp_err *err)
+static int read_table(struct dp_census *census, struct dp_import *import, enum dp_census_use use, struct dp_persons *persons,
+                      struct dp_err *err)
 {
     struct dp_lines lines;
     int rc = dp_lines_open_table(&lines, import->source.input, import->source.sql, err);
@@ -406,6 +498,7 @@ int dp_census_read(struct dp_census *census, struct dp_import *import, enum dp_c
     census->delimiter = known ? dp_import_delimiter(import) : lines.separator != 0 ? lines.separator : find_delimiter(&lines);
     if (rc >= 0 && (rc = dp_lines_header(&lines, census->delimiter, err)) == 1) {
         rc = read_names(census, &lines, import->source.label_name, use, err);
+        rc = rc ?: find_person(census, import, err);
         if (use & DP_CENSUS_PAID)
             rc = rc ?: dp_census_check_names(census, err) ?: dp_census_find_label(census, import, err);
         if (!census->named && (rc != DP_OK || (use & DP_CENSUS_UNPAID)))
@@ -414,15 +507,42 @@ int dp_census_read(struct dp_census *census, struct dp_import *import, enum dp_c
             dp_lines_no_header(&lines);
     }
     while (rc >= 0 && (rc = dp_lines_record(&lines, census->delimiter, err)) == 1)
-        rc = dp_lines_has_row(&lines) ? read_row(census, &lines, use, err) : DP_OK;
-    if (rc == DP_OK && census->rows == 0)
+        rc = dp_lines_has_row(&lines) ? read_row(census, &lines, use, persons, err) : DP_OK;
+    if (rc == DP_OK && (persons != NULL ? persons->rows : census->rows) == 0)
         rc = dp_fail(err, DP_E_RUN, "%s: no rows", lines.name);
-    if (rc == DP_OK)
-        list_texts(census);
     dp_input_digest(lines.input, import->result.table);
     import->result.encoding = dp_lines_converted(&lines);
     import->result.notes = lines.notes;
     dp_lines_close(&lines);
+    return rc;
+}
+
+/* Draws the row of each person. */
+static int draw_rows(struct dp_census *census, struct dp_import *import, bool **one, struct dp_err *err)
+{
+    struct dp_persons persons = {0};
+    if (strcmp(import->source.input, "-") == 0)
+        return dp_fail(err, DP_E_USAGE, "--person: the table is read twice, so it must be a file");
+    dp_persons_open(&persons);
+    int rc = read_table(census, import, 0, &persons, err);
+    *one = dp_new(persons.rows + 1, sizeof **one);
+    dp_persons_arrange(&persons, 1);
+    for (size_t i = 0; i < persons.rows; i++)
+        (*one)[persons.row[i].number] = true;
+    dp_persons_close(&persons);
+    dp_census_free(census);
+    return rc;
+}
+
+int dp_census_read(struct dp_census *census, struct dp_import *import, enum dp_census_use use, struct dp_err *err)
+{
+    bool *one = NULL;
+    int rc = import->source.person != NULL ? draw_rows(census, import, &one, err) : DP_OK;
+    census->one = one;
+    census->most = import->writer.rows_per_person;
+    rc = rc ?: read_table(census, import, use, NULL, err);
+    if (rc == DP_OK)
+        list_texts(census);
     return rc;
 }
 
@@ -440,6 +560,7 @@ void dp_census_free(struct dp_census *census)
         free(c->name);
     }
     free(census->column);
+    free(census->one);
     *census = (struct dp_census){0};
 }
 
@@ -483,5 +604,5 @@ double dp_census_quantile(double p)
 
 double dp_census_threshold(size_t columns, double scale, double delta)
 {
-    return fmax((1 + scale * dp_census_quantile(delta / (double)columns)) * (1 + 1e-12), DP_CENSUS_FLOOR);
+    return (DP_CENSUS_FLOOR + scale * dp_census_quantile(delta / (double)columns)) * (1 + 1e-12);
 }

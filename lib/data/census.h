@@ -7,10 +7,14 @@
  * and its decimal sign; or a text of at most DP_CENSUS_TEXT bytes. A date counts .6 times for its format and .8 times for its
  * year, which is 1 in L2. In the label a date is a text, and a number counts as a text, too. A null record does not count.
  * Two things count 1/4 in addition: a number that may be a year, because powers of two are too wide for years; and, except in
- * the label, a text that an earlier row has in this column. These repeats tell names from identifiers and free texts.
+ * the label, a text that an earlier row has in this column. These repeats tell names from identifiers and free texts. So does a
+ * whole number, no year, that is new among the first DP_CENSUS_FIRST rows, for numbers.
  * A text of the label counts w = √((columns + 1) / 3) times: without its classes there is no model. So one row changes the
- * vector of all counts by at most √((1 + 1/16) columns + w²) in L2, and brings at most `columns` new texts. Names, delimiter
- * and the number of rows are public.
+ * vector of all counts by at most √((1 + 1/16) columns + w²) in L2, and brings at most `columns` new texts. A text that fewer
+ * than DP_CENSUS_FLOOR rows have is not counted at all. Names, delimiter and the number of rows are public.
+ *
+ * If a column names persons, each person has one row in the counts, which is drawn with a new key (data/persons.h): so a person
+ * moves the counts as much as a row does.
  *
  * Exact facts are for a schema that nobody pays for: extremes, and the different texts. */
 #pragma once
@@ -23,7 +27,8 @@
 #include "data/text_index.h"
 
 #define DP_CENSUS_TEXT 100
-#define DP_CENSUS_FLOOR 20.0  /* a text that fewer rows have, with noise, is not named, whatever delta admits */
+#define DP_CENSUS_FLOOR 20    /* a text that fewer rows have is not among the counts */
+#define DP_CENSUS_FIRST 16384 /* rows in which new whole numbers are counted */
 #define DP_CENSUS_LEAST (-20) /* a number below 2^LEAST counts as 0; from 2^MOST on, as 2^MOST */
 #define DP_CENSUS_MOST 64
 #define DP_CENSUS_BINS (2 * (DP_CENSUS_MOST - DP_CENSUS_LEAST + 1) + 1)
@@ -32,7 +37,8 @@
 #define DP_CENSUS_FORMATS (1 + 2 * DP_CENSUS_BINS)
 #define DP_CENSUS_REPEATS (DP_CENSUS_FORMATS + DP_DATE_FORMATS + DP_CENSUS_YEARS)
 #define DP_CENSUS_HALVES (DP_CENSUS_REPEATS + 1) /* four half centuries, from 1900 to 2100 */
-#define DP_CENSUS_CELLS (DP_CENSUS_HALVES + 4)
+#define DP_CENSUS_WHOLE (DP_CENSUS_HALVES + 4)   /* new whole numbers */
+#define DP_CENSUS_CELLS (DP_CENSUS_WHOLE + 1)
 enum { DP_CENSUS_FIRST_YEAR = 1900, DP_CENSUS_HALF = 50 };
 
 struct dp_census_text {
@@ -67,6 +73,7 @@ struct dp_census_column {
      * the first DP_CENSUS_DIFFERENT others. */
     struct dp_census_text **seen;
     size_t seen_count, seen_capacity;
+    bool identifier;            /* by its name: exactly, all its texts are here */
     struct dp_text_index index; /* of them */
 };
 #define DP_CENSUS_DIFFERENT 1000
@@ -77,7 +84,11 @@ struct dp_census {
     const char *input; /* its name, for messages */
     struct dp_census_column *column;
     size_t columns, label;
-    size_t rows;
+    long person;   /* the column import->source.person, or -1 */
+    size_t rows;   /* in the counts: persons, if a column names them */
+    size_t at;     /* rows that were read */
+    bool *one;     /* for each row, whether it is in the counts; NULL: all are */
+    size_t most;   /* import->writer.rows_per_person */
     size_t counts; /* number of counts of all columns: DP_CENSUS_CELLS and one for each text */
     char delimiter;
     bool named; /* the first line has import->label_name, a word, so that it is a header */
@@ -87,9 +98,14 @@ struct dp_census {
 extern const char *const dp_census_absent[], *const dp_census_doubtful[];
 bool dp_census_is_among(const char *const *words, const char *text, size_t length);
 
+/* Whether a column of this name may say whose row it is: patient_id, PassengerId, caseid, account_no, MRN. A postcode is a
+ * place. */
+bool dp_census_is_identifier(const char *name);
+
 /* Takes a census of a CSV or TSV table for a schema that is paid for, for one that is not, or for both; sets import->table and
  * import->encoding. Free the census after a failure, too. DP_E_RUN: the table cannot be read. DP_E_RUN for a paid one: a name in
- * the first line is a date, or a number or empty and the first line is not `named`. */
+ * the first line is a date, or a number or empty and the first line is not `named`. With import->source.person the table is read
+ * twice. DP_E_USAGE: it is standard input then, or has no such column. DP_E_RUN: a row without a person. */
 enum dp_census_use { DP_CENSUS_PAID = 1, DP_CENSUS_UNPAID = 2 };
 int dp_census_read(struct dp_census *census, struct dp_import *import, enum dp_census_use use, struct dp_err *err);
 void dp_census_free(struct dp_census *census);
@@ -127,9 +143,9 @@ void dp_census_counts(const struct dp_census *census, int64_t unit, int64_t *sum
 /* The cell of a number, from 1. */
 size_t dp_census_cell(double value, bool comma);
 
-/* The noised count from which a text is named: at least 1 + scale Φ⁻¹(1 − delta / columns), where scale is the deviation of the
- * noise on one count, and at least FLOOR. So texts of one person only are named with a probability of at most delta. For the
- * label the scale is w times smaller. */
+/* The noised count from which a text is named: at least FLOOR + scale Φ⁻¹(1 − delta / columns), where scale is the deviation of
+ * the noise on one count. So texts that are counted only because of one person are named with a probability of at most delta.
+ * For the label the scale is w times smaller. */
 double dp_census_threshold(size_t columns, double scale, double delta);
 
 /* Φ⁻¹(1 − p), rounded up; p < 1/2. */

@@ -316,12 +316,19 @@ static int take_records(void *self, void *maker, struct dp_err *err)
 }
 
 /* Only tables with a schema have a column of persons. */
-static int check_persons(const struct dp_import *import, struct dp_err *err)
+static int check_persons(struct dp_import *import, struct dp_err *err)
 {
     const struct dp_schema *s = &import->plan.schema;
     long column = dp_schema_person(s);
+    const char *paid_by = json_string_value(json_object_get(s->paid, "person"));
     char shown[DP_TEXT_SHOWN];
-    if (column >= 0 && s->paid != NULL)
+    if (import->writer.rows_per_person == 0)
+        import->writer.rows_per_person = s->rows_per_person;
+    if (paid_by != NULL && (column < 0 || strcmp(s->column[column].name, paid_by) != 0))
+        return dp_fail(err, DP_E_UNSAFE,
+                       "the schema was paid for with one row of each person: its column of persons must be '%s'",
+                       dp_text_show(paid_by, strlen(paid_by), shown));
+    if (column >= 0 && s->paid != NULL && paid_by == NULL)
         return dp_fail(
             err, DP_E_UNSAFE,
             "the schema was paid for with one row as one person: it cannot have a column of persons, whose rows have "

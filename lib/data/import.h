@@ -31,6 +31,8 @@ struct dp_import_source {
     const char *sql; /* csv: the input is an SQLite database, and the table is what this query gives; NULL: it is a text */
     const char *member[2];  /* npz: the arrays of the rows and of their labels */
     const char *label_name; /* arff: the attribute that is the label; NULL: the last */
+    const char *person;     /* of a schema to be proposed: the column that says whose row it is; or NULL */
+    bool row_is_person;     /* of a schema to be proposed: each row is another person, whatever columns are called */
     bool real_label;        /* libsvm: labels are numbers to predict, not classes */
     const char *classes; /* libsvm, idx, images: see dp_schema_classes; NULL: measured (libsvm), 10 (idx), folders (images) */
     size_t cols;         /* libsvm: columns; 0: the largest index, measured */

@@ -13,7 +13,7 @@
 #define MOST_CLASSES 20 /* the most classes of a label of numbers: with more values, the label is a number to predict */
 #define CENTURY 36524   /* days before 1900 or after 2051 */
 #define FEW_ROWS 20     /* with fewer rows, each row may well have a text of its own */
-enum { HALVES = DP_CENSUS_CELLS - DP_CENSUS_HALVES };
+enum { HALVES = DP_CENSUS_WHOLE - DP_CENSUS_HALVES };
 
 /* --- what a schema says of a column */
 
@@ -135,14 +135,39 @@ static void put_label(json_t *o, json_t *classes, const struct found *f)
         json_object_set_new(o, "bounds", json_pack("[f, f]", f->low, f->high));
 }
 
-/* A column of identifiers rather than quantities: id, patient_id, PassengerId. */
-static bool is_id(const char *name)
+/* --- whose row it is */
+
+/* Whether a column may say whose row it is, and nobody has said so. exact: the rows are known, and one of its texts repeats. */
+static bool is_question(const struct dp_census *census, const struct dp_census_column *c, bool exact)
 {
-    size_t length = strlen(name);
-    if (length < 2 || strcasecmp(name + length - 2, "id") != 0)
+    size_t texts = 0;
+    for (size_t k = 0; exact && k < c->seen_count; k++)
+        texts += !dp_census_is_among(dp_census_absent, c->seen[k]->text, c->seen[k]->length);
+    return c->identifier && c != &census->column[census->label] && (!exact || texts < c->exact->cells);
+}
+
+int dp_propose_ask(const struct dp_census *census, const struct dp_import *import, bool exact, struct dp_err *err)
+{
+    char name[DP_TEXT_SHOWN];
+    for (size_t i = 0; import->source.person == NULL && !import->source.row_is_person && i < census->columns; i++) {
+        const struct dp_census_column *c = &census->column[i];
+        dp_text_show(c->name, strlen(c->name), name);
+        if (is_question(census, c, exact))
+            return dp_fail(err, DP_E_UNSAFE,
+                           "column '%s' %s. If a person may have several rows, --person '%s' protects all of them; "
+                           "--row-is-person if each row is another person; nothing was charged",
+                           name, exact ? "looks like an identifier, and repeats" : "looks like an identifier", name);
+    }
+    return DP_OK;
+}
+
+static bool put_person(const struct dp_census *census, size_t i, json_t *o)
+{
+    if ((long)i != census->person)
         return false;
-    return length == 2 || !isalnum((unsigned char)name[length - 3]) ||
-           (isupper((unsigned char)name[length - 2]) && islower((unsigned char)name[length - 3]));
+    json_object_set_new(o, "type", json_string("person"));
+    json_object_set_new(o, "rows_per_person", json_integer((json_int_t)census->most));
+    return true;
 }
 
 /* --- the schema, from noised counts */
@@ -346,7 +371,7 @@ static double name_texts(const struct made *m, const struct dp_census_column *c,
     double sum = 0;
     for (size_t k = 0; k < c->texts; k++) {
         double here = count(m, DP_CENSUS_CELLS + k) / m->weight;
-        if (here < fmax(1 + (m->threshold - 1) / m->weight, DP_CENSUS_FLOOR))
+        if (here < DP_CENSUS_FLOOR + (m->threshold - DP_CENSUS_FLOOR) / m->weight)
             continue;
         f->named[f->count++] = c->text[k];
         sum += here;
@@ -373,6 +398,14 @@ static int buckets_of(const struct made *m, double others, double named)
     return buckets > 2 && repeats >= 0.5 * others ? buckets : 0;
 }
 
+/* Whether nearly all numbers are different whole numbers, but no seconds since 1970, which are dates. */
+static bool are_numbers_of_rows(const struct made *m, double numbers, double low, double high)
+{
+    const double rows = (double)m->census->rows, looked = fmin(1, DP_CENSUS_FIRST / rows) * numbers;
+    const bool seconds = low >= 0x1p26 && high <= 0x1p31;
+    return numbers > 0 && !seconds && count(m, DP_CENSUS_WHOLE) >= 0.8 * looked;
+}
+
 static void noised_feature(const struct made *m, const struct dp_census_column *c, struct found *f)
 {
     double first = 0, last = 0, numbers = numbers_of(m, &f->low, &f->high);
@@ -394,8 +427,10 @@ static void noised_feature(const struct made *m, const struct dp_census_column *
     f->fill = f->missing ? NAN : f->low + 0.5 * (f->high - f->low);
     if (c->name[0] == '\0')
         f->why = "it has no name, as a column that numbers the rows";
-    else if (is_id(c->name))
+    else if (c->identifier && (f->numeric || f->count == 0))
         f->why = "its name looks like an identifier";
+    else if (f->numeric && f->date == NULL && are_numbers_of_rows(m, numbers, f->low, f->high))
+        f->why = "nearly all its numbers are different whole numbers, as in identifiers";
     else if (f->numeric && f->low == f->high)
         f->why =
             numbers > 0 ? "its numbers do not differ by what was paid for" : "no value is frequent enough for what was paid";
@@ -434,7 +469,7 @@ static int noised_column(const struct made *m, size_t i, json_t *o, bool *featur
     int rc = DP_OK;
     if (i == m->census->label) {
         rc = noised_label(m, c, &f, o, err);
-    } else if (rc == DP_OK) {
+    } else if (!put_person(m->census, i, o)) {
         noised_feature(m, c, &f);
         put_feature(o, &f);
         *features |= f.why == NULL;
@@ -599,7 +634,7 @@ static const char *left_out(const struct dp_census_column *c, const struct found
         return "it is not numeric and has 1000 different texts or more (\"type\": \"text\" takes its words)";
     if (!f->numeric && x->cells >= FEW_ROWS && 2 * f->count > x->cells)
         return "more than half of its texts are different, as in names, identifiers and free text";
-    if (is_id(c->name) && (full || f->count == x->cells) && x->cells > 1)
+    if (c->identifier && (f->numeric || full || f->count == x->cells) && x->cells > 1)
         return "its name and its values look like an identifier";
     if (f->numeric && f->date[0] != '\0' && f->low == f->high)
         return "all its dates are the same";
@@ -651,7 +686,7 @@ static int exact_column(const struct dp_census *census, size_t i, int notation, 
         take_formats(x, &f);
     if (rc == DP_OK && i == census->label) {
         rc = exact_label(census, &f, o, err);
-    } else if (rc == DP_OK) {
+    } else if (rc == DP_OK && !put_person(census, i, o)) {
         f.missing = x->missing || (f.numeric && x->doubtful > 0);
         f.fill = f.low == f.high && f.missing ? f.low : NAN;
         f.words = x->doubtful > 0 ? json_array() : NULL;
@@ -674,6 +709,8 @@ int dp_propose_exact(struct dp_census *census, const struct dp_import *import, j
     if (!header)
         dp_census_take_first_line(census);
     rc = rc ?: dp_census_find_label(census, import, err);
+    if (header)
+        rc = rc ?: dp_propose_ask(census, import, true, err);
     if (rc != DP_OK)
         return rc;
     const bool comma = needs_commas(census);

@@ -4,6 +4,10 @@
 
 #include "data/census.h"
 
+/* DP_E_UNSAFE: the name of a column looks like an identifier, and neither import->source.person nor row_is_person says what a
+ * person is. exact: only if the column repeats a text, by exact facts. */
+int dp_propose_ask(const struct dp_census *census, const struct dp_import *import, bool exact, struct dp_err *err);
+
 /* From noised counts in units of 1 / unit: a text is named if its count is at least `threshold`. A count of
  * numbers is significant if the noise of any column exceeds it with a probability of at most about 1 %. A label of numbers
  * has classes if two are named that 80 % of the rows have, or up to 20 that 95 % have. Rows of other classes become rows

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/number.h"
+#include "base/unit.h"
 #include "data/input.h"
 #include "data/words.h"
 
@@ -432,6 +433,7 @@ static int check_entries(const struct dp_column *c, const json_t *o, const char 
         enum dp_column_type type;
         const char *sentence;
     } own[] = {{"columns", DP_COLUMN_TEXT, "\"columns\" are for a text"},
+               {"rows_per_person", DP_COLUMN_PERSON, "\"rows_per_person\" is for a person"},
                {"buckets", DP_COLUMN_CATEGORICAL, "\"buckets\" are for categories"},
                {"basis", DP_COLUMN_NUMERIC, "a \"basis\" is for numeric columns"}};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
@@ -460,6 +462,17 @@ static int type_of(struct dp_schema *s, struct dp_column *c, const json_t *o, co
     return DP_OK;
 }
 
+/* Reads how many rows of a person are kept. */
+static int rows_of(struct dp_schema *s, const json_t *most, const char *path, const char *name, struct dp_err *err)
+{
+    const json_int_t rows = most != NULL ? json_integer_value(most) : 0;
+    if (most != NULL && (rows < 1 || rows > DP_UNIT_MOST))
+        return dp_fail(err, DP_E_RUN, "%s: column '%s': \"rows_per_person\" is a whole number from 1 to %d", path, name,
+                       DP_UNIT_MOST);
+    s->rows_per_person = (size_t)rows;
+    return DP_OK;
+}
+
 /* Reads the entries that belong to the type. */
 static int typed_entries(struct dp_schema *s, struct dp_column *c, const json_t *o, const char *path, const char *name,
                          struct dp_err *err)
@@ -479,6 +492,8 @@ static int typed_entries(struct dp_schema *s, struct dp_column *c, const json_t 
         s->label = c - s->column;
         rc = label_column(s, o, path, name, err);
         return rc == DP_OK && s->classes > 0 ? unknown_of(c, o, path, name, err) : rc;
+    case DP_COLUMN_PERSON:
+        return rows_of(s, json_object_get(o, "rows_per_person"), path, name, err);
     default:
         return DP_OK;
     }
@@ -486,9 +501,10 @@ static int typed_entries(struct dp_schema *s, struct dp_column *c, const json_t 
 
 static int column_of(struct dp_schema *s, size_t i, const json_t *o, const char *path, struct dp_err *err)
 {
-    static const char *const known[] = {"name",  "type",    "bounds", "scale",   "categories", "drop",      "unknown",
-                                        "fill",  "classes", "center", "note",    "missing",    "indicator", "basis",
-                                        "knots", "date",    "part",   "columns", "buckets",    NULL};
+    static const char *const known[] = {
+        "name",    "type",    "bounds",  "scale",           "categories", "drop",  "unknown", "fill",
+        "classes", "center",  "note",    "missing",         "indicator",  "basis", "knots",   "date",
+        "part",    "columns", "buckets", "rows_per_person", NULL};
     struct dp_column *c = &s->column[i];
     const char *full = json_string_value(json_object_get(o, "name")), *unknown = unknown_entry(o, known);
     char name[DP_TEXT_SHOWN]; /* for messages */

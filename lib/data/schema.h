@@ -65,6 +65,7 @@ struct dp_schema {
     char delimiter;                /* 0: the format's */
     int header;                    /* 1 yes, 0 no */
     bool comma;                    /* numbers have a decimal comma */
+    size_t rows_per_person;        /* the most that are kept, by the column of persons; 0: it does not say */
     json_t *private_preprocessing; /* list of words */
     json_t *paid;                  /* what its bounds and categories have cost (man page dp-dataset.5), or NULL */
 };

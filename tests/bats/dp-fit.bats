@@ -91,7 +91,7 @@ hospital() {
 @test "fit: two commands, from a table to predictions for another table" {
     hospital > patients.csv
     head -n 30 patients.csv | cut -d ';' -f 1-6 > january.csv
-    run dpline fit patients.csv --label readmitted --epsilon 1
+    run dpline fit patients.csv --label readmitted --epsilon 1 --row-is-person
     assert_success
     assert_line --partial "dp-import: the schema cost epsilon 0.15625, "
     refute_line --partial "does not cover"
@@ -259,7 +259,7 @@ hospital() {
 
 @test "fit: a schema that the model was not trained with" {
     hospital > patients.csv
-    dpline fit patients.csv --label readmitted --linear --seed 3 -q
+    dpline fit patients.csv --label readmitted --linear --seed 3 -q --row-is-person
     jq '.columns[3].scale = "none"' patients.json > other.json
     run dp-predict patients.model --schema other.json patients.csv
     assert_failure 1

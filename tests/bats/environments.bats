@@ -55,7 +55,7 @@ prints() { in_environment "$1" "$2.sh" "${@:3}" --seed 1 --print | sed '/^PATH=/
         mkdir $environment
         cp patients.csv $environment
         cd $environment
-        in_environment $environment dpline fit patients.csv --label readmitted > said 2>&1 || fail "$environment: $(cat said)"
+        in_environment $environment dpline fit patients.csv --label readmitted --row-is-person > said 2>&1 || fail "$environment: $(cat said)"
         assert_file_exists patients.model
         grep -q '^dpline fit: by all runs in patients.json.ledger: epsilon [0-9.]* at delta [0-9e.-]*, by [23] runs and ' said || fail "$environment: $(cat said)"
         assert_not_exists home

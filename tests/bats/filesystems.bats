@@ -14,7 +14,7 @@ on() { LESS=$1 LD_PRELOAD=$BUILD/files/less.so "${@:2}"; }
         mkdir $less
         cd $less
         cp ../patients.csv .
-        on $less dpline fit patients.csv --label readmitted --no-registry -o model -q
+        on $less dpline fit patients.csv --label readmitted --row-is-person --no-registry -o model -q
         dp-info --get epsilon model
         dp-account verify patients.json.ledger
         cd ..

@@ -105,6 +105,56 @@ END
     dp-info --verify e.dp > /dev/null
 }
 
+# 3000 patients with one to four visits each, which the columns of a person's number have.
+visits() {
+    awk 'BEGIN { srand(3); print "mrn,visit,age,sex,ill"; for (i = 0; i < 3000; i++) { a = int(20 + 60 * rand()); s = rand() < .5; n = 1 + int(4 * rand())
+        for (v = 0; v < n; v++) printf "%d,v%d,%d,%s,%s\n", 700000 + 13 * i, v, a, s ? "f" : "m", (a / 80 + .5 * s + .5 * rand() > 1.15) ? "yes" : "no" } }' > visits.csv
+}
+
+@test "whose row it is: a name that looks like an identifier is a question, before anything is charged" {
+    visits
+    ask="column 'mrn' looks like an identifier. If a person may have several rows, --person 'mrn' protects all of them; --row-is-person if each row is another person; nothing was charged"
+    complains 5 "dp-import: $ask" dpline fit visits.csv --label ill
+    complains 5 "dp-import: $ask" dp-import visits.csv --infer-schema visits.json --private-schema 0.1
+    for file in visits.json visits.dp visits.model visits.json.ledger; do assert_not_exists $file; done
+    # the same for any rows: the name decides
+    awk -F, 'NR == 1 || !seen[$1]++' visits.csv > once.csv
+    complains 5 "dp-import: $ask" dpline fit once.csv --label ill
+    complains 2 "dp-import: --row-is-person and --person exclude each other" dp-import visits.csv --infer-schema x.json --person mrn --row-is-person
+    complains 2 "dp-import: --person: visits.csv has no column 'pid', only mrn, visit, age, sex, ill" dp-import visits.csv --infer-schema x.json --person pid
+    complains 2 "dp-import: --person: 'ill' is the label" dp-import visits.csv --infer-schema x.json --person ill --private-schema 0.1
+    complains 2 "dp-import: --person: the table is read twice, so it must be a file" dp-import csv - --infer-schema x.json --person mrn
+    complains 2 "dp-import: --rows-per-person: --person names the column of persons" dp-import visits.csv --infer-schema x.json --rows-per-person 3
+    sed '100s/^[0-9]*/NA/' visits.csv > torn.csv
+    complains 1 "dp-import: torn.csv: line 100, column 1 (mrn): the person is missing, got 'NA'" dp-import torn.csv --infer-schema x.json --person mrn --private-schema 0.1
+    assert_not_exists x.json
+    # a schema that nobody pays for: the rows decide, and a number that repeats is no feature
+    complains 5 "dp-import: ${ask/looks like an identifier/looks like an identifier, and repeats}" dp-import visits.csv --infer-schema x.json
+    dp-import once.csv --infer-schema once.json -q
+    dp-import visits.csv --infer-schema rows.json -q --row-is-person
+    for file in once rows; do assert_equal "$(jq -r '.columns[0].type' $file.json)" ignore; done
+}
+
+@test "dpline fit --person: the schema, the rows and the model are of persons, and their costs are added" {
+    visits
+    dpline fit visits.csv --label ill --person mrn > said 2>&1
+    grep -qE '^dp-import: the schema cost epsilon 0.1, delta 1e-05: a text is named if about [0-9]* persons of 3000 have it$' said
+    grep -qx "dp-import: column 'mrn' is person, rows_per_person 8" said
+    grep -q '^dp-import: visits.dp: 2400 persons, ' said
+    grep -q '^dpline fit: spent epsilon 1, delta 0.0001; that is for all rows of a person together$' said
+    grep -q '^dpline fit: by all runs on these people: epsilon 1 at delta 0.0001, by 2 runs and ' said
+    assert_equal "$(jq -r 'select(.kind == "open").unit' visits.json.ledger | paste -sd,)" person:1,person:8
+    assert_equal "$(jq -c '[.columns[0], .paid.person]' visits.json)" '[{"name":"mrn","type":"person","rows_per_person":8},"mrn"]'
+    # no row of another meaning
+    for other in '.columns[0].type = "ignore" | del(.columns[0].rows_per_person)' \
+        '.columns[1] = {name: "visit", type: "person", rows_per_person: 9} | .columns[0] = {name: "mrn", type: "ignore"}'; do
+        jq "$other" visits.json > other.json
+        complains 5 "dp-import: the schema was paid for with one row of each person: its column of persons must be 'mrn'" dp-import visits.csv -s other.json -o other.dp
+    done
+    sed 's/"rows_per_person": 8/"rows_per_person": 0/' visits.json > none.json
+    complains 1 "dp-import: none.json: column 'mrn': \"rows_per_person\" is a whole number from 1 to 1000000" dp-import visits.csv -s none.json -o other.dp
+}
+
 @test "import: what is wrong with persons is said" {
     table
     complains 2 "dp-import: --rows-per-person is required: column 'patient_id' says whose row it is, and how many rows of one person are kept at most is a public number that you choose" \

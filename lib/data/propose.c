@@ -429,7 +429,7 @@ static void noised_feature(const struct made *m, const struct dp_census_column *
         f->why = "it has no name, as a column that numbers the rows";
     else if (c->identifier && (f->numeric || f->count == 0))
         f->why = "its name looks like an identifier";
-    else if (f->numeric && f->date == NULL && are_numbers_of_rows(m, numbers, f->low, f->high))
+    else if (f->numeric && f->date[0] == '\0' && are_numbers_of_rows(m, numbers, f->low, f->high))
         f->why = "nearly all its numbers are different whole numbers, as in identifiers";
     else if (f->numeric && f->low == f->high)
         f->why =

@@ -68,7 +68,8 @@ static const char *const spelling[][2] = {
     ", '\u2212', '-'), '\u00a0', ' '), '\u202f', ' '), '\u2009', ' '), '\u2019', ''''), '\u2264', '<'), '\u2265', '>')"
     ", 'D+', 'e+'), 'D-', 'e-'), 'd+', 'e+'), 'd-', 'e-'), ' \t') AS bare_%i"},
     {"limits", ",\n    CASE WHEN SUBSTR(bare_%i, 1, 1) IN ('<', '>') THEN LTRIM(SUBSTR(bare_%i, 2), '= \t') ELSE bare_%i END AS limit_%i"},
-    {"signs", ",\n    CASE WHEN limit_%i LIKE '(%%)' THEN '-' || TRIM(SUBSTR(limit_%i, 2, LENGTH(limit_%i) - 2), ' \t')\n"
+    {"signs", ",\n    CASE WHEN limit_%i LIKE '(%%)' AND LTRIM(SUBSTR(limit_%i, 2), ' \t') LIKE '-%%' THEN TRIM(SUBSTR(limit_%i, 2, LENGTH(limit_%i) - 2), ' \t')\n"
+    "      WHEN limit_%i LIKE '(%%)' THEN '-' || TRIM(SUBSTR(limit_%i, 2, LENGTH(limit_%i) - 2), ' \t')\n"
     "      WHEN limit_%i LIKE '%%-' AND limit_%i NOT LIKE '-%%' THEN '-' || RTRIM(SUBSTR(limit_%i, 1, LENGTH(limit_%i) - 1), ' \t')\n"
     "      ELSE limit_%i END AS signed_%i"},
     /* without its mark and the blanks next to it; a comma between groups */

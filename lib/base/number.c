@@ -286,7 +286,7 @@ static void leave_mark_out(char *text)
         memmove(mark, after, strlen(after) + 1);
 }
 
-/* Copies a number to plain. (5), 5- and U+2212 5 become -5, the limit <5 becomes 5, 1D+03 becomes 1e+03. Blanks and apostrophes
+/* Copies a number to plain. (5), (-5), 5- and U+2212 5 become -5, the limit <5 becomes 5, 1D+03 becomes 1e+03. Blanks and apostrophes
  * become ASCII. */
 static void plain_signs(const char *text, size_t length, char plain[65])
 {
@@ -318,7 +318,7 @@ static void plain_signs(const char *text, size_t length, char plain[65])
     if (power != NULL && (power[1] == '+' || power[1] == '-'))
         *power = 'e';
     plain[0] = '-';
-    memcpy(plain + (brackets || minus), first, (size_t)(last - first) + 1);
+    memcpy(plain + ((brackets || minus) && *first != '-'), first, (size_t)(last - first) + 1);
 }
 
 bool dp_number_written(const char *text, unsigned long length, bool comma, double *value)

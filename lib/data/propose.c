@@ -20,7 +20,9 @@ enum { HALVES = DP_CENSUS_WHOLE - DP_CENSUS_HALVES };
 struct found {
     const char *why;                 /* why it is left out, or NULL */
     char date[DP_DATE_FORMATS * 24]; /* the formats of dates, or empty */
+    const char *note;                /* about a feature, or NULL */
     bool numeric, missing, others;
+    bool line; /* a number without a curve */
     double low, high;
     double fill;                   /* of missing numbers; NAN: the schema need not say */
     struct dp_census_text **named; /* texts, which is freed */
@@ -91,6 +93,8 @@ static void put_numeric(json_t *o, const struct found *f)
         json_object_set_new(o, "bounds", json_pack("[o, o]", bound_json(f->low, f->date), bound_json(f->high, f->date)));
     else
         json_object_set_new(o, "scale", json_string("none"));
+    if (f->line)
+        json_object_set_new(o, "basis", json_string("line"));
     json_t *words = f->words != NULL ? json_copy(f->words) : json_array();
     for (const char *format = f->date; *format != '\0'; format += strcspn(format, "|"), format += *format == '|')
         add_never(words, format);
@@ -121,6 +125,8 @@ static void put_feature(json_t *o, const struct found *f)
         put_numeric(o, f);
     else
         put_categories(o, f);
+    if (f->note != NULL)
+        json_object_set_new(o, "note", json_string(f->note));
     if (f->missing)
         json_object_set_new(o, "indicator", json_true());
 }
@@ -172,7 +178,8 @@ static bool put_person(const struct dp_census *census, size_t i, json_t *o)
 
 /* --- the schema, from noised counts */
 
-#define EDGE 2.0 /* a neighbour counts from this many standard deviations on, which noise exceeds once in 44 */
+#define NOT_ZERO 1e-6 /* numbers from here on are counted apart from zeros */
+#define EDGE 2.0      /* a neighbour counts from this many standard deviations on, which noise exceeds once in 44 */
 
 struct made {
     const struct dp_census *census;
@@ -406,6 +413,23 @@ static bool are_numbers_of_rows(const struct made *m, double numbers, double low
     return numbers > 0 && !seconds && count(m, DP_CENSUS_WHOLE) >= 0.8 * looked;
 }
 
+/* The bounds of numbers of which many are 0. others: how many cells no bin or text that stands out has. If no bin but that of 0
+ * stands out, bounds for the others cannot be paid for, but that they are not 0 is known; and if numbers from 1 on stand out,
+ * zeros may be fewer than what stands out alone, as in an indicator with few zeros. */
+static void bound_zeros(const struct made *m, double numbers, double others, struct found *f)
+{
+    const double noise = m->scale * (m->comma ? sqrt(2) : 1);
+    if (!f->numeric || f->date[0] != '\0' || numbers == 0 || others < EDGE * noise)
+        return;
+    if (f->low == 0 && f->high == 0) {
+        f->high = NOT_ZERO;
+        f->line = true;
+        f->note = "0 against all larger numbers, which are too rare for bounds of their own";
+    } else if (f->low > 0 && f->low <= 1 && in_bin(m, DP_CENSUS_BINS / 2) >= 3 * noise) {
+        f->low = 0;
+    }
+}
+
 static void noised_feature(const struct made *m, const struct dp_census_column *c, struct found *f)
 {
     double first = 0, last = 0, numbers = numbers_of(m, &f->low, &f->high);
@@ -423,6 +447,7 @@ static void noised_feature(const struct made *m, const struct dp_census_column *
     const double others = (double)m->census->rows - missing - numbers - named;
     f->buckets = buckets_of(m, others, named);
     f->numeric = numbers >= named + (f->buckets > 0 ? others : 0);
+    bound_zeros(m, numbers, others, f);
     f->missing = missing > 0;
     f->fill = f->missing ? NAN : f->low + 0.5 * (f->high - f->low);
     if (c->name[0] == '\0')

@@ -405,11 +405,46 @@ static void neighbours_stand_out_together(void **state)
     json_t *columns = json_object_get(schema, "columns");
     char *bounds = json_dumps(json_object_get(json_array_get(columns, 0), "bounds"), JSON_COMPACT);
     assert_string_equal(bounds, "[1.0,32.0]");
-    for (size_t i = 1; i < 3; i++)
-        assert_string_equal(json_string_value(json_object_get(json_array_get(columns, i), "type")), "ignore");
+    free(bounds);
+    bounds = json_dumps(json_object_get(json_array_get(columns, 1), "bounds"),
+                        JSON_COMPACT | JSON_REAL_PRECISION(6)); /* without its neighbour */
+    assert_string_equal(bounds, "[0.0,1e-6]");
+    assert_string_equal(json_string_value(json_object_get(json_array_get(columns, 2), "type")), "ignore");
     free(bounds);
     json_decref(schema);
     free(text);
+}
+
+/* Noise of 16 on each count: 0 is told from numbers that are too few for bounds, and 1 from zeros that are too few. */
+static void zeros_stand_apart(void **state)
+{
+    (void)state;
+    static const struct {
+        int others, from; /* so many of 1,000 rows have numbers from here on, and the others 0 */
+        const char *expected;
+    } known[] = {{60, 1, "\"basis\":\"line\",\"bounds\":[0.0,1e-6]"},
+                 {30, 1, NULL}, /* as the noise */
+                 {0, 1, NULL},
+                 {950, 1, "\"bounds\":[0.0,2.0]"},
+                 {960, 1, "\"bounds\":[1.0,2.0]"},       /* 40 zeros may be noise */
+                 {950, 200, "\"bounds\":[128.0,256.0]"}, /* far from 0, which is no number of this kind */
+                 {300, 1, "\"bounds\":[0.0,2.0]"}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        char *text = calloc(1, 100000);
+        assert_non_null(text);
+        size_t at = (size_t)sprintf(text, "x,sex,y\n");
+        for (int row = 0; row < 1000; row++)
+            at += (size_t)sprintf(text + at, "%d,%s,c%d\n", row < known[i].others ? known[i].from : 0, row % 3 ? "f" : "m",
+                                  row % 2);
+        json_t *schema = schema_of(text, 16, DP_OK), *x = json_array_get(json_object_get(schema, "columns"), 0);
+        assert_string_equal(json_string_value(json_object_get(x, "type")), known[i].expected == NULL ? "ignore" : "numeric");
+        char *said = json_dumps(x, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(6));
+        if (known[i].expected != NULL)
+            assert_non_null(strstr(said, known[i].expected));
+        free(said);
+        json_decref(schema);
+        free(text);
+    }
 }
 
 /* Noise of 16 on each count: years stand out together, and so do years next to them. */
@@ -571,6 +606,7 @@ int main(void)
         cmocka_unit_test(the_schema_has_what_stands_out),
         cmocka_unit_test(a_label_is_classes_or_a_number),
         cmocka_unit_test(neighbours_stand_out_together),
+        cmocka_unit_test(zeros_stand_apart),
         cmocka_unit_test(a_date_weighs_as_much_as_a_number),
         cmocka_unit_test(dates_have_the_cell_of_their_year),
         cmocka_unit_test(dates_have_a_format_and_bounds),

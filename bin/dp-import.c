@@ -1,3 +1,4 @@
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -13,6 +14,7 @@
 #include "arrivals/row_writer.h"
 #include "base/cli.h"
 #include "base/json.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "data/import.h"
 #include "data/input.h"
@@ -31,8 +33,8 @@ struct options {
     int64_t cols, seed, noise_seed, skip_bad, skip_lines, rows_per_person;
     int storage, norm, scale, features, basis, bad_cells;
     bool row_is_person;
-    bool header, bias, no_bias, real_label, private_counts, quantise, force, quiet, json, allow_private_output, no_ledger,
-        allow_weak, else_unpaid;
+    bool header, no_header, bias, no_bias, number, private_counts, quantise, force, quiet, json, allow_private_output,
+        no_ledger, allow_weak, else_unpaid;
     struct dp_security security;
     double patience;
     struct dp_registry_choice registry;
@@ -73,7 +75,7 @@ static const struct dp_option options[] = {
                    .needs = PAYMENTS),
     DP_OPTION_FLAG(0, no_ledger, "in no ledger", .needs = PAYMENTS, .excludes = "ledger"),
     DP_OPTION_FLAG(0, allow_weak, "also with E above 10 or D not below 1 / rows", .needs = PAYMENTS),
-    DP_OPTION_FLAG(0, else_unpaid, "do not pay if the table is too small", .needs = PAYMENTS),
+    DP_OPTION_FLAG(0, else_unpaid, "even knots if the table is too small to pay for others", .needs = "private-knots"),
     DP_OPTION_INT(0, noise_seed, "S", DP_FROM_TO(0, 9007199254740992), "reproducible, not private", .needs = "private-schema"),
     DP_OPTION_TEXT(0, person, "NAME", "the column that says whose row it is, if a person may have several rows",
                    .needs = "infer-schema"),
@@ -84,15 +86,16 @@ static const struct dp_option options[] = {
                   .excludes = "out: the rows of a person are kept in a data set"),
     DP_OPTION_REAL(0, split, "PART", DP_ABOVE_BELOW(0, 1),
                    "part of the rows or persons, at random, for --output; the rest goes to --test", .needs = "test"),
-    DP_OPTION_TEXT('t', test, "DIR", "data set for the held-out rows", .needs = "split"),
+    DP_OPTION_TEXT('t', test, "DIR", "data set for the held-out rows, or for the rows of a second table"),
     DP_OPTION_INT(0, seed, "SEED", DP_FROM_TO(0, 9007199254740992), "of the split", .fallback = "1"),
-    DP_OPTION_TEXT(0, label, "NAME", "arff, --infer-schema: which column is the label (the last)"),
-    DP_OPTION_FLAG(0, real_label, "labels are numbers to predict, not classes", .only = "libsvm|npy|npz",
+    DP_OPTION_TEXT(0, label, "NAME", "which column is the label (the last); COLUMN=CLASS: that class against all others",
+                   .only = TABLES "|arff"),
+    DP_OPTION_FLAG(0, number, "labels are numbers to predict, not classes", .only = TABLES "|libsvm|npy|npz",
                    .excludes = "classes"),
     DP_OPTION_TEXT('k', classes, "K",
                    "how many, or their names, as -1,1 (idx: 10; images: the folders; libsvm: measured on the data)",
-                   .only = "libsvm|idx|images|npy|npz: elsewhere the schema or the file lists them",
-                   .needed_by = "=npy|npz: how many, or which numbers", .unless = "real-label"),
+                   .only = TABLES "|libsvm|idx|images|npy|npz: elsewhere the file lists them",
+                   .needed_by = "=npy|npz: how many, or which numbers", .unless = "number"),
     DP_OPTION_INT('d', cols, "D", DP_FROM_TO(1, 1e7), "how many columns (measured on the data)", .only = "libsvm"),
     DP_OPTION_CHOICE(0, scale, "HOW", "none|max-abs", "max-abs divides by the largest magnitude, measured on the data",
                      .only = "libsvm|arff|npy|npz", .fallback = "none"),
@@ -113,6 +116,7 @@ static const struct dp_option options[] = {
                      "numbers with bounds become curves, where the schema does not say a basis", .only = TABLES,
                      .excludes = "infer-schema"),
     DP_OPTION_FLAG(0, header, "the first line names the columns", .needs = "infer-schema"),
+    DP_OPTION_FLAG(0, no_header, "the first line is a row", .needs = "infer-schema", .excludes = "header, sql"),
     DP_OPTION_TEXT(0, delimiter, "C", "between fields, instead of the schema's or a comma", .only = TEXTS),
     DP_OPTION_INT(0, skip_lines, "N", DP_FROM_TO(0, 1e9), "skip the first N lines", .fallback = "0", .only = TEXTS),
     DP_OPTION_INT(0, skip_bad, "N", DP_FROM_TO(0, 1e15), "up to N malformed lines become rows of zeros", .fallback = "0"),
@@ -222,29 +226,15 @@ static void payment_of(const struct options *o, bool knots, char **ledger_of, st
 }
 
 static int pay_for_schema(const struct dp_census *census, struct dp_import *import, struct identity *identity,
-                          const struct options *o, json_t **schema, json_t **paid, struct dp_err *err)
+                          const struct options *o, json_t **schema, struct dp_err *err)
 {
     struct payment_options pay;
     char *ledger_of = NULL;
-    enum paid_lack lack = LACK_NOTHING;
     payment_of(o, false, &ledger_of, &pay);
     int rc = dp_propose_ask(census, import, false, err);
-    rc = rc ?: paid_schema(census, import, identity, &pay, schema, paid, &lack, err);
+    rc = rc ?: paid_schema(census, import, identity, &pay, schema, err);
     free(ledger_of);
-    if (lack == LACK_NAMES && rc == DP_E_BUDGET && o->else_unpaid) {
-        fprintf(stderr, "dp-import: the payment is not enough for a schema: %s\n", err->message);
-        return DP_OK;
-    }
-    if (rc != DP_OK || lack == LACK_NOTHING)
-        return rc;
-    if (!o->else_unpaid)
-        return dp_fail(
-            err, DP_E_BUDGET,
-            "--private-schema: %s is too small: noise for epsilon = %g would hide a text of a quarter of the rows, and "
-            "nothing was charged; write the schema yourself",
-            import->source.input, pay.most);
-    fputs("dp-import: the table is too small to pay for a schema\n", stderr);
-    return DP_OK;
+    return rc;
 }
 
 static void tell_encoding(const struct dp_import *import)
@@ -253,15 +243,58 @@ static void tell_encoding(const struct dp_import *import)
         fprintf(stderr, "dp-import: the text is not UTF-8: it is read as %s\n", import->result.encoding);
 }
 
+static const char *class_of(const json_t *classes, size_t k)
+{
+    const json_t *class = json_array_get(classes, k);
+    return json_string_value(json_is_array(class) ? json_array_get(class, 0) : class);
+}
+
+/* Whether one text may stand for the other, as Y for Yes. */
+static bool stands_for(const char *a, const char *b)
+{
+    return strlen(a) == 1 && strlen(b) > 1 && strncasecmp(a, b, 1) == 0 && isalpha((unsigned char)*a);
+}
+
+/* Says what is guessed of the label, and which option decides it. */
+static void tell_guess(const json_t *label)
+{
+    const json_t *classes = json_object_get(label, "classes");
+    const char *name = json_string_value(json_object_get(label, "name"));
+    char shown[DP_TEXT_SHOWN], one[DP_TEXT_SHOWN], other[DP_TEXT_SHOWN];
+    double value;
+    size_t numbers = 0;
+    dp_text_show(name, strlen(name), shown);
+    for (size_t k = 0; k < json_array_size(classes); k++)
+        numbers += dp_number_real(class_of(classes, k), &value);
+    if (classes == NULL)
+        fprintf(stderr, "dp-import: column '%s' is taken for a number, a guess: --classes A,B,... takes it for classes\n",
+                shown);
+    else if (numbers > 0)
+        fprintf(stderr, "dp-import: column '%s' is taken for classes, a guess: --number takes it for a number\n", shown);
+    for (size_t k = 0; k < json_array_size(classes); k++)
+        for (size_t i = 0; i < json_array_size(classes); i++) {
+            const char *a = class_of(classes, k), *b = class_of(classes, i);
+            if (stands_for(a, b))
+                fprintf(stderr,
+                        "dp-import: column '%s': '%s' and '%s' are taken for two classes, a guess: [\"%s\", \"%s\"] in the "
+                        "schema's \"classes\" makes them one\n",
+                        shown, dp_text_show(a, strlen(a), one), dp_text_show(b, strlen(b), other), one, other);
+        }
+}
+
 /* Says what the schema takes each column for. looked: an exact look at the rows made it. */
-static void tell_schema(const struct dp_import *import, const json_t *schema, bool looked, const struct options *o)
+static void tell_schema(const struct dp_import *import, const json_t *schema, bool looked, bool guessed,
+                        const struct options *o)
 {
     json_t *column;
     size_t i;
     if (!o->quiet)
         tell_encoding(import);
-    json_array_foreach (json_object_get(schema, "columns"), i, column)
+    json_array_foreach (json_object_get(schema, "columns"), i, column) {
         tell_column(column, o->quiet);
+        if (guessed && !o->quiet && strcmp(json_string_value(json_object_get(column, "type")), "label") == 0)
+            tell_guess(column);
+    }
     if (!o->quiet && looked)
         fprintf(stderr,
                 "dp-import: looked at the data to write %s: its bounds and categories are private until you "
@@ -271,7 +304,7 @@ static void tell_schema(const struct dp_import *import, const json_t *schema, bo
 
 static int infer(struct dp_import *import, struct identity *identity, const struct options *o, struct dp_err *err)
 {
-    json_t *schema = NULL, *paid = NULL;
+    json_t *schema = NULL;
     struct schema_file file;
     struct dp_census census = {0};
     if (o->json && strcmp(o->infer, "-") == 0)
@@ -279,29 +312,26 @@ static int infer(struct dp_import *import, struct identity *identity, const stru
     int rc = open_schema(&file, o, err);
     if (rc != DP_OK)
         return rc;
-    const bool pays = !isnan(o->private_schema), unpaid = !pays || o->else_unpaid;
-    rc = dp_census_read(&census, import, (pays ? DP_CENSUS_PAID : 0) | (unpaid ? DP_CENSUS_UNPAID : 0), err);
+    const bool pays = !isnan(o->private_schema);
+    rc = dp_census_read(&census, import, pays ? DP_CENSUS_PAID : DP_CENSUS_UNPAID, err);
     if (rc == DP_OK && pays)
-        rc = pay_for_schema(&census, import, identity, o, &schema, &paid, err);
-    const bool looked = paid == NULL || schema == NULL;
-    if (rc == DP_OK && schema == NULL)
-        rc = dp_propose_exact(&census, import, &schema, err);
-    const size_t rows = census.rows + !json_is_true(json_object_get(schema, "header"));
+        rc = pay_for_schema(&census, import, identity, o, &schema, err);
+    else
+        rc = rc ?: dp_propose_exact(&census, import, &schema, err);
+    const bool looked = json_object_get(schema, "paid") == NULL;
+    const bool guessed = census.said == DP_CENSUS_GUESS;
+    const size_t rows = census.rows + (census.header == 0 && !json_is_true(json_object_get(schema, "header")));
     dp_census_free(&census);
-    /* A payment that was not enough for a schema is added to the cost of the data set, too. */
-    if (rc == DP_OK && paid != NULL)
-        json_object_set(schema, "paid", paid);
     rc = rc ?: write_schema(&file, schema, o, err);
     if (rc != DP_OK && file.fresh)
         unlink(o->infer);
     if (file.fd >= 0)
         close(file.fd); /* and unlocks */
     if (rc == DP_OK)
-        tell_schema(import, schema, looked, o);
+        tell_schema(import, schema, looked, guessed, o);
     if (rc == DP_OK && o->json)
         printf("{\"rows\": %zu}\n", rows);
     json_decref(schema);
-    json_decref(paid);
     return rc;
 }
 
@@ -389,8 +419,12 @@ static int operands(struct dp_import *import, struct options *o, int count, char
     operand += named;
     count -= named;
     const bool two = format == DP_IMPORT_IDX || format == DP_IMPORT_NPY, arrays = format == DP_IMPORT_NPZ && count == 3;
-    if (count != (two ? 2 : 1) && !arrays)
+    const bool tests = count == 2 && o->test != NULL && isnan(o->split) && (format <= DP_IMPORT_TSV || format == SQLITE);
+    if (count != (two ? 2 : 1) && !arrays && !tests)
         return dp_fail(err, DP_E_USAGE, "%s", expected(format, count, o->infer != NULL));
+    if (o->test != NULL && isnan(o->split) && !tests)
+        return dp_fail(err, DP_E_USAGE, "--test: --split, or a second table, says which rows go there");
+    import->source.tests = tests ? operand[1] : NULL;
     import->source.sql = o->sql;
     import->source.format = format == SQLITE ? DP_IMPORT_CSV : (enum dp_import_format)format;
     import->source.input = operand[0];
@@ -600,11 +634,40 @@ static int stream(struct dp_import *import, const struct options *o, struct dp_e
     return rc;
 }
 
+/* The schema says what the label is; what the options say of it may only be the same. */
+static int check_label(const struct dp_schema *s, const struct options *o, struct dp_err *err)
+{
+    const char *name = s->column[s->label].name, *given = o->label != NULL ? o->label : name;
+    const size_t length = strlen(name);
+    char shown[DP_TEXT_SHOWN], classes[DP_TEXT_LISTED];
+    struct dp_schema said = {.label = -1};
+    if (strncmp(given, name, length) != 0 || (given[length] != '\0' && given[length] != '='))
+        return dp_fail(err, DP_E_USAGE, "--label: %s says that the label is '%s'", o->schema,
+                       dp_text_show(name, length, shown));
+    int rc = o->classes != NULL ? dp_schema_classes(&said, o->classes, err) : DP_OK;
+    bool same = (o->classes == NULL || said.classes == s->classes) && (!o->number || s->real_label);
+    for (size_t k = 0; k < said.classes; k++)
+        same &= dp_schema_class_with(s, said.class[k].text[0]) >= 0;
+    if (given[length] == '=')
+        same &= dp_schema_class_with(s, given + length + 1) >= 0 && s->column[s->label].unknown_class;
+    dp_schema_free(&said);
+    if (rc != DP_OK || same)
+        return rc;
+    return dp_fail(err, DP_E_USAGE, "--%s: %s says that the label %s%s",
+                   o->number            ? "number"
+                   : o->classes != NULL ? "classes"
+                                        : "label",
+                   o->schema, s->real_label ? "is a number" : "has the classes ",
+                   s->real_label ? "" : dp_schema_show_classes(s, classes));
+}
+
 /* Reads the schema, and sets what follows from it and from the options together. */
 static int prepare(struct dp_import *import, const struct options *o, struct dp_err *err)
 {
     struct dp_schema *schema = &import->plan.schema;
     int rc = o->schema != NULL ? dp_schema_load(schema, o->schema, err) : DP_OK;
+    if (rc == DP_OK && o->schema != NULL)
+        rc = check_label(schema, o, err);
     if (rc == DP_OK && o->storage < 0 && has_text(schema))
         import->writer.storage = DP_STORAGE_CSR;
     if (rc == DP_OK && o->population != NULL)
@@ -662,11 +725,12 @@ static struct dp_import import_of(const struct options *o)
         .source.label_name = o->label,
         .source.person = o->person,
         .source.row_is_person = o->row_is_person,
-        .source.real_label = o->real_label,
+        .source.real_label = o->number,
         .source.classes = o->classes,
         .source.cols = o->cols != DP_OPT_ABSENT_INT ? (size_t)o->cols : 0,
         .source.max_abs = o->scale == 1,
         .source.skip_lines = (size_t)o->skip_lines,
+        .source.header = o->header - o->no_header,
         .source.skip_bad = (size_t)o->skip_bad,
         .plan.bad_missing = o->bad_cells == 1,
         .plan.bias = !o->no_bias,

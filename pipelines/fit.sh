@@ -5,15 +5,24 @@ here=$(readlink -f "$0") && . "${here%/*}/options.sh"
 summary="Train a linear model with nothing to tune: data and epsilon in, a model out."
 usages=('DATA [options]' 'TABLE --label NAME [options]') losses_of=dp-fit operand=data manual=dpline-fit
 option data '' DIR "data set (see dp-import), as DATA" text
-option label '' NAME "TABLE: the column to predict; dp-import proposes a schema for the others" text
+option label '' NAME "TABLE: the column to predict; COLUMN=CLASS: that class against all others" text
+option classes '' A,B,... "TABLE: the classes of the label, public, so that rare ones are named without payment" text
+flag number "TABLE: the label is a number, not classes"
+option schema '' FILE "TABLE: what its columns mean (default: a file next to it, as people.json, or a proposal for a part of epsilon)" text
+flag unpaid-schema "TABLE: take the schema from the rows; epsilon does not cover it"
 option person '' COLUMN "TABLE: a person may have several rows, and this column says whose they are" text
 flag row-is-person "TABLE: each row is another person, although a column looks like an identifier"
+option test 0.2 PART "TABLE: this part of the rows is for tests, or a second table; with none all rows are trained on" text
+flag header "TABLE: the first line names the columns"
+flag no-header "TABLE: the first line is a row"
+option delimiter '' C "TABLE: between fields" text
+option skip-lines '' N "TABLE: skip the first N lines" count
+option bad-cells missing HOW "refuse|missing: TABLE: a cell of a feature that cannot be read is an error, or a missing value" choice
 option sql '' QUERY "TABLE is an SQLite database: the SELECT statement whose rows are the table" text
 option loss '' LOSS "(default logistic; squared for a regression, softmax for three classes or more)" choice
 option epsilon 1 E "privacy budget" number
 option delta '' D "(default: the largest power of ten below 1 / rows^1.1, or persons^1.1)" number
 option adjacency null-record HOW "null-record|replace-one: what one person can change" choice
-option test 0.2 PART "TABLE: this part of the rows is for tests; with none all rows are trained on" text
 option population '' NAME "TABLE: whose rows these are, as for dp-import" text
 flag additive "TABLE: no products of two numbers, so that numbers act one by one, as curves"
 flag linear "TABLE: numbers are lines, as the schema says; coefficients are readable"
@@ -25,7 +34,6 @@ help[model]="write the model there (default: into the current directory, as NAME
 parse "$@"
 [ -n "$allow_weak$seed" ] || [ "$(calculate 'epsilon > 10')" = 0 ] ||
     fail "--epsilon: above 10 little is hidden; see dp-privacy(7) on choosing it (--allow-weak if that is meant)"
-[[ $test =~ ^(none|0?\.[0-9]*[1-9][0-9]*)$ ]] || fail "--test: must be between 0 and 1, or none, got '$test'"
 [ -n "$data" ] || fail "the data set is missing: $name DATA --epsilon 1 (try --help)"
 
 # place_model STEM: where the model goes. That it can is known before anything is paid for
@@ -47,61 +55,77 @@ place_ledger() {
 }
 # import FORMAT: a table next to which there is a schema, or is one now, becomes a data set and one for tests
 import() {
-    local stem=$data schema end
+    local stem=$data end
     for end in .gz .xz .zst; do stem=${stem%"$end"}; done
     stem=${stem%.*}
-    schema=$stem.json
+    own_schema=${schema:-$stem.json}
     [ -z "$print" ] || fail "--print: $data is a table, and only a run on a data set is printed"
     [ ! -e "$stem.dp" ] || fail "$stem.dp is there already ($name $(quote "$stem.dp") trains on it)"
-    if [ -s "$schema" ]; then
-        [ -z "$label" ] || fail "--label: $schema is there, and says which column is the label"
-    else
-        [ -n "$label" ] || fail "--label is required: the column of $data to predict"
-    fi
-    [ "$test" = none ] || [ ! -e "$stem-test.dp" ] || fail "$stem-test.dp is there already, and would have the rows for tests"
+    [ -z "$schema" ] || [ -e "$schema" ] || fail "--schema: $schema is not there"
+    [ -s "$own_schema" ] || [ -n "$label" ] || fail "--label is required: the column of $data to predict"
+    divide
+    [[ -z $tests && $part = 1 ]] || [ ! -e "$stem-test.dp" ] || fail "$stem-test.dp is there already, and would have the rows for tests"
     place_model "$stem"
-    if [ -s "$schema" ]; then
-        say "the columns are what $schema says"
+    if [ -s "$own_schema" ]; then
+        say "the columns are what $own_schema says"
     else
         propose "$1" || exit
     fi
     place_ledger "$stem"
-    table=$data data=$stem.dp own_schema=$schema
+    table=$data data=$stem.dp
     import_as "$1" || exit
     place_ledger "$stem"
     [[ $(dp-info --get private_preprocessing "$data") =~ ^(paid-schema)?$ ]] ||
-        say "epsilon does not cover what $schema took from the rows; put in what is known without them, and leave out inferred-schema"
+        say "epsilon does not cover what $own_schema took from the rows; put in what is known without them, and leave out inferred-schema"
+}
+# divide: from --test, $part of the rows for training, and $tests, a second table
+divide() {
+    part=1 tests=''
+    if [ -f "$test" ]; then
+        tests=$test
+    elif [ "$test" != none ]; then
+        { real "$test" && [ "$(calculate 'test >= 0 && test < 1')" = 1 ]; } ||
+            fail "--test: must be a table, a part below 1, or none, got '$test'"
+        part=$(calculate '1 - test')
+    fi
 }
 # propose FORMAT: a schema for the table, paid for with a tenth of the budget, or up to three tenths if the table is small
 propose() {
     local said
-    words_of sql population person row-is-person ledger no-ledger registry no-registry allow-weak quiet
-    # the accountant of a schema is for null records
-    [ "$adjacency" != null-record ] || words+=(--else-unpaid --private-schema "$(calculate 'epsilon / 10')"
-        --at-most "$(calculate 'epsilon * 0.3')" ${delta:+--delta "$(calculate 'delta / 10')"} ${seed:+--noise-seed "$seed"})
-    said=$(dp-import "$1" --infer-schema "$schema" --label "$label" --json "${words[@]}" "$data") || return
-    persons=$(calculate "int((1 - ${test/none/0}) * $(value rows "$said") + 1e-9)")
+    words_of label classes number header no-header delimiter skip-lines sql population person row-is-person ledger no-ledger registry \
+        no-registry allow-weak quiet
+    if [ -n "$unpaid_schema" ]; then
+        say "--unpaid-schema: nothing is paid for $own_schema, and epsilon does not cover it"
+    elif [ "$adjacency" != null-record ]; then
+        fail "--adjacency: a schema is paid for under null-record: --schema names one of yours, --unpaid-schema does without"
+    else
+        words+=(--private-schema "$(calculate 'epsilon / 10')" --at-most "$(calculate 'epsilon * 0.3')"
+            ${delta:+--delta "$(calculate 'delta / 10')"} ${seed:+--noise-seed "$seed"})
+    fi
+    said=$(dp-import "$1" --infer-schema "$own_schema" --json "${words[@]}" "$data") || return
+    persons=$(calculate "int(part * $(value rows "$said") + 1e-9)")
 }
 # value NAME JSON: a number or a word of a flat object
 value() { [[ $2 =~ \"$1\":\ \"?([a-z0-9]+) ]] && echo "${BASH_REMATCH[1]}"; }
 # rows FORMAT [OPTION]: the rows of the table, divided. They have norm 1, because loose bounds would make them short, except where the
 # coefficients of --linear are to be read
 rows() {
-    words_of sql population registry no-registry quiet
+    words_of label classes number delimiter skip-lines bad-cells sql population registry no-registry quiet
     [ -n "$linear" ] || words+=(--row-norm unit)
     [ -z "$again" ] || words+=(--force)
-    [ "$test" = none ] || words+=(--split "$(calculate '1 - test')" --test "${data%.dp}-test.dp")
-    dp-import "$1" --schema "$own_schema" --bad-cells missing -o "$data" "${words[@]}" "${@:2}" "$table"
+    [[ -z $tests && $part = 1 ]] || words+=(--test "${data%.dp}-test.dp")
+    [ "$part" = 1 ] || words+=(--split "$part")
+    dp-import "$1" --schema "$own_schema" -o "$data" "${words[@]}" "${@:2}" -- "$table" ${tests:+"$tests"}
 }
 # import_as FORMAT: numbers are curves, with products of two, if the budget pays for them, which depends on rows, columns and epsilon
 import_as() {
-    local said='' basis
+    local said='' basis status
     if [ -n "$linear" ]; then
         rows "$1"
         return
     fi
     if [ -z "$persons" ]; then # the schema was there, and nobody has counted the rows
-        said=$(rows "$1" --basis cosines 2>&1) || { echo "$said" >&2 && return 1; }
+        said=$(rows "$1" --basis cosines 2>&1) || { status=$? && echo "$said" >&2 && return $status; }
         persons=$(dp-info --get rows "$data") again=1
     fi
     basis=$(choose_basis) || basis=line

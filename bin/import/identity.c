@@ -64,22 +64,31 @@ static void name_apart(struct identity *i, const struct dp_registry *r, const ch
         name, file ? ", " : "", file ? other->path : "", i->name, name);
 }
 
+/* Whether a data set was made from these people before. A payment for their schema is not an import. */
+static bool is_known(const struct dp_registry *r, const char *population)
+{
+    bool known = false;
+    for (size_t k = 0; k < r->lines; k++)
+        known |= r->line[k].kind == DP_REGISTRY_IMPORT && r->line[k].directory[0] != '\0' &&
+                 strcmp(r->line[k].population, population) == 0;
+    return known;
+}
+
 static void choose(struct identity *i, const struct dp_registry *r, const struct table *t, const char *name)
 {
     const struct dp_registry_line *known = dp_registry_table(r, t->digest, t->path);
     if (i->population != NULL) {
         snprintf(i->name, sizeof i->name, "%s", i->population);
-        i->known = dp_registry_population(r, i->name) != NULL;
         if (known != NULL && strcmp(known->population, i->name) != 0)
             snprintf(i->sentence, sizeof i->sentence,
                      "the registry knows this table as rows of '%.70s', and what was spent on those does not count for '%.70s'",
                      known->population, i->name);
     } else if (known != NULL) {
         snprintf(i->name, sizeof i->name, "%s", known->population);
-        i->known = true;
     } else {
         name_apart(i, r, name);
     }
+    i->known = is_known(r, i->name);
 }
 
 static int look_up(struct identity *i, struct dp_registry *r, const struct dp_import *import, const char *name,
@@ -97,6 +106,15 @@ static int look_up(struct identity *i, struct dp_registry *r, const struct dp_im
         .kind = DP_REGISTRY_IMPORT, .population = i->name, .table = t.digest, .path = t.path, .directory = t.directory};
     if (rc == DP_OK && !nameless)
         rc = dp_registry_add(r, &line, 1, err);
+    if (rc == DP_OK && import->source.tests != NULL) { /* rows that are measured are of the population that pays for it */
+        struct dp_registry_line tests = line;
+        char digest[DP_REGISTRY_DIGEST], *path = real_file(import->source.tests);
+        dp_registry_digest(r, "table", import->result.tests, sizeof import->result.tests, digest);
+        tests.table = digest;
+        tests.path = path;
+        rc = dp_registry_add(r, &tests, 1, err);
+        free(path);
+    }
     if (rc == DP_OK && import->test != NULL)
         dp_registry_digest(r, "split", import->result.division, sizeof import->result.division, i->split);
     free(t.path);

@@ -8,27 +8,35 @@
 #include "data/knots.h"
 #include "data/propose.h"
 
+/* How a table does without a payment, or with a smaller one. */
+static const char without[] =
+    "--classes and a schema of your own need no payment; dpline fit --unpaid-schema pays nothing, and then epsilon does not cover "
+    "the schema";
+
 /* Half of delta names texts, half is for the Gaussian. */
 #define FOR_NAMES 0.5
 
 static const char not_private[] = "inferred-schema"; /* noise that follows from a seed pays for nothing */
 
 static int release(const struct dp_census *census, const struct payment *p, const struct payment_options *o,
-                   const struct identity *identity, double threshold, json_t **schema, json_t **paid, enum paid_lack *lack,
-                   struct dp_err *err)
+                   const struct identity *identity, double threshold, json_t **schema, struct dp_err *err)
 {
+    json_t *paid = NULL;
+    struct dp_err lack = {0};
     const int64_t unit = (int64_t)(1 / p->grid);
     int64_t *counts = dp_new(census->counts, sizeof *counts);
     dp_census_counts(census, unit, counts);
-    int rc = payment_make(p, o, identity, NULL, counts, census->counts, paid, err);
-    if (rc == DP_OK) {
-        rc = dp_propose_noised(census, counts, unit, p->scale, threshold, schema, err);
-        *lack = rc == DP_E_BUDGET ? LACK_NAMES : LACK_NOTHING;
-    }
-    if (rc == DP_OK && *paid != NULL && census->person >= 0)
-        json_object_set_new(*paid, "person", json_string(census->column[census->person].name));
-    if (rc == DP_OK && *paid == NULL)
+    int rc = payment_make(p, o, identity, NULL, counts, census->counts, &paid, err);
+    if (rc == DP_OK && dp_propose_noised(census, counts, unit, p->scale, threshold, schema, &lack) != DP_OK)
+        rc = dp_fail(err, DP_E_UNSAFE, "%s, epsilon %g%s: %s", lack.message, p->epsilon,
+                     paid != NULL ? ", which is charged" : "", without);
+    if (rc == DP_OK && paid != NULL && census->person >= 0)
+        json_object_set_new(paid, "person", json_string(census->column[census->person].name));
+    if (rc == DP_OK && paid != NULL)
+        json_object_set(*schema, "paid", paid);
+    else if (rc == DP_OK)
         json_object_set_new(*schema, "private_preprocessing", json_pack("[s]", not_private));
+    json_decref(paid);
     free(counts);
     return rc;
 }
@@ -46,7 +54,7 @@ static struct payment least_payment(const struct dp_census *census, const struct
     struct payment_options next = *o;
     struct payment p;
     do {
-        p = payment_choose(&next, census->rows, census->person >= 0, dp_census_sensitivity(census->columns), FOR_NAMES);
+        p = payment_choose(&next, census->rows, census->person >= 0, dp_census_sensitivity(census), FOR_NAMES);
         *threshold = dp_census_threshold(census->columns, p.scale, p.named);
         next.epsilon = fmin(1.25 * p.epsilon, o->most);
     } while (!affords(census, *threshold) && p.epsilon < o->most);
@@ -67,17 +75,19 @@ static void tell_names(const struct dp_census *census, bool header)
 }
 
 int paid_schema(const struct dp_census *census, struct dp_import *import, struct identity *identity,
-                const struct payment_options *o, json_t **schema, json_t **paid, enum paid_lack *lack, struct dp_err *err)
+                const struct payment_options *o, json_t **schema, struct dp_err *err)
 {
     double threshold = 0;
     char number[32];
-    *schema = *paid = NULL;
+    *schema = NULL;
     const struct payment p = least_payment(census, o, &threshold);
-    *lack = affords(census, threshold) ? LACK_NOTHING : LACK_SMALL;
-    if (*lack == LACK_SMALL)
-        return DP_OK;
+    if (!affords(census, threshold))
+        return dp_fail(err, DP_E_UNSAFE,
+                       "--private-schema: %s is too small: noise for epsilon = %g would hide a text of a quarter of the rows; "
+                       "nothing was charged: %s",
+                       census->input, p.epsilon, without);
     int rc = identity_find(identity, import, err);
-    rc = rc ?: release(census, &p, o, identity, threshold, schema, paid, lack, err);
+    rc = rc ?: release(census, &p, o, identity, threshold, schema, err);
     if (rc != DP_OK || o->quiet)
         return rc;
     tell_names(census, json_is_true(json_object_get(*schema, "header")));

@@ -76,14 +76,14 @@ static void put_label(json_t *o, const struct dp_schema *s, const struct dp_colu
 {
     if (s->real_label && s->label_bounded)
         json_object_set_new(o, "bounds", bounds_json(s->label_low, s->label_high));
+    if (c->unknown_zero)
+        json_object_set_new(o, "unknown", json_string(c->unknown_class ? s->class[c->other].text[0] : "zero"));
     if (s->real_label)
         return;
     json_t *classes = json_array();
     for (size_t k = 0; k < s->classes; k++)
         json_array_append_new(classes, texts_json(&s->class[k]));
     json_object_set_new(o, "classes", classes);
-    if (c->unknown_zero)
-        json_object_set_new(o, "unknown", json_string("zero"));
 }
 
 static void put_column(json_t *list, const struct dp_schema *s, const struct dp_column *c)

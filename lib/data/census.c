@@ -169,24 +169,41 @@ static void count_whole(struct dp_census_column *c, const struct dp_cell *f, dou
     c->cell[DP_CENSUS_WHOLE] += c->seen_count > known;
 }
 
-/* first: the row is one of the first. */
-static void count_cell(struct dp_census_column *c, const struct dp_cell *f, char delimiter, bool label, bool first)
+/* A cell of a label whose classes are known. */
+static void count_class(const struct dp_census *census, struct dp_census_column *c, const struct dp_cell *f)
 {
+    const bool missing = f->length == 0 || dp_census_is_among(dp_census_absent, f->text, f->length);
+    const long class = dp_text_index_find(&c->index, f->text, f->length, census->others && !missing ? 0 : -1);
+    ++*(class < 0 ? &c->cell[0] : &c->seen[class]->count);
+}
+
+static void count_cell(const struct dp_census *census, size_t column, const struct dp_cell *f)
+{
+    struct dp_census_column *c = &census->column[column];
+    const bool label = column == census->label, named = label && census->said == DP_CENSUS_GUESS; /* its texts are counted */
     double value;
     bool comma;
+    if (label && census->said == DP_CENSUS_CLASSES) {
+        count_class(census, c, f);
+        return;
+    }
     if (is_absent(f) || (!label && is_never(f->text, f->length))) {
         c->cell[0]++;
         return;
     }
     const bool compact = !label && is_compact(f, &value);
-    if (!compact && is_number(f, delimiter, &comma, &value)) {
+    if (!compact && is_number(f, census->delimiter, &comma, &value)) {
         c->cell[dp_census_cell(value, comma)]++;
         if (value >= DP_CENSUS_FIRST_YEAR && value < DP_CENSUS_FIRST_YEAR + HALVES * DP_CENSUS_HALF)
             c->cell[DP_CENSUS_HALVES + (size_t)((value - DP_CENSUS_FIRST_YEAR) / DP_CENSUS_HALF)]++;
-        else if (first && !label)
+        else if (census->rows <= DP_CENSUS_FIRST && !label)
             count_whole(c, f, value);
-        if (label)
+        if (named)
             count_text(c, f, label);
+        return;
+    }
+    if (label && !named) {
+        c->cell[0]++;
         return;
     }
     size_t format = label ? DP_DATE_FORMATS : compact ? DP_DATE_COMPACT : dp_date_find(f->text, f->length, &value);
@@ -241,23 +258,86 @@ static void look(struct dp_census_column *c, const struct dp_cell *f)
                                                              is_never(f->text, f->length));
     if (!absent && !doubtful)
         look_at_number(x, f);
-    x->missing |= absent;
+    x->missing += absent;
     x->doubtful += doubtful;
     x->cells += !absent;
-    if (f->length > 0 && (absent || doubtful || c->identifier || c->seen_count < DP_CENSUS_DIFFERENT + SPELLINGS))
-        see_text(c, f, &text);
+    if (f->length == 0 || !(absent || doubtful || c->identifier || c->seen_count < DP_CENSUS_DIFFERENT + SPELLINGS))
+        return;
+    see_text(c, f, &text);
+    text->count++;
+}
+
+/* The field of the line that is the text, or NULL. */
+static const struct dp_cell *field_with(const struct dp_lines *l, const char *text, size_t length)
+{
+    for (size_t i = 0; i < l->fields; i++)
+        if (l->field[i].length == length && memcmp(l->field[i].text, text, length) == 0)
+            return &l->field[i];
+    return NULL;
+}
+
+/* The length of the column's name in "COLUMN" or "COLUMN=CLASS": both may have the sign. The longest one counts. */
+static size_t length_of_name(const struct dp_lines *l, const char *label)
+{
+    for (size_t at = strlen(label); at > 0; at--)
+        if ((label[at] == '=' || label[at] == '\0') && field_with(l, label, at) != NULL)
+            return at;
+    return strcspn(label, "=");
+}
+
+/* Adds each class in lower case, with a capital, and in capitals. */
+static void add_cases(struct dp_schema *s, size_t from)
+{
+    for (size_t k = from; k < s->classes; k++)
+        for (int capitals = 0; capitals < 3; capitals++) {
+            char *text = dp_got(strdup(s->class[k].text[0]));
+            bool known = false;
+            for (size_t i = 0; text[i] != '\0'; i++)
+                text[i] = (char)(capitals > (i > 0) ? toupper((unsigned char)text[i]) : tolower((unsigned char)text[i]));
+            for (size_t other = 0; other < s->classes; other++)
+                known |= dp_texts_find(&s->class[other], text, strlen(text)) >= 0;
+            if (!known)
+                dp_texts_add(&s->class[k], text, strlen(text));
+            free(text);
+        }
+}
+
+/* Reads what the user says of the label. Whether a name has a sign of equality in it, the first line says. */
+static int read_label(struct dp_census *census, const struct dp_import_source *source, const struct dp_lines *l,
+                      struct dp_err *err)
+{
+    const char *label = source->label_name;
+    const size_t length = label != NULL ? length_of_name(l, label) : 0;
+    int rc = DP_OK;
+    if (label != NULL)
+        census->label_name = dp_got(strndup(label, length));
+    census->others = label != NULL && label[length] == '=';
+    if (census->others + (source->classes != NULL) + source->real_label > 1)
+        return dp_fail(err, DP_E_USAGE, "--label COLUMN=CLASS, --classes and --number exclude each other");
+    census->said = source->real_label                          ? DP_CENSUS_NUMBER
+                   : census->others || source->classes != NULL ? DP_CENSUS_CLASSES
+                                                               : DP_CENSUS_GUESS;
+    if (census->others) {
+        char *both = dp_format("not %s,%s", label + length + 1, label + length + 1);
+        rc = strchr(label + length, ',') == NULL && label[length + 1] != '\0'
+                 ? dp_schema_classes(&census->known, both, err)
+                 : dp_fail(err, DP_E_USAGE, "--label: a class after '=' is one text without a comma");
+        free(both);
+    } else if (source->classes != NULL) {
+        rc = dp_schema_classes(&census->known, source->classes, err);
+    }
+    add_cases(&census->known, census->others);
+    return rc;
 }
 
 /* Whether the line has the name of the label, and this name is a word. Then the line is a header, even if some of its names are
  * numbers or empty. */
 static bool names_label(const struct dp_lines *l, char delimiter, const char *label)
 {
+    const struct dp_cell *f = label != NULL ? field_with(l, label, strlen(label)) : NULL;
     double value;
     bool comma;
-    for (size_t i = 0; label != NULL && i < l->fields; i++)
-        if (l->field[i].length == strlen(label) && memcmp(l->field[i].text, label, l->field[i].length) == 0)
-            return l->field[i].length > 0 && !is_number(&l->field[i], delimiter, &comma, &value);
-    return false;
+    return f != NULL && f->length > 0 && !is_number(f, delimiter, &comma, &value);
 }
 
 const char *dp_census_name(const void *census, size_t i, size_t *length)
@@ -295,29 +375,30 @@ static int read_name(struct dp_census *census, const struct dp_lines *l, size_t 
                        DP_CENSUS_COLUMNS);
     if (dp_text_valid(f->text, f->length) < f->length)
         return not_utf8(l, i, err);
-    if ((use & DP_CENSUS_PAID) && ((!census->named && (f->length == 0 || is_number(f, census->delimiter, &comma, &value))) ||
-                                   dp_date_find(f->text, f->length, &value) != DP_DATE_FORMATS))
-        return dp_fail(
-            err, DP_E_RUN,
-            "%s: line %zu, column %zu: a schema that is paid for takes names from the first line, and '%s' is not a "
-            "name (--label NAME, with a name in this line, says that it is a header; --skip-lines N skips lines above a header)",
-            l->name, l->number, i + 1, dp_text_show(f->text, f->length, shown));
-    census->column[i].name = dp_got(strndup(f->text, f->length));
+    if (use == DP_CENSUS_PAID && census->header == 0 &&
+        ((!census->named && (f->length == 0 || is_number(f, census->delimiter, &comma, &value))) ||
+         dp_date_find(f->text, f->length, &value) != DP_DATE_FORMATS))
+        return dp_fail(err, DP_E_RUN,
+                       "%s: line %zu, column %zu: a schema that is paid for takes names from the first line, and '%s' is not a "
+                       "name (--header or --no-header says what this line is; --skip-lines N skips lines above a header)",
+                       l->name, l->number, i + 1, dp_text_show(f->text, f->length, shown));
+    census->column[i].name = census->header < 0 ? dp_format("column%zu", i + 1) : dp_got(strndup(f->text, f->length));
     census->column[i].identifier = dp_census_is_identifier(census->column[i].name);
     census->columns = i + 1;
-    if (use & DP_CENSUS_PAID)
+    if (use == DP_CENSUS_PAID)
         census->column[i].cell = dp_new(DP_CENSUS_CELLS, sizeof(int64_t));
-    if (use & DP_CENSUS_UNPAID)
+    if (use == DP_CENSUS_UNPAID)
         exact_facts(&census->column[i]);
     return DP_OK;
 }
 
-static int read_names(struct dp_census *census, const struct dp_lines *l, const char *label, enum dp_census_use use,
-                      struct dp_err *err)
+static int read_names(struct dp_census *census, const struct dp_lines *l, const struct dp_import_source *source,
+                      enum dp_census_use use, struct dp_err *err)
 {
-    census->named = names_label(l, census->delimiter, label);
+    int rc = read_label(census, source, l, err);
+    census->header = source->sql != NULL ? 1 : source->header;
+    census->named = census->header > 0 || (census->header == 0 && names_label(l, census->delimiter, census->label_name));
     census->column = dp_new(l->fields, sizeof *census->column);
-    int rc = DP_OK;
     for (size_t i = 0; rc == DP_OK && i < l->fields; i++)
         rc = read_name(census, l, i, use, err);
     return rc == DP_OK && census->columns < 2
@@ -398,13 +479,12 @@ static int find_column(const struct dp_census *census, const char *option, const
                    dp_text_list(dp_census_name, census, census->columns, names));
 }
 
-int dp_census_find_label(struct dp_census *census, const struct dp_import *import, struct dp_err *err)
+int dp_census_find_label(struct dp_census *census, struct dp_err *err)
 {
     census->label = census->columns - 1;
-    int rc = import->source.label_name != NULL ? find_column(census, "label", import->source.label_name, &census->label, err)
-                                               : DP_OK;
+    int rc = census->label_name != NULL ? find_column(census, "label", census->label_name, &census->label, err) : DP_OK;
     return rc == DP_OK && (long)census->label == census->person
-               ? dp_fail(err, DP_E_USAGE, "--person: '%s' is the label", import->source.person)
+               ? dp_fail(err, DP_E_USAGE, "--person: '%s' is the label", census->column[census->label].name)
                : rc;
 }
 
@@ -414,6 +494,19 @@ static int find_person(struct dp_census *census, const struct dp_import *import,
     int rc = import->source.person != NULL ? find_column(census, "person", import->source.person, &column, err) : DP_OK;
     census->person = import->source.person != NULL && rc == DP_OK ? (long)column : -1;
     return rc;
+}
+
+/* The classes that the user names are the texts of the label, whether a row has them or not. */
+static void take_classes(struct dp_census *census)
+{
+    struct dp_census_column *c = &census->column[census->label];
+    for (size_t k = 0; k < census->known.classes; k++) {
+        const struct dp_texts *class = &census->known.class[k];
+        struct dp_census_text *text;
+        see_text(c, &(struct dp_cell){class->text[0], strlen(class->text[0])}, &text);
+        for (size_t i = 1; i < class->count; i++)
+            dp_text_index_add(&c->index, class->text[i], strlen(class->text[i]), (long)k);
+    }
 }
 
 void dp_census_take_first_line(struct dp_census *census)
@@ -458,30 +551,51 @@ static int read_row(struct dp_census *census, const struct dp_lines *l, enum dp_
     census->rows += counts;
     for (size_t i = 0; i < census->columns; i++) {
         const struct dp_cell *f = &l->field[i];
-        struct dp_census_column *c = &census->column[i];
         if (dp_text_valid(f->text, f->length) < f->length)
             return not_utf8(l, i, err);
-        if ((use & DP_CENSUS_PAID) && counts && (long)i != census->person)
-            count_cell(c, f, census->delimiter, i == census->label, census->rows <= DP_CENSUS_FIRST);
-        if (use & DP_CENSUS_UNPAID)
-            look(c, f);
+        if (use == DP_CENSUS_PAID && counts && (long)i != census->person)
+            count_cell(census, i, f);
+        if (use == DP_CENSUS_UNPAID)
+            look(&census->column[i], f);
     }
     return DP_OK;
 }
 
-/* Texts that are counted, of enough rows, in the order of their bytes. */
+/* Texts that are counted, of enough rows, in the order of their bytes; the classes of the label that are known, in their own
+ * order. */
 static void list_texts(struct dp_census *census)
 {
     census->counts = 0;
     for (size_t i = 0; i < census->columns; i++) {
         struct dp_census_column *c = &census->column[i];
+        const bool known = i == census->label && census->said == DP_CENSUS_CLASSES;
+        if (c->cell == NULL)
+            continue;
         c->text = dp_new(c->seen_count + 1, sizeof *c->text);
         for (size_t k = 0; k < c->seen_count; k++)
-            if (c->seen[k]->count >= DP_CENSUS_FLOOR)
+            if (c->seen[k]->count >= DP_CENSUS_FLOOR || known)
                 c->text[c->texts++] = c->seen[k];
-        qsort(c->text, c->texts, sizeof *c->text, by_bytes);
+        if (!known)
+            qsort(c->text, c->texts, sizeof *c->text, by_bytes);
         census->counts += DP_CENSUS_CELLS + c->texts;
     }
+}
+
+/* The first line, of names or of columns that are numbered. */
+static int read_first(struct dp_census *census, struct dp_lines *l, const struct dp_import *import, enum dp_census_use use,
+                      struct dp_err *err)
+{
+    int rc = read_names(census, l, &import->source, use, err);
+    rc = rc ?: find_person(census, import, err);
+    if (use == DP_CENSUS_PAID)
+        rc = rc ?: dp_census_check_names(census, err) ?: dp_census_find_label(census, err);
+    if (rc == DP_OK && use == DP_CENSUS_PAID)
+        take_classes(census);
+    if (census->header == 0 && !census->named && (rc != DP_OK || use == DP_CENSUS_UNPAID))
+        rc = look_below(l, census->label_name, rc, err);
+    if (!census->named) /* it may be a row, and decides about no other */
+        dp_lines_no_header(l);
+    return rc;
 }
 
 static int read_table(struct dp_census *census, struct dp_import *import, enum dp_census_use use, struct dp_persons *persons,
@@ -496,16 +610,10 @@ static int read_table(struct dp_census *census, struct dp_import *import, enum d
         ;
     bool known = import->plan.schema.delimiter != 0 || import->source.format == DP_IMPORT_TSV;
     census->delimiter = known ? dp_import_delimiter(import) : lines.separator != 0 ? lines.separator : find_delimiter(&lines);
-    if (rc >= 0 && (rc = dp_lines_header(&lines, census->delimiter, err)) == 1) {
-        rc = read_names(census, &lines, import->source.label_name, use, err);
-        rc = rc ?: find_person(census, import, err);
-        if (use & DP_CENSUS_PAID)
-            rc = rc ?: dp_census_check_names(census, err) ?: dp_census_find_label(census, import, err);
-        if (!census->named && (rc != DP_OK || (use & DP_CENSUS_UNPAID)))
-            rc = look_below(&lines, import->source.label_name, rc, err);
-        if (!census->named && !import->plan.schema.header) /* it may be a row, and decides about no other */
-            dp_lines_no_header(&lines);
-    }
+    if (rc >= 0 && (rc = dp_lines_header(&lines, census->delimiter, err)) == 1)
+        rc = read_first(census, &lines, import, use, err);
+    if (rc == DP_OK && census->header < 0)
+        rc = read_row(census, &lines, use, persons, err);
     while (rc >= 0 && (rc = dp_lines_record(&lines, census->delimiter, err)) == 1)
         rc = dp_lines_has_row(&lines) ? read_row(census, &lines, use, persons, err) : DP_OK;
     if (rc == DP_OK && (persons != NULL ? persons->rows : census->rows) == 0)
@@ -561,17 +669,21 @@ void dp_census_free(struct dp_census *census)
     }
     free(census->column);
     free(census->one);
+    free(census->label_name);
+    dp_schema_free(&census->known);
     *census = (struct dp_census){0};
 }
 
-double dp_census_weight(size_t columns, int64_t unit)
+double dp_census_weight(const struct dp_census *census, int64_t unit)
 {
-    return floor((double)unit * sqrt((double)(columns + 1) / 3)) / (double)unit;
+    return census->said != DP_CENSUS_GUESS ? 1 : floor((double)unit * sqrt((double)(census->columns + 1) / 3)) / (double)unit;
 }
 
-double dp_census_sensitivity(size_t columns)
+double dp_census_sensitivity(const struct dp_census *census)
 {
-    return nextafter(sqrt(1.0625 * (double)columns + (double)(columns + 1) / 3), INFINITY);
+    const double columns = (double)census->columns,
+                 of_label[] = {[DP_CENSUS_GUESS] = (columns + 1) / 3, [DP_CENSUS_CLASSES] = -0.0625, [DP_CENSUS_NUMBER] = 0};
+    return nextafter(sqrt(1.0625 * columns + of_label[census->said]), INFINITY);
 }
 
 double dp_census_cell_weight(size_t k)
@@ -583,7 +695,7 @@ void dp_census_counts(const struct dp_census *census, int64_t unit, int64_t *sum
 {
     for (size_t i = 0; i < census->columns; i++) {
         const struct dp_census_column *c = &census->column[i];
-        const double weight = i == census->label ? dp_census_weight(census->columns, unit) : 1;
+        const double weight = i == census->label ? dp_census_weight(census, unit) : 1;
         const int64_t of_text = llrint((double)unit * weight);
         for (size_t k = 0; k < DP_CENSUS_CELLS; k++)
             *sum++ = (int64_t)floor(dp_census_cell_weight(k) * (double)unit) * c->cell[k];

@@ -12,6 +12,8 @@
  * A text of the label counts w = √((columns + 1) / 3) times: without its classes there is no model. So one row changes the
  * vector of all counts by at most √((1 + 1/16) columns + w²) in L2, and brings at most `columns` new texts. A text that fewer
  * than DP_CENSUS_FLOOR rows have is not counted at all. Names, delimiter and the number of rows are public.
+ * Classes of the label that the user names are public. Then each row counts once in the label: for its class, or for none.
+ * A label that is said to be a number counts as a feature does, and other cells of it count as missing.
  *
  * If a column names persons, each person has one row in the counts, which is drawn with a new key (data/persons.h): so a person
  * moves the counts as much as a row does.
@@ -42,7 +44,7 @@
 enum { DP_CENSUS_FIRST_YEAR = 1900, DP_CENSUS_HALF = 50 };
 
 struct dp_census_text {
-    int64_t count; /* of cells, in the counts */
+    int64_t count; /* of cells */
     size_t length;
     char text[]; /* ends with a zero byte */
 };
@@ -53,7 +55,7 @@ enum { DP_CENSUS_POINT, DP_CENSUS_COMMA, DP_CENSUS_DATES, DP_CENSUS_NOTATIONS = 
 /* A word such as "none" is missing in a column of numbers, and a text in a column of texts. */
 struct dp_census_exact {
     size_t cells, doubtful; /* cells that are not missing; how many have such a word */
-    bool missing;           /* a cell is */
+    size_t missing;         /* those that are */
     bool counts;            /* whole numbers, each one more than the one before */
     double first, last;
     struct dp_census_range {
@@ -79,19 +81,26 @@ struct dp_census_column {
 #define DP_CENSUS_DIFFERENT 1000
 #define DP_CENSUS_COLUMNS 100000 /* the most of a table */
 
+enum dp_census_label { DP_CENSUS_GUESS, DP_CENSUS_CLASSES, DP_CENSUS_NUMBER };
+
 /* Starts zeroed. */
 struct dp_census {
     const char *input; /* its name, for messages */
     struct dp_census_column *column;
     size_t columns, label;
-    long person;   /* the column import->source.person, or -1 */
-    size_t rows;   /* in the counts: persons, if a column names them */
-    size_t at;     /* rows that were read */
-    bool *one;     /* for each row, whether it is in the counts; NULL: all are */
-    size_t most;   /* import->writer.rows_per_person */
-    size_t counts; /* number of counts of all columns: DP_CENSUS_CELLS and one for each text */
+    enum dp_census_label said; /* what the user says that the label is */
+    struct dp_schema known;    /* DP_CENSUS_CLASSES: its classes, each in several cases */
+    bool others;               /* all other texts are class 0 */
+    char *label_name;          /* or NULL */
+    long person;               /* the column import->source.person, or -1 */
+    size_t rows;               /* in the counts: persons, if a column names them */
+    size_t at;                 /* rows that were read */
+    bool *one;                 /* for each row, whether it is in the counts; NULL: all are */
+    size_t most;               /* import->writer.rows_per_person */
+    size_t counts;             /* number of counts of all columns: DP_CENSUS_CELLS and one for each text */
     char delimiter;
-    bool named; /* the first line has import->label_name, a word, so that it is a header */
+    int header; /* of the source */
+    bool named; /* the first line is a header: by the source, or because it has label_name, a word */
 };
 
 /* Words for missing values, in any case: among all cells, and among numbers only. They end with NULL. */
@@ -102,11 +111,13 @@ bool dp_census_is_among(const char *const *words, const char *text, size_t lengt
  * place. */
 bool dp_census_is_identifier(const char *name);
 
-/* Takes a census of a CSV or TSV table for a schema that is paid for, for one that is not, or for both; sets import->table and
- * import->encoding. Free the census after a failure, too. DP_E_RUN: the table cannot be read. DP_E_RUN for a paid one: a name in
- * the first line is a date, or a number or empty and the first line is not `named`. With import->source.person the table is read
- * twice. DP_E_USAGE: it is standard input then, or has no such column. DP_E_RUN: a row without a person. */
-enum dp_census_use { DP_CENSUS_PAID = 1, DP_CENSUS_UNPAID = 2 };
+/* Takes a census of a CSV or TSV table for a schema that is paid for, or for one that is not; sets import->table and
+ * import->encoding. source.label_name is a column, or COLUMN=CLASS: that class against all other texts; source.classes are
+ * the names of all classes, with source.real_label it is a number. Free the census after a failure, too. DP_E_RUN: the table
+ * cannot be read. DP_E_RUN for a paid one: a name in the first line is a date, or a number or empty and the first line is not
+ * `named`. DP_E_USAGE: what is said of the label contradicts itself, or there is no such label. With import->source.person the
+ * table is read twice. DP_E_USAGE: it is standard input then, or has no such column. DP_E_RUN: a row without a person. */
+enum dp_census_use { DP_CENSUS_PAID = 1, DP_CENSUS_UNPAID };
 int dp_census_read(struct dp_census *census, struct dp_import *import, enum dp_census_use use, struct dp_err *err);
 void dp_census_free(struct dp_census *census);
 
@@ -116,8 +127,8 @@ const char *dp_census_name(const void *census, size_t i, size_t *length);
 /* If two columns have the same name, a name cannot say which one is meant: DP_E_RUN. */
 int dp_census_check_names(const struct dp_census *census, struct dp_err *err);
 
-/* Sets census->label, the column import->label_name or the last one. DP_E_USAGE: there is no such column. */
-int dp_census_find_label(struct dp_census *census, const struct dp_import *import, struct dp_err *err);
+/* Sets census->label, the column label_name or the last one. DP_E_USAGE: there is no such column. */
+int dp_census_find_label(struct dp_census *census, struct dp_err *err);
 
 /* Makes the first line, which has names, a row like the others in exact facts; columns are column1 and so on. */
 void dp_census_take_first_line(struct dp_census *census);
@@ -129,9 +140,11 @@ bool dp_census_is_number(int notation, const char *text, size_t length, double *
 size_t dp_census_year(double days);
 double dp_census_first_day(size_t k);
 
-/* w, rounded down to a multiple of 1 / unit; and at least √((1 + 1/16) columns + w²). */
-double dp_census_weight(size_t columns, int64_t unit);
-double dp_census_sensitivity(size_t columns);
+/* w, rounded down to a multiple of 1 / unit, or 1 for classes that the user names; and at least √((1 + 1/16) columns + w²),
+ * √((1 + 1/16) (columns − 1) + 1) for named classes, √((1 + 1/16) columns) for a number. They follow from the number of columns
+ * and from what is said of the label. */
+double dp_census_weight(const struct dp_census *census, int64_t unit);
+double dp_census_sensitivity(const struct dp_census *census);
 
 /* How much a cell of the histogram counts. */
 double dp_census_cell_weight(size_t k);

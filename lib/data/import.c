@@ -33,6 +33,7 @@ static bool goes_to_training(struct splitter *s)
 struct table {
     struct dp_import *import;
     struct dp_spool spool;
+    size_t first; /* records of the first table */
     bool by_person;
     struct dp_persons persons;   /* by_person */
     struct dp_image_rows images; /* import->map */
@@ -61,13 +62,14 @@ struct pass {
     struct dp_parsed row;
     struct splitter splitter;
     size_t next;         /* by_person: of persons.row */
+    size_t passed;       /* rows */
     bool training, ends; /* ends: the row is the last one of its person */
 };
 
 static int start_pass(struct pass *pass, const struct dp_import *import, struct table *table, struct dp_err *err)
 {
     *pass = (struct pass){.training = true, .ends = true};
-    if (import->test != NULL)
+    if (import->test != NULL && import->source.tests == NULL)
         start_split(import, &pass->splitter, table->by_person ? table->persons.count : table->spool.records);
     return dp_spool_rewind(&table->spool, err);
 }
@@ -81,7 +83,9 @@ static int next_row(struct pass *pass, const struct dp_import *import, struct ta
     if (table->by_person)
         rc = dp_spool_go(&table->spool, table->persons.row[pass->next].place, err);
     rc = rc ?: dp_spool_get(&table->spool, &pass->row, err);
-    if (rc == 1 && pass->ends && import->test != NULL)
+    if (rc == 1 && import->source.tests != NULL)
+        pass->training = pass->passed++ < table->first;
+    else if (rc == 1 && pass->ends && import->test != NULL)
         pass->training = goes_to_training(&pass->splitter);
     if (rc == 1 && table->by_person)
         pass->ends = dp_persons_ends(&table->persons, pass->next++);
@@ -233,9 +237,12 @@ static int identify(struct dp_import *import, size_t units, struct dp_err *err)
     int length =
         snprintf(text, sizeof text, "%a %lld %zu %zu %d %d %ld", import->split, import->seed, units, import->source.skip_lines,
                  (int)import->source.format, dp_import_delimiter(import), dp_schema_person(&import->plan.schema));
+    unsigned char tables[2 * DP_INPUT_DIGEST];
+    memcpy(tables, import->result.table, DP_INPUT_DIGEST);
+    memcpy(tables + DP_INPUT_DIGEST, import->result.tests, DP_INPUT_DIGEST);
     if (import->test != NULL)
         crypto_generichash(import->result.division, sizeof import->result.division, (const unsigned char *)text, (size_t)length,
-                           import->result.table, sizeof import->result.table);
+                           tables, import->source.tests != NULL ? sizeof tables : DP_INPUT_DIGEST);
     return import->identify != NULL ? import->identify(import->identify_self, import, err) : DP_OK;
 }
 
@@ -363,6 +370,29 @@ static int check_rows(const struct dp_import *import, size_t rows, struct dp_err
                               strcmp(import->source.input, "-") == 0 ? "standard input" : import->source.input);
 }
 
+/* Reads the second table, if there is one, after the first. */
+static int read_tests(struct dp_import *import, struct table *table, const struct dp_import_sink *to, struct dp_err *err)
+{
+    const char *input = import->source.input;
+    unsigned char digest[DP_INPUT_DIGEST];
+    if (import->source.tests == NULL)
+        return DP_OK;
+    table->first = table->spool.records;
+    if (table->by_person)
+        return dp_fail(err, DP_E_USAGE, "%s: a table for tests may have rows of the same persons: --split keeps them apart",
+                       import->source.tests);
+    memcpy(digest, import->result.table, sizeof digest);
+    free(import->reader.field);
+    import->reader.field = NULL;
+    import->source.input = import->source.tests;
+    int rc = readers[import->source.format](import, to, err);
+    rc = rc ?: check_rows(import, table->spool.records - table->first, err);
+    memcpy(import->result.tests, import->result.table, sizeof digest);
+    memcpy(import->result.table, digest, sizeof digest);
+    import->source.input = input;
+    return rc;
+}
+
 /* Whether something is measured on the rows, because the schema does not state it. */
 static bool is_measured(const struct dp_schema *s)
 {
@@ -488,6 +518,7 @@ static int run(struct dp_import *import, struct dp_err *err)
         dp_persons_open(&table.persons);
     rc = rc ?: readers[import->source.format](import, &to, err);
     rc = rc ?: check_rows(import, table.spool.records, err);
+    rc = rc ?: read_tests(import, &table, &to, err);
     if (rc == DP_OK && import->map != DP_MAP_NONE)
         dp_image_rows_open(&table.images, &import->plan);
     else if (rc == DP_OK && is_measured(&import->plan.schema))

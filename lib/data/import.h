@@ -27,6 +27,7 @@ struct dp_knots;
 /* A table, and how its reader takes it. */
 struct dp_import_source {
     enum dp_import_format format;
+    const char *tests;          /* csv, tsv: a second table, whose rows go to `test`; NULL: a split */
     const char *input, *labels; /* labels: only for IDX, NULL: all labels are 0, and for npy; see input.h */
     const char *sql; /* csv: the input is an SQLite database, and the table is what this query gives; NULL: it is a text */
     const char *member[2];  /* npz: the arrays of the rows and of their labels */
@@ -38,6 +39,7 @@ struct dp_import_source {
     size_t cols;         /* libsvm: columns; 0: the largest index, measured */
     bool max_abs;        /* numeric columns without bounds: divide by the largest magnitude (measured) */
     size_t skip_lines;   /* csv, tsv: lines to skip at the start */
+    int header;          /* of a table without a schema: 1 the first line has names, −1 it is a row, 0: guessed */
     size_t skip_bad;     /* this many malformed lines may become null records: rows of zeros with their label */
 };
 
@@ -48,6 +50,7 @@ struct dp_import_result {
     size_t malformed;                        /* private: malformed lines */
     size_t bad_cells;                        /* private: cells that could not be read and count as missing */
     unsigned char table[DP_INPUT_DIGEST];    /* digest of the bytes of the table; idx: of the images. Private */
+    unsigned char tests[DP_INPUT_DIGEST];    /* the same of the second table */
     unsigned char division[DP_INPUT_DIGEST]; /* digest of everything that decides which rows are in which part; zeros without a
                                               * split. Private */
     const char *encoding;                    /* csv, tsv: what was converted to UTF-8, or NULL; set by dp_census_read, too */
@@ -72,7 +75,7 @@ struct dp_import {
     bool unlabelled; /* rows to be scored: the label is not read, and its column, or folder, may be missing */
     enum dp_map_kind map; /* idx, images, npy, npz: rows are these features of images instead of their pixels */
     int threads;          /* that make rows: at least 1 */
-    double split;         /* fraction of the rows, or persons, for output; NAN: all */
+    double split;         /* fraction of the rows, or persons, for output; NAN: all, or all of the first table */
     long long seed;       /* seed of the split */
     const char *output, *test;
     /* Called after the table is read and before anything is written, to set writer.population and writer.split. NULL: they are

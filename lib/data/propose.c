@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/number.h"
 
 #define MOST_BUCKETS 64 /* of a feature, for texts that are not named */
 #define MOST_CLASSES 20 /* the most classes of a label of numbers: with more values, the label is a number to predict */
@@ -39,7 +40,14 @@ static int by_letters(const void *a, const void *b)
     return folded != 0 ? folded : strcmp(x, y);
 }
 
-/* Classes or categories: texts that differ only in case are one of them. Sorts the texts. */
+/* Texts that differ only in case, or are the same number. */
+static bool are_one(const char *a, const char *b)
+{
+    double x, y;
+    return strcasecmp(a, b) == 0 || (dp_number_real(a, &x) && dp_number_real(b, &y) && x == y);
+}
+
+/* Classes or categories: texts that are one of them are a list. Sorts the texts. */
 static json_t *folded(struct dp_census_text **text, size_t count)
 {
     json_t *list = json_array();
@@ -47,7 +55,7 @@ static json_t *folded(struct dp_census_text **text, size_t count)
         qsort(text, count, sizeof(struct dp_census_text *), by_letters);
     for (size_t i = 0, k; i < count; i = k) {
         json_t *same = json_array();
-        for (k = i; k < count && strcasecmp(text[i]->text, text[k]->text) == 0; k++)
+        for (k = i; k < count && are_one(text[i]->text, text[k]->text); k++)
             json_array_append_new(same, json_string(text[k]->text));
         json_array_append(list, k == i + 1 ? json_array_get(same, 0) : same);
         json_decref(same);
@@ -131,14 +139,39 @@ static void put_feature(json_t *o, const struct found *f)
         json_object_set_new(o, "indicator", json_true());
 }
 
-/* classes: NULL for a number. */
-static void put_label(json_t *o, json_t *classes, const struct found *f)
+/* classes: NULL for a number. unknown: the class of all other texts, or "zero": rows with other texts are null rows; or NULL. */
+static void put_label(json_t *o, json_t *classes, const char *unknown, const struct found *f)
 {
     json_object_set_new(o, "type", json_string("label"));
     if (classes != NULL)
         json_object_set(o, "classes", classes);
     else if (f->low < f->high)
         json_object_set_new(o, "bounds", json_pack("[f, f]", f->low, f->high));
+    if (unknown != NULL)
+        json_object_set_new(o, "unknown", json_string(unknown));
+}
+
+/* Adds a sentence to the column's note. */
+static void add_note(json_t *o, json_t *sentence)
+{
+    const char *before = json_string_value(json_object_get(o, "note"));
+    json_t *both = before != NULL ? json_sprintf("%s; %s", before, json_string_value(sentence)) : json_incref(sentence);
+    json_object_set_new(o, "note", both);
+    json_decref(sentence);
+}
+
+/* The classes that the user has named, each with its spellings. */
+static json_t *known_classes(const struct dp_schema *s)
+{
+    json_t *list = json_array();
+    for (size_t k = 0; k < s->classes; k++) {
+        json_t *texts = json_array();
+        for (size_t i = 0; i < s->class[k].count; i++)
+            json_array_append_new(texts, json_string(s->class[k].text[i]));
+        json_array_append(list, s->class[k].count > 1 ? texts : json_array_get(texts, 0));
+        json_decref(texts);
+    }
+    return list;
 }
 
 /* --- whose row it is */
@@ -461,28 +494,65 @@ static void noised_feature(const struct made *m, const struct dp_census_column *
             numbers > 0 ? "its numbers do not differ by what was paid for" : "no value is frequent enough for what was paid";
 }
 
-static int noised_label(const struct made *m, const struct dp_census_column *c, struct found *f, json_t *o, struct dp_err *err)
+/* noise: of the count, or 0 for an exact one. why: "", or that these rows may have other labels. */
+static void lost_rows(json_t *o, double rows, double noise, const char *why)
 {
-    const double numbers = numbers_of(m, &f->low, &f->high), named = name_texts(m, c, f), rows = (double)m->census->rows,
-                 others = rows - named;
+    const char *end =
+        why[0] != '\0' ? ", are not measured, and it is never predicted (--classes names it)" : " and are not measured";
+    if (rows == 0 || rows < 3 * noise)
+        return;
+    char *about = noise > 0 ? dp_format("about %.0f rows, give or take %.0f,", rows, 2 * noise) : dp_format("%.0f rows", rows);
+    add_note(o, json_sprintf("%s have no label%s: they teach nothing%s", about, why, end));
+    free(about);
+}
+
+/* Nothing was paid for the names of these classes; their counts show what may be a mistake. */
+static void named_label(const struct made *m, json_t *o)
+{
+    const struct dp_schema *known = &m->census->known;
+    json_t *classes = known_classes(known);
+    put_label(o, classes, m->census->others ? known->class[0].text[0] : "zero", NULL);
+    json_decref(classes);
+    for (size_t k = 0; k < known->classes; k++) {
+        const double rows = count(m, DP_CENSUS_CELLS + k);
+        if (rows < 3 * m->scale)
+            add_note(o, json_sprintf("about %.0f rows, give or take %.0f, have the class '%s'", fmax(rows, 0), 2 * m->scale,
+                                     known->class[k].text[0]));
+    }
+    lost_rows(o, count(m, 0), m->scale, m->census->others ? "" : ", or one that --classes does not name");
+}
+
+/* A label whose classes are guessed, or a number. */
+static int guessed_label(const struct made *m, const struct dp_census_column *c, struct found *f, json_t *o, struct dp_err *err)
+{
+    const bool number = m->census->said == DP_CENSUS_NUMBER;
+    const double numbers = numbers_of(m, &f->low, &f->high), named = number ? 0 : name_texts(m, c, f),
+                 rows = (double)m->census->rows, missing = count(m, 0);
+    const double noise = m->scale / m->weight * sqrt((double)f->count); /* of the sum of what is named */
     json_t *classes = folded(f->named, f->count);
     const size_t n = json_array_size(classes);
     const bool apart = n >= 2 && (numbers == 0 || (n <= MOST_CLASSES && named >= (n == 2 ? 0.8 : 0.95) * rows));
-    put_label(o, apart ? classes : NULL, f);
+    /* of a number, nearly all rows may have one class */
+    const bool alone = n == 1 && (f->low == f->high || named >= 0.5 * rows);
+    char *others = alone ? dp_format("not %s", f->named[0]->text) : NULL;
+    if (alone)
+        json_array_append_new(classes, json_string(others));
+    put_label(o, apart || alone ? classes : NULL, alone ? others : "zero", f);
     json_decref(classes);
-    if (!apart && (f->low == f->high || (n == 1 && named >= 0.5 * rows))) /* nearly all rows may have one class */
-        return dp_fail(err, DP_E_BUDGET,
-                       "fewer than two classes of the label are frequent enough for what was paid, and "
-                       "its numbers have no bounds; a schema of your own needs no payment");
-    const double noise = m->scale / m->weight * sqrt((double)f->count); /* of the sum of what is named */
-    if (apart && others >= 3 * noise)
-        json_object_set_new(o, "note",
-                            json_sprintf("about %.0f rows, give or take %.0f, have no label, or a class that is too rare to be "
-                                         "named: they teach nothing, are not measured, and it is never predicted",
-                                         others, 2 * noise));
-    if (apart)
-        json_object_set_new(o, "unknown", json_string("zero"));
-    return DP_OK;
+    if (alone) {
+        const double left = rows - named - missing, of_left = hypot(noise, m->scale);
+        add_note(
+            o, json_sprintf("only '%s' is frequent enough to be named: all other texts are one class, of about %.0f rows, give "
+                            "or take %.0f (--classes names classes without payment)",
+                            f->named[0]->text, fmax(left, 0), 2 * of_left));
+    }
+    lost_rows(o, apart ? rows - named : missing, apart ? noise : m->scale,
+              apart ? ", or a class that is too rare to be named" : "");
+    free(others);
+    if (apart || alone || f->low < f->high)
+        return DP_OK;
+    return dp_fail(err, DP_E_UNSAFE, "no %s of the label is frequent enough for what was paid",
+                   number ? "number" : "class or number");
 }
 
 /* The column and its counts. *features: it is a feature. *row: its name is one of its texts. */
@@ -493,7 +563,10 @@ static int noised_column(const struct made *m, size_t i, json_t *o, bool *featur
     f.named = dp_new(c->texts + 1, sizeof *f.named);
     int rc = DP_OK;
     if (i == m->census->label) {
-        rc = noised_label(m, c, &f, o, err);
+        if (m->census->said == DP_CENSUS_CLASSES)
+            named_label(m, o);
+        else
+            rc = guessed_label(m, c, &f, o, err);
     } else if (!put_person(m->census, i, o)) {
         noised_feature(m, c, &f);
         put_feature(o, &f);
@@ -572,13 +645,14 @@ int dp_propose_noised(const struct dp_census *census, const int64_t *noised, int
     m.words = spellings(dp_census_doubtful, false);
     for (size_t i = 0; rc == DP_OK && i < census->columns; m.noised += DP_CENSUS_CELLS + census->column[i++].texts) {
         json_t *o = json_pack("{s:s}", "name", census->column[i].name);
-        m.weight = i == census->label ? dp_census_weight(census->columns, unit) : 1;
+        m.weight = i == census->label ? dp_census_weight(census, unit) : 1;
         rc = noised_column(&m, i, o, &features, &row, err);
         json_array_append_new(list, o);
     }
     json_decref(m.words);
     if (rc == DP_OK && !features)
-        rc = dp_fail(err, DP_E_BUDGET, "no column has frequent values for this payment; a schema of your own needs no payment");
+        rc = dp_fail(err, DP_E_UNSAFE, "no feature has values that are frequent enough for what was paid");
+    row = census->header < 0 || (row && census->header == 0);
     if (row)
         number_columns(list);
     *schema = rc == DP_OK ? json_object() : NULL;
@@ -668,15 +742,53 @@ static const char *left_out(const struct dp_census_column *c, const struct found
     return NULL;
 }
 
+/* The classes that the user has named; and how many rows have each, and none. */
+static void exact_classes(const struct dp_census *census, const struct dp_census_column *c, json_t *o)
+{
+    const struct dp_schema *known = &census->known;
+    json_t *classes = known_classes(known);
+    size_t lost = c->exact->missing;
+    put_label(o, classes, census->others ? known->class[0].text[0] : "zero", NULL);
+    json_decref(classes);
+    for (size_t k = census->others; k < known->classes; k++) {
+        bool there = false;
+        for (size_t i = 0; i < c->seen_count; i++)
+            there |= dp_texts_find(&known->class[k], c -> seen[i] -> text, c -> seen[i] -> length) >= 0;
+        if (!there)
+            add_note(o, json_sprintf("no row has the class '%s'", known->class[k].text[0]));
+    }
+    for (size_t i = 0; i < c->seen_count && !census->others; i++) {
+        bool named = dp_census_is_among(dp_census_absent, c->seen[i]->text, c->seen[i]->length);
+        for (size_t k = 0; k < known->classes; k++)
+            named |= dp_texts_find(&known->class[k], c -> seen[i] -> text, c -> seen[i] -> length) >= 0;
+        lost += named ? 0 : (size_t)c->seen[i]->count;
+    }
+    lost_rows(o, (double)lost, 0, census->others ? "" : ", or one that --classes does not name");
+}
+
 static int exact_label(const struct dp_census *census, struct found *f, json_t *o, struct dp_err *err)
 {
-    json_t *classes = !f->numeric || f->count <= MOST_CLASSES ? folded(f->named, f->count) : json_null();
-    put_label(o, json_is_null(classes) ? NULL : classes, f);
-    int rc = json_is_array(classes) && json_array_size(classes) < 2
-                 ? dp_fail(err, DP_E_RUN, "%s: the label '%s' has only one class, so there is nothing to learn", census->input,
-                           census->column[census->label].name)
-                 : DP_OK;
-    json_decref(classes);
+    const struct dp_census_column *c = &census->column[census->label];
+    const bool classes = census->said == DP_CENSUS_GUESS && (!f->numeric || f->count <= MOST_CLASSES);
+    json_t *list = folded(f->named, f->count);
+    int rc = DP_OK;
+    if (census->said == DP_CENSUS_CLASSES)
+        exact_classes(census, c, o);
+    else if (census->said == DP_CENSUS_NUMBER && !f->numeric)
+        rc = dp_fail(err, DP_E_RUN, "--number: the label '%s' of %s has cells that cannot be read as numbers", c->name,
+                     census->input);
+    else if (classes && json_array_size(list) < 2)
+        rc = dp_fail(err, DP_E_RUN, "%s: the label '%s' has only one class, so there is nothing to learn", census->input,
+                     c->name);
+    else if (classes && f->count == DP_CENSUS_DIFFERENT)
+        rc = dp_fail(err, DP_E_RUN,
+                     "%s: the label '%s' has %d different texts or more: --label %s=CLASS takes one of them against all others",
+                     census->input, c->name, DP_CENSUS_DIFFERENT, c->name);
+    else {
+        put_label(o, classes ? list : NULL, c->exact->missing > 0 ? "zero" : NULL, f);
+        lost_rows(o, (double)c->exact->missing, 0, "");
+    }
+    json_decref(list);
     return rc;
 }
 
@@ -712,7 +824,7 @@ static int exact_column(const struct dp_census *census, size_t i, int notation, 
     if (rc == DP_OK && i == census->label) {
         rc = exact_label(census, &f, o, err);
     } else if (rc == DP_OK && !put_person(census, i, o)) {
-        f.missing = x->missing || (f.numeric && x->doubtful > 0);
+        f.missing = x->missing > 0 || (f.numeric && x->doubtful > 0);
         f.fill = f.low == f.high && f.missing ? f.low : NAN;
         f.words = x->doubtful > 0 ? json_array() : NULL;
         add_words(f.words, c, dp_census_doubtful);
@@ -729,11 +841,11 @@ int dp_propose_exact(struct dp_census *census, const struct dp_import *import, j
     *schema = NULL;
     if (census->column[0].exact == NULL)
         return dp_fail(err, DP_E_UNSAFE, "a census for a schema that is paid for has nothing else");
-    const bool header = import->plan.schema.header || census->named || has_header(census);
+    const bool header = census->named || (census->header == 0 && has_header(census));
     int rc = header ? dp_census_check_names(census, err) : DP_OK;
-    if (!header)
+    if (!header && census->header == 0)
         dp_census_take_first_line(census);
-    rc = rc ?: dp_census_find_label(census, import, err);
+    rc = rc ?: dp_census_find_label(census, err);
     if (header)
         rc = rc ?: dp_propose_ask(census, import, true, err);
     if (rc != DP_OK)

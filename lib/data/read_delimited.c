@@ -28,12 +28,12 @@ static void add_texts(struct dp_text_index *index, const struct dp_texts *texts,
         dp_text_index_add(index, texts->text[k], strlen(texts->text[k]), meaning);
 }
 
-/* Collects what the cells of a column can mean. A label is never missing. */
+/* Collects what the cells of a column can mean. A class may be a word for missing values. */
 static void index_column(struct dp_text_index *index, const struct dp_schema *s, const struct dp_column *c)
 {
     for (size_t k = 0; c->type == DP_COLUMN_LABEL && k < s->classes; k++)
         add_texts(index, &s->class[k], (long)k);
-    if (c->type == DP_COLUMN_LABEL)
+    if (c->type == DP_COLUMN_LABEL && !c->unknown_class)
         return;
     add_texts(index, &s->missing, MISSING);
     add_texts(index, &c->missing, MISSING);
@@ -96,16 +96,17 @@ static int label_cell(const struct dp_import *import, const struct dp_lines *l, 
                       struct dp_err *err)
 {
     const struct dp_schema *s = &import->plan.schema;
+    const struct dp_column *c = &s->column[s->label];
     const struct dp_cell *f = &l->field[i];
-    if (s->real_label) {
-        r->labelled = read_number(s, f, &r->label);
-        return r->labelled ? DP_OK : bad_cell(l, i, name, "the label must be a number", err);
-    }
-    long class = dp_text_index_find(&import->reader.index[s->label], f->text, f->length, UNKNOWN);
-    r->null = class < 0 && s->column[s->label].unknown_zero;
-    if (class < 0 && !r->null)
-        return unknown_class(s, l, i, name, err);
-    r->label = r->null ? 0 : (double)class;
+    long class = dp_text_index_find(&import->reader.index[s->label], f->text, f->length, f->length == 0 ? MISSING : UNKNOWN);
+    if (class == UNKNOWN && c->unknown_class)
+        class = (long)c->other;
+    const bool good = s->real_label ? read_number(s, f, &r->label) : class >= 0;
+    r->null = !good && c->unknown_zero;
+    if (!good && !r->null)
+        return s->real_label ? bad_cell(l, i, name, "the label must be a number", err) : unknown_class(s, l, i, name, err);
+    if (!s->real_label || r->null)
+        r->label = r->null ? 0 : (double)class;
     r->labelled = true;
     return DP_OK;
 }

@@ -87,8 +87,7 @@ static int note_label(double *labels, size_t *count, double label, const struct 
         if (labels[k] == label)
             return DP_OK;
     if (*count == MOST_CLASSES)
-        return dp_fail(err, DP_E_RUN, "%s: more than %d different labels (--real-label for a regression)", l->name,
-                       MOST_CLASSES);
+        return dp_fail(err, DP_E_RUN, "%s: more than %d different labels (--number for a regression)", l->name, MOST_CLASSES);
     labels[(*count)++] = label;
     return DP_OK;
 }

@@ -113,6 +113,14 @@ long dp_schema_class_of(const struct dp_schema *s, double label)
     return -1;
 }
 
+long dp_schema_class_with(const struct dp_schema *s, const char *text)
+{
+    for (size_t k = 0; k < s->classes; k++)
+        if (dp_texts_find(&s->class[k], text, strlen(text)) >= 0)
+            return (long)k;
+    return -1;
+}
+
 static const char *class_name(const void *schema, size_t k, size_t *length)
 {
     const char *name = ((const struct dp_schema *)schema)->class[k].text[0];
@@ -248,6 +256,21 @@ static int check_class(const struct dp_schema *s, size_t k, const char *path, co
                                dp_text_show(text, strlen(text), shown));
     }
     return DP_OK;
+}
+
+/* Reads "unknown" of a label: zero, or the name of the class of all other texts. */
+static int unknown_label(const struct dp_schema *s, struct dp_column *c, const json_t *o, const char *path, const char *name,
+                         struct dp_err *err)
+{
+    const char *unknown = json_string_value(json_object_get(o, "unknown"));
+    for (size_t k = 0; unknown != NULL && k < s->classes && !c->unknown_class; k++) {
+        c->unknown_class = strcmp(unknown, "zero") != 0 && strcmp(unknown, s->class[k].text[0]) == 0;
+        c->other = k;
+    }
+    c->unknown_zero = c->unknown_class || (unknown != NULL && strcmp(unknown, "zero") == 0);
+    return json_object_get(o, "unknown") == NULL || c->unknown_zero
+               ? DP_OK
+               : dp_fail(err, DP_E_RUN, "%s: column '%s': \"unknown\" is zero, or the name of a class", path, name);
 }
 
 static int label_column(struct dp_schema *s, const json_t *o, const char *path, const char *name, struct dp_err *err)
@@ -491,7 +514,7 @@ static int typed_entries(struct dp_schema *s, struct dp_column *c, const json_t 
     case DP_COLUMN_LABEL:
         s->label = c - s->column;
         rc = label_column(s, o, path, name, err);
-        return rc == DP_OK && s->classes > 0 ? unknown_of(c, o, path, name, err) : rc;
+        return rc ?: unknown_label(s, c, o, path, name, err);
     case DP_COLUMN_PERSON:
         return rows_of(s, json_object_get(o, "rows_per_person"), path, name, err);
     default:

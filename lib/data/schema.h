@@ -45,11 +45,13 @@ struct dp_column {
     size_t *meant;              /* the index of which is here */
     bool drop_first;            /* the first category has all zeros */
     bool unknown_zero;          /* an unknown category is all zeros, a row of an unknown class, too; not an error */
-    size_t words;               /* text: columns of its words and pairs of words */
-    struct dp_texts missing;    /* cells of this column that mean "missing", in addition to the schema's */
-    enum dp_fill fill;          /* replacement of a missing cell */
-    double fill_value;          /* a number, or the index of a category (-1: no category) */
-    bool indicator;             /* one more feature: 1 if the cell is missing, else 0 */
+    bool unknown_class;         /* label: any text that is neither a class nor missing means the class `other` */
+    size_t other;
+    size_t words;            /* text: columns of its words and pairs of words */
+    struct dp_texts missing; /* cells of this column that mean "missing", in addition to the schema's */
+    enum dp_fill fill;       /* replacement of a missing cell */
+    double fill_value;       /* a number, or the index of a category (-1: no category) */
+    bool indicator;          /* one more feature: 1 if the cell is missing, else 0 */
 };
 
 struct dp_schema {
@@ -82,6 +84,9 @@ int dp_schema_classes(struct dp_schema *s, const char *text, struct dp_err *err)
 
 /* The index of the class whose name is this number ("-1", "+1", "1.0"), or -1. */
 long dp_schema_class_of(const struct dp_schema *s, double label);
+
+/* The index of the class that the text means, or -1. */
+long dp_schema_class_with(const struct dp_schema *s, const char *text);
 
 /* The names of the classes for a message (dp_text_list). Returns buffer. */
 const char *dp_schema_show_classes(const struct dp_schema *s, char buffer[DP_TEXT_LISTED]);

@@ -40,7 +40,7 @@ dp-import: the population is x.npy"
     dp-import npz -q --classes -1,0,1 -o packed.dp packed.npz rows labels
     gzip -c x.npy > x.npy.gz
     dp-import -q --classes 3 -o packed-file.dp x.npy.gz y.npy
-    dp-import npy -q --real-label --no-bias -o real.dp x.npy y.npy
+    dp-import npy -q --number --no-bias -o real.dp x.npy y.npy
     for kind in i1 i2 i4 i8 u2 u4 u8 f4 b1; do
         dp-import npy -q --classes 3 --row-norm unit -o $kind.dp $kind.npy y.npy
         cmp i1.dp/X.npy $kind.dp/X.npy

@@ -58,7 +58,7 @@ printed() { dpline fit small.dp --print -q "$@" | tr -s ' \n' ' '; }
     complains 2 "dpline fit: --print: people.csv is a table, and only a run on a data set is printed" dpline fit people.csv --print
     complains 2 "dpline fit: --label is for a table; a data set has its label" dpline fit small.dp --label age
     complains 2 "dpline fit: --population is for a table; a data set has its population" dpline fit small.dp --population us
-    for part in 1 0 all .0; do complains 2 "dpline fit: --test: must be between 0 and 1, or none, got '$part'" dpline fit people.csv --test $part; done
+    for part in 1 -.1 all; do complains 2 "dpline fit: --test: must be a table, a part below 1, or none, got '$part'" dpline fit people.csv --label x --test=$part; done
     run dp-fit people.csv
     assert_failure 1
     assert_line "  dp-import csv --schema people.json --split 0.8 -o people.dp --test people-test.dp people.csv"
@@ -99,11 +99,11 @@ hospital() {
     assert_equal "$(wc -l < risk.csv),$(sed -n 1p risk.csv)" "30,patient_id,prediction"
 }
 
-@test "fit: a schema that is not paid for, because the adjacency is replace-one" {
+@test "fit: a schema that is not paid for, which replace-one needs" {
     mkdir ward && hospital > ward/patients.csv
     head -n 30 ward/patients.csv | cut -d ';' -f 1-6 > january.csv
     echo '9;Z;old;70,5;no;A' >> january.csv
-    run dpline fit ward/patients.csv --label readmitted --epsilon 1 --seed 3 --adjacency replace-one
+    run dpline fit ward/patients.csv --label readmitted --epsilon 1 --seed 3 --adjacency replace-one --unpaid-schema
     assert_success
     assert_line "dp-import: column 'patient_id' is left out: its name and its values look like an identifier"
     assert_line "dp-import: column 'age' is numeric, bounds [20.0,79.0], indicator true"
@@ -122,13 +122,13 @@ hospital() {
     tail -n +2 risk.csv | head -n 29 | cut -d , -f 2 | diff - rows
     complains 2 "dpline fit: ward/patients.dp is there already (dpline fit ward/patients.dp trains on it)" dpline fit ward/patients.csv --label ward
     rm -r ward/patients.dp
-    complains 2 "dpline fit: --label: ward/patients.json is there, and says which column is the label" dpline fit ward/patients.csv --label ward
     complains 1 "dp-predict: patients.model carries no public schema: --schema names the schema of the training set" dp-predict patients.model january.csv
     complains 2 "dp-predict: --schema is for a table" dp-predict patients.model all.dp --schema ward/patients.json
     # a schema of public values is carried
     jq '.private_preprocessing = []' ward/patients.json > p && mv p ward/patients.json
     rm -r ward/patients-test.dp
-    run dpline fit ward/patients.csv --epsilon 1 --seed 3 -o public.model
+    complains 2 "dp-import: --label: ward/patients.json says that the label is 'readmitted'" dpline fit ward/patients.csv --label ward -o other.model -q
+    run dpline fit ward/patients.csv --label readmitted --epsilon 1 --seed 3 -o public.model
     assert_success
     refute_line --partial "does not cover"
     assert_line "  dp-predict public.model NEW.csv > scores.csv"
@@ -165,8 +165,8 @@ hospital() {
     chmod +x bin/dp-fit
     awk 'BEGIN { srand(1); print "a,b,y"; for (i = 0; i < 2500; i++) { a = rand(); print a "," rand() "," (rand() < 4 * (a - .5)^2) } }' > table
     jq -n '{header: true, columns: [{name: "a", type: "numeric", bounds: [0, 1]}, {name: "b", type: "numeric", bounds: [0, 1]}, {name: "y", type: "label", classes: ["0", "1"]}]}' > schema
-    for run in "1 cosines --label y" "8 products --label y" "8 cosines --label y --additive" "0.05 line --label y" "1 line --label y --linear" \
-        "1 cosines --label y --adjacency replace-one" "1 cosines" "8 products" "0.05 line" "1 cosines --seed 1" "8 products --seed 1"; do
+    for run in "1 cosines --label y" "8 products --label y" "8 cosines --label y --additive" "0.05 line --label y --unpaid-schema" "1 line --label y --linear" \
+        "1 cosines --label y --adjacency replace-one --unpaid-schema" "1 cosines" "8 products" "0.05 line" "1 cosines --seed 1" "8 products --seed 1"; do
         read -r epsilon basis options <<< "$run"
         rm -rf t.* t-test.dp
         cp table t.csv
@@ -561,7 +561,7 @@ beginning() {
 
 @test "fit: a table, all of whose rows are trained on, or half of them, and the name of its people" {
     dp-synth patients --rows 4000 --seed 1 -o p.csv -q
-    dpline fit p.csv --label readmitted --test none --population 'the ward' -q
+    dpline fit p.csv --label readmitted --row-is-person --test none --population 'the ward' -q
     assert_equal "$(dp-info --get rows p.dp) $(dp-info --get population p.dp) $(dp-info --get population p.model) $(echo p-*)" "4000 the ward the ward p-*"
     assert_equal "$(dp-account report --json p.json.ledger | jq -c '[.runs[].population] | unique')" '["the ward"]'
     # the schema is there now

@@ -706,7 +706,7 @@ dp-import: the population is t.svm"
     printf '%s\n' 1 '0 1:1' > z.svm # a row of zeros may come first
     dp-import libsvm --no-bias -q -o z.dp z.svm
     assert_equal "$(values z.dp 1 | head -n 1)" 0
-    dp-import libsvm --real-label --scale max-abs -q -o r.dp t.svm
+    dp-import libsvm --number --scale max-abs -q -o r.dp t.svm
     assert_equal "$(dp-info r.dp --get private_preprocessing)" columns,max-abs
     assert_equal "$(labels r.dp)" "$(printf '%s\n' 1 -1 -1)"
 }

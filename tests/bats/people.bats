@@ -475,3 +475,28 @@ on_disk() {
     [ -e people.dp/ledger ]
     grep -q 'renameat2(.*"people.dp", RENAME_EXCHANGE) = 0' calls
 }
+
+@test "the rows of a second table, for tests, are of the population of the first" {
+    printf 'a,y\n1,0\n2,1\n3,0\n' > first.csv
+    printf 'a,y\n4,1\n,0\n' > second.csv
+    echo '{"header": true, "columns": [{"name": "a", "type": "numeric", "bounds": [0, 9], "fill": 2}, {"name": "y", "type": "label", "classes": ["0", "1"]}]}' > s.json
+    dp-import -s s.json --row-norm cap --no-bias -q -o train.dp --test test.dp first.csv second.csv
+    assert_equal "$(dp-info --get rows train.dp) $(dp-info --get rows test.dp) $(dp-info --get held_out test.dp)" "3 2 true"
+    assert_equal "$(dp-info --get split train.dp)" "$(dp-info --get split test.dp)"
+    assert_equal "$(/usr/bin/python3 -c 'import numpy; print((9 * numpy.load("test.dp/X.npy")).round().tolist(), numpy.load("test.dp/y.npy").tolist())')" \
+        "[[4.0], [2.0]] [1.0, 0.0]"
+    run dp-import -s s.json -o again.dp second.csv
+    assert_line "dp-import: the population is first.csv, as in an import before"
+    complains 2 "dp-import: --test: --split, or a second table, says which rows go there" dp-import -s s.json -o u.dp --test v.dp first.csv
+    complains 2 "dp-import: expected one file, or - for standard input" dp-import -s s.json -o u.dp --split 0.5 --test v.dp first.csv second.csv
+    sed 's/"numeric", "bounds": .0, 9., "fill": 2/"person"/; s/"columns": ./&{"name": "b", "type": "numeric", "bounds": [0, 1]}, /' s.json > p.json
+    printf 'a,b,y\n1,1,0\n2,1,1\n' > persons.csv
+    complains 2 "dp-import: persons.csv: a table for tests may have rows of the same persons: --split keeps them apart" \
+        dp-import -s p.json --rows-per-person 1 -o u.dp --test v.dp persons.csv persons.csv
+    # a payment for a schema is no import
+    people() { awk 'BEGIN { print "age,ill"; for (i = 0; i < 3000; i++) print i % 50 "," i % 2 }'; }
+    people > folk.csv
+    dp-import folk.csv --infer-schema folk.json --private-schema 0.5 -q
+    run dp-import folk.csv -s folk.json -o folk.dp
+    assert_line "dp-import: the population is folk.csv"
+}

@@ -116,12 +116,22 @@ true"
 
 @test "a table that is too small is not looked at, or is said to be" {
     people 300
-    complains 3 "dp-import: --private-schema: people.csv is too small: noise for epsilon = 0.1 would hide a text of a quarter of the rows, and nothing was charged; write the schema yourself" \
+    complains 5 "dp-import: --private-schema: people.csv is too small: noise for epsilon = 0.1 would hide a text of a quarter of the rows; nothing was charged: --classes and a schema of your own need no payment; dpline fit --unpaid-schema pays nothing, and then epsilon does not cover the schema" \
         dp-import people.csv --infer-schema people.json --private-schema 0.1
     assert_not_exists people.json
     assert_not_exists people.json.ledger
-    dp-import people.csv --infer-schema people.json --private-schema 0.1 --else-unpaid 2> said
-    head -n 1 said | grep -qx 'dp-import: the table is too small to pay for a schema'
+    # fit pays up to three tenths, and says no as well, before it is told that nobody pays
+    people 150
+    run fit.sh people.csv --label income
+    assert_failure 5
+    assert_line --partial "epsilon = 0.3 would hide"
+    assert_not_exists people.json
+    assert_not_exists people.json.ledger
+    run fit.sh people.csv --label income --adjacency replace-one
+    assert_failure 2
+    assert_output "fit.sh: --adjacency: a schema is paid for under null-record: --schema names one of yours, --unpaid-schema does without"
+    fit.sh people.csv --label income --unpaid-schema 2> said
+    assert_equal "$(head -n 1 said)" "fit.sh: --unpaid-schema: nothing is paid for people.json, and epsilon does not cover it"
     assert_equal "$(jq -c '[.paid, .private_preprocessing]' people.json)" '[null,["inferred-schema"]]'
 }
 
@@ -131,7 +141,7 @@ true"
     grep -q '^dp-import: the schema cost epsilon 0.244141, delta 1e-05: ' said
     assert_equal "$(jq '.paid.epsilon' people.json) $(jq 'select(.kind == "open").epsilon' people.json.ledger)" \
         "0.244140625 0.244140625"
-    complains 3 "dp-import: --private-schema: people.csv is too small: noise for epsilon = 0.2 would hide a text of a quarter of the rows, and nothing was charged; write the schema yourself" \
+    complains 5 "dp-import: --private-schema: people.csv is too small: noise for epsilon = 0.2 would hide a text of a quarter of the rows; nothing was charged: --classes and a schema of your own need no payment; dpline fit --unpaid-schema pays nothing, and then epsilon does not cover the schema" \
         dp-import people.csv --infer-schema other.json --private-schema 0.1 --at-most 0.2
     complains 2 "dp-import: --at-most: must be at least --private-schema" \
         dp-import people.csv --infer-schema other.json --private-schema 0.1 --at-most 0.09
@@ -159,22 +169,19 @@ true"
     propose() { dp-import "$1.csv" --infer-schema "$1.json" --private-schema 3 --row-is-person --no-ledger --noise-seed 1 --delta 1e-7 -q -f "${@:2}"; }
     awk -F , '{ print $3, $5 }' t.csv | sort | uniq -c > texts
     awk -F , '{ print $3, $5 }' other.csv | sort | uniq -c | cmp - texts
-    for how in "" --else-unpaid; do
-        # shellcheck disable=SC2086 # words
-        { propose t $how && propose other $how; }
-        cmp t.json other.json
-        assert_equal "$(jq -c '[.columns[0].bounds, .columns[3].type, .columns[4].classes, .note]' t.json)" '[[16,64],"ignore",["no","yes"],null]'
-    done
+    propose t
+    propose other
+    cmp t.json other.json
+    assert_equal "$(jq -c '[.columns[0].bounds, .columns[3].type, .columns[4].classes, .note]' t.json)" '[[16,64],"ignore",["no","yes"],null]'
     # nobody pays, and extremes are there
     dp-import other.csv --infer-schema other.json -q -f
     assert_equal "$(jq -c '[.columns[0].bounds, .private_preprocessing]' other.json)" '[[17,63.99],["inferred-schema"]]'
-    # what was paid is not enough, and there is no schema
-    awk 'BEGIN { print "age,ill"; for (i = 0; i < 2000; i++) print i % 40 "," (i ? "no" : "yes") }' > rare.csv
+    # what was paid is not enough, and there is no schema, although the rows have bounds
+    awk 'BEGIN { print "age,ill"; for (i = 0; i < 2000; i++) print i % 40 ",c" i % 400 }' > rare.csv
     run propose rare
-    assert_failure 3
+    assert_failure 5
+    assert_output "dp-import: no class or number of the label is frequent enough for what was paid, epsilon 3: --classes and a schema of your own need no payment; dpline fit --unpaid-schema pays nothing, and then epsilon does not cover the schema"
     assert_not_exists rare.json
-    propose rare --else-unpaid
-    assert_equal "$(jq -c '[.columns[0].bounds, .private_preprocessing]' rare.json)" '[[0,39],["inferred-schema"]]'
 }
 
 @test "words for missing values are the same in any case, whether a schema is paid for or not" {
@@ -189,12 +196,12 @@ true"
     cmp t.dp/X.npy p.dp/X.npy
 }
 
-@test "rare classes: rows of zeros, or a schema that is not paid for" {
+@test "rare classes: rows of zeros, or one class for all texts that are not named" {
     # 900 of 20000 have a class that is not named: at this delta one of them is in 1.5e-8 of the runs
     people 20000
     awk -F , -v OFS=, 'NR > 2 && NR <= 902 { $3 = "maybe" NR } { print }' people.csv > rare.csv && mv rare.csv people.csv
     fit.sh people.csv --label income --epsilon 2 --delta 1e-9 -q 2> said
-    grep -qx "dp-import: column 'income': about [0-9]* rows, give or take [0-9]*, have no label, or a class that is too rare to be named: they teach nothing, are not measured, and it is never predicted" said
+    grep -qx "dp-import: column 'income': about [0-9]* rows, give or take [0-9]*, have no label, or a class that is too rare to be named: they teach nothing, are not measured, and it is never predicted (--classes names it)" said
     assert_equal "$(jq -c '.columns[2] | [.classes, .unknown]' people.json)" '[["no","yes"],"zero"]'
     # such rows are measured nowhere
     dp-predict people.model people-test.dp -H > predicted 2> said
@@ -206,17 +213,77 @@ assert zero.sum() > 100
 assert set(numpy.array(open("predicted").read().split())[zero]) == {'""'} and (numpy.load("people-test.dp/nulls.npy") == zero.nonzero()[0]).all()
 PYTHON
     jq '.columns[2].unknown = "other"' people.json > other.json
-    complains 1 "dp-import: other.json: column 'income': \"unknown\" can only be zero" dp-import people.csv -s other.json -o other.dp
+    complains 1 "dp-import: other.json: column 'income': \"unknown\" is zero, or the name of a class" dp-import people.csv -s other.json -o other.dp
     rm -r people.* people-test.dp
-    # nearly all have one class: the payment is not enough, and counts all the same. The 5 others are named with probability 3.4e-7.
-    awk 'BEGIN { print "age,ill"; for (i = 0; i < 9000; i++) print 20 + i % 50 "," (i % 1800 < 1 ? "yes" : "no") }' > rare.csv
-    complains 3 "dp-import: fewer than two classes of the label are frequent enough for what was paid, and its numbers have no bounds; a schema of your own needs no payment" \
-        dp-import rare.csv -q --infer-schema a.json --private-schema 0.1
+    # nearly all have one class. The 5 others are named with probability 3.4e-7.
+    awk 'BEGIN { print "age,ill"; for (i = 0; i < 9000; i++) print 20 + i % 50 "," (i % 1800 < 1 ? "yes" : i % 1800 < 2 ? "" : "no") }' > rare.csv
     fit.sh rare.csv --label ill --epsilon 1 2> said
-    grep -q '^dp-import: the payment is not enough for a schema: fewer than two classes' said
-    grep -q 'epsilon does not cover what rare.json took from the rows' said
-    assert_equal "$(jq -c '[.columns[1].classes, .private_preprocessing, .paid.epsilon]' rare.json)" '[["no","yes"],["inferred-schema"],0.1]'
-    assert_equal "$(of rare.model epsilon | awk '{ print ($1 > 0.99 && $1 <= 1) }')" 1
+    grep -q "^dp-import: column 'ill': only 'no' is frequent enough to be named: all other texts are one class, of about [0-9]* rows, " said
+    assert_equal "$(jq -c '[.columns[1].classes, .columns[1].unknown, .private_preprocessing]' rare.json)" '[["no","not no"],"not no",null]'
+    refute grep -q 'does not cover' said
+    # of 10 rows without a label and 10 others: one row in 7200 and 1800 is null
+    /usr/bin/python3 -c "
+import numpy
+y = [numpy.load(d + '/y.npy') for d in ('rare.dp', 'rare-test.dp')]
+null = [numpy.load(d + '/nulls.npy') for d in ('rare.dp', 'rare-test.dp')]
+assert len(null[0]) + len(null[1]) == 5
+assert sum((a == 1).sum() for a in y) == 5, [set(a) for a in y]"
+}
+
+# facts DIR: how many classes, and rows without a label
+facts() { echo "$(dp-info --get classes "$1") $(/usr/bin/python3 -c "import numpy; print(len(numpy.load('$1/nulls.npy')))")"; }
+# labels: the JSON of the label in s.json
+labels() { jq -c '.columns[] | select(.type == "label") | [.classes, .unknown, .bounds]' s.json; }
+
+@test "classes that the user names are not paid for, however rare" {
+    awk 'BEGIN { print "age,ill"; for (i = 0; i < 3000; i++) print 20 + i % 50 "," (i % 100 < 2 ? "yes" : i % 100 < 3 ? "" : i % 100 < 13 ? "maybe" : "NO") }' > t.csv
+    propose() { dp-import t.csv --infer-schema s.json --private-schema 1 --no-ledger --noise-seed 2 -f "$@" 2> said; }
+    propose --classes no,yes
+    assert_equal "$(labels)" '[[["no","No","NO"],["yes","Yes","YES"]],"zero",null]'
+    grep -qE "^dp-import: column 'ill': about 3[0-9]{2} rows, give or take [0-9]*, have no label, or one that --classes does not name: they teach nothing, are not measured, " said
+    dp-import t.csv -s s.json --label ill --classes no,yes -q -o t.dp
+    assert_equal "$(facts t.dp)" "2 330"
+    # one class against all others that are not empty
+    propose --label ill=yes
+    assert_equal "$(labels)" '[["not yes",["yes","Yes","YES"]],"not yes",null]'
+    dp-import t.csv -s s.json --label ill=yes -q -f -o t.dp
+    assert_equal "$(facts t.dp)" "2 30"
+    # a class that hardly a row has is said
+    propose --label ill=Sick
+    grep -qE "^dp-import: column 'ill': about [0-9]+ rows, give or take [0-9]+, have the class 'Sick'" said
+    # what a schema says is not said otherwise
+    complains 2 "dp-import: --label: s.json says that the label has the classes not Sick, Sick" dp-import t.csv -s s.json --label ill=yes -o u.dp
+    complains 2 "dp-import: --label: s.json says that the label is 'ill'" dp-import t.csv -s s.json --label age -o u.dp
+    complains 2 "dp-import: --number: s.json says that the label has the classes not Sick, Sick" dp-import t.csv -s s.json --number -o u.dp
+    complains 2 "dp-import: --label COLUMN=CLASS, --classes and --number exclude each other" \
+        dp-import t.csv --infer-schema s.json -f --label ill=yes --classes no,yes
+    # the same from exact facts, with exact counts
+    dp-import t.csv --infer-schema s.json -f --classes no,yes 2> said
+    grep -qx "dp-import: column 'ill': 330 rows have no label, or one that --classes does not name: they teach nothing, are not measured, and it is never predicted (--classes names it)" said
+    dp-import t.csv --infer-schema s.json -f --label ill=Sick 2> said
+    grep -qx "dp-import: column 'ill': no row has the class 'Sick'; 30 rows have no label: they teach nothing and are not measured" said
+}
+
+@test "a label is a number or classes: a guess is said, and an option decides" {
+    awk 'BEGIN { print "age,visits"; for (i = 0; i < 3000; i++) print 20 + i % 50 "," (i % 10 == 0 ? "" : i % 3 ? 0 : i % 9 ? "1.0" : 1) }' > t.csv
+    for paid in "--private-schema 1 --no-ledger --noise-seed 2" ""; do
+        # shellcheck disable=SC2086 # words
+        propose() { dp-import t.csv --infer-schema s.json $paid -f "$@" 2> said; }
+        propose
+        grep -qx "dp-import: column 'visits' is taken for classes, a guess: --number takes it for a number" said
+        assert_equal "$(labels)" '[["0",["1","1.0"]],"zero",null]'
+        grep -qE "^dp-import: column 'visits': (300 rows|about [23][0-9]{2} rows, give or take [0-9]+,) have no label" said
+        propose --number
+        refute grep -q guess said
+        jq -e '.columns[1] | .classes == null and .unknown == "zero" and .bounds[0] == 0' s.json
+        # rows without a number are null
+        dp-import t.csv -s s.json -q -f -o t.dp
+        assert_equal "$(facts t.dp)" "0 300"
+    done
+    awk 'BEGIN { print "age,ill"; for (i = 0; i < 3000; i++) print 20 + i % 50 "," (i % 2 ? "Y" : i % 3 ? "Yes" : "no") }' > t.csv
+    propose
+    grep -qF "dp-import: column 'ill': 'Y' and 'Yes' are taken for two classes, a guess: [\"Y\", \"Yes\"] in the schema's \"classes\" makes them one" said
+    complains 1 "dp-import: --number: the label 'ill' of t.csv has cells that cannot be read as numbers" dp-import t.csv --infer-schema s.json -f --number
 }
 
 @test "dp-tune charges a schema once" {
@@ -242,7 +309,7 @@ true"
 0.85"
 }
 
-way_out='--label NAME, with a name in this line, says that it is a header; --skip-lines N skips lines above a header'
+way_out='--header or --no-header says what this line is; --skip-lines N skips lines above a header'
 
 @test "names may be numbers, or empty above the numbers of rows, in a line that names the label" {
     people 20000

@@ -11,6 +11,9 @@
 #include "data/date.h"
 #include "data/propose.h"
 
+/* Options about the label. */
+static struct dp_import_source source;
+
 static void read_for(struct dp_census *census, enum dp_census_use use, const char *text)
 {
     char path[] = "census-XXXXXX";
@@ -18,7 +21,8 @@ static void read_for(struct dp_census *census, enum dp_census_use use, const cha
     int fd = mkstemp(path);
     assert_true(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text));
     close(fd);
-    struct dp_import import = {.source.format = DP_IMPORT_CSV, .source.input = path};
+    struct dp_import import = {.source = source};
+    import.source.input = path;
     *census = (struct dp_census){0};
     assert_int_equal(dp_census_read(census, &import, use, &err), DP_OK);
     unlink(path);
@@ -34,7 +38,7 @@ static void a_census_that_is_paid_for_has_no_exact_facts(void **state)
 {
     (void)state;
     static const char table[] = "x,y\n1.5,a\n2.5,b\n";
-    const struct dp_import import = {.source.input = "t.csv", .plan.schema.header = 1};
+    const struct dp_import import = {.source.input = "t.csv"};
     struct dp_census census;
     struct dp_err err = {0};
     json_t *schema;
@@ -78,7 +82,7 @@ static double distance(const struct dp_census *a, const struct dp_census *b)
     double sum = 0;
     for (size_t i = 0; i < a->columns; i++) {
         const struct dp_census_column *x = &a->column[i], *y = &b->column[i];
-        const double weight = i == a->label ? dp_census_weight(a->columns, 1 << 20) : 1;
+        const double weight = i == a->label ? dp_census_weight(a, 1 << 20) : 1;
         for (size_t k = 0; k < DP_CENSUS_CELLS; k++) {
             const double of_cell = k < DP_CENSUS_FORMATS                     ? 1
                                    : k < DP_CENSUS_FORMATS + DP_DATE_FORMATS ? 0.6
@@ -98,9 +102,8 @@ static double distance(const struct dp_census *a, const struct dp_census *b)
     return sqrt(sum);
 }
 
-static void a_row_moves_the_counts_by_no_more_than_the_sensitivity(void **state)
+static double most_moved(void)
 {
-    (void)state;
     static const char *const cell[] = {"7", "1950", "12345", "a", "b", "", "NA", "0", "2020-05-01", "12:30", "1,5", "none"};
     static const char rows[] = "a;none;b;7\nb;a;none;1950\nnone;b;a;0\n1;c;;-3.5\n";
     struct dp_census with, without;
@@ -115,13 +118,26 @@ static void a_row_moves_the_counts_by_no_more_than_the_sensitivity(void **state)
                  cell[rand_r(&seed) % 12], cell[rand_r(&seed) % 12], cell[rand_r(&seed) % 12]);
         read_text(&with, text);
         double moved = distance(&with, &without);
-        assert_true(moved <= dp_census_sensitivity(4));
+        assert_true(moved <= dp_census_sensitivity(&without));
         most = fmax(most, moved);
         dp_census_free(&with);
     }
-    assert_near(most, sqrt(4 + 4. / 16 + 5. / 3),
-                1e-6); /* repeats or new numbers; the label is a number, too, and its weight √(5 / 3) */
     dp_census_free(&without);
+    return most;
+}
+
+static void a_row_moves_the_counts_by_no_more_than_the_sensitivity(void **state)
+{
+    (void)state;
+    assert_near(most_moved(), sqrt(4 + 4. / 16 + 5. / 3),
+                1e-6); /* repeats; the label is a number, too, and its weight √(5 / 3) */
+    source.classes = "7,a";
+    assert_near(most_moved(), sqrt(4 + 3. / 16), 1e-6);
+    source = (struct dp_import_source){.label_name = "y=a"};
+    assert_near(most_moved(), sqrt(4 + 3. / 16), 1e-6);
+    source = (struct dp_import_source){.real_label = true};
+    assert_near(most_moved(), sqrt(4 + 4. / 16), 1e-6);
+    source = (struct dp_import_source){0};
 }
 
 /* The counts that one more row adds. */
@@ -184,7 +200,7 @@ static void thresholds_are_the_quantiles(void **state)
         double got = dp_census_threshold(known[i].columns, known[i].scale, known[i].delta);
         assert_true(got >= known[i].expected && got < known[i].expected * (1 + 1e-7));
     }
-    assert_near(dp_census_sensitivity(15), 4.6120313673405715, 1e-14);
+    assert_near(dp_census_sensitivity(&(struct dp_census){.columns = 15}), 4.6120313673405715, 1e-14);
 }
 
 /* A text of 19 rows is in no count, whatever the noise; a text of 20 rows is. */
@@ -232,6 +248,51 @@ static int64_t *counts_of(const struct dp_census *census)
 }
 
 /* Counts without noise: what is below a threshold is not in the schema. */
+/* Classes that the user names are public: they are counted whether a row has them or not, and no other text is. */
+static void named_classes_are_the_only_texts_of_the_label(void **state)
+{
+    (void)state;
+    struct dp_census a, b;
+    struct dp_err err = {0};
+    json_t *schema;
+    source = (struct dp_import_source){.classes = "no,yes"};
+    read_text(&a, "x,y\n1.5,no\n2.5,NO\n3.5,\n4.5,secret\n");
+    read_text(&b, "x,y\n1,other\n2,none\n3,na\n4,yes\n");
+    const int64_t counted[2][3] = {{2, 2, 0}, {3, 0, 1}};
+    for (int i = 0; i < 2; i++) {
+        const struct dp_census_column *c = (i == 0 ? a : b).column + 1;
+        assert_int_equal(c->texts, 2);
+        assert_int_equal(c->cell[0], counted[i][0]);
+        assert_int_equal(c->text[0]->count, counted[i][1]);
+        assert_int_equal(c->text[1]->count, counted[i][2]);
+        assert_string_equal(c->text[1]->text, "yes");
+    }
+    assert_int_equal(a.counts, b.counts);
+    int64_t *sum = counts_of(&a);
+    sum[0] = 0;
+    assert_int_equal(dp_propose_noised(&a, sum, 1000, 0.1, 1, &schema, &err), DP_OK);
+    char *text = json_dumps(json_array_get(json_object_get(schema, "columns"), 1), JSON_COMPACT);
+    assert_string_equal(text,
+                        "{\"name\":\"y\",\"type\":\"label\",\"classes\":[[\"no\",\"No\",\"NO\"],[\"yes\",\"Yes\",\"YES\"]],"
+                        "\"unknown\":\"zero\",\"note\":\"about 0 rows, give or take 0, have the class 'yes'; about 2 rows, "
+                        "give or take 0, have no label, or one that --classes does not name: they teach nothing, are not "
+                        "measured, and it is never predicted (--classes names it)\"}");
+    free(text);
+    json_decref(schema);
+    free(sum);
+    dp_census_free(&a);
+    dp_census_free(&b);
+    source = (struct dp_import_source){.label_name = "y=x=b"};
+    read_text(&a, "y,y=x,y=z\nb,b,1\nb,,1\na,a,1\n");
+    assert_int_equal(a.label, 1);
+    assert_string_equal(a.label_name, "y=x");
+    assert_int_equal(a.column[1].cell[0], 1);
+    assert_int_equal(a.column[1].text[0]->count, 1);
+    assert_string_equal(a.column[1].text[0]->text, "not b");
+    dp_census_free(&a);
+    source = (struct dp_import_source){0};
+}
+
 static void the_schema_has_what_stands_out(void **state)
 {
     (void)state;
@@ -268,7 +329,7 @@ static void the_schema_has_what_stands_out(void **state)
               "\"yes\"],\"unknown\":\"zero\"}]");
     free(said);
     json_decref(schema);
-    assert_int_equal(dp_propose_noised(&census, sum, 1000, 5, 700, &schema, &err), DP_E_BUDGET);
+    assert_int_equal(dp_propose_noised(&census, sum, 1000, 5, 700, &schema, &err), DP_E_UNSAFE);
     assert_null(schema);
     free(sum);
     free(text);
@@ -352,18 +413,23 @@ static void a_label_is_classes_or_a_number(void **state)
         const char *label, *expected;
     } known[] = {
         {600, 400, 0, "%d", "\"classes\":[\"1\",\"2\"],\"unknown\":\"zero\"}"},
-        {500, 250, 40, "%d", "\"bounds\":[1.0,32.0]}"},
+        {500, 250, 40, "%d", "\"bounds\":[1.0,32.0],\"unknown\":\"zero\"}"},
         {600, 300, 100, "%d", "\"classes\":[\"1\",\"2\",\"3\"],\"unknown\":\"zero\"}"},
         {600, 300, 60, "c%d",
-         "\"classes\":[\"c1\",\"c2\",\"c3\"],\"note\":\"about 40 rows, give or take 14, have no label, or a class that is too rare "
-         "to be named: they teach nothing, are not measured, and it is never predicted\",\"unknown\":\"zero\"}"},
+         "\"classes\":[\"c1\",\"c2\",\"c3\"],\"unknown\":\"zero\",\"note\":\"about 40 rows, give or take 14, have no label, or a "
+         "class that is too rare to be named: they teach nothing, are not measured, and it is never predicted (--classes names "
+         "it)\"}"},
         {600, 300, 80, "c%d", "\"classes\":[\"c1\",\"c2\",\"c3\"],\"unknown\":\"zero\"}"},
         {600, 300, 0, "c%d",
-         "\"classes\":[\"c1\",\"c2\"],\"note\":\"about 100 rows, give or take 11, have no label, or a class that is too rare to be "
-         "named: they teach nothing, are not measured, and it is never predicted\",\"unknown\":\"zero\"}"},
-        {960, 40, 0, "%d", NULL},
-        {960, 40, 0, "c%d", NULL},
-        {90, 70, 0, "%d", "\"bounds\":[1.0,64.0]}"},
+         "\"classes\":[\"c1\",\"c2\"],\"unknown\":\"zero\",\"note\":\"about 100 rows, give or take 11, have no label, or a class "
+         "that is too rare to be named: they teach nothing, are not measured, and it is never predicted (--classes names it)\"}"},
+        {960, 40, 0, "%d",
+         "\"classes\":[\"1\",\"not 1\"],\"unknown\":\"not 1\",\"note\":\"only '1' is frequent enough to be named: all other texts "
+         "are one class, of about 40 rows, give or take 18 (--classes names classes without payment)\"}"},
+        {960, 40, 0, "c%d",
+         "\"classes\":[\"c1\",\"not c1\"],\"unknown\":\"not c1\",\"note\":\"only 'c1' is frequent enough to be named: all other "
+         "texts are one class, of about 40 rows, give or take 18 (--classes names classes without payment)\"}"},
+        {90, 70, 0, "%d", "\"bounds\":[1.0,64.0],\"unknown\":\"zero\"}"},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         char *text = calloc(1, 100000);
@@ -376,10 +442,9 @@ static void a_label_is_classes_or_a_number(void **state)
             at += (size_t)sprintf(text + at, known[i].label, label);
             at += (size_t)sprintf(text + at, "\n");
         }
-        json_t *schema = schema_of(text, 8, known[i].expected == NULL ? DP_E_BUDGET : DP_OK);
+        json_t *schema = schema_of(text, 8, DP_OK);
         char *said = json_dumps(json_array_get(json_object_get(schema, "columns"), 10), JSON_COMPACT);
-        if (known[i].expected != NULL)
-            assert_string_equal(strstr(said, "label\",") + 7, known[i].expected);
+        assert_string_equal(strstr(said, "label\",") + 7, known[i].expected);
         free(said);
         json_decref(schema);
         free(text);
@@ -602,6 +667,7 @@ int main(void)
         cmocka_unit_test(a_census_that_is_paid_for_has_no_exact_facts),
         cmocka_unit_test(numbers_have_the_cell_of_their_power_of_two),
         cmocka_unit_test(a_row_moves_the_counts_by_no_more_than_the_sensitivity),
+        cmocka_unit_test(named_classes_are_the_only_texts_of_the_label),
         cmocka_unit_test(thresholds_are_the_quantiles),
         cmocka_unit_test(the_schema_has_what_stands_out),
         cmocka_unit_test(a_label_is_classes_or_a_number),

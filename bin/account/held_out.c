@@ -6,7 +6,7 @@
 #include "math/metrics.h"
 #include "model/predictor.h"
 
-enum { CORNERS = 120, GROUPS = 10 };
+enum { CORNERS = 120, GROUPS = 10, CONFUSED = 10 };
 
 struct held_out {
     struct dp_dataset *data;
@@ -55,17 +55,33 @@ static void add_curve(struct measured *m, json_t *curves, size_t class)
                                             points_json(points, count)));
 }
 
-/* Whether the probabilities of two classes agree with the labels. */
 static void measure_calibration(struct measured *m)
 {
     struct dp_curve_point points[GROUPS];
-    for (size_t i = 0; i < m->h->scored.rows; i++) {
-        double p[2];
-        dp_metric_probability(m->h->model.loss, m->h->scored.scores + i, 1, p);
-        m->score[i] = p[1];
-    }
-    size_t count = dp_curve_calibration(m->score, m->h->scored.y, m->h->scored.rows, GROUPS, points);
+    dp_scored_calibration(&m->h->scored, &m->h->model, m->score, m->is);
+    size_t count = dp_curve_calibration(m->score, m->is, m->h->scored.rows, GROUPS, points);
     json_object_set_new(m->json, "calibration", points_json(points, count));
+}
+
+/* The rows of each class by the class predicted. */
+static void count_confusion(struct measured *m)
+{
+    const struct held_out *h = m->h;
+    size_t classes = h->data->classes;
+    uint64_t *counts = dp_new(classes * classes, sizeof *counts);
+    dp_metric_confusion(h->scored.scores, h->model.form.outputs, h->scored.y, h->scored.rows, classes, counts);
+    json_t *rows = json_array();
+    for (size_t i = 0; i < classes; i++) {
+        char number[24];
+        json_t *cells = json_array();
+        snprintf(number, sizeof number, "%zu", i);
+        for (size_t j = 0; j < classes; j++)
+            json_array_append_new(cells, json_pack("{s:I}", "rows", (json_int_t)counts[i * classes + j]));
+        json_array_append_new(rows, json_pack("{s:s, s:o}", "class",
+                                              h->data->class_names != NULL ? h->data->class_names[i] : number, "cells", cells));
+    }
+    json_object_set_new(m->json, "confusion", rows);
+    free(counts);
 }
 
 static void measure_classes(struct measured *m)
@@ -87,8 +103,10 @@ static void measure_classes(struct measured *m)
     for (size_t class = outputs > 1 ? 0 : 1; class < (outputs > 1 ? outputs : 2); class ++)
         add_curve(m, curves, class);
     json_object_set_new(m->json, "curves", curves);
-    if (outputs == 1 && probabilities)
+    if (probabilities)
         measure_calibration(m);
+    if (d->classes <= CONFUSED)
+        count_confusion(m);
 }
 
 static double r2_of(const struct held_out *h)
@@ -163,7 +181,7 @@ int held_out_measure(const struct dp_frame *model, const char *data, json_t **js
         return rc;
     }
     m.h = h;
-    m.json = json_pack("{s:I, s:b}", "rows", (json_int_t)h->scored.rows, "held_out", h->data->held_out);
+    m.json = json_pack("{s:I, s:s}", "rows", (json_int_t)h->scored.rows, "population", h->data->population);
     if (h->data->nulls > 0)
         json_object_set_new(m.json, "rows_without_label", json_integer((json_int_t)h->data->nulls));
     if (h->data->label_kind == DP_LABEL_CLASSES)

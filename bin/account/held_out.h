@@ -6,10 +6,12 @@
 #include "base/err.h"
 #include "wire/frame.h"
 
-/* {"rows", "held_out" (bool: the data set is the held-out part of a split),
+/* {"rows" (those that have a label), "population" (whose rows they are), "rows_without_label" (if there are any),
  *  classes: "accuracy", "majority", "auc" (of several classes, the mean over the classes), if the model gives probabilities
  *           "log_loss", and "curves": [{"class", "auc", "roc": [[x, y], …]}, …] of class 1, or of each of several classes
- *           against the others; with two classes and probabilities "calibration": [[probability, part, rows], …]
+ *           against the others; with probabilities "calibration": [[probability, part, rows], …] of class 1, or of the
+ *           class predicted; of at most 10 classes "confusion": [{"class", "cells": [{"rows"}, …]}, …] by true class, then by
+ *           the class predicted
  *  numbers: "r2", "rmse"}
  * A measure that has no value on these rows is left out. The measures are exact: they are as private as the rows. The caller
  * owns *json. DP_E_UNSAFE: the model has seen these rows (dp_predictor_check_unseen). */

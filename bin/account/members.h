@@ -10,14 +10,14 @@ static inline json_t *get(const json_t *json, const char *name)
     return json_object_get(json, name);
 }
 
-/* NAN: there is none; INFINITY: it is a text, "inf". */
+/* NAN: no such member; INFINITY: it is a text, "inf". */
 static inline double number(const json_t *json, const char *name)
 {
     const json_t *value = get(json, name);
     return json_is_string(value) ? (double)INFINITY : json_is_number(value) ? json_number_value(value) : (double)NAN;
 }
 
-/* "": there is none. */
+/* "": no such member. */
 static inline const char *text(const json_t *json, const char *name)
 {
     const char *value = json_string_value(get(json, name));

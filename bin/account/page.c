@@ -12,7 +12,7 @@
 #include "priv/gdp.h"
 #include "template.h"
 
-enum { WEIGHTS = 25, CURVES = 12, CLASSES = 10 };
+enum { WEIGHTS = 25, COLUMNS = 12, CURVES = 12, CLASSES = 10 };
 
 static const char template[] =
 #include "account/page.inc"
@@ -28,6 +28,12 @@ static json_t *format_json(double value, const char *format)
     char digits[64];
     snprintf(digits, sizeof digits, format, value);
     return json_string(digits);
+}
+
+/* A number to be read: of 1,000 or more, whole. */
+static json_t *readable_json(double value, const char *format)
+{
+    return format_json(value, fabs(value) >= 1000 && fabs(value) < 1e9 ? "%.0f" : format);
 }
 
 /* A drawing, which becomes a member of the page. */
@@ -256,11 +262,17 @@ static void add_roc(const struct page *p, json_t *json)
     json_decref(curves);
 }
 
-static json_t *held_out_json(const struct page *p)
+static json_t *held_out_json(const struct page *p, const json_t *total)
 {
     static const char *const names[] = {"accuracy", "majority", "auc", "log_loss", "r2", "rmse"};
-    json_t *list = json_array(), *json = json_pack("{s:O, s:O*, s:o}", "rows", get(p->held_out, "rows"), "rows_without_label",
-                                                   get(p->held_out, "rows_without_label"), "measures", list);
+    bool own = strcmp(text(p->held_out, "population"), text(total, "population")) == 0;
+    json_t *list = json_array(), *json = json_pack("{s:O, s:O*, s:b, s:O, s:o}", "rows", get(p->held_out, "rows"),
+                                                   "rows_without_label", get(p->held_out, "rows_without_label"), "own", own,
+                                                   "whose", get(p->held_out, "population"), "measures", list);
+    if (get(p->held_out, "confusion") != NULL) /* once for the heads of the columns, and once for the rows */
+        set(json, "confused",
+            json_pack("{s:O, s:O}", "confusion", get(p->held_out, "confusion"), "confusion_rows",
+                      get(p->held_out, "confusion")));
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (get(p->held_out, names[i]) != NULL)
             json_array_append_new(list, json_pack("{s:b, s:O}", names[i], true, "value", get(p->held_out, names[i])));
@@ -311,22 +323,41 @@ static size_t sort_weights(struct page_weights *w, size_t most)
     return count;
 }
 
-static json_t *weights_json(struct page *p)
+/* The largest numbers, with their names: lines of a table, and bars. unit: "" or " %". */
+static json_t *bars_json(const struct page *p, struct page_weights *w, size_t most, const char *unit, const char *title)
 {
-    size_t count = sort_weights(&p->weights, WEIGHTS);
+    size_t count = sort_weights(w, most);
     json_t *lines = json_array(), *json = json_pack("{s:o}", "lines", lines);
     struct drawing d;
     for (size_t j = 0; j < count; j++)
-        json_array_append_new(
-            lines, json_pack("{s:o, s:f}", "name", dp_json_string(p->weights.names[j]), "weight", p->weights.values[j]));
-    if (count < p->weights.count) {
+        json_array_append_new(lines, json_pack("{s:o, s:f}", "name", dp_json_string(w->names[j]), "weight", w->values[j]));
+    if (count < w->count) {
         set(json, "shown", json_integer((json_int_t)count));
-        set(json, "part_of", json_integer((json_int_t)p->weights.count));
+        set(json, "part_of", json_integer((json_int_t)w->count));
     }
     if (!p->plain) {
-        plot_bars(p->weights.names, p->weights.values, count, "weights", draw(&d));
+        plot_bars(w->names, w->values, count, unit, title, draw(&d));
         drawn(&d, json, "drawing");
     }
+    return json;
+}
+
+/* Each column's share of what moves the score, in percent. */
+static json_t *importance_json(const struct page *p)
+{
+    const json_t *list = get(p->coefficients, "importance");
+    struct page_weights w = {.count = json_array_size(list)};
+    json_t *column;
+    size_t i;
+    w.names = dp_new(w.count, sizeof *w.names);
+    w.values = dp_new(w.count, sizeof *w.values);
+    json_array_foreach (list, i, column) {
+        w.names[i] = (char *)text(column, "column");
+        w.values[i] = 100 * number(column, "share");
+    }
+    json_t *json = bars_json(p, &w, COLUMNS, " %", "importance");
+    free(w.names);
+    free(w.values);
     return json;
 }
 
@@ -346,43 +377,63 @@ static bool is_drawn(const struct page *p, const char *name)
     return false;
 }
 
-static json_t *line_json(const json_t *line)
+/* If rows are divided by their norms, the page shows the numbers of a row of average length. */
+struct contributions {
+    bool usual;
+    double norm;          /* divisor of the numbers of the model */
+    const char *ratio;    /* name of their exponentials, or NULL */
+    const json_t *scores; /* of an average row, per class */
+};
+
+static struct contributions contributions_of(const struct page *p, bool divides)
 {
-    json_t *json = json_pack("{s:s, s:s, s:s, s:s}", "class", text(line, "class"), "name", text(line, "name"), "ratio", "–",
-                             "interval", "–");
+    const json_t *usual = divides ? get(p->coefficients, "usual") : NULL;
+    return (struct contributions){usual != NULL, usual != NULL ? number(usual, "norm") : 1,
+                                  json_string_value(get(usual != NULL ? usual : p->coefficients, "ratio")),
+                                  get(usual, "scores")};
+}
+
+/* class: the number of its class. */
+static json_t *line_json(const json_t *line, const struct contributions *c, size_t class)
+{
+    const bool average = c->usual && strcmp(text(line, "name"), "(intercept)") == 0;
+    json_t *json = json_pack("{s:s, s:s, s:s, s:s}", "class", text(line, "class"), "name",
+                             average ? "(an average row)" : text(line, "name"), "ratio", "–", "interval", "–");
+    double value = average ? json_number_value(json_array_get(c->scores, class)) : number(line, "coefficient") / c->norm;
     if (json_is_true(get(line, "reference"))) {
         set(json, "coefficient", json_string("(compared with)"));
         return json;
     }
-    set(json, "coefficient", format_json(number(line, "coefficient"), "%.4g"));
-    if (get(line, "ratio") != NULL)
-        set(json, "ratio", format_json(number(line, "ratio"), "%.4g"));
-    if (get(line, "low") != NULL) {
+    set(json, "coefficient", readable_json(value, c->usual ? "%.3g" : "%.4g"));
+    if (c->ratio != NULL && strcmp(text(line, "name"), "(intercept)") != 0)
+        set(json, "ratio", format_json(exp(value), c->usual ? "%.3g" : "%.4g"));
+    if (get(line, "low") != NULL && !average) {
         char interval[64];
-        snprintf(interval, sizeof interval, "%.4g … %.4g", number(line, "low"), number(line, "high"));
+        snprintf(interval, sizeof interval, "%.4g … %.4g", number(line, "low") / c->norm, number(line, "high") / c->norm);
         set(json, "interval", json_string(interval));
     }
     return json;
 }
 
 /* The lines of the table, as many as two sheets have room for. */
-static void add_lines(const struct page *p, json_t *json)
+static void add_lines(const struct page *p, const struct contributions *c, json_t *json)
 {
     const json_t *all = get(p->coefficients, "coefficients");
     const char *first = text(json_array_get(all, 0), "class");
     json_t *lines = json_array(), *line;
-    size_t i;
+    size_t i, class = 0;
     json_int_t more = 0;
     set(json, "with_class", json_boolean(strcmp(first, text(json_array_get(all, json_array_size(all) - 1), "class")) != 0));
     set(json, "with_interval", json_boolean(get(p->coefficients, "intervals") != NULL));
     json_array_foreach (all, i, line) {
+        class += i > 0 && strcmp(text(line, "class"), text(json_array_get(all, i - 1), "class")) != 0;
         if (is_drawn(p, text(line, "name")))
             continue;
         if (json_array_size(lines) >= WEIGHTS) {
             more++;
             continue;
         }
-        json_array_append_new(lines, line_json(line));
+        json_array_append_new(lines, line_json(line, c, class));
         if (json_is_true(get(line, "bucket")))
             set(json, "bucket", json_true());
     }
@@ -391,7 +442,20 @@ static void add_lines(const struct page *p, json_t *json)
     set(json, "more", json_integer(more));
 }
 
-static json_t *curves_json(const struct page *p)
+/* Divides what the curves add. */
+static void divide(const json_t *curves, double norm)
+{
+    static const char *const members[] = {"effect", "low", "high"};
+    size_t i, k;
+    json_t *curve, *point;
+    json_array_foreach (curves, i, curve)
+        json_array_foreach (get(curve, "points"), k, point)
+            for (size_t m = 0; m < sizeof members / sizeof *members; m++)
+                if (get(point, members[m]) != NULL)
+                    set(point, members[m], json_real(number(point, members[m]) / norm));
+}
+
+static json_t *curves_json(const struct page *p, double norm)
 {
     const json_t *curves = get(p->curves, "curves");
     json_t *json = json_pack("{s:O*}", "products", get(p->curves, "products")), *curve;
@@ -400,10 +464,18 @@ static json_t *curves_json(const struct page *p)
     size_t i;
     if (p->plain || json_array_size(curves) > CURVES)
         return json;
+    const json_t *last = json_array_get(curves, json_array_size(curves) - 1);
+    const bool classes = strcmp(text(json_array_get(curves, 0), "class"), text(last, "class")) != 0;
+    divide(curves, norm);
     plot_range(curves, &low, &high);
     draw(&d);
-    json_array_foreach (curves, i, curve)
-        plot_curve(curve, low, high, 0, 0, d.out);
+    json_array_foreach (curves, i, curve) {
+        json_t *named = json_copy(curve);
+        if (classes)
+            set(named, "column", json_sprintf("%s: %s", text(curve, "class"), text(curve, "column")));
+        plot_curve(named, low, high, 0, 0, d.out);
+        json_decref(named);
+    }
     drawn(&d, json, "drawing");
     return json;
 }
@@ -412,11 +484,16 @@ static json_t *model_json(const struct page *p)
 {
     const char *norm = text(p->coefficients, "row_norm");
     bool divides = strcmp(norm, dp_row_norms[DP_NORM_UNIT]) == 0 || strcmp(norm, dp_row_norms[DP_NORM_CAP]) == 0;
-    json_t *json = json_pack("{s:b, s:O*, s:O*}", "divides", divides, "no_intervals", get(p->coefficients, "no_intervals"),
-                             "ratio_name", get(p->coefficients, "ratio"));
+    const struct contributions c = contributions_of(p, divides);
+    json_t *json = json_pack("{s:b, s:b, s:O*, s:s*}", "divides", divides, "average", c.usual, "no_intervals",
+                             get(p->coefficients, "no_intervals"), "ratio_name", c.ratio);
+    if (get(p->coefficients, "importance") != NULL) {
+        set(json, "importance", importance_json(p));
+        set(json, "released", json_boolean(json_is_true(get(get(p->coefficients, "usual"), "released"))));
+    }
     if (p->curves != NULL)
-        set(json, "curves", curves_json(p));
-    add_lines(p, json);
+        set(json, "curves", curves_json(p, c.norm));
+    add_lines(p, &c, json);
     return json;
 }
 
@@ -433,14 +510,14 @@ static json_t *page_json(struct page *p)
     if (!p->alone)
         add_sums(p, total, json);
     if (p->held_out != NULL)
-        set(json, "held_out", held_out_json(p));
+        set(json, "held_out", held_out_json(p, total));
     if (p->along != NULL)
         set(json, "along", along_json(p));
     set(json, "last_only", json_boolean(p->held_out != NULL && p->along == NULL));
     if (p->coefficients != NULL)
         set(json, "model_table", model_json(p));
     else if (p->weights.count > 0)
-        set(json, "weights", weights_json(p));
+        set(json, "weights", bars_json(p, &p->weights, WEIGHTS, "", "weights"));
     set(json, "of", json_pack("O", of));
     json_object_update_missing(json, get(json, "of"));
     json_object_update_missing(json, get(json, "total"));

@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 
-enum { WIDE = 78, COLUMNS = 8 };
+enum { WIDE = 78, COLUMNS = 12 };
 enum { ROW = 1, LEFT, RIGHT }; /* places in the text of a table: before a row, and before a cell */
 
 struct plain {

@@ -92,21 +92,18 @@ void plot_tradeoff(const struct dp_tradeoff *run, const struct dp_tradeoff *pair
     fputs("</svg>\n", out);
 }
 
-/* The name of a curve and its area, at most 16 characters of UTF-8. */
-static void put_name(const json_t *curve, int x, double y, FILE *out)
+/* At most `most` characters of UTF-8. */
+static void put_cut(const char *text, size_t most, FILE *out)
 {
-    char name[70];
-    const char *text = json_string_value(json_object_get(curve, "class"));
+    char name[200];
     size_t used = 0, characters = 0;
     for (; text[used] != '\0' && used + 5 < sizeof name; used++) {
         characters += ((unsigned char)text[used] & 0xc0) != 0x80;
-        if (characters > 16)
+        if (characters > most)
             break;
     }
     snprintf(name, sizeof name, "%.*s%s", (int)used, text, text[used] != '\0' ? "…" : "");
-    fprintf(out, "<text x=\"%d\" y=\"%g\">%.3f ", x, y, number(curve, "auc"));
     plot_text(name, out);
-    fputs("</text>\n", out);
 }
 
 enum { NAMES_OF_CURVES = 170, LINE = 18 };
@@ -132,7 +129,9 @@ void plot_roc(const json_t *curves, size_t most, FILE *out)
         double y = TOP + LINE * ((double)i + 1);
         fprintf(out, "<line class=\"p\"%s x1=\"%d\" y1=\"%g\" x2=\"%d\" y2=\"%g\"/>", colour, LEFT + SIDE + 8, y - 4,
                 LEFT + SIDE + 20, y - 4);
-        put_name(curve, LEFT + SIDE + 24, y, out);
+        fprintf(out, "<text x=\"%d\" y=\"%g\">%.3f ", LEFT + SIDE + 24, y, number(curve, "auc"));
+        put_cut(text(curve, "class"), 16, out);
+        fputs("</text>\n", out);
     }
     fputs("</svg>\n", out);
 }
@@ -180,20 +179,25 @@ void plot_along(const json_t *points, const char *name, double level, bool zero,
     fputs("\"/>\n</svg>\n", out);
 }
 
-void plot_bars(char *const *names, const double *values, size_t count, const char *title, FILE *out)
+void plot_bars(char *const *names, const double *values, size_t count, const char *unit, const char *title, FILE *out)
 {
-    double most = 0, middle = NAMES + (WIDTH - NAMES - 60) / 2.0, half = (WIDTH - NAMES - 180) / 2.0;
-    for (size_t i = 0; i < count; i++)
+    double most = 0, least = 0;
+    for (size_t i = 0; i < count; i++) {
         most = fmax(most, fabs(values[i]));
+        least = fmin(least, values[i]);
+    }
+    /* 0 is at the left if no bar goes there. */
+    double middle = least < 0 ? NAMES + (WIDTH - NAMES - 60) / 2.0 : NAMES,
+           half = least < 0 ? (WIDTH - NAMES - 180) / 2.0 : WIDTH - NAMES - 60;
     begin(WIDTH, (int)count * BAR + 8, title, out);
     for (size_t i = 0; i < count; i++) {
         double length = most > 0 ? fabs(values[i]) / most * half : 0, y = (double)i * BAR + 4;
         fprintf(out, "<text x=\"%d\" y=\"%g\" text-anchor=\"end\">", NAMES - 8, y + 12);
-        plot_text(names[i], out);
+        put_cut(names[i], 30, out);
         fprintf(out, "</text><rect class=\"%s\" x=\"%.1f\" y=\"%g\" width=\"%.1f\" height=\"%d\"/>", values[i] < 0 ? "r" : "q",
                 values[i] < 0 ? middle - length : middle, y + 2, length, BAR - 5);
-        fprintf(out, "<text x=\"%.1f\" y=\"%g\"%s>%.3g</text>\n", values[i] < 0 ? middle - length - 4 : middle + length + 4,
-                y + 12, values[i] < 0 ? " text-anchor=\"end\"" : "", values[i]);
+        fprintf(out, "<text x=\"%.1f\" y=\"%g\"%s>%.3g%s</text>\n", values[i] < 0 ? middle - length - 4 : middle + length + 4,
+                y + 12, values[i] < 0 ? " text-anchor=\"end\"" : "", values[i], unit);
     }
     fputs("</svg>\n", out);
 }
@@ -249,6 +253,14 @@ static void put_end(const json_t *curve, size_t point, int x, const char *anchor
     fputs("</text>", out);
 }
 
+/* A number at the left of a curve. */
+static void put_level(double value, int y, FILE *out)
+{
+    fprintf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">", CURVE_LEFT - 4, y);
+    fprintf(out, fabs(value) >= 100 && fabs(value) < 1e5 ? "%.0f" : "%.2g", value);
+    fputs("</text>", out);
+}
+
 void plot_curve(const json_t *curve, double low, double high, int x, int y, FILE *out)
 {
     const json_t *points = json_object_get(curve, "points");
@@ -274,9 +286,9 @@ void plot_curve(const json_t *curve, double low, double high, int x, int y, FILE
     fputs("</text>", out);
     put_end(curve, 0, CURVE_LEFT, "start", out);
     put_end(curve, json_array_size(points) - 1, CURVE_LEFT + CURVE_WIDE, "end", out);
-    fprintf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%.2g</text>", CURVE_LEFT - 4, CURVE_TOP + 9, high);
-    fprintf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%.2g</text></svg>\n", CURVE_LEFT - 4, CURVE_TOP + CURVE_TALL,
-            low);
+    put_level(high, CURVE_TOP + 9, out);
+    put_level(fabs(low) < (high - low) / 100 ? 0 : low, CURVE_TOP + CURVE_TALL, out);
+    fputs("</svg>\n", out);
 }
 
 static const char style_of_curves[] =

@@ -21,8 +21,8 @@ void plot_roc(const json_t *curves, size_t most, FILE *out);
 /* A member of points against their lap, [{"lap", …}, …]; level: a dashed line, NaN for none. zero: the axis begins at 0. */
 void plot_along(const json_t *points, const char *member, double level, bool zero, const char *title, FILE *out);
 
-/* Horizontal bars from 0 to either side, one for each name. */
-void plot_bars(char *const *names, const double *values, size_t count, const char *title, FILE *out);
+/* Horizontal bars from 0, to either side if one is negative; one for each name. unit: behind the numbers, " %" or "". */
+void plot_bars(char *const *names, const double *values, size_t count, const char *unit, const char *title, FILE *out);
 
 /* Draws one curve of dp-info --curves --json, small, at (x, y) of the page or of another drawing, with its interval if it has
  * one. low, high: the range of effects. */

@@ -5,7 +5,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "model/method.h"
-#include "model/terms.h"
+#include "model/usual.h"
 #include "port/model.h"
 
 #define NO_TERM SIZE_MAX
@@ -148,11 +148,21 @@ bool info_divides(const struct dp_terms *m)
     return m->norm == DP_NORM_UNIT || m->norm == DP_NORM_CAP;
 }
 
+/* Names of exp of a difference of scores. */
+static const char *const ratios[DP_LOSS_LINK_SOFTMAX + 1] = {
+    [DP_LOSS_LINK_LOGIT] = "odds ratio", [DP_LOSS_LINK_LOG] = "rate ratio"};
+
+/* A score; of a number to predict that is not a logarithm, the number. */
+static double in_units(const struct dp_terms *m, double score)
+{
+    bool affine = m->classes == 0 && dp_losses[m->predictor.loss].link != DP_LOSS_LINK_LOG;
+    return affine ? info_unit(m) * score + m->predictor.label.offset : score;
+}
+
 static void fill_output(struct table *t, size_t k)
 {
     const struct dp_terms *m = t->terms;
     const double *weight = m->weight + k * m->count;
-    bool affine = m->classes == 0 && dp_losses[m->predictor.loss].link != DP_LOSS_LINK_LOG;
     double unit = info_unit(m), divisor = info_divisor(m);
     struct value *value = t->value + k * t->lines;
     value[0] = intercept_of(t, k, divisor);
@@ -162,19 +172,17 @@ static void fill_output(struct table *t, size_t k)
         double parts = l->reference ? 0 : (double)((l->plus != NO_TERM) + (l->minus != NO_TERM));
         value[i] = (struct value){l->factor * (up - down), t->noise * l->factor / divisor * sqrt(parts)};
     }
+    double intercept = in_units(m, value[0].coefficient);
     for (size_t i = 0; i < t->lines; i++)
         value[i] = (struct value){unit * value[i].coefficient, fabs(unit) * value[i].error};
-    value[0].coefficient += affine ? m->predictor.label.offset : 0;
+    value[0].coefficient = intercept;
 }
 
 static void fill(struct table *t, const struct dp_frame *frame)
 {
     const struct dp_terms *m = t->terms;
-    enum dp_loss_link link = dp_losses[m->predictor.loss].link;
-    t->ratio = info_divides(m)              ? NULL
-               : link == DP_LOSS_LINK_LOGIT ? "odds ratio"
-               : link == DP_LOSS_LINK_LOG   ? "rate ratio"
-                                            : NULL;
+    const enum dp_loss_link link = dp_losses[m->predictor.loss].link;
+    t->ratio = info_divides(m) ? NULL : ratios[link];
     t->noise = info_noise_of(frame, &t->why);
     list_lines(t);
     t->value = dp_new(m->outputs * t->lines, sizeof *t->value);
@@ -285,7 +293,28 @@ static json_t *line_json(const struct table *t, size_t k, size_t i)
     return o;
 }
 
-static json_t *make_json(const struct table *t)
+/* Adds what is usual for rows as the schema has them (model/usual.h). */
+static void put_usual(const struct dp_terms *m, const struct dp_frame *frame, json_t *root)
+{
+    struct dp_usual usual = {0};
+    if (dp_usual_find(&usual, m, frame)) {
+        double norm = m->norm == DP_NORM_UNIT ? usual.length : m->norm == DP_NORM_CAP ? fmax(1, usual.length) : 1;
+        json_t *scores = json_array(), *importance = json_array();
+        for (size_t k = 0; k < m->outputs; k++)
+            json_array_append_new(scores, json_real(in_units(m, m->constant[k] + usual.mean[k] / norm)));
+        for (size_t i = 0; i < m->plan.schema.columns; i++)
+            if (dp_terms_reads(m, i))
+                json_array_append_new(
+                    importance, json_pack("{s:s, s:f}", "column", m->plan.schema.column[i].name, "share", usual.share[i]));
+        json_object_set_new(root, "usual",
+                            json_pack("{s:b, s:f, s:o, s:s*}", "released", usual.released, "norm", norm, "scores", scores,
+                                      "ratio", ratios[dp_losses[m->predictor.loss].link]));
+        json_object_set_new(root, "importance", importance);
+    }
+    dp_usual_free(&usual);
+}
+
+static json_t *make_json(const struct table *t, const struct dp_frame *frame)
 {
     json_t *list = json_array();
     for (size_t k = 0; k < t->terms->outputs; k++)
@@ -296,6 +325,7 @@ static json_t *make_json(const struct table *t)
     if (t->ratio != NULL)
         json_object_set_new(root, "ratio", json_string(t->ratio));
     json_object_set_new(root, "row_norm", json_string(dp_row_norms[t->terms->norm]));
+    put_usual(t->terms, frame, root);
     return root;
 }
 
@@ -309,7 +339,7 @@ static int make_table(const struct dp_frame *frame, const char *name, enum info_
     if (rc == DP_OK)
         fill(&t, frame);
     if (rc == DP_OK && json != NULL)
-        *json = make_json(&t);
+        *json = make_json(&t, frame);
     else if (rc == DP_OK)
         (form == INFO_TSV ? print_tsv : print_text)(&t, out);
     free(t.line);

@@ -31,7 +31,8 @@ void dp_progress_end(struct dp_progress *progress);
  * it. prefix: "dp-import: ". */
 void dp_progress_watch(const char *prefix, bool quiet);
 
-/* Of the part at hand; total 0: not known. They do nothing without dp_progress_watch, and are called by one thread at a time. */
+/* How far the current part is; total 0: not known. They do nothing without dp_progress_watch. One thread calls them at a
+ * time. */
 void dp_progress_rows(uint64_t done, uint64_t total);
 void dp_progress_bytes(uint64_t done, uint64_t total);
 

@@ -172,6 +172,20 @@ void dp_scored_take(struct dp_scored *s, const struct dp_predictor *p)
     dp_dataset_keep_labelled(s->data, s->scores, p->form.outputs);
 }
 
+void dp_scored_calibration(const struct dp_scored *s, const struct dp_predictor *p, double *probability, double *hit)
+{
+    size_t outputs = p->form.outputs;
+    double *all = dp_new(outputs + 1, sizeof *all);
+    for (size_t i = 0; i < s->rows; i++) {
+        const double *scores = s->scores + i * outputs;
+        size_t class = outputs == 1 ? 1 : dp_metric_class(scores, outputs);
+        dp_metric_probability(p->loss, scores, outputs, all);
+        probability[i] = all[class];
+        hit[i] = s->y[i] == (double)class;
+    }
+    free(all);
+}
+
 void dp_scored_close(struct dp_scored *s)
 {
     free(s->scores);

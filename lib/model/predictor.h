@@ -60,4 +60,7 @@ struct dp_scored {
 /* Allocates, and takes the labels; the data set stays the caller's. Close it if it was zeroed, too. */
 void dp_scored_open(struct dp_scored *scored, const struct dp_predictor *predictor, const struct dp_dataset *data);
 void dp_scored_take(struct dp_scored *scored, const struct dp_predictor *predictor);
+/* Per row: the probability of class 1, with more classes of the class predicted; and 1 if the row is of that class, else 0. */
+void dp_scored_calibration(const struct dp_scored *scored, const struct dp_predictor *predictor, double *probability,
+                           double *hit);
 void dp_scored_close(struct dp_scored *scored);

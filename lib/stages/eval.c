@@ -324,17 +324,10 @@ static double measure_rate(const struct state *s, enum dp_metric_rate rate)
     return dp_metric_rate(rate, s->counts, d->classes);
 }
 
-/* The probability is for class 1; with more than two classes, for the predicted class. */
 static double measure_calibration(const struct state *s)
 {
-    size_t outputs = s->model.form.outputs;
-    double *probability = s->chance, *hit = s->chance + s->measured.rows, *p = hit + s->measured.rows;
-    for (size_t i = 0; i < s->measured.rows; i++) {
-        size_t class = outputs == 1 ? 1 : dp_metric_class(s->measured.scores + i * outputs, outputs);
-        dp_metric_probability(s->model.loss, s->measured.scores + i * outputs, outputs, p);
-        probability[i] = p[class];
-        hit[i] = s->measured.y[i] == (double)class;
-    }
+    double *probability = s->chance, *hit = s->chance + s->measured.rows;
+    dp_scored_calibration(&s->measured, &s->model, probability, hit);
     return dp_curve_calibration_error(probability, hit, s->measured.rows);
 }
 

@@ -119,10 +119,14 @@ END
     assert_equal "$(dp-info --curves --json unit.model | jq -r .row_norm)" unit
     dpline report unit.model --text > page
     tr '\n' ' ' < page > line
-    grep -qF 'in the units of the table, and divides it by the norm of the row, so a column counts less in a row with large numbers: compare the numbers of the table only with each other.' line
-    refute grep -q 'odds ratio' page
-    dpline report ill.model --text > page || output ill && dpline report ill.model --text > page
-    refute grep -q 'norm of the row' page
+    grep -qF 'in the units of the table, and divides it by the length of the row. The numbers here are parts of the score of a row of average length.' line
+    # so they are those of dp-info divided by that length
+    dp-info -c --json unit.model | jq -r '.usual.norm as $norm | "\(.usual.scores[0])", (.coefficients[] | select(.name == "smoker=yes").coefficient / $norm)' > parts
+    grep -qxE "  \(an average row\) +$(sed -n 1p parts | xargs printf %.3g) +–.*" page
+    grep -qxE "  smoker=yes +$(sed -n 2p parts | xargs printf %.3g) +$(awk 'NR == 2 { printf "%.3g", exp($1) }' parts) .*" page
+    output ill
+    dpline report ill.model --text > page
+    refute grep -q 'length of the row' page
 }
 
 # 400 seeds: a coefficient whose interval holds 95 % is 3.5 standard deviations off at 0.912 and 0.988, all of them together at 0.939.
@@ -202,4 +206,96 @@ END
 @test "a model without a basis has no curves" {
     output ill
     complains 1 'dp-info: no column of ill.model has a basis: dp-info --coefficients prints all of the model' dp-info --curves ill.model
+}
+
+@test "importance: what each column adds, over cells as the schema has them, by all of their combinations" {
+    cat > grid.py << 'END'
+import itertools, json, sys
+import numpy as np
+edges = {"a": [0, .2, .5, 1], "b": [0, 4, 10]}
+cells = {c: np.array([e[i] + (k + .5) / 16 * (e[i + 1] - e[i]) for i in range(len(e) - 1) for k in range(16)]) for c, e in edges.items()}
+kinds = ["x", "y", "z"]
+shape = len(cells["a"]), len(cells["b"]), 3
+if sys.argv[1] == "table":
+    print("a,b,c,d")
+    for a, b, c in itertools.product(cells["a"], cells["b"], kinds):
+        print(f"{a!r},{b!r},{c},no")
+    sys.exit()
+known = json.load(open("known"))
+X, about = np.load("grid.dp/X.npy").astype(float), json.load(open("grid.dp/dataset.json"))
+length = about["row_divisor"] * np.sqrt((X ** 2).sum(1).mean()) if sys.argv[1] == "unit" else 1
+assert abs(known["usual"]["norm"] - length) < 1e-4, (known["usual"], length)
+if sys.argv[1] == "unit":
+    sys.exit()
+scores = np.loadtxt("scores", delimiter=",", ndmin=2, usecols=range(1, 1 + int(sys.argv[2])))
+parts = np.zeros(3)
+scores = scores.reshape(*shape, -1)
+mean = scores.mean((0, 1, 2))
+assert np.allclose(known["usual"]["scores"], mean, rtol=1e-6, atol=1e-6), (known["usual"], mean)
+if scores.shape[-1] > 1:
+    scores = scores - scores.mean(-1, keepdims=True)
+    mean = scores.mean((0, 1, 2))
+main = [scores.mean(tuple(j for j in range(3) if j != i), keepdims=True) - mean for i in range(3)]
+both = scores.mean(2, keepdims=True) - mean - main[0] - main[1]
+assert abs(scores - mean - sum(main) - both).max() < 1e-5 and abs(both).max() > 1e-3
+for i in range(3):
+    parts[i] = (main[i] ** 2).mean((0, 1, 2)).sum() + (both ** 2).mean((0, 1, 2)).sum() / 4 * (i < 2)
+assert [one["column"] for one in known["importance"]] == ["a", "b", "c"]
+assert np.allclose([one["share"] for one in known["importance"]], parts / parts.sum(), atol=1e-5), (known["importance"], parts)
+assert not known["usual"]["released"] and parts.min() > .01 * parts.max()
+END
+    awk 'BEGIN { srand(3); print "a,b,c,d"; for (i = 0; i < 2000; i++) { a = rand(); b = 10 * rand(); c = substr("xyz", 1 + int(3 * rand()), 1); u = a + b / 9 + (c == "y") + rand()
+        print a "," b "," c "," ((a > .5) == (b > 5) ? "no" : u > 1.5 ? "yes" : "never") } }' > t.csv
+    local classes='"no", ["yes", "never"]'
+    for classes in '"no", ["yes", "never"]' '"no", "yes", "never"'; do
+        echo '{"header": true, "columns": [{"name": "a", "type": "numeric", "bounds": [0, 1], "basis": "cosines", "knots": [0.2, 0.5]},
+            {"name": "b", "type": "numeric", "bounds": [0, 10], "basis": "cosines", "knots": [4]}, {"name": "c", "type": "categorical", "categories": ["x", "y", "z"]},
+            {"name": "d", "type": "label", "classes": ['"$classes"']}]}' > t.json
+        /usr/bin/python3 grid.py table > grid.csv
+        dp-import csv -s t.json --basis products -q -f -o grid.dp grid.csv
+        for norm in bounds unit; do
+            dp-import csv -s t.json --basis products --row-norm $norm -q -f -o t.dp t.csv
+            dpline sgd --data t.dp --epochs 3 --seed 1 -q -o $norm.model
+            dp-info -c --json $norm.model > known
+            dp-predict -s -H $norm.model grid.csv > scores
+            /usr/bin/python3 grid.py $norm "$(head -1 scores | tr -cd , | wc -c)"
+        done
+    done
+}
+
+@test "importance: by released moments, as NumPy has them, near what the rows have" {
+    awk 'BEGIN { srand(5); print "a,b,c,d"; for (i = 0; i < 6000; i++) { a = rand() ^ 3; b = 10 * rand(); c = rand() < .8 ? "x" : "y"
+        print a "," b "," c "," (4 * a + (c == "y") + rand() > 2 ? "no" : "yes") } }' > t.csv
+    echo '{"header": true, "columns": [{"name": "a", "type": "numeric", "bounds": [0, 1]}, {"name": "b", "type": "numeric", "bounds": [0, 10]},
+        {"name": "c", "type": "categorical", "categories": ["x", "y"]}, {"name": "d", "type": "label", "classes": ["no", "yes"]}]}' > t.json
+    dp-import csv -s t.json --row-norm unit --basis products -q -o t.dp t.csv
+    dpline fit t.dp --epsilon 3 --delta 1e-6 --seed 4 --no-ledger -q -o t.model 2> /dev/null
+    dp-info -c --json t.model > known
+    dp-cat --last --full t.model > model
+    /usr/bin/python3 - << 'END'
+import json
+import numpy as np
+known, names = json.load(open("known")), json.load(open("t.dp/dataset.json"))["names"]
+model = json.loads(open("model").readline())
+def array(name):
+    return np.reshape(model[name]["values"], model[name]["shape"])
+w, T, n = model["scale"] * array("average" if "average" in model else "model").ravel(), array("transform"), len(names)
+assert T.shape == (n, n) and names[-1] == "bias", (T.shape, names)
+g, v = np.linalg.eigh(T.T @ T)
+M = (v * np.where(g.max() > 4 * g, 1 / g - 1 / g.max(), 0)) @ v.T
+F = np.load("t.dp/X.npy").astype(float)
+F /= F[:, -1:]
+def shares(M):
+    m, parts = M[:, -1] / M[-1, -1], {}
+    for name in "abc":
+        u = np.array([x * sum(part.split("=")[0].split(" ")[0] == name for part in one.split(" × ")) / (1 + ("×" in one)) for x, one in zip(w, names)])
+        parts[name] = u @ (M / M[-1, -1] - np.outer(m, m)) @ u
+    return np.array(list(parts.values())) / sum(parts.values()), np.sqrt(np.trace(M) / M[-1, -1]), w @ m
+got = np.array([one["share"] for one in known["importance"]])
+want, length, mean = shares(M)
+assert known["usual"]["released"] and np.allclose(got, want, atol=1e-6), (got, want)
+assert np.allclose([known["usual"]["norm"], known["usual"]["scores"][0] * length], [length, mean], rtol=1e-6), (known["usual"], length, mean)
+truth, length, _ = shares(F.T @ F)
+assert abs(got - truth).max() < .05 and abs(known["usual"]["norm"] / length - 1) < .1, (got, truth, known["usual"], length)
+END
 }

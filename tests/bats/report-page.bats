@@ -60,7 +60,7 @@ END
         grep -qF -- "$sentence" text || fail "missing: $sentence
 $(cat text)"
     done
-    assert_equal "$(grep -c '<svg' page.html)" 4
+    assert_equal "$(grep -c '<svg' page.html)" 5
     dp-account certify --ledger p.dp/ledger --model model | jq -e '.mu >= 0.268 and .mu < 0.2682 and .mu_delta == 0 and (.curve | length) > 9' > /dev/null
     # the coefficients are those of dp-info
     for name in age '<b>smoker</b>=yes'; do
@@ -172,6 +172,64 @@ END
     grep -qF 'The model predicts pay: a number from 0 to 100, in the units of the table.' text
     grep -qF 'day 2024-01-01 2024-12-31' text || fail "$(cat text)"
     dp-info --curves --json model | jq -e '.curves[0].date == "%Y-%m-%d"' > /dev/null
+}
+
+@test "held-out rows: whose they are, a table of right and wrong, the probability of several classes; and none with a label" {
+    dp-synth classification --rows 900 --cols 5 --classes 3 --seed 3 -q -o p.dp -f --test q.dp
+    dpline fit p.dp --epsilon 8 --delta 1e-5 -q -o model > /dev/null
+    dp-account report p.dp -m model -t q.dp -o page.html
+    words page.html > text
+    grep -qF 'Measured on 300 rows of the same table, which were held out of training.' text || fail "$(cat text)"
+    counts=$(dp-eval --data q.dp --last --metrics confusion --in model -f json | jq -r '.confusion | to_entries[] | "c\(.key) \(.value | map(tostring) | join(" "))"' | xargs)
+    grep -qF "rows of class taken for c0 taken for c1 taken for c2 $counts" text || fail "$counts: $(cat text)"
+    grep -qF 'here for the class that it predicts.' text
+    assert_equal "$(grep -c '<title>calibration</title>' page.html)" 1
+    # the dots: rows whose predicted class has about this probability, and how often it is right
+    dp-predict -p model q.dp > probabilities
+    /usr/bin/python3 - << 'END'
+import csv, re
+import numpy as np
+y = np.load("q.dp/y.npy")
+rows = list(csv.DictReader(open("probabilities")))
+p = np.array([[float(r[f"probability_c{k}"]) for k in range(3)] for r in rows])
+best, right = p.max(1), p.argmax(1) == y
+svg = re.search(r"<title>calibration</title>.*?</svg>", open("page.html").read(), re.S).group()
+dots = np.array([[float(v) for v in dot] for dot in re.findall(r'cx="([\d.]+)" cy="([\d.]+)"', svg)])
+x, up = (dots[:, 0] - 44) / 220, 1 - (dots[:, 1] - 10) / 220
+edges = np.linspace(0, 1, 11)
+want = [(best[g].mean(), right[g].mean()) for g in [(best >= a) & (best < b) for a, b in zip(edges, edges[1:])] if g.any()]
+assert len(x) > 3 and np.abs(np.array(want) - np.array([x, up]).T).max() < .002, (want, x, up)
+END
+    # rows of other people
+    dp-synth classification --rows 60 --cols 5 --classes 3 --seed 8 -q -o other.dp
+    dp-account report p.dp -m model -t other.dp -o page.html
+    words page.html | grep -qF "Measured on 60 rows of $(dp-info --get population other.dp). These numbers are exact: they are as private as those rows, and ε does not cover what they show about the people there."
+    # nothing to measure on
+    sed -i 's/"yes"\]/&, "unknown": "zero"/' schema.json
+    sed 's/,[a-z]*$/,/; 1s/,$/,ill/; 12q' patients.csv > none.csv
+    dp-import csv -s schema.json -q -f -o p.dp patients.csv
+    dp-import csv -s schema.json -q -o none.dp none.csv
+    fits
+    dp-account report p.dp -m model -t none.dp --text > text
+    tr -s ' \n' ' ' < text | grep -qF 'Not measured: none of the 11 rows of the test set has a label.'
+    refute grep -q 'Measured on' text
+}
+
+@test "one number for each column, and contributions to the score" {
+    dp-import csv -s schema.json --row-norm unit -q -f -o p.dp patients.csv
+    fits
+    dp-info -c --json model > known
+    dp-account report p.dp -m model -o page.html
+    words page.html > text
+    grep -qF 'How much each column moves the score' text
+    sentence=$(jq -r '[.importance[] | [100 * .share, .column]] | sort | reverse | .[] | "\(.[1])\t\(.[0])"' known |
+        while IFS=$'\t' read -r name share; do printf '%s %.3g %% ' "$name" "$share"; done)
+    grep -qF "importance $sentence" text || fail "$sentence: $(cat text)"
+    dp-account report p.dp -m model --text > plain
+    for name in age '<b>smoker</b>'; do
+        grep -qE "^  $name +$(jq --arg n "$name" '.importance[] | select(.column == $n).share * 100' known | xargs printf %.3g) %$" plain || fail "$(cat plain)"
+    done
+    grep -qE "^  \(an average row\) +$(jq '.usual.scores[0]' known | xargs printf %.3g) " plain
 }
 
 @test "what was not paid for is said" {
@@ -336,7 +394,7 @@ PYTHON
     dpline dp-sgd --data p.dp --epochs 6 --batch 90 --epsilon 5 -q > run
     dpline report run --data p.dp --test q.dp -o page.html
     dpline report run --data p.dp --test q.dp > text
-    assert_equal "$(grep -c '<svg' page.html)" 4
+    assert_equal "$(grep -c '<svg' page.html)" 5
     dp-predict -s run q.dp > scores.csv
     dp-eval --data q.dp --metrics accuracy --in run > laps
     dp-eval --data q.dp --metrics auc,majority --last --in run > last
@@ -347,7 +405,7 @@ PYTHON
 import csv, re, xml.etree.ElementTree as tree
 import numpy as np
 page = open("page.html").read()
-attack, roc, accuracy, epsilon = [tree.fromstring(svg) for svg in re.findall("<svg.*?</svg>", page, re.S)]
+attack, roc, calibration, accuracy, epsilon = [tree.fromstring(svg) for svg in re.findall("<svg.*?</svg>", page, re.S)]
 scores = list(csv.DictReader(open("scores.csv")))
 y = np.load("q.dp/y.npy")
 right = []
@@ -387,7 +445,7 @@ PYTHON
     dpline scd --data p.dp --loss hinge --epsilon 1 --epochs 1 --no-ledger -q | dp-cat --last --frames - > model
     dpline report model --test q.dp -o page.html
     words page.html > said
-    assert_equal "$(grep -c '<svg' page.html)" 2
+    assert_equal "$(grep -c '<svg' page.html)" 3
     grep -qF 'Left: rows found of class yes against false alarms.' said
     assert_equal "$(grep -c 'Right:' said)" 0
 }
@@ -397,7 +455,7 @@ PYTHON
     dp-import csv -s schema.json --split .7 -f -q -o p.dp -t q.dp patients.csv
     dpline outpert-gd --data p.dp --epsilon 2 --lambda 0.01 --epochs 30 -q -o model > /dev/null
     dp-account report p.dp -m model -t q.dp -o page.html
-    assert_equal "$(grep -c '<svg' page.html) $(grep -c 'class="b"' page.html)" '4 1'
+    assert_equal "$(grep -c '<svg' page.html) $(grep -c 'class="b"' page.html)" '5 1'
     words page.html > text
     grep -qF 'Intervals are of the noise: with probability .95' text
     run grep -F 'age at 30' text

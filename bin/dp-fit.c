@@ -237,7 +237,8 @@ static struct dp_fit_facts facts_of(const struct dp_dataset *d, const struct opt
                                       .cosines = (int64_t)numbers * DP_BASIS_COSINE_COUNT,
                                       .products = (int64_t)dp_products_count(numbers),
                                       .constant = strstr(d->row_norm, "bias") != NULL,
-                                      .images = d->features};
+                                      .images = d->features,
+                                      .here = o->rows == DP_OPT_ABSENT_INT};
     return facts;
 }
 

@@ -31,11 +31,28 @@ static void readers(FILE *to, const struct fit_options *o)
     fputs(" |\n", to);
 }
 
-static void sample(FILE *to, const char *name, const struct fit_options *o)
+/* The rows of laps of that kind (NULL: of all laps), of which a rate below 1 takes a sample. */
+static void sample(FILE *to, const char *kind, double rate, const struct fit_options *o)
 {
-    fprintf(to, "\n  %s", name);
+    fputs("  dp-sample   ", to);
+    option(to, "on", kind);
     option(to, "data", o->data);
-    fputs(" --mode full |\n", to);
+    if (rate < 1)
+        fprintf(to, " --rate %.9g |\n", rate);
+    else
+        fputs(" --mode full |\n", to);
+}
+
+/* The rows of all laps. */
+static void samples(FILE *to, const struct dp_fit *fit, const struct fit_options *o)
+{
+    const bool apart = fit->rate < 1 && (fit->moments > 0 || fit->temperature > 0);
+    putc('\n', to);
+    if (apart && fit->moments > 0)
+        sample(to, "moments", 1, o);
+    sample(to, apart ? "gradient" : NULL, fit->rate, o);
+    if (apart && fit->temperature > 0)
+        sample(to, "temperature", fit->rate, o);
 }
 
 static void gate(FILE *to, const char *name, const struct fit_options *o)
@@ -78,7 +95,7 @@ static void temperature_step(FILE *to, const struct dp_fit *fit)
 static void plain(FILE *to, const struct dp_fit *fit, const struct fit_options *o)
 {
     const char *on = fit->temperature > 0 ? " --on gradient" : "";
-    sample(to, "dp-sample   ", o);
+    samples(to, fit, o);
     fprintf(to, "  dp-grad     %s", on);
     rows(to, fit, o);
     fprintf(to, " --loss %s --clip %.9g --scale %.9g", dp_loss_names[fit->loss], fit->clip, fit->scale);
@@ -94,7 +111,7 @@ static void plain(FILE *to, const struct dp_fit *fit, const struct fit_options *
 
 static void moments(FILE *to, const struct dp_fit *fit, const struct fit_options *o)
 {
-    sample(to, "dp-sample   ", o);
+    samples(to, fit, o);
     fputs("  dp-moments   --on moments", to);
     rows(to, fit, o);
     flag(to, "unit", fit->unit);

@@ -41,6 +41,13 @@
 /* Slopes that are clipped at 1/2 make weights too long for probabilities. The best factor was .4 to .6 on four tables. */
 #define SCALE_OF_SOFTMAX 0.5
 
+/* Laps of gradients sample about that many persons where that is less than half of them: a lap of all persons costs time and
+ * finds nothing more. With samples of 1,700 to 5,300 rows, accuracy, AUC and R² changed by at most .003 on Adult, protein,
+ * bicycles, electricity, letters and phoneme. A lap has at least the second number as its multiplier: there amplification by
+ * sampling is within 6 % of its limit. */
+#define PERSONS_OF_A_LAP 65536
+#define LEAST_MULTIPLIER_OF_A_SAMPLE 4
+
 /* Laps of softmax that only find the temperature. With them the log loss fell in each of 27 cells of nine tables, by .001 to
  * .27, and on Fashion-MNIST from .49 to .30. */
 #define TEMPERATURE_LAPS 4
@@ -272,13 +279,50 @@ static void numbers(const struct dp_fit_facts *facts, struct dp_fit *fit)
     fit->quantile_rate = six(between(0, most, 0.15 / (1 - fit->quantile)));
 }
 
+/* The multiplier of a lap of gradients with the counts on the same batch: two Gaussian releases are one. */
+static double with_counts(double gradient, double counts)
+{
+    return counts > 0 ? 1 / sqrt(1 / (gradient * gradient) + 1 / (counts * counts)) : gradient;
+}
+
+static int charge(struct dp_charges *charges, double rate, double multiplier, int64_t laps, struct dp_err *err)
+{
+    const struct dp_event event = dp_event_gaussian(rate < 1 ? DP_SAMPLING_POISSON : DP_SAMPLING_NONE, rate, multiplier, 0);
+    return laps > 0 ? dp_charges_add(charges, &event, laps, err) : DP_OK;
+}
+
+/* Makes laps of a large table laps of samples: noise and sums both shrink by the rate, so a mean has the noise that it had. */
+static int sample(const struct dp_fit_facts *facts, const struct dp_fit_budget *budget, struct dp_fit *fit, struct dp_err *err)
+{
+    struct dp_charges charges = {0};
+    const double first = with_counts(fit->gradient, fit->counts),
+                 late = with_counts(fit->run == DP_FIT_UNCUT ? fit->gradient / sqrt(DP_FIT_EARLY) : fit->gradient, fit->counts),
+                 rate = six(fmax(PERSONS_OF_A_LAP / (double)facts->persons, LEAST_MULTIPLIER_OF_A_SAMPLE / late));
+    double factor;
+    if (!facts->here || budget->replace_one || rate >= 0.5)
+        return DP_OK;
+    fit->rate = rate;
+    int rc = charge(&charges, 1, fit->moments, fit->moments > 0, err);
+    rc = rc ?: charge(&charges, rate, rate * first, fit->late, err);
+    rc = rc ?: charge(&charges, rate, rate * late, fit->laps - fit->late + fit->temperature, err);
+    rc = rc ?: dp_calibrate_noise(DP_ACCOUNTANT_BEST, &charges, budget->epsilon, budget->delta, &factor, err);
+    dp_charges_free(&charges);
+    if (rc != DP_OK)
+        return rc;
+    fit->moments = share(fit->moments * factor, 1, 1);
+    fit->gradient = share(rate * fit->gradient * factor, 1, 1);
+    fit->counts = share(rate * fit->counts * factor, 1, 1);
+    return DP_OK;
+}
+
 int dp_fit_choose(const struct dp_fit_facts *facts, const struct dp_fit_budget *budget, enum dp_loss loss, struct dp_fit *fit,
                   struct dp_err *err)
 {
     int rc = check_facts(facts, budget, err);
     /* For numbers the column has to be constant, which bias in rows of norm 1 is not. A longer column makes the noise larger. */
     const double constant = facts->classes == 0 ? 0.1 : facts->constant ? 0 : 0.5;
-    *fit = (struct dp_fit){.loss = loss, .intercept = constant, .temperature = loss == DP_LOSS_SOFTMAX ? TEMPERATURE_LAPS : 0};
+    *fit = (struct dp_fit){
+        .loss = loss, .rate = 1, .intercept = constant, .temperature = loss == DP_LOSS_SOFTMAX ? TEMPERATURE_LAPS : 0};
     rc = rc ?: measure(facts, budget, fit, err);
     rc = rc ?: check_reach(facts, budget, fit, err);
     if (rc != DP_OK)
@@ -286,7 +330,7 @@ int dp_fit_choose(const struct dp_fit_facts *facts, const struct dp_fit_budget *
     if (facts->images && facts->classes > 0) {
         dp_fit_images(fit);
         fit->gradient = share(fit->whole, 1, (double)(fit->laps + fit->temperature));
-        return DP_OK;
+        return sample(facts, budget, fit, err);
     }
     const double columns = all_columns(facts, fit);
     /* Slopes of classes are clipped, but residuals of numbers grow if a direction is steeper than the step allows: without the
@@ -303,5 +347,5 @@ int dp_fit_choose(const struct dp_fit_facts *facts, const struct dp_fit_budget *
        classes the clip limits this; for numbers the residuals would grow. */
     if (facts->classes == 0 && facts->rows_per_person > 0)
         fit->step = six(fit->step / (double)facts->rows_per_person);
-    return DP_OK;
+    return sample(facts, budget, fit, err);
 }

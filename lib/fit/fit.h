@@ -21,6 +21,7 @@ struct dp_fit_facts {
     int64_t products;        /* products of pairs of these numbers (data/products.h); columns does not count them */
     bool constant;           /* one of the columns is constant */
     bool images;             /* the columns are features of images (images/map.h) */
+    bool here;               /* one dp-sample has all rows, so that laps of gradients may sample them */
 };
 
 struct dp_fit_budget {
@@ -36,11 +37,13 @@ enum dp_fit_run {
     DP_FIT_DECAYED,     /* features of images: gradients without a transform, with a step that falls to 0 */
 };
 
-/* A release of all rows whose noise has multiplier z uses the part (whole / z)^2 of the budget, and parts add up: so
+/* With rate 1, a release whose noise has multiplier z uses the part (whole / z)^2 of the budget, and parts add up: so
  *   plain, decayed   (laps + temperature) (whole / gradient)^2                                 <= 1
  *   transformed  (whole / moments)^2 + (laps + temperature) (whole / gradient)^2               <= 1
  *   uncut        the same, with laps (whole / counts)^2, and with late + 9 (laps - late) in place of laps:
  *                (whole / moments)^2 + (late + 9 (laps - late)) (whole / gradient)^2 + ...   <= 1, see DP_FIT_EARLY
+ * With a rate below 1 the multipliers of gradients and counts are smaller by that rate, and then all multipliers are larger by
+ * one factor, with which the run spends the budget.
  * Numbers have the digits of a pipeline's text: multipliers nine, rounded up, all others six. */
 struct dp_fit {
     enum dp_fit_run run;
@@ -50,6 +53,7 @@ struct dp_fit {
     double reach;                     /* persons / (s whole sqrt(columns)), the size of a mean over its noise, with s = 1, or 2
                                        * for replace-one */
     int64_t laps;                     /* of gradients */
+    double rate;                      /* of Poisson sampling, for laps of gradients and of the temperature; 1: all rows */
     int64_t temperature;              /* laps after them, with the same noise, for one factor on all scores */
     double gradient, moments, counts; /* multipliers; uncut: early laps have gradient, late laps a third of it */
     double clip, scale, step;         /* of dp-grad and dp-step */

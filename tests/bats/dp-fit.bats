@@ -468,6 +468,23 @@ EOF
     grep -qF "(exact measures of people are not charged: do not pass them on)" said
 }
 
+@test "fit: laps of a large table are samples, but for replace-one adjacency and for tables of several sites" {
+    dp-synth classification --rows 400000 --cols 3 --classes 3 --seed 2 -q -o t.dp
+    run -0 dp-fit t.dp --epsilon 1 --delta 1e-6 --threads 1
+    assert_line "dp-loop --exec auto --plan 'moments 1, gradient 128, temperature 4' -- '"
+    assert_line "  dp-sample    --on moments --data t.dp --mode full |"
+    assert_line "  dp-sample    --on gradient --data t.dp --rate 0.16384 |"
+    assert_line "  dp-sample    --on temperature --data t.dp --rate 0.16384 |"
+    for whole in "--adjacency replace-one" "--rows 400000"; do
+        run -0 dp-fit t.dp --epsilon 1 --delta 1e-6 --threads 1 $whole
+        assert_line "  dp-sample    --data t.dp --mode full |"
+        refute_output --partial ' --rate '
+    done
+    dpline fit t.dp --epsilon 1 --delta 1e-6 -q -o model
+    above 1 "$(dp-info --get epsilon model)"
+    above "$(dp-info --get epsilon model)" 0.999
+}
+
 @test "fit: features of images have a rule of their own, and pixels are told of features" {
     { printf '\0\0\010\003\0\0\0\310\0\0\0\020\0\0\0\020'; awk 'BEGIN { srand(1); for (i = 0; i < 51200; i++) printf "%c", 65 + 26 * rand() }'; } > images
     { printf '\0\0\010\001\0\0\0\310'; for i in $(seq 100); do printf '\0\001'; done; } > labels

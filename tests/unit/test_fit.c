@@ -17,11 +17,13 @@ static int choose(struct dp_fit *fit, int64_t persons, int64_t columns, int64_t 
     return dp_fit_choose(&facts, &budget, dp_fit_loss(classes), fit, &err);
 }
 
-/* Adds laps of Gaussian noise on all rows. */
-static void add(struct dp_charges *charges, double multiplier, int64_t laps)
+/* Adds laps of Gaussian noise on such a sample, with noisy counts of it if there are any. */
+static void add(struct dp_charges *charges, double rate, double multiplier, double counts, int64_t laps)
 {
-    struct dp_event event = dp_event_gaussian(DP_SAMPLING_NONE, 1, multiplier, 0);
+    struct dp_event event = dp_event_gaussian(rate < 1 ? DP_SAMPLING_POISSON : DP_SAMPLING_NONE, rate, multiplier, 0);
     struct dp_err err;
+    if (counts > 0)
+        event.query[event.queries++] = dp_event_gaussian(DP_SAMPLING_NONE, 1, counts, 0).query[0];
     if (multiplier > 0 && laps > 0)
         assert_int_equal(dp_charges_add(charges, &event, laps, &err), DP_OK);
 }
@@ -32,13 +34,12 @@ static double cost(const struct dp_fit *fit, double delta)
     struct dp_charges charges = {0};
     struct dp_answer answer;
     struct dp_err err;
-    add(&charges, fit->moments, 1);
-    add(&charges, fit->counts, fit->laps);
+    add(&charges, 1, fit->moments, 0, 1);
     if (fit->run == DP_FIT_UNCUT) {
-        add(&charges, fit->gradient, fit->late);
-        add(&charges, fit->gradient / sqrt(DP_FIT_EARLY), fit->laps - fit->late);
+        add(&charges, fit->rate, fit->gradient, fit->counts, fit->late);
+        add(&charges, fit->rate, fit->gradient / sqrt(DP_FIT_EARLY), fit->counts, fit->laps - fit->late);
     } else {
-        add(&charges, fit->gradient, fit->laps + fit->temperature);
+        add(&charges, fit->rate, fit->gradient, 0, fit->laps + fit->temperature);
     }
     assert_int_equal(dp_account_epsilon(DP_ACCOUNTANT_BEST, &charges, delta, &answer, &err), DP_OK);
     dp_charges_free(&charges);
@@ -50,18 +51,46 @@ static void a_budget_is_spent_and_not_exceeded(void **state)
     (void)state;
     static const double epsilons[] = {0.05, 0.3, 1, 7};
     static const int64_t persons[] = {100, 1000, 24420, 1000000}, columns[] = {1, 8, 300}, classes[] = {0, 2, 3};
-    int runs[3] = {0};
+    int runs[3] = {0}, samples[3] = {0};
     for (size_t e = 0; e < 4; e++)
         for (size_t n = 0; n < 4; n++)
-            for (size_t i = 0; i < 9; i++) {
+            for (size_t i = 0; i < 18; i++) {
+                const struct dp_fit_facts facts = {
+                    .persons = persons[n], .columns = columns[i / 3 % 3], .classes = classes[i % 3], .here = i >= 9};
+                const struct dp_fit_budget budget = {.epsilon = epsilons[e], .delta = 1e-5, .replace_one = e % 2};
                 struct dp_fit fit;
-                if (choose(&fit, persons[n], columns[i / 3], classes[i % 3], 0, epsilons[e], 1e-5, e % 2) != DP_OK)
+                struct dp_err err;
+                if (dp_fit_choose(&facts, &budget, dp_fit_loss(facts.classes), &fit, &err) != DP_OK)
                     continue;
                 double spent = cost(&fit, 1e-5);
                 assert_true(spent <= epsilons[e] && spent > 0.999 * epsilons[e]);
+                assert_true(fit.rate == 1 || (facts.here && !budget.replace_one && persons[n] == 1000000));
                 runs[fit.run]++;
+                samples[fit.run] += fit.rate < 1;
             }
     assert_true(runs[0] > 5 && runs[1] > 5 && runs[2] > 5);
+    assert_true(samples[1] > 5 && samples[2] > 5);
+}
+
+/* A mean over a sample has the noise of a mean over all rows, but for what amplification is short of its limit. */
+static void samples_have_the_noise_of_all_rows(void **state)
+{
+    (void)state;
+    struct dp_fit_facts facts = {.persons = 3000000, .columns = 137, .classes = 2};
+    const struct dp_fit_budget budget = {.epsilon = 1, .delta = 1e-8};
+    struct dp_fit all, some;
+    struct dp_err err;
+    assert_int_equal(dp_fit_choose(&facts, &budget, DP_LOSS_LOGISTIC, &all, &err), DP_OK);
+    facts.here = true;
+    assert_int_equal(dp_fit_choose(&facts, &budget, DP_LOSS_LOGISTIC, &some, &err), DP_OK);
+    assert_true(all.rate == 1 && some.rate >= 65536 / 3e6 && some.rate < 0.07);
+    assert_int_equal(some.laps, all.laps);
+    assert_true(some.gradient >= 4 && some.gradient / some.rate > all.gradient &&
+                some.gradient / some.rate < 1.06 * all.gradient);
+    assert_near(some.moments / all.moments, some.gradient / some.rate / all.gradient, 1e-6);
+    facts.persons = 2 * 65536;
+    assert_int_equal(dp_fit_choose(&facts, &budget, DP_LOSS_LOGISTIC, &some, &err), DP_OK);
+    assert_true(some.rate == 1);
 }
 
 static void parts_of_the_budget(void **state)
@@ -343,6 +372,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_budget_is_spent_and_not_exceeded),
+        cmocka_unit_test(samples_have_the_noise_of_all_rows),
         cmocka_unit_test(parts_of_the_budget),
         cmocka_unit_test(numbers_have_a_constant),
         cmocka_unit_test(bounds_move_slowly_near_the_noise),

@@ -145,6 +145,7 @@ $(BUILD)/obj/bin/%.o: bin/%.c Makefile | packages
 $(BUILD)/bin/dp-account: $(BUILD)/obj/bin/info/coefficients.o $(BUILD)/obj/bin/info/curves.o
 $(BUILD)/bin/dp-info: $(BUILD)/obj/bin/account/plot.o
 $(BUILD)/bin/dp-import: $(BUILD)/obj/bin/info/dataset.o
+$(BUILD)/bin/dp-fit: $(BUILD)/obj/bin/export/formats.o
 
 .SECONDEXPANSION:
 $(BUILD)/bin/dp-%: $(BUILD)/obj/bin/dp-%.o $$(addprefix $(BUILD)/obj/,$$(addsuffix .o,$$(basename $$(wildcard bin/$$*/*.c)))) $(NEEDED)

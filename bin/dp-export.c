@@ -27,6 +27,9 @@ static void take_keep(struct dp_texts *keep, const char *at)
 
 static int run(const struct options *o, const char *model, struct dp_err *err)
 {
+    static int (*const write[])(const struct export *, struct dp_err *) = {
+        [EXPORT_JSON] = export_json,           [EXPORT_CSV] = export_csv,   [EXPORT_SQL] = export_sql,  [EXPORT_C] = export_c,
+        [EXPORT_LIBLINEAR] = export_liblinear, [EXPORT_ONNX] = export_onnx, [EXPORT_PMML] = export_pmml};
     const struct export_format *format = &export_formats[o->to];
     struct dp_terms terms = {.networks = (format->can & EXPORT_NETWORK) != 0};
     struct dp_texts keep = {0};
@@ -38,7 +41,7 @@ static int run(const struct options *o, const char *model, struct dp_err *err)
         take_keep(&keep, o->keep);
     const struct export e = {&terms, frame, name, o->table, &keep, o->to, stdout};
     rc = rc ?: export_check(&e, err);
-    rc = rc ?: format->write(&e, err);
+    rc = rc ?: write[o->to](&e, err);
     dp_texts_free(&keep);
     dp_terms_close(&terms);
     dp_frame_free(frame);

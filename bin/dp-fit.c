@@ -11,11 +11,13 @@
 #include "base/number.h"
 #include "base/round.h"
 #include "base/text.h"
+#include "data/carried.h"
 #include "data/dataset.h"
 #include "data/features.h"
 #include "data/input.h"
 #include "data/products.h"
 #include "data/row_length.h"
+#include "export/formats.h"
 #include "fit/fit.h"
 #include "fit/pipeline.h"
 #include "images/map.h"
@@ -281,6 +283,19 @@ static enum dp_loss loss_of(const struct dp_fit_facts *facts, const struct optio
     return loss;
 }
 
+/* Says what a model of a table can become, before it is paid for. */
+static int tell_exports(const struct dp_dataset *d, enum dp_loss loss, struct dp_err *err)
+{
+    struct dp_row_plan plan = {.norm = DP_NORM_BOUNDS};
+    char list[EXPORT_LIST];
+    int rc = dp_carried_take(&plan, d->schema, "the data set", err);
+    if (rc == DP_OK)
+        fprintf(stderr, "%s: dp-export can write its model as %s\n", command.name,
+                export_list(export_model_needs(&plan, loss, d->classes > 2 ? d->classes : 1), true, list));
+    dp_row_plan_free(&plan);
+    return rc;
+}
+
 static int fit(const struct dp_dataset *d, const char *path, const struct options *o, struct dp_err *err)
 {
     const struct dp_fit_facts facts = facts_of(d, o);
@@ -327,7 +342,7 @@ static int fit(const struct dp_dataset *d, const char *path, const struct option
                 command.name, stated.epsilon, dp_fit_unit(&facts), facts.classes == 0 ? "the mean" : "the most frequent class");
     print_facts(&facts, &chosen, &stated, isnan(o->delta), d != NULL ? dp_row_norm_basis(d->row_norm) : DP_BASIS_LINE);
     fit_print(stdout, &chosen, &more);
-    return DP_OK;
+    return d != NULL && d->schema != NULL && !o->quiet ? tell_exports(d, chosen.loss, err) : DP_OK;
 }
 
 /* For programs: prints the basis that the budget pays for, for numbers of a table with this schema and --rows rows. */

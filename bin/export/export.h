@@ -1,6 +1,7 @@
 /* The parts of dp-export: each writes a model in one format. */
 #pragma once
 
+#include "formats.h"
 #include "model/terms.h"
 
 struct export
@@ -14,39 +15,14 @@ struct export
     FILE *out;
 };
 
-/* Needs of a model, beyond weights of numbers and categories. */
-enum export_need {
-    EXPORT_NETWORK = 1, /* layers */
-    EXPORT_NORM = 2,    /* rows are divided by their norms */
-    EXPORT_LIMIT = 4,   /* rows of a norm above 1 have no score */
-    EXPORT_CURVES = 8,  /* a basis of a number */
-    EXPORT_SYNONYMS = 16,
-    EXPORT_PRODUCTS = 32,
-    EXPORT_DATES = 64,
-    EXPORT_BUCKETS = 128,
-    EXPORT_POWER = 256,       /* e^score */
-    EXPORT_SIGMOIDS = 512,    /* of each of several scores */
-    EXPORT_CHARACTERS = 1024, /* that XML has no place for */
-    EXPORT_ALL = 2047
-};
-
-/* The needs of the model, without EXPORT_CHARACTERS. */
-unsigned export_needs(const struct export *e);
-
-/* The formats: what each of them has a place for. The stream's error flag tells whether writing worked. */
-enum { EXPORT_JSON, EXPORT_CSV, EXPORT_SQL, EXPORT_C, EXPORT_LIBLINEAR, EXPORT_ONNX, EXPORT_PMML, EXPORT_FORMATS };
-extern const struct export_format {
-    const char *name;
-    unsigned can;    /* of export_need */
-    unsigned leaves; /* what it leaves to its reader */
-    int (*write)(const struct export *e, struct dp_err *err);
-} export_formats[EXPORT_FORMATS];
-
 /* DP_E_RUN: the format has no place for something that the model needs. */
 int export_check(const struct export *e, struct dp_err *err);
 
 /* The same for one need; what: says what the model does. */
 int export_refuse(const struct export *e, enum export_need need, const char *what, struct dp_err *err);
+
+/* The needs of the model, without EXPORT_CHARACTERS. */
+unsigned export_needs(const struct export *e);
 
 int export_json(const struct export *e, struct dp_err *err);
 int export_csv(const struct export *e, struct dp_err *err);

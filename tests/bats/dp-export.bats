@@ -357,6 +357,22 @@ assert_output "$(case "$decimal$bad" in .) echo 180 rows agree, 348 ;; ,) echo 1
     diff page got
 }
 
+@test "dp-fit says before a run which formats take its model" {
+    echo '{"header": true, "columns": [{"name": "v", "type": "numeric", "date": "%Y", "bounds": ["1990", "2020"]}, {"name": "y", "type": "label", "classes": ["no", "yes"]}]}' > day.json
+    awk 'BEGIN { print "v,y"; for (i = 0; i < 300; i++) print 1990 + i % 29 "," (i % 29 > 14 ? "yes" : "no") }' > day.csv
+    dp-import csv -s day.json -q -o day.dp day.csv
+    train day logistic
+    for model in ill kind cost unit curve bent pair pairs line zero day; do
+        dp-fit $model.dp --epsilon 9 2> said > /dev/null
+        for format in json csv sql c liblinear onnx pmml; do dp-export --to $format $model.model > /dev/null 2>&1 && echo $format; done > takes
+        sed -n 's/^dp-fit: dp-export can write its model as //p' said | sed 's/, \| and /\n/g' > told
+        diff takes told
+        echo $model >> checked
+    done
+    assert_equal "$(wc -l < checked)" 11
+    refute grep dp-export <(dp-fit -q pair.dp --epsilon 9 2>&1)
+}
+
 @test "a model without a schema is exported for rows of a data set" {
     dp-synth classification --rows 200 --cols 60 --seed 7 -o coded.dp -q
     train coded logistic

@@ -137,10 +137,18 @@ usage() {
 # choices PROGRAM OPTION: the choices in the help of the program, one|another
 choices() { "$1" --help | sed -nE "s/^ .*--$2 .* ([a-z0-9-]+(\|[a-z0-9-]+)+).*/\1/p"; }
 
-# meant WORD: the one option that begins with these letters
+# meant WORD: the one option that begins with these letters, or has one of them changed, left out, added or swapped
 meant() {
-    local name alike=()
+    local name i alike=()
     for name in "${!help[@]}"; do [[ $name != "$1"* ]] || alike+=("$name"); done
+    for ((i = 0; i <= ${#1} && ${#1} > 3 && ${#alike[@]} == 0; i++)); do
+        for name in "${!help[@]}"; do
+            case $name in
+                "${alike[0]-}") ;;
+                "${1:0:i}"?"${1:i}" | "${1:0:i}"?"${1:i+1}" | "${1:0:i}${1:i+1}" | "${1:0:i}${1:i+1:1}${1:i:1}${1:i+2}") alike+=("$name") ;;
+            esac
+        done
+    done
     [ ${#alike[@]} -eq 1 ] && echo "did you mean --${alike[0]//_/-}?" || echo 'try --help'
 }
 

@@ -2,6 +2,7 @@
 
 #include <getopt.h>
 
+#include "base/mem.h"
 #include "base/number.h"
 #include "option_rule.h"
 
@@ -191,6 +192,39 @@ static void describe(const struct dp_option_table *t, struct syntax *s)
     s->longs[n] = (struct option){NULL, 0, NULL, 0};
 }
 
+/* How many letters to insert, leave out, change or swap with the next one make b of a; `most` if they are that many or more. */
+static size_t edits(const char *a, const char *b, size_t most)
+{
+    if (*a == '\0' || *b == '\0')
+        return strlen(a) + strlen(b) < most ? strlen(a) + strlen(b) : most;
+    if (*a == *b)
+        return edits(a + 1, b + 1, most);
+    if (most < 2)
+        return most;
+    size_t best = 1 + edits(a + 1, b + 1, most - 1), other = 1 + edits(a + 1, b, most - 1);
+    best = other < best ? other : best;
+    other = 1 + edits(a, b + 1, most - 1);
+    best = other < best ? other : best;
+    other = a[0] == b[1] && a[1] == b[0] ? 1 + edits(a + 2, b + 2, most - 1) : most;
+    return other < best ? other : best;
+}
+
+/* An option that begins with the word, or is one edit away from it, or two from a word of six letters or more. */
+static const char *alike(const struct syntax *s, const char *word)
+{
+    const size_t length = strcspn(word, "=");
+    char *given = dp_got(strndup(word, length));
+    const char *best = NULL;
+    size_t least = length < 6 ? 2 : 3;
+    for (const struct option *o = s->longs; length > 3 && o->name != NULL; o++) {
+        const size_t here = strncmp(o->name, given, length) == 0 ? 1 : edits(given, o->name, least);
+        best = here < least ? o->name : best;
+        least = here < least ? here : least;
+    }
+    free(given);
+    return best;
+}
+
 /* Says what getopt_long could not read. code: ':' if a value is missing, else '?'. at: where it began to read. */
 static int refuse(const struct dp_option_table *t, const struct syntax *s, int code, int at, int argc, char **argv,
                   struct dp_err *err)
@@ -204,7 +238,9 @@ static int refuse(const struct dp_option_table *t, const struct syntax *s, int c
     if (optopt != 0 && word[0] == '-' && word[1] != '-')
         return dp_fail(err, DP_E_USAGE, "unknown option '-%c' (try --help)", optopt);
     const char *last = optind > 0 && optind <= argc ? argv[optind - 1] : word;
-    return dp_fail(err, DP_E_USAGE, "unknown option '%.80s' (try --help)", last);
+    const char *meant = alike(s, last + strspn(last, "-"));
+    return meant != NULL ? dp_fail(err, DP_E_USAGE, "unknown option '%.80s' (did you mean --%s?)", last, meant)
+                         : dp_fail(err, DP_E_USAGE, "unknown option '%.80s' (try --help)", last);
 }
 
 /* The place in the table of what getopt_long has read. */

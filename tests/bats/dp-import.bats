@@ -26,6 +26,11 @@ bad_csv() {
     complains 2 "dp-import: 'a.xls' is not a format (csv, tsv, libsvm, arff, idx, images, npy, npz or sqlite), and not a name that ends with one" dp-import a.xls
     complains 2 "dp-import: expected one file, or - for standard input" dp-import a.csv b.csv
     complains 2 "dp-import: expected one file, or - for standard input" dp-import csv
+    for word in lable lables labels bell; do
+        meant='did you mean --label?'
+        [ $word != bell ] || meant='try --help'
+        complains 2 "dp-import: unknown option '--$word' ($meant)" dp-import csv a --$word
+    done
     complains 2 "dp-import: idx takes two files: images and labels" dp-import idx a -o b
     complains 2 "dp-import: csv needs --schema or --infer-schema: --infer-schema SCHEMA.json writes a first one, and dpline fit TABLE --label NAME does all that it takes" dp-import csv a -o b
     complains 2 "dp-import: libsvm needs --output, --out or --infer-schema" dp-import libsvm a

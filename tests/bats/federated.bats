@@ -38,7 +38,7 @@ teardown() {
         complains 2 "$p.sh: -o is the gate's" $p.sh $site --data small.dp -o model
         complains 2 "$p.sh: --resume is the gate's" $p.sh $site --data small.dp --resume kept
         complains 2 "$p.sh: --parts: takes no value" $p.sh $site --parts=yes
-        complains 2 "$p.sh: unknown option '--send' (try --help)" $p.sh $site --send tcp://127.0.0.1:5
+        complains 2 "$p.sh: unknown option '--sending' (try --help)" $p.sh $site --sending tcp://127.0.0.1:5
     done
     complains 2 "scd.sh: unknown option '--parts' (try --help)" scd.sh --data small.dp --parts
     complains 2 "scd.sh: unknown option '--insecure-plaintext' (try --help)" scd.sh --data small.dp --insecure-plaintext

@@ -30,6 +30,9 @@ load pipelines
         complains 2 "$p.sh: unexpected argument 'extra' (try --help)" $p.sh --data small.dp -o m extra
         complains 2 "$p.sh: unknown option '--colour' (try --help)" $p.sh --colour
         complains 2 "$p.sh: unknown option '-x' (try --help)" $p.sh -x 1
+        for word in lamdba lambd lambada lamda lumbda; do
+            complains 2 "$p.sh: unknown option '--$word' (did you mean --lambda?)" $p.sh --$word 1
+        done
         complains 2 "$p.sh: --loss: needs a value" $p.sh --loss
         complains 2 "$p.sh: --lambda: needs a value" $p.sh --lambda -o m --data small.dp
         complains 2 "$p.sh: --init: needs a value" $p.sh --data small.dp --init '' -o m

@@ -27,7 +27,7 @@ struct options {
     double epsilon, delta;
     int64_t threads, seed, rows, cols, classes;
     int loss, adjacency, exec;
-    const char *ledger, *registry, *model;
+    const char *ledger, *registry, *model, *class_weights;
     bool no_ledger, no_registry, partial, allow_weak, quiet;
 };
 
@@ -41,6 +41,7 @@ static const struct dp_option options[] = {
                    "probability that epsilon may fail to bound (the largest power of ten below 1 / rows^1.1)"),
     DP_OPTION_CHOICE('l', loss, "LOSS", DP_FIT_LOSSES,
                      "loss to minimise (logistic; squared for a regression, softmax for three or more classes)"),
+    DP_OPTION_TEXT(0, class_weights, "W,W,...", "for dp-grad: weights of the losses of the classes"),
     DP_OPTION_CHOICE(0, adjacency, "HOW", adjacencies, "what one person can change", .fallback = "null-record"),
     DP_OPTION_INT('t', threads, "N", DP_FROM_TO(1, 1024),
                   "threads of the stages that read rows (all cores, for small data sets one)"),
@@ -310,6 +311,7 @@ static int fit(const struct dp_dataset *d, const char *path, const struct option
                                      .epsilon = left.epsilon,
                                      .delta = left.delta,
                                      .adjacency = choice(adjacencies, o->adjacency, adjacency, sizeof adjacency),
+                                     .class_weights = o->class_weights,
                                      .ledger = o->ledger,
                                      .registry = o->registry,
                                      .exec = choice(ways, o->exec, exec, sizeof exec),

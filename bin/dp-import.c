@@ -28,7 +28,8 @@
 #include "port/port.h"
 
 struct options {
-    const char *output, *out, *test, *schema, *infer, *label, *classes, *delimiter, *population, *ledger, *sql, *person;
+    const char *output, *out, *test, *schema, *infer, *label, *classes, *delimiter, *comment, *columns, *without, *population,
+        *ledger, *sql, *person;
     double split, private_schema, at_most, private_knots, delta;
     int64_t cols, seed, noise_seed, skip_bad, skip_lines, rows_per_person;
     int storage, norm, scale, features, basis, bad_cells;
@@ -117,8 +118,11 @@ static const struct dp_option options[] = {
                      .excludes = "infer-schema"),
     DP_OPTION_FLAG(0, header, "the first line names the columns", .needs = "infer-schema"),
     DP_OPTION_FLAG(0, no_header, "the first line is a row", .needs = "infer-schema", .excludes = "header, sql"),
+    DP_OPTION_TEXT(0, columns, "NAMES", "only these columns, separated by commas, are features", .needs = "infer-schema"),
+    DP_OPTION_TEXT(0, without, "NAMES", "these columns are not features", .needs = "infer-schema", .excludes = "columns"),
     DP_OPTION_TEXT(0, delimiter, "C", "between fields, instead of the schema's or a comma", .only = TEXTS),
     DP_OPTION_INT(0, skip_lines, "N", DP_FROM_TO(0, 1e9), "skip the first N lines", .fallback = "0", .only = TEXTS),
+    DP_OPTION_TEXT(0, comment, "C", "skip lines that begin with C", .only = TEXTS),
     DP_OPTION_INT(0, skip_bad, "N", DP_FROM_TO(0, 1e15), "up to N malformed lines become rows of zeros", .fallback = "0"),
     DP_OPTION_CHOICE(0, bad_cells, "HOW", "refuse|missing",
                      "a cell of a feature that cannot be read is an error, or a missing value", .fallback = "refuse",
@@ -433,6 +437,8 @@ static int operands(struct dp_import *import, struct options *o, int count, char
     import->source.member[1] = arrays ? operand[2] : "y";
     if (o->delimiter != NULL && strlen(o->delimiter) != 1)
         return dp_fail(err, DP_E_USAGE, "--delimiter: must be one character, got '%.20s'", o->delimiter);
+    if (o->comment != NULL && strlen(o->comment) != 1)
+        return dp_fail(err, DP_E_USAGE, "--comment: must be one character, got '%.20s'", o->comment);
     return dp_option_operand(&command, o, NULL, formats[format], err);
 }
 
@@ -730,6 +736,9 @@ static struct dp_import import_of(const struct options *o)
         .source.cols = o->cols != DP_OPT_ABSENT_INT ? (size_t)o->cols : 0,
         .source.max_abs = o->scale == 1,
         .source.skip_lines = (size_t)o->skip_lines,
+        .source.comment = o->comment != NULL ? o->comment[0] : '\0',
+        .source.columns = o->columns,
+        .source.without = o->without,
         .source.header = o->header - o->no_header,
         .source.skip_bad = (size_t)o->skip_bad,
         .plan.bad_missing = o->bad_cells == 1,

@@ -21,7 +21,8 @@
 enum { MOST_WARNINGS = 20 };
 
 struct options {
-    const char *data, *rows, *keep, *schema;
+    const char *data, *rows, *keep, *schema, *delimiter, *comment, *sql;
+    int64_t skip_lines;
     double threshold;
     bool scores, probability, no_header;
     struct dp_security security;
@@ -34,6 +35,10 @@ static const struct dp_option options[] = {
     DP_OPTION_TEXT('K', keep, "NAMES", "copy these columns, separated by commas, in front of the predictions",
                    .only = "a table"),
     DP_OPTION_TEXT(0, schema, "FILE", "the schema of the training set, if the model carries none", .only = "a table"),
+    DP_OPTION_TEXT(0, sql, "QUERY", "the SELECT statement whose rows are the table, of an SQLite database", .only = "a table"),
+    DP_OPTION_TEXT(0, delimiter, "C", "between fields, instead of the training table's", .only = "a table"),
+    DP_OPTION_INT(0, skip_lines, "N", DP_FROM_TO(0, 1e9), "skip the first N lines", .fallback = "0", .only = "a table"),
+    DP_OPTION_TEXT(0, comment, "C", "skip lines that begin with C", .only = "a table"),
     DP_OPTION_REAL('t', threshold, "P", DP_ABOVE_BELOW(0, 1),
                    "two classes with probabilities: predict the second one from this probability on (0.5)"),
     DP_OPTION_TEXT('r', rows, "PORT", "port for rows from dp-import --out, each answered at once", .excludes = "data"),
@@ -424,7 +429,13 @@ static int predict_table(struct predict *p, const char *model, const char *path,
 {
     struct table t = {p, model, strcmp(path, "-") == 0 ? "standard input" : path, false};
     const struct dp_import_rows to = {&t, head_table, put_unread, begin_table, put_table_row, pause_table};
-    struct dp_import import = {.source.format = DP_IMPORT_CSV, .source.input = path, .unlabelled = true};
+    const struct options *o = p->options;
+    struct dp_import import = {.source.format = DP_IMPORT_CSV,
+                               .source.input = path,
+                               .source.sql = o->sql,
+                               .source.skip_lines = (size_t)o->skip_lines,
+                               .source.comment = o->comment != NULL ? o->comment[0] : '\0',
+                               .unlabelled = true};
     const char *schema = dp_frame_text(p->frame, DP_F_SCHEMA, NULL);
     if (schema == NULL && p->options->schema == NULL)
         return dp_fail(err, DP_E_RUN, "%s carries no public schema: --schema names the schema of the training set", model);
@@ -433,6 +444,10 @@ static int predict_table(struct predict *p, const char *model, const char *path,
         p->options->schema != NULL ? take_schema(p, model, &import, err) : dp_carried_take(&import.plan, schema, model, err);
     if (rc == DP_OK && !import.plan.schema.header && p->keep.count > 0)
         rc = dp_fail(err, DP_E_USAGE, "--keep: the tables of this model have no header");
+    if (rc == DP_OK && ((o->delimiter != NULL && strlen(o->delimiter) != 1) || (o->comment != NULL && strlen(o->comment) != 1)))
+        rc = dp_fail(err, DP_E_USAGE, "--%s: must be one character", o->delimiter != NULL ? "delimiter" : "comment");
+    if (o->sql != NULL || o->delimiter != NULL)
+        import.plan.schema.delimiter = o->sql != NULL ? ',' : o->delimiter[0];
     t.headed = import.plan.schema.header;
     import.strange = dp_new(import.plan.schema.columns + 1, sizeof *import.strange);
     rc = rc ?: dp_import_stream(&import, &to, err);

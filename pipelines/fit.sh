@@ -17,6 +17,9 @@ flag header "TABLE: the first line names the columns"
 flag no-header "TABLE: the first line is a row"
 option delimiter '' C "TABLE: between fields" text
 option skip-lines '' N "TABLE: skip the first N lines" count
+option comment '' C "TABLE: skip lines that begin with C" text
+option columns '' NAMES "TABLE: only these columns are features" text
+option without '' NAMES "TABLE: these columns are not features" text
 option bad-cells missing HOW "refuse|missing: TABLE: a cell of a feature that cannot be read is an error, or a missing value" choice
 option sql '' QUERY "TABLE is an SQLite database: the SELECT statement whose rows are the table" text
 option loss '' LOSS "(default logistic; squared for a regression, softmax for three classes or more)" choice
@@ -24,6 +27,7 @@ option epsilon 1 E "privacy budget" number
 option delta '' D "(default: the largest power of ten below 1 / rows^1.1, or persons^1.1)" number
 option adjacency null-record HOW "null-record|replace-one: what one person can change" choice
 option population '' NAME "TABLE: whose rows these are, as for dp-import" text
+options_of_classes
 flag additive "TABLE: no products of two numbers, so that numbers act one by one, as curves"
 flag linear "TABLE: numbers are lines, as the schema says; coefficients are readable"
 option threads '' N "(default: all cores, for small data sets one)" whole
@@ -92,7 +96,7 @@ divide() {
 # propose FORMAT: a schema for the table, paid for with a tenth of the budget, or up to three tenths if the table is small
 propose() {
     local said
-    words_of label classes number header no-header delimiter skip-lines sql population person row-is-person ledger no-ledger registry \
+    words_of label classes number header no-header delimiter skip-lines comment columns without sql population person row-is-person ledger no-ledger registry \
         no-registry allow-weak quiet
     if [ -n "$unpaid_schema" ]; then
         say "--unpaid-schema: nothing is paid for $own_schema, and epsilon does not cover it"
@@ -110,7 +114,7 @@ value() { [[ $2 =~ \"$1\":\ \"?([a-z0-9]+) ]] && echo "${BASH_REMATCH[1]}"; }
 # rows FORMAT [OPTION]: the rows of the table, divided. They have norm 1, because loose bounds would make them short, except where the
 # coefficients of --linear are to be read
 rows() {
-    words_of label classes number delimiter skip-lines bad-cells sql population registry no-registry quiet
+    words_of label classes number delimiter skip-lines comment bad-cells sql population registry no-registry quiet
     [ -n "$linear" ] || words+=(--row-norm unit)
     [ -z "$again" ] || words+=(--force)
     [[ -z $tests && $part = 1 ]] || words+=(--test "${data%.dp}-test.dp")
@@ -155,7 +159,7 @@ place_knots() {
 }
 # choose: the run for the data set
 choose() {
-    words_of loss epsilon delta adjacency threads ledger no-ledger registry no-registry partial allow-weak exec seed model quiet
+    words_of loss class-weights epsilon delta adjacency threads ledger no-ledger registry no-registry partial allow-weak exec seed model quiet
     dp-fit "${words[@]}" -- "$data"
 }
 [ -e "$data" ] || fail "$data is not there: a data set (dp-import makes one) or a table is expected"
@@ -219,8 +223,9 @@ spent() {
     (exact measures of people are not charged: $passed)
   dp-predict $(quote "$model") $test > predictions.csv
 END
+    words_of sql skip-lines comment
     [ -z "$own_schema" ] ||
-        echo "  dp-predict $(quote "$model") $(dp-info --get schema "$model" > /dev/null 2>&1 || printf -- '--schema %s ' "$(quote "$own_schema")")NEW.csv > scores.csv" >&2
+        echo "  dp-predict $(quote "$model") $(dp-info --get schema "$model" > /dev/null 2>&1 || printf -- '--schema %s ' "$(quote "$own_schema")")$([ ${#words[@]} = 0 ] || { show "${words[@]}" | tr '\n' ' '; })NEW.csv > scores.csv" >&2
 }
 
 eval "words=($run)"

@@ -99,6 +99,7 @@ static void plain(FILE *to, const struct dp_fit *fit, const struct fit_options *
     fprintf(to, "  dp-grad     %s", on);
     rows(to, fit, o);
     fprintf(to, " --loss %s --clip %.9g --scale %.9g", dp_loss_names[fit->loss], fit->clip, fit->scale);
+    option(to, "class-weights", o->class_weights);
     readers(to, o);
     temperature(to, fit, o);
     fprintf(to, "  dp-noise    %s --multiplier %.9g |\n", on, fit->gradient);
@@ -119,6 +120,7 @@ static void moments(FILE *to, const struct dp_fit *fit, const struct fit_options
     fputs("  dp-grad      --on gradient", to);
     rows(to, fit, o);
     fprintf(to, " --loss %s", dp_loss_names[fit->loss]);
+    option(to, "class-weights", o->class_weights);
 }
 
 static void transformed(FILE *to, const struct dp_fit *fit, const struct fit_options *o)

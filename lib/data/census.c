@@ -553,7 +553,7 @@ static int read_row(struct dp_census *census, const struct dp_lines *l, enum dp_
         const struct dp_cell *f = &l->field[i];
         if (dp_text_valid(f->text, f->length) < f->length)
             return not_utf8(l, i, err);
-        if (use == DP_CENSUS_PAID && counts && (long)i != census->person)
+        if (use == DP_CENSUS_PAID && counts && (long)i != census->person && !census->column[i].out)
             count_cell(census, i, f);
         if (use == DP_CENSUS_UNPAID)
             look(&census->column[i], f);
@@ -581,6 +581,36 @@ static void list_texts(struct dp_census *census)
     }
 }
 
+/* Marks the columns whose names are in the list, as out or not. */
+static int mark_columns(struct dp_census *census, const char *option, const char *list, bool out, struct dp_err *err)
+{
+    int rc = DP_OK;
+    for (const char *at = list; rc == DP_OK && at != NULL; at = *at == ',' ? at + 1 : NULL) {
+        char *name = dp_got(strndup(at, strcspn(at, ",")));
+        size_t column = 0;
+        rc = find_column(census, option, name, &column, err);
+        if (rc == DP_OK)
+            census->column[column].out = out;
+        at += strlen(name);
+        free(name);
+    }
+    return rc;
+}
+
+int dp_census_leave_out(struct dp_census *census, const struct dp_import *import, struct dp_err *err)
+{
+    const struct dp_import_source *source = &import->source;
+    for (size_t i = 0; i < census->columns; i++)
+        census->column[i].out = source->columns != NULL;
+    int rc = mark_columns(census, "columns", source->columns, false, err);
+    rc = rc ?: mark_columns(census, "without", source->without, true, err);
+    for (size_t i = 0; i < census->columns; i++) {
+        census->column[i].out &= i != census->label && (long)i != census->person;
+        census->out += census->column[i].out;
+    }
+    return rc;
+}
+
 /* The first line, of names or of columns that are numbered. */
 static int read_first(struct dp_census *census, struct dp_lines *l, const struct dp_import *import, enum dp_census_use use,
                       struct dp_err *err)
@@ -589,6 +619,8 @@ static int read_first(struct dp_census *census, struct dp_lines *l, const struct
     rc = rc ?: find_person(census, import, err);
     if (use == DP_CENSUS_PAID)
         rc = rc ?: dp_census_check_names(census, err) ?: dp_census_find_label(census, err);
+    if (use == DP_CENSUS_PAID)
+        rc = rc ?: dp_census_leave_out(census, import, err);
     if (rc == DP_OK && use == DP_CENSUS_PAID)
         take_classes(census);
     if (census->header == 0 && !census->named && (rc != DP_OK || use == DP_CENSUS_UNPAID))
@@ -606,7 +638,10 @@ static int read_table(struct dp_census *census, struct dp_import *import, enum d
     if (rc != DP_OK)
         return rc;
     census->input = lines.name;
-    while (lines.number < import->source.skip_lines && (rc = dp_lines_next(&lines, err)) == 1)
+    lines.comment = import->source.comment;
+    while ((lines.number < import->source.skip_lines ||
+            (lines.comment != 0 && lines.chunk_at < lines.chunk_end && lines.chunk[lines.chunk_at] == lines.comment)) &&
+           (rc = dp_lines_next(&lines, err)) == 1)
         ;
     bool known = import->plan.schema.delimiter != 0 || import->source.format == DP_IMPORT_TSV;
     census->delimiter = known ? dp_import_delimiter(import) : lines.separator != 0 ? lines.separator : find_delimiter(&lines);
@@ -676,12 +711,13 @@ void dp_census_free(struct dp_census *census)
 
 double dp_census_weight(const struct dp_census *census, int64_t unit)
 {
-    return census->said != DP_CENSUS_GUESS ? 1 : floor((double)unit * sqrt((double)(census->columns + 1) / 3)) / (double)unit;
+    const double columns = (double)(census->columns - census->out);
+    return census->said != DP_CENSUS_GUESS ? 1 : floor((double)unit * sqrt((columns + 1) / 3)) / (double)unit;
 }
 
 double dp_census_sensitivity(const struct dp_census *census)
 {
-    const double columns = (double)census->columns,
+    const double columns = (double)(census->columns - census->out),
                  of_label[] = {[DP_CENSUS_GUESS] = (columns + 1) / 3, [DP_CENSUS_CLASSES] = -0.0625, [DP_CENSUS_NUMBER] = 0};
     return nextafter(sqrt(1.0625 * columns + of_label[census->said]), INFINITY);
 }

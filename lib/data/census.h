@@ -13,7 +13,8 @@
  * vector of all counts by at most √((1 + 1/16) columns + w²) in L2, and brings at most `columns` new texts. A text that fewer
  * than DP_CENSUS_FLOOR rows have is not counted at all. Names, delimiter and the number of rows are public.
  * Classes of the label that the user names are public. Then each row counts once in the label: for its class, or for none.
- * A label that is said to be a number counts as a feature does, and other cells of it count as missing.
+ * A label that is said to be a number counts as a feature does, and other cells of it count as missing. Columns that the user
+ * leaves out are not counted.
  *
  * If a column names persons, each person has one row in the counts, which is drawn with a new key (data/persons.h): so a person
  * moves the counts as much as a row does.
@@ -76,6 +77,7 @@ struct dp_census_column {
     struct dp_census_text **seen;
     size_t seen_count, seen_capacity;
     bool identifier;            /* by its name: exactly, all its texts are here */
+    bool out;                   /* by the source's `columns` or `without`: it is not counted */
     struct dp_text_index index; /* of them */
 };
 #define DP_CENSUS_DIFFERENT 1000
@@ -88,6 +90,7 @@ struct dp_census {
     const char *input; /* its name, for messages */
     struct dp_census_column *column;
     size_t columns, label;
+    size_t out;                /* columns that are not counted */
     enum dp_census_label said; /* what the user says that the label is */
     struct dp_schema known;    /* DP_CENSUS_CLASSES: its classes, each in several cases */
     bool others;               /* all other texts are class 0 */
@@ -129,6 +132,10 @@ int dp_census_check_names(const struct dp_census *census, struct dp_err *err);
 
 /* Sets census->label, the column label_name or the last one. DP_E_USAGE: there is no such column. */
 int dp_census_find_label(struct dp_census *census, struct dp_err *err);
+
+/* Marks the columns that source.without lists, or all that source.columns does not list; never the label or the person.
+ * DP_E_USAGE: there is no such column. */
+int dp_census_leave_out(struct dp_census *census, const struct dp_import *import, struct dp_err *err);
 
 /* Makes the first line, which has names, a row like the others in exact facts; columns are column1 and so on. */
 void dp_census_take_first_line(struct dp_census *census);

@@ -237,6 +237,8 @@ static int identify(struct dp_import *import, size_t units, struct dp_err *err)
     int length =
         snprintf(text, sizeof text, "%a %lld %zu %zu %d %d %ld", import->split, import->seed, units, import->source.skip_lines,
                  (int)import->source.format, dp_import_delimiter(import), dp_schema_person(&import->plan.schema));
+    if (import->source.comment != 0)
+        length += sprintf(text + length, " %d", import->source.comment);
     unsigned char tables[2 * DP_INPUT_DIGEST];
     memcpy(tables, import->result.table, DP_INPUT_DIGEST);
     memcpy(tables + DP_INPUT_DIGEST, import->result.tests, DP_INPUT_DIGEST);

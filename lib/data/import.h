@@ -39,6 +39,9 @@ struct dp_import_source {
     size_t cols;         /* libsvm: columns; 0: the largest index, measured */
     bool max_abs;        /* numeric columns without bounds: divide by the largest magnitude (measured) */
     size_t skip_lines;   /* csv, tsv: lines to skip at the start */
+    char comment;        /* csv, tsv: lines that begin with it are skipped, or 0 */
+    const char *columns; /* of a table without a schema: names of the only features, or NULL */
+    const char *without; /* the same: names of columns to leave out, or NULL */
     int header;          /* of a table without a schema: 1 the first line has names, −1 it is a row, 0: guessed */
     size_t skip_bad;     /* this many malformed lines may become null records: rows of zeros with their label */
 };

@@ -279,7 +279,7 @@ static int any_text(struct dp_lines *l, char delimiter, struct dp_err *err)
     int rc;
     do
         rc = dp_lines_next(l, err);
-    while (rc == 1 && l->arff && l->line[0] == '%');
+    while (rc == 1 && l->comment != 0 && l->line[0] == l->comment);
     if (rc != 1 || (!l->arff && (l->plain || memchr(l->line, '"', l->length) == NULL)))
         return rc;
     l->plain = false;

@@ -42,7 +42,8 @@ struct dp_lines {
     bool chunk_plain;       /* all bytes of the chunk are ASCII, and none is a NUL or a quote */
     struct dp_utf16 *utf16; /* NULL: bytes are read as they are */
     size_t utf8, windows;   /* the first line that is not ASCII in each of the two encodings; 0: none */
-    bool arff;              /* records may also be quoted by ', and lines that begin with % are comments */
+    bool arff;              /* records may also be quoted by ' */
+    char comment;           /* lines that begin with it are skipped; 0: no lines */
     size_t number;          /* number of the current line, from 1 */
     char *line;             /* without its end */
     size_t length, capacity;

@@ -13,7 +13,8 @@
 #define MOST_BUCKETS 64 /* of a feature, for texts that are not named */
 #define MOST_CLASSES 20 /* the most classes of a label of numbers: with more values, the label is a number to predict */
 #define CENTURY 36524   /* days before 1900 or after 2051 */
-#define FEW_ROWS 20     /* with fewer rows, each row may well have a text of its own */
+static const char out[] = "so the options say";
+#define FEW_ROWS 20 /* with fewer rows, each row may well have a text of its own */
 enum { HALVES = DP_CENSUS_WHOLE - DP_CENSUS_HALVES };
 
 /* --- what a schema says of a column */
@@ -182,7 +183,7 @@ static bool is_question(const struct dp_census *census, const struct dp_census_c
     size_t texts = 0;
     for (size_t k = 0; exact && k < c->seen_count; k++)
         texts += !dp_census_is_among(dp_census_absent, c->seen[k]->text, c->seen[k]->length);
-    return c->identifier && c != &census->column[census->label] && (!exact || texts < c->exact->cells);
+    return c->identifier && !c->out && c != &census->column[census->label] && (!exact || texts < c->exact->cells);
 }
 
 int dp_propose_ask(const struct dp_census *census, const struct dp_import *import, bool exact, struct dp_err *err)
@@ -568,7 +569,10 @@ static int noised_column(const struct made *m, size_t i, json_t *o, bool *featur
         else
             rc = guessed_label(m, c, &f, o, err);
     } else if (!put_person(m->census, i, o)) {
-        noised_feature(m, c, &f);
+        if (c->out)
+            f.why = out;
+        else
+            noised_feature(m, c, &f);
         put_feature(o, &f);
         *features |= f.why == NULL;
     }
@@ -727,6 +731,8 @@ static const char *left_out(const struct dp_census_column *c, const struct found
 {
     const struct dp_census_exact *x = c->exact;
     const bool full = f->count == DP_CENSUS_DIFFERENT;
+    if (c->out)
+        return out;
     if (x->cells == 0)
         return "no row has a value";
     if (!f->numeric && full)
@@ -845,7 +851,7 @@ int dp_propose_exact(struct dp_census *census, const struct dp_import *import, j
     int rc = header ? dp_census_check_names(census, err) : DP_OK;
     if (!header && census->header == 0)
         dp_census_take_first_line(census);
-    rc = rc ?: dp_census_find_label(census, err);
+    rc = rc ?: dp_census_find_label(census, err) ?: dp_census_leave_out(census, import, err);
     if (header)
         rc = rc ?: dp_propose_ask(census, import, true, err);
     if (rc != DP_OK)

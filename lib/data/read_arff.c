@@ -137,6 +137,7 @@ int dp_read_arff(struct dp_import *import, const struct dp_import_sink *to, stru
     if (rc != DP_OK)
         return rc;
     lines.arff = true;
+    lines.comment = '%';
     import->plan.schema.label = -1;
     rc = read_header(import, &lines, err);
     if (rc == DP_OK)

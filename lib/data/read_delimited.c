@@ -368,6 +368,7 @@ int dp_read_delimited(struct dp_import *import, const struct dp_import_sink *to,
     if (rc != DP_OK)
         return rc;
     dp_input_before_wait(lines.input, to->pause, to->self);
+    lines.comment = import->source.comment;
     while (lines.number < import->source.skip_lines && (rc = dp_lines_next(&lines, err)) == 1)
         ;
     if (rc >= 0 && import->plan.schema.header)

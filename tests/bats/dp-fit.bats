@@ -587,3 +587,37 @@ beginning() {
     assert_equal "$(dp-info --get rows p.dp) $(dp-info --get rows p-test.dp)" "2000 2000"
     assert_equal "$(dp-account report --json p.json.ledger | jq -c '[.runs[].population]')" '["the ward","the ward","the ward","the ward","the ward"]'
 }
+
+@test "fit: a table that is written in another way, and dp-predict takes it, too" {
+    { printf 'Report; of ward 7\n# made by hand\nage;job;ill\n'
+        awk 'BEGIN { for (i = 0; i < 3000; i++) print 20 + i % 50 ";" (i % 3 ? "cook" : "smith") ";" (i % 50 < 25 ? "no" : "yes"); print "# end" }'; } > t.csv
+    run dpline fit t.csv --label ill=yes --skip-lines 1 --comment '#' --delimiter ';' --without job --class-weights 0.5,1 --test 0
+    assert_success
+    assert_line "  dp-predict t.model --skip-lines 1 --comment '#' NEW.csv > scores.csv"
+    assert_not_exists t-test.dp
+    assert_equal "$(dp-info --get rows t.dp)" 3000
+    dp-predict t.model --skip-lines 1 --comment '#' t.csv > p.csv
+    assert_equal "$(sed 1d p.csv | paste -d, - <(awk -F ';' 'NR > 3 && NF == 3 { print $3 }' t.csv) | sort -u | tr '\n' ' ')" "not yes,no yes,yes "
+    tr ';' '|' < t.csv > bars.csv
+    complains 1 "dp-predict: bars.csv: line 3: one name, the schema has 2 columns (is the delimiter '|'?)" dp-predict t.model --skip-lines 1 --comment '#' bars.csv
+    dp-predict t.model --skip-lines 1 --comment '#' --delimiter '|' bars.csv | cmp - p.csv
+    complains 2 "dp-predict: --delimiter: must be one character" dp-predict t.model --delimiter '||' bars.csv
+    complains 2 "dp-predict: --comment is for a table" dp-predict t.model t.dp --comment '#'
+    rm -r t.dp
+    complains 2 "dp-grad: --class-weights: 3 weights, and there are 2 classes" dpline fit t.csv --skip-lines 1 --comment '#' --class-weights 1,1,1 --test none -q -o u.model
+    dpline fit t.dp --print --class-weights 0.5,1 | grep -q -- '--class-weights 0.5,1'
+    # a first line that is a row, or names that are numbers
+    awk 'BEGIN { for (i = 0; i < 3000; i++) print 20 + i % 50 "," (i % 50 < 25 ? "no" : "yes") }' > rows.csv
+    dpline fit rows.csv --label column2 --no-header --test none -q -o rows.model
+    assert_equal "$(dp-info --get rows rows.dp)" 3000
+    dp-predict rows.model rows.csv > p.csv
+    assert_equal "$(wc -l < p.csv)" 3001
+    { echo "1,2" && cat rows.csv; } > numbers.csv
+    dpline fit numbers.csv --label 2 --header -q -o numbers.model
+    assert_equal "$(dp-info --get rows numbers.dp)" 2400
+    # a schema of another name
+    sed '1s/.*/1,2/' numbers.csv > own.csv
+    complains 2 "dpline fit: --schema: none.json is not there" dpline fit own.csv --schema none.json
+    dpline fit own.csv --schema numbers.json --label 2 -q
+    assert_equal "$(dp-info --get rows own.dp)" 2400
+}

@@ -264,6 +264,20 @@ labels() { jq -c '.columns[] | select(.type == "label") | [.classes, .unknown, .
     grep -qx "dp-import: column 'ill': no row has the class 'Sick'; 30 rows have no label: they teach nothing and are not measured" said
 }
 
+@test "columns that are left out are neither counted nor asked about" {
+    awk 'BEGIN { print "patient_id,age,job,ill"; for (i = 0; i < 3000; i++) print i "," 20 + i % 50 "," (i % 3 ? "cook" : "smith") "," (i % 4 ? "no" : "yes") }' > t.csv
+    for how in "--without patient_id,job" "--columns age"; do
+        for paid in "--private-schema 0.5 --no-ledger --noise-seed 2" ""; do
+            # shellcheck disable=SC2086 # words
+            dp-import t.csv --infer-schema s.json -f $paid $how 2> said
+            assert_equal "$(jq -c '[.columns[].type]' s.json)" '["ignore","numeric","ignore","label"]'
+            grep -qx "dp-import: column 'job' is left out: so the options say" said
+        done
+    done
+    complains 2 "dp-import: --without: t.csv has no column 'jobs', only patient_id, age, job, ill" dp-import t.csv --infer-schema s.json -f --without jobs
+    complains 2 "dp-import: --columns: t.csv has no column '', only patient_id, age, job, ill" dp-import t.csv --infer-schema s.json -f --columns age,
+}
+
 @test "a label is a number or classes: a guess is said, and an option decides" {
     awk 'BEGIN { print "age,visits"; for (i = 0; i < 3000; i++) print 20 + i % 50 "," (i % 10 == 0 ? "" : i % 3 ? 0 : i % 9 ? "1.0" : 1) }' > t.csv
     for paid in "--private-schema 1 --no-ledger --noise-seed 2" ""; do

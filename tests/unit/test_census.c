@@ -137,6 +137,10 @@ static void a_row_moves_the_counts_by_no_more_than_the_sensitivity(void **state)
     assert_near(most_moved(), sqrt(4 + 3. / 16), 1e-6);
     source = (struct dp_import_source){.real_label = true};
     assert_near(most_moved(), sqrt(4 + 4. / 16), 1e-6);
+    source = (struct dp_import_source){.without = "w"};
+    assert_near(most_moved(), sqrt(3 + 3. / 16 + 4. / 3), 1e-6);
+    source = (struct dp_import_source){.columns = "x,z"};
+    assert_near(most_moved(), sqrt(2 + 2. / 16 + 1), 1e-6);
     source = (struct dp_import_source){0};
 }
 

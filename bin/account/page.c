@@ -487,7 +487,7 @@ static json_t *model_json(const struct page *p)
     const struct contributions c = contributions_of(p, divides);
     json_t *json = json_pack("{s:b, s:b, s:O*, s:s*}", "divides", divides, "average", c.usual, "no_intervals",
                              get(p->coefficients, "no_intervals"), "ratio_name", c.ratio);
-    if (get(p->coefficients, "importance") != NULL) {
+    if (json_array_size(get(p->coefficients, "importance")) > 1) {
         set(json, "importance", importance_json(p));
         set(json, "released", json_boolean(json_is_true(get(get(p->coefficients, "usual"), "released"))));
     }

@@ -269,6 +269,8 @@ static void leave_mark_out(char *text)
     static const char *const marks[] = {"$", "£", "¥", "€", "%", NULL};
     char *start = text + strspn(text, " \t"), *mark = NULL;
     size_t length = 0;
+    if (strpbrk(start, "$%\xc2\xe2") == NULL) /* their first bytes */
+        return;
     for (int k = 0; marks[k] != NULL && mark == NULL; k++) {
         mark = strstr(start, marks[k]);
         length = strlen(marks[k]);
@@ -295,7 +297,7 @@ static void plain_signs(const char *text, size_t length, char plain[65])
     char copy[64], *first = copy, *last = copy;
     for (const char *end = text + length; text < end; last++) {
         int k = 0;
-        while (signs[k] != NULL && strncmp(text, signs[k] + 1, strlen(signs[k] + 1)) != 0)
+        while (signs[k] != NULL && (*text != signs[k][1] || strncmp(text, signs[k] + 1, strlen(signs[k] + 1)) != 0))
             k++;
         *last = signs[k] != NULL ? *signs[k] : *text;
         text += signs[k] != NULL ? strlen(signs[k] + 1) : 1;

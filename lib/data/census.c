@@ -104,14 +104,20 @@ static void see_text(struct dp_census_column *c, const struct dp_cell *f, struct
     dp_text_index_add(&c->index, (*text)->text, f->length, (long)c->seen_count++);
 }
 
-static void count_text(struct dp_census_column *c, const struct dp_cell *f, bool label)
+static void count_known(struct dp_census_column *c, struct dp_census_text *text, bool label)
+{
+    c->cell[DP_CENSUS_REPEATS] += text->count > 0 && !label;
+    text->count++;
+}
+
+static void count_text(struct dp_census_column *c, const struct dp_cell *f, bool label, bool plain)
 {
     struct dp_census_text *text;
     if (f->length > DP_CENSUS_TEXT)
         return;
     see_text(c, f, &text);
-    c->cell[DP_CENSUS_REPEATS] += text->count > 0 && !label;
-    text->count++;
+    text->plain = plain;
+    count_known(c, text, label);
 }
 
 double dp_census_first_day(size_t k)
@@ -187,6 +193,11 @@ static void count_cell(const struct dp_census *census, size_t column, const stru
         count_class(census, c, f);
         return;
     }
+    const long known = label ? -1 : dp_text_index_find(&c->index, f->text, f->length, -1);
+    if (known >= 0 && c->seen[known]->plain) {
+        count_known(c, c->seen[known], label);
+        return;
+    }
     if (is_absent(f) || (!label && is_never(f->text, f->length))) {
         c->cell[0]++;
         return;
@@ -199,7 +210,7 @@ static void count_cell(const struct dp_census *census, size_t column, const stru
         else if (census->rows <= DP_CENSUS_FIRST && !label)
             count_whole(c, f, value);
         if (named)
-            count_text(c, f, label);
+            count_text(c, f, label, false);
         return;
     }
     if (label && !named) {
@@ -208,7 +219,7 @@ static void count_cell(const struct dp_census *census, size_t column, const stru
     }
     size_t format = label ? DP_DATE_FORMATS : compact ? DP_DATE_COMPACT : dp_date_find(f->text, f->length, &value);
     if (format == DP_DATE_FORMATS) {
-        count_text(c, f, label);
+        count_text(c, f, label, true);
         return;
     }
     c->cell[DP_CENSUS_FORMATS + format]++;

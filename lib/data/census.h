@@ -46,6 +46,7 @@ enum { DP_CENSUS_FIRST_YEAR = 1900, DP_CENSUS_HALF = 50 };
 
 struct dp_census_text {
     int64_t count; /* of cells */
+    bool plain;    /* no number, date or word for a missing cell */
     size_t length;
     char text[]; /* ends with a zero byte */
 };

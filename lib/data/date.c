@@ -91,9 +91,17 @@ bool dp_date_read(const char *format, enum dp_date_part part, const char *text, 
 
 size_t dp_date_find(const char *text, size_t length, double *days)
 {
-    size_t k = length > 0 && isdigit((unsigned char)*text) ? 0 : DP_DATE_FORMATS; /* each of them begins with a digit */
-    while (k < DP_DATE_FORMATS && !dp_date_read(dp_date_formats[k], DP_DATE_DAYS, text, length, days))
-        k++;
+    size_t k, digits = 0;
+    while (digits < length && isdigit((unsigned char)text[digits]))
+        digits++;
+    if (digits == 0)
+        return DP_DATE_FORMATS;
+    for (k = 0; k < DP_DATE_FORMATS; k++) {
+        const char after = dp_date_formats[k][2]; /* its first number; a blank is perhaps none */
+        if ((after == ' ' || after == (digits < length ? text[digits] : '%')) &&
+            dp_date_read(dp_date_formats[k], DP_DATE_DAYS, text, length, days))
+            break;
+    }
     return k;
 }
 

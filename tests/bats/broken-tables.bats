@@ -127,8 +127,6 @@ header-only.csv: no rows
 header-without-end.csv: no rows
 html.csv: line 2: 1 field, the first line has 2
 json.csv: no rows
-label-empty.csv: line 3, column 3 (ill): the label is not one of the classes (no, yes), got ''
-label-missing-word.csv: line 3, column 3 (ill): the label is not one of the classes (no, yes), got 'NA'
 label-missing.csv: the label 'job' has only one class, so there is nothing to learn
 mac-lines.csv: its lines end with CR only: tr '\r' '\n' converts it
 many-columns.csv: line 3: 100001 fields, the first line has 3
@@ -140,12 +138,10 @@ nul-in-cell.csv: line 3: holds a NUL byte, so this is not text in UTF-8
 one-class.csv: the label 'ill' has only one class, so there is nothing to learn
 one-column.csv: fewer than two columns (is the delimiter right?)
 one-line-with-semicolons.csv: line 3: 1 field, the first line has 3
-only-commas.csv: line 3, column 3 (ill): the label is not one of the classes (no, yes), got ''
 other-name-twice.csv: column 3: the header has 'x' twice
 quote-not-closed-in-label.csv: line 3: a quote is not closed
 quote-not-closed.csv: line 3: a quote is not closed
 title-line-first.csv: line 2: 1 field, the first line has 3
-total-at-end.csv: line 5, column 3 (ill): the label is not one of the classes (no, yes), got ''
 END
 )"
 }

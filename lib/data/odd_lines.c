@@ -175,10 +175,10 @@ void dp_lines_tell(const struct dp_lines_notes *n, void (*warn)(const char *comm
 const char *dp_lines_hint(const struct dp_lines *l)
 {
     if (l->length > 0 && l->line[0] == '#')
-        return " (a comment?)";
+        return " (a comment? --comment '#' skips such lines)";
     if (memmem(l->line, l->length, "\\\"", 2) != NULL)
         return " (in quotes, a quote is written as \"\", and not as \\\": sed 's/\\\\\"/\"\"/g' converts it)";
     if (memmem(l->line, l->length, ",'", 2) != NULL || memmem(l->line, l->length, "',", 2) != NULL)
-        return " (cells are quoted by \", and not by ')";
+        return " (cells are quoted by \", and not by ': tr \"'\" '\"' converts a table without other quotes)";
     return "";
 }

@@ -23,7 +23,7 @@ blank-lines.csv: no rows
 column-missing.csv: line 1: the header has no column 'job', only age, ill
 comma-at-end-of-header.csv: line 2: 3 fields, the header has 4 columns
 comma-at-end.csv: line 3: 4 fields, the header has 3 columns
-comment.csv: line 2: 1 field, the header has 3 columns (a comment?)
+comment.csv: line 2: 1 field, the header has 3 columns (a comment? --comment '#' skips such lines)
 control-z-at-end.csv: line 5: 1 field, the header has 3 columns
 cut-character.csv: line 3, column 2 (job): unknown category, got 'smithÃ'
 cut-in-label.csv: line 4, column 3 (ill): the label is not one of the classes (no, yes), got 'y'
@@ -117,7 +117,7 @@ blank-lines.csv: no rows
 column-missing.csv: the label 'ill' has only one class, so there is nothing to learn
 comma-at-end-of-header.csv: line 2: 3 fields, the first line has 4
 comma-at-end.csv: line 3: 4 fields, the first line has 3
-comment.csv: line 2: 1 field, the first line has 3 (a comment?)
+comment.csv: line 2: 1 field, the first line has 3 (a comment? --comment '#' skips such lines)
 control-z-at-end.csv: line 5: 1 field, the first line has 3
 cut-short.csv: line 4: 2 fields, the first line has 3
 empty.csv: no rows

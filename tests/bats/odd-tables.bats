@@ -119,15 +119,37 @@ dp-import: warning: line 305, the last one, is a total, so it is skipped"
     complains 2 "dp-import: --label: plain.csv has no column 'yes', only id, age, place, note, y" \
         dp-import csv --infer-schema x.json --label yes plain.csv
     awk 'NR == 20 { print "# a note" } 1' plain.csv > odd.csv
-    complains 1 'dp-import: odd.csv: line 20: 1 field, the first line has 5 (a comment?)' dp-import csv --infer-schema x.json odd.csv
+    complains 1 "dp-import: odd.csv: line 20: 1 field, the first line has 5 (a comment? --comment '#' skips such lines)" dp-import csv --infer-schema x.json odd.csv
     sed '2s/ok/"a \\"b\\", c"/' plain.csv > odd.csv
     complains 1 "dp-import: odd.csv: line 2: 6 fields, the first line has 5 (in quotes, a quote is written as \"\", and not as \\\": \
 sed 's/\\\\\"/\"\"/g' converts it)" dp-import csv --infer-schema x.json odd.csv
     sed -i 's/\\"/""/g' odd.csv
     same_rows odd.csv
     sed "2s/ok/'a, b'/" plain.csv > odd.csv
-    complains 1 "dp-import: odd.csv: line 2: 6 fields, the first line has 5 (cells are quoted by \", and not by ')" \
+    convert=$'tr "\'" \'"\' converts a table without other quotes'
+    complains 1 "dp-import: odd.csv: line 2: 6 fields, the first line has 5 (cells are quoted by \", and not by ': $convert)" \
         dp-import csv --infer-schema x.json odd.csv
-    complains 1 "dp-import: odd.csv: line 2: 6 fields, the header has 5 columns (cells are quoted by \", and not by ')" \
+    complains 1 "dp-import: odd.csv: line 2: 6 fields, the header has 5 columns (cells are quoted by \", and not by ': $convert)" \
         dp-import csv -s s.json -o x.dp odd.csv
+}
+
+@test "a count of mostly zeros and indicators with few ones, or few zeros, are features" {
+    /usr/bin/python3 - > t.csv << 'END'
+import math, random
+random.seed(5)
+print("reports,flag,most,age,sex,card")
+for _ in range(1319):
+    reports = 0 if random.random() < .8 else min(14, 1 + int(random.expovariate(.55)))
+    flag, most, age = int(random.random() < .21), int(random.random() < .82), round(random.gauss(45, 12))
+    score = 3 - 6 * (reports > 0) + flag + most - 1 + .02 * (age - 45)
+    print(reports, flag, most, age, random.choice("mf"), "yes" if random.random() < 1 / (1 + math.exp(-score)) else "no", sep=",")
+END
+    dpline fit t.csv --label card --epsilon 1 --seed 3 -q 2> said
+    note='0 against all larger numbers, which are too rare for bounds of their own'
+    grep -qx "dp-import: column 'reports': $note" said
+    jq -e '.columns[0] | .type == "numeric" and .basis == "line" and .bounds == [0, 1e-6]' t.json
+    jq -e '[.columns[].type] | index("ignore") == null' t.json
+    jq -e '.columns[2].bounds == [0, 2]' t.json
+    auc=$(dp-eval --data t-test.dp --metrics auc --last --in t.model | awk 'END { print $NF }')
+    awk -v auc="$auc" 'BEGIN { exit !(auc > 0.85) }' || fail "AUC $auc"
 }

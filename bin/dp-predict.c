@@ -404,6 +404,11 @@ static int take_schema(const struct predict *p, const char *model, struct dp_imp
     if (rc == DP_OK &&
         !dp_row_norm_read(norm, &import->plan.norm, &import->plan.bias, &import->plan.basis, &import->plan.quantise))
         rc = dp_fail(err, DP_E_RUN, "%s does not say how rows are scaled", model);
+    if (rc == DP_OK && import->plan.schema.paid == NULL &&
+        strstr(dp_frame_text(p->frame, DP_F_PREPROCESSING, ""), "paid-schema"))
+        rc = dp_fail(err, DP_E_RUN,
+                     "%s has knots that were paid for, and %s lacks them: import the rows without --private-knots", model,
+                     p->options->schema);
     json_decref(import->plan.schema.private_preprocessing);
     import->plan.schema.private_preprocessing = NULL;
     return rc;

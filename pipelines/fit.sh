@@ -137,7 +137,7 @@ import_as() {
     if [ "$basis" = line ]; then
         say "numbers are lines: the budget does not pay for curves"
         rows "$1"
-    elif [ "$basis" != none ] && [ "$adjacency" = null-record ] && [ -z "$seed" ]; then
+    elif [ "$basis" != none ] && [ "$adjacency" = null-record ] && [ -z "$seed" ] && ! grep -q '"inferred-schema"' "$own_schema"; then
         place_knots "$1"
     elif [ "$basis" = products ] || [ -z "$said" ]; then
         rows "$1" --basis "${basis/none/cosines}"
@@ -151,7 +151,7 @@ choose_basis() {
     value basis "$(dp-fit "${words[@]}" --epsilon "$(calculate 'epsilon * 0.95')" --rows "$persons" -- "$own_schema" 2> /dev/null)"
 }
 # place_knots FORMAT: the rows, with knots at quantiles that a twentieth of the budget pays for. The accountant of knots is for null
-# records, and a seeded run pays for nothing
+# records, a seeded run pays for nothing, and a model whose bounds are private does not carry its knots, so no table could be scored
 place_knots() {
     words_of ledger no-ledger allow-weak
     rows "$1" --basis "$basis" --else-unpaid --private-knots "$(calculate 'epsilon / 20')" \

@@ -621,3 +621,18 @@ beginning() {
     dpline fit own.csv --schema numbers.json --label 2 -q
     assert_equal "$(dp-info --get rows own.dp)" 2400
 }
+
+@test "fit: curves of bounds that are not paid for: a table has the scores of its data set" {
+    dp-synth patients --rows 4000 --seed 1 -o p.csv -q
+    dp-import csv --infer-schema p.json --label readmitted p.csv -q
+    dpline fit p.csv --test none 2> said
+    refute grep -q 'knots cost' said
+    grep -q 'numbers have cosines$' said || fail "$(cat said)"
+    dp-predict --scores p.model p.dp > rows
+    dp-predict --scores --schema p.json p.model p.csv | diff - rows
+    # knots that are paid for are in no schema that names private bounds
+    dp-import csv --schema p.json --bad-cells missing --row-norm unit --basis cosines --private-knots .05 --no-ledger -q -f -o p.dp p.csv
+    dpline fit p.dp --epsilon 1 --no-ledger -q -o p.model
+    complains 1 "dp-predict: p.model has knots that were paid for, and p.json lacks them: import the rows without --private-knots" \
+        dp-predict --schema p.json p.model p.csv
+}

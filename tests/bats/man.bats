@@ -154,6 +154,7 @@ own_table() {
     grep -q 'the schema cost epsilon 0.1, delta 1e-06' out || fail "$(cat out)"
     assert_equal "$(head -n 1 copy/build/own/risk.csv)" patient_id,prediction
     assert_equal "$(wc -l < copy/build/own/risk.csv)" 2001
+    grep -q readmitted copy/build/own/report.html
 }
 
 @test "the README's own table, as printed, in any environment" {

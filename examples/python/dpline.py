@@ -15,6 +15,7 @@ import itertools
 import json
 import os
 import pathlib
+import re
 import secrets
 import shutil
 import signal
@@ -547,9 +548,11 @@ class _Estimator:
         for name, texts in (self.categories or {}).items():
             given[name] = {"type": "categorical", "unknown": "zero",
                            "categories": [[_text(t) for t in text] if isinstance(text, (list, tuple)) else _text(text) for text in texts]}
+        if self.person:
+            given[self.person] = {"type": "person", "rows_per_person": 8}
         for name in given:
             if name not in columns:
-                raise ValueError(f"bounds or categories of '{name}', which is no column")
+                raise ValueError(f"bounds, categories or person: '{name}' is no column")
         return given
 
     def _train_table(self, X, y, cells, label):
@@ -571,8 +574,13 @@ class _Estimator:
             said, schema = [], {"header": True, "columns": [{"name": n, **given.get(n, {})} for n in (*columns, name)]}
             if len(given) <= len(columns):
                 paid = ["--private-schema", self.epsilon / 10, "--at-most", 0.3 * self.epsilon, *self._options("--noise-seed", 10), *whose]
-                _, said = _run("dp-import", "csv", "--infer-schema", "table.json", "--header", "--label", name,
-                               *(paid if self.private_schema else ["--no-registry"]), "table.csv", cwd=place)
+                asked = [] if self.person is None else ["--person", self.person] if self.person else ["--row-is-person"]
+                try:
+                    _, said = _run("dp-import", "csv", "--infer-schema", "table.json", "--header", "--label", name, *asked,
+                                   *(paid if self.private_schema else ["--no-registry"]), "table.csv", cwd=place)
+                except Error as failure:  # a question about persons, in the words of Python
+                    said = re.sub("--person ('.*?')", r"person=\1", str(failure)).replace("--row-is-person", "person=False")
+                    raise Error(said, failure.status) from None
                 schema = json.loads((here / "table.json").read_text("utf-8"))
                 read = [c["name"] for c in schema["columns"] if c["name"] not in given and c["type"] != "ignore"]
                 schema["columns"] = [{"name": c["name"], **given.get(c["name"], c)} for c in schema["columns"]]
@@ -744,6 +752,8 @@ class DPClassifier(_Estimator):
                         {column: (low, high)}, also of dates. What is missing is read off the rows, with a PrivacyWarning.
     categories          {column: list of values}, public; a list instead of a value is one category with several spellings.
     private_schema      what bounds, categories and classes do not say is paid for, by a tenth to three tenths of epsilon.
+    person              of a table: the column that says whose row it is, if a person may have several; at most 8 of them count. False:
+                        each row is another person, although a column looks like an identifier.
     class_weight        {class: weight}, public. Others have 1. They are divided by the largest if it is above 1,
                         and act as sample_weight does.
     adjacency           null-record or replace-one, see dp-privacy(7).
@@ -760,10 +770,10 @@ class DPClassifier(_Estimator):
     While fit runs, a copy of the rows is in a directory of TMPDIR that only you can read."""
     _estimator_type = "classifier"
 
-    def __init__(self, epsilon=1.0, *, delta=None, bounds=None, classes=None, categories=None, private_schema=False, class_weight=None,
-                 adjacency="null-record", ledger=None, population=None, allow_weak=False, random_state=None):
+    def __init__(self, epsilon=1.0, *, delta=None, bounds=None, classes=None, categories=None, private_schema=False, person=None,
+                 class_weight=None, adjacency="null-record", ledger=None, population=None, allow_weak=False, random_state=None):
         self.epsilon, self.delta, self.bounds, self.classes, self.categories = epsilon, delta, bounds, classes, categories
-        self.private_schema, self.class_weight, self.adjacency, self.ledger = private_schema, class_weight, adjacency, ledger
+        self.person, self.private_schema, self.class_weight, self.adjacency, self.ledger = person, private_schema, class_weight, adjacency, ledger
         self.population, self.allow_weak, self.random_state = population, allow_weak, random_state
 
     def _more_tags(self):
@@ -850,11 +860,11 @@ class DPRegressor(_Estimator):
     are those of DPClassifier."""
     _estimator_type = "regressor"
 
-    def __init__(self, epsilon=1.0, *, delta=None, bounds=None, label_bounds=None, categories=None, private_schema=False,
+    def __init__(self, epsilon=1.0, *, delta=None, bounds=None, label_bounds=None, categories=None, private_schema=False, person=None,
                  adjacency="null-record", ledger=None, population=None, allow_weak=False, random_state=None):
         self.epsilon, self.delta, self.bounds, self.label_bounds, self.categories = epsilon, delta, bounds, label_bounds, categories
         self.private_schema, self.adjacency, self.ledger, self.population = private_schema, adjacency, ledger, population
-        self.allow_weak, self.random_state = allow_weak, random_state
+        self.person, self.allow_weak, self.random_state = person, allow_weak, random_state
 
     def _more_tags(self):
         # check_estimator asks for an R² of 0.5 of 200 rows: at epsilon 1 noise decides that

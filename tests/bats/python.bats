@@ -147,15 +147,17 @@ def says(message, function, *arguments, **named):
         assert message in str(failure), failure
         return failure
     assert False, message
-paid = dpline.DPClassifier(private_schema=True)
+asks = says("person='patient_id' protects all of them; person=False", dpline.DPClassifier(private_schema=True).fit, X, y)
+assert asks.status == 5
+paid = dpline.DPClassifier(private_schema=True, person=False)
 says("not fitted yet", paid.predict, X)
 says("null-record only", dpline.DPClassifier(private_schema=True, adjacency="replace-one").fit, X, y)
-assert says("too small", paid.fit, X[:300], y[:300]).status == 3
+assert says("too small", paid.fit, X[:300], y[:300]).status == 5
 says("a dictionary, {column: (low, high)}", dpline.DPClassifier(bounds=(0, 1)).fit, X, y)
-says("'weight', which is no column", dpline.DPClassifier(bounds={"weight": (0, 1)}).fit, X, y)
+says("'weight' is no column", dpline.DPClassifier(bounds={"weight": (0, 1)}).fit, X, y)
 says("bounds of 'age'", dpline.DPClassifier(bounds={"age": (1, 0)}).fit, X, y)
-says("none of the classes", dpline.DPClassifier(private_schema=True, classes=["yes", "perhaps"]).fit, X, y)
-says("not for a number", dpline.DPRegressor(private_schema=True).fit, X, data["drugs"], sample_weight=np.ones(len(y)))
+says("none of the classes", dpline.DPClassifier(private_schema=True, person=False, classes=["yes", "perhaps"]).fit, X, y)
+says("not for a number", dpline.DPRegressor(private_schema=True, person=False).fit, X, data["drugs"], sample_weight=np.ones(len(y)))
 # two thirds of the labels are missing: they teach nothing, and no score counts them
 half = y.where(np.arange(len(y)) % 3 > 0)
 paid.fit(X, half)
@@ -173,6 +175,9 @@ with warnings.catch_warnings(record=True) as caught:
 words = str(caught[0].message)
 assert caught[0].category is dpline.PrivacyWarning and "epsilon does not cover" in words and "ward, " in words and "age" not in words
 assert "schema" not in dpline.read_model(unpaid.save("u") or "u") and unpaid.score(X, y) > 0.6
+# several rows of a person
+twice = dpline.DPClassifier(private_schema=True, person="patient_id").fit(pd.concat([X, X]), pd.concat([y, y]))
+assert dpline.read_model(twice.save("t") or "t")["n"] == 3000 and twice.score(X, y) > 0.6
 # classes that are not texts are given back as they are; in the order of NumPy
 scale = paid.fit(X, np.where(y == "yes", 2, 10))
 assert list(scale.classes_) == [2, 10] and scale.score(X, np.where(y == "yes", 2, 10)) > 0.6 and (scale.predict(X) == 2).any()
@@ -180,7 +185,7 @@ assert paid.fit(X, y == "yes").classes_.dtype == bool and paid.score(X, y == "ye
 # an array whose bounds are paid for, and a number to predict
 A = np.random.default_rng(1).uniform(size=(4000, 2)) # 0.98, deviation 0.004; R^2 0.98
 assert paid.fit(A, A[:, 0] > A[:, 1]).score(A, A[:, 0] > A[:, 1]) > 0.85
-number = dpline.DPRegressor(private_schema=True, label_bounds=(0, 60)).fit(X, 4 * data["drugs"])
+number = dpline.DPRegressor(private_schema=True, person=False, label_bounds=(0, 60)).fit(X, 4 * data["drugs"])
 assert number.score(X, 4 * data["drugs"]) > 0.7
 # a cell depends on its own value only: a time in one row leaves the other dates as they are
 days = pd.Series(pd.to_datetime(["2026-01-05", "2026-01-06 10:00", None]))

@@ -329,7 +329,7 @@ int export_c(const struct export *e, struct dp_err *err)
     fprintf(e->out, "/* A %s%s by dpline, %s loss; %s. */\n", dp_terms_network(t) ? "network, " : "linear model",
             dp_terms_network(t) ? dp_frame_text(e->frame, DP_F_NETWORK, "") : "", dp_loss_names[t->predictor.loss],
             export_privacy(e, privacy));
-    if (export_needs(e) & EXPORT_DATES)
+    if (export_needs(e) & EXPORT_ANY_DATES)
         fputs("#define _GNU_SOURCE /* for strptime, timegm and tm_gmtoff */\n#include <time.h>\n", e->out);
     fputs(
         "#include <ctype.h>\n#include <math.h>\n#include <stdbool.h>\n#include <stdint.h>\n#include <stdlib.h>\n#include <string.h>\n\n",
@@ -343,7 +343,7 @@ int export_c(const struct export *e, struct dp_err *err)
         put_columns(e);
         put_lines(e, code_of_cells);
         put_lines(e, code_of_numbers);
-        if (export_needs(e) & EXPORT_DATES)
+        if (export_needs(e) & EXPORT_ANY_DATES)
             put_lines(e, code_of_dates);
         if (export_needs(e) & EXPORT_BUCKETS)
             put_lines(e, code_of_hash);

@@ -41,6 +41,8 @@ static const struct {
     {EXPORT_CURVES, "has a curve for column '%.60s'"},
     {EXPORT_SYNONYMS, "has synonyms in column '%.60s'"},
     {EXPORT_DATES, "reads dates in column '%.60s'"},
+    {EXPORT_ISO_DATES, "reads dates in column '%.60s'"},
+    {EXPORT_ODD_DATES, "reads dates of several parts in column '%.60s'"},
     {EXPORT_BUCKETS, "has buckets for texts of column '%.60s'"},
     {EXPORT_POWER, "predicts e^score"},
     {EXPORT_SIGMOIDS, "has a logistic score for each of several classes"},

@@ -1,5 +1,6 @@
 #include "formats.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,17 +13,52 @@ enum {
 const struct export_format export_formats[] = {
     [EXPORT_JSON] = {"json", EXPORT_ALL & ~EXPORT_NETWORK, 0},
     [EXPORT_CSV] = {"csv", TEXT, EXPORT_LIMIT | LINKS},
-    [EXPORT_SQL] = {"sql", MAPS | LINKS | TEXT | EXPORT_LIMIT, 0},
+    [EXPORT_SQL] = {"sql", MAPS | LINKS | TEXT | EXPORT_LIMIT | EXPORT_DATES | EXPORT_ISO_DATES, 0},
     [EXPORT_C] = {"c", EXPORT_ALL, 0},
     [EXPORT_LIBLINEAR] = {"liblinear", EXPORT_SIGMOIDS, EXPORT_LIMIT},
-    [EXPORT_ONNX] = {"onnx", MAPS | LINKS | TEXT | EXPORT_NETWORK, EXPORT_DATES},
-    [EXPORT_PMML] = {"pmml", MAPS, 0},
+    [EXPORT_ONNX] = {"onnx", MAPS | LINKS | TEXT | EXPORT_NETWORK, EXPORT_ANY_DATES},
+    [EXPORT_PMML] = {"pmml", MAPS | EXPORT_ISO_DATES, 0},
 };
+
+/* Writes the shape of a format with a 9 for each digit: 99.99.9999. False: it has other parts than digits. */
+static bool shape_of(const char *format, size_t length, char shape[EXPORT_SHAPE])
+{
+    size_t n = 0;
+    for (size_t i = 0; i < length; i++) {
+        const bool part = format[i] == '%';
+        i += part;
+        const bool good = part ? strchr("dmYHM", format[i]) != NULL || (format[i] == 'S' && i + 1 == length)
+                               : !isdigit((unsigned char)format[i]) && format[i] != '\'';
+        if (n + 4 >= EXPORT_SHAPE || !good)
+            return false;
+        n += (size_t)sprintf(shape + n, part ? format[i] == 'Y' ? "9999" : "99" : "%c", format[i]);
+    }
+    return true;
+}
+
+/* Which kind of dates a column has. */
+static unsigned dates_of(const struct dp_column *c)
+{
+    char shape[DP_DATE_FORMATS + 1][EXPORT_SHAPE];
+    size_t count = 0, length;
+    if (strcmp(c->date, "%Y-%m-%d") == 0 && c->part == DP_DATE_DAYS)
+        return EXPORT_ISO_DATES;
+    for (const char *format = c->date; *format != '\0'; format += length + (format[length] == '|'), count++) {
+        length = strcspn(format, "|");
+        bool good =
+            count < DP_DATE_FORMATS && shape_of(format, length, shape[count]) && memmem(format, length, "%Y", 2) != NULL;
+        for (size_t k = 0; good && k < count; k++)
+            good = strcmp(shape[k], shape[count]) != 0;
+        if (!good)
+            return EXPORT_ODD_DATES;
+    }
+    return EXPORT_DATES;
+}
 
 unsigned export_column_needs(const struct dp_column *c)
 {
     return (dp_basis_count(&c->basis) > 0 ? EXPORT_CURVES : 0) | (c->synonyms.count > 0 ? EXPORT_SYNONYMS : 0) |
-           (c->date != NULL ? EXPORT_DATES : 0) | (c->buckets > 0 ? EXPORT_BUCKETS : 0);
+           (c->date != NULL ? dates_of(c) : 0) | (c->buckets > 0 ? EXPORT_BUCKETS : 0);
 }
 
 unsigned export_model_needs(const struct dp_row_plan *plan, enum dp_loss loss, size_t outputs)

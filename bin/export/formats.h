@@ -13,12 +13,15 @@ enum export_need {
     EXPORT_CURVES = 8,  /* a basis of a number */
     EXPORT_SYNONYMS = 16,
     EXPORT_PRODUCTS = 32,
-    EXPORT_DATES = 64,
+    EXPORT_DATES = 64, /* in digits, with four for a year; every text has one reading */
     EXPORT_BUCKETS = 128,
     EXPORT_POWER = 256,       /* e^score */
     EXPORT_SIGMOIDS = 512,    /* of each of several scores */
     EXPORT_CHARACTERS = 1024, /* that XML has no place for */
-    EXPORT_ALL = 2047
+    EXPORT_ISO_DATES = 2048,  /* of the calendar, as days */
+    EXPORT_ODD_DATES = 4096,  /* all others */
+    EXPORT_ANY_DATES = EXPORT_DATES | EXPORT_ISO_DATES | EXPORT_ODD_DATES,
+    EXPORT_ALL = 8191
 };
 
 /* can: the needs that the format has a place for; leaves: those that it leaves to its reader. */
@@ -29,6 +32,7 @@ extern const struct export_format {
 } export_formats[EXPORT_FORMATS];
 
 unsigned export_column_needs(const struct dp_column *column);
+#define EXPORT_SHAPE 64 /* of a date */
 
 /* plan: of the rows of the model; NULL: it carries no schema. outputs: its scores. */
 unsigned export_model_needs(const struct dp_row_plan *plan, enum dp_loss loss, size_t outputs);

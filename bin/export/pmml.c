@@ -106,8 +106,9 @@ static void put_dictionary(const struct export *e)
             continue;
         bool number = c->type == DP_COLUMN_NUMERIC;
         put_named(e, "    <DataField name=\"", c->name,
-                  number ? "\" optype=\"continuous\" dataType=\"double\">\n"
-                         : "\" optype=\"categorical\" dataType=\"string\"/>\n");
+                  c->date != NULL ? "\" optype=\"continuous\" dataType=\"dateDaysSince[1970]\">\n"
+                  : number        ? "\" optype=\"continuous\" dataType=\"double\">\n"
+                                  : "\" optype=\"categorical\" dataType=\"string\"/>\n");
         if (!number)
             continue;
         fputs("      <Value value=\"\" property=\"missing\"/>\n", e->out);

@@ -10,6 +10,8 @@ struct printer {
     struct steps steps;
 };
 
+static const struct syntax sql;
+
 /* "name" or 'text'. */
 static void put_quoted(const struct export *e, char quote, const char *prefix, const char *text)
 {
@@ -48,12 +50,17 @@ static void put_name(void *self, const struct expr *x)
         fputs(t->term[x->at].name, p->e->out);
 }
 
-/* m: the marks that may be in front of a number. t: the text of a column, with its sign and a decimal point. */
+/* m: the marks that may be in front of a number. t: the text of a column, with its sign and a decimal point. d: a date. */
 static void put_other(void *self, char letter, const struct expr *x)
 {
     static const char comma[] = "REPLACE(REPLACE(REPLACE(REPLACE(signed_%zu, ';', '?'), '.', ';'), ',', '.'), ';', ',')";
+    static const char *const part[] = {[DP_DATE_DAYS] = "day_%i",
+                                       [DP_DATE_MONTH] = "day_%i - day_%i + m_%i", /* NULL if there is no such day */
+                                       [DP_DATE_WEEKDAY] = "FLOOR(day_%i) + 4 - 7 * FLOOR((FLOOR(day_%i) + 3) / 7)"};
     const struct printer *p = self;
-    if (letter == 'm')
+    if (letter == 'd')
+        expr_print_as(&sql, self, part[p->e->terms->plan.schema.column[x->at].part], x, p->e->out);
+    else if (letter == 'm')
         fputs("'$', '\u00a3', '\u00a5', '\u20ac'", p->e->out);
     else
         fprintf(p->e->out, p->e->terms->plan.schema.comma ? comma : "signed_%zu", x->at + 1);
@@ -61,6 +68,8 @@ static void put_other(void *self, char letter, const struct expr *x)
 
 #define DIGITS "'.', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9'"
 /* clang-format off */
+#define NINES(text) "REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(" text \
+    ", '0', '9'), '1', '9'), '2', '9'), '3', '9'), '4', '9'), '5', '9'), '6', '9'), '7', '9'), '8', '9')"
 /* The steps from a text to the shape of a number, as lib/base/number.c goes. */
 static const char *const spelling[][2] = {
     /* signs, blanks and apostrophes of ASCII */
@@ -79,9 +88,7 @@ static const char *const spelling[][2] = {
     "      WHEN SUBSTR(%t, LENGTH(%t), 1) IN (%m, '%%') THEN RTRIM(SUBSTR(%t, 1, LENGTH(%t) - 1), ' \t')\n"
     "      ELSE %t END, ' ', ','), '''', ',') AS plain_%i"},
     /* each digit as 9, + as - and E as e */
-    {"shapes", ",\n    REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(plain_%i"
-    ", '0', '9'), '1', '9'), '2', '9'), '3', '9'), '4', '9'), '5', '9'), '6', '9'), '7', '9'), '8', '9'), '+', '-'), 'E', 'e')"
-    " AS shape_%i"}};
+    {"shapes", ",\n    REPLACE(REPLACE(" NINES("plain_%i") ", '+', '-'), 'E', 'e') AS shape_%i"}};
 enum { SPELLINGS = sizeof spelling / sizeof *spelling };
 /* The number, if the shape is one, with an exponent of at most two digits: no SQL has to cast what it cannot. */
 #define NO(pattern) " AND shape_%i NOT LIKE '" pattern "'"
@@ -95,6 +102,14 @@ static const char number[] = "CASE WHEN LENGTH(text_%i) < 64" NO("%%e%%999%%")
     ", '99', '9'), '99', '9'), '99', '9'), '99', '9'), '99', '9'), '99', '9')"
     " IN (" SIGNED("9") ", " SIGNED("9.") ", " SIGNED("9.9") ", " SIGNED(".9") ")"
     "\n    THEN CAST(REPLACE(plain_%i, ',', '') AS DOUBLE PRECISION) END";
+/* A day of the calendar: its month has the day, and the days since 1970, of a year that begins in March. */
+#define MULTIPLE(n) "y_%i - " n " * FLOOR(y_%i / " n ") = 0"
+#define YEAR "(y_%i - CASE WHEN m_%i < 3 THEN 1 ELSE 0 END)"
+static const char day[] = ",\n    CASE WHEN y_%i >= 1000 AND m_%i >= 1 AND m_%i <= 12 AND d_%i >= 1 AND h_%i < 24 AND n_%i < 60 AND s_%i < 62"
+    "\n    AND d_%i <= CASE WHEN m_%i IN (4, 6, 9, 11) THEN 30 WHEN m_%i <> 2 THEN 31\n      WHEN " MULTIPLE("4") " AND (NOT "
+    MULTIPLE("100") " OR " MULTIPLE("400") ") THEN 29 ELSE 28 END\n    THEN 365 * " YEAR " + FLOOR(" YEAR " / 4) - FLOOR(" YEAR
+    " / 100) + FLOOR(" YEAR " / 400)\n      + FLOOR((153 * (m_%i + CASE WHEN m_%i < 3 THEN 9 ELSE -3 END) + 2) / 5) + d_%i - 719469"
+    " + (h_%i * 3600 + n_%i * 60 + s_%i) / 86400 END AS day_%i";
 /* clang-format on */
 
 static const struct syntax sql = {
@@ -104,6 +119,7 @@ static const struct syntax sql = {
              [OP_INPUT] = "%s",
              [OP_TRIM] = "TRIM(COALESCE(CAST(%a AS TEXT), ''), ' \t')",
              [OP_READ] = number,
+             [OP_DATE] = "%d",
              [OP_IN] = "%a IN (%(%w, %)'')",
              [OP_ABSENT] = "%a IS NULL",
              [OP_LESS] = "%a < %b",
@@ -124,7 +140,63 @@ static const struct syntax sql = {
     .name = put_name,
     .other = put_other};
 
-/* The texts of numbers, as people write them, on the way to a number. */
+/* Writes where the part `wanted` is, for each shape of texts of a format: a day, month or hour may have one digit if no digit
+ * is next to it, and seconds a fraction. at, length: of the part, if it was there. */
+static void put_part(FILE *out, size_t column, const char *format, char wanted, char shape[EXPORT_SHAPE + 8], size_t n,
+                     size_t at, size_t length)
+{
+    for (; *format != '\0' && *format != '|' && *format != '%'; format++)
+        shape[n++] = *format;
+    if (*format != '%') {
+        fprintf(out, "\n      WHEN '%.*s' THEN ", (int)n, shape);
+        if (length > 0)
+            fprintf(out, "CAST(SUBSTR(text_%zu, %zu, %zu) AS DOUBLE PRECISION)", column, at, length);
+        else
+            fputs(strchr("md", wanted) != NULL ? "1.0" : "0.0", out);
+        return;
+    }
+    const char part = format[1], next = format[2];
+    const bool ends = next == '\0' || next == '|', beside = next == '%' || (n > 0 && shape[n - 1] == '9');
+    const size_t full = part == 'Y' ? 4 : 2, least = strchr("dmH", part) != NULL && !beside ? 1 : full,
+                 most = part == 'S' && ends ? full + 8 : full;
+    for (size_t digits = least; digits <= most; digits++) {
+        if (digits == full + 1) /* a point without digits */
+            continue;
+        memset(shape + n, '9', digits);
+        if (digits > full)
+            shape[n + full] = '.';
+        put_part(out, column, format + 2, wanted, shape, n + digits, part == wanted ? n + 1 : at,
+                 part == wanted ? digits : length);
+    }
+}
+
+/* The year, month, day, hour, minute and second of a date. */
+static void put_parts(const struct printer *p, size_t i)
+{
+    static const char part[] = "YmdHMS", name[] = "ymdhns";
+    char shape[EXPORT_SHAPE + 8];
+    for (size_t k = 0; k < sizeof part - 1; k++) {
+        fprintf(p->e->out, ",\n    CASE shape_%zu", i + 1);
+        for (const char *format = p->e->terms->plan.schema.column[i].date; *format != '\0';
+             format += strcspn(format, "|"), format += *format == '|')
+            put_part(p->e->out, i + 1, format, part[k], shape, 0, 0, 0);
+        fprintf(p->e->out, " END AS %c_%zu", name[k], i + 1);
+    }
+}
+
+/* A step of a date: its shape, its parts, its day. */
+static void put_date(struct printer *p, int step, size_t i)
+{
+    const struct expr x = {.op = OP_DATE, .at = i};
+    if (step == 0)
+        expr_print_as(&sql, p, ",\n    " NINES("text_%i") " AS shape_%i", &x, p->e->out);
+    else if (step == 1)
+        put_parts(p, i);
+    else if (step == 2)
+        expr_print_as(&sql, p, day, &x, p->e->out);
+}
+
+/* The texts of numbers, as people write them, on the way to a number, and texts of dates. */
 static void put_texts(struct printer *p)
 {
     const struct dp_schema *s = &p->e->terms->plan.schema;
@@ -132,7 +204,9 @@ static void put_texts(struct printer *p)
     for (int k = 0; k < SPELLINGS; from = spelling[k++][0]) {
         fprintf(p->e->out, ", %s AS MATERIALIZED (SELECT %s.*", spelling[k][0], from);
         for (size_t i = 0; i < s->columns; i++)
-            if (s->column[i].type == DP_COLUMN_NUMERIC && s->column[i].date == NULL)
+            if (s->column[i].date != NULL && dp_terms_reads(p->e->terms, i))
+                put_date(p, k, i);
+            else if (s->column[i].type == DP_COLUMN_NUMERIC && s->column[i].date == NULL)
                 expr_print_as(&sql, p, spelling[k][1], &(struct expr){.op = OP_READ, .at = i}, p->e->out);
         fprintf(p->e->out, "\n  FROM %s)", from);
     }

@@ -307,7 +307,7 @@ assert_output "$(case "$decimal$bad" in .) echo 180 rows agree, 348 ;; ,) echo 1
     dp-export --to pmml cells.model | grep -qF 'Cells of numbers are digits with a point: no blanks, no marks, no groups.'
 }
 
-@test "dates, in json, c and onnx" {
+@test "dates, in json, sql, c and onnx" {
     awk 'BEGIN { print "day,ill"; for (i = 0; i < 300; i++) printf "%02d.%02d.%d,%s\n", 1 + i % 28, 1 + i % 12, 1990 + i % 30, (i % 30 > 14 ? "yes" : "no") }' > days.csv
     echo '{"header": true, "columns": [{"name": "day", "type": "numeric", "date": "%d.%m.%Y", "bounds": ["01.01.1985", "01.01.2025"], "basis": "cosines"},
         {"name": "ill", "type": "label", "classes": ["no", "yes"]}]}' > days.json
@@ -315,7 +315,7 @@ assert_output "$(case "$decimal$bad" in .) echo 180 rows agree, 348 ;; ,) echo 1
     train days logistic
     printf '%s\n' day 01.02.2003 ' 29.02.2004 ' 29.02.2003 31.06.2003 1.2.2003 31.12.1970 01.01.1899 01.01.2099 2003-02-01 5 > some.csv
     dp-predict -s -p days.model some.csv > expected.csv 2> warnings
-    for format in json c onnx; do
+    for format in json sql c onnx; do
         [ $format != onnx ] || /usr/bin/python3 -c 'import cv2' 2> /dev/null || continue
         dp-export --to $format days.model > days.$format
         run "$ROOT/tests/bats/export.py" $format days.$format some.csv expected.csv
@@ -337,6 +337,50 @@ assert_output "$(case "$decimal$bad" in .) echo 180 rows agree, 348 ;; ,) echo 1
     assert_equal "$(dp-predict -s -p days.model <(printf '%s\n' day 01.02.2003 20030201 37653 2/1/2003\ 12:00\ AM) | sort -u | wc -l)" 2
 }
 
+# The calendar of leap years, a text with two formats, parts of days, months and weekdays as categories.
+@test "sql, pmml: dates in digits, and days of ISO 8601" {
+    command -v sqlite3 > /dev/null || skip "needs sqlite3"
+    awk 'BEGIN { print "day,ill"; for (i = 0; i < 300; i++) printf "%d-%02d-%02d,%s\n", 1990 + i % 30, 1 + i % 12, 1 + i % 28, (i % 30 > 14 ? "yes" : "no") }' > iso.csv
+    label='{"name": "ill", "type": "label", "classes": ["no", "yes"]}'
+    echo '{"header": true, "columns": [{"name": "day", "type": "numeric", "date": "%Y-%m-%d", "bounds": ["1000-01-01", "3001-01-01"], "fill": "2000-01-01", "missing": ["never"]}, '"$label]}" > iso.json
+    echo '{"header": true, "columns": [{"name": "day", "type": "numeric", "date": "%Y-%m-%d|%d/%m/%Y %H:%M:%S|%Y%m%d|%H.%d.%m.%Y", "bounds": [-8000, 20000], "basis": "hats"},
+        {"name": "day", "type": "categorical", "date": "%Y-%m-%d", "part": "weekday", "unknown": "zero"}, {"name": "day", "type": "categorical", "date": "%Y-%m-%d", "part": "month", "unknown": "zero"}, '"$label]}" > parts.json
+    /usr/bin/python3 - << 'PYTHON'
+import datetime
+with open("isos.csv", "w") as f:
+    print("day", file=f)
+    for i in range(0, 730000, 457):
+        print(datetime.date(1002, 1, 1) + datetime.timedelta(i), file=f)
+    for text in "1900-02-28 1900-02-29 2000-02-29 2004-02-29 2003-02-29 2003-04-31 2003-00-10 2003-13-01 2003-01-00 2003-01-32 never x".split():
+        print(text, file=f)
+with open("partss.csv", "w") as f:
+    print("day", file=f)
+    print(*open("isos.csv").read().split("\n")[1:-3:7], "0999-12-31", "1/2/2003 04:05:06", "01/12/2003 4:05:06.125", "1/2/2003 24:00:00", "1/2/2003 04:60:00", "1/2/2003 04:00:61.5",
+          "20030201", "2003021", "20030231", "7.1.2.2003", "1/2/2003", "2003-1-2", "99/2/2003 04:05:06", sep="\n", file=f)
+PYTHON
+    for model in iso parts; do
+        dp-import csv -s $model.json $([ $model = iso ] || echo --bad-cells missing) -q -o $model.dp iso.csv
+        train $model logistic
+        dp-predict -s -p $model.model ${model}s.csv > expected.csv 2> warnings || assert_equal $? 1
+        for format in sql c pmml; do
+            [ $model$format != partspmml ] || continue
+            dp-export --to $format $model.model > $model.$format
+            run "$ROOT/tests/bats/export.py" $format $model.$format ${model}s.csv expected.csv
+            assert_success
+            echo "$model $format: $output" >> agree
+        done
+    done
+    cat agree
+    assert_equal "$(sort -u agree | cut -d: -f 2 | sort -u | wc -l)" 2
+    complains 1 "dp-export: parts.model reads dates in column 'day', for which pmml has no place: json, sql and c have one" dp-export --to pmml parts.model
+    for odd in %d-%b-%Y '%d/%m/%Y|%m/%d/%Y' %d/%m/%y '%Y-%m-%dT%H:%M:%S%z'; do
+        jq --arg odd "$odd" '.columns[0] = {name: "day", type: "numeric", date: $odd, bounds: [0, 20000]}' iso.json > odd.json
+        dp-import csv -s odd.json --bad-cells missing -q -f -o odd.dp iso.csv
+        train odd logistic
+        complains 1 "dp-export: odd.model reads dates of several parts in column 'day', for which sql has no place: json and c have one" dp-export --to sql odd.model
+    done
+}
+
 @test "each format takes the models that the page says" {
     echo '{"header": true, "columns": [{"name": "v", "type": "categorical", "categories": [["NA", "0"], "1"], "unknown": "zero"}, {"name": "y", "type": "label", "classes": ["no", "yes"]}]}' > two.json
     dp-import csv -s two.json -q -o two.dp few.csv
@@ -345,15 +389,20 @@ assert_output "$(case "$decimal$bad" in .) echo 180 rows agree, 348 ;; ,) echo 1
     awk 'BEGIN { print "v,y"; for (i = 0; i < 300; i++) print 1990 + i % 29 "," (i % 29 > 14 ? "yes" : "no") }' > year.csv
     dp-import csv -s year.json -q -o year.dp year.csv
     train year logistic
+    for date in iso:%Y-%m-%d odd:%d-%b-%Y; do
+        jq --arg date "${date#*:}" '.columns[0] |= (.date = $date | del(.fill) | .bounds = [0, 20000])' year.json > "${date%:*}-day.json"
+        dp-import csv -s "${date%:*}-day.json" --bad-cells missing -q -o "${date%:*}-day.dp" year.csv
+        train "${date%:*}-day" logistic
+    done
     while IFS=, read -r what model; do
         for format in json csv sql c liblinear onnx pmml; do
             dp-export --to $format "$model.model" > out 2> refused && yes=yes || yes=no
             echo "$what Ta $yes $format"
         done
-    done <<< $'row norms unit and cap,unit\ncurves,edge-hats\nproducts,pair\nsynonyms,two\ndates,year\ne^score,visits\nlogistic classes,rest\na network,ill-net' > got
+    done <<< $'row norms unit and cap,unit\ncurves,edge-hats\nproducts,pair\nsynonyms,two\ndates as 2001-02-28,iso-day\ndates in digits,year\nother dates,odd-day\ne^score,visits\nlogistic classes,rest\na network,ill-net' > got
     sed -n 's/^\.It \(.*\) Ta \(.*\) Ta \(.*\) Ta \(.*\) Ta \(.*\) Ta \(.*\) Ta \(.*\) Ta \(.*\)/\1,\2,\3,\4,\5,\6,\7,\8/p' "$ROOT/man/dp-export.1" |
         awk -F, 'NR == 1 { split($0, format) } NR > 1 { for (k = 2; k <= NF; k++) print $1 " Ta " $k " " format[k] }' > page
-    assert_equal "$(wc -l < page)" 56
+    assert_equal "$(wc -l < page)" 70
     diff page got
 }
 

@@ -1,5 +1,7 @@
 """An evaluator of the parts of PMML 4.4 that dp-export writes: by the standard's words, not by dp-export's code."""
+import datetime
 import math
+import re
 import xml.etree.ElementTree as tree
 
 NS = "{http://www.dmg.org/PMML-4_4}"
@@ -27,6 +29,10 @@ class Model:
             return MISSING
         valid = [v.get("value") for v in values if v.get("property", "valid") == "valid"]
         try:
+            if field.get("dataType") == "dateDaysSince[1970]":
+                if not re.fullmatch(r"\d{4}-\d\d-\d\d", text):
+                    raise ValueError
+                return float((datetime.date.fromisoformat(text) - datetime.date(1970, 1, 1)).days)
             if field.get("optype") == "continuous":
                 value = float(text)
                 if "x" in text or not math.isfinite(value):

@@ -327,7 +327,7 @@ static size_t sort_weights(struct page_weights *w, size_t most)
 static json_t *bars_json(const struct page *p, struct page_weights *w, size_t most, const char *unit, const char *title)
 {
     size_t count = sort_weights(w, most);
-    json_t *lines = json_array(), *json = json_pack("{s:o}", "lines", lines);
+    json_t *lines = json_array(), *json = json_pack("{s:o, s:b}", "lines", lines, "divides", w->divides);
     struct drawing d;
     for (size_t j = 0; j < count; j++)
         json_array_append_new(lines, json_pack("{s:o, s:f}", "name", dp_json_string(w->names[j]), "weight", w->values[j]));

@@ -13,6 +13,7 @@ struct page_weights {
     char **names;
     double *values;
     size_t count;
+    bool divides; /* each row was divided by its norm */
 };
 
 struct page {

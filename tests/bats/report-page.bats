@@ -230,6 +230,10 @@ END
         grep -qE "^  $name +$(jq --arg n "$name" '.importance[] | select(.column == $n).share * 100' known | xargs printf %.3g) %$" plain || fail "$(cat plain)"
     done
     grep -qE "^  \(an average row\) +$(jq '.usual.scores[0]' known | xargs printf %.3g) " plain
+    # without a schema there are weights of stored columns
+    dp-synth classification --rows 1500 --cols 5 --seed 5 -q -o s.dp
+    dpline fit s.dp --epsilon 1 --delta 1e-5 -q -o stored > /dev/null
+    dp-account report s.dp -m stored --text | tr -s ' \n' ' ' | grep -qF 'in the scale in which rows were stored, each divided by its length.'
 }
 
 @test "what was not paid for is said" {

@@ -557,6 +557,8 @@ static int read_row(struct dp_census *census, const struct dp_lines *l, enum dp_
                        l->fields == 1 ? "" : "s", census->columns, dp_lines_hint(l));
     if (persons != NULL)
         return add_person(census, l, persons, err);
+    if (census->one != NULL && census->at == census->drawn)
+        return dp_fail(err, DP_E_RUN, "%s: it has grown while it was read", l->name);
     const bool counts = census->one == NULL || census->one[census->at];
     census->at++;
     census->rows += counts;
@@ -672,14 +674,15 @@ static int read_table(struct dp_census *census, struct dp_import *import, enum d
 }
 
 /* Draws the row of each person. */
-static int draw_rows(struct dp_census *census, struct dp_import *import, bool **one, struct dp_err *err)
+static int draw_rows(struct dp_census *census, struct dp_import *import, bool **one, size_t *drawn, struct dp_err *err)
 {
     struct dp_persons persons = {0};
     if (strcmp(import->source.input, "-") == 0)
         return dp_fail(err, DP_E_USAGE, "--person: the table is read twice, so it must be a file");
     dp_persons_open(&persons);
     int rc = read_table(census, import, 0, &persons, err);
-    *one = dp_new(persons.rows + 1, sizeof **one);
+    *drawn = persons.rows;
+    *one = dp_new(*drawn + 1, sizeof **one);
     dp_persons_arrange(&persons, 1);
     for (size_t i = 0; i < persons.rows; i++)
         (*one)[persons.row[i].number] = true;
@@ -691,8 +694,10 @@ static int draw_rows(struct dp_census *census, struct dp_import *import, bool **
 int dp_census_read(struct dp_census *census, struct dp_import *import, enum dp_census_use use, struct dp_err *err)
 {
     bool *one = NULL;
-    int rc = import->source.person != NULL ? draw_rows(census, import, &one, err) : DP_OK;
+    size_t drawn = 0;
+    int rc = import->source.person != NULL ? draw_rows(census, import, &one, &drawn, err) : DP_OK;
     census->one = one;
+    census->drawn = drawn;
     census->most = import->writer.rows_per_person;
     rc = rc ?: read_table(census, import, use, NULL, err);
     if (rc == DP_OK)

@@ -99,9 +99,10 @@ struct dp_census {
     long person;               /* the column import->source.person, or -1 */
     size_t rows;               /* in the counts: persons, if a column names them */
     size_t at;                 /* rows that were read */
-    bool *one;                 /* for each row, whether it is in the counts; NULL: all are */
-    size_t most;               /* import->writer.rows_per_person */
-    size_t counts;             /* number of counts of all columns: DP_CENSUS_CELLS and one for each text */
+    bool *one;                 /* for each of `drawn` rows, whether it is in the counts; NULL: all are */
+    size_t drawn;
+    size_t most;   /* import->writer.rows_per_person */
+    size_t counts; /* number of counts of all columns: DP_CENSUS_CELLS and one for each text */
     char delimiter;
     int header; /* of the source */
     bool named; /* the first line is a header: by the source, or because it has label_name, a word */

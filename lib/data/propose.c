@@ -447,9 +447,9 @@ static bool are_numbers_of_rows(const struct made *m, double numbers, double low
     return numbers > 0 && !seconds && count(m, DP_CENSUS_WHOLE) >= 0.8 * looked;
 }
 
-/* The bounds of numbers of which many are 0. others: how many cells no bin or text that stands out has. If no bin but that of 0
- * stands out, bounds for the others cannot be paid for, but that they are not 0 is known; and if numbers from 1 on stand out,
- * zeros may be fewer than what stands out alone, as in an indicator with few zeros. */
+/* Bounds of numbers of which many are 0. others: the number of cells in no bin or text that exceeds the noise. If only the bin
+ * of 0 exceeds it, bounds for other numbers cannot be paid for, but the schema can tell them from 0. If numbers from 1 on exceed
+ * it, there may still be zeros, as in an indicator with few zeros. */
 static void bound_zeros(const struct made *m, double numbers, double others, struct found *f)
 {
     const double noise = m->scale * (m->comma ? sqrt(2) : 1);

@@ -496,7 +496,7 @@ static void zeros_stand_apart(void **state)
                  {0, 1, NULL},
                  {950, 1, "\"bounds\":[0.0,2.0]"},
                  {960, 1, "\"bounds\":[1.0,2.0]"},       /* 40 zeros may be noise */
-                 {950, 200, "\"bounds\":[128.0,256.0]"}, /* far from 0, which is no number of this kind */
+                 {950, 200, "\"bounds\":[128.0,256.0]"}, /* far from 0, which may stand for a missing value */
                  {300, 1, "\"bounds\":[0.0,2.0]"}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         char *text = calloc(1, 100000);

@@ -299,6 +299,15 @@ static bool in_order(const struct dp_schema *s, const struct dp_lines *l)
     return same;
 }
 
+/* Whether the line has one field, which is the name of no column. */
+static bool is_title(const struct dp_schema *s, const struct dp_lines *l)
+{
+    bool title = l->fields == 1;
+    for (size_t i = 0; title && i < s->columns; i++)
+        title = !is_named(&l->field[0], s->column[i].name);
+    return title;
+}
+
 /* Finds the field of a column by its name. */
 static int find_field(struct dp_import *import, const struct dp_lines *l, size_t i, bool *taken, struct dp_err *err)
 {
@@ -317,8 +326,9 @@ static int find_field(struct dp_import *import, const struct dp_lines *l, size_t
         taken[k] = true;
     }
     if (import->reader.field[i] == DP_NO_FIELD && needed)
-        return dp_fail(err, DP_E_RUN, "%s: line %zu: the header has no column '%s', only %s", l->name, l->number, name,
-                       dp_text_list(field_name, l, l->fields, names));
+        return dp_fail(err, DP_E_RUN, "%s: line %zu: the header has no column '%s', only %s%s", l->name, l->number, name,
+                       dp_text_list(field_name, l, l->fields, names),
+                       is_title(&import->plan.schema, l) ? " (--skip-lines N skips lines above a header)" : dp_lines_hint(l));
     return DP_OK;
 }
 

@@ -18,7 +18,7 @@ prepare() {
         esac
     done > refused
     assert_equal "$(cat refused)" "$(cat << 'END'
-binary.csv: line 1: the header has no column 'age', only \x01\x02\x03\x04\x05\x06\x07\x08
+binary.csv: line 1: the header has no column 'age', only \x01\x02\x03\x04\x05\x06\x07\x08 (--skip-lines N skips lines above a header)
 blank-lines.csv: no rows
 column-missing.csv: line 1: the header has no column 'job', only age, ill
 comma-at-end-of-header.csv: line 2: 3 fields, the header has 4 columns
@@ -39,7 +39,7 @@ header-in-capitals.csv: line 1: the header has no column 'age', only Age, job, i
 header-only.csv: no rows
 header-without-end.csv: no rows
 hexadecimal.csv: line 3, column 1 (age): expected a number, got '0x40'
-html.csv: line 1: the header has no column 'age', only <!DOCTYPE html>
+html.csv: line 1: the header has no column 'age', only <!DOCTYPE html> (--skip-lines N skips lines above a header)
 huge-cell.csv: line 3, column 2 (job): unknown category, got 'ssssssssssssssssssssssssssssssssssssssss…'
 hundred-digits.csv: line 3, column 1 (age): expected a number, got '6666666666666666666666666666666666666666…'
 infinity.csv: line 3, column 1 (age): expected a number, got 'inf'
@@ -76,7 +76,7 @@ semicolons.csv: line 1: one name, the schema has 3 columns (is the delimiter ';'
 single-quotes.csv: line 3, column 3 (ill): the label is not one of the classes (no, yes), got ''yes''
 surrogate.csv: line 3, column 2 (job): unknown category, got 'í €'
 tabs.csv: line 1: one name, the schema has 3 columns (is the delimiter '\t'?)
-title-line-first.csv: line 1: the header has no column 'age', only Patients of 2024
+title-line-first.csv: line 1: the header has no column 'age', only Patients of 2024 (--skip-lines N skips lines above a header)
 total-at-end.csv: line 5, column 3 (ill): the label is not one of the classes (no, yes), got ''
 two-headers.csv: warning: line 2 is the header again, so it is skipped (such lines: 1)
 two-points.csv: line 3, column 1 (age): expected a number, got '6.4.0'

@@ -188,8 +188,8 @@ static int write_schema(const struct schema_file *to, const json_t *schema, cons
 /* Says what a column is taken for. */
 static void tell_column(const json_t *column, bool quiet)
 {
-    static const char *const told[] = {"date",    "bounds",  "scale", "categories", "buckets",
-                                       "classes", "missing", "fill",  "indicator",  "rows_per_person"};
+    static const char *const told[] = {"date",    "unit",    "decimal", "bounds", "scale",     "categories",
+                                       "buckets", "classes", "missing", "fill",   "indicator", "rows_per_person"};
     const char *name = json_string_value(json_object_get(column, "name")),
                *type = json_string_value(json_object_get(column, "type"));
     const char *note = json_string_value(json_object_get(column, "note"));

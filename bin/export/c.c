@@ -86,17 +86,18 @@ static void put_word(void *self, const char *word)
     put_string(((struct printer *)self)->e, word);
 }
 
-/* The letter d is the date of a column, q its decimal sign, h the number of its buckets. */
+/* The letter d is the date of a column, u its units, q its decimal sign, h the number of its buckets. */
 static void put_other(void *self, char letter, const struct expr *x)
 {
     const struct printer *p = self;
-    const struct dp_schema *s = &p->e->terms->plan.schema;
-    const struct dp_column *column = &s->column[x->at];
+    const struct dp_column *column = &p->e->terms->plan.schema.column[x->at];
     if (letter == 'd') {
         put_string(p->e, column->date);
         fprintf(p->e->out, ", %s", (const char *[]){"DP_DATE_DAYS", "DP_DATE_MONTH", "DP_DATE_WEEKDAY"}[column->part]);
+    } else if (letter == 'u') {
+        put_string(p->e, column->unit != NULL ? column->unit : "");
     } else if (letter == 'q') {
-        fputs(s->comma ? "true" : "false", p->e->out);
+        fputs(column->comma ? "true" : "false", p->e->out);
     } else {
         fprintf(p->e->out, "%zu", column->buckets);
     }
@@ -107,7 +108,7 @@ static const struct syntax c = {.form = {[OP_NUMBER] = "%v",
                                          [OP_NAME] = "%s",
                                          [OP_INPUT] = "%s",
                                          [OP_TRIM] = "trim(%a, strlen(%a))",
-                                         [OP_READ] = "number(%a, %q)",
+                                         [OP_READ] = "number(%a, %u, %q)",
                                          [OP_DATE] = "date(%a, %d)",
                                          [OP_HASH] = "(1 + (double)(hash(%a) %% %h))",
                                          [OP_IN] = "0 != match(%a, words_%i, 0)",

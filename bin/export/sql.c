@@ -50,7 +50,34 @@ static void put_name(void *self, const struct expr *x)
         fputs(t->term[x->at].name, p->e->out);
 }
 
-/* m: the marks that may be in front of a number. t: the text of a column, with its sign and a decimal point. d: a date. */
+/* The text of a column without its unit. The longest spellings come first: one may end with another. */
+static void put_without_unit(const struct export *e, size_t number, const char *units)
+{
+    static const char *const form =
+        "\n      WHEN SUBSTR(%t, 1 + LENGTH(%t) - LENGTH(%w)) = %w THEN SUBSTR(%t, 1, LENGTH(%t) - LENGTH(%w))"
+        "\n      WHEN SUBSTR(%t, 1, LENGTH(%w)) = %w THEN SUBSTR(%t, 1 + LENGTH(%w))";
+    if (units != NULL)
+        fputs("CASE", e->out);
+    for (size_t length = units != NULL ? strlen(units) : 0; length > 0; length--)
+        for (const char *unit = units, *end; *unit != '\0'; unit = end + (*end == '|')) {
+            end = unit + strcspn(unit, "|");
+            if ((size_t)(end - unit) != length)
+                continue;
+            char *word = dp_got(strndup(unit, length));
+            for (const char *p = form; *p != '\0'; p++)
+                if (p[0] != '%')
+                    fputc(*p, e->out);
+                else if (*++p == 't')
+                    fprintf(e->out, "text_%zu", number);
+                else
+                    put_quoted(e, '\'', "", word);
+            free(word);
+        }
+    fprintf(e->out, units != NULL ? " ELSE text_%zu END" : "text_%zu", number);
+}
+
+/* u: the text of a column without its unit. m: the marks that may be in front of a number. t: the text with its sign and a
+ * decimal point. d: a date. */
 static void put_other(void *self, char letter, const struct expr *x)
 {
     static const char comma[] = "REPLACE(REPLACE(REPLACE(REPLACE(signed_%zu, ';', '?'), '.', ';'), ',', '.'), ';', ',')";
@@ -58,12 +85,15 @@ static void put_other(void *self, char letter, const struct expr *x)
                                        [DP_DATE_MONTH] = "day_%i - day_%i + m_%i", /* NULL if there is no such day */
                                        [DP_DATE_WEEKDAY] = "FLOOR(day_%i) + 4 - 7 * FLOOR((FLOOR(day_%i) + 3) / 7)"};
     const struct printer *p = self;
+    const struct dp_column *column = &p->e->terms->plan.schema.column[x->at];
     if (letter == 'd')
-        expr_print_as(&sql, self, part[p->e->terms->plan.schema.column[x->at].part], x, p->e->out);
+        expr_print_as(&sql, self, part[column->part], x, p->e->out);
+    else if (letter == 'u')
+        put_without_unit(p->e, x->at + 1, column->unit);
     else if (letter == 'm')
         fputs("'$', '\u00a3', '\u00a5', '\u20ac'", p->e->out);
     else
-        fprintf(p->e->out, p->e->terms->plan.schema.comma ? comma : "signed_%zu", x->at + 1);
+        fprintf(p->e->out, column->comma ? comma : "signed_%zu", x->at + 1);
 }
 
 #define DIGITS "'.', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9'"
@@ -73,7 +103,7 @@ static void put_other(void *self, char letter, const struct expr *x)
 /* The steps from a text to the shape of a number, as lib/base/number.c goes. */
 static const char *const spelling[][2] = {
     /* signs, blanks and apostrophes of ASCII */
-    {"bares", ",\n    TRIM(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(text_%i"
+    {"bares", ",\n    TRIM(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(%u"
     ", '\u2212', '-'), '\u00a0', ' '), '\u202f', ' '), '\u2009', ' '), '\u2019', ''''), '\u2264', '<'), '\u2265', '>')"
     ", 'D+', 'e+'), 'D-', 'e-'), 'd+', 'e+'), 'd-', 'e-'), ' \t') AS bare_%i"},
     {"limits", ",\n    CASE WHEN SUBSTR(bare_%i, 1, 1) IN ('<', '>') THEN LTRIM(SUBSTR(bare_%i, 2), '= \t') ELSE bare_%i END AS limit_%i"},

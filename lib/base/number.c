@@ -288,8 +288,8 @@ static void leave_mark_out(char *text)
         memmove(mark, after, strlen(after) + 1);
 }
 
-/* Copies a number to plain. (5), (-5), 5- and U+2212 5 become -5, the limit <5 becomes 5, 1D+03 becomes 1e+03. Blanks and apostrophes
- * become ASCII. */
+/* Copies a number to plain. (5), (-5), 5- and U+2212 5 become -5, the limit <5 becomes 5, 1D+03 becomes 1e+03. Blanks and
+ * apostrophes become ASCII. */
 static void plain_signs(const char *text, size_t length, char plain[65])
 {
     static const char *const signs[] = {"-\xe2\x88\x92", " \xc2\xa0",     " \xe2\x80\xaf", " \xe2\x80\x89",
@@ -344,6 +344,21 @@ bool dp_number_written(const char *text, unsigned long length, bool comma, doubl
         *p = group ? '.' : comma ? *p : *p == '.' ? ',' : *p == ',' ? '.' : *p;
     }
     return with_comma(plain, strlen(plain), value);
+}
+
+bool dp_number_of(const char *text, unsigned long length, const char *units, bool comma, double *value)
+{
+    bool good = dp_number_written(text, length, comma, value);
+    for (unsigned long n; !good && units != NULL && *units != '\0'; units += n + (units[n] == '|')) {
+        n = strcspn(units, "|");
+        if (length <= n)
+            continue;
+        if (memcmp(text + length - n, units, n) == 0)
+            good = dp_number_written(text, length - n, comma, value);
+        if (!good && memcmp(text, units, n) == 0)
+            good = dp_number_written(text + n, length - n, comma, value);
+    }
+    return good;
 }
 
 const char *dp_number_print(double value, char *buffer, unsigned long size)

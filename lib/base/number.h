@@ -14,10 +14,13 @@ bool dp_number_int(const char *text, int64_t *value);
 bool dp_number_cell(const char *text, unsigned long length, double *value);
 
 /* The same of a number as tables write it, with a decimal comma if `comma`. The other of the two signs may separate groups of
- * three digits: "1,234.5" or "1.234,5", and so may a blank, also one of Unicode, or an apostrophe. (5), (-5), 5- and U+2212 5 are -5.
- * One mark does not count: $, £, ¥ or € in front of the digits or after them, % after them. A limit, <5 or >=5, is the number 5.
- * An exponent may be D+03. */
+ * three digits: "1,234.5" or "1.234,5", and so may a blank, also one of Unicode, or an apostrophe. (5), (-5), 5- and U+2212 5
+ * are -5. One mark does not count: $, £, ¥ or € in front of the digits or after them, % after them. A limit, <5 or >=5, is the
+ * number 5. An exponent may be D+03. */
 bool dp_number_written(const char *text, unsigned long length, bool comma, double *value);
+
+/* The same of a number in front of one of the units, "kg|KG", or behind it; units may be NULL. */
+bool dp_number_of(const char *text, unsigned long length, const char *units, bool comma, double *value);
 
 /* The shortest decimal text that reads back as value; returns buffer (32 bytes suffice). */
 const char *dp_number_print(double value, char *buffer, unsigned long size);

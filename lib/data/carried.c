@@ -28,6 +28,8 @@ static void put_numeric(json_t *o, const struct dp_column *c)
     if (c->scaling == DP_SCALE_NONE)
         json_object_set_new(o, "scale", json_string("none"));
     dp_basis_put(&c->basis, o);
+    if (c->unit != NULL)
+        json_object_set_new(o, "unit", json_string(c->unit));
     if (c->fill == DP_FILL_VALUE)
         json_object_set_new(o, "fill", number_json(c->fill_value));
 }
@@ -104,6 +106,8 @@ static void put_column(json_t *list, const struct dp_schema *s, const struct dp_
         put_label(o, s, c);
     if (c->date != NULL)
         json_object_set_new(o, "date", json_string(c->date));
+    if (c->comma != s->comma)
+        json_object_set_new(o, "decimal", json_string(c->comma ? "," : "."));
     if (c->indicator)
         json_object_set_new(o, "indicator", json_true());
     if (c->missing.count > 0)

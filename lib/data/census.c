@@ -134,6 +134,18 @@ size_t dp_census_year(double days)
     return DP_CENSUS_FORMATS + DP_DATE_FORMATS + k;
 }
 
+/* clang-format off */
+const char *const dp_census_units[DP_CENSUS_UNIT_COUNT] = {
+    "kg|KG|Kg|kgs", "g|gr", "mg|MG", "ug|µg|μg|mcg", "ng", "lb|lbs|LB|LBS", "oz", "t", "cm|CM", "mm", "m", "km|KM", "in|inch|inches",
+    "ft|feet", "mi|mile|miles", "m2|m²|sqm", "sqft|ft2|ft²", "m3|m³", "l|L", "ml|mL|ML", "dl|dL", "°C|C|℃", "°F|F", "mmHg|mmhg", "bpm",
+    "h|hr|hrs|hour|hours", "min|mins|minute|minutes", "s|sec|secs|second|seconds", "ms", "d|day|days", "wk|week|weeks",
+    "mo|month|months", "y|yr|yrs|year|years", "EUR|Euro|euro", "USD", "GBP", "CHF|Fr.", "kWh|kwh", "W|kW", "kcal",
+    "mg/dl|mg/dL", "g/dl|g/dL", "mmol/l|mmol/L", "km/h"};
+/* clang-format on */
+
+const double dp_census_sentinels[DP_CENSUS_SENTINEL_COUNT] = {-9,  -99,  -999,  -9999,  -99999,  99,
+                                                              999, 9999, 99999, 999999, 9999999, 99999999};
+
 /* A date of the year 9999 means "no end". */
 static bool is_never(const char *text, size_t length)
 {
@@ -149,19 +161,28 @@ static bool is_compact(const struct dp_cell *f, double *days)
            dp_date_read(dp_date_formats[DP_DATE_COMPACT], DP_DATE_DAYS, f->text, f->length, days);
 }
 
+bool dp_census_is_code(const char *text, size_t length)
+{
+    size_t digits = 0;
+    while (digits < length && isdigit((unsigned char)text[digits]))
+        digits++;
+    return digits == length && length > 1 && (text[0] == '0' || length > 15);
+}
+
 static bool is_absent(const struct dp_cell *f)
 {
     return f->length == 0 || dp_census_is_among(dp_census_absent, f->text, f->length);
 }
 
-/* If commas separate cells, a comma in a number separates groups of digits. */
+/* If commas separate cells, a comma in a number separates groups of digits, if it can. */
 static bool is_number(const struct dp_cell *f, char delimiter, bool *comma, double *value)
 {
     *comma = false;
     if (dp_number_cell(f->text, f->length, value))
         return true;
-    *comma = delimiter != ',' && dp_number_written(f->text, f->length, true, value);
-    return *comma || dp_number_written(f->text, f->length, false, value);
+    const bool commas = delimiter != ',', good = dp_number_written(f->text, f->length, commas, value);
+    *comma = commas == good;
+    return good || dp_number_written(f->text, f->length, !commas, value);
 }
 
 /* value: not a year. */
@@ -175,18 +196,105 @@ static void count_whole(struct dp_census_column *c, const struct dp_cell *f, dou
     c->cell[DP_CENSUS_WHOLE] += c->seen_count > known;
 }
 
+/* The unit of a number that has one, or DP_CENSUS_UNIT_COUNT. A unit of one letter needs a blank: 12B is a code. */
+static size_t unit_of(const struct dp_cell *f, char delimiter, bool *comma, double *value)
+{
+    const char last = f->length > 1 ? f->text[f->length - 1] : '\0', first = f->length > 1 ? f->text[0] : '\0';
+    size_t k =
+        isdigit((unsigned char)last) == isdigit((unsigned char)first) && last != '2' && last != '3' ? DP_CENSUS_UNIT_COUNT : 0;
+    for (; k < DP_CENSUS_UNIT_COUNT; k++)
+        for (const char *unit = dp_census_units[k]; *unit != '\0'; unit += strcspn(unit, "|"), unit += *unit == '|') {
+            const size_t n = strcspn(unit, "|"), rest = f->length - n;
+            const bool behind = f->length > n && memcmp(f->text + rest, unit, n) == 0,
+                       before = f->length > n && memcmp(f->text, unit, n) == 0;
+            if ((!behind && !before) || (n == 1 && f->text[behind ? rest - 1 : n] != ' '))
+                continue;
+            if (is_number(&(struct dp_cell){f->text + (behind ? 0 : n), rest}, delimiter, comma, value))
+                return k;
+        }
+    return k;
+}
+
+static size_t sentinel_of(double value)
+{
+    size_t k = 0;
+    while (k < DP_CENSUS_SENTINEL_COUNT && value != dp_census_sentinels[k])
+        k++;
+    return k;
+}
+
+/* Whether the number may be a year, which is counted. */
+static bool count_year(struct dp_census_column *c, double value)
+{
+    const bool year = value >= DP_CENSUS_FIRST_YEAR && value < DP_CENSUS_FIRST_YEAR + HALVES * DP_CENSUS_HALF;
+    if (year)
+        c->cell[DP_CENSUS_HALVES + (size_t)((value - DP_CENSUS_FIRST_YEAR) / DP_CENSUS_HALF)]++;
+    return year;
+}
+
+/* A number of a feature. first: the row is one of the first. */
+static void count_number(struct dp_census_column *c, const struct dp_cell *f, bool comma, double value, bool first)
+{
+    const size_t sentinel = sentinel_of(value);
+    c->cell[sentinel < DP_CENSUS_SENTINEL_COUNT ? DP_CENSUS_SENTINELS + sentinel : dp_census_cell(value, comma)]++;
+    if (!count_year(c, value) && first)
+        count_whole(c, f, value);
+}
+
+static void count_date(struct dp_census_column *c, size_t format, double days)
+{
+    c->cell[DP_CENSUS_FORMATS + format]++;
+    c->cell[dp_census_year(days)]++;
+}
+
+/* A text of a feature, with its unit if it is a number with one. */
+static void count_other(struct dp_census_column *c, const struct dp_cell *f, char delimiter)
+{
+    double value;
+    bool comma;
+    const size_t format = dp_date_find(f->text, f->length, &value);
+    if (format < DP_DATE_FORMATS) {
+        count_date(c, format, value);
+        return;
+    }
+    const size_t unit = unit_of(f, delimiter, &comma, &value);
+    if (unit == DP_CENSUS_UNIT_COUNT) {
+        count_text(c, f, false, true);
+        return;
+    }
+    if (c->measured == NULL)
+        c->measured = dp_new(DP_CENSUS_FORMATS, sizeof *c->measured);
+    c->cell[DP_CENSUS_UNITS + unit]++;
+    c->measured[dp_census_cell(value, comma)]++;
+}
+
 /* A cell of a label whose classes are known. */
 static void count_class(const struct dp_census *census, struct dp_census_column *c, const struct dp_cell *f)
 {
-    const bool missing = f->length == 0 || dp_census_is_among(dp_census_absent, f->text, f->length);
-    const long class = dp_text_index_find(&c->index, f->text, f->length, census->others && !missing ? 0 : -1);
+    const long class = dp_text_index_find(&c->index, f->text, f->length, census->others && !is_absent(f) ? 0 : -1);
     ++*(class < 0 ? &c->cell[0] : &c->seen[class]->count);
+}
+
+/* A cell of a label: its texts are counted, too, unless it is known to be a number. */
+static void count_label(const struct dp_census *census, struct dp_census_column *c, const struct dp_cell *f)
+{
+    double value;
+    bool comma;
+    const bool named = census->said == DP_CENSUS_GUESS, number = is_number(f, census->delimiter, &comma, &value);
+    if (number) {
+        c->cell[dp_census_cell(value, comma)]++;
+        count_year(c, value);
+    }
+    if (named)
+        count_text(c, f, true, false);
+    else if (!number)
+        c->cell[0]++;
 }
 
 static void count_cell(const struct dp_census *census, size_t column, const struct dp_cell *f)
 {
     struct dp_census_column *c = &census->column[column];
-    const bool label = column == census->label, named = label && census->said == DP_CENSUS_GUESS; /* its texts are counted */
+    const bool label = column == census->label;
     double value;
     bool comma;
     if (label && census->said == DP_CENSUS_CLASSES) {
@@ -194,36 +302,18 @@ static void count_cell(const struct dp_census *census, size_t column, const stru
         return;
     }
     const long known = label ? -1 : dp_text_index_find(&c->index, f->text, f->length, -1);
-    if (known >= 0 && c->seen[known]->plain) {
+    if (known >= 0 && c->seen[known]->plain)
         count_known(c, c->seen[known], label);
-        return;
-    }
-    if (is_absent(f) || (!label && is_never(f->text, f->length))) {
+    else if (is_absent(f) || (!label && is_never(f->text, f->length)))
         c->cell[0]++;
-        return;
-    }
-    const bool compact = !label && is_compact(f, &value);
-    if (!compact && is_number(f, census->delimiter, &comma, &value)) {
-        c->cell[dp_census_cell(value, comma)]++;
-        if (value >= DP_CENSUS_FIRST_YEAR && value < DP_CENSUS_FIRST_YEAR + HALVES * DP_CENSUS_HALF)
-            c->cell[DP_CENSUS_HALVES + (size_t)((value - DP_CENSUS_FIRST_YEAR) / DP_CENSUS_HALF)]++;
-        else if (census->rows <= DP_CENSUS_FIRST && !label)
-            count_whole(c, f, value);
-        if (named)
-            count_text(c, f, label, false);
-        return;
-    }
-    if (label && !named) {
-        c->cell[0]++;
-        return;
-    }
-    size_t format = label ? DP_DATE_FORMATS : compact ? DP_DATE_COMPACT : dp_date_find(f->text, f->length, &value);
-    if (format == DP_DATE_FORMATS) {
-        count_text(c, f, label, true);
-        return;
-    }
-    c->cell[DP_CENSUS_FORMATS + format]++;
-    c->cell[dp_census_year(value)]++;
+    else if (label)
+        count_label(census, c, f);
+    else if (is_compact(f, &value))
+        count_date(c, DP_DATE_COMPACT, value);
+    else if (!dp_census_is_code(f->text, f->length) && is_number(f, census->delimiter, &comma, &value))
+        count_number(c, f, comma, value, census->rows <= DP_CENSUS_FIRST);
+    else
+        count_other(c, f, census->delimiter);
 }
 
 bool dp_census_is_number(int notation, const char *text, size_t length, double *value)
@@ -716,6 +806,7 @@ void dp_census_free(struct dp_census *census)
         free(c->text);
         free(c->exact);
         free(c->cell);
+        free(c->measured);
         free(c->name);
     }
     free(census->column);
@@ -740,7 +831,11 @@ double dp_census_sensitivity(const struct dp_census *census)
 
 double dp_census_cell_weight(size_t k)
 {
-    return k < DP_CENSUS_FORMATS ? 1 : k < DP_CENSUS_FORMATS + DP_DATE_FORMATS ? 0.6 : k < DP_CENSUS_REPEATS ? 0.8 : 0.25;
+    if (k < DP_CENSUS_FORMATS || k >= DP_CENSUS_SENTINELS)
+        return 1;
+    if (k < DP_CENSUS_FORMATS + DP_DATE_FORMATS || k >= DP_CENSUS_UNITS)
+        return 0.6;
+    return k < DP_CENSUS_REPEATS ? DP_CENSUS_BESIDE : 0.25;
 }
 
 void dp_census_counts(const struct dp_census *census, int64_t unit, int64_t *sum)
@@ -749,8 +844,12 @@ void dp_census_counts(const struct dp_census *census, int64_t unit, int64_t *sum
         const struct dp_census_column *c = &census->column[i];
         const double weight = i == census->label ? dp_census_weight(census, unit) : 1;
         const int64_t of_text = llrint((double)unit * weight);
-        for (size_t k = 0; k < DP_CENSUS_CELLS; k++)
-            *sum++ = (int64_t)floor(dp_census_cell_weight(k) * (double)unit) * c->cell[k];
+        for (size_t k = 0; k < DP_CENSUS_CELLS; k++) {
+            *sum = (int64_t)floor(dp_census_cell_weight(k) * (double)unit) * c->cell[k];
+            if (c->measured != NULL && k < DP_CENSUS_FORMATS)
+                *sum += (int64_t)floor(DP_CENSUS_BESIDE * (double)unit) * c->measured[k];
+            sum++;
+        }
         for (size_t k = 0; k < c->texts; k++)
             *sum++ = of_text * c->text[k]->count;
     }

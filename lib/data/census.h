@@ -4,8 +4,10 @@
  * each magnitude or dates of each year, and how often each text occurs. Bounds and categories come from these counts with noise
  * only.
  * Each cell of the table counts once in the histogram of its column: missing; a number, by its sign, its power of two
- * and its decimal sign; or a text of at most DP_CENSUS_TEXT bytes. A date counts .6 times for its format and .8 times for its
- * year, which is 1 in L2. In the label a date is a text, and a number counts as a text, too. A null record does not count.
+ * and its decimal sign; one of a few numbers that may stand for a missing one; or a text of at most DP_CENSUS_TEXT bytes, as
+ * codes with leading zeros are. A date counts .6 times for its format and .8 times for its
+ * year, and a number with a unit .6 times for the unit and .8 times for the number, which is 1 in L2. In the label a date is a
+ * text, and a number counts as a text, too. A null record does not count.
  * Two things count 1/4 in addition: a number that may be a year, because powers of two are too wide for years; and, except in
  * the label, a text that an earlier row has in this column. These repeats tell names from identifiers and free texts. So does a
  * whole number, no year, that is new among the first DP_CENSUS_FIRST rows, for numbers.
@@ -39,9 +41,13 @@
 /* Missing; numbers with a point or none; numbers with a comma; formats of dates; their years; repeats; half centuries. */
 #define DP_CENSUS_FORMATS (1 + 2 * DP_CENSUS_BINS)
 #define DP_CENSUS_REPEATS (DP_CENSUS_FORMATS + DP_DATE_FORMATS + DP_CENSUS_YEARS)
-#define DP_CENSUS_HALVES (DP_CENSUS_REPEATS + 1) /* four half centuries, from 1900 to 2100 */
-#define DP_CENSUS_WHOLE (DP_CENSUS_HALVES + 4)   /* new whole numbers */
-#define DP_CENSUS_CELLS (DP_CENSUS_WHOLE + 1)
+#define DP_CENSUS_HALVES (DP_CENSUS_REPEATS + 1)                     /* four half centuries, from 1900 to 2100 */
+#define DP_CENSUS_WHOLE (DP_CENSUS_HALVES + 4)                       /* new whole numbers */
+#define DP_CENSUS_UNITS (DP_CENSUS_WHOLE + 1)                        /* units of numbers */
+#define DP_CENSUS_SENTINELS (DP_CENSUS_UNITS + DP_CENSUS_UNIT_COUNT) /* numbers that may stand for a missing one */
+#define DP_CENSUS_CELLS (DP_CENSUS_SENTINELS + DP_CENSUS_SENTINEL_COUNT)
+#define DP_CENSUS_BESIDE 0.8 /* of a number with a unit, and of a year of a date */
+enum { DP_CENSUS_UNIT_COUNT = 44, DP_CENSUS_SENTINEL_COUNT = 12 };
 enum { DP_CENSUS_FIRST_YEAR = 1900, DP_CENSUS_HALF = 50 };
 
 struct dp_census_text {
@@ -70,6 +76,7 @@ struct dp_census_exact {
 struct dp_census_column {
     char *name;
     int64_t *cell;                /* DP_CENSUS_CELLS counts; NULL if no schema is paid for */
+    int64_t *measured;            /* numbers with a unit, in the first cells; or NULL */
     struct dp_census_text **text; /* those that are counted, in the order of their bytes */
     size_t texts;
     struct dp_census_exact *exact; /* NULL: only counts */
@@ -110,6 +117,13 @@ struct dp_census {
 
 /* Words for missing values, in any case: among all cells, and among numbers only. They end with NULL. */
 extern const char *const dp_census_absent[], *const dp_census_doubtful[];
+
+/* Units of numbers, each with its spellings: "kg|KG|Kg". */
+extern const char *const dp_census_units[DP_CENSUS_UNIT_COUNT];
+extern const double dp_census_sentinels[DP_CENSUS_SENTINEL_COUNT];
+
+/* Digits with a leading zero, or too many for a number: codes. */
+bool dp_census_is_code(const char *text, size_t length);
 bool dp_census_is_among(const char *const *words, const char *text, size_t length);
 
 /* Whether a column of this name may say whose row it is: patient_id, PassengerId, caseid, account_no, MRN. A postcode is a

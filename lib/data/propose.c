@@ -23,6 +23,9 @@ struct found {
     const char *why;                 /* why it is left out, or NULL */
     char date[DP_DATE_FORMATS * 24]; /* the formats of dates, or empty */
     const char *note;                /* about a feature, or NULL */
+    const char *unit;                /* of numbers, or NULL */
+    bool comma;                      /* in this column only */
+    bool sentinel[DP_CENSUS_SENTINEL_COUNT];
     bool numeric, missing, others;
     bool line; /* a number without a curve */
     double low, high;
@@ -98,6 +101,10 @@ static void put_numeric(json_t *o, const struct found *f)
 {
     if (f->date[0] != '\0')
         json_object_set_new(o, "date", json_string(f->date));
+    if (f->unit != NULL)
+        json_object_set_new(o, "unit", json_string(f->unit));
+    if (f->comma)
+        json_object_set_new(o, "decimal", json_string(","));
     if (f->low < f->high)
         json_object_set_new(o, "bounds", json_pack("[o, o]", bound_json(f->low, f->date), bound_json(f->high, f->date)));
     else
@@ -107,6 +114,9 @@ static void put_numeric(json_t *o, const struct found *f)
     json_t *words = f->words != NULL ? json_copy(f->words) : json_array();
     for (const char *format = f->date; *format != '\0'; format += strcspn(format, "|"), format += *format == '|')
         add_never(words, format);
+    for (size_t k = 0; k < DP_CENSUS_SENTINEL_COUNT; k++)
+        for (int digits = 0; f->sentinel[k] && digits < 3; digits++)
+            json_array_append_new(words, json_sprintf("%.*f", digits, dp_census_sentinels[k]));
     if (json_array_size(words) > 0)
         json_object_set(o, "missing", words);
     json_decref(words);
@@ -213,6 +223,7 @@ static bool put_person(const struct dp_census *census, size_t i, json_t *o)
 /* --- the schema, from noised counts */
 
 #define NOT_ZERO 1e-6 /* numbers from here on are counted apart from zeros */
+#define FAR 7.0       /* times as large as all others */
 #define EDGE 2.0      /* a neighbour counts from this many standard deviations on, which noise exceeds once in 44 */
 
 struct made {
@@ -338,24 +349,57 @@ static void halves_of(const struct made *m, double numbers, double *low, double 
     *high = DP_CENSUS_FIRST_YEAR + DP_CENSUS_HALF * last;
 }
 
-/* How many numbers the column has, and their bounds. */
-static double numbers_of(const struct made *m, double *low, double *high)
+/* How many numbers the bins have, and their bounds. */
+static double bounds_of(struct bins b, double deviations, double *low, double *high)
 {
-    struct bins b = {.bins = DP_CENSUS_BINS, .zero = DP_CENSUS_BINS / 2, .widest = 8, .widest_next = 1};
     double unused;
     size_t from, to;
-    b.noise = m->scale * (m->comma ? sqrt(2) : 1);
-    for (size_t k = 0; k < DP_CENSUS_BINS; k++)
-        b.count[k] = in_bin(m, k);
+    const double sum = standing_out(&b, deviations, &from, &to);
     *low = *high = 0;
-    double sum = standing_out(&b, m->deviations, &from, &to);
     if (sum > 0) {
         interval(from, low, &unused);
         interval(to, &unused, high);
     }
-    if (*low >= 1024 && *high <= 4096)
+    return sum;
+}
+
+/* How many numbers the column has, and their bounds. A number that may stand for a missing one does if it is far from all
+ * others; sentinel may be NULL: then none does. */
+static double numbers_of(const struct made *m, double *low, double *high, bool *sentinel, double *missing)
+{
+    struct bins b = {.bins = DP_CENSUS_BINS, .zero = DP_CENSUS_BINS / 2, .widest = 8, .widest_next = 1};
+    b.noise = m->scale * (m->comma ? sqrt(2) : 1);
+    for (size_t k = 0; k < DP_CENSUS_BINS; k++)
+        b.count[k] = in_bin(m, k);
+    double sum = bounds_of(b, m->deviations, low, high);
+    for (size_t k = 0; sentinel != NULL && k < DP_CENSUS_SENTINEL_COUNT; k++) {
+        const double value = dp_census_sentinels[k], here = count(m, DP_CENSUS_SENTINELS + k);
+        if (here < EDGE * m->scale)
+            continue;
+        sentinel[k] = sum > 0 && ((value < 0 && *low >= 0) || fabs(value) >= FAR * fmax(fabs(*low), fabs(*high)));
+        if (sentinel[k])
+            *missing += here;
+        else if (here >= m->significant)
+            b.count[dp_census_cell(value, false) - 1] += here;
+    }
+    if (sentinel != NULL)
+        sum = bounds_of(b, m->deviations, low, high);
+    if (*low >= 512 && *high <= 8192) /* the bins of years, and one more at each side, which may be noise */
         halves_of(m, sum, low, high);
     return sum;
+}
+
+/* The unit of most numbers that have one, or NULL. Its numbers counted less. */
+static const char *unit_of(const struct made *m, double *numbers)
+{
+    size_t best = 0;
+    for (size_t k = 0; k < DP_CENSUS_UNIT_COUNT; k++)
+        best = count(m, DP_CENSUS_UNITS + k) > count(m, DP_CENSUS_UNITS + best) ? k : best;
+    const double here = count(m, DP_CENSUS_UNITS + best);
+    if (here < m->significant / dp_census_cell_weight(DP_CENSUS_UNITS))
+        return NULL;
+    *numbers += (1 - DP_CENSUS_BESIDE) * here;
+    return dp_census_units[best];
 }
 
 /* How many numbers are from 16384 to 65536, as days that spreadsheets count: 1944 to 2079. */
@@ -430,13 +474,13 @@ static bool has_name(const struct found *f, const char *name)
 }
 
 /* How many buckets the `others` cells get that are neither missing nor numbers nor named, of which `named` are texts. */
-static int buckets_of(const struct made *m, double others, double named)
+static int buckets_of(const struct made *m, double others, bool codes, double named)
 {
     const double repeats = count(m, DP_CENSUS_REPEATS) - named;
     int buckets = 1;
     while (buckets < MOST_BUCKETS && 2 * buckets * m->threshold <= 4 * others)
         buckets *= 2;
-    return buckets > 2 && repeats >= 0.5 * others ? buckets : 0;
+    return buckets > 2 && (codes || repeats >= 0.5 * others) ? buckets : 0;
 }
 
 /* Whether nearly all numbers are different whole numbers, but no seconds since 1970, which are dates. */
@@ -464,25 +508,59 @@ static void bound_zeros(const struct made *m, double numbers, double others, str
     }
 }
 
-static void noised_feature(const struct made *m, const struct dp_census_column *c, struct found *f)
+/* Commas are decimal signs if a tenth of the numbers of some column have one. */
+static bool has_commas(const struct made *m)
 {
-    double first = 0, last = 0, numbers = numbers_of(m, &f->low, &f->high);
+    double points = 0, commas = 0;
+    for (size_t k = 0; k < DP_CENSUS_BINS; k++) {
+        points += if_significant(count(m, 1 + k), m->significant);
+        commas += if_significant(count(m, 1 + DP_CENSUS_BINS + k), m->significant);
+    }
+    return commas > 0 && commas >= 0.1 * points;
+}
+
+/* Finds dates, a unit, and a decimal comma in this column only. Returns how many numbers the column has. */
+static double noised_numbers(const struct made *m, struct found *f, double *missing)
+{
+    struct made own = *m;
+    double first = 0, last = 0;
+    f->comma = m->census->delimiter == ',' && has_commas(m);
+    own.comma = m->comma || f->comma;
+    double numbers = numbers_of(&own, &f->low, &f->high, f->sentinel, missing);
     const double dates = dates_of(m, &first, &last, f->date), serials = serials_of(m);
     if (dates > 0 && dates > numbers - serials) {
-        numbers = dates + serials;
         f->low = first;
         f->high = last;
+        f->comma = false;
+        memset(f->sentinel, 0, sizeof f->sentinel);
         if (serials > 0)
             strcat(f->date, "|" DP_DATE_SERIAL);
-    } else {
-        f->date[0] = '\0';
+        return dates + serials;
     }
-    const double named = name_texts(m, c, f), missing = if_significant(count(m, 0), m->significant);
-    const double others = (double)m->census->rows - missing - numbers - named;
-    f->buckets = buckets_of(m, others, named);
-    f->numeric = numbers >= named + (f->buckets > 0 ? others : 0);
+    f->date[0] = '\0';
+    f->unit = unit_of(m, &numbers);
+    return numbers;
+}
+
+/* Whether a text with a name is a code. Then the numbers of the column are codes, too. */
+static bool has_codes(const struct found *f)
+{
+    for (size_t k = 0; k < f->count; k++)
+        if (dp_census_is_code(f->named[k]->text, f->named[k]->length))
+            return true;
+    return false;
+}
+
+static void noised_feature(const struct made *m, const struct dp_census_column *c, struct found *f)
+{
+    double missing = if_significant(count(m, 0), m->significant), numbers = noised_numbers(m, f, &missing);
+    const double named = name_texts(m, c, f);
+    const bool codes = has_codes(f);
+    const double others = (double)m->census->rows - missing - named - (codes ? 0 : numbers);
+    f->buckets = buckets_of(m, others, codes, named);
+    f->numeric = !codes && numbers >= named + (f->buckets > 0 ? others : 0);
     bound_zeros(m, numbers, others, f);
-    f->missing = missing > 0;
+    f->missing = missing >= m->significant;
     f->fill = f->missing ? NAN : f->low + 0.5 * (f->high - f->low);
     if (c->name[0] == '\0')
         f->why = "it has no name, as a column that numbers the rows";
@@ -527,7 +605,7 @@ static void named_label(const struct made *m, json_t *o)
 static int guessed_label(const struct made *m, const struct dp_census_column *c, struct found *f, json_t *o, struct dp_err *err)
 {
     const bool number = m->census->said == DP_CENSUS_NUMBER;
-    const double numbers = numbers_of(m, &f->low, &f->high), named = number ? 0 : name_texts(m, c, f),
+    const double numbers = numbers_of(m, &f->low, &f->high, NULL, NULL), named = number ? 0 : name_texts(m, c, f),
                  rows = (double)m->census->rows, missing = count(m, 0);
     const double noise = m->scale / m->weight * sqrt((double)f->count); /* of the sum of what is named */
     json_t *classes = folded(f->named, f->count);
@@ -590,17 +668,6 @@ static void number_columns(json_t *columns)
         json_object_set_new(o, "name", json_sprintf("column%zu", i + 1));
 }
 
-/* Commas are decimal signs if a tenth of the numbers of some column have one. */
-static bool has_commas(const struct made *m)
-{
-    double points = 0, commas = 0;
-    for (size_t k = 0; k < DP_CENSUS_BINS; k++) {
-        points += if_significant(count(m, 1 + k), m->significant);
-        commas += if_significant(count(m, 1 + DP_CENSUS_BINS + k), m->significant);
-    }
-    return m->census->delimiter != ',' && commas > 0 && commas >= 0.1 * points;
-}
-
 /* The words in lower case, with a capital, and in capitals; or in every case: the words of a schema are exact. */
 static json_t *spellings(const char *const *words, bool every)
 {
@@ -644,7 +711,7 @@ int dp_propose_noised(const struct dp_census *census, const int64_t *noised, int
         dp_census_quantile(0.005 / (double)(census->columns * DP_CENSUS_CELLS)); /* two sets of neighbours for a cell */
     m.significant = scale * m.deviations;
     for (size_t i = 0; i < census->columns; m.noised += DP_CENSUS_CELLS + census->column[i++].texts)
-        m.comma = has_commas(&m) || m.comma;
+        m.comma = (census->delimiter != ',' && has_commas(&m)) || m.comma;
     m.noised = noised;
     m.words = spellings(dp_census_doubtful, false);
     for (size_t i = 0; rc == DP_OK && i < census->columns; m.noised += DP_CENSUS_CELLS + census->column[i++].texts) {

@@ -60,9 +60,9 @@ static void free_index(struct dp_import *import)
     import->reader.index = NULL;
 }
 
-static bool read_number(const struct dp_schema *s, const struct dp_cell *f, double *value)
+static bool read_number(const struct dp_column *c, const struct dp_cell *f, double *value)
 {
-    return dp_number_written(f->text, f->length, s->comma, value);
+    return dp_number_of(f->text, f->length, c->unit, c->comma, value);
 }
 
 /* A malformed record: i is the number of the column, from 0. */
@@ -101,7 +101,7 @@ static int label_cell(const struct dp_import *import, const struct dp_lines *l, 
     long class = dp_text_index_find(&import->reader.index[s->label], f->text, f->length, f->length == 0 ? MISSING : UNKNOWN);
     if (class == UNKNOWN && c->unknown_class)
         class = (long)c->other;
-    const bool good = s->real_label ? read_number(s, f, &r->label) : class >= 0;
+    const bool good = s->real_label ? read_number(c, f, &r->label) : class >= 0;
     r->null = !good && c->unknown_zero;
     if (!good && !r->null)
         return s->real_label ? bad_cell(l, i, name, "the label must be a number", err) : unknown_class(s, l, i, name, err);
@@ -115,7 +115,7 @@ static int label_cell(const struct dp_import *import, const struct dp_lines *l, 
 static bool is_usual(const struct dp_import *import, size_t column, const struct dp_cell *f, double *value)
 {
     return !dp_text_index_may_have(&import->reader.index[column], f->text, f->length) &&
-           read_number(&import->plan.schema, f, value);
+           read_number(&import->plan.schema.column[column], f, value);
 }
 
 static void count_strange(const struct dp_import *import, const struct dp_column *c)
@@ -130,7 +130,7 @@ static int number_cell(struct dp_import *import, const struct dp_column *c, cons
 {
     const struct dp_cell *f = &l->field[i];
     bool date = c->date != NULL;
-    bool good = date ? dp_date_read(c->date, c->part, f->text, f->length, value) : read_number(&import->plan.schema, f, value);
+    bool good = date ? dp_date_read(c->date, c->part, f->text, f->length, value) : read_number(c, f, value);
     if (good)
         return DP_OK;
     *value = NAN;

@@ -42,6 +42,7 @@ void dp_schema_free(struct dp_schema *s)
     for (size_t i = 0; i < s->columns; i++) {
         free(s->column[i].name);
         free(s->column[i].date);
+        free(s->column[i].unit);
         dp_basis_free(&s->column[i].basis);
         dp_texts_free(&s->column[i].categories);
         dp_texts_free(&s->column[i].synonyms);
@@ -300,6 +301,10 @@ static int numeric_column(struct dp_column *c, const json_t *o, const char *path
 {
     const json_t *bounds = json_object_get(o, "bounds");
     const char *scale = json_string_value(json_object_get(o, "scale"));
+    const json_t *unit = json_object_get(o, "unit");
+    if (unit != NULL && (json_string_length(unit) == 0 || c->date != NULL))
+        return dp_fail(err, DP_E_RUN, "%s: column '%s': \"unit\" is a text such as kg|KG, and not for dates", path, name);
+    c->unit = unit != NULL ? dp_got(strdup(json_string_value(unit))) : NULL;
     if (bounds != NULL) {
         int rc = bounds_of(bounds, c->date, &c->low, &c->high, path, name, err);
         if (rc != DP_OK)
@@ -458,7 +463,8 @@ static int check_entries(const struct dp_column *c, const json_t *o, const char 
     } own[] = {{"columns", DP_COLUMN_TEXT, "\"columns\" are for a text"},
                {"rows_per_person", DP_COLUMN_PERSON, "\"rows_per_person\" is for a person"},
                {"buckets", DP_COLUMN_CATEGORICAL, "\"buckets\" are for categories"},
-               {"basis", DP_COLUMN_NUMERIC, "a \"basis\" is for numeric columns"}};
+               {"basis", DP_COLUMN_NUMERIC, "a \"basis\" is for numeric columns"},
+               {"unit", DP_COLUMN_NUMERIC, "a \"unit\" is for numeric columns"}};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         if (c->type != own[i].type && json_object_get(o, own[i].entry) != NULL)
             return dp_fail(err, DP_E_RUN, "%s: column '%s': %s", path, name, own[i].sentence);
@@ -522,12 +528,23 @@ static int typed_entries(struct dp_schema *s, struct dp_column *c, const json_t 
     }
 }
 
+/* Reads "decimal" of the table or of a column. */
+static int decimal_of(const json_t *o, bool *comma, const char *path, struct dp_err *err)
+{
+    const char *decimal = json_string_value(json_object_get(o, "decimal"));
+    if (decimal != NULL)
+        *comma = strcmp(decimal, ",") == 0;
+    return json_object_get(o, "decimal") != NULL && !*comma && (decimal == NULL || strcmp(decimal, ".") != 0)
+               ? dp_fail(err, DP_E_RUN, "%s: \"decimal\" is a point or a comma", path)
+               : DP_OK;
+}
+
 static int column_of(struct dp_schema *s, size_t i, const json_t *o, const char *path, struct dp_err *err)
 {
     static const char *const known[] = {
-        "name",    "type",    "bounds",  "scale",           "categories", "drop",  "unknown", "fill",
-        "classes", "center",  "note",    "missing",         "indicator",  "basis", "knots",   "date",
-        "part",    "columns", "buckets", "rows_per_person", NULL};
+        "name",    "type",    "bounds",  "scale",           "categories", "drop",    "unknown", "fill",
+        "classes", "center",  "note",    "missing",         "indicator",  "basis",   "knots",   "date",
+        "part",    "columns", "buckets", "rows_per_person", "unit",       "decimal", NULL};
     struct dp_column *c = &s->column[i];
     const char *full = json_string_value(json_object_get(o, "name")), *unknown = unknown_entry(o, known);
     char name[DP_TEXT_SHOWN]; /* for messages */
@@ -537,6 +554,8 @@ static int column_of(struct dp_schema *s, size_t i, const json_t *o, const char 
     if (unknown != NULL)
         return dp_fail(err, DP_E_RUN, "%s: column '%s': unknown entry \"%.40s\"", path, name, unknown);
     int rc = type_of(s, c, o, path, name, err);
+    c->comma = s->comma;
+    rc = rc ?: decimal_of(o, &c->comma, path, err);
     c->name = dp_got(strdup(full));
     rc = rc ?: typed_entries(s, c, o, path, name, err);
     if (rc == DP_OK && json_object_get(o, "missing") != NULL)
@@ -580,15 +599,12 @@ static int writing_of(struct dp_schema *s, const json_t *root, const char *path,
 {
     const json_t *missing = json_object_get(root, "missing");
     const char *delimiter = json_string_value(json_object_get(root, "delimiter"));
-    const char *decimal = json_string_value(json_object_get(root, "decimal"));
     if (delimiter != NULL && strlen(delimiter) != 1)
         return dp_fail(err, DP_E_RUN, "%s: \"delimiter\" must be one character", path);
     s->delimiter = delimiter != NULL ? delimiter[0] : 0;
-    s->comma = decimal != NULL && strcmp(decimal, ",") == 0;
-    if (json_object_get(root, "decimal") != NULL && !s->comma && (decimal == NULL || strcmp(decimal, ".") != 0))
-        return dp_fail(err, DP_E_RUN, "%s: \"decimal\" is a point or a comma", path);
     s->header = json_is_true(json_object_get(root, "header"));
-    return missing != NULL ? texts_of(missing, &s->missing, path, "missing", err) : DP_OK;
+    int rc = decimal_of(root, &s->comma, path, err);
+    return rc != DP_OK || missing == NULL ? rc : texts_of(missing, &s->missing, path, "missing", err);
 }
 
 int dp_schema_read(struct dp_schema *s, const json_t *root, const char *path, struct dp_err *err)

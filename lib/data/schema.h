@@ -36,6 +36,8 @@ struct dp_column {
     enum dp_scaling scaling; /* numeric: scaled to [0,1] by bounds, by the largest magnitude, or not */
     double low, high;        /* bounds; values beyond them are clamped and counted */
     bool bounded;
+    char *unit;                 /* of the number, in its spellings: "kg|KG"; or NULL */
+    bool comma;                 /* the number has a decimal comma */
     struct dp_basis basis;      /* numeric: features of the number in addition to itself */
     char *date;                 /* the format of dates, or NULL: no dates */
     enum dp_date_part part;     /* value of the date: the days for a numeric column, a category for a categorical one */
@@ -66,7 +68,7 @@ struct dp_schema {
     struct dp_texts missing;       /* cells that mean "missing", in addition to empty ones */
     char delimiter;                /* 0: the format's */
     int header;                    /* 1 yes, 0 no */
-    bool comma;                    /* numbers have a decimal comma */
+    bool comma;                    /* numbers have a decimal comma, unless their column says otherwise */
     size_t rows_per_person;        /* the most that are kept, by the column of persons; 0: it does not say */
     json_t *private_preprocessing; /* list of words */
     json_t *paid;                  /* what its bounds and categories have cost (man page dp-dataset.5), or NULL */

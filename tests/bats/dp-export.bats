@@ -307,6 +307,36 @@ assert_output "$(case "$decimal$bad" in .) echo 180 rows agree, 348 ;; ,) echo 1
     dp-export --to pmml cells.model | grep -qF 'Cells of numbers are digits with a point: no blanks, no marks, no groups.'
 }
 
+@test "sql, c: numbers with a unit, and a decimal comma in one column" {
+    command -v sqlite3 > /dev/null || skip "needs sqlite3"
+    awk 'BEGIN { print "weight;price;ill"; for (i = 0; i < 300; i++) printf "%d kg;%d,5;%s\n", i, i % 50, (i % 7 > 3 ? "yes" : "no") }' > units.csv
+    echo '{"header": true, "delimiter": ";", "columns": [{"name": "weight", "type": "numeric", "bounds": [0, 500], "unit": "kg|KG|kgs|s|it'"'"'s"},
+        {"name": "price", "type": "numeric", "bounds": [0, 500], "decimal": ","}, {"name": "ill", "type": "label", "classes": ["no", "yes"]}]}' > units.json
+    dp-import csv -s units.json -q -o units.dp units.csv
+    train units logistic
+    /usr/bin/python3 - << 'PYTHON'
+import csv
+cells = ["5 kg", "5kg", "5.5 KG", "kg 5", "5\u00a0kg", "5 kgs", "5s", "5 it's", "<5 kg", "(5 kg)", "(5) kg", "-5 kg", "1,234 kg", "1 234 kg", "5 Kg", "5 g", "kg", "5 kg kg", "kg 5 kg", "5", "k", "5 k g", "$5 kg", "5 kg $"]
+with open("some.csv", "w", newline="") as f:
+    out = csv.writer(f, lineterminator="\n")
+    out.writerow(["weight", "price"])
+    out.writerows([cell, price] for cell in cells for price in ("1,5", "1.234,5", "1.5", "12"))
+PYTHON
+    /usr/bin/python3 -c 'import csv, sys; csv.writer(sys.stdout, delimiter=";", lineterminator="\n").writerows(csv.reader(open("some.csv")))' > some.cells
+    dp-predict -s -p units.model some.cells > expected.csv 2> warnings || true
+    for format in sql c; do
+        dp-export --to $format units.model > units.$format
+        run "$ROOT/tests/bats/export.py" $format units.$format some.csv expected.csv
+        assert_output "45 rows agree, 51 cannot be read"
+    done
+    for odd in '"unit": ""' '"unit": 3' '"unit": "h", "date": "%H:%M"'; do
+        sed "s/\"unit\": \"[^\"]*\"/$odd/" units.json > odd.json
+        complains 1 "dp-import: odd.json: column 'weight': \"unit\" is a text such as kg|KG, and not for dates" dp-import csv -s odd.json -o u.dp units.csv
+    done
+    sed 's/"decimal": ","/"decimal": ";"/' units.json > odd.json
+    complains 1 'dp-import: odd.json: "decimal" is a point or a comma' dp-import csv -s odd.json -o u.dp units.csv
+}
+
 @test "dates, in json, sql, c and onnx" {
     awk 'BEGIN { print "day,ill"; for (i = 0; i < 300; i++) printf "%02d.%02d.%d,%s\n", 1 + i % 28, 1 + i % 12, 1990 + i % 30, (i % 30 > 14 ? "yes" : "no") }' > days.csv
     echo '{"header": true, "columns": [{"name": "day", "type": "numeric", "date": "%d.%m.%Y", "bounds": ["01.01.1985", "01.01.2025"], "basis": "cosines"},

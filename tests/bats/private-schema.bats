@@ -432,7 +432,7 @@ with open("t.csv", "w") as f:
 END
     dp-import t.csv --infer-schema s.json --private-schema 0.5 --no-ledger --noise-seed 1 -q
     assert_equal "$(jq -c '[.columns[] | [.type, .date, (.bounds // [])[0]]]' s.json)" \
-        '[["numeric","%m/%d/%Y","01/01/2001"],["numeric","%H:%M","00:00"],["numeric",null,512],["numeric",null,2],["label",null,null]]'
+        '[["numeric","%m/%d/%Y","01/01/2001"],["numeric","%H:%M","00:00"],["numeric",null,512],["numeric",null,1],["label",null,null]]'
     assert_equal "$(jq -c '[.columns[0].bounds[1], .columns[1].bounds[1], .columns[2].bounds[1], .columns[4].classes]' s.json)" \
         '["01/01/2021",1,16384,["01.01.1999","31.12.1999"]]'
     jq '.columns[0].bounds = [0, 20000]' s.json > wide.json
@@ -444,7 +444,7 @@ for row, line in zip(x, csv.DictReader(open("t.csv"))):
     days = (datetime.datetime.strptime(line["day"], "%m/%d/%Y") - datetime.datetime(1970, 1, 1)).days
     time = datetime.datetime.strptime(line["at"], "%H:%M")
     price = float(line["price"].strip("$").replace(",", ""))
-    want = [days / 20000, time.hour / 24 + time.minute / 1440, (price - 512) / (16384 - 512), (float(line["share"][:-2]) - 2) / 126]
+    want = [days / 20000, time.hour / 24 + time.minute / 1440, (price - 512) / (16384 - 512), (float(line["share"][:-2]) - 1) / 127]
     assert numpy.allclose(row[:4], numpy.clip(want, 0, 1), atol=2e-3), (row, want)
 END
 }

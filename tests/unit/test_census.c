@@ -87,8 +87,11 @@ static double distance(const struct dp_census *a, const struct dp_census *b)
             const double of_cell = k < DP_CENSUS_FORMATS                     ? 1
                                    : k < DP_CENSUS_FORMATS + DP_DATE_FORMATS ? 0.6
                                    : k < DP_CENSUS_REPEATS                   ? 0.8
-                                                                             : 0.25;
-            sum += pow(of_cell * (double)(x->cell[k] - y->cell[k]), 2);
+                                   : k < DP_CENSUS_UNITS                     ? 0.25
+                                   : k < DP_CENSUS_SENTINELS                 ? 0.6
+                                                                             : 1;
+            const int64_t more = x->measured != NULL && k < DP_CENSUS_FORMATS ? x->measured[k] : 0;
+            sum += pow(of_cell * (double)(x->cell[k] - y->cell[k]) + 0.8 * (double)more, 2);
         }
         for (size_t k = 0; k < x->texts; k++) {
             int64_t other = 0;
@@ -104,7 +107,9 @@ static double distance(const struct dp_census *a, const struct dp_census *b)
 
 static double most_moved(void)
 {
-    static const char *const cell[] = {"7", "1950", "12345", "a", "b", "", "NA", "0", "2020-05-01", "12:30", "1,5", "none"};
+    static const char *const cell[] = {"7",          "1950",  "12345", "a",    "b",    "",     "NA", "0",
+                                       "2020-05-01", "12:30", "1,5",   "none", "7 kg", "-999", "007"};
+    enum { CELLS = sizeof cell / sizeof *cell };
     static const char rows[] = "a;none;b;7\nb;a;none;1950\nnone;b;a;0\n1;c;;-3.5\n";
     struct dp_census with, without;
     double most = 0;
@@ -114,8 +119,8 @@ static double most_moved(void)
         strcat(head, rows);
     read_text(&without, head);
     for (int i = 0; i < 1500; i++) {
-        snprintf(text, sizeof text, "%.*s%s;%s;%s;%s\n", (int)strlen(head), head, cell[rand_r(&seed) % 12],
-                 cell[rand_r(&seed) % 12], cell[rand_r(&seed) % 12], cell[rand_r(&seed) % 12]);
+        snprintf(text, sizeof text, "%.*s%s;%s;%s;%s\n", (int)strlen(head), head, cell[rand_r(&seed) % CELLS],
+                 cell[rand_r(&seed) % CELLS], cell[rand_r(&seed) % CELLS], cell[rand_r(&seed) % CELLS]);
         read_text(&with, text);
         double moved = distance(&with, &without);
         assert_true(moved <= dp_census_sensitivity(&without));
@@ -516,6 +521,42 @@ static void zeros_stand_apart(void **state)
     }
 }
 
+/* Units, a decimal comma within quotes, codes, and numbers that stand for missing ones. */
+static void numbers_are_as_people_write_them(void **state)
+{
+    (void)state;
+    char *text = calloc(1, 300000);
+    assert_non_null(text);
+    size_t at = (size_t)sprintf(text, "weight,price,zip,age,far,near,plain,card,y\n");
+    for (int row = 0; row < 1500; row++) {
+        at += (size_t)sprintf(text + at, row % 10 ? "%d kg," : "%d,", 40 + row % 80);
+        at += (size_t)sprintf(text + at, "\"1.%03d,%02d\",", row % 1000, row % 100);
+        at += (size_t)sprintf(text + at, row % 2 ? "01067," : "1%04d,", row % 7);
+        at += (size_t)sprintf(text + at, row % 5 ? "%d," : "999,", 18 + row % 70);
+        at += (size_t)sprintf(text + at, row % 5 ? "%d," : "-99999,", 1 + row % 7);
+        at += (size_t)sprintf(text + at, row % 5 ? "%d," : "999,", 500 + row % 499);
+        at += (size_t)sprintf(text + at, "%d.5,4000123412%06d,c%d\n", row % 100, row, row % 2);
+    }
+    json_t *schema = schema_of(text, 16, DP_OK), *columns = json_object_get(schema, "columns");
+    static const char *const known[] = {
+        "\"unit\":\"kg|KG|Kg|kgs\",\"bounds\":[32.0,128.0]",
+        "\"decimal\":\",\",\"bounds\":[512.0,2048.0]",
+        "\"type\":\"categorical\",\"categories\":[\"01067\"],\"buckets\":16",
+        "\"bounds\":[16.0,128.0],\"missing\":[\"none\",\"None\",\"NONE\",\"unknown\",\"Unknown\",\"UNKNOWN\",\"999\",\"999.0\",\"999.00\"],\"indicator\":true",
+        "\"bounds\":[1.0,8.0],\"missing\":[\"none\",\"None\",\"NONE\",\"unknown\",\"Unknown\",\"UNKNOWN\",\"-99999\",\"-99999.0\",\"-99999.00\"],\"indicator\":true",
+        "\"bounds\":[512.0,1024.0],\"missing\":[\"none\",\"None\",\"NONE\",\"unknown\",\"Unknown\",\"UNKNOWN\"],\"fill\":768.0",
+        "\"bounds\":[4.0,128.0]",
+        "\"type\":\"ignore\""};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        char *said = json_dumps(json_array_get(columns, i), JSON_COMPACT);
+        if (strstr(said, known[i]) == NULL)
+            fail_msg("%s, not %s", said, known[i]);
+        free(said);
+    }
+    json_decref(schema);
+    free(text);
+}
+
 /* Noise of 16 on each count: years stand out together, and so do years next to them. */
 static void dates_have_a_format_and_bounds(void **state)
 {
@@ -683,6 +724,7 @@ int main(void)
         cmocka_unit_test(years_stand_out_in_wide_groups),
         cmocka_unit_test(times_of_zones_are_one_time),
         cmocka_unit_test(a_column_may_have_several_formats),
+        cmocka_unit_test(numbers_are_as_people_write_them),
         cmocka_unit_test(dates_are_read_in_one_of_their_formats),
         cmocka_unit_test(a_text_of_few_rows_is_not_counted),
         cmocka_unit_test(names_say_whose_row_it_is),

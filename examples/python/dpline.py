@@ -575,6 +575,10 @@ class _Estimator:
             if len(given) <= len(columns):
                 paid = ["--private-schema", self.epsilon / 10, "--at-most", 0.3 * self.epsilon, *self._options("--noise-seed", 10), *whose]
                 asked = [] if self.person is None else ["--person", self.person] if self.person else ["--row-is-person"]
+                if self._estimator_type == "regressor":
+                    asked += ["--number"]
+                elif label is not None and not any("," in c for [c] in label["classes"]):
+                    asked += ["--classes", ",".join(c for [c] in label["classes"])]
                 try:
                     _, said = _run("dp-import", "csv", "--infer-schema", "table.json", "--header", "--label", name, *asked,
                                    *(paid if self.private_schema else ["--no-registry"]), "table.csv", cwd=place)
@@ -817,8 +821,11 @@ class DPClassifier(_Estimator):
         kept = self._kept(values, sample_weight, self._of_classes(values))
         self._train_table(X, y, [cell if k else "" for k, cell in zip(kept, cells)], label)
         names = [c[0] if isinstance(c, list) else c for c in self.label_["classes"]]
-        values = np.array([n.lower() == "true" for n in names] if values.dtype.kind == "b" else names)
-        values = values.astype(np.asarray(y).dtype if np.asarray(y).dtype.kind in "biuf" else object)
+        kind, values = values.dtype, np.array(names, object)
+        if kind.kind == "b":
+            values = np.array([n.lower() in ("true", "not false") for n in names])
+        elif kind.kind in "iuf" and "not " + names[0] not in names:  # a class of all others is a text
+            values = values.astype(kind)
         self.order_ = np.argsort(values)
         self.classes_ = values[self.order_]
         return self
@@ -849,7 +856,10 @@ class DPClassifier(_Estimator):
         if not hasattr(self, "label_"):
             return float(np.average(right, weights=sample_weight))
         names = {word: c[0] for c in self.label_["classes"] if isinstance(c, list) for word in c}
-        truth = np.array([names.get(cell, cell) for cell in _cells(y)], object)
+        other = {"zero": None}.get(self.label_.get("unknown"), self.label_.get("unknown"))
+        known = {c if isinstance(c, str) else c[0] for c in self.label_["classes"]}
+        truth = [names.get(cell, cell) for cell in _cells(y)]
+        truth = np.array([cell if cell in known or not cell else other or cell for cell in truth], object)
         right = [_text(value) == t for value, t in zip(self.predict(X), truth)]
         weight = (truth != "") * (1 if sample_weight is None else np.asarray(sample_weight))
         return float(np.average(right, weights=weight))
@@ -891,8 +901,6 @@ class DPRegressor(_Estimator):
         if sample_weight is not None:
             raise ValueError("sample_weight: not for a number to predict from a table; give a DataFrame of numbers with bounds, as an array")
         self._train_table(X, y, _cells(y), None if self.label_bounds is None else {"bounds": _pair(*self.label_bounds)})
-        if "classes" in self.label_:
-            raise Error("y was taken for classes: give label_bounds")
         with self._place() as place:
             frame = read_model(place / "model")
         self.scale_, self.offset_ = frame["label_scale"], frame["label_offset"]

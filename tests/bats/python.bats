@@ -163,12 +163,14 @@ half = y.where(np.arange(len(y)) % 3 > 0)
 paid.fit(X, half)
 assert "have no label" in " ".join(paid.said_)
 assert abs(paid.score(X, half) - np.mean(paid.predict(X)[half.notna()] == half[half.notna()])) < 1e-12
-says("has no column 'age'", paid.predict, X.drop(columns="age"))
+known = dpline.DPClassifier(bounds={"drugs": (0, 12)}, categories={"ward": ["surgery", "cardiology", "emergency", "geriatrics"]}, classes=["no", "yes"])
+known.fit(X[["drugs", "ward"]], y)
+says("has no column 'drugs'", known.predict, X.drop(columns="drugs"))
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
-    paid.predict(X.assign(ward=np.where(np.arange(len(y)) < 300, "Ward 7", X["ward"])))
+    known.predict(X.assign(ward=np.where(np.arange(len(y)) < 300, "Ward 7", X["ward"])))
 assert any("column 'ward'" in str(w.message) for w in caught), caught
-says("column 'ward'", paid.predict, X.assign(ward="Ward 7"))
+says("column 'ward'", known.predict, X.assign(ward="Ward 7"))
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     unpaid = dpline.DPClassifier(bounds={"age": (18, 100)}).fit(X, y)
@@ -178,6 +180,13 @@ assert "schema" not in dpline.read_model(unpaid.save("u") or "u") and unpaid.sco
 # several rows of a person
 twice = dpline.DPClassifier(private_schema=True, person="patient_id").fit(pd.concat([X, X]), pd.concat([y, y]))
 assert dpline.read_model(twice.save("t") or "t")["n"] == 3000 and twice.score(X, y) > 0.6
+# a class that is too rare to be paid for is one of the others, or named by the user; a count is a number
+rare = np.where(np.random.default_rng(2).uniform(size=len(y)) < 0.02, "fraud", "fair")
+assert list(paid.fit(X, rare).classes_) == ["fair", "not fair"] and paid.score(X, rare) > 0.9
+assert list(paid.fit(X, (rare == "fraud") + 3).classes_) == ["3", "not 3"] and paid.score(X, (rare == "fraud") + 3) > 0.9
+assert list(paid.fit(X, rare == "fraud").classes_) == [False, True] and paid.score(X, rare == "fraud") > 0.9
+assert list(dpline.DPClassifier(private_schema=True, person=False, classes=["fraud", "fair"]).fit(X, rare).classes_) == ["fair", "fraud"]
+assert dpline.DPRegressor(private_schema=True, person=False).fit(X, data["drugs"]).score(X, data["drugs"]) > 0.6
 # classes that are not texts are given back as they are; in the order of NumPy
 scale = paid.fit(X, np.where(y == "yes", 2, 10))
 assert list(scale.classes_) == [2, 10] and scale.score(X, np.where(y == "yes", 2, 10)) > 0.6 and (scale.predict(X) == 2).any()

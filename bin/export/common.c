@@ -40,9 +40,9 @@ static const struct {
     {EXPORT_LIMIT, "refuses rows of a norm above 1"},
     {EXPORT_CURVES, "has a curve for column '%.60s'"},
     {EXPORT_SYNONYMS, "has synonyms in column '%.60s'"},
+    {EXPORT_ODD_DATES, "reads dates of several parts in column '%.60s'"},
     {EXPORT_DATES, "reads dates in column '%.60s'"},
     {EXPORT_ISO_DATES, "reads dates in column '%.60s'"},
-    {EXPORT_ODD_DATES, "reads dates of several parts in column '%.60s'"},
     {EXPORT_BUCKETS, "has buckets for texts of column '%.60s'"},
     {EXPORT_POWER, "predicts e^score"},
     {EXPORT_SIGMOIDS, "has a logistic score for each of several classes"},
@@ -58,7 +58,7 @@ int export_refuse(const struct export *e, enum export_need need, const char *wha
 {
     char have[EXPORT_LIST];
     return dp_fail(err, DP_E_RUN, "%s %s, for which %s has no place: %s have one", e->name, what,
-                   export_formats[e->format].name, export_list(need, false, have));
+                   export_formats[e->format].name, export_list(export_needs(e) | need, false, have));
 }
 
 int export_check(const struct export *e, struct dp_err *err)

@@ -18,7 +18,7 @@ struct export
 /* DP_E_RUN: the format has no place for something that the model needs. */
 int export_check(const struct export *e, struct dp_err *err);
 
-/* The same for one need; what: says what the model does. */
+/* The same for one need, with the formats that take the model; what: says what the model does. */
 int export_refuse(const struct export *e, enum export_need need, const char *what, struct dp_err *err);
 
 /* The needs of the model, without EXPORT_CHARACTERS. */

@@ -113,40 +113,9 @@ static int is_a_file(const char *path)
         fputs(" DATA applies a model)\n", stderr);
         return DP_E_RUN;
     }
-    const char *stem = strrchr(path, '/') == NULL ? path : strrchr(path, '/') + 1;
-    size_t length = strlen(stem);
-    for (const char *const *end = (const char *const[]){".gz", ".xz", ".zst", NULL}; *end != NULL; end++)
-        length -= ends_with(stem, length, *end) ? strlen(*end) : 0;
-    const char *format = ends_with(stem, length, ".tsv")                                         ? "tsv"
-                         : ends_with(stem, length, ".arff")                                      ? "arff"
-                         : ends_with(stem, length, ".libsvm") || ends_with(stem, length, ".svm") ? "libsvm"
-                                                                                                 : "csv";
-    for (size_t i = length; i-- > 0;) {
-        if (stem[i] == '.') {
-            length = i;
-            break;
-        }
-    }
-    bool delimited = format[1] == 's';
-    fputs("not a data set; ", stderr);
-    if (delimited) {
-        fprintf(stderr,
-                "write down what its columns mean (a first schema is made of the rows: put in what is known\n"
-                "without them), and import it:\n  dp-import %s --header --infer-schema",
-                format);
-        word(stem, length, ".json");
-        word(path, strlen(path), "");
-        fprintf(stderr, "   # --header: the first line has the names\n  dp-import %s --schema", format);
-        word(stem, length, ".json");
-    } else {
-        fprintf(stderr, "import it:\n  dp-import %s", format);
-    }
-    fputs(" --split 0.8 -o", stderr);
-    word(stem, length, ".dp");
-    fputs(" --test", stderr);
-    word(stem, length, "-test.dp");
+    fputs("not a data set: dpline fit", stderr);
     word(path, strlen(path), "");
-    putc('\n', stderr);
+    fputs(" --label NAME trains on a table, and dp-import makes a data set of it\n", stderr);
     return DP_E_RUN;
 }
 
@@ -213,7 +182,7 @@ static void suggest_features(const struct dp_dataset *d, const char *path)
         length--;
     length -= ends_with(path, length, ".dp") ? strlen(".dp") : 0;
     word(path, length, colour ? "-scatter.dp" : "-hog.dp");
-    fputs(colour ? " FOLDER\n" : " IMAGES LABELS\n", stderr);
+    fputs(colour ? " FOLDER\n" : " IMAGES LABELS   # or images ... FOLDER\n", stderr);
     fputs("fit trains no network; dpline dp-sgd --network does, on images without a bias column: man dp-net-grad\n", stderr);
 }
 

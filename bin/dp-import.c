@@ -16,6 +16,7 @@
 #include "base/json.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "data/format.h"
 #include "data/import.h"
 #include "data/input.h"
 #include "data/propose.h"
@@ -46,6 +47,7 @@ struct options {
 /* The format: the first operand, or the end of a file's name. */
 #define TEXTS "csv|tsv"
 #define TABLES TEXTS "|sqlite"
+#define SCHEMED TABLES "|arff"
 #define PAYMENTS "private-schema, private-knots"
 
 static const struct dp_option options[] = {
@@ -56,11 +58,11 @@ static const struct dp_option options[] = {
                    .excludes = "infer-schema, output, test, storage=csr, force: it sends rows, and writes no data set"),
     DP_OPTION_TEXT(0, population, "NAME", "the people of these rows (by the registry, else the name of the file)"),
     DP_REGISTRY_OPTIONS(registry),
-    DP_OPTION_TEXT('s', schema, "FILE", "meaning of the columns (JSON)", .only = TABLES, .unless = "infer-schema",
+    DP_OPTION_TEXT('s', schema, "FILE", "meaning of the columns (JSON)", .only = SCHEMED, .unless = "infer-schema",
                    .needed_by = "=" TABLES ": --infer-schema SCHEMA.json writes a first one, and "
                                 "dpline fit TABLE --label NAME does all that it takes"),
     DP_OPTION_TEXT(0, infer, "FILE", "infer a schema from the data and write it, for you to edit", .name = "infer-schema",
-                   .only = TABLES),
+                   .only = SCHEMED),
     DP_OPTION_TEXT(0, sql, "QUERY", "the SELECT statement whose rows are the table", .only = "sqlite",
                    .needed_by = "=sqlite: which rows of the database"),
     DP_OPTION_REAL(0, private_schema, "E", DP_ABOVE(0), "pay epsilon E for the bounds and categories, by counts with noise",
@@ -83,20 +85,19 @@ static const struct dp_option options[] = {
     DP_OPTION_FLAG(0, row_is_person, "each row is another person, although a column looks like an identifier",
                    .needs = "infer-schema", .excludes = "person"),
     DP_OPTION_INT(0, rows_per_person, "K", DP_FROM_TO(1, DP_UNIT_MOST),
-                  "keep at most K rows of one person (--person: 8; else as the schema says)", .only = TABLES,
+                  "keep at most K rows of one person (--person: 8; else as the schema says)", .only = SCHEMED,
                   .excludes = "out: the rows of a person are kept in a data set"),
     DP_OPTION_REAL(0, split, "PART", DP_ABOVE_BELOW(0, 1),
                    "part of the rows or persons, at random, for --output; the rest goes to --test", .needs = "test"),
     DP_OPTION_TEXT('t', test, "DIR", "data set for the held-out rows, or for the rows of a second table"),
     DP_OPTION_INT(0, seed, "SEED", DP_FROM_TO(0, 9007199254740992), "of the split", .fallback = "1"),
     DP_OPTION_TEXT(0, label, "NAME", "which column is the label (the last); COLUMN=CLASS: that class against all others",
-                   .only = TABLES "|arff"),
-    DP_OPTION_FLAG(0, number, "labels are numbers to predict, not classes", .only = TABLES "|libsvm|npy|npz",
+                   .only = SCHEMED),
+    DP_OPTION_FLAG(0, number, "labels are numbers to predict, not classes", .only = SCHEMED "|libsvm|npy|npz",
                    .excludes = "classes"),
-    DP_OPTION_TEXT('k', classes, "K",
-                   "how many, or their names, as -1,1 (idx: 10; images: the folders; libsvm: measured on the data)",
-                   .only = TABLES "|libsvm|idx|images|npy|npz: elsewhere the file lists them",
-                   .needed_by = "=npy|npz: how many, or which numbers", .unless = "number"),
+    DP_OPTION_TEXT(
+        'k', classes, "K", "how many, or their names, as -1,1 (idx: 10; images: the folders; libsvm: measured on the data)",
+        .only = SCHEMED "|libsvm|idx|images|npy|npz", .needed_by = "=npy|npz: how many, or which numbers", .unless = "number"),
     DP_OPTION_INT('d', cols, "D", DP_FROM_TO(1, 1e7), "how many columns (measured on the data)", .only = "libsvm"),
     DP_OPTION_CHOICE(0, scale, "HOW", "none|max-abs", "max-abs divides by the largest magnitude, measured on the data",
                      .only = "libsvm|arff|npy|npz", .fallback = "none"),
@@ -114,7 +115,7 @@ static const struct dp_option options[] = {
         .only = "idx|images|npy|npz",
         .excludes = "row-norm, no-bias, storage=csr: its rows are dense, of norm 1, with a constant"),
     DP_OPTION_CHOICE(0, basis, "HOW", DP_BASIS_CHOICES,
-                     "numbers with bounds become curves, where the schema does not say a basis", .only = TABLES,
+                     "numbers with bounds become curves, where the schema does not say a basis", .only = SCHEMED,
                      .excludes = "infer-schema"),
     DP_OPTION_FLAG(0, header, "the first line names the columns", .needs = "infer-schema"),
     DP_OPTION_FLAG(0, no_header, "the first line is a row", .needs = "infer-schema", .excludes = "header, sql"),
@@ -126,7 +127,7 @@ static const struct dp_option options[] = {
     DP_OPTION_INT(0, skip_bad, "N", DP_FROM_TO(0, 1e15), "up to N malformed lines become rows of zeros", .fallback = "0"),
     DP_OPTION_CHOICE(0, bad_cells, "HOW", "refuse|missing",
                      "a cell of a feature that cannot be read is an error, or a missing value", .fallback = "refuse",
-                     .only = TABLES, .excludes = "infer-schema, out"),
+                     .only = SCHEMED, .excludes = "infer-schema, out"),
     DP_OPTION_FLAG(0, private_counts, "print the numbers of clamped values and malformed lines, which are private"),
     DP_OPTION_FLAG('f', force, "replace a data set, or the schema that --infer-schema names"),
     DP_OPTION_FLAG('j', json, "print what the data set is, as dp-info --json does; --infer-schema: the number of rows",
@@ -339,57 +340,16 @@ static int infer(struct dp_import *import, struct identity *identity, const stru
     return rc;
 }
 
-/* A query is read as a CSV table, and is not a format of lib/data. */
-enum { SQLITE = DP_IMPORT_NPZ + 1 };
-
-/* The format that the name of a file ends with, perhaps before .gz, .xz or .zst; IDX if it ends with no format. A directory has
- * images. */
-static int format_of_name(const char *name)
-{
-    static const char *const packed[] = {".gz", ".xz", ".zst"};
-    static const struct {
-        const char *end;
-        int format;
-    } ends[] = {{".csv", DP_IMPORT_CSV},
-                {".tsv", DP_IMPORT_TSV},
-                {".libsvm", DP_IMPORT_LIBSVM},
-                {".svm", DP_IMPORT_LIBSVM},
-                {".arff", DP_IMPORT_ARFF},
-                {".zip", DP_IMPORT_IMAGES},
-                {".npy", DP_IMPORT_NPY},
-                {".npz", DP_IMPORT_NPZ},
-                {".sqlite", SQLITE},
-                {".sqlite3", SQLITE},
-                {".db", SQLITE}};
-    size_t length = strlen(name);
-    struct stat st;
-    if (stat(name, &st) == 0 && S_ISDIR(st.st_mode))
-        return DP_IMPORT_IMAGES;
-    for (size_t i = 0; i < sizeof packed / sizeof *packed; i++)
-        if (length > strlen(packed[i]) && strcmp(name + length - strlen(packed[i]), packed[i]) == 0) {
-            length -= strlen(packed[i]);
-            break;
-        }
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        size_t end = strlen(ends[i].end);
-        if (length > end && strncasecmp(name + length - end, ends[i].end, end) == 0)
-            return ends[i].format;
-    }
-    return DP_IMPORT_IDX;
-}
-
-static const char *const formats[] = {"csv", "tsv", "libsvm", "arff", "idx", "images", "npy", "npz", "sqlite"};
 #define FORMATS "csv, tsv, libsvm, arff, idx, images, npy, npz or sqlite"
 
 /* *named: the first operand is a format. Else it is a file, and its name says the format. */
 static int find_format(const char *operand, int *format, bool *named, struct dp_err *err)
 {
-    const int known = sizeof formats / sizeof *formats;
     struct dp_input *in = NULL;
-    for (*format = 0; *format < known && strcmp(operand, formats[*format]) != 0;)
+    for (*format = 0; *format < DP_FORMATS && strcmp(operand, dp_format_names[*format]) != 0;)
         ++*format;
-    *named = *format < known;
-    if (*named || (*format = format_of_name(operand)) != DP_IMPORT_IDX)
+    *named = *format < DP_FORMATS;
+    if (*named || (*format = dp_format_of(operand)) != DP_FORMATS)
         return DP_OK;
     if (access(operand, F_OK) != 0)
         return dp_fail(err, DP_E_USAGE, "'%.60s' is not a format (" FORMATS "), and not a name that ends with one", operand);
@@ -411,6 +371,13 @@ static const char *expected(int format, int count, bool infer)
                                : "expected one file, or - for standard input";
 }
 
+static int check_character(const char *option, const char *text, struct dp_err *err)
+{
+    return text == NULL || strlen(text) == 1
+               ? DP_OK
+               : dp_fail(err, DP_E_USAGE, "--%s: must be one character, got '%.20s'", option, text);
+}
+
 static int operands(struct dp_import *import, struct options *o, int count, char **operand, struct dp_err *err)
 {
     int format;
@@ -423,23 +390,22 @@ static int operands(struct dp_import *import, struct options *o, int count, char
     operand += named;
     count -= named;
     const bool two = format == DP_IMPORT_IDX || format == DP_IMPORT_NPY, arrays = format == DP_IMPORT_NPZ && count == 3;
-    const bool tests = count == 2 && o->test != NULL && isnan(o->split) && (format <= DP_IMPORT_TSV || format == SQLITE);
+    const bool tests = count == 2 && o->test != NULL && isnan(o->split) && dp_format_takes_schema(format);
     if (count != (two ? 2 : 1) && !arrays && !tests)
         return dp_fail(err, DP_E_USAGE, "%s", expected(format, count, o->infer != NULL));
     if (o->test != NULL && isnan(o->split) && !tests)
         return dp_fail(err, DP_E_USAGE, "--test: --split, or a second table, says which rows go there");
     import->source.tests = tests ? operand[1] : NULL;
     import->source.sql = o->sql;
-    import->source.format = format == SQLITE ? DP_IMPORT_CSV : (enum dp_import_format)format;
+    import->source.arff = format == DP_IMPORT_ARFF && (o->schema != NULL || o->infer != NULL);
+    import->source.format = format == DP_FORMAT_SQLITE || import->source.arff ? DP_IMPORT_CSV : (enum dp_import_format)format;
     import->source.input = operand[0];
     import->source.labels = two ? operand[1] : NULL;
     import->source.member[0] = arrays ? operand[1] : "X";
     import->source.member[1] = arrays ? operand[2] : "y";
-    if (o->delimiter != NULL && strlen(o->delimiter) != 1)
-        return dp_fail(err, DP_E_USAGE, "--delimiter: must be one character, got '%.20s'", o->delimiter);
-    if (o->comment != NULL && strlen(o->comment) != 1)
-        return dp_fail(err, DP_E_USAGE, "--comment: must be one character, got '%.20s'", o->comment);
-    return dp_option_operand(&command, o, NULL, formats[format], err);
+    rc = check_character("delimiter", o->delimiter, err);
+    rc = rc ?: check_character("comment", o->comment, err);
+    return rc ?: dp_option_operand(&command, o, NULL, dp_format_names[format], err);
 }
 
 /* Words are sparse. */
@@ -643,10 +609,12 @@ static int stream(struct dp_import *import, const struct options *o, struct dp_e
 /* The schema says what the label is; what the options say of it may only be the same. */
 static int check_label(const struct dp_schema *s, const struct options *o, struct dp_err *err)
 {
-    const char *name = s->column[s->label].name, *given = o->label != NULL ? o->label : name;
+    const char *name = o->schema != NULL ? s->column[s->label].name : "", *given = o->label != NULL ? o->label : name;
     const size_t length = strlen(name);
     char shown[DP_TEXT_SHOWN], classes[DP_TEXT_LISTED];
     struct dp_schema said = {.label = -1};
+    if (o->schema == NULL)
+        return DP_OK;
     if (strncmp(given, name, length) != 0 || (given[length] != '\0' && given[length] != '='))
         return dp_fail(err, DP_E_USAGE, "--label: %s says that the label is '%s'", o->schema,
                        dp_text_show(name, length, shown));
@@ -672,20 +640,17 @@ static int prepare(struct dp_import *import, const struct options *o, struct dp_
 {
     struct dp_schema *schema = &import->plan.schema;
     int rc = o->schema != NULL ? dp_schema_load(schema, o->schema, err) : DP_OK;
-    if (rc == DP_OK && o->schema != NULL)
-        rc = check_label(schema, o, err);
+    rc = rc ?: check_label(schema, o, err);
     if (rc == DP_OK && o->storage < 0 && has_text(schema))
         import->writer.storage = DP_STORAGE_CSR;
     if (rc == DP_OK && o->population != NULL)
         rc = check_population(o->population, err);
-    if (rc == DP_OK && o->sql != NULL && o->schema != NULL && !schema->header)
-        rc = dp_fail(err, DP_E_RUN, "%s: a query has names of columns: \"header\" must be true", o->schema);
+    if (rc == DP_OK && (o->sql != NULL || import->source.arff) && o->schema != NULL && !schema->header)
+        rc = dp_fail(err, DP_E_RUN, "%s: a query or an ARFF table has names of columns: \"header\" must be true", o->schema);
     if (o->delimiter != NULL)
         schema->delimiter = o->delimiter[0];
-    if (o->sql != NULL)
+    if (o->sql != NULL || import->source.arff)
         schema->delimiter = ',';
-    if (o->infer != NULL)
-        schema->header = o->header || o->sql != NULL || o->person != NULL;
     if (rc == DP_OK && o->infer != NULL && import->writer.rows_per_person > 0 && o->person == NULL)
         rc = dp_fail(err, DP_E_USAGE, "--rows-per-person: --person names the column of persons");
     if (o->infer != NULL && import->writer.rows_per_person == 0)
@@ -739,7 +704,7 @@ static struct dp_import import_of(const struct options *o)
         .source.comment = o->comment != NULL ? o->comment[0] : '\0',
         .source.columns = o->columns,
         .source.without = o->without,
-        .source.header = o->header - o->no_header,
+        .source.header = o->no_header ? -1 : o->header || o->person != NULL,
         .source.skip_bad = (size_t)o->skip_bad,
         .plan.bad_missing = o->bad_cells == 1,
         .plan.bias = !o->no_bias,

@@ -1,11 +1,14 @@
 #include <jansson.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "base/cli.h"
+#include "base/mem.h"
 #include "base/json.h"
 #include "base/terminal.h"
 #include "data/dataset.h"
+#include "data/format.h"
 #include "info/coefficients.h"
 #include "info/curves.h"
 #include "info/dataset.h"
@@ -126,6 +129,15 @@ static int model_form(const char *path, const struct options *o, struct dp_err *
     return info_model(path, o->json, o->get, stdout, err);
 }
 
+/* For programs: whether it is a table of a known format, and no data set. */
+static bool is_table(const char *path)
+{
+    char *description = dp_format("%s/dataset.json", path);
+    const bool is = access(path, R_OK) == 0 && access(description, F_OK) != 0 && dp_format_of(path) < DP_FORMATS;
+    free(description);
+    return is;
+}
+
 int main(int argc, char **argv)
 {
     const struct dp_command command = {"dp-info", "PATH", "Print what a data set or a model is", options, NULL};
@@ -137,6 +149,8 @@ int main(int argc, char **argv)
         return status;
     if (argc - operand != 1)
         rc = dp_fail(&err, DP_E_USAGE, "expected one data set or model");
+    else if (o.get != NULL && strcmp(o.get, "format") == 0 && is_table(argv[operand]))
+        return puts(dp_format_names[dp_format_of(argv[operand])]), dp_cli_finish("dp-info", DP_OK, &err);
     if (o.json || !(o.tsv || o.curves || o.get != NULL))
         dp_terminal_people();
     bool model = rc == DP_OK && (strcmp(argv[operand], "-") == 0 || (stat(argv[operand], &st) == 0 && !S_ISDIR(st.st_mode)));

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "data/carried.h"
 #include "data/dataset.h"
+#include "data/format.h"
 #include "data/image_rows.h"
 #include "data/lines.h"
 #include "data/row_facts.h"
@@ -438,6 +439,7 @@ static int predict_table(struct predict *p, const char *model, const char *path,
     struct dp_import import = {.source.format = DP_IMPORT_CSV,
                                .source.input = path,
                                .source.sql = o->sql,
+                               .source.arff = dp_format_of(path) == DP_IMPORT_ARFF,
                                .source.skip_lines = (size_t)o->skip_lines,
                                .source.comment = o->comment != NULL ? o->comment[0] : '\0',
                                .unlabelled = true};
@@ -451,8 +453,10 @@ static int predict_table(struct predict *p, const char *model, const char *path,
         rc = dp_fail(err, DP_E_USAGE, "--keep: the tables of this model have no header");
     if (rc == DP_OK && ((o->delimiter != NULL && strlen(o->delimiter) != 1) || (o->comment != NULL && strlen(o->comment) != 1)))
         rc = dp_fail(err, DP_E_USAGE, "--%s: must be one character", o->delimiter != NULL ? "delimiter" : "comment");
-    if (o->sql != NULL || o->delimiter != NULL)
-        import.plan.schema.delimiter = o->sql != NULL ? ',' : o->delimiter[0];
+    if (o->sql != NULL || import.source.arff)
+        import.plan.schema.delimiter = ',';
+    else if (o->delimiter != NULL)
+        import.plan.schema.delimiter = o->delimiter[0];
     t.headed = import.plan.schema.header;
     import.strange = dp_new(import.plan.schema.columns + 1, sizeof *import.strange);
     rc = rc ?: dp_import_stream(&import, &to, err);

@@ -57,19 +57,42 @@ place_ledger() {
         [ -n "$ledger$no_ledger" ] || [ -e "$1.dp/ledger" ] || [ ! -e "$file" ] || ledger=$file
     done
 }
+# stem_of TABLE: the name without the end that says its format
+stem_of() {
+    local stem=${1%"${1##*[!/]}"} end
+    for end in .gz .xz .zst; do stem=${stem%"$end"}; done
+    [ -d "$1" ] || stem=${stem%.*}
+    echo "$stem"
+}
+# check_table STEM: what would be in the way of its result
+check_table() {
+    [ -z "$print" ] || fail "--print: $data is a table, and only a run on a data set is printed"
+    [ ! -e "$1.dp" ] || fail "$1.dp is there already ($name $(quote "$1.dp") trains on it)"
+    divide
+    [[ -z $tests && $part = 1 ]] || [ ! -e "$1-test.dp" ] || fail "$1-test.dp is there already, and would have the rows for tests"
+    place_model "$1"
+}
+# describe FORMAT: a table that says itself what its columns are; for npy, --label is the file of the labels
+describe() {
+    local stem two=()
+    stem=$(stem_of "$data")
+    [ -z "$unpaid_schema$person$schema$sql$columns$without" ] || fail "$data is a table of the format $1, which takes no schema"
+    check_table "$stem"
+    [ -z "$tests" ] || fail "--test: for the format $1, a part of the rows or none"
+    words_of classes number population registry no-registry quiet
+    case $1 in npy) two=("$label") ;; *) [ -z "$label" ] || fail "--label: a table of the format $1 has its label" ;; esac
+    [ "$part" = 1 ] || words+=(--split "$part" --test "$stem-test.dp")
+    dp-import "$1" -o "$stem.dp" "${words[@]}" -- "$data" "${two[@]}" || exit
+    data=$stem.dp
+}
 # import FORMAT: a table next to which there is a schema, or is one now, becomes a data set and one for tests
 import() {
-    local stem=$data end
-    for end in .gz .xz .zst; do stem=${stem%"$end"}; done
-    stem=${stem%.*}
+    local stem
+    stem=$(stem_of "$data")
     own_schema=${schema:-$stem.json}
-    [ -z "$print" ] || fail "--print: $data is a table, and only a run on a data set is printed"
-    [ ! -e "$stem.dp" ] || fail "$stem.dp is there already ($name $(quote "$stem.dp") trains on it)"
+    check_table "$stem"
     [ -z "$schema" ] || [ -e "$schema" ] || fail "--schema: $schema is not there"
     [ -s "$own_schema" ] || [ -n "$label" ] || fail "--label is required: the column of $data to predict"
-    divide
-    [[ -z $tests && $part = 1 ]] || [ ! -e "$stem-test.dp" ] || fail "$stem-test.dp is there already, and would have the rows for tests"
-    place_model "$stem"
     if [ -s "$own_schema" ]; then
         say "the columns are what $own_schema says"
     else
@@ -164,17 +187,14 @@ choose() {
 }
 [ -e "$data" ] || fail "$data is not there: a data set (dp-import makes one) or a table is expected"
 own_schema='' persons='' again=''
-if [ -f "$data" ]; then
-    case $data in
-        *.csv | *.csv.gz | *.csv.xz | *.csv.zst) import csv ;;
-        *.tsv | *.tsv.gz | *.tsv.xz | *.tsv.zst) import tsv ;;
-        *.sqlite | *.sqlite3 | *.db) import sqlite ;;
-    esac
-elif [ -n "$label" ]; then
-    fail "--label is for a table; a data set has its label"
-elif [ -n "$population" ]; then
-    fail "--population is for a table; a data set has its population"
-fi
+format=''
+[[ $data = *.dp || $data = *.dp/ ]] || format=$(dp-info --get format "$data" 2> /dev/null) || true
+case $format in
+    csv | tsv | sqlite | arff) import "$format" ;;
+    ?*) describe "$format" ;;
+    *) [ -z "$label" ] || fail "--label is for a table; a data set has its label"
+        [ -z "$population" ] || fail "--population is for a table; a data set has its population" ;;
+esac
 if [ -z "$own_schema" ]; then
     stem=${data%"${data##*[!/]}"} # without slashes at its end
     stem=${stem%.dp}

@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2034
 # Sourced by the pipelines over sites that keep their rows: which site this machine is, who adds noise, and the limits of a site.
 usages=('--workers K --rows N --at ENDPOINT [options]' '--shard I/K --rows N --at ENDPOINT --data DIR [options]')
-note='The first is the gate, which has no rows; the second is a site. Give both the same options.'
+note='The first is the gate, which has no rows and needs --ledger or --no-ledger; the second is a site. Give both the same options.'
 
 options_of_sites() {
     option workers '' K "the gate: number of sites" whole

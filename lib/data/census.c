@@ -497,7 +497,7 @@ static int read_names(struct dp_census *census, const struct dp_lines *l, const 
                       enum dp_census_use use, struct dp_err *err)
 {
     int rc = read_label(census, source, l, err);
-    census->header = source->sql != NULL ? 1 : source->header;
+    census->header = source->sql != NULL || source->arff ? 1 : source->header;
     census->named = census->header > 0 || (census->header == 0 && names_label(l, census->delimiter, census->label_name));
     census->column = dp_new(l->fields, sizeof *census->column);
     for (size_t i = 0; rc == DP_OK && i < l->fields; i++)
@@ -748,7 +748,9 @@ static int read_table(struct dp_census *census, struct dp_import *import, enum d
         ;
     bool known = import->plan.schema.delimiter != 0 || import->source.format == DP_IMPORT_TSV;
     census->delimiter = known ? dp_import_delimiter(import) : lines.separator != 0 ? lines.separator : find_delimiter(&lines);
-    if (rc >= 0 && (rc = dp_lines_header(&lines, census->delimiter, err)) == 1)
+    if (rc >= 0)
+        rc = import->source.arff ? dp_arff_names(&lines, err) : dp_lines_header(&lines, census->delimiter, err);
+    if (rc == 1)
         rc = read_first(census, &lines, import, use, err);
     if (rc == DP_OK && census->header < 0)
         rc = read_row(census, &lines, use, persons, err);

@@ -22,8 +22,9 @@ struct file {
 };
 
 struct dp_image_folder {
-    char *path; /* path of the directory or the archive, without a slash at its end */
-    char *in;   /* folder in the archive with a slash at its end, or "" */
+    char *path;  /* path of the directory or the archive, without a slash at its end */
+    char *in;    /* folder in the archive with a slash at its end, or "" */
+    char *outer; /* the same, if no user has named it, or NULL */
     bool unlabelled;
     struct dp_zip *zip;
     struct dp_texts classes;
@@ -111,10 +112,7 @@ static int add_entry(struct dp_image_folder *f, const char *class, const char *e
 /* Lists a folder of a class, or the folder itself ("") with the folders of its classes. */
 static int list_directory(struct dp_image_folder *f, const char *class, struct dp_err *err)
 {
-    size_t index;
-    int rc = class[0] != '\0' ? add_class(f, class, strlen(class), &index, err) : DP_OK;
-    if (rc != DP_OK)
-        return rc;
+    int rc = DP_OK;
     char *path = dp_format("%s/%s", f->path, class);
     DIR *directory = opendir(path);
     if (directory == NULL)
@@ -165,7 +163,7 @@ static bool any_hidden(const char *name, size_t length)
 
 static int add_member(struct dp_image_folder *f, const struct dp_zip_member *m, struct dp_err *err)
 {
-    size_t in = strlen(f->in), class;
+    size_t in = strlen(f->in);
     if (m->name_length <= in || memcmp(m->name, f->in, in) != 0)
         return DP_OK;
     const char *name = m->name + in;
@@ -178,7 +176,30 @@ static int add_member(struct dp_image_folder *f, const struct dp_zip_member *m, 
     bool folder = name[length - 1] == '/';
     if (slash != NULL && memchr(slash + 1, '/', length - (size_t)(slash + 1 - name)) != NULL)
         return too_deep(f, name, length, err);
-    return folder ? add_class(f, name, length - 1, &class, err) : add_file(f, name, length, m, err);
+    return folder ? DP_OK : add_file(f, name, length, m, err);
+}
+
+/* Takes the one folder that all members are in, if its files are in folders. */
+static void enter_folder(struct dp_image_folder *f, const struct dp_zip_member *member, size_t count)
+{
+    const char *first = NULL;
+    size_t length = 0;
+    bool deep = false;
+    for (size_t i = 0; i < count; i++) {
+        const struct dp_zip_member *m = &member[i];
+        if (any_hidden(m->name, m->name_length))
+            continue;
+        const char *slash = memchr(m->name, '/', m->name_length);
+        const size_t own = slash != NULL ? (size_t)(slash + 1 - m->name) : 0;
+        if (own == 0 || (first != NULL && (own != length || memcmp(first, m->name, own) != 0)))
+            return;
+        first = m->name;
+        length = own;
+        slash = memchr(m->name + own, '/', m->name_length - own);
+        deep |= slash != NULL && slash + 1 < m->name + m->name_length;
+    }
+    if (deep)
+        f->in = f->outer = dp_got(strndup(first, length));
 }
 
 static int list_archive(struct dp_image_folder *f, struct dp_err *err)
@@ -186,6 +207,8 @@ static int list_archive(struct dp_image_folder *f, struct dp_err *err)
     size_t count = 0;
     int rc = dp_zip_open(&f->zip, f->path, err);
     const struct dp_zip_member *member = rc == DP_OK ? dp_zip_members(f->zip, &count) : NULL;
+    if (f->in[0] == '\0')
+        enter_folder(f, member, count);
     for (size_t i = 0; rc == DP_OK && i < count; i++)
         rc = add_member(f, &member[i], err);
     return rc;
@@ -299,6 +322,7 @@ void dp_image_folder_close(struct dp_image_folder *f)
 {
     if (f == NULL)
         return;
+    free(f->outer);
     for (size_t i = 0; i < f->files; i++)
         free(f->file[i].name);
     free(f->file);

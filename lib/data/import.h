@@ -38,6 +38,7 @@ struct dp_import_source {
     const char *classes; /* libsvm, idx, images: see dp_schema_classes; NULL: measured (libsvm), 10 (idx), folders (images) */
     size_t cols;         /* libsvm: columns; 0: the largest index, measured */
     bool max_abs;        /* numeric columns without bounds: divide by the largest magnitude (measured) */
+    bool arff;           /* csv: the table is in ARFF, and read with a schema */
     size_t skip_lines;   /* csv, tsv: lines to skip at the start */
     char comment;        /* csv, tsv: lines that begin with it are skipped, or 0 */
     const char *columns; /* of a table without a schema: names of the only features, or NULL */

@@ -77,6 +77,9 @@ int dp_lines_record(struct dp_lines *lines, char delimiter, struct dp_err *err);
  * of another shape is an error then, so no row decides how another one is read. */
 int dp_lines_header(struct dp_lines *lines, char delimiter, struct dp_err *err);
 
+/* The same for an ARFF table: the fields are the names of its attributes. */
+int dp_arff_names(struct dp_lines *lines, struct dp_err *err);
+
 /* The first line was not a header: all lines below it are rows. */
 void dp_lines_no_header(struct dp_lines *lines);
 

@@ -130,6 +130,32 @@ static int read_header(struct dp_import *import, struct dp_lines *l, struct dp_e
     return rc < 0 ? rc : dp_fail(err, DP_E_RUN, "%s: no @data", l->name);
 }
 
+int dp_arff_names(struct dp_lines *l, struct dp_err *err)
+{
+    size_t used = 0, capacity = 0, at, length;
+    const char *text;
+    int rc;
+    l->arff = true;
+    l->comment = '%';
+    l->fields = 0;
+    while ((rc = dp_lines_next(l, err)) == 1 && strncasecmp(l->line + strspn(l->line, " \t"), "@data", 5) != 0) {
+        at = strspn(l->line, " \t");
+        if (strncasecmp(l->line + at, "@attribute", 10) != 0)
+            continue;
+        at += 10;
+        word(l->line, &at, " \t{", &text, &length);
+        dp_extend(&l->header, &capacity, used + length, 1);
+        dp_extend(&l->field, &l->field_capacity, l->fields + 1, sizeof *l->field);
+        memcpy(l->header + used, text, length);
+        l->field[l->fields++].length = length;
+        used += length;
+    }
+    for (size_t i = 0, from = 0; i < l->fields; from += l->field[i++].length)
+        l->field[i].text = l->header + from;
+    l->columns = l->fields;
+    return rc != 0 ? rc : dp_fail(err, DP_E_RUN, "%s: no @data", l->name);
+}
+
 int dp_read_arff(struct dp_import *import, const struct dp_import_sink *to, struct dp_err *err)
 {
     struct dp_lines lines;

@@ -348,7 +348,7 @@ static int read_header(struct dp_import *import, struct dp_lines *l, const struc
 {
     const struct dp_schema *s = &import->plan.schema;
     bool *taken = NULL;
-    int rc = dp_lines_header(l, dp_import_delimiter(import), err);
+    int rc = import->source.arff ? dp_arff_names(l, err) : dp_lines_header(l, dp_import_delimiter(import), err);
     if (rc != 1)
         return rc;
     import->reader.fields = l->fields;

@@ -47,6 +47,9 @@ static int parse_line(const struct dp_lines *l, size_t cols, struct dp_parsed *r
         double value;
         long index = colon != NULL ? strtol(l->line + at, &end, 10) : 0;
         field++;
+        if (colon != NULL && end == colon && index == 0)
+            return bad(l, field,
+                       "the index is 0, and the first one is 1 (scikit-learn: dump_svmlight_file(..., zero_based=False))", err);
         if (colon == NULL || end != colon || index < 1 || index > MOST_COLUMNS)
             return bad(l, field, "expected index:value with an index from 1", err);
         if (cols > 0 && (size_t)index > cols)

@@ -52,7 +52,6 @@ printed() { dpline fit small.dp --print -q "$@" | tr -s ' \n' ' '; }
 
 @test "fit: a table that is no data set yet, and a model" {
     printf 'age,job\n1,2\n' > people.csv
-    cp people.csv people.tsv
     cp people.csv "a table.arff"
     complains 2 "dpline fit: --label is required: the column of people.csv to predict" dpline fit people.csv
     complains 2 "dpline fit: --print: people.csv is a table, and only a run on a data set is printed" dpline fit people.csv --print
@@ -61,13 +60,8 @@ printed() { dpline fit small.dp --print -q "$@" | tr -s ' \n' ' '; }
     for part in 1 -.1 all; do complains 2 "dpline fit: --test: must be a table, a part below 1, or none, got '$part'" dpline fit people.csv --label x --test=$part; done
     run dp-fit people.csv
     assert_failure 1
-    assert_line "  dp-import csv --schema people.json --split 0.8 -o people.dp --test people-test.dp people.csv"
-    gzip people.tsv
-    run dp-fit people.tsv.gz
-    assert_failure 1
-    assert_line "  dp-import tsv --schema people.json --split 0.8 -o people.dp --test people-test.dp people.tsv.gz"
-    complains 1 "dp-fit: a table.arff is a file, not a data set; import it:
-  dp-import arff --split 0.8 -o 'a table.dp' --test 'a table-test.dp' 'a table.arff'" dpline fit "a table.arff"
+    assert_output "dp-fit: people.csv is a file, not a data set: dpline fit people.csv --label NAME trains on a table, and dp-import makes a data set of it"
+    complains 1 "dp-fit: a table.arff is a file, not a data set: dpline fit 'a table.arff' --label NAME trains on a table, and dp-import makes a data set of it" dp-fit "a table.arff"
     complains 1 "dp-fit: cannot open gone.dp: No such file or directory" dp-fit gone.dp
     mkdir empty.dp
     complains 1 "dp-fit: cannot open empty.dp/dataset.json: not a data set (see dp-import)" dpline fit empty.dp
@@ -507,7 +501,7 @@ dp-loop --exec auto --laps 128 -- '
     run --separate-stderr dp-fit pixels.dp --epsilon 3
     assert_success
     assert_equal "$stderr" "dp-fit: pixels.dp has the pixels of images. A linear model is much better on their features, by a public map that costs no privacy: on Fashion-MNIST at epsilon 1, .90 of new images instead of .84. Import the images again:
-  dp-import idx --features hog -o pixels-hog.dp IMAGES LABELS
+  dp-import idx --features hog -o pixels-hog.dp IMAGES LABELS   # or images ... FOLDER
 fit trains no network; dpline dp-sgd --network does, on images without a bias column: man dp-net-grad
 $small"
     run --separate-stderr dp-fit pixels.dp --epsilon 3 -q
@@ -635,4 +629,54 @@ beginning() {
     dpline fit p.dp --epsilon 1 --no-ledger -q -o p.model
     complains 1 "dp-predict: p.model has knots that were paid for, and p.json lacks them: import the rows without --private-knots" \
         dp-predict --schema p.json p.model p.csv
+}
+
+@test "fit: each format that dp-import reads is a table" {
+    # ARFF: missing values and dates, with a schema, and predictions of such a table
+    { printf '%% a comment\n@relation r\n@attribute age numeric\n@attribute "the day" date "yyyy-MM-dd"\n@attribute job {cook,smith}\n@attribute ill {no,yes}\n@data\n'
+        awk 'BEGIN { for (i = 0; i < 3000; i++) printf "%s,%s2024-%02d-%02d%s,%s,%s\n", i % 9 ? 20 + i % 50 : "?", i % 2 ? "\"" : "", 1 + i % 12, 1 + i % 28, i % 2 ? "\"" : "",
+            i % 5 ? (i % 3 ? "cook" : "smith") : "?", i % 50 < 25 ? "no" : "yes"; print "% end" }'; } > t.arff
+    dpline fit t.arff --label ill --classes no,yes -q
+    assert_equal "$(dp-info --get rows t.dp) $(dp-info --get private_preprocessing t.model)" "2400 paid-schema"
+    assert_equal "$(jq -c '[.columns[] | .type, .date] | join(" ")' t.json)" '"numeric  numeric %Y-%m-%d categorical  label "'
+    dp-predict t.model t.arff > p.csv
+    assert_equal "$(wc -l < p.csv)" 3001
+    right=$(sed 1d p.csv | paste -d, - <(grep '^[0-9?].*,' t.arff | awk -F , '{ print $4 }') | awk -F, '$1 == $2 { n++ } END { print n }')
+    [ "$right" -gt 2600 ] || fail "$right"
+    # without a schema it describes itself
+    grep -v '?' t.arff | sed 's/ date .*/ string/' > plain.arff
+    dp-import plain.arff -q -o plain.dp
+    # libsvm, and its indices from 0
+    awk 'BEGIN { for (i = 0; i < 3000; i++) print (i % 50 < 25 ? -1 : 1) " 1:" i % 50 / 50 " 2:" i % 7 / 7 }' > s.svm
+    dpline fit s.svm --classes=-1,1 -q
+    assert_equal "$(dp-info --get rows s.dp) $(dp-info --get held_out s-test.dp)" "2400 true"
+    sed 's/ 2:/ 1:/; s/ 1:/ 0:/' s.svm > zero.svm
+    complains 1 "dp-import: zero.svm: line 1, field 2: the index is 0, and the first one is 1 (scikit-learn: dump_svmlight_file(..., zero_based=False))" \
+        dpline fit zero.svm -q
+    complains 2 "dpline fit: --label: a table of the format libsvm has its label" dpline fit zero.svm --label y
+    # arrays
+    /usr/bin/python3 -c '
+import numpy
+x = numpy.arange(6000).reshape(3000, 2) % 50 / 50
+y = (x[:, 0] > .5).astype(int)
+numpy.savez("a.npz", X=x, y=y)
+numpy.save("x.npy", x)
+numpy.save("y.npy", y)'
+    dpline fit a.npz --classes 2 --test none -q
+    assert_equal "$(dp-info --get rows a.dp)" 3000
+    dpline fit x.npy --label y.npy --classes 2 -q
+    assert_equal "$(dp-info --get rows x.dp)" 2400
+    # images: an archive with an outer folder, and an empty folder among them, which is no class
+    for class in ape bee; do
+        mkdir -p "img/$class"
+        for n in $(seq 300); do { printf 'P5\n8 8\n255\n' && printf '%64s' '' | tr ' ' "$([ $class = ape ] && echo "$((n % 5))" || echo "A")"; } > "img/$class/$n.pgm"; done
+    done
+    mkdir img/none
+    /usr/bin/python3 -c 'import shutil; shutil.make_archive("img", "zip", ".", "img")'
+    for table in img.zip img/; do
+        rm -rf img.dp img-test.dp img.model
+        dpline fit $table -q
+        assert_equal "$(dp-info --get rows img.dp) $(dp-info --json img.dp | jq -c .class_names)" '480 ["ape","bee"]'
+    done
+    complains 2 "dpline fit: img/ is a table of the format images, which takes no schema" dpline fit img/ --unpaid-schema
 }

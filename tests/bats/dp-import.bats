@@ -723,7 +723,7 @@ dp-import: the population is t.svm"
     done <<- 'END'
 		x 1:1|1: expected a label
 		1 a:1|2: expected index:value with an index from 1
-		1 0:1|2: expected index:value with an index from 1
+		1 0:1|2: the index is 0, and the first one is 1 (scikit-learn: dump_svmlight_file(..., zero_based=False))
 		1 1|2: expected index:value with an index from 1
 		1 2:1 2:1|3: indices must ascend
 		1 1:x|2: expected a number after ':'

@@ -89,8 +89,16 @@ dp-import: the population is pets"
     pictures
     complains 1 "dp-import: cannot open nothing: No such file or directory" dp-import images -o x.dp nothing
     complains 1 "dp-import: pixels.npy is neither a directory nor a zip archive" dp-import images -o x.dp pixels.npy
-    complains 1 "dp-import: pets.zip: 'train/dog/d.jpeg' is a folder in a folder, and images are read as FOLDER/CLASS/FILE (is the folder pets.zip/train?)" \
-        dp-import images -o x.dp pets.zip
+    dp-import images -q -o outer.dp pets.zip # the one folder that all others are in
+    dp-import images -q -o train.dp pets.zip/train
+    cmp outer.dp/X.npy train.dp/X.npy
+    /usr/bin/python3 -c '
+import zipfile
+with zipfile.ZipFile("pets.zip") as old, zipfile.ZipFile("two.zip", "w") as new:
+    for name in old.namelist():
+        new.writestr(name.replace("train/cat", "valid/cat"), old.read(name))'
+    complains 1 "dp-import: two.zip: 'train/dog/d.jpeg' is a folder in a folder, and images are read as FOLDER/CLASS/FILE (is the folder two.zip/train?)" \
+        dp-import images -o x.dp two.zip
     complains 1 "dp-import: pets.zip/valid/: no images" dp-import images -o x.dp pets.zip/valid
     complains 1 "dp-import: pets/cat: 'a.png' is in no folder of a class: images are read as FOLDER/CLASS/FILE" \
         bash -c 'rm pets/cat/[!a]*; exec dp-import images -o x.dp pets/cat'

@@ -94,5 +94,5 @@ END
     refused 1 "dp-import: w.sqlite has changes in w.sqlite-wal: end the program that writes to it, or copy it (sqlite3 FILE '.backup COPY')" \
         sqlite w.sqlite --sql 'select * from patients'
     sed -i 's/"header": true/"header": false/' schema.json
-    refused 1 'dp-import: schema.json: a query has names of columns: "header" must be true' sqlite t.sqlite --sql 'select * from patients'
+    refused 1 'dp-import: schema.json: a query or an ARFF table has names of columns: "header" must be true' sqlite t.sqlite --sql 'select * from patients'
 }

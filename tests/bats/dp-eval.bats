@@ -445,7 +445,7 @@ table() {
     train paid all.dp logistic 4 "dp-account --epsilon 1e4 --delta 1e-5 --allow-seeded --ledger all.ledger" 2> /dev/null
     dp-account report all.ledger --model paid --test t.dp -o page.html
     run tr '\n' ' ' < page.html
-    assert_output --partial "Measured on 1800 rows of <strong>t.csv</strong>; 1200 others have no label."
+    assert_output --partial "Measured on 1800 rows of <strong>t.csv</strong>, another population; 1200 others have no label."
     dp-account report all.ledger --model paid --test labelled.dp -o page.html
     run grep -c 'have no label' page.html
     assert_output 0

@@ -179,7 +179,7 @@ END
     dpline fit p.dp --epsilon 8 --delta 1e-5 -q -o model > /dev/null
     dp-account report p.dp -m model -t q.dp -o page.html
     words page.html > text
-    grep -qF 'Measured on 300 rows of the same table, which were held out of training.' text || fail "$(cat text)"
+    grep -qF 'Measured on 300 rows of dp-synth:classification:3 that were held out of training.' text || fail "$(cat text)"
     counts=$(dp-eval --data q.dp --last --metrics confusion --in model -f json | jq -r '.confusion | to_entries[] | "c\(.key) \(.value | map(tostring) | join(" "))"' | xargs)
     grep -qF "rows of class taken for c0 taken for c1 taken for c2 $counts" text || fail "$counts: $(cat text)"
     grep -qF 'here for the class that it predicts.' text
@@ -203,7 +203,7 @@ END
     # rows of other people
     dp-synth classification --rows 60 --cols 5 --classes 3 --seed 8 -q -o other.dp
     dp-account report p.dp -m model -t other.dp -o page.html
-    words page.html | grep -qF "Measured on 60 rows of $(dp-info --get population other.dp). These numbers are exact: they are as private as those rows, and ε does not cover what they show about the people there."
+    words page.html | grep -qF "Measured on 60 rows of $(dp-info --get population other.dp), another population. These numbers are exact: they are as private as those rows, and ε does not cover what they show about the people there."
     # nothing to measure on
     sed -i 's/"yes"\]/&, "unknown": "zero"/' schema.json
     sed 's/,[a-z]*$/,/; 1s/,$/,ill/; 12q' patients.csv > none.csv

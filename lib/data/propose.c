@@ -23,6 +23,8 @@ struct found {
     const char *why;                 /* why it is left out, or NULL */
     char date[DP_DATE_FORMATS * 24]; /* the formats of dates, or empty */
     const char *note;                /* about a feature, or NULL */
+    char lost[120];                  /* such a note */
+    double variance;                 /* of the noised number of numbers */
     const char *unit;                /* of numbers, or NULL */
     bool comma;                      /* in this column only */
     bool sentinel[DP_CENSUS_SENTINEL_COUNT];
@@ -350,7 +352,7 @@ static void halves_of(const struct made *m, double numbers, double *low, double 
 }
 
 /* How many numbers the bins have, and their bounds. */
-static double bounds_of(struct bins b, double deviations, double *low, double *high)
+static double bounds_of(struct bins b, double deviations, double *low, double *high, double *variance)
 {
     double unused;
     size_t from, to;
@@ -359,33 +361,34 @@ static double bounds_of(struct bins b, double deviations, double *low, double *h
     if (sum > 0) {
         interval(from, low, &unused);
         interval(to, &unused, high);
+        *variance = (double)(to - from + 1) * b.noise * b.noise;
     }
     return sum;
 }
 
 /* How many numbers the column has, and their bounds. A number that may stand for a missing one does if it is far from all
- * others; sentinel may be NULL: then none does. */
-static double numbers_of(const struct made *m, double *low, double *high, bool *sentinel, double *missing)
+ * others; missing may be NULL: then none does. */
+static double numbers_of(const struct made *m, struct found *f, double *missing)
 {
     struct bins b = {.bins = DP_CENSUS_BINS, .zero = DP_CENSUS_BINS / 2, .widest = 8, .widest_next = 1};
     b.noise = m->scale * (m->comma ? sqrt(2) : 1);
     for (size_t k = 0; k < DP_CENSUS_BINS; k++)
         b.count[k] = in_bin(m, k);
-    double sum = bounds_of(b, m->deviations, low, high);
-    for (size_t k = 0; sentinel != NULL && k < DP_CENSUS_SENTINEL_COUNT; k++) {
+    double sum = bounds_of(b, m->deviations, &f->low, &f->high, &f->variance);
+    for (size_t k = 0; missing != NULL && k < DP_CENSUS_SENTINEL_COUNT; k++) {
         const double value = dp_census_sentinels[k], here = count(m, DP_CENSUS_SENTINELS + k);
         if (here < EDGE * m->scale)
             continue;
-        sentinel[k] = sum > 0 && ((value < 0 && *low >= 0) || fabs(value) >= FAR * fmax(fabs(*low), fabs(*high)));
-        if (sentinel[k])
+        f->sentinel[k] = sum > 0 && ((value < 0 && f->low >= 0) || fabs(value) >= FAR * fmax(fabs(f->low), fabs(f->high)));
+        if (f->sentinel[k])
             *missing += here;
         else if (here >= m->significant)
             b.count[dp_census_cell(value, false) - 1] += here;
     }
-    if (sentinel != NULL)
-        sum = bounds_of(b, m->deviations, low, high);
-    if (*low >= 512 && *high <= 8192) /* the bins of years, and one more at each side, which may be noise */
-        halves_of(m, sum, low, high);
+    if (missing != NULL)
+        sum = bounds_of(b, m->deviations, &f->low, &f->high, &f->variance);
+    if (f->low >= 512 && f->high <= 8192) /* the bins of years, and one more at each side, which may be noise */
+        halves_of(m, sum, &f->low, &f->high);
     return sum;
 }
 
@@ -420,7 +423,7 @@ static bool has_format(const struct made *m, size_t k, double least)
 }
 
 /* How many dates the column has, their bounds in days, and their formats: the most frequent one first. */
-static double dates_of(const struct made *m, double *low, double *high, char *formats)
+static double dates_of(const struct made *m, double *low, double *high, char *formats, double *variance)
 {
     struct bins b = {.bins = DP_CENSUS_YEARS, .zero = SIZE_MAX, .widest = 64, .widest_next = 16};
     size_t from, to, best = 0;
@@ -431,6 +434,7 @@ static double dates_of(const struct made *m, double *low, double *high, char *fo
     formats[0] = '\0';
     if (sum == 0)
         return 0;
+    *variance = (double)(to - from + 1) * b.noise * b.noise;
     *low = dp_census_first_day(from > 0 ? from : 1) - (from > 0 ? 0 : CENTURY);
     *high = dp_census_first_day(to + 1 < DP_CENSUS_YEARS ? to + 1 : to) + (to + 1 < DP_CENSUS_YEARS ? 0 : CENTURY);
     for (size_t k = 0; k < DP_DATE_FORMATS; k++)
@@ -523,14 +527,15 @@ static bool has_commas(const struct made *m)
 static double noised_numbers(const struct made *m, struct found *f, double *missing)
 {
     struct made own = *m;
-    double first = 0, last = 0;
+    double first = 0, last = 0, variance = 0;
     f->comma = m->census->delimiter == ',' && has_commas(m);
     own.comma = m->comma || f->comma;
-    double numbers = numbers_of(&own, &f->low, &f->high, f->sentinel, missing);
-    const double dates = dates_of(m, &first, &last, f->date), serials = serials_of(m);
+    double numbers = numbers_of(&own, f, missing);
+    const double dates = dates_of(m, &first, &last, f->date, &variance), serials = serials_of(m);
     if (dates > 0 && dates > numbers - serials) {
         f->low = first;
         f->high = last;
+        f->variance = variance;
         f->comma = false;
         memset(f->sentinel, 0, sizeof f->sentinel);
         if (serials > 0)
@@ -551,9 +556,21 @@ static bool has_codes(const struct found *f)
     return false;
 }
 
+/* Says how many cells no number or date explains, if they are above the noise. */
+static void tell_lost(const struct made *m, double cells, struct found *f)
+{
+    const double noise = sqrt(f->variance + m->scale * m->scale); /* also of the count of missing cells */
+    if (!f->numeric || f->line || f->why != NULL || cells < 3 * noise)
+        return;
+    snprintf(f->lost, sizeof f->lost, "about %.0f cells, give or take %.0f, cannot be read as %s, or are beyond the bounds",
+             cells, 2 * noise, f->date[0] != '\0' ? "dates" : "numbers");
+    f->note = f->lost;
+}
+
 static void noised_feature(const struct made *m, const struct dp_census_column *c, struct found *f)
 {
-    double missing = if_significant(count(m, 0), m->significant), numbers = noised_numbers(m, f, &missing);
+    const double absent = if_significant(count(m, 0), m->significant);
+    double missing = absent, numbers = noised_numbers(m, f, &missing);
     const double named = name_texts(m, c, f);
     const bool codes = has_codes(f);
     const double others = (double)m->census->rows - missing - named - (codes ? 0 : numbers);
@@ -571,6 +588,7 @@ static void noised_feature(const struct made *m, const struct dp_census_column *
     else if (f->numeric && f->low == f->high)
         f->why =
             numbers > 0 ? "its numbers do not differ by what was paid for" : "no value is frequent enough for what was paid";
+    tell_lost(m, (double)m->census->rows - count(m, 0) - (missing - absent) - numbers, f);
 }
 
 /* noise: of the count, or 0 for an exact one. why: "", or that these rows may have other labels. */
@@ -605,8 +623,8 @@ static void named_label(const struct made *m, json_t *o)
 static int guessed_label(const struct made *m, const struct dp_census_column *c, struct found *f, json_t *o, struct dp_err *err)
 {
     const bool number = m->census->said == DP_CENSUS_NUMBER;
-    const double numbers = numbers_of(m, &f->low, &f->high, NULL, NULL), named = number ? 0 : name_texts(m, c, f),
-                 rows = (double)m->census->rows, missing = count(m, 0);
+    const double numbers = numbers_of(m, f, NULL), named = number ? 0 : name_texts(m, c, f), rows = (double)m->census->rows,
+                 missing = count(m, 0);
     const double noise = m->scale / m->weight * sqrt((double)f->count); /* of the sum of what is named */
     json_t *classes = folded(f->named, f->count);
     const size_t n = json_array_size(classes);

@@ -521,6 +521,29 @@ static void zeros_stand_apart(void **state)
     }
 }
 
+/* Noise of 16 on each count: of two bins and missing cells, 3 √3 · 16 = 83; of one year, 3 √(1 / .64 + 1) · 16 = 77. */
+static void what_cannot_be_read_is_said(void **state)
+{
+    (void)state;
+    char *text = calloc(1, 100000);
+    assert_non_null(text);
+    size_t at = (size_t)sprintf(text, "many,few,day,y\n");
+    for (int row = 0; row < 1200; row++) {
+        at += (size_t)sprintf(text + at, row < 300 ? "w%d.5," : "%d.5,", 40 + row % 80);
+        at += (size_t)sprintf(text + at, row < 80 ? "w%d.5," : row < 400 ? "" : "%d.5,", 40 + row % 80);
+        at += row >= 80 && row < 400 ? (size_t)sprintf(text + at, ",") : 0;
+        at += (size_t)sprintf(text + at, row < 100 ? "day %d,c%d\n" : "2020-01-%02d,c%d\n", 1 + row % 31, row % 2);
+    }
+    json_t *schema = schema_of(text, 16, DP_OK), *columns = json_object_get(schema, "columns");
+    assert_string_equal(json_string_value(json_object_get(json_array_get(columns, 0), "note")),
+                        "about 300 cells, give or take 55, cannot be read as numbers, or are beyond the bounds");
+    assert_null(json_object_get(json_array_get(columns, 1), "note"));
+    assert_string_equal(json_string_value(json_object_get(json_array_get(columns, 2), "note")),
+                        "about 100 cells, give or take 51, cannot be read as dates, or are beyond the bounds");
+    json_decref(schema);
+    free(text);
+}
+
 /* Units, a decimal comma within quotes, codes, and numbers that stand for missing ones. */
 static void numbers_are_as_people_write_them(void **state)
 {
@@ -725,6 +748,7 @@ int main(void)
         cmocka_unit_test(times_of_zones_are_one_time),
         cmocka_unit_test(a_column_may_have_several_formats),
         cmocka_unit_test(numbers_are_as_people_write_them),
+        cmocka_unit_test(what_cannot_be_read_is_said),
         cmocka_unit_test(dates_are_read_in_one_of_their_formats),
         cmocka_unit_test(a_text_of_few_rows_is_not_counted),
         cmocka_unit_test(names_say_whose_row_it_is),

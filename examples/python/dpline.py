@@ -544,7 +544,8 @@ class _Estimator:
             date = not isinstance(low, (int, float, np.number))
             if not low < high:
                 raise ValueError(f"bounds of '{name}': (low, high), with low below high")
-            given[name] = {"type": "numeric", **({"date": _DAY} if date else {}), "bounds": [str(b)[:10] for b in (low, high)] if date else _pair(low, high)}
+            given[name] = {"type": "numeric", "bounds": [str(b)[:10] for b in (low, high)] if date else _pair(low, high)}
+            given[name].update({"date": _DAY} if date else {})
         for name, texts in (self.categories or {}).items():
             given[name] = {"type": "categorical", "unknown": "zero",
                            "categories": [[_text(t) for t in text] if isinstance(text, (list, tuple)) else _text(text) for text in texts]}
@@ -592,8 +593,8 @@ class _Estimator:
                     warnings.warn(f"{', '.join(read)}: bounds, categories or classes were read off the rows: epsilon does not cover them",
                                   PrivacyWarning, stacklevel=4)
             (here / "table.json").write_text(json.dumps(schema), "utf-8")
-            _, more = _run("dpline", "fit", "table.csv", "--test", "none", "--epsilon", self.epsilon, "--adjacency", self.adjacency, "-o", "model",
-                           *self._options("--seed"), *whose, cwd=place)
+            _, more = _run("dpline", "fit", "table.csv", "--test", "none", "--epsilon", self.epsilon, "--adjacency", self.adjacency,
+                           "-o", "model", *self._options("--seed"), *whose, cwd=place)
             self._released(here / "model")
         self.said_ = said + list(itertools.takewhile(lambda line: not line.startswith("dpline fit: the model is"), more))
         self.schema_, self.label_ = schema, next(c for c in schema["columns"] if c["type"] == "label")
@@ -645,11 +646,13 @@ class _Estimator:
         if not hasattr(self, "model_"):
             return about
         with self._place() as place:
-            of = [os.path.abspath(self.ledger), "--model", "model"] if self.ledger and os.path.exists(self.ledger) else ["model", "--no-registry"]
+            there = self.ledger and os.path.exists(self.ledger)
+            of = [os.path.abspath(self.ledger), "--model", "model"] if there else ["model", "--no-registry"]
             _run("dp-account", "report", *of, "-o", "page.html", cwd=place)
             page = (place / "page.html").read_text("utf-8")
         if hasattr(self, "said_"):
-            about += f"<details><summary>what the columns were taken for</summary><pre>{html.escape(chr(10).join(self.said_))}</pre></details>"
+            said = html.escape("\n".join(self.said_))
+            about += f"<details><summary>what the columns were taken for</summary><pre style='white-space: pre-wrap'>{said}</pre></details>"
         return f'{about}<iframe srcdoc="{html.escape(page)}" style="width: 100%; height: 32em; border: 1px solid #ccc"></iframe>'
 
     def _limits(self, X):

@@ -333,9 +333,20 @@ static void look_in(struct dp_census_range *range, bool good, double value)
 static void look_at_number(struct dp_census_exact *x, const struct dp_cell *f)
 {
     double value = NAN;
+    bool comma;
+    const bool code = dp_census_is_code(f->text, f->length);
+    const size_t unit = !code && (x->range[DP_CENSUS_POINT].all || x->range[DP_CENSUS_COMMA].all)
+                            ? unit_of(f, ',', &comma, &value)
+                            : DP_CENSUS_UNIT_COUNT;
+    const bool measured = unit < DP_CENSUS_UNIT_COUNT, other = measured && x->unit > 0 && (size_t)x->unit != unit + 1;
+    x->unit = measured ? (long)unit + 1 : x->unit;
     for (int k = 0; k < DP_CENSUS_NOTATIONS; k++)
         if (x->range[k].all) {
-            const bool good = dp_census_is_number(k, f->text, f->length, &value);
+            const bool good = k >= DP_CENSUS_DATES
+                                  ? dp_census_is_number(k, f->text, f->length, &value)
+                                  : !code && !other &&
+                                        dp_number_of(f->text, f->length, measured ? dp_census_units[unit] : NULL,
+                                                     k == DP_CENSUS_COMMA, &value);
             look_in(&x->range[k], good, value);
         }
     if (x->dates.all) {

@@ -70,6 +70,7 @@ struct dp_census_exact {
         bool all; /* each cell that is not missing is such a number */
         double low, high;
     } range[DP_CENSUS_NOTATIONS], dates; /* dates: of some format */
+    long unit;                           /* the number of the unit of all numbers that have one, from 1; 0: none has */
     bool format[DP_DATE_FORMATS];        /* which of them occur */
 };
 

@@ -904,14 +904,17 @@ static int exact_column(const struct dp_census *census, size_t i, int notation, 
     for (size_t k = 0; rc == DP_OK && k < c->seen_count && f.count < DP_CENSUS_DIFFERENT; k++)
         if (!dp_census_is_among(dp_census_absent, c->seen[k]->text, c->seen[k]->length))
             f.named[f.count++] = c->seen[k];
-    notation = i == census->label ? notation : notation_of(x, notation);
-    f.numeric = x->range[notation].all && x->cells > x->doubtful;
+    f.comma = i != census->label && census->delimiter == ',' && x->range[DP_CENSUS_COMMA].all && !x->range[notation].all;
+    notation = i == census->label ? notation : notation_of(x, f.comma ? DP_CENSUS_COMMA : notation);
+    f.numeric = x->range[notation].all && x->cells > x->doubtful && (i != census->label || x->unit == 0);
     f.low = x->range[notation].low;
     f.high = x->range[notation].high;
     if (f.numeric && notation >= DP_CENSUS_DATES)
         strcpy(f.date, dp_date_formats[notation - DP_CENSUS_DATES]);
     else if (!f.numeric && i != census->label && x->cells > x->doubtful)
         take_formats(x, &f);
+    else if (f.numeric && i != census->label && x->unit > 0)
+        f.unit = dp_census_units[x->unit - 1];
     if (rc == DP_OK && i == census->label) {
         rc = exact_label(census, &f, o, err);
     } else if (rc == DP_OK && !put_person(census, i, o)) {

@@ -59,6 +59,15 @@ krank label"
     complains 1 'dp-import: odd.json: "decimal" is a point or a comma' dp-import csv -s odd.json -o u.dp t.csv
 }
 
+@test "units, a decimal comma of a column and codes, in a schema that nobody pays for" {
+    awk -v OFS=, 'BEGIN { print "weight,price,zip,mixed,age,ill"; for (i = 0; i < 90; i++)
+        print 40 + i % 30 (i % 9 ? " kg" : ""), "\"1." 100 + i "," 10 + i "\"", (i % 3 ? "01067" : "10115"), i % 5 (i % 2 ? " kg" : " lb"), 20 + i % 40, (i % 2 ? "yes" : "no") }' > t.csv
+    dp-import csv --infer-schema s.json -q t.csv
+    assert_equal "$(jq -c '[.columns[] | [.name, .type, .unit, .decimal, .bounds]]' s.json)" \
+        '[["weight","numeric","kg|KG|Kg|kgs",null,[40,69]],["price","numeric",null,",",[1100.1,1189.99]],["zip","categorical",null,null,null],["mixed","categorical",null,null,null],["age","numeric",null,null,[20,59]],["ill","label",null,null,null]]'
+    dp-import csv -s s.json -q -o t.dp t.csv
+}
+
 @test "a column of dates of several formats, or of eight digits, and dates that mean no end" {
     awk 'BEGIN { print "mixed,compact,code,number,ill"; for (i = 0; i < 90; i++) { m = 1 + i % 12; d = 1 + i % 28
         printf i % 3 ? "2020-%02d-%02d," : "%d/%d/2020,", m, d

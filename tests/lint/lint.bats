@@ -326,9 +326,9 @@ page_defaults() {
     assert_output ''
 }
 
-# Messages do not change, and those before this commit were read; a checkout without history has nothing to say.
+# Since the rule was made; a checkout without history has nothing to say.
 @test "commit messages have a subject of at most 72 columns, and a body that says why" {
-    since=32512e99e120a99094487c64a3b619e312ce65b1
+    since=d313dd0635def15e23ff39d4da6a012de28c94aa
     git cat-file -e "$since^{commit}" 2> /dev/null && git merge-base --is-ancestor $since HEAD || skip "no history"
     bad=$(git log --no-merges --format='%h %s%n%b%x01' $since..HEAD | awk -v RS='\1\n?' -F '\n' '
         { subject = $1; sub(/^[^ ]* /, "", subject); body = 0

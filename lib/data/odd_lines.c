@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/number.h"
+#include "data/census.h"
 #include "data/date.h"
 #include "data/lines.h"
 
@@ -11,14 +12,6 @@ enum { SHAPED = 20 }; /* this many lines, at most, decide whether the header is 
 static void note(struct dp_lines *l, enum dp_lines_oddity which)
 {
     l->notes.line[which] = l->notes.count[which]++ > 0 ? l->notes.line[which] : l->number;
-}
-
-static bool is_word(const char *const *words, const struct dp_cell *f)
-{
-    for (; *words != NULL; words++)
-        if (strlen(*words) == f->length && strncasecmp(*words, f->text, f->length) == 0)
-            return true;
-    return false;
 }
 
 static bool is_unit(const struct dp_cell *f)
@@ -30,7 +23,7 @@ static bool is_unit(const struct dp_cell *f)
         "€",     "$",    "£",   "text",   "string", "number", "integer", "int",   "float",  "numeric", "unit", "units", NULL};
     const bool bracketed = f->length > 2 && ((f->text[0] == '(' && f->text[f->length - 1] == ')') ||
                                              (f->text[0] == '[' && f->text[f->length - 1] == ']'));
-    return bracketed || is_word(units, f);
+    return bracketed || dp_census_is_among(units, f->text, f->length);
 }
 
 /* Half of the cells that have something are units, and none is a number or a date. */
@@ -49,26 +42,28 @@ static bool has_units(const struct dp_lines *l)
     return units > 0 && 2 * units >= cells;
 }
 
+static const char *const totals[] = {
+    "total", "totals", "total:", "grand total", "sum", "sum:", "summe", "insgesamt", "gesamt", "somme", "totaal", NULL};
+
 /* The first cell that has something is a word for a total, and another one is empty. */
 static bool has_total(const struct dp_lines *l)
 {
-    static const char *const totals[] = {
-        "total", "totals", "total:", "grand total", "sum", "sum:", "summe", "insgesamt", "gesamt", "somme", "totaal", NULL};
     size_t first = 0, empty = 0;
     while (first < l->fields && l->field[first].length == 0)
         first++;
     for (size_t i = 0; i < l->fields; i++)
         empty += l->field[i].length == 0;
-    return first < l->fields && empty > 0 && is_word(totals, &l->field[first]);
+    return first < l->fields && empty > 0 && dp_census_is_among(totals, l->field[first].text, l->field[first].length);
 }
 
-/* Whether the first letter may begin a word for a total: most lines are not split for this question. */
+/* Whether the line begins with such a word: most lines are not split for this question. */
 static bool may_have_total(const struct dp_lines *l, char delimiter)
 {
-    size_t i = 0;
-    while (i < l->length && (l->line[i] == delimiter || l->line[i] == '"' || l->line[i] == ' '))
-        i++;
-    return i < l->length && strchr("tTsSgGiI", l->line[i]) != NULL;
+    const char before[] = {delimiter, '"', ' ', '\0'}, *begin = l->line + strspn(l->line, before);
+    for (const char *const *word = totals; *word != NULL && strchr("tTsSgGiI", *begin) != NULL; word++)
+        if (strncasecmp(begin, *word, strlen(*word)) == 0)
+            return true;
+    return false;
 }
 
 int dp_lines_is_row(struct dp_lines *l, char delimiter, bool *row, struct dp_err *err)

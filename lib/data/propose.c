@@ -381,7 +381,7 @@ static double numbers_of(const struct made *m, struct found *f, double *missing)
             continue;
         f->sentinel[k] = sum > 0 && ((value < 0 && f->low >= 0) || fabs(value) >= FAR * fmax(fabs(f->low), fabs(f->high)));
         if (f->sentinel[k])
-            *missing += here;
+            *missing += if_significant(here, m->significant); /* else it would hide others behind its noise */
         else if (here >= m->significant)
             b.count[dp_census_cell(value, false) - 1] += here;
     }

@@ -397,21 +397,29 @@ static size_t length_of_name(const struct dp_lines *l, const char *label)
     return strcspn(label, "=");
 }
 
-/* Adds each class in lower case, with a capital, and in capitals. */
-static void add_cases(struct dp_schema *s, size_t from)
+/* Adds the text to class k, if no class has it. */
+static void add_spelling(struct dp_schema *s, size_t k, const char *text)
 {
-    for (size_t k = from; k < s->classes; k++)
+    if (dp_schema_class_with(s, text) < 0)
+        dp_texts_add(&s->class[k], text, strlen(text));
+}
+
+/* Adds each class in lower case, with a capital, and in capitals; a whole number, as 1.0, too. */
+static void add_spellings(struct dp_schema *s, size_t from)
+{
+    int64_t whole;
+    for (size_t k = from; k < s->classes; k++) {
+        char *text = dp_got(strdup(s->class[k].text[0])), *point = dp_format("%s.0", text);
         for (int capitals = 0; capitals < 3; capitals++) {
-            char *text = dp_got(strdup(s->class[k].text[0]));
-            bool known = false;
             for (size_t i = 0; text[i] != '\0'; i++)
                 text[i] = (char)(capitals > (i > 0) ? toupper((unsigned char)text[i]) : tolower((unsigned char)text[i]));
-            for (size_t other = 0; other < s->classes; other++)
-                known |= dp_texts_find(&s->class[other], text, strlen(text)) >= 0;
-            if (!known)
-                dp_texts_add(&s->class[k], text, strlen(text));
-            free(text);
+            add_spelling(s, k, text);
         }
+        if (dp_number_int(text, &whole))
+            add_spelling(s, k, point);
+        free(text);
+        free(point);
+    }
 }
 
 /* Reads what the user says of the label. Whether a name has a sign of equality in it, the first line says. */
@@ -438,7 +446,7 @@ static int read_label(struct dp_census *census, const struct dp_import_source *s
     } else if (source->classes != NULL) {
         rc = dp_schema_classes(&census->known, source->classes, err);
     }
-    add_cases(&census->known, census->others);
+    add_spellings(&census->known, census->others);
     return rc;
 }
 

@@ -101,7 +101,7 @@ struct dp_census {
     size_t columns, label;
     size_t out;                /* columns that are not counted */
     enum dp_census_label said; /* what the user says that the label is */
-    struct dp_schema known;    /* DP_CENSUS_CLASSES: its classes, each in several cases */
+    struct dp_schema known;    /* DP_CENSUS_CLASSES: its classes, each in several spellings */
     bool others;               /* all other texts are class 0 */
     char *label_name;          /* or NULL */
     long person;               /* the column import->source.person, or -1 */

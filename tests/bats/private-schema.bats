@@ -243,6 +243,11 @@ labels() { jq -c '.columns[] | select(.type == "label") | [.classes, .unknown, .
     grep -qE "^dp-import: column 'ill': about 3[0-9]{2} rows, give or take [0-9]*, have no label, or one that --classes does not name: they teach nothing, are not measured, " said
     dp-import t.csv -s s.json --label ill --classes no,yes -q -o t.dp
     assert_equal "$(facts t.dp)" "2 330"
+    # a whole number may have a point
+    awk 'BEGIN { print "age,ill"; split("0 1 0.0 1.0", y, " "); for (i = 0; i < 3000; i++) print 20 + i % 50 "," y[1 + i % 4] }' > n.csv
+    dp-import n.csv --infer-schema n.json --private-schema 1 --no-ledger --noise-seed 2 --classes 0,1 -q
+    dp-import n.csv -s n.json -q -o n.dp
+    assert_equal "$(jq -c '.columns[1].classes' n.json) $(facts n.dp)" '[["0","0.0"],["1","1.0"]] 2 0'
     # one class against all others that are not empty
     propose --label ill=yes
     assert_equal "$(labels)" '[["not yes",["yes","Yes","YES"]],"not yes",null]'

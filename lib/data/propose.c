@@ -894,6 +894,23 @@ static void take_formats(const struct dp_census_exact *x, struct found *f)
             strcat(strcat(f->date, f->date[0] != '\0' ? "|" : ""), dp_date_formats[k]);
 }
 
+/* What the numbers of a column are. A label has no dates and no units. */
+static void exact_numbers(const struct dp_census *census, bool label, const struct dp_census_exact *x, int notation,
+                          struct found *f)
+{
+    f->comma = !label && census->delimiter == ',' && x->range[DP_CENSUS_COMMA].all && !x->range[notation].all;
+    notation = label ? notation : notation_of(x, f->comma ? DP_CENSUS_COMMA : notation);
+    f->numeric = x->range[notation].all && x->cells > x->doubtful && !(label && x->unit > 0);
+    f->low = x->range[notation].low;
+    f->high = x->range[notation].high;
+    if (f->numeric && notation >= DP_CENSUS_DATES)
+        strcpy(f->date, dp_date_formats[notation - DP_CENSUS_DATES]);
+    else if (f->numeric && x->unit > 0)
+        f->unit = dp_census_units[x->unit - 1];
+    else if (!f->numeric && !label && x->cells > x->doubtful)
+        take_formats(x, f);
+}
+
 static int exact_column(const struct dp_census *census, size_t i, int notation, json_t *o, struct dp_err *err)
 {
     const struct dp_census_column *c = &census->column[i];
@@ -901,23 +918,13 @@ static int exact_column(const struct dp_census *census, size_t i, int notation, 
     struct found f = {.fill = NAN};
     f.named = dp_new(c->seen_count + 1, sizeof *f.named);
     int rc = DP_OK;
-    for (size_t k = 0; rc == DP_OK && k < c->seen_count && f.count < DP_CENSUS_DIFFERENT; k++)
+    for (size_t k = 0; k < c->seen_count && f.count < DP_CENSUS_DIFFERENT; k++)
         if (!dp_census_is_among(dp_census_absent, c->seen[k]->text, c->seen[k]->length))
             f.named[f.count++] = c->seen[k];
-    f.comma = i != census->label && census->delimiter == ',' && x->range[DP_CENSUS_COMMA].all && !x->range[notation].all;
-    notation = i == census->label ? notation : notation_of(x, f.comma ? DP_CENSUS_COMMA : notation);
-    f.numeric = x->range[notation].all && x->cells > x->doubtful && (i != census->label || x->unit == 0);
-    f.low = x->range[notation].low;
-    f.high = x->range[notation].high;
-    if (f.numeric && notation >= DP_CENSUS_DATES)
-        strcpy(f.date, dp_date_formats[notation - DP_CENSUS_DATES]);
-    else if (!f.numeric && i != census->label && x->cells > x->doubtful)
-        take_formats(x, &f);
-    else if (f.numeric && i != census->label && x->unit > 0)
-        f.unit = dp_census_units[x->unit - 1];
-    if (rc == DP_OK && i == census->label) {
+    exact_numbers(census, i == census->label, x, notation, &f);
+    if (i == census->label) {
         rc = exact_label(census, &f, o, err);
-    } else if (rc == DP_OK && !put_person(census, i, o)) {
+    } else if (!put_person(census, i, o)) {
         f.missing = x->missing > 0 || (f.numeric && x->doubtful > 0);
         f.fill = f.low == f.high && f.missing ? f.low : NAN;
         f.words = x->doubtful > 0 ? json_array() : NULL;

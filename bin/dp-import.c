@@ -81,9 +81,9 @@ static const struct dp_option options[] = {
     DP_OPTION_FLAG(0, else_unpaid, "even knots if the table is too small to pay for others", .needs = "private-knots"),
     DP_OPTION_INT(0, noise_seed, "S", DP_FROM_TO(0, 9007199254740992), "reproducible, not private", .needs = "private-schema"),
     DP_OPTION_TEXT(0, person, "NAME", "the column that says whose row it is, if a person may have several rows",
-                   .needs = "infer-schema"),
+                   .needs = "infer-schema, schema"),
     DP_OPTION_FLAG(0, row_is_person, "each row is another person, although a column looks like an identifier",
-                   .needs = "infer-schema", .excludes = "person"),
+                   .needs = "infer-schema, schema", .excludes = "person"),
     DP_OPTION_INT(0, rows_per_person, "K", DP_FROM_TO(1, DP_UNIT_MOST),
                   "keep at most K rows of one person (--person: 8; else as the schema says)", .only = SCHEMED,
                   .excludes = "out: the rows of a person are kept in a data set"),
@@ -636,11 +636,24 @@ static int check_label(const struct dp_schema *s, const struct options *o, struc
 }
 
 /* Reads the schema, and sets what follows from it and from the options together. */
+/* So it is with persons. */
+static int check_person(const struct dp_schema *s, const struct options *o, struct dp_err *err)
+{
+    const long column = dp_schema_person(s);
+    const char *name = column >= 0 ? s->column[column].name : "";
+    char shown[DP_TEXT_SHOWN];
+    if (o->schema == NULL || (o->person == NULL ? !o->row_is_person || column < 0 : strcmp(name, o->person) == 0))
+        return DP_OK;
+    dp_text_show(name, strlen(name), shown);
+    return dp_fail(err, DP_E_USAGE, "--%s: %s %s%s%s", o->person != NULL ? "person" : "row-is-person", o->schema,
+                   column >= 0 ? "says whose a row is by column '" : "has no column of persons", shown, column >= 0 ? "'" : "");
+}
+
 static int prepare(struct dp_import *import, const struct options *o, struct dp_err *err)
 {
     struct dp_schema *schema = &import->plan.schema;
     int rc = o->schema != NULL ? dp_schema_load(schema, o->schema, err) : DP_OK;
-    rc = rc ?: check_label(schema, o, err);
+    rc = rc ?: check_label(schema, o, err) ?: check_person(schema, o, err);
     if (rc == DP_OK && o->storage < 0 && has_text(schema))
         import->writer.storage = DP_STORAGE_CSR;
     if (rc == DP_OK && o->population != NULL)

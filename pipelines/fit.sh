@@ -137,7 +137,7 @@ value() { [[ $2 =~ \"$1\":\ \"?([a-z0-9]+) ]] && echo "${BASH_REMATCH[1]}"; }
 # rows FORMAT [OPTION]: the rows of the table, divided. They have norm 1, because loose bounds would make them short, except where the
 # coefficients of --linear are to be read
 rows() {
-    words_of label classes number delimiter skip-lines comment bad-cells sql population registry no-registry quiet
+    words_of label classes number person row-is-person delimiter skip-lines comment bad-cells sql population registry no-registry quiet
     [ -n "$linear" ] || words+=(--row-norm unit)
     [ -z "$again" ] || words+=(--force)
     [[ -z $tests && $part = 1 ]] || words+=(--test "${data%.dp}-test.dp")
@@ -153,7 +153,7 @@ import_as() {
     fi
     if [ -z "$persons" ]; then # the schema was there, and nobody has counted the rows
         said=$(rows "$1" --basis cosines 2>&1) || { status=$? && echo "$said" >&2 && return $status; }
-        persons=$(dp-info --get rows "$data") again=1
+        persons=$(dp-info --get persons "$data") again=1
     fi
     basis=$(choose_basis) || basis=line
     [ "$basis" != products ] || [ -z "$additive" ] || basis=cosines

@@ -145,6 +145,20 @@ visits() {
     grep -q '^dpline fit: by all runs on these people: epsilon 1 at delta 0.0001, by 2 runs and ' said
     assert_equal "$(jq -r 'select(.kind == "open").unit' visits.json.ledger | paste -sd,)" person:1,person:8
     assert_equal "$(jq -c '[.columns[0], .paid.person]' visits.json)" '[{"name":"mrn","type":"person","rows_per_person":8},"mrn"]'
+    # with the schema: nothing else is said of persons, and it is their number that chooses the run
+    rm -r visits.dp visits-test.dp visits.model
+    for other in --row-is-person "--person visit"; do
+        # shellcheck disable=SC2086 # one word or two
+        run dpline fit visits.csv $other
+        assert_failure 2
+        assert_line "dp-import: ${other% visit}: visits.json says whose a row is by column 'mrn'"
+    done
+    jq 'del(.paid) | .columns[0] = {name: "mrn", type: "ignore"}' visits.json > ignored.json
+    complains 2 "dp-import: --person: ignored.json has no column of persons" dp-import visits.csv -s ignored.json --person mrn -o other.dp
+    printf '#!/bin/sh\necho "$@" >> %s/asked\nexec %s "$@"\n' "$PWD" "$(command -v dp-fit)" > dp-fit
+    chmod +x dp-fit
+    PATH=$PWD:$PATH dpline fit visits.csv --person mrn -q --no-ledger
+    grep -q -- '--rows 2400 ' asked
     # no row of another meaning
     for other in '.columns[0].type = "ignore" | del(.columns[0].rows_per_person)' \
         '.columns[1] = {name: "visit", type: "person", rows_per_person: 9} | .columns[0] = {name: "mrn", type: "ignore"}'; do

@@ -460,7 +460,7 @@ class _Estimator:
         return f"{type(self).__name__}({', '.join(given)})"
 
     def _forget(self):
-        for name in ("feature_names_in_", "coef_", "schema_", "said_"):
+        for name in ("feature_names_in_", "coef_", "schema_", "said_", "label_"):
             self.__dict__.pop(name, None)
 
     def _fitted(self):
@@ -855,15 +855,15 @@ class DPClassifier(_Estimator):
 
     def score(self, X, y, sample_weight=None):
         """The accuracy on rows that have a label."""
-        right = self.predict(X) == np.asarray(y)
+        predicted = self.predict(X)
         if not hasattr(self, "label_"):
-            return float(np.average(right, weights=sample_weight))
+            return float(np.average(predicted == np.asarray(y), weights=sample_weight))
         names = {word: c[0] for c in self.label_["classes"] if isinstance(c, list) for word in c}
         other = {"zero": None}.get(self.label_.get("unknown"), self.label_.get("unknown"))
         known = {c if isinstance(c, str) else c[0] for c in self.label_["classes"]}
         truth = [names.get(cell, cell) for cell in _cells(y)]
         truth = np.array([cell if cell in known or not cell else other or cell for cell in truth], object)
-        right = [_text(value) == t for value, t in zip(self.predict(X), truth)]
+        right = [_text(value) == t for value, t in zip(predicted, truth)]
         weight = (truth != "") * (1 if sample_weight is None else np.asarray(sample_weight))
         return float(np.average(right, weights=weight))
 

@@ -894,7 +894,7 @@ static void take_formats(const struct dp_census_exact *x, struct found *f)
             strcat(strcat(f->date, f->date[0] != '\0' ? "|" : ""), dp_date_formats[k]);
 }
 
-/* What the numbers of a column are. A label has no dates and no units. */
+/* Describes the numbers of a column. A label has no dates and no units. */
 static void exact_numbers(const struct dp_census *census, bool label, const struct dp_census_exact *x, int notation,
                           struct found *f)
 {

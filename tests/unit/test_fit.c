@@ -72,7 +72,7 @@ static void a_budget_is_spent_and_not_exceeded(void **state)
     assert_true(samples[1] > 5 && samples[2] > 5);
 }
 
-/* A mean over a sample has the noise of a mean over all rows, but for what amplification is short of its limit. */
+/* A mean over a sample has the noise of a mean over all rows, and a few percent more: amplification is short of its limit. */
 static void samples_have_the_noise_of_all_rows(void **state)
 {
     (void)state;

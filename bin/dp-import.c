@@ -319,6 +319,13 @@ static int infer(struct dp_import *import, struct identity *identity, const stru
         return rc;
     const bool pays = !isnan(o->private_schema);
     rc = dp_census_read(&census, import, pays ? DP_CENSUS_PAID : DP_CENSUS_UNPAID, err);
+    const struct dp_lines_notes *notes = &import->result.notes;
+    if (rc == DP_OK && pays && notes->count[DP_LINES_QUOTED] > 0) /* one row would take others away */
+        rc = dp_fail(
+            err, DP_E_RUN,
+            "%s: line %zu: a quote opens here, and the cell takes in %zu lines that look like rows: is a quote missing, or "
+            "one too many? nothing was charged",
+            import->source.input, notes->line[DP_LINES_QUOTED], notes->count[DP_LINES_QUOTED]);
     if (rc == DP_OK && pays)
         rc = pay_for_schema(&census, import, identity, o, &schema, err);
     else

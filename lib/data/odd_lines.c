@@ -26,20 +26,15 @@ static bool is_unit(const struct dp_cell *f)
     return bracketed || dp_census_is_among(units, f->text, f->length);
 }
 
-/* Half of the cells that have something are units, and none is a number or a date. */
+/* At least two cells have something, and all of them are units: half of them, or one, may be the words of a row. */
 static bool has_units(const struct dp_lines *l)
 {
     size_t cells = 0, units = 0;
     for (size_t i = 0; i < l->fields; i++) {
-        const struct dp_cell *f = &l->field[i];
-        double value;
-        if (f->length > 0 && (dp_number_written(f->text, f->length, false, &value) ||
-                              dp_date_find(f->text, f->length, &value) != DP_DATE_FORMATS))
-            return false;
-        cells += f->length > 0;
-        units += f->length > 0 && is_unit(f);
+        cells += l->field[i].length > 0;
+        units += l->field[i].length > 0 && is_unit(&l->field[i]);
     }
-    return units > 0 && 2 * units >= cells;
+    return units > 1 && units == cells;
 }
 
 static const char *const totals[] = {

@@ -377,12 +377,12 @@ static double numbers_of(const struct made *m, struct found *f, double *missing)
     double sum = bounds_of(b, m->deviations, &f->low, &f->high, &f->variance);
     for (size_t k = 0; missing != NULL && k < DP_CENSUS_SENTINEL_COUNT; k++) {
         const double value = dp_census_sentinels[k], here = count(m, DP_CENSUS_SENTINELS + k);
-        if (here < EDGE * m->scale)
+        if (here < m->significant)
             continue;
         f->sentinel[k] = sum > 0 && ((value < 0 && f->low >= 0) || fabs(value) >= FAR * fmax(fabs(f->low), fabs(f->high)));
         if (f->sentinel[k])
-            *missing += if_significant(here, m->significant); /* else it would hide others behind its noise */
-        else if (here >= m->significant)
+            *missing += here;
+        else
             b.count[dp_census_cell(value, false) - 1] += here;
     }
     if (missing != NULL)
@@ -487,12 +487,14 @@ static int buckets_of(const struct made *m, double others, bool codes, double na
     return buckets > 2 && (codes || repeats >= 0.5 * others) ? buckets : 0;
 }
 
-/* Whether nearly all numbers are different whole numbers, but no seconds since 1970, which are dates. */
-static bool are_numbers_of_rows(const struct made *m, double numbers, double low, double high)
+/* Whether nearly all numbers are different whole numbers, but no seconds since 1970, which are dates. Salaries are such numbers,
+ * too, but not where there are at most twice as many numbers as rows: of those, by chance, more would be the same. */
+static bool are_different(const struct made *m, double numbers, const struct found *f, bool *in_a_row)
 {
     const double rows = (double)m->census->rows, looked = fmin(1, DP_CENSUS_FIRST / rows) * numbers;
-    const bool seconds = low >= 0x1p26 && high <= 0x1p31;
-    return numbers > 0 && !seconds && count(m, DP_CENSUS_WHOLE) >= 0.8 * looked;
+    const bool seconds = f->low >= 0x1p26 && f->high <= 0x1p31;
+    *in_a_row = f->high - f->low <= 2 * rows;
+    return f->numeric && f->date[0] == '\0' && numbers > 0 && !seconds && count(m, DP_CENSUS_WHOLE) >= 0.8 * looked;
 }
 
 /* Bounds of numbers of which many are 0. others: the number of cells in no bin or text that exceeds the noise. If only the bin
@@ -573,21 +575,27 @@ static void noised_feature(const struct made *m, const struct dp_census_column *
     double missing = absent, numbers = noised_numbers(m, f, &missing);
     const double named = name_texts(m, c, f);
     const bool codes = has_codes(f);
+    bool in_a_row;
     const double others = (double)m->census->rows - missing - named - (codes ? 0 : numbers);
     f->buckets = buckets_of(m, others, codes, named);
     f->numeric = !codes && numbers >= named + (f->buckets > 0 ? others : 0);
     bound_zeros(m, numbers, others, f);
     f->missing = missing >= m->significant;
     f->fill = f->missing ? NAN : f->low + 0.5 * (f->high - f->low);
+    const bool different = are_different(m, numbers, f, &in_a_row);
     if (c->name[0] == '\0')
         f->why = "it has no name, as a column that numbers the rows";
     else if (c->identifier && (f->numeric || f->count == 0))
         f->why = "its name looks like an identifier";
-    else if (f->numeric && f->date[0] == '\0' && are_numbers_of_rows(m, numbers, f->low, f->high))
-        f->why = "nearly all its numbers are different whole numbers, as in identifiers";
+    else if (different && in_a_row)
+        f->why = "its numbers are different whole numbers, hardly more than there are rows, as in identifiers";
     else if (f->numeric && f->low == f->high)
         f->why =
             numbers > 0 ? "its numbers do not differ by what was paid for" : "no value is frequent enough for what was paid";
+    if (different)
+        f->note = "nearly all its numbers are different: if it is an identifier, --without leaves it out";
+    else if (strstr(f->date, "%m/%d/") != NULL && strstr(f->date, "%d/%m/") != NULL)
+        f->note = "if a date can have either, its month is taken to be first: a guess, which \"date\" in the schema decides";
     tell_lost(m, (double)m->census->rows - count(m, 0) - (missing - absent) - numbers, f);
 }
 
@@ -672,6 +680,8 @@ static int noised_column(const struct made *m, size_t i, json_t *o, bool *featur
         put_feature(o, &f);
         *features |= f.why == NULL;
     }
+    if (i == m->census->label && m->census->said == DP_CENSUS_CLASSES)
+        *row |= dp_text_index_find(&c->index, c->name, strlen(c->name), -1) >= 0;
     *row |= (json_object_get(o, "categories") != NULL || json_object_get(o, "classes") != NULL) && has_name(&f, c->name);
     free(f.named);
     return rc;

@@ -62,10 +62,28 @@ dp-import: warning: line 305, the last one, is a total, so it is skipped"
     dpline scd --data plain.dp --loss logistic --epochs 3 --seed 1 -q -o model
     dp-predict --schema s.json model odd.csv 2> said > predictions
     assert_equal "$(cat said)" "dp-predict: warning: $warned"
+    # a schema that is paid for would depend on one row by the 20 that it takes away
+    complains 1 "dp-import: odd.csv: $warned nothing was charged" \
+        dp-import csv --infer-schema paid.json --label y --row-is-person --private-schema 1 odd.csv
+    assert_not_exist paid.json
     # lines of a text are no rows, with or without commas
     awk 'NR % 7 == 2 { sub(/ok/, "\"one\n, two, and\n\nthree, four, five, six\"") } 1' plain.csv > texts.csv
     same_rows texts.csv
     assert_equal "$(cat said)" ''
+}
+
+@test "rows of a prediction without a cell are counted" {
+    dpline scd --data plain.dp --loss logistic --epochs 3 --seed 1 -q -o model
+    { sed 3q plain.csv && sed -n '1s/[^,]//gp' plain.csv; } > odd.csv
+    dp-predict --schema s.json model odd.csv > predictions 2> said || true
+    grep -qx 'dp-predict: warning: 1 of 3 rows are empty: their prediction is of missing cells only' said
+}
+
+@test "words of units in half of the first row, or in its only cell, leave it a row" {
+    printf 'shift,ward,y\n%s' "$(for i in $(seq 30); do printf 'day,w%d,no\nnight,w%d,yes\n' $i $i; done)" > words.csv
+    dp-import words.csv --infer-schema words.json --label y -q 2> said
+    dp-import words.csv -s words.json --no-registry -q -o words.dp 2>> said
+    assert_equal "$(cat said) $(dp-info --get rows words.dp)" ' 60'
 }
 
 @test "a line sep=, and UTF-16 without a mark are read" {

@@ -363,6 +363,9 @@ numeric"
     dp-import csv --infer-schema y.json --private-schema 1 --label dead -q years.csv
     assert_equal "$(jq -c '[.header, .columns[].name]' y.json)" '[false,"column1","column2","column3"]'
     dp-import csv -s y.json -q -o y.dp years.csv
+    # also where the user names the classes
+    dp-import csv --infer-schema y.json --private-schema 1 --label dead --classes alive,dead -q -f years.csv
+    assert_equal "$(jq -c '[.header, .columns[].name]' y.json)" '[false,"column1","column2","column3"]'
     # a header is one, and its names are said
     sed '1s/.*/code,illness,state/' texts.csv > named.csv
     run dp-import csv --infer-schema n.json --private-schema 1 named.csv

@@ -66,8 +66,8 @@ struct predict {
     double *probability;
     /* For a table: */
     struct dp_texts keep;
-    size_t *kept; /* fields of the columns to keep */
-    size_t unread;
+    size_t *kept;         /* fields of the columns to keep */
+    size_t unread, empty; /* rows of a table */
 };
 
 static void put_text(const char *prefix, const char *text)
@@ -361,8 +361,13 @@ static int put_table_row(void *self, const struct dp_import *import, const float
 {
     const struct table *t = self;
     const struct dp_row row = dp_row_dense(x, import->plan.features);
+    const struct dp_lines *lines = import->reader.lines;
+    size_t filled = 0;
     (void)y;
-    put_kept(t->p, import->reader.lines);
+    while (lines != NULL && filled < lines->fields && lines->field[filled].length == 0)
+        filled++;
+    t->p->empty += lines != NULL && filled == lines->fields;
+    put_kept(t->p, lines);
     put_row(t->p, &row);
     return ferror(stdout) ? dp_fail(err, DP_E_UPSTREAM, "%s", "") : DP_OK;
 }
@@ -415,6 +420,14 @@ static int take_schema(const struct predict *p, const char *model, struct dp_imp
     return rc;
 }
 
+static void say_rows(size_t some, size_t all, const char *what)
+{
+    char sentence[120];
+    snprintf(sentence, sizeof sentence, "%zu of %zu rows %s", some, all, what);
+    if (some > 0)
+        dp_cli_warn("dp-predict", sentence);
+}
+
 /* A line per column whose cells the model has no meaning for. *changed: those are most cells of a column. */
 static void say_strange(const struct dp_import *import, bool *changed)
 {
@@ -460,12 +473,10 @@ static int predict_table(struct predict *p, const char *model, const char *path,
     t.headed = import.plan.schema.header;
     import.strange = dp_new(import.plan.schema.columns + 1, sizeof *import.strange);
     rc = rc ?: dp_import_stream(&import, &to, err);
-    if (rc == DP_OK && p->unread > 0) {
-        char sentence[120];
-        snprintf(sentence, sizeof sentence, "%zu of %zu rows could not be read, and have no prediction", p->unread,
-                 p->unread + import.result.rows);
-        dp_cli_warn("dp-predict", sentence);
-    }
+    if (rc == DP_OK)
+        say_rows(p->unread, p->unread + import.result.rows, "could not be read, and have no prediction");
+    if (rc == DP_OK)
+        say_rows(p->empty, import.result.rows, "are empty: their prediction is of missing cells only");
     bool changed = false;
     dp_lines_tell(&import.result.notes, dp_cli_warn, "dp-predict");
     if (rc == DP_OK)

@@ -38,10 +38,14 @@ help[model]="write the model there (default: into the current directory, as NAME
 parse "$@"
 [ -n "$allow_weak$seed" ] || [ "$(calculate 'epsilon > 10')" = 0 ] ||
     fail "--epsilon: above 10 little is hidden; see dp-privacy(7) on choosing it (--allow-weak if that is meant)"
+[[ -z $class_weights || $class_weights =~ ^[0-9.e-]+(,[0-9.e-]+)+$ ]] || fail "--class-weights: a number for each class, got '$class_weights'"
+[ -z "$class_weights" ] || [ -z "$number" ] || fail "--class-weights are for classes, and --number for a number"
+[ -z "$person" ] || [ ! -f "$test" ] || fail "--person: a second table may have rows of the same persons; --test takes a part or none"
 [ -n "$data" ] || fail "the data set is missing: $name DATA --epsilon 1 (try --help)"
 
 # place_model STEM: where the model goes. That it can is known before anything is paid for
 place_model() {
+    local read
     elsewhere=''
     if [ -z "$model" ]; then
         [[ $data != */*[!/]* ]] || elsewhere=' in the current directory'
@@ -49,6 +53,9 @@ place_model() {
         [ ! -e "$model" ] || [ -n "$print" ] || fail "$model is there already (-o $(quote "$model") replaces it; each run costs budget)"
     fi
     [ -n "$print" ] || may_write -o "$model"
+    for read in "$data" "$own_schema" "${tests:-}"; do
+        [ ! "$model" -ef "$read" ] || fail "-o: $model is read by this command, and would be replaced"
+    done
 }
 # place_ledger STEM: the ledger that has the charge for the schema, or for knots, which without a registry nothing else leads to
 place_ledger() {
@@ -192,7 +199,8 @@ format=''
 case $format in
     csv | tsv | sqlite | arff) import "$format" ;;
     ?*) describe "$format" ;;
-    *) [ -z "$label" ] || fail "--label is for a table; a data set has its label"
+    *) [ -d "$data" ] || [ -z "$label" ] || fail "$data: a table has a name that ends with its format, as .csv or .csv.gz"
+        [ -z "$label" ] || fail "--label is for a table; a data set has its label"
         [ -z "$population" ] || fail "--population is for a table; a data set has its population" ;;
 esac
 if [ -z "$own_schema" ]; then

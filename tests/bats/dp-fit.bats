@@ -56,6 +56,11 @@ printed() { dpline fit small.dp --print -q "$@" | tr -s ' \n' ' '; }
     complains 2 "dpline fit: --label is required: the column of people.csv to predict" dpline fit people.csv
     complains 2 "dpline fit: --print: people.csv is a table, and only a run on a data set is printed" dpline fit people.csv --print
     complains 2 "dpline fit: --label is for a table; a data set has its label" dpline fit small.dp --label age
+    cp people.csv people.txt
+    complains 2 "dpline fit: people.txt: a table has a name that ends with its format, as .csv or .csv.gz" dpline fit people.txt --label x
+    complains 2 "dpline fit: -o: people.csv is read by this command, and would be replaced" dpline fit people.csv --label x -o people.csv
+    complains 2 "dpline fit: --class-weights: a number for each class, got '1'" dpline fit people.csv --label x --class-weights 1
+    complains 2 "dpline fit: --class-weights are for classes, and --number for a number" dpline fit people.csv --label x --number --class-weights 1,1
     complains 2 "dpline fit: --population is for a table; a data set has its population" dpline fit small.dp --population us
     for part in 1 -.1 all; do complains 2 "dpline fit: --test: must be a table, a part below 1, or none, got '$part'" dpline fit people.csv --label x --test=$part; done
     run dp-fit people.csv

@@ -460,8 +460,9 @@ class _Estimator:
         return f"{type(self).__name__}({', '.join(given)})"
 
     def _forget(self):
-        for name in ("feature_names_in_", "coef_", "schema_", "said_", "label_"):
-            self.__dict__.pop(name, None)
+        """Takes away what another fit has left, so that a fit that fails leaves no model."""
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, name)
 
     def _fitted(self):
         if not hasattr(self, "model_"):
@@ -494,7 +495,6 @@ class _Estimator:
         if not np.isfinite(X).all():
             raise ValueError("Input X contains NaN or infinity (private_schema=True, or bounds by name, take missing values).")
         if fitting:
-            self._forget()
             self.n_features_in_ = X.shape[1]
             if names is not None:
                 self.feature_names_in_ = names
@@ -526,9 +526,12 @@ class _Estimator:
         weight = weight if weights is None else weight * weights
         return np.random.default_rng(self.random_state).uniform(size=len(y)) < weight
 
+    def _has_persons(self):
+        return self.person is not None and self.person is not False
+
     def _is_table(self, X):
         """X goes in as a table. Only types and parameters decide, not values, because models of arrays and of tables look different."""
-        if self.private_schema or self.categories is not None or isinstance(self.bounds, dict):
+        if self.private_schema or self.categories is not None or isinstance(self.bounds, dict) or self._has_persons():
             return True
         return hasattr(X, "columns") and any(X[name].dtype.kind not in "biuf" for name in X.columns)
 
@@ -536,9 +539,10 @@ class _Estimator:
         """What the user says of the columns, as a schema says it."""
         bounds = self.bounds or {}
         if not isinstance(bounds, dict):
-            if any(isinstance(cell, str) for cells in columns.values() for cell in cells[:1]):
+            names = [name for name in columns if not self._has_persons() or name != str(self.person)]
+            if any(isinstance(cell, str) for name in names for cell in columns[name][:1]):
                 raise ValueError("bounds: a dictionary, {column: (low, high)}, because not all columns are numbers")
-            bounds = dict(zip(columns, zip(*(np.broadcast_to(np.asarray(b, "f8"), len(columns)) for b in bounds))))
+            bounds = dict(zip(names, zip(*(np.broadcast_to(np.asarray(b, "f8"), len(names)) for b in bounds))))
         given = {}
         for name, (low, high) in bounds.items():
             date = not isinstance(low, (int, float, np.number))
@@ -549,8 +553,8 @@ class _Estimator:
         for name, texts in (self.categories or {}).items():
             given[name] = {"type": "categorical", "unknown": "zero",
                            "categories": [[_text(t) for t in text] if isinstance(text, (list, tuple)) else _text(text) for text in texts]}
-        if self.person:
-            given[self.person] = {"type": "person", "rows_per_person": 8}
+        if self._has_persons():
+            given[str(self.person)] = {"type": "person", "rows_per_person": 8}
         for name in given:
             if name not in columns:
                 raise ValueError(f"bounds, categories or person: '{name}' is no column")
@@ -560,22 +564,25 @@ class _Estimator:
         """Runs dpline fit on a table. cells are the labels as texts; label is what the schema says of them, or None."""
         self._check()
         columns = _columns(X)
+        if any(len(column) != len(cells) for column in columns.values()):
+            raise ValueError(f"Found input variables with inconsistent numbers of samples: {len(X)} rows, {len(cells)} labels")
         name = getattr(y, "name", None)
         name = name if isinstance(name, str) and name else "y"
         while name in columns:
             name += "_"
-        given = self._given(columns)
+        given, row = self._given(columns), _numbering([*columns, name])
         if label is not None:
             given[name] = {"type": "label", "unknown": "zero", **label} if "classes" in label else {"type": "label", **label}
         with tempfile.TemporaryDirectory(prefix="dpline-") as place:
             here = pathlib.Path(place)
             dates = {n: entry["date"] for n, entry in given.items() if "date" in entry}
-            (here / "table.csv").write_text(_csv({**columns, name: cells}, dates), "utf-8")
+            (here / "table.csv").write_text(_csv({row: range(len(cells)), **columns, name: cells}, dates), "utf-8")
             whose = [] if self.population is None else ["--population", self.population]
             said, schema = [], {"header": True, "columns": [{"name": n, **given.get(n, {})} for n in (*columns, name)]}
             if len(given) <= len(columns):
                 paid = ["--private-schema", self.epsilon / 10, "--at-most", 0.3 * self.epsilon, *self._options("--noise-seed", 10), *whose]
-                asked = [] if self.person is None else ["--person", self.person] if self.person else ["--row-is-person"]
+                asked = [] if self.person is None else ["--person", str(self.person)] if self._has_persons() else ["--row-is-person"]
+                asked += ["--without", row]
                 if self._estimator_type == "regressor":
                     asked += ["--number"]
                 elif label is not None and not any("," in c for [c] in label["classes"]):
@@ -583,12 +590,11 @@ class _Estimator:
                 try:
                     _, said = _run("dp-import", "csv", "--infer-schema", "table.json", "--header", "--label", name, *asked,
                                    *(paid if self.private_schema else ["--no-registry"]), "table.csv", cwd=place)
-                except Error as failure:  # a question about persons, in the words of Python
-                    said = re.sub("--person ('.*?')", r"person=\1", str(failure)).replace("--row-is-person", "person=False")
-                    raise Error(said, failure.status) from None
+                except Error as failure:
+                    raise _question(failure) from None
                 schema = json.loads((here / "table.json").read_text("utf-8"))
                 read = [c["name"] for c in schema["columns"] if c["name"] not in given and c["type"] != "ignore"]
-                schema["columns"] = [{"name": c["name"], **given.get(c["name"], c)} for c in schema["columns"]]
+                schema["columns"] = [{"name": c["name"], **given.get(c["name"], c)} for c in schema["columns"] if c["name"] != row]
                 if not self.private_schema:
                     warnings.warn(f"{', '.join(read)}: bounds, categories or classes were read off the rows: epsilon does not cover them",
                                   PrivacyWarning, stacklevel=4)
@@ -596,10 +602,30 @@ class _Estimator:
             _, more = _run("dpline", "fit", "table.csv", "--test", "none", "--epsilon", self.epsilon, "--adjacency", self.adjacency,
                            "-o", "model", *self._options("--seed"), *whose, cwd=place)
             self._released(here / "model")
-        self.said_ = said + list(itertools.takewhile(lambda line: not line.startswith("dpline fit: the model is"), more))
+        said += itertools.takewhile(lambda line: not line.startswith("dpline fit: the model is"), more)
+        # a warning may state an exact fact about rows: it is for those who have them, and not for those who get the model
+        self.said_ = [line for line in said if ": warning: " not in line and f"'{row}'" not in line]
         self.schema_, self.label_ = schema, next(c for c in schema["columns"] if c["type"] == "label")
         self.n_features_in_, self.feature_names_in_ = len(columns), np.array(list(columns), object)
+        for line in said:
+            if ": warning: " in line:
+                warnings.warn(line, UserWarning, stacklevel=4)
         return self
+
+    def _ask(self, X):
+        """Asks whose rows these are, as for a table: a column whose values repeat has the name of an identifier."""
+        names = dict(zip(self.feature_names_in_, X.T))
+        while names:
+            table = _csv({**dict.fromkeys([*names, max(names, key=len) + "_"], [1, 1])}, {})
+            try:
+                _run("dp-import", "csv", "--infer-schema", "-", "--header", "--no-registry", "-", text=table)
+                return
+            except Error as failure:
+                about = re.search("column '(.*?)' looks like an identifier", str(failure))
+                if about is None:
+                    return
+                if len(np.unique(names.pop(about[1], [0, 0]))) < len(X):
+                    raise _question(failure) from None
 
     def _check(self):
         """Refuses parameters that contradict each other, and warns of noise that can be repeated."""
@@ -631,13 +657,16 @@ class _Estimator:
 
     def _table_scores(self, X):
         columns, dates = _columns(X), {c["name"]: c["date"] for c in self.schema_["columns"] if "date" in c}
+        table = {_numbering([*columns, *(c["name"] for c in self.schema_["columns"])]): range(len(X)), **columns}
         with self._place() as place:
             (place / "table.json").write_text(json.dumps(self.schema_), "utf-8")
             own = [] if "schema" in read_model(place / "model") else ["--schema", "table.json"]
-            out, said = _run("dp-predict", "--scores", *own, "model", "-", text=_csv(columns, dates), cwd=place)
+            out, said = _run("dp-predict", "--scores", *own, "model", "-", text=_csv(table, dates), cwd=place)
         for line in said:
             warnings.warn(line, UserWarning, stacklevel=5)
         rows = list(csv.reader(io.StringIO(out)))[1:]
+        if len(rows) != len(X):
+            raise Error(f"dp-predict gave {len(rows)} predictions for {len(X)} rows")
         return np.array([[float(cell) if cell else np.nan for cell in row[1:]] for row in rows])
 
     def _repr_html_(self):
@@ -670,6 +699,8 @@ class _Estimator:
         """Writes the data set, runs dpline fit on it, and reads the model: rows x become
         ((min(max(x, low), high) - low) / (high - low), 1) / divisor, of norm at most 1, as dp-import --row-norm bounds."""
         self._check()
+        if self.person is None and hasattr(self, "feature_names_in_"):
+            self._ask(X)
         if read:
             warnings.warn(f"{' and '.join(read)} were read off the rows: epsilon does not cover them", PrivacyWarning, stacklevel=3)
         low, high = self._limits(X)
@@ -708,6 +739,12 @@ def _pair(low, high):
     return [int(b) if float(b).is_integer() else float(b) for b in (low, high)]
 
 
+def _question(failure):
+    """A question about persons, in the words of Python."""
+    said = re.sub("--person ('.*?')", r"person=\1", str(failure)).replace("--row-is-person", "person=False")
+    return Error(said, failure.status)
+
+
 _DAY = "%Y-%m-%d"
 
 
@@ -719,6 +756,12 @@ def _columns(X):
     if X.ndim != 2:
         raise ValueError(f"Expected 2D array, got {X.ndim}D array instead. Reshape your data with array.reshape(-1, 1)")
     return {f"x{j + 1}": X[:, j] for j in range(X.shape[1])}
+
+
+def _numbering(names):
+    """A name that no column has, for the first one, which numbers the rows: none then looks like a line of units, of totals or like
+    the header again, which dp-import(1) skips."""
+    return next(name for name in ("row" + "_" * k for k in itertools.count()) if name not in names)
 
 
 def _text(value):
@@ -759,8 +802,8 @@ class DPClassifier(_Estimator):
                         {column: (low, high)}, also of dates. What is missing is read off the rows, with a PrivacyWarning.
     categories          {column: list of values}, public; a list instead of a value is one category with several spellings.
     private_schema      what bounds, categories and classes do not say is paid for, by a tenth to three tenths of epsilon.
-    person              of a table: the column that says whose row it is, if a person may have several; at most 8 of them count. False:
-                        each row is another person, although a column looks like an identifier.
+    person              of a DataFrame: the column that says whose row it is, if a person may have several; at most 8 of them count.
+                        False: each row is another person, although a column looks like an identifier.
     class_weight        {class: weight}, public. Others have 1. They are divided by the largest if it is above 1,
                         and act as sample_weight does.
     adjacency           null-record or replace-one, see dp-privacy(7).
@@ -769,8 +812,9 @@ class DPClassifier(_Estimator):
     allow_weak          also fit with an epsilon above 10 or a delta that is not below 1 / rows, which protect hardly anybody.
     random_state        a number makes the noise repeatable, so the model is not private: for tests.
 
-    X is an array of numbers, or a DataFrame. One with texts, dates or missing values, or with a schema that is paid for or given by
-    names, goes to dpline fit as a table: numbers become curves, said_ is what dpline said of the columns, and there is no coef_.
+    X is an array of numbers, or a DataFrame. One with texts, dates or missing values, with a person, or with a schema that is
+    paid for or given by names, goes to dpline fit as a table: numbers become curves, said_ is what dpline said of the columns but its
+    warnings, which are Python's, and there is no coef_.
     Predictions take its columns by name. sample_weight, from 0 to 1, is the probability with which a row counts at all: so the bound
     on one person holds. It must be a function of the row alone, or public.
 
@@ -793,10 +837,11 @@ class DPClassifier(_Estimator):
             return None
         if not isinstance(self.class_weight, dict) or not all(0 < w < np.inf for w in self.class_weight.values()):
             raise ValueError("class_weight: public numbers above 0, {class: weight}; 'balanced' would count the classes, which is private")
-        largest = max(1, *self.class_weight.values())
+        largest = max([1, *self.class_weight.values()])
         return np.array([self.class_weight.get(value, 1) / largest for value in y])
 
     def fit(self, X, y, sample_weight=None):
+        self._forget()
         if self._is_table(X):
             return self._fit_table(X, y, sample_weight)
         X = self._array(X, fitting=True)
@@ -815,7 +860,6 @@ class DPClassifier(_Estimator):
                            {"name": "y", "type": "label", "classes": [[t] for t in texts]}, {"classes": texts})
 
     def _fit_table(self, X, y, sample_weight):
-        self._forget()
         cells = _cells(y)
         label = None if self.classes is None else {"classes": [[_text(c)] for c in np.unique(np.asarray(self.classes))]}
         if label is not None and not set(cells) <= {"", *(c for [c] in label["classes"])}:
@@ -884,6 +928,7 @@ class DPRegressor(_Estimator):
         return {"poor_score": True, **DPClassifier._more_tags(self)}
 
     def fit(self, X, y, sample_weight=None):
+        self._forget()
         if self._is_table(X):
             return self._fit_table(X, y, sample_weight)
         X = self._array(X, fitting=True)
@@ -900,7 +945,6 @@ class DPRegressor(_Estimator):
                            {"label_scale": self.scale_, "label_offset": self.offset_})
 
     def _fit_table(self, X, y, sample_weight):
-        self._forget()
         if sample_weight is not None:
             raise ValueError("sample_weight: not for a number to predict from a table; give a DataFrame of numbers with bounds, as an array")
         self._train_table(X, y, _cells(y), None if self.label_bounds is None else {"bounds": _pair(*self.label_bounds)})

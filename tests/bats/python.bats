@@ -205,6 +205,87 @@ END
     python bad.py
 }
 
+@test "a DataFrame: persons among numbers, rows that look like other lines, warnings that are not kept" {
+    need_pandas
+    { echo "$quiet"; cat; } > rows.py << 'END'
+import pandas as pd
+import pickle
+def says(message, function, *arguments, **named):
+    try:
+        function(*arguments, **named)
+    except ValueError as failure:
+        assert message in str(failure), failure
+        return failure
+    assert False, message
+def n(model):
+    model.save("m")
+    return dpline.read_model("m")["n"]
+def warned(function, *arguments):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        return function(*arguments), [str(w.message) for w in caught]
+# numbers with bounds: all rows of a person are protected together
+rng = np.random.default_rng(1)
+X = pd.DataFrame({"age": rng.uniform(size=1000), "hours": rng.uniform(size=1000), "patient_id": np.arange(1000)})
+X, y = pd.concat([X] * 3), pd.concat([X["age"] > X["hours"]] * 3).to_numpy()
+public = dpline.DPClassifier(5, bounds=(0, 1), classes=[False, True])
+public.set_params(person="patient_id")
+assert n(public.fit(X, y)) == 1000 and public.score(X, y) > 0.8
+assert n(public.set_params(bounds=([0, 1], [2, 3])).fit(X, y)) == 1000
+public.set_params(bounds=(0, 1), person="nobody")
+says("'nobody' is no column", public.fit, X, y)
+says("'nobody' is no column", public.fit, X.to_numpy(), y)
+number = dpline.DPRegressor(5, bounds=(0, 1), label_bounds=(0, 1), person="patient_id")
+assert n(number.fit(X, X["age"])) == 1000
+# without a word on persons, an identifier that repeats is asked about, as in a table
+public.set_params(person=None, bounds=([0, 0, 0], [1, 1, 1000]))
+asks = says("column 'patient_id' looks like an identifier, and repeats. If a person may have several rows, person='patient_id' protects all",
+            public.fit, X, y)
+assert asks.status == 5 and "person=False if each row is another person" in str(asks)
+assert n(public.fit(X[:1000], y[:1000])) == 1000 and n(public.fit(X.rename(columns={"patient_id": "weight"}), y)) == 3000
+assert n(public.set_params(person=False).fit(X, y)) == 3000 and hasattr(public, "coef_")
+# a fit that fails leaves nothing of the one before
+for bad in lambda: public.fit(X[:60], y[:60]), lambda: public.fit(X * np.nan, y), lambda: public.set_params(person=None).fit(X, y):
+    public.set_params(person=False).fit(X, y)
+    says("", bad) # too few, NaN, a question
+    says("not fitted yet", public.predict, X)
+    assert not {"model_", "coef_", "epsilon_", "schema_", "said_"} & {*vars(public)}, vars(public)
+# class_weight without a class
+public.set_params(person=False, class_weight={}).fit(X, y)
+# units, the header again, a total, an empty row: each row is learned from, and has its own prediction
+kinds = ["kg", "kind"] + ["a", "", "b"] * 1000 + ["kind"]
+odd = pd.DataFrame({"kind": kinds, "size": ["cm", "size"] + [str(k % 7) for k in range(3000)] + ["size"]})
+odd.loc[len(odd)] = ["total", None]
+sick = pd.Series(["no", "sick", *np.where(np.array(kinds[2:-1]) == "a", "yes", "no"), "sick", ""], name="sick")
+for table in odd, odd[["kind"]], odd[["kind"]].rename(columns={"kind": "row"}):
+    model, told = warned(dpline.DPClassifier(5, private_schema=True, classes=["no", "yes", "sick"]).fit, table, sick)
+    assert n(model) == len(odd) and not [line for line in told if "skipped" in line], told
+    assert not [c for c in model.schema_["columns"] if c["type"] == "ignore"] and "so the options say" not in " ".join(model.said_)
+    (predicted, chances), told = warned(lambda: (model.predict(table), model.predict_proba(table)))
+    assert len(predicted) == len(chances) == len(odd) and not [line for line in told if "skipped" in line], told
+    assert np.mean(predicted[2:3002] == sick[2:3002]) > 0.9, np.mean(predicted[2:3002] == sick[2:3002])
+    alone = warned(model.predict, table[2:5])[0]
+    assert list(alone) == list(predicted[2:5])
+known = dpline.DPClassifier(5, bounds={"w": (0, 1)}, categories={"kind": ["a", "b"]}, classes=["no", "yes"])
+table, sick = odd[["kind"]].assign(w=0.5), sick.where(sick == "yes", "no")
+says("inconsistent numbers of samples: 3004 rows, 3000 labels", known.fit, table, sick[:3000])
+assert n(known.fit(table, sick)) == len(odd) == 3004 and "'row" not in " ".join(known.said_)
+run = dpline._run
+dpline._run = lambda *words, **more: (run(*words, **more)[0].rsplit("\n", 2)[0] + "\n", [])
+says("3003 predictions for 3004 rows", known.predict, table)
+dpline._run = run
+# an exact fact about the rows is a warning, and not in what goes on
+note = pd.Series(["x", "y"] * 1000)
+note[7] = "\n".join(["1,2,3,4"] * 40)
+fat = pd.DataFrame({"note": note, "age": np.arange(2000) % 90})
+model, told = warned(dpline.DPClassifier(private_schema=True, person=False).fit, fat, fat["age"] > 40)
+assert len([line for line in told if "a quote opens here" in line]) > 0, told
+for text in " ".join(model.said_), model._repr_html_(), str(pickle.dumps(model)):
+    assert "a quote opens here" not in text and "warning: " not in text
+END
+    python rows.py
+}
+
 @test "scikit-learn's check_estimator: what does not pass is too few rows" {
     /usr/bin/python3 -c 'import sklearn' 2> /dev/null || skip "needs python3-sklearn"
     cat > check.py << 'END'

@@ -39,6 +39,13 @@ dpline_csv <- function(data, file) {
     write.csv(data, file, row.names = FALSE, na = "", fileEncoding = "UTF-8")
 }
 
+# The rows with their numbers in a first column, so that none looks like a line of units, of totals or like the header again, which
+# dp-import(1) skips. It has a name that is none of the names.
+dpline_numbered <- function(data, names) {
+    name <- tail(make.unique(c(names, names(data), "row"), sep = "_"), 1)
+    cbind(structure(data.frame(seq_len(nrow(data))), names = name), data)
+}
+
 dpline <- function(formula, data, epsilon = 1, delta = NULL, schema = NULL, classes = NULL, person = NULL, ledger = NULL,
                    population = NULL) {
     label <- all.vars(formula[[2]])
@@ -48,30 +55,39 @@ dpline <- function(formula, data, epsilon = 1, delta = NULL, schema = NULL, clas
     if (is.null(ledger) != is.null(population)) stop("ledger and population belong together", call. = FALSE)
     place <- dpline_place()
     on.exit(unlink(place, recursive = TRUE))
-    dpline_csv(data[unique(c(columns, if (is.character(person)) person, label))], file.path(place, "table.csv"))
+    used <- dpline_numbered(data[unique(c(columns, if (is.character(person)) person, label))],
+                            c(names(data), if (!is.null(schema)) unlist(strsplit(readLines(schema), "\"", fixed = TRUE))))
+    dpline_csv(used, file.path(place, "table.csv"))
     if (!is.null(schema)) file.copy(schema, file.path(place, "table.json"))
     option <- function(name, value) if (!is.null(value)) c(name, format(value, digits = 15))
     said <- dpline_run(place, c(
         "dpline", "fit", "table.csv", "--test", "none", "-o", "model", "--epsilon", format(epsilon, digits = 15),
         option("--delta", delta), if (is.null(schema)) c("--label", label, if (is.numeric(data[[label]])) "--number"),
+        if (is.null(schema)) c("--without", names(used)[1]),
         if (is.null(schema) && !is.null(classes)) c("--classes", paste(classes, collapse = ",")),
         if (isFALSE(person)) "--row-is-person" else option("--person", person), option("--population", population),
         if (is.null(ledger)) c("--no-ledger", "--no-registry") else c("--ledger", file.path(normalizePath(dirname(ledger)), basename(ledger)))))
     bytes <- readBin(file.path(place, "model"), "raw", file.size(file.path(place, "model")))
     carried <- !inherits(try(dpline_run(place, c("dp-info", "--get", "schema", "model")), silent = TRUE), "try-error")
+    said <- said[cumsum(startsWith(said, "dpline fit: the model is in")) == 0]
+    # a warning may state an exact fact about rows: it is for those who have them, and not for those who get the model
+    warns <- grepl(": warning: ", said, fixed = TRUE)
+    for (line in said[warns]) warning(line, call. = FALSE)
     structure(list(bytes = bytes, label = label, columns = columns, schema = if (!carried) readLines(file.path(place, "table.json")),
-                   said = said[cumsum(startsWith(said, "dpline fit: the model is in")) == 0]), class = "dpline")
+                   said = said[!warns & !grepl(paste0("'", names(used)[1], "'"), said, fixed = TRUE)]), class = "dpline")
 }
 
 predict.dpline <- function(object, newdata, type = c("response", "prob"), ...) {
     type <- match.arg(type)
     place <- dpline_place(object)
     on.exit(unlink(place, recursive = TRUE))
-    dpline_csv(newdata, file.path(place, "new.csv"))
+    dpline_csv(dpline_numbered(newdata, c(object$columns, object$label)), file.path(place, "new.csv"))
     said <- dpline_run(place, c("dp-predict", if (type == "prob") "--probability", if (!is.null(object$schema)) c("--schema", "table.json"),
                                 "model", "-"), input = "new.csv")
     for (line in said) warning(line, call. = FALSE)
     out <- read.csv(file.path(place, "out"), check.names = FALSE, stringsAsFactors = FALSE)
+    if (nrow(out) != nrow(newdata))
+        stop("dp-predict gave ", nrow(out), " predictions for ", nrow(newdata), " rows", call. = FALSE)
     if (type == "response") return(out$prediction)
     structure(as.matrix(out[-1]), dimnames = list(NULL, sub("^probability_", "", names(out)[-1])))
 }

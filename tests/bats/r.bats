@@ -56,12 +56,38 @@ told <- tryCatch(predict(known, transform(patients, ward = ifelse(seq_along(ward
 stopifnot(grepl("column 'ward': no category of the model in 299 of 3000 cells", told))
 number <- dpline(drugs ~ drugs2, transform(patients, drugs2 = 3 * drugs))
 stopifnot(is.numeric(predict(number, transform(patients, drugs2 = 3 * drugs))))
+# rows that a file could take for other lines: units, the header again, a total, nothing
+odd <- data.frame(kind = c("kind", "kg", "a", "", "b"), stringsAsFactors = FALSE)[c(2, 1, rep(3:5, 1000), 1), , drop = FALSE]
+odd$size <- ifelse(odd$kind == "kind", "size", ifelse(odd$kind == "kg", "cm", as.character(seq_along(odd$kind) %% 7)))
+odd$sick <- ifelse(odd$kind == "kind", "sick", ifelse(odd$kind == "a", "yes", "no"))
+odd <- rbind(odd, data.frame(kind = "total", size = "", sick = ""))
+lines <- dpline(sick ~ kind + size, odd, epsilon = 5, classes = c("yes", "no"))
+writeBin(lines$bytes, "lines")
+stopifnot(!any(grepl("'row", lines$said, fixed = TRUE)))
+blank <- dpline(sick ~ kind, odd, epsilon = 5, classes = c("yes", "no"))
+for (model in list(lines, blank)) {
+    found <- predict(model, odd[model$columns])
+    stopifnot(length(found) == nrow(odd), mean(found == odd$sick) > 0.9)
+    stopifnot(identical(dim(predict(model, odd[model$columns], "prob")), c(nrow(odd), 2L)))
+}
+taken <- dpline(sick ~ row, data.frame(row = odd$kind, sick = odd$sick), epsilon = 5, classes = c("yes", "no"))
+stopifnot(mean(predict(taken, data.frame(row = odd$kind)) == odd$sick) > 0.9)
+# a warning is R's, and not in the model
+fat <- patients
+fat$note[7] <- paste(rep("1,2,3,4,5,6,7,8,9,10", 40), collapse = "\n")
+told <- NULL
+model <- withCallingHandlers(dpline(readmitted ~ . - patient_id, fat), warning = function(w) {
+    told <<- c(told, conditionMessage(w))
+    invokeRestart("muffleWarning")
+})
+stopifnot(any(grepl("a quote opens here", told)), !any(grepl("warning", c(model$said, capture.output(print(model))))))
 twice <- dpline(readmitted ~ age + drugs, rbind(patients, patients), person = "patient_id")
 writeBin(twice$bytes, "t")
 dpline_csv(data.frame(t = as.POSIXct(c("2026-01-05 00:00", "2026-01-06 10:00"), tz = "UTC"), x = c(1, 0.1 + 0.2)), "cells.csv")
 END
     r bad.R > out 2> err || fail "$(cat out err)"
     assert_equal "$(dp-info --get n t)" 3000
+    assert_equal "$(dp-info --get n lines)" 3004
     assert_equal "$(cat cells.csv)" $'"t","x"\n"2026-01-05 00:00:00",1\n"2026-01-06 10:00:00",0.3'
     assert_equal "$(dp-account report --json clinic.ledger | jq -r '.runs[-1].population')" "the clinic"
 }

@@ -34,12 +34,14 @@ static char *real_file(const char *path)
     return real != NULL ? real : strdup("");
 }
 
-static int describe(struct table *t, const struct dp_registry *r, const struct dp_import *import, struct dp_err *err)
+/* file: the first or the second table, and read the digest of its bytes. */
+static int describe(struct table *t, const struct dp_registry *r, const struct dp_import *import, const char *file,
+                    const unsigned char read[DP_INPUT_DIGEST], struct dp_err *err)
 {
     static const unsigned char unread[DP_INPUT_DIGEST];
-    if (memcmp(import->result.table, unread, sizeof unread) != 0)
-        dp_registry_digest(r, "table", import->result.table, sizeof import->result.table, t->digest);
-    t->path = real_file(import->source.input);
+    if (memcmp(read, unread, sizeof unread) != 0)
+        dp_registry_digest(r, "table", read, DP_INPUT_DIGEST, t->digest);
+    t->path = real_file(file);
     bool stored = import->identify != NULL;
     int rc = stored ? dp_registry_path(import->output, &t->directory, err) : DP_OK;
     if (!stored)
@@ -91,34 +93,50 @@ static void choose(struct identity *i, const struct dp_registry *r, const struct
     i->known = is_known(r, i->name);
 }
 
+/* Rows that are measured are of the population that pays for it, and of no other one, whose runs would be forgotten. */
+static int check_tests(const struct identity *i, const struct dp_registry *r, const struct table *t, const char *file,
+                       struct dp_err *err)
+{
+    const struct dp_registry_line *known = dp_registry_table(r, t->digest, t->path);
+    return known == NULL || strcmp(known->population, i->name) == 0
+               ? DP_OK
+               : dp_fail(err, DP_E_UNSAFE,
+                         "%.150s: the registry knows this table as rows of '%.70s', and the training table is of '%.70s' "
+                         "(--population '%.60s' says that they are the same people)",
+                         file, known->population, i->name, known->population);
+}
+
 static int look_up(struct identity *i, struct dp_registry *r, const struct dp_import *import, const char *name,
                    struct dp_err *err)
 {
-    struct table t = {0};
-    int rc = describe(&t, r, import, err);
-    bool nameless = rc == DP_OK && t.digest[0] == '\0' && t.path[0] == '\0'; /* a stream from a pipe */
+    struct table t[2] = {0};
+    struct dp_registry_line line[2];
+    const size_t tables = import->source.tests != NULL ? 2 : 1;
+    int rc = describe(&t[0], r, import, import->source.input, import->result.table, err);
+    if (rc == DP_OK && tables == 2)
+        rc = describe(&t[1], r, import, import->source.tests, import->result.tests, err);
+    bool nameless = rc == DP_OK && t[0].digest[0] == '\0' && t[0].path[0] == '\0'; /* a stream from a pipe */
     if (nameless)
         snprintf(i->name, sizeof i->name, "%.500s", i->population != NULL ? i->population : name);
     else if (rc == DP_OK)
-        choose(i, r, &t, name);
+        choose(i, r, &t[0], name);
     rc = rc ?: dp_writer_check_population(i->name, err);
-    const struct dp_registry_line line = {
-        .kind = DP_REGISTRY_IMPORT, .population = i->name, .table = t.digest, .path = t.path, .directory = t.directory};
+    if (rc == DP_OK && tables == 2)
+        rc = check_tests(i, r, &t[1], import->source.tests, err);
+    for (size_t k = 0; k < tables; k++)
+        line[k] = (struct dp_registry_line){.kind = DP_REGISTRY_IMPORT,
+                                            .population = i->name,
+                                            .table = t[k].digest,
+                                            .path = t[k].path,
+                                            .directory = t[k].directory};
     if (rc == DP_OK && !nameless)
-        rc = dp_registry_add(r, &line, 1, err);
-    if (rc == DP_OK && import->source.tests != NULL) { /* rows that are measured are of the population that pays for it */
-        struct dp_registry_line tests = line;
-        char digest[DP_REGISTRY_DIGEST], *path = real_file(import->source.tests);
-        dp_registry_digest(r, "table", import->result.tests, sizeof import->result.tests, digest);
-        tests.table = digest;
-        tests.path = path;
-        rc = dp_registry_add(r, &tests, 1, err);
-        free(path);
-    }
+        rc = dp_registry_add(r, line, tables, err);
     if (rc == DP_OK && import->test != NULL)
         dp_registry_digest(r, "split", import->result.division, sizeof import->result.division, i->split);
-    free(t.path);
-    free(t.directory);
+    for (size_t k = 0; k < tables; k++) {
+        free(t[k].path);
+        free(t[k].directory);
+    }
     return rc;
 }
 

@@ -500,3 +500,29 @@ on_disk() {
     run dp-import folk.csv -s folk.json -o folk.dp
     assert_line "dp-import: the population is folk.csv"
 }
+
+@test "a second table of other people is refused, and the registry stays as it is" {
+    head -1000 people.csv > train.csv
+    tail -1000 people.csv > tests.csv
+    import t1.dp tests.csv
+    pay t1.dp 0.5
+    cp registry/lines before
+    said="tests.csv: the registry knows this table as rows of 'tests.csv', and the training table is of"
+    complains 5 "dp-import: $said 'train.csv' (--population 'tests.csv' says that they are the same people)" \
+        dp-import csv -s people.json -q -o t2.dp --test t2t.dp train.csv tests.csv
+    cmp before registry/lines
+    assert_equal "$(echo t2*)" 't2*'
+    complains 5 "dp-import: $said 'third' (--population 'tests.csv' says that they are the same people)" \
+        dp-import csv -s people.json -q --population third -o t2.dp --test t2t.dp train.csv tests.csv
+    # by its path, too, whose rows were others
+    sed -i 1d tests.csv
+    run -5 dp-import csv -s people.json -q -o t2.dp --test t2t.dp train.csv tests.csv
+    cmp before registry/lines
+    # with the population that the refusal names: what was spent counts
+    dp-import csv -s people.json -q --population tests.csv -o t2.dp --test t2t.dp train.csv tests.csv
+    assert_equal "$(population t2.dp) $(population t2t.dp)" "tests.csv tests.csv"
+    assert_regex "$(spent t2.dp)" '^by all runs on these people: epsilon 0\.5 '
+    # and the same import again
+    dp-import csv -s people.json -q -f -o t2.dp --test t2t.dp train.csv tests.csv
+    assert_equal "$(population t2.dp)" tests.csv
+}

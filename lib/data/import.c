@@ -389,6 +389,9 @@ static int read_tests(struct dp_import *import, struct table *table, const struc
     import->source.input = import->source.tests;
     int rc = readers[import->source.format](import, to, err);
     rc = rc ?: check_rows(import, table->spool.records - table->first, err);
+    if (rc == DP_OK && memcmp(import->result.table, digest, sizeof digest) == 0)
+        rc = dp_fail(err, DP_E_USAGE, "%s: the tests table is the training table (--split keeps a part of it for tests)",
+                     import->source.tests);
     memcpy(import->result.tests, import->result.table, sizeof digest);
     memcpy(import->result.table, digest, sizeof digest);
     import->source.input = input;

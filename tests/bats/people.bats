@@ -526,3 +526,19 @@ on_disk() {
     dp-import csv -s people.json -q -f -o t2.dp --test t2t.dp train.csv tests.csv
     assert_equal "$(population t2.dp)" tests.csv
 }
+
+@test "the training table is no table for tests, under no name and without a registry" {
+    cp people.csv copy.csv
+    gzip -k people.csv
+    for table in people.csv copy.csv people.csv.gz; do
+        for registry in "" --no-registry; do
+            complains 2 "dp-import: $table: the tests table is the training table (--split keeps a part of it for tests)" \
+                dp-import csv -s people.json -q -o t.dp --test u.dp people.csv "$table" $registry
+        done
+    done
+    assert_not_exists registry/lines
+    assert_not_exists t.dp
+    run -2 dpline fit people.csv --schema people.json --test people.csv --epsilon 1 -o model
+    assert_line "dp-import: people.csv: the tests table is the training table (--split keeps a part of it for tests)"
+    assert_not_exists people.dp
+}

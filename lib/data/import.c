@@ -2,6 +2,7 @@
 
 #include <sodium.h>
 
+#include "base/cli.h"
 #include "base/text.h"
 #include "base/mem.h"
 #include "base/progress.h"
@@ -372,10 +373,19 @@ static int check_rows(const struct dp_import *import, size_t rows, struct dp_err
                               strcmp(import->source.input, "-") == 0 ? "standard input" : import->source.input);
 }
 
+/* Says of which of two tables the notes are. */
+static void tell_notes(struct dp_import *import)
+{
+    char whose[300];
+    snprintf(whose, sizeof whose, "dp-import: %.250s", import->source.input);
+    dp_lines_tell(&import->result.notes, dp_cli_warn, whose);
+    import->result.notes = (struct dp_lines_notes){0};
+}
+
 /* Reads the second table, if there is one, after the first. */
 static int read_tests(struct dp_import *import, struct table *table, const struct dp_import_sink *to, struct dp_err *err)
 {
-    const char *input = import->source.input;
+    const char *input = import->source.input, *encoding = import->result.encoding;
     unsigned char digest[DP_INPUT_DIGEST];
     if (import->source.tests == NULL)
         return DP_OK;
@@ -383,15 +393,18 @@ static int read_tests(struct dp_import *import, struct table *table, const struc
     if (table->by_person)
         return dp_fail(err, DP_E_USAGE, "%s: a table for tests may have rows of the same persons: --split keeps them apart",
                        import->source.tests);
+    tell_notes(import);
     memcpy(digest, import->result.table, sizeof digest);
     free(import->reader.field);
     import->reader.field = NULL;
     import->source.input = import->source.tests;
     int rc = readers[import->source.format](import, to, err);
     rc = rc ?: check_rows(import, table->spool.records - table->first, err);
+    tell_notes(import);
     if (rc == DP_OK && memcmp(import->result.table, digest, sizeof digest) == 0)
         rc = dp_fail(err, DP_E_USAGE, "%s: the tests table is the training table (--split keeps a part of it for tests)",
                      import->source.tests);
+    import->result.encoding = encoding ?: import->result.encoding;
     memcpy(import->result.tests, import->result.table, sizeof digest);
     memcpy(import->result.table, digest, sizeof digest);
     import->source.input = input;

@@ -1168,3 +1168,25 @@ END
     printf '\xff\xfe\x00\xd8\x41\x00' > bad.csv
     complains 1 "dp-import: bad.csv: begins as UTF-16, and has bytes that are not UTF-16" dp-import csv -s s.json -o x.dp bad.csv
 }
+
+@test "csv: notes about two tables name theirs" {
+    schema "$NUMBER, $LABEL" '"header": true'
+    printf 'a,y\n1,no\na,y\n2,yes\n' > first.csv
+    printf 'a,y\n1,no\n3,yes\n4,no\na,y\n' > second.csv
+    two() { dp-import csv -s schema.json --no-registry "$@" -f -o t.dp --test u.dp first.csv second.csv 2> said; }
+    two -q
+    assert_equal "$(cat said)" "dp-import: first.csv: warning: line 3 is the header again, so it is skipped (such lines: 1)
+dp-import: second.csv: warning: line 5 is the header again, so it is skipped (such lines: 1)"
+    printf 'a,y\n3,yes\n' > second.csv
+    two -q
+    assert_equal "$(cat said)" "dp-import: first.csv: warning: line 3 is the header again, so it is skipped (such lines: 1)"
+    # the encoding of either
+    schema "$NUMBER, {\"name\": \"y\", \"type\": \"label\", \"classes\": [\"no\", \"süß\"]}" '"header": true'
+    printf 'a,y\n1,no\n2,s\xfc\xdf\n' > first.csv
+    printf 'a,y\n1,no\n3,no\n' > second.csv
+    for _ in 1 2; do
+        two
+        assert_equal "$(grep -c 'is read as Windows-1252' said)" 1
+        mv first.csv third.csv && mv second.csv first.csv && mv third.csv second.csv
+    done
+}

@@ -50,11 +50,21 @@ static void start_split(const struct dp_import *import, struct splitter *splitte
     dp_stream_start(&splitter->stream, &splitter->key, DP_DRAW_PERMUTATION, 0);
 }
 
+/* A row for tests may have a number beyond the largest magnitude, which was measured on the rows for training. */
+static void keep_within(const struct dp_features *f, const struct dp_schema *s)
+{
+    for (size_t i = 0; i < s->columns; i++)
+        if (s->column[i].type == DP_COLUMN_NUMERIC && s->column[i].scaling == DP_SCALE_MAX_ABS)
+            f->x[f->first[i]] = fmax(-1, fmin(1, f->x[f->first[i]]));
+}
+
 static int write_row(struct dp_import *import, const struct dp_features *f, const struct dp_parsed *r, struct dp_writer *to,
                      struct dp_err *err)
 {
     double y;
     const double *x = dp_features_row(f, import, r, &y);
+    if (import->source.tests != NULL)
+        keep_within(f, &import->plan.schema);
     return dp_writer_row(to, x, y, err);
 }
 
@@ -536,11 +546,11 @@ static int run(struct dp_import *import, struct dp_err *err)
         dp_persons_open(&table.persons);
     rc = rc ?: readers[import->source.format](import, &to, err);
     rc = rc ?: check_rows(import, table.spool.records, err);
-    rc = rc ?: read_tests(import, &table, &to, err);
     if (rc == DP_OK && import->map != DP_MAP_NONE)
         dp_image_rows_open(&table.images, &import->plan);
     else if (rc == DP_OK && is_measured(&import->plan.schema))
         rc = dp_features_measure(&f, &import->plan, &table.spool, err);
+    rc = rc ?: read_tests(import, &table, &to, err); /* rows that nothing is measured on */
     if (rc == DP_OK)
         dp_features_note(&import->plan.schema);
     if (rc == DP_OK && table.by_person)

@@ -1190,3 +1190,20 @@ dp-import: second.csv: warning: line 5 is the header again, so it is skipped (su
         mv first.csv third.csv && mv second.csv first.csv && mv third.csv second.csv
     done
 }
+
+@test "csv: nothing is measured on a second table" {
+    schema '{"name": "a", "type": "numeric", "scale": "max-abs", "fill": 9}, {"name": "b", "type": "categorical", "categories": ["p", "q"], "fill": "mode"},
+        {"name": "y", "type": "label", "center": true}'
+    printf '%s\n' 2,p,1 -4,p,3 1,,5 > first.csv
+    printf '%s\n' 40,q,100 1,q,100 ,q,100 -8,q,100 ,,100 > second.csv
+    two() { dp-import csv -s schema.json --no-registry -q "$@" -f -o t.dp --test u.dp first.csv second.csv; }
+    two --row-norm cap --no-bias
+    dp-import csv -s schema.json --no-registry -q --row-norm cap --no-bias -o alone.dp first.csv
+    cmp t.dp/X.npy alone.dp/X.npy
+    cmp t.dp/y.npy alone.dp/y.npy
+    two --no-bias --row-norm bounds
+    # what is larger is as large as the largest number for training
+    dp-info --verify u.dp > /dev/null
+    ratio() { values u.dp 3 | awk '{ printf "%s%.3g %.3g %.3g", (NR > 1 ? "; " : ""), $1 * sqrt(2), $2 * sqrt(2), $3 * sqrt(2) }'; }
+    assert_equal "$(ratio)" "1 0 1; 0.25 0 1; 1 0 1; -1 0 1; 1 1 0"
+}

@@ -350,14 +350,14 @@ static int map_nulls(struct dp_dataset *d, int at, const char *path, struct dp_e
     return good ? DP_OK : dp_fail(err, DP_E_RUN, "%s/nulls.npy: not the numbers of rows, in their order", path);
 }
 
-/* The null rows of an earlier format: all other rows have a constant. */
+/* The null rows of an earlier format, whose entries are all 0. Other rows have a constant, but 16 bits may not keep it. */
 static void find_nulls(struct dp_dataset *d)
 {
     struct dp_dataset_map *m = d->map;
     d->null = m->found = dp_new(d->rows + 1, sizeof *m->found);
     d->null_bit = dp_new(d->rows / 64 + 1, sizeof *d->null_bit);
     for (size_t i = 0; i < d->rows; i++)
-        if (dp_row_at(dp_dataset_row(d, i), d->cols - 1) == 0) {
+        if (dp_row_norm2(dp_dataset_row(d, i)) == 0) {
             m->found[d->nulls++] = (int64_t)i;
             d->null_bit[i / 64] |= (uint64_t)1 << i % 64;
         }

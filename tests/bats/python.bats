@@ -278,7 +278,8 @@ dpline._run = run
 note = pd.Series(["x", "y"] * 1000)
 note[7] = "\n".join(["1,2,3,4"] * 40)
 fat = pd.DataFrame({"note": note, "age": np.arange(2000) % 90})
-model, told = warned(dpline.DPClassifier(private_schema=True, person=False).fit, fat, fat["age"] > 40)
+model = dpline.DPClassifier(bounds={"age": (0, 90)}, categories={"note": ["x", "y"]}, classes=[False, True])
+_, told = warned(model.fit, fat, fat["age"] > 40)
 assert len([line for line in told if "a quote opens here" in line]) > 0, told
 for text in " ".join(model.said_), model._repr_html_(), str(pickle.dumps(model)):
     assert "a quote opens here" not in text and "warning: " not in text

@@ -74,9 +74,9 @@ taken <- dpline(sick ~ row, data.frame(row = odd$kind, sick = odd$sick), epsilon
 stopifnot(mean(predict(taken, data.frame(row = odd$kind)) == odd$sick) > 0.9)
 # a warning is R's, and not in the model
 fat <- patients
-fat$note[7] <- paste(rep("1,2,3,4,5,6,7,8,9,10", 40), collapse = "\n")
+fat$ward[7] <- paste(rep("1,2,3,4", 40), collapse = "\n")
 told <- NULL
-model <- withCallingHandlers(dpline(readmitted ~ . - patient_id, fat), warning = function(w) {
+model <- withCallingHandlers(dpline(readmitted ~ drugs + ward, fat, schema = "public.json"), warning = function(w) {
     told <<- c(told, conditionMessage(w))
     invokeRestart("muffleWarning")
 })

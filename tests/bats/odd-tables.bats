@@ -80,7 +80,7 @@ dp-import: warning: line 305, the last one, is a total, so it is skipped"
 }
 
 @test "words of units in half of the first row, or in its only cell, leave it a row" {
-    printf 'shift,ward,y\n%s' "$(for i in $(seq 30); do printf 'day,w%d,no\nnight,w%d,yes\n' $i $i; done)" > words.csv
+    printf 'shift,y\n%s' "$(for i in $(seq 30); do printf 'day,no\nnight,yes\n'; done)" > words.csv
     dp-import words.csv --infer-schema words.json --label y -q 2> said
     dp-import words.csv -s words.json --no-registry -q -o words.dp 2>> said
     assert_equal "$(cat said) $(dp-info --get rows words.dp)" ' 60'

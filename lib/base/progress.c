@@ -124,11 +124,13 @@ void dp_progress_watch(const char *prefix, bool quiet)
 /* "1200 rows", "45 of 137 MB", or nothing. */
 static void print_amount(char *text, size_t size, uint64_t done, uint64_t total, double unit, const char *name)
 {
-    int length = snprintf(text, size, done == 0 ? "" : "%.0f", (double)done / unit);
-    if (done > 0 && total > 0)
+    text[0] = '\0';
+    if (done == 0)
+        return;
+    int length = snprintf(text, size, "%.0f", (double)done / unit);
+    if (total > 0)
         length += snprintf(text + length, size - (size_t)length, " of %.0f", (double)total / unit);
-    if (done > 0)
-        snprintf(text + length, size - (size_t)length, " %s, ", name);
+    snprintf(text + length, size - (size_t)length, " %s, ", name);
 }
 
 static void show_watched(void)

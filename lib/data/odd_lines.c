@@ -152,8 +152,8 @@ void dp_lines_tell(const struct dp_lines_notes *n, void (*warn)(const char *comm
         [DP_LINES_UNITS] = "line %zu has the units of the columns, so it is skipped",
         [DP_LINES_TOTAL] = "line %zu, the last one, is a total, so it is skipped",
         [DP_LINES_QUOTED] =
-            "line %zu: a quote opens here, and the cell takes in %zu lines that look like rows: is a quote missing, "
-            "or one too many?"};
+            ("line %zu: a quote opens here, and the cell takes in %zu lines that look like rows: is a quote missing, "
+             "or one too many?")};
     char text[200];
     for (size_t k = 0; k < DP_LINES_ODDITIES; k++) {
         snprintf(text, sizeof text, sentence[k], n->line[k], n->count[k]);

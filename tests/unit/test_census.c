@@ -533,8 +533,10 @@ static void what_cannot_be_read_is_said(void **state)
     size_t at = (size_t)sprintf(text, "many,few,day,y\n");
     for (int row = 0; row < 1200; row++) {
         at += (size_t)sprintf(text + at, row < 300 ? "w%d.5," : "%d.5,", 40 + row % 80);
-        at += (size_t)sprintf(text + at, row < 80 ? "w%d.5," : row < 400 ? "" : "%d.5,", 40 + row % 80);
-        at += row >= 80 && row < 400 ? (size_t)sprintf(text + at, ",") : 0;
+        if (row >= 80 && row < 400)
+            text[at++] = ',';
+        else
+            at += (size_t)sprintf(text + at, row < 80 ? "w%d.5," : "%d.5,", 40 + row % 80);
         at += (size_t)sprintf(text + at, row < 100 ? "day %d,c%d\n" : "2020-01-%02d,c%d\n", 1 + row % 31, row % 2);
     }
     json_t *schema = schema_of(text, 16, DP_OK), *columns = json_object_get(schema, "columns");

@@ -319,13 +319,10 @@ static int infer(struct dp_import *import, struct identity *identity, const stru
         return rc;
     const bool pays = !isnan(o->private_schema);
     rc = dp_census_read(&census, import, pays ? DP_CENSUS_PAID : DP_CENSUS_UNPAID, err);
-    const struct dp_lines_notes *notes = &import->result.notes;
-    if (rc == DP_OK && pays && notes->count[DP_LINES_QUOTED] > 0) /* one row would take others away */
-        rc = dp_fail(
-            err, DP_E_RUN,
-            "%s: line %zu: a quote opens here, and the cell takes in %zu lines that look like rows: is a quote missing, or "
-            "one too many? nothing was charged",
-            import->source.input, notes->line[DP_LINES_QUOTED], notes->count[DP_LINES_QUOTED]);
+    char quoted[DP_LINES_SENTENCE];
+    dp_lines_sentence(&import->result.notes, DP_LINES_QUOTED, quoted);
+    if (rc == DP_OK && pays && import->result.notes.count[DP_LINES_QUOTED] > 0) /* one row would take others away */
+        rc = dp_fail(err, DP_E_RUN, "%s: %s nothing was charged", import->source.input, quoted);
     if (rc == DP_OK && pays)
         rc = pay_for_schema(&census, import, identity, o, &schema, err);
     else

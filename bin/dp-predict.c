@@ -357,17 +357,28 @@ static void put_kept(const struct predict *p, const struct dp_lines *lines)
     }
 }
 
+/* Whether no feature has a cell, whatever other columns have. */
+static bool is_empty(const struct dp_import *import)
+{
+    const struct dp_lines *lines = import->reader.lines;
+    const struct dp_schema *s = &import->plan.schema;
+    bool filled = lines == NULL;
+    for (size_t i = 0; i < s->columns && !filled; i++) {
+        const size_t field = import->reader.field == NULL ? i : import->reader.field[i];
+        const enum dp_column_type type = s->column[i].type;
+        filled = type != DP_COLUMN_LABEL && type != DP_COLUMN_IGNORE && type != DP_COLUMN_PERSON && field < lines->fields &&
+                 lines->field[field].length > 0;
+    }
+    return !filled;
+}
+
 static int put_table_row(void *self, const struct dp_import *import, const float *x, double y, struct dp_err *err)
 {
     const struct table *t = self;
     const struct dp_row row = dp_row_dense(x, import->plan.features);
-    const struct dp_lines *lines = import->reader.lines;
-    size_t filled = 0;
     (void)y;
-    while (lines != NULL && filled < lines->fields && lines->field[filled].length == 0)
-        filled++;
-    t->p->empty += lines != NULL && filled == lines->fields;
-    put_kept(t->p, lines);
+    t->p->empty += is_empty(import);
+    put_kept(t->p, import->reader.lines);
     put_row(t->p, &row);
     return ferror(stdout) ? dp_fail(err, DP_E_UPSTREAM, "%s", "") : DP_OK;
 }

@@ -80,7 +80,7 @@ static json_t *flavour(const json_t *c, bool replace, bool persons)
     fprintf(begin(&unprotected), "the number of %ss, and the schema of the table: its columns, bounds and names", unit);
     json_array_foreach (get(c, "private_preprocessing"), i, what)
         fprintf(unprotected.out, "; read from the rows: %s", json_string_value(what));
-    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o}", "name", number(c, "delta") > 0 ? "Approximate DP" : "Pure DP",
+    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o}", "name", number(c, "delta") == 0 ? "Pure DP" : "Approximate DP",
                      "input_metric",
                      replace ? "number of units that differ, among tables of the same number of units"
                              : "number of units that are there in one table, and contribute nothing in the other",

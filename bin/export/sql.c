@@ -186,9 +186,11 @@ static void put_part(FILE *out, size_t column, const char *format, char wanted, 
         return;
     }
     const char part = format[1], next = format[2];
-    const bool ends = next == '\0' || next == '|', beside = next == '%' || (n > 0 && shape[n - 1] == '9');
-    const size_t full = part == 'Y' ? 4 : 2, least = strchr("dmH", part) != NULL && !beside ? 1 : full,
-                 most = part == 'S' && ends ? full + 8 : full;
+    const bool last = next == '\0' || next == '|';
+    const bool joined = next == '%' || (n > 0 && shape[n - 1] == '9'); /* to the digits of another part */
+    const size_t full = part == 'Y' ? 4 : 2;
+    const size_t least = strchr("dmH", part) != NULL && !joined ? 1 : full;
+    const size_t most = part == 'S' && last ? full + 8 : full;
     for (size_t digits = least; digits <= most; digits++) {
         if (digits == full + 1) /* a point without digits */
             continue;

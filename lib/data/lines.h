@@ -30,6 +30,7 @@ enum dp_lines_oddity {
     DP_LINES_QUOTED,
     DP_LINES_ODDITIES
 };
+#define DP_LINES_SENTENCE 200
 struct dp_lines_notes {
     size_t line[DP_LINES_ODDITIES], count[DP_LINES_ODDITIES];
 };
@@ -83,7 +84,10 @@ int dp_arff_names(struct dp_lines *lines, struct dp_err *err);
 /* The first line was not a header: all lines below it are rows. */
 void dp_lines_no_header(struct dp_lines *lines);
 
-/* Hands a sentence about each oddity to warn. */
+/* Writes the sentence about an oddity that was noted. */
+void dp_lines_sentence(const struct dp_lines_notes *notes, enum dp_lines_oddity which, char text[DP_LINES_SENTENCE]);
+
+/* Hands the sentence about each oddity that was noted to warn. */
 void dp_lines_tell(const struct dp_lines_notes *notes, void (*warn)(const char *command, const char *text),
                    const char *command);
 

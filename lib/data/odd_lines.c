@@ -143,7 +143,7 @@ void dp_lines_no_header(struct dp_lines *l)
     l->header = NULL;
 }
 
-void dp_lines_tell(const struct dp_lines_notes *n, void (*warn)(const char *command, const char *text), const char *command)
+void dp_lines_sentence(const struct dp_lines_notes *n, enum dp_lines_oddity which, char text[DP_LINES_SENTENCE])
 {
     static const char *const sentence[DP_LINES_ODDITIES] = {
         [DP_LINES_ROW_NAMES] = "line %zu names one column less than the rows have: the first one, of row names, has no name",
@@ -154,9 +154,14 @@ void dp_lines_tell(const struct dp_lines_notes *n, void (*warn)(const char *comm
         [DP_LINES_QUOTED] =
             ("line %zu: a quote opens here, and the cell takes in %zu lines that look like rows: is a quote missing, "
              "or one too many?")};
-    char text[200];
-    for (size_t k = 0; k < DP_LINES_ODDITIES; k++) {
-        snprintf(text, sizeof text, sentence[k], n->line[k], n->count[k]);
+    snprintf(text, DP_LINES_SENTENCE, sentence[which], n->line[which], n->count[which]);
+}
+
+void dp_lines_tell(const struct dp_lines_notes *n, void (*warn)(const char *command, const char *text), const char *command)
+{
+    char text[DP_LINES_SENTENCE];
+    for (int k = 0; k < DP_LINES_ODDITIES; k++) {
+        dp_lines_sentence(n, (enum dp_lines_oddity)k, text);
         if (n->count[k] > 0)
             warn(command, text);
     }

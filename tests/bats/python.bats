@@ -9,6 +9,15 @@ prepare() {
         fail "$(cat log)"
     export DPLINE_LIBRARY=$BUILD/lib/libdpline.so PYTHONPATH=$ROOT/examples/python PYTHONDONTWRITEBYTECODE=1
     PATH=$ROOT/examples/python:$PATH
+    cat > expects.py << 'END'
+def says(message, function, *arguments, **named):
+    try:
+        function(*arguments, **named)
+    except ValueError as failure:
+        assert message in str(failure), failure
+        return failure
+    assert False, message
+END
 }
 
 # blocks LANGUAGE: of the README
@@ -53,15 +62,9 @@ END
     cat > bad.py << 'END'
 import warnings
 import dpline, numpy as np
+from expects import says
 X = np.random.default_rng(1).uniform(size=(300, 3))
 y = X[:, 0] > X[:, 1]
-def says(message, function, *arguments, **named):
-    try:
-        function(*arguments, **named)
-    except ValueError as failure:
-        assert message in str(failure), failure
-        return failure
-    assert False, message
 public = dpline.DPClassifier(bounds=(0, 1), classes=[False, True])
 says("not fitted yet", public.predict, X)
 says("NaN", public.fit, X * np.nan, y)
@@ -138,15 +141,9 @@ END
     dp-synth patients --rows 3000 --seed 3 -o patients.csv -q
     { echo "$quiet"; cat; } > bad.py << 'END'
 import pandas as pd
+from expects import says
 data = pd.read_csv("patients.csv")
 X, y = data.drop(columns="readmitted"), data["readmitted"].str.lower()
-def says(message, function, *arguments, **named):
-    try:
-        function(*arguments, **named)
-    except ValueError as failure:
-        assert message in str(failure), failure
-        return failure
-    assert False, message
 asks = says("person='patient_id' protects all of them; person=False", dpline.DPClassifier(private_schema=True).fit, X, y)
 assert asks.status == 5
 paid = dpline.DPClassifier(private_schema=True, person=False)
@@ -209,14 +206,8 @@ END
     need_pandas
     { echo "$quiet"; cat; } > rows.py << 'END'
 import pandas as pd
+from expects import says
 import pickle
-def says(message, function, *arguments, **named):
-    try:
-        function(*arguments, **named)
-    except ValueError as failure:
-        assert message in str(failure), failure
-        return failure
-    assert False, message
 def n(model):
     model.save("m")
     return dpline.read_model("m")["n"]

@@ -11,8 +11,9 @@ struct options {
 static const struct dp_option options[] = {
     DP_OPTION_CHOICE(0, to, "FORMAT", "json|csv|sql|c|liblinear|onnx|pmml", "json, csv, sql, c, liblinear, onnx or pmml",
                      .required = true),
-    DP_OPTION_TEXT(0, table, "NAME", "sql: the name of the table", .fallback = "rows"),
-    DP_OPTION_TEXT('K', keep, "NAMES", "sql: copy these columns, separated by commas, in front of the predictions"),
+    DP_OPTION_TEXT(0, table, "NAME", "the name of the table", .fallback = "rows", .needs = "to=sql"),
+    DP_OPTION_TEXT('K', keep, "NAMES", "copy these columns, separated by commas, in front of the predictions",
+                   .needs = "to=sql"),
     {.name = NULL},
 };
 
@@ -58,8 +59,6 @@ int main(int argc, char **argv)
         return status;
     if (argc - operand != 1)
         rc = dp_fail(&err, DP_E_USAGE, "expected one model (try --help)");
-    else if (o.to != EXPORT_SQL && o.keep != NULL)
-        rc = dp_fail(&err, DP_E_USAGE, "--keep: only sql copies columns");
     else
         rc = run(&o, argv[operand], &err);
     return dp_cli_finish("dp-export", rc, &err);

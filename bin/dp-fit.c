@@ -57,7 +57,8 @@ static const struct dp_option options[] = {
     DP_OPTION_FLAG('q', quiet, "for dp-loop: no progress"),
     DP_OPTION_INT(0, rows, "N", DP_FROM_TO(1, 1e12),
                   "persons of all sites of a run, of which DATA has some; rows of a table whose schema DATA is"),
-    DP_OPTION_INT(0, cols, "D", DP_FROM_TO(1, 1e7), "without DATA: columns, with the constant one"),
+    DP_OPTION_INT(0, cols, "D", DP_FROM_TO(1, 1e7), "columns, with the constant one", .needs = "rows",
+                  .only = "data elsewhere"),
     DP_OPTION_INT(0, classes, "K", DP_FROM_TO(0, 1000), "without DATA: number of classes, 0 for a number", .fallback = "2"),
     {.name = NULL},
 };
@@ -364,13 +365,12 @@ int main(int argc, char **argv)
     bool elsewhere = argc == operand && o.rows != DP_OPT_ABSENT_INT && o.cols != DP_OPT_ABSENT_INT;
     if (path == NULL && !elsewhere)
         rc = dp_fail(&err, DP_E_USAGE, "expected one data set, or --rows and --cols of one elsewhere");
-    else if (path != NULL && o.cols != DP_OPT_ABSENT_INT)
-        rc = dp_fail(&err, DP_E_USAGE, "--cols: the data set has columns");
-    else if (path != NULL && stat(path, &st) != 0)
+    rc = rc ?: dp_option_operand(&command, &o, NULL, path == NULL ? "data elsewhere" : "a data set", &err);
+    if (rc == DP_OK && path != NULL && stat(path, &st) != 0)
         rc = dp_fail_errno(&err, errno, "cannot open %s", path);
-    else if (path != NULL && S_ISREG(st.st_mode) && o.rows == DP_OPT_ABSENT_INT)
+    else if (rc == DP_OK && path != NULL && S_ISREG(st.st_mode) && o.rows == DP_OPT_ABSENT_INT)
         return -is_a_file(path);
-    else if (path != NULL && S_ISREG(st.st_mode))
+    else if (rc == DP_OK && path != NULL && S_ISREG(st.st_mode))
         return dp_cli_finish(command.name, choose_basis(path, &o, &err), &err);
     if (rc == DP_OK && path != NULL)
         rc = dp_dataset_open(&dataset, path, &err);

@@ -16,7 +16,8 @@ struct options {
 
 #define DP_OPTIONS struct options
 static const struct dp_option options[] = {
-    DP_OPTION_INT('N', rows, "N", DP_FROM_TO(1, 1e15), "public number of rows", .needed_by = "laps, passes"),
+    DP_OPTION_INT('N', rows, "N", DP_FROM_TO(1, 1e15), "public number of rows", .needed_by = "laps, passes",
+                  .at_least = "batch"),
     DP_OPTION_INT('n', laps, "T", DP_FROM_TO(1, 1e12), "steps of a descent over all rows", .required = true,
                   .unless = "passes, loss", .excludes = "passes"),
     DP_OPTION_INT('K', passes, "K", DP_FROM_TO(1, 1e6), "passes over a permutation of the rows"),
@@ -26,7 +27,8 @@ static const struct dp_option options[] = {
     DP_OPTION_REAL(0, mu, "MU", DP_FROM(0), "strong convexity: the L2 regularisation", .name = "strong-convexity",
                    .required = true),
     DP_OPTION_REAL(0, beta, "BETA", DP_ABOVE(0), "smoothness: R^2/4 + MU for logistic, R^2 + MU for huber, rows of norm R",
-                   .name = "smoothness", .required = true, .unless = "loss", .excludes = "loss"),
+                   .name = "smoothness", .required = true, .unless = "loss", .excludes = "loss",
+                   .at_least = "strong-convexity"),
     DP_OPTION_REAL(0, lipschitz, "L", DP_ABOVE(0), "bound on the gradient of one row's data term: R for logistic",
                    .required = true, .unless = "loss", .excludes = "loss"),
     DP_OPTION_CHOICE(0, loss, "LOSS", DP_LOSS_CHOICES,
@@ -62,12 +64,8 @@ static int take_loss(struct options *o, struct dp_err *err)
 static int check(const struct options *o, const struct dp_descent *d, struct dp_err *err)
 {
     bool batches = o->passes != DP_OPT_ABSENT_INT;
-    if (batches && o->batch > o->rows)
-        return dp_fail(err, DP_E_USAGE, "--batch: must be at most the rows, got %lld", (long long)o->batch);
     if (batches && (double)o->passes * (double)dp_permutation_batches(o->rows, o->batch) > 1e10)
         return dp_fail(err, DP_E_USAGE, "--passes: more than 1e10 steps");
-    if (o->mu > o->beta)
-        return dp_fail(err, DP_E_USAGE, "--strong-convexity: must be at most the smoothness, got %g", o->mu);
     if (d->inverse && o->mu == 0)
         return dp_fail(err, DP_E_USAGE, "--decay inverse has steps of 1/(MU t): --strong-convexity must be > 0");
     if (d->eta * o->beta > 2)

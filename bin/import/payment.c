@@ -123,8 +123,7 @@ static int pay(const struct payment *p, const struct payment_options *o, const s
     struct dp_payer payer = {
         .options = &pays, .seeded = o->seed != DP_OPT_ABSENT_INT, .registry = &place, .time = (int64_t)time(NULL)};
     struct dp_frame *hello = dp_frame_new();
-    int rc = dp_payer_check_options(&pays, err);
-    rc = rc ?: make_hello(lap, identity, prior, hello, err);
+    int rc = make_hello(lap, identity, prior, hello, err);
     rc = rc ?: dp_payer_hello(&payer, hello, err);
     rc = rc ?: dp_payer_check(&payer, lap, err);
     rc = rc ?: dp_payer_begin(&payer, lap, err);

@@ -8,15 +8,6 @@
 #include "gate/where.h"
 #include "wire/model.h"
 
-int dp_payer_check_options(const struct dp_payer_options *o, struct dp_err *err)
-{
-    if (isnan(o->epsilon))
-        return dp_fail(err, DP_E_USAGE, "--epsilon is required");
-    if (isnan(o->delta))
-        return dp_fail(err, DP_E_USAGE, "--delta is required");
-    return DP_OK;
-}
-
 static bool is_seeded(const struct dp_payer *p, const struct dp_frame *frame)
 {
     return p->seeded || dp_frame_bool(frame, DP_F_SEEDED);

@@ -46,9 +46,6 @@ struct dp_payer {
                                              * allowance */
 };
 
-/* DP_E_USAGE: --epsilon or --delta is missing. */
-int dp_payer_check_options(const struct dp_payer_options *options, struct dp_err *err);
-
 /* Reads the hello frame. The caller starts *payer zeroed, and closes it. DP_E_UNSAFE: the run is seeded, or its announcement is
    impossible. */
 int dp_payer_hello(struct dp_payer *payer, const struct dp_frame *hello, struct dp_err *err);

@@ -26,7 +26,7 @@ struct state {
 #define DP_OPTIONS struct options
 #define BUDGET "epsilon, delta, ledger, no-ledger, registry, no-registry, partial, adaptive, allow-weak"
 static const struct dp_option options[] = {
-    DP_PAYER_OPTIONS(pay),
+    DP_PAYER_OPTIONS(pay, .unless = "trial, non-private, public"),
     DP_OPTION_TEXT(0, trial, "DIR", "no budget: dp-tune made this directory, and charges for the run",
                    .excludes = BUDGET
                    ", non-private, public: dp-tune has the budget and the ledger, and what a trial does is known beforehand"),
@@ -52,9 +52,7 @@ static int account_open(struct dp_stage *stage, struct dp_err *err)
     const struct options *o = stage->options;
     struct state *s = stage->state;
     s->payer.options = &o->pay;
-    if (o->trial != NULL)
-        return dp_trial_open(&s->trial, o->trial, err);
-    return uncharged(o) ? DP_OK : dp_payer_check_options(&o->pay, err);
+    return o->trial != NULL ? dp_trial_open(&s->trial, o->trial, err) : DP_OK;
 }
 
 /* The announced sampling; NULL if none was announced. */

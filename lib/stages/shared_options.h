@@ -35,10 +35,12 @@
     DP_OPTION_TEXT(0, member_, "W,W,...", "weight of the loss of each class, above 0 and at most 1, in their order",           \
                    __VA_ARGS__)
 
-/* Options of stages that pay for a run (gate/payer.h): rows for struct dp_payer_options, which is that member. */
-#define DP_PAYER_OPTIONS(member_)                                                                                              \
-    DP_OPTION_REAL('e', member_.epsilon, "E", DP_ABOVE(0), "the budget"),                                                      \
-        DP_OPTION_REAL('d', member_.delta, "D", DP_ABOVE_BELOW(0, 1), "probability that the budget may fail to bound"),        \
+/* Options of stages that pay for a run (gate/payer.h): rows for struct dp_payer_options, which is that member.
+   The last argument: what will do instead of a budget. */
+#define DP_PAYER_OPTIONS(member_, ...)                                                                                         \
+    DP_OPTION_REAL('e', member_.epsilon, "E", DP_ABOVE(0), "the budget", .required = true, __VA_ARGS__),                       \
+        DP_OPTION_REAL('d', member_.delta, "D", DP_ABOVE_BELOW(0, 1), "probability that the budget may fail to bound",         \
+                       .required = true, __VA_ARGS__),                                                                         \
         DP_OPTION_TEXT('l', member_.ledger, "FILE", "record the spending in this file, not in the data set's own ledger"),     \
         DP_OPTION_FLAG(0, member_.no_ledger, "write nothing down", .excludes = "ledger"),                                      \
         DP_REGISTRY_OPTIONS(member_.registry),                                                                                 \

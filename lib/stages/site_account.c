@@ -22,7 +22,7 @@ static const struct dp_option options[] = {
     DP_OPTION_REAL('z', multiplier, "Z", DP_ABOVE(0), "least multiplier that the gate has promised for sums without noise"),
     DP_COUNT_MULTIPLIER_OPTION(count_multiplier, .needs = "multiplier"),
     DP_OPTION_REAL(0, moments_multiplier, "ZM", DP_ABOVE(0), "the same for the sums of dp-moments (Z)", .needs = "multiplier"),
-    DP_PAYER_OPTIONS(pay),
+    DP_PAYER_OPTIONS(pay, .unless = NULL),
     {.name = NULL},
 };
 
@@ -38,9 +38,7 @@ static int site_account_open(struct dp_stage *stage, struct dp_err *err)
     struct state *s = stage->state;
     s->payer.options = &o->pay;
     s->payer.site = true;
-    if (stage->on != NULL)
-        return dp_fail(err, DP_E_USAGE, "--on: every lap has to be paid for, of whichever kind");
-    return dp_payer_check_options(&o->pay, err);
+    return stage->on == NULL ? DP_OK : dp_fail(err, DP_E_USAGE, "--on: every lap has to be paid for, of whichever kind");
 }
 
 /* Writes the promised noise of the gate into a record without noise, so that it is charged like present noise. */

@@ -17,10 +17,6 @@ int dp_score_open(struct dp_score *s, struct dp_err *err)
         return dp_fail(err, DP_E_USAGE, "--metric: %s is for labels that are %s, the labels of %.200s are %s",
                        classes ? "squared-error" : "accuracy", classes ? "numbers" : "classes", s->path,
                        classes ? "classes" : "numbers");
-    if (s->metric == DP_SCORE_SQUARED_ERROR && isnan(s->clip))
-        return dp_fail(err, DP_E_USAGE, "--score-clip is required with --metric squared-error: the largest that counts");
-    if (s->metric != DP_SCORE_SQUARED_ERROR && !isnan(s->clip))
-        return dp_fail(err, DP_E_USAGE, "--score-clip is for --metric squared-error");
     return DP_OK;
 }
 

@@ -26,7 +26,7 @@ struct dp_score {
 };
 
 /* Opens the rows. The caller sets everything but the data set, and closes it, after a failure, too. DP_E_USAGE: the metric is
- * not for such labels, or has no clip. */
+ * not for such labels. */
 int dp_score_open(struct dp_score *score, struct dp_err *err);
 void dp_score_close(struct dp_score *score);
 

@@ -396,8 +396,8 @@ EOF
 }
 
 @test "usage" {
-    complains 2 "dp-account: --epsilon is required" dp-account --delta 1e-5
-    complains 2 "dp-account: --delta is required" dp-account --epsilon 1
+    complains 2 "dp-account: --epsilon, --trial, --non-private or --public is required" dp-account --delta 1e-5
+    complains 2 "dp-account: --delta, --trial, --non-private or --public is required" dp-account --epsilon 1
     complains 2 "dp-account: --epsilon: must be > 0, got 0" dp-account --epsilon 0 --delta 1e-5
     complains 2 "dp-account: --epsilon: must be a finite number, got 'nan'" dp-account --epsilon nan --delta 1e-5
     complains 2 "dp-account: --delta: must be > 0 and < 1, got 1" dp-account --epsilon 1 --delta 1
@@ -661,7 +661,7 @@ EOF
     between 0.01998 0.02 "$(dp-account sensitivity $given --adjacency replace-one)"
     between 0.00999 0.01 "$(dp-account sensitivity $given)"
     complains 2 "dp-account sensitivity: --step: must be at most 2/BETA = 7.69231, got 8" dp-account sensitivity $given --step 8
-    complains 2 "dp-account sensitivity: --strong-convexity: must be at most the smoothness, got 1" \
+    complains 2 "dp-account sensitivity: --smoothness: must be at least --strong-convexity" \
         dp-account sensitivity --rows 10 --strong-convexity 1 --smoothness 0.26 --lipschitz 1 --laps 100
     complains 2 "dp-account sensitivity: --strong-convexity is required" dp-account sensitivity --loss logistic
     # the constants of a loss, as in dp-erm
@@ -689,7 +689,7 @@ print("%.17g" % d)' "$@"; }
     between "$exact" "$(more "$exact")" "$(dp-account sensitivity $given --passes 3 --batch 51 --step 7)"
     between 0.01 0.0100001 "$(dp-account sensitivity $given --passes 7 --batch 50 --decay inverse)" # 1/(mu N)
     between 0.02 0.0200001 "$(dp-account sensitivity $given --passes 7 --batch 50 --decay inverse --adjacency replace-one)"
-    complains 2 "dp-account sensitivity: --batch: must be at most the rows, got 10001" dp-account sensitivity $given --passes 1 --batch 10001
+    complains 2 "dp-account sensitivity: --rows: must be at least --batch" dp-account sensitivity $given --passes 1 --batch 10001
     complains 2 "dp-account sensitivity: --passes: more than 1e10 steps" dp-account sensitivity --rows 1000000000000 --strong-convexity 0.01 --smoothness 0.26 --lipschitz 1 --passes 1 --batch 1
     complains 2 "dp-account sensitivity: --decay inverse has steps of 1/(MU t): --strong-convexity must be > 0" \
         dp-account sensitivity --rows 10 --strong-convexity 0 --smoothness 0.26 --lipschitz 1 --passes 1 --batch 1 --decay inverse

@@ -295,7 +295,7 @@ END
     script tune 'exec dp-tune --grid grid --score-data rv.dp --score-multiplier 5 --epsilon 5 --delta 1e-5 --trials geometric:0.5 -o model "$@" "$command"'
     tune -q --metric squared-error --score-clip 4
     complains 2 'dp-tune: --metric: accuracy is for labels that are classes, the labels of rv.dp are numbers' tune
-    complains 2 'dp-tune: --score-clip is required with --metric squared-error: the largest that counts' tune --metric squared-error
+    complains 2 'dp-tune: --metric squared-error needs --score-clip' tune --metric squared-error
 }
 
 @test "persons with several rows: they are counted in the ledger, and one unit holds for training and scores" {

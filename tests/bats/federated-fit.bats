@@ -117,7 +117,8 @@ as_one() {
     }
     complains 2 'dp-site-account: --moments-multiplier needs --multiplier' dp-site-account --moments-multiplier 1 --epsilon 1 --delta 1e-5
     complains 2 'dp-fit: expected one data set, or --rows and --cols of one elsewhere' dp-fit --rows 5
-    complains 2 'dp-fit: --cols: the data set has columns' dp-fit --cols 5 small.dp
+    complains 2 'dp-fit: --cols needs --rows' dp-fit --cols 5 small.dp
+    complains 2 'dp-fit: --cols is for data elsewhere' dp-fit --rows 5 --cols 5 small.dp
     # the facts of a data set, told instead of read
     diff <(dp-fit --rows 300 --cols 7 --epsilon 8 | sed 1d) <(dp-fit small.dp --epsilon 8 | sed '1d; s| --data [^ ]*||; s| --intercept 0.5| --intercept 0|')
 }

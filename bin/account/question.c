@@ -31,7 +31,7 @@ static int sampling_of(const struct question *q, struct dp_event *event, struct 
         event->contraction = q->contraction;
     }
     if (event->sampling == DP_SAMPLING_SHUFFLED)
-        event->epoch_laps = dp_record_epoch_laps(q->rows, q->rate);
+        event->epoch_laps = q->sampler == DP_SAMPLER_CYCLIC ? llround(1 / q->rate) : dp_record_epoch_laps(q->rows, q->rate);
     return DP_OK;
 }
 
@@ -282,6 +282,10 @@ static void explain_query(const struct dp_query *query)
     switch (query->kind) {
     case DP_QUERY_GAUSSIAN:
         printf("Gaussian noise of %s times the sensitivity", dp_number_print(query->multiplier, a, sizeof a));
+        break;
+    case DP_QUERY_CORRELATED:
+        printf("Gaussian noise of %s times the sensitivity of all laps, correlated over %lld laps",
+               dp_number_print(query->multiplier, a, sizeof a), (long long)query->correlated);
         break;
     case DP_QUERY_LAPLACE:
         printf("Laplace noise of scale %s times the sensitivity", dp_number_print(query->multiplier, a, sizeof a));

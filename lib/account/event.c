@@ -54,6 +54,10 @@ int dp_event_check(const struct dp_event *event, struct dp_err *err)
                          dp_query_kinds[event->query[i].kind].name);
         else
             rc = dp_query_check(&event->query[i], err);
+        if (rc == DP_OK && event->query[i].kind == DP_QUERY_CORRELATED &&
+            (!dp_event_in_epochs(event) || event->query[i].correlated > dp_event_epoch(event)))
+            rc = dp_fail(err, DP_E_RUN, "noise is correlated over %lld laps, and a person may be in two of them",
+                         (long long)event->query[i].correlated);
     }
     return rc;
 }

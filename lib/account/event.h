@@ -9,8 +9,8 @@ enum dp_sampling {
     DP_SAMPLING_NONE,        /* every row, each lap */
     DP_SAMPLING_POISSON,     /* each row independently, null-record adjacency */
     DP_SAMPLING_SUBSTITUTED, /* a batch of fixed size without replacement, replace-one adjacency; in earlier files also coins */
-    DP_SAMPLING_SHUFFLED,    /* parts of one permutation per epoch: one release of every row per epoch begun, nothing
-                             amplified */
+    DP_SAMPLING_SHUFFLED,    /* parts of a permutation, of each epoch or (cyclic) of the run: one release of every row per epoch
+                             begun, nothing amplified */
     DP_SAMPLING_VISIBLE,  /* Poisson sampling, but the release shows the batch (noised alpha): each lap that has a person's row
                            * costs this person */
     DP_SAMPLING_REPEATED, /* Poisson sampling for each of many draws within the lap, of which one result is released: how far a

@@ -129,6 +129,7 @@ static double threshold_delta(const struct dp_query *query, double epsilon)
     /*                           epsilon              curve            rho           pair             exact  symm.  one n. profile */ \
     X(DP_QUERY_NONE,             NULL,                NULL,            NULL,         DP_PLD_PURE,     false, false, false, NULL) \
     X(DP_QUERY_GAUSSIAN,         NULL,                gaussian,        gaussian_rho, DP_PLD_GAUSSIAN, true,  true,  false, NULL) \
+    X(DP_QUERY_CORRELATED,       NULL,                gaussian,        gaussian_rho, DP_PLD_GAUSSIAN, true,  true,  false, NULL) \
     X(DP_QUERY_LAPLACE,          inverse,             laplace,         NULL,         DP_PLD_LAPLACE,  true,  true,  true,  NULL) \
     /* Randomised response costs more than either of these two, unless the sensitivity is one step of the grid. */             \
     X(DP_QUERY_DISCRETE_LAPLACE, inverse,             NULL,            NULL,         DP_PLD_PURE,     false, true,  true,  NULL) \

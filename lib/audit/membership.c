@@ -10,6 +10,7 @@
 #include "math/moments.h"
 #include "model/family.h"
 #include "model/sum.h"
+#include "priv/bands.h"
 
 #define NOISE_RUNS 16
 #define NOISE_LAPS 64 /* the most laps of each run */
@@ -273,15 +274,22 @@ static int release(struct audit *a, enum phase phase, struct dp_err *err)
     return DP_OK;
 }
 
+/* The noise of the last lap that was kept. If it is correlated, the mechanism has drawn z = C r. */
 static void add_squares(struct audit *a, const struct dp_array *sum)
 {
     const struct dp_record *m = dp_frame_record(a->token, DP_F_SUM);
     double step = dp_frame_real(a->token, DP_F_GRID, 0) / m->scale;
-    const int64_t *entry = sum->data;
-    if (m->query.kind != DP_QUERY_GAUSSIAN || !(m->scale > 0))
+    int64_t c[DP_BANDS_MOST], bands = m->query.kind == DP_QUERY_CORRELATED ? m->query.correlated : 1;
+    if ((m->query.kind != DP_QUERY_GAUSSIAN && m->query.kind != DP_QUERY_CORRELATED) || !(m->scale > 0))
         return;
-    for (size_t i = 0; i < sum->count; i++)
-        a->squares[i / sum->dims[1]] += (step * (double)entry[i]) * (step * (double)entry[i]);
+    dp_bands_coefficients(c, bands);
+    for (size_t i = 0; i < sum->count; i++) {
+        const int64_t *now = a->noise + (a->noise_count - 1) * a->noise_size + i;
+        double drawn = 0;
+        for (int64_t k = 0; k < bands && k < a->token->lap; k++, now -= a->noise_size)
+            drawn += (double)c[k] / DP_BANDS_UNIT * (double)*now;
+        a->squares[i / sum->dims[1]] += (step * drawn) * (step * drawn);
+    }
     a->entries += (double)sum->dims[1];
 }
 
@@ -295,10 +303,10 @@ static int keep_noise(struct audit *a, struct dp_err *err)
         a->noise = dp_new((size_t)(laps * NOISE_RUNS) * sum->count, sizeof *a->noise);
         a->squares = dp_new(sum->dims[0], sizeof *a->squares);
     }
-    if (rc == DP_OK && sum->count == a->noise_size)
-        add_squares(a, sum);
-    if (rc == DP_OK && sum->count == a->noise_size)
+    if (rc == DP_OK && sum->count == a->noise_size) {
         memcpy(a->noise + a->noise_count++ * a->noise_size, sum->data, a->noise_size * sizeof *a->noise);
+        add_squares(a, sum);
+    }
     return rc;
 }
 

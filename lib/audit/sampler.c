@@ -59,7 +59,7 @@ static int check_parts(struct dp_audit_sampler *s, int64_t lap, struct dp_err *e
     if ((m->sampler == DP_SAMPLER_FULL || m->sampler == DP_SAMPLER_FIXED) && s->size != expected)
         return dp_fail(err, DP_E_RUN, "lap %lld has %zu rows, and a %s sampler of rate %g takes %zu", (long long)lap, s->size,
                        dp_sampler_names[m->sampler], m->rate, expected);
-    if (m->sampler != DP_SAMPLER_SHUFFLE || m->epoch_laps < 1)
+    if ((m->sampler != DP_SAMPLER_SHUFFLE && m->sampler != DP_SAMPLER_CYCLIC) || m->epoch_laps < 1)
         return DP_OK;
     if ((lap - 1) % m->epoch_laps == 0)
         memset(s->epoch, 0, s->words * sizeof *s->epoch);

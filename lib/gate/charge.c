@@ -3,6 +3,7 @@
 #include "account/kinds.h"
 #include "math/grid.h"
 #include "math/moments.h"
+#include "priv/bands.h"
 #include "priv/objective.h"
 
 /* False if a product has overflowed. */
@@ -22,6 +23,9 @@ static int check_sampling(const struct dp_record *m, struct dp_err *err)
         if (!any || m->epoch_laps != dp_record_epoch_laps(m->rows, m->rate))
             return dp_fail(err, DP_E_UNSAFE, "a record of shuffled epochs does not say how long an epoch is");
     }
+    if (m->sampler == DP_SAMPLER_CYCLIC &&
+        !(m->epoch_laps >= 1 && m->epoch_laps <= m->rows && near(m->rate * (double)m->epoch_laps, 1)))
+        return dp_fail(err, DP_E_UNSAFE, "a record of a cycle does not say how long it is");
     bool contracts = m->contraction > 0 && m->contraction <= 1;
     if (m->sampler == DP_SAMPLER_REPEATED && !(m->draws >= 1 && m->draws <= DP_EVENT_MOST_LAPS && contracts))
         return dp_fail(err, DP_E_UNSAFE, "a record of draws does not say how many there are and how they contract");
@@ -103,6 +107,26 @@ static int check_promise(const struct dp_record *m, struct dp_err *err)
     return DP_OK;
 }
 
+/* The accountant covers a person in one lap, or in laps so far apart that their noise has nothing in common. */
+static int check_correlated(const struct dp_record *m, struct dp_err *err)
+{
+    const long long bands = (long long)m->query.correlated;
+    if (bands < 1 || bands > DP_BANDS_MOST)
+        return dp_fail(err, DP_E_UNSAFE, "a record has noise that is correlated over %lld laps", bands);
+    if (m->release != DP_RELEASE_SUM)
+        return dp_fail(err, DP_E_UNSAFE, "a secret or released state with correlated noise has no accountant");
+    if (m->sampler != DP_SAMPLER_STREAM && m->sampler != DP_SAMPLER_CYCLIC)
+        return dp_fail(
+            err, DP_E_UNSAFE,
+            "correlated noise has no accountant with a %s sampler: a row must be in one lap (dp-window), or in every "
+            "bth (dp-sample --mode cyclic)",
+            dp_sampler_names[m->sampler]);
+    if (m->sampler == DP_SAMPLER_CYCLIC && bands > m->epoch_laps)
+        return dp_fail(err, DP_E_UNSAFE, "noise is correlated over %lld laps, and a row comes again after %lld", bands,
+                       (long long)m->epoch_laps);
+    return DP_OK;
+}
+
 static int check_record(const struct dp_record *m, struct dp_err *err)
 {
     int rc = check_sampling(m, err);
@@ -112,7 +136,11 @@ static int check_record(const struct dp_record *m, struct dp_err *err)
         return dp_fail(err, DP_E_UNSAFE, "a record does not say what one person can change");
     if (!(m->bound > 0 && isfinite(m->bound)) || !(m->sensitivity > 0 && isfinite(m->sensitivity)))
         return dp_fail(err, DP_E_UNSAFE, "a record has noise without a bound on the sum");
-    double least = dp_record_implied(m);
+    bool correlated = m->query.kind == DP_QUERY_CORRELATED;
+    rc = correlated ? check_correlated(m, err) : DP_OK;
+    if (rc != DP_OK)
+        return rc;
+    double least = dp_record_implied(m) * (correlated ? dp_bands_norm(m->query.correlated) : 1);
     if (m->sensitivity < least && !near(m->sensitivity, least))
         return dp_fail(err, DP_E_UNSAFE, "a record states a sensitivity of %g, its bound implies %g", m->sensitivity, least);
     rc = check_noise(m, err);
@@ -266,6 +294,7 @@ int dp_charge_sampling(const struct dp_record *m, enum dp_sampling *sampling, st
         *sampling = DP_SAMPLING_NONE;
         return DP_OK;
     case DP_SAMPLER_SHUFFLE:
+    case DP_SAMPLER_CYCLIC:
         *sampling = DP_SAMPLING_SHUFFLED;
         return DP_OK;
     case DP_SAMPLER_FIXED:

@@ -130,8 +130,7 @@ static struct dp_record *term_of(struct terms *terms, enum dp_field of)
 }
 
 /* The columns of the table whose members may change in a record of this lap. */
-static unsigned loose_columns(const struct dp_contract *c, const struct terms *terms, const struct dp_frame *lap,
-                              enum dp_field of)
+static unsigned loose_columns(const struct dp_contract *c, struct terms *terms, const struct dp_frame *lap, enum dp_field of)
 {
     unsigned loose = of == terms->scheduled ? 1u << DP_CHANGE_UP : 0;
     if (c->adaptive)
@@ -139,6 +138,8 @@ static unsigned loose_columns(const struct dp_contract *c, const struct terms *t
     if (c->adaptive ? dp_paid[of].noised != DP_NOISED_COUNT
                     : dp_paid[of].noised == DP_NOISED_MAIN && dp_frame_has(lap, DP_F_WITHIN))
         loose |= 1u << DP_CHANGE_FOLLOWS;
+    if (term_of(terms, of)->query.kind == DP_QUERY_CORRELATED) /* the noise of a lap is for the bound of earlier ones, too */
+        loose = 0;
     if (terms->announced) /* bounds may be missing there */
         loose |= 1u << DP_CHANGE_FOLLOWS | 1u << DP_CHANGE_WITH_BOUND;
     return loose;

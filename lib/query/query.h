@@ -20,6 +20,7 @@
     X(curvature, REAL,                                                                                                         \
       PLANNED)                /* objective perturbation: largest second derivative of one row's loss / the strong convexity */ \
     X(vertices, INT, PLANNED) /* objective perturbation: nonzero ends of the interval of one person's slope */                 \
+    X(correlated, INT, PLANNED)   /* correlated: B, over how many laps (priv/bands.h) */                                       \
     X(named_delta, REAL, PLANNED) /* threshold: the probability that a text of one person only is named */                     \
     X(delta, REAL, PLANNED)       /* stated: the probability that its epsilon may fail to bound */
 
@@ -33,6 +34,7 @@ enum dp_query_member { DP_QUERY_MEMBERS(DP_QUERY_ENUMERATOR) DP_QUERY_MEMBER_COU
 #define DP_QUERY_KINDS(X)                                                                                                      \
     X(DP_QUERY_NONE, "none", 0)                                                /* no noise yet */                              \
     X(DP_QUERY_GAUSSIAN, "gaussian", 1u << DP_QUERY_multiplier)                /* multiplier: standard deviation / L2 sensitivity */ \
+    X(DP_QUERY_CORRELATED, "gaussian-correlated", 1u << DP_QUERY_multiplier | 1u << DP_QUERY_correlated) /* all laps are one Gaussian mechanism (priv/bands.h) */ \
     X(DP_QUERY_LAPLACE, "laplace", 1u << DP_QUERY_multiplier)                  /* on the reals, on one number */               \
     X(DP_QUERY_DISCRETE_LAPLACE, "discrete-laplace", 1u << DP_QUERY_multiplier) /* on a grid, on one number */                 \
     X(DP_QUERY_GAMMA, "gamma", 1u << DP_QUERY_multiplier)                      /* vectors, density ∝ exp(−‖z‖₂ / scale) */     \

@@ -5,6 +5,7 @@
 #include "math/gamma_norm.h"
 #include "math/grid.h"
 #include "math/laplace.h"
+#include "priv/bands.h"
 #include "priv/shares.h"
 #include "stages/announced.h"
 #include "stages/shared_options.h"
@@ -16,13 +17,17 @@ struct options {
     int noise;
     const char *schedule;
     bool follow, share, allow_seeded;
-    int64_t colluding;
+    int64_t colluding, correlated;
 };
 
 struct state {
     struct dp_schedule schedule;
     int64_t *draw; /* gamma: one vector */
     size_t capacity;
+    /* --correlated: what lib/priv/bands.h calls c and |c|, the ring, and its lap. */
+    int64_t c[DP_BANDS_MOST], *ring, turn;
+    double norm, grid; /* of all laps */
+    size_t size;       /* numbers in a lap */
 };
 
 #define DP_OPTIONS struct options
@@ -35,6 +40,9 @@ static const struct dp_option options[] = {
                    "linear-decay[:E], cosine[:E], first:K:B or a file",
                    .fallback = "constant"),
     DP_OPTION_FLAG(0, follow, "use the frame's multiplier, chosen from released values, instead of Z", .excludes = "schedule"),
+    DP_OPTION_INT(0, correlated, "B", DP_FROM_TO(1, DP_BANDS_MOST),
+                  "noise of a lap takes back part of the noise of the B - 1 laps before", .fallback = "1",
+                  .needs = "noise=gaussian", .excludes = "schedule, follow, share"),
     DP_OPTION_FLAG(0, share, "add one share of the noise; all shards together add the whole",
                    .needs = "noise=gaussian: only Gaussian noise adds up"),
     DP_OPTION_INT(0, colluding, "C", DP_FROM_TO(0, DP_MAX_SHARDS - 1),
@@ -47,7 +55,7 @@ static const struct dp_option options[] = {
 static enum dp_query_kind kind_of(const struct options *o)
 {
     static const enum dp_query_kind kind[] = {DP_QUERY_GAUSSIAN, DP_QUERY_DISCRETE_LAPLACE, DP_QUERY_GAMMA}; /* --noise */
-    return kind[o->noise];
+    return o->correlated > 1 ? DP_QUERY_CORRELATED : kind[o->noise];
 }
 
 static void noise_close(struct dp_stage *stage)
@@ -55,12 +63,15 @@ static void noise_close(struct dp_stage *stage)
     struct state *s = stage->state;
     dp_schedule_free(&s->schedule);
     free(s->draw);
+    free(s->ring);
 }
 
 static int noise_open(struct dp_stage *stage, struct dp_err *err)
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
+    dp_bands_coefficients(s->c, o->correlated);
+    s->norm = o->correlated > 1 ? dp_bands_norm(o->correlated) : 1;
     return dp_schedule_open(&s->schedule, "--schedule", o->schedule, err);
 }
 
@@ -118,6 +129,10 @@ static int complete(const struct dp_stage *stage, struct dp_record *record, enum
         return dp_fail(err, DP_E_UNSAFE, "--multiplier: dp-site-account has charged for a multiplier of %g, and this is %g",
                        record->promised, multiplier);
     record->query.multiplier = multiplier;
+    if (kind == DP_QUERY_CORRELATED) {
+        record->query.correlated = o->correlated;
+        record->sensitivity *= ((const struct state *)stage->state)->norm;
+    }
     record->scale = multiplier * record->sensitivity;
     if (!o->share)
         return DP_OK;
@@ -160,9 +175,14 @@ static int complete_announced(const struct dp_stage *stage, struct dp_record *re
 
 static int noise_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
 {
+    const struct options *o = stage->options;
     struct state *s = stage->state;
     struct dp_record *record;
     int rc = check_share(stage, err);
+    if (rc == DP_OK && o->correlated > 1 && stage->shards > 0)
+        rc = dp_fail(err, DP_E_USAGE, "--correlated: only the total of all shards gets noise that is correlated");
+    if (rc == DP_OK && o->correlated > 1 && stage->on == NULL && dp_frame_has(frame, DP_F_KINDS))
+        rc = dp_fail(err, DP_E_USAGE, "--correlated: laps of several kinds need a noise each (--on)");
     for (int i = 0; i < DP_F_COUNT; i++)
         for (int at = 0; rc == DP_OK && (record = dp_announced(stage, frame, (enum dp_field)i, &at)) != NULL;)
             rc = complete_announced(stage, record, err);
@@ -253,6 +273,32 @@ static int add_gaussian(struct dp_stage *stage, enum dp_purpose purpose, int64_t
     return DP_OK;
 }
 
+/* Noise that is correlated over laps. The ring keeps the noise of a lap that is lost later. */
+static int add_correlated(struct dp_stage *stage, int64_t lap, const struct dp_record *r, double grid,
+                          const struct dp_array *to, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    if (s->ring == NULL) {
+        s->size = to->count;
+        s->grid = grid;
+        s->ring = dp_new(s->size * (size_t)o->correlated, sizeof *s->ring);
+    }
+    if (stage->turn != s->turn + 1)
+        return dp_fail(err, DP_E_UNSAFE, "--correlated: lap %lld came after %lld laps", (long long)lap, (long long)s->turn);
+    if (to->count != s->size || grid != s->grid)
+        return dp_fail(err, DP_E_UNSAFE, "--correlated: the sum of lap %lld has another size or grid", (long long)lap);
+    int64_t *now = s->ring + (size_t)(s->turn % o->correlated) * s->size, *sum = to->data;
+    memset(now, 0, s->size * sizeof *now);
+    if (dp_grid_add_gaussian(&stage->key, DP_DRAW_NOISE, (uint64_t)lap, 0, r->scale / grid * DP_BANDS_UNIT, now, s->size) != 0)
+        return dp_fail(err, DP_E_RUN, "--multiplier: noise of scale %g does not fit the grid", r->scale);
+    dp_bands_step(s->c, o->correlated, s->turn++, s->size, s->ring);
+    for (size_t j = 0; j < s->size; j++)
+        if (__builtin_add_overflow(sum[j], now[j], &sum[j]))
+            return dp_fail(err, DP_E_RUN, "--multiplier: noise of scale %g does not fit the grid", r->scale);
+    return DP_OK;
+}
+
 /* Noise is addressed by lap and entry: a second field would get the same noise, and the difference of both would be exact. */
 static int find(const struct dp_frame *frame, enum dp_noised noised, enum dp_field *field, struct dp_err *err)
 {
@@ -314,6 +360,8 @@ static int add_to_main(struct dp_stage *stage, struct dp_frame *frame, struct dp
         return add_laplace(stage, frame->lap, r->scale / grid, sum, err);
     if (r->query.kind == DP_QUERY_GAMMA)
         return add_gamma(stage, frame->lap, r->scale / grid, sum, err);
+    if (r->query.kind == DP_QUERY_CORRELATED)
+        return add_correlated(stage, frame->lap, r, grid, sum, err);
     return add_gaussian(stage, DP_DRAW_NOISE, frame->lap, "--multiplier", r, grid, sum, err);
 }
 
@@ -325,6 +373,36 @@ static int noise_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_
         return rc;
     frame->label = DP_LABEL_NOISED;
     return out->frame(out, frame, err);
+}
+
+/* The noise of the last laps; no data is in it. */
+static int noise_save(struct dp_stage *stage, struct dp_state *state, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    const struct state *s = stage->state;
+    (void)err;
+    if (o->correlated == 1)
+        return DP_OK;
+    dp_state_put_int(state, "turn", s->turn);
+    dp_state_put_real(state, "grid", s->grid);
+    dp_state_put_ints(state, "ring", s->ring, s->size * (size_t)o->correlated);
+    return DP_OK;
+}
+
+static int noise_restore(struct dp_stage *stage, const struct dp_state *state, struct dp_err *err)
+{
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    size_t count = 0;
+    if (o->correlated == 1)
+        return DP_OK;
+    int rc = dp_state_get_int(state, "turn", 1, INT64_MAX, &s->turn, err);
+    rc = rc ?: dp_state_get_real(state, "grid", &s->grid, err);
+    rc = rc ?: dp_state_get_ints(state, "ring", &s->ring, &count, err);
+    s->size = count / (size_t)o->correlated;
+    return rc == DP_OK && (s->size == 0 || count % (size_t)o->correlated != 0)
+               ? dp_fail(err, DP_E_RUN, "--correlated: the noise of the checkpoint is of another run")
+               : rc;
 }
 
 const struct dp_stage_class dp_noise_class = {
@@ -339,6 +417,8 @@ const struct dp_stage_class dp_noise_class = {
     .hello = noise_hello,
     .fire = noise_fire,
     .close = noise_close,
-    .ephemeral = true,
+    .save = noise_save,
+    .restore = noise_restore,
     .additive = true,
+    .compares = true, /* a shard has no ring */
 };

@@ -11,7 +11,7 @@
 #include "stages/stages.h"
 #include "wire/codec.h"
 
-enum mode { MODE_POISSON, MODE_FIXED, MODE_SHUFFLE, MODE_FULL };
+enum mode { MODE_POISSON, MODE_FIXED, MODE_SHUFFLE, MODE_CYCLIC, MODE_FULL };
 
 struct options {
     const char *data;
@@ -28,10 +28,10 @@ struct state {
     int64_t from, to;        /* rows of the data set that may be in a batch: all rows, except if the shard is a part of it */
     int64_t first_row;       /* number of their first row among the rows of all shards */
     int64_t rows;            /* public number of rows: of the data set, or of all shards together */
-    int64_t batch;           /* fixed, shuffle: rows per lap */
-    int64_t epoch_laps;      /* shuffle */
+    int64_t batch;           /* fixed, shuffle: rows per lap; cyclic: the most */
+    int64_t epoch_laps;      /* shuffle, cyclic */
     int64_t epoch;           /* epoch of the permutation, -1 if none yet */
-    int64_t *permutation;    /* shuffle: rows entries */
+    int64_t *permutation;    /* shuffle, cyclic: rows entries */
     struct dp_bitset chosen; /* fixed */
     struct dp_coins coins;
     int64_t *picked;
@@ -47,11 +47,11 @@ static const struct dp_option options[] = {
     DP_OPTION_TEXT('d', data, "DIR", "data set to sample from", .required = true),
     DP_OPTION_REAL('r', rate, "Q", DP_ABOVE_TO(0, 1), "probability of a row, or part of the rows, per lap; 100/24420 will do",
                    .fallback = "1", .excludes = "mode=full: it takes every row"),
-    DP_OPTION_CHOICE('m', mode, "MODE", "poisson|fixed|shuffle|full", "method of choosing rows", .fallback = "poisson"),
+    DP_OPTION_CHOICE('m', mode, "MODE", "poisson|fixed|shuffle|cyclic|full", "method of choosing rows", .fallback = "poisson"),
     DP_OPTION_INT(0, columns, "L", DP_FROM_TO(1, 1e9), "also choose L columns, for primal coordinate descent",
                   .needs = "mode=full"),
     DP_OPTION_TEXT(0, shard, "K/N", "sample from the Kth of N parts of the rows; other pipelines have the other parts",
-                   .excludes = "mode=fixed|shuffle, columns: that needs all rows at once"),
+                   .excludes = "mode=fixed|shuffle|cyclic, columns: that needs all rows at once"),
     DP_OPTION_FLAG(0, inline_rows, "put the rows into the frame, not only their numbers", .name = "inline"),
     {.name = NULL},
 };
@@ -82,8 +82,8 @@ static int name_classes(struct state *s, struct dp_err *err)
 /* Samplers that need all rows at once. */
 static const char *whole_option(const struct options *o)
 {
-    if (o->mode == MODE_FIXED || o->mode == MODE_SHUFFLE)
-        return "--mode fixed or shuffle";
+    if (o->mode == MODE_FIXED || o->mode == MODE_SHUFFLE || o->mode == MODE_CYCLIC)
+        return "--mode fixed, shuffle or cyclic";
     return o->columns != DP_OPT_ABSENT_INT ? "--columns" : NULL;
 }
 
@@ -140,9 +140,13 @@ static int sample_open(struct dp_stage *stage, struct dp_err *err)
     s->batch = (int64_t)llround(o->rate * (double)s->rows);
     if (s->batch < 1)
         s->batch = 1;
-    rc = rc ?: make_room(o, s, err);
     s->epoch_laps = o->mode == MODE_SHUFFLE ? dp_record_epoch_laps(s->rows, o->rate) : 0;
-    if (rc == DP_OK && o->mode == MODE_SHUFFLE)
+    if (o->mode == MODE_CYCLIC) {
+        s->epoch_laps = (int64_t)fmin(round(1 / o->rate), (double)s->rows);
+        s->batch = (s->rows - 1) / s->epoch_laps + 1;
+    }
+    rc = rc ?: make_room(o, s, err);
+    if (rc == DP_OK && s->epoch_laps > 0)
         s->permutation = dp_new(s->dataset->persons, sizeof(int64_t));
     if (rc == DP_OK && o->mode == MODE_FIXED)
         dp_bitset_open(&s->chosen, s->dataset->persons);
@@ -202,18 +206,18 @@ static void permute(const struct dp_key *key, enum dp_purpose purpose, uint64_t 
     }
 }
 
-static void next_part(struct dp_stage *stage, int64_t turn)
+/* A cycle has one order for all epochs, so that the laps of a row are equally far apart. */
+static void next_part(struct dp_stage *stage, bool cyclic, int64_t turn)
 {
     struct state *s = stage->state;
-    int64_t epoch = (turn - 1) / s->epoch_laps, part = (turn - 1) % s->epoch_laps;
+    int64_t epoch = cyclic ? 0 : (turn - 1) / s->epoch_laps, part = (turn - 1) % s->epoch_laps;
     if (epoch != s->epoch) {
         permute(&stage->key, DP_DRAW_PERMUTATION, (uint64_t)epoch, s->permutation, s->rows);
         s->epoch = epoch;
     }
-    int64_t end = (part + 1) * s->batch < s->rows ? (part + 1) * s->batch : s->rows;
-    for (int64_t i = part * s->batch; i < end; i++) {
+    int64_t end = cyclic || (part + 1) * s->batch > s->rows ? s->rows : (part + 1) * s->batch;
+    for (int64_t i = cyclic ? part : part * s->batch; i < end; i += cyclic ? s->epoch_laps : 1)
         pick(s, s->permutation[i]);
-    }
 }
 
 static int choose_columns(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
@@ -271,14 +275,17 @@ static int put_inline(struct state *s, struct dp_frame *frame, struct dp_err *er
 /* How rows are sampled, in the record that this stage opens. */
 static struct dp_record record_of(const struct dp_stage *stage)
 {
-    static const enum dp_sampler sampler[] = {DP_SAMPLER_POISSON, DP_SAMPLER_FIXED, DP_SAMPLER_SHUFFLE, DP_SAMPLER_FULL};
+    static const enum dp_sampler sampler[] = {DP_SAMPLER_POISSON, DP_SAMPLER_FIXED, DP_SAMPLER_SHUFFLE, DP_SAMPLER_CYCLIC,
+                                              DP_SAMPLER_FULL};
     const struct options *o = stage->options;
     const struct state *s = stage->state;
     bool parts = o->mode == MODE_FIXED || o->mode == MODE_SHUFFLE;
     return (struct dp_record){
         .of = DP_F_NONE,
         .sampler = sampler[o->mode],
-        .rate = parts ? (double)s->batch / (double)s->rows : o->rate,
+        .rate = parts                    ? (double)s->batch / (double)s->rows
+                : o->mode == MODE_CYCLIC ? 1 / (double)s->epoch_laps
+                                         : o->rate,
         .rows = s->rows,
         .epoch_laps = s->epoch_laps,
     };
@@ -412,8 +419,8 @@ static void choose(struct dp_stage *stage, int64_t lap)
         toss(stage, lap);
     else if (o->mode == MODE_FIXED)
         choose_fixed(stage, lap);
-    else if (o->mode == MODE_SHUFFLE)
-        next_part(stage, stage->turn);
+    else if (o->mode == MODE_SHUFFLE || o->mode == MODE_CYCLIC)
+        next_part(stage, o->mode == MODE_CYCLIC, stage->turn);
     else
         pick_all(s);
 }
@@ -443,15 +450,33 @@ static int sample_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp
     return rc != DP_OK ? rc : out->frame(out, frame, err);
 }
 
-/* The permutation of an epoch is drawn again from a seeded key; without a seed there is no checkpoint within an epoch. */
+/* The permutation of an epoch is drawn again from a seeded key; without a seed there is no checkpoint within an epoch. A cycle
+ * keeps its order. */
 static int sample_save(struct dp_stage *stage, struct dp_state *state, struct dp_err *err)
 {
+    const struct options *o = stage->options;
     const struct state *s = stage->state;
     (void)err;
+    if (o->mode == MODE_CYCLIC)
+        dp_state_put_ints(state, "order", s->permutation, (size_t)s->rows);
     dp_state_put_text(state, "data", s->dataset->digest);
     dp_state_put_int(state, "from", s->from);
     dp_state_put_int(state, "to", s->to);
     return DP_OK;
+}
+
+static int restore_order(struct state *s, const struct dp_state *state, struct dp_err *err)
+{
+    int64_t *order = NULL;
+    size_t count = 0;
+    int rc = dp_state_get_ints(state, "order", &order, &count, err);
+    if (rc == DP_OK && count != (size_t)s->rows)
+        rc = dp_fail(err, DP_E_RUN, "the checkpoint has an order of %zu rows", count);
+    if (rc == DP_OK)
+        memcpy(s->permutation, order, count * sizeof *order);
+    s->epoch = 0;
+    free(order);
+    return rc;
 }
 
 static int sample_restore(struct dp_stage *stage, const struct dp_state *state, struct dp_err *err)
@@ -467,7 +492,7 @@ static int sample_restore(struct dp_stage *stage, const struct dp_state *state, 
     rc = rc ?: dp_state_get_int(state, "to", 0, INT64_MAX, &to, err);
     if (rc == DP_OK && (from != s->from || to != s->to))
         rc = dp_fail(err, DP_E_RUN, "--shard: the checkpoint is of another part of %s", o->data);
-    return rc;
+    return rc == DP_OK && o->mode == MODE_CYCLIC ? restore_order(stage->state, state, err) : rc;
 }
 
 const struct dp_stage_class dp_sample_class = {

@@ -200,6 +200,9 @@ static int descend(struct dp_stage *stage, struct dp_frame *frame, struct dp_arr
     rc = rc ?: part_constant(stage, frame, &transform, &eta, err);
     if (rc != DP_OK)
         return rc;
+    const struct dp_record *record = dp_frame_record(frame, DP_F_SUM);
+    if (o->optimiser == DP_OPTIMISER_ADAGRAD_NORM && record != NULL && record->query.kind == DP_QUERY_CORRELATED)
+        return dp_fail(err, DP_E_USAGE, "--optimizer adagrad-norm: what it takes off for noise is for independent noise");
     double noise = dp_frame_real(frame, DP_F_NOISE_SCALE, 0) / rows;
     if (transform.rows > 0) {
         descend_behind(s, &transform, eta, noise * noise, lambda, w);

@@ -15,6 +15,7 @@
     X(DP_SAMPLER_POISSON, "poisson")   /* each row independently with probability rate, in each lap */                         \
     X(DP_SAMPLER_FIXED, "fixed")       /* a fixed number of rows without replacement, drawn again in each lap */               \
     X(DP_SAMPLER_SHUFFLE, "shuffle")   /* consecutive parts of one permutation per epoch */                                    \
+    X(DP_SAMPLER_CYCLIC, "cyclic")     /* the same order in each epoch: a row is in every epoch_laps-th lap */                 \
     X(DP_SAMPLER_FULL, "full")         /* every row, each lap */                                                               \
     X(DP_SAMPLER_REPEATED, "repeated") /* Poisson sampling for each of many draws within the lap */                            \
     X(DP_SAMPLER_STREAM, "stream")     /* the rows that arrive next; each is in one lap only; `rows`: the rows of a lap */

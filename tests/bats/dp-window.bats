@@ -158,7 +158,7 @@ END
 }
 
 @test "the same bytes fused and as processes, whatever makes the sum" {
-    for rest in "$GRAD --clip 1 --threads 3 | $NOISE | $GATE | dp-step --step 1 --momentum 0.5 --average tail" \
+    for rest in "$GRAD --clip 1 --threads 3 | $NOISE --correlated 4 | $GATE | dp-step --step 1 --momentum 0.5 --average tail" \
         "$GRAD | dp-clip --clip 1 | $NOISE | $GATE | dp-step --step 1" \
         "$GRAD | dp-clip --clip 1 --adaptive 0.5 | $NOISE --count-multiplier 5 | $GATE | dp-step --step 1" \
         "$GRAD --clip 1 | $NOISE --schedule sqrt:1:1 | $GATE | dp-step --step 1 --schedule sqrt:1:1" \
@@ -247,7 +247,7 @@ same_number() { /usr/bin/python3 -c "import sys; a, b = map(float, sys.argv[1:])
     mv rows.two rows.2
     (sed 1q t.csv; for i in $(seq 1 50 500); do sed -n "$i,$((i + 49))p" one; sed -n "$i,$((i + 49))p" two; done) |
         dp-import csv - --schema s.json --out turns -q
-    rest="$NOISE | $GATE | dp-step --step 2"
+    rest="$NOISE --correlated 3 | $GATE | dp-step --step 2"
     train turned fused 10 '--rows turns --size 100' "$GRAD --clip 1 | $rest"
     for how in fused processes; do
         for laps in 10 30; do

@@ -76,6 +76,7 @@ ways() {
     for loss in logistic huberised-hinge; do same two.dp $loss gradient; done
     for loss in squared huber; do same real.dp $loss gradient; done
     for variant in gradient-clip gradient-adaptive gradient-schedule gradient-adagrad gradient-adam sgd; do same four.dp softmax $variant; done
+    ways two.dp logistic gradient-correlated
 }
 
 @test "behind a transform: processes = fused, on any number of threads, inline and not, sparse and dense" {
@@ -330,7 +331,7 @@ cut_at() {
 @test "cut at any | by ZeroMQ over ipc" {
     mkdir -m 700 s
     local seen=0
-    for variant in parallel release sequential primal clip non-private gradient-clip gradient-adaptive gradient-schedule gradient-adam kinds behind tempered sgd erm perturbed search search-same select descent permutation; do
+    for variant in parallel release sequential primal clip non-private gradient-clip gradient-adaptive gradient-schedule gradient-adam gradient-correlated kinds behind tempered sgd erm perturbed search search-same select descent permutation; do
         case $variant in
             perturbed) text=$(pipeline two.dp logistic $variant) ;;
             descent | permutation | tempered) text=$(pipeline four.dp softmax $variant) ;;

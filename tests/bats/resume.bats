@@ -38,7 +38,7 @@ resumed() {
     resumed processes "$(EXACT=yes pipeline two.dp squared parallel)"
 }
 
-GRADIENTS="gradient gradient-threads gradient-clip gradient-adagrad gradient-adaptive gradient-schedule gradient-adam sgd"
+GRADIENTS="gradient gradient-threads gradient-clip gradient-adagrad gradient-adaptive gradient-schedule gradient-adam gradient-correlated sgd"
 
 @test "killed and resumed, gradients, fused" {
     for variant in $GRADIENTS; do resumed fused "$(pipeline four.dp logistic $variant)"; done

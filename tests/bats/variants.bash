@@ -25,7 +25,7 @@ class_weights() { dp-info --get classes "$1" | awk '{ printf "1"; for (k = 2; k 
 pipeline() {
     local sample="dp-sample --data $1 --rate 0.1" step="dp-scd-step --data $1 --loss $2 --lambda 1e-3 --loss-width 0.5"
     local noise='dp-noise --multiplier 1.5' gate='dp-account --epsilon 1000 --delta 1e-5 --allow-seeded' more=''
-    case $3-${EXACT-} in published-* | shuffle-* | *-yes) ;; *) gate+=' --adaptive' ;; esac
+    case $3-${EXACT-} in published-* | shuffle-* | *correlated* | *-yes) ;; *) gate+=' --adaptive' ;; esac
     case $3 in
         parallel) step+=' --clip 0.1' more=' --average tail' ;;
         threads) step+=' --clip 0.1 --threads 3' more=' --average tail' ;;
@@ -49,6 +49,11 @@ pipeline() {
                 gradient-adaptive)
                     step="${step/ --clip 0.3/} | dp-clip --data $1 --clip 0.3 --adaptive 0.5"
                     noise+=' --count-multiplier 5'
+                    ;;
+                gradient-correlated*)
+                    sample="dp-sample --data $1 --mode cyclic --rate 0.2"
+                    noise+=' --correlated 4'
+                    case $3 in *-threads) step+=' --threads 3' ;; *-inline) sample+=' --inline' step="${step/--data $1 /}" ;; esac
                     ;;
                 gradient-schedule) noise+=' --schedule sqrt:1:1' ;;
                 gradient-adam) walk='--step 0.1 --optimizer adam --schedule cosine --average exponential --weight 0.05' ;;

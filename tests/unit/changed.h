@@ -28,7 +28,7 @@ static inline struct dp_record record_with(int member)
                           .promised = 1,
                           .on = "",
                           .query = {.kind = DP_QUERY_GAUSSIAN, .multiplier = 2, .epsilon = 2, .query_epsilon = 2, .rho = 2}};
-    r.query.most = 2;
+    r.query.most = r.query.correlated = 2;
     r.query.vertices = 2;
     r.query.objective = r.query.curvature = 2;
     r.query.named_delta = r.query.delta = 0.5;

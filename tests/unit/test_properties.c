@@ -40,6 +40,7 @@ static struct dp_query draw_query(bool gaussian)
     query.query_epsilon = between(0.01, 0.5);
     query.rho = between(0.001, 0.1);
     query.most = 1 + one_of(20);
+    query.correlated = 1;
     query.named_delta = query.delta = 1e-14;
     if (query.kind == DP_QUERY_OBJECTIVE) {
         query.objective = between(0.6, 20);
@@ -73,7 +74,8 @@ static struct dp_event draw_event(bool replaced)
     for (int i = 0; i < event.queries; i++) {
         do
             event.query[i] = draw_query(gaussian);
-        while (dp_query_is_statement(event.query[i].kind) && event.sampling != DP_SAMPLING_NONE);
+        while ((dp_query_is_statement(event.query[i].kind) && event.sampling != DP_SAMPLING_NONE) ||
+               (event.query[i].kind == DP_QUERY_CORRELATED && !dp_event_in_epochs(&event)));
         if (dp_query_is_statement(event.query[i].kind)) { /* an event has no other query then */
             event.query[0] = event.query[i];
             event.queries = 1;

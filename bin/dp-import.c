@@ -145,36 +145,42 @@ static const struct dp_command command = {"dp-import", "[csv|tsv|libsvm|arff|idx
                                           "Make a data set from a table, in a file or from a pipe (-), or from images", options,
                                           NULL};
 
-/* The file that --infer-schema names. An existing one may hold hours of work; an empty one was left by an import that died. */
-struct schema_file {
-    int fd; /* -1: standard output */
-    bool fresh;
-};
-
-/* Creates the file and locks it, before anything is paid for what goes there. A first schema has private content. */
-static int open_schema(struct schema_file *file, const struct options *o, struct dp_err *err)
+/* Holds NAME.lock while a schema is made, so that nobody else pays for the same one. *lock: its descriptor, or -1. A schema gets
+ * its name when it is complete, and replaces an empty file of that name. */
+static int lock_schema(const struct options *o, int *lock, char **name, struct dp_err *err)
 {
     struct stat st;
-    *file = (struct schema_file){.fd = -1};
-    if (strcmp(o->infer, "-") == 0)
+    bool there = stat(o->infer, &st) == 0;
+    *lock = -1;
+    if (there && o->force && S_ISDIR(st.st_mode))
+        return dp_fail_errno(err, EISDIR, "cannot create %s", o->infer);
+    if (strcmp(o->infer, "-") == 0 || (there && o->force && !S_ISREG(st.st_mode)))
         return DP_OK;
-    if (!o->force && stat(o->infer, &st) == 0 && (!S_ISREG(st.st_mode) || st.st_size > 0))
-        return dp_fail(err, DP_E_RUN, "%s exists (--force replaces it)", o->infer);
-    int fd = open(o->infer, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-    if (fd < 0)
+    *name = dp_format("%s.lock", o->infer);
+    *lock = open(*name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (*lock < 0)
         return dp_fail_errno(err, errno, "cannot create %s", o->infer);
-    bool taken = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-    if (taken || fstat(fd, &st) != 0 || (S_ISREG(st.st_mode) && (st.st_nlink == 0 || (!o->force && st.st_size > 0)))) {
-        close(fd);
-        return dp_fail(err, DP_E_RUN, taken ? "another import is writing %s" : "%s exists (--force replaces it)", o->infer);
+    if (flock(*lock, LOCK_EX | LOCK_NB) != 0 || fstat(*lock, &st) != 0 || st.st_nlink == 0) {
+        close(*lock);
+        *lock = -1;
+        return dp_fail(err, DP_E_RUN, "another import is writing %s", o->infer);
     }
-    *file = (struct schema_file){fd, S_ISREG(st.st_mode) && st.st_size == 0};
-    return DP_OK;
+    there = stat(o->infer, &st) == 0 && (!S_ISREG(st.st_mode) || st.st_size > 0);
+    return there && !o->force ? dp_fail(err, DP_E_RUN, "%s exists (--force replaces it)", o->infer) : DP_OK;
 }
 
-static int write_schema(const struct schema_file *to, const json_t *schema, const struct options *o, struct dp_err *err)
+static void unlock_schema(int lock, char *name)
 {
-    if (to->fd < 0) {
+    if (lock >= 0) {
+        unlink(name);
+        close(lock);
+    }
+    free(name);
+}
+
+static int write_schema(const json_t *schema, const struct options *o, struct dp_err *err)
+{
+    if (strcmp(o->infer, "-") == 0) {
         dp_json_print(schema, 1, stdout);
         return DP_OK;
     }
@@ -307,18 +313,12 @@ static void tell_schema(const struct dp_import *import, const json_t *schema, bo
                 strcmp(o->infer, "-") == 0 ? "a schema" : o->infer);
 }
 
-static int infer(struct dp_import *import, struct identity *identity, const struct options *o, struct dp_err *err)
+static int infer_locked(struct dp_import *import, struct identity *identity, const struct options *o, struct dp_err *err)
 {
     json_t *schema = NULL;
-    struct schema_file file;
     struct dp_census census = {0};
-    if (o->json && strcmp(o->infer, "-") == 0)
-        return dp_fail(err, DP_E_USAGE, "--json: standard output has the schema");
-    int rc = open_schema(&file, o, err);
-    if (rc != DP_OK)
-        return rc;
     const bool pays = !isnan(o->private_schema);
-    rc = dp_census_read(&census, import, pays ? DP_CENSUS_PAID : DP_CENSUS_UNPAID, err);
+    int rc = dp_census_read(&census, import, pays ? DP_CENSUS_PAID : DP_CENSUS_UNPAID, err);
     char quoted[DP_LINES_SENTENCE];
     dp_lines_sentence(&import->result.notes, DP_LINES_QUOTED, quoted);
     if (rc == DP_OK && pays && import->result.notes.count[DP_LINES_QUOTED] > 0) /* one row would take others away */
@@ -331,16 +331,24 @@ static int infer(struct dp_import *import, struct identity *identity, const stru
     const bool guessed = census.said == DP_CENSUS_GUESS;
     const size_t rows = census.rows + (census.header == 0 && !json_is_true(json_object_get(schema, "header")));
     dp_census_free(&census);
-    rc = rc ?: write_schema(&file, schema, o, err);
-    if (rc != DP_OK && file.fresh)
-        unlink(o->infer);
-    if (file.fd >= 0)
-        close(file.fd); /* and unlocks */
+    rc = rc ?: write_schema(schema, o, err);
     if (rc == DP_OK)
         tell_schema(import, schema, looked, guessed, o);
     if (rc == DP_OK && o->json)
         printf("{\"rows\": %zu}\n", rows);
     json_decref(schema);
+    return rc;
+}
+
+static int infer(struct dp_import *import, struct identity *identity, const struct options *o, struct dp_err *err)
+{
+    int lock;
+    char *name = NULL;
+    if (o->json && strcmp(o->infer, "-") == 0)
+        return dp_fail(err, DP_E_USAGE, "--json: standard output has the schema");
+    int rc = lock_schema(o, &lock, &name, err);
+    rc = rc ?: infer_locked(import, identity, o, err);
+    unlock_schema(lock, name);
     return rc;
 }
 
@@ -545,9 +553,9 @@ static void private_counts(const struct dp_import *i)
     char shown[DP_TEXT_SHOWN];
     for (size_t k = 0; k < i->plan.schema.columns; k++) {
         const char *name = i->plan.schema.column[k].name != NULL ? i->plan.schema.column[k].name : "";
-        if (i->plan.clamped[k] > 0)
-            fprintf(stderr, "dp-import: private: %zu value%s of column %zu (%s) clamped to the bounds\n", i->plan.clamped[k],
-                    plural(i->plan.clamped[k]), k + 1, dp_text_show(name, strlen(name), shown));
+        if (i->plan.clamped[k].all > 0)
+            fprintf(stderr, "dp-import: private: %zu value%s of column %zu (%s) clamped to the bounds\n",
+                    i->plan.clamped[k].all, plural(i->plan.clamped[k].all), k + 1, dp_text_show(name, strlen(name), shown));
     }
     if (i->plan.bad_missing)
         fprintf(stderr, "dp-import: private: %zu cell%s could not be read and count as missing\n", i->result.bad_cells,

@@ -167,7 +167,7 @@ parse() {
             --) shift
                 while [ $# -gt 0 ]; do operand "$1" && shift; done
                 break ;;
-            -h | --help) usage && exit 0 ;;
+            -h | --help) usage; exit 0 ;;
             --version) word=$(dp-loop --version) && echo "$name ${word#dp-loop }" && exit 0 ;;
             --help=* | --version=*) fail "${1%%=*}: takes no value" ;;
             -q) set -- --quiet "${@:2}" ;;

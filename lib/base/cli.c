@@ -116,7 +116,7 @@ int dp_cli_finish(const char *name, int rc, struct dp_err *err)
         fprintf(stderr, "%s\n", dp_err_text(err, text, sizeof text));
     }
     if (fflush(stdout) != 0 || ferror(stdout)) {
-        if (rc >= 0) {
+        if (rc >= 0 || err->message[0] == '\0') {
             fprintf(stderr, "%s: cannot write standard output: %s\n", name, strerror(errno));
             return 1;
         }

@@ -351,3 +351,52 @@ for line in lines + [line]: print(line)
     assert_failure 1
     assert_output --partial 'File too large'
 }
+
+@test "what is written to standard output is written completely, or a sentence says so" {
+    awk 'BEGIN { print "a,y"; for (i = 0; i < 3000; i++) print i % 10 "," (i % 10 > 4 ? "yes" : "no") }' > t.csv
+    dp-import csv t.csv --infer-schema t.json --label y --row-is-person -q
+    dp-import csv t.csv -s t.json -o t.dp -q
+    dpline scd --data t.dp --loss logistic --epochs 1 -q -o model
+    local tried=0 command
+    while read -r command; do
+        run -1 bash -c "$command > /dev/full"
+        assert_output --regexp "^${command%% *}( [a-z]+)?: cannot write standard output: No space left on device\$"
+        tried=$((tried + 1))
+    done << 'END'
+dp-predict --schema t.json model t.csv
+dp-predict model t.dp
+dp-eval --data t.dp --private-data -m accuracy --last --in model
+dp-info model
+dp-info t.dp
+dp-cat --full model
+dp-export model --to csv
+dp-export model --to c
+dp-fit t.dp
+dp-import csv t.csv --infer-schema - --label y --row-is-person -q
+dp-import csv t.csv -s t.json -o t.dp -q --force --json
+dp-account report t.dp
+dp-account report --json t.dp
+dp-account sigma --epsilon 1 --delta 1e-5 --laps 10
+END
+    assert_equal $tried 14
+    run -1 bash -c 'dpline --help > /dev/full'
+    refute_line --partial 'is neither a pipeline nor a command'
+}
+
+@test "a schema has its name when it is complete: an import that is killed leaves none" {
+    mkfifo table
+    dp-import csv table --infer-schema t.json --label y --row-is-person -q &
+    exec 7> table
+    printf 'a,y\n1,no\n2,yes\n' >&7
+    for _ in $(seq 200); do [ ! -e t.json.lock ] || break; sleep 0.02; done
+    assert_exist t.json.lock
+    assert_not_exist t.json
+    complains 1 "dp-import: another import is writing t.json" dp-import csv --infer-schema t.json --label y t.csv
+    kill -KILL $!
+    wait $! || true
+    exec 7>&-
+    assert_not_exist t.json
+    printf 'a,y\n1,no\n2,yes\n' > t.csv
+    dp-import csv t.csv --infer-schema t.json --label y --row-is-person -q
+    assert_not_exist t.json.lock
+}

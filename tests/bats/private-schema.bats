@@ -658,14 +658,16 @@ PYTHON
     assert_failure 1
     assert_output "dp-import: cannot create people.json: Is a directory"
     rmdir people.json
-    exec 8> people.json
+    exec 8> people.json.lock
     flock 8
     run pay
     assert_failure 1
     assert_output "dp-import: another import is writing people.json"
     exec 8>&-
     assert_not_exist people.json.ledger
+    touch people.json
     pay
+    assert_not_exist people.json.lock
     jq -e .paid people.json > /dev/null
     # a failure leaves no file of its own, and the old one as it was
     rm people.json

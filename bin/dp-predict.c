@@ -11,9 +11,10 @@
 #include "data/carried.h"
 #include "data/dataset.h"
 #include "data/format.h"
-#include "data/image_rows.h"
+#include "data/input.h"
 #include "data/lines.h"
 #include "data/row_facts.h"
+#include "data/zip.h"
 #include "math/metrics.h"
 #include "model/predictor.h"
 #include "port/model.h"
@@ -262,48 +263,9 @@ static bool is_data_set(const char *path)
            access(description, F_OK) == 0;
 }
 
-/* --- images ------------------------------------------------------------------------------------------------------------ */
-
-struct images {
-    struct predict *p;
-    const char *model, *name;
-    size_t rows;
-};
-
-static int begin_images(void *self, const struct dp_row_facts *facts, struct dp_err *err)
-{
-    const struct images *i = self;
-    int rc = dp_predictor_open_for(&i->p->model, i->p->frame, facts, i->name, err);
-    rc = rc ?: get_outputs(i->p, i->model, err);
-    if (rc == DP_OK && !i->p->options->no_header)
-        put_header(i->p);
-    return rc;
-}
-
-static int put_image(void *self, const struct dp_row *row, struct dp_err *err)
-{
-    struct images *i = self;
-    put_row(i->p, row);
-    dp_progress_rows(++i->rows, 0);
-    return ferror(stdout) ? dp_fail(err, DP_E_RUN, "the predictions cannot be written") : DP_OK;
-}
-
 static enum dp_map_kind map_of(const struct predict *p)
 {
     return dp_map_named(dp_frame_text(p->frame, DP_F_ROW_NORM, ""));
-}
-
-static int predict_images(struct predict *p, const char *model, const char *path, struct dp_err *err)
-{
-    struct images images = {p, model, path, 0};
-    const struct dp_image_sink to = {&images, begin_images, put_image};
-    return dp_image_rows_stream(path, map_of(p), omp_get_max_threads(), &to, err);
-}
-
-/* Whether the file is for a model of features of images. */
-static bool takes_images(const struct predict *p, const char *path)
-{
-    return map_of(p) != DP_MAP_NONE && !is_data_set(path);
 }
 
 /* --- a table --------------------------------------------------------------------------------------------------------- */
@@ -377,6 +339,8 @@ static int put_table_row(void *self, const struct dp_import *import, const float
     const struct table *t = self;
     const struct dp_row row = dp_row_dense(x, import->plan.features);
     (void)y;
+    if (import->plan.shape.height > 0) /* images, of which no lines are counted */
+        dp_progress_rows(import->result.rows + 1, 0);
     t->p->empty += is_empty(import);
     put_kept(t->p, import->reader.lines);
     put_row(t->p, &row);
@@ -439,58 +403,141 @@ static void say_rows(size_t some, size_t all, const char *what)
         dp_cli_warn("dp-predict", sentence);
 }
 
-/* A line per column whose cells the model has no meaning for. *changed: those are most cells of a column. */
+/* The bounds of a column, as its cells are written. */
+static const char *show_bounds(const struct dp_column *c, char text[3 * DP_DATE_TEXT])
+{
+    char low[DP_DATE_TEXT], high[DP_DATE_TEXT];
+    if (c->date == NULL)
+        snprintf(text, 3 * DP_DATE_TEXT, "[%.6g, %.6g]", c->low, c->high);
+    else
+        snprintf(text, 3 * DP_DATE_TEXT, "[%s, %s]", dp_date_print(c->date, c->low, low),
+                 dp_date_print(c->date, c->high, high));
+    return text;
+}
+
+/* A line per column whose cells the model has no meaning for. Bounds that were paid for cut up to half of the cells, so numbers
+ * are strange only if a tenth of them is far beyond, or most are beyond. *changed: most cells of a column have no meaning. */
 static void say_strange(const struct dp_import *import, bool *changed)
 {
+    const size_t rows = import->result.rows;
     for (size_t i = 0; i < import->plan.schema.columns; i++) {
         const struct dp_column *c = &import->plan.schema.column[i];
+        const struct dp_beyond beyond = import->plan.clamped[i];
         const char *what = c->type == DP_COLUMN_CATEGORICAL ? "no category of the model" : "unreadable, so missing,";
-        char sentence[DP_TEXT_SHOWN + 120], shown[DP_TEXT_SHOWN];
-        if (import->strange[i] == 0)
+        const bool zero = c->low == 0 && c->high <= DP_NOT_ZERO;
+        char sentence[DP_TEXT_SHOWN + 3 * DP_DATE_TEXT + 120], shown[DP_TEXT_SHOWN], bounds[3 * DP_DATE_TEXT];
+        dp_text_show(c->name, strlen(c->name), shown);
+        snprintf(sentence, sizeof sentence, "column '%s': %s in %zu of %zu cells", shown, what, import->strange[i], rows);
+        if (import->strange[i] > 0)
+            dp_cli_warn("dp-predict", sentence);
+        *changed |= import->strange[i] > rows / 2;
+        if (c->type != DP_COLUMN_NUMERIC || zero || (beyond.far <= rows / 10 && beyond.all <= rows / 2))
             continue;
-        snprintf(sentence, sizeof sentence, "column '%s': %s in %zu of %zu cells",
-                 dp_text_show(c->name, strlen(c->name), shown), what, import->strange[i], import->result.rows);
+        snprintf(sentence, sizeof sentence, "column '%s': %zu of %zu cells are beyond %s, and count as these bounds", shown,
+                 beyond.all, rows, show_bounds(c, bounds));
         dp_cli_warn("dp-predict", sentence);
-        *changed |= import->strange[i] > import->result.rows / 2;
+        *changed |= beyond.far > rows / 2;
     }
 }
+
+/* The schema of the columns, for a table that has names or lines of cells. */
+static int take_columns(struct predict *p, const char *model, struct dp_import *import, struct dp_err *err)
+{
+    const struct options *o = p->options;
+    const char *schema = dp_frame_text(p->frame, DP_F_SCHEMA, NULL);
+    if (schema == NULL && o->schema == NULL)
+        return dp_fail(err, DP_E_RUN, "%s carries no public schema: --schema names the schema of the training set", model);
+    take_keep(p);
+    int rc = o->schema != NULL ? take_schema(p, model, import, err) : dp_carried_take(&import->plan, schema, model, err);
+    if (rc == DP_OK && !import->plan.schema.header && p->keep.count > 0)
+        rc = dp_fail(err, DP_E_USAGE, "--keep: the tables of this model have no header");
+    if (rc == DP_OK && ((o->delimiter != NULL && strlen(o->delimiter) != 1) || (o->comment != NULL && strlen(o->comment) != 1)))
+        rc = dp_fail(err, DP_E_USAGE, "--%s: must be one character", o->delimiter != NULL ? "delimiter" : "comment");
+    if (o->sql != NULL || import->source.arff)
+        import->plan.schema.delimiter = ',';
+    else if (o->delimiter != NULL)
+        import->plan.schema.delimiter = o->delimiter[0];
+    import->strange = dp_new(import->plan.schema.columns + 1, sizeof *import->strange);
+    return rc;
+}
+
+/* Rows of numbers and images have no names: the model has their scaling. */
+static int take_scaling(const struct predict *p, const char *model, struct dp_import *import, struct dp_err *err)
+{
+    struct dp_row_plan *plan = &import->plan;
+    struct dp_form form;
+    if (import->map != DP_MAP_NONE)
+        return DP_OK;
+    int rc = dp_form_read(&form, p->frame, err);
+    if (rc == DP_OK &&
+        !dp_row_norm_read(dp_frame_text(p->frame, DP_F_ROW_NORM, ""), &plan->norm, &plan->bias, &plan->basis, &plan->quantise))
+        rc = dp_fail(err, DP_E_RUN, "%s does not say how rows are scaled", model);
+    if (rc == DP_OK && strstr(dp_frame_text(p->frame, DP_F_PREPROCESSING, ""), "max-abs") != NULL)
+        rc = dp_fail(err, DP_E_RUN,
+                     "%s does not have the magnitudes by which --scale max-abs divided its rows: only a data set that was "
+                     "imported with them (--split) can be scored",
+                     model);
+    if (rc == DP_OK)
+        import->source.cols = form.features - plan->bias;
+    return rc;
+}
+
+/* IDX has no usual end of a name. */
+static bool is_idx(const char *path)
+{
+    unsigned char head[4] = {1};
+    struct dp_input *in = NULL;
+    size_t got = 0;
+    bool is = dp_input_open(&in, path, NULL) == DP_OK && dp_input_read(in, head, sizeof head, &got, NULL) == DP_OK;
+    dp_input_close(in);
+    return is && got == sizeof head && memcmp(head, "\0\0\x08", 3) == 0;
+}
+
+/* The format of a file or folder. A model with a schema reads lines of cells. */
+static enum dp_import_format format_of(const struct predict *p, const char *path)
+{
+    const bool images = map_of(p) != DP_MAP_NONE;
+    const int named = dp_format_of(path);
+    if (!images && (p->options->schema != NULL || dp_frame_has(p->frame, DP_F_SCHEMA)))
+        return DP_IMPORT_CSV;
+    if (named == DP_IMPORT_NPY || named == DP_IMPORT_NPZ || named == DP_IMPORT_IMAGES || (named == DP_IMPORT_LIBSVM && !images))
+        return (enum dp_import_format)named;
+    if (strcmp(path, "-") != 0 && ((access(path, F_OK) != 0 && errno == ENOTDIR) || dp_zip_is(path))) /* also a folder in it */
+        return DP_IMPORT_IMAGES;
+    return images || (strcmp(path, "-") != 0 && is_idx(path)) ? DP_IMPORT_IDX : DP_IMPORT_CSV;
+}
+
+static const struct dp_command command;
 
 static int predict_table(struct predict *p, const char *model, const char *path, struct dp_err *err)
 {
     struct table t = {p, model, strcmp(path, "-") == 0 ? "standard input" : path, false};
     const struct dp_import_rows to = {&t, head_table, put_unread, begin_table, put_table_row, pause_table};
     const struct options *o = p->options;
-    struct dp_import import = {.source.format = DP_IMPORT_CSV,
+    struct dp_import import = {.source.format = format_of(p, path),
                                .source.input = path,
+                               .source.member = {"X"},
                                .source.sql = o->sql,
                                .source.arff = dp_format_of(path) == DP_IMPORT_ARFF,
                                .source.skip_lines = (size_t)o->skip_lines,
                                .source.comment = o->comment != NULL ? o->comment[0] : '\0',
+                               .map = map_of(p),
+                               .threads = omp_get_max_threads(),
                                .unlabelled = true};
-    const char *schema = dp_frame_text(p->frame, DP_F_SCHEMA, NULL);
-    if (schema == NULL && p->options->schema == NULL)
-        return dp_fail(err, DP_E_RUN, "%s carries no public schema: --schema names the schema of the training set", model);
-    take_keep(p);
-    int rc =
-        p->options->schema != NULL ? take_schema(p, model, &import, err) : dp_carried_take(&import.plan, schema, model, err);
-    if (rc == DP_OK && !import.plan.schema.header && p->keep.count > 0)
-        rc = dp_fail(err, DP_E_USAGE, "--keep: the tables of this model have no header");
-    if (rc == DP_OK && ((o->delimiter != NULL && strlen(o->delimiter) != 1) || (o->comment != NULL && strlen(o->comment) != 1)))
-        rc = dp_fail(err, DP_E_USAGE, "--%s: must be one character", o->delimiter != NULL ? "delimiter" : "comment");
-    if (o->sql != NULL || import.source.arff)
-        import.plan.schema.delimiter = ',';
-    else if (o->delimiter != NULL)
-        import.plan.schema.delimiter = o->delimiter[0];
+    const bool cells = import.source.format == DP_IMPORT_CSV;
+    int rc = cells ? take_columns(p, model, &import, err)
+                   : dp_option_operand(&command, p->options, NULL, dp_format_names[import.source.format], err)
+                         ?: take_scaling(p, model, &import, err);
     t.headed = import.plan.schema.header;
-    import.strange = dp_new(import.plan.schema.columns + 1, sizeof *import.strange);
     rc = rc ?: dp_import_stream(&import, &to, err);
+    dp_progress_over();
     if (rc == DP_OK)
         say_rows(p->unread, p->unread + import.result.rows, "could not be read, and have no prediction");
     if (rc == DP_OK)
         say_rows(p->empty, import.result.rows, "are empty: their prediction is of missing cells only");
     bool changed = false;
     dp_lines_tell(&import.result.notes, dp_cli_warn, "dp-predict");
-    if (rc == DP_OK)
+    if (rc == DP_OK && cells)
         say_strange(&import, &changed);
     if (changed)
         rc = dp_fail(err, DP_E_RUN, "%s is written otherwise than the training table: most cells of a column have no meaning",
@@ -510,11 +557,9 @@ static int run(struct predict *p, const char *model, const char *data, struct dp
     if (rc != DP_OK || data == NULL)
         return rc != DP_OK ? rc : predict_arrivals(p, model, err);
     /* A folder in an archive cannot be accessed. */
-    if (strcmp(data, "-") != 0 && access(data, R_OK) != 0 && !(takes_images(p, data) && errno == ENOTDIR))
+    if (strcmp(data, "-") != 0 && access(data, R_OK) != 0 && errno != ENOTDIR)
         return dp_fail_errno(err, errno, "cannot open %s", data);
-    if (takes_images(p, data))
-        return predict_images(p, model, data, err);
-    if (!is_directory(data))
+    if (!is_directory(data) || (!is_data_set(data) && format_of(p, data) == DP_IMPORT_IMAGES))
         return predict_table(p, model, data, err);
     rc = dp_option_operand(&command, p->options, NULL, "a data set", err);
     rc = rc ?: dp_dataset_open(&p->dataset, data, err);

@@ -96,8 +96,9 @@ static void add_counts(struct worker *w)
 {
     struct dp_import *all = w->crew->import;
     for (size_t i = 0; all->plan.clamped != NULL && i < all->plan.schema.columns; i++) {
-        all->plan.clamped[i] += w->import.plan.clamped[i];
-        w->import.plan.clamped[i] = 0;
+        all->plan.clamped[i].all += w->import.plan.clamped[i].all;
+        all->plan.clamped[i].far += w->import.plan.clamped[i].far;
+        w->import.plan.clamped[i] = (struct dp_beyond){0};
     }
     all->result.bad_cells += w->import.result.bad_cells;
     w->import.result.bad_cells = 0;
@@ -161,7 +162,7 @@ static int open_worker(struct worker *w, struct crew *crew, struct dp_err *err)
     w->import.plan.clamped = NULL;
     w->lines.name = crew->lines->name;
     if (import->plan.clamped != NULL)
-        w->import.plan.clamped = dp_new(import->plan.schema.columns, sizeof(size_t));
+        w->import.plan.clamped = dp_new(import->plan.schema.columns, sizeof *import->plan.clamped);
     return crew->to->makers->open(crew->to->self, &w->maker, err);
 }
 

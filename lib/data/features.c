@@ -21,12 +21,13 @@ void dp_features_free(struct dp_features *f, const struct dp_schema *s)
     *f = (struct dp_features){0};
 }
 
-static double clamped(const struct dp_column *c, double value, size_t *count)
+static double clamped(const struct dp_column *c, double value, struct dp_beyond *count)
 {
     if (!c->bounded || (value >= c->low && value <= c->high))
         return value;
+    const double beyond = fmax(c->low - value, value - c->high);
     if (count != NULL)
-        (*count)++;
+        *count = (struct dp_beyond){count->all + 1, count->far + (beyond > c->high - c->low)};
     return value < c->low ? c->low : c->high;
 }
 
@@ -206,15 +207,16 @@ static int lay_out(const struct dp_row_plan *plan, struct dp_features *l, struct
 }
 
 static void set_feature(const struct dp_column *c, const struct dp_features *m, size_t i, double value, double *x,
-                        size_t *clamped_values)
+                        struct dp_beyond *clamped_values)
 {
     if (c->type == DP_COLUMN_TEXT) {
         dp_words_feature(value, x);
         return;
     }
-    if (isnan(value) && c->indicator)
+    const bool missing = isnan(value);
+    if (missing && c->indicator)
         x[dp_column_features(c) - 1] = 1;
-    if (isnan(value))
+    if (missing)
         value = c->fill == DP_FILL_MODE ? m->mode[i] : c->fill_value + (c->type == DP_COLUMN_CATEGORICAL);
     if (c->type == DP_COLUMN_CATEGORICAL) {
         long category = (long)value - 1 - c->drop_first;
@@ -222,7 +224,7 @@ static void set_feature(const struct dp_column *c, const struct dp_features *m, 
             x[category] = 1;
         return;
     }
-    value = clamped(c, value, clamped_values);
+    value = clamped(c, value, missing ? NULL : clamped_values);
     x[0] = scaled(c, m->largest != NULL ? m->largest[i] : 0, value);
     dp_basis_features(&c->basis, value, x + 1);
 }
@@ -236,7 +238,7 @@ static double label_of(struct dp_import *import, const struct dp_features *l, do
     }
     if (s->label_bounded && (label < s->label_low || label > s->label_high)) {
         if (s->label >= 0)
-            import->plan.clamped[s->label]++;
+            import->plan.clamped[s->label].all++;
         label = label < s->label_low ? s->label_low : s->label_high;
     }
     return (label - l->label_offset) / l->label_scale;

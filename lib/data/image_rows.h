@@ -36,16 +36,3 @@ int dp_image_rows_add(struct dp_image_rows *rows, const struct dp_parsed *record
 int dp_image_rows_flush(struct dp_image_rows *rows, struct dp_err *err);
 
 void dp_image_rows_close(struct dp_image_rows *rows);
-
-/* Receiver of rows: first their facts, then each row, with the bytes that it has in a data set. */
-struct dp_row_facts;
-struct dp_image_sink {
-    void *self;
-    int (*begin)(void *self, const struct dp_row_facts *facts, struct dp_err *err);
-    int (*row)(void *self, const struct dp_row *row, struct dp_err *err);
-};
-
-/* Reads images without labels from an IDX file (input.h), a directory or a zip archive (image_folder.h), and hands on their
- * features. */
-int dp_image_rows_stream(const char *path, enum dp_map_kind kind, int threads, const struct dp_image_sink *to,
-                         struct dp_err *err);

@@ -372,11 +372,15 @@ static void arrange(struct dp_import *import, struct table *table)
     import->result.left_out = before - table->persons.rows;
 }
 
-static int (*const readers[])(struct dp_import *, const struct dp_import_sink *,
-                              struct dp_err *) = {dp_read_delimited, dp_read_delimited, dp_read_libsvm, dp_read_arff,
-                                                  dp_read_idx,       dp_read_images,    dp_read_arrays, dp_read_arrays};
+int dp_read_table(struct dp_import *import, const struct dp_import_sink *to, struct dp_err *err)
+{
+    static int (*const readers[])(struct dp_import *, const struct dp_import_sink *,
+                                  struct dp_err *) = {dp_read_delimited, dp_read_delimited, dp_read_libsvm, dp_read_arff,
+                                                      dp_read_idx,       dp_read_images,    dp_read_arrays, dp_read_arrays};
+    return readers[import->source.format](import, to, err);
+}
 
-static int check_rows(const struct dp_import *import, size_t rows, struct dp_err *err)
+int dp_import_check_rows(const struct dp_import *import, size_t rows, struct dp_err *err)
 {
     return rows > 0 ? DP_OK
                     : dp_fail(err, DP_E_RUN, "%s: no rows",
@@ -408,8 +412,8 @@ static int read_tests(struct dp_import *import, struct table *table, const struc
     free(import->reader.field);
     import->reader.field = NULL;
     import->source.input = import->source.tests;
-    int rc = readers[import->source.format](import, to, err);
-    rc = rc ?: check_rows(import, table->spool.records - table->first, err);
+    int rc = dp_read_table(import, to, err);
+    rc = rc ?: dp_import_check_rows(import, table->spool.records - table->first, err);
     tell_notes(import);
     if (rc == DP_OK && memcmp(import->result.table, digest, sizeof digest) == 0)
         rc = dp_fail(err, DP_E_USAGE, "%s: the tests table is the training table (--split keeps a part of it for tests)",
@@ -510,9 +514,9 @@ static int run_directly(struct dp_import *import, struct dp_err *err)
     const struct dp_import_sink to = {.self = &d, .put = put_directly, .makers = &makers};
     int rc = open_parts(&d.parts, import, &d.features, err);
     makers.row = (d.features.count + 2) * sizeof(float);
-    rc = rc ?: readers[import->source.format](import, &to, err);
+    rc = rc ?: dp_read_table(import, &to, err);
     size_t rows = rc == DP_OK ? dp_writer_rows(d.parts.output) : 0;
-    rc = rc ?: check_rows(import, rows, err);
+    rc = rc ?: dp_import_check_rows(import, rows, err);
     rc = rc ?: identify(import, rows, err);
     rc = rc ?: dp_writer_belong(d.parts.output, import->writer.population, err);
     rc = rc ?: finish_parts(&d.parts, import, &d.features, err);
@@ -544,8 +548,8 @@ static int run(struct dp_import *import, struct dp_err *err)
     rc = rc ?: dp_spool_open(&table.spool, import->output, table.by_person, err);
     if (table.by_person)
         dp_persons_open(&table.persons);
-    rc = rc ?: readers[import->source.format](import, &to, err);
-    rc = rc ?: check_rows(import, table.spool.records, err);
+    rc = rc ?: dp_read_table(import, &to, err);
+    rc = rc ?: dp_import_check_rows(import, table.spool.records, err);
     if (rc == DP_OK && import->map != DP_MAP_NONE)
         dp_image_rows_open(&table.images, &import->plan);
     else if (rc == DP_OK && is_measured(&import->plan.schema))

@@ -76,7 +76,7 @@ struct dp_import {
     struct dp_import_source source;
     struct dp_row_plan plan; /* its schema is filled by the caller for csv and tsv, by the reader otherwise */
     size_t *strange; /* per column of the schema, counts cells that it has no meaning for, although the row is kept; or NULL */
-    bool unlabelled; /* rows to be scored: the label is not read, and its column, or folder, may be missing */
+    bool unlabelled; /* rows to be scored: the label is not read, and its column, folder, file or array may be missing */
     enum dp_map_kind map; /* idx, images, npy, npz: rows are these features of images instead of their pixels */
     int threads;          /* that make rows: at least 1 */
     double split;         /* fraction of the rows, or persons, for output; NAN: all, or all of the first table */
@@ -113,7 +113,7 @@ struct dp_import_rows {
     int (*pause)(void *self, struct dp_err *err);
 };
 
-/* Reads csv or tsv once and hands each row to the receiver: the same rows that dp_import_run would write. DP_E_USAGE: the
+/* Reads a table once and hands each row to the receiver: the same rows that dp_import_run would write. DP_E_USAGE: the
  * schema needs something to be measured on the rows. */
 int dp_import_stream(struct dp_import *import, const struct dp_import_rows *to, struct dp_err *err);
 
@@ -142,6 +142,11 @@ char dp_import_delimiter(const struct dp_import *import);
  * record has its label and no values; one whose label cannot be read is an error. */
 int dp_import_put(struct dp_import *import, const struct dp_import_sink *to, int rc, struct dp_parsed *record,
                   struct dp_err *err);
+
+/* Reads a table of any format. A reader has made the columns of the schema before it passes the first record on, unless
+ * source.cols is 0 for libsvm. */
+int dp_read_table(struct dp_import *import, const struct dp_import_sink *to, struct dp_err *err);
+int dp_import_check_rows(const struct dp_import *import, size_t rows, struct dp_err *err);
 
 int dp_read_delimited(struct dp_import *import, const struct dp_import_sink *to, struct dp_err *err);
 struct dp_lines;

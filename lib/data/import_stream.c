@@ -7,13 +7,15 @@
 #include "data/carried.h"
 #include "data/digest.h"
 #include "data/features.h"
+#include "data/image_rows.h"
 #include "data/row_facts.h"
 
 struct stream {
     struct dp_import *import;
     const struct dp_import_rows *to;
     struct dp_features features;
-    float *row;
+    struct dp_image_rows images; /* import->map */
+    float *row;                  /* NULL: no row has come, and the columns may be unknown */
 };
 
 /* Refuses a schema that needs measurements, with the words that a data set would note. */
@@ -41,15 +43,13 @@ static int refuse_persons(const struct dp_schema *schema, struct dp_err *err)
         dp_text_show(name, strlen(name), shown));
 }
 
-static int put(void *self, const struct dp_parsed *record, struct dp_err *err)
+/* Hands a row on, with the bytes that it has in a data set. */
+static int pass_row(void *self, const double *x, double y, struct dp_err *err)
 {
     struct stream *s = self;
     struct dp_import *import = s->import;
     const struct dp_row_length length = {import->plan.norm, import->plan.divisor, import->plan.features, import->plan.step};
-    double y;
-    const double *x = dp_features_row(&s->features, import, record, &y);
-    int rc = dp_interrupt_pending() ? dp_fail(err, DP_E_RUN, "interrupted") : DP_OK;
-    rc = rc ?: dp_row_shorten(&length, x, import->result.rows + 1, s->row, err);
+    int rc = dp_row_shorten(&length, x, import->result.rows + 1, s->row, err);
     rc = rc ?: s->to->row(s->to->self, import, s->row, y, err);
     import->result.rows += rc == DP_OK;
     return rc;
@@ -88,12 +88,15 @@ static int begin(struct stream *s, struct dp_err *err)
 {
     const struct dp_import *import = s->import;
     const struct dp_schema *schema = &import->plan.schema;
-    char digest[33], row_norm[DP_ROW_NORM_TEXT];
+    const char *map = import->plan.features_name;
+    char digest[33], scaling[DP_ROW_NORM_TEXT], row_norm[sizeof import->plan.features_name + 2 + DP_ROW_NORM_TEXT];
     json_t *description = NULL, *carried = NULL;
     dp_features_describe(&s->features, &import->plan, &description);
-    dp_carried_make(&import->plan, import->source.format == DP_IMPORT_TSV, &carried);
+    if (import->source.format <= DP_IMPORT_TSV)
+        dp_carried_make(&import->plan, import->source.format == DP_IMPORT_TSV, &carried);
     dp_row_norm_text(dp_row_norms[import->plan.norm], import->plan.divisor, import->plan.bias, import->plan.basis,
-                     import->plan.quantise, row_norm);
+                     import->plan.quantise, scaling);
+    snprintf(row_norm, sizeof row_norm, "%s%s%s", map, map[0] != '\0' ? ", " : "", scaling);
     const json_t *classes = json_object_get(json_object_get(description, "label"), "classes");
     char *schema_text = carried != NULL ? dp_json_text(carried, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
     char *labels = classes != NULL ? dp_json_text(classes, JSON_COMPACT) : NULL;
@@ -119,7 +122,39 @@ static int begin(struct stream *s, struct dp_err *err)
     return rc;
 }
 
-int dp_import_stream(struct dp_import *import, const struct dp_import_rows *to, struct dp_err *err)
+/* Once the columns are known: by a schema, or with the first row. */
+static int start(struct stream *s, struct dp_err *err)
+{
+    struct dp_row_plan *plan = &s->import->plan;
+    int rc = DP_OK;
+    if (s->import->map != DP_MAP_NONE) {
+        rc = dp_image_rows_start(&s->images, s->import->map, plan->shape, err);
+        s->images.put = pass_row;
+        if (rc == DP_OK)
+            dp_image_rows_open(&s->images, plan);
+    }
+    rc = rc ?: dp_features_plan(&s->features, plan, err);
+    if (rc == DP_OK)
+        s->row = dp_new(plan->features, sizeof *s->row);
+    return rc ?: begin(s, err);
+}
+
+static int put(void *self, const struct dp_parsed *record, struct dp_err *err)
+{
+    struct stream *s = self;
+    double y;
+    int rc = dp_interrupt_pending() ? dp_fail(err, DP_E_RUN, "interrupted") : DP_OK;
+    if (rc == DP_OK && s->row == NULL)
+        rc = start(s, err);
+    if (rc != DP_OK)
+        return rc;
+    if (s->import->map != DP_MAP_NONE)
+        return dp_image_rows_add(&s->images, record, s, err);
+    const double *x = dp_features_row(&s->features, s->import, record, &y);
+    return pass_row(s, x, y, err);
+}
+
+static int stream(struct dp_import *import, const struct dp_import_rows *to, struct dp_err *err)
 {
     struct stream s = {.import = import, .to = to};
     const struct dp_import_sink sink = {
@@ -127,15 +162,23 @@ int dp_import_stream(struct dp_import *import, const struct dp_import_rows *to, 
     int rc = dp_writer_check_population(import->writer.population, err);
     rc = rc ?: refuse_persons(&import->plan.schema, err);
     rc = rc ?: refuse_measures(&import->plan.schema, err);
-    rc = rc ?: dp_features_plan(&s.features, &import->plan, err);
-    if (rc == DP_OK)
-        s.row = dp_new(import->plan.features, sizeof *s.row);
-    rc = rc ?: begin(&s, err);
-    rc = rc ?: dp_read_delimited(import, &sink, err);
-    if (rc == DP_OK && import->result.rows == 0 && import->result.malformed == 0)
-        rc = dp_fail(err, DP_E_RUN, "%s: no rows",
-                     strcmp(import->source.input, "-") == 0 ? "standard input" : import->source.input);
+    if (rc == DP_OK && import->plan.schema.columns > 0)
+        rc = start(&s, err);
+    rc = rc ?: dp_read_table(import, &sink, err);
+    if (rc == DP_OK && s.row != NULL && import->map != DP_MAP_NONE)
+        rc = dp_image_rows_flush(&s.images, err);
+    rc = rc ?: dp_import_check_rows(import, import->result.rows + import->result.malformed, err);
     dp_features_free(&s.features, &import->plan.schema);
+    dp_image_rows_close(&s.images);
     free(s.row);
+    return rc;
+}
+
+int dp_import_stream(struct dp_import *import, const struct dp_import_rows *to, struct dp_err *err)
+{
+    int rc = DP_OK;
+#pragma omp parallel if (import->map != DP_MAP_NONE) num_threads(import->threads) /* that map images */
+#pragma omp master
+    rc = stream(import, to, err);
     return rc;
 }

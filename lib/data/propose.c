@@ -224,9 +224,8 @@ static bool put_person(const struct dp_census *census, size_t i, json_t *o)
 
 /* --- the schema, from noised counts */
 
-#define NOT_ZERO 1e-6 /* numbers from here on are counted apart from zeros */
-#define FAR 7.0       /* times as large as all others */
-#define EDGE 2.0      /* a neighbour counts from this many standard deviations on, which noise exceeds once in 44 */
+#define FAR 7.0  /* times as large as all others */
+#define EDGE 2.0 /* a neighbour counts from this many standard deviations on, which noise exceeds once in 44 */
 
 struct made {
     const struct dp_census *census;
@@ -506,7 +505,7 @@ static void bound_zeros(const struct made *m, double numbers, double others, str
     if (!f->numeric || f->date[0] != '\0' || numbers == 0 || others < EDGE * noise)
         return;
     if (f->low == 0 && f->high == 0) {
-        f->high = NOT_ZERO;
+        f->high = DP_NOT_ZERO;
         f->line = true;
         f->note = "0 against all larger numbers, which are too rare for bounds of their own";
     } else if (f->low > 0 && f->low <= 1 && in_bin(m, DP_CENSUS_BINS / 2) >= 3 * noise) {

@@ -207,8 +207,8 @@ static int read_pairs(struct dp_import *import, struct array *x, struct array *y
     int rc = DP_OK;
     for (size_t i = 0; rc == DP_OK && i < x->dims[0]; i++) {
         rc = read_row(x, bytes, err);
-        rc = rc ?: read_row(y, label, err);
-        rc = rc ?: take_label(import, y, label, i, &r.label, err);
+        if (!import->unlabelled)
+            rc = rc ?: read_row(y, label, err) ?: take_label(import, y, label, i, &r.label, err);
         r.count = 0;
         for (size_t j = 0; rc == DP_OK && j < columns; j++) {
             double value = number(x->type, bytes + j * x->size);
@@ -219,7 +219,8 @@ static int read_pairs(struct dp_import *import, struct array *x, struct array *y
         rc = rc ?: to->put(to->self, &r, err);
     }
     rc = rc ?: check_end(x, err);
-    rc = rc ?: check_end(y, err);
+    if (!import->unlabelled)
+        rc = rc ?: check_end(y, err);
     dp_parsed_free(&r);
     free(bytes);
     return rc;
@@ -228,14 +229,10 @@ static int read_pairs(struct dp_import *import, struct array *x, struct array *y
 /* If a type has few values (bytes, truth values), bounds follow from the type. */
 static void make_columns(struct dp_import *import, const struct array *x)
 {
-    struct dp_schema *s = &import->plan.schema;
-    size_t columns = x->row / x->size;
     bool bounded = x->type == UINT8 || x->type == BOOL;
     enum dp_scaling scaling = bounded ? DP_SCALE_BOUNDS : import->source.max_abs ? DP_SCALE_MAX_ABS : DP_SCALE_NONE;
-    s->column = dp_new(columns, sizeof *s->column);
-    for (size_t j = 0; j < columns; j++)
-        s->column[j] = (struct dp_column){.scaling = scaling, .bounded = bounded, .high = x->type == UINT8 ? 255 : 1};
-    s->columns = columns;
+    dp_schema_alike(&import->plan.schema, x->row / x->size,
+                    (struct dp_column){.scaling = scaling, .bounded = bounded, .high = x->type == UINT8 ? 255 : 1});
 }
 
 static int check_shapes(struct dp_import *import, const struct array *x, const struct array *y, struct dp_err *err)
@@ -247,9 +244,9 @@ static int check_shapes(struct dp_import *import, const struct array *x, const s
     if (x->ndim > 2 && !images)
         return dp_fail(err, DP_E_RUN, "%s has %d dimensions: only images of bytes (uint8) have more than two", x->name,
                        x->ndim);
-    if (y->ndim < 1 || y->row != y->size)
+    if (!import->unlabelled && (y->ndim < 1 || y->row != y->size))
         return dp_fail(err, DP_E_RUN, "%s: one label for each row is expected", y->name);
-    if (x->dims[0] != y->dims[0])
+    if (!import->unlabelled && x->dims[0] != y->dims[0])
         return dp_fail(err, DP_E_RUN, "%s has %llu rows, %s has %llu", x->name, (unsigned long long)x->dims[0], y->name,
                        (unsigned long long)y->dims[0]);
     if (images)
@@ -266,11 +263,12 @@ int dp_read_arrays(struct dp_import *import, const struct dp_import_sink *to, st
     bool archive = import->source.format == DP_IMPORT_NPZ;
     import->plan.schema.label = -1;
     import->plan.schema.real_label = import->source.real_label;
-    int rc = import->source.real_label ? DP_OK : dp_schema_classes(&import->plan.schema, import->source.classes, err);
+    const bool classes = !import->source.real_label && !import->unlabelled;
+    int rc = classes ? dp_schema_classes(&import->plan.schema, import->source.classes, err) : DP_OK;
     rc = rc ?: open_array(&x, import->source.input, archive ? import->source.member[0] : NULL, err);
-    rc = rc
-             ?: open_array(&y, archive ? import->source.input : import->source.labels,
-                           archive ? import->source.member[1] : NULL, err);
+    if (rc == DP_OK && !import->unlabelled)
+        rc = open_array(&y, archive ? import->source.input : import->source.labels, archive ? import->source.member[1] : NULL,
+                        err);
     rc = rc ?: check_shapes(import, &x, &y, err);
     if (rc == DP_OK)
         make_columns(import, &x);

@@ -137,16 +137,12 @@ int dp_read_idx(struct dp_import *import, const struct dp_import_sink *to, struc
     for (int i = 1; rc == DP_OK && i < images.ndim; i++)
         if (__builtin_mul_overflow(pixels, (size_t)images.dims[i], &pixels) || pixels > 10000000 || pixels == 0)
             rc = dp_fail(err, DP_E_RUN, "%s: an item of %zu bytes", images.name, pixels);
+    if (rc == DP_OK)
+        dp_schema_alike(s, pixels, (struct dp_column){.bounded = true, .high = 255}); /* a byte: public */
     rc = rc ?: read_pairs(&images, &labels, pixels, s->classes, to, err);
     if (rc == DP_OK)
         dp_input_digest(images.input, import->result.table);
     dp_input_close(images.input);
     dp_input_close(labels.input);
-    if (rc != DP_OK)
-        return rc;
-    s->column = dp_new(pixels, sizeof *s->column);
-    for (size_t j = 0; rc == DP_OK && j < pixels; j++) /* a byte is from 0 to 255: public */
-        s->column[j] = (struct dp_column){.bounded = true, .high = 255};
-    s->columns = rc == DP_OK ? pixels : 0;
     return rc;
 }

@@ -36,15 +36,6 @@ static int find_classes(struct dp_import *import, const struct dp_texts *folders
     return rc;
 }
 
-/* A byte is from 0 to 255: public. */
-static void make_columns(struct dp_schema *s, size_t bytes)
-{
-    s->column = dp_new(bytes, sizeof *s->column);
-    for (size_t j = 0; j < bytes; j++)
-        s->column[j] = (struct dp_column){.bounded = true, .high = 255};
-    s->columns = bytes;
-}
-
 static int put_image(struct dp_import *import, const struct dp_folder_image *image, const long *meant, struct dp_parsed *r,
                      const struct dp_import_sink *to, struct dp_err *err)
 {
@@ -52,7 +43,7 @@ static int put_image(struct dp_import *import, const struct dp_folder_image *ima
     int rc = DP_OK;
     if (import->plan.shape.height == 0) { /* the first one */
         import->plan.shape = image->shape;
-        make_columns(&import->plan.schema, bytes);
+        dp_schema_alike(&import->plan.schema, bytes, (struct dp_column){.bounded = true, .high = 255}); /* a byte: public */
         rc = dp_map_fits(import->map, import->plan.shape, err);
     }
     r->count = 0;

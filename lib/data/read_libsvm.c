@@ -28,15 +28,19 @@ static int unknown_class(const struct dp_schema *s, const struct dp_lines *l, st
     return bad(l, 1, what, err);
 }
 
-static int parse_line(const struct dp_lines *l, size_t cols, struct dp_parsed *r, size_t *largest, struct dp_err *err)
+static int parse_line(const struct dp_lines *l, const struct dp_import *import, struct dp_parsed *r, size_t *largest,
+                      struct dp_err *err)
 {
+    const size_t cols = import->source.cols;
     size_t at = strspn(l->line, " \t"), length = strcspn(l->line + at, " \t#"), field = 1;
     long before = 0;
     r->count = 0;
     r->null = false;
-    r->labelled = dp_number_cell(l->line + at, length, &r->label);
+    r->labelled = import->unlabelled || dp_number_cell(l->line + at, length, &r->label);
     if (!r->labelled)
         return bad(l, field, "expected a label", err);
+    if (import->unlabelled && memchr(l->line + at, ':', length) != NULL)
+        length = 0;
     for (at += length;; at += length) {
         at += strspn(l->line + at, " \t");
         length = strcspn(l->line + at, " \t#");
@@ -53,7 +57,7 @@ static int parse_line(const struct dp_lines *l, size_t cols, struct dp_parsed *r
         if (colon == NULL || end != colon || index < 1 || index > MOST_COLUMNS)
             return bad(l, field, "expected index:value with an index from 1", err);
         if (cols > 0 && (size_t)index > cols)
-            return bad(l, field, "the index is above --cols", err);
+            return bad(l, field, import->unlabelled ? "the model has fewer columns" : "the index is above --cols", err);
         if (index <= before)
             return bad(l, field, "indices must ascend", err);
         if (!dp_number_cell(colon + 1, length - (size_t)(colon + 1 - (l->line + at)), &value))
@@ -100,18 +104,23 @@ struct libsvm {
     size_t classes, columns, bytes;
 };
 
+static bool measures_classes(const struct dp_import *import)
+{
+    return !import->source.real_label && import->source.classes == NULL && !import->unlabelled;
+}
+
 static int read_lines(struct dp_import *import, struct dp_lines *lines, struct libsvm *m, const struct dp_import_sink *to,
                       struct dp_err *err)
 {
     struct dp_parsed r = {0};
-    bool measured = !import->source.real_label && import->source.classes == NULL;
+    bool measured = measures_classes(import);
     int rc;
     while ((rc = dp_lines_next(lines, err)) == 1) {
         m->bytes += lines->length + 1;
         if (strspn(lines->line, " \t") == lines->length || lines->line[0] == '#')
             continue;
         size_t largest = m->columns;
-        rc = parse_line(lines, import->source.cols, &r, &largest, err);
+        rc = parse_line(lines, import, &r, &largest, err);
         if (rc >= 0 && r.labelled && import->source.classes != NULL && dp_schema_class_of(&import->plan.schema, r.label) < 0) {
             rc = unknown_class(&import->plan.schema, lines, err);
             r.labelled = false;
@@ -141,25 +150,24 @@ int dp_read_libsvm(struct dp_import *import, const struct dp_import_sink *to, st
     struct dp_lines lines;
     struct dp_schema *s = &import->plan.schema;
     struct libsvm m = {.columns = import->source.cols};
-    bool measured = !import->source.real_label && import->source.classes == NULL;
+    const struct dp_column column = {.scaling = import->source.max_abs ? DP_SCALE_MAX_ABS : DP_SCALE_NONE};
+    bool measured = measures_classes(import);
     s->label = -1;
     s->real_label = import->source.real_label;
     int rc = import->source.classes != NULL ? dp_schema_classes(s, import->source.classes, err) : DP_OK;
     rc = rc ?: dp_lines_open(&lines, import->source.input, err);
     if (rc != DP_OK)
         return rc;
+    if (m.columns > 0)
+        dp_schema_alike(s, m.columns, column);
     rc = read_lines(import, &lines, &m, to, err);
     dp_input_digest(lines.input, import->result.table);
     dp_lines_close(&lines);
     if (rc == DP_OK && measured)
         dp_schema_note_private(s, "classes");
-    if (rc == DP_OK && import->source.cols == 0)
+    if (rc == DP_OK && import->source.cols == 0) {
         dp_schema_note_private(s, "columns");
-    if (rc == DP_OK)
-        s->column = dp_new(m.columns, sizeof *s->column);
-    for (size_t j = 0; rc == DP_OK && j < m.columns; j++) {
-        s->column[j] = (struct dp_column){.scaling = import->source.max_abs ? DP_SCALE_MAX_ABS : DP_SCALE_NONE};
-        s->columns = j + 1;
+        dp_schema_alike(s, m.columns, column);
     }
     if (rc == DP_OK && measured)
         name_classes(s, m.labels, m.classes);

@@ -5,6 +5,11 @@
 #include "data/schema.h"
 #include "images/map.h"
 
+/* Numbers beyond the bounds of a column. */
+struct dp_beyond {
+    size_t all, far; /* far: of them, by more than the width of the bounds */
+};
+
 struct dp_row_plan {
     struct dp_schema schema;
     enum dp_basis_kind basis; /* csv, tsv: the basis of numeric columns with bounds whose schema does not state a basis */
@@ -16,7 +21,7 @@ struct dp_row_plan {
     double divisor;              /* DP_NORM_BOUNDS. Set by dp_features_plan, as the members below */
     const float *step;           /* quantise: the step sizes of the features, which own them */
     size_t features;             /* columns of a row */
-    size_t *clamped;             /* private: the number of values beyond the bounds of each column of the schema */
+    struct dp_beyond *clamped;   /* private: of each column of the schema */
     const char *unbounded;       /* the first column without public bounds, or NULL */
     struct dp_image_shape shape; /* set by the reader if the rows are images */
     char features_name[40];      /* the name of the map, which defines it completely; else empty */

@@ -669,6 +669,15 @@ int dp_schema_load(struct dp_schema *schema, const char *path, struct dp_err *er
     return rc;
 }
 
+void dp_schema_alike(struct dp_schema *s, size_t count, struct dp_column column)
+{
+    free(s->column); /* of columns without names: they own no text */
+    s->column = dp_new(count, sizeof *s->column);
+    for (size_t j = 0; j < count; j++)
+        s->column[j] = column;
+    s->columns = count;
+}
+
 void dp_schema_accept_missing(struct dp_schema *s)
 {
     for (size_t i = 0; i < s->columns; i++) {

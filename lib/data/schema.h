@@ -30,11 +30,13 @@ struct dp_texts {
     size_t count;
 };
 
+#define DP_NOT_ZERO 1e-6 /* proposals count numbers from here on apart from zeros */
+
 struct dp_column {
     char *name;
     enum dp_column_type type;
     enum dp_scaling scaling; /* numeric: scaled to [0,1] by bounds, by the largest magnitude, or not */
-    double low, high;        /* bounds; values beyond them are clamped and counted */
+    double low, high;        /* bounds; values beyond them are clamped and counted. [0, DP_NOT_ZERO]: zero against all others */
     bool bounded;
     char *unit;                 /* of the number, in its spellings: "kg|KG"; or NULL */
     bool comma;                 /* the number has a decimal comma */
@@ -115,3 +117,6 @@ void dp_texts_free(struct dp_texts *texts);
 
 /* Lets all columns take missing cells, as the middle of the bounds or as no category. */
 void dp_schema_accept_missing(struct dp_schema *schema);
+
+/* The columns of a table without names: `count` of them, all alike. */
+void dp_schema_alike(struct dp_schema *schema, size_t count, struct dp_column column);

@@ -265,3 +265,52 @@ END
     edit twice=1 < rows > twice
     complains 5 "dp-predict: twice: frame 1 came after frame 1, and no row may be missing or come twice" dp-predict model --rows twice
 }
+
+# --- tables without names ---
+
+@test "raw libsvm, npy, npz and images are scored as the data sets that dp-import makes of them" {
+    /usr/bin/python3 - << 'END'
+import os, struct
+import numpy
+rng = numpy.random.default_rng(3)
+X = rng.integers(0, 256, (60, 4, 3)).astype("u1")
+y = (X[:, 0, 0] > 127).astype("u1")
+numpy.save("X.npy", X.reshape(60, 12) / 512.0)
+numpy.save("y.npy", y)
+numpy.savez("both.npz", X=X, y=y)
+with open("x.svm", "w") as f:
+    for row, label in zip(X.reshape(60, 12), y):
+        f.write("%d %s\n" % (label, " ".join("%d:%g" % (j + 1, v / 999) for j, v in enumerate(row) if v > 99)))
+open("images", "wb").write(bytes([0, 0, 8, 3]) + struct.pack(">III", 60, 4, 3) + X.tobytes())
+open("labels", "wb").write(bytes([0, 0, 8, 1]) + struct.pack(">I", 60) + y.tobytes())
+for i, (image, label) in enumerate(zip(X, y)):
+    os.makedirs("folder/%d" % label, exist_ok=True)
+    open("folder/%d/%03d.pgm" % (label, i), "wb").write(b"P5 3 4 255\n" + image.tobytes())
+END
+    # same DATA-SET TABLE…: a model of the data set scores the tables as the data set
+    same() {
+        train model "$1" logistic
+        dp-predict -s model "$1" > expected
+        assert_equal "$(wc -l < expected)" 61
+        for table in "${@:2}"; do dp-predict -s model "$table" | cmp - expected; done
+    }
+    dp-import libsvm x.svm --cols 14 --classes 0,1 -o svm.dp -q
+    sed 's/^[01] //' x.svm > unlabelled.svm
+    same svm.dp x.svm unlabelled.svm
+    echo '0 15:1' > far.svm
+    complains 0 "dp-predict: warning: far.svm: line 1, field 2: the model has fewer columns
+dp-predict: warning: 1 of 1 rows could not be read, and have no prediction" dp-predict model far.svm
+    complains 2 "dp-predict: --keep is for a table" dp-predict model x.svm --keep a
+    complains 1 "dp-predict: the model has 15 columns, X.npy has 13" dp-predict model X.npy
+    dp-import libsvm x.svm --classes 0,1 --scale max-abs -o scaled.dp -q
+    train scaled scaled.dp logistic
+    complains 1 "dp-predict: scaled does not have the magnitudes by which --scale max-abs divided its rows: only a data set that was imported with them (--split) can be scored" dp-predict scaled x.svm
+    dp-import npy X.npy y.npy --classes 2 --row-norm cap -o npy.dp -q
+    same npy.dp X.npy
+    dp-import npz both.npz --classes 2 -o npz.dp -q
+    same npz.dp both.npz images
+    dp-import idx images labels -o idx.dp -q --classes 2
+    same idx.dp images both.npz
+    dp-import images folder -o folder.dp -q
+    same folder.dp folder
+}

@@ -63,6 +63,25 @@ dp-predict: warning: column 'day': unreadable, so missing, in 2000 of 2000 cells
 dp-predict: later.csv is written otherwise than the training table: most cells of a column have no meaning"
 }
 
+@test "numbers beyond the bounds of the model: a line per column, and status 1 if most are far beyond" {
+    ages() { awk -F , -v OFS=, 'NR > 1 { $2 = NR <= '"$1"' + 1 ? '"$2"' : 50 } 1' patients.csv; }
+    # bounds that were paid for cut up to half of the cells, and some are far beyond: the bounds are 18 to 88
+    ages 1000 158 > many.csv
+    complains 0 '' dp-predict model many.csv
+    ages 200 20000 > many.csv
+    complains 0 '' dp-predict model many.csv
+    ages 1000 20000 > many.csv
+    complains 0 "dp-predict: warning: column 'age': 1000 of 2000 cells are beyond [18, 88], and count as these bounds" \
+        dp-predict model many.csv
+    # next year's are all beyond, and not far
+    ages 2000 90 > many.csv
+    complains 0 "dp-predict: warning: column 'age': 2000 of 2000 cells are beyond [18, 88], and count as these bounds" \
+        dp-predict model many.csv
+    awk -F , -v OFS=, 'NR > 1 { $2 *= 1000 } 1' patients.csv > grams.csv
+    complains 1 "dp-predict: warning: column 'age': 2000 of 2000 cells are beyond [18, 88], and count as these bounds
+dp-predict: grams.csv is written otherwise than the training table: most cells of a column have no meaning" dp-predict model grams.csv
+}
+
 @test "a threshold moves the border between two classes" {
     dp-predict model patients.csv -p > out
     for t in .2 .7; do

@@ -14,7 +14,6 @@
 #include "data/persons.h"
 #include "math/bracket.h"
 
-enum { HALVES = DP_CENSUS_WHOLE - DP_CENSUS_HALVES };
 #define SPELLINGS 64 /* at most, of all words for missing values among all cells */
 
 const char *const dp_census_absent[] = {"?", "NA", "N/A", "#N/A", "NaN", "null", "k.A.", ".", "-", NULL};
@@ -80,6 +79,18 @@ size_t dp_census_cell(double value, bool comma)
     int step =
         fabs(value) < ldexp(1, DP_CENSUS_LEAST) ? 0 : (power < DP_CENSUS_MOST ? power : DP_CENSUS_MOST) - DP_CENSUS_LEAST;
     return 1 + (size_t)(middle + (value < 0 ? -step : step)) + (comma ? DP_CENSUS_BINS : 0);
+}
+
+int dp_census_level(double value)
+{
+    int power = 0;
+    frexp(value, &power);
+    return (power - 1) >> 2;
+}
+
+size_t dp_census_digit(int level, long digit)
+{
+    return DP_CENSUS_DIGITS + (size_t)((level - DP_CENSUS_FINEST) * DP_CENSUS_BASE + (digit & (DP_CENSUS_BASE - 1)));
 }
 
 static int by_bytes(const void *a, const void *b)
@@ -185,7 +196,6 @@ static bool is_number(const struct dp_cell *f, char delimiter, bool *comma, doub
     return good || dp_number_written(f->text, f->length, !commas, value);
 }
 
-/* value: not a year. */
 static void count_whole(struct dp_census_column *c, const struct dp_cell *f, double value)
 {
     const size_t known = c->seen_count;
@@ -223,21 +233,27 @@ static size_t sentinel_of(double value)
     return k;
 }
 
-/* Whether the number may be a year, which is counted. */
-static bool count_year(struct dp_census_column *c, double value)
+/* Its power of two and its first three digits. Arithmetic shifts and masks round down, for negative numbers, too. */
+static void count_size(int64_t *cell, double value, bool comma)
 {
-    const bool year = value >= DP_CENSUS_FIRST_YEAR && value < DP_CENSUS_FIRST_YEAR + HALVES * DP_CENSUS_HALF;
-    if (year)
-        c->cell[DP_CENSUS_HALVES + (size_t)((value - DP_CENSUS_FIRST_YEAR) / DP_CENSUS_HALF)]++;
-    return year;
+    const int level = dp_census_level(value);
+    cell[dp_census_cell(value, comma)]++;
+    if (level < 0 || level > DP_CENSUS_LARGEST)
+        return;
+    long digits = (long)floor(ldexp(value, 4 * (2 - level)));
+    for (int k = level - 2; k <= level; k++, digits >>= 4)
+        cell[dp_census_digit(k, digits)]++;
 }
 
 /* A number of a feature. first: the row is one of the first. */
 static void count_number(struct dp_census_column *c, const struct dp_cell *f, bool comma, double value, bool first)
 {
     const size_t sentinel = sentinel_of(value);
-    c->cell[sentinel < DP_CENSUS_SENTINEL_COUNT ? DP_CENSUS_SENTINELS + sentinel : dp_census_cell(value, comma)]++;
-    if (!count_year(c, value) && first)
+    if (sentinel < DP_CENSUS_SENTINEL_COUNT)
+        c->cell[DP_CENSUS_SENTINELS + sentinel]++;
+    else
+        count_size(c->cell, value, comma);
+    if (first)
         count_whole(c, f, value);
 }
 
@@ -265,7 +281,7 @@ static void count_other(struct dp_census_column *c, const struct dp_cell *f, cha
     if (c->measured == NULL)
         c->measured = dp_new(DP_CENSUS_FORMATS, sizeof *c->measured);
     c->cell[DP_CENSUS_UNITS + unit]++;
-    c->measured[dp_census_cell(value, comma)]++;
+    count_size(c->measured, value, comma);
 }
 
 /* A cell of a label whose classes are known. */
@@ -281,10 +297,8 @@ static void count_label(const struct dp_census *census, struct dp_census_column 
     double value;
     bool comma;
     const bool named = census->said == DP_CENSUS_GUESS, number = is_number(f, census->delimiter, &comma, &value);
-    if (number) {
-        c->cell[dp_census_cell(value, comma)]++;
-        count_year(c, value);
-    }
+    if (number)
+        count_size(c->cell, value, comma);
     if (named)
         count_text(c, f, true, false);
     else if (!number)
@@ -490,7 +504,7 @@ static int read_name(struct dp_census *census, const struct dp_lines *l, size_t 
     char shown[DP_TEXT_SHOWN];
     double value;
     bool comma;
-    if (i == DP_CENSUS_COLUMNS) /* they need four kilobytes each */
+    if (i == DP_CENSUS_COLUMNS) /* they need seven kilobytes each */
         return dp_fail(err, DP_E_RUN, "%s: a schema is proposed for at most %d columns; write this one yourself", l->name,
                        DP_CENSUS_COLUMNS);
     if (dp_text_valid(f->text, f->length) < f->length)
@@ -846,14 +860,16 @@ double dp_census_weight(const struct dp_census *census, int64_t unit)
 double dp_census_sensitivity(const struct dp_census *census)
 {
     const double columns = (double)(census->columns - census->out),
-                 of_label[] = {[DP_CENSUS_GUESS] = (columns + 1) / 3, [DP_CENSUS_CLASSES] = -0.0625, [DP_CENSUS_NUMBER] = 0};
-    return nextafter(sqrt(1.0625 * columns + of_label[census->said]), INFINITY);
+                 texts = census->said == DP_CENSUS_GUESS ? (columns + 1) / 3 : 0;
+    return nextafter(sqrt(1.0625 * (columns - 1) + 1 + texts), INFINITY);
 }
 
 double dp_census_cell_weight(size_t k)
 {
-    if (k < DP_CENSUS_FORMATS || k >= DP_CENSUS_SENTINELS)
+    if (k == 0 || k >= DP_CENSUS_SENTINELS)
         return 1;
+    if (k < DP_CENSUS_FORMATS)
+        return k < DP_CENSUS_DIGITS ? 0.87 : 0.284;
     if (k < DP_CENSUS_FORMATS + DP_DATE_FORMATS || k >= DP_CENSUS_UNITS)
         return 0.6;
     return k < DP_CENSUS_REPEATS ? DP_CENSUS_BESIDE : 0.25;
@@ -868,7 +884,7 @@ void dp_census_counts(const struct dp_census *census, int64_t unit, int64_t *sum
         for (size_t k = 0; k < DP_CENSUS_CELLS; k++) {
             *sum = (int64_t)floor(dp_census_cell_weight(k) * (double)unit) * c->cell[k];
             if (c->measured != NULL && k < DP_CENSUS_FORMATS)
-                *sum += (int64_t)floor(DP_CENSUS_BESIDE * (double)unit) * c->measured[k];
+                *sum += (int64_t)floor(DP_CENSUS_BESIDE * dp_census_cell_weight(k) * (double)unit) * c->measured[k];
             sum++;
         }
         for (size_t k = 0; k < c->texts; k++)

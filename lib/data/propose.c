@@ -15,7 +15,6 @@
 #define CENTURY 36524   /* days before 1900 or after 2051 */
 static const char out[] = "so the options say";
 #define FEW_ROWS 20 /* with fewer rows, each row may well have a text of its own */
-enum { HALVES = DP_CENSUS_WHOLE - DP_CENSUS_HALVES };
 
 /* --- what a schema says of a column */
 
@@ -29,7 +28,8 @@ struct found {
     bool comma;                      /* in this column only */
     bool sentinel[DP_CENSUS_SENTINEL_COUNT];
     bool numeric, missing, others;
-    bool line; /* a number without a curve */
+    bool line;   /* a number without a curve */
+    bool spread; /* its bounds follow its spread */
     double low, high;
     double fill;                   /* of missing numbers; NAN: the schema need not say */
     struct dp_census_text **named; /* texts, which is freed */
@@ -252,6 +252,11 @@ static double in_bin(const struct made *m, size_t k)
     return count(m, 1 + k) + (m->comma ? count(m, 1 + DP_CENSUS_BINS + k) : 0);
 }
 
+static double noise_in_bin(const struct made *m)
+{
+    return m->scale / dp_census_cell_weight(1) * (m->comma ? sqrt(2) : 1);
+}
+
 /* The interval of a bin, of numbers that are at least low and at most high. */
 static void interval(size_t k, double *low, double *high)
 {
@@ -331,25 +336,6 @@ static double standing_out(struct bins *b, double deviations, size_t *from, size
     return sum;
 }
 
-/* The bounds of the years, if most of the numbers are years. */
-static void halves_of(const struct made *m, double numbers, double *low, double *high)
-{
-    double sum = 0;
-    int first = HALVES, last = 0;
-    for (int k = 0; k < HALVES; k++) {
-        const double here = count(m, DP_CENSUS_HALVES + (size_t)k);
-        if (here < EDGE * m->scale / dp_census_cell_weight(DP_CENSUS_HALVES))
-            continue;
-        sum += here;
-        first = first < k ? first : k;
-        last = k + 1;
-    }
-    if (last == 0 || sum < 0.7 * numbers)
-        return;
-    *low = DP_CENSUS_FIRST_YEAR + DP_CENSUS_HALF * first;
-    *high = DP_CENSUS_FIRST_YEAR + DP_CENSUS_HALF * last;
-}
-
 /* How many numbers the bins have, and their bounds. */
 static double bounds_of(struct bins b, double deviations, double *low, double *high, double *variance)
 {
@@ -365,12 +351,110 @@ static double bounds_of(struct bins b, double deviations, double *low, double *h
     return sum;
 }
 
+/* --- bounds of numbers whose spread is small against their size */
+
+#define SURE 0.01
+#define SMALL 0.5  /* a spread, against the numbers */
+#define CLEAR 20.0 /* so many deviations of a digit; then the next digits hold few numbers */
+
+/* The numbers of a column. noise: of the count of a digit. */
+struct spread {
+    const struct made *m;
+    const struct bins *bins;
+    double numbers, noise, low, high;
+};
+
+/* How many numbers have this digit. */
+static double with_digit(const struct spread *s, int level, long digit)
+{
+    return count(s->m, dp_census_digit(level, digit));
+}
+
+/* How many numbers are in the intervals that [low, high) touches: digits, or powers of two above the level `top`. *cells: the
+ * intervals. */
+static double touched(const struct spread *s, int level, int top, double low, double high, size_t *cells)
+{
+    double sum = 0, first, last;
+    *cells = 0;
+    for (size_t k = 0; level > top && k < s->bins->bins; k++) {
+        interval(k, &first, &last);
+        if (first < high && last > low) {
+            sum += s->bins->count[k];
+            ++*cells;
+        }
+    }
+    for (double at = floor(ldexp(low, -4 * level)); level <= top && at < ldexp(high, -4 * level); at++, ++*cells)
+        sum += with_digit(s, level, (long)at);
+    return sum;
+}
+
+/* The fewest neighbouring digits that most numbers have, or all but the noise, and the first one. If all digits were as
+ * frequent, so many would have them with a probability of SURE. The last digit is next to the first. */
+static size_t fewest_digits(const struct spread *s, int level, long *first)
+{
+    for (size_t width = 1; width <= DP_CENSUS_BASE - 4; width++) {
+        const double noise = s->noise * sqrt((double)width), share = s->numbers * (double)width / DP_CENSUS_BASE;
+        double most = -INFINITY;
+        for (long digit = 0; digit < DP_CENSUS_BASE; digit++) {
+            double sum = 0;
+            for (size_t i = 0; i < width; i++)
+                sum += with_digit(s, level, digit + (long)i);
+            if (sum > most)
+                *first = digit;
+            most = fmax(most, sum);
+        }
+        if (most >= fmax(fmax(s->numbers - 2 * noise, 0.75 * s->numbers),
+                         share + dp_census_quantile(SURE * (double)width / DP_CENSUS_BASE) * noise))
+            return width;
+    }
+    return 0;
+}
+
+/* Narrows the bounds to digits of 16^level. A digit repeats every 16^(level + 1): the larger intervals decide where the numbers
+ * are. */
+static bool narrow(struct spread *s, int level, int top)
+{
+    long first = 0;
+    const size_t width = fewest_digits(s, level, &first), beside = s->numbers >= CLEAR * s->noise ? 1 : width;
+    const double step = ldexp(1, 4 * level), period = DP_CENSUS_BASE * step;
+    double most = -INFINITY, place = NAN, least = INFINITY;
+    for (double at = floor(s->low / period - 1) * period + (double)first * step; width > 0 && at < s->high; at += period) {
+        size_t cells;
+        const double sum = touched(s, level + 1, top, fmax(at, s->low), fmin(at + (double)width * step, s->high), &cells);
+        if (at + (double)width * step <= s->low || sum <= most)
+            continue;
+        most = sum;
+        place = at;
+        least = s->numbers - 2 * s->noise * sqrt((double)cells);
+    }
+    if (!(most >= least))
+        return false;
+    s->low = fmax(s->low, place - (double)beside * step);
+    s->high = fmin(s->high, place + (double)(width + beside) * step);
+    return true;
+}
+
+/* Bounds that follow the spread, if that is small. Each number has a digit of these levels. */
+static void spread_of(const struct made *m, const struct bins *b, double numbers, struct found *f)
+{
+    struct spread s = {m, b, numbers, m->scale / dp_census_cell_weight(DP_CENSUS_DIGITS), f->low, f->high};
+    if (!(f->low > 0 || f->high < 0))
+        return;
+    const double small = fmin(fabs(s.low), fabs(s.high)), large = fmax(fabs(s.low), fabs(s.high));
+    const int top = dp_census_level(small), last = dp_census_level(nextafter(large, 0)) - 2;
+    for (int level = top; top >= 0 && top <= DP_CENSUS_LARGEST && level >= last && narrow(&s, level, top); level--)
+        ;
+    f->spread = s.high - s.low < SMALL * fmin(fabs(s.low), fabs(s.high));
+    f->low = f->spread ? s.low : f->low;
+    f->high = f->spread ? s.high : f->high;
+}
+
 /* How many numbers the column has, and their bounds. A number that may stand for a missing one does if it is far from all
  * others; missing may be NULL: then none does. */
 static double numbers_of(const struct made *m, struct found *f, double *missing)
 {
     struct bins b = {.bins = DP_CENSUS_BINS, .zero = DP_CENSUS_BINS / 2, .widest = 8, .widest_next = 1};
-    b.noise = m->scale * (m->comma ? sqrt(2) : 1);
+    b.noise = noise_in_bin(m);
     for (size_t k = 0; k < DP_CENSUS_BINS; k++)
         b.count[k] = in_bin(m, k);
     double sum = bounds_of(b, m->deviations, &f->low, &f->high, &f->variance);
@@ -386,8 +470,7 @@ static double numbers_of(const struct made *m, struct found *f, double *missing)
     }
     if (missing != NULL)
         sum = bounds_of(b, m->deviations, &f->low, &f->high, &f->variance);
-    if (f->low >= 512 && f->high <= 8192) /* the bins of years, and one more at each side, which may be noise */
-        halves_of(m, sum, &f->low, &f->high);
+    spread_of(m, &b, sum, f);
     return sum;
 }
 
@@ -408,7 +491,7 @@ static const char *unit_of(const struct made *m, double *numbers)
 static double serials_of(const struct made *m)
 {
     const size_t k = dp_census_cell(16384, false) - 1;
-    return if_significant(in_bin(m, k) + in_bin(m, k + 1), sqrt(2) * m->significant);
+    return if_significant(in_bin(m, k) + in_bin(m, k + 1), sqrt(2) * m->significant / dp_census_cell_weight(1));
 }
 
 /* Where the month comes first, a date whose day may be a month was counted as one with the day first: 12 of 30.4 may. */
@@ -501,7 +584,7 @@ static bool are_different(const struct made *m, double numbers, const struct fou
  * it, there may still be zeros, as in an indicator with few zeros. */
 static void bound_zeros(const struct made *m, double numbers, double others, struct found *f)
 {
-    const double noise = m->scale * (m->comma ? sqrt(2) : 1);
+    const double noise = noise_in_bin(m);
     if (!f->numeric || f->date[0] != '\0' || numbers == 0 || others < EDGE * noise)
         return;
     if (f->low == 0 && f->high == 0) {
@@ -510,16 +593,18 @@ static void bound_zeros(const struct made *m, double numbers, double others, str
         f->note = "0 against all larger numbers, which are too rare for bounds of their own";
     } else if (f->low > 0 && f->low <= 1 && in_bin(m, DP_CENSUS_BINS / 2) >= 3 * noise) {
         f->low = 0;
+        f->spread = false;
     }
 }
 
 /* Commas are decimal signs if a tenth of the numbers of some column have one. */
 static bool has_commas(const struct made *m)
 {
+    const double least = m->significant / dp_census_cell_weight(1);
     double points = 0, commas = 0;
     for (size_t k = 0; k < DP_CENSUS_BINS; k++) {
-        points += if_significant(count(m, 1 + k), m->significant);
-        commas += if_significant(count(m, 1 + DP_CENSUS_BINS + k), m->significant);
+        points += if_significant(count(m, 1 + k), least);
+        commas += if_significant(count(m, 1 + DP_CENSUS_BINS + k), least);
     }
     return commas > 0 && commas >= 0.1 * points;
 }
@@ -538,6 +623,7 @@ static double noised_numbers(const struct made *m, struct found *f, double *miss
         f->high = last;
         f->variance = variance;
         f->comma = false;
+        f->spread = false;
         memset(f->sentinel, 0, sizeof f->sentinel);
         if (serials > 0)
             strcat(f->date, "|" DP_DATE_SERIAL);
@@ -677,6 +763,8 @@ static int noised_column(const struct made *m, size_t i, json_t *o, bool *featur
         else
             noised_feature(m, c, &f);
         put_feature(o, &f);
+        if (f.why == NULL && f.spread && f.numeric)
+            add_note(o, json_string("its bounds follow its spread, which is small against its numbers"));
         *features |= f.why == NULL;
     }
     if (i == m->census->label && m->census->said == DP_CENSUS_CLASSES)
@@ -735,7 +823,8 @@ int dp_propose_noised(const struct dp_census *census, const int64_t *noised, int
     bool features = false, row = false;
     int rc = DP_OK;
     m.deviations =
-        dp_census_quantile(0.005 / (double)(census->columns * DP_CENSUS_CELLS)); /* two sets of neighbours for a cell */
+        dp_census_quantile(0.005 / (double)(census->columns * (DP_CENSUS_CELLS - DP_CENSUS_FORMATS +
+                                                               DP_CENSUS_DIGITS))); /* two sets of neighbours for a cell */
     m.significant = scale * m.deviations;
     for (size_t i = 0; i < census->columns; m.noised += DP_CENSUS_CELLS + census->column[i++].texts)
         m.comma = (census->delimiter != ',' && has_commas(&m)) || m.comma;

@@ -568,7 +568,7 @@ END
     grep -qx "dp-import: column 'town' is categorical, categories \[\], buckets 64" said
     grep -qx "dp-import: column 'visit' is left out: no value is frequent enough for what was paid" said
     assert_equal "$(jq -c '.columns | map([.type, .categories, .buckets, .bounds])' towns.json)" \
-        '[["categorical",[],64,null],["ignore",null,null,null],["numeric",null,null,[1950,2000]],["categorical",["cook"],32,null],["label",null,null,null]]'
+        '[["categorical",[],64,null],["ignore",null,null,null],["numeric",null,null,[1936,2016]],["categorical",["cook"],32,null],["label",null,null,null]]'
     dp-import towns.csv -q -s towns.json -o towns.dp
     assert_equal "$(dp-info --get cols towns.dp)" 99 # with a number and a bias
     # SipHash-2-4 by another program: the bucket of each town

@@ -13,15 +13,15 @@
 #define TRUSTED "trusted"
 #define FILE_MOST ((size_t)DP_KEYS_MOST * (DP_KEY_NAME + DP_KEY_TEXT))
 
-/* Checks that only the user can read and write the file at that descriptor. */
-static int check_private(int fd, const char *directory, const char *file, const char *mode, struct dp_err *err)
+/* Checks that the file at that descriptor is the user's, and that its mode has no bit of `others`. */
+static int check_private(int fd, const char *directory, const char *file, mode_t others, const char *mode, struct dp_err *err)
 {
     struct stat st;
     if (fstat(fd, &st) != 0)
         return dp_fail_errno(err, errno, "cannot use %s%s", directory, file);
     if (st.st_uid != geteuid())
         return dp_fail(err, DP_E_UNSAFE, "%s%s belongs to another user: keys are one's own", directory, file);
-    if ((st.st_mode & 077) != 0)
+    if ((st.st_mode & others) != 0)
         return dp_fail(err, DP_E_UNSAFE, "%s%s is open to others: chmod %s", directory, file, mode);
     return DP_OK;
 }
@@ -37,14 +37,35 @@ static int open_directory(const char *directory, struct dp_err *err)
                        directory);
     if (fd < 0)
         return dp_fail_errno(err, errno, "cannot open %s", directory);
-    int rc = check_private(fd, directory, "", "700", err);
+    int rc = check_private(fd, directory, "", 077, "700", err);
     if (rc == DP_OK)
         return fd;
     close(fd);
     return rc;
 }
 
-/* The text of a file in the directory, with a NUL at its end; the caller wipes and frees it. NULL if there is no such file. */
+/* The text of the file at that descriptor, which is closed; a NUL is at its end, and the caller wipes and frees it. */
+static int read_text(int fd, const char *directory, const char *slash, char **text, size_t *size, struct dp_err *err)
+{
+    struct stat st;
+    int rc = DP_OK;
+    *text = NULL;
+    *size = 0;
+    if ((fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || (size_t)st.st_size > FILE_MOST))
+        rc = dp_fail(err, DP_E_RUN, "%s%s is not a file of keys", directory, slash);
+    if (rc == DP_OK)
+        *text = dp_new((size_t)st.st_size + 1, 1);
+    ssize_t got = 0;
+    while (rc == DP_OK && *size < (size_t)st.st_size &&
+           ((got = read(fd, *text + *size, (size_t)st.st_size - *size)) > 0 || (got < 0 && errno == EINTR)))
+        *size += got > 0 ? (size_t)got : 0;
+    if (got < 0)
+        rc = dp_fail_errno(err, errno, "cannot read %s%s", directory, slash);
+    close(fd);
+    return rc;
+}
+
+/* The same for a file in the directory. NULL if there is no such file. */
 static int read_file(int at, const char *directory, const char *name, char **text, size_t *size, struct dp_err *err)
 {
     char slash[16];
@@ -56,18 +77,9 @@ static int read_file(int at, const char *directory, const char *name, char **tex
         return dp_fail(err, DP_E_UNSAFE, "%s%s is a symbolic link, and keys are kept in files", directory, slash);
     if (fd < 0)
         return errno == ENOENT ? DP_OK : dp_fail_errno(err, errno, "cannot open %s%s", directory, slash);
-    struct stat st;
-    int rc = check_private(fd, directory, slash, "600", err);
-    if (rc == DP_OK && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || (size_t)st.st_size > FILE_MOST))
-        rc = dp_fail(err, DP_E_RUN, "%s%s is not a file of keys", directory, slash);
+    int rc = check_private(fd, directory, slash, 077, "600", err);
     if (rc == DP_OK)
-        *text = dp_new((size_t)st.st_size + 1, 1);
-    ssize_t got = 0;
-    while (rc == DP_OK && *size < (size_t)st.st_size &&
-           ((got = read(fd, *text + *size, (size_t)st.st_size - *size)) > 0 || (got < 0 && errno == EINTR)))
-        *size += got > 0 ? (size_t)got : 0;
-    if (got < 0)
-        rc = dp_fail_errno(err, errno, "cannot read %s%s", directory, slash);
+        return read_text(fd, directory, slash, text, size, err);
     close(fd);
     return rc;
 }
@@ -132,30 +144,65 @@ static int parse_line(char *line, struct dp_key_trusted *entry)
     return 1;
 }
 
-/* The lines of an open directory. */
-static int read_trusted(int at, const char *directory, struct dp_key_trusted **list, size_t *count, struct dp_err *err)
+/* The entries of a text, in place; it may be NULL. what: the file, for messages. */
+static int parse_text(char *rest, const char *directory, const char *what, struct dp_key_trusted **list, size_t *count,
+                      struct dp_err *err)
 {
-    char *text, *rest;
-    size_t size, capacity = 0, number = 0;
+    size_t capacity = 0, number = 0;
+    int rc = DP_OK;
     *list = NULL;
     *count = 0;
-    int rc = read_file(at, directory, TRUSTED, &text, &size, err);
-    rest = text;
     for (char *line; rc == DP_OK && rest != NULL && (line = strsep(&rest, "\n")) != NULL;) {
         number++;
         dp_extend(list, &capacity, *count + 1, sizeof **list);
-        int found = rc == DP_OK ? parse_line(line, &(*list)[*count]) : 0;
+        int found = parse_line(line, &(*list)[*count]);
         if (found < 0)
-            rc = dp_fail(err, DP_E_RUN, "%s/" TRUSTED ":%zu: not a name and a key", directory, number);
+            rc = dp_fail(err, DP_E_RUN, "%s%s:%zu: not a name and a key", directory, what, number);
         *count += found > 0;
     }
-    free(text);
     if (rc != DP_OK) {
         free(*list);
         *list = NULL;
         *count = 0;
     }
     return rc;
+}
+
+/* The lines of an open directory. */
+static int read_trusted(int at, const char *directory, struct dp_key_trusted **list, size_t *count, struct dp_err *err)
+{
+    char *text;
+    size_t size;
+    *list = NULL;
+    *count = 0;
+    int rc = read_file(at, directory, TRUSTED, &text, &size, err);
+    rc = rc ?: parse_text(text, directory, "/" TRUSTED, list, count, err);
+    free(text);
+    return rc;
+}
+
+int dp_keys_roster(const char *path, struct dp_key_trusted **list, size_t *count, struct dp_err *err)
+{
+    char *text = NULL;
+    size_t size;
+    int rc = dp_zmq_load(err), fd = rc == DP_OK ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    *list = NULL;
+    *count = 0;
+    if (rc == DP_OK && fd < 0)
+        rc = dp_fail_errno(err, errno, "cannot open %s", path);
+    rc = rc ?: check_private(fd, path, "", 022, "go-w", err);
+    if (rc == DP_OK)
+        rc = read_text(fd, path, "", &text, &size, err);
+    else if (fd >= 0)
+        close(fd);
+    rc = rc ?: parse_text(text, path, "", list, count, err);
+    free(text);
+    return rc;
+}
+
+void dp_key_bytes(const char text[DP_KEY_TEXT], unsigned char bytes[DP_KEY_BYTES])
+{
+    dp_zmq.z85_decode(bytes, text);
 }
 
 int dp_keys_trusted(const char *directory, struct dp_key_trusted **list, size_t *count, struct dp_err *err)

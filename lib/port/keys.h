@@ -8,6 +8,7 @@
 
 #define DP_KEY_TEXT 41    /* bytes of a key as text, with its NUL */
 #define DP_KEY_NAME 65    /* bytes of the longest name, with its NUL */
+#define DP_KEY_BYTES 32   /* bytes of a key */
 #define DP_KEYS_MOST 4096 /* trusted keys in one directory */
 
 struct dp_key_pair {
@@ -23,6 +24,13 @@ int dp_keys_own(const char *directory, struct dp_key_pair *pair, struct dp_err *
 
 /* Reads the trusted keys; the caller frees the list. Without the file, the list is empty. DP_E_RUN names the wrong line. */
 int dp_keys_trusted(const char *directory, struct dp_key_trusted **list, size_t *count, struct dp_err *err);
+
+/* Reads a file with lines of a name and a public key, which others may read; the caller frees the list. DP_E_UNSAFE: others can
+ * write to the file. */
+int dp_keys_roster(const char *path, struct dp_key_trusted **list, size_t *count, struct dp_err *err);
+
+/* The bytes of a key that was read. */
+void dp_key_bytes(const char text[DP_KEY_TEXT], unsigned char bytes[DP_KEY_BYTES]);
 
 /* Makes a key pair, and its directory if necessary. DP_E_USAGE: there is a pair already. */
 int dp_keys_make(const char *directory, struct dp_key_pair *pair, struct dp_err *err);

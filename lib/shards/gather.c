@@ -97,6 +97,7 @@ static int gather_hello(struct dp_stage *stage, struct dp_frame *frame, struct d
         dp_frame_set_int(one, DP_F_SHARDS, shards);
     }
     rc = rc ?: ask(s, err);
+    s->merge.masked = s->workers->masked;
     rc = rc ?: dp_merge_hello(&s->merge, shards, s->answer, frame, frame, err);
     stage->stands_for = dp_frame_int(frame, DP_F_STAGE, 0) - (stage->ordinal - 1);
     if (rc == DP_OK)
@@ -157,6 +158,7 @@ static int gather_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp
         return stop(stage, frame, out, err);
     if (rc == DP_CHILD_EXHAUSTED)
         return exhaust(stage, frame);
+    s->merge.torn = s->workers->torn;
     rc = rc ?: dp_merge_lap(&s->merge, s->answer, frame, frame, err);
     return rc ?: out->frame(out, frame, err);
 }

@@ -32,6 +32,7 @@ int dp_kept_write(const char *directory, const struct dp_kept *kept, const struc
     dp_state_put_bytes(&state, "session", standing->session, sizeof standing->session);
     dp_state_put_int(&state, "lap", standing->lap);
     dp_state_put_int(&state, "kept", standing->kept);
+    dp_state_put_int(&state, "fresh", kept->fresh);
     dp_state_put_bytes(&state, "answer", answer->data, answer->size);
     return dp_checkpoint_write(directory, 0, standing->lap, &state, err);
 }
@@ -87,6 +88,7 @@ int dp_kept_read(const char *directory, struct dp_kept *kept, struct dp_standing
     rc = rc ?: dp_state_get_int(&state, "kept", 0, INT64_MAX, &standing->kept, err);
     rc = rc ?: dp_state_get_int(&state, "first", 1, INT64_MAX, &kept->first, err);
     rc = rc ?: dp_state_get_int(&state, "last", 1, INT64_MAX, &kept->last, err);
+    rc = rc ?: dp_state_get_int(&state, "fresh", 0, INT64_MAX, &kept->fresh, err);
     rc = rc ?: dp_state_get_bytes(&state, "answer", &bytes, &size, err);
     msgpack_sbuffer_clear(answer);
     if (rc == DP_OK)

@@ -10,6 +10,7 @@ struct dp_kept {
     const char *pipeline; /* text of the pipeline */
     int32_t shard, shards;
     int64_t first, last; /* ordinals of its stages */
+    int64_t fresh;       /* the number of its masks (masks.h), 0 without masks */
 };
 
 int dp_kept_write(const char *directory, const struct dp_kept *kept, const struct dp_standing *standing,

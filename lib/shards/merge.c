@@ -200,8 +200,7 @@ static void join(const struct dp_merge *m, size_t offset, char **all)
     keep_text(all, same ? first : digest);
 }
 
-static void make_hello(const struct dp_merge *m, const struct dp_frame *answer, const struct dp_frame *sent,
-                       struct dp_frame *out)
+static void make_hello(struct dp_merge *m, const struct dp_frame *answer, const struct dp_frame *sent, struct dp_frame *out)
 {
     if (out != sent)
         dp_frame_copy(out, sent);
@@ -214,6 +213,10 @@ static void make_hello(const struct dp_merge *m, const struct dp_frame *answer, 
     for (int i = 0; i < answer->records; i++) {
         out->record[i] = answer->record[i];
         out->record[i].rows = m->rows;
+        if (answer->record[i].means == DP_MEANS_MOMENTS) {
+            m->has_moments = true;
+            memcpy(m->moments, answer->record[i].on, sizeof m->moments);
+        }
     }
 }
 
@@ -312,7 +315,7 @@ static int check_answer(const struct dp_merge *m, int k, const struct dp_frame *
         strcmp(own_text(answer, DP_F_POPULATION), m->shard[k].population) != 0)
         return dp_fail(err, DP_E_UNSAFE, "shard %d has other data than it announced", k + 1);
     int rc = check_paid(m, k, answer, err);
-    return rc ?: dp_reach_check(answer, m->shard[k].rows, k + 1, err);
+    return rc != DP_OK || m->masked ? rc : dp_reach_check(answer, m->shard[k].rows, 1, k + 1, err);
 }
 
 /* Sums that are added must have the same shape and the same columns. */
@@ -363,7 +366,7 @@ static void take_public(const struct dp_merge *m, const struct dp_frame *answer,
     }
 }
 
-static int add(const struct dp_frame *answer, struct dp_frame *out, struct dp_err *err)
+static int add(const struct dp_merge *m, const struct dp_frame *answer, struct dp_frame *out, struct dp_err *err)
 {
     for (int i = 0; i < DP_F_COUNT; i++) {
         struct dp_array *sum = is_paid(i) ? dp_frame_edit_array(out, (enum dp_field)i) : NULL;
@@ -372,9 +375,26 @@ static int add(const struct dp_frame *answer, struct dp_frame *out, struct dp_er
         const int64_t *from = dp_frame_array(answer, (enum dp_field)i)->data;
         int64_t *to = sum->data;
         for (size_t j = 0; j < sum->count; j++)
-            if (__builtin_add_overflow(to[j], from[j], &to[j]))
+            if (m->masked) /* masks wrap around, and so must their sum */
+                to[j] = (int64_t)((uint64_t)to[j] + (uint64_t)from[j]);
+            else if (__builtin_add_overflow(to[j], from[j], &to[j]))
                 return dp_fail(err, DP_E_RUN, "the '%s' of all shards in lap %lld overflows", dp_fields[i].key,
                                (long long)out->lap);
+    }
+    return DP_OK;
+}
+
+/* Checks the total of masked answers. The sums of a torn lap are masks only, so the lap adds nothing to the model. */
+static int unmask(const struct dp_merge *m, int answers, struct dp_frame *out, struct dp_err *err)
+{
+    if (!m->torn)
+        return dp_reach_check(out, m->rows, answers, 0, err);
+    if (m->has_moments && strcmp(dp_frame_text(out, DP_F_LAP_KIND, ""), m->moments) == 0)
+        return dp_fail(err, DP_E_RUN, "the moments of lap %lld are lost with the masks of a shard", (long long)out->lap);
+    for (int i = 0; i < DP_F_COUNT; i++) {
+        struct dp_array *sum = is_paid(i) ? dp_frame_edit_array(out, (enum dp_field)i) : NULL;
+        if (sum != NULL)
+            memset(sum->data, 0, sum->count * sizeof(int64_t));
     }
     return DP_OK;
 }
@@ -421,13 +441,15 @@ int dp_merge_lap(const struct dp_merge *m, const struct dp_frame *const answer[]
         set_text(out, DP_F_SPLIT, DP_SPLIT_SEVERAL);
     for (int k = first + 1; rc == DP_OK && k < m->shards; k++)
         if (answer[k] != NULL)
-            rc = add(answer[k], out, err);
+            rc = add(m, answer[k], out, err);
+    if (rc == DP_OK && m->masked)
+        rc = unmask(m, m->shards - all.lost, out, err);
     bool mixed = strcmp(m->population, m->shard[0].population) != 0;
     for (int k = 0; rc == DP_OK && mixed && k < m->shards; k++)
         dp_frame_add_names(out, DP_F_MEMBERS, m->shard[k].population);
     dp_frame_drop(out, DP_F_LOST);
     if (all.lost > 0)
-        dp_frame_set_int(out, DP_F_LOST, all.lost);
+        dp_frame_set_int(out, DP_F_LOST, m->torn ? m->shards : all.lost);
     /* A public model that was made from rows of one shard is of these people. */
     if (all.elsewhere && !(all.here && dp_frame_has(out, DP_F_PUBLIC_START)))
         dp_frame_set_bool(out, DP_F_ELSEWHERE, true);

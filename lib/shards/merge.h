@@ -18,8 +18,12 @@ struct dp_merge_shard {
 
 /* Starts zeroed; close it, whatever hello returned. */
 struct dp_merge {
-    int shards;   /* 0: no hello yet */
-    bool parts;   /* shards are parts of one data set */
+    int shards;       /* 0: no hello yet */
+    bool parts;       /* shards are parts of one data set */
+    bool masked;      /* the caller sets it: the sums have masks (masks.h), and only their total is checked */
+    bool torn;        /* and this, for a lap whose masks do not cancel: all of its sums are lost */
+    bool has_moments; /* laps of the next kind sum moments */
+    char moments[DP_RECORD_ON];
     int64_t rows; /* rows of all shards: n of the frames to workers, and rows of the records in the answers */
     struct dp_merge_shard *shard;
     char *data, *population; /* for all shards together: the common text, if all shards have the same; otherwise the hexadecimal
@@ -43,8 +47,9 @@ void dp_merge_token(const struct dp_merge *merge, int shard, const struct dp_fra
  * answer exists. *out is `token` with the sums, records, label and public fields of the answers, `data` and `population` of all
  * shards together, `elsewhere` if one answer has it, and `lost` if shards are lost; a record of noise in shares gets the number
  * of shares. DP_E_UNSAFE: the answers differ in anything but their sums; or they are not bounded or noised sums of whole
- * numbers, each with a record; or a sum is larger than the rows of its shard allow (reach.h). DP_E_RUN: a sum overflows. `out`
- * may be `token`. */
+ * numbers, each with a record; or a sum is larger than the rows of its shard allow (reach.h). DP_E_RUN: a sum overflows. With
+ * masks, sums are added modulo 2^64, and their total must be as small as all rows make it. In a torn lap the sums are 0 and all
+ * shards are lost; DP_E_RUN: moments are lost, which nothing replaces. `out` may be `token`. */
 int dp_merge_lap(const struct dp_merge *merge, const struct dp_frame *const answer[], const struct dp_frame *token,
                  struct dp_frame *out, struct dp_err *err);
 

@@ -24,7 +24,7 @@ static long double norm(const struct dp_array *sum)
     return sqrtl(squares);
 }
 
-int dp_reach_check(const struct dp_frame *answer, int64_t rows, int shard, struct dp_err *err)
+int dp_reach_check(const struct dp_frame *answer, int64_t rows, int parts, int shard, struct dp_err *err)
 {
     for (int i = 0; i < answer->records; i++) {
         const struct dp_record *r = &answer->record[i];
@@ -33,8 +33,16 @@ int dp_reach_check(const struct dp_frame *answer, int64_t rows, int shard, struc
         if (sum == NULL || sum->dtype != DP_I64 || !(r->bound > 0) || !(grid > 0))
             continue;
         double wide = sqrt((double)sum->count);
-        double reach = (double)rows * (r->bound / grid) + noise_of(r) / grid * (wide + DP_REACH_SIGMAS) + wide / 2;
-        if (norm(sum) > (long double)(reach * (1 + ROUNDING)))
+        double reach =
+            (double)rows * (r->bound / grid) + sqrt(parts) * noise_of(r) / grid * (wide + DP_REACH_SIGMAS) + parts * wide / 2;
+        bool large = norm(sum) > (long double)(reach * (1 + ROUNDING));
+        if (large && shard == 0)
+            return dp_fail(
+                err, DP_E_UNSAFE,
+                "the '%s' of all shards is larger than their rows can make it: a shard has other masks, or gives a wrong "
+                "sum",
+                dp_fields[r->of].key);
+        if (large)
             return dp_fail(err, DP_E_UNSAFE, "shard %d gives a '%s' that is larger than its %lld rows can make it", shard,
                            dp_fields[r->of].key, (long long)rows);
     }

@@ -20,6 +20,8 @@ struct desk {
     msgpack_sbuffer asked;   /* the current question */
     unsigned char *greeting; /* answer of the shard to the hello frame, which must stay the same for the whole run */
     size_t size;
+    int64_t fresh; /* the number of its masks, 0 without masks */
+    bool told;     /* it has the numbers of all shards */
 };
 
 struct remote {
@@ -29,6 +31,7 @@ struct remote {
     struct dp_roster roster;
     struct desk *desk; /* of each shard */
     struct dp_frame *came;
+    int64_t *masks;    /* numbers of the shards that take part in the masks, else 0 */
     char *names;       /* names of all shards, in the form in which they are saved */
     int64_t resumable; /* the last lap that dp-loop can resume from */
     bool ended;
@@ -60,13 +63,27 @@ static int send_note(struct remote *r, int peer, enum dp_shard_message type, con
     return dp_link_send(r->link, peer, &header, text, strlen(text), err);
 }
 
+/* Sends a shard the numbers of all masks, if it does not have them. */
+static int tell_masks(struct remote *r, int shard, struct dp_err *err)
+{
+    struct dp_link_header header = {.type = DP_SHARD_ROSTER};
+    struct desk *desk = &r->desk[shard - 1];
+    if (!r->base.masked || desk->told)
+        return DP_OK;
+    memcpy(header.run, r->roster.run, sizeof header.run);
+    desk->told = true;
+    return dp_link_send(r->link, r->roster.seat[shard - 1].peer, &header, r->masks, (size_t)r->roster.shards * sizeof *r->masks,
+                        err);
+}
+
 /* Sends a shard the current question, if it has answered the hello frame that it got when it joined. */
 static int ask_one(struct remote *r, int shard, struct dp_err *err)
 {
     const struct dp_seat *seat = &r->roster.seat[shard - 1];
-    if (seat->peer == 0 || seat->answered || !seat->greeted || r->roster.asked == DP_KIND_HELLO)
+    if (seat->peer == 0 || seat->answered || seat->absent || !seat->greeted || r->roster.asked == DP_KIND_HELLO)
         return DP_OK;
-    return tell(r, shard, r->roster.asked, &r->desk[shard - 1].asked, err);
+    int rc = r->roster.asked == DP_KIND_LAP ? tell_masks(r, shard, err) : DP_OK;
+    return rc ?: tell(r, shard, r->roster.asked, &r->desk[shard - 1].asked, err);
 }
 
 static int turn_away(struct remote *r, const struct dp_link_event *event, enum dp_verdict verdict, const char *why,
@@ -135,6 +152,22 @@ static int take_end(struct remote *r, int shard, struct dp_err *err)
     return failed(r, shard, status, err);
 }
 
+/* A worker has answered the hello frame. If it has new masks in the middle of a lap, the masks of the lap do not cancel. */
+static void take_fresh(struct remote *r, int shard, int64_t fresh)
+{
+    struct desk *desk = &r->desk[shard - 1];
+    struct dp_seat *seat = &r->roster.seat[shard - 1];
+    bool asked = r->base.masked && r->roster.asked == DP_KIND_LAP && !seat->answered && !seat->absent;
+    desk->told = false;
+    desk->fresh = fresh;
+    if (!asked || r->masks[shard - 1] == fresh)
+        return;
+    seat->absent = true;
+    dp_stage_warn(r->base.stage, r->base.stage->out,
+                  "lap %lld: the worker of shard %d of %d has begun again with other masks: the lap is lost to all",
+                  (long long)r->roster.lap, shard, r->roster.shards);
+}
+
 static int take_frame(struct remote *r, const struct dp_link_event *event, struct dp_err *err)
 {
     char why[DP_ERR_MESSAGE_SIZE];
@@ -157,6 +190,8 @@ static int take_frame(struct remote *r, const struct dp_link_event *event, struc
     if (kind == DP_KIND_HELLO && !same_greeting(&r->desk[shard - 1], event))
         return dp_fail(err, DP_E_UNSAFE, "shard %d of %d announces something else than when the run began", shard,
                        r->roster.shards);
+    if (kind == DP_KIND_HELLO)
+        take_fresh(r, shard, event->header.credit);
     if (verdict == DP_VERDICT_GREETED)
         return ask_one(r, shard, err);
     struct dp_frame *swap = r->base.frame[shard - 1];
@@ -252,6 +287,37 @@ static int check_shares(const struct remote *r, struct dp_err *err)
     return DP_OK;
 }
 
+/* All workers have masks by one roster, or none has. */
+static int check_masks(struct remote *r, struct dp_err *err)
+{
+    const struct dp_seat *seat = r->roster.seat;
+    for (int k = 1; k < r->roster.shards; k++)
+        if ((seat[k].tag != 0) != (seat[0].tag != 0))
+            return dp_fail(err, DP_E_UNSAFE, "shard %d has masks, and shard %d does not (dp-worker --mask)",
+                           seat[0].tag != 0 ? 1 : k + 1, seat[0].tag != 0 ? k + 1 : 1);
+        else if (seat[k].tag != seat[0].tag)
+            return dp_fail(err, DP_E_UNSAFE, "shards 1 and %d have different rosters of masks (dp-worker --mask)", k + 1);
+    r->base.masked = seat[0].tag != 0;
+    return DP_OK;
+}
+
+/* Chooses who takes part in the masks of a lap: everybody but the shards that are lost. A shard that has returned takes part
+ * once it has answered the hello frame. */
+static void choose_masks(struct remote *r)
+{
+    bool changed = false;
+    for (int k = 0; k < r->roster.shards; k++) {
+        struct dp_seat *seat = &r->roster.seat[k];
+        bool in = !seat->lost && (seat->greeted || r->masks[k] != 0);
+        int64_t fresh = in ? r->desk[k].fresh : 0;
+        changed |= fresh != r->masks[k];
+        r->masks[k] = fresh;
+        seat->absent = fresh == 0;
+    }
+    for (int k = 0; k < r->roster.shards; k++)
+        r->desk[k].told &= !changed;
+}
+
 static int remote_ask(struct dp_workers *workers, struct dp_err *err)
 {
     struct remote *r = (struct remote *)workers;
@@ -267,11 +333,16 @@ static int remote_ask(struct dp_workers *workers, struct dp_err *err)
     }
     r->resumable = workers->stage->saved;
     dp_roster_ask(&r->roster, kind, lap, dp_clock_now());
+    if (workers->masked && kind == DP_KIND_LAP)
+        choose_masks(r);
     for (int k = 0; rc == DP_OK && k < workers->shards; k++)
         rc = ask_one(r, k + 1, err);
     rc = rc ?: wait_for_all(r, err);
     if (rc == DP_OK && kind == DP_KIND_HELLO)
-        rc = check_shares(r, err);
+        rc = check_shares(r, err) ?: check_masks(r, err);
+    workers->torn = false;
+    for (int k = 0; workers->masked && k < workers->shards; k++)
+        workers->torn |= r->masks[k] != 0 && !workers->answered[k];
     r->ended = rc == DP_OK && kind == DP_KIND_END;
     return rc;
 }
@@ -355,6 +426,7 @@ static void remote_free(struct dp_workers *workers)
         free(r->desk[k].greeting);
     }
     free(r->desk);
+    free(r->masks);
     free(r->names);
     dp_roster_close(&r->roster);
     dp_frame_free(r->came);
@@ -372,6 +444,7 @@ static int open_all(struct remote *r, const char *at, const struct dp_security *
     int shards = r->base.shards;
     randombytes_buf(&first, sizeof first);
     r->desk = dp_new((size_t)shards, sizeof *r->desk);
+    r->masks = dp_new((size_t)shards, sizeof *r->masks);
     r->names = dp_new((size_t)shards, DP_SEAT_NAME);
     int rc = DP_OK;
     for (int k = 0; rc == DP_OK && k < shards; k++) {

@@ -26,7 +26,7 @@ void dp_roster_ask(struct dp_roster *roster, enum dp_kind kind, int64_t lap, dou
     roster->asked = kind;
     roster->lap = lap;
     for (int k = 0; k < roster->shards; k++) {
-        roster->seat[k].answered = false;
+        roster->seat[k].answered = roster->seat[k].absent = false;
         roster->seat[k].since = now;
     }
 }
@@ -75,6 +75,8 @@ static enum dp_verdict judge_join(const struct dp_roster *roster, int peer, cons
         return say(DP_VERDICT_DROPPED, why, "it has joined with no lap");
     if (seat->named && strcmp(seat->name, name) != 0)
         return say(DP_VERDICT_REFUSED, why, "its shard belongs to another worker");
+    if (seat->named && seat->tag != header->credit)
+        return say(DP_VERDICT_REFUSED, why, "it has another roster of masks than when the run began");
     if (seat->over)
         return say(DP_VERDICT_REFUSED, why, "its budget is spent");
     if (seat->peer != 0 && seat->peer != peer)
@@ -92,6 +94,7 @@ enum dp_verdict dp_roster_join(struct dp_roster *roster, int peer, const char *n
     struct dp_seat *seat = &roster->seat[header->shard - 1];
     snprintf(seat->name, sizeof seat->name, "%s", name);
     seat->named = true;
+    seat->tag = header->credit;
     seat->peer = peer;
     seat->lost = seat->greeted = false;
     seat->since = now;
@@ -158,7 +161,7 @@ void dp_roster_lose(struct dp_roster *roster, int shard, double now)
 int dp_roster_waits(const struct dp_roster *roster, int from)
 {
     for (int k = from - 1; k < roster->shards; k++)
-        if (!roster->seat[k].answered && !roster->seat[k].lost)
+        if (!roster->seat[k].answered && !roster->seat[k].lost && !roster->seat[k].absent)
             return k + 1;
     return 0;
 }

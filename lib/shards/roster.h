@@ -16,6 +16,8 @@ struct dp_seat {
     bool answered;   /* has answered the current question */
     bool lost;       /* timed out: the gather ignores it until it joins again */
     bool over;       /* its budget is spent: it will not join again */
+    bool absent;     /* takes no part in the masks of this lap: the gather does not ask it */
+    int64_t tag;     /* of its roster of masks, 0 without masks */
     int64_t counted; /* the last lap for which its sum was counted */
     double since;    /* time in seconds when it was asked or took the seat */
 };
@@ -61,7 +63,7 @@ void dp_roster_unseat(struct dp_roster *roster, int shard, double now);
 /* Frees a seat, too, but the gather does not wait for the shard until a worker joins. */
 void dp_roster_lose(struct dp_roster *roster, int shard, double now);
 
-/* The first shard from `from` on that has neither answered nor been lost; 0 if there is no such shard. */
+/* The first shard from `from` on that has neither answered nor been lost, and is not absent; 0 if there is no such shard. */
 int dp_roster_waits(const struct dp_roster *roster, int from);
 
 /* Seconds, at least 0, until the wait for a shard reaches `timeout` seconds, and *shard, that shard; INFINITY and 0 if the

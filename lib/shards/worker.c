@@ -10,6 +10,7 @@
 #include "runtime/loop.h"
 #include "runtime/pipeline.h"
 #include "shards/kept.h"
+#include "shards/masks.h"
 #include "shards/standing.h"
 #include "shards/strip.h"
 #include "stages/stage.h"
@@ -30,6 +31,10 @@ const struct dp_option dp_worker_option_table[] = {
                      .fallback = "auto"),
     DP_OPTION_REAL(0, timeout, "SECONDS", DP_ABOVE_TO(0, 1e9), "end after this time without a gather", .fallback = "600"),
     DP_OPTION_FLAG(0, allow_seeded, "take part in a seeded run: the user who started it knows all noise"),
+    DP_OPTION_TEXT(0, mask, "ROSTER", "add masks, so that the gather sees only the total of the sites in this file",
+                   .excludes = "insecure-plaintext"),
+    DP_OPTION_INT(0, lost, "L", DP_FROM_TO(0, DP_MAX_SHARDS - 1), "continue if up to L of these sites are lost",
+                  .fallback = "0", .needs = "mask"),
     DP_SECURITY_OPTIONS(security),
     {.name = NULL},
 };
@@ -41,6 +46,7 @@ struct run {
     struct dp_standing standing;
     struct dp_kept kept;
     struct dp_checkpoint checkpoint; /* directory NULL: no checkpoints */
+    struct dp_masks *masks;          /* or NULL */
     struct dp_frame *frame;
     msgpack_sbuffer greeting, answer; /* answers to the hello frame and to the last lap */
     struct dp_link_header asked;      /* header of the frame that is being answered */
@@ -65,6 +71,7 @@ static int join(struct run *r, struct dp_err *err)
     struct dp_link_header header = {.type = DP_SHARD_JOIN, .shard = r->kept.shard, .shards = r->kept.shards};
     memcpy(header.run, r->standing.run, sizeof header.run);
     header.lap = dp_standing_joins(&r->standing);
+    header.credit = r->masks != NULL ? dp_masks_tag(r->masks) : 0;
     r->again = 0;
     return dp_link_send(r->link, 0, &header, NULL, 0, err);
 }
@@ -75,6 +82,7 @@ static int answer(struct run *r, const msgpack_sbuffer *body, struct dp_err *err
     memcpy(header.run, r->standing.run, sizeof header.run);
     header.sequence = r->asked.sequence;
     header.lap = r->asked.lap;
+    header.credit = r->kept.fresh;
     return dp_link_send(r->link, 0, &header, body->data, body->size, err);
 }
 
@@ -102,8 +110,12 @@ static int work(struct run *r, msgpack_sbuffer *to, struct dp_err *err)
     if (rc != DP_OK)
         return rc;
     dp_shard_strip(r->frame);
+    if (r->masks != NULL && r->frame->kind == DP_KIND_HELLO)
+        rc = dp_masks_announced(r->masks, r->frame, err);
+    if (r->masks != NULL && r->frame->kind == DP_KIND_LAP)
+        rc = dp_masks_add(r->masks, r->frame, err);
     msgpack_sbuffer_clear(to);
-    return dp_wire_encode(to, r->frame, err);
+    return rc ?: dp_wire_encode(to, r->frame, err);
 }
 
 static int start_child(struct run *r, struct dp_err *err)
@@ -129,6 +141,15 @@ static int start_child(struct run *r, struct dp_err *err)
     return rc;
 }
 
+/* Laps may be answered again: their masks must be others. */
+static void renew_masks(struct run *r, int64_t kept)
+{
+    if (r->masks == NULL)
+        return;
+    dp_masks_renew(r->masks, kept);
+    r->kept.fresh = dp_masks_fresh(r->masks);
+}
+
 /* Warns that laps which were answered already are asked again. */
 static void warn_back(struct run *r, int64_t before)
 {
@@ -142,11 +163,15 @@ static void warn_back(struct run *r, int64_t before)
 static int take_hello(struct run *r, struct dp_err *err)
 {
     int64_t before = r->standing.lap;
+    unsigned char session[DP_LINK_ID];
+    memcpy(session, r->standing.session, sizeof session);
     enum dp_welcome welcome = dp_standing_hello(&r->standing, &r->asked, dp_frame_has(r->frame, DP_F_SEED), err);
     if (welcome == DP_WELCOME_REFUSES)
         return err->status;
     if (r->standing.lap < before)
         warn_back(r, before);
+    if (!dp_link_same(session, r->standing.session))
+        renew_masks(r, 0);
     if (welcome == DP_WELCOME_STARTS) {
         r->kept.first = dp_frame_int(r->frame, DP_F_STAGE, 0) + 1;
         int rc = start_child(r, err);
@@ -186,7 +211,8 @@ static int take_lap(struct run *r, struct dp_err *err)
     if (task == DP_TASK_REPEAT)
         return answer(r, &r->answer, err);
     r->standing.answer = false;
-    int rc = work(r, &r->answer, err);
+    int rc = r->masks != NULL ? dp_masks_ready(r->masks, err) : DP_OK;
+    rc = rc ?: work(r, &r->answer, err);
     if (rc == DP_OK && r->shared && r->frame->label != DP_LABEL_NOISED)
         rc = dp_fail(err, DP_E_UNSAFE, "lap %lld is without noise, and other laps have shares of it: it is not sent",
                      (long long)r->frame->lap);
@@ -261,6 +287,11 @@ static int take_message(struct run *r, const struct dp_link_event *event, struct
     switch (event->header.type) {
     case DP_SHARD_FRAME:
         return take_frame(r, event, err);
+    case DP_SHARD_ROSTER:
+        if (r->masks != NULL && dp_link_same(event->header.run, r->standing.run) &&
+            dp_link_same(event->header.session, r->standing.session))
+            dp_masks_complete(r->masks, r->standing.run, event->body, event->size);
+        return DP_OK;
     case DP_SHARD_AGAIN:
         r->again = dp_clock_now() + AGAIN_SECONDS;
         return DP_OK;
@@ -323,6 +354,18 @@ static int read_shard(struct run *r, struct dp_err *err)
     return DP_OK;
 }
 
+/* A checkpoint of each lap has every answer that this worker has given, so its masks stay; other masks are new. */
+static int open_masks(struct run *r, struct dp_err *err)
+{
+    const struct dp_worker_options *o = &r->worker->options;
+    const struct dp_masks_options masks = {o->mask, r->kept.shard, r->kept.shards, (int)o->lost};
+    if (o->mask == NULL && r->kept.fresh != 0)
+        return dp_fail(err, DP_E_UNSAFE, "--mask: the checkpoint %s is of a worker with masks", o->checkpoint);
+    int rc = o->mask != NULL ? dp_masks_open(&r->masks, &masks, &o->security, err) : DP_OK;
+    renew_masks(r, o->every == 1 ? r->kept.fresh : 0);
+    return rc;
+}
+
 /* Whether a new process may continue with any lap: the stages keep no state, or only values that they use for checks. */
 static bool keeps_nothing(const char *text)
 {
@@ -365,6 +408,7 @@ int dp_worker_run(struct dp_worker *worker, struct dp_err *err)
     if (rc == DP_OK && o->at[0] == '@')
         rc = dp_fail(err, DP_E_USAGE, "--at: a worker connects, and dp-gather binds");
     rc = rc ?: open_checkpoint(&r, err);
+    rc = rc ?: open_masks(&r, err);
     if (rc == DP_OK)
         r.frame = dp_frame_new();
     rc = rc ?: dp_link_open(&r.link, o->at, false, &o->security, hear, &r, err);
@@ -375,6 +419,7 @@ int dp_worker_run(struct dp_worker *worker, struct dp_err *err)
     if (r.lock >= 0)
         close(r.lock);
     free(r.checkpoint.directory);
+    dp_masks_close(r.masks);
     dp_frame_free(r.frame);
     msgpack_sbuffer_destroy(&r.greeting);
     msgpack_sbuffer_destroy(&r.answer);

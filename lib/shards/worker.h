@@ -10,8 +10,9 @@
 #include "runtime/child.h"
 
 struct dp_worker_options {
-    const char *at, *shard, *checkpoint;
+    const char *at, *shard, *checkpoint, *mask;
     int64_t every; /* laps between checkpoints */
+    int64_t lost;  /* sites that the masks may lose */
     int exec;      /* enum dp_exec */
     double timeout;
     bool allow_seeded;

@@ -30,6 +30,8 @@ struct dp_workers {
     int shards;
     struct dp_frame **frame; /* for each shard: the frame to send, then the answer */
     bool *answered;
+    bool masked; /* answers have masks (masks.h): only their total means something */
+    bool torn;   /* the masks of this lap do not cancel, because a site that takes part in them has not answered */
 };
 
 /* Workers that are children of this process. text is their pipeline, in which %k is replaced by the shard and %K by the number

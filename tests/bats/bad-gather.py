@@ -6,6 +6,7 @@ lap(number, **fields)   gives it that lap; returns its answer, whose public fiel
 session()               from here on it is another gather of the same run, as one that was killed and started again
 run()                   of another run
 end(), send(bytes, …)   the end frame; anything else
+roster(numbers)         the fresh numbers of the masks of all sites; that of the worker is "fresh" of its answer to hello
 numbers(array)          of an answer, as a list; matrix(numbers): one row, for a frame
 
 An answer is a dict, or None if the worker has hung up. It is what the frame holds, with "lap" of its header in "asked"."""
@@ -17,7 +18,7 @@ import sys
 import msgpack
 
 GREETING = b"\xff" + bytes(8) + b"\x7f" + b"\x03\x01" + b"NULL".ljust(20, b"\0") + bytes(32)
-JOIN, FRAME = 16, 17
+JOIN, FRAME, ROSTER = 16, 17, 20
 KEPT = ("method", "family", "loss", "loss_width", "lambda", "scale", "classes", "labels", "label_scale", "label_offset", "data", "population",
         "private_preprocessing", "row_norm", "bound", "intercept")
 LAPS, SHARD, SHARDS = int(os.environ.get("LAPS", 40)), 1, int(os.environ.get("SHARDS", 2))
@@ -98,14 +99,14 @@ class Gather:
                 head = struct.unpack("<4sB3x16s16sQqiiq", parts[0])
                 if head[1] == FRAME:
                     frame = msgpack.unpackb(parts[1], raw=False)
-                    frame["asked"] = head[5]
+                    frame["asked"], frame["fresh"] = head[5], head[8]
                     return frame
         except (ConnectionError, TimeoutError):
             return None
 
-    def send(self, body, lap=0, credit=0, shard=SHARD, shards=SHARDS, run=None):
+    def send(self, body, lap=0, credit=0, shard=SHARD, shards=SHARDS, run=None, kind=FRAME):
         self.sequence += 1
-        head = struct.pack("<4sB3x16s16sQqiiq", b"dpl\1", FRAME, self.name if run is None else run, self.own, self.sequence, lap, shard,
+        head = struct.pack("<4sB3x16s16sQqiiq", b"dpl\1", kind, self.name if run is None else run, self.own, self.sequence, lap, shard,
                            shards, credit)
         try:
             self.at.sendall(part(head, 1) + part(body if isinstance(body, bytes) else msgpack.packb(body), 0))
@@ -128,11 +129,14 @@ class Gather:
             self.kept = {key: answer[key] for key in KEPT if key in answer}
         return answer
 
+    def roster(self, fresh):
+        self.send(struct.pack(f"<{len(fresh)}q", *fresh), kind=ROSTER)
+
     def end(self):
         self.send({"kind": "end"})
         return self.answer()
 
 
 gather = Gather(sys.argv[1])
-hello, lap, session, run, end, send = gather.hello, gather.lap, gather.session, gather.run, gather.end, gather.send
+hello, lap, session, run, end, send, roster = gather.hello, gather.lap, gather.session, gather.run, gather.end, gather.send, gather.roster
 exec(sys.argv[2])

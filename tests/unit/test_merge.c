@@ -498,6 +498,65 @@ static void a_count_is_no_larger_than_its_rows_make_it(void **state)
     }
 }
 
+/* Answers with masks: modulo 2^64 their total is (6, -6). */
+static void masked_lap(int64_t total)
+{
+    run_lap();
+    merge.masked = true;
+    for (int k = 0; k < 3; k++) {
+        answer[k]->label = DP_LABEL_NOISED;
+        answer[k]->record[0].shares = 3;
+        answer[k]->record[0].scale = 16;
+        answer[k]->record[0].query = (struct dp_query){.kind = DP_QUERY_GAUSSIAN, .multiplier = 16};
+    }
+    whole(answer[0], DP_F_SUM, INT64_MAX, INT64_MIN);
+    whole(answer[1], DP_F_SUM, INT64_MAX, INT64_MIN);
+    whole(answer[2], DP_F_SUM, total + 2, -total);
+}
+
+static void of_masked_answers_the_total_counts(void **state)
+{
+    (void)state;
+    static const char large[] =
+        "the 'sum' of all shards is larger than their rows can make it: a shard has other masks, or gives "
+        "a wrong sum";
+    masked_lap(6);
+    assert_int_equal(lap((const struct dp_frame *const *)answer, NULL), 0);
+    assert_int_equal(at(out, DP_F_SUM, 0), 6);
+    assert_int_equal(at(out, DP_F_SUM, 1), -6);
+    assert_int_equal(out->record[0].gathered, 3);
+    assert_false(dp_frame_has(out, DP_F_LOST));
+    /* of 600 rows 4800 steps, of the noise (√2 + 10) × 16 / 0.125 = 1461, of its rounding 2.1; each of two numbers has 1/√2 */
+    masked_lap(4428);
+    assert_int_equal(lap((const struct dp_frame *const *)answer, NULL), 0);
+    masked_lap(4430);
+    lap_refused(DP_E_UNSAFE, large);
+    masked_lap(INT64_MIN / 2);
+    lap_refused(DP_E_UNSAFE, large);
+    /* without masks nothing wraps around */
+    masked_lap(6);
+    merge.masked = false;
+    lap_refused(DP_E_UNSAFE, "shard 1 gives a 'sum' that is larger than its 100 rows can make it");
+}
+
+static void a_torn_lap_adds_nothing(void **state)
+{
+    (void)state;
+    masked_lap(6);
+    const struct dp_frame *some[] = {answer[0], NULL, answer[2]};
+    merge.torn = true;
+    assert_int_equal(lap(some, NULL), 0);
+    assert_int_equal(at(out, DP_F_SUM, 0), 0);
+    assert_int_equal(at(out, DP_F_SUM, 1), 0);
+    assert_int_equal(out->record[0].gathered, 2);
+    assert_int_equal(dp_frame_int(out, DP_F_LOST, 0), 3);
+    struct dp_err err = {0};
+    merge.has_moments = true;
+    refused(lap(some, &err), DP_E_RUN, &err, "the moments of lap 3 are lost with the masks of a shard");
+    strcpy(merge.moments, "moments");
+    assert_int_equal(lap(some, NULL), 0);
+}
+
 static void sites_of_one_population_are_found(void **state)
 {
     (void)state;
@@ -567,6 +626,8 @@ int main(void)
         cmocka_unit_test(shares_of_noise_are_counted),
         cmocka_unit_test(laps_that_do_not_fit_are_refused),
         cmocka_unit_test(records_agree_in_every_member),
+        cmocka_unit_test(of_masked_answers_the_total_counts),
+        cmocka_unit_test(a_torn_lap_adds_nothing),
         cmocka_unit_test(sites_of_one_population_are_found),
         cmocka_unit_test(sites_of_two_splits_have_none),
         cmocka_unit_test(a_sum_that_overflows_is_refused),

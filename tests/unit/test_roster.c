@@ -49,6 +49,25 @@ static void seat_all(struct dp_roster *roster)
     assert_int_equal(dp_roster_waits(roster, 1), 0);
 }
 
+/* A worker keeps its roster of masks, and the gather does not wait for a shard that takes no part in them. */
+static void masks_have_one_roster(void **state)
+{
+    (void)state;
+    struct dp_roster roster;
+    seat_all(&roster);
+    roster.seat[1].tag = 5;
+    assert_int_equal(joins(&roster, 12, "", 2, run, 0), DP_VERDICT_REFUSED);
+    assert_string_equal(why, "it has another roster of masks than when the run began");
+    dp_roster_ask(&roster, DP_KIND_LAP, 1, 0);
+    roster.seat[1].absent = true;
+    for (int k = 1; k <= SHARDS; k += 2)
+        assert_int_equal(answers(&roster, 10 + k, k, roster.sequence, 1, DP_KIND_LAP), DP_VERDICT_TAKEN);
+    assert_int_equal(dp_roster_waits(&roster, 1), 0);
+    dp_roster_ask(&roster, DP_KIND_LAP, 2, 0);
+    assert_int_equal(dp_roster_waits(&roster, 2), 2);
+    dp_roster_close(&roster);
+}
+
 /* All have answered that lap. */
 static void count(struct dp_roster *roster, int64_t lap)
 {
@@ -492,6 +511,7 @@ static void a_gather_says_what_is_its_own(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(masks_have_one_roster),
         cmocka_unit_test(hello_frames_from_a_gather_that_lies),
         cmocka_unit_test(lap_frames_from_a_gather_that_lies),
         cmocka_unit_test(a_gather_says_what_is_its_own),

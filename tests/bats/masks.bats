@@ -1,0 +1,262 @@
+# Masks between sites: the gather gets the total of the sites and nothing else. Shards are parts of one small data set, and each
+# has keys of its own.
+load helper
+
+K=3 AT=ipc://run/gate
+SHARE='dp-noise -z 4 --share --colluding 1 --allow-seeded'
+prepare() {
+    dp-synth classification --rows 600 --cols 9 --seed 3 -o two.dp -q
+    mkdir -m 700 run
+    for k in 1 2 3; do
+        dp-key new keys-$k > /dev/null
+        echo "site-$k $(dp-key show keys-$k)" >> roster
+    done
+}
+teardown() {
+    local pid
+    for pid in $(cat ./*.pid 2> /dev/null); do kill -9 "$pid" 2> /dev/null || true; done
+}
+
+# worker SHARD [OPTION…]: in the background, with masks unless BARE is set
+worker() {
+    local k=$1
+    shift
+    [ -n "${BARE-}" ] || set -- --mask roster --keys "keys-$k" "$@"
+    dp-worker --at $AT --shard "$k/$K" --allow-seeded --timeout 30 "$@" -- "${PIPELINE:-dp-sample --data two.dp --rate 0.1 --shard $k/$K |
+        dp-grad --data two.dp --loss logistic --clip 1 | $SHARE}" 2> "worker-$k" &
+    echo $! > "$k.pid"
+}
+# gate MODEL [OPTION…]: of the gather
+gate() {
+    timeout 60 dp-loop --laps "${LAPS:-20}" --seed 11 -q -o "$1" -- "dp-gather --workers $K --at $AT ${*:2} |
+        dp-account --epsilon 1000 --delta 1e-5 --allow-seeded --no-ledger | dp-step --step 1 --average tail" > "$1.stream" 2> said
+}
+# ended SHARD STATUS [SENTENCE]: how that worker ends
+ended() {
+    local got=0
+    wait "$(cat "$1.pid")" || got=$?
+    assert_equal "$got$(tail -n 1 "worker-$1" | sed 's/^/ /')" "$2${3:+ dp-worker: $3}"
+}
+ended_all() { for k in 1 2 3; do ended $k 0; done; }
+
+@test "the model of masked sites has the bytes of the model of unmasked sites, as processes and fused, with a count" {
+    for exec in fused processes; do
+        BARE=1
+        for k in 1 2 3; do worker $k --exec $exec; done
+        gate plain
+        ended_all
+        BARE=
+        for k in 1 2 3; do worker $k --exec $exec; done
+        gate masked
+        ended_all
+        cmp plain masked
+        cmp plain.stream masked.stream
+    done
+}
+
+@test "a roster that is not this site's, or not a roster" {
+    start() { complains "$1" "dp-worker: $2" dp-worker --at $AT --shard 1/3 --keys keys-1 --timeout 1 "${@:3}" -- "$SHARE"; }
+    start 2 '--mask and --insecure-plaintext exclude each other' --mask roster --insecure-plaintext
+    start 2 '--lost needs --mask' --lost 1
+    start 1 'cannot open nowhere: No such file or directory' --mask nowhere
+    head -n 2 roster > two
+    start 2 '--mask: two has 2 keys, and the run has 3 shards: line K is for shard K' --mask two
+    sed '1s/site-1/one two/' roster > odd
+    start 1 'odd:1: not a name and a key' --mask odd
+    sed '1{h;d}; 2G' roster > without
+    start 5 '--mask: the key of shard 1 in without is not the key of this site (dp-key show)' --mask without
+    sed -n '1p; 2p; 2s/site-2/again/p' roster > twice
+    start 5 '--mask: twice has one key twice, for site-2 and for again' --mask twice
+    sed "3s/ .*/ $(printf '0%.0s' {1..40})/" roster > zero
+    start 5 '--mask: the key of shard 3 in zero is not a valid key' --mask zero
+    chmod o+w roster
+    start 5 'roster is open to others: chmod go-w' --mask roster
+    start 2 "keys-9: there are no keys (dp-key new makes a pair, dp-key trust lets others in)" --mask two2 --keys keys-9 --shard 1/2 < <(head -n 2 roster > two2)
+}
+
+@test "masks at one site only, or by two rosters: the run does not begin" {
+    BARE=1 worker 2
+    for k in 1 3; do worker $k; done
+    run ! gate model
+    assert_equal "$(head -n 1 said)" 'dp-gather: shard 1 has masks, and shard 2 does not (dp-worker --mask)'
+    for k in 1 2 3; do wait "$(cat $k.pid)" || true; done
+    dp-key new keys-4 > /dev/null
+    sed "1s/ .*/ $(dp-key show keys-4 | sed 's/[&/]/\\&/g')/" roster > other
+    worker 1
+    worker 2
+    worker 3 --mask other
+    run ! gate model
+    assert_equal "$(head -n 1 said)" 'dp-gather: shards 1 and 3 have different rosters of masks (dp-worker --mask)'
+}
+
+# lied SCRIPT [OPTION…]: what the gather of that script (bad-gather.py) prints to shard 1, which has a ledger
+lied() {
+    rm -rf run
+    mkdir -m 700 run
+    SHARDS=3 "$ROOT/tests/bats/bad-gather.py" run/gate "$1" > heard &
+    echo $! > gather.pid
+    for _ in $(seq 100); do [ ! -S run/gate ] || break; sleep 0.02; done
+    timeout 60 dp-worker --at ipc://run/gate --shard 1/3 --timeout 1 --mask roster --keys keys-1 "${@:2}" -- "${PIPELINE:-dp-sample --data two.dp --rate 0.1 |
+        dp-grad --data two.dp --loss logistic --clip 1 | $SHARE | dp-site-account --epsilon 9 --delta 1e-5}" 2> said || true
+    wait "$(cat gather.pid)" || fail "the gather has failed: $(cat heard said)"
+}
+refused() { assert_equal "$(grep -v warning said)" "dp-worker: $1"; }
+paid() { ledger_laps two.dp; }
+
+@test "a site asks for shares of noise, two honest sites and enough noise without the lost ones" {
+    LEFT='dp-sample --data two.dp --rate 0.1 | dp-grad --data two.dp --loss logistic --clip 1'
+    PIPELINE=$LEFT lied 'hello()'
+    refused '--mask: without noise in shares (dp-noise --share) the gather gets an exact total'
+    PIPELINE="$LEFT | dp-noise -z 4" lied 'hello()'
+    refused '--mask: without noise in shares (dp-noise --share) the gather gets an exact total'
+    PIPELINE="$LEFT | dp-noise -z 4 --share --colluding 2" lied 'hello()'
+    refused '--mask: --colluding leaves 1 honest site, whose sum the gather would get: at least two are needed'
+    PIPELINE="$LEFT | dp-noise -z 4 --share --colluding 1" lied 'hello()' --lost 2
+    refused '--lost: the noise is enough without 1 sites (dp-noise --colluding), and not 2'
+    assert_not_exists two.dp/ledger
+}
+
+@test "a gather that says with whom a site has masks gets nothing, and nothing is paid" {
+    for lost in 0 1; do
+        lied 'hello(); lap(1)' --lost $lost
+        refused '--mask: the gather does not say which sites take part in the masks of the lap'
+        lied 'hello(); roster([5, 6, 7]); lap(1)' --lost $lost
+        refused '--mask: the gather asks for a lap whose masks are without this site'
+        lied 'n = hello()["fresh"]; roster([n, 0, 0]); lap(1)' --lost $lost
+        refused "--mask: the gather continues without 2 of 3 sites, and --lost allows $lost"
+        lied 'n = hello()["fresh"]; roster([n, 6]); lap(1)' --lost $lost
+        refused '--mask: the gather does not say which sites take part in the masks of the lap'
+    done
+    lied 'n = hello()["fresh"]; roster([n, 6, 0]); lap(1)'
+    refused '--mask: the gather continues without 1 of 3 sites, and --lost allows 0'
+    assert_not_exists two.dp/ledger
+}
+
+@test "a lap has one answer, whatever the roster, and other masks after a gather goes back" {
+    lied '
+n = hello()["fresh"]
+roster([n, 6, 7])
+one = lap(1)["sum"]
+roster([n, 6, 8])
+print(lap(1)["sum"] == one)
+roster([n, 6, 0])
+print(lap(1)["sum"] == one)
+print(hello()["fresh"] == n)
+lap(2, credit=1)
+session()
+again = hello(lap=1)["fresh"]
+print(again == n)
+roster([n, 6, 7])
+lap(2)' --lost 1 --checkpoint kept
+    assert_equal "$(paste -sd ' ' heard)" 'True True True False'
+    refused '--mask: the gather asks for a lap whose masks are without this site'
+    assert_equal "$(paid)" 2
+}
+
+@test "a site that is lost ends its lap for all, and the others go on" {
+    LAPS=4000
+    for k in 1 2 3; do worker $k --lost 1; done
+    gate model --on-lost continue --timeout 1 &
+    echo $! > gate.pid
+    for _ in $(seq 500); do [ "$(dp-cat model.stream 2> /dev/null | wc -l)" -lt 20 ] || break; sleep 0.02; done
+    kill -9 "$(cat 2.pid)"
+    wait "$(cat gate.pid)" || fail "$(cat said worker-*)"
+    for k in 1 3; do ended $k 0; done
+    assert_equal "$(dp-cat --last model.stream | jq -c '[.lap, .lost, .records[0].gathered]')" '[4000,1,2]'
+    # in one lap nothing was added, and no model is lost
+    assert_equal "$(dp-cat model.stream | jq .lost | sort | uniq -c | awk '$2 == 3 { print $1 }')" 1
+}
+
+# under_way LAPS: returns when the run has made that many laps
+under_way() {
+    local tries
+    for tries in $(seq 1500); do
+        [ "$(grep -ao released "$STREAM" | wc -l)" -lt "$1" ] || return 0
+        sleep 0.01
+    done
+    fail "the run does not get to lap $1: $(cat said worker-*)"
+}
+# start_gate MODEL [OPTION…]: in the background
+start_gate() {
+    STREAM=$1.stream
+    : > "$STREAM"
+    dp-loop --laps "$LAPS" --seed 11 -q -o "$1" ${KEEP-} -- "dp-gather --workers $K --at $AT --timeout 20 ${*:2} |
+        dp-account --epsilon 1000 --delta 1e-5 --allow-seeded --no-ledger | dp-step --step 1 --average tail" > "$STREAM" 2> said &
+    echo $! > gate.pid
+}
+whole() {
+    BARE=1
+    for k in 1 2 3; do worker $k; done
+    gate whole
+    ended_all
+    BARE=
+}
+
+@test "a site that is killed and started again: the same bytes with a checkpoint, and without one the run continues" {
+    LAPS=1500
+    whole
+    for k in 1 2 3; do worker $k --checkpoint "kept-$k"; done
+    start_gate kept
+    for laps in 50 200; do
+        under_way $laps
+        kill -9 "$(cat 2.pid)"
+        worker 2 --checkpoint kept-2
+    done
+    wait "$(cat gate.pid)" || fail "$(cat said worker-*)"
+    ended_all
+    cmp whole kept
+    for k in 1 2 3; do worker $k; done
+    start_gate bare
+    for laps in 50 200; do
+        under_way $laps
+        kill -9 "$(cat 2.pid)"
+        worker 2
+    done
+    wait "$(cat gate.pid)" || fail "$(cat said worker-*)"
+    ended_all
+    # each time one lap is lost at most, and then the site takes part again
+    dp-cat bare.stream | jq -se 'map(select(.lost == 3)) | length <= 2'
+    dp-cat --last bare | jq -e '.lap == 1500 and (has("lost") | not)'
+}
+
+@test "a gate that is killed resumes with the bytes of an undisturbed run" {
+    LAPS=1500
+    whole
+    for k in 1 2 3; do worker $k --checkpoint "kept-$k"; done
+    KEEP='--checkpoint kept-gate --checkpoint-every 7'
+    start_gate again
+    under_way 100
+    kill -9 "$(cat gate.pid)"
+    wait "$(cat gate.pid)" || true
+    KEEP="--resume kept-gate"
+    start_gate again
+    wait "$(cat gate.pid)" || fail "$(cat said worker-*)"
+    for k in 1 2 3; do wait "$(cat $k.pid)" || fail "$(cat "worker-$k")"; done
+    cmp whole again
+}
+
+@test "masks stay with a checkpoint of every lap, and else they are new" {
+    first='n = hello()["fresh"]; roster([n, 6, 7]); lap(1); lap(2); print(n, gather.name.hex(), gather.own.hex())'
+    for every in 1 2; do
+        rm -rf kept
+        lied "$first" --checkpoint kept --checkpoint-every $every
+        read -r n name own < heard
+        lied "gather.name, gather.own = bytes.fromhex('$name'), bytes.fromhex('$own'); print(hello(lap=2)['fresh'] == $n)" \
+            --checkpoint kept --checkpoint-every $every
+        assert_equal "$(cat heard)" "$([ $every = 1 ] && echo True || echo False)"
+    done
+    complains 5 'dp-worker: --mask: the checkpoint kept is of a worker with masks' dp-worker --at $AT --shard 1/3 --checkpoint kept -- "dp-sample --data two.dp --rate 0.1 |
+        dp-grad --data two.dp --loss logistic --clip 1 | $SHARE | dp-site-account --epsilon 9 --delta 1e-5"
+}
+
+@test "without --lost the others end the run when a site is lost" {
+    LAPS=100000
+    for k in 1 2 3; do worker $k; done
+    gate model --on-lost continue --timeout 1 &
+    echo $! > gate.pid
+    for _ in $(seq 500); do [ "$(dp-cat model.stream 2> /dev/null | wc -l)" -lt 20 ] || break; sleep 0.02; done
+    kill -9 "$(cat 2.pid)"
+    wait "$(cat gate.pid)" || status=$?
+    assert_equal "$status" 5
+    ended 1 5 '--mask: the gather continues without 1 of 3 sites, and --lost allows 0'
+}

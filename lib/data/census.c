@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -12,6 +13,7 @@
 #include "data/input.h"
 #include "data/lines.h"
 #include "data/persons.h"
+#include "data/turns.h"
 #include "math/bracket.h"
 
 #define SPELLINGS 64 /* at most, of all words for missing values among all cells */
@@ -139,7 +141,8 @@ double dp_census_first_day(size_t k)
 
 size_t dp_census_year(double days)
 {
-    size_t k = 0;
+    size_t k =
+        days < dp_census_first_day(8) ? 0 : (size_t)fmin(days / 366 + 8, DP_CENSUS_YEARS - 1); /* that year or an earlier one */
     while (k + 1 < DP_CENSUS_YEARS && days >= dp_census_first_day(k + 1))
         k++;
     return DP_CENSUS_FORMATS + DP_DATE_FORMATS + k;
@@ -206,23 +209,40 @@ static void count_whole(struct dp_census_column *c, const struct dp_cell *f, dou
     c->cell[DP_CENSUS_WHOLE] += c->seen_count > known;
 }
 
+/* All spellings of the units, in their order. Most texts end and begin with the letters of none of them. */
+static struct spelling {
+    const char *text;
+    size_t length, unit;
+} spelling[4 * DP_CENSUS_UNIT_COUNT];
+static size_t spellings;
+
+static void list_spellings(void)
+{
+    for (size_t k = 0; k < DP_CENSUS_UNIT_COUNT; k++)
+        for (const char *at = dp_census_units[k]; *at != '\0'; at += strspn(at, "|")) {
+            spelling[spellings++] = (struct spelling){at, strcspn(at, "|"), k};
+            at += strcspn(at, "|");
+        }
+}
+
 /* The unit of a number that has one, or DP_CENSUS_UNIT_COUNT. A unit of one letter needs a blank: 12B is a code. */
 static size_t unit_of(const struct dp_cell *f, char delimiter, bool *comma, double *value)
 {
     const char last = f->length > 1 ? f->text[f->length - 1] : '\0', first = f->length > 1 ? f->text[0] : '\0';
-    size_t k =
-        isdigit((unsigned char)last) == isdigit((unsigned char)first) && last != '2' && last != '3' ? DP_CENSUS_UNIT_COUNT : 0;
-    for (; k < DP_CENSUS_UNIT_COUNT; k++)
-        for (const char *unit = dp_census_units[k]; *unit != '\0'; unit += strcspn(unit, "|"), unit += *unit == '|') {
-            const size_t n = strcspn(unit, "|"), rest = f->length - n;
-            const bool behind = f->length > n && memcmp(f->text + rest, unit, n) == 0,
-                       before = f->length > n && memcmp(f->text, unit, n) == 0;
-            if ((!behind && !before) || (n == 1 && f->text[behind ? rest - 1 : n] != ' '))
-                continue;
-            if (is_number(&(struct dp_cell){f->text + (behind ? 0 : n), rest}, delimiter, comma, value))
-                return k;
-        }
-    return k;
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    if (isdigit((unsigned char)last) == isdigit((unsigned char)first) && last != '2' && last != '3')
+        return DP_CENSUS_UNIT_COUNT;
+    pthread_once(&once, list_spellings);
+    for (const struct spelling *s = spelling; s < spelling + spellings; s++) {
+        const size_t n = s->length, rest = f->length - n;
+        const bool behind = f->length > n && last == s->text[n - 1] && memcmp(f->text + rest, s->text, n) == 0,
+                   before = f->length > n && first == s->text[0] && memcmp(f->text, s->text, n) == 0;
+        if ((!behind && !before) || (n == 1 && f->text[behind ? rest - 1 : n] != ' '))
+            continue;
+        if (is_number(&(struct dp_cell){f->text + (behind ? 0 : n), rest}, delimiter, comma, value))
+            return s->unit;
+    }
+    return DP_CENSUS_UNIT_COUNT;
 }
 
 static size_t sentinel_of(double value)
@@ -305,7 +325,8 @@ static void count_label(const struct dp_census *census, struct dp_census_column 
         c->cell[0]++;
 }
 
-static void count_cell(const struct dp_census *census, size_t column, const struct dp_cell *f)
+/* first: the row is one of the first. */
+static void count_cell(const struct dp_census *census, size_t column, const struct dp_cell *f, bool first)
 {
     struct dp_census_column *c = &census->column[column];
     const bool label = column == census->label;
@@ -325,7 +346,7 @@ static void count_cell(const struct dp_census *census, size_t column, const stru
     else if (is_compact(f, &value))
         count_date(c, DP_DATE_COMPACT, value);
     else if (!dp_census_is_code(f->text, f->length) && is_number(f, census->delimiter, &comma, &value))
-        count_number(c, f, comma, value, census->rows <= DP_CENSUS_FIRST);
+        count_number(c, f, comma, value, first);
     else
         count_other(c, f, census->delimiter);
 }
@@ -671,30 +692,138 @@ static int add_person(const struct dp_census *census, const struct dp_lines *l, 
     return DP_OK;
 }
 
-/* persons: gets the person of the row, which is not counted yet; or NULL. */
-static int read_row(struct dp_census *census, const struct dp_lines *l, enum dp_census_use use, struct dp_persons *persons,
-                    struct dp_err *err)
+/* Rows that were read and are not counted yet. */
+struct lot {
+    char *text; /* of all cells, each with a zero byte at its end */
+    size_t used, capacity;
+    struct place {
+        size_t at, length; /* in text */
+    } * cell;              /* rows × columns */
+    size_t rows, cell_capacity;
+    size_t before; /* rows in the counts before these */
+};
+#define LOT ((size_t)1 << 16) /* bytes of text */
+
+static void add_to_lot(struct lot *lot, const struct dp_lines *l)
 {
+    dp_extend(&lot->cell, &lot->cell_capacity, (lot->rows + 1) * l->fields, sizeof *lot->cell);
+    struct place *cell = lot->cell + lot->rows++ * l->fields;
+    for (size_t i = 0; i < l->fields; i++) {
+        const struct dp_cell *f = &l->field[i];
+        dp_extend(&lot->text, &lot->capacity, lot->used + f->length + 1, 1);
+        memcpy(lot->text + lot->used, f->text, f->length);
+        lot->text[lot->used + f->length] = '\0';
+        cell[i] = (struct place){lot->used, f->length};
+        lot->used += f->length + 1;
+    }
+}
+
+/* A column takes its cells in the order of the table. */
+static void count_column(const struct dp_census *census, const struct lot *lot, size_t i, enum dp_census_use use)
+{
+    for (size_t r = 0; r < lot->rows; r++) {
+        const struct place *at = &lot->cell[r * census->columns + i];
+        const struct dp_cell f = {lot->text + at->at, at->length};
+        if (use == DP_CENSUS_PAID && (long)i != census->person && !census->column[i].out)
+            count_cell(census, i, &f, lot->before + r < DP_CENSUS_FIRST);
+        if (use == DP_CENSUS_UNPAID)
+            look(&census->column[i], &f);
+    }
+}
+
+#define PARTS 16 /* of the columns */
+
+/* A reading of the table, by several threads. */
+struct reading {
+    struct dp_census *census;
+    enum dp_census_use use;
+    struct dp_persons *persons; /* get the person of each row, which is not counted yet; or NULL */
+    struct dp_lines *lines;     /* guarded by `mutex`, as is the rest */
+    pthread_mutex_t mutex;
+    struct dp_err *err;
+    int rc;                       /* 1: there may be more */
+    size_t lots;                  /* that were read */
+    struct dp_turns turns[PARTS]; /* whose lot a part of the columns counts */
+};
+
+struct counter {
+    struct reading *reading;
+    struct lot lot;
+};
+
+static int read_row(struct reading *r, struct lot *lot)
+{
+    struct dp_census *census = r->census;
+    const struct dp_lines *l = r->lines;
+    struct dp_err *err = r->err;
     if (l->fields != census->columns)
         return dp_fail(err, DP_E_RUN, "%s: line %zu: %zu field%s, the first line has %zu%s", l->name, l->number, l->fields,
                        l->fields == 1 ? "" : "s", census->columns, dp_lines_hint(l));
-    if (persons != NULL)
-        return add_person(census, l, persons, err);
+    if (r->persons != NULL)
+        return add_person(census, l, r->persons, err);
     if (census->one != NULL && census->at == census->drawn)
         return dp_fail(err, DP_E_RUN, "%s: it has grown while it was read", l->name);
     const bool counts = census->one == NULL || census->one[census->at];
     census->at++;
     census->rows += counts;
-    for (size_t i = 0; i < census->columns; i++) {
-        const struct dp_cell *f = &l->field[i];
-        if (dp_text_valid(f->text, f->length) < f->length)
+    for (size_t i = 0; i < census->columns; i++)
+        if (dp_text_valid(l->field[i].text, l->field[i].length) < l->field[i].length)
             return not_utf8(l, i, err);
-        if (use == DP_CENSUS_PAID && counts && (long)i != census->person && !census->column[i].out)
-            count_cell(census, i, f);
-        if (use == DP_CENSUS_UNPAID)
-            look(&census->column[i], f);
-    }
+    if (counts || r->use == DP_CENSUS_UNPAID)
+        add_to_lot(lot, l);
     return DP_OK;
+}
+
+/* Reads the next rows. Returns the number of their lot. */
+static size_t read_lot(struct reading *r, struct lot *lot)
+{
+    lot->rows = lot->used = 0;
+    lot->before = r->census->rows;
+    if (r->lots == 0 && r->census->header < 0) /* the first line is a row */
+        r->rc = read_row(r, lot) ?: 1;
+    while (r->rc == 1 && lot->used < LOT && (r->rc = dp_lines_record(r->lines, r->census->delimiter, r->err)) == 1)
+        r->rc = dp_lines_has_row(r->lines) ? read_row(r, lot) ?: 1 : 1;
+    return r->lots++;
+}
+
+/* Each column takes the lots in their order, and a lot goes through the columns while others follow it. */
+static void count(void *counter)
+{
+    struct counter *c = counter;
+    struct reading *r = c->reading;
+    const size_t columns = r->census->columns;
+    for (bool more = true; more;) {
+        pthread_mutex_lock(&r->mutex);
+        const size_t number = read_lot(r, &c->lot);
+        more = r->rc == 1;
+        pthread_mutex_unlock(&r->mutex);
+        for (size_t p = 0; p < PARTS; p++) {
+            dp_turns_wait(&r->turns[p], number);
+            for (size_t i = columns * p / PARTS; i < columns * (p + 1) / PARTS; i++)
+                count_column(r->census, &c->lot, i, r->use);
+            dp_turns_pass(&r->turns[p]);
+        }
+    }
+}
+
+static int read_rows(struct reading *r, size_t threads)
+{
+    struct counter *counter = dp_new(threads, sizeof *counter);
+    pthread_mutex_init(&r->mutex, NULL);
+    for (size_t p = 0; p < PARTS; p++)
+        dp_turns_open(&r->turns[p]);
+    for (size_t i = 0; i < threads; i++)
+        counter[i].reading = r;
+    dp_turns_run(count, counter, sizeof *counter, threads);
+    for (size_t i = 0; i < threads; i++) {
+        free(counter[i].lot.text);
+        free(counter[i].lot.cell);
+    }
+    for (size_t p = 0; p < PARTS; p++)
+        dp_turns_close(&r->turns[p]);
+    pthread_mutex_destroy(&r->mutex);
+    free(counter);
+    return r->rc;
 }
 
 /* Texts that are counted, of enough rows, in the order of their bytes; the classes of the label that are known, in their own
@@ -785,10 +914,9 @@ static int read_table(struct dp_census *census, struct dp_import *import, enum d
         rc = import->source.arff ? dp_arff_names(&lines, err) : dp_lines_header(&lines, census->delimiter, err);
     if (rc == 1)
         rc = read_first(census, &lines, import, use, err);
-    if (rc == DP_OK && census->header < 0)
-        rc = read_row(census, &lines, use, persons, err);
-    while (rc >= 0 && (rc = dp_lines_record(&lines, census->delimiter, err)) == 1)
-        rc = dp_lines_has_row(&lines) ? read_row(census, &lines, use, persons, err) : DP_OK;
+    struct reading r = {.census = census, .use = use, .persons = persons, .lines = &lines, .err = err, .rc = 1};
+    if (rc >= 0)
+        rc = read_rows(&r, import->threads > 1 ? (size_t)import->threads : 1);
     if (rc == DP_OK && (persons != NULL ? persons->rows : census->rows) == 0)
         rc = dp_fail(err, DP_E_RUN, "%s: no rows", lines.name);
     dp_input_digest(lines.input, import->result.table);

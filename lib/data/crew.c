@@ -1,11 +1,10 @@
 #include "data/crew.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 
 #include "base/mem.h"
 #include "data/lines.h"
+#include "data/turns.h"
 
 #define BATCH ((size_t)1 << 18) /* bytes of text */
 #define ROWS ((size_t)1 << 21)  /* bytes of rows, if one row is not longer */
@@ -18,9 +17,7 @@ struct crew {
     pthread_mutex_t reading;
     size_t read; /* batches */
     bool ended;
-    pthread_mutex_t turns; /* guards the rest */
-    pthread_cond_t turn;
-    size_t passed; /* batches */
+    struct dp_turns turns; /* whose turn it is may write the rest */
     int rc;
     atomic_bool failed;
 };
@@ -124,7 +121,7 @@ static int pass_on(struct worker *w, struct dp_err *err)
     return rc;
 }
 
-static void *work(void *worker)
+static void work(void *worker)
 {
     struct worker *w = worker;
     struct crew *crew = w->crew;
@@ -138,18 +135,14 @@ static void *work(void *worker)
         }
         pthread_mutex_unlock(&crew->reading);
         if (!more)
-            return NULL;
+            return;
         make_rows(w);
-        pthread_mutex_lock(&crew->turns);
-        while (crew->passed != w->number)
-            pthread_cond_wait(&crew->turn, &crew->turns);
+        dp_turns_wait(&crew->turns, w->number);
         if (crew->rc == DP_OK)
             crew->rc = pass_on(w, crew->err);
         if (crew->rc != DP_OK)
             atomic_store(&crew->failed, true);
-        crew->passed++;
-        pthread_cond_broadcast(&crew->turn);
-        pthread_mutex_unlock(&crew->turns);
+        dp_turns_pass(&crew->turns);
     }
 }
 
@@ -178,22 +171,6 @@ static void close_worker(struct worker *w)
     dp_parsed_free(&w->parsed);
 }
 
-/* The calling thread is one of the crew, and the one that gets signals. */
-static void run(struct worker *worker, size_t count)
-{
-    pthread_t thread[count];
-    sigset_t all, before;
-    size_t started = 1;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    while (started < count && pthread_create(&thread[started], NULL, work, &worker[started]) == 0)
-        started++;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    work(&worker[0]);
-    for (size_t i = 1; i < started; i++)
-        pthread_join(thread[i], NULL);
-}
-
 int dp_crew_read(struct dp_import *import, struct dp_lines *lines, const struct dp_import_sink *to, struct dp_err *err)
 {
     struct crew crew = {.import = import, .to = to, .err = err, .lines = lines};
@@ -201,19 +178,17 @@ int dp_crew_read(struct dp_import *import, struct dp_lines *lines, const struct 
     struct worker *worker = dp_new(count, sizeof *worker);
     int rc = DP_OK;
     pthread_mutex_init(&crew.reading, NULL);
-    pthread_mutex_init(&crew.turns, NULL);
-    pthread_cond_init(&crew.turn, NULL);
+    dp_turns_open(&crew.turns);
     for (size_t i = 0; rc == DP_OK && i < count; i++)
         rc = open_worker(&worker[i], &crew, err);
     if (rc == DP_OK) {
-        run(worker, count);
+        dp_turns_run(work, worker, sizeof *worker, count);
         rc = crew.rc;
     }
     for (size_t i = 0; worker != NULL && i < count; i++)
         close_worker(&worker[i]);
     free(worker);
-    pthread_cond_destroy(&crew.turn);
-    pthread_mutex_destroy(&crew.turns);
+    dp_turns_close(&crew.turns);
     pthread_mutex_destroy(&crew.reading);
     return rc;
 }

@@ -151,6 +151,28 @@ assert len(rows("person")) == 60000 and rows("person") == rows("ignore")
 END
 }
 
+@test "a schema is proposed from the same counts by any number of threads, and the first error is told" {
+    /usr/bin/python3 - << 'END'
+rows = ["%d,%d,%s,\"a %d, quoted\",%d kg,%s\n" % (i, i % 997 * 3, ["cook", "smith"][i * i % 7 % 2], i % 5000, i % 90 + 1,
+        ["no", "yes"][i % 5 == 0]) for i in range(30000)]
+open("t.csv", "w").write("at,size,job,note,weight,ill\n" + "".join(rows))
+rows[25000], rows[29000] = "1,2\n", "1\n"
+open("bad.csv", "w").write("at,size,job,note,weight,ill\n" + "".join(rows))
+END
+    for threads in 1 4; do
+        export OMP_NUM_THREADS=$threads
+        dp-import csv --infer-schema exact.json -f -q --label ill t.csv
+        dp-import csv --infer-schema paid.json -f -q --label ill --row-is-person --private-schema 1 --noise-seed 1 --no-ledger \
+            --no-registry t.csv
+        run -1 timeout -k 2 60 dp-import csv --infer-schema bad.json --label ill bad.csv
+        assert_output "dp-import: bad.csv: line 25002: 2 fields, the first line has 6"
+        mkdir $threads.out
+        mv exact.json paid.json $threads.out
+    done
+    grep -q '"weight"' 1.out/paid.json
+    diff -r 1.out 4.out
+}
+
 @test "a table with 10^6 columns is read, and a cell of 100 MB is refused" {
     schema
     /usr/bin/python3 - << 'END'

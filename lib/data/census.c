@@ -743,7 +743,7 @@ struct reading {
     struct dp_err *err;
     int rc;                       /* 1: there may be more */
     size_t lots;                  /* that were read */
-    struct dp_turns turns[PARTS]; /* whose lot a part of the columns counts */
+    struct dp_turns turns[PARTS]; /* for each part of the columns, of lots */
 };
 
 struct counter {

@@ -17,7 +17,7 @@ struct crew {
     pthread_mutex_t reading;
     size_t read; /* batches */
     bool ended;
-    struct dp_turns turns; /* whose turn it is may write the rest */
+    struct dp_turns turns; /* guards the rest */
     int rc;
     atomic_bool failed;
 };

@@ -96,6 +96,9 @@ $(GAUSSIAN_TABLE): bin/gaussian_table.c lib/math/gaussian.h | packages
 $(BUILD)/obj/math/gaussian.o $(BUILD)/unit/test_gaussian: $(GAUSSIAN_TABLE)
 $(BUILD)/obj/math/gaussian.o $(BUILD)/unit/test_gaussian: ALL_CFLAGS += -I$(BUILD)/gen
 
+# Nearly all of the time of a price, in builds for sanitizers, too.
+$(BUILD)/obj/priv/pld_invert.o: override CFLAGS += -O3
+
 # A template is compiled as one string.
 $(BUILD)/gen/%.inc: bin/%.html
 	$(call say,GEN,$@)
@@ -244,7 +247,7 @@ check-aligned: aligned
 	BUILD=$(BUILD)/aligned tests/run $(ALIGNED_TESTS)
 
 # What .ci/run runs: all tests, a quick part of them with sanitizers, all in one queue, and each fuzzer for some seconds.
-# Three units calculate for a minute each with sanitizers, in a loop that dp-account.bats runs through, too.
+# Three units calculate for ten seconds each with sanitizers, in a loop that dp-account.bats runs through, too.
 CI_SECONDS := 3
 CI_ASAN_UNITS := $(filter-out %/test_pld_invert %/test_pld_solve %/test_prefixes,$(UNITS:$(BUILD)/%=$(BUILD)/asan/%))
 CI_ASAN_TESTS := $(CI_ASAN_UNITS) fuzz $(patsubst %,tests/bats/%.bats,golden data-files dp-key ports dp-cat dp-cmp dp-eval dp-grad dp-net-grad dp-import dp-info dp-predict dp-synth \

@@ -66,6 +66,12 @@ load helper
     run "$ROOT/tests/unit/each" "$BUILD/unit/test_base"
     assert_success
     assert_equal "$(grep -c '^==' <<< "$output")" 1
+    # one of whole runs
+    printf '#!/bin/sh\necho avx512 > $KERNELS_USED\n' > test_shards
+    chmod +x test_shards
+    run "$ROOT/tests/unit/each" ./test_shards
+    assert_success
+    assert_output '== test_shards '
     # one that ignores which set it should run
     printf '#!/bin/sh\necho avx2 > $KERNELS_USED\n' > test_stays
     chmod +x test_stays

@@ -101,7 +101,7 @@ int paid_knots(void *self, struct dp_import *import, struct dp_knots *knots, siz
 {
     const struct paid_knots *k = self;
     const size_t rows = import->writer.rows_per_person;
-    const struct payment p = payment_choose(&k->pay, units, rows, dp_knots_sensitivity(knots->columns, rows), 0);
+    struct payment p = payment_choose(&k->pay, units, rows, dp_knots_sensitivity(knots->columns, rows), 0);
     const size_t cells = dp_knots_choose((double)units, p.scale);
     const char *what = rows > 0 ? "persons" : "rows";
     char number[32];
@@ -114,19 +114,21 @@ int paid_knots(void *self, struct dp_import *import, struct dp_knots *knots, siz
     if (cells == 0)
         return DP_OK;
     dp_knots_merge(knots, cells);
+    payment_correlate(&p, cells);
+    const double on_sums = p.scale * p.sensitivity / p.bound; /* C is the root of the prefix sums: |c| of the noise of a cell */
     for (size_t i = 0; i < knots->columns * cells; i++)
         knots->count[i] *= (int64_t)(1 / p.grid);
     int rc = payment_make(&p, &k->pay, k->identity, import->plan.schema.paid, knots->count, knots->columns * cells, &paid, err);
     if (rc == DP_OK)
-        dp_knots_place(knots, import->plan.basis, 1 / p.grid, p.scale, &import->plan.schema);
+        dp_knots_place(knots, import->plan.basis, 1 / p.grid, on_sums, &import->plan.schema);
     if (rc == DP_OK) {
         json_decref(import->plan.schema.paid);
         import->plan.schema.paid = json_incref(paid);
         dp_schema_note_private(&import->plan.schema, DP_TEXT_PAID_SCHEMA);
     }
     if (rc == DP_OK && !k->pay.quiet)
-        fprintf(stderr, "dp-import: knots cost epsilon %g, delta %s: noise of %.0f on each count of %zu %s in %zu cells\n",
-                p.epsilon, dp_number_print(p.delta, number, sizeof number), p.scale, units, what, cells);
+        fprintf(stderr, "dp-import: knots cost epsilon %g, delta %s: noise of %.0f on sums of counts of %zu %s in %zu cells\n",
+                p.epsilon, dp_number_print(p.delta, number, sizeof number), on_sums, units, what, cells);
     json_decref(paid);
     return rc;
 }

@@ -4,11 +4,13 @@
 #include <time.h>
 
 #include "base/cli.h"
+#include "base/mem.h"
 #include "base/option.h"
 #include "base/unit.h"
 #include "gate/payer.h"
 #include "math/bracket.h"
 #include "math/grid.h"
+#include "priv/bands.h"
 #include "priv/gdp.h"
 
 struct target {
@@ -31,9 +33,17 @@ struct payment payment_choose(const struct payment_options *o, size_t units, siz
     p.named = part * p.delta;
     struct target target = {p.epsilon * (1 - 1e-9), (p.delta - p.named) * (1 - 1e-9)};
     p.multiplier = dp_bracket_smallest(excess, &target, 1e9) * (1 + 1e-9);
+    p.sensitivity = p.bound;
     p.scale = p.multiplier * p.bound;
     p.grid = dp_grid_for(p.bound);
     return p;
+}
+
+void payment_correlate(struct payment *p, size_t cells)
+{
+    p->along = cells;
+    p->sensitivity = p->bound * dp_bands_norm((int64_t)cells);
+    p->scale = p->multiplier * p->sensitivity;
 }
 
 static struct dp_record record_of(const struct payment *p)
@@ -45,7 +55,7 @@ static struct dp_record record_of(const struct payment *p)
                               .adjacency = DP_ADJACENCY_NULL_RECORD,
                               .release = DP_RELEASE_SUM,
                               .bound = p->bound,
-                              .sensitivity = p->bound,
+                              .sensitivity = p->sensitivity,
                               .scale = p->scale,
                               .query = {.kind = p->named > 0 ? DP_QUERY_GAUSSIAN_THRESHOLD : DP_QUERY_GAUSSIAN,
                                         .multiplier = p->multiplier,
@@ -141,6 +151,24 @@ static int pay(const struct payment *p, const struct payment_options *o, const s
     return rc;
 }
 
+/* Nonzero: the noise does not fit the grid. */
+static int add_noise(const struct dp_key *key, const struct payment *p, int64_t *counts, size_t n)
+{
+    if (p->along == 0)
+        return dp_grid_add_gaussian(key, DP_DRAW_NOISE, 1, 0, p->scale / p->grid, counts, n);
+    const size_t columns = n / p->along;
+    int64_t c[DP_BANDS_MOST], bands = (int64_t)p->along, *noise = dp_new(n, sizeof *noise); /* a slot for each cell */
+    int rc = dp_grid_add_gaussian(key, DP_DRAW_NOISE, 1, 0, p->scale / p->grid * DP_BANDS_UNIT, noise, n);
+    dp_bands_coefficients(c, bands);
+    for (size_t i = 0; rc == 0 && i < p->along; i++) {
+        dp_bands_step(c, bands, (int64_t)i, columns, noise);
+        for (size_t j = 0; j < columns; j++)
+            counts[j * p->along + i] += noise[i * columns + j];
+    }
+    free(noise);
+    return rc;
+}
+
 int payment_make(const struct payment *p, const struct payment_options *o, const struct identity *identity, const json_t *prior,
                  int64_t *counts, size_t n, json_t **paid, struct dp_err *err)
 {
@@ -153,7 +181,7 @@ int payment_make(const struct payment *p, const struct payment_options *o, const
         dp_key_fresh(&key);
     struct dp_frame *lap = dp_frame_new();
     int rc = DP_OK;
-    if (dp_grid_add_gaussian(&key, DP_DRAW_NOISE, 1, 0, p->scale / p->grid, counts, n) != 0)
+    if (add_noise(&key, p, counts, n) != 0)
         rc = dp_fail(err, DP_E_RUN, "--%s: noise of scale %g does not fit the grid", o->option, p->scale);
     rc = rc ?: make_lap(p, identity->name, counts, n, lap, err);
     rc = rc ?: pay(p, o, identity, prior, lap, mark, err);

@@ -23,12 +23,18 @@ struct payment {
     double named;          /* the part of delta that pays for texts of one person only */
     int64_t units;         /* rows, or persons with at most rows_per_person rows each (0: one row is a person) */
     size_t rows_per_person;
-    double multiplier, bound, scale, grid; /* bound: L2 bound on the counts; scale: deviation of the noise on each count */
+    size_t
+        along; /* cells of a column along which the noise is correlated, for cumulative sums (priv/bands.h); 0: independent */
+    double multiplier, bound, grid; /* bound: L2 bound on the counts */
+    double sensitivity, scale;      /* scale: deviation of the noise on each count, or on the first one of each column */
 };
 
 /* part: of delta, for names. */
 struct payment payment_choose(const struct payment_options *options, size_t units, size_t rows_per_person, double bound,
                               double part);
+
+/* Correlates the noise along the cells of each column: the counts are columns × cells. */
+void payment_correlate(struct payment *payment, size_t cells);
 
 /* Adds noise to n counts, in units of the grid, and pays. prior: what was paid for the schema before, or NULL. *paid, which the
  * caller frees, is the sum of both payments ("paid" of dp-dataset(5)), or NULL if the noise follows from a seed and pays for

@@ -80,9 +80,9 @@ double dp_knots_sensitivity(size_t columns, size_t rows_per_person)
 size_t dp_knots_choose(double rows, double noise)
 {
     size_t cells = DP_KNOTS_LEAST;
-    if (!(rows / noise >= DP_KNOTS_LEAST))
+    if (!(rows / noise >= DP_KNOTS_LEAST / 2))
         return 0;
-    while (cells < DP_KNOTS_CELLS && (double)(2 * cells) <= rows / (2 * noise))
+    while (cells < DP_KNOTS_CELLS && (double)cells <= rows / noise)
         cells *= 2;
     return cells;
 }
@@ -158,7 +158,7 @@ void dp_knots_place(const struct dp_knots *k, enum dp_basis_kind kind, double un
         struct dp_column *c = &s->column[k->column[j]];
         double f[DP_KNOTS_CELLS + 1] = {0};
         for (size_t i = 0; i < k->cells; i++)
-            f[i + 1] = f[i] + (double)k->count[j * k->cells + i] / unit + noise / 2;
+            f[i + 1] = f[i] + (double)k->count[j * k->cells + i] / unit + 2 * noise / (double)k->cells;
         make_ascending(f, k->cells + 1);
         for (size_t i = k->cells + 1; i-- > 0;)
             f[i] -= f[0];

@@ -30,17 +30,18 @@ void dp_knots_add(struct dp_knots *knots, const struct dp_parsed *record);
 /* At least r √J. rows_per_person: 0 counts as 1. */
 double dp_knots_sensitivity(size_t columns, size_t rows_per_person);
 
-/* How many cells the budget pays for; noise: the deviation of the noise on each cell. More cells have fewer rows each and the
- * same noise. The largest power of two ≤ rows / (2 noise), but at least DP_KNOTS_LEAST and at most DP_KNOTS_CELLS; 0 if rows /
- * (2 noise) is below DP_KNOTS_LEAST / 2. */
+/* How many cells the budget pays for; noise: the deviation that independent noise would have on each cell. The noise is
+ * correlated along the cells, and on sums over 16 cells it is 1.9 times that, over 256 cells 2.8 times. The largest power of two
+ * ≤ 2 rows / noise, but at least DP_KNOTS_LEAST and at most DP_KNOTS_CELLS; 0 if rows / noise is below DP_KNOTS_LEAST / 2: then
+ * a quarter of the sums would be noise. */
 size_t dp_knots_choose(double rows, double noise);
 
 /* Adds up neighbouring cells until each column has that many cells. */
 void dp_knots_merge(struct dp_knots *knots, size_t cells);
 
 /* Gives each column a basis of this kind, from counts with noise in units of 1 / unit; products become cosines. noise: the
- * deviation of the noise on each count. Half of it is added to each count, which draws knots towards even ones where the noise
- * hides the rows. Cumulative sums of the counts are made ascending by least squares. Knot k is where they reach k / m of the
- * last sum, with m = 16 intervals for cosines and 8 for others. If two or more knots would be in one cell, the cell has one
- * knot, at its end: all its rows may have the same number. */
+ * deviation of the noise on the sum of a column. Twice as much is added to the counts, the same to each, which draws knots
+ * towards even ones where the noise hides the rows. Cumulative sums of the counts are made ascending by least squares. Knot k
+ * is where they reach k / m of the last sum, with m = 16 intervals for cosines and 8 for others. If two or more knots would be
+ * in one cell, the cell has one knot, at its end: all its rows may have the same number. */
 void dp_knots_place(const struct dp_knots *knots, enum dp_basis_kind kind, double unit, double noise, struct dp_schema *schema);

@@ -1,6 +1,7 @@
 /* Noise that is correlated over steps (laps, or the cells of a column), for running totals. C is lower triangular and Toeplitz:
- * C_ts = c_(t−s) for 0 ≤ t − s < B, else 0, with c_k = binom(2k, k) / 4^k rounded to whole multiples of 2^-12: the square root of
- * the matrix of prefix sums (Fichtenberger, Henzinger, Upadhyay 2023), cut at B bands. The noise of step t, in steps of the grid,
+ * C_ts = c_(t−s) for 0 ≤ t − s < B, else 0, with c_k = binom(2k, k) / 4^k rounded to whole multiples of 2^-12: the square root
+ * of the matrix of prefix sums (Fichtenberger, Henzinger, Upadhyay 2023), cut at B bands. The noise of step t, in steps of the
+ * grid, is
  *     r_t = floor(z_t − c_1 r_(t−1) − … − c_(B−1) r_(t−B+1) + 1/2),   r_s = 0 before the first step,
  * where z_t is Gaussian noise, whole in steps of grid/2^12. dp-privacy(7) has the proof that S + r costs what C S + z does. */
 #pragma once

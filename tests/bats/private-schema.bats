@@ -493,7 +493,7 @@ END
     jq -en --argjson a "$(knots half.dp 0)" --argjson b "$(knots other.dp 0)" '[$a, $b] | transpose | map(.[0] - .[1] | fabs) | max < 0.01'
     # charged, once
     dp-import numbers.csv -s numbers.json --basis cosines --private-knots 0.05 --delta 1e-7 -o numbers.dp 2> said
-    grep -qx 'dp-import: knots cost epsilon 0.05, delta 1e-07: noise of [0-9]* on each count of 20000 rows in 64 cells' said
+    grep -qx 'dp-import: knots cost epsilon 0.05, delta 1e-07: noise of [0-9]* on sums of counts of 20000 rows in 256 cells' said
     assert_equal "$(jq -c 'select(.kind == "plan") | .charges[0].queries[0].noise' numbers.dp.ledger)" '"gaussian"'
     assert_equal "$(dp-info numbers.dp | grep '^privacy')" "privacy    the schema was paid for: epsilon 0.05, delta 1e-07, which models inherit"
     dp-import numbers.csv -q -s numbers.json --basis cosines --private-knots 0.05 --delta 1e-7 -o again.dp
@@ -520,9 +520,9 @@ END
     numbers 20000
     jq '.columns[0].type = "person"' numbers.json > persons.json
     dp-import numbers.csv -s persons.json --rows-per-person 2 --basis hats --private-knots 0.1 --delta 1e-7 -o persons.dp 2> said
-    noise=$(sed -n 's/.*noise of \([0-9]*\) on each count of 10000 persons in 32 cells/\1/p' said)
+    noise=$(sed -n 's/.*noise of \([0-9]*\) on sums of counts of 10000 persons in 128 cells/\1/p' said)
     dp-import numbers.csv -s numbers.json --basis hats --private-knots 0.1 --delta 1e-7 -o rows.dp 2> said
-    assert_equal "$(sed -n 's/.*noise of \([0-9]*\) on each.*/\1/p' said | awk -v twice="$noise" '{ print (twice >= 2 * $1 - 1 && twice <= 2 * $1 + 1) }')" 1
+    assert_equal "$(sed -n 's/.*noise of \([0-9]*\) on sums.*/\1/p' said | awk -v noise="$noise" '{ print (noise / $1 > 1.84 && noise / $1 < 1.85) }')" 1 # 2 |c|^2, of 128 cells and of 256
     assert_equal "$(jq -r 'select(.kind == "open").unit' persons.dp.ledger | head -n 1)" person:2
 }
 

@@ -38,9 +38,9 @@ for what, found in zip(("text", "class"), outcomes):
     run -1 cmp -s own1.json own2.json
 }
 
-# Rows are even over the 256 cells of each column. The fourth of seven knots is then off by half the difference of the noise of the
-# lower and the upper cells, over the count of a cell (with the half deviation that keeps cells above nothing). is_normal states how
-# often 300 draws of true noise fail by chance: with persons or not, less than once in a million runs.
+# Rows are even over the 256 cells of each column. The fourth of seven knots is then off by half of the noise on all cells, less
+# that on the lower cells, over the count of a cell. The noise on t cells is the sum of a[t - s] z_s, with a the prefix sums of C^-1.
+# is_normal states how often 150 draws of true noise fail by chance: with persons or not, less than once in a million runs.
 @test "knots have the noise that was paid for, for all rows of a person" {
     for persons in 1 2; do
         law "
@@ -48,16 +48,25 @@ ids = [{'name': 'p', 'type': 'person'}] if $persons == 2 else []
 columns = ids + [{'name': f'x{i}', 'type': 'numeric', 'bounds': [0, 256]} for i in range(30)]
 json.dump({'header': False, 'columns': columns + [{'name': 'y', 'type': 'label', 'classes': ['0', '1']}]}, open('k.json', 'w'))
 with open('k.csv', 'w') as out:
-    for row in range(256 * 80):
-        print((f'p{row // 2},' if ids else '') + f'{row // 80}.5,' * 30 + str(row % 2), file=out)"
-        for i in {1..10}; do
+    for row in range(256 * 160):
+        print((f'p{row // 2},' if ids else '') + f'{row // 160}.5,' * 30 + str(row % 2), file=out)"
+        for i in {1..5}; do
             dp-import k.csv -q -s k.json $([ $persons = 1 ] || echo --rows-per-person 2) --basis hats --private-knots 8 --delta 1e-6 --no-ledger -f -o k.dp
             jq -r '.schema.columns[] | select(.knots).knots[4]' k.dp/dataset.json
         done > fourth
         law "
 scale = $persons * sqrt(30) * multiplier(8, 1e-6)
-draws = [(float(line) - 128) * (80 + scale / 2) / (scale * sqrt(256) / 2) for line in open('fourth')]
-assert len(draws) == 300
+c, inverse = [1], []
+for k in range(1, 256):
+    c.append(c[-1] * (2 * k - 1) / (2 * k))
+c = [round(4096 * x) / 4096 for x in c]
+for t in range(256):
+    inverse.append((t == 0) - sum(c[k] * inverse[t - k] for k in range(1, t + 1)))
+a = [sum(inverse[:t + 1]) for t in range(256)]
+norm = sum(x * x for x in c)
+off = sum((a[255 - s] / 2 - (a[127 - s] if s < 128 else 0)) ** 2 for s in range(256))
+draws = [(float(line) - 128) * (160 + 2 * scale * norm / 256) / (scale * sqrt(norm * off)) for line in open('fourth')]
+assert len(draws) == 150
 is_normal(draws, 'knots')"
     done
 }

@@ -66,10 +66,11 @@ static void one_row_moves_the_counts_by_at_most_the_sensitivity(void **state)
 static void the_budget_says_how_many_cells(void **state)
 {
     (void)state;
-    assert_int_equal(dp_knots_choose(1599, 100), 0);
-    assert_int_equal(dp_knots_choose(1600, 100), 16);
-    assert_int_equal(dp_knots_choose(12799, 100), 32);
-    assert_int_equal(dp_knots_choose(12800, 100), 64);
+    assert_int_equal(dp_knots_choose(799, 100), 0);
+    assert_int_equal(dp_knots_choose(800, 100), 16);
+    assert_int_equal(dp_knots_choose(1599, 100), 16);
+    assert_int_equal(dp_knots_choose(1600, 100), 32);
+    assert_int_equal(dp_knots_choose(3200, 100), 64);
     assert_int_equal(dp_knots_choose(1e9, 1), 256);
 }
 
@@ -113,7 +114,7 @@ static void check_line(char *line)
     dp_knots_merge(&k, 16);
     for (size_t i = 0; i < 16; i++)
         k.count[i] = (int64_t)unit * strtol(counts, &counts, 10);
-    dp_knots_place(&k, dp_basis_of(kind), unit, strtod(noise, NULL), &s);
+    dp_knots_place(&k, dp_basis_of(kind), unit, 4 * strtod(noise, NULL), &s); /* of a count of 16 */
     const struct dp_basis *b = &s.column[0].basis;
     if (json_is_null(expected)) {
         assert_int_equal(b->kind, DP_BASIS_NONE);

@@ -48,9 +48,19 @@ promised=" --multiplier $(multiplier "${plan:+--on gradient}")"
 if [ -n "$distributed_noise" ]; then
     # shellcheck disable=SC2001 # each line
     at_site+=$'\n'$(sed "s/ |\$/ --share --colluding $colluding${seeded:+ $seeded} |/" <<< "$noise")
+    # full batches of all kinds of laps are one Gaussian
+    view=$(awk -v noise="$noise" -v plan="${plan:- $laps}" 'BEGIN {
+        for (n = split(plan, kinds, / *, */); n; n--) { split(kinds[n], part, " "); laps[part[2] == "" ? "" : part[1]] = part[part[2] == "" ? 1 : 2] }
+        for (n = split(noise, stages, "\n"); n; n--) {
+            kind = match(stages[n], /--on [^ ]*/) ? substr(stages[n], RSTART + 5, RLENGTH - 5) : ""
+            match(stages[n], /--multiplier [^ ]*/)
+            all += laps[kind] / substr(stages[n], RSTART + 13, RLENGTH - 13) ^ 2
+        }
+        printf "%.9g", 1 / sqrt(all) }')
     promised='' noise=''
 fi
 say "${about#'# '}"
+[ -z "$distributed_noise" ] || say_view "$view" 1 1
 if [ -n "$workers" ]; then
     loop "
   dp-gather $ports |${noise:+

@@ -12,6 +12,8 @@ options_of_sites() {
     flag parts "a site: its rows are part I of K of those in --data"
     flag distributed-noise "each site adds a share of the noise, so that the gate sees no sum without noise"
     option colluding 0 C "enough noise for the gate and C sites that know each other's noise" count
+    option mask '' ROSTER "a site: hide its sums with the sites in this file (dp-worker --mask); needs --distributed-noise" text
+    option lost 0 L "a site, with --mask: continue without up to L sites" count
     option on-lost stop HOW "stop|wait|continue: the gate, when a site is lost" choice
     option timeout 60 S "the gate: seconds until a site is lost" number
     options_of_port
@@ -26,7 +28,7 @@ options_of_port() {
 # where: the gate has --workers, a site has --shard; $ports are the options of dp-gather
 where() {
     case ${workers:+gate}${shard:+site} in
-        gate) [ -z "$data$parts$server$budget" ] || fail "--data, --parts, --server and --budget are a site's, --workers is the gate's" ;;
+        gate) [ -z "$data$parts$server$budget$mask" ] || fail "--data, --parts, --server, --mask and --budget are a site's, --workers is the gate's" ;;
         site) [[ $shard =~ ^[1-9][0-9]*/[1-9][0-9]*$ ]] || fail "--shard: must be I/K, got '$shard'"
             [ -n "$data" ] || fail "--data is required"
             refuse "the gate's" model init resume ;;
@@ -36,6 +38,7 @@ where() {
     [ -n "$rows" ] || fail "--rows is required: of all sites together"
     [ -n "$shard$ledger$no_ledger$seed$print" ] ||
         fail "--ledger is required: the gate has no data set with a ledger, and without one the sites would pay for nothing (--no-ledger goes without)"
+    [ -z "$mask" ] || [ -n "$distributed_noise" ] || fail "--mask needs --distributed-noise: the gate would see an exact total"
     part=${parts:+ --shard $shard}
     port=(--at "$at" ${insecure_plaintext:+"$insecure_plaintext"} ${keys:+--keys "$keys"} ${server:+--server "$server"})
     [ -z "$workers" ] || port+=(--workers "$workers" --on-lost "$on_lost" --timeout "$timeout")
@@ -67,6 +70,7 @@ place_noise() {
         noise_of_gate='' noise_of_site="$noise --share --colluding $colluding${seeded:+ $seeded}"
         site_account=" |
   dp-site-account --epsilon $epsilon --delta $delta$gate"
+        say_view "$1" "$rate" "$laps"
     fi
     [ -z "$parts" ] || site_account=''
 }
@@ -89,9 +93,21 @@ limit_site() {
     fi
 }
 
+# say_view SIGMA RATE LAPS: what the gate learns of a person here from sums with a share of the noise, or from their total
+say_view() {
+    local view=$epsilon why='only the total of all sites: no more than a reader of the model'
+    [ -n "$shard" ] && [ "$colluding" -lt "${shard#*/}" ] || return 0 # dp-noise says why not
+    if [ -z "$mask" ]; then
+        why="this site's sums with a share of the noise (--mask hides them)"
+        view=$(dp-account epsilon --multiplier "$(awk "BEGIN { printf \"%.9g\", $1 / sqrt(${shard#*/} - $colluding) }")" --rate "$2" --laps "$3" \
+            --delta "$delta" --adjacency "$adjacency") || exit
+    fi
+    say "the gate learns epsilon $view of a person here: it sees $why"
+}
+
 # work PIPELINE: runs the pipeline of a site until the gate ends the run
 work() {
-    set -- "${port[@]}" --shard "$shard" --exec "$exec" ${seed:+--allow-seeded} ${checkpoint:+--checkpoint "$checkpoint"} \
+    set -- "${port[@]}" --shard "$shard" ${mask:+--mask "$mask" --lost "$lost"} --exec "$exec" ${seed:+--allow-seeded} ${checkpoint:+--checkpoint "$checkpoint"} \
         ${checkpoint_every:+--checkpoint-every "$checkpoint_every"} -- "$(without_holes "$1")"
     if [ -n "$print" ]; then show dp-worker "$@"; else limit_site && exec dp-worker "$@"; fi
 }

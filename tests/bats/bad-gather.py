@@ -22,6 +22,7 @@ JOIN, FRAME, ROSTER = 16, 17, 20
 KEPT = ("method", "family", "loss", "loss_width", "lambda", "scale", "classes", "labels", "label_scale", "label_offset", "data", "population",
         "private_preprocessing", "row_norm", "bound", "intercept")
 LAPS, SHARD, SHARDS = int(os.environ.get("LAPS", 40)), 1, int(os.environ.get("SHARDS", 2))
+SECONDS = float(os.environ.get("SECONDS_TO_WAIT", 20))
 
 
 def entry(key, value):
@@ -45,13 +46,14 @@ def numbers(array):
 
 
 class Gather:
-    def __init__(self, path):
+    def __init__(self, path, shard=SHARD, shards=SHARDS):
+        self.shard, self.shards = shard, shards
         server = socket.socket(socket.AF_UNIX)
         server.bind(path)
         server.listen()
-        server.settimeout(20)
+        server.settimeout(SECONDS)
         self.at, _ = server.accept()
-        self.at.settimeout(20)
+        self.at.settimeout(SECONDS)
         self.at.sendall(GREETING)
         self.take(64)
         self.at.sendall(self.command(b"\x05READY" + entry(b"Socket-Type", b"ROUTER")))
@@ -104,17 +106,17 @@ class Gather:
         except (ConnectionError, TimeoutError):
             return None
 
-    def send(self, body, lap=0, credit=0, shard=SHARD, shards=SHARDS, run=None, kind=FRAME):
+    def send(self, body, lap=0, credit=0, run=None, kind=FRAME):
         self.sequence += 1
-        head = struct.pack("<4sB3x16s16sQqiiq", b"dpl\1", kind, self.name if run is None else run, self.own, self.sequence, lap, shard,
-                           shards, credit)
+        head = struct.pack("<4sB3x16s16sQqiiq", b"dpl\1", kind, self.name if run is None else run, self.own, self.sequence, lap, self.shard,
+                           self.shards, credit)
         try:
             self.at.sendall(part(head, 1) + part(body if isinstance(body, bytes) else msgpack.packb(body), 0))
         except OSError:
             pass
 
     def hello(self, lap=0, **fields):
-        frame = {"kind": "hello", "format": 2, "software": "dpline", "run": self.name.hex(), "shard": SHARD, "shards": SHARDS, "stage": 0,
+        frame = {"kind": "hello", "format": 2, "software": "dpline", "run": self.name.hex(), "shard": self.shard, "shards": self.shards, "stage": 0,
                  "laps": LAPS}
         if "records" in fields:
             frame = {"kind": "hello", "records": fields.pop("records"), **frame}
@@ -137,6 +139,7 @@ class Gather:
         return self.answer()
 
 
-gather = Gather(sys.argv[1])
-hello, lap, session, run, end, send, roster = gather.hello, gather.lap, gather.session, gather.run, gather.end, gather.send, gather.roster
-exec(sys.argv[2])
+if __name__ == "__main__":
+    gather = Gather(sys.argv[1])
+    hello, lap, session, run, end, send, roster = gather.hello, gather.lap, gather.session, gather.run, gather.end, gather.send, gather.roster
+    exec(sys.argv[2])

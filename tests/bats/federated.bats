@@ -24,8 +24,8 @@ teardown() {
         gate="--workers 3 --rows 900 --at tcp://127.0.0.1:5" site="--shard 2/3 --rows 900 --at tcp://127.0.0.1:5"
         complains 2 "$p.sh: --workers, for the gate, or --shard, for a site, is required" $p.sh
         complains 2 "$p.sh: --workers, for the gate, or --shard, for a site, is required" $p.sh --workers 3 --shard 2/3
-        complains 2 "$p.sh: --data, --parts, --server and --budget are a site's, --workers is the gate's" $p.sh $gate --data small.dp
-        complains 2 "$p.sh: --data, --parts, --server and --budget are a site's, --workers is the gate's" $p.sh $gate --parts
+        complains 2 "$p.sh: --data, --parts, --server, --mask and --budget are a site's, --workers is the gate's" $p.sh $gate --data small.dp
+        complains 2 "$p.sh: --data, --parts, --server, --mask and --budget are a site's, --workers is the gate's" $p.sh $gate --parts
         complains 2 "$p.sh: --workers: must be a whole number >= 1, got '0'" $p.sh --workers 0
         complains 2 "$p.sh: --at is required" $p.sh --workers 3
         complains 2 "$p.sh: --rows is required: of all sites together" $p.sh --workers 3 --at tcp://127.0.0.1:5
@@ -34,6 +34,7 @@ teardown() {
         complains 2 "$p.sh: --colluding: must be a whole number >= 0, got 'one'" $p.sh $gate --colluding one
         complains 2 "$p.sh: --data is required" $p.sh $site
         complains 2 "$p.sh: --budget: must be a number > 0, got 'much'" $p.sh $site --data small.dp --budget much
+        complains 2 "$p.sh: --mask needs --distributed-noise: the gate would see an exact total" $p.sh $site --data small.dp --mask roster
         complains 2 "$p.sh: --shard: must be I/K, got '2'" $p.sh $site --shard 2
         complains 2 "$p.sh: -o is the gate's" $p.sh $site --data small.dp -o model
         complains 2 "$p.sh: --resume is the gate's" $p.sh $site --data small.dp --resume kept
@@ -148,6 +149,29 @@ spend, at least --epsilon 1" federated-sgd.sh $site
     run -1 grep -q dp-noise <(federated-scd.sh --workers 3 --rows 900 --at $AT_GATE --distributed-noise --print)
     grep -q 'dp-noise .*--share --colluding 2' <(federated-scd.sh --shard 1/3 --data north.dp --rows 900 --at $AT_SITE --distributed-noise --colluding 2 --print)
 }
+
+@test "masks hide the sums of the sites, for the same model, and a site says what the gate learns" {
+    three_sites
+    for site in north east south; do
+        dp-key new keys/$site > /dev/null
+        echo "$site $(dp-key show keys/$site)" >> roster
+    done
+    begin federated-sgd.sh --seed 1 --distributed-noise --colluding 1
+    done_all
+    mv model plain
+    # sqrt(2) of the noise is enough, so a share is worth z / sqrt(2)
+    z=$(dp-account sigma --epsilon 2 --delta 1e-5 --rate 100/900 --laps 90)
+    assert_line_of said.east "federated-sgd.sh: the gate learns epsilon $(dp-account epsilon --multiplier "$(awk "BEGIN { printf \"%.9g\", $z / sqrt(2) }")" --rate 100/900 \
+        --laps 90 --delta 1e-5) of a person here: it sees this site's sums with a share of the noise (--mask hides them)"
+    RUNNING=()
+    for site in north east south; do begin_site $site $((${#RUNNING[@]} + 1)) federated-sgd.sh --seed 1 --distributed-noise --colluding 1 --mask roster --lost 1; done
+    become gate federated-sgd.sh --workers 3 --at $AT_GATE --rows 900 --epsilon 2 --seed 1 --distributed-noise --colluding 1 -o model > said.gate 2>&1 3>&- &
+    RUNNING+=($!)
+    done_all
+    cmp plain model
+    assert_line_of said.east 'federated-sgd.sh: the gate learns epsilon 2 of a person here: it sees only the total of all sites: no more than a reader of the model'
+}
+assert_line_of() { grep -qFx "$2" "$1" || fail "$(cat "$1")"; }
 
 @test "a site that is killed and started again goes on, with the bytes of an undisturbed run" {
     three_sites

@@ -260,3 +260,13 @@ whole() {
     assert_equal "$status" 5
     ended 1 5 '--mask: the gather continues without 1 of 3 sites, and --lost allows 0'
 }
+
+@test "an audit of what the gather receives: of a site masked frames say nothing, and the total as much as the model" {
+    # 200 persons who are there and 200 who are not: the deviation of a rank is at most 0.0289, and 6 of them are 0.174. A share has
+    # half of the noise, so 8 laps are a Gaussian of mu 2.83, and of all shares 1.41: ranks of 0.977 and 0.841
+    mkdir plain masked
+    (cd plain && "$ROOT/tests/bats/gather-view.py" 4 2 1 8 400 > view)
+    awk -F '\t' 'NR == 1 { exit !($4 > 0.95) }' plain/view || fail "$(cat plain/view)"
+    (cd masked && "$ROOT/tests/bats/gather-view.py" --mask 4 2 1 8 400 > view)
+    awk -F '\t' '{ off = $4 - (NR == 1 ? 0.5 : 0.841); bad += off * off > 0.174 * 0.174 } END { exit bad > 0 }' masked/view || fail "$(cat masked/view)"
+}

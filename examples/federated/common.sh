@@ -85,16 +85,18 @@ keys() {
     for site in "${sites[@]}"; do
         dp-key trust "$out/keys/gate" "$site" "$(dp-key show "$out/keys/$site")"
         dp-key trust "$out/keys/$site" gate "$(dp-key show "$out/keys/gate")"
+        echo "$site $(dp-key show "$out/keys/$site")" >> "$out/keys/roster" # the sites' own, for masks
     done
 }
 
-# together EPSILON SEED MODEL [option…]: trains on the rows of all sites, each of which stay on their machine
+# together EPSILON SEED MODEL [option…]: trains on the rows of all sites, each of which stay on their machine. at_sites: options of sites
+at_sites=()
 together() {
     local options=(--rows "$(dp-info --get rows "$out/all.dp")" --epsilon "$1" --delta "$delta" --no-ledger --seed "$2" "${@:4}") site number=0
     local workers=()
     for site in "${sites[@]}"; do
         number=$((number + 1))
-        on "$site" federated-fit.sh --at ">$gate" --shard "$number/${#sites[@]}" --data "$out/$site.dp" --keys "$out/keys/$site" "${options[@]}" -q &
+        on "$site" federated-fit.sh --at ">$gate" --shard "$number/${#sites[@]}" --data "$out/$site.dp" --keys "$out/keys/$site" "${at_sites[@]}" "${options[@]}" -q &
         workers+=($!)
     done
     on gate federated-fit.sh --at "$bound" --workers ${#sites[@]} --cols "$(dp-info --get cols "$out/all.dp")" --keys "$out/keys/gate" "${options[@]}" -q -o "$3"

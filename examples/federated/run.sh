@@ -1,7 +1,7 @@
 #!/bin/bash -p
 # Measures what three sites gain by training together. Results go to build/examples/federated.
 #   run.sh [--write] [part …]     parts: same, models (default: both)
-# same: the model of the three machines and the one of a machine with all rows, compared byte by byte. models: accuracies, site by site.
+# same: the model of the three machines and the one of a machine with all rows, compared byte by byte, and those with masks and without. models: accuracies, site by site.
 # --write also puts measured.tsv, the table and the picture into this directory. SEEDS=n sets the number of seeds (10), EPSILONS="E …" which.
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -61,6 +61,12 @@ same() {
     together 1 1 "$results/three"
     dp-cmp --weights-only "$results/one" "$results/three"
     say "the model of three machines is that of one with all rows, bit by bit"
+    together 1 1 "$results/shares" --distributed-noise
+    at_sites=(--mask "$out/keys/roster")
+    together 1 1 "$results/masks" --distributed-noise
+    at_sites=()
+    cmp "$results/shares" "$results/masks"
+    say "the model with masks is the one without, byte by byte"
 }
 
 import

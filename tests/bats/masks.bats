@@ -163,7 +163,9 @@ lap(2)' --lost 1 --checkpoint kept
     wait "$(cat gate.pid)" || fail "$(cat said worker-*)"
     for k in 1 3; do ended $k 0; done
     assert_equal "$(dp-cat --last model.stream | jq -c '[.lap, .lost, .records[0].gathered]')" '[4000,1,2]'
-    # in one lap nothing was added, and no model is lost
+    # in one lap nothing was added, no model is lost, and all laps are charged
+    cost=$(dp-account epsilon --multiplier 4 --rate 0.1 --laps $LAPS --delta 1e-5)
+    dp-cat --last model.stream | jq -e --argjson cost "$cost" '(.epsilon / $cost - 1) * (.epsilon / $cost - 1) < 1e-8'
     assert_equal "$(dp-cat model.stream | jq .lost | sort | uniq -c | awk '$2 == 3 { print $1 }')" 1
 }
 

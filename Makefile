@@ -257,7 +257,7 @@ CI_ASAN_TESTS := $(CI_ASAN_UNITS) fuzz $(patsubst %,tests/bats/%.bats,golden dat
 ci: export WERROR := -Werror
 ci: deps-check
 	+tests/ci "$(MAKE) all units asan aligned" \
-		"BUILD=$(BUILD) DPLINE_PACKAGE=whole tests/run unit fuzz lint bats $(CI_ASAN_TESTS:%=$(BUILD)/asan:%) $(ALIGNED_TESTS:%=$(BUILD)/aligned:%)" \
+		"BUILD=$(BUILD) DPLINE_TESTS=whole tests/run unit fuzz lint bats $(CI_ASAN_TESTS:%=$(BUILD)/asan:%) $(ALIGNED_TESTS:%=$(BUILD)/aligned:%)" \
 		"$(MAKE) fuzz SECONDS=$(CI_SECONDS)" "BUILD=$(BUILD) tests/arm64" "$(MAKE) check-clang"
 
 # All of it compiled by clang without a warning, and the tests of what compilers make differently.

@@ -33,6 +33,16 @@ setup() {
     if declare -F prepare > /dev/null; then prepare; fi
 }
 
+# some WORD…: of settings of a kind, all in `make ci` without sanitizers (DPLINE_TESTS=whole); elsewhere one, another in each test
+some() {
+    case ${DPLINE_TESTS-}-$BUILD in
+        whole-*asan*) ;;
+        whole-*) echo "$@" && return ;;
+    esac
+    shift $((BATS_TEST_NUMBER % $#))
+    echo "$1"
+}
+
 # need_data NAME FILE: skips unless the raw data set is there; prints nothing.
 need_data() {
     local dir=${DPLINE_DATA:-$ROOT/data}

@@ -29,15 +29,15 @@ ways() {
 }
 
 @test "processes = fused: parallel, every loss, two classes" {
-    for loss in squared hinge logistic smooth-hinge huber; do same two.dp $loss parallel; done
+    for loss in $(some squared hinge logistic smooth-hinge huber); do same two.dp $loss parallel; done
 }
 
 @test "processes = fused: parallel, every loss, four classes" {
-    for loss in squared hinge logistic smooth-hinge huber; do same four.dp $loss parallel; done
+    for loss in $(some squared hinge logistic smooth-hinge huber); do same four.dp $loss parallel; done
 }
 
 @test "processes = fused: parallel, regression" {
-    for loss in squared huber; do same real.dp $loss parallel; done
+    for loss in $(some squared huber); do same real.dp $loss parallel; done
 }
 
 @test "processes = fused: exact costs of laps of one and of several kinds, of searches and choices" {
@@ -46,42 +46,42 @@ ways() {
 }
 
 @test "processes = fused: alpha released, and as published, every loss" {
-    for loss in squared hinge logistic smooth-hinge huber; do
+    for loss in $(some squared hinge logistic smooth-hinge huber); do
         same four.dp $loss release
         same two.dp $loss published
     done
 }
 
 @test "processes = fused: sequential, every loss" {
-    for loss in squared hinge logistic smooth-hinge huber; do same four.dp $loss sequential; done
+    for loss in $(some squared hinge logistic smooth-hinge huber); do same four.dp $loss sequential; done
 }
 
 @test "processes = fused: primal, every smooth loss" {
-    for loss in squared logistic smooth-hinge huber; do same four.dp $loss primal; done
+    for loss in $(some squared logistic smooth-hinge huber); do same four.dp $loss primal; done
 }
 
 @test "processes = fused: non-private, every loss" {
-    for loss in squared hinge logistic smooth-hinge huber; do same four.dp $loss non-private; done
+    for loss in $(some squared hinge logistic smooth-hinge huber); do same four.dp $loss non-private; done
 }
 
 @test "processes = fused: dp-clip as a stage of its own, shuffled epochs" {
-    for loss in hinge logistic; do
+    for loss in $(some hinge logistic); do
         same four.dp $loss clip
         same two.dp $loss shuffle
     done
 }
 
 @test "processes = fused: gradients, every loss and optimiser, as a stage with dp-clip, and without privacy" {
-    for loss in squared hinge logistic smooth-hinge huber huberised-hinge softmax; do same four.dp $loss gradient; done
-    for loss in logistic huberised-hinge; do same two.dp $loss gradient; done
-    for loss in squared huber; do same real.dp $loss gradient; done
+    for loss in $(some squared hinge logistic smooth-hinge huber huberised-hinge softmax); do same four.dp $loss gradient; done
+    for loss in $(some logistic huberised-hinge); do same two.dp $loss gradient; done
+    for loss in $(some squared huber); do same real.dp $loss gradient; done
     for variant in gradient-clip gradient-adaptive gradient-schedule gradient-adagrad gradient-adam sgd; do same four.dp softmax $variant; done
     ways two.dp logistic gradient-correlated
 }
 
 @test "behind a transform: processes = fused, on any number of threads, inline and not, sparse and dense" {
     dp-synth classification --rows 600 --cols 9 --classes 4 --seed 4 --storage csr -o sparse.dp -q
-    for loss in squared logistic huberised-hinge; do
+    for loss in $(some squared logistic huberised-hinge); do
         same four.dp $loss behind
         same two.dp $loss behind-rank
         same two.dp $loss behind-clip
@@ -99,7 +99,7 @@ ways() {
 
 @test "temperature: processes = fused, on any number of threads, inline and not, sparse and dense" {
     dp-synth classification --rows 600 --cols 9 --classes 4 --seed 4 --storage csr -o sparse.dp -q
-    for what in four.dp:softmax two.dp:logistic four.dp:logistic; do
+    for what in $(some four.dp:softmax two.dp:logistic four.dp:logistic); do
         same ${what/:/ } tempered
         train one fused "$(pipeline ${what/:/ } tempered)"
         for variant in threads inline; do
@@ -117,7 +117,7 @@ ways() {
 @test "persons with several rows: processes = fused, on any number of threads, inline and not" {
     dp-synth classification --rows 600 --cols 9 --seed 3 --rows-per-person 4 -o many-two.dp -q
     dp-synth classification --rows 600 --cols 9 --classes 4 --seed 4 --rows-per-person 11 -o many-four.dp -q # more than a block
-    for what in many-two.dp:logistic many-four.dp:softmax many-four.dp:hinge; do
+    for what in $(some many-two.dp:logistic many-four.dp:softmax many-four.dp:hinge); do
         for variant in gradient gradient-adaptive behind behind-clip; do same ${what/:/ } $variant; done
         for variant in gradient behind $([[ $what == *hinge ]] || echo tempered); do
             train one fused "$(pipeline ${what/:/ } $variant)"
@@ -161,7 +161,7 @@ ways() {
 }
 
 @test "laps of several kinds: processes = fused, on any number of threads" {
-    for loss in logistic softmax; do
+    for loss in $(some logistic softmax); do
         same four.dp $loss kinds
         train one fused "$(pipeline four.dp $loss kinds)"
         train three fused "$(pipeline four.dp $loss kinds-threads)"
@@ -181,7 +181,7 @@ ways() {
 }
 
 @test "selections: processes = fused, on any number of threads, inline = by reference" {
-    for what in two.dp:logistic four.dp:softmax four.dp:hinge real.dp:huber real.dp:squared; do
+    for what in $(some two.dp:logistic four.dp:softmax four.dp:hinge real.dp:huber real.dp:squared); do
         IFS=: read -r data loss <<< "$what"
         same "$data" "$loss" select-poisson
         ways "$data" "$loss" select
@@ -191,21 +191,21 @@ ways() {
 
 @test "perturbed objectives: processes = fused, on any number of threads, inline = by reference" {
     dp-synth classification --rows 1500 --cols 9 --seed 4 -o many.dp -q # more parts than threads
-    for what in many.dp:logistic many.dp:smooth-hinge two.dp:huberised-hinge real.dp:huber; do
+    for what in $(some many.dp:logistic many.dp:smooth-hinge two.dp:huberised-hinge real.dp:huber); do
         ways ${what/:/ } perturbed
     done
 }
 
 @test "minimisers: processes = fused, on any number of threads, inline = by reference, every loss with a gradient" {
     dp-synth classification --rows 1500 --cols 9 --classes 4 --seed 4 -o many.dp -q # more parts than threads
-    for what in many.dp:softmax many.dp:logistic two.dp:smooth-hinge two.dp:huberised-hinge real.dp:huber real.dp:squared; do
+    for what in $(some many.dp:softmax many.dp:logistic two.dp:smooth-hinge two.dp:huberised-hinge real.dp:huber real.dp:squared); do
         ways ${what/:/ } erm
     done
 }
 
 @test "descents with a bound: processes = fused, on any number of threads, inline = by reference, every loss they take" {
     dp-synth classification --rows 1500 --cols 9 --classes 4 --seed 4 -o many.dp -q
-    for what in many.dp:softmax many.dp:logistic two.dp:smooth-hinge two.dp:huberised-hinge real.dp:huber; do
+    for what in $(some many.dp:softmax many.dp:logistic two.dp:smooth-hinge two.dp:huberised-hinge real.dp:huber); do
         for how in descent permutation coins; do
             ways ${what/:/ } $how
         done
@@ -213,7 +213,7 @@ ways() {
 }
 
 @test "gradients on any number of threads" {
-    for loss in logistic softmax; do
+    for loss in $(some logistic softmax); do
         train one fused "$(pipeline four.dp $loss gradient)"
         train three fused "$(pipeline four.dp $loss gradient-threads)"
         train three-processes processes "$(pipeline four.dp $loss gradient-threads)"
@@ -244,7 +244,7 @@ ways() {
 @test "sparse storage = dense storage, inline = by reference, to the last bit of the weights" {
     dp-synth classification --rows 600 --cols 9 --classes 4 --seed 4 --storage csr -o sparse.dp -q
     for variant in parallel sequential non-private; do
-        for loss in hinge logistic; do
+        for loss in $(some hinge logistic); do
             train dense fused "$(pipeline four.dp $loss $variant)"
             train sparse fused "$(pipeline sparse.dp $loss $variant)"
             train inline fused "$(pipeline sparse.dp $loss $variant | sed 's/--data sparse.dp --loss/--loss/; s/ | dp-scd-step/ --inline | dp-scd-step/')"
@@ -255,7 +255,7 @@ ways() {
 }
 
 @test "any number of threads" {
-    for loss in squared hinge logistic; do
+    for loss in $(some squared hinge logistic); do
         train one fused "$(pipeline four.dp $loss parallel)"
         train three fused "$(pipeline four.dp $loss threads)"
         train three-processes processes "$(pipeline four.dp $loss threads)"
@@ -342,7 +342,7 @@ cut_at() {
         places=$(seq "$pipes")
         [ $seen -lt 3 ] || places=$(printf '%s\n' $((1 + seen % pipes)) $((1 + (seen + pipes / 2) % pipes)) | sort -u)
         seen=$((seen + 1))
-        for n in $places; do
+        for n in $(some $places); do
             train cut auto "$(cut_at "$n" "$text" "ipc://$PWD/s/$variant-$n")"
             cmp whole cut || fail "$variant cut at $n differs"
         done
@@ -351,10 +351,10 @@ cut_at() {
 
 @test "cut at any | by ZeroMQ over loopback tcp, for every loss" {
     port=$(free_port 200)
-    for loss in squared hinge logistic smooth-hinge huber; do
+    for loss in $(some squared hinge logistic smooth-hinge huber); do
         text=$(pipeline two.dp $loss parallel)
         train whole fused "$text"
-        for n in 1 2 3 4; do
+        for n in $(some 1 2 3 4); do
             port=$((port + 1))
             train cut auto "$(cut_at "$n" "$text" "tcp://127.0.0.1:$port" --insecure-plaintext)"
             cmp whole cut || fail "$loss cut at $n differs"

@@ -283,11 +283,11 @@ few_commands() {
     case $BUILD in *asan*) skip "a package is not made with sanitizers" ;; esac
     mkdir dpline
     git -C "$ROOT" archive HEAD | tar x -C dpline
-    # Programs are linked, installed and packed. DPLINE_PACKAGE=whole, as in make ci, also compiles with the flags of Debian and asks
+    # Programs are linked, installed and packed. DPLINE_TESTS=whole, as in make ci, also compiles with the flags of Debian and asks
     # lintian, which takes minutes.
     local clean=() options=noautodbgsym
     export DPKG_DEB_COMPRESSOR_LEVEL=0
-    if [ "${DPLINE_PACKAGE-}" != whole ]; then
+    if [ "${DPLINE_TESTS-}" != whole ]; then
         find dpline -type f -exec touch -d 2020-01-01 {} + # older than what was compiled
         mkdir dpline/build
         cp -a "$BUILD"/{obj,gen,lib} dpline/build
@@ -296,9 +296,9 @@ few_commands() {
     fi
     # No packages of debug symbols: nothing here asks about them.
     (cd dpline && timeout 900 env -u BUILD -u MAKEFLAGS DEB_BUILD_OPTIONS="$options" dpkg-buildpackage -us -uc -b -j2 "${clean[@]}") > log 2>&1 || fail "$(tail log)"
-    [ "${DPLINE_PACKAGE-}" = whole ] || [ "$(grep -c '^  CC ' log)" = 0 ] || fail "it compiles again: $(grep '^  CC ' log)"
+    [ "${DPLINE_TESTS-}" = whole ] || [ "$(grep -c '^  CC ' log)" = 0 ] || fail "it compiles again: $(grep '^  CC ' log)"
     run dpkg -c dpline_*.deb
     assert_line --regexp '\./usr/bin/dpline -> '
     refute_line --partial 'bin/sgd.sh'
-    [ "${DPLINE_PACKAGE-}" != whole ] || ! command -v lintian > /dev/null || lintian --fail-on error dpline_*.changes
+    [ "${DPLINE_TESTS-}" != whole ] || ! command -v lintian > /dev/null || lintian --fail-on error dpline_*.changes
 }

@@ -41,7 +41,7 @@ train() { timeout 60 dp-loop "${PLAN[@]}" --seed 11 --exec "$2" -q -o "$1" -- "$
 python() { PYTHONPATH=$ROOT/tests/bats /usr/bin/python3 -c "import sys, math, numpy, frames"$'\n'"$1" "${@:2}"; }
 
 @test "processes = fused, on any number of threads, and with the rows inline" {
-    for data in two.dp four.dp; do
+    for data in $(some two.dp four.dp); do
         for variant in $KINDS; do
             search $variant $data
             train fused fused
@@ -60,7 +60,7 @@ python() { PYTHONPATH=$ROOT/tests/bats /usr/bin/python3 -c "import sys, math, nu
 
 @test "cut at any | by ZeroMQ" {
     chmod 700 .
-    for variant in search average adaptive decay same-batch; do
+    for variant in $(some search average adaptive decay same-batch); do
         search $variant four.dp
         train whole fused
         whole=$TEXT
@@ -124,7 +124,7 @@ assert len(choices) > 1 and steps > 1' || fail "$variant"
 if frame["kind"] == "lap" and frame["lap"] > int(open("last").read()) and not os.path.exists("stopped"):
     open("stopped", "w").close()
     sys.exit(1)'
-    for variant in search average decay normalise same-batch; do
+    for variant in $(some average decay normalise same-batch search); do
         search $variant two.dp "./stop | dp-account --adaptive --allow-seeded --epsilon 9 --delta 1e-5 --ledger $PWD/ledger"
         rm -f ledger*
         echo 1000 > last
@@ -182,7 +182,7 @@ if frame["kind"] == "lap" and frame["lap"] > int(open("last").read()) and not os
 }
 
 @test "killed and resumed, with and without a seed" {
-    for variant in search same-batch; do
+    for variant in $(some search same-batch); do
         search $variant two.dp
         plan=("${PLAN[@]/7/150}")
         plan=("${plan[@]/#9/300}")
@@ -210,7 +210,7 @@ if frame["kind"] == "lap" and frame["lap"] > int(open("last").read()) and not os
 
 @test "every process killed, early and late: the run ends, the ledger holds" {
     small_data
-    for variant in search same-batch; do
+    for variant in $(some search same-batch); do
         search $variant small.dp "dp-account --adaptive --epsilon 9 --delta 1e-5 --ledger ledger"
         rm -f ledger*
         TEXT=${TEXT//-z 3/-z 900}

@@ -139,10 +139,10 @@ static void print_facts(const struct dp_fit_facts *facts, const struct dp_fit *f
         printf(", the largest power of ten below 1 / %s^1.1", dp_fit_unit(facts));
     if (basis > DP_BASIS_LINE)
         printf("; numbers have %s%s", dp_bases[basis],
-               !dp_fit_curves(facts, fit, basis == DP_BASIS_PRODUCTS)
-                   ? basis == DP_BASIS_PRODUCTS ? ", and cosines would do better" : ", and lines would do better"
-               : basis == DP_BASIS_COSINES && dp_fit_products(facts, fit) ? ", and the budget pays for products"
-                                                                          : "");
+               !dp_fit_curves(facts, fit) ? ", and lines would do better"
+               : basis == DP_BASIS_COSINES && facts->cosines > DP_BASIS_COSINE_COUNT && dp_fit_products(facts, fit) >= 4
+                   ? ", and the budget pays for products"
+                   : "");
     putchar('\n');
 }
 
@@ -201,14 +201,12 @@ static size_t numbers_with_cosines(const struct dp_dataset *d)
 static struct dp_fit_facts facts_of(const struct dp_dataset *d, const struct options *o)
 {
     struct dp_fit_facts facts = {.persons = o->rows, .columns = o->cols, .classes = o->classes, .constant = true};
-    const size_t numbers = d != NULL ? numbers_with_cosines(d) : 0;
     if (d != NULL)
         facts = (struct dp_fit_facts){.persons = o->rows == DP_OPT_ABSENT_INT ? (int64_t)d->persons : o->rows,
                                       .columns = (int64_t)d->cols,
                                       .classes = (int64_t)d->classes,
                                       .rows_per_person = (int64_t)d->rows_per_person,
-                                      .cosines = (int64_t)numbers * DP_BASIS_COSINE_COUNT,
-                                      .products = (int64_t)dp_products_count(numbers),
+                                      .cosines = (int64_t)numbers_with_cosines(d) * DP_BASIS_COSINE_COUNT,
                                       .constant = strstr(d->row_norm, "bias") != NULL,
                                       .images = d->features,
                                       .here = o->rows == DP_OPT_ABSENT_INT};
@@ -273,6 +271,7 @@ static int fit(const struct dp_dataset *d, const char *path, const struct option
     char whole[40], adjacency[20], exec[20], seed[24];
     struct left left;
     struct dp_fit chosen;
+    size_t products;
     int rc = find_left(&left, o, facts.persons, d != NULL ? d->paid_epsilon : 0, d != NULL ? d->paid_delta : 0, path, err);
     if (rc != DP_OK)
         return rc;
@@ -312,16 +311,19 @@ static int fit(const struct dp_dataset *d, const char *path, const struct option
     if (!o->quiet && chosen.reach < LITTLE_REACH)
         fprintf(stderr, "%s: warning: epsilon %s is small for so few %s: the model may be hardly better than %s\n",
                 command.name, stated.epsilon, dp_fit_unit(&facts), facts.classes == 0 ? "the mean" : "the most frequent class");
-    print_facts(&facts, &chosen, &stated, isnan(o->delta), d != NULL ? dp_row_norm_basis(d->row_norm) : DP_BASIS_LINE);
+    print_facts(&facts, &chosen, &stated, isnan(o->delta),
+                d != NULL ? dp_row_norm_basis(d->row_norm, &products) : DP_BASIS_LINE);
     fit_print(stdout, &chosen, &more);
     return d != NULL && d->schema != NULL && !o->quiet ? tell_exports(d, chosen.loss, err) : DP_OK;
 }
 
-/* For programs: prints the basis that the budget pays for, for numbers of a table with this schema and --rows rows. */
+/* For programs: prints the basis that the budget pays for, for numbers of a table with this schema and --rows rows, how many
+ * products, and how many pairs of columns are left out because there would be too many. */
 static int choose_basis(const char *path, const struct options *o, struct dp_err *err)
 {
     struct dp_row_plan plan = {.basis = DP_BASIS_COSINES, .bias = true, .norm = DP_NORM_UNIT};
     struct dp_features features = {0};
+    struct dp_products products = {0};
     struct left left;
     struct dp_fit chosen;
     int rc = dp_schema_load(&plan.schema, path, err);
@@ -334,18 +336,24 @@ static int choose_basis(const char *path, const struct options *o, struct dp_err
                                        .columns = (int64_t)features.count,
                                        .classes = s->real_label ? 0 : (int64_t)s->classes,
                                        .cosines = (int64_t)numbers * DP_BASIS_COSINE_COUNT,
-                                       .products = (int64_t)dp_products_count(numbers),
                                        .constant = true};
     rc = rc
              ?: find_left(&left, o, facts.persons, json_number_value(json_object_get(s->paid, "epsilon")),
                           json_number_value(json_object_get(s->paid, "delta")), path, err);
     rc = rc ?: dp_fit_choose(&facts, &left.budget, loss_of(&facts, o), &chosen, err);
+    const bool curves = rc == DP_OK && dp_fit_curves(&facts, &chosen);
+    const int64_t most = curves && numbers > 0 ? dp_fit_products(&facts, &chosen) : 0;
+    if (most > 0)
+        rc = dp_products_plan(&products, s, features.first, (size_t)most, err);
     if (rc == DP_OK)
-        printf("{\"columns\": %lld, \"basis\": \"%s\"}\n", (long long)facts.columns,
+        printf("{\"columns\": %lld, \"basis\": \"%s\", \"products\": %zu, \"pairs\": %zu, \"left_out\": %zu}\n",
+               (long long)facts.columns,
                numbers == 0 ? "none"
-                            : dp_bases[!dp_fit_curves(&facts, &chosen, false) ? DP_BASIS_LINE
-                                       : dp_fit_products(&facts, &chosen)     ? DP_BASIS_PRODUCTS
-                                                                              : DP_BASIS_COSINES]);
+                            : dp_bases[!curves               ? DP_BASIS_LINE
+                                       : products.count == 0 ? DP_BASIS_COSINES
+                                                             : DP_BASIS_PRODUCTS],
+               products.count, products.pairs, products.all - products.pairs);
+    dp_products_free(&products);
     dp_features_free(&features, s);
     dp_row_plan_free(&plan);
     return rc;

@@ -19,6 +19,7 @@
 #include "data/format.h"
 #include "data/import.h"
 #include "data/input.h"
+#include "data/products.h"
 #include "data/propose.h"
 #include "base/interrupt.h"
 #include "base/mem.h"
@@ -32,7 +33,7 @@ struct options {
     const char *output, *out, *test, *schema, *infer, *label, *classes, *delimiter, *comment, *columns, *without, *population,
         *ledger, *sql, *person;
     double split, private_schema, at_most, private_knots, delta;
-    int64_t cols, seed, noise_seed, skip_bad, skip_lines, rows_per_person;
+    int64_t cols, seed, noise_seed, skip_bad, skip_lines, rows_per_person, products;
     int storage, norm, scale, features, basis, bad_cells;
     bool row_is_person;
     bool header, no_header, bias, no_bias, number, private_counts, quantise, force, quiet, json, allow_private_output,
@@ -117,6 +118,8 @@ static const struct dp_option options[] = {
     DP_OPTION_CHOICE(0, basis, "HOW", DP_BASIS_CHOICES,
                      "numbers with bounds become curves, where the schema does not say a basis", .only = SCHEMED,
                      .excludes = "infer-schema"),
+    DP_OPTION_INT(0, products, "N", DP_FROM_TO(1, DP_PRODUCTS_COLUMNS), "at most N products, of small pairs of columns first",
+                  .needs = "basis=products"),
     DP_OPTION_FLAG(0, header, "the first line names the columns", .needs = "infer-schema"),
     DP_OPTION_FLAG(0, no_header, "the first line is a row", .needs = "infer-schema", .excludes = "header, sql"),
     DP_OPTION_TEXT(0, columns, "NAMES", "only these columns, separated by commas, are features", .needs = "infer-schema"),
@@ -741,6 +744,7 @@ static struct dp_import import_of(const struct options *o)
         .test = o->test,
         .plan.quantise = o->quantise,
         .plan.basis = (enum dp_basis_kind)(o->basis < 0 ? DP_BASIS_NONE : DP_BASIS_LINE + o->basis),
+        .plan.products = o->products != DP_OPT_ABSENT_INT ? (size_t)o->products : DP_PRODUCTS_COLUMNS,
         .map = o->features < 0 ? DP_MAP_NONE : (enum dp_map_kind)(DP_MAP_HOG + o->features),
         .threads = omp_get_max_threads(),
         .writer = {.storage = dp_storage_of(o->storage, o->quantise),

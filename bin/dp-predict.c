@@ -382,8 +382,8 @@ static int take_schema(const struct predict *p, const char *model, struct dp_imp
 {
     const char *norm = dp_frame_text(p->frame, DP_F_ROW_NORM, "");
     int rc = dp_schema_load(&import->plan.schema, p->options->schema, err);
-    if (rc == DP_OK &&
-        !dp_row_norm_read(norm, &import->plan.norm, &import->plan.bias, &import->plan.basis, &import->plan.quantise))
+    if (rc == DP_OK && !dp_row_norm_read(norm, &import->plan.norm, &import->plan.bias, &import->plan.basis,
+                                         &import->plan.products, &import->plan.quantise))
         rc = dp_fail(err, DP_E_RUN, "%s does not say how rows are scaled", model);
     if (rc == DP_OK && import->plan.schema.paid == NULL &&
         strstr(dp_frame_text(p->frame, DP_F_PREPROCESSING, ""), "paid-schema"))
@@ -469,8 +469,8 @@ static int take_scaling(const struct predict *p, const char *model, struct dp_im
     if (import->map != DP_MAP_NONE)
         return DP_OK;
     int rc = dp_form_read(&form, p->frame, err);
-    if (rc == DP_OK &&
-        !dp_row_norm_read(dp_frame_text(p->frame, DP_F_ROW_NORM, ""), &plan->norm, &plan->bias, &plan->basis, &plan->quantise))
+    if (rc == DP_OK && !dp_row_norm_read(dp_frame_text(p->frame, DP_F_ROW_NORM, ""), &plan->norm, &plan->bias, &plan->basis,
+                                         &plan->products, &plan->quantise))
         rc = dp_fail(err, DP_E_RUN, "%s does not say how rows are scaled", model);
     if (rc == DP_OK && strstr(dp_frame_text(p->frame, DP_F_PREPROCESSING, ""), "max-abs") != NULL)
         rc = dp_fail(err, DP_E_RUN,

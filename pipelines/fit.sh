@@ -28,7 +28,7 @@ option delta '' D "(default: the largest power of ten below 1 / rows^1.1, or per
 option adjacency null-record HOW "null-record|replace-one: what one person can change" choice
 option population '' NAME "TABLE: whose rows these are, as for dp-import" text
 options_of_classes
-flag additive "TABLE: no products of two numbers, so that numbers act one by one, as curves"
+flag additive "TABLE: no products of pairs of columns, so that columns act one by one"
 flag linear "TABLE: numbers are lines, as the schema says; coefficients are readable"
 option threads '' N "(default: all cores, for small data sets one)" whole
 options_of_ledger
@@ -153,7 +153,7 @@ rows() {
 }
 # import_as FORMAT: numbers are curves, with products of two, if the budget pays for them, which depends on rows, columns and epsilon
 import_as() {
-    local said='' basis status
+    local said='' basis status said_of_basis with
     if [ -n "$linear" ]; then
         rows "$1"
         return
@@ -162,29 +162,36 @@ import_as() {
         said=$(rows "$1" --basis cosines 2>&1) || { status=$? && echo "$said" >&2 && return $status; }
         persons=$(dp-info --get persons "$data") again=1
     fi
-    basis=$(choose_basis) || basis=line
+    said_of_basis=$(choose_basis) || said_of_basis='"basis": "line"'
+    basis=$(value basis "$said_of_basis")
     [ "$basis" != products ] || [ -z "$additive" ] || basis=cosines
+    with=(--basis "${basis/none/cosines}")
+    if [ "$basis" = products ]; then
+        with+=(--products "$(value products "$said_of_basis")")
+        [ "$(value left_out "$said_of_basis")" = 0 ] || say "$(value pairs "$said_of_basis") pairs of columns have products; \
+$(value left_out "$said_of_basis") have none, because the budget does not pay for more columns"
+    fi
     if [ "$basis" = line ]; then
         say "numbers are lines: the budget does not pay for curves"
         rows "$1"
     elif [ "$basis" != none ] && [ "$adjacency" = null-record ] && [ -z "$seed" ] && ! grep -q '"inferred-schema"' "$own_schema"; then
         place_knots "$1"
     elif [ "$basis" = products ] || [ -z "$said" ]; then
-        rows "$1" --basis "${basis/none/cosines}"
+        rows "$1" "${with[@]}"
     else
         echo "$said" >&2
     fi
 }
-# choose_basis: prints the basis that numbers get if the knots cost a twentieth of epsilon
+# choose_basis: prints what numbers and pairs of columns get if the knots cost a twentieth of epsilon
 choose_basis() {
     words_of loss delta adjacency
-    value basis "$(dp-fit "${words[@]}" --epsilon "$(calculate 'epsilon * 0.95')" --rows "$persons" -- "$own_schema" 2> /dev/null)"
+    dp-fit "${words[@]}" --epsilon "$(calculate 'epsilon * 0.95')" --rows "$persons" -- "$own_schema" 2> /dev/null
 }
 # place_knots FORMAT: the rows, with knots at quantiles that a twentieth of the budget pays for. The accountant of knots is for null
 # records, a seeded run pays for nothing, and a model whose bounds are private does not carry its knots, so no table could be scored
 place_knots() {
     words_of ledger no-ledger allow-weak
-    rows "$1" --basis "$basis" --else-unpaid --private-knots "$(calculate 'epsilon / 20')" \
+    rows "$1" "${with[@]}" --else-unpaid --private-knots "$(calculate 'epsilon / 20')" \
         ${delta:+--delta "$(calculate 'delta / 10')"} "${words[@]}"
 }
 # choose: the run for the data set

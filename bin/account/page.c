@@ -12,7 +12,7 @@
 #include "priv/gdp.h"
 #include "template.h"
 
-enum { WEIGHTS = 25, COLUMNS = 12, CURVES = 12, CLASSES = 10 };
+enum { WEIGHTS = 25, COLUMNS = 12, CURVES = 12, LEVELS = 60, CLASSES = 10 };
 
 static const char template[] =
 #include "account/page.inc"
@@ -461,8 +461,10 @@ static json_t *curves_json(const struct page *p, double norm)
     json_t *json = json_pack("{s:O*}", "products", get(p->curves, "products")), *curve;
     double low, high;
     struct drawing d;
-    size_t i;
-    if (p->plain || json_array_size(curves) > CURVES)
+    size_t i, means = 0;
+    json_array_foreach (curves, i, curve)
+        means += get(curve, "where") == NULL;
+    if (p->plain || means > CURVES)
         return json;
     const json_t *last = json_array_get(curves, json_array_size(curves) - 1);
     const bool classes = strcmp(text(json_array_get(curves, 0), "class"), text(last, "class")) != 0;
@@ -470,6 +472,8 @@ static json_t *curves_json(const struct page *p, double norm)
     plot_range(curves, &low, &high);
     draw(&d);
     json_array_foreach (curves, i, curve) {
+        if (get(curve, "where") != NULL && json_array_size(curves) > LEVELS)
+            continue;
         json_t *named = json_copy(curve);
         if (classes)
             set(named, "column", json_sprintf("%s: %s", text(curve, "class"), text(curve, "column")));

@@ -43,7 +43,8 @@ static int take_weights(struct page_weights *weights, const struct dp_frame *fra
     enum dp_row_norm norm = DP_NORM_BOUNDS;
     bool bias, quantised;
     enum dp_basis_kind basis;
-    dp_row_norm_read(data->row_norm, &norm, &bias, &basis, &quantised);
+    size_t products;
+    dp_row_norm_read(data->row_norm, &norm, &bias, &basis, &products, &quantised);
     weights->divides = norm == DP_NORM_UNIT || norm == DP_NORM_CAP;
     weights->names = data->column_names;
     weights->count = rc == DP_OK ? data->cols : 0;

@@ -35,7 +35,7 @@ static const struct {
     enum export_need need;
     const char *what;
 } needs[] = {
-    {EXPORT_PRODUCTS, "has products of two numbers (dpline fit --additive makes none)"},
+    {EXPORT_PRODUCTS, "has products of two columns (dpline fit --additive makes none)"},
     {EXPORT_NORM, "divides each row by its norm"},
     {EXPORT_LIMIT, "refuses rows of a norm above 1"},
     {EXPORT_CURVES, "has a curve for column '%.60s'"},

@@ -5,7 +5,7 @@
  *   hats     p_(i−1) − p_i                       of its intervals, with p_(−1) = 1 and p_m = 0
  *   bins     the same of ⌊p_i⌋, where the last interval counts as 0
  *   cosines  cos(π k Σ_i p_i / m) / k
- *   products of two of these cosines */
+ *   products of two of: these cosines, inputs that are 0 or 1 */
 
 #include "base/json.h"
 #include "base/mem.h"
@@ -29,7 +29,8 @@ struct map {
         size_t term, first, places; /* the intervals whose places it is of */
         double angle, factor;
     } * wave;
-    size_t (*product)[2]; /* waves */
+    size_t *input;        /* terms: the input that it is */
+    size_t (*product)[2]; /* terms */
 };
 
 /* The weight of term j in output k. */
@@ -93,16 +94,24 @@ static void add_basis(struct map *m, const struct dp_basis *basis, size_t input,
     }
 }
 
+/* The wave that a term is, or m->waves. */
+static size_t wave_of(const struct map *m, size_t term)
+{
+    size_t i = 0;
+    while (i < m->waves && m->wave[i].term != term)
+        i++;
+    return i;
+}
+
 static void add_product(struct map *m, size_t j)
 {
     const struct dp_term *term = &m->terms->term[j];
     double factor = term->factor;
-    for (int which = 0; which < 2; which++)
-        for (size_t i = 0; i < m->waves; i++)
-            if (m->wave[i].term == term->of[which]) {
-                m->product[m->products][which] = i;
-                factor *= m->wave[i].factor;
-            }
+    for (int which = 0; which < 2; which++) {
+        const size_t wave = wave_of(m, term->of[which]);
+        factor *= wave < m->waves ? m->wave[wave].factor : 1;
+        m->product[m->products][which] = term->of[which];
+    }
     add(m, PRODUCT, m->products++, j, factor);
 }
 
@@ -121,8 +130,10 @@ static void fill_map(struct map *m)
             add_number(m, m->inputs++, j);
         else if (term->kind == DP_TERM_PRODUCT)
             add_product(m, j);
-        else if (term->kind != DP_TERM_BASIS)
+        else if (term->kind != DP_TERM_BASIS) {
+            m->input[j] = m->inputs;
             add(m, INPUT, m->inputs++, j, 1);
+        }
     }
 }
 
@@ -144,6 +155,7 @@ static void open_map(struct map *m)
     m->place = dp_new(most, sizeof *m->place);
     m->wave = dp_new(most, sizeof *m->wave);
     m->product = dp_new(most, sizeof *m->product);
+    m->input = dp_new(most, sizeof *m->input);
     fill_map(m);
 }
 
@@ -155,6 +167,7 @@ static void close_map(struct map *m)
     free(m->place);
     free(m->wave);
     free(m->product);
+    free(m->input);
 }
 
 /* Adds a part, times its weights, to the sum. */
@@ -202,27 +215,43 @@ static void put_waves(struct onnx_graph *g, const struct map *m)
     free(angle);
 }
 
-static void put_products(struct onnx_graph *g, const struct map *m)
+/* Leaves the factors of all products, waves or inputs. */
+static void put_factors(struct onnx_graph *g, const struct map *m, int which, const char *inputs, const char *waves)
+{
+    double *of_wave = room(m->waves, m->products), *of_input = room(m->inputs, m->products);
+    char first[ONNX_NAME];
+    for (size_t j = 0; j < m->products; j++) {
+        const size_t term = m->product[j][which], wave = wave_of(m, term);
+        if (wave < m->waves)
+            of_wave[wave * m->products + j] = 1;
+        else
+            of_input[m->input[term] * m->products + j] = 1;
+    }
+    strcpy(g->value, waves);
+    onnx_with(g, "MatMul", of_wave, m->waves, m->products);
+    strcpy(first, g->value);
+    strcpy(g->value, inputs);
+    onnx_with(g, "MatMul", of_input, m->inputs, m->products);
+    onnx_node(g, "Add", first, NULL, NULL, 0);
+    free(of_wave);
+    free(of_input);
+}
+
+static void put_products(struct onnx_graph *g, const struct map *m, const char *inputs)
 {
     char waves[ONNX_NAME], first[ONNX_NAME];
     strcpy(waves, g->value);
-    for (int which = 0; which < 2; which++) {
-        double *select = room(m->waves, m->products);
-        for (size_t j = 0; j < m->products; j++)
-            select[m->product[j][which] * m->products + j] = 1;
-        strcpy(g->value, waves);
-        onnx_with(g, "MatMul", select, m->waves, m->products);
-        free(select);
-        if (which == 0)
-            strcpy(first, g->value);
-    }
+    put_factors(g, m, 0, inputs, waves);
+    strcpy(first, g->value);
+    put_factors(g, m, 1, inputs, waves);
     onnx_node(g, "Mul", first, NULL, NULL, 0);
 }
 
 /* Builds the graph from the inputs to the outputs of the map. */
 static void put_map(struct onnx_graph *g, const struct map *m)
 {
-    char sum[ONNX_NAME] = "", places[ONNX_NAME];
+    char sum[ONNX_NAME] = "", places[ONNX_NAME], inputs[ONNX_NAME];
+    strcpy(inputs, g->value);
     put_part(g, m, INPUT, m->inputs, sum);
     if (m->places > 0)
         put_places(g, m);
@@ -236,7 +265,7 @@ static void put_map(struct onnx_graph *g, const struct map *m)
         put_waves(g, m);
     put_part(g, m, WAVE, m->waves, sum);
     if (m->products > 0)
-        put_products(g, m);
+        put_products(g, m, inputs);
     put_part(g, m, PRODUCT, m->products, sum);
     strcpy(g->value, sum);
     onnx_with(g, "Add", m->constant, 0, m->outputs);

@@ -156,24 +156,73 @@ static const struct expr *pieces(struct steps *s, size_t i, const double *weight
     return table;
 }
 
-/* Σ_j weight_j f_j over the categories of a column and its indicator, by category. */
+/* A value for each category of a column, and what a missing cell adds to the value of its fill. */
+static const struct expr *by_category(struct steps *s, size_t i, const double *value, double missing)
+{
+    const struct dp_column *c = &s->terms->plan.schema.column[i];
+    const size_t all = c->categories.count;
+    struct expr *table = expr(OP_STEPS, s->column[i].number);
+    expr_entry(table, NULL, 0, 0);
+    for (size_t k = 0; k < all; k++)
+        expr_entry(table, NULL, (double)k + 1, value[k]);
+    if (c->fill == DP_FILL_VALUE)
+        expr_entry(table, NULL, (double)all + 1, missing + (c->fill_value >= 0 ? value[(size_t)c->fill_value] : 0));
+    return table;
+}
+
+/* Σ_j weight_j f_j over the categories of a column and its indicator. */
 static const struct expr *of_category(struct steps *s, size_t i, const double *weight)
 {
     const struct dp_terms *t = s->terms;
     const struct dp_column *c = &t->plan.schema.column[i];
-    size_t first, end, all = c->categories.count;
+    size_t first, end;
+    double *value = dp_new(c->categories.count + 1, sizeof *value);
     dp_terms_of_column(t, i, &first, &end);
-    struct expr *table = expr(OP_STEPS, s->column[i].number);
-    for (size_t k = 0; k <= all + (c->fill == DP_FILL_VALUE); k++) {
-        bool missing = k == all + 1;
-        double category = missing ? c->fill_value : (double)k - 1, sum = 0;
-        if (category >= (double)c->drop_first)
-            sum += weight[first + (size_t)category - c->drop_first];
-        if (missing && c->indicator)
-            sum += weight[end - 1];
-        expr_entry(table, NULL, (double)k, sum);
-    }
+    for (size_t k = c->drop_first; k < c->categories.count; k++)
+        value[k] = weight[first + k - c->drop_first];
+    const struct expr *table = by_category(s, i, value, c->indicator ? weight[end - 1] : 0);
+    free(value);
     return table;
+}
+
+/* The category that a product needs in its second column, or none. */
+static const struct dp_term *level_of_product(const struct dp_terms *t, size_t j)
+{
+    const struct dp_term *second = j < t->count && t->term[j].kind == DP_TERM_PRODUCT ? &t->term[t->term[j].of[1]] : NULL;
+    return second != NULL && second->kind == DP_TERM_CATEGORY ? second : NULL;
+}
+
+/* The end of the products from term j on that differ only in the category of their second column. */
+static size_t end_of_products(const struct dp_terms *t, size_t j)
+{
+    const struct dp_term *level = level_of_product(t, j), *next = level;
+    size_t end = j + 1;
+    while (level != NULL && (next = level_of_product(t, end)) != NULL && next->column == level->column &&
+           t->term[end].of[0] == t->term[j].of[0])
+        end++;
+    return end;
+}
+
+/* A factor of products, times a weight for each of its categories, or for a cosine the first weight. */
+static const struct expr *factor(struct steps *s, const struct dp_term *term, const double *weight)
+{
+    return term->kind == DP_TERM_CATEGORY ? by_category(s, term->column, weight, 0) : times(weight[0], cosine(s, term));
+}
+
+/* Σ_j weight_j f_j over the products from term j to end_of_products. */
+static const struct expr *products(struct steps *s, size_t j, const double *weight)
+{
+    const struct dp_terms *t = s->terms;
+    const struct dp_term *first = &t->term[t->term[j].of[0]], *second = &t->term[t->term[j].of[1]];
+    double *value = dp_new(t->count, sizeof *value);
+    value[first->kind == DP_TERM_CATEGORY ? first->part : 0] = 1;
+    const struct expr *one = factor(s, first, value);
+    memset(value, 0, t->count * sizeof *value);
+    for (size_t k = j; k < end_of_products(t, j); k++)
+        value[second->kind == DP_TERM_CATEGORY ? level_of_product(t, k)->part : 0] = weight[k] * t->term[k].factor;
+    const struct expr *product = expr(OP_MULTIPLY, one, factor(s, second, value));
+    free(value);
+    return product;
 }
 
 /* The part of the sum of the term j, and of those that belong to it; *j becomes the next one. */
@@ -192,6 +241,11 @@ static const struct expr *take_term(struct steps *s, size_t *j, const double *we
         *j += dp_basis_count(&c->basis);
         return pieces(s, term->column, &weight[*j - dp_basis_count(&c->basis)]);
     }
+    if (term->kind == DP_TERM_PRODUCT) {
+        const size_t from = *j;
+        *j = end_of_products(t, from);
+        return products(s, from, weight);
+    }
     ++*j;
     switch (term->kind) {
     case DP_TERM_NUMBER:
@@ -200,10 +254,6 @@ static const struct expr *take_term(struct steps *s, size_t *j, const double *we
         return times(w, cosine(s, term));
     case DP_TERM_MISSING:
         return expr(OP_IF, s->column[term->column].missing, expr_number(w), expr_number(0));
-    case DP_TERM_PRODUCT: {
-        const struct expr *a = cosine(s, &t->term[term->of[0]]), *b = cosine(s, &t->term[term->of[1]]);
-        return times(w * term->factor, expr(OP_MULTIPLY, a, b));
-    }
     case DP_TERM_FEATURE:
         return times(w, expr_at(OP_INPUT, NULL, *j - 1));
     default: /* the bias */
@@ -223,18 +273,22 @@ static const struct expr *sum_of(struct steps *s, const double *weight)
     return sum;
 }
 
-/* The features: each is a sum with the weight 1 for it, and 0 for the others of its term. The caller frees the list. */
-static const struct expr **features(struct steps *s)
+/* The features: each is a sum with the weight 1 for it, and 0 for the others of its term. At most one product with the
+ * categories of a column is not 0; together: such products are one feature. The caller frees the list. */
+static const struct expr **features(struct steps *s, bool together, size_t *count)
 {
     const struct dp_terms *t = s->terms;
     const struct expr **feature = dp_new(t->count + 1, sizeof(const struct expr *));
     double *weight = dp_new(t->count, sizeof *weight);
+    *count = 0;
     for (size_t from = 0, j = 0; j < t->count; j++) {
+        const size_t end = together ? end_of_products(t, j) : j + 1;
         size_t next = from;
-        weight[j] = 1;
-        feature[j] = take_term(s, &next, weight);
-        weight[j] = 0;
-        from = j + 1 == next ? next : from;
+        for (; j < end; j++)
+            weight[j] = 1;
+        feature[(*count)++] = take_term(s, &next, weight);
+        memset(weight, 0, t->count * sizeof *weight);
+        from = j-- == next ? next : from;
     }
     free(weight);
     return feature;
@@ -243,15 +297,15 @@ static const struct expr **features(struct steps *s)
 /* --- scores ----------------------------------------------------------------------------------------------------------- */
 
 /* The factor s of a row with these features; none if the row is refused. */
-static const struct expr *scale_of(struct steps *s, const struct expr **feature)
+static const struct expr *scale_of(struct steps *s, const struct expr **feature, size_t count)
 {
     const struct dp_terms *t = s->terms;
     const struct expr *one = expr_number(1);
     if (t->norm == DP_NORM_BOUNDS)
         return expr_number(t->table ? 1 / t->plan.divisor : 1);
-    for (size_t j = 0; j < t->count; j++)
+    for (size_t j = 0; j < count; j++)
         feature[j] = expr(OP_MULTIPLY, feature[j], feature[j]);
-    const struct expr *norm2 = add(s, "norm2", 1, expr_sum(feature, t->count));
+    const struct expr *norm2 = add(s, "norm2", 1, expr_sum(feature, count));
     if (t->norm == DP_NORM_NONE)
         return expr(OP_IF, expr(OP_LESS, one, norm2), expr(OP_NONE, NULL), one);
     const struct expr *norm = expr(OP_SQRT, norm2);
@@ -266,8 +320,9 @@ static void take_scores(struct steps *s)
     for (size_t k = 0; k < t->outputs; k++)
         sum[k] = add(s, "sum", k + 1, sum_of(s, t->weight + k * t->count));
     if (t->norm != DP_NORM_BOUNDS) {
-        const struct expr **feature = features(s);
-        scale = add(s, "scale", 1, scale_of(s, feature));
+        size_t count;
+        const struct expr **feature = features(s, true, &count);
+        scale = add(s, "scale", 1, scale_of(s, feature, count));
         free(feature);
     }
     s->score = s->count;
@@ -344,10 +399,11 @@ static void take_predictions(struct steps *s)
 /* The steps of a network before its layers; its scores are not made of steps. */
 static void take_inputs(struct steps *s)
 {
-    const struct expr **feature = features(s);
-    for (size_t j = 0; j < s->terms->count; j++)
+    size_t count;
+    const struct expr **feature = features(s, false, &count);
+    for (size_t j = 0; j < count; j++)
         feature[j] = add(s, "feature", j + 1, feature[j]);
-    add(s, "scale", 1, scale_of(s, feature));
+    add(s, "scale", 1, scale_of(s, feature, count));
     free(feature);
     s->score = s->count;
     for (size_t k = 0; k < s->terms->outputs; k++)

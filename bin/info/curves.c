@@ -1,6 +1,7 @@
 #include "curves.h"
 
 #include "base/json.h"
+#include "base/mem.h"
 #include "base/number.h"
 #include "../account/plot.h"
 #include "coefficients.h"
@@ -30,47 +31,79 @@ static bool has_curve(const struct dp_terms *m, size_t column)
     return dp_terms_reads(m, column) && c->type == DP_COLUMN_NUMERIC && c->bounded;
 }
 
-static struct point point_at(const struct curves *t, size_t column, size_t k, size_t i)
+/* Which curve: of a number, for a category of another column, or NULL: for the mean of its categories. */
+struct place {
+    size_t output, column;
+    const struct dp_term *where;
+};
+
+/* How much of a product with this category counts. */
+static double part_of(const struct dp_terms *m, const struct dp_term *category, const struct place *at)
+{
+    if (at->where != NULL && at->where->column == category->column)
+        return at->where == category;
+    return 1 / (double)m->plan.schema.column[category->column].categories.count;
+}
+
+static struct point point_at(const struct curves *t, const struct place *at, size_t i)
 {
     const struct dp_terms *m = t->terms;
-    const struct dp_column *c = &m->plan.schema.column[column];
+    const struct dp_column *c = &m->plan.schema.column[at->column];
     double value = i == 0 ? c->low : c->high, sum = 0, norm2 = 0;
-    size_t first, end;
     if (dp_basis_count(&c->basis) > 0 && i < c->basis.intervals * STEPS) {
         const double *edge = &c->basis.edge[i / STEPS];
         value = edge[0] + (edge[1] - edge[0]) * (double)(i % STEPS) / STEPS;
     }
-    dp_terms_of_column(m, column, &first, &end);
-    for (size_t j = first; j < end; j++) {
-        double f = dp_term_value(m, j, value, 0) - dp_term_value(m, j, c->low, 0);
-        sum += m->weight[k * m->count + j] * f;
+    for (size_t j = 0; j < m->count; j++) {
+        const struct dp_term *term = &m->term[j], *other = &m->term[term->of[1]];
+        const bool product = term->kind == DP_TERM_PRODUCT && other->kind == DP_TERM_CATEGORY;
+        const size_t own = product ? term->of[0] : j;
+        if (m->term[own].kind > DP_TERM_MISSING || m->term[own].column != at->column)
+            continue;
+        double f = dp_term_value(m, own, value, 0) - dp_term_value(m, own, c->low, 0);
+        f *= product ? term->factor * part_of(m, other, at) : 1;
+        sum += m->weight[at->output * m->count + j] * f;
         norm2 += f * f;
     }
     return (struct point){value, t->unit * sum, fabs(t->unit) * t->noise * sqrt(norm2) / t->divisor};
 }
 
-static void put_tsv(const struct curves *t, size_t column, size_t k, FILE *out)
+/* "carat", "carat where color=D" */
+static char *name_of(const struct dp_terms *m, const struct place *at)
 {
-    const struct dp_column *c = &t->terms->plan.schema.column[column];
+    char *name = NULL;
+    if (asprintf(&name, "%s%s%s", m->plan.schema.column[at->column].name, at->where != NULL ? " where " : "",
+                 at->where != NULL ? at->where->name : "") < 0)
+        return dp_got(NULL);
+    return name;
+}
+
+static void put_tsv(const struct curves *t, const struct place *at, void *file)
+{
+    const struct dp_column *c = &t->terms->plan.schema.column[at->column];
+    char *name = name_of(t->terms, at);
+    FILE *out = file;
     for (size_t i = 0; i < count_points(c); i++) {
-        struct point p = point_at(t, column, k, i);
+        struct point p = point_at(t, at, i);
         const double number[] = {p.value, p.effect, p.error, p.effect - INFO_NORMAL_95 * p.error,
                                  p.effect + INFO_NORMAL_95 * p.error};
-        info_print_cell(info_output_name(t->terms, k), out);
+        info_print_cell(info_output_name(t->terms, at->output), out);
         fputc('\t', out);
-        info_print_cell(c->name, out);
+        info_print_cell(name, out);
         for (size_t n = 0; n < sizeof number / sizeof *number; n++)
             info_print_number(number[n], out);
         fputc('\n', out);
     }
+    free(name);
 }
 
-static json_t *curve_json(const struct curves *t, size_t column, size_t k)
+static void put_json(const struct curves *t, const struct place *at, void *list)
 {
-    const struct dp_column *c = &t->terms->plan.schema.column[column];
+    const struct dp_column *c = &t->terms->plan.schema.column[at->column];
+    char *name = name_of(t->terms, at);
     json_t *points = json_array();
     for (size_t i = 0; i < count_points(c); i++) {
-        struct point p = point_at(t, column, k, i);
+        struct point p = point_at(t, at, i);
         json_t *o = json_pack("{s:f, s:f}", "value", p.value, "effect", p.effect);
         if (t->why == NULL) {
             json_object_set_new(o, "noise_error", json_real(p.error));
@@ -79,8 +112,27 @@ static json_t *curve_json(const struct curves *t, size_t column, size_t k)
         }
         json_array_append_new(points, o);
     }
-    return json_pack("{s:s, s:s, s:s*, s:o}", "class", info_output_name(t->terms, k), "column", c->name, "date", c->date,
-                     "points", points);
+    json_array_append_new(list, json_pack("{s:s, s:s, s:s*, s:s*, s:o}", "class", info_output_name(t->terms, at->output),
+                                          "column", name, "where", at->where != NULL ? at->where->name : NULL, "date", c->date,
+                                          "points", points));
+    free(name);
+}
+
+/* All curves: for each class first the numbers, then each number with each category that it has products with. */
+static void each_curve(const struct curves *t, void (*put)(const struct curves *, const struct place *, void *), void *to)
+{
+    const struct dp_terms *m = t->terms;
+    for (size_t k = 0; k < m->outputs; k++) {
+        for (size_t i = 0; i < m->plan.schema.columns; i++)
+            if (has_curve(m, i))
+                put(t, &(struct place){k, i, NULL}, to);
+        for (size_t j = 0; j < m->count; j++) {
+            const struct dp_term *own = &m->term[m->term[j].of[0]], *other = &m->term[m->term[j].of[1]];
+            if (m->term[j].kind == DP_TERM_PRODUCT && own->kind == DP_TERM_BASIS && own->part == 0 &&
+                other->kind == DP_TERM_CATEGORY && has_curve(m, own->column))
+                put(t, &(struct place){k, own->column, other}, to);
+        }
+    }
 }
 
 static int check(const struct dp_terms *m, const char *name, struct dp_err *err)
@@ -95,22 +147,15 @@ static int check(const struct dp_terms *m, const char *name, struct dp_err *err)
 
 static void print_tsv(const struct curves *t, FILE *out)
 {
-    const struct dp_terms *m = t->terms;
     fputs("class\tcolumn\tvalue\teffect\tnoise_error\tlow\thigh\n", out);
-    for (size_t k = 0; k < m->outputs; k++)
-        for (size_t i = 0; i < m->plan.schema.columns; i++)
-            if (has_curve(m, i))
-                put_tsv(t, i, k, out);
+    each_curve(t, put_tsv, out);
 }
 
 static json_t *make_json(const struct curves *t)
 {
     const struct dp_terms *m = t->terms;
     json_t *list = json_array();
-    for (size_t k = 0; k < m->outputs; k++)
-        for (size_t i = 0; i < m->plan.schema.columns; i++)
-            if (has_curve(m, i))
-                json_array_append_new(list, curve_json(t, i, k));
+    each_curve(t, put_json, list);
     return json_pack("{s:o, s:s, s:s, s:b}", "curves", list, t->why == NULL ? "intervals" : "no_intervals",
                      t->why == NULL ? info_covers : t->why, "row_norm", dp_row_norms[m->norm], "products", m->products > 0);
 }

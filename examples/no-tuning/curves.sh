@@ -16,12 +16,14 @@ if [ "${1:-}" = --write ]; then write=1 && shift; fi
 
 # curve SET WAY EPSILON SPLIT: leaves the scores in its file
 curve() {
-    local set=$1 way=$2 epsilon=$3 split=$4 data cell metrics said knots=()
+    local set=$1 way=$2 epsilon=$3 split=$4 data cell metrics said knots=() basis=(--basis "$2") paid=''
     data=$out/curves/$set-$way-$epsilon-$split cell=$results/curves/$set/$way/$epsilon/$split
     [ ! -s "$cell" ] || return 0
     mkdir -p "${data%/*}" "${cell%/*}"
+    [ "$way" != products ] || paid=$(basis_of "$set" "$out/curves-$set.json" "$epsilon")
+    if [[ $paid = *products* ]]; then read -ra basis <<< "$paid"; fi
     [ "$way" = line ] || knots=(--private-knots "$(calculate "$epsilon / 20")" --delta 1e-6 --no-ledger --else-unpaid)
-    table "$(file "$set")" | dp-import csv --schema "$out/curves-$set.json" --basis "$way" --row-norm unit -q "${knots[@]}" \
+    table "$(file "$set")" | dp-import csv --schema "$out/curves-$set.json" "${basis[@]}" --row-norm unit -q "${knots[@]}" \
         --population "${set%%-*}" --split 0.8 --seed "$split" -o "$data.dp" --test "$data-test.dp" --force -
     metrics=accuracy,auc,logloss
     [ "$(dp-info --get classes "$data.dp")" != 0 ] || metrics=r2

@@ -37,7 +37,7 @@ scores() {
 }
 # rival METHOD SET EPSILON SETTING SPLIT: leaves the scores in its file
 rival() {
-    local data cell said basis=cosines loss
+    local data cell basis loss
     cell=$results/rivals/$1/$2/$3/${4// /_}/$5
     [ ! -s "$cell" ] || return 0
     mkdir -p "${cell%/*}"
@@ -46,14 +46,9 @@ rival() {
     case $1 in
         fit)
             data=$out/rivals/fit-$2-$3-$5
-            divided "$2" "$5" "$data" --basis cosines
-            { said=$(dp-fit --epsilon "$3" --delta 1e-5 "$data.dp" 2>&1) && [[ $said != *' would do better'* && $2 != tweets-* ]]; } || basis=line
-            [[ $said != *', and the budget pays for products'* ]] || basis=products
-            if [ $basis = line ]; then
-                divided "$2" "$5" "$data"
-            else
-                divided "$2" "$5" "$data" --basis $basis --private-knots "$(calculate "$3 / 20")" --delta 1e-6 --no-ledger --else-unpaid
-            fi
+            read -ra basis <<< "$(basis_of "$2" "$out/rivals-$2.json" "$3")"
+            [ "${basis[1]}" = line ] || basis+=(--private-knots "$(calculate "$3 / 20")" --delta 1e-6 --no-ledger --else-unpaid)
+            divided "$2" "$5" "$data" "${basis[@]}"
             fit.sh --data "$data.dp" --epsilon "$3" --delta 1e-5 --seed "$5" --no-ledger -q -o "$cell.model" 2> "$cell.said" ||
                 { grep -q ' does not pay for ' "$cell.said" && tsv refused - - > "$cell" && return 0; }
             ;;

@@ -67,17 +67,27 @@ bounds() {
             printf '{"header": true, "columns": [{"name": "text", "type": "text", "columns": %s},
                 {"name": "airline_sentiment", "type": "label", "classes": ["negative", ["neutral", "positive"]]}]}' "${1#*-}"
             ;;
+        elec | diamonds | phoneme | vocab) cat "$raw/tables/$1.json" ;;
         *) schema "$1" ;;
     esac
+}
+# basis_of SET SCHEMA EPSILON: options of dp-import for what `dpline fit TABLE` makes of numbers and pairs of columns
+basis_of() {
+    local said basis rows
+    rows=$(($(table "$(file "$1")" | wc -l) * 4 / 5))
+    said=$(dp-fit --epsilon "$(calculate "$3 * 0.95")" --delta 1e-5 --rows $rows "$2" 2> /dev/null) || said='"basis": "line"'
+    basis=$(grep -o '"basis": "[a-z]*' <<< "$said") basis=${basis##*\"}
+    [ "$basis" != products ] || basis+=" --products $(grep -o '"products": [0-9]*' <<< "$said" | grep -o '[0-9]*$')"
+    echo "--basis ${basis/none/line}"
 }
 # file SET: the table
 file() {
     case $1 in
-        insurance | abalone | spambase | letter) echo "$raw/tables/$1.csv.gz" ;;
+        insurance | abalone | spambase | letter | elec | diamonds | phoneme | vocab) echo "$raw/tables/$1.csv.gz" ;;
         costarica) echo "$raw/tables/costa_rica_train.csv.gz" ;;
         telco) echo "$raw/tables/telco_customer_churn.csv.gz" ;;
         tweets-*) echo "$raw/tables/tweets.csv.gz" ;;
         *) raw_of "$1" ;;
     esac
 }
-export -f file table raw_of
+export -f file table raw_of basis_of

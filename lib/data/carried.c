@@ -127,6 +127,8 @@ void dp_carried_make(const struct dp_row_plan *plan, bool tabs, json_t **carried
                              plan->bias, "quantised", plan->quantise);
     if (plan->basis != DP_BASIS_NONE)
         json_object_set_new(root, "basis", json_string(dp_bases[plan->basis]));
+    if (plan->products > 0)
+        json_object_set_new(root, "products", json_integer((json_int_t)plan->products));
     if (plan->bad_missing)
         json_object_set_new(root, "bad_cells", json_string("missing"));
     for (size_t i = 0; i < s->columns; i++)
@@ -156,7 +158,7 @@ int dp_carried_take(struct dp_row_plan *plan, const char *text, const char *name
     if (rc != DP_OK)
         return rc;
     json_t *how = take(root, "row_norm"), *bias = take(root, "bias"), *quantised = take(root, "quantised");
-    json_t *basis = take(root, "basis"), *bad = take(root, "bad_cells");
+    json_t *basis = take(root, "basis"), *bad = take(root, "bad_cells"), *products = take(root, "products");
     for (int k = 0; json_is_string(how) && k <= DP_NORM_BOUNDS; k++)
         if (strcmp(json_string_value(how), dp_row_norms[k]) == 0)
             norm = k;
@@ -166,6 +168,7 @@ int dp_carried_take(struct dp_row_plan *plan, const char *text, const char *name
     plan->bias = json_is_true(bias);
     plan->quantise = json_is_true(quantised);
     plan->basis = dp_basis_of(json_string_value(basis));
+    plan->products = json_integer_value(products) > 0 ? (size_t)json_integer_value(products) : 0;
     plan->bad_missing = bad != NULL;
     if (rc == DP_OK && bad != NULL && strcmp(json_is_string(bad) ? json_string_value(bad) : "", "missing") != 0)
         rc = dp_fail(err, DP_E_RUN, "%s: its schema says of bad cells what this version does not know", name);
@@ -179,6 +182,7 @@ int dp_carried_take(struct dp_row_plan *plan, const char *text, const char *name
     json_decref(quantised);
     json_decref(basis);
     json_decref(bad);
+    json_decref(products);
     json_decref(root);
     return rc;
 }

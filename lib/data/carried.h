@@ -7,12 +7,11 @@
 #include "data/row_plan.h"
 
 /* {"columns", "header", "delimiter", "missing"} as in a schema file (dp-dataset(5)), without what does not matter for rows
- * (notes, columns to be ignored if there is a header), and {"row_norm", "bias", "quantised", "basis", "bad_cells"}. Call it
- * after dp_features_plan.
- * *carried is NULL for a schema that is not public. tabs: the table is a TSV table. */
+ * (notes, columns to be ignored if there is a header), and {"row_norm", "bias", "quantised", "basis", "products", "bad_cells"}.
+ * Call it after dp_features_plan. *carried is NULL for a schema that is not public. tabs: the table is a TSV table. */
 void dp_carried_make(const struct dp_row_plan *plan, bool tabs, json_t **carried);
 
-/* Sets schema, norm, bias, quantise, basis and bad_missing for rows to be scored. name: of the model,
+/* Sets schema, norm, bias, quantise, basis, products and bad_missing for rows to be scored. name: of the model,
  * for messages. DP_E_RUN: not such a text. */
 int dp_carried_take(struct dp_row_plan *plan, const char *text, const char *name, struct dp_err *err);
 

@@ -144,7 +144,8 @@ static int read_row_norm(struct dp_dataset *d, const json_t *root, const char *p
         length = (size_t)snprintf(text, sizeof text, "%s, ", json_string_value(json_object_get(root, "features")));
     if (rc == DP_OK) {
         dp_row_norm_text(name, json_number_value(json_object_get(root, "row_divisor")),
-                         json_is_true(json_object_get(root, "bias")), (enum dp_basis_kind)curves, d->quantised, text + length);
+                         json_is_true(json_object_get(root, "bias")), (enum dp_basis_kind)curves,
+                         (size_t)json_integer_value(json_object_get(root, "products")), d->quantised, text + length);
         copy_text(text, &d->row_norm);
     }
     return rc;

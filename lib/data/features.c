@@ -177,11 +177,18 @@ static void choose_steps(struct dp_features *f, struct dp_row_plan *plan)
         while (j < end)
             f->step[j++] = step;
     }
-    for (; j < f->count - plan->bias; j++)
-        f->step[j] = dp_quantise_step(stored_bound(plan, f->products.weight));
+    for (size_t k = 0, of[2]; k < f->products.count; k++)
+        f->step[j++] = dp_quantise_step(stored_bound(plan, dp_products_of(&f->products, k, of)));
     if (plan->bias)
         f->step[f->count - 1] = dp_quantise_step(stored_bound(plan, 1));
     plan->step = f->step;
+}
+
+/* The most products next to that many features. */
+static size_t products_within(const struct dp_row_plan *plan, size_t features)
+{
+    const size_t room = features + plan->bias < DP_PRODUCTS_COLUMNS ? DP_PRODUCTS_COLUMNS - features - plan->bias : 1;
+    return plan->products < room ? plan->products : room;
 }
 
 static int lay_out(const struct dp_row_plan *plan, struct dp_features *l, struct dp_err *err)
@@ -194,7 +201,7 @@ static int lay_out(const struct dp_row_plan *plan, struct dp_features *l, struct
         l->count += dp_column_features(&s->column[i]);
     }
     if (plan->basis == DP_BASIS_PRODUCTS)
-        rc = dp_products_plan(&l->products, s, l->first, err);
+        rc = dp_products_plan(&l->products, s, l->first, products_within(plan, l->count), err);
     l->count += l->products.count + plan->bias;
     l->label_scale = 1;
     if (s->real_label && s->label_bounded) {
@@ -331,6 +338,8 @@ void dp_features_describe(const struct dp_features *l, const struct dp_row_plan 
         json_object_set(root, "paid", s->paid);
     if (plan->basis != DP_BASIS_NONE)
         json_object_set_new(root, "basis", json_string(dp_bases[plan->basis]));
+    if (plan->products > 0)
+        json_object_set_new(root, "products", json_integer((json_int_t)plan->products));
     describe_images(plan, root);
     *description = root;
 }
@@ -353,6 +362,9 @@ int dp_features_plan(struct dp_features *f, struct dp_row_plan *plan, struct dp_
     default_bases(plan);
     int rc = lay_out(plan, f, err);
     plan->features = f->count;
+    if (plan->basis == DP_BASIS_PRODUCTS && plan->products > 0 && f->products.count == 0)
+        plan->basis = DP_BASIS_COSINES;
+    plan->products = plan->basis == DP_BASIS_PRODUCTS && plan->products > 0 ? f->products.count : 0;
     if (rc == DP_OK && f->count == 0)
         rc = dp_fail(err, DP_E_RUN, "no column is a feature");
     rc = rc ?: choose_norm(f, plan, err);

@@ -95,7 +95,7 @@ static int begin(struct stream *s, struct dp_err *err)
     if (import->source.format <= DP_IMPORT_TSV)
         dp_carried_make(&import->plan, import->source.format == DP_IMPORT_TSV, &carried);
     dp_row_norm_text(dp_row_norms[import->plan.norm], import->plan.divisor, import->plan.bias, import->plan.basis,
-                     import->plan.quantise, scaling);
+                     import->plan.products, import->plan.quantise, scaling);
     snprintf(row_norm, sizeof row_norm, "%s%s%s", map, map[0] != '\0' ? ", " : "", scaling);
     const json_t *classes = json_object_get(json_object_get(description, "label"), "classes");
     char *schema_text = carried != NULL ? dp_json_text(carried, JSON_COMPACT | JSON_SORT_KEYS) : NULL;

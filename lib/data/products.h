@@ -1,41 +1,51 @@
-/* Features of pairs of numbers, so that a linear model has interactions. Each pair of columns a < b whose basis is cosines has
- * four, in the order of the schema:
+/* Features of pairs of columns, so that a linear model has interactions. A number whose basis is cosines has two factors, a
+ * category column of at most 60 categories one for each category c:
  *
- *   w cos(π i u_a) / i · cos(π k u_b) / k,   (i, k) = (1, 1), (1, 2), (2, 1), (2, 2)
+ *   √2 cos(π k u) / k, k = 1, 2      with u as in data/basis.h
+ *   1 if the cell is c, else 0
  *
- * with u as in data/basis.h. The products are of features that rows have already, so the map is public. The weight w makes the
- * mean square of all products a tenth of the mean square of the other features, for numbers that are spread evenly over [0, 1].
- * For m numbers and c category columns, each of which has one 1, as the bias has, this is
- * w² = 0.1 (1.1 m + c + 1) / (25/64 m (m − 1) / 2). */
+ * Each factor of one column times each factor of the other, times w, is a product. Two category columns with more than 400
+ * products are left out. Pairs come in the order of how many products they have, then in the order of the schema, and the
+ * first of them are taken that together have at most `most`. The factors are features that rows have already, so the map is
+ * public. The weight w makes the mean square of all products 0.3 of the mean square of the other features, for numbers that
+ * are spread evenly over [0, 1]. With m numbers, c category columns, each of which has one 1, as the bias has, and q = 5/4 for
+ * a number and 1 for a category column:
+ *
+ *   w² = 0.3 (1.1 m + c + 1) / Σ q_a q_b      over the pairs that are taken
+ *
+ * most = 0 is what earlier versions had: all pairs of numbers, and 0.1. */
 #pragma once
 
 #include <jansson.h>
 
 #include "data/schema.h"
 
-#define DP_PRODUCTS_OF_A_PAIR 4
+/* The most columns of dp-transform. */
+#define DP_PRODUCTS_COLUMNS 8192
 
 /* Starts zeroed. */
 struct dp_products {
-    size_t *at; /* numbers: the features "cosine 1" of the columns */
-    size_t numbers, count;
-    double weight;
+    struct dp_pair {
+        size_t columns[2], first[2], factors[2]; /* of the schema; the features that are its factors, a number's first */
+        bool number[2];
+        double weight; /* of a product of two features: w, and √2 for each number */
+    } * pair;
+    size_t pairs, all, count; /* taken, and of all columns; products of those that are taken */
+    double weight;            /* the largest weight: no product is beyond −weight and weight */
 };
 
-/* How many products that many numbers have. */
-size_t dp_products_count(size_t numbers);
-
-/* first: per column, its first feature. DP_E_RUN: more products than a transform has columns. */
-int dp_products_plan(struct dp_products *products, const struct dp_schema *schema, const size_t *first, struct dp_err *err);
+/* first: per column, its first feature. DP_E_RUN: most is 0, and there are more products than a model may have columns. */
+int dp_products_plan(struct dp_products *products, const struct dp_schema *schema, const size_t *first, size_t most,
+                     struct dp_err *err);
 void dp_products_free(struct dp_products *products);
 
-/* The two features of product k, from 0. */
-void dp_products_of(const struct dp_products *products, size_t k, size_t of[2]);
+/* The two features of product k, from 0, and its weight. */
+double dp_products_of(const struct dp_products *products, size_t k, size_t of[2]);
 
 /* Writes count products of the features x to `to`. */
 void dp_products_features(const struct dp_products *products, const double *x, double *to);
 
-/* The largest sum of squares: w² (1 + 1/4)² for each pair, where all numbers are at bounds. No product is beyond −w and w. */
+/* The largest sum of squares: Σ weight² q_a q_b over the pairs, where each number is at a bound. */
 double dp_products_norm2(const struct dp_products *products);
 
 /* Appends "NAME × NAME" for each product to names, which has the names of the features. */

@@ -78,20 +78,29 @@ int dp_row_shorten(const struct dp_row_length *s, const double *x, size_t number
 
 static const char quantised_too[] = ", quantised";
 
-void dp_row_norm_text(const char *norm, double divisor, bool bias, enum dp_basis_kind basis, bool quantised,
+void dp_row_norm_text(const char *norm, double divisor, bool bias, enum dp_basis_kind basis, size_t products, bool quantised,
                       char text[DP_ROW_NORM_TEXT])
 {
+    char curves[40] = "";
     const char *more = bias ? ", bias" : "", *last = quantised ? quantised_too : "";
-    const char *comma = basis != DP_BASIS_NONE ? ", " : "", *curves = basis != DP_BASIS_NONE ? dp_bases[basis] : "";
+    if (basis == DP_BASIS_PRODUCTS && products > 0)
+        snprintf(curves, sizeof curves, ", %zu %s", products, dp_bases[basis]);
+    else if (basis != DP_BASIS_NONE)
+        snprintf(curves, sizeof curves, ", %s", dp_bases[basis]);
     if (strcmp(norm, dp_row_norms[DP_NORM_BOUNDS]) == 0)
-        snprintf(text, DP_ROW_NORM_TEXT, "divided by %.9g%s%s%s%s", divisor, more, comma, curves, last);
+        snprintf(text, DP_ROW_NORM_TEXT, "divided by %.9g%s%s%s", divisor, more, curves, last);
     else
-        snprintf(text, DP_ROW_NORM_TEXT, "%s%s%s%s%s", norm, more, comma, curves, last);
+        snprintf(text, DP_ROW_NORM_TEXT, "%s%s%s%s", norm, more, curves, last);
 }
 
-enum dp_basis_kind dp_row_norm_basis(const char *text)
+enum dp_basis_kind dp_row_norm_basis(const char *text, size_t *products)
 {
     char word[20];
+    *products = 0;
+    for (const char *at = strchr(text, ','); at != NULL; at = strchr(at + 1, ','))
+        if (sscanf(at, ", %zu product%1[s]", products, word) == 2 && *products > 0)
+            return DP_BASIS_PRODUCTS;
+    *products = 0;
     for (int k = DP_BASIS_LINE; k <= DP_BASIS_PRODUCTS; k++) {
         snprintf(word, sizeof word, ", %s", dp_bases[k]);
         if (strstr(text, word) != NULL)
@@ -100,12 +109,13 @@ enum dp_basis_kind dp_row_norm_basis(const char *text)
     return DP_BASIS_NONE;
 }
 
-bool dp_row_norm_read(const char *text, enum dp_row_norm *norm, bool *bias, enum dp_basis_kind *basis, bool *quantised)
+bool dp_row_norm_read(const char *text, enum dp_row_norm *norm, bool *bias, enum dp_basis_kind *basis, size_t *products,
+                      bool *quantised)
 {
     size_t length = strcspn(text, ",");
     *bias = strstr(text, ", bias") != NULL;
     *quantised = strstr(text, quantised_too) != NULL;
-    *basis = dp_row_norm_basis(text);
+    *basis = dp_row_norm_basis(text, products);
     *norm = DP_NORM_BOUNDS;
     if (strncmp(text, "divided by ", strlen("divided by ")) == 0)
         return true;

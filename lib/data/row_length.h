@@ -25,17 +25,18 @@ struct dp_row_length {
    not finite, a row beyond the norm that was promised. */
 int dp_row_shorten(const struct dp_row_length *length, const double *x, size_t number, float *row, struct dp_err *err);
 
-/* The description of row scaling in models: "divided by 1.41, bias, cosines, quantised". norm: a name of dp_row_norms, or
- * another text, which is kept. */
+/* The description of row scaling in models: "divided by 1.41, bias, 412 products, quantised". norm: a name of dp_row_norms, or
+ * another text, which is kept. products: how many; 0 for a basis of earlier versions. */
 #define DP_ROW_NORM_TEXT 80
-void dp_row_norm_text(const char *norm, double divisor, bool bias, enum dp_basis_kind basis, bool quantised,
+void dp_row_norm_text(const char *norm, double divisor, bool bias, enum dp_basis_kind basis, size_t products, bool quantised,
                       char text[DP_ROW_NORM_TEXT]);
 
 /* The inverse, without the divisor. False: not such a text. */
-bool dp_row_norm_read(const char *text, enum dp_row_norm *norm, bool *bias, enum dp_basis_kind *basis, bool *quantised);
+bool dp_row_norm_read(const char *text, enum dp_row_norm *norm, bool *bias, enum dp_basis_kind *basis, size_t *products,
+                      bool *quantised);
 
-/* The default basis of numbers that such a text names. */
-enum dp_basis_kind dp_row_norm_basis(const char *text);
+/* The default basis of numbers that such a text names, and how many products. */
+enum dp_basis_kind dp_row_norm_basis(const char *text, size_t *products);
 
 /* Whether two such texts mean the same row lengths. A model may be used on quantised rows and on others, so the comparison
  * ignores this. */

@@ -13,6 +13,8 @@ struct dp_beyond {
 struct dp_row_plan {
     struct dp_schema schema;
     enum dp_basis_kind basis; /* csv, tsv: the basis of numeric columns with bounds whose schema does not state a basis */
+    size_t products;          /* DP_BASIS_PRODUCTS: at most that many (data/products.h); set to how many there are. 0: what
+                               * earlier versions had */
     bool bias;                /* add a column of ones */
     bool quantise;            /* round values to 16 bits */
     bool bad_missing;         /* csv, tsv: a cell of a feature that cannot be read is missing; missing cells need no fill */

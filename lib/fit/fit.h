@@ -18,7 +18,6 @@ struct dp_fit_facts {
     int64_t classes;         /* 0: the label is a number */
     int64_t rows_per_person; /* most rows of a person; 0: each row counts as one person */
     int64_t cosines;         /* of the columns, those that are cosines of a number (data/basis.h) */
-    int64_t products;        /* products of pairs of these numbers (data/products.h); columns does not count them */
     bool constant;           /* one of the columns is constant */
     bool images;             /* the columns are features of images (images/map.h) */
     bool here;               /* one dp-sample has all rows, so that laps of gradients may sample them */
@@ -77,12 +76,11 @@ int dp_fit_delta_exponent(int64_t persons);
 /* dp_fit_loss(classes): squared for a number, logistic for two classes, softmax for more. */
 enum dp_loss dp_fit_loss(int64_t classes);
 
-/* Whether the budget pays for curves: features of numbers that the columns count already (data/basis.h), and for their products
- * (data/products.h). */
-bool dp_fit_curves(const struct dp_fit_facts *facts, const struct dp_fit *fit, bool products);
+/* Whether the budget pays for curves: features of numbers that the columns count already (data/basis.h). */
+bool dp_fit_curves(const struct dp_fit_facts *facts, const struct dp_fit *fit);
 
-/* Whether the budget also pays for products, which are not among the columns. */
-bool dp_fit_products(const struct dp_fit_facts *facts, const struct dp_fit *fit);
+/* How many products of pairs of columns (data/products.h) the budget also pays for; the columns do not count them. */
+int64_t dp_fit_products(const struct dp_fit_facts *facts, const struct dp_fit *fit);
 
 const char *dp_fit_unit(const struct dp_fit_facts *facts);
 

@@ -37,7 +37,8 @@ static int take_schema(struct dp_terms *t, const struct dp_frame *frame, const c
     rc = rc ?: dp_features_plan(&features, plan, err);
     if (rc == DP_OK) {
         dp_features_describe(&features, plan, &description);
-        dp_row_norm_text(dp_row_norms[plan->norm], plan->divisor, plan->bias, plan->basis, plan->quantise, row_norm);
+        dp_row_norm_text(dp_row_norms[plan->norm], plan->divisor, plan->bias, plan->basis, plan->products, plan->quantise,
+                         row_norm);
     }
     const struct dp_row_facts facts = {.cols = features.count, .row_norm = row_norm};
     rc = rc ?: dp_predictor_open_for(&t->predictor, frame, &facts, "its schema", err);
@@ -51,8 +52,8 @@ static int take_schema(struct dp_terms *t, const struct dp_frame *frame, const c
     for (size_t i = 0; rc == DP_OK && i < plan->schema.columns; i++)
         take_column(t, i, &j);
     for (size_t i = 0; rc == DP_OK && i < t->products; i++, j++) {
-        t->term[j] = (struct dp_term){.kind = DP_TERM_PRODUCT, .factor = features.products.weight};
-        dp_products_of(&features.products, i, t->term[j].of);
+        t->term[j] = (struct dp_term){.kind = DP_TERM_PRODUCT};
+        t->term[j].factor = dp_products_of(&features.products, i, t->term[j].of);
     }
     dp_features_free(&features, &plan->schema);
     if (rc == DP_OK && plan->bias)

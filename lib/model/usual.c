@@ -108,8 +108,8 @@ static size_t cell_of(const struct dp_terms *t, size_t column, size_t i, double 
     return PLACES * (edges ? c->basis.intervals : 1);
 }
 
-/* The terms of one column. square: per term, E f². */
-static void take_column(const struct finder *x, size_t column, double *f, double *square, double *variance)
+/* The terms of one column. mean, square: per term, E f and E f². */
+static void take_column(const struct finder *x, size_t column, double *f, double *mean, double *square, double *variance)
 {
     const struct dp_terms *t = x->t;
     size_t first, end, cells = 1;
@@ -117,8 +117,10 @@ static void take_column(const struct finder *x, size_t column, double *f, double
     dp_terms_of_column(t, column, &first, &end);
     for (size_t i = 0; i < cells; i++) {
         cells = cell_of(t, column, i, f);
-        for (size_t j = first; j < end; j++)
+        for (size_t j = first; j < end; j++) {
+            mean[j] += f[j] / (double)cells;
             square[j] += f[j] * f[j] / (double)cells;
+        }
         for (size_t k = 0; k < t->outputs; k++) {
             double own = 0;
             for (size_t j = first; j < end; j++) {
@@ -140,26 +142,31 @@ static bool take_schema(const struct finder *x)
     for (size_t i = 0; i < t->plan.schema.columns; i++)
         if (dp_terms_reads(t, i) && t->plan.schema.column[i].type == DP_COLUMN_NUMERIC && !t->plan.schema.column[i].bounded)
             return false;
-    double *f = dp_new(t->count, sizeof *f), *square = dp_new(t->count, sizeof *square), length2 = 0;
+    double *f = dp_new(t->count, sizeof *f), *mean = dp_new(t->count, sizeof *mean);
+    double *square = dp_new(t->count, sizeof *square), length2 = 0;
     for (size_t i = 0; i < t->plan.schema.columns; i++)
         if (dp_terms_reads(t, i))
-            take_column(x, i, f, square, &x->u->share[i]);
+            take_column(x, i, f, mean, square, &x->u->share[i]);
     for (size_t j = 0; j < t->count; j++) {
         const struct dp_term *term = &t->term[j];
         if (term->kind == DP_TERM_BIAS)
-            square[j] = 1;
-        if (term->kind == DP_TERM_PRODUCT)
+            mean[j] = square[j] = 1;
+        if (term->kind == DP_TERM_PRODUCT) {
+            mean[j] = term->factor * mean[term->of[0]] * mean[term->of[1]];
             square[j] = term->factor * term->factor * square[term->of[0]] * square[term->of[1]];
+        }
         length2 += square[j];
         for (size_t k = 0; k < t->outputs; k++) {
             double w = x->weight[k * t->count + j];
             for (int of = 0; term->kind == DP_TERM_PRODUCT && of < 2; of++)
-                x->u->share[t->term[term->of[of]].column] += w * w * square[j] / 4;
-            x->u->mean[k] += term->kind == DP_TERM_BIAS ? t->weight[k * t->count + j] : 0;
+                x->u->share[t->term[term->of[of]].column] += w * w * (square[j] - mean[j] * mean[j]) / 4;
+            x->u->mean[k] +=
+                term->kind == DP_TERM_BIAS || term->kind == DP_TERM_PRODUCT ? t->weight[k * t->count + j] * mean[j] : 0;
         }
     }
     x->u->length = sqrt(length2);
     free(f);
+    free(mean);
     free(square);
     return true;
 }

@@ -16,7 +16,7 @@
  *              f_j f_k, where each row has the weight 1/r²
  *   otherwise  the cells are independent, and none is missing. A number is in each of the intervals between the edges of its
  *              basis (without: between its bounds) with the same probability, and anywhere in it (here: at 16 places). Each
- *              category of a column has the same probability. The mean of a product given one of its cells is 0 */
+ *              category of a column has the same probability. Products count as if they were independent of all other terms */
 #pragma once
 
 #include "model/terms.h"

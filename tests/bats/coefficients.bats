@@ -197,10 +197,36 @@ END
     assert_equal "$(dp-info --curves --json t.model | jq .products) $(dp-info -c --tsv t.model | grep -c ' × ')" 'true 4'
     dpline report t.model --text > page
     tr '\n' ' ' < page > line
-    grep -qF 'Over evenly spread others products average to 0, and the curves leave them out.' line
+    grep -qF 'products of two numbers then average to 0, and all categories count alike, unless a curve names one.' line
     output ill
     dpline report ill.model --text > page
-    refute grep -q 'Products of two numbers' page
+    refute grep -q 'Products of two columns' page
+}
+
+@test "products with a category: a curve for the mean, and one for each category" {
+    awk 'BEGIN { srand(3); print "a,c,y"; for (i = 0; i < 2000; i++) { a = rand(); c = rand() < .5; print a "," (c ? "u" : "v") "," ((a > .5) == c ? "yes" : "no") } }' > t.csv
+    echo '{"header": true, "columns": [{"name": "a", "type": "numeric", "bounds": [0, 1]}, {"name": "c", "type": "categorical", "categories": ["u", "v"]},
+        {"name": "y", "type": "label", "classes": ["no", "yes"]}]}' > t.json
+    dp-import csv -s t.json --basis products -q -o t.dp t.csv
+    output t
+    dp-info --curves t.model > curve
+    for c in u v; do awk -F '\t' -v c=$c 'NR == 1 { print "a,c,y" } $2 == "a" { print $3 "," c ",no" }' curve > grid-$c.csv && dp-predict -s -H t.model grid-$c.csv > scores-$c; done
+    /usr/bin/python3 - << 'END'
+import csv, json, subprocess
+rows = list(csv.DictReader(open("curve"), delimiter="\t"))
+effect = {n: [float(r["effect"]) for r in rows if r["column"] == n] for n in ("a", "a where c=u", "a where c=v")}
+score = {c: [float(r[1]) for r in csv.reader(open("scores-" + c))] for c in "uv"}
+for c in "uv":
+    assert len(score[c]) == 65 and max(score[c]) - min(score[c]) > .5
+    for e, s in zip(effect["a where c=" + c], score[c]):
+        assert abs(e - (s - score[c][0])) < 1e-4
+for m, u, v in zip(effect["a"], effect["a where c=u"], effect["a where c=v"]):
+    assert abs(m - (u + v) / 2) < 1e-9
+curves = json.loads(subprocess.check_output(["dp-info", "--curves", "--json", "t.model"]))["curves"]
+assert [c.get("where") for c in curves] == [None, "c=u", "c=v"]
+END
+    dpline report t.model -o page.html
+    assert_equal "$(grep -c '<title>a where c=' page.html)" 2
 }
 
 @test "a model without a basis has no curves" {

@@ -164,8 +164,8 @@ hospital() {
     chmod +x bin/dp-fit
     awk 'BEGIN { srand(1); print "a,b,y"; for (i = 0; i < 2500; i++) { a = rand(); print a "," rand() "," (rand() < 4 * (a - .5)^2) } }' > table
     jq -n '{header: true, columns: [{name: "a", type: "numeric", bounds: [0, 1]}, {name: "b", type: "numeric", bounds: [0, 1]}, {name: "y", type: "label", classes: ["0", "1"]}]}' > schema
-    for run in "1 cosines --label y" "8 products --label y" "8 cosines --label y --additive" "0.05 line --label y --unpaid-schema" "1 line --label y --linear" \
-        "1 cosines --label y --adjacency replace-one --unpaid-schema" "1 cosines" "8 products" "0.05 line" "1 cosines --seed 1" "8 products --seed 1"; do
+    for run in "8 products --label y" "8 cosines --label y --additive" "0.05 line --label y --unpaid-schema" "1 line --label y --linear" \
+        "1 cosines --label y --adjacency replace-one --unpaid-schema --additive" "1 products" "0.05 line" "1 cosines --seed 1 --additive" "1 products --seed 1"; do
         read -r epsilon basis options <<< "$run"
         rm -rf t.* t-test.dp
         cp table t.csv
@@ -175,15 +175,15 @@ hospital() {
         reads=$(grep -c '"t.csv"' trace)
         [ "$reads" -le 2 ] || fail "$run: $reads"
         norm=$(dp-info --get row_norm t.dp)
-        assert_equal "$run: ${norm##*, }" "$run: ${basis/line/bias}"
+        assert_equal "$run: ${norm##* }" "$run: ${basis/line/bias}"
     done
 }
 
-@test "fit: numbers are curves from a reach of 55 on, with products from 200 on; lines below, and with --linear" {
+@test "fit: numbers are curves from a reach of 55 on, with products as columns are paid for; lines below, and with --linear" {
     { echo a,b,y; awk 'BEGIN { srand(1); for (i = 0; i < 2500; i++) { a = rand(); b = rand(); print a "," b "," (rand() < 4 * (a - .5)^2) } }'; } > t.csv
     schema='{"header": true, "columns": [{"name": "a", "type": "numeric", "bounds": [0, 1]}, {"name": "b", "type": "numeric", "bounds": [0, 1]},
         {"name": "y", "type": "label", "classes": ["0", "1"]}]}'
-    for epsilon in 0.2:lines 1:curves 1:--linear 8:products 8:--additive; do
+    for epsilon in 0.2:lines 1:--linear 1:products 1:--additive; do
         mkdir "$epsilon" && cd "$epsilon" || return
         cp ../t.csv . && echo "$schema" > t.json
         option=${epsilon#*:}
@@ -191,19 +191,18 @@ hospital() {
         assert_success
         cd ..
         case $option in
-            curves)
-                assert_line "dpline fit: 2000 rows, 19 columns, 2 classes: logistic; epsilon 1, delta 1e-4; numbers have cosines"
-                assert_line "dpline fit: spent epsilon 1, delta 0.0001 (seeded: not private); one row is taken for one person"
-                assert_line --partial "19 columns, 2 classes; t-test.dp: 500 rows"
-                ;;
             lines)
                 assert_line "dpline fit: numbers are lines: the budget does not pay for curves"
                 assert_line "dpline fit: 2000 rows, 3 columns, 2 classes: logistic; epsilon 0.2, delta 1e-4"
                 refute_line --partial "19 columns"
                 ;;
-            products) assert_line "dpline fit: 2000 rows, 23 columns, 2 classes: logistic; epsilon 8, delta 1e-4; numbers have products" ;;
+            products)
+                assert_line "dpline fit: 2000 rows, 23 columns, 2 classes: logistic; epsilon 1, delta 1e-4; numbers have products"
+                assert_line "dpline fit: spent epsilon 1, delta 0.0001 (seeded: not private); one row is taken for one person"
+                assert_line --partial "23 columns, 2 classes; t-test.dp: 500 rows"
+                ;;
             --additive)
-                assert_line "dpline fit: 2000 rows, 19 columns, 2 classes: logistic; epsilon 8, delta 1e-4; numbers have cosines, and the budget pays for products"
+                assert_line "dpline fit: 2000 rows, 19 columns, 2 classes: logistic; epsilon 1, delta 1e-4; numbers have cosines, and the budget pays for products"
                 ;;
             --linear)
                 assert_line "dpline fit: 2000 rows, 3 columns, 2 classes: logistic; epsilon 1, delta 1e-4"
@@ -214,14 +213,23 @@ hospital() {
     done
     area() { dp-eval --last --metrics auc --data "$1/t-test.dp" --in "$1/t.model" | tail -n 1 | cut -f 3; }
     # a line has no way to say that both ends are likely
-    [ "$(calculate "$(area 1:curves) > 0.7 && $(area 1:--linear) < 0.6")" = 1 ] || fail "$(area 1:curves) $(area 1:--linear)"
-    dp-predict 1:curves/t.model t.csv > /dev/null
-    dp-predict 8:products/t.model t.csv > /dev/null
-    rm -r 1:curves/t.dp
+    [ "$(calculate "$(area 1:--additive) > 0.7 && $(area 1:--linear) < 0.6")" = 1 ] || fail "$(area 1:--additive) $(area 1:--linear)"
+    dp-predict 1:--additive/t.model t.csv > /dev/null
+    dp-predict 1:products/t.model t.csv > /dev/null
+    rm -r 1:products/t.dp
     # a data set that has cosines already is told
-    dp-import csv --schema 1:curves/t.json --basis cosines -q -o t.dp t.csv
+    dp-import csv --schema 1:products/t.json --basis cosines -q -o t.dp t.csv
     run dp-fit t.dp --epsilon 0.1
     assert_line --partial "; numbers have cosines, and lines would do better"
+    # columns beyond what is paid for are left out, and it says so
+    rm -rf t.* t-test.dp
+    awk 'BEGIN { srand(1); for (n = 0; n < 2500; n++) { for (i = 0; i < 4; i++) printf "%s,", rand(); print int(9 * rand()) "," int(2 * rand()) } }' > rows
+    { echo a,b,c,d,e,y; cat rows; } > t.csv
+    jq -n '{header: true, columns: [("a", "b", "c", "d" | {name: ., type: "numeric", bounds: [0, 1]}),
+        {name: "e", type: "categorical", categories: [range(9) | tostring]}, {name: "y", type: "label", classes: ["0", "1"]}]}' > t.json
+    run fit.sh t.csv --epsilon 2 --delta 1e-4 --seed 1 --no-registry
+    assert_success
+    assert_line "fit.sh: 7 pairs of columns have products; 3 have none, because the budget does not pay for more columns"
 }
 
 @test "fit: loose bounds do not make rows short, but with --linear" {
@@ -626,7 +634,7 @@ beginning() {
     dp-import csv --infer-schema p.json --label readmitted p.csv -q
     dpline fit p.csv --test none 2> said
     refute grep -q 'knots cost' said
-    grep -q 'numbers have cosines$' said || fail "$(cat said)"
+    grep -q 'numbers have products$' said || fail "$(cat said)"
     dp-predict --scores p.model p.dp > rows
     dp-predict --scores --schema p.json p.model p.csv | diff - rows
     # knots that are paid for are in no schema that names private bounds

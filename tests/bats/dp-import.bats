@@ -289,11 +289,11 @@ dp-import: the population is t.csv"
     dp-import csv --schema schema.json --basis products --skip-bad 1 -q -o t.dp t.csv
     assert_equal "$(dp-info --get columns t.dp | jq -c '.[18:]')" \
         '["c","a cosine 1 × b cosine 1","a cosine 1 × b cosine 2","a cosine 2 × b cosine 1","a cosine 2 × b cosine 2","bias"]'
-    # w² = 0.1 (1.1 * 2 + 1) / (25 / 64); numbers 2, cosines 2 * 1.527…, c, products 1.5625 w², bias
-    divisor=$(calculate 'sqrt(2 + 2 * 1.527422052154195 + 1 + 1.5625 * (0.1 * 3.2 * 64 / 25) + 1)')
-    assert_equal "$(values t.dp 24 | awk -v d="$divisor" 'NR == 2 { for (j = 20; j <= 24; j++) printf "%.4g ", $j * d / (j < 24 ? sqrt(.8192) : 1) }')" \
+    # 4 w² = 0.3 (1.1 * 2 + 1) / (25 / 64); numbers 2, cosines 2 * 1.527…, c, products 1.5625 * 4 w², bias
+    divisor=$(calculate 'sqrt(2 + 2 * 1.527422052154195 + 1 + 1.5625 * (0.3 * 3.2 * 64 / 25) + 1)')
+    assert_equal "$(values t.dp 24 | awk -v d="$divisor" 'NR == 2 { for (j = 20; j <= 24; j++) printf "%.4g ", $j * d / (j < 24 ? sqrt(2.4576) : 1) }')" \
         "-1 -0.5 0.5 0.25 1 "
-    assert_equal "$(values t.dp 24 | awk 'NR != 3 { n = 0; for (j = 1; j <= NF; j++) n += $j * $j; printf "%.3f ", n }')" "1.000 0.880 0.000 "
+    assert_equal "$(values t.dp 24 | awk 'NR != 3 { n = 0; for (j = 1; j <= NF; j++) n += $j * $j; printf "%.3f ", n }')" "1.000 0.908 0.000 "
     dp-import csv --schema schema.json --basis products --skip-bad 1 --quantise --storage dense -q -f -o t.dp t.csv
     assert_equal "$(values t.dp 24 | awk 'NR == 1 { for (j = 1; j <= NF; j++) n += $j * $j; printf "%.3f ", n }')" "1.000 "
     head -n 4 t.csv > good.csv
@@ -301,7 +301,7 @@ dp-import: the population is t.csv"
     dpline scd --data t.dp --loss logistic --epochs 3 --seed 1 -q -o model
     dp-predict -p model t.dp > rows
     dp-predict -p model good.csv | diff rows -
-    complains 1 "dp-export: model has products of two numbers (dpline fit --additive makes none), for which csv has no place: json, sql, c, onnx and pmml have one" \
+    complains 1 "dp-export: model has products of two columns (dpline fit --additive makes none), for which csv has no place: json, sql, c, onnx and pmml have one" \
         dp-export --to csv model
     dp-predict --scores --probability model good.csv > expected.csv
     for form in c json sql pmml; do
@@ -313,8 +313,30 @@ dp-import: the population is t.csv"
     complains 1 "dp-import: schema.json: column 'a': \"basis\" is line, hats, bins or cosines" dp-import csv -s schema.json -o u.dp t.csv
     schema "$(for i in $(seq 65); do echo "{\"name\": \"x$i\", \"type\": \"numeric\", \"bounds\": [0, 1]},"; done) $LABEL"
     { seq -s , 65 | tr -d '\n'; echo ,no; } > t.csv
-    complains 1 "dp-import: 65 numbers have more products than the 8192 columns that a model may have; 64 have as many" \
-        dp-import csv -s schema.json --basis products -o u.dp t.csv
+    dp-import csv -s schema.json --basis products -q -f -o t.dp t.csv # 65 numbers have 9 columns each, 2080 pairs have 4
+    assert_equal "$(dp-info --get cols t.dp) $(dp-info --get row_norm t.dp | grep -o '[0-9]* products')" '8190 7604 products'
+}
+
+@test "dp-import --products: pairs with a category, small pairs first, and rows within norm 1" {
+    schema '{"name": "c", "type": "categorical", "categories": ["u", "v", "w"], "unknown": "zero"}, {"name": "a", "type": "numeric", "bounds": [0, 1]},
+        {"name": "f", "type": "categorical", "categories": ["0", "1"], "drop": "first"}, {"name": "y", "type": "label", "classes": ["no", "yes"]}' '"header": true'
+    printf 'c,a,f,y\nv,1,1,yes\nw,0,0,no\nother,1,1,no\n' > t.csv
+    names() { dp-info --get columns t.dp | jq -r '.[] | select(contains("×"))'; }
+    dp-import csv -s schema.json --basis products -q -o t.dp t.csv
+    assert_equal "$(names)" "$(printf '%s\n' 'a cosine 1 × f=1' 'a cosine 2 × f=1' 'c=u × f=1' 'c=v × f=1' 'c=w × f=1' 'a cosine 1 × c=u' 'a cosine 1 × c=v' 'a cosine 1 × c=w' \
+        'a cosine 2 × c=u' 'a cosine 2 × c=v' 'a cosine 2 × c=w')"
+    assert_equal "$(dp-info --get row_norm t.dp | sed 's/.*bias, //')" '11 products'
+    # a row at a bound, with both categories, has the largest norm; a category that is not named has no product
+    assert_equal "$(values t.dp 25 | awk '{ n = 0; for (j = 1; j <= NF; j++) n += $j * $j; printf "%.3f ", n }')" "1.000 0.577 0.708 "
+    dp-import csv -s schema.json --basis products --products 10 -q -f -o t.dp t.csv
+    assert_equal "$(names | wc -l) $(dp-info --get row_norm t.dp | sed 's/.*bias, //')" '5 5 products'
+    dpline scd --data t.dp --loss logistic --epochs 3 --seed 1 -q -o model
+    dp-predict -s model t.dp > rows
+    dp-predict -s model t.csv | diff rows -
+    dp-predict -s --schema schema.json model t.csv | diff rows -
+    dp-import csv -s schema.json --basis products --products 1 -q -f -o t.dp t.csv
+    assert_equal "$(names | wc -l) $(dp-info --get row_norm t.dp | sed 's/.*bias, //')" '0 cosines'
+    complains 2 'dp-import: --products needs --basis products' dp-import csv -s schema.json --products 4 -q -o u.dp t.csv
 }
 
 @test "a basis that makes no sense" {

@@ -30,6 +30,11 @@ prepare() {
     complains 1 "dp-info: dense.dp/dataset.json is of format 4; 3 is the newest that this version knows" dp-info dense.dp
 }
 
+@test "0.2: a model with products of numbers, before categories had any" {
+    printf 'c,a,b,y\nv,1,0,yes\nu,0,.3,no\nv,.2,1,no\nu,.7,.6,yes\n' > t.csv
+    dp-predict -s products t.csv | diff products.csv -
+}
+
 @test "0.1: a schema" {
     printf 'age,job,pay,who\n39,clerk,77516,<=50K\n50,smith,83311,>50K\n,clerk,1000,<=50K.\n' > t.csv
     dp-import csv t.csv --schema schema.json -o t.dp -q

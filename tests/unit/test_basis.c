@@ -81,56 +81,137 @@ static void the_largest_norm_is_reached(void **state)
     }
 }
 
-/* Three numbers on [0, 1] and a category: the products of three pairs, from their formula, and the mean square that their weight
- * is made for. */
-static void products_are_those_of_the_formula(void **state)
+/* Three numbers on [0, 1], a line and two categories, the first of which has no feature for its first level. */
+enum { GRID = 12, FACTORS = 41 };
+static const size_t first_of[] = {0, 9, 11, 20, 30, 39, 42};
+static void read_mixed(struct dp_schema *s)
 {
-    (void)state;
     static const char text[] =
         "{\"columns\": [{\"name\": \"a\", \"type\": \"numeric\", \"bounds\": [0, 1], \"basis\": \"cosines\"},"
-        "{\"name\": \"c\", \"type\": \"categorical\", \"categories\": [\"u\", \"v\"]},"
+        "{\"name\": \"c\", \"type\": \"categorical\", \"categories\": [\"t\", \"u\", \"v\"], \"drop\": \"first\"},"
         "{\"name\": \"b\", \"type\": \"numeric\", \"bounds\": [0, 1], \"basis\": \"cosines\"},"
         "{\"name\": \"l\", \"type\": \"numeric\", \"bounds\": [0, 1], \"basis\": \"hats\"},"
         "{\"name\": \"d\", \"type\": \"numeric\", \"bounds\": [0, 1], \"basis\": \"cosines\"},"
+        "{\"name\": \"e\", \"type\": \"categorical\", \"categories\": [\"p\", \"q\", \"r\"]},"
         "{\"name\": \"y\", \"type\": \"label\", \"classes\": [\"0\", \"1\"]}]}";
-    static const size_t first[] = {0, 9, 11, 20, 30, 39};
-    enum { GRID = 20 };
-    struct dp_products p = {0};
-    struct dp_schema s;
     struct dp_err err;
     json_t *root;
-    double x[39] = {0}, to[12], mean = 0, weight = sqrt(0.1 * (1 + 3.3 + 1) / (25.0 / 64 * 3));
     assert_int_equal(dp_json_parse(&root, text, sizeof text - 1, "t", &err), DP_OK);
-    assert_int_equal(dp_schema_read(&s, root, "t", &err), DP_OK);
-    assert_int_equal(dp_products_plan(&p, &s, first, &err), DP_OK);
-    assert_int_equal(p.count, 12);
-    assert_near(p.weight, weight, 1e-15);
-    for (int t = 0; t < GRID * GRID * GRID; t++) {
-        const double u[3] = {(t % GRID + 0.5) / GRID, (t / GRID % GRID + 0.5) / GRID, (t / GRID / GRID + 0.5) / GRID};
-        const size_t column[3] = {0, 2, 4};
-        for (int i = 0; i < 3; i++)
-            dp_basis_features(&s.column[column[i]].basis, u[i], x + first[column[i]] + 1);
+    assert_int_equal(dp_schema_read(s, root, "t", &err), DP_OK);
+    json_decref(root);
+}
+
+/* Fills the features of three numbers and two levels. */
+static void fill(const struct dp_schema *s, const double u[3], size_t c, size_t e, double x[FACTORS + 1])
+{
+    memset(x, 0, (FACTORS + 1) * sizeof *x);
+    for (size_t i = 0; i < 3; i++)
+        dp_basis_features(&s->column[2 * i].basis, u[i], x + first_of[2 * i] + 1);
+    if (c > 0)
+        x[first_of[1] + c - 1] = 1;
+    x[first_of[5] + e] = 1;
+}
+
+/* 3 pairs of numbers with 4 products, 3 of a number and c with 4, 3 of a number and e with 6, c and e with 6. */
+static void products_are_those_of_the_formula(void **state)
+{
+    (void)state;
+    struct dp_products p = {0};
+    struct dp_schema s = {0};
+    struct dp_err err;
+    const double square = 3 * 1.5625 + 6 * 1.25 + 1, others = 1 + 3.3 + 2, w = sqrt(0.3 * others / square);
+    double x[FACTORS + 1], to[48], mean = 0, norm2 = 0;
+    read_mixed(&s);
+    assert_int_equal(dp_products_plan(&p, &s, first_of, 1000, &err), DP_OK);
+    assert_int_equal(p.count, 48);
+    assert_int_equal(p.pairs, 10);
+    assert_int_equal(p.all, 10);
+    assert_near(p.weight, 2 * w, 1e-15);
+    for (int t = 0; t < GRID * GRID * GRID * 9; t++) {
+        const double u[3] = {(t % GRID + 0.5) / GRID, (t / GRID % GRID + 0.5) / GRID, (t / GRID / GRID % GRID + 0.5) / GRID};
+        const size_t levels = (size_t)(t / GRID / GRID / GRID);
+        fill(&s, u, levels % 3, levels / 3, x);
         dp_products_features(&p, x, to);
-        const double *at = to;
-        for (int a = 0; a < 3; a++)
-            for (int b = a + 1; b < 3; b++)
-                for (int i = 1; i <= 2; i++)
-                    for (int k = 1; k <= 2; k++, at++) {
-                        assert_near(*at,
-                                    weight * cos(3.14159265358979323846 * i * u[a]) / i *
-                                        cos(3.14159265358979323846 * k * u[b]) / k,
-                                    1e-12);
-                        mean += *at * *at / (GRID * GRID * GRID);
-                    }
+        for (size_t k = 0, of[2]; k < p.count; k++) {
+            const double weight = dp_products_of(&p, k, of);
+            assert_near(to[k], weight * x[of[0]] * x[of[1]], 1e-15);
+            assert_near(weight,
+                        w * (of[0] < 39 ? of[0] == 9 || of[0] == 10 ? 1 : sqrt(2) : 1) *
+                            (of[1] >= 39 || of[1] == 9 || of[1] == 10 ? 1 : sqrt(2)),
+                        1e-15);
+            mean += to[k] * to[k] / (GRID * GRID * GRID * 9);
+        }
     }
-    assert_near(mean, 0.1 * (1 + 3.3 + 1), 1e-6);
-    for (int i = 0; i < 3; i++)
-        dp_basis_features(&s.column[i == 0 ? 0 : 2 * i].basis, i % 2, x + first[i == 0 ? 0 : 2 * i] + 1);
+    /* a third of the rows has the first level of c, which has no feature */
+    assert_near(mean, w * w * (3 * 1.5625 + 3 * 1.25 + (3 * 1.25 + 1) * 2 / 3), 1e-6);
+    fill(&s, (const double[]){0, 1, 0}, 2, 1, x);
     dp_products_features(&p, x, to);
-    double norm2 = 0;
-    for (int i = 0; i < 12; i++)
+    for (int i = 0; i < 48; i++)
         norm2 += to[i] * to[i];
     assert_near(norm2, dp_products_norm2(&p), 1e-9);
+    dp_products_free(&p);
+    dp_schema_free(&s);
+}
+
+/* The pairs with the fewest products come first, whatever is left out, and the weight is of those that are taken. Models of
+ * earlier versions have pairs of numbers only, and a smaller weight. */
+static void a_limit_takes_small_pairs_first(void **state)
+{
+    (void)state;
+    struct dp_schema s = {0};
+    struct dp_err err;
+    size_t all[48][2], of[2];
+    struct dp_products p = {0};
+    read_mixed(&s);
+    assert_int_equal(dp_products_plan(&p, &s, first_of, 48, &err), DP_OK);
+    assert_int_equal(p.count, 48);
+    for (size_t k = 0; k < 48; k++)
+        dp_products_of(&p, k, all[k]);
+    dp_products_free(&p);
+    static const size_t most[] = {47, 30, 29, 4, 3}, count[] = {42, 30, 24, 4, 0};
+    for (int t = 0; t < 5; t++) {
+        assert_int_equal(dp_products_plan(&p, &s, first_of, most[t], &err), DP_OK);
+        assert_int_equal(p.count, count[t]);
+        assert_int_equal(p.all, 10);
+        for (size_t k = 0; k < p.count; k++) {
+            dp_products_of(&p, k, of);
+            assert_memory_equal(of, all[k], sizeof of);
+        }
+        dp_products_free(&p);
+    }
+    assert_int_equal(dp_products_plan(&p, &s, first_of, 4, &err), DP_OK);
+    assert_near(p.weight, 2 * sqrt(0.3 * 6.3 / 1.25) / sqrt(2), 1e-12); /* a and c */
+    dp_products_free(&p);
+    assert_int_equal(dp_products_plan(&p, &s, first_of, 0, &err), DP_OK);
+    assert_int_equal(p.count, 12);
+    assert_near(p.weight, sqrt(0.1 * 6.3 / (25.0 / 64 * 3)), 1e-12);
+    dp_products_free(&p);
+    dp_schema_free(&s);
+}
+
+/* 61 levels have no products, and 21 have no products with 20. */
+static void many_levels_have_no_products(void **state)
+{
+    (void)state;
+    static const size_t levels[] = {60, 61, 20, 21, 20};
+    size_t first[6] = {0};
+    struct dp_products p = {0};
+    struct dp_schema s = {0};
+    struct dp_err err;
+    json_t *columns = json_array();
+    for (size_t i = 0; i < 5; i++) {
+        json_t *list = json_array();
+        for (size_t k = 0; k < levels[i]; k++)
+            json_array_append_new(list, json_sprintf("l%zu", k));
+        json_array_append_new(
+            columns, json_pack("{s:o, s:s, s:o}", "name", json_sprintf("c%zu", i), "type", "categorical", "categories", list));
+        first[i + 1] = first[i] + levels[i];
+    }
+    json_array_append_new(columns, json_pack("{s:s, s:s, s:[s, s]}", "name", "y", "type", "label", "classes", "0", "1"));
+    json_t *root = json_pack("{s:o}", "columns", columns);
+    assert_int_equal(dp_schema_read(&s, root, "t", &err), DP_OK);
+    assert_int_equal(dp_products_plan(&p, &s, first, 8000, &err), DP_OK);
+    assert_int_equal(p.count, 400);
     dp_products_free(&p);
     dp_schema_free(&s);
     json_decref(root);
@@ -139,9 +220,9 @@ static void products_are_those_of_the_formula(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(features_are_those_of_the_formulas),
-        cmocka_unit_test(the_largest_norm_is_reached),
-        cmocka_unit_test(products_are_those_of_the_formula),
+        cmocka_unit_test(features_are_those_of_the_formulas), cmocka_unit_test(the_largest_norm_is_reached),
+        cmocka_unit_test(products_are_those_of_the_formula),  cmocka_unit_test(a_limit_takes_small_pairs_first),
+        cmocka_unit_test(many_levels_have_no_products),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -317,55 +317,50 @@ static void of_the_library(void **state)
     assert_int_equal(dpline_fit_choose(&facts, 0.001, 0, 0, NULL, &fit, &error), DPLINE_E_BUDGET);
 }
 
-/* Curves are from a reach of 55 on, products from 200 on. Near the noise cosines are for two classes whose lines have no
+/* Curves are from a reach of 55 on. Near the noise cosines are for two classes whose lines have no
    transform. */
 static void curves_need_a_reach(void **state)
 {
     (void)state;
-    const struct dp_fit below = {.reach = 54.9}, at = {.reach = 55}, far = {.reach = 200};
+    const struct dp_fit below = {.reach = 54.9}, at = {.reach = 55};
     struct dp_fit_facts facts = {.columns = 62, .constant = true};
-    assert_false(dp_fit_curves(&facts, &below, false));
-    assert_true(dp_fit_curves(&facts, &at, false));
-    assert_false(dp_fit_curves(&facts, &at, true));
-    assert_true(dp_fit_curves(&facts, &far, true));
+    assert_false(dp_fit_curves(&facts, &below));
+    assert_true(dp_fit_curves(&facts, &at));
     /* 38 lines with a reach of 28 have no transform, and with a reach of 38 they have one */
     const struct dp_fit near = {.reach = 28 * sqrt(38. / 62)}, farther = {.reach = 38 * sqrt(38. / 62)},
                         noise = {.reach = 11.9};
     facts.classes = 2;
-    assert_false(dp_fit_curves(&facts, &near, false));
+    assert_false(dp_fit_curves(&facts, &near));
     facts.cosines = 24;
-    assert_true(dp_fit_curves(&facts, &near, false));
-    assert_false(dp_fit_curves(&facts, &near, true));
-    assert_false(dp_fit_curves(&facts, &farther, false));
-    assert_false(dp_fit_curves(&facts, &noise, false));
+    assert_true(dp_fit_curves(&facts, &near));
+    assert_false(dp_fit_curves(&facts, &farther));
+    assert_false(dp_fit_curves(&facts, &noise));
     facts.classes = 3;
-    assert_false(dp_fit_curves(&facts, &near, false));
+    assert_false(dp_fit_curves(&facts, &near));
     facts = (struct dp_fit_facts){.columns = 160, .classes = 2, .cosines = 24, .constant = true};
     const struct dp_fit wide = {.reach = 23.9}, less_wide = {.reach = 24};
-    assert_false(dp_fit_curves(&facts, &wide, false));
-    assert_true(dp_fit_curves(&facts, &less_wide, false));
+    assert_false(dp_fit_curves(&facts, &wide));
+    assert_true(dp_fit_curves(&facts, &less_wide));
 }
 
-/* x is the reach over the columns and products together. */
-static void products_need_a_reach_over_all_columns(void **state)
+/* A column for each 12 persons times mu, at most 700, with the constant one. */
+static void products_need_persons(void **state)
 {
     (void)state;
-    struct dp_fit_facts facts = {.columns = 120, .products = 180, .constant = true};
-    assert_true(dp_fit_products(&facts, &(struct dp_fit){.reach = 200.001 * sqrt(300. / 120)}));
-    assert_false(dp_fit_products(&facts, &(struct dp_fit){.reach = 199.9 * sqrt(300. / 120)}));
+    struct dp_fit_facts facts = {.columns = 120, .constant = true};
+    assert_int_equal(dp_fit_products(&facts, &(struct dp_fit){.reach = 3600.001 / sqrt(120)}), 180);
+    assert_int_equal(dp_fit_products(&facts, &(struct dp_fit){.reach = 3599.9 / sqrt(120)}), 179);
     facts.constant = false;
-    assert_true(dp_fit_products(&facts, &(struct dp_fit){.reach = 200.001 * sqrt(301. / 121), .intercept = 0.5}));
-    assert_false(dp_fit_products(&facts, &(struct dp_fit){.reach = 199.9 * sqrt(301. / 121), .intercept = 0.5}));
-    facts = (struct dp_fit_facts){.columns = 320, .products = 180, .constant = true};
-    assert_true(dp_fit_products(&facts, &(struct dp_fit){.reach = 1e6}));
-    facts.columns++;
-    assert_false(dp_fit_products(&facts, &(struct dp_fit){.reach = 1e6}));
-    facts.columns = 120;
-    assert_true(dp_fit_products(&facts, &(struct dp_fit){.reach = 1e6}));
+    assert_int_equal(dp_fit_products(&facts, &(struct dp_fit){.reach = 3600.001 / sqrt(121), .intercept = 0.5}), 179);
+    facts.constant = true;
+    assert_int_equal(dp_fit_products(&facts, &(struct dp_fit){.reach = 1440 / sqrt(120)}), 0);
+    assert_int_equal(dp_fit_products(&facts, &(struct dp_fit){.reach = 1e6}), 580);
+    facts.classes = 2;
+    assert_int_equal(dp_fit_products(&facts, &(struct dp_fit){.reach = 1e6}), 580);
     facts.classes = 3;
-    assert_false(dp_fit_products(&facts, &(struct dp_fit){.reach = 1e6}));
-    facts = (struct dp_fit_facts){.columns = 20, .constant = true};
-    assert_false(dp_fit_products(&facts, &(struct dp_fit){.reach = 1e6}));
+    assert_int_equal(dp_fit_products(&facts, &(struct dp_fit){.reach = 1e6}), 0);
+    facts = (struct dp_fit_facts){.columns = 700, .constant = true};
+    assert_int_equal(dp_fit_products(&facts, &(struct dp_fit){.reach = 1e6}), 0);
 }
 
 int main(void)
@@ -385,7 +380,7 @@ int main(void)
         cmocka_unit_test(images_go_a_way_of_their_own),
         cmocka_unit_test(rows_of_a_person_share_a_step),
         cmocka_unit_test(curves_need_a_reach),
-        cmocka_unit_test(products_need_a_reach_over_all_columns),
+        cmocka_unit_test(products_need_persons),
         cmocka_unit_test(of_the_library),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,7 @@
 #include "priv/bands.h"
 
+#include "base/isa.h"
+
 void dp_bands_coefficients(int64_t *c, int64_t bands)
 {
     double exact = 1;
@@ -18,7 +20,7 @@ double dp_bands_norm(int64_t bands)
     return nextafter(sqrt((double)squares), (double)INFINITY) / DP_BANDS_UNIT;
 }
 
-void dp_bands_step(const int64_t *c, int64_t bands, int64_t t, size_t n, int64_t *ring)
+DP_KERNEL(void, step, (const int64_t *c, int64_t bands, int64_t t, size_t n, int64_t *ring), (c, bands, t, n, ring))
 {
     int64_t *now = ring + (size_t)(t % bands) * n;
     for (int64_t k = 1; k < bands && k <= t; k++) {
@@ -29,4 +31,9 @@ void dp_bands_step(const int64_t *c, int64_t bands, int64_t t, size_t n, int64_t
     /* Not half to even: rounding must commute with the addition of whole steps, because the sum is rounded with the noise. */
     for (size_t j = 0; j < n; j++)
         now[j] = (now[j] + DP_BANDS_UNIT / 2) >> DP_BANDS_BITS;
+}
+
+void dp_bands_step(const int64_t *c, int64_t bands, int64_t t, size_t n, int64_t *ring)
+{
+    step(c, bands, t, n, ring);
 }

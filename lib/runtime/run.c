@@ -216,6 +216,8 @@ int dp_stage_main(const struct dp_stage_class *class, int argc, char **argv)
     }
     if (rc < 0)
         dp_err_at(&err, class->name);
+    /* Before the error is passed on: dp-loop then soon ends all stages. */
+    const int status = rc < 0 && !r.unread ? dp_cli_finish(class->name, rc, &err) : 0;
     if (rc < 0 && rc != DP_E_BUDGET && !class->sink) /* a reader of text cannot use a frame */
         pass_error(&r, rc, &err);
     dp_port_close(r.in);
@@ -226,5 +228,5 @@ int dp_stage_main(const struct dp_stage_class *class, int argc, char **argv)
         signal(SIGPIPE, SIG_DFL);
         raise(SIGPIPE);
     }
-    return dp_cli_finish(class->name, rc, &err);
+    return rc < 0 ? status : dp_cli_finish(class->name, rc, &err);
 }

@@ -27,6 +27,15 @@ prepare() {
     dp-account verify ledger
 }
 
+@test "a stage says why before it passes an error on, because dp-loop then ends stages that take long" {
+    token
+    head -c -9 token.frames > cut
+    dp-sample --data small.dp --rate 0.2 --in cut > both 2>&1 || assert_equal $? 4
+    said=$(grep -abo 'dp-sample: cut ends inside a frame' both | head -n 1 | cut -d : -f 1)
+    passed=$(grep -abo 'error' both | tail -n 1 | cut -d : -f 1)
+    [ "$said" -lt "$passed" ] || fail "said at $said, passed at $passed"
+}
+
 # start EXEC LAPS [dp-loop options]: a run in the background that has released something
 start() {
     local exec=$1 laps=$2

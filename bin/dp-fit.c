@@ -22,6 +22,7 @@
 #include "fit/pipeline.h"
 #include "images/map.h"
 #include "port/model.h"
+#include "stages/class_weights.h"
 
 struct options {
     double epsilon, delta;
@@ -265,6 +266,15 @@ static int tell_exports(const struct dp_dataset *d, enum dp_loss loss, struct dp
     return rc;
 }
 
+static int check_weights(const struct options *o, int64_t classes, struct dp_err *err)
+{
+    struct dp_class_weights weights;
+    int rc = dp_class_weights_open(&weights, o->class_weights, err);
+    rc = rc ?: dp_class_weights_check(&weights, (size_t)classes, err);
+    dp_class_weights_close(&weights);
+    return rc;
+}
+
 static int fit(const struct dp_dataset *d, const char *path, const struct options *o, struct dp_err *err)
 {
     const struct dp_fit_facts facts = facts_of(d, o);
@@ -272,7 +282,8 @@ static int fit(const struct dp_dataset *d, const char *path, const struct option
     struct left left;
     struct dp_fit chosen;
     size_t products;
-    int rc = find_left(&left, o, facts.persons, d != NULL ? d->paid_epsilon : 0, d != NULL ? d->paid_delta : 0, path, err);
+    int rc = check_weights(o, facts.classes, err);
+    rc = rc ?: find_left(&left, o, facts.persons, d != NULL ? d->paid_epsilon : 0, d != NULL ? d->paid_delta : 0, path, err);
     if (rc != DP_OK)
         return rc;
     snprintf(seed, sizeof seed, "%lld", (long long)o->seed);
@@ -337,6 +348,7 @@ static int choose_basis(const char *path, const struct options *o, struct dp_err
                                        .classes = s->real_label ? 0 : (int64_t)s->classes,
                                        .cosines = (int64_t)numbers * DP_BASIS_COSINE_COUNT,
                                        .constant = true};
+    rc = rc ?: check_weights(o, facts.classes, err);
     rc = rc
              ?: find_left(&left, o, facts.persons, json_number_value(json_object_get(s->paid, "epsilon")),
                           json_number_value(json_object_get(s->paid, "delta")), path, err);

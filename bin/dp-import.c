@@ -316,6 +316,20 @@ static void tell_schema(const struct dp_import *import, const json_t *schema, bo
                 strcmp(o->infer, "-") == 0 ? "a schema" : o->infer);
 }
 
+/* Takes the class that perhaps no row has out of the schema; the caller frees it. */
+static char *take_doubtful(json_t *schema)
+{
+    json_t *column;
+    size_t i;
+    char *name = NULL;
+    json_array_foreach (json_object_get(schema, "columns"), i, column) {
+        const char *doubtful = json_string_value(json_object_get(column, DP_PROPOSE_DOUBTFUL));
+        name = doubtful != NULL ? dp_got(strdup(doubtful)) : name;
+        json_object_del(column, DP_PROPOSE_DOUBTFUL);
+    }
+    return name;
+}
+
 static int infer_locked(struct dp_import *import, struct identity *identity, const struct options *o, struct dp_err *err)
 {
     json_t *schema = NULL;
@@ -334,9 +348,17 @@ static int infer_locked(struct dp_import *import, struct identity *identity, con
     const bool guessed = census.said == DP_CENSUS_GUESS;
     const size_t rows = census.rows + (census.header == 0 && !json_is_true(json_object_get(schema, "header")));
     dp_census_free(&census);
+    char *doubtful = take_doubtful(schema);
     rc = rc ?: write_schema(schema, o, err);
     if (rc == DP_OK)
         tell_schema(import, schema, looked, guessed, o);
+    if (rc == DP_OK && doubtful != NULL)
+        rc = dp_fail(
+            err, DP_E_UNSAFE,
+            "perhaps no row has the class '%.80s'. If it is only rare, go on with %s, which is paid for; if the name is "
+            "wrong, remove that file",
+            doubtful, o->infer);
+    free(doubtful);
     if (rc == DP_OK && o->json)
         printf("{\"rows\": %zu}\n", rows);
     json_decref(schema);
@@ -631,8 +653,9 @@ static int check_label(const struct dp_schema *s, const struct options *o, struc
     if (o->schema == NULL)
         return DP_OK;
     if (strncmp(given, name, length) != 0 || (given[length] != '\0' && given[length] != '='))
-        return dp_fail(err, DP_E_USAGE, "--label: %s says that the label is '%s'", o->schema,
-                       dp_text_show(name, length, shown));
+        return dp_fail(
+            err, DP_E_USAGE, "--label: %s says that the label is '%s'%s", o->schema, dp_text_show(name, length, shown),
+            s->header ? "" : ", and that the first line is a row (without that file, --header decides that it is not)");
     int rc = o->classes != NULL ? dp_schema_classes(&said, o->classes, err) : DP_OK;
     bool same = (o->classes == NULL || said.classes == s->classes) && (!o->number || s->real_label);
     for (size_t k = 0; k < said.classes; k++)

@@ -40,6 +40,10 @@ parse "$@"
     fail "--epsilon: above 10 little is hidden; see dp-privacy(7) on choosing it (--allow-weak if that is meant)"
 [[ -z $class_weights || $class_weights =~ ^[0-9.e-]+(,[0-9.e-]+)+$ ]] || fail "--class-weights: a number for each class, got '$class_weights'"
 [ -z "$class_weights" ] || [ -z "$number" ] || fail "--class-weights are for classes, and --number for a number"
+said=$classes
+[[ $label != *=* ]] || said=one,other
+[[ -z $class_weights || $said != *,* || ${class_weights//[^,]/} = "${said//[^,]/}" ]] ||
+    fail "--class-weights: one for each class, in the order of their names"
 [ -z "$person" ] || [ ! -f "$test" ] || fail "--person: a second table may have rows of the same persons; --test takes a part or none"
 [ -n "$data" ] || fail "the data set is missing: $name DATA --epsilon 1 (try --help)"
 
@@ -105,6 +109,8 @@ import() {
     else
         propose "$1" || exit
     fi
+    words_of class-weights loss epsilon adjacency # before knots are paid for
+    [ -z "$class_weights" ] || dp-fit "${words[@]}" --rows 1000000 --delta 0.1 -- "$own_schema" > /dev/null || exit
     place_ledger "$stem"
     table=$data data=$stem.dp
     import_as "$1" || exit

@@ -652,9 +652,16 @@ static int find_person(struct dp_census *census, const struct dp_import *import,
 }
 
 /* The classes that the user names are the texts of the label, whether a row has them or not. */
-static void take_classes(struct dp_census *census)
+static int take_classes(struct dp_census *census, struct dp_err *err)
 {
     struct dp_census_column *c = &census->column[census->label];
+    char shown[DP_TEXT_SHOWN];
+    if (census->header == 0 && dp_schema_class_with(&census->known, c->name) >= 0)
+        return dp_fail(
+            err, DP_E_UNSAFE,
+            "%s: line 1 has '%s', which is the name of the label and a class of it: --header says that the line names "
+            "the columns, --no-header that it is a row; nothing was charged",
+            census->input, dp_text_show(c->name, strlen(c->name), shown));
     for (size_t k = 0; k < census->known.classes; k++) {
         const struct dp_texts *class = &census->known.class[k];
         struct dp_census_text *text;
@@ -662,6 +669,7 @@ static void take_classes(struct dp_census *census)
         for (size_t i = 1; i < class->count; i++)
             dp_text_index_add(&c->index, class->text[i], strlen(class->text[i]), (long)k);
     }
+    return DP_OK;
 }
 
 void dp_census_take_first_line(struct dp_census *census)
@@ -886,8 +894,8 @@ static int read_first(struct dp_census *census, struct dp_lines *l, const struct
         rc = rc ?: dp_census_check_names(census, err) ?: dp_census_find_label(census, err);
     if (use == DP_CENSUS_PAID)
         rc = rc ?: dp_census_leave_out(census, import, err);
-    if (rc == DP_OK && use == DP_CENSUS_PAID)
-        take_classes(census);
+    if (use == DP_CENSUS_PAID)
+        rc = rc ?: take_classes(census, err);
     if (census->header == 0 && !census->named && (rc != DP_OK || use == DP_CENSUS_UNPAID))
         rc = look_below(l, census->label_name, rc, err);
     if (!census->named) /* it may be a row, and decides about no other */

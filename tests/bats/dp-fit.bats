@@ -60,6 +60,11 @@ printed() { dpline fit small.dp --print -q "$@" | tr -s ' \n' ' '; }
     complains 2 "dpline fit: people.txt: a table has a name that ends with its format, as .csv or .csv.gz" dpline fit people.txt --label x
     complains 2 "dpline fit: -o: people.csv is read by this command, and would be replaced" dpline fit people.csv --label x -o people.csv
     complains 2 "dpline fit: --class-weights: a number for each class, got '1'" dpline fit people.csv --label x --class-weights 1
+    for known in "--classes no,yes" "--label x=yes"; do
+        # shellcheck disable=SC2086 # words
+        complains 2 "dpline fit: --class-weights: one for each class, in the order of their names" \
+            dpline fit people.csv --label x $known --class-weights 1,1,1
+    done
     complains 2 "dpline fit: --class-weights are for classes, and --number for a number" dpline fit people.csv --label x --number --class-weights 1,1
     complains 2 "dpline fit: --population is for a table; a data set has its population" dpline fit small.dp --population us
     for part in 1 -.1 all; do complains 2 "dpline fit: --test: must be a table, a part below 1, or none, got '$part'" dpline fit people.csv --label x --test=$part; done
@@ -595,6 +600,29 @@ beginning() {
     assert_equal "$(dp-account report --json p.json.ledger | jq -c '[.runs[].population]')" '["the ward","the ward","the ward","the ward","the ward"]'
 }
 
+@test "fit: the name of the label may be a class, and a class that perhaps no row has is asked about" {
+    awk 'BEGIN { srand(4); print "x,nasal"; for (i = 0; i < 3000; i++) { x = rand(); print x "," (i < 280 ? "rare" : x < .5 ? "nasal" : "oral") } }' > v.csv
+    # it can be known without the rows, or after the payment only
+    run -5 dpline fit v.csv --label nasal --classes nasal,oral -q
+    assert_output "dp-import: v.csv: line 1 has 'nasal', which is the name of the label and a class of it: --header says that the line names the columns, --no-header that it is a row; nothing was charged"
+    run -2 dpline fit v.csv --label nasal -q
+    assert_line "dp-import: --label: v.json says that the label is 'column2', and that the first line is a row (without that file, --header decides that it is not)"
+    rm v.json
+    dpline fit v.csv --label nasal --header -q
+    assert_equal "$(dp-info --get classes v.model) $(dp-info --get rows v.dp)" "2 2400"
+    { cat v.csv && echo .5,oral; } > r.csv # another population
+    run -5 dpline fit r.csv --label nasal --header --classes nasal,oral,nope -q
+    assert_line "dp-import: perhaps no row has the class 'nope'. If it is only rare, go on with r.json, which is paid for; if the name is wrong, remove that file"
+    assert_not_exist r.dp
+    assert_equal "$(jq -c '.columns[1].classes[2][0], (.columns[1] | has("doubtful"))' r.json | tr '\n' ' ')" '"nope" false '
+    assert_equal "$(dp-account report --json r.json.ledger | jq '.runs | length')" 1
+    dpline fit r.csv --label nasal --classes nasal,oral,nope -q
+    assert_equal "$(dp-info --get classes r.model)" 3
+    # five sigma of the noise are no question
+    { cat v.csv && echo .6,oral; } > s.csv
+    dpline fit s.csv --label nasal --header --classes nasal,oral,rare -q
+}
+
 @test "fit: a table that is written in another way, and dp-predict takes it, too" {
     { printf 'Report; of ward 7\n# made by hand\nage;job;ill\n'
         awk 'BEGIN { for (i = 0; i < 3000; i++) print 20 + i % 50 ";" (i % 3 ? "cook" : "smith") ";" (i % 50 < 25 ? "no" : "yes"); print "# end" }'; } > t.csv
@@ -611,7 +639,9 @@ beginning() {
     complains 2 "dp-predict: --delimiter: must be one character" dp-predict t.model --delimiter '||' bars.csv
     complains 2 "dp-predict: --comment is for a table" dp-predict t.model t.dp --comment '#'
     rm -r t.dp
-    complains 2 "dp-grad: --class-weights: 3 weights, and there are 2 classes" dpline fit t.csv --skip-lines 1 --comment '#' --class-weights 1,1,1 --test none -q -o u.model
+    complains 2 "dp-fit: --class-weights: 3 weights, and there are 2 classes" dpline fit t.csv --skip-lines 1 --comment '#' --class-weights 1,1,1 --test none -q -o u.model
+    assert_not_exist t.dp
+    dpline fit t.csv --skip-lines 1 --comment '#' --class-weights 1,1 --test none -q -o u.model
     dpline fit t.dp --print --class-weights 0.5,1 | grep -q -- '--class-weights 0.5,1'
     # a first line that is a row, or names that are numbers
     awk 'BEGIN { for (i = 0; i < 3000; i++) print 20 + i % 50 "," (i % 50 < 25 ? "no" : "yes") }' > rows.csv

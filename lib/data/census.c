@@ -43,16 +43,19 @@ static const char *ends_with(const char *name, const char *const *word, bool who
     return NULL;
 }
 
-/* The word id is by itself, or the letters of the name are a word for a person's number, or such a word before "id" or "no". */
+/* The word id is by itself, or the letters of the name are a word for a person or a number of persons, or such a word before "id"
+ * or "no". Words of `only` are no such word before them. */
 bool dp_census_is_identifier(const char *name)
 {
     static const char *const alone[] = {"mrn",  "ssn",    "nhs",     "iban",     "phone", "account",
                                         "case", "policy", "subject", "passport", "uuid",  NULL},
+                             *const only[] = {"no",     "nr",     "pid",      "uid",         "guid",       "ref", "who",
+                                              "member", "client", "customer", "participant", "respondent", NULL},
                              *const ends[] = {"id", "no", "nr", "num", "number", "nummer", NULL},
-                             *const before[] = {"patient",  "person", "customer", "client",   "member",   "employee",
-                                                "student",  "user",   "subj",     "hospital", "national", "insurance",
-                                                "claim",    "card",   "security", "mobile",   "tel",      "kunden",
-                                                "medicare", "record", NULL};
+                             *const before[] = {"patient",  "person", "customer",    "client",     "member",   "employee",
+                                                "student",  "user",   "subj",        "hospital",   "national", "insurance",
+                                                "claim",    "card",   "security",    "mobile",     "tel",      "kunden",
+                                                "medicare", "record", "participant", "respondent", "ref",      NULL};
     const size_t length = strlen(name);
     char letters[80];
     size_t n = 0;
@@ -64,7 +67,7 @@ bool dp_census_is_identifier(const char *name)
         if (isalpha((unsigned char)name[i]))
             letters[n++] = (char)tolower((unsigned char)name[i]);
     letters[n] = '\0';
-    if (ends_with(letters, alone, true) != NULL)
+    if (ends_with(letters, alone, true) != NULL || ends_with(letters, only, true) != NULL)
         return true;
     const char *end = ends_with(letters, ends, false);
     if (end == NULL)

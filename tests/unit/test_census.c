@@ -235,15 +235,18 @@ static void a_text_of_few_rows_is_not_counted(void **state)
 static void names_say_whose_row_it_is(void **state)
 {
     (void)state;
-    static const char *const yes[] = {"id",           "ID",        "patient_id", "patientID",     "PassengerId", "enc_id",
-                                      "national_id",  "mrn",       "MRN",        "ssn",           "nhs",         "nhs_number",
-                                      "iban",         "phone",     "account_no", "accountnumber", "case",        "case_no",
-                                      "caseid",       "policy_no", "subject",    "subjid",        "passport",    "hospital_no",
-                                      "kundennummer", "CardNo",    "uuid"},
-                             *const no[] = {"paid", "valid",  "covid",         "humid",       "solid",   "postcode",
-                                            "plz",  "zip",    "zipcode",       "no",          "number",  "piano",
-                                            "age",  "cases",  "phones_called", "account_age", "student", "",
-                                            "x",    "casino", "subject_area",  "national",    "i"};
+    static const char *const yes[] =
+        {"id",           "ID",      "patient_id", "patientID",  "PassengerId", "enc_id", "national_id", "mrn",
+         "MRN",          "ssn",     "nhs",        "nhs_number", "iban",        "phone",  "account_no",  "accountnumber",
+         "case",         "case_no", "caseid",     "policy_no",  "subject",     "subjid", "passport",    "hospital_no",
+         "kundennummer", "CardNo",  "uuid",       "ref",        "nr",          "No",     "who",         "participant",
+         "respondent",   "member",  "pid",        "uid",        "GUID",        "client", "Customer",    "participant_nr",
+         "ref_no"},
+                             *const no[] = {"paid",       "valid",  "covid",         "humid",        "solid",    "postcode",
+                                            "plz",        "zip",    "zipcode",       "none",         "number",   "piano",
+                                            "age",        "cases",  "phones_called", "account_age",  "student",  "",
+                                            "x",          "casino", "customers",     "membership",   "referred", "who_score",
+                                            "client_age", "fluid",  "rapid",         "subject_area", "national", "i"};
     for (size_t i = 0; i < sizeof yes / sizeof *yes; i++)
         assert_true(dp_census_is_identifier(yes[i]));
     for (size_t i = 0; i < sizeof no / sizeof *no; i++)

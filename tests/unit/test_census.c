@@ -290,7 +290,7 @@ static void named_classes_are_the_only_texts_of_the_label(void **state)
                         "{\"name\":\"y\",\"type\":\"label\",\"classes\":[[\"no\",\"No\",\"NO\"],[\"yes\",\"Yes\",\"YES\"]],"
                         "\"unknown\":\"zero\",\"note\":\"about 0 rows, give or take 0, have the class 'yes'; about 2 rows, "
                         "give or take 0, have no label, or one that --classes does not name: they teach nothing, are not "
-                        "measured, and it is never predicted (--classes names it)\"}");
+                        "measured, and it is never predicted (--classes names it)\",\"doubtful\":\"yes\"}");
     free(text);
     json_decref(schema);
     free(sum);
@@ -371,7 +371,7 @@ static void different_whole_numbers_are_identifiers(void **state)
     (void)state;
     char *text = calloc(1, 300000);
     assert_non_null(text);
-    size_t at = (size_t)sprintf(text, "nr,wide,some,measured,seconds,year,y\n");
+    size_t at = (size_t)sprintf(text, "count,wide,some,measured,seconds,year,y\n");
     for (int row = 0; row < 3000; row++)
         at += (size_t)sprintf(text + at, "%d,%d,%d,%.2f,%d,%d,c%d\n", 1 + row, 40000000 + 7 * row, 1 + row % 2000,
                               3000 + row / 8., 1500000000 + row, 1900 + row % 100, row % 2);

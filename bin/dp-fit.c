@@ -235,8 +235,9 @@ static int find_left(struct left *left, const struct options *o, int64_t persons
                        "the schema of %s has cost epsilon %g at delta %g: --epsilon and --delta must be above that", path, paid,
                        paid_delta);
     snprintf(left->delta, sizeof left->delta, "%s", left->all);
+    /* Less than the difference by a digit that nobody is shown: the ledger rounds its sum up, and it is not above `delta`. */
     if (paid > 0)
-        dp_number_print(dp_round_down(delta - paid_delta, 6), left->delta, sizeof left->delta);
+        dp_number_print(dp_round_down((delta - paid_delta) * (1 - 1e-12), 9), left->delta, sizeof left->delta);
     left->budget = (struct dp_fit_budget){.epsilon = paid > 0 ? dp_round_down(o->epsilon - paid, 9) : o->epsilon,
                                           .delta = strtod(left->delta, NULL),
                                           .replace_one = o->adjacency == 1};

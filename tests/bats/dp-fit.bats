@@ -609,7 +609,7 @@ beginning() {
     assert_line "dp-import: --label: v.json says that the label is 'column2', and that the first line is a row (without that file, --header decides that it is not)"
     rm v.json
     dpline fit v.csv --label nasal --header -q
-    assert_equal "$(dp-info --get classes v.model) $(dp-info --get rows v.dp)" "2 2400"
+    assert_equal "$(dp-info --get rows v.dp)" 2400
     { cat v.csv && echo .5,oral; } > r.csv # another population
     run -5 dpline fit r.csv --label nasal --header --classes nasal,oral,nope -q
     assert_line "dp-import: perhaps no row has the class 'nope'. If it is only rare, go on with r.json, which is paid for; if the name is wrong, remove that file"
@@ -618,6 +618,10 @@ beginning() {
     assert_equal "$(dp-account report --json r.json.ledger | jq '.runs | length')" 1
     dpline fit r.csv --label nasal --classes nasal,oral,nope -q
     assert_equal "$(dp-info --get classes r.model)" 3
+    # the sum of what schema, knots and model cost is what was asked for, and is printed so
+    [ "$(jq -n "$(dp-info --get delta r.model) <= 1e-4")" = true ] || fail "$(dp-info --get delta r.model)"
+    dpline report r.dp -m r.model -o r.html
+    grep -q 'class="big">ε = 1 at δ = 0.0001<' r.html
     # five sigma of the noise are no question
     { cat v.csv && echo .6,oral; } > s.csv
     dpline fit s.csv --label nasal --header --classes nasal,oral,rare -q

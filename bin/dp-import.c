@@ -355,8 +355,8 @@ static int infer_locked(struct dp_import *import, struct identity *identity, con
     if (rc == DP_OK && doubtful != NULL)
         rc = dp_fail(
             err, DP_E_UNSAFE,
-            "perhaps no row has the class '%.80s'. If it is only rare, go on with %s, which is paid for; if the name is "
-            "wrong, remove that file",
+            "perhaps no row has the class '%.80s'. If it is only rare, fit again: %s is paid for, and is used; if the name is wrong, "
+            "remove that file",
             doubtful, o->infer);
     free(doubtful);
     if (rc == DP_OK && o->json)

@@ -16,7 +16,7 @@ int dp_propose_ask(const struct dp_census *census, const struct dp_import *impor
  * named share buckets by a public hash: at most 64 of them, each for a quarter of the rows that a name needs, if at least
  * half of these texts are repeats. If a name is among the named texts of its own column, the first line is a row: "header"
  * is false, and columns are column1 and so on. The label has
- * DP_PROPOSE_DOUBTFUL, which is no member of a schema, with a named class that perhaps no row has. DP_E_UNSAFE: no label or no
+ * DP_PROPOSE_DOUBTFUL, which a schema does not have, with a named class that perhaps no row has. DP_E_UNSAFE: no label or no
  * feature is frequent enough. */
 #define DP_PROPOSE_DOUBTFUL "doubtful"
 int dp_propose_noised(const struct dp_census *census, const int64_t *noised, int64_t unit, double scale, double threshold,

@@ -612,7 +612,7 @@ beginning() {
     assert_equal "$(dp-info --get rows v.dp)" 2400
     { cat v.csv && echo .5,oral; } > r.csv # another population
     run -5 dpline fit r.csv --label nasal --header --classes nasal,oral,nope -q
-    assert_line "dp-import: perhaps no row has the class 'nope'. If it is only rare, go on with r.json, which is paid for; if the name is wrong, remove that file"
+    assert_line "dp-import: perhaps no row has the class 'nope'. If it is only rare, fit again: r.json is paid for, and is used; if the name is wrong, remove that file"
     assert_not_exist r.dp
     assert_equal "$(jq -c '.columns[1].classes[2][0], (.columns[1] | has("doubtful"))' r.json | tr '\n' ' ')" '"nope" false '
     assert_equal "$(dp-account report --json r.json.ledger | jq '.runs | length')" 1

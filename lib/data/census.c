@@ -43,8 +43,8 @@ static const char *ends_with(const char *name, const char *const *word, bool who
     return NULL;
 }
 
-/* The word id is by itself, or the letters of the name are a word for a person or a number of persons, or such a word before "id"
- * or "no". Words of `only` do not count before them. */
+/* The word id is by itself, or the letters of the name are a word for a person or a person's number, or such a word before
+ * "id" or "no". Words of `only` do not count before them. */
 bool dp_census_is_identifier(const char *name)
 {
     static const char *const alone[] = {"mrn",  "ssn",    "nhs",     "iban",     "phone", "account",

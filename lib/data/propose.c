@@ -696,8 +696,8 @@ static void lost_rows(json_t *o, double rows, double noise, const char *why)
     free(about);
 }
 
-/* Nothing was paid for the names of these classes; their counts show what may be a mistake. Below half of three sigma the name is
- * a question: a class of five sigma is asked about in one of 2,000 runs, a class without a row passes in one of 15. */
+/* Nothing was paid for the names of these classes; their counts show what may be a mistake. Below half of three sigma the name
+ * is a question: a class of five sigma is asked about in one of 2,000 runs, a class without a row passes in one of 15. */
 static void named_label(const struct made *m, json_t *o)
 {
     const struct dp_schema *known = &m->census->known;

@@ -29,7 +29,7 @@ worker() {
 # gate MODEL [OPTION…]: of the gather
 gate() {
     timeout 60 dp-loop --laps "${LAPS:-20}" --seed 11 -q -o "$1" -- "dp-gather --workers $K --at $AT ${*:2} |
-        dp-account --epsilon 1000 --delta 1e-5 --allow-seeded --no-ledger | dp-step --step 1 --average tail" > "$1.stream" 2> said
+        dp-account --epsilon 1000 --delta 1e-5 --allow-seeded --no-ledger ${GATE-} | dp-step --step 1 --average tail" > "$1.stream" 2> said
 }
 # ended SHARD STATUS [SENTENCE]: how that worker ends
 ended() {
@@ -39,19 +39,21 @@ ended() {
 }
 ended_all() { for k in 1 2 3; do ended $k 0; done; }
 
-@test "the model of masked sites has the bytes of the model of unmasked sites, as processes and fused, with a count" {
+@test "the model of masked sites has the bytes of the model of unmasked sites, as processes and fused, with a count next to the sum" {
     for exec in fused processes; do
-        BARE=1
-        for k in 1 2 3; do worker $k --exec $exec; done
-        gate plain
-        ended_all
-        BARE=
-        for k in 1 2 3; do worker $k --exec $exec; done
-        gate masked
-        ended_all
+        for masks in plain masked; do
+            BARE=$([ $masks = masked ] || echo 1)
+            for k in 1 2 3; do
+                PIPELINE="dp-sample --data two.dp --rate 0.1 --shard $k/$K | dp-grad --data two.dp --loss logistic --threads $k |
+                    dp-clip --data two.dp --clip 0.3 --adaptive 0.5 | $SHARE --count-multiplier 9" worker $k --exec $exec
+            done
+            GATE=--adaptive gate $masks
+            ended_all
+        done
         cmp plain masked
         cmp plain.stream masked.stream
     done
+    dp-cat --last masked.stream | jq -e '(.records | length == 2) and .records[0].shares == 3'
 }
 
 @test "a roster that is not this site's, or not a roster" {

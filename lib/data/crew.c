@@ -89,16 +89,23 @@ static void make_rows(struct worker *w)
     }
 }
 
-static void add_counts(struct worker *w)
+void dp_crew_copy(struct dp_import *own, const struct dp_import *import)
 {
-    struct dp_import *all = w->crew->import;
+    *own = *import;
+    own->result.bad_cells = 0;
+    if (import->plan.clamped != NULL)
+        own->plan.clamped = dp_new(import->plan.schema.columns, sizeof *import->plan.clamped);
+}
+
+void dp_crew_add_counts(struct dp_import *all, struct dp_import *own)
+{
     for (size_t i = 0; all->plan.clamped != NULL && i < all->plan.schema.columns; i++) {
-        all->plan.clamped[i].all += w->import.plan.clamped[i].all;
-        all->plan.clamped[i].far += w->import.plan.clamped[i].far;
-        w->import.plan.clamped[i] = (struct dp_beyond){0};
+        all->plan.clamped[i].all += own->plan.clamped[i].all;
+        all->plan.clamped[i].far += own->plan.clamped[i].far;
+        own->plan.clamped[i] = (struct dp_beyond){0};
     }
-    all->result.bad_cells += w->import.result.bad_cells;
-    w->import.result.bad_cells = 0;
+    all->result.bad_cells += own->result.bad_cells;
+    own->result.bad_cells = 0;
 }
 
 /* Called when it is the turn of the batch: passes on its rows, then its other records one by one, then the way its reading
@@ -108,7 +115,7 @@ static int pass_on(struct worker *w, struct dp_err *err)
     const struct dp_import_sink *to = w->crew->to;
     struct dp_import *all = w->crew->import;
     int rc = to->makers->take(to->self, w->maker, err);
-    add_counts(w);
+    dp_crew_add_counts(all, &w->import);
     for (size_t i = w->made; rc == DP_OK && i < w->records; i++) {
         split(w, i);
         if (dp_lines_has_row(&w->lines))
@@ -150,12 +157,8 @@ static int open_worker(struct worker *w, struct crew *crew, struct dp_err *err)
 {
     const struct dp_import *import = crew->import;
     w->crew = crew;
-    w->import = *import;
-    w->import.result.bad_cells = 0;
-    w->import.plan.clamped = NULL;
+    dp_crew_copy(&w->import, import);
     w->lines.name = crew->lines->name;
-    if (import->plan.clamped != NULL)
-        w->import.plan.clamped = dp_new(import->plan.schema.columns, sizeof *import->plan.clamped);
     return crew->to->makers->open(crew->to->self, &w->maker, err);
 }
 

@@ -22,3 +22,8 @@ struct dp_import_makers {
 
 /* The rest of the file, by import->threads threads (fewer if the system has no more). */
 int dp_crew_read(struct dp_import *import, struct dp_lines *lines, const struct dp_import_sink *to, struct dp_err *err);
+
+/* For a thread that counts for itself: *own is a copy of the import with counts of its own, of which the caller frees
+ * plan.clamped. dp_crew_add_counts adds them to `all`, and makes them 0. */
+void dp_crew_copy(struct dp_import *own, const struct dp_import *import);
+void dp_crew_add_counts(struct dp_import *all, struct dp_import *own);

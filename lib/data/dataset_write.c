@@ -16,6 +16,8 @@
 #include "data/npy.h"
 #include "data/quantise.h"
 
+#define BUFFER ((size_t)1 << 16) /* of the rows: written page by page they would cost as much again */
+
 enum file { FILE_X, FILE_INDICES, FILE_INDPTR, FILE_Y, FILE_SCALES, FILE_PERSONS, FILE_NULLS, FILES };
 
 struct dp_writer {
@@ -130,6 +132,8 @@ static int open_files(struct dp_writer *w, struct dp_err *err)
         w->file[f] = create(path);
         if (w->file[f] == NULL)
             return dp_fail_errno(err, errno, "cannot create %s", path);
+        if (f == FILE_X)
+            setvbuf(w->file[f], NULL, _IOFBF, BUFFER);
         int rc = put_header(w, (enum file)f, err);
         if (rc != DP_OK)
             return rc;

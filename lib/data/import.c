@@ -12,6 +12,7 @@
 #include "data/image_rows.h"
 #include "data/knots.h"
 #include "data/persons.h"
+#include "data/turns.h"
 #include "math/rng.h"
 
 /* Selection sampling: each of the remaining rows goes to training with probability (still wanted)/(still
@@ -58,14 +59,54 @@ static void keep_within(const struct dp_features *f, const struct dp_schema *s)
             f->x[f->first[i]] = fmax(-1, fmin(1, f->x[f->first[i]]));
 }
 
+static const double *row_of(struct dp_import *import, const struct dp_features *f, const struct dp_parsed *r, double *y)
+{
+    const double *x = dp_features_row(f, import, r, y);
+    if (import->source.tests != NULL)
+        keep_within(f, &import->plan.schema);
+    return x;
+}
+
 static int write_row(struct dp_import *import, const struct dp_features *f, const struct dp_parsed *r, struct dp_writer *to,
                      struct dp_err *err)
 {
     double y;
-    const double *x = dp_features_row(f, import, r, &y);
-    if (import->source.tests != NULL)
-        keep_within(f, &import->plan.schema);
+    const double *x = row_of(import, f, r, &y);
     return dp_writer_row(to, x, y, err);
+}
+
+/* The rows that one thread has made. */
+struct made {
+    struct dp_features features; /* a copy with a row of its own */
+    float *rows;                 /* count of them, each of features.count entries */
+    double *y;
+    size_t count, rows_capacity, y_capacity;
+};
+
+static void begin_made(struct made *m, const struct dp_features *f)
+{
+    m->features = *f;
+    m->features.x = dp_new(f->count, sizeof *m->features.x);
+}
+
+static void end_made(struct made *m)
+{
+    free(m->features.x);
+    free(m->rows);
+    free(m->y);
+}
+
+/* Makes the next row. If this fails, write_row fails, too, and knows the number of the row. */
+static int add_made(struct made *m, struct dp_import *import, const struct dp_parsed *r, const struct dp_writer *to,
+                    struct dp_err *err)
+{
+    size_t cols = m->features.count;
+    dp_extend(&m->rows, &m->rows_capacity, (m->count + 1) * cols, sizeof *m->rows);
+    dp_extend(&m->y, &m->y_capacity, m->count + 1, sizeof *m->y);
+    const double *x = row_of(import, &m->features, r, &m->y[m->count]);
+    int rc = dp_writer_shorten(to, x, 0, m->rows + m->count * cols, err);
+    m->count += rc == DP_OK;
+    return rc;
 }
 
 /* A pass over the rows that are kept, in the order in which they are written: all rows of one person together. */
@@ -103,22 +144,151 @@ static int next_row(struct pass *pass, const struct dp_import *import, struct ta
     return rc;
 }
 
+/* Several threads write the rows: each takes the next records, makes rows of them, and puts these in its turn. */
+struct writing {
+    struct dp_import *import;
+    struct table *table;
+    const struct dp_features *features;
+    struct dp_writer *test, *output;
+    size_t most; /* records of a lot */
+    pthread_mutex_t reading;
+    struct pass pass; /* guarded by `reading`, as are the next three */
+    struct dp_err read_err;
+    int read; /* result of the last read; 1: there is more */
+    size_t lots;
+    struct dp_turns turns; /* guards the rest */
+    struct dp_err *err;
+    int rc;
+};
+
+#define LOT 256                     /* records at most */
+#define LOT_BYTES ((size_t)1 << 18) /* of their rows, if one row is not longer */
+
+struct hand {
+    struct writing *writing;
+    struct dp_import import; /* a copy: the thread counts for itself */
+    struct made made;
+    struct taken {
+        struct dp_parsed record;
+        bool training, ends;
+    } taken[LOT];
+    size_t count, number;
+};
+
+static bool take_lot(struct hand *h)
+{
+    struct writing *w = h->writing;
+    struct pass *pass = &w->pass;
+    pthread_mutex_lock(&w->reading);
+    const bool more = w->read == 1;
+    h->number = w->lots;
+    w->lots += more;
+    for (h->count = 0; w->read == 1 && h->count < w->most;) {
+        struct taken *t = &h->taken[h->count];
+        pass->row = t->record;
+        w->read = next_row(pass, w->import, w->table, &w->read_err);
+        *t = (struct taken){pass->row, pass->training, pass->ends};
+        h->count += w->read == 1;
+    }
+    pthread_mutex_unlock(&w->reading);
+    return more;
+}
+
+/* Puts rows that go to the same data set together, up to the end of a person; a row that could not be made, by itself. */
+static int put_lot(struct hand *h)
+{
+    struct writing *w = h->writing;
+    const struct made *m = &h->made;
+    int rc = DP_OK;
+    dp_crew_add_counts(w->import, &h->import);
+    for (size_t from = 0, to = 0; rc == DP_OK && from < h->count; from = to) {
+        const struct taken *t = h->taken;
+        struct dp_writer *part = t[from].training ? w->output : w->test;
+        for (to = from + 1; to < m->count && t[to].training == t[from].training && !(w->table->by_person && t[to - 1].ends);)
+            to++;
+        rc = from < m->count ? dp_writer_put(part, m->rows + from * m->features.count, m->y + from, to - from, w->err)
+                             : write_row(w->import, w->features, &t[from].record, part, w->err);
+        if (rc == DP_OK && w->table->by_person && t[to - 1].ends)
+            rc = dp_writer_person(part, w->err);
+    }
+    return rc;
+}
+
+static void write_lots(void *hand)
+{
+    struct hand *h = hand;
+    struct writing *w = h->writing;
+    struct dp_err ignored;
+    while (take_lot(h)) {
+        h->made.count = 0;
+        while (h->made.count < h->count &&
+               add_made(&h->made, &h->import, &h->taken[h->made.count].record, w->output, &ignored) == DP_OK)
+            ;
+        dp_turns_wait(&w->turns, h->number);
+        dp_progress_rows(h->number * w->most, w->table->spool.records);
+        w->rc = w->rc ?: put_lot(h);
+        if (w->rc != DP_OK) {
+            pthread_mutex_lock(&w->reading);
+            w->read = w->rc;
+            pthread_mutex_unlock(&w->reading);
+        }
+        dp_turns_pass(&w->turns);
+    }
+}
+
 static int write_rows(struct dp_import *import, struct table *table, const struct dp_features *f, struct dp_writer *output,
                       struct dp_writer *test, struct dp_err *err)
+{
+    const size_t threads = import->threads > 1 ? (size_t)import->threads : 1, most = LOT_BYTES / (f->count * sizeof(float));
+    struct writing w = {.import = import,
+                        .table = table,
+                        .features = f,
+                        .test = test,
+                        .output = output,
+                        .most = most < 1     ? 1
+                                : most < LOT ? most
+                                             : LOT,
+                        .read = 1,
+                        .err = err};
+    int rc = start_pass(&w.pass, import, table, err);
+    if (rc != DP_OK)
+        return rc;
+    struct hand *hand = dp_new(threads, sizeof *hand);
+    pthread_mutex_init(&w.reading, NULL);
+    dp_turns_open(&w.turns);
+    for (size_t i = 0; i < threads; i++) {
+        hand[i].writing = &w;
+        dp_crew_copy(&hand[i].import, import);
+        begin_made(&hand[i].made, f);
+    }
+    dp_turns_run(write_lots, hand, sizeof *hand, threads);
+    if (w.rc == DP_OK && w.read < 0)
+        *err = w.read_err;
+    dp_progress_over();
+    for (size_t i = 0; i < threads; i++) {
+        end_made(&hand[i].made);
+        free(hand[i].import.plan.clamped);
+        for (size_t k = 0; k < LOT; k++)
+            dp_parsed_free(&hand[i].taken[k].record);
+    }
+    free(hand);
+    dp_turns_close(&w.turns);
+    pthread_mutex_destroy(&w.reading);
+    return w.rc ?: w.read;
+}
+
+/* The features of images: they are mapped by threads of their own. */
+static int write_images(struct dp_import *import, struct table *table, struct dp_writer *output, struct dp_writer *test,
+                        struct dp_err *err)
 {
     struct pass pass = {0};
     size_t done = 0;
     int rc = start_pass(&pass, import, table, err);
     while (rc >= 0 && (rc = next_row(&pass, import, table, err)) == 1) {
-        struct dp_writer *to = pass.training ? output : test;
         dp_progress_rows(done++, table->spool.records);
-        rc = import->map != DP_MAP_NONE ? dp_image_rows_add(&table->images, &pass.row, to, err)
-                                        : write_row(import, f, &pass.row, to, err);
-        if (rc == DP_OK && table->by_person && pass.ends)
-            rc = dp_writer_person(to, err);
+        rc = dp_image_rows_add(&table->images, &pass.row, pass.training ? output : test, err);
     }
-    if (rc == DP_OK && import->map != DP_MAP_NONE)
-        rc = dp_image_rows_flush(&table->images, err);
+    rc = rc ?: dp_image_rows_flush(&table->images, err);
     dp_progress_over();
     dp_parsed_free(&pass.row);
     return rc;
@@ -235,7 +405,10 @@ static int write_out(struct dp_import *import, struct table *table, struct dp_fe
 {
     struct parts p = {0};
     int rc = open_parts(&p, import, f, err);
-    rc = rc ?: write_rows(import, table, f, p.output, p.test, err);
+    if (import->map != DP_MAP_NONE)
+        rc = rc ?: write_images(import, table, p.output, p.test, err);
+    else
+        rc = rc ?: write_rows(import, table, f, p.output, p.test, err);
     rc = rc ?: finish_parts(&p, import, f, err);
     abort_parts(&p);
     return rc;
@@ -453,49 +626,27 @@ static int put_directly(void *self, const struct dp_parsed *record, struct dp_er
     return write_row(d->import, &d->features, record, d->parts.output, err);
 }
 
-/* The rows that one thread has made. */
-struct made {
-    struct dp_features features; /* a copy with a row of its own */
-    float *rows;                 /* count of them, each of features.count entries */
-    double *y;
-    size_t count, rows_capacity, y_capacity;
-};
-
 static int open_made(void *self, void **maker, struct dp_err *err)
 {
     (void)err;
     const struct direct *d = self;
     struct made *m = dp_new(1, sizeof *m);
     *maker = m;
-    m->features = d->features;
-    m->features.x = dp_new(d->features.count, sizeof *m->features.x);
+    begin_made(m, &d->features);
     return DP_OK;
 }
 
 static void close_made(void *maker)
 {
-    struct made *m = maker;
-    if (m == NULL)
-        return;
-    free(m->features.x);
-    free(m->rows);
-    free(m->y);
-    free(m);
+    if (maker != NULL)
+        end_made(maker);
+    free(maker);
 }
 
 static int make_row(void *self, void *maker, struct dp_import *import, const struct dp_parsed *r, struct dp_err *err)
 {
     const struct direct *d = self;
-    struct made *m = maker;
-    size_t cols = m->features.count;
-    double y;
-    dp_extend(&m->rows, &m->rows_capacity, (m->count + 1) * cols, sizeof *m->rows);
-    dp_extend(&m->y, &m->y_capacity, m->count + 1, sizeof *m->y);
-    const double *x = dp_features_row(&m->features, import, r, &y);
-    int rc = dp_writer_shorten(d->parts.output, x, 0, m->rows + m->count * cols, err);
-    m->y[m->count] = y;
-    m->count += rc == DP_OK;
-    return rc;
+    return add_made(maker, import, r, d->parts.output, err);
 }
 
 static int take_rows(void *self, void *maker, struct dp_err *err)

@@ -141,6 +141,22 @@ END
         mv 4.out $kind
     done
     [ -e person/v-persons.npy ]
+    # a row that cannot be written is told by its number; clamped values are counted
+    schema
+    sed -i 's/"bounds": \[0, 100\]/"scale": "none"/' schema.json
+    sed 's/^p[0-9]*,//; s/,x[0-9]*,/,1,/; s/^x[0-9]*/1/; 1s/^who,//' t.csv > long.csv
+    for threads in 1 4; do
+        into long long.csv $threads --split .7 --test v.dp --row-norm none
+        schema && into bounds <(sed 's/^99,/101,/' long.csv) $threads --split .7 --test v.dp --private-counts
+        mv bounds.said $threads.said
+        rm -r bounds.dp v.dp
+        sed -i 's/"bounds": \[0, 100\]/"scale": "none"/' schema.json
+        mv long.said $threads.long
+    done
+    assert_regex "$(cat 4.long)" '^1 dp-import: row [0-9]+ has norm [0-9.]+: --row-norm cap or unit scales it$'
+    cmp 1.long 4.long
+    grep -q '594 values' 4.said
+    cmp 1.said 4.said
     # persons have the same rows in another order
     /usr/bin/python3 - << 'END'
 import numpy

@@ -195,6 +195,8 @@ static bool is_absent(const struct dp_cell *f)
 static bool is_number(const struct dp_cell *f, char delimiter, bool *comma, double *value)
 {
     *comma = false;
+    if (f->length > 0 && isalpha((unsigned char)f->text[0])) /* most texts */
+        return false;
     if (dp_number_cell(f->text, f->length, value))
         return true;
     const bool commas = delimiter != ',', good = dp_number_written(f->text, f->length, commas, value);
@@ -714,6 +716,7 @@ struct lot {
     size_t before; /* rows in the counts before these */
 };
 #define LOT ((size_t)1 << 16) /* bytes of text */
+#define AHEAD ((size_t)8)     /* rows: texts that are all different are in memory, not in a cache */
 
 static void add_to_lot(struct lot *lot, const struct dp_lines *l)
 {
@@ -735,6 +738,10 @@ static void count_column(const struct dp_census *census, const struct lot *lot, 
     for (size_t r = 0; r < lot->rows; r++) {
         const struct place *at = &lot->cell[r * census->columns + i];
         const struct dp_cell f = {lot->text + at->at, at->length};
+        if (r + AHEAD < lot->rows) {
+            const struct place *next = at + AHEAD * census->columns;
+            dp_text_index_prefetch(&census->column[i].index, lot->text + next->at, next->length);
+        }
         if (use == DP_CENSUS_PAID && (long)i != census->person && !census->column[i].out)
             count_cell(census, i, &f, lot->before + r < DP_CENSUS_FIRST);
         if (use == DP_CENSUS_UNPAID)

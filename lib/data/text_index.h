@@ -39,6 +39,9 @@ long dp_text_index_find(const struct dp_text_index *index, const char *text, siz
 void dp_text_index_twice(const char *(*get)(const void *self, size_t i, size_t *length), const void *self, size_t count,
                          size_t *twice);
 
+/* Asks for the place of a text before it is needed. */
+void dp_text_index_prefetch(const struct dp_text_index *index, const char *text, size_t length);
+
 void dp_text_index_free(struct dp_text_index *index);
 
 #endif

@@ -226,48 +226,42 @@ static int check_choice(const struct dp_frame *frame, const struct dp_array *cho
     return DP_OK;
 }
 
-/* Bound and grid of numbers with noise. A count has them in the table, other fields in the frame. */
-static int check_numbers(const struct dp_frame *frame, enum dp_field field, const struct dp_array *array, struct dp_err *err)
+/* Checks a paid array against its record. A count has its bound and its grid in the table, other fields have them in the
+ * frame. */
+static int check_paid(const struct dp_frame *frame, const struct dp_record *record, struct dp_err *err)
 {
-    const struct dp_record *record = dp_frame_record(frame, field);
+    enum dp_field field = record->of;
     const struct dp_paid *paid = &dp_paid[field];
+    const char *noise = dp_query_kinds[record->query.kind].name, *what = dp_fields[field].key;
     bool count = paid->noised == DP_NOISED_COUNT;
-    double bound = dp_paid_bound(frame, field);
-    if (bound != record->bound)
-        return dp_fail(err, DP_E_UNSAFE, "the clip bounds of lap %lld disagree: %g on the %s, %g in its record",
-                       (long long)frame->lap, bound, count ? "count" : dp_fields[field].key, record->bound);
-    if (count && array->count != 1)
-        return dp_fail(err, DP_E_UNSAFE, "the count of lap %lld is not one number", (long long)frame->lap);
-    double grid = dp_frame_real(frame, DP_F_GRID, 0);
-    if (!(paid->grid > 0) && grid != dp_grid_for(bound) && grid != dp_moments_grid(bound))
-        return dp_fail(err, DP_E_UNSAFE, "lap %lld has another grid than its bound implies", (long long)frame->lap);
-    return DP_OK;
-}
-
-/* Checks a paid array against its record. */
-static int check_paid(const struct dp_frame *frame, enum dp_field field, struct dp_err *err)
-{
-    const struct dp_query *query = &dp_frame_record(frame, field)->query;
+    long long lap = (long long)frame->lap;
     const struct dp_array *array;
     int rc = dp_frame_need_array(frame, field, DP_I64, 2, &array, err);
-    if (rc != DP_OK || dp_paid[field].noised == DP_NOISED_BY_CHOICE)
+    if (rc != DP_OK || paid->noised == DP_NOISED_BY_CHOICE)
         return rc != DP_OK ? rc : check_choice(frame, array, err);
+    double bound = dp_paid_bound(frame, field), grid = dp_frame_real(frame, DP_F_GRID, 0);
     /* Without a multiplier nothing shows how much noise an array has. */
-    if (!dp_query_has(query->kind, DP_QUERY_multiplier))
-        return dp_fail(err, DP_E_UNSAFE, "the %s of lap %lld has a record of %s, which is not noise on numbers",
-                       dp_fields[field].key, (long long)frame->lap, dp_query_kinds[query->kind].name);
-    rc = check_numbers(frame, field, array, err);
-    if (rc == DP_OK && dp_kinds[query->kind].one_number && array->count != 1)
-        return dp_fail(err, DP_E_UNSAFE, "the %s noise of lap %lld is on %zu numbers, and its accountant is for one",
-                       dp_query_kinds[query->kind].name, (long long)frame->lap, (size_t)array->count);
-    return rc;
+    if (!dp_query_has(record->query.kind, DP_QUERY_multiplier))
+        return dp_fail(err, DP_E_UNSAFE, "the %s of lap %lld has a record of %s, which is not noise on numbers", what, lap,
+                       noise);
+    if (bound != record->bound)
+        return dp_fail(err, DP_E_UNSAFE, "the clip bounds of lap %lld disagree: %g on the %s, %g in its record", lap, bound,
+                       count ? "count" : what, record->bound);
+    if (count && array->count != 1)
+        return dp_fail(err, DP_E_UNSAFE, "the count of lap %lld is not one number", lap);
+    if (!(paid->grid > 0) && grid != dp_grid_for(bound) && grid != dp_moments_grid(bound))
+        return dp_fail(err, DP_E_UNSAFE, "lap %lld has another grid than its bound implies", lap);
+    if (dp_kinds[record->query.kind].one_number && array->count != 1)
+        return dp_fail(err, DP_E_UNSAFE, "the %s noise of lap %lld is on %zu numbers, and its accountant is for one", noise,
+                       lap, (size_t)array->count);
+    return DP_OK;
 }
 
 int dp_charge_check_fields(const struct dp_frame *frame, struct dp_err *err)
 {
     long long lap = (long long)frame->lap;
     int rc = DP_OK;
-    for (int i = 0; rc == DP_OK && i < DP_F_COUNT; i++) {
+    for (int i = 0; i < DP_F_COUNT; i++) {
         bool present = dp_frame_has(frame, (enum dp_field)i);
         bool recorded = dp_frame_record(frame, (enum dp_field)i) != NULL;
         if (recorded && !present)
@@ -275,9 +269,9 @@ int dp_charge_check_fields(const struct dp_frame *frame, struct dp_err *err)
                            dp_fields[i].key);
         if (present && !recorded && dp_paid[i].noised != DP_NOISED_NOT)
             return dp_fail(err, DP_E_UNSAFE, "the %s of lap %lld has no record", dp_fields[i].key, lap);
-        if (recorded)
-            rc = check_paid(frame, (enum dp_field)i, err);
     }
+    for (int i = 0; rc == DP_OK && i < frame->records; i++)
+        rc = check_paid(frame, &frame->record[i], err);
     return rc;
 }
 

@@ -72,9 +72,9 @@ const char *dp_payer_people(const struct dp_frame *frame)
    The text in the frame has passed the private stages, so it must be the digest that dp-loop wrote. */
 static int check_start(const struct dp_payer *p, const struct dp_frame *frame, struct dp_err *err)
 {
+    const char *people = dp_payer_people(frame), *start = dp_frame_text(frame, DP_F_PUBLIC_START, "");
     const char *digest = dp_frame_text(p->contract.hello, DP_F_MODEL_DIGEST, "");
-    const char *start = dp_frame_text(frame, DP_F_PUBLIC_START, "");
-    if (dp_frame_has_name(frame, DP_F_EXACT_OF, dp_payer_people(frame))) /* a site may begin with a later lap */
+    if (dp_frame_has_name(frame, DP_F_EXACT_OF, people)) /* a site may begin with a later lap */
         return dp_fail(err, DP_E_UNSAFE, "%s", same_people);
     if (frame->lap > 1 || p->contract.last > 0 || dp_frame_has(frame, DP_F_EPSILON))
         return DP_OK;
@@ -312,11 +312,10 @@ void dp_payer_warn(const struct dp_payer *p, const struct dp_frame *frame, void 
 
 int dp_payer_check(struct dp_payer *p, const struct dp_frame *frame, struct dp_err *err)
 {
-    bool seeded = is_seeded(p, frame), non_private = dp_frame_bool(frame, DP_F_NON_PRIVATE);
-    int rc = check_seed(p, seeded, err);
-    if (rc == DP_OK && non_private)
-        rc = dp_fail(err, DP_E_UNSAFE, "the model of lap %lld comes from a run without privacy", (long long)frame->lap);
+    int rc = check_seed(p, is_seeded(p, frame), err);
     rc = rc ?: dp_contract_lap(&p->contract, frame, err);
+    if (rc == DP_OK && dp_frame_bool(frame, DP_F_NON_PRIVATE))
+        rc = dp_fail(err, DP_E_UNSAFE, "the model of lap %lld comes from a run without privacy", (long long)frame->lap);
     if (rc == DP_OK && dp_frame_has(frame, DP_F_PUBLIC)) /* it would cost nothing as an initial model */
         rc = dp_fail(err, DP_E_UNSAFE, "the frame of lap %lld says that its rows are public", (long long)frame->lap);
     return rc ?: check_start(p, frame, err);

@@ -171,12 +171,13 @@ int dp_spend_lap(struct dp_spend *s, const struct dp_event *event, struct dp_err
         return lap_of_filter(s, event, err);
     if (s->laps >= s->limit)
         return DP_SPENT;
+    double planned = course_at(s, s->laps + 1);
     int rc = dp_meter_charge(s->meter, dp_plan_event(s->plan, s->laps + 1), 1, err);
     if (rc != DP_OK)
         return rc;
     /* Both numbers bound the first laps of a run that ends as planned, and neither decreases. */
     s->laps++;
-    s->epsilon = fmin(dp_meter_epsilon(s->meter), course_at(s, s->laps));
+    s->epsilon = fmin(dp_meter_epsilon(s->meter), planned);
     return DP_OK;
 }
 

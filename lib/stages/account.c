@@ -119,18 +119,6 @@ static int account_hello(struct dp_stage *stage, struct dp_frame *frame, struct 
     return rc == DP_OK && o->trial != NULL ? begin_trial(stage, err) : rc;
 }
 
-/* The scale of the noise on the sum, if there is any. For noise in shares, the scale of all shares that arrived, which may be
- * more than are needed. */
-static void set_noise_scale(struct dp_frame *frame)
-{
-    const struct dp_record *sum = dp_paid_main(frame);
-    double more = 1;
-    if (sum != NULL && sum->shares > 0)
-        more = sqrt((double)sum->gathered / (double)(sum->shares - sum->colluding));
-    if (sum != NULL && sum->scale > 0)
-        dp_frame_set_real(frame, DP_F_NOISE_SCALE, sum->scale * more);
-}
-
 /* A model is public only if its first model was, too. */
 static int check_start(const struct state *s, const struct dp_frame *frame, struct dp_err *err)
 {
@@ -161,7 +149,7 @@ static int pass_uncharged(struct dp_frame *frame, enum dp_field mark, struct dp_
         dp_frame_set_real(frame, DP_F_GAP, gap);
     if (!isnan(objective))
         dp_frame_set_real(frame, DP_F_OBJECTIVE, objective);
-    set_noise_scale(frame);
+    dp_paid_set_scale(frame);
     dp_frame_drop(frame, DP_F_PUBLIC);
     dp_frame_set_bool(frame, mark, true);
     frame->label = DP_LABEL_RELEASED;
@@ -192,7 +180,7 @@ static int check_trial_start(const struct dp_stage *stage, const struct dp_frame
                                       .data = dp_frame_text(frame, DP_F_DATA, NULL),
                                       .exact_of = dp_frame_text(frame, DP_F_EXACT_OF, NULL),
                                       .init_model = dp_frame_text(s->payer.contract.hello, DP_F_MODEL_DIGEST, NULL)};
-    return o->trial == NULL || frame->lap > 1 || stage->seeded ? DP_OK : dp_where_check_start(&place, &run, err);
+    return dp_where_check_start(&place, &run, err);
 }
 
 static int check_lap(struct dp_stage *stage, const struct dp_frame *frame, struct dp_err *err)
@@ -202,34 +190,32 @@ static int check_lap(struct dp_stage *stage, const struct dp_frame *frame, struc
         return dp_fail(err, DP_E_UNSAFE, "takes noised frames and got a %s one: a stage is missing or out of place",
                        dp_label_name(frame->label));
     int rc = check_trial(s, frame, err);
-    rc = rc ?: check_trial_start(stage, frame, err);
+    if (rc == DP_OK && s->trial.directory != NULL && frame->lap <= 1 && !stage->seeded)
+        rc = check_trial_start(stage, frame, err);
     return rc ?: dp_payer_check(&s->payer, frame, err);
 }
 
-/* Epsilon spent so far, with fewer bits, but within the budget. */
-static double stated(const struct dp_payer *p)
-{
-    return fmin(dp_round_up_bits(p->prior_epsilon + p->spend.epsilon), p->prior_epsilon + p->options->epsilon);
-}
-
-/* Removes everything that must not pass, and writes the gate's statements about the lap. */
+/* Removes everything that must not pass, and writes the gate's statements about the lap. The spent epsilon has fewer bits, but
+ * is within the budget. */
 static void state_spent(struct dp_stage *stage, struct dp_frame *frame)
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
-    const struct dp_payer *p = &s->payer;
+    struct dp_payer *p = &s->payer;
+    dp_contract_passed(&p->contract, frame);
     const char *adjacency = dp_adjacency_names[dp_charge_batch(frame)->adjacency];
     const char *mark = p->ledger != NULL ? dp_ledger_mark(p->ledger) : NULL;
     dp_frame_strip(frame);
     if (stage->seeded)
         dp_frame_set_bool(frame, DP_F_SEEDED, true);
-    set_noise_scale(frame);
+    dp_paid_set_scale(frame);
+    dp_frame_set_text(frame, DP_F_ADJACENCY, adjacency, strlen(adjacency));
     if (o->trial != NULL) {
         dp_frame_set_text(frame, DP_F_TRIAL, s->trial.name, DP_TRIAL_NAME);
-        dp_frame_set_text(frame, DP_F_ADJACENCY, adjacency, strlen(adjacency));
         return;
     }
-    dp_frame_set_real(frame, DP_F_EPSILON, stated(p));
+    double spent = dp_round_up_bits(p->prior_epsilon + p->spend.epsilon);
+    dp_frame_set_real(frame, DP_F_EPSILON, fmin(spent, p->prior_epsilon + o->pay.epsilon));
     dp_frame_set_real(frame, DP_F_DELTA, p->prior_delta + o->pay.delta);
     if (p->prior_epsilon > 0 || p->prior_delta > 0) {
         dp_frame_set_real(frame, DP_F_PRIOR_EPSILON, p->prior_epsilon);
@@ -237,7 +223,6 @@ static void state_spent(struct dp_stage *stage, struct dp_frame *frame)
     }
     if (o->pay.no_ledger)
         dp_frame_set_bool(frame, DP_F_UNTRACKED, true);
-    dp_frame_set_text(frame, DP_F_ADJACENCY, adjacency, strlen(adjacency));
     if (mark != NULL)
         dp_frame_set_text(frame, DP_F_LEDGER, mark, strlen(mark));
 }
@@ -271,10 +256,9 @@ static int account_fire(struct dp_stage *stage, struct dp_frame *frame, struct d
     rc = rc ?: o->trial != NULL ? DP_OK : dp_paying_lap(stage, &s->payer, frame, out, err); /* dp-tune has paid for a trial */
     if (rc != DP_OK)
         return rc;
-    dp_contract_passed(&s->payer.contract, frame);
     state_spent(stage, frame);
     frame->label = DP_LABEL_RELEASED;
-    return rc != DP_OK ? rc : out->frame(out, frame, err);
+    return out->frame(out, frame, err);
 }
 
 static int account_drain(struct dp_stage *stage, struct dp_out *out, struct dp_err *err)

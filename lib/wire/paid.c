@@ -51,6 +51,16 @@ const struct dp_record *dp_paid_main(const struct dp_frame *frame)
     return NULL;
 }
 
+void dp_paid_set_scale(struct dp_frame *frame)
+{
+    const struct dp_record *sum = dp_paid_main(frame);
+    double more = 1;
+    if (sum != NULL && sum->shares > 0)
+        more = sqrt((double)sum->gathered / (double)(sum->shares - sum->colluding));
+    if (sum != NULL && sum->scale > 0)
+        dp_frame_set_real(frame, DP_F_NOISE_SCALE, sum->scale * more);
+}
+
 static bool waits(const struct dp_frame *frame, enum dp_waits until)
 {
     bool candidates = dp_frame_has(frame, DP_F_CANDIDATES);

@@ -52,50 +52,38 @@ bool dp_pld_reaches(struct dp_pld_question *a)
     return true;
 }
 
-static int solve(struct dp_pld_question *a, struct dp_pld_answer *answer, struct dp_err *err)
+static void solve(struct dp_pld_question *a, struct dp_pld_answer *answer)
 {
     double renyi = a->of_delta ? a->delta : a->epsilon;
     *answer = (struct dp_pld_answer){renyi, 0, renyi == 0, 0};
     if (renyi == 0 || !dp_pld_reaches(a))
-        return DP_OK;
-    bool ok = dp_pld_sketch(a);
-    if (ok && a->of_delta) { /* Rényi's δ may be far too large, and too much would be cut off */
+        return;
+    dp_pld_sketch(a);
+    if (a->of_delta) { /* Rényi's δ may be far too large, and too much would be cut off */
         a->delta = fmin(a->delta, fmax(dp_pld_estimated(a, false), a->symmetric ? 0 : dp_pld_estimated(a, true)) / 10);
         double before = a->deviations;
         if (!dp_pld_reaches(a)) {
             a->deviations = before;
         } else {
             dp_pld_sketch_free(a);
-            ok = dp_pld_sketch(a);
+            dp_pld_sketch(a);
         }
     }
-    if (ok) {
-        double guess[2] = {dp_pld_estimated(a, false), a->symmetric ? 0 : dp_pld_estimated(a, true)};
-        bool larger = guess[1] > guess[0], inverted = false;
-        struct dp_pld_answer one = *answer, other = *answer;
-        ok = dp_pld_by_inversion(a, larger, guess[larger], &inverted, &one) &&
-             (inverted || dp_pld_grid_refine(a, larger, guess[larger], 0, &one));
-        bool both = !a->symmetric && !a->rough, less = false;
-        if (ok && both)
-            ok = dp_pld_is_less(a, !larger, &one, &less);
-        if (less)
-            both = false;
-        if (ok && both && inverted)
-            ok = dp_pld_by_inversion(a, !larger, guess[!larger], &inverted, &other);
-        if (ok && both && !inverted)
-            ok = dp_pld_grid_compare(a, !larger, guess[!larger], 1 - guess[!larger] / guess[larger], &one, &other);
-        *answer = one;
-        if (both) {
-            answer->upper = fmax(one.upper, other.upper);
-            answer->lower = fmax(one.lower, other.lower);
-            answer->work = one.work + other.work;
-        }
-        answer->tight = dp_pld_is_tight(answer);
+    double guess[2] = {dp_pld_estimated(a, false), a->symmetric ? 0 : dp_pld_estimated(a, true)};
+    bool larger = guess[1] > guess[0];
+    struct dp_pld_answer other = *answer;
+    bool inverted = dp_pld_by_inversion(a, larger, guess[larger], answer);
+    if (!inverted)
+        dp_pld_grid_refine(a, larger, guess[larger], 0, answer);
+    if (!a->symmetric && !a->rough && !dp_pld_is_less(a, !larger, answer)) {
+        if (!inverted || !dp_pld_by_inversion(a, !larger, guess[!larger], &other))
+            dp_pld_grid_compare(a, !larger, guess[!larger], 1 - guess[!larger] / guess[larger], answer, &other);
+        answer->upper = fmax(answer->upper, other.upper);
+        answer->lower = fmax(answer->lower, other.lower);
+        answer->work += other.work;
     }
+    answer->tight = dp_pld_is_tight(answer);
     dp_pld_sketch_free(a);
-    if (!ok)
-        return dp_fail(err, DP_E_RUN, "no memory for a privacy loss distribution");
-    return DP_OK;
 }
 
 /* Asks at a few orders first, which are enough to begin with. */
@@ -119,7 +107,8 @@ int dp_pld_epsilon(const struct dp_pld_part *parts, size_t count, double delta, 
 {
     struct dp_pld_question a = {.parts = parts, .count = count};
     int rc = ask_epsilon(&a, delta, err);
-    rc = rc ?: solve(&a, answer, err);
+    if (rc == DP_OK)
+        solve(&a, answer);
     if (rc == DP_OK && answer->upper >= a.epsilon && a.epsilon > 0) { /* the grids said nothing */
         double renyi = dp_pld_renyi_epsilon(&a, dp_rdp_orders, DP_RDP_ORDER_COUNT);
         if (renyi < answer->upper)
@@ -132,7 +121,9 @@ int dp_pld_rough(const struct dp_pld_part *parts, size_t count, double delta, st
 {
     struct dp_pld_question a = {.parts = parts, .count = count, .rough = true};
     int rc = ask_epsilon(&a, delta, err);
-    return rc ?: solve(&a, answer, err);
+    if (rc == DP_OK)
+        solve(&a, answer);
+    return rc;
 }
 
 int dp_pld_delta(const struct dp_pld_part *parts, size_t count, double epsilon, struct dp_pld_answer *answer,
@@ -153,7 +144,8 @@ int dp_pld_delta(const struct dp_pld_part *parts, size_t count, double epsilon, 
         log_delta = fmin(log_delta, x + 1e-12 * (1 + fabs(x) + (order - 1) * (rdp[i] + epsilon)));
     }
     a.delta = epsilon >= dp_pld_most(&a) ? 0 : fmax(exp(log_delta), DBL_MIN);
-    return solve(&a, answer, err);
+    solve(&a, answer);
+    return DP_OK;
 }
 
 int dp_pld_estimate(const struct dp_pld_part *parts, size_t count, double delta, double *epsilon, struct dp_err *err)
@@ -165,10 +157,8 @@ int dp_pld_estimate(const struct dp_pld_part *parts, size_t count, double delta,
     *epsilon = NAN;
     if (!dp_pld_reaches(&a))
         return DP_OK;
-    bool ok = dp_pld_sketch(&a);
-    if (ok)
-        *epsilon =
-            fmax(dp_pld_estimated_epsilon(&a, false, delta), a.symmetric ? 0 : dp_pld_estimated_epsilon(&a, true, delta));
+    dp_pld_sketch(&a);
+    *epsilon = fmax(dp_pld_estimated_epsilon(&a, false, delta), a.symmetric ? 0 : dp_pld_estimated_epsilon(&a, true, delta));
     dp_pld_sketch_free(&a);
-    return ok ? DP_OK : dp_fail(err, DP_E_RUN, "no memory for an estimate");
+    return DP_OK;
 }

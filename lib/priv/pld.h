@@ -87,7 +87,7 @@ struct dp_pld_answer {
  * ln(1 + q(e^ε − 1)); for a joint part dp_rdp_sampled_symmetric of the sum; for an exchanged row priv/replaced.h. DP_E_RUN: no
  * part, or a part without 0 < rate <= 1, laps >= 1 and a positive and finite multiplier or epsilon; a sampled part with an
  * exchanged row and a sampled part without (the adjacencies differ; rate 1 is fine, with sensitivities under replacement);
- * 0 < delta < 1 does not hold; no memory. upper is infinite if nothing bounds the loss. */
+ * 0 < delta < 1 does not hold. upper is infinite if nothing bounds the loss. */
 int dp_pld_epsilon(const struct dp_pld_part *parts, size_t count, double delta, struct dp_pld_answer *answer,
                    struct dp_err *err);
 

@@ -53,15 +53,13 @@ static bool dies_out(const struct dp_pld_question *a, bool add, double epsilon, 
 
 /* Bounds near epsilon and delta with these frequencies. *needs: the number of frequencies with which the bounds differ by at
    most the fraction `apart`. */
-static bool invert_with(const struct dp_pld_question *a, bool add, const struct dp_pld_contour *contour, double epsilon,
+static void invert_with(const struct dp_pld_question *a, bool add, const struct dp_pld_contour *contour, double epsilon,
                         double delta, double apart, size_t *needs, struct dp_pld_answer *answer)
 {
-    struct dp_pld_inverse *inverse;
-    if (!dp_pld_inverse_new(&inverse, a->parts, a->count, add, a->deviations, contour))
-        return false;
+    struct dp_pld_inverse *inverse = dp_pld_inverse_new(a->parts, a->count, add, a->deviations, contour);
     *needs = SIZE_MAX;
     if (inverse == NULL)
-        return true;
+        return;
     dp_pld_inverse_take(inverse, a->parts);
     *needs = dp_pld_inverse_needs(inverse, dp_pld_contour_error(a, add, contour, epsilon, delta, apart));
     if (*needs > contour->frequencies)
@@ -71,7 +69,6 @@ static bool invert_with(const struct dp_pld_question *a, bool add, const struct 
     else
         dp_pld_inverse_epsilon(inverse, delta, epsilon, &answer->upper, &answer->lower);
     dp_pld_inverse_free(inverse);
-    return true;
 }
 
 static bool can_invert(const struct dp_pld_question *a)
@@ -82,23 +79,20 @@ static bool can_invert(const struct dp_pld_question *a)
     return true;
 }
 
-/* Bounds on one contour: infinite if it needs more than `most` frequencies. False without memory. */
-static bool invert_on(const struct dp_pld_question *a, bool add, struct dp_pld_contour contour, double epsilon, double delta,
+/* Bounds on one contour: infinite if it needs more than `most` frequencies. */
+static void invert_on(const struct dp_pld_question *a, bool add, struct dp_pld_contour contour, double epsilon, double delta,
                       double apart, size_t most, struct dp_pld_answer *now)
 {
     size_t needs = contour.frequencies;
     *now = (struct dp_pld_answer){.upper = INFINITY};
     for (int tries = 0; tries < 4 && isinf(now->upper) && needs <= most; tries++) {
         contour.frequencies = needs;
-        if (!invert_with(a, add, &contour, epsilon, delta, apart, &needs, now))
-            return false;
+        invert_with(a, add, &contour, epsilon, delta, apart, &needs, now);
     }
-    return true;
 }
 
-/* The bounds, with cut laps or not; the search begins at this epsilon. *enough as in dp_pld_by_inversion(). False without
- * memory. */
-static bool invert_from(const struct dp_pld_question *a, bool add, bool cut, double epsilon, double delta, bool *enough,
+/* The bounds, with cut laps or not; the search begins at this epsilon. True as in dp_pld_by_inversion(). */
+static bool invert_from(const struct dp_pld_question *a, bool add, bool cut, double epsilon, double delta,
                         struct dp_pld_answer *answer)
 {
     double mean, variance, apart = a->rough ? DP_PLD_CLOSE : 2 * dp_pld_share(a);
@@ -110,48 +104,39 @@ static bool invert_from(const struct dp_pld_question *a, bool add, bool cut, dou
         if (!cut)
             contour = dp_pld_contour_for(a, add, epsilon, delta);
         else if (!dp_pld_cut_contour(a, epsilon, delta, apart, &contour))
-            return true;
-        if (!invert_on(a, add, contour, epsilon, delta, apart, cut ? DP_PLD_MOST_CUT : DP_PLD_MOST_FREQUENCIES, &now))
             return false;
-        *enough = isfinite(now.upper) && now.upper - now.lower <= apart * now.upper;
-        if (*enough) {
+        invert_on(a, add, contour, epsilon, delta, apart, cut ? DP_PLD_MOST_CUT : DP_PLD_MOST_FREQUENCIES, &now);
+        if (isfinite(now.upper) && now.upper - now.lower <= apart * now.upper) {
             answer->upper = fmin(answer->upper, fmax(now.upper, 0));
             answer->lower = fmax(answer->lower, now.lower);
             return true;
         }
         /* Another contour would be the same. */
         if (a->of_delta || isinf(now.upper) || fabs(now.upper - epsilon) < 0.02 * epsilon)
-            return true;
+            return false;
         epsilon = now.upper;
     }
-    return true;
+    return false;
 }
 
-bool dp_pld_by_inversion(const struct dp_pld_question *a, bool add, double estimate, bool *enough, struct dp_pld_answer *answer)
+bool dp_pld_by_inversion(const struct dp_pld_question *a, bool add, double estimate, struct dp_pld_answer *answer)
 {
-    *enough = false;
     if (!can_invert(a))
-        return true;
+        return false;
     double mean, variance, delta = a->of_delta ? fmax(estimate, DBL_MIN) : a->delta;
     dp_pld_moment(a, add, 0, &mean, &variance);
     double epsilon = a->of_delta ? a->epsilon : fmax(estimate, 0.02 * sqrt(variance));
     bool rare = (!add || a->symmetric) && !dies_out(a, add, epsilon, delta);
-    if (!rare && !invert_from(a, add, false, estimate, delta, enough, answer))
-        return false;
-    if (!*enough && (!add || a->symmetric) &&
-        !invert_from(a, add, true, dp_pld_single_lap(a, add, delta), delta, enough, answer))
-        return false;
-    return *enough || !rare || invert_from(a, add, false, estimate, delta, enough, answer);
+    if (!rare && invert_from(a, add, false, estimate, delta, answer))
+        return true;
+    if ((!add || a->symmetric) && invert_from(a, add, true, dp_pld_single_lap(a, add, delta), delta, answer))
+        return true;
+    return rare && invert_from(a, add, false, estimate, delta, answer);
 }
 
-bool dp_pld_is_less(const struct dp_pld_question *a, bool add, const struct dp_pld_answer *larger, bool *less)
+bool dp_pld_is_less(const struct dp_pld_question *a, bool add, const struct dp_pld_answer *larger)
 {
-    double epsilon = a->of_delta ? a->epsilon : larger->upper, delta = a->of_delta ? larger->upper : a->delta, seen;
-    *less = false;
-    if (!can_invert(a) || !(epsilon > 0) || isinf(epsilon))
-        return true;
-    if (!dp_pld_chernoff(a->parts, a->count, add, a->deviations, dp_pld_tilt(a, add, epsilon), epsilon, &seen))
-        return false;
-    *less = seen <= delta;
-    return true;
+    double epsilon = a->of_delta ? a->epsilon : larger->upper, delta = a->of_delta ? larger->upper : a->delta;
+    return can_invert(a) && epsilon > 0 && isfinite(epsilon) &&
+           dp_pld_chernoff(a->parts, a->count, add, a->deviations, dp_pld_tilt(a, add, epsilon), epsilon) <= delta;
 }

@@ -2,6 +2,8 @@
 
 #include <gsl/gsl_integration.h>
 
+#include "base/mem.h"
+
 /* Four and eight Gauss-Legendre points. */
 static const double x4[] = {-0.86113631159405258, -0.33998104358485626, 0.33998104358485626, 0.86113631159405258};
 static const double w4[] = {0.34785484513745386, 0.65214515486254614, 0.65214515486254614, 0.34785484513745386};
@@ -157,17 +159,13 @@ struct dp_pld_range dp_pld_range(const struct dp_pld_part *part, bool add, doubl
     return r;
 }
 
-bool dp_pld_nodes_new(struct dp_pld_nodes *nodes, const struct dp_pld_part *part, double deviations)
+void dp_pld_nodes_new(struct dp_pld_nodes *nodes, const struct dp_pld_part *part, double deviations)
 {
     struct pair p = pair_of(part, 0, false, deviations);
     double width = p.gaussian ? 0.5 / fmax(1, p.mu / 2) : 0.25;
     size_t panels = p.to > p.from ? (size_t)ceil((p.to - p.from) / width) : 0, n = 0;
     size_t room = 2 * (8 * panels + 2); /* twice: for answers, or for replaced rows */
-    *nodes = (struct dp_pld_nodes){.loss = calloc(room, sizeof(double)), .log_mass = calloc(room, sizeof(double))};
-    if (nodes->loss == NULL || nodes->log_mass == NULL) {
-        dp_pld_nodes_free(nodes);
-        return false;
-    }
+    *nodes = (struct dp_pld_nodes){.loss = dp_new(room, sizeof(double)), .log_mass = dp_new(room, sizeof(double))};
     width = (p.to - p.from) / (double)panels;
     for (int answer = 0; answer < answers_of(part); answer++) {
         p = pair_of(part, answer, false, deviations);
@@ -196,7 +194,6 @@ bool dp_pld_nodes_new(struct dp_pld_nodes *nodes, const struct dp_pld_part *part
         nodes->all[false] += exp(nodes->log_mass[k]);
         nodes->all[true] += exp(nodes->log_mass[k] - nodes->loss[k]);
     }
-    return true;
 }
 
 void dp_pld_nodes_free(struct dp_pld_nodes *nodes)
@@ -303,7 +300,7 @@ static void add_edges(struct dp_pld_panels *panels, const struct pair *p, const 
         panels->edge += exp(log_weight(p, f, ends[i])) * fmax(rare_at(f, v_at(p, ends[i])), CUT_LEFT);
 }
 
-bool dp_pld_panels_new(struct dp_pld_panels *panels, const struct dp_pld_part *part, bool add, double deviations, double s,
+void dp_pld_panels_new(struct dp_pld_panels *panels, const struct dp_pld_part *part, bool add, double deviations, double s,
                        double power, double frequency, struct dp_pld_cut cut)
 {
     struct integrand f = {s, power, frequency, add, cut.level > 0, log1p(expm1(cut.level) / part->rate), cut.width};
@@ -315,17 +312,14 @@ bool dp_pld_panels_new(struct dp_pld_panels *panels, const struct dp_pld_part *p
             room += p.replaced ? 2 : 1;
     }
     if (room > DP_PLD_PANELS_MAX)
-        return true;
-    gsl_integration_glfixed_table *rule = gsl_integration_glfixed_table_alloc(DP_PLD_PANEL);
+        return;
+    gsl_integration_glfixed_table *rule = dp_got(gsl_integration_glfixed_table_alloc(DP_PLD_PANEL));
     size_t nodes = room * DP_PLD_PANEL;
-    *panels = (struct dp_pld_panels){.loss = malloc(4 * nodes * sizeof(double) + 1)};
-    bool ok = rule != NULL && panels->loss != NULL;
-    if (ok) {
-        panels->log_mass = panels->loss + nodes;
-        panels->log_density = panels->log_mass + nodes;
-        panels->rare = panels->log_density + nodes;
-    }
-    for (int answer = 0; ok && answer < answers_of(part); answer++) {
+    *panels = (struct dp_pld_panels){.loss = dp_new(4 * nodes, sizeof(double))};
+    panels->log_mass = panels->loss + nodes;
+    panels->log_density = panels->log_mass + nodes;
+    panels->rare = panels->log_density + nodes;
+    for (int answer = 0; answer < answers_of(part); answer++) {
         struct pair p = pair_of(part, answer, add, deviations);
         for (double u = p.from, to; u < p.to; u = to) {
             to = panel_end(&p, &f, u);
@@ -339,9 +333,6 @@ bool dp_pld_panels_new(struct dp_pld_panels *panels, const struct dp_pld_part *p
         panels->pieces += p.coins ? 3 : p.replaced ? 2 : 1;
     }
     gsl_integration_glfixed_table_free(rule);
-    if (!ok)
-        dp_pld_panels_free(panels);
-    return ok;
 }
 
 void dp_pld_panels_free(struct dp_pld_panels *panels)
@@ -419,7 +410,7 @@ static void mirror(struct dp_pld_cells *cells)
     cells->first = -(cells->first + (int64_t)cells->count - 1);
 }
 
-bool dp_pld_cells_new(struct dp_pld_cells *cells, const struct dp_pld_part *part, bool add, double deviations, double h)
+void dp_pld_cells_new(struct dp_pld_cells *cells, const struct dp_pld_part *part, bool add, double deviations, double h)
 {
     struct pair p = pair_of(part, 0, add, deviations);
     struct dp_pld_range range = dp_pld_range(part, add, deviations);
@@ -429,9 +420,7 @@ bool dp_pld_cells_new(struct dp_pld_cells *cells, const struct dp_pld_part *part
     if (last == first)
         last++;
     *cells = (struct dp_pld_cells){h, first, (size_t)(last - first) + 1, NULL};
-    double *mass = calloc(cells->count, sizeof *mass);
-    if (mass == NULL)
-        return false;
+    double *mass = dp_new(cells->count, sizeof *mass);
     for (int answer = 0; p.to > p.from && answer < answers_of(part); answer++) {
         p = pair_of(part, answer, add, deviations);
         spread(&p, cells, mass);
@@ -448,7 +437,6 @@ bool dp_pld_cells_new(struct dp_pld_cells *cells, const struct dp_pld_part *part
     cells->log_mass = mass;
     if (add)
         mirror(cells);
-    return true;
 }
 
 void dp_pld_cells_free(struct dp_pld_cells *cells)

@@ -62,8 +62,7 @@ struct dp_pld_nodes {
     double all[2]; /* E e^0 of remove and add: about 1 */
 };
 
-/* False without memory. */
-bool dp_pld_nodes_new(struct dp_pld_nodes *nodes, const struct dp_pld_part *part, double deviations);
+void dp_pld_nodes_new(struct dp_pld_nodes *nodes, const struct dp_pld_part *part, double deviations);
 void dp_pld_nodes_free(struct dp_pld_nodes *nodes);
 
 /* K(s) = ln E e^{s loss}, less K(0); mean and variance of the loss under the weights e^{s loss}. */
@@ -99,9 +98,9 @@ struct dp_pld_panels {
     int pieces;          /* number of densities, one for each answer or sign */
 };
 
-/* False without memory. Not for parts without a Gaussian. If it would take more than DP_PLD_PANELS_MAX panels, all of panels is
+/* Not for parts without a Gaussian. If it would take more than DP_PLD_PANELS_MAX panels, all of panels is
  * zero. */
-bool dp_pld_panels_new(struct dp_pld_panels *panels, const struct dp_pld_part *part, bool add, double deviations, double s,
+void dp_pld_panels_new(struct dp_pld_panels *panels, const struct dp_pld_part *part, bool add, double deviations, double s,
                        double power, double frequency, struct dp_pld_cut cut);
 void dp_pld_panels_free(struct dp_pld_panels *panels);
 
@@ -120,8 +119,7 @@ struct dp_pld_cells {
     double *log_mass;
 };
 
-/* False without memory. */
-bool dp_pld_cells_new(struct dp_pld_cells *cells, const struct dp_pld_part *part, bool add, double deviations, double h);
+void dp_pld_cells_new(struct dp_pld_cells *cells, const struct dp_pld_part *part, bool add, double deviations, double h);
 void dp_pld_cells_free(struct dp_pld_cells *cells);
 
 double dp_pld_cells_loss(const struct dp_pld_cells *cells, size_t k);

@@ -5,6 +5,7 @@
 #include <gsl/gsl_fft_real.h>
 
 #include "base/init.h"
+#include "base/mem.h"
 
 static const double unit_roundoff = DBL_EPSILON / 2;
 
@@ -56,20 +57,16 @@ static void product_free(struct product *p)
     gsl_fft_real_workspace_free(p->work);
 }
 
-static bool product_new(struct product *p, size_t n)
+static void product_new(struct product *p, size_t n)
 {
     dp_init();
     *p = (struct product){.n = n,
-                          .value = calloc(n, sizeof(double)),
-                          .error = calloc(n / 2 + 1, sizeof(double)),
-                          .next = calloc(n, sizeof(double)),
-                          .real = gsl_fft_real_wavetable_alloc(n),
-                          .half = gsl_fft_halfcomplex_wavetable_alloc(n),
-                          .work = gsl_fft_real_workspace_alloc(n)};
-    if (p->value != NULL && p->error != NULL && p->next != NULL && p->real != NULL && p->half != NULL && p->work != NULL)
-        return true;
-    product_free(p);
-    return false;
+                          .value = dp_new(n, sizeof(double)),
+                          .error = dp_new(n / 2 + 1, sizeof(double)),
+                          .next = dp_new(n, sizeof(double)),
+                          .real = dp_got(gsl_fft_real_wavetable_alloc(n)),
+                          .half = dp_got(gsl_fft_halfcomplex_wavetable_alloc(n)),
+                          .work = dp_got(gsl_fft_real_workspace_alloc(n))};
 }
 
 static double transform_error(const struct product *p)
@@ -219,8 +216,8 @@ struct dp_pld_running {
     } lap;
 };
 
-bool dp_pld_running_new(struct dp_pld_running **running, const struct dp_pld_part *parts, size_t count, bool add,
-                        double deviations, double h, const struct dp_pld_window *w)
+struct dp_pld_running *dp_pld_running_new(const struct dp_pld_part *parts, size_t count, bool add, double deviations, double h,
+                                          const struct dp_pld_window *w)
 {
     double least = 0, most = 0; /* in steps of h */
     for (size_t i = 0; i < count; i++) {
@@ -228,9 +225,7 @@ bool dp_pld_running_new(struct dp_pld_running **running, const struct dp_pld_par
         least += (double)parts[i].laps * floor((add ? -r.high : r.low) / h);
         most += (double)parts[i].laps * ceil((add ? -r.low : r.high) / h);
     }
-    struct dp_pld_running *r = *running = malloc(sizeof *r);
-    if (r == NULL)
-        return false;
+    struct dp_pld_running *r = dp_new(1, sizeof *r);
     *r = (struct dp_pld_running){.window = *w, .add = add, .h = h, .deviations = deviations};
     if (count > 1 || parts[0].laps == 1)
         r->window.split = INFINITY;
@@ -238,36 +233,25 @@ bool dp_pld_running_new(struct dp_pld_running **running, const struct dp_pld_par
     r->bottom = (int64_t)fmax(floor(w->bottom / h), least - 1);
     size_t n = points_for((int64_t)fmin(ceil(w->top / h), most) + 2 - r->bottom);
     r->top = r->bottom + (int64_t)n;
-    bool ok = product_new(&r->product, n);
-    if (ok && isfinite(r->window.split)) {
-        r->product.rest = malloc(n * sizeof(double));
-        ok = r->product.rest != NULL;
-        if (!ok)
-            product_free(&r->product);
-    }
-    if (ok)
-        return true;
-    free(r);
-    *running = NULL;
-    return false;
+    product_new(&r->product, n);
+    if (isfinite(r->window.split))
+        r->product.rest = dp_new(n, sizeof(double));
+    return r;
 }
 
 void dp_pld_running_free(struct dp_pld_running *r)
 {
-    if (r == NULL)
-        return;
     product_free(&r->product);
     free(r);
 }
 
 /* One lap of the part, weighted, into product.next. */
-static bool load(struct dp_pld_running *r, const struct dp_pld_part *part)
+static void load(struct dp_pld_running *r, const struct dp_pld_part *part)
 {
     struct product *p = &r->product;
     struct dp_pld_cells cells;
     double s = r->window.s;
-    if (!dp_pld_cells_new(&cells, part, r->add, r->deviations, r->h))
-        return false;
+    dp_pld_cells_new(&cells, part, r->add, r->deviations, r->h);
     double k = dp_pld_cells_moment(&cells, s);
     double low = dp_pld_cells_loss(&cells, 0), high = dp_pld_cells_loss(&cells, cells.count - 1);
     memset(p->next, 0, p->n * sizeof *p->next);
@@ -300,7 +284,6 @@ static bool load(struct dp_pld_running *r, const struct dp_pld_part *part)
     r->lap.least = floor((r->add ? -range.high : range.low) / r->h);
     r->lap.most = ceil((r->add ? -range.low : range.high) / r->h);
     dp_pld_cells_free(&cells);
-    return true;
 }
 
 static void multiply(struct dp_pld_running *r, int64_t laps, bool first)
@@ -317,15 +300,15 @@ static void multiply(struct dp_pld_running *r, int64_t laps, bool first)
     product_take_rare(p, laps);
 }
 
-bool dp_pld_running_take(struct dp_pld_running *r, const struct dp_pld_part *part, int64_t laps)
+void dp_pld_running_take(struct dp_pld_running *r, const struct dp_pld_part *part, int64_t laps)
 {
     double t = (double)laps;
     if (laps <= 0)
-        return true;
+        return;
     if (r->alone)
         multiply(r, 1, true);
-    if (r->part != part && !load(r, part))
-        return false;
+    if (r->part != part)
+        load(r, part);
     r->alone = laps == 1 && r->laps == 0;
     if (!r->alone)
         multiply(r, laps, r->laps == 0);
@@ -340,10 +323,9 @@ bool dp_pld_running_take(struct dp_pld_running *r, const struct dp_pld_part *par
     r->most += t * r->lap.most;
     if (dp_pld_has_gaussian(part))
         r->infinite += t * r->tail * (1 + 1e-9);
-    return true;
 }
 
-bool dp_pld_running_read(struct dp_pld_running *r, struct dp_pld_composed *c)
+void dp_pld_running_read(struct dp_pld_running *r, struct dp_pld_composed *c)
 {
     double s = r->window.s, above = r->window.above, below = r->window.below, h = r->h;
     *c = (struct dp_pld_composed){.h = h,
@@ -358,9 +340,7 @@ bool dp_pld_running_read(struct dp_pld_running *r, struct dp_pld_composed *c)
         c->small = r->window.small;
         c->small_scale = r->small_scale;
     }
-    c->mass = malloc(c->n * sizeof *c->mass);
-    if (c->mass == NULL)
-        return false;
+    c->mass = dp_new(c->n, sizeof *c->mass);
     if (r->alone) { /* nothing to compose, and no rounding error */
         memcpy(c->mass, r->product.next, c->n * sizeof *c->mass);
         c->error = 2e-60;
@@ -380,19 +360,16 @@ bool dp_pld_running_read(struct dp_pld_running *r, struct dp_pld_composed *c)
     c->drift = r->laps * h * h * exp(h) / 8;
     c->radius = fmin(2 * c->deviation + c->drift, r->laps * h);
     c->covered = c->radius < r->laps * h ? 1 - 2 * exp(-2) : 1;
-    return true;
 }
 
-bool dp_pld_compose(struct dp_pld_composed *c, const struct dp_pld_part *parts, size_t count, bool add, double deviations,
+void dp_pld_compose(struct dp_pld_composed *c, const struct dp_pld_part *parts, size_t count, bool add, double deviations,
                     double h, const struct dp_pld_window *w)
 {
-    struct dp_pld_running *running;
-    bool ok = dp_pld_running_new(&running, parts, count, add, deviations, h, w);
-    for (size_t i = 0; ok && i < count; i++)
-        ok = dp_pld_running_take(running, &parts[i], parts[i].laps);
-    ok = ok && dp_pld_running_read(running, c);
+    struct dp_pld_running *running = dp_pld_running_new(parts, count, add, deviations, h, w);
+    for (size_t i = 0; i < count; i++)
+        dp_pld_running_take(running, &parts[i], parts[i].laps);
+    dp_pld_running_read(running, c);
     dp_pld_running_free(running);
-    return ok;
 }
 
 void dp_pld_composed_free(struct dp_pld_composed *c)

@@ -33,28 +33,28 @@ struct dp_pld_composed {
     double radius, covered;    /* r and 1 − p */
 };
 
-/* Composes on a grid of step h, Gaussian tails cut at `deviations`. False without memory.
+/* Composes on a grid of step h, Gaussian tails cut at `deviations`.
  *
  * Rounding of the FFT counts relative to the whole weighted mass. If few laps lose much (a small rate) and δ is small, this
  * rounding is more than δ. Then the cells of one part are cut at window->split into g, the small losses, and r, the rest, of
  * weighted mass ρ. mass has f^T − g^T = g^T ((1 + r/g)^T − 1) for f = g + r, and each frequency of it is good to about T ρ · T
  * e in place of T e. g^T, the runs without a single rare lap, is bounded by Chernoff. */
-bool dp_pld_compose(struct dp_pld_composed *c, const struct dp_pld_part *parts, size_t count, bool add, double deviations,
+void dp_pld_compose(struct dp_pld_composed *c, const struct dp_pld_part *parts, size_t count, bool add, double deviations,
                     double h, const struct dp_pld_window *window);
 void dp_pld_composed_free(struct dp_pld_composed *c);
 
 /* The same lap by lap, for the prefixes of one run: it can be read after any lap. The window has to suit the whole run, which
    is `parts`; it then suits a shorter run, too. */
 struct dp_pld_running;
-bool dp_pld_running_new(struct dp_pld_running **running, const struct dp_pld_part *parts, size_t count, bool add,
-                        double deviations, double h, const struct dp_pld_window *window);
+struct dp_pld_running *dp_pld_running_new(const struct dp_pld_part *parts, size_t count, bool add, double deviations, double h,
+                                          const struct dp_pld_window *window);
 void dp_pld_running_free(struct dp_pld_running *running);
 
-/* Adds laps of a part, which must have the same address each time; part->laps is not read. False without memory. */
-bool dp_pld_running_take(struct dp_pld_running *running, const struct dp_pld_part *part, int64_t laps);
+/* Adds laps of a part, which must have the same address each time; part->laps is not read. */
+void dp_pld_running_take(struct dp_pld_running *running, const struct dp_pld_part *part, int64_t laps);
 
-/* All laps so far, at least one; freed by the caller. False without memory. */
-bool dp_pld_running_read(struct dp_pld_running *running, struct dp_pld_composed *c);
+/* All laps so far, at least one; freed by the caller. */
+void dp_pld_running_read(struct dp_pld_running *running, struct dp_pld_composed *c);
 
 /* The ε at which δ falls to delta: upper is at least this ε, infinite if the window is too low to tell; lower (may be NULL) is
    at most this ε. Both are -infinity if δ is always below delta. */

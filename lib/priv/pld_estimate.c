@@ -7,6 +7,8 @@
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_sf_erf.h>
 
+#include "base/mem.h"
+
 /* A run of fewer parts is sketched part by part: a schedule may have hundreds. */
 enum { MANY = 16 };
 
@@ -31,24 +33,22 @@ static size_t alike(const struct dp_pld_question *a, size_t from, struct dp_pld_
     return to;
 }
 
-bool dp_pld_sketch(struct dp_pld_question *a)
+void dp_pld_sketch(struct dp_pld_question *a)
 {
     size_t nodes = 0;
-    a->nodes = calloc(a->count, sizeof *a->nodes);
-    for (size_t i = 0, next; a->nodes != NULL && i < a->count; i = next) {
+    a->nodes = dp_new(a->count, sizeof *a->nodes);
+    for (size_t i = 0, next; i < a->count; i = next) {
         struct dp_pld_part like;
         next = alike(a, i, &like);
-        if (!dp_pld_nodes_new(&a->nodes[i], &like, a->deviations))
-            return false;
+        dp_pld_nodes_new(&a->nodes[i], &like, a->deviations);
         nodes += a->nodes[i].count;
     }
-    a->rare = a->nodes == NULL ? NULL : malloc((nodes + 1) * sizeof *a->rare);
-    return a->rare != NULL;
+    a->rare = dp_new(nodes, sizeof *a->rare);
 }
 
 void dp_pld_sketch_free(struct dp_pld_question *a)
 {
-    for (size_t i = 0; a->nodes != NULL && i < a->count; i++)
+    for (size_t i = 0; i < a->count; i++)
         dp_pld_nodes_free(&a->nodes[i]);
     free(a->nodes);
     free(a->rare);

@@ -162,8 +162,8 @@ static void choose_split(const struct dp_pld_question *a, bool add, double epsil
 }
 
 /* Bounds one direction on a grid of step h, chosen so that the upper bound is too high by about `bias` in ε, T h² (s + 1)/12.
-   The lower bound is too low by a dozen times as much. False without memory. *finest: no finer grid fits. */
-static bool bounds_on(const struct dp_pld_question *a, bool add, struct dp_pld_aim g, double delta, bool *finest,
+   The lower bound is too low by a dozen times as much. *finest: no finer grid fits. */
+static void bounds_on(const struct dp_pld_question *a, bool add, struct dp_pld_aim g, double delta, bool *finest,
                       struct dp_pld_answer *answer)
 {
     double epsilon = g.epsilon;
@@ -184,8 +184,7 @@ static bool bounds_on(const struct dp_pld_question *a, bool add, struct dp_pld_a
     if (a->count == 1 && a->parts[0].kind == DP_PLD_PURE && a->parts[0].rate == 1)
         h = a->parts[0].epsilon / ceil(a->parts[0].epsilon / h);
     struct dp_pld_composed c;
-    if (!dp_pld_compose(&c, a->parts, a->count, add, a->deviations, h, &w))
-        return false;
+    dp_pld_compose(&c, a->parts, a->count, add, a->deviations, h, &w);
     if (a->of_delta)
         dp_pld_composed_delta(&c, a->epsilon, &answer->upper, &answer->lower);
     else
@@ -194,12 +193,11 @@ static bool bounds_on(const struct dp_pld_question *a, bool add, struct dp_pld_a
     answer->lower = fmax(answer->lower, 0);
     answer->work = (double)c.n * (double)(a->count + isfinite(w.split));
     dp_pld_composed_free(&c);
-    return true;
 }
 
 /* Narrows *answer, the bounds so far, around an estimate of the answer. share: the fraction of the answer by which the upper
    bound may be too high. */
-static bool narrow(const struct dp_pld_question *a, bool add, double estimate, double share, bool rough, bool *finest,
+static void narrow(const struct dp_pld_question *a, bool add, double estimate, double share, bool rough, bool *finest,
                    struct dp_pld_answer *answer)
 {
     double mean, variance, epsilon, delta, bias;
@@ -214,12 +212,10 @@ static bool narrow(const struct dp_pld_question *a, bool add, double estimate, d
         bias = share * epsilon;
     }
     struct dp_pld_answer now;
-    if (!bounds_on(a, add, (struct dp_pld_aim){epsilon, bias, rough}, delta, finest, &now))
-        return false;
+    bounds_on(a, add, (struct dp_pld_aim){epsilon, bias, rough}, delta, finest, &now);
     answer->upper = fmin(answer->upper, now.upper);
     answer->lower = fmax(answer->lower, now.lower);
     answer->work += now.work;
-    return true;
 }
 
 double dp_pld_share(const struct dp_pld_question *a)
@@ -234,18 +230,16 @@ static bool few_laps(const struct dp_pld_question *a, double upper)
     return (a->of_delta ? a->epsilon : upper) < 12 * a->scale;
 }
 
-bool dp_pld_grid_refine(const struct dp_pld_question *a, bool add, double estimate, double enough, struct dp_pld_answer *answer)
+void dp_pld_grid_refine(const struct dp_pld_question *a, bool add, double estimate, double enough, struct dp_pld_answer *answer)
 {
     bool finest, again = false; /* again on the finest grid, at most once */
     double share = dp_pld_share(a);
     double single = a->of_delta ? estimate : dp_pld_single_lap(a, add, a->delta);
     for (int round = 0; round < ROUNDS; round++) {
         double gap = answer->upper - answer->lower;
-        if (!narrow(a, add, estimate, round == 0 ? 1e-3 : share, round == 0, &finest, answer))
-            return false;
-        if (round == 0 && few_laps(a, answer->upper) && answer->upper > 1.3 * fmax(single, answer->lower) &&
-            !narrow(a, add, 1.02 * single, 1e-3, true, &finest, answer))
-            return false;
+        narrow(a, add, estimate, round == 0 ? 1e-3 : share, round == 0, &finest, answer);
+        if (round == 0 && few_laps(a, answer->upper) && answer->upper > 1.3 * fmax(single, answer->lower))
+            narrow(a, add, 1.02 * single, 1e-3, true, &finest, answer);
         if (a->rough || answer->upper <= enough || (round > 0 && (dp_pld_is_tight(answer) || (finest && again))) ||
             (finest && answer->upper > 0.9 * estimate && (round > 0 || answer->upper < 1.1 * estimate)))
             break;
@@ -256,20 +250,19 @@ bool dp_pld_grid_refine(const struct dp_pld_question *a, bool add, double estima
             share /= 10;
         estimate = answer->upper;
     }
-    return true;
 }
 
-bool dp_pld_grid_compare(const struct dp_pld_question *a, bool add, double estimate, double apart,
+void dp_pld_grid_compare(const struct dp_pld_question *a, bool add, double estimate, double apart,
                          const struct dp_pld_answer *larger, struct dp_pld_answer *answer)
 {
     bool finest = false; /* a finer grid tells no more */
     for (double share = fmin(fmax(apart / 2, 1e-3), 0.016); share > 5e-4 && answer->upper > larger->upper && !finest;
          share /= 4) {
-        if (!narrow(a, add, larger->upper, share, true, &finest, answer))
-            return false;
+        narrow(a, add, larger->upper, share, true, &finest, answer);
         finest = finest && answer->upper < 1.1 * larger->upper;
     }
-    return finest || answer->upper <= larger->upper || dp_pld_grid_refine(a, add, estimate, larger->upper, answer);
+    if (!finest && !(answer->upper <= larger->upper))
+        dp_pld_grid_refine(a, add, estimate, larger->upper, answer);
 }
 
 bool dp_pld_is_tight(const struct dp_pld_answer *answer)

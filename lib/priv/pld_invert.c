@@ -3,6 +3,7 @@
 #include <float.h>
 
 #include "base/init.h"
+#include "base/mem.h"
 #include "math/bracket.h"
 
 static const double unit_roundoff = DBL_EPSILON / 2;
@@ -307,78 +308,69 @@ static void take_apart(struct law *law, const struct dp_pld_panels *panels, doub
     bound_others(law, panels, at, 1e-13 + 16 * unit_roundoff * (at->x + 1) * law->most);
 }
 
+/* False if a lap would take too many panels. */
 static bool law_new(struct law *law, const struct dp_pld_part *part, bool add, double deviations,
                     const struct dp_pld_contour *at, double step)
 {
     struct dp_pld_panels panels;
     struct dp_pld_range range = dp_pld_range(part, add, deviations);
     size_t n = at->frequencies;
-    if (!dp_pld_panels_new(&panels, part, add, deviations, at->s, at->above, step * (double)n, at->cut))
-        return false;
+    dp_pld_panels_new(&panels, part, add, deviations, at->s, at->above, step * (double)n, at->cut);
     if (panels.count == 0)
-        return true;
+        return false;
     size_t nodes = panels.count * DP_PLD_PANEL;
-    double *weight = malloc((4 * nodes + 1) * sizeof *weight), *loss = weight + nodes, *kept = loss + nodes;
-    law->size = malloc(6 * n * sizeof *law->size);
-    bool ok = weight != NULL && law->size != NULL;
-    if (ok) {
-        law->angle = law->size + n;
-        law->bound = law->angle + n;
-        law->error = law->bound + n;
-        law->rare_re = law->error + n;
-        law->rare_im = law->rare_re + n;
-        law->most = fmax(fabs(range.low), fabs(range.high));
-        law->log_scale = log_moment(&panels, at->s);
-        law->above = log_moment(&panels, at->above);
-        law->below = log_moment(&panels, at->below);
-        law->kappa = 1e-13 + 16 * unit_roundoff * (at->above + 1) * law->most;
-        law->infinite = erfc(deviations / sqrt(2)) * (1 + 1e-9);
-        law->rare_error = 2 * law->kappa + (double)(nodes / LANES + 2 * LANES) * unit_roundoff;
-        law->rare_more = (8 + step * law->most + 16 * step * range.rounding) * unit_roundoff;
-        for (size_t j = 0; j < nodes; j++)
-            weight[j] = exp(panels.log_mass[j] + at->s * panels.loss[j] - law->log_scale);
-        double atom = panels.atom * exp(-law->log_scale), error = law->rare_error, more = law->rare_more;
-        if (at->cut.level > 0)
-            take_apart(law, &panels, weight, part, at, step, loss);
-        else
-            bound_bands(law, &panels, weight, loss, at->s, atom, step * (double)n);
-        size_t count = keep(&panels, weight, loss, kept);
-        turn(law->size, law->angle, loss, kept, count, step, n);
-        to_logarithms(law, n, atom, error, more);
-    }
+    double *weight = dp_new(4 * nodes, sizeof *weight), *loss = weight + nodes, *kept = loss + nodes;
+    law->size = dp_new(6 * n, sizeof *law->size);
+    law->angle = law->size + n;
+    law->bound = law->angle + n;
+    law->error = law->bound + n;
+    law->rare_re = law->error + n;
+    law->rare_im = law->rare_re + n;
+    law->most = fmax(fabs(range.low), fabs(range.high));
+    law->log_scale = log_moment(&panels, at->s);
+    law->above = log_moment(&panels, at->above);
+    law->below = log_moment(&panels, at->below);
+    law->kappa = 1e-13 + 16 * unit_roundoff * (at->above + 1) * law->most;
+    law->infinite = erfc(deviations / sqrt(2)) * (1 + 1e-9);
+    law->rare_error = 2 * law->kappa + (double)(nodes / LANES + 2 * LANES) * unit_roundoff;
+    law->rare_more = (8 + step * law->most + 16 * step * range.rounding) * unit_roundoff;
+    for (size_t j = 0; j < nodes; j++)
+        weight[j] = exp(panels.log_mass[j] + at->s * panels.loss[j] - law->log_scale);
+    double atom = panels.atom * exp(-law->log_scale), error = law->rare_error, more = law->rare_more;
+    if (at->cut.level > 0)
+        take_apart(law, &panels, weight, part, at, step, loss);
+    else
+        bound_bands(law, &panels, weight, loss, at->s, atom, step * (double)n);
+    size_t count = keep(&panels, weight, loss, kept);
+    turn(law->size, law->angle, loss, kept, count, step, n);
+    to_logarithms(law, n, atom, error, more);
     free(weight);
     dp_pld_panels_free(&panels);
-    return ok;
+    return true;
 }
 
-bool dp_pld_inverse_new(struct dp_pld_inverse **inverse, const struct dp_pld_part *parts, size_t count, bool add,
-                        double deviations, const struct dp_pld_contour *contour)
+struct dp_pld_inverse *dp_pld_inverse_new(const struct dp_pld_part *parts, size_t count, bool add, double deviations,
+                                          const struct dp_pld_contour *contour)
 {
     dp_init();
-    struct dp_pld_inverse *v = *inverse = calloc(1, sizeof *v);
-    if (v == NULL)
-        return false;
+    struct dp_pld_inverse *v = dp_new(1, sizeof *v);
     *v = (struct dp_pld_inverse){.at = *contour, .step = 2 * M_PI / contour->period, .count = count};
-    v->law = calloc(count, sizeof *v->law);
-    v->re = malloc(2 * contour->frequencies * sizeof *v->re);
+    v->law = dp_new(count, sizeof *v->law);
+    v->re = dp_new(2 * contour->frequencies, sizeof *v->re);
     v->im = v->re + contour->frequencies;
-    bool ok = v->law != NULL && v->re != NULL, all = true;
-    for (size_t i = 0; ok && all && i < count; i++) {
-        ok = law_new(&v->law[i], &parts[i], add, fmax(deviations, contour->deviations), contour, v->step);
-        all = v->law[i].size != NULL;
-    }
-    if (ok && all)
-        return true;
-    dp_pld_inverse_free(v);
-    *inverse = NULL;
-    return ok;
+    for (size_t i = 0; i < count; i++)
+        if (!law_new(&v->law[i], &parts[i], add, fmax(deviations, contour->deviations), contour, v->step)) {
+            dp_pld_inverse_free(v);
+            return NULL;
+        }
+    return v;
 }
 
 void dp_pld_inverse_free(struct dp_pld_inverse *v)
 {
     if (v == NULL)
         return;
-    for (size_t i = 0; v->law != NULL && i < v->count; i++)
+    for (size_t i = 0; i < v->count; i++)
         free(v->law[i].size);
     free(v->law);
     free(v->re);
@@ -539,25 +531,21 @@ static double peak_of(double x)
     return exp(-x * log1p(1 / x)) / (x + 1) * (1 + 1e-9);
 }
 
-bool dp_pld_chernoff(const struct dp_pld_part *parts, size_t count, bool add, double deviations, double s, double epsilon,
-                     double *upper)
+double dp_pld_chernoff(const struct dp_pld_part *parts, size_t count, bool add, double deviations, double s, double epsilon)
 {
     double sum = 0, infinite = 0;
-    *upper = INFINITY;
     for (size_t p = 0; p < count; p++) {
         struct dp_pld_panels panels;
         struct dp_pld_range range = dp_pld_range(&parts[p], add, deviations);
-        if (!dp_pld_panels_new(&panels, &parts[p], add, deviations, s, s, 0, (struct dp_pld_cut){0, 0}))
-            return false;
+        dp_pld_panels_new(&panels, &parts[p], add, deviations, s, s, 0, (struct dp_pld_cut){0, 0});
         if (panels.count == 0)
-            return true;
+            return INFINITY;
         double kappa = 1e-13 + 16 * unit_roundoff * (s + 1) * fmax(fabs(range.low), fabs(range.high));
         sum += (double)parts[p].laps * (log_moment(&panels, s) + kappa);
         infinite += (double)parts[p].laps * erfc(deviations / sqrt(2)) * (1 + 1e-9);
         dp_pld_panels_free(&panels);
     }
-    *upper = exp(sum - s * epsilon) * peak_of(s) + infinite;
-    return true;
+    return exp(sum - s * epsilon) * peak_of(s) + infinite;
 }
 
 void dp_pld_inverse_delta(const struct dp_pld_inverse *v, double epsilon, double *upper, double *lower)

@@ -62,10 +62,10 @@ struct dp_pld_contour {
 
 struct dp_pld_inverse;
 
-/* One lap of each part (the parts' laps are not read). Parts with a Gaussian (dp_pld_has_gaussian). False without memory.
-   inverse is NULL if a lap would take too many panels. */
-bool dp_pld_inverse_new(struct dp_pld_inverse **inverse, const struct dp_pld_part *parts, size_t count, bool add,
-                        double deviations, const struct dp_pld_contour *contour);
+/* One lap of each part (the parts' laps are not read). Parts with a Gaussian (dp_pld_has_gaussian). NULL if a
+   lap would take too many panels. */
+struct dp_pld_inverse *dp_pld_inverse_new(const struct dp_pld_part *parts, size_t count, bool add, double deviations,
+                                          const struct dp_pld_contour *contour);
 void dp_pld_inverse_free(struct dp_pld_inverse *inverse);
 
 /* Sets the run: each part has as many laps as in `parts`. Otherwise the parts must be the same. */
@@ -79,9 +79,8 @@ size_t dp_pld_inverse_needs(const struct dp_pld_inverse *inverse, double error);
 void dp_pld_inverse_delta(const struct dp_pld_inverse *inverse, double epsilon, double *upper, double *lower);
 
 /* A bound on δ(epsilon) in one direction without any frequency, e^{K(s) − s·epsilon} sup g and the tails, for s >= 0. Infinite
-   if a lap would take too many panels. False without memory. */
-bool dp_pld_chernoff(const struct dp_pld_part *parts, size_t count, bool add, double deviations, double s, double epsilon,
-                     double *upper);
+   if a lap would take too many panels. */
+double dp_pld_chernoff(const struct dp_pld_part *parts, size_t count, bool add, double deviations, double s, double epsilon);
 
 /* Where the bounds fall to delta, searched near `guess`: epsilon is at most upper (infinite if not found) and at least lower (0
    if not found). */

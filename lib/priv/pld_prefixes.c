@@ -36,60 +36,58 @@ static struct dp_pld_question prefix_of(const struct dp_pld_question *a, const s
 }
 
 /* A contour around *epsilon, the estimate for this prefix, with a few spare frequencies for shorter prefixes. NULL if no
-   contour fits. False without memory. */
-static bool inverse_around(const struct dp_pld_question *a, bool add, double *epsilon, struct dp_pld_inverse **inverse)
+   contour fits. */
+static struct dp_pld_inverse *inverse_around(const struct dp_pld_question *a, bool add, double *epsilon)
 {
     double mean, variance;
     dp_pld_moment(a, add, 0, &mean, &variance);
     *epsilon = fmax(dp_pld_estimated_epsilon(a, add, a->delta), 0.02 * sqrt(variance));
     struct dp_pld_contour contour = dp_pld_contour_for(a, add, *epsilon, a->delta);
-    *inverse = NULL;
+    struct dp_pld_inverse *inverse = NULL;
     for (int tries = 0; tries < 3; tries++) {
         contour.frequencies *= 2;
-        dp_pld_inverse_free(*inverse);
-        *inverse = NULL;
+        dp_pld_inverse_free(inverse);
+        inverse = NULL;
         if (contour.frequencies > DP_PLD_MOST_FREQUENCIES)
             break;
-        if (!dp_pld_inverse_new(inverse, a->parts, a->count, add, a->deviations, &contour))
-            return false;
-        if (*inverse == NULL)
+        inverse = dp_pld_inverse_new(a->parts, a->count, add, a->deviations, &contour);
+        if (inverse == NULL)
             break;
-        dp_pld_inverse_take(*inverse, a->parts);
-        size_t needs = dp_pld_inverse_needs(*inverse, dp_pld_contour_error(a, add, &contour, *epsilon, a->delta, DP_PLD_CLOSE));
+        dp_pld_inverse_take(inverse, a->parts);
+        size_t needs = dp_pld_inverse_needs(inverse, dp_pld_contour_error(a, add, &contour, *epsilon, a->delta, DP_PLD_CLOSE));
         if (needs <= contour.frequencies)
             break;
         contour.frequencies = needs < DP_PLD_MOST_FREQUENCIES ? needs : DP_PLD_MOST_FREQUENCIES;
     }
-    return true;
+    return inverse;
 }
 
-/* One direction by inversion, from the last row back to the first row whose bounds are not close. *left: the number of rows
+/* One direction by inversion, from the last row back to the first row whose bounds are not close. Returns the number of rows
    that remain. A contour serves as many rows as it can. */
-static bool invert_prefixes(const struct dp_pld_question *a, bool add, size_t n, double *upper, size_t *left)
+static size_t invert_prefixes(const struct dp_pld_question *a, bool add, size_t left, double *upper)
 {
-    const struct dp_pld_part *rows = a->parts - (n - 1) * a->count;
+    const struct dp_pld_part *rows = a->parts - (left - 1) * a->count;
     struct dp_pld_inverse *inverse = NULL;
     double guess = NAN;
-    bool ok = true, new = false;
-    *left = n;
+    bool new = false;
     for (size_t p = 0; p < a->count; p++)
         if (!dp_pld_has_gaussian(&a->parts[p]))
-            return true;
-    while (ok && *left > 0) {
-        struct dp_pld_question row = prefix_of(a, rows + (*left - 1) * a->count);
+            return left;
+    while (left > 0) {
+        struct dp_pld_question row = prefix_of(a, rows + (left - 1) * a->count);
         double high = INFINITY, low = 0;
         if (inverse == NULL) {
-            ok = inverse_around(&row, add, &guess, &inverse);
+            inverse = inverse_around(&row, add, &guess);
             new = true;
         }
-        if (!ok || inverse == NULL)
+        if (inverse == NULL)
             break;
         dp_pld_inverse_take(inverse, row.parts);
         dp_pld_inverse_epsilon(inverse, a->delta, guess, &high, &low);
         if (high - low <= DP_PLD_CLOSE * high) {
-            upper[*left - 1] = fmax(upper[*left - 1], high);
+            upper[left - 1] = fmax(upper[left - 1], high);
             guess = high;
-            --*left;
+            left--;
             new = false;
             continue;
         }
@@ -99,11 +97,11 @@ static bool invert_prefixes(const struct dp_pld_question *a, bool add, size_t n,
             break;
     }
     dp_pld_inverse_free(inverse);
-    return ok;
+    return left;
 }
 
 /* One direction by grids: upper[i] becomes the larger of upper[i] and this direction's bound. */
-static bool prefixes(const struct dp_pld_question *a, bool add, size_t n, double bias, double *upper)
+static void prefixes(const struct dp_pld_question *a, bool add, size_t n, double bias, double *upper)
 {
     double mean, variance, transforms;
     dp_pld_moment(a, add, 0, &mean, &variance);
@@ -117,24 +115,20 @@ static bool prefixes(const struct dp_pld_question *a, bool add, size_t n, double
     bool finest;
     struct dp_pld_aim shared = {epsilon, bias * epsilon, false};
     double h = dp_pld_grid_step(a, add, &w, shared, fmax(transforms / 2, (double)a->count), 0, &finest);
-    struct dp_pld_running *running;
-    bool ok = dp_pld_running_new(&running, a->parts, a->count, add, a->deviations, h, &w);
-    for (size_t i = (n - 1) % stride; ok && i < n; i += stride) {
+    struct dp_pld_running *running = dp_pld_running_new(a->parts, a->count, add, a->deviations, h, &w);
+    for (size_t i = (n - 1) % stride; i < n; i += stride) {
         const struct dp_pld_part *now = rows + i * a->count, *before = i < stride ? NULL : now - stride * a->count;
         struct dp_pld_composed c;
         double bound;
-        for (size_t p = 0; ok && p < a->count; p++)
-            ok = dp_pld_running_take(running, &a->parts[p], now[p].laps - (before != NULL ? before[p].laps : 0));
-        ok = ok && dp_pld_running_read(running, &c);
-        if (!ok)
-            break;
+        for (size_t p = 0; p < a->count; p++)
+            dp_pld_running_take(running, &a->parts[p], now[p].laps - (before != NULL ? before[p].laps : 0));
+        dp_pld_running_read(running, &c);
         dp_pld_composed_epsilon(&c, a->delta, &bound, NULL);
         dp_pld_composed_free(&c);
         for (size_t j = i < stride ? 0 : i - stride + 1; j <= i; j++)
             upper[j] = fmax(upper[j], isnan(bound) ? INFINITY : bound);
     }
     dp_pld_running_free(running);
-    return ok;
 }
 
 int dp_pld_prefixes(const struct dp_pld_part *parts, size_t count, size_t n, double delta, double *upper, size_t *rough,
@@ -152,18 +146,18 @@ int dp_pld_prefixes(const struct dp_pld_part *parts, size_t count, size_t n, dou
         upper[i] = reached ? 0 : INFINITY;
     if (!reached)
         return DP_OK;
-    size_t left = n, more = 0;
-    bool ok = dp_pld_sketch(&a) && invert_prefixes(&a, false, n, upper, &left);
-    if (ok && !a.symmetric)
-        ok = invert_prefixes(&a, true, n, upper, &more);
+    dp_pld_sketch(&a);
+    size_t left = invert_prefixes(&a, false, n, upper), more = a.symmetric ? 0 : invert_prefixes(&a, true, n, upper);
     left = left > more ? left : more;
     /* The last of the rows that remain is the run that is put on a grid. */
-    if (ok && left > 0) {
+    if (left > 0) {
         struct dp_pld_question first = prefix_of(&a, parts + (left - 1) * count);
         double bias = left < n ? 5e-4 : 2e-3; /* short runs are cheap */
-        ok = prefixes(&first, false, left, bias, upper) && (a.symmetric || prefixes(&first, true, left, bias, upper));
+        prefixes(&first, false, left, bias, upper);
+        if (!a.symmetric)
+            prefixes(&first, true, left, bias, upper);
     }
     *rough = left;
     dp_pld_sketch_free(&a);
-    return ok ? DP_OK : dp_fail(err, DP_E_RUN, "no memory for a privacy loss distribution");
+    return DP_OK;
 }

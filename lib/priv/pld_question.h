@@ -46,8 +46,8 @@ bool dp_pld_reaches(struct dp_pld_question *a);
 
 /* --- priv/pld_estimate.c --- */
 
-/* Fills a->nodes and a->rare. False without memory; dp_pld_sketch_free in any case. */
-bool dp_pld_sketch(struct dp_pld_question *a);
+/* Fills a->nodes and a->rare. */
+void dp_pld_sketch(struct dp_pld_question *a);
 void dp_pld_sketch_free(struct dp_pld_question *a);
 
 /* Laps of a part and of those after it that are sketched with it; *next is the first part that is not. */
@@ -92,12 +92,12 @@ double dp_pld_share(const struct dp_pld_question *a);
 /* A coarse grid, to locate the answer, then finer ones until the bounds are close. Few laps are cheap and get more digits, many
    parts are expensive and get fewer. If one lap may lose more than all the others, the estimate is
    far too high. Stops at an upper bound of `enough`. */
-bool dp_pld_grid_refine(const struct dp_pld_question *a, bool add, double estimate, double enough,
+void dp_pld_grid_refine(const struct dp_pld_question *a, bool add, double estimate, double enough,
                         struct dp_pld_answer *answer);
 
 /* For the direction that probably matters less: a coarse grid, if it already shows that; its step follows from the distance of
  * the two estimates. */
-bool dp_pld_grid_compare(const struct dp_pld_question *a, bool add, double estimate, double apart,
+void dp_pld_grid_compare(const struct dp_pld_question *a, bool add, double estimate, double apart,
                          const struct dp_pld_answer *larger, struct dp_pld_answer *answer);
 
 /* Whether the bounds are within a hundredth of the upper one. */
@@ -114,13 +114,11 @@ double dp_pld_contour_error(const struct dp_pld_question *a, bool add, const str
    where nothing is left of a normal S. */
 struct dp_pld_contour dp_pld_contour_for(const struct dp_pld_question *a, bool add, double epsilon, double delta);
 
-/* Bounds by inversion. *enough: they are as close as bounds of the finest grids, so no grid is needed. False without memory. */
-bool dp_pld_by_inversion(const struct dp_pld_question *a, bool add, double estimate, bool *enough,
-                         struct dp_pld_answer *answer);
+/* Bounds by inversion. True if they are as close as bounds of the finest grids, so no grid is needed. */
+bool dp_pld_by_inversion(const struct dp_pld_question *a, bool add, double estimate, struct dp_pld_answer *answer);
 
-/* Whether Chernoff's bound suffices to show that this direction matters less than the bound on the other one. False without
-   memory. */
-bool dp_pld_is_less(const struct dp_pld_question *a, bool add, const struct dp_pld_answer *larger, bool *less);
+/* Whether Chernoff's bound suffices to show that this direction matters less than the bound on the other one. */
+bool dp_pld_is_less(const struct dp_pld_question *a, bool add, const struct dp_pld_answer *larger);
 
 /* --- priv/pld_cut.c --- */
 

@@ -1,7 +1,8 @@
 #include "priv/pld_solve.h"
 
-#include "math/bracket.h"
+#include "base/mem.h"
 #include "base/round.h"
+#include "math/bracket.h"
 
 enum { DIGITS = 9, TRIES = 40, ROUGH_TRIES = 12 };
 static const double LEAST_FACTOR = 1e-6, MOST_FACTOR = 1e9, LEAST_RATE = 1e-9, MOST_LAPS = 1e9;
@@ -208,8 +209,8 @@ static int search_new(struct search *s)
         return dp_fail(s->err, DP_E_RUN, "epsilon must be positive and finite, got %g", s->epsilon);
     if (!(s->delta > 0 && s->delta < 1))
         return dp_fail(s->err, DP_E_RUN, "delta must be between 0 and 1, got %g", s->delta);
-    s->tried = calloc(s->count + 1, sizeof *s->tried);
-    return s->tried != NULL ? DP_OK : dp_fail(s->err, DP_E_RUN, "no memory for a search");
+    s->tried = dp_new(s->count, sizeof *s->tried);
+    return DP_OK;
 }
 
 /* Rounds to more noise until the rounded answer holds; x from search(). */

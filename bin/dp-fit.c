@@ -1,13 +1,9 @@
 /* dp-fit: prints the run that suits a table, by rules on public facts about it. It reads no row, and spends nothing. */
-#include <errno.h>
-#include <math.h>
 #include <omp.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "base/cli.h"
+#include "base/mem.h"
 #include "base/number.h"
 #include "base/round.h"
 #include "base/text.h"
@@ -87,9 +83,7 @@ static bool ends_with(const char *text, size_t length, const char *end)
 /* Writes " STEM" and an ending as a word. */
 static void word(const char *stem, size_t length, const char *end)
 {
-    char *text = NULL;
-    if (asprintf(&text, "%.*s%s", (int)length, stem, end) < 0)
-        return;
+    char *text = dp_format("%.*s%s", (int)length, stem, end);
     putc(' ', stderr);
     dp_text_shell(text, stderr);
     free(text);

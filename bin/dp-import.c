@@ -1,11 +1,6 @@
 #include <ctype.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <omp.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <sys/file.h>
 #include <sys/stat.h>

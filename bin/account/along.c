@@ -2,9 +2,7 @@
 
 #include <sys/stat.h>
 
-#include "base/json.h"
 #include "held_out.h"
-#include "ledger/sum.h"
 #include "port/port.h"
 
 enum { POINTS = 40 };

@@ -1,10 +1,8 @@
 #include "deployment.h"
 
 #include "account/account.h"
-#include "base/json.h"
 #include "base/mem.h"
 #include "base/round.h"
-#include "base/text.h"
 #include "base/unit.h"
 #include "members.h"
 

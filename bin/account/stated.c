@@ -1,6 +1,5 @@
 #include "stated.h"
 
-#include "base/json.h"
 #include "base/unit.h"
 #include "ledger/book.h"
 #include "ledger/sum.h"

@@ -1,8 +1,6 @@
 #include "formats.h"
 
 #include <ctype.h>
-#include <stdio.h>
-#include <string.h>
 
 enum {
     MAPS = EXPORT_NORM | EXPORT_CURVES | EXPORT_SYNONYMS | EXPORT_PRODUCTS | EXPORT_POWER,

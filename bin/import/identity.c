@@ -31,7 +31,7 @@ static char *real_file(const char *path)
 {
     struct stat st;
     char *real = stat(path, &st) == 0 && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)) ? realpath(path, NULL) : NULL;
-    return real != NULL ? real : strdup("");
+    return real != NULL ? real : dp_got(strdup(""));
 }
 
 /* file: the first or the second table, and read the digest of its bytes. */

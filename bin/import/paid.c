@@ -1,9 +1,7 @@
 #include "paid.h"
 
-#include "base/cli.h"
 #include "base/mem.h"
 #include "base/number.h"
-#include "base/option.h"
 #include "base/text.h"
 #include "data/knots.h"
 #include "data/propose.h"

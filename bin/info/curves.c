@@ -2,7 +2,6 @@
 
 #include "base/json.h"
 #include "base/mem.h"
-#include "base/number.h"
 #include "../account/plot.h"
 #include "coefficients.h"
 #include "model/terms.h"

@@ -5,7 +5,6 @@
 #include "math/upward.h"
 #include "priv/joint.h"
 #include "priv/pure.h"
-#include "priv/rdp.h"
 
 enum { SCD_ORDERS = 128, ORDERS = 499 }; /* from 2 on */
 

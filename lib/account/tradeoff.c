@@ -4,7 +4,6 @@
 #include <gsl/gsl_cdf.h>
 
 #include "account/solve.h"
-#include "base/round.h"
 #include "priv/mixture.h"
 
 static const double smallest = 1e-6; /* δ(0) is at most δ(ε) + e^ε − 1 */

@@ -4,7 +4,6 @@
 #include "arrivals/row_reader.h"
 #include "model/described.h"
 #include "stages/announced.h"
-#include "stages/stages.h"
 #include "wire/codec.h"
 
 struct options {

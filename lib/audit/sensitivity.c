@@ -5,7 +5,6 @@
 #include "audit/bound.h"
 #include "audit/provoke.h"
 #include "base/mem.h"
-#include "math/grid.h"
 #include "math/rng.h"
 #include "model/compare.h"
 #include "model/sum.h"

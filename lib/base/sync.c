@@ -1,11 +1,10 @@
 #include "base/sync.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
+
+#include "base/mem.h"
 
 int dp_sync_directory(const char *path)
 {
@@ -19,8 +18,8 @@ int dp_sync_directory(const char *path)
 
 int dp_sync_directory_of(const char *file)
 {
-    char *copy = strdup(file);
-    int rc = copy != NULL ? dp_sync_directory(dirname(copy)) : -1, why = errno;
+    char *copy = dp_got(strdup(file));
+    int rc = dp_sync_directory(dirname(copy)), why = errno;
     free(copy);
     errno = why;
     return rc;

@@ -226,9 +226,7 @@ static bool is_of(const char *name, int64_t lap)
 
 static void clean_shard(const char *directory, const char *name, int64_t lap, int64_t other)
 {
-    char *path;
-    if (asprintf(&path, "%s/%s", directory, name) < 0)
-        return;
+    char *path = dp_format("%s/%s", directory, name);
     dp_checkpoint_clean(path, lap, other);
     free(path);
 }

@@ -1,10 +1,7 @@
 #include "data/census.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 #include "base/mem.h"

@@ -1,7 +1,5 @@
 #include "data/digest.h"
 
-#include "base/c.h"
-
 void dp_digest_start(struct dp_hash *hash, const unsigned char *salt)
 {
     dp_hash_start(hash, salt, salt != NULL ? crypto_generichash_KEYBYTES : 0, 16);

@@ -1,6 +1,5 @@
 #include "data/features.h"
 
-#include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/quantise.h"

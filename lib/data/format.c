@@ -1,6 +1,5 @@
 #include "data/format.h"
 
-#include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 

@@ -2,9 +2,7 @@
 #include <strings.h>
 
 #include "base/mem.h"
-#include "base/number.h"
 #include "data/census.h"
-#include "data/date.h"
 #include "data/lines.h"
 
 enum { SHAPED = 20 }; /* this many lines, at most, decide whether the header is one field short */

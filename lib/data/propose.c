@@ -1,12 +1,8 @@
 #include "data/propose.h"
 
 #include <ctype.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
-#include "base/json.h"
 #include "base/mem.h"
 #include "base/number.h"
 

@@ -1,7 +1,4 @@
 /* NumPy arrays: X and y in two .npy files, or as two members of an .npz archive. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "base/hash.h"

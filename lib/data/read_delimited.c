@@ -1,8 +1,4 @@
 /* Reads the rows of CSV and TSV. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "base/number.h"

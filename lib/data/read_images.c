@@ -1,6 +1,4 @@
 /* Folders of images, one folder for each class: see image_folder.h. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "base/text.h"

@@ -1,8 +1,4 @@
 /* LIBSVM: "label index:value …", indices from 1 and ascending. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "base/number.h"

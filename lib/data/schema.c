@@ -1,10 +1,5 @@
 #include "data/schema.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/number.h"

@@ -3,8 +3,6 @@
 #define DP_DATA_SCHEMA_H
 
 #include <jansson.h>
-#include <stdbool.h>
-#include <stddef.h>
 
 #include "base/err.h"
 #include "base/text.h"

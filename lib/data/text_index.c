@@ -1,8 +1,5 @@
 #include "data/text_index.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/mem.h"
 
 #define CACHED 8192 /* slots that a cache has anyway */

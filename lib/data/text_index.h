@@ -3,10 +3,6 @@
 #ifndef DP_DATA_TEXT_INDEX_H
 #define DP_DATA_TEXT_INDEX_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/err.h"
 
 /* Starts zeroed. */

@@ -1,9 +1,5 @@
 #include "fit/fit.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "account/calibrate.h"
 #include "base/round.h"
 #include "fit/images.h"

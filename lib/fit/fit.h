@@ -3,9 +3,6 @@
 #ifndef DP_FIT_FIT_H
 #define DP_FIT_FIT_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/err.h"
 #include "math/loss.h"
 

@@ -1,6 +1,5 @@
 #include "gate/spend.h"
 
-#include "base/mem.h"
 #include "account/account.h"
 #include "account/curve.h"
 #include "account/prefixes.h"

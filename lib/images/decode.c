@@ -224,11 +224,6 @@ static const struct format *format_of(const unsigned char *bytes, size_t size)
     return NULL;
 }
 
-bool dp_image_known(const unsigned char *bytes, size_t size)
-{
-    return format_of(bytes, size) != NULL;
-}
-
 int dp_image_decode(const unsigned char *bytes, size_t size, const char *name, struct dp_image_shape *shape,
                     unsigned char **pixels, struct dp_err *err)
 {

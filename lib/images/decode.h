@@ -6,9 +6,6 @@
 
 #define DP_IMAGE_BYTES_MOST ((size_t)10000000)
 
-/* Whether the bytes begin as one of these formats. */
-bool dp_image_known(const unsigned char *bytes, size_t size);
-
 /* *pixels: dp_image_bytes(*shape) bytes, which the caller frees. Grey images have one channel and others three, 8 bits each; a
  * palette is looked up, 16 bits are rounded to 8, and transparency is dropped, as are colour profiles. name: for messages. A
  * file that is cut short or damaged is an error, as are more than DP_IMAGE_BYTES_MOST pixels. */

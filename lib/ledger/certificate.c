@@ -1,6 +1,5 @@
 #include "ledger/certificate.h"
 
-#include "base/json.h"
 #include "base/unit.h"
 #include "base/version.h"
 #include "ledger/sum.h"

@@ -2,7 +2,6 @@
 
 #include "base/mem.h"
 #include "math/kernels.h"
-#include "math/lanes.h"
 
 #define MOST_ROWS 1024
 

@@ -22,10 +22,9 @@ int dp_form_network(struct dp_form *form, const char *text, struct dp_err *err)
     return rc;
 }
 
-int dp_form_room(const struct dp_form *form, void **room, struct dp_err *err)
+void *dp_form_room(const struct dp_form *form)
 {
-    *room = NULL;
-    return form->family->open_room != NULL ? form->family->open_room(form, room, err) : DP_OK;
+    return form->family->open_room != NULL ? form->family->open_room(form) : NULL;
 }
 
 void dp_form_leave(const struct dp_form *form, void *room)

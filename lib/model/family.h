@@ -35,9 +35,8 @@ struct dp_family {
     /* The initial parameters of a run, rows × cols, the same for all sites. */
     void (*start)(const struct dp_form *form, double *parameters);
 
-    /* Memory that score needs for one thread. NULL: it needs none. DP_E_RUN: memory is short.
-     * *room is released by close_room. */
-    int (*open_room)(const struct dp_form *form, void **room, struct dp_err *err);
+    /* Memory that score needs for one thread. NULL: it needs none. Released by close_room. */
+    void *(*open_room)(const struct dp_form *form);
     void (*close_room)(void *room);
 
     /* scores: count × outputs. next and norm2 as for dp_rows_dot; both may be NULL. next: count rows that are needed soon.
@@ -55,8 +54,8 @@ extern const struct dp_family dp_family_network;
 /* The form of a network. DP_E_RUN: the text is not a network. */
 int dp_form_network(struct dp_form *form, const char *text, struct dp_err *err);
 
-/* open_room and close_room of the form's family; *room is NULL if it needs none. */
-int dp_form_room(const struct dp_form *form, void **room, struct dp_err *err);
+/* open_room and close_room of the form's family; NULL if it needs none. */
+void *dp_form_room(const struct dp_form *form);
 void dp_form_leave(const struct dp_form *form, void *room);
 
 /* The form of models of a family for such data. */

@@ -37,13 +37,12 @@ static void close_room(void *context)
     free(room);
 }
 
-static int open_room(const struct dp_form *form, void **context, struct dp_err *err)
+static void *open_room(const struct dp_form *form)
 {
     struct room *room = dp_new(1, sizeof *room);
     room->weights = dp_new(form->cols, sizeof *room->weights);
-    int rc = dp_net_pass_open(&room->pass, &form->net, 0, err);
-    *context = room;
-    return rc;
+    dp_net_pass_open(&room->pass, &form->net, 0);
+    return room;
 }
 
 static void score(const struct dp_form *form, const double *parameters, const struct dp_row *rows, size_t count,

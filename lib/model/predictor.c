@@ -50,7 +50,8 @@ int dp_predictor_open_for(struct dp_predictor *p, const struct dp_frame *frame, 
     if (p->known && dp_loss_is_joint(p->loss) && p->form.outputs < 2)
         return dp_fail(err, DP_E_RUN, "the model has %s loss and one output", dp_loss_names[p->loss]);
     p->parameters = dp_new(p->form.rows * p->form.cols, sizeof *p->parameters);
-    return rc ?: dp_form_room(&p->form, &p->room, err);
+    p->room = dp_form_room(&p->form);
+    return DP_OK;
 }
 
 /* DP_E_RUN: both have class names, and they differ in a name or in the order. */

@@ -5,10 +5,6 @@
 #ifndef DP_NETS_KERNELS_H
 #define DP_NETS_KERNELS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/isa.h"
 
 #define DP_NET_MOST_LANES 16

@@ -1,9 +1,5 @@
 #include "nets/pass.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/mem.h"
 #include "math/grid.h"
 
@@ -68,16 +64,13 @@ static size_t divide(struct dp_net_pass *pass, size_t views)
     return used;
 }
 
-int dp_net_pass_open(struct dp_net_pass *pass, const struct dp_net *net, size_t views, struct dp_err *err)
+void dp_net_pass_open(struct dp_net_pass *pass, const struct dp_net *net, size_t views)
 {
     *pass = (struct dp_net_pass){.net = net, .kernels = dp_net_kernels()};
     size_t bytes = (divide(pass, views) * sizeof(float) + 63) / 64 * 64; /* aligned_alloc wants whole boundaries */
-    pass->memory = aligned_alloc(64, bytes);
-    if (pass->memory == NULL)
-        return dp_fail(err, DP_E_RUN, "no memory for %zu bytes of a network's values", bytes);
+    pass->memory = dp_got(aligned_alloc(64, bytes));
     memset(pass->memory, 0, bytes); /* the zeros around an image stay */
     divide(pass, views);
-    return DP_OK;
 }
 
 void dp_net_pass_close(struct dp_net_pass *pass)

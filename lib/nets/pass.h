@@ -6,8 +6,6 @@
 #ifndef DP_NETS_PASS_H
 #define DP_NETS_PASS_H
 
-#include <stdbool.h>
-
 #include "math/vec.h"
 #include "nets/kernels.h"
 #include "nets/net.h"
@@ -29,7 +27,7 @@ struct dp_net_pass {
 
 /* views: number of views of each example for dp_net_backward; 0 if it will not be called. Starts zeroed; close it even if this
  * fails. */
-int dp_net_pass_open(struct dp_net_pass *pass, const struct dp_net *net, size_t views, struct dp_err *err);
+void dp_net_pass_open(struct dp_net_pass *pass, const struct dp_net *net, size_t views);
 void dp_net_pass_close(struct dp_net_pass *pass);
 
 /* Loads the rows of at most kernels->lanes examples, each with the net's number of inputs, or a view of each row; views may be

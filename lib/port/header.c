@@ -1,7 +1,5 @@
 #include "port/header.h"
 
-#include "wire/codec.h"
-
 /* The fourth byte is the version. */
 static const unsigned char magic[4] = {'d', 'p', 'l', 1};
 

@@ -117,10 +117,10 @@ int dp_zap_start(struct dp_zap **zap, void *context, const char *directory, stru
 {
     struct dp_zap *z = dp_new(1, sizeof *z);
     atomic_init(&z->denied, 0);
-    z->directory = directory != NULL ? strdup(directory) : NULL;
+    z->directory = directory != NULL ? dp_got(strdup(directory)) : NULL;
     z->socket = dp_zmq.socket(context, ZMQ_REP);
     int why = errno;
-    if ((directory == NULL) == (z->directory == NULL) && z->socket != NULL) {
+    if (z->socket != NULL) {
         int started = dp_zmq.bind(z->socket, "inproc://zeromq.zap.01") == 0 ? 0 : errno;
         started = started != 0 ? started : start_thread(z);
         if (started == 0) {

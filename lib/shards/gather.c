@@ -8,9 +8,7 @@
 #include "base/mem.h"
 #include "runtime/child.h"
 #include "shards/merge.h"
-#include "shards/protocol.h"
 #include "shards/workers.h"
-#include "stages/stages.h"
 
 struct options {
     const char *at, *local;

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/mem.h"
 #include "checkpoint/checkpoint.h"
 #include "port/link.h"
 #include "runtime/child.h"

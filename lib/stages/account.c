@@ -9,7 +9,6 @@
 #include "gate/where.h"
 #include "stages/paying.h"
 #include "stages/shared_options.h"
-#include "stages/stages.h"
 
 struct options {
     struct dp_payer_options pay;

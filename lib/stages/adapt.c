@@ -7,7 +7,6 @@
 #include "math/pace.h"
 #include "model/held.h"
 #include "stages/announced.h"
-#include "stages/stages.h"
 
 enum policy { POLICY_NONE, POLICY_ON_FAILURE, POLICY_ADAPTIVE };
 

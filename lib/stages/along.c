@@ -5,8 +5,7 @@
 #include "base/mem.h"
 #include "math/grid.h"
 
-int dp_along_open(struct dp_along *along, const struct dp_line *line, const struct dp_form *form, double bound, int threads,
-                  struct dp_err *err)
+void dp_along_open(struct dp_along *along, const struct dp_line *line, const struct dp_form *form, double bound, int threads)
 {
     *along = (struct dp_along){.line = *line, .threads = threads};
     dp_along_bound(along, bound);
@@ -18,10 +17,8 @@ int dp_along_open(struct dp_along *along, const struct dp_line *line, const stru
     along->parameters = dp_new(along->form.rows * along->form.cols, sizeof(double));
     along->scores = dp_new((size_t)threads * DP_LINE_ROWS * 2 * form->outputs, sizeof(double));
     along->room = dp_new((size_t)threads, sizeof *along->room);
-    int rc = DP_OK;
-    for (int t = 0; rc == DP_OK && t < threads; t++)
-        rc = dp_form_room(&along->form, &along->room[t], err);
-    return rc;
+    for (int t = 0; t < threads; t++)
+        along->room[t] = dp_form_room(&along->form);
 }
 
 void dp_along_close(struct dp_along *along)

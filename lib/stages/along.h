@@ -27,8 +27,7 @@ struct dp_along {
 
 /* Losses are clipped to [0, bound] and truncated to whole numbers on its grid (dp_grid_for). form: the form of the model.
  * Starts zeroed; close it after a failure, too. */
-int dp_along_open(struct dp_along *along, const struct dp_line *line, const struct dp_form *form, double bound, int threads,
-                  struct dp_err *err);
+void dp_along_open(struct dp_along *along, const struct dp_line *line, const struct dp_form *form, double bound, int threads);
 void dp_along_close(struct dp_along *along);
 
 /* The bound of the next batches, and its grid. */

@@ -16,7 +16,6 @@
 
 #include "base/mem.h"
 #include "math/gaussian.h"
-#include "math/grid.h"
 #include "math/vec.h"
 #include "priv/objective.h"
 #include "stages/bounded.h"

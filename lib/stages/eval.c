@@ -10,9 +10,7 @@
 #include "model/predictor.h"
 #include "base/round.h"
 #include "stages/eval_paid.h"
-#include "stages/shared_options.h"
 #include "stages/stages.h"
-#include "wire/model.h"
 
 enum metric {
     METRIC_ACCURACY,

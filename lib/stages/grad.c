@@ -8,7 +8,6 @@
 #include "stages/labels.h"
 #include "stages/row_stage.h"
 #include "stages/shared_options.h"
-#include "stages/stages.h"
 
 struct options {
     struct dp_row_options row;

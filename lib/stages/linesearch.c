@@ -370,7 +370,9 @@ static int shape(struct dp_stage *stage, struct dp_frame *frame, const struct dp
     int rc = dp_form_read(&form, frame, err);
     rc = rc ?: read_line(frame, &form, &line, err);
     s->row.cols = form.features + (form.intercept != 0 ? 1 : 0);
-    return rc ?: dp_along_open(&s->along, &line, &form, o->clip, (int)o->row.threads, err);
+    if (rc == DP_OK)
+        dp_along_open(&s->along, &line, &form, o->clip, (int)o->row.threads);
+    return rc;
 }
 
 static int lap(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch, const double *model,

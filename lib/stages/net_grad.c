@@ -125,22 +125,18 @@ static int net_grad_hello(struct dp_stage *stage, struct dp_frame *hello, struct
     return dataset != NULL ? check_fit(s, dataset->cols, dataset->classes, err) : DP_OK;
 }
 
-static int open_workers(struct state *s, struct dp_err *err)
+static void open_workers(struct state *s)
 {
     s->weights = dp_new(s->row.form.cols, sizeof *s->weights);
     s->workers = dp_new(s->threads, sizeof *s->workers);
-    int rc = DP_OK;
-    for (size_t t = 0; rc == DP_OK && t < s->threads; t++) {
+    for (size_t t = 0; t < s->threads; t++) {
         struct worker *worker = &s->workers[t];
-        rc = dp_net_pass_open(&worker->pass, &s->row.form.net, (size_t)s->views.count, err);
-        if (rc == DP_OK && t > 0) /* the first one adds to the frame's sum */
+        dp_net_pass_open(&worker->pass, &s->row.form.net, (size_t)s->views.count);
+        if (t > 0) /* the first one adds to the frame's sum */
             worker->sum = dp_new(s->row.form.cols, sizeof *worker->sum);
-        if (rc == DP_OK) {
-            worker->slope = dp_new(s->row.form.outputs * worker->pass.kernels->lanes, sizeof *worker->slope);
-            worker->score = dp_new(s->row.form.outputs, sizeof *worker->score);
-        }
+        worker->slope = dp_new(s->row.form.outputs * worker->pass.kernels->lanes, sizeof *worker->slope);
+        worker->score = dp_new(s->row.form.outputs, sizeof *worker->score);
     }
-    return rc;
 }
 
 static int shape(struct dp_stage *stage, struct dp_frame *frame, const struct dp_batch *batch, struct dp_err *err)
@@ -148,7 +144,9 @@ static int shape(struct dp_stage *stage, struct dp_frame *frame, const struct dp
     struct state *s = stage->state;
     (void)frame;
     int rc = check_fit(s, batch->features, s->row.classes, err);
-    return rc ?: open_workers(s, err);
+    if (rc == DP_OK)
+        open_workers(s);
+    return rc;
 }
 
 /* Slopes of the mean loss of its views by the outputs of one view; zeros if its label is outside the loss's domain. */

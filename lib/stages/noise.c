@@ -9,7 +9,6 @@
 #include "priv/shares.h"
 #include "stages/announced.h"
 #include "stages/shared_options.h"
-#include "stages/stages.h"
 #include "wire/laps.h"
 
 struct options {

@@ -8,7 +8,6 @@
 #include "math/bitset.h"
 #include "model/described.h"
 #include "stages/announced.h"
-#include "stages/stages.h"
 #include "wire/codec.h"
 
 enum mode { MODE_POISSON, MODE_FIXED, MODE_SHUFFLE, MODE_CYCLIC, MODE_FULL };
@@ -69,14 +68,13 @@ static void sample_close(struct dp_stage *stage)
 }
 
 /* ["<=50K",">50K"] */
-static int name_classes(struct state *s, struct dp_err *err)
+static void name_classes(struct state *s)
 {
     json_t *names = json_array();
     for (size_t k = 0; k < s->dataset->classes; k++)
         json_array_append_new(names, json_string(s->dataset->class_names[k]));
     s->labels = dp_json_text(names, JSON_COMPACT);
     json_decref(names);
-    return s->labels != NULL ? DP_OK : dp_fail(err, DP_E_RUN, "no memory for the class names");
 }
 
 /* Samplers that need all rows at once. */
@@ -136,7 +134,7 @@ static int sample_open(struct dp_stage *stage, struct dp_err *err)
         s->column_order = dp_new(s->dataset->cols, sizeof(int64_t));
     }
     if (rc == DP_OK && s->dataset->class_names != NULL)
-        rc = name_classes(s, err);
+        name_classes(s);
     s->batch = (int64_t)llround(o->rate * (double)s->rows);
     if (s->batch < 1)
         s->batch = 1;

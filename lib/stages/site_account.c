@@ -4,7 +4,6 @@
 
 #include "stages/paying.h"
 #include "stages/shared_options.h"
-#include "stages/stages.h"
 
 struct options {
     struct dp_payer_options pay;

@@ -15,7 +15,6 @@
 #include "model/sum.h"
 #include "model/transform.h"
 #include "stages/announced.h"
-#include "stages/stages.h"
 
 enum average { AVERAGE_NONE, AVERAGE_TAIL, AVERAGE_POLYNOMIAL, AVERAGE_EXPONENTIAL };
 

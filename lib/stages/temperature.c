@@ -96,9 +96,9 @@ static int shape(struct dp_stage *stage, struct dp_frame *frame, const struct dp
         s->weights = dp_new(form->rows * form->cols, sizeof *s->weights);
         s->scores = dp_new((size_t)o->row.threads * scores_size(s), sizeof *s->scores);
         s->room = dp_new((size_t)o->row.threads, sizeof *s->room);
+        for (int64_t t = 0; t < o->row.threads; t++)
+            s->room[t] = dp_form_room(form);
     }
-    for (int64_t t = 0; rc == DP_OK && t < o->row.threads; t++)
-        rc = dp_form_room(form, &s->room[t], err);
     s->row.cols = form->features + (form->intercept != 0 ? 1 : 0);
     return rc;
 }

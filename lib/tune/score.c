@@ -2,7 +2,6 @@
 
 #include "base/mem.h"
 #include "math/grid.h"
-#include "math/loss.h"
 #include "model/predictor.h"
 
 enum { ROWS_AT_ONCE = 4096 };

@@ -81,8 +81,8 @@ double dp_paid_grid(const struct dp_frame *frame, enum dp_field field);
 /* The record of the field with the main noise, or NULL. */
 const struct dp_record *dp_paid_main(const struct dp_frame *frame);
 
-/* Sets noise_scale: the scale of the main noise, if there is any. For noise in shares, the scale of all shares that arrived, which
-   may be more than are needed. */
+/* Sets noise_scale: the scale of the main noise, if there is any. For noise in shares, the scale of all shares that arrived,
+ * which may be more than are needed. */
 void dp_paid_set_scale(struct dp_frame *frame);
 
 /* The first released field of the frame that still waits for its stage, or DP_F_NONE. */

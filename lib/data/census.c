@@ -83,16 +83,9 @@ size_t dp_census_cell(double value, bool comma)
     return 1 + (size_t)(middle + (value < 0 ? -step : step)) + (comma ? DP_CENSUS_BINS : 0);
 }
 
-int dp_census_level(double value)
+size_t dp_census_part(size_t k, size_t i, bool second)
 {
-    int power = 0;
-    frexp(value, &power);
-    return (power - 1) >> 2;
-}
-
-size_t dp_census_digit(int level, long digit)
-{
-    return DP_CENSUS_DIGITS + (size_t)((level - DP_CENSUS_FINEST) * DP_CENSUS_BASE + (digit & (DP_CENSUS_BASE - 1)));
+    return (second ? DP_CENSUS_SECOND_PART : DP_CENSUS_FIRST_PART) + k % DP_CENSUS_TURNS * DP_CENSUS_PARTS + i;
 }
 
 static int by_bytes(const void *a, const void *b)
@@ -201,14 +194,16 @@ static bool is_number(const struct dp_cell *f, char delimiter, bool *comma, doub
     return good || dp_number_written(f->text, f->length, !commas, value);
 }
 
-static void count_whole(struct dp_census_column *c, const struct dp_cell *f, double value)
+/* Whether the number is a new whole one, which is counted. */
+static bool count_whole(struct dp_census_column *c, const struct dp_cell *f, double value)
 {
     const size_t known = c->seen_count;
     struct dp_census_text *text;
     if (value != floor(value))
-        return;
+        return false;
     see_text(c, f, &text);
     c->cell[DP_CENSUS_WHOLE] += c->seen_count > known;
+    return c->seen_count > known;
 }
 
 /* All spellings of the units, in their order. Most texts end and begin with the letters of none of them. */
@@ -255,28 +250,29 @@ static size_t sentinel_of(double value)
     return k;
 }
 
-/* Its power of two and its first three digits. Arithmetic shifts and masks round down, for negative numbers, too. */
-static void count_size(int64_t *cell, double value, bool comma)
+/* Its power of two and its part; the part of that, too, unless the number is new. */
+static void count_size(int64_t *cell, double value, bool comma, bool new)
 {
-    const int level = dp_census_level(value);
+    int power;
+    const size_t k = dp_census_cell(value, false) - 1;
+    const double part = DP_CENSUS_PARTS * (2 * frexp(fabs(value), &power) - 1), whole = floor(part);
     cell[dp_census_cell(value, comma)]++;
-    if (level < 0 || level > DP_CENSUS_LARGEST)
+    if (k == DP_CENSUS_BINS / 2 || power > DP_CENSUS_MOST)
         return;
-    long digits = (long)floor(ldexp(value, 4 * (2 - level)));
-    for (int k = level - 2; k <= level; k++, digits >>= 4)
-        cell[dp_census_digit(k, digits)]++;
+    cell[dp_census_part(k, (size_t)whole, false)]++;
+    if (!new)
+        cell[dp_census_part(k, (size_t)(DP_CENSUS_PARTS * (part - whole)), true)]++;
 }
 
 /* A number of a feature. first: the row is one of the first. */
 static void count_number(struct dp_census_column *c, const struct dp_cell *f, bool comma, double value, bool first)
 {
     const size_t sentinel = sentinel_of(value);
+    const bool new = first &&count_whole(c, f, value);
     if (sentinel < DP_CENSUS_SENTINEL_COUNT)
         c->cell[DP_CENSUS_SENTINELS + sentinel]++;
     else
-        count_size(c->cell, value, comma);
-    if (first)
-        count_whole(c, f, value);
+        count_size(c->cell, value, comma, new);
 }
 
 static void count_date(struct dp_census_column *c, size_t format, double days)
@@ -303,7 +299,7 @@ static void count_other(struct dp_census_column *c, const struct dp_cell *f, cha
     if (c->measured == NULL)
         c->measured = dp_new(DP_CENSUS_FORMATS, sizeof *c->measured);
     c->cell[DP_CENSUS_UNITS + unit]++;
-    count_size(c->measured, value, comma);
+    count_size(c->measured, value, comma, false);
 }
 
 /* A cell of a label whose classes are known. */
@@ -320,7 +316,7 @@ static void count_label(const struct dp_census *census, struct dp_census_column 
     bool comma;
     const bool named = census->said == DP_CENSUS_GUESS, number = is_number(f, census->delimiter, &comma, &value);
     if (number)
-        count_size(c->cell, value, comma);
+        count_size(c->cell, value, comma, false);
     if (named)
         count_text(c, f, true, false);
     else if (!number)
@@ -527,7 +523,7 @@ static int read_name(struct dp_census *census, const struct dp_lines *l, size_t 
     char shown[DP_TEXT_SHOWN];
     double value;
     bool comma;
-    if (i == DP_CENSUS_COLUMNS) /* they need seven kilobytes each */
+    if (i == DP_CENSUS_COLUMNS) /* they need nine kilobytes each */
         return dp_fail(err, DP_E_RUN, "%s: a schema is proposed for at most %d columns; write this one yourself", l->name,
                        DP_CENSUS_COLUMNS);
     if (dp_text_valid(f->text, f->length) < f->length)
@@ -1003,8 +999,8 @@ double dp_census_weight(const struct dp_census *census, int64_t unit)
 double dp_census_sensitivity(const struct dp_census *census)
 {
     const double columns = (double)(census->columns - census->out),
-                 texts = census->said == DP_CENSUS_GUESS ? (columns + 1) / 3 : 0;
-    return nextafter(sqrt(1.0625 * (columns - 1) + 1 + texts), INFINITY);
+                 of_label[] = {[DP_CENSUS_GUESS] = (columns + 1) / 3, [DP_CENSUS_CLASSES] = -0.0625, [DP_CENSUS_NUMBER] = 0};
+    return nextafter(sqrt(1.0625 * columns + of_label[census->said]), INFINITY);
 }
 
 double dp_census_cell_weight(size_t k)
@@ -1012,7 +1008,7 @@ double dp_census_cell_weight(size_t k)
     if (k == 0 || k >= DP_CENSUS_SENTINELS)
         return 1;
     if (k < DP_CENSUS_FORMATS)
-        return k < DP_CENSUS_DIGITS ? 0.87 : 0.284;
+        return k < DP_CENSUS_FIRST_PART ? 0.97 : k < DP_CENSUS_SECOND_PART ? 0.243 : 0.25;
     if (k < DP_CENSUS_FORMATS + DP_DATE_FORMATS || k >= DP_CENSUS_UNITS)
         return 0.6;
     return k < DP_CENSUS_REPEATS ? DP_CENSUS_BESIDE : 0.25;

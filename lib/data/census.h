@@ -5,16 +5,17 @@
  * only.
  * Each cell of the table counts once in the histogram of its column: missing; a number; one of a few numbers that may stand for
  * a missing one; or a text of at most DP_CENSUS_TEXT bytes, as codes with leading zeros are.
- * A number counts .87 times for its sign, its power of two and its decimal sign, and .284 times for each of its first three
- * digits to the base 16: √(.87² + 3 × .284²) < 1 in L2. The digit of 16^k is floor(x / 16^k) mod 16, and 16^t is the first
- * one for 16^t <= |x| < 16^(t+1), t from 0 to 15. Digits show where numbers are whose spread is small against their size.
+ * A number counts .97 times for its sign, its power of two and its decimal sign, and .243 times for its part, one of 64 equal
+ * ones between two powers of two: √(.97² + .243²) < 1 in L2. Parts show where numbers are whose spread is small against their
+ * size.
  * A date counts .6 times for its format and .8 times for its year, and a number with a unit .6 times for the unit and .8 times
  * for the number, which is 1 in L2. In the label a date is a text, and a number counts as a text, too. A null record does not
  * count.
- * One thing counts 1/4 in addition, except in the label: a text that an earlier row has in this column. These repeats tell names
- * from identifiers and free texts. So does a whole number that is new among the first DP_CENSUS_FIRST rows, for numbers.
+ * One thing counts 1/4 in addition: except in the label, a text that an earlier row has in this column. These repeats tell names
+ * from identifiers and free texts. So does a whole number that is new among the first DP_CENSUS_FIRST rows, for numbers; for any
+ * other number, the part of its part counts, again one of 64.
  * A text of the label counts w = √((columns + 1) / 3) times: without its classes there is no model. So one row changes the
- * vector of all counts by at most √((1 + 1/16) (columns − 1) + 1 + w²) in L2, and brings at most `columns` new texts. A text
+ * vector of all counts by at most √((1 + 1/16) columns + w²) in L2, and brings at most `columns` new texts. A text
  * that fewer than DP_CENSUS_FLOOR rows have is not counted at all. Names, delimiter and the number of rows are public.
  * Classes of the label that the user names are public. Then each row counts once in the label: for its class, or for none.
  * A label that is said to be a number counts as a feature does, and other cells of it count as missing. Columns that the user
@@ -40,12 +41,12 @@
 #define DP_CENSUS_MOST 64
 #define DP_CENSUS_BINS (2 * (DP_CENSUS_MOST - DP_CENSUS_LEAST + 1) + 1)
 #define DP_CENSUS_YEARS 91 /* before 1900, seven decades, each year from 1970 to 2051, and later ones */
-#define DP_CENSUS_BASE 16
-#define DP_CENSUS_FINEST (-2) /* digits of 16^FINEST to 16^LARGEST */
-#define DP_CENSUS_LARGEST 15
-/* Missing; numbers with a point or none; numbers with a comma; digits; formats of dates; their years; repeats. */
-#define DP_CENSUS_DIGITS (1 + 2 * DP_CENSUS_BINS)
-#define DP_CENSUS_FORMATS (DP_CENSUS_DIGITS + DP_CENSUS_BASE * (DP_CENSUS_LARGEST - DP_CENSUS_FINEST + 1))
+#define DP_CENSUS_PARTS 64
+#define DP_CENSUS_TURNS 4 /* bins k and k + TURNS share the counts of their parts */
+/* Missing; numbers with a point, or a comma; parts; their parts; formats of dates; their years; repeats. */
+#define DP_CENSUS_FIRST_PART (1 + 2 * DP_CENSUS_BINS)
+#define DP_CENSUS_SECOND_PART (DP_CENSUS_FIRST_PART + DP_CENSUS_TURNS * DP_CENSUS_PARTS)
+#define DP_CENSUS_FORMATS (DP_CENSUS_SECOND_PART + DP_CENSUS_TURNS * DP_CENSUS_PARTS)
 #define DP_CENSUS_REPEATS (DP_CENSUS_FORMATS + DP_DATE_FORMATS + DP_CENSUS_YEARS)
 #define DP_CENSUS_WHOLE (DP_CENSUS_REPEATS + 1)                      /* new whole numbers */
 #define DP_CENSUS_UNITS (DP_CENSUS_WHOLE + 1)                        /* units of numbers */
@@ -168,9 +169,9 @@ bool dp_census_is_number(int notation, const char *text, size_t length, double *
 size_t dp_census_year(double days);
 double dp_census_first_day(size_t k);
 
-/* w, rounded down to a multiple of 1 / unit, or 1 for classes that the user names; and at least √((1 + 1/16) (columns − 1) + 1 +
- * w²), without w² for named classes and for a number. They follow from the number of columns and from what is said of the
- * label. */
+/* w, rounded down to a multiple of 1 / unit, or 1 for classes that the user names; and at least √((1 + 1/16) columns + w²),
+ * √((1 + 1/16) (columns − 1) + 1) for named classes, √((1 + 1/16) columns) for a number. They follow from the number of columns
+ * and from what is said of the label. */
 double dp_census_weight(const struct dp_census *census, int64_t unit);
 double dp_census_sensitivity(const struct dp_census *census);
 
@@ -184,9 +185,8 @@ void dp_census_counts(const struct dp_census *census, int64_t unit, int64_t *sum
 /* The cell of a number, from 1. */
 size_t dp_census_cell(double value, bool comma);
 
-/* t for 16^t <= |value| < 16^(t+1); and the cell of a digit of 16^level. */
-int dp_census_level(double value);
-size_t dp_census_digit(int level, long digit);
+/* The cell of part i of bin k, counted from 0 towards larger magnitudes; second: of part i of a part. */
+size_t dp_census_part(size_t k, size_t i, bool second);
 
 /* The noised count from which a text is named: at least FLOOR + scale Φ⁻¹(1 − delta / columns), where scale is the deviation of
  * the noise on one count. So texts that are counted only because of one person are named with a probability of at most delta.

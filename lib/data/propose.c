@@ -268,11 +268,11 @@ struct bins {
     bool taken[DP_CENSUS_BINS];
 };
 
-static double sum_of(const struct bins *b, size_t k, size_t width)
+static double sum_of(const double *count, size_t k, size_t width)
 {
     double sum = 0;
     for (size_t i = k; i < k + width; i++)
-        sum += b->count[i];
+        sum += count[i];
     return sum;
 }
 
@@ -283,7 +283,7 @@ static void take_together(struct bins *b, double deviations, size_t k, size_t wi
     for (size_t i = k; i < k + width; i++)
         if (b->taken[i])
             return;
-    if (!(sum_of(b, k, width) >= deviations * b->noise * sqrt((double)width)))
+    if (!(sum_of(b->count, k, width) >= deviations * b->noise * sqrt((double)width)))
         return;
     for (; width > 1 && b->count[k] < EDGE * b->noise; width--)
         k++;
@@ -298,10 +298,10 @@ static void take_together(struct bins *b, double deviations, size_t k, size_t wi
 static void take_next(struct bins *b, size_t width, size_t *first, size_t *last)
 {
     const double least = EDGE * b->noise * sqrt((double)width);
-    while (*first >= width && sum_of(b, *first - width, width) >= least)
+    while (*first >= width && sum_of(b->count, *first - width, width) >= least)
         for (size_t i = 0; i < width; i++)
             b->taken[--*first] = true;
-    while (*last + width <= b->bins && sum_of(b, *last, width) >= least)
+    while (*last + width <= b->bins && sum_of(b->count, *last, width) >= least)
         for (size_t i = 0; i < width; i++)
             b->taken[(*last)++] = true;
 }
@@ -350,99 +350,102 @@ static double bounds_of(struct bins b, double deviations, double *low, double *h
 /* --- bounds of numbers whose spread is small against their size */
 
 #define SURE 0.01
+#define STEADY 5.0 /* so many deviations of the sum of parts that all numbers may be in */
 #define SMALL 0.5  /* a spread, against the numbers */
-#define CLEAR 20.0 /* so many deviations of a digit; then the next digits hold few numbers */
+#define CLEAR 20.0 /* from so many deviations of a part on, one more part at each side is enough */
+#define BESIDE(p, width) ((p)->numbers >= CLEAR * (p)->noise ? 1 : (double)(width))
+enum { PARTS = DP_CENSUS_PARTS, ROUND = 3 * PARTS };
 
-/* The numbers of a column. noise: of the count of a digit. */
-struct spread {
-    const struct made *m;
-    const struct bins *bins;
-    double numbers, noise, low, high;
+/* Counts of neighbouring parts. noise: of one. */
+struct parts {
+    double count[ROUND], numbers, noise;
 };
 
-/* How many numbers have this digit. */
-static double with_digit(const struct spread *s, int level, long digit)
+/* The fewest neighbouring parts that most numbers have, or all but the noise, and the first one; 0 if more than half would be
+ * needed. If all parts were as frequent, so many would have them with a probability of SURE. */
+static size_t fewest_parts(const struct parts *p, size_t starts, size_t *first)
 {
-    return count(s->m, dp_census_digit(level, digit));
-}
-
-/* How many numbers are in the intervals that [low, high) touches: digits, or powers of two above the level `top`. *cells: the
- * intervals. */
-static double touched(const struct spread *s, int level, int top, double low, double high, size_t *cells)
-{
-    double sum = 0, first, last;
-    *cells = 0;
-    for (size_t k = 0; level > top && k < s->bins->bins; k++) {
-        interval(k, &first, &last);
-        if (first < high && last > low) {
-            sum += s->bins->count[k];
-            ++*cells;
-        }
-    }
-    for (double at = floor(ldexp(low, -4 * level)); level <= top && at < ldexp(high, -4 * level); at++, ++*cells)
-        sum += with_digit(s, level, (long)at);
-    return sum;
-}
-
-/* The fewest neighbouring digits that most numbers have, or all but the noise, and the first one. If all digits were as
- * frequent, so many would have them with a probability of SURE. The last digit is next to the first. */
-static size_t fewest_digits(const struct spread *s, int level, long *first)
-{
-    for (size_t width = 1; width <= DP_CENSUS_BASE - 4; width++) {
-        const double noise = s->noise * sqrt((double)width), share = s->numbers * (double)width / DP_CENSUS_BASE;
+    for (size_t width = 1; width <= PARTS / 2 && p->numbers >= STEADY * p->noise * sqrt((double)width); width++) {
+        const double noise = p->noise * sqrt((double)width), share = p->numbers * (double)width / PARTS,
+                     least = fmax(fmax(p->numbers - 2 * noise, 0.75 * p->numbers),
+                                  share + dp_census_quantile(SURE * (double)width / PARTS) * noise);
         double most = -INFINITY;
-        for (long digit = 0; digit < DP_CENSUS_BASE; digit++) {
-            double sum = 0;
-            for (size_t i = 0; i < width; i++)
-                sum += with_digit(s, level, digit + (long)i);
-            if (sum > most)
-                *first = digit;
+        for (size_t i = 0; i < starts && i + width <= ROUND; i++) {
+            const double sum = sum_of(p->count, i, width);
+            *first = sum > most ? i : *first;
             most = fmax(most, sum);
         }
-        if (most >= fmax(fmax(s->numbers - 2 * noise, 0.75 * s->numbers),
-                         share + dp_census_quantile(SURE * (double)width / DP_CENSUS_BASE) * noise))
+        if (most >= least)
             return width;
     }
     return 0;
 }
 
-/* Narrows the bounds to digits of 16^level. A digit repeats every 16^(level + 1): the larger intervals decide where the numbers
- * are. */
-static bool narrow(struct spread *s, int level, int top)
+/* The parts of three bins, from bin k on towards larger magnitudes; or three times the parts of the parts of bin k. */
+static struct parts parts_of(const struct made *m, size_t k, int towards, bool second, double numbers)
 {
-    long first = 0;
-    const size_t width = fewest_digits(s, level, &first), beside = s->numbers >= CLEAR * s->noise ? 1 : width;
-    const double step = ldexp(1, 4 * level), period = DP_CENSUS_BASE * step;
-    double most = -INFINITY, place = NAN, least = INFINITY;
-    for (double at = floor(s->low / period - 1) * period + (double)first * step; width > 0 && at < s->high; at += period) {
-        size_t cells;
-        const double sum = touched(s, level + 1, top, fmax(at, s->low), fmin(at + (double)width * step, s->high), &cells);
-        if (at + (double)width * step <= s->low || sum <= most)
-            continue;
-        most = sum;
-        place = at;
-        least = s->numbers - 2 * s->noise * sqrt((double)cells);
-    }
-    if (!(most >= least))
+    struct parts p = {.numbers = numbers};
+    for (size_t i = 0; i < ROUND; i++)
+        p.count[i] = count(m, dp_census_part(second ? k : k + (size_t)towards * (i / PARTS), i % PARTS, second));
+    p.noise = m->scale / dp_census_cell_weight(dp_census_part(k, 0, second));
+    return p;
+}
+
+/* Where in bin k, in parts of parts, the numbers are: in one of the `width` parts from `first` on, or between two of them. The
+ * parts of parts are the same in each part. */
+static bool second_parts(const struct made *m, size_t k, const struct parts *p, size_t first, double *from, double *to)
+{
+    const double new = if_significant(count(m, DP_CENSUS_WHOLE), m->significant / dp_census_cell_weight(DP_CENSUS_WHOLE));
+    const struct parts fine = parts_of(m, k, 1, true, p->numbers - new);
+    size_t start = 0, best = 0;
+    const size_t width = fine.numbers > 0 ? fewest_parts(&fine, PARTS, &start) : 0, cells = start + width > PARTS ? 2 : 1;
+    for (size_t i = 1; i + cells <= PARTS; i++)
+        best = sum_of(p->count, first + i, cells) > sum_of(p->count, first + best, cells) ? i : best;
+    if (width == 0 || sum_of(p->count, first + best, cells) < p->numbers - 2 * p->noise * sqrt((double)cells))
         return false;
-    s->low = fmax(s->low, place - (double)beside * step);
-    s->high = fmin(s->high, place + (double)(width + beside) * step);
+    const double at = (double)(PARTS * best + start), more = BESIDE(&fine, width);
+    *from = (at - more) / PARTS;
+    *to = (at + (double)width + more) / PARTS;
     return true;
 }
 
-/* Bounds that follow the spread, if that is small. Each number has a digit of these levels. */
+/* The magnitude where part `at` of the bins from k on begins. */
+static double edge(size_t k, int towards, double at)
+{
+    double low, high;
+    const double bins = floor(at / PARTS);
+    interval(k + (size_t)(towards * (int)bins), &low, &high);
+    return fmin(fabs(low), fabs(high)) * (1 + at / PARTS - bins);
+}
+
+/* Bounds that follow the spread, if that is small: by the parts of the bin with most numbers and of its two neighbours. */
 static void spread_of(const struct made *m, const struct bins *b, double numbers, struct found *f)
 {
-    struct spread s = {m, b, numbers, m->scale / dp_census_cell_weight(DP_CENSUS_DIGITS), f->low, f->high};
-    if (!(f->low > 0 || f->high < 0))
+    const int towards = f->low > 0 ? 1 : -1;
+    size_t k = 0, first = 0;
+    double from, to;
+    for (size_t i = 0; i < b->bins; i++)
+        k = b->count[i] > b->count[k] ? i : k;
+    const size_t away = k > b->zero ? k - b->zero : b->zero - k;
+    if (!(f->low > 0 || f->high < 0) || away < 2 || away + 1 > b->zero || (k > b->zero) != (towards > 0))
         return;
-    const double small = fmin(fabs(s.low), fabs(s.high)), large = fmax(fabs(s.low), fabs(s.high));
-    const int top = dp_census_level(small), last = dp_census_level(nextafter(large, 0)) - 2;
-    for (int level = top; top >= 0 && top <= DP_CENSUS_LARGEST && level >= last && narrow(&s, level, top); level--)
-        ;
-    f->spread = s.high - s.low < SMALL * fmin(fabs(s.low), fabs(s.high));
-    f->low = f->spread ? s.low : f->low;
-    f->high = f->spread ? s.high : f->high;
+    const size_t low = k - (size_t)towards;
+    const struct parts p = parts_of(m, low, towards, false, numbers);
+    const size_t width = fewest_parts(&p, ROUND, &first), bin = first / PARTS;
+    if (width == 0)
+        return;
+    from = (double)first - BESIDE(&p, width);
+    to = (double)(first + width) + BESIDE(&p, width);
+    if (width <= 2 && (first + width - 1) / PARTS == bin &&
+        second_parts(m, low + (size_t)towards * bin, &p, bin * PARTS, &from, &to)) {
+        from += (double)(bin * PARTS);
+        to += (double)(bin * PARTS);
+    }
+    from = edge(low, towards, fmax(from, 0));
+    to = edge(low, towards, fmin(to, ROUND - 1));
+    f->spread = to - from < SMALL * from;
+    f->low = !f->spread ? f->low : towards > 0 ? fmax(f->low, from) : fmax(f->low, -to);
+    f->high = !f->spread ? f->high : towards > 0 ? fmin(f->high, to) : fmin(f->high, -from);
 }
 
 /* How many numbers the column has, and their bounds. A number that may stand for a missing one does if it is far from all
@@ -823,7 +826,7 @@ int dp_propose_noised(const struct dp_census *census, const int64_t *noised, int
     int rc = DP_OK;
     m.deviations =
         dp_census_quantile(0.005 / (double)(census->columns * (DP_CENSUS_CELLS - DP_CENSUS_FORMATS +
-                                                               DP_CENSUS_DIGITS))); /* two sets of neighbours for a cell */
+                                                               DP_CENSUS_FIRST_PART))); /* two sets of neighbours for a cell */
     m.significant = scale * m.deviations;
     for (size_t i = 0; i < census->columns; m.noised += DP_CENSUS_CELLS + census->column[i++].texts)
         m.comma = (census->delimiter != ',' && has_commas(&m)) || m.comma;

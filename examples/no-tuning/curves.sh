@@ -1,6 +1,6 @@
 #!/bin/bash -p
 # Measures what curves of numbers are worth: `dpline fit` with numbers as lines, as cosines, and with products of cosines.
-#   curves.sh [--write] [SET …]     sets: adult credit insurance protein bike abalone tweets-1024 tweets-16384 (default: all that are there)
+#   curves.sh [--write] [SET …]     sets: those of tables.sh (default: all that are there, but many classes)
 # --write also puts curves.tsv and its table into this directory. SPLITS=n (10; 5 in curves.tsv), EPSILONS="0.1 1".
 # Every run is what `dpline fit TABLE` makes of the columns: rows of norm 1, 80 % of the rows, delta 1e-5, and a twentieth of epsilon for
 # knots at quantiles where that is enough for them. A run that was interrupted continues where it stopped.
@@ -12,7 +12,7 @@ cd "$(dirname "$0")"
 read -ra wanted <<< "${EPSILONS:-0.1 1}"
 write=''
 if [ "${1:-}" = --write ]; then write=1 && shift; fi
-[ $# -gt 0 ] || set -- adult credit insurance protein bike abalone tweets-1024 tweets-16384
+[ $# -gt 0 ] || set -- adult credit insurance protein bike abalone elec diamonds phoneme bank telco spambase tweets-1024 tweets-16384
 
 # curve SET WAY EPSILON SPLIT: leaves the scores in its file
 curve() {
@@ -23,7 +23,7 @@ curve() {
     [ "$way" != products ] || paid=$(basis_of "$set" "$out/curves-$set.json" "$epsilon")
     if [[ $paid = *products* ]]; then read -ra basis <<< "$paid"; fi
     [ "$way" = line ] || knots=(--private-knots "$(calculate "$epsilon / 20")" --delta 1e-6 --no-ledger --else-unpaid)
-    table "$(file "$set")" | dp-import csv --schema "$out/curves-$set.json" "${basis[@]}" --row-norm unit -q "${knots[@]}" \
+    table "$(file "$set")" | dp-import csv --schema "$out/curves-$set.json" "${basis[@]}" --row-norm unit --bad-cells missing -q "${knots[@]}" \
         --population "${set%%-*}" --split 0.8 --seed "$split" -o "$data.dp" --test "$data-test.dp" --force -
     metrics=accuracy,auc,logloss
     [ "$(dp-info --get classes "$data.dp")" != 0 ] || metrics=r2

@@ -4,7 +4,7 @@ BEGIN {
     name["adult"] = "Adult"; name["phishing"] = "Phishing"; name["white-6"] = "white wine, quality 6 or more"; name["white"] = "white wine"
     name["red"] = "red wine"; name["bank"] = "bank marketing"; name["credit"] = "credit default"; name["protein"] = "protein"
     name["bike"] = "bike sharing"; name["blogfeedback"] = "BlogFeedback"; name["fashion"] = "Fashion-MNIST"; name["mnist"] = "MNIST"
-    name["cifar"] = "CIFAR-10, grey, 16 × 16"; name["insurance"] = "insurance"; name["abalone"] = "abalone"; name["telco"] = "telephone customers"; name["spambase"] = "spambase"; name["tweets-1024"] = "tweets, 1024 columns"; name["tweets-16384"] = "tweets, 16384 columns"
+    name["cifar"] = "CIFAR-10, grey, 16 × 16"; name["insurance"] = "insurance"; name["abalone"] = "abalone"; name["elec"] = "electricity"; name["phoneme"] = "phoneme"; name["diamonds"] = "diamonds"; name["telco"] = "telephone customers"; name["spambase"] = "spambase"; name["tweets-1024"] = "tweets, 1024 columns"; name["tweets-16384"] = "tweets, 16384 columns"
     title["fit"] = "`fit`"; title["fit-first"] = "`fit`, first rule"; title["sgd"] = "DP-SGD, best of 24"; title["full"] = "full batches, best of 32"
     title["tuned"] = "full batches, choice charged"; title["adam"] = "DP-Adam, best of 6"; title["scd"] = "DP-SCD"; title["adassp"] = "AdaSSP"
     title["optimum"] = "without privacy"

@@ -22,9 +22,9 @@
 #define PERSONS_OF_A_PRODUCT 12
 #define MOST_COLUMNS_WITH_PRODUCTS 700
 
-/* For two classes whose lines have no transform: reach, and reach / columns, from which cosines were better. */
-#define LEAST_REACH_OF_PLAIN_CURVES 12
-#define LEAST_OF_A_CURVE 0.15
+/* For two classes: reach / columns from which cosines were better where lines have no transform, and where they have one. */
+#define LEAST_OF_A_CURVE 0.05
+#define LEAST_OF_A_CURVE_FOR_MOMENTS 0.3
 
 /* For two classes: reach / √columns and reach / columns from which the moments are far enough above their noise. Below the
  * second one the transform cost .02 of AUC on credit default (at .1), and more on tweets; the first one on eight tables. */
@@ -104,8 +104,9 @@ bool dp_fit_curves(const struct dp_fit_facts *facts, const struct dp_fit *fit)
     const double columns = all_columns(facts, fit), lines = columns - (double)facts->cosines;
     if (fit->reach >= LEAST_REACH_OF_CURVES)
         return true;
-    return facts->classes == 2 && facts->cosines > 0 && only_gradients(2, fit->reach * sqrt(columns / lines), lines) &&
-           fit->reach >= fmax(LEAST_REACH_OF_PLAIN_CURVES, LEAST_OF_A_CURVE * columns);
+    const bool plain = only_gradients(2, fit->reach * sqrt(columns / lines), lines);
+    return facts->classes == 2 && facts->cosines > 0 &&
+           fit->reach >= (plain ? LEAST_OF_A_CURVE : LEAST_OF_A_CURVE_FOR_MOMENTS) * columns;
 }
 
 int64_t dp_fit_products(const struct dp_fit_facts *facts, const struct dp_fit *fit)

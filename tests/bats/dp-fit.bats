@@ -140,7 +140,7 @@ hospital() {
     assert_equal "$(wc -l < carried)" 31
 }
 
-@test "fit: two classes have cosines near the noise if lines have no transform either" {
+@test "fit: two classes have cosines near the noise, later if lines have a transform" {
     columns() { # NUMBERS CATEGORIES: as many columns
         echo '{"header": false, "columns": ['
         for i in $(seq "$1"); do echo "{\"name\": \"n$i\", \"type\": \"numeric\", \"bounds\": [0, 1]},"; done
@@ -156,10 +156,10 @@ hospital() {
         assert_equal "$(jq .columns by-schema)" "$(dp-info --get cols near.dp)"
     }
     by_schema() { jq -r .basis by-schema; }
-    assert_equal "$(verdict 1 30 0.3) $(by_schema)" 'cosines cosines'                # x 28; with lines 31, and 6 √32 is 34
-    assert_equal "$(verdict 1 10 0.3) $(by_schema)" 'cosines, and lines would do better line'  # lines have a transform
-    assert_equal "$(verdict 1 120 0.3) $(by_schema)" 'cosines, and lines would do better line' # x 16, and 0.15 D is 20
-    assert_equal "$(verdict 1 30 0.1) $(by_schema)" 'cosines, and lines would do better line'  # x 10
+    assert_equal "$(verdict 1 120 0.3) $(by_schema)" 'cosines cosines'                        # x 15; lines have no transform
+    assert_equal "$(verdict 20 2 0.2) $(by_schema)" 'cosines, and lines would do better line' # x 9, and 0.05 D is 9.2
+    assert_equal "$(verdict 1 10 0.3) $(by_schema)" 'cosines cosines'                         # lines have a transform, x 38
+    assert_equal "$(verdict 30 2 0.4) $(by_schema)" 'cosines, and lines would do better line' # x 14, and 0.3 D is 82
 }
 
 @test "fit: a table is read at most twice, and what is said decides nothing" {
@@ -169,8 +169,8 @@ hospital() {
     chmod +x bin/dp-fit
     awk 'BEGIN { srand(1); print "a,b,y"; for (i = 0; i < 2500; i++) { a = rand(); print a "," rand() "," (rand() < 4 * (a - .5)^2) } }' > table
     jq -n '{header: true, columns: [{name: "a", type: "numeric", bounds: [0, 1]}, {name: "b", type: "numeric", bounds: [0, 1]}, {name: "y", type: "label", classes: ["0", "1"]}]}' > schema
-    for run in "8 products --label y" "8 cosines --label y --additive" "0.05 line --label y --unpaid-schema" "1 line --label y --linear" \
-        "1 cosines --label y --adjacency replace-one --unpaid-schema --additive" "1 products" "0.05 line" "1 cosines --seed 1 --additive" "1 products --seed 1"; do
+    for run in "8 products --label y" "8 cosines --label y --additive" "0.02 line --label y --unpaid-schema" "1 line --label y --linear" \
+        "1 cosines --label y --adjacency replace-one --unpaid-schema --additive" "1 products" "0.02 line" "1 cosines --seed 1 --additive" "1 products --seed 1"; do
         read -r epsilon basis options <<< "$run"
         rm -rf t.* t-test.dp
         cp table t.csv
@@ -188,7 +188,7 @@ hospital() {
     { echo a,b,y; awk 'BEGIN { srand(1); for (i = 0; i < 2500; i++) { a = rand(); b = rand(); print a "," b "," (rand() < 4 * (a - .5)^2) } }'; } > t.csv
     schema='{"header": true, "columns": [{"name": "a", "type": "numeric", "bounds": [0, 1]}, {"name": "b", "type": "numeric", "bounds": [0, 1]},
         {"name": "y", "type": "label", "classes": ["0", "1"]}]}'
-    for epsilon in 0.2:lines 1:--linear 1:products 1:--additive; do
+    for epsilon in 0.02:lines 1:--linear 1:products 1:--additive; do
         mkdir "$epsilon" && cd "$epsilon" || return
         cp ../t.csv . && echo "$schema" > t.json
         option=${epsilon#*:}
@@ -198,7 +198,7 @@ hospital() {
         case $option in
             lines)
                 assert_line "dpline fit: numbers are lines: the budget does not pay for curves"
-                assert_line "dpline fit: 2000 rows, 3 columns, 2 classes: logistic; epsilon 0.2, delta 1e-4"
+                assert_line "dpline fit: 2000 rows, 3 columns, 2 classes: logistic; epsilon 0.02, delta 1e-4"
                 refute_line --partial "19 columns"
                 ;;
             products)
@@ -224,7 +224,7 @@ hospital() {
     rm -r 1:products/t.dp
     # a data set that has cosines already is told
     dp-import csv --schema 1:products/t.json --basis cosines -q -o t.dp t.csv
-    run dp-fit t.dp --epsilon 0.1
+    run dp-fit t.dp --epsilon 0.018
     assert_line --partial "; numbers have cosines, and lines would do better"
     # columns beyond what is paid for are left out, and it says so
     rm -rf t.* t-test.dp

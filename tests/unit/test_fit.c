@@ -317,8 +317,7 @@ static void of_the_library(void **state)
     assert_int_equal(dpline_fit_choose(&facts, 0.001, 0, 0, NULL, &fit, &error), DPLINE_E_BUDGET);
 }
 
-/* Curves are from a reach of 55 on. Near the noise cosines are for two classes whose lines have no
-   transform. */
+/* Curves are from a reach of 55 on. Near the noise they are for two classes, from a larger reach on if lines have a transform. */
 static void curves_need_a_reach(void **state)
 {
     (void)state;
@@ -326,21 +325,21 @@ static void curves_need_a_reach(void **state)
     struct dp_fit_facts facts = {.columns = 62, .constant = true};
     assert_false(dp_fit_curves(&facts, &below));
     assert_true(dp_fit_curves(&facts, &at));
-    /* 38 lines with a reach of 28 have no transform, and with a reach of 38 they have one */
-    const struct dp_fit near = {.reach = 28 * sqrt(38. / 62)}, farther = {.reach = 38 * sqrt(38. / 62)},
-                        noise = {.reach = 11.9};
+    /* 38 lines have no transform below a reach of 37, over 62 columns 29 */
+    const struct dp_fit near = {.reach = 3.11}, noise = {.reach = 3.09};
     facts.classes = 2;
     assert_false(dp_fit_curves(&facts, &near));
     facts.cosines = 24;
     assert_true(dp_fit_curves(&facts, &near));
-    assert_false(dp_fit_curves(&facts, &farther));
     assert_false(dp_fit_curves(&facts, &noise));
     facts.classes = 3;
     assert_false(dp_fit_curves(&facts, &near));
-    facts = (struct dp_fit_facts){.columns = 160, .classes = 2, .cosines = 24, .constant = true};
-    const struct dp_fit wide = {.reach = 23.9}, less_wide = {.reach = 24};
-    assert_false(dp_fit_curves(&facts, &wide));
-    assert_true(dp_fit_curves(&facts, &less_wide));
+    /* 6 lines have one from a reach of 14.7 on, over 46 columns 5.3 */
+    facts = (struct dp_fit_facts){.columns = 46, .classes = 2, .cosines = 40, .constant = true};
+    const struct dp_fit first = {.reach = 5.2}, second = {.reach = 13.7}, third = {.reach = 13.9};
+    assert_true(dp_fit_curves(&facts, &first));
+    assert_false(dp_fit_curves(&facts, &second));
+    assert_true(dp_fit_curves(&facts, &third));
 }
 
 /* A column for each 12 persons times mu, at most 700, with the constant one. */

@@ -131,16 +131,18 @@ def main():
     os.execve(script, [script, *sys.argv[1:]], _environment())
 
 
-def _run(*words, text=None, cwd=None):
+def _run(*words, text=None, cwd=None, doubt=None):
     """Runs a command of dpline and returns what it prints, and says. Its last sentence on standard error, with its warnings, becomes
-    an Error."""
+    an Error; or a warning, up to its first point, if it contains `doubt`."""
     try:
         done = subprocess.run([str(word) for word in words], env=_environment(), cwd=cwd, input=text, capture_output=True,
                               encoding="utf-8", check=False)
     except FileNotFoundError:
         raise Error(f"{words[0]} is not in PATH") from None
     said = done.stderr.strip().splitlines()
-    if done.returncode != 0:
+    if doubt is not None and done.returncode != 0 and said and doubt in said[-1]:
+        said[-1] = said[-1].split(". ")[0].replace(": ", ": warning: ", 1)
+    elif done.returncode != 0:
         said = [line for line in said[:-1] if ": warning: " in line] + (said[-1:] or [f"{words[0]} failed"])
         raise Error("\n".join(said), done.returncode)
     return done.stdout, said
@@ -573,6 +575,8 @@ class _Estimator:
         given, row = self._given(columns), _numbering([*columns, name])
         if label is not None:
             given[name] = {"type": "label", "unknown": "zero", **label} if "classes" in label else {"type": "label", **label}
+        if self.person is None and len(given) > len(columns): # no column is proposed, which would ask
+            self._ask(columns)
         with tempfile.TemporaryDirectory(prefix="dpline-") as place:
             here = pathlib.Path(place)
             dates = {n: entry["date"] for n, entry in given.items() if "date" in entry}
@@ -589,7 +593,7 @@ class _Estimator:
                     asked += ["--classes", ",".join(c for [c] in label["classes"])]
                 try:
                     _, said = _run("dp-import", "csv", "--infer-schema", "table.json", "--header", "--label", name, *asked,
-                                   *(paid if self.private_schema else ["--no-registry"]), "table.csv", cwd=place)
+                                   *(paid if self.private_schema else ["--no-registry"]), "table.csv", cwd=place, doubt="perhaps no row has")
                 except Error as failure:
                     raise _question(failure) from None
                 schema = json.loads((here / "table.json").read_text("utf-8"))
@@ -612,9 +616,9 @@ class _Estimator:
                 warnings.warn(line, UserWarning, stacklevel=4)
         return self
 
-    def _ask(self, X):
+    def _ask(self, names):
         """Asks whose rows these are, as for a table: a column whose values repeat has the name of an identifier."""
-        names = dict(zip(self.feature_names_in_, X.T))
+        names = dict(names)
         while names:
             table = _csv({**dict.fromkeys([*names, max(names, key=len) + "_"], [1, 1])}, {})
             try:
@@ -624,7 +628,8 @@ class _Estimator:
                 about = re.search("column '(.*?)' looks like an identifier", str(failure))
                 if about is None:
                     return
-                if len(np.unique(names.pop(about[1], [0, 0]))) < len(X):
+                cells = names.pop(about[1], [0, 0])
+                if len({*cells}) < len(cells):
                     raise _question(failure) from None
 
     def _check(self):
@@ -700,7 +705,7 @@ class _Estimator:
         ((min(max(x, low), high) - low) / (high - low), 1) / divisor, of norm at most 1, as dp-import --row-norm bounds."""
         self._check()
         if self.person is None and hasattr(self, "feature_names_in_"):
-            self._ask(X)
+            self._ask(zip(self.feature_names_in_, X.T))
         if read:
             warnings.warn(f"{' and '.join(read)} were read off the rows: epsilon does not cover them", PrivacyWarning, stacklevel=3)
         low, high = self._limits(X)

@@ -235,6 +235,11 @@ asks = says("column 'patient_id' looks like an identifier, and repeats. If a per
 assert asks.status == 5 and "person=False if each row is another person" in str(asks)
 assert n(public.fit(X[:1000], y[:1000])) == 1000 and n(public.fit(X.rename(columns={"patient_id": "weight"}), y)) == 3000
 assert n(public.set_params(person=False).fit(X, y)) == 3000 and hasattr(public, "coef_")
+# also in a table of texts, all of whose columns are given
+visits = pd.DataFrame({"patient_id": np.arange(3000) // 3, "job": np.where(y, "a", "b")})
+given = dpline.DPClassifier(5, bounds={"patient_id": (0, 1000)}, categories={"job": ["a", "b"]}, classes=[False, True])
+says("column 'patient_id' looks like an identifier, and repeats", given.fit, visits, y)
+assert n(given.set_params(person=False).fit(visits, y)) == 3000
 # a fit that fails leaves nothing of the one before
 for bad in lambda: public.fit(X[:60], y[:60]), lambda: public.fit(X * np.nan, y), lambda: public.set_params(person=None).fit(X, y):
     public.set_params(person=False).fit(X, y)
@@ -251,6 +256,7 @@ sick = pd.Series(["no", "sick", *np.where(np.array(kinds[2:-1]) == "a", "yes", "
 for table in odd, odd[["kind"]], odd[["kind"]].rename(columns={"kind": "row"}):
     model, told = warned(dpline.DPClassifier(5, private_schema=True, classes=["no", "yes", "sick"]).fit, table, sick)
     assert n(model) == len(odd) and not [line for line in told if "skipped" in line], told
+    assert "dp-import: warning: perhaps no row has the class 'sick'" in told, told
     assert not [c for c in model.schema_["columns"] if c["type"] == "ignore"] and "so the options say" not in " ".join(model.said_)
     (predicted, chances), told = warned(lambda: (model.predict(table), model.predict_proba(table)))
     assert len(predicted) == len(chances) == len(odd) and not [line for line in told if "skipped" in line], told

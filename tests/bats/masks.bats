@@ -155,22 +155,6 @@ lap(2)' --lost 1 --checkpoint kept
     assert_equal "$(paid)" 2
 }
 
-@test "a site that is lost ends its lap for all, and the others go on" {
-    LAPS=4000
-    for k in 1 2 3; do worker $k --lost 1; done
-    gate model --on-lost continue --timeout 1 &
-    echo $! > gate.pid
-    for _ in $(seq 500); do [ "$(dp-cat model.stream 2> /dev/null | wc -l)" -lt 20 ] || break; sleep 0.02; done
-    kill -9 "$(cat 2.pid)"
-    wait "$(cat gate.pid)" || fail "$(cat said worker-*)"
-    for k in 1 3; do ended $k 0; done
-    assert_equal "$(dp-cat --last model.stream | jq -c '[.lap, .lost, .records[0].gathered]')" '[4000,1,2]'
-    # in one lap nothing was added, no model is lost, and all laps are charged
-    cost=$(dp-account epsilon --multiplier 4 --rate 0.1 --laps $LAPS --delta 1e-5)
-    dp-cat --last model.stream | jq -e --argjson cost "$cost" '(.epsilon / $cost - 1) * (.epsilon / $cost - 1) < 1e-8'
-    assert_equal "$(dp-cat model.stream | jq .lost | sort | uniq -c | awk '$2 == 3 { print $1 }')" 1
-}
-
 # under_way LAPS: returns when the run has made that many laps
 under_way() {
     local tries
@@ -184,7 +168,7 @@ under_way() {
 start_gate() {
     STREAM=$1.stream
     : > "$STREAM"
-    dp-loop --laps "$LAPS" --seed 11 -q -o "$1" ${KEEP-} -- "dp-gather --workers $K --at $AT --timeout 20 ${*:2} |
+    dp-loop --laps "$LAPS" --seed 11 -q -o "$1" ${KEEP-} -- "dp-gather --workers $K --at $AT ${*:2} |
         dp-account --epsilon 1000 --delta 1e-5 --allow-seeded --no-ledger | dp-step --step 1 --average tail" > "$STREAM" 2> said &
     echo $! > gate.pid
 }
@@ -196,12 +180,27 @@ whole() {
     BARE=
 }
 
+@test "a site that is lost ends its lap for all, and the others go on" {
+    LAPS=700
+    for k in 1 2 3; do worker $k --lost 1; done
+    start_gate model --on-lost continue --timeout 1
+    under_way 20
+    kill -9 "$(cat 2.pid)"
+    wait "$(cat gate.pid)" || fail "$(cat said worker-*)"
+    for k in 1 3; do ended $k 0; done
+    assert_equal "$(dp-cat --last model.stream | jq -c '[.lap, .lost, .records[0].gathered]')" '[700,1,2]'
+    # in one lap nothing was added, no model is lost, and all laps are charged
+    cost=$(dp-account epsilon --multiplier 4 --rate 0.1 --laps $LAPS --delta 1e-5)
+    dp-cat --last model.stream | jq -e --argjson cost "$cost" '(.epsilon / $cost - 1) * (.epsilon / $cost - 1) < 1e-8'
+    assert_equal "$(dp-cat model.stream | jq .lost | sort | uniq -c | awk '$2 == 3 { print $1 }')" 1
+}
+
 @test "a site that is killed and started again: the same bytes with a checkpoint, and without one the run continues" {
-    LAPS=1500
+    LAPS=600
     whole
     for k in 1 2 3; do worker $k --checkpoint "kept-$k"; done
     start_gate kept
-    for laps in 50 200; do
+    for laps in 30 150; do
         under_way $laps
         kill -9 "$(cat 2.pid)"
         worker 2 --checkpoint kept-2
@@ -211,7 +210,7 @@ whole() {
     cmp whole kept
     for k in 1 2 3; do worker $k; done
     start_gate bare
-    for laps in 50 200; do
+    for laps in 30 150; do
         under_way $laps
         kill -9 "$(cat 2.pid)"
         worker 2
@@ -220,16 +219,16 @@ whole() {
     ended_all
     # each time one lap is lost at most, and then the site takes part again
     dp-cat bare.stream | jq -se 'map(select(.lost == 3)) | length <= 2'
-    dp-cat --last bare | jq -e '.lap == 1500 and (has("lost") | not)'
+    dp-cat --last bare | jq -e '.lap == 600 and (has("lost") | not)'
 }
 
 @test "a gate that is killed resumes with the bytes of an undisturbed run" {
-    LAPS=1500
+    LAPS=600
     whole
     for k in 1 2 3; do worker $k --checkpoint "kept-$k"; done
     KEEP='--checkpoint kept-gate --checkpoint-every 7'
     start_gate again
-    under_way 100
+    under_way 50
     kill -9 "$(cat gate.pid)"
     wait "$(cat gate.pid)" || true
     KEEP="--resume kept-gate"
@@ -256,9 +255,8 @@ whole() {
 @test "without --lost the others end the run when a site is lost" {
     LAPS=100000
     for k in 1 2 3; do worker $k; done
-    gate model --on-lost continue --timeout 1 &
-    echo $! > gate.pid
-    for _ in $(seq 500); do [ "$(dp-cat model.stream 2> /dev/null | wc -l)" -lt 20 ] || break; sleep 0.02; done
+    start_gate model --on-lost continue --timeout 1
+    under_way 20
     kill -9 "$(cat 2.pid)"
     wait "$(cat gate.pid)" || status=$?
     assert_equal "$status" 5

@@ -174,7 +174,9 @@ import_as() {
     with=(--basis "${basis/none/cosines}")
     if [ "$basis" = products ]; then
         with+=(--products "$(value products "$said_of_basis")")
-        [ "$(value left_out "$said_of_basis")" = 0 ] || say "$(value pairs "$said_of_basis") pairs of columns have products; \
+    fi
+    if [[ -z $additive && ! $(value left_out "$said_of_basis") =~ ^0?$ ]]; then
+        say "$(value pairs "$said_of_basis") pairs of columns have products; \
 $(value left_out "$said_of_basis") have none, because the budget does not pay for more columns"
     fi
     if [ "$basis" = line ]; then

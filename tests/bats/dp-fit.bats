@@ -207,7 +207,7 @@ hospital() {
                 assert_line --partial "23 columns, 2 classes; t-test.dp: 500 rows"
                 ;;
             --additive)
-                assert_line "dpline fit: 2000 rows, 19 columns, 2 classes: logistic; epsilon 1, delta 1e-4; numbers have cosines, and the budget pays for products"
+                assert_line "dpline fit: 2000 rows, 19 columns, 2 classes: logistic; epsilon 1, delta 1e-4; numbers have cosines"
                 ;;
             --linear)
                 assert_line "dpline fit: 2000 rows, 3 columns, 2 classes: logistic; epsilon 1, delta 1e-4"
@@ -231,10 +231,16 @@ hospital() {
     awk 'BEGIN { srand(1); for (n = 0; n < 2500; n++) { for (i = 0; i < 4; i++) printf "%s,", rand(); print int(9 * rand()) "," int(2 * rand()) } }' > rows
     { echo a,b,c,d,e,y; cat rows; } > t.csv
     jq -n '{header: true, columns: [("a", "b", "c", "d" | {name: ., type: "numeric", bounds: [0, 1]}),
-        {name: "e", type: "categorical", categories: [range(9) | tostring]}, {name: "y", type: "label", classes: ["0", "1"]}]}' > t.json
+        {name: "e", type: "categorical", categories: [range(9) | tostring]}, {name: "y", type: "label", bounds: [0, 1]}]}' > t.json
     run fit.sh t.csv --epsilon 2 --delta 1e-4 --seed 1 --no-registry
     assert_success
     assert_line "fit.sh: 7 pairs of columns have products; 3 have none, because the budget does not pay for more columns"
+    # two classes have the products of all pairs, or none
+    jq '.columns[5] = {name: "y", type: "label", classes: ["0", "1"]}' t.json > two.json
+    run jq -c . <(dp-fit two.json --rows 2000 --epsilon 2 --delta 1e-4)
+    assert_output '{"columns":46,"basis":"cosines","products":0,"pairs":0,"left_out":10}'
+    run jq -c . <(dp-fit two.json --rows 20000 --epsilon 2 --delta 1e-4)
+    assert_output '{"columns":46,"basis":"products","products":96,"pairs":10,"left_out":0}'
 }
 
 @test "fit: loose bounds do not make rows short, but with --linear" {
@@ -668,7 +674,7 @@ beginning() {
     dp-import csv --infer-schema p.json --label readmitted p.csv -q
     dpline fit p.csv --test none 2> said
     refute grep -q 'knots cost' said
-    grep -q 'numbers have products$' said || fail "$(cat said)"
+    grep -q 'numbers have cosines$' said || fail "$(cat said)"
     dp-predict --scores p.model p.dp > rows
     dp-predict --scores --schema p.json p.model p.csv | diff - rows
     # knots that are paid for are in no schema that names private bounds

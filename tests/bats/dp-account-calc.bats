@@ -189,7 +189,7 @@ PY
 }
 
 @test "calculator: words it does not know" {
-    refuses 2 "dp-account sigma: --sampler: must be one of none|poisson|fixed|shuffle|full|repeated|stream, got 'dice'" sigma --sampler dice
+    refuses 2 "dp-account sigma: --sampler: must be one of none|poisson|fixed|shuffle|cyclic|full|repeated|stream, got 'dice'" sigma --sampler dice
     refuses 2 "dp-account sigma: --accountant: must be one of best|pld|rdp|zcdp|gdp|profile|pure|advanced|published|blsgd|adp-sgd, got 'clt'" sigma --accountant clt
     refuses 2 "dp-account sigma: unknown option '--multiplier' (try --help)" sigma --multiplier 2
     refuses 2 "dp-account epsilon: unknown option '--epsilon' (try --help)" epsilon --epsilon 2

@@ -65,7 +65,7 @@ refused() {
 }
 
 @test "a stage that has no place in a shard" {
-    refused 2 'dp-sample: --mode fixed or shuffle needs all rows at once: it has no place in a shard' -k 2 --exec fused --local "'$SAMPLE --mode shuffle | $STEP'"
+    refused 2 'dp-sample: --mode fixed, shuffle or cyclic needs all rows at once: it has no place in a shard' -k 2 --exec fused --local "'$SAMPLE --mode shuffle | $STEP'"
 }
 
 @test "no workers within a worker" {

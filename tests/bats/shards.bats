@@ -252,7 +252,7 @@ out_of_place() {
 }
 
 @test "what needs all rows at once has no place in a worker" {
-    out_of_place 'dp-sample: --mode fixed or shuffle' \
+    out_of_place 'dp-sample: --mode fixed, shuffle or cyclic' \
         'dp-sample --data small.dp --mode shuffle --rate 0.1 | dp-grad --data small.dp --loss logistic --clip 1'
     out_of_place dp-erm: 'dp-sample --data small.dp --mode full |
         dp-erm --data small.dp --loss logistic --lambda 1e-2 --method descent --iterations 5'

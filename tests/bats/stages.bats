@@ -39,7 +39,7 @@ prepare() { small_data 400 6 2; }
     complains 2 "dp-noise: --multiplier: must be a finite number, got '1 2'" dp-noise -z '1 2'
     complains 2 "dp-clip: --clip: must be > 0, got -1" dp-clip --clip -1
     complains 2 "dp-sample: --rate: must be > 0 and <= 1, got 1.0001" dp-sample --data small.dp --rate 1.0001
-    complains 2 "dp-sample: --mode: must be one of poisson|fixed|shuffle|full, got 'cyclic'" dp-sample --data small.dp --mode cyclic
+    complains 2 "dp-sample: --mode: must be one of poisson|fixed|shuffle|cyclic|full, got 'dice'" dp-sample --data small.dp --mode dice
     complains 2 "dp-sample: --rate and --mode full exclude each other: it takes every row" dp-sample --data small.dp --mode full --rate 0.5
     complains 2 "dp-sample: --columns: 7, but small.dp has 6 columns" dp-sample --data small.dp --mode full --columns 7
     complains 2 "dp-scd-step: --lambda: must be > 0, got 0" dp-scd-step --loss hinge --lambda 0

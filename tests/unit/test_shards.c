@@ -491,9 +491,9 @@ static void what_needs_all_rows_is_refused(void **state)
     refused_in_a_shard("dp-step", 1, 2, DP_E_USAGE, "dp-step:" WHOLE);
     refused_in_a_shard("dp-transform", 1, 2, DP_E_USAGE, "dp-transform:" WHOLE);
     refused_in_a_shard("dp-sample --data two --mode shuffle --rate 0.1", 1, 2, DP_E_USAGE,
-                       "dp-sample: --mode fixed or shuffle" WHOLE);
+                       "dp-sample: --mode fixed, shuffle or cyclic" WHOLE);
     refused_in_a_shard("dp-sample --data two --mode fixed --rate 0.1", 1, 2, DP_E_USAGE,
-                       "dp-sample: --mode fixed or shuffle" WHOLE);
+                       "dp-sample: --mode fixed, shuffle or cyclic" WHOLE);
     refused_in_a_shard("dp-sample --data two --mode full --columns 2", 1, 2, DP_E_USAGE, "dp-sample: --columns" WHOLE);
     refused_in_a_shard("dp-sample --data two | dp-grad --data two --loss logistic --non-private", 1, 2, DP_E_USAGE,
                        "dp-grad: --non-private" WHOLE);

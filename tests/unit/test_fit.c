@@ -317,7 +317,8 @@ static void of_the_library(void **state)
     assert_int_equal(dpline_fit_choose(&facts, 0.001, 0, 0, NULL, &fit, &error), DPLINE_E_BUDGET);
 }
 
-/* Curves are from a reach of 55 on. Near the noise they are for two classes, from a larger reach on if lines have a transform. */
+/* Curves are from a reach of 55 on. Near the noise they are for two classes, from a larger reach on if lines have a
+ * transform. */
 static void curves_need_a_reach(void **state)
 {
     (void)state;

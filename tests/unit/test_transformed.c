@@ -64,8 +64,10 @@ static void products_are_sums_in_the_order_of_columns(void **state)
                 struct dp_row dense[9], sparse[9];
                 float values[9][COLS];
                 int32_t columns[9][COLS];
-                double wide[DP_PANELS_ROWS * (COLS + 1)], a[9 * WIDTH], b[9 * WIDTH];
+                double a[9 * WIDTH], b[9 * WIDTH];
                 dp_panels_open(&panels, matrix, width, cols);
+                double *wide = calloc(dp_panels_room(&panels), sizeof *wide);
+                assert_non_null(wide);
                 for (size_t i = 0; i < count; i++) {
                     dense[i] = dp_row_dense(x + i * COLS, COLS);
                     sparse[i] = sparse_row(i, values[i], columns[i]);
@@ -77,6 +79,7 @@ static void products_are_sums_in_the_order_of_columns(void **state)
                         assert_true(a[i * width + k] == product_of(i, k, cols, 0.25));
                 assert_memory_equal(a, b, count * width * sizeof *a);
                 dp_panels_close(&panels);
+                free(wide);
             }
 }
 

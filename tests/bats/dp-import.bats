@@ -339,6 +339,37 @@ dp-import: the population is t.csv"
     complains 2 'dp-import: --products needs --basis products' dp-import csv -s schema.json --products 4 -q -o u.dp t.csv
 }
 
+# Every kind of record that might be longer than the bounds permit, or reach into the row of another one.
+@test "dp-import --products: no record is longer than 1, and each record is in its row only" {
+    schema '{"name": "a", "type": "numeric", "bounds": [-1, 3], "indicator": true}, {"name": "b", "type": "numeric", "bounds": [0, 1e300], "fill": 9e300},
+        {"name": "c", "type": "categorical", "categories": ["u", "v", "w"], "indicator": true}, {"name": "d", "type": "categorical", "categories": ["only"], "unknown": "zero"},
+        {"name": "e", "type": "categorical", "categories": ["p", "q"], "drop": "first", "fill": "q"}, {"name": "f", "type": "categorical", "categories": [], "buckets": 3},
+        {"name": "y", "type": "label", "classes": ["no", "yes"], "unknown": "zero"}' '"header": true, "missing": ["", "nan"]'
+    for a in nan -1 3 1e308 -1e308 1; do
+        for b in nan 0 1e300 1e308 -1e-320; do
+            printf '%s\n' $a,$b,nan,,nan,z,no $a,$b,u,only,p,x,yes $a,$b,w,other,q,y,no $a,$b,v,only,nan,only,other
+        done
+    done > records
+    { echo a,b,c,d,e,f,y && cat records; } > t.csv
+    # the same records, all but the last of another line
+    { echo a,b,c,d,e,f,y && sed 's/.*/3,1e300,u,only,q,z,yes/; $d' records && tail -n 1 records; } > u.csv
+    { echo a,b,c,d,e,f,y && sed '$d' records && echo 3,1e300,u,only,q,z,yes; } > v.csv
+    for how in '--row-norm bounds' '--row-norm unit' '--row-norm bounds --quantise' '--row-norm unit --quantise'; do
+        for table in t u v; do dp-import csv -s schema.json --basis products --products 200 $how --storage dense -q -f -o $table.dp $table.csv; done
+        columns=$(dp-info --get cols t.dp)
+        assert_equal "$(dp-info --get columns t.dp | grep -o × | wc -l)" 58
+        for table in t u v; do
+            values $table.dp $columns > $table.rows
+            # the records of u are as long as the bounds permit
+            assert_equal "$(awk -v full=$([ $table = t ] && echo 0.5 || echo 0.999) '{ n = 0; for (j = 1; j <= NF; j++) n += $j * $j; if (!(n <= 1)) print NR, n; if (n > most) most = n }
+                END { print(most > full) }' $table.rows)" 1
+        done
+        assert_equal "$(tail -n 1 t.rows)" "$(tail -n 1 u.rows)"
+        assert_equal "$(head -n -1 t.rows | md5sum)" "$(head -n -1 v.rows | md5sum)"
+        run ! cmp -s t.rows v.rows
+    done
+}
+
 @test "a basis that makes no sense" {
     printf '1,yes\n' > t.csv
     for wrong in '"type": "numeric", "bounds": [0, 1], "basis": "waves"|"basis" is line, hats, bins or cosines' \

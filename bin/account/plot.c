@@ -1,5 +1,6 @@
 #include "plot.h"
 
+#include "base/mem.h"
 #include "base/text.h"
 #include "data/date.h"
 #include "members.h"
@@ -225,7 +226,7 @@ void plot_range(const json_t *curves, double *low, double *high)
         *high = *low + 1;
 }
 
-enum { CURVE_LEFT = 40, CURVE_TOP = 22, CURVE_WIDE = 160, CURVE_TALL = 104 };
+enum { CURVE_LEFT = 40, CURVE_TOP = 26, CURVE_WIDE = 160, CURVE_TALL = 100, CURVE_NAME = 27 };
 
 /* The corners of a line through one member of all points; in reverse order for the lower edge of an area. */
 static void put_corners(const json_t *points, const char *name, bool backwards, double low, double high, FILE *out)
@@ -261,6 +262,23 @@ static void put_level(double value, int y, FILE *out)
     fputs("</text>", out);
 }
 
+/* "carat" above a curve, or "carat" and below it "where color=D". */
+static void put_name(const json_t *curve, FILE *out)
+{
+    const char *column = json_string_value(json_object_get(curve, "column"));
+    const char *where = json_string_value(json_object_get(curve, "where"));
+    size_t left = strlen(column) - (where != NULL ? strlen(where) + strlen(" where ") : 0);
+    char *first = dp_got(strndup(column, left));
+    fprintf(out, "<text x=\"%d\" y=\"%d\">", CURVE_LEFT, CURVE_TOP - (where != NULL ? 16 : 5));
+    put_cut(first, CURVE_NAME, out);
+    if (where != NULL) {
+        fprintf(out, "</text><text x=\"%d\" y=\"%d\">", CURVE_LEFT, CURVE_TOP - 5);
+        put_cut(column + left + 1, CURVE_NAME, out);
+    }
+    fputs("</text>", out);
+    free(first);
+}
+
 void plot_curve(const json_t *curve, double low, double high, int x, int y, FILE *out)
 {
     const json_t *points = json_object_get(curve, "points");
@@ -281,9 +299,8 @@ void plot_curve(const json_t *curve, double low, double high, int x, int y, FILE
     }
     fputs("<polyline class=\"p\" points=\"", out);
     put_corners(points, "effect", false, low, high, out);
-    fprintf(out, "\"/>\n<text x=\"%d\" y=\"14\">", CURVE_LEFT);
-    plot_text(column, out);
-    fputs("</text>", out);
+    fputs("\"/>\n", out);
+    put_name(curve, out);
     put_end(curve, 0, CURVE_LEFT, "start", out);
     put_end(curve, json_array_size(points) - 1, CURVE_LEFT + CURVE_WIDE, "end", out);
     put_level(high, CURVE_TOP + 9, out);

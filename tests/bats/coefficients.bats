@@ -227,6 +227,8 @@ assert [c.get("where") for c in curves] == [None, "c=u", "c=v"]
 END
     dpline report t.model -o page.html
     assert_equal "$(grep -c '<title>a where c=' page.html)" 2
+    # above the curve in two lines, which the drawing does not cut
+    assert_equal "$(grep -o '>a</text><text [^>]*>where c=[uv]</text>' page.html | grep -o 'where c=.' | tr '\n' ' ')" 'where c=u where c=v '
 }
 
 @test "a model without a basis has no curves" {

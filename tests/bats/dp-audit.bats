@@ -129,6 +129,22 @@ epsilon() { within 300 "$AUDIT" epsilon --data small.dp --confidence 0.9999 --se
     assert_success
 }
 
+@test "sensitivity: rows with products of categories keep to their bound, and use all of it" {
+    echo '{"header": true, "columns": [{"name": "a", "type": "numeric", "bounds": [0, 1]}, {"name": "c", "type": "categorical", "categories": ["u", "v"]},
+        {"name": "d", "type": "categorical", "categories": ["p", "q"]}, {"name": "y", "type": "label", "classes": ["no", "yes"]}]}' > s.json
+    { echo a,c,d,y; for i in {1..50}; do echo "$((i % 2)),$([ $((i % 3)) = 0 ] && echo u || echo v),$([ $((i % 5)) = 0 ] && echo p || echo q),$([ $((i % 7)) -lt 3 ] && echo yes || echo no)"; done; } > t.csv
+    for how in '' --quantise; do
+        dp-import csv -s s.json --basis products --products 100 $how --row-norm bounds -q -f -o small.dp t.csv
+        for stages in 'dp-moments --data {}' 'dp-grad --data {} --loss logistic --clip 0.05 --threads 2' 'dp-scd-step --data {} --loss hinge --lambda 1e-2 --clip 0.003'; do
+            sensitivity --rows 3 --laps 3 -- "$SAMPLE | $stages"
+            assert_success
+            awk -v r="$(sed -n 's/^worst ratio \([0-9.]*\) .*/\1/p' <<< "$output")" 'BEGIN { exit !(r > 0.999 && r <= 1) }' || fail "$stages: $output"
+        done
+        epsilon --canary row --others keep --row 50 --runs 300 --laps 1 -- "dp-sample --data {} --mode full | dp-moments --data {} | dp-noise -z 1 | $GATE"
+        passed
+    done
+}
+
 @test "sensitivity: the primal comes close to its bound where it can" {
     # one column: 2C of 2C sqrt(2)
     sensitivity -- "dp-sample --data {} --mode full --columns 1 | dp-scd-step --data {} --loss logistic --lambda 1e-2 --clip 0.001 --variant primal"

@@ -74,8 +74,9 @@ static int at_end(struct idx *x, struct dp_err *err)
     return rc != DP_OK || had == 0 ? rc : dp_fail(err, DP_E_RUN, "%s: has bytes after its last item", x->name);
 }
 
-static int read_pairs(struct idx *images, struct idx *labels, size_t pixels, size_t classes, const struct dp_import_sink *to,
-                      struct dp_err *err)
+/* The columns are made when the first item is there: a header alone may announce any number of them. */
+static int read_pairs(struct idx *images, struct idx *labels, size_t pixels, struct dp_schema *s,
+                      const struct dp_import_sink *to, struct dp_err *err)
 {
     struct dp_parsed r = {0};
     unsigned char *image = NULL, label = 0;
@@ -83,6 +84,8 @@ static int read_pairs(struct idx *images, struct idx *labels, size_t pixels, siz
     int rc = DP_OK;
     for (size_t i = 0; rc == DP_OK && i < images->dims[0]; i++) {
         rc = idx_read(images, image, pixels, i, err);
+        if (rc == DP_OK && i == 0)
+            dp_schema_alike(s, pixels, (struct dp_column){.bounded = true, .high = 255}); /* a byte: public */
         if (rc == DP_OK && labels->input != NULL)
             rc = idx_read(labels, &label, 1, i, err);
         r.count = 0;
@@ -90,9 +93,9 @@ static int read_pairs(struct idx *images, struct idx *labels, size_t pixels, siz
             dp_parsed_add(&r, (uint32_t)j, image[j]);
         if (rc != DP_OK)
             break;
-        if (label >= classes) {
+        if (label >= s->classes) {
             rc = dp_fail(err, DP_E_RUN, "%s: item %zu has label %u, there are %zu classes (--classes)", labels->name, i + 1,
-                         label, classes);
+                         label, s->classes);
             break;
         }
         r.label = label;
@@ -137,9 +140,7 @@ int dp_read_idx(struct dp_import *import, const struct dp_import_sink *to, struc
     for (int i = 1; rc == DP_OK && i < images.ndim; i++)
         if (__builtin_mul_overflow(pixels, (size_t)images.dims[i], &pixels) || pixels > 10000000 || pixels == 0)
             rc = dp_fail(err, DP_E_RUN, "%s: an item of %zu bytes", images.name, pixels);
-    if (rc == DP_OK)
-        dp_schema_alike(s, pixels, (struct dp_column){.bounded = true, .high = 255}); /* a byte: public */
-    rc = rc ?: read_pairs(&images, &labels, pixels, s->classes, to, err);
+    rc = rc ?: read_pairs(&images, &labels, pixels, s, to, err);
     if (rc == DP_OK)
         dp_input_digest(images.input, import->result.table);
     dp_input_close(images.input);

@@ -27,7 +27,7 @@ int dp_row_shorten(const struct dp_row_length *length, const double *x, size_t n
 
 /* The description of row scaling in models: "divided by 1.41, bias, 412 products, quantised". norm: a name of dp_row_norms, or
  * another text, which is kept. products: how many; 0 for a basis of earlier versions. */
-#define DP_ROW_NORM_TEXT 80
+#define DP_ROW_NORM_TEXT 96
 void dp_row_norm_text(const char *norm, double divisor, bool bias, enum dp_basis_kind basis, size_t products, bool quantised,
                       char text[DP_ROW_NORM_TEXT]);
 

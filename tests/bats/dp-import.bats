@@ -841,6 +841,9 @@ dp-import: the population is images"
     complains 1 "dp-import: short: ends inside item 2 of 2" dp-import idx -o x.dp short labels
     head -c 10 images > short
     complains 1 "dp-import: short: its header is cut short" dp-import idx -o x.dp short labels
+    printf '\0\0\010\003\0\0\0\002\0\0\010\0\0\0\010\0\001' > short # 2048 x 2048, which are some 600 MB of columns
+    case $BUILD in *asan*) limit=: ;; *) limit='ulimit -v 400000' ;; esac
+    complains 1 "dp-import: short: ends inside item 1 of 2" bash -c "$limit; exec dp-import idx -o x.dp short labels"
     echo hello > short
     complains 1 "dp-import: short: not an IDX file" dp-import idx -o x.dp short labels
     { cat images; echo; } > long

@@ -735,8 +735,9 @@ static int guessed_label(const struct made *m, const struct dp_census_column *c,
         const double left = rows - named - missing, of_left = hypot(noise, m->scale);
         add_note(
             o, json_sprintf("only '%s' is frequent enough to be named: all other texts are one class, of about %.0f rows, give "
-                            "or take %.0f (--classes names classes without payment)",
-                            f->named[0]->text, fmax(left, 0), 2 * of_left));
+                            "or take %.0f%s (--classes names classes without payment)",
+                            f->named[0]->text, fmax(left, 0), 2 * of_left,
+                            left < 1.5 * of_left ? ": perhaps no row has one, and there is nothing to learn" : ""));
     }
     lost_rows(o, apart ? rows - named : missing, apart ? noise : m->scale,
               apart ? ", or a class that is too rare to be named" : "");

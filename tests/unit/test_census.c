@@ -546,6 +546,10 @@ static void a_label_is_classes_or_a_number(void **state)
         {960, 40, 0, "c%d",
          "\"classes\":[\"c1\",\"not c1\"],\"unknown\":\"not c1\",\"note\":\"only 'c1' is frequent enough to be named: all other "
          "texts are one class, of about 40 rows, give or take 18 (--classes names classes without payment)\"}"},
+        {1000, 0, 0, "c%d",
+         "\"classes\":[\"c1\",\"not c1\"],\"unknown\":\"not c1\",\"note\":\"only 'c1' is frequent enough to be named: all other "
+         "texts are one class, of about 0 rows, give or take 18: perhaps no row has one, and there is nothing to learn (--classes "
+         "names classes without payment)\"}"},
         {90, 70, 0, "%d", "\"bounds\":[1.0,64.0],\"unknown\":\"zero\"}"},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {

@@ -13,10 +13,10 @@ gathered() {
     echo "dp-gather --workers $1 --exec $2 --local '$left' | $right"
 }
 
-# same VARIANT [LOSS]: one machine = 1, 2, 4, 8 workers, fused and processes
+# same VARIANT [LOSS [DATA]]: one machine = 1, 2, 4, 8 workers, fused and processes
 same() {
     local text k
-    text=$(pipeline two.dp "${2:-logistic}" "$1")
+    text=$(pipeline "${3:-two.dp}" "${2:-logistic}" "$1")
     text=${text/ --allow-seeded/ --allow-seeded --no-ledger}
     train whole fused "$text"
     [ "$(stat -c %s whole)" -gt 300 ]
@@ -37,6 +37,10 @@ same() {
 @test "as on one machine: coordinate descent" { same parallel hinge; }
 @test "as on one machine: coordinate descent with several threads" { same threads hinge; }
 @test "as on one machine: gradients" { same gradient; }
+@test "as on one machine: gradients of rows with products of categories" {
+    product_rows --quantise
+    same gradient logistic products.dp
+}
 @test "as on one machine: gradients clipped by a stage of its own" { same gradient-clip; }
 @test "as on one machine: adaptive counts" { same gradient-adaptive; }
 @test "as on one machine: noise that follows a schedule" { same gradient-schedule; }

@@ -264,6 +264,33 @@ ways() {
     done
 }
 
+@test "products of categories: one model by processes, threads, rows inline, a socket and any instructions; a table is scored as its rows" {
+    mkdir -m 700 s
+    for how in '--row-norm unit' '--row-norm bounds --quantise'; do
+        product_rows $how
+        for what in 'hinge parallel threads' 'logistic gradient gradient-threads gradient-inline' 'logistic behind behind-threads behind-inline'; do
+            set -- $what
+            text=$(pipeline products.dp $1 $2)
+            train fused fused "$text"
+            train processes processes "$text"
+            train cut auto "$(cut_at 2 "$text" "ipc://$PWD/s/cut")"
+            for other in processes cut; do cmp fused $other || fail "$2 $how: $other"; done
+            for more in "${@:3}"; do
+                train $more fused "$(pipeline products.dp $1 $more)"
+                cmp fused $more || fail "$more $how"
+            done
+            for isa in $(instructions); do
+                DPLINE_ISA=$isa train $isa fused "$text"
+                cmp fused $isa || fail "$2 $how: $isa"
+            done
+        done
+        dp-predict --scores fused products.dp > rows
+        dp-predict --scores fused products.csv | cmp - rows
+        dp-predict --scores --schema products.json fused products.csv | cmp - rows
+        assert_equal "$(wc -l < rows)" 601
+    done
+}
+
 # The ends of rows of 105 columns fill no register.
 @test "any instructions that the CPU has" {
     dp-synth classification --rows 900 --cols 105 --seed 3 -o wide.dp -q

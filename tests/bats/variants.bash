@@ -19,6 +19,15 @@ train() {
     [ -z "$plan" ] || laps=(--plan "$plan")
     timeout 60 dp-loop "${laps[@]}" --seed 11 --exec "$2" -q -o "$1" -- "$3" > "$1.stream"
 }
+# product_rows OPTION…: products.csv of 600 rows, and products.dp with products of two numbers and two categories, from products.json
+product_rows() {
+    echo '{"header": true, "columns": [{"name": "a", "type": "numeric", "bounds": [0, 1]}, {"name": "b", "type": "numeric", "bounds": [-3, 3]},
+        {"name": "c", "type": "categorical", "categories": ["u", "v", "w"], "unknown": "zero"}, {"name": "d", "type": "categorical", "categories": ["p", "q"], "drop": "first"},
+        {"name": "y", "type": "label", "classes": ["no", "yes"]}]}' > products.json
+    awk 'BEGIN { srand(5); print "a,b,c,d,y"; for (i = 0; i < 600; i++) { a = rand(); c = substr("uvwz", 1 + int(4 * rand()), 1)
+        printf "%.3f,%.2f,%s,%s,%s\n", a, 8 * rand() - 4, c, rand() < .5 ? "p" : "q", ((a > .5) == (c == "u")) ? "yes" : "no" } }' > products.csv
+    dp-import csv -s products.json --basis products --products 100 "$@" -q -f -o products.dp products.csv
+}
 class_weights() { dp-info --get classes "$1" | awk '{ printf "1"; for (k = 2; k <= $1; k++) printf ",%g", 1 / k }'; }
 # pipeline DATA LOSS VARIANT: prints the child pipeline. Its gate charges by a filter if it can, which is far faster than exact costs;
 # EXACT=yes asks for those.

@@ -363,6 +363,8 @@ dp-import: the population is t.csv"
             # the records of u are as long as the bounds permit
             assert_equal "$(awk -v full=$([ $table = t ] && echo 0.5 || echo 0.999) '{ n = 0; for (j = 1; j <= NF; j++) n += $j * $j; if (!(n <= 1)) print NR, n; if (n > most) most = n }
                 END { print(most > full) }' $table.rows)" 1
+            # and one divisor is enough for all rows: none is cut to 1 by itself
+            [[ $how == *unit* ]] || assert_equal "$(awk '$NF > 0 { print $NF }' $table.rows | sort -u | wc -l)" 1
         done
         assert_equal "$(tail -n 1 t.rows)" "$(tail -n 1 u.rows)"
         assert_equal "$(head -n -1 t.rows | md5sum)" "$(head -n -1 v.rows | md5sum)"

@@ -20,7 +20,7 @@ static unsigned char public[SITES][DP_KEY_BYTES], secret[SITES][DP_KEY_BYTES];
 
 static void open_one(int k, const char *roster)
 {
-    char directory[16];
+    char directory[32];
     snprintf(directory, sizeof directory, "keys-%d", k);
     const struct dp_masks_options options = {roster, k + 1, SITES, 1};
     const struct dp_security security = {.keys = directory};
@@ -34,7 +34,7 @@ static int open_all(void **state)
     FILE *roster = fopen("roster", "w"), *other = fopen("other", "w");
     for (int k = 0; k < SITES; k++) {
         struct dp_key_pair pair;
-        char directory[16];
+        char directory[32];
         snprintf(directory, sizeof directory, "keys-%d", k);
         assert_int_equal(dp_keys_make(directory, &pair, NULL), 0);
         fprintf(roster, "site-%d %s\n", k, pair.public);

@@ -642,14 +642,18 @@ static bool has_codes(const struct found *f)
     return false;
 }
 
-/* Says how many cells no number or date explains, if they are above the noise. */
+/* Says how many cells no number or date explains, or, of texts, are numbers, if they are above the noise. */
 static void tell_lost(const struct made *m, double cells, struct found *f)
 {
     const double noise = sqrt(f->variance + m->scale * m->scale); /* also of the count of missing cells */
-    if (!f->numeric || f->line || f->why != NULL || cells < 3 * noise)
+    if (f->line || f->why != NULL || cells < 3 * noise)
         return;
-    snprintf(f->lost, sizeof f->lost, "about %.0f cells, give or take %.0f, cannot be read as %s, or are beyond the bounds",
-             cells, 2 * noise, f->date[0] != '\0' ? "dates" : "numbers");
+    if (f->numeric)
+        snprintf(f->lost, sizeof f->lost, "about %.0f cells, give or take %.0f, cannot be read as %s, or are beyond the bounds",
+                 cells, 2 * noise, f->date[0] != '\0' ? "dates" : "numbers");
+    else
+        snprintf(f->lost, sizeof f->lost, "about %.0f cells, give or take %.0f, are %s, and no category: it is taken for texts",
+                 cells, 2 * noise, f->date[0] != '\0' ? "dates" : "numbers");
     f->note = f->lost;
 }
 
@@ -680,7 +684,8 @@ static void noised_feature(const struct made *m, const struct dp_census_column *
         f->note = "nearly all its numbers are different: if it is an identifier, --without leaves it out";
     else if (strstr(f->date, "%m/%d/") != NULL && strstr(f->date, "%d/%m/") != NULL)
         f->note = "if a date can have either, its month is taken to be first: a guess, which \"date\" in the schema decides";
-    tell_lost(m, (double)m->census->rows - count(m, 0) - (missing - absent) - numbers, f);
+    if (f->numeric || !codes)
+        tell_lost(m, f->numeric ? (double)m->census->rows - count(m, 0) - (missing - absent) - numbers : numbers, f);
 }
 
 /* noise: of the count, or 0 for an exact one. why: "", or that these rows may have other labels. */

@@ -640,14 +640,15 @@ static void what_cannot_be_read_is_said(void **state)
     (void)state;
     char *text = calloc(1, 100000);
     assert_non_null(text);
-    size_t at = (size_t)sprintf(text, "many,few,day,y\n");
+    size_t at = (size_t)sprintf(text, "many,few,day,code,y\n");
     for (int row = 0; row < 1200; row++) {
         at += (size_t)sprintf(text + at, row < 300 ? "w%d.5," : "%d.5,", 40 + row % 80);
         if (row >= 80 && row < 400)
             text[at++] = ',';
         else
             at += (size_t)sprintf(text + at, row < 80 ? "w%d.5," : "%d.5,", 40 + row % 80);
-        at += (size_t)sprintf(text + at, row < 100 ? "day %d,c%d\n" : "2020-01-%02d,c%d\n", 1 + row % 31, row % 2);
+        at += (size_t)sprintf(text + at, row < 100 ? "day %d,%s,c%d\n" : "2020-01-%02d,%s,c%d\n", 1 + row % 31,
+                              row % 4 ? "E11" : "1E3", row % 2);
     }
     json_t *schema = schema_of(text, 16, DP_OK), *columns = json_object_get(schema, "columns");
     assert_string_equal(json_string_value(json_object_get(json_array_get(columns, 0), "note")),
@@ -655,6 +656,8 @@ static void what_cannot_be_read_is_said(void **state)
     assert_null(json_object_get(json_array_get(columns, 1), "note"));
     assert_string_equal(json_string_value(json_object_get(json_array_get(columns, 2), "note")),
                         "about 100 cells, give or take 51, cannot be read as dates, or are beyond the bounds");
+    assert_string_equal(json_string_value(json_object_get(json_array_get(columns, 3), "note")),
+                        "about 300 cells, give or take 46, are numbers, and no category: it is taken for texts");
     json_decref(schema);
     free(text);
 }

@@ -74,7 +74,7 @@ static int at_end(struct idx *x, struct dp_err *err)
     return rc != DP_OK || had == 0 ? rc : dp_fail(err, DP_E_RUN, "%s: has bytes after its last item", x->name);
 }
 
-/* The columns are made when the first item is there: a header alone may announce any number of them. */
+/* The columns are made when the first item is there: a header by itself may announce any number of them. */
 static int read_pairs(struct idx *images, struct idx *labels, size_t pixels, struct dp_schema *s,
                       const struct dp_import_sink *to, struct dp_err *err)
 {

@@ -481,6 +481,8 @@ static json_t *curves_json(const struct page *p, double norm)
         json_decref(named);
     }
     drawn(&d, json, "drawing");
+    if (json_array_size(curves) > LEVELS && means < json_array_size(curves))
+        set(json, "left_out", json_integer((json_int_t)(json_array_size(curves) - means)));
     return json;
 }
 

@@ -229,6 +229,14 @@ END
     assert_equal "$(grep -c '<title>a where c=' page.html)" 2
     # above the curve in two lines, which the drawing does not cut
     assert_equal "$(grep -o '>a</text><text [^>]*>where c=[uv]</text>' page.html | grep -o 'where c=.' | tr '\n' ' ')" 'where c=u where c=v '
+    run ! grep -q ' more, each for one category' page.html
+    # more than 60 curves: the page has that of the mean, and says how many it leaves out
+    jq '.columns[1].categories += [range(58) | "w\(.)"]' t.json > many.json
+    dp-import csv -s many.json --basis products --products 200 -q -f -o t.dp t.csv
+    output t
+    dpline report t.model -o page.html
+    assert_file_contains page.html '60 more, each for one category: <code>dp-info --curves t.model</code>'
+    assert_equal "$(grep -c '<title>a' page.html)" 1
 }
 
 @test "a model without a basis has no curves" {

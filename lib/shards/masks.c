@@ -120,24 +120,27 @@ void dp_masks_close(struct dp_masks *m)
     free(m);
 }
 
+/* Whether a total of K − L sites, of which some are honest, has the noise that the record promises. */
+static int check_noise(const struct dp_masks *m, const struct dp_record *r, struct dp_err *err)
+{
+    if (r->shares != m->sites)
+        return dp_fail(err, DP_E_UNSAFE, "--mask: without noise in shares (dp-noise --share) the gather gets an exact total");
+    if (r->shares - r->colluding < 2)
+        return dp_fail(err, DP_E_UNSAFE,
+                       "--mask: --colluding leaves %lld honest site, whose sum the gather would get: at least two are needed",
+                       (long long)(r->shares - r->colluding));
+    if (m->lost > r->colluding)
+        return dp_fail(err, DP_E_UNSAFE, "--lost: the noise is enough without %lld sites (dp-noise --colluding), and not %d",
+                       (long long)r->colluding, m->lost);
+    return DP_OK;
+}
+
 int dp_masks_announced(const struct dp_masks *m, const struct dp_frame *hello, struct dp_err *err)
 {
-    for (int i = 0; i < hello->records; i++) {
-        const struct dp_record *r = &hello->record[i];
-        if (r->shares == 0)
-            return dp_fail(err, DP_E_UNSAFE,
-                           "--mask: without noise in shares (dp-noise --share) the gather gets an exact total");
-        if (r->shares - r->colluding < 2)
-            return dp_fail(
-                err, DP_E_UNSAFE,
-                "--mask: --colluding leaves %lld honest site, whose sum the gather would get: at least two are needed",
-                (long long)(r->shares - r->colluding));
-        if (m->lost > r->colluding)
-            return dp_fail(err, DP_E_UNSAFE,
-                           "--lost: the noise is enough without %lld sites (dp-noise --colluding), and not %d",
-                           (long long)r->colluding, m->lost);
-    }
-    return DP_OK;
+    int rc = DP_OK;
+    for (int i = 0; rc == DP_OK && i < hello->records; i++)
+        rc = check_noise(m, &hello->record[i], err);
+    return rc;
 }
 
 void dp_masks_complete(struct dp_masks *m, const unsigned char run[DP_LINK_ID], const void *numbers, size_t size)
@@ -201,6 +204,9 @@ int dp_masks_add(struct dp_masks *m, struct dp_frame *answer, struct dp_err *err
         if (r == NULL || r->shares == 0 || sum->dtype != DP_I64)
             return dp_fail(err, DP_E_UNSAFE, "--mask: the %s of lap %lld has no noise in shares", dp_fields[i].key,
                            (long long)answer->lap);
+        int rc = check_noise(m, r, err); /* stages of one's own may announce nothing */
+        if (rc != DP_OK)
+            return rc;
         dp_extend(&m->stream, &m->capacity, sum->count, sizeof *m->stream);
         for (int k = 0; k < m->sites; k++)
             if (k != m->own && m->site[k].fresh != 0)

@@ -395,10 +395,15 @@ static int noise_restore(struct dp_stage *stage, const struct dp_state *state, s
     size_t count = 0;
     if (o->correlated == 1)
         return DP_OK;
-    int rc = dp_state_get_int(state, "turn", 1, INT64_MAX, &s->turn, err);
+    int rc = dp_state_get_int(state, "turn", 0, INT64_MAX, &s->turn, err);
     rc = rc ?: dp_state_get_real(state, "grid", &s->grid, err);
     rc = rc ?: dp_state_get_ints(state, "ring", &s->ring, &count, err);
     s->size = count / (size_t)o->correlated;
+    if (rc == DP_OK && s->turn == 0) { /* no lap had noise yet */
+        free(s->ring);
+        s->ring = NULL;
+        return DP_OK;
+    }
     return rc == DP_OK && (s->size == 0 || count % (size_t)o->correlated != 0)
                ? dp_fail(err, DP_E_RUN, "--correlated: the noise of the checkpoint is of another run")
                : rc;

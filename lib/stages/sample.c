@@ -456,25 +456,37 @@ static int sample_save(struct dp_stage *stage, struct dp_state *state, struct dp
     const struct state *s = stage->state;
     (void)err;
     if (o->mode == MODE_CYCLIC)
-        dp_state_put_ints(state, "order", s->permutation, (size_t)s->rows);
+        dp_state_put_ints(state, "order", s->permutation, s->epoch == 0 ? (size_t)s->rows : 0);
     dp_state_put_text(state, "data", s->dataset->digest);
     dp_state_put_int(state, "from", s->from);
     dp_state_put_int(state, "to", s->to);
     return DP_OK;
 }
 
+/* An order that was not drawn yet has no entries. */
 static int restore_order(struct state *s, const struct dp_state *state, struct dp_err *err)
 {
     int64_t *order = NULL;
     size_t count = 0;
+    struct dp_bitset once;
     int rc = dp_state_get_ints(state, "order", &order, &count, err);
-    if (rc == DP_OK && count != (size_t)s->rows)
-        rc = dp_fail(err, DP_E_RUN, "the checkpoint has an order of %zu rows", count);
-    if (rc == DP_OK)
+    if (rc != DP_OK || count == 0) {
+        free(order);
+        return rc;
+    }
+    dp_bitset_open(&once, (uint64_t)s->rows);
+    bool whole = count == (size_t)s->rows;
+    for (size_t i = 0; whole && i < count; i++)
+        whole = order[i] >= 0 && order[i] < s->rows && dp_bitset_put(&once, (uint64_t)order[i]);
+    dp_bitset_close(&once);
+    if (whole) {
         memcpy(s->permutation, order, count * sizeof *order);
-    s->epoch = 0;
+        s->epoch = 0;
+    }
     free(order);
-    return rc;
+    return whole ? DP_OK
+                 : dp_fail(err, DP_E_UNSAFE, "the order of the checkpoint does not have each of the %lld rows once",
+                           (long long)s->rows);
 }
 
 static int sample_restore(struct dp_stage *stage, const struct dp_state *state, struct dp_err *err)

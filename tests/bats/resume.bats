@@ -13,6 +13,7 @@ resumed() {
     [[ $text != *' --on search '* ]] || laps=(--plan '(gradient, search) 75')
     [[ $text != *' --on moments '* ]] || laps=(--plan '(moments 1, descent 9) 15')
     [[ $text != *' --on temperature '* ]] || laps=(--plan 'moments 1, descent 50, temperature 100')
+    [[ $text != *' cyclic '* ]] || laps=(--plan 'moments 120, descent 8')
     dp-loop "${laps[@]}" --seed 11 --exec $exec -q -o whole -- "$text" > whole.stream
     run timeout 120 "$ROOT/tests/bats/resume.py" "${3:-1}" 2 kept part 20 -- dp-loop "${laps[@]}" --seed 11 --exec $exec -q -- "$text"
     assert_success
@@ -429,4 +430,14 @@ resume_copy() { timeout 100 dp-loop --laps 1000 -q --exec fused --checkpoint-eve
     assert_equal $got 5
     assert_equal "$(cat first.said)" "dp-account: the run was resumed by another process, by the ledger ledger"
     assert_exists first
+}
+
+@test "killed before the first lap of a cycle, and of correlated noise" {
+    for noise in '-z 3' '-z 3 --correlated 4'; do
+        resumed fused "dp-sample --data two.dp --mode full --on moments | dp-moments --data two.dp --intercept 0.5 --on moments |
+            dp-sample --data two.dp --mode cyclic --rate 1/4 --on descent |
+            dp-grad --data two.dp --loss logistic --intercept 0.5 --clip 0.3 --on descent | dp-noise -z 3 --on moments |
+            dp-noise $noise --on descent | dp-account --epsilon 1000 --delta 1e-5 --allow-seeded |
+            dp-transform --on moments | dp-step --on descent --step 0.5"
+    done
 }

@@ -218,6 +218,16 @@ static void a_roster_is_complete_with_the_own_number(void **state)
     answers(1);
     answer[0]->record[1].shares = 0;
     refused(dp_masks_add(site[0], answer[0], &err), &err, "--mask: the within of lap 1 has no noise in shares");
+    answers(1); /* what a hello without records has not announced */
+    answer[0]->record[0].colluding = 3;
+    refused(dp_masks_add(site[0], answer[0], &err), &err,
+            "--mask: --colluding leaves 1 honest site, whose sum the gather would get: at least two are needed");
+    answer[0]->record[0].colluding = 0;
+    refused(dp_masks_add(site[0], answer[0], &err), &err,
+            "--lost: the noise is enough without 0 sites (dp-noise --colluding), and not 1");
+    answer[0]->record[0].shares = SITES + 1;
+    refused(dp_masks_add(site[0], answer[0], &err), &err,
+            "--mask: without noise in shares (dp-noise --share) the gather gets an exact total");
 }
 
 static void the_tag_tells_rosters_apart(void **state)

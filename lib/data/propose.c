@@ -349,7 +349,7 @@ static double bounds_of(struct bins b, double deviations, double *low, double *h
 
 /* --- bounds of numbers whose spread is small against their size */
 
-#define SURE 0.01
+#define SURE 1e-5
 #define STEADY 5.0 /* so many deviations of the sum of parts that all numbers may be in */
 #define SMALL 0.5  /* a spread, against the numbers */
 #define CLEAR 20.0 /* from so many deviations of a part on, one more part at each side is enough */

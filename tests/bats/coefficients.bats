@@ -281,16 +281,16 @@ assert np.allclose([one["share"] for one in known["importance"]], parts / parts.
 assert not known["usual"]["released"] and parts.min() > .01 * parts.max()
 END
     awk 'BEGIN { srand(3); print "a,b,c,d"; for (i = 0; i < 2000; i++) { a = rand(); b = 10 * rand(); c = substr("xyz", 1 + int(3 * rand()), 1); u = a + b / 9 + (c == "y") + rand()
-        print a "," b "," c "," ((a > .5) == (b > 5) ? "no" : u > 1.5 ? "yes" : "never") } }' > t.csv
+        print a "," b "," c "," ((a > .5) == (b > 5) && c != "y" ? "no" : u > 1.5 ? "yes" : "never") } }' > t.csv
     local classes='"no", ["yes", "never"]'
     for classes in '"no", ["yes", "never"]' '"no", "yes", "never"'; do
         echo '{"header": true, "columns": [{"name": "a", "type": "numeric", "bounds": [0, 1], "basis": "cosines", "knots": [0.2, 0.5]},
             {"name": "b", "type": "numeric", "bounds": [0, 10], "basis": "cosines", "knots": [4]}, {"name": "c", "type": "categorical", "categories": ["x", "y", "z"]},
             {"name": "d", "type": "label", "classes": ['"$classes"']}]}' > t.json
         /usr/bin/python3 grid.py table > grid.csv
-        dp-import csv -s t.json --basis products -q -f -o grid.dp grid.csv
+        dp-import csv -s t.json --basis products --products 4 -q -f -o grid.dp grid.csv
         for norm in bounds unit; do
-            dp-import csv -s t.json --basis products --row-norm $norm -q -f -o t.dp t.csv
+            dp-import csv -s t.json --basis products --products 4 --row-norm $norm -q -f -o t.dp t.csv
             dpline sgd --data t.dp --epochs 3 --seed 1 -q -o $norm.model
             dp-info -c --json $norm.model > known
             dp-predict -s -H $norm.model grid.csv > scores

@@ -121,7 +121,7 @@ hospital() {
     [ "$(calculate "$accuracy > 0.75")" = 1 ] || fail "$accuracy"
     # predictions of the table are predictions of its data set
     assert_line --partial ": logistic; epsilon 1, delta 1e-4, the largest power of ten below 1 / rows^1.1"
-    dp-import csv --schema ward/patients.json --row-norm unit -q -o all.dp ward/patients.csv
+    dp-import csv --schema ward/patients.json --row-norm unit --basis cosines -q -o all.dp ward/patients.csv
     dp-predict patients.model all.dp | head -n 30 | tail -n +2 > rows
     tail -n +2 risk.csv | head -n 29 | cut -d , -f 2 | diff - rows
     complains 2 "dpline fit: ward/patients.dp is there already (dpline fit ward/patients.dp trains on it)" dpline fit ward/patients.csv --label ward
@@ -248,7 +248,7 @@ hospital() {
         print a "," b "," rand() "," rand() "," rand() "," (rand() < 1 / (1 + exp(12 * (b - a)))) } }'; } > t.csv
     jq -n '{header: true, columns: [(("a", "b", "c", "d", "e") | {name: ., type: "numeric", bounds: [0, 30]}), {name: "y", type: "label", classes: ["0", "1"]}]}' > t.json
     dpline fit t.csv --epsilon 0.1 --seed 1 -q
-    assert_equal "$(dp-info -g row_norm t.model)" "unit, bias"
+    assert_equal "$(dp-info -g row_norm t.model)" "unit, bias, cosines"
     rm -r t.dp t-test.dp
     dpline fit t.csv --epsilon 0.1 --seed 1 -q --linear -o linear.model
     assert_regex "$(dp-info -g row_norm linear.model)" '^divided by .*, bias$'

@@ -158,7 +158,7 @@ random.seed(5)
 print("reports,flag,most,age,sex,card")
 for _ in range(1319):
     reports = 0 if random.random() < .8 else min(14, 1 + int(random.expovariate(.55)))
-    flag, most, age = int(random.random() < .21), int(random.random() < .82), round(random.gauss(45, 12))
+    flag, most, age = int(random.random() < .21), int(random.random() < .6), round(random.gauss(45, 12))
     score = 3 - 6 * (reports > 0) + flag + most - 1 + .02 * (age - 45)
     print(reports, flag, most, age, random.choice("mf"), "yes" if random.random() < 1 / (1 + math.exp(-score)) else "no", sep=",")
 END

@@ -13,7 +13,7 @@ resumed() {
     [[ $text != *' --on search '* ]] || laps=(--plan '(gradient, search) 75')
     [[ $text != *' --on moments '* ]] || laps=(--plan '(moments 1, descent 9) 15')
     [[ $text != *' --on temperature '* ]] || laps=(--plan 'moments 1, descent 50, temperature 100')
-    [[ $text != *' cyclic '* ]] || laps=(--plan 'moments 120, descent 8')
+    [[ $text != *' cyclic '*' --on descent '* ]] || laps=(--plan 'moments 120, descent 8')
     dp-loop "${laps[@]}" --seed 11 --exec $exec -q -o whole -- "$text" > whole.stream
     run timeout 120 "$ROOT/tests/bats/resume.py" "${3:-1}" 2 kept part 20 -- dp-loop "${laps[@]}" --seed 11 --exec $exec -q -- "$text"
     assert_success

@@ -23,8 +23,7 @@ struct payment {
     double named;          /* the part of delta that pays for texts of one person only */
     int64_t units;         /* rows, or persons with at most rows_per_person rows each (0: one row is a person) */
     size_t rows_per_person;
-    size_t
-        along; /* cells of a column along which the noise is correlated, for cumulative sums (priv/bands.h); 0: independent */
+    size_t along; /* cells of a column, whose noise is correlated for cumulative sums (priv/bands.h); 0: independent */
     double multiplier, bound, grid; /* bound: L2 bound on the counts */
     double sensitivity, scale;      /* scale: deviation of the noise on each count, or on the first one of each column */
 };

@@ -271,7 +271,7 @@ EOF
         [ "$status" != 127 ] || continue # not even loaded
         failed=$((failed + 1))
         assert_equal "$status" 1
-        assert_regex "$output" '^dp-account: out of memory( \(|$)'
+        assert_regex "$output" '^dp-account: out of memory( \([0-9]+ × [0-9]+ bytes\))?$'
     done
     [ $failed -gt 0 ]
     failed=0
@@ -280,7 +280,7 @@ EOF
             dp-grad --data small.dp --loss logistic --clip 1 --adjacency replace-one | dp-noise -z 0.6 | dp-account --epsilon 1 --delta 1e-9 | dp-step --step 1' > stream"
         [ "$status" = 1 ] || continue # 3 where memory was enough
         failed=$((failed + 1))
-        assert_regex "$output" '^dp-(account|loop): out of memory( \(|$)'
+        assert_regex "$output" '^dp-(account|loop): out of memory( \([0-9]+ × [0-9]+ bytes\))?$'
         assert [ ! -e model ]
     done
     [ $failed -gt 0 ]

@@ -265,6 +265,9 @@ for table in odd, odd[["kind"]], odd[["kind"]].rename(columns={"kind": "row"}):
     assert np.mean(predicted[2:3002] == sick[2:3002]) > 0.9, np.mean(predicted[2:3002] == sick[2:3002])
     alone = warned(model.predict, table[2:5])[0]
     assert list(alone) == list(predicted[2:5])
+# a class of two rows, which the noise of this seed hides
+_, told = warned(dpline.DPClassifier(5, private_schema=True, classes=["no", "yes", "sick"], random_state=1).fit, odd, sick)
+assert "dp-import: warning: perhaps no row has the class 'sick'" in told, told
 known = dpline.DPClassifier(5, bounds={"w": (0, 1)}, categories={"kind": ["a", "b"]}, classes=["no", "yes"])
 table, sick = odd[["kind"]].assign(w=0.5), sick.where(sick == "yes", "no")
 says("inconsistent numbers of samples: 3004 rows, 3000 labels", known.fit, table, sick[:3000])

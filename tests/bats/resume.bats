@@ -441,3 +441,18 @@ resume_copy() { timeout 100 dp-loop --laps 1000 -q --exec fused --checkpoint-eve
             dp-transform --on moments | dp-step --on descent --step 0.5"
     done
 }
+
+@test "the order of a cycle has each row once" {
+    private
+    CHILD=${CHILD/--rate 0.1/--rate 1\/7 --mode cyclic}
+    stopped INT
+    /usr/bin/python3 - << 'END'
+import glob
+[path] = glob.glob("kept/stage-1.*")
+state = bytearray(open(path, "rb").read())
+at = state.index(b"order") + 8 + 8 # its name, a head of some bytes, an entry
+state[at + 8:at + 16] = state[at:at + 8] # one row twice
+open(path, "wb").write(state)
+END
+    complains 5 "dp-sample: the order of the checkpoint does not have each of the 600 rows once" dp-loop --laps $LAPS -q --resume kept -o model -- "$CHILD"
+}

@@ -95,11 +95,11 @@ limit_site() {
 
 # say_view SIGMA RATE LAPS: what the gate learns of a person here from sums with a share of the noise, or from their total
 say_view() {
-    local view=$epsilon why='only the total of all sites: no more than a reader of the model'
-    [ -n "$shard" ] && [ "$colluding" -lt "${shard#*/}" ] || return 0 # dp-noise says why not
+    local sigma=$1 sites=${shard#*/} view=$epsilon why='only the total of all sites: no more than a reader of the model'
+    [ -n "$shard" ] && [ "$colluding" -lt "$sites" ] || return 0 # dp-noise says why not
     if [ -z "$mask" ]; then
         why="this site's sums with a share of the noise (--mask hides them)"
-        view=$(dp-account epsilon --multiplier "$(awk "BEGIN { printf \"%.9g\", $1 / sqrt(${shard#*/} - $colluding) }")" --rate "$2" --laps "$3" \
+        view=$(dp-account epsilon --multiplier "$(calculate 'sigma / sqrt(sites - colluding)' %.9g)" --rate "$2" --laps "$3" \
             --delta "$delta" --adjacency "$adjacency") || exit
     fi
     say "the gate learns epsilon $view of a person here: it sees $why"

@@ -133,7 +133,8 @@ static void print_facts(const struct dp_fit_facts *facts, const struct dp_fit *f
     if (by_rule)
         printf(", the largest power of ten below 1 / %s^1.1", dp_fit_unit(facts));
     if (basis > DP_BASIS_LINE)
-        printf("; numbers have %s%s", dp_bases[basis], dp_fit_curves(facts, fit) ? "" : ", and lines would do better");
+        printf("; %s have %s%s", basis == DP_BASIS_PRODUCTS ? "columns" : "numbers", dp_bases[basis],
+               facts->cosines == 0 || dp_fit_curves(facts, fit) ? "" : ", and lines would do better");
     putchar('\n');
 }
 
@@ -345,7 +346,7 @@ static int choose_basis(const char *path, const struct options *o, struct dp_err
                           json_number_value(json_object_get(s->paid, "delta")), path, err);
     rc = rc ?: dp_fit_choose(&facts, &left.budget, loss_of(&facts, o), &chosen, err);
     const bool curves = rc == DP_OK && dp_fit_curves(&facts, &chosen);
-    const int64_t most = curves && numbers > 0 ? dp_fit_products(&facts, &chosen) : 0;
+    const int64_t most = rc == DP_OK && (curves || numbers == 0) ? dp_fit_products(&facts, &chosen) : 0;
     if (most > 0)
         rc = dp_products_plan(&products, s, features.first, (size_t)most, err);
     const size_t pairs = products.all;
@@ -354,10 +355,9 @@ static int choose_basis(const char *path, const struct options *o, struct dp_err
     if (rc == DP_OK)
         printf("{\"columns\": %lld, \"basis\": \"%s\", \"products\": %zu, \"pairs\": %zu, \"left_out\": %zu}\n",
                (long long)facts.columns,
-               numbers == 0 ? "none"
-                            : dp_bases[!curves               ? DP_BASIS_LINE
-                                       : products.count == 0 ? DP_BASIS_COSINES
-                                                             : DP_BASIS_PRODUCTS],
+               products.count > 0 ? dp_bases[DP_BASIS_PRODUCTS]
+               : numbers == 0     ? "none"
+                                  : dp_bases[curves ? DP_BASIS_COSINES : DP_BASIS_LINE],
                products.count, products.pairs, pairs - products.pairs);
     dp_products_free(&products);
     dp_features_free(&features, s);

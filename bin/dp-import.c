@@ -469,9 +469,11 @@ static void summarise_rows(const struct dp_import *i)
     char number[32], shown[DP_TEXT_SHOWN];
     if (i->plan.features_name[0] != '\0')
         fprintf(stderr, "dp-import: rows are the features %s of images, by a public map\n", i->plan.features_name);
-    if (i->plan.basis > DP_BASIS_LINE)
-        fprintf(stderr, "dp-import: numbers with bounds have %s, so that a model of them is a %s\n", dp_bases[i->plan.basis],
-                i->plan.basis == DP_BASIS_PRODUCTS ? "surface for each two" : "curve");
+    if (i->plan.basis == DP_BASIS_PRODUCTS)
+        fputs("dp-import: pairs of columns have products, so that a model of them is a surface for each two\n", stderr);
+    else if (i->plan.basis > DP_BASIS_LINE)
+        fprintf(stderr, "dp-import: numbers with bounds have %s, so that a model of them is a curve\n",
+                dp_bases[i->plan.basis]);
     fputs("dp-import: ", stderr);
     switch (i->plan.norm) {
     case DP_NORM_BOUNDS:

@@ -72,7 +72,8 @@ unsigned export_model_needs(const struct dp_row_plan *plan, enum dp_loss loss, s
         all |= export_column_needs(&plan->schema.column[i]);
         cosines += plan->schema.column[i].basis.kind == DP_BASIS_COSINES;
     }
-    return all | of_norm[plan->norm] | (plan->basis == DP_BASIS_PRODUCTS && cosines > 1 ? EXPORT_PRODUCTS : 0);
+    return all | of_norm[plan->norm] |
+           (plan->basis == DP_BASIS_PRODUCTS && (plan->products > 0 || cosines > 1) ? EXPORT_PRODUCTS : 0);
 }
 
 const char *export_list(unsigned needs, bool readers, char text[EXPORT_LIST])

@@ -343,8 +343,8 @@ void dp_features_describe(const struct dp_features *l, const struct dp_row_plan 
     *description = root;
 }
 
-/* Numbers with bounds whose schema states no basis get the basis of the import. An import without such numbers has no basis. */
-static void default_bases(struct dp_row_plan *plan)
+/* Numbers with bounds whose schema states no basis get the basis of the import. False: there are no such numbers. */
+static bool default_bases(struct dp_row_plan *plan)
 {
     bool taken = false;
     for (size_t i = 0; plan->basis != DP_BASIS_NONE && i < plan->schema.columns; i++) {
@@ -353,16 +353,18 @@ static void default_bases(struct dp_row_plan *plan)
             dp_basis_default(&c->basis, plan->basis, c->low, c->high);
         taken |= c->basis.kind == plan->basis || (plan->basis == DP_BASIS_PRODUCTS && c->basis.kind == DP_BASIS_COSINES);
     }
-    plan->basis = taken ? plan->basis : DP_BASIS_NONE;
+    return taken;
 }
 
 int dp_features_plan(struct dp_features *f, struct dp_row_plan *plan, struct dp_err *err)
 {
-    default_bases(plan);
+    const bool numbers = default_bases(plan);
     int rc = lay_out(plan, f, err);
     plan->features = f->count;
     if (plan->basis == DP_BASIS_PRODUCTS && plan->products > 0 && f->products.count == 0)
         plan->basis = DP_BASIS_COSINES;
+    if (!numbers && f->products.count == 0)
+        plan->basis = DP_BASIS_NONE;
     plan->products = plan->basis == DP_BASIS_PRODUCTS && plan->products > 0 ? f->products.count : 0;
     if (rc == DP_OK && f->count == 0)
         rc = dp_fail(err, DP_E_RUN, "no column is a feature");

@@ -202,7 +202,7 @@ hospital() {
                 refute_line --partial "19 columns"
                 ;;
             products)
-                assert_line "dpline fit: 2000 rows, 23 columns, 2 classes: logistic; epsilon 1, delta 1e-4; numbers have products"
+                assert_line "dpline fit: 2000 rows, 23 columns, 2 classes: logistic; epsilon 1, delta 1e-4; columns have products"
                 assert_line "dpline fit: spent epsilon 1, delta 0.0001 (seeded: not private); one row is taken for one person"
                 assert_line --partial "23 columns, 2 classes; t-test.dp: 500 rows"
                 ;;
@@ -241,6 +241,25 @@ hospital() {
     assert_output '{"columns":46,"basis":"cosines","products":0,"pairs":0,"left_out":10}'
     run jq -c . <(dp-fit two.json --rows 20000 --epsilon 2 --delta 1e-4)
     assert_output '{"columns":46,"basis":"products","products":96,"pairs":10,"left_out":0}'
+}
+
+@test "fit: categories have products if no column is a number" {
+    awk 'BEGIN { srand(1); print "a,b,y"; for (n = 0; n < 6000; n++) { a = substr("pqr", 1 + int(3 * rand()), 1); b = substr("uvw", 1 + int(3 * rand()), 1)
+        print a "," b "," ((a == "p") != (b == "u") ? "yes" : "no") } }' > t.csv
+    jq -n '{header: true, columns: [{name: "a", type: "categorical", categories: ["p", "q", "r"]}, {name: "b", type: "categorical", categories: ["u", "v", "w"]},
+        {name: "y", type: "label", classes: ["no", "yes"]}]}' > t.json
+    run jq -c . <(dp-fit t.json --rows 4800 --epsilon 1 --delta 1e-5)
+    assert_output '{"columns":7,"basis":"products","products":9,"pairs":1,"left_out":0}'
+    run jq -c .basis <(dp-fit t.json --rows 400 --epsilon 0.3 --delta 1e-5)
+    assert_output '"none"'
+    # whether y is yes depends on the pair only
+    dpline fit t.csv --row-is-person --epsilon 1 --no-registry -o model
+    dp-eval --data t-test.dp --metrics accuracy,auc --last --in model | awk 'NR == 2 && $3 == 1 && $4 == 1 { good = 1 } END { exit !good }'
+    dp-predict -s model t-test.dp > rows
+    complains 1 "dp-export: model has products of two columns (dpline fit --additive makes none), for which csv has no place: json, sql, c, onnx and pmml have one" \
+        dp-export model --to csv
+    rm -r t.dp t-test.dp
+    dpline fit t.csv --row-is-person --epsilon 1 --no-registry --additive -o additive 2>&1 | grep -q '4800 rows, 7 columns'
 }
 
 @test "fit: loose bounds do not make rows short, but with --linear" {

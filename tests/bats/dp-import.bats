@@ -337,6 +337,14 @@ dp-import: the population is t.csv"
     dp-import csv -s schema.json --basis products --products 1 -q -f -o t.dp t.csv
     assert_equal "$(names | wc -l) $(dp-info --get row_norm t.dp | sed 's/.*bias, //')" '0 cosines'
     complains 2 'dp-import: --products needs --basis products' dp-import csv -s schema.json --products 4 -q -o u.dp t.csv
+    # two categories are a pair where no column is a number
+    schema '{"name": "c", "type": "categorical", "categories": ["u", "v", "w"], "unknown": "zero"}, {"name": "a", "type": "ignore"},
+        {"name": "f", "type": "categorical", "categories": ["0", "1"]}, {"name": "y", "type": "label", "classes": ["no", "yes"]}' '"header": true'
+    dp-import csv -s schema.json --basis products --products 10 -q -f -o t.dp t.csv
+    assert_equal "$(names | wc -l) $(dp-info --get row_norm t.dp | sed 's/.*bias, //')" '6 6 products'
+    assert_equal "$(values t.dp 12 | awk '{ n = 0; for (j = 1; j <= NF; j++) n += $j * $j; printf "%.3f ", n }')" "1.000 1.000 0.513 "
+    dp-import csv -s schema.json --basis products --products 5 -q -f -o t.dp t.csv
+    assert_equal "$(names | wc -l) $(dp-info --get row_norm t.dp)" "0 $(dp-import csv -s schema.json -q -o plain.dp t.csv && dp-info --get row_norm plain.dp)"
 }
 
 # Every kind of record that might be longer than the bounds permit, or reach into the row of another one.

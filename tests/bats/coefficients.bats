@@ -255,7 +255,7 @@ shape = len(cells["a"]), len(cells["b"]), 3
 if sys.argv[1] == "table":
     print("a,b,c,d")
     for a, b, c in itertools.product(cells["a"], cells["b"], kinds):
-        print(f"{a!r},{b!r},{c},no")
+        print(f"{float(a)!r},{float(b)!r},{c},no")
     sys.exit()
 known = json.load(open("known"))
 X, about = np.load("grid.dp/X.npy").astype(float), json.load(open("grid.dp/dataset.json"))

@@ -14,6 +14,7 @@
 #include "data/format.h"
 #include "data/import.h"
 #include "data/input.h"
+#include "data/join.h"
 #include "data/products.h"
 #include "data/propose.h"
 #include "base/interrupt.h"
@@ -26,9 +27,9 @@
 
 struct options {
     const char *output, *out, *test, *schema, *infer, *label, *classes, *delimiter, *comment, *columns, *without, *population,
-        *ledger, *sql, *person;
+        *ledger, *sql, *person, *part;
     double split, private_schema, at_most, private_knots, delta;
-    int64_t cols, seed, noise_seed, skip_bad, skip_lines, rows_per_person, products;
+    int64_t cols, seed, noise_seed, skip_bad, skip_lines, rows_per_person, products, join;
     int storage, norm, scale, features, basis, bad_cells;
     bool row_is_person;
     bool header, no_header, bias, no_bias, number, private_counts, quantise, force, quiet, json, allow_private_output,
@@ -44,6 +45,7 @@ struct options {
 #define TEXTS "csv|tsv"
 #define TABLES TEXTS "|sqlite"
 #define SCHEMED TABLES "|arff"
+#define PARTS 10000
 #define PAYMENTS "private-schema, private-knots"
 
 static const struct dp_option options[] = {
@@ -86,6 +88,10 @@ static const struct dp_option options[] = {
     DP_OPTION_REAL(0, split, "PART", DP_ABOVE_BELOW(0, 1),
                    "part of the rows or persons, at random, for --output; the rest goes to --test", .needs = "test"),
     DP_OPTION_TEXT('t', test, "DIR", "data set for the held-out rows, or for the rows of a second table"),
+    DP_OPTION_TEXT(0, part, "K/N", "make DIR.part-K of the Kth of N parts of the table, to be joined", .only = TEXTS,
+                   .needs = "output", .excludes = "join, test, private-knots: it needs all rows"),
+    DP_OPTION_INT(0, join, "N", DP_FROM_TO(1, PARTS), "make the data set of its N parts, instead of reading the rows",
+                  .only = TEXTS, .needs = "output", .excludes = "private-knots, private-counts: parts have their rows"),
     DP_OPTION_INT(0, seed, "SEED", DP_FROM_TO(0, 9007199254740992), "of the split", .fallback = "1"),
     DP_OPTION_TEXT(0, label, "NAME", "which column is the label (the last); COLUMN=CLASS: that class against all others",
                    .only = SCHEMED),
@@ -735,7 +741,20 @@ static int import_rows(struct dp_import *import, struct identity *identity, cons
         summarise(import, identity->known);
     if (o->private_counts)
         private_counts(import);
-    return o->json ? print_json(o->output, err) : DP_OK;
+    return o->json ? print_json(import->output, err) : DP_OK;
+}
+
+/* *name: the data set of a part, or NULL; the caller frees it. */
+static int choose_part(struct dp_import *import, const struct options *o, char **name, struct dp_err *err)
+{
+    int64_t part, parts;
+    int rc = o->part != NULL ? dp_option_part("part", o->part, PARTS, &part, &parts, err) : DP_OK;
+    if (rc != DP_OK || o->part == NULL)
+        return rc;
+    import->source.part = (size_t)part;
+    import->source.parts = (size_t)parts;
+    import->output = *name = dp_join_name(o->output, import->source.part);
+    return DP_OK;
 }
 
 static struct dp_import import_of(const struct options *o)
@@ -762,6 +781,7 @@ static struct dp_import import_of(const struct options *o)
         .seed = o->seed,
         .output = o->out != NULL ? o->out : o->output,
         .test = o->test,
+        .joined = o->join != DP_OPT_ABSENT_INT ? (size_t)o->join : 0,
         .plan.quantise = o->quantise,
         .plan.basis = (enum dp_basis_kind)(o->basis < 0 ? DP_BASIS_NONE : DP_BASIS_LINE + o->basis),
         .plan.products = o->products != DP_OPT_ABSENT_INT ? (size_t)o->products : DP_PRODUCTS_COLUMNS,
@@ -777,6 +797,7 @@ int main(int argc, char **argv)
 {
     struct options o;
     struct dp_err err = {0};
+    char *name = NULL;
     int operand, status;
     if (!dp_cli_start(&command, &o, NULL, argc, argv, &operand, &status))
         return status;
@@ -785,8 +806,10 @@ int main(int argc, char **argv)
     dp_progress_watch("dp-import: ", o.quiet || o.out != NULL);
     int rc = operands(&import, &o, argc - operand, argv + operand, &err);
     rc = rc ?: prepare(&import, &o, &err);
+    rc = rc ?: choose_part(&import, &o, &name, &err);
     rc = rc ?: o.infer != NULL ? infer(&import, &identity, &o, &err) : import_rows(&import, &identity, &o, &err);
     dp_import_free(&import);
+    free(name);
     dp_interrupt_rethrow();
     return dp_cli_finish("dp-import", rc, &err);
 }

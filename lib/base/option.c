@@ -322,3 +322,16 @@ void dp_option_help(const struct dp_command *command, FILE *stream)
     fprintf(stream, "  %-32s %s\n  %-32s %s\n\nThe manual: man %.*s\n", "-h, --help", "this page", "    --version",
             "the version", (int)strcspn(command->name, " "), command->name); /* a subcommand is on the page of its command */
 }
+
+int dp_option_part(const char *option, const char *text, int64_t most, int64_t *k, int64_t *n, struct dp_err *err)
+{
+    char first[24];
+    const char *slash = strchr(text, '/');
+    const size_t length = slash != NULL ? (size_t)(slash - text) : 0;
+    snprintf(first, sizeof first, "%.*s", (int)(length < sizeof first ? length : 0), text);
+    if (!dp_number_int(first, k) || !dp_number_int(slash + 1, n))
+        return dp_fail(err, DP_E_USAGE, "--%s: '%.40s' is not K/N", option, text);
+    if (*k < 1 || *k > *n || *n > most)
+        return dp_fail(err, DP_E_USAGE, "--%s: %s, but K is from 1 to N, and N at most %lld", option, text, (long long)most);
+    return DP_OK;
+}

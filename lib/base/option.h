@@ -111,4 +111,7 @@ int dp_option_operand(const struct dp_command *command, void *values, void *comm
 int dp_option_parse(const struct dp_command *command, void *values, void *common, int argc, char **argv, int *first_operand,
                     struct dp_err *err);
 
+/* Reads the two numbers of an option K/N: 1 ≤ K ≤ N ≤ most. option: its name, for messages. DP_E_USAGE: anything else. */
+int dp_option_part(const char *option, const char *text, int64_t most, int64_t *k, int64_t *n, struct dp_err *err);
+
 void dp_option_help(const struct dp_command *command, FILE *stream);

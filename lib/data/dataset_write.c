@@ -340,34 +340,44 @@ static int close_files(struct dp_writer *w, struct dp_err *err)
     return rc;
 }
 
-static int describe(struct dp_writer *w, json_t *description, struct dp_err *err)
+void dp_writer_describe(const struct dp_writer *w, json_t *description, json_t **facts)
 {
-    char digest[33], salt[2 * sizeof w->salt + 1] = "", path[4200];
-    dp_digest_finish(&w->hash, w->rows, w->options.cols, digest);
-    if (!w->options.public_rows)
-        sodium_bin2hex(salt, sizeof salt, w->salt, sizeof w->salt);
-    json_t *root =
-        json_pack("{s:i, s:I, s:I, s:s, s:s, s:s, s:b, s:s, s:s}", "format",
-                  w->options.nulls                 ? 3
-                  : w->options.rows_per_person > 0 ? 2
-                                                   : 1,
-                  "rows", (json_int_t)w->rows, "cols", (json_int_t)w->options.cols, "storage", dp_storages[w->options.storage],
-                  "row_norm", dp_row_norms[w->options.norm], "population", w->population != NULL ? w->population : digest,
-                  "held_out", w->options.held_out, "salt", salt, "digest", digest);
-    snprintf(path, sizeof path, "%s/dataset.json", w->temporary);
-    if (w->options.rows_per_person > 0) {
+    const struct dp_writer_options *o = &w->options;
+    json_t *root = json_pack("{s:i, s:I, s:I, s:s, s:s, s:s*, s:b}", "format",
+                             o->nulls                 ? 3
+                             : o->rows_per_person > 0 ? 2
+                                                      : 1,
+                             "rows", (json_int_t)w->rows, "cols", (json_int_t)o->cols, "storage", dp_storages[o->storage],
+                             "row_norm", dp_row_norms[o->norm], "population", w->population, "held_out", o->held_out);
+    if (o->rows_per_person > 0) {
         json_object_set_new(root, "persons", json_integer((json_int_t)w->persons));
-        json_object_set_new(root, "rows_per_person", json_integer((json_int_t)w->options.rows_per_person));
+        json_object_set_new(root, "rows_per_person", json_integer((json_int_t)o->rows_per_person));
     }
-    if (w->options.nulls)
+    if (o->nulls)
         json_object_set_new(root, "nulls", json_true());
     json_object_update(root, description);
     if (w->split != NULL)
         json_object_set_new(root, "split", json_string(w->split));
-    if (w->options.step != NULL)
+    if (o->step != NULL)
         json_object_set_new(root, "quantised", json_true());
-    if (w->options.norm == DP_NORM_BOUNDS)
-        json_object_set_new(root, "row_divisor", json_real(w->options.divisor));
+    if (o->norm == DP_NORM_BOUNDS)
+        json_object_set_new(root, "row_divisor", json_real(o->divisor));
+    *facts = root;
+}
+
+static int describe(struct dp_writer *w, json_t *description, struct dp_err *err)
+{
+    char digest[33], salt[2 * sizeof w->salt + 1] = "", path[4200];
+    json_t *root;
+    dp_digest_finish(&w->hash, w->rows, w->options.cols, digest);
+    if (!w->options.public_rows)
+        sodium_bin2hex(salt, sizeof salt, w->salt, sizeof w->salt);
+    dp_writer_describe(w, description, &root);
+    if (w->population == NULL)
+        json_object_set_new(root, "population", json_string(digest));
+    json_object_set_new(root, "salt", json_string(salt));
+    json_object_set_new(root, "digest", json_string(digest));
+    snprintf(path, sizeof path, "%s/dataset.json", w->temporary);
     FILE *file = create(path);
     int rc = file != NULL ? DP_OK : dp_fail_errno(err, errno, "cannot create %s", path);
     if (file != NULL)

@@ -10,6 +10,7 @@
 #include "data/crew.h"
 #include "data/features.h"
 #include "data/image_rows.h"
+#include "data/join.h"
 #include "data/knots.h"
 #include "data/persons.h"
 #include "data/turns.h"
@@ -338,6 +339,17 @@ static void put_schema(const struct dp_import *import, json_t *description)
         json_object_set_new(description, "schema", schema);
 }
 
+/* Which part of the table the rows are: dp_join_open reads it. */
+static void put_part(const struct dp_import *import, json_t *description)
+{
+    const struct dp_lines_part *span = &import->result.span;
+    json_object_set_new(description, "part",
+                        json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "number", (json_int_t)import->source.part, "of",
+                                  (json_int_t)import->source.parts, "from", (json_int_t)span->from, "to", (json_int_t)span->to,
+                                  "size", (json_int_t)span->size, "modified", (json_int_t)span->modified, "malformed",
+                                  (json_int_t)import->result.malformed));
+}
+
 /* The data sets that are written. */
 struct parts {
     struct dp_writer *output, *test;
@@ -367,13 +379,21 @@ static int open_parts(struct parts *p, struct dp_import *import, struct dp_featu
     return rc;
 }
 
-static int finish_parts(struct parts *p, struct dp_import *import, const struct dp_features *f, struct dp_err *err)
+static json_t *description_of(const struct dp_import *import, const struct dp_features *f)
 {
     json_t *description = NULL;
     dp_features_describe(f, &import->plan, &description);
     put_schema(import, description);
     if (import->source.format <= DP_IMPORT_TSV)
         put_left_out(&import->plan.schema, description);
+    if (import->source.parts > 0)
+        put_part(import, description);
+    return description;
+}
+
+static int finish_parts(struct parts *p, struct dp_import *import, const struct dp_features *f, struct dp_err *err)
+{
+    json_t *description = description_of(import, f);
     import->result.rows = dp_writer_rows(p->output);
     import->result.persons = dp_writer_persons(p->output);
     int rc = dp_writer_finish(p->output, description, err);
@@ -555,9 +575,12 @@ int dp_read_table(struct dp_import *import, const struct dp_import_sink *to, str
 
 int dp_import_check_rows(const struct dp_import *import, size_t rows, struct dp_err *err)
 {
-    return rows > 0 ? DP_OK
-                    : dp_fail(err, DP_E_RUN, "%s: no rows",
-                              strcmp(import->source.input, "-") == 0 ? "standard input" : import->source.input);
+    const char *name = strcmp(import->source.input, "-") == 0 ? "standard input" : import->source.input;
+    if (rows > 0)
+        return DP_OK;
+    return import->source.parts > 0 ? dp_fail(err, DP_E_RUN, "%s: no line begins in part %zu/%zu: make fewer parts", name,
+                                              import->source.part, import->source.parts)
+                                    : dp_fail(err, DP_E_RUN, "%s: no rows", name);
 }
 
 /* Says of which of two tables the notes are. */
@@ -676,7 +699,67 @@ static int run_directly(struct dp_import *import, struct dp_err *err)
     return rc;
 }
 
-static int run(struct dp_import *import, struct dp_err *err)
+struct joining {
+    const struct dp_import *import;
+    struct parts parts;
+    struct splitter splitter;
+};
+
+/* Puts rows that go to the same data set together. */
+static int put_joined(void *self, const float *rows, const double *y, size_t count, struct dp_err *err)
+{
+    struct joining *j = self;
+    const size_t cols = j->import->writer.cols;
+    const bool splits = j->parts.test != NULL;
+    bool next = !splits || goes_to_training(&j->splitter);
+    int rc = DP_OK;
+    for (size_t from = 0, to = 0; rc == DP_OK && from < count; from = to) {
+        const bool training = next;
+        for (to = from + 1; to < count && (next = !splits || goes_to_training(&j->splitter)) == training; to++)
+            ;
+        rc = dp_writer_put(training ? j->parts.output : j->parts.test, rows + from * cols, y + from, to - from, err);
+    }
+    return rc;
+}
+
+/* The rows of parts that other imports have made. */
+static int run_joined(struct dp_import *import, struct dp_err *err)
+{
+    struct joining j = {.import = import};
+    struct dp_features f = {0};
+    struct dp_join *join = NULL;
+    int rc = dp_join_open(&join, import, err);
+    rc = rc ?: identify(import, dp_join_rows(join), err);
+    rc = rc ?: open_parts(&j.parts, import, &f, err);
+    if (rc == DP_OK) {
+        json_t *description = description_of(import, &f), *facts;
+        dp_writer_describe(j.parts.output, description, &facts);
+        rc = dp_join_check(join, facts, err);
+        json_decref(facts);
+        json_decref(description);
+    }
+    if (rc == DP_OK && import->test != NULL)
+        start_split(import, &j.splitter, dp_join_rows(join));
+    rc = rc ?: dp_join_each(join, put_joined, &j, err);
+    rc = rc ?: finish_parts(&j.parts, import, &f, err);
+    abort_parts(&j.parts);
+    dp_features_free(&f, &import->plan.schema);
+    dp_join_close(join);
+    return rc;
+}
+
+/* The rows of a part, or of parts, must not depend on other rows. */
+static int check_part(const struct dp_import *import, struct dp_err *err)
+{
+    const struct dp_schema *s = &import->plan.schema;
+    if (dp_schema_person(s) < 0 && !is_measured(s))
+        return DP_OK;
+    return dp_fail(err, DP_E_USAGE, "--%s: %s, which needs all rows at once", import->joined > 0 ? "join" : "part",
+                   is_measured(s) ? "the schema measures something on the rows" : "the schema has a column of persons");
+}
+
+/* All other imports: all records are read before a row is written. */
+static int run_spooled(struct dp_import *import, struct dp_err *err)
 {
     struct table table = {.import = import, .by_person = dp_schema_person(&import->plan.schema) >= 0};
     const struct dp_import_makers makers = {.row = (import->plan.schema.columns + 2) * (sizeof(double) + sizeof(uint32_t)),
@@ -687,16 +770,7 @@ static int run(struct dp_import *import, struct dp_err *err)
     const struct dp_import_sink to = {
         .self = &table, .put = put_in_table, .makers = import->source.format <= DP_IMPORT_TSV ? &makers : NULL};
     struct dp_features f = {0};
-    int rc = check_persons(import, err);
-    if (import->plan.bad_missing)
-        dp_schema_accept_missing(&import->plan.schema);
-    /* Before knots are paid for. */
-    rc = rc ?: dp_writer_check_target(import->output, import->writer.force, err);
-    if (rc == DP_OK && import->test != NULL)
-        rc = dp_writer_check_target(import->test, import->writer.force, err);
-    if (rc == DP_OK && is_direct(import))
-        return run_directly(import, err);
-    rc = rc ?: dp_spool_open(&table.spool, import->output, table.by_person, err);
+    int rc = dp_spool_open(&table.spool, import->output, table.by_person, err);
     if (table.by_person)
         dp_persons_open(&table.persons);
     rc = rc ?: dp_read_table(import, &to, err);
@@ -719,6 +793,22 @@ static int run(struct dp_import *import, struct dp_err *err)
     dp_image_rows_close(&table.images);
     dp_spool_close(&table.spool);
     return rc;
+}
+
+static int run(struct dp_import *import, struct dp_err *err)
+{
+    int rc = check_persons(import, err);
+    if (import->plan.bad_missing)
+        dp_schema_accept_missing(&import->plan.schema);
+    /* Before knots are paid for. */
+    rc = rc ?: dp_writer_check_target(import->output, import->writer.force, err);
+    if (rc == DP_OK && import->test != NULL)
+        rc = dp_writer_check_target(import->test, import->writer.force, err);
+    if (rc == DP_OK && (import->joined > 0 || import->source.parts > 0))
+        rc = check_part(import, err);
+    if (rc != DP_OK)
+        return rc;
+    return (import->joined > 0 ? run_joined : is_direct(import) ? run_directly : run_spooled)(import, err);
 }
 
 int dp_import_run(struct dp_import *import, struct dp_err *err)

@@ -45,6 +45,7 @@ struct dp_import_source {
     const char *without; /* the same: names of columns to leave out, or NULL */
     int header;          /* of a table without a schema: 1 the first line has names, −1 it is a row, 0: guessed */
     size_t skip_bad;     /* this many malformed lines may become null records: rows of zeros with their label */
+    size_t part, parts;  /* csv, tsv: read part `part` of so many (dp_lines_go); parts 0: all of the table */
 };
 
 struct dp_import_result {
@@ -59,6 +60,7 @@ struct dp_import_result {
                                               * split. Private */
     const char *encoding;                    /* csv, tsv: what was converted to UTF-8, or NULL; set by dp_census_read, too */
     struct dp_lines_notes notes;             /* csv, tsv: what was odd in the lines; set by dp_census_read, too */
+    struct dp_lines_part span;               /* source.parts */
     struct dp_texts extra;                   /* csv, tsv with a header: names of columns that the schema does not have */
 };
 
@@ -82,6 +84,7 @@ struct dp_import {
     double split;         /* fraction of the rows, or persons, for output; NAN: all, or all of the first table */
     long long seed;       /* seed of the split */
     const char *output, *test;
+    size_t joined; /* the output is made of so many parts that were imported before (join.h); 0: of the table */
     /* Called after the table is read and before anything is written, to set writer.population and writer.split. NULL: they are
      * set already. */
     int (*identify)(void *self, struct dp_import *import, struct dp_err *err);

@@ -188,6 +188,31 @@ void dp_input_close(struct dp_input *in)
     free(in);
 }
 
+int dp_input_file(const struct dp_input *in, uint64_t *size, int64_t *modified, struct dp_err *err)
+{
+    struct stat st;
+    if (in->kind != KIND_PLAIN || in->query != NULL || fstat(in->fd, &st) != 0 || !S_ISREG(st.st_mode))
+        return dp_fail(err, DP_E_USAGE, "%s: only a file that is not compressed can be imported in parts", in->name);
+    *size = (uint64_t)st.st_size;
+    *modified = (int64_t)st.st_mtime;
+    return DP_OK;
+}
+
+uint64_t dp_input_at(const struct dp_input *in)
+{
+    return in->taken - (in->end - in->at);
+}
+
+int dp_input_go(struct dp_input *in, uint64_t offset, struct dp_err *err)
+{
+    if (lseek(in->fd, (off_t)offset, SEEK_SET) < 0)
+        return dp_fail_errno(err, errno, "cannot read %s", in->name);
+    in->at = in->end = 0;
+    in->taken = offset;
+    in->at_end = false;
+    return DP_OK;
+}
+
 const char *dp_input_name(const struct dp_input *in)
 {
     return in->name;

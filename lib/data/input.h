@@ -19,6 +19,13 @@ void dp_input_digest(struct dp_input *input, unsigned char digest[DP_INPUT_DIGES
 /* input may be NULL. */
 void dp_input_close(struct dp_input *input);
 
+/* The size and modification time, in seconds since 1970, of a regular file that is not compressed. Fails for other input. */
+int dp_input_file(const struct dp_input *input, uint64_t *size, int64_t *modified, struct dp_err *err);
+
+/* The offset in such a file of the next byte that is read, and another offset for it. */
+uint64_t dp_input_at(const struct dp_input *input);
+int dp_input_go(struct dp_input *input, uint64_t offset, struct dp_err *err);
+
 /* The name for messages: the path given to dp_input_open, borrowed, or "standard input". */
 const char *dp_input_name(const struct dp_input *input);
 

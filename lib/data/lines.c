@@ -112,6 +112,48 @@ static int note_encoding(struct dp_lines *l, size_t *first, struct dp_err *err)
                          l->utf8, l->windows);
 }
 
+/* Notes that the next line of a part begins here. */
+static void note_begin(struct dp_lines *l)
+{
+    if (l->end > 0)
+        l->begin = dp_input_at(l->input) - (l->chunk_end - l->chunk_at);
+}
+
+/* Passes over the rest of the current line. */
+static int leave_line(struct dp_lines *l, struct dp_err *err)
+{
+    const char *end = NULL;
+    int rc = DP_OK;
+    while (rc == DP_OK && end == NULL && (rc = next_chunk(l, err)) == DP_OK && l->chunk_end > 0)
+        end = memchr(l->chunk, '\n', l->chunk_end);
+    l->chunk_at = end != NULL ? (size_t)(end - l->chunk) + 1 : l->chunk_end;
+    return rc;
+}
+
+int dp_lines_go(struct dp_lines *l, size_t k, size_t n, struct dp_lines_part *part, struct dp_err *err)
+{
+    int rc = dp_input_file(l->input, &part->size, &part->modified, err);
+    if (rc == DP_OK && l->utf16 != NULL)
+        rc = dp_fail(err, DP_E_USAGE, "%s: only UTF-8 can be imported in parts, and this is UTF-16", l->name);
+    const uint64_t first = dp_input_at(l->input) - (l->chunk_end - l->chunk_at);
+    const uint64_t bytes = rc == DP_OK && part->size > first ? (part->size - first) / n : 0;
+    if (rc == DP_OK && bytes == 0)
+        rc = dp_fail(err, DP_E_USAGE, "%s: has fewer than %zu bytes of rows, which cannot be %zu parts", l->name, n, n);
+    if (rc != DP_OK)
+        return rc;
+    l->begin = 0;
+    l->end = k == n ? part->size : first + k * bytes;
+    if (k > 1) {
+        l->number = 0;
+        l->below = false;
+        rc = dp_input_go(l->input, first + (k - 1) * bytes - 1, err);
+        rc = rc ?: leave_line(l, err);
+    }
+    note_begin(l);
+    part->from = l->begin;
+    return rc;
+}
+
 /* Makes UTF-8 of the line that begins at `before` in l->line. */
 static int recode(struct dp_lines *l, size_t before, struct dp_err *err)
 {
@@ -159,6 +201,7 @@ static int append_line(struct dp_lines *l, struct dp_err *err)
             return dp_fail(err, DP_E_RUN, "%s: line %zu is longer than %zu bytes", l->name, l->number + 1, LINE_LIMIT);
     }
     l->number++;
+    note_begin(l);
     int rc = !l->plain && dp_text_is_wide(l->line + before, l->length - before) ? recode(l, before, err) : DP_OK;
     return rc ?: 1;
 }
@@ -166,7 +209,7 @@ static int append_line(struct dp_lines *l, struct dp_err *err)
 int dp_lines_next(struct dp_lines *l, struct dp_err *err)
 {
     l->length = 0;
-    int rc = append_line(l, err);
+    int rc = l->end > 0 && l->begin >= l->end ? 0 : append_line(l, err);
     l->cr = rc == 1 && l->length > 0 && l->line[l->length - 1] == '\r';
     l->length -= l->cr;
     if (rc == 1)
@@ -311,7 +354,11 @@ int dp_lines_at_end(struct dp_lines *l, bool *end, struct dp_err *err)
     int rc = DP_OK;
     while (rc == DP_OK) {
         while (l->chunk_at < l->chunk_end && is_blank(l->chunk[l->chunk_at]))
-            l->number += l->chunk[l->chunk_at++] == '\n';
+            if (l->chunk[l->chunk_at++] == '\n') {
+                l->number++;
+                if (l->begin < l->end) /* blank lines of the next part are its own */
+                    note_begin(l);
+            }
         if (l->chunk_at < l->chunk_end)
             break;
         rc = next_chunk(l, err);

@@ -35,6 +35,12 @@ struct dp_lines_notes {
     size_t line[DP_LINES_ODDITIES], count[DP_LINES_ODDITIES];
 };
 
+/* A part of the bytes of a table. */
+struct dp_lines_part {
+    uint64_t from, to, size; /* starts of lines; bytes of the table */
+    int64_t modified;        /* seconds since 1970 */
+};
+
 struct dp_lines {
     const char *name; /* for messages */
     struct dp_input *input;
@@ -58,6 +64,7 @@ struct dp_lines {
     char *header;                  /* the text of the header, or NULL */
     size_t header_length, columns; /* columns: fields of the header */
     bool below;                    /* the next line is directly below the header */
+    uint64_t begin, end;           /* of a part: where the next line begins, and a line of the next part; end 0: no part */
     struct dp_lines_notes notes;
 };
 
@@ -83,6 +90,12 @@ int dp_arff_names(struct dp_lines *lines, struct dp_err *err);
 
 /* The first line was not a header: all lines below it are rows. */
 void dp_lines_no_header(struct dp_lines *lines);
+
+/* Goes to part k of n, from 1, of the rest of the file: the lines that begin in the kth of n equal ranges of bytes. Sets all of
+ * *part except `to`, which is lines->begin at the end of the part. The part reads as in the whole table if the part before it
+ * ends where this part begins. It does not if a quoted cell has line ends there: compare both before you use the rows. The file
+ * must not be compressed, and its text must be UTF-8. Lines are counted from 1 again. */
+int dp_lines_go(struct dp_lines *lines, size_t k, size_t n, struct dp_lines_part *part, struct dp_err *err);
 
 /* Writes the sentence about an oddity that was noted. */
 void dp_lines_sentence(const struct dp_lines_notes *notes, enum dp_lines_oddity which, char text[DP_LINES_SENTENCE]);

@@ -367,6 +367,16 @@ static int read_header(struct dp_import *import, struct dp_lines *l, const struc
     return rc == DP_OK && to->header != NULL ? to->header(to->self, err) : rc;
 }
 
+/* Another part may be UTF-8, and the digest is of this part only. */
+static int end_part(struct dp_import *import, const struct dp_lines *l, struct dp_err *err)
+{
+    import->result.span.to = l->begin;
+    return l->windows == 0
+               ? DP_OK
+               : dp_fail(err, DP_E_RUN, "%s: line %zu is not UTF-8, as it must be for an import in parts (iconv converts it)",
+                         l->name, l->windows);
+}
+
 int dp_read_delimited(struct dp_import *import, const struct dp_import_sink *to, struct dp_err *err)
 {
     struct dp_lines lines;
@@ -379,11 +389,20 @@ int dp_read_delimited(struct dp_import *import, const struct dp_import_sink *to,
         ;
     if (rc >= 0 && import->plan.schema.header)
         rc = read_header(import, &lines, to, err);
+    char part[300];
+    if (rc >= 0 && import->source.parts > 0) {
+        snprintf(part, sizeof part, "%.200s, part %zu/%zu", lines.name, import->source.part, import->source.parts);
+        rc = dp_lines_go(&lines, import->source.part, import->source.parts, &import->result.span, err);
+        lines.name = part;
+    }
     if (rc >= 0)
         rc = dp_read_records(import, &lines, to, err);
+    if (rc >= 0 && import->source.parts > 0)
+        rc = end_part(import, &lines, err);
     import->result.encoding = dp_lines_converted(&lines);
     import->result.notes = lines.notes;
-    dp_input_digest(lines.input, import->result.table);
+    if (import->source.parts == 0)
+        dp_input_digest(lines.input, import->result.table);
     dp_lines_close(&lines);
     return rc;
 }

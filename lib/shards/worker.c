@@ -344,7 +344,7 @@ static int take_all(struct run *r, struct dp_err *err)
 static int read_shard(struct run *r, struct dp_err *err)
 {
     int64_t shard, shards;
-    int rc = dp_stage_read_shard(r->worker->options.shard, &shard, &shards, err);
+    int rc = dp_option_part("shard", r->worker->options.shard, DP_MAX_SHARDS, &shard, &shards, err);
     if (rc != DP_OK)
         return rc;
     r->kept.shard = (int)shard;

@@ -89,7 +89,7 @@ static const char *whole_option(const struct options *o)
 static int take_part(const struct options *o, struct state *s, struct dp_err *err)
 {
     int64_t shard = 1, shards = 1;
-    int rc = o->shard != NULL ? dp_stage_read_shard(o->shard, &shard, &shards, err) : DP_OK;
+    int rc = o->shard != NULL ? dp_option_part("shard", o->shard, DP_MAX_SHARDS, &shard, &shards, err) : DP_OK;
     if (rc != DP_OK)
         return rc;
     s->rows = (int64_t)s->dataset->persons;
@@ -341,7 +341,7 @@ static int join(struct dp_stage *stage, struct dp_frame *hello, struct dp_err *e
     int64_t shard = stage->shard, shards = stage->shards;
     int rc = whole_option(o) != NULL ? dp_stage_whole(stage, whole_option(o), err) : DP_OK;
     if (rc == DP_OK && o->shard != NULL)
-        rc = dp_stage_read_shard(o->shard, &shard, &shards, err);
+        rc = dp_option_part("shard", o->shard, DP_MAX_SHARDS, &shard, &shards, err);
     if (rc == DP_OK && (shard != stage->shard || shards != stage->shards))
         rc = dp_fail(err, DP_E_USAGE, "--shard: %s, but the pipeline has shard %lld of %lld", o->shard, (long long)stage->shard,
                      (long long)stage->shards);

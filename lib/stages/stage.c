@@ -220,22 +220,6 @@ int dp_stage_whole(const struct dp_stage *stage, const char *what, struct dp_err
     return stage->shards == 0 ? DP_OK : dp_fail(err, DP_E_USAGE, "%s needs all rows at once: it has no place in a shard", what);
 }
 
-int dp_stage_read_shard(const char *text, int64_t *shard, int64_t *shards, struct dp_err *err)
-{
-    char first[24];
-    const char *slash = strchr(text, '/');
-    size_t length = slash != NULL ? (size_t)(slash - text) : sizeof first;
-    if (length >= sizeof first)
-        return dp_fail(err, DP_E_USAGE, "--shard: '%.40s' is not K/N", text);
-    memcpy(first, text, length);
-    first[length] = '\0';
-    if (!dp_number_int(first, shard) || !dp_number_int(slash + 1, shards))
-        return dp_fail(err, DP_E_USAGE, "--shard: '%.40s' is not K/N", text);
-    if (*shard < 1 || *shard > *shards || *shards > DP_MAX_SHARDS)
-        return dp_fail(err, DP_E_USAGE, "--shard: %s, but K is from 1 to N, and N at most %d", text, DP_MAX_SHARDS);
-    return DP_OK;
-}
-
 /* Notes the pipeline's part of the rows, if there are parts. */
 static int take_shard(struct dp_stage *stage, const struct dp_frame *hello, struct dp_err *err)
 {

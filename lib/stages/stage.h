@@ -132,9 +132,6 @@ int dp_stage_after(struct dp_stage *stage, struct dp_out *out, struct dp_err *er
  * So no text of a private stage passes the gate. */
 int dp_stage_bare(struct dp_frame *frame, struct dp_err *err);
 
-/* Reads the two numbers of an option --shard K/N: 1 ≤ K ≤ N ≤ DP_MAX_SHARDS. DP_E_USAGE: anything else. */
-int dp_stage_read_shard(const char *text, int64_t *shard, int64_t *shards, struct dp_err *err);
-
 /* DP_E_USAGE if the stage runs in a shard: the option `what` needs all rows at once. */
 int dp_stage_whole(const struct dp_stage *stage, const char *what, struct dp_err *err);
 

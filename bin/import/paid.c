@@ -100,7 +100,8 @@ int paid_knots(void *self, struct dp_import *import, struct dp_knots *knots, siz
     const struct paid_knots *k = self;
     const size_t rows = import->writer.rows_per_person;
     struct payment p = payment_choose(&k->pay, units, rows, dp_knots_sensitivity(knots->columns, rows), 0);
-    const size_t cells = dp_knots_choose((double)units, p.scale);
+    /* On a coarser grid a row would count as nothing. */
+    const size_t cells = p.grid <= 1 ? dp_knots_choose((double)units, p.scale) : 0;
     const char *what = rows > 0 ? "persons" : "rows";
     char number[32];
     json_t *paid = NULL;

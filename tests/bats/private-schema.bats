@@ -538,6 +538,15 @@ END
     grep -qx 'dp-import: knots are even: epsilon = 0.01 does not pay for others' said
     assert_equal "$(knots numbers.dp 0) $(dp-info --get private_preprocessing numbers.dp)" "[0,12.5,25,37.5,50,62.5,75,87.5,100] "
     [ ! -e numbers.dp.ledger ]
+    # the grid of so many rows of a person is coarser than a row, whatever epsilon
+    awk 'BEGIN { print "who,a,b,c,d,e,ill"; for (i = 0; i < 2000; i++) print i ",1,2,3,4,5," (i % 2 ? "no" : "yes") }' > wide.csv
+    echo '{"header": true, "columns": [{"name": "who", "type": "person"}, {"name": "a", "type": "numeric", "bounds": [0, 9]},
+        {"name": "b", "type": "numeric", "bounds": [0, 9]}, {"name": "c", "type": "numeric", "bounds": [0, 9]},
+        {"name": "d", "type": "numeric", "bounds": [0, 9]}, {"name": "e", "type": "numeric", "bounds": [0, 9]},
+        {"name": "ill", "type": "label", "classes": ["no", "yes"]}]}' > wide.json
+    complains 3 "dp-import: --private-knots: epsilon = 1e+09 does not pay for knots of 5 columns and 2000 persons" \
+        dp-import wide.csv -q -s wide.json --rows-per-person 1000000 --basis hats --private-knots 1e9 --allow-weak -o wide.dp
+    assert_not_exists wide.dp.ledger
     # a column with knots of its own pays for nothing
     jq '.columns[1] += {basis: "hats", knots: [50]} | .columns[2] += {basis: "line"}' numbers.json > own.json
     dp-import numbers.csv -q -s own.json --basis hats --private-knots 1 -o own.dp

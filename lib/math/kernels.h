@@ -24,7 +24,8 @@ struct dp_kernels {
     void (*narrow_add_grid)(double a, double inverse_grid, const int16_t *q, const float *scale, int64_t *sum, size_t count);
     void (*unpack)(const int16_t *q, const float *scale, float *x, size_t count);
 
-    /* dot[i] = Σ_j row_ij w_j and norm2[i] = Σ_j row_ij² of `count` rows, which share one length; next as for dp_rows_dot. */
+    /* dot[i] = Σ_j row_ij w_j and, unless norm2 is NULL, norm2[i] = Σ_j row_ij² of `count` rows, which share one length; next as
+       for dp_rows_dot. */
     void (*dot_norm2)(const struct dp_row *rows, size_t count, const struct dp_row *next, const double *w, double *dot,
                       double *norm2);
 

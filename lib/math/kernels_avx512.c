@@ -34,20 +34,22 @@ INLINE __mmask16 first(size_t count)
     return (__mmask16)((1U << count) - 1);
 }
 
-/* Adds 16 entries, or the entries of the mask, to the lanes of both sums. */
-INLINE void add_entries(const float *x, const double *w, __mmask16 mask, struct lanes *dots, struct lanes *squares)
+/* Adds 16 entries, or the entries of the mask, to the lanes of both sums, or without norms to the first. */
+INLINE void add_entries(const float *x, const double *w, __mmask16 mask, struct lanes *dots, struct lanes *squares, bool norms)
 {
     __m512 entries = _mm512_maskz_loadu_ps(mask, x);
     __m512d low = _mm512_cvtps_pd(_mm512_castps512_ps256(entries));
     __m512d high = _mm512_cvtps_pd(_mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd(entries), 1)));
     dots->low = add_product(dots->low, low, _mm512_maskz_loadu_pd((__mmask8)mask, w));
     dots->high = add_product(dots->high, high, _mm512_maskz_loadu_pd((__mmask8)(mask >> 8), w + 8));
-    squares->low = add_product(squares->low, low, low);
-    squares->high = add_product(squares->high, high, high);
+    if (norms) {
+        squares->low = add_product(squares->low, low, low);
+        squares->high = add_product(squares->high, high, high);
+    }
 }
 
-TARGET static void dot_norm2(const struct dp_row *rows, size_t count, const struct dp_row *next, const double *w, double *dots,
-                             double *norms)
+INLINE void dot_rows(const struct dp_row *rows, size_t count, const struct dp_row *next, const double *w, double *dots,
+                     double *norms)
 {
     const size_t cols = count > 0 ? rows[0].count : 0, whole = cols - cols % LANES;
     for (size_t i = 0; i < count; i++) {
@@ -56,12 +58,22 @@ TARGET static void dot_norm2(const struct dp_row *rows, size_t count, const stru
         if (next != NULL)
             dp_row_prefetch(next[i]);
         for (size_t j = 0; j < whole; j += LANES)
-            add_entries(x + j, w + j, 0xffff, &d, &n);
+            add_entries(x + j, w + j, 0xffff, &d, &n, norms != NULL);
         if (whole < cols)
-            add_entries(x + whole, w + whole, first(cols - whole), &d, &n);
+            add_entries(x + whole, w + whole, first(cols - whole), &d, &n, norms != NULL);
         dots[i] = fold_lanes(d);
-        norms[i] = fold_lanes(n);
+        if (norms != NULL)
+            norms[i] = fold_lanes(n);
     }
+}
+
+TARGET static void dot_norm2(const struct dp_row *rows, size_t count, const struct dp_row *next, const double *w, double *dots,
+                             double *norms)
+{
+    if (norms != NULL)
+        dot_rows(rows, count, next, w, dots, norms);
+    else
+        dot_rows(rows, count, next, w, dots, NULL);
 }
 
 /* Eight columns of four rows with two weights; all sums stay in registers. */

@@ -114,9 +114,8 @@ static void dot_quads(const struct dp_row *rows, size_t quads, const struct dp_r
 void dp_rows_dot(const struct dp_row *rows, size_t count, const struct dp_row *next, const double *w, size_t outputs,
                  size_t stride, double *dot, double *norm2)
 {
-    double unused[DP_ROWS];
     if (outputs == 1 && all_dense(rows, count, false)) {
-        dp_kernels()->dot_norm2(rows, count, next, w, dot, norm2 != NULL ? norm2 : unused);
+        dp_kernels()->dot_norm2(rows, count, next, w, dot, norm2);
         return;
     }
     size_t blocked = all_dense(rows, count, true) ? count - count % DP_QUAD : 0, even = outputs - outputs % 2;

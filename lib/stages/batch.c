@@ -307,6 +307,8 @@ void dp_block_next(const struct dp_batch *batch, struct dp_block *block)
 void dp_block_score(const struct dp_batch *batch, const struct dp_block *block, const struct dp_form *form,
                     const double *parameters, double *scores, double *norm2, void *room)
 {
+    for (size_t i = 0; batch->transformed != NULL && i < block->count; i++) /* the sum needs z when the row has its score */
+        dp_row_prefetch(dp_batch_row(batch, block->first + i));
     form->family->score(form, parameters, block->row, block->count, block->next, scores,
                         batch->transformed == NULL ? norm2 : NULL, room);
     for (size_t i = 0; norm2 != NULL && i < block->count; i++) {

@@ -1,5 +1,6 @@
 #include "math/moments.h"
 
+#include "base/isa.h"
 #include "base/mem.h"
 
 #define ROWS 256 /* rows that are added together */
@@ -27,6 +28,8 @@ void dp_moments_open(struct dp_moments *m, size_t cols, double bound)
     m->floats = dp_new(cols, sizeof *m->floats);
     m->r = dp_new(panels * PANEL, sizeof *m->r);
     m->q = dp_new(panels * PANEL, sizeof *m->q);
+    m->even_r = dp_new(panels * PANEL, sizeof *m->even_r);
+    m->even_q = dp_new(panels * PANEL, sizeof *m->even_q);
     m->column = dp_new(cols, sizeof *m->column);
 }
 
@@ -38,6 +41,8 @@ void dp_moments_close(struct dp_moments *m)
     free(m->floats);
     free(m->r);
     free(m->q);
+    free(m->even_r);
+    free(m->even_q);
     free(m->column);
     *m = (struct dp_moments){0};
 }
@@ -64,7 +69,9 @@ double dp_moments_shrink(const struct dp_moments *m, double norm2, size_t rows)
 
 /* by: at most 1, and below dp_moments_shrink's real number by more than the rounding of its products here. Products with 1, with
    ROOT and with the power of two are exact; truncation is toward zero. */
-static void to_grid(const float *restrict x, size_t count, double by, double units, int16_t *restrict r, int16_t *restrict q)
+DP_KERNEL(void, to_grid,
+          (const float *restrict x, size_t count, double by, double units, int16_t *restrict r, int16_t *restrict q),
+          (x, count, by, units, r, q))
 {
     for (size_t j = 0; j < count; j++) {
         double z = by * (double)x[j];
@@ -83,15 +90,35 @@ static void add_sparse(struct dp_moments *m, size_t count, int64_t *sum)
     }
 }
 
-/* Puts r and q of the next row into the panels. */
+/* Puts two rows into the panels. */
+DP_KERNEL(void, interleave, (const int16_t *restrict even, const int16_t *restrict odd, size_t panels, int16_t *restrict to),
+          (even, odd, panels, to))
+{
+    for (size_t p = 0; p < panels; p++, even += PANEL, odd += PANEL, to += ROWS * PANEL)
+        for (size_t k = 0; k < PANEL; k++) {
+            to[2 * k] = even[k];
+            to[2 * k + 1] = odd[k];
+        }
+}
+
+static void swap(int16_t **a, int16_t **b)
+{
+    int16_t *c = *a;
+    *a = *b;
+    *b = c;
+}
+
+/* Puts r and q of the next row into the panels: of an even row, when the odd row after it comes. */
 static void put(struct dp_moments *m)
 {
-    for (size_t p = 0, at = dp_pairs_at(m->waiting, 0); p < m->panels; p++, at += ROWS * PANEL)
-        for (size_t k = 0; k < PANEL; k++) {
-            m->left[at + 2 * k] = m->r[p * PANEL + k];
-            m->right[at + 2 * k] = m->q[p * PANEL + k];
-        }
-    m->waiting++;
+    if (m->waiting++ % 2 == 0) {
+        swap(&m->r, &m->even_r);
+        swap(&m->q, &m->even_q);
+        return;
+    }
+    const size_t at = dp_pairs_at(m->waiting - 2, 0);
+    interleave(m->even_r, m->r, m->panels, m->left + at);
+    interleave(m->even_q, m->q, m->panels, m->right + at);
 }
 
 void dp_moments_add(struct dp_moments *m, struct dp_row row, const float *tail, size_t tails, int64_t *sum)
@@ -118,7 +145,7 @@ void dp_moments_add_by(struct dp_moments *m, double by, struct dp_row row, const
     add_sparse(m, count + tails, sum);
 }
 
-static int16_t largest(const int16_t *panel, size_t count)
+DP_KERNEL(int16_t, largest, (const int16_t *panel, size_t count), (panel, count))
 {
     int16_t most = 0;
     for (size_t i = 0; i < count; i++) {
@@ -154,13 +181,20 @@ static void add_tile(const struct dp_moments *m, size_t i, size_t p, int64_t *su
     }
 }
 
-/* Adds the squares of panel p. */
+/* total[k] = Σ q² of column k of a panel. */
+DP_KERNEL(void, add_squares, (const int16_t *restrict q, size_t pairs, int64_t *restrict total), (q, pairs, total))
+{
+    for (size_t i = 0; i < pairs; i++, q += 2 * PANEL)
+        for (size_t k = 0; k < PANEL; k++)
+            total[k] += q[2 * k] * q[2 * k] + q[2 * k + 1] * q[2 * k + 1]; /* below 2^30 */
+}
+
 static void add_diagonal(const struct dp_moments *m, size_t p, int64_t *sum)
 {
-    const int16_t *q = m->right + ROWS * PANEL * p;
+    int64_t total[PANEL] = {0};
+    add_squares(m->right + ROWS * PANEL * p, m->waiting / 2, total);
     for (size_t k = 0; k < PANEL && p * PANEL + k < m->cols; k++)
-        for (size_t i = 0; i < m->waiting; i++)
-            sum[dp_moments_at(m->cols, p * PANEL + k)] += q[dp_pairs_at(i, k)] * q[dp_pairs_at(i, k)];
+        sum[dp_moments_at(m->cols, p * PANEL + k)] += total[k];
 }
 
 #define TOGETHER 16 /* panels that stay in the cache */

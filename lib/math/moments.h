@@ -31,9 +31,10 @@ struct dp_moments {
     int16_t *left, *right;  /* panels of r and of q (math/pairs.h) */
     int16_t *most;          /* for each panel its largest |r|, then its largest |q| */
     dp_pairs_product *multiply;
-    float *floats;   /* of a narrow row */
-    int16_t *r, *q;  /* of a row */
-    int32_t *column; /* of a sparse row */
+    float *floats;            /* of a narrow row */
+    int16_t *r, *q;           /* of a row */
+    int16_t *even_r, *even_q; /* of the row that waits for the other one of its pair */
+    int32_t *column;          /* of a sparse row */
 };
 
 /* bound: the largest L2 norm of a row's part, which is the square of the row's norm. The caller frees with dp_moments_close,

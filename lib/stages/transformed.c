@@ -2,6 +2,7 @@
 
 #include <omp.h>
 
+#include "base/isa.h"
 #include "base/mem.h"
 
 /* The largest norm of a row: so far below 1 that rounding to floats cannot raise it above 1. */
@@ -88,6 +89,12 @@ static size_t find_missing(struct dp_transformed *transformed, const struct dp_t
     return count;
 }
 
+DP_KERNEL(void, shorten, (const double *restrict product, size_t count, double s, float *restrict z), (product, count, s, z))
+{
+    for (size_t k = 0; k < count; k++)
+        z[k] = (float)(s * product[k]);
+}
+
 /* z and s of one row from T x; length: ‖x‖. A row of zeros has no length to be divided by, and stays. */
 static void cut(const struct dp_transformed *transformed, double length, const double *product, float *z, double *s)
 {
@@ -95,8 +102,10 @@ static void cut(const struct dp_transformed *transformed, double length, const d
     if (!transformed->uncut && norm * factor > LONGEST)
         factor = LONGEST / norm;
     *s = isfinite(norm) && isfinite(factor) ? factor : 0;
-    for (size_t k = 0; k < transformed->width; k++)
-        z[k] = *s > 0 ? (float)(*s * product[k]) : 0;
+    if (*s > 0)
+        shorten(product, transformed->width, *s, z);
+    else
+        memset(z, 0, transformed->width * sizeof *z); /* the product may not be finite */
 }
 
 static void make_block(struct dp_transformed *transformed, const struct dp_transformed_batch *batch, const size_t *todo,

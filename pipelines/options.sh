@@ -10,6 +10,7 @@
 # What the user's environment holds changes no number and no command. bash -p, in the first line of each script, ignores SHELLOPTS, BASHOPTS,
 # BASH_ENV, CDPATH and exported functions. These lines do the rest.
 export LC_ALL=C
+export GOMP_SPINCOUNT=${GOMP_SPINCOUNT-10000} # a thread without work gives its core away after less than a millisecond
 unset POSIXLY_CORRECT GREP_OPTIONS
 # a message to a closed standard error would end the script; bash has put the script there
 { [ ! /dev/fd/2 -ef "$here" ] && true >&2; } || exec 2> /dev/null

@@ -7,7 +7,7 @@
  *
  * The model stays in the columns of x:
  *
- *   parameters   w = u T for some u (outputs × rows of T), so a score u·z is s (w·x) and needs only w, x and s
+ *   parameters   w = u T for some u (outputs × rows of T), so a score u·z is s (w·x)
  *   gradients    are sums of c z, outputs × rows of T
  *   a step       of u by Δ moves w by Δ T
  *

@@ -253,6 +253,18 @@ struct dp_row dp_batch_row(const struct dp_batch *batch, size_t i)
     return batch->transformed != NULL ? dp_transformed_row(batch->transformed, dp_batch_place(batch, i)) : own_row(batch, i);
 }
 
+/* Whether scores are made of z. */
+static bool is_turned(const struct dp_batch *batch)
+{
+    return batch->transformed != NULL && batch->transformed->model != NULL;
+}
+
+/* The row of which the score of row i is made. */
+static struct dp_row scored_row(const struct dp_batch *batch, size_t i)
+{
+    return is_turned(batch) ? dp_batch_row(batch, i) : own_row(batch, i);
+}
+
 double dp_batch_norm2(const struct dp_batch *batch, size_t i)
 {
     if (batch->transformed != NULL)
@@ -266,7 +278,7 @@ static void look_ahead(const struct dp_batch *batch, struct dp_block *block)
     size_t after = block->first + block->count, left = batch->count - after;
     block->ahead = left < DP_ROWS ? left : DP_ROWS;
     for (size_t i = 0; i < block->ahead; i++) {
-        block->next[i] = own_row(batch, after + i);
+        block->next[i] = scored_row(batch, after + i);
         __builtin_prefetch(batch->y + dp_batch_place(batch, after + i));
     }
     for (size_t i = block->ahead; i < DP_ROWS; i++)
@@ -280,7 +292,7 @@ void dp_batch_block(const struct dp_batch *batch, size_t first, struct dp_block 
     block->count = left < DP_ROWS ? left : DP_ROWS;
     block->together = false;
     for (size_t i = 0; i < block->count; i++)
-        block->row[i] = own_row(batch, first + i);
+        block->row[i] = scored_row(batch, first + i);
     look_ahead(batch, block);
 }
 
@@ -291,7 +303,7 @@ void dp_batch_block_of(const struct dp_batch *batch, size_t first, size_t count,
     block->ahead = 0;
     block->together = false;
     for (size_t i = 0; i < count; i++)
-        block->row[i] = own_row(batch, first + i);
+        block->row[i] = scored_row(batch, first + i);
     for (size_t i = 0; i < DP_ROWS; i++)
         block->next[i] = (struct dp_row){0};
 }
@@ -307,18 +319,19 @@ void dp_block_next(const struct dp_batch *batch, struct dp_block *block)
 void dp_block_score(const struct dp_batch *batch, const struct dp_block *block, const struct dp_form *form,
                     const double *parameters, double *scores, double *norm2, void *room)
 {
-    for (size_t i = 0; batch->transformed != NULL && i < block->count; i++) /* the sum needs z when the row has its score */
-        dp_row_prefetch(dp_batch_row(batch, block->first + i));
-    form->family->score(form, parameters, block->row, block->count, block->next, scores,
-                        batch->transformed == NULL ? norm2 : NULL, room);
+    const struct dp_transformed *t = batch->transformed;
+    if (is_turned(batch))
+        dp_rows_dot(block->row, block->count, block->next, t->model, form->outputs, t->width, scores, NULL);
+    else
+        form->family->score(form, parameters, block->row, block->count, block->next, scores, t == NULL ? norm2 : NULL, room);
     for (size_t i = 0; norm2 != NULL && i < block->count; i++) {
-        if (batch->transformed != NULL)
-            norm2[i] = dp_transformed_norm2(batch->transformed, dp_batch_place(batch, block->first + i));
+        if (t != NULL)
+            norm2[i] = dp_transformed_norm2(t, dp_batch_place(batch, block->first + i));
         else
             norm2[i] += (double)batch->intercept * (double)batch->intercept;
     }
-    for (size_t at = 0; batch->transformed != NULL && at < block->count * form->outputs; at++)
-        scores[at] *= dp_transformed_cut(batch->transformed, dp_batch_place(batch, block->first + at / form->outputs));
+    for (size_t at = 0; t != NULL && !is_turned(batch) && at < block->count * form->outputs; at++)
+        scores[at] *= dp_transformed_cut(t, dp_batch_place(batch, block->first + at / form->outputs));
 }
 
 size_t dp_batch_score(const struct dp_batch *batch, const struct dp_form *form, const double *parameters, size_t first,

@@ -83,7 +83,7 @@ static inline double dp_batch_label(const struct dp_batch *batch, size_t i)
     return null ? (double)NAN : batch->y[at];
 }
 
-/* Up to DP_ROWS rows of a batch as in the data, and `ahead` rows after them to prefetch: sampled rows are far apart, so the CPU
+/* Up to DP_ROWS rows of a batch, as scores are made of them (stages/transformed.h), and `ahead` rows after them to prefetch: sampled rows are far apart, so the CPU
  * does not prefetch them by itself. */
 struct dp_block {
     size_t first, count, ahead;

@@ -116,6 +116,8 @@ int dp_row_stage_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_
     rc = rc ?: announce(s, frame, err);
     if (rc == DP_OK && s->training.method != NULL)
         rc = dp_form_model(&s->form, frame, &model, err);
+    if (rc == DP_OK && model != NULL && batch.transformed != NULL)
+        dp_transformed_turn(&s->reader.transformed, model, s->form.outputs);
     if (rc == DP_OK && class->means != DP_MEANS_NONE)
         dp_frame_edit_record(frame, DP_F_NONE)->release = DP_RELEASE_SUM;
     rc = rc ?: class->lap(stage, frame, &batch, model, err);

@@ -4,21 +4,26 @@
 
 #include "base/isa.h"
 #include "base/mem.h"
+#include "math/inverse.h"
 
 /* The largest norm of a row: so far below 1 that rounding to floats cannot raise it above 1. */
 #define LONGEST (1 - 0x1p-22)
+#define MOST_BACK 1024 /* columns: the time of an inverse grows with their cube */
 
 static void forget(struct dp_transformed *transformed)
 {
     dp_panels_close(&transformed->panels);
     free(transformed->matrix);
+    free(transformed->back);
+    free(transformed->model);
     free(transformed->z);
     free(transformed->cut);
     free(transformed->norm2);
     free(transformed->made);
     free(transformed->wide);
     free(transformed->product);
-    transformed->matrix = NULL;
+    transformed->matrix = transformed->back = transformed->model = NULL;
+    transformed->model_capacity = 0;
     transformed->z = NULL;
     transformed->cut = transformed->norm2 = NULL;
     transformed->made = NULL;
@@ -53,6 +58,8 @@ static int set(struct dp_transformed *transformed, const struct dp_transform *t,
     transformed->product = dp_new(threads * DP_PANELS_ROWS * t->rows, sizeof(double));
     transformed->matrix = dp_new(entries, sizeof(double));
     memcpy(transformed->matrix, t->matrix, entries * sizeof(double));
+    if (t->rows >= t->cols && t->cols <= MOST_BACK)
+        transformed->back = dp_inverse(t->matrix, t->cols);
     transformed->width = t->rows;
     transformed->unit = t->unit;
     transformed->uncut = t->uncut;
@@ -136,6 +143,19 @@ static void make(struct dp_transformed *transformed, const struct dp_transformed
         make_block(transformed, batch, transformed->todo + first, left < DP_PANELS_ROWS ? left : DP_PANELS_ROWS,
                    (size_t)omp_get_thread_num());
     }
+}
+
+void dp_transformed_turn(struct dp_transformed *transformed, const double *w, size_t outputs)
+{
+    const size_t d = transformed->panels.cols, width = transformed->width;
+    if (transformed->back == NULL)
+        return;
+    dp_extend(&transformed->model, &transformed->model_capacity, outputs * width, sizeof *transformed->model);
+    memset(transformed->model, 0, outputs * width * sizeof *transformed->model);
+    for (size_t k = 0; k < outputs; k++)
+        for (size_t j = 0; j < d; j++)
+            for (size_t i = 0; i < d; i++)
+                transformed->model[k * width + i] += w[k * d + j] * transformed->back[j * d + i];
 }
 
 int dp_transformed_take(struct dp_transformed *transformed, const struct dp_transform *transform,

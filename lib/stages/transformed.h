@@ -1,7 +1,10 @@
 /* Transformed rows (model/transform.h): z = s T x as floats. z is cut to a norm a little below 1, so that the norm of the
  * floats is at most 1. Each z is computed when a batch has its row for the first time, and kept until the transform changes;
  * inline rows are transformed in each lap. z depends only on its own row, not on the rest of the batch or the number of
- * threads. If T x is not finite, z is zero. */
+ * threads. If T x is not finite, z is zero.
+ *
+ * A score is s (w x) = u z with u = w A, A the inverse of T or, if T has more rows than columns, of its first rows: so a lap reads
+ * z and not x. Without A, scores are made of x. */
 #pragma once
 
 #include "data/dataset.h"
@@ -12,6 +15,9 @@
 struct dp_transformed {
     int threads;
     double *matrix; /* the transform of the kept rows; NULL: none yet */
+    double *back;   /* A, cols × cols; NULL: T has fewer rows than columns, or is nearly singular, or A would take too long */
+    double *model;  /* u of the lap, outputs × width; NULL without A */
+    size_t model_capacity;
     bool unit, uncut;
     struct dp_panels panels;
     size_t rows;    /* rows that fit */
@@ -37,6 +43,9 @@ struct dp_transformed_batch {
 /* Computes the rows of the batch that are not kept yet. DP_E_RUN: the transform is not finite; no memory. */
 int dp_transformed_take(struct dp_transformed *transformed, const struct dp_transform *transform,
                         const struct dp_transformed_batch *batch, const struct dp_frame *frame, struct dp_err *err);
+
+/* Computes u of the lap from w, outputs × cols. After dp_transformed_take. */
+void dp_transformed_turn(struct dp_transformed *transformed, const double *w, size_t outputs);
 
 void dp_transformed_close(struct dp_transformed *transformed);
 

@@ -152,6 +152,38 @@ static void a_score_is_that_of_the_row_that_was_cut(void **state)
     }
 }
 
+/* With a row for the constant behind the others, and without. */
+static void scores_of_z_are_those_of_x(void **state)
+{
+    (void)state;
+    static double tall[(COLS + 2) * (COLS + 1)], w[2 * (COLS + 1)];
+    for (size_t rows = COLS + 1; rows <= COLS + 2; rows++) {
+        struct dp_transformed transformed = {.threads = 1};
+        fill(1);
+        for (size_t i = 0; i < sizeof tall / sizeof *tall; i++)
+            tall[i] = 0.2 * uniform() + (i % (COLS + 2) == 0);
+        for (size_t i = 0; i < sizeof w / sizeof *w; i++)
+            w[i] = uniform();
+        take(&transformed, (struct dp_transform){.matrix = tall, .rows = rows, .cols = COLS + 1}, 0, ROWS);
+        assert_null(transformed.model);
+        dp_transformed_turn(&transformed, w, 2);
+        assert_non_null(transformed.model);
+        for (size_t i = 0; i < ROWS; i++)
+            for (size_t k = 0; k < 2; k++) {
+                double score = 0.5 * w[k * (COLS + 1) + COLS];
+                for (size_t j = 0; j < COLS; j++)
+                    score += (double)x[i * COLS + j] * w[k * (COLS + 1) + j];
+                score *= dp_transformed_cut(&transformed, i);
+                assert_true(fabs(dp_row_dot(dp_transformed_row(&transformed, i), transformed.model + k * rows) - score) < 1e-6);
+            }
+        memcpy(tall, tall + COLS + 1, (COLS + 1) * sizeof *tall); /* a singular matrix: scores are made of x */
+        take(&transformed, (struct dp_transform){.matrix = tall, .rows = rows, .cols = COLS + 1}, 0, ROWS);
+        dp_transformed_turn(&transformed, w, 2);
+        assert_null(transformed.model);
+        dp_transformed_close(&transformed);
+    }
+}
+
 static void z_does_not_depend_on_threads_or_the_rest_of_the_batch(void **state)
 {
     (void)state;
@@ -208,6 +240,7 @@ int main(void)
         cmocka_unit_test(products_are_sums_in_the_order_of_columns),
         cmocka_unit_test(rows_are_cut_to_norm_1_as_floats),
         cmocka_unit_test(a_score_is_that_of_the_row_that_was_cut),
+        cmocka_unit_test(scores_of_z_are_those_of_x),
         cmocka_unit_test(z_does_not_depend_on_threads_or_the_rest_of_the_batch),
         cmocka_unit_test(rows_and_transforms_that_are_none),
     };

@@ -22,6 +22,7 @@ struct dp_dataset_map {
     const int32_t *columns;
     const int64_t *start;             /* CSR: rows + 1 */
     bool salted, has_nulls, unmarked; /* unmarked: null rows are not listed, but have no constant */
+    bool whole;                       /* the digest is of a version that hashed zeros */
     int64_t *found;                   /* these */
     unsigned char salt[crypto_generichash_KEYBYTES];
 };
@@ -83,7 +84,12 @@ static int word_of(const json_t *value, const char *const words[], int count, co
 static int read_salt(struct dp_dataset_map *m, const json_t *root, const char *path, struct dp_err *err)
 {
     const char *salt = json_string_value(json_object_get(root, "salt"));
+    const json_t *of = json_object_get(root, "digest_of");
     size_t length = 0;
+    int nonzero, rc = of != NULL ? word_of(of, &dp_digest_of, 1, "digest_of", &nonzero, path, err) : DP_OK;
+    if (rc != DP_OK)
+        return rc;
+    m->whole = of == NULL;
     m->salted = salt != NULL && salt[0] != '\0';
     if (m->salted &&
         (sodium_hex2bin(m->salt, sizeof m->salt, salt, strlen(salt), NULL, &length, NULL) != 0 || length != sizeof m->salt))
@@ -514,15 +520,18 @@ static int check_row(const struct dp_dataset *d, size_t i, const char *path, str
     return DP_OK;
 }
 
-/* Hashes the values of a row as floats, whatever the storage. */
-static void hash_values(struct dp_hash *hash, struct dp_row row)
+/* Hashes the values of a row as floats, whatever the storage; whole: zeros, too. */
+static void hash_values(struct dp_hash *hash, struct dp_row row, bool whole)
 {
-    float part[256];
-    for (size_t j = 0; j < row.count;) {
-        size_t count = 0;
-        while (count < sizeof part / sizeof *part && j < row.count)
-            part[count++] = dp_row_value(&row, j++);
-        dp_hash_add(hash, part, count * sizeof *part);
+    float part[DP_DIGEST_PART];
+    for (size_t j = 0, count; j < row.count; j += count) {
+        count = row.count - j < DP_DIGEST_PART ? row.count - j : DP_DIGEST_PART;
+        for (size_t k = 0; k < count; k++)
+            part[k] = dp_row_value(&row, j + k);
+        if (whole)
+            dp_hash_add(hash, part, count * sizeof *part);
+        else
+            dp_digest_row(hash, part, count);
     }
 }
 
@@ -562,7 +571,7 @@ int dp_dataset_verify(const struct dp_dataset *d, const char *path, struct dp_er
             dp_hash_add(&hash, row.columns, row.count * sizeof *row.columns);
             dp_hash_add(&hash, &m->start[i + 1], sizeof *m->start);
         }
-        hash_values(&hash, row);
+        hash_values(&hash, row, m->whole || m->start != NULL);
         dp_hash_add(&hash, &d->y[i], sizeof *d->y);
         if (person != NULL && *person == (int64_t)i + 1)
             dp_hash_add(&hash, person++, sizeof *person);

@@ -252,7 +252,7 @@ static int put_narrow(struct dp_writer *w, const float *row, struct dp_err *err)
 {
     size_t count = w->options.cols;
     dp_quantise_narrow(w->options.step, count, row, w->narrow);
-    dp_hash_add(&w->hash, row, count * sizeof *row);
+    dp_digest_row(&w->hash, row, count);
     return put_alone(w, FILE_X, w->narrow, count * sizeof *w->narrow, err);
 }
 
@@ -279,7 +279,7 @@ static int put_dense(struct dp_writer *w, const float *rows, const double *y, si
     size_t size = w->options.cols * sizeof *rows;
     int rc = DP_OK;
     for (size_t i = 0; rc == DP_OK && i < count; i++) {
-        dp_hash_add(&w->hash, rows + i * w->options.cols, size);
+        dp_digest_row(&w->hash, rows + i * w->options.cols, w->options.cols);
         rc = put_label(w, w->rows + i, y[i], err);
     }
     return rc ?: put_alone(w, FILE_X, rows, count * size, err);
@@ -377,6 +377,8 @@ static int describe(struct dp_writer *w, json_t *description, struct dp_err *err
         json_object_set_new(root, "population", json_string(digest));
     json_object_set_new(root, "salt", json_string(salt));
     json_object_set_new(root, "digest", json_string(digest));
+    if (!is_sparse(w))
+        json_object_set_new(root, "digest_of", json_string(dp_digest_of));
     snprintf(path, sizeof path, "%s/dataset.json", w->temporary);
     FILE *file = create(path);
     int rc = file != NULL ? DP_OK : dp_fail_errno(err, errno, "cannot create %s", path);

@@ -1,8 +1,36 @@
 #include "data/digest.h"
 
+const char *const dp_digest_of = "nonzero";
+
 void dp_digest_start(struct dp_hash *hash, const unsigned char *salt)
 {
     dp_hash_start(hash, salt, salt != NULL ? crypto_generichash_KEYBYTES : 0, 16);
+}
+
+/* Adds at most DP_DIGEST_PART values. */
+static void add_part(struct dp_hash *hash, const float *values, size_t count)
+{
+    unsigned char bits[DP_DIGEST_PART / 8];
+    uint32_t others[DP_DIGEST_PART + 1], word; /* one more: a zero is written, and then the next value over it */
+    size_t kept = 0;
+    for (size_t j = 0; j < count; j += 8) {
+        unsigned byte = 0;
+        for (size_t k = 0; k < 8 && j + k < count; k++) {
+            memcpy(&word, values + j + k, sizeof word);
+            others[kept] = word;
+            kept += word != 0;
+            byte |= (unsigned)(word != 0) << k;
+        }
+        bits[j / 8] = (unsigned char)byte;
+    }
+    dp_hash_add(hash, bits, (count + 7) / 8);
+    dp_hash_add(hash, others, kept * sizeof *others);
+}
+
+void dp_digest_row(struct dp_hash *hash, const float *row, size_t count)
+{
+    for (size_t j = 0; j < count; j += DP_DIGEST_PART)
+        add_part(hash, row + j, count - j < DP_DIGEST_PART ? count - j : DP_DIGEST_PART);
 }
 
 void dp_digest_finish(struct dp_hash *hash, size_t rows, size_t cols, char digest[33])

@@ -91,6 +91,41 @@ load helper
         dp-info --verify small.dp
 }
 
+@test "the digest is what the page says, without zeros" {
+    # 300 columns: two parts; numbers of 0, 1 and most columns
+    /usr/bin/python3 - << 'END'
+import numpy
+x = numpy.random.default_rng(1).normal(size=(40, 300)) * (numpy.random.default_rng(2).random(300) < 0.3)
+x[3] = 0
+x[4, 1:] = 0
+numpy.save("x.npy", x.astype("f4"))
+numpy.save("y.npy", numpy.arange(40) % 2)
+END
+    dp-import npy x.npy y.npy --classes 2 -o dense.dp -q
+    dp-import npy x.npy y.npy --classes 2 --quantise -o narrow.dp -q
+    for set in dense narrow; do
+        dp-info --verify $set.dp > verified
+        /usr/bin/python3 - $set.dp << 'END'
+import hashlib, json, numpy, sys
+d = sys.argv[1]
+about = json.load(open(d + "/dataset.json"))
+assert about["digest_of"] == "nonzero", about
+narrow = about["storage"] == "int16"
+x = numpy.load(d + "/X_i16.npy") * numpy.load(d + "/scales.npy") if narrow else numpy.load(d + "/X.npy")
+assert len(x) == 40 and 256 < x.shape[1] < 512 and x.dtype == "f4"
+hash = hashlib.blake2b(key=bytes.fromhex(about["salt"]), digest_size=16)
+for row, label in zip(x, numpy.load(d + "/y.npy")):
+    for part in (row[:256], row[256:]):
+        hash.update(numpy.packbits(part != 0, bitorder="little").tobytes() + part[part != 0].tobytes())
+    hash.update(label.tobytes())
+hash.update(numpy.array(x.shape, "u8").tobytes())
+assert hash.hexdigest() == about["digest"], hash.hexdigest()
+END
+    done
+    sed -i 's/"nonzero"/"most"/' dense.dp/dataset.json
+    complains 1 'dp-info: dense.dp/dataset.json: "digest_of" is '"'most', which is unknown" dp-info dense.dp
+}
+
 @test "a model: as JSON, and field by field" {
     small_data 40 6
     dp-loop --laps 2 --seed 1 -q -o model -- "dp-sample --data small.dp --rate 0.2 | dp-scd-step --data small.dp --loss hinge --lambda 1e-3 --clip 0.1 |

@@ -444,6 +444,8 @@ static void altered_files_are_refused(void **state)
          "\"zz\","
          "\"digest\":\"00000000000000000000000000000000\"}",
          "bad.dp/dataset.json: \"salt\" is not 64 hexadecimal digits"},
+        {HEAD "\"storage\":\"csr\",\"label\":{\"kind\":\"real\"},\"digest_of\":\"all\"}",
+         "bad.dp/dataset.json: \"digest_of\" is 'all', which is unknown"},
     };
     for (size_t i = 0; i < sizeof jsons / sizeof jsons[0]; i++) {
         put_text("bad.dp/dataset.json", jsons[i][0]);

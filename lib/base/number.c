@@ -219,12 +219,24 @@ static bool plain_decimal(const char *text, size_t length, double *value)
     return true;
 }
 
+/* A sign, a stroke or a colon between two digits is in dates and codes, and in no number. */
+static bool is_divided(const char *text, size_t length)
+{
+    for (size_t i = 1; i + 1 < length; i++)
+        if ((text[i] == '-' || text[i] == '/' || text[i] == ':') && isdigit((unsigned char)text[i - 1]) &&
+            isdigit((unsigned char)text[i + 1]))
+            return true;
+    return false;
+}
+
 bool dp_number_cell(const char *text, unsigned long length, double *value)
 {
     char buffer[64];
     const char *end;
     if (plain_decimal(text, length, value))
         return true;
+    if (is_divided(text, length))
+        return false;
     while (length > 0 && isspace((unsigned char)text[0])) {
         text++;
         length--;
@@ -328,6 +340,8 @@ bool dp_number_written(const char *text, unsigned long length, bool comma, doubl
     char whole[64], plain[sizeof whole + 1];
     if (comma ? with_comma(text, length, value) : dp_number_cell(text, length, value))
         return true;
+    if (is_divided(text, length))
+        return false;
     if (length >= sizeof whole || memchr(text, '\0', length) != NULL)
         return false;
     memcpy(whole, text, length);

@@ -206,19 +206,22 @@ static bool count_whole(struct dp_census_column *c, const struct dp_cell *f, dou
     return c->seen_count > known;
 }
 
-/* All spellings of the units, in their order. Most texts end and begin with the letters of none of them. */
+/* All spellings of the units, in their order, and their first and last bytes: most texts begin and end with none of these. */
 static struct spelling {
     const char *text;
     size_t length, unit;
 } spelling[4 * DP_CENSUS_UNIT_COUNT];
 static size_t spellings;
+static bool begins[256], ends[256];
 
 static void list_spellings(void)
 {
     for (size_t k = 0; k < DP_CENSUS_UNIT_COUNT; k++)
         for (const char *at = dp_census_units[k]; *at != '\0'; at += strspn(at, "|")) {
-            spelling[spellings++] = (struct spelling){at, strcspn(at, "|"), k};
-            at += strcspn(at, "|");
+            const size_t length = strcspn(at, "|");
+            spelling[spellings++] = (struct spelling){at, length, k};
+            begins[(unsigned char)*at] = ends[(unsigned char)at[length - 1]] = true;
+            at += length;
         }
 }
 
@@ -230,6 +233,8 @@ static size_t unit_of(const struct dp_cell *f, char delimiter, bool *comma, doub
     if (isdigit((unsigned char)last) == isdigit((unsigned char)first) && last != '2' && last != '3')
         return DP_CENSUS_UNIT_COUNT;
     pthread_once(&once, list_spellings);
+    if (!begins[(unsigned char)first] && !ends[(unsigned char)last])
+        return DP_CENSUS_UNIT_COUNT;
     for (const struct spelling *s = spelling; s < spelling + spellings; s++) {
         const size_t n = s->length, rest = f->length - n;
         const bool behind = f->length > n && last == s->text[n - 1] && memcmp(f->text + rest, s->text, n) == 0,

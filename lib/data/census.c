@@ -206,7 +206,7 @@ static bool count_whole(struct dp_census_column *c, const struct dp_cell *f, dou
     return c->seen_count > known;
 }
 
-/* All spellings of the units, in their order, and their first and last bytes: most texts begin and end with none of these. */
+/* All spellings of the units, in their order, and their first and last bytes, by which most texts are no number with a unit. */
 static struct spelling {
     const char *text;
     size_t length, unit;

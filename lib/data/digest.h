@@ -9,8 +9,8 @@
 /* salt: crypto_generichash_KEYBYTES bytes, or NULL. */
 void dp_digest_start(struct dp_hash *hash, const unsigned char *salt);
 
-/* Adds a row of float32. A hash takes longer than a row of mostly zeros takes to write, so zeros are left out: for each DP_DIGEST_PART
-   values a bit for each, the first in the lowest bit of the first byte, 1 if it is not 0 bit by bit, and these values. */
+/* Adds a row of float32 without zeros, because a hash takes longer than a row takes to write: for each DP_DIGEST_PART values a
+   bit for each, the first in the lowest bit of the first byte, 1 if the value has a bit that is 1, and these values. */
 #define DP_DIGEST_PART 256
 extern const char *const dp_digest_of; /* "digest_of" of such data sets; without it, a row was added with its zeros */
 void dp_digest_row(struct dp_hash *hash, const float *row, size_t count);

@@ -83,8 +83,8 @@ static inline double dp_batch_label(const struct dp_batch *batch, size_t i)
     return null ? (double)NAN : batch->y[at];
 }
 
-/* Up to DP_ROWS rows of a batch, as scores are made of them (stages/transformed.h), and `ahead` rows after them to prefetch: sampled rows are far apart, so the CPU
- * does not prefetch them by itself. */
+/* Up to DP_ROWS rows of a batch, as scores are made of them (stages/transformed.h), and `ahead` rows after them to prefetch:
+ * sampled rows are far apart, so the CPU does not prefetch them by itself. */
 struct dp_block {
     size_t first, count, ahead;
     bool together;                             /* rows of one person, whose sum is clipped as one vector: do not clip them */

@@ -3,8 +3,8 @@
  * inline rows are transformed in each lap. z depends only on its own row, not on the rest of the batch or the number of
  * threads. If T x is not finite, z is zero.
  *
- * A score is s (w x) = u z with u = w A, A the inverse of T or, if T has more rows than columns, of its first rows: so a lap reads
- * z and not x. Without A, scores are made of x. */
+ * A score is s (w x) = u z with u = w A, A the inverse of T or, if T has more rows than columns, of its first rows: so a lap
+ * reads z and not x. Without A, scores are made of x. */
 #pragma once
 
 #include "data/dataset.h"

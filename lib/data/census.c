@@ -206,7 +206,7 @@ static bool count_whole(struct dp_census_column *c, const struct dp_cell *f, dou
     return c->seen_count > known;
 }
 
-/* All spellings of the units, in their order, and their first and last bytes, by which most texts are no number with a unit. */
+/* All spellings of the units, in their order. A text that neither begins nor ends with a byte of these tables has no unit. */
 static struct spelling {
     const char *text;
     size_t length, unit;

@@ -1,4 +1,4 @@
-/* The inverse of a matrix: its product with the matrix, pivots, and what has none. */
+/* The inverse of a matrix: its product with the matrix, pivots, and matrices that are nearly singular. */
 #include "unit.h"
 
 #include <stdlib.h>

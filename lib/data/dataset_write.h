@@ -67,7 +67,7 @@ int dp_writer_person(struct dp_writer *writer, struct dp_err *err);
 size_t dp_writer_persons(const struct dp_writer *writer); /* persons so far; rows, if one row is taken for one person */
 size_t dp_writer_rows(const struct dp_writer *writer);
 
-/* What dataset.json will say of the rows, except digest and salt: *facts, which the caller releases. description: as for
+/* The text of dataset.json before its digest and salt: *facts, which the caller releases. description: as for
  * dp_writer_finish. */
 void dp_writer_describe(const struct dp_writer *writer, json_t *description, json_t **facts);
 

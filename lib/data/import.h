@@ -45,7 +45,7 @@ struct dp_import_source {
     const char *without; /* the same: names of columns to leave out, or NULL */
     int header;          /* of a table without a schema: 1 the first line has names, −1 it is a row, 0: guessed */
     size_t skip_bad;     /* this many malformed lines may become null records: rows of zeros with their label */
-    size_t part, parts;  /* csv, tsv: read part `part` of so many (dp_lines_go); parts 0: all of the table */
+    size_t part, parts;  /* csv, tsv: read the part with this number (dp_lines_go); parts 0: all of the table */
 };
 
 struct dp_import_result {
@@ -84,7 +84,7 @@ struct dp_import {
     double split;         /* fraction of the rows, or persons, for output; NAN: all, or all of the first table */
     long long seed;       /* seed of the split */
     const char *output, *test;
-    size_t joined; /* the output is made of so many parts that were imported before (join.h); 0: of the table */
+    size_t joined; /* the number of parts, imported before, that make the output (join.h); 0: of the table */
     /* Called after the table is read and before anything is written, to set writer.population and writer.split. NULL: they are
      * set already. */
     int (*identify)(void *self, struct dp_import *import, struct dp_err *err);

@@ -17,7 +17,7 @@ int dp_join_open(struct dp_join **join, struct dp_import *import, struct dp_err 
 
 size_t dp_join_rows(const struct dp_join *join); /* of all parts */
 
-/* Fails if a part was made in another way than facts say, what dataset.json will say of all rows (dp_writer_describe). */
+/* Fails if a part was made in another way than all rows will be by these facts (dp_writer_describe). */
 int dp_join_check(const struct dp_join *join, const json_t *facts, struct dp_err *err);
 
 /* Hands all rows on in their order, `count` at a time: cols values each, and labels, NAN for null rows. Call it once, after

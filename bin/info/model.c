@@ -112,6 +112,24 @@ static void print_doubts(const struct dp_frame *frame, FILE *out)
         fputs("  a lap before the last: chosen by its results it costs what all laps cost (dp-account certify)\n", out);
 }
 
+/* The share of a site is all that its sums have against the operator of the gather. A frame does not say if they had masks, because
+ * a masked run has the bytes of an unmasked run. */
+static void print_view(const struct dp_frame *frame, FILE *out)
+{
+    char share[40], all[40];
+    for (int i = 0; i < frame->records; i++) {
+        const struct dp_record *r = &frame->record[i];
+        if (r->shares <= r->colluding)
+            continue;
+        fprintf(
+            out,
+            "  noise in shares of %lld sites: against the operator of their gather the multiplier of each lap is %s, and not "
+            "%s, unless dp-worker had --mask\n",
+            (long long)r->shares, number(r->query.multiplier / sqrt((double)(r->shares - r->colluding)), share, sizeof share),
+            number(r->query.multiplier, all, sizeof all));
+    }
+}
+
 static void print_privacy(const struct dp_frame *frame, FILE *out)
 {
     char epsilon[40], delta[40];
@@ -142,6 +160,7 @@ static void print_privacy(const struct dp_frame *frame, FILE *out)
         fputs("  seeded: anybody who knows the seed knows the noise; for experiments, not private\n", out);
     if (dp_frame_bool(frame, DP_F_UNTRACKED))
         fputs("  untracked: no ledger has the run: its gate had --no-ledger\n", out);
+    print_view(frame, out);
     char preprocessing[200];
     bool paid;
     dp_text_unpaid(dp_frame_text(frame, DP_F_PREPROCESSING, ""), &paid, preprocessing, sizeof preprocessing);

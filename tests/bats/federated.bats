@@ -140,11 +140,15 @@ spend, at least --epsilon 1" federated-sgd.sh $site
     begin federated-scd.sh --seed 1 --distributed-noise
     done_all
     dp-cat --last model | jq -e '.records[0] | .shares == 3 and .colluding == 0 and .gathered == 3'
+    # a third of the variance is all that the operator of the gather does not know
+    said=$(dp-info model | sed -n 's/^  noise in shares of 3 sites: against the operator of their gather the multiplier of each lap is \(.*\), and not \(.*\), unless dp-worker had --mask$/\1 \2/p')
+    awk '{ exit !($1 * sqrt(3) / $2 > 0.9999 && $1 * sqrt(3) / $2 < 1.0001) }' <<< "$said" || fail "'$said': $(dp-info model)"
     z=$(dp-cat --last model | jq '.records[0].multiplier')
     assert_equal "$z" "$(dp-account sigma --epsilon 2 --delta 1e-5 --rate 100/900 --laps 90)"
     begin federated-scd.sh --seed 1 --distributed-noise --colluding 2
     done_all
     dp-cat --last model | jq -e ".records[0] | .shares == 3 and .colluding == 2 and .multiplier == $z"
+    dp-info model | grep -q " is \([0-9.]*\), and not \1, unless " # of one honest site, its share is all of it
     # a third of the variance for each share, or all of it
     run -1 grep -q dp-noise <(federated-scd.sh --workers 3 --rows 900 --at $AT_GATE --distributed-noise --print)
     grep -q 'dp-noise .*--share --colluding 2' <(federated-scd.sh --shard 1/3 --data north.dp --rows 900 --at $AT_SITE --distributed-noise --colluding 2 --print)

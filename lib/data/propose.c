@@ -26,6 +26,7 @@ struct found {
     bool numeric, missing, others;
     bool line;   /* a number without a curve */
     bool spread; /* its bounds follow its spread */
+    bool small;  /* they begin at 0, for numbers of many magnitudes */
     double low, high;
     double fill;                   /* of missing numbers; NAN: the schema need not say */
     struct dp_census_text **named; /* texts, which is freed */
@@ -228,6 +229,7 @@ struct made {
     const int64_t *noised;                 /* of the column */
     double unit, scale, threshold, weight; /* scale: of the noise of a count; weight: of the texts of the column */
     double deviations, significant;        /* a count above this many scales, or rows, exceeds the noise */
+    double mirrored;                       /* the same for the bins of one sign only */
     bool comma;
     json_t *words; /* that are missing among numbers */
 };
@@ -264,6 +266,7 @@ static void interval(size_t k, double *low, double *high)
 /* Neighbouring bins, with the noise on the count of one. */
 struct bins {
     double count[DP_CENSUS_BINS], noise;
+    double mirrored;                        /* deviations from which bins of the other sign count; 0: there is no sign */
     size_t bins, zero, widest, widest_next; /* zero: of the number 0; widest: that may stand out together, or next to others */
     bool taken[DP_CENSUS_BINS];
 };
@@ -306,6 +309,24 @@ static void take_next(struct bins *b, size_t width, size_t *first, size_t *last)
             b->taken[(*last)++] = true;
 }
 
+/* If all bins that were taken have one sign, takes bins of nearly the same magnitudes with the other sign, where an amount of
+ * either sign has its other half: few numbers lie between the two. */
+static void take_mirrored(struct bins *b, size_t *first, size_t *last)
+{
+    if (b->mirrored == 0 || (*first <= b->zero && *last > b->zero))
+        return;
+    const size_t middle = 2 * b->zero + 1, from = *last < middle ? middle - *last - 1 : 0,
+                 to = *first > 0 ? middle - *first + 1 : middle;
+    for (size_t width = 1; width <= b->widest; width *= 2)
+        for (size_t k = from; k + width <= to; k++)
+            take_together(b, b->mirrored, k, width);
+    for (size_t k = from; k < to; k++)
+        if (b->taken[k]) {
+            *first = k < *first ? k : *first;
+            *last = k >= *last ? k + 1 : *last;
+        }
+}
+
 /* The sum of the bins that stand out from the noise, by themselves or together with their neighbours, and of the bins next to
  * these that are above EDGE standard deviations; and the first and the last of them. */
 static double standing_out(struct bins *b, double deviations, size_t *from, size_t *to)
@@ -323,6 +344,7 @@ static double standing_out(struct bins *b, double deviations, size_t *from, size
         return 0;
     if (first == b->zero && last == first + 1) /* its neighbours may be only noise */
         b->widest_next = 0;
+    take_mirrored(b, &first, &last);
     for (size_t width = b->widest_next; width > 0; width /= 2)
         take_next(b, width, &first, &last);
     for (size_t k = first; k < last; k++)
@@ -454,6 +476,7 @@ static double numbers_of(const struct made *m, struct found *f, double *missing)
 {
     struct bins b = {.bins = DP_CENSUS_BINS, .zero = DP_CENSUS_BINS / 2, .widest = 8, .widest_next = 1};
     b.noise = noise_in_bin(m);
+    b.mirrored = m->mirrored;
     for (size_t k = 0; k < DP_CENSUS_BINS; k++)
         b.count[k] = in_bin(m, k);
     double sum = bounds_of(b, m->deviations, &f->low, &f->high, &f->variance);
@@ -578,9 +601,20 @@ static bool are_different(const struct made *m, double numbers, const struct fou
     return f->numeric && f->date[0] == '\0' && numbers > 0 && !seconds && count(m, DP_CENSUS_WHOLE) >= 0.8 * looked;
 }
 
-/* Bounds of numbers of which many are 0. others: the number of cells in no bin or text that exceeds the noise. If only the bin
- * of 0 exceeds it, bounds for other numbers cannot be paid for, but the schema can tell them from 0. If numbers from 1 on exceed
- * it, there may still be zeros, as in an indicator with few zeros. */
+/* How many numbers there are from 0 to the bin of `low`. */
+static double below(const struct made *m, double low)
+{
+    const size_t zero = DP_CENSUS_BINS / 2, end = dp_census_cell(low, false) - 1;
+    double sum = 0;
+    for (size_t k = zero; k < end; k++)
+        sum += in_bin(m, k);
+    return sum;
+}
+
+/* Bounds of numbers of which many are 0, or small. others: the number of cells in no bin or text that exceeds the noise. If only
+ * the bin of 0 exceeds it, bounds for other numbers cannot be paid for, but the schema can tell them from 0. If numbers from 1
+ * on exceed it, there may still be zeros, as in an indicator with few zeros. And there may be numbers of many smaller
+ * magnitudes, each too rare, of which bounds that begin at 0 lose nothing. */
 static void bound_zeros(const struct made *m, double numbers, double others, struct found *f)
 {
     const double noise = noise_in_bin(m);
@@ -593,6 +627,10 @@ static void bound_zeros(const struct made *m, double numbers, double others, str
     } else if (f->low > 0 && f->low <= 1 && in_bin(m, DP_CENSUS_BINS / 2) >= 3 * noise) {
         f->low = 0;
         f->spread = false;
+    } else if (f->low > 0 && f->low <= 0.25 * f->high && others >= 3 * sqrt(f->variance + m->scale * m->scale) &&
+               below(m, f->low) >= 0.5 * others) {
+        f->low = 0;
+        f->small = true;
     }
 }
 
@@ -646,7 +684,7 @@ static bool has_codes(const struct found *f)
 static void tell_lost(const struct made *m, double cells, struct found *f)
 {
     const double noise = sqrt(f->variance + m->scale * m->scale); /* also of the count of missing cells */
-    if (f->line || f->why != NULL || cells < 3 * noise)
+    if (f->line || f->small || f->why != NULL || cells < 3 * noise)
         return;
     if (f->numeric)
         snprintf(f->lost, sizeof f->lost, "about %.0f cells, give or take %.0f, cannot be read as %s, or are beyond the bounds",
@@ -834,6 +872,7 @@ int dp_propose_noised(const struct dp_census *census, const int64_t *noised, int
         dp_census_quantile(0.005 / (double)(census->columns * (DP_CENSUS_CELLS - DP_CENSUS_FORMATS +
                                                                DP_CENSUS_FIRST_PART))); /* two sets of neighbours for a cell */
     m.significant = scale * m.deviations;
+    m.mirrored = dp_census_quantile(0.005 / (double)(16 * census->columns)); /* eight bins, and neighbours among them */
     for (size_t i = 0; i < census->columns; m.noised += DP_CENSUS_CELLS + census->column[i++].texts)
         m.comma = (census->delimiter != ',' && has_commas(&m)) || m.comma;
     m.noised = noised;

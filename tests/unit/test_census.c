@@ -633,6 +633,39 @@ static void zeros_stand_apart(void **state)
     }
 }
 
+/* Noise of 16 on each count, 16.5 in a bin. One of 3 · 900 cells exceeds it from 4.8 deviations on, 79 rows; of 16 · 3 sets
+ * of bins with the other sign, one from 3.7 on, 61 rows. Numbers of many magnitudes are in bins of 17 rows. */
+static void other_signs_and_small_numbers_are_within_the_bounds(void **state)
+{
+    (void)state;
+    static const struct {
+        int others;
+        bool small;
+        const char *expected;
+    } known[] = {{70, false, "\"bounds\":[-2048.0,2048.0]"},
+                 {50, false, "\"bounds\":[1024.0,2048.0]"},
+                 {300, true, "\"bounds\":[0.0,256.0]"},
+                 {50, true, "\"bounds\":[32.0,256.0]"}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        char *text = calloc(1, 100000);
+        assert_non_null(text);
+        size_t at = (size_t)sprintf(text, "x,sex,y\n");
+        for (int row = 0; row < 1000; row++) {
+            const bool other = row < known[i].others;
+            const double x =
+                known[i].small ? (other ? pow(2, -row % 18) : 32.5 + row % 200) : (other ? -1500.5 : 1024.5 + row % 1000);
+            at += (size_t)sprintf(text + at, "%.9g,%s,c%d\n", x, row % 3 ? "f" : "m", row % 2);
+        }
+        json_t *schema = schema_of(text, 16, DP_OK), *x = json_array_get(json_object_get(schema, "columns"), 0);
+        char *said = json_dumps(x, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(6));
+        assert_non_null(strstr(said, known[i].expected));
+        assert_null(json_object_get(x, "note"));
+        free(said);
+        json_decref(schema);
+        free(text);
+    }
+}
+
 /* Noise of 16 on each count: of two bins and missing cells, 3 √(2 / .97² + 1) · 16 = 85; of a year, 3 √(1 / .64 + 1) · 16
  * = 77. */
 static void what_cannot_be_read_is_said(void **state)
@@ -859,6 +892,7 @@ int main(void)
         cmocka_unit_test(a_label_is_classes_or_a_number),
         cmocka_unit_test(neighbours_stand_out_together),
         cmocka_unit_test(zeros_stand_apart),
+        cmocka_unit_test(other_signs_and_small_numbers_are_within_the_bounds),
         cmocka_unit_test(numbers_have_the_cells_of_their_parts),
         cmocka_unit_test(bounds_follow_a_small_spread),
         cmocka_unit_test(noise_is_no_small_spread),

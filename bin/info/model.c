@@ -112,8 +112,8 @@ static void print_doubts(const struct dp_frame *frame, FILE *out)
         fputs("  a lap before the last: chosen by its results it costs what all laps cost (dp-account certify)\n", out);
 }
 
-/* The share of a site is all that its sums have against the operator of the gather. A frame does not say if they had masks, because
- * a masked run has the bytes of an unmasked run. */
+/* Against the operator of the gather the sums of a site have the noise of its share only. A frame does not say if they had
+ * masks, because a masked run has the bytes of an unmasked run. */
 static void print_view(const struct dp_frame *frame, FILE *out)
 {
     char share[40], all[40];

@@ -17,6 +17,7 @@
 #include "fit/fit.h"
 #include "fit/pipeline.h"
 #include "images/map.h"
+#include "ledger/schema_cost.h"
 #include "port/model.h"
 #include "stages/class_weights.h"
 
@@ -209,8 +210,26 @@ static struct dp_fit_facts facts_of(const struct dp_dataset *d, const struct opt
 struct left {
     struct dp_fit_budget budget;
     char epsilon[40], delta[40];
-    char all[40]; /* delta before the schema was paid for */
+    char all[40];  /* delta before the schema was paid for */
+    bool composed; /* the run and the schema are one composition, and epsilon and delta are for both */
 };
+
+/* Whether the schema was paid for as a part of this budget, so that the run has what the composition leaves. */
+static bool composes(struct left *left, const struct dp_dataset *d, const struct options *o, double *delta)
+{
+    struct dp_schema_cost cost = {0};
+    const bool here = d->paid_by != NULL && strcmp(d->paid_by, d->population) == 0 && d->paid_ledger[0] != '\0';
+    left->composed = dp_schema_cost_parse(&cost, d->paid_cost) && o->adjacency == 0 && o->rows == DP_OPT_ABSENT_INT &&
+                     d->persons <= DP_FIT_MOST_COMPOSED && cost.epsilon == o->epsilon &&
+                     (isnan(*delta) || cost.delta == *delta) && (here || o->no_ledger) &&
+                     dp_schema_cost_mu(&cost.charges, &left->budget.before, &left->budget.named);
+    if (left->composed)
+        *delta = cost.delta;
+    else
+        left->budget = (struct dp_fit_budget){0};
+    dp_charges_free(&cost.charges);
+    return left->composed;
+}
 
 /* The budget that was asked for also pays for the schema, which has cost paid and paid_delta. */
 static int find_left(struct left *left, const struct options *o, int64_t persons, double paid, double paid_delta,
@@ -229,9 +248,9 @@ static int find_left(struct left *left, const struct options *o, int64_t persons
     /* Less than the difference by a digit that nobody is shown: the ledger rounds its sum up, and it is not above `delta`. */
     if (paid > 0)
         dp_number_print(dp_round_down((delta - paid_delta) * (1 - 1e-12), 9), left->delta, sizeof left->delta);
-    left->budget = (struct dp_fit_budget){.epsilon = paid > 0 ? dp_round_down(o->epsilon - paid, 9) : o->epsilon,
-                                          .delta = strtod(left->delta, NULL),
-                                          .replace_one = o->adjacency == 1};
+    left->budget.epsilon = paid > 0 ? dp_round_down(o->epsilon - paid, 9) : o->epsilon;
+    left->budget.delta = strtod(left->delta, NULL);
+    left->budget.replace_one = o->adjacency == 1;
     dp_number_print(left->budget.epsilon, left->epsilon, sizeof left->epsilon);
     return DP_OK;
 }
@@ -271,11 +290,13 @@ static int fit(const struct dp_dataset *d, const char *path, const struct option
 {
     const struct dp_fit_facts facts = facts_of(d, o);
     char whole[40], adjacency[20], exec[20], seed[24];
-    struct left left;
     struct dp_fit chosen;
     size_t products;
+    struct options budget = *o;
+    struct left left = {0};
+    const bool paid = d != NULL && !composes(&left, d, o, &budget.delta);
     int rc = check_weights(o, facts.classes, err);
-    rc = rc ?: find_left(&left, o, facts.persons, d != NULL ? d->paid_epsilon : 0, d != NULL ? d->paid_delta : 0, path, err);
+    rc = rc ?: find_left(&left, &budget, facts.persons, paid ? d->paid_epsilon : 0, paid ? d->paid_delta : 0, path, err);
     if (rc != DP_OK)
         return rc;
     snprintf(seed, sizeof seed, "%lld", (long long)o->seed);
@@ -293,6 +314,7 @@ static int fit(const struct dp_dataset *d, const char *path, const struct option
                                      .no_registry = o->no_registry,
                                      .partial = o->partial,
                                      .allow_weak = o->allow_weak,
+                                     .with_schema = left.composed,
                                      .quiet = o->quiet,
                                      .threads = o->threads != DP_OPT_ABSENT_INT ? o->threads
                                                 : d != NULL                     ? threads(d)
@@ -314,7 +336,9 @@ static int fit(const struct dp_dataset *d, const char *path, const struct option
     if (!o->quiet && chosen.reach < LITTLE_REACH)
         fprintf(stderr, "%s: warning: epsilon %s is small for so few %s: the model may be hardly better than %s\n",
                 command.name, stated.epsilon, dp_fit_unit(&facts), facts.classes == 0 ? "the mean" : "the most frequent class");
-    print_facts(&facts, &chosen, &stated, isnan(o->delta),
+    char rule[40];
+    snprintf(rule, sizeof rule, "1e-%d", dp_fit_delta_exponent(facts.persons)); /* a schema may be of more rows */
+    print_facts(&facts, &chosen, &stated, isnan(o->delta) && strcmp(rule, left.all) == 0,
                 d != NULL ? dp_row_norm_basis(d->row_norm, &products) : DP_BASIS_LINE);
     fit_print(stdout, &chosen, &more);
     return d != NULL && d->schema != NULL && !o->quiet ? tell_exports(d, chosen.loss, err) : DP_OK;
@@ -327,7 +351,7 @@ static int choose_basis(const char *path, const struct options *o, struct dp_err
     struct dp_row_plan plan = {.basis = DP_BASIS_COSINES, .bias = true, .norm = DP_NORM_UNIT};
     struct dp_features features = {0};
     struct dp_products products = {0};
-    struct left left;
+    struct left left = {0};
     struct dp_fit chosen;
     int rc = dp_schema_load(&plan.schema, path, err);
     rc = rc ?: dp_features_plan(&features, &plan, err);

@@ -28,7 +28,7 @@
 struct options {
     const char *output, *out, *test, *schema, *infer, *label, *classes, *delimiter, *comment, *columns, *without, *population,
         *ledger, *sql, *person, *part;
-    double split, private_schema, at_most, private_knots, delta;
+    double split, private_schema, of, at_most, private_knots, delta;
     int64_t cols, seed, noise_seed, skip_bad, skip_lines, rows_per_person, products, join;
     int storage, norm, scale, features, basis, bad_cells;
     bool row_is_person;
@@ -65,6 +65,8 @@ static const struct dp_option options[] = {
                    .needed_by = "=sqlite: which rows of the database"),
     DP_OPTION_REAL(0, private_schema, "E", DP_ABOVE(0), "pay epsilon E for the bounds and categories, by counts with noise",
                    .needs = "infer-schema"),
+    DP_OPTION_REAL(0, of, "E", DP_ABOVE(0), "as a part of a budget of E and ten times --delta, which a run has the rest of",
+                   .needs = "private-schema"),
     DP_OPTION_REAL(0, at_most, "E", DP_ABOVE(0), "pay up to E if the table is too small for less", .needs = "private-schema",
                    .at_least = "private-schema"),
     DP_OPTION_REAL(0, private_knots, "E", DP_ABOVE(0),
@@ -230,6 +232,7 @@ static void payment_of(const struct options *o, bool knots, char **ledger_of, st
     *pay = (struct payment_options){.option = knots ? "private-knots" : "private-schema",
                                     .epsilon = knots ? o->private_knots : o->private_schema,
                                     .delta = o->delta,
+                                    .of = o->of,
                                     .most = isnan(o->at_most) ? o->private_schema : o->at_most,
                                     .ledger = o->ledger,
                                     .no_ledger = o->no_ledger,

@@ -139,7 +139,7 @@ propose() {
     elif [ "$adjacency" != null-record ]; then
         fail "--adjacency: a schema is paid for under null-record: --schema names one of yours, --unpaid-schema does without"
     else
-        words+=(--private-schema "$(calculate 'epsilon / 10')" --at-most "$(calculate 'epsilon * 0.3')"
+        words+=(--private-schema "$(calculate 'epsilon / 10')" --of "$(calculate epsilon)" --at-most "$(calculate 'epsilon * 0.3')"
             ${delta:+--delta "$(calculate 'delta / 10')"} ${seed:+--noise-seed "$seed"})
     fi
     said=$(dp-import "$1" --infer-schema "$own_schema" --json "${words[@]}" "$data") || return

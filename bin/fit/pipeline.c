@@ -60,6 +60,7 @@ static void gate(FILE *to, const char *name, const struct fit_options *o)
     fprintf(to, "  %s", name);
     option(to, "epsilon", o->epsilon);
     option(to, "delta", o->delta);
+    flag(to, "with-schema", o->with_schema);
     flag(to, "no-ledger", o->no_ledger);
     flag(to, "partial", o->partial);
     flag(to, "allow-weak", o->allow_weak);

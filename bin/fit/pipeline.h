@@ -8,7 +8,7 @@
 struct fit_options {
     const char *data, *epsilon, *delta, *adjacency; /* as they were typed */
     const char *class_weights, *ledger, *registry, *exec, *model, *seed;
-    bool no_ledger, no_registry, partial, allow_weak, quiet;
+    bool no_ledger, no_registry, partial, allow_weak, with_schema, quiet;
     int64_t threads;
 };
 

@@ -8,6 +8,7 @@
 #include "base/option.h"
 #include "base/unit.h"
 #include "gate/payer.h"
+#include "ledger/schema_cost.h"
 #include "math/bracket.h"
 #include "math/grid.h"
 #include "priv/bands.h"
@@ -169,6 +170,14 @@ static int add_noise(const struct dp_key *key, const struct payment *p, int64_t 
     return rc;
 }
 
+/* The delta of which a schema has a tenth. */
+static double budget_delta(double delta)
+{
+    char text[40];
+    snprintf(text, sizeof text, "%.15g", 10 * delta);
+    return strtod(text, NULL);
+}
+
 int payment_make(const struct payment *p, const struct payment_options *o, const struct identity *identity, const json_t *prior,
                  int64_t *counts, size_t n, json_t **paid, struct dp_err *err)
 {
@@ -188,7 +197,12 @@ int payment_make(const struct payment *p, const struct payment_options *o, const
     if (rc == DP_OK && o->seed == DP_OPT_ABSENT_INT)
         *paid = json_pack("{s:f, s:f, s:s, s:s}", "epsilon", member(prior, "epsilon") + p->epsilon, "delta",
                           member(prior, "delta") + p->delta, "ledger", mark, "population", identity->name);
-    json_object_update_missing(*paid, (json_t *)prior); /* its column of persons */
+    if (*paid != NULL) {
+        const struct dp_record record = record_of(p);
+        struct dp_event event = {.sampling = DP_SAMPLING_NONE, .rate = 1, .queries = 1, .query = {record.query}};
+        dp_schema_cost_add(*paid, prior, &event, o->of, budget_delta(p->delta));
+        json_object_update_missing(*paid, (json_t *)prior); /* its column of persons */
+    }
     sodium_memzero(&key, sizeof key);
     dp_frame_free(lap);
     return rc;

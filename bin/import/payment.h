@@ -10,6 +10,7 @@
 struct payment_options {
     const char *option;     /* its name, for messages */
     double epsilon, delta;  /* delta NAN: a tenth of the default of dp-fit */
+    double of;              /* NAN, or the budget of the schema and a run together */
     double most;            /* epsilon of a schema whose table is too small for less */
     const char *ledger;     /* NULL: the ledger of the population, else the next */
     const char *new_ledger; /* the path of the first ledger, if the population has no ledger */

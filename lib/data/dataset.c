@@ -213,6 +213,7 @@ static int read_paid(struct dp_dataset *d, const json_t *paid, const char *path,
         return DP_OK;
     if (!says || mark == NULL || who == NULL || !(d->paid_epsilon > 0) || !(d->paid_delta > 0 && d->paid_delta < 1))
         return dp_fail(err, DP_E_RUN, "%s: \"paid\" does not say what the schema has cost", path);
+    d->paid_cost = json_dumps(paid, JSON_COMPACT | JSON_REAL_PRECISION(17));
     copy_text(mark, &d->paid_ledger);
     copy_text(who, &d->paid_by);
     return DP_OK;
@@ -450,6 +451,7 @@ void dp_dataset_close(struct dp_dataset *dataset)
     free(dataset->row_norm);
     free(dataset->pixels);
     free(dataset->private_preprocessing);
+    free(dataset->paid_cost);
     free(dataset->paid_ledger);
     free(dataset->paid_by);
     free(dataset->map);

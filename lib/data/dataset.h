@@ -50,6 +50,7 @@ struct dp_dataset {
     double label_scale, label_offset; /* a real label in its own units is label_scale × y + label_offset; defaults: 1 and 0 */
     char *private_preprocessing;      /* "max-abs,mode" or "" */
     double paid_epsilon, paid_delta;  /* what its schema has cost, or 0 */
+    char *paid_cost;                  /* all of "paid", as JSON; NULL: nobody paid */
     char *paid_ledger, *paid_by;      /* the mark of that charge, or "", and the population that paid; NULL: nobody */
     char *row_norm;                   /* how rows were changed: "divided by 1.41, bias, quantised", "unit",
                                        * "hog:v1 28x28 seed 1, unit, bias", … */

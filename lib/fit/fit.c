@@ -124,13 +124,20 @@ static int one_release(struct dp_charges *charges, double multiplier, struct dp_
     return dp_charges_add(charges, &event, 1, err);
 }
 
-/* Computes fit->whole and fit->reach. */
+/* Computes fit->whole and fit->reach. The squares of the mu of Gaussians add up, so the run has what the rest leaves. */
 static int measure(const struct dp_fit_facts *facts, const struct dp_fit_budget *budget, struct dp_fit *fit, struct dp_err *err)
 {
     struct dp_charges charges = {0};
     int rc = one_release(&charges, 1, err);
-    rc = rc ?: dp_calibrate_noise(DP_ACCOUNTANT_BEST, &charges, budget->epsilon, budget->delta, &fit->whole, err);
+    rc = rc
+             ?: dp_calibrate_noise(DP_ACCOUNTANT_BEST, &charges, budget->epsilon, budget->delta - budget->named, &fit->whole,
+                                   err);
     dp_charges_free(&charges);
+    if (rc == DP_OK && budget->before > 0 && !(budget->before * fit->whole < 1))
+        rc = dp_fail(err, DP_E_BUDGET, "the schema has cost epsilon %g at delta %g: nothing is left", budget->epsilon,
+                     budget->delta);
+    if (rc == DP_OK && budget->before > 0)
+        fit->whole = share(1 / sqrt(1 / (fit->whole * fit->whole) - budget->before * budget->before), 1, 1);
     if (rc == DP_OK)
         fit->reach = six((double)facts->persons / ((budget->replace_one ? 2 : 1) * fit->whole * sqrt(all_columns(facts, fit))));
     return rc;
@@ -152,8 +159,9 @@ static int check_reach(const struct dp_fit_facts *facts, const struct dp_fit_bud
     const double least = facts->classes == 0 ? LEAST_REACH_OF_NUMBERS : LEAST_REACH;
     if (fit->reach >= least)
         return DP_OK;
-    int rc = one_release(&charges, six(fit->whole * fit->reach / least), err);
-    rc = rc ?: dp_account_epsilon(DP_ACCOUNTANT_BEST, &charges, budget->delta, &answer, err);
+    const double mu = least / (fit->whole * fit->reach);
+    int rc = one_release(&charges, six(1 / sqrt(mu * mu + budget->before * budget->before)), err);
+    rc = rc ?: dp_account_epsilon(DP_ACCOUNTANT_BEST, &charges, budget->delta - budget->named, &answer, err);
     dp_charges_free(&charges);
     if (rc != DP_OK)
         return rc;
@@ -296,7 +304,7 @@ static int sample(const struct dp_fit_facts *facts, const struct dp_fit_budget *
                  late = with_counts(fit->run == DP_FIT_UNCUT ? fit->gradient / sqrt(DP_FIT_EARLY) : fit->gradient, fit->counts),
                  rate = six(fmax(PERSONS_OF_A_LAP / (double)facts->persons, LEAST_MULTIPLIER_OF_A_SAMPLE / late));
     double factor;
-    if (!facts->here || budget->replace_one || rate >= 0.5)
+    if (!facts->here || budget->replace_one || budget->before > 0 || rate >= 0.5)
         return DP_OK;
     fit->rate = rate;
     int rc = charge(&charges, 1, fit->moments, fit->moments > 0, err);

@@ -23,6 +23,9 @@ struct dp_fit_facts {
 struct dp_fit_budget {
     double epsilon; /* > 0 */
     double delta;   /* in (0, 1) */
+    double
+        before; /* mu of what the same budget has paid for before, Gaussians of all rows, and a part of delta for names; or 0 */
+    double named;
     bool replace_one;
 };
 
@@ -69,6 +72,9 @@ struct dp_fit {
 
 /* The k of the default delta, 10^-k: the largest power of ten below 1 / persons^1.1. persons >= 1. */
 int dp_fit_delta_exponent(int64_t persons);
+
+/* A run over more persons samples its laps, so it is no Gaussian mechanism that composes with a schema exactly. */
+#define DP_FIT_MOST_COMPOSED 131072
 
 /* dp_fit_loss(classes): squared for a number, logistic for two classes, softmax for more. */
 enum dp_loss dp_fit_loss(int64_t classes);

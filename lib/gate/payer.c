@@ -33,6 +33,8 @@ int dp_payer_hello(struct dp_payer *p, const struct dp_frame *hello, struct dp_e
     p->schema = dp_frame_has(hello, DP_F_LEDGER) ? dp_got(strdup(dp_frame_text(hello, DP_F_LEDGER, ""))) : NULL;
     p->contract.adaptive = p->options->adaptive;
     p->contract.site = p->site;
+    if (p->options->with_schema && !dp_schema_cost_parse(&p->with, dp_frame_text(hello, DP_F_SCHEMA_COST, NULL)))
+        return dp_fail(err, DP_E_UNSAFE, "--with-schema: the schema of the data set was not paid for as a part of a budget");
     return dp_contract_read(&p->contract, hello, err);
 }
 
@@ -85,6 +87,29 @@ static int check_start(const struct dp_payer *p, const struct dp_frame *frame, s
     return start[0] == '\0' || dp_frame_bool(frame, DP_F_ELSEWHERE) ? DP_OK : dp_fail(err, DP_E_UNSAFE, "%s", same_people);
 }
 
+/* One composition with the schema: its budget was fixed before, and the run has only Gaussians of all rows, whose plan may
+ * depend on what was released since. */
+static int check_with(const struct dp_payer *p, const struct dp_frame *frame, struct dp_err *err)
+{
+    const struct dp_payer_options *o = p->options;
+    struct dp_charges all = {0};
+    double mu, named;
+    if (o->epsilon != p->with.epsilon || o->delta != p->with.delta)
+        return dp_fail(err, DP_E_UNSAFE, "--with-schema: the schema was paid for as a part of epsilon %g at delta %g",
+                       p->with.epsilon, p->with.delta);
+    if (frame->lap == 1 && dp_frame_has(frame, DP_F_EPSILON))
+        return dp_fail(err, DP_E_UNSAFE, "--with-schema: the run starts from a model, which has a budget of its own");
+    if (dp_charge_batch(frame)->adjacency != DP_ADJACENCY_NULL_RECORD)
+        return dp_fail(err, DP_E_UNSAFE, "--with-schema: the schema was charged under null-record adjacency");
+    if (p->schema == NULL && !o->no_ledger)
+        return dp_fail(err, DP_E_UNSAFE, "--with-schema: no ledger here has the charge for the schema");
+    int rc = dp_plan_charges(&p->contract.plan, p->contract.plan.laps, &all, err);
+    if (rc == DP_OK && !dp_schema_cost_mu(&all, &mu, &named))
+        rc = dp_fail(err, DP_E_UNSAFE, "--with-schema: a lap is no Gaussian mechanism of all rows");
+    dp_charges_free(&all);
+    return rc;
+}
+
 /* A run that starts from a released model adds its cost to the cost of that model (basic composition). */
 static int note_prior(struct dp_payer *p, const struct dp_frame *frame, struct dp_err *err)
 {
@@ -101,8 +126,8 @@ static int note_prior(struct dp_payer *p, const struct dp_frame *frame, struct d
         return dp_fail(err, DP_E_UNSAFE, "the model it starts from states no epsilon that bounds its cost");
     p->prior_delta = dp_frame_real(frame, first ? DP_F_DELTA : DP_F_PRIOR_DELTA, 0);
     if (first && !dp_frame_has(frame, DP_F_EPSILON)) { /* a model that has cost something has paid for the schema, too */
-        p->prior_epsilon = p->schema_epsilon;
-        p->prior_delta = p->schema_delta;
+        p->prior_epsilon = p->options->with_schema ? 0 : p->schema_epsilon;
+        p->prior_delta = p->options->with_schema ? 0 : p->schema_delta;
         if (p->schema_epsilon > 0 && dp_charge_batch(frame)->adjacency != DP_ADJACENCY_NULL_RECORD)
             return dp_fail(err, DP_E_UNSAFE,
                            "the schema was charged under null-record adjacency, this run is under %s: they do not add up", now);
@@ -149,6 +174,7 @@ static struct dp_ledger_run ledger_run(const struct dp_payer *p, const struct dp
     run.elsewhere = dp_frame_bool(frame, DP_F_ELSEWHERE);
     if (run.init == NULL && !dp_frame_has(frame, DP_F_EPSILON)) {
         run.init = p->schema;
+        run.with = o->with_schema ? &p->with.charges : NULL;
         run.elsewhere = p->schema == NULL && p->schema_epsilon > 0;
     }
     if (run.init == NULL) {
@@ -245,6 +271,8 @@ static int check_budget(const struct dp_payer *p, const struct dp_frame *frame, 
 {
     struct dp_charges once = {0};
     int rc = dp_contract_once(&p->contract, frame, &once, err);
+    for (size_t i = 0; rc == DP_OK && i < p->with.charges.count; i++)
+        rc = dp_charges_add(&once, &p->with.charges.charge[i].event, p->with.charges.charge[i].laps, err);
     rc = rc ?: dp_least_check(&p->spend, &once, p->contract.laps.kinds, err);
     dp_charges_free(&once);
     return rc;
@@ -272,12 +300,26 @@ static int check_weak(const struct dp_payer *p, const struct dp_frame *frame, vo
                          say, self, err);
 }
 
+/* The run begins with what its schema has cost. The ledger says so to a run that is resumed. */
+static int begin_with(struct dp_payer *p, struct dp_err *err)
+{
+    const struct dp_charges *with = &p->with.charges;
+    int rc = DP_OK;
+    if (p->contract.last > 0 && !p->options->no_ledger)
+        return DP_OK;
+    for (size_t i = 0; rc == DP_OK && i < with->count; i++)
+        rc = dp_charges_add_run(&p->base, &with->charge[i].event, with->charge[i].laps, err);
+    return rc ?: dp_spend_lost(&p->spend, with, err);
+}
+
 /* Decides how the run is charged, from the contract and the first lap. */
 int dp_payer_begin(struct dp_payer *p, const struct dp_frame *frame, struct dp_err *err)
 {
     const struct dp_payer_options *o = p->options;
     int rc = p->contract.last > 0 ? DP_OK : note_prior(p, frame, err);
+    rc = rc ?: o->with_schema ? check_with(p, frame, err) : DP_OK;
     rc = rc ?: dp_spend_open(&p->spend, o->epsilon, o->delta, o->adaptive ? NULL : &p->contract.plan, err);
+    rc = rc ?: begin_with(p, err);
     if (rc == DP_OK && p->contract.last > 0)
         rc = check_resumed(p, frame, err);
     else if (rc == DP_OK)
@@ -450,6 +492,7 @@ void dp_payer_close(struct dp_payer *p)
     dp_spend_close(&p->spend);
     dp_ledger_free(p->ledger);
     dp_charges_free(&p->base);
+    dp_charges_free(&p->with.charges);
     dp_contract_free(&p->contract);
     free(p->directory);
     free(p->schema);

@@ -8,6 +8,7 @@
 #include "gate/contract.h"
 #include "gate/spend.h"
 #include "ledger/ledger.h"
+#include "ledger/schema_cost.h"
 #include "wire/state.h"
 
 struct dp_payer_options {
@@ -17,6 +18,7 @@ struct dp_payer_options {
     bool no_ledger, partial;
     struct dp_registry_choice registry;
     bool allow_seeded, allow_weak, adaptive;
+    bool with_schema; /* the budget is also for the schema of the data set, in one composition with the run */
 };
 
 struct dp_payer {
@@ -39,6 +41,7 @@ struct dp_payer {
     int64_t until;                          /* the lap up to which the newest checkpoint counts the run; 0: no checkpoint yet */
     int64_t laps;                           /* of the whole run, 0 if unknown */
     double schema_epsilon, schema_delta;    /* what the schema of the data set has cost, or 0 */
+    struct dp_schema_cost with;             /* with_schema: what the schema has cost, and the budget that was fixed before */
     char *schema;                           /* the mark of that charge; NULL: other people paid it, or it is in no ledger */
     double prior_epsilon, prior_delta;      /* cost of the model that the run started from, and of the schema */
     char resumes[DP_LEDGER_MARK];           /* resumed run: the mark of its checkpoint, or "" */

@@ -8,6 +8,7 @@
 #include "ledger/charge_json.h"
 #include "ledger/limit.h"
 #include "ledger/old.h"
+#include "ledger/schema_cost.h"
 #include "priv/rdp.h"
 
 #define HASH_KEY ",\"hash\":\""
@@ -493,6 +494,51 @@ static const char *take_charge(struct dp_ledger_book *book, json_t *line, const 
     return why;
 }
 
+bool dp_ledger_names(const struct dp_event *event)
+{
+    for (int i = 0; i < event->queries; i++)
+        if (event->query[i].kind == DP_QUERY_GAUSSIAN_THRESHOLD)
+            return true;
+    return false;
+}
+
+static bool names_texts(const struct dp_charges *charges)
+{
+    for (size_t i = 0; i < charges->count; i++)
+        if (dp_ledger_names(&charges->charge[i].event))
+            return true;
+    return false;
+}
+
+/* Whether the costs of `before` and of a later run can be one composition. */
+static bool may_join(const struct dp_ledger_book *book, const struct dp_ledger_entry *before, const struct dp_ledger_entry *run)
+{
+    return dp_ledger_entry_ended(before) && before->openings == 1 && before->order == 0 && before->stated == NULL &&
+           !before->whole && before->prior_epsilon == 0 &&
+           dp_ledger_book_root(book, before->who) == dp_ledger_book_root(book, run->who) &&
+           strcmp(before->adjacency, run->adjacency) == 0 && (before->unit == NULL) == (run->unit == NULL);
+}
+
+const char *dp_ledger_book_join(struct dp_ledger_book *book, struct dp_ledger_entry *run, const struct dp_charges *charges)
+{
+    struct dp_charges before = {0};
+    struct dp_ledger_entry *e = run;
+    double mu, named;
+    bool good = run->order == 0 && dp_schema_cost_mu(charges, &mu, &named);
+    if (run->whole)
+        return NULL;
+    while (good && e->init != NULL && dp_ledger_book_mark(book, e->init, &e, NULL) == DP_OK) {
+        good = may_join(book, e, run);
+        for (size_t i = 0; good && i < e->paid.count; i++)
+            good = dp_charges_add_run(&before, &e->paid.charge[i].event, e->paid.charge[i].laps, NULL) == DP_OK;
+        e->within = e->within || good;
+    }
+    good = good && contains(charges, &before);
+    dp_charges_free(&before);
+    run->whole = good;
+    return good ? NULL : "its plan is not one composition with what its schema has cost";
+}
+
 /* The plan of a run, written before its first lap, or before the first lap after it was resumed. */
 static const char *take_plan(struct dp_ledger_book *book, json_t *line)
 {
@@ -516,6 +562,8 @@ static const char *take_plan(struct dp_ledger_book *book, json_t *line)
             why = malformed;
         entry->planned = true;
     }
+    if (why == NULL && entry->init != NULL && names_texts(&plan)) /* the laps of a run name none: it is its schema */
+        why = dp_ledger_book_join(book, entry, &plan);
     dp_charges_free(&entry->plan);
     entry->plan = plan;
     note_line(book, entry);
@@ -821,7 +869,7 @@ int dp_ledger_book_mark(const struct dp_ledger_book *book, const char *text, str
 const struct dp_ledger_entry *dp_ledger_book_parent(const struct dp_ledger_book *book, const struct dp_ledger_entry *entry)
 {
     struct dp_ledger_entry *parent = NULL;
-    if (entry->init == NULL || dp_ledger_book_mark(book, entry->init, &parent, NULL) != DP_OK)
+    if (entry->init == NULL || entry->whole || dp_ledger_book_mark(book, entry->init, &parent, NULL) != DP_OK)
         return NULL;
     return parent;
 }

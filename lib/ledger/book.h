@@ -50,6 +50,8 @@ struct dp_ledger_entry {
     bool bounded;                          /* at most `until` is released before there is another checkpoint */
     struct dp_charges until;
     struct dp_ledger_old *old; /* lines of format 2 (ledger/old.h), or NULL */
+    bool whole;                /* its plan also has what the schema of its data set has cost: see dp_ledger_book_join */
+    bool within;               /* a run with `whole` has its charges: sums count them there */
     size_t who;                /* number of its population, see dp_ledger_book_root */
     size_t covered;            /* 1 + number of the limit that was set after this run, and began with its cost; 0: none */
     /* from its close line */
@@ -106,6 +108,15 @@ const char *dp_ledger_book_hash(const struct dp_ledger_book *book);
 
 /* The run whose newest name this is, or NULL. */
 struct dp_ledger_entry *dp_ledger_book_find(const struct dp_ledger_book *book, const char *run);
+
+/* dp_ledger_book_join(book, entry, charges): the epsilon and delta of this run are for one composition of its own laps and of
+ * the runs before it, a schema and knots. Its charges must have all of theirs. All must be Gaussians without sampling, or
+ * thresholds: then later multipliers may depend on released values, because the sum of mu^2 was fixed before the first
+ * (dp-privacy(7)). Sets entry->whole, and `within` of the runs before it. Returns NULL, or a sentence that says why not. */
+const char *dp_ledger_book_join(struct dp_ledger_book *book, struct dp_ledger_entry *entry, const struct dp_charges *charges);
+
+/* Whether the event has a delta of its own for names, as a schema has, and no lap of a run. */
+bool dp_ledger_names(const struct dp_event *event);
 
 /* Raises the laps of each event in the list to at least the laps of the plan. */
 int dp_ledger_add_plan(const struct dp_ledger_entry *entry, struct dp_charges *charges, struct dp_err *err);

@@ -399,7 +399,13 @@ static int note_open(struct dp_ledger *l, const struct dp_ledger_run *run, bool 
     free(batch->text);
     batch_start(batch, &l->book);
     rc = rc ?: batch_add(batch, open_line(run, l->run, addition), err);
-    return rc ?: accept(l, batch, err);
+    rc = rc ?: accept(l, batch, err);
+    if (rc != DP_OK || run->with == NULL)
+        return rc;
+    const char *why = dp_ledger_book_join(&l->book, dp_ledger_book_find(&l->book, l->run), run->with);
+    return why == NULL
+               ? DP_OK
+               : dp_fail(err, DP_E_UNSAFE, "the schema has not cost in the ledger %s what its data set says: %s", l->path, why);
 }
 
 /* Opens the run in the book, or says why it does not fit. A run that fits in no other way chooses addition only, which a used
@@ -854,6 +860,8 @@ int dp_ledger_entry_cost(const struct dp_ledger_book *book, const struct dp_ledg
 {
     bool ended = e->close != NULL && strcmp(e->status, "interrupted") != 0;
     struct dp_answer own = {.upper = e->epsilon};
+    if (e->within) /* the run that has its charges counts */
+        return DP_OK;
     if (strcmp(e->adjacency, adjacency) != 0)
         return dp_fail(err, DP_E_UNSAFE, "the run %s in the ledger %s is under %s adjacency, the budget is not", e->run,
                        book->path, e->adjacency);

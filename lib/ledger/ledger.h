@@ -51,6 +51,8 @@ struct dp_ledger_run {
     int64_t laps;               /* planned laps, 0 if unknown */
     int64_t done;               /* laps up to the checkpoint that it is resumed from */
     const struct dp_plan *plan; /* what these laps are; may be NULL where laps is 0 */
+    const struct dp_charges *with; /* NULL, or what the schema of the data set has cost, from `init` on: with the plan it is one
+                                    * composition, which epsilon and delta are for (dp_ledger_book_join) */
     const struct dp_charges *charges; /* or the whole plan, which is admitted as one piece */
     bool partial;                     /* the run may begin even if the population's budget does not cover all its laps */
 };

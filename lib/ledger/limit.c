@@ -78,15 +78,19 @@ static struct dp_event counted(const struct dp_event *event, bool first, int64_t
     return as;
 }
 
-/* spent[i] += the cost of the charges of a run, the first or not, with that plan. */
+/* spent[i] += the cost of the charges of a run, the first or not, with that plan. whole: the run also has the charges of a
+ * schema, whose thresholds the filter counts with the run of the schema. */
 static int add_charges(const struct dp_ledger_limit *limit, struct dp_ledger_costs *costs, const struct dp_charges *charges,
-                       bool first, const struct dp_charges *plan, double spent[DP_LEDGER_ORDERS], struct dp_err *err)
+                       bool first, bool whole, const struct dp_charges *plan, double spent[DP_LEDGER_ORDERS],
+                       struct dp_err *err)
 {
     int rc = DP_OK;
     for (size_t c = 0; rc == DP_OK && c < charges->count; c++) {
         const struct dp_charge *charge = &charges->charge[c];
         struct dp_event as = counted(&charge->event, first, charge->laps, dp_charges_laps(plan, &charge->event));
         int64_t times = dp_event_times(&charge->event, charge->laps);
+        if (whole && dp_ledger_names(&charge->event))
+            continue;
         for (size_t i = 0; rc == DP_OK && times > 0 && i < limit->orders; i++) {
             double r = 0;
             rc = cost_of(costs, &as, limit->order[i].order, &r, err);
@@ -115,7 +119,7 @@ static int add_entry(const struct dp_ledger_limit *limit, struct dp_ledger_costs
     if (entry->holds)
         add_filter(limit, entry, spent);
     else
-        rc = rc ?: add_charges(limit, costs, &own, first, &entry->plan, spent, err);
+        rc = rc ?: add_charges(limit, costs, &own, first, entry->whole, &entry->plan, spent, err);
     *terms += own.count + 1;
     dp_charges_free(&own);
     return rc;
@@ -175,6 +179,8 @@ struct dp_ledger_added dp_ledger_limit_added(const struct dp_ledger_book *book, 
     struct dp_ledger_added sum = {0};
     for (size_t i = 0; i < book->entries; i++) {
         const struct dp_ledger_entry *entry = &book->entry[i];
+        if (entry->within && entry != self)
+            continue;
         bool spent = dp_ledger_entry_spent(entry) || (entry->close == NULL && entry->plan.count > 0);
         if (!dp_ledger_limit_binds(book, limit, entry) || (entry != self && !spent))
             continue;
@@ -242,7 +248,7 @@ static int fits(const struct dp_ledger_book *book, const struct dp_ledger_limit 
     if (self->holds)
         add_filter(limit, self, spent);
     else
-        rc = add_charges(limit, costs, charges, self == first, plan, spent, err);
+        rc = add_charges(limit, costs, charges, self == first, self->whole, plan, spent, err);
     *yes = false;
     for (size_t i = 0; rc == DP_OK && i < limit->orders && !limit->addition && !*yes; i++) {
         double sum = (others[i] + spent[i]) * (1 + (double)(charges->count + 8) * 0x1p-52);
@@ -268,6 +274,8 @@ int dp_ledger_limit_whole(const struct dp_ledger_entry *self, const struct dp_le
                           struct dp_charges *charges, struct dp_err *err)
 {
     int rc = dp_ledger_entry_base(self, charges, err);
+    for (size_t i = 0; rc == DP_OK && run->with != NULL && i < run->with->count; i++)
+        rc = dp_charges_add_run(charges, &run->with->charge[i].event, run->with->charge[i].laps, err);
     return rc ?: laps > run->done ? dp_plan_continue(run->plan, run->done, laps, charges, err) : DP_OK;
 }
 

@@ -115,15 +115,17 @@ static int total_add(struct total *t, const struct dp_ledger_entry *entry)
     if (t->limit == NULL || strcmp(entry->population, entry->data) != 0)
         t->population = entry->population;
     t->runs++;
+    dp_ledger_add_text(t->data, entry->data);
+    if (entry->preprocessing[0] != '\0')
+        dp_ledger_add_text(t->preprocessing, entry->preprocessing);
+    if (entry->within) /* counted with the run that has its charges */
+        return 0;
     t->open += entry->close == NULL;
     t->releases += entry->stated != NULL;
     t->laps += entry->stated != NULL ? 0 : dp_ledger_entry_laps(entry);
     t->seeded |= entry->seeded;
     t->prior_epsilon += entry->prior_epsilon;
     t->prior_delta += entry->prior_delta;
-    dp_ledger_add_text(t->data, entry->data);
-    if (entry->preprocessing[0] != '\0')
-        dp_ledger_add_text(t->preprocessing, entry->preprocessing);
     int bad = dp_ledger_sum_add(&t->sum, entry, NULL) != DP_OK;
     if (dp_ledger_run_epsilon(entry, &own, NULL) != DP_OK) {
         t->unbounded = true;

@@ -23,9 +23,11 @@ struct state {
 };
 
 #define DP_OPTIONS struct options
-#define BUDGET "epsilon, delta, ledger, no-ledger, registry, no-registry, partial, adaptive, allow-weak"
+#define BUDGET "epsilon, delta, ledger, no-ledger, registry, no-registry, partial, adaptive, allow-weak, with-schema"
 static const struct dp_option options[] = {
     DP_PAYER_OPTIONS(pay, .unless = "trial, non-private, public"),
+    DP_OPTION_FLAG(0, pay.with_schema, "the budget is also for the schema of the data set, in one composition with the run",
+                   .excludes = "adaptive"),
     DP_OPTION_TEXT(0, trial, "DIR", "no budget: dp-tune made this directory, and charges for the run",
                    .excludes = BUDGET
                    ", non-private, public: dp-tune has the budget and the ledger, and what a trial does is known beforehand"),
@@ -113,6 +115,7 @@ static int account_hello(struct dp_stage *stage, struct dp_frame *frame, struct 
     dp_frame_drop(frame, DP_F_EPSILON); /* cost of the schema: from here on, frames say what the run has cost */
     dp_frame_drop(frame, DP_F_DELTA);
     dp_frame_drop(frame, DP_F_LEDGER);
+    dp_frame_drop(frame, DP_F_SCHEMA_COST);
     if (rc == DP_OK && o->public)
         rc = check_public(&s->payer, err);
     return rc == DP_OK && o->trial != NULL ? begin_trial(stage, err) : rc;

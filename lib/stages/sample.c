@@ -364,6 +364,7 @@ static int announce_paid(const struct dp_stage *stage, struct dp_frame *hello, s
                        "the schema of the data set was paid for, and a run of shards does not inherit that charge");
     dp_frame_set_real(hello, DP_F_EPSILON, d->paid_epsilon);
     dp_frame_set_real(hello, DP_F_DELTA, d->paid_delta);
+    dp_frame_set_text(hello, DP_F_SCHEMA_COST, d->paid_cost, strlen(d->paid_cost));
     if (strcmp(d->paid_by, d->population) == 0 && d->paid_ledger[0] != '\0')
         dp_frame_set_text(hello, DP_F_LEDGER, d->paid_ledger, strlen(d->paid_ledger));
     return DP_OK;

@@ -105,6 +105,7 @@ enum dp_lifetime {
     X(DP_F_COLUMNS, "columns", DP_T_ARRAY, DP_MOVING, LAP)               /* i8, the coordinates of this lap (primal) */        \
     X(DP_F_NOISE_SCALE, "noise_scale", DP_T_REAL, DP_STATED, RUN)        /* of the noise of the last release */                \
     X(DP_F_MULTIPLIERS, "multipliers", DP_T_ARRAY, DP_PRIVATE, HELLO)    /* hello: laps f8, multipliers that follow a schedule, else 0 */ \
+    X(DP_F_SCHEMA_COST, "schema_cost", DP_T_TEXT, DP_PRIVATE, HELLO)     /* hello: what the schema of the data set has cost, JSON */ \
     X(DP_F_ELSEWHERE, "elsewhere", DP_T_BOOL, DP_PRIVATE, LAP)           /* the model it starts from is of another population */ \
     X(DP_F_UNTRACKED, "untracked", DP_T_BOOL, DP_STATED, MODEL)          /* no ledger has the run: --no-ledger */              \
     X(DP_F_LEDGER, "ledger", DP_T_TEXT, DP_STATED, MODEL)                /* mark of the charge's line: run:seq:hash */         \

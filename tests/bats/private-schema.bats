@@ -325,7 +325,118 @@ true"
     fit.sh people.csv --label income --epsilon 1 --no-registry -q
     assert_equal "$(jq -c 'select(.kind == "open") | .epsilon' people.json.ledger)" "0.1
 0.05
-0.85"
+1"
+}
+
+# mu_of RUN...: the root of the sum of 1/z^2 over the Gaussian noise of the close lines of the ledger, from that line on
+mu_of() {
+    jq -s --argjson n "$1" '[[.[] | select(.kind == "close")][$n].charges[] | .laps as $laps | .queries[] | $laps / (.multiplier * .multiplier)] |
+        add | sqrt' people.json.ledger
+}
+
+@test "schema, knots and run of a table are one composition, and nothing of it is left out" {
+    people 20000
+    fit.sh people.csv --label income --epsilon 1 --no-registry -q
+    # the run has the charges of the schema and of the knots, and its own
+    all=$(mu_of 2) schema=$(mu_of 0) knots=$(mu_of 1)
+    assert_equal "$(jq -c 'select(.kind == "close") | .charges[0]' people.json.ledger | sort -u | grep -c threshold)" 1
+    # delta(1) of one Gaussian of that mu, and the delta for names: an independent computation
+    run python3 -c "
+from math import erfc, exp, sqrt
+def above(x): return erfc(x / sqrt(2)) / 2
+mu = $all
+print(0.5e-6 + above(1 / mu - mu / 2) - exp(1) * above(1 / mu + mu / 2))"
+    assert_success
+    awk -v delta="$output" 'BEGIN { exit !(delta <= 1e-5 && delta > 0.999e-5) }'
+    # and the calculator has the same list
+    jq -s -c '[.[] | select(.kind == "close")][2].charges[]' people.json.ledger > list
+    run dp-account epsilon --delta 1e-5 --json list
+    assert_success
+    awk -v e="$(jq .epsilon <<< "$output")" 'BEGIN { exit !(e <= 1 && e > 0.999) }'
+    # the run has nearly all of it: by addition it had .85
+    awk -v all="$all" -v schema="$schema" -v knots="$knots" 'BEGIN { exit !(sqrt(all^2 - schema^2 - knots^2) > 0.97 * all) }'
+    # statements: the model, its certificate and the report of the people
+    assert_equal "$(dp-info --get epsilon people.model | awk '{ print ($1 <= 1 && $1 > 0.999) }') $(dp-info --get delta people.model)" "1 1e-05"
+    dp-account certify --ledger people.json.ledger --model people.model > certificate
+    assert_equal "$(jq -c '[.epsilon <= 1, .delta, (.runs | length), .not_in_ledger]' certificate)" '[true,1e-05,1,null]'
+    run dp-account report people.json.ledger
+    assert_line --partial "spent: epsilon 1 at delta 1e-05, by 3 runs"
+    dp-account verify people.json.ledger
+    # a budget of the people begins with the cost of the composition, not with the sum of its parts
+    run dp-account budget people.json.ledger --data people.dp --epsilon 2 --delta 2e-5 --after-runs --addition --no-registry
+    assert_success
+    assert_equal "$(jq -s '[.[] | select(.kind == "budget")][-1].before | [.epsilon <= 1, .delta]' -c people.json.ledger)" '[true,1e-05]'
+    # a second run on the same data set has another budget, as large
+    fit.sh people.dp --epsilon 1 --no-registry -q -o second
+    run dp-account report people.json.ledger
+    assert_line --partial "spent: epsilon 2 at delta 2e-05"
+    # and no third one fits
+    run fit.sh people.dp --epsilon 1 --no-registry -q -o third
+    assert_failure 5
+}
+
+@test "a run is one composition with a schema only under the budget that was fixed before it" {
+    people 20000
+    fit.sh people.csv --label income --epsilon 1 --no-registry -q
+    # another budget: the cost of the schema is added
+    fit.sh people.dp --epsilon 2 --no-registry -q -o second --print | grep -q -- --with-schema && false
+    fit.sh people.dp --epsilon 2 --no-registry -q -o second
+    assert_equal "$(jq -s '[.[] | select(.kind == "open")][-1].epsilon' people.json.ledger)" 1.85
+    gate() {
+        run dp-loop --laps 2 -q -- "dp-sample --data ${2:-people.dp} --mode full | dp-grad --data ${2:-people.dp} --loss logistic --clip 1 |
+            dp-noise --multiplier 100 | dp-account $1 --no-ledger | dp-step --step 1"
+    }
+    gate "--epsilon 2 --delta 1e-5 --with-schema"
+    assert_failure 5
+    assert_output --partial "--with-schema: the schema was paid for as a part of epsilon 1 at delta 1e-05"
+    gate "--epsilon 1 --delta 1e-5 --with-schema"
+    assert_success
+    gate "--epsilon 1 --delta 1e-5 --with-schema --adaptive"
+    assert_failure 2
+    dp-import people.csv --schema <(jq 'del(.paid)' people.json) -o free.dp -q
+    gate "--epsilon 1 --delta 1e-5 --with-schema" free.dp
+    assert_failure 5
+    assert_output --partial "--with-schema: the schema of the data set was not paid for as a part of a budget"
+    # samples are no Gaussian mechanism of all rows
+    run dp-loop --laps 2 -q -- "dp-sample --data people.dp --rate 0.1 | dp-grad --data people.dp --loss logistic --clip 1 |
+        dp-noise --multiplier 100 | dp-account --epsilon 1 --delta 1e-5 --with-schema --no-ledger | dp-step --step 1"
+    assert_failure 5
+    assert_output --partial "--with-schema: a lap is no Gaussian mechanism of all rows"
+}
+
+@test "a composition that leaves out a charge is refused, by the gate and by each reader of the ledger" {
+    people 20000
+    fit.sh people.csv --label income --epsilon 1 --no-registry -q
+    edit=people.dp/dataset.json
+    jq '.paid.charges |= .[:1]' $edit > less && cp less $edit
+    run fit.sh people.dp --epsilon 1 --no-registry -q -o second
+    assert_failure 5
+    assert_output --partial "the schema has not cost in the ledger people.json.ledger what its data set says"
+}
+
+@test "a run with its schema that is resumed is still one composition with it" {
+    people 20000
+    fit.sh people.csv --label income --epsilon 1 --no-registry -q
+    filter stop '
+if frame["kind"] == "lap" and frame["lap"] == 9 and not os.path.exists("stopped"):
+    open("stopped", "w").close()
+    sys.exit(1)'
+    pipeline='dp-sample --data people.dp --mode full | dp-grad --data people.dp --loss logistic --clip 1 | dp-noise --multiplier 30 |
+        dp-account --epsilon 1 --delta 1e-5 --with-schema --ledger '"$PWD"'/people.json.ledger | dp-step --step 1 | ./stop'
+    run dp-loop --laps 12 --checkpoint there --checkpoint-every 4 -q -o whole -- "$pipeline"
+    assert_failure 1
+    dp-loop --laps 12 --resume there -q -o whole -- "$pipeline"
+    dp-account verify people.json.ledger
+    # lap 9 went out twice, so it is paid for twice; one lap of the schema and one of the knots
+    assert_equal "$(jq -s '[.[] | select(.kind == "close")][-1].laps' people.json.ledger)" "$((12 + 1 + 2))"
+    # one Gaussian of all these, by an independent computation
+    run python3 -c "
+from math import erfc, exp, sqrt
+def above(x): return erfc(x / sqrt(2)) / 2
+mu, e = $(mu_of -1), $(jq -s '[.[] | select(.kind == "close")][-1].epsilon' people.json.ledger)
+print(0.5e-6 + above(e / mu - mu / 2) - exp(e) * above(e / mu + mu / 2))"
+    awk -v delta="$output" 'BEGIN { exit !(delta <= 1e-5 && delta > 0.999e-5) }'
+    assert_equal "$(dp-info --get epsilon whole | awk -v e="$(jq -s '[.[] | select(.kind == "close")][-1].epsilon' people.json.ledger)" '{ print ($1 >= e * (1 - 1e-6)) }')" 1
 }
 
 way_out='--header or --no-header says what this line is; --skip-lines N skips lines above a header'
@@ -655,7 +766,7 @@ PYTHON
     assert_equal "$(sort ./*.got | uniq -c | tr -s ' ' | tr '\n' ';' | grep -o ' 1 0;')" " 1 0;"
     # the knots and the model are charged, too: 3 runs of the one that was first, and nothing of the others
     assert_equal "$(dp-account report people.json.ledger --json | jq '.runs | length')" 3
-    assert_equal "$(dp-account report people.json.ledger --json | jq '[.runs[].epsilon] | add <= 1')" true
+    assert_equal "$(dp-account report people.json.ledger --json | jq '.populations[].epsilon <= 1')" true
 }
 
 @test "a schema's file is taken before it is paid for, and one that a dead import left empty is taken again" {
@@ -714,7 +825,7 @@ PYTHON
         if [ "$home" = none ]; then unset HOME; else export HOME=$home; fi
         fit.sh people.csv --label income --epsilon 1 -q 2> said || { cat said && false; }
         # all of it is in one ledger, and the data set finds it again
-        assert_equal "$(dp-account report people.json.ledger --json | jq '[.runs[].epsilon] | add <= 1')" true
+        assert_equal "$(dp-account report people.json.ledger --json | jq '.populations[].epsilon <= 1')" true
         fit.sh people.dp --epsilon 1 -q -o again 2> said || { cat said && false; }
         assert_not_exist people.dp/ledger
         cd ..

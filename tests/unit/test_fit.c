@@ -296,6 +296,49 @@ static void rows_of_a_person_share_a_step(void **state)
     assert_true(three.step == 16);
 }
 
+/* The delta of a Gaussian mechanism of that mu at epsilon (Balle and Wang 2018, equation 6). */
+static double delta_of(double mu, double epsilon)
+{
+    return erfc((epsilon / mu - mu / 2) / sqrt(2)) / 2 - exp(epsilon) * erfc((epsilon / mu + mu / 2) / sqrt(2)) / 2;
+}
+
+/* Schema, knots and run are one composition: the run has what the curve of all leaves, and not more. */
+static void a_run_has_what_its_schema_leaves(void **state)
+{
+    (void)state;
+    const int64_t classes[] = {0, 2, 3};
+    struct dp_fit_budget budget = {.epsilon = 1, .delta = 1e-5, .before = 0.03, .named = 5e-7};
+    struct dp_fit_facts facts = {.persons = 20000, .columns = 40, .constant = true, .here = true};
+    struct dp_fit fit, free;
+    struct dp_err err;
+    for (size_t i = 0; i < 3; i++)
+        for (budget.epsilon = 0.25; budget.epsilon <= 4; budget.epsilon *= 4) {
+            facts.classes = classes[i];
+            enum dp_loss loss = dp_fit_loss(classes[i]);
+            assert_int_equal(dp_fit_choose(&facts, &budget, loss, &fit, &err), DP_OK);
+            assert_int_equal(
+                dp_fit_choose(&facts, &(struct dp_fit_budget){.epsilon = budget.epsilon, .delta = 1e-5}, loss, &free, &err),
+                DP_OK);
+            assert_true(fit.whole > free.whole && fit.rate == 1);
+            double laps = (double)(fit.laps + fit.temperature);
+            double squares = fit.moments > 0 ? 1 / (fit.moments * fit.moments) : 0;
+            if (fit.run == DP_FIT_UNCUT)
+                laps = (double)fit.late + DP_FIT_EARLY * (double)(fit.laps - fit.late);
+            squares += laps / (fit.gradient * fit.gradient);
+            squares += fit.counts > 0 ? (double)fit.laps / (fit.counts * fit.counts) : 0;
+            double delta = budget.named + delta_of(sqrt(squares + budget.before * budget.before), budget.epsilon);
+            assert_true(delta <= budget.delta && delta > 0.999 * budget.delta);
+        }
+    /* a schema that has cost all of it */
+    budget = (struct dp_fit_budget){.epsilon = 0.25, .delta = 1e-5, .before = 0.2, .named = 5e-7};
+    assert_int_equal(dp_fit_choose(&facts, &budget, DP_LOSS_SOFTMAX, &fit, &err), DP_E_BUDGET);
+    /* samples are no Gaussian of all rows */
+    facts.persons = 4 * DP_FIT_MOST_COMPOSED;
+    budget = (struct dp_fit_budget){.epsilon = 1, .delta = 1e-7, .before = 0.01, .named = 1e-8};
+    assert_int_equal(dp_fit_choose(&facts, &budget, DP_LOSS_SOFTMAX, &fit, &err), DP_OK);
+    assert_true(fit.rate == 1);
+}
+
 static void of_the_library(void **state)
 {
     (void)state;
@@ -381,6 +424,7 @@ int main(void)
         cmocka_unit_test(rows_of_a_person_share_a_step),
         cmocka_unit_test(curves_need_a_reach),
         cmocka_unit_test(products_need_persons),
+        cmocka_unit_test(a_run_has_what_its_schema_leaves),
         cmocka_unit_test(of_the_library),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

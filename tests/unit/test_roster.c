@@ -491,11 +491,12 @@ static void a_gather_says_what_is_its_own(void **state)
                                               DP_F_STAGE,     DP_F_LAPS,     DP_F_KINDS,        DP_F_STATUS,   DP_F_MESSAGE,
                                               DP_F_EXHAUSTED, DP_F_WHERE,    DP_F_MODEL_DIGEST, DP_F_MODEL_LAP},
                                lap_may_not[] = {
-                                   DP_F_FORMAT,    DP_F_SOFTWARE,    DP_F_RUN,          DP_F_SEED,        DP_F_DIRECTORY,
-                                   DP_F_STAGE,     DP_F_STATUS,      DP_F_WHERE,        DP_F_MESSAGE,     DP_F_EXHAUSTED,
-                                   DP_F_KINDS,     DP_F_SUM,         DP_F_CHOICE,       DP_F_ROWS,        DP_F_X,
-                                   DP_F_Y,         DP_F_UPDATES,     DP_F_PERSON_ROWS,  DP_F_MULTIPLIERS, DP_F_GAP,
-                                   DP_F_OBJECTIVE, DP_F_INTERRUPTED, DP_F_MODEL_DIGEST, DP_F_MODEL_LAP,   DP_F_MEMBERS};
+                                   DP_F_FORMAT,     DP_F_SOFTWARE,    DP_F_RUN,          DP_F_SEED,        DP_F_DIRECTORY,
+                                   DP_F_STAGE,      DP_F_STATUS,      DP_F_WHERE,        DP_F_MESSAGE,     DP_F_EXHAUSTED,
+                                   DP_F_KINDS,      DP_F_SUM,         DP_F_CHOICE,       DP_F_ROWS,        DP_F_X,
+                                   DP_F_Y,          DP_F_UPDATES,     DP_F_PERSON_ROWS,  DP_F_MULTIPLIERS, DP_F_GAP,
+                                   DP_F_OBJECTIVE,  DP_F_INTERRUPTED, DP_F_MODEL_DIGEST, DP_F_MODEL_LAP,   DP_F_MEMBERS,
+                                   DP_F_SCHEMA_COST};
     for (int i = 0; i < DP_F_COUNT; i++) {
         bool may = false, may_not = false;
         struct dp_err err = {0};

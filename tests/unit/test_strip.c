@@ -6,10 +6,10 @@
 #include "shards/strip.h"
 
 /* Fields of a stream, of a key and of rows: no lap frame has them at the border. */
-static const char *const never[] = {"format",      "software",    "run",     "seed",      "directory", "stage",
-                                    "status",      "where",       "message", "kinds",     "exhausted", "model_digest",
-                                    "model_lap",   "interrupted", "rows",    "X",         "y",         "updates",
-                                    "person_rows", "multipliers", "gap",     "objective", "members",   NULL};
+static const char *const never[] = {
+    "format",      "software",    "run",          "seed",      "directory",   "stage",       "status", "where", "message",
+    "kinds",       "exhausted",   "model_digest", "model_lap", "interrupted", "rows",        "X",      "y",     "updates",
+    "person_rows", "multipliers", "gap",          "objective", "members",     "schema_cost", NULL};
 /* Fields that the gate states: they come with a model, and no site answers them. */
 static const char *const stated[] = {"noise_scale", "untracked", "ledger", "epsilon",     "delta",  "prior_epsilon",
                                      "prior_delta", "adjacency", "trial",  "selected_on", "trials", NULL};
@@ -17,8 +17,8 @@ static const char *const place[] = {"shard", "shards", "first_row", NULL};
 /* A hello frame of a gather has these only, and an answer to it all but these. */
 static const char *const told[] = {"format",  "software",  "run",          "shard",     "shards", "stage", "status", "where",
                                    "message", "exhausted", "model_digest", "model_lap", "kinds",  "laps",  NULL};
-static const char *const kept[] = {"seed",        "directory", "rows", "X",         "y",       "updates",
-                                   "person_rows", "elsewhere", "gap",  "objective", "members", NULL};
+static const char *const kept[] = {"seed",      "directory", "rows",      "X",       "y",           "updates", "person_rows",
+                                   "elsewhere", "gap",       "objective", "members", "schema_cost", NULL};
 
 static bool is_in(const char *const *list, const char *key)
 {

@@ -127,7 +127,7 @@ static void make_block(struct dp_transformed *transformed, const struct dp_trans
     dp_panels_multiply(&transformed->panels, rows, count, batch->features, batch->constant, wide, product);
     for (size_t i = 0; i < count; i++) {
         size_t at = batch->dataset != NULL ? (size_t)batch->id[todo[i]] : todo[i];
-        double length = sqrt(dp_row_norm2(rows[i]) + batch->constant * batch->constant);
+        double length = transformed->unit ? sqrt(dp_row_norm2(rows[i]) + batch->constant * batch->constant) : 1;
         cut(transformed, length, product + i * transformed->width, transformed->z + at * transformed->width,
             &transformed->cut[at]);
         transformed->norm2[at] = dp_row_norm2(dp_transformed_row(transformed, at));

@@ -24,6 +24,7 @@
     STAGE(select)        \
     STAGE(account)       \
     STAGE(transform)     \
+    STAGE(table)         \
     STAGE(step)          \
     STAGE(adapt)         \
     STAGE(eval)

@@ -39,6 +39,7 @@ enum dp_waits {
     X(DP_MEANS_GRADIENT,    "gradient",    DP_F_SUM,    "dp-step",      false) /* a sum of negative gradients, for a step */   \
     X(DP_MEANS_MOVE,        "move",        DP_F_SUM,    "dp-step",      false) /* a sum that the model moves by */             \
     X(DP_MEANS_MOMENTS,     "moments",     DP_F_SUM,    "dp-transform", false) /* a sum of second moments */                   \
+    X(DP_MEANS_TABLES,      "tables",      DP_F_SUM,    "dp-table",     false) /* counts and sums of tables */               \
     X(DP_MEANS_TEMPERATURE, "temperature", DP_F_SUM,    "dp-step",      false) /* derivatives for one factor on all scores */  \
     X(DP_MEANS_CHOICE,      "choice",      DP_F_CHOICE, "dp-step",      false) /* the choice of a step or a model */           \
     X(DP_MEANS_TRANSFORM,   "transform",   DP_F_SUM,    "dp-transform", true)  /* moments that dp-transform takes */           \

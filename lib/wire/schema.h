@@ -79,6 +79,7 @@ enum dp_lifetime {
     X(DP_F_DIRECTION, "direction", DP_T_ARRAY, DP_MOVING, RUN)           /* of its shape, the model moves against it */        \
     X(DP_F_SUM, "sum", DP_T_ARRAY, DP_PAID, LAP)                         /* of its shape, i8 × grid, or f8 (non-private) */    \
     X(DP_F_LABEL_COLUMNS, "label_columns", DP_T_INT, DP_FIXED, RUN)      /* moments: the number of last columns that are labels */ \
+    X(DP_F_TABLES, "tables", DP_T_TEXT, DP_MOVING, MODEL)                /* the tables that are counted in sum, JSON (tables/tables.h) */ \
     X(DP_F_WITHIN, "within", DP_T_ARRAY, DP_PAID, RUN)                   /* 1 × 1 i8: twice the sum of ±1/2, + within the bound */ \
     X(DP_F_CHOICE, "choice", DP_T_ARRAY, DP_PAID, LAP)                   /* 1 × 1 i8: which of the steps or candidates was chosen, from 0 */ \
     X(DP_F_GRID, "grid", DP_T_REAL, DP_MOVING, LAP)                                                                            \

@@ -64,6 +64,7 @@ static void a_meaning_names_the_stage_that_takes_it(void **state)
     assert_string_equal(taker(DP_F_SUM, DP_MEANS_MOVE), "dp-step");
     assert_string_equal(taker(DP_F_SUM, DP_MEANS_MOMENTS), "dp-transform");
     assert_string_equal(taker(DP_F_SUM, DP_MEANS_TRANSFORM), "dp-transform");
+    assert_string_equal(taker(DP_F_SUM, DP_MEANS_TABLES), "dp-table");
     assert_string_equal(taker(DP_F_SUM, DP_MEANS_TAKEN), "dp-step");
     assert_string_equal(taker(DP_F_CHOICE, DP_MEANS_CHOICE), "dp-step");
     assert_string_equal(taker(DP_F_CHOICE, DP_MEANS_MOMENTS), "dp-step"); /* which is not a meaning of a choice */

@@ -1,0 +1,114 @@
+#include "tables/cells.h"
+
+#include "base/mem.h"
+#include "base/number.h"
+#include "data/carried.h"
+
+/* Numbers the cells that are not listed. */
+static void number_cells(struct dp_cell_column *column, size_t listed, bool other, bool missing)
+{
+    column->listed = column->cells = listed;
+    column->other = other ? column->cells++ : SIZE_MAX;
+    column->missing = missing ? column->cells++ : SIZE_MAX;
+}
+
+static void set_cells(struct dp_cell_column *column, const struct dp_schema *s)
+{
+    const struct dp_column *c = column->of;
+    column->other = column->missing = SIZE_MAX;
+    if (c->type == DP_COLUMN_CATEGORICAL)
+        number_cells(column, c->categories.count, c->unknown_zero || (c->fill_value < 0 && !c->indicator), c->indicator);
+    else if (c->type == DP_COLUMN_NUMERIC && c->basis.kind == DP_BASIS_BINS)
+        number_cells(column, c->basis.intervals, false, c->indicator);
+    else if (c->type == DP_COLUMN_LABEL && !s->real_label)
+        number_cells(column, s->classes, false, false);
+}
+
+int dp_cells_open(struct dp_cells *cells, const char *schema, const char *name, struct dp_err *err)
+{
+    if (schema == NULL)
+        return dp_fail(err, DP_E_RUN,
+                       "%s carries no public schema, so nobody may know its cells (dp-import --private-schema pays for one; "
+                       "--schema names one of yours)",
+                       name);
+    int rc = dp_carried_take(&cells->plan, schema, name, err);
+    const struct dp_schema *s = &cells->plan.schema;
+    cells->columns = rc == DP_OK ? s->columns : 0;
+    cells->column = dp_new(cells->columns, sizeof *cells->column);
+    for (size_t i = 0, first = 0; i < cells->columns; i++) {
+        struct dp_cell_column *column = &cells->column[i];
+        column->of = &s->column[i];
+        column->name = column->of->name;
+        column->label = column->of->type == DP_COLUMN_LABEL;
+        column->first = first;
+        column->features = dp_column_features(column->of);
+        first += column->features;
+        set_cells(column, s);
+    }
+    return rc;
+}
+
+void dp_cells_close(struct dp_cells *cells)
+{
+    dp_row_plan_free(&cells->plan);
+    free(cells->column);
+    cells->column = NULL;
+}
+
+long dp_cells_find(const struct dp_cells *cells, const char *name)
+{
+    for (size_t i = 0; i < cells->columns; i++)
+        if (strcmp(cells->column[i].name, name) == 0)
+            return (long)i;
+    return -1;
+}
+
+int dp_cells_check(const struct dp_cells *cells, size_t column, struct dp_err *err)
+{
+    const struct dp_cell_column *c = &cells->column[column];
+    const char *why = c->of->type == DP_COLUMN_NUMERIC ? "is a number without bins (dp-import --basis bins, or \"basis\": "
+                                                         "\"bins\" in its schema)"
+                      : c->of->type == DP_COLUMN_TEXT  ? "is free text"
+                      : c->label                       ? "is a label that is a number"
+                                                       : "is not read";
+    if (c->cells > 0 && c->of->drop_first && c->other != SIZE_MAX)
+        return dp_fail(err, DP_E_USAGE, "column '%.60s' drops its first category, and other texts look like it", c->name);
+    return c->cells > 0 ? DP_OK : dp_fail(err, DP_E_USAGE, "column '%.60s' %s, so it has no cells to count", c->name, why);
+}
+
+/* A number as its column has it: days have a date. */
+static const char *number(const struct dp_column *c, double value, char *buffer, size_t size)
+{
+    char date[DP_DATE_TEXT];
+    if (c->date == NULL)
+        return dp_number_print(value, buffer, size);
+    char *first = dp_format("%.*s", (int)strcspn(c->date, "|"), c->date);
+    snprintf(buffer, size, "%s", dp_date_print(first, value, date));
+    free(first);
+    return buffer;
+}
+
+const char *dp_cells_word(const struct dp_cells *cells, size_t column, size_t cell, char buffer[DP_CELLS_WORD])
+{
+    const struct dp_cell_column *c = &cells->column[column];
+    char from[DP_DATE_TEXT], to[DP_DATE_TEXT];
+    if (cell == c->missing || cell == c->other)
+        snprintf(buffer, DP_CELLS_WORD, "%s", cell == c->missing ? "missing" : "other");
+    else if (c->label)
+        snprintf(buffer, DP_CELLS_WORD, "%s", cells->plan.schema.class[cell].text[0]);
+    else if (c->of->type == DP_COLUMN_CATEGORICAL)
+        snprintf(buffer, DP_CELLS_WORD, "%s", c->of->categories.text[cell]);
+    else
+        snprintf(buffer, DP_CELLS_WORD, "%s..%s", number(c->of, c->of->basis.edge[cell], from, sizeof from),
+                 number(c->of, c->of->basis.edge[cell + 1], to, sizeof to));
+    return buffer;
+}
+
+bool dp_cells_bounds(const struct dp_cells *cells, size_t column, double *low, double *high)
+{
+    const struct dp_cell_column *c = &cells->column[column];
+    const struct dp_schema *s = &cells->plan.schema;
+    *low = c->label ? s->label_low : c->of->low;
+    *high = c->label ? s->label_high : c->of->high;
+    return c->label ? s->real_label && s->label_bounded : c->of->type == DP_COLUMN_NUMERIC && c->of->bounded;
+}

@@ -1,0 +1,48 @@
+/* The cells of columns: which part of a table of counts a row belongs to, by the schema that data sets, models and frames carry
+ * (data/carried.h). Everything here is public.
+ *
+ *   a column of categories   its categories in their order; one cell more, `other`, if a text may have no category
+ *   a number with bins       its bins: bin i has edge i <= v < edge i + 1, the last bin also its upper edge (data/basis.h)
+ *   a label with classes     its classes
+ *
+ * A column with an indicator has one cell more, the last one: `missing`. No other column has cells: free text, a number that has
+ * no bins, a person, a column that is ignored, a label that is a number. */
+#pragma once
+
+#include "data/row_plan.h"
+
+#define DP_CELLS_WORD 600
+
+struct dp_cell_column {
+    const char *name;           /* borrowed, as `of` */
+    const struct dp_column *of; /* what the schema says of it */
+    bool label;
+    size_t cells;           /* 0: it has no finite number of cells */
+    size_t listed;          /* the first cells: categories, bins or classes */
+    size_t other, missing;  /* the number of that cell, or SIZE_MAX */
+    size_t first, features; /* its features in a row of the data set; the label has no features */
+};
+
+/* Starts zeroed. */
+struct dp_cells {
+    struct dp_row_plan plan;
+    size_t columns;
+    struct dp_cell_column *column; /* in the order of the schema */
+};
+
+/* Reads the schema that a data set or a frame carries. name: of the data set or the frame, for messages. Close it after a
+ * failure, too. DP_E_RUN: schema is NULL, or no schema. */
+int dp_cells_open(struct dp_cells *cells, const char *schema, const char *name, struct dp_err *err);
+void dp_cells_close(struct dp_cells *cells);
+
+/* The index of the column of that name, or -1. */
+long dp_cells_find(const struct dp_cells *cells, const char *name);
+
+/* DP_E_USAGE: the column has no finite number of cells; says why. */
+int dp_cells_check(const struct dp_cells *cells, size_t column, struct dp_err *err);
+
+/* The word of a cell: "Male", "20..30", "missing", "other". Returns buffer. */
+const char *dp_cells_word(const struct dp_cells *cells, size_t column, size_t cell, char buffer[DP_CELLS_WORD]);
+
+/* The bounds of a column of numbers, or of a label that is a number. False: it has none. */
+bool dp_cells_bounds(const struct dp_cells *cells, size_t column, double *low, double *high);

@@ -1,0 +1,75 @@
+/* A list of tables, and the layout of the vector that a lap counts for them.
+ *
+ * A table has columns, and cells of each column (tables/cells.h). A row adds 1 to one cell of each table. Numbers of a table:
+ *   counts   cells of column 1 × cells of column 2 × …, in row-major order: the last column moves fastest
+ *   sums     then, for each of its sums, as many sums of (v − middle) / range of a number v between bounds, from −1/2 to 1/2;
+ *            a missing number adds 0
+ *   present  and after each sum whose number may be missing, as many counts of rows in which it is not missing
+ * The tables follow each other in the order of the list.
+ *
+ * As text, in the frame's field `tables`: [{"columns": ["ward", "sex"], "cells": [5, 2], "sums": ["days"],
+ * "may_be_missing": [true], "noise": "gaussian", "scale": 3.73}, …]. "sums" and "may_be_missing" are there if there are sums,
+ * "noise" and "scale" in the model of a run, which has the released numbers. */
+#pragma once
+
+#include "tables/cells.h"
+
+#define DP_TABLES_MOST 10000                /* tables of a list */
+#define DP_TABLES_COLUMNS 8                 /* columns, and sums, of a table */
+#define DP_TABLES_NUMBERS ((size_t)1 << 26) /* numbers of a list */
+#define DP_TABLES_PAIRS "pairs"             /* the list of all tables of two columns */
+
+struct dp_table {
+    size_t columns, cells[DP_TABLES_COLUMNS];
+    char *column[DP_TABLES_COLUMNS];
+    size_t sums;
+    char *sum[DP_TABLES_COLUMNS];
+    bool may_be_missing[DP_TABLES_COLUMNS];
+    size_t size, offset; /* of its counts: size numbers from offset on */
+    double scale;        /* of the noise on each number, in rows: a standard deviation, or b of Laplace noise. 0: not stated */
+    bool laplace;
+};
+
+/* Starts zeroed. */
+struct dp_tables {
+    size_t count;
+    struct dp_table *table;
+    size_t capacity;
+    size_t numbers;   /* of all tables */
+    size_t most_sums; /* the largest number of sums that a table has */
+};
+
+/* Reads a list as a user writes it: columns of a table are divided by commas, tables by semicolons ("ward,sex;age"); or "pairs",
+ * all pairs of columns that have cells, in the order of the schema. sums: the sums of each table, divided by commas, or NULL.
+ * Free the list after a failure, too. DP_E_USAGE: there is no such column, it has no cells, a table has it twice, or a sum is not
+ * of a number with bounds. */
+int dp_tables_parse(struct dp_tables *tables, const char *text, const char *sums, const struct dp_cells *cells,
+                    struct dp_err *err);
+
+/* Reads the text of the frame's field. DP_E_RUN: it is no such text. */
+int dp_tables_read(struct dp_tables *tables, const char *text, struct dp_err *err);
+
+/* The text of the frame's field. The caller frees it. */
+char *dp_tables_text(const struct dp_tables *tables);
+
+/* Adds a table of count columns of `cells` to the list, without sums. Column numbers are those of `cells`. For lists that
+ * programs make. DP_E_USAGE as dp_tables_parse. */
+int dp_tables_add(struct dp_tables *tables, const struct dp_cells *cells, const size_t *column, size_t count,
+                  struct dp_err *err);
+
+/* DP_E_RUN unless columns, numbers of cells and sums of the list are those of `cells`. */
+int dp_tables_check(const struct dp_tables *tables, const struct dp_cells *cells, struct dp_err *err);
+
+void dp_tables_free(struct dp_tables *tables);
+
+/* The most that one row adds to the vector: in L2 √(Σ (1 + S/4 + P)) over the tables, in L1 Σ (1 + S/2 + P), for S
+ * sums and P counts of numbers that are present. Rounded up. */
+double dp_tables_norm2(const struct dp_tables *tables);
+double dp_tables_norm1(const struct dp_tables *tables);
+
+/* The first number of sum k of a table, and of its counts of present numbers (only if it may be missing). */
+size_t dp_table_sum(const struct dp_table *table, size_t k);
+static inline size_t dp_table_present(const struct dp_table *table, size_t k)
+{
+    return dp_table_sum(table, k) + table->size;
+}

@@ -1,0 +1,189 @@
+/* Cells of columns, and the layout of lists of tables: against numbers that follow from the schema by hand. */
+#include "unit.h"
+
+#include <string.h>
+
+#include "tables/tables.h"
+
+static const char schema[] =
+    "{\"header\": true, \"row_norm\": \"unit\", \"bias\": true, \"quantised\": false, \"columns\": ["
+    "{\"name\": \"ward\", \"type\": \"categorical\", \"categories\": [\"a\", \"b\", \"c\"], \"unknown\": \"zero\"},"
+    "{\"name\": \"age\", \"type\": \"numeric\", \"bounds\": [0, 100], \"basis\": \"bins\", \"knots\": [20, 50.5], \"indicator\": true},"
+    "{\"name\": \"notes\", \"type\": \"text\", \"columns\": 64},"
+    "{\"name\": \"days\", \"type\": \"numeric\", \"bounds\": [1, 31]},"
+    "{\"name\": \"since\", \"type\": \"numeric\", \"date\": \"%Y-%m-%d|%d.%m.%Y\", \"bounds\": [\"2000-01-01\", \"2020-01-01\"],"
+    " \"basis\": \"bins\", \"knots\": [14790]},"
+    "{\"name\": \"sex\", \"type\": \"categorical\", \"categories\": [\"f\", \"m\"], \"indicator\": true},"
+    "{\"name\": \"died\", \"type\": \"label\", \"classes\": [\"no\", \"yes\"]}]}";
+
+static struct dp_cells cells;
+static struct dp_err err;
+
+static int open_cells(void **state)
+{
+    (void)state;
+    if (dp_cells_open(&cells, schema, "t", &err) != DP_OK)
+        fail_msg("%s", err.message);
+    return 0;
+}
+
+static int close_cells(void **state)
+{
+    (void)state;
+    dp_cells_close(&cells);
+    cells = (struct dp_cells){0};
+    return 0;
+}
+
+static void test_cells(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        size_t cells, listed, other, missing, first;
+    } expected[] = {{"ward", 4, 3, 3, SIZE_MAX, 0},          {"age", 4, 3, SIZE_MAX, 3, 3},
+                    {"notes", 0, 0, SIZE_MAX, SIZE_MAX, 8},  {"days", 0, 0, SIZE_MAX, SIZE_MAX, 72},
+                    {"since", 2, 2, SIZE_MAX, SIZE_MAX, 73}, {"sex", 3, 2, SIZE_MAX, 2, 76},
+                    {"died", 2, 2, SIZE_MAX, SIZE_MAX, 79}};
+    assert_int_equal(cells.columns, 7);
+    for (size_t i = 0; i < 7; i++) {
+        const struct dp_cell_column *c = &cells.column[i];
+        assert_int_equal(dp_cells_find(&cells, expected[i].name), i);
+        assert_int_equal(c->cells, expected[i].cells);
+        assert_int_equal(c->listed, expected[i].listed);
+        assert_true(c->other == expected[i].other && c->missing == expected[i].missing);
+        assert_int_equal(c->first, expected[i].first);
+        assert_int_equal(dp_cells_check(&cells, i, &err), c->cells > 0 ? DP_OK : DP_E_USAGE);
+    }
+    assert_int_equal(dp_cells_find(&cells, "Ward"), -1);
+}
+
+static void test_words(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t column, cell;
+        const char *word;
+    } expected[] = {{0, 1, "b"},         {0, 3, "other"},   {1, 0, "0..20"},
+                    {1, 2, "50.5..100"}, {1, 3, "missing"}, {4, 1, "2010-06-30..2020-01-01"},
+                    {5, 2, "missing"},   {6, 1, "yes"}};
+    char word[DP_CELLS_WORD];
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+        assert_string_equal(dp_cells_word(&cells, expected[i].column, expected[i].cell, word), expected[i].word);
+}
+
+static void refused(const char *list, const char *sums, const char *message)
+{
+    struct dp_tables t = {0};
+    assert_int_equal(dp_tables_parse(&t, list, sums, &cells, &err), DP_E_USAGE);
+    assert_string_equal(err.message, message);
+    dp_tables_free(&t);
+}
+
+static void test_refused(void **state)
+{
+    (void)state;
+    refused("notes", NULL, "column 'notes' is free text, so it has no cells to count");
+    refused(
+        "ward;days,sex", NULL,
+        "column 'days' is a number without bins (dp-import --basis bins, or \"basis\": \"bins\" in its schema), so it has no "
+        "cells to count");
+    refused("ward;", NULL, "there is no column ''");
+    refused("ward,sex,ward", NULL, "a table has column 'ward' twice");
+    refused("ward", "sex", "column 'sex' is not a number with bounds, so its sum has none");
+    assert_int_equal(dp_cells_open(&(struct dp_cells){0}, NULL, "x.dp", &err), DP_E_RUN);
+}
+
+/* Each number of the vector has one place. */
+static void test_layout(void **state)
+{
+    (void)state;
+    struct dp_tables t = {0}, again = {0};
+    assert_int_equal(dp_tables_parse(&t, "ward,sex;died", "days,age", &cells, &err), DP_OK);
+    assert_int_equal(t.count, 2);
+    assert_int_equal(t.table[0].size, 12);
+    assert_int_equal(dp_table_sum(&t.table[0], 0), 12);
+    assert_int_equal(dp_table_sum(&t.table[0], 1), 24);
+    assert_int_equal(dp_table_present(&t.table[0], 1), 36);
+    assert_int_equal(t.table[1].offset, 48);
+    assert_int_equal(t.table[1].size, 2);
+    assert_int_equal(t.numbers, 48 + 8);
+    char *text = dp_tables_text(&t);
+    assert_string_equal(text, "[{\"columns\":[\"ward\",\"sex\"],\"cells\":[4,3],\"sums\":[\"days\",\"age\"],\"may_be_missing\":"
+                              "[false,true]},{\"columns\":[\"died\"],\"cells\":[2],\"sums\":[\"days\",\"age\"],"
+                              "\"may_be_missing\":[false,true]}]");
+    assert_int_equal(dp_tables_read(&again, text, &err), DP_OK);
+    assert_int_equal(dp_tables_check(&again, &cells, &err), DP_OK);
+    char *same = dp_tables_text(&again);
+    assert_string_equal(same, text);
+    assert_int_equal(again.numbers, t.numbers);
+    again.table[1].cells[0] = 2;
+    again.table[1].scale = 2.5;
+    again.table[1].laplace = true;
+    free(same);
+    same = dp_tables_text(&again);
+    dp_tables_free(&again);
+    assert_int_equal(dp_tables_read(&again, same, &err), DP_OK);
+    assert_true(again.table[1].laplace && again.table[1].scale == 2.5 && again.table[0].scale == 0);
+    again.table[1].cells[0] = 3;
+    assert_int_equal(dp_tables_check(&again, &cells, &err), DP_E_RUN);
+    assert_string_equal(err.message, "the list of tables was made for another schema: table 2 has other cells");
+    free(text);
+    free(same);
+    dp_tables_free(&t);
+    dp_tables_free(&again);
+}
+
+static void test_pairs(void **state)
+{
+    (void)state;
+    struct dp_tables t = {0};
+    assert_int_equal(dp_tables_parse(&t, "pairs", NULL, &cells, &err), DP_OK);
+    assert_int_equal(t.count, 10); /* of five columns with cells */
+    assert_int_equal(t.numbers, 4 * 4 + 4 * 2 + 4 * 2 + 4 * 3 + 4 * 3 + 2 * 3 + 4 * 2 + 4 * 2 + 2 * 2 + 3 * 2);
+    assert_near(dp_tables_norm2(&t), sqrt(10), 1e-15);
+    assert_true(dp_tables_norm2(&t) * dp_tables_norm2(&t) >= 10);
+    assert_near(dp_tables_norm1(&t), 10, 0);
+    dp_tables_free(&t);
+}
+
+/* 1 + S / 4 + P and 1 + S / 2 + P for each table. */
+static void test_norms(void **state)
+{
+    (void)state;
+    struct dp_tables t = {0};
+    assert_int_equal(dp_tables_parse(&t, "ward,sex;died", "days,age", &cells, &err), DP_OK);
+    assert_near(dp_tables_norm2(&t), sqrt(2 * (1 + 2 * 0.25 + 1)), 1e-15);
+    assert_near(dp_tables_norm1(&t), 2 * (1 + 2 * 0.5 + 1), 0);
+    dp_tables_free(&t);
+}
+
+static void test_no_list(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"[]",
+                                        "{}",
+                                        "[{}]",
+                                        "[{\"columns\":[\"a\"],\"cells\":[]}]",
+                                        "[{\"columns\":[\"a\"],\"cells\":[0]}]",
+                                        "[{\"columns\":[\"a\",\"b\"],\"cells\":[2]}]",
+                                        "[{\"columns\":[3],\"cells\":[2]}]",
+                                        "[{\"columns\":[\"a\"],\"cells\":[2],\"sums\":[\"b\"]}]",
+                                        "[",
+                                        "[{\"columns\":[\"a\",\"b\",\"c\"],\"cells\":[60000000,60000000,60000000]}]"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct dp_tables t = {0};
+        assert_true(dp_tables_read(&t, texts[i], &err) < 0);
+        dp_tables_free(&t);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cells),   cmocka_unit_test(test_words), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_layout),  cmocka_unit_test(test_pairs), cmocka_unit_test(test_norms),
+        cmocka_unit_test(test_no_list),
+    };
+    return cmocka_run_group_tests(tests, open_cells, close_cells);
+}

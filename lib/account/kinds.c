@@ -133,6 +133,7 @@ static double threshold_delta(const struct dp_query *query, double epsilon)
     X(DP_QUERY_LAPLACE,          inverse,             laplace,         NULL,         DP_PLD_LAPLACE,  true,  true,  true,  NULL) \
     /* Randomised response costs more than either of these two, unless the sensitivity is one step of the grid. */             \
     X(DP_QUERY_DISCRETE_LAPLACE, inverse,             NULL,            NULL,         DP_PLD_PURE,     false, true,  true,  NULL) \
+    X(DP_QUERY_LAPLACE_COUNTS,   inverse,             NULL,            NULL,         DP_PLD_PURE,     false, true,  false, NULL) \
     X(DP_QUERY_GAMMA,            inverse,             NULL,            NULL,         DP_PLD_PURE,     false, true,  false, NULL) \
     X(DP_QUERY_PURE,             given,               NULL,            NULL,         DP_PLD_PURE,     true,  true,  false, NULL) \
     X(DP_QUERY_EXPONENTIAL,      given,               exponential,     exponential_rho, DP_PLD_PURE,  false, false, false, NULL) \

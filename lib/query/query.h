@@ -37,6 +37,7 @@ enum dp_query_member { DP_QUERY_MEMBERS(DP_QUERY_ENUMERATOR) DP_QUERY_MEMBER_COU
     X(DP_QUERY_CORRELATED, "gaussian-correlated", 1u << DP_QUERY_multiplier | 1u << DP_QUERY_correlated) /* all laps are one Gaussian mechanism (priv/bands.h) */ \
     X(DP_QUERY_LAPLACE, "laplace", 1u << DP_QUERY_multiplier)                  /* on the reals, on one number */               \
     X(DP_QUERY_DISCRETE_LAPLACE, "discrete-laplace", 1u << DP_QUERY_multiplier) /* on a grid, on one number */                 \
+    X(DP_QUERY_LAPLACE_COUNTS, "laplace-counts", 1u << DP_QUERY_multiplier)    /* discrete Laplace noise on several numbers of a grid, whose sensitivity is in L1 */ \
     X(DP_QUERY_GAMMA, "gamma", 1u << DP_QUERY_multiplier)                      /* vectors, density ∝ exp(−‖z‖₂ / scale) */     \
     X(DP_QUERY_PURE, "pure", 1u << DP_QUERY_epsilon)                           /* anything that is epsilon-DP by itself */     \
     X(DP_QUERY_EXPONENTIAL, "exponential", 1u << DP_QUERY_epsilon)             /* the exponential mechanism, of bounded range epsilon */ \

@@ -108,19 +108,24 @@ static int announce_schedule(struct dp_stage *stage, struct dp_frame *hello, str
     return rc;
 }
 
-/* Objective perturbation has its own query already, without the noise on its result. */
+/* Objective perturbation has its own query already, without the noise on its result, and counts that are bounded in L1. */
 static bool is_open(const struct dp_query *query)
 {
-    return query->kind == DP_QUERY_NONE || (query->kind == DP_QUERY_OBJECTIVE && query->multiplier == 0);
+    return query->kind == DP_QUERY_NONE || (query->kind == DP_QUERY_OBJECTIVE && query->multiplier == 0) ||
+           (query->kind == DP_QUERY_LAPLACE_COUNTS && query->multiplier == 0);
 }
 
 static int complete(const struct dp_stage *stage, struct dp_record *record, enum dp_query_kind kind, double multiplier,
                     struct dp_err *err)
 {
     const struct options *o = stage->options;
+    if (record->query.kind == DP_QUERY_LAPLACE_COUNTS && kind == DP_QUERY_DISCRETE_LAPLACE)
+        kind = record->query.kind;
+    if (record->query.kind == DP_QUERY_LAPLACE_COUNTS && kind != record->query.kind)
+        return dp_fail(err, DP_E_UNSAFE, "--noise: the sum is bounded in L1, for laplace only (dp-count --noise)");
     if (record->query.kind == DP_QUERY_NONE)
         record->query = (struct dp_query){.kind = kind};
-    else if (kind != DP_QUERY_GAUSSIAN)
+    else if (kind != DP_QUERY_GAUSSIAN && kind != DP_QUERY_LAPLACE_COUNTS)
         return dp_fail(err, DP_E_UNSAFE,
                        "--noise: the error of a perturbed objective has an accountant only with Gaussian noise");
     /* Without shards the gate compares the multipliers. But the frames of a shard may go to a gate that is not honest. */
@@ -213,14 +218,17 @@ static int multiplier(struct dp_stage *stage, struct dp_frame *frame, double *z,
     return rc;
 }
 
-static int add_laplace(struct dp_stage *stage, int64_t lap, double scale, const struct dp_array *sum, struct dp_err *err)
+static int add_laplace(struct dp_stage *stage, int64_t lap, enum dp_query_kind kind, double scale, const struct dp_array *sum,
+                       struct dp_err *err)
 {
     int64_t draw, *entry = sum->data;
-    if (sum->count != 1) /* the recorded sensitivity is in L2; the L1 sensitivity of a vector differs */
+    /* The recorded sensitivity is in L2, unless the kind says otherwise; the L1 sensitivity of a vector differs. */
+    if (sum->count != 1 && kind != DP_QUERY_LAPLACE_COUNTS)
         return dp_fail(err, DP_E_RUN, "--noise laplace needs a single number, the sum has %zu", (size_t)sum->count);
-    if (dp_laplace_draw(&stage->key, DP_DRAW_NOISE, (uint64_t)lap, 0, scale, &draw, 1) != 0 ||
-        __builtin_add_overflow(*entry, draw, entry))
-        return dp_fail(err, DP_E_RUN, "--multiplier: noise of %g grid steps does not fit the grid", scale);
+    for (size_t j = 0; j < sum->count; j++)
+        if (dp_laplace_draw(&stage->key, DP_DRAW_NOISE, (uint64_t)lap, j, scale, &draw, 1) != 0 ||
+            __builtin_add_overflow(entry[j], draw, &entry[j]))
+            return dp_fail(err, DP_E_RUN, "--multiplier: noise of %g grid steps does not fit the grid", scale);
     return DP_OK;
 }
 
@@ -355,8 +363,8 @@ static int add_to_main(struct dp_stage *stage, struct dp_frame *frame, struct dp
     const struct dp_record *r = record_noise(stage, frame, field, kind_of(o), z, err);
     if (r == NULL)
         return DP_E_UNSAFE;
-    if (r->query.kind == DP_QUERY_DISCRETE_LAPLACE)
-        return add_laplace(stage, frame->lap, r->scale / grid, sum, err);
+    if (r->query.kind == DP_QUERY_DISCRETE_LAPLACE || r->query.kind == DP_QUERY_LAPLACE_COUNTS)
+        return add_laplace(stage, frame->lap, r->query.kind, r->scale / grid, sum, err);
     if (r->query.kind == DP_QUERY_GAMMA)
         return add_gamma(stage, frame->lap, r->scale / grid, sum, err);
     if (r->query.kind == DP_QUERY_CORRELATED)

@@ -16,6 +16,7 @@
     STAGE(net_grad)      \
     STAGE(erm)           \
     STAGE(moments)       \
+    STAGE(count)         \
     STAGE(temperature)   \
     STAGE(clip)          \
     STAGE(noise)         \

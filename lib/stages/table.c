@@ -38,7 +38,7 @@ static int state_noise(struct dp_frame *frame, struct dp_tables *tables, const s
         rc = dp_fail(err, DP_E_RUN, "the tables of lap %lld have no noise", (long long)frame->lap);
     for (size_t i = 0; rc == DP_OK && i < tables->count; i++) {
         tables->table[i].scale = scale;
-        tables->table[i].laplace = record->query.kind == DP_QUERY_COUNTS;
+        tables->table[i].laplace = record->query.kind == DP_QUERY_LAPLACE_COUNTS;
     }
     return rc;
 }

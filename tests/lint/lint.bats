@@ -120,6 +120,7 @@ option_difference() {
         [ -e "man/$name.1" ] || { bad+="$name has no man page"$'\n' && continue; }
         case $name in
             dp-account) options=$({ help_options dp-account; for word in sigma epsilon delta laps rate sensitivity curve budget charge report verify certify; do help_options dp-account $word; done; } | sort -u) ;;
+            dp-table) options=$({ help_options dp-table; for word in print plan; do help_options dp-table $word; done; } | sort -u) ;;
             *) options=$(help_options "$name") ;;
         esac
         all+=$options$'\n'

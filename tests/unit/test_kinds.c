@@ -20,6 +20,7 @@ static const struct {
     {{.kind = DP_QUERY_CORRELATED, .multiplier = 4, .correlated = 5}, 0, 1. / 32, true},
     {{.kind = DP_QUERY_LAPLACE, .multiplier = 4}, 0.25, 1. / 32, true},
     {{.kind = DP_QUERY_DISCRETE_LAPLACE, .multiplier = 5}, 0.2, 0.02, false},
+    {{.kind = DP_QUERY_LAPLACE_COUNTS, .multiplier = 5}, 0.2, 0.02, false},
     {{.kind = DP_QUERY_GAMMA, .multiplier = 10}, 0.1, 0.005, false},
     {{.kind = DP_QUERY_PURE, .epsilon = 0.3}, 0.3, 0.045, true},
     {{.kind = DP_QUERY_EXPONENTIAL, .epsilon = 0.4}, 0.4, 0.02, false},

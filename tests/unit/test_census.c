@@ -705,10 +705,10 @@ static void numbers_are_as_people_write_them(void **state)
     for (int row = 0; row < 1500; row++) {
         at += (size_t)sprintf(text + at, row % 10 ? "%d kg," : "%d,", 40 + row % 80);
         at += (size_t)sprintf(text + at, "\"1.%03d,%02d\",", row % 700, row % 100);
-        at += (size_t)sprintf(text + at, row % 2 ? "01067," : "1%04d,", row % 7);
-        at += (size_t)sprintf(text + at, row % 5 ? "%d," : "999,", 18 + row % 70);
-        at += (size_t)sprintf(text + at, row % 5 ? "%d," : "-99999,", 1 + row % 7);
-        at += (size_t)sprintf(text + at, row % 5 ? "%d," : "999,", 500 + row % 499);
+        at += row % 2 ? (size_t)sprintf(text + at, "01067,") : (size_t)sprintf(text + at, "1%04d,", row % 7);
+        at += row % 5 ? (size_t)sprintf(text + at, "%d,", 18 + row % 70) : (size_t)sprintf(text + at, "999,");
+        at += row % 5 ? (size_t)sprintf(text + at, "%d,", 1 + row % 7) : (size_t)sprintf(text + at, "-99999,");
+        at += row % 5 ? (size_t)sprintf(text + at, "%d,", 500 + row % 499) : (size_t)sprintf(text + at, "999,");
         at += (size_t)sprintf(text + at, "%d.5,4000123412%06d,c%d\n", row % 100, row, row % 2);
     }
     json_t *schema = schema_of(text, 16, DP_OK), *columns = json_object_get(schema, "columns");

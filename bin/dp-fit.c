@@ -286,6 +286,15 @@ static int check_weights(const struct options *o, int64_t classes, struct dp_err
     return rc;
 }
 
+/* Labels with bounds are stored from −1 to 1, but counts from 0 on. */
+static int check_counts(const struct dp_dataset *d, enum dp_loss loss, const char *path, struct dp_err *err)
+{
+    if (d == NULL || dp_losses[loss].of != DP_LOSS_OF_COUNT || (d->classes == 0 && d->label_offset == 0))
+        return DP_OK;
+    return dp_fail(err, DP_E_RUN, "--loss %s is for counts, and the labels of %s are %s (dp-import --count)",
+                   dp_loss_names[loss], path, d->classes > 0 ? "classes" : "numbers around another one than 0");
+}
+
 static int fit(const struct dp_dataset *d, const char *path, const struct options *o, struct dp_err *err)
 {
     const struct dp_fit_facts facts = facts_of(d, o);
@@ -325,7 +334,8 @@ static int fit(const struct dp_dataset *d, const char *path, const struct option
             "%s: warning: %s has the rows that were held out for tests: a model that is trained on them cannot be tested on "
             "them\n",
             command.name, path);
-    rc = dp_fit_choose(&facts, &left.budget, loss_of(&facts, o), &chosen, err);
+    rc = check_counts(d, loss_of(&facts, o), path, err);
+    rc = rc ?: dp_fit_choose(&facts, &left.budget, loss_of(&facts, o), &chosen, err);
     if (rc != DP_OK)
         return rc;
     if (d != NULL && !o->quiet)

@@ -32,7 +32,7 @@ struct options {
     int64_t cols, seed, noise_seed, skip_bad, skip_lines, rows_per_person, products, join;
     int storage, norm, scale, features, basis, bad_cells;
     bool row_is_person;
-    bool header, no_header, bias, no_bias, number, private_counts, quantise, force, quiet, json, allow_private_output,
+    bool header, no_header, bias, no_bias, number, count, private_counts, quantise, force, quiet, json, allow_private_output,
         no_ledger, allow_weak, else_unpaid;
     struct dp_security security;
     double patience;
@@ -98,6 +98,8 @@ static const struct dp_option options[] = {
     DP_OPTION_TEXT(0, label, "NAME", "which column is the label (the last); COLUMN=CLASS: that class against all others",
                    .only = SCHEMED),
     DP_OPTION_FLAG(0, number, "labels are numbers to predict, not classes", .only = SCHEMED "|libsvm|npy|npz",
+                   .excludes = "classes"),
+    DP_OPTION_FLAG(0, count, "labels are counts: numbers from 0 on, for --loss poisson", .only = SCHEMED,
                    .excludes = "classes"),
     DP_OPTION_TEXT(
         'k', classes, "K", "how many, or their names, as -1,1 (idx: 10; images: the folders; libsvm: measured on the data)",
@@ -663,7 +665,7 @@ static int check_label(const struct dp_schema *s, const struct options *o, struc
             err, DP_E_USAGE, "--label: %s says that the label is '%s'%s", o->schema, dp_text_show(name, length, shown),
             s->header ? "" : ", and that the first line is a row (without that file, --header decides that it is not)");
     int rc = o->classes != NULL ? dp_schema_classes(&said, o->classes, err) : DP_OK;
-    bool same = (o->classes == NULL || said.classes == s->classes) && (!o->number || s->real_label);
+    bool same = (o->classes == NULL || said.classes == s->classes) && (!(o->number || o->count) || s->real_label);
     for (size_t k = 0; k < said.classes; k++)
         same &= dp_schema_class_with(s, said.class[k].text[0]) >= 0;
     if (given[length] == '=')
@@ -673,10 +675,19 @@ static int check_label(const struct dp_schema *s, const struct options *o, struc
         return rc;
     return dp_fail(err, DP_E_USAGE, "--%s: %s says that the label %s%s",
                    o->number            ? "number"
+                   : o->count           ? "count"
                    : o->classes != NULL ? "classes"
                                         : "label",
                    o->schema, s->real_label ? "is a number" : "has the classes ",
                    s->real_label ? "" : dp_schema_show_classes(s, classes));
+}
+
+static int check_count(const struct dp_schema *s, const struct options *o, struct dp_err *err)
+{
+    if (o->schema == NULL || !o->count || s->label_count)
+        return DP_OK;
+    return dp_fail(err, DP_E_USAGE, "--count: %s says that the label is a number: \"scale\": \"count\" says that it is a count",
+                   o->schema);
 }
 
 /* Reads the schema, and sets what follows from it and from the options together. */
@@ -697,7 +708,7 @@ static int prepare(struct dp_import *import, const struct options *o, struct dp_
 {
     struct dp_schema *schema = &import->plan.schema;
     int rc = o->schema != NULL ? dp_schema_load(schema, o->schema, err) : DP_OK;
-    rc = rc ?: check_label(schema, o, err) ?: check_person(schema, o, err);
+    rc = rc ?: check_label(schema, o, err) ?: check_count(schema, o, err) ?: check_person(schema, o, err);
     if (rc == DP_OK && o->storage < 0 && has_text(schema))
         import->writer.storage = DP_STORAGE_CSR;
     if (rc == DP_OK && o->population != NULL)
@@ -766,7 +777,8 @@ static struct dp_import import_of(const struct options *o)
         .source.label_name = o->label,
         .source.person = o->person,
         .source.row_is_person = o->row_is_person,
-        .source.real_label = o->number,
+        .source.real_label = o->number || o->count,
+        .source.count = o->count,
         .source.classes = o->classes,
         .source.cols = o->cols != DP_OPT_ABSENT_INT ? (size_t)o->cols : 0,
         .source.max_abs = o->scale == 1,

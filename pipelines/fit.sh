@@ -38,6 +38,9 @@ help[model]="write the model there (default: into the current directory, as NAME
 parse "$@"
 [ -n "$allow_weak$seed" ] || [ "$(calculate 'epsilon > 10')" = 0 ] ||
     fail "--epsilon: above 10 little is hidden; see dp-privacy(7) on choosing it (--allow-weak if that is meant)"
+count=''
+[ "$loss" != poisson ] || count=yes number=''
+[ -z "$count" ] || [ -z "$class_weights$classes" ] || fail "--loss poisson is for counts: numbers from 0 on, and not classes"
 [[ -z $class_weights || $class_weights =~ ^[0-9.e-]+(,[0-9.e-]+)+$ ]] || fail "--class-weights: a number for each class, got '$class_weights'"
 [ -z "$class_weights" ] || [ -z "$number" ] || fail "--class-weights are for classes, and --number for a number"
 said=$classes
@@ -134,6 +137,7 @@ propose() {
     local said
     words_of label classes number header no-header delimiter skip-lines comment columns without sql population person row-is-person ledger no-ledger registry \
         no-registry allow-weak quiet
+    [ -z "$count" ] || words+=(--count)
     if [ -n "$unpaid_schema" ]; then
         say "--unpaid-schema: nothing is paid for $own_schema, and epsilon does not cover it"
     elif [ "$adjacency" != null-record ]; then
@@ -151,6 +155,7 @@ value() { [[ $2 =~ \"$1\":\ \"?([a-z0-9]+) ]] && echo "${BASH_REMATCH[1]}"; }
 # coefficients of --linear are to be read
 rows() {
     words_of label classes number person row-is-person delimiter skip-lines comment bad-cells sql population registry no-registry quiet
+    [ -z "$count" ] || words+=(--count)
     [ -n "$linear" ] || words+=(--row-norm unit)
     [ -z "$again" ] || words+=(--force)
     [[ -z $tests && $part = 1 ]] || words+=(--test "${data%.dp}-test.dp")

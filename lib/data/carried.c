@@ -78,6 +78,8 @@ static void put_label(json_t *o, const struct dp_schema *s, const struct dp_colu
 {
     if (s->real_label && s->label_bounded)
         json_object_set_new(o, "bounds", bounds_json(s->label_low, s->label_high));
+    if (s->label_count)
+        json_object_set_new(o, "scale", json_string("count"));
     if (c->unknown_zero)
         json_object_set_new(o, "unknown", json_string(c->unknown_class ? s->class[c->other].text[0] : "zero"));
     if (s->real_label)

@@ -472,6 +472,7 @@ static int read_label(struct dp_census *census, const struct dp_import_source *s
     census->others = label != NULL && label[length] == '=';
     if (census->others + (source->classes != NULL) + source->real_label > 1)
         return dp_fail(err, DP_E_USAGE, "--label COLUMN=CLASS, --classes and --number exclude each other");
+    census->count = source->count;
     census->said = source->real_label                          ? DP_CENSUS_NUMBER
                    : census->others || source->classes != NULL ? DP_CENSUS_CLASSES
                                                                : DP_CENSUS_GUESS;

@@ -108,6 +108,7 @@ struct dp_census {
     enum dp_census_label said; /* what the user says that the label is */
     struct dp_schema known;    /* DP_CENSUS_CLASSES: its classes, each in several spellings */
     bool others;               /* all other texts are class 0 */
+    bool count;                /* the label is a number from 0 on */
     char *label_name;          /* or NULL */
     long person;               /* the column import->source.person, or -1 */
     size_t rows;               /* in the counts: persons, if a column names them */

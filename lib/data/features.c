@@ -203,7 +203,9 @@ static int lay_out(const struct dp_row_plan *plan, struct dp_features *l, struct
         rc = dp_products_plan(&l->products, s, l->first, products_within(plan, l->count), err);
     l->count += l->products.count + plan->bias;
     l->label_scale = 1;
-    if (s->real_label && s->label_bounded) {
+    if (s->label_count && s->label_bounded) {
+        l->label_scale = s->label_high / 4;
+    } else if (s->real_label && s->label_bounded) {
         l->label_scale = 0.5 * (s->label_high - s->label_low);
         l->label_offset = 0.5 * (s->label_high + s->label_low);
     }

@@ -35,6 +35,7 @@ struct dp_import_source {
     const char *person;     /* of a schema to be proposed: the column that says whose row it is; or NULL */
     bool row_is_person;     /* of a schema to be proposed: each row is another person, whatever columns are called */
     bool real_label;        /* libsvm: labels are numbers to predict, not classes */
+    bool count;             /* of a schema to be proposed, with real_label: the label is a count, from 0 on */
     const char *classes; /* libsvm, idx, images: see dp_schema_classes; NULL: measured (libsvm), 10 (idx), folders (images) */
     size_t cols;         /* libsvm: columns; 0: the largest index, measured */
     bool max_abs;        /* numeric columns without bounds: divide by the largest magnitude (measured) */

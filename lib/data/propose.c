@@ -150,13 +150,15 @@ static void put_feature(json_t *o, const struct found *f)
 }
 
 /* classes: NULL for a number. unknown: the class of all other texts, or "zero": rows with other texts are null rows; or NULL. */
-static void put_label(json_t *o, json_t *classes, const char *unknown, const struct found *f)
+static void put_label(json_t *o, json_t *classes, const char *unknown, bool count, const struct found *f)
 {
     json_object_set_new(o, "type", json_string("label"));
     if (classes != NULL)
         json_object_set(o, "classes", classes);
     else if (f->low < f->high)
         json_object_set_new(o, "bounds", json_pack("[f, f]", f->low, f->high));
+    if (classes == NULL && count)
+        json_object_set_new(o, "scale", json_string("count"));
     if (unknown != NULL)
         json_object_set_new(o, "unknown", json_string(unknown));
 }
@@ -744,7 +746,7 @@ static void named_label(const struct made *m, json_t *o)
 {
     const struct dp_schema *known = &m->census->known;
     json_t *classes = known_classes(known);
-    put_label(o, classes, m->census->others ? known->class[0].text[0] : "zero", NULL);
+    put_label(o, classes, m->census->others ? known->class[0].text[0] : "zero", false, NULL);
     json_decref(classes);
     for (size_t k = 0; k < known->classes; k++) {
         const double rows = count(m, DP_CENSUS_CELLS + k);
@@ -764,6 +766,7 @@ static int guessed_label(const struct made *m, const struct dp_census_column *c,
     const double numbers = numbers_of(m, f, NULL), named = number ? 0 : name_texts(m, c, f), rows = (double)m->census->rows,
                  missing = count(m, 0);
     const double noise = m->scale / m->weight * sqrt((double)f->count); /* of the sum of what is named */
+    f->low = m->census->count ? 0 : f->low;
     json_t *classes = folded(f->named, f->count);
     const size_t n = json_array_size(classes);
     const bool apart = n >= 2 && (numbers == 0 || (n <= MOST_CLASSES && named >= (n == 2 ? 0.8 : 0.95) * rows));
@@ -772,7 +775,7 @@ static int guessed_label(const struct made *m, const struct dp_census_column *c,
     char *others = alone ? dp_format("not %s", f->named[0]->text) : NULL;
     if (alone)
         json_array_append_new(classes, json_string(others));
-    put_label(o, apart || alone ? classes : NULL, alone ? others : "zero", f);
+    put_label(o, apart || alone ? classes : NULL, alone ? others : "zero", m->census->count, f);
     json_decref(classes);
     if (alone) {
         const double left = rows - named - missing, of_left = hypot(noise, m->scale);
@@ -984,7 +987,7 @@ static void exact_classes(const struct dp_census *census, const struct dp_census
     const struct dp_schema *known = &census->known;
     json_t *classes = known_classes(known);
     size_t lost = c->exact->missing;
-    put_label(o, classes, census->others ? known->class[0].text[0] : "zero", NULL);
+    put_label(o, classes, census->others ? known->class[0].text[0] : "zero", false, NULL);
     json_decref(classes);
     for (size_t k = census->others; k < known->classes; k++) {
         bool there = false;
@@ -1020,8 +1023,11 @@ static int exact_label(const struct dp_census *census, struct found *f, json_t *
         rc = dp_fail(err, DP_E_RUN,
                      "%s: the label '%s' has %d different texts or more: --label %s=CLASS takes one of them against all others",
                      census->input, c->name, DP_CENSUS_DIFFERENT, c->name);
+    else if (census->count && f->low < 0)
+        rc = dp_fail(err, DP_E_RUN, "--count: the label '%s' of %s has numbers below 0", c->name, census->input);
     else {
-        put_label(o, classes ? list : NULL, c->exact->missing > 0 ? "zero" : NULL, f);
+        f->low = census->count ? 0 : f->low;
+        put_label(o, classes ? list : NULL, c->exact->missing > 0 ? "zero" : NULL, census->count, f);
         lost_rows(o, (double)c->exact->missing, 0, "");
     }
     json_decref(list);

@@ -272,12 +272,19 @@ static int unknown_label(const struct dp_schema *s, struct dp_column *c, const j
 static int label_column(struct dp_schema *s, const json_t *o, const char *path, const char *name, struct dp_err *err)
 {
     const json_t *classes = json_object_get(o, "classes"), *bounds = json_object_get(o, "bounds");
+    const char *scale = json_string_value(json_object_get(o, "scale"));
     int rc = DP_OK;
     s->label_center = json_is_true(json_object_get(o, "center"));
     if (classes == NULL) {
         s->real_label = true;
         s->label_bounded = bounds != NULL;
-        return bounds != NULL ? bounds_of(bounds, NULL, &s->label_low, &s->label_high, path, name, err) : DP_OK;
+        s->label_count = scale != NULL && strcmp(scale, "count") == 0;
+        rc = bounds != NULL ? bounds_of(bounds, NULL, &s->label_low, &s->label_high, path, name, err) : DP_OK;
+        if (rc == DP_OK && scale != NULL && !s->label_count)
+            rc = dp_fail(err, DP_E_RUN, "%s: column '%s': \"scale\" of a label is \"count\"", path, name);
+        if (rc == DP_OK && s->label_count && (s->label_center || s->label_low < 0))
+            rc = dp_fail(err, DP_E_RUN, "%s: column '%s': a count has bounds from 0 on, and no \"center\"", path, name);
+        return rc;
     }
     if (json_array_size(classes) < 2)
         return dp_fail(err, DP_E_RUN, "%s: column '%s': \"classes\" must list two or more", path, name);

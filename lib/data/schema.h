@@ -64,6 +64,7 @@ struct dp_schema {
     struct dp_texts *class; /* each of class[k].text means class k; the first is its name */
     size_t classes;
     bool label_bounded, label_center; /* regression: scaled from bounds to [−1,1]; centred at the measured mean */
+    bool label_count;                 /* regression: a number >= 0, in quarters of the upper bound, without an offset */
     double label_low, label_high;
     struct dp_texts missing;       /* cells that mean "missing", in addition to empty ones */
     char delimiter;                /* 0: the format's */

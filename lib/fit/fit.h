@@ -7,7 +7,7 @@
 #include "math/loss.h"
 
 /* Losses that the rules are for, as choices of an option. */
-#define DP_FIT_LOSSES "squared|logistic|smooth-hinge|huber|huberised-hinge|softmax"
+#define DP_FIT_LOSSES "squared|logistic|smooth-hinge|huber|huberised-hinge|poisson|softmax"
 
 struct dp_fit_facts {
     int64_t persons;         /* the unit of privacy: rows, if each row counts as one person */

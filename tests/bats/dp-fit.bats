@@ -27,7 +27,7 @@ printed() { dpline fit small.dp --print -q "$@" | tr -s ' \n' ' '; }
         complains 2 "dpline fit: --delta: must be a number > 0, got '$delta'" dpline fit small.dp --delta $delta
     done
     for delta in 1 2; do complains 2 "dp-fit: --delta: must be > 0 and < 1, got $delta" dpline fit small.dp --delta $delta; done
-    complains 2 "dpline fit: --loss: must be one of squared|logistic|smooth-hinge|huber|huberised-hinge|softmax, got 'hinge'" \
+    complains 2 "dpline fit: --loss: must be one of squared|logistic|smooth-hinge|huber|huberised-hinge|poisson|softmax, got 'hinge'" \
         dpline fit small.dp --loss hinge
     complains 2 "dpline fit: --adjacency: must be one of null-record|replace-one, got 'nobody'" dpline fit small.dp --adjacency nobody
     complains 2 "dp-fit: expected one data set, or --rows and --cols of one elsewhere" dp-fit
@@ -751,4 +751,45 @@ numpy.save("y.npy", y)'
         assert_equal "$(dp-info --get rows img.dp) $(dp-info --json img.dp | jq -c .class_names)" '480 ["ape","bee"]'
     done
     complains 2 "dpline fit: img/ is a table of the format images, which takes no schema" dpline fit img/ --unpaid-schema
+}
+
+@test "fit --loss poisson: a model of counts is better than their mean, and says what a count is" {
+    /usr/bin/python3 - > visits.csv << 'END'
+import math, random
+random.seed(8)
+print("age,sex,visits")
+for _ in range(6000):
+    age, sex = random.randint(20, 80), random.choice("fm")
+    mean, visits, product = math.exp(-1.5 + .035 * age + .5 * (sex == "f")), 0, random.random()
+    while product > math.exp(-mean):
+        visits, product = visits + 1, product * random.random()
+    print(age, sex, visits, sep=",")
+END
+    dpline fit visits.csv --label visits --loss poisson --seed 4 -q
+    jq -e '.columns[2] | .scale == "count" and .bounds[0] == 0' visits.json
+    assert_equal "$(dp-info --get loss visits.model)" poisson
+    dp-predict visits.model --schema visits.json visits.csv | paste -d , - visits.csv > both.csv
+    awk -F , 'function deviance(y, p) { return 2 * ((y > 0 ? y * log(y / p) : 0) - y + p) }
+        NR > 1 { n++; y[n] = $NF; p[n] = $1; sum += $NF; below += $1 <= 0 }
+        END { for (i = 1; i <= n; i++) { model += deviance(y[i], p[i]); mean += deviance(y[i], sum / n); all += p[i] }
+            print model / n, mean / n, all / sum
+            exit !(below == 0 && model < 0.75 * mean && all / sum > 0.93 && all / sum < 1.07) }' both.csv > found || fail "$(cat found)"
+    rm -r visits.dp visits-test.dp
+    # what is no count
+    complains 2 "dpline fit: --loss poisson is for counts: numbers from 0 on, and not classes" \
+        dpline fit visits.csv --loss poisson --classes 0,1
+    sed 's/"scale": "count"/"note": "a number"/' visits.json > number.json
+    complains 2 'dp-import: --count: number.json says that the label is a number: "scale": "count" says that it is a count' \
+        dp-import csv --schema number.json --count -q -o number.dp visits.csv
+    dp-import csv --schema number.json -q -o number.dp visits.csv
+    complains 1 "dp-fit: --loss poisson is for counts, and the labels of number.dp are numbers around another one than 0 (dp-import --count)" \
+        dpline fit number.dp --loss poisson
+    jq '.columns[2].bounds[0] = -1' visits.json > below.json
+    complains 1 "dp-import: below.json: column 'visits': a count has bounds from 0 on, and no \"center\"" \
+        dp-import csv --schema below.json -q -o below.dp visits.csv
+    jq '.columns[2].scale = "log"' visits.json > log.json
+    complains 1 "dp-import: log.json: column 'visits': \"scale\" of a label is \"count\"" dp-import csv --schema log.json -q -o log.dp visits.csv
+    sed '5s/[0-9]*$/-3/' visits.csv > negative.csv
+    complains 1 "dp-import: --count: the label 'visits' of negative.csv has numbers below 0" \
+        dp-import csv --infer-schema negative.json --label visits --count negative.csv
 }

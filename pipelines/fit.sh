@@ -132,7 +132,7 @@ divide() {
         part=$(calculate '1 - test')
     fi
 }
-# propose FORMAT: a schema for the table, paid for with a tenth of the budget, or up to three tenths if the table is small
+# propose FORMAT: a schema for the table, paid for with a tenth of the budget, or more if the budget or the table is small
 propose() {
     local said
     words_of label classes number header no-header delimiter skip-lines comment columns without sql population person row-is-person ledger no-ledger registry \

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "data/knots.h"
 #include "data/propose.h"
+#include "fit/fit.h"
 
 /* How a table does without a payment, or with a smaller one. */
 static const char without[] =
@@ -46,16 +47,19 @@ static bool affords(const struct dp_census *census, double threshold)
 }
 
 /* Public numbers decide what is paid: the least of epsilon, 1.25 epsilon, 1.25^2 epsilon ... that affords a schema, up to the
-   most. */
+   most. A schema that shares a budget with a run has its part of it. */
 static struct payment least_payment(const struct dp_census *census, const struct payment_options *o, double *threshold)
 {
     struct payment_options next = *o;
     struct payment p;
+    if (!isnan(o->of))
+        next.epsilon = fmax(o->epsilon, o->of * dp_fit_schema_share(o->of, (int64_t)census->rows));
+    next.most = fmax(o->most, next.epsilon);
     do {
         p = payment_choose(&next, census->rows, census->person >= 0, dp_census_sensitivity(census), FOR_NAMES);
         *threshold = dp_census_threshold(census->columns, p.scale, p.named);
-        next.epsilon = fmin(1.25 * p.epsilon, o->most);
-    } while (!affords(census, *threshold) && p.epsilon < o->most);
+        next.epsilon = fmin(1.25 * p.epsilon, next.most);
+    } while (!affords(census, *threshold) && p.epsilon < next.most);
     return p;
 }
 

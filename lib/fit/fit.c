@@ -117,6 +117,11 @@ int64_t dp_fit_products(const struct dp_fit_facts *facts, const struct dp_fit *f
     return facts->classes <= 2 && products > 0 ? (int64_t)products : 0;
 }
 
+double dp_fit_schema_share(double epsilon, int64_t persons)
+{
+    return persons <= DP_FIT_MOST_COMPOSED ? fmin(fmax(0.1, 0.04 / epsilon), 0.4) : 0.1;
+}
+
 /* The charge of one release to which every row contributes. */
 static int one_release(struct dp_charges *charges, double multiplier, struct dp_err *err)
 {

@@ -76,6 +76,10 @@ int dp_fit_delta_exponent(int64_t persons);
 /* A run over more persons samples its laps, so it is no Gaussian mechanism that composes with a schema exactly. */
 #define DP_FIT_MOST_COMPOSED 131072
 
+/* dp_fit_schema_share(epsilon, persons): the part of epsilon that pays for a schema: 0.1, or as much as epsilon 0.04 is, up to 0.4,
+ * if the run composes with the schema. A model loses more by names that a schema lacks than by noise of its run. */
+double dp_fit_schema_share(double epsilon, int64_t persons);
+
 /* dp_fit_loss(classes): squared for a number, logistic for two classes, softmax for more. */
 enum dp_loss dp_fit_loss(int64_t classes);
 

@@ -13,14 +13,14 @@ struct options {
     int noise;
 };
 
-/* What a row says of a column. */
+/* The content of a column in a row. */
 struct seen {
-    size_t cell;         /* SIZE_MAX: it has none */
+    size_t cell;         /* SIZE_MAX: no cell */
     double value, whole; /* of a number: its feature; a feature that is 1 before rows are divided by a norm */
     bool missing;
 };
 
-/* What a feature says if it is not 0: the cell of its column, or one of these. */
+/* The meaning of a feature that is not 0: the cell of its column, or one of these. */
 #define NUMBER SIZE_MAX
 #define MISSING (SIZE_MAX - 1)
 struct feature {
@@ -67,7 +67,7 @@ static void count_close(struct dp_stage *stage)
 
 /* --- the list of tables */
 
-/* What each feature of a column means: in the order of data/features.h. */
+/* The meaning of each feature of a column, in the order of data/features.h. */
 static void map_features(struct state *s)
 {
     const struct dp_cell_column *last = &s->cells.column[s->cells.columns - 1];

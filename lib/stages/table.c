@@ -13,7 +13,7 @@ struct options {
 };
 static const struct dp_option options[] = {{.name = NULL}};
 
-/* Refuses sums that are no tables before anything is paid for. */
+/* Refuses sums that are not tables before anything is paid for. */
 static int table_hello(struct dp_stage *stage, struct dp_frame *hello, struct dp_err *err)
 {
     struct dp_record *record;

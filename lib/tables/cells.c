@@ -76,7 +76,7 @@ int dp_cells_check(const struct dp_cells *cells, size_t column, struct dp_err *e
     return c->cells > 0 ? DP_OK : dp_fail(err, DP_E_USAGE, "column '%.60s' %s, so it has no cells to count", c->name, why);
 }
 
-/* A number as its column has it: days have a date. */
+/* Prints a number of a column: days as a date. */
 static const char *number(const struct dp_column *c, double value, char *buffer, size_t size)
 {
     char date[DP_DATE_TEXT];

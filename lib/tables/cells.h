@@ -44,5 +44,5 @@ int dp_cells_check(const struct dp_cells *cells, size_t column, struct dp_err *e
 /* The word of a cell: "Male", "20..30", "missing", "other". Returns buffer. */
 const char *dp_cells_word(const struct dp_cells *cells, size_t column, size_t cell, char buffer[DP_CELLS_WORD]);
 
-/* The bounds of a column of numbers, or of a label that is a number. False: it has none. */
+/* The bounds of a column of numbers, or of a label that is a number. False: there are no bounds. */
 bool dp_cells_bounds(const struct dp_cells *cells, size_t column, double *low, double *high);

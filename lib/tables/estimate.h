@@ -1,4 +1,4 @@
-/* What released tables say: counts that agree where tables share columns, and intervals for counts and means. Everything is
+/* Estimates from released tables: counts that agree where tables share columns, and intervals for counts and means. Everything is
  * computed from released numbers. */
 #pragma once
 

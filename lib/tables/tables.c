@@ -62,7 +62,7 @@ static int add_sum(struct dp_table *table, const struct dp_cells *cells, size_t 
     double low, high;
     const char *name = cells->column[column].name;
     if (!dp_cells_bounds(cells, column, &low, &high))
-        return dp_fail(err, DP_E_USAGE, "column '%.60s' is not a number with bounds, so its sum has none", name);
+        return dp_fail(err, DP_E_USAGE, "column '%.60s' is not a number with bounds, so its sum is not bounded", name);
     if (table->sums == DP_TABLES_COLUMNS)
         return dp_fail(err, DP_E_USAGE, "a table has more than %d sums", DP_TABLES_COLUMNS);
     table->may_be_missing[table->sums] = cells->column[column].of->indicator;
@@ -220,7 +220,8 @@ int dp_tables_check(const struct dp_tables *t, const struct dp_cells *cells, str
         for (size_t k = 0; rc == DP_OK && k < table->columns + table->sums; k++) {
             const char *name = k < table->columns ? table->column[k] : table->sum[k - table->columns];
             long column = dp_cells_find(cells, name);
-            rc = column < 0 ? dp_fail(err, DP_E_RUN, "the list of tables has a column '%.60s', and the schema has none", name)
+            rc = column < 0
+                     ? dp_fail(err, DP_E_RUN, "the list of tables has a column '%.60s', which is not in the schema", name)
                  : k < table->columns ? add_column(&same, cells, (size_t)column, err)
                                       : add_sum(&same, cells, (size_t)column, err);
         }

@@ -46,18 +46,18 @@ struct dp_tables {
 int dp_tables_parse(struct dp_tables *tables, const char *text, const char *sums, const struct dp_cells *cells,
                     struct dp_err *err);
 
-/* Reads the text of the frame's field. DP_E_RUN: it is no such text. */
+/* Reads the text of the frame's field. DP_E_RUN: the text is malformed. */
 int dp_tables_read(struct dp_tables *tables, const char *text, struct dp_err *err);
 
 /* The text of the frame's field. The caller frees it. */
 char *dp_tables_text(const struct dp_tables *tables);
 
-/* Adds a table of count columns of `cells` to the list, without sums. Column numbers are those of `cells`. For lists that
+/* Adds a table of count columns of `cells` to the list, without sums. Columns have the numbers that `cells` gives them. For lists that
  * programs make. DP_E_USAGE as dp_tables_parse. */
 int dp_tables_add(struct dp_tables *tables, const struct dp_cells *cells, const size_t *column, size_t count,
                   struct dp_err *err);
 
-/* DP_E_RUN unless columns, numbers of cells and sums of the list are those of `cells`. */
+/* DP_E_RUN unless columns, numbers of cells and sums of the list are the same in `cells`. */
 int dp_tables_check(const struct dp_tables *tables, const struct dp_cells *cells, struct dp_err *err);
 
 void dp_tables_free(struct dp_tables *tables);

@@ -79,7 +79,7 @@ cell='w = index("abcd", $1) - 1; s = $2 == "m"; a = $3 == "" ? 4 : $3 < 30 ? 0 :
     refused 2 "there is no column 'nobody'" --tables nobody
     refused 2 "a table has column 'sex' twice" --tables sex,ward,sex
     refused 2 'column '\''days'\'' is a number without bins (dp-import --basis bins, or "basis": "bins" in its schema), so it has no cells to count' --tables days
-    refused 2 "column 'ward' is not a number with bounds, so its sum has none" --tables sex --sums ward
+    refused 2 "column 'ward' is not a number with bounds, so its sum is not bounded" --tables sex --sums ward
     refused 2 "--sums needs --tables" --sums days
     refused 2 "--tables is required: the frame of lap 1 has no list of tables" --noise gaussian
     jq '.columns[3] |= (.knots = [range(2; 30)] | .basis = "bins")' t.json > many.json

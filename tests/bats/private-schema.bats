@@ -375,6 +375,14 @@ print(0.5e-6 + above(1 / mu - mu / 2) - exp(1) * above(1 / mu + mu / 2))"
     assert_failure 5
 }
 
+@test "a small budget pays more of itself for a schema, and no more than itself in all" {
+    people 20000
+    fit.sh people.csv --label income --epsilon 0.1 --no-registry -q
+    assert_equal "$(jq -s -c '[.[] | select(.kind == "open")][0].epsilon' people.json.ledger)" 0.04
+    run dp-account report people.json.ledger
+    assert_line --partial "spent: epsilon 0.1 at delta 1e-05, by"
+}
+
 @test "a run is one composition with a schema only under the budget that was fixed before it" {
     people 20000
     fit.sh people.csv --label income --epsilon 1 --no-registry -q

@@ -138,6 +138,17 @@ static void bounds_move_slowly_near_the_noise(void **state)
     assert_near(fit.quantile_rate, 0.15 / (1 - fit.quantile), 1e-5);
 }
 
+/* 0.04, between a tenth and four tenths; a tenth where samples follow. */
+static void a_schema_has_its_part(void **state)
+{
+    static const double part[][2] = {{0.01, 0.4}, {0.1, 0.4}, {0.16, 0.25}, {0.4, 0.1}, {1, 0.1}, {8, 0.1}};
+    (void)state;
+    for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
+        assert_float_equal(dp_fit_schema_share(part[i][0], 131072), part[i][1], 1e-12);
+        assert_float_equal(dp_fit_schema_share(part[i][0], 131073), 0.1, 0);
+    }
+}
+
 static void default_delta(void **state)
 {
     (void)state;
@@ -414,6 +425,7 @@ int main(void)
         cmocka_unit_test(parts_of_the_budget),
         cmocka_unit_test(numbers_have_a_constant),
         cmocka_unit_test(bounds_move_slowly_near_the_noise),
+        cmocka_unit_test(a_schema_has_its_part),
         cmocka_unit_test(default_delta),
         cmocka_unit_test(refusals),
         cmocka_unit_test(numbers_are_transformed_or_refused),

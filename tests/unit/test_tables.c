@@ -90,7 +90,7 @@ static void test_refused(void **state)
         "cells to count");
     refused("ward;", NULL, "there is no column ''");
     refused("ward,sex,ward", NULL, "a table has column 'ward' twice");
-    refused("ward", "sex", "column 'sex' is not a number with bounds, so its sum has none");
+    refused("ward", "sex", "column 'sex' is not a number with bounds, so its sum is not bounded");
     assert_int_equal(dp_cells_open(&(struct dp_cells){0}, NULL, "x.dp", &err), DP_E_RUN);
 }
 

@@ -25,7 +25,7 @@ struct options {
     double epsilon, delta;
     int64_t threads, seed, rows, cols, classes;
     int loss, adjacency, exec;
-    const char *ledger, *registry, *model, *class_weights;
+    const char *ledger, *registry, *model, *class_weights, *stream;
     bool no_ledger, no_registry, partial, allow_weak, quiet;
 };
 
@@ -55,6 +55,8 @@ static const struct dp_option options[] = {
     DP_OPTION_FLAG('q', quiet, "for dp-loop: no progress"),
     DP_OPTION_INT(0, rows, "N", DP_FROM_TO(1, 1e12),
                   "persons of all sites of a run, of which DATA has some; rows of a table whose schema DATA is"),
+    DP_OPTION_TEXT(0, stream, "PORT", "DATA is the schema of about --rows rows that arrive at PORT, each once", .needs = "rows",
+                   .excludes = "cols, adjacency=replace-one"),
     DP_OPTION_INT(0, cols, "D", DP_FROM_TO(1, 1e7), "columns, with the constant one", .needs = "rows",
                   .only = "data elsewhere"),
     DP_OPTION_INT(0, classes, "K", DP_FROM_TO(0, 1000), "without DATA: number of classes, 0 for a number", .fallback = "2"),
@@ -399,6 +401,65 @@ static int choose_basis(const char *path, const struct options *o, struct dp_err
     return rc;
 }
 
+/* The features of the rows that arrive. Between bins and cosines of numbers the rule decides, see dp-fit-rules(7). */
+static int plan_stream(struct dp_row_plan *plan, struct dp_features *features, const char *path, struct dp_err *err)
+{
+    *plan = (struct dp_row_plan){.bias = true, .norm = DP_NORM_UNIT};
+    int rc = dp_schema_load(&plan->schema, path, err);
+    plan->basis = !plan->schema.real_label && plan->schema.classes == 2 ? DP_BASIS_BINS : DP_BASIS_COSINES;
+    return rc ?: dp_features_plan(features, plan, err);
+}
+
+/* Prints the run for rows that arrive. */
+static int fit_stream(const char *path, const struct options *o, struct dp_err *err)
+{
+    struct dp_row_plan plan;
+    struct dp_features features = {0};
+    struct left left;
+    struct dp_fit chosen;
+    char exec[20], seed[24];
+    int rc = plan_stream(&plan, &features, path, err);
+    const struct dp_schema *s = &plan.schema;
+    const struct dp_fit_facts facts = {.persons = o->rows,
+                                       .columns = (int64_t)features.count,
+                                       .classes = s->real_label ? 0 : (int64_t)s->classes,
+                                       .constant = true};
+    rc = rc ?: check_weights(o, facts.classes, err);
+    rc = rc
+             ?: find_left(&left, o, facts.persons, json_number_value(json_object_get(s->paid, "epsilon")),
+                          json_number_value(json_object_get(s->paid, "delta")), path, err);
+    rc = rc ?: dp_fit_stream(&facts, &left.budget, loss_of(&facts, o), &chosen, err);
+    snprintf(seed, sizeof seed, "%lld", (long long)o->seed);
+    if (rc == DP_OK) {
+        const struct fit_options more = {.arrivals = o->stream,
+                                         .epsilon = left.epsilon,
+                                         .delta = left.delta,
+                                         .class_weights = o->class_weights,
+                                         .ledger = o->ledger,
+                                         .registry = o->registry,
+                                         .exec = choice(ways, o->exec, exec, sizeof exec),
+                                         .model = o->model,
+                                         .seed = o->seed == DP_OPT_ABSENT_INT ? NULL : seed,
+                                         .no_ledger = o->no_ledger,
+                                         .no_registry = o->no_registry,
+                                         .allow_weak = o->allow_weak,
+                                         .quiet = o->quiet,
+                                         .threads = o->threads != DP_OPT_ABSENT_INT ? o->threads : 1};
+        printf("# about %lld rows in %lld windows of %lld, %lld columns, ", (long long)o->rows, (long long)chosen.laps,
+               (long long)chosen.window, (long long)facts.columns);
+        if (facts.classes == 0)
+            printf("a number");
+        else
+            printf("%lld classes", (long long)facts.classes);
+        printf(": %s; epsilon %s, delta %s; numbers have %s\n", dp_loss_names[chosen.loss], left.epsilon, left.delta,
+               dp_bases[plan.basis]);
+        fit_print(stdout, &chosen, &more);
+    }
+    dp_features_free(&features, s);
+    dp_row_plan_free(&plan);
+    return rc;
+}
+
 int main(int argc, char **argv)
 {
     struct options o;
@@ -419,7 +480,7 @@ int main(int argc, char **argv)
     else if (rc == DP_OK && path != NULL && S_ISREG(st.st_mode) && o.rows == DP_OPT_ABSENT_INT)
         return -is_a_file(path);
     else if (rc == DP_OK && path != NULL && S_ISREG(st.st_mode))
-        return dp_cli_finish(command.name, choose_basis(path, &o, &err), &err);
+        return dp_cli_finish(command.name, o.stream != NULL ? fit_stream(path, &o, &err) : choose_basis(path, &o, &err), &err);
     if (rc == DP_OK && path != NULL)
         rc = dp_dataset_open(&dataset, path, &err);
     rc = rc ?: fit(dataset, path, &o, &err);

@@ -158,6 +158,19 @@ static void uncut(FILE *to, const struct dp_fit *fit, const struct fit_options *
             fit->step, (long long)fit->late, fit->tail);
 }
 
+static void stream(FILE *to, const struct dp_fit *fit, const struct fit_options *o)
+{
+    fputs("\n  dp-window   ", to);
+    option(to, "rows", o->arrivals);
+    fprintf(to, " --size %lld |\n", (long long)fit->window);
+    fprintf(to, "  dp-grad      --loss %s --clip %.9g --threads %lld", dp_loss_names[fit->loss], fit->clip,
+            (long long)o->threads);
+    option(to, "class-weights", o->class_weights);
+    fprintf(to, " |\n  dp-noise     --multiplier %.9g --correlated %lld |\n", fit->gradient, (long long)fit->bands);
+    gate(to, "dp-account  ", o);
+    fprintf(to, "  dp-step      --step %.9g --average polynomial --gamma %d", fit->step, DP_FIT_STREAM_DEGREE);
+}
+
 /* How many laps there are, of each kind if there are kinds. */
 static void plan(FILE *to, const struct dp_fit *fit)
 {
@@ -174,8 +187,12 @@ static void plan(FILE *to, const struct dp_fit *fit)
 
 void fit_print(FILE *to, const struct dp_fit *fit, const struct fit_options *o)
 {
-    static void (*const write[])(FILE *, const struct dp_fit *, const struct fit_options *) = {
-        [DP_FIT_PLAIN] = plain, [DP_FIT_TRANSFORMED] = transformed, [DP_FIT_UNCUT] = uncut, [DP_FIT_DECAYED] = plain};
+    static void (*const write[])(FILE *, const struct dp_fit *,
+                                 const struct fit_options *) = {[DP_FIT_PLAIN] = plain,
+                                                                [DP_FIT_TRANSFORMED] = transformed,
+                                                                [DP_FIT_UNCUT] = uncut,
+                                                                [DP_FIT_DECAYED] = plain,
+                                                                [DP_FIT_STREAM] = stream};
     char *text = NULL;
     size_t length;
     FILE *pipeline = dp_got(open_memstream(&text, &length));

@@ -7,6 +7,7 @@
 /* Options that the rules do not choose. Texts may be NULL. */
 struct fit_options {
     const char *data, *epsilon, *delta, *adjacency; /* as they were typed */
+    const char *arrivals;                           /* the port where rows arrive, for a stream */
     const char *class_weights, *ledger, *registry, *exec, *model, *seed;
     bool no_ledger, no_registry, partial, allow_weak, with_schema, quiet;
     int64_t threads;

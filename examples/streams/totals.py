@@ -2,6 +2,7 @@
 """Means of columns of rows that arrive, per window and so far, with intervals, from moments with correlated noise.
 
     totals.py laps N               the frames that begin a run of N laps without a model, for dp-window
+    totals.py errors [N...]        the RMS error of N running totals, in units of z C: B = N, and independent noise
     totals.py table [COLUMN]       CSV of the released frames on standard input; a COLUMN: its running mean as SVG instead
 
 The sum of window t has the noise r_t of dp-privacy(7): r = C^-1 z. So the noise on the sum of the first t windows has the deviation
@@ -36,6 +37,14 @@ def deviations(bands, count):
         alone.append(math.hypot(alone[-1] if alone else 0, x))
         so_far.append(math.hypot(so_far[-1] if so_far else 0, a))
     return alone, so_far
+
+
+def errors(counts):
+    """The record's scale is |c| z C, see dp-privacy(7), and |c| is the deviation of the last total."""
+    print("totals,correlated,independent")
+    for n in counts:
+        so_far = deviations(n, n)[1]
+        print(f"{n},{so_far[-1] * math.sqrt(sum(x * x for x in so_far) / n):.2f},{math.sqrt((n + 1) / 2):.2f}")
 
 
 def columns(schema):
@@ -94,6 +103,8 @@ def svg(points, name):
 
 if sys.argv[1:2] == ["laps"] and len(sys.argv) == 3:
     laps(int(sys.argv[2]))
+elif sys.argv[1:2] == ["errors"]:
+    errors([int(n) for n in sys.argv[2:]] or [256, 1024])
 elif sys.argv[1:2] == ["table"] and len(sys.argv) == 2:
     print("window,rows,column,window_mean,window_margin,mean,margin")
     for row in rows():

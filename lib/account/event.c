@@ -114,6 +114,11 @@ bool dp_event_in_epochs(const struct dp_event *event)
     return event->sampling == DP_SAMPLING_SHUFFLED || event->sampling == DP_SAMPLING_STREAM;
 }
 
+bool dp_event_repeats_free(const struct dp_event *event)
+{
+    return event->sampling == DP_SAMPLING_STREAM;
+}
+
 int64_t dp_event_epoch(const struct dp_event *event)
 {
     if (event->sampling == DP_SAMPLING_STREAM)

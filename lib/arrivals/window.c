@@ -2,9 +2,12 @@
  * next. */
 
 #include "arrivals/row_reader.h"
+#include "base/hash.h"
 #include "model/described.h"
 #include "stages/announced.h"
 #include "wire/codec.h"
+
+enum { DIGEST = 32 };
 
 struct options {
     const char *rows;
@@ -14,9 +17,12 @@ struct options {
 struct state {
     struct dp_port *port;
     struct dp_row_reader *reader;
-    struct dp_rows rows; /* rows of the last frame */
-    size_t used;         /* number of its rows that are in windows already */
-    bool any;            /* a window has been filled */
+    struct dp_rows rows;         /* rows of the last frame */
+    size_t used;                 /* number of its rows that are in windows already */
+    bool any;                    /* a window has been filled */
+    bool begun;                  /* a window has been filled since the run began or was resumed */
+    bool resumed;                /* the run continues from a checkpoint */
+    unsigned char first[DIGEST]; /* of the first window of the run, if it has checkpoints */
 };
 
 #define DP_OPTIONS struct options
@@ -87,10 +93,28 @@ static struct dp_record record_of(int64_t rows)
     return (struct dp_record){.of = DP_F_NONE, .sampler = DP_SAMPLER_STREAM, .rate = 1, .rows = rows};
 }
 
-static int refuse_checkpoint(struct dp_err *err)
+/* A run that is resumed gets the rows that come next. A table that is read again from its beginning would be in two windows. */
+static int check_new(struct dp_stage *stage, const float *x, const double *y, struct dp_err *err)
 {
-    return dp_fail(err, DP_E_USAGE,
-                   "--rows: rows that have passed do not come back, so the run has no checkpoint to continue from");
+    const struct options *o = stage->options;
+    struct state *s = stage->state;
+    size_t size = (size_t)o->size;
+    unsigned char digest[DIGEST];
+    struct dp_hash hash;
+    if (s->begun || stage->checkpoint.directory == NULL)
+        return DP_OK;
+    s->begun = true;
+    dp_hash_start(&hash, NULL, 0, DIGEST);
+    dp_hash_add(&hash, x, size * s->rows.cols * sizeof *x);
+    dp_hash_add(&hash, y, size * sizeof *y);
+    dp_hash_end(&hash, digest, DIGEST);
+    if (s->resumed && memcmp(digest, s->first, DIGEST) == 0)
+        return dp_fail(err, DP_E_UNSAFE,
+                       "%s: the run began with these rows, and each row is in one window: give the rows that come next",
+                       o->rows);
+    if (!s->resumed)
+        memcpy(s->first, digest, DIGEST);
+    return DP_OK;
 }
 
 /* The facts about the data that a model needs. n: rows of a lap. */
@@ -106,8 +130,10 @@ static int window_hello(struct dp_stage *stage, struct dp_frame *frame, struct d
     const struct options *o = stage->options;
     struct state *s = stage->state;
     struct dp_record record = record_of(o->size);
-    int rc = stage->checkpoint.directory != NULL ? refuse_checkpoint(err) : DP_OK;
-    if (rc == DP_OK && stage->shards > 0) {
+    int rc = DP_OK;
+    if (stage->shards > 0 && stage->checkpoint.directory != NULL)
+        return dp_fail(err, DP_E_USAGE, "--rows: a run with streams at several sites has no checkpoint");
+    if (stage->shards > 0) {
         rc = next_rows(stage, err);
         rc = rc == 0 ? too_few(stage, err) : rc < 0 ? rc : DP_OK;
         if (rc == DP_OK)
@@ -163,7 +189,7 @@ static int fill(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *e
         if (done < size)
             rc = next_rows(stage, err);
     }
-    return rc;
+    return rc == 1 && check_new(stage, x, y, err) != DP_OK ? err->status : rc;
 }
 
 /* How many rows the sums of this lap cover: one window of each shard. */
@@ -194,18 +220,27 @@ static int window_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp
     return rc != DP_OK ? rc : out->frame(out, frame, err);
 }
 
+/* No row is kept. Rows that were read and are in no window are lost. */
 static int window_save(struct dp_stage *stage, struct dp_state *state, struct dp_err *err)
 {
-    (void)stage;
-    (void)state;
-    return refuse_checkpoint(err);
+    const struct state *s = stage->state;
+    (void)err;
+    dp_state_put_bytes(state, "first", s->first, sizeof s->first);
+    return DP_OK;
 }
 
 static int window_restore(struct dp_stage *stage, const struct dp_state *state, struct dp_err *err)
 {
-    (void)stage;
-    (void)state;
-    return refuse_checkpoint(err);
+    struct state *s = stage->state;
+    const void *first;
+    size_t size;
+    int rc = dp_state_get_bytes(state, "first", &first, &size, err);
+    if (rc == DP_OK && size != sizeof s->first)
+        rc = dp_fail(err, DP_E_RUN, "--rows: the checkpoint has no digest of the first window");
+    if (rc == DP_OK)
+        memcpy(s->first, first, sizeof s->first);
+    s->any = s->resumed = rc == DP_OK;
+    return rc;
 }
 
 const struct dp_stage_class dp_window_class = {

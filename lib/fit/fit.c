@@ -359,3 +359,32 @@ int dp_fit_choose(const struct dp_fit_facts *facts, const struct dp_fit_budget *
         fit->step = six(fit->step / (double)facts->rows_per_person);
     return sample(facts, budget, fit, err);
 }
+
+/* --- rows that arrive once: see dp-fit-rules(7) */
+
+enum { STREAM_WINDOWS = 256, STREAM_BYTES = 1 << 20, STREAM_BANDS = 4096 };
+#define STREAM_STEP 30           /* of two classes or more, for STREAM_WINDOWS laps */
+#define STREAM_STEP_OF_NUMBERS 1 /* the most */
+#define STREAM_REACH 2000        /* rows / whole, from which numbers have the most */
+
+int dp_fit_stream(const struct dp_fit_facts *facts, const struct dp_fit_budget *budget, enum dp_loss loss, struct dp_fit *fit,
+                  struct dp_err *err)
+{
+    const int64_t rows = facts->persons, most = STREAM_BYTES / (4 * facts->columns + 16);
+    int rc = check_facts(facts, budget, err);
+    *fit = (struct dp_fit){.run = DP_FIT_STREAM, .loss = loss, .rate = 1, .clip = 1};
+    rc = rc ?: measure(facts, budget, fit, err);
+    if (rc != DP_OK)
+        return rc;
+    fit->gradient = share(fit->whole, 1, 1);
+    fit->window = rows < 2 * STREAM_WINDOWS ? 1 : rows / STREAM_WINDOWS;
+    if (fit->window > most)
+        fit->window = most > 0 ? most : 1;
+    fit->laps = rows / fit->window;
+    fit->bands = fit->laps < STREAM_BANDS ? fit->laps : STREAM_BANDS;
+    fit->step = STREAM_STEP;
+    if (facts->classes == 0)
+        fit->step = fmin(STREAM_STEP_OF_NUMBERS, (double)rows / (STREAM_REACH * fit->whole));
+    fit->step = six(fit->step * STREAM_WINDOWS / (double)fit->laps);
+    return DP_OK;
+}

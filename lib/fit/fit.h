@@ -34,6 +34,7 @@ enum dp_fit_run {
     DP_FIT_TRANSFORMED, /* one lap of second moments, then gradients after their transform */
     DP_FIT_UNCUT,       /* the same for a regression: rows are not cut, residuals are clipped at a quantile */
     DP_FIT_DECAYED,     /* features of images: gradients without a transform, with a step that falls to 0 */
+    DP_FIT_STREAM,      /* rows that arrive once: gradients of windows, with noise that is correlated over laps */
 };
 
 /* With rate 1, a release whose noise has multiplier z uses the part (whole / z)^2 of the budget, and parts add up: so
@@ -62,6 +63,7 @@ struct dp_fit {
     int64_t late;                     /* uncut: number of first laps that only find the constant and the bound */
     double quantile, quantile_rate;   /* uncut: the quantile that the bound follows, and how fast */
     double tail;                      /* uncut: the models of this last part of the laps are averaged */
+    int64_t window, bands;            /* stream: rows of a lap; B of dp-noise */
 };
 
 /* Plain and decayed: the momentum of dp-step. */
@@ -76,8 +78,8 @@ int dp_fit_delta_exponent(int64_t persons);
 /* A run over more persons samples its laps, so it is no Gaussian mechanism that composes with a schema exactly. */
 #define DP_FIT_MOST_COMPOSED 131072
 
-/* dp_fit_schema_share(epsilon, persons): the part of epsilon that pays for a schema: 0.1, or as much as epsilon 0.04 is, up to 0.4,
- * if the run composes with the schema. A model loses more by names that a schema lacks than by noise of its run. */
+/* dp_fit_schema_share(epsilon, persons): the part of epsilon that pays for a schema: 0.1, or as much as epsilon 0.04 is, up
+ * to 0.4, if the run composes with the schema. A model loses more by names that a schema lacks than by noise of its run. */
 double dp_fit_schema_share(double epsilon, int64_t persons);
 
 /* dp_fit_loss(classes): squared for a number, logistic for two classes, softmax for more. */
@@ -96,5 +98,13 @@ const char *dp_fit_unit(const struct dp_fit_facts *facts);
  * the sentence says which epsilon, or how many persons, would suffice. */
 int dp_fit_choose(const struct dp_fit_facts *facts, const struct dp_fit_budget *budget, enum dp_loss loss, struct dp_fit *fit,
                   struct dp_err *err);
+
+/* The same for `persons` rows that arrive once, about as many as will come, each in one window. All laps together cost one
+ * release, so fit->gradient is fit->whole. dp-fit-rules(7) has the rule. DP_E_USAGE, DP_E_RUN: as above. */
+int dp_fit_stream(const struct dp_fit_facts *facts, const struct dp_fit_budget *budget, enum dp_loss loss, struct dp_fit *fit,
+                  struct dp_err *err);
+
+/* The degree of dp-step --average polynomial for a stream. */
+#define DP_FIT_STREAM_DEGREE 3
 
 #endif

@@ -197,7 +197,7 @@ static int charge_lost(struct dp_payer *p, const char *path, struct dp_err *err)
     for (size_t i = 0; rc == DP_OK && i < p->base.count; i++) {
         const struct dp_charge *base = &p->base.charge[i];
         int64_t laps = base->laps - dp_charges_laps(&own, &base->event);
-        if (laps > 0)
+        if (laps > 0 && !dp_event_repeats_free(&base->event))
             rc = dp_charges_add(&others, &base->event, laps, err);
     }
     rc = rc ?: dp_spend_lost(&p->spend, &others, err);

@@ -337,7 +337,7 @@ int dp_ledger_entry_base(const struct dp_ledger_entry *entry, struct dp_charges 
     int rc = DP_OK;
     for (size_t i = 0; rc == DP_OK && i < entry->out.count; i++) {
         const struct dp_charge *out = &entry->out.charge[i];
-        bool lost = out->laps > dp_charges_laps(&entry->newest.used, &out->event);
+        bool lost = out->laps > dp_charges_laps(&entry->newest.used, &out->event) && !dp_event_repeats_free(&out->event);
         rc = lost ? dp_charges_add_run(base, &out->event, out->laps, err)
                   : dp_charges_continue(base, &out->event, out->laps, err);
     }

@@ -22,6 +22,8 @@ const struct dp_option dp_loop_option_table[] = {
     DP_OPTION_TEXT(0, plan, "TEXT", "laps of several kinds and their order, instead of --laps: 'moments 1, gradient 200'",
                    .excludes = "laps"),
     DP_OPTION_TEXT('o', model, "FILE", "write the last model there"),
+    DP_OPTION_INT(0, model_every, "K", DP_FROM_TO(1, 1099511627775), "also write the model there every K laps, each time whole",
+                  .needs = "model"),
     DP_OPTION_TEXT(0, init, "FILE", "start from this model instead of zero"),
     DP_OPTION_INT('s', seed, "SEED", DP_FROM_TO(0, 9007199254740992), "derive every key from SEED: reproducible, not private"),
     DP_OPTION_CHOICE('x', exec, "HOW", "auto|processes|fused", "run the child as processes or in this process",
@@ -48,9 +50,10 @@ struct run {
     struct dp_progress progress;
     struct dp_child *child;
     struct dp_port *out, *model;
-    struct dp_frame *last;  /* the last model that came back */
-    struct dp_frame *token; /* the frame that goes round */
-    struct dp_laps laps;    /* the plan */
+    struct dp_frame *last;     /* the last model that came back */
+    struct dp_frame *token;    /* the frame that goes round */
+    struct dp_frame *greeting; /* the hello frame that came back, if the model is written several times */
+    struct dp_laps laps;       /* the plan */
     int64_t done;
     bool hello; /* the hello frame has come back */
     struct dp_checkpoint checkpoint;
@@ -156,7 +159,14 @@ static int say_hello(struct run *r, struct dp_err *err)
     r->hello = true;
     r->saved.stages = dp_frame_int(f, DP_F_STAGE, 0);
     rc = write_out(r, f, err);
-    return rc == DP_OK && r->model != NULL ? dp_port_write(r->model, f, err) : rc;
+    if (rc == DP_OK && r->model != NULL)
+        rc = dp_port_write(r->model, f, err);
+    if (o->model_every == DP_OPT_ABSENT_INT)
+        return rc;
+    dp_frame_free(r->greeting);
+    r->greeting = r->token;
+    r->token = dp_frame_new();
+    return rc;
 }
 
 /* Reads the initial model from a file, if there is one. */
@@ -238,7 +248,38 @@ static int one_lap(struct run *r, int64_t lap, struct dp_err *err)
     return rc;
 }
 
-/* The token is the model of that lap from now on. */
+/* Exit reason of a run that did not fail. BUDGET: the budget was spent too early. SPENT: the budget is spent, as --until-spent
+ * asks. EXHAUSTED: no more rows arrive. */
+enum ending { DONE, BUDGET, SPENT, EXHAUSTED, INTERRUPTED };
+
+static void make_end(struct run *r, enum ending how)
+{
+    dp_frame_reset(r->token, DP_KIND_END);
+    if (how == BUDGET)
+        dp_frame_set_int(r->token, DP_F_STATUS, 3);
+    if (how == INTERRUPTED)
+        dp_frame_set_bool(r->token, DP_F_INTERRUPTED, true);
+}
+
+/* Writes the model of the last lap, and begins the file of the next one. A reader of the file has a whole model at any time. */
+static int show_model(struct run *r, struct dp_err *err)
+{
+    const struct dp_loop_options *o = &r->loop->options;
+    if (o->model_every == DP_OPT_ABSENT_INT || r->done % o->model_every != 0 || r->done == r->laps.laps ||
+        !dp_frame_has(r->last, DP_F_MODEL))
+        return DP_OK;
+    make_end(r, DONE);
+    int rc = dp_port_write(r->model, r->last, err);
+    rc = rc ?: dp_port_write(r->model, r->token, err);
+    rc = rc ?: dp_port_commit(r->model, err);
+    dp_port_close(r->model);
+    r->model = NULL;
+    rc = rc ?: dp_port_open(&r->model, o->model, DP_OUT, err);
+    return rc ?: dp_port_write(r->model, r->greeting, err);
+}
+
+/* The token is the model of that lap from now on. With a checkpoint in each lap, --model-every writes a model after its lap
+ * is in the checkpoint. */
 static int take_lap(struct run *r, int64_t lap, struct dp_err *err)
 {
     struct dp_frame *swap = r->last;
@@ -248,7 +289,9 @@ static int take_lap(struct run *r, int64_t lap, struct dp_err *err)
     r->saved.moved = r->saved.moved || moves(r->last);
     dp_progress_show(&r->progress, lap, dp_frame_real(r->last, DP_F_EPSILON, -1));
     int rc = write_out(r, r->last, err);
-    return rc == DP_OK && dp_checkpoint_due(&r->checkpoint, r->last) ? keep(r, err) : rc;
+    if (rc == DP_OK && dp_checkpoint_due(&r->checkpoint, r->last))
+        rc = keep(r, err);
+    return rc ?: show_model(r, err);
 }
 
 /* The hello frame and all laps, until the last one or a signal. */
@@ -265,19 +308,6 @@ static int go_round(struct run *r, struct dp_err *err)
     if (rc == DP_OK && !dp_frame_has(r->last, DP_F_MODEL) && !interrupt->stop)
         rc = dp_fail(err, DP_E_RUN, "no lap of the run made a model");
     return rc;
-}
-
-/* Exit reason of a run that did not fail. BUDGET: the budget was spent too early. SPENT: the budget is spent, as --until-spent
- * asks. EXHAUSTED: no more rows arrive. */
-enum ending { DONE, BUDGET, SPENT, EXHAUSTED, INTERRUPTED };
-
-static void make_end(struct run *r, enum ending how)
-{
-    dp_frame_reset(r->token, DP_KIND_END);
-    if (how == BUDGET)
-        dp_frame_set_int(r->token, DP_F_STATUS, 3);
-    if (how == INTERRUPTED)
-        dp_frame_set_bool(r->token, DP_F_INTERRUPTED, true);
 }
 
 /* Puts the digest of the last model into the child's end frame; the gate writes it to the ledger. */
@@ -359,7 +389,7 @@ static int finish(struct run *r, enum ending how, struct dp_err *err)
         warn(r->loop, "no step was taken: the model is the one that the run began with");
     int put = put_model(r, how, rc == DP_OK ? err : &later);
     rc = rc ?: put;
-    if (rc == DP_OK && how != INTERRUPTED && resumable)
+    if (rc == DP_OK && how != INTERRUPTED && how != EXHAUSTED && resumable)
         dp_checkpoint_clean(r->checkpoint.directory, 0, 0); /* the run has ended: nothing can be resumed */
     return rc ?: finish_child(r, err);
 }
@@ -542,6 +572,7 @@ static void close_all(struct run *r)
     dp_port_close(r->model);
     dp_frame_free(r->last);
     dp_frame_free(r->token);
+    dp_frame_free(r->greeting);
     dp_laps_free(&r->laps);
 }
 

@@ -30,6 +30,7 @@ struct dp_loop_options {
     double stop_gap;
     const char *checkpoint, *resume; /* directories, or NULL */
     int64_t every;                   /* laps between checkpoints */
+    int64_t model_every;             /* laps between models that are written; absent: only the last one */
     bool quiet;
     bool until_spent; /* a budget that ends the run after at least one lap is not a failure */
 };

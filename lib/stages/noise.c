@@ -27,6 +27,7 @@ struct state {
     int64_t c[DP_BANDS_MOST], *ring, turn;
     double norm, grid; /* of all laps */
     size_t size;       /* numbers in a lap */
+    bool once;         /* rows are in one lap only: a resumed run begins with a new ring */
 };
 
 #define DP_OPTIONS struct options
@@ -289,6 +290,7 @@ static int add_correlated(struct dp_stage *stage, int64_t lap, const struct dp_r
     if (s->ring == NULL) {
         s->size = to->count;
         s->grid = grid;
+        s->once = r->sampler == DP_SAMPLER_STREAM;
         s->ring = dp_new(s->size * (size_t)o->correlated, sizeof *s->ring);
     }
     if (stage->turn != s->turn + 1)
@@ -382,7 +384,9 @@ static int noise_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_
     return out->frame(out, frame, err);
 }
 
-/* The noise of the last laps; no data is in it. */
+/* The noise of the last laps; no data is in it. Rows that arrive are in no lap after a resumption, so there the noise begins
+ * again: with the old ring, a lap that is lost and its repetition would both have noise of earlier laps, and cost more than
+ * the run. */
 static int noise_save(struct dp_stage *stage, struct dp_state *state, struct dp_err *err)
 {
     const struct options *o = stage->options;
@@ -392,7 +396,7 @@ static int noise_save(struct dp_stage *stage, struct dp_state *state, struct dp_
         return DP_OK;
     dp_state_put_int(state, "turn", s->turn);
     dp_state_put_real(state, "grid", s->grid);
-    dp_state_put_ints(state, "ring", s->ring, s->size * (size_t)o->correlated);
+    dp_state_put_ints(state, "ring", s->ring, s->once ? 0 : s->size * (size_t)o->correlated);
     return DP_OK;
 }
 
@@ -407,12 +411,12 @@ static int noise_restore(struct dp_stage *stage, const struct dp_state *state, s
     rc = rc ?: dp_state_get_real(state, "grid", &s->grid, err);
     rc = rc ?: dp_state_get_ints(state, "ring", &s->ring, &count, err);
     s->size = count / (size_t)o->correlated;
-    if (rc == DP_OK && s->turn == 0) { /* no lap had noise yet */
+    if (rc == DP_OK && count == 0) { /* no lap had noise yet, or the noise begins again */
         free(s->ring);
         s->ring = NULL;
         return DP_OK;
     }
-    return rc == DP_OK && (s->size == 0 || count % (size_t)o->correlated != 0)
+    return rc == DP_OK && count % (size_t)o->correlated != 0
                ? dp_fail(err, DP_E_RUN, "--correlated: the noise of the checkpoint is of another run")
                : rc;
 }

@@ -70,8 +70,8 @@ static size_t margin_of(const struct dp_table *t, const size_t *stride, size_t c
     return at;
 }
 
-/* Strides of the table's columns in the margin of the set, 0 for other columns. Returns the number of cells of the margin; 0: the
- * table does not have all of the set. */
+/* Strides of the table's columns in the margin of the set, 0 for other columns. Returns the number of cells of the margin; 0:
+ * the table does not have all of the set. */
 static size_t strides(const struct dp_table *t, const char *const *set, size_t count, size_t *stride)
 {
     size_t cells = 1, found = 0;

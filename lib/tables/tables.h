@@ -41,8 +41,8 @@ struct dp_tables {
 
 /* Reads a list as a user writes it: columns of a table are divided by commas, tables by semicolons ("ward,sex;age"); or "pairs",
  * all pairs of columns that have cells, in the order of the schema. sums: the sums of each table, divided by commas, or NULL.
- * Free the list after a failure, too. DP_E_USAGE: there is no such column, it has no cells, a table has it twice, or a sum is not
- * of a number with bounds. */
+ * Free the list after a failure, too. DP_E_USAGE: there is no such column, it has no cells, a table has it twice, or a sum is
+ * not of a number with bounds. */
 int dp_tables_parse(struct dp_tables *tables, const char *text, const char *sums, const struct dp_cells *cells,
                     struct dp_err *err);
 
@@ -52,8 +52,8 @@ int dp_tables_read(struct dp_tables *tables, const char *text, struct dp_err *er
 /* The text of the frame's field. The caller frees it. */
 char *dp_tables_text(const struct dp_tables *tables);
 
-/* Adds a table of count columns of `cells` to the list, without sums. Columns have the numbers that `cells` gives them. For lists that
- * programs make. DP_E_USAGE as dp_tables_parse. */
+/* Adds a table of count columns of `cells` to the list, without sums. Columns have the numbers that `cells` gives them. For
+ * lists that programs make. DP_E_USAGE as dp_tables_parse. */
 int dp_tables_add(struct dp_tables *tables, const struct dp_cells *cells, const size_t *column, size_t count,
                   struct dp_err *err);
 

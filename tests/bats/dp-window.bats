@@ -257,18 +257,74 @@ same_number() { /usr/bin/python3 -c "import sys; a, b = map(float, sys.argv[1:])
             [ $laps = 10 ] || grep -qx "dp-loop: warning: the rows came to their end after lap 10 of 30" said
         done
     done
+    complains 2 "dp-window: --rows: a run with streams at several sites has no checkpoint" dp-loop -q --laps 3 --checkpoint kept -o sites -- \
+        "dp-gather --workers 1 --local 'dp-window --rows rows.%k --size 50 | $GRAD --clip 1' | $rest"
     cp rows.1 rows.2
     complains 5 "dp-gather: shards 1 and 2 have the same data set, whose people would count twice (dp-sample --shard divides one)" \
         dp-loop -q --laps 3 -o gathered -- "dp-gather --workers 2 --local 'dp-window --rows rows.%k --size 50 | $GRAD --clip 1' | $rest"
 }
 
-@test "a run over a stream has no checkpoint, and says so before its first lap" {
-    message="dp-window: --rows: rows that have passed do not come back, so the run has no checkpoint to continue from"
+# until_lap LAP FILE: waits for the model of that lap
+until_lap() { for _ in {1..600}; do [ "$(dp-info --get lap "$2" 2> /dev/null)" != "$1" ] || return 0; sleep 0.05; done; fail "no lap $1"; }
+# later FIRST [LAST]: sends the rows from FIRST on
+later() { (sed 1q t.csv; sed -n "$(($1 + 1)),${2-\$}p" t.csv) | dp-import csv - --schema s.json --population t.csv --out pipe -q; }
+# begin PIPELINE HOW: a run that is killed after five windows of 100, while 50 rows wait
+begin() {
+    rm -rf kept model pipe
+    mkfifo pipe
+    dp-loop -q --laps 10 --seed 11 --exec "$2" --checkpoint kept --checkpoint-every 1 --model-every 1 -o model -- "$1" > /dev/null 3>&- &
+    local run=$!
+    (sed 551q t.csv; sleep 60) 3>&- | dp-import csv - --schema s.json --population t.csv --out pipe -q 3>&- &
+    until_lap 5 model
+    kill -KILL $run %% 2> /dev/null
+    wait $run || true
+    [ -e kept ]
+}
+# resume HOW PIPELINE [option…]
+resume() { timeout 60 dp-loop -q --laps 10 --seed 11 --exec "$1" --resume kept --checkpoint-every 1 -o model "${@:3}" -- "$2" > /dev/null; }
+
+@test "a killed run continues with the rows that come next, and has the bytes of a run that was not killed" {
+    rest="$GRAD --clip 1 | $NOISE | $GATE | dp-step --step 2 --momentum 0.5 --average tail"
+    train whole fused 10 '' "$rest"
     for how in fused processes; do
-        complains 2 "$message" dp-loop -q --laps 3 --checkpoint kept --exec $how -o model -- \
-            "dp-window --rows rows --size 100 | $GRAD --clip 1 | $NOISE | $GATE | dp-step --step 1"
+        begin "dp-window --rows pipe --size 100 | $rest" $how
+        later 501 3>&- &
+        resume $how "dp-window --rows pipe --size 100 | $rest"
+        cmp whole model
         [ ! -e kept ]
-        [ ! -e model ]
+    done
+}
+
+@test "a table that is read again from its beginning is refused, and a run whose rows have ended can have more" {
+    pipeline="dp-window --rows pipe --size 100 | $GRAD --clip 1 | $NOISE | $GATE | dp-step --step 2"
+    begin "$pipeline" fused
+    cp model before
+    later 1 3>&- &
+    complains 5 "dp-window: pipe: the run began with these rows, and each row is in one window: give the rows that come next" \
+        dp-loop -q --laps 10 --seed 11 --exec fused --resume kept --checkpoint-every 1 -o model -- "$pipeline"
+    cmp before model
+    later 501 750 3>&- &
+    resume fused "$pipeline"
+    [ "$(dp-info --get lap model)" = 7 ]
+    later 701 3>&- &
+    resume fused "$pipeline"
+    [ "$(dp-info --get lap model)" = 10 ]
+    [ ! -e kept ]
+}
+
+@test "a stream that is resumed costs one release, with the laps that were lost, and its noise begins again" {
+    one=$(dp-account epsilon -z 3 --sampler full --laps 1 --delta 1e-5)
+    for bands in 1 8; do
+        pipeline="dp-window --rows pipe --size 100 | $GRAD --clip 1 | dp-noise -z 3 --correlated $bands |
+            dp-account --epsilon 0$one --delta 1e-5 --ledger ledger --allow-seeded | dp-step --step 2"
+        rm -f ledger*
+        begin "$pipeline" fused
+        [ $bands = 1 ] || LC_ALL=C grep -qaP 'ring\xc4\x00' kept/stage-3.* # no noise is kept
+        later 501 3>&- &
+        resume fused "$pipeline"
+        same_number "$(dp-info --get epsilon model)" "$one"
+        dp-account verify ledger
+        same_number "$(dp-account report ledger --json | jq -r '.populations[0].epsilon')" "$one"
     done
 }
 

@@ -350,6 +350,55 @@ static void a_run_has_what_its_schema_leaves(void **state)
     assert_true(fit.rate == 1);
 }
 
+/* Rows that arrive: the windows are of 1/256 of them and at most 2^20 bytes, and all laps have the noise of one release. */
+static void a_stream_is_one_release(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t rows, columns, classes, window, laps, bands;
+        double step;
+    } runs[] = {
+        {100000, 20, 2, 390, 256, 256, 30},
+        {1000, 20, 2, 3, 333, 333, 23.0631},
+        {511, 20, 3, 1, 511, 511, 15.0294},
+        {512, 20, 3, 2, 256, 256, 30},
+        {10000000, 1000, 2, 261, 38314, 4096, 0.200449},
+        {5000, 300000, 2, 1, 5000, 4096, 1.536},
+        {10000000, 20, 0, 10922, 915, 915, 0.279781},
+    };
+    struct dp_fit fit;
+    struct dp_err err;
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++)
+        for (double epsilon = 0.5; epsilon < 9; epsilon *= 4) {
+            const struct dp_fit_facts facts = {
+                .persons = runs[i].rows, .columns = runs[i].columns, .classes = runs[i].classes, .constant = true};
+            const struct dp_fit_budget budget = {.epsilon = epsilon, .delta = 1e-6};
+            assert_int_equal(dp_fit_stream(&facts, &budget, dp_fit_loss(facts.classes), &fit, &err), DP_OK);
+            assert_int_equal(fit.run, DP_FIT_STREAM);
+            assert_int_equal(fit.window, runs[i].window);
+            assert_int_equal(fit.laps, runs[i].laps);
+            assert_int_equal(fit.bands, runs[i].bands);
+            assert_near(fit.step, runs[i].step, 1e-5 * runs[i].step);
+            assert_true(fit.clip == 1 && fit.rate == 1 && fit.moments == 0 && fit.counts == 0 && fit.temperature == 0);
+            double delta = delta_of(1 / fit.gradient, epsilon);
+            assert_true(delta <= 1e-6 && delta > 0.999e-6);
+        }
+    /* near the noise the steps of numbers are short; 2000 rows are 285 windows of 7 */
+    const struct dp_fit_facts numbers = {.persons = 2000, .columns = 20, .constant = true};
+    const struct dp_fit_budget one = {.epsilon = 1, .delta = 1e-5}, none = {.delta = 1e-5};
+    assert_int_equal(dp_fit_stream(&numbers, &one, DP_LOSS_SQUARED, &fit, &err), DP_OK);
+    assert_near(fit.step, 256. / 285 / fit.gradient, 1e-6);
+    /* what a schema has cost is part of the same curve */
+    const struct dp_fit_budget left = {.epsilon = 1, .delta = 1e-5, .before = 0.1, .named = 5e-7};
+    assert_int_equal(dp_fit_stream(&numbers, &left, DP_LOSS_SQUARED, &fit, &err), DP_OK);
+    double delta = left.named + delta_of(sqrt(1 / (fit.gradient * fit.gradient) + 0.01), 1);
+    assert_true(delta <= 1e-5 && delta > 0.999e-5);
+    assert_int_equal(dp_fit_stream(&numbers, &none, DP_LOSS_SQUARED, &fit, &err), DP_E_USAGE);
+    const struct dp_fit_facts few = {.persons = 99, .columns = 20, .classes = 2, .constant = true};
+    assert_int_equal(dp_fit_stream(&few, &one, DP_LOSS_LOGISTIC, &fit, &err), DP_E_RUN);
+    assert_string_equal(err.message, "99 rows are too few to hide one of them: for 2 classes there must be 100");
+}
+
 static void of_the_library(void **state)
 {
     (void)state;
@@ -437,6 +486,7 @@ int main(void)
         cmocka_unit_test(curves_need_a_reach),
         cmocka_unit_test(products_need_persons),
         cmocka_unit_test(a_run_has_what_its_schema_leaves),
+        cmocka_unit_test(a_stream_is_one_release),
         cmocka_unit_test(of_the_library),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -374,7 +374,9 @@ attend() {
 
 # whose: the unit of privacy of the data set
 whose() {
-    if dp-info --get rows_per_person "$data" > /dev/null 2>&1; then echo 'that is for all rows of a person together'; else echo 'one row is taken for one person'; fi
+    if [[ $(dp-info --get population "$data" 2> /dev/null) = dp-synth:rows:* ]]; then
+        echo 'the rows are synthetic: people pay nothing for this, and paid when the rows were made'
+    elif dp-info --get rows_per_person "$data" > /dev/null 2>&1; then echo 'that is for all rows of a person together'; else echo 'one row is taken for one person'; fi
 }
 
 # spent: the cost that the model states, in one line

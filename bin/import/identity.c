@@ -5,8 +5,10 @@
 
 #include "base/cli.h"
 #include "base/mem.h"
+#include "data/dataset.h"
 
 #define STANDARD_INPUT "standard-input"
+#define MARK "synthetic rows" /* how the first line of a mark begins */
 
 /* The imported table, as the registry searches for it. */
 struct table {
@@ -140,19 +142,63 @@ static int look_up(struct identity *i, struct dp_registry *r, const struct dp_im
     return rc;
 }
 
+/* Whether TABLE.synthetic marks the bytes of the table as synthetic rows: its second line begins with their digest. A table of
+ * other bytes has perhaps replaced the synthetic one, so it is refused. Before the bytes are known, no table is marked. */
+static int find_mark(struct identity *i, const struct dp_import *import, bool *marked, struct dp_err *err)
+{
+    static const unsigned char unread[DP_INPUT_DIGEST];
+    char line[sizeof MARK], digest[2 * DP_INPUT_DIGEST + 1], said[2 * DP_INPUT_DIGEST + 1] = "";
+    char *path = dp_format("%s.synthetic", import->source.input);
+    FILE *in = memcmp(import->result.table, unread, sizeof unread) != 0 ? fopen(path, "re") : NULL;
+    int rc = DP_OK;
+    *marked = in != NULL && fgets(line, sizeof line, in) != NULL && strcmp(line, MARK) == 0;
+    if (*marked) {
+        (void)(fscanf(in, "%*[^\n]") + fscanf(in, "%64s", said));
+        sodium_bin2hex(digest, sizeof digest, import->result.table, DP_INPUT_DIGEST);
+        if (strcmp(digest, said) != 0)
+            rc = dp_fail(err, DP_E_UNSAFE,
+                         "%.150s marks other rows than %.150s has: remove it, if these are rows of people, or make them again",
+                         path, import->source.input);
+        else if (i->population != NULL)
+            rc = dp_fail(err, DP_E_USAGE, "--population: %.150s says that the rows are synthetic, and belong to nobody", path);
+        snprintf(i->name, sizeof i->name, DP_POPULATION_ROWS "%.16s", digest);
+        snprintf(i->sentence, sizeof i->sentence,
+                 "%.150s has synthetic rows: they belong to nobody, and a model of them costs no person anything",
+                 import->source.input);
+    }
+    if (in != NULL)
+        fclose(in);
+    free(path);
+    return rc;
+}
+
+/* In no registry: the split gets a name at random. */
+static void draw_split(struct identity *i, const struct dp_import *import)
+{
+    unsigned char drawn[(DP_REGISTRY_DIGEST - 1) / 2];
+    randombytes_buf(drawn, sizeof drawn);
+    if (import->test != NULL)
+        sodium_bin2hex(i->split, sizeof i->split, drawn, sizeof drawn);
+}
+
 int identity_find(void *identity, struct dp_import *import, struct dp_err *err)
 {
     struct identity *i = identity;
     const struct dp_registry_place place = dp_registry_chosen(&i->choice, dp_registry_default());
-    struct dp_registry *r;
+    struct dp_registry *r = NULL;
     struct stat st;
-    unsigned char drawn[(DP_REGISTRY_DIGEST - 1) / 2];
+    bool marked;
     char base[512];
     /* stat(2) finds no file for a folder in an archive. */
     bool file = import->source.format == DP_IMPORT_IMAGES || (stat(import->source.input, &st) == 0 && S_ISREG(st.st_mode));
     const char *name = file ? base_name(import->source.input, base, sizeof base) : STANDARD_INPUT;
-    int rc = dp_registry_open(&r, &place, true, err);
-    if (rc == DP_OK) {
+    int rc = find_mark(i, import, &marked, err);
+    if (rc != DP_OK)
+        return rc;
+    rc = marked ? DP_OK : dp_registry_open(&r, &place, true, err);
+    if (marked) {
+        draw_split(i, import);
+    } else if (rc == DP_OK) {
         rc = look_up(i, r, import, name, err);
     } else if (rc == DP_REGISTRY_NONE) {
         if (err->message[0] != '\0')
@@ -160,9 +206,7 @@ int identity_find(void *identity, struct dp_import *import, struct dp_err *err)
         *err = (struct dp_err){0};
         rc = DP_OK;
         snprintf(i->name, sizeof i->name, "%.500s", i->population != NULL ? i->population : name);
-        randombytes_buf(drawn, sizeof drawn);
-        if (import->test != NULL)
-            sodium_bin2hex(i->split, sizeof i->split, drawn, sizeof drawn);
+        draw_split(i, import);
     }
     dp_registry_close(r);
     import->writer.population = i->name;

@@ -29,6 +29,9 @@ extern const char *const dp_storages[]; /* names in dataset.json */
 
 enum dp_label_kind { DP_LABEL_REAL, DP_LABEL_CLASSES };
 
+/* Populations of synthetic rows begin with this: no person has them, and no registry keeps them (ledger/registry.h). */
+#define DP_POPULATION_ROWS "dp-synth:rows:"
+
 struct dp_dataset {
     size_t rows, cols;
     size_t persons;         /* number of units of privacy: the rows, if one row is taken for one person */

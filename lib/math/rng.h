@@ -29,6 +29,7 @@ enum dp_purpose {
     DP_DRAW_LEAVES = 32,      /* synthetic images, which are public */
     DP_DRAW_WEIGHTS,          /* initial weights of networks, which are public */
     DP_DRAW_VIEWS,            /* views of images, which are public */
+    DP_DRAW_ROWS,             /* rows from released tables, which are public */
 };
 
 /* A key from the kernel's CSPRNG. */

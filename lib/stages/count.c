@@ -10,6 +10,7 @@ struct options {
     struct dp_row_options row;
     const char *tables, *sums;
     double per_person;
+    int64_t at_most;
     int noise;
 };
 
@@ -46,6 +47,8 @@ static const struct dp_option options[] = {
     DP_OPTION_TEXT(0, tables, "LIST",
                    "tables, \"ward,sex;age\", or pairs: all tables of two columns (default: the frame's list)"),
     DP_OPTION_TEXT(0, sums, "NAME,...", "numbers to sum in each cell, next to its count", .needs = "tables"),
+    DP_OPTION_INT(0, at_most, "T", DP_FROM_TO(1, DP_TABLES_MOST), "the frame's list has at most T tables, without sums",
+                  .excludes = "tables"),
     DP_OPTION_REAL(0, per_person, "M", DP_ABOVE_TO(0, 1e6),
                    "all rows of a person count as at most M rows (default: the most rows that a person has)"),
     DP_OPTION_CHOICE(0, noise, "KIND", "gaussian|laplace",
@@ -96,6 +99,13 @@ static int check_sum(const struct state *s, const char *name, struct dp_err *err
                    "--sums: column '%.60s' has no bins, and rows have no constant column, so the number cannot be read", name);
 }
 
+/* Sets the bound from the most that a row adds. */
+static void set_bound(struct state *s, double norm)
+{
+    const double bound = s->most * norm;
+    s->row.bound = fma(s->most, norm, -bound) <= 0 ? bound : nextafter(bound, INFINITY);
+}
+
 /* Takes the list: how tables find their columns, and the bound on what a person adds. */
 static int take_list(struct dp_stage *stage, struct dp_err *err)
 {
@@ -119,8 +129,11 @@ static int take_list(struct dp_stage *stage, struct dp_err *err)
             return dp_fail(err, DP_E_USAGE, "the table of '%.60s'%s has %zu cells, and there are %zu rows: leave out a column",
                            t->column[0], t->columns > 1 ? " and others" : "", t->size, rows);
     }
-    double norm = o->noise == 1 ? dp_tables_norm1(&s->tables) : dp_tables_norm2(&s->tables), bound = s->most * norm;
-    s->row.bound = fma(s->most, norm, -bound) <= 0 ? bound : nextafter(bound, INFINITY);
+    if (o->tables != NULL)
+        set_bound(s, o->noise == 1 ? dp_tables_norm1(&s->tables) : dp_tables_norm2(&s->tables));
+    else if ((int64_t)s->tables.count > o->at_most || s->tables.most_sums > 0)
+        return dp_fail(err, DP_E_RUN, "--at-most: the frame's list has %zu tables, and sums of up to %zu numbers",
+                       s->tables.count, s->tables.most_sums);
     return DP_OK;
 }
 
@@ -139,13 +152,18 @@ static int count_hello(struct dp_stage *stage, struct dp_frame *hello, struct dp
     map_features(s);
     if (s->features > d->cols)
         return dp_fail(err, DP_E_RUN, "%s: rows have fewer columns than their schema says", o->row.data);
-    if (o->tables == NULL)
+    if (o->tables == NULL && o->at_most == DP_OPT_ABSENT_INT)
+        return dp_fail(err, DP_E_USAGE, "--tables is required, or --at-most for the list of the frame");
+    if (o->tables == NULL) {
+        const double tables = (double)o->at_most, norm = o->noise == 1 ? tables : sqrt(tables);
+        set_bound(s, norm * norm >= tables ? norm : nextafter(norm, INFINITY));
         return DP_OK;
+    }
     rc = dp_tables_parse(&s->tables, o->tables, o->sums, &s->cells, err);
     return rc ?: take_list(stage, err);
 }
 
-/* Without --tables the bound follows from the list, which the frame has. */
+/* Without --tables the bound follows from --at-most. */
 static void record(const struct dp_stage *stage, struct dp_record *open)
 {
     const struct options *o = stage->options;

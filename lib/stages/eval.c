@@ -111,7 +111,7 @@ struct state {
     bool rounded;         /* lines for a reader: six digits, with epsilon rounded up */
     bool started, header; /* shapes are known; the first TSV line is written */
     bool pending;         /* the lap has not been evaluated */
-    bool said;            /* how many rows have no label */
+    bool said;            /* the warnings about rows */
     struct lap lap;
     struct dp_eval_paid_options pay;
     struct dp_eval_paid paid; /* --private */
@@ -568,6 +568,8 @@ static int evaluate(struct dp_stage *stage, struct dp_out *out, struct dp_err *e
         dp_metric_probability(s->model.loss, s->measured.scores + i, 1, both);
         s->decided[i] = both[1] >= o->threshold ? 1 : -1;
     }
+    if (!s->said && strncmp(s->dataset->population, DP_POPULATION_ROWS, strlen(DP_POPULATION_ROWS)) == 0)
+        dp_stage_warn(stage, out, "the rows of %s are synthetic, and these measures are not measures on people", o->data);
     if (o->private) {
         char warning[DP_ERR_MESSAGE_SIZE] = "";
         int rc = dp_eval_paid_release(&s->paid, &s->pay, o->data, stage->runtime.registry, stage->runtime.started, s->decided,
@@ -579,8 +581,8 @@ static int evaluate(struct dp_stage *stage, struct dp_out *out, struct dp_err *e
     } else {
         if (s->measured.rows < s->dataset->rows && !s->said)
             dp_stage_warn(stage, out, "%zu of %zu rows have no label, and are left out", s->dataset->nulls, s->dataset->rows);
-        s->said = true;
     }
+    s->said = true;
     s->used = 0;
     if (o->format == FORMAT_JSON)
         put_json(s, o);

@@ -26,6 +26,7 @@
     STAGE(account)       \
     STAGE(transform)     \
     STAGE(table)         \
+    STAGE(rows)          \
     STAGE(step)          \
     STAGE(adapt)         \
     STAGE(eval)

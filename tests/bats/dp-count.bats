@@ -81,7 +81,9 @@ cell='w = index("abcd", $1) - 1; s = $2 == "m"; a = $3 == "" ? 4 : $3 < 30 ? 0 :
     refused 2 'column '\''days'\'' is a number without bins (dp-import --basis bins, or "basis": "bins" in its schema), so it has no cells to count' --tables days
     refused 2 "column 'ward' is not a number with bounds, so its sum is not bounded" --tables sex --sums ward
     refused 2 "--sums needs --tables" --sums days
-    refused 2 "--tables is required: the frame of lap 1 has no list of tables" --noise gaussian
+    refused 2 "--tables is required, or --at-most for the list of the frame" --noise gaussian
+    refused 2 "--tables is required: the frame of lap 1 has no list of tables" --at-most 1
+    refused 2 "--at-most and --tables exclude each other" --tables ward --at-most 1
     jq '.columns[3] |= (.knots = [range(2; 30)] | .basis = "bins")' t.json > many.json
     dp-import csv -s many.json -q -o many.dp t.csv
     DATA=many.dp refused 2 "the table of 'ward' and others has 1160 cells, and there are 900 rows: leave out a column" --tables ward,sex,age,days
@@ -94,7 +96,7 @@ cell='w = index("abcd", $1) - 1; s = $2 == "m"; a = $3 == "" ? 4 : $3 < 30 ? 0 :
     filter list '
 if frame["kind"] == "lap": frame["tables"] = "[{\"columns\":[\"ward\"],\"cells\":[%d]}]" % int(sys.argv[1])'
     run_with=(dp-loop -q --laps 1 --seed 1 --exec processes --)
-    rest="dp-sample --data t.dp --mode full | dp-count --data t.dp | dp-noise -z 1 | $GATE | dp-table"
+    rest="dp-sample --data t.dp --mode full | dp-count --data t.dp --at-most 1 | dp-noise -z 1 | $GATE | dp-table"
     "${run_with[@]}" "./list 4 | $rest" > stream
     assert_equal "$(dp-cat --full --last stream | jq '.model.values | length')" 4
     complains 1 "dp-count: the list of tables was made for another schema: table 1 has other cells" "${run_with[@]}" "./list 3 | $rest"

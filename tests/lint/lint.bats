@@ -121,6 +121,7 @@ option_difference() {
         case $name in
             dp-account) options=$({ help_options dp-account; for word in sigma epsilon delta laps rate sensitivity curve budget charge report verify certify; do help_options dp-account $word; done; } | sort -u) ;;
             dp-table) options=$({ help_options dp-table; for word in print plan; do help_options dp-table $word; done; } | sort -u) ;;
+            dp-rows) options=$({ help_options dp-rows; for word in draw plan; do help_options dp-rows $word; done; } | sort -u) ;;
             *) options=$(help_options "$name") ;;
         esac
         all+=$options$'\n'

@@ -1,0 +1,90 @@
+/* Rows as a table: in the words of the schema. */
+
+#include <math.h>
+
+#include "base/mem.h"
+#include "base/number.h"
+#include "base/text.h"
+#include "data/words.h"
+#include "rows/rows.h"
+
+/* A number within [low, high): a whole one if there is one and numbers of the column are whole. u: 64 random bits. */
+static double number_in(const struct dp_column *c, double low, double high, uint64_t u)
+{
+    double part = (double)(u >> 11) * 0x1p-53, first = ceil(low), last = ceil(high) - 1;
+    bool whole = c->low == floor(c->low) && c->high == floor(c->high) && c->high - c->low >= DP_ROWS_WHOLE;
+    if (c->low == 0 && c->high <= DP_NOT_ZERO) /* zero against all others */
+        return low > 0;
+    if (whole && last >= first)
+        return first + floor(part * (last - first + 1));
+    double step = pow(10, floor(log10((c->high - c->low) / 256))), v = low + part * (high - low);
+    v = round(v / step) * step;
+    return v >= low && v < high ? v : low;
+}
+
+static void put_number(const struct dp_column *c, double v, FILE *out)
+{
+    char text[DP_DATE_TEXT];
+    if (c->date == NULL) {
+        snprintf(text, sizeof text, "%.9g", v);
+        fputs(text, out);
+        return;
+    }
+    char *first = dp_format("%.*s", (int)strcspn(c->date, "|"), c->date);
+    fputs(dp_date_print(first, v, text), out);
+    free(first);
+}
+
+/* A text that shares the bucket, or "other". */
+static void put_bucket(const struct dp_column *c, size_t cell, FILE *out)
+{
+    const size_t bucket = cell - (c->categories.count - c->buckets);
+    char text[40] = "other";
+    for (unsigned k = 1; k < 100000; k++) {
+        snprintf(text, sizeof text, "other %u", k);
+        if (dp_words_hash(text, strlen(text)) % c->buckets == bucket)
+            break;
+    }
+    fputs(text, out);
+}
+
+static void put_cell(const struct dp_rows_source *source, size_t j, size_t cell, uint64_t u, FILE *out)
+{
+    const struct dp_cell_column *c = &source->cells.column[source->column[j]];
+    char word[DP_CELLS_WORD];
+    if (cell == c->missing)
+        return; /* an empty cell */
+    if (cell != c->other && c->of->type == DP_COLUMN_NUMERIC) {
+        const double *edge = c->of->basis.edge;
+        put_number(c->of, number_in(c->of, edge[cell], edge[cell + 1], u), out);
+        return;
+    }
+    if (cell != c->other && !c->label && cell >= c->listed - c->of->buckets) {
+        put_bucket(c->of, cell, out);
+        return;
+    }
+    dp_cells_word(&source->cells, source->column[j], cell, word);
+    dp_text_csv("", word, strlen(word), out);
+}
+
+void dp_rows_print(const struct dp_rows_source *source, const struct dp_key *key, const uint16_t *row, size_t pool,
+                   const uint32_t *chosen, size_t count, FILE *out)
+{
+    const size_t columns = source->shape.columns;
+    uint64_t *word = dp_new(columns * 512, sizeof *word);
+    for (size_t j = 0; j < columns; j++) {
+        const char *name = source->cells.column[source->column[j]].name;
+        dp_text_csv("", name, strlen(name), out);
+        putc(j + 1 < columns ? ',' : '\n', out);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (i % 512 == 0)
+            for (size_t j = 0; j < columns; j++)
+                dp_draw(key, DP_DRAW_ROWS, DP_ROWS_ORDER + 1 + j, i * sizeof *word, word + j * 512, 512 * sizeof *word);
+        for (size_t j = 0; j < columns; j++) {
+            put_cell(source, j, row[j * pool + chosen[i]], word[j * 512 + i % 512], out);
+            putc(j + 1 < columns ? ',' : '\n', out);
+        }
+    }
+    free(word);
+}

@@ -1,0 +1,141 @@
+# dp-rows and dpline rows: synthetic rows from released tables.
+load helper
+
+# 6,000 rows in which died follows ward and age
+prepare() {
+    echo '{"header": true, "columns": [{"name": "ward", "type": "categorical", "categories": ["a", "b", "c"], "unknown": "zero"},
+        {"name": "age", "type": "numeric", "bounds": [0, 100], "basis": "bins", "knots": [30, 50, 70], "indicator": true},
+        {"name": "sex", "type": "categorical", "categories": ["f", "m"]},
+        {"name": "died", "type": "label", "classes": ["no", "yes"]}]}' > t.json
+    awk 'BEGIN { srand(3); print "ward,age,sex,died"; for (i = 0; i < 6000; i++) { w = 1 + int(4 * rand()); a = int(101 * rand())
+        printf "%s,%s,%s,%s\n", substr("abcd", w, 1), rand() < .1 ? "" : a, rand() < .5 ? "f" : "m", rand() < .05 + .1 * w + .004 * a ? "yes" : "no" } }' > t.csv
+    dp-import csv -s t.json -q -o t.dp t.csv
+}
+# laps COUNT2 [ROWS]: two laps of tables, the second counted by COUNT2
+laps() {
+    dp-loop -q --plan 'pairs 1, cells 1' --seed 1 --exec "${3:-auto}" -o "${4:-t.model}" -- "dp-sample --data t.dp --mode full | dp-count --data t.dp --on pairs --tables ${5:-pairs} |
+        dp-count --data t.dp --on cells $1 |${KEEP:+ tee $KEEP |} dp-noise --on pairs -z 8 | dp-noise --on cells -z 5 |
+        dp-account --epsilon 1 --delta 1e-5 --allow-seeded --no-ledger --no-registry | dp-rows ${2-}" > /dev/null
+}
+# share FILE AWK: the part of its rows for which the condition holds
+share() { awk -F, "NR > 1 { n++; if ($2) k++ } END { printf \"%.4f\", k / n }" "$1"; }
+
+@test "usage" {
+    run -0 dp-rows --help
+    assert_output --partial "--target COLUMN"
+    complains 2 'dp-rows draw: expected one model of dp-rows' dp-rows draw
+    complains 2 'dp-rows plan: expected one data set, or --rows and --columns (try --help)' dp-rows plan
+    complains 2 "dpline rows: -o is required: where the rows go" dpline rows t.csv
+    complains 2 "dpline rows: no.csv is not there: a table or a data set is expected" dpline rows no.csv -o r.csv
+}
+
+@test "rows have the margins and the pairs of the table, in the words of the schema" {
+    laps '--at-most 3' '--target died'
+    dp-rows draw t.model > rows.csv
+    assert_equal "$(head -n 1 rows.csv)" ward,age,sex,died
+    assert_equal "$(wc -l < rows.csv)" 6001
+    run awk -F, 'NR > 1 && !($1 ~ /^(a|b|c|other)$/ && $2 ~ /^([0-9]+|)$/ && $2 <= 100 && $3 ~ /^[fm]$/ && $4 ~ /^(no|yes)$/)' rows.csv
+    assert_output ''
+    # the noise on a cell is 5 sqrt(3) rows, or 8 sqrt(6): .02 is six deviations of sums over the four wards
+    for what in '$4 == "yes"' '$1 == "b" && $4 == "yes"' '$2 == ""' '$2 != "" && $2 < 30 && $4 == "no"'; do
+        assert_equal "$(awk -v a="$(share t.csv "$what")" -v b="$(share rows.csv "$what")" 'BEGIN { print (a - b) ^ 2 < .02 ^ 2 }')" 1
+    done
+}
+
+@test "the list of the second lap follows from the released tables, and its bound is announced" {
+    KEEP=counted.frames laps '--at-most 3' '--target died'
+    assert_equal "$(dp-cat --full --last counted.frames | jq -c '[.tables | fromjson | length, (.[] | .columns | length)] | .[0]')" 3
+    assert_equal "$(dp-cat --full --last counted.frames | jq -c '.records[0] | .sensitivity')" 1.7320508075688774
+    run laps '--at-most 2'
+    assert_failure 1
+    assert_output "dp-count: --at-most: the frame's list has 3 tables, and sums of up to 0 numbers"
+    run laps ''
+    assert_failure 2
+    assert_output 'dp-count: --tables is required, or --at-most for the list of the frame'
+}
+
+@test "the same bytes: threads, sets of instructions, processes or fused" {
+    laps '--at-most 3' '--target died' fused fused.model
+    laps '--at-most 3' '--target died' processes
+    dp-rows draw t.model > rows.csv
+    dp-rows draw fused.model | cmp rows.csv
+    dp-rows draw --threads 1 t.model | cmp rows.csv
+    DPLINE_ISA=portable dp-rows draw --threads 3 t.model | cmp rows.csv
+    run ! cmp -s rows.csv <(dp-rows draw --seed 2 t.model)
+    assert_equal "$(dp-rows draw --rows 70 t.model | wc -l)" 71
+}
+
+@test "what rows are not made from" {
+    complains 2 "dp-rows plan: --target: there is no column 'who'" dp-rows plan --target who t.dp
+    run laps '--at-most 3' '' auto t.model ward,sex
+    assert_failure 1
+    assert_output 'dp-rows: the tables of lap 1 are not all pairs of columns (dp-count --tables pairs)'
+    head -n 301 t.csv > few.csv
+    dp-import csv -s t.json -q -o few.dp few.csv
+    run -3 dp-rows plan --delta 1e-5 few.dp
+    assert_output --regexp '^dp-rows plan: epsilon 1 does not pay for tables of 4 columns and 300 rows: [0-9]+ rows, or 2 columns, would do$'
+    jq '.columns[1] |= (del(.basis) | del(.knots))' t.json > lines.json
+    dp-import csv -s lines.json -q -o lines.dp t.csv
+    complains 2 "dp-rows plan: column 'age' is a number without bins (dp-import --basis bins, or \"basis\": \"bins\" in its schema), so it has no cells to count" dp-rows plan lines.dp
+}
+
+@test "one command: schema, bins and both laps are in the ledger, and a second run overspends" {
+    cp t.csv u.csv && cp t.csv v.csv
+    dpline rows u.csv --epsilon 1 --target died -o rows.csv -q
+    assert_equal "$(head -n 1 rows.csv)" ward,age,sex,died
+    assert_equal "$(wc -l < rows.csv)" 6001
+    run -0 dp-account report u.json.ledger
+    assert_output --partial 'spent: epsilon 1 at delta'
+    dp-account budget --data u.dp --epsilon 1.5 --delta 1e-4 --after-runs
+    run dpline rows u.dp --epsilon 1 --target died -o more.csv -q
+    assert_failure
+    [ ! -e more.csv ]
+    complains 2 "dpline rows: --target: there is no column 'who' in v.csv" dpline rows v.csv --target who -o r.csv
+}
+
+@test "the mark: synthetic rows belong to nobody, and other rows in their place are refused" {
+    local population
+    laps '--at-most 3' '--target died'
+    dp-rows draw t.model > rows.csv
+    printf 'synthetic rows\n%s\n' "$(b2sum -l 256 < rows.csv | cut -d ' ' -f 1)" > rows.csv.synthetic
+    run -0 dp-import csv -s t.json -q -o rows.dp rows.csv
+    assert_output 'dp-import: rows.csv has synthetic rows: they belong to nobody, and a model of them costs no person anything'
+    population=$(dp-info --get population rows.dp)
+    assert_equal "$population" "dp-synth:rows:$(sed -n '2s/^\(.\{16\}\).*/\1/p' rows.csv.synthetic)"
+    run ! grep -rqF "$population" "$XDG_STATE_HOME"
+    complains 2 'dp-import: --population: rows.csv.synthetic says that the rows are synthetic, and belong to nobody' dp-import csv -s t.json --population ward -q -o more.dp rows.csv
+    dp-import csv -s t.json -q --split 0.5 --test test.dp -o half.dp rows.csv 2> /dev/null
+    assert_equal "$(dp-info --get split half.dp)" "$(dp-info --get split test.dp)"
+    cp t.csv rows.csv
+    complains 5 'dp-import: rows.csv.synthetic marks other rows than rows.csv has: remove it, if these are rows of people, or make them again' dp-import csv -s t.json -q -o more.dp rows.csv
+    run -5 dp-import csv --infer-schema s.json --private-schema 1 rows.csv
+    [ ! -e s.json.ledger ]
+    echo 'something else' > rows.csv.synthetic
+    dp-import csv -s t.json -q -o people.dp rows.csv
+    assert_equal "$(dp-info --get population people.dp)" "$(dp-info --get population t.dp)"
+}
+
+@test "fit and dp-eval say that rows are synthetic" {
+    cp t.csv u.csv && cp t.json u.json
+    dpline rows u.csv --epsilon 1 --target died -o rows.csv -q
+    assert_equal "$(head -c 14 rows.csv.synthetic)" 'synthetic rows'
+    cp t.json rows.json
+    run -0 dpline fit rows.csv --epsilon 1 -o m.model
+    assert_output --partial 'dp-import: rows.csv has synthetic rows: they belong to nobody'
+    assert_output --partial 'the rows are synthetic: people pay nothing for this, and paid when the rows were made'
+    run -0 dp-eval --data rows-test.dp --metrics accuracy --last --in m.model
+    assert_output --partial 'the rows of rows-test.dp are synthetic, and these measures are not measures on people'
+    dp-import csv -s u.json -q --basis products -o people.dp u.csv
+    run dp-eval --data people.dp --metrics accuracy --last --in m.model
+    refute_output --partial synthetic
+}
+
+@test "too few rows are refused before the schema is paid for" {
+    head -n 301 t.csv > few.csv
+    run -3 dpline rows few.csv --epsilon 1 -o rows.csv
+    assert_output --regexp '^dp-rows plan: epsilon 1 does not pay for tables of 4 columns and 301 rows: 342 rows, or 3 columns, would do$'
+    [ ! -e few.json ]
+    [ ! -e few.json.ledger ]
+    run -0 dp-rows plan --rows 100000 --columns 4
+    assert_output ''
+}

@@ -1,0 +1,161 @@
+/* Rows from released tables: against network.tsv, which tests/vectors/make-network.py makes with NumPy, and properties of
+ * drawn and weighted rows. */
+#include "unit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rows/rows.h"
+
+enum { COLUMNS = 5, PAIRS = 10, POOL = 20000 };
+static const size_t size[COLUMNS] = {2, 3, 4, 2, 5};
+static const struct dp_rows_shape shape = {.columns = COLUMNS, .size = size, .rows = 4000, .target = 3};
+static struct dp_rows_table pair[PAIRS], network[COLUMNS - 1];
+static double projected[PAIRS][20], dependence[PAIRS];
+static size_t wanted[COLUMNS - 1][1 + DP_ROWS_DEEPEST];
+static double margin[COLUMNS][5], *one[COLUMNS] = {margin[0], margin[1], margin[2], margin[3], margin[4]};
+
+static int read_vectors(void **state)
+{
+    char word[20];
+    size_t a, b, pairs = 0, tables = 0;
+    (void)state;
+    FILE *in = fopen("tests/vectors/network.tsv", "r");
+    assert_non_null(in);
+    while (fscanf(in, "%19s %zu", word, &a) == 2) {
+        if (strcmp(word, "table") == 0) {
+            wanted[tables][0] = a;
+            for (size_t k = 0; k < a; k++)
+                assert_int_equal(fscanf(in, "%zu", &wanted[tables][1 + k]), 1);
+            tables++;
+            continue;
+        }
+        assert_int_equal(fscanf(in, "%zu", &b), 1);
+        const size_t cells = size[a] * size[b];
+        struct dp_rows_table *t = &pair[pairs];
+        double *to = strcmp(word, "projected") == 0 ? projected[pairs] : &dependence[pairs];
+        if (strcmp(word, "pair") == 0) {
+            *t = (struct dp_rows_table){.columns = 2, .column = {a, b}, .cells = cells, .noise = 9};
+            to = t->count = calloc(cells, sizeof *t->count);
+        }
+        for (size_t k = 0; k < (strcmp(word, "dependence") == 0 ? 1 : cells); k++)
+            assert_int_equal(fscanf(in, "%lf", &to[k]), 1);
+        pairs += strcmp(word, "dependence") == 0;
+    }
+    fclose(in);
+    assert_int_equal(pairs, PAIRS);
+    assert_int_equal(tables, COLUMNS - 1);
+    for (size_t j = 0; j < COLUMNS; j++)
+        dp_rows_margin(&shape, pair, PAIRS, j, one[j]);
+    return 0;
+}
+
+static int free_vectors(void **state)
+{
+    (void)state;
+    for (size_t p = 0; p < PAIRS; p++)
+        free(pair[p].count);
+    return 0;
+}
+
+static void test_project(void **state)
+{
+    (void)state;
+    for (size_t p = 0; p < PAIRS; p++) {
+        double v[20];
+        memcpy(v, pair[p].count, pair[p].cells * sizeof *v);
+        dp_rows_project(v, pair[p].cells, shape.rows);
+        for (size_t k = 0; k < pair[p].cells; k++)
+            assert_true(fabs(v[k] - projected[p][k]) < 1e-5);
+    }
+}
+
+static void test_network(void **state)
+{
+    double w[COLUMNS * COLUMNS];
+    (void)state;
+    dp_rows_dependence(&shape, pair, PAIRS, one, w);
+    for (size_t p = 0; p < PAIRS; p++)
+        assert_true(fabs(w[pair[p].column[0] * COLUMNS + pair[p].column[1]] - dependence[p]) < 1e-4);
+    assert_int_equal(dp_rows_network(&shape, w, 6, network), 3);
+    for (size_t k = 0; k + 1 < COLUMNS; k++) {
+        assert_int_equal(network[k].columns, wanted[k][0]);
+        assert_int_equal(network[k].column[0], wanted[k][1]);
+        for (size_t i = 1; i < network[k].columns; i++) { /* parents, in any order */
+            bool found = false;
+            for (size_t j = 1; j < network[k].columns; j++)
+                found |= network[k].column[i] == wanted[k][1 + j];
+            assert_true(found);
+        }
+    }
+}
+
+/* The largest number of cells that a table of more than two columns may have is rows / (4 noise). */
+static void test_limit(void **state)
+{
+    double w[COLUMNS * COLUMNS];
+    struct dp_rows_table few[COLUMNS - 1];
+    (void)state;
+    dp_rows_dependence(&shape, pair, PAIRS, one, w);
+    dp_rows_network(&shape, w, 500, few);
+    for (size_t k = 0; k + 1 < COLUMNS; k++)
+        assert_int_equal(few[k].columns, 2);
+}
+
+/* Far from the tables of all pairs, before and after weights: F falls, and threads change no byte. */
+static void test_weigh(void **state)
+{
+    struct dp_key key;
+    static uint16_t row[COLUMNS * POOL];
+    static uint64_t weight[POOL], again[POOL];
+    static uint32_t chosen[4000];
+    double w[COLUMNS * COLUMNS];
+    (void)state;
+    dp_rows_dependence(&shape, pair, PAIRS, one, w);
+    size_t root = dp_rows_network(&shape, w, 6, network);
+    for (size_t k = 0; k + 1 < COLUMNS; k++) { /* independent of the parents: weights have work to do */
+        const size_t each = network[k].cells / size[network[k].column[0]];
+        network[k].count = calloc(network[k].cells, sizeof *network[k].count);
+        for (size_t c = 0; c < network[k].cells; c++)
+            network[k].count[c] = one[network[k].column[0]][c / each] / (double)each;
+    }
+    dp_key_derive(&key, 1, "rows", 1);
+    dp_rows_draw(&shape, network, root, one, &key, POOL, row);
+    for (size_t j = 0; j < COLUMNS; j++) { /* margins: 6 standard deviations, a false alarm in 10^8 */
+        size_t ones = 0;
+        for (size_t i = 0; i < POOL; i++)
+            ones += row[j * POOL + i] == 1;
+        const double p = one[j][1] / shape.rows;
+        assert_true(fabs((double)ones - POOL * p) < 6 * sqrt(POOL * p * (1 - p)));
+    }
+    const double before = dp_rows_weigh(&shape, pair, PAIRS, POOL, row, 1, 0, weight);
+    const double after = dp_rows_weigh(&shape, pair, PAIRS, POOL, row, 1, 100, weight);
+    assert_true(before > 3);
+    assert_true(after < 0.7); /* only noise: at most 1/2 for each cell */
+    assert_true(dp_rows_weigh(&shape, pair, PAIRS, POOL, row, 3, 100, again) == after);
+    assert_memory_equal(weight, again, sizeof weight);
+    dp_rows_choose(&key, weight, POOL, 4000, chosen);
+    double sum = 0;
+    for (size_t i = 0; i < POOL; i++)
+        sum += (double)weight[i];
+    static size_t times[POOL];
+    for (size_t i = 0; i < 4000; i++)
+        times[chosen[i]]++;
+    for (size_t i = 0; i < POOL; i++)
+        assert_true(fabs((double)times[i] - 4000 * (double)weight[i] / sum) < 1);
+    for (size_t k = 0; k + 1 < COLUMNS; k++)
+        free(network[k].count);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_project),
+        cmocka_unit_test(test_network),
+        cmocka_unit_test(test_limit),
+        cmocka_unit_test(test_weigh),
+    };
+    return cmocka_run_group_tests(tests, read_vectors, free_vectors);
+}

@@ -98,6 +98,18 @@ static void print_training(const struct dp_frame *frame, const struct dp_form *f
         dp_text_line("its rows: ", dp_frame_text(frame, DP_F_ROW_NORM, ""), out);
 }
 
+static void print_tables(const struct dp_frame *frame, FILE *out)
+{
+    const struct dp_array *numbers = dp_frame_array(frame, DP_F_MODEL);
+    json_t *list = json_loads(dp_frame_text(frame, DP_F_TABLES, ""), 0, NULL);
+    fprintf(out, "model: tables of counts (%zu tables, %zu numbers), which dp-table print shows\n", json_array_size(list),
+            numbers != NULL ? numbers->count : 0);
+    json_decref(list);
+    if (dp_frame_has(frame, DP_F_DATA))
+        fprintf(out, "counted in: data set %s, %lld %s\n", dp_frame_text(frame, DP_F_DATA, ""),
+                (long long)dp_frame_int(frame, DP_F_N, 0), dp_frame_has(frame, DP_F_UNIT) ? "persons" : "rows");
+}
+
 /* The gate's warnings about what the two numbers do not cover. */
 static void print_doubts(const struct dp_frame *frame, FILE *out)
 {
@@ -182,10 +194,14 @@ int info_model_describe(const struct dp_frame *frame, bool json, const char *get
         json_decref(root);
         return rc;
     }
-    int rc = dp_form_read(&form, frame, err);
+    const bool tables = dp_frame_has(frame, DP_F_TABLES);
+    int rc = tables ? DP_OK : dp_form_read(&form, frame, err);
     if (rc != DP_OK)
         return rc;
-    print_training(frame, &form, out);
+    if (tables)
+        print_tables(frame, out);
+    else
+        print_training(frame, &form, out);
     print_privacy(frame, out);
     return DP_OK;
 }

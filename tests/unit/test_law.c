@@ -172,7 +172,7 @@ static void of_every_sampler_and_kind(void **state)
             }
             dp_charges_free(&used);
         }
-    assert_int_equal(asked, 69);
+    assert_int_equal(asked, 75);
 }
 
 static void of_several_events_and_filters(void **state)

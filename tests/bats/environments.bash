@@ -54,6 +54,13 @@ foreign() {
     environment strange
 }
 
+# counted: people.csv of 600 rows, its schema, and people.dp, whose columns all have cells
+counted() {
+    echo '{"header": true, "columns": [{"name": "a", "type": "numeric", "bounds": [0, 1]}, {"name": "c", "type": "categorical", "categories": ["u", "v"]},
+        {"name": "y", "type": "label", "classes": ["no", "yes"]}]}' > people.json
+    awk 'BEGIN { print "a,c,y"; for (i = 0; i < 600; i++) print i % 97 / 97 "," (i % 3 ? "u" : "v") "," (i % 7 > 3 ? "no" : "yes") }' > people.csv
+    dp-import csv -s people.json --basis bins --no-registry -q -o people.dp people.csv
+}
 # usual WORD [--multiplier Z]: options with which that pipeline runs on small.dp; of a pipeline over machines a line for each machine
 usual() {
     local at='--at ipc://at' spared="--no-registry ${*:2}"
@@ -71,6 +78,9 @@ usual() {
         privgene) echo --data small.dp --no-registry ;;
         scd-published) echo --data small.dp --no-registry --epochs 1 ;;
         agd | blgd | blsgd) echo "--data small.dp $spared${2:+ --search-epsilon 0.01}" ;;
+        stream) echo --schema people.json --rows 600 -o model --no-registry --table people.csv ;;
+        tables) echo --data people.dp --by c --no-registry ;;
+        rows) echo --data people.dp --no-registry -o rows.csv ;;
         *) echo "--data small.dp $spared" ;;
     esac
 }

@@ -4,6 +4,7 @@ load environments
 
 prepare() {
     dp-synth classification --rows 300 --cols 4 --seed 7 -o small.dp -q
+    counted
     mkdir other
 }
 

@@ -6,6 +6,7 @@ load environments
 setup_file() {
     cd "$BATS_FILE_TMPDIR" || return 1
     dp-synth classification --rows 300 --cols 4 --seed 7 -o small.dp -q
+    counted
     mkdir shells stages
     for stage in "$BUILD"/bin/dp-*; do ln -s /bin/true "stages/${stage##*/}"; done
     for runs in dp-loop dp-worker; do
@@ -15,7 +16,7 @@ setup_file() {
     printf '#!/bin/sh\n' | tee shells/squeue > shells/scancel
     chmod +x shells/*
 }
-prepare() { cp -r "$BATS_FILE_TMPDIR"/small.dp .; }
+prepare() { cp -r "$BATS_FILE_TMPDIR"/{small.dp,people.*} .; }
 
 # said WORD OPTION VALUE [WORD…]: the last line that this pipeline of $usual says
 said() {

@@ -241,18 +241,14 @@ static int find_left(struct left *left, const struct options *o, int64_t persons
         snprintf(left->all, sizeof left->all, "1e-%d", dp_fit_delta_exponent(persons));
     else
         print_delta(o->delta, left->all, sizeof left->all);
-    const double delta = strtod(left->all, NULL);
-    if (o->epsilon <= paid || delta <= paid_delta)
-        return dp_fail(err, DP_E_BUDGET,
-                       "the schema of %s has cost epsilon %g at delta %g: --epsilon and --delta must be above that", path, paid,
-                       paid_delta);
-    snprintf(left->delta, sizeof left->delta, "%s", left->all);
-    /* Less than the difference by a digit that nobody is shown: the ledger rounds its sum up, and it is not above `delta`. */
-    if (paid > 0)
-        dp_number_print(dp_round_down((delta - paid_delta) * (1 - 1e-12), 9), left->delta, sizeof left->delta);
-    left->budget.epsilon = paid > 0 ? dp_round_down(o->epsilon - paid, 9) : o->epsilon;
-    left->budget.delta = strtod(left->delta, NULL);
+    left->budget.epsilon = o->epsilon;
+    left->budget.delta = strtod(left->all, NULL);
     left->budget.replace_one = o->adjacency == 1;
+    if (dp_fit_left(&left->budget, paid, paid_delta, path, err) != DP_OK)
+        return DP_E_BUDGET;
+    snprintf(left->delta, sizeof left->delta, "%s", left->all);
+    if (paid > 0)
+        dp_number_print(left->budget.delta, left->delta, sizeof left->delta);
     dp_number_print(left->budget.epsilon, left->epsilon, sizeof left->epsilon);
     return DP_OK;
 }
@@ -297,6 +293,27 @@ static int check_counts(const struct dp_dataset *d, enum dp_loss loss, const cha
                    dp_loss_names[loss], path, d->classes > 0 ? "classes" : "numbers around another one than 0");
 }
 
+/* The options of a run that the rules do not choose. exec and seed are room for their texts. */
+static struct fit_options stated_options(const struct options *o, const struct left *left, char exec[20], char seed[24])
+{
+    snprintf(seed, 24, "%lld", (long long)o->seed);
+    return (struct fit_options){.epsilon = left->epsilon,
+                                .delta = left->delta,
+                                .class_weights = o->class_weights,
+                                .ledger = o->ledger,
+                                .registry = o->registry,
+                                .exec = choice(ways, o->exec, exec, 20),
+                                .model = o->model,
+                                .seed = o->seed == DP_OPT_ABSENT_INT ? NULL : seed,
+                                .no_ledger = o->no_ledger,
+                                .no_registry = o->no_registry,
+                                .partial = o->partial,
+                                .allow_weak = o->allow_weak,
+                                .with_schema = left->composed,
+                                .quiet = o->quiet,
+                                .threads = o->threads != DP_OPT_ABSENT_INT ? o->threads : 1};
+}
+
 static int fit(const struct dp_dataset *d, const char *path, const struct options *o, struct dp_err *err)
 {
     const struct dp_fit_facts facts = facts_of(d, o);
@@ -310,26 +327,11 @@ static int fit(const struct dp_dataset *d, const char *path, const struct option
     rc = rc ?: find_left(&left, &budget, facts.persons, paid ? d->paid_epsilon : 0, paid ? d->paid_delta : 0, path, err);
     if (rc != DP_OK)
         return rc;
-    snprintf(seed, sizeof seed, "%lld", (long long)o->seed);
-    const struct fit_options more = {.data = path,
-                                     .epsilon = left.epsilon,
-                                     .delta = left.delta,
-                                     .adjacency = choice(adjacencies, o->adjacency, adjacency, sizeof adjacency),
-                                     .class_weights = o->class_weights,
-                                     .ledger = o->ledger,
-                                     .registry = o->registry,
-                                     .exec = choice(ways, o->exec, exec, sizeof exec),
-                                     .model = o->model,
-                                     .seed = o->seed == DP_OPT_ABSENT_INT ? NULL : seed,
-                                     .no_ledger = o->no_ledger,
-                                     .no_registry = o->no_registry,
-                                     .partial = o->partial,
-                                     .allow_weak = o->allow_weak,
-                                     .with_schema = left.composed,
-                                     .quiet = o->quiet,
-                                     .threads = o->threads != DP_OPT_ABSENT_INT ? o->threads
-                                                : d != NULL                     ? threads(d)
-                                                                                : 1};
+    struct fit_options more = stated_options(o, &left, exec, seed);
+    more.data = path;
+    more.adjacency = choice(adjacencies, o->adjacency, adjacency, sizeof adjacency);
+    if (d != NULL && o->threads == DP_OPT_ABSENT_INT)
+        more.threads = threads(d);
     if (d != NULL && d->held_out)
         fprintf(
             stderr,
@@ -415,7 +417,7 @@ static int fit_stream(const char *path, const struct options *o, struct dp_err *
 {
     struct dp_row_plan plan;
     struct dp_features features = {0};
-    struct left left;
+    struct left left = {0};
     struct dp_fit chosen;
     char exec[20], seed[24];
     int rc = plan_stream(&plan, &features, path, err);
@@ -429,22 +431,9 @@ static int fit_stream(const char *path, const struct options *o, struct dp_err *
              ?: find_left(&left, o, facts.persons, json_number_value(json_object_get(s->paid, "epsilon")),
                           json_number_value(json_object_get(s->paid, "delta")), path, err);
     rc = rc ?: dp_fit_stream(&facts, &left.budget, loss_of(&facts, o), &chosen, err);
-    snprintf(seed, sizeof seed, "%lld", (long long)o->seed);
     if (rc == DP_OK) {
-        const struct fit_options more = {.arrivals = o->stream,
-                                         .epsilon = left.epsilon,
-                                         .delta = left.delta,
-                                         .class_weights = o->class_weights,
-                                         .ledger = o->ledger,
-                                         .registry = o->registry,
-                                         .exec = choice(ways, o->exec, exec, sizeof exec),
-                                         .model = o->model,
-                                         .seed = o->seed == DP_OPT_ABSENT_INT ? NULL : seed,
-                                         .no_ledger = o->no_ledger,
-                                         .no_registry = o->no_registry,
-                                         .allow_weak = o->allow_weak,
-                                         .quiet = o->quiet,
-                                         .threads = o->threads != DP_OPT_ABSENT_INT ? o->threads : 1};
+        struct fit_options more = stated_options(o, &left, exec, seed);
+        more.arrivals = o->stream;
         printf("# about %lld rows in %lld windows of %lld, %lld columns, ", (long long)o->rows, (long long)chosen.laps,
                (long long)chosen.window, (long long)facts.columns);
         if (facts.classes == 0)

@@ -1,7 +1,6 @@
 /* dp-table is the stage that takes released tables. With the word print it prints the tables of a run, with the word plan the
  * noise that suits tables. */
 
-#include "account/calibrate.h"
 #include "base/cli.h"
 #include "base/mem.h"
 #include "base/number.h"
@@ -187,35 +186,13 @@ static const struct dp_option plan_options[] = {
     {.name = NULL},
 };
 
-/* The rest of the budget after the schema, rounded down. */
-static int rest(const struct dp_dataset *d, const char *path, const struct plan_options *o, double *epsilon, double *delta,
-                struct dp_err *err)
-{
-    char power[16];
-    snprintf(power, sizeof power, "1e-%d", dp_fit_delta_exponent((int64_t)d->persons));
-    *delta = isnan(o->delta) ? strtod(power, NULL) : o->delta;
-    *epsilon = o->epsilon;
-    if (*epsilon <= d->paid_epsilon || *delta <= d->paid_delta)
-        return dp_fail(err, DP_E_BUDGET,
-                       "the schema of %s has cost epsilon %g at delta %g: --epsilon and --delta must be above that", path,
-                       d->paid_epsilon, d->paid_delta);
-    if (d->paid_epsilon > 0) {
-        *epsilon = dp_round_down(*epsilon - d->paid_epsilon, 9);
-        *delta = dp_round_down((*delta - d->paid_delta) * (1 - 1e-12), 9);
-    }
-    return DP_OK;
-}
-
 /* Sets the multiplier, and for each table its noise: the kind that leaves the smaller deviation. */
-static int choose(struct dp_tables *tables, double most, double epsilon, double delta, double *multiplier, struct dp_err *err)
+static int choose(struct dp_tables *tables, double most, const struct dp_fit_budget *budget, double *multiplier,
+                  struct dp_err *err)
 {
-    struct dp_charges charges = {0};
-    struct dp_event event = dp_event_gaussian(DP_SAMPLING_NONE, 1, 1, 0);
     double gaussian = 0;
-    int rc = dp_charges_add(&charges, &event, 1, err);
-    rc = rc ?: dp_calibrate_noise(DP_ACCOUNTANT_BEST, &charges, epsilon, delta, &gaussian, err);
-    dp_charges_free(&charges);
-    const double laplace = dp_round_up(1 / epsilon, 9);
+    const int rc = dp_fit_release(budget, &gaussian, err);
+    const double laplace = dp_round_up(1 / budget->epsilon, 9);
     const bool wins = dp_estimate_laplace(tables, laplace, gaussian);
     *multiplier = wins ? laplace : gaussian;
     for (size_t i = 0; i < tables->count; i++) {
@@ -245,16 +222,18 @@ static int plan(const struct plan_options *o, const char *path, struct dp_err *e
     struct dp_dataset *d = NULL;
     struct dp_cells cells = {0};
     struct dp_tables tables = {0};
-    double epsilon = 0, delta = 0, multiplier = 0;
+    struct dp_fit_budget budget = {.epsilon = o->epsilon};
+    double multiplier = 0;
     int rc = dp_dataset_open(&d, path, err);
     rc = rc ?: dp_cells_open(&cells, d->schema, path, err);
     rc = rc ?: dp_tables_parse(&tables, o->tables, o->sums, &cells, err);
-    rc = rc ?: rest(d, path, o, &epsilon, &delta, err);
-    rc = rc ?: choose(&tables, d->rows_per_person > 0 ? (double)d->rows_per_person : 1, epsilon, delta, &multiplier, err);
-    rc = rc ?: check_size(&tables, (double)d->rows, epsilon, err);
+    budget.delta = rc == DP_OK ? dp_fit_delta(o->delta, (int64_t)d->persons) : 0;
+    rc = rc ?: dp_fit_left(&budget, d->paid_epsilon, d->paid_delta, path, err);
+    rc = rc ?: choose(&tables, d->rows_per_person > 0 ? (double)d->rows_per_person : 1, &budget, &multiplier, err);
+    rc = rc ?: check_size(&tables, (double)d->rows, budget.epsilon, err);
     if (rc == DP_OK)
-        printf("%s %.9g %.9g %.9g %.6g\n", tables.table[0].laplace ? "laplace" : "gaussian", multiplier, epsilon, delta,
-               dp_estimate_width(&tables.table[0]));
+        printf("%s %.9g %.9g %.9g %.6g\n", tables.table[0].laplace ? "laplace" : "gaussian", multiplier, budget.epsilon,
+               budget.delta, dp_estimate_width(&tables.table[0]));
     dp_tables_free(&tables);
     dp_cells_close(&cells);
     dp_dataset_close(d);

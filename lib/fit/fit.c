@@ -129,15 +129,41 @@ static int one_release(struct dp_charges *charges, double multiplier, struct dp_
     return dp_charges_add(charges, &event, 1, err);
 }
 
-/* Computes fit->whole and fit->reach. The squares of the mu of Gaussians add up, so the run has what the rest leaves. */
-static int measure(const struct dp_fit_facts *facts, const struct dp_fit_budget *budget, struct dp_fit *fit, struct dp_err *err)
+double dp_fit_delta(double delta, int64_t persons)
+{
+    char power[16];
+    snprintf(power, sizeof power, "1e-%d", dp_fit_delta_exponent(persons));
+    return isnan(delta) ? strtod(power, NULL) : delta;
+}
+
+int dp_fit_left(struct dp_fit_budget *budget, double epsilon, double delta, const char *path, struct dp_err *err)
+{
+    if (budget->epsilon <= epsilon || budget->delta <= delta)
+        return dp_fail(err, DP_E_BUDGET,
+                       "the schema of %s has cost epsilon %g at delta %g: --epsilon and --delta must be above that", path,
+                       epsilon, delta);
+    if (epsilon <= 0)
+        return DP_OK;
+    budget->epsilon = dp_round_down(budget->epsilon - epsilon, 9);
+    /* Less than the difference by a digit that nobody is shown: the ledger rounds its sum up, and it is not above `delta`. */
+    budget->delta = dp_round_down((budget->delta - delta) * (1 - 1e-12), 9);
+    return DP_OK;
+}
+
+int dp_fit_release(const struct dp_fit_budget *budget, double *multiplier, struct dp_err *err)
 {
     struct dp_charges charges = {0};
     int rc = one_release(&charges, 1, err);
-    rc = rc
-             ?: dp_calibrate_noise(DP_ACCOUNTANT_BEST, &charges, budget->epsilon, budget->delta - budget->named, &fit->whole,
-                                   err);
+    rc =
+        rc ?: dp_calibrate_noise(DP_ACCOUNTANT_BEST, &charges, budget->epsilon, budget->delta - budget->named, multiplier, err);
     dp_charges_free(&charges);
+    return rc;
+}
+
+/* Computes fit->whole and fit->reach. The squares of the mu of Gaussians add up, so the run has what the rest leaves. */
+static int measure(const struct dp_fit_facts *facts, const struct dp_fit_budget *budget, struct dp_fit *fit, struct dp_err *err)
+{
+    int rc = dp_fit_release(budget, &fit->whole, err);
     if (rc == DP_OK && budget->before > 0 && !(budget->before * fit->whole < 1))
         rc = dp_fail(err, DP_E_BUDGET, "the schema has cost epsilon %g at delta %g: nothing is left", budget->epsilon,
                      budget->delta);

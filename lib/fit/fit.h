@@ -75,6 +75,16 @@ struct dp_fit {
 /* The k of the default delta, 10^-k: the largest power of ten below 1 / persons^1.1. persons >= 1. */
 int dp_fit_delta_exponent(int64_t persons);
 
+/* delta, or that power of ten if it is NAN. */
+double dp_fit_delta(double delta, int64_t persons);
+
+/* Takes from the budget what a schema has cost, epsilon and delta, or 0 and 0; rounds down. path: of its data set. DP_E_BUDGET:
+ * nothing is left. */
+int dp_fit_left(struct dp_fit_budget *budget, double epsilon, double delta, const char *path, struct dp_err *err);
+
+/* The noise multiplier of one Gaussian release of all rows that spends the budget, without the part for names. */
+int dp_fit_release(const struct dp_fit_budget *budget, double *multiplier, struct dp_err *err);
+
 /* A run over more persons samples its laps, so it is no Gaussian mechanism that composes with a schema exactly. */
 #define DP_FIT_MOST_COMPOSED 131072
 

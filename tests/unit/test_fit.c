@@ -138,6 +138,22 @@ static void bounds_move_slowly_near_the_noise(void **state)
     assert_near(fit.quantile_rate, 0.15 / (1 - fit.quantile), 1e-5);
 }
 
+/* The rest and the cost are less than the whole, by a digit that nobody is shown. */
+static void what_a_schema_leaves(void **state)
+{
+    (void)state;
+    struct dp_err err = {0};
+    struct dp_fit_budget budget = {.epsilon = 1, .delta = 1e-5};
+    assert_int_equal(dp_fit_left(&budget, 0.1, 1e-6, "d.dp", &err), DP_OK);
+    assert_true(budget.epsilon == 0.9 && budget.delta == 8.99999999e-06);
+    assert_true(budget.delta + 1e-6 < 1e-5);
+    budget = (struct dp_fit_budget){.epsilon = 1, .delta = 1e-5};
+    assert_int_equal(dp_fit_left(&budget, 0, 0, "d.dp", &err), DP_OK);
+    assert_true(budget.epsilon == 1 && budget.delta == 1e-5);
+    assert_int_equal(dp_fit_left(&budget, 1, 1e-6, "d.dp", &err), DP_E_BUDGET);
+    assert_int_equal(dp_fit_left(&budget, 0.5, 1e-5, "d.dp", &err), DP_E_BUDGET);
+}
+
 /* 0.04, between a tenth and four tenths; a tenth where samples follow. */
 static void a_schema_has_its_part(void **state)
 {
@@ -474,6 +490,7 @@ int main(void)
         cmocka_unit_test(parts_of_the_budget),
         cmocka_unit_test(numbers_have_a_constant),
         cmocka_unit_test(bounds_move_slowly_near_the_noise),
+        cmocka_unit_test(what_a_schema_leaves),
         cmocka_unit_test(a_schema_has_its_part),
         cmocka_unit_test(default_delta),
         cmocka_unit_test(refusals),

@@ -3,7 +3,6 @@
 
 #include <omp.h>
 
-#include "account/calibrate.h"
 #include "base/cli.h"
 #include "base/mem.h"
 #include "base/round.h"
@@ -111,6 +110,7 @@ static int draw(struct drawing *d, const struct options *o, struct dp_err *err)
     uint16_t *row = dp_new(shape->columns * POOL, sizeof *row);
     uint64_t *weight = dp_new(POOL, sizeof *weight);
     uint32_t *chosen = dp_new(count, sizeof *chosen);
+    dp_rows_warn(&d->source, command.name);
     dp_key_derive(&d->key, o->seed, "dp-rows", 1);
     dp_rows_draw(shape, d->network, root, d->one, &d->key, POOL, row);
     dp_rows_weigh(shape, d->table, d->tables, POOL, row, threads, STEPS, weight);
@@ -166,36 +166,18 @@ static const struct dp_option plan_options[] = {
 static const struct dp_command plan_command = {"dp-rows plan", "[DATA]",
                                                "Print the noise of the two laps that rows are made from", plan_options, NULL};
 
-/* The multiplier of one Gaussian sum of all rows for this budget. */
-static int calibrate(double epsilon, double delta, double *multiplier, struct dp_err *err)
-{
-    struct dp_charges charges = {0};
-    struct dp_event event = dp_event_gaussian(DP_SAMPLING_NONE, 1, 1, 0);
-    int rc = dp_charges_add(&charges, &event, 1, err);
-    rc = rc ?: dp_calibrate_noise(DP_ACCOUNTANT_BEST, &charges, epsilon, delta, multiplier, err);
-    dp_charges_free(&charges);
-    return rc;
-}
-
 /* multiplier: of one sum, for the whole budget. *each: for lap 2. Refuses too few rows. */
-static int check_rows(double epsilon, double delta, size_t rows, size_t columns, double *multiplier, double *each,
+static int check_rows(const struct dp_fit_budget *budget, size_t rows, size_t columns, double *multiplier, double *each,
                       struct dp_err *err)
 {
-    int rc = calibrate(epsilon, delta, multiplier, err);
+    int rc = dp_fit_release(budget, multiplier, err);
     *each = *multiplier / sqrt(1 - PAIRS);
     const double needed = ceil(LEAST * *each * sqrt((double)columns - 1));
     if (rc == DP_OK && (double)rows < needed)
         rc = dp_fail(err, DP_E_BUDGET,
                      "epsilon %g does not pay for tables of %zu columns and %zu rows: %.0f rows, or %.0f columns, would do",
-                     epsilon, columns, rows, needed, 1 + floor(pow((double)rows / (LEAST * *each), 2)));
+                     budget->epsilon, columns, rows, needed, 1 + floor(pow((double)rows / (LEAST * *each), 2)));
     return rc;
-}
-
-static double delta_of(const struct plan_options *o, size_t rows)
-{
-    char power[16];
-    snprintf(power, sizeof power, "1e-%d", dp_fit_delta_exponent((int64_t)rows));
-    return isnan(o->delta) ? strtod(power, NULL) : o->delta;
 }
 
 /* All columns but those that are ignored must have cells. */
@@ -212,24 +194,18 @@ static int check_columns(const struct dp_rows_source *source, struct dp_err *err
 static int plan(const struct plan_options *o, const struct dp_dataset *d, const char *path, struct dp_err *err)
 {
     struct dp_rows_source source = {0};
-    double epsilon = o->epsilon, delta = delta_of(o, d->persons), multiplier = 0, each = 0;
+    struct dp_fit_budget budget = {.epsilon = o->epsilon, .delta = dp_fit_delta(o->delta, (int64_t)d->persons)};
+    double multiplier = 0, each = 0;
     int rc = DP_OK;
     if (d->rows_per_person > 0)
         rc = dp_fail(err, DP_E_USAGE, "persons of %s have several rows, and the number of rows is not public", path);
-    else if (epsilon <= d->paid_epsilon || delta <= d->paid_delta)
-        rc = dp_fail(err, DP_E_BUDGET,
-                     "the schema of %s has cost epsilon %g at delta %g: --epsilon and --delta must be above that", path,
-                     d->paid_epsilon, d->paid_delta);
+    rc = rc ?: dp_fit_left(&budget, d->paid_epsilon, d->paid_delta, path, err);
     rc = rc ?: dp_rows_open(&source, d->schema, (double)d->persons, o->target, err);
     rc = rc ?: check_columns(&source, err);
-    if (rc == DP_OK && d->paid_epsilon > 0) {
-        epsilon = dp_round_down(epsilon - d->paid_epsilon, 9);
-        delta = dp_round_down((delta - d->paid_delta) * (1 - 1e-12), 9);
-    }
-    rc = rc ?: check_rows(epsilon, delta, d->persons, source.shape.columns, &multiplier, &each, err);
+    rc = rc ?: check_rows(&budget, d->persons, source.shape.columns, &multiplier, &each, err);
     if (rc == DP_OK)
         printf("%.9g %.9g %.9g %.9g %.0f\n", dp_round_up(multiplier / sqrt(PAIRS) * (1 + 1e-9), 9),
-               dp_round_up(each * (1 + 1e-9), 9), epsilon, delta, (double)source.shape.columns - 1);
+               dp_round_up(each * (1 + 1e-9), 9), budget.epsilon, budget.delta, (double)source.shape.columns - 1);
     dp_rows_close(&source);
     return rc;
 }
@@ -248,7 +224,8 @@ static int run_plan(int argc, char **argv)
                  ? DP_OK
                  : dp_fail(&err, DP_E_USAGE, "expected one data set, or --rows and --columns (try --help)");
     if (rc == DP_OK && early)
-        rc = check_rows(o.epsilon, delta_of(&o, (size_t)o.rows), (size_t)o.rows, (size_t)o.columns, &multiplier, &each, &err);
+        rc = check_rows(&(struct dp_fit_budget){.epsilon = o.epsilon, .delta = dp_fit_delta(o.delta, o.rows)}, (size_t)o.rows,
+                        (size_t)o.columns, &multiplier, &each, &err);
     if (rc == DP_OK && !early)
         rc = dp_dataset_open(&d, argv[operand], &err) ?: plan(&o, d, argv[operand], &err);
     dp_dataset_close(d);

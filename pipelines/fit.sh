@@ -64,20 +64,6 @@ place_model() {
         [ ! "$model" -ef "$read" ] || fail "-o: $model is read by this command, and would be replaced"
     done
 }
-# place_ledger STEM: the ledger that has the charge for the schema, or for knots, which without a registry nothing else leads to
-place_ledger() {
-    local file
-    for file in "$1.json.ledger" "$1.dp.ledger"; do
-        [ -n "$ledger$no_ledger" ] || [ -e "$1.dp/ledger" ] || [ ! -e "$file" ] || ledger=$file
-    done
-}
-# stem_of TABLE: the name without the end that says its format
-stem_of() {
-    local stem=${1%"${1##*[!/]}"} end
-    for end in .gz .xz .zst; do stem=${stem%"$end"}; done
-    [ -d "$1" ] || stem=${stem%.*}
-    echo "$stem"
-}
 # check_table STEM: what would be in the way of its result
 check_table() {
     [ -z "$print" ] || fail "--print: $data is a table, and only a run on a data set is printed"

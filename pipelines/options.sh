@@ -372,6 +372,21 @@ attend() {
     return $status
 }
 
+# place_ledger STEM: the ledger that has the charge for the schema, or for knots, which without a registry nothing else leads to
+place_ledger() {
+    local file
+    for file in "$1.json.ledger" "$1.dp.ledger"; do
+        [ -n "$ledger$no_ledger" ] || [ -e "$1.dp/ledger" ] || [ ! -e "$file" ] || ledger=$file
+    done
+}
+# stem_of TABLE: the name without the end that says its format
+stem_of() {
+    local stem=${1%"${1##*[!/]}"} end
+    for end in .gz .xz .zst; do stem=${stem%"$end"}; done
+    [ -d "$1" ] || stem=${stem%.*}
+    echo "$stem"
+}
+
 # whose: the unit of privacy of the data set
 whose() {
     if [[ $(dp-info --get population "$data" 2> /dev/null) = dp-synth:rows:* ]]; then

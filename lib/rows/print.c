@@ -8,16 +8,25 @@
 #include "data/words.h"
 #include "rows/rows.h"
 
-/* A number within [low, high): a whole one if there is one and numbers of the column are whole. u: 64 random bits. */
-static double number_in(const struct dp_column *c, double low, double high, uint64_t u)
+/* Zero against all others: the schema has no other bounds of the number. */
+static bool is_zero_or_not(const struct dp_cells *cells, size_t column)
 {
-    double part = (double)(u >> 11) * 0x1p-53, first = ceil(low), last = ceil(high) - 1;
-    bool whole = c->low == floor(c->low) && c->high == floor(c->high) && c->high - c->low >= DP_ROWS_WHOLE;
-    if (c->low == 0 && c->high <= DP_NOT_ZERO) /* zero against all others */
+    double least, most;
+    return dp_cells_bounds(cells, column, &least, &most) && least == 0 && most <= DP_NOT_ZERO;
+}
+
+/* A number of the cell: a whole one if there is one and numbers of the column are whole. u: 64 random bits. */
+static double number_in(const struct dp_cells *cells, size_t column, size_t cell, uint64_t u)
+{
+    const double low = dp_cells_edge(cells, column, cell), high = dp_cells_edge(cells, column, cell + 1);
+    double part = (double)(u >> 11) * 0x1p-53, first = ceil(low), last = ceil(high) - 1, least = 0, most = 0;
+    dp_cells_bounds(cells, column, &least, &most);
+    bool whole = least == floor(least) && most == floor(most) && most - least >= DP_ROWS_WHOLE;
+    if (is_zero_or_not(cells, column))
         return low > 0;
     if (whole && last >= first)
         return first + floor(part * (last - first + 1));
-    double step = pow(10, floor(log10((c->high - c->low) / 256))), v = low + part * (high - low);
+    double step = pow(10, floor(log10((most - least) / 256))), v = low + part * (high - low);
     v = round(v / step) * step;
     return v >= low && v < high ? v : low;
 }
@@ -50,21 +59,37 @@ static void put_bucket(const struct dp_column *c, size_t cell, FILE *out)
 
 static void put_cell(const struct dp_rows_source *source, size_t j, size_t cell, uint64_t u, FILE *out)
 {
-    const struct dp_cell_column *c = &source->cells.column[source->column[j]];
+    const size_t column = source->column[j];
+    const struct dp_cell_column *c = &source->cells.column[column];
     char word[DP_CELLS_WORD];
+    double least, most;
     if (cell == c->missing)
         return; /* an empty cell */
-    if (cell != c->other && c->of->type == DP_COLUMN_NUMERIC) {
-        const double *edge = c->of->basis.edge;
-        put_number(c->of, number_in(c->of, edge[cell], edge[cell + 1], u), out);
+    if (cell != c->other && dp_cells_bounds(&source->cells, column, &least, &most)) {
+        put_number(c->of, number_in(&source->cells, column, cell, u), out);
         return;
     }
     if (cell != c->other && !c->label && cell >= c->listed - c->of->buckets) {
         put_bucket(c->of, cell, out);
         return;
     }
-    dp_cells_word(&source->cells, source->column[j], cell, word);
+    dp_cells_word(&source->cells, column, cell, word);
     dp_text_csv("", word, strlen(word), out);
+}
+
+void dp_rows_warn(const struct dp_rows_source *source, const char *program)
+{
+    for (size_t j = 0; j < source->shape.columns; j++) {
+        const struct dp_cell_column *c = &source->cells.column[source->column[j]];
+        char shown[DP_TEXT_SHOWN];
+        const char *name = dp_text_show(c->name, strlen(c->name), shown);
+        if (is_zero_or_not(&source->cells, source->column[j]))
+            fprintf(stderr, "%s: column '%s': rows have 1 for each number above 0, which the schema does not tell apart\n",
+                    program, name);
+        if (!c->label && c->of->type == DP_COLUMN_CATEGORICAL && c->of->buckets > 0)
+            fprintf(stderr, "%s: column '%s': texts that the schema does not name are 'other 1', 'other 2', ...\n", program,
+                    name);
+    }
 }
 
 void dp_rows_print(const struct dp_rows_source *source, const struct dp_key *key, const uint16_t *row, size_t pool,

@@ -191,6 +191,22 @@ static int before(struct dp_stage *stage, struct dp_frame *frame, struct dp_err 
 
 /* --- rows */
 
+/* Sets the cell and the value of the label, a class or a number. */
+static void look_at_label(const struct state *s, size_t c, double label)
+{
+    const struct dp_dataset *d = s->row.reader.dataset;
+    const struct dp_cell_column *column = &s->cells.column[c];
+    double low, high;
+    if (!dp_cells_bounds(&s->cells, c, &low, &high)) {
+        if (label >= 0 && label < (double)column->cells)
+            s->seen[c].cell = (size_t)label;
+        return;
+    }
+    const double u = fmin(fmax((label * d->label_scale + d->label_offset - low) / (high - low), 0), 1);
+    s->seen[c].value = u;
+    s->seen[c].cell = u < 1 ? (size_t)(u * DP_CELLS_OF_LABEL) : DP_CELLS_OF_LABEL - 1;
+}
+
 /* Sets what the row says of each column. False for a null row. */
 static bool look(const struct state *s, const struct dp_batch *batch, size_t i)
 {
@@ -202,10 +218,8 @@ static bool look(const struct state *s, const struct dp_batch *batch, size_t i)
     for (size_t c = 0; c < s->cells.columns; c++) {
         const struct dp_cell_column *column = &s->cells.column[c];
         s->seen[c] = (struct seen){.cell = column->of->drop_first ? 0 : column->other};
-        if (column->label && label >= 0 && label < (double)column->cells)
-            s->seen[c].cell = (size_t)label;
         if (column->label)
-            s->seen[c].value = label;
+            look_at_label(s, c, label);
     }
     for (size_t k = 0; k < row.count; k++) {
         const size_t j = row.columns != NULL ? (size_t)row.columns[k] : k;
@@ -242,7 +256,7 @@ static double centred(const struct state *s, size_t c)
     const struct dp_column *of = s->cells.column[c].of;
     const struct seen seen = s->seen[c];
     if (s->cells.column[c].label)
-        return fmin(fmax(seen.value / 2, -0.5), 0.5);
+        return seen.value - 0.5;
     double u = seen.whole > 0 ? seen.value / seen.whole : 0.5;
     if (of->scaling == DP_SCALE_NONE)
         u = (u - of->low) / (of->high - of->low);

@@ -2,9 +2,9 @@
  * the model of the run, from which rows are drawn. Post-processing: it runs after the gate. */
 
 #include "base/mem.h"
-#include "model/sum.h"
 #include "rows/rows.h"
 #include "stages/announced.h"
+#include "stages/counted.h"
 #include "stages/stages.h"
 
 struct options {
@@ -50,37 +50,6 @@ static int rows_hello(struct dp_stage *stage, struct dp_frame *hello, struct dp_
     return DP_OK;
 }
 
-/* Reads the lap's list and its numbers, and states the noise of each table. */
-static int read_lap(struct dp_stage *stage, const struct dp_frame *frame, struct dp_tables *list, double **numbers,
-                    struct dp_err *err)
-{
-    const struct dp_record *record = dp_frame_record(frame, DP_F_SUM);
-    const double scale = dp_frame_real(frame, DP_F_NOISE_SCALE, 0);
-    struct dp_sum sum;
-    (void)stage;
-    int rc = dp_sum_read(&sum, frame, err);
-    rc = rc ?: dp_tables_read(list, dp_frame_text(frame, DP_F_TABLES, ""), err);
-    if (rc == DP_OK && (sum.values->count != list->numbers || record == NULL || !(scale > 0)))
-        rc = dp_fail(err, DP_E_RUN, "the sum of lap %lld is not one of these tables, with noise", (long long)frame->lap);
-    if (rc != DP_OK)
-        return rc;
-    *numbers = dp_new(list->numbers, sizeof **numbers);
-    for (size_t i = 0; i < list->numbers; i++)
-        (*numbers)[i] = dp_sum_at(&sum, i);
-    for (size_t i = 0; i < list->count; i++) {
-        list->table[i].scale = scale;
-        list->table[i].laplace = record->query.kind == DP_QUERY_COUNTS;
-    }
-    return DP_OK;
-}
-
-static void set_list(struct dp_frame *frame, const struct dp_tables *list)
-{
-    char *text = dp_tables_text(list);
-    dp_frame_set_text(frame, DP_F_TABLES, text, strlen(text));
-    free(text);
-}
-
 /* Lap 1: keeps the numbers, and chooses the tables of lap 2. */
 static int choose(struct dp_stage *stage, struct dp_frame *frame, const struct dp_rows_source *source,
                   const struct dp_tables *pairs, const double *numbers, struct dp_err *err)
@@ -98,7 +67,7 @@ static int choose(struct dp_stage *stage, struct dp_frame *frame, const struct d
         rc = dp_rows_list(source, pair, pairs->count,
                           scale * s->multiplier[1] / s->multiplier[0] * sqrt(t / (double)pairs->count), &list, err);
     if (rc == DP_OK) {
-        set_list(frame, &list);
+        dp_counted_list(frame, &list);
         free(s->pairs);
         s->pairs = dp_new(pairs->numbers, sizeof *s->pairs);
         memcpy(s->pairs, numbers, pairs->numbers * sizeof *numbers);
@@ -115,9 +84,7 @@ static int finish(struct dp_stage *stage, struct dp_frame *frame, const struct d
                   const struct dp_tables *cells, const double *numbers, struct dp_err *err)
 {
     struct state *s = stage->state;
-    const struct dp_record *record = dp_frame_record(frame, DP_F_SUM);
     struct dp_tables all = {0};
-    double *model;
     int rc = dp_tables_parse(&all, DP_TABLES_PAIRS, NULL, &source->cells, err);
     if (rc == DP_OK && (s->pairs == NULL || all.numbers != s->numbers))
         rc = dp_fail(err, DP_E_RUN, "the tables of all pairs are missing at lap %lld", (long long)frame->lap);
@@ -131,14 +98,13 @@ static int finish(struct dp_stage *stage, struct dp_frame *frame, const struct d
         if (rc == DP_OK)
             all.table[all.count - 1].scale = cells->table[i].scale;
     }
-    rc = rc ?: dp_frame_make_array(frame, DP_F_MODEL, DP_F64, 1, all.numbers, &model, err);
     if (rc == DP_OK) {
+        double *model = dp_new(all.numbers, sizeof *model);
         memcpy(model, s->pairs, s->numbers * sizeof *model);
         memcpy(model + s->numbers, numbers, cells->numbers * sizeof *model);
-        dp_frame_set_int(frame, DP_F_N, record->rows);
-        dp_frame_set_text(frame, DP_F_METHOD, "tables", strlen("tables"));
-        dp_frame_set_text(frame, DP_F_FAMILY, "tables", strlen("tables"));
-        set_list(frame, &all);
+        dp_frame_set_int(frame, DP_F_N, (int64_t)source->shape.rows);
+        rc = dp_counted_model(frame, &all, model, err);
+        free(model);
     }
     dp_tables_free(&all);
     return rc;
@@ -148,23 +114,20 @@ static int rows_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_o
 {
     const struct options *o = stage->options;
     const struct dp_record *record = dp_frame_record(frame, DP_F_SUM);
+    const double persons = record != NULL ? (double)record->rows : 0;
     struct dp_rows_source source = {0};
     struct dp_tables list = {0};
     double *numbers = NULL;
     int rc = dp_frame_has(frame, DP_F_UNIT)
                  ? dp_fail(err, DP_E_USAGE, "a person has several rows, and their number is not public: rows are not made")
                  : DP_OK;
-    rc = rc ?: read_lap(stage, frame, &list, &numbers, err);
-    rc = rc ?: dp_rows_open(&source, dp_frame_text(frame, DP_F_SCHEMA, NULL), (double)record->rows, o->target, err);
+    rc = rc ?: dp_counted_take(frame, &list, &numbers, err);
+    rc = rc ?: dp_rows_open(&source, dp_frame_text(frame, DP_F_SCHEMA, NULL), persons, o->target, err);
     rc = rc ?: (stage->turn == 1 ? choose : finish)(stage, frame, &source, &list, numbers, err);
     dp_rows_close(&source);
     dp_tables_free(&list);
     free(numbers);
-    if (rc != DP_OK)
-        return rc;
-    dp_frame_drop(frame, DP_F_SUM);
-    dp_frame_drop(frame, DP_F_BOUND);
-    return out->frame(out, frame, err);
+    return rc ?: out->frame(out, frame, err);
 }
 
 static int rows_save(struct dp_stage *stage, struct dp_state *state, struct dp_err *err)

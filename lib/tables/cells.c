@@ -20,8 +20,8 @@ static void set_cells(struct dp_cell_column *column, const struct dp_schema *s)
         number_cells(column, c->categories.count, c->unknown_zero || (c->fill_value < 0 && !c->indicator), c->indicator);
     else if (c->type == DP_COLUMN_NUMERIC && c->basis.kind == DP_BASIS_BINS)
         number_cells(column, c->basis.intervals, false, c->indicator);
-    else if (c->type == DP_COLUMN_LABEL && !s->real_label)
-        number_cells(column, s->classes, false, false);
+    else if (c->type == DP_COLUMN_LABEL && (!s->real_label || s->label_bounded))
+        number_cells(column, s->real_label ? DP_CELLS_OF_LABEL : s->classes, false, false);
 }
 
 int dp_cells_open(struct dp_cells *cells, const char *schema, const char *name, struct dp_err *err)
@@ -69,7 +69,7 @@ int dp_cells_check(const struct dp_cells *cells, size_t column, struct dp_err *e
     const char *why = c->of->type == DP_COLUMN_NUMERIC ? "is a number without bins (dp-import --basis bins, or \"basis\": "
                                                          "\"bins\" in its schema)"
                       : c->of->type == DP_COLUMN_TEXT  ? "is free text"
-                      : c->label                       ? "is a label that is a number"
+                      : c->label                       ? "is a label that is a number without bounds"
                                                        : "is not read";
     if (c->cells > 0 && c->of->drop_first && c->other != SIZE_MAX)
         return dp_fail(err, DP_E_USAGE, "column '%.60s' drops its first category, and other texts look like it", c->name);
@@ -94,14 +94,22 @@ const char *dp_cells_word(const struct dp_cells *cells, size_t column, size_t ce
     char from[DP_DATE_TEXT], to[DP_DATE_TEXT];
     if (cell == c->missing || cell == c->other)
         snprintf(buffer, DP_CELLS_WORD, "%s", cell == c->missing ? "missing" : "other");
-    else if (c->label)
+    else if (c->label && !cells->plan.schema.real_label)
         snprintf(buffer, DP_CELLS_WORD, "%s", cells->plan.schema.class[cell].text[0]);
     else if (c->of->type == DP_COLUMN_CATEGORICAL)
         snprintf(buffer, DP_CELLS_WORD, "%s", c->of->categories.text[cell]);
     else
-        snprintf(buffer, DP_CELLS_WORD, "%s..%s", number(c->of, c->of->basis.edge[cell], from, sizeof from),
-                 number(c->of, c->of->basis.edge[cell + 1], to, sizeof to));
+        snprintf(buffer, DP_CELLS_WORD, "%s..%s", number(c->of, dp_cells_edge(cells, column, cell), from, sizeof from),
+                 number(c->of, dp_cells_edge(cells, column, cell + 1), to, sizeof to));
     return buffer;
+}
+
+double dp_cells_edge(const struct dp_cells *cells, size_t column, size_t k)
+{
+    const struct dp_schema *s = &cells->plan.schema;
+    if (cells->column[column].label)
+        return s->label_low + (s->label_high - s->label_low) * (double)k / DP_CELLS_OF_LABEL;
+    return cells->column[column].of->basis.edge[k];
 }
 
 bool dp_cells_bounds(const struct dp_cells *cells, size_t column, double *low, double *high)

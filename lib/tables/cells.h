@@ -4,14 +4,16 @@
  *   a column of categories   its categories in their order; one cell more, `other`, if a text may have no category
  *   a number with bins       its bins: bin i has edge i <= v < edge i + 1, the last bin also its upper edge (data/basis.h)
  *   a label with classes     its classes
+ *   a label with bounds      DP_CELLS_OF_LABEL even parts
  *
  * A column with an indicator has one cell more, the last one: `missing`. No other column has cells: free text, a number that has
- * no bins, a person, a column that is ignored, a label that is a number. */
+ * no bins, a person, a column that is ignored, a label that is a number without bounds. */
 #pragma once
 
 #include "data/row_plan.h"
 
 #define DP_CELLS_WORD 600
+#define DP_CELLS_OF_LABEL 8
 
 struct dp_cell_column {
     const char *name;           /* borrowed, as `of` */
@@ -43,6 +45,10 @@ int dp_cells_check(const struct dp_cells *cells, size_t column, struct dp_err *e
 
 /* The word of a cell: "Male", "20..30", "missing", "other". Returns buffer. */
 const char *dp_cells_word(const struct dp_cells *cells, size_t column, size_t cell, char buffer[DP_CELLS_WORD]);
+
+/* The edges of the cells of a number: cell k has the numbers from edge k to edge k + 1. A label that is a number has even
+ * cells. */
+double dp_cells_edge(const struct dp_cells *cells, size_t column, size_t k);
 
 /* The bounds of a column of numbers, or of a label that is a number. False: there are no bounds. */
 bool dp_cells_bounds(const struct dp_cells *cells, size_t column, double *low, double *high);

@@ -45,7 +45,8 @@ void dp_picture_print(const struct dp_cells *cells, const struct dp_table *t, co
     for (size_t c = 0; last && c < across; c++) {
         char word[DP_CELLS_WORD];
         dp_cells_word(cells, (size_t)dp_cells_find(cells, t->column[t->columns - 1]), c, word);
-        word[dp_text_cut(word, strlen(word), 14)] = '\0';
+        if (dp_text_cut(word, strlen(word), 14) < strlen(word))
+            strcpy(word + dp_text_cut(word, strlen(word), 13), "…");
         text_at(LABEL + ((double)c + 0.5) * WIDE, TOP - 8, "middle", out);
         dp_text_xml(word, out);
         fputs("</text>\n", out);

@@ -1,4 +1,4 @@
-# dp-count, dp-table and dpline tables: counts and means by group.
+# dp-count and dp-table: counts and means by group.
 load helper
 
 prepare() {
@@ -126,22 +126,6 @@ if frame["kind"] == "lap": frame["tables"] = "[{\"columns\":[\"ward\"],\"cells\"
     assert_equal "$(dp-table plan t.dp --tables 'sex;sex;sex;sex;sex;sex;sex' --epsilon 1 --delta 1e-5 | cut -d ' ' -f 1)" gaussian
     complains 2 "dp-table plan: table 1 has 40 cells, 22.5 of the 900 rows in each, and epsilon 0.1 gives counts ± 30.0: 2397 rows would do, or epsilon 0.27, or fewer columns" \
         dp-table plan t.dp --tables ward,sex,age --epsilon 0.1 --delta 1e-5
-}
-
-@test "dpline tables: one command, whose cost is in the ledger and in the certificate" {
-    export XDG_STATE_HOME=$PWD/state
-    jq 'del(.columns[1].drop)' t.json > u.json
-    cp t.csv u.csv
-    dpline tables u.csv --by ward,sex --mean days -o out.csv --svg out.svg -q
-    assert_equal "$(head -n 1 out.csv)" ward,sex,count,count_low,count_high,mean_days,mean_days_low,mean_days_high
-    [ -s out.svg ]
-    dp-account report --data u.dp u.dp | grep -q '^spent: epsilon 0.99.* by 1 run and 1 lap'
-    dp-account certify --model out.csv.model --data u.dp | grep -q '"model_in_ledger": true'
-    complains 2 "dpline tables: u.dp is there already (dpline tables u.dp counts its rows)" dpline tables u.csv --by ward
-    complains 2 "dpline tables: --by is required: the columns whose groups are counted" dpline tables u.dp
-    complains 2 "dpline tables: the table is missing: dpline tables TABLE --by ward,sex --epsilon 1 (try --help)" dpline tables --by ward
-    complains 2 "dp-table plan: there is no column 'nobody'" dpline tables u.dp --by nobody
-    dp-account report --data u.dp u.dp | grep -q ' by 1 run and 1 lap' # nothing of the refusals was charged
 }
 
 @test "sites count what one machine counts" {

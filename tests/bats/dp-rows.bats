@@ -148,3 +148,13 @@ share() { awk -F, "NR > 1 { n++; if ($2) k++ } END { printf \"%.4f\", k / n }" "
     assert_line --regexp '^privacy: epsilon 0[.][0-9]+, delta 1e-05$'
     run -0 dp-table print t.model
 }
+
+@test "what rows do not have as the table has it is said" {
+    jq '.columns[1] = {"name": "age", "type": "numeric", "bounds": [0, 1e-6], "basis": "bins", "knots": 2, "indicator": true} | .columns[0] |= (.categories = ["a"] | .buckets = 4 | del(.unknown))' t.json > said.json
+    dp-import csv -s said.json -q -f -o t.dp t.csv
+    laps '--at-most 3'
+    run -0 --separate-stderr dp-rows draw t.model
+    assert_equal "$stderr" "dp-rows draw: column 'ward': texts that the schema does not name are 'other 1', 'other 2', ...
+dp-rows draw: column 'age': rows have 1 for each number above 0, which the schema does not tell apart"
+    assert_equal "$(sed 1d <<< "$output" | cut -d, -f 2 | sort -u | paste -sd ,)" ",0,1"
+}

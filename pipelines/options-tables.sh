@@ -1,0 +1,80 @@
+# shellcheck shell=bash disable=SC2034
+# Sourced by the pipelines that count: a table, whose schema is there or is paid for, becomes a data set whose columns have cells.
+operand=data person=''
+
+options_of_counts() {
+    option data '' DIR "data set whose numbers have bins (dp-import --basis bins), as TABLE" text
+    option schema '' FILE "what the columns of TABLE mean (default: a file next to it, as people.json, or a proposal for a part of epsilon)" text
+    flag row-is-person "each row is another person, although a column looks like an identifier"
+    option epsilon 1 E "privacy budget" number
+    option delta '' D "(default: the largest power of ten below 1 / rows^1.1)" number
+    option population '' NAME "whose rows these are, as for dp-import" text
+    options_of_ledger
+    options_of_run
+}
+
+# check_data EXAMPLE: the data are there, and the CSV file that -o names can be written
+check_data() {
+    [ -n "$data" ] || fail "the table is missing: $name $1 (try --help)"
+    [ -e "$data" ] || fail "$data is not there: a table or a data set is expected"
+    [ -n "$allow_weak$seed" ] || [ "$(calculate 'epsilon > 10')" = 0 ] ||
+        fail "--epsilon: above 10 little is hidden; see dp-privacy(7) on choosing it (--allow-weak if that is meant)"
+    csv=$model
+    [ -z "$csv" ] || [ -n "$print" ] || may_write -o "$csv"
+    [ ! "$data" -ef "$csv" ] || fail "-o: $csv is read by this command, and would be replaced"
+}
+
+# import LABEL KNOTS [OPTION…]: if the data are a table, they become a data set. LABEL: of a proposed schema, or ''. KNOTS: epsilon for the
+# bins of numbers, or '' for even bins. The options are of the proposal
+import() {
+    local format='' stem own pay=()
+    [[ $data = *.dp || $data = *.dp/ ]] || format=$(dp-info --get format "$data" 2> /dev/null) || true
+    stem=$(stem_of "${data%.dp}")
+    if [ -z "$format" ]; then
+        place_ledger "${data%.dp*}"
+        return
+    fi
+    own=${schema:-$stem.json}
+    [ ! -e "$stem.dp" ] || fail "$stem.dp is there already ($name $(quote "$stem.dp") counts its rows)"
+    [ -z "$schema" ] || [ -e "$schema" ] || fail "--schema: $schema is not there"
+    if [[ ! -s $own && $format = [ct]sv ]]; then check_size || exit; fi
+    words_of ledger no-ledger allow-weak
+    pay=("${words[@]}" ${delta:+--delta "$(calculate 'delta / 10')"})
+    words_of row-is-person person registry no-registry population quiet
+    if [ -s "$own" ]; then
+        say "the columns are what $own says"
+    else
+        dp-import "$format" --infer-schema "$own" ${1:+--label "$1"} --private-schema "$(calculate 'epsilon / 10')" \
+            --at-most "$(calculate 'epsilon * 0.3')" ${seed:+--noise-seed "$seed"} "${pay[@]}" "${words[@]}" "${@:3}" "$data" || exit
+        adapt "$own"
+    fi
+    place_ledger "$stem"
+    if [ -n "$2" ] && [ -z "$seed" ] && grep -q '"bounds"' "$own"; then words+=(--else-unpaid --private-knots "$2" "${pay[@]}"); fi
+    dp-import "$format" --schema "$own" --basis bins --bad-cells missing "${words[@]}" -o "$stem.dp" -- "$data" || exit
+    place_ledger "$stem"
+    data=$stem.dp
+}
+# A pipeline may check a table before its schema is paid for, and change a proposed schema.
+check_size() { :; }
+adapt() { :; }
+
+# run_laps PLAN TEXT: the laps; their model is $laps_model
+run_laps() {
+    local plan=("$1")
+    [ "$1" = 1 ] && plan=(--laps 1) || plan=(--plan "$1")
+    if [ -n "$print" ]; then
+        show dp-loop "${plan[@]}" -o "${csv:-tables}.model" -- "$2"
+        exit
+    fi
+    directory=$(mktemp -d) && trap 'rm -rf "$directory"' EXIT
+    laps_model=$directory/model
+    attend -q "${plan[@]}" ${seed:+--seed "$seed"} --exec "$exec" --model "$laps_model" -- "$2" > /dev/null || exit
+    say "spent epsilon $(calculate "$(dp-info --get epsilon "$laps_model")"), delta $(dp-info --get delta "$laps_model")${seed:+ (seeded: not private)}; $(whose)"
+}
+
+# gate: dp-account with the options of the ledger
+gate() {
+    words_of ledger no-ledger registry no-registry partial allow-weak
+    printf '%s' "dp-account --epsilon $epsilon --delta $delta${seed:+ --allow-seeded}"
+    [ ${#words[@]} = 0 ] || printf ' %s' "$(show "${words[@]}")"
+}

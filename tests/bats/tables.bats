@@ -1,0 +1,61 @@
+# tables.sh, dpline tables: counts and means by group with one command.
+load helper
+
+# 900 rows, and visits of 300 patients
+prepare() {
+    export XDG_STATE_HOME=$PWD/state
+    awk 'BEGIN { srand(1); print "ward,sex,days,age"; for (i = 0; i < 900; i++) printf "%s,%s,%d,%d\n", substr("ABCDE", 1 + int(5 * rand()), 1), rand() < .5 ? "f" : "m", 30 * rand(), 18 + 70 * rand() }' > u.csv
+    jq -n '{header: true, columns: [{name: "ward", type: "label", classes: ["A", "B", "C", "D", "E"]}, {name: "sex", type: "categorical", categories: ["f", "m"]},
+        {name: "days", type: "numeric", bounds: [0, 30]}, {name: "age", type: "numeric", bounds: [18, 88]}]}' > u.json
+}
+
+@test "one command, whose cost is in the ledger and in the certificate" {
+    dpline tables u.csv --by ward,sex --mean days -o out.csv --svg out.svg -q
+    assert_equal "$(head -n 1 out.csv)" ward,sex,count,count_low,count_high,mean_days,mean_days_low,mean_days_high
+    [ -s out.svg ]
+    dp-account report --data u.dp u.dp | grep -q '^spent: epsilon 0.99.* by 1 run and 1 lap'
+    dp-account certify --model out.csv.model --data u.dp | grep -q '"model_in_ledger": true'
+    complains 2 "dpline tables: u.dp is there already (dpline tables u.dp counts its rows)" dpline tables u.csv --by ward
+    complains 2 "dpline tables: --by is required: the columns whose groups are counted" dpline tables u.dp
+    complains 2 "dpline tables: the table is missing: dpline tables TABLE --by ward,sex --epsilon 1 (try --help)" dpline tables --by ward
+    complains 2 "dp-table plan: there is no column 'nobody'" dpline tables u.dp --by nobody
+    dp-account report --data u.dp u.dp | grep -q ' by 1 run and 1 lap' # nothing of the refusals was charged
+}
+
+@test "a proposed schema is paid for, and the cost that is said has it" {
+    awk 'NR == 1 { print; next } { for (i = 0; i < 5; i++) print }' u.csv > many.csv
+    run dpline tables many.csv --by ward,sex --epsilon 1 -o out.csv
+    assert_success
+    assert_line --regexp '^dpline tables: spent epsilon (1|0[.]9999[0-9]*), delta [0-9.e-]+; one row is taken for one person$'
+    assert_equal "$(grep -c . out.csv)" 16 # of each ward f, m and other
+    run dp-account report many.json.ledger
+    assert_line --regexp '^spent: epsilon (1|0[.]9999[0-9]*) at delta .* by 2 runs'
+}
+
+@test "an identifier is a question, for tables and for rows, and nothing is charged" {
+    awk 'NR == 1 { print "patient_id," $0; next } { for (i = 0; i < 5; i++) print "P" NR "," $0 }' u.csv > visits.csv
+    message="dp-import: column 'patient_id' looks like an identifier. If a person may have several rows, --person 'patient_id' protects all of them; --row-is-person if each row is another person; nothing was charged"
+    complains 5 "$message" dpline tables visits.csv --by ward,sex -o out.csv
+    complains 5 "$message" dpline rows visits.csv -o rows.csv
+    [ ! -e visits.json.ledger ]
+    [ ! -e rows.csv ]
+    dpline tables visits.csv --by ward,sex --person patient_id --epsilon 8 -o out.csv 2>&1 | grep -q '; that is for all rows of a person together$'
+    rm -r visits.*[!v]
+    # the last column, a number, is the label
+    dpline rows visits.csv --row-is-person -o rows.csv 2>&1 | grep -q '^dpline rows: spent epsilon 1, delta .*; one row is taken for one person$'
+}
+
+@test "the mean of a label that is a number, or a count" {
+    mean=$(awk -F, 'NR > 1 { s += $3 } END { print s / 900 }' u.csv)
+    for scale in '' ', "scale": "count"'; do
+        echo '{"header": true, "columns": [{"name": "ward", "type": "categorical", "categories": ["A", "B", "C", "D", "E"]}, {"name": "sex", "type": "categorical", "categories": ["f", "m"]},
+            {"name": "days", "type": "label", "bounds": [0, 30]'"$scale"'}, {"name": "age", "type": "ignore"}]}' > l.json
+        dp-import csv -s l.json -q -f -o l.dp u.csv
+        dpline tables l.dp --by sex --mean days --epsilon 10 --seed 1 -q > out
+        assert_equal "$(awk -F, -v mean="$mean" 'NR > 1 { n += $2; s += $2 * $5 } END { print (s / n - mean) ^ 2 < .2 }' out)" 1
+        # the cells of the label are eight even parts of its bounds
+        dpline tables l.dp --by days --epsilon 10 --seed 1 -q > cells
+        assert_equal "$(sed -n '2p;9p' cells | cut -d, -f 1 | paste -sd ' ')" '0..3.75 26.25..30'
+        assert_equal "$(awk -F, 'FNR == 1 { next } FNR == NR { c[int($3 / 3.75)]++; next } { bad += ($2 - c[FNR - 2]) ^ 2 > 4 } END { print bad + 0 }' u.csv cells)" 0
+    done
+}

@@ -24,7 +24,7 @@ option registry '' DIR "the registry of populations (default: \$DPLINE_REGISTRY,
 flag no-registry "neither read nor write the registry"
 flag allow-weak "train although epsilon is above 10, or delta is not below 1 / rows"
 options_of_run
-help[model]="write the model there, anew after each window; a reader always finds a whole model"
+help[model]="write the model there again after each window; a reader always finds a whole model"
 parse "$@"
 [ -n "$schema" ] || fail "--schema is required: what the columns mean (man dp-dataset)"
 [ -n "$rows" ] || fail "--rows is required: about how many rows will come, which is public"
@@ -56,11 +56,13 @@ if [ -n "$print" ]; then
 fi
 say "${about#'# '}"
 
-# spent: what the run has cost, how far it came, and which rows it may still have
+# spent: what the run has cost, how far it came, and which rows it may still have. A dp-loop that was killed may have a checkpoint of the
+# lap after the model
 spent() {
-    local cost lap all size
+    local cost lap all size file
     cost=$(dp-info --get epsilon "$model" 2> /dev/null) || return 0
     lap=$(dp-info --get lap "$model") all=$(dp-info --get laps "$model") size=$(dp-info --get n "$model")
+    for file in "$kept"/stage-*.lap-*; do if [ -e "$file" ] && ((${file##*-} > lap)); then lap=${file##*-}; fi; done
     say "spent epsilon $(calculate cost), delta $(dp-info --get delta "$model")${seed:+ (seeded: not private)}, however many windows; one row is \
 taken for one person"
     say "$((lap * size)) rows are in $lap of $all windows; the model is in $model"

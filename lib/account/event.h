@@ -86,8 +86,8 @@ int64_t dp_event_times(const struct dp_event *event, int64_t laps);
  * after a stream. */
 bool dp_event_may_follow(const struct dp_event *event, const struct dp_event *before, int64_t laps);
 
-/* Whether a lap that is lost and repeated after a resumption costs as if it were there once. The rows of a stream are in one lap
- * only, and a repetition has other rows (Rows that arrive, in dp-privacy(7)). */
+/* Whether a lap that is lost and repeated after a resumption costs as if it were there once: a lap of a stream, if the
+ * repetition has other rows, which the owner of the rows must see to (Runs that are resumed, in dp-privacy(7)). */
 bool dp_event_repeats_free(const struct dp_event *event);
 
 /* The name of such an epoch: "a shuffled epoch" or "a stream". */

@@ -58,6 +58,7 @@ struct run {
     bool hello; /* the hello frame has come back */
     struct dp_checkpoint checkpoint;
     int64_t kept;                     /* lap of the last checkpoint */
+    int64_t shown;                    /* lap of the last model that --model-every has written */
     struct dp_saved saved;            /* the content of dp-loop's own file in the checkpoint */
     char init_model[DP_MODEL_DIGEST]; /* digest of the initial model, and its lap in its own run; 0: no initial model */
     int64_t init_lap;
@@ -272,6 +273,7 @@ static int show_model(struct run *r, struct dp_err *err)
     int rc = dp_port_write(r->model, r->last, err);
     rc = rc ?: dp_port_write(r->model, r->token, err);
     rc = rc ?: dp_port_commit(r->model, err);
+    r->shown = rc == DP_OK ? r->done : r->shown;
     dp_port_close(r->model);
     r->model = NULL;
     rc = rc ?: dp_port_open(&r->model, o->model, DP_OUT, err);
@@ -420,11 +422,13 @@ static int finish_exhausted(struct run *r, struct dp_err *err)
 }
 
 /* A failed run also keeps the model of its last lap, which was paid for. A resumed run without a new lap has no model of its
- * own. */
+ * own. With --model-every a model that was written is not written again, because another process may have resumed the run and
+ * written a newer one; and a model is not seen without its checkpoint. */
 static int keep_model(struct run *r, int rc)
 {
     struct dp_err unused = {0};
-    if (r->done > r->checkpoint.resumed)
+    const bool lost = r->loop->options.model_every != DP_OPT_ABSENT_INT && r->checkpoint.directory != NULL && r->done > r->kept;
+    if (r->done > r->checkpoint.resumed && r->done > r->shown && !lost)
         put_model(r, INTERRUPTED, &unused);
     return rc;
 }

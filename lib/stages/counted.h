@@ -1,4 +1,4 @@
-/* Released tables (dp-count) in a frame after the gate: from the sum of a lap to numbers, and from numbers to the model of a run. */
+/* Released tables (dp-count) in a frame after the gate: from the sum of a lap to numbers, and to the model of a run. */
 #pragma once
 
 #include "tables/tables.h"

@@ -160,6 +160,7 @@ static int count_hello(struct dp_stage *stage, struct dp_frame *hello, struct dp
         return DP_OK;
     }
     rc = dp_tables_parse(&s->tables, o->tables, o->sums, &s->cells, err);
+    dp_tables_weigh(&s->tables, o->noise == 1);
     return rc ?: take_list(stage, err);
 }
 
@@ -263,7 +264,7 @@ static double centred(const struct state *s, size_t c)
     return fmin(fmax(u - 0.5, -0.5), 0.5);
 }
 
-/* Adds `unit` to one cell of each table, and that part of each number, truncated towards 0. */
+/* Adds `unit` to one cell of each table, and that part of each number by its weight, truncated towards 0. */
 static void add_row(const struct state *s, int64_t unit, int64_t *sum)
 {
     for (size_t i = 0; i < s->tables.count; i++) {
@@ -282,7 +283,7 @@ static void add_row(const struct state *s, int64_t unit, int64_t *sum)
             const size_t c = column[DP_TABLES_COLUMNS + k];
             if (s->seen[c].missing)
                 continue;
-            sum[dp_table_sum(t, k) + cell] += (int64_t)(centred(s, c) * (double)unit);
+            sum[dp_table_sum(t, k) + cell] += (int64_t)(centred(s, c) * t->weight * (double)unit);
             if (t->may_be_missing[k])
                 sum[dp_table_present(t, k) + cell] += unit;
         }

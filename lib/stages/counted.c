@@ -21,8 +21,12 @@ int dp_counted_take(struct dp_frame *frame, struct dp_tables *tables, double **n
     for (size_t i = 0; i < tables->numbers; i++)
         (*numbers)[i] = dp_sum_at(&sum, i);
     for (size_t i = 0; i < tables->count; i++) {
-        tables->table[i].scale = scale;
-        tables->table[i].laplace = record->query.kind == DP_QUERY_LAPLACE_COUNTS;
+        struct dp_table *t = &tables->table[i];
+        t->scale = scale;
+        t->laplace = record->query.kind == DP_QUERY_LAPLACE_COUNTS;
+        for (size_t k = 0; k < t->sums; k++)
+            for (size_t cell = 0; cell < t->size; cell++)
+                (*numbers)[dp_table_sum(t, k) + cell] /= t->weight;
     }
     dp_frame_drop(frame, DP_F_SUM);
     dp_frame_drop(frame, DP_F_BOUND);

@@ -4,16 +4,19 @@
 
 #define NORMAL_975 1.9599639845400545
 
-/* t such that noise on sum − r count is within ±t with the confidence. Gaussian: σ √(1 + r²). Laplace of scales b and |r| b:
- * P(beyond t) = (e^(−t/b) − r² e^(−t/(|r| b))) / (1 − r²), which falls in t. */
+/* t such that noise on sum − r count is within ±t with the confidence. Gaussian: σ √(1/w² + r²). Laplace of scales a ≥ b, which
+ * are 1/w and |r| of that scale: P(beyond t) = (a² e^(−t/a) − b² e^(−t/b)) / (a² − b²), which falls in t; for equal scales
+ * (1 + t/2a) e^(−t/a). */
 static double within(const struct dp_table *table, double r)
 {
+    const double w = 1 / table->weight, a = fmax(w, fabs(r)), b = fmin(w, fabs(r));
     if (!table->laplace)
-        return NORMAL_975 * table->scale * sqrt(1 + r * r);
-    double low = 0, high = 10;
-    for (int i = 0; i < 60; i++) {
-        double t = 0.5 * (low + high), small = r != 0 ? r * r * exp(-t / fabs(r)) : 0;
-        if ((exp(-t) - small) / (1 - r * r) > 1 - DP_ESTIMATE_CONFIDENCE)
+        return NORMAL_975 * table->scale * sqrt(w * w + r * r);
+    double low = 0, high = 10 * a;
+    for (int i = 0; i < 40; i++) {
+        double t = 0.5 * (low + high), small = b > 0 ? b * b * exp(-t / b) : 0;
+        double beyond = a - b > 1e-6 * a ? (a * a * exp(-t / a) - small) / (a * a - b * b) : (1 + t / (2 * a)) * exp(-t / a);
+        if (beyond > 1 - DP_ESTIMATE_CONFIDENCE)
             low = t;
         else
             high = t;
@@ -21,14 +24,22 @@ static double within(const struct dp_table *table, double r)
     return high * table->scale;
 }
 
-bool dp_estimate_laplace(const struct dp_tables *tables, double laplace, double gaussian)
+bool dp_estimate_laplace(struct dp_tables *tables, double laplace, double gaussian)
 {
-    return M_SQRT2 * laplace * dp_tables_norm1(tables) < gaussian * dp_tables_norm2(tables);
+    double error[2];
+    for (int kind = 0; kind < 2; kind++) {
+        dp_tables_weigh(tables, kind == 1);
+        const double noise = kind == 1 ? M_SQRT2 * laplace * dp_tables_norm1(tables) : gaussian * dp_tables_norm2(tables);
+        const double w = tables->table[0].weight;
+        error[kind] = noise * (tables->most_sums > 0 ? sqrt(1 / (w * w) + 1.0 / 12) : 1);
+    }
+    dp_tables_weigh(tables, error[1] < error[0]);
+    return error[1] < error[0];
 }
 
 double dp_estimate_width(const struct dp_table *table)
 {
-    return within(table, 0);
+    return table->laplace ? -log(1 - DP_ESTIMATE_CONFIDENCE) * table->scale : NORMAL_975 * table->scale;
 }
 
 /* The end of the interval between r, which is in it, and end. */
@@ -36,7 +47,7 @@ static double edge(const struct dp_table *table, double sum, double count, doubl
 {
     if (fabs(sum - end * count) <= within(table, end))
         return end;
-    for (int i = 0; i < 50; i++) {
+    for (int i = 0; i < 40; i++) {
         double middle = 0.5 * (r + end);
         if (fabs(sum - middle * count) <= within(table, middle))
             r = middle;
@@ -48,7 +59,7 @@ static double edge(const struct dp_table *table, double sum, double count, doubl
 
 bool dp_estimate_mean(const struct dp_table *table, double sum, double count, struct dp_estimate_mean *mean)
 {
-    if (!(count > within(table, 0)))
+    if (!(count > dp_estimate_width(table)))
         return false;
     const double r = fmin(fmax(sum / count, -0.5), 0.5);
     mean->mean = r;

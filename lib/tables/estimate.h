@@ -12,8 +12,9 @@
 void dp_estimate_agree(const struct dp_tables *tables, double *value);
 
 /* Whether Laplace noise of that multiplier, on the L1 norm of the tables, has a smaller deviation than Gaussian noise of the
- * other one, on their L2 norm: √2 z1 |v|1 < z2 |v|2. */
-bool dp_estimate_laplace(const struct dp_tables *tables, double laplace, double gaussian);
+ * other one, on their L2 norm: √2 z1 |v|1 < z2 |v|2. Where there are sums, both are deviations of a mean (dp_tables_weigh), and
+ * the tables get the weights of the better kind. */
+bool dp_estimate_laplace(struct dp_tables *tables, double laplace, double gaussian);
 
 /* An interval that holds a count with DP_ESTIMATE_CONFIDENCE: count ± this. */
 double dp_estimate_width(const struct dp_table *table);

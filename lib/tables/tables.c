@@ -27,6 +27,7 @@ size_t dp_table_sum(const struct dp_table *table, size_t k)
 static int append(struct dp_tables *t, struct dp_table *table, struct dp_err *err)
 {
     table->size = 1;
+    table->weight = table->weight > 0 ? table->weight : 1;
     for (size_t k = 0; k < table->columns; k++)
         table->size = table->cells[k] <= DP_TABLES_NUMBERS / table->size ? table->size * table->cells[k] : SIZE_MAX / 64;
     table->offset = t->numbers;
@@ -149,6 +150,7 @@ static bool read_table(const json_t *object, struct dp_table *table)
         table->cells[k] = good ? (size_t)count : 1;
     }
     table->scale = json_number_value(json_object_get(object, "scale"));
+    table->weight = json_number_value(json_object_get(object, "weight"));
     const char *noise = json_string_value(json_object_get(object, "noise"));
     table->laplace = noise != NULL && strcmp(noise, "laplace") == 0;
     if (!good || sums == NULL)
@@ -199,6 +201,8 @@ char *dp_tables_text(const struct dp_tables *t)
             json_object_set(object, "sums", sums);
             json_object_set(object, "may_be_missing", may);
         }
+        if (table->weight != 1)
+            json_object_set_new(object, "weight", json_real(table->weight));
         if (table->scale > 0)
             json_object_update_new(
                 object, json_pack("{s:s, s:f}", "noise", table->laplace ? "laplace" : "gaussian", "scale", table->scale));
@@ -235,25 +239,39 @@ int dp_tables_check(const struct dp_tables *t, const struct dp_cells *cells, str
     return DP_OK;
 }
 
-/* The sum over all tables of 1 + part × sums + counts of present numbers. */
-static double total(const struct dp_tables *t, double part)
+static size_t present(const struct dp_table *table)
 {
-    double sum = 0;
+    size_t count = 0;
+    for (size_t k = 0; k < table->sums; k++)
+        count += table->may_be_missing[k];
+    return count;
+}
+
+void dp_tables_weigh(struct dp_tables *t, bool laplace)
+{
     for (size_t i = 0; i < t->count; i++) {
-        sum += 1 + part * (double)t->table[i].sums;
-        for (size_t k = 0; k < t->table[i].sums; k++)
-            sum += t->table[i].may_be_missing[k];
+        struct dp_table *table = &t->table[i];
+        const double ratio = (double)(1 + present(table)) / (double)table->sums;
+        if (table->sums > 0)
+            table->weight = floor(16 * (laplace ? cbrt(24 * ratio) : sqrt(sqrt(48 * ratio)))) / 16;
     }
-    return sum; /* exact: multiples of a quarter */
 }
 
 double dp_tables_norm1(const struct dp_tables *t)
 {
-    return total(t, 0.5);
+    double sum = 0;
+    for (size_t i = 0; i < t->count; i++)
+        sum += 1 + t->table[i].weight * (double)t->table[i].sums / 2 + (double)present(&t->table[i]);
+    return sum; /* exact: multiples of 1/32 */
 }
 
 double dp_tables_norm2(const struct dp_tables *t)
 {
-    const double square = total(t, 0.25), root = sqrt(square);
+    double square = 0; /* exact: multiples of 1/1024 */
+    for (size_t i = 0; i < t->count; i++) {
+        const double weight = t->table[i].weight;
+        square += 1 + weight * weight * (double)t->table[i].sums / 4 + (double)present(&t->table[i]);
+    }
+    const double root = sqrt(square);
     return fma(root, root, -square) >= 0 ? root : nextafter(root, INFINITY);
 }

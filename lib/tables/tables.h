@@ -2,14 +2,15 @@
  *
  * A table has columns, and cells of each column (tables/cells.h). A row adds 1 to one cell of each table. Numbers of a table:
  *   counts   cells of column 1 × cells of column 2 × …, in row-major order: the last column moves fastest
- *   sums     then, for each of its sums, as many sums of (v − middle) / range of a number v between bounds, from −1/2 to 1/2;
- *            a missing number adds 0
+ *   sums     then, for each of its sums, as many sums of weight × (v − middle) / range of a number v between bounds, from
+ *            −weight/2 to weight/2; a missing number adds 0
  *   present  and after each sum whose number may be missing, as many counts of rows in which it is not missing
  * The tables follow each other in the order of the list.
  *
  * As text, in the frame's field `tables`: [{"columns": ["ward", "sex"], "cells": [5, 2], "sums": ["days"],
- * "may_be_missing": [true], "noise": "gaussian", "scale": 3.73}, …]. "sums" and "may_be_missing" are there if there are sums,
- * "noise" and "scale" in the model of a run, which has the released numbers. */
+ * "may_be_missing": [true], "weight": 1.375, "noise": "gaussian", "scale": 3.73}, …]. "sums" and "may_be_missing" are there if
+ * there are sums, "weight" if it is not 1, "noise" and "scale" in the model of a run, which has the released numbers, its sums
+ * divided by the weight. */
 #pragma once
 
 #include "tables/cells.h"
@@ -25,8 +26,10 @@ struct dp_table {
     size_t sums;
     char *sum[DP_TABLES_COLUMNS];
     bool may_be_missing[DP_TABLES_COLUMNS];
+    double weight;       /* of sums, when counts weigh 1: a multiple of 1/16 */
     size_t size, offset; /* of its counts: size numbers from offset on */
-    double scale;        /* of the noise on each number, in rows: a standard deviation, or b of Laplace noise. 0: not stated */
+    double scale;        /* of the noise on each count, in rows: a standard deviation, or b of Laplace noise; on each sum of
+                            the model scale / weight. 0: not stated */
     bool laplace;
 };
 
@@ -62,8 +65,17 @@ int dp_tables_check(const struct dp_tables *tables, const struct dp_cells *cells
 
 void dp_tables_free(struct dp_tables *tables);
 
-/* The most that one row adds to the vector: in L2 √(Σ (1 + S/4 + P)) over the tables, in L1 Σ (1 + S/2 + P), for S
- * sums and P counts of numbers that are present. Rounded up. */
+/* Sets the weight w of the sums of each table, by what is public. Noise is proportional to the norm of what a row adds, and the
+ * error of a mean r, by the delta method, to noise × √(1/w² + r²) / count. The weight minimises the mean square of this error
+ * for an r anywhere in [−1/2, 1/2], so with 1/12 for r²:
+ *
+ *   Laplace   (1 + P + wS/2)² (1/w² + 1/12):    w³ = 24 (1 + P) / S
+ *   Gaussian  (1 + P + w²S/4) (1/w² + 1/12):    w⁴ = 48 (1 + P) / S
+ *
+ * for S sums and P counts of numbers that are present; rounded down to a multiple of 1/16, so that the norms below are exact. */
+void dp_tables_weigh(struct dp_tables *tables, bool laplace);
+
+/* The most that one row adds to the vector: in L2 √(Σ (1 + w²S/4 + P)) over the tables, in L1 Σ (1 + wS/2 + P). Rounded up. */
 double dp_tables_norm2(const struct dp_tables *tables);
 double dp_tables_norm1(const struct dp_tables *tables);
 

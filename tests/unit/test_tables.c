@@ -147,15 +147,41 @@ static void test_pairs(void **state)
     dp_tables_free(&t);
 }
 
-/* 1 + S / 4 + P and 1 + S / 2 + P for each table. */
+/* The mean square of the error of a mean, by its formula. */
+static double error(double w, double sums, double present, bool laplace)
+{
+    const double norm = laplace ? pow(1 + present + w * sums / 2, 2) : 1 + present + w * w * sums / 4;
+    return norm * (1 / (w * w) + 1.0 / 12);
+}
+
+/* 1 + w²S/4 + P and 1 + wS/2 + P for each table; the weight by a search over all multiples of 1/16. */
 static void test_norms(void **state)
 {
     (void)state;
-    struct dp_tables t = {0};
-    assert_int_equal(dp_tables_parse(&t, "ward,sex;died", "days,age", &cells, &err), DP_OK);
-    assert_near(dp_tables_norm2(&t), sqrt(2 * (1 + 2 * 0.25 + 1)), 1e-15);
-    assert_near(dp_tables_norm1(&t), 2 * (1 + 2 * 0.5 + 1), 0);
-    dp_tables_free(&t);
+    static const char *const sums[] = {"days", "age", "days,age"};
+    for (size_t i = 0; i < 3; i++)
+        for (int laplace = 0; laplace < 2; laplace++) {
+            struct dp_tables t = {0}, again = {0};
+            assert_int_equal(dp_tables_parse(&t, "ward,sex;died", sums[i], &cells, &err), DP_OK);
+            const double count = i == 2 ? 2 : 1, present = i > 0;
+            assert_near(dp_tables_norm2(&t), sqrt(2 * (1 + count / 4 + present)), 1e-15);
+            assert_near(dp_tables_norm1(&t), 2 * (1 + count / 2 + present), 0);
+            dp_tables_weigh(&t, laplace);
+            const double w = t.table[0].weight;
+            double best = 1;
+            for (double v = 1; v < 8; v += 1.0 / 16)
+                best = error(v, count, present, laplace) < error(best, count, present, laplace) ? v : best;
+            assert_near(w, best, 1.0 / 16);
+            assert_near(w * 16, floor(w * 16), 0);
+            assert_near(dp_tables_norm2(&t), sqrt(2 * (1 + w * w * count / 4 + present)), 1e-14);
+            assert_near(dp_tables_norm1(&t), 2 * (1 + w * count / 2 + present), 0);
+            char *text = dp_tables_text(&t);
+            assert_int_equal(dp_tables_read(&again, text, &err), DP_OK);
+            assert_near(again.table[1].weight, w, 0);
+            free(text);
+            dp_tables_free(&t);
+            dp_tables_free(&again);
+        }
 }
 
 static void test_no_list(void **state)
@@ -195,7 +221,7 @@ static void test_choice(void **state)
 static void test_means(void **state)
 {
     (void)state;
-    struct dp_table t = {.scale = 4};
+    struct dp_table t = {.scale = 4, .weight = 1};
     struct dp_estimate_mean mean;
     const double q2 = 1.9599639845400545 * 1.9599639845400545 * 16, c = 90, s = -20;
     assert_true(dp_estimate_mean(&t, s, c, &mean));
@@ -207,30 +233,35 @@ static void test_means(void **state)
     assert_false(dp_estimate_mean(&t, 0, -50, &mean));
     assert_false(dp_estimate_mean(&t, 80, 90, &mean)); /* no mean of at most 1/2 gives that */
     assert_true(dp_estimate_mean(&t, 44, 90, &mean) && mean.high == 0.5);
+    t.weight = 2; /* the noise of the sum is half as large */
+    assert_true(dp_estimate_mean(&t, 0, 90, &mean));
+    assert_near(mean.high, 1.9599639845400545 * 2 / sqrt(c * c - q2), 1e-12);
     t.laplace = true;
     assert_near(dp_estimate_width(&t), 4 * log(20), 1e-9);
 }
 
-/* Intervals of Laplace noise hold 19 times in 20: 100,000 draws each, five standard deviations are .0035. */
+/* Intervals of Laplace noise hold 19 times in 20, with any weight of the sums: 5,000 draws each, five standard deviations are
+ * .0154. For weight 2 and r = 1/2 both scales are the same. */
 static void test_intervals(void **state)
 {
     (void)state;
-    const struct dp_table t = {.scale = 3, .laplace = true};
+    struct dp_table t = {.scale = 3, .laplace = true};
     struct dp_estimate_mean mean;
-    for (double r = -0.5; r <= 0.5; r += 0.25) {
-        int held = 0;
-        srand48(7);
-        for (int i = 0; i < 100000; i++) {
-            double noise[2];
-            for (int k = 0; k < 2; k++) {
-                double u = drand48();
-                noise[k] = -3 * log(1 - drand48()) * (u < 0.5 ? 1 : -1);
+    for (t.weight = 1; t.weight <= 4; t.weight *= 2)
+        for (double r = -0.5; r <= 0.5; r += 0.5) {
+            int held = 0;
+            srand48(7);
+            for (int i = 0; i < 5000; i++) {
+                double noise[2];
+                for (int k = 0; k < 2; k++) {
+                    double u = drand48();
+                    noise[k] = -3 * log(1 - drand48()) * (u < 0.5 ? 1 : -1);
+                }
+                if (dp_estimate_mean(&t, 400 * r + noise[0] / t.weight, 400 + noise[1], &mean))
+                    held += mean.low <= r && r <= mean.high;
             }
-            if (dp_estimate_mean(&t, 400 * r + noise[0], 400 + noise[1], &mean))
-                held += mean.low <= r && r <= mean.high;
+            assert_true(held / 5e3 > 0.95 - 0.0154 && held / 5e3 < 0.95 + (fabs(r) == 0.5 ? 0.05 : 0.0154));
         }
-        assert_true(held / 1e5 > 0.95 - 0.0035 && held / 1e5 < 0.95 + (fabs(r) == 0.5 ? 0.05 : 0.0035));
-    }
 }
 
 /* Two tables that share a column: its margins become their mean, with weights 1 / variance, and totals agree. */

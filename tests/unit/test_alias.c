@@ -105,9 +105,8 @@ static void sampling_is_read(const struct dp_alias *alias)
     dp_event_free(&charge.event);
 }
 
-static void each_old_name_is_read(void **state)
+TEST(each_old_name_is_read)
 {
-    (void)state;
     int seen = 0;
     for (const struct dp_alias *alias = dp_aliases; alias->old != NULL; alias++, seen++) {
         if (alias->place == DP_ALIAS_FIELD)
@@ -120,20 +119,12 @@ static void each_old_name_is_read(void **state)
     assert_true(seen > 0);
 }
 
-static void another_name_has_no_alias(void **state)
+TEST(another_name_has_no_alias)
 {
-    (void)state;
     assert_null(dp_alias_of(DP_ALIAS_SAMPLER, "drawn ", 6));
     assert_null(dp_alias_of(DP_ALIAS_SAMPLER, "draw", 4));
     assert_null(dp_alias_of(DP_ALIAS_FIELD, "drawn", 5)); /* a name of a sampler, not of a field */
     assert_null(dp_alias_of(DP_ALIAS_SAMPLER, "", 0));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_old_name_is_read),
-        cmocka_unit_test(another_name_has_no_alias),
-    };
-    return cmocka_run_group_tests_name("alias", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -60,9 +60,8 @@ static double loss_of(const struct dp_line *line, size_t i, const double *w, siz
 }
 
 /* The sums match the definition, up to one grid step per row, for batches of any size and any number of threads. */
-static void sums_are_those_of_the_definition(void **state)
+TEST(sums_are_those_of_the_definition)
 {
-    (void)state;
     const size_t sizes[] = {0, 1, 7, 8, 9, 255, 256, 257, ROWS};
     double w[40], d[40], moved[40];
     start(1);
@@ -106,9 +105,8 @@ static void sums_are_those_of_the_definition(void **state)
 
 /* One row more or less, with any content, moves a fall by at most bound / grid in either direction, and a sum by 0 to bound /
    grid. */
-static void a_person_moves_a_sum_by_the_bound_at_most(void **state)
+TEST(a_person_moves_a_sum_by_the_bound_at_most)
 {
-    (void)state;
     const double odd[] = {0, 1, -1, 3e38, -3e38, 1e-45, NAN, INFINITY, -INFINITY, 1e6};
     const double odd_labels[] = {0, 1, 2, -1, 0.5, 1e300, NAN, INFINITY};
     enum { OTHERS = 20 };
@@ -163,9 +161,8 @@ static double network_loss(const struct dp_line *line, const struct dp_form *for
 
 /* The same for a network, which scores the rows again at each step size. One person, with any content, changes a sum as
    above. */
-static void sums_of_a_network_are_those_of_the_definition(void **state)
+TEST(sums_of_a_network_are_those_of_the_definition)
 {
-    (void)state;
     const double odd[] = {0, 1, -1, 3e38, -3e38, 1e-45, NAN, INFINITY, -INFINITY, 1e6};
     double w[128], d[128], moved[128];
     struct dp_err err;
@@ -224,12 +221,4 @@ static void sums_of_a_network_are_those_of_the_definition(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_are_those_of_the_definition),
-        cmocka_unit_test(a_person_moves_a_sum_by_the_bound_at_most),
-        cmocka_unit_test(sums_of_a_network_are_those_of_the_definition),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -8,9 +8,8 @@
 #include "audit/provoke.h"
 #include "audit/sampler.h"
 
-static void distances(void **state)
+TEST(distances)
 {
-    (void)state;
     const int64_t a[] = {3, -4, 0}, b[] = {0, 0, 0}, most[] = {INT64_MAX, INT64_MAX}, least[] = {INT64_MIN, INT64_MIN};
     assert_true(dp_audit_distance2(a, b, 3) == 25);
     assert_true(dp_audit_distance2(b, a, 3) == 25);
@@ -22,9 +21,8 @@ static void distances(void **state)
     assert_true(dp_audit_distance2(most, least, 2) == ~(unsigned __int128)0);
 }
 
-static void bounds_are_exact(void **state)
+TEST(bounds_are_exact)
 {
-    (void)state;
     assert_false(dp_audit_exceeds(9, 3, 1));
     assert_true(dp_audit_exceeds(10, 3, 1));
     assert_false(dp_audit_exceeds(9, 0.75, 0.25));
@@ -53,9 +51,8 @@ static double tail(int k, int n, double p)
     return sum;
 }
 
-static void proportions(void **state)
+TEST(proportions)
 {
-    (void)state;
     assert_near(dp_audit_proportion_upper(0, 50, 0.99), 1 - pow(0.01, 1 / 50.0), 1e-12);
     assert_near(dp_audit_proportion_lower(50, 50, 0.99), pow(0.01, 1 / 50.0), 1e-12);
     assert_true(dp_audit_proportion_lower(0, 50, 0.99) == 0);
@@ -69,9 +66,8 @@ static void proportions(void **state)
     }
 }
 
-static void epsilons(void **state)
+TEST(epsilons)
 {
-    (void)state;
     /* all hits and no alarm in n runs, confidence 1 − 2a: TPR ≥ a^(1/n), FPR ≤ 1 − a^(1/n) */
     double root = pow(0.005, 1 / 100.0);
     assert_near(dp_audit_epsilon_lower(100, 0, 100, 0, 0.99), log(root / (1 - root)), 1e-9);
@@ -87,9 +83,8 @@ static void epsilons(void **state)
     assert_true(dp_audit_epsilon_lower(60, 50, 100, 0.9, 0.99) == 0);
 }
 
-static void unlikely_counts(void **state)
+TEST(unlikely_counts)
 {
-    (void)state;
     /* ten coins all tails: 1/1024 = 0.00098 */
     assert_true(dp_audit_unlikely(0, 10, 0.5, 0.998));
     assert_false(dp_audit_unlikely(0, 10, 0.5, 0.9985));
@@ -121,9 +116,8 @@ static double binomial(uint64_t k, uint64_t n, double p)
 /* Canaries that do not meet, each seen with Gaussian noise: guesses for all of them are right with probability Φ(μ/2), each by
    itself. By randomised response they are right with e^ε/(e^ε + 1), or always with probability δ. The bounds are above the
    truth in at most 1 − confidence of all runs, counted exactly. */
-static void guesses_prove_no_more_than_the_truth(void **state)
+TEST(guesses_prove_no_more_than_the_truth)
 {
-    (void)state;
     const double confidence = .95;
     for (uint64_t m = 10; m <= 100; m *= 10)
         for (int i = 0; i < 4; i++) {
@@ -142,9 +136,8 @@ static void guesses_prove_no_more_than_the_truth(void **state)
 }
 
 /* Values of tests/vectors/make-guesses.py, which solves the linear program that is behind the recursion. */
-static void guesses_prove_what_a_linear_program_does(void **state)
+TEST(guesses_prove_what_a_linear_program_does)
 {
-    (void)state;
     static const struct {
         uint64_t correct, guesses, canaries;
         double delta, epsilon;
@@ -162,9 +155,8 @@ static void guesses_prove_what_a_linear_program_does(void **state)
     assert_true(dp_audit_guessed_mu(200, 200, 1000, .95) > dp_audit_guessed_mu(150, 200, 1000, .95));
 }
 
-static void samplers_that_contradict_themselves(void **state)
+TEST(samplers_that_contradict_themselves)
 {
-    (void)state;
     struct dp_audit_sampler s;
     struct dp_record m = {.sampler = DP_SAMPLER_FIXED, .rate = 0.1, .rows = 100};
     dp_audit_sampler_open(&s, &m);
@@ -180,9 +172,8 @@ static void samplers_that_contradict_themselves(void **state)
     dp_audit_sampler_close(&s);
 }
 
-static void batches_of_one_size_are_not_poisson(void **state)
+TEST(batches_of_one_size_are_not_poisson)
 {
-    (void)state;
     struct dp_audit_sampler s;
     struct dp_err err = {0};
     struct dp_record m = {.sampler = DP_SAMPLER_POISSON, .rate = 0.1, .rows = 100};
@@ -196,9 +187,8 @@ static void batches_of_one_size_are_not_poisson(void **state)
     dp_audit_sampler_close(&s);
 }
 
-static void other_labels_are_below_zero_too(void **state)
+TEST(other_labels_are_below_zero_too)
 {
-    (void)state;
     const float x[] = {0.5F, 0.25F, 0.125F};
     const double y[] = {3, 0, -2}, want[] = {-3, -1, 2}, classes[] = {1, 2, 0};
     struct dp_dataset d = {.rows = 3, .cols = 1, .persons = 3, .y = y, .first = {.values = x, .count = 1}};
@@ -234,9 +224,8 @@ static void expect(const struct dp_frame *f, enum dp_field field, uint64_t d0, u
 }
 
 /* Person 4, of two rows, between persons 2 and 5, of two rows and one; and person 0 into an empty frame. */
-static void persons_are_put_in_with_their_rows(void **state)
+TEST(persons_are_put_in_with_their_rows)
 {
-    (void)state;
     const int64_t ids[] = {2, 5}, sizes[] = {2, 1}, all[] = {2, 4, 5}, all_sizes[] = {2, 2, 1};
     const float x[] = {1, 2, 3, 4, 5, 6}, own_x[] = {7, 8, 9, 10}, all_x[] = {1, 2, 3, 4, 7, 8, 9, 10, 5, 6};
     const double y[] = {1, 2, 3}, own_y[] = {-1, -2}, all_y[] = {1, 2, -1, -2, 3};
@@ -274,20 +263,4 @@ static void persons_are_put_in_with_their_rows(void **state)
     dp_frame_free(f);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(distances),
-        cmocka_unit_test(bounds_are_exact),
-        cmocka_unit_test(proportions),
-        cmocka_unit_test(epsilons),
-        cmocka_unit_test(unlikely_counts),
-        cmocka_unit_test(guesses_prove_no_more_than_the_truth),
-        cmocka_unit_test(guesses_prove_what_a_linear_program_does),
-        cmocka_unit_test(samplers_that_contradict_themselves),
-        cmocka_unit_test(batches_of_one_size_are_not_poisson),
-        cmocka_unit_test(other_labels_are_below_zero_too),
-        cmocka_unit_test(persons_are_put_in_with_their_rows),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -22,9 +22,8 @@ static double squares(int64_t bands, int64_t apart, int64_t laps)
     return sum;
 }
 
-static void coefficients_and_norms_are_those_of_the_root(void **state)
+TEST(coefficients_and_norms_are_those_of_the_root)
 {
-    (void)state;
     int64_t c[DP_BANDS_MOST];
     dp_bands_coefficients(c, DP_BANDS_MOST);
     assert_true(c[0] == 4096 && c[1] == 2048 && c[2] == 1536 && c[3] == 1280);
@@ -42,9 +41,8 @@ static void coefficients_and_norms_are_those_of_the_root(void **state)
 }
 
 /* Two laps of a person that are B apart cost as two mechanisms; closer together they cost more. */
-static void laps_that_are_apart_add_up(void **state)
+TEST(laps_that_are_apart_add_up)
 {
-    (void)state;
     assert_near(squares(4, 4, 8), 2 * 1.48828125, 0);
     assert_near(squares(8, 4, 8), 4.299739, 1e-4);
     assert_near(squares(16, 16, 128), 8 * squares(16, 16, 16), 1e-15);
@@ -52,9 +50,8 @@ static void laps_that_are_apart_add_up(void **state)
 }
 
 /* The recursion on C S + z gives S + r: so S + r is a function of it. Half of the steps are such that z ends on a tie. */
-static void what_is_released_follows_from_c_s_plus_z(void **state)
+TEST(what_is_released_follows_from_c_s_plus_z)
 {
-    (void)state;
     enum { LAPS = 300, BANDS = 7 };
     int64_t c[BANDS], s[LAPS], z[LAPS], noise[BANDS] = {0}, all[BANDS] = {0};
     uint64_t seed = 1;
@@ -103,18 +100,16 @@ static double error(int64_t bands, int64_t laps)
     return sqrt(sum / (double)laps) * dp_bands_norm(bands);
 }
 
-static void running_totals_have_small_errors(void **state)
+TEST(running_totals_have_small_errors)
 {
-    (void)state;
     assert_near(error(1, 256), sqrt(128.5), 1e-12);
     assert_true(error(256, 256) < 2.7 && error(64, 256) < 2.81 && error(1024, 1024) < 3.2);
 }
 
 /* Moments of r over 2,000 numbers: each is within 5.5 deviations of what C^-1 C^-T says, which true noise misses with
    a probability of 4e-8; 7 of them. The key is fixed. */
-static void noise_has_the_covariance_that_is_stated(void **state)
+TEST(noise_has_the_covariance_that_is_stated)
 {
-    (void)state;
     enum { LAPS = 64, BANDS = 16, COUNT = 2000, AT = 3 };
     static const int one[] = {0, 20, 63}, other[] = {0, 17, 40}; /* laps */
     int64_t c[BANDS], *ring = dp_new((size_t)BANDS * COUNT, sizeof *ring), *r = dp_new((size_t)LAPS * COUNT, sizeof *r);
@@ -155,12 +150,4 @@ static void noise_has_the_covariance_that_is_stated(void **state)
     free(r);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(coefficients_and_norms_are_those_of_the_root), cmocka_unit_test(laps_that_are_apart_add_up),
-        cmocka_unit_test(what_is_released_follows_from_c_s_plus_z),     cmocka_unit_test(running_totals_have_small_errors),
-        cmocka_unit_test(noise_has_the_covariance_that_is_stated),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

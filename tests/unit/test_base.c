@@ -17,9 +17,8 @@
 #include "base/round.h"
 #include "base/text.h"
 
-static void reals(void **state)
+TEST(reals)
 {
-    (void)state;
     const struct {
         const char *text;
         bool good;
@@ -39,9 +38,8 @@ static void reals(void **state)
 }
 
 /* Texts of up to 20 digits, with or without a point and a sign: the result equals strtod's, to the last bit. */
-static void reals_are_rounded_once(void **state)
+TEST(reals_are_rounded_once)
 {
-    (void)state;
     uint64_t random = 88172645463325252;
     for (int round = 0; round < 200000; round++) {
         char text[32];
@@ -74,9 +72,8 @@ static void check_cell(const char *text)
 }
 
 /* Numbers as programs write them, with exponents, and numbers halfway between two doubles or next to such a number. */
-static void long_decimals_are_those_of_strtod(void **state)
+TEST(long_decimals_are_those_of_strtod)
 {
-    (void)state;
     uint64_t random = 88172645463325252;
     char text[64];
     for (int round = 0; round < 300000; round++) {
@@ -104,9 +101,8 @@ static void long_decimals_are_those_of_strtod(void **state)
     check_cell("1e309");
 }
 
-static void wholes(void **state)
+TEST(wholes)
 {
-    (void)state;
     int64_t value;
     assert_true(dp_number_int("-9223372036854775808", &value) && value == INT64_MIN);
     assert_false(dp_number_int("9223372036854775808", &value));
@@ -115,9 +111,8 @@ static void wholes(void **state)
     assert_false(dp_number_int(" 1", &value));
 }
 
-static void cells(void **state)
+TEST(cells)
 {
-    (void)state;
     double value;
     assert_true(dp_number_cell("  3.5 ,9", 6, &value) && value == 3.5);
     assert_false(dp_number_cell("   ", 3, &value));
@@ -232,9 +227,8 @@ static void cells(void **state)
     assert_false(dp_number_cell("12\0", 3, &value));
 }
 
-static void printing_reads_back(void **state)
+TEST(printing_reads_back)
 {
-    (void)state;
     const double values[] = {0.1, 1.0 / 3, 1e-300, 123456789.125, 2.5e17, -0.0625};
     char text[40];
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
@@ -294,9 +288,8 @@ static int parse(const char *line, struct sample *s, int *operands, char *messag
     return rc;
 }
 
-static void options_parse(void **state)
+TEST(options_parse)
 {
-    (void)state;
     struct sample s;
     int operands;
     char message[DP_ERR_MESSAGE_SIZE];
@@ -317,9 +310,8 @@ static void options_parse(void **state)
     assert_int_equal(parse("-f --zero=0.5", &s, &operands, message), DP_E_USAGE);
 }
 
-static void options_complain(void **state)
+TEST(options_complain)
 {
-    (void)state;
     const struct {
         const char *line, *message;
     } cases[] = {
@@ -353,9 +345,8 @@ static void options_complain(void **state)
     }
 }
 
-static void options_ask_what_the_operand_is(void **state)
+TEST(options_ask_what_the_operand_is)
 {
-    (void)state;
     struct sample s;
     struct dp_err err;
     int operands;
@@ -428,9 +419,8 @@ static void assert_death(void (*cause)(void), const char *bytes)
 #define SANITIZED false
 #endif
 
-static void memory_that_runs_out_ends_the_program(void **state)
+TEST(memory_that_runs_out_ends_the_program)
 {
-    (void)state;
     int *numbers = NULL;
     size_t capacity = 0;
     dp_extend(&numbers, &capacity, 10, sizeof *numbers);
@@ -446,9 +436,8 @@ static void memory_that_runs_out_ends_the_program(void **state)
     assert_death(ask_in_threads, " (9223372036854775807 × 16 bytes)");
 }
 
-static void errors_name_their_place_once(void **state)
+TEST(errors_name_their_place_once)
 {
-    (void)state;
     struct dp_err err = {0};
     char text[600];
     assert_int_equal(dp_fail(&err, DP_E_UNSAFE, "%d fish", 3), DP_E_UNSAFE);
@@ -461,9 +450,8 @@ static void errors_name_their_place_once(void **state)
     assert_int_equal(dp_fail(NULL, DP_E_RUN, "nowhere"), DP_E_RUN);
 }
 
-static void texts_from_outside(void **state)
+TEST(texts_from_outside)
 {
-    (void)state;
     const struct {
         const char *text;
         size_t valid;
@@ -533,9 +521,8 @@ static void texts_from_outside(void **state)
 }
 
 /* Another command writes to the same terminal: each state of the bar is one write, and the last one ends its line. */
-static void a_bar_is_one_write(void **state)
+TEST(a_bar_is_one_write)
 {
-    (void)state;
     const char *terms[] = {"xterm", "dumb"};
     for (int i = 0; i < 2; i++) {
         struct dp_progress progress;
@@ -565,9 +552,8 @@ static void a_bar_is_one_write(void **state)
     }
 }
 
-static void numbers_of_32_bits(void **state)
+TEST(numbers_of_32_bits)
 {
-    (void)state;
     const double whole[] = {0, 1, 0.5, 3, 4294967295, 4294967296, 0x1.fffffffep-40, 0x1p-1074, 0x1.fffffffep1023};
     for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
         assert_true(dp_round_up_bits(whole[i]) == whole[i]);
@@ -582,23 +568,4 @@ static void numbers_of_32_bits(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reals),
-        cmocka_unit_test(reals_are_rounded_once),
-        cmocka_unit_test(long_decimals_are_those_of_strtod),
-        cmocka_unit_test(wholes),
-        cmocka_unit_test(cells),
-        cmocka_unit_test(numbers_of_32_bits),
-        cmocka_unit_test(printing_reads_back),
-        cmocka_unit_test(options_parse),
-        cmocka_unit_test(options_complain),
-        cmocka_unit_test(options_ask_what_the_operand_is),
-        cmocka_unit_test(memory_that_runs_out_ends_the_program),
-        cmocka_unit_test(errors_name_their_place_once),
-        cmocka_unit_test(texts_from_outside),
-        cmocka_unit_test(a_bar_is_one_write),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -41,9 +41,8 @@ static void check(const struct dp_basis *b, double value, char *expected)
     assert_true(norm2 <= dp_basis_norm2(b) + 1e-12);
 }
 
-static void features_are_those_of_the_formulas(void **state)
+TEST(features_are_those_of_the_formulas)
 {
-    (void)state;
     char line[2000], copy[2000];
     FILE *file = fopen("tests/vectors/bases.tsv", "r");
     assert_non_null(file);
@@ -66,9 +65,8 @@ static void features_are_those_of_the_formulas(void **state)
 }
 
 /* A bound is where the features are longest. */
-static void the_largest_norm_is_reached(void **state)
+TEST(the_largest_norm_is_reached)
 {
-    (void)state;
     static const char *const columns[] = {"{\"bounds\": [0, 3], \"basis\": \"hats\"}",
                                           "{\"bounds\": [0, 3], \"basis\": \"bins\"}",
                                           "{\"bounds\": [0, 3], \"basis\": \"cosines\"}"};
@@ -113,9 +111,8 @@ static void fill(const struct dp_schema *s, const double u[3], size_t c, size_t 
 }
 
 /* 3 pairs of numbers with 4 products, 3 of a number and c with 4, 3 of a number and e with 6, c and e with 6. */
-static void products_are_those_of_the_formula(void **state)
+TEST(products_are_those_of_the_formula)
 {
-    (void)state;
     struct dp_products p = {0};
     struct dp_schema s = {0};
     struct dp_err err;
@@ -155,9 +152,8 @@ static void products_are_those_of_the_formula(void **state)
 
 /* The pairs with the fewest products come first, whatever is left out, and the weight is of those that are taken. Models of
  * earlier versions have pairs of numbers only, and a smaller weight. */
-static void a_limit_takes_small_pairs_first(void **state)
+TEST(a_limit_takes_small_pairs_first)
 {
-    (void)state;
     struct dp_schema s = {0};
     struct dp_err err;
     size_t all[48][2], of[2];
@@ -190,9 +186,8 @@ static void a_limit_takes_small_pairs_first(void **state)
 }
 
 /* 61 levels have no products, and 21 have no products with 20. */
-static void many_levels_have_no_products(void **state)
+TEST(many_levels_have_no_products)
 {
-    (void)state;
     static const size_t levels[] = {60, 61, 20, 21, 20};
     size_t first[6] = {0};
     struct dp_products p = {0};
@@ -217,12 +212,4 @@ static void many_levels_have_no_products(void **state)
     json_decref(root);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(features_are_those_of_the_formulas), cmocka_unit_test(the_largest_norm_is_reached),
-        cmocka_unit_test(products_are_those_of_the_formula),  cmocka_unit_test(a_limit_takes_small_pairs_first),
-        cmocka_unit_test(many_levels_have_no_products),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -14,9 +14,8 @@ static double work_of_each(int threads, double rows, size_t cols, size_t outputs
 }
 
 /* The number of threads is the largest with which each thread has enough work. It never falls when the work grows. */
-static void threads_are_those_that_pay(void **state)
+TEST(threads_are_those_that_pay)
 {
-    (void)state;
     const int there[] = {1, 2, 8, 64};
     for (size_t t = 0; t < 4; t++)
         for (size_t outputs = 1; outputs <= 8; outputs += 7) {
@@ -55,9 +54,8 @@ static void update(void *context, size_t thread, const struct dp_block *block, f
 
 /* Batches whose last block is cut anywhere, also with fewer blocks than threads; only the expected number of rows decides the
    number of threads. */
-static void every_row_is_in_the_sum_once(void **state)
+TEST(every_row_is_in_the_sum_once)
 {
-    (void)state;
     enum { ROWS = 61, COLS = 5 };
     static float x[ROWS * COLS];
     static double y[ROWS];
@@ -101,9 +99,8 @@ static void last_thread(void *context, size_t thread, const struct dp_block *blo
 }
 
 /* The size of a batch is secret, so the time of a lap should reveal as little as possible about it. */
-static void the_expected_size_decides(void **state)
+TEST(the_expected_size_decides)
 {
-    (void)state;
     enum { ROWS = 80, COLS = 5 };
     static float x[ROWS * COLS];
     static double y[ROWS];
@@ -119,12 +116,4 @@ static void the_expected_size_decides(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(threads_are_those_that_pay),
-        cmocka_unit_test(every_row_is_in_the_sum_once),
-        cmocka_unit_test(the_expected_size_decides),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -7,9 +7,8 @@
 #include "math/bitset.h"
 #include "math/rng.h"
 
-static void numbers_come_out_in_order(void **state)
+TEST(numbers_come_out_in_order)
 {
-    (void)state;
     static const uint64_t limits[] = {1, 2, 63, 64, 65, 4095, 4096, 4097, 262144, 262145, 3000000};
     struct dp_key key;
     struct dp_stream stream;
@@ -42,8 +41,4 @@ static void numbers_come_out_in_order(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(numbers_come_out_in_order)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -20,9 +20,8 @@ static double step(double x, void *context)
     return x < *(double *)context ? 1e6 : -1e-6;
 }
 
-static void the_upper_end_is_returned(void **state)
+TEST(the_upper_end_is_returned)
 {
-    (void)state;
     double (*const falling[])(double, void *) = {line, steep, step};
     for (int i = 0; i < 3; i++)
         for (double at = 0.3; at < 1.9; at += 0.0917) {
@@ -32,9 +31,8 @@ static void the_upper_end_is_returned(void **state)
         }
 }
 
-static void the_smallest_is_found_wherever_it_is(void **state)
+TEST(the_smallest_is_found_wherever_it_is)
 {
-    (void)state;
     double (*const falling[])(double, void *) = {line, step};
     for (int i = 0; i < 2; i++)
         for (double at = 1e-200; at < 1e8; at *= 7.3e5) {
@@ -46,11 +44,4 @@ static void the_smallest_is_found_wherever_it_is(void **state)
     assert_true(isinf(dp_bracket_smallest(line, &far, 1e9)));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_upper_end_is_returned),
-        cmocka_unit_test(the_smallest_is_found_wherever_it_is),
-    };
-    return cmocka_run_group_tests_name("bracket", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -147,9 +147,8 @@ static struct dp_ledger_budget a_budget(double epsilon)
                                      .orders = 1};
 }
 
-static void addition_admits_what_the_filter_does_not(void **state)
+TEST_IN(addition_admits_what_the_filter_does_not, fresh, NULL)
 {
-    (void)state;
     struct dp_ledger_budget budget = a_budget(1);
     struct dp_event event = gaussian(2);
     struct dp_ledger_run tenth = a_run(0.1, 1e-6, &event, 1), fifth = a_run(0.2, 1e-6, &event, 1);
@@ -161,9 +160,8 @@ static void addition_admits_what_the_filter_does_not(void **state)
     assert_refused(&tenth, "epsilon 1 of it is spent, and no run of as many laps fits at delta = 1e-06");
 }
 
-static void addition_counts_delta(void **state)
+TEST_IN(addition_counts_delta, fresh, NULL)
 {
-    (void)state;
     struct dp_ledger_budget budget = a_budget(1);
     struct dp_event event = gaussian(2);
     struct dp_ledger_run half = a_run(0.1, 5e-6, &event, 1), less = a_run(0.1, 4e-6, &event, 1);
@@ -175,7 +173,7 @@ static void addition_counts_delta(void **state)
 }
 
 /* Runs that were admitted can be finished, whichever way admitted them. */
-static void what_a_run_was_admitted_with_stays_its_own(void **state)
+TEST_IN(what_a_run_was_admitted_with_stays_its_own, fresh, NULL)
 {
     struct dp_ledger_budget budget = a_budget(1), lower = a_budget(0.05);
     struct dp_err err = {0};
@@ -206,9 +204,8 @@ static void what_a_run_was_admitted_with_stays_its_own(void **state)
 }
 
 /* A run counts with its whole budget, even if it used less and the filter admitted it. */
-static void addition_counts_runs_whole(void **state)
+TEST_IN(addition_counts_runs_whole, fresh, NULL)
 {
-    (void)state;
     struct dp_ledger_budget budget = a_budget(1);
     struct dp_event event = gaussian(2), quiet = gaussian(1000);
     struct dp_ledger_run first = a_run(0.4, 1e-6, &event, 10), second = a_run(0.5, 1e-6, &quiet, 10);
@@ -229,9 +226,8 @@ static void addition_counts_runs_whole(void **state)
 }
 
 /* A run of an earlier version whose own budget is what a paper claims. */
-static void a_claim_does_not_add_up(void **state)
+TEST_IN(a_claim_does_not_add_up, fresh, NULL)
 {
-    (void)state;
     struct dp_ledger_budget budget = a_budget(1), later = budget;
     struct dp_event event = gaussian(2), quiet = gaussian(1e6);
     struct dp_ledger_run claimed = a_run(0.1, 1e-6, &event, 1), small = a_run(0.1, 1e-6, &quiet, 1);
@@ -255,9 +251,8 @@ static void a_claim_does_not_add_up(void **state)
 }
 
 /* One run of exactly the budget, at its delta. */
-static void the_first_run_may_choose_addition(void **state)
+TEST_IN(the_first_run_may_choose_addition, fresh, NULL)
 {
-    (void)state;
     struct dp_ledger_budget budget = a_budget(1);
     struct dp_event event = gaussian(2), quiet = gaussian(1e6);
     struct dp_ledger_run large = a_run(1.01, 1e-5, &event, 1), exact = a_run(1, 1e-5, &event, 1);
@@ -270,9 +265,8 @@ static void the_first_run_may_choose_addition(void **state)
 }
 
 /* If addition has all of delta, the filter has no share, even if it would have room. */
-static void who_chooses_addition_gives_up_the_filter(void **state)
+TEST_IN(who_chooses_addition_gives_up_the_filter, fresh, NULL)
 {
-    (void)state;
     struct dp_ledger_budget budget = a_budget(1);
     struct dp_event event = gaussian(12), quiet = gaussian(1e6); /* order 40 has room for five laps of ten */
     struct dp_ledger_run exact = a_run(1, 1e-5, &event, 10), small = a_run(0.5, 1e-7, &quiet, 1);
@@ -283,9 +277,8 @@ static void who_chooses_addition_gives_up_the_filter(void **state)
 }
 
 /* A run that ended before its first lap has spent nothing: its choice does not bind later runs. */
-static void the_choice_of_a_run_without_laps_does_not_last(void **state)
+TEST_IN(the_choice_of_a_run_without_laps_does_not_last, fresh, NULL)
 {
-    (void)state;
     struct dp_ledger_budget budget = a_budget(1);
     struct dp_event event = gaussian(2), quiet = gaussian(1e6);
     struct dp_ledger_run exact = a_run(1, 1e-5, &event, 1), small = a_run(0.5, 1e-7, &quiet, 1);
@@ -297,9 +290,8 @@ static void the_choice_of_a_run_without_laps_does_not_last(void **state)
     assert_refused(&exact, "affords 0 of the run's 1 laps");
 }
 
-static void nobody_chooses_after_something_was_released(void **state)
+TEST_IN(nobody_chooses_after_something_was_released, fresh, NULL)
 {
-    (void)state;
     struct dp_ledger_budget budget = a_budget(1);
     struct dp_event event = gaussian(2), quiet = gaussian(1e6);
     struct dp_ledger_run small = a_run(0.01, 1e-9, &quiet, 1), rest = a_run(0.9, 9.9e-6, &event, 1);
@@ -309,9 +301,8 @@ static void nobody_chooses_after_something_was_released(void **state)
 }
 
 /* A run that only addition admitted keeps its laps when other runs begin. */
-static void what_was_admitted_whole_stays_so(void **state)
+TEST_IN(what_was_admitted_whole_stays_so, fresh, NULL)
 {
-    (void)state;
     struct dp_ledger_budget budget = a_budget(1);
     struct dp_event event = gaussian(2), quiet = gaussian(1e6);
     struct dp_ledger_run first = a_run(0.9, 1e-6, &event, 10), second = a_run(0.2, 1e-6, &quiet, 1);
@@ -323,7 +314,7 @@ static void what_was_admitted_whole_stays_so(void **state)
 }
 
 /* No order bounds a threshold. The first run's thresholds are Gaussian noise, and each order has less delta for it. */
-static void thresholds_of_the_first_run_have_a_part_of_delta(void **state)
+TEST_IN(thresholds_of_the_first_run_have_a_part_of_delta, fresh, NULL)
 {
     struct dp_ledger_budget budget = a_budget(1);
     struct dp_event names = gaussian(100), quiet = gaussian(100);
@@ -394,7 +385,7 @@ static void state_release(enum dp_query_kind kind, double size, double delta, ch
 
 /* At order 40 a rho of 0.01 costs 0.4, and a pure epsilon of 1e-3 at most that. A delta has no bound at any order; nor have
  * thresholds, because a release that is written down after the first run may have been known to it. */
-static void releases_of_other_tools_count_at_every_order(void **state)
+TEST_IN(releases_of_other_tools_count_at_every_order, fresh, NULL)
 {
     struct dp_ledger_budget budget = a_budget(1);
     char over[DP_ERR_MESSAGE_SIZE];
@@ -421,9 +412,8 @@ static void releases_of_other_tools_count_at_every_order(void **state)
     assert_refused(&small, "affords 0");
 }
 
-static void a_budget_is_replaced_or_lowered(void **state)
+TEST_IN(a_budget_is_replaced_or_lowered, fresh, NULL)
 {
-    (void)state;
     struct dp_ledger_budget budget = a_budget(1), other = a_budget(5), one = a_budget(1);
     struct dp_event event = gaussian(2);
     struct dp_ledger_run run = a_run(0.6, 1e-6, &event, 1), more = a_run(0.5, 1e-6, &event, 1);
@@ -452,9 +442,8 @@ static void a_budget_is_replaced_or_lowered(void **state)
 }
 
 /* If two budgets bind one run, both have to admit it. */
-static void two_budgets_both_admit(void **state)
+TEST_IN(two_budgets_both_admit, fresh, NULL)
 {
-    (void)state;
     struct dp_ledger_budget large = a_budget(3), little = a_budget(0.5);
     struct dp_event event = gaussian(2);
     struct dp_ledger_run run = a_run(0.6, 1e-6, &event, 1);
@@ -469,24 +458,4 @@ static void two_budgets_both_admit(void **state)
     assert_refused(&run, "the budget of epsilon = 0.5 for d");
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup(name, fresh)
-    const struct CMUnitTest tests[] = {
-        TEST(addition_admits_what_the_filter_does_not),
-        TEST(addition_counts_delta),
-        TEST(what_a_run_was_admitted_with_stays_its_own),
-        TEST(addition_counts_runs_whole),
-        TEST(a_claim_does_not_add_up),
-        TEST(the_first_run_may_choose_addition),
-        TEST(who_chooses_addition_gives_up_the_filter),
-        TEST(the_choice_of_a_run_without_laps_does_not_last),
-        TEST(nobody_chooses_after_something_was_released),
-        TEST(what_was_admitted_whole_stays_so),
-        TEST(thresholds_of_the_first_run_have_a_part_of_delta),
-        TEST(releases_of_other_tools_count_at_every_order),
-        TEST(a_budget_is_replaced_or_lowered),
-        TEST(two_budgets_both_admit),
-    };
-    return cmocka_run_group_tests(tests, enter, leave);
-}
+TESTS(enter, leave)

@@ -30,9 +30,8 @@ static double epsilon_of(enum dp_accountant accountant, struct dp_event event, d
     return answer.upper;
 }
 
-static void laps_are_counted(void **state)
+TEST(laps_are_counted)
 {
-    (void)state;
     struct dp_event event = dp_event_gaussian(DP_SAMPLING_POISSON, 0.01, 1, 0);
     double r[DP_RDP_ORDER_COUNT];
     dp_rdp_sampled_gaussian(0.01, 1, dp_rdp_orders, DP_RDP_ORDER_COUNT, r);
@@ -58,9 +57,8 @@ static void laps_are_counted(void **state)
 }
 
 /* Two kinds of lap, in any order, are the sum of their curves. */
-static void events_mix(void **state)
+TEST(events_mix)
 {
-    (void)state;
     struct dp_event a = dp_event_gaussian(DP_SAMPLING_POISSON, 0.01, 1, 0), b = dp_event_gaussian(DP_SAMPLING_NONE, 1, 40, 0);
     double r[DP_RDP_ORDER_COUNT], more[DP_RDP_ORDER_COUNT];
     dp_rdp_sampled_gaussian(0.01, 1, dp_rdp_orders, DP_RDP_ORDER_COUNT, r);
@@ -82,9 +80,8 @@ static void events_mix(void **state)
     dp_meter_free(mixed);
 }
 
-static void every_row(void **state)
+TEST(every_row)
 {
-    (void)state;
     struct dp_event event = dp_event_gaussian(DP_SAMPLING_NONE, 1, 10, 0);
     /* 100 Gaussians at z = 10 are one at z = 1, for any rate */
     struct dp_event one = dp_event_gaussian(DP_SAMPLING_POISSON, 1, 1, 0);
@@ -94,9 +91,8 @@ static void every_row(void **state)
                 1e-12);
 }
 
-static void shuffling_amplifies_nothing(void **state)
+TEST(shuffling_amplifies_nothing)
 {
-    (void)state;
     struct dp_event event = dp_event_gaussian(DP_SAMPLING_SHUFFLED, 0.1, 2, 10);
     struct dp_event gaussian = dp_event_gaussian(DP_SAMPLING_NONE, 1, 2, 0);
     for (int64_t laps = 1; laps <= 45; laps++)
@@ -120,9 +116,8 @@ static double visible_delta(int laps, double rate, double z, double epsilon)
     return delta;
 }
 
-static void visible_batch(void **state)
+TEST(visible_batch)
 {
-    (void)state;
     struct dp_event event = dp_event_gaussian(DP_SAMPLING_VISIBLE, 0.01, 1, 0);
     for (int laps = 1; laps <= 1000; laps *= 10) {
         double epsilon = epsilon_of(DP_ACCOUNTANT_RDP, event, 1e-5, laps);
@@ -151,9 +146,8 @@ static void visible_batch(void **state)
 }
 
 /* Draws within a lap cost something else than a Gaussian of the same multiplier, on all rows or on a sample, at any rate. */
-static void draws(void **state)
+TEST(draws)
 {
-    (void)state;
     for (double rate = 0.01; rate <= 1; rate *= 10) {
         struct dp_event event = repeated_event(rate, 1000, 0.99, 100);
         struct dp_charge charge = {event, 1};
@@ -182,9 +176,8 @@ static void draws(void **state)
     }
 }
 
-static void published(void **state)
+TEST(published)
 {
-    (void)state;
     struct dp_event event = dp_event_gaussian(DP_SAMPLING_POISSON, 0.004, 1.1, 0);
     double best = INFINITY;
     for (int order = 2; order <= 129; order++) {
@@ -196,9 +189,8 @@ static void published(void **state)
 }
 
 /* Theorems 2 and 3 of the DP-BLSGD paper, by hand. */
-static void a_paper_claims_something_of_a_search_alone(void **state)
+TEST(a_paper_claims_something_of_a_search_alone)
 {
-    (void)state;
     struct dp_event event = {.rate = 1, .queries = 1};
     double laplace = INFINITY, gaussian = INFINITY;
     for (double order = 2; order <= 500; order++) {
@@ -243,9 +235,8 @@ static double pld_of(const struct dp_pld_part *parts, size_t count)
 }
 
 /* Gaussians of 3 and 4 are one of 12/5; 1/5 of the Laplace, 0.1 + 2·0.05 of the sparse vector: with 0.3, ε = 0.7. */
-static void queries_on_one_sample(void **state)
+TEST(queries_on_one_sample)
 {
-    (void)state;
     const struct dp_query a = {.kind = DP_QUERY_GAUSSIAN, .multiplier = 3}, b = {.kind = DP_QUERY_GAUSSIAN, .multiplier = 4},
                           pure = {.kind = DP_QUERY_PURE, .epsilon = 0.3}, laplace = {.kind = DP_QUERY_LAPLACE, .multiplier = 5},
                           sparse = {.kind = DP_QUERY_SPARSE_LAPLACE, .epsilon = 0.1, .query_epsilon = 0.05, .most = 9},
@@ -281,9 +272,8 @@ static void queries_on_one_sample(void **state)
 }
 
 /* A sparse vector's own Rényi curve is far below the curve of ε₁ + 2ε₂, so this must not become a lower bound. */
-static void sparse_vectors_have_no_lower_bound(void **state)
+TEST(sparse_vectors_have_no_lower_bound)
 {
-    (void)state;
     const struct dp_event event = {DP_SAMPLING_NONE,
                                    1,
                                    0,
@@ -308,9 +298,8 @@ static void expect_refusal(struct dp_event event, double delta, const char *mess
     assert_int_equal(dp_calibrate_noise(DP_ACCOUNTANT_RDP, &charges, 1, delta, &factor, &err), DP_E_RUN);
 }
 
-static void refusals(void **state)
+TEST(refusals)
 {
-    (void)state;
     const char *parameters = "the accountant needs 0 <= delta < 1";
     struct dp_event good = dp_event_gaussian(DP_SAMPLING_POISSON, 0.1, 1, 0), bad = good;
     expect_refusal(good, 0,
@@ -335,9 +324,8 @@ static void refusals(void **state)
     expect_refusal(bad, 0.1, "an event has 0 queries, expected 1 to 4");
 }
 
-static void rounding_up(void **state)
+TEST(rounding_up)
 {
-    (void)state;
     assert_true(dp_round_up(1.0000000001, 9) == 1.00000001);
     assert_true(dp_round_up(1.00000001, 9) == 1.00000001);
     assert_true(dp_round_up(9.99999999999, 9) == 10);
@@ -389,9 +377,8 @@ static void check_calibration(enum dp_accountant accountant, struct dp_event eve
                  event.sampling, event.rate, (long long)laps, epsilon, delta, text, met, missed);
 }
 
-static void calibration_meets_its_target(void **state)
+TEST(calibration_meets_its_target)
 {
-    (void)state;
     const double rates[] = {1e-6, 0.01, 1}, epsilons[] = {0.01, 1, 50}, deltas[] = {1e-12, 1e-5, 0.1};
     const int64_t laps[] = {1, 1000, 1000000};
     for (int i = 0; i < 81; i++) {
@@ -419,9 +406,8 @@ static void calibration_meets_its_target(void **state)
         fail_msg("a calibration took %g s", slowest);
 }
 
-static void what_cannot_be_reached(void **state)
+TEST(what_cannot_be_reached)
 {
-    (void)state;
     struct dp_event event = dp_event_gaussian(DP_SAMPLING_POISSON, 0.1, 1, 0);
     struct dp_err err = {0};
     struct dp_charge charge = {event, 10};
@@ -435,9 +421,8 @@ static void what_cannot_be_reached(void **state)
 }
 
 /* Several queries on one batch are stretched together: two Gaussians are one of 1/z^2 = 1/z1^2 + 1/z2^2. */
-static void queries_are_stretched_together(void **state)
+TEST(queries_are_stretched_together)
 {
-    (void)state;
     struct dp_event two = dp_event_gaussian(DP_SAMPLING_POISSON, 0.01, 1, 0);
     two.queries = 2;
     two.query[1] = (struct dp_query){.kind = DP_QUERY_GAUSSIAN, .multiplier = 2};
@@ -457,24 +442,4 @@ static void queries_are_stretched_together(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(laps_are_counted),
-        cmocka_unit_test(events_mix),
-        cmocka_unit_test(every_row),
-        cmocka_unit_test(shuffling_amplifies_nothing),
-        cmocka_unit_test(visible_batch),
-        cmocka_unit_test(draws),
-        cmocka_unit_test(published),
-        cmocka_unit_test(a_paper_claims_something_of_a_search_alone),
-        cmocka_unit_test(queries_on_one_sample),
-        cmocka_unit_test(sparse_vectors_have_no_lower_bound),
-        cmocka_unit_test(refusals),
-        cmocka_unit_test(rounding_up),
-        cmocka_unit_test(calibration_meets_its_target),
-        cmocka_unit_test(what_cannot_be_reached),
-        cmocka_unit_test(queries_are_stretched_together),
-    };
-    return cmocka_run_group_tests_name("calibrate", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -248,9 +248,8 @@ static void check(double *least)
     mpfr_clears(gap, over, (mpfr_ptr)0);
 }
 
-static void a_gap_is_never_below_the_truth(void **state)
+TEST(a_gap_is_never_below_the_truth)
 {
-    (void)state;
     struct dp_key key;
     double least = INFINITY;
     dp_key_derive(&key, 1, "certificate", 0);
@@ -272,9 +271,8 @@ static void a_gap_is_never_below_the_truth(void **state)
 }
 
 /* With a loss of 2^51, a sum of doubles has no room for a loss of .2. */
-static void small_losses_count_beside_a_large_one(void **state)
+TEST(small_losses_count_beside_a_large_one)
 {
-    (void)state;
     double least = 0;
     begin(DP_LOSS_SQUARED, ROWS, 2, 1, 0.5);
     memset(x, 0, sizeof x);
@@ -287,9 +285,8 @@ static void small_losses_count_beside_a_large_one(void **state)
     end();
 }
 
-static void outside_of_the_domain_the_gap_is_infinite(void **state)
+TEST(outside_of_the_domain_the_gap_is_infinite)
 {
-    (void)state;
     struct dp_key key;
     dp_key_derive(&key, 2, "certificate", 0);
     dp_stream_start(&stream, &key, DP_DRAW_BATCH, 1);
@@ -306,9 +303,8 @@ static void outside_of_the_domain_the_gap_is_infinite(void **state)
 }
 
 /* Slopes are taken at the point, and rows may be in any order: the same bits. */
-static void the_order_of_a_batch_does_not_matter(void **state)
+TEST(the_order_of_a_batch_does_not_matter)
 {
-    (void)state;
     struct dp_key key;
     double slope[30], gap;
     dp_key_derive(&key, 3, "certificate", 0);
@@ -345,13 +341,4 @@ static void the_order_of_a_batch_does_not_matter(void **state)
     end();
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_gap_is_never_below_the_truth),
-        cmocka_unit_test(small_losses_count_beside_a_large_one),
-        cmocka_unit_test(outside_of_the_domain_the_gap_is_infinite),
-        cmocka_unit_test(the_order_of_a_batch_does_not_matter),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -79,9 +79,8 @@ static int choose_above(const struct dp_key *key, uint64_t lap, bool gaussian, d
     return i;
 }
 
-static void the_first_above_has_its_law(void **state)
+TEST(the_first_above_has_its_law)
 {
-    (void)state;
     const int64_t sum[CANDIDATES] = {-9, 2, 7, -3, 11}, threshold[CANDIDATES] = {4, 3, 9, 6, 5};
     double law[CANDIDATES + 1];
     struct dp_key key;
@@ -95,9 +94,8 @@ static void the_first_above_has_its_law(void **state)
     }
 }
 
-static void the_least_has_its_law(void **state)
+TEST(the_least_has_its_law)
 {
-    (void)state;
     const int64_t score[CANDIDATES] = {14, 3, 9, 3, 5};
     double law[CANDIDATES], seen[CANDIDATES] = {0};
     size_t choice;
@@ -120,9 +118,8 @@ static void law_exponential(double scale, const int64_t *score, int count, doubl
         law[i] /= total;
 }
 
-static void the_exponential_mechanism_has_its_law(void **state)
+TEST(the_exponential_mechanism_has_its_law)
 {
-    (void)state;
     const int64_t score[CANDIDATES] = {14, 3, 9, 3, 5};
     double law[CANDIDATES], seen[CANDIDATES] = {0};
     size_t choice;
@@ -138,9 +135,8 @@ static void the_exponential_mechanism_has_its_law(void **state)
 
 /* Whether the first word of the draw decides, or the words after it: the bounds of candidates are whole parts of the first
    word. */
-static void the_exponential_mechanism_looks_at_all_bits(void **state)
+TEST(the_exponential_mechanism_looks_at_all_bits)
 {
-    (void)state;
     enum { MANY = 1 << 10 };
     static int64_t score[MANY]; /* all equal: candidate i has the first ten bits i */
     struct dp_key key;
@@ -191,9 +187,8 @@ static int64_t score_for(mpfr_t p, double *scale)
 
 /* If the first 64 bits do not decide, the next ones do: draws on either side of a bound between two candidates, which lies a
    quarter above them. */
-static void the_exponential_mechanism_takes_more_bits(void **state)
+TEST(the_exponential_mechanism_takes_more_bits)
 {
-    (void)state;
     struct dp_key key;
     int below = 0, above = 0;
     mpfr_t p;
@@ -219,9 +214,8 @@ static void the_exponential_mechanism_takes_more_bits(void **state)
 }
 
 /* The addressed draws determine the choice, in any process, also for candidates after those that are drawn together. */
-static void choices_follow_their_draws(void **state)
+TEST(choices_follow_their_draws)
 {
-    (void)state;
     enum { MANY = 30 };
     int64_t sum[MANY], threshold[MANY], noise[MANY], level;
     struct dp_key key;
@@ -257,9 +251,8 @@ static void choices_follow_their_draws(void **state)
     assert_true(last > 20);
 }
 
-static void the_ends_of_whole_numbers_are_numbers(void **state)
+TEST(the_ends_of_whole_numbers_are_numbers)
 {
-    (void)state;
     struct dp_above above;
     struct dp_key key;
     size_t choice = 7;
@@ -296,9 +289,8 @@ static double loss_between(const double *a, const double *b, int count)
 }
 
 /* One person adds a vector of range 8 to the scores; for a range of 16 the noise is not enough. */
-static void the_exponential_mechanism_is_private(void **state)
+TEST(the_exponential_mechanism_is_private)
 {
-    (void)state;
     const double epsilon = 0.9;
     double a[CANDIDATES], b[CANDIDATES], most = 0, beyond = 0, range = 0;
     int64_t x[CANDIDATES], y[CANDIDATES];
@@ -330,9 +322,8 @@ static void the_exponential_mechanism_is_private(void **state)
 
 /* One person moves all scores by 0 to 8 in one direction, or each by up to 4 in any direction. Noise of scale 8/ε is enough for
    either, and not for other moves. */
-static void the_least_is_private(void **state)
+TEST(the_least_is_private)
 {
-    (void)state;
     const double epsilon = 0.9;
     double a[CANDIDATES], b[CANDIDATES], most = 0, beyond = 0;
     int64_t x[CANDIDATES], y[CANDIDATES];
@@ -372,26 +363,10 @@ static double published(const double *gap, int others)
     return sum;
 }
 
-static void the_published_noise_costs_as_often_as_there_are_others(void **state)
+TEST(the_published_noise_costs_as_often_as_there_are_others)
 {
-    (void)state;
     const double epsilon = 0.5, far[4] = {5, 5, 5, 5}, moved[4] = {5.5, 5.5, 5.5, 5.5}; /* in units of the scale */
     assert_near(log(published(far, 4) / published(moved, 4)), 4 * epsilon, 1e-6);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_first_above_has_its_law),
-        cmocka_unit_test(the_least_has_its_law),
-        cmocka_unit_test(the_exponential_mechanism_has_its_law),
-        cmocka_unit_test(the_exponential_mechanism_looks_at_all_bits),
-        cmocka_unit_test(the_exponential_mechanism_takes_more_bits),
-        cmocka_unit_test(the_exponential_mechanism_is_private),
-        cmocka_unit_test(choices_follow_their_draws),
-        cmocka_unit_test(the_ends_of_whole_numbers_are_numbers),
-        cmocka_unit_test(the_least_is_private),
-        cmocka_unit_test(the_published_noise_costs_as_often_as_there_are_others),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

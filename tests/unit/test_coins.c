@@ -80,9 +80,8 @@ static void from_threshold(mpfr_t x, unsigned __int128 threshold)
 }
 
 /* For the same U: G >= F, by less than the last place, and X − K is below 2^-120 on average. */
-static void table_is_exact(void **state)
+TEST(table_is_exact)
 {
-    (void)state;
     mpfr_t term, below, ours, off, short_of;
     mpfr_inits2(DEEP, term, below, ours, off, short_of, (mpfr_ptr)0);
     for (size_t r = 0; r < RATES; r++) {
@@ -117,9 +116,8 @@ static void table_is_exact(void **state)
 }
 
 /* Checks the number of rows for each U, at each threshold and just below it. */
-static void numbers_are_those_of_the_table(void **state)
+TEST(numbers_are_those_of_the_table)
 {
-    (void)state;
     for (size_t r = 0; r < RATES; r++) {
         static struct dp_coins coins;
         dp_coins_prepare(&coins, rates[r], DP_DRAW_COINS);
@@ -161,9 +159,8 @@ static void chi_square(const char *what, double rate, const double *seen, const 
 
 #define LAPS 4000
 
-static void numbers_are_binomial(void **state)
+TEST(numbers_are_binomial)
 {
-    (void)state;
     const struct dp_key with = key(1);
     struct batch b = {0};
     for (size_t r = 1; r < RATES; r++) {
@@ -188,9 +185,8 @@ static void numbers_are_binomial(void **state)
 
 /* All rows are equally frequent, by their first and by their last five bits, in all chunks and in the chunks that need more
  * words than most. */
-static void rows_are_uniform(void **state)
+TEST(rows_are_uniform)
 {
-    (void)state;
     const struct dp_key with = key(2);
     struct batch b = {0};
     for (size_t r = 1; r < RATES; r++) {
@@ -220,9 +216,8 @@ static void rows_are_uniform(void **state)
 /* Any two rows of a chunk are sampled independently, and so is one row in two chunks or two laps. The products of the
    deviations of their coins have mean 0 and are uncorrelated, so the squares of their sums have a mean of one each. A sum of
    that many products is nearly Gaussian, and exceeds 5 of its standard deviations once in 10^6. */
-static void pairs_are_independent(void **state)
+TEST(pairs_are_independent)
 {
-    (void)state;
     enum { MOST = 256, PAIR_LAPS = 6000 };
     static const double of[] = {0.0625, 0.1, 0.24, 0.45, 0.5, 0.6, 0.9};
     static double product[MOST][MOST], coin[MOST], before[MOST];
@@ -262,9 +257,8 @@ static void pairs_are_independent(void **state)
 
 /* --- different ways of asking */
 
-static void parts_are_the_whole(void **state)
+TEST(parts_are_the_whole)
 {
-    (void)state;
     static const double of[] = {1e-9, 1e-4, 0.003, 0.1, 0.4, 0.7, 0.99, 1 - 1e-9, 1};
     const struct dp_key with = key(4);
     struct batch whole = {0}, parts = {0};
@@ -314,9 +308,8 @@ static void unlike(const struct dp_coins *coins, const struct dp_key *with, uint
     free(b.row);
 }
 
-static void laps_and_chunks_are_drawn_anew(void **state)
+TEST(laps_and_chunks_are_drawn_anew)
 {
-    (void)state;
     static struct dp_coins coins, others;
     const struct dp_key with = key(5);
     const double many = 31.9 / 32768; /* some of its chunks need more words */
@@ -336,9 +329,8 @@ static void laps_and_chunks_are_drawn_anew(void **state)
 }
 
 /* Chunks of more than 44 rows need more words than other chunks, and no two chunks share these words. */
-static void more_words_are_drawn_anew(void **state)
+TEST(more_words_are_drawn_anew)
 {
-    (void)state;
     static struct dp_coins coins;
     const struct dp_key with = key(6);
     dp_coins_prepare(&coins, 31.9 / 0x1p28, DP_DRAW_COINS);
@@ -365,9 +357,8 @@ static void more_words_are_drawn_anew(void **state)
 
 /* --- the size of a batch */
 
-static void largest_is_rarely_passed(void **state)
+TEST(largest_is_rarely_passed)
 {
-    (void)state;
     for (size_t r = 1; r < RATES; r++)
         for (size_t rows = 1; rows < 2000000000; rows = rows * 3 + 1) {
             size_t most = dp_coins_largest(rates[r], rows);
@@ -379,18 +370,4 @@ static void largest_is_rarely_passed(void **state)
     assert_int_equal(dp_coins_largest(1, 12345), 12345);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(table_is_exact),
-        cmocka_unit_test(numbers_are_those_of_the_table),
-        cmocka_unit_test(numbers_are_binomial),
-        cmocka_unit_test(rows_are_uniform),
-        cmocka_unit_test(pairs_are_independent),
-        cmocka_unit_test(parts_are_the_whole),
-        cmocka_unit_test(laps_and_chunks_are_drawn_anew),
-        cmocka_unit_test(more_words_are_drawn_anew),
-        cmocka_unit_test(largest_is_rarely_passed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -7,9 +7,8 @@
 #include "priv/compose.h"
 
 /* T equal steps of (ε, δ₀), written out. */
-static void advanced_formula(void **state)
+TEST(advanced_formula)
 {
-    (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     for (int i = 0; i < 200; i++) {
         int64_t times = 1 + (int64_t)exp(log(1e5) * gsl_rng_uniform(rng));
@@ -37,9 +36,8 @@ static void advanced_formula(void **state)
 
 /* T times randomised response that reveals everything with probability δ₀: its δ at the claimed ε, by the binomial sum, is
    within the claim. */
-static void claims_hold_for_the_worst_mechanism(void **state)
+TEST(claims_hold_for_the_worst_mechanism)
 {
-    (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     for (int i = 0; i < 300; i++) {
         unsigned times = 1 + (unsigned)gsl_rng_uniform_int(rng, 300);
@@ -57,11 +55,4 @@ static void claims_hold_for_the_worst_mechanism(void **state)
     gsl_rng_free(rng);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(advanced_formula),
-        cmocka_unit_test(claims_hold_for_the_worst_mechanism),
-    };
-    return cmocka_run_group_tests_name("compose", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

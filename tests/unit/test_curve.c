@@ -72,9 +72,8 @@ static void add(const double *at, size_t n, struct dp_query query, double *sum)
         sum[i] += r[i];
 }
 
-static void every_row(void **state)
+TEST(every_row)
 {
-    (void)state;
     const struct dp_query kinds[] = {gaussian, laplace, pure, svt, svt_gaussian};
     for (int i = 0; i < 5; i++)
         for (int j = 0; j < 5; j++) {
@@ -86,9 +85,8 @@ static void every_row(void **state)
         }
 }
 
-static void one_query_on_a_sample(void **state)
+TEST(one_query_on_a_sample)
 {
-    (void)state;
     double r[N];
     double z[] = {2, 3}, both = dp_gaussian_joint(z, 2);
     dp_rdp_sampled_gaussian(0.1, 2, orders, N, r);
@@ -143,9 +141,8 @@ static void amplified(const struct dp_query *query, int n, double *pairs, double
 }
 
 /* A pure query has its pair on the sample, or its sampled epsilon. */
-static void pure_on_a_sample(void **state)
+TEST(pure_on_a_sample)
 {
-    (void)state;
     double pairs[N], any[N], response[N], r[N];
     dp_rdp_pure(dp_pure_sampled(0.1, 0.3), orders, N, response);
     amplified(&pure, 1, pairs, any);
@@ -176,9 +173,8 @@ static void pure_on_a_sample(void **state)
     assert_true(any[1] < pairs[1] && r[1] == any[1]); /* at order 2 the factor is 1 */
 }
 
-static void several_on_a_sample(void **state)
+TEST(several_on_a_sample)
 {
-    (void)state;
     double pairs[N], any[N], response[N], r[N];
     struct dp_query two[] = {gaussian, laplace};
     amplified(two, 2, pairs, any);
@@ -201,9 +197,8 @@ static void several_on_a_sample(void **state)
 }
 
 /* Amplification of a sparse vector's own curve ends at some order. Above it, the curve of its pair gives the bound. */
-static void large_orders_have_a_bound(void **state)
+TEST(large_orders_have_a_bound)
 {
-    (void)state;
     const struct dp_event event = event_of(DP_SAMPLING_POISSON, 2, gaussian, svt);
     struct dp_err err = {0};
     double order[] = {513, 8192}, r[2];
@@ -212,9 +207,8 @@ static void large_orders_have_a_bound(void **state)
 }
 
 /* Noise on a grid of 2^20 steps: losses this large reveal the grid, which the reals do not have. */
-static void a_search_has_noise_on_a_grid(void **state)
+TEST(a_search_has_noise_on_a_grid)
 {
-    (void)state;
     const struct dp_query query = {.kind = DP_QUERY_SPARSE_LAPLACE, .epsilon = 1e5, .query_epsilon = 1, .most = 1};
     double grid[N], real[N], charged[N];
     struct dp_err err = {0};
@@ -226,15 +220,4 @@ static void a_search_has_noise_on_a_grid(void **state)
     assert_true(grid[1] > real[1] + 1e-4);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_row),
-        cmocka_unit_test(one_query_on_a_sample),
-        cmocka_unit_test(pure_on_a_sample),
-        cmocka_unit_test(several_on_a_sample),
-        cmocka_unit_test(large_orders_have_a_bound),
-        cmocka_unit_test(a_search_has_noise_on_a_grid),
-    };
-    return cmocka_run_group_tests_name("curve", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -6,9 +6,8 @@
 
 #include "math/curves.h"
 
-static void roc_by_hand(void **state)
+TEST(roc_by_hand)
 {
-    (void)state;
     /* two rows with the score .8, one of each class, are one corner */
     const double score[] = {.9, .8, .8, .3, .1}, y[] = {1, 1, 0, 0, 1};
     struct dp_curve_point p[102];
@@ -22,9 +21,8 @@ static void roc_by_hand(void **state)
     }
 }
 
-static void roc_has_few_points(void **state)
+TEST(roc_has_few_points)
 {
-    (void)state;
     enum { ROWS = 100000, MOST = 50 };
     double *score = calloc(ROWS, sizeof *score), *y = calloc(ROWS, sizeof *y);
     struct dp_curve_point p[MOST + 2];
@@ -42,9 +40,8 @@ static void roc_has_few_points(void **state)
     free(y);
 }
 
-static void roc_of_one_class(void **state)
+TEST(roc_of_one_class)
 {
-    (void)state;
     const double score[] = {1, 2}, y[] = {1, 1};
     struct dp_curve_point p[12];
     struct dp_err err = {0};
@@ -53,9 +50,8 @@ static void roc_of_one_class(void **state)
     assert_string_equal(err.message, "all rows have one class: there is no ROC curve");
 }
 
-static void calibration_by_hand(void **state)
+TEST(calibration_by_hand)
 {
-    (void)state;
     const double probability[] = {.05, .15, .95, 1, .99, .1}, y[] = {0, 1, 1, 1, 0, 0};
     struct dp_curve_point p[10];
     assert_int_equal(dp_curve_calibration(probability, y, 6, 10, p), 3);
@@ -67,13 +63,4 @@ static void calibration_by_hand(void **state)
     assert_int_equal(p[2].rows, 3);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(roc_by_hand),
-        cmocka_unit_test(roc_has_few_points),
-        cmocka_unit_test(roc_of_one_class),
-        cmocka_unit_test(calibration_by_hand),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

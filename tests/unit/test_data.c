@@ -91,9 +91,8 @@ static void check_small(const char *path, bool sparse)
     dp_dataset_close(d);
 }
 
-static void written_is_read_back(void **state)
+TEST_IN(written_is_read_back, enter, leave)
 {
-    (void)state;
     write_small("dense.dp", (struct dp_writer_options){0}, false);
     check_small("dense.dp", false);
     write_small("csr.dp/", (struct dp_writer_options){.storage = DP_STORAGE_CSR}, false);
@@ -101,9 +100,8 @@ static void written_is_read_back(void **state)
     dp_dataset_close(NULL);
 }
 
-static void real_labels_keep_their_units(void **state)
+TEST_IN(real_labels_keep_their_units, enter, leave)
 {
-    (void)state;
     struct dp_dataset *d;
     write_small("real.dp", (struct dp_writer_options){0}, true);
     assert_int_equal(dp_dataset_open(&d, "real.dp", NULL), 0);
@@ -123,9 +121,8 @@ static void digest_of(const char *path, char digest[33])
 }
 
 /* A person who guesses the rows cannot confirm the guess from the digest, which models carry. */
-static void digests_are_salted_unless_public(void **state)
+TEST_IN(digests_are_salted_unless_public, enter, leave)
 {
-    (void)state;
     char a[33], b[33];
     write_small("a.dp", (struct dp_writer_options){0}, false);
     write_small("b.dp", (struct dp_writer_options){0}, false);
@@ -157,9 +154,8 @@ static void check_within(const char *path, size_t count, size_t rows)
     dp_dataset_close(d);
 }
 
-static void rows_never_leave_the_unit_ball(void **state)
+TEST_IN(rows_never_leave_the_unit_ball, enter, leave)
 {
-    (void)state;
     const size_t cols[] = {1, 2, 3, 10, 784, 5000};
     for (int norm = DP_NORM_UNIT; norm <= DP_NORM_CAP; norm++) {
         for (size_t c = 0; c < sizeof cols / sizeof cols[0]; c++) {
@@ -190,9 +186,8 @@ static void rows_never_leave_the_unit_ball(void **state)
     }
 }
 
-static void cap_leaves_short_rows_and_none_refuses_long_ones(void **state)
+TEST_IN(cap_leaves_short_rows_and_none_refuses_long_ones, enter, leave)
 {
-    (void)state;
     struct dp_writer_options options = {.cols = 2, .norm = DP_NORM_CAP};
     struct dp_err err = {0};
     struct dp_writer *w;
@@ -221,9 +216,8 @@ static void cap_leaves_short_rows_and_none_refuses_long_ones(void **state)
     assert_int_equal(access("none.dp", F_OK), -1);
 }
 
-static void only_data_sets_are_replaced(void **state)
+TEST_IN(only_data_sets_are_replaced, enter, leave)
 {
-    (void)state;
     struct dp_writer_options options = {.cols = 3};
     struct dp_err err = {0};
     struct dp_writer *w;
@@ -276,9 +270,8 @@ static void open_rows(struct dp_writer **w, enum dp_storage storage, bool nulls)
 }
 
 /* The file is there if there may be null rows, whether there are any or not. */
-static void null_rows_have_no_label_in_any_storage(void **state)
+TEST_IN(null_rows_have_no_label_in_any_storage, enter, leave)
 {
-    (void)state;
     for (int storage = 0; storage < 3; storage++)
         for (int last = 0; last < 2; last++) {
             const double labels[5] = {1, NAN, 0, NAN, last ? 1 : NAN};
@@ -316,9 +309,8 @@ static void null_rows_have_no_label_in_any_storage(void **state)
     refused("nulls.dp", "cannot open nulls.dp/nulls.npy");
 }
 
-static void data_without_null_rows_says_that_there_could_be(void **state)
+TEST_IN(data_without_null_rows_says_that_there_could_be, enter, leave)
 {
-    (void)state;
     struct dp_err err = {0};
     struct dp_writer *w;
     struct dp_dataset *d;
@@ -335,9 +327,8 @@ static void data_without_null_rows_says_that_there_could_be(void **state)
     dp_dataset_close(d);
 }
 
-static void truncated_files_are_refused(void **state)
+TEST_IN(truncated_files_are_refused, enter, leave)
 {
-    (void)state;
     const char *const files[] = {"X_data.npy", "X_indices.npy", "X_indptr.npy", "y.npy", "dataset.json"};
     write_small("cut.dp", (struct dp_writer_options){.storage = DP_STORAGE_CSR}, false);
     for (size_t f = 0; f < sizeof files / sizeof files[0]; f++) {
@@ -360,9 +351,8 @@ static void truncated_files_are_refused(void **state)
     check_small("cut.dp", true);
 }
 
-static void altered_files_are_refused(void **state)
+TEST_IN(altered_files_are_refused, enter, leave)
 {
-    (void)state;
     char bytes[4096];
     write_small("bad.dp", (struct dp_writer_options){.storage = DP_STORAGE_CSR}, false);
     const struct {
@@ -454,9 +444,8 @@ static void altered_files_are_refused(void **state)
 }
 
 /* a second open of a data set uses the same mapping, as long as its files are the same */
-static void what_is_open_is_mapped_once(void **state)
+TEST_IN(what_is_open_is_mapped_once, enter, leave)
 {
-    (void)state;
     struct dp_dataset *a, *b, *c;
     struct dp_err err = {0};
     char bytes[4096];
@@ -478,42 +467,11 @@ static void what_is_open_is_mapped_once(void **state)
     dp_dataset_close(c);
 }
 
-/* missing pages read as zeros, and the file is named; a change of size or time is found by a check */
-static void files_that_change_while_mapped(void **state)
-{
-    (void)state;
-    struct dp_dataset *d;
-    struct dp_err err = {0};
-    char bytes[4096];
-    dp_mapped_guard();
-    for (int sparse = 0; sparse < 2; sparse++) {
-        write_small("edit.dp", (struct dp_writer_options){.storage = sparse ? DP_STORAGE_CSR : DP_STORAGE_DENSE, .force = true},
-                    false);
-        assert_int_equal(dp_dataset_open(&d, "edit.dp", &err), 0);
-        assert_int_equal(dp_mapped_check(true, &err), 0);
-        size_t length = get_file("edit.dp/y.npy", bytes, sizeof bytes);
-        put_file("edit.dp/y.npy", bytes, length);
-        assert_int_equal(dp_mapped_check(false, &err), 0);
-        assert_int_equal(dp_mapped_check(true, &err), DP_E_RUN);
-        assert_string_equal(err.message, "edit.dp/y.npy was changed while it was read");
-        dp_dataset_close(d);
-        assert_int_equal(dp_mapped_check(true, &err), 0);
-    }
-    assert_int_equal(dp_dataset_open(&d, "edit.dp", &err), 0);
-    assert_int_equal(truncate("edit.dp/X_indptr.npy", 0), 0);
-    for (size_t i = 0; i < 4; i++)
-        assert_int_equal(dp_dataset_row(d, i).count, 0);
-    dp_dataset_close(d);
-    assert_int_equal(dp_mapped_check(false, &err), DP_E_RUN);
-    assert_string_equal(err.message, "edit.dp/X_indptr.npy was cut short while it was read, or its disk fails");
-}
-
 /* Random bounds and scalings, rows at the corners of the bounds and beyond: no norm exceeds 1 as a real number (dense and CSR;
    dp_dataset_verify allows for its own rounding, long double need not), the longest row that the bounds permit comes close to
    1, and each value is the table's value times one number. */
-static void divided_rows_stay_in_the_unit_ball(void **state)
+TEST_IN(divided_rows_stay_in_the_unit_ball, enter, leave)
 {
-    (void)state;
     enum { COLS = 6, CORNERS = 1 << COLS };
     struct dp_err err = {0};
     unsigned seed = 1;
@@ -574,9 +532,8 @@ static void divided_rows_stay_in_the_unit_ball(void **state)
 }
 
 /* headers that NumPy writes, and invalid ones */
-static void npy_headers(void **state)
+TEST_IN(npy_headers, enter, leave)
 {
-    (void)state;
     struct dp_npy npy;
     struct dp_err err;
     const struct {
@@ -625,9 +582,8 @@ static void npy_headers(void **state)
 }
 
 /* records of RFC 4180 and of common tables */
-static void records(void **state)
+TEST_IN(records, enter, leave)
 {
-    (void)state;
     const struct {
         const char *text;
         const char *fields; /* joined by | */
@@ -670,9 +626,8 @@ static void records(void **state)
     assert_string_equal(err.message, "cannot open gone.csv: No such file or directory");
 }
 
-static void schema_mistakes_are_named(void **state)
+TEST_IN(schema_mistakes_are_named, enter, leave)
 {
-    (void)state;
 #define LABEL "{\"name\":\"y\",\"type\":\"label\"}"
     const char *const cases[][2] = {
         {"{\n\"columns\":[\n}", "s.json: line 3: not JSON: unexpected token near '}'"},
@@ -721,9 +676,8 @@ static void schema_mistakes_are_named(void **state)
     }
 }
 
-static void class_lists(void **state)
+TEST_IN(class_lists, enter, leave)
 {
-    (void)state;
     struct dp_schema s = {.label = -1};
     struct dp_err err;
     assert_int_equal(dp_schema_classes(&s, "-1,+1", &err), 0);
@@ -745,9 +699,8 @@ static void class_lists(void **state)
 }
 
 /* The training part has floor(split × rows) rows, for a split written in decimal. */
-static void splits_are_exact(void **state)
+TEST_IN(splits_are_exact, enter, leave)
 {
-    (void)state;
     FILE *file = fopen("n.svm", "w");
     for (int i = 0; i < 100; i++)
         fprintf(file, "%d 1:%d\n", i % 2, i + 1);
@@ -767,9 +720,8 @@ static void splits_are_exact(void **state)
     }
 }
 
-static void schemas_of_other_versions_are_refused(void **state)
+TEST(schemas_of_other_versions_are_refused)
 {
-    (void)state;
     static const struct {
         const char *more, *message;
     } known[] = {
@@ -800,29 +752,34 @@ static void schemas_of_other_versions_are_refused(void **state)
     }
 }
 
-int main(void)
+/* Missing pages read as zeros, and the file is named; a change of size or time is found by a check. Last: a lost page is never
+   forgotten. */
+TEST_IN(files_that_change_while_mapped, enter, leave)
 {
-    const struct CMUnitTest tests[] = {
-#define IN_SCRATCH(f) cmocka_unit_test_setup_teardown(f, enter, leave)
-        IN_SCRATCH(written_is_read_back),
-        IN_SCRATCH(real_labels_keep_their_units),
-        IN_SCRATCH(digests_are_salted_unless_public),
-        IN_SCRATCH(rows_never_leave_the_unit_ball),
-        IN_SCRATCH(cap_leaves_short_rows_and_none_refuses_long_ones),
-        IN_SCRATCH(only_data_sets_are_replaced),
-        IN_SCRATCH(null_rows_have_no_label_in_any_storage),
-        IN_SCRATCH(data_without_null_rows_says_that_there_could_be),
-        IN_SCRATCH(truncated_files_are_refused),
-        IN_SCRATCH(altered_files_are_refused),
-        IN_SCRATCH(divided_rows_stay_in_the_unit_ball),
-        IN_SCRATCH(npy_headers),
-        IN_SCRATCH(records),
-        IN_SCRATCH(schema_mistakes_are_named),
-        IN_SCRATCH(class_lists),
-        cmocka_unit_test(schemas_of_other_versions_are_refused),
-        IN_SCRATCH(splits_are_exact),
-        IN_SCRATCH(what_is_open_is_mapped_once),
-        IN_SCRATCH(files_that_change_while_mapped), /* last: a lost page is never forgotten */
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    struct dp_dataset *d;
+    struct dp_err err = {0};
+    char bytes[4096];
+    dp_mapped_guard();
+    for (int sparse = 0; sparse < 2; sparse++) {
+        write_small("edit.dp", (struct dp_writer_options){.storage = sparse ? DP_STORAGE_CSR : DP_STORAGE_DENSE, .force = true},
+                    false);
+        assert_int_equal(dp_dataset_open(&d, "edit.dp", &err), 0);
+        assert_int_equal(dp_mapped_check(true, &err), 0);
+        size_t length = get_file("edit.dp/y.npy", bytes, sizeof bytes);
+        put_file("edit.dp/y.npy", bytes, length);
+        assert_int_equal(dp_mapped_check(false, &err), 0);
+        assert_int_equal(dp_mapped_check(true, &err), DP_E_RUN);
+        assert_string_equal(err.message, "edit.dp/y.npy was changed while it was read");
+        dp_dataset_close(d);
+        assert_int_equal(dp_mapped_check(true, &err), 0);
+    }
+    assert_int_equal(dp_dataset_open(&d, "edit.dp", &err), 0);
+    assert_int_equal(truncate("edit.dp/X_indptr.npy", 0), 0);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(dp_dataset_row(d, i).count, 0);
+    dp_dataset_close(d);
+    assert_int_equal(dp_mapped_check(false, &err), DP_E_RUN);
+    assert_string_equal(err.message, "edit.dp/X_indptr.npy was cut short while it was read, or its disk fails");
 }
+
+TESTS(NULL, NULL)

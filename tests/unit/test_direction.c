@@ -24,9 +24,8 @@ static struct dp_frame *new_sum(void)
     return f;
 }
 
-static void a_gradient_is_a_mean_over_the_expected_batch(void **state)
+TEST(a_gradient_is_a_mean_over_the_expected_batch)
 {
-    (void)state;
     static const double expected[SIZE] = {3, 0, -4, 0, 0, 12};
     double gradient[SIZE], rows;
     struct dp_frame *f = new_sum();
@@ -45,9 +44,8 @@ static void refuse(struct dp_frame *f, size_t outputs, size_t cols, const char *
     assert_string_equal(err.message, message);
 }
 
-static void sums_that_have_no_direction(void **state)
+TEST(sums_that_have_no_direction)
 {
-    (void)state;
     struct dp_frame *f = new_sum();
     refuse(f, COLS, OUTPUTS, "the sum of lap 4 does not have the shape of the model");
     f->record[1].rate = 0;
@@ -59,9 +57,8 @@ static void sums_that_have_no_direction(void **state)
     dp_frame_free(f);
 }
 
-static void a_direction_has_the_regulariser(void **state)
+TEST(a_direction_has_the_regulariser)
 {
-    (void)state;
     static const double g[3] = {3, 0, -4}, w[3] = {1, -2, 0};
     double d[3];
     dp_direction_along(g, w, 3, 0.5, false, d);
@@ -78,12 +75,4 @@ static void a_direction_has_the_regulariser(void **state)
     assert_true(d[0] == 0.5 && d[1] == -1 && d[2] == 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_gradient_is_a_mean_over_the_expected_batch),
-        cmocka_unit_test(sums_that_have_no_direction),
-        cmocka_unit_test(a_direction_has_the_regulariser),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -81,9 +81,8 @@ static void check(size_t n)
     }
 }
 
-static void random_matrices(void **state)
+TEST_IN(random_matrices, setup, NULL)
 {
-    (void)state;
     for (size_t n = 1; n < 40; n++) {
         random_matrix(n, 2 * n, 1, 0);
         check(n);
@@ -96,9 +95,8 @@ static void random_matrices(void **state)
     check(MOST);
 }
 
-static void matrices_with_equal_eigenvalues(void **state)
+TEST(matrices_with_equal_eigenvalues)
 {
-    (void)state;
     const size_t n = 24;
     for (int kind = 0; kind < 8; kind++) {
         memset(m, 0, sizeof m);
@@ -118,9 +116,8 @@ static void matrices_with_equal_eigenvalues(void **state)
     }
 }
 
-static void huge_and_tiny_matrices(void **state)
+TEST_IN(huge_and_tiny_matrices, setup, NULL)
 {
-    (void)state;
     const size_t n = 20;
     static double plain[MOST * MOST], plain_values[MOST];
     random_matrix(n, 30, 0.7, 0);
@@ -158,9 +155,8 @@ static uint64_t digest(const double *numbers, size_t count)
 }
 
 /* The digests are part of the promise of README: the weights of a model have the same bytes on every machine. */
-static void bytes_are_those_of_every_machine(void **state)
+TEST_IN(bytes_are_those_of_every_machine, setup, NULL)
 {
-    (void)state;
     struct dp_err err;
     static double transform[MOST * MOST];
     const size_t n = 60;
@@ -181,13 +177,4 @@ static void bytes_are_those_of_every_machine(void **state)
     assert_string_equal(got, "21b4ea7c9ac33d11 1d4aad70471a9559 37e0294f48e84ce7 c9d1cfdc1454397b");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(random_matrices, setup),
-        cmocka_unit_test(matrices_with_equal_eigenvalues),
-        cmocka_unit_test_setup(huge_and_tiny_matrices, setup),
-        cmocka_unit_test_setup(bytes_are_those_of_every_machine, setup),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -210,9 +210,8 @@ static double search(struct dp_frame *frame, gsl_rng *rng, const struct kind *k)
     return best;
 }
 
-static void nothing_goes_beyond_the_bound_and_something_comes_near(void **state)
+TEST(nothing_goes_beyond_the_bound_and_something_comes_near)
 {
-    (void)state;
     static const char *const methods[] = {"descent --iterations 8", "permutation --passes 4 --batch 3",
                                           "permutation --passes 3 --batch 5 --decay inverse --lambda 0.2"};
     static const char *const losses[] = {"huber --loss-width 0.5", "logistic", "smooth-hinge",
@@ -240,8 +239,4 @@ static void nothing_goes_beyond_the_bound_and_something_comes_near(void **state)
     gsl_rng_free(rng);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_goes_beyond_the_bound_and_something_comes_near)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -8,9 +8,8 @@
 
 enum { MOST = 12, CLASSES = 3 };
 
-static void a_person_adds_at_most_one(void **state)
+TEST(a_person_adds_at_most_one)
 {
-    (void)state;
     unsigned seed = 1;
     for (int rows = 1; rows <= MOST; rows++)
         for (int time = 0; time < 200; time++) {
@@ -43,8 +42,4 @@ static void a_person_adds_at_most_one(void **state)
         }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_person_adds_at_most_one)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

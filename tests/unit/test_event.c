@@ -24,9 +24,8 @@ static struct dp_charge parse(const char *text, int expected, struct dp_err *err
     return charge;
 }
 
-static void every_kind_reads_back(void **state)
+TEST(every_kind_reads_back)
 {
-    (void)state;
     struct dp_charge all[] = {
         {dp_event_gaussian(DP_SAMPLING_NONE, 1, 0.1 + 0.2, 0), 1},
         {dp_event_gaussian(DP_SAMPLING_POISSON, 1.0 / 3, 1e-300, 0), 1000000000000},
@@ -65,9 +64,8 @@ static void every_kind_reads_back(void **state)
     }
 }
 
-static void nonsense_is_refused(void **state)
+TEST(nonsense_is_refused)
 {
-    (void)state;
     static const char *const bad[][2] = {
         {"[]", "a charge must be a JSON object"},
         {"{\"laps\": 1}", "a charge needs a known 'sampling', got ''"},
@@ -114,9 +112,8 @@ static void nonsense_is_refused(void **state)
     }
 }
 
-static void charges_add_up(void **state)
+TEST(charges_add_up)
 {
-    (void)state;
     struct dp_charges charges = {0};
     struct dp_err err = {0};
     struct dp_event a = dp_event_gaussian(DP_SAMPLING_POISSON, 0.1, 1, 0), b = dp_event_gaussian(DP_SAMPLING_NONE, 1, 1, 0);
@@ -139,9 +136,8 @@ static void charges_add_up(void **state)
 }
 
 /* Each lap is charged with at most its own multiplier, and at most 1.1 % less. */
-static void buckets(void **state)
+TEST(buckets)
 {
-    (void)state;
     enum { LAPS = 5000 };
     double z[LAPS], twice[LAPS];
     struct dp_err err = {0};
@@ -203,9 +199,8 @@ static double cost_of_plan(enum dp_sampling sampling, const double *z, int64_t l
 /* A person is in one lap of an epoch, which may be the one with little noise each time. A lower bound on the truth: all rows
    but one contribute zero, and the laps with much noise reveal nothing, so that an epoch is (1 - q) N(0) + q N(1) on its quiet
    lap. */
-static void shuffled_epochs_have_one_quiet_lap(void **state)
+TEST(shuffled_epochs_have_one_quiet_lap)
 {
-    (void)state;
     static const struct {
         double z;
         int64_t epoch_laps, laps;
@@ -225,9 +220,8 @@ static void shuffled_epochs_have_one_quiet_lap(void **state)
 }
 
 /* More noise in later epochs never costs more than the first epoch's noise in all of them. */
-static void growing_noise_is_not_dearer(void **state)
+TEST(growing_noise_is_not_dearer)
 {
-    (void)state;
     double z[95], constant[95];
     for (int t = 0; t < 95; t++) {
         z[t] = sqrt(1 + t);
@@ -243,9 +237,8 @@ static void growing_noise_is_not_dearer(void **state)
     assert_true(grows >= exact && grows <= 1.02 * exact);
 }
 
-static void epochs_are_shared_by_one_event(void **state)
+TEST(epochs_are_shared_by_one_event)
 {
-    (void)state;
     struct dp_event a = dp_event_gaussian(DP_SAMPLING_SHUFFLED, 0.1, 1, 10),
                     b = dp_event_gaussian(DP_SAMPLING_SHUFFLED, 0.1, 2, 10);
     struct dp_event longer = dp_event_gaussian(DP_SAMPLING_SHUFFLED, 0.05, 1, 20),
@@ -258,9 +251,8 @@ static void epochs_are_shared_by_one_event(void **state)
 }
 
 /* For any accountant: runs that stop within an epoch have each begun an epoch. */
-static void runs_share_no_epoch(void **state)
+TEST(runs_share_no_epoch)
 {
-    (void)state;
     struct dp_event epochs = dp_event_gaussian(DP_SAMPLING_SHUFFLED, 0.1, 2, 10);
     struct dp_event every = dp_event_gaussian(DP_SAMPLING_NONE, 1, 2, 0);
     struct dp_charges runs = {0}, laps = {0};
@@ -280,9 +272,8 @@ static void runs_share_no_epoch(void **state)
 
 /* A person is in only one lap of a stream, so all laps together cost as much as one lap over every row. Two runs over streams
    are two such laps, because their rows may be the same. */
-static void a_stream_costs_one_lap(void **state)
+TEST(a_stream_costs_one_lap)
 {
-    (void)state;
     struct dp_event stream = dp_event_gaussian(DP_SAMPLING_STREAM, 1, 2, 0), louder = stream;
     struct dp_event every = dp_event_gaussian(DP_SAMPLING_NONE, 1, 2, 0);
     struct dp_charges one = {0}, twice = {0}, runs = {0};
@@ -328,9 +319,8 @@ static void a_stream_costs_one_lap(void **state)
 }
 
 /* Laps of several kinds, in turns: each is found again, neighbours share a span, and the first laps are counted. */
-static void a_plan_of_several_events(void **state)
+TEST(a_plan_of_several_events)
 {
-    (void)state;
     struct dp_plan plan = {0}, other = {0};
     struct dp_charges charges = {0};
     struct dp_err err = {0};
@@ -374,9 +364,8 @@ static void a_plan_of_several_events(void **state)
     dp_plan_free(&other);
 }
 
-static void no_laps_are_negative(void **state)
+TEST(no_laps_are_negative)
 {
-    (void)state;
     struct dp_event event = dp_event_gaussian(DP_SAMPLING_POISSON, 0.01, 1, 0);
     struct dp_charge charge = {event, -5};
     struct dp_charges charges = {0}, by_hand = {.count = 1, .capacity = 1, .charge = &charge};
@@ -395,20 +384,4 @@ static void no_laps_are_negative(void **state)
     dp_charges_free(&charges);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kind_reads_back),
-        cmocka_unit_test(nonsense_is_refused),
-        cmocka_unit_test(charges_add_up),
-        cmocka_unit_test(buckets),
-        cmocka_unit_test(shuffled_epochs_have_one_quiet_lap),
-        cmocka_unit_test(growing_noise_is_not_dearer),
-        cmocka_unit_test(epochs_are_shared_by_one_event),
-        cmocka_unit_test(runs_share_no_epoch),
-        cmocka_unit_test(a_stream_costs_one_lap),
-        cmocka_unit_test(a_plan_of_several_events),
-        cmocka_unit_test(no_laps_are_negative),
-    };
-    return cmocka_run_group_tests_name("event", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

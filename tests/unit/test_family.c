@@ -32,9 +32,8 @@ static double *set_model(struct dp_frame *f, uint64_t rows, uint64_t cols)
     return data;
 }
 
-static void the_form_of_a_linear_model(void **state)
+TEST(the_form_of_a_linear_model)
 {
-    (void)state;
     struct dp_form form = dp_form_for(&dp_family_linear, 5, 3, 0);
     assert_true(form.rows == 3 && form.cols == 5);
     form = dp_form_for(&dp_family_linear, 5, 3, 0.5);
@@ -51,9 +50,8 @@ static void the_form_of_a_linear_model(void **state)
     dp_frame_free(f);
 }
 
-static void a_family_that_is_unknown(void **state)
+TEST(a_family_that_is_unknown)
 {
-    (void)state;
     struct dp_err err = {0};
     struct dp_form form;
     struct dp_frame *f = new_frame();
@@ -64,9 +62,8 @@ static void a_family_that_is_unknown(void **state)
     dp_frame_free(f);
 }
 
-static void linear_scores(void **state)
+TEST(linear_scores)
 {
-    (void)state;
     const float dense[] = {1, -2, 0.5f}, one[] = {4};
     const int32_t at[] = {2};
     const struct dp_row rows[] = {dp_row_dense(dense, 3), dp_row_sparse(one, at, 1)};
@@ -80,9 +77,8 @@ static void linear_scores(void **state)
     assert_true(u[0] == 12 && u[1] == 16);
 }
 
-static void the_form_of_a_network(void **state)
+TEST(the_form_of_a_network)
 {
-    (void)state;
     const float x[] = {1, 2, 3};
     const struct dp_row row = dp_row_dense(x, 3);
     struct dp_err err = {0};
@@ -112,9 +108,8 @@ static void the_form_of_a_network(void **state)
     dp_frame_free(f);
 }
 
-static void where_a_run_begins(void **state)
+TEST(where_a_run_begins)
 {
-    (void)state;
     const double zeros[12] = {0}, *model;
     struct dp_err err = {0};
     struct dp_form form = dp_form_for(&dp_family_linear, 5, 2, 1);
@@ -137,9 +132,8 @@ static void no_start(struct dp_frame *f, const struct dp_training *t, const char
     assert_string_equal(err.message, message);
 }
 
-static void what_a_stage_says_of_a_model(void **state)
+TEST(what_a_stage_says_of_a_model)
 {
-    (void)state;
     struct dp_training t = {.method = &dp_method_scd_dual,
                             .family = &dp_family_linear,
                             .loss = DP_LOSS_HUBER,
@@ -202,9 +196,8 @@ static void no_sum(struct dp_frame *f, const char *message)
     assert_string_equal(err.message, message);
 }
 
-static void sums_move_models(void **state)
+TEST(sums_move_models)
 {
-    (void)state;
     struct dp_frame *f = new_frame();
     struct dp_sum sum;
     double w[6] = {0};
@@ -247,16 +240,4 @@ static void sums_move_models(void **state)
     dp_frame_free(f);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_form_of_a_linear_model),
-        cmocka_unit_test(a_family_that_is_unknown),
-        cmocka_unit_test(linear_scores),
-        cmocka_unit_test(the_form_of_a_network),
-        cmocka_unit_test(where_a_run_begins),
-        cmocka_unit_test(what_a_stage_says_of_a_model),
-        cmocka_unit_test(sums_move_models),
-    };
-    return cmocka_run_group_tests_name("family", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

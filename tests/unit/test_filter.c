@@ -32,9 +32,8 @@ static double coin_delta(struct coin c, double before, double epsilon)
     return c.p * fmax(0, -expm1(epsilon - before - c.l)) + (1 - c.p) * fmax(0, -expm1(epsilon - before - other_loss(c)));
 }
 
-static void the_order_has_the_most_room(void **state)
+TEST(the_order_has_the_most_room)
 {
-    (void)state;
     const double budgets[][2] = {{0.1, 1e-3}, {1, 1e-5}, {8, 1e-6}, {0.01, 1e-12}, {50, 0.5}};
     for (size_t k = 0; k < sizeof budgets / sizeof budgets[0]; k++) {
         double epsilon = budgets[k][0], delta = budgets[k][1];
@@ -55,9 +54,8 @@ static void the_order_has_the_most_room(void **state)
     assert_true(isnan(dp_filter_order(1, 0)) && isnan(dp_filter_order(1, NAN)) && isnan(dp_filter_order(-1, 0.9)));
 }
 
-static void spending(void **state)
+TEST(spending)
 {
-    (void)state;
     struct dp_filter f = dp_filter_new(1, 1e-5);
     double share = f.allowance / 1000;
     int times = 0;
@@ -119,9 +117,8 @@ static double two_branches(double epsilon, struct watched w)
     return first.p * coin_delta(rare, first.l, epsilon) + (1 - first.p) * coin_delta(common, other_loss(first), epsilon);
 }
 
-static void two_branches_break_the_rule_of_all_orders(void **state)
+TEST(two_branches_break_the_rule_of_all_orders)
 {
-    (void)state;
     const double epsilon = 1, delta = 1e-5;
     double deltas[DP_RDP_ORDER_COUNT], order = dp_filter_order(epsilon, delta);
     for (int i = 0; i < DP_RDP_ORDER_COUNT; i++)
@@ -136,9 +133,8 @@ static void two_branches_break_the_rule_of_all_orders(void **state)
 
 /* As in the budget of a ledger, several orders are watched, and share delta. If each had all of delta, the same adversary, with
    one order for each branch, would exceed it. */
-static void orders_that_share_delta_hold(void **state)
+TEST(orders_that_share_delta_hold)
 {
-    (void)state;
     const double epsilon = 1, delta = 1e-5, orders[] = {14, 60}, all[] = {delta, delta};
     double both = two_branches(epsilon, (struct watched){2, orders, all});
     if (!(both > 1.5 * delta))
@@ -201,9 +197,8 @@ static struct filters filters_at(double epsilon, double delta, int count)
     return f;
 }
 
-static void no_adversary_passes_the_filter(void **state)
+TEST(no_adversary_passes_the_filter)
 {
-    (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     for (int count = 1; count <= 3; count += 2) {
         double worst = 0;
@@ -222,14 +217,4 @@ static void no_adversary_passes_the_filter(void **state)
     gsl_rng_free(rng);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_order_has_the_most_room),
-        cmocka_unit_test(spending),
-        cmocka_unit_test(two_branches_break_the_rule_of_all_orders),
-        cmocka_unit_test(orders_that_share_delta_hold),
-        cmocka_unit_test(no_adversary_passes_the_filter),
-    };
-    return cmocka_run_group_tests_name("filter", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

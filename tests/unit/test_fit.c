@@ -46,9 +46,8 @@ static double cost(const struct dp_fit *fit, double delta)
     return answer.upper;
 }
 
-static void a_budget_is_spent_and_not_exceeded(void **state)
+TEST(a_budget_is_spent_and_not_exceeded)
 {
-    (void)state;
     static const double epsilons[] = {0.05, 0.3, 1, 7};
     static const int64_t persons[] = {100, 1000, 24420, 1000000}, columns[] = {1, 8, 300}, classes[] = {0, 2, 3};
     int runs[3] = {0}, samples[3] = {0};
@@ -73,9 +72,8 @@ static void a_budget_is_spent_and_not_exceeded(void **state)
 }
 
 /* A mean over a sample has the noise of a mean over all rows, and a few percent more: amplification is short of its limit. */
-static void samples_have_the_noise_of_all_rows(void **state)
+TEST(samples_have_the_noise_of_all_rows)
 {
-    (void)state;
     struct dp_fit_facts facts = {.persons = 3000000, .columns = 137, .classes = 2};
     const struct dp_fit_budget budget = {.epsilon = 1, .delta = 1e-8};
     struct dp_fit all, some;
@@ -93,9 +91,8 @@ static void samples_have_the_noise_of_all_rows(void **state)
     assert_true(some.rate == 1);
 }
 
-static void parts_of_the_budget(void **state)
+TEST(parts_of_the_budget)
 {
-    (void)state;
     struct dp_fit fit;
     assert_int_equal(choose(&fit, 6000, 10, 0, 0, 1, 1e-5, false), DP_OK);
     double w2 = fit.whole * fit.whole;
@@ -112,9 +109,8 @@ static void parts_of_the_budget(void **state)
     assert_near((double)(fit.laps + 4) * w2 / (fit.gradient * fit.gradient), 0.85, 1e-7);
 }
 
-static void numbers_have_a_constant(void **state)
+TEST(numbers_have_a_constant)
 {
-    (void)state;
     for (int64_t classes = 0; classes <= 3; classes++) {
         const struct dp_fit_facts facts = {.persons = 6000, .columns = 10, .classes = classes, .constant = true};
         const struct dp_fit_budget budget = {.epsilon = 1, .delta = 1e-5};
@@ -128,9 +124,8 @@ static void numbers_have_a_constant(void **state)
 }
 
 /* Near the noise the bound of a lap moves by .4 persons over the noise of a count, else by .15 / (1 − quantile). */
-static void bounds_move_slowly_near_the_noise(void **state)
+TEST(bounds_move_slowly_near_the_noise)
 {
-    (void)state;
     struct dp_fit fit;
     assert_int_equal(choose(&fit, 1070, 11, 0, 0, 0.1, 1e-5, false), DP_OK);
     assert_near(fit.quantile_rate, 0.4 * 1070 / fit.counts, 1e-6);
@@ -139,9 +134,8 @@ static void bounds_move_slowly_near_the_noise(void **state)
 }
 
 /* The rest and the cost are less than the whole, by a digit that nobody is shown. */
-static void what_a_schema_leaves(void **state)
+TEST(what_a_schema_leaves)
 {
-    (void)state;
     struct dp_err err = {0};
     struct dp_fit_budget budget = {.epsilon = 1, .delta = 1e-5};
     assert_int_equal(dp_fit_left(&budget, 0.1, 1e-6, "d.dp", &err), DP_OK);
@@ -155,19 +149,17 @@ static void what_a_schema_leaves(void **state)
 }
 
 /* 0.04, between a tenth and four tenths; a tenth where samples follow. */
-static void a_schema_has_its_part(void **state)
+TEST(a_schema_has_its_part)
 {
     static const double part[][2] = {{0.01, 0.4}, {0.1, 0.4}, {0.16, 0.25}, {0.4, 0.1}, {1, 0.1}, {8, 0.1}};
-    (void)state;
     for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
         assert_float_equal(dp_fit_schema_share(part[i][0], 131072), part[i][1], 1e-12);
         assert_float_equal(dp_fit_schema_share(part[i][0], 131073), 0.1, 0);
     }
 }
 
-static void default_delta(void **state)
+TEST(default_delta)
 {
-    (void)state;
     for (int64_t persons = 2; persons < 3000000; persons += 1 + persons / 7) {
         double delta = dpline_fit_delta(persons), most = pow((double)persons, -1.1);
         assert_true(delta < most && 10 * delta >= most * (1 - 1e-12));
@@ -175,9 +167,8 @@ static void default_delta(void **state)
     assert_true(dpline_fit_delta(1000) == 1e-4 && dpline_fit_delta(24420) == 1e-5 && dpline_fit_delta(1) == 0.1);
 }
 
-static void refusals(void **state)
+TEST(refusals)
 {
-    (void)state;
     struct dp_fit fit;
     assert_int_equal(choose(&fit, 99, 4, 2, 0, 100, 1e-5, false), DP_E_RUN);
     assert_int_equal(choose(&fit, 100, 4, 2, 0, 100, 1e-5, false), DP_OK);
@@ -195,9 +186,8 @@ static void refusals(void **state)
 }
 
 /* On small tables R² was far below 0 without the transform, at every reach. With it, R² was below 0 if the reach was below 8. */
-static void numbers_are_transformed_or_refused(void **state)
+TEST(numbers_are_transformed_or_refused)
 {
-    (void)state;
     struct dp_fit fit;
     int runs = 0, refused = 0;
     for (double epsilon = 0.02; epsilon < 2; epsilon *= 1.1) {
@@ -213,9 +203,8 @@ static void numbers_are_transformed_or_refused(void **state)
     assert_int_equal(fit.run, DP_FIT_PLAIN);
 }
 
-static void what_is_counted_is_named(void **state)
+TEST(what_is_counted_is_named)
 {
-    (void)state;
     struct dp_fit_facts facts = {.persons = 2000, .columns = 8, .classes = 2};
     const struct dp_fit_budget budget = {.epsilon = 0.01, .delta = 1e-5};
     struct dp_fit fit;
@@ -234,9 +223,8 @@ static void what_is_counted_is_named(void **state)
 }
 
 /* The numbers that fit.sh printed when its rules were in awk. */
-static void numbers_of_printed_runs(void **state)
+TEST(numbers_of_printed_runs)
 {
-    (void)state;
     struct dp_fit fit;
     assert_int_equal(choose(&fit, 2000, 8, 2, 0, 1, 1e-4, false), DP_OK);
     assert_true(fit.run == DP_FIT_TRANSFORMED && fit.laps == 128 && fit.moments == 8.22544986 && fit.gradient == 39.093163 &&
@@ -250,9 +238,8 @@ static void numbers_of_printed_runs(void **state)
 }
 
 /* With moments the number of laps follows from reach / columns; without, the step size follows from persons / whole. */
-static void laps_and_steps_follow_the_budget(void **state)
+TEST(laps_and_steps_follow_the_budget)
 {
-    (void)state;
     struct dp_fit fit;
     assert_int_equal(choose(&fit, 12000, 1024, 2, 0, 1, 1e-5, false), DP_OK);
     assert_true(fit.run == DP_FIT_PLAIN && fit.reach > 90 && fit.reach < 0.4 * 1025);
@@ -281,9 +268,8 @@ static void laps_and_steps_follow_the_budget(void **state)
 
 /* 60,000 images of 28 x 28: the whole budget is for gradients, and the path has the same length, in units of the clip bound,
    at each epsilon. */
-static void images_go_a_way_of_their_own(void **state)
+TEST(images_go_a_way_of_their_own)
 {
-    (void)state;
     struct dp_fit_facts facts = {.persons = 60000, .columns = 1841, .classes = 10, .constant = true, .images = true};
     struct dp_fit_budget budget = {.epsilon = 1, .delta = 1e-5};
     struct dp_fit fit;
@@ -312,9 +298,8 @@ static void images_go_a_way_of_their_own(void **state)
     }
 }
 
-static void rows_of_a_person_share_a_step(void **state)
+TEST(rows_of_a_person_share_a_step)
 {
-    (void)state;
     struct dp_fit one, three;
     assert_int_equal(choose(&one, 6000, 10, 0, 0, 1, 1e-5, false), DP_OK);
     assert_int_equal(choose(&three, 6000, 10, 0, 3, 1, 1e-5, false), DP_OK);
@@ -330,9 +315,8 @@ static double delta_of(double mu, double epsilon)
 }
 
 /* Schema, knots and run are one composition: the run has what the curve of all leaves, and not more. */
-static void a_run_has_what_its_schema_leaves(void **state)
+TEST(a_run_has_what_its_schema_leaves)
 {
-    (void)state;
     const int64_t classes[] = {0, 2, 3};
     struct dp_fit_budget budget = {.epsilon = 1, .delta = 1e-5, .before = 0.03, .named = 5e-7};
     struct dp_fit_facts facts = {.persons = 20000, .columns = 40, .constant = true, .here = true};
@@ -367,9 +351,8 @@ static void a_run_has_what_its_schema_leaves(void **state)
 }
 
 /* Rows that arrive: the windows are of 1/256 of them and at most 2^20 bytes, and all laps have the noise of one release. */
-static void a_stream_is_one_release(void **state)
+TEST(a_stream_is_one_release)
 {
-    (void)state;
     static const struct {
         int64_t rows, columns, classes, window, laps, bands;
         double step;
@@ -415,9 +398,8 @@ static void a_stream_is_one_release(void **state)
     assert_string_equal(err.message, "99 rows are too few to hide one of them: for 2 classes there must be 100");
 }
 
-static void of_the_library(void **state)
+TEST(of_the_library)
 {
-    (void)state;
     const struct dpline_fit_facts facts = {.persons = 2000, .columns = 8, .classes = 2};
     struct dpline_fit fit;
     struct dpline_error error;
@@ -438,9 +420,8 @@ static void of_the_library(void **state)
 
 /* Curves are from a reach of 55 on. Near the noise they are for two classes, from a larger reach on if lines have a
  * transform. */
-static void curves_need_a_reach(void **state)
+TEST(curves_need_a_reach)
 {
-    (void)state;
     const struct dp_fit below = {.reach = 54.9}, at = {.reach = 55};
     struct dp_fit_facts facts = {.columns = 62, .constant = true};
     assert_false(dp_fit_curves(&facts, &below));
@@ -463,9 +444,8 @@ static void curves_need_a_reach(void **state)
 }
 
 /* A column for each 12 persons times mu, at most 700, with the constant one. */
-static void products_need_persons(void **state)
+TEST(products_need_persons)
 {
-    (void)state;
     struct dp_fit_facts facts = {.columns = 120, .constant = true};
     assert_int_equal(dp_fit_products(&facts, &(struct dp_fit){.reach = 3600.001 / sqrt(120)}), 180);
     assert_int_equal(dp_fit_products(&facts, &(struct dp_fit){.reach = 3599.9 / sqrt(120)}), 179);
@@ -482,29 +462,4 @@ static void products_need_persons(void **state)
     assert_int_equal(dp_fit_products(&facts, &(struct dp_fit){.reach = 1e6}), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_budget_is_spent_and_not_exceeded),
-        cmocka_unit_test(samples_have_the_noise_of_all_rows),
-        cmocka_unit_test(parts_of_the_budget),
-        cmocka_unit_test(numbers_have_a_constant),
-        cmocka_unit_test(bounds_move_slowly_near_the_noise),
-        cmocka_unit_test(what_a_schema_leaves),
-        cmocka_unit_test(a_schema_has_its_part),
-        cmocka_unit_test(default_delta),
-        cmocka_unit_test(refusals),
-        cmocka_unit_test(numbers_are_transformed_or_refused),
-        cmocka_unit_test(what_is_counted_is_named),
-        cmocka_unit_test(numbers_of_printed_runs),
-        cmocka_unit_test(laps_and_steps_follow_the_budget),
-        cmocka_unit_test(images_go_a_way_of_their_own),
-        cmocka_unit_test(rows_of_a_person_share_a_step),
-        cmocka_unit_test(curves_need_a_reach),
-        cmocka_unit_test(products_need_persons),
-        cmocka_unit_test(a_run_has_what_its_schema_leaves),
-        cmocka_unit_test(a_stream_is_one_release),
-        cmocka_unit_test(of_the_library),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

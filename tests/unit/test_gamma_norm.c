@@ -67,9 +67,8 @@ static void by_formula(const struct dp_key *key, uint64_t index, double scale, s
 }
 
 /* At 2^48 points the first words of the numbers do not decide 301 coordinates. */
-static void vectors_agree_with_the_formula(void **state)
+TEST(vectors_agree_with_the_formula)
 {
-    (void)state;
     const size_t dimensions[] = {1, 2, 3, 10, 301};
     const double scales[] = {0.05, 1, 1e6, 0x1p48};
     int64_t expected[301], got[301];
@@ -125,9 +124,8 @@ static void sample(double scale, double claimed, size_t d)
 
 /* Fixed seed; the false-alarm rate over seeds is 1e-6 each (sqrt(n) D > 2.69). In 50 dimensions the norm shows a scale
    that is 2 % too small: its relative deviation is only 1/√50. */
-static void distributions_are_right(void **state)
+TEST(distributions_are_right)
 {
-    (void)state;
     const size_t dimensions[] = {3, 4, 50};
     for (size_t i = 0; i < 3; i++) {
         sample(1e6, 1e6, dimensions[i]);
@@ -140,9 +138,8 @@ static void distributions_are_right(void **state)
 }
 
 /* Computed by tests/vectors/noise.py: the key 00 01 … 1f, lap 7, vector 2, scale 1e6. */
-static void known_answers(void **state)
+TEST(known_answers)
 {
-    (void)state;
     static const struct {
         size_t d;
         int64_t draw[5];
@@ -162,9 +159,8 @@ static void known_answers(void **state)
     }
 }
 
-static void what_does_not_fit_is_refused(void **state)
+TEST(what_does_not_fit_is_refused)
 {
-    (void)state;
     const double bad[] = {0, -1, 0x1.0000000000001p48, (double)INFINITY, (double)NAN};
     struct dp_key key;
     struct dp_err err;
@@ -179,13 +175,7 @@ static void what_does_not_fit_is_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(vectors_agree_with_the_formula),
-        cmocka_unit_test(distributions_are_right),
-        cmocka_unit_test(known_answers),
-        cmocka_unit_test(what_does_not_fit_is_refused),
-    };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = all_tests(NULL, NULL);
     mpfr_free_cache();
     return failed;
 }

@@ -91,9 +91,8 @@ static void fill(struct dp_frame *frame, int64_t lap)
     memset(sum, 0, 3 * sizeof *sum);
 }
 
-static void nothing_leaves_before_its_line_is_on_the_disk(void **state)
+TEST(nothing_leaves_before_its_line_is_on_the_disk)
 {
-    (void)state;
     char *argv[] = {"dp-account", "--epsilon", "5", "--delta", "1e-5", "--ledger", disk.path, NULL};
     struct dp_stage *gate;
     struct dp_frame *frame;
@@ -124,8 +123,4 @@ static void nothing_leaves_before_its_line_is_on_the_disk(void **state)
     assert_int_equal(system(command), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_leaves_before_its_line_is_on_the_disk)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

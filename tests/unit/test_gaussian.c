@@ -85,9 +85,8 @@ static double eighth(double a, double *first)
 }
 
 /* The five parts of the proof in math/gaussian.h, for the numbers of each row. 1.01 covers the test's roundings. */
-static void error_bound_is_proved(void **state)
+TEST(error_bound_is_proved)
 {
-    (void)state;
     enum { N = DP_GAUSSIAN_COEFFICIENTS };
     const double u = 0x1p-53, most = 0.5 / DP_GAUSSIAN_PARTS, lebesgue = 2 / M_PI * log(N) + 1;
     double worst = 0;
@@ -157,9 +156,8 @@ static int inverted(const struct dp_key *key, uint64_t index, double scale, int6
 }
 
 /* At 1e13 one draw in seven needs the slow path, at 2^48 all do; at 2^57 it also needs further words. */
-static void slow_path_agrees_with_an_inversion(void **state)
+TEST(slow_path_agrees_with_an_inversion)
 {
-    (void)state;
     const double scales[] = {0.3, 1e6, 1e13, 0x1p48, 0x1p57};
     struct dp_key key;
     dp_key_derive(&key, 1, "inversion", 0);
@@ -179,9 +177,8 @@ static void slow_path_agrees_with_an_inversion(void **state)
 }
 
 /* Decisions in double precision equal the exact comparison, for scales at which the last bits matter. */
-static void fast_path_agrees_with_the_slow_one(void **state)
+TEST(fast_path_agrees_with_the_slow_one)
 {
-    (void)state;
     enum { DRAWS = 4000 };
     static int64_t draw[DRAWS];
     const double scales[] = {0.01, 0.3, 1, 1e3, 1e6, 3e11, 5e12};
@@ -195,9 +192,8 @@ static void fast_path_agrees_with_the_slow_one(void **state)
 }
 
 /* The tail, which is beyond the table: of a million draws, those above 4.3 standard deviations. */
-static void the_tail_is_there(void **state)
+TEST(the_tail_is_there)
 {
-    (void)state;
     enum { DRAWS = 1000000 };
     static int64_t draw[DRAWS];
     struct dp_key key;
@@ -250,9 +246,8 @@ static double chi_square(double scale, double claimed)
 }
 
 /* Fixed seed; the false-alarm rate over seeds is 1e-6 for each scale. Each would detect a scale that is 2 % too small. */
-static void whole_numbers_have_their_probabilities(void **state)
+TEST(whole_numbers_have_their_probabilities)
 {
-    (void)state;
     const double scales[] = {0.3, 1, 2.5, 7, 12.9};
     for (size_t i = 0; i < sizeof scales / sizeof scales[0]; i++) {
         assert_true(chi_square(scales[i], scales[i]) > 1e-6);
@@ -274,9 +269,8 @@ static void *draw_part(void *argument)
     return NULL;
 }
 
-static void threads_and_pieces_do_not_matter(void **state)
+TEST(threads_and_pieces_do_not_matter)
 {
-    (void)state;
     enum { DRAWS = 5000, THREADS = 4 };
     static int64_t whole[DRAWS], parts[DRAWS];
     const size_t cuts[THREADS + 1] = {0, 7, 1234, 3001, DRAWS};
@@ -295,9 +289,8 @@ static void threads_and_pieces_do_not_matter(void **state)
 }
 
 /* Computed by tests/vectors/noise.py: the key 00 01 … 1f, lap 7. */
-static void known_answers(void **state)
+TEST(known_answers)
 {
-    (void)state;
     static const struct {
         double scale;
         int64_t draw[10];
@@ -316,9 +309,8 @@ static void known_answers(void **state)
     }
 }
 
-static void what_is_no_scale_is_refused(void **state)
+TEST(what_is_no_scale_is_refused)
 {
-    (void)state;
     const double bad[] = {0, -1, 0x1.0000000000001p48, (double)INFINITY, (double)NAN};
     struct dp_key key;
     int64_t draw;
@@ -331,17 +323,7 @@ static void what_is_no_scale_is_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(error_bound_is_proved),
-        cmocka_unit_test(slow_path_agrees_with_an_inversion),
-        cmocka_unit_test(fast_path_agrees_with_the_slow_one),
-        cmocka_unit_test(the_tail_is_there),
-        cmocka_unit_test(whole_numbers_have_their_probabilities),
-        cmocka_unit_test(threads_and_pieces_do_not_matter),
-        cmocka_unit_test(known_answers),
-        cmocka_unit_test(what_is_no_scale_is_refused),
-    };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = all_tests(NULL, NULL);
     mpfr_free_cache();
     return failed;
 }

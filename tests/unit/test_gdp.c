@@ -21,9 +21,8 @@ static double multiplier(double epsilon, double delta)
     return z;
 }
 
-static void check_value(void **state)
+TEST(check_value)
 {
-    (void)state;
     /* δ = 1e-3, ε = 1: 2.575 where the classical formula √(2 ln(1.25/δ))/ε has 3.899·… */
     double z = multiplier(1, 1e-3);
     assert_near(z, 2.575, 5e-4 / 2.575);
@@ -31,9 +30,8 @@ static void check_value(void **state)
 }
 
 /* The printed number meets the target; a millionth less does not. */
-static void multipliers_meet_their_target(void **state)
+TEST(multipliers_meet_their_target)
 {
-    (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     for (int i = 0; i < 300; i++) {
         double epsilon = exp(log(1e-2) + log(1e4) * gsl_rng_uniform(rng));
@@ -48,9 +46,8 @@ static void multipliers_meet_their_target(void **state)
     gsl_rng_free(rng);
 }
 
-static void epsilon_solves_for_delta(void **state)
+TEST(epsilon_solves_for_delta)
 {
-    (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     for (int i = 0; i < 300; i++) {
         double mu = exp(log(1e-3) + log(1e5) * gsl_rng_uniform(rng)), delta = exp(log(1e-15) * gsl_rng_uniform(rng));
@@ -66,9 +63,8 @@ static void epsilon_solves_for_delta(void **state)
     assert_true(isinf(dp_gaussian_epsilon(1, 0)) && isinf(dp_gaussian_epsilon(INFINITY, 0.1)));
 }
 
-static void composition(void **state)
+TEST(composition)
 {
-    (void)state;
     const double zs[] = {3, 4};
     const int64_t once[] = {1, 1}, often[] = {9, 160}, never[] = {-1, 1};
     double one = dp_gaussian_mu(zs, once, 2); /* √(1/9 + 1/16) = 5/12 */
@@ -80,13 +76,4 @@ static void composition(void **state)
     assert_true(isinf(dp_gaussian_mu(zs, never, 2)));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(check_value),
-        cmocka_unit_test(multipliers_meet_their_target),
-        cmocka_unit_test(epsilon_solves_for_delta),
-        cmocka_unit_test(composition),
-    };
-    return cmocka_run_group_tests_name("gaussian", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -8,9 +8,8 @@
 
 #include "math/grid.h"
 
-static void grid_is_a_power_of_two(void **state)
+TEST(grid_is_a_power_of_two)
 {
-    (void)state;
     const double bounds[] = {1e-6, 0.01, 0.02, 0.1, 0.5, 1, 3, 1e5};
     for (size_t i = 0; i < sizeof bounds / sizeof bounds[0]; i++) {
         int exponent;
@@ -38,9 +37,8 @@ static void check_bound(const double *zeta, size_t classes, double bound, const 
     free(sum);
 }
 
-static void bound_holds_on_the_grid(void **state)
+TEST(bound_holds_on_the_grid)
 {
-    (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     for (int round = 0; round < 4000; round++) {
         size_t cols = 1 + gsl_rng_uniform_int(rng, 200), classes = 1 + gsl_rng_uniform_int(rng, 10);
@@ -71,11 +69,10 @@ static void bound_holds_on_the_grid(void **state)
 }
 
 /* This also holds if norms and entries differ so much that a row is negligible against the next. */
-static void several_rows_are_clipped_as_each(void **state)
+TEST(several_rows_are_clipped_as_each)
 {
     static const double odd[] = {0, -0.0, 1e-320, 1e308, (double)NAN, (double)INFINITY, -(double)INFINITY};
     const size_t kinds = sizeof odd / sizeof *odd;
-    (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     for (int round = 0; round < 20000; round++) {
         size_t rows = gsl_rng_uniform_int(rng, DP_GRID_ROWS + 1), classes = 1 + gsl_rng_uniform_int(rng, 3);
@@ -101,9 +98,8 @@ static void several_rows_are_clipped_as_each(void **state)
     gsl_rng_free(rng);
 }
 
-static void small_updates_are_left_alone(void **state)
+TEST(small_updates_are_left_alone)
 {
-    (void)state;
     double zeta[2] = {0.25, -0.5};
     float out[2];
     dp_grid_clip(zeta, 2, 1.0, 1.0, 4, out);
@@ -116,9 +112,8 @@ static void small_updates_are_left_alone(void **state)
     assert_near((double)out[0], 0.3, 1e-6);
 }
 
-static void what_is_not_finite_counts_nothing(void **state)
+TEST(what_is_not_finite_counts_nothing)
 {
-    (void)state;
     const double bad[] = {(double)NAN, (double)INFINITY, -(double)INFINITY};
     for (int i = 0; i < 3; i++) {
         double zeta[2] = {bad[i], 1};
@@ -132,9 +127,8 @@ static void what_is_not_finite_counts_nothing(void **state)
 }
 
 /* The sum does not depend on the order of the rows. */
-static void sums_are_exact(void **state)
+TEST(sums_are_exact)
 {
-    (void)state;
     enum { ROWS = 300, COLS = 37 };
     static float x[ROWS][COLS];
     int64_t up[COLS] = {0}, down[COLS] = {0};
@@ -181,18 +175,16 @@ static double kolmogorov(double scale, double claimed, size_t n)
 }
 
 /* Fixed seed; the false-alarm rate over seeds is 1e-6 (sqrt(n) D > 2.69). The mutant has sigma 2 % too small. */
-static void noise_is_gaussian(void **state)
+TEST(noise_is_gaussian)
 {
-    (void)state;
     enum { DRAWS = 400000 };
     assert_true(kolmogorov(1e6, 1e6, DRAWS) < 2.69);
     assert_true(kolmogorov(0.98e6, 1e6, DRAWS) > 2.69);
     assert_true(kolmogorov(1e6, 1.02e6, DRAWS) > 2.69);
 }
 
-static void noise_is_addressed(void **state)
+TEST(noise_is_addressed)
 {
-    (void)state;
     struct dp_key key;
     int64_t whole[1000] = {0}, parts[1000] = {0}, other[1000] = {0};
     dp_key_derive(&key, 3, "test", 1);
@@ -208,9 +200,8 @@ static void noise_is_addressed(void **state)
     assert_true(same < 10);
 }
 
-static void overflow_is_seen(void **state)
+TEST(overflow_is_seen)
 {
-    (void)state;
     struct dp_key key;
     int64_t sum[8];
     dp_key_derive(&key, 3, "test", 1);
@@ -224,9 +215,8 @@ static void overflow_is_seen(void **state)
 }
 
 /* At the largest noise the low bits are as random as the others: 7 bits of 4096 draws, chi-square, false alarms 1e-6. */
-static void low_bits_are_noise(void **state)
+TEST(low_bits_are_noise)
 {
-    (void)state;
     enum { DRAWS = 4096 };
     static int64_t sum[DRAWS];
     struct dp_key key;
@@ -241,19 +231,4 @@ static void low_bits_are_noise(void **state)
     assert_true(gsl_cdf_chisq_Q(chi, 127) > 1e-6);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(grid_is_a_power_of_two),
-        cmocka_unit_test(bound_holds_on_the_grid),
-        cmocka_unit_test(several_rows_are_clipped_as_each),
-        cmocka_unit_test(small_updates_are_left_alone),
-        cmocka_unit_test(what_is_not_finite_counts_nothing),
-        cmocka_unit_test(sums_are_exact),
-        cmocka_unit_test(noise_is_gaussian),
-        cmocka_unit_test(noise_is_addressed),
-        cmocka_unit_test(overflow_is_seen),
-        cmocka_unit_test(low_bits_are_noise),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -103,9 +103,8 @@ static size_t hog_by_definition(const unsigned char *image, int channels, double
     return columns;
 }
 
-static void hog_is_its_definition(void **state)
+TEST(hog_is_its_definition)
 {
-    (void)state;
     unsigned char image[SIDE * SIDE * 3];
     struct dp_err err;
     for (int channels = 1; channels <= 3; channels += 2)
@@ -134,9 +133,8 @@ static void draw(struct dp_image_shape shape, unsigned char *image)
     }
 }
 
-static void scattering_is_its_definition(void **state)
+TEST(scattering_is_its_definition)
 {
-    (void)state;
     static float row[2136];
     struct dp_scatter scatter = {0};
     struct dp_image_shape shape;
@@ -161,9 +159,8 @@ static void scattering_is_its_definition(void **state)
     assert_int_equal(compared, 713);
 }
 
-static void colours_mean_the_same_in_a_mirror(void **state)
+TEST(colours_mean_the_same_in_a_mirror)
 {
-    (void)state;
     static float row[2136], mirrored[2136];
     const struct dp_image_shape shape = {20, 24, 3};
     struct dp_scatter scatter;
@@ -180,9 +177,8 @@ static void colours_mean_the_same_in_a_mirror(void **state)
         assert_near((double)row[k], (double)mirrored[k], 2e-6);
 }
 
-static void shapes_without_features(void **state)
+TEST(shapes_without_features)
 {
-    (void)state;
     static const struct dp_image_shape bad[] = {{27, 28, 1}, {28, 30, 1}, {12, 28, 1}, {28, 44, 1}, {0, 0, 0}, {28, 28, 2}};
     struct dp_hog hog;
     struct dp_err err;
@@ -198,9 +194,8 @@ static void shapes_without_features(void **state)
 }
 
 /* Rows with the covariance A Aᵀ of a known A. */
-static void whitened_rows_have_the_covariance_of_the_formula(void **state)
+TEST(whitened_rows_have_the_covariance_of_the_formula)
 {
-    (void)state;
     enum { COUNT = 333, COLS = 48, ENTRIES = 40 };
     static float rows[COUNT * COLS], kept[COUNT * COLS];
     static double covariance[ENTRIES][ENTRIES];
@@ -239,9 +234,8 @@ static void whitened_rows_have_the_covariance_of_the_formula(void **state)
 }
 
 /* A column that is the sum of all others has a row of L^-1 whose numbers are all alike: the longest, in units of the largest. */
-static void whole_numbers_stay_short(void **state)
+TEST(whole_numbers_stay_short)
 {
-    (void)state;
     enum { COUNT = 200, COLS = 48 };
     static float rows[COUNT * COLS];
     struct dp_whitener w = {0};
@@ -274,9 +268,8 @@ static uint64_t hash(const void *data, size_t size)
 }
 
 /* A model that was trained on rows of this map needs the same rows for new images, in each later version. */
-static void bytes_stay(void **state)
+TEST(bytes_stay)
 {
-    (void)state;
     enum { COUNT = 80, BYTES = SIDE * SIDE, COLUMNS = 761 };
     const struct dp_image_shape shape = {SIDE, SIDE, 1};
     static unsigned char images[COUNT * BYTES];
@@ -323,9 +316,8 @@ static void bytes_stay(void **state)
     free(scratch);
 }
 
-static void bytes_of_scattering_stay(void **state)
+TEST(bytes_of_scattering_stay)
 {
-    (void)state;
     const struct dp_image_shape shape = {16, 20, 1};
     static unsigned char image[320];
     static float rows[20][1424];
@@ -343,27 +335,12 @@ static void bytes_of_scattering_stay(void **state)
     assert_int_equal(hash(rows, sizeof rows), SCATTER_HASH);
 }
 
-static void names_of_maps(void **state)
+TEST(names_of_maps)
 {
-    (void)state;
     assert_int_equal(dp_map_named("hog:v1 28x28 seed 1, unit, bias"), DP_MAP_HOG);
     assert_int_equal(dp_map_named("scatter:v1 28x28 seed 1"), DP_MAP_SCATTER);
     assert_int_equal(dp_map_named("scattering:v1"), DP_MAP_NONE);
     assert_int_equal(dp_map_named(""), DP_MAP_NONE);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hog_is_its_definition),
-        cmocka_unit_test(scattering_is_its_definition),
-        cmocka_unit_test(colours_mean_the_same_in_a_mirror),
-        cmocka_unit_test(shapes_without_features),
-        cmocka_unit_test(whitened_rows_have_the_covariance_of_the_formula),
-        cmocka_unit_test(whole_numbers_stay_short),
-        cmocka_unit_test(bytes_stay),
-        cmocka_unit_test(bytes_of_scattering_stay),
-        cmocka_unit_test(names_of_maps),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

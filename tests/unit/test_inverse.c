@@ -49,9 +49,8 @@ static void check(size_t d)
     free(inverse);
 }
 
-static void products_are_the_unit_matrix(void **state)
+TEST(products_are_the_unit_matrix)
 {
-    (void)state;
     for (size_t d = 1; d <= MOST; d += 7) {
         fill(d);
         check(d);
@@ -66,9 +65,8 @@ static void products_are_the_unit_matrix(void **state)
     }
 }
 
-static void nearly_singular_matrices_have_none(void **state)
+TEST(nearly_singular_matrices_have_none)
 {
-    (void)state;
     fill(20);
     memcpy(m + 20 * 7, m + 20 * 11, 20 * sizeof *m);
     assert_null(dp_inverse(m, 20));
@@ -83,11 +81,4 @@ static void nearly_singular_matrices_have_none(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(products_are_the_unit_matrix),
-        cmocka_unit_test(nearly_singular_matrices_have_none),
-    };
-    return cmocka_run_group_tests(tests, setup, NULL);
-}
+TESTS(setup, NULL)

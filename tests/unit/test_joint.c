@@ -38,9 +38,8 @@ static double product_pair(double q, double z, double epsilon, double power)
     return log1p(sum * step / sqrt(2 * M_PI));
 }
 
-static void formulas_summed_plainly(void **state)
+TEST(formulas_summed_plainly)
 {
-    (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     for (int i = 0; i < 300; i++) {
         double q = exp(log(1e-3) * gsl_rng_uniform(rng)), r[41], general, symmetric;
@@ -90,9 +89,8 @@ static double divergence(const double *p, const double *q, int n, double order)
 }
 
 /* Pairs of distributions of which only the curve is known, in both directions. */
-static void any_two_distributions(void **state)
+TEST(any_two_distributions)
 {
-    (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     double closest = 0;
     for (int i = 0; i < 3000; i++) {
@@ -122,9 +120,8 @@ static void any_two_distributions(void **state)
     gsl_rng_free(rng);
 }
 
-static void product_pairs_by_integration(void **state)
+TEST(product_pairs_by_integration)
 {
-    (void)state;
     const double cases[][3] = {{0.1, 2, 1}, {0.01, 1, 1}, {0.3, 4, 0.2}, {0.001, 0.7, 3}};
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
         double q = cases[k][0], z = cases[k][1], epsilon = cases[k][2], curve[LARGEST + 1] = {0};
@@ -142,9 +139,8 @@ static void product_pairs_by_integration(void **state)
     }
 }
 
-static void a_gaussian_is_the_sampled_gaussian(void **state)
+TEST(a_gaussian_is_the_sampled_gaussian)
 {
-    (void)state;
     double curve[LARGEST + 1] = {0}, ours[N], theirs[N];
     add_curves(1.5, 0, curve);
     dp_rdp_sampled_symmetric(0.02, curve, LARGEST, dp_rdp_orders, N, ours);
@@ -169,9 +165,8 @@ static double epsilon_of(double laps, const double *r)
 
 /* A Gaussian and a 1-DP mechanism on one batch: the exact privacy loss distribution of the product pair has ε = 6.41 and 3.30;
    composing the amplified pairs as if their batches were independent gives only 5.41 and 2.27. */
-static void same_batch_costs_more_than_two_batches(void **state)
+TEST(same_batch_costs_more_than_two_batches)
 {
-    (void)state;
     const double cases[][5] = {{0.1, 2, 100, 6.41, 5.41}, {0.01, 1, 1000, 3.30, 2.27}};
     for (int k = 0; k < 2; k++) {
         double q = cases[k][0], z = cases[k][1], laps = cases[k][2], truth = cases[k][3];
@@ -192,9 +187,8 @@ static void same_batch_costs_more_than_two_batches(void **state)
     }
 }
 
-static void edges(void **state)
+TEST(edges)
 {
-    (void)state;
     const double curve[] = {NAN, NAN, 0.5, 0.75, 1}, orders[] = {2, 3, 4, 3.5, 4.5, 1.5};
     double r[6];
     dp_rdp_sampled(1, curve, 4, orders, 6, r);
@@ -219,9 +213,8 @@ static void edges(void **state)
     assert_true(dp_gaussian_joint(bad, 2) == 0 && isinf(dp_gaussian_joint(bad, 0)));
 }
 
-static void orders_of_thousands_of_queries(void **state)
+TEST(orders_of_thousands_of_queries)
 {
-    (void)state;
     static double curve[8193];
     double r[N];
     for (int l = 2; l <= 8192; l++)
@@ -230,16 +223,4 @@ static void orders_of_thousands_of_queries(void **state)
     assert_true(r[N - 1] <= curve[8192] * (1 + 1e-12));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(formulas_summed_plainly),
-        cmocka_unit_test(any_two_distributions),
-        cmocka_unit_test(product_pairs_by_integration),
-        cmocka_unit_test(a_gaussian_is_the_sampled_gaussian),
-        cmocka_unit_test(same_batch_costs_more_than_two_batches),
-        cmocka_unit_test(edges),
-        cmocka_unit_test(orders_of_thousands_of_queries),
-    };
-    return cmocka_run_group_tests_name("joint", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

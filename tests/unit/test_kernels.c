@@ -54,9 +54,8 @@ static void *before_nothing(size_t bytes)
 }
 
 /* Rows and weights end before unreadable memory; the rows to prefetch are not memory at all. */
-static void sums_are_those_of_the_definition(void **state)
+TEST(sums_are_those_of_the_definition)
 {
-    (void)state;
     enum { COLS = 150 };
     float *x = before_nothing(DP_ROWS * COLS * sizeof *x);
     double *w = before_nothing(COLS * sizeof *w), dot[DP_ROWS], norm2[DP_ROWS], wide[COLS];
@@ -108,9 +107,8 @@ static int64_t term(float a, float x, double grid)
 }
 
 /* Sums of more rows than the lanes hold, of every shape, in blocks of any size. */
-static void sums_are_exact(void **state)
+TEST(sums_are_exact)
 {
-    (void)state;
     enum { MOST = 200, OUTPUTS = 5, ROWS = 2500 };
     static const size_t outputs_of[] = {1, 3, OUTPUTS}, cols_of[] = {1, 9, 16, 90, 127, 128, 129, MOST};
     static float x[ROWS][MOST], a[ROWS * OUTPUTS];
@@ -154,9 +152,8 @@ static void sums_are_exact(void **state)
 }
 
 /* The largest term that a bound allows, with both signs, in more rows than 32 bits hold. */
-static void tallies_do_not_overflow(void **state)
+TEST(tallies_do_not_overflow)
 {
-    (void)state;
     enum { COLS = 20, BLOCKS = 1000 };
     float x[COLS], a[2 * DP_ROWS];
     int64_t sum[2 * COLS] = {0};
@@ -184,9 +181,8 @@ static void tallies_do_not_overflow(void **state)
 
 /* (1 + 2^-23)(1 − 2^-23) is below 1, and 1 to the nearest float. If a coefficient over the grid is not a float, the product is
    computed in double. Afterwards the rounding mode is the caller's again. */
-static void products_are_truncated(void **state)
+TEST(products_are_truncated)
 {
-    (void)state;
     enum { COLS = 40 };
     float x[COLS], a[2] = {0x1.000002p0f, -0x1.000002p0f};
     struct dp_row rows[2] = {dp_row_dense(x, COLS), dp_row_dense(x, COLS)};
@@ -220,14 +216,8 @@ static void products_are_truncated(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_are_those_of_the_definition),
-        cmocka_unit_test(sums_are_exact),
-        cmocka_unit_test(tallies_do_not_overflow),
-        cmocka_unit_test(products_are_truncated),
-    };
     rng = gsl_rng_alloc(gsl_rng_mt19937);
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = all_tests(NULL, NULL);
     gsl_rng_free(rng);
     return failed;
 }

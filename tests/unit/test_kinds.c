@@ -42,9 +42,8 @@ static void is_just_above(double value, double expected)
         assert_true(value >= expected && value <= expected * (1 + 1e-14));
 }
 
-static void every_kind_has_its_costs(void **state)
+TEST(every_kind_has_its_costs)
 {
-    (void)state;
     unsigned seen = 1u << DP_QUERY_NONE;
     for (int i = 0; i < ROWS; i++) {
         is_just_above(dp_kind_epsilon(&rows[i].query), rows[i].epsilon);
@@ -55,9 +54,8 @@ static void every_kind_has_its_costs(void **state)
 }
 
 /* No order costs more than the epsilon, nor more than ρα. */
-static void curves_are_below_what_bounds_them(void **state)
+TEST(curves_are_below_what_bounds_them)
 {
-    (void)state;
     for (int i = 0; i < ROWS; i++) {
         double r[DP_RDP_ORDER_COUNT], e = dp_kind_epsilon(&rows[i].query), rho = dp_kind_rho(&rows[i].query);
         struct dp_err err = {0};
@@ -73,9 +71,8 @@ static void curves_are_below_what_bounds_them(void **state)
 }
 
 /* Searches whose noise is on the grid of their losses cost the figures of a reference computation. */
-static void a_search_has_its_reference_figures(void **state)
+TEST(a_search_has_its_reference_figures)
 {
-    (void)state;
     const struct dp_query laplace = {.kind = DP_QUERY_SPARSE_LAPLACE, .epsilon = 0.5, .query_epsilon = 0.25, .most = 30};
     const struct dp_query gaussian = {.kind = DP_QUERY_SPARSE_GAUSSIAN, .rho = 0.1, .most = 30};
     const double order[] = {2, 8};
@@ -90,9 +87,8 @@ static void a_search_has_its_reference_figures(void **state)
 }
 
 /* Discrete noise costs the most if the sensitivity is one step of its grid, and nothing excludes that. */
-static void noise_on_a_coarse_grid(void **state)
+TEST(noise_on_a_coarse_grid)
 {
-    (void)state;
     const struct dp_query query = {.kind = DP_QUERY_DISCRETE_LAPLACE, .multiplier = 5};
     double charged[DP_RDP_ORDER_COUNT], cost[DP_RDP_ORDER_COUNT];
     struct dp_err err = {0};
@@ -113,9 +109,8 @@ static struct dp_answer ask(const struct dp_query *query, enum dp_sampling sampl
 }
 
 /* There is a lower bound only if the pair is the query's own. */
-static void what_stands_in_has_no_lower_bound(void **state)
+TEST(what_stands_in_has_no_lower_bound)
 {
-    (void)state;
     for (int i = 0; i < ROWS; i++) {
         if (dp_query_is_statement(rows[i].query.kind) || rows[i].query.kind == DP_QUERY_CORRELATED)
             continue;
@@ -127,9 +122,8 @@ static void what_stands_in_has_no_lower_bound(void **state)
 }
 
 /* A row exchanged for another on a sample: every pure query is covered, by its sampled epsilon. */
-static void whatever_is_pure_may_be_exchanged(void **state)
+TEST(whatever_is_pure_may_be_exchanged)
 {
-    (void)state;
     for (int i = 0; i < ROWS; i++) {
         const double e = rows[i].epsilon;
         struct dp_event event = {.sampling = DP_SAMPLING_SUBSTITUTED, .rate = 0.1, .queries = 1, .query = {rows[i].query}};
@@ -145,9 +139,8 @@ static void whatever_is_pure_may_be_exchanged(void **state)
 }
 
 /* A threshold has the δ of its Gaussian and of its names, by itself and next to other charges. */
-static void names_cost_delta(void **state)
+TEST(names_cost_delta)
 {
-    (void)state;
     const struct dp_query named = {.kind = DP_QUERY_GAUSSIAN_THRESHOLD, .multiplier = 20, .named_delta = 5e-7};
     const struct dp_query plain = {.kind = DP_QUERY_GAUSSIAN, .multiplier = 20};
     struct dp_charge charge[2] = {{{.sampling = DP_SAMPLING_NONE, .rate = 1, .queries = 1, .query = {named}}, 1},
@@ -196,9 +189,8 @@ static double gaussian_delta(double epsilon, double mu)
 
 /* A statement of (ε, δ) is randomised response of ε, except with probability δ. One costs what it states; two add up; with
  * a Gaussian of μ, by hand, δ(e) = δ + p δ_μ(e − ε) + (1 − p) δ_μ(e + ε), p = e^ε / (1 + e^ε). */
-static void statements_cost_what_they_state(void **state)
+TEST(statements_cost_what_they_state)
 {
-    (void)state;
     struct dp_charge charge[3] = {once(DP_QUERY_STATED, 0.5, 1e-6), once(DP_QUERY_STATED, 0.25, 2e-6)};
     const struct dp_charges two = {.count = 2, .charge = charge};
     struct dp_answer delta;
@@ -222,9 +214,8 @@ static void statements_cost_what_they_state(void **state)
 
 /* The curve αρ is the curve of a Gaussian with ρ = 1/(2σ²). Where only its ρ is known, a run with it costs at least
  * as much as where its noise is known, and little more. */
-static void a_stated_rho_is_above_its_gaussian(void **state)
+TEST(a_stated_rho_is_above_its_gaussian)
 {
-    (void)state;
     for (int i = 0; i < 4; i++) {
         const double sigma = 2 + 3 * i, z = 1.5 + 2 * i, delta = pow(10, -4 - i);
         struct dp_charge charge[2] = {once(DP_QUERY_GAUSSIAN, sigma, 0),
@@ -238,9 +229,8 @@ static void a_stated_rho_is_above_its_gaussian(void **state)
 }
 
 /* Nothing is known of a sample, and nothing of what else was asked of it. */
-static void statements_are_not_sampled(void **state)
+TEST(statements_are_not_sampled)
 {
-    (void)state;
     struct dp_charge charge = once(DP_QUERY_ZCDP, 0.1, 0);
     struct dp_err err = {0};
     assert_int_equal(dp_event_check(&charge.event, &err), DP_OK);
@@ -252,14 +242,4 @@ static void statements_are_not_sampled(void **state)
     assert_int_equal(dp_event_check(&charge.event, &err), DP_E_RUN);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kind_has_its_costs),           cmocka_unit_test(curves_are_below_what_bounds_them),
-        cmocka_unit_test(a_search_has_its_reference_figures), cmocka_unit_test(names_cost_delta),
-        cmocka_unit_test(statements_cost_what_they_state),    cmocka_unit_test(a_stated_rho_is_above_its_gaussian),
-        cmocka_unit_test(statements_are_not_sampled),         cmocka_unit_test(noise_on_a_coarse_grid),
-        cmocka_unit_test(what_stands_in_has_no_lower_bound),  cmocka_unit_test(whatever_is_pure_may_be_exchanged),
-    };
-    return cmocka_run_group_tests_name("kinds", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

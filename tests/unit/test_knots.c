@@ -28,9 +28,8 @@ static const char many[] = "{\"name\": \"a\", \"type\": \"numeric\", \"bounds\":
                            "{\"name\": \"e\", \"type\": \"numeric\", \"bounds\": [2, 3]}";
 
 /* Rows with numbers within the bounds and beyond, zeros that are left out, missing numbers and null records. */
-static void one_row_moves_the_counts_by_at_most_the_sensitivity(void **state)
+TEST(one_row_moves_the_counts_by_at_most_the_sensitivity)
 {
-    (void)state;
     struct dp_schema s;
     struct dp_knots k = {0};
     double most = 0;
@@ -63,9 +62,8 @@ static void one_row_moves_the_counts_by_at_most_the_sensitivity(void **state)
     dp_schema_free(&s);
 }
 
-static void the_budget_says_how_many_cells(void **state)
+TEST(the_budget_says_how_many_cells)
 {
-    (void)state;
     assert_int_equal(dp_knots_choose(799, 100), 0);
     assert_int_equal(dp_knots_choose(800, 100), 16);
     assert_int_equal(dp_knots_choose(1599, 100), 16);
@@ -75,9 +73,8 @@ static void the_budget_says_how_many_cells(void **state)
 }
 
 /* Merged cells have the numbers between the edges of the wider cells. */
-static void cells_are_added_up(void **state)
+TEST(cells_are_added_up)
 {
-    (void)state;
     struct dp_schema s;
     struct dp_knots k = {0};
     int64_t expected[32] = {0};
@@ -129,9 +126,8 @@ static void check_line(char *line)
     dp_schema_free(&s);
 }
 
-static void knots_are_those_of_the_formulas(void **state)
+TEST(knots_are_those_of_the_formulas)
 {
-    (void)state;
     char line[1000];
     int lines = 0;
     FILE *file = fopen("tests/vectors/knots.tsv", "r");
@@ -142,13 +138,4 @@ static void knots_are_those_of_the_formulas(void **state)
     assert_int_equal(lines, 36);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_row_moves_the_counts_by_at_most_the_sensitivity),
-        cmocka_unit_test(the_budget_says_how_many_cells),
-        cmocka_unit_test(cells_are_added_up),
-        cmocka_unit_test(knots_are_those_of_the_formulas),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

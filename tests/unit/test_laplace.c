@@ -49,9 +49,8 @@ static int by_powers(const struct dp_key *key, uint64_t index, double scale, int
 }
 
 /* At 2^48 some V are so small that their first word does not decide the draw. */
-static void draws_agree_with_powers(void **state)
+TEST(draws_agree_with_powers)
 {
-    (void)state;
     enum { DRAWS = 50, SEARCHED = 1 << 20 };
     static uint64_t word[SEARCHED];
     const double scales[] = {0.01, 0.7, 1e3, 1e6, 0x1p48};
@@ -79,9 +78,8 @@ static void draws_agree_with_powers(void **state)
 }
 
 /* This also holds near the limits of double precision, where it decides some draws and not others. */
-static void the_fast_path_is_the_slow_one(void **state)
+TEST(the_fast_path_is_the_slow_one)
 {
-    (void)state;
     enum { DRAWS = 2000 };
     static int64_t draw[DRAWS];
     const double scales[] = {1e-300, 0.01, 0.7, 5, 1e3, 3e6, 1e9, 0x1p36, 1e12, 2e13, 0x1p45, 0x1p48};
@@ -95,9 +93,8 @@ static void the_fast_path_is_the_slow_one(void **state)
 }
 
 /* y / scale in double precision, as in dp_laplace_draw, against MPFR: the error is at most a fifth of the bound. */
-static void the_error_of_the_fast_path_is_as_proved(void **state)
+TEST(the_error_of_the_fast_path_is_as_proved)
 {
-    (void)state;
     const double scales[] = {1e-3, 0.3, 1, 2, 10, 1e3, 1e6, 1e12};
     struct dp_key key;
     double worst = 0;
@@ -130,9 +127,8 @@ static void the_error_of_the_fast_path_is_as_proved(void **state)
 
 /* Compares whole numbers with their probabilities by chi-square; the seed is fixed, and the false-alarm rate over seeds is 1e-6
    for each scale. */
-static void whole_numbers_have_their_probabilities(void **state)
+TEST(whole_numbers_have_their_probabilities)
 {
-    (void)state;
     enum { DRAWS = 60000, HALF = 100 };
     static int64_t draw[DRAWS];
     const double scales[] = {0.5, 3, 10};
@@ -177,17 +173,15 @@ static double mean_size(double scale, double claimed)
 }
 
 /* Fixed seed; false-alarm rate over seeds 1e-6 (4.89 standard errors). A scale 2 % too small would be detected. */
-static void the_scale_is_right(void **state)
+TEST(the_scale_is_right)
 {
-    (void)state;
     assert_true(fabs(mean_size(50, 50)) < 4.89);
     assert_true(fabs(mean_size(49, 50)) > 4.89);
 }
 
 /* Computed by tests/vectors/noise.py: the key 00 01 … 1f, lap 7. */
-static void known_answers(void **state)
+TEST(known_answers)
 {
-    (void)state;
     static const struct {
         double scale;
         int64_t draw[10];
@@ -207,9 +201,8 @@ static void known_answers(void **state)
     }
 }
 
-static void what_is_no_scale_is_refused(void **state)
+TEST(what_is_no_scale_is_refused)
 {
-    (void)state;
     const double bad[] = {0, -1, 0x1.0000000000001p48, (double)INFINITY, (double)NAN};
     struct dp_key key;
     int64_t draw;
@@ -222,16 +215,7 @@ static void what_is_no_scale_is_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(draws_agree_with_powers),
-        cmocka_unit_test(whole_numbers_have_their_probabilities),
-        cmocka_unit_test(the_scale_is_right),
-        cmocka_unit_test(known_answers),
-        cmocka_unit_test(what_is_no_scale_is_refused),
-        cmocka_unit_test(the_fast_path_is_the_slow_one),
-        cmocka_unit_test(the_error_of_the_fast_path_is_as_proved),
-    };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = all_tests(NULL, NULL);
     mpfr_free_cache();
     return failed;
 }

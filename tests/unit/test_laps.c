@@ -28,9 +28,8 @@ static void means(const char *text, const char *kinds)
     dp_laps_free(&laps);
 }
 
-static void plans(void **state)
+TEST(plans)
 {
-    (void)state;
     means("moments 1, gradient 5", "mggggg");
     means("gradient", "g");
     means("  a3 2 ,b-b\t,\na3", "aaba");
@@ -44,9 +43,8 @@ static void plans(void **state)
     means("a2", "a");
 }
 
-static void long_plans_are_short(void **state)
+TEST(long_plans_are_short)
 {
-    (void)state;
     struct dp_laps laps = {0};
     struct dp_err err = {0};
     assert_int_equal(dp_laps_parse(&laps, "moments, (gradient 1000000) 1000000", &err), DP_OK);
@@ -60,9 +58,8 @@ static void long_plans_are_short(void **state)
     dp_laps_free(&laps);
 }
 
-static void refused(void **state)
+TEST(refused)
 {
-    (void)state;
     static const char *const bad[][2] = {
         {"", "the plan ends where a kind of lap is expected"},
         {"a,", "the plan ends where a kind of lap is expected"},
@@ -99,12 +96,4 @@ static void refused(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plans),
-        cmocka_unit_test(long_plans_are_short),
-        cmocka_unit_test(refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

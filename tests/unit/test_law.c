@@ -150,9 +150,8 @@ static struct dp_event event_of(enum dp_sampling sampling, const struct dp_query
     return event;
 }
 
-static void of_every_sampler_and_kind(void **state)
+TEST(of_every_sampler_and_kind)
 {
-    (void)state;
     struct dp_err err = {0};
     int asked = 0;
     for (int s = 0; s < DP_SAMPLING_COUNT; s++)
@@ -175,9 +174,8 @@ static void of_every_sampler_and_kind(void **state)
     assert_int_equal(asked, 75);
 }
 
-static void of_several_events_and_filters(void **state)
+TEST(of_several_events_and_filters)
 {
-    (void)state;
     struct dp_err err = {0};
     struct dp_query z6 = query_of(DP_QUERY_GAUSSIAN), pure = query_of(DP_QUERY_PURE);
     struct dp_event first = event_of(DP_SAMPLING_SHUFFLED, &z6), second, third = event_of(DP_SAMPLING_POISSON, &z6);
@@ -197,9 +195,8 @@ static void of_several_events_and_filters(void **state)
 }
 
 /* Settings of different cost, each of which ends within an epoch. */
-static void of_every_law_of_trials(void **state)
+TEST(of_every_law_of_trials)
 {
-    (void)state;
     static const char *const laws[] = {"poisson:3", "geometric:0.3", "logarithmic:0.3", "negative-binomial:2:0.3"};
     struct dp_err err = {0};
     struct dp_query query = query_of(DP_QUERY_GAUSSIAN);
@@ -226,9 +223,8 @@ static void of_every_law_of_trials(void **state)
 
 /* Every setting once: separate runs become one run of the ledger. Ten runs that end within an epoch are ten epochs, even if the
    ledger counts them together; a close line that counts five of them is refused. */
-static void of_runs_that_are_counted_together(void **state)
+TEST(of_runs_that_are_counted_together)
 {
-    (void)state;
     struct dp_err err = {0};
     struct dp_query query = query_of(DP_QUERY_GAUSSIAN);
     struct dp_event event = event_of(DP_SAMPLING_SHUFFLED, &query), other;
@@ -270,9 +266,8 @@ static void of_runs_that_are_counted_together(void **state)
 }
 
 /* The delta is the delta of the run. */
-static void of_delta(void **state)
+TEST(of_delta)
 {
-    (void)state;
     struct dp_err err = {0};
     struct dp_query query = query_of(DP_QUERY_GAUSSIAN);
     struct dp_event event = event_of(DP_SAMPLING_NONE, &query);
@@ -325,9 +320,8 @@ static struct dp_ledger *planned(const struct dp_event *event, int64_t laps)
 
 /* A run that ended before its plan is stated at the plan, a run without a plan at one order. Neither is stated at its released
    laps. */
-static void of_runs_that_were_stopped(void **state)
+TEST(of_runs_that_were_stopped)
 {
-    (void)state;
     struct dp_err err = {0};
     struct dp_query query = query_of(DP_QUERY_GAUSSIAN);
     struct dp_event event = event_of(DP_SAMPLING_POISSON, &query);
@@ -378,15 +372,4 @@ static void of_runs_that_were_stopped(void **state)
     dp_ledger_free(ledger);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(of_every_sampler_and_kind),
-        cmocka_unit_test(of_several_events_and_filters),
-        cmocka_unit_test(of_every_law_of_trials),
-        cmocka_unit_test(of_runs_that_are_counted_together),
-        cmocka_unit_test(of_delta),
-        cmocka_unit_test(of_runs_that_were_stopped),
-    };
-    return cmocka_run_group_tests(tests, enter, leave);
-}
+TESTS(enter, leave)

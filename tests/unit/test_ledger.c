@@ -247,9 +247,8 @@ static void assert_refused(const char *path, enum dp_status status, const char *
 /* --- the chain ----------------------------------------------------------------------------------------------------- */
 
 /* The hash as documented in dp-ledger(5), computed from the bytes. */
-static void the_chain_is_as_documented(void **state)
+TEST_IN(the_chain_is_as_documented, fresh, NULL)
 {
-    (void)state;
     char bytes[8192], prev[65], hash[65];
     unsigned char binary[32];
     struct dp_event event = poisson(0.01, 1.1);
@@ -288,9 +287,8 @@ static void the_chain_is_as_documented(void **state)
     assert_int_equal(st.st_mode & 0777, 0600);
 }
 
-static void every_flipped_bit_is_found(void **state)
+TEST_IN(every_flipped_bit_is_found, fresh, NULL)
 {
-    (void)state;
     char bytes[8192];
     size_t length = three_lines(bytes, sizeof bytes);
     for (size_t at = 0; at < length; at++)
@@ -321,9 +319,8 @@ static void every_flipped_bit_is_found(void **state)
     assert_memory_equal(again, bytes, length);
 }
 
-static void lines_cannot_be_moved(void **state)
+TEST_IN(lines_cannot_be_moved, fresh, NULL)
 {
-    (void)state;
     char bytes[8192], other[8192];
     size_t length = three_lines(bytes, sizeof bytes);
     size_t one = (size_t)((char *)memchr(bytes, '\n', length) - bytes) + 1;
@@ -362,9 +359,8 @@ static void lines_cannot_be_moved(void **state)
 }
 
 /* Lines with correct hashes and impossible content. */
-static void a_line_must_add_up(void **state)
+TEST_IN(a_line_must_add_up, fresh, NULL)
 {
-    (void)state;
     static const char id[] = "00112233445566778899aabbccddeeff";
 #define OPEN                                                                                                                   \
     "{\"kind\":\"open\",\"run\":\"%s\",\"data\":\"d\",\"rows\":9,\"adjacency\":\"null-record\",\"epsilon\":1,"                 \
@@ -494,9 +490,8 @@ static void a_line_must_add_up(void **state)
 
 /* A run is killed when 7 of its laps are paid for, 3 of them before its checkpoint. After it is resumed, those 7 stay spent. No
    writer refunds one of them, and a ledger with such a refund and correct hashes is refused. */
-static void what_may_be_out_is_not_given_back(void **state)
+TEST_IN(what_may_be_out_is_not_given_back, fresh, NULL)
 {
-    (void)state;
     static const char *const names[] = {"00112233445566778899aabbccddeeff", "11112233445566778899aabbccddeeff"};
     for (int refund = 3; refund <= 4; refund++) {
         struct dp_ledger_book book = {.path = PATH};
@@ -573,9 +568,8 @@ static int64_t stated_format(const char *path, int seq)
     return format;
 }
 
-static void a_new_ledger_states_its_format_once(void **state)
+TEST_IN(a_new_ledger_states_its_format_once, fresh, NULL)
 {
-    (void)state;
     char bytes[8192];
     three_lines(bytes, sizeof bytes);
     assert_int_equal(stated_format(PATH, 1), DP_LEDGER_FORMAT);
@@ -584,9 +578,8 @@ static void a_new_ledger_states_its_format_once(void **state)
 }
 
 /* Lines of 0.1 state no format. */
-static void an_older_ledger_goes_on_in_the_newer_format(void **state)
+TEST_IN(an_older_ledger_goes_on_in_the_newer_format, fresh, NULL)
 {
-    (void)state;
     char bytes[8192], hash[DP_LEDGER_HASH + 1];
     memset(hash, '0', DP_LEDGER_HASH);
     hash[DP_LEDGER_HASH] = '\0';
@@ -600,9 +593,8 @@ static void an_older_ledger_goes_on_in_the_newer_format(void **state)
 }
 
 /* In format 2 a run reserved its laps in pieces, and had been admitted with its plan. Forty laps of 1/4 fit at order 2. */
-static void an_older_run_that_is_going_keeps_its_plan(void **state)
+TEST_IN(an_older_run_that_is_going_keeps_its_plan, fresh, NULL)
 {
-    (void)state;
     char bytes[8192], hash[DP_LEDGER_HASH + 1];
     static const char *const lines[] = {
         "{\"kind\":\"budget\",\"population\":\"d\",\"adjacency\":\"null-record\",\"epsilon\":9.40685,\"delta\":0.5,"
@@ -628,9 +620,8 @@ static void an_older_run_that_is_going_keeps_its_plan(void **state)
     dp_ledger_free(ledger);
 }
 
-static void a_newer_format_is_refused(void **state)
+TEST_IN(a_newer_format_is_refused, fresh, NULL)
 {
-    (void)state;
     static const struct {
         const char *line[2], *sentence; /* the last line is at fault */
     } cases[] = {
@@ -661,9 +652,8 @@ static void a_newer_format_is_refused(void **state)
 
 /* --- torn lines ---------------------------------------------------------------------------------------------------- */
 
-static void a_torn_line_is_cut_off_wherever_it_tore(void **state)
+TEST_IN(a_torn_line_is_cut_off_wherever_it_tore, fresh, NULL)
 {
-    (void)state;
     char bytes[8192];
     size_t length = three_lines(bytes, sizeof bytes), from = length - 1;
     while (bytes[from - 1] != '\n')
@@ -686,9 +676,8 @@ static void a_torn_line_is_cut_off_wherever_it_tore(void **state)
     assert_int_equal(lines_of(PATH), 3);
 }
 
-static void what_is_no_ledger_is_not_cut_off(void **state)
+TEST_IN(what_is_no_ledger_is_not_cut_off, fresh, NULL)
 {
-    (void)state;
     char again[100];
     static const char sentence[] =
         "line 1 of the ledger test.ledger was edited or damaged: it is not a line of a ledger (is this file a ledger?)";
@@ -702,9 +691,8 @@ static void what_is_no_ledger_is_not_cut_off(void **state)
 
 /* --- older states -------------------------------------------------------------------------------------------------- */
 
-static void a_running_writer_sees_what_was_done_to_the_file(void **state)
+TEST_IN(a_running_writer_sees_what_was_done_to_the_file, fresh, NULL)
 {
-    (void)state;
     char bytes[8192];
     struct dp_event event = poisson(0.01, 1.1);
     static const char *const sentences[] = {
@@ -740,9 +728,8 @@ static void a_running_writer_sees_what_was_done_to_the_file(void **state)
     }
 }
 
-static void a_mark_finds_an_older_state(void **state)
+TEST_IN(a_mark_finds_an_older_state, fresh, NULL)
 {
-    (void)state;
     char bytes[8192], mark[DP_LEDGER_MARK], first[DP_LEDGER_MARK];
     struct dp_event event = poisson(0.01, 1.1);
     struct dp_err err = {0};
@@ -798,9 +785,8 @@ static void a_mark_finds_an_older_state(void **state)
     "it, or write into it what dp-info --get ledger prints for the newest model"
 
 /* An old copy is restored between two runs: no run sees this happen, but the mark file shows it. */
-static void a_copy_put_back_between_runs_is_found(void **state)
+TEST_IN(a_copy_put_back_between_runs_is_found, fresh, NULL)
 {
-    (void)state;
     char bytes[8192], sentence[400];
     struct dp_event event = poisson(0.01, 1.1);
     struct dp_err err = {0};
@@ -862,9 +848,8 @@ static void a_copy_put_back_between_runs_is_found(void **state)
 
 /* --- several writers ------------------------------------------------------------------------------------------------ */
 
-static void writers_take_turns(void **state)
+TEST_IN(writers_take_turns, fresh, NULL)
 {
-    (void)state;
     enum { WRITERS = 4, LINES = 50 };
     pid_t child[WRITERS];
     for (int w = 0; w < WRITERS; w++)
@@ -896,9 +881,8 @@ static void writers_take_turns(void **state)
 
 /* --- payments -------------------------------------------------------------------------------------------------------- */
 
-static void only_a_clean_end_gives_back(void **state)
+TEST_IN(only_a_clean_end_gives_back, fresh, NULL)
 {
-    (void)state;
     struct dp_event event = poisson(0.01, 1.1), other = poisson(0.02, 1.1), shuffled;
     struct dp_err err = {0};
     struct dp_charges used = {0};
@@ -952,9 +936,8 @@ static void only_a_clean_end_gives_back(void **state)
 
 /* Order 2 and z = 2: each lap costs exactly 1/4. The penalty at delta = 1/2 is ln(1/2) − ln(1/2) − ln 2 = −ln 2, so that
    epsilon = 10.1 − ln 2 has room for 10.1: forty laps, and not for forty-one. */
-static void a_budget_holds_for_all_runs_together(void **state)
+TEST_IN(a_budget_holds_for_all_runs_together, fresh, NULL)
 {
-    (void)state;
     struct dp_ledger_budget budget = {.population = run.data,
                                       .adjacency = "null-record",
                                       .epsilon = 10.1 - M_LN2,
@@ -1000,9 +983,8 @@ static void a_budget_holds_for_all_runs_together(void **state)
 }
 
 /* Epochs of 10 laps cost 1/4 each, for any chunks of reservations. */
-static void shuffled_epochs_are_paid_once(void **state)
+TEST_IN(shuffled_epochs_are_paid_once, fresh, NULL)
 {
-    (void)state;
     struct dp_ledger_budget budget = {.population = run.data,
                                       .adjacency = "null-record",
                                       .epsilon = 1.1 - M_LN2,
@@ -1022,9 +1004,8 @@ static void shuffled_epochs_are_paid_once(void **state)
 }
 
 /* The budget belongs to the people: another import of their table, or another name for it, has spent it as well. */
-static void a_budget_is_of_a_population(void **state)
+TEST_IN(a_budget_is_of_a_population, fresh, NULL)
 {
-    (void)state;
     struct dp_ledger_budget budget = {.population = "adult",
                                       .data = "aaaa",
                                       .adjacency = "null-record",
@@ -1078,7 +1059,7 @@ static void a_budget_is_of_a_population(void **state)
 
 /* A population has a budget for 40 laps, and a data set one for 4 laps. Then the first run shows that both are about the same
    people: the tighter budget binds too, in any order and with any lines between them. */
-static void two_budgets_of_the_same_people_bind_both(void **state)
+TEST_IN(two_budgets_of_the_same_people_bind_both, fresh, NULL)
 {
     for (int first = 0; first < 2; first++) {
         fresh(state);
@@ -1107,9 +1088,8 @@ static void two_budgets_of_the_same_people_bind_both(void **state)
 
 /* Orders 2 and 8 with z = 2: a lap costs 1/4 and 1. Half of delta = 1/2 each: penalties ln(1/2) + ln(4/2) = 0 and ln(7/8) +
    ln(4/8)/7 = -0.23255. A lap may run while one of them has room. */
-static void one_order_with_room_is_enough(void **state)
+TEST_IN(one_order_with_room_is_enough, fresh, NULL)
 {
-    (void)state;
     struct dp_ledger_budget budget = {.population = "p",
                                       .adjacency = "null-record",
                                       .epsilon = 10.1,
@@ -1156,9 +1136,8 @@ static void one_order_with_room_is_enough(void **state)
 
 /* The budget affords 40 laps. Another run has reserved 10 when a partial run begins: the partial run gets 30, even if the other
    run does not use its laps. Otherwise the other run, which may have seen its releases, would decide when it ends. */
-static void a_partial_run_gets_no_more_than_it_was_opened_with(void **state)
+TEST_IN(a_partial_run_gets_no_more_than_it_was_opened_with, fresh, NULL)
 {
-    (void)state;
     struct dp_ledger_budget budget = {
         .population = "p", .adjacency = "null-record", .epsilon = 10.1, .delta = 0.25, .order = {{2, 1}}, .orders = 1};
     struct dp_event event = gaussian(2);
@@ -1195,9 +1174,8 @@ static void a_partial_run_gets_no_more_than_it_was_opened_with(void **state)
 
 /* One run's plan is not taken by another one, whichever of them ends first, and a run that was killed keeps it. The budget
    affords 40 laps at its only order. */
-static void what_a_run_was_admitted_with_is_its_own(void **state)
+TEST_IN(what_a_run_was_admitted_with_is_its_own, fresh, NULL)
 {
-    (void)state;
     struct dp_ledger_budget budget = {
         .population = "p", .adjacency = "null-record", .epsilon = 10.1 - M_LN2, .delta = 0.5, .order = {{2, 1}}, .orders = 1};
     struct dp_event event = gaussian(2);
@@ -1230,9 +1208,8 @@ static void what_a_run_was_admitted_with_is_its_own(void **state)
 
 /* A run under a filter has its whole budget: at the order of its filter, or by addition. At other orders it has no bound until
    it ends, and then what it has used is one. */
-static void a_filter_is_reserved_whole(void **state)
+TEST_IN(a_filter_is_reserved_whole, fresh, NULL)
 {
-    (void)state;
     struct dp_ledger_budget budget = {
         .population = "p", .adjacency = "null-record", .epsilon = 10.1 - M_LN2, .delta = 0.5, .order = {{2, 1}}, .orders = 1};
     struct dp_event event = gaussian(2);
@@ -1273,9 +1250,8 @@ static void a_filter_is_reserved_whole(void **state)
 }
 
 /* A budget after runs begins with the sum of their costs; a run that may continue counts with its whole budget. */
-static void a_budget_after_runs_begins_with_their_cost(void **state)
+TEST_IN(a_budget_after_runs_begins_with_their_cost, fresh, NULL)
 {
-    (void)state;
     struct dp_ledger_budget budget = {
         .population = "p", .adjacency = "null-record", .epsilon = 4, .delta = 1e-4, .order = {{16, 1}}, .orders = 1};
     struct dp_event event = gaussian(2);
@@ -1318,9 +1294,8 @@ static void a_budget_after_runs_begins_with_their_cost(void **state)
 }
 
 /* Nearly as many runs fit as at the best single order, or more. */
-static void orders_are_picked_for_what_is_planned(void **state)
+TEST_IN(orders_are_picked_for_what_is_planned, fresh, NULL)
 {
-    (void)state;
     const struct dp_ledger_before none = {0};
     struct dp_charges planned = {0};
     struct dp_event event = poisson(1, 4);
@@ -1370,9 +1345,8 @@ static void checkpoint(struct dp_ledger *ledger, const struct dp_event *event, i
 
 /* A run of 100 laps is interrupted, and resumed with a plan of 40. It counts as all 100: what it had released may have decided
    the second plan. */
-static void a_shorter_plan_does_not_take_the_place_of_the_first(void **state)
+TEST_IN(a_shorter_plan_does_not_take_the_place_of_the_first, fresh, NULL)
 {
-    (void)state;
     struct dp_event event = gaussian(8);
     struct dp_err err = {0};
     struct dp_plan plan = {0};
@@ -1423,9 +1397,8 @@ static void assert_resumed(const char *mark, int64_t laps, int64_t of)
 
 /* A run of 100 laps makes a checkpoint after 60, will make the next one after 90 at the latest, and is killed. Resumed: 90 laps
    may have been released, and stay spent in any case; the coming 40 are reserved in addition. */
-static void a_run_goes_on_from_its_checkpoint_once(void **state)
+TEST_IN(a_run_goes_on_from_its_checkpoint_once, fresh, NULL)
 {
-    (void)state;
     char mark[DP_LEDGER_MARK], second[DP_LEDGER_MARK], third[DP_LEDGER_MARK], sentence[300];
     struct dp_event event = poisson(0.01, 1.1);
     struct dp_err err = {0};
@@ -1497,9 +1470,8 @@ static void a_run_goes_on_from_its_checkpoint_once(void **state)
 
 /* A run that is killed between the ledger's line and the last file of a checkpoint has the files of the checkpoint before. If
    nobody knows when the next checkpoint would have come, all of the plan may have been released. */
-static void a_run_goes_on_from_the_checkpoint_before(void **state)
+TEST_IN(a_run_goes_on_from_the_checkpoint_before, fresh, NULL)
 {
-    (void)state;
     char first[DP_LEDGER_MARK], second[DP_LEDGER_MARK], third[DP_LEDGER_MARK];
     struct dp_event event = dp_event_gaussian(DP_SAMPLING_SHUFFLED, 1, 2, 8);
     struct dp_plan plan = {0};
@@ -1530,9 +1502,8 @@ static void a_run_goes_on_from_the_checkpoint_before(void **state)
 
 /* A site may continue from one checkpoint again and again. The second time the bound of that checkpoint is no longer one: all
    that was reserved after the first time may have been released, too. */
-static void a_bound_holds_once(void **state)
+TEST_IN(a_bound_holds_once, fresh, NULL)
 {
-    (void)state;
     char mark[DP_LEDGER_MARK];
     struct dp_event event = poisson(0.01, 1.1);
     struct dp_charges used = {0}, base = {0};
@@ -1561,9 +1532,8 @@ static void a_bound_holds_once(void **state)
 
 /* No line has the laps that a run has released under a filter since its checkpoint: if it was killed, they may be all of its
    budget. If it was interrupted, its close line has them. */
-static void a_filter_goes_on_only_after_a_close_line(void **state)
+TEST_IN(a_filter_goes_on_only_after_a_close_line, fresh, NULL)
 {
-    (void)state;
     char mark[DP_LEDGER_MARK], sentence[300];
     struct dp_event event = gaussian(20);
     struct dp_err err = {0};
@@ -1599,9 +1569,8 @@ static void a_filter_goes_on_only_after_a_close_line(void **state)
 }
 
 /* The process that is resumed lives: between the look at its checkpoint and the open line it writes another one. */
-static void a_run_that_goes_on_meanwhile_is_not_resumed(void **state)
+TEST_IN(a_run_that_goes_on_meanwhile_is_not_resumed, fresh, NULL)
 {
-    (void)state;
     char mark[DP_LEDGER_MARK], second[DP_LEDGER_MARK];
     struct dp_event event = poisson(0.01, 1.1);
     struct dp_err err = {0};
@@ -1633,9 +1602,8 @@ static void a_run_that_goes_on_meanwhile_is_not_resumed(void **state)
     dp_plan_free(&plan);
 }
 
-static void what_is_not_a_checkpoint_is_not_resumed(void **state)
+TEST_IN(what_is_not_a_checkpoint_is_not_resumed, fresh, NULL)
 {
-    (void)state;
     char mark[DP_LEDGER_MARK], opened[DP_LEDGER_MARK];
     struct dp_event event = poisson(0.01, 1.1);
     struct dp_err err = {0};
@@ -1669,9 +1637,8 @@ static void what_is_not_a_checkpoint_is_not_resumed(void **state)
     assert_int_not_equal(dp_ledger_open(&again, PATH, &resumed, &err), 0);
 }
 
-static void a_run_must_say_what_it_is(void **state)
+TEST_IN(a_run_must_say_what_it_is, fresh, NULL)
 {
-    (void)state;
     struct dp_ledger_run bad[6];
     struct dp_ledger *ledger;
     struct dp_err err = {0};
@@ -1707,9 +1674,8 @@ static void a_run_must_say_what_it_is(void **state)
 
 /* --- files that fail ----------------------------------------------------------------------------------------------- */
 
-static void only_a_regular_file_is_a_ledger(void **state)
+TEST_IN(only_a_regular_file_is_a_ledger, fresh, NULL)
 {
-    (void)state;
     assert_int_equal(mkdir("directory", 0700), 0);
     assert_int_equal(mkfifo("fifo", 0600), 0);
     assert_int_equal(symlink(PATH, "link"), 0);
@@ -1730,9 +1696,8 @@ static void only_a_regular_file_is_a_ledger(void **state)
 }
 
 /* A disk that has room for a given number of bytes, for every such number. */
-static void a_full_disk_pays_for_nothing(void **state)
+TEST_IN(a_full_disk_pays_for_nothing, fresh, NULL)
 {
-    (void)state;
     char before[8192], after[8192];
     struct dp_event event = poisson(0.01, 1.1);
     struct rlimit old, limit;
@@ -1765,9 +1730,8 @@ static void a_full_disk_pays_for_nothing(void **state)
     signal(SIGXFSZ, SIG_DFL);
 }
 
-static void what_is_not_synced_is_not_paid(void **state)
+TEST_IN(what_is_not_synced_is_not_paid, fresh, NULL)
 {
-    (void)state;
     struct dp_event event = poisson(0.01, 1.1);
     struct dp_err err = {0};
     struct dp_ledger *ledger = open_run(PATH, &run);
@@ -1818,9 +1782,8 @@ static int64_t *shared_count(void)
 }
 
 /* Dies at every step of every write, sync and truncation, until a run is completed. */
-static void death_at_every_step_leaves_nothing_unpaid(void **state)
+TEST_IN(death_at_every_step_leaves_nothing_unpaid, fresh, NULL)
 {
-    (void)state;
     int64_t *released = shared_count();
     int step, status = 1;
     dp_ledger_free(open_run(PATH, &run)); /* the torn line needs a line before it */
@@ -1846,9 +1809,8 @@ static void death_at_every_step_leaves_nothing_unpaid(void **state)
     munmap(released, sizeof *released);
 }
 
-static void kills_at_random_moments_leave_nothing_unpaid(void **state)
+TEST_IN(kills_at_random_moments_leave_nothing_unpaid, fresh, NULL)
 {
-    (void)state;
     int64_t *released = shared_count();
     uint32_t random = 12345;
     int some = 0;
@@ -1878,9 +1840,8 @@ static void kills_at_random_moments_leave_nothing_unpaid(void **state)
 
 /* --- size ---------------------------------------------------------------------------------------------------------- */
 
-static void many_lines_are_read(void **state)
+TEST_IN(many_lines_are_read, fresh, NULL)
 {
-    (void)state;
     enum { LINES = 10000 };
     char hash[65];
     struct dp_err err = {0};
@@ -1906,50 +1867,4 @@ static void many_lines_are_read(void **state)
     assert_int_equal(lines_of(PATH), LINES + 1);
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup(name, fresh)
-    const struct CMUnitTest tests[] = {
-        TEST(the_chain_is_as_documented),
-        TEST(every_flipped_bit_is_found),
-        TEST(lines_cannot_be_moved),
-        TEST(a_line_must_add_up),
-        TEST(what_may_be_out_is_not_given_back),
-        TEST(a_new_ledger_states_its_format_once),
-        TEST(an_older_ledger_goes_on_in_the_newer_format),
-        TEST(an_older_run_that_is_going_keeps_its_plan),
-        TEST(a_newer_format_is_refused),
-        TEST(a_torn_line_is_cut_off_wherever_it_tore),
-        TEST(what_is_no_ledger_is_not_cut_off),
-        TEST(a_running_writer_sees_what_was_done_to_the_file),
-        TEST(a_mark_finds_an_older_state),
-        TEST(a_copy_put_back_between_runs_is_found),
-        TEST(writers_take_turns),
-        TEST(only_a_clean_end_gives_back),
-        TEST(a_budget_holds_for_all_runs_together),
-        TEST(shuffled_epochs_are_paid_once),
-        TEST(a_budget_is_of_a_population),
-        TEST(two_budgets_of_the_same_people_bind_both),
-        TEST(one_order_with_room_is_enough),
-        TEST(a_partial_run_gets_no_more_than_it_was_opened_with),
-        TEST(what_a_run_was_admitted_with_is_its_own),
-        TEST(a_shorter_plan_does_not_take_the_place_of_the_first),
-        TEST(a_filter_is_reserved_whole),
-        TEST(a_budget_after_runs_begins_with_their_cost),
-        TEST(orders_are_picked_for_what_is_planned),
-        TEST(a_run_goes_on_from_its_checkpoint_once),
-        TEST(a_run_goes_on_from_the_checkpoint_before),
-        TEST(a_bound_holds_once),
-        TEST(a_filter_goes_on_only_after_a_close_line),
-        TEST(a_run_that_goes_on_meanwhile_is_not_resumed),
-        TEST(what_is_not_a_checkpoint_is_not_resumed),
-        TEST(a_run_must_say_what_it_is),
-        TEST(only_a_regular_file_is_a_ledger),
-        TEST(a_full_disk_pays_for_nothing),
-        TEST(what_is_not_synced_is_not_paid),
-        TEST(death_at_every_step_leaves_nothing_unpaid),
-        TEST(kills_at_random_moments_leave_nothing_unpaid),
-        TEST(many_lines_are_read),
-    };
-    return cmocka_run_group_tests(tests, enter_with_sodium, leave);
-}
+TESTS(enter_with_sodium, leave)

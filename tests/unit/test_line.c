@@ -52,9 +52,8 @@ static double error_of(double value, double m)
     return error;
 }
 
-static void the_logistic_loss_is_as_near_as_promised(void **state)
+TEST(the_logistic_loss_is_as_near_as_promised)
 {
-    (void)state;
     const struct dp_line line = {DP_LOSS_LOGISTIC, 1, 2, 1};
     static double block[2 * DP_LINE_ROWS], loss[DP_LINE_ROWS];
     double m[DP_LINE_ROWS], worst = 0;
@@ -108,9 +107,8 @@ static double random_label(const struct dp_line *line)
 
 enum { MOST_OUTPUTS = 4, SIZE = (2 * MOST_OUTPUTS + 2) * DP_LINE_ROWS };
 
-static void every_loss_is_that_of_its_definition(void **state)
+TEST(every_loss_is_that_of_its_definition)
 {
-    (void)state;
     static double block[SIZE], loss[DP_LINE_ROWS], label[DP_LINE_ROWS], u[DP_LINE_ROWS][4], v[DP_LINE_ROWS][4];
     start(2);
     for (int round = 0; round < 20 * DP_LOSS_COUNT; round++) {
@@ -148,9 +146,8 @@ static double hostile(void)
     return u < 0.7 ? values[dp_stream_below(&stream, sizeof values / sizeof *values)] : 4 * u;
 }
 
-static void no_row_adds_more_than_its_bound(void **state)
+TEST(no_row_adds_more_than_its_bound)
 {
-    (void)state;
     static double block[SIZE], at[DP_LINE_ROWS], near[DP_LINE_ROWS];
     static const double nothing[DP_LINE_ROWS];
     int64_t largest = 0, smallest = 0;
@@ -180,9 +177,8 @@ static void no_row_adds_more_than_its_bound(void **state)
 }
 
 /* A loss that is not a number adds nothing; an infinite one adds the bound. */
-static void numbers_that_are_none_count_as_nothing(void **state)
+TEST(numbers_that_are_none_count_as_nothing)
 {
-    (void)state;
     static double block[2 * DP_LINE_ROWS], a[DP_LINE_ROWS], b[DP_LINE_ROWS];
     const struct dp_line line = {DP_LOSS_LOGISTIC, 1, 2, 1};
     dp_line_put(&line, block, 0, 1, &(double){NAN}, &(double){1});
@@ -199,9 +195,8 @@ static void numbers_that_are_none_count_as_nothing(void **state)
 }
 
 /* trunc, not floor; and of `count` losses. */
-static void falls_are_cut_toward_zero(void **state)
+TEST(falls_are_cut_toward_zero)
 {
-    (void)state;
     static double a[DP_LINE_ROWS], b[DP_LINE_ROWS];
     int64_t sum = 0;
     start(4);
@@ -220,9 +215,8 @@ static void falls_are_cut_toward_zero(void **state)
 }
 
 /* With any vectors of this CPU, the bits are the same as without vectors. */
-static void wide_vectors_change_no_bit(void **state)
+TEST(wide_vectors_change_no_bit)
 {
-    (void)state;
     static double block[SIZE], wide[DP_LINE_ROWS], narrow[DP_LINE_ROWS];
     static const double nothing[DP_LINE_ROWS];
     start(5);
@@ -246,15 +240,4 @@ static void wide_vectors_change_no_bit(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_logistic_loss_is_as_near_as_promised),
-        cmocka_unit_test(every_loss_is_that_of_its_definition),
-        cmocka_unit_test(no_row_adds_more_than_its_bound),
-        cmocka_unit_test(numbers_that_are_none_count_as_nothing),
-        cmocka_unit_test(wide_vectors_change_no_bit),
-        cmocka_unit_test(falls_are_cut_toward_zero),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

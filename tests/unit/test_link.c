@@ -122,9 +122,8 @@ static void say(struct dp_link *link, int peer, uint8_t type, uint64_t sequence,
     assert_int_equal(dp_link_send(link, peer, &header, text, text != NULL ? strlen(text) : 0, &err), 0);
 }
 
-static void headers_keep_what_they_hold(void **state)
+TEST(headers_keep_what_they_hold)
 {
-    (void)state;
     unsigned char bytes[DP_HEADER_SIZE + 1];
     struct dp_link_header h = {.type = 255,
                                .sequence = UINT64_MAX - 5,
@@ -168,9 +167,8 @@ static void headers_keep_what_they_hold(void **state)
     }
 }
 
-static void addresses_say_where_and_how(void **state)
+TEST(addresses_say_where_and_how)
 {
-    (void)state;
     const struct {
         const char *spec, *address;
         bool bind_in, bind_out, here;
@@ -218,7 +216,7 @@ static void addresses_say_where_and_how(void **state)
     assert_false(dp_link_is("a/file") || dp_link_is("-") || dp_link_is("@file") || dp_link_is("udp://a:1"));
 }
 
-static void keys_are_for_their_user_alone(void **state)
+TEST_IN(keys_are_for_their_user_alone, make_room, clear_room)
 {
     struct room *r = *state;
     struct dp_key_pair pair, again;
@@ -328,7 +326,7 @@ static void talk(const char *spec, const struct dp_security *binds, const struct
     dp_link_close(a, 0);
 }
 
-static void messages_go_there_and_back(void **state)
+TEST_IN(messages_go_there_and_back, make_room, clear_room)
 {
     struct room *r = *state;
     struct dp_security gate = {.keys = r->gate}, site = {.keys = r->site}, named = {.keys = r->site, .server = "gate"};
@@ -339,7 +337,7 @@ static void messages_go_there_and_back(void **state)
 }
 
 /* The end that connects notices that the other end has gone, and reconnects. */
-static void one_that_binds_may_go_and_come(void **state)
+TEST_IN(one_that_binds_may_go_and_come, make_room, clear_room)
 {
     struct room *r = *state;
     struct dp_security gate = {.keys = r->gate}, site = {.keys = r->site};
@@ -355,7 +353,7 @@ static void one_that_binds_may_go_and_come(void **state)
     dp_link_close(b, 0);
 }
 
-static void only_keys_that_are_trusted_get_in(void **state)
+TEST_IN(only_keys_that_are_trusted_get_in, make_room, clear_room)
 {
     struct room *r = *state;
     struct dp_security gate = {.keys = r->gate}, site = {.keys = r->site}, stranger = {.keys = r->stranger};
@@ -401,7 +399,7 @@ static void only_keys_that_are_trusted_get_in(void **state)
     dp_link_close(b, 0);
 }
 
-static void without_keys_nothing_opens(void **state)
+TEST_IN(without_keys_nothing_opens, make_room, clear_room)
 {
     struct room *r = *state;
     struct dp_link *link;
@@ -426,7 +424,7 @@ static void without_keys_nothing_opens(void **state)
     assert_int_equal(dp_link_open(&link, r->tcp, false, &site, NULL, NULL, &err), DP_E_UNSAFE);
 }
 
-static void an_address_is_for_one(void **state)
+TEST_IN(an_address_is_for_one, make_room, clear_room)
 {
     struct room *r = *state;
     struct dp_link *link, *first = open_link(r->ipc, true, &plain);
@@ -472,7 +470,7 @@ static void an_address_is_for_one(void **state)
 }
 
 /* If many processes want one path at the same time, one gets it. */
-static void of_those_that_race_one_wins(void **state)
+TEST_IN(of_those_that_race_one_wins, make_room, clear_room)
 {
     struct room *r = *state;
     for (int round = 0; round < 10; round++) {
@@ -536,7 +534,7 @@ static void close_stranger(struct stranger *s)
 }
 
 /* A session belongs to a process and to the key with which it came: a peer with another trusted key cannot continue it. */
-static void a_session_stays_with_its_key(void **state)
+TEST_IN(a_session_stays_with_its_key, make_room, clear_room)
 {
     struct room *r = *state;
     struct dp_security gate = {.keys = r->gate}, site = {.keys = r->site};
@@ -569,7 +567,7 @@ static void a_session_stays_with_its_key(void **state)
     dp_link_close(a, 0);
 }
 
-static void what_is_no_message_is_dropped(void **state)
+TEST_IN(what_is_no_message_is_dropped, make_room, clear_room)
 {
     struct room *r = *state;
     const unsigned char id[DP_LINK_ID] = "sixteen bytes!!", other[DP_LINK_ID] = "another sixteen";
@@ -613,7 +611,7 @@ static void what_is_no_message_is_dropped(void **state)
 }
 
 /* Bytes from a peer that does not speak ZeroMQ, or an older version, which libzmq would take for messages. */
-static void who_does_not_greet_is_not_heard(void **state)
+TEST_IN(who_does_not_greet_is_not_heard, make_room, clear_room)
 {
     struct room *r = *state;
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -663,7 +661,7 @@ static uint64_t read_numbered(struct dp_link *link, uint64_t number)
 }
 
 /* Sends more than the queues of both ends and the kernel hold, to a peer that reads late. */
-static void what_finds_no_room_waits(void **state)
+TEST_IN(what_finds_no_room_waits, make_room, clear_room)
 {
     struct room *r = *state;
     struct dp_link *a = open_link(r->ipc, true, &plain), *b = open_link(r->ipc, false, &plain);
@@ -717,7 +715,7 @@ static void *read_late(void *reader)
 }
 
 /* Waiting messages are not lost when the link is closed. */
-static void what_waits_goes_before_the_end(void **state)
+TEST_IN(what_waits_goes_before_the_end, make_room, clear_room)
 {
     struct room *r = *state;
     struct dp_link *a = open_link(r->ipc, true, &plain), *b = open_link(r->ipc, false, &plain);
@@ -742,7 +740,7 @@ static void what_waits_goes_before_the_end(void **state)
 }
 
 /* Strangers that connect and disconnect do not cause a check of all peers each time. */
-static void peers_are_not_asked_for_each_stranger(void **state)
+TEST_IN(peers_are_not_asked_for_each_stranger, make_room, clear_room)
 {
     struct room *r = *state;
     const unsigned char id[DP_LINK_ID] = "sixteen bytes!!";
@@ -775,7 +773,7 @@ static void peers_are_not_asked_for_each_stranger(void **state)
     dp_link_close(a, 0);
 }
 
-static void waiting_ends_in_time(void **state)
+TEST_IN(waiting_ends_in_time, make_room, clear_room)
 {
     struct room *r = *state;
     struct dp_link *a = open_link(r->ipc, true, &plain);
@@ -790,25 +788,4 @@ static void waiting_ends_in_time(void **state)
     dp_link_close(NULL, 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(headers_keep_what_they_hold),
-        cmocka_unit_test(addresses_say_where_and_how),
-        cmocka_unit_test_setup_teardown(keys_are_for_their_user_alone, make_room, clear_room),
-        cmocka_unit_test_setup_teardown(messages_go_there_and_back, make_room, clear_room),
-        cmocka_unit_test_setup_teardown(one_that_binds_may_go_and_come, make_room, clear_room),
-        cmocka_unit_test_setup_teardown(only_keys_that_are_trusted_get_in, make_room, clear_room),
-        cmocka_unit_test_setup_teardown(without_keys_nothing_opens, make_room, clear_room),
-        cmocka_unit_test_setup_teardown(an_address_is_for_one, make_room, clear_room),
-        cmocka_unit_test_setup_teardown(of_those_that_race_one_wins, make_room, clear_room),
-        cmocka_unit_test_setup_teardown(a_session_stays_with_its_key, make_room, clear_room),
-        cmocka_unit_test_setup_teardown(what_is_no_message_is_dropped, make_room, clear_room),
-        cmocka_unit_test_setup_teardown(who_does_not_greet_is_not_heard, make_room, clear_room),
-        cmocka_unit_test_setup_teardown(what_finds_no_room_waits, make_room, clear_room),
-        cmocka_unit_test_setup_teardown(what_waits_goes_before_the_end, make_room, clear_room),
-        cmocka_unit_test_setup_teardown(peers_are_not_asked_for_each_stranger, make_room, clear_room),
-        cmocka_unit_test_setup_teardown(waiting_ends_in_time, make_room, clear_room),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -74,9 +74,8 @@ static void domain(const struct problem *p, double *low, double *high)
     *high -= 1e-12 + p->alpha;
 }
 
-static void updates_minimise_the_subproblem(void **state)
+TEST(updates_minimise_the_subproblem)
 {
-    (void)state;
     gsl_set_error_handler_off();
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     for (int loss = DP_LOSS_SQUARED; loss <= DP_LOSS_HUBER; loss++) {
@@ -95,9 +94,8 @@ static void updates_minimise_the_subproblem(void **state)
 }
 
 /* One Newton step is the minimiser of the second-order expansion of G at the feasible point, inside the domain. */
-static void logistic_takes_one_newton_step(void **state)
+TEST(logistic_takes_one_newton_step)
 {
-    (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     for (int i = 0; i < 500; i++) {
         struct problem p = random_problem(rng, DP_LOSS_LOGISTIC);
@@ -116,11 +114,10 @@ static void logistic_takes_one_newton_step(void **state)
 }
 
 /* Numbers of updates below, at and above the width of a vector, with values of all kinds. */
-static void several_updates_are_those_of_each(void **state)
+TEST(several_updates_are_those_of_each)
 {
     enum { MOST = 37 };
     static const double odd[] = {0, -0.0, 1e-320, 1e308, (double)NAN, (double)INFINITY, -(double)INFINITY};
-    (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     for (int loss = 0; loss <= DP_LOSS_HUBER; loss++) {
         for (size_t count = 0; count <= MOST; count++) {
@@ -143,9 +140,8 @@ static void several_updates_are_those_of_each(void **state)
 }
 
 /* Noise may make alpha infeasible: the constraint is enforced before the step. */
-static void infeasible_alpha_comes_back(void **state)
+TEST(infeasible_alpha_comes_back)
 {
-    (void)state;
     for (int loss = DP_LOSS_HINGE; loss <= DP_LOSS_HUBER; loss++) {
         for (double alpha = -5; alpha <= 5; alpha += 0.37) {
             double y = loss == DP_LOSS_HUBER ? 0.3 : 1.0, width = 0.7;
@@ -156,9 +152,8 @@ static void infeasible_alpha_comes_back(void **state)
     }
 }
 
-static void slopes_of_the_dual_are_slopes(void **state)
+TEST(slopes_of_the_dual_are_slopes)
 {
-    (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     for (int loss = DP_LOSS_SQUARED; loss <= DP_LOSS_HUBER; loss++) {
         for (int i = 0; i < 300; i++) {
@@ -183,9 +178,8 @@ static void slopes_of_the_dual_are_slopes(void **state)
     gsl_rng_free(rng);
 }
 
-static void conjugates_are_conjugate(void **state)
+TEST(conjugates_are_conjugate)
 {
-    (void)state;
     /* Fenchel–Young: l(u) + l*(−a) + a u ≥ 0, with equality at a = −l'(u). */
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     for (int loss = DP_LOSS_SQUARED; loss <= DP_LOSS_HUBER; loss++) {
@@ -202,9 +196,8 @@ static void conjugates_are_conjugate(void **state)
     gsl_rng_free(rng);
 }
 
-static void slopes_are_slopes(void **state)
+TEST(slopes_are_slopes)
 {
-    (void)state;
     for (int loss = DP_LOSS_SQUARED; loss <= DP_LOSS_HUBER; loss++) {
         for (double u = -2.95; u < 3; u += 0.31) {
             double h = 1e-6, y = 1;
@@ -240,9 +233,8 @@ static long double reference(enum dp_loss loss, long double g, long double y, lo
 }
 
 /* A second derivative is the slope of the slope, and never above the smoothness. */
-static void curvatures_are_slopes_of_slopes(void **state)
+TEST(curvatures_are_slopes_of_slopes)
 {
-    (void)state;
     const double h = 1e-6;
     static const enum dp_loss all[] = {DP_LOSS_SQUARED, DP_LOSS_LOGISTIC,        DP_LOSS_SMOOTH_HINGE,
                                        DP_LOSS_HUBER,   DP_LOSS_HUBERISED_HINGE, DP_LOSS_POISSON};
@@ -257,9 +249,8 @@ static void curvatures_are_slopes_of_slopes(void **state)
     assert_true(dp_loss_curvature(DP_LOSS_LOGISTIC, 1, 1, 1e4) == 0 && isnan(dp_loss_curvature(DP_LOSS_HINGE, 1, 1, 0)));
 }
 
-static void values_and_slopes_are_those_of_the_definition(void **state)
+TEST(values_and_slopes_are_those_of_the_definition)
 {
-    (void)state;
     const long double h = 1e-6L; /* step of the central difference: its error is of order h², its rounding 1e-13 */
     for (int loss = DP_LOSS_SQUARED; loss < DP_LOSS_SOFTMAX; loss++) {
         enum dp_loss l = (enum dp_loss)loss;
@@ -274,9 +265,8 @@ static void values_and_slopes_are_those_of_the_definition(void **state)
     }
 }
 
-static void softmax_is_that_of_the_definition(void **state)
+TEST(softmax_is_that_of_the_definition)
 {
-    (void)state;
     const double u[4] = {0.3, -1.7, 2.9, 0.8};
     const long double h = 1e-6L;
     for (size_t class = 0; class < 4; class ++) {
@@ -302,9 +292,8 @@ static void softmax_is_that_of_the_definition(void **state)
     assert_true(slope[0] == 1 && slope[1] == -1 && slope[2] == 0);
 }
 
-static void slopes_of_a_row(void **state)
+TEST(slopes_of_a_row)
 {
-    (void)state;
     const double u[3] = {0.3, -1.7, 0.9};
     double slope[3], expected[3], in_place[3] = {0.3, -1.7, 0.9};
     dp_softmax_slope(u, 3, 2, expected);
@@ -329,9 +318,8 @@ static double norm(const double *v, size_t count)
 
 /* Pairs of scores: their slopes are within the largest norm, and differ by at most the smoothness times the distance of the
    scores. Some close pairs nearly reach both bounds. */
-static void slopes_keep_to_their_bounds(void **state)
+TEST(slopes_keep_to_their_bounds)
 {
-    (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     for (int loss = DP_LOSS_SQUARED; loss < DP_LOSS_COUNT; loss++) {
         enum dp_loss l = (enum dp_loss)loss;
@@ -394,9 +382,8 @@ static void exact_slopes(enum dp_loss loss, double width, double label, const do
     }
 }
 
-static void slopes_round_within_their_bounds(void **state)
+TEST(slopes_round_within_their_bounds)
 {
-    (void)state;
     static const enum dp_loss losses[] = {DP_LOSS_LOGISTIC, DP_LOSS_SMOOTH_HINGE, DP_LOSS_HUBER, DP_LOSS_HUBERISED_HINGE,
                                           DP_LOSS_SOFTMAX};
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
@@ -426,9 +413,8 @@ static void slopes_round_within_their_bounds(void **state)
     gsl_rng_free(rng);
 }
 
-static void domains_and_targets(void **state)
+TEST(domains_and_targets)
 {
-    (void)state;
     assert_true(dp_loss_takes(DP_LOSS_POISSON, 0) && dp_loss_takes(DP_LOSS_POISSON, 17));
     assert_false(dp_loss_takes(DP_LOSS_POISSON, -1) || dp_loss_takes(DP_LOSS_POISSON, (double)INFINITY));
     assert_true(dp_loss_takes(DP_LOSS_HUBERISED_HINGE, -1) && dp_loss_takes(DP_LOSS_SQUARED, -0.5));
@@ -442,33 +428,12 @@ static void domains_and_targets(void **state)
     assert_true(dp_loss_target(0.7, 0, 1, 0) == 0.7);
 }
 
-static void names_parse(void **state)
+TEST(names_parse)
 {
-    (void)state;
     enum dp_loss loss;
     assert_int_equal(dp_loss_parse("smooth-hinge", &loss), 0);
     assert_int_equal(loss, DP_LOSS_SMOOTH_HINGE);
     assert_int_equal(dp_loss_parse("hing", &loss), -1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(updates_minimise_the_subproblem),
-        cmocka_unit_test(logistic_takes_one_newton_step),
-        cmocka_unit_test(several_updates_are_those_of_each),
-        cmocka_unit_test(infeasible_alpha_comes_back),
-        cmocka_unit_test(slopes_of_the_dual_are_slopes),
-        cmocka_unit_test(conjugates_are_conjugate),
-        cmocka_unit_test(slopes_are_slopes),
-        cmocka_unit_test(curvatures_are_slopes_of_slopes),
-        cmocka_unit_test(values_and_slopes_are_those_of_the_definition),
-        cmocka_unit_test(softmax_is_that_of_the_definition),
-        cmocka_unit_test(slopes_of_a_row),
-        cmocka_unit_test(slopes_keep_to_their_bounds),
-        cmocka_unit_test(slopes_round_within_their_bounds),
-        cmocka_unit_test(domains_and_targets),
-        cmocka_unit_test(names_parse),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

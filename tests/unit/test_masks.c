@@ -132,9 +132,8 @@ static uint64_t formula(int i, int j, const int64_t numbers[SITES], int64_t lap,
     return stream[number];
 }
 
-static void masks_are_those_of_the_formula(void **state)
+TEST(masks_are_those_of_the_formula)
 {
-    (void)state;
     int64_t numbers[SITES];
     complete(numbers, -1);
     for (int64_t lap = 1; lap <= ((int64_t)1 << 40); lap <<= 20) {
@@ -154,9 +153,8 @@ static void masks_are_those_of_the_formula(void **state)
     }
 }
 
-static void masks_cancel_in_the_total_only(void **state)
+TEST(masks_cancel_in_the_total_only)
 {
-    (void)state;
     int64_t numbers[SITES], plain[COUNT];
     for (int but = -1; but < SITES; but++) {
         complete(numbers, but);
@@ -190,9 +188,8 @@ static void refused(int rc, const struct dp_err *err, const char *message)
         fail_msg("%d, '%s', expected '%s'", rc, err->message, message);
 }
 
-static void a_roster_is_complete_with_the_own_number(void **state)
+TEST(a_roster_is_complete_with_the_own_number)
 {
-    (void)state;
     int64_t numbers[SITES];
     struct dp_err err = {0};
     complete(numbers, -1);
@@ -230,9 +227,8 @@ static void a_roster_is_complete_with_the_own_number(void **state)
             "--mask: without noise in shares (dp-noise --share) the gather gets an exact total");
 }
 
-static void the_tag_tells_rosters_apart(void **state)
+TEST(the_tag_tells_rosters_apart)
 {
-    (void)state;
     FILE *other = fopen("other", "w"), *roster = fopen("roster", "r");
     char line[SITES][128];
     for (int k = 0; k < SITES; k++)
@@ -249,13 +245,4 @@ static void the_tag_tells_rosters_apart(void **state)
     assert_int_not_equal(dp_masks_tag(site[0]), tag);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(masks_are_those_of_the_formula),
-        cmocka_unit_test(masks_cancel_in_the_total_only),
-        cmocka_unit_test(a_roster_is_complete_with_the_own_number),
-        cmocka_unit_test(the_tag_tells_rosters_apart),
-    };
-    return cmocka_run_group_tests(tests, open_all, close_all);
-}
+TESTS(open_all, close_all)

@@ -11,9 +11,8 @@
 #include "math/rng.h"
 #include "math/vec.h"
 
-static void draws_are_addressed(void **state)
+TEST(draws_are_addressed)
 {
-    (void)state;
     struct dp_key key;
     unsigned char whole[1024], part[1024];
     dp_key_derive(&key, 1, "a", 0);
@@ -25,9 +24,8 @@ static void draws_are_addressed(void **state)
     assert_memory_equal(whole + 64, part, 10);
 }
 
-static void addresses_do_not_collide(void **state)
+TEST(addresses_do_not_collide)
 {
-    (void)state;
     struct dp_key key, other;
     unsigned char a[64], b[64];
     dp_key_derive(&key, 1, "a", 0);
@@ -53,9 +51,8 @@ static void addresses_do_not_collide(void **state)
 
 /* Each of the 256 bits of a fresh key is 0 in some of 64 keys and 1 in others; with honest keys 2^-54 of all runs would
    fail. */
-static void fresh_keys_are_random_in_every_bit(void **state)
+TEST(fresh_keys_are_random_in_every_bit)
 {
-    (void)state;
     unsigned char any[32] = {0}, all[32];
     memset(all, 0xff, sizeof all);
     for (int n = 0; n < 64; n++) {
@@ -73,9 +70,8 @@ static void fresh_keys_are_random_in_every_bit(void **state)
 }
 
 /* The cipher is ChaCha20 itself: RFC 8439's first block for an all-zero key and nonce. */
-static void the_cipher_is_chacha20(void **state)
+TEST(the_cipher_is_chacha20)
 {
-    (void)state;
     static const unsigned char expected[8] = {0x76, 0xb8, 0xe0, 0xad, 0xa0, 0xf1, 0x3d, 0x90};
     struct dp_key key = {{0}};
     unsigned char out[8];
@@ -84,9 +80,8 @@ static void the_cipher_is_chacha20(void **state)
 }
 
 /* Words of infinite strings, by tests/vectors/noise.py: the key 00 01 … 1f, lap 7, draw 3. */
-static void strings_go_on(void **state)
+TEST(strings_go_on)
 {
-    (void)state;
     struct dp_key key;
     for (unsigned char i = 0; i < 32; i++)
         key.bytes[i] = i;
@@ -96,9 +91,8 @@ static void strings_go_on(void **state)
 }
 
 /* Chi-square over 10 cells, 100000 draws, fixed seed; false-alarm rate over seeds 1e-6. */
-static void below_is_uniform(void **state)
+TEST(below_is_uniform)
 {
-    (void)state;
     struct dp_key key;
     struct dp_stream stream;
     double count[10] = {0}, chi = 0;
@@ -118,9 +112,8 @@ static void below_is_uniform(void **state)
 
 /* Tests 48000 shuffles of four by chi-square over their 24 orders, with a false-alarm rate of 1e-6. In a long list some
    hundreds of half words are rejected; they are compared with the definition. */
-static void orders_are_uniform(void **state)
+TEST(orders_are_uniform)
 {
-    (void)state;
     struct dp_key key;
     struct dp_stream stream, again;
     double count[256] = {0}, chi = 0;
@@ -170,9 +163,8 @@ static void orders_are_uniform(void **state)
 }
 
 /* Compares dense kernels with long double, and sparse kernels with dense ones. */
-static void kernels_agree(void **state)
+TEST(kernels_agree)
 {
-    (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     for (size_t cols = 1; cols < 200; cols += 7) {
         float x[200], packed[200];
@@ -214,9 +206,8 @@ static void kernels_agree(void **state)
 }
 
 /* Compares blocks of rows with the kernels for one row: the bits are the same for every shape, dense, sparse and mixed. */
-static void blocks_are_rows(void **state)
+TEST(blocks_are_rows)
 {
-    (void)state;
     enum { COLS = 75, OUTPUTS = 70 };
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     static float x[DP_ROWS][COLS];
@@ -251,9 +242,8 @@ static void blocks_are_rows(void **state)
 }
 
 /* The lanes are part of the definition: the sum of a fixed row has exactly these bits on every CPU. */
-static void sums_have_a_fixed_order(void **state)
+TEST(sums_have_a_fixed_order)
 {
-    (void)state;
     float x[100];
     double w[100], lane[16] = {0}, half[8], quarter[4];
     for (int j = 0; j < 100; j++) {
@@ -272,17 +262,5 @@ static void sums_have_a_fixed_order(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(draws_are_addressed),
-        cmocka_unit_test(addresses_do_not_collide),
-        cmocka_unit_test(fresh_keys_are_random_in_every_bit),
-        cmocka_unit_test(the_cipher_is_chacha20),
-        cmocka_unit_test(strings_go_on),
-        cmocka_unit_test(below_is_uniform),
-        cmocka_unit_test(orders_are_uniform),
-        cmocka_unit_test(kernels_agree),
-        cmocka_unit_test(blocks_are_rows),
-        cmocka_unit_test(sums_have_a_fixed_order),
-    };
-    return sodium_init() < 0 ? 1 : cmocka_run_group_tests(tests, NULL, NULL);
+    return sodium_init() < 0 ? 1 : all_tests(NULL, NULL);
 }

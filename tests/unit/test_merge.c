@@ -91,9 +91,8 @@ static void greet_parts(int count)
     }
 }
 
-static void sites_add_their_rows(void **state)
+TEST(sites_add_their_rows)
 {
-    (void)state;
     greet(3);
     assert_int_equal(hello(NULL), 0);
     assert_int_equal(merge.rows, 600);
@@ -113,9 +112,8 @@ static void sites_add_their_rows(void **state)
     assert_string_equal(merge.population, "people");
 }
 
-static void parts_have_the_rows_of_one(void **state)
+TEST(parts_have_the_rows_of_one)
 {
-    (void)state;
     greet_parts(4);
     assert_int_equal(hello(NULL), 0);
     assert_true(merge.parts);
@@ -124,9 +122,8 @@ static void parts_have_the_rows_of_one(void **state)
     assert_string_equal(merge.data, "whole");
 }
 
-static void sites_that_do_not_fit_are_named(void **state)
+TEST(sites_that_do_not_fit_are_named)
 {
-    (void)state;
     greet(3);
     text(answer[2], DP_F_LABELS, "[\"yes\",\"no\"]");
     hello_refused("shards 1 and 3 differ in 'labels': '[\"no\",\"yes\"]' and '[\"yes\",\"no\"]'");
@@ -154,9 +151,8 @@ static void sites_that_do_not_fit_are_named(void **state)
     hello_refused("shards 1 and 2 differ in 'multipliers': other numbers and other numbers");
 }
 
-static void hello_is_of_this_run(void **state)
+TEST(hello_is_of_this_run)
 {
-    (void)state;
     greet(2);
     text(answer[1], DP_F_RUN, "ffeeddccbbaa99887766554433221100");
     hello_refused("shard 2 gives back another 'run' than it was sent");
@@ -193,9 +189,8 @@ static void hello_is_of_this_run(void **state)
 }
 
 /* One person's row in two shards would count twice. */
-static void nobody_counts_twice(void **state)
+TEST(nobody_counts_twice)
 {
-    (void)state;
     greet(3);
     text(answer[2], DP_F_DATA, "data-1");
     hello_refused("shards 2 and 3 have the same data set, whose people would count twice (dp-sample --shard divides one)");
@@ -247,9 +242,8 @@ static void lap_refused(enum dp_status status, const char *message)
     refused(lap((const struct dp_frame *const *)answer, &err), status, &err, message);
 }
 
-static void a_shard_gets_its_token(void **state)
+TEST(a_shard_gets_its_token)
 {
-    (void)state;
     run_lap();
     dp_merge_token(&merge, 2, sent, out);
     assert_int_equal(dp_frame_int(out, DP_F_N, 0), 600);
@@ -270,9 +264,8 @@ static void a_shard_gets_its_token(void **state)
     assert_false(dp_frame_has(out, DP_F_DATA));
 }
 
-static void sums_add_up(void **state)
+TEST(sums_add_up)
 {
-    (void)state;
     run_lap();
     assert_int_equal(lap((const struct dp_frame *const *)answer, NULL), 0);
     assert_int_equal(at(out, DP_F_SUM, 0), 6);
@@ -302,9 +295,8 @@ static void sums_add_up(void **state)
     assert_true(dp_frame_bool(sent, DP_F_ELSEWHERE));
 }
 
-static void a_lost_shard_adds_nothing_and_is_counted(void **state)
+TEST(a_lost_shard_adds_nothing_and_is_counted)
 {
-    (void)state;
     run_lap();
     const struct dp_frame *some[] = {NULL, answer[1], NULL}, *none[] = {NULL, NULL, NULL};
     struct dp_err err = {0};
@@ -315,9 +307,8 @@ static void a_lost_shard_adds_nothing_and_is_counted(void **state)
     refused(lap(none, &err), DP_E_RUN, &err, "no shard has answered lap 3");
 }
 
-static void shares_of_noise_are_counted(void **state)
+TEST(shares_of_noise_are_counted)
 {
-    (void)state;
     run_lap();
     const struct dp_frame *some[] = {answer[0], NULL, answer[2]};
     for (int k = 0; k < 3; k++) {
@@ -338,9 +329,8 @@ static void shares_of_noise_are_counted(void **state)
     lap_refused(DP_E_UNSAFE, "shard 1 gives noise that is not one share of 3");
 }
 
-static void laps_that_do_not_fit_are_refused(void **state)
+TEST(laps_that_do_not_fit_are_refused)
 {
-    (void)state;
     double *numbers;
     run_lap();
     answer[1]->lap = 2;
@@ -395,9 +385,8 @@ static void laps_that_do_not_fit_are_refused(void **state)
 }
 
 /* Shards agree in every member, except for the rows that each site announces. */
-static void records_agree_in_every_member(void **state)
+TEST(records_agree_in_every_member)
 {
-    (void)state;
     for (int m = 0; m < DP_RECORD_MEMBER_COUNT; m++) {
         struct dp_err err = {0};
         greet(3);
@@ -417,9 +406,8 @@ static void records_agree_in_every_member(void **state)
     }
 }
 
-static void a_sum_that_overflows_is_refused(void **state)
+TEST(a_sum_that_overflows_is_refused)
 {
-    (void)state;
     run_lap();
     for (int k = 0; k < 3; k++) /* without a bound sums may have any size */
         answer[k]->record[0].bound = 0;
@@ -431,9 +419,8 @@ static void a_sum_that_overflows_is_refused(void **state)
 }
 
 /* 100 rows of norm 1, in steps of 1/8, and two coordinates that are rounded. */
-static void a_sum_is_no_larger_than_its_rows_make_it(void **state)
+TEST(a_sum_is_no_larger_than_its_rows_make_it)
 {
-    (void)state;
     static const char larger[] = "shard 1 gives a 'sum' that is larger than its 100 rows can make it";
     run_lap();
     whole(answer[0], DP_F_SUM, -800, 0);
@@ -457,9 +444,8 @@ static void a_sum_is_no_larger_than_its_rows_make_it(void **state)
 
 /* With noise in shares a sum may be larger by (√2 + 10) standard deviations of its share: 11.4 × 16 / √(3 − 1) / 0.125 = 1033
    steps. */
-static void shares_of_noise_may_be_as_large_as_noise_is(void **state)
+TEST(shares_of_noise_may_be_as_large_as_noise_is)
 {
-    (void)state;
     for (int64_t sum = 1830; sum <= 1840; sum += 10) {
         run_lap();
         for (int k = 0; k < 3; k++) {
@@ -478,9 +464,8 @@ static void shares_of_noise_may_be_as_large_as_noise_is(void **state)
 }
 
 /* Each row counts one half, up or down. */
-static void a_count_is_no_larger_than_its_rows_make_it(void **state)
+TEST(a_count_is_no_larger_than_its_rows_make_it)
 {
-    (void)state;
     for (int64_t count = 100; count <= 102; count += 2) {
         run_lap();
         for (int k = 0; k < 3; k++) {
@@ -514,9 +499,8 @@ static void masked_lap(int64_t total)
     whole(answer[2], DP_F_SUM, total + 2, -total);
 }
 
-static void of_masked_answers_the_total_counts(void **state)
+TEST(of_masked_answers_the_total_counts)
 {
-    (void)state;
     static const char large[] =
         "the 'sum' of all shards is larger than their rows can make it: a shard has other masks, or gives "
         "a wrong sum";
@@ -539,9 +523,8 @@ static void of_masked_answers_the_total_counts(void **state)
     lap_refused(DP_E_UNSAFE, "shard 1 gives a 'sum' that is larger than its 100 rows can make it");
 }
 
-static void a_torn_lap_adds_nothing(void **state)
+TEST(a_torn_lap_adds_nothing)
 {
-    (void)state;
     masked_lap(6);
     const struct dp_frame *some[] = {answer[0], NULL, answer[2]};
     merge.torn = true;
@@ -557,9 +540,8 @@ static void a_torn_lap_adds_nothing(void **state)
     assert_int_equal(lap(some, NULL), 0);
 }
 
-static void sites_of_one_population_are_found(void **state)
+TEST(sites_of_one_population_are_found)
 {
-    (void)state;
     int one, other;
     greet(3);
     text(answer[0], DP_F_POPULATION, "others");
@@ -575,9 +557,8 @@ static void sites_of_one_population_are_found(void **state)
 }
 
 /* With two splits no rows are held out for all of the model. */
-static void sites_of_two_splits_have_none(void **state)
+TEST(sites_of_two_splits_have_none)
 {
-    (void)state;
     run_lap();
     for (int k = 0; k < 3; k++)
         text(answer[k], DP_F_SPLIT, "one");
@@ -612,28 +593,4 @@ static int leave(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sites_add_their_rows),
-        cmocka_unit_test(parts_have_the_rows_of_one),
-        cmocka_unit_test(sites_that_do_not_fit_are_named),
-        cmocka_unit_test(hello_is_of_this_run),
-        cmocka_unit_test(nobody_counts_twice),
-        cmocka_unit_test(a_shard_gets_its_token),
-        cmocka_unit_test(sums_add_up),
-        cmocka_unit_test(a_lost_shard_adds_nothing_and_is_counted),
-        cmocka_unit_test(shares_of_noise_are_counted),
-        cmocka_unit_test(laps_that_do_not_fit_are_refused),
-        cmocka_unit_test(records_agree_in_every_member),
-        cmocka_unit_test(of_masked_answers_the_total_counts),
-        cmocka_unit_test(a_torn_lap_adds_nothing),
-        cmocka_unit_test(sites_of_one_population_are_found),
-        cmocka_unit_test(sites_of_two_splits_have_none),
-        cmocka_unit_test(a_sum_that_overflows_is_refused),
-        cmocka_unit_test(a_sum_is_no_larger_than_its_rows_make_it),
-        cmocka_unit_test(shares_of_noise_may_be_as_large_as_noise_is),
-        cmocka_unit_test(a_count_is_no_larger_than_its_rows_make_it),
-    };
-    return cmocka_run_group_tests(tests, enter, leave);
-}
+TESTS(enter, leave)

@@ -40,7 +40,7 @@ static double auc_by_pairs(const struct data *d, size_t outputs, size_t output, 
     return won / pairs;
 }
 
-static void auc_counts_pairs(void **state)
+TEST(auc_counts_pairs)
 {
     struct data *d = *state;
     for (unsigned levels = 0; levels <= 12; levels++) {
@@ -55,7 +55,7 @@ static void auc_counts_pairs(void **state)
     }
 }
 
-static void auc_of_many_classes_is_the_mean(void **state)
+TEST(auc_of_many_classes_is_the_mean)
 {
     struct data *d = *state;
     for (unsigned levels = 0; levels <= 6; levels++) {
@@ -74,7 +74,7 @@ static void auc_of_many_classes_is_the_mean(void **state)
     }
 }
 
-static void auc_at_the_edges(void **state)
+TEST(auc_at_the_edges)
 {
     struct data *d = *state;
     const double scores[] = {-INFINITY, -0.0, 0.0, INFINITY, -1e308, 1e-308};
@@ -92,9 +92,8 @@ static void auc_at_the_edges(void **state)
     assert_true(dp_metric_auc(d->scores, 1, d->y, ROWS, d->work) == 0);
 }
 
-static void ties_go_to_the_lower_class(void **state)
+TEST(ties_go_to_the_lower_class)
 {
-    (void)state;
     const double zero = 0, tiny = 5e-324, level[] = {1, 3, 3, 2}, all[] = {0, 0, 0, 0};
     assert_int_equal(dp_metric_class(&zero, 1), 0);
     assert_int_equal(dp_metric_class(&tiny, 1), 1);
@@ -102,7 +101,7 @@ static void ties_go_to_the_lower_class(void **state)
     assert_int_equal(dp_metric_class(all, 4), 0);
 }
 
-static void accuracy_and_confusion_agree(void **state)
+TEST(accuracy_and_confusion_agree)
 {
     struct data *d = *state;
     for (size_t classes = 2; classes <= CLASSES; classes++) {
@@ -142,7 +141,7 @@ static void accuracy_and_confusion_agree(void **state)
     assert_true(isnan(dp_metric_majority(d->y, 0, 2, none)));
 }
 
-static void log_loss_from_probabilities(void **state)
+TEST(log_loss_from_probabilities)
 {
     struct data *d = *state;
     for (size_t classes = 2; classes <= CLASSES; classes++) {
@@ -174,7 +173,7 @@ static void log_loss_from_probabilities(void **state)
     assert_near(dp_metric_log_loss(DP_LOSS_LOGISTIC, &wrong, 1, &zero, 1), 1e6, 1e-9);
 }
 
-static void softmax_and_poisson(void **state)
+TEST(softmax_and_poisson)
 {
     struct data *d = *state;
     const struct dp_affine unit = {.scale = 1};
@@ -201,7 +200,7 @@ static void softmax_and_poisson(void **state)
     assert_near(dp_metric_mse(DP_LOSS_POISSON, d->scores, unit, d->y, unit, ROWS), error, 1e-12);
 }
 
-static void errors_in_label_units(void **state)
+TEST(errors_in_label_units)
 {
     struct data *d = *state;
     const struct dp_affine model = {.scale = 3, .offset = 10}, data = {.scale = 0.5, .offset = -2};
@@ -241,7 +240,7 @@ static void errors_in_label_units(void **state)
     assert_true(isnan(dp_metric_mse(DP_LOSS_SQUARED, d->scores, model, d->y, data, 0)));
 }
 
-static void objective_is_the_sum_of_the_binary_ones(void **state)
+TEST(objective_is_the_sum_of_the_binary_ones)
 {
     struct data *d = *state;
     const double lambda = 0.3, width = 0.5;
@@ -296,18 +295,4 @@ static int finish(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(auc_counts_pairs),
-        cmocka_unit_test(auc_of_many_classes_is_the_mean),
-        cmocka_unit_test(auc_at_the_edges),
-        cmocka_unit_test(ties_go_to_the_lower_class),
-        cmocka_unit_test(accuracy_and_confusion_agree),
-        cmocka_unit_test(log_loss_from_probabilities),
-        cmocka_unit_test(softmax_and_poisson),
-        cmocka_unit_test(errors_in_label_units),
-        cmocka_unit_test(objective_is_the_sum_of_the_binary_ones),
-    };
-    return cmocka_run_group_tests_name("metrics", tests, start, finish);
-}
+TESTS(start, finish)

@@ -37,9 +37,8 @@ static double exact_log_delta(double epsilon, double mu)
     return result;
 }
 
-static void gaussian_delta_against_long_arithmetic(void **state)
+TEST(gaussian_delta_against_long_arithmetic)
 {
-    (void)state;
     assert_near(exp(dp_gaussian_log_delta(1, 1)), 0.12693673750664397, 1e-13);
     assert_near(exp(dp_gaussian_log_delta(0, 2)), erf(1 / sqrt(2)), 1e-13); /* 2Φ(μ/2) − 1 */
     assert_true(isinf(dp_gaussian_log_delta(1, 0)));
@@ -54,9 +53,8 @@ static void gaussian_delta_against_long_arithmetic(void **state)
     gsl_rng_free(rng);
 }
 
-static void delta_is_the_binomial_mean(void **state)
+TEST(delta_is_the_binomial_mean)
 {
-    (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     for (int i = 0; i < 200; i++) {
         unsigned laps = 1 + (unsigned)gsl_rng_uniform_int(rng, 400);
@@ -71,25 +69,22 @@ static void delta_is_the_binomial_mean(void **state)
     gsl_rng_free(rng);
 }
 
-static void every_row_is_one_gaussian(void **state)
+TEST(every_row_is_one_gaussian)
 {
-    (void)state;
     for (int64_t laps = 1; laps < 1000; laps *= 3) {
         double expected = exp(dp_gaussian_log_delta(2, sqrt((double)laps) / 5));
         assert_true(dp_mixture_delta(laps, 1, 5, 2, 1e-9) == expected);
     }
 }
 
-static void check_value(void **state)
+TEST(check_value)
 {
-    (void)state;
     /* q = .01, z = 1, T = 1000, δ = 1e-5, where releasing only v would cost 1.83 */
     assert_near(dp_mixture_epsilon(1000, 0.01, 1, 1e-5), 23.39, 0.005 / 23.39);
 }
 
-static void epsilon_solves_for_delta(void **state)
+TEST(epsilon_solves_for_delta)
 {
-    (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     for (int i = 0; i < 60; i++) {
         int64_t laps = 1 + (int64_t)exp(log(1e5) * gsl_rng_uniform(rng));
@@ -106,9 +101,8 @@ static void epsilon_solves_for_delta(void **state)
     assert_true(isinf(dp_mixture_epsilon(1000, 0.5, 1e-6, 1e-5)));
 }
 
-static void many_laps(void **state)
+TEST(many_laps)
 {
-    (void)state;
     clock_t start = clock();
     double few = dp_mixture_epsilon(1000000, 0.001, 100, 1e-6), all = dp_mixture_epsilon(1000, 1, 100, 1e-6);
     assert_true((double)(clock() - start) / CLOCKS_PER_SEC < 2);
@@ -117,9 +111,8 @@ static void many_laps(void **state)
 }
 
 /* So many laps that the function does not sum over their number: a person is in half of them, within a thousandth. */
-static void so_many_laps_that_they_are_not_summed(void **state)
+TEST(so_many_laps_that_they_are_not_summed)
 {
-    (void)state;
     for (int64_t laps = 1000000000; laps <= 1000000000000; laps *= 10) {
         double z = 0.3 * sqrt((double)laps);
         double epsilon = dp_mixture_epsilon(laps, 0.5, z, 1e-6), mean = dp_gaussian_epsilon(sqrt(0.5 * (double)laps) / z, 1e-6);
@@ -127,16 +120,4 @@ static void so_many_laps_that_they_are_not_summed(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gaussian_delta_against_long_arithmetic),
-        cmocka_unit_test(delta_is_the_binomial_mean),
-        cmocka_unit_test(every_row_is_one_gaussian),
-        cmocka_unit_test(check_value),
-        cmocka_unit_test(epsilon_solves_for_delta),
-        cmocka_unit_test(many_laps),
-        cmocka_unit_test(so_many_laps_that_they_are_not_summed),
-    };
-    return cmocka_run_group_tests_name("mixture", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -40,9 +40,8 @@ static struct dp_frame *new_model(void)
     return f;
 }
 
-static void weights_are_scaled(void **state)
+TEST(weights_are_scaled)
 {
-    (void)state;
     struct dp_frame *f = new_model();
     size_t outputs, cols;
     double w[6];
@@ -69,9 +68,8 @@ static void no_shape(struct dp_frame *f, const char *message)
     assert_string_equal(err.message, message);
 }
 
-static void bad_models(void **state)
+TEST(bad_models)
 {
-    (void)state;
     struct dp_frame *f = new_model();
     struct dp_err err = {0};
     double w[6];
@@ -96,9 +94,8 @@ static void bad_models(void **state)
     dp_frame_free(f);
 }
 
-static void class_names(void **state)
+TEST(class_names)
 {
-    (void)state;
     struct dp_frame *f = new_model();
     struct dp_err err = {0};
     char **names;
@@ -132,9 +129,8 @@ static void expect(const struct dp_frame *a, const struct dp_frame *b, const str
         assert_string_equal(got, what);
 }
 
-static void exact_comparison(void **state)
+TEST(exact_comparison)
 {
-    (void)state;
     struct dp_frame *a = new_model(), *b = new_model();
     double *w = dp_frame_edit_array(b, DP_F_MODEL)->data;
     expect(a, b, &exact, NULL);
@@ -167,9 +163,8 @@ static void exact_comparison(void **state)
     dp_frame_free(b);
 }
 
-static void zero_has_a_sign_and_nan_is_itself(void **state)
+TEST(zero_has_a_sign_and_nan_is_itself)
 {
-    (void)state;
     struct dp_frame *a = new_model(), *b = new_model();
     dp_frame_set_real(a, DP_F_GRID, 0.0);
     dp_frame_set_real(b, DP_F_GRID, -0.0);
@@ -181,9 +176,8 @@ static void zero_has_a_sign_and_nan_is_itself(void **state)
     dp_frame_free(b);
 }
 
-static void comparison_within_a_tolerance(void **state)
+TEST(comparison_within_a_tolerance)
 {
-    (void)state;
     struct dp_frame *a = new_model(), *b = new_model();
     double *w = dp_frame_edit_array(b, DP_F_MODEL)->data;
     w[0] = 1.25; /* weights 0.5 and 0.625 */
@@ -228,9 +222,8 @@ static void expect_text(const struct dp_frame *f, const char *get, int status, c
     free(got);
 }
 
-static void description(void **state)
+TEST(description)
 {
-    (void)state;
     struct dp_frame *f = new_model();
     dp_frame_set_real(f, DP_F_DELTA, 1e-5);
     expect_text(f, NULL, 0,
@@ -263,9 +256,8 @@ static void description(void **state)
     dp_frame_free(f);
 }
 
-static void single_fields(void **state)
+TEST(single_fields)
 {
-    (void)state;
     struct dp_frame *f = new_model();
     dp_frame_set_bool(f, DP_F_SEEDED, true);
     expect_text(f, "lap", 0, "4\n");
@@ -296,9 +288,8 @@ static void expect_json(const struct dp_frame *f, bool full, const char *text)
     free(got);
 }
 
-static void frames_as_json(void **state)
+TEST(frames_as_json)
 {
-    (void)state;
     struct dp_frame *f;
     f = dp_frame_new();
     dp_frame_reset(f, DP_KIND_ERROR);
@@ -337,18 +328,4 @@ static void frames_as_json(void **state)
     dp_frame_free(f);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(weights_are_scaled),
-        cmocka_unit_test(bad_models),
-        cmocka_unit_test(class_names),
-        cmocka_unit_test(exact_comparison),
-        cmocka_unit_test(zero_has_a_sign_and_nan_is_itself),
-        cmocka_unit_test(comparison_within_a_tolerance),
-        cmocka_unit_test(description),
-        cmocka_unit_test(single_fields),
-        cmocka_unit_test(frames_as_json),
-    };
-    return cmocka_run_group_tests_name("model", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

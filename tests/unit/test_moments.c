@@ -18,8 +18,8 @@ static int64_t sum[SIZE], zero[SIZE];
 
 static int start(void **state)
 {
-    static struct dp_key key;
     (void)state;
+    static struct dp_key key;
     dp_key_derive(&key, 1, "moments", 0);
     dp_stream_start(&stream, &key, DP_DRAW_BATCH, 1);
     return 0;
@@ -48,9 +48,8 @@ static bool within(size_t cols, double bound)
 
 /* For two numbers, in units of h = 2^-14: q is x truncated, r is the root of 2 x² truncated, so |r| ≤ √2 |x| to the last
  * digit. */
-static void whole_numbers_are_truncated(void **state)
+TEST(whole_numbers_are_truncated)
 {
-    (void)state;
     for (int i = 0; i < 300000; i++) {
         float x[2] = {(float)(uniform() - 0.5), (float)(uniform() - 0.5)};
         add_one(dp_row_dense(x, 2), 2, NULL, 0, 1);
@@ -68,9 +67,8 @@ static void whole_numbers_are_truncated(void **state)
 }
 
 /* h is a power of two from √(bound / 2) 2^-14 to twice that. */
-static void the_grid_follows_the_bound(void **state)
+TEST(the_grid_follows_the_bound)
 {
-    (void)state;
     assert_true(dp_moments_grid(1) == 0x1p-28 && dp_moments_grid(2) == 0x1p-28 && dp_moments_grid(1.25) == 0x1p-28);
     for (double bound = 0x1p-900; bound < 0x1p1020; bound *= 1.37) {
         double grid = dp_moments_grid(bound), h = sqrt(grid);
@@ -81,10 +79,9 @@ static void the_grid_follows_the_bound(void **state)
 }
 
 /* At a bound of 2 an entry and √2 times an entry come as close to 2^14.5 and 2^15 as they can. */
-static void the_largest_numbers_have_16_bits(void **state)
+TEST(the_largest_numbers_have_16_bits)
 {
     static const int32_t columns[2] = {0, 1};
-    (void)state;
     for (int sign = -1; sign <= 1; sign += 2) {
         const float x[2] = {(float)sign * 2, 0x1p-13f}; /* twice the square of the norm that the bound permits */
         for (int sparse = 0; sparse < 2; sparse++) {
@@ -97,9 +94,8 @@ static void the_largest_numbers_have_16_bits(void **state)
 }
 
 /* Rows of every length and shape, also rows whose length is all in the tail. */
-static void what_a_row_adds_is_within_the_bound(void **state)
+TEST(what_a_row_adds_is_within_the_bound)
 {
-    (void)state;
     const double bounds[] = {1, 1.25, 0.003, 2, 1e6, 1e-12};
     for (int i = 0; i < 3000; i++) {
         float x[COLS], tail[2] = {(float)(uniform() * 2), (float)-uniform()};
@@ -123,9 +119,8 @@ static void what_a_row_adds_is_within_the_bound(void **state)
 }
 
 /* A row that is too long keeps its direction. */
-static void rows_that_are_too_long_are_scaled_down(void **state)
+TEST(rows_that_are_too_long_are_scaled_down)
 {
-    (void)state;
     float x[3] = {3e20f, 0, -4e20f}, tail[1] = {1};
     add_one(dp_row_dense(x, 3), 4, tail, 1, 1);
     assert_near((double)sum[0] * 0x1p-28, 0.36, 1e-4);
@@ -134,9 +129,8 @@ static void rows_that_are_too_long_are_scaled_down(void **state)
     assert_int_equal(sum[9], 0);
 }
 
-static void what_is_not_finite_adds_nothing(void **state)
+TEST(what_is_not_finite_adds_nothing)
 {
-    (void)state;
     const float bad[] = {INFINITY, -INFINITY, NAN};
     for (int i = 0; i < 3; i++) {
         float x[3] = {0.5f, bad[i], 0.25f}, good[3] = {0.5f, 0, 0.25f};
@@ -151,11 +145,10 @@ static void what_is_not_finite_adds_nothing(void **state)
 }
 
 /* Bounds at which a double can hardly represent the inverse of the grid, and at which it cannot. */
-static void smallest_bounds(void **state)
+TEST(smallest_bounds)
 {
     static const int32_t columns[3] = {0, 1, 2};
     static const float x[3] = {1, -3, 0x1p-149f};
-    (void)state;
     for (int exponent = -1074; exponent < -900; exponent++) {
         add_one(dp_row_dense(x, 3), 3, NULL, 0, ldexp(1, exponent));
         assert_true(within(3, ldexp(1, exponent)));
@@ -165,9 +158,8 @@ static void smallest_bounds(void **state)
 }
 
 /* Entries so large that 32 bits have room for only a few products, in columns of one panel and of two, and of either sign. */
-static void large_entries_have_room(void **state)
+TEST(large_entries_have_room)
 {
-    (void)state;
     enum { ROWS = 999 };
     static int64_t all[SIZE];
     struct dp_moments m;
@@ -189,9 +181,8 @@ static void large_entries_have_room(void **state)
 }
 
 /* So many rows that dense rows are added in blocks, with some left over; more columns than one panel; some rows of zeros. */
-static void dense_and_sparse_rows_add_the_same(void **state)
+TEST(dense_and_sparse_rows_add_the_same)
 {
-    (void)state;
     enum { ROWS = 601 };
     static float x[ROWS][COLS], value[COLS];
     static int64_t sparse[SIZE], backward[SIZE], exact[SIZE];
@@ -234,9 +225,8 @@ static void dense_and_sparse_rows_add_the_same(void **state)
     assert_memory_equal(exact, backward, sizeof exact);
 }
 
-static void along_a_vector(void **state)
+TEST(along_a_vector)
 {
-    (void)state;
     float x[3] = {0.5f, -0.25f, 0.125f};
     const double z[2] = {1, 2};
     add_one(dp_row_dense(x, 3), 3, NULL, 0, 1);
@@ -246,19 +236,4 @@ static void along_a_vector(void **state)
     assert_near(dp_moments_along(sum, 3, w, 3) * 0x1p-28, 1, 1e-4);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(whole_numbers_are_truncated),
-        cmocka_unit_test(the_largest_numbers_have_16_bits),
-        cmocka_unit_test(the_grid_follows_the_bound),
-        cmocka_unit_test(what_a_row_adds_is_within_the_bound),
-        cmocka_unit_test(rows_that_are_too_long_are_scaled_down),
-        cmocka_unit_test(what_is_not_finite_adds_nothing),
-        cmocka_unit_test(smallest_bounds),
-        cmocka_unit_test(large_entries_have_room),
-        cmocka_unit_test(dense_and_sparse_rows_add_the_same),
-        cmocka_unit_test(along_a_vector),
-    };
-    return cmocka_run_group_tests(tests, start, NULL);
-}
+TESTS(start, NULL)

@@ -44,9 +44,8 @@ static void make_rows(void)
         w[at] = (double)(int64_t)draw() * 0x1p-63;
 }
 
-static void one_row(void **state)
+TEST(one_row)
 {
-    (void)state;
     for (size_t cols = 1; cols <= COLS; cols++) {
         make_rows();
         struct dp_row a = dp_row_narrow(narrow[0], scale, cols), b = dp_row_dense(wide[0], cols);
@@ -73,9 +72,8 @@ static void one_row(void **state)
 }
 
 /* Blocks of narrow rows, and blocks that also have rows of the other kinds. */
-static void blocks(void **state)
+TEST(blocks)
 {
-    (void)state;
     static int64_t sum[2][OUTPUTS * COLS];
     static int32_t columns[COLS];
     float c[DP_ROWS * OUTPUTS];
@@ -115,9 +113,8 @@ static void blocks(void **state)
     dp_tally_close(&tally);
 }
 
-static void moments(void **state)
+TEST(moments)
 {
-    (void)state;
     enum { FEATURES = 21, ALL = FEATURES + 1 };
     static int64_t sum[2][ALL * (ALL + 1) / 2];
     const float tail = 0.5f;
@@ -135,9 +132,8 @@ static void moments(void **state)
     assert_true(sum[0][0] > 0);
 }
 
-static void panels(void **state)
+TEST(panels)
 {
-    (void)state;
     struct dp_panels p = {0};
     struct dp_row a[DP_ROWS], b[DP_ROWS];
     double products[2][DP_ROWS * OUTPUTS], *room;
@@ -157,12 +153,6 @@ static void panels(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_row),
-        cmocka_unit_test(blocks),
-        cmocka_unit_test(moments),
-        cmocka_unit_test(panels),
-    };
     dp_key_derive(&key, 1, "narrow rows", 0);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return all_tests(NULL, NULL);
 }

@@ -249,9 +249,8 @@ static const char *const networks[] = {
 };
 
 /* Each example's part of the sum, unclipped, is its plain gradient; its norm too. */
-static void gradients_are_those_of_a_plain_computation(void **state)
+TEST(gradients_are_those_of_a_plain_computation)
 {
-    (void)state;
     for (size_t n = 0; n < sizeof networks / sizeof *networks; n++) {
         for (size_t l = 0; l < L; l += 3) {
             struct trial *t = open_trial(networks[n], L);
@@ -278,9 +277,8 @@ static double plain_loss(struct plain *p, const float *x, size_t class)
     return dp_softmax_value(u, p->net->outputs, class);
 }
 
-static void the_plain_computation_is_the_derivative(void **state)
+TEST(the_plain_computation_is_the_derivative)
 {
-    (void)state;
     for (size_t n = 0; n < sizeof networks / sizeof *networks; n++) {
         struct trial *t = open_trial(networks[n], L);
         plain_gradient(&t->plain, t->x, 1, t->g);
@@ -298,9 +296,8 @@ static void the_plain_computation_is_the_derivative(void **state)
 }
 
 /* Clipped and rounded, the part of one example has norm at most the bound, as exact whole numbers; and nearly the bound. */
-static void no_example_adds_more_than_the_bound(void **state)
+TEST(no_example_adds_more_than_the_bound)
 {
-    (void)state;
     for (size_t n = 0; n < sizeof networks / sizeof *networks; n++)
         for (double bound = 0.01; bound < 1; bound *= 3) {
             struct trial *t = open_trial(networks[n], 1);
@@ -320,9 +317,8 @@ static void no_example_adds_more_than_the_bound(void **state)
 }
 
 /* A gradient of one coordinate, just below a whole number when clipped: products of floats must not round it up. */
-static void a_rounded_product_stays_in_the_bound(void **state)
+TEST(a_rounded_product_stays_in_the_bound)
 {
-    (void)state;
     const double grid = 0x1p-24;
     for (size_t i = 0; i < 1000; i++) {
         struct trial *t = open_trial("1; fc 1", 1);
@@ -339,9 +335,8 @@ static void a_rounded_product_stays_in_the_bound(void **state)
 }
 
 /* An example has the same part, whichever others share its block; one that is not finite has no part. */
-static void examples_do_not_depend_on_each_other(void **state)
+TEST(examples_do_not_depend_on_each_other)
 {
-    (void)state;
     for (size_t n = 0; n < sizeof networks / sizeof *networks; n++) {
         struct trial *all = open_trial(networks[n], L), *few = open_trial(networks[n], 1);
         struct dp_row rows[MOST];
@@ -370,9 +365,8 @@ static void examples_do_not_depend_on_each_other(void **state)
 }
 
 /* The gradient of an example with several views is the mean of their gradients. */
-static void views_are_averaged(void **state)
+TEST(views_are_averaged)
 {
-    (void)state;
     enum { VIEWS = 3 };
     for (size_t n = 0; n < sizeof networks / sizeof *networks; n++) {
         struct trial *t = open_trial(networks[n], 1);
@@ -410,9 +404,8 @@ static void views_are_averaged(void **state)
 }
 
 /* A view of an image of 3 × 2 pixels with 2 channels. */
-static void a_view_moves_and_mirrors(void **state)
+TEST(a_view_moves_and_mirrors)
 {
-    (void)state;
     static const struct {
         struct dp_net_view view;
         float of[6]; /* channel 0 is the number of the pixel */
@@ -434,9 +427,8 @@ static void a_view_moves_and_mirrors(void **state)
 }
 
 /* Draws depend only on their address, are within the shift, and take each value. */
-static void views_are_drawn(void **state)
+TEST(views_are_drawn)
 {
-    (void)state;
     struct dp_net_views views = {.count = 4, .shift = 2, .flip = true};
     int down[5] = {0}, right[5] = {0}, mirrored = 0, same = 0, later = 0;
     dp_key_derive(&views.key, 1, "views", 0);
@@ -459,9 +451,8 @@ static void views_are_drawn(void **state)
         assert_false(dp_net_view_draw(&views, 1, i, 0).mirrored);
 }
 
-static void sparse_and_narrow_rows_are_the_dense_row(void **state)
+TEST(sparse_and_narrow_rows_are_the_dense_row)
 {
-    (void)state;
     const float dense[10] = {0, 0.5f, 0, 0, -1, 0, 0, 0.25f, 0, 0}, values[] = {0.5f, -1, 0.25f},
                 scale[10] = {0.25f, 0.25f, 0.25f, 0.25f, 0.25f, 0.25f, 0.25f, 0.25f, 0.25f, 0.25f};
     const int32_t columns[] = {1, 4, 7};
@@ -478,9 +469,8 @@ static void sparse_and_narrow_rows_are_the_dense_row(void **state)
     assert_true(output[0] == output[1] && output[0] == output[2]);
 }
 
-static void texts(void **state)
+TEST(texts)
 {
-    (void)state;
     static const struct {
         const char *text, *message;
     } wrong[] = {
@@ -527,9 +517,8 @@ static void texts(void **state)
     assert_true(net.layer[2].activation == DP_NET_TANH && net.parameters == 4 * 37 + 8 + 2 * 145);
 }
 
-static void shapes(void **state)
+TEST(shapes)
 {
-    (void)state;
     struct dp_net net;
     assert_int_equal(dp_net_parse(&net,
                                   "28x28x1 * 28 - 0.25; conv 16 8x8/2 pad 2 tanh; pool 2/1; conv 32 4x4/2 tanh; pool 2/1; "
@@ -541,9 +530,8 @@ static void shapes(void **state)
 }
 
 /* The variance of the initial weights is g / fan-in; five standard errors. */
-static void initial_weights(void **state)
+TEST(initial_weights)
 {
-    (void)state;
     struct dp_net net, other;
     assert_int_equal(dp_net_parse(&net, "100; fc 200 relu; fc 300", NULL), 0);
     assert_int_equal(dp_net_parse(&other, "100; fc 200 relu; fc 300; seed 2", NULL), 0);
@@ -565,21 +553,4 @@ static void initial_weights(void **state)
     free(q);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gradients_are_those_of_a_plain_computation),
-        cmocka_unit_test(the_plain_computation_is_the_derivative),
-        cmocka_unit_test(no_example_adds_more_than_the_bound),
-        cmocka_unit_test(a_rounded_product_stays_in_the_bound),
-        cmocka_unit_test(examples_do_not_depend_on_each_other),
-        cmocka_unit_test(views_are_averaged),
-        cmocka_unit_test(a_view_moves_and_mirrors),
-        cmocka_unit_test(views_are_drawn),
-        cmocka_unit_test(sparse_and_narrow_rows_are_the_dense_row),
-        cmocka_unit_test(texts),
-        cmocka_unit_test(shapes),
-        cmocka_unit_test(initial_weights),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -57,9 +57,8 @@ static struct dp_bowl bowl_of(struct bowl *b, double spread)
     return (struct dp_bowl){.size = SIZE, .at = at, .bend_at = bend_at, .bend = bend, .self = b};
 }
 
-static void it_gets_to_the_last_digits(void **state)
+TEST(it_gets_to_the_last_digits)
 {
-    (void)state;
     for (int kinked = 0; kinked < 2; kinked++)
         for (double spread = 0; spread < 6; spread += 2.5) {
             struct bowl b = {.kinked = kinked != 0};
@@ -77,9 +76,8 @@ static void it_gets_to_the_last_digits(void **state)
         }
 }
 
-static void it_says_where_it_did_not_get(void **state)
+TEST(it_says_where_it_did_not_get)
 {
-    (void)state;
     struct bowl b = {0};
     struct dp_bowl f = bowl_of(&b, 3);
     struct dp_minimum found = {0};
@@ -179,9 +177,8 @@ static void check(const struct problem *p, const struct dp_minimum *found, doubl
     assert_true(sqrt(far) <= found->norm / p->lambda);
 }
 
-static void minimisers_are_those_of_numpy(void **state)
+TEST(minimisers_are_those_of_numpy)
 {
-    (void)state;
     FILE *file = fopen("tests/vectors/minimisers.tsv", "r");
     struct problem p = {0};
     char name[40];
@@ -207,9 +204,8 @@ static void minimisers_are_those_of_numpy(void **state)
     fclose(file);
 }
 
-static void says_how_it_ended(void **state)
+TEST(says_how_it_ended)
 {
-    (void)state;
     struct problem p = {.loss = DP_LOSS_LOGISTIC, .lambda = 1e-5};
     struct dp_bowl f = problem_of(&p);
     struct dp_minimum found;
@@ -250,9 +246,8 @@ static void steep_bend(void *self, const double *v, double *product)
     product[0] = 2500 * exp(50 * *(const double *)self) * v[0];
 }
 
-static void comes_back_from_where_it_is_infinite(void **state)
+TEST(comes_back_from_where_it_is_infinite)
 {
-    (void)state;
     double place;
     struct dp_bowl f = {1, steep_at, steep_bend_at, steep_bend, &place};
     struct dp_minimum found;
@@ -264,12 +259,4 @@ static void comes_back_from_where_it_is_infinite(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_gets_to_the_last_digits),           cmocka_unit_test(it_says_where_it_did_not_get),
-        cmocka_unit_test(minimisers_are_those_of_numpy),        cmocka_unit_test(says_how_it_ended),
-        cmocka_unit_test(comes_back_from_where_it_is_infinite),
-    };
-    return cmocka_run_group_tests_name("newton", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

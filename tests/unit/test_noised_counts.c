@@ -10,9 +10,8 @@
 
 enum { RUNS = 1000 };
 
-static void tails_have_their_closed_forms(void **state)
+TEST(tails_have_their_closed_forms)
 {
-    (void)state;
     for (double x = 0; x < 60; x = 1.3 * x + 0.1) {
         assert_near(dp_noised_beyond(1, 1, 0, 0, x), exp(-x), 1e-5);
         assert_near(dp_noised_beyond(1, 2, 3, 0, x), exp(-x / 2), 1e-5);
@@ -52,9 +51,8 @@ static int held(gsl_rng *rng, int which, const double *exact, size_t classes, do
 
 /* With two classes the level is .95: of 1,000 runs, a number that is 5 standard deviations (34) off has probability 6e-7 in each
  * of 14 cells; the generator has the same seed each time, so the test does not fail by chance. */
-static void intervals_of_two_classes_hold_95_percent(void **state)
+TEST(intervals_of_two_classes_hold_95_percent)
 {
-    (void)state;
     const double exact[2][5] = {{700, 200, 180, 920, 310}, {40, 3, 5, 12, 9}};
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     for (int table = 0; table < 2; table++)
@@ -68,9 +66,8 @@ static void intervals_of_two_classes_hold_95_percent(void **state)
     gsl_rng_free(rng);
 }
 
-static void intervals_of_more_classes_hold_at_least_95_percent(void **state)
+TEST(intervals_of_more_classes_hold_at_least_95_percent)
 {
-    (void)state;
     const double exact[10] = {300, 20, 10, 30, 250, 40, 5, 15, 330, 170};
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     /* Intervals of rates of more classes hold more often. Accuracy and a mean may be 3 standard deviations off. */
@@ -79,9 +76,8 @@ static void intervals_of_more_classes_hold_at_least_95_percent(void **state)
     gsl_rng_free(rng);
 }
 
-static void without_noise_the_measures_are_those_of_the_counts(void **state)
+TEST(without_noise_the_measures_are_those_of_the_counts)
 {
-    (void)state;
     const double counts[4] = {700, 200, 180, 920};
     uint64_t whole[4] = {700, 200, 180, 920};
     for (int rate = 0; rate < 3; rate++) {
@@ -95,22 +91,11 @@ static void without_noise_the_measures_are_those_of_the_counts(void **state)
     assert_near(dp_noised_mean(500, counts, 2, (double)NAN, 1e-9).high, 0.25, 1e-9);
 }
 
-static void what_noise_leaves_no_rate_of_has_no_value(void **state)
+TEST(what_noise_leaves_no_rate_of_has_no_value)
 {
-    (void)state;
     const double counts[4] = {10, -3, 1, 2};
     struct dp_estimate m = dp_noised_rate(DP_METRIC_PRECISION, counts, 2, 5);
     assert_true(isnan(m.value) && m.low == 0 && m.high == 1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tails_have_their_closed_forms),
-        cmocka_unit_test(intervals_of_two_classes_hold_95_percent),
-        cmocka_unit_test(intervals_of_more_classes_hold_at_least_95_percent),
-        cmocka_unit_test(without_noise_the_measures_are_those_of_the_counts),
-        cmocka_unit_test(what_noise_leaves_no_rate_of_has_no_value),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -79,9 +79,8 @@ static const struct dp_objective some[] = {
 enum { SOME = sizeof some / sizeof *some };
 
 /* The bound is never below the quadrature, and equals it if slack is 0 and only one end counts. */
-static void a_profile_is_that_of_its_variable(void **state)
+TEST(a_profile_is_that_of_its_variable)
 {
-    (void)state;
     for (int i = 0; i < SOME; i++)
         for (double epsilon = 0; epsilon < 4; epsilon += 0.17) {
             const struct dp_objective *of = &some[i];
@@ -97,9 +96,8 @@ static void a_profile_is_that_of_its_variable(void **state)
         }
 }
 
-static void a_curve_is_that_of_its_variable(void **state)
+TEST(a_curve_is_that_of_its_variable)
 {
-    (void)state;
     const double order[] = {1.01, 1.5, 2, 3.7, 8, 20};
     for (int i = 0; i < SOME; i++)
         for (int k = 0; k < 6; k++) {
@@ -117,9 +115,8 @@ static void a_curve_is_that_of_its_variable(void **state)
 }
 
 /* For any angle between the two rows. */
-static void an_exchange_has_more_ends(void **state)
+TEST(an_exchange_has_more_ends)
 {
-    (void)state;
     for (int either = 0; either < 2; either++)
         for (double angle = 0.3; angle < 3.2; angle += 0.7)
             for (double epsilon = 0.1; epsilon < 3; epsilon += 0.9) {
@@ -253,9 +250,8 @@ static void check_mechanism(const char *name, const double *p, const double *q, 
 
 /* One dimension: rows that pull on the minimiser so that the person's slope decides (the bound is then nearly met), rows that
    do not, and a loss whose slope has either sign. */
-static void a_person_is_present_or_not(void **state)
+TEST(a_person_is_present_or_not)
 {
-    (void)state;
     static double p[POINTS], q[POINTS];
     const struct {
         const char *name;
@@ -280,9 +276,8 @@ static void a_person_is_present_or_not(void **state)
 }
 
 /* The two minimisers are off by e in opposite directions, and noise hides that. */
-static void minima_are_approximate(void **state)
+TEST(minima_are_approximate)
 {
-    (void)state;
     static double p[COARSE], q[COARSE], missed[2][COARSE];
     const struct problem of = {DP_LOSS_LOGISTIC, 1, 1, 0.25, 25, 1, {{{1, 0}, -1}}, 9000};
     const struct row person = {{1, 0}, 1};
@@ -305,9 +300,8 @@ static void minima_are_approximate(void **state)
 }
 
 /* Two dimensions: a row is exchanged for another row at an angle to it. */
-static void a_row_is_exchanged(void **state)
+TEST(a_row_is_exchanged)
 {
-    (void)state;
     static double p[PLANE * PLANE], q[PLANE * PLANE];
     const struct problem of = {DP_LOSS_LOGISTIC, 1, 1, 0.25, 3, 2, {{{0.6, 0.8}, -1}, {{-0.8, 0.6}, 1}}, 2};
     const double z = 0.9, sigma = z * 2, far = reach(&of, sigma), step = 2 * far / (PLANE - 1);
@@ -348,9 +342,8 @@ static struct dp_answer ask(enum dp_accountant by, struct dp_charge *charge, dou
 }
 
 /* One lap has a profile, and no other accountant is below it; several laps are composed. */
-static void one_lap_has_a_profile(void **state)
+TEST(one_lap_has_a_profile)
 {
-    (void)state;
     for (double noise = 0.3; noise < 100; noise *= 3)
         for (double delta = 1e-10; delta < 0.1; delta *= 100) {
             struct dp_charge charge = charge_of(noise, 1e4, 0.01, 1);
@@ -373,9 +366,8 @@ static void one_lap_has_a_profile(void **state)
 }
 
 /* The noise on the objective is stretched. */
-static void calibration_meets_its_target(void **state)
+TEST(calibration_meets_its_target)
 {
-    (void)state;
     for (double epsilon = 0.05; epsilon < 10; epsilon *= 2) {
         struct dp_charge charge = charge_of(1, 1e4, 0.01, 1);
         struct dp_charges charges = {.count = 1, .charge = &charge};
@@ -395,9 +387,8 @@ static void calibration_meets_its_target(void **state)
     assert_int_equal(dp_calibrate_noise(DP_ACCOUNTANT_BEST, &charges, 0.3, 1e-5, &z, &err), DP_E_RUN);
 }
 
-static void nothing_is_free_at_the_ends(void **state)
+TEST(nothing_is_free_at_the_ends)
 {
-    (void)state;
     const double order[] = {1.01, 2, 8192};
     const double at[] = {1e-300, 1e-9, 1, 1e9, 1e300};
     for (int a = 0; a < 5; a++)
@@ -415,18 +406,4 @@ static void nothing_is_free_at_the_ends(void **state)
             }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_profile_is_that_of_its_variable),
-        cmocka_unit_test(a_curve_is_that_of_its_variable),
-        cmocka_unit_test(an_exchange_has_more_ends),
-        cmocka_unit_test(a_person_is_present_or_not),
-        cmocka_unit_test(minima_are_approximate),
-        cmocka_unit_test(a_row_is_exchanged),
-        cmocka_unit_test(one_lap_has_a_profile),
-        cmocka_unit_test(calibration_meets_its_target),
-        cmocka_unit_test(nothing_is_free_at_the_ends),
-    };
-    return cmocka_run_group_tests_name("objective", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -34,9 +34,8 @@ static void gradient(const double *w, int t, double *g)
     }
 }
 
-static void steps_are_those_of_the_formulas(void **state)
+TEST(steps_are_those_of_the_formulas)
 {
-    (void)state;
     FILE *file = fopen("tests/vectors/optimisers.tsv", "r");
     assert_non_null(file);
     int lines = 0;
@@ -63,9 +62,8 @@ static void steps_are_those_of_the_formulas(void **state)
 }
 
 /* For pure noise ‖g‖² of d coordinates with variance s² has mean d s², which is subtracted; never less than floor. */
-static void the_share_of_the_noise_is_taken_away(void **state)
+TEST(the_share_of_the_noise_is_taken_away)
 {
-    (void)state;
     struct dp_optimiser o = {.kind = DP_OPTIMISER_ADAGRAD_NORM, .b2 = 1, .beta = 1, .floor = 0.5};
     double w[4] = {0}, g[4] = {2, -2, 2, -2};
     dp_optimiser_open(&o, 4);
@@ -78,9 +76,8 @@ static void the_share_of_the_noise_is_taken_away(void **state)
 }
 
 /* The b of ADP-SGD with its beta of each epoch, against tests/vectors/adp-sgd.tsv (made by make-adp-sgd.py). */
-static void beta_begins_again_with_each_epoch(void **state)
+TEST(beta_begins_again_with_each_epoch)
 {
-    (void)state;
     FILE *file = fopen("tests/vectors/adp-sgd.tsv", "r");
     assert_non_null(file);
     struct dp_optimiser o;
@@ -110,9 +107,8 @@ static void beta_begins_again_with_each_epoch(void **state)
     fclose(file);
 }
 
-static void projection(void **state)
+TEST(projection)
 {
-    (void)state;
     double w[2] = {3, 4};
     dp_project_ball(10, w, 2);
     assert_true(w[0] == 3 && w[1] == 4);
@@ -121,13 +117,4 @@ static void projection(void **state)
     assert_near(w[1], 0.8, 1e-15);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(steps_are_those_of_the_formulas),
-        cmocka_unit_test(the_share_of_the_noise_is_taken_away),
-        cmocka_unit_test(beta_begins_again_with_each_epoch),
-        cmocka_unit_test(projection),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

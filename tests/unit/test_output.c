@@ -6,9 +6,8 @@
 
 #include "priv/output.h"
 
-static void check_values(void **state)
+TEST(check_values)
 {
-    (void)state;
     double eta = 2 / (0.01 + 0.26);
     double ours = dp_descent_sensitivity(10000, 0.01, 0.26, 1, eta, 100, true);
     assert_true(ours > 0.01998 && ours < 0.02);
@@ -22,9 +21,8 @@ static void check_values(void **state)
 
 /* Quadratics of curvature between mu and beta, one row's gradient as large as possible: the distance comes close to the bound,
    and never exceeds it. */
-static void descents_stay_within(void **state)
+TEST(descents_stay_within)
 {
-    (void)state;
     const double mu = 0.05, beta = 1, lipschitz = 2;
     for (int64_t laps = 1; laps <= 200; laps += 13) {
         for (int e = 1; e <= 8; e++) {
@@ -48,9 +46,8 @@ static void descents_stay_within(void **state)
 
 /* Gradients of the logistic loss in double and in long double, in one chain of equal rows, so that their errors are equal, too:
    their distance is at most the bound, and more than a hundredth of it. */
-static void gradients_round_within_their_bound(void **state)
+TEST(gradients_round_within_their_bound)
 {
-    (void)state;
     enum { ROWS = 300, COLS = 40 };
     static double x[ROWS][COLS];
     double most = 0;
@@ -107,9 +104,8 @@ static long double at_position(const struct dp_descent *d, int64_t rows, int64_t
     return distance;
 }
 
-static void the_worst_position_is_found(void **state)
+TEST(the_worst_position_is_found)
 {
-    (void)state;
     for (int i = 0; i < 240; i++) {
         const struct dp_descent d = {.mu = i % 4 == 0 ? 0 : 0.1 * (i % 4),
                                      .beta = 1,
@@ -140,9 +136,8 @@ static void the_worst_position_is_found(void **state)
 }
 
 /* If rho is near 1, a sum of a million of its powers must include the rounding error of 1 − rho. */
-static void many_steps_are_not_rounded_down(void **state)
+TEST(many_steps_are_not_rounded_down)
 {
-    (void)state;
     for (int i = 1; i < 200; i++) {
         double mu = 1e-6 * i / 37, eta = 0.7;
         long double rho = 1 - (long double)eta * mu, sum = -expm1l(1e6L * log1pl(-(long double)eta * mu)) / (1 - rho);
@@ -151,9 +146,8 @@ static void many_steps_are_not_rounded_down(void **state)
     }
 }
 
-static void rounding_is_what_the_formula_says(void **state)
+TEST(rounding_is_what_the_formula_says)
 {
-    (void)state;
     const double u = 0x1p-53;
     const struct dp_descent d = {.mu = 0.01, .beta = 0.26, .lipschitz = 1, .eta = 2};
     const struct dp_arithmetic a = {.cols = 40, .chain = 700, .slope = 8 * u, .start = 3};
@@ -174,9 +168,8 @@ static void rounding_is_what_the_formula_says(void **state)
 /* A descent on one column, where no row has an effect and each step is w ← w − eta (s x + mu w) with s from a rounded score, in
    double and in long double. From a distant start the two results differ by a good part of the bound, and never by more than
    the bound. */
-static void descents_round_within_their_bound(void **state)
+TEST(descents_round_within_their_bound)
 {
-    (void)state;
     double closest = 0;
     for (int i = 0; i < 2000; i++) {
         const struct dp_descent d = {
@@ -197,9 +190,8 @@ static void descents_round_within_their_bound(void **state)
     assert_true(closest > 0.05);
 }
 
-static void nonsense(void **state)
+TEST(nonsense)
 {
-    (void)state;
     const struct dp_descent good = {.mu = 0.1, .beta = 1, .lipschitz = 1, .eta = 1},
                             far = {.mu = 0.1, .beta = 1, .lipschitz = 1, .eta = 2.1},
                             none = {.beta = 1, .lipschitz = 1, .eta = 1, .inverse = true};
@@ -216,17 +208,4 @@ static void nonsense(void **state)
     assert_true(isnan(dp_descent_sensitivity(10, 0.1, 1, 1, 1, 0, true)));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(check_values),
-        cmocka_unit_test(descents_stay_within),
-        cmocka_unit_test(gradients_round_within_their_bound),
-        cmocka_unit_test(the_worst_position_is_found),
-        cmocka_unit_test(many_steps_are_not_rounded_down),
-        cmocka_unit_test(rounding_is_what_the_formula_says),
-        cmocka_unit_test(descents_round_within_their_bound),
-        cmocka_unit_test(nonsense),
-    };
-    return cmocka_run_group_tests_name("output", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -6,9 +6,8 @@
 
 #define PI 3.14159265358979323846
 
-static void angles(void **state)
+TEST(angles)
 {
-    (void)state;
     static const double x[3] = {1, 0, 0}, y[3] = {0, 2, 0}, back[3] = {-3, 0, 0}, both[3] = {1, 1, 0};
     assert_near(dp_angle(x, y, 3), PI / 2, 1e-15);
     assert_near(dp_angle(x, back, 3), PI, 1e-15);
@@ -19,9 +18,8 @@ static void angles(void **state)
 }
 
 /* vectors for which the cosine is 1 in double precision, and vectors whose squares overflow */
-static void angles_that_are_hard(void **state)
+TEST(angles_that_are_hard)
 {
-    (void)state;
     for (double t = 1; t > 1e-300; t /= 10) {
         double angle = dp_angle((const double[2]){1, 0}, (const double[2]){1, t}, 2);
         assert_near(angle, atan(t), 1e-15); /* an arc cosine is off by 1e-8 */
@@ -30,9 +28,8 @@ static void angles_that_are_hard(void **state)
     assert_near(dp_angle((const double[2]){1e-308, 1e-308}, (const double[2]){1e308, 0}, 2), PI / 4, 1e-15);
 }
 
-static void nothing_has_no_direction(void **state)
+TEST(nothing_has_no_direction)
 {
-    (void)state;
     static const double x[2] = {1, 0}, zero[2] = {0, 0}, broken[2] = {1, NAN}, far[2] = {INFINITY, 0};
     assert_near(dp_angle(x, zero, 2), PI / 2, 1e-15);
     assert_near(dp_angle(zero, x, 2), PI / 2, 1e-15);
@@ -46,17 +43,15 @@ static double rho(double z)
     return 1 / (2 * z * z);
 }
 
-static void rho_grows(void **state)
+TEST(rho_grows)
 {
-    (void)state;
     assert_near(rho(dp_pace_multiplier(4, 1.3, 0.1)), 1.3 * rho(4), 1e-15);
     assert_true(dp_pace_multiplier(4, 1, 0.1) == 4);
     assert_true(dp_pace_multiplier(4, 1.3, 3.9) == 3.9);
 }
 
-static void angles_say_which_budget_is_too_small(void **state)
+TEST(angles_say_which_budget_is_too_small)
 {
-    (void)state;
     assert_int_equal(dp_pace_compare(1.21, 1, 1.2, 0.5), DP_PACE_NOISY);
     assert_int_equal(dp_pace_compare(1.19, 1, 1.2, 0.5), DP_PACE_BETWEEN);
     assert_int_equal(dp_pace_compare(0.51, 1, 1.2, 0.5), DP_PACE_BETWEEN);
@@ -66,9 +61,8 @@ static void angles_say_which_budget_is_too_small(void **state)
     assert_int_equal(dp_pace_compare(0.1, 1.5, 0, 0), DP_PACE_NOISY);
 }
 
-static void an_increment_makes_up_for_what_is_missing(void **state)
+TEST(an_increment_makes_up_for_what_is_missing)
 {
-    (void)state;
     double held = 1 / (4. * 4.);
     for (int i = 0; i < 20; i++) {
         double z = dp_pace_multiplier(1 / sqrt(held), 1.3, 1e-9), add = dp_pace_increment(z, held);
@@ -83,9 +77,8 @@ static void an_increment_makes_up_for_what_is_missing(void **state)
     assert_true(dp_pace_increment(4, (1 - 1e-12) / 16) == 4);
 }
 
-static void a_search_begins_above_the_largest_step_of_late(void **state)
+TEST(a_search_begins_above_the_largest_step_of_late)
 {
-    (void)state;
     struct dp_pace_window w = {.every = 3, .widen = 1.5, .first = 10};
     static const double step[] = {2, 4, 0, /* none */ 0, 0, 0, /* now smaller */ 0, 1, 0.5, 8};
     static const double first[] = {10, 10, 6, 6, 6, 6, 6, 6, 1.5, 1.5};
@@ -105,16 +98,4 @@ static void a_search_begins_above_the_largest_step_of_late(void **state)
     assert_true(narrow.first == 4);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(angles),
-        cmocka_unit_test(angles_that_are_hard),
-        cmocka_unit_test(nothing_has_no_direction),
-        cmocka_unit_test(rho_grows),
-        cmocka_unit_test(angles_say_which_budget_is_too_small),
-        cmocka_unit_test(an_increment_makes_up_for_what_is_missing),
-        cmocka_unit_test(a_search_begins_above_the_largest_step_of_late),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -11,9 +11,8 @@ static const struct dp_paid *row(int field)
     return &dp_paid[field];
 }
 
-static void every_paid_field_has_a_row(void **state)
+TEST(every_paid_field_has_a_row)
 {
-    (void)state;
     for (int i = 0; i < DP_F_COUNT; i++) {
         if ((dp_fields[i].visibility == DP_PAID) != (row(i)->noised != DP_NOISED_NOT))
             fail_msg("'%s' is paid for in one table only", dp_fields[i].key);
@@ -35,9 +34,8 @@ static bool is_stage(const char *name)
     return false;
 }
 
-static void what_waits_has_a_stage_after_the_gate(void **state)
+TEST(what_waits_has_a_stage_after_the_gate)
 {
-    (void)state;
     for (int i = 0; i < DP_F_COUNT; i++) {
         const char *taker = dp_paid_taker(&(struct dp_record){.of = (enum dp_field)i});
         assert_true((taker != NULL) == (row(i)->waits != DP_WAITS_NEVER));
@@ -56,9 +54,8 @@ static const char *taker(enum dp_field of, enum dp_meaning means)
     return name != NULL ? name : "none";
 }
 
-static void a_meaning_names_the_stage_that_takes_it(void **state)
+TEST(a_meaning_names_the_stage_that_takes_it)
 {
-    (void)state;
     assert_string_equal(taker(DP_F_SUM, DP_MEANS_NONE), "dp-step");
     assert_string_equal(taker(DP_F_SUM, DP_MEANS_GRADIENT), "dp-step");
     assert_string_equal(taker(DP_F_SUM, DP_MEANS_MOVE), "dp-step");
@@ -81,9 +78,8 @@ static void waits(const struct dp_frame *frame, enum dp_field field)
     assert_int_equal(dp_paid_waiting(frame), field);
 }
 
-static void a_field_waits_until_its_stage_has_taken_it(void **state)
+TEST(a_field_waits_until_its_stage_has_taken_it)
 {
-    (void)state;
     struct dp_frame *f;
     void *data;
     f = dp_frame_new();
@@ -104,9 +100,8 @@ static void a_field_waits_until_its_stage_has_taken_it(void **state)
     dp_frame_free(f);
 }
 
-static void bound_and_grid_are_of_the_frame_or_of_the_row(void **state)
+TEST(bound_and_grid_are_of_the_frame_or_of_the_row)
 {
-    (void)state;
     struct dp_frame *f;
     f = dp_frame_new();
     dp_frame_reset(f, DP_KIND_LAP);
@@ -123,14 +118,4 @@ static void bound_and_grid_are_of_the_frame_or_of_the_row(void **state)
     dp_frame_free(f);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_paid_field_has_a_row),
-        cmocka_unit_test(what_waits_has_a_stage_after_the_gate),
-        cmocka_unit_test(a_meaning_names_the_stage_that_takes_it),
-        cmocka_unit_test(a_field_waits_until_its_stage_has_taken_it),
-        cmocka_unit_test(bound_and_grid_are_of_the_frame_or_of_the_row),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -28,9 +28,8 @@ static struct dp_charge release(const char *kind, double z, double q)
     return (struct dp_charge){{.sampling = sampling, .rate = q, .queries = 1, .query = {query}}, 1};
 }
 
-static void deltas_of_one_release(void **state)
+TEST(deltas_of_one_release)
 {
-    (void)state;
     FILE *file = fopen("tests/vectors/peers.tsv", "r");
     char kind[16];
     double z, q, epsilon, truth;
@@ -51,9 +50,8 @@ static void deltas_of_one_release(void **state)
 }
 
 /* Pure epsilons add up, and then delta is 0. */
-static void pure_sums_have_no_delta(void **state)
+TEST(pure_sums_have_no_delta)
 {
-    (void)state;
     struct dp_charge charge[2] = {
         {{.sampling = DP_SAMPLING_NONE, .rate = 1, .queries = 1, .query = {{.kind = DP_QUERY_PURE, .epsilon = 1}}}, 1},
         {{.sampling = DP_SAMPLING_NONE, .rate = 1, .queries = 1, .query = {{.kind = DP_QUERY_PURE, .epsilon = 2}}}, 1}};
@@ -71,11 +69,4 @@ static void pure_sums_have_no_delta(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(deltas_of_one_release),
-        cmocka_unit_test(pure_sums_have_no_delta),
-    };
-    return cmocka_run_group_tests_name("peers", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

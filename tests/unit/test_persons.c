@@ -28,9 +28,8 @@ static void kept_of(const char *who, size_t rows, size_t others, size_t most, un
     dp_persons_close(&p);
 }
 
-static void what_is_kept_depends_on_nobody_else(void **state)
+TEST(what_is_kept_depends_on_nobody_else)
 {
-    (void)state;
     char alone[200], among[200];
     size_t different = 0;
     for (int key = 1; key < 40; key++) {
@@ -48,9 +47,8 @@ static void what_is_kept_depends_on_nobody_else(void **state)
     assert_string_equal(alone, " 0 1 2 3");
 }
 
-static void persons_stand_in_the_order_of_their_first_rows(void **state)
+TEST(persons_stand_in_the_order_of_their_first_rows)
 {
-    (void)state;
     static const char *const table[] = {"b", "a", "b", "c", "a", "b", "", "b"};
     static const size_t order[] = {0, 2, 5, 7, 1, 4, 3, 6};
     static const int ends[] = {0, 0, 0, 1, 0, 1, 1, 1};
@@ -70,9 +68,4 @@ static void persons_stand_in_the_order_of_their_first_rows(void **state)
     assert_int_equal(p.count, 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_kept_depends_on_nobody_else),
-                                       cmocka_unit_test(persons_stand_in_the_order_of_their_first_rows)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -59,9 +59,8 @@ static double renyi(double q, double z, double laps, double delta)
 }
 
 /* Also checks that bounds are better than Rényi's, that δ(ε(δ)) is δ, and that the time is short. */
-static void vectors(void **state)
+TEST(vectors)
 {
-    (void)state;
     FILE *file = fopen("tests/vectors/sampled-gaussian.tsv", "r");
     assert_non_null(file);
     char line[256];
@@ -92,9 +91,8 @@ static void vectors(void **state)
 }
 
 /* T Gaussians are one Gaussian of μ = √T / z. This also holds for large losses: z = .1 has ratios of e^-60. */
-static void full_batch_is_the_gaussian(void **state)
+TEST(full_batch_is_the_gaussian)
 {
-    (void)state;
     const struct {
         double z;
         int64_t laps;
@@ -130,9 +128,8 @@ static double one_lap(double q, double z, double epsilon)
     return fmax(remove, add);
 }
 
-static void one_lap_in_closed_form(void **state)
+TEST(one_lap_in_closed_form)
 {
-    (void)state;
     const double qs[] = {0.01, 0.3, 0.999999}, zs[] = {0.6, 2};
     int count = 0, tight = 0;
     for (int i = 0; i < 6; i++) {
@@ -151,9 +148,8 @@ static void one_lap_in_closed_form(void **state)
     assert_true(count > 10 && tight == count);
 }
 
-static void monotone(void **state)
+TEST(monotone)
 {
-    (void)state;
     double before = 0;
     for (int64_t laps = 1; laps <= 4096; laps *= 4) {
         double upper = epsilon_of(0.02, 1.1, laps, 1e-6).upper;
@@ -174,9 +170,8 @@ static void monotone(void **state)
     }
 }
 
-static void never_above_renyi(void **state)
+TEST(never_above_renyi)
 {
-    (void)state;
     const double qs[] = {1e-8, 1e-3, 0.5, 1}, zs[] = {0.05, 0.7, 10, 1e4};
     for (int i = 0; i < 16; i++)
         for (int64_t laps = 1; laps <= 1000; laps *= 1000)
@@ -185,9 +180,8 @@ static void never_above_renyi(void **state)
 }
 
 /* Published figures: 1.3987; replace-one 14.82, null-record 1.83. */
-static void parts_and_replacement(void **state)
+TEST(parts_and_replacement)
 {
-    (void)state;
     const struct dp_pld_part two[] = {{DP_PLD_GAUSSIAN, 0.01, 1, 0, 500}, {DP_PLD_GAUSSIAN, 0.01, 2, 0, 500}};
     struct dp_pld_answer a = epsilon_of_parts(two, 2, 1e-5);
     assert_true(a.tight && a.lower <= 1.39875 && a.upper >= 1.39865 * (1 - 1e-5) && a.upper <= 1.3987 * 1.01);
@@ -199,9 +193,8 @@ static void parts_and_replacement(void **state)
 }
 
 /* Parts of one mechanism are that mechanism; order does not matter; the bounds of one contain the other's. */
-static void parts_add_up(void **state)
+TEST(parts_add_up)
 {
-    (void)state;
     const enum dp_pld_kind kinds[] = {
         DP_PLD_GAUSSIAN, DP_PLD_GAUSSIAN_REPLACED, DP_PLD_GAUSSIAN_COINS, DP_PLD_LAPLACE, DP_PLD_PURE, DP_PLD_JOINT};
     for (int i = 0; i < 6; i++) {
@@ -232,9 +225,8 @@ static void parts_add_up(void **state)
 }
 
 /* T Gaussians of multipliers z are one of Σ 1/z², for any kind of part. */
-static void unequal_gaussians_are_one(void **state)
+TEST(unequal_gaussians_are_one)
 {
-    (void)state;
     const struct dp_pld_part parts[] = {
         {DP_PLD_GAUSSIAN, 1, 5, 0, 10}, {DP_PLD_GAUSSIAN_REPLACED, 1, 2, 0, 1}, {DP_PLD_GAUSSIAN, 1, 30, 0, 100}};
     double mu = sqrt(10 / 25.0 + 1 / 4.0 + 100 / 900.0);
@@ -273,9 +265,8 @@ static double pure_delta(double q, double pure, int laps, double epsilon)
     return worst;
 }
 
-static void pure_is_a_binomial(void **state)
+TEST(pure_is_a_binomial)
 {
-    (void)state;
     const double qs[] = {1, 0.3, 0.01}, pures[] = {0.05, 1, 4};
     int count = 0;
     for (int i = 0; i < 9; i++)
@@ -313,9 +304,8 @@ static double laplace_delta(double q, double mu, double epsilon)
     return fmax(remove, add);
 }
 
-static void one_laplace_in_closed_form(void **state)
+TEST(one_laplace_in_closed_form)
 {
-    (void)state;
     const double qs[] = {1, 0.3, 0.001}, zs[] = {0.2, 1, 20};
     for (int i = 0; i < 9; i++) {
         const struct dp_pld_part run = {DP_PLD_LAPLACE, qs[i % 3], zs[i / 3], 0, 1};
@@ -337,9 +327,8 @@ static double laplace_profile(double mu, double epsilon)
     return -expm1((epsilon - mu) / 2);
 }
 
-static void two_laplaces_by_quadrature(void **state)
+TEST(two_laplaces_by_quadrature)
 {
-    (void)state;
     for (double mu = 0.3; mu < 4; mu *= 3) {
         const struct dp_pld_part run = {DP_PLD_LAPLACE, 1, 1 / mu, 0, 2};
         for (double share = 0.05; share < 1; share += 0.3) {
@@ -357,9 +346,8 @@ static void two_laplaces_by_quadrature(void **state)
 }
 
 /* One lap with replaced rows costs what the remove pair costs: its H_{e^ε}, for ε >= 0. */
-static void one_replaced_in_closed_form(void **state)
+TEST(one_replaced_in_closed_form)
 {
-    (void)state;
     const double qs[] = {0.01, 0.3, 0.9}, zs[] = {0.5, 1, 3};
     for (int i = 0; i < 9; i++) {
         const struct dp_pld_part run = {DP_PLD_GAUSSIAN_REPLACED, qs[i % 3], zs[i / 3], 0, 1};
@@ -404,9 +392,8 @@ static const struct dp_pld_part joints[] = {
 };
 enum { JOINTS = sizeof joints / sizeof joints[0] };
 
-static void joint_laps_by_quadrature(void **state)
+TEST(joint_laps_by_quadrature)
 {
-    (void)state;
     int count = 0;
     for (int i = 0; i < JOINTS; i++)
         for (int laps = 1; laps <= 2; laps++)
@@ -423,9 +410,8 @@ static void joint_laps_by_quadrature(void **state)
 }
 
 /* The largest possible grids: one for each direction, and no further grid that would gain nothing. */
-static void the_largest_grids_once(void **state)
+TEST(the_largest_grids_once)
 {
-    (void)state;
     struct dp_err err = {0};
     struct dp_pld_part part = {DP_PLD_GAUSSIAN, 0.5, 118669.908, 0, 1000000000};
     struct dp_pld_answer answer;
@@ -438,9 +424,8 @@ static void the_largest_grids_once(void **state)
 }
 
 /* B of add draws from Q only: its tails are cut around Q, and no cell is spent on values that only P reaches. */
-static void cells_of_add_end_with_q(void **state)
+TEST(cells_of_add_end_with_q)
 {
-    (void)state;
     const struct dp_pld_part part = {DP_PLD_GAUSSIAN, 1e-9, 0.08, 0, 1};
     struct dp_pld_cells cells;
     double sum = 0;
@@ -453,9 +438,8 @@ static void cells_of_add_end_with_q(void **state)
 }
 
 /* On the grid's own points splitting a mass moves nothing: each direction is exact there. */
-static void joint_cells_in_both_directions(void **state)
+TEST(joint_cells_in_both_directions)
 {
-    (void)state;
     const double h = 1.0 / 128;
     int count = 0;
     for (int i = 0; i < 2 * JOINTS; i++) {
@@ -496,9 +480,8 @@ static double joint_renyi(const struct dp_pld_part *part, double delta)
 }
 
 /* The published epsilons are 6.41 and 3.30. If each query had its own batch, they would be 5.41 and 2.27. */
-static void joint_check_values(void **state)
+TEST(joint_check_values)
 {
-    (void)state;
     const struct dp_pld_part runs[] = {{DP_PLD_JOINT, 0.1, 2, 1, 100}, {DP_PLD_JOINT, 0.01, 1, 1, 1000}};
     const double truth[] = {6.41, 3.30};
     for (int i = 0; i < 2; i++) {
@@ -520,9 +503,8 @@ static void joint_check_values(void **state)
 
 /* At rate 1 the two mechanisms of a joint part are composed one after the other. If one of them is negligible, the part costs
  * what the other costs. */
-static void joint_limits(void **state)
+TEST(joint_limits)
 {
-    (void)state;
     for (int64_t laps = 1; laps <= 100; laps *= 10) {
         const struct dp_pld_part joint = {DP_PLD_JOINT, 1, 4, 0.5, laps};
         const struct dp_pld_part apart[] = {{DP_PLD_GAUSSIAN, 1, 4, 0, laps}, {DP_PLD_PURE, 1, 0, 0.5, laps}};
@@ -538,9 +520,8 @@ static void joint_limits(void **state)
 }
 
 /* Every question gets bounds, and ε is not below the ε of a single lap. */
-static void far_corners(void **state)
+TEST(far_corners)
 {
-    (void)state;
     const struct dp_pld_part runs[] = {
         {DP_PLD_GAUSSIAN, 1e-6, 0.6, 0, 1000000},
         {DP_PLD_GAUSSIAN, 1e-8, 1e4, 0, 1000},
@@ -577,9 +558,8 @@ static void far_corners(void **state)
 
 /* A rate so small that δ comes from one lap with a large loss: T times the δ of one lap, in closed form. Rounding of the FFT
    once counted for more than δ there. */
-static void tiny_rates(void **state)
+TEST(tiny_rates)
 {
-    (void)state;
     static const struct {
         double q, z;
         int64_t laps;
@@ -598,9 +578,8 @@ static void tiny_rates(void **state)
     }
 }
 
-static void refused(void **state)
+TEST(refused)
 {
-    (void)state;
     const struct dp_pld_part good = {DP_PLD_GAUSSIAN, 0.1, 1, 0, 1};
     const struct dp_pld_part bad[] = {
         {DP_PLD_GAUSSIAN, 0, 1, 0, 1},          {DP_PLD_GAUSSIAN, 1.1, 1, 0, 1},
@@ -629,30 +608,4 @@ static void refused(void **state)
     assert_true(isinf(a.upper) && !a.tight);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(vectors),
-        cmocka_unit_test(full_batch_is_the_gaussian),
-        cmocka_unit_test(one_lap_in_closed_form),
-        cmocka_unit_test(monotone),
-        cmocka_unit_test(never_above_renyi),
-        cmocka_unit_test(parts_and_replacement),
-        cmocka_unit_test(parts_add_up),
-        cmocka_unit_test(unequal_gaussians_are_one),
-        cmocka_unit_test(pure_is_a_binomial),
-        cmocka_unit_test(one_laplace_in_closed_form),
-        cmocka_unit_test(two_laplaces_by_quadrature),
-        cmocka_unit_test(one_replaced_in_closed_form),
-        cmocka_unit_test(joint_laps_by_quadrature),
-        cmocka_unit_test(the_largest_grids_once),
-        cmocka_unit_test(cells_of_add_end_with_q),
-        cmocka_unit_test(joint_cells_in_both_directions),
-        cmocka_unit_test(joint_check_values),
-        cmocka_unit_test(joint_limits),
-        cmocka_unit_test(far_corners),
-        cmocka_unit_test(tiny_rates),
-        cmocka_unit_test(refused),
-    };
-    return cmocka_run_group_tests_name("pld", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

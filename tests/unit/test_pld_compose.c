@@ -6,9 +6,8 @@
 #include "priv/mixture.h"
 #include "priv/pld_compose.h"
 
-static void what_is_left_out_is_added(void **state)
+TEST(what_is_left_out_is_added)
 {
-    (void)state;
     const struct dp_pld_part part = {DP_PLD_GAUSSIAN, 1, 2, 0, 4}; /* one Gaussian of μ = 1 */
     double exact = exp(dp_gaussian_log_delta(1, 1));
     for (double top = 1.1; top < 12; top += 0.7) {
@@ -25,9 +24,8 @@ static void what_is_left_out_is_added(void **state)
 }
 
 /* The masses leave out runs without a rare lap. If no lap is rare, such runs are most of δ. */
-static void runs_without_a_rare_lap_count(void **state)
+TEST(runs_without_a_rare_lap_count)
 {
-    (void)state;
     const struct dp_pld_part part = {DP_PLD_GAUSSIAN, 1, 2, 0, 4};
     double exact = exp(dp_gaussian_log_delta(1, 1));
     for (double split = 0.4; split < 3; split += 0.4) {
@@ -41,11 +39,4 @@ static void runs_without_a_rare_lap_count(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_left_out_is_added),
-        cmocka_unit_test(runs_without_a_rare_lap_count),
-    };
-    return cmocka_run_group_tests_name("pld_compose", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -68,9 +68,8 @@ static struct dp_pld_contour any_cut(gsl_rng *rng, struct dp_pld_contour c, doub
 }
 
 /* One Gaussian on all rows has e^{z (z + 1) μ²/2} at z = s + iω, in both directions. */
-static void panels_at_high_frequencies(void **state)
+TEST(panels_at_high_frequencies)
 {
-    (void)state;
     for (double mu = 0.02; mu < 6; mu *= 3)
         for (double omega = 0; omega * mu < 70; omega += omega * mu < 6 ? 1.5 / mu : omega)
             for (int i = 0; i < 4; i++) {
@@ -94,9 +93,8 @@ static void panels_at_high_frequencies(void **state)
 
 /* The rare part: v is normal under the weights, with mean (s + 1/2) μ² and deviation μ, and so is its sum with the cut's
    normal. */
-static void panels_with_a_cut(void **state)
+TEST(panels_with_a_cut)
 {
-    (void)state;
     for (double mu = 0.05; mu < 6; mu *= 3)
         for (double width = 0.01; width < 2; width *= 2)
             for (double s = 0; s < 2; s += 0.7) {
@@ -113,9 +111,8 @@ static void panels_with_a_cut(void **state)
 }
 
 /* T Gaussians on all rows are one of √T/z, in closed form. */
-static void one_gaussian_on_any_contour(void **state)
+TEST(one_gaussian_on_any_contour)
 {
-    (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937), *cuts = gsl_rng_alloc(gsl_rng_taus2);
     int close = 0;
     for (int i = 0; i < 3000; i++) {
@@ -161,9 +158,8 @@ static struct dp_pld_contour rare_contour(gsl_rng *rng, double epsilon)
 }
 
 /* Checks one lap, whose δ has a closed form, and a few laps of small rates. */
-static void rare_laps_on_any_cut(void **state)
+TEST(rare_laps_on_any_cut)
 {
-    (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     int close = 0;
     for (int i = 0; i < 400; i++) {
@@ -185,9 +181,8 @@ static void rare_laps_on_any_cut(void **state)
 }
 
 /* Checks bounds in the direction that matters less, and in the other direction. */
-static void chernoff_is_above(void **state)
+TEST(chernoff_is_above)
 {
-    (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     int near = 0;
     for (int i = 0; i < 500; i++) {
@@ -213,9 +208,8 @@ static struct dp_pld_part any_part(gsl_rng *rng)
 }
 
 /* Compares with grids for the same run, in both directions: the bounds of both contain the truth. */
-static void sampled_laps_on_any_contour(void **state)
+TEST(sampled_laps_on_any_contour)
 {
-    (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937), *cuts = gsl_rng_alloc(gsl_rng_taus2);
     int close = 0, compared = 0;
     for (int i = 0; i < 240; i++) {
@@ -254,9 +248,8 @@ static void sampled_laps_on_any_contour(void **state)
 }
 
 /* For any start of the search. */
-static void epsilon_where_delta_is(void **state)
+TEST(epsilon_where_delta_is)
 {
-    (void)state;
     const struct dp_pld_part part = {DP_PLD_GAUSSIAN, 1, 50, 0, 100};
     const struct dp_pld_contour c = {.s = 20, .above = 40, .below = 2, .period = 3, .frequencies = 100};
     double upper, lower;
@@ -274,9 +267,8 @@ static void epsilon_where_delta_is(void **state)
 
 /* The rounding errors of all parts count. With a part of very many laps and a part of one lap, in either order, the distance of
    the bounds is determined by the many laps: at least T · 2^-53 of δ. Also with a cut. */
-static void all_parts_round(void **state)
+TEST(all_parts_round)
 {
-    (void)state;
     double width[2][2];
     for (int rare = 0; rare < 2; rare++) {
         const struct dp_pld_part many[] = {{DP_PLD_GAUSSIAN, 1, 1e4, 0, 100000000}, {DP_PLD_GAUSSIAN, 1e-7, 0.45, 0, 1000000}};
@@ -296,9 +288,8 @@ static void all_parts_round(void **state)
 }
 
 /* The announced number of frequencies is enough; if rounding exceeds the allowed error, no number is. */
-static void as_many_frequencies_as_it_takes(void **state)
+TEST(as_many_frequencies_as_it_takes)
 {
-    (void)state;
     const struct dp_pld_part part = {DP_PLD_GAUSSIAN, 0.01, 2, 0, 10000};
     struct dp_pld_contour c = {.s = 8, .above = 12, .below = 2, .period = 6, .frequencies = 10};
     struct dp_pld_inverse *inverse = dp_pld_inverse_new(&part, 1, false, 8, &c);
@@ -320,18 +311,4 @@ static void as_many_frequencies_as_it_takes(void **state)
     assert_true(after.upper < before.upper && after.upper - after.lower < 1e-5 * after.upper);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(panels_at_high_frequencies),
-        cmocka_unit_test(one_gaussian_on_any_contour),
-        cmocka_unit_test(sampled_laps_on_any_contour),
-        cmocka_unit_test(epsilon_where_delta_is),
-        cmocka_unit_test(as_many_frequencies_as_it_takes),
-        cmocka_unit_test(all_parts_round),
-        cmocka_unit_test(rare_laps_on_any_cut),
-        cmocka_unit_test(chernoff_is_above),
-        cmocka_unit_test(panels_with_a_cut),
-    };
-    return cmocka_run_group_tests_name("pld_invert", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -39,9 +39,8 @@ static struct dp_pld_part scaled(struct dp_pld_part part, double factor)
     return part;
 }
 
-static void multiplier(void **state)
+TEST(multiplier)
 {
-    (void)state;
     struct dp_err err = {0};
     for (int i = 0; i < RUNS; i++)
         for (double epsilon = 0.3; epsilon < 10; epsilon *= 9) {
@@ -59,9 +58,8 @@ static void multiplier(void **state)
 }
 
 /* Parts keep their ratio; plain Gaussians have a closed form: μ = √(Σ T/z²) / factor. */
-static void several_parts(void **state)
+TEST(several_parts)
 {
-    (void)state;
     const struct dp_pld_part parts[] = {{DP_PLD_GAUSSIAN, 1, 5, 0, 10}, {DP_PLD_GAUSSIAN, 1, 2, 0, 3}};
     struct dp_err err = {0};
     for (double epsilon = 0.1; epsilon < 20; epsilon *= 5) {
@@ -72,9 +70,8 @@ static void several_parts(void **state)
     }
 }
 
-static void laps(void **state)
+TEST(laps)
 {
-    (void)state;
     struct dp_err err = {0};
     for (int i = 0; i < RUNS; i++) {
         struct dp_pld_part part = runs[i];
@@ -92,9 +89,8 @@ static void laps(void **state)
     assert_int_equal(none, 0);
 }
 
-static void rate(void **state)
+TEST(rate)
 {
-    (void)state;
     struct dp_err err = {0};
     for (int i = 0; i < RUNS; i++) {
         struct dp_pld_part part = runs[i];
@@ -111,9 +107,8 @@ static void rate(void **state)
     assert_true(all == 1);
 }
 
-static void refused(void **state)
+TEST(refused)
 {
-    (void)state;
     struct dp_err err = {0};
     double x;
     int64_t n;
@@ -130,9 +125,8 @@ static void refused(void **state)
 }
 
 /* Where the bound is not smooth in the number of laps, the search once stopped a fifth too low. */
-static void laps_to_the_last_one(void **state)
+TEST(laps_to_the_last_one)
 {
-    (void)state;
     struct dp_pld_part part = {DP_PLD_GAUSSIAN, 0.00013312128233857295, 0.629039860830923, 0, 1};
     struct dp_err err = {0};
     assert_int_equal(dp_pld_laps(&part, 0.8838, 9.385894043925967e-08, &part.laps, &err), DP_OK);
@@ -143,9 +137,8 @@ static void laps_to_the_last_one(void **state)
 
 /* Here rounding of the FFT limits the bound: with too fine a grid the search once found more noise than needed, and the bound
    jumped. */
-static void noise_at_a_tiny_rate(void **state)
+TEST(noise_at_a_tiny_rate)
 {
-    (void)state;
     struct dp_pld_part part = {DP_PLD_GAUSSIAN, 1e-6, 1, 0, 1000000};
     struct dp_err err = {0};
     double factor;
@@ -158,9 +151,8 @@ static void noise_at_a_tiny_rate(void **state)
 }
 
 /* The rough answer at the start of a search is near the final one. */
-static void roughly(void **state)
+TEST(roughly)
 {
-    (void)state;
     struct dp_err err = {0};
     for (int i = 0; i < RUNS; i++) {
         struct dp_pld_answer rough;
@@ -173,17 +165,4 @@ static void roughly(void **state)
     assert_int_equal(dp_pld_rough(&bad, 1, 1e-6, &unused, &err), DP_E_RUN);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(multiplier),
-        cmocka_unit_test(several_parts),
-        cmocka_unit_test(laps),
-        cmocka_unit_test(rate),
-        cmocka_unit_test(refused),
-        cmocka_unit_test(laps_to_the_last_one),
-        cmocka_unit_test(noise_at_a_tiny_rate),
-        cmocka_unit_test(roughly),
-    };
-    return cmocka_run_group_tests_name("pld_solve", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -33,9 +33,8 @@ static void holds(const struct dp_plan *plan, const int64_t *laps, size_t n, dou
     }
 }
 
-static void constant_runs(void **state)
+TEST(constant_runs)
 {
-    (void)state;
     static const int64_t laps[] = {1, 7, 611, 2441, 2442};
     enum { N = sizeof laps / sizeof *laps };
     const struct {
@@ -68,9 +67,8 @@ static void constant_runs(void **state)
     }
 }
 
-static void planned_runs(void **state)
+TEST(planned_runs)
 {
-    (void)state;
     enum { LAPS = 600, N = 5 };
     double z[LAPS];
     int64_t laps[N];
@@ -96,9 +94,8 @@ static void planned_runs(void **state)
 }
 
 /* A run with one lap of all rows and then samples; and a run in which the two take turns. */
-static void laps_of_several_kinds(void **state)
+TEST(laps_of_several_kinds)
 {
-    (void)state;
     enum { N = 6 };
     static const int64_t laps[N] = {1, 2, 9, 40, 150, 201};
     struct dp_event moments = dp_event_gaussian(DP_SAMPLING_NONE, 1, 20, 0),
@@ -117,9 +114,8 @@ static void laps_of_several_kinds(void **state)
 }
 
 /* Rows that are not computed get a later row's bound. */
-static void many_events_in_turns(void **state)
+TEST(many_events_in_turns)
 {
-    (void)state;
     enum { LAPS = 2000, N = 20 };
     double z[LAPS], epsilon[N];
     int64_t laps[N];
@@ -140,9 +136,8 @@ static void many_events_in_turns(void **state)
     dp_plan_free(&plan);
 }
 
-static void refused(void **state)
+TEST(refused)
 {
-    (void)state;
     double z[10], epsilon[3];
     struct dp_event event = dp_event_gaussian(DP_SAMPLING_POISSON, 0.02, 1, 0);
     struct dp_plan plan = {0};
@@ -158,11 +153,4 @@ static void refused(void **state)
     dp_plan_free(&plan);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(constant_runs),        cmocka_unit_test(planned_runs), cmocka_unit_test(laps_of_several_kinds),
-        cmocka_unit_test(many_events_in_turns), cmocka_unit_test(refused),
-    };
-    return cmocka_run_group_tests_name("prefixes", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -151,9 +151,8 @@ static const enum dp_accountant sound[] = {DP_ACCOUNTANT_BEST, DP_ACCOUNTANT_PLD
 enum { SOUND = sizeof sound / sizeof *sound };
 
 /* No answer's lower bound is above any upper bound, of the same run or of a worse one. */
-static void bounds_do_not_cross(void **state)
+TEST(bounds_do_not_cross)
 {
-    (void)state;
     seed = 1;
     for (int i = 0; i < 16; i++) {
         struct run run = draw_run(), more = worse(&run, i % 3);
@@ -169,9 +168,8 @@ static void bounds_do_not_cross(void **state)
 }
 
 /* Rényi DP and advanced composition have no grid: more costs more, to the last digits. */
-static void more_costs_more(void **state)
+TEST(more_costs_more)
 {
-    (void)state;
     static const enum dp_accountant smooth[] = {DP_ACCOUNTANT_RDP, DP_ACCOUNTANT_ZCDP, DP_ACCOUNTANT_GDP,
                                                 DP_ACCOUNTANT_ADVANCED};
     seed = 2;
@@ -184,9 +182,8 @@ static void more_costs_more(void **state)
     }
 }
 
-static void the_order_of_charges_does_not_matter(void **state)
+TEST(the_order_of_charges_does_not_matter)
 {
-    (void)state;
     seed = 3;
     for (int i = 0; i < 24; i++) {
         struct run run = draw_run(), turned = run;
@@ -203,9 +200,8 @@ static void the_order_of_charges_does_not_matter(void **state)
 
 /* A charge of each kind of sampling before and after a charge of each other kind: together they cost the same in both orders,
    and at least as much as either of them. By the accountants without a grid. */
-static void every_sampling_adds_up(void **state)
+TEST(every_sampling_adds_up)
 {
-    (void)state;
     seed = 6;
     int seen = 0, pairs = 0;
     for (int i = 0; i < 20000 && pairs < 6 * 6 + 5 * 5; i++) {
@@ -239,9 +235,8 @@ static void every_sampling_adds_up(void **state)
 }
 
 /* Two queries on one batch cost at least as much as either of them, at every order. */
-static void another_query_costs_more(void **state)
+TEST(another_query_costs_more)
 {
-    (void)state;
     int seen = 0;
     seed = 4;
     for (int i = 0; i < 200; i++) {
@@ -262,9 +257,8 @@ static void another_query_costs_more(void **state)
 }
 
 /* A plan costs at least as much as its laps one by one, and only a little more. */
-static void a_plan_costs_what_its_laps_do(void **state)
+TEST(a_plan_costs_what_its_laps_do)
 {
-    (void)state;
     enum { LAPS = 30 };
     seed = 5;
     for (int i = 0; i < 8; i++) {
@@ -298,15 +292,4 @@ static void a_plan_costs_what_its_laps_do(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bounds_do_not_cross),
-        cmocka_unit_test(more_costs_more),
-        cmocka_unit_test(the_order_of_charges_does_not_matter),
-        cmocka_unit_test(every_sampling_adds_up),
-        cmocka_unit_test(another_query_costs_more),
-        cmocka_unit_test(a_plan_costs_what_its_laps_do),
-    };
-    return cmocka_run_group_tests_name("properties", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

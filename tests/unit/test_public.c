@@ -30,9 +30,8 @@ static struct dpline_charge gaussian(int64_t laps, double multiplier)
     return c;
 }
 
-static void it_says_which_version_it_is(void **state)
+TEST(it_says_which_version_it_is)
 {
-    (void)state;
     assert_int_equal(dpline_api(), DPLINE_API);
     assert_string_equal(dpline_version(), DP_VERSION);
     assert_int_equal(dpline_fail(NULL, DPLINE_E_RUN, "x"), DPLINE_E_RUN);
@@ -43,9 +42,8 @@ static void it_says_which_version_it_is(void **state)
 }
 
 /* Programs have compiled these in: to change one of them is to change DPLINE_API. */
-static void the_layout_of_interface_1(void **state)
+TEST(the_layout_of_interface_1)
 {
-    (void)state;
     assert_int_equal(DPLINE_API, 1);
     if (sizeof(void *) != 8)
         skip();
@@ -80,9 +78,8 @@ static void the_layout_of_interface_1(void **state)
     assert_memory_equal(values, frozen, sizeof frozen);
 }
 
-static void accounts_give_the_answers_of_the_library(void **state)
+TEST(accounts_give_the_answers_of_the_library)
 {
-    (void)state;
     struct dpline_account *account;
     struct dpline_bounds bounds;
     struct dpline_charge charge = gaussian(1000, 1.1);
@@ -114,9 +111,8 @@ static void accounts_give_the_answers_of_the_library(void **state)
 }
 
 /* Each kind, with its members, is the internal kind of the same name. */
-static void every_kind_and_sampling_arrives(void **state)
+TEST(every_kind_and_sampling_arrives)
 {
-    (void)state;
     struct dpline_query queries[] = {
         {DPLINE_GAUSSIAN, 3, 0, 0, 0, 0, {0}},
         {DPLINE_LAPLACE, 3, 0, 0, 0, 0, {0}},
@@ -153,9 +149,8 @@ static void every_kind_and_sampling_arrives(void **state)
     }
 }
 
-static void charges_that_make_no_sense_are_refused(void **state)
+TEST(charges_that_make_no_sense_are_refused)
 {
-    (void)state;
     struct dpline_account *account;
     struct dpline_error error;
     struct dpline_charge bad[10];
@@ -180,9 +175,8 @@ static void charges_that_make_no_sense_are_refused(void **state)
     dpline_account_free(account);
 }
 
-static void a_vector_moves_the_sum_by_its_bound_at_most(void **state)
+TEST(a_vector_moves_the_sum_by_its_bound_at_most)
 {
-    (void)state;
     int64_t sum[3] = {0};
     double grid = dpline_grid_for(0.3);
     const double inside[] = {0.1, -0.1, 0}, nan[] = {1, NAN, 0}, infinite[] = {INFINITY, 0, 0};
@@ -209,9 +203,8 @@ static void a_vector_moves_the_sum_by_its_bound_at_most(void **state)
     }
 }
 
-static void noise_serves_once(void **state)
+TEST(noise_serves_once)
 {
-    (void)state;
     struct dpline_noise *one, *same, *fresh;
     struct dpline_error error;
     int64_t a[50] = {0}, b[50] = {0}, c[50] = {0};
@@ -239,9 +232,8 @@ static void noise_serves_once(void **state)
     dpline_noise_free(NULL);
 }
 
-static void a_run_pays_within_its_budget(void **state)
+TEST(a_run_pays_within_its_budget)
 {
-    (void)state;
     char directory[] = "/tmp/dp-public-XXXXXX", path[64], mark[64], kept[160], *report;
     struct dpline_ledger *ledger;
     struct dpline_error error;
@@ -283,9 +275,8 @@ static void a_run_pays_within_its_budget(void **state)
 }
 
 /* Order 2, z = 2, all rows: each lap costs 1/4 of the population's budget, which has room for forty. */
-static void a_population_affords_all_laps_of_a_charge_or_none(void **state)
+TEST(a_population_affords_all_laps_of_a_charge_or_none)
 {
-    (void)state;
     char directory[] = "/tmp/dp-public-XXXXXX", path[64], mark[64], *report;
     struct dp_ledger_budget budget = {
         .population = "us", .adjacency = "null-record", .epsilon = 10.1 - M_LN2, .delta = 0.5, .order = {{2, 1}}, .orders = 1};
@@ -318,9 +309,8 @@ static void a_population_affords_all_laps_of_a_charge_or_none(void **state)
     assert_int_equal(rmdir(directory), 0);
 }
 
-static void fields_have_their_types(void **state)
+TEST(fields_have_their_types)
 {
-    (void)state;
     struct dpline_frame *frame;
     struct dpline_array array;
     struct dpline_error error;
@@ -356,9 +346,8 @@ static void fields_have_their_types(void **state)
     dpline_frame_free(NULL);
 }
 
-static void only_a_raw_lap_is_bounded(void **state)
+TEST(only_a_raw_lap_is_bounded)
 {
-    (void)state;
     struct dpline_frame *frame;
     struct dpline_error error;
     const int64_t sum[] = {1, -2}, ids[] = {3, 4};
@@ -390,9 +379,8 @@ static void only_a_raw_lap_is_bounded(void **state)
     dpline_frame_free(frame);
 }
 
-static void streams_keep_what_is_private(void **state)
+TEST(streams_keep_what_is_private)
 {
-    (void)state;
     struct dpline_frame *frame;
     struct dpline_stream *stream;
     struct dpline_error error;
@@ -426,21 +414,4 @@ static void streams_keep_what_is_private(void **state)
     assert_int_equal(rmdir(directory), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_says_which_version_it_is),
-        cmocka_unit_test(the_layout_of_interface_1),
-        cmocka_unit_test(accounts_give_the_answers_of_the_library),
-        cmocka_unit_test(every_kind_and_sampling_arrives),
-        cmocka_unit_test(charges_that_make_no_sense_are_refused),
-        cmocka_unit_test(a_vector_moves_the_sum_by_its_bound_at_most),
-        cmocka_unit_test(noise_serves_once),
-        cmocka_unit_test(a_run_pays_within_its_budget),
-        cmocka_unit_test(a_population_affords_all_laps_of_a_charge_or_none),
-        cmocka_unit_test(fields_have_their_types),
-        cmocka_unit_test(only_a_raw_lap_is_bounded),
-        cmocka_unit_test(streams_keep_what_is_private),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

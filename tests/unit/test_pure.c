@@ -62,9 +62,8 @@ static double exact(double epsilon, double order, int is_laplace)
     return result;
 }
 
-static void curves_against_long_arithmetic(void **state)
+TEST(curves_against_long_arithmetic)
 {
-    (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     for (int i = 0; i < 4000; i++) {
         double order = 1 + log_uniform(rng, 1e-2, 1e4), epsilon = log_uniform(rng, 1e-8, 1e3), ours;
@@ -80,9 +79,8 @@ static void curves_against_long_arithmetic(void **state)
     gsl_rng_free(rng);
 }
 
-static void discrete_laplace_is_the_sum(void **state)
+TEST(discrete_laplace_is_the_sum)
 {
-    (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     for (int i = 0; i < 100; i++) {
         double order = 1 + log_uniform(rng, 1e-2, 60), epsilon = log_uniform(rng, 1e-2, 4), ours;
@@ -125,9 +123,8 @@ static double between(const double *u, const double *s, int count, double order)
 }
 
 /* One person adds up to epsilon to each score, and takes it away again. */
-static void the_exponential_mechanism_costs_no_more(void **state)
+TEST(the_exponential_mechanism_costs_no_more)
 {
-    (void)state;
     enum { CANDIDATES = 6 };
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     double closest = 0;
@@ -157,9 +154,8 @@ static void the_exponential_mechanism_costs_no_more(void **state)
     assert_true(r[0] < 0.26 * all[0] && r[1] == all[1]);
 }
 
-static void sampling(void **state)
+TEST(sampling)
 {
-    (void)state;
     assert_near(dp_pure_sampled(0.1, 1), log(1 + 0.1 * (M_E - 1)), 1e-15);
     assert_near(dp_pure_sampled(0.1, 800), 800 + log(0.1), 1e-15);
     assert_true(dp_pure_sampled(1, 0.3) == 0.3 && dp_pure_sampled(0, 0.3) == 0);
@@ -167,9 +163,8 @@ static void sampling(void **state)
     assert_true(isinf(dp_pure_sampled(1.1, 1)) && isinf(dp_pure_sampled(NAN, 1)) && isinf(dp_pure_sampled(1, -1)));
 }
 
-static void what_is_no_number_is_no_bound(void **state)
+TEST(what_is_no_number_is_no_bound)
 {
-    (void)state;
     const double order = 2, bad[] = {-1, NAN};
     double r;
     for (int i = 0; i < 2; i++) {
@@ -192,12 +187,4 @@ static void what_is_no_number_is_no_bound(void **state)
     assert_true(r == 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(curves_against_long_arithmetic),          cmocka_unit_test(discrete_laplace_is_the_sum),
-        cmocka_unit_test(the_exponential_mechanism_costs_no_more), cmocka_unit_test(sampling),
-        cmocka_unit_test(what_is_no_number_is_no_bound),
-    };
-    return cmocka_run_group_tests_name("pure", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -18,9 +18,8 @@ static double uniform(void)
 }
 
 /* A step is a power of two; twice as small, it would not reach. */
-static void steps_are_the_smallest_that_reach(void **state)
+TEST(steps_are_the_smallest_that_reach)
 {
-    (void)state;
     for (int i = -2000; i <= 2000; i++) {
         double most = i % 4 == 0 ? ldexp(1, i / 20) : ldexp(0.5 + uniform() / 2, i / 20), step = (double)dp_quantise_step(most);
         int exponent;
@@ -33,9 +32,8 @@ static void steps_are_the_smallest_that_reach(void **state)
     assert_true(dp_quantise_step(1e300) == 0x1p112f);
 }
 
-static void steps_that_are_none(void **state)
+TEST(steps_that_are_none)
 {
-    (void)state;
     static const float bad[] = {0, -0.5f, 3, 0.75f, 0x1p-127f, 0x1p-149f, 0x1p113f, INFINITY, -INFINITY, NAN};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_false(dp_quantise_good(bad[i]));
@@ -44,9 +42,8 @@ static void steps_that_are_none(void **state)
         assert_true((double)((float)q * 0x1p-126f) == ldexp(q, -126) && (double)((float)q * 0x1p112f) == ldexp(q, 112));
 }
 
-static void values_are_rounded_toward_zero(void **state)
+TEST(values_are_rounded_toward_zero)
 {
-    (void)state;
     enum { COLS = 64 };
     float step[COLS], row[COLS], was[COLS];
     int16_t narrow[COLS];
@@ -104,9 +101,8 @@ static struct dp_dataset *opened(const char *path, enum dp_storage storage)
 
 /* As int16, as float32 and as CSR the values are the same, their norms are at most 1 as real numbers, and each is below the
    unquantised value by less than a step. The digest is computed from the values. */
-static void one_set_of_values(void **state)
+TEST(one_set_of_values)
 {
-    (void)state;
     static const size_t cols_of[] = {1, 2, 17, 90, 784};
     for (int norm = DP_NORM_UNIT; norm <= DP_NORM_NONE; norm++)
         for (size_t c = 0; c < sizeof cols_of / sizeof *cols_of; c++) {
@@ -167,9 +163,8 @@ static void refused(const char *says)
 }
 
 /* Scales that are not powers of two are refused when the data set is opened, other values when it is verified. */
-static void damage_is_found(void **state)
+TEST(damage_is_found)
 {
-    (void)state;
     static const float bad[] = {0, 3, -0.5f, 0x1p-127f, 0x1p113f, INFINITY, NAN};
     const float step[] = {0x1p-15f, 0x1p-14f, 0x1p-15f}, other = 0x1p-13f;
     const struct dp_writer_options options = {.cols = 3, .storage = DP_STORAGE_INT16, .step = step};
@@ -219,9 +214,8 @@ static void damage_is_found(void **state)
 }
 
 /* The steps of an import come from the bounds of columns, and not from the rows. */
-static void steps_are_public(void **state)
+TEST(steps_are_public)
 {
-    (void)state;
     float scale[2][5];
     for (int which = 0; which < 2; which++) {
         FILE *file = fopen("s.json", "w");
@@ -270,15 +264,4 @@ static int leave(void **state)
     return chdir("/") != 0 || system(command) != 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(steps_are_the_smallest_that_reach),
-        cmocka_unit_test(steps_that_are_none),
-        cmocka_unit_test(values_are_rounded_toward_zero),
-        cmocka_unit_test(one_set_of_values),
-        cmocka_unit_test(damage_is_found),
-        cmocka_unit_test(steps_are_public),
-    };
-    return cmocka_run_group_tests(tests, enter, leave);
-}
+TESTS(enter, leave)

@@ -27,9 +27,8 @@ static double log_uniform(gsl_rng *rng, double low, double high)
     return exp(log(low) + gsl_rng_uniform(rng) * log(high / low));
 }
 
-static void orders_ascend(void **state)
+TEST(orders_ascend)
 {
-    (void)state;
     assert_true(dp_rdp_orders[0] > 1);
     for (int i = 1; i < N; i++)
         assert_true(dp_rdp_orders[i] > dp_rdp_orders[i - 1]);
@@ -37,9 +36,8 @@ static void orders_ascend(void **state)
 }
 
 /* eps_rdp was computed with other, fewer orders: our epsilon is no larger, and never below the true one. */
-static void vectors(void **state)
+TEST(vectors)
 {
-    (void)state;
     FILE *file = fopen("tests/vectors/sampled-gaussian.tsv", "r");
     assert_non_null(file);
     char line[256];
@@ -62,9 +60,8 @@ static void vectors(void **state)
     assert_int_equal(rows, 36);
 }
 
-static void full_batch_is_the_gaussian(void **state)
+TEST(full_batch_is_the_gaussian)
 {
-    (void)state;
     const double zs[] = {0.05, 0.5, 1, 3, 1e4};
     double r[N], s[N];
     for (size_t k = 0; k < sizeof zs / sizeof zs[0]; k++) {
@@ -81,9 +78,8 @@ static void full_batch_is_the_gaussian(void **state)
     }
 }
 
-static void what_is_no_number_is_no_bound(void **state)
+TEST(what_is_no_number_is_no_bound)
 {
-    (void)state;
     assert_true(isinf(rdp_at(NAN, 1, 2)));
     assert_true(isinf(rdp_at(0.1, NAN, 2)));
     assert_true(isinf(rdp_at(0.1, 0, 2)));
@@ -126,9 +122,8 @@ static double exact_integer(double q, double z, int order)
     return result;
 }
 
-static void integer_orders_against_long_arithmetic(void **state)
+TEST(integer_orders_against_long_arithmetic)
 {
-    (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     const int far[] = {100, 128, 256, 500, 1024, 2048};
     for (int i = 0; i < 400; i++) {
@@ -178,9 +173,8 @@ static double integrated(double q, double z, double order)
     return (p.shift + log(left + middle + right)) / (order - 1);
 }
 
-static void fractional_orders_against_integration(void **state)
+TEST(fractional_orders_against_integration)
 {
-    (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     int compared = 0;
     for (int i = 0; i < 600; i++) {
@@ -198,9 +192,8 @@ static void fractional_orders_against_integration(void **state)
     gsl_rng_free(rng);
 }
 
-static void monotone_and_below_the_gaussian(void **state)
+TEST(monotone_and_below_the_gaussian)
 {
-    (void)state;
     const double qs[] = {1e-8, 1e-6, 1e-4, 1e-2, 0.1, 0.5, 0.9, 0.9999999, 1};
     const double zs[] = {0.05, 0.1, 0.3, 0.7, 1, 3, 10, 100, 1e4};
     enum { QS = sizeof qs / sizeof qs[0], ZS = sizeof zs / sizeof zs[0] };
@@ -223,9 +216,8 @@ static void monotone_and_below_the_gaussian(void **state)
 }
 
 /* ln A is convex in α: that keeps fractional orders sharp where the series are lost in rounding. */
-static void fractional_orders_keep_their_digits(void **state)
+TEST(fractional_orders_keep_their_digits)
 {
-    (void)state;
     const double qs[] = {1e-8, 1e-6, 1e-3, 0.1}, zs[] = {0.5, 2, 100, 1e4};
     for (int i = 0; i < 16; i++) {
         double q = qs[i % 4], z = zs[i / 4];
@@ -238,18 +230,16 @@ static void fractional_orders_keep_their_digits(void **state)
     }
 }
 
-static void small_rates_grow_as_their_square(void **state)
+TEST(small_rates_grow_as_their_square)
 {
-    (void)state;
     /* A_2 − 1 = q² (e^{1/z²} − 1) exactly */
     assert_near(rdp_at(1e-3, 1, 2) * 1e6, log1p(1e-6 * expm1(1.0)) * 1e6, 1e-12);
     assert_near(rdp_at(1e-8, 2, 2) * 1e16, expm1(0.25), 1e-9);
     assert_near(rdp_at(1e-8, 1e4, 2) * 1e24, 1e8 * expm1(1e-8), 1e-9);
 }
 
-static void conversion(void **state)
+TEST(conversion)
 {
-    (void)state;
     const double orders[] = {2, 4}, rdp[] = {0.1, 3};
     double order;
     /* .1 + ln(1/2) − (ln 1e-5 + ln 2), and 3 + ln(3/4) − (ln 1e-5 + ln 4)/3 */
@@ -265,9 +255,8 @@ static void conversion(void **state)
 }
 
 /* The true δ of a Gaussian at its claimed ε must not exceed δ, and must be close to it. */
-static void claimed_epsilon_of_a_gaussian_holds(void **state)
+TEST(claimed_epsilon_of_a_gaussian_holds)
 {
-    (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     for (int i = 0; i < 300; i++) {
         double z = log_uniform(rng, 0.2, 100), delta = log_uniform(rng, 1e-12, 0.1), r[N];
@@ -280,9 +269,8 @@ static void claimed_epsilon_of_a_gaussian_holds(void **state)
     gsl_rng_free(rng);
 }
 
-static void no_parameters_take_long(void **state)
+TEST(no_parameters_take_long)
 {
-    (void)state;
     double r[N];
     clock_t start = clock();
     for (double q = 1e-8; q < 1; q *= 30)
@@ -293,9 +281,8 @@ static void no_parameters_take_long(void **state)
 
 /* One lap of a visible batch: the moments of the mixture "nothing with 1 − q, the Gaussian with q", after conversion they are
    no less than the mixture over the number of participations. */
-static void visible_batch(void **state)
+TEST(visible_batch)
 {
-    (void)state;
     double r[N], g[N];
     dp_rdp_visible_batch(0.01, 1, dp_rdp_orders, N, r);
     for (int i = 0; i < N; i++) {
@@ -319,22 +306,4 @@ static void visible_batch(void **state)
     assert_true(r[0] == 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(orders_ascend),
-        cmocka_unit_test(vectors),
-        cmocka_unit_test(full_batch_is_the_gaussian),
-        cmocka_unit_test(what_is_no_number_is_no_bound),
-        cmocka_unit_test(integer_orders_against_long_arithmetic),
-        cmocka_unit_test(fractional_orders_against_integration),
-        cmocka_unit_test(monotone_and_below_the_gaussian),
-        cmocka_unit_test(fractional_orders_keep_their_digits),
-        cmocka_unit_test(small_rates_grow_as_their_square),
-        cmocka_unit_test(conversion),
-        cmocka_unit_test(claimed_epsilon_of_a_gaussian_holds),
-        cmocka_unit_test(no_parameters_take_long),
-        cmocka_unit_test(visible_batch),
-    };
-    return cmocka_run_group_tests_name("rdp", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

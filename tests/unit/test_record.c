@@ -6,9 +6,8 @@
 #include "changed.h"
 #include "gate/charge.h"
 
-static void a_changed_member_is_found_and_no_other(void **state)
+TEST(a_changed_member_is_found_and_no_other)
 {
-    (void)state;
     for (int m = 0; m < DP_RECORD_MEMBER_COUNT; m++) {
         const struct dp_record a = record_with(m);
         struct dp_record b = a;
@@ -21,9 +20,8 @@ static void a_changed_member_is_found_and_no_other(void **state)
 }
 
 /* Each member is in one set of each column. */
-static void every_member_says_how_it_may_change(void **state)
+TEST(every_member_says_how_it_may_change)
 {
-    (void)state;
     unsigned all = 0;
     for (int i = DP_ALIKE_RUN; i <= DP_ALIKE_FIELD; i++) {
         assert_int_equal(all & dp_record_alike((enum dp_record_alike)i), 0);
@@ -40,9 +38,8 @@ static void every_member_says_how_it_may_change(void **state)
 }
 
 /* The terms of a contract are broken by a change of each member whose column is not loose. */
-static void a_lap_keeps_to_the_terms_of_each_column(void **state)
+TEST(a_lap_keeps_to_the_terms_of_each_column)
 {
-    (void)state;
     const unsigned never_kept = dp_record_changes(DP_CHANGE_EACH_LAP) | dp_record_changes(DP_CHANGE_HELLO);
     for (int m = 0; m < DP_RECORD_MEMBER_COUNT; m++)
         for (unsigned loose = 0; loose < 1u << (DP_CHANGE_HELLO + 1); loose++) {
@@ -64,9 +61,8 @@ static void a_lap_keeps_to_the_terms_of_each_column(void **state)
         }
 }
 
-static void a_scheduled_multiplier_may_be_larger_and_sensitivity_follows_the_bound(void **state)
+TEST(a_scheduled_multiplier_may_be_larger_and_sensitivity_follows_the_bound)
 {
-    (void)state;
     const struct dp_record terms = record_with(DP_RECORD_bound);
     struct dp_record lap = terms;
     lap.query.multiplier *= 2;
@@ -82,9 +78,8 @@ static void a_scheduled_multiplier_may_be_larger_and_sensitivity_follows_the_bou
 }
 
 /* For a sum and its count. */
-static void the_records_of_a_lap_are_of_one_batch(void **state)
+TEST(the_records_of_a_lap_are_of_one_batch)
 {
-    (void)state;
     const struct dp_record sum = {.of = DP_F_SUM,
                                   .sampler = DP_SAMPLER_REPEATED,
                                   .rate = 0.25,
@@ -124,24 +119,12 @@ static void the_records_of_a_lap_are_of_one_batch(void **state)
     }
 }
 
-static void what_is_of_a_hello_frame_stays_there(void **state)
+TEST(what_is_of_a_hello_frame_stays_there)
 {
-    (void)state;
     struct dp_record r = {.of = DP_F_SUM, .means = DP_MEANS_MOVE};
     struct dp_err err = {0};
     assert_int_equal(dp_charge_check_records(&r, 1, 3, &err), DP_E_UNSAFE);
     assert_string_equal(err.message, "a record of lap 3 has what only records of a hello frame have");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_changed_member_is_found_and_no_other),
-        cmocka_unit_test(every_member_says_how_it_may_change),
-        cmocka_unit_test(a_lap_keeps_to_the_terms_of_each_column),
-        cmocka_unit_test(a_scheduled_multiplier_may_be_larger_and_sensitivity_follows_the_bound),
-        cmocka_unit_test(the_records_of_a_lap_are_of_one_batch),
-        cmocka_unit_test(what_is_of_a_hello_frame_stays_there),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

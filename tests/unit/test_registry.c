@@ -66,9 +66,8 @@ static const char *table_of(const struct dp_registry *r, const char *table, cons
     return line != NULL ? line->population : "none";
 }
 
-static void a_table_is_known_by_its_bytes_then_by_its_path(void **state)
+TEST_IN(a_table_is_known_by_its_bytes_then_by_its_path, fresh, NULL)
 {
-    (void)state;
     struct dp_registry *r = opened(true);
     assert_string_equal(table_of(r, "aa", "/a"), "none");
     add_import(r, "first", "aa", "/a");
@@ -92,9 +91,8 @@ static void a_table_is_known_by_its_bytes_then_by_its_path(void **state)
     dp_registry_close(r);
 }
 
-static void a_digest_follows_key_purpose_and_bytes(void **state)
+TEST_IN(a_digest_follows_key_purpose_and_bytes, fresh, NULL)
 {
-    (void)state;
     char one[DP_REGISTRY_DIGEST], same[DP_REGISTRY_DIGEST], other[DP_REGISTRY_DIGEST];
     struct dp_registry *r = opened(true);
     dp_registry_digest(r, "table", "bytes", 5, one);
@@ -123,9 +121,8 @@ static void put_in(const char *name, const char *text, const char *mode)
 }
 
 /* Any part of an unfinished last line: it is not read, and the next line replaces it. */
-static void a_torn_line_is_cut_off(void **state)
+TEST_IN(a_torn_line_is_cut_off, fresh, NULL)
 {
-    (void)state;
     struct dp_registry *r = opened(true);
     add_import(r, "first", "aa", "/a");
     add_import(r, "second", "bb", "/b");
@@ -146,9 +143,8 @@ static void a_torn_line_is_cut_off(void **state)
     dp_registry_close(r);
 }
 
-static void what_is_no_line_is_refused(void **state)
+TEST_IN(what_is_no_line_is_refused, fresh, NULL)
 {
-    (void)state;
     static const struct {
         const char *line, *why;
     } cases[] = {
@@ -175,9 +171,8 @@ static void what_is_no_line_is_refused(void **state)
     }
 }
 
-static void paths_that_json_cannot_hold_are_refused(void **state)
+TEST_IN(paths_that_json_cannot_hold_are_refused, fresh, NULL)
 {
-    (void)state;
     struct dp_err err = {0};
     struct dp_registry *r = opened(true);
     const struct dp_registry_line line = {
@@ -189,9 +184,8 @@ static void paths_that_json_cannot_hold_are_refused(void **state)
     dp_registry_close(r);
 }
 
-static void there_may_be_none(void **state)
+TEST_IN(there_may_be_none, fresh, NULL)
 {
-    (void)state;
     struct dp_registry *r;
     struct dp_err err = {0};
     const struct dp_registry_place nowhere = {0}, none = {.none = true}, unmade = {.directory = "/proc/nobody/registry"};
@@ -209,9 +203,8 @@ static void there_may_be_none(void **state)
 }
 
 /* A lookup and the line that follows from it are exclusive. */
-static void one_writer_at_a_time(void **state)
+TEST_IN(one_writer_at_a_time, fresh, NULL)
 {
-    (void)state;
     enum { PROCESSES = 8, EACH = 20 };
     for (int p = 0; p < PROCESSES; p++)
         if (fork() == 0) {
@@ -241,9 +234,8 @@ static void one_writer_at_a_time(void **state)
     dp_registry_close(r);
 }
 
-static void some_populations_are_nobodys(void **state)
+TEST_IN(some_populations_are_nobodys, fresh, NULL)
 {
-    (void)state;
     assert_true(dp_registry_concerns("people.csv", "0123"));
     assert_true(dp_registry_concerns("people.csv", NULL));
     assert_false(dp_registry_concerns("0123", "0123"));
@@ -253,9 +245,8 @@ static void some_populations_are_nobodys(void **state)
 }
 
 /* Lost runs count with their budget, under their adjacency; a run without a bound counts as infinite. */
-static void lost_runs_are_added_up(void **state)
+TEST_IN(lost_runs_are_added_up, fresh, NULL)
 {
-    (void)state;
     struct dp_people people;
     struct dp_ledger_before cost;
     const struct dp_people_query query = {.population = "people", .own = {"ledger"}};
@@ -281,9 +272,8 @@ static void lost_runs_are_added_up(void **state)
     dp_registry_close(r);
 }
 
-static void a_run_is_noted_with_the_cost_of_its_initial_model(void **state)
+TEST_IN(a_run_is_noted_with_the_cost_of_its_initial_model, fresh, NULL)
 {
-    (void)state;
     struct dp_where where = {0};
     char warning[DP_ERR_MESSAGE_SIZE];
     struct dp_ledger_run run = {.data = "digest",
@@ -309,20 +299,4 @@ static void a_run_is_noted_with_the_cost_of_its_initial_model(void **state)
     dp_where_close(&where);
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup(name, fresh)
-    const struct CMUnitTest tests[] = {
-        TEST(a_table_is_known_by_its_bytes_then_by_its_path),
-        TEST(a_digest_follows_key_purpose_and_bytes),
-        TEST(a_torn_line_is_cut_off),
-        TEST(what_is_no_line_is_refused),
-        TEST(paths_that_json_cannot_hold_are_refused),
-        TEST(there_may_be_none),
-        TEST(one_writer_at_a_time),
-        TEST(some_populations_are_nobodys),
-        TEST(lost_runs_are_added_up),
-        TEST(a_run_is_noted_with_the_cost_of_its_initial_model),
-    };
-    return cmocka_run_group_tests(tests, enter, leave);
-}
+TESTS(enter, leave)

@@ -44,9 +44,8 @@ static struct dp_repeated some(gsl_rng *rng, unsigned most)
 }
 
 /* The bound is never below the exact value, and exceeds it by at most the error of the grid. */
-static void delta_against_all_coins(void **state)
+TEST(delta_against_all_coins)
 {
-    (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     for (int i = 0; i < 300; i++) {
         struct dp_repeated of = some(rng, 12);
@@ -64,9 +63,8 @@ static void delta_against_all_coins(void **state)
     gsl_rng_free(rng);
 }
 
-static void moments_against_all_coins(void **state)
+TEST(moments_against_all_coins)
 {
-    (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     for (int i = 0; i < 300; i++) {
         struct dp_repeated of = some(rng, 12);
@@ -83,9 +81,8 @@ static void moments_against_all_coins(void **state)
 }
 
 /* Values that are too rare for the grid still count where they matter. */
-static void rare_draws(void **state)
+TEST(rare_draws)
 {
-    (void)state;
     const struct dp_repeated of = {1e-45, 3, 0.9};
     double order = 2, ours;
     dp_repeated_law(&of, &law);
@@ -108,9 +105,8 @@ static double over_binomial(unsigned draws, double q, double z, double epsilon, 
     return order > 1 ? log(sum) / (order - 1) : sum;
 }
 
-static void without_contraction_against_the_binomial(void **state)
+TEST(without_contraction_against_the_binomial)
 {
-    (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     for (int i = 0; i < 100; i++) {
         unsigned draws = 1 + (unsigned)exp(log(1e4) * gsl_rng_uniform(rng));
@@ -127,9 +123,8 @@ static void without_contraction_against_the_binomial(void **state)
 
 /* A lap with a visible batch and one draw are the same: a Gaussian with probability q. From two draws on they differ. With
    visible batches each lap has its own noise, and j laps are √j apart; here they share one release, and are j apart. */
-static void one_draw_is_a_visible_batch(void **state)
+TEST(one_draw_is_a_visible_batch)
 {
-    (void)state;
     for (double q = 1e-4; q < 1; q *= 7) {
         const struct dp_repeated one = {q, 1, 0.5}, two = {q, 2, 1};
         dp_repeated_law(&one, &law);
@@ -141,9 +136,8 @@ static void one_draw_is_a_visible_batch(void **state)
 }
 
 /* Every row in every draw: gradient descent, whose sensitivity is one number. */
-static void always_drawn_is_one_gaussian(void **state)
+TEST(always_drawn_is_one_gaussian)
 {
-    (void)state;
     for (int64_t draws = 1; draws < 100000; draws *= 7) {
         const struct dp_repeated of = {1, draws, 0.999};
         double s = dp_descent_sensitivity(1, 1e-3, 1, 1, 1, draws, false) + C, r, order = 3;
@@ -157,9 +151,8 @@ static void always_drawn_is_one_gaussian(void **state)
 }
 
 /* Tossed coins: a mean over 2·10^5 tosses, which is off by six of its deviations once in 10^9. */
-static void delta_against_tossed_coins(void **state)
+TEST(delta_against_tossed_coins)
 {
-    (void)state;
     const struct {
         struct dp_repeated of;
         double z;
@@ -189,9 +182,8 @@ static void delta_against_tossed_coins(void **state)
 }
 
 /* A moment that lies completely beyond the grid, where the person is always drawn. */
-static void moments_beyond_the_grid(void **state)
+TEST(moments_beyond_the_grid)
 {
-    (void)state;
     const struct dp_repeated of = {1e-3, 120, 1};
     double order, ours;
     dp_repeated_law(&of, &law);
@@ -206,9 +198,8 @@ static void moments_beyond_the_grid(void **state)
 }
 
 /* More draws, a larger rate, less contraction and less noise cost more. */
-static void costs_more(void **state)
+TEST(costs_more)
 {
-    (void)state;
     const struct dp_repeated base = {0.01, 500, 0.99};
     struct dp_repeated more[3] = {base, base, base};
     more[0].rate *= 1.1;
@@ -223,9 +214,8 @@ static void costs_more(void **state)
     }
 }
 
-static void epsilon_solves_for_delta(void **state)
+TEST(epsilon_solves_for_delta)
 {
-    (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     for (int i = 0; i < 60; i++) {
         struct dp_repeated of = some(rng, 100000);
@@ -243,9 +233,8 @@ static void epsilon_solves_for_delta(void **state)
 }
 
 /* The time does not grow with the draws, and no number leaves its range. */
-static void many_draws(void **state)
+TEST(many_draws)
 {
-    (void)state;
     clock_t start = clock();
     for (int64_t draws = 1; draws <= 1000000000000; draws *= 10)
         for (double q = 1e-300; q < 1; q = q < 1e-9 ? 1e-9 : q * 31)
@@ -267,20 +256,4 @@ static void many_draws(void **state)
     assert_true(few > all && few < 1.1 * all);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(delta_against_all_coins),
-        cmocka_unit_test(moments_against_all_coins),
-        cmocka_unit_test(rare_draws),
-        cmocka_unit_test(without_contraction_against_the_binomial),
-        cmocka_unit_test(one_draw_is_a_visible_batch),
-        cmocka_unit_test(always_drawn_is_one_gaussian),
-        cmocka_unit_test(delta_against_tossed_coins),
-        cmocka_unit_test(moments_beyond_the_grid),
-        cmocka_unit_test(costs_more),
-        cmocka_unit_test(epsilon_solves_for_delta),
-        cmocka_unit_test(many_draws),
-    };
-    return cmocka_run_group_tests_name("repeated", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -32,9 +32,8 @@ static double moments(double u, void *context)
     return density * (pow(x, p->order) + x * pow(1 / x, p->order));
 }
 
-static void pair_by_integration(void **state)
+TEST(pair_by_integration)
 {
-    (void)state;
     gsl_set_error_handler_off(); /* GSL reports "roundoff" at the last digits */
     gsl_integration_workspace *w = gsl_integration_workspace_alloc(2000);
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
@@ -59,9 +58,8 @@ static void pair_by_integration(void **state)
 }
 
 /* For q → 1 the integral itself must be the Gaussian's: ∫ φ (x^α − 1)(1 − x^{1−α}) = e^{α(α−1)μ²/2} − 1. */
-static void full_batch_is_the_gaussian(void **state)
+TEST(full_batch_is_the_gaussian)
 {
-    (void)state;
     const double zs[] = {0.2, 1, 5, 100};
     for (size_t k = 0; k < sizeof zs / sizeof zs[0]; k++)
         for (int i = 0; i < N; i++) {
@@ -74,9 +72,8 @@ static void full_batch_is_the_gaussian(void **state)
 }
 
 /* The lower bound is the plain removal of a row of the same pair, the upper bound the unsampled Gaussian. */
-static void between_its_neighbours(void **state)
+TEST(between_its_neighbours)
 {
-    (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     double remove[N], gaussian[N], ours[N];
     for (int k = 0; k < 12; k++) {
@@ -98,9 +95,8 @@ static void between_its_neighbours(void **state)
 }
 
 /* sigma = C, so half the sensitivity of a replaced row; q = .01, T = 1000, δ = 1e-5: exactly ε = 14.82. */
-static void check_value(void **state)
+TEST(check_value)
 {
-    (void)state;
     double r[N];
     dp_rdp_replaced_gaussian(0.01, 0.5, dp_rdp_orders, N, r);
     for (int i = 0; i < N; i++)
@@ -110,9 +106,8 @@ static void check_value(void **state)
         fail_msg("epsilon %.17g", epsilon);
 }
 
-static void edges(void **state)
+TEST(edges)
 {
-    (void)state;
     assert_true(replaced(0, 1, 2) == 0);
     assert_true(isinf(replaced(NAN, 1, 2)) && isinf(replaced(-0.1, 1, 2)));
     assert_true(isinf(replaced(0.1, 0, 2)) && isinf(replaced(0.1, NAN, 2)));
@@ -120,9 +115,8 @@ static void edges(void **state)
     assert_true(replaced(0.1, 1e-9, 2) <= 1.0000001e18);
 }
 
-static void all_orders_grow(void **state)
+TEST(all_orders_grow)
 {
-    (void)state;
     double r[N];
     const double zs[] = {0.5, 1, 10, 40};
     for (int k = 0; k < 4; k++) {
@@ -132,15 +126,4 @@ static void all_orders_grow(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pair_by_integration),
-        cmocka_unit_test(full_batch_is_the_gaussian),
-        cmocka_unit_test(between_its_neighbours),
-        cmocka_unit_test(check_value),
-        cmocka_unit_test(edges),
-        cmocka_unit_test(all_orders_grow),
-    };
-    return cmocka_run_group_tests_name("replaced", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -177,9 +177,8 @@ static json_t *certify(const char *mark, int64_t lap)
 /* --- report -------------------------------------------------------------------------------------------------------- */
 
 /* Older ledgers have runs whose budget was compared with what a paper claims: no filter kept them within it. */
-static void a_run_within_a_claim_counts_with_its_laps(void **state)
+TEST_IN(a_run_within_a_claim_counts_with_its_laps, fresh, NULL)
 {
-    (void)state;
     struct dp_err err = {0};
     json_t *report;
     double order = dp_filter_order(1, 1e-5);
@@ -207,9 +206,8 @@ static void a_run_within_a_claim_counts_with_its_laps(void **state)
     json_decref(report);
 }
 
-static void a_report_adds_up_and_composes_under_its_condition(void **state)
+TEST_IN(a_report_adds_up_and_composes_under_its_condition, fresh, NULL)
 {
-    (void)state;
     struct dp_err err = {0};
     json_t *report;
     struct story lost = plain(10, 40, -1), ended = plain(5, 100, 30), other = plain(10, 10, 10), marked = plain(20, 8, 8);
@@ -277,9 +275,8 @@ static void a_report_adds_up_and_composes_under_its_condition(void **state)
     assert_null(report);
 }
 
-static void adjacencies_are_totalled_apart(void **state)
+TEST_IN(adjacencies_are_totalled_apart, fresh, NULL)
 {
-    (void)state;
     struct dp_err err = {0};
     json_t *report;
     struct story one = plain(10, 10, 10), replace = plain(10, 20, 20), beyond = plain(10, 5, -1);
@@ -303,9 +300,8 @@ static void adjacencies_are_totalled_apart(void **state)
 
 /* Penalties at delta = 1e-5: order 16: ln(15/16) + (ln 1e5 − ln 16)/15 = 0.5181506..., order 8: ln(7/8) + (ln 1e5 − ln 8)/7. A
    run with a filter counts with its whole budget: rho = epsilon − penalty. */
-static void a_run_with_a_filter_costs_its_budget(void **state)
+TEST_IN(a_run_with_a_filter_costs_its_budget, fresh, NULL)
 {
-    (void)state;
     const double penalty16 = log(15.0 / 16) + (log(1e5) - log(16)) / 15;
     char mark[DP_LEDGER_MARK];
     struct dp_err err = {0};
@@ -357,9 +353,8 @@ static void a_run_with_a_filter_costs_its_budget(void **state)
     assert_int_equal(dp_ledger_open(&ledger, PATH, &wide.run, &err), DP_E_RUN);
 }
 
-static void a_report_is_readable(void **state)
+TEST_IN(a_report_is_readable, fresh, NULL)
 {
-    (void)state;
     struct dp_err err = {0};
     json_t *report;
     char *text, expected[1000];
@@ -419,9 +414,8 @@ static void assert_stands(double factor, const char *accountant, bool claimed, i
     json_decref(result);
 }
 
-static void every_epsilon_is_recomputed(void **state)
+TEST_IN(every_epsilon_is_recomputed, fresh, NULL)
 {
-    (void)state;
     assert_stands(1, "gdp", false, 1);
     assert_stands(1 - 2e-6, "gdp", false, 0);
     assert_stands(1 + 1e-7, "gdp", false, 1);
@@ -455,9 +449,8 @@ static void reserve_again(int64_t laps)
     free(line);
 }
 
-static void verify_says_what_is_wrong(void **state)
+TEST_IN(verify_says_what_is_wrong, fresh, NULL)
 {
-    (void)state;
     struct dp_err err = {0};
     struct story story = plain(10, 40, 20);
     char line[200], expected[300];
@@ -505,9 +498,8 @@ static void verify_says_what_is_wrong(void **state)
 
 /* --- certificates -------------------------------------------------------------------------------------------------- */
 
-static void a_certificate_states_what_a_model_has_cost(void **state)
+TEST_IN(a_certificate_states_what_a_model_has_cost, fresh, NULL)
 {
-    (void)state;
     char mark[DP_LEDGER_MARK], later[DP_LEDGER_MARK];
     struct dp_err err = {0};
     struct story unrelated = plain(1, 5, 5), story = plain(10, 40, 30);
@@ -571,9 +563,8 @@ static void a_certificate_states_what_a_model_has_cost(void **state)
 }
 
 /* A certificate of a run that had not ended when it was made. */
-static void a_certificate_outlives_the_end_of_its_run(void **state)
+TEST_IN(a_certificate_outlives_the_end_of_its_run, fresh, NULL)
 {
-    (void)state;
     struct dp_event event = dp_event_gaussian(DP_SAMPLING_NONE, 1, 10, 0);
     struct dp_ledger *ledger;
     struct dp_charges used = {0};
@@ -590,9 +581,8 @@ static void a_certificate_outlives_the_end_of_its_run(void **state)
     dp_ledger_free(ledger);
 }
 
-static void every_member_is_compared(void **state)
+TEST_IN(every_member_is_compared, fresh, NULL)
 {
-    (void)state;
     char mark[DP_LEDGER_MARK], expected[200];
     struct dp_err err = {0};
     struct story story = plain(10, 40, 30);
@@ -670,9 +660,8 @@ static void every_member_is_compared(void **state)
 }
 
 /* A model that started from a second model, which started from a third; in between they were trained on other data. */
-static void a_certificate_goes_back_to_the_first_run(void **state)
+TEST_IN(a_certificate_goes_back_to_the_first_run, fresh, NULL)
 {
-    (void)state;
     char first[DP_LEDGER_MARK], second[DP_LEDGER_MARK], third[DP_LEDGER_MARK], fourth[DP_LEDGER_MARK];
     struct dp_err err = {0};
     struct story a = plain(10, 40, 20), b = plain(10, 30, 30), c = plain(5, 30, -1), d = plain(5, 1, 1);
@@ -714,9 +703,8 @@ static void a_certificate_goes_back_to_the_first_run(void **state)
 }
 
 /* Another import of the same table is not other data. */
-static void a_certificate_adds_all_runs_on_the_same_people(void **state)
+TEST_IN(a_certificate_adds_all_runs_on_the_same_people, fresh, NULL)
 {
-    (void)state;
     char first[DP_LEDGER_MARK], second[DP_LEDGER_MARK];
     struct dp_err err = {0};
     struct story a = plain(10, 40, 20), b = plain(10, 30, 30);
@@ -739,22 +727,4 @@ static void a_certificate_adds_all_runs_on_the_same_people(void **state)
     json_decref(certificate);
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup(name, fresh)
-    const struct CMUnitTest tests[] = {
-        TEST(a_run_within_a_claim_counts_with_its_laps),
-        TEST(a_report_adds_up_and_composes_under_its_condition),
-        TEST(adjacencies_are_totalled_apart),
-        TEST(a_run_with_a_filter_costs_its_budget),
-        TEST(a_report_is_readable),
-        TEST(every_epsilon_is_recomputed),
-        TEST(verify_says_what_is_wrong),
-        TEST(a_certificate_states_what_a_model_has_cost),
-        TEST(a_certificate_outlives_the_end_of_its_run),
-        TEST(every_member_is_compared),
-        TEST(a_certificate_goes_back_to_the_first_run),
-        TEST(a_certificate_adds_all_runs_on_the_same_people),
-    };
-    return cmocka_run_group_tests(tests, enter, leave);
-}
+TESTS(enter, leave)

@@ -50,9 +50,8 @@ static void seat_all(struct dp_roster *roster)
 }
 
 /* A worker keeps its roster of masks, and the gather does not wait for a shard that takes no part in them. */
-static void masks_have_one_roster(void **state)
+TEST(masks_have_one_roster)
 {
-    (void)state;
     struct dp_roster roster;
     seat_all(&roster);
     roster.seat[1].tag = 5;
@@ -77,9 +76,8 @@ static void count(struct dp_roster *roster, int64_t lap)
     assert_int_equal(dp_roster_waits(roster, 1), 0);
 }
 
-static void a_lap_is_answered_once_by_each(void **state)
+TEST(a_lap_is_answered_once_by_each)
 {
-    (void)state;
     struct dp_roster roster;
     seat_all(&roster);
     count(&roster, 1);
@@ -105,9 +103,8 @@ static void a_lap_is_answered_once_by_each(void **state)
     dp_roster_close(&roster);
 }
 
-static void an_answer_of_another_run_is_dropped(void **state)
+TEST(an_answer_of_another_run_is_dropped)
 {
-    (void)state;
     struct dp_roster roster;
     seat_all(&roster);
     dp_roster_ask(&roster, DP_KIND_LAP, 1, 0);
@@ -121,9 +118,8 @@ static void an_answer_of_another_run_is_dropped(void **state)
     dp_roster_close(&roster);
 }
 
-static void who_may_join(void **state)
+TEST(who_may_join)
 {
-    (void)state;
     struct dp_roster roster;
     begin(&roster, 0);
     assert_int_equal(joins(&roster, 5, "ann", 0, NULL, 0), DP_VERDICT_REFUSED);
@@ -147,9 +143,8 @@ static void who_may_join(void **state)
     dp_roster_close(&roster);
 }
 
-static void an_older_checkpoint_is_refused(void **state)
+TEST(an_older_checkpoint_is_refused)
 {
-    (void)state;
     struct dp_roster roster;
     seat_all(&roster);
     for (int lap = 1; lap <= 9; lap++)
@@ -175,9 +170,8 @@ static void an_older_checkpoint_is_refused(void **state)
     dp_roster_close(&roster);
 }
 
-static void one_that_comes_back_is_greeted_first(void **state)
+TEST(one_that_comes_back_is_greeted_first)
 {
-    (void)state;
     struct dp_roster roster;
     seat_all(&roster);
     count(&roster, 1);
@@ -193,9 +187,8 @@ static void one_that_comes_back_is_greeted_first(void **state)
     dp_roster_close(&roster);
 }
 
-static void waits_end(void **state)
+TEST(waits_end)
 {
-    (void)state;
     struct dp_roster roster;
     int shard;
     seat_all(&roster);
@@ -247,9 +240,8 @@ static enum dp_task asks(const struct dp_standing *s, const unsigned char *sessi
     return dp_standing_lap(s, &header);
 }
 
-static void a_worker_answers_each_lap_once(void **state)
+TEST(a_worker_answers_each_lap_once)
 {
-    (void)state;
     struct dp_standing s = {0};
     assert_int_equal(dp_standing_joins(&s), 0);
     assert_int_equal(asks(&s, one, 1), DP_TASK_DROP); /* no hello frame has come */
@@ -266,9 +258,8 @@ static void a_worker_answers_each_lap_once(void **state)
     assert_int_equal(asks(&s, two, 2), DP_TASK_DROP);
 }
 
-static void restarted_it_goes_on_where_it_was(void **state)
+TEST(restarted_it_goes_on_where_it_was)
 {
-    (void)state;
     struct dp_standing s = {.lap = 23, .kept = 20, .answer = true};
     memcpy(s.run, run, sizeof run);
     memcpy(s.session, one, sizeof one);
@@ -278,9 +269,8 @@ static void restarted_it_goes_on_where_it_was(void **state)
     assert_int_equal(asks(&s, one, 23), DP_TASK_REPEAT);
 }
 
-static void behind_another_gather_it_goes_back(void **state)
+TEST(behind_another_gather_it_goes_back)
 {
-    (void)state;
     for (int alive = 0; alive < 2; alive++) {
         struct dp_standing s = {.lap = 23, .kept = 20, .answer = true, .alive = alive};
         memcpy(s.run, run, sizeof run);
@@ -300,9 +290,8 @@ static void behind_another_gather_it_goes_back(void **state)
 }
 
 /* A pipeline that starts again has an empty account. */
-static void a_run_does_not_begin_again(void **state)
+TEST(a_run_does_not_begin_again)
 {
-    (void)state;
     for (int alive = 0; alive < 2; alive++)
         for (int any = 0; any < 2; any++)
             for (int64_t kept = 0; kept < 2; kept++)
@@ -319,9 +308,8 @@ static void a_run_does_not_begin_again(void **state)
     assert_int_equal(hello(&s, two, 0), DP_WELCOME_STAYS); /* it has answered no lap */
 }
 
-static void another_run_is_refused(void **state)
+TEST(another_run_is_refused)
 {
-    (void)state;
     struct dp_err err;
     struct dp_standing s = {.lap = 3, .alive = true, .answer = true};
     struct dp_link_header header = {.lap = 3};
@@ -331,9 +319,8 @@ static void another_run_is_refused(void **state)
     assert_int_equal(dp_standing_lap(&s, &header), DP_TASK_DROP);
 }
 
-static void one_without_a_state_joins_anywhere(void **state)
+TEST(one_without_a_state_joins_anywhere)
 {
-    (void)state;
     struct dp_standing s = {.any = true};
     assert_int_equal(dp_standing_joins(&s), DP_SHARD_ANY);
     assert_int_equal(hello(&s, one, 8), DP_WELCOME_STARTS);
@@ -359,9 +346,8 @@ static struct dp_frame *full(enum dp_kind kind)
     return f;
 }
 
-static void private_fields_stay_at_the_site(void **state)
+TEST(private_fields_stay_at_the_site)
 {
-    (void)state;
     for (enum dp_kind kind = DP_KIND_HELLO; kind <= DP_KIND_ERROR; kind++) {
         struct dp_frame *f = full(kind);
         dp_shard_strip(f);
@@ -404,9 +390,8 @@ static struct dp_frame *greeting(int64_t shard, int64_t shards)
     return f;
 }
 
-static void hello_frames_from_a_gather_that_lies(void **state)
+TEST(hello_frames_from_a_gather_that_lies)
 {
-    (void)state;
     struct dp_err err = {0};
     const struct dp_record record = {.of = DP_F_SUM, .rows = 7};
     struct dp_frame *f = greeting(2, 1024);
@@ -438,9 +423,8 @@ static void hello_frames_from_a_gather_that_lies(void **state)
     dp_frame_free(f);
 }
 
-static void lap_frames_from_a_gather_that_lies(void **state)
+TEST(lap_frames_from_a_gather_that_lies)
 {
-    (void)state;
     struct dp_err err = {0};
     struct dp_frame *f;
     const struct dp_record record = {.of = DP_F_SUM, .sensitivity = 1e-9};
@@ -484,9 +468,8 @@ static int check_with(enum dp_kind kind, enum dp_field field, struct dp_err *err
     return rc;
 }
 
-static void a_gather_says_what_is_its_own(void **state)
+TEST(a_gather_says_what_is_its_own)
 {
-    (void)state;
     static const enum dp_field hello_may[] = {DP_F_FORMAT,    DP_F_SOFTWARE, DP_F_RUN,          DP_F_SHARD,    DP_F_SHARDS,
                                               DP_F_STAGE,     DP_F_LAPS,     DP_F_KINDS,        DP_F_STATUS,   DP_F_MESSAGE,
                                               DP_F_EXHAUSTED, DP_F_WHERE,    DP_F_MODEL_DIGEST, DP_F_MODEL_LAP},
@@ -509,26 +492,4 @@ static void a_gather_says_what_is_its_own(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(masks_have_one_roster),
-        cmocka_unit_test(hello_frames_from_a_gather_that_lies),
-        cmocka_unit_test(lap_frames_from_a_gather_that_lies),
-        cmocka_unit_test(a_gather_says_what_is_its_own),
-        cmocka_unit_test(a_lap_is_answered_once_by_each),
-        cmocka_unit_test(an_answer_of_another_run_is_dropped),
-        cmocka_unit_test(who_may_join),
-        cmocka_unit_test(an_older_checkpoint_is_refused),
-        cmocka_unit_test(one_that_comes_back_is_greeted_first),
-        cmocka_unit_test(waits_end),
-        cmocka_unit_test(a_worker_answers_each_lap_once),
-        cmocka_unit_test(restarted_it_goes_on_where_it_was),
-        cmocka_unit_test(behind_another_gather_it_goes_back),
-        cmocka_unit_test(another_run_is_refused),
-        cmocka_unit_test(a_run_does_not_begin_again),
-        cmocka_unit_test(one_without_a_state_joins_anywhere),
-        cmocka_unit_test(private_fields_stay_at_the_site),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -19,9 +19,9 @@ static double margin[COLUMNS][5], *one[COLUMNS] = {margin[0], margin[1], margin[
 
 static int read_vectors(void **state)
 {
+    (void)state;
     char word[20];
     size_t a, b, pairs = 0, tables = 0;
-    (void)state;
     FILE *in = fopen("tests/vectors/network.tsv", "r");
     assert_non_null(in);
     while (fscanf(in, "%19s %zu", word, &a) == 2) {
@@ -60,9 +60,8 @@ static int free_vectors(void **state)
     return 0;
 }
 
-static void test_project(void **state)
+TEST(test_project)
 {
-    (void)state;
     for (size_t p = 0; p < PAIRS; p++) {
         double v[20];
         memcpy(v, pair[p].count, pair[p].cells * sizeof *v);
@@ -72,10 +71,9 @@ static void test_project(void **state)
     }
 }
 
-static void test_network(void **state)
+TEST(test_network)
 {
     double w[COLUMNS * COLUMNS];
-    (void)state;
     dp_rows_dependence(&shape, pair, PAIRS, one, w);
     for (size_t p = 0; p < PAIRS; p++)
         assert_true(fabs(w[pair[p].column[0] * COLUMNS + pair[p].column[1]] - dependence[p]) < 1e-4);
@@ -93,11 +91,10 @@ static void test_network(void **state)
 }
 
 /* The largest number of cells that a table of more than two columns may have is rows / (4 noise). */
-static void test_limit(void **state)
+TEST(test_limit)
 {
     double w[COLUMNS * COLUMNS];
     struct dp_rows_table few[COLUMNS - 1];
-    (void)state;
     dp_rows_dependence(&shape, pair, PAIRS, one, w);
     dp_rows_network(&shape, w, 500, few);
     for (size_t k = 0; k + 1 < COLUMNS; k++)
@@ -105,14 +102,13 @@ static void test_limit(void **state)
 }
 
 /* Far from the tables of all pairs, before and after weights: F falls, and threads change no byte. */
-static void test_weigh(void **state)
+TEST(test_weigh)
 {
     struct dp_key key;
     static uint16_t row[COLUMNS * POOL];
     static uint64_t weight[POOL], again[POOL];
     static uint32_t chosen[4000];
     double w[COLUMNS * COLUMNS];
-    (void)state;
     dp_rows_dependence(&shape, pair, PAIRS, one, w);
     size_t root = dp_rows_network(&shape, w, 6, network);
     for (size_t k = 0; k + 1 < COLUMNS; k++) { /* independent of the parents: weights have work to do */
@@ -149,13 +145,4 @@ static void test_weigh(void **state)
         free(network[k].count);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_project),
-        cmocka_unit_test(test_network),
-        cmocka_unit_test(test_limit),
-        cmocka_unit_test(test_weigh),
-    };
-    return cmocka_run_group_tests(tests, read_vectors, free_vectors);
-}
+TESTS(read_vectors, free_vectors)

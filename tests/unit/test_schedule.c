@@ -16,9 +16,8 @@ static struct dp_schedule schedule(const char *text)
     return s;
 }
 
-static void values(void **state)
+TEST(values)
 {
-    (void)state;
     struct dp_schedule s = schedule("constant");
     assert_true(dp_schedule_at(&s, 1, 0) == 1 && dp_schedule_at(&s, 1000, 1000) == 1);
     s = schedule("inverse");
@@ -57,9 +56,8 @@ static void values(void **state)
 }
 
 /* Where a C library uses fused instructions, some cosines have another last bit. */
-static void bytes_are_those_of_every_machine(void **state)
+TEST(bytes_are_those_of_every_machine)
 {
-    (void)state;
     struct dp_schedule s = schedule("cosine");
     uint64_t sum = 0;
     for (int64_t laps = 1; laps <= 1000; laps++)
@@ -75,9 +73,8 @@ static void bytes_are_those_of_every_machine(void **state)
             assert_near(dp_power(x, n) / pow(x, n), 1, 1e-13);
 }
 
-static void bad_ones(void **state)
+TEST(bad_ones)
 {
-    (void)state;
     static const char *const bad[] = {"sqrt",        "sqrt:1",     "sqrt:1:-1",  "sqrt:-1:1",   "sqrt:1:2:3", "sqrt:a:1",
                                       "sqrt::1",     "linear:2",   "linear:",    "cosine:-0.1", "cosine:1:1", "constant:1",
                                       "sqrt:nan:1",  "linear:nan", "inverse:1",  "first",       "first:3",    "first:0:1",
@@ -116,9 +113,8 @@ static int open_text(struct dp_schedule *s, const char *text, struct dp_err *err
     return rc;
 }
 
-static void files(void **state)
+TEST(files)
 {
-    (void)state;
     struct dp_schedule s = {0};
     struct dp_err err = {0};
     assert_int_equal(open_text(&s, "# b\n1\n\n 2.25 \n4e0\n", &err), DP_OK);
@@ -137,13 +133,4 @@ static void files(void **state)
     assert_int_equal(dp_schedule_open(&s, "--schedule", "-", &err), DP_E_USAGE);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values),
-        cmocka_unit_test(bytes_are_those_of_every_machine),
-        cmocka_unit_test(bad_ones),
-        cmocka_unit_test(files),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

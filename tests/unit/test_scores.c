@@ -21,9 +21,8 @@ static double range(const int64_t *score)
 }
 
 /* For any losses, bound and unit: the distance of two candidates changes by at most the bound, and can change by that much. */
-static void a_row_moves_candidates_apart_by_the_bound_at_most(void **state)
+TEST(a_row_moves_candidates_apart_by_the_bound_at_most)
 {
-    (void)state;
     const double bounds[] = {1, 0.1, 3, 0.7, 1e-3, 1e6}, units[] = {1, 0.3, 1e-9, 1e9};
     const double odd[] = {0, -0.0, 1e308, -1e308, INFINITY, -INFINITY, NAN, 5e-324, 1, -1};
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
@@ -47,9 +46,8 @@ static void a_row_moves_candidates_apart_by_the_bound_at_most(void **state)
     }
 }
 
-static void scores_are_sums_of_losses_where_nothing_is_clipped(void **state)
+TEST(scores_are_sums_of_losses_where_nothing_is_clipped)
 {
-    (void)state;
     const double grid = dp_grid_for(4), loss[2][CANDIDATES] = {{1, 2, 1.5, 0.5, 1, 2.5, 0}, {0.25, 0, 0.5, 1, 0.125, 0, 0.125}};
     int64_t score[CANDIDATES] = {0};
     double mean = (8.5 + 2) / CANDIDATES;
@@ -59,9 +57,8 @@ static void scores_are_sums_of_losses_where_nothing_is_clipped(void **state)
         assert_near((double)score[i] * grid, (loss[0][i] + loss[1][i] - mean) / 0.75, 2 * grid);
 }
 
-static void what_all_candidates_share_counts_for_nothing(void **state)
+TEST(what_all_candidates_share_counts_for_nothing)
 {
-    (void)state;
     const double near[3] = {1000.25, 1000, 999.75}, far[3] = {0, 0, INFINITY}, none[3] = {1, NAN, 2};
     int64_t score[3] = {0}, before[3];
     dp_scores_add(near, 3, 1, 1, 0x1p20, score);
@@ -73,9 +70,8 @@ static void what_all_candidates_share_counts_for_nothing(void **state)
     assert_true(score[0] == before[0] - (1 << 19) && score[1] == before[1] - (1 << 19) && score[2] == before[2]);
 }
 
-static void the_spread_is_that_of_the_furthest(void **state)
+TEST(the_spread_is_that_of_the_furthest)
 {
-    (void)state;
     const double candidates[] = {0, 0, 6, 0, 0, 9}, same[] = {1, 2, 1, 2};
     double mean[2];
     assert_near(dp_scores_spread(candidates, 3, 2, mean), sqrt(4 + 36), 1e-14);
@@ -83,13 +79,4 @@ static void the_spread_is_that_of_the_furthest(void **state)
     assert_true(dp_scores_spread(same, 2, 2, mean) == 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_row_moves_candidates_apart_by_the_bound_at_most),
-        cmocka_unit_test(scores_are_sums_of_losses_where_nothing_is_clipped),
-        cmocka_unit_test(what_all_candidates_share_counts_for_nothing),
-        cmocka_unit_test(the_spread_is_that_of_the_furthest),
-    };
-    return cmocka_run_group_tests_name("scores", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -103,9 +103,8 @@ static void draw_values(int queries, double scale, int steps, double *value, dou
 static const double orders[] = {1.5, 2, 4, 8, 32};
 enum { ORDERS = sizeof orders / sizeof *orders };
 
-static void no_search_costs_more_than_is_charged(void **state)
+TEST(no_search_costs_more_than_is_charged)
 {
-    (void)state;
     static const int longest[] = {1, 3, 10, 30, 100};
     static double value[MOST], other[MOST], p[MOST + 1], q[MOST + 1];
     double closest[2] = {0, 0};
@@ -135,9 +134,8 @@ static void no_search_costs_more_than_is_charged(void **state)
 
 /* Gaussian noise split as in the paper, whose Theorem 3 says that the whole costs αρ. That is false: 1000 slowly rising
    queries, which one person moves alternately up and down, cost .263 instead of .2. */
-static void theorem_3_does_not_hold(void **state)
+TEST(theorem_3_does_not_hold)
 {
-    (void)state;
     static double value[MOST], other[MOST], p[MOST + 1], q[MOST + 1];
     double rho = 0.1, order = 2, bound;
     struct noise threshold = {sqrt(1.5 / rho), 0}, query = {sqrt(3 / rho), 0};
@@ -179,9 +177,8 @@ static double sampled(double rate, const double *with, const double *without, in
 
 /* Checks a search on a Poisson sample, by itself and together with a Gaussian on the same sample, with the person added or left
  * out. */
-static void no_search_on_a_sample_costs_more(void **state)
+TEST(no_search_on_a_sample_costs_more)
 {
-    (void)state;
     static double value[MOST], other[MOST], p[MOST + 1], q[MOST + 1];
     double closest = 0;
     for (int game = 0; game < 60; game++) {
@@ -265,9 +262,8 @@ static double worst_ratio(const double *p, const double *q, int n)
 /* One person adds between 0 and the sensitivity to each score, all in one direction. With noise of scale sensitivity over
    epsilon this costs epsilon. If a row is exchanged, scores move by as much in either direction, and the recorded sensitivity
    is twice as large. */
-static void a_noisy_choice_costs_its_epsilon(void **state)
+TEST(a_noisy_choice_costs_its_epsilon)
 {
-    (void)state;
     double closest[2] = {0, 0};
     for (int game = 0; game < 400; game++) {
         int candidates = 2 + game % (CANDIDATES - 1), steps = 1 + game % 7, score[CANDIDATES], other[CANDIDATES];
@@ -295,9 +291,8 @@ static void a_noisy_choice_costs_its_epsilon(void **state)
    negative. If n candidates are equal and one person adds the sensitivity to the first, each of the others has an advantage of
    the sensitivity, and the first's probability falls by e^{−(n−1) epsilon}: n − 1 times the charge for the choice. It is never
    more. */
-static void one_sided_noise_costs_far_more(void **state)
+TEST(one_sided_noise_costs_far_more)
 {
-    (void)state;
     const double epsilon = 0.5;
     enum { STEPS = 4 };
     struct ladder noise = {exp(-epsilon / STEPS), true};
@@ -323,13 +318,8 @@ static void one_sided_noise_costs_far_more(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_search_costs_more_than_is_charged), cmocka_unit_test(theorem_3_does_not_hold),
-        cmocka_unit_test(no_search_on_a_sample_costs_more),     cmocka_unit_test(a_noisy_choice_costs_its_epsilon),
-        cmocka_unit_test(one_sided_noise_costs_far_more),
-    };
     rng = gsl_rng_alloc(gsl_rng_mt19937);
-    int failed = cmocka_run_group_tests_name("search laws", tests, NULL, NULL);
+    int failed = all_tests(NULL, NULL);
     gsl_rng_free(rng);
     return failed;
 }

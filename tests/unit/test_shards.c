@@ -345,9 +345,8 @@ static void same(const char *kind, const struct text *text)
 
 #define SAMPLE "dp-sample --data @% --rate 0.05"
 
-static void coordinate_descent(void **state)
+TEST(coordinate_descent)
 {
-    (void)state;
     static const char *const texts[] = {
         SAMPLE " | dp-scd-step --data @ --lambda 1e-3 --loss hinge --clip 0.1",
         SAMPLE " | dp-scd-step --data @ --lambda 1e-3 --loss logistic --clip 0.1 --threads 2",
@@ -365,9 +364,8 @@ static void coordinate_descent(void **state)
     same("real", &real);
 }
 
-static void gradients(void **state)
+TEST(gradients)
 {
-    (void)state;
     const struct text texts[] = {
         {SAMPLE " | dp-grad --data @ --loss logistic --clip 1 --intercept 1", TO_STEP " --step 1", NULL, NULL},
         {SAMPLE " | dp-grad --data @ --loss softmax | dp-clip --data @ --clip 1", TO_STEP " --step 1 --optimizer adam", NULL,
@@ -381,9 +379,8 @@ static void gradients(void **state)
         same(i == 0 ? "two" : "four", &texts[i]);
 }
 
-static void moments_and_what_is_behind_them(void **state)
+TEST(moments_and_what_is_behind_them)
 {
-    (void)state;
     const struct text text = {
         .before = "dp-sample --data @% --mode full --on moments | dp-moments --data @ --intercept 0.5 --on moments | "
                   "dp-sample --data @% --rate 0.05 --on descent | "
@@ -406,9 +403,8 @@ static bool starts_elsewhere(const struct told *told)
 }
 
 /* All sites together own the model that they trained together; a model of other sites is not theirs. */
-static void a_run_starts_from_a_model(void **state)
+TEST(a_run_starts_from_a_model)
 {
-    (void)state;
     struct text text = {SAMPLE " | dp-grad --data @ --loss logistic --clip 1", TO_STEP " --step 1", NULL, NULL};
     struct told of_all, of_sites, more_of_all, more_of_sites, others;
     const char *all[MOST] = {"two"}, *sites[MOST], *other[MOST] = {"strange"};
@@ -442,9 +438,8 @@ static void a_run_starts_from_a_model(void **state)
 }
 
 /* Noised sums are added, too. */
-static void noise_in_the_shards(void **state)
+TEST(noise_in_the_shards)
 {
-    (void)state;
     const struct text text = {SAMPLE " | dp-grad --data @ --loss logistic --clip 1 | dp-noise -z 4", GATE " | dp-step --step 1",
                               NULL, NULL};
     struct told all, part;
@@ -483,9 +478,8 @@ static void refused_in_a_shard(const char *text, int64_t shard, int64_t shards, 
     dp_frame_free(f);
 }
 
-static void what_needs_all_rows_is_refused(void **state)
+TEST(what_needs_all_rows_is_refused)
 {
-    (void)state;
 #define WHOLE " needs all rows at once: it has no place in a shard"
     refused_in_a_shard("dp-account --epsilon 1 --delta 1e-5 --no-ledger", 1, 2, DP_E_USAGE, "dp-account:" WHOLE);
     refused_in_a_shard("dp-step", 1, 2, DP_E_USAGE, "dp-step:" WHOLE);
@@ -525,9 +519,8 @@ static void lap_of_site(struct dp_frame *f, int64_t lap, int64_t n, int64_t firs
 #define SITE "dp-sample --data two --rate 0.01 | dp-grad --data two --loss logistic --clip 1 | dp-noise -z 1"
 
 /* If one lap has the same noise on two sums, their difference is known. */
-static void a_lap_is_drawn_once(void **state)
+TEST(a_lap_is_drawn_once)
 {
-    (void)state;
     struct dp_frame *f = frame();
     struct dp_err err = {0};
     int rc;
@@ -548,9 +541,8 @@ static void a_lap_is_drawn_once(void **state)
     dp_frame_free(f);
 }
 
-static void a_site_knows_its_rows_among_all(void **state)
+TEST(a_site_knows_its_rows_among_all)
 {
-    (void)state;
     static const int64_t wrong[][2] = {
         {ROWS - 1, 0}, {ROWS, 1}, {ROWS, -1}, {0, 0}, {INT64_MAX, INT64_MAX}, {((int64_t)1 << 48) + 1, 0}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -568,9 +560,8 @@ static void a_site_knows_its_rows_among_all(void **state)
 
 /* If the next stage has the data set too, each row number of the frame must be in the data set, and there are at most as many
  * as the record says. */
-static void rows_are_those_of_the_data_set(void **state)
+TEST(rows_are_those_of_the_data_set)
 {
-    (void)state;
     static const struct {
         int64_t rows, first_row;
     } wrong[] = {{ROWS - 1, 0}, {ROWS, 1}, {ROWS + 1, 2}, {ROWS + 1, -1}, {ROWS + 1, INT64_MAX}};
@@ -616,9 +607,8 @@ static int tidy(void **state)
 }
 
 /* The noise on released alpha differs between any two rows, and between laps 1 and 2^k + 1. */
-static void released_alpha_has_noise_of_its_own(void **state)
+TEST(released_alpha_has_noise_of_its_own)
 {
-    (void)state;
     enum { TIMES = 41, TAKEN = 3 };
     const struct dp_scd_options options = {.clip = 1};
     double alpha[TAKEN], seen[TIMES * TAKEN];
@@ -645,19 +635,4 @@ static void released_alpha_has_noise_of_its_own(void **state)
     dp_frame_free(f);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(coordinate_descent),
-        cmocka_unit_test(gradients),
-        cmocka_unit_test(moments_and_what_is_behind_them),
-        cmocka_unit_test(a_run_starts_from_a_model),
-        cmocka_unit_test(noise_in_the_shards),
-        cmocka_unit_test(what_needs_all_rows_is_refused),
-        cmocka_unit_test(a_lap_is_drawn_once),
-        cmocka_unit_test(a_site_knows_its_rows_among_all),
-        cmocka_unit_test(rows_are_those_of_the_data_set),
-        cmocka_unit_test(released_alpha_has_noise_of_its_own),
-    };
-    return cmocka_run_group_tests(tests, prepare, tidy);
-}
+TESTS(prepare, tidy)

@@ -84,9 +84,8 @@ static long double farthest(long double s, int m, const long double *part)
 }
 
 /* Checks any fractional parts, also at the edges of their range, and points arbitrarily far out. */
-static void no_density_is_farther_than_the_bound(void **state)
+TEST(no_density_is_farther_than_the_bound)
 {
-    (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     for (int i = 0; i < 40; i++) {
         int m = 2 + (int)gsl_rng_uniform_int(rng, MOST - 1);
@@ -126,9 +125,8 @@ static long double delta_of_gaussian(long double epsilon, long double shift, lon
 }
 
 /* The charge: δ(ε) of the sum of the shares, which one person moves by `shift` steps, against δ(ε) of the Gaussian. */
-static void the_shares_hide_what_the_gaussian_does(void **state)
+TEST(the_shares_hide_what_the_gaussian_does)
 {
-    (void)state;
     static long double one[SPAN], law[SPAN];
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_ranlxd2);
     for (int i = 0; i < 40; i++) {
@@ -152,17 +150,15 @@ static void the_shares_hide_what_the_gaussian_does(void **state)
 }
 
 /* The header's claim about the least scale: τ is below 2^-200 for a number. */
-static void the_least_share_is_large_enough(void **state)
+TEST(the_least_share_is_large_enough)
 {
-    (void)state;
     long double tau = tau_of(DP_SHARES_LEAST, 64), rest = DP_SHARES_LEAST * DP_SHARES_LEAST * 64.0L / 65;
     tau += 2 * (long double)(1 << 20) * excess(rest);
     assert_true(tau > 0 && log2l(tau) < -200 && log2l(tau) + 70 < -130);
 }
 
-static void any_shares_but_the_colluding_have_the_scale(void **state)
+TEST(any_shares_but_the_colluding_have_the_scale)
 {
-    (void)state;
     for (int64_t shares = 1; shares < 200; shares++)
         for (int64_t colluding = 0; colluding < shares; colluding++) {
             double s = dp_shares_scale(3.7, shares, colluding);
@@ -239,9 +235,8 @@ static void draw(int64_t shard, bool seeded, struct taken *t)
     dp_frame_free(frame);
 }
 
-static void a_share_has_its_part_of_the_noise(void **state)
+TEST(a_share_has_its_part_of_the_noise)
 {
-    (void)state;
     static struct taken t[5];
     double scale = 2 / dp_grid_for(1) / sqrt(3);
     for (int seeded = 0; seeded < 2; seeded++) {
@@ -269,12 +264,4 @@ static void a_share_has_its_part_of_the_noise(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_density_is_farther_than_the_bound), cmocka_unit_test(the_shares_hide_what_the_gaussian_does),
-        cmocka_unit_test(the_least_share_is_large_enough),      cmocka_unit_test(any_shares_but_the_colluding_have_the_scale),
-        cmocka_unit_test(a_share_has_its_part_of_the_noise),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -31,9 +31,8 @@ static int solve_delta(struct dp_event event, int64_t laps, double epsilon, doub
     return rc;
 }
 
-static void every_answer_is_the_last_that_holds(void **state)
+TEST(every_answer_is_the_last_that_holds)
 {
-    (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     struct dp_err err = {0};
     for (int i = 0; i < 12; i++) {
@@ -60,9 +59,8 @@ static void every_answer_is_the_last_that_holds(void **state)
     gsl_rng_free(rng);
 }
 
-static void solving_back_and_forth(void **state)
+TEST(solving_back_and_forth)
 {
-    (void)state;
     struct dp_err err = {0};
     struct dp_event event = dp_event_gaussian(DP_SAMPLING_POISSON, 0.01, 1, 0);
     struct dp_charge charge = {event, 1000};
@@ -80,9 +78,8 @@ static void solving_back_and_forth(void **state)
 }
 
 /* Above the exact delta of a plain Gaussian (Balle and Wang), which Rényi DP cannot beat. */
-static void delta_is_above_the_exact_one(void **state)
+TEST(delta_is_above_the_exact_one)
 {
-    (void)state;
     struct dp_err err = {0};
     struct dp_event event = dp_event_gaussian(DP_SAMPLING_NONE, 1, 2, 0);
     double delta;
@@ -91,9 +88,8 @@ static void delta_is_above_the_exact_one(void **state)
     assert_true(delta > exact && delta < 20 * exact);
 }
 
-static void a_delta_is_rounded_up(void **state)
+TEST(a_delta_is_rounded_up)
 {
-    (void)state;
     struct dp_event event = dp_event_gaussian(DP_SAMPLING_POISSON, 0.01, 1.2, 0);
     for (int64_t laps = 1; laps < 200; laps += 17) {
         struct dp_charge charge = {event, laps};
@@ -106,9 +102,8 @@ static void a_delta_is_rounded_up(void **state)
     }
 }
 
-static void what_cannot_be_had(void **state)
+TEST(what_cannot_be_had)
 {
-    (void)state;
     struct dp_err err = {0};
     struct dp_event event = dp_event_gaussian(DP_SAMPLING_NONE, 1, 0.01, 0);
     double found;
@@ -124,9 +119,8 @@ static void what_cannot_be_had(void **state)
     assert_int_equal(dp_solve_laps(DP_ACCOUNTANT_RDP, &event, 1, 1e-5, &laps, &err), DP_E_RUN);
 }
 
-static void rounding_down(void **state)
+TEST(rounding_down)
 {
-    (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     char text[40];
     for (int i = 0; i < 20000; i++) {
@@ -148,9 +142,8 @@ static void rounding_down(void **state)
    Ex, rest); without it (x, x, rest), with E = e^3 and x = 1/(E + 2), so that all three are within E of one another. At q =
    0.01 a lap's loss is +L, −L or 0. The exact epsilon of 1000 laps at delta = 1e-5, by convolution in NumPy, is 8.4856; 200
    laps at q = 0.1: 44.997. */
-static void exchanging_a_row_costs_at_least_what_a_mechanism_does(void **state)
+TEST(exchanging_a_row_costs_at_least_what_a_mechanism_does)
 {
-    (void)state;
     static const struct {
         double rate, exact;
         int64_t laps;
@@ -177,16 +170,4 @@ static void exchanging_a_row_costs_at_least_what_a_mechanism_does(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_answer_is_the_last_that_holds),
-        cmocka_unit_test(solving_back_and_forth),
-        cmocka_unit_test(delta_is_above_the_exact_one),
-        cmocka_unit_test(a_delta_is_rounded_up),
-        cmocka_unit_test(what_cannot_be_had),
-        cmocka_unit_test(rounding_down),
-        cmocka_unit_test(exchanging_a_row_costs_at_least_what_a_mechanism_does),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

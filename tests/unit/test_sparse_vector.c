@@ -25,9 +25,8 @@ static double gaussian_at(double threshold, double query, int64_t queries, doubl
     return r;
 }
 
-static void reference_figures(void **state)
+TEST(reference_figures)
 {
-    (void)state;
     assert_near(laplace_at(0.5, 0.25, 0, 30, 2), 0.4570, 5e-5);
     assert_near(laplace_at(0.5, 0.25, 0, 30, 8), 0.821295, 5e-6); /* .82129… */
     double rho = 0.1;
@@ -64,9 +63,8 @@ static double searched(double (*tail)(double, double), double scale, int queries
     return log(v) / (order - 1);
 }
 
-static void the_supremum_is_met(void **state)
+TEST(the_supremum_is_met)
 {
-    (void)state;
     const double cases[][3] = {{2, 3, 2}, {6, 5, 3}, {5.5, 4, 8}, {20, 6, 1.5}, {1.2, 2, 4}};
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
         double scale = cases[k][0], order = cases[k][2];
@@ -114,9 +112,8 @@ static double game(double threshold, double query, const int *value, const int *
     return log(ratio) / (order - 1);
 }
 
-static void games_stay_below(void **state)
+TEST(games_stay_below)
 {
-    (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     double closest = 0;
     for (int i = 0; i < 150; i++) {
@@ -138,9 +135,8 @@ static void games_stay_below(void **state)
     gsl_rng_free(rng);
 }
 
-static void bounds_are_bounds(void **state)
+TEST(bounds_are_bounds)
 {
-    (void)state;
     double few[N], many[N], fine[N], real[N], threshold[N];
     dp_rdp_sparse_vector_laplace(0.5, 0.25, 0, 10, dp_rdp_orders, N, few);
     dp_rdp_sparse_vector_laplace(0.5, 0.25, 0, 1000, dp_rdp_orders, N, many);
@@ -166,9 +162,8 @@ static void bounds_are_bounds(void **state)
 }
 
 /* A finer grid costs less, whether or not its points include the points of the coarser one; the reals cost least. */
-static void finer_grids_cost_less(void **state)
+TEST(finer_grids_cost_less)
 {
-    (void)state;
     static const int64_t steps[] = {1, 2, 3, 5, 8, 20, 100, 1000, 1 << 20, (1 << 20) + 1, 1500001, 1 << 21, 1LL << 40};
     const double cases[][3] = {{0.5, 0.25, 2}, {2, 1, 1.5}, {0.1, 0.7, 8}, {5, 3, 64}, {0.002, 0.001, 184}};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
@@ -183,9 +178,8 @@ static void finer_grids_cost_less(void **state)
     }
 }
 
-static void what_is_no_number_is_no_bound(void **state)
+TEST(what_is_no_number_is_no_bound)
 {
-    (void)state;
     assert_true(isinf(laplace_at(0, 1, 0, 1, 2)) && isinf(laplace_at(1, NAN, 0, 1, 2)));
     assert_true(isinf(laplace_at(1, 1, -1, 1, 2)) && isinf(laplace_at(1, 1, 0, 0, 2)));
     assert_true(isinf(gaussian_at(0, 1, 1, 2)) && isinf(gaussian_at(1, NAN, 1, 2)) && isinf(gaussian_at(1, 1, 0, 2)));
@@ -193,9 +187,8 @@ static void what_is_no_number_is_no_bound(void **state)
     assert_true(isfinite(laplace_at(1, 600, 0, 5, 8192)) && isfinite(laplace_at(1, 1e-9, 0, 1000000, 8192)));
 }
 
-static void all_orders_are_finite(void **state)
+TEST(all_orders_are_finite)
 {
-    (void)state;
     double r[N];
     dp_rdp_sparse_vector_laplace(0.5, 0.25, 0, 1000, dp_rdp_orders, N, r);
     assert_true(isfinite(r[N - 1]) && r[N - 1] >= r[0]);
@@ -203,13 +196,4 @@ static void all_orders_are_finite(void **state)
     assert_true(isfinite(r[N - 1]) && r[N - 1] >= r[0]);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reference_figures),     cmocka_unit_test(the_supremum_is_met),
-        cmocka_unit_test(games_stay_below),      cmocka_unit_test(bounds_are_bounds),
-        cmocka_unit_test(finer_grids_cost_less), cmocka_unit_test(what_is_no_number_is_no_bound),
-        cmocka_unit_test(all_orders_are_finite),
-    };
-    return cmocka_run_group_tests_name("sparse vector", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -15,9 +15,8 @@
 #include "runtime/pipeline.h"
 #include "stages/stage.h"
 
-static void pipelines_split_as_a_shell_does(void **state)
+TEST(pipelines_split_as_a_shell_does)
 {
-    (void)state;
     struct dp_pipeline p;
     struct dp_err err = {0};
     assert_int_equal(dp_pipeline_parse(&p, "dp-sample --data 'a b' --rate \"0.5\" |\n dp-noise -z\\ 1 --multi''plier=2 ", &err),
@@ -39,9 +38,8 @@ static void pipelines_split_as_a_shell_does(void **state)
     dp_pipeline_free(&p);
 }
 
-static void what_needs_a_shell(void **state)
+TEST(what_needs_a_shell)
 {
-    (void)state;
     const char *const texts[] = {"dp-noise $x",
                                  "dp-noise `x`",
                                  "dp-noise; dp-noise",
@@ -103,9 +101,8 @@ static int keep(struct dp_out *out, struct dp_frame *frame, struct dp_err *err)
 }
 
 /* The unchanged text of each stage, for programs between stages. */
-static void pipelines_are_cut_at_their_bars(void **state)
+TEST(pipelines_are_cut_at_their_bars)
 {
-    (void)state;
     struct dp_pipeline p;
     assert_int_equal(dp_pipeline_cut(&p, " dp-sample {} 'a|b' |\n ./own \"$x|\" <f\\|g |dp-step ", NULL), 0);
     assert_int_equal(p.stages, 3);
@@ -127,9 +124,8 @@ static void pipelines_are_cut_at_their_bars(void **state)
     }
 }
 
-static void a_stage_takes_its_labels_only(void **state)
+TEST(a_stage_takes_its_labels_only)
 {
-    (void)state;
     char *argv[] = {"dp-noise", "-z", "1", NULL};
     struct dp_stage *stage;
     struct dp_frame *frame, *got;
@@ -185,9 +181,8 @@ static void assert_same(const struct dp_frame *a, const struct dp_frame *b)
     assert_true(dp_frame_bool(b, DP_F_SEEDED) && !dp_frame_has(b, DP_F_GAP));
 }
 
-static void frames_go_through_every_port(void **state)
+TEST(frames_go_through_every_port)
 {
-    (void)state;
     struct dp_frame *f, *g;
     struct dp_port *in, *out;
     struct dp_err err = {0};
@@ -228,9 +223,8 @@ static void frames_go_through_every_port(void **state)
 }
 
 /* sleep(1) neither reads nor answers: the small frame waits for the answer, the large one for a reader. */
-static void a_child_that_hangs_is_given_up(void **state)
+TEST(a_child_that_hangs_is_given_up)
 {
-    (void)state;
     volatile sig_atomic_t stop = 1;
     struct dp_frame *f;
     struct dp_err err = {0};
@@ -276,9 +270,8 @@ static pid_t slow_reader(const int fd[2], size_t bytes)
 }
 
 /* Signals that are not for the port: a frame that waits for its reader arrives complete. With a flag set it does not. */
-static void signals_do_not_cut_a_frame(void **state)
+TEST(signals_do_not_cut_a_frame)
 {
-    (void)state;
     struct dp_frame *f;
     struct dp_err err = {0};
     double *model;
@@ -313,9 +306,8 @@ static void signals_do_not_cut_a_frame(void **state)
     dp_frame_free(f);
 }
 
-static void the_judge(void **state)
+TEST(the_judge)
 {
-    (void)state;
     struct dp_frame *f;
     struct dp_err err = {0};
     f = dp_frame_new();
@@ -337,13 +329,4 @@ static void the_judge(void **state)
     dp_frame_free(f);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pipelines_split_as_a_shell_does), cmocka_unit_test(what_needs_a_shell),
-        cmocka_unit_test(pipelines_are_cut_at_their_bars), cmocka_unit_test(a_stage_takes_its_labels_only),
-        cmocka_unit_test(frames_go_through_every_port),    cmocka_unit_test(a_child_that_hangs_is_given_up),
-        cmocka_unit_test(signals_do_not_cut_a_frame),      cmocka_unit_test(the_judge),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -12,76 +12,74 @@ static const int64_t ints[] = {INT64_MIN, -1, INT64_MAX};
 
 static void encode(msgpack_sbuffer *buffer)
 {
-    struct dp_state state = {0};
+    struct dp_state kept = {0};
     struct dp_err err;
-    dp_state_put_int(&state, "whole", -5);
-    dp_state_put_real(&state, "real", 0.1);
-    dp_state_put_text(&state, "text", "dp-step");
-    dp_state_put_reals(&state, "reals", reals, 3);
-    dp_state_put_ints(&state, "ints", ints, 3);
-    dp_state_put_reals(&state, "none", NULL, 0);
+    dp_state_put_int(&kept, "whole", -5);
+    dp_state_put_real(&kept, "real", 0.1);
+    dp_state_put_text(&kept, "text", "dp-step");
+    dp_state_put_reals(&kept, "reals", reals, 3);
+    dp_state_put_ints(&kept, "ints", ints, 3);
+    dp_state_put_reals(&kept, "none", NULL, 0);
     msgpack_sbuffer_init(buffer);
-    assert_int_equal(dp_state_encode(&state, buffer, &err), 0);
+    assert_int_equal(dp_state_encode(&kept, buffer, &err), 0);
 }
 
-static void what_is_written_is_read(void **unused)
+TEST(what_is_written_is_read)
 {
-    (void)unused;
     msgpack_sbuffer buffer;
-    struct dp_state state;
+    struct dp_state kept;
     struct dp_err err;
     int64_t whole, *i;
     double real, *r;
     size_t count;
     char text[8];
     encode(&buffer);
-    assert_int_equal(dp_state_decode(&state, buffer.data, buffer.size, &err), 0);
-    assert_int_equal(dp_state_get_int(&state, "whole", -5, -5, &whole, &err), 0);
-    assert_int_equal(dp_state_get_int(&state, "whole", -4, 9, &whole, &err), DP_E_RUN);
-    assert_int_equal(dp_state_get_int(&state, "real", 0, 9, &whole, &err), DP_E_RUN);
-    assert_int_equal(dp_state_get_int(&state, "gone", 0, 9, &whole, &err), DP_E_RUN);
-    assert_int_equal(dp_state_get_real(&state, "real", &real, &err), 0);
+    assert_int_equal(dp_state_decode(&kept, buffer.data, buffer.size, &err), 0);
+    assert_int_equal(dp_state_get_int(&kept, "whole", -5, -5, &whole, &err), 0);
+    assert_int_equal(dp_state_get_int(&kept, "whole", -4, 9, &whole, &err), DP_E_RUN);
+    assert_int_equal(dp_state_get_int(&kept, "real", 0, 9, &whole, &err), DP_E_RUN);
+    assert_int_equal(dp_state_get_int(&kept, "gone", 0, 9, &whole, &err), DP_E_RUN);
+    assert_int_equal(dp_state_get_real(&kept, "real", &real, &err), 0);
     assert_true(real == 0.1);
-    assert_int_equal(dp_state_get_text(&state, "text", text, 8, &err), 0);
+    assert_int_equal(dp_state_get_text(&kept, "text", text, 8, &err), 0);
     assert_string_equal(text, "dp-step");
-    assert_int_equal(dp_state_get_text(&state, "text", text, 7, &err), DP_E_RUN);
-    assert_int_equal(dp_state_get_reals(&state, "reals", &r, &count, &err), 0);
+    assert_int_equal(dp_state_get_text(&kept, "text", text, 7, &err), DP_E_RUN);
+    assert_int_equal(dp_state_get_reals(&kept, "reals", &r, &count, &err), 0);
     assert_int_equal(count, 3);
     assert_memory_equal(r, reals, sizeof reals);
     free(r);
-    assert_int_equal(dp_state_get_ints(&state, "ints", &i, &count, &err), 0);
+    assert_int_equal(dp_state_get_ints(&kept, "ints", &i, &count, &err), 0);
     assert_memory_equal(i, ints, sizeof ints);
     free(i);
-    assert_int_equal(dp_state_get_reals(&state, "none", &r, &count, &err), 0);
+    assert_int_equal(dp_state_get_reals(&kept, "none", &r, &count, &err), 0);
     assert_true(r == NULL && count == 0);
-    assert_int_equal(dp_state_get_reals(&state, "text", &r, &count, &err), DP_E_RUN); /* seven bytes */
-    assert_true(dp_state_has(&state, "none") && !dp_state_has(&state, "gone"));
+    assert_int_equal(dp_state_get_reals(&kept, "text", &r, &count, &err), DP_E_RUN); /* seven bytes */
+    assert_true(dp_state_has(&kept, "none") && !dp_state_has(&kept, "gone"));
     msgpack_sbuffer_destroy(&buffer);
 }
 
-static void cut_anywhere_it_is_refused(void **unused)
+TEST(cut_anywhere_it_is_refused)
 {
-    (void)unused;
     msgpack_sbuffer buffer;
-    struct dp_state state;
+    struct dp_state kept;
     encode(&buffer);
     for (size_t size = 0; size < buffer.size; size++) {
         char *copy = malloc(size > 0 ? size : 1); /* a block of exactly that size, for tools that check every access */
         memcpy(copy, buffer.data, size);
-        assert_int_equal(dp_state_decode(&state, copy, size, NULL), DP_E_RUN);
+        assert_int_equal(dp_state_decode(&kept, copy, size, NULL), DP_E_RUN);
         free(copy);
     }
     msgpack_sbuffer_write(&buffer, "\0", 1);
-    assert_int_equal(dp_state_decode(&state, buffer.data, buffer.size, NULL), DP_E_RUN);
+    assert_int_equal(dp_state_decode(&kept, buffer.data, buffer.size, NULL), DP_E_RUN);
     msgpack_sbuffer_destroy(&buffer);
 }
 
 /* Whether these bytes are read. */
 static bool reads(const char *bytes, size_t size)
 {
-    struct dp_state state = {0};
+    struct dp_state kept = {0};
     struct dp_err err = {0};
-    int rc = dp_state_decode(&state, bytes, size, &err);
+    int rc = dp_state_decode(&kept, bytes, size, &err);
     assert_true(rc == DP_OK || rc == DP_E_RUN);
     assert_string_equal(err.message, rc == DP_OK ? "" : "it is damaged, or no file of a checkpoint");
     return rc == DP_OK;
@@ -108,10 +106,9 @@ static bool reads_entries(uint32_t count)
 }
 
 /* Each invalid entry is next to valid bytes that differ from it in nothing else. */
-static void what_does_not_belong_there(void **unused)
+TEST(what_does_not_belong_there)
 {
-    (void)unused;
-    struct dp_state state = {0};
+    struct dp_state kept = {0};
     msgpack_sbuffer buffer;
 #define BYTES(...) (const char[]){__VA_ARGS__}, sizeof((const char[]){__VA_ARGS__})
     const char map = (char)0x82, one = (char)0x81, text = (char)0xa1, list = (char)0x91;
@@ -123,20 +120,12 @@ static void what_does_not_belong_there(void **unused)
     assert_false(reads(BYTES(one, text, 'a', 1, 1)));    /* something after it */
     assert_true(reads_entries(DP_STATE_VALUES));
     assert_false(reads_entries(DP_STATE_VALUES + 1)); /* too many */
-    state.count = 0;
+    kept.count = 0;
     for (int i = 0; i <= DP_STATE_VALUES; i++)
-        dp_state_put_int(&state, "a", i);
+        dp_state_put_int(&kept, "a", i);
     msgpack_sbuffer_init(&buffer);
-    assert_int_equal(dp_state_encode(&state, &buffer, NULL), DP_E_RUN);
+    assert_int_equal(dp_state_encode(&kept, &buffer, NULL), DP_E_RUN);
     msgpack_sbuffer_destroy(&buffer);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_written_is_read),
-        cmocka_unit_test(cut_anywhere_it_is_refused),
-        cmocka_unit_test(what_does_not_belong_there),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -178,7 +178,7 @@ static void expect_end(pid_t pid)
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-static void frames_arrive_in_order(void **state)
+TEST_IN(frames_arrive_in_order, make_room, clear_room)
 {
     struct room *r = *state;
     char tcp[64], bound[80], back[80];
@@ -242,7 +242,7 @@ static pid_t start_breaker(int from, int to, size_t most)
 }
 
 /* Over a network (0.0.0.0 is not a loopback address for us) a connection may break and come back, in either direction. */
-static void a_connection_that_breaks_is_mended(void **state)
+TEST_IN(a_connection_that_breaks_is_mended, make_room, clear_room)
 {
     struct room *r = *state;
     for (int way = 0; way < 2; way++) {
@@ -269,7 +269,7 @@ static void expect_written(volatile int *written, int least)
     assert_true(*written >= least);
 }
 
-static void a_writer_waits_for_its_reader(void **state)
+TEST_IN(a_writer_waits_for_its_reader, make_room, clear_room)
 {
     struct room *r = *state;
     int shared = memfd_create("written", 0);
@@ -291,7 +291,7 @@ static void a_writer_waits_for_its_reader(void **state)
     close(shared);
 }
 
-static void patience_ends(void **state)
+TEST_IN(patience_ends, make_room, clear_room)
 {
     struct room *r = *state;
     struct dp_port_setting short_of = {.patience = 0.2};
@@ -309,7 +309,7 @@ static void patience_ends(void **state)
 }
 
 /* A reader that leaves early, and a writer: on this machine noticed at once, over a network when they say so. */
-static void who_goes_is_not_waited_for(void **state)
+TEST_IN(who_goes_is_not_waited_for, make_room, clear_room)
 {
     struct room *r = *state;
     char spec[64];
@@ -413,7 +413,7 @@ static void speak_ill(struct stranger *s, bool late)
     dp_frame_free(f);
 }
 
-static void strangers_change_nothing(void **state)
+TEST_IN(strangers_change_nothing, make_room, clear_room)
 {
     struct room *r = *state;
     char spec[64];
@@ -441,7 +441,7 @@ static void strangers_change_nothing(void **state)
 }
 
 /* A writer that repeats messages, and sends some out of order. */
-static void each_frame_counts_once(void **state)
+TEST_IN(each_frame_counts_once, make_room, clear_room)
 {
     struct room *r = *state;
     const int said[] = {0, 1, 1, 3, 0, 2, 1, 3, 8, 4, 4};
@@ -460,7 +460,7 @@ static void each_frame_counts_once(void **state)
 }
 
 /* A peer that knows the run and guesses the number of the next frame is still not its writer. */
-static void a_frame_of_another_writer_is_none(void **state)
+TEST_IN(a_frame_of_another_writer_is_none, make_room, clear_room)
 {
     struct room *r = *state;
     struct dp_port *in = open_port(r->ipc, DP_IN, NULL);
@@ -484,7 +484,7 @@ static void a_frame_of_another_writer_is_none(void **state)
 }
 
 /* Messages of a stranger to a writer that binds: there is one reader, the first that asks. */
-static void a_writer_has_one_reader(void **state)
+TEST_IN(a_writer_has_one_reader, make_room, clear_room)
 {
     struct room *r = *state;
     char spec[64], bound[80], connected[80];
@@ -512,7 +512,7 @@ static void a_writer_has_one_reader(void **state)
 }
 
 /* A reader that waits for a known run accepts no other run, even a complete and well-formed one. */
-static void a_stream_of_another_run_is_none(void **state)
+TEST_IN(a_stream_of_another_run_is_none, make_room, clear_room)
 {
     struct room *r = *state;
     char spec[64];
@@ -544,18 +544,6 @@ int main(int argc, char **argv)
 {
     if (argc == ARGUMENTS)
         return write_frames(argv);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(frames_arrive_in_order, make_room, clear_room),
-        cmocka_unit_test_setup_teardown(a_connection_that_breaks_is_mended, make_room, clear_room),
-        cmocka_unit_test_setup_teardown(a_writer_waits_for_its_reader, make_room, clear_room),
-        cmocka_unit_test_setup_teardown(patience_ends, make_room, clear_room),
-        cmocka_unit_test_setup_teardown(who_goes_is_not_waited_for, make_room, clear_room),
-        cmocka_unit_test_setup_teardown(strangers_change_nothing, make_room, clear_room),
-        cmocka_unit_test_setup_teardown(each_frame_counts_once, make_room, clear_room),
-        cmocka_unit_test_setup_teardown(a_frame_of_another_writer_is_none, make_room, clear_room),
-        cmocka_unit_test_setup_teardown(a_writer_has_one_reader, make_room, clear_room),
-        cmocka_unit_test_setup_teardown(a_stream_of_another_run_is_none, make_room, clear_room),
-    };
     alarm(100);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return all_tests(NULL, NULL);
 }

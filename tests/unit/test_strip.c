@@ -51,9 +51,8 @@ static void set(struct dp_frame *f, enum dp_field field)
     }
 }
 
-static void a_site_takes_only_what_a_gather_may_say(void **state)
+TEST(a_site_takes_only_what_a_gather_may_say)
 {
-    (void)state;
     static const char run[] = "000102030405060708090a0b0c0d0e0f";
     const struct dp_site site = {.shard = 1, .shards = 1};
     struct dp_err err = {0};
@@ -82,9 +81,8 @@ static void a_site_takes_only_what_a_gather_may_say(void **state)
     dp_frame_free(f);
 }
 
-static void a_site_takes_released_laps_only(void **state)
+TEST(a_site_takes_released_laps_only)
 {
-    (void)state;
     static const enum dp_label label[] = {DP_LABEL_RAW, DP_LABEL_BOUNDED, DP_LABEL_NOISED, DP_LABEL_RELEASED};
     const struct dp_site site = {.shard = 1, .shards = 1, .allow_seeded = true};
     const struct dp_link_header header = {.lap = 7};
@@ -105,9 +103,8 @@ static void a_site_takes_released_laps_only(void **state)
     dp_frame_free(f);
 }
 
-static void a_site_answers_only_what_a_gather_may_see(void **state)
+TEST(a_site_answers_only_what_a_gather_may_see)
 {
-    (void)state;
     static const enum dp_kind kind[] = {DP_KIND_HELLO, DP_KIND_LAP, DP_KIND_END, DP_KIND_ERROR};
     struct dp_frame *f;
     f = dp_frame_new();
@@ -129,12 +126,4 @@ static void a_site_answers_only_what_a_gather_may_see(void **state)
     dp_frame_free(f);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_site_takes_only_what_a_gather_may_say),
-        cmocka_unit_test(a_site_takes_released_laps_only),
-        cmocka_unit_test(a_site_answers_only_what_a_gather_may_see),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

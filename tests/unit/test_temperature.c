@@ -15,9 +15,8 @@ static double loss_at(enum dp_loss loss, double label, size_t classes, const dou
     return dp_loss_row_value(loss, 1, label, classes, scaled, outputs);
 }
 
-static void derivatives_are_those_of_the_loss(void **state)
+TEST(derivatives_are_those_of_the_loss)
 {
-    (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     for (int i = 0; i < 3000; i++) {
         const size_t classes = 2 + gsl_rng_uniform_int(rng, 6), outputs = dp_loss_outputs(classes);
@@ -39,9 +38,8 @@ static void derivatives_are_those_of_the_loss(void **state)
 }
 
 /* Scores that differ by hundreds have probabilities of 0 and 1, and finite numbers. */
-static void large_scores(void **state)
+TEST(large_scores)
 {
-    (void)state;
     double u[3] = {900, -900, 0}, slope[3], pair[2];
     dp_temperature_row(DP_LOSS_SOFTMAX, 0, 3, u, 3, slope, pair);
     assert_true(pair[0] == 0 && pair[1] == 0);
@@ -54,9 +52,8 @@ static void large_scores(void **state)
 }
 
 /* Newton's steps on the exact sums of 500 rows, whose labels are drawn from scores of half the size or of twice it. */
-static void the_steps_find_the_factor(void **state)
+TEST(the_steps_find_the_factor)
 {
-    (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     for (int round = 0; round < 4; round++) {
         const double truth = round % 2 == 0 ? 0.5 : 2;
@@ -97,9 +94,8 @@ static void the_steps_find_the_factor(void **state)
     gsl_rng_free(rng);
 }
 
-static void a_factor_has_bounds(void **state)
+TEST(a_factor_has_bounds)
 {
-    (void)state;
     assert_true(dp_temperature_factor((double[]){0, 1}, 0, 1) == 1);
     assert_near(dp_temperature_factor((double[]){0.3, 1}, 0, 1), 0.9, 1e-12);
     assert_near(dp_temperature_factor((double[]){0.3, 1}, 0, 2), 0.9, 1e-12);
@@ -114,13 +110,4 @@ static void a_factor_has_bounds(void **state)
                  dp_temperature_suits(DP_LOSS_POISSON));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(derivatives_are_those_of_the_loss),
-        cmocka_unit_test(large_scores),
-        cmocka_unit_test(the_steps_find_the_factor),
-        cmocka_unit_test(a_factor_has_bounds),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -6,9 +6,8 @@
 
 #include "data/text_index.h"
 
-static void each_text_has_its_meaning(void **state)
+TEST(each_text_has_its_meaning)
 {
-    (void)state;
     static char texts[2000][16];
     struct dp_text_index index = {0};
     for (long i = 0; i < 1000; i++) {
@@ -27,8 +26,4 @@ static void each_text_has_its_meaning(void **state)
     dp_text_index_free(&index);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(each_text_has_its_meaning)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

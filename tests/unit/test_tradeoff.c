@@ -40,9 +40,8 @@ static struct dp_charge other(enum dp_query_kind kind, double multiplier, double
 }
 
 /* found(a) = Φ(Φ⁻¹(a) + μ). */
-static void one_gaussian(void **state)
+TEST(one_gaussian)
 {
-    (void)state;
     const struct dp_charge fit[] = {gaussian(1, 8.225, 1), gaussian(1, 39.09, 128)};
     struct dp_tradeoff t = tradeoff_of(fit, 2, 1e-4);
     double mu = sqrt(1 / (8.225 * 8.225) + 128 / (39.09 * 39.09));
@@ -58,9 +57,8 @@ static void one_gaussian(void **state)
 }
 
 /* dp_accounting's figures; and μ covers the curve between its pairs, as closely as 1 %. */
-static void sampled_runs(void **state)
+TEST(sampled_runs)
 {
-    (void)state;
     const struct dp_charge run = gaussian(0.01, 1, 1000);
     struct dp_tradeoff t = tradeoff_of(&run, 1, 1e-5);
     const double alarms[] = {0.01, 0.05, 0.1, 0.25}, found[] = {0.029, 0.111, 0.194, 0.396};
@@ -89,9 +87,8 @@ static void sampled_runs(void **state)
 }
 
 /* Laplace noise of one number: the best test of Lap(0) against Lap(1/z). */
-static void pure_mechanisms(void **state)
+TEST(pure_mechanisms)
 {
-    (void)state;
     const struct dp_charge laplace = other(DP_QUERY_LAPLACE, 0.5, 0, 1);
     struct dp_tradeoff t = tradeoff_of(&laplace, 1, 0);
     assert_true(t.but == 0 && isfinite(t.mu));
@@ -126,9 +123,8 @@ static void pure_mechanisms(void **state)
     dp_charges_free(&charges);
 }
 
-static void one_pair(void **state)
+TEST(one_pair)
 {
-    (void)state;
     struct dp_tradeoff t = dp_tradeoff_of_pair(1, 1e-4);
     assert_near(dp_tradeoff_found(&t, 0.05), 0.05 * exp(1) + 1e-4, 1e-12);
     assert_near(dp_tradeoff_found(&t, 0.9), 1 - exp(-1) * (1 - 1e-4 - 0.9), 1e-12);
@@ -136,9 +132,8 @@ static void one_pair(void **state)
 }
 
 /* k persons of one Gaussian are one of k μ, and of pure mechanisms k epsilon; else the bound holds where it is checked. */
-static void groups(void **state)
+TEST(groups)
 {
-    (void)state;
     struct dp_err err = {0};
     struct dp_answer answer, one;
     bool exact;
@@ -176,9 +171,4 @@ static void groups(void **state)
     dp_charges_free(&d);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(one_gaussian), cmocka_unit_test(sampled_runs),
-                                       cmocka_unit_test(pure_mechanisms), cmocka_unit_test(one_pair), cmocka_unit_test(groups)};
-    return cmocka_run_group_tests_name("tradeoff", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -53,9 +53,8 @@ static double product_of(size_t i, size_t k, size_t cols, double constant)
     return cols > COLS ? sum + constant * matrix[k * cols + COLS] : sum;
 }
 
-static void products_are_sums_in_the_order_of_columns(void **state)
+TEST(products_are_sums_in_the_order_of_columns)
 {
-    (void)state;
     fill(3);
     for (size_t cols = COLS; cols <= COLS + 1; cols++)
         for (size_t width = 1; width <= WIDTH; width += 4)
@@ -99,9 +98,8 @@ static struct dp_transform transform_of(bool unit, bool uncut)
     return (struct dp_transform){.matrix = matrix, .rows = WIDTH, .cols = COLS + 1, .unit = unit, .uncut = uncut};
 }
 
-static void rows_are_cut_to_norm_1_as_floats(void **state)
+TEST(rows_are_cut_to_norm_1_as_floats)
 {
-    (void)state;
     static const double sizes[] = {1e-320, 1e-30, 1, 1.5, 3, 1e30, 1e150, 1e307};
     for (size_t n = 0; n < sizeof sizes / sizeof *sizes; n++)
         for (int unit = 0; unit < 2; unit++) {
@@ -123,9 +121,8 @@ static void rows_are_cut_to_norm_1_as_floats(void **state)
         }
 }
 
-static void a_score_is_that_of_the_row_that_was_cut(void **state)
+TEST(a_score_is_that_of_the_row_that_was_cut)
 {
-    (void)state;
     for (int how = 0; how < 4; how++) {
         struct dp_transformed transformed = {.threads = 1};
         fill(0.75);
@@ -153,9 +150,8 @@ static void a_score_is_that_of_the_row_that_was_cut(void **state)
 }
 
 /* With a row for the constant behind the others, and without. */
-static void scores_of_z_are_those_of_x(void **state)
+TEST(scores_of_z_are_those_of_x)
 {
-    (void)state;
     static double tall[(COLS + 2) * (COLS + 1)], w[2 * (COLS + 1)];
     for (size_t rows = COLS + 1; rows <= COLS + 2; rows++) {
         struct dp_transformed transformed = {.threads = 1};
@@ -184,9 +180,8 @@ static void scores_of_z_are_those_of_x(void **state)
     }
 }
 
-static void z_does_not_depend_on_threads_or_the_rest_of_the_batch(void **state)
+TEST(z_does_not_depend_on_threads_or_the_rest_of_the_batch)
 {
-    (void)state;
     struct dp_transformed all = {.threads = 1}, three = {.threads = 3}, part = {.threads = 2};
     fill(2);
     take(&all, transform_of(false, false), 0, ROWS);
@@ -209,9 +204,8 @@ static void z_does_not_depend_on_threads_or_the_rest_of_the_batch(void **state)
     dp_transformed_close(&part);
 }
 
-static void rows_and_transforms_that_are_none(void **state)
+TEST(rows_and_transforms_that_are_none)
 {
-    (void)state;
     struct dp_transformed transformed = {.threads = 1};
     struct dp_frame *frame;
     struct dp_err err = {0};
@@ -234,15 +228,4 @@ static void rows_and_transforms_that_are_none(void **state)
     dp_transformed_close(&transformed);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(products_are_sums_in_the_order_of_columns),
-        cmocka_unit_test(rows_are_cut_to_norm_1_as_floats),
-        cmocka_unit_test(a_score_is_that_of_the_row_that_was_cut),
-        cmocka_unit_test(scores_of_z_are_those_of_x),
-        cmocka_unit_test(z_does_not_depend_on_threads_or_the_rest_of_the_batch),
-        cmocka_unit_test(rows_and_transforms_that_are_none),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -106,9 +106,8 @@ static int64_t exact(const struct dp_score *score, double weight, int64_t classe
     return sum;
 }
 
-static void a_row_is_worth_one_at_most(void **state)
+TEST(a_row_is_worth_one_at_most)
 {
-    (void)state;
     const float x[] = {1, -1, 0.5F, -0.5F, 0.25F};
     const double classes[] = {1, 0, 0, 0, 1}, numbers[] = {1, -1, 0, 5, 1e300};
     make_rows("score-classes.dp", x, classes, 5, true);
@@ -128,9 +127,8 @@ static void a_row_is_worth_one_at_most(void **state)
 }
 
 /* For any model: two persons, one of whom has four rows, score at most two, and the mean is rounded toward zero. */
-static void a_person_is_worth_one_at_most(void **state)
+TEST(a_person_is_worth_one_at_most)
 {
-    (void)state;
     const float x[] = {1, 1, 1, -1, -1};
     const double y[] = {1, 1, 1, 1, 0};
     const int64_t four_and_one[] = {0, 4, 5}, three_and_two[] = {0, 3, 5};
@@ -148,9 +146,8 @@ static void a_person_is_worth_one_at_most(void **state)
 }
 
 /* Variance and mean of 4,000 scores, each within five of its standard errors. */
-static void scores_have_the_noise_that_is_charged(void **state)
+TEST(scores_have_the_noise_that_is_charged)
 {
-    (void)state;
     enum { TRIALS = 4000 };
     const float x[] = {1, -1};
     const double y[] = {1, 0};
@@ -176,9 +173,8 @@ static void scores_have_the_noise_that_is_charged(void **state)
     dp_score_close(&s);
 }
 
-static void commands_have_what_the_setting_has(void **state)
+TEST(commands_have_what_the_setting_has)
 {
-    (void)state;
     struct dp_table grid = {0};
     struct dp_err err = {0};
     char *text;
@@ -201,13 +197,4 @@ static void commands_have_what_the_setting_has(void **state)
     dp_table_free(&grid);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_row_is_worth_one_at_most),
-        cmocka_unit_test(a_person_is_worth_one_at_most),
-        cmocka_unit_test(scores_have_the_noise_that_is_charged),
-        cmocka_unit_test(commands_have_what_the_setting_has),
-    };
-    return cmocka_run_group_tests(tests, enter, leave);
-}
+TESTS(enter, leave)

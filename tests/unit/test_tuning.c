@@ -45,9 +45,8 @@ static double weight(const struct dp_trials *law, int k)
 }
 
 /* The closed form equals the sum over the law. */
-static void closed_forms_are_those_of_the_laws(void **state)
+TEST(closed_forms_are_those_of_the_laws)
 {
-    (void)state;
     const char *const some[] = {"geometric:0.1",           "logarithmic:0.05", "negative-binomial:-0.9:0.02",
                                 "negative-binomial:3:0.2", "poisson:10",       "poisson:0.05"};
     for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
@@ -113,9 +112,8 @@ static const char *const laws[] = {
     "negative-binomial:3:0.2", "poisson:1",     "poisson:10",       "poisson:0.05"};
 enum { LAWS = sizeof laws / sizeof *laws };
 
-static void the_best_costs_no_more_than_its_bound(void **state)
+TEST(the_best_costs_no_more_than_its_bound)
 {
-    (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     const double orders[] = {1.1, 1.5, 2, 3, 5, 8, 16, 64};
     enum { ORDERS = sizeof orders / sizeof *orders };
@@ -150,9 +148,8 @@ static void the_best_costs_no_more_than_its_bound(void **state)
 }
 
 /* A result that is very rare, and e^epsilon times as frequent on the neighbour: the bounds are tight there. */
-static void rare_results_are_what_costs(void **state)
+TEST(rare_results_are_what_costs)
 {
-    (void)state;
     static double base[DP_RDP_ORDER_COUNT];
     double nearest[LAWS] = {0};
     for (int l = 0; l < LAWS; l++) {
@@ -182,9 +179,8 @@ static void rare_results_are_what_costs(void **state)
 }
 
 /* The formulas in another form: one Gaussian release of multiplier 5. */
-static void bounds_are_the_formulas(void **state)
+TEST(bounds_are_the_formulas)
 {
-    (void)state;
     static double base[DP_RDP_ORDER_COUNT];
     const double order = 6, z = 5, r = order / (2 * z * z);
     double out;
@@ -204,9 +200,8 @@ static void bounds_are_the_formulas(void **state)
     assert_true(out >= expected * (1 - 1e-6));
 }
 
-static void means_are_those_of_the_laws(void **state)
+TEST(means_are_those_of_the_laws)
 {
-    (void)state;
     assert_near(dp_trials_mean(&(struct dp_trials){DP_TRIALS_NEGATIVE_BINOMIAL, 0, 1, 0.05}), 20, 1e-11);
     assert_near(dp_trials_mean(&(struct dp_trials){DP_TRIALS_NEGATIVE_BINOMIAL, 0, 0, 0.01}), 99 / log(100), 1e-11);
     assert_near(dp_trials_mean(&(struct dp_trials){DP_TRIALS_NEGATIVE_BINOMIAL, 0, 1e-9, 0.01}), 99 / log(100), 1e-7);
@@ -216,9 +211,8 @@ static void means_are_those_of_the_laws(void **state)
 
 /* Every draw of K is a function of its key: with these keys the test always passes. With random keys it would fail for a
    correct law once in a million times for each law. */
-static void numbers_have_their_law(void **state)
+TEST(numbers_have_their_law)
 {
-    (void)state;
     enum { DRAWS = 4000, CELLS = 40 };
     const char *const drawn[] = {
         "geometric:0.1", "logarithmic:0.05", "negative-binomial:-0.5:0.01", "negative-binomial:2.5:0.3", "poisson:4",
@@ -266,9 +260,8 @@ static void numbers_have_their_law(void **state)
     }
 }
 
-static void laws_are_read(void **state)
+TEST(laws_are_read)
 {
-    (void)state;
     const struct {
         const char *text, *why;
     } bad[] = {
@@ -314,9 +307,8 @@ static struct dp_event tuned(double score)
     return dp_event_tuned(tuning);
 }
 
-static void a_trial_costs_the_mean_of_its_settings_and_its_score(void **state)
+TEST(a_trial_costs_the_mean_of_its_settings_and_its_score)
 {
-    (void)state;
     struct dp_event event = tuned(30), a = dp_event_gaussian(DP_SAMPLING_POISSON, 0.01, 2, 0);
     struct dp_trials law = law_of("geometric:0.1");
     static double run[DP_RDP_ORDER_COUNT], more[DP_RDP_ORDER_COUNT], score[DP_RDP_ORDER_COUNT], one[DP_RDP_ORDER_COUNT],
@@ -340,9 +332,8 @@ static void a_trial_costs_the_mean_of_its_settings_and_its_score(void **state)
 }
 
 /* An accountant of queries would say that an event without queries costs nothing. */
-static void other_accountants_do_not_cover_it(void **state)
+TEST(other_accountants_do_not_cover_it)
 {
-    (void)state;
     struct dp_event event = tuned(30), gaussian = dp_event_gaussian(DP_SAMPLING_NONE, 1, 100, 0);
     struct dp_charges charges = {0};
     struct dp_answer best, rdp, two;
@@ -364,9 +355,8 @@ static void other_accountants_do_not_cover_it(void **state)
     dp_event_free(&event);
 }
 
-static void samples_of_two_adjacencies_do_not_compose_in_it(void **state)
+TEST(samples_of_two_adjacencies_do_not_compose_in_it)
 {
-    (void)state;
     struct dp_event event = tuned(30), replaced = dp_event_gaussian(DP_SAMPLING_SUBSTITUTED, 0.01, 3, 0);
     struct dp_charges charges = {0};
     struct dp_answer answer;
@@ -379,9 +369,8 @@ static void samples_of_two_adjacencies_do_not_compose_in_it(void **state)
     dp_event_free(&event);
 }
 
-static void calibration_leaves_the_score(void **state)
+TEST(calibration_leaves_the_score)
 {
-    (void)state;
     struct dp_event event = tuned(30);
     struct dp_charges charges = {0}, stretched = {0};
     struct dp_answer answer;
@@ -411,9 +400,8 @@ static int parse(const char *text, struct dp_charge *charge, struct dp_err *err)
     return rc;
 }
 
-static void charges_of_it_read_back(void **state)
+TEST(charges_of_it_read_back)
 {
-    (void)state;
     struct dp_charge all[] = {{tuned(30), 1}, {tuned(0), 7}}, again;
     struct dp_err err;
     all[1].event.tuning->trials = law_of("poisson:0.3");
@@ -436,9 +424,8 @@ static void charges_of_it_read_back(void **state)
 
 #define TUNED "{\"laps\":1,\"sampling\":\"tuned\","
 #define RUN "{\"laps\":3,\"sampling\":\"none\",\"queries\":[{\"noise\":\"gaussian\",\"multiplier\":5}]}"
-static void charges_that_make_no_sense_are_refused(void **state)
+TEST(charges_that_make_no_sense_are_refused)
 {
-    (void)state;
     const struct {
         const char *text, *why;
     } bad[] = {
@@ -468,22 +455,4 @@ static void charges_that_make_no_sense_are_refused(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(closed_forms_are_those_of_the_laws),
-        cmocka_unit_test(the_best_costs_no_more_than_its_bound),
-        cmocka_unit_test(rare_results_are_what_costs),
-        cmocka_unit_test(bounds_are_the_formulas),
-        cmocka_unit_test(means_are_those_of_the_laws),
-        cmocka_unit_test(numbers_have_their_law),
-        cmocka_unit_test(laws_are_read),
-        cmocka_unit_test(a_trial_costs_the_mean_of_its_settings_and_its_score),
-        cmocka_unit_test(other_accountants_do_not_cover_it),
-        cmocka_unit_test(samples_of_two_adjacencies_do_not_compose_in_it),
-        cmocka_unit_test(calibration_leaves_the_score),
-        cmocka_unit_test(charges_of_it_read_back),
-        cmocka_unit_test(charges_that_make_no_sense_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -231,9 +231,8 @@ static int read_all(const char *bytes, size_t size, struct dp_frame *frame, bool
     return count;
 }
 
-static void every_field_comes_back(void **state)
+TEST(every_field_comes_back)
 {
-    (void)state;
     struct dp_frame *sent = full_lap(), *got = new_frame(DP_KIND_END);
     msgpack_sbuffer buffer;
     size_t length = 0;
@@ -283,9 +282,8 @@ static void every_field_comes_back(void **state)
 }
 
 /* A frame that is used again keeps nothing of its earlier content. */
-static void frames_do_not_leak_into_each_other(void **state)
+TEST(frames_do_not_leak_into_each_other)
 {
-    (void)state;
     msgpack_sbuffer large, small;
     msgpack_sbuffer_init(&large);
     append(&large, full_lap());
@@ -304,9 +302,8 @@ static void frames_do_not_leak_into_each_other(void **state)
     msgpack_sbuffer_destroy(&small);
 }
 
-static void every_truncation(void **state)
+TEST(every_truncation)
 {
-    (void)state;
     msgpack_sbuffer streams[2];
     small_stream(&streams[0]);
     msgpack_sbuffer_init(&streams[1]);
@@ -344,9 +341,8 @@ static void check_usable(const struct dp_frame *frame)
     msgpack_sbuffer_destroy(&buffer);
 }
 
-static void every_byte_replaced_by_every_other(void **state)
+TEST(every_byte_replaced_by_every_other)
 {
-    (void)state;
     msgpack_sbuffer stream;
     small_stream(&stream);
     struct dp_frame *frame = new_frame(DP_KIND_END);
@@ -372,9 +368,8 @@ static void every_byte_replaced_by_every_other(void **state)
     dp_frame_free(frame);
 }
 
-static void every_byte_of_a_full_frame_flipped(void **state)
+TEST(every_byte_of_a_full_frame_flipped)
 {
-    (void)state;
     msgpack_sbuffer stream;
     msgpack_sbuffer_init(&stream);
     append(&stream, full_lap());
@@ -395,9 +390,8 @@ static void every_byte_of_a_full_frame_flipped(void **state)
 }
 
 /* The same through a file descriptor, where the bytes come in pieces. */
-static void truncated_files(void **state)
+TEST(truncated_files)
 {
-    (void)state;
     msgpack_sbuffer stream;
     small_stream(&stream);
     struct dp_frame *frame = new_frame(DP_KIND_END);
@@ -434,9 +428,8 @@ static void scan_fails(const char *bytes, size_t size, const char *message)
 }
 #define SCAN_FAILS(bytes, message) scan_fails(bytes, sizeof(bytes) - 1, message)
 
-static void limits_are_checked_on_headers(void **state)
+TEST(limits_are_checked_on_headers)
 {
-    (void)state;
     SCAN_FAILS("\x93", "no model and no other stream of dpline: it begins with byte 0x93");
     SCAN_FAILS("{\"kind\":\"hello\"}", "no model and no other stream of dpline: it begins with '{', as a text does");
     SCAN_FAILS("\x81\xc1", "corrupt frame: byte 0xc1 at offset 1 is not msgpack");
@@ -454,9 +447,8 @@ static void limits_are_checked_on_headers(void **state)
 }
 
 /* 16 records of 256 nils each are 4096 values; the frame, its key and the list are further values. */
-static void values_are_counted(void **state)
+TEST(values_are_counted)
 {
-    (void)state;
     char bytes[8192], *p = bytes;
     p = stpcpy(p, "\x81\xa7records\xdc");
     *p++ = 0;
@@ -473,9 +465,8 @@ static void values_are_counted(void **state)
 
 /* A scan that waited for bytes continues where it stopped, and does not examine earlier bytes again. So the time for a frame is
    proportional to its length, however small the pieces are in which it arrives. */
-static void scans_go_on(void **state)
+TEST(scans_go_on)
 {
-    (void)state;
     msgpack_sbuffer stream;
     size_t length;
     msgpack_sbuffer_init(&stream);
@@ -766,9 +757,8 @@ static void owner_in_format_1(msgpack_packer *pk)
 
 /* A lap in format 1: the order of the records determines their fields, except for a record whose rows are still to be
    summed. */
-static void records_of_format_1(void **state)
+TEST(records_of_format_1)
 {
-    (void)state;
     static const char *const labels[] = {"raw", "noised"};
     struct dp_frame *frame = new_frame(DP_KIND_END);
     for (int noised = 0; noised < 2; noised++) {
@@ -803,9 +793,8 @@ static void records_of_format_1(void **state)
     dp_frame_free(frame);
 }
 
-static void one_record_for_a_field(void **state)
+TEST(one_record_for_a_field)
 {
-    (void)state;
     struct dp_frame *frame = new_frame(DP_KIND_LAP);
     struct dp_record open = {.of = DP_F_NONE}, sum = {.of = DP_F_SUM};
     struct dp_err err;
@@ -827,17 +816,15 @@ static void one_record_for_a_field(void **state)
 }
 
 /* A field read from private rows does not outlive its lap, whatever the rest of the table says. */
-static void nothing_private_lives_on(void **state)
+TEST(nothing_private_lives_on)
 {
-    (void)state;
     for (int i = 0; i < DP_F_COUNT; i++)
         if (dp_fields[i].visibility == DP_PRIVATE || dp_fields[i].visibility == DP_TOLD)
             assert_true(dp_fields[i].lifetime == DP_LIFETIME_HELLO || dp_fields[i].lifetime == DP_LIFETIME_LAP);
 }
 
-static void a_lap_begins_with_what_the_last_one_released(void **state)
+TEST(a_lap_begins_with_what_the_last_one_released)
 {
-    (void)state;
     static const enum dp_field gone[] = {DP_F_SUM, DP_F_ROWS, DP_F_X, DP_F_Y, DP_F_UPDATES, DP_F_GAP, DP_F_COLUMNS, DP_F_SEED},
                                here[] = {DP_F_MODEL, DP_F_AVERAGE, DP_F_WITHIN, DP_F_BOUND, DP_F_NOISE_SCALE, DP_F_EPSILON};
     struct dp_frame *last = full_lap(), *token = new_frame(DP_KIND_HELLO);
@@ -860,9 +847,8 @@ static void a_lap_begins_with_what_the_last_one_released(void **state)
     dp_frame_free(token);
 }
 
-static void a_run_begins_with_the_model(void **state)
+TEST(a_run_begins_with_the_model)
 {
-    (void)state;
     static const enum dp_field gone[] = {DP_F_AVERAGE,     DP_F_AVERAGED, DP_F_WITHIN, DP_F_BOUND,
                                          DP_F_INTERRUPTED, DP_F_SUM,      DP_F_GRID},
                                here[] = {DP_F_MODEL,  DP_F_SCALE,  DP_F_EPSILON,    DP_F_DELTA,
@@ -904,9 +890,8 @@ static bool reads_whole(enum dp_field field, int64_t value)
 }
 
 /* A number that is added to or counted with must not overflow, in the frames of any peer. */
-static void whole_numbers_have_ranges(void **state)
+TEST(whole_numbers_have_ranges)
 {
-    (void)state;
     const int64_t lap = (int64_t)1 << 40, whole = (int64_t)1 << 53;
     const struct {
         enum dp_field field;
@@ -938,9 +923,8 @@ static void whole_numbers_have_ranges(void **state)
     assert_int_equal(wholes, sizeof ranges / sizeof *ranges + 2);
 }
 
-static void decoding_refuses(void **state)
+TEST(decoding_refuses)
 {
-    (void)state;
     expect(DP_KIND_HELLO, 1, unknown_key, "unknown field 'colour' in a frame");
     expect(DP_KIND_HELLO, 1, key_of_a_number, "corrupt frame: a key is not a string");
     expect(DP_KIND_HELLO, 1, text_for_a_number, "corrupt frame: 'format' has the wrong type or value");
@@ -997,9 +981,8 @@ static void array(unsigned char dtype, unsigned char ndim, uint64_t d0, uint64_t
     expect(DP_KIND_HELLO, 1, packed_array, message);
 }
 
-static void arrays_must_fit_their_shape(void **state)
+TEST(arrays_must_fit_their_shape)
 {
-    (void)state;
     const char *header = "corrupt frame: the array 'model' has a bad header";
     array(DP_F64, 1, 2, 0, 16, NULL);
     array(DP_F64, 2, 0, 7, 0, NULL);
@@ -1020,9 +1003,8 @@ static void arrays_must_fit_their_shape(void **state)
 }
 
 /* Every number of a model, its scale and its shape are in its digest; of a run that averages, the average. */
-static void a_digest_covers_every_number(void **state)
+TEST(a_digest_covers_every_number)
 {
-    (void)state;
     char digest[2 * 12 + 4][DP_MODEL_DIGEST];
     size_t count = 0;
     struct dp_frame *f = new_frame(DP_KIND_LAP);
@@ -1056,9 +1038,8 @@ static void a_digest_covers_every_number(void **state)
 }
 
 /* 100 rows in batches of 30 are 30, 30, 30 and 10. */
-static void epochs_are_cut_in_whole_rows(void **state)
+TEST(epochs_are_cut_in_whole_rows)
 {
-    (void)state;
     static const struct {
         int64_t rows;
         double rate;
@@ -1069,29 +1050,4 @@ static void epochs_are_cut_in_whole_rows(void **state)
         assert_int_equal(dp_record_epoch_laps(epochs[i].rows, epochs[i].rate), epochs[i].laps);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(epochs_are_cut_in_whole_rows),
-        cmocka_unit_test(every_field_comes_back),
-        cmocka_unit_test(frames_do_not_leak_into_each_other),
-        cmocka_unit_test(every_truncation),
-        cmocka_unit_test(every_byte_replaced_by_every_other),
-        cmocka_unit_test(every_byte_of_a_full_frame_flipped),
-        cmocka_unit_test(truncated_files),
-        cmocka_unit_test(limits_are_checked_on_headers),
-        cmocka_unit_test(values_are_counted),
-        cmocka_unit_test(scans_go_on),
-
-        cmocka_unit_test(decoding_refuses),
-        cmocka_unit_test(whole_numbers_have_ranges),
-        cmocka_unit_test(records_of_format_1),
-        cmocka_unit_test(one_record_for_a_field),
-        cmocka_unit_test(nothing_private_lives_on),
-        cmocka_unit_test(a_lap_begins_with_what_the_last_one_released),
-        cmocka_unit_test(a_run_begins_with_the_model),
-        cmocka_unit_test(arrays_must_fit_their_shape),
-        cmocka_unit_test(a_digest_covers_every_number),
-    };
-    return cmocka_run_group_tests_name("wire", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -14,9 +14,8 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void words_have_the_columns_of_their_hash(void **state)
+TEST(words_have_the_columns_of_their_hash)
 {
-    (void)state;
     char line[20000];
     int lines = 0;
     FILE *file = fopen("tests/vectors/words.tsv", "r");
@@ -41,9 +40,8 @@ static void words_have_the_columns_of_their_hash(void **state)
     assert_int_equal(lines, 60);
 }
 
-static void a_word_counts_more_than_a_pair(void **state)
+TEST(a_word_counts_more_than_a_pair)
 {
-    (void)state;
     double x[4] = {0};
     dp_words_feature(-2, x);
     dp_words_feature(3, x);
@@ -55,9 +53,5 @@ static void a_word_counts_more_than_a_pair(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(words_have_the_columns_of_their_hash),
-        cmocka_unit_test(a_word_counts_more_than_a_pair),
-    };
-    return sodium_init() < 0 ? 1 : cmocka_run_group_tests(tests, NULL, NULL);
+    return sodium_init() < 0 ? 1 : all_tests(NULL, NULL);
 }

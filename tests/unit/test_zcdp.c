@@ -8,9 +8,8 @@
 #include "priv/rdp.h"
 #include "priv/zcdp.h"
 
-static void mechanisms(void **state)
+TEST(mechanisms)
 {
-    (void)state;
     assert_near(dp_zcdp_gaussian(2), 0.125, 1e-15);
     assert_near(dp_zcdp_pure(0.5), 0.125, 1e-15);
     assert_true(dp_zcdp_gaussian(3) >= 1 / 18.0 && dp_zcdp_pure(0.1) >= 0.1 * 0.1 / 2);
@@ -26,9 +25,8 @@ static void mechanisms(void **state)
     }
 }
 
-static void conversion(void **state)
+TEST(conversion)
 {
-    (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     for (int i = 0; i < 200; i++) {
         double rho = exp(log(1e-8) + log(1e11) * gsl_rng_uniform(rng)), delta = exp(log(1e-15) * gsl_rng_uniform(rng));
@@ -51,11 +49,4 @@ static void conversion(void **state)
     assert_true(isinf(dp_zcdp_epsilon(-1, 0.1)) && isinf(dp_zcdp_epsilon(NAN, 0.1)) && isinf(dp_zcdp_epsilon(1, 0)));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mechanisms),
-        cmocka_unit_test(conversion),
-    };
-    return cmocka_run_group_tests_name("zcdp", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -33,6 +33,30 @@ __attribute__((destructor)) static void tell_of_kernels(void)
     }
 }
 
+/* TEST(name) { … }: a test; TEST_IN has what to do before and after it. They run in the order in which the file has them. */
+static struct CMUnitTest unit_tests[80];
+static size_t unit_test_count;
+#define TEST_IN(name, enter, leave)                                                                                            \
+    static void name(void **state);                                                                                            \
+    __attribute__((constructor)) static void add_##name(void)                                                                  \
+    {                                                                                                                          \
+        unit_tests[unit_test_count++] = (struct CMUnitTest)cmocka_unit_test_setup_teardown(name, enter, leave);                \
+    }                                                                                                                          \
+    static void name(__attribute__((unused)) void **state)
+#define TEST(name) TEST_IN(name, NULL, NULL)
+
+/* The number of tests that failed. enter and leave are for all of them. */
+static inline int all_tests(CMFixtureFunction enter, CMFixtureFunction leave)
+{
+    return _cmocka_run_group_tests("tests", unit_tests, unit_test_count, enter, leave);
+}
+/* The end of a file that needs nothing else */
+#define TESTS(enter, leave)                                                                                                    \
+    int main(void)                                                                                                             \
+    {                                                                                                                          \
+        return all_tests(enter, leave);                                                                                        \
+    }
+
 /* |a − b| ≤ tolerance × max(1, |b|); a failure prints the numbers. */
 #define assert_near(a, b, tolerance)                                                                                           \
     do {                                                                                                                       \

@@ -15,6 +15,7 @@ void dp_merge_close(struct dp_merge *merge)
     for (int k = 0; merge->shard != NULL && k < merge->shards; k++) {
         free(merge->shard[k].data);
         free(merge->shard[k].population);
+        free(merge->shard[k].split);
     }
     free(merge->shard);
     free(merge->data);
@@ -163,6 +164,7 @@ static int place(struct dp_merge *m, int k, const struct dp_frame *answer, struc
                        (long long)m->rows, (long long)DP_COINS_ROWS);
     keep_text(&shard->data, own_text(answer, DP_F_DATA));
     keep_text(&shard->population, own_text(answer, DP_F_POPULATION));
+    keep_text(&shard->split, own_text(answer, DP_F_SPLIT));
     int rc = DP_OK;
     if (!m->parts && m->shards > 1 && strstr(own_text(answer, DP_F_PREPROCESSING), "max-abs") != NULL)
         rc = dp_fail(err, DP_E_UNSAFE,
@@ -265,10 +267,13 @@ void dp_merge_token(const struct dp_merge *m, int shard, const struct dp_frame *
     dp_frame_set_int(out, DP_F_N, m->rows);
     if (!m->parts)
         dp_frame_set_int(out, DP_F_FIRST_ROW, own->first_row);
-    if (ours)
-        set_text(out, DP_F_DATA, own->data);
-    if (ours)
-        set_text(out, DP_F_POPULATION, own->population);
+    if (!ours)
+        return;
+    set_text(out, DP_F_DATA, own->data);
+    set_text(out, DP_F_POPULATION, own->population);
+    dp_frame_drop(out, DP_F_SPLIT);
+    if (own->split[0] != '\0')
+        set_text(out, DP_F_SPLIT, own->split);
 }
 
 static bool is_paid(int field)

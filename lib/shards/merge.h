@@ -14,6 +14,7 @@ struct dp_merge_shard {
                               * unknown */
     int64_t first_row;       /* sites: rows of the shards before this one */
     char *data, *population; /* as in its frames */
+    char *split;             /* "": none */
 };
 
 /* Starts zeroed; close it, whatever hello returned. */
@@ -40,7 +41,7 @@ int dp_merge_hello(struct dp_merge *merge, int shards, const struct dp_frame *co
                    struct dp_frame *out, struct dp_err *err);
 
 /* Makes the lap frame for one shard (from 0) out of the frame that came to the gather. Sets n, and first_row if shards are
- * sites. data and population become the shard's own; token has the names for all shards together. */
+ * sites. data, population and split become the shard's own; token has the names for all shards together. */
 void dp_merge_token(const struct dp_merge *merge, int shard, const struct dp_frame *token, struct dp_frame *out);
 
 /* Adds the answers to a lap whose frame came to the gather as `token`. answer[k] is NULL if shard k is lost; at least one

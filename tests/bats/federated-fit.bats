@@ -82,6 +82,22 @@ as_one() {
     done
 }
 
+# divided: the three sites, each of which has held out two fifths of its rows
+divided() {
+    three_sites
+    local site first=1 rows
+    for site in north:500 east:300 south:100; do
+        rows=${site#*:} site=${site%:*}
+        sed -n "$first,$((first + rows - 1))p" table | dp-import csv -q --schema schema.json --population $site --split .6 --seed 1 -f -o $site.dp --test $site-test.dp -
+        first=$((first + rows))
+    done
+}
+@test "data sets with held-out rows take part as others do" {
+    divided
+    together . 540 4 --epsilon 2 --seed 1
+    assert_equal "$(dp-info --get n model)" 540
+}
+
 @test "a gate that adds less noise to moments, or to gradients, than was promised gets no sum through" {
     three_sites
     gate() {

@@ -1,6 +1,7 @@
 # shellcheck shell=bash disable=SC2034
 # Sourced by the pipelines over sites that keep their rows: which site this machine is, who adds noise, and the limits of a site.
 usages=('--workers K --rows N --at ENDPOINT [options]' '--shard I/K --rows N --at ENDPOINT --data DIR [options]')
+to_sites=''
 note='The first is the gate, which has no rows and needs --ledger or --no-ledger; the second is a site. Give both the same options.'
 
 options_of_sites() {
@@ -31,7 +32,8 @@ where() {
         gate) [ -z "$data$parts$server$budget$mask" ] || fail "--data, --parts, --server, --mask and --budget are a site's, --workers is the gate's" ;;
         site) [[ $shard =~ ^[1-9][0-9]*/[1-9][0-9]*$ ]] || fail "--shard: must be I/K, got '$shard'"
             [ -n "$data" ] || fail "--data is required"
-            refuse "the gate's" model init resume ;;
+            refuse "the gate's" init resume
+            [ -n "$to_sites" ] || refuse "the gate's" model ;;
         *) fail "--workers, for the gate, or --shard, for a site, is required" ;;
     esac
     [ -n "$at" ] || fail "--at is required"
@@ -109,5 +111,15 @@ say_view() {
 work() {
     set -- "${port[@]}" --shard "$shard" ${mask:+--mask "$mask" --lost "$lost"} --exec "$exec" ${seed:+--allow-seeded} ${checkpoint:+--checkpoint "$checkpoint"} \
         ${checkpoint_every:+--checkpoint-every "$checkpoint_every"} -- "$(without_holes "$1")"
-    if [ -n "$print" ]; then show dp-worker "$@"; else limit_site && exec dp-worker "$@"; fi
+    if [ -n "$print" ]; then
+        show dp-worker "$@"
+    elif [ -z "$to_sites" ]; then
+        limit_site && exec dp-worker "$@"
+    else
+        limit_site
+        local status=0
+        attend dp-worker "$@" || status=$?
+        case $status in 0 | 3) get ;; esac
+        exit $status
+    fi
 }

@@ -68,7 +68,7 @@ run_laps() {
     fi
     directory=$(mktemp -d) && trap 'rm -rf "$directory"' EXIT
     laps_model=$directory/model
-    attend -q "${plan[@]}" ${seed:+--seed "$seed"} --exec "$exec" --model "$laps_model" -- "$2" > /dev/null || exit
+    attend dp-loop -q "${plan[@]}" ${seed:+--seed "$seed"} --exec "$exec" --model "$laps_model" -- "$2" > /dev/null || exit
     say "spent epsilon $(calculate "$(dp-info --get epsilon "$laps_model")"), delta $(dp-info --get delta "$laps_model")${seed:+ (seeded: not private)}; $(whose)"
 }
 

@@ -350,16 +350,19 @@ run_loop() {
 # run_model WORD…: dp-loop, and prints the cost of the model
 run_model() {
     local status=0
-    attend "$@" > /dev/null || status=$?
-    case $status in 0 | 3) spent ;; esac
+    attend dp-loop "$@" > /dev/null || status=$?
+    case $status in 0 | 3)
+        spent
+        ! declare -F give > /dev/null || give ;;
+    esac
     exit $status
 }
 
-# attend WORD…: dp-loop, which also gets the signals that are sent to this script. With dp-loop in the foreground the shell would die of a
+# attend COMMAND…: which also gets the signals that are sent to this script. With the command in the foreground the shell would die of a
 # signal at once, or delay it to the end of the run.
 attend() {
     local signal status=0 run
-    dp-loop "$@" <&0 &
+    "$@" <&0 &
     run=$!
     # shellcheck disable=SC2064 # the present value
     for signal in INT TERM HUP QUIT; do trap "kill -$signal $run 2> /dev/null" $signal; done

@@ -73,7 +73,7 @@ taken for one person"
 exec 3< <(trap '' INT TERM HUP QUIT && exec "${import[@]}" 3<&-)
 importer=$!
 status=0
-attend "${run[@]:1}" > /dev/null || status=$?
+attend "${run[@]}" > /dev/null || status=$?
 exec 3<&-
 # an importer that has failed says why
 for ((wait = 0; status > 0 && wait < 20; wait++)); do

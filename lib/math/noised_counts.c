@@ -27,17 +27,23 @@ double dp_noised_beyond(size_t first, double a, size_t second, double b, double 
     return fmin(fmax(1 - inside, 0), 1);
 }
 
-double dp_noised_within(size_t count, double scale)
+/* The x with P(|Z| > x) = outside. */
+static double reach_of(size_t count, double scale, double outside)
 {
     double low = 0, high = 40 + 4 * (double)count;
     while (high - low > 1e-9 * high) {
         double x = (low + high) / 2;
-        if (dp_noised_beyond(count, 1, 0, 0, x) > 1 - DP_NOISED_LEVEL)
+        if (dp_noised_beyond(count, 1, 0, 0, x) > outside)
             low = x;
         else
             high = x;
     }
     return high * scale;
+}
+
+double dp_noised_within(size_t count, double scale)
+{
+    return reach_of(count, scale, 1 - DP_NOISED_LEVEL);
 }
 
 static double cut(double value)
@@ -103,18 +109,37 @@ static double sum_of(const double *counts, size_t classes, size_t step)
     return sum;
 }
 
-struct dp_estimate dp_noised_accuracy(const double *counts, size_t classes, double persons, double scale)
+/* The part of all counts that `right` is, a sum of `classes` of them. */
+static struct dp_estimate part_of(double right, const double *counts, size_t classes, double persons, double scale,
+                                  double outside)
 {
-    double right = sum_of(counts, classes, classes + 1);
     if (!isnan(persons))
-        return mean_within(right, persons, dp_noised_within(classes, scale));
+        return mean_within(right, persons, reach_of(classes, scale, outside));
     const struct ratio r = {.right = right,
                             .wrong = sum_of(counts, classes, 1) - right,
                             .weight = 1,
                             .scale = scale,
                             .hits = classes,
                             .cells = classes * (classes - 1)};
-    return interval(&r, 1 - DP_NOISED_LEVEL);
+    return interval(&r, outside);
+}
+
+struct dp_estimate dp_noised_accuracy(const double *counts, size_t classes, double persons, double scale)
+{
+    return part_of(sum_of(counts, classes, classes + 1), counts, classes, persons, scale, 1 - DP_NOISED_LEVEL);
+}
+
+struct dp_estimate dp_noised_majority(const double *counts, size_t classes, double persons, double scale)
+{
+    struct dp_estimate most = {(double)NAN, 0, 0};
+    for (size_t k = 0; k < classes; k++) {
+        double right = 0;
+        for (size_t i = 0; i < classes; i++)
+            right += counts[k * classes + i];
+        struct dp_estimate one = part_of(right, counts, classes, persons, scale, (1 - DP_NOISED_LEVEL) / (double)classes);
+        most = (struct dp_estimate){fmax(most.value, one.value), fmax(most.low, one.low), fmax(most.high, one.high)};
+    }
+    return most;
 }
 
 struct dp_estimate dp_noised_mean(double sum, const double *counts, size_t classes, double persons, double scale)

@@ -26,6 +26,10 @@ double dp_noised_within(size_t count, double scale);
 struct dp_estimate dp_noised_accuracy(const double *counts, size_t classes, double persons, double scale);
 struct dp_estimate dp_noised_mean(double sum, const double *counts, size_t classes, double persons, double scale);
 
+/* The part of the most frequent true class. low and high are the largest ends of the intervals of all classes, each at the level
+ * 1 − (1 − DP_NOISED_LEVEL)/classes: if all of these hold, so does this one. persons: as above. */
+struct dp_estimate dp_noised_majority(const double *counts, size_t classes, double persons, double scale);
+
 /* A rate as dp_metric_rate. The interval of a class has each ρ for which noise explains the size of right − ρ all, which is 0
  * without noise (Fieller 1954). So nothing is divided by a noisy count. Two classes: of class 1. More: the means over all
  * classes of the rates and of their ends, each at the level 1 − (1 − DP_NOISED_LEVEL)/classes, where a rate without a value is

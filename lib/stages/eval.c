@@ -56,7 +56,7 @@ static const struct {
     [METRIC_MAE] = {"mae", NEEDS_REAL},
     [METRIC_ROC] = {"roc", NEEDS_CLASSES},
 };
-#define PAID_METRICS "accuracy, precision, recall, f1, confusion and brier"
+#define PAID_METRICS "accuracy, majority, precision, recall, f1, confusion and brier"
 #define METRIC_NAMES                                                                                                           \
     "accuracy, auc, logloss, mse, r2, objective, confusion, majority, precision, recall, f1, brier, calibration, rmse, mae, roc"
 
@@ -175,8 +175,8 @@ static int parse_metrics(struct state *s, const char *list, struct dp_err *err)
 
 static bool can_be_paid(enum metric metric)
 {
-    return metric == METRIC_ACCURACY || metric == METRIC_PRECISION || metric == METRIC_RECALL || metric == METRIC_F1 ||
-           metric == METRIC_CONFUSION || metric == METRIC_BRIER;
+    return metric == METRIC_ACCURACY || metric == METRIC_MAJORITY || metric == METRIC_PRECISION || metric == METRIC_RECALL ||
+           metric == METRIC_F1 || metric == METRIC_CONFUSION || metric == METRIC_BRIER;
 }
 
 static int check_paid_metrics(const struct state *s, struct dp_err *err)
@@ -445,6 +445,8 @@ static struct dp_estimate paid_measure(const struct state *s, enum metric metric
     switch (metric) {
     case METRIC_ACCURACY:
         return dp_noised_accuracy(e->noised, classes, persons, e->scale);
+    case METRIC_MAJORITY:
+        return dp_noised_majority(e->noised, classes, persons, e->scale);
     case METRIC_PRECISION:
         return dp_noised_rate(DP_METRIC_PRECISION, e->noised, classes, e->scale);
     case METRIC_RECALL:

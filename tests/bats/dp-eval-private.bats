@@ -82,11 +82,11 @@ for m in b:
 }
 
 @test "measures are those of the rows, where epsilon is large" {
-    dp-eval --data test.dp -m accuracy,precision,recall,f1,brier -f json model > exact
-    measure --data test.dp --epsilon 1e6 --allow-weak -m accuracy,precision,recall,f1,brier > noised
+    dp-eval --data test.dp -m accuracy,majority,precision,recall,f1,brier -f json model > exact
+    measure --data test.dp --epsilon 1e6 --allow-weak -m accuracy,majority,precision,recall,f1,brier > noised
     check '
 e, n = json.load(open("exact")), json.load(open("noised"))
-for m in "accuracy precision recall f1 brier".split():
+for m in "accuracy majority precision recall f1 brier".split():
     assert abs(e[m] - n[m]) < 1e-5 and n[m + "_low"] <= n[m] <= n[m + "_high"], m
 '
     dp-synth classification --rows 300 --cols 6 --classes 4 --seed 7 -o four.dp --test rest.dp --test-rows 400 -q
@@ -119,7 +119,7 @@ for m in "accuracy precision recall f1 brier".split():
         dp-eval --private --data test.dp --epsilon 20 model
     measure --data test.dp --epsilon 20 --allow-weak > /dev/null
     complains 2 "dp-eval: --epsilon needs --private" dp-eval --epsilon 1 --data test.dp model
-    complains 2 "dp-eval: --private: auc has no form with noise; accuracy, precision, recall, f1, confusion and brier have" \
+    complains 2 "dp-eval: --private: auc has no form with noise; accuracy, majority, precision, recall, f1, confusion and brier have" \
         dp-eval --private --epsilon 1 -m auc --data test.dp model
     complains 5 "dp-eval: train.dp is the training set: what is measured on it is not covered by epsilon (--private-data if that is meant)" \
         dp-eval --private --epsilon 1 --data train.dp model

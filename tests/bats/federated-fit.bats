@@ -98,6 +98,59 @@ divided() {
     assert_equal "$(dp-info --get n model)" 540
 }
 
+# each_site ROWS OPTION…: the gate, and the sites, whose words have NAME in the place of @; south has too few rows for --own
+each_site() {
+    local site shard=0 rows=$1
+    shift
+    RUNNING=()
+    for site in north east south; do
+        shard=$((shard + 1))
+        [ $site != south ] || set -- "${@/#--own/--exec=auto}"
+        timeout 300 federated-fit.sh --shard $shard/3 --data $site.dp --at ipc://meet/gate --rows "$rows" --epsilon 1 --delta 1e-4 "${@//@/$site}" > said.$site 2>&1 3>&- &
+        RUNNING+=($!)
+    done
+    timeout 300 federated-fit.sh --workers 3 --cols 4 --at ipc://meet/gate --rows "$rows" --epsilon 1 --delta 1e-4 --ledger gate.ledger --to-sites -o model --timeout "${GATE_WAITS:-60}" > said.gate 2>&1 3>&- &
+    RUNNING+=($!)
+    done_all
+}
+
+@test "sites whose data sets have held-out rows get the model, and measure what together was worth" {
+    divided
+    each_site 540 --to-sites -o @.model --budget 14 --test @-test.dp --pay 10 --own
+    for site in north east south; do
+        cmp model $site.model
+        run cat said.$site
+        assert_line "federated-fit.sh: the model is in $site.model"
+        assert_line "federated-fit.sh: on held-out rows, for epsilon 10 of their people; each interval holds for the noise in 95 % of all cases:"
+        rows=$(dp-info --get rows $site-test.dp)
+        models=2
+        [ $site != south ] || models=1
+        for model in '' .own; do
+            [ -e $site.model$model ] || [ $site != south ] || continue
+            exact=$(dp-eval --data $site-test.dp --last -m accuracy,majority --private-data $site.model$model | tail -n 1 | cut -f 3,4)
+            if [ -z $model ]; then said=$(grep 'model of all sites' said.$site); else said=$(grep 'model of these rows' said.$site); fi
+            # two draws of scale 1/5 in the sum of two counts: 5 rows are below 1e-9
+            /usr/bin/python3 -c "import sys; exact, said = float('${exact%	*}'), float('$said'.split(':', 1)[1].split('(')[0].split()[-1])
+assert abs(exact - said) <= min(1, 5 / $rows), (exact, said)"
+        done
+        # the held-out rows pay for two measures, and the others for two models
+        dp-account report --json $site.dp | jq -e '[.runs[] | select(.laps == 1) | .epsilon] | length == '$models' and add <= 10 and add > 9.9' || fail "$(dp-account report $site.dp)"
+        dp-account report --json $site.dp | jq -e '[.runs[] | select(.laps > 1) | .epsilon] | length == '$models' and all(. <= 1 and . > 0.99)'
+    done
+}
+
+@test "a site that does not come for the model, and one that does not pay for more than the model of all" {
+    divided
+    GATE_WAITS=2 each_site 540 --budget 4
+    grep -q '^federated-fit.sh: warning: 0 of 3 sites have the model' said.gate
+    each_site 540 --to-sites -o @.model --test @-test.dp --pay 0.5
+    for site in north east south; do
+        assert_equal "$(grep -c 'accuracy of the model of all\|most frequent class\|these rows' said.$site)" 2
+        [ ! -e $site.model.own ]
+        dp-account report --json $site.dp | jq -e '[.runs[] | select(.laps == 1) | .epsilon] | length == 1 and add <= 0.5 and add > 0.49'
+    done
+}
+
 @test "a gate that adds less noise to moments, or to gradients, than was promised gets no sum through" {
     three_sites
     gate() {
@@ -130,6 +183,26 @@ divided() {
         dp-synth regression --rows 300 -q -o number.dp
         complains 2 'federated-fit.sh: federated-fit.sh trains classifiers: noise for a number follows a schedule, which no site can be promised' \
             federated-fit.sh $site --data number.dp
+    }
+    divided
+    sed -n 1,500p table | dp-import csv -q --schema schema.json --population north --split .5 --seed 2 -o again.dp --test again-test.dp -
+    site="--shard 1/3 --rows 540 --at ipc://meet/gate --data north.dp" both="--to-sites -o m"
+    # shellcheck disable=SC2086 # several words
+    {
+        complains 1 "dp-fit: 60 rows are too few to hide one of them: for 2 classes there must be 100" \
+            federated-fit.sh ${site/north/south} $both --test south-test.dp --pay 1 --own
+        complains 2 "federated-fit.sh: -o is the gate's" federated-fit.sh $site -o m
+        complains 2 "federated-fit.sh: --to-sites needs -o" federated-fit.sh $site --to-sites
+        complains 2 "federated-fit.sh: --test needs --to-sites: it measures the model" federated-fit.sh $site --test north-test.dp --pay 1
+        complains 2 "federated-fit.sh: --test needs --pay: epsilon of the people of north-test.dp" federated-fit.sh $site $both --test north-test.dp
+        complains 2 "federated-fit.sh: --pay needs --test" federated-fit.sh $site $both --pay 1
+        complains 2 "federated-fit.sh: --own needs --test" federated-fit.sh $site $both --own
+        complains 2 "federated-fit.sh: --own is a site's" federated-fit.sh $gate --cols 4 --no-ledger --own
+        complains 2 "federated-fit.sh: --test: north.dp was not held out (dp-import --split --test)" federated-fit.sh $site $both --test north.dp --pay 1
+        for other in east-test.dp again-test.dp; do
+            complains 2 "federated-fit.sh: --test: $other was not held out of north.dp, so its people may have trained the model" \
+                federated-fit.sh $site $both --test $other --pay 1
+        done
     }
     complains 2 'dp-site-account: --moments-multiplier needs --multiplier' dp-site-account --moments-multiplier 1 --epsilon 1 --delta 1e-5
     complains 2 'dp-fit: expected one data set, or --rows and --cols of one elsewhere' dp-fit --rows 5

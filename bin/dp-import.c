@@ -25,18 +25,57 @@
 #include "info/dataset.h"
 #include "port/port.h"
 
-struct options {
-    const char *output, *out, *test, *schema, *infer, *label, *classes, *delimiter, *comment, *columns, *without, *population,
-        *ledger, *sql, *person, *part;
-    double split, private_schema, of, at_most, private_knots, delta;
-    int64_t cols, seed, noise_seed, skip_bad, skip_lines, rows_per_person, products, join;
-    int storage, norm, scale, features, basis, bad_cells;
+/* The table and the schema that is given with it */
+struct table_options {
+    const char *schema, *label, *classes, *delimiter, *comment, *sql;
+    int64_t cols, skip_bad, skip_lines;
+    int bad_cells;
+    bool number, count;
+};
+
+struct propose_options {
+    const char *infer, *columns, *without;
+    bool header, no_header;
+};
+
+struct people_options {
+    const char *population, *person;
+    int64_t rows_per_person;
     bool row_is_person;
-    bool header, no_header, bias, no_bias, number, count, private_counts, quantise, force, quiet, json, allow_private_output,
-        no_ledger, allow_weak, else_unpaid;
-    struct dp_security security;
-    double patience;
     struct dp_registry_choice registry;
+};
+
+struct pay_options {
+    double private_schema, of, at_most, private_knots, delta;
+    const char *ledger;
+    int64_t noise_seed;
+    bool no_ledger, allow_weak, else_unpaid;
+};
+
+/* How a row is made of its cells */
+struct row_options {
+    int norm, scale, features, basis;
+    int64_t products;
+    bool bias, no_bias, quantise;
+};
+
+struct to_options {
+    const char *output, *out, *test, *part;
+    double split, patience;
+    int64_t seed, join;
+    int storage;
+    bool allow_private_output;
+    struct dp_security security;
+};
+
+struct options {
+    struct table_options table;
+    struct propose_options propose;
+    struct people_options people;
+    struct pay_options pay;
+    struct row_options rows;
+    struct to_options to;
+    bool force, private_counts, quiet, json;
 };
 
 #define DP_OPTIONS struct options
@@ -49,91 +88,96 @@ struct options {
 #define PAYMENTS "private-schema, private-knots"
 
 static const struct dp_option options[] = {
-    DP_OPTION_TEXT('o', output, "DIR", "data set to write", .needed_by = "=" TABLES "|libsvm|arff|idx|images|npy|npz",
+    DP_OPTION_TEXT('o', to.output, "DIR", "data set to write", .needed_by = "=" TABLES "|libsvm|arff|idx|images|npy|npz",
                    .unless = "out, infer-schema"),
-    DP_OPTION_TEXT(0, out, "PORT", "send the rows there as they come, instead of writing a data set",
+    DP_OPTION_TEXT(0, to.out, "PORT", "send the rows there as they come, instead of writing a data set",
                    .only = TABLES ": other formats are read completely before rows are known",
                    .excludes = "infer-schema, output, test, storage=csr, force: it sends rows, and writes no data set"),
-    DP_OPTION_TEXT(0, population, "NAME", "the people of these rows (by the registry, else the name of the file)"),
-    DP_REGISTRY_OPTIONS(registry),
-    DP_OPTION_TEXT('s', schema, "FILE", "meaning of the columns (JSON)", .only = SCHEMED, .unless = "infer-schema",
+    DP_OPTION_TEXT(0, people.population, "NAME", "the people of these rows (by the registry, else the name of the file)"),
+    DP_REGISTRY_OPTIONS(people.registry),
+    DP_OPTION_TEXT('s', table.schema, "FILE", "meaning of the columns (JSON)", .only = SCHEMED, .unless = "infer-schema",
                    .needed_by = "=" TABLES ": --infer-schema SCHEMA.json writes a first one, and "
                                 "dpline fit TABLE --label NAME does all that it takes"),
-    DP_OPTION_TEXT(0, infer, "FILE", "infer a schema from the data and write it, for you to edit", .name = "infer-schema",
-                   .only = SCHEMED),
-    DP_OPTION_TEXT(0, sql, "QUERY", "the SELECT statement whose rows are the table", .only = "sqlite",
+    DP_OPTION_TEXT(0, propose.infer, "FILE", "infer a schema from the data and write it, for you to edit",
+                   .name = "infer-schema", .only = SCHEMED),
+    DP_OPTION_TEXT(0, table.sql, "QUERY", "the SELECT statement whose rows are the table", .only = "sqlite",
                    .needed_by = "=sqlite: which rows of the database"),
-    DP_OPTION_REAL(0, private_schema, "E", DP_ABOVE(0), "pay epsilon E for the bounds and categories, by counts with noise",
+    DP_OPTION_REAL(0, pay.private_schema, "E", DP_ABOVE(0), "pay epsilon E for the bounds and categories, by counts with noise",
                    .needs = "infer-schema"),
-    DP_OPTION_REAL(0, of, "E", DP_ABOVE(0), "as a part of a budget of E and ten times --delta, which a run has the rest of",
+    DP_OPTION_REAL(0, pay.of, "E", DP_ABOVE(0), "as a part of a budget of E and ten times --delta, which a run has the rest of",
                    .needs = "private-schema"),
-    DP_OPTION_REAL(0, at_most, "E", DP_ABOVE(0), "pay up to E if the table is too small for less", .needs = "private-schema",
-                   .at_least = "private-schema"),
-    DP_OPTION_REAL(0, private_knots, "E", DP_ABOVE(0),
+    DP_OPTION_REAL(0, pay.at_most, "E", DP_ABOVE(0), "pay up to E if the table is too small for less",
+                   .needs = "private-schema", .at_least = "private-schema"),
+    DP_OPTION_REAL(0, pay.private_knots, "E", DP_ABOVE(0),
                    "pay epsilon E for knots at quantiles, by counts with noise, instead of even ones",
                    .needs = "output; basis=hats|bins|cosines|products"),
-    DP_OPTION_REAL(0, delta, "D", DP_ABOVE_BELOW(0, 1), "its delta (a tenth of the largest power of ten below 1 / rows^1.1)",
+    DP_OPTION_REAL(0, pay.delta, "D", DP_ABOVE_BELOW(0, 1),
+                   "its delta (a tenth of the largest power of ten below 1 / rows^1.1)", .needs = PAYMENTS),
+    DP_OPTION_TEXT(0, pay.ledger, "FILE", "where it is charged (the population's, else next to what is written)",
                    .needs = PAYMENTS),
-    DP_OPTION_TEXT(0, ledger, "FILE", "where it is charged (the population's, else next to what is written)",
-                   .needs = PAYMENTS),
-    DP_OPTION_FLAG(0, no_ledger, "in no ledger", .needs = PAYMENTS, .excludes = "ledger"),
-    DP_OPTION_FLAG(0, allow_weak, "also with E above 10 or D not below 1 / rows", .needs = PAYMENTS),
-    DP_OPTION_FLAG(0, else_unpaid, "even knots if the table is too small to pay for others", .needs = "private-knots"),
-    DP_OPTION_INT(0, noise_seed, "S", DP_FROM_TO(0, 9007199254740992), "reproducible, not private", .needs = "private-schema"),
-    DP_OPTION_TEXT(0, person, "NAME", "the column that says whose row it is, if a person may have several rows",
+    DP_OPTION_FLAG(0, pay.no_ledger, "in no ledger", .needs = PAYMENTS, .excludes = "ledger"),
+    DP_OPTION_FLAG(0, pay.allow_weak, "also with E above 10 or D not below 1 / rows", .needs = PAYMENTS),
+    DP_OPTION_FLAG(0, pay.else_unpaid, "even knots if the table is too small to pay for others", .needs = "private-knots"),
+    DP_OPTION_INT(0, pay.noise_seed, "S", DP_FROM_TO(0, 9007199254740992), "reproducible, not private",
+                  .needs = "private-schema"),
+    DP_OPTION_TEXT(0, people.person, "NAME", "the column that says whose row it is, if a person may have several rows",
                    .needs = "infer-schema, schema"),
-    DP_OPTION_FLAG(0, row_is_person, "each row is another person, although a column looks like an identifier",
+    DP_OPTION_FLAG(0, people.row_is_person, "each row is another person, although a column looks like an identifier",
                    .needs = "infer-schema, schema", .excludes = "person"),
-    DP_OPTION_INT(0, rows_per_person, "K", DP_FROM_TO(1, DP_UNIT_MOST),
+    DP_OPTION_INT(0, people.rows_per_person, "K", DP_FROM_TO(1, DP_UNIT_MOST),
                   "keep at most K rows of one person (--person: 8; else as the schema says)", .only = SCHEMED,
                   .excludes = "out: the rows of a person are kept in a data set"),
-    DP_OPTION_REAL(0, split, "PART", DP_ABOVE_BELOW(0, 1),
+    DP_OPTION_REAL(0, to.split, "PART", DP_ABOVE_BELOW(0, 1),
                    "part of the rows or persons, at random, for --output; the rest goes to --test", .needs = "test"),
-    DP_OPTION_TEXT('t', test, "DIR", "data set for the held-out rows, or for the rows of a second table"),
-    DP_OPTION_TEXT(0, part, "K/N", "make DIR.part-K of the Kth of N parts of the table, to be joined", .only = TEXTS,
+    DP_OPTION_TEXT('t', to.test, "DIR", "data set for the held-out rows, or for the rows of a second table"),
+    DP_OPTION_TEXT(0, to.part, "K/N", "make DIR.part-K of the Kth of N parts of the table, to be joined", .only = TEXTS,
                    .needs = "output", .excludes = "join, test, private-knots: it needs all rows"),
-    DP_OPTION_INT(0, join, "N", DP_FROM_TO(1, PARTS), "make the data set of its N parts, instead of reading the rows",
+    DP_OPTION_INT(0, to.join, "N", DP_FROM_TO(1, PARTS), "make the data set of its N parts, instead of reading the rows",
                   .only = TEXTS, .needs = "output", .excludes = "private-knots, private-counts: parts have their rows"),
-    DP_OPTION_INT(0, seed, "SEED", DP_FROM_TO(0, 9007199254740992), "of the split", .fallback = "1"),
-    DP_OPTION_TEXT(0, label, "NAME", "which column is the label (the last); COLUMN=CLASS: that class against all others",
+    DP_OPTION_INT(0, to.seed, "SEED", DP_FROM_TO(0, 9007199254740992), "of the split", .fallback = "1"),
+    DP_OPTION_TEXT(0, table.label, "NAME", "which column is the label (the last); COLUMN=CLASS: that class against all others",
                    .only = SCHEMED),
-    DP_OPTION_FLAG(0, number, "labels are numbers to predict, not classes", .only = SCHEMED "|libsvm|npy|npz",
+    DP_OPTION_FLAG(0, table.number, "labels are numbers to predict, not classes", .only = SCHEMED "|libsvm|npy|npz",
                    .excludes = "classes"),
-    DP_OPTION_FLAG(0, count, "labels are counts: numbers from 0 on, for --loss poisson", .only = SCHEMED,
+    DP_OPTION_FLAG(0, table.count, "labels are counts: numbers from 0 on, for --loss poisson", .only = SCHEMED,
                    .excludes = "classes"),
-    DP_OPTION_TEXT(
-        'k', classes, "K", "how many, or their names, as -1,1 (idx: 10; images: the folders; libsvm: measured on the data)",
-        .only = SCHEMED "|libsvm|idx|images|npy|npz", .needed_by = "=npy|npz: how many, or which numbers", .unless = "number"),
-    DP_OPTION_INT('d', cols, "D", DP_FROM_TO(1, 1e7), "how many columns (measured on the data)", .only = "libsvm"),
-    DP_OPTION_CHOICE(0, scale, "HOW", "none|max-abs", "max-abs divides by the largest magnitude, measured on the data",
+    DP_OPTION_TEXT('k', table.classes, "K",
+                   "how many, or their names, as -1,1 (idx: 10; images: the folders; libsvm: measured on the data)",
+                   .only = SCHEMED "|libsvm|idx|images|npy|npz", .needed_by = "=npy|npz: how many, or which numbers",
+                   .unless = "number"),
+    DP_OPTION_INT('d', table.cols, "D", DP_FROM_TO(1, 1e7), "how many columns (measured on the data)", .only = "libsvm"),
+    DP_OPTION_CHOICE(0, rows.scale, "HOW", "none|max-abs", "max-abs divides by the largest magnitude, measured on the data",
                      .only = "libsvm|arff|npy|npz", .fallback = "none"),
-    DP_OPTION_CHOICE(0, norm, "HOW", DP_NORM_CHOICES,
+    DP_OPTION_CHOICE(0, rows.norm, "HOW", DP_NORM_CHOICES,
                      "of the rows: all divided by the largest norm that the bounds permit (where there "
                      "are bounds), all made 1 (elsewhere), at most 1, or refused above 1",
                      .name = "row-norm"),
-    DP_OPTION_FLAG(0, bias, "add a column of ones (this is the default)"),
-    DP_OPTION_FLAG(0, no_bias, "add no column of ones", .excludes = "bias"),
-    DP_OPTION_CHOICE(0, storage, "HOW", "dense|csr", "of the rows (dense; csr with words of texts; 16 bits with --quantise)"),
-    DP_OPTION_FLAG(0, quantise, "round values toward zero to 16 bits, in steps from the bounds of the columns"),
+    DP_OPTION_FLAG(0, rows.bias, "add a column of ones (this is the default)"),
+    DP_OPTION_FLAG(0, rows.no_bias, "add no column of ones", .excludes = "bias"),
+    DP_OPTION_CHOICE(0, to.storage, "HOW", "dense|csr",
+                     "of the rows (dense; csr with words of texts; 16 bits with --quantise)"),
+    DP_OPTION_FLAG(0, rows.quantise, "round values toward zero to 16 bits, in steps from the bounds of the columns"),
     DP_OPTION_CHOICE(
-        0, features, "WHICH", DP_MAP_CHOICES,
+        0, rows.features, "WHICH", DP_MAP_CHOICES,
         "rows are public features of the images (histograms of gradients or scattering, whitened) instead of pixels",
         .only = "idx|images|npy|npz",
         .excludes = "row-norm, no-bias, storage=csr: its rows are dense, of norm 1, with a constant"),
-    DP_OPTION_CHOICE(0, basis, "HOW", DP_BASIS_CHOICES,
+    DP_OPTION_CHOICE(0, rows.basis, "HOW", DP_BASIS_CHOICES,
                      "numbers with bounds become curves, where the schema does not say a basis", .only = SCHEMED,
                      .excludes = "infer-schema"),
-    DP_OPTION_INT(0, products, "N", DP_FROM_TO(1, DP_PRODUCTS_COLUMNS), "at most N products, of small pairs of columns first",
-                  .needs = "basis=products"),
-    DP_OPTION_FLAG(0, header, "the first line names the columns", .needs = "infer-schema"),
-    DP_OPTION_FLAG(0, no_header, "the first line is a row", .needs = "infer-schema", .excludes = "header, sql"),
-    DP_OPTION_TEXT(0, columns, "NAMES", "only these columns, separated by commas, are features", .needs = "infer-schema"),
-    DP_OPTION_TEXT(0, without, "NAMES", "these columns are not features", .needs = "infer-schema", .excludes = "columns"),
-    DP_OPTION_TEXT(0, delimiter, "C", "between fields, instead of the schema's or a comma", .only = TEXTS),
-    DP_OPTION_INT(0, skip_lines, "N", DP_FROM_TO(0, 1e9), "skip the first N lines", .fallback = "0", .only = TEXTS),
-    DP_OPTION_TEXT(0, comment, "C", "skip lines that begin with C", .only = TEXTS),
-    DP_OPTION_INT(0, skip_bad, "N", DP_FROM_TO(0, 1e15), "up to N malformed lines become rows of zeros", .fallback = "0"),
-    DP_OPTION_CHOICE(0, bad_cells, "HOW", "refuse|missing",
+    DP_OPTION_INT(0, rows.products, "N", DP_FROM_TO(1, DP_PRODUCTS_COLUMNS),
+                  "at most N products, of small pairs of columns first", .needs = "basis=products"),
+    DP_OPTION_FLAG(0, propose.header, "the first line names the columns", .needs = "infer-schema"),
+    DP_OPTION_FLAG(0, propose.no_header, "the first line is a row", .needs = "infer-schema", .excludes = "header, sql"),
+    DP_OPTION_TEXT(0, propose.columns, "NAMES", "only these columns, separated by commas, are features",
+                   .needs = "infer-schema"),
+    DP_OPTION_TEXT(0, propose.without, "NAMES", "these columns are not features", .needs = "infer-schema",
+                   .excludes = "columns"),
+    DP_OPTION_TEXT(0, table.delimiter, "C", "between fields, instead of the schema's or a comma", .only = TEXTS),
+    DP_OPTION_INT(0, table.skip_lines, "N", DP_FROM_TO(0, 1e9), "skip the first N lines", .fallback = "0", .only = TEXTS),
+    DP_OPTION_TEXT(0, table.comment, "C", "skip lines that begin with C", .only = TEXTS),
+    DP_OPTION_INT(0, table.skip_bad, "N", DP_FROM_TO(0, 1e15), "up to N malformed lines become rows of zeros", .fallback = "0"),
+    DP_OPTION_CHOICE(0, table.bad_cells, "HOW", "refuse|missing",
                      "a cell of a feature that cannot be read is an error, or a missing value", .fallback = "refuse",
                      .only = SCHEMED, .excludes = "infer-schema, out"),
     DP_OPTION_FLAG(0, private_counts, "print the numbers of clamped values and malformed lines, which are private"),
@@ -141,9 +185,9 @@ static const struct dp_option options[] = {
     DP_OPTION_FLAG('j', json, "print what the data set is, as dp-info --json does; --infer-schema: the number of rows",
                    .needs = "output, infer-schema"),
     DP_OPTION_FLAG('q', quiet, "no summary"),
-    DP_OPTION_FLAG(0, allow_private_output, "also to a terminal", .needs = "out"),
-    DP_SECURITY_OPTIONS(security),
-    DP_PATIENCE_OPTION(patience),
+    DP_OPTION_FLAG(0, to.allow_private_output, "also to a terminal", .needs = "out"),
+    DP_SECURITY_OPTIONS(to.security),
+    DP_PATIENCE_OPTION(to.patience),
     {.name = NULL},
 };
 
@@ -155,26 +199,26 @@ static const struct dp_command command = {"dp-import", "[csv|tsv|libsvm|arff|idx
 
 /* Holds NAME.lock while a schema is made, so that nobody else pays for the same one. *lock: its descriptor, or -1. A schema gets
  * its name when it is complete, and replaces an empty file of that name. */
-static int lock_schema(const struct options *o, int *lock, char **name, struct dp_err *err)
+static int lock_schema(const char *path, bool force, int *lock, char **name, struct dp_err *err)
 {
     struct stat st;
-    bool there = stat(o->infer, &st) == 0;
+    bool there = stat(path, &st) == 0;
     *lock = -1;
-    if (there && o->force && S_ISDIR(st.st_mode))
-        return dp_fail_errno(err, EISDIR, "cannot create %s", o->infer);
-    if (strcmp(o->infer, "-") == 0 || (there && o->force && !S_ISREG(st.st_mode)))
+    if (there && force && S_ISDIR(st.st_mode))
+        return dp_fail_errno(err, EISDIR, "cannot create %s", path);
+    if (strcmp(path, "-") == 0 || (there && force && !S_ISREG(st.st_mode)))
         return DP_OK;
-    *name = dp_format("%s.lock", o->infer);
+    *name = dp_format("%s.lock", path);
     *lock = open(*name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (*lock < 0)
-        return dp_fail_errno(err, errno, "cannot create %s", o->infer);
+        return dp_fail_errno(err, errno, "cannot create %s", path);
     if (flock(*lock, LOCK_EX | LOCK_NB) != 0 || fstat(*lock, &st) != 0 || st.st_nlink == 0) {
         close(*lock);
         *lock = -1;
-        return dp_fail(err, DP_E_RUN, "another import is writing %s", o->infer);
+        return dp_fail(err, DP_E_RUN, "another import is writing %s", path);
     }
-    there = stat(o->infer, &st) == 0 && (!S_ISREG(st.st_mode) || st.st_size > 0);
-    return there && !o->force ? dp_fail(err, DP_E_RUN, "%s exists (--force replaces it)", o->infer) : DP_OK;
+    there = stat(path, &st) == 0 && (!S_ISREG(st.st_mode) || st.st_size > 0);
+    return there && !force ? dp_fail(err, DP_E_RUN, "%s exists (--force replaces it)", path) : DP_OK;
 }
 
 static void unlock_schema(int lock, char *name)
@@ -186,14 +230,14 @@ static void unlock_schema(int lock, char *name)
     free(name);
 }
 
-static int write_schema(const json_t *schema, const struct options *o, struct dp_err *err)
+static int write_schema(const json_t *schema, const char *path, struct dp_err *err)
 {
-    if (strcmp(o->infer, "-") == 0) {
+    if (strcmp(path, "-") == 0) {
         dp_json_print(schema, 1, stdout);
         return DP_OK;
     }
     struct dp_output output;
-    int rc = dp_output_open(&output, o->infer, true, err);
+    int rc = dp_output_open(&output, path, true, err);
     if (rc != DP_OK)
         return rc;
     dp_json_print(schema, 1, output.stream);
@@ -230,17 +274,17 @@ static void tell_column(const json_t *column, bool quiet)
 /* *ledger_of: the name that .ledger is appended to, such as "people.json"; the caller frees it. */
 static void payment_of(const struct options *o, bool knots, char **ledger_of, struct payment_options *pay)
 {
-    const char *file = knots ? o->output : o->infer;
+    const char *file = knots ? o->to.output : o->propose.infer;
     *pay = (struct payment_options){.option = knots ? "private-knots" : "private-schema",
-                                    .epsilon = knots ? o->private_knots : o->private_schema,
-                                    .delta = o->delta,
-                                    .of = o->of,
-                                    .most = isnan(o->at_most) ? o->private_schema : o->at_most,
-                                    .ledger = o->ledger,
-                                    .no_ledger = o->no_ledger,
-                                    .allow_weak = o->allow_weak,
+                                    .epsilon = knots ? o->pay.private_knots : o->pay.private_schema,
+                                    .delta = o->pay.delta,
+                                    .of = o->pay.of,
+                                    .most = isnan(o->pay.at_most) ? o->pay.private_schema : o->pay.at_most,
+                                    .ledger = o->pay.ledger,
+                                    .no_ledger = o->pay.no_ledger,
+                                    .allow_weak = o->pay.allow_weak,
                                     .quiet = o->quiet,
-                                    .seed = o->noise_seed};
+                                    .seed = o->pay.noise_seed};
     *ledger_of = dp_format("%s.ledger", strcmp(file, "-") == 0 ? "schema" : file);
     pay->new_ledger = *ledger_of;
 }
@@ -319,7 +363,7 @@ static void tell_schema(const struct dp_import *import, const json_t *schema, bo
         fprintf(stderr,
                 "dp-import: looked at the data to write %s: its bounds and categories are private until you "
                 "replace them\n",
-                strcmp(o->infer, "-") == 0 ? "a schema" : o->infer);
+                strcmp(o->propose.infer, "-") == 0 ? "a schema" : o->propose.infer);
 }
 
 /* Takes the class that perhaps no row has out of the schema; the caller frees it. */
@@ -340,7 +384,7 @@ static int infer_locked(struct dp_import *import, struct identity *identity, con
 {
     json_t *schema = NULL;
     struct dp_census census = {0};
-    const bool pays = !isnan(o->private_schema);
+    const bool pays = !isnan(o->pay.private_schema);
     int rc = dp_census_read(&census, import, pays ? DP_CENSUS_PAID : DP_CENSUS_UNPAID, err);
     char quoted[DP_LINES_SENTENCE];
     dp_lines_sentence(&import->result.notes, DP_LINES_QUOTED, quoted);
@@ -355,7 +399,7 @@ static int infer_locked(struct dp_import *import, struct identity *identity, con
     const size_t rows = census.rows + (census.header == 0 && !json_is_true(json_object_get(schema, "header")));
     dp_census_free(&census);
     char *doubtful = take_doubtful(schema);
-    rc = rc ?: write_schema(schema, o, err);
+    rc = rc ?: write_schema(schema, o->propose.infer, err);
     if (rc == DP_OK)
         tell_schema(import, schema, looked, guessed, o);
     if (rc == DP_OK && doubtful != NULL)
@@ -363,7 +407,7 @@ static int infer_locked(struct dp_import *import, struct identity *identity, con
             err, DP_E_UNSAFE,
             "perhaps no row has the class '%.80s'. If it is only rare, fit again: %s is paid for, and is used; if the name is wrong, "
             "remove that file",
-            doubtful, o->infer);
+            doubtful, o->propose.infer);
     free(doubtful);
     if (rc == DP_OK && o->json)
         printf("{\"rows\": %zu}\n", rows);
@@ -375,9 +419,9 @@ static int infer(struct dp_import *import, struct identity *identity, const stru
 {
     int lock;
     char *name = NULL;
-    if (o->json && strcmp(o->infer, "-") == 0)
+    if (o->json && strcmp(o->propose.infer, "-") == 0)
         return dp_fail(err, DP_E_USAGE, "--json: standard output has the schema");
-    int rc = lock_schema(o, &lock, &name, err);
+    int rc = lock_schema(o->propose.infer, o->force, &lock, &name, err);
     rc = rc ?: infer_locked(import, identity, o, err);
     unlock_schema(lock, name);
     return rc;
@@ -433,21 +477,21 @@ static int operands(struct dp_import *import, struct options *o, int count, char
     operand += named;
     count -= named;
     const bool two = format == DP_IMPORT_IDX || format == DP_IMPORT_NPY, arrays = format == DP_IMPORT_NPZ && count == 3;
-    const bool tests = count == 2 && o->test != NULL && isnan(o->split) && dp_format_takes_schema(format);
+    const bool tests = count == 2 && o->to.test != NULL && isnan(o->to.split) && dp_format_takes_schema(format);
     if (count != (two ? 2 : 1) && !arrays && !tests)
-        return dp_fail(err, DP_E_USAGE, "%s", expected(format, count, o->infer != NULL));
-    if (o->test != NULL && isnan(o->split) && !tests)
+        return dp_fail(err, DP_E_USAGE, "%s", expected(format, count, o->propose.infer != NULL));
+    if (o->to.test != NULL && isnan(o->to.split) && !tests)
         return dp_fail(err, DP_E_USAGE, "--test: --split, or a second table, says which rows go there");
     import->source.tests = tests ? operand[1] : NULL;
-    import->source.sql = o->sql;
-    import->source.arff = format == DP_IMPORT_ARFF && (o->schema != NULL || o->infer != NULL);
+    import->source.sql = o->table.sql;
+    import->source.arff = format == DP_IMPORT_ARFF && (o->table.schema != NULL || o->propose.infer != NULL);
     import->source.format = format == DP_FORMAT_SQLITE || import->source.arff ? DP_IMPORT_CSV : (enum dp_import_format)format;
     import->source.input = operand[0];
     import->source.labels = two ? operand[1] : NULL;
     import->source.member[0] = arrays ? operand[1] : "X";
     import->source.member[1] = arrays ? operand[2] : "y";
-    rc = check_character("delimiter", o->delimiter, err);
-    rc = rc ?: check_character("comment", o->comment, err);
+    rc = check_character("delimiter", o->table.delimiter, err);
+    rc = rc ?: check_character("comment", o->table.comment, err);
     return rc ?: dp_option_operand(&command, o, NULL, dp_format_names[format], err);
 }
 
@@ -600,7 +644,7 @@ static void private_counts(const struct dp_import *i)
 }
 
 struct sender {
-    const struct options *options;
+    const struct to_options *to;
     struct dp_port *port;
     struct dp_row_writer *writer;
 };
@@ -608,7 +652,7 @@ struct sender {
 static int send_facts(void *self, const struct dp_row_facts *facts, struct dp_err *err)
 {
     struct sender *s = self;
-    const struct options *o = s->options;
+    const struct to_options *o = s->to;
     const struct dp_port_setting setting = {o->security, o->patience, dp_cli_hear, "dp-import"};
     int rc = dp_port_open_with(&s->port, o->out, DP_OUT, &setting, err);
     rc = rc ?: dp_port_admits(dp_port_exposure(s->port), DP_LABEL_RAW, o->allow_private_output, err);
@@ -636,9 +680,9 @@ static int send_rest(void *self, struct dp_err *err)
     return rc;
 }
 
-static int stream(struct dp_import *import, const struct options *o, struct dp_err *err)
+static int stream(struct dp_import *import, const struct to_options *o, struct dp_err *err)
 {
-    struct sender sender = {.options = o};
+    struct sender sender = {.to = o};
     const struct dp_import_rows to = {.self = &sender, .begin = send_facts, .row = send_row, .pause = send_rest};
     int rc = dp_import_stream(import, &to, err);
     rc = rc ?: dp_row_writer_end(sender.writer, err);
@@ -652,7 +696,7 @@ static int stream(struct dp_import *import, const struct options *o, struct dp_e
 }
 
 /* The schema says what the label is; what the options say of it may only be the same. */
-static int check_label(const struct dp_schema *s, const struct options *o, struct dp_err *err)
+static int check_label(const struct dp_schema *s, const struct table_options *o, struct dp_err *err)
 {
     const char *name = o->schema != NULL ? s->column[s->label].name : "", *given = o->label != NULL ? o->label : name;
     const size_t length = strlen(name);
@@ -682,7 +726,7 @@ static int check_label(const struct dp_schema *s, const struct options *o, struc
                    s->real_label ? "" : dp_schema_show_classes(s, classes));
 }
 
-static int check_count(const struct dp_schema *s, const struct options *o, struct dp_err *err)
+static int check_count(const struct dp_schema *s, const struct table_options *o, struct dp_err *err)
 {
     if (o->schema == NULL || !o->count || s->label_count)
         return DP_OK;
@@ -690,38 +734,40 @@ static int check_count(const struct dp_schema *s, const struct options *o, struc
                    o->schema);
 }
 
-/* Reads the schema, and sets what follows from it and from the options together. */
-/* So it is with persons. */
+/* The same of persons. */
 static int check_person(const struct dp_schema *s, const struct options *o, struct dp_err *err)
 {
     const long column = dp_schema_person(s);
     const char *name = column >= 0 ? s->column[column].name : "";
     char shown[DP_TEXT_SHOWN];
-    if (o->schema == NULL || (o->person == NULL ? !o->row_is_person || column < 0 : strcmp(name, o->person) == 0))
+    if (o->table.schema == NULL ||
+        (o->people.person == NULL ? !o->people.row_is_person || column < 0 : strcmp(name, o->people.person) == 0))
         return DP_OK;
     dp_text_show(name, strlen(name), shown);
-    return dp_fail(err, DP_E_USAGE, "--%s: %s %s%s%s", o->person != NULL ? "person" : "row-is-person", o->schema,
+    return dp_fail(err, DP_E_USAGE, "--%s: %s %s%s%s", o->people.person != NULL ? "person" : "row-is-person", o->table.schema,
                    column >= 0 ? "says whose a row is by column '" : "has no column of persons", shown, column >= 0 ? "'" : "");
 }
 
+/* Reads the schema, and sets what follows from it and from the options together. */
 static int prepare(struct dp_import *import, const struct options *o, struct dp_err *err)
 {
     struct dp_schema *schema = &import->plan.schema;
-    int rc = o->schema != NULL ? dp_schema_load(schema, o->schema, err) : DP_OK;
-    rc = rc ?: check_label(schema, o, err) ?: check_count(schema, o, err) ?: check_person(schema, o, err);
-    if (rc == DP_OK && o->storage < 0 && has_text(schema))
+    int rc = o->table.schema != NULL ? dp_schema_load(schema, o->table.schema, err) : DP_OK;
+    rc = rc ?: check_label(schema, &o->table, err) ?: check_count(schema, &o->table, err) ?: check_person(schema, o, err);
+    if (rc == DP_OK && o->to.storage < 0 && has_text(schema))
         import->writer.storage = DP_STORAGE_CSR;
-    if (rc == DP_OK && o->population != NULL)
-        rc = check_population(o->population, err);
-    if (rc == DP_OK && (o->sql != NULL || import->source.arff) && o->schema != NULL && !schema->header)
-        rc = dp_fail(err, DP_E_RUN, "%s: a query or an ARFF table has names of columns: \"header\" must be true", o->schema);
-    if (o->delimiter != NULL)
-        schema->delimiter = o->delimiter[0];
-    if (o->sql != NULL || import->source.arff)
+    if (rc == DP_OK && o->people.population != NULL)
+        rc = check_population(o->people.population, err);
+    if (rc == DP_OK && (o->table.sql != NULL || import->source.arff) && o->table.schema != NULL && !schema->header)
+        rc = dp_fail(err, DP_E_RUN, "%s: a query or an ARFF table has names of columns: \"header\" must be true",
+                     o->table.schema);
+    if (o->table.delimiter != NULL)
+        schema->delimiter = o->table.delimiter[0];
+    if (o->table.sql != NULL || import->source.arff)
         schema->delimiter = ',';
-    if (rc == DP_OK && o->infer != NULL && import->writer.rows_per_person > 0 && o->person == NULL)
+    if (rc == DP_OK && o->propose.infer != NULL && import->writer.rows_per_person > 0 && o->people.person == NULL)
         rc = dp_fail(err, DP_E_USAGE, "--rows-per-person: --person names the column of persons");
-    if (o->infer != NULL && import->writer.rows_per_person == 0)
+    if (o->propose.infer != NULL && import->writer.rows_per_person == 0)
         import->writer.rows_per_person = ROWS_OF_A_PERSON;
     return rc;
 }
@@ -729,22 +775,22 @@ static int prepare(struct dp_import *import, const struct options *o, struct dp_
 /* Makes the data set, or sends its rows, and says what it did. */
 static int import_rows(struct dp_import *import, struct identity *identity, const struct options *o, struct dp_err *err)
 {
-    struct paid_knots knots = {.identity = identity, .else_even = o->else_unpaid};
+    struct paid_knots knots = {.identity = identity, .else_even = o->pay.else_unpaid};
     char *ledger_of = NULL;
     int rc = DP_OK;
     dp_interrupt_catch();
-    if (o->out != NULL) {
+    if (o->to.out != NULL) {
         rc = identity_find(identity, import, err); /* by its name, because its bytes are still unknown */
     } else {
         import->identify = identity_find;
         import->identify_self = identity;
     }
-    if (rc == DP_OK && !isnan(o->private_knots)) {
+    if (rc == DP_OK && !isnan(o->pay.private_knots)) {
         payment_of(o, true, &ledger_of, &knots.pay);
         import->place_knots = paid_knots;
         import->place_self = &knots;
     }
-    rc = rc ?: o->out != NULL ? stream(import, o, err) : dp_import_run(import, err);
+    rc = rc ?: o->to.out != NULL ? stream(import, &o->to, err) : dp_import_run(import, err);
     free(ledger_of);
     if (rc != DP_OK)
         return rc;
@@ -759,7 +805,7 @@ static int import_rows(struct dp_import *import, struct identity *identity, cons
 }
 
 /* *name: the data set of a part, or NULL; the caller frees it. */
-static int choose_part(struct dp_import *import, const struct options *o, char **name, struct dp_err *err)
+static int choose_part(struct dp_import *import, const struct to_options *o, char **name, struct dp_err *err)
 {
     int64_t part, parts;
     int rc = o->part != NULL ? dp_option_part("part", o->part, PARTS, &part, &parts, err) : DP_OK;
@@ -774,37 +820,37 @@ static int choose_part(struct dp_import *import, const struct options *o, char *
 static struct dp_import import_of(const struct options *o)
 {
     return (struct dp_import){
-        .source.label_name = o->label,
-        .source.person = o->person,
-        .source.row_is_person = o->row_is_person,
-        .source.real_label = o->number || o->count,
-        .source.count = o->count,
-        .source.classes = o->classes,
-        .source.cols = o->cols != DP_OPT_ABSENT_INT ? (size_t)o->cols : 0,
-        .source.max_abs = o->scale == 1,
-        .source.skip_lines = (size_t)o->skip_lines,
-        .source.comment = o->comment != NULL ? o->comment[0] : '\0',
-        .source.columns = o->columns,
-        .source.without = o->without,
-        .source.header = o->no_header ? -1 : o->header || o->person != NULL,
-        .source.skip_bad = (size_t)o->skip_bad,
-        .plan.bad_missing = o->bad_cells == 1,
-        .plan.bias = !o->no_bias,
-        .plan.choose_norm = o->norm < 0,
-        .plan.norm = (enum dp_row_norm)o->norm,
-        .split = o->split,
-        .seed = o->seed,
-        .output = o->out != NULL ? o->out : o->output,
-        .test = o->test,
-        .joined = o->join != DP_OPT_ABSENT_INT ? (size_t)o->join : 0,
-        .plan.quantise = o->quantise,
-        .plan.basis = (enum dp_basis_kind)(o->basis < 0 ? DP_BASIS_NONE : DP_BASIS_LINE + o->basis),
-        .plan.products = o->products != DP_OPT_ABSENT_INT ? (size_t)o->products : DP_PRODUCTS_COLUMNS,
-        .map = o->features < 0 ? DP_MAP_NONE : (enum dp_map_kind)(DP_MAP_HOG + o->features),
+        .source.label_name = o->table.label,
+        .source.person = o->people.person,
+        .source.row_is_person = o->people.row_is_person,
+        .source.real_label = o->table.number || o->table.count,
+        .source.count = o->table.count,
+        .source.classes = o->table.classes,
+        .source.cols = o->table.cols != DP_OPT_ABSENT_INT ? (size_t)o->table.cols : 0,
+        .source.max_abs = o->rows.scale == 1,
+        .source.skip_lines = (size_t)o->table.skip_lines,
+        .source.comment = o->table.comment != NULL ? o->table.comment[0] : '\0',
+        .source.columns = o->propose.columns,
+        .source.without = o->propose.without,
+        .source.header = o->propose.no_header ? -1 : o->propose.header || o->people.person != NULL,
+        .source.skip_bad = (size_t)o->table.skip_bad,
+        .plan.bad_missing = o->table.bad_cells == 1,
+        .plan.bias = !o->rows.no_bias,
+        .plan.choose_norm = o->rows.norm < 0,
+        .plan.norm = (enum dp_row_norm)o->rows.norm,
+        .split = o->to.split,
+        .seed = o->to.seed,
+        .output = o->to.out != NULL ? o->to.out : o->to.output,
+        .test = o->to.test,
+        .joined = o->to.join != DP_OPT_ABSENT_INT ? (size_t)o->to.join : 0,
+        .plan.quantise = o->rows.quantise,
+        .plan.basis = (enum dp_basis_kind)(o->rows.basis < 0 ? DP_BASIS_NONE : DP_BASIS_LINE + o->rows.basis),
+        .plan.products = o->rows.products != DP_OPT_ABSENT_INT ? (size_t)o->rows.products : DP_PRODUCTS_COLUMNS,
+        .map = o->rows.features < 0 ? DP_MAP_NONE : (enum dp_map_kind)(DP_MAP_HOG + o->rows.features),
         .threads = omp_get_max_threads(),
-        .writer = {.storage = dp_storage_of(o->storage, o->quantise),
+        .writer = {.storage = dp_storage_of(o->to.storage, o->rows.quantise),
                    .force = o->force,
-                   .rows_per_person = o->rows_per_person != DP_OPT_ABSENT_INT ? (size_t)o->rows_per_person : 0},
+                   .rows_per_person = o->people.rows_per_person != DP_OPT_ABSENT_INT ? (size_t)o->people.rows_per_person : 0},
     };
 }
 
@@ -817,12 +863,12 @@ int main(int argc, char **argv)
     if (!dp_cli_start(&command, &o, NULL, argc, argv, &operand, &status))
         return status;
     struct dp_import import = import_of(&o);
-    struct identity identity = {.population = o.population, .choice = o.registry};
-    dp_progress_watch("dp-import: ", o.quiet || o.out != NULL);
+    struct identity identity = {.population = o.people.population, .choice = o.people.registry};
+    dp_progress_watch("dp-import: ", o.quiet || o.to.out != NULL);
     int rc = operands(&import, &o, argc - operand, argv + operand, &err);
     rc = rc ?: prepare(&import, &o, &err);
-    rc = rc ?: choose_part(&import, &o, &name, &err);
-    rc = rc ?: o.infer != NULL ? infer(&import, &identity, &o, &err) : import_rows(&import, &identity, &o, &err);
+    rc = rc ?: choose_part(&import, &o.to, &name, &err);
+    rc = rc ?: o.propose.infer != NULL ? infer(&import, &identity, &o, &err) : import_rows(&import, &identity, &o, &err);
     dp_import_free(&import);
     free(name);
     dp_interrupt_rethrow();

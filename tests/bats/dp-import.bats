@@ -893,11 +893,14 @@ dp-import: the population is images"
     assert_equal "$(dp-info -g row_norm t.dp)" "hog:v1 16x16 seed 1, unit, bias"
     assert_equal "$(dp-info -g private_preprocessing t.dp)" ''
     assert_equal "$(jq -r .features t.dp/dataset.json)" "hog:v1 16x16 seed 1"
-    for threads in 1 3; do
-        OMP_NUM_THREADS=$threads dp-import idx --features hog --classes 2 -q -f -o other.dp images labels
+    # sanitizers slow this down most, and have seen it now
+    threads='1 3' sets=$(instructions)
+    case $BUILD in *asan* | *aligned*) threads=1 sets='' ;; esac
+    for number in $threads; do
+        OMP_NUM_THREADS=$number dp-import idx --features hog --classes 2 -q -f -o other.dp images labels
         cmp t.dp/X.npy other.dp/X.npy
     done
-    for isa in $(instructions); do
+    for isa in $sets; do
         DPLINE_ISA=$isa dp-import idx --features hog --classes 2 -q -f -o other.dp images labels
         cmp t.dp/X.npy other.dp/X.npy
     done

@@ -240,8 +240,8 @@ static void test_means(void **state)
     assert_near(dp_estimate_width(&t), 4 * log(20), 1e-9);
 }
 
-/* Intervals of Laplace noise hold 19 times in 20, with any weight of the sums, over 5,000 points that fill the square evenly. For
- * weight 2 and r = 1/2 both scales are the same. */
+/* Intervals of Laplace noise hold 19 times in 20, with any weight of the sums, over 5,000 points that fill the square evenly.
+ * For weight 2 and r = 1/2 both scales are the same. */
 static void test_intervals(void **state)
 {
     (void)state;

@@ -1,6 +1,7 @@
 #!/bin/bash -p
 # Trains on rows that come from a broker: broker.sh [ROWS [EPSILON]] starts mosquitto on the loopback of this machine, publishes a table of
 # made-up patients line by line, trains on the lines as they come, and prints the accuracy on 2,000 other patients. It ends its broker.
+# With SEED the same run is made again; it is not private.
 # Delivery is exactly once (QoS 2): the person of a row in two windows would not have the epsilon that the model states.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -56,7 +57,7 @@ timeout $seconds mosquitto_pub "${at[@]}" -l < patients.csv &
 started+=($!)
 timeout $seconds mosquitto_sub "${at[@]}" "${trainer[@]}" -C "$(wc -l < patients.csv)" > arriving &
 started+=($!)
-dpline stream --schema patients.json --rows "$rows" --epsilon "$epsilon" --no-ledger --no-registry -o model < arriving &
+dpline stream --schema patients.json --rows "$rows" --epsilon "$epsilon" --no-ledger --no-registry ${SEED:+--seed "$SEED"} -o model < arriving &
 started+=($!)
 wait $! # not in the foreground, so that a signal ends all of them at once
 dp-eval --data others.dp --metrics accuracy,auc --last --in model 2> /dev/null | awk 'END { printf "accuracy %.4f, AUC %.4f\n", $(NF - 1), $NF }'

@@ -53,13 +53,24 @@ END
     awk -F '|' '$2 == 0.3 { a = $4 > 0.838 } $2 == 1 { b = $4 > 0.852 && $5 > 0.9 } $2 == 3 { c = $4 > 0.855 } END { exit !(a && b && c) }' table
 }
 
+@test "unseen.sh: a stream and a fit of the same rows" {
+    run env DPLINE_DATA="$PWD" "$ROOT/examples/streams/unseen.sh"
+    assert_success
+    assert_output "unseen.sh: $PWD/tables is not there, so nothing is measured"
+    need_data tables vocab.csv.gz
+    SEED=0 RUNS=1 OUT=out "$ROOT/examples/streams/unseen.sh" vocab > table
+    # of five seeded runs at epsilon .3 the least were .2316 and .2206
+    awk -F ' *[|] *' '$2 == "vocab" { rows++; if ($6 < 0.2 || $8 < 0.2) exit 1 } END { exit rows != 2 }' table || fail "$(cat table)"
+}
+
 @test "broker.sh: a model of rows that come from a broker, which ends with the script" {
     if ! command -v mosquitto_sub > /dev/null || ! PATH=$PATH:/usr/sbin command -v mosquitto > /dev/null; then
         skip "needs Debian's packages mosquitto and mosquitto-clients"
     fi
     export TMPDIR=$PWD/work
     mkdir work
-    timeout 120 "$ROOT/examples/streams/broker.sh" 5000 3 3>&- > said 2> told
+    # the broker keeps the order of the rows, so with a seed the model has the same bytes, and nothing here fails by chance
+    SEED=1 timeout 120 "$ROOT/examples/streams/broker.sh" 5000 3 3>&- > said 2> told
     grep -q 'rows are in 263 of 263 windows' told
     awk '{ exit !($2 > 0.5 && $4 > 0.6) }' said
     run ls work

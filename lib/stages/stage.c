@@ -176,6 +176,7 @@ static int save(struct dp_stage *stage, struct dp_err *err)
     struct dp_state state = {0}, other = {0};
     dp_state_put_text(&state, "stage", stage->class->name);
     dp_state_put_text(&other, "stage", stage->class->name);
+    dp_state_put_text(&state, "run", stage->run);
     int rc = stage->class->save != NULL ? stage->class->save(stage, &state, err) : DP_OK;
     rc = rc ?: dp_checkpoint_write(stage->checkpoint.directory, stage->ordinal, stage->lap, &state, err);
     for (int64_t i = 1; rc == DP_OK && i < stage->stands_for; i++)
@@ -187,13 +188,17 @@ static int save(struct dp_stage *stage, struct dp_err *err)
 static int restore(struct dp_stage *stage, struct dp_err *err)
 {
     struct dp_state state = {0};
-    char *text, name[DP_STATE_NAME];
+    char *text, name[DP_STATE_NAME], run[DP_RUN_DIGITS + 1];
     int64_t lap = stage->checkpoint.resumed;
     int rc = dp_checkpoint_read(stage->checkpoint.directory, stage->ordinal, lap, &state, &text, err);
     rc = rc ?: dp_state_get_text(&state, "stage", name, sizeof name, err);
     if (rc == DP_OK && strcmp(name, stage->class->name) != 0)
         rc = dp_fail(err, DP_E_RUN, "stage %lld of the checkpoint %s is %s", (long long)stage->ordinal,
                      stage->checkpoint.directory, name);
+    rc = rc ?: dp_state_get_text(&state, "run", run, sizeof run, err);
+    if (rc == DP_OK && strcmp(run, stage->run) != 0)
+        rc = dp_fail(err, DP_E_RUN, "stage %lld of the checkpoint %s is of another run", (long long)stage->ordinal,
+                     stage->checkpoint.directory);
     if (rc == DP_OK && stage->class->restore != NULL)
         rc = stage->class->restore(stage, &state, err);
     stage->lap = stage->saved = lap;
@@ -258,6 +263,7 @@ static int take_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_
         stage->seeded = true;
         dp_key_derive(&stage->key, dp_frame_int(frame, DP_F_SEED, 0), stage->class->name, ordinal);
     }
+    snprintf(stage->run, sizeof stage->run, "%s", dp_frame_text(frame, DP_F_RUN, ""));
     dp_frame_set_int(frame, DP_F_STAGE, ordinal + 1);
     stage->ordinal = ordinal + 1;
     int rc = take_shard(stage, frame, err);

@@ -92,15 +92,16 @@ struct dp_stage {
     bool interrupted;            /* drain: a signal has ended the run early */
     char model[DP_MODEL_DIGEST]; /* drain: the digest of the last model of the run (wire/model.h), "" if unknown */
     struct dp_checkpoint checkpoint;
-    int64_t ordinal;       /* number in the pipeline, from 1 */
-    int64_t stands_for;    /* set by hello: the number of ordinals, its own first, of stages that save elsewhere; 0 means 1 */
-    int64_t lap, saved;    /* the last lap that was passed on, and the last lap in a checkpoint */
-    bool may_save;         /* the lap may be saved, and is not the run's last one */
-    const char *on;        /* the kind of laps that the stage works on; NULL: all. Other laps pass unchanged */
-    int64_t turn, turns;   /* fire: number of this lap among the laps that the stage works on, from 1, and their total (0:
+    int64_t ordinal;    /* number in the pipeline, from 1 */
+    int64_t stands_for; /* set by hello: the number of ordinals, its own first, of stages that save elsewhere; 0 means 1 */
+    char run[DP_RUN_DIGITS + 1]; /* name of the run, for its checkpoint */
+    int64_t lap, saved;          /* the last lap that was passed on, and the last lap in a checkpoint */
+    bool may_save;               /* the lap may be saved, and is not the run's last one */
+    const char *on;              /* the kind of laps that the stage works on; NULL: all. Other laps pass unchanged */
+    int64_t turn, turns;         /* fire: number of this lap among the laps that the stage works on, from 1, and their total (0:
                             * unknown) */
-    int64_t shard, shards; /* its part of the rows, from 1, and the number of parts; 0: no parts */
-    struct dp_out *out;    /* set while a frame is processed, so that hello can warn, too */
+    int64_t shard, shards;       /* its part of the rows, from 1, and the number of parts; 0: no parts */
+    struct dp_out *out;          /* set while a frame is processed, so that hello can warn, too */
     struct dp_stage_runtime runtime;
 };
 

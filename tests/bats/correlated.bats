@@ -100,3 +100,21 @@ END
         "dp-sample --data {} --mode cyclic --rate 1/4 | dp-grad --data {} --loss logistic --clip 1 | dp-noise -z 1 --correlated 4 | dp-account --epsilon 50 --delta 1e-5 --allow-seeded | dp-step --step 1"
     assert_success
 }
+
+@test "a run is not resumed with the noise of another run" {
+    pipeline="$CYCLE | $GRAD | dp-noise -z 4 --correlated 4 | dp-account --epsilon 1e6 --delta 1e-5 --ledger ledger --allow-weak | dp-step --step 1"
+    for k in one other; do
+        timeout 60 dp-loop --laps 100000 --checkpoint $k --checkpoint-every 3 -q -- "$pipeline" > /dev/null 2>&1 3>&- &
+        run=$!
+        for _ in {1..600}; do [ ! -e $k/loop ] || break; sleep 0.05; done
+        kill -TERM $run # timeout passes it on
+        wait $run || true
+        file=("$k"/stage-3.lap-*)
+        [ $k = one ] || cp "${file[0]}" "$into"
+        into=${file[0]}
+    done
+    dp-account verify ledger
+    cp ledger before
+    complains 1 "dp-noise: stage 3 of the checkpoint $PWD/one is of another run" dp-loop --laps 100000 --resume one -q -- "$pipeline"
+    cmp before ledger
+}

@@ -112,6 +112,11 @@ dpline stream: --resume continues with the rows after these"
     part 1 50 > same.csv
     complains 5 "dp-window: /dev/fd/3: the run began with these rows, and each row is in one window: give the rows that come next" \
         dpline stream -q --schema s.json --rows 120 -o m --resume same.csv
+    part 51 60 > more.csv
+    cp m.ledger charged
+    complains 1 "dp-loop: the checkpoint m.kept is of another pipeline: resume it with the same text" \
+        dpline stream -q --schema s.json --rows 1900 -o m --resume more.csv # windows of another size
+    cmp m.ledger charged
     cmp before m
     part 51 150 | train m --resume
     [ "$(dp-info --get lap m)" = 120 ]

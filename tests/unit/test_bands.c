@@ -75,6 +75,31 @@ TEST(what_is_released_follows_from_c_s_plus_z)
     }
 }
 
+/* Against a recursion that keeps all steps: numbers beyond 32 bits of both signs, as many as fill no register, one, and some. */
+TEST(any_count_of_numbers_follows_the_recursion)
+{
+    enum { LAPS = 40, BANDS = 9, WIDEST = 82 };
+    static const size_t counts[] = {1, 7, 8, 31, 33, WIDEST};
+    static int64_t r[LAPS][WIDEST], ring[BANDS * WIDEST];
+    int64_t c[BANDS];
+    uint64_t seed = 7;
+    dp_bands_coefficients(c, BANDS);
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        for (int64_t t = 0; t < LAPS; t++) {
+            const size_t n = counts[i];
+            int64_t *now = ring + (size_t)(t % BANDS) * n;
+            for (size_t j = 0; j < n; j++) {
+                seed = seed * 6364136223846793005u + 1442695040888963407u;
+                now[j] = r[t][j] = (int64_t)(seed >> 8) - ((int64_t)1 << 55);
+                for (int64_t k = 1; k < BANDS && k <= t; k++)
+                    r[t][j] -= c[k] * r[t - k][j];
+                r[t][j] = (int64_t)floor(ldexp((double)(r[t][j] >> 11), -1) + 0.5);
+            }
+            dp_bands_step(c, BANDS, t, n, ring);
+            assert_memory_equal(now, r[t], n * sizeof *now);
+        }
+}
+
 /* The first row of C^-1. */
 static void inverse(int64_t bands, int64_t laps, double *out)
 {

@@ -66,7 +66,7 @@ static size_t width_of(const struct dp_panels *panels, size_t first)
 
 /* Puts the columns of four rows of floats that are not zero in all of them into x, and their numbers into `at`. Returns how many
  * they are. A column of zeros would add zeros to sums that are never -0: the bits are the same without it. */
-static size_t gather(const float *const *row, size_t features, double *x, size_t cols, uint32_t *at)
+static size_t gather_plain(const float *const *row, size_t features, double *x, size_t cols, uint32_t *at)
 {
     size_t count = 0;
     for (size_t j = 0; j < features; j++) {
@@ -81,32 +81,134 @@ static size_t gather(const float *const *row, size_t features, double *x, size_t
     return count;
 }
 
+/* Bit j mod 64 says whether column j, or one that has the same bit, is not zero. */
+static uint64_t pattern_plain(const float *row, size_t features)
+{
+    uint64_t pattern = 0;
+    for (size_t j = 0; j < features; j++)
+        pattern |= (uint64_t)(row[j] != 0) << (j % 64);
+    return pattern;
+}
+
+#ifdef DP_ISA_X86
+#include <immintrin.h>
+
+DP_TARGET_AVX512 static inline __mmask16 first(size_t count)
+{
+    return (__mmask16)(count < 16 ? (1U << count) - 1 : 0xffff);
+}
+
+DP_TARGET_AVX512 static inline __mmask16 not_zero(__m512 x)
+{
+    return _mm512_cmp_ps_mask(x, _mm512_setzero_ps(), _CMP_NEQ_UQ);
+}
+
+DP_TARGET_AVX512 static size_t gather_wide(const float *const *row, size_t features, double *x, size_t cols, uint32_t *at)
+{
+    const __m512i places = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    size_t count = 0;
+    for (size_t j = 0; j < features; j += 16) {
+        __mmask16 keep = 0;
+        __m512 entries[QUAD];
+        for (size_t r = 0; r < QUAD; r++) {
+            entries[r] = _mm512_maskz_loadu_ps(first(features - j), row[r] + j);
+            keep |= not_zero(entries[r]);
+        }
+        const size_t kept = (size_t)__builtin_popcount(keep);
+        const __mmask16 to = first(kept);
+        for (size_t r = 0; r < QUAD; r++) {
+            __m512 packed = _mm512_maskz_compress_ps(keep, entries[r]);
+            __m256 high = _mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd(packed), 1));
+            double *into = x + r * cols + count;
+            _mm512_mask_storeu_pd(into, (__mmask8)to, _mm512_cvtps_pd(_mm512_castps512_ps256(packed)));
+            _mm512_mask_storeu_pd(into + 8, (__mmask8)(to >> 8), _mm512_cvtps_pd(high));
+        }
+        __m512i numbers = _mm512_add_epi32(places, _mm512_set1_epi32((int)j));
+        _mm512_mask_storeu_epi32(at + count, to, _mm512_maskz_compress_epi32(keep, numbers));
+        count += kept;
+    }
+    return count;
+}
+
+DP_TARGET_AVX512 static uint64_t pattern_wide(const float *row, size_t features)
+{
+    uint64_t pattern = 0;
+    for (size_t j = 0; j < features; j += 16)
+        pattern |= (uint64_t)not_zero(_mm512_maskz_loadu_ps(first(features - j), row + j)) << (j % 64);
+    return pattern;
+}
+#endif
+
+static size_t gather(const float *const *row, size_t features, double *x, size_t cols, uint32_t *at)
+{
+#ifdef DP_ISA_X86
+    if (dp_isa_used() == DP_ISA_AVX512)
+        return gather_wide(row, features, x, cols, at);
+#endif
+    return gather_plain(row, features, x, cols, at);
+}
+
+static uint64_t pattern_of(struct dp_row row, size_t features)
+{
+    if (row.narrow != NULL)
+        return 0;
+#ifdef DP_ISA_X86
+    if (dp_isa_used() == DP_ISA_AVX512)
+        return pattern_wide(row.values, features);
+#endif
+    return pattern_plain(row.values, features);
+}
+
+#define AHEAD 4
+
+/* The rows in an order that puts those next to each other which have zeros in the same columns, as rows of the same categories
+ * do: four rows together then have fewer columns. */
+static void arrange(const struct dp_row *rows, size_t count, size_t features, size_t *order)
+{
+    uint64_t pattern[DP_PANELS_ROWS];
+    for (size_t i = 0; i < count; i++) {
+        if (i + AHEAD < count)
+            dp_row_prefetch(rows[i + AHEAD]);
+        uint64_t own = pattern_of(rows[i], features);
+        size_t at = i;
+        for (; at > 0 && pattern[at - 1] > own; at--) {
+            pattern[at] = pattern[at - 1];
+            order[at] = order[at - 1];
+        }
+        pattern[at] = own;
+        order[at] = i;
+    }
+}
+
 /* A block of rows in the workspace. */
 struct block {
     double *x;    /* quads × 4 cols: their columns that are not zero */
     uint32_t *at; /* quads × cols: the numbers of these columns */
     size_t used[DP_PANELS_ROWS / QUAD], count;
+    size_t order[DP_PANELS_ROWS]; /* of the rows */
 };
 
-static struct block widen(const struct dp_panels *panels, const struct dp_row *rows, size_t count, size_t features,
-                          double constant, double *room)
+static void widen(const struct dp_panels *panels, const struct dp_row *rows, size_t count, size_t features, double constant,
+                  double *room, struct block *b)
 {
     const size_t cols = panels->cols, whole = (count + QUAD - 1) / QUAD * QUAD;
-    struct block b = {.x = room, .at = (uint32_t *)(room + DP_PANELS_ROWS * cols), .count = count};
-    float *floats = (float *)(b.at + DP_PANELS_ROWS / QUAD * cols);
+    b->x = room;
+    b->at = (uint32_t *)(room + DP_PANELS_ROWS * cols);
+    b->count = count;
+    float *floats = (float *)(b->at + DP_PANELS_ROWS / QUAD * cols);
+    arrange(rows, count, features, b->order);
     for (size_t q = 0; q < whole / QUAD; q++) {
-        double *x = b.x + q * QUAD * cols;
+        double *x = b->x + q * QUAD * cols;
         const float *row[QUAD];
-        for (size_t r = 0; r < QUAD; r++) /* the first row instead of those that are not there */
-            row[r] = dp_row_floats(&rows[q * QUAD + r < count ? q * QUAD + r : 0], floats + r * cols);
-        b.used[q] = gather(row, features, x, cols, b.at + q * cols);
+        for (size_t r = 0; r < QUAD; r++) /* some row instead of those that are not there */
+            row[r] = dp_row_floats(&rows[b->order[q * QUAD + r < count ? q * QUAD + r : 0]], floats + r * cols);
+        b->used[q] = gather(row, features, x, cols, b->at + q * cols);
         if (cols == features)
             continue;
         for (size_t r = 0; r < QUAD; r++)
-            x[r * cols + b.used[q]] = constant;
-        b.at[q * cols + b.used[q]++] = (uint32_t)features;
+            x[r * cols + b->used[q]] = constant;
+        b->at[q * cols + b->used[q]++] = (uint32_t)features;
     }
-    return b;
 }
 
 /* One panel with all rows: it stays in the first-level cache. */
@@ -118,7 +220,7 @@ static void dense(const struct dp_panels *panels, const struct block *b, double 
             multiply_quad(panels->packed + first * panels->cols, b->x + i * panels->cols, panels->cols,
                           b->at + i / QUAD * panels->cols, b->used[i / QUAD], out);
             for (size_t r = 0; r < QUAD && i + r < b->count; r++)
-                memcpy(products + (i + r) * panels->rows + first, out[r], width_of(panels, first) * sizeof **out);
+                memcpy(products + b->order[i + r] * panels->rows + first, out[r], width_of(panels, first) * sizeof **out);
         }
 }
 
@@ -144,6 +246,7 @@ void dp_panels_multiply(const struct dp_panels *panels, const struct dp_row *row
             sparse(panels, rows[i], ends, constant, products + i * panels->rows);
         return;
     }
-    const struct block block = widen(panels, rows, count, features, constant, wide);
+    struct block block;
+    widen(panels, rows, count, features, constant, wide, &block);
     dense(panels, &block, products);
 }

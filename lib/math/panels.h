@@ -22,8 +22,8 @@ void dp_panels_multiply(const struct dp_panels *panels, const struct dp_row *row
                         double constant, double *wide, double *products);
 
 /* The most rows of one call, so that they stay in a cache. */
-#define DP_PANELS_ROWS 64
+#define DP_PANELS_ROWS 128
 static inline size_t dp_panels_room(const struct dp_panels *panels)
 {
-    return (DP_PANELS_ROWS + 10) * panels->cols; /* 4 rows of floats, and 16 lists of columns */
+    return (DP_PANELS_ROWS + 18) * panels->cols; /* 4 rows of floats, and 32 lists of columns */
 }

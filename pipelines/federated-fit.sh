@@ -40,7 +40,7 @@ give() {
 # get: a site takes it
 get() {
     local why
-    why=$(pass dp-cat --frames "${model_port[@]}" --out "$model" -- ">${at#[@>]}") || { say "the model did not come: $why" && exit 1; }
+    why=$(pass dp-cat --frames "${model_port[@]}" --out "$model" -- ">${at#[@>]}") || { say "the model did not come (the gate needs --to-sites, too): $why" && exit 1; }
     say "the model is in $model"
     [ -z "$test" ] || measures
 }

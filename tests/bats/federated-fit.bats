@@ -151,6 +151,18 @@ assert abs(exact - said) <= min(1, 5 / $rows), (exact, said)"
     done
 }
 
+@test "a site whose gate gives no model says so" {
+    small_data 300
+    cat > dp-worker << 'END'
+#!/bin/sh
+exit 0
+END
+    chmod +x dp-worker
+    PATH=$PWD:$PATH run -1 federated-fit.sh --shard 1/3 --data small.dp --rows 900 --at ipc://meet/gate --timeout 1 --to-sites -o m --seed 1
+    assert_line --index 1 "federated-fit.sh: the model did not come (the gate needs --to-sites, too): no answer"
+    [ ! -e m ]
+}
+
 @test "a gate that adds less noise to moments, or to gradients, than was promised gets no sum through" {
     three_sites
     gate() {

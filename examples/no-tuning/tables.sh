@@ -68,13 +68,45 @@ bounds() {
                 {"name": "airline_sentiment", "type": "label", "classes": ["negative", ["neutral", "positive"]]}]}' "${1#*-}"
             ;;
         elec | diamonds | phoneme | vocab) cat "$raw/tables/$1.json" ;;
+        claims)
+            printf '%s\n' 'age 18 98' 'sex f,m' 'ward surgery,cardiology,emergency,geriatrics' 'bmi 14 55' 'drugs 0 20' 'smoker yes,no' 'claim no,yes' |
+                columns claim | sed 's/"header"/"missing": ["", "n\/a", "unknown"], &/; s/"label", "categories"/"label", "classes"/; s/"bounds"/"indicator": true, &/; s/\("smoker".*\)"categories"/\1"indicator": true, "categories"/'
+            ;;
+        *-above) bounds "${1%-above}" | tr -d '\n' | sed 's/"type": "label", *"bounds": *\[[^]]*\]/"type": "label", "classes": ["0", "1"]/' ;;
         *) schema "$1" ;;
     esac
+}
+# claims: made-up patients of whom one in 17 of those who come back is kept, so that 6 % are of the second class; prints the file
+claims() {
+    [ -s "$out/claims.csv" ] || {
+        dp-synth patients -q --force --rows 120000 -o "$out/patients.csv"
+        awk '{ line = line $0 }
+            gsub(/"/, "&", line) % 2 { next } # the note of a patient has two lines
+            { gsub(/"[^"]*("")*[^"]*"/, "", line) }
+            NR == 1 || tolower(line) ~ /,no$/ || ++seen % 17 == 0 { print tolower(line) }
+            { line = "" }' "$out/patients.csv" | cut -d , -f 3-8,10 | sed '1s/readmitted/claim/' > "$out/claims.csv"
+    }
+    echo "$out/claims.csv"
+}
+# lines SET: the table as text. A number above a round one is the second class where the name of a set ends with -above
+lines() {
+    local field above
+    case $1 in
+        elec-above) field=7 above=4600 ;;
+        diamonds-above) field=7 above=2400 ;;
+        vocab-above) field=4 above=6 ;;
+        abalone-above) field=4 above=9 ;;
+        protein-above) field=10 above=0 ;;
+        bike-above) field=17 above=140 ;;
+        insurance-above) field=7 above=9000 ;;
+        *) table "$(file "$1")" && return ;;
+    esac
+    table "$(file "${1%-above}")" | awk -F , -v OFS=, -v field=$field -v above=$above '$field ~ /^[-0-9]/ { $field = $field > above } { print }'
 }
 # basis_of SET SCHEMA EPSILON: options of dp-import for what `dpline fit TABLE` makes of numbers and pairs of columns
 basis_of() {
     local said basis rows
-    rows=$(($(table "$(file "$1")" | wc -l) * 4 / 5))
+    rows=$(($(lines "$1" | wc -l) * 4 / 5))
     said=$(dp-fit --epsilon "$(calculate "$3 * 0.95")" --delta 1e-5 --rows $rows "$2" 2> /dev/null) || said='"basis": "line"'
     basis=$(grep -o '"basis": "[a-z]*' <<< "$said") basis=${basis##*\"}
     [ "$basis" != products ] || basis+=" --products $(grep -o '"products": [0-9]*' <<< "$said" | grep -o '[0-9]*$')"
@@ -87,7 +119,8 @@ file() {
         costarica) echo "$raw/tables/costa_rica_train.csv.gz" ;;
         telco) echo "$raw/tables/telco_customer_churn.csv.gz" ;;
         tweets-*) echo "$raw/tables/tweets.csv.gz" ;;
+        claims) claims ;;
         *) raw_of "$1" ;;
     esac
 }
-export -f file table raw_of basis_of
+export -f file table raw_of basis_of lines claims

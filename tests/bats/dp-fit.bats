@@ -157,9 +157,9 @@ hospital() {
     }
     by_schema() { jq -r .basis by-schema; }
     assert_equal "$(verdict 1 120 0.3) $(by_schema)" 'cosines cosines'                        # x 15; lines have no transform
-    assert_equal "$(verdict 20 2 0.2) $(by_schema)" 'cosines, and lines would do better line' # x 9, and 0.05 D is 9.2
+    assert_equal "$(verdict 20 2 0.1) $(by_schema)" 'cosines, and lines would do better line' # x 5, and 0.05 D is 9.2
     assert_equal "$(verdict 1 10 0.3) $(by_schema)" 'cosines cosines'                         # lines have a transform, x 38
-    assert_equal "$(verdict 30 2 0.4) $(by_schema)" 'cosines, and lines would do better line' # x 14, and 0.3 D is 82
+    assert_equal "$(verdict 30 2 0.4) $(by_schema)" 'cosines, and lines would do better line' # x 11, and 0.2 D is 49
 }
 
 @test "fit: a table is read at most twice, and what is said decides nothing" {
@@ -169,8 +169,8 @@ hospital() {
     chmod +x bin/dp-fit
     awk 'BEGIN { srand(1); print "a,b,y"; for (i = 0; i < 2500; i++) { a = rand(); print a "," rand() "," (rand() < 4 * (a - .5)^2) } }' > table
     jq -n '{header: true, columns: [{name: "a", type: "numeric", bounds: [0, 1]}, {name: "b", type: "numeric", bounds: [0, 1]}, {name: "y", type: "label", classes: ["0", "1"]}]}' > schema
-    for run in "8 products --label y" "8 cosines --label y --additive" "0.02 line --label y --unpaid-schema" "1 line --label y --linear" \
-        "1 cosines --label y --adjacency replace-one --unpaid-schema --additive" "1 products" "0.02 line" "1 cosines --seed 1 --additive" "1 products --seed 1"; do
+    for run in "8 products --label y" "8 cosines --label y --additive" "0.015 line --label y --unpaid-schema" "1 line --label y --linear" \
+        "1 cosines --label y --adjacency replace-one --unpaid-schema --additive" "1 products" "0.015 line" "1 cosines --seed 1 --additive" "1 products --seed 1"; do
         read -r epsilon basis options <<< "$run"
         rm -rf t.* t-test.dp
         cp table t.csv
@@ -188,7 +188,7 @@ hospital() {
     { echo a,b,y; awk 'BEGIN { srand(1); for (i = 0; i < 2500; i++) { a = rand(); b = rand(); print a "," b "," (rand() < 4 * (a - .5)^2) } }'; } > t.csv
     schema='{"header": true, "columns": [{"name": "a", "type": "numeric", "bounds": [0, 1]}, {"name": "b", "type": "numeric", "bounds": [0, 1]},
         {"name": "y", "type": "label", "classes": ["0", "1"]}]}'
-    for epsilon in 0.02:lines 1:--linear 1:products 1:--additive; do
+    for epsilon in 0.015:lines 1:--linear 1:products 1:--additive; do
         mkdir "$epsilon" && cd "$epsilon" || return
         cp ../t.csv . && echo "$schema" > t.json
         option=${epsilon#*:}
@@ -198,7 +198,7 @@ hospital() {
         case $option in
             lines)
                 assert_line "dpline fit: numbers are lines: the budget does not pay for curves"
-                assert_line "dpline fit: 2000 rows, 3 columns, 2 classes: logistic; epsilon 0.02, delta 1e-4"
+                assert_line "dpline fit: 2000 rows, 3 columns, 2 classes: logistic; epsilon 0.015, delta 1e-4"
                 refute_line --partial "19 columns"
                 ;;
             products)
@@ -433,7 +433,7 @@ EOF
 import sys
 whole, (laps, moments, gradient, scale, radius) = float(sys.argv[1]), map(float, open(sys.argv[2]).read().split())
 x = 2000 / whole / 9 ** 0.5
-assert abs(radius / min(max(0.7 * (x / 150) ** 0.25, 0.7), 1) - 1) < 1e-5 and abs(scale / (0.62 * (radius / 0.7) ** 0.4) - 1) < 1e-5, x
+assert abs(radius / min(max(0.7 * (x / 150) ** 0.25, 0.7), 2) - 1) < 1e-5 and abs(scale / (0.62 * (min(radius, 1) / 0.7) ** 0.4) - 1) < 1e-5, x
 assert x >= 43 and laps == min(max(int(9 * x / 9 + 0.5), 16), 128), (x, laps)
 assert 0 <= moments / (whole / 0.15 ** 0.5) - 1 < 1e-7 and 0 <= gradient / (whole * (laps / 0.85) ** 0.5) - 1 < 1e-7
 EOF

@@ -247,7 +247,7 @@ TEST(laps_and_steps_follow_the_budget)
     assert_true(fit.run == DP_FIT_TRANSFORMED);
     for (double epsilon = 0.03; epsilon < 4; epsilon *= 1.1) {
         assert_int_equal(choose(&fit, 12000, 100, 2, 0, epsilon, 1e-5, false), DP_OK);
-        assert_int_equal(fit.run, fit.reach < 6 * sqrt(101) ? DP_FIT_PLAIN : DP_FIT_TRANSFORMED);
+        assert_int_equal(fit.run, fit.reach < fmax(4 * sqrt(101), 0.4 * 101) ? DP_FIT_PLAIN : DP_FIT_TRANSFORMED);
         assert_int_equal(choose(&fit, 12000, 400, 2, 0, epsilon, 1e-5, false), DP_OK);
         assert_int_equal(fit.run, fit.reach < 0.4 * 401 ? DP_FIT_PLAIN : DP_FIT_TRANSFORMED);
         assert_int_equal(choose(&fit, 12000, 100, 3, 0, epsilon, 1e-5, false), DP_OK);
@@ -264,6 +264,18 @@ TEST(laps_and_steps_follow_the_budget)
         assert_true(fit.run == DP_FIT_PLAIN && fit.scale == 0.6 && fit.clip == 0.3 && fit.last);
         assert_near(fit.step, fmin(fmax(1.6 * pow(16000 / fit.whole / 100, 0.7), 1), 64), 1e-4);
     }
+}
+
+/* Two classes: rows are cut less where the budget reaches far, and from a radius of 1 on the weights stay as they are. */
+TEST(rows_are_cut_less_far_from_the_noise)
+{
+    struct dp_fit fit;
+    for (double epsilon = 0.1; epsilon < 12; epsilon *= 1.3) {
+        assert_int_equal(choose(&fit, 50000, 15, 2, 0, epsilon, 1e-5, false), DP_OK);
+        assert_near(fit.radius, fmin(fmax(0.7 * pow(fit.reach / 150, 0.25), 0.7), 2), 1e-5);
+        assert_near(fit.scale, fit.radius < 1 ? 0.62 * pow(fit.radius / 0.7, 0.4) : 0.715076, 1e-5);
+    }
+    assert_true(fit.radius == 2);
 }
 
 /* 60,000 images of 28 x 28: the whole budget is for gradients, and the path has the same length, in units of the clip bound,
@@ -426,7 +438,7 @@ TEST(curves_need_a_reach)
     struct dp_fit_facts facts = {.columns = 62, .constant = true};
     assert_false(dp_fit_curves(&facts, &below));
     assert_true(dp_fit_curves(&facts, &at));
-    /* 38 lines have no transform below a reach of 37, over 62 columns 29 */
+    /* 38 lines have no transform below a reach of 25, over 62 columns 19 */
     const struct dp_fit near = {.reach = 3.11}, noise = {.reach = 3.09};
     facts.classes = 2;
     assert_false(dp_fit_curves(&facts, &near));
@@ -435,9 +447,9 @@ TEST(curves_need_a_reach)
     assert_false(dp_fit_curves(&facts, &noise));
     facts.classes = 3;
     assert_false(dp_fit_curves(&facts, &near));
-    /* 6 lines have one from a reach of 14.7 on, over 46 columns 5.3 */
+    /* 6 lines have one from a reach of 9.8 on, over 46 columns 3.54 */
     facts = (struct dp_fit_facts){.columns = 46, .classes = 2, .cosines = 40, .constant = true};
-    const struct dp_fit first = {.reach = 5.2}, second = {.reach = 13.7}, third = {.reach = 13.9};
+    const struct dp_fit first = {.reach = 3.5}, second = {.reach = 9.1}, third = {.reach = 9.3};
     assert_true(dp_fit_curves(&facts, &first));
     assert_false(dp_fit_curves(&facts, &second));
     assert_true(dp_fit_curves(&facts, &third));

@@ -36,12 +36,13 @@ FILENAME ~ /rivals.tsv$/ {
     line(fields, texts)
     next
 }
-FILENAME ~ /curves.tsv$/ {
+FILENAME ~ /(curves|conditions).tsv$/ {
     if (!(($1, $2) in seen)) {
         seen[$1, $2] = 1
         round[++rounds] = $1 SUBSEP $2
     }
     chosen[$1, $2, $3] = $4
+    list[$1, $2, $3] = $7
     for (k = 6; k <= 8; k++) of[$1, $2, $3, k] = $k ~ /^-/ && $k !~ /[0-9]/ ? "-" : median($k)
     next
 }
@@ -194,8 +195,43 @@ function curves_table(    i, k, w, n, c, texts, text) {
         }
     }
 }
+# mean_gap A B: the mean of the differences of two lists over splits, and in `error` twice its standard error
+function mean_gap(first, second,    a, b, n, i, sum, squares) {
+    n = split(first, a, " ")
+    split(second, b, " ")
+    for (i = 1; i <= n; i++) {
+        sum += a[i] - b[i]
+        squares += (a[i] - b[i]) ^ 2
+    }
+    error = n > 1 ? 2 * sqrt((squares - sum * sum / n) / (n - 1) / n) : 0
+    return sum / n
+}
+# --- conditions.tsv: lines and cosines for two classes, what the rules choose, and where the other one is better by more than noise
+function conditions_table(    r, i, n, c, cell, texts, gap, choice) {
+    n = split("data|conditions were|epsilon|lines: AUC|cosines: AUC|lines: log loss|cosines: log loss|chosen|AUC less that of the other|beyond the noise", texts, "|")
+    line(n, texts)
+    for (r = 1; r <= 2; r++)
+        for (i = 1; i <= rounds; i++) {
+            cell = round[i]
+            split(cell, c, SUBSEP)
+            if ((c[1] ~ /^(adult|white-6|phoneme|spambase|protein-above|bike-above|abalone-above|insurance-above|claims)$/) != (r == 1)) continue
+            if (!((cell, "cosines", 7) in of) || !((cell, "line", 7) in of)) continue
+            choice = chosen[cell, "cosines"] == "yes"
+            gap = mean_gap(list[cell, "cosines"], list[cell, "line"]) * (choice ? 1 : -1)
+            texts[1] = c[1] in name ? name[c[1]] : c[1]
+            texts[2] = r == 1 ? "found on it" : "tested on it"
+            texts[3] = c[2]
+            texts[4] = sprintf("%.4f", of[cell, "line", 7]); texts[5] = sprintf("%.4f", of[cell, "cosines", 7])
+            texts[6] = sprintf("%.4f", of[cell, "line", 8]); texts[7] = sprintf("%.4f", of[cell, "cosines", 8])
+            texts[8] = choice ? "cosines" : "lines"
+            texts[9] = sprintf("%+.4f", gap)
+            texts[10] = gap < -error ? "worse" : gap > error ? "better" : ""
+            line(n, texts)
+        }
+}
 END {
-    if (kind == "curves") curves_table()
+    if (kind == "conditions") conditions_table()
+    else if (kind == "curves") curves_table()
     else if (kind == "against") against()
     else if (kind == "gaps") gaps()
     else if (kind == "data") data_table()

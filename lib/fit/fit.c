@@ -255,11 +255,10 @@ static int64_t laps_behind_moments(const struct dp_fit *fit, double columns, dou
     return (int64_t)between(least, 128, floor(9 * fit->reach / columns + 0.5));
 }
 
-/* Slopes of the logistic loss are clipped at 1/2, where the row is on the wrong side of the boundary. From there on the loss
- * grows linearly, as a hinge does. Its weights are about 1 / scale times as long as weights for probabilities. The step is 4 /
- * the largest curvature of the loss. A budget far above the noise allows a larger radius, up to 2, which cuts rows less; up to 1
- * the weights are longer then. Found on Adult, Phishing and wine, and on made-up rows; from 1 on, on made-up claims, where the
- * rows that are cut are those with the rare class: 1 cost .016 of AUC at each epsilon from 1 on. */
+/* Slopes of the logistic loss are clipped at 1/2, where a row is on the wrong side. From there on the loss grows linearly, as a
+ * hinge does; weights are about 1 / scale times as long as for probabilities. The step is 4 / the largest curvature. Far above
+ * the noise the radius is larger, which cuts rows less. Found on Adult, Phishing, wine and made-up rows; above 1 on made-up
+ * claims: rows of a rare class are long, and a radius of 1 cost .016 of AUC. */
 static void two_classes(struct dp_fit *fit, double columns)
 {
     fit->run = DP_FIT_TRANSFORMED;

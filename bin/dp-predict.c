@@ -424,14 +424,13 @@ static void say_strange(const struct dp_import *import, bool *changed)
         const struct dp_column *c = &import->plan.schema.column[i];
         const struct dp_beyond beyond = import->plan.clamped[i];
         const char *what = c->type == DP_COLUMN_CATEGORICAL ? "no category of the model" : "unreadable, so missing,";
-        const bool zero = c->low == 0 && c->high <= DP_NOT_ZERO;
         char sentence[DP_TEXT_SHOWN + 3 * DP_DATE_TEXT + 120], shown[DP_TEXT_SHOWN], bounds[3 * DP_DATE_TEXT];
         dp_text_show(c->name, strlen(c->name), shown);
         snprintf(sentence, sizeof sentence, "column '%s': %s in %zu of %zu cells", shown, what, import->strange[i], rows);
         if (import->strange[i] > 0)
             dp_cli_warn("dp-predict", sentence);
         *changed |= import->strange[i] > rows / 2;
-        if (c->type != DP_COLUMN_NUMERIC || zero || (beyond.far <= rows / 10 && beyond.all <= rows / 2))
+        if (c->type != DP_COLUMN_NUMERIC || dp_column_is_one_number(c) || (beyond.far <= rows / 10 && beyond.all <= rows / 2))
             continue;
         snprintf(sentence, sizeof sentence, "column '%s': %zu of %zu cells are beyond %s, and count as these bounds", shown,
                  beyond.all, rows, show_bounds(c, bounds));
@@ -539,7 +538,9 @@ static int predict_table(struct predict *p, const char *model, const char *path,
     dp_lines_tell(&import.result.notes, dp_cli_warn, "dp-predict");
     if (rc == DP_OK && cells)
         say_strange(&import, &changed);
-    if (changed)
+    if (rc == DP_OK && p->empty > import.result.rows / 2)
+        rc = dp_fail(err, DP_E_RUN, "%s: most rows are empty", t.name);
+    else if (changed)
         rc = dp_fail(err, DP_E_RUN, "%s is written otherwise than the training table: most cells of a column have no meaning",
                      t.name);
     free(import.strange);

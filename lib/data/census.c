@@ -150,7 +150,7 @@ const char *const dp_census_units[DP_CENSUS_UNIT_COUNT] = {
     "mg/dl|mg/dL", "g/dl|g/dL", "mmol/l|mmol/L", "km/h"};
 /* clang-format on */
 
-const double dp_census_sentinels[DP_CENSUS_SENTINEL_COUNT] = {-9,  -99,  -999,  -9999,  -99999,  99,
+const double dp_census_sentinels[DP_CENSUS_SENTINEL_COUNT] = {-1,  -9,   -99,   -999,   -9999,   -99999,  99,
                                                               999, 9999, 99999, 999999, 9999999, 99999999};
 
 /* A date of the year 9999 means "no end". */
@@ -377,6 +377,7 @@ static void look_at_number(struct dp_census_exact *x, const struct dp_cell *f)
                             ? unit_of(f, ',', &comma, &value)
                             : DP_CENSUS_UNIT_COUNT;
     const bool measured = unit < DP_CENSUS_UNIT_COUNT, other = measured && x->unit > 0 && (size_t)x->unit != unit + 1;
+    size_t sentinel = DP_CENSUS_SENTINEL_COUNT;
     x->unit = measured ? (long)unit + 1 : x->unit;
     for (int k = 0; k < DP_CENSUS_NOTATIONS; k++)
         if (x->range[k].all) {
@@ -385,8 +386,11 @@ static void look_at_number(struct dp_census_exact *x, const struct dp_cell *f)
                                   : !code && !other &&
                                         dp_number_of(f->text, f->length, measured ? dp_census_units[unit] : NULL,
                                                      k == DP_CENSUS_COMMA, &value);
-            look_in(&x->range[k], good, value);
+            sentinel = good && !measured && k < DP_CENSUS_DATES ? sentinel_of(value) : sentinel;
+            look_in(&x->range[k], good, sentinel < DP_CENSUS_SENTINEL_COUNT && k < DP_CENSUS_DATES ? NAN : value);
         }
+    if (sentinel < DP_CENSUS_SENTINEL_COUNT)
+        x->sentinel[sentinel]++;
     if (x->dates.all) {
         const size_t format = dp_date_find(f->text, f->length, &value);
         look_in(&x->dates, format < DP_DATE_FORMATS, value);

@@ -53,7 +53,7 @@
 #define DP_CENSUS_SENTINELS (DP_CENSUS_UNITS + DP_CENSUS_UNIT_COUNT) /* numbers that may stand for a missing one */
 #define DP_CENSUS_CELLS (DP_CENSUS_SENTINELS + DP_CENSUS_SENTINEL_COUNT)
 #define DP_CENSUS_BESIDE 0.8 /* of a number with a unit, and of a year of a date */
-enum { DP_CENSUS_UNIT_COUNT = 44, DP_CENSUS_SENTINEL_COUNT = 12 };
+enum { DP_CENSUS_UNIT_COUNT = 44, DP_CENSUS_SENTINEL_COUNT = 13 };
 
 struct dp_census_text {
     int64_t count; /* of cells */
@@ -72,11 +72,12 @@ struct dp_census_exact {
     bool counts;            /* whole numbers, each one more than the one before */
     double first, last;
     struct dp_census_range {
-        bool all; /* each cell that is not missing is such a number */
-        double low, high;
+        bool all;                        /* each cell that is not missing is such a number */
+        double low, high;                /* of numbers, without those that may stand for a missing one */
     } range[DP_CENSUS_NOTATIONS], dates; /* dates: of some format */
     long unit;                           /* the number of the unit of all numbers that have one, from 1; 0: none has */
     bool format[DP_DATE_FORMATS];        /* which of them occur */
+    size_t sentinel[DP_CENSUS_SENTINEL_COUNT];
 };
 
 struct dp_census_column {

@@ -231,7 +231,7 @@ struct made {
     const int64_t *noised;                 /* of the column */
     double unit, scale, threshold, weight; /* scale: of the noise of a count; weight: of the texts of the column */
     double deviations, significant;        /* a count above this many scales, or rows, exceeds the noise */
-    double mirrored;                       /* the same for the bins of one sign only */
+    double mirrored;                       /* the same, in scales, for the bins of one sign, and for each sentinel */
     bool comma;
     json_t *words; /* that are missing among numbers */
 };
@@ -472,8 +472,21 @@ static void spread_of(const struct made *m, const struct bins *b, double numbers
     f->high = !f->spread ? f->high : towards > 0 ? fmin(f->high, to) : fmin(f->high, -from);
 }
 
-/* How many numbers the column has, and their bounds. A number that may stand for a missing one does if it is far from all
- * others; missing may be NULL: then none does. */
+/* Whether a number that may stand for a missing one, of `rows` rows, does: it is far from all others, or the only negative one;
+ * or it is at the end of the bounds and, of all rows, a twentieth have it, and of the `near` numbers of its power of two, a
+ * quarter as many. */
+static bool is_apart(const struct found *f, double value, double rows, double all, double near)
+{
+    double low, high;
+    interval(dp_census_cell(value, false) - 1, &low, &high);
+    if (value < 0 && f->low >= 0)
+        return f->high > 2; /* -1, 0 and 1 are numbers */
+    return f->low < f->high && (fabs(value) >= FAR * fmax(fabs(f->low), fabs(f->high)) ||
+                                ((value < 0 ? low <= f->low : high >= f->high) && rows >= 0.05 * all && rows >= 0.25 * near));
+}
+
+/* How many numbers the column has, and their bounds. missing may be NULL: then no number stands for a missing one. If such a
+ * number is the only frequent one, it is both bounds. */
 static double numbers_of(const struct made *m, struct found *f, double *missing)
 {
     struct bins b = {.bins = DP_CENSUS_BINS, .zero = DP_CENSUS_BINS / 2, .widest = 8, .widest_next = 1};
@@ -481,20 +494,25 @@ static double numbers_of(const struct made *m, struct found *f, double *missing)
     b.mirrored = m->mirrored;
     for (size_t k = 0; k < DP_CENSUS_BINS; k++)
         b.count[k] = in_bin(m, k);
-    double sum = bounds_of(b, m->deviations, &f->low, &f->high, &f->variance);
+    double sum = bounds_of(b, m->deviations, &f->low, &f->high, &f->variance), only = 0;
+    const bool others = sum > 0;
+    size_t frequent = 0;
     for (size_t k = 0; missing != NULL && k < DP_CENSUS_SENTINEL_COUNT; k++) {
         const double value = dp_census_sentinels[k], here = count(m, DP_CENSUS_SENTINELS + k);
-        if (here < m->significant)
+        const size_t bin = dp_census_cell(value, false) - 1;
+        if (here < m->mirrored * m->scale) /* of one of so many numbers */
             continue;
-        f->sentinel[k] = sum > 0 && ((value < 0 && f->low >= 0) || fabs(value) >= FAR * fmax(fabs(f->low), fabs(f->high)));
-        if (f->sentinel[k])
-            *missing += here;
-        else
-            b.count[dp_census_cell(value, false) - 1] += here;
+        f->sentinel[k] = others && is_apart(f, value, here, (double)m->census->rows, in_bin(m, bin));
+        *missing += f->sentinel[k] ? here : 0;
+        b.count[bin] += f->sentinel[k] ? 0 : here;
+        frequent++;
+        only = value;
     }
     if (missing != NULL)
         sum = bounds_of(b, m->deviations, &f->low, &f->high, &f->variance);
     spread_of(m, &b, sum, f);
+    if (!others && frequent == 1)
+        f->low = f->high = only;
     return sum;
 }
 
@@ -613,19 +631,24 @@ static double below(const struct made *m, double low)
     return sum;
 }
 
-/* Bounds of numbers of which many are 0, or small. others: the number of cells in no bin or text that exceeds the noise. If only
- * the bin of 0 exceeds it, bounds for other numbers cannot be paid for, but the schema can tell them from 0. If numbers from 1
- * on exceed it, there may still be zeros, as in an indicator with few zeros. And there may be numbers of many smaller
- * magnitudes, each too rare, of which bounds that begin at 0 lose nothing. */
-static void bound_zeros(const struct made *m, double numbers, double others, struct found *f)
+/* Bounds of numbers of which many are 0, or another one, or small. others: the number of cells in no bin or text that exceeds the
+ * noise. If only one number exceeds it, 0 or one that may stand for a missing one, bounds for other numbers cannot be paid for,
+ * but the schema can tell larger ones from it, or smaller ones from 99. If numbers from 1 on exceed it, there may still be
+ * zeros, as in an indicator with few zeros. And there may be numbers of many smaller magnitudes, each too rare, of which bounds
+ * that begin at 0 lose nothing. */
+static void bound_frequent(const struct made *m, double numbers, double others, struct found *f)
 {
     const double noise = noise_in_bin(m);
     if (!f->numeric || f->date[0] != '\0' || numbers == 0 || others < EDGE * noise)
         return;
-    if (f->low == 0 && f->high == 0) {
-        f->high = DP_NOT_ZERO;
+    if (f->low == f->high) {
+        const bool larger = f->low <= 0;
+        snprintf(f->lost, sizeof f->lost, "%g against all %s numbers, which are too rare for bounds of their own", f->low,
+                 larger ? "larger" : "smaller");
+        f->low -= larger ? 0 : DP_NOT_THE_SAME;
+        f->high += larger ? DP_NOT_THE_SAME : 0;
         f->line = true;
-        f->note = "0 against all larger numbers, which are too rare for bounds of their own";
+        f->note = f->lost;
     } else if (f->low > 0 && f->low <= 1 && in_bin(m, DP_CENSUS_BINS / 2) >= 3 * noise) {
         f->low = 0;
         f->spread = false;
@@ -707,8 +730,8 @@ static void noised_feature(const struct made *m, const struct dp_census_column *
     const double others = (double)m->census->rows - missing - named - (codes ? 0 : numbers);
     f->buckets = buckets_of(m, others, codes, named);
     f->numeric = !codes && numbers >= named + (f->buckets > 0 ? others : 0);
-    bound_zeros(m, numbers, others, f);
-    f->missing = missing >= m->significant;
+    bound_frequent(m, numbers, others, f);
+    f->missing = missing > 0;
     f->fill = f->missing ? NAN : f->low + 0.5 * (f->high - f->low);
     const bool different = are_different(m, numbers, f, &in_a_row);
     if (c->name[0] == '\0')
@@ -759,6 +782,15 @@ static void named_label(const struct made *m, json_t *o)
     lost_rows(o, count(m, 0), m->scale, m->census->others ? "" : ", or one that --classes does not name");
 }
 
+/* Says how many rows have a number beyond the bounds: rows without a missing label, and without one of `numbers` within them. */
+static void cut_rows(const struct made *m, const struct found *f, json_t *o, double rows, double numbers)
+{
+    const double noise = sqrt(f->variance + m->scale * m->scale);
+    if (rows - numbers >= 3 * noise)
+        add_note(o, json_sprintf("about %.0f rows, give or take %.0f, have a label beyond the bounds: it counts as the bound",
+                                 rows - numbers, 2 * noise));
+}
+
 /* A label whose classes are guessed, or a number. */
 static int guessed_label(const struct made *m, const struct dp_census_column *c, struct found *f, json_t *o, struct dp_err *err)
 {
@@ -766,6 +798,7 @@ static int guessed_label(const struct made *m, const struct dp_census_column *c,
     const double numbers = numbers_of(m, f, NULL), named = number ? 0 : name_texts(m, c, f), rows = (double)m->census->rows,
                  missing = count(m, 0);
     const double noise = m->scale / m->weight * sqrt((double)f->count); /* of the sum of what is named */
+    const double small = m->census->count && f->low > 0 ? below(m, f->low) : 0;
     f->low = m->census->count ? 0 : f->low;
     json_t *classes = folded(f->named, f->count);
     const size_t n = json_array_size(classes);
@@ -787,6 +820,8 @@ static int guessed_label(const struct made *m, const struct dp_census_column *c,
     }
     lost_rows(o, apart ? rows - named : missing, apart ? noise : m->scale,
               apart ? ", or a class that is too rare to be named" : "");
+    if (!apart && !alone)
+        cut_rows(m, f, o, rows - missing, numbers + small);
     free(others);
     if (apart || alone || f->low < f->high)
         return DP_OK;
@@ -1045,6 +1080,21 @@ static void take_formats(const struct dp_census_exact *x, struct found *f)
             strcat(strcat(f->date, f->date[0] != '\0' ? "|" : ""), dp_date_formats[k]);
 }
 
+/* Numbers that may stand for a missing one: as in noised counts, but FLOOR rows have a negative one among others. */
+static void exact_sentinels(const struct dp_census_exact *x, bool label, struct found *f)
+{
+    const struct found others = *f;
+    for (size_t k = 0; k < DP_CENSUS_SENTINEL_COUNT; k++) {
+        const double value = dp_census_sentinels[k], here = (double)x->sentinel[k];
+        const bool apart = !label && here > 0 && others.low < others.high && is_apart(&others, value, 0, INFINITY, 0);
+        f->sentinel[k] = apart && (value > 0 || others.low < 0 || fabs(value) >= FAR * others.high || here >= DP_CENSUS_FLOOR);
+        if (here > 0 && !f->sentinel[k]) {
+            f->low = fmin(f->low, value);
+            f->high = fmax(f->high, value);
+        }
+    }
+}
+
 /* Describes the numbers of a column. A label has no dates and no units. */
 static void exact_numbers(const struct dp_census *census, bool label, const struct dp_census_exact *x, int notation,
                           struct found *f)
@@ -1054,6 +1104,8 @@ static void exact_numbers(const struct dp_census *census, bool label, const stru
     f->numeric = x->range[notation].all && x->cells > x->doubtful && !(label && x->unit > 0);
     f->low = x->range[notation].low;
     f->high = x->range[notation].high;
+    if (notation < DP_CENSUS_DATES)
+        exact_sentinels(x, label, f);
     if (f->numeric && notation >= DP_CENSUS_DATES)
         strcpy(f->date, dp_date_formats[notation - DP_CENSUS_DATES]);
     else if (f->numeric && x->unit > 0)
@@ -1077,6 +1129,8 @@ static int exact_column(const struct dp_census *census, size_t i, int notation, 
         rc = exact_label(census, &f, o, err);
     } else if (!put_person(census, i, o)) {
         f.missing = x->missing > 0 || (f.numeric && x->doubtful > 0);
+        for (size_t k = 0; f.numeric && k < DP_CENSUS_SENTINEL_COUNT; k++)
+            f.missing |= f.sentinel[k];
         f.fill = f.low == f.high && f.missing ? f.low : NAN;
         f.words = x->doubtful > 0 ? json_array() : NULL;
         add_words(f.words, c, dp_census_doubtful);

@@ -129,6 +129,11 @@ const char *dp_schema_show_classes(const struct dp_schema *s, char buffer[DP_TEX
     return dp_text_list(class_name, s, s->classes, buffer);
 }
 
+bool dp_column_is_one_number(const struct dp_column *c)
+{
+    return c->type == DP_COLUMN_NUMERIC && c->bounded && c->high - c->low <= 1.5 * DP_NOT_THE_SAME;
+}
+
 long dp_column_category(const struct dp_column *c, const char *text, size_t length)
 {
     long k = dp_texts_find(&c->categories, text, length), synonym = k < 0 ? dp_texts_find(&c->synonyms, text, length) : -1;

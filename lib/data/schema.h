@@ -28,13 +28,13 @@ struct dp_texts {
     size_t count;
 };
 
-#define DP_NOT_ZERO 1e-6 /* proposals count numbers from here on apart from zeros */
+#define DP_NOT_THE_SAME 1e-6 /* proposals tell numbers that differ so much from a frequent one, such as 0, -1 or 99 */
 
 struct dp_column {
     char *name;
     enum dp_column_type type;
     enum dp_scaling scaling; /* numeric: scaled to [0,1] by bounds, by the largest magnitude, or not */
-    double low, high;        /* bounds; values beyond them are clamped and counted. [0, DP_NOT_ZERO]: zero against all others */
+    double low, high; /* bounds; values beyond them are clamped and counted. [0, DP_NOT_THE_SAME]: 0 against all others */
     bool bounded;
     char *unit;                 /* of the number, in its spellings: "kg|KG"; or NULL */
     bool comma;                 /* the number has a decimal comma */
@@ -93,6 +93,9 @@ long dp_schema_class_with(const struct dp_schema *s, const char *text);
 
 /* The names of the classes for a message (dp_text_list). Returns buffer. */
 const char *dp_schema_show_classes(const struct dp_schema *s, char buffer[DP_TEXT_LISTED]);
+
+/* Whether its bounds only tell one number from others. */
+bool dp_column_is_one_number(const struct dp_column *column);
 
 /* The index of the category that the text means, or -1. */
 long dp_column_category(const struct dp_column *column, const char *text, size_t length);

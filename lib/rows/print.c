@@ -8,11 +8,10 @@
 #include "data/words.h"
 #include "rows/rows.h"
 
-/* Zero against all others: the schema has no other bounds of the number. */
-static bool is_zero_or_not(const struct dp_cells *cells, size_t column)
+/* One number against others: the schema has no other bounds. */
+static bool is_one_number(const struct dp_cells *cells, size_t column)
 {
-    double least, most;
-    return dp_cells_bounds(cells, column, &least, &most) && least == 0 && most <= DP_NOT_ZERO;
+    return !cells->column[column].label && dp_column_is_one_number(cells->column[column].of);
 }
 
 /* A number of the cell: a whole one if there is one and numbers of the column are whole. u: 64 random bits. */
@@ -22,8 +21,8 @@ static double number_in(const struct dp_cells *cells, size_t column, size_t cell
     double part = (double)(u >> 11) * 0x1p-53, first = ceil(low), last = ceil(high) - 1, least = 0, most = 0;
     dp_cells_bounds(cells, column, &least, &most);
     bool whole = least == floor(least) && most == floor(most) && most - least >= DP_ROWS_WHOLE;
-    if (is_zero_or_not(cells, column))
-        return low > 0;
+    if (is_one_number(cells, column)) /* a whole one; other numbers are beyond the other bound */
+        return least == floor(least) ? least + (low > least) : most - (high < most);
     if (whole && last >= first)
         return first + floor(part * (last - first + 1));
     double step = pow(10, floor(log10((most - least) / 256))), v = low + part * (high - low);
@@ -83,9 +82,11 @@ void dp_rows_warn(const struct dp_rows_source *source, const char *program)
         const struct dp_cell_column *c = &source->cells.column[source->column[j]];
         char shown[DP_TEXT_SHOWN];
         const char *name = dp_text_show(c->name, strlen(c->name), shown);
-        if (is_zero_or_not(&source->cells, source->column[j]))
-            fprintf(stderr, "%s: column '%s': rows have 1 for each number above 0, which the schema does not tell apart\n",
-                    program, name);
+        if (is_one_number(&source->cells, source->column[j]))
+            fprintf(stderr, "%s: column '%s': rows have %.0f for each number %s %.0f, which the schema does not tell apart\n",
+                    program, name, c->of->low == floor(c->of->low) ? c->of->low + 1 : c->of->high - 1,
+                    c->of->low == floor(c->of->low) ? "above" : "below",
+                    c->of->low == floor(c->of->low) ? c->of->low : c->of->high);
         if (!c->label && c->of->type == DP_COLUMN_CATEGORICAL && c->of->buckets > 0)
             fprintf(stderr, "%s: column '%s': texts that the schema does not name are 'other 1', 'other 2', ...\n", program,
                     name);

@@ -171,3 +171,27 @@ END
     auc=$(dp-eval --data t-test.dp --metrics auc --last --in t.model | awk 'END { print $NF }')
     awk -v auc="$auc" 'BEGIN { exit !(auc > 0.85) }' || fail "AUC $auc"
 }
+
+@test "one frequent number, as -1 for not known, is a category of its own, paid or not" {
+    /usr/bin/python3 - > t.csv << 'END'
+import math, random
+random.seed(5)
+print("days,far,children,age,card")
+for i in range(2000):
+    known = random.random() < .3
+    days, far = random.randint(1, 400) if known else -1, 99999 if i == 7 else random.randint(20, 60)
+    age = -999 if i % 20 == 0 else random.randint(18, 90)
+    score = 3 - 6 * known + .05 * (far - 40) * (i != 7)
+    print(days, far, random.randint(-1, 1), age, "yes" if random.random() < 1 / (1 + math.exp(-score)) else "no", sep=",")
+END
+    dpline fit t.csv --label card --epsilon 1 --seed 3 -q -o paid.model 2> said
+    grep -qx "dp-import: column 'days': -1 against all larger numbers, which are too rare for bounds of their own" said
+    jq -e '.columns[0] | .basis == "line" and .bounds == [-1, -0.999999]' t.json
+    auc=$(dp-eval --data t-test.dp --metrics auc --last --in paid.model | awk 'END { print $NF }')
+    awk -v auc="$auc" 'BEGIN { exit !(auc > 0.85) }' || fail "AUC $auc"
+    dp-import csv --infer unpaid.json --label card t.csv 2> said
+    jq -ec '.columns[0] | .bounds == [2, 399] and .missing == ["-1", "-1.0", "-1.00"] and .indicator' unpaid.json
+    jq -ec '.columns[1] | .bounds == [20, 60] and .missing == ["99999", "99999.0", "99999.00"] and .indicator' unpaid.json
+    jq -ec '.columns[2] | .bounds == [-1, 1] and .missing == null' unpaid.json
+    jq -ec '.columns[3] | .bounds == [18, 90] and .missing[0] == "-999"' unpaid.json
+}

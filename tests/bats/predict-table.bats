@@ -63,6 +63,18 @@ dp-predict: warning: column 'day': unreadable, so missing, in 2000 of 2000 cells
 dp-predict: later.csv is written otherwise than the training table: most cells of a column have no meaning"
 }
 
+@test "empty rows are counted, and a table of mostly empty rows has status 1" {
+    dp-import csv -s schema.json --bad-cells missing -q -o gaps.dp patients.csv
+    dpline scd --data gaps.dp --loss logistic --epochs 3 --seed 1 -q -o gaps.model
+    gaps() { head -"$1" patients.csv && printf ',,,\n , ,,\n'; }
+    gaps 4 > gaps.csv
+    complains 0 "dp-predict: warning: 2 of 5 rows are empty: their prediction is of missing cells only" \
+        dp-predict gaps.model gaps.csv
+    gaps 2 > gaps.csv
+    complains 1 "dp-predict: warning: 2 of 3 rows are empty: their prediction is of missing cells only
+dp-predict: gaps.csv: most rows are empty" dp-predict gaps.model gaps.csv
+}
+
 @test "numbers beyond the bounds of the model: a line per column, and status 1 if most are far beyond" {
     ages() { awk -F , -v OFS=, 'NR > 1 { $2 = NR <= '"$1"' + 1 ? '"$2"' : 50 } 1' patients.csv; }
     # bounds that were paid for cut up to half of the cells, and some are far beyond: the bounds are 18 to 88

@@ -41,13 +41,15 @@ static const char *ends_with(const char *name, const char *const *word, bool who
 }
 
 /* The word id is by itself, or the letters of the name are a word for a person or a person's number, or such a word before
- * "id" or "no". Words of `only` do not count before them. */
-bool dp_census_is_identifier(const char *name)
+ * "id" or "no". Words of `only` do not count before them. A word of `perhaps` by itself may mean something else. */
+enum dp_census_name dp_census_is_identifier(const char *name)
 {
     static const char *const alone[] = {"mrn",  "ssn",    "nhs",     "iban",     "phone", "account",
                                         "case", "policy", "subject", "passport", "uuid",  NULL},
                              *const only[] = {"no",     "nr",     "pid",      "uid",         "guid",       "ref", "who",
                                               "member", "client", "customer", "participant", "respondent", NULL},
+                             *const perhaps[] = {"record",  "user",     "mobile",   "tel",      "card", "person",
+                                                 "patient", "employee", "national", "medicare", NULL},
                              *const ends[] = {"id", "no", "nr", "num", "number", "nummer", NULL},
                              *const before[] = {"patient",  "person", "customer",    "client",     "member",   "employee",
                                                 "student",  "user",   "subj",        "hospital",   "national", "insurance",
@@ -59,19 +61,21 @@ bool dp_census_is_identifier(const char *name)
     if (length >= 2 && strcasecmp(name + length - 2, "id") == 0 &&
         (length == 2 || !isalnum((unsigned char)name[length - 3]) ||
          (isupper((unsigned char)name[length - 2]) && islower((unsigned char)name[length - 3]))))
-        return true;
+        return DP_CENSUS_IDENTIFIER;
     for (size_t i = 0; i < length && n + 1 < sizeof letters; i++)
         if (isalpha((unsigned char)name[i]))
             letters[n++] = (char)tolower((unsigned char)name[i]);
     letters[n] = '\0';
     if (ends_with(letters, alone, true) != NULL || ends_with(letters, only, true) != NULL)
-        return true;
+        return DP_CENSUS_IDENTIFIER;
     const char *end = ends_with(letters, ends, false);
     if (end == NULL)
-        return false;
+        return ends_with(letters, perhaps, true) != NULL ? DP_CENSUS_PERHAPS : DP_CENSUS_OTHER_NAME;
     letters[end - letters] = '\0';
     return ends_with(letters, alone, true) != NULL || ends_with(letters, alone, false) != NULL ||
-           ends_with(letters, before, true) != NULL || ends_with(letters, before, false) != NULL;
+                   ends_with(letters, before, true) != NULL || ends_with(letters, before, false) != NULL
+               ? DP_CENSUS_IDENTIFIER
+               : DP_CENSUS_OTHER_NAME;
 }
 
 size_t dp_census_cell(double value, bool comma)
@@ -546,7 +550,9 @@ static int read_name(struct dp_census *census, const struct dp_lines *l, size_t 
                        "name (--header or --no-header says what this line is; --skip-lines N skips lines above a header)",
                        l->name, l->number, i + 1, dp_text_show(f->text, f->length, shown));
     census->column[i].name = census->header < 0 ? dp_format("column%zu", i + 1) : dp_got(strndup(f->text, f->length));
-    census->column[i].identifier = dp_census_is_identifier(census->column[i].name);
+    const enum dp_census_name kind = dp_census_is_identifier(census->column[i].name);
+    census->column[i].identifier = kind == DP_CENSUS_IDENTIFIER;
+    census->column[i].perhaps = kind == DP_CENSUS_PERHAPS;
     census->columns = i + 1;
     if (use == DP_CENSUS_PAID)
         census->column[i].cell = dp_new(DP_CENSUS_CELLS, sizeof(int64_t));

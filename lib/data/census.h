@@ -92,6 +92,7 @@ struct dp_census_column {
     struct dp_census_text **seen;
     size_t seen_count, seen_capacity;
     bool identifier;            /* by its name: exactly, all its texts are here */
+    bool perhaps;               /* by its name, if all its numbers are different */
     bool out;                   /* by the source's `columns` or `without`: it is not counted */
     struct dp_text_index index; /* of them */
 };
@@ -135,8 +136,9 @@ bool dp_census_is_code(const char *text, size_t length);
 bool dp_census_is_among(const char *const *words, const char *text, size_t length);
 
 /* Whether a column of this name may say whose row it is: patient_id, PassengerId, caseid, account_no, MRN. A postcode is a
- * place. */
-bool dp_census_is_identifier(const char *name);
+ * place. Perhaps: if its numbers are all different, too: mobile, card, user, record. */
+enum dp_census_name { DP_CENSUS_OTHER_NAME, DP_CENSUS_PERHAPS, DP_CENSUS_IDENTIFIER };
+enum dp_census_name dp_census_is_identifier(const char *name);
 
 /* Takes a census of a CSV or TSV table for a schema that is paid for, or for one that is not; sets import->table and
  * import->encoding. source.label_name is a column, or COLUMN=CLASS: that class against all other texts; source.classes are

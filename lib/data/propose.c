@@ -485,7 +485,7 @@ static bool is_apart(const struct found *f, double value, double rows, double al
                                 ((value < 0 ? low <= f->low : high >= f->high) && rows >= 0.05 * all && rows >= 0.25 * near));
 }
 
-/* How many numbers the column has, and their bounds. missing may be NULL: then no number stands for a missing one. If such a
+/* How many numbers the column has, and their bounds. missing may be NULL: then each number is one. If such a
  * number is the only frequent one, it is both bounds. */
 static double numbers_of(const struct made *m, struct found *f, double *missing)
 {
@@ -500,7 +500,7 @@ static double numbers_of(const struct made *m, struct found *f, double *missing)
     for (size_t k = 0; missing != NULL && k < DP_CENSUS_SENTINEL_COUNT; k++) {
         const double value = dp_census_sentinels[k], here = count(m, DP_CENSUS_SENTINELS + k);
         const size_t bin = dp_census_cell(value, false) - 1;
-        if (here < m->mirrored * m->scale) /* of one of so many numbers */
+        if (here < m->mirrored * m->scale)
             continue;
         f->sentinel[k] = others && is_apart(f, value, here, (double)m->census->rows, in_bin(m, bin));
         *missing += f->sentinel[k] ? here : 0;
@@ -743,7 +743,9 @@ static void noised_feature(const struct made *m, const struct dp_census_column *
     else if (f->numeric && f->low == f->high)
         f->why =
             numbers > 0 ? "its numbers do not differ by what was paid for" : "no value is frequent enough for what was paid";
-    if (different)
+    else if (different && c->perhaps)
+        f->why = "its name may be the name of an identifier, and nearly all its numbers are different";
+    else if (different)
         f->note = "nearly all its numbers are different: if it is an identifier, --without leaves it out";
     else if (strstr(f->date, "%m/%d/") != NULL && strstr(f->date, "%d/%m/") != NULL)
         f->note = "if a date can have either, its month is taken to be first: a guess, which \"date\" in the schema decides";
@@ -1007,7 +1009,8 @@ static const char *left_out(const struct dp_census_column *c, const struct found
         return "it is not numeric and has 1000 different texts or more (\"type\": \"text\" takes its words)";
     if (!f->numeric && x->cells >= FEW_ROWS && 2 * f->count > x->cells)
         return "more than half of its texts are different, as in names, identifiers and free text";
-    if (c->identifier && (f->numeric || full || f->count == x->cells) && x->cells > 1)
+    if ((c->identifier && (f->numeric || full || f->count == x->cells) && x->cells > 1) ||
+        (c->perhaps && (full || f->count == x->cells) && x->cells >= FEW_ROWS))
         return "its name and its values look like an identifier";
     if (f->numeric && f->date[0] != '\0' && f->low == f->high)
         return "all its dates are the same";

@@ -88,7 +88,8 @@ int dp_lines_is_row(struct dp_lines *l, char delimiter, bool *row, struct dp_err
     return rc;
 }
 
-/* Whether all of the next lines in the chunk have one field more than the header; *empty: and the last one is empty. */
+/* Whether all of the next lines in the chunk have one field more than the header; *empty: and the last one is empty. A hint at
+ * quotes of another kind says why they may. */
 static bool is_short(const struct dp_lines *l, char delimiter, bool *empty)
 {
     struct dp_lines next = {.name = l->name};
@@ -102,7 +103,7 @@ static bool is_short(const struct dp_lines *l, char delimiter, bool *empty)
         next.length = (size_t)(end - next.line) - (end > next.line && end[-1] == '\r');
         at += (size_t)(end - next.line) + 1;
         dp_lines_split(&next, delimiter);
-        more = next.fields == l->fields + 1;
+        more = next.fields == l->fields + 1 && dp_lines_hint(&next)[0] == '\0';
         *empty = *empty && more && next.field[l->fields].length == 0;
     }
     free(next.buffer);

@@ -247,6 +247,17 @@ double dp_metric_mse(enum dp_loss loss, const double *scores, struct dp_affine p
     return rows > 0 ? squared_error(loss, scores, prediction, y, truth, rows) / (double)rows : (double)NAN;
 }
 
+double dp_metric_deviance(enum dp_loss loss, const double *scores, struct dp_affine prediction, const double *y,
+                          struct dp_affine truth, size_t rows)
+{
+    double sum = rows > 0 ? 0 : (double)NAN;
+    for (size_t i = 0; i < rows; i++) {
+        const double p = dp_metric_prediction(loss, scores[i], prediction), t = truth.scale * y[i] + truth.offset;
+        sum += t < 0 || p < 0 ? (double)NAN : (t > 0 ? t * log(t / p) : 0) - t + p;
+    }
+    return 2 * sum / (double)rows;
+}
+
 double dp_metric_r2(enum dp_loss loss, const double *scores, struct dp_affine prediction, const double *y,
                     struct dp_affine truth, size_t rows)
 {

@@ -64,6 +64,11 @@ double dp_metric_mse(enum dp_loss loss, const double *scores, struct dp_affine p
 double dp_metric_mae(enum dp_loss loss, const double *scores, struct dp_affine prediction, const double *y,
                      struct dp_affine truth, size_t rows);
 
+/* Mean Poisson deviance of counts, 2 (t ln(t / p) − t + p), with 0 ln 0 = 0; NAN if some t or p is below 0 (P. McCullagh and
+ * J. A. Nelder, Generalized Linear Models, 1989, section 6.2). */
+double dp_metric_deviance(enum dp_loss loss, const double *scores, struct dp_affine prediction, const double *y,
+                          struct dp_affine truth, size_t rows);
+
 /* 1 − Σ (prediction − t)² / Σ (t − mean t)² */
 double dp_metric_r2(enum dp_loss loss, const double *scores, struct dp_affine prediction, const double *y,
                     struct dp_affine truth, size_t rows);

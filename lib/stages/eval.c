@@ -29,6 +29,7 @@ enum metric {
     METRIC_RMSE,
     METRIC_MAE,
     METRIC_ROC,
+    METRIC_DEVIANCE,
     METRIC_COUNT
 };
 
@@ -55,10 +56,12 @@ static const struct {
     [METRIC_RMSE] = {"rmse", NEEDS_REAL},
     [METRIC_MAE] = {"mae", NEEDS_REAL},
     [METRIC_ROC] = {"roc", NEEDS_CLASSES},
+    [METRIC_DEVIANCE] = {"deviance", NEEDS_REAL},
 };
 #define PAID_METRICS "accuracy, majority, precision, recall, f1, confusion and brier"
 #define METRIC_NAMES                                                                                                           \
-    "accuracy, auc, logloss, mse, r2, objective, confusion, majority, precision, recall, f1, brier, calibration, rmse, mae, roc"
+    "accuracy, auc, logloss, mse, r2, objective, confusion, majority, precision, recall, f1, brier, calibration, rmse, mae, "  \
+    "roc, deviance"
 
 enum { CORNERS = 100 }; /* of a ROC curve */
 
@@ -369,6 +372,8 @@ static double measure(const struct state *s, enum metric metric)
         return sqrt(dp_metric_mse(m->loss, s->measured.scores, m->label, s->measured.y, s->data_label, s->measured.rows));
     case METRIC_MAE:
         return dp_metric_mae(m->loss, s->measured.scores, m->label, s->measured.y, s->data_label, s->measured.rows);
+    case METRIC_DEVIANCE:
+        return dp_metric_deviance(m->loss, s->measured.scores, m->label, s->measured.y, s->data_label, s->measured.rows);
     case METRIC_CONFUSION:
     case METRIC_ROC:
     case METRIC_COUNT:

@@ -85,8 +85,8 @@ END
 
 @test "usage" {
     complains 2 "dp-eval: --data is required" dp-eval
-    complains 2 "dp-eval: --metrics: 'accurancy' is not one of accuracy, auc, logloss, mse, r2, objective, confusion, majority, precision, recall, f1, brier, calibration, rmse, mae, roc" dp-eval --data test.dp --metrics accurancy
-    complains 2 "dp-eval: --metrics: '' is not one of accuracy, auc, logloss, mse, r2, objective, confusion, majority, precision, recall, f1, brier, calibration, rmse, mae, roc" dp-eval --data test.dp --metrics auc,
+    complains 2 "dp-eval: --metrics: 'accurancy' is not one of accuracy, auc, logloss, mse, r2, objective, confusion, majority, precision, recall, f1, brier, calibration, rmse, mae, roc, deviance" dp-eval --data test.dp --metrics accurancy
+    complains 2 "dp-eval: --metrics: '' is not one of accuracy, auc, logloss, mse, r2, objective, confusion, majority, precision, recall, f1, brier, calibration, rmse, mae, roc, deviance" dp-eval --data test.dp --metrics auc,
     complains 2 "dp-eval: --metrics: 'auc' is there twice" dp-eval --data test.dp --metrics auc,auc
     complains 2 "dp-eval: --metrics: mse is for labels that are numbers, those of this data set are classes" dp-eval --data test.dp --metrics mse
     complains 2 "dp-eval: --every: must be between 1 and 1e+15, got 0" dp-eval --data test.dp --every 0

@@ -775,6 +775,8 @@ END
         END { for (i = 1; i <= n; i++) { model += deviance(y[i], p[i]); mean += deviance(y[i], sum / n); all += p[i] }
             print model / n, mean / n, all / sum
             exit !(below == 0 && model < 0.75 * mean && all / sum > 0.93 && all / sum < 1.07) }' both.csv > found || fail "$(cat found)"
+    # on the test set, where the mean has 1.6
+    dp-eval --data visits-test.dp --metrics deviance --last --in visits.model | awk 'END { exit !($NF > 0.8 && $NF < 1.3) }'
     rm -r visits.dp visits-test.dp
     # what is no count
     complains 2 "dpline fit: --loss poisson is for counts: numbers from 0 on, and not classes" \

@@ -198,6 +198,14 @@ TEST(softmax_and_poisson)
     for (size_t i = 0; i < ROWS; i++)
         error += pow(exp(d->scores[i]) - d->y[i], 2) / ROWS;
     assert_near(dp_metric_mse(DP_LOSS_POISSON, d->scores, unit, d->y, unit, ROWS), error, 1e-12);
+    /* The deviance is twice the loss, less the loss of a model that knows each count t, which is t - t ln t. */
+    static const double count[] = {0, 1, 4}, score[] = {-1, 0.5, 2}, negative[] = {0, 1, -4};
+    const double loss = dp_metric_objective(DP_LOSS_POISSON, 1, 0, score, 1, count, unit, 3, 0, w, 0);
+    assert_near(dp_metric_deviance(DP_LOSS_POISSON, score, unit, count, unit, 3), 2 * (loss - (1 + 4 - 4 * log(4)) / 3), 1e-12);
+    assert_near(dp_metric_deviance(DP_LOSS_SQUARED, count, unit, count, unit, 3), 0, 1e-12);
+    assert_true(isnan(dp_metric_deviance(DP_LOSS_POISSON, score, unit, negative, unit, 3)));
+    assert_true(isnan(dp_metric_deviance(DP_LOSS_SQUARED, negative, unit, count, unit, 3)));
+    assert_true(isnan(dp_metric_deviance(DP_LOSS_POISSON, score, unit, count, unit, 0)));
 }
 
 TEST(errors_in_label_units)

@@ -239,5 +239,5 @@ column3 label"
     assert_equal "$(schema '[.delimiter, .header, .columns[20].classes]')" '[" ",false,["1","2"]]'
     need_data bank bank-full.csv.gz
     assert_equal "$(propose "$DATA_FILE" | cut -d ' ' -f 2- | tr '\n' ',')" \
-        "numeric,categorical,categorical,categorical,categorical,numeric,categorical,categorical,categorical,numeric,categorical,numeric,numeric,numeric,numeric,categorical,label,"
+        "numeric,categorical,categorical,categorical,categorical,numeric,categorical,categorical,categorical,numeric,categorical,numeric,numeric,numeric indicator,numeric,categorical,label,"
 }

@@ -631,9 +631,9 @@ static double below(const struct made *m, double low)
     return sum;
 }
 
-/* Bounds of numbers of which many are 0, or another one, or small. others: the number of cells in no bin or text that exceeds the
- * noise. If only one number exceeds it, 0 or one that may stand for a missing one, bounds for other numbers cannot be paid for,
- * but the schema can tell larger ones from it, or smaller ones from 99. If numbers from 1 on exceed it, there may still be
+/* Bounds of numbers of which many are 0, or another one, or small. others: the number of cells in no bin or text that exceeds
+ * the noise. If only one number exceeds it, 0 or one that may stand for a missing one, bounds for other numbers cannot be paid
+ * for, but the schema can tell larger ones from it, or smaller ones from 99. If numbers from 1 on exceed it, there may still be
  * zeros, as in an indicator with few zeros. And there may be numbers of many smaller magnitudes, each too rare, of which bounds
  * that begin at 0 lose nothing. */
 static void bound_frequent(const struct made *m, double numbers, double others, struct found *f)
@@ -784,13 +784,21 @@ static void named_label(const struct made *m, json_t *o)
     lost_rows(o, count(m, 0), m->scale, m->census->others ? "" : ", or one that --classes does not name");
 }
 
-/* Says how many rows have a number beyond the bounds: rows without a missing label, and without one of `numbers` within them. */
+/* Of a number, says how many of the rows with a label are beyond the bounds: those without one of `numbers` within them. */
 static void cut_rows(const struct made *m, const struct found *f, json_t *o, double rows, double numbers)
 {
-    const double noise = sqrt(f->variance + m->scale * m->scale);
-    if (rows - numbers >= 3 * noise)
+    const double noise = sqrt(f->variance + m->scale * m->scale), beyond = rows - numbers;
+    if (json_object_get(o, "classes") == NULL && beyond >= 3 * noise)
         add_note(o, json_sprintf("about %.0f rows, give or take %.0f, have a label beyond the bounds: it counts as the bound",
-                                 rows - numbers, 2 * noise));
+                                 beyond, 2 * noise));
+}
+
+/* Counts are from 0 on. Returns how many numbers are below the bounds that they had. */
+static double bound_counts(const struct made *m, struct found *f)
+{
+    const double small = m->census->count && f->low > 0 ? below(m, f->low) : 0;
+    f->low = m->census->count ? 0 : f->low;
+    return small;
 }
 
 /* A label whose classes are guessed, or a number. */
@@ -800,8 +808,7 @@ static int guessed_label(const struct made *m, const struct dp_census_column *c,
     const double numbers = numbers_of(m, f, NULL), named = number ? 0 : name_texts(m, c, f), rows = (double)m->census->rows,
                  missing = count(m, 0);
     const double noise = m->scale / m->weight * sqrt((double)f->count); /* of the sum of what is named */
-    const double small = m->census->count && f->low > 0 ? below(m, f->low) : 0;
-    f->low = m->census->count ? 0 : f->low;
+    const double small = bound_counts(m, f);
     json_t *classes = folded(f->named, f->count);
     const size_t n = json_array_size(classes);
     const bool apart = n >= 2 && (numbers == 0 || (n <= MOST_CLASSES && named >= (n == 2 ? 0.8 : 0.95) * rows));
@@ -822,8 +829,7 @@ static int guessed_label(const struct made *m, const struct dp_census_column *c,
     }
     lost_rows(o, apart ? rows - named : missing, apart ? noise : m->scale,
               apart ? ", or a class that is too rare to be named" : "");
-    if (!apart && !alone)
-        cut_rows(m, f, o, rows - missing, numbers + small);
+    cut_rows(m, f, o, rows - missing, numbers + small);
     free(others);
     if (apart || alone || f->low < f->high)
         return DP_OK;

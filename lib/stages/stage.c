@@ -176,7 +176,7 @@ static int save(struct dp_stage *stage, struct dp_err *err)
     struct dp_state state = {0}, other = {0};
     dp_state_put_text(&state, "stage", stage->class->name);
     dp_state_put_text(&other, "stage", stage->class->name);
-    dp_state_put_text(&state, "run", stage->run);
+    dp_state_put_text(&state, "of_run", stage->run);
     int rc = stage->class->save != NULL ? stage->class->save(stage, &state, err) : DP_OK;
     rc = rc ?: dp_checkpoint_write(stage->checkpoint.directory, stage->ordinal, stage->lap, &state, err);
     for (int64_t i = 1; rc == DP_OK && i < stage->stands_for; i++)
@@ -195,7 +195,7 @@ static int restore(struct dp_stage *stage, struct dp_err *err)
     if (rc == DP_OK && strcmp(name, stage->class->name) != 0)
         rc = dp_fail(err, DP_E_RUN, "stage %lld of the checkpoint %s is %s", (long long)stage->ordinal,
                      stage->checkpoint.directory, name);
-    rc = rc ?: dp_state_get_text(&state, "run", run, sizeof run, err);
+    rc = rc ?: dp_state_get_text(&state, "of_run", run, sizeof run, err);
     if (rc == DP_OK && strcmp(run, stage->run) != 0)
         rc = dp_fail(err, DP_E_RUN, "stage %lld of the checkpoint %s is of another run", (long long)stage->ordinal,
                      stage->checkpoint.directory);

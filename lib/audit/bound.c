@@ -18,6 +18,17 @@ unsigned __int128 dp_audit_distance2(const int64_t *a, const int64_t *b, size_t 
     return sum;
 }
 
+unsigned __int128 dp_audit_distance1(const int64_t *a, const int64_t *b, size_t count)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t apart = a[i] > b[i] ? (uint64_t)a[i] - (uint64_t)b[i] : (uint64_t)b[i] - (uint64_t)a[i];
+        if (__builtin_add_overflow(sum, apart, &sum))
+            return MOST;
+    }
+    return (unsigned __int128)sum * sum;
+}
+
 bool dp_audit_exceeds(unsigned __int128 distance2, double bound, double grid)
 {
     int exponent;

@@ -7,6 +7,9 @@
 /* Σ_j (a_j − b_j)² as a whole number; the largest unsigned __int128 if the sum exceeds it. */
 unsigned __int128 dp_audit_distance2(const int64_t *a, const int64_t *b, size_t count);
 
+/* (Σ |a − b|)², for noise whose sensitivity is in L1; the largest number if the sum does not fit into 64 bits. */
+unsigned __int128 dp_audit_distance1(const int64_t *a, const int64_t *b, size_t count);
+
 /* Whether distance2 > (bound / grid)², without rounding. bound > 0; grid a power of two. */
 bool dp_audit_exceeds(unsigned __int128 distance2, double bound, double grid);
 

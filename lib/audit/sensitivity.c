@@ -230,7 +230,8 @@ static void judge(struct audit *a, enum dp_field field, double grid, const struc
     struct dp_sensitivity *out = a->out;
     const struct dp_array *s = dp_frame_array(a->absent[a->token->lap - 1], field), *t = dp_frame_array(a->token, field);
     bool count = field == DP_F_WITHIN;
-    unsigned __int128 distance2 = dp_audit_distance2(s->data, t->data, s->count);
+    bool in_l1 = !count && m->query.kind == DP_QUERY_LAPLACE_COUNTS;
+    unsigned __int128 distance2 = (in_l1 ? dp_audit_distance1 : dp_audit_distance2)(s->data, t->data, s->count);
     bool exceeded = dp_audit_exceeds(distance2, m->sensitivity, grid);
     double measured = sqrt((double)distance2) * grid, ratio = measured / m->sensitivity;
     bool worse = exceeded == out->exceeded && count == out->count && ratio > out->ratio;

@@ -313,6 +313,8 @@ static int lap(struct dp_stage *stage, struct dp_frame *frame, const struct dp_b
     struct dp_record *bounded = dp_bounded_state(frame, dp_adjacency_chosen(o->row.adjacency), s->row.bound);
     record(stage, bounded);
     dp_frame_set_text(frame, DP_F_TABLES, s->text, strlen(s->text));
+    dp_frame_set_text(frame, DP_F_METHOD, "tables", strlen("tables"));
+    dp_frame_set_text(frame, DP_F_FAMILY, "tables", strlen("tables"));
     return DP_OK;
 }
 

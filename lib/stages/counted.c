@@ -49,7 +49,5 @@ int dp_counted_model(struct dp_frame *frame, const struct dp_tables *tables, con
         return rc;
     memcpy(model, numbers, tables->numbers * sizeof *model);
     dp_counted_list(frame, tables);
-    dp_frame_set_text(frame, DP_F_METHOD, "tables", strlen("tables"));
-    dp_frame_set_text(frame, DP_F_FAMILY, "tables", strlen("tables"));
     return DP_OK;
 }

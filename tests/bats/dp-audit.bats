@@ -145,6 +145,39 @@ epsilon() { within 300 "$AUDIT" epsilon --data small.dp --confidence 0.9999 --se
     done
 }
 
+# counted ROWS_PER_PERSON: small.dp, 60 rows with missing numbers, texts of no category and a category that is dropped; persons if R > 1
+counted() {
+    echo '{"header": true, "columns": [{"name": "a", "type": "numeric", "bounds": [0, 1], "basis": "bins", "knots": [0.3, 0.6], "indicator": true},
+        {"name": "b", "type": "numeric", "bounds": [-3, 3]}, {"name": "c", "type": "categorical", "categories": ["u", "v", "w"], "unknown": "zero"},
+        {"name": "d", "type": "categorical", "categories": ["p", "q"], "drop": "first"}, {"name": "who", "type": "person", "rows_per_person": '$1'},
+        {"name": "y", "type": "label", "classes": ["no", "yes"]}]}' > s.json
+    [ $1 -gt 1 ] || { jq '.columns[4] = {name: "who", type: "ignore"}' s.json > one.json && mv one.json s.json; }
+    awk 'BEGIN { srand(5); print "a,b,c,d,who,y"; for (i = 0; i < 60; i++) printf "%s,%.2f,%s,%s,%d,%s\n", i % 7 ? rand() : "", 8 * rand() - 4,
+        substr("uvwz", 1 + int(4 * rand()), 1), rand() < .5 ? "p" : "q", i / 3, rand() < .5 ? "yes" : "no" }' > t.csv
+    dp-import csv -s s.json -q -f "${@:2}" -o small.dp t.csv
+}
+
+@test "sensitivity: tables of counts and sums, of rows and of persons, and all of the bound is used" {
+    for how in '1 --row-norm unit' '1 --row-norm bounds --storage csr' '3 --row-norm bounds'; do
+        counted $how
+        clips=()
+        [ "${how%% *}" = 1 ] || clips=('--tables pairs --per-person 1.3')
+        for stages in '--tables pairs' "--tables 'c,d;a;y' --sums b --adjacency replace-one" "--tables 'c,d;a' --sums b" "--tables 'c;y' --sums a,b --noise laplace" '--tables pairs --noise laplace' "${clips[@]}"; do
+            sensitivity --rows 6 --laps 2 -- "$SAMPLE | dp-count --data {} $stages"
+            assert_success
+            # a row that is replaced leaves other cells than it enters, so √2 C of 2 C; rows of a person are rarely in the same cells
+            least=.95
+            [ "${how%% *}" = 1 ] || least=.8
+            [[ $stages != *replace* ]] || least=.5
+            awk -v least=$least -v r="$(sed -n 's/^worst ratio \([0-9.]*\) .*/\1/p' <<< "$output")" 'BEGIN { exit !(r > least && r <= 1) }' || fail "$how, $stages: $output"
+        done
+        sensitivity --rows 6 --laps 2 -- "dp-sample --data {} --mode full | dp-count --data {} --tables pairs --adjacency replace-one"
+        assert_success
+    done
+    counted 1
+    epsilon --row 50 --runs 300 --laps 1 -- "$SAMPLE | dp-count --data {} --tables 'c,d;a' --sums b | dp-noise -z 1 | $GATE | dp-table"
+}
+
 @test "sensitivity: the primal comes close to its bound where it can" {
     # one column: 2C of 2C sqrt(2)
     sensitivity -- "dp-sample --data {} --mode full --columns 1 | dp-scd-step --data {} --loss logistic --lambda 1e-2 --clip 0.001 --variant primal"

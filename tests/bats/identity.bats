@@ -291,6 +291,33 @@ ways() {
     done
 }
 
+@test "tables and rows: the same numbers by processes, rows inline, a socket at any place, a sparse data set and any instructions" {
+    mkdir -m 700 s
+    counted_rows
+    local text n isa
+    for variant in counts counts-laplace rows; do
+        text=$(pipeline counted.dp '' $variant)
+        same counted.dp '' $variant
+        train inline fused "$(pipeline counted.dp '' $variant-inline)"
+        cmp fused inline
+        for n in $(seq "$(tr -cd '|' <<< "$text" | wc -c)"); do
+            train cut auto "$(cut_at "$n" "$text" "ipc://$PWD/s/$variant-$n")"
+            cmp fused cut || fail "$variant cut at $n"
+        done
+        for isa in $(instructions); do
+            DPLINE_ISA=$isa train $isa fused "$text"
+            cmp fused $isa || fail "$variant $isa"
+            [ $variant != rows ] || DPLINE_ISA=$isa dp-rows draw --rows 900 --threads 1 $isa > $isa.csv
+            [ $variant != rows ] || dp-rows draw --rows 900 --threads 3 fused | cmp - $isa.csv
+        done
+        dp-cat --full --last fused | jq -c .model > dense
+        counted_rows --storage csr
+        train sparse fused "$text"
+        dp-cat --full --last sparse | jq -c .model | cmp - dense
+        counted_rows
+    done
+}
+
 # The ends of rows of 105 columns fill no register.
 @test "any instructions that the CPU has" {
     dp-synth classification --rows 900 --cols 105 --seed 3 -o wide.dp -q

@@ -56,6 +56,11 @@ GRADIENTS="gradient gradient-threads gradient-clip gradient-adagrad gradient-ada
     resumed processes "$(pipeline two.dp logistic select-threads)"
 }
 
+@test "killed and resumed, tables" {
+    counted_rows
+    for exec in fused processes; do resumed $exec "$(pipeline counted.dp '' counts)"; done
+}
+
 @test "killed and resumed, searches" {
     resumed fused "$(pipeline four.dp logistic search)"
     resumed processes "$(pipeline two.dp logistic search-same)"

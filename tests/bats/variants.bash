@@ -3,12 +3,14 @@ PLAN='(whole, part 5) 2' # of the laps of several kinds, 12 in all
 SEARCHES='(gradient, search) 6'
 TRANSFORMS='moments 1, descent 5, moments 1, descent 5' # behind a transform that is made anew half-way
 TEMPERS='moments 1, descent 7, temperature 4'
+ROWS='pairs 1, cells 1'
 # plan PIPELINE: prints the plan of its laps, nothing if they have no kinds
 plan() {
     case $1 in
         *' --on search '*) echo "$SEARCHES" ;;
         *' --on temperature '*) echo "$TEMPERS" ;;
         *' --on moments '*) echo "$TRANSFORMS" ;;
+        *' --on pairs '*) echo "$ROWS" ;;
         *' --on '*) echo "$PLAN" ;;
     esac
 }
@@ -27,6 +29,15 @@ product_rows() {
     awk 'BEGIN { srand(5); print "a,b,c,d,y"; for (i = 0; i < 600; i++) { a = rand(); c = substr("uvwz", 1 + int(4 * rand()), 1)
         printf "%.3f,%.2f,%s,%s,%s\n", a, 8 * rand() - 4, c, rand() < .5 ? "p" : "q", ((a > .5) == (c == "u")) ? "yes" : "no" } }' > products.csv
     dp-import csv -s products.json --basis products --products 100 "$@" -q -f -o products.dp products.csv
+}
+# counted_rows OPTION…: counted.dp of 600 rows, whose columns have cells: bins, missing numbers, texts of no category
+counted_rows() {
+    echo '{"header": true, "columns": [{"name": "a", "type": "numeric", "bounds": [0, 1], "basis": "bins", "knots": [0.3, 0.6], "indicator": true},
+        {"name": "b", "type": "numeric", "bounds": [-3, 3], "basis": "bins", "knots": [-1, 1]}, {"name": "c", "type": "categorical", "categories": ["u", "v", "w"], "unknown": "zero"},
+        {"name": "y", "type": "label", "classes": ["no", "yes"]}]}' > counted.json
+    awk 'BEGIN { srand(6); print "a,b,c,y"; for (i = 0; i < 600; i++) printf "%s,%.2f,%s,%s\n", i % 9 ? rand() : "", 8 * rand() - 4,
+        substr("uvwz", 1 + int(4 * rand()), 1), rand() < .5 ? "yes" : "no" }' > counted.csv
+    dp-import csv -s counted.json "$@" -q -f -o counted.dp counted.csv
 }
 class_weights() { dp-info --get classes "$1" | awk '{ printf "1"; for (k = 2; k <= $1; k++) printf ",%g", 1 / k }'; }
 # pipeline DATA LOSS VARIANT: prints the child pipeline. Its gate charges by a filter if it can, which is far faster than exact costs;
@@ -123,6 +134,19 @@ pipeline() {
             local move="dp-step$on --hold | dp-step$to"
             [ -n "$on" ] || move='dp-step'
             echo "$sample | $step$at$threads$on | $noise$on | dp-linesearch$search$at$threads$to | $gate | $move"
+            return
+            ;;
+        counts | counts-* | rows | rows-inline) # of tables of counted_rows; no loss
+            sample="dp-sample --data $1 --mode full" step="dp-count --data $1"
+            case $3 in *-inline) sample+=' --inline' ;; esac
+            case $3 in
+                rows*)
+                    echo "$sample | $step --on pairs --tables pairs | $step --on cells --at-most 3 | dp-noise --on pairs -z 9 | dp-noise --on cells -z 9 | $gate | dp-rows --target y"
+                    return
+                    ;;
+                *-laplace*) step+=' --noise laplace' noise='dp-noise --noise laplace --multiplier 9' ;;
+            esac
+            echo "$sample | $step --tables 'a,c;b;y' --sums a,b | $noise | $gate | dp-table"
             return
             ;;
         sgd)

@@ -331,10 +331,16 @@ int books_read_model(const char *path, struct dp_frame **frame, char digest[DP_M
     return rc ?: dp_model_digest(*frame, digest, err);
 }
 
+const char *books_release(const struct dp_frame *frame)
+{
+    const bool rows = strcmp(dp_frame_text(frame, DP_F_METHOD, ""), "rows") == 0;
+    return strcmp(dp_frame_text(frame, DP_F_FAMILY, ""), "tables") != 0 ? NULL : rows ? "synthetic rows" : "tables of counts";
+}
+
 /* The facts about a model that its certificate has. */
 static struct dp_certified certified(const struct dp_frame *frame, const char *digest)
 {
-    return (struct dp_certified){dp_frame_text(frame, DP_F_LEDGER, ""), frame->lap, digest};
+    return (struct dp_certified){dp_frame_text(frame, DP_F_LEDGER, ""), frame->lap, digest, books_release(frame)};
 }
 
 /* *bound: the ledger has the digest of the model. */

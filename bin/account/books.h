@@ -45,6 +45,9 @@ int books_find_run(struct books *b, const struct dp_frame *model, struct dp_err 
 /* The released model in a file, for the caller to free, and its digest. */
 int books_read_model(const char *path, struct dp_frame **frame, char digest[DP_MODEL_DIGEST], struct dp_err *err);
 
+/* "tables of counts", or "synthetic rows"; NULL: the model predicts. */
+const char *books_release(const struct dp_frame *frame);
+
 /* The certificate of the model by the ledger (ledger/certificate.h). DP_E_UNSAFE, DP_E_RUN: no ledger has paid for it. */
 int books_make_certificate(const struct books *b, const struct dp_frame *frame, const char *digest, json_t **json,
                            struct dp_err *err);

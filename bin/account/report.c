@@ -76,6 +76,12 @@ static json_t *predicts_json(const struct dp_frame *frame, const struct dp_datas
     double low = 0, high = 0;
     json_t *schema = NULL, *column, *json = json_object();
     size_t i;
+    const char *release = books_release(frame);
+    if (release != NULL) {
+        json_object_set_new(json, "release", json_string(release));
+        json_object_set_new(json, "synthetic", json_boolean(strcmp(release, "synthetic rows") == 0));
+        return json;
+    }
     dp_json_parse(&schema, carried, strlen(carried), NULL, NULL);
     json_array_foreach (json_object_get(schema, "columns"), i, column)
         if (strcmp(json_string_value(json_object_get(column, "type")), "label") == 0)

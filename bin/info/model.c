@@ -102,8 +102,9 @@ static void print_tables(const struct dp_frame *frame, FILE *out)
 {
     const struct dp_array *numbers = dp_frame_array(frame, DP_F_MODEL);
     json_t *list = json_loads(dp_frame_text(frame, DP_F_TABLES, ""), 0, NULL);
-    fprintf(out, "model: tables of counts (%zu tables, %zu numbers), which dp-table print shows\n", json_array_size(list),
-            numbers != NULL ? numbers->count : 0);
+    const bool rows = strcmp(dp_frame_text(frame, DP_F_METHOD, ""), "rows") == 0;
+    fprintf(out, "model: tables of counts (%zu tables, %zu numbers), which dp-table print shows%s\n", json_array_size(list),
+            numbers != NULL ? numbers->count : 0, rows ? "; dp-rows draw makes synthetic rows of them" : "");
     json_decref(list);
     if (dp_frame_has(frame, DP_F_DATA))
         fprintf(out, "counted in: data set %s, %lld %s\n", dp_frame_text(frame, DP_F_DATA, ""),

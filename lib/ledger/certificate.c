@@ -228,6 +228,8 @@ static int make(const struct dp_ledger_book *book, size_t lines, const struct dp
     json_t *made = json_pack("{s:i, s:s, s:s, s:I, s:s, s:{s:I, s:s}}", "certificate", DP_CERTIFICATE_FORMAT, "software",
                              "dpline " DP_VERSION, "model", what->model, "lap", (json_int_t)what->lap, "mark", what->mark,
                              "ledger", "lines", (json_int_t)lines, "hash", book->hash[lines - 1]);
+    if (what->release != NULL)
+        json_object_set_new(made, "release", json_string(what->release));
     rc = describe_model(book, entry, what, made, err);
     rc = rc ?: state(book, entry, dp_ledger_book_root(book, entry->who), made, err);
     rc = rc ?: add_releases(book, entry, made, err);
@@ -364,6 +366,9 @@ static int check_model(const struct dp_certified *what, const struct dp_certifie
     struct dp_ledger_book book = {0};
     if (strcmp(model->model, what->model) != 0)
         return dp_fail(err, DP_E_UNSAFE, "the certificate is for another model");
+    if (strcmp(model->release ?: "", what->release ?: "") != 0)
+        return dp_fail(err, DP_E_UNSAFE, "the certificate says that the model is of %s, and it is of %s",
+                       what->release ?: "predictions", model->release ?: "predictions");
     if (strcmp(model->mark, what->mark) != 0 || model->lap != what->lap)
         return dp_fail(err, DP_E_UNSAFE,
                        "the certificate is for lap %lld of the run %.32s, and the model is of lap %lld of the run %.32s",
@@ -391,6 +396,7 @@ int dp_certificate_verify(const json_t *certificate, const char *path, const str
         format < 1 || lines < 1)
         return dp_fail(err, DP_E_RUN, "not a certificate");
     what.lap = lap;
+    what.release = json_string_value(json_object_get(certificate, "release"));
     book.most = (size_t)lines;
     int rc = model != NULL ? check_model(&what, model, path, bound, err) : DP_OK;
     rc = rc ?: dp_ledger_book_read(&book, path, err);

@@ -104,6 +104,7 @@ static int finish(struct dp_stage *stage, struct dp_frame *frame, const struct d
         memcpy(model + s->numbers, numbers, cells->numbers * sizeof *model);
         dp_frame_set_int(frame, DP_F_N, (int64_t)source->shape.rows);
         rc = dp_counted_model(frame, &all, model, err);
+        dp_frame_set_text(frame, DP_F_METHOD, "rows", strlen("rows"));
         free(model);
     }
     dp_tables_free(&all);

@@ -143,7 +143,7 @@ share() { awk -F, "NR > 1 { n++; if ($2) k++ } END { printf \"%.4f\", k / n }" "
 @test "dp-info says that a model is tables" {
     laps '--at-most 3' '--target died'
     run -0 dp-info t.model
-    assert_line --index 0 --regexp '^model: tables of counts \(9 tables, [0-9]+ numbers\), which dp-table print shows$'
+    assert_line --index 0 --regexp '^model: tables of counts \(9 tables, [0-9]+ numbers\), which dp-table print shows; dp-rows draw makes synthetic rows of them$'
     assert_line --index 1 "counted in: data set $(dp-info --get digest t.dp), 6000 rows"
     assert_line --regexp '^privacy: epsilon 0[.][0-9]+, delta 1e-05$'
     run -0 dp-table print t.model

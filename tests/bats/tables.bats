@@ -14,7 +14,15 @@ prepare() {
     assert_equal "$(head -n 1 out.csv)" ward,sex,count,count_low,count_high,mean_days,mean_days_low,mean_days_high
     [ -s out.svg ]
     dp-account report --data u.dp u.dp | grep -q '^spent: epsilon 0.99.* by 1 run and 1 lap'
-    dp-account certify --model out.csv.model --data u.dp | grep -q '"model_in_ledger": true'
+    dp-account certify --model out.csv.model --data u.dp > certificate
+    jq -e '.model_in_ledger and .release == "tables of counts"' certificate
+    dp-account verify --model out.csv.model --certificate certificate u.dp
+    jq '.release = "synthetic rows"' certificate > other
+    complains 5 "dp-account verify: the certificate says that the model is of synthetic rows, and it is of tables of counts" \
+        dp-account verify --model out.csv.model --certificate other u.dp
+    dp-account report --data u.dp --model out.csv.model --text > page
+    grep -q ': tables of counts[.]' page
+    ! grep -q 'model that predicts' page
     complains 2 "dpline tables: u.dp is there already (dpline tables u.dp counts its rows)" dpline tables u.csv --by ward
     complains 2 "dpline tables: --by is required: the columns whose groups are counted" dpline tables u.dp
     complains 2 "dpline tables: the table is missing: dpline tables TABLE --by ward,sex --epsilon 1 (try --help)" dpline tables --by ward
@@ -43,6 +51,9 @@ prepare() {
     rm -r visits.*[!v]
     # the last column, a number, is the label
     dpline rows visits.csv --row-is-person -o rows.csv 2>&1 | grep -q '^dpline rows: spent epsilon 1, delta .*; one row is taken for one person$'
+    dp-account certify --model rows.csv.model --data visits.dp | jq -e '.release == "synthetic rows"'
+    dp-account report --data visits.dp --model rows.csv.model --text > page
+    tr "\n" " " < page | grep -q "Rows that are drawn from it belong to nobody"
 }
 
 @test "the mean of a label that is a number, or a count" {

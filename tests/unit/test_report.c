@@ -163,7 +163,7 @@ static json_t *certify(const char *mark, int64_t lap)
 {
     struct dp_err err = {0};
     json_t *certificate;
-    if (dp_certificate_make(PATH, &(struct dp_certified){mark, lap, "feed"}, &certificate, &err) != 0)
+    if (dp_certificate_make(PATH, &(struct dp_certified){mark, lap, "feed", NULL}, &certificate, &err) != 0)
         fail_msg("%s", err.message);
     /* as it reads back from a file */
     char *text = json_dumps(certificate, JSON_REAL_PRECISION(17));
@@ -535,7 +535,7 @@ TEST_IN(a_certificate_states_what_a_model_has_cost, fresh, NULL)
     assert_null(json_object_get(certificate, "if_planned_together"));
     assert_null(json_object_get(certificate, "other_data"));
     assert_int_equal(dp_certificate_verify(certificate, PATH, NULL, NULL, &err), 0);
-    struct dp_certified model = {mark, 20, "feed"};
+    struct dp_certified model = {mark, 20, "feed", NULL};
     bool bound = true;
     assert_int_equal(dp_certificate_verify(certificate, PATH, &model, &bound, &err), 0);
     assert_false(bound);
@@ -554,12 +554,12 @@ TEST_IN(a_certificate_states_what_a_model_has_cost, fresh, NULL)
     assert_non_null(strstr(err.message, ", and the model is of lap 20 of the run "));
     json_decref(certificate);
 
-    assert_int_equal(dp_certificate_make(PATH, &(struct dp_certified){mark, 31, "feed"}, &certificate, &err), DP_E_UNSAFE);
+    assert_int_equal(dp_certificate_make(PATH, &(struct dp_certified){mark, 31, "feed", NULL}, &certificate, &err), DP_E_UNSAFE);
     assert_string_equal(err.message, "the model is of lap 31 and its run has paid for 30");
     assert_null(certificate);
-    assert_int_equal(dp_certificate_make(PATH, &(struct dp_certified){mark, 0, "feed"}, &certificate, &err), DP_E_RUN);
+    assert_int_equal(dp_certificate_make(PATH, &(struct dp_certified){mark, 0, "feed", NULL}, &certificate, &err), DP_E_RUN);
     mark[40] ^= 1;
-    assert_int_not_equal(dp_certificate_make(PATH, &(struct dp_certified){mark, 1, "feed"}, &certificate, &err), 0);
+    assert_int_not_equal(dp_certificate_make(PATH, &(struct dp_certified){mark, 1, "feed", NULL}, &certificate, &err), 0);
 }
 
 /* A certificate of a run that had not ended when it was made. */
@@ -699,7 +699,7 @@ TEST_IN(a_certificate_goes_back_to_the_first_run, fresh, NULL)
     d.run.init = third;
     d.run.adjacency = "replace-one";
     play(&d, fourth);
-    assert_int_equal(dp_certificate_make(PATH, &(struct dp_certified){fourth, 1, "feed"}, &certificate, &err), DP_E_UNSAFE);
+    assert_int_equal(dp_certificate_make(PATH, &(struct dp_certified){fourth, 1, "feed", NULL}, &certificate, &err), DP_E_UNSAFE);
 }
 
 /* Another import of the same table is not other data. */

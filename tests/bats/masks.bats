@@ -56,6 +56,27 @@ ended_all() { for k in 1 2 3; do ended $k 0; done; }
     dp-cat --last masked.stream | jq -e '(.records | length == 2) and .records[0].shares == 3'
 }
 
+@test "tables of masked sites have the bytes of tables of unmasked sites, and without shares of noise the bytes of one machine" {
+    echo '{"header": true, "columns": [{"name": "c", "type": "categorical", "categories": ["u", "v", "w"], "unknown": "zero"},
+        {"name": "b", "type": "numeric", "bounds": [-3, 3]}, {"name": "y", "type": "label", "classes": ["no", "yes"]}]}' > s.json
+    awk 'BEGIN { srand(6); print "c,b,y"; for (i = 0; i < 600; i++) printf "%s,%.2f,%s\n", substr("uvwz", 1 + int(4 * rand()), 1), 8 * rand() - 4, rand() < .5 ? "yes" : "no" }' > t.csv
+    dp-import csv -s s.json -q -o t.dp t.csv
+    local count="dp-count --data t.dp --tables 'c,y;y' --sums b" charge='dp-account --epsilon 1000 --delta 1e-5 --allow-seeded --no-ledger | dp-table'
+    for how in plain masked bare; do
+        BARE=$([ $how = masked ] || echo 1)
+        for k in 1 2 3; do PIPELINE="dp-sample --data t.dp --mode full --shard $k/$K | $count$([ $how = bare ] || echo " | $SHARE")" worker $k; done
+        timeout 60 dp-loop --laps 1 --seed 11 -q -o $how -- "dp-gather --workers $K --at $AT | $([ $how != bare ] || echo 'dp-noise -z 4 |') $charge" > $how.stream
+        ended_all
+    done
+    cmp plain masked
+    cmp plain.stream masked.stream
+    dp-loop --laps 1 --seed 11 -q -o one -- "dp-sample --data t.dp --mode full | $count | dp-noise -z 4 | $charge" > one.stream
+    cmp bare one
+    ! cmp -s plain one
+    dp-table print masked > tables.csv
+    assert_equal "$(grep -c . tables.csv)" 11
+}
+
 @test "a roster that is not this site's, or not a roster" {
     start() { complains "$1" "dp-worker: $2" dp-worker --at $AT --shard 1/3 --keys keys-1 --timeout 1 "${@:3}" -- "$SHARE"; }
     start 2 '--mask and --insecure-plaintext exclude each other' --mask roster --insecure-plaintext

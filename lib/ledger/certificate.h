@@ -9,13 +9,14 @@
 #define DP_CERTIFICATE_FORMAT 1 /* the format that this version writes, and the newest that it reads */
 
 struct dp_certified {
-    const char *mark;  /* its mark of the ledger */
-    int64_t lap;       /* its lap in its run, >= 1 */
-    const char *model; /* a digest of its weights */
+    const char *mark;    /* its mark of the ledger */
+    int64_t lap;         /* its lap in its run, >= 1 */
+    const char *model;   /* a digest of its weights */
     const char *release; /* "tables of counts", "synthetic rows"; NULL: a model that predicts */
 };
 
-/* {"certificate": the format, "software", "model", "lap", "mark", "release" (not of a model that predicts), "model_in_ledger", "status", "ledger": {"lines", "hash"},
+/* {"certificate": the format, "software", "model", "lap", "mark", "release" (not of a model that predicts),
+ *  "model_in_ledger", "status", "ledger": {"lines", "hash"},
  *  "population", "data", "rows", "unit" ("row" or "person:K"), "adjacency", "runs": [{"run", "data", "closed", "status", "laps",
  *  "stated_at", "software", "public_start" (of a run from a public model)}], "mechanisms": [charge, …], "epsilon",
  *  "epsilon_lower", "delta", "accountant",

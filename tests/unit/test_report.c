@@ -554,7 +554,8 @@ TEST_IN(a_certificate_states_what_a_model_has_cost, fresh, NULL)
     assert_non_null(strstr(err.message, ", and the model is of lap 20 of the run "));
     json_decref(certificate);
 
-    assert_int_equal(dp_certificate_make(PATH, &(struct dp_certified){mark, 31, "feed", NULL}, &certificate, &err), DP_E_UNSAFE);
+    assert_int_equal(dp_certificate_make(PATH, &(struct dp_certified){mark, 31, "feed", NULL}, &certificate, &err),
+                     DP_E_UNSAFE);
     assert_string_equal(err.message, "the model is of lap 31 and its run has paid for 30");
     assert_null(certificate);
     assert_int_equal(dp_certificate_make(PATH, &(struct dp_certified){mark, 0, "feed", NULL}, &certificate, &err), DP_E_RUN);
@@ -699,7 +700,8 @@ TEST_IN(a_certificate_goes_back_to_the_first_run, fresh, NULL)
     d.run.init = third;
     d.run.adjacency = "replace-one";
     play(&d, fourth);
-    assert_int_equal(dp_certificate_make(PATH, &(struct dp_certified){fourth, 1, "feed", NULL}, &certificate, &err), DP_E_UNSAFE);
+    assert_int_equal(dp_certificate_make(PATH, &(struct dp_certified){fourth, 1, "feed", NULL}, &certificate, &err),
+                     DP_E_UNSAFE);
 }
 
 /* Another import of the same table is not other data. */

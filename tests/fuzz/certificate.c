@@ -10,7 +10,7 @@
 
 static json_t *genuine;
 static char path[4096], mark[DP_LEDGER_MARK];
-static const struct dp_certified what = {mark, 3, "00"};
+static const struct dp_certified what = {mark, 3, "00", NULL};
 static bool bound;
 
 static void start(void)

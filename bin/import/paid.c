@@ -123,7 +123,7 @@ int paid_knots(void *self, struct dp_import *import, struct dp_knots *knots, siz
         knots->count[i] *= (int64_t)(1 / p.grid);
     int rc = payment_make(&p, &k->pay, k->identity, import->plan.schema.paid, knots->count, knots->columns * cells, &paid, err);
     if (rc == DP_OK)
-        dp_knots_place(knots, import->plan.basis, 1 / p.grid, on_sums, &import->plan.schema);
+        dp_knots_place(knots, import->plan.basis, 1 / p.grid, (double)units, on_sums, &import->plan.schema);
     if (rc == DP_OK) {
         json_decref(import->plan.schema.paid);
         import->plan.schema.paid = json_incref(paid);

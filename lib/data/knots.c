@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 
-enum { COSINES = 16, OTHERS = 8, DIGITS = 6 };
+enum { COSINES = 16, HATS = 8, LEAST_BINS = 4, MOST_BINS = 16, DIGITS = 6 };
 
 void dp_knots_close(struct dp_knots *k)
 {
@@ -151,9 +151,48 @@ static void quantiles(const struct dp_knots *k, size_t j, const double *f, size_
     }
 }
 
-void dp_knots_place(const struct dp_knots *k, enum dp_basis_kind kind, double unit, double noise, struct dp_schema *s)
+/* Marks the cells that are bins: each has more than its part of the rows that the other bins have, and more than noise. Returns
+ * how many rows each other bin has. */
+static double choose_own(const struct dp_knots *k, const double *f, double places, double noise, bool *own)
+{
+    double rest = f[k->cells];
+    for (bool more = true; more;) {
+        more = false;
+        for (size_t i = 0; i < k->cells && places > 1; i++)
+            if (!own[i] && f[i + 1] - f[i] > fmax(rest / places, 2 * noise)) {
+                own[i] = more = true;
+                rest -= f[i + 1] - f[i];
+                places--;
+            }
+    }
+    return fmax(rest / places, 4 * noise);
+}
+
+/* Bins: cells of frequent numbers, and quantiles of the other numbers. */
+static void bins(const struct dp_knots *k, size_t j, const double *f, double noise, double places, struct dp_basis *b,
+                 double high)
+{
+    const double *edge = k->edge + j * (DP_KNOTS_CELLS + 1);
+    const size_t each = DP_KNOTS_CELLS / k->cells;
+    bool own[DP_KNOTS_CELLS] = {false};
+    const double step = choose_own(k, f, places, noise, own);
+    double since = 0;
+    for (size_t i = 0; i < k->cells; i++) {
+        since = own[i] ? 0 : since + f[i + 1] - f[i];
+        if (own[i])
+            append(b, shortened(edge[i * each]), high);
+        if (own[i] || since >= step) {
+            append(b, shortened(edge[(i + 1) * each]), high);
+            since = 0;
+        }
+    }
+}
+
+void dp_knots_place(const struct dp_knots *k, enum dp_basis_kind kind, double unit, double rows, double noise,
+                    struct dp_schema *s)
 {
     kind = kind == DP_BASIS_PRODUCTS ? DP_BASIS_COSINES : kind;
+    const double places = floor(fmin(fmax(sqrt(rows / noise), LEAST_BINS), MOST_BINS));
     for (size_t j = 0; j < k->columns; j++) {
         struct dp_column *c = &s->column[k->column[j]];
         double f[DP_KNOTS_CELLS + 1] = {0};
@@ -164,10 +203,13 @@ void dp_knots_place(const struct dp_knots *k, enum dp_basis_kind kind, double un
             f[i] -= f[0];
         if (!(f[k->cells] > 0))
             continue; /* even knots: nothing is known */
-        c->basis.edge = dp_new(COSINES + 2, sizeof *c->basis.edge);
+        c->basis.edge = dp_new(DP_KNOTS_CELLS + 2, sizeof *c->basis.edge);
         c->basis.kind = kind;
         c->basis.edge[0] = c->low;
-        quantiles(k, j, f, kind == DP_BASIS_COSINES ? COSINES : OTHERS, &c->basis, c->high);
+        if (kind == DP_BASIS_BINS)
+            bins(k, j, f, noise, places, &c->basis, c->high);
+        else
+            quantiles(k, j, f, kind == DP_BASIS_COSINES ? COSINES : HATS, &c->basis, c->high);
         c->basis.edge[++c->basis.intervals] = c->high;
     }
 }

@@ -41,7 +41,11 @@ void dp_knots_merge(struct dp_knots *knots, size_t cells);
 
 /* Gives each column a basis of this kind, from counts with noise in units of 1 / unit; products become cosines. noise: the
  * deviation of the noise on the sum of a column. Twice as much is added to the counts, the same to each, which draws knots
- * towards even ones where the noise hides the rows. Cumulative sums of the counts are made ascending by least squares. Knot k
- * is where they reach k / m of the last sum, with m = 16 intervals for cosines and 8 for others. If two or more knots would be
- * in one cell, the cell has one knot, at its end: all its rows may have the same number. */
-void dp_knots_place(const struct dp_knots *knots, enum dp_basis_kind kind, double unit, double noise, struct dp_schema *schema);
+ * towards even ones where the noise hides the rows. Cumulative sums of the counts are made ascending by least squares.
+ *   cosines, hats  knot k is where the sums reach k / m of the last sum, with m = 16 intervals for cosines and 8 for hats. If two
+ *                  or more knots would be in one cell, the cell has one knot, at its end: all its rows may have the same number
+ *   bins           m = √(rows / noise), from 4 to 16. A cell that has more than 1 / m of the rows, and more than 2 noise, is a
+ *                  bin; then the same for the rows and the bins that are left. The other bins are as many cells as have their
+ *                  part of the rows that are left, and 4 noise */
+void dp_knots_place(const struct dp_knots *knots, enum dp_basis_kind kind, double unit, double rows, double noise,
+                    struct dp_schema *schema);

@@ -111,7 +111,7 @@ static void check_line(char *line)
     dp_knots_merge(&k, 16);
     for (size_t i = 0; i < 16; i++)
         k.count[i] = (int64_t)unit * strtol(counts, &counts, 10);
-    dp_knots_place(&k, dp_basis_of(kind), unit, 4 * strtod(noise, NULL), &s); /* of a count of 16 */
+    dp_knots_place(&k, dp_basis_of(kind), unit, 2000, 4 * strtod(noise, NULL), &s); /* of a count of 16 */
     const struct dp_basis *b = &s.column[0].basis;
     if (json_is_null(expected)) {
         assert_int_equal(b->kind, DP_BASIS_NONE);

@@ -9,6 +9,7 @@ import numpy as np
 
 rng = np.random.default_rng(24)
 CELLS = 16
+ROWS = 2000
 
 
 def ascending(f):
@@ -26,12 +27,36 @@ def cells(low, high):
     return np.linspace(low, high, CELLS + 1)
 
 
+def bins(low, high, edge, count, deviation):
+    """Cells that are bins, one after the other in rounds; then runs of the other cells."""
+    places = int(np.sqrt(ROWS / deviation).clip(4, 16)) if deviation > 0 else 16
+    own = []
+    while True:
+        before = len(own)
+        for i in range(CELLS):
+            part = (count.sum() - count[own].sum()) / (places - len(own))
+            if i not in own and len(own) < places - 1 and count[i] > max(part, 2 * deviation):
+                own.append(i)
+        if len(own) == before:
+            break
+    part = max((count.sum() - count[own].sum()) / (places - len(own)), 4 * deviation)
+    out, run = [], []
+    for i in range(CELLS):
+        run = [] if i in own else run + [i]
+        if i in own or count[run].sum() >= part:
+            out += [edge[i], edge[i + 1]] if i in own else [edge[i + 1]]
+            run = []
+    return sorted({k for k in (float(f"{k:.6g}") for k in out) if low < k < high})
+
+
 def knots(low, high, kind, noise, counts):
     m = 16 if kind == "cosines" else 8
     edge, f = cells(low, high), ascending(np.r_[0, np.cumsum(counts + noise / 2)])
     f -= f[0]
     if f[-1] <= 0:
         return None
+    if kind == "bins":
+        return [low] + bins(low, high, edge, np.diff(f), 4 * noise) + [high]
     out = [low]
     for i in range(CELLS):
         levels = [k for k in range(1, m) if f[i] < k / m * f[-1] <= f[i + 1]]
@@ -50,6 +75,6 @@ for low, high in [(0, 100), (-1e6, 2e6), (0.001, 100), (-3, 8)]:
             counts = rng.integers(-40, 1000, CELLS) * (rng.random(CELLS) < 0.6) + np.rint(100 * part * rng.standard_normal(CELLS)).astype(int)
             if part == 1:
                 counts[3] += 9000  # a cell with most of the rows
-            noise = 0 if kind == "bins" else 100 * part
+            noise = 20 * part if kind == "bins" else 100 * part
             edges = knots(low, high, kind, noise, counts)
             print(json.dumps([low, high]), kind, noise, " ".join(map(str, counts)), json.dumps(edges), sep="\t", file=sys.stdout)

@@ -8,10 +8,30 @@
 #include "data/words.h"
 #include "rows/rows.h"
 
+#define NARROW 16 /* a bin of so small a part of the bounds may be one number */
+
 /* One number against others: the schema has no other bounds. */
 static bool is_one_number(const struct dp_cells *cells, size_t column)
 {
     return !cells->column[column].label && dp_column_is_one_number(cells->column[column].of);
+}
+
+/* Whether numbers of the column are taken to be whole: the bounds are, and if they are close, two bins or more are so narrow
+ * that a frequent number has them, and each of these has a whole number. */
+static bool is_whole(const struct dp_cells *cells, size_t column, double least, double most)
+{
+    size_t narrow = 0;
+    if (least != floor(least) || most != floor(most))
+        return false;
+    for (size_t k = 0; most - least < DP_ROWS_WHOLE && k < cells->column[column].listed; k++) {
+        const double low = dp_cells_edge(cells, column, k), high = dp_cells_edge(cells, column, k + 1);
+        if (high - low > (most - least) / NARROW)
+            continue;
+        if (ceil(low) >= high && high < most)
+            return false;
+        narrow++;
+    }
+    return most - least >= DP_ROWS_WHOLE || narrow >= 2;
 }
 
 /* A number of the cell: a whole one if there is one and numbers of the column are whole. u: 64 random bits. */
@@ -20,11 +40,11 @@ static double number_in(const struct dp_cells *cells, size_t column, size_t cell
     const double low = dp_cells_edge(cells, column, cell), high = dp_cells_edge(cells, column, cell + 1);
     double part = (double)(u >> 11) * 0x1p-53, first = ceil(low), last = ceil(high) - 1, least = 0, most = 0;
     dp_cells_bounds(cells, column, &least, &most);
-    bool whole = least == floor(least) && most == floor(most) && most - least >= DP_ROWS_WHOLE;
+    bool whole = is_whole(cells, column, least, most);
     if (is_one_number(cells, column)) /* a whole one; other numbers are beyond the other bound */
         return least == floor(least) ? least + (low > least) : most - (high < most);
-    if (whole && last >= first)
-        return first + floor(part * (last - first + 1));
+    if (whole)
+        return fmin(first + floor(part * fmax(last - first + 1, 1)), most);
     double step = pow(10, floor(log10((most - least) / 256))), v = low + part * (high - low);
     v = round(v / step) * step;
     return v >= low && v < high ? v : low;
@@ -56,14 +76,27 @@ static void put_bucket(const struct dp_column *c, size_t cell, FILE *out)
     fputs(text, out);
 }
 
+/* A missing cell is empty, or has the number that is missing in this column, such as -1. */
+static void put_missing(const struct dp_column *c, FILE *out)
+{
+    double value;
+    for (size_t k = 0; c->type == DP_COLUMN_NUMERIC && k < c->missing.count; k++)
+        if (dp_number_real(c->missing.text[k], &value)) {
+            fputs(c->missing.text[k], out);
+            return;
+        }
+}
+
 static void put_cell(const struct dp_rows_source *source, size_t j, size_t cell, uint64_t u, FILE *out)
 {
     const size_t column = source->column[j];
     const struct dp_cell_column *c = &source->cells.column[column];
     char word[DP_CELLS_WORD];
     double least, most;
-    if (cell == c->missing)
-        return; /* an empty cell */
+    if (cell == c->missing) {
+        put_missing(c->of, out);
+        return;
+    }
     if (cell != c->other && dp_cells_bounds(&source->cells, column, &least, &most)) {
         put_number(c->of, number_in(&source->cells, column, cell, u), out);
         return;

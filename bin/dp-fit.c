@@ -219,17 +219,10 @@ struct left {
 /* Whether the schema was paid for as a part of this budget, so that the run has what the composition leaves. */
 static bool composes(struct left *left, const struct dp_dataset *d, const struct options *o, double *delta)
 {
-    struct dp_schema_cost cost = {0};
-    const bool here = d->paid_by != NULL && strcmp(d->paid_by, d->population) == 0 && d->paid_ledger[0] != '\0';
-    left->composed = dp_schema_cost_parse(&cost, d->paid_cost) && o->adjacency == 0 && o->rows == DP_OPT_ABSENT_INT &&
-                     d->persons <= DP_FIT_MOST_COMPOSED && cost.epsilon == o->epsilon &&
-                     (isnan(*delta) || cost.delta == *delta) && (here || o->no_ledger) &&
-                     dp_schema_cost_mu(&cost.charges, &left->budget.before, &left->budget.named);
-    if (left->composed)
-        *delta = cost.delta;
-    else
-        left->budget = (struct dp_fit_budget){0};
-    dp_charges_free(&cost.charges);
+    left->budget = (struct dp_fit_budget){0};
+    left->composed = o->adjacency == 0 && o->rows == DP_OPT_ABSENT_INT && d->persons <= DP_FIT_MOST_COMPOSED &&
+                     (dp_dataset_paid_here(d) || o->no_ledger) &&
+                     dp_schema_cost_joins(d->paid_cost, o->epsilon, delta, &left->budget.before, &left->budget.named);
     return left->composed;
 }
 

@@ -105,7 +105,7 @@ static const struct dp_option options[] = {
     DP_OPTION_REAL(0, pay.private_schema, "E", DP_ABOVE(0), "pay epsilon E for the bounds and categories, by counts with noise",
                    .needs = "infer-schema"),
     DP_OPTION_REAL(0, pay.of, "E", DP_ABOVE(0), "as a part of a budget of E and ten times --delta, which a run has the rest of",
-                   .needs = "private-schema"),
+                   .needs = PAYMENTS),
     DP_OPTION_REAL(0, pay.at_most, "E", DP_ABOVE(0), "pay up to E if the table is too small for less",
                    .needs = "private-schema", .at_least = "private-schema"),
     DP_OPTION_REAL(0, pay.private_knots, "E", DP_ABOVE(0),

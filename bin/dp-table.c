@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "data/dataset.h"
 #include "fit/fit.h"
+#include "ledger/schema_cost.h"
 #include "port/model.h"
 #include "runtime/run.h"
 #include "stages/stages.h"
@@ -175,6 +176,7 @@ static int print(const struct options *o, const char *path, struct dp_err *err)
 struct plan_options {
     const char *tables, *sums;
     double epsilon, delta;
+    bool no_ledger;
 };
 #undef DP_OPTIONS
 #define DP_OPTIONS struct plan_options
@@ -183,16 +185,17 @@ static const struct dp_option plan_options[] = {
     DP_OPTION_TEXT(0, sums, "NAME,...", "as for dp-count"),
     DP_OPTION_REAL('e', epsilon, "E", DP_ABOVE(0), "the budget, with what the schema has cost", .fallback = "1"),
     DP_OPTION_REAL('d', delta, "D", DP_ABOVE_BELOW(0, 1), "the same (the largest power of ten below 1 / rows^1.1)"),
+    DP_OPTION_FLAG(0, no_ledger, "the run is charged in no ledger"),
     {.name = NULL},
 };
 
-/* Sets the multiplier, and for each table its noise: the kind that leaves the smaller deviation. */
-static int choose(struct dp_tables *tables, double most, const struct dp_fit_budget *budget, double *multiplier,
-                  struct dp_err *err)
+/* Sets the multiplier, and for each table its noise: the kind that leaves the smaller deviation. left: for Laplace noise. */
+static int choose(struct dp_tables *tables, double most, const struct dp_fit_budget *budget, const struct dp_fit_budget *left,
+                  double *multiplier, struct dp_err *err)
 {
     double gaussian = 0;
     const int rc = dp_fit_release(budget, &gaussian, err);
-    const double laplace = dp_round_up(1 / budget->epsilon, 9);
+    const double laplace = dp_round_up(1 / left->epsilon, 9);
     const bool wins = dp_estimate_laplace(tables, laplace, gaussian);
     *multiplier = wins ? laplace : gaussian;
     for (size_t i = 0; i < tables->count; i++) {
@@ -222,18 +225,28 @@ static int plan(const struct plan_options *o, const char *path, struct dp_err *e
     struct dp_dataset *d = NULL;
     struct dp_cells cells = {0};
     struct dp_tables tables = {0};
-    struct dp_fit_budget budget = {.epsilon = o->epsilon};
+    struct dp_fit_budget budget = {.epsilon = o->epsilon, .delta = o->delta}, left;
+    bool with = false;
     double multiplier = 0;
     int rc = dp_dataset_open(&d, path, err);
     rc = rc ?: dp_cells_open(&cells, d->schema, path, err);
     rc = rc ?: dp_tables_parse(&tables, o->tables, o->sums, &cells, err);
-    budget.delta = rc == DP_OK ? dp_fit_delta(o->delta, (int64_t)d->persons) : 0;
-    rc = rc ?: dp_fit_left(&budget, d->paid_epsilon, d->paid_delta, path, err);
-    rc = rc ?: choose(&tables, d->rows_per_person > 0 ? (double)d->rows_per_person : 1, &budget, &multiplier, err);
-    rc = rc ?: check_size(&tables, (double)d->rows, budget.epsilon, err);
+    if (rc == DP_OK) {
+        with = (o->no_ledger || dp_dataset_paid_here(d)) &&
+               dp_schema_cost_joins(d->paid_cost, o->epsilon, &budget.delta, &budget.before, &budget.named);
+        budget.delta = dp_fit_delta(budget.delta, (int64_t)d->persons);
+        left = (struct dp_fit_budget){.epsilon = budget.epsilon, .delta = budget.delta};
+        rc = dp_fit_left(&left, d->paid_epsilon, d->paid_delta, path, err);
+    }
+    rc = rc
+             ?: choose(&tables, d->rows_per_person > 0 ? (double)d->rows_per_person : 1, with ? &budget : &left, &left,
+                       &multiplier, err);
+    with = with && rc == DP_OK && !tables.table[0].laplace; /* one composition has Gaussian noise only */
+    rc = rc ?: check_size(&tables, (double)d->rows, left.epsilon, err);
     if (rc == DP_OK)
-        printf("%s %.9g %.9g %.9g %.6g\n", tables.table[0].laplace ? "laplace" : "gaussian", multiplier, budget.epsilon,
-               budget.delta, dp_estimate_width(&tables.table[0]));
+        printf("%s %.9g %.9g %.9g %.6g%s\n", tables.table[0].laplace ? "laplace" : "gaussian", multiplier,
+               with ? budget.epsilon : left.epsilon, with ? budget.delta : left.delta, dp_estimate_width(&tables.table[0]),
+               with ? " --with-schema" : "");
     dp_tables_free(&tables);
     dp_cells_close(&cells);
     dp_dataset_close(d);

@@ -24,8 +24,9 @@ check_data() {
     [ ! "$data" -ef "$csv" ] || fail "-o: $csv is read by this command, and would be replaced"
 }
 
-# import LABEL KNOTS [OPTION…]: if the data are a table, they become a data set. LABEL: of a proposed schema, or ''. KNOTS: epsilon for the
-# bins of numbers, or '' for even bins. The options are of the proposal
+# import LABEL PART KNOTS [OPTION…]: if the data are a table, they become a data set. LABEL: of a proposed schema, or ''. PART: epsilon
+# for the schema. KNOTS: epsilon for the bins of numbers, or '' for even bins. The options are of the proposal. A run of Gaussian noise
+# is one composition with both
 import() {
     local format='' stem own pay=()
     [[ $data = *.dp || $data = *.dp/ ]] || format=$(dp-info --get format "$data" 2> /dev/null) || true
@@ -39,17 +40,17 @@ import() {
     [ -z "$schema" ] || [ -e "$schema" ] || fail "--schema: $schema is not there"
     if [[ ! -s $own && $format = [ct]sv ]]; then check_size || exit; fi
     words_of ledger no-ledger allow-weak
-    pay=("${words[@]}" ${delta:+--delta "$(calculate 'delta / 10')"})
+    pay=("${words[@]}" --of "$(calculate epsilon)" ${delta:+--delta "$(calculate 'delta / 10')"})
     words_of row-is-person person registry no-registry population quiet
     if [ -s "$own" ]; then
         say "the columns are what $own says"
     else
-        dp-import "$format" --infer-schema "$own" ${1:+--label "$1"} --private-schema "$(calculate 'epsilon / 10')" \
-            --at-most "$(calculate 'epsilon * 0.3')" ${seed:+--noise-seed "$seed"} "${pay[@]}" "${words[@]}" "${@:3}" "$data" || exit
+        dp-import "$format" --infer-schema "$own" ${1:+--label "$1"} --private-schema "$2" \
+            --at-most "$(calculate 'epsilon * 0.5')" ${seed:+--noise-seed "$seed"} "${pay[@]}" "${words[@]}" "${@:4}" "$data" || exit
         adapt "$own"
     fi
     place_ledger "$stem"
-    if [ -n "$2" ] && [ -z "$seed" ] && grep -q '"bounds"' "$own"; then words+=(--else-unpaid --private-knots "$2" "${pay[@]}"); fi
+    if [ -n "$3" ] && [ -z "$seed" ] && grep -q '"bounds"' "$own"; then words+=(--else-unpaid --private-knots "$3" "${pay[@]}"); fi
     dp-import "$format" --schema "$own" --basis bins --bad-cells missing "${words[@]}" -o "$stem.dp" -- "$data" || exit
     place_ledger "$stem"
     data=$stem.dp
@@ -77,4 +78,5 @@ gate() {
     words_of ledger no-ledger registry no-registry partial allow-weak
     printf '%s' "dp-account --epsilon $epsilon --delta $delta${seed:+ --allow-seeded}"
     [ ${#words[@]} = 0 ] || printf ' %s' "$(show "${words[@]}")"
+    printf '%s' "${with:+ $with}"
 }

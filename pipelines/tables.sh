@@ -16,11 +16,11 @@ parse "$@"
 check_data "TABLE --by ward,sex --epsilon 1"
 [ -n "$by" ] || fail "--by is required: the columns whose groups are counted"
 [ -z "$svg" ] || may_write --svg "$svg"
-import "${label:-${by%%[,;]*}}" ''
+import "${label:-${by%%[,;]*}}" "$(calculate 'epsilon / 10')" ''
 
-words_of delta
+words_of delta no-ledger
 plan=$(dp-table plan "$data" --tables "$by" ${mean:+--sums "$mean"} --epsilon "$epsilon" "${words[@]}") || exit
-read -r noise multiplier epsilon delta width <<< "$plan"
+read -r noise multiplier epsilon delta width with <<< "$plan"
 say "one lap of $noise noise for epsilon $epsilon, delta $delta: counts are within $(calculate width %.3g) rows, 19 times in 20"
 run_laps 1 "dp-sample --data $(in_text "$data") --mode full |
 dp-count --data $(in_text "$data") --tables $(in_text "$by")${mean:+ --sums $(in_text "$mean")} --noise $noise |

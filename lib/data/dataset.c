@@ -199,6 +199,11 @@ static int read_persons(struct dp_dataset *d, const json_t *root, const char *pa
     return DP_OK;
 }
 
+bool dp_dataset_paid_here(const struct dp_dataset *d)
+{
+    return d->paid_by != NULL && strcmp(d->paid_by, d->population) == 0 && d->paid_ledger[0] != '\0';
+}
+
 /* Reads the cost of the schema, if it was paid for. */
 static int read_paid(struct dp_dataset *d, const json_t *paid, const char *path, struct dp_err *err)
 {

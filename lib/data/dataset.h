@@ -75,6 +75,9 @@ struct dp_dataset {
  * with dp_dataset_close. */
 int dp_dataset_open(struct dp_dataset **dataset, const char *path, struct dp_err *err);
 
+/* Whether the schema was paid for by the population of these rows, in a ledger. */
+bool dp_dataset_paid_here(const struct dp_dataset *dataset);
+
 /* The rows of a person < persons: from *first on, at least 1 and at most rows_per_person. */
 static inline size_t dp_dataset_person(const struct dp_dataset *dataset, size_t person, size_t *first)
 {

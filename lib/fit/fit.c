@@ -157,18 +157,18 @@ int dp_fit_release(const struct dp_fit_budget *budget, double *multiplier, struc
     rc =
         rc ?: dp_calibrate_noise(DP_ACCOUNTANT_BEST, &charges, budget->epsilon, budget->delta - budget->named, multiplier, err);
     dp_charges_free(&charges);
+    if (rc == DP_OK && budget->before > 0 && !(budget->before * *multiplier < 1))
+        rc = dp_fail(err, DP_E_BUDGET, "the schema has cost epsilon %g at delta %g: nothing is left", budget->epsilon,
+                     budget->delta);
+    if (rc == DP_OK && budget->before > 0) /* the squares of the mu of Gaussians add up, so the run has what the rest leaves */
+        *multiplier = share(1 / sqrt(1 / (*multiplier * *multiplier) - budget->before * budget->before), 1, 1);
     return rc;
 }
 
-/* Computes fit->whole and fit->reach. The squares of the mu of Gaussians add up, so the run has what the rest leaves. */
+/* Computes fit->whole and fit->reach. */
 static int measure(const struct dp_fit_facts *facts, const struct dp_fit_budget *budget, struct dp_fit *fit, struct dp_err *err)
 {
     int rc = dp_fit_release(budget, &fit->whole, err);
-    if (rc == DP_OK && budget->before > 0 && !(budget->before * fit->whole < 1))
-        rc = dp_fail(err, DP_E_BUDGET, "the schema has cost epsilon %g at delta %g: nothing is left", budget->epsilon,
-                     budget->delta);
-    if (rc == DP_OK && budget->before > 0)
-        fit->whole = share(1 / sqrt(1 / (fit->whole * fit->whole) - budget->before * budget->before), 1, 1);
     if (rc == DP_OK)
         fit->reach = six((double)facts->persons / ((budget->replace_one ? 2 : 1) * fit->whole * sqrt(all_columns(facts, fit))));
     return rc;

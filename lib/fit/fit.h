@@ -82,7 +82,7 @@ double dp_fit_delta(double delta, int64_t persons);
  * nothing is left. */
 int dp_fit_left(struct dp_fit_budget *budget, double epsilon, double delta, const char *path, struct dp_err *err);
 
-/* The noise multiplier of one Gaussian release of all rows that spends the budget, without the part for names. */
+/* The noise multiplier of one Gaussian release of all rows that spends what is left of the budget. DP_E_BUDGET: nothing is. */
 int dp_fit_release(const struct dp_fit_budget *budget, double *multiplier, struct dp_err *err);
 
 /* A run over more persons samples its laps, so it is no Gaussian mechanism that composes with a schema exactly. */

@@ -53,3 +53,16 @@ bool dp_schema_cost_mu(const struct dp_charges *charges, double *mu, double *nam
     dp_charges_free(&plain);
     return good;
 }
+
+bool dp_schema_cost_joins(const char *text, double epsilon, double *delta, double *mu, double *named)
+{
+    struct dp_schema_cost cost = {0};
+    const bool joins = dp_schema_cost_parse(&cost, text) && cost.epsilon == epsilon &&
+                       (isnan(*delta) || cost.delta == *delta) && dp_schema_cost_mu(&cost.charges, mu, named);
+    if (joins)
+        *delta = cost.delta;
+    else
+        *mu = *named = 0;
+    dp_charges_free(&cost.charges);
+    return joins;
+}

@@ -24,3 +24,8 @@ void dp_schema_cost_add(json_t *paid, const json_t *prior, const struct dp_event
 /* *mu: of these charges without their thresholds, rounded up; *named: the delta of these. False: they are not Gaussians of all
  * rows. */
 bool dp_schema_cost_mu(const struct dp_charges *charges, double *mu, double *named);
+
+/* Whether the schema of this text was paid for as a part of a budget of epsilon and *delta (NAN: of any delta), so that a run
+ * of Gaussians of all rows has what one composition leaves. Then *delta is the delta of the budget, and mu and named as above;
+ * else both are 0. */
+bool dp_schema_cost_joins(const char *text, double epsilon, double *delta, double *mu, double *named);

@@ -70,10 +70,10 @@ share() { awk -F, "NR > 1 { n++; if ($2) k++ } END { printf \"%.4f\", k / n }" "
     run laps '--at-most 3' '' auto t.model ward,sex
     assert_failure 1
     assert_output 'dp-rows: the tables of lap 1 are not all pairs of columns (dp-count --tables pairs)'
-    head -n 301 t.csv > few.csv
+    head -n 401 t.csv > few.csv
     dp-import csv -s t.json -q -o few.dp few.csv
     run -3 dp-rows plan --delta 1e-5 few.dp
-    assert_output --regexp '^dp-rows plan: epsilon 1 does not pay for tables of 4 columns and 300 rows: [0-9]+ rows, or 2 columns, would do$'
+    assert_output --regexp '^dp-rows plan: epsilon 1 does not pay for tables of 4 columns and 400 rows: [0-9]+ rows, or 2 columns, would do$'
     jq '.columns[1] |= (del(.basis) | del(.knots))' t.json > lines.json
     dp-import csv -s lines.json -q -o lines.dp t.csv
     complains 2 "dp-rows plan: column 'age' is a number without bins (dp-import --basis bins, or \"basis\": \"bins\" in its schema), so it has no cells to count" dp-rows plan lines.dp
@@ -133,7 +133,7 @@ share() { awk -F, "NR > 1 { n++; if ($2) k++ } END { printf \"%.4f\", k / n }" "
 @test "too few rows are refused before the schema is paid for" {
     head -n 301 t.csv > few.csv
     run -3 dpline rows few.csv --epsilon 1 -o rows.csv
-    assert_output --regexp '^dp-rows plan: epsilon 1 does not pay for tables of 4 columns and 301 rows: 342 rows, or 3 columns, would do$'
+    assert_output --regexp '^dp-rows plan: epsilon 1 does not pay for tables of 4 columns and 301 rows: 404 rows, or 2 columns, would do$'
     [ ! -e few.json ]
     [ ! -e few.json.ledger ]
     run -0 dp-rows plan --rows 100000 --columns 4

@@ -176,11 +176,15 @@ static int check_rows(const struct dp_fit_budget *budget, size_t rows, size_t co
     int rc = dp_fit_release(budget, multiplier, err);
     *each = *multiplier / sqrt(1 - PAIRS);
     const double needed = ceil(LEAST * *each * sqrt((double)columns - 1));
-    if (rc == DP_OK && (double)rows < needed)
-        rc = dp_fail(err, DP_E_BUDGET,
-                     "epsilon %g does not pay for tables of %zu columns and %zu rows: %.0f rows, or %.0f columns, would do",
-                     budget->epsilon, columns, rows, needed, 1 + floor(pow((double)rows / (LEAST * *each), 2)));
-    return rc;
+    const double fit = 1 + floor(pow((double)rows / (LEAST * *each), 2));
+    if (rc != DP_OK || (double)rows >= needed)
+        return rc;
+    if (fit < 2)
+        return dp_fail(err, DP_E_BUDGET, "epsilon %g does not pay for tables of %zu columns and %zu rows: %.0f rows would do",
+                       budget->epsilon, columns, rows, needed);
+    return dp_fail(err, DP_E_BUDGET,
+                   "epsilon %g does not pay for tables of %zu columns and %zu rows: %.0f rows, or %.0f columns, would do",
+                   budget->epsilon, columns, rows, needed, fit);
 }
 
 /* All columns but those that are ignored must have cells. */

@@ -90,15 +90,21 @@ TEST(test_network)
     }
 }
 
-/* The largest number of cells that a table of more than two columns may have is rows / (4 noise). */
+/* A table of more than two columns may have rows / (4 noise) cells and no more: all columns depend on all, so that the second
+ * table has 2 · 3 · 4 cells if these are allowed. */
 TEST(test_limit)
 {
-    double w[COLUMNS * COLUMNS];
-    struct dp_rows_table few[COLUMNS - 1];
-    dp_rows_dependence(&shape, pair, PAIRS, one, w);
-    dp_rows_network(&shape, w, 500, few);
-    for (size_t k = 0; k + 1 < COLUMNS; k++)
-        assert_int_equal(few[k].columns, 2);
+    static const struct dp_rows_shape three = {.columns = 3, .size = size, .rows = 9600, .target = 0};
+    double w[9];
+    struct dp_rows_table table[2];
+    for (size_t i = 0; i < 9; i++)
+        w[i] = 1e6;
+    dp_rows_network(&three, w, 100, table);
+    assert_int_equal(table[0].columns, 2);
+    assert_int_equal(table[1].columns, 3);
+    assert_int_equal(table[1].cells, 24);
+    dp_rows_network(&three, w, 100.01, table);
+    assert_int_equal(table[1].columns, 2);
 }
 
 /* Far from the tables of all pairs, before and after weights: F falls, and threads change no byte. */

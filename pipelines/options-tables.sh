@@ -28,7 +28,7 @@ check_data() {
 # for the schema. KNOTS: epsilon for the bins of numbers, or '' for even bins. The options are of the proposal. A run of Gaussian noise
 # is one composition with both
 import() {
-    local format='' stem own pay=()
+    local format='' stem own pay people=(row-is-person person registry no-registry population quiet)
     [[ $data = *.dp || $data = *.dp/ ]] || format=$(dp-info --get format "$data" 2> /dev/null) || true
     stem=$(stem_of "${data%.dp}")
     if [ -z "$format" ]; then
@@ -39,9 +39,8 @@ import() {
     [ ! -e "$stem.dp" ] || fail "$stem.dp is there already ($name $(quote "$stem.dp") counts its rows)"
     [ -z "$schema" ] || [ -e "$schema" ] || fail "--schema: $schema is not there"
     if [[ ! -s $own && $format = [ct]sv ]]; then check_size || exit; fi
-    words_of ledger no-ledger allow-weak
-    pay=("${words[@]}" --of "$(calculate epsilon)" ${delta:+--delta "$(calculate 'delta / 10')"})
-    words_of row-is-person person registry no-registry population quiet
+    pay=(--of "$(calculate epsilon)" ${delta:+--delta "$(calculate 'delta / 10')"})
+    words_of ledger no-ledger allow-weak "${people[@]}"
     if [ -s "$own" ]; then
         say "the columns are what $own says"
     else
@@ -50,7 +49,11 @@ import() {
         adapt "$own"
     fi
     place_ledger "$stem"
-    if [ -n "$3" ] && [ -z "$seed" ] && grep -q '"bounds"' "$own"; then words+=(--else-unpaid --private-knots "$3" "${pay[@]}"); fi
+    words_of "${people[@]}"
+    if [ -n "$3" ] && [ -z "$seed" ] && grep -q '"bounds"' "$own"; then
+        words_of ledger no-ledger allow-weak "${people[@]}"
+        words+=(--else-unpaid --private-knots "$3" "${pay[@]}")
+    fi
     dp-import "$format" --schema "$own" --basis bins --bad-cells missing "${words[@]}" -o "$stem.dp" -- "$data" || exit
     place_ledger "$stem"
     data=$stem.dp

@@ -93,6 +93,17 @@ share() { awk -F, "NR > 1 { n++; if ($2) k++ } END { printf \"%.4f\", k / n }" "
     complains 2 "dpline rows: --target: there is no column 'who' in v.csv" dpline rows v.csv --target who -o r.csv
 }
 
+@test "schema, bins and laps are one composition, which costs what was asked and hardly less" {
+    cp t.csv u.csv
+    dpline rows u.csv --epsilon 1 --delta 1e-5 --target died --no-registry -o rows.csv -q
+    assert_equal "$(ledger_noise u.json.ledger)" 'gaussian-threshold gaussian gaussian gaussian'
+    costs_whole u.json.ledger
+    cp t.csv few.csv && cp t.json few.json # a schema with knots costs nothing
+    dpline rows few.csv --epsilon 1 --delta 1e-5 --target died --no-registry -o more.csv -q
+    assert_equal "$(ledger_noise few.dp/ledger)" 'gaussian gaussian'
+    costs_whole few.dp/ledger
+}
+
 @test "the mark: synthetic rows belong to nobody, and other rows in their place are refused" {
     local population
     laps '--at-most 3' '--target died'
@@ -136,6 +147,8 @@ share() { awk -F, "NR > 1 { n++; if ($2) k++ } END { printf \"%.4f\", k / n }" "
     assert_output --regexp '^dp-rows plan: epsilon 1 does not pay for tables of 4 columns and 301 rows: 404 rows, or 2 columns, would do$'
     [ ! -e few.json ]
     [ ! -e few.json.ledger ]
+    run -3 dp-rows plan --rows 200 --columns 4
+    assert_output --regexp '^dp-rows plan: epsilon 1 does not pay for tables of 4 columns and 200 rows: [0-9]+ rows would do$' # rows need two columns
     run -0 dp-rows plan --rows 100000 --columns 4
     assert_output ''
 }

@@ -58,6 +58,20 @@ small_data() {
 # ledger_laps LEDGER: that its runs have reserved, or used if they have ended
 ledger_laps() { dp-account report --json "$1" | jq '[.runs[].laps] | add // 0'; }
 
+# ledger_noise LEDGER: the kinds of noise of the last run, one for each lap
+ledger_noise() { jq -rs 'map(select(.kind == "plan"))[-1].charges | map(.laps as $n | range($n) as $i | .queries[].noise) | join(" ")' "$1"; }
+# costs_whole LEDGER: all runs of it together cost at most epsilon 1 at delta 1e-5, and the last one, as one Gaussian mechanism whose mu is
+# the root of the sum of squares, costs at least .999
+costs_whole() {
+    local mu named cost
+    read -r mu named <<< "$(jq -rs 'map(select(.kind == "plan"))[-1].charges
+        | [(map(.laps / .queries[].multiplier / .queries[].multiplier) | add | sqrt), (map(.queries[].named_delta // 0) | add)] | @tsv' "$1")"
+    cost=$(dp-account epsilon --multiplier "$(calculate "1 / $mu")" --sampler full --laps 1 --delta "$(calculate "1e-5 - $named")")
+    [ "$(calculate "$cost <= 1.0000001 && $cost >= 0.999")" = 1 ] || fail "the last run costs epsilon $cost"
+    cost=$(dp-account report --json "$1" | jq '.populations[0].epsilon')
+    [ "$(calculate "$cost <= 1")" = 1 ] || fail "all runs cost epsilon $cost"
+}
+
 # reaches FILE BYTES: waits until the stream of a run in the background is that long
 reaches() {
     for _ in $(seq 1500); do

@@ -40,6 +40,13 @@ prepare() {
     assert_line --regexp '^spent: epsilon (1|0[.]9999[0-9]*) at delta .* by 2 runs'
 }
 
+@test "schema and a lap of Gaussian noise are one composition, which costs what was asked and hardly less" {
+    awk 'NR == 1 { print; next } { for (i = 0; i < 5; i++) print }' u.csv > many.csv
+    dpline tables many.csv --by 'ward,sex;days;age;ward,age;sex,age' --mean days --epsilon 1 --delta 1e-5 --no-registry -o out.csv -q
+    assert_equal "$(ledger_noise many.json.ledger)" 'gaussian-threshold gaussian'
+    costs_whole many.json.ledger
+}
+
 @test "an identifier is a question, for tables and for rows, and nothing is charged" {
     awk 'NR == 1 { print "patient_id," $0; next } { for (i = 0; i < 5; i++) print "P" NR "," $0 }' u.csv > visits.csv
     message="dp-import: column 'patient_id' looks like an identifier. If a person may have several rows, --person 'patient_id' protects all of them; --row-is-person if each row is another person; nothing was charged"

@@ -38,7 +38,7 @@ import() {
     own=${schema:-$stem.json}
     [ ! -e "$stem.dp" ] || fail "$stem.dp is there already ($name $(quote "$stem.dp") counts its rows)"
     [ -z "$schema" ] || [ -e "$schema" ] || fail "--schema: $schema is not there"
-    if [[ ! -s $own && $format = [ct]sv ]]; then check_size || exit; fi
+    if [ -s "$own" ]; then check_schema "$own"; elif [[ $format = [ct]sv ]]; then check_size || exit; fi
     pay=(--of "$(calculate epsilon)" ${delta:+--delta "$(calculate 'delta / 10')"})
     words_of ledger no-ledger allow-weak "${people[@]}"
     if [ -s "$own" ]; then
@@ -58,8 +58,9 @@ import() {
     place_ledger "$stem"
     data=$stem.dp
 }
-# A pipeline may check a table before its schema is paid for, and change a proposed schema.
+# A pipeline may check a table before its schema is paid for, or a schema of the user's before bins are, and change a proposed schema.
 check_size() { :; }
+check_schema() { :; }
 adapt() { :; }
 
 # run_laps PLAN TEXT: the laps; their model is $laps_model

@@ -32,6 +32,13 @@ check_size() {
     words_of delta
     ((columns - skip < 2 || rows < 2)) || dp-rows plan --rows "$rows" --columns "$((columns - skip))" --epsilon "$epsilon" "${words[@]}"
 }
+# check_schema SCHEMA: refuses a target that is no column, and columns of free text
+check_schema() {
+    local text
+    [[ ! $target =~ ^[A-Za-z0-9_]+$ ]] || grep -qE "\"name\" *: *\"$target\"" "$1" || fail "--target: there is no column '$target' in $1"
+    text=$(tr -d '\n' < "$1" | grep -oE '\{[^{}]*"type" *: *"text"[^{}]*\}' | sed -n '1s/.*"name" *: *"\([^"]*\)".*/\1/p') || true
+    [ -z "$text" ] || fail "column '$text' of $1 is free text, so it has no cells to count: \"type\": \"ignore\" leaves it out; nothing was charged"
+}
 # adapt SCHEMA: numbers of which the schema only knows whether they are 0
 adapt() { sed -i 's/"basis": "line"/"basis": "bins", "knots": 2/' "$1"; }
 

@@ -153,6 +153,22 @@ share() { awk -F, "NR > 1 { n++; if ($2) k++ } END { printf \"%.4f\", k / n }" "
     assert_output ''
 }
 
+@test "free text, and a target that is not there, are refused before bins are paid for" {
+    cp t.csv n.csv
+    jq '.columns[0] = {"name": "ward", "type": "text"} | .columns[1] |= del(.knots)' t.json > n.json
+    complains 2 "dpline rows: column 'ward' of n.json is free text, so it has no cells to count: \"type\": \"ignore\" leaves it out; nothing was charged" \
+        dpline rows n.csv -o rows.csv -q
+    jq '.columns[1] |= del(.knots)' t.json > n.json
+    complains 2 "dpline rows: --target: there is no column 'who' in n.json" dpline rows n.csv --target who -o rows.csv -q
+    [ ! -e n.dp ]
+    [ ! -e n.dp.ledger ]
+    # texts of a table without a schema are private: what has no frequent text is left out, which is said
+    awk -F, -v OFS=, '{ print NR == 1 ? "note" : "day " NR " of ward " $1, $0 }' t.csv > texts.csv
+    run -0 dpline rows texts.csv --row-is-person -o rows.csv
+    assert_line "dp-import: column 'note' is left out: no value is frequent enough for what was paid"
+    assert_equal "$(head -n 1 rows.csv)" ward,age,sex,died
+}
+
 @test "dp-info says that a model is tables" {
     laps '--at-most 3' '--target died'
     run -0 dp-info t.model

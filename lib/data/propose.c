@@ -784,7 +784,7 @@ static void named_label(const struct made *m, json_t *o)
     lost_rows(o, count(m, 0), m->scale, m->census->others ? "" : ", or one that --classes does not name");
 }
 
-/* Of a number, says how many of the rows with a label are beyond the bounds: those without one of `numbers` within them. */
+/* Says how many rows with a label are beyond the bounds of a number: rows that have no number of `numbers` within them. */
 static void cut_rows(const struct made *m, const struct found *f, json_t *o, double rows, double numbers)
 {
     const double noise = sqrt(f->variance + m->scale * m->scale), beyond = rows - numbers;

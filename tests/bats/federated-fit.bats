@@ -40,8 +40,8 @@ as_one() {
     together . 900 4 --epsilon 2 --seed 1
     as_one all.dp 900 4 --epsilon 2 --seed 1
     assert_equal "$(dp-info --get laps model)" 129
-    together . 900 4 --epsilon 0.1 --adjacency replace-one --seed 2
-    as_one all.dp 900 4 --epsilon 0.1 --adjacency replace-one --seed 2
+    together . 900 4 --epsilon 0.06 --adjacency replace-one --seed 2
+    as_one all.dp 900 4 --epsilon 0.06 --adjacency replace-one --seed 2
     assert_equal "$(dp-info --get laps model)" 64
 }
 

@@ -96,6 +96,13 @@ stopped() {
         [ ! -e kept/loop ] || break
         sleep 0.01
     done
+    # a pipe that is full, or nearly: there have been laps after the checkpoint
+    timeout 30 python3 -c 'import array, fcntl, termios, time
+waits, before = array.array("i", [0]), -1
+while waits[0] != before:
+    before = waits[0]
+    time.sleep(0.3)
+    fcntl.ioctl(0, termios.FIONREAD, waits)' <&$in
     kill -$signal $loop
     cat <&$in >> stream
     exec {in}<&-

@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2034
 # Sourced by the pipelines that count: a table, whose schema is there or is paid for, becomes a data set whose columns have cells.
-operand=data person=''
+operand=data person='' paid=''
 
 options_of_counts() {
     option data '' DIR "data set whose numbers have bins (dp-import --basis bins), as TABLE" text
@@ -46,6 +46,7 @@ import() {
     else
         dp-import "$format" --infer-schema "$own" ${1:+--label "$1"} --private-schema "$2" \
             --at-most "$(calculate 'epsilon * 0.5')" ${seed:+--noise-seed "$seed"} "${pay[@]}" "${words[@]}" "${@:4}" "$data" || exit
+        [ -n "$seed" ] || paid=1
         adapt "$own"
     fi
     place_ledger "$stem"
@@ -57,6 +58,20 @@ import() {
     dp-import "$format" --schema "$own" --basis bins --bad-cells missing "${words[@]}" -o "$stem.dp" -- "$data" || exit
     place_ledger "$stem"
     data=$stem.dp
+}
+# charged STATUS: ends after a refusal, and says so if a schema has been paid for
+charged() {
+    [ -z "$paid" ] || echo "$name: the schema has been paid for, epsilon $(calculate "$(sed -n '/"paid"/,$s/.*"epsilon": *\([0-9.e-]*\).*/\1/p' "$data/dataset.json" |
+        sed -n 1p)"), and $data has it for the next run" >&2
+    exit "$1"
+}
+# plain: the text of a CSV or TSV table
+plain() { case $data in *.gz) gzip -dc -- "$data" ;; *.xz) xz -dc -- "$data" ;; *.zst) zstd -dc -- "$data" ;; *) cat -- "$data" ;; esac 2> /dev/null || true; }
+# check_name OPTION NAME: before a schema is paid for, refuses a name that is no field of the first lines. Other encodings are not looked at
+check_name() {
+    local fields
+    fields=$(plain | head -n 20 | tr ',;\t' '[\n*]' | LC_ALL=C sed 's/^\xef\xbb\xbf//; s/[" \r]//g' | tr -d '\0')
+    [[ -z $2 || -z $fields || $2 = *[!\ -~]* ]] || grep -qxF -- "${2//[\" ]/}" <<< "$fields" || fail "$1: there is no column '$2' in $data"
 }
 # A pipeline may check a table before its schema is paid for, or a schema of the user's before bins are, and change a proposed schema.
 check_size() { :; }

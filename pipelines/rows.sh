@@ -14,8 +14,6 @@ parse "$@"
 check_data "TABLE --epsilon 1 -o ROWS.csv"
 [ -n "$model$print" ] || fail "-o is required: where the rows go"
 
-# plain: the text of a CSV or TSV table
-plain() { case $data in *.gz) gzip -dc -- "$data" ;; *.xz) xz -dc -- "$data" ;; *) cat -- "$data" ;; esac 2> /dev/null || true; }
 # header: the names of its columns, one a line; nothing if a name has quotes
 header() {
     local first
@@ -25,7 +23,7 @@ header() {
 # check_size: refuses a table without the target, or of too few rows, if its rows and columns can be counted
 check_size() {
     local columns rows skip
-    [[ -z $target || -z $(header) ]] || header | grep -qxF -- "$target" || fail "--target: there is no column '$target' in $data"
+    check_name --target "$target"
     columns=$(header | wc -l)
     skip=$(tr ',' '\n' <<< "$without" | grep -c .) || true
     rows=$(plain | wc -l)
@@ -48,7 +46,7 @@ words_of without
 import "$target" "$(calculate 'epsilon * 0.4')" "$(calculate 'epsilon * 0.2')" "${words[@]}"
 
 words_of delta target no-ledger
-noise=$(dp-rows plan --epsilon "$epsilon" "${words[@]}" -- "$data") || exit
+noise=$(dp-rows plan --epsilon "$epsilon" "${words[@]}" -- "$data") || charged $?
 read -r pairs cells epsilon delta tables with <<< "$noise"
 run_laps 'pairs 1, cells 1' "dp-sample --data $(in_text "$data") --mode full |
 dp-count --on pairs --data $(in_text "$data") --tables pairs |

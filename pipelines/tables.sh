@@ -16,10 +16,16 @@ parse "$@"
 check_data "TABLE --by ward,sex --epsilon 1"
 [ -n "$by" ] || fail "--by is required: the columns whose groups are counted"
 [ -z "$svg" ] || may_write --svg "$svg"
+check_size() {
+    local one
+    while IFS= read -r one; do check_name --by "$one"; done < <(tr ',;' '[\n*]' <<< "$by")
+    while IFS= read -r one; do check_name --mean "$one"; done < <(tr , '\n' <<< "$mean")
+    check_name --label "${label##*=*}"
+}
 import "${label:-${by%%[,;]*}}" "$(calculate 'epsilon / 10')" ''
 
 words_of delta no-ledger
-plan=$(dp-table plan "$data" --tables "$by" ${mean:+--sums "$mean"} --epsilon "$epsilon" "${words[@]}") || exit
+plan=$(dp-table plan "$data" --tables "$by" ${mean:+--sums "$mean"} --epsilon "$epsilon" "${words[@]}") || charged $?
 read -r noise multiplier epsilon delta width with <<< "$plan"
 say "one lap of $noise noise for epsilon $epsilon, delta $delta: counts are within $(calculate width %.3g) rows, 19 times in 20"
 run_laps 1 "dp-sample --data $(in_text "$data") --mode full |

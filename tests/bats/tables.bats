@@ -47,6 +47,18 @@ prepare() {
     costs_whole many.json.ledger
 }
 
+@test "a column that is not there is refused before a schema is paid for, and a column that the schema leaves out after it, which is said" {
+    awk -F, -v OFS=, 'NR == 1 { print "note", $0; next } { for (i = 0; i < 5; i++) print "day " NR " " i, $0 }' u.csv > texts.csv
+    complains 2 "dpline tables: --by: there is no column 'wrad' in texts.csv" dpline tables texts.csv --by sex,wrad -o out.csv
+    complains 2 "dpline tables: --mean: there is no column 'day' in texts.csv" dpline tables texts.csv --by sex --mean day -o out.csv
+    [ ! -e texts.json.ledger ]
+    run -2 dpline tables texts.csv --by 'ward;note' --row-is-person -q -o out.csv
+    assert_output "dp-import: column 'note' is left out: no value is frequent enough for what was paid
+dp-table plan: there is no column 'note'
+dpline tables: the schema has been paid for, epsilon 0.1, and texts.dp has it for the next run"
+    dpline tables texts.dp --by ward -q -o out.csv
+}
+
 @test "an identifier is a question, for tables and for rows, and nothing is charged" {
     awk 'NR == 1 { print "patient_id," $0; next } { for (i = 0; i < 5; i++) print "P" NR "," $0 }' u.csv > visits.csv
     message="dp-import: column 'patient_id' looks like an identifier. If a person may have several rows, --person 'patient_id' protects all of them; --row-is-person if each row is another person; nothing was charged"

@@ -97,7 +97,7 @@ stopped() {
         sleep 0.01
     done
     # a pipe that is full, or nearly: there have been laps after the checkpoint
-    timeout 30 python3 -c 'import array, fcntl, termios, time
+    [ $signal != KILL ] || timeout 30 python3 -c 'import array, fcntl, termios, time
 waits, before = array.array("i", [0]), -1
 while waits[0] != before:
     before = waits[0]

@@ -5,8 +5,8 @@ What is compared: texts as they are, so that a text of ROWS that TRAIN does not 
 which are made from TRAIN without noise. A number has 16 cells, or as many as the last argument says: each value that more than
 its part of the rows have is a cell, and quantiles divide the other values. A missing value is a cell.
 Prints the mean total variation of all pairs of columns and of 60 random triples, between TRAIN and ROWS; and accuracy and AUC on
-TEST of a logistic regression and of boosted trees that are trained on the cells of ROWS, and of TRAIN. Needs NumPy and
-scikit-learn (python3-sklearn)."""
+TEST of a logistic regression and of boosted trees that are trained on the cells of ROWS. Needs NumPy and scikit-learn
+(python3-sklearn)."""
 import csv
 import itertools
 import sys
@@ -97,11 +97,10 @@ triples = list(itertools.combinations(range(len(names)), 3))
 chosen = np.random.default_rng(5).choice(len(triples), min(60, len(triples)), replace=False)
 print("2-way %.4f (largest %.3f), 3-way %.4f" % (np.mean(pairs), max(pairs), np.mean([far(triples[i]) for i in chosen])))
 label = [np.array([word == positive for word in table[target]]) for table in (train, test, rows)]
-for k, what in ((2, "rows"), (0, "the table")):
-    linear = LogisticRegression(max_iter=400).fit(one_hot(k), label[k])
-    score = linear.decision_function(one_hot(1))
-    trees = HistGradientBoostingClassifier(max_leaf_nodes=15).fit(np.stack([cells[k][j] for j in range(len(names) - 1)], 1), label[k])
-    chance = trees.predict_proba(np.stack([cells[1][j] for j in range(len(names) - 1)], 1))[:, 1]
-    print("trained on %s: logistic accuracy %.4f AUC %.4f, trees accuracy %.4f AUC %.4f"
-          % (what, np.mean((score > 0) == label[1]), roc_auc_score(label[1], score),
-             np.mean((chance > 0.5) == label[1]), roc_auc_score(label[1], chance)), flush=True)
+linear = LogisticRegression(max_iter=400).fit(one_hot(2), label[2])
+score = linear.decision_function(one_hot(1))
+trees = HistGradientBoostingClassifier(max_leaf_nodes=15).fit(np.stack([cells[2][j] for j in range(len(names) - 1)], 1), label[2])
+chance = trees.predict_proba(np.stack([cells[1][j] for j in range(len(names) - 1)], 1))[:, 1]
+print("logistic accuracy %.4f AUC %.4f, trees accuracy %.4f AUC %.4f"
+      % (np.mean((score > 0) == label[1]), roc_auc_score(label[1], score),
+         np.mean((chance > 0.5) == label[1]), roc_auc_score(label[1], chance)))

@@ -85,20 +85,37 @@ def rows():
                    low + width * sums[j] / total, margin * so_far[t] / total)
 
 
+def ticks(low, high):
+    """Round numbers within, three to eight."""
+    step = 10 ** math.floor(math.log10((high - low) / 2.5))
+    step *= next(k for k in (1, 2, 5, 10) if (high - low) / (k * step) < 7)
+    return [step * k for k in range(math.ceil(low / step), math.floor(high / step) + 1)]
+
+
 def svg(points, name):
     """points: window, mean, margin."""
     points = points[len(points) // 50:]  # the first intervals are the widest
     low, high = min(m - e for _, m, e in points), max(m + e for _, m, e in points)
-    x = [60 + 520 * t / points[-1][0] for t, _, _ in points]
-    y = [[320 - 280 * (v - low) / (high - low) for v in (m - e, m, m + e)] for _, m, e in points]
+    first, last = points[0][0], points[-1][0]
+    across = lambda t: 60 + 520 * (t - first) / max(last - first, 1)
+    up = lambda v: 310 - 270 * (v - low) / (high - low)
+    x = [across(t) for t, _, _ in points]
+    y = [[up(v) for v in (m - e, m, m + e)] for _, m, e in points]
     band = [f"{a:.1f},{b[0]:.1f}" for a, b in zip(x, y)] + [f"{a:.1f},{b[2]:.1f}" for a, b in reversed(list(zip(x, y)))]
     print('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 600 360" font-family="system-ui, sans-serif" font-size="11">')
-    print(f'<rect width="600" height="360" fill="#fff"/><polygon points="{" ".join(band)}" fill="#2563a8" fill-opacity=".25"/>')
+    print('<rect width="600" height="360" fill="#fff"/>')
+    for value in ticks(low, high):
+        print(f'<line x1="60" x2="580" y1="{up(value):.1f}" y2="{up(value):.1f}" stroke="#ddd"/>')
+        print(f'<text x="54" y="{up(value) + 4:.1f}" text-anchor="end">{value:.6g}</text>')
+    for window in [t for t in ticks(first, last + 1) if t == int(t) and first <= t <= last]:
+        print(f'<line x1="{across(window):.1f}" x2="{across(window):.1f}" y1="310" y2="314" stroke="#555"/>')
+        print(f'<text x="{across(window):.1f}" y="328" text-anchor="middle">{window:.0f}</text>')
+    print(f'<polygon points="{" ".join(band)}" fill="#2563a8" fill-opacity=".25" stroke="#2563a8" stroke-opacity=".25"/>')
     print(f'<polyline points="{" ".join(f"{a:.1f},{b[1]:.1f}" for a, b in zip(x, y))}" stroke="#2563a8" fill="none"/>')
-    for value in (low, (low + high) / 2, high):
-        print(f'<text x="54" y="{324 - 280 * (value - low) / (high - low):.1f}" text-anchor="end">{value:.4g}</text>')
+    print(f'<circle cx="{x[-1]:.1f}" cy="{y[-1][1]:.1f}" r="2" fill="#2563a8"/>')
+    print('<line x1="60" x2="580" y1="310" y2="310" stroke="#555"/>')
     print(f'<text x="60" y="24">mean of {name} so far, 95 % interval of the noise</text>')
-    print(f'<text x="320" y="345" text-anchor="middle">window, up to {points[-1][0]}</text></svg>')
+    print('<text x="320" y="348" text-anchor="middle">window</text></svg>')
 
 
 if sys.argv[1:2] == ["laps"] and len(sys.argv) == 3:

@@ -34,13 +34,17 @@ on() { ip netns exec "$NETWORK-$1" "${@:2}"; }
 cut_cable() { ip -n "$NETWORK-switch" link set "$1" down; }
 mend_cable() { ip -n "$NETWORK-switch" link set "$1" up; }
 
+# crash MACHINE: all processes there are killed
+crash() {
+    local id
+    for id in $(ip netns pids "$NETWORK-$1" 2> /dev/null); do kill -KILL "$id" 2> /dev/null || true; done
+}
+
 # unplug: ends the processes on the machines, all of which belong to this test, and removes the machines
 unplug() {
-    local machine id
+    local machine
     [ -n "${NETWORK-}" ] || return 0
-    for machine in "${MACHINES[@]}"; do
-        for id in $(ip netns pids "$NETWORK-$machine" 2> /dev/null); do kill -KILL "$id" 2> /dev/null || true; done
-    done
+    for machine in "${MACHINES[@]}"; do crash "$machine"; done
     for machine in "${MACHINES[@]}" switch; do ip netns del "$NETWORK-$machine" 2> /dev/null || true; done
     NETWORK=''
 }

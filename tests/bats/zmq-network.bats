@@ -161,6 +161,52 @@ under_way() {
     [ "$(awk "BEGIN { print ($above > 0.7) }")" = 1 ] || fail "$above" # that of the run above
 }
 
+# With masks and checkpoints: masked_site SITE SHARD OPTION…, masked_gate OPTION…
+masked_site() { begin_site "$1" "$2" federated-sgd.sh "${@:3}" --mask roster --checkpoint "kept.$1" --checkpoint-every 1; }
+masked_gate() {
+    become gate federated-sgd.sh --workers 3 --at "$AT_GATE" --keys keys/gate --rows 900 --epsilon 2 --on-lost wait -o model \
+        --checkpoint-every 50 "$@" > said.gate 2>&1 3>&- &
+    RUNNING[3]=$!
+}
+
+# kept_lap LAP: returns when the north has a checkpoint of that lap, or a later one
+kept_lap() {
+    local tries lap
+    for tries in $(seq 1200); do
+        lap=$(ls kept.north 2> /dev/null | sed -n 's/^stage-1.lap-\([0-9]*\)$/\1/p' | sort -n | tail -n 1)
+        [ "${lap:-0}" -lt "$1" ] || return 0
+        kill -0 "${RUNNING[3]}" || break
+        sleep 0.05
+    done
+    fail "no lap $1: $(tail -n 3 said.gate said.north)"
+}
+
+@test "masks and kills: a site and the gate crash and are started again, and the model is the model of unmasked sites" {
+    network gate north east south
+    keys
+    three_sites
+    for site in north east south; do echo "$site $(dp-key show keys/$site)" >> roster; done
+    options=(--seed 1 --batch 3 --epochs 3 --distributed-noise --colluding 1)
+    begin federated-sgd.sh "${options[@]}"
+    done_all
+    mv model plain
+    RUNNING=()
+    for site in north east south; do masked_site $site $((${#RUNNING[@]} + 1)) "${options[@]}"; done
+    masked_gate --checkpoint kept.gate "${options[@]}"
+    kept_lap 150
+    crash south
+    wait "${RUNNING[2]}" || true
+    masked_site south 3 "${options[@]}"
+    RUNNING=("${RUNNING[@]:0:2}" "${RUNNING[4]}" "${RUNNING[3]}")
+    kept_lap 300
+    crash gate
+    wait "${RUNNING[3]}" || true
+    masked_gate --resume kept.gate "${options[@]}"
+    wait "${RUNNING[3]}" || fail "$(cat said.gate)"
+    done_all
+    cmp plain model
+}
+
 # two_machines OPTION…: rows and loop, the loop being where the model is
 two_machines() {
     become site zmq-two-machines.sh --data small.dp --in '>tcp://10.77.0.1:5555' --out '>tcp://10.77.0.1:5556' --keys keys/site --epsilon 2 --seed 1 \

@@ -189,7 +189,7 @@ under_way() {
 start_gate() {
     STREAM=$1.stream
     : > "$STREAM"
-    dp-loop --laps "$LAPS" --seed 11 -q -o "$1" ${KEEP-} -- "dp-gather --workers $K --at $AT ${*:2} |
+    dp-loop --laps "$LAPS" ${SEED---seed 11} -q -o "$1" ${KEEP-} -- "dp-gather --workers $K --at $AT ${*:2} |
         dp-account --epsilon 1000 --delta 1e-5 --allow-seeded --no-ledger | dp-step --step 1 --average tail" > "$STREAM" 2> said &
     echo $! > gate.pid
 }
@@ -257,6 +257,34 @@ whole() {
     wait "$(cat gate.pid)" || fail "$(cat said worker-*)"
     for k in 1 2 3; do wait "$(cat $k.pid)" || fail "$(cat "worker-$k")"; done
     cmp whole again
+}
+
+@test "masked sites whose site and gate are killed pay twice for the laps around a checkpoint, and for nothing else" {
+    LAPS=300 SEED=''
+    for k in 1 2 3; do dp-synth classification --rows 200 --cols 9 --seed $k -o site$k.dp -q; done
+    site() {
+        PIPELINE="dp-sample --data site$1.dp --rate 0.1 | dp-grad --data site$1.dp --loss logistic --clip 1 | $SHARE |
+            dp-site-account --epsilon 50 --delta 1e-5" worker "$1" --checkpoint "kept-$1"
+    }
+    for k in 1 2 3; do site $k; done
+    KEEP='--checkpoint kept-gate --checkpoint-every 20'
+    start_gate model
+    under_way 60
+    kill -9 "$(cat 2.pid)"
+    site 2
+    under_way 120
+    kill -9 "$(cat gate.pid)"
+    wait "$(cat gate.pid)" || true
+    KEEP="--checkpoint-every 20 --resume kept-gate"
+    start_gate model
+    wait "$(cat gate.pid)" || fail "$(cat said worker-*)"
+    for k in 1 2 3; do
+        wait "$(cat $k.pid)" || fail "$(cat "worker-$k")"
+        dp-account verify site$k.dp
+        laps=$(ledger_laps site$k.dp) # again from the gate's checkpoint, and at site 2 from its own
+        [ "$laps" -ge $LAPS ] && [ "$laps" -le $((LAPS + 22 + (k == 2 ? 2 : 0))) ] || fail "site $k has paid for $laps laps"
+    done
+    assert_equal "$(dp-cat --last model | jq -c '[.lap, .lost]')" '[300,null]'
 }
 
 @test "masks stay with a checkpoint of every lap, and else they are new" {

@@ -141,7 +141,7 @@ under_way() {
     keys
     three_sites
     for site in north east south; do echo "$site $(dp-key show keys/$site)" >> roster; done
-    options=(--seed 1 --batch 3 --epochs 20 --distributed-noise --colluding 1)
+    options=(--seed 1 --batch 3 --epochs 40 --distributed-noise --colluding 1)
     RUNNING=()
     for site in north east south; do begin_site $site $((${#RUNNING[@]} + 1)) federated-sgd.sh "${options[@]}" --mask roster --lost 1; done
     become gate federated-sgd.sh --workers 3 --at "$AT_GATE" --keys keys/gate --rows 900 --epsilon 2 "${options[@]}" --on-lost continue --timeout 5 \
@@ -155,7 +155,7 @@ under_way() {
     refute grep -q 'lap' said.gate
     cut_cable east
     wait "${RUNNING[3]}" || fail "$(cat said.*)"
-    assert_equal "$(dp-cat --last model | jq -c '[.lap, .lost, .records[0].gathered]')" '[6000,1,2]'
+    assert_equal "$(dp-cat --last model | jq -c '[.lap, .lost, .records[0].gathered]')" '[12000,1,2]'
     assert_equal "$(grep -c 'the run continues without it' said.gate)" 1
     above=$(dp-eval --last --metrics accuracy --data all.dp --in model | tail -n 1 | cut -f 3)
     [ "$(awk "BEGIN { print ($above > 0.7) }")" = 1 ] || fail "$above" # that of the run above

@@ -110,7 +110,7 @@ fits() {
             right) fits "$name" 0 && is_right "$name" ;;
             warned) fits "$name" 0 "$words" && is_right "$name" ;;
             said) fits "$name" 0 "$words" ;;
-            refused) fits "$name" "${words%% *}" "${words#* }" && [ ! -e "$name.model" ] ;;
+            refused) fits "$name" "${words%% *}" "${words#* }" && test ! -e "$name.model" ;;
         esac || echo "$name: not $outcome: $(grep -v 'taken to be public' said | head -n 3)"
     done < list > bad
     [ ! -s bad ] || fail "$(cat bad)"

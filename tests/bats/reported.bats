@@ -93,6 +93,8 @@ is_right() {
         awk 'END { exit !($NF > 0.75) }' <(dp-eval --data "$1-test.dp" --metrics auc --last --in "$1.model")
 }
 
+has_no_model() { [ ! -e "$1.model" ]; }
+
 # fits NAME STATUS [WORDS]
 fits() {
     local status=0
@@ -110,7 +112,7 @@ fits() {
             right) fits "$name" 0 && is_right "$name" ;;
             warned) fits "$name" 0 "$words" && is_right "$name" ;;
             said) fits "$name" 0 "$words" ;;
-            refused) fits "$name" "${words%% *}" "${words#* }" && test ! -e "$name.model" ;;
+            refused) fits "$name" "${words%% *}" "${words#* }" && has_no_model "$name" ;;
         esac || echo "$name: not $outcome: $(grep -v 'taken to be public' said | head -n 3)"
     done < list > bad
     [ ! -s bad ] || fail "$(cat bad)"

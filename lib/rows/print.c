@@ -109,8 +109,10 @@ static void put_cell(const struct dp_rows_source *source, size_t j, size_t cell,
     dp_text_csv("", word, strlen(word), out);
 }
 
-void dp_rows_warn(const struct dp_rows_source *source, const char *program)
+void dp_rows_warn(const struct dp_rows_source *source, double noise, const char *program)
 {
+    fprintf(stderr, "%s: do not believe a group of fewer than %.0f rows, by two columns or one: noise hides it\n", program,
+            ceil(1.96 * noise));
     for (size_t j = 0; j < source->shape.columns; j++) {
         const struct dp_cell_column *c = &source->cells.column[source->column[j]];
         char shown[DP_TEXT_SHOWN];

@@ -100,8 +100,9 @@ void dp_rows_free(struct dp_rows_table *table, size_t count);
 int dp_rows_list(const struct dp_rows_source *source, const struct dp_rows_table *pair, size_t pairs, double noise,
                  struct dp_tables *list, struct dp_err *err);
 
-/* Says which columns of the rows have other values than the table: numbers of which only zeros are known, and made-up names. */
-void dp_rows_warn(const struct dp_rows_source *source, const char *program);
+/* Says how small a group is hidden by noise in 95 % of all cases (noise: of a cell of two columns), and which columns of the
+ * rows have other values than the table: numbers of which only zeros are known, and made-up names. */
+void dp_rows_warn(const struct dp_rows_source *source, double noise, const char *program);
 
 /* Prints the name of each column that has cells, and then `count` rows: cells of the columns as a table has them. A number is
  * drawn within its bin, from DP_DRAW_ROWS: a whole number if its bounds are whole and at least DP_ROWS_WHOLE apart. */

@@ -66,10 +66,13 @@ dpline tables: the schema has been paid for, epsilon 0.1, and texts.dp has it fo
     complains 5 "$message" dpline rows visits.csv -o rows.csv
     [ ! -e visits.json.ledger ]
     [ ! -e rows.csv ]
-    dpline tables visits.csv --by ward,sex --person patient_id --epsilon 8 -o out.csv 2>&1 | grep -q '; that is for all rows of a person together$'
+    dpline tables visits.csv --by ward,sex --person patient_id --epsilon 8 -o out.csv 2> said
+    grep -q '; that is for all rows of a person together$' said
     rm -r visits.*[!v]
     # the last column, a number, is the label
-    dpline rows visits.csv --row-is-person -o rows.csv 2>&1 | grep -q '^dpline rows: spent epsilon 1, delta .*; one row is taken for one person$'
+    dpline rows visits.csv --row-is-person -o rows.csv 2> said
+    grep -q '^dpline rows: spent epsilon 1, delta .*; one row is taken for one person$' said
+    grep -q '^dp-rows draw: do not believe a group of fewer than [0-9]* rows, by two columns or one: noise hides it$' said
     dp-account certify --model rows.csv.model --data visits.dp | jq -e '.release == "synthetic rows"'
     dp-account report --data visits.dp --model rows.csv.model --text > page
     tr "\n" " " < page | grep -q "Rows that are drawn from it belong to nobody"

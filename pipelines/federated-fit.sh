@@ -49,8 +49,8 @@ measured() {
     words_of ledger no-ledger registry no-registry adjacency allow-weak
     dp-eval --private --data "$test" --epsilon "$share" -m accuracy,majority "${words[@]}" -- "$1" | tail -n 1 | cut -f 3-8
 }
-# measures: what together was worth. Each number is paid for: those of the held-out rows by their people, the model of this site's rows by
-# the people that it was trained on.
+# measures: says how accurate the model of all sites is on the held-out rows. Each number is paid for: the people of the held-out rows pay
+# for all measures, and the people of $data pay for a model of these rows only
 measures() {
     local together of_own base share=$pay
     [ -z "$own" ] || share=$(calculate 'pay / 2' %.17g)

@@ -136,11 +136,17 @@ under_way() {
     [ "$(awk "BEGIN { print ($above > 0.7) }")" = 1 ] || fail "$above" # 0.875, deviation 0.001
 }
 
-@test "masks and cables: a cable that is put back costs no lap, and one that stays cut costs one" {
+# masked_sites: three sites with rows and keys, and their roster
+masked_sites() {
     network gate north east south
     keys
     three_sites
+    local site
     for site in north east south; do echo "$site $(dp-key show keys/$site)" >> roster; done
+}
+
+@test "masks and cables: a cable that is put back costs no lap, and one that stays cut costs one" {
+    masked_sites
     options=(--seed 1 --batch 3 --epochs 40 --distributed-noise --colluding 1)
     RUNNING=()
     for site in north east south; do begin_site $site $((${#RUNNING[@]} + 1)) federated-sgd.sh "${options[@]}" --mask roster --lost 1; done
@@ -182,10 +188,7 @@ kept_lap() {
 }
 
 @test "masks and kills: a site and the gate crash and are started again, and the model is the model of unmasked sites" {
-    network gate north east south
-    keys
-    three_sites
-    for site in north east south; do echo "$site $(dp-key show keys/$site)" >> roster; done
+    masked_sites
     options=(--seed 1 --batch 3 --epochs 3 --distributed-noise --colluding 1)
     begin federated-sgd.sh "${options[@]}"
     done_all

@@ -643,7 +643,7 @@ static void bound_frequent(const struct made *m, double numbers, double others, 
         return;
     if (f->low == f->high) {
         const bool larger = f->low <= 0;
-        snprintf(f->lost, sizeof f->lost, "%g against all %s numbers, which are too rare for bounds of their own", f->low,
+        snprintf(f->lost, sizeof f->lost, "%.0f against all %s numbers, which are too rare for bounds of their own", f->low,
                  larger ? "larger" : "smaller");
         f->low -= larger ? 0 : DP_NOT_THE_SAME;
         f->high += larger ? DP_NOT_THE_SAME : 0;

@@ -194,4 +194,8 @@ END
     jq -ec '.columns[1] | .bounds == [20, 60] and .missing == ["99999", "99999.0", "99999.00"] and .indicator' unpaid.json
     jq -ec '.columns[2] | .bounds == [-1, 1] and .missing == null' unpaid.json
     jq -ec '.columns[3] | .bounds == [18, 90] and .missing[0] == "-999"' unpaid.json
+    # a number is said with all its digits
+    awk 'BEGIN { srand(1); print "far,y"; for (i = 0; i < 3000; i++) print (i % 10 ? 99999999 : int(exp(15 * rand()))) "," (i % 2 ? "yes" : "no") }' > far.csv
+    dp-import csv --infer-schema far.json --label y --private-schema 0.2 --noise-seed 1 far.csv 2> said
+    grep -qx "dp-import: column 'far': 99999999 against all smaller numbers, which are too rare for bounds of their own" said
 }

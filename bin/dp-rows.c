@@ -13,6 +13,7 @@
 #include "rows/rows.h"
 #include "runtime/run.h"
 #include "stages/stages.h"
+#include "tables/estimate.h"
 
 /* POOL is from a prototype. STEPS was chosen on Adult, so measures on Adult have seen it. */
 enum { POOL = 100000, STEPS = 100, MOST = 10000000 };
@@ -111,7 +112,7 @@ static int draw(struct drawing *d, const struct options *o, struct dp_err *err)
     uint16_t *row = dp_new(shape->columns * POOL, sizeof *row);
     uint64_t *weight = dp_new(POOL, sizeof *weight);
     uint32_t *chosen = dp_new(count, sizeof *chosen);
-    dp_rows_warn(&d->source, d->table[0].noise, command.name);
+    dp_rows_warn(&d->source, dp_estimate_width(&d->list.table[0]), command.name);
     dp_key_derive(&d->key, o->seed, "dp-rows", 1);
     dp_rows_draw(shape, d->network, root, d->one, &d->key, POOL, row);
     dp_rows_weigh(shape, d->table, d->tables, POOL, row, threads, STEPS, weight);

@@ -18,10 +18,11 @@ static bool is_one_number(const struct dp_cells *cells, size_t column)
 
 /* Whether numbers of the column are taken to be whole: the bounds are, and if they are close, two bins or more are so narrow
  * that a frequent number has them, and each of these has a whole number. */
-static bool is_whole(const struct dp_cells *cells, size_t column, double least, double most)
+static bool is_whole(const struct dp_cells *cells, size_t column)
 {
+    double least, most;
     size_t narrow = 0;
-    if (least != floor(least) || most != floor(most))
+    if (!dp_cells_bounds(cells, column, &least, &most) || least != floor(least) || most != floor(most))
         return false;
     for (size_t k = 0; most - least < DP_ROWS_WHOLE && k < cells->column[column].listed; k++) {
         const double low = dp_cells_edge(cells, column, k), high = dp_cells_edge(cells, column, k + 1);
@@ -34,13 +35,12 @@ static bool is_whole(const struct dp_cells *cells, size_t column, double least, 
     return most - least >= DP_ROWS_WHOLE || narrow >= 2;
 }
 
-/* A number of the cell: a whole one if there is one and numbers of the column are whole. u: 64 random bits. */
-static double number_in(const struct dp_cells *cells, size_t column, size_t cell, uint64_t u)
+/* A number of the cell: a whole one if there is one and numbers of the column are `whole`. u: 64 random bits. */
+static double number_in(const struct dp_cells *cells, size_t column, size_t cell, bool whole, uint64_t u)
 {
     const double low = dp_cells_edge(cells, column, cell), high = dp_cells_edge(cells, column, cell + 1);
     double part = (double)(u >> 11) * 0x1p-53, first = ceil(low), last = ceil(high) - 1, least = 0, most = 0;
     dp_cells_bounds(cells, column, &least, &most);
-    bool whole = is_whole(cells, column, least, most);
     if (is_one_number(cells, column)) /* a whole one; other numbers are beyond the other bound */
         return least == floor(least) ? least + (low > least) : most - (high < most);
     if (whole)
@@ -87,7 +87,7 @@ static void put_missing(const struct dp_column *c, FILE *out)
         }
 }
 
-static void put_cell(const struct dp_rows_source *source, size_t j, size_t cell, uint64_t u, FILE *out)
+static void put_cell(const struct dp_rows_source *source, size_t j, size_t cell, bool whole, uint64_t u, FILE *out)
 {
     const size_t column = source->column[j];
     const struct dp_cell_column *c = &source->cells.column[column];
@@ -98,7 +98,7 @@ static void put_cell(const struct dp_rows_source *source, size_t j, size_t cell,
         return;
     }
     if (cell != c->other && dp_cells_bounds(&source->cells, column, &least, &most)) {
-        put_number(c->of, number_in(&source->cells, column, cell, u), out);
+        put_number(c->of, number_in(&source->cells, column, cell, whole, u), out);
         return;
     }
     if (cell != c->other && !c->label && cell >= c->listed - c->of->buckets) {
@@ -109,19 +109,20 @@ static void put_cell(const struct dp_rows_source *source, size_t j, size_t cell,
     dp_text_csv("", word, strlen(word), out);
 }
 
-void dp_rows_warn(const struct dp_rows_source *source, double noise, const char *program)
+void dp_rows_warn(const struct dp_rows_source *source, double width, const char *program)
 {
     fprintf(stderr, "%s: do not believe a group of fewer than %.0f rows, by two columns or one: noise hides it\n", program,
-            ceil(1.96 * noise));
+            ceil(width));
     for (size_t j = 0; j < source->shape.columns; j++) {
         const struct dp_cell_column *c = &source->cells.column[source->column[j]];
         char shown[DP_TEXT_SHOWN];
         const char *name = dp_text_show(c->name, strlen(c->name), shown);
-        if (is_one_number(&source->cells, source->column[j]))
+        if (is_one_number(&source->cells, source->column[j])) {
+            const bool above = c->of->low == floor(c->of->low);
+            const double one = above ? c->of->low : c->of->high;
             fprintf(stderr, "%s: column '%s': rows have %.0f for each number %s %.0f, which the schema does not tell apart\n",
-                    program, name, c->of->low == floor(c->of->low) ? c->of->low + 1 : c->of->high - 1,
-                    c->of->low == floor(c->of->low) ? "above" : "below",
-                    c->of->low == floor(c->of->low) ? c->of->low : c->of->high);
+                    program, name, above ? one + 1 : one - 1, above ? "above" : "below", one);
+        }
         if (!c->label && c->of->type == DP_COLUMN_CATEGORICAL && c->of->buckets > 0)
             fprintf(stderr, "%s: column '%s': texts that the schema does not name are 'other 1', 'other 2', ...\n", program,
                     name);
@@ -133,7 +134,9 @@ void dp_rows_print(const struct dp_rows_source *source, const struct dp_key *key
 {
     const size_t columns = source->shape.columns;
     uint64_t *word = dp_new(columns * 512, sizeof *word);
+    bool whole[columns];
     for (size_t j = 0; j < columns; j++) {
+        whole[j] = is_whole(&source->cells, source->column[j]);
         const char *name = source->cells.column[source->column[j]].name;
         dp_text_csv("", name, strlen(name), out);
         putc(j + 1 < columns ? ',' : '\n', out);
@@ -143,7 +146,7 @@ void dp_rows_print(const struct dp_rows_source *source, const struct dp_key *key
             for (size_t j = 0; j < columns; j++)
                 dp_draw(key, DP_DRAW_ROWS, DP_ROWS_ORDER + 1 + j, i * sizeof *word, word + j * 512, 512 * sizeof *word);
         for (size_t j = 0; j < columns; j++) {
-            put_cell(source, j, row[j * pool + chosen[i]], word[j * 512 + i % 512], out);
+            put_cell(source, j, row[j * pool + chosen[i]], whole[j], word[j * 512 + i % 512], out);
             putc(j + 1 < columns ? ',' : '\n', out);
         }
     }

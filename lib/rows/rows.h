@@ -100,12 +100,13 @@ void dp_rows_free(struct dp_rows_table *table, size_t count);
 int dp_rows_list(const struct dp_rows_source *source, const struct dp_rows_table *pair, size_t pairs, double noise,
                  struct dp_tables *list, struct dp_err *err);
 
-/* Says how small a group is hidden by noise in 95 % of all cases (noise: of a cell of two columns), and which columns of the
- * rows have other values than the table: numbers of which only zeros are known, and made-up names. */
-void dp_rows_warn(const struct dp_rows_source *source, double noise, const char *program);
+/* Says how small a group is hidden by noise (width: of the interval of a cell of two columns, dp_estimate_width), and which
+ * columns of the rows have other values than the table: numbers of which only one is known, and made-up names. */
+void dp_rows_warn(const struct dp_rows_source *source, double width, const char *program);
 
 /* Prints the name of each column that has cells, and then `count` rows: cells of the columns as a table has them. A number is
- * drawn within its bin, from DP_DRAW_ROWS: a whole number if its bounds are whole and at least DP_ROWS_WHOLE apart. */
+ * drawn within its bin, from DP_DRAW_ROWS. It is whole if the bounds are, and at least DP_ROWS_WHOLE apart or with two bins that
+ * are narrow enough for one number each. */
 #define DP_ROWS_WHOLE 10
 void dp_rows_print(const struct dp_rows_source *source, const struct dp_key *key, const uint16_t *row, size_t pool,
                    const uint32_t *chosen, size_t count, FILE *out);

@@ -67,11 +67,16 @@ charged() {
 }
 # plain: the text of a CSV or TSV table
 plain() { case $data in *.gz) gzip -dc -- "$data" ;; *.xz) xz -dc -- "$data" ;; *.zst) zstd -dc -- "$data" ;; *) cat -- "$data" ;; esac 2> /dev/null || true; }
-# check_name OPTION NAME: before a schema is paid for, refuses a name that is no field of the first lines. Other encodings are not looked at
+# first_line: the line that names the columns, in ASCII; of another encoding, what is ASCII in it
+first_line() { plain | head -n 2 | tr -d '\0\r' | LC_ALL=C sed 's/^\(\xef\xbb\xbf\|\xff\xfe\|\xfe\xff\)//' | awk '!/^sep=/ && !n++'; }
+# check_name OPTION NAME: before a schema is paid for, refuses a name that is not in the first line. It looks at no line of rows: they are
+# private. A title, a header of several lines and names of columns without a header are for dp-import to judge
 check_name() {
-    local fields
-    fields=$(plain | head -n 20 | tr ',;\t' '[\n*]' | LC_ALL=C sed 's/^\xef\xbb\xbf//; s/[" \r]//g' | tr -d '\0')
-    [[ -z $2 || -z $fields || $2 = *[!\ -~]* ]] || grep -qxF -- "${2//[\" ]/}" <<< "$fields" || fail "$1: there is no column '$2' in $data"
+    local line quotes
+    line=$(first_line)
+    quotes=${line//[!\"]/}
+    [[ -z $2 || $2 = *[!\ -~]* || $2 =~ ^column[0-9]+$ || $line != *[,\;\|$'\t']* ]] || ((${#quotes} % 2)) ||
+        tr ',;|\t' '[\n*]' <<< "$line" | tr -d '" ' | grep -xF -- "${2//[\" ]/}" > /dev/null || fail "$1: there is no column '$2' in $data"
 }
 # A pipeline may check a table before its schema is paid for, or a schema of the user's before bins are, and change a proposed schema.
 check_size() { :; }

@@ -16,9 +16,9 @@ check_data "TABLE --epsilon 1 -o ROWS.csv"
 
 # header: the names of its columns, one a line; nothing if a name has quotes
 header() {
-    local first
-    read -r first < <(plain) || true
-    [[ $first = *'"'* ]] || tr ',;\t' '\n' <<< "${first%$'\r'}"
+    local line
+    line=$(first_line)
+    [[ $line = *'"'* ]] || tr ',;|\t' '[\n*]' <<< "$line"
 }
 # check_size: refuses a table without the target, or of too few rows, if its rows and columns can be counted
 check_size() {
@@ -26,7 +26,7 @@ check_size() {
     check_name --target "$target"
     columns=$(header | wc -l)
     skip=$(tr ',' '\n' <<< "$without" | grep -c .) || true
-    rows=$(plain | wc -l)
+    rows=$(($(plain | wc -l) - 1))
     words_of delta
     ((columns - skip < 2 || rows < 2)) || dp-rows plan --rows "$rows" --columns "$((columns - skip))" --epsilon "$epsilon" "${words[@]}"
 }

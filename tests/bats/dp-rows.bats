@@ -144,7 +144,7 @@ share() { awk -F, "NR > 1 { n++; if ($2) k++ } END { printf \"%.4f\", k / n }" "
 @test "too few rows are refused before the schema is paid for" {
     head -n 301 t.csv > few.csv
     run -3 dpline rows few.csv --epsilon 1 -o rows.csv
-    assert_output --regexp '^dp-rows plan: epsilon 1 does not pay for tables of 4 columns and 301 rows: 404 rows, or 2 columns, would do$'
+    assert_output --regexp '^dp-rows plan: epsilon 1 does not pay for tables of 4 columns and 300 rows: 404 rows, or 2 columns, would do$'
     [ ! -e few.json ]
     [ ! -e few.json.ledger ]
     run -3 dp-rows plan --rows 200 --columns 4

@@ -51,6 +51,15 @@ prepare() {
     awk -F, -v OFS=, 'NR == 1 { print "note", $0; next } { for (i = 0; i < 5; i++) print "day " NR " " i, $0 }' u.csv > texts.csv
     complains 2 "dpline tables: --by: there is no column 'wrad' in texts.csv" dpline tables texts.csv --by sex,wrad -o out.csv
     complains 2 "dpline tables: --mean: there is no column 'day' in texts.csv" dpline tables texts.csv --by sex --mean day -o out.csv
+    # a cell of a row is private, and is not looked at
+    complains 2 "dpline tables: --by: there is no column '$(sed -n '2s/^[^,]*,\([^,]*\),.*/\1/p' texts.csv)' in texts.csv" \
+        dpline tables texts.csv --by "sex,$(sed -n '2s/^[^,]*,\([^,]*\),.*/\1/p' texts.csv)" -o out.csv
+    tr , '|' < texts.csv > bars.csv
+    { printf '\xff\xfe' && iconv -t UTF-16LE texts.csv; } > wide.csv
+    { echo 'sep=,' && cat texts.csv; } > hint.csv
+    for table in bars wide hint; do
+        complains 2 "dpline tables: --mean: there is no column 'day' in $table.csv" dpline tables $table.csv --by note,sex --mean day -o out.csv
+    done
     [ ! -e texts.json.ledger ]
     run -2 dpline tables texts.csv --by 'ward;note' --row-is-person -q -o out.csv
     assert_output "dp-import: column 'note' is left out: no value is frequent enough for what was paid

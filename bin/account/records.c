@@ -112,13 +112,13 @@ static int end_run(struct reader *r, struct dp_err *err)
     return rc ?: append(&all->charges, &r->run->charges, err);
 }
 
-/* The epsilon that a frame states. In texts of earlier versions it may be what a paper claims (as_published); then the answer is
-   epsilon_sound, or infinite without it. */
+/* The epsilon that a frame states. In texts of earlier versions it may be what a paper claims (as_published), which bounds
+   nothing. */
 static double stated(const json_t *json, double none)
 {
-    const json_t *epsilon = json_object_get(json, "epsilon"), *sound = json_object_get(json, "epsilon_sound");
-    if (epsilon == NULL || json_is_number(sound))
-        return epsilon == NULL ? none : json_number_value(sound);
+    const json_t *epsilon = json_object_get(json, "epsilon");
+    if (epsilon == NULL)
+        return none;
     bool bounds = json_is_number(epsilon) && !json_is_true(json_object_get(json, "as_published"));
     return bounds ? json_number_value(epsilon) : (double)INFINITY;
 }

@@ -2,6 +2,7 @@
 
 #include <sodium.h>
 
+#include "account/account.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/unit.h"
@@ -266,14 +267,15 @@ static const char *read_open(json_t *line, int64_t format, struct dp_ledger_entr
 {
     json_int_t rows, time = 0;
     size_t most;
+    int claimed = 0;
     if (json_unpack_ex(line, NULL, JSON_STRICT,
                        "{s:s, s:s, s?s, s:I, s:s, s:F, s:F, s:b, s?b, s:s, s:s, s?I, s?s, s?s, s?F, s?F, s?F, s?s, s?b, s?s}",
                        "run", &entry->run, "data", &entry->data, "population", &entry->population, "rows", &rows, "adjacency",
                        &entry->adjacency, "epsilon", &entry->epsilon, "delta", &entry->delta, "seeded", &entry->seeded,
-                       "as_published", &entry->claimed, "private_preprocessing", &entry->preprocessing, "software",
-                       &entry->software, "time", &time, "unit", &entry->unit, "init", &entry->init, "prior_epsilon",
-                       &entry->prior_epsilon, "prior_delta", &entry->prior_delta, "order", &entry->order, "resumes", resumes,
-                       "addition", &entry->addition, "public_start", &entry->public_start) != 0)
+                       "as_published", &claimed, "private_preprocessing", &entry->preprocessing, "software", &entry->software,
+                       "time", &time, "unit", &entry->unit, "init", &entry->init, "prior_epsilon", &entry->prior_epsilon,
+                       "prior_delta", &entry->prior_delta, "order", &entry->order, "resumes", resumes, "addition",
+                       &entry->addition, "public_start", &entry->public_start) != 0)
         return malformed;
     entry->rows = rows;
     entry->time = time;
@@ -287,6 +289,8 @@ static const char *read_open(json_t *line, int64_t format, struct dp_ledger_entr
         !(entry->prior_epsilon >= 0) || !(entry->prior_delta >= 0) ||
         (entry->order != 0 && !(entry->order > 1 && entry->epsilon > dp_rdp_penalty(entry->order, entry->delta))))
         return "its run makes no sense";
+    if (claimed)
+        entry->epsilon = (double)INFINITY;
     return NULL;
 }
 
@@ -610,9 +614,11 @@ static const char *take_checkpoint(struct dp_ledger_book *book, json_t *line)
     return NULL;
 }
 
-static const char *check_statement(const struct dp_ledger_entry *e, const struct dp_charge *release)
+static const char *check_statement(const struct dp_ledger_entry *e, struct dp_charge *release)
 {
+    const struct dp_charges one = {.count = 1, .charge = release};
     const struct dp_event *event = &release->event;
+    struct dp_answer answer;
     enum dp_query_kind kind = event->query[0].kind;
     size_t most;
     if (!dp_unit_read(e->unit, &most) || (e->unit != NULL && most == 0))
@@ -621,8 +627,12 @@ static const char *check_statement(const struct dp_ledger_entry *e, const struct
                  (dp_query_is_statement(kind) || kind == DP_QUERY_PURE);
     bool people = e->data[0] != '\0' && e->population[0] != '\0' && is_adjacency(e->adjacency) && e->rows >= 1;
     bool cost = e->epsilon > 0 && isfinite(e->epsilon) && e->delta >= 0 && e->delta < 1;
-    return known && people && cost && is_hex(e->run, DP_LEDGER_RUN) && e->stated[0] != '\0' ? NULL
-                                                                                            : "its statement makes no sense";
+    if (!known || !people || !cost || !is_hex(e->run, DP_LEDGER_RUN) || e->stated[0] == '\0')
+        return "its statement makes no sense";
+    /* sums of budgets count the epsilon, other sums count the charge */
+    bool agree = dp_account_epsilon(DP_ACCOUNTANT_BEST, &one, e->delta, &answer, NULL) == DP_OK &&
+                 fabs(e->epsilon - answer.upper) <= 1e-6 * answer.upper;
+    return agree ? NULL : "its epsilon is not the cost of its release";
 }
 
 /* The statement of another tool: a run of one lap that has ended. */

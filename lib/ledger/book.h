@@ -36,9 +36,9 @@ struct dp_ledger_entry {
     const char *stated; /* the release of another tool, in words, where the line only has its statement; else NULL */
     const char *unit;   /* base/unit.h; NULL: a row */
     int64_t rows, time;
-    double epsilon, delta, prior_epsilon, prior_delta, order;
+    double epsilon; /* its budget; infinite for a run of version 0.1 within what a paper claims, which bounds nothing */
+    double delta, prior_epsilon, prior_delta, order;
     int seeded;             /* a JSON boolean */
-    int claimed;            /* also one: a run of version 0.1 within what a paper claims, which bounds nothing */
     int addition;           /* also a JSON boolean: the run chose that unused budgets count only by addition */
     struct dp_charges plan; /* the planned cost of the whole run, known before its laps; empty if unknown. After it
                                               was resumed, the most of its plans */
@@ -127,7 +127,7 @@ bool dp_ledger_entry_ended(const struct dp_ledger_entry *entry);
 bool dp_ledger_book_opened(const struct dp_ledger_book *book, const char *run);
 
 /* Adds to *before the most that a run has cost or will cost: a run that may continue counts with its own budget. DP_E_UNSAFE:
- * the run has another adjacency, or kept within a claim (`claimed`) and may continue. */
+ * the run has another adjacency, or no bound and may continue. */
 int dp_ledger_entry_cost(const struct dp_ledger_book *book, const struct dp_ledger_entry *entry, const char *adjacency,
                          struct dp_ledger_before *before, struct dp_err *err);
 void dp_ledger_before_add(struct dp_ledger_before *before, double epsilon, double delta); /* adds one run, rounded up */

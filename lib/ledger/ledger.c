@@ -865,7 +865,7 @@ int dp_ledger_entry_cost(const struct dp_ledger_book *book, const struct dp_ledg
     if (strcmp(e->adjacency, adjacency) != 0)
         return dp_fail(err, DP_E_UNSAFE, "the run %s in the ledger %s is under %s adjacency, the budget is not", e->run,
                        book->path, e->adjacency);
-    if (!ended && e->claimed)
+    if (!ended && !isfinite(e->epsilon))
         return dp_fail(err, DP_E_UNSAFE, "no bound is known of the run %s in the ledger %s, which has not ended", e->run,
                        book->path);
     int rc = ended ? dp_ledger_run_epsilon(e, &own, err) : DP_OK;

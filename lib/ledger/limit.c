@@ -185,7 +185,7 @@ struct dp_ledger_added dp_ledger_limit_added(const struct dp_ledger_book *book, 
         if (!dp_ledger_limit_binds(book, limit, entry) || (entry != self && !spent))
             continue;
         sum.runs++;
-        sum.epsilon += entry->claimed ? (double)INFINITY : entry->epsilon;
+        sum.epsilon += entry->epsilon;
         sum.delta += entry->delta;
     }
     return sum;

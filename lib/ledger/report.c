@@ -475,9 +475,8 @@ static void verify_run(const struct dp_ledger_entry *entry, json_t *runs, json_t
     json_object_set_new(json, "delta", json_real(entry->closed_delta));
     json_object_set_new(json, "accountant", json_string(entry->accountant));
     if (dp_ledger_run_check(entry, &recorded, &why) != DP_OK) {
-        json_object_set_new(json, "agrees", entry->claimed ? json_null() : json_false());
-        if (!entry->claimed)
-            find(findings, "run %s: %s", entry->run, why.message);
+        json_object_set_new(json, "agrees", json_false());
+        find(findings, "run %s: %s", entry->run, why.message);
         return;
     }
     json_object_set_new(json, "recomputed", dp_ledger_real_json(recorded.recomputed));

@@ -50,10 +50,8 @@ static double own_order(double epsilon, double delta)
 static void add_at_order(struct dp_ledger_sum *sum, const struct dp_ledger_entry *entry, const struct dp_charges *own)
 {
     double order = entry->order > 0 ? entry->order : own_order(entry->epsilon, entry->delta), rho = 0;
-    if (entry->order > 0 && !entry->claimed)
+    if (entry->holds || (entry->order > 0 && isfinite(entry->epsilon)))
         rho = entry->epsilon - dp_rdp_penalty(order, entry->delta);
-    else if (entry->holds) /* a claim bounds nothing */
-        rho = (double)INFINITY;
     else /* without a filter, rho is the amount that it spent */
         dp_ledger_rdp(own, order, &rho, &sum->why);
     sum->order = sum->order > 0 ? fmin(sum->order, order) : order;
@@ -134,7 +132,7 @@ int dp_ledger_run_check(const struct dp_ledger_entry *entry, struct dp_ledger_re
     bool same = strcmp(dp_accountant_names[answer.by], entry->accountant) == 0;
     bool agrees = same ? fabs(recorded - answer.upper) <= 1e-6 * answer.upper : recorded >= answer.lower * (1 - 1e-9);
     *r = (struct dp_ledger_recorded){.recomputed = answer.upper,
-                                     .compared = same || !entry->claimed,
+                                     .compared = same || isfinite(entry->epsilon),
                                      .agrees = agrees && recorded >= spent * (1 - 1e-9) && entry->closed_delta == entry->delta};
     return rc;
 }

@@ -17,7 +17,8 @@ static uint64_t little_endian(const unsigned char *p)
 struct reader {
     const char *bytes;
     size_t length, at;
-    struct dp_item claimed, sound; /* of a frame of an earlier version, see take_sound */
+    bool claimed; /* of a frame of an earlier version, see get_former */
+    double sound;
 };
 
 /* Reads the next value: a whole value, or the head of a list or map. */
@@ -216,31 +217,15 @@ static int get_kind(struct reader *r, struct dp_frame *frame, uint64_t entries, 
     return DP_OK;
 }
 
-/* Keeps the value of a field of earlier versions; false: there was no such field, or it is in the frame twice. */
-static bool keep_former(struct reader *r, const struct dp_item *key, const struct dp_item *value)
-{
-    struct dp_item *to = dp_item_is(key, "as_published") ? &r->claimed : &r->sound;
-    if (to->type != DP_ITEM_BAD || (to == &r->sound && !dp_item_is(key, "epsilon_sound")))
-        return false;
-    *to = *value;
-    return true;
-}
-
 /* In frames of earlier versions that say as_published, epsilon may be what a paper claims. epsilon_sound is the bound then;
    without it, the bound is infinite. */
-static int take_sound(const struct reader *r, struct dp_frame *frame, struct dp_err *err)
+static int get_former(struct reader *r, const struct dp_item *key, const struct dp_item *value, struct dp_err *err)
 {
-    bool claimed = false;
-    double sound = (double)NAN;
-    if (r->claimed.type != DP_ITEM_BAD && !dp_item_bool(&r->claimed, &claimed))
-        return wrong("as_published", err);
-    if (r->sound.type != DP_ITEM_BAD && !dp_item_real(&r->sound, &sound))
-        return wrong("epsilon_sound", err);
-    if (claimed && !(sound >= 0))
-        sound = (double)INFINITY;
-    if (!isnan(sound) && dp_frame_has(frame, DP_F_EPSILON))
-        dp_frame_set_real(frame, DP_F_EPSILON, fmax(sound, dp_frame_real(frame, DP_F_EPSILON, 0)));
-    return DP_OK;
+    if (dp_item_is(key, "as_published"))
+        return dp_item_bool(value, &r->claimed) ? DP_OK : wrong("as_published", err);
+    if (dp_item_is(key, "epsilon_sound"))
+        return dp_item_real(value, &r->sound) ? DP_OK : wrong("epsilon_sound", err);
+    return dp_fail(err, DP_E_RUN, "unknown field '%.*s' in a frame", key->body < 40 ? (int)key->body : 40, dp_item_body(key));
 }
 
 /* The entries of every lap frame that are not fields; and a bit for records of format 1. */
@@ -276,11 +261,8 @@ static int get_entry(struct reader *r, struct dp_frame *frame, enum dp_field *fi
     const char *today = *field == DP_F_COUNT ? dp_alias_of(DP_ALIAS_FIELD, dp_item_body(&key), (size_t)key.body) : NULL;
     if (today != NULL)
         *field = dp_field_find(today, strlen(today));
-    if (*field == DP_F_COUNT && keep_former(r, &key, &value))
-        return DP_OK;
     if (*field == DP_F_COUNT)
-        return dp_fail(err, DP_E_RUN, "unknown field '%.*s' in a frame", key.body < 40 ? (int)key.body : 40,
-                       dp_item_body(&key));
+        return get_former(r, &key, &value, err);
     return get_value(frame, *field, &value, err);
 }
 
@@ -296,7 +278,7 @@ static void name_method(struct dp_frame *frame)
 
 int dp_wire_decode(struct dp_frame *frame, const char *bytes, size_t length, struct dp_err *err)
 {
-    struct reader r = {.bytes = bytes, .length = length};
+    struct reader r = {.bytes = bytes, .length = length, .sound = (double)NAN};
     struct dp_item map;
     enum dp_field field = DP_F_NONE;
     unsigned seen = 0;
@@ -320,7 +302,10 @@ int dp_wire_decode(struct dp_frame *frame, const char *bytes, size_t length, str
         rc = dp_fail(err, DP_E_RUN, "corrupt frame: bytes follow its last value");
     if (rc == DP_OK)
         name_method(frame);
-    return rc ?: take_sound(&r, frame, err);
+    const double sound = r.claimed && !(r.sound >= 0) ? (double)INFINITY : r.sound;
+    if (rc == DP_OK && sound > dp_frame_real(frame, DP_F_EPSILON, sound))
+        dp_frame_set_real(frame, DP_F_EPSILON, sound);
+    return rc;
 }
 
 int dp_wire_read(struct dp_frame *frame, const char *bytes, size_t size, struct dp_err *err)

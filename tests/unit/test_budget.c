@@ -371,13 +371,19 @@ TEST_IN(thresholds_of_the_first_run_have_a_part_of_delta, fresh, NULL)
 
 static void state_release(enum dp_query_kind kind, double size, double delta, char over[DP_ERR_MESSAGE_SIZE])
 {
-    const struct dp_ledger_run run = {
+    struct dp_ledger_run run = {
         .data = "d", .population = "p", .rows = 9, .adjacency = "null-record", .epsilon = size, .delta = delta};
     struct dp_ledger_statement said = {.what = "a survey", .release = {.kind = kind}, .by = DP_ACCOUNTANT_PURE};
+    struct dp_charge charge = {{.rate = 1, .queries = 1}, 1};
+    const struct dp_charges charges = {.count = 1, .charge = &charge};
+    struct dp_answer answer;
     struct dp_ledger *ledger;
     struct dp_err err = {0};
     said.release.delta = delta;
     *(kind == DP_QUERY_ZCDP ? &said.release.rho : &said.release.epsilon) = size;
+    charge.event.query[0] = said.release;
+    assert_int_equal(dp_account_epsilon(DP_ACCOUNTANT_BEST, &charges, delta, &answer, &err), 0);
+    run.epsilon = answer.upper;
     if (dp_ledger_state(&ledger, PATH, &run, &said, over, &err) != 0)
         fail_msg("%s", err.message);
     dp_ledger_free(ledger);

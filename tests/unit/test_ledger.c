@@ -1666,7 +1666,7 @@ TEST_IN(a_run_must_say_what_it_is, fresh, NULL)
     assert_string_equal(entry->data, run.data);
     assert_string_equal(entry->preprocessing, full.preprocessing);
     assert_string_equal(entry->adjacency, "null-record");
-    assert_true(entry->seeded && !entry->claimed && entry->rows == 1000 && entry->time == 1700000000);
+    assert_true(entry->seeded && entry->rows == 1000 && entry->time == 1700000000);
     assert_true(entry->epsilon == 1 && entry->delta == 1e-5);
     assert_true(entry->prior_epsilon == 0.1 && entry->prior_delta == 1e-7 && entry->init == NULL);
     dp_ledger_book_free(&book);

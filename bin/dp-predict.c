@@ -423,10 +423,12 @@ static void say_strange(const struct dp_import *import, bool *changed)
     for (size_t i = 0; i < import->plan.schema.columns; i++) {
         const struct dp_column *c = &import->plan.schema.column[i];
         const struct dp_beyond beyond = import->plan.clamped[i];
-        const char *what = c->type == DP_COLUMN_CATEGORICAL ? "no category of the model" : "unreadable, so missing,";
+        const char *what = c->type == DP_COLUMN_CATEGORICAL ? "have no category of the model"
+                           : c->date != NULL                ? "cannot be read as dates, and count as missing"
+                                                            : "cannot be read as numbers, and count as missing";
         char sentence[DP_TEXT_SHOWN + 3 * DP_DATE_TEXT + 120], shown[DP_TEXT_SHOWN], bounds[3 * DP_DATE_TEXT];
         dp_text_show(c->name, strlen(c->name), shown);
-        snprintf(sentence, sizeof sentence, "column '%s': %s in %zu of %zu cells", shown, what, import->strange[i], rows);
+        snprintf(sentence, sizeof sentence, "column '%s': %zu of %zu cells %s", shown, import->strange[i], rows, what);
         if (import->strange[i] > 0)
             dp_cli_warn("dp-predict", sentence);
         *changed |= import->strange[i] > rows / 2;

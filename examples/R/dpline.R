@@ -32,11 +32,22 @@ dpline_place <- function(model = NULL) {
     place
 }
 
+# The bytes of UTF-8, which R writes as they are in every locale, also in "C".
+dpline_utf8 <- function(x) {
+    other <- !is.na(x) & (Encoding(x) != "unknown" | !validUTF8(x))
+    x[other] <- enc2utf8(x[other])
+    Encoding(x) <- "unknown"
+    x
+}
+
 # A cell is written by its own value only, so that one row cannot change another.
 dpline_csv <- function(data, file) {
     times <- vapply(data, inherits, NA, "POSIXt")
     data[times] <- lapply(data[times], format, "%Y-%m-%d %H:%M:%S")
-    write.csv(data, file, row.names = FALSE, na = "", fileEncoding = "UTF-8")
+    texts <- vapply(data, function(x) is.character(x) || is.factor(x), NA)
+    data[texts] <- lapply(data[texts], function(x) dpline_utf8(as.character(x)))
+    names(data) <- dpline_utf8(names(data))
+    write.csv(data, file, row.names = FALSE, na = "")
 }
 
 # The rows with their numbers in a first column, so that none looks like a line of units, of totals or like the header again, which

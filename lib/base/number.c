@@ -254,6 +254,19 @@ bool dp_number_cell(const char *text, unsigned long length, double *value)
     return decimal(buffer, value, &end) && *end == '\0';
 }
 
+bool dp_number_is_infinite(const char *text, unsigned long length)
+{
+    char buffer[64], *end;
+    const bool sign = length > 0 && (text[0] == '-' || text[0] == '+');
+    if (length <= sign || length >= sizeof buffer ||
+        (tolower((unsigned char)text[sign]) != 'i' && memchr(text, 'e', length) == NULL && memchr(text, 'E', length) == NULL))
+        return false;
+    memcpy(buffer, text, length);
+    buffer[length] = '\0';
+    pthread_once(&c_locale_once, make_c_locale);
+    return isinf(strtod_l(buffer, &end, c_locale)) && end == buffer + length && end[-1] != ' ';
+}
+
 /* With a decimal comma, and points between groups of digits. */
 static bool with_comma(const char *text, size_t length, double *value)
 {

@@ -28,6 +28,11 @@ bool dp_census_is_among(const char *const *words, const char *text, size_t lengt
     return false;
 }
 
+bool dp_census_is_doubtful(const char *text, size_t length)
+{
+    return dp_census_is_among(dp_census_doubtful, text, length) || dp_number_is_infinite(text, length);
+}
+
 /* The name ends with one of the words, or is one of them. */
 static const char *ends_with(const char *name, const char *const *word, bool whole)
 {
@@ -412,8 +417,8 @@ static void look(struct dp_census_column *c, const struct dp_cell *f)
 {
     struct dp_census_exact *x = c->exact;
     struct dp_census_text *text;
-    const bool absent = is_absent(f), doubtful = !absent && (dp_census_is_among(dp_census_doubtful, f->text, f->length) ||
-                                                             is_never(f->text, f->length));
+    const bool absent = is_absent(f),
+               doubtful = !absent && (dp_census_is_doubtful(f->text, f->length) || is_never(f->text, f->length));
     if (!absent && !doubtful)
         look_at_number(x, f);
     x->missing += absent;

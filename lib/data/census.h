@@ -65,7 +65,7 @@ struct dp_census_text {
 /* Numbers with a decimal point, or with a decimal comma, then dates in their formats. */
 enum { DP_CENSUS_POINT, DP_CENSUS_COMMA, DP_CENSUS_DATES, DP_CENSUS_NOTATIONS = DP_CENSUS_DATES + DP_DATE_FORMATS };
 
-/* A word such as "none" is missing in a column of numbers, and a text in a column of texts. */
+/* A word such as "none" or "inf" is missing in a column of numbers, and a text in a column of texts. */
 struct dp_census_exact {
     size_t cells, doubtful; /* cells that are not missing; how many have such a word */
     size_t missing;         /* those that are */
@@ -133,6 +133,8 @@ extern const double dp_census_sentinels[DP_CENSUS_SENTINEL_COUNT];
 
 /* Digits with a leading zero, or too many for a number: codes. */
 bool dp_census_is_code(const char *text, size_t length);
+/* Whether the text is missing among numbers only: a word of `doubtful`, or a number that is infinite. */
+bool dp_census_is_doubtful(const char *text, size_t length);
 bool dp_census_is_among(const char *const *words, const char *text, size_t length);
 
 /* Whether a column of this name may say whose row it is: patient_id, PassengerId, caseid, account_no, MRN. A postcode is a

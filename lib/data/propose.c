@@ -224,6 +224,7 @@ static bool put_person(const struct dp_census *census, size_t i, json_t *o)
 /* --- the schema, from noised counts */
 
 #define FAR 7.0  /* times as large as all others */
+#define SAID 3.0 /* deviations from which on a count is said */
 #define EDGE 2.0 /* a neighbour counts from this many standard deviations on, which noise exceeds once in 44 */
 
 struct made {
@@ -486,7 +487,8 @@ static bool is_apart(const struct found *f, double value, double rows, double al
 }
 
 /* How many numbers the column has, and their bounds. missing may be NULL: then each number is one. If such a
- * number is the only frequent one, it is both bounds. */
+ * number is the only frequent one, it is both bounds. A number that is apart is missing as soon as its count would be said: if
+ * the count is only noise, no cell is read otherwise. */
 static double numbers_of(const struct made *m, struct found *f, double *missing)
 {
     struct bins b = {.bins = DP_CENSUS_BINS, .zero = DP_CENSUS_BINS / 2, .widest = 8, .widest_next = 1};
@@ -500,9 +502,11 @@ static double numbers_of(const struct made *m, struct found *f, double *missing)
     for (size_t k = 0; missing != NULL && k < DP_CENSUS_SENTINEL_COUNT; k++) {
         const double value = dp_census_sentinels[k], here = count(m, DP_CENSUS_SENTINELS + k);
         const size_t bin = dp_census_cell(value, false) - 1;
-        if (here < m->mirrored * m->scale)
+        if (here < SAID * m->scale)
             continue;
         f->sentinel[k] = others && is_apart(f, value, here, (double)m->census->rows, in_bin(m, bin));
+        if (!f->sentinel[k] && here < m->mirrored * m->scale)
+            continue;
         *missing += f->sentinel[k] ? here : 0;
         b.count[bin] += f->sentinel[k] ? 0 : here;
         frequent++;
@@ -705,11 +709,25 @@ static bool has_codes(const struct found *f)
     return false;
 }
 
+/* Says how many cells have a number that may stand for a missing one and is beyond the bounds, if they are above the noise. */
+static void tell_cut(const struct made *m, struct found *f)
+{
+    for (size_t k = 0; f->note == NULL && f->numeric && f->date[0] == '\0' && !f->line && k < DP_CENSUS_SENTINEL_COUNT; k++) {
+        const double value = dp_census_sentinels[k], here = count(m, DP_CENSUS_SENTINELS + k);
+        if (here < SAID * m->scale || f->sentinel[k] || (value >= f->low && value <= f->high))
+            continue;
+        snprintf(f->lost, sizeof f->lost, "about %.0f cells, give or take %.0f, are %.0f: it counts as the bound", here,
+                 2 * m->scale, value);
+        f->note = f->lost;
+    }
+}
+
 /* Says how many cells no number or date explains, or, of texts, are numbers, if they are above the noise. */
 static void tell_lost(const struct made *m, double cells, struct found *f)
 {
     const double noise = sqrt(f->variance + m->scale * m->scale); /* also of the count of missing cells */
-    if (f->line || f->small || f->why != NULL || cells < 3 * noise)
+    tell_cut(m, f);
+    if (f->line || f->small || f->why != NULL || cells < SAID * noise)
         return;
     if (f->numeric)
         snprintf(f->lost, sizeof f->lost, "about %.0f cells, give or take %.0f, cannot be read as %s, or are beyond the bounds",
@@ -758,7 +776,7 @@ static void lost_rows(json_t *o, double rows, double noise, const char *why)
 {
     const char *end =
         why[0] != '\0' ? ", are not measured, and it is never predicted (--classes names it)" : " and are not measured";
-    if (rows == 0 || rows < 3 * noise)
+    if (rows == 0 || rows < SAID * noise)
         return;
     char *about = noise > 0 ? dp_format("about %.0f rows, give or take %.0f,", rows, 2 * noise) : dp_format("%.0f rows", rows);
     add_note(o, json_sprintf("%s have no label%s: they teach nothing%s", about, why, end));
@@ -775,7 +793,7 @@ static void named_label(const struct made *m, json_t *o)
     json_decref(classes);
     for (size_t k = 0; k < known->classes; k++) {
         const double rows = count(m, DP_CENSUS_CELLS + k);
-        if (rows < 3 * m->scale)
+        if (rows < SAID * m->scale)
             add_note(o, json_sprintf("about %.0f rows, give or take %.0f, have the class '%s'", fmax(rows, 0), 2 * m->scale,
                                      known->class[k].text[0]));
         if (rows < 1.5 * m->scale)
@@ -788,7 +806,7 @@ static void named_label(const struct made *m, json_t *o)
 static void cut_rows(const struct made *m, const struct found *f, json_t *o, double rows, double numbers)
 {
     const double noise = sqrt(f->variance + m->scale * m->scale), beyond = rows - numbers;
-    if (json_object_get(o, "classes") == NULL && beyond >= 3 * noise)
+    if (json_object_get(o, "classes") == NULL && beyond >= SAID * noise)
         add_note(o, json_sprintf("about %.0f rows, give or take %.0f, have a label beyond the bounds: it counts as the bound",
                                  beyond, 2 * noise));
 }
@@ -987,13 +1005,14 @@ static bool needs_commas(const struct dp_census *census)
     return false;
 }
 
-/* Adds the column's spellings of the words to the list, each once. */
-static void add_words(json_t *list, const struct dp_census_column *c, const char *const *words)
+/* Adds the column's words for missing values to the list, each once. */
+static void add_words(json_t *list, const struct dp_census_column *c, bool doubtful)
 {
     for (size_t k = 0; k < c->seen_count; k++) {
         const struct dp_census_text *text = c->seen[k];
         size_t i = 0;
-        if (!dp_census_is_among(words, text->text, text->length))
+        if (doubtful ? !dp_census_is_doubtful(text->text, text->length)
+                     : !dp_census_is_among(dp_census_absent, text->text, text->length))
             continue;
         while (i < json_array_size(list) && strcmp(json_string_value(json_array_get(list, i)), text->text) != 0)
             i++;
@@ -1142,7 +1161,7 @@ static int exact_column(const struct dp_census *census, size_t i, int notation, 
             f.missing |= f.sentinel[k];
         f.fill = f.low == f.high && f.missing ? f.low : NAN;
         f.words = x->doubtful > 0 ? json_array() : NULL;
-        add_words(f.words, c, dp_census_doubtful);
+        add_words(f.words, c, true);
         f.why = left_out(c, &f);
         put_feature(o, &f);
         json_decref(f.words);
@@ -1174,7 +1193,7 @@ int dp_propose_exact(struct dp_census *census, const struct dp_import *import, j
     for (size_t i = 0; rc == DP_OK && i < census->columns; i++) {
         json_t *o = i == census->label ? json_incref(label) : json_pack("{s:s}", "name", census->column[i].name);
         rc = i == census->label ? DP_OK : exact_column(census, i, notation, o, err);
-        add_words(missing, &census->column[i], dp_census_absent);
+        add_words(missing, &census->column[i], false);
         json_array_append_new(list, o);
     }
     json_decref(label);

@@ -565,6 +565,20 @@ static void put_json(struct state *s, const struct options *o)
         o->private_data ? ",\"private_data\":true" : "");
 }
 
+/* Rows without a label: as many as there are, or, of private rows, persons by the counts that were paid for, above three
+ * deviations of their noise. */
+static void warn_unlabelled(struct dp_stage *stage, struct dp_out *out)
+{
+    const struct options *o = stage->options;
+    const struct state *s = stage->state;
+    double noise, lost = o->private ? dp_eval_paid_unlabelled(&s->paid, &noise) : 0;
+    if (o->private && lost >= fmax(3 * noise, 0.5))
+        dp_stage_warn(stage, out, "about %.0f of %zu %s, give or take %.0f, have no label, and are left out", lost,
+                      s->dataset->persons, s->dataset->persons == s->dataset->rows ? "rows" : "persons", 2 * noise);
+    if (!o->private && s->measured.rows < s->dataset->rows && !s->said)
+        dp_stage_warn(stage, out, "%zu of %zu rows have no label, and are left out", s->dataset->nulls, s->dataset->rows);
+}
+
 static int evaluate(struct dp_stage *stage, struct dp_out *out, struct dp_err *err)
 {
     const struct options *o = stage->options;
@@ -585,10 +599,8 @@ static int evaluate(struct dp_stage *stage, struct dp_out *out, struct dp_err *e
             dp_stage_warn(stage, out, "%s", warning);
         if (rc != DP_OK)
             return rc;
-    } else {
-        if (s->measured.rows < s->dataset->rows && !s->said)
-            dp_stage_warn(stage, out, "%zu of %zu rows have no label, and are left out", s->dataset->nulls, s->dataset->rows);
     }
+    warn_unlabelled(stage, out);
     s->said = true;
     s->used = 0;
     if (o->format == FORMAT_JSON)

@@ -60,6 +60,16 @@ double dp_eval_paid_sensitivity(bool brier, enum dp_adjacency adjacency)
     return (adjacency == DP_ADJACENCY_REPLACE_ONE ? 2 : 1) + (brier ? 1 : 0);
 }
 
+double dp_eval_paid_unlabelled(const struct dp_eval_paid *e, double *noise)
+{
+    const size_t cells = e->data->classes * e->data->classes;
+    double labelled = 0;
+    for (size_t k = 0; k < cells; k++)
+        labelled += e->noised[k];
+    *noise = e->scale * sqrt(2 * (double)cells);
+    return (double)e->data->persons - labelled;
+}
+
 static int pay(const struct dp_eval_paid *e, const struct dp_eval_paid_options *o, const char *directory,
                const struct dp_registry_place *place, const struct dp_charges *charges, int64_t started,
                struct dp_ledger **ledger, char *warning, struct dp_err *err)

@@ -40,6 +40,9 @@ void dp_eval_paid_sum(struct dp_eval_paid *paid, const double *decided, const do
  * at most 1. */
 double dp_eval_paid_sensitivity(bool brier, enum dp_adjacency adjacency);
 
+/* How many persons have no row with a label, by the noised cells; *noise: the deviation. */
+double dp_eval_paid_unlabelled(const struct dp_eval_paid *paid, double *noise);
+
 /* Allocates. The caller sets data, model and brier, and closes it, after a failure, too. */
 void dp_eval_paid_open(struct dp_eval_paid *paid);
 void dp_eval_paid_close(struct dp_eval_paid *paid);

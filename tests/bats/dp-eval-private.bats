@@ -101,6 +101,34 @@ for m in "accuracy precision recall f1 brier".split():
 '
 }
 
+@test "rows without a label are in no measure, and are counted by what was paid" {
+    /usr/bin/python3 - << 'END'
+import json
+import numpy as np
+d = json.load(open("test.dp/dataset.json"))
+y, X = np.load("test.dp/y.npy"), np.load("test.dp/X.npy")
+y[:150] = X[:150] = 0
+np.save("test.dp/y.npy", y)
+np.save("test.dp/X.npy", X)
+np.save("test.dp/nulls.npy", np.arange(150, dtype=np.int64))
+d.update(format=3, nulls=True)
+json.dump(d, open("test.dp/dataset.json", "w"))
+END
+    dp-eval --data test.dp -m accuracy,confusion -f json model > exact 2> said
+    assert_equal "$(cat said)" "dp-eval: warning: 150 of 400 rows have no label, and are left out"
+    measure --data test.dp --epsilon 10 -m accuracy,confusion > noised 2> said
+    # scale .1 in each of 4 cells: 150 give or take .6, so a count of 148 or 152 has probability 3e-7
+    assert_regex "$(cat said)" '^dp-eval: warning: about 1(49|50|51) of 400 rows, give or take 1, have no label, and are left out$'
+    check '
+e, n = json.load(open("exact")), json.load(open("noised"))
+assert abs(sum(map(sum, e["confusion"])) - 250) < 1e-9 and abs(sum(map(sum, n["confusion"])) - 250) < 3, n
+assert abs(e["accuracy"] - n["accuracy"]) < .02, (e, n)
+'
+    # where the noise is less than a row, no row that is there is said to be missing
+    measure --data "$BATS_FILE_TMPDIR/test.dp" --epsilon 1e6 --allow-weak -m accuracy > noised 2> said
+    assert_equal "$(cat said)" ""
+}
+
 @test "the whole query is in the ledger of the rows, and counts against their budget" {
     dp-account budget --data test.dp --epsilon 1 --delta 1e-4
     run dp-eval --private --epsilon 0.6 --data test.dp -m accuracy model

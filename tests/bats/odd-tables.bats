@@ -199,3 +199,19 @@ END
     dp-import csv --infer-schema far.json --label y --private-schema 0.2 --noise-seed 1 far.csv 2> said
     grep -qx "dp-import: column 'far': 99999999 against all smaller numbers, which are too rare for bounds of their own" said
 }
+
+@test "a number that is too large, or infinite, cannot be read: it is missing, in a fit and in a prediction" {
+    awk 'BEGIN { srand(5); print "x,place,y"; for (i = 0; i < 2000; i++) { x = 100 + int(100 * rand());
+        split("1e400 inf -1e400", odd, " "); print (i % 50 ? x : odd[1 + i / 50 % 3]) "," (rand() < .5 ? "a" : "b") "," (x > 150 ? "yes" : "no") } }' > odd.csv
+    dp-import csv --infer-schema exact.json --label y -q --no-registry odd.csv 2> said
+    assert_equal "$(jq -c '.columns[0] | [.type, .bounds, .missing, .indicator]' exact.json)" \
+        '["numeric",[100,199],["1e400","inf","-1e400"],true]'
+    dp-import csv --infer-schema paid.json --label y --private-schema 5 --noise-seed 1 --no-ledger -q --no-registry --row-is-person odd.csv
+    assert_equal "$(jq -c '.columns[0] | [.type, .bounds]' paid.json)" '["numeric",[64,256]]'
+    jq -r '.columns[0].note' paid.json > note
+    assert_regex "$(cat note)" '^about (3[0-9]|4[0-9]|5[0-9]) cells, give or take [0-9]*, cannot be read as numbers, or are beyond the bounds$'
+    dpline fit odd.csv --label y --row-is-person --epsilon 5 --no-registry -q -o model 2> /dev/null
+    dp-predict model odd.csv 2> said > predictions
+    assert_equal "$(cat said)" "dp-predict: warning: column 'x': 40 of 2000 cells cannot be read as numbers, and count as missing"
+    assert_equal "$(wc -l < predictions)" 2001
+}

@@ -52,14 +52,14 @@ dp-predict: warning: 2 of 5 rows could not be read, and have no prediction"
     # half of the cells are a warning; missing cells are not counted
     awk -F , -v OFS=, 'NR > 1 && NR % 2 { $3 = toupper($3) } NR == 2 { $2 = "old" } NR > 4 && NR < 2000 { $5 = "" } { print }' days.csv > half.csv
     dp-predict days.model half.csv > predicted 2> said
-    assert_equal "$(cat said)" "dp-predict: warning: column 'age': unreadable, so missing, in 1 of 2000 cells
-dp-predict: warning: column 'smoker': no category of the model in 1000 of 2000 cells"
+    assert_equal "$(cat said)" "dp-predict: warning: column 'age': 1 of 2000 cells cannot be read as numbers, and count as missing
+dp-predict: warning: column 'smoker': 1000 of 2000 cells have no category of the model"
     # all predictions are written nevertheless
     sed '1!s/,yes,/,ja,/; 1!s/,no,/,nein,/; 1!s/,[0-9]$/,Monday/' days.csv > later.csv
     run -1 --separate-stderr dp-predict days.model later.csv
     assert_equal "${#lines[@]}" 2001
-    assert_equal "$stderr" "dp-predict: warning: column 'smoker': no category of the model in 2000 of 2000 cells
-dp-predict: warning: column 'day': unreadable, so missing, in 2000 of 2000 cells
+    assert_equal "$stderr" "dp-predict: warning: column 'smoker': 2000 of 2000 cells have no category of the model
+dp-predict: warning: column 'day': 2000 of 2000 cells cannot be read as numbers, and count as missing
 dp-predict: later.csv is written otherwise than the training table: most cells of a column have no meaning"
 }
 

@@ -529,8 +529,8 @@ dp-import: private: 0 malformed lines"
     dpline scd --data t.dp --loss logistic --epochs 3 --seed 1 -q -o t.model
     dp-predict t.model t.dp --scores > scores
     dp-predict t.model t.csv --scores 2> said | diff scores -
-    assert_equal "$(cat said)" "dp-predict: warning: column 'age': unreadable, so missing, in 1 of 4 cells
-dp-predict: warning: column 'job': no category of the model in 1 of 4 cells"
+    assert_equal "$(cat said)" "dp-predict: warning: column 'age': 1 of 4 cells cannot be read as numbers, and count as missing
+dp-predict: warning: column 'job': 1 of 4 cells have no category of the model"
     for form in c json; do
         dp-export --to $form t.model > t.$form
         run "$ROOT/tests/bats/export.py" $form t.$form t.csv <(dp-predict t.model t.dp --scores --probability)

@@ -20,8 +20,8 @@ def says(message, function, *arguments, **named):
 END
 }
 
-# blocks LANGUAGE: of the README
-blocks() { awk -v start="\`\`\`$1" '$0 == "```" { on = 0 } on; $0 == start { on = 1 }' "$ROOT/examples/python/README.md"; }
+# blocks LANGUAGES: of the README, in its order
+blocks() { awk -v start="^\`\`\`($1)\$" '$0 == "```" { on = 0 } on; $0 ~ start { on = 1 }' "$ROOT/examples/python/README.md"; }
 python() { timeout -k 2 120 /usr/bin/python3 -W error::UserWarning "$@"; }
 
 @test "the blocks of README.md are one program, and its models are those of the commands" {
@@ -105,32 +105,32 @@ END
 quiet='import dpline, numpy as np, warnings; warnings.filterwarnings("ignore", "dp-predict")' # a category may be too rare for what was paid
 need_pandas() { /usr/bin/python3 -c 'import pandas' 2> /dev/null || skip "needs python3-pandas"; }
 
-@test "a DataFrame of texts, dates, categories and missing values: the blocks of README.md" {
+@test "a DataFrame of texts, dates, categories and missing values: all blocks of README.md" {
     need_pandas
     $(grep -o 'dp-synth patients [^`]*' "$ROOT/examples/python/README.md") -q
-    { echo "$quiet"; blocks 'python with pandas'; } > tour.py
-    # 12 seeds: 0.68 and 0.67, deviations 0.006; half of the rows have each label
+    { echo "$quiet"; blocks 'python( with pandas)?'; } > tour.py
+    # one program: what one block makes, the next one has. 12 seeds: 0.68 and 0.67, deviations 0.006; half of the rows have each label
     cat >> tour.py << 'END'
-assert model.score(X[4800:], y[4800:]) > 0.6 and known.score(X[4800:], y[4800:]) > 0.6
-assert 0.99 < model.epsilon_ <= 1 and list(model.classes_) == ["no", "yes"]
-assert np.array_equal(model.predict_proba(X[:50]), model.predict_proba(X[X.columns[::-1]][:50].assign(ward=X["ward"].astype("category"))))
-model.save("m")
-X[:100].to_csv("x.csv")
+assert risk.score(people[4800:], back[4800:]) > 0.6 and known.score(people[4800:], back[4800:]) > 0.6
+assert 0.99 < risk.epsilon_ <= 1 and list(risk.classes_) == ["no", "yes"]
+assert np.array_equal(risk.predict_proba(people[:50]), risk.predict_proba(people[people.columns[::-1]][:50].assign(ward=people["ward"].astype("category"))))
+risk.save("m")
+people[:100].to_csv("x.csv")
 with open("expected", "w") as f:
-    print(*model.predict_proba(X[:100])[:, 1], sep="\n", file=f)
+    print(*risk.predict_proba(people[:100])[:, 1], sep="\n", file=f)
 assert dpline.read_model("m")["n"] == 4800 and dpline.read_model("m")["private_preprocessing"] == "paid-schema"
-model.set_params(ledger="clinic.ledger", population="the clinic").fit(X, y)
-assert "the clinic" in model._repr_html_()
+risk.set_params(ledger="ward.ledger", population="the clinic").fit(people, back)
+assert "the clinic" in risk._repr_html_()
 known.save("k")
 assert dpline.read_model("k")["private_preprocessing"] == "paid-schema" and "schema cost" not in " ".join(known.said_) # the knots
-page = model._repr_html_()
+page = risk._repr_html_()
 assert "<iframe" in page and "readmitted" in page and "patient_id" in page and len(page) < 40000 and "<svg" not in dpline.DPClassifier()._repr_html_()
 END
     python tour.py > out || fail "$(cat out)"
     assert_file_contains out "column 'patient_id' is left out"
     # schema, knots and laps together
-    assert_equal "$(dp-account report --json clinic.ledger | jq -c '[.runs[] | [.population, .closed]]')" '[["the clinic",true],["the clinic",true],["the clinic",true]]'
-    dp-account report clinic.ledger | grep -q '^by all runs in clinic.ledger: epsilon 1 at' || fail "$(dp-account report clinic.ledger)"
+    assert_equal "$(dp-account report --json ward.ledger | jq -c '[.runs[] | [.population, .closed]]')" '[["the clinic",true],["the clinic",true],["the clinic",true]]'
+    dp-account report ward.ledger | grep -q '^by all runs in ward.ledger: epsilon 1 at' || fail "$(dp-account report ward.ledger)"
     # the saved model takes the table
     dp-predict --probability m x.csv | tail -n +2 | cut -d, -f 3 > got
     python -c 'import numpy; e, g = numpy.loadtxt("expected"), numpy.loadtxt("got"); assert len(g) == 100 and abs(e - g).max() < 1e-9'

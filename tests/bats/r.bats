@@ -29,6 +29,32 @@ END
     awk '{ d = $1 - $2; if (d < 0) d = -d; if (d > 1e-9) bad++ } END { exit !(NR == 2000 && !bad) }' pairs || fail "$(head -n 3 pairs)"
 }
 
+@test "R: texts beyond ASCII in the locale C, and in Latin-1, are those of UTF-8" {
+    cat > letters.R << 'END'
+source("dpline.R")
+places <- c("M\xc3\xbcnchen", "K\xc3\xb6ln")
+if (Sys.getenv("LATIN") != "") places <- iconv(places, "UTF-8", "latin1")
+if (Sys.getenv("MARKED") != "") Encoding(places) <- "UTF-8"
+who <- data.frame(place = rep(places, 900), age = 20 + 1:1800 %% 60, y = rep(c("no", "yes", "no", "yes", "yes"), 360))
+who$y[who$place == places[1] & who$age < 50] <- "yes"
+model <- dpline(y ~ ., who, person = FALSE, schema = "s.json")
+stopifnot(length(predict(model, who)) == 1800)
+dpline_csv(who, "who.csv")
+END
+    echo '{"header": true, "columns": [{"name": "place", "type": "categorical", "categories": ["München", "Köln"]},
+        {"name": "age", "type": "numeric", "bounds": [20, 80]}, {"name": "y", "type": "label", "classes": ["no", "yes"]}]}' > s.json
+    LC_ALL=C r letters.R > out 2>&1 || fail "$(cat out)"
+    sed -n 1,3p who.csv > expected
+    assert_equal "$(cat expected)" '"place","age","y"
+"München",21,"yes"
+"Köln",22,"yes"'
+    for how in "MARKED=1 LC_ALL=C" "MARKED=1 LC_ALL=C.UTF-8" "LATIN=1 LC_ALL=C.UTF-8" "LATIN=1 LC_ALL=C"; do
+        # shellcheck disable=SC2086 # words
+        env $how timeout -k 2 120 Rscript --vanilla letters.R > out 2>&1 || fail "$how: $(cat out)"
+        sed -n 1,3p who.csv | cmp - expected
+    done
+}
+
 @test "R: bad input, a schema, a ledger, a number, cells that depend on their own value" {
     dp-synth patients --rows 3000 --seed 4 -o patients.csv -q
     cat > public.json << 'END'
@@ -53,7 +79,7 @@ stopifnot(!any(grepl("schema cost", known$said)), is.null(known$schema))
 says("has no column 'ward'", predict(known, patients["drugs"]))
 says("column 'ward'", predict(known, transform(patients, ward = "Ward 7")))
 told <- tryCatch(predict(known, transform(patients, ward = ifelse(seq_along(ward) < 300, "Ward 7", ward))), warning = conditionMessage)
-stopifnot(grepl("column 'ward': no category of the model in 299 of 3000 cells", told))
+stopifnot(grepl("column 'ward': 299 of 3000 cells have no category of the model", told))
 number <- dpline(drugs ~ drugs2, transform(patients, drugs2 = 3 * drugs))
 stopifnot(is.numeric(predict(number, transform(patients, drugs2 = 3 * drugs))))
 # rows that a file could take for other lines: units, the header again, a total, nothing

@@ -227,6 +227,17 @@ TEST(cells)
     assert_false(dp_number_cell("12\0", 3, &value));
 }
 
+TEST(infinite_numbers_are_words)
+{
+    static const char *const good[] = {"1e400", "-1e400", "+1E309", "inf", "-Inf", "INFINITY"};
+    static const char *const bad[] = {"", "-", "1e308", "e400", "1e400x", "info", "indoors", "1e400 ", "nan", "1e-400"};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        assert_true(dp_number_is_infinite(good[i], strlen(good[i])));
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        if (dp_number_is_infinite(bad[i], strlen(bad[i])))
+            fail_msg("%s", bad[i]);
+}
+
 TEST(printing_reads_back)
 {
     const double values[] = {0.1, 1.0 / 3, 1e-300, 123456789.125, 2.5e17, -0.0625};

@@ -652,7 +652,11 @@ static void one_frequent_number_stands_apart(void **state)
                  {-1, 400, 1, 100, "\"bounds\":[16.0,128.0],\"indicator\":true"},
                  {-1, 400, 1, 1, "\"bounds\":[-2.0,2.0]"}, /* a sign */
                  {999, 60, 1, 60, "\"basis\":\"line\",\"bounds\":[998.999999,999.0]"},
-                 {999, 400, 200, 200, "\"bounds\":[128.0,512.0],\"indicator\":true"}};
+                 {999, 400, 200, 200, "\"bounds\":[128.0,512.0],\"indicator\":true"},
+                 {-999, 951, 20, 60, "\"indicator\":true,\"missing\":"}, /* 49 are three deviations */
+                 {-999, 953, 20, 60, "\"UNKNOWN\"],\"name\":\"x\",\"type\""},
+                 {999, 951, 200, 200, "\"note\":\"about 49 cells, give or take 32, are 999: it counts as the bound\""},
+                 {999, 953, 200, 200, "\"name\":\"x\",\"type\""}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         char *text = calloc(1, 100000);
         assert_non_null(text);

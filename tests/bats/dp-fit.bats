@@ -157,7 +157,7 @@ hospital() {
     }
     by_schema() { jq -r .basis by-schema; }
     assert_equal "$(verdict 1 120 0.3) $(by_schema)" 'cosines cosines'                        # x 15; lines have no transform
-    assert_equal "$(verdict 20 2 0.1) $(by_schema)" 'cosines, and lines would do better line' # x 5, and 0.05 D is 9.2
+    assert_equal "$(verdict 20 2 0.1) $(by_schema)" 'cosines, and lines would do better line' # x 5, and 0.03 D is 5.5
     assert_equal "$(verdict 1 10 0.3) $(by_schema)" 'cosines cosines'                         # lines have a transform, x 38
     assert_equal "$(verdict 30 2 0.4) $(by_schema)" 'cosines, and lines would do better line' # x 11, and 0.2 D is 49
 }
@@ -443,7 +443,7 @@ EOF
     run printed --delta 1e-5 --epsilon 0.05
     assert_output --partial ' --laps 64 '
     assert_output --partial ' --clip 0.3 --scale 0.6 '
-    assert_output --partial ' dp-step --step 1 --momentum 0.9'
+    assert_output --partial ' dp-step --step 0.704187 --momentum 0.9'
     refute_output --partial '--average'
     refute_output --partial 'dp-moments'
     # more columns than a transform may have

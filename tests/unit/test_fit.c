@@ -230,8 +230,8 @@ TEST(numbers_of_printed_runs)
     assert_true(fit.run == DP_FIT_TRANSFORMED && fit.laps == 128 && fit.moments == 8.22544986 && fit.gradient == 39.093163 &&
                 fit.scale == 0.640992 && fit.radius == 0.760766 && fit.step == 16 && fit.clip == 0.5 && fit.intercept == 0.5);
     assert_int_equal(choose(&fit, 3000, 30, 10, 0, 0.05, 1e-4, false), DP_OK);
-    assert_true(fit.run == DP_FIT_PLAIN && fit.laps == 64 && fit.gradient == 369.303218 && fit.scale == 0.5 && fit.step == 1 &&
-                fit.last && fit.clip == 0.35);
+    assert_true(fit.run == DP_FIT_PLAIN && fit.laps == 64 && fit.gradient == 369.303218 && fit.scale == 0.5 &&
+                fabs(fit.step - pow(30 / (fit.whole), 0.8)) < 1e-5 && fit.last && fit.clip == 0.35);
     assert_int_equal(choose(&fit, 3000, 30, 10, 0, 0.3, 1e-4, false), DP_OK);
     assert_true(fit.run == DP_FIT_TRANSFORMED && fit.unit && fit.laps == 32 && fit.moments == 23.9703478 &&
                 fit.gradient == 60.4173611 && fit.step == 9.67318 && fit.radius == 0.5);
@@ -262,7 +262,16 @@ TEST(laps_and_steps_follow_the_budget)
         assert_near((double)fit.laps, fmin(fmax(9 * fit.reach / 101, 16), 128), 0.51);
         assert_int_equal(choose(&fit, 16000, 10000, 2, 0, epsilon + 1, 1e-5, false), DP_OK);
         assert_true(fit.run == DP_FIT_PLAIN && fit.scale == 0.6 && fit.clip == 0.3 && fit.last);
-        assert_near(fit.step, fmin(fmax(1.6 * pow(16000 / fit.whole / 100, 0.7), 1), 64), 1e-4);
+        assert_near(fit.step, fmin(1.6 * pow(16000 / fit.whole / 100, 0.7), 64), 1e-4);
+    }
+    /* near the noise steps without a transform are short: (x / 12)² */
+    for (double epsilon = 0.05; epsilon < 0.3; epsilon *= 1.3) {
+        assert_int_equal(choose(&fit, 2000, 60, 2, 0, epsilon, 1e-5, false), DP_OK);
+        const double near = fmin(fit.reach * fit.reach / 144, 1), size = 20 / fit.whole;
+        assert_true(fit.run == DP_FIT_PLAIN);
+        assert_near(fit.step, near * 1.6 * pow(size, 0.7), 1e-5);
+        assert_int_equal(choose(&fit, 2000, 60, 3, 0, epsilon, 1e-5, false), DP_OK);
+        assert_near(fit.step, near * pow(size, 0.8), 1e-5);
     }
 }
 
@@ -439,7 +448,7 @@ TEST(curves_need_a_reach)
     assert_false(dp_fit_curves(&facts, &below));
     assert_true(dp_fit_curves(&facts, &at));
     /* 38 lines have no transform below a reach of 25, over 62 columns 19 */
-    const struct dp_fit near = {.reach = 3.11}, noise = {.reach = 3.09};
+    const struct dp_fit near = {.reach = 1.87}, noise = {.reach = 1.85};
     facts.classes = 2;
     assert_false(dp_fit_curves(&facts, &near));
     facts.cosines = 24;

@@ -12,6 +12,8 @@ export SPLITS=${SPLITS:-3} WAYS=cosines
     EPSILONS='0.03 0.1 0.3 1' ./curves.sh claims
     EPSILONS='0.01 0.03 0.1 0.3 1 3' ./curves.sh bank phoneme credit telco spambase
     EPSILONS='0.03 0.1 0.3' ./curves.sh adult elec-above diamonds-above vocab-above protein-above bike-above abalone-above white-6 insurance-above
+    EPSILONS=0.01 ./curves.sh adult elec-above diamonds-above vocab-above protein-above bike-above claims
+    EPSILONS='0.003 0.005' ./curves.sh adult bank credit elec-above diamonds-above vocab-above protein-above bike-above claims
 } | tee "$out/conditions.tsv"
 [ "${1:-}" != --write ] || {
     cp "$out/conditions.tsv" conditions.tsv

@@ -2,6 +2,7 @@
 # Measures `dpline fit` against the best of 16 settings of DP-SGD, and against the linear model without privacy.
 #   rivals.sh [--write] [SET …]      sets: adult credit bank telco spambase tweets-1024 costarica letter protein bike insurance abalone white
 #                                    (default: all that are there)
+#   rivals.sh --linear [SET …]       without DP-SGD, at epsilon 1: fit and the linear model without privacy; with --write linear.tsv
 # --write also puts rivals.tsv and its table into this directory. SPLITS=n (3), EPSILONS="0.1 1".
 # fit is what `dpline fit TABLE` makes of the table with this schema: rows of norm 1, 80 % of the rows, delta 1e-5, and cosines, products and
 # knots as the rules say. DP-SGD has the same rows, with numbers as lines: 10 passes, batches of 500 (100 for fewer than 5,000 rows), steps of 1, 4, 16
@@ -13,9 +14,11 @@ SPLITS=${SPLITS:-3}
 . ./common.sh
 . ./methods.sh
 . ./tables.sh
-read -ra wanted <<< "${EPSILONS:-0.1 1}"
-write=''
+table=rivals write=''
+if [ "${1:-}" = --linear ]; then table=linear && shift; fi
 if [ "${1:-}" = --write ]; then write=1 && shift; fi
+read -ra wanted <<< "${EPSILONS:-$([ $table = linear ] || echo 0.1) 1}"
+if [ $table = linear ] && [ $# = 0 ]; then set -- adult credit bank telco spambase protein bike insurance abalone white elec diamonds phoneme vocab; fi
 [ $# -gt 0 ] || set -- adult credit bank telco spambase tweets-1024 costarica letter protein bike insurance abalone white
 
 # divided SET SPLIT DATA [OPTION…]: the rows, as `dpline fit TABLE` imports them
@@ -93,32 +96,33 @@ rows_of_table() {
         measure=$(cut -d ' ' -f $field <<< 'accuracy AUC log_loss')
         [ "$(dp-info --get classes "$out/rivals/$1-1.dp")" != 0 ] || measure='R²'
         order=() && [ $field = 3 ] || order=(-r)
-        best=$(best_of "$1" "$2" | while read -r setting; do middle sgd "$1" "$2" "$setting" $field; done | sort -g "${order[@]}" | head -n 1)
+        best='' && [ $table = linear ] || best=$(best_of "$1" "$2" | while read -r setting; do middle sgd "$1" "$2" "$setting" $field; done | sort -g "${order[@]}" | head -n 1)
         linear=$(for lambda in 1e-5 1e-7; do middle linear "$1" inf $lambda $field; done | sort -g "${order[@]}" | head -n 1)
-        tsv "$1" "$2" "${measure/_/ }" "$own" "$best" "$linear"
+        tsv "$1" "$2" "${measure/_/ }" "$own" ${best:+"$best"} "$linear"
         [ "$measure" != 'R²' ] || return 0
     done
 }
 export -f rival divided lines_of scores bounds columns schema measured
 
 mkdir -p "$out/rivals"
-tsv data epsilon measure fit 'best of 16 DP-SGD' 'linear, without privacy' > "$out/rivals.tsv"
+best='best of 16 DP-SGD' && [ $table = rivals ] || best=''
+tsv data epsilon measure fit ${best:+"$best"} 'linear, without privacy' > "$out/$table.tsv"
 for set; do
     [ -e "$(file "$set")" ] || continue
     bounds "$set" > "$out/rivals-$set.json"
     for split in $(seq "$splits"); do lines_of "$set" "$split" > /dev/null; done
     for epsilon in "${wanted[@]}"; do
         for split in $(seq "$splits"); do echo "rival fit $set $epsilon rule $split"; done
-        settings_of "$set" | while read -r setting; do echo "rival sgd $set $epsilon '$setting' 1"; done
+        [ $table = linear ] || settings_of "$set" | while read -r setting; do echo "rival sgd $set $epsilon '$setting' 1"; done
     done | run_cells
     for lambda in 1e-5 1e-7; do for split in $(seq "$splits"); do echo "rival linear $set inf $lambda $split"; done; done | run_cells
     for epsilon in "${wanted[@]}"; do
-        best_of "$set" "$epsilon" | while read -r setting; do for split in $(seq "$splits"); do echo "rival sgd $set $epsilon '$setting' $split"; done; done | run_cells
+        [ $table = linear ] || best_of "$set" "$epsilon" | while read -r setting; do for split in $(seq "$splits"); do echo "rival sgd $set $epsilon '$setting' $split"; done; done | run_cells
         rows_of_table "$set" "$epsilon"
-    done | tee -a "$out/rivals.tsv"
+    done | tee -a "$out/$table.tsv"
     rm -r "$out/rivals/$set"-*
 done
 [ -z "$write" ] || {
-    cp "$out/rivals.tsv" rivals.tsv
+    cp "$out/$table.tsv" $table.tsv
     ../common/write-readme.sh
 }

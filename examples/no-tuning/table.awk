@@ -30,7 +30,7 @@ function take(m, list, setting,    cell, x, n, a) {
         took[cell] = median($7)
     }
 }
-FILENAME ~ /rivals.tsv$/ {
+FILENAME ~ /(rivals|linear|paid).tsv$/ {
     fields = split($0, texts, FS)
     if (texts[1] in name) texts[1] = name[texts[1]]
     line(fields, texts)
@@ -43,6 +43,7 @@ FILENAME ~ /(curves|conditions).tsv$/ {
     }
     chosen[$1, $2, $3] = $4
     list[$1, $2, $3] = $7
+    accuracies[$1, $2, $3] = $6; losses[$1, $2, $3] = $8; largest[$1, $2, $3] = $9
     for (k = 6; k <= 8; k++) of[$1, $2, $3, k] = $k ~ /^-/ && $k !~ /[0-9]/ ? "-" : median($k)
     next
 }
@@ -206,26 +207,36 @@ function mean_gap(first, second,    a, b, n, i, sum, squares) {
     error = n > 1 ? 2 * sqrt((squares - sum * sum / n) / (n - 1) / n) : 0
     return sum / n
 }
+# entropies SHARES: for each split, the log loss of a model that gives the shares of two classes as probabilities
+function entropies(shares,    n, i, p, text) {
+    n = split(shares, p, " ")
+    for (i = 1; i <= n; i++) text = text " " (-p[i] * log(p[i]) - (1 - p[i]) * log(1 - p[i]))
+    return text
+}
 # --- conditions.tsv: lines and cosines for two classes, what the rules choose, and where the other one is better by more than noise
-function conditions_table(    r, i, n, c, cell, texts, gap, choice) {
-    n = split("data|conditions were|epsilon|lines: AUC|cosines: AUC|lines: log loss|cosines: log loss|chosen|AUC less that of the other|beyond the noise", texts, "|")
+function conditions_table(    r, i, n, c, cell, texts, gap, choice, way, other) {
+    n = split("data|conditions were|epsilon|lines: AUC|cosines: AUC|lines: log loss|cosines: log loss|chosen|AUC less that of the other|beyond the noise|accuracy less the largest class|log loss less that of the shares", texts, "|")
     line(n, texts)
     for (r = 1; r <= 2; r++)
         for (i = 1; i <= rounds; i++) {
             cell = round[i]
             split(cell, c, SUBSEP)
             if ((c[1] ~ /^(adult|white-6|phoneme|spambase|protein-above|bike-above|abalone-above|insurance-above|claims)$/) != (r == 1)) continue
-            if (!((cell, "cosines", 7) in of) || !((cell, "line", 7) in of)) continue
-            choice = chosen[cell, "cosines"] == "yes"
-            gap = mean_gap(list[cell, "cosines"], list[cell, "line"]) * (choice ? 1 : -1)
+            if (!((cell, "line", 7) in of)) continue
+            other = (cell, "cosines", 7) in of
+            choice = other && chosen[cell, "cosines"] == "yes"
+            way = cell SUBSEP (choice ? "cosines" : "line")
+            gap = other ? mean_gap(list[cell, "cosines"], list[cell, "line"]) * (choice ? 1 : -1) : 0
             texts[1] = c[1] in name ? name[c[1]] : c[1]
             texts[2] = r == 1 ? "found on it" : "tested on it"
             texts[3] = c[2]
-            texts[4] = sprintf("%.4f", of[cell, "line", 7]); texts[5] = sprintf("%.4f", of[cell, "cosines", 7])
-            texts[6] = sprintf("%.4f", of[cell, "line", 8]); texts[7] = sprintf("%.4f", of[cell, "cosines", 8])
+            texts[4] = sprintf("%.4f", of[cell, "line", 7]); texts[5] = other ? sprintf("%.4f", of[cell, "cosines", 7]) : "refused"
+            texts[6] = sprintf("%.4f", of[cell, "line", 8]); texts[7] = other ? sprintf("%.4f", of[cell, "cosines", 8]) : ""
             texts[8] = choice ? "cosines" : "lines"
-            texts[9] = sprintf("%+.4f", gap)
-            texts[10] = gap < -error ? "worse" : gap > error ? "better" : ""
+            texts[9] = other ? sprintf("%+.4f", gap) : ""
+            texts[10] = !other ? "" : gap < -error ? "worse" : gap > error ? "better" : ""
+            texts[11] = sprintf("%+.4f", mean_gap(accuracies[way], largest[way]))
+            texts[12] = sprintf("%+.4f", mean_gap(losses[way], entropies(largest[way])))
             line(n, texts)
         }
 }
@@ -236,5 +247,5 @@ END {
     else if (kind == "gaps") gaps()
     else if (kind == "data") data_table()
     else if (kind == "auc" || kind == "logloss") part_table("classes", kind)
-    else if (kind != "rivals") part_table(kind, "score")
+    else if (kind !~ /^(rivals|linear|paid)$/) part_table(kind, "score")
 }

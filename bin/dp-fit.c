@@ -178,7 +178,8 @@ static void suggest_features(const struct dp_dataset *d, const char *path)
         length--;
     length -= ends_with(path, length, ".dp") ? strlen(".dp") : 0;
     word(path, length, colour ? "-scatter.dp" : "-hog.dp");
-    fputs(colour ? " FOLDER\n" : " IMAGES LABELS   # or images ... FOLDER\n", stderr);
+    fputs(colour ? " FOLDER\n" : " IMAGES LABELS   # of a folder or a zip archive: images instead of idx, and FOLDER\n",
+          stderr);
     fputs("fit trains no network; dpline dp-sgd --network does, on images without a bias column: man dp-net-grad\n", stderr);
 }
 

@@ -319,12 +319,37 @@ static bool stands_for(const char *a, const char *b)
     return strlen(a) == 1 && strlen(b) > 1 && strncasecmp(a, b, 1) == 0 && isalpha((unsigned char)*a);
 }
 
+/* Says which texts may be two spellings of one class or category, and which ones are taken for one. */
+static void tell_twins(const json_t *column, const char *what)
+{
+    const json_t *list = json_object_get(column, what);
+    const char *name = json_string_value(json_object_get(column, "name"));
+    char shown[DP_TEXT_SHOWN], one[DP_TEXT_SHOWN], other[DP_TEXT_SHOWN];
+    dp_text_show(name, strlen(name), shown);
+    for (size_t k = 0; k < json_array_size(list); k++) {
+        const json_t *same = json_array_get(list, k);
+        const char *a = class_of(list, k), *last = json_string_value(json_array_get(same, json_array_size(same) - 1));
+        if (last != NULL && stands_for(a, last))
+            fprintf(stderr,
+                    "dp-import: column '%s': '%s' and '%s' are taken for one of its %s, a guess, which the schema decides\n",
+                    shown, dp_text_show(a, strlen(a), one), dp_text_show(last, strlen(last), other), what);
+        for (size_t i = 0; i < json_array_size(list); i++) {
+            const char *b = class_of(list, i);
+            if (stands_for(a, b))
+                fprintf(stderr,
+                        "dp-import: column '%s': '%s' and '%s' are taken for two %s, a guess: [\"%s\", \"%s\"] in the "
+                        "schema's \"%s\" makes them one\n",
+                        shown, dp_text_show(a, strlen(a), one), dp_text_show(b, strlen(b), other), what, one, other, what);
+        }
+    }
+}
+
 /* Says what is guessed of the label, and which option decides it. */
 static void tell_guess(const json_t *label)
 {
     const json_t *classes = json_object_get(label, "classes");
     const char *name = json_string_value(json_object_get(label, "name"));
-    char shown[DP_TEXT_SHOWN], one[DP_TEXT_SHOWN], other[DP_TEXT_SHOWN];
+    char shown[DP_TEXT_SHOWN];
     double value;
     size_t numbers = 0;
     dp_text_show(name, strlen(name), shown);
@@ -335,15 +360,6 @@ static void tell_guess(const json_t *label)
                 shown);
     else if (numbers > 0)
         fprintf(stderr, "dp-import: column '%s' is taken for classes, a guess: --number takes it for a number\n", shown);
-    for (size_t k = 0; k < json_array_size(classes); k++)
-        for (size_t i = 0; i < json_array_size(classes); i++) {
-            const char *a = class_of(classes, k), *b = class_of(classes, i);
-            if (stands_for(a, b))
-                fprintf(stderr,
-                        "dp-import: column '%s': '%s' and '%s' are taken for two classes, a guess: [\"%s\", \"%s\"] in the "
-                        "schema's \"classes\" makes them one\n",
-                        shown, dp_text_show(a, strlen(a), one), dp_text_show(b, strlen(b), other), one, other);
-        }
 }
 
 /* Says what the schema takes each column for. looked: an exact look at the rows made it. */
@@ -358,6 +374,8 @@ static void tell_schema(const struct dp_import *import, const json_t *schema, bo
         tell_column(column, o->quiet);
         if (guessed && !o->quiet && strcmp(json_string_value(json_object_get(column, "type")), "label") == 0)
             tell_guess(column);
+        if (!o->quiet)
+            tell_twins(column, json_object_get(column, "classes") != NULL ? "classes" : "categories");
     }
     if (!o->quiet && looked)
         fprintf(stderr,

@@ -122,6 +122,13 @@ static void measure_numbers(struct measured *m)
     put(m->json, "rmse",
         sqrt(dp_metric_mse(h->model.loss, h->scored.scores, h->model.label, h->scored.y, truth, h->scored.rows)));
     put(m->json, "r2", r2_of(h));
+    double label = 0, predicted = 0;
+    for (size_t i = 0; i < h->scored.rows; i++) {
+        label += truth.scale * h->scored.y[i] + truth.offset;
+        predicted += dp_metric_prediction(h->model.loss, h->scored.scores[i], h->model.label);
+    }
+    put(m->json, "mean_label", label / (double)h->scored.rows);
+    put(m->json, "mean_predicted", predicted / (double)h->scored.rows);
 }
 
 static int score(struct held_out *h, const struct dp_frame *model, struct dp_err *err)

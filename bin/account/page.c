@@ -264,7 +264,8 @@ static void add_roc(const struct page *p, json_t *json)
 
 static json_t *held_out_json(const struct page *p, const json_t *total)
 {
-    static const char *const names[] = {"accuracy", "majority", "auc", "log_loss", "r2", "rmse"};
+    static const char *const names[] = {"accuracy", "majority", "auc",        "log_loss",
+                                        "r2",       "rmse",     "mean_label", "mean_predicted"};
     bool own = strcmp(text(p->held_out, "population"), text(total, "population")) == 0;
     json_t *list = json_array(), *json = json_pack("{s:O, s:O*, s:b, s:O, s:o}", "rows", get(p->held_out, "rows"),
                                                    "rows_without_label", get(p->held_out, "rows_without_label"), "own", own,
@@ -482,7 +483,7 @@ static json_t *curves_json(const struct page *p, double norm)
     }
     drawn(&d, json, "drawing");
     if (json_array_size(curves) > LEVELS && means < json_array_size(curves))
-        set(json, "left_out", json_integer((json_int_t)(json_array_size(curves) - means)));
+        set(json, "not_drawn", json_integer((json_int_t)(json_array_size(curves) - means)));
     return json;
 }
 
@@ -497,6 +498,11 @@ static json_t *model_json(const struct page *p)
         set(json, "importance", importance_json(p));
         set(json, "released", json_boolean(json_is_true(get(get(p->coefficients, "usual"), "released"))));
     }
+    const json_t *lines = get(p->coefficients, "coefficients");
+    const char *class = text(json_array_get(lines, 0), "class");
+    if (strcmp(class, text(json_array_get(lines, json_array_size(lines) - 1), "class")) == 0 && class[0] != '\0')
+        set(json, "towards", json_string(class));
+    set(json, "rates", json_boolean(class[0] == '\0' && c.ratio != NULL));
     if (p->curves != NULL)
         set(json, "curves", curves_json(p, c.norm));
     add_lines(p, &c, json);

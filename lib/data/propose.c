@@ -43,11 +43,21 @@ static int by_letters(const void *a, const void *b)
     return folded != 0 ? folded : strcmp(x, y);
 }
 
-/* Texts that differ only in case, or are the same number. */
+/* Y for yes, N for no, T for true, F for false. */
+static bool is_short_for(const char *a, const char *b)
+{
+    static const char *const words[] = {"yes", "no", "true", "false"};
+    bool is = false;
+    for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+        is |= strlen(a) == 1 && strcasecmp(b, words[k]) == 0 && tolower((unsigned char)*a) == *words[k];
+    return is;
+}
+
+/* Texts that differ only in case, or are the same number, or one is short for the other. */
 static bool are_one(const char *a, const char *b)
 {
     double x, y;
-    return strcasecmp(a, b) == 0 || (dp_number_real(a, &x) && dp_number_real(b, &y) && x == y);
+    return strcasecmp(a, b) == 0 || is_short_for(a, b) || (dp_number_real(a, &x) && dp_number_real(b, &y) && x == y);
 }
 
 /* Classes or categories: texts that are one of them are a list. Sorts the texts. */
@@ -819,6 +829,22 @@ static double bound_counts(const struct made *m, struct found *f)
     return small;
 }
 
+/* Whether the named texts are 0, 1, 2 and so on, and `left` rows have others, above the noise: a count of which only the small
+ * values are frequent. If only 0 and 1 are named, numbers beyond 2 have to stand out. */
+static bool is_counted(const struct found *f, double left, double noise)
+{
+    double value = 0, largest = 0, sum = 0;
+    bool all = f->count > 1;
+    for (size_t k = 0; k < f->count; k++) {
+        all = all && dp_number_real(f->named[k]->text, &value) && value >= 0 && value == floor(value);
+        largest = fmax(largest, value);
+        sum += value;
+    }
+    const double count = largest + 1;
+    return all && count == (double)f->count && sum == 0.5 * largest * count && (count > 2 || f->high > 2) &&
+           left >= SAID * noise;
+}
+
 /* A label whose classes are guessed, or a number. */
 static int guessed_label(const struct made *m, const struct dp_census_column *c, struct found *f, json_t *o, struct dp_err *err)
 {
@@ -829,7 +855,8 @@ static int guessed_label(const struct made *m, const struct dp_census_column *c,
     const double small = bound_counts(m, f);
     json_t *classes = folded(f->named, f->count);
     const size_t n = json_array_size(classes);
-    const bool apart = n >= 2 && (numbers == 0 || (n <= MOST_CLASSES && named >= (n == 2 ? 0.8 : 0.95) * rows));
+    const bool counted = is_counted(f, rows - named - missing, hypot(noise, m->scale));
+    const bool apart = n >= 2 && !counted && (numbers == 0 || (n <= MOST_CLASSES && named >= (n == 2 ? 0.8 : 0.95) * rows));
     /* of a number, nearly all rows may have one class */
     const bool alone = n == 1 && (f->low == f->high || named >= 0.5 * rows);
     char *others = alone ? dp_format("not %s", f->named[0]->text) : NULL;

@@ -545,7 +545,7 @@ dp-loop --exec auto --laps 128 -- '
     run --separate-stderr dp-fit pixels.dp --epsilon 3
     assert_success
     assert_equal "$stderr" "dp-fit: pixels.dp has the pixels of images. A linear model is much better on their features, by a public map that costs no privacy: on Fashion-MNIST at epsilon 1, .90 of new images instead of .84. Import the images again:
-  dp-import idx --features hog -o pixels-hog.dp IMAGES LABELS   # or images ... FOLDER
+  dp-import idx --features hog -o pixels-hog.dp IMAGES LABELS   # of a folder or a zip archive: images instead of idx, and FOLDER
 fit trains no network; dpline dp-sgd --network does, on images without a bias column: man dp-net-grad
 $small"
     run --separate-stderr dp-fit pixels.dp --epsilon 3 -q

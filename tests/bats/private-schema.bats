@@ -301,8 +301,40 @@ labels() { jq -c '.columns[] | select(.type == "label") | [.classes, .unknown, .
     done
     awk 'BEGIN { print "age,ill"; for (i = 0; i < 3000; i++) print 20 + i % 50 "," (i % 2 ? "Y" : i % 3 ? "Yes" : "no") }' > t.csv
     propose
-    grep -qF "dp-import: column 'ill': 'Y' and 'Yes' are taken for two classes, a guess: [\"Y\", \"Yes\"] in the schema's \"classes\" makes them one" said
+    grep -qF "dp-import: column 'ill': 'Y' and 'Yes' are taken for one of its classes, a guess, which the schema decides" said
+    jq -ec '.columns[1].classes == ["no", ["Y", "Yes"]]' s.json
     complains 1 "dp-import: --number: the label 'ill' of t.csv has cells that cannot be read as numbers" dp-import t.csv --infer-schema s.json -f --number
+}
+
+@test "spellings of one word: Y is yes, and F may be Female, which is said" {
+    awk 'BEGIN { srand(3); split("Y Yes y yes N No n no", a, " "); split("F Female M male", b, " "); print "age,sex,out"
+        for (i = 0; i < 8000; i++) print 20 + i % 50 "," b[1 + int(4 * rand())] "," a[1 + i % 8] }' > t.csv
+    for how in "--private-schema 1 --no-ledger --row-is-person" ""; do
+        # shellcheck disable=SC2086 # words
+        dp-import t.csv --infer-schema s.json -f --label out --no-registry $how 2> said
+        jq -ec '.columns[2].classes == [["N", "n", "No", "no"], ["Y", "y", "Yes", "yes"]]' s.json
+        jq -ec '.columns[1].categories == ["F", "Female", "M", "male"]' s.json
+        grep -qF "dp-import: column 'out': 'Y' and 'yes' are taken for one of its classes, a guess, which the schema decides" said
+        grep -qF "dp-import: column 'sex': 'M' and 'male' are taken for two categories, a guess: [\"M\", \"male\"] in the schema's \"categories\" makes them one" said
+    done
+}
+
+@test "a count of which only the small values are frequent is a number, and no patient is dropped" {
+    # visits to a doctor, as many patients with each number as in a survey of 5,190
+    awk 'BEGIN { print "age,visits"; split("4141 782 174 30 24 9 12 12 5 1", n, " ")
+        for (k = 1; k <= 10; k++) for (i = 0; i < n[k]; i++) print 20 + (i + 5 * k) % 60 "," k - 1 }' > t.csv
+    for how in "3 --noise-seed 1" "3 --noise-seed 2" "0.4 --noise-seed 3" "0.1 --noise-seed 3"; do
+        # shellcheck disable=SC2086 # words
+        dp-import t.csv --infer-schema s.json -f --label visits --private-schema $how --no-ledger --no-registry 2> said
+        grep -qx "dp-import: column 'visits' is taken for a number, a guess: --classes A,B,... takes it for classes" said
+        jq -ec '.columns[1] | .classes == null and .bounds[0] == 0 and .bounds[1] >= 4' s.json
+        dp-import t.csv -s s.json -q -f --no-registry -o t.dp
+        assert_equal "$(facts t.dp)" "0 0"
+    done
+    # 0 and 1 that nothing larger follows are classes
+    awk -F , -v OFS=, 'NR == 1 || $2 < 2' t.csv > u.csv
+    dp-import u.csv --infer-schema s.json -f --label visits --private-schema 0.4 --noise-seed 1 --no-ledger --no-registry 2> said
+    jq -ec '.columns[1].classes == ["0", "1"]' s.json
 }
 
 @test "dp-tune charges a schema once" {

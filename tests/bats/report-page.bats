@@ -215,6 +215,30 @@ END
     refute grep -q 'Measured on' text
 }
 
+@test "the page says which class a large score is for, how a count follows from it, and the means of numbers" {
+    awk 'BEGIN { srand(4); print "id,age,dose,visits,ill"; for (i = 0; i < 4000; i++) { age = 20 + int(60 * rand()); dose = 10 * rand()
+        n = 0; for (p = rand() * exp(age / 30); p > .5; p /= 2) n++; print "p" i "," age "," dose "," n "," (rand() < age / 80 ? "yes" : "no") } }' > t.csv
+    echo '{"header": true, "columns": [{"name": "id", "type": "ignore"}, {"name": "age", "type": "numeric", "bounds": [20, 80], "basis": "cosines"},
+        {"name": "dose", "type": "numeric", "bounds": [0, 10]}, {"name": "visits", "type": "ignore"},
+        {"name": "ill", "type": "label", "classes": ["no", "yes"]}]}' > two.json
+    jq '.columns[3] = {name: "visits", type: "label", bounds: [0, 8], scale: "count"} | .columns[4].type = "ignore" | del(.columns[4].classes)' two.json > count.json
+    for kind in two count; do
+        dp-import csv -s $kind.json --split 0.8 -q -o $kind.dp --test $kind-test.dp t.csv
+        dpline fit $kind.dp $([ $kind = two ] || echo --loss poisson) --epsilon 1 -q -o $kind.model > /dev/null
+        dp-account report $kind.dp -m $kind.model -t $kind-test.dp -o page.html
+        words page.html > $kind.text
+        run ! grep -q 'more, each for one category' $kind.text # all curves are drawn, and a column is left out
+    done
+    grep -qF 'A large score speaks for yes.' two.text || fail "$(cat two.text)"
+    run ! grep -qE 'factor e|mean of the' two.text
+    run ! grep -q 'speaks for' count.text
+    grep -qE 'The prediction grows by the factor e ?x if the score grows by x\.' count.text || fail "$(cat count.text)"
+    labels=$(dp-predict count.model count-test.dp | awk 'NR > 1 { s += $1 } END { printf "%.4g", s / (NR - 1) }')
+    grep -qF "mean of the predictions $labels" count.text || fail "$labels: $(cat count.text)"
+    labels=$(/usr/bin/python3 -c 'import numpy, json; print("%.4g" % (numpy.load("count-test.dp/y.npy").mean() * 2))') # 0 to 8 are stored as 0 to 4
+    grep -qF "mean of the labels $labels" count.text || fail "$labels: $(cat count.text)"
+}
+
 @test "one number for each column, and contributions to the score" {
     dp-import csv -s schema.json --row-norm unit -q -f -o p.dp patients.csv
     fits

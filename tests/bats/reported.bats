@@ -67,7 +67,7 @@ card warned column 'card' is left out
 long_id warned column 'serial' is left out
 label_texts right
 label_bools right
-label_letters said 'Y' and 'Yes' are taken for two classes, a guess: .* makes them one
+label_letters said 'Y' and 'Yes' are taken for one of its classes, a guess, which the schema decides
 label_numbers right
 label_missing said about [0-9]* rows, give or take [0-9]*, have no label, or a class that is too rare
 one_class said only 'no' is frequent enough to be named: .* there is nothing to learn .--classes names classes

@@ -120,9 +120,10 @@ divide() {
 }
 # propose FORMAT: a schema for the table, paid for with a tenth of the budget, or more if the budget or the table is small
 propose() {
-    local said
-    words_of label classes number header no-header delimiter skip-lines comment columns without sql population person row-is-person ledger no-ledger registry \
-        no-registry allow-weak quiet
+    local said paying=(ledger no-ledger allow-weak)
+    [ -z "$unpaid_schema" ] || paying=()
+    words_of label classes number header no-header delimiter skip-lines comment columns without sql population person row-is-person registry no-registry \
+        quiet "${paying[@]}"
     [ -z "$count" ] || words+=(--count)
     if [ -n "$unpaid_schema" ]; then
         say "--unpaid-schema: nothing is paid for $own_schema, and epsilon does not cover it"

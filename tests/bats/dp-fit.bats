@@ -140,6 +140,26 @@ hospital() {
     assert_equal "$(wc -l < carried)" 31
 }
 
+@test "fit: a seed gives the same schema and the same weights, and a paid schema says that its noise had a seed" {
+    dp-synth patients -q --rows 2000 --seed 1 -o once.csv
+    for run in "" --unpaid-schema --linear; do
+        for folder in a b; do
+            rm -rf $folder && mkdir $folder && cp once.csv $folder/patients.csv
+            # shellcheck disable=SC2086 # a word or nothing
+            (cd $folder && dpline fit patients.csv --label readmitted --row-is-person --epsilon 1 --seed 7 --no-ledger -q $run)
+            dp-predict --scores $folder/patients.model $folder/patients-test.dp > $folder/scores
+        done
+        cmp a/patients.json b/patients.json
+        cmp a/scores b/scores
+        assert_equal "$(dp-info --get private_preprocessing a/patients.dp)" inferred-schema
+    done
+    # another seed, another schema and other weights
+    rm -r b && mkdir b && cp once.csv b/patients.csv
+    (cd b && dpline fit patients.csv --label readmitted --row-is-person --epsilon 1 --seed 8 --no-ledger -q)
+    run cmp a/scores b/scores
+    assert_failure
+}
+
 @test "fit: two classes have cosines near the noise, later if lines have a transform" {
     columns() { # NUMBERS CATEGORIES: as many columns
         echo '{"header": false, "columns": ['

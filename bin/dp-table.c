@@ -22,7 +22,8 @@ struct options {
 
 #define DP_OPTIONS struct options
 static const struct dp_option options[] = {
-    DP_OPTION_CHOICE(0, to, "FORMAT", "csv|svg", "all tables, or a picture of the first one", .fallback = "csv"),
+    DP_OPTION_CHOICE(0, to, "FORMAT", "csv|svg|text", "all tables, a picture of the first one, or counts with sums",
+                     .fallback = "csv"),
     {.name = NULL},
 };
 
@@ -161,8 +162,12 @@ static int print(const struct options *o, const char *path, struct dp_err *err)
         dp_estimate_agree(&tables, value);
         if (o->to == 0)
             print_csv(&cells, &tables, value);
-        else
+        else if (o->to == 1)
             dp_picture_print(&cells, &tables.table[0], value, stdout);
+        for (size_t i = 0; o->to == 2 && i < tables.count; i++) {
+            fputs(i > 0 ? "\n" : "", stdout);
+            dp_picture_text(&cells, &tables.table[i], value, dp_estimate_width(&tables.table[i]), stdout);
+        }
     }
     free(value);
     dp_tables_free(&tables);

@@ -117,6 +117,15 @@ if frame["kind"] == "lap": frame["tables"] = "[{\"columns\":[\"ward\"],\"cells\"
     awk -F, 'NR > 1 { if ($1 == "(all)") all += $3; else cells += $3 } END { exit !(all - cells < 1 && cells - all < 1) }' m.csv
     dp-table print --to svg m.model > m.svg
     python3 -c 'import xml.dom.minidom as d; d.parse("m.svg")'
+    # the longest words of a row are "other", and the two columns 96 wide: nothing is left blank
+    assert_equal "$(sed -n '1s/.* width="\([0-9]*\)" .*/\1/p' m.svg)" $((16 + 5 * 7 + 8 + 2 * 96 + 16))
+    # the counts with their sums, in whole rows: of the CSV file, in any order of rounding
+    dp-table print --to text m.model > m.text
+    assert_equal "$(sed -n '1s/; counts ± [0-9.]*, 19 times in 20$//p; 3s/ \+/ /gp' m.text | paste -sd ';')" 'Rows by ward and sex; f m all'
+    assert_equal "$(awk -F, 'NR == FNR { if ($1 != "(all)" && NR > 1) { c[$1] += $3; c[$2] += $3; all += $3 } next }
+        FNR > 8 { exit } FNR > 3 && $1 == "all" { bad += ($2 - c["f"]) ^ 2 + ($3 - c["m"]) ^ 2 + ($4 - all) ^ 2 > 1; sums++ }
+        FNR > 3 && $1 in c { bad += ($4 - c[$1]) ^ 2 > .26; rows++ } END { print bad + 0, rows, sums }' m.csv FS=' ' m.text)" '0 4 1'
+    assert_equal "$(sed -n '10s/;.*//p; 12,$p' m.text | awk '{ print $1 }' | paste -sd ' ')" 'Rows f m all'
     complains 1 "dp-table print: cannot read t.dp: Is a directory" dp-table print t.dp
     complains 2 "dp-table print: expected one model (try --help)" dp-table print
 }

@@ -61,8 +61,7 @@ import() {
 }
 # charged STATUS: ends after a refusal, and says so if a schema has been paid for
 charged() {
-    [ -z "$paid" ] || echo "$name: the schema has been paid for, epsilon $(calculate "$(sed -n '/"paid"/,$s/.*"epsilon": *\([0-9.e-]*\).*/\1/p' "$data/dataset.json" |
-        sed -n 1p)"), and $data has it for the next run" >&2
+    [ -z "$paid" ] || echo "$name: the schema has been paid for, epsilon $(calculate "$(dp-info --get paid_epsilon "$data")"), and $data has it for the next run" >&2
     exit "$1"
 }
 # plain: the text of a CSV or TSV table

@@ -30,12 +30,10 @@ check_size() {
     words_of delta
     ((columns - skip < 2 || rows < 2)) || dp-rows plan --rows "$rows" --columns "$((columns - skip))" --epsilon "$epsilon" "${words[@]}"
 }
-# check_schema SCHEMA: refuses a target that is no column, and columns of free text
+# check_schema SCHEMA: refuses a target that is no column, and columns that cannot have cells
 check_schema() {
-    local text
-    [[ ! $target =~ ^[A-Za-z0-9_]+$ ]] || grep -qE "\"name\" *: *\"$target\"" "$1" || fail "--target: there is no column '$target' in $1"
-    text=$(tr -d '\n' < "$1" | grep -oE '\{[^{}]*"type" *: *"text"[^{}]*\}' | sed -n '1s/.*"name" *: *"\([^"]*\)".*/\1/p') || true
-    [ -z "$text" ] || fail "column '$text' of $1 is free text, so it has no cells to count: \"type\": \"ignore\" leaves it out; nothing was charged"
+    words_of target
+    dp-rows plan --schema "$1" "${words[@]}" || exit
 }
 # adapt SCHEMA: numbers of which the schema only knows whether they are 0
 adapt() { sed -i 's/"basis": "line"/"basis": "bins", "knots": 2/' "$1"; }
@@ -56,12 +54,13 @@ dp-noise --on cells --multiplier $cells |
 $(gate) |
 dp-rows${target:+ --target $(in_text "$target")}"
 words_of rows
-dp-rows draw "${words[@]}" "$laps_model" > "$directory/csv" || exit
+dp-rows draw "${words[@]}" --errors "$directory/errors" "$laps_model" > "$directory/csv" || exit
 cat "$directory/csv" > "$csv"
 cp "$laps_model" "$csv.model"
 cat > "$csv.synthetic" << END
 synthetic rows: dpline rows drew them from tables with noise, and they belong to nobody; ${csv##*/}.model says what was paid
 $(b2sum -l 256 < "$directory/csv" | cut -d ' ' -f 1)
+$(cat "$directory/errors")
 END
 say "$csv has synthetic rows, which are nobody's: measures on them are not measures on people; $csv.model has their tables, and $csv.synthetic \
 is their mark: keep it next to them"

@@ -24,7 +24,8 @@ struct page {
     const json_t *along;        /* of along_measure, or NULL */
     const char *ledger, *model; /* their file names; ledger: may be NULL */
     const char *software;
-    const json_t *predicts; /* {"name", "classes", "low", "high"} if known, or {"release", "synthetic"}, or NULL */
+    const json_t *predicts; /* {"name", "classes", "low", "high"} if known, or {"release", "synthetic",
+                               "errors": {"file", "line": […]}}, or NULL */
     const char *left_out;   /* "": no column; NULL: not known */
     time_t made;
     struct page_weights weights; /* count 0: none */

@@ -69,8 +69,29 @@ static char *listed(const char *json)
     return dp_got(strdup(names));
 }
 
-/* The prediction of the model in words (page.h). */
-static json_t *predicts_json(const struct dp_frame *frame, const struct dp_dataset *data)
+/* The errors of rows: of ROWS.model, the lines of the mark ROWS.synthetic (dpline-rows(1)) from the third on; or NULL. */
+static json_t *errors_json(const char *model)
+{
+    const char *end = strrchr(model, '.');
+    char *path = dp_format("%.*s.synthetic", end != NULL ? (int)(end - model) : 0, model), *line = NULL;
+    FILE *in = end != NULL && strcmp(end, ".model") == 0 ? fopen(path, "re") : NULL;
+    json_t *errors = json_array();
+    size_t size = 0;
+    ssize_t length;
+    for (int k = 0; in != NULL && (length = getline(&line, &size, in)) > 0; k++)
+        if (k > 1)
+            json_array_append_new(errors, json_stringn(line, (size_t)length - (line[length - 1] == '\n')));
+    json_t *json = json_array_size(errors) > 0 ? json_pack("{s:s, s:O}", "file", path, "line", errors) : NULL;
+    if (in != NULL)
+        fclose(in);
+    json_decref(errors);
+    free(line);
+    free(path);
+    return json;
+}
+
+/* The prediction of the model in words (page.h). model: its file. */
+static json_t *predicts_json(const struct dp_frame *frame, const char *model, const struct dp_dataset *data)
 {
     const char *carried = dp_frame_text(frame, DP_F_SCHEMA, "{}"), *name = data != NULL ? data->label_name : NULL;
     double low = 0, high = 0;
@@ -79,7 +100,11 @@ static json_t *predicts_json(const struct dp_frame *frame, const struct dp_datas
     const char *release = books_release(frame);
     if (release != NULL) {
         json_object_set_new(json, "release", json_string(release));
-        json_object_set_new(json, "synthetic", json_boolean(strcmp(release, "synthetic rows") == 0));
+        const bool rows = strcmp(release, "synthetic rows") == 0;
+        json_object_set_new(json, "synthetic", json_boolean(rows));
+        json_t *errors = rows ? errors_json(model) : NULL;
+        if (errors != NULL)
+            json_object_set_new(json, "errors", errors);
         return json;
     }
     dp_json_parse(&schema, carried, strlen(carried), NULL, NULL);
@@ -189,7 +214,7 @@ static int print_page(const struct books *b, const struct subject *s, const json
     if (rc == DP_OK && s != NULL)
         rc = show_model(b, s, data, &page, err);
     if (rc == DP_OK && s != NULL)
-        page.predicts = predicts = predicts_json(s->frame, data);
+        page.predicts = predicts = predicts_json(s->frame, b->model, data);
     if (rc == DP_OK && b->test != NULL)
         rc = held_out_measure(s->frame, b->test, &held_out, err);
     if (rc == DP_OK && s != NULL)

@@ -23,6 +23,10 @@ json_t *info_dataset(const struct dp_dataset *d)
         json_object_set_new(o, "class_names", names(d->class_names, d->classes));
     else
         json_object_set_new(o, "label_units", json_pack("{s:f, s:f}", "scale", d->label_scale, "offset", d->label_offset));
+    if (d->paid_epsilon > 0) {
+        json_object_set_new(o, "paid_epsilon", json_real(d->paid_epsilon));
+        json_object_set_new(o, "paid_delta", json_real(d->paid_delta));
+    }
     json_object_set_new(o, "columns", names(d->column_names, d->cols));
     return o;
 }

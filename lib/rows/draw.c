@@ -1,4 +1,4 @@
-/* Rows drawn from a network, column by column, and rows chosen by weight. */
+/* Rows drawn from a network, column by column. */
 
 #include <math.h>
 
@@ -62,21 +62,4 @@ void dp_rows_draw(const struct dp_rows_shape *shape, const struct dp_rows_table 
         free(cumulative);
     }
     free(parent);
-}
-
-void dp_rows_choose(const struct dp_key *key, const uint64_t *weight, size_t count, size_t out, uint32_t *chosen)
-{
-    unsigned __int128 total = 0, sum = 0, at;
-    struct dp_stream stream;
-    size_t k = 0;
-    for (size_t i = 0; i < count; i++)
-        total += weight[i];
-    dp_stream_start(&stream, key, DP_DRAW_ROWS, DP_ROWS_ORDER);
-    at = dp_stream_below(&stream, (uint64_t)total); /* in units of total / out: step k is at (k total + at) / out */
-    for (size_t i = 0; i < count && k < out; i++) {
-        sum += (unsigned __int128)weight[i] * out;
-        for (; k < out && (unsigned __int128)k * total + at < sum; k++)
-            chosen[k] = (uint32_t)i;
-    }
-    dp_stream_shuffle(&stream, chosen, out);
 }

@@ -9,6 +9,8 @@
 #include "rows/rows.h"
 
 #define NARROW 16 /* a bin of so small a part of the bounds may be one number */
+/* A bound that is as near to a whole number, as a part of the bounds, is taken for it: a paid schema may have -2^-19 for 0. */
+#define NEAR 0x1p-16
 
 /* One number against others: the schema has no other bounds. */
 static bool is_one_number(const struct dp_cells *cells, size_t column)
@@ -22,7 +24,8 @@ static bool is_whole(const struct dp_cells *cells, size_t column)
 {
     double least, most;
     size_t narrow = 0;
-    if (!dp_cells_bounds(cells, column, &least, &most) || least != floor(least) || most != floor(most))
+    if (!dp_cells_bounds(cells, column, &least, &most) || fabs(least - round(least)) > NEAR * (most - least) ||
+        fabs(most - round(most)) > NEAR * (most - least))
         return false;
     for (size_t k = 0; most - least < DP_ROWS_WHOLE && k < cells->column[column].listed; k++) {
         const double low = dp_cells_edge(cells, column, k), high = dp_cells_edge(cells, column, k + 1);
@@ -109,10 +112,40 @@ static void put_cell(const struct dp_rows_source *source, size_t j, size_t cell,
     dp_text_csv("", word, strlen(word), out);
 }
 
-void dp_rows_warn(const struct dp_rows_source *source, double width, const char *program)
+static void put_name(const struct dp_rows_source *source, size_t j, FILE *out)
 {
-    fprintf(stderr, "%s: do not believe a group of fewer than %.0f rows, by two columns or one: noise hides it\n", program,
+    char shown[DP_TEXT_SHOWN];
+    const char *name = source->cells.column[source->column[j]].name;
+    fputs(dp_text_show(name, strlen(name), shown), out);
+}
+
+void dp_rows_say(const struct dp_rows_source *source, const struct dp_rows_errors errors[DP_ROWS_DEEPEST - 1], double width,
+                 const char *begin, FILE *out)
+{
+    static const char *const words[DP_ROWS_DEEPEST - 1] = {"two", "three", "four"};
+    for (size_t k = 0; k < DP_ROWS_DEEPEST - 1; k++) {
+        const struct dp_rows_errors *e = &errors[k];
+        if (e->of == NULL && k < 2)
+            fprintf(out, "%stables of %s columns: no table was released, so the error of rows is not known\n", begin, words[k]);
+        if (e->of == NULL)
+            continue;
+        fprintf(
+            out,
+            "%stables of %s columns: rows differ from the %zu that were released by %.3f on average (total variation), where "
+            "noise gives %.3f; at most by %.3f, where noise gives %.3f, for ",
+            begin, words[k], e->tables, e->far, e->noise, e->largest, e->largest_noise);
+        for (size_t i = 0; i < e->of->columns; i++) {
+            fputs(i == 0 ? "" : ", ", out);
+            put_name(source, e->of->column[i], out);
+        }
+        fputs(k > 0 ? "; the error for other columns is not known\n" : "\n", out);
+    }
+    fprintf(out, "%sdo not believe a group of fewer than %.0f rows, by two columns or one: noise hides it\n", begin,
             ceil(width));
+}
+
+void dp_rows_warn(const struct dp_rows_source *source, const char *program)
+{
     for (size_t j = 0; j < source->shape.columns; j++) {
         const struct dp_cell_column *c = &source->cells.column[source->column[j]];
         char shown[DP_TEXT_SHOWN];

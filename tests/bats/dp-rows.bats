@@ -24,7 +24,7 @@ share() { awk -F, "NR > 1 { n++; if ($2) k++ } END { printf \"%.4f\", k / n }" "
     run -0 dp-rows --help
     assert_output --partial "--target COLUMN"
     complains 2 'dp-rows draw: expected one model of dp-rows' dp-rows draw
-    complains 2 'dp-rows plan: expected one data set, or --rows and --columns (try --help)' dp-rows plan
+    complains 2 'dp-rows plan: expected one data set, --schema, or --rows and --columns (try --help)' dp-rows plan
     complains 2 "dpline rows: -o is required: where the rows go" dpline rows t.csv
     complains 2 "dpline rows: no.csv is not there: a table or a data set is expected" dpline rows no.csv -o r.csv
 }
@@ -156,10 +156,14 @@ share() { awk -F, "NR > 1 { n++; if ($2) k++ } END { printf \"%.4f\", k / n }" "
 @test "free text, and a target that is not there, are refused before bins are paid for" {
     cp t.csv n.csv
     jq '.columns[0] = {"name": "ward", "type": "text"} | .columns[1] |= del(.knots)' t.json > n.json
-    complains 2 "dpline rows: column 'ward' of n.json is free text, so it has no cells to count: \"type\": \"ignore\" leaves it out; nothing was charged" \
+    complains 2 "dp-rows plan: column 'ward' of n.json is free text, so it has no cells to count: \"type\": \"ignore\" leaves it out; nothing was charged" \
         dpline rows n.csv -o rows.csv -q
     jq '.columns[1] |= del(.knots)' t.json > n.json
-    complains 2 "dpline rows: --target: there is no column 'who' in n.json" dpline rows n.csv --target who -o rows.csv -q
+    complains 2 "dp-rows plan: --target: there is no column 'who' in n.json" dpline rows n.csv --target who -o rows.csv -q
+    jq '.columns[1] |= del(.knots) | .columns[3] |= del(.classes)' t.json > n.json
+    complains 2 "dp-rows plan: column 'died' of n.json is a label that is a number without bounds, so it has no cells to count: \"bounds\" give it cells; nothing was charged" \
+        dpline rows n.csv -o rows.csv -q
+    complains 2 "dp-rows plan: --schema and --rows exclude each other" dp-rows plan --schema n.json --rows 9 --columns 2
     [ ! -e n.dp ]
     [ ! -e n.dp.ledger ]
     # texts of a table without a schema are private: what has no frequent text is left out, which is said
@@ -178,13 +182,51 @@ share() { awk -F, "NR > 1 { n++; if ($2) k++ } END { printf \"%.4f\", k / n }" "
     run -0 dp-table print t.model
 }
 
+@test "0 and 1 are whole if the lower bound is nearly 0" {
+    sed 's/,f,/,0,/; s/,m,/,1,/' t.csv > b.csv
+    jq '.columns[2] = {"name": "sex", "type": "numeric", "bounds": [-1.9073486328125e-06, 2], "basis": "bins", "knots": [0.0078, 0.9999, 1.0078]}' t.json > b.json
+    dp-import csv -s b.json -q -f -o t.dp b.csv
+    laps '--at-most 3'
+    dp-rows draw t.model > rows.csv
+    # .45 of the rows and more have each of the two: the noise on a cell is 20 rows of 6,000
+    assert_equal "$(awk -v a="$(share rows.csv '$3 == "0"')" -v b="$(share rows.csv '$3 == "1"')" 'BEGIN { print (a > .45) * (b > .45) }')" 1
+    assert_equal "$(share rows.csv '$3 !~ /^[012]$/')" 0.0000
+}
+
+@test "how far rows are from the tables is said, in the mark and on the page, too" {
+    laps '--at-most 3' '--target died'
+    run -0 --separate-stderr dp-rows draw --errors errors t.model
+    assert_equal "$stderr" "$(sed 's/^/dp-rows draw: /' errors)"
+    run -0 sed 's/[0-9.]*[0-9]/N/g' errors
+    local far='by N on average (total variation), where noise gives N; at most by N, where noise gives N, for'
+    assert_line --index 0 --regexp "^tables of two columns: rows differ from the N that were released ${far//[()]/.} [a-z]+, [a-z]+$"
+    assert_line --index 1 --regexp '^tables of three columns: (no table was released, so the error of rows is not known|.*; the error for other columns is not known)$'
+    # noise of 8 √6 on tables of 20, 8, 8, 10, 10 and 4 cells, and fewer rows than noise: what the rows can follow of it they follow
+    local compared='{ split($0, w, /by |, where noise gives |;| on av/); print (w[2] > 0) + (w[2] > 1.1 * w[4]) + (w[2] > 5 * w[4]); exit }'
+    assert_equal "$(awk "$compared" errors)" 1
+    # three rows cannot follow tables of 6,000
+    dp-rows draw --rows 3 --errors few t.model > few.csv
+    assert_equal "$(awk "$compared" few)" 3
+    run -1 dp-rows draw --errors no/errors t.model
+    assert_output --partial 'no/errors'
+    cp t.csv u.csv && cp t.json u.json
+    dpline rows u.csv --epsilon 1 --no-registry --target died -o rows.csv -q
+    dp-rows draw --errors errors rows.csv.model > /dev/null
+    sed 1,2d rows.csv.synthetic | diff - errors
+    dpline report rows.csv.model | tr -s ' \n' ' ' > page
+    assert_equal "$(grep -cF -e "$(sed 's/^/- /' errors | tr -s ' \n' ' ')" page)" 1
+    rm rows.csv.synthetic
+    run -0 dpline report rows.csv.model
+    refute_output --partial 'tables of two columns'
+}
+
 @test "what rows do not have as the table has it is said" {
     jq '.columns[1] = {"name": "age", "type": "numeric", "bounds": [0, 1e-6], "basis": "bins", "knots": 2, "indicator": true} | .columns[0] |= (.categories = ["a"] | .buckets = 4 | del(.unknown))' t.json > said.json
     dp-import csv -s said.json -q -f -o t.dp t.csv
     laps '--at-most 3'
     run -0 --separate-stderr dp-rows draw t.model
     # 1.96 times the noise of a cell of six tables, 8 √6
-    assert_equal "$stderr" "dp-rows draw: do not believe a group of fewer than 39 rows, by two columns or one: noise hides it
+    assert_equal "$(grep -v 'draw: tables of' <<< "$stderr")" "dp-rows draw: do not believe a group of fewer than 39 rows, by two columns or one: noise hides it
 dp-rows draw: column 'ward': texts that the schema does not name are 'other 1', 'other 2', ...
 dp-rows draw: column 'age': rows have 1 for each number above 0, which the schema does not tell apart"
     assert_equal "$(sed 1d <<< "$output" | cut -d, -f 2 | sort -u | paste -sd ,)" ",0,1"

@@ -151,4 +151,81 @@ TEST(test_weigh)
         free(network[k].count);
 }
 
+/* The table of pair p of the rows that are chosen, or of all rows by weight, with a sum of 1. */
+static void table_of(const uint16_t *row, const uint64_t *weight, const uint32_t *chosen, size_t count, size_t p, double *share)
+{
+    double sum = 0;
+    memset(share, 0, 20 * sizeof *share);
+    for (size_t k = 0; k < count; k++) {
+        const size_t i = chosen != NULL ? chosen[k] : k;
+        const double w = chosen != NULL ? 1 : (double)weight[k];
+        share[row[pair[p].column[0] * POOL + i] * size[pair[p].column[1]] + row[pair[p].column[1] * POOL + i]] += w;
+        sum += w;
+    }
+    for (size_t c = 0; c < 20; c++)
+        share[c] /= sum;
+}
+
+static double distance(const uint16_t *row, const uint64_t *weight, const uint32_t *chosen, size_t count)
+{
+    double a[20], b[20], sum = 0;
+    for (size_t p = 0; p < PAIRS; p++) {
+        table_of(row, weight, NULL, POOL, p, a);
+        table_of(row, weight, chosen, count, p, b);
+        for (size_t c = 0; c < 20; c++)
+            sum += fabs(a[c] - b[c]) / 2 / PAIRS;
+    }
+    return sum;
+}
+
+/* Exchanged rows have tables that are closer to the tables of all rows by weight; a row without weight stays out. */
+TEST(test_exchange)
+{
+    static uint16_t row[COLUMNS * POOL];
+    static uint64_t weight[POOL];
+    static uint32_t chosen[4000], again[4000];
+    struct dp_key key;
+    dp_key_derive(&key, 1, "rows", 1);
+    uint64_t x = 1;
+    for (size_t i = 0; i < POOL; i++) {
+        for (size_t j = 0; j < COLUMNS; j++) {
+            x = x * 6364136223846793005 + 1442695040888963407;
+            row[j * POOL + i] = (uint16_t)((x >> 40) % size[j]);
+        }
+        weight[i] = i % 2 == 0 ? 0 : (uint64_t)1 << 30 << (row[i] == row[3 * POOL + i]);
+    }
+    dp_rows_choose(&key, weight, POOL, 4000, chosen);
+    memcpy(again, chosen, sizeof chosen);
+    const double before = distance(row, weight, chosen, 4000);
+    dp_rows_exchange(&shape, pair, PAIRS, &key, weight, POOL, row, 120000, chosen, 4000);
+    assert_true(before > 0.01); /* with 4,000 rows */
+    assert_true(distance(row, weight, chosen, 4000) < before / 4);
+    for (size_t k = 0; k < 4000; k++)
+        assert_int_equal(chosen[k] % 2, 1);
+    dp_rows_exchange(&shape, pair, PAIRS, &key, weight, POOL, row, 120000, again, 4000);
+    assert_memory_equal(chosen, again, sizeof chosen);
+}
+
+/* Ten rows by hand: tables of .2 .2 .3 .3 and of .4 .1 .2 .3 are .2 apart. */
+TEST(test_errors)
+{
+    static const size_t two[] = {2, 2};
+    static const struct dp_rows_shape small = {.columns = 2, .size = two, .rows = 10, .target = -1};
+    static const uint16_t row[] = {0, 0, 1, 1, 0, 1, 0, 1};
+    static const uint32_t chosen[] = {0, 0, 1, 1, 2, 2, 2, 3, 3, 3};
+    double near[] = {2, 2, 3, 3}, far[] = {4, 1, 2, 3};
+    const struct dp_rows_table table[] = {
+        {.columns = 2, .column = {0, 1}, .cells = 4, .noise = 1, .count = near},
+        {.columns = 2, .column = {0, 1}, .cells = 4, .noise = 3, .count = far},
+    };
+    struct dp_rows_errors e;
+    dp_rows_errors(&small, table, 2, 2, 4, row, chosen, 10, &e);
+    assert_int_equal(e.tables, 2);
+    assert_true(e.of == &table[1]);
+    assert_true(fabs(e.far - 0.1) < 1e-12 && fabs(e.largest - 0.2) < 1e-12);
+    assert_true(fabs(e.noise - 2 * 0.159576912160573) < 1e-12 && fabs(e.largest_noise - 3 * 0.159576912160573) < 1e-12);
+    dp_rows_errors(&small, table, 2, 3, 4, row, chosen, 10, &e);
+    assert_true(e.tables == 0 && e.of == NULL);
+}
+
 TESTS(read_vectors, free_vectors)

@@ -330,6 +330,7 @@ static void take_mirrored(struct bins *b, size_t *first, size_t *last)
         return;
     const size_t middle = 2 * b->zero + 1, from = *last < middle ? middle - *last - 1 : 0,
                  to = *first > 0 ? middle - *first + 1 : middle;
+    take_together(b, SAID, from, to - from); /* one sum, that the other sign has chosen */
     for (size_t width = 1; width <= b->widest; width *= 2)
         for (size_t k = from; k + width <= to; k++)
             take_together(b, b->mirrored, k, width);

@@ -686,6 +686,7 @@ static void other_signs_and_small_numbers_are_within_the_bounds(void **state)
         bool small;
         const char *expected;
     } known[] = {{70, false, "\"bounds\":[-2048.0,2048.0]"},
+                 {108, false, "\"bounds\":[-4096.0,2048.0]"}, /* 36 in each of three bins are 3.8 deviations of one sum */
                  {50, false, "\"bounds\":[1024.0,2048.0]"},
                  {300, true, "\"bounds\":[0.0,256.0]"},
                  {50, true, "\"bounds\":[32.0,256.0]"}};
@@ -695,8 +696,10 @@ static void other_signs_and_small_numbers_are_within_the_bounds(void **state)
         size_t at = (size_t)sprintf(text, "x,sex,y\n");
         for (int row = 0; row < 1000; row++) {
             const bool other = row < known[i].others;
-            const double x =
-                known[i].small ? (other ? pow(2, -row % 18) : 32.5 + row % 200) : (other ? -1500.5 : 1024.5 + row % 1000);
+            const double x = known[i].small ? (other ? pow(2, -row % 18) : 32.5 + row % 200)
+                                            : (!other                   ? 1024.5 + row % 1000
+                                               : known[i].others == 108 ? -600.5 * (1 << row % 3)
+                                                                        : -1500.5);
             at += (size_t)sprintf(text + at, "%.9g,%s,c%d\n", x, row % 3 ? "f" : "m", row % 2);
         }
         json_t *schema = schema_of(text, 16, DP_OK), *x = json_array_get(json_object_get(schema, "columns"), 0);

@@ -158,15 +158,15 @@ static int add_noise(const struct dp_key *key, const struct payment *p, int64_t 
     if (p->along == 0)
         return dp_grid_add_gaussian(key, DP_DRAW_NOISE, 1, 0, p->scale / p->grid, counts, n);
     const size_t columns = n / p->along;
-    int64_t c[DP_BANDS_MOST], bands = (int64_t)p->along, *noise = dp_new(n, sizeof *noise); /* a slot for each cell */
-    int rc = dp_grid_add_gaussian(key, DP_DRAW_NOISE, 1, 0, p->scale / p->grid * DP_BANDS_UNIT, noise, n);
-    dp_bands_coefficients(c, bands);
+    struct dp_bands b;
+    dp_bands_open(&b, (int64_t)p->along, columns); /* a slot for each cell */
+    int rc = dp_grid_add_gaussian(key, DP_DRAW_NOISE, 1, 0, p->scale / p->grid * DP_BANDS_UNIT, b.ring, n);
     for (size_t i = 0; rc == 0 && i < p->along; i++) {
-        dp_bands_step(c, bands, (int64_t)i, columns, noise);
+        const int64_t *noise = dp_bands_step(&b);
         for (size_t j = 0; j < columns; j++)
-            counts[j * p->along + i] += noise[i * columns + j];
+            counts[j * p->along + i] += noise[j];
     }
-    free(noise);
+    dp_bands_close(&b);
     return rc;
 }
 

@@ -31,31 +31,38 @@ static inline double nearest(uint64_t x)
     return high + from_bits((x & UINT32_MAX) | bits_of(0x1p52));
 }
 
+/* y of the first word of a draw. *outside: the table does not reach V, and y means nothing. */
+static inline double fast(uint64_t word, double scale, uint64_t *outside)
+{
+    const uint64_t first = (uint64_t)(1023 - DP_GAUSSIAN_OCTAVES) * DP_GAUSSIAN_PARTS, place = (UINT64_C(1) << 47) - 1;
+    const double *table = rows[0]; /* with numeric indices the compiler combines the loads of several draws */
+    double v = nearest(word & INT64_MAX) * 0x1p-63;
+    uint64_t row = (bits_of(v) >> 47) - first; /* exponent and 5 bits of the mantissa */
+    *outside = row >= DP_GAUSSIAN_ROWS;
+    uint64_t c = (row & (*outside - 1)) * DP_GAUSSIAN_COEFFICIENTS;
+    double t = from_bits((bits_of(v) & place) | bits_of(1)) - (1 + 0.5 / DP_GAUSSIAN_PARTS);
+    double x = table[c + 7];
+    x = table[c + 6] + t * x;
+    x = table[c + 5] + t * x;
+    x = table[c + 4] + t * x;
+    x = table[c + 3] + t * x;
+    x = table[c + 2] + t * x;
+    x = table[c + 1] + t * x;
+    x = table[c + 0] + t * x;
+    double y = scale * x;
+    return y;
+}
+
 /* The draws of `count` first words. open[i] says that the double precision of this function did not decide draw i. */
 DP_KERNEL(void, draw_fast,
           (const uint64_t *restrict word, double scale, size_t count, int64_t *restrict out, uint64_t *restrict open),
           (word, scale, count, out, open))
 {
-    const uint64_t first = (uint64_t)(1023 - DP_GAUSSIAN_OCTAVES) * DP_GAUSSIAN_PARTS, place = (UINT64_C(1) << 47) - 1;
     const double whole = 0x1.8p52; /* adding it rounds to an integer, which is then in the low bits of the sum */
     const double limit = 0.5 - scale * DP_GAUSSIAN_ERROR;
-    const double *table = rows[0]; /* with numeric indices the compiler combines the loads of several draws */
     for (size_t i = 0; i < count; i++) {
-        double v = nearest(word[i] & INT64_MAX) * 0x1p-63;
-        uint64_t row = (bits_of(v) >> 47) - first; /* exponent and 5 bits of the mantissa */
-        uint64_t outside = row >= DP_GAUSSIAN_ROWS;
-        uint64_t c = (row & (outside - 1)) * DP_GAUSSIAN_COEFFICIENTS;
-        double t = from_bits((bits_of(v) & place) | bits_of(1)) - (1 + 0.5 / DP_GAUSSIAN_PARTS);
-        double x = table[c + 7];
-        x = table[c + 6] + t * x;
-        x = table[c + 5] + t * x;
-        x = table[c + 4] + t * x;
-        x = table[c + 3] + t * x;
-        x = table[c + 2] + t * x;
-        x = table[c + 1] + t * x;
-        x = table[c + 0] + t * x;
-        double y = scale * x;
-        double rounded = y + whole;
+        uint64_t outside;
+        double y = fast(word[i], scale, &outside), rounded = y + whole;
         int64_t magnitude = (int64_t)(bits_of(rounded) - bits_of(whole));
         int64_t sign = -(int64_t)(word[i] >> 63);
         out[i] = (magnitude ^ sign) - sign;
@@ -105,24 +112,35 @@ static bool exact_at_most(struct exact *s, int64_t k)
     }
 }
 
-int64_t dp_gaussian_exact(const struct dp_key *key, enum dp_purpose purpose, uint64_t lap, uint64_t index, double scale)
+/* The smallest k with |draw| ≤ k, from a guess. A bad guess only takes more time. */
+static int64_t exact_search(struct exact *s)
 {
-    struct exact s = {.key = key, .purpose = purpose, .lap = lap, .index = index, .scale = scale};
-    bool negative = dp_draw_word(key, purpose, lap, index, 0) >> 63;
-    mpfr_inits2(64, s.low, s.high, s.argument, s.least, s.most, (mpfr_ptr)0);
-    exact_extend(&s);
-    /* A guess, then steps in the direction of the comparisons. A bad guess only takes more time. */
-    double middle = 0.5 * mpfr_get_d(s.low, MPFR_RNDN) + 0x1p-65;
-    int64_t k = (int64_t)(scale * fmax(0, gsl_cdf_ugaussian_Qinv(middle)));
-    if (exact_at_most(&s, k))
-        while (k > 0 && exact_at_most(&s, k - 1))
+    double middle = 0.5 * mpfr_get_d(s->low, MPFR_RNDN) + 0x1p-65;
+    int64_t k = (int64_t)(s->scale * fmax(0, gsl_cdf_ugaussian_Qinv(middle)));
+    if (exact_at_most(s, k))
+        while (k > 0 && exact_at_most(s, k - 1))
             k--;
     else
         do
             k++;
-        while (!exact_at_most(&s, k));
-    mpfr_clears(s.low, s.high, s.argument, s.least, s.most, (mpfr_ptr)0);
+        while (!exact_at_most(s, k));
+    return k;
+}
+
+/* y: |draw| is ⌊y⌋ or the number after it; NAN if nothing is known. */
+static int64_t exact_draw(struct exact *s, double y)
+{
+    bool negative = dp_draw_word(s->key, s->purpose, s->lap, s->index, 0) >> 63;
+    mpfr_inits2(64, s->low, s->high, s->argument, s->least, s->most, (mpfr_ptr)0);
+    exact_extend(s);
+    int64_t k = isnan(y) ? exact_search(s) : (int64_t)y + !exact_at_most(s, (int64_t)y);
+    mpfr_clears(s->low, s->high, s->argument, s->least, s->most, (mpfr_ptr)0);
     return negative ? -k : k;
+}
+
+int64_t dp_gaussian_exact(const struct dp_key *key, enum dp_purpose purpose, uint64_t lap, uint64_t index, double scale)
+{
+    return exact_draw(&(struct exact){.key = key, .purpose = purpose, .lap = lap, .index = index, .scale = scale}, NAN);
 }
 
 int dp_gaussian_draw(const struct dp_key *key, enum dp_purpose purpose, uint64_t lap, uint64_t first, double scale,
@@ -143,10 +161,14 @@ int dp_gaussian_draw(const struct dp_key *key, enum dp_purpose purpose, uint64_t
         dp_draw(key, purpose, lap, (at - skip) * sizeof word[0], word, words * sizeof word[0]);
         draw_fast(word + skip, scale, take, out + j, open);
         for (size_t i = 0; i < take; i++) {
-            if (open[i]) {
-                out[j + i] = dp_gaussian_exact(key, purpose, lap, at + i, scale);
-                slow = true;
-            }
+            if (!open[i])
+                continue;
+            struct exact exact = {.key = key, .purpose = purpose, .lap = lap, .index = at + i, .scale = scale};
+            uint64_t outside;
+            double y = fast(word[skip + i], scale, &outside);
+            /* If the error of y may be more than a half, y does not say that the draw is one of two. */
+            out[j + i] = exact_draw(&exact, outside || scale * DP_GAUSSIAN_ERROR >= 0.5 ? (double)NAN : y);
+            slow = true;
         }
         j += take;
     }

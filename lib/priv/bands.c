@@ -1,6 +1,7 @@
 #include "priv/bands.h"
 
 #include "base/isa.h"
+#include "base/mem.h"
 
 void dp_bands_coefficients(int64_t *c, int64_t bands)
 {
@@ -20,65 +21,109 @@ double dp_bands_norm(int64_t bands)
     return nextafter(sqrt((double)squares), (double)INFINITY) / DP_BANDS_UNIT;
 }
 
-/* now[j] −= Σ_k c_k past_kj over the steps that are in the ring. */
-DP_KERNEL(void, subtract, (const int64_t *c, int64_t bands, int64_t t, size_t n, const int64_t *ring, int64_t *now),
-          (c, bands, t, n, ring, now))
+void dp_bands_open(struct dp_bands *b, int64_t bands, size_t n)
+{
+    *b = (struct dp_bands){.bands = bands, .n = n};
+    b->c = dp_new((size_t)bands, sizeof *b->c);
+    b->factor = dp_new((size_t)bands + DP_BANDS_AHEAD, sizeof *b->factor);
+    b->ring = dp_new((size_t)bands * n, sizeof *b->ring);
+    b->ahead = dp_new(DP_BANDS_AHEAD * n, sizeof *b->ahead);
+    dp_bands_coefficients(b->c, bands);
+    for (int64_t k = 0; k < bands; k++)
+        b->factor[k] = (double)b->c[k];
+}
+
+void dp_bands_close(struct dp_bands *b)
+{
+    free(b->c);
+    free(b->factor);
+    free(b->ring);
+    free(b->ahead);
+    *b = (struct dp_bands){.bands = 0};
+}
+
+/* now[j] −= Σ_k c_k past_kj over k < bands, of the steps that are in the ring. */
+DP_KERNEL(void, subtract, (const struct dp_bands *b, int64_t bands, int64_t *now), (b, bands, now))
 {
     const int64_t *past = now;
-    for (int64_t k = 1; k < bands && k <= t; k++) {
-        past = past == ring ? ring + (size_t)(bands - 1) * n : past - n; /* a remainder would take longer than the products */
+    const size_t n = b->n;
+    for (int64_t k = 1; k < bands && k <= b->turn; k++) {
+        past = past == b->ring ? b->ring + (size_t)(b->bands - 1) * n : past - n; /* a remainder would take longer than the products */
         for (size_t j = 0; j < n; j++)
-            now[j] -= c[k] * past[j];
+            now[j] -= b->c[k] * past[j];
     }
 }
 
 #ifdef DP_ISA_X86
 #include <immintrin.h>
 
-#define STRIP 4 /* registers of numbers, whose sums stay in registers, too */
+#define STRIP 2 /* registers of numbers, whose sums for all steps ahead stay in registers, too */
 
-/* The same, modulo 2^64. No instruction multiplies 64 bits at once: c_k has 13 bits, so the sums of its products with the low
-   and with the high 32 bits of the past fit, and are put together at the end. */
-DP_TARGET_AVX512 static void subtract_wide(const int64_t *c, int64_t bands, int64_t t, size_t n, const int64_t *ring,
-                                           int64_t *now)
+/* ahead_ij = Σ c_(t+i−s) r_sj over the steps s < t in the ring: so eight steps read the ring once. Exact, because numbers of 32
+   bits times all coefficients add up to less than 2^50. */
+DP_TARGET_AVX512 static void look_ahead(struct dp_bands *b, const int64_t *now)
 {
+    const size_t n = b->n;
     for (size_t from = 0; from < n; from += 8 * STRIP) {
-        __m512i low[STRIP], high[STRIP];
+        __m512d sum[DP_BANDS_AHEAD][STRIP];
         __mmask8 mask[STRIP];
         for (size_t v = 0; v < STRIP; v++) {
             size_t at = from + 8 * v, left = at < n ? n - at : 0;
             mask[v] = (__mmask8)(left < 8 ? (1U << left) - 1 : 0xff);
-            low[v] = high[v] = _mm512_setzero_si512();
+            for (int i = 0; i < DP_BANDS_AHEAD; i++)
+                sum[i][v] = _mm512_setzero_pd();
         }
         const int64_t *past = now;
-        for (int64_t k = 1; k < bands && k <= t; k++) {
-            past = past == ring ? ring + (size_t)(bands - 1) * n : past - n;
-            const __m512i factor = _mm512_set1_epi64(c[k]);
-            for (size_t v = 0; v < STRIP; v++) {
-                __m512i r = _mm512_maskz_loadu_epi64(mask[v], past + from + 8 * v);
-                low[v] = _mm512_add_epi64(low[v], _mm512_mul_epu32(factor, r));
-                high[v] = _mm512_add_epi64(high[v], _mm512_mul_epu32(factor, _mm512_srli_epi64(r, 32)));
-            }
+        for (int64_t k = 1; k < b->bands && k <= b->turn; k++) {
+            past = past == b->ring ? b->ring + (size_t)(b->bands - 1) * n : past - n;
+            __m512d r[STRIP];
+            for (size_t v = 0; v < STRIP; v++)
+                r[v] = _mm512_cvtepi32_pd(_mm512_cvtepi64_epi32(_mm512_maskz_loadu_epi64(mask[v], past + from + 8 * v)));
+            for (int i = 0; i < DP_BANDS_AHEAD; i++)
+                for (size_t v = 0; v < STRIP; v++)
+                    sum[i][v] = _mm512_fmadd_pd(_mm512_set1_pd(b->factor[k + i]), r[v], sum[i][v]);
         }
-        for (size_t v = 0; v < STRIP; v++) {
-            __m512i sum = _mm512_add_epi64(low[v], _mm512_slli_epi64(high[v], 32));
-            int64_t *to = now + from + 8 * v;
-            _mm512_mask_storeu_epi64(to, mask[v], _mm512_sub_epi64(_mm512_maskz_loadu_epi64(mask[v], to), sum));
-        }
+        for (size_t v = 0; v < STRIP; v++)
+            for (int i = 0; i < DP_BANDS_AHEAD; i++)
+                _mm512_mask_storeu_pd(b->ahead + (size_t)i * n + from + 8 * v, mask[v], sum[i][v]);
     }
 }
 #endif
 
-void dp_bands_step(const int64_t *c, int64_t bands, int64_t t, size_t n, int64_t *ring)
+/* Whether the sums over older steps of this step are in b->ahead. */
+static bool is_ahead(struct dp_bands *b, const int64_t *now)
 {
-    int64_t *now = ring + (size_t)(t % bands) * n;
 #ifdef DP_ISA_X86
-    if (dp_isa_used() == DP_ISA_AVX512)
-        subtract_wide(c, bands, t, n, ring, now);
-    else
+    if (b->turn < b->from + b->sums)
+        return true;
+    b->from = b->turn;
+    b->sums = dp_isa_used() == DP_ISA_AVX512 && b->wide == 0 ? DP_BANDS_AHEAD : 0;
+    if (b->sums > 0)
+        look_ahead(b, now);
+#else
+    (void)now;
 #endif
-        subtract(c, bands, t, n, ring, now);
+    return b->sums > 0;
+}
+
+const int64_t *dp_bands_step(struct dp_bands *b)
+{
+    int64_t *now = dp_bands_slot(b), bands = b->bands;
+    if (is_ahead(b, now)) {
+        const int64_t since = b->turn - b->from;
+        const double *sum = b->ahead + (size_t)since * b->n;
+        for (size_t j = 0; j < b->n; j++)
+            now[j] -= (int64_t)sum[j];
+        bands = since + 1 < bands ? since + 1 : bands;
+    }
+    subtract(b, bands, now);
+    bool wide = false;
     /* Not half to even: rounding must commute with the addition of whole steps, because the sum is rounded with the noise. */
-    for (size_t j = 0; j < n; j++)
+    for (size_t j = 0; j < b->n; j++) {
         now[j] = (now[j] + DP_BANDS_UNIT / 2) >> DP_BANDS_BITS;
+        wide |= now[j] != (int32_t)now[j];
+    }
+    b->wide = wide ? b->bands : b->wide > 0 ? b->wide - 1 : 0;
+    b->turn++;
+    return now;
 }

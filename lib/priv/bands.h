@@ -16,5 +16,27 @@ void dp_bands_coefficients(int64_t *c, int64_t bands);
 /* |c|, the L2 norm of c_0 … c_(bands−1), rounded up: how much more C S changes than S, if only one step of S changes. */
 double dp_bands_norm(int64_t bands);
 
-/* Step t = 0, 1, …. Slot t mod bands of the ring (bands slots of n numbers) has z_t and gets r_t; the others have the last r. */
-void dp_bands_step(const int64_t *c, int64_t bands, int64_t t, size_t n, int64_t *ring);
+/* The recursion. b->ring has `bands` slots of n numbers, of which slot t mod bands has r_t. */
+struct dp_bands {
+    int64_t bands, turn; /* steps that were made */
+    size_t n;
+    int64_t *c, *ring;
+    double *factor, *ahead; /* c, then zeros; sums over the steps before `from`, for the `sums` steps from there on */
+    int64_t from, sums;
+    int64_t wide; /* so many steps are left until no number in the ring has more than 32 bits */
+};
+
+enum { DP_BANDS_AHEAD = 8 };
+
+/* 1 ≤ bands ≤ DP_BANDS_MOST; all memory is freed by dp_bands_close. To continue from a ring, set ring and turn, and wide = bands. */
+void dp_bands_open(struct dp_bands *b, int64_t bands, size_t n);
+void dp_bands_close(struct dp_bands *b);
+
+/* Where the caller puts z_t before step t = b->turn. */
+static inline int64_t *dp_bands_slot(const struct dp_bands *b)
+{
+    return b->ring + (size_t)(b->turn % b->bands) * b->n;
+}
+
+/* Step t: replaces z_t in its slot by r_t, and returns the slot. Any 64-bit numbers: the sum is modulo 2^64. */
+const int64_t *dp_bands_step(struct dp_bands *b);

@@ -23,11 +23,9 @@ struct state {
     struct dp_schedule schedule;
     int64_t *draw; /* gamma: one vector */
     size_t capacity;
-    /* --correlated: what lib/priv/bands.h calls c and |c|, the ring, and its lap. */
-    int64_t c[DP_BANDS_MOST], *ring, turn;
-    double norm, grid; /* of all laps */
-    size_t size;       /* numbers in a lap */
-    bool once;         /* rows are in one lap only: a resumed run begins with a new ring */
+    struct dp_bands bands; /* --correlated */
+    double norm, grid;     /* of all laps; the norm is |c| of lib/priv/bands.h */
+    bool once;             /* rows are in one lap only: a resumed run begins with a new ring */
 };
 
 #define DP_OPTIONS struct options
@@ -63,14 +61,13 @@ static void noise_close(struct dp_stage *stage)
     struct state *s = stage->state;
     dp_schedule_free(&s->schedule);
     free(s->draw);
-    free(s->ring);
+    dp_bands_close(&s->bands);
 }
 
 static int noise_open(struct dp_stage *stage, struct dp_err *err)
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
-    dp_bands_coefficients(s->c, o->correlated);
     s->norm = o->correlated > 1 ? dp_bands_norm(o->correlated) : 1;
     return dp_schedule_open(&s->schedule, "--schedule", o->schedule, err);
 }
@@ -287,22 +284,24 @@ static int add_correlated(struct dp_stage *stage, int64_t lap, const struct dp_r
 {
     const struct options *o = stage->options;
     struct state *s = stage->state;
-    if (s->ring == NULL) {
-        s->size = to->count;
+    struct dp_bands *b = &s->bands;
+    if (b->ring == NULL) {
+        int64_t turn = b->turn;
+        dp_bands_open(b, o->correlated, to->count);
+        b->turn = turn;
         s->grid = grid;
         s->once = r->sampler == DP_SAMPLER_STREAM;
-        s->ring = dp_new(s->size * (size_t)o->correlated, sizeof *s->ring);
     }
-    if (stage->turn != s->turn + 1)
-        return dp_fail(err, DP_E_UNSAFE, "--correlated: lap %lld came after %lld laps", (long long)lap, (long long)s->turn);
-    if (to->count != s->size || grid != s->grid)
+    if (stage->turn != b->turn + 1)
+        return dp_fail(err, DP_E_UNSAFE, "--correlated: lap %lld came after %lld laps", (long long)lap, (long long)b->turn);
+    if (to->count != b->n || grid != s->grid)
         return dp_fail(err, DP_E_UNSAFE, "--correlated: the sum of lap %lld has another size or grid", (long long)lap);
-    int64_t *now = s->ring + (size_t)(s->turn % o->correlated) * s->size, *sum = to->data;
-    memset(now, 0, s->size * sizeof *now);
-    if (dp_grid_add_gaussian(&stage->key, DP_DRAW_NOISE, (uint64_t)lap, 0, r->scale / grid * DP_BANDS_UNIT, now, s->size) != 0)
+    int64_t *z = dp_bands_slot(b), *sum = to->data;
+    memset(z, 0, b->n * sizeof *z);
+    if (dp_grid_add_gaussian(&stage->key, DP_DRAW_NOISE, (uint64_t)lap, 0, r->scale / grid * DP_BANDS_UNIT, z, b->n) != 0)
         return dp_fail(err, DP_E_RUN, "--multiplier: noise of scale %g does not fit the grid", r->scale);
-    dp_bands_step(s->c, o->correlated, s->turn++, s->size, s->ring);
-    for (size_t j = 0; j < s->size; j++)
+    const int64_t *now = dp_bands_step(b);
+    for (size_t j = 0; j < b->n; j++)
         if (__builtin_add_overflow(sum[j], now[j], &sum[j]))
             return dp_fail(err, DP_E_RUN, "--multiplier: noise of scale %g does not fit the grid", r->scale);
     return DP_OK;
@@ -394,9 +393,9 @@ static int noise_save(struct dp_stage *stage, struct dp_state *state, struct dp_
     (void)err;
     if (o->correlated == 1)
         return DP_OK;
-    dp_state_put_int(state, "turn", s->turn);
+    dp_state_put_int(state, "turn", s->bands.turn);
     dp_state_put_real(state, "grid", s->grid);
-    dp_state_put_ints(state, "ring", s->ring, s->once ? 0 : s->size * (size_t)o->correlated);
+    dp_state_put_ints(state, "ring", s->bands.ring, s->once ? 0 : s->bands.n * (size_t)o->correlated);
     return DP_OK;
 }
 
@@ -405,20 +404,22 @@ static int noise_restore(struct dp_stage *stage, const struct dp_state *state, s
     const struct options *o = stage->options;
     struct state *s = stage->state;
     size_t count = 0;
+    int64_t turn = 0, *ring = NULL;
     if (o->correlated == 1)
         return DP_OK;
-    int rc = dp_state_get_int(state, "turn", 0, INT64_MAX, &s->turn, err);
+    int rc = dp_state_get_int(state, "turn", 0, INT64_MAX, &turn, err);
     rc = rc ?: dp_state_get_real(state, "grid", &s->grid, err);
-    rc = rc ?: dp_state_get_ints(state, "ring", &s->ring, &count, err);
-    s->size = count / (size_t)o->correlated;
-    if (rc == DP_OK && count == 0) { /* no lap had noise yet, or the noise begins again */
-        free(s->ring);
-        s->ring = NULL;
-        return DP_OK;
+    rc = rc ?: dp_state_get_ints(state, "ring", &ring, &count, err);
+    if (rc == DP_OK && count % (size_t)o->correlated != 0)
+        rc = dp_fail(err, DP_E_RUN, "--correlated: the noise of the checkpoint is of another run");
+    if (rc == DP_OK && count > 0) { /* otherwise no lap had noise yet, or the noise begins again */
+        dp_bands_open(&s->bands, o->correlated, count / (size_t)o->correlated);
+        memcpy(s->bands.ring, ring, count * sizeof *ring);
+        s->bands.wide = o->correlated;
     }
-    return rc == DP_OK && count % (size_t)o->correlated != 0
-               ? dp_fail(err, DP_E_RUN, "--correlated: the noise of the checkpoint is of another run")
-               : rc;
+    s->bands.turn = turn;
+    free(ring);
+    return rc;
 }
 
 const struct dp_stage_class dp_noise_class = {

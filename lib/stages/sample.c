@@ -108,7 +108,9 @@ static int make_room(const struct options *o, struct state *s, struct dp_err *er
     if (s->rows > DP_COINS_ROWS)
         return dp_fail(err, DP_E_RUN, "%s has more than 2^48 rows", o->data);
     if (largest > DP_LIMIT_FRAME / 2 / row)
-        return dp_fail(err, DP_E_RUN, "a batch of %s may not fit a frame", o->data);
+        return dp_fail(err, DP_E_RUN,
+                       "a batch of %s may not fit a frame, which holds %zu rows: divide the rows among workers (dp-gather)",
+                       o->data, DP_LIMIT_FRAME / 2 / row);
     dp_coins_prepare(&s->coins, o->rate, DP_DRAW_COINS);
     dp_extend(&s->picked, &s->picked_capacity, largest + DP_COINS_TOSSED, sizeof(int64_t));
     return DP_OK;

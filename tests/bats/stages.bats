@@ -232,7 +232,7 @@ EOF
     dp-import libsvm -q --no-bias --row-norm unit --storage csr -o wide.dp wide.svm
     token
     # a frame of rows has 2^29/(4 cols + 16) = 2684 of them: means of 2400 and 2100
-    complains 1 "dp-sample: a batch of wide.dp may not fit a frame" dp-sample --data wide.dp --inline --rate 0.8 --in token.frames
+    complains 1 "dp-sample: a batch of wide.dp may not fit a frame, which holds 2684 rows: divide the rows among workers (dp-gather)" dp-sample --data wide.dp --inline --rate 0.8 --in token.frames
     dp-sample --data wide.dp --inline --rate 0.7 --in token.frames > /dev/null
     dp-sample --data wide.dp --rate 1 --in token.frames > /dev/null
 }

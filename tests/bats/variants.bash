@@ -14,10 +14,24 @@ plan() {
         *' --on '*) echo "$PLAN" ;;
     esac
 }
-# train OUT EXEC PIPELINE: the model, and its stream
+# What sites can mask: sums over rows of which each site has its own, with Gaussian noise in shares. Correlated noise has no shares.
+MASKED='parallel threads weights release clip inline gradient gradient-threads gradient-weights gradient-inline gradient-clip
+    gradient-adagrad gradient-adaptive gradient-schedule gradient-adam kinds kinds-threads behind behind-threads behind-inline behind-clip behind-rank
+    tempered tempered-threads tempered-inline'
+# of_site PIPELINE K/N: the stages of that site, with its share of the noise; of_gate PIPELINE: the others
+of_site() {
+    local left
+    left=$(tr -s '\n ' ' ' <<< "${1%dp-account*}")
+    left=${left% | }
+    left=${left//dp-sample /dp-sample --shard $2 }
+    left=${left/--count-multiplier 5/--count-multiplier 9} # a share needs four steps
+    echo "${left//dp-noise /dp-noise --share --colluding 1 --allow-seeded }"
+}
+of_gate() { echo "dp-account${1##*dp-account}"; }
+# train OUT EXEC PIPELINE [WHOLE]: the model, and its stream; WHOLE: the pipeline with the stages of sites
 train() {
     local laps=(--laps 12) plan
-    plan=$(plan "$3")
+    plan=$(plan "${4-$3}")
     [ -z "$plan" ] || laps=(--plan "$plan")
     timeout 60 dp-loop "${laps[@]}" --seed 11 --exec "$2" -q -o "$1" -- "$3" > "$1.stream"
 }

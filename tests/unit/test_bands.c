@@ -53,8 +53,11 @@ TEST(laps_that_are_apart_add_up)
 TEST(what_is_released_follows_from_c_s_plus_z)
 {
     enum { LAPS = 300, BANDS = 7 };
-    int64_t c[BANDS], s[LAPS], z[LAPS], noise[BANDS] = {0}, all[BANDS] = {0};
+    int64_t c[BANDS], s[LAPS], z[LAPS];
+    struct dp_bands noise, all;
     uint64_t seed = 1;
+    dp_bands_open(&noise, BANDS, 1);
+    dp_bands_open(&all, BANDS, 1);
     dp_bands_coefficients(c, BANDS);
     for (int t = 0; t < LAPS; t++) {
         seed = seed * 6364136223846793005u + 1442695040888963407u;
@@ -63,41 +66,69 @@ TEST(what_is_released_follows_from_c_s_plus_z)
         if (t % 2 == 0) { /* r before rounding is a half */
             int64_t past = 0;
             for (int k = 1; k < BANDS && k <= t; k++)
-                past += c[k] * noise[(t - k) % BANDS];
+                past += c[k] * noise.ring[(t - k) % BANDS];
             z[t] = ((z[t] - past) / DP_BANDS_UNIT) * DP_BANDS_UNIT + DP_BANDS_UNIT / 2 + past;
         }
-        noise[t % BANDS] = all[t % BANDS] = z[t];
+        *dp_bands_slot(&noise) = *dp_bands_slot(&all) = z[t];
         for (int k = 0; k < BANDS && k <= t; k++)
-            all[t % BANDS] += c[k] * s[t - k];
-        dp_bands_step(c, BANDS, t, 1, noise);
-        dp_bands_step(c, BANDS, t, 1, all);
-        assert_true(all[t % BANDS] == s[t] + noise[t % BANDS]);
+            *dp_bands_slot(&all) += c[k] * s[t - k];
+        const int64_t r = *dp_bands_step(&noise);
+        assert_true(*dp_bands_step(&all) == s[t] + r);
     }
+    dp_bands_close(&noise);
+    dp_bands_close(&all);
 }
 
-/* Against a recursion that keeps all steps: numbers beyond 32 bits of both signs, as many as fill no register, one, and some. */
+/* Against a recursion that keeps all steps: as many numbers as fill no register, one, and some; more bands than steps ahead and
+   fewer. Both signs; numbers of 20 bits, then some beyond 32 bits, then of 31 bits. */
 TEST(any_count_of_numbers_follows_the_recursion)
 {
-    enum { LAPS = 40, BANDS = 9, WIDEST = 82 };
-    static const size_t counts[] = {1, 7, 8, 31, 33, WIDEST};
-    static int64_t r[LAPS][WIDEST], ring[BANDS * WIDEST];
-    int64_t c[BANDS];
+    enum { LAPS = 200, WIDEST = 82, MOST_BANDS = 40 };
+    static const size_t counts[] = {1, 7, 8, 17, 31, 33, WIDEST};
+    static const int64_t bands[] = {1, 2, 3, 8, 9, MOST_BANDS};
+    static int64_t r[LAPS][WIDEST];
+    int64_t c[MOST_BANDS];
     uint64_t seed = 7;
-    dp_bands_coefficients(c, BANDS);
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+    dp_bands_coefficients(c, MOST_BANDS);
+    for (size_t i = 0; i < 42; i++) {
+        const size_t n = counts[i % 7];
+        struct dp_bands b;
+        dp_bands_open(&b, bands[i / 7], n);
         for (int64_t t = 0; t < LAPS; t++) {
-            const size_t n = counts[i];
-            int64_t *now = ring + (size_t)(t % BANDS) * n;
+            const int bits = t < 60 ? 32 : t < 63 ? 55 : 42;
+            int64_t *now = dp_bands_slot(&b);
+            assert_true(now == b.ring + (size_t)(t % b.bands) * n);
             for (size_t j = 0; j < n; j++) {
                 seed = seed * 6364136223846793005u + 1442695040888963407u;
-                now[j] = r[t][j] = (int64_t)(seed >> 8) - ((int64_t)1 << 55);
-                for (int64_t k = 1; k < BANDS && k <= t; k++)
+                now[j] = r[t][j] = (int64_t)(seed >> (63 - bits)) - ((int64_t)1 << bits);
+                for (int64_t k = 1; k < b.bands && k <= t; k++)
                     r[t][j] -= c[k] * r[t - k][j];
                 r[t][j] = (int64_t)floor(ldexp((double)(r[t][j] >> 11), -1) + 0.5);
             }
-            dp_bands_step(c, BANDS, t, n, ring);
+            assert_true(dp_bands_step(&b) == now);
             assert_memory_equal(now, r[t], n * sizeof *now);
         }
+        dp_bands_close(&b);
+    }
+}
+
+/* At the edge of 32 bits. */
+TEST(numbers_of_32_bits_are_exact)
+{
+    enum { LAPS = 600, BANDS = 256 };
+    struct dp_bands b;
+    int64_t c[BANDS], r[LAPS];
+    dp_bands_coefficients(c, BANDS);
+    dp_bands_open(&b, BANDS, 1);
+    for (int64_t t = 0; t < LAPS; t++) {
+        int64_t past = 0, wanted = t % 2 == 0 ? INT32_MIN : t % 5 == 0 && t > 300 ? (int64_t)INT32_MAX + 1 : INT32_MAX;
+        for (int64_t k = 1; k < BANDS && k <= t; k++)
+            past += c[k] * r[t - k];
+        r[t] = wanted;
+        *dp_bands_slot(&b) = wanted * DP_BANDS_UNIT + past;
+        assert_true(*dp_bands_step(&b) == wanted);
+    }
+    dp_bands_close(&b);
 }
 
 /* The first row of C^-1. */
@@ -137,20 +168,19 @@ TEST(noise_has_the_covariance_that_is_stated)
 {
     enum { LAPS = 64, BANDS = 16, COUNT = 2000, AT = 3 };
     static const int one[] = {0, 20, 63}, other[] = {0, 17, 40}; /* laps */
-    int64_t c[BANDS], *ring = dp_new((size_t)BANDS * COUNT, sizeof *ring), *r = dp_new((size_t)LAPS * COUNT, sizeof *r);
+    int64_t *r = dp_new((size_t)LAPS * COUNT, sizeof *r);
+    struct dp_bands b;
     double row[LAPS], z = 1000; /* in steps */
     struct dp_key key;
     dp_key_derive(&key, 5, "test_bands", 1);
-    dp_bands_coefficients(c, BANDS);
+    dp_bands_open(&b, BANDS, COUNT);
     inverse(BANDS, LAPS, row);
     for (int t = 0; t < LAPS; t++) {
-        int64_t *now = ring + (size_t)(t % BANDS) * COUNT;
-        assert_int_equal(dp_gaussian_draw(&key, DP_DRAW_NOISE, (uint64_t)t + 1, 0, z * DP_BANDS_UNIT, now, COUNT), 0);
-        dp_bands_step(c, BANDS, t, COUNT, ring);
-        memcpy(r + (size_t)t * COUNT, now, COUNT * sizeof *r);
+        assert_int_equal(dp_gaussian_draw(&key, DP_DRAW_NOISE, (uint64_t)t + 1, 0, z * DP_BANDS_UNIT, dp_bands_slot(&b), COUNT), 0);
+        memcpy(r + (size_t)t * COUNT, dp_bands_step(&b), COUNT * sizeof *r);
     }
     for (int pair = 0; pair < AT * 2 + 1; pair++) {
-        double sum = 0, expected = 0, a = 0, b = 0;
+        double sum = 0, expected = 0, a = 0, d = 0;
         bool total = pair == AT * 2;
         int s = pair < AT ? one[pair] : total ? LAPS - 1 : other[pair - AT], t = pair < AT || total ? s : one[pair - AT];
         for (int j = 0; j < COUNT; j++) {
@@ -164,14 +194,14 @@ TEST(noise_has_the_covariance_that_is_stated)
             u = (k <= s ? row[k] : 0) + (total ? u : 0);
             a += u * u;
             v = k <= t ? row[k] : 0;
-            b += v * v;
+            d += v * v;
             int lag = s > t ? s - t : t - s;
             expected += total ? u * u : k + lag <= (s > t ? s : t) ? row[k] * row[k + lag] : 0;
         }
-        b = total ? a : b;
-        assert_near(sum / COUNT, expected, 5.5 * sqrt((a * b + expected * expected) / COUNT) / fmax(1, fabs(expected)));
+        d = total ? a : d;
+        assert_near(sum / COUNT, expected, 5.5 * sqrt((a * d + expected * expected) / COUNT) / fmax(1, fabs(expected)));
     }
-    free(ring);
+    dp_bands_close(&b);
     free(r);
 }
 

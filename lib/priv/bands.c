@@ -42,13 +42,13 @@ void dp_bands_close(struct dp_bands *b)
     *b = (struct dp_bands){.bands = 0};
 }
 
-/* now[j] −= Σ_k c_k past_kj over k < bands, of the steps that are in the ring. */
+/* now[j] −= Σ_k c_k past_kj over k < bands, of the steps in the ring. A remainder would take longer than the products. */
 DP_KERNEL(void, subtract, (const struct dp_bands *b, int64_t bands, int64_t *now), (b, bands, now))
 {
     const int64_t *past = now;
     const size_t n = b->n;
     for (int64_t k = 1; k < bands && k <= b->turn; k++) {
-        past = past == b->ring ? b->ring + (size_t)(b->bands - 1) * n : past - n; /* a remainder would take longer than the products */
+        past = past == b->ring ? b->ring + (size_t)(b->bands - 1) * n : past - n;
         for (size_t j = 0; j < n; j++)
             now[j] -= b->c[k] * past[j];
     }

@@ -28,7 +28,7 @@ struct dp_bands {
 
 enum { DP_BANDS_AHEAD = 8 };
 
-/* 1 ≤ bands ≤ DP_BANDS_MOST; all memory is freed by dp_bands_close. To continue from a ring, set ring and turn, and wide = bands. */
+/* 1 ≤ bands ≤ DP_BANDS_MOST; dp_bands_close frees all memory. To continue from a ring, set ring, turn, and wide = bands. */
 void dp_bands_open(struct dp_bands *b, int64_t bands, size_t n);
 void dp_bands_close(struct dp_bands *b);
 

@@ -495,6 +495,11 @@ static int open_checkpoint(struct run *r, struct dp_err *err)
     if (r->checkpoint.directory == NULL)
         return dp_fail_errno(err, errno, "cannot use %s", directory);
     r->checkpoint.every = o->every;
+    if (o->resume != NULL && !dp_checkpoint_there(directory))
+        return dp_fail(err, DP_E_RUN,
+                       "cannot open %s/loop: No such file or directory: without a checkpoint begin a new run, and start its "
+                       "workers again",
+                       directory);
     if (o->resume != NULL)
         rc = dp_saved_read(directory, &r->saved, r->last, err);
     if (rc == DP_OK && o->resume != NULL)

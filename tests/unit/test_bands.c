@@ -176,7 +176,8 @@ TEST(noise_has_the_covariance_that_is_stated)
     dp_bands_open(&b, BANDS, COUNT);
     inverse(BANDS, LAPS, row);
     for (int t = 0; t < LAPS; t++) {
-        assert_int_equal(dp_gaussian_draw(&key, DP_DRAW_NOISE, (uint64_t)t + 1, 0, z * DP_BANDS_UNIT, dp_bands_slot(&b), COUNT), 0);
+        assert_int_equal(dp_gaussian_draw(&key, DP_DRAW_NOISE, (uint64_t)t + 1, 0, z * DP_BANDS_UNIT, dp_bands_slot(&b), COUNT),
+                         0);
         memcpy(r + (size_t)t * COUNT, dp_bands_step(&b), COUNT * sizeof *r);
     }
     for (int pair = 0; pair < AT * 2 + 1; pair++) {

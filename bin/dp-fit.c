@@ -434,8 +434,10 @@ static int fit_stream(const char *path, const struct options *o, struct dp_err *
             printf("a number");
         else
             printf("%lld classes", (long long)facts.classes);
-        printf(": %s; epsilon %s, delta %s; numbers have %s\n", dp_loss_names[chosen.loss], left.epsilon, left.delta,
-               dp_bases[plan.basis]);
+        printf(": %s; epsilon %s, delta %s; %s\n", dp_loss_names[chosen.loss], left.epsilon, left.delta,
+               plan.basis == DP_BASIS_BINS      ? "numbers have bins"
+               : plan.basis == DP_BASIS_COSINES ? "numbers have cosines"
+                                                : "no column is a number, basis line");
         fit_print(stdout, &chosen, &more);
     }
     dp_features_free(&features, s);

@@ -13,11 +13,11 @@ runs=${RUNS:-5} delta=1e-5
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# rows_of SET: the table; phishing and w8a have 0 and 1 in each column
+# rows_of SET: the table; phishing and w8a have 0 and 1 in each column, which are numbers; w8a-flags: categories without the first
 rows_of() {
     case $1 in
         phishing) flags 68 "$(file phishing)" ;;
-        w8a) flags 300 "$raw/tables/w8a.gz" ;;
+        w8a | w8a-flags) flags 300 "$raw/tables/w8a.gz" ;;
         telco) table "$(file telco)" | sed 's/No [a-z]* service/No/g' ;;
         *) table "$(file "$1")" ;;
     esac
@@ -34,6 +34,8 @@ schema_of() {
     case $1 in
         phishing | w8a) { tr , '\n' < "$work/$1.head" | sed 's/label/& no,yes/; t; s/$/ 0 1/'; } | columns label |
             sed 's/"label", "categories"/"label", "classes"/' ;;
+        w8a-flags) { tr , '\n' < "$work/$1.head" | sed 's/label/& no,yes/; t; s/$/ 0,1/'; } | columns label |
+            sed 's/"label", "categories"/"label", "classes"/; s/"categories"/"drop": "first", &/' ;;
         *) bounds "$1" ;;
     esac
 }
@@ -60,7 +62,7 @@ trial() {
     dpline fit train.csv --schema s.json --test test.csv --row-is-person --epsilon "$2" --delta $delta --no-ledger --no-registry -q -o model "${seed[@]}"
     tsv "$1" "$taken" "$2" "$3" "$metric" "$found" "$(measured model train-test.dp)"
 }
-[ $# -gt 0 ] || set -- telco costarica phishing w8a vocab
+[ $# -gt 0 ] || set -- telco costarica phishing w8a w8a-flags vocab
 for set; do
     rows_of "$set" > "$work/rows"
     head -n 1 "$work/rows" > "$work/$set.head"

@@ -123,7 +123,7 @@ const int64_t *dp_bands_step(struct dp_bands *b)
         now[j] = (now[j] + DP_BANDS_UNIT / 2) >> DP_BANDS_BITS;
         wide |= now[j] != (int32_t)now[j];
     }
-    b->wide = wide ? b->bands : b->wide > 0 ? b->wide - 1 : 0;
+    b->wide = wide ? b->bands - 1 : b->wide > 0 ? b->wide - 1 : 0;
     b->turn++;
     return now;
 }

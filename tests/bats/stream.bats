@@ -213,3 +213,12 @@ dpline stream: --resume continues with the rows after these"
     part 1 20 | awk -F, 'BEGIN { OFS = FS } NR > 1 { $4 = $2 / 2 } 1' | timeout 60 dpline stream -q --schema number.json --rows 500 -o number
     dp-info number | grep -q '^model: squared loss'
 }
+
+@test "columns without a number" {
+    sed 's/"numeric", "bounds": [^}]*}/"ignore"}/g' s.json > words.json
+    assert_equal "$(timeout 60 dpline stream --schema words.json --rows 120 -o words --print < /dev/null | sed -n 's/.*; \(no column\)/\1/p')" \
+        "no column is a number, basis line"
+    part 1 120 | timeout 60 dpline stream -q --schema words.json --rows 120 -o words
+    dp-import csv --schema words.json --row-norm unit --no-registry -q -o words.dp t.csv
+    dp-eval --data words.dp --metrics accuracy --last --in words > /dev/null
+}

@@ -22,7 +22,7 @@
 
 #define MONITOR "inproc://monitor"
 #define FAILURES (ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH)
-#define EVENTS (ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED | FAILURES)
+#define EVENTS (ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CONNECT_RETRIED | FAILURES)
 
 #define PEERS_MOST 4096    /* beyond this, a new peer replaces the peer that has been gone longest */
 #define QUEUE 64           /* messages to or from one peer that libzmq keeps; streams and shards need fewer */
@@ -85,6 +85,7 @@ struct dp_link {
     double look_until, look_next;
     bool more;                       /* the last dp_link_next returned before it had dropped everything */
     bool connected, came, left;      /* connecting: connected now; and events that dp_link_next has not returned yet */
+    bool leaving;                    /* disconnected, and the last messages may still come */
     bool failed, retry;              /* the handshake failed, after which libzmq does not connect again */
     double retry_at, wake, timer_at; /* timer_at: what the timer is set to */
     dp_link_log *log;
@@ -529,9 +530,13 @@ static void read_news(struct dp_link *l)
         } else if ((event & FAILURES) != 0) {
             note_failure(l, event);
         } else if (event == ZMQ_EVENT_DISCONNECTED) {
-            l->left = l->left || l->connected;
+            l->leaving = l->leaving || l->connected;
             l->connected = l->came = false;
             end_queue(l, &l->queue);
+        } else if (event == ZMQ_EVENT_CONNECT_RETRIED) {
+            /* libzmq reports the disconnection before it hands over the last messages, and this after it. */
+            l->left = l->left || l->leaving;
+            l->leaving = false;
         }
     }
     unsigned long denied = l->zap != NULL ? dp_zap_denied(l->zap) : 0;

@@ -140,7 +140,7 @@ lied() {
     SHARDS=3 "$ROOT/tests/bats/bad-gather.py" run/gate "$1" > heard &
     echo $! > gather.pid
     for _ in $(seq 100); do [ ! -S run/gate ] || break; sleep 0.02; done
-    timeout 60 dp-worker --at ipc://run/gate --shard 1/3 --timeout 1 --mask roster --keys keys-1 "${@:2}" -- "${PIPELINE:-dp-sample --data two.dp --rate 0.1 |
+    timeout 60 dp-worker --at ipc://run/gate --shard 1/3 --timeout 3 --mask roster --keys keys-1 "${@:2}" -- "${PIPELINE:-dp-sample --data two.dp --rate 0.1 |
         dp-grad --data two.dp --loss logistic --clip 1 | $SHARE | dp-site-account --epsilon 9 --delta 1e-5}" 2> said || true
     wait "$(cat gather.pid)" || fail "the gather has failed: $(cat heard said)"
 }
@@ -225,7 +225,7 @@ whole() {
 @test "a site that is lost ends its lap for all, and the others go on" {
     LAPS=700
     for k in 1 2 3; do worker $k --lost 1; done
-    start_gate model --on-lost continue --timeout 1
+    start_gate model --on-lost continue --timeout 4
     under_way 20
     kill -9 "$(cat 2.pid)"
     wait "$(cat gate.pid)" || fail "$(cat said worker-*)"

@@ -177,7 +177,7 @@ static const char *take_orders(json_t *orders, struct dp_ledger_limit *limit)
 static void cover(struct dp_ledger_book *book, size_t limit)
 {
     for (size_t i = 0; i < book->entries; i++)
-        if (dp_ledger_book_root(book, book->entry[i].who) == dp_ledger_book_root(book, book->limit[limit].who))
+        if (dp_ledger_book_root(book, book->entry[i].of.who) == dp_ledger_book_root(book, book->limit[limit].who))
             book->entry[i].covered = limit + 1;
 }
 
@@ -263,30 +263,35 @@ static const char *take_budget(struct dp_ledger_book *book, json_t *line)
     return NULL;
 }
 
+static const char *check_people(const struct dp_ledger_people *of)
+{
+    size_t most;
+    if (!dp_unit_read(of->unit, &most) || (of->unit != NULL && most == 0))
+        return "its unit of privacy is unknown";
+    bool known = of->data[0] != '\0' && of->population[0] != '\0' && is_adjacency(of->adjacency) && of->rows >= 1;
+    return known ? NULL : "its people make no sense";
+}
+
 static const char *read_open(json_t *line, int64_t format, struct dp_ledger_entry *entry, const char **resumes)
 {
-    json_int_t rows, time = 0;
-    size_t most;
     int claimed = 0;
     if (json_unpack_ex(line, NULL, JSON_STRICT,
                        "{s:s, s:s, s?s, s:I, s:s, s:F, s:F, s:b, s?b, s:s, s:s, s?I, s?s, s?s, s?F, s?F, s?F, s?s, s?b, s?s}",
-                       "run", &entry->run, "data", &entry->data, "population", &entry->population, "rows", &rows, "adjacency",
-                       &entry->adjacency, "epsilon", &entry->epsilon, "delta", &entry->delta, "seeded", &entry->seeded,
-                       "as_published", &claimed, "private_preprocessing", &entry->preprocessing, "software", &entry->software,
-                       "time", &time, "unit", &entry->unit, "init", &entry->init, "prior_epsilon", &entry->prior_epsilon,
-                       "prior_delta", &entry->prior_delta, "order", &entry->order, "resumes", resumes, "addition",
-                       &entry->addition, "public_start", &entry->public_start) != 0)
+                       "run", &entry->run, "data", &entry->of.data, "population", &entry->of.population, "rows",
+                       &entry->of.rows, "adjacency", &entry->of.adjacency, "epsilon", &entry->epsilon, "delta", &entry->delta,
+                       "seeded", &entry->seeded, "as_published", &claimed, "private_preprocessing", &entry->of.preprocessing,
+                       "software", &entry->software, "time", &entry->time, "unit", &entry->of.unit, "init", &entry->start.init,
+                       "prior_epsilon", &entry->start.epsilon, "prior_delta", &entry->start.delta, "order", &entry->order,
+                       "resumes", resumes, "addition", &entry->addition, "public_start", &entry->start.public_start) != 0)
         return malformed;
-    entry->rows = rows;
-    entry->time = time;
     entry->holds = format >= ONCE && entry->order > 0;
-    if (entry->population == NULL) /* the form of former versions */
-        entry->population = entry->data;
-    if (!dp_unit_read(entry->unit, &most) || (entry->unit != NULL && most == 0))
-        return "its unit of privacy is unknown";
-    if (!is_hex(entry->run, DP_LEDGER_RUN) || entry->data[0] == '\0' || entry->population[0] == '\0' ||
-        !is_adjacency(entry->adjacency) || rows < 1 || !is_budget(entry->epsilon, entry->delta) ||
-        !(entry->prior_epsilon >= 0) || !(entry->prior_delta >= 0) ||
+    if (entry->of.population == NULL) /* the form of former versions */
+        entry->of.population = entry->of.data;
+    const char *why = check_people(&entry->of);
+    if (why != NULL)
+        return why;
+    if (!is_hex(entry->run, DP_LEDGER_RUN) || !is_budget(entry->epsilon, entry->delta) || !(entry->start.epsilon >= 0) ||
+        !(entry->start.delta >= 0) ||
         (entry->order != 0 && !(entry->order > 1 && entry->epsilon > dp_rdp_penalty(entry->order, entry->delta))))
         return "its run makes no sense";
     if (claimed)
@@ -303,10 +308,10 @@ static void add_opening(struct dp_ledger_book *book, struct dp_ledger_entry *ent
 
 bool dp_ledger_same_run(const struct dp_ledger_entry *a, const struct dp_ledger_entry *b)
 {
-    return strcmp(a->data, b->data) == 0 && strcmp(a->population, b->population) == 0 &&
-           strcmp(a->adjacency, b->adjacency) == 0 && a->rows == b->rows && a->epsilon == b->epsilon && a->delta == b->delta &&
-           strcmp(a->unit != NULL ? a->unit : "", b->unit != NULL ? b->unit : "") == 0 && a->order == b->order &&
-           !a->seeded == !b->seeded;
+    return strcmp(a->of.data, b->of.data) == 0 && strcmp(a->of.population, b->of.population) == 0 &&
+           strcmp(a->of.adjacency, b->of.adjacency) == 0 && a->of.rows == b->of.rows && a->epsilon == b->epsilon &&
+           a->delta == b->delta && strcmp(a->of.unit != NULL ? a->of.unit : "", b->of.unit != NULL ? b->of.unit : "") == 0 &&
+           a->order == b->order && !a->seeded == !b->seeded;
 }
 
 /* Makes the list equal to the other one; false: too many laps. */
@@ -321,16 +326,17 @@ static bool assign(struct dp_charges *to, const struct dp_charges *from)
 
 bool dp_ledger_entry_resume(struct dp_ledger_entry *entry, size_t seq)
 {
-    const struct dp_ledger_point *from = entry->newest.seq == seq ? &entry->newest : &entry->before;
+    const struct dp_ledger_point *from = entry->stops.newest.seq == seq ? &entry->stops.newest : &entry->stops.before;
     struct dp_charges at = {0};
-    bool bounded = entry->close == NULL && entry->bounded;
+    bool bounded = entry->close == NULL && entry->stops.bounded;
     /* The laps used at an earlier checkpoint are unknown: all that was paid for stays paid. */
-    bool good = (from->seq != seq || assign(&at, &from->used)) && assign(&entry->out, bounded ? &entry->until : &entry->paid) &&
-                assign(&entry->paid, &entry->out);
-    dp_charges_free(&entry->newest.used);
-    entry->newest = (struct dp_ledger_point){.used = at};
-    entry->before.seq = 0;
-    entry->bounded = entry->planned = false;
+    bool good = (from->seq != seq || assign(&at, &from->used)) &&
+                assign(&entry->stops.out, bounded ? &entry->stops.until : &entry->paid) &&
+                assign(&entry->paid, &entry->stops.out);
+    dp_charges_free(&entry->stops.newest.used);
+    entry->stops.newest = (struct dp_ledger_point){.used = at};
+    entry->stops.before.seq = 0;
+    entry->stops.bounded = entry->planned = false;
     dp_ledger_old_free(entry->old);
     entry->old = NULL;
     return good;
@@ -339,9 +345,9 @@ bool dp_ledger_entry_resume(struct dp_ledger_entry *entry, size_t seq)
 int dp_ledger_entry_base(const struct dp_ledger_entry *entry, struct dp_charges *base, struct dp_err *err)
 {
     int rc = DP_OK;
-    for (size_t i = 0; rc == DP_OK && i < entry->out.count; i++) {
-        const struct dp_charge *out = &entry->out.charge[i];
-        bool lost = out->laps > dp_charges_laps(&entry->newest.used, &out->event) && !dp_event_repeats_free(&out->event);
+    for (size_t i = 0; rc == DP_OK && i < entry->stops.out.count; i++) {
+        const struct dp_charge *out = &entry->stops.out.charge[i];
+        bool lost = out->laps > dp_charges_laps(&entry->stops.newest.used, &out->event) && !dp_event_repeats_free(&out->event);
         rc = lost ? dp_charges_add_run(base, &out->event, out->laps, err)
                   : dp_charges_continue(base, &out->event, out->laps, err);
     }
@@ -362,7 +368,7 @@ static const char *take_resumed(struct dp_ledger_book *book, json_t *line, const
         return malformed;
     json_decref(entry->close);
     entry->close = NULL;
-    entry->model = NULL;
+    entry->closed.model = NULL;
     entry->holds = now->holds;
     return NULL;
 }
@@ -389,10 +395,10 @@ static const char *take_people(struct dp_ledger_book *book, struct dp_ledger_ent
 {
     size_t at = 0;
     for (const struct dp_ledger_limit *limit;
-         (limit = dp_ledger_book_limit(book, entry->population, entry->data, &at)) != NULL;) {
-        if (strcmp(limit->adjacency, entry->adjacency) != 0)
+         (limit = dp_ledger_book_limit(book, entry->of.population, entry->of.data, &at)) != NULL;) {
+        if (strcmp(limit->adjacency, entry->of.adjacency) != 0)
             return "its run has another adjacency than the budget of the population";
-        if (dp_ledger_limit_persons(book, limit) == (entry->unit == NULL))
+        if (dp_ledger_limit_persons(book, limit) == (entry->of.unit == NULL))
             return "its run has another unit of privacy than the runs before it that have the same budget";
     }
     return NULL;
@@ -400,7 +406,7 @@ static const char *take_people(struct dp_ledger_book *book, struct dp_ledger_ent
 
 static const char *begin_entry(struct dp_ledger_book *book, json_t *line, struct dp_ledger_entry *entry)
 {
-    entry->who = note_names(book, entry->population, entry->data);
+    entry->of.who = note_names(book, entry->of.population, entry->of.data);
     dp_extend(&book->entry, &book->entries_capacity, book->entries + 1, sizeof *entry);
     const char *why = choose_ways(book, entry);
     if (why != NULL)
@@ -423,7 +429,7 @@ static const char *take_open(struct dp_ledger_book *book, json_t *line)
         return take_resumed(book, line, &entry, resumes);
     if ((why = take_people(book, &entry)) != NULL)
         return why;
-    if (entry.init != NULL && dp_ledger_book_mark(book, entry.init, &from, NULL) != DP_OK)
+    if (entry.start.init != NULL && dp_ledger_book_mark(book, entry.start.init, &from, NULL) != DP_OK)
         return "its run starts from a model of no run before it";
     return begin_entry(book, line, &entry);
 }
@@ -475,7 +481,7 @@ int dp_ledger_add_plan(const struct dp_ledger_entry *entry, struct dp_charges *c
 
 bool dp_ledger_entry_ended(const struct dp_ledger_entry *entry)
 {
-    return entry->close != NULL && strcmp(entry->status, "interrupted") != 0 && contains(&entry->paid, &entry->plan);
+    return entry->close != NULL && strcmp(entry->closed.status, "interrupted") != 0 && contains(&entry->paid, &entry->plan);
 }
 
 static const char *take_charge(struct dp_ledger_book *book, json_t *line, const char *kind)
@@ -518,9 +524,9 @@ static bool names_texts(const struct dp_charges *charges)
 static bool may_join(const struct dp_ledger_book *book, const struct dp_ledger_entry *before, const struct dp_ledger_entry *run)
 {
     return dp_ledger_entry_ended(before) && before->openings == 1 && before->order == 0 && before->stated == NULL &&
-           !before->whole && before->prior_epsilon == 0 &&
-           dp_ledger_book_root(book, before->who) == dp_ledger_book_root(book, run->who) &&
-           strcmp(before->adjacency, run->adjacency) == 0 && (before->unit == NULL) == (run->unit == NULL);
+           !before->whole && before->start.epsilon == 0 &&
+           dp_ledger_book_root(book, before->of.who) == dp_ledger_book_root(book, run->of.who) &&
+           strcmp(before->of.adjacency, run->of.adjacency) == 0 && (before->of.unit == NULL) == (run->of.unit == NULL);
 }
 
 const char *dp_ledger_book_join(struct dp_ledger_book *book, struct dp_ledger_entry *run, const struct dp_charges *charges)
@@ -531,7 +537,7 @@ const char *dp_ledger_book_join(struct dp_ledger_book *book, struct dp_ledger_en
     bool good = run->order == 0 && dp_schema_cost_mu(charges, &mu, &named);
     if (run->whole)
         return NULL;
-    while (good && e->init != NULL && dp_ledger_book_mark(book, e->init, &e, NULL) == DP_OK) {
+    while (good && e->start.init != NULL && dp_ledger_book_mark(book, e->start.init, &e, NULL) == DP_OK) {
         good = may_join(book, e, run);
         for (size_t i = 0; good && i < e->paid.count; i++)
             good = dp_charges_add_run(&before, &e->paid.charge[i].event, e->paid.charge[i].laps, NULL) == DP_OK;
@@ -554,19 +560,19 @@ static const char *take_plan(struct dp_ledger_book *book, json_t *line)
     const char *why = run_of(book, run, &entry);
     if (why != NULL)
         return why;
-    if (entry->planned || !contains(&entry->out, &entry->paid))
+    if (entry->planned || !contains(&entry->stops.out, &entry->paid))
         return "its run has reserved laps before it said what it would do";
     struct dp_charges plan = {0};
     why = read_charges(charges, &plan);
     if (why == NULL && book->format >= ONCE) {
-        if (entry->holds || !contains(&plan, &entry->out))
+        if (entry->holds || !contains(&plan, &entry->stops.out))
             why = "its plan is not all that its run may release";
         /* A plan that was interrupted still counts: what had been released may have decided the new one. */
         else if (!assign(&entry->paid, &plan) || dp_ledger_add_plan(entry, &plan, NULL) != DP_OK)
             why = malformed;
         entry->planned = true;
     }
-    if (why == NULL && entry->init != NULL && names_texts(&plan)) /* the laps of a run name none: it is its schema */
+    if (why == NULL && entry->start.init != NULL && names_texts(&plan)) /* the laps of a run name none: it is its schema */
         why = dp_ledger_book_join(book, entry, &plan);
     dp_charges_free(&entry->plan);
     entry->plan = plan;
@@ -587,13 +593,13 @@ static const char *take_checkpoint(struct dp_ledger_book *book, json_t *line)
     const char *why = run_of(book, run, &entry);
     why = why != NULL ? why : read_charges(charges, &used);
     if (why == NULL) {
-        dp_charges_clear(&entry->until);
-        entry->bounded = until != NULL;
-        why = until != NULL ? read_charges(until, &entry->until) : NULL;
+        dp_charges_clear(&entry->stops.until);
+        entry->stops.bounded = until != NULL;
+        why = until != NULL ? read_charges(until, &entry->stops.until) : NULL;
     }
     if (why == NULL && (entry->holds ? until != NULL : !contains(&entry->paid, &used)))
         why = unreserved;
-    if (why == NULL && until != NULL && !(contains(&entry->paid, &entry->until) && contains(&entry->until, &used)))
+    if (why == NULL && until != NULL && !(contains(&entry->paid, &entry->stops.until) && contains(&entry->stops.until, &used)))
         why = unreserved;
     if (why == NULL && book->format < ONCE)
         why = dp_ledger_old_checkpoint(entry, &used);
@@ -608,9 +614,9 @@ static const char *take_checkpoint(struct dp_ledger_book *book, json_t *line)
         dp_charges_free(&used);
         return NULL;
     }
-    dp_charges_free(&entry->before.used);
-    entry->before = entry->newest;
-    entry->newest = (struct dp_ledger_point){book->lines + 1, used};
+    dp_charges_free(&entry->stops.before.used);
+    entry->stops.before = entry->stops.newest;
+    entry->stops.newest = (struct dp_ledger_point){book->lines + 1, used};
     return NULL;
 }
 
@@ -620,14 +626,13 @@ static const char *check_statement(const struct dp_ledger_entry *e, struct dp_ch
     const struct dp_event *event = &release->event;
     struct dp_answer answer;
     enum dp_query_kind kind = event->query[0].kind;
-    size_t most;
-    if (!dp_unit_read(e->unit, &most) || (e->unit != NULL && most == 0))
-        return "its unit of privacy is unknown";
+    const char *why = check_people(&e->of);
+    if (why != NULL)
+        return why;
     bool known = release->laps == 1 && event->sampling == DP_SAMPLING_NONE && event->queries == 1 &&
                  (dp_query_is_statement(kind) || kind == DP_QUERY_PURE);
-    bool people = e->data[0] != '\0' && e->population[0] != '\0' && is_adjacency(e->adjacency) && e->rows >= 1;
     bool cost = e->epsilon > 0 && isfinite(e->epsilon) && e->delta >= 0 && e->delta < 1;
-    if (!known || !people || !cost || !is_hex(e->run, DP_LEDGER_RUN) || e->stated[0] == '\0')
+    if (!known || !cost || !is_hex(e->run, DP_LEDGER_RUN) || e->stated[0] == '\0')
         return "its statement makes no sense";
     /* sums of budgets count the epsilon, other sums count the charge */
     bool agree = dp_account_epsilon(DP_ACCOUNTANT_BEST, &one, e->delta, &answer, NULL) == DP_OK &&
@@ -638,21 +643,18 @@ static const char *check_statement(const struct dp_ledger_entry *e, struct dp_ch
 /* The statement of another tool: a run of one lap that has ended. */
 static const char *take_stated(struct dp_ledger_book *book, json_t *line)
 {
-    struct dp_ledger_entry entry = {.preprocessing = "", .status = "stated", .planned = true, .laps = 1};
+    struct dp_ledger_entry entry = {.of.preprocessing = "", .closed.status = "stated", .planned = true, .closed.laps = 1};
     struct dp_charge release;
-    json_int_t rows = 0, time = 0;
     json_t *charge;
     if (json_unpack_ex(line, NULL, JSON_STRICT, "{s:s, s:s, s:s, s:s, s:I, s:s, s:F, s:F, s:s, s:o, s:s, s?I, s?s}", "run",
-                       &entry.run, "what", &entry.stated, "data", &entry.data, "population", &entry.population, "rows", &rows,
-                       "adjacency", &entry.adjacency, "epsilon", &entry.epsilon, "delta", &entry.delta, "accountant",
-                       &entry.accountant, "charge", &charge, "software", &entry.software, "time", &time, "unit",
-                       &entry.unit) != 0 ||
+                       &entry.run, "what", &entry.stated, "data", &entry.of.data, "population", &entry.of.population, "rows",
+                       &entry.of.rows, "adjacency", &entry.of.adjacency, "epsilon", &entry.epsilon, "delta", &entry.delta,
+                       "accountant", &entry.closed.accountant, "charge", &charge, "software", &entry.software, "time",
+                       &entry.time, "unit", &entry.of.unit) != 0 ||
         dp_charge_from_json(charge, NULL, &release, NULL) != DP_OK)
         return malformed;
-    entry.rows = rows;
-    entry.time = time;
-    entry.closed_epsilon = entry.epsilon;
-    entry.closed_delta = entry.delta;
+    entry.closed.epsilon = entry.epsilon;
+    entry.closed.delta = entry.delta;
     const struct dp_charges one = {.count = 1, .charge = &release};
     const char *why = check_statement(&entry, &release);
     if (why == NULL && find_any(book, entry.run, NULL) != NULL)
@@ -677,7 +679,7 @@ static const char *take_used(struct dp_ledger_entry *entry, const json_t *charge
     const char *why = read_charges(charges, &used);
     if (why == NULL && dp_charges_all(&used) != laps)
         why = uncounted;
-    if (why == NULL && !(contains(&used, &entry->out) && (entry->holds || contains(&entry->paid, &used))))
+    if (why == NULL && !(contains(&used, &entry->stops.out) && (entry->holds || contains(&entry->paid, &used))))
         why = unreserved;
     if (why == NULL && !assign(&entry->paid, &used))
         why = malformed;
@@ -687,33 +689,27 @@ static const char *take_used(struct dp_ledger_entry *entry, const json_t *charge
 
 static const char *take_close(struct dp_ledger_book *book, json_t *line)
 {
-    const char *run, *accountant, *status, *digest = NULL;
-    double epsilon, delta;
-    json_int_t laps, lap = 0;
+    struct dp_ledger_closing end = {.model = NULL};
+    const char *run;
     json_t *model = NULL, *charges = NULL;
     struct dp_ledger_entry *entry;
-    if (json_unpack_ex(line, NULL, JSON_STRICT, "{s:s, s:I, s:F, s:F, s:s, s:s, s?o, s?o}", "run", &run, "laps", &laps,
-                       "epsilon", &epsilon, "delta", &delta, "accountant", &accountant, "status", &status, "model", &model,
-                       "charges", &charges) != 0 ||
+    if (json_unpack_ex(line, NULL, JSON_STRICT, "{s:s, s:I, s:F, s:F, s:s, s:s, s?o, s?o}", "run", &run, "laps", &end.laps,
+                       "epsilon", &end.epsilon, "delta", &end.delta, "accountant", &end.accountant, "status", &end.status,
+                       "model", &model, "charges", &charges) != 0 ||
         (charges != NULL) != (book->format >= ONCE) ||
         (model != NULL &&
-         (json_unpack_ex(model, NULL, JSON_STRICT, "{s:I, s:s}", "lap", &lap, "digest", &digest) != 0 || lap < 1)))
+         (json_unpack_ex(model, NULL, JSON_STRICT, "{s:I, s:s}", "lap", &end.model_lap, "digest", &end.model) != 0 ||
+          end.model_lap < 1)))
         return malformed;
     const char *why = run_of(book, run, &entry);
     if (why == NULL)
-        why = charges != NULL ? take_used(entry, charges, laps) : dp_ledger_old_close(entry, laps);
+        why = charges != NULL ? take_used(entry, charges, end.laps) : dp_ledger_old_close(entry, end.laps);
     if (why != NULL)
         return why;
     entry->close = json_incref(line);
     note_line(book, entry);
     entry->holds = false;
-    entry->accountant = accountant;
-    entry->status = status;
-    entry->laps = laps;
-    entry->closed_epsilon = epsilon;
-    entry->closed_delta = delta;
-    entry->model = digest;
-    entry->model_lap = lap;
+    entry->closed = end;
     return NULL;
 }
 
@@ -879,7 +875,7 @@ int dp_ledger_book_mark(const struct dp_ledger_book *book, const char *text, str
 const struct dp_ledger_entry *dp_ledger_book_parent(const struct dp_ledger_book *book, const struct dp_ledger_entry *entry)
 {
     struct dp_ledger_entry *parent = NULL;
-    if (entry->init == NULL || entry->whole || dp_ledger_book_mark(book, entry->init, &parent, NULL) != DP_OK)
+    if (entry->start.init == NULL || entry->whole || dp_ledger_book_mark(book, entry->start.init, &parent, NULL) != DP_OK)
         return NULL;
     return parent;
 }
@@ -892,10 +888,10 @@ int dp_ledger_book_model(const struct dp_ledger_book *book, const char *mark, in
     if (rc != DP_OK)
         return rc;
     /* A resumed run may have released another model of this lap before, under its earlier name. */
-    bool has = entry->model != NULL && entry->model_lap == lap && strncmp(mark, entry->run, DP_LEDGER_RUN) == 0;
+    bool has = entry->closed.model != NULL && entry->closed.model_lap == lap && strncmp(mark, entry->run, DP_LEDGER_RUN) == 0;
     if (bound != NULL)
         *bound = has;
-    return !has || strcmp(entry->model, digest) == 0
+    return !has || strcmp(entry->closed.model, digest) == 0
                ? DP_OK
                : dp_fail(err, DP_E_UNSAFE,
                          "the model of lap %lld is not the one that its run released: the ledger %s has a digest of other "
@@ -920,13 +916,14 @@ int dp_ledger_book_checkpoint(const struct dp_ledger_book *book, const char *tex
     if (!any && strcmp(e->run, mark.run) != 0)
         return dp_fail(err, DP_E_UNSAFE, "the run %s was resumed before: by the ledger %s a run is resumed once", mark.run,
                        book->path);
-    if (!any && e->newest.seq != mark.seq && e->before.seq != mark.seq)
+    if (!any && e->stops.newest.seq != mark.seq && e->stops.before.seq != mark.seq)
         return dp_fail(err, DP_E_UNSAFE,
-                       e->newest.seq > mark.seq ? "line %llu of the ledger %s is not the newest checkpoint of its run: it has "
-                                                  "gone on since"
-                                                : "line %llu of the ledger %s is not a checkpoint",
+                       e->stops.newest.seq > mark.seq
+                           ? "line %llu of the ledger %s is not the newest checkpoint of its run: it has "
+                             "gone on since"
+                           : "line %llu of the ledger %s is not a checkpoint",
                        mark.seq, book->path);
-    if (e->close != NULL && strcmp(e->status, "interrupted") != 0)
+    if (e->close != NULL && strcmp(e->closed.status, "interrupted") != 0)
         return dp_fail(err, DP_E_UNSAFE, "the run %s has ended by the ledger %s: nothing is left to resume", mark.run,
                        book->path);
     if (e->close == NULL && e->order > 0 && e->holds)
@@ -949,10 +946,10 @@ void dp_ledger_book_free(struct dp_ledger_book *book)
         free(entry->opening);
         dp_charges_free(&entry->plan);
         dp_charges_free(&entry->paid);
-        dp_charges_free(&entry->out);
-        dp_charges_free(&entry->until);
-        dp_charges_free(&entry->newest.used);
-        dp_charges_free(&entry->before.used);
+        dp_charges_free(&entry->stops.out);
+        dp_charges_free(&entry->stops.until);
+        dp_charges_free(&entry->stops.newest.used);
+        dp_charges_free(&entry->stops.before.used);
         dp_ledger_old_free(entry->old);
     }
     for (size_t i = 0; i < book->limits; i++)

@@ -24,42 +24,65 @@ struct dp_ledger_opening {
     size_t first, last; /* seq of its first and last line */
 };
 
-/* A run, from its first lap to its last, with all its resumptions. Strings belong to the JSON of its lines. */
+/* The people of a run. Strings belong to the JSON of its lines, here and below. */
+struct dp_ledger_people {
+    const char *data, *population, *adjacency;
+    const char *unit;          /* base/unit.h; NULL: a row */
+    const char *preprocessing; /* private parts of it, in words */
+    json_int_t rows;
+    size_t who; /* number of its population, see dp_ledger_book_root */
+};
+
+/* The model that a run starts from. */
+struct dp_ledger_start {
+    const char *init; /* a mark, or NULL */
+    const char *public_start;
+    double epsilon, delta; /* its cost, if no line of a ledger has it */
+};
+
+/* The place from which a run can be resumed. */
+struct dp_ledger_stops {
+    struct dp_ledger_point newest, before; /* its newest checkpoint; the one before, in case the newest files are incomplete */
+    bool bounded;                          /* at most `until` is released before there is another checkpoint */
+    struct dp_charges until;
+    struct dp_charges out; /* a resumed run: what may have been released before; stays paid */
+};
+
+/* The close line of a run. */
+struct dp_ledger_closing {
+    const char *accountant, *status;
+    json_int_t laps;
+    double epsilon, delta;
+    const char *model;    /* the digest of the last model that it released, or NULL */
+    json_int_t model_lap; /* lap of that model */
+};
+
+/* A run, from its first lap to its last, with all its resumptions. */
 struct dp_ledger_entry {
     struct dp_ledger_opening *opening;
     size_t openings, openings_capacity;
     json_t *close;   /* the close line; NULL if the run is open, also after it was resumed */
     const char *run; /* its newest name */
-    const char *data, *population, *adjacency, *preprocessing, *software;
-    const char *init; /* a mark, or NULL */
-    const char *public_start;
+    const char *software;
     const char *stated; /* the release of another tool, in words, where the line only has its statement; else NULL */
-    const char *unit;   /* base/unit.h; NULL: a row */
-    int64_t rows, time;
+    struct dp_ledger_people of;
+    struct dp_ledger_start start;
+    struct dp_ledger_stops stops;
+    struct dp_ledger_closing closed;
+    json_int_t time;
     double epsilon; /* its budget; infinite for a run of version 0.1 within what a paper claims, which bounds nothing */
-    double delta, prior_epsilon, prior_delta, order;
-    int seeded;             /* a JSON boolean */
-    int addition;           /* also a JSON boolean: the run chose that unused budgets count only by addition */
-    struct dp_charges plan; /* the planned cost of the whole run, known before its laps; empty if unknown. After it
+    double delta, order;
+    int seeded;                /* a JSON boolean */
+    int addition;              /* also one: the run chose that unused budgets count only by addition */
+    struct dp_charges plan;    /* the planned cost of the whole run, known before its laps; empty if unknown. After it
                                               was resumed, the most of its plans */
-    struct dp_charges paid; /* what it has reserved; after its end, what it has used */
-    struct dp_charges out;  /* a resumed run: what may have been released before; stays paid */
-    bool planned;           /* since it was opened or resumed, it has reserved its plan */
-    bool holds;             /* it has a filter and no close line: it has reserved its whole budget */
-    struct dp_ledger_point newest, before; /* its newest checkpoint; the one before, in case the newest files are incomplete */
-    bool bounded;                          /* at most `until` is released before there is another checkpoint */
-    struct dp_charges until;
+    struct dp_charges paid;    /* what it has reserved; after its end, what it has used */
+    bool planned;              /* since it was opened or resumed, it has reserved its plan */
+    bool holds;                /* it has a filter and no close line: it has reserved its whole budget */
     struct dp_ledger_old *old; /* lines of format 2 (ledger/old.h), or NULL */
     bool whole;                /* its plan also has what the schema of its data set has cost: see dp_ledger_book_join */
     bool within;               /* a run with `whole` has its charges: sums count them there */
-    size_t who;                /* number of its population, see dp_ledger_book_root */
     size_t covered;            /* 1 + number of the limit that was set after this run, and began with its cost; 0: none */
-    /* from its close line */
-    const char *accountant, *status;
-    int64_t laps;
-    double closed_epsilon, closed_delta;
-    const char *model; /* the digest of the last model that it released, or NULL */
-    int64_t model_lap; /* lap of that model */
 };
 
 /* The present state of a budget, see ledger/limit.h. */

@@ -32,17 +32,17 @@ static int add_run(struct cost *cost, const struct dp_ledger_entry *entry, struc
     cost->added_delta = (cost->added_delta + entry->delta) * (1 + 0x1p-52);
     cost->count++;
     cost->delta = fmax(cost->delta, entry->delta);
-    cost->prior_epsilon += entry->prior_epsilon;
-    cost->prior_delta += entry->prior_delta;
-    cost->unit = dp_unit_larger(cost->unit, entry->unit);
+    cost->prior_epsilon += entry->start.epsilon;
+    cost->prior_delta += entry->start.delta;
+    cost->unit = dp_unit_larger(cost->unit, entry->of.unit);
     cost->seeded |= entry->seeded;
     json_array_append_new(cost->runs, json_pack("{s:s, s:s, s:b, s:s, s:I, s:s, s:s, s:s*}", "run", entry->run, "data",
-                                                entry->data, "closed", entry->close != NULL, "status", dp_ledger_status(entry),
-                                                "laps", (json_int_t)dp_ledger_entry_laps(entry), "stated_at",
-                                                dp_ledger_basis_names[dp_ledger_basis(entry)], "software", entry->software,
-                                                "public_start", entry->public_start));
-    if (entry->preprocessing[0] != '\0')
-        dp_ledger_add_text(cost->preprocessing, entry->preprocessing);
+                                                entry->of.data, "closed", entry->close != NULL, "status",
+                                                dp_ledger_status(entry), "laps", (json_int_t)dp_ledger_entry_laps(entry),
+                                                "stated_at", dp_ledger_basis_names[dp_ledger_basis(entry)], "software",
+                                                entry->software, "public_start", entry->start.public_start));
+    if (entry->of.preprocessing[0] != '\0')
+        dp_ledger_add_text(cost->preprocessing, entry->of.preprocessing);
     return DP_OK;
 }
 
@@ -83,9 +83,9 @@ static int bound(const struct cost *cost, json_t *members, struct dp_err *err)
 
 static int describe(const struct cost *cost, const struct dp_ledger_entry *first, json_t *into, struct dp_err *err)
 {
-    json_t *members = json_pack("{s:s, s:s, s:I, s:s, s:s, s:O, s:o, s:O, s:b}", "population", first->population, "data",
-                                first->data, "rows", (json_int_t)first->rows, "unit", dp_unit_name(cost->unit), "adjacency",
-                                first->adjacency, "runs", cost->runs, "mechanisms", dp_ledger_charges_json(&cost->sum.all),
+    json_t *members = json_pack("{s:s, s:s, s:I, s:s, s:s, s:O, s:o, s:O, s:b}", "population", first->of.population, "data",
+                                first->of.data, "rows", first->of.rows, "unit", dp_unit_name(cost->unit), "adjacency",
+                                first->of.adjacency, "runs", cost->runs, "mechanisms", dp_ledger_charges_json(&cost->sum.all),
                                 "private_preprocessing", cost->preprocessing, "seeded", cost->seeded);
     int rc = bound(cost, members, err);
     json_object_update(into, members);
@@ -101,14 +101,14 @@ static int state(const struct dp_ledger_book *book, const struct dp_ledger_entry
     const struct dp_ledger_entry *first = NULL;
     int rc = DP_OK;
     for (const struct dp_ledger_entry *e = newest; rc == DP_OK && e != NULL; e = dp_ledger_book_parent(book, e)) {
-        if (dp_ledger_book_root(book, e->who) != who)
+        if (dp_ledger_book_root(book, e->of.who) != who)
             continue;
         if (first == NULL)
             first = e;
-        if (strcmp(e->adjacency, first->adjacency) != 0)
+        if (strcmp(e->of.adjacency, first->of.adjacency) != 0)
             rc = dp_fail(err, DP_E_UNSAFE, "the runs %s and %s have different adjacencies: their costs do not compose",
                          first->run, e->run);
-        else if ((e->unit != NULL) != (first->unit != NULL))
+        else if ((e->of.unit != NULL) != (first->of.unit != NULL))
             rc = dp_fail(err, DP_E_UNSAFE, "the runs %s and %s have different units of privacy: their costs do not compose",
                          first->run, e->run);
         else
@@ -131,17 +131,17 @@ static int add_releases(const struct dp_ledger_book *book, const struct dp_ledge
     for (size_t i = 0; rc == DP_OK && i < book->entries; i++) {
         const struct dp_ledger_entry *e = &book->entry[i];
         struct dp_answer answer;
-        if (e->stated == NULL || dp_ledger_book_root(book, e->who) != dp_ledger_book_root(book, own->who))
+        if (e->stated == NULL || dp_ledger_book_root(book, e->of.who) != dp_ledger_book_root(book, own->of.who))
             continue;
         rc = dp_ledger_run_epsilon(e, &answer, err);
-        bool apart = strcmp(e->adjacency, own->adjacency) != 0 || (e->unit != NULL) != (own->unit != NULL);
+        bool apart = strcmp(e->of.adjacency, own->of.adjacency) != 0 || (e->of.unit != NULL) != (own->of.unit != NULL);
         json_t *release =
             json_pack("{s:s, s:s, s:o, s:o, s:f}", "run", e->run, "what", e->stated, "mechanisms",
                       dp_ledger_charges_json(&e->paid), "epsilon", dp_ledger_real_json(answer.upper), "delta", e->delta);
         json_array_append_new(apart ? others : releases, release);
         if (apart) {
-            json_object_set_new(release, "adjacency", json_string(e->adjacency));
-            json_object_set_new(release, "unit", json_string(dp_unit_name(e->unit)));
+            json_object_set_new(release, "adjacency", json_string(e->of.adjacency));
+            json_object_set_new(release, "unit", json_string(dp_unit_name(e->of.unit)));
             continue;
         }
         epsilon = (epsilon + answer.upper) * (1 + 0x1p-52);
@@ -165,11 +165,11 @@ static int add_others(const struct dp_ledger_book *book, const struct dp_ledger_
     int rc = DP_OK;
     for (const struct dp_ledger_entry *e = dp_ledger_book_parent(book, own); rc == DP_OK && e != NULL;
          e = dp_ledger_book_parent(book, e)) {
-        size_t who = dp_ledger_book_root(book, e->who);
-        bool known = who == dp_ledger_book_root(book, own->who);
+        size_t who = dp_ledger_book_root(book, e->of.who);
+        bool known = who == dp_ledger_book_root(book, own->of.who);
         for (const struct dp_ledger_entry *f = dp_ledger_book_parent(book, own); !known && f != e;
              f = dp_ledger_book_parent(book, f))
-            known = dp_ledger_book_root(book, f->who) == who;
+            known = dp_ledger_book_root(book, f->of.who) == who;
         if (known)
             continue;
         json_t *other = json_object();
@@ -231,7 +231,7 @@ static int make(const struct dp_ledger_book *book, size_t lines, const struct dp
     if (what->release != NULL)
         json_object_set_new(made, "release", json_string(what->release));
     rc = describe_model(book, entry, what, made, err);
-    rc = rc ?: state(book, entry, dp_ledger_book_root(book, entry->who), made, err);
+    rc = rc ?: state(book, entry, dp_ledger_book_root(book, entry->of.who), made, err);
     rc = rc ?: add_releases(book, entry, made, err);
     rc = rc ?: add_others(book, entry, others, err);
     if (json_array_size(others) > 0)

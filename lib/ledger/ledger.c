@@ -240,11 +240,10 @@ static json_t *open_line(const struct dp_ledger_run *run, const char *id, bool a
                      "kind", "open", "run", id, "data", run->data, "rows", (json_int_t)run->rows, "adjacency", run->adjacency,
                      "epsilon", run->epsilon, "delta", run->delta, "seeded", run->seeded, "private_preprocessing",
                      run->preprocessing != NULL ? run->preprocessing : "", "software", "dpline " DP_VERSION, "time",
-                     run->time != 0 ? json_integer((json_int_t)run->time) : NULL, "population", named ? run->population : NULL,
-                     "unit", run->unit, "public_start", run->public_start, "init", run->init, "resumes", run->resumes,
-                     "prior_epsilon", prior ? json_real(run->prior_epsilon) : NULL, "prior_delta",
-                     prior ? json_real(run->prior_delta) : NULL, "order", run->order > 0 ? json_real(run->order) : NULL,
-                     "addition", addition ? json_true() : NULL);
+                     run->time != 0 ? json_integer(run->time) : NULL, "population", named ? run->population : NULL, "unit",
+                     run->unit, "public_start", run->public_start, "init", run->init, "resumes", run->resumes, "prior_epsilon",
+                     prior ? json_real(run->prior_epsilon) : NULL, "prior_delta", prior ? json_real(run->prior_delta) : NULL,
+                     "order", run->order > 0 ? json_real(run->order) : NULL, "addition", addition ? json_true() : NULL);
 }
 
 static const char *population_of(const struct dp_ledger_run *run)
@@ -255,11 +254,11 @@ static const char *population_of(const struct dp_ledger_run *run)
 static int check_resumed(const struct dp_ledger *l, const struct dp_ledger_run *run, struct dp_err *err)
 {
     struct dp_ledger_entry *from;
-    const struct dp_ledger_entry now = {.data = run->data,
-                                        .population = population_of(run),
-                                        .adjacency = run->adjacency,
-                                        .unit = run->unit,
-                                        .rows = run->rows,
+    const struct dp_ledger_entry now = {.of.data = run->data,
+                                        .of.population = population_of(run),
+                                        .of.adjacency = run->adjacency,
+                                        .of.unit = run->unit,
+                                        .of.rows = run->rows,
                                         .epsilon = run->epsilon,
                                         .delta = run->delta,
                                         .order = run->order,
@@ -371,7 +370,7 @@ static int check_room(struct dp_ledger *l, const struct dp_ledger_run *run, bool
     int rc = DP_OK;
     *fits = true;
     l->affords = INT64_MAX;
-    while (rc == DP_OK && (limit = dp_ledger_book_limit(&l->book, self->population, self->data, &at)) != NULL) {
+    while (rc == DP_OK && (limit = dp_ledger_book_limit(&l->book, self->of.population, self->of.data, &at)) != NULL) {
         int64_t affords;
         rc = room(l, limit, run, &affords, err);
         if (rc != DP_OK || affords >= (run->laps > 0 ? run->laps : 1) || affords >= l->affords)
@@ -521,7 +520,7 @@ static json_t *stated_line(const struct dp_ledger_run *run, const struct dp_ledg
                      "what", s->what, "data", run->data, "population", population_of(run), "rows", (json_int_t)run->rows,
                      "adjacency", run->adjacency, "epsilon", run->epsilon, "delta", run->delta, "accountant",
                      dp_accountant_names[s->by], "charge", dp_charge_to_json(&charge), "software", "dpline " DP_VERSION, "time",
-                     run->time != 0 ? json_integer((json_int_t)run->time) : NULL, "unit", run->unit);
+                     run->time != 0 ? json_integer(run->time) : NULL, "unit", run->unit);
 }
 
 /* Says so if a budget of these people is spent by more than all of it. */
@@ -550,7 +549,7 @@ static int check_new(const struct dp_ledger *l, const struct dp_ledger_run *run,
     size_t who = dp_ledger_book_who(&l->book, population_of(run));
     for (size_t i = 0; i < l->book.entries; i++) {
         const struct dp_ledger_entry *e = &l->book.entry[i];
-        if (e->stated != NULL && strcmp(e->stated, what) == 0 && dp_ledger_book_root(&l->book, e->who) == who)
+        if (e->stated != NULL && strcmp(e->stated, what) == 0 && dp_ledger_book_root(&l->book, e->of.who) == who)
             return dp_fail(err, DP_E_RUN,
                            "the ledger %s has a release of these people by this name already; another one needs "
                            "another name",
@@ -612,8 +611,8 @@ int dp_ledger_resumed(const char *path, const char *mark, bool earlier, struct d
     rc = rc ?: dp_ledger_book_checkpoint(&book, mark, earlier, &entry, err);
     if (rc == DP_OK && !dp_ledger_entry_resume(entry, place.seq))
         rc = dp_fail(err, DP_E_RUN, "the run has too many laps to account for");
-    for (size_t i = 0; rc == DP_OK && i < entry->newest.used.count; i++)
-        rc = dp_charges_continue(used, &entry->newest.used.charge[i].event, entry->newest.used.charge[i].laps, err);
+    for (size_t i = 0; rc == DP_OK && i < entry->stops.newest.used.count; i++)
+        rc = dp_charges_continue(used, &entry->stops.newest.used.charge[i].event, entry->stops.newest.used.charge[i].laps, err);
     rc = rc ?: dp_ledger_entry_base(entry, base, err);
     dp_ledger_book_free(&book);
     return rc;
@@ -634,9 +633,9 @@ int dp_ledger_prior(const struct dp_ledger *l, double *epsilon, double *delta, s
         struct dp_answer answer;
         rc = dp_ledger_run_epsilon(e, &answer, err);
         add_up(epsilon, answer.upper);
-        add_up(epsilon, e->prior_epsilon);
+        add_up(epsilon, e->start.epsilon);
         add_up(delta, e->delta);
-        add_up(delta, e->prior_delta);
+        add_up(delta, e->start.delta);
     }
     return rc;
 }
@@ -678,7 +677,7 @@ static int check_more(struct dp_ledger *l, const struct dp_event *event, int64_t
                  : dp_fail(err, DP_E_UNSAFE, "a run with shuffled epochs must not change its mechanism within an epoch");
     }
     rc = rc ?: dp_charges_continue(&all, event, laps, err);
-    while (rc == DP_OK && yes && (limit = dp_ledger_book_limit(&l->book, self->population, self->data, &at)) != NULL) {
+    while (rc == DP_OK && yes && (limit = dp_ledger_book_limit(&l->book, self->of.population, self->of.data, &at)) != NULL) {
         rc = dp_ledger_limit_admits(&l->book, limit, &l->costs, self, &all, false, &yes, err);
         if (rc == DP_OK && !yes)
             rc = dp_fail(
@@ -726,8 +725,8 @@ static int used_of(const struct dp_ledger *l, const struct dp_charges *used, str
     for (size_t i = 0; rc == DP_OK && i < used->count; i++)
         if (used->charge[i].laps > 0)
             rc = dp_charges_continue(all, &used->charge[i].event, used->charge[i].laps, err);
-    for (size_t i = 0; rc == DP_OK && i < self->out.count; i++)
-        rc = dp_charges_at_least(all, &self->out.charge[i].event, self->out.charge[i].laps, err);
+    for (size_t i = 0; rc == DP_OK && i < self->stops.out.count; i++)
+        rc = dp_charges_at_least(all, &self->stops.out.charge[i].event, self->stops.out.charge[i].laps, err);
     for (size_t i = 0; rc == DP_OK && !self->holds && i < all->count; i++) {
         int64_t paid = dp_charges_laps(&self->paid, &all->charge[i].event);
         if (all->charge[i].laps > paid)
@@ -748,7 +747,7 @@ static int ended_of(const struct dp_ledger *l, const struct dp_charges *used, co
         return rc;
     ended->paid = (struct dp_charges){0};
     ended->close = ended->opening->line;
-    ended->status = status;
+    ended->closed.status = status;
     ended->holds = false;
     return used_of(l, used, &ended->paid, err);
 }
@@ -770,9 +769,9 @@ static int check_law(const struct dp_ledger *l, const struct dp_ledger_end *how,
     struct dp_ledger_entry ended;
     struct dp_ledger_recorded recorded = {0};
     int rc = ended_of(l, how->used, how->status, &ended, err);
-    ended.accountant = how->accountant;
-    ended.closed_epsilon = how->epsilon;
-    ended.closed_delta = how->delta;
+    ended.closed.accountant = how->accountant;
+    ended.closed.epsilon = how->epsilon;
+    ended.closed.delta = how->delta;
     rc = rc ?: dp_ledger_run_check(&ended, &recorded, err);
     dp_charges_free(&ended.paid);
     if (rc == DP_OK && recorded.compared && !recorded.agrees)
@@ -858,22 +857,22 @@ static const struct dp_ledger_limit *budget_of(const struct dp_ledger_book *book
 int dp_ledger_entry_cost(const struct dp_ledger_book *book, const struct dp_ledger_entry *e, const char *adjacency,
                          struct dp_ledger_before *before, struct dp_err *err)
 {
-    bool ended = e->close != NULL && strcmp(e->status, "interrupted") != 0;
+    bool ended = e->close != NULL && strcmp(e->closed.status, "interrupted") != 0;
     struct dp_answer own = {.upper = e->epsilon};
     if (e->within) /* the run that has its charges counts */
         return DP_OK;
-    if (strcmp(e->adjacency, adjacency) != 0)
+    if (strcmp(e->of.adjacency, adjacency) != 0)
         return dp_fail(err, DP_E_UNSAFE, "the run %s in the ledger %s is under %s adjacency, the budget is not", e->run,
-                       book->path, e->adjacency);
+                       book->path, e->of.adjacency);
     if (!ended && !isfinite(e->epsilon))
         return dp_fail(err, DP_E_UNSAFE, "no bound is known of the run %s in the ledger %s, which has not ended", e->run,
                        book->path);
     int rc = ended ? dp_ledger_run_epsilon(e, &own, err) : DP_OK;
     if (rc != DP_OK)
         return rc;
-    bool sum = e->prior_epsilon > 0 || e->prior_delta > 0;
-    dp_ledger_before_add(before, (own.upper + e->prior_epsilon) * (sum ? 1 + 0x1p-52 : 1),
-                         (e->delta + e->prior_delta) * (sum ? 1 + 0x1p-52 : 1));
+    bool sum = e->start.epsilon > 0 || e->start.delta > 0;
+    dp_ledger_before_add(before, (own.upper + e->start.epsilon) * (sum ? 1 + 0x1p-52 : 1),
+                         (e->delta + e->start.delta) * (sum ? 1 + 0x1p-52 : 1));
     return DP_OK;
 }
 
@@ -904,11 +903,11 @@ static int cost_before(const struct dp_ledger_book *book, const struct dp_ledger
     const struct dp_ledger_entry *first = NULL;
     for (size_t i = 0; rc == DP_OK && i < book->entries; i++) {
         const struct dp_ledger_entry *e = &book->entry[i];
-        size_t root = dp_ledger_book_root(book, e->who);
+        size_t root = dp_ledger_book_root(book, e->of.who);
         if (root != who[0] && root != who[1])
             continue;
         first = first != NULL ? first : e;
-        if ((e->unit != NULL) != (first->unit != NULL))
+        if ((e->of.unit != NULL) != (first->of.unit != NULL))
             return dp_fail(err, DP_E_UNSAFE,
                            "of the runs %s and %s in the ledger %s one is about rows and one about persons with several rows: "
                            "what they cost does not add up to a budget",

@@ -39,7 +39,7 @@ static int cost_of(struct dp_ledger_costs *costs, const struct dp_event *event, 
 bool dp_ledger_limit_binds(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit,
                            const struct dp_ledger_entry *entry)
 {
-    return dp_ledger_book_root(book, entry->who) == dp_ledger_book_root(book, limit->who) &&
+    return dp_ledger_book_root(book, entry->of.who) == dp_ledger_book_root(book, limit->who) &&
            entry->covered != 1 + (size_t)(limit - book->limit);
 }
 
@@ -160,8 +160,8 @@ static double room_at(const struct dp_ledger_limit *limit, size_t i, const struc
 int dp_ledger_limit_persons(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit)
 {
     for (size_t i = 0; i < book->entries; i++)
-        if (dp_ledger_book_root(book, book->entry[i].who) == dp_ledger_book_root(book, limit->who))
-            return book->entry[i].unit != NULL;
+        if (dp_ledger_book_root(book, book->entry[i].of.who) == dp_ledger_book_root(book, limit->who))
+            return book->entry[i].of.unit != NULL;
     return -1;
 }
 

@@ -37,7 +37,7 @@ const char *dp_ledger_old_reserve(struct dp_ledger_entry *entry, const struct dp
 
 const char *dp_ledger_old_give_back(struct dp_ledger_entry *entry, const struct dp_charge *charge, bool used)
 {
-    int64_t paid = dp_charges_laps(&entry->paid, &charge->event), least = dp_charges_laps(&entry->out, &charge->event);
+    int64_t paid = dp_charges_laps(&entry->paid, &charge->event), least = dp_charges_laps(&entry->stops.out, &charge->event);
     if (entry->old == NULL)
         entry->old = dp_new(1, sizeof *entry->old);
     struct dp_charges *list = used ? &entry->old->used : &entry->old->given;
@@ -55,7 +55,7 @@ const char *dp_ledger_old_checkpoint(struct dp_ledger_entry *entry, const struct
 {
     for (size_t i = 0; i < entry->paid.count; i++) {
         const struct dp_charge *paid = &entry->paid.charge[i];
-        int64_t at = dp_charges_laps(used, &paid->event), least = dp_charges_laps(&entry->out, &paid->event);
+        int64_t at = dp_charges_laps(used, &paid->event), least = dp_charges_laps(&entry->stops.out, &paid->event);
         if (paid->laps != (at > least ? at : least))
             return untold;
     }

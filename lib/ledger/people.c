@@ -242,10 +242,10 @@ static int check_units(const struct dp_people *p, const char *adjacency, struct 
         size_t who = p->ledger[i].there ? dp_people_who(p, book) : SIZE_MAX;
         for (size_t k = 0; who != SIZE_MAX && k < book->entries; k++) {
             const struct dp_ledger_entry *entry = &book->entry[k];
-            if (dp_ledger_book_root(book, entry->who) != dp_ledger_book_root(book, who))
+            if (dp_ledger_book_root(book, entry->of.who) != dp_ledger_book_root(book, who))
                 continue;
             first = first != NULL ? first : entry;
-            if ((entry->unit != NULL) != (first->unit != NULL))
+            if ((entry->of.unit != NULL) != (first->of.unit != NULL))
                 return dp_fail(err, DP_E_UNSAFE,
                                "of the runs %s and %s on %.60s one is about rows and one about persons with several rows: what "
                                "they cost does not add up to a budget",
@@ -255,13 +255,14 @@ static int check_units(const struct dp_people *p, const char *adjacency, struct 
     struct dp_ledger_before rows, persons;
     const char *of_rows = dp_people_lost(p, adjacency, DP_PEOPLE_ROWS, &rows);
     const char *of_persons = dp_people_lost(p, adjacency, DP_PEOPLE_PERSONS, &persons);
-    bool mixed = first == NULL ? of_rows != NULL && of_persons != NULL : (first->unit != NULL ? of_rows : of_persons) != NULL;
+    bool mixed =
+        first == NULL ? of_rows != NULL && of_persons != NULL : (first->of.unit != NULL ? of_rows : of_persons) != NULL;
     if (mixed)
         return dp_fail(
             err, DP_E_UNSAFE,
             "of the runs on %.60s some are about rows and some about persons with several rows, in the ledger %.200s, "
             "which is gone: what they cost does not add up to a budget",
-            p->query.population, first == NULL || first->unit != NULL ? of_rows : of_persons);
+            p->query.population, first == NULL || first->of.unit != NULL ? of_rows : of_persons);
     return DP_OK;
 }
 
@@ -287,9 +288,9 @@ int dp_people_elsewhere(const struct dp_people *p, const struct dp_people_ledger
         size_t who = l->there && l != ledger ? dp_people_who(p, &l->book) : SIZE_MAX;
         for (size_t k = 0; rc == DP_OK && who != SIZE_MAX && k < l->book.entries; k++) {
             const struct dp_ledger_entry *entry = &l->book.entry[k];
-            bool theirs = dp_ledger_book_root(&l->book, entry->who) == dp_ledger_book_root(&l->book, who);
+            bool theirs = dp_ledger_book_root(&l->book, entry->of.who) == dp_ledger_book_root(&l->book, who);
             bool counts =
-                !since || (strcmp(entry->adjacency, adjacency) == 0 && !(after != NULL && came_before(p, entry, after)));
+                !since || (strcmp(entry->of.adjacency, adjacency) == 0 && !(after != NULL && came_before(p, entry, after)));
             if (theirs && counts)
                 rc = dp_ledger_entry_cost(&l->book, entry, adjacency, cost, err);
         }

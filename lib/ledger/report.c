@@ -50,14 +50,14 @@ static int set_cost(json_t *json, const struct dp_ledger_entry *entry, double de
 
 static int add_run(json_t *runs, const struct dp_ledger_entry *entry, double delta)
 {
-    json_t *json = json_pack("{s:s, s:s, s:s, s:I, s:s, s:s, s:b, s:s, s:I, s:b, s:s, s:s, s:o*, s:o*, s:s*, s:s*}", "run",
-                             entry->run, "population", entry->population, "data", entry->data, "rows", (json_int_t)entry->rows,
-                             "unit", dp_unit_name(entry->unit), "adjacency", entry->adjacency, "closed", entry->close != NULL,
-                             "status", dp_ledger_status(entry), "laps", (json_int_t)dp_ledger_entry_laps(entry), "seeded",
-                             entry->seeded, "private_preprocessing", entry->preprocessing, "software", entry->software,
-                             "opened", entry->time != 0 ? json_integer((json_int_t)entry->time) : NULL, "init",
-                             entry->init != NULL ? json_stringn(entry->init, DP_LEDGER_RUN) : NULL, "public_start",
-                             entry->public_start, "what", entry->stated);
+    json_t *json = json_pack(
+        "{s:s, s:s, s:s, s:I, s:s, s:s, s:b, s:s, s:I, s:b, s:s, s:s, s:o*, s:o*, s:s*, s:s*}", "run", entry->run, "population",
+        entry->of.population, "data", entry->of.data, "rows", entry->of.rows, "unit", dp_unit_name(entry->of.unit), "adjacency",
+        entry->of.adjacency, "closed", entry->close != NULL, "status", dp_ledger_status(entry), "laps",
+        (json_int_t)dp_ledger_entry_laps(entry), "seeded", entry->seeded, "private_preprocessing", entry->of.preprocessing,
+        "software", entry->software, "opened", entry->time != 0 ? json_integer(entry->time) : NULL, "init",
+        entry->start.init != NULL ? json_stringn(entry->start.init, DP_LEDGER_RUN) : NULL, "public_start",
+        entry->start.public_start, "what", entry->stated);
     json_array_append_new(runs, json);
     return set_cost(json, entry, isnan(delta) ? entry->delta : delta);
 }
@@ -110,22 +110,22 @@ static int total_add(struct total *t, const struct dp_ledger_entry *entry)
     const double of_its_own = dp_ledger_own_delta(entry);
     t->delta = t->runs == 0 ? entry->delta - of_its_own : fmax(t->delta, entry->delta - of_its_own);
     t->released += of_its_own;
-    t->rows = entry->rows > t->rows ? entry->rows : t->rows;
-    t->unit = dp_unit_larger(t->unit, entry->unit);
-    if (t->limit == NULL || strcmp(entry->population, entry->data) != 0)
-        t->population = entry->population;
+    t->rows = entry->of.rows > t->rows ? entry->of.rows : t->rows;
+    t->unit = dp_unit_larger(t->unit, entry->of.unit);
+    if (t->limit == NULL || strcmp(entry->of.population, entry->of.data) != 0)
+        t->population = entry->of.population;
     t->runs++;
-    dp_ledger_add_text(t->data, entry->data);
-    if (entry->preprocessing[0] != '\0')
-        dp_ledger_add_text(t->preprocessing, entry->preprocessing);
+    dp_ledger_add_text(t->data, entry->of.data);
+    if (entry->of.preprocessing[0] != '\0')
+        dp_ledger_add_text(t->preprocessing, entry->of.preprocessing);
     if (entry->within) /* counted with the run that has its charges */
         return 0;
     t->open += entry->close == NULL;
     t->releases += entry->stated != NULL;
     t->laps += entry->stated != NULL ? 0 : dp_ledger_entry_laps(entry);
     t->seeded |= entry->seeded;
-    t->prior_epsilon += entry->prior_epsilon;
-    t->prior_delta += entry->prior_delta;
+    t->prior_epsilon += entry->start.epsilon;
+    t->prior_delta += entry->start.delta;
     int bad = dp_ledger_sum_add(&t->sum, entry, NULL) != DP_OK;
     if (dp_ledger_run_epsilon(entry, &own, NULL) != DP_OK) {
         t->unbounded = true;
@@ -249,7 +249,7 @@ static bool is_same(const struct group *a, const struct group *b)
 
 static struct group group_of(const struct dp_ledger_book *book, const struct dp_ledger_entry *entry)
 {
-    return (struct group){dp_ledger_book_root(book, entry->who), entry->adjacency, entry->unit != NULL};
+    return (struct group){dp_ledger_book_root(book, entry->of.who), entry->of.adjacency, entry->of.unit != NULL};
 }
 
 /* The number of runs of lost ledgers, and without a ledger, whose costs cannot be added to these. */
@@ -363,12 +363,12 @@ static int report_book(const struct dp_ledger_book *book, size_t only, double de
     }
     for (size_t i = 0; !bad && i < book->entries; i++) {
         const struct dp_ledger_entry *entry = &book->entry[i];
-        size_t who = dp_ledger_book_root(book, entry->who);
+        size_t who = dp_ledger_book_root(book, entry->of.who);
         if (only != SIZE_MAX && who != only)
             continue;
         bad = add_run(runs, entry, delta);
         if (!bad)
-            bad = add_total(totals, book, group_of(book, entry), entry->population, delta);
+            bad = add_total(totals, book, group_of(book, entry), entry->of.population, delta);
     }
     return bad;
 }
@@ -428,7 +428,8 @@ static const struct dp_ledger_entry *only_run(const struct dp_ledger_book *book,
     json_t *data;
     for (i = 0; i < book->entries; i++)
         json_array_foreach (json_object_get(total, "data"), k, data)
-            if (strcmp(book->entry[i].data, json_string_value(data)) == 0 && strcmp(book->entry[i].adjacency, adjacency) == 0)
+            if (strcmp(book->entry[i].of.data, json_string_value(data)) == 0 &&
+                strcmp(book->entry[i].of.adjacency, adjacency) == 0)
                 found = &book->entry[i];
     return found;
 }
@@ -471,9 +472,9 @@ static void verify_run(const struct dp_ledger_entry *entry, json_t *runs, json_t
     json_array_append_new(runs, json);
     if (entry->close == NULL)
         return;
-    json_object_set_new(json, "recorded", json_real(entry->closed_epsilon));
-    json_object_set_new(json, "delta", json_real(entry->closed_delta));
-    json_object_set_new(json, "accountant", json_string(entry->accountant));
+    json_object_set_new(json, "recorded", json_real(entry->closed.epsilon));
+    json_object_set_new(json, "delta", json_real(entry->closed.delta));
+    json_object_set_new(json, "accountant", json_string(entry->closed.accountant));
     if (dp_ledger_run_check(entry, &recorded, &why) != DP_OK) {
         json_object_set_new(json, "agrees", json_false());
         find(findings, "run %s: %s", entry->run, why.message);
@@ -482,7 +483,7 @@ static void verify_run(const struct dp_ledger_entry *entry, json_t *runs, json_t
     json_object_set_new(json, "recomputed", dp_ledger_real_json(recorded.recomputed));
     json_object_set_new(json, "agrees", recorded.compared ? json_boolean(recorded.agrees) : json_null());
     if (recorded.compared && !recorded.agrees)
-        find(findings, "run %s: epsilon is recorded as %.9g, recomputed it is %.9g", entry->run, entry->closed_epsilon,
+        find(findings, "run %s: epsilon is recorded as %.9g, recomputed it is %.9g", entry->run, entry->closed.epsilon,
              recorded.recomputed);
 }
 

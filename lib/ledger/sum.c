@@ -19,7 +19,7 @@ const char *const dp_ledger_basis_names[] = {"laps", "plan", "budget", "order"};
 
 const char *dp_ledger_status(const struct dp_ledger_entry *entry)
 {
-    return entry->close != NULL ? entry->status : "going or killed";
+    return entry->close != NULL ? entry->closed.status : "going or killed";
 }
 
 double dp_ledger_own_delta(const struct dp_ledger_entry *entry)
@@ -125,15 +125,15 @@ static int filter_spent(const struct dp_ledger_entry *entry, double *epsilon, st
 int dp_ledger_run_check(const struct dp_ledger_entry *entry, struct dp_ledger_recorded *r, struct dp_err *err)
 {
     struct dp_answer answer;
-    double recorded = entry->closed_epsilon, spent = 0;
+    double recorded = entry->closed.epsilon, spent = 0;
     int rc = dp_ledger_run_epsilon(entry, &answer, err);
     if (rc == DP_OK && entry->order > 0)
         rc = filter_spent(entry, &spent, err);
-    bool same = strcmp(dp_accountant_names[answer.by], entry->accountant) == 0;
+    bool same = strcmp(dp_accountant_names[answer.by], entry->closed.accountant) == 0;
     bool agrees = same ? fabs(recorded - answer.upper) <= 1e-6 * answer.upper : recorded >= answer.lower * (1 - 1e-9);
     *r = (struct dp_ledger_recorded){.recomputed = answer.upper,
                                      .compared = same || isfinite(entry->epsilon),
-                                     .agrees = agrees && recorded >= spent * (1 - 1e-9) && entry->closed_delta == entry->delta};
+                                     .agrees = agrees && recorded >= spent * (1 - 1e-9) && entry->closed.delta == entry->delta};
     return rc;
 }
 

@@ -59,6 +59,13 @@ larger() { awk '$1 == "#" { next } FNR == NR { most[$1] = $2; next } $2 > most[$
     [ -z "$bad" ] || fail "$bad"
 }
 
+@test "no struct has more than 40 members" {
+    bad=$(git ls-files lib bin | grep '\.[ch]$' | xargs perl -0777 -ne 's{/\*.*?\*/}{}gs; while (/^struct (\w+) \{\n(.*?)^\}/gsm) {
+        my ($name, $body) = ($1, $2); 1 while $body =~ s/\([^()]*\)|\{[^{}]*\}//g; my $members = () = $body =~ /[,;]/g;
+        print "$ARGV: struct $name has $members members\n" if $members > 40 }')
+    [ -z "$bad" ] || fail "$bad"
+}
+
 @test "layering: formulas and accountants know no file and no JSON" {
     run grep -nE '(^|[^a-z_])(open|openat|fopen|fsync|flock|read|write|stat)\(|json|\bFILE\b' -r lib/priv lib/account lib/query
     assert_output ''

@@ -1464,7 +1464,7 @@ TEST_IN(a_run_goes_on_from_its_checkpoint_once, fresh, NULL)
     read_book(&book, PATH);
     assert_int_equal(book.entries, 1);
     assert_int_equal(book.entry[0].openings, 3);
-    assert_int_equal(book.entry[0].laps, 105);
+    assert_int_equal(book.entry[0].closed.laps, 105);
     dp_ledger_book_free(&book);
 }
 
@@ -1663,12 +1663,12 @@ TEST_IN(a_run_must_say_what_it_is, fresh, NULL)
     struct dp_ledger_book book;
     read_book(&book, PATH);
     const struct dp_ledger_entry *entry = &book.entry[0];
-    assert_string_equal(entry->data, run.data);
-    assert_string_equal(entry->preprocessing, full.preprocessing);
-    assert_string_equal(entry->adjacency, "null-record");
-    assert_true(entry->seeded && entry->rows == 1000 && entry->time == 1700000000);
+    assert_string_equal(entry->of.data, run.data);
+    assert_string_equal(entry->of.preprocessing, full.preprocessing);
+    assert_string_equal(entry->of.adjacency, "null-record");
+    assert_true(entry->seeded && entry->of.rows == 1000 && entry->time == 1700000000);
     assert_true(entry->epsilon == 1 && entry->delta == 1e-5);
-    assert_true(entry->prior_epsilon == 0.1 && entry->prior_delta == 1e-7 && entry->init == NULL);
+    assert_true(entry->start.epsilon == 0.1 && entry->start.delta == 1e-7 && entry->start.init == NULL);
     dp_ledger_book_free(&book);
 }
 

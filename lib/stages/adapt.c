@@ -363,9 +363,7 @@ static int adapt_restore(struct dp_stage *stage, const struct dp_state *state, s
 const struct dp_stage_class dp_adapt_class = {
     .name = "dp-adapt",
     .summary = "Choose noise, first step and clip bound from released values",
-    .options = options,
-    .options_size = sizeof(struct options),
-    .state_size = sizeof(struct state),
+    DP_STAGE_STRUCTS,
     .takes = DP_LABEL_RELEASED,
     .gives = DP_LABEL_RELEASED,
     .open = adapt_open,

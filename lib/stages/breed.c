@@ -170,9 +170,7 @@ static int breed_restore(struct dp_stage *stage, const struct dp_state *state, s
 const struct dp_stage_class dp_breed_class = {
     .name = "dp-breed",
     .summary = "Make new candidates from the models that were chosen last",
-    .options = options,
-    .options_size = sizeof(struct options),
-    .state_size = sizeof(struct state),
+    DP_STAGE_STRUCTS,
     .takes = DP_LABEL_RELEASED,
     .gives = DP_LABEL_RELEASED,
     .open = breed_open,

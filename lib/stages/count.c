@@ -321,16 +321,13 @@ static int lap(struct dp_stage *stage, struct dp_frame *frame, const struct dp_b
 const struct dp_stage_class dp_count_class = {
     .name = "dp-count",
     .summary = "Count the rows in the cells of tables",
-    .options = options,
-    .options_size = sizeof(struct options),
-    .state_size = sizeof(struct state),
+    DP_STAGE_STRUCTS,
     .takes = DP_LABEL_RAW,
     .gives = DP_LABEL_BOUNDED,
     .rows =
         &(const struct dp_row_stage){
             .transform = DP_TRANSFORM_IGNORED, .means = DP_MEANS_TABLES, .record = record, .before = before, .lap = lap},
     .hello = count_hello,
-    .fire = dp_row_stage_fire,
     .close = count_close,
     .ephemeral = true,
     .additive = true,

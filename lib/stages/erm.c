@@ -127,7 +127,6 @@ const struct dp_stage_class dp_erm_class = {
     .rows = &(const struct dp_row_stage){.means = DP_MEANS_MOVE, .record = record, .shape = shape, .lap = lap},
     .open = erm_open,
     .hello = hello,
-    .fire = dp_row_stage_fire,
     .close = erm_close,
     .ephemeral = true,
 };

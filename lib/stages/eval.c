@@ -644,9 +644,7 @@ static int eval_drain(struct dp_stage *stage, struct dp_out *out, struct dp_err 
 const struct dp_stage_class dp_eval_class = {
     .name = "dp-eval",
     .summary = "Measure released models on a data set",
-    .options = options,
-    .options_size = sizeof(struct options),
-    .state_size = sizeof(struct state),
+    DP_STAGE_STRUCTS,
     .takes = DP_LABEL_RELEASED,
     .gives = 0,
     .sink = true,

@@ -168,15 +168,12 @@ static int lap(struct dp_stage *stage, struct dp_frame *frame, const struct dp_b
 const struct dp_stage_class dp_grad_class = {
     .name = "dp-grad",
     .summary = "Compute the gradient of the loss at each sampled row",
-    .options = options,
-    .options_size = sizeof(struct options),
-    .state_size = sizeof(struct state),
+    DP_STAGE_STRUCTS,
     .takes = DP_LABEL_RAW,
     .gives = DP_LABEL_RAW | DP_LABEL_BOUNDED,
     .rows =
         &(const struct dp_row_stage){.transform = DP_TRANSFORM_APPLIED, .means = DP_MEANS_GRADIENT, .shape = shape, .lap = lap},
     .open = grad_open,
-    .fire = dp_row_stage_fire,
     .close = grad_close,
     .ephemeral = true,
     .additive = true,

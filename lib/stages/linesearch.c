@@ -429,15 +429,12 @@ static int before(struct dp_stage *stage, struct dp_frame *frame, struct dp_err 
 const struct dp_stage_class dp_linesearch_class = {
     .name = "dp-linesearch",
     .summary = "Choose a step size privately (line search)",
-    .options = options,
-    .options_size = sizeof(struct options),
-    .state_size = sizeof(struct state),
+    DP_STAGE_STRUCTS,
     .takes = DP_LABEL_RAW | DP_LABEL_NOISED,
     .gives = DP_LABEL_NOISED,
     .rows = &(const struct dp_row_stage){.before = before, .shape = shape, .lap = lap},
     .open = linesearch_open,
     .hello = linesearch_hello,
-    .fire = dp_row_stage_fire,
     .close = linesearch_close,
     .ephemeral = true,
 };

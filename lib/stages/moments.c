@@ -233,16 +233,13 @@ static int lap(struct dp_stage *stage, struct dp_frame *frame, const struct dp_b
 const struct dp_stage_class dp_moments_class = {
     .name = "dp-moments",
     .summary = "Sum the second moments of the rows",
-    .options = options,
-    .options_size = sizeof(struct options),
-    .state_size = sizeof(struct state),
+    DP_STAGE_STRUCTS,
     .takes = DP_LABEL_RAW,
     .gives = DP_LABEL_BOUNDED,
     .rows =
         &(const struct dp_row_stage){
             .transform = DP_TRANSFORM_IGNORED, .means = DP_MEANS_MOMENTS, .before = announce, .shape = shape, .lap = lap},
     .open = moments_open,
-    .fire = dp_row_stage_fire,
     .close = moments_close,
     .ephemeral = true,
     .additive = true,

@@ -425,9 +425,7 @@ static int noise_restore(struct dp_stage *stage, const struct dp_state *state, s
 const struct dp_stage_class dp_noise_class = {
     .name = "dp-noise",
     .summary = "Add exact noise to a bounded sum",
-    .options = options,
-    .options_size = sizeof(struct options),
-    .state_size = sizeof(struct state),
+    DP_STAGE_STRUCTS,
     .takes = DP_LABEL_BOUNDED,
     .gives = DP_LABEL_NOISED,
     .open = noise_open,

@@ -39,7 +39,7 @@ struct dp_row_state {
     bool announced;      /* the frame says what the model is */
 };
 
-/* The rest of such a stage: the member `rows` of its class, whose fire is dp_row_stage_fire. Each may be NULL, except lap. */
+/* The rest of such a stage: the member `rows` of its class, which has no fire. Each may be NULL, except lap. */
 struct dp_row_stage {
     enum dp_reader_transform transform;
     enum dp_meaning means; /* of its sums, in the announced record. DP_MEANS_NONE: it announces nothing, or in its own hello */
@@ -54,9 +54,8 @@ struct dp_row_stage {
                struct dp_err *err);
 };
 
-/* open, hello and close of the class, with what all have in common: stage.c calls them. */
+/* open, hello, fire and close of the class, with what all have in common: stage.c calls them. */
 int dp_row_stage_open(struct dp_stage *stage, struct dp_err *err);
 int dp_row_stage_hello(struct dp_stage *stage, struct dp_frame *hello, struct dp_err *err);
 void dp_row_stage_close(struct dp_stage *stage);
-
 int dp_row_stage_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err);

@@ -154,9 +154,7 @@ static int rows_restore(struct dp_stage *stage, const struct dp_state *state, st
 const struct dp_stage_class dp_rows_class = {
     .name = "dp-rows",
     .summary = "Choose tables from which rows are drawn, or draw the rows",
-    .options = options,
-    .options_size = sizeof(struct options),
-    .state_size = sizeof(struct state),
+    DP_STAGE_STRUCTS,
     .takes = DP_LABEL_RELEASED,
     .gives = DP_LABEL_RELEASED,
     .hello = rows_hello,

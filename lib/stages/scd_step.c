@@ -194,7 +194,6 @@ const struct dp_stage_class dp_scd_step_class = {
     .rows = &(const struct dp_row_stage){.means = DP_MEANS_MOVE, .record = record, .shape = shape, .lap = lap},
     .open = scd_open,
     .hello = scd_hello,
-    .fire = dp_row_stage_fire,
     .close = scd_close,
     .save = scd_save,
     .restore = scd_restore,

@@ -148,14 +148,11 @@ static int lap(struct dp_stage *stage, struct dp_frame *frame, const struct dp_b
 const struct dp_stage_class dp_select_class = {
     .name = "dp-select",
     .summary = "Choose one of several candidates",
-    .options = options,
-    .options_size = sizeof(struct options),
-    .state_size = sizeof(struct state),
+    DP_STAGE_STRUCTS,
     .takes = DP_LABEL_RAW,
     .gives = DP_LABEL_NOISED,
     .rows = &(const struct dp_row_stage){.means = DP_MEANS_CHOICE, .record = complete, .shape = shape, .lap = lap},
     .open = select_open,
-    .fire = dp_row_stage_fire,
     .close = select_close,
     .ephemeral = true,
 };

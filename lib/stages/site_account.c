@@ -156,9 +156,7 @@ static int site_account_restore(struct dp_stage *stage, const struct dp_state *s
 const struct dp_stage_class dp_site_account_class = {
     .name = "dp-site-account",
     .summary = "A site's own account: charge its ledger for what leaves it",
-    .options = options,
-    .options_size = sizeof(struct options),
-    .state_size = sizeof(struct state),
+    DP_STAGE_STRUCTS,
     .takes = DP_LABEL_BOUNDED | DP_LABEL_NOISED,
     .gives = DP_LABEL_BOUNDED | DP_LABEL_NOISED,
     .open = site_account_open,

@@ -45,9 +45,9 @@ struct dp_stage_class {
     bool sink;
     bool gate;  /* its output is public: hello, end and error frames are written again (dp_stage_bare) */
     bool waits; /* it waits for other processes, and gives up once *cancel is set */
-    /* Each may be NULL, except fire. open checks the options together and loads what they name. hello sees the opening frame
-       (the key is set by then). fire may change the frame and emits it, or others, or none. drain runs before the end frame is
-       passed on. close frees the state, also after a failure. */
+    /* Each may be NULL, except fire of a class without rows. open checks the options together and loads what they name. hello
+       sees the opening frame (the key is set by then). fire may change the frame and emits it, or others, or none. drain runs
+       before the end frame is passed on. close frees the state, also after a failure. */
     const struct dp_row_stage *rows; /* what it does with the rows of a lap (stages/row_stage.h) */
     int (*open)(struct dp_stage *stage, struct dp_err *err);
     int (*hello)(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err);
@@ -69,6 +69,9 @@ struct dp_stage_class {
                    * hello */
     bool compares; /* its saved state is only compared: in a shard any process may continue with any lap */
 };
+
+/* Members of a class whose table is called options, and describes struct options; its state is a struct state. */
+#define DP_STAGE_STRUCTS .options = options, .options_size = sizeof(struct options), .state_size = sizeof(struct state)
 
 /* Facts about the process of a stage: only the runtime and dp_stage_new set them, and no class changes them. The released
  * values of a lap do not depend on it. */

@@ -486,9 +486,7 @@ static int step_restore(struct dp_stage *stage, const struct dp_state *state, st
 const struct dp_stage_class dp_step_class = {
     .name = "dp-step",
     .summary = "Move the model by a released sum",
-    .options = options,
-    .options_size = sizeof(struct options),
-    .state_size = sizeof(struct state),
+    DP_STAGE_STRUCTS,
     .takes = DP_LABEL_RELEASED,
     .gives = DP_LABEL_RELEASED,
     .open = step_open,

@@ -166,9 +166,7 @@ static int lap(struct dp_stage *stage, struct dp_frame *frame, const struct dp_b
 const struct dp_stage_class dp_temperature_class = {
     .name = "dp-temperature",
     .summary = "Sum the derivatives of the loss in one factor of all scores",
-    .options = options,
-    .options_size = sizeof(struct options),
-    .state_size = sizeof(struct state),
+    DP_STAGE_STRUCTS,
     .takes = DP_LABEL_RAW,
     .gives = DP_LABEL_BOUNDED,
     .rows =
@@ -176,7 +174,6 @@ const struct dp_stage_class dp_temperature_class = {
             .transform = DP_TRANSFORM_IGNORED, .means = DP_MEANS_TEMPERATURE, .shape = shape, .lap = lap},
     .open = temperature_open,
     .hello = temperature_hello,
-    .fire = dp_row_stage_fire,
     .close = temperature_close,
     .ephemeral = true,
     .additive = true,

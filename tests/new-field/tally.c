@@ -71,7 +71,6 @@ const struct dp_stage_class dp_tally_class = {
     .takes = DP_LABEL_RAW,
     .gives = DP_LABEL_BOUNDED,
     .rows = &(const struct dp_row_stage){.means = DP_MEANS_TALLY, .record = record, .lap = lap},
-    .fire = dp_row_stage_fire,
     .ephemeral = true,
     .additive = true,
 };

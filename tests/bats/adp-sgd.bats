@@ -2,8 +2,6 @@
 # (tests/vectors/make-adp-sgd.py).
 load helper
 
-python() { PYTHONPATH=$ROOT/tests/bats /usr/bin/python3 -c "import sys, json, numpy, frames"$'\n'"$1" "${@:2}"; }
-
 @test "the accountant of the ADP-SGD paper is its Theorem C.1, equation (6) for batches, and is never called sound" {
     # said EXPECTED MOST ARGUMENT…: epsilon is as expected, up to six digits that are rounded up, or up to a factor of MOST
     said() {

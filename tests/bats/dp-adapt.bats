@@ -6,9 +6,6 @@ prepare() {
     choose choose
 }
 
-# python TEXT ARGUMENTS…: with numpy and the frames of streams
-python() { PYTHONPATH=$ROOT/tests/bats /usr/bin/python3 -c "import sys, math, numpy, frames"$'\n'"$1" "${@:2}"; }
-
 # child CHOICES ADAPT [STEP]: gradients that are held, searched and stepped along in one lap, and the result
 child() {
     echo "dp-sample --data a.dp --rate 0.25 | dp-grad --data a.dp --loss logistic --lambda 0.1 | dp-clip --data a.dp --clip 1 --follow |

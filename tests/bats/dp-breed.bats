@@ -6,9 +6,6 @@ prepare() {
     dp-synth classification --rows 60 --cols 5 --classes 4 --seed 3 -o four.dp -q
 }
 
-# python TEXT ARGUMENTS…: with numpy and the frames of streams
-python() { PYTHONPATH=$ROOT/tests/bats /usr/bin/python3 -c "import sys, numpy, frames"$'\n'"$1" "${@:2}"; }
-
 # run_of LAPS DATA BREED: bred.frames, with the candidates of each lap and the model that it began with, and stream
 run_of() {
     dp-loop --laps "$1" --seed 5 -q --exec processes -- "dp-breed --data $2 $3 | tee bred.frames | dp-sample --data $2 --mode full |

@@ -6,8 +6,6 @@ prepare() {
     dp-synth regression --rows 300 --cols 5 --seed 5 -o real.dp -q
 }
 
-python() { PYTHONPATH=$ROOT/tests/bats /usr/bin/python3 -c "import sys, json, numpy, frames"$'\n'"$1" "${@:2}"; }
-
 # pipeline DATA OPTIONS: leaves the bounded frames in bounded
 pipeline() {
     echo "dp-sample --data $1 --mode full | dp-erm --data $1 --method coins $2 | tee ${OUT:-bounded} | dp-noise --multiplier ${Z:-1e-3} |

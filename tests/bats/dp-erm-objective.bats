@@ -7,9 +7,6 @@ prepare() {
     dp-synth regression --rows 200 --cols 4 --seed 5 -o real.dp -q
 }
 
-# python TEXT ARGUMENTS…: with numpy and the frames of streams
-python() { PYTHONPATH=$ROOT/tests/bats /usr/bin/python3 -c "import sys, json, numpy, frames"$'\n'"$1" "${@:2}"; }
-
 # pipeline DATA OPTIONS: leaves the bounded frames in bounded
 pipeline() {
     echo "dp-sample --data $1 --mode full | dp-erm --data $1 $2 | tee bounded | dp-noise --multiplier ${SLACK:-1e4} ${NOISE:-} |

@@ -2,15 +2,8 @@
 load helper
 
 prepare() {
-    dp-synth classification --rows 600 --cols 5 --seed 3 -o two.dp --test two-test.dp -q
-    dp-synth classification --rows 600 --cols 5 --classes 4 --seed 4 -o four.dp -q
-    dp-synth regression --rows 600 --cols 5 --seed 5 -o real.dp -q
-    cp -r real.dp counts.dp
-    python "numpy.save('counts.dp/y.npy', numpy.random.default_rng(1).poisson(2, 600).astype(float))"
+    data_of_all_labels 600 --test two-test.dp
 }
-
-# python TEXT ARGUMENTS…: with numpy and the frames of streams
-python() { PYTHONPATH=$ROOT/tests/bats /usr/bin/python3 -c "import sys, json, numpy, frames"$'\n'"$1" "${@:2}"; }
 
 # pipeline DATA LOSS OPTIONS
 pipeline() {

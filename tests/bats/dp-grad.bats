@@ -2,16 +2,9 @@
 load helper
 
 prepare() {
-    dp-synth classification --rows 300 --cols 5 --seed 3 -o two.dp -q
-    dp-synth classification --rows 300 --cols 5 --classes 4 --seed 4 -o four.dp -q
-    dp-synth regression --rows 300 --cols 5 --seed 5 -o real.dp -q
-    cp -r real.dp counts.dp
-    python "numpy.save('counts.dp/y.npy', numpy.random.default_rng(1).poisson(2, 300).astype(float))"
+    data_of_all_labels 300
     export PYTHONPATH=$ROOT/tests/bats
 }
-
-# python TEXT ARGUMENTS…: with numpy and the frames of streams
-python() { PYTHONPATH=$ROOT/tests/bats /usr/bin/python3 -c "import sys, json, numpy, frames"$'\n'"$1" "${@:2}"; }
 
 # Slopes, a row of scores at a time, from the definitions.
 SLOPES='

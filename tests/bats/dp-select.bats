@@ -8,9 +8,6 @@ prepare() {
     GATE='dp-account --epsilon 1e6 --delta 1e-5 --allow-seeded'
 }
 
-# python TEXT ARGUMENTS…: with numpy and the frames of streams
-python() { PYTHONPATH=$ROOT/tests/bats /usr/bin/python3 -c "import sys, math, numpy, frames"$'\n'"$1" "${@:2}"; }
-
 # scores: Python that computes the scores of a raw frame with inline rows: the definition, without the grid
 SCORES='
 def losses(frame, loss, width):

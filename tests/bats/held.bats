@@ -7,9 +7,6 @@ prepare() {
     choose choose
 }
 
-# python TEXT ARGUMENTS…: with numpy and the frames of streams
-python() { PYTHONPATH=$ROOT/tests/bats /usr/bin/python3 -c "import sys, numpy, frames"$'\n'"$1" "${@:2}"; }
-
 gradients() { echo "dp-sample --data a.dp --rate 0.25 | dp-grad --data a.dp --loss logistic --lambda 0.1 --clip 1 | dp-noise -z ${1:-2} | dp-account --allow-seeded --epsilon 50 --delta 1e-5"; }
 # held LAPS PIPELINE: the pipeline after the gate
 held() { dp-loop --laps "$1" --seed 4 -q -o model -- "$(gradients) | $2" > stream; }

@@ -200,3 +200,15 @@ if frame["kind"] == "lap":
     frame["steps"] = msgpack.ExtType(1, struct.pack("<BBQ%dd" % len(steps), 2, 1, len(steps), *steps))
     frame["choice"] = msgpack.ExtType(1, struct.pack("<BBQQq", 4, 2, 1, 1, int(word[0])))'
 }
+
+# python TEXT ARGUMENTS…: with numpy and the frames of streams
+python() { PYTHONPATH=$ROOT/tests/bats /usr/bin/python3 -c "import sys, json, math, numpy, frames"$'\n'"$1" "${@:2}"; }
+
+# data_of_all_labels ROWS OPTION…: two.dp and four.dp have so many classes, real.dp numbers and counts.dp counts; options of two.dp
+data_of_all_labels() {
+    dp-synth classification --rows "$1" --cols 5 --seed 3 -o two.dp -q "${@:2}"
+    dp-synth classification --rows "$1" --cols 5 --classes 4 --seed 4 -o four.dp -q
+    dp-synth regression --rows "$1" --cols 5 --seed 5 -o real.dp -q
+    cp -r real.dp counts.dp
+    python "numpy.save('counts.dp/y.npy', numpy.random.default_rng(1).poisson(2, $1).astype(float))"
+}

@@ -37,9 +37,6 @@ search() {
 # train OUT EXEC: TEXT, seeded
 train() { timeout 60 dp-loop "${PLAN[@]}" --seed 11 --exec "$2" -q -o "$1" -- "$TEXT" > "$1.stream"; }
 
-# python TEXT ARGUMENTS…: with numpy and the frames of streams
-python() { PYTHONPATH=$ROOT/tests/bats /usr/bin/python3 -c "import sys, math, numpy, frames"$'\n'"$1" "${@:2}"; }
-
 @test "processes = fused, on any number of threads, and with the rows inline" {
     for data in $(some two.dp four.dp); do
         for variant in $KINDS; do

@@ -239,6 +239,17 @@ END
     grep -qF "mean of the labels $labels" count.text || fail "$labels: $(cat count.text)"
 }
 
+@test "people whom nobody has named have no digest for a name" {
+    dp-synth classification --rows 900 --cols 3 --seed 3 -q -f -o p.dp
+    digest=$(dp-info --get digest p.dp)
+    jq --arg d "$digest" '.population = $d' p.dp/dataset.json > edited && cp edited p.dp/dataset.json
+    dpline fit p.dp --epsilon 8 --delta 1e-5 -q -o model > /dev/null
+    dp-account report p.dp -m model -o page.html
+    words page.html > text
+    grep -qF 'A data set without a name' text || fail "$(cat text)"
+    grep -qF "The people of a data set without a name (the digest of its rows is $digest): 900 rows." text || fail "$(cat text)"
+}
+
 @test "one number for each column, and contributions to the score" {
     dp-import csv -s schema.json --row-norm unit -q -f -o p.dp patients.csv
     fits

@@ -471,7 +471,7 @@ static int restore_order(struct state *s, const struct dp_state *state, struct d
 {
     int64_t *order = NULL;
     size_t count = 0;
-    struct dp_bitset once;
+    struct dp_bitset once = {0};
     int rc = dp_state_get_ints(state, "order", &order, &count, err);
     if (rc != DP_OK || count == 0) {
         free(order);

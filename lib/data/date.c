@@ -69,11 +69,38 @@ static bool read_one(const char *format, enum dp_date_part part, char *date, dou
     return true;
 }
 
+/* The number of `count` digits, or -1. */
+static int digits_at(const char *text, int count)
+{
+    int number = 0;
+    for (int i = 0; i < count && number >= 0; i++)
+        number = isdigit((unsigned char)text[i]) ? 10 * number + text[i] - '0' : -1;
+    return number;
+}
+
+/* The days of a date such as 2026-01-31, as read_one finds them: most dates of large tables are written like this, and strptime
+ * takes ten times as long. False: read_one has to look. */
+static bool read_iso(const char *text, size_t length, double *days)
+{
+    static const int before[] = {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365};
+    if (length != 10 || text[4] != '-' || text[7] != '-')
+        return false;
+    const int year = digits_at(text, 4), month = digits_at(text + 5, 2), day = digits_at(text + 8, 2);
+    if (year < 1000 || month < 1 || month > 12 || day < 1 || day > before[month] - before[month - 1])
+        return false;
+    const int past = year - (month <= 2), leap = past / 4 - past / 100 + past / 400;
+    *days = 365 * (year - 1970) + leap - 477 + before[month - 1] + day - 1; /* 477 leap days before 1970 */
+    return true;
+}
+
 bool dp_date_read(const char *format, enum dp_date_part part, const char *text, size_t length, double *value)
 {
     char date[DP_DATE_TEXT], one[DP_DATE_TEXT];
     if (length == 0 || length >= sizeof date || memchr(text, '\0', length) != NULL)
         return false;
+    if (part == DP_DATE_DAYS && strncmp(format, "%Y-%m-%d", 8) == 0 && (format[8] == '\0' || format[8] == '|') &&
+        read_iso(text, length, value))
+        return true;
     for (size_t end; true; format += end + 1) {
         end = strcspn(format, "|");
         if (end < sizeof one) {

@@ -911,6 +911,28 @@ static void dates_are_read_in_one_of_their_formats(void **state)
     assert_false(dp_date_format("serial"));
 }
 
+/* Every day from 1000 to 2400, against a calendar that is counted; and the days that it does not have. */
+static void days_are_those_of_a_calendar(void **state)
+{
+    (void)state;
+    long day = -354285; /* 1 January 1000; 1970 has to be day 0 */
+    for (int year = 1000; year <= 2400; year++)
+        for (int month = 0; month <= 13; month++)
+            for (int of = 0; of <= 32; of++) {
+                const int leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0,
+                          most[] = {0, 31, 28 + leap, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31, 0};
+                const bool there = of >= 1 && of <= most[month];
+                char text[40];
+                double days = NAN;
+                snprintf(text, sizeof text, "%04d-%02d-%02d", year, month, of);
+                if (dp_date_read("%Y-%m-%d", DP_DATE_DAYS, text, 10, &days) != there || (there && days != (double)day))
+                    fail_msg("%s is %.17g", text, days);
+                if (year == 1970 && month == 1 && of == 1)
+                    assert_true(days == 0);
+                day += there;
+            }
+}
+
 /* A time east of Greenwich is earlier there. */
 static void times_of_zones_are_one_time(void **state)
 {
@@ -949,6 +971,7 @@ int main(void)
         cmocka_unit_test(dates_have_the_cell_of_their_year),
         cmocka_unit_test(dates_have_a_format_and_bounds),
         cmocka_unit_test(years_stand_out_in_wide_groups),
+        cmocka_unit_test(days_are_those_of_a_calendar),
         cmocka_unit_test(times_of_zones_are_one_time),
         cmocka_unit_test(a_column_may_have_several_formats),
         cmocka_unit_test(numbers_are_as_people_write_them),

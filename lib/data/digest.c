@@ -1,5 +1,7 @@
 #include "data/digest.h"
 
+#include "math/kernels.h"
+
 const char *const dp_digest_of = "nonzero";
 
 void dp_digest_start(struct dp_hash *hash, const unsigned char *salt)
@@ -11,18 +13,8 @@ void dp_digest_start(struct dp_hash *hash, const unsigned char *salt)
 static void add_part(struct dp_hash *hash, const float *values, size_t count)
 {
     unsigned char bits[DP_DIGEST_PART / 8];
-    uint32_t others[DP_DIGEST_PART + 1], word; /* one more: a zero is written, and then the next value over it */
-    size_t kept = 0;
-    for (size_t j = 0; j < count; j += 8) {
-        unsigned byte = 0;
-        for (size_t k = 0; k < 8 && j + k < count; k++) {
-            memcpy(&word, values + j + k, sizeof word);
-            others[kept] = word;
-            kept += word != 0;
-            byte |= (unsigned)(word != 0) << k;
-        }
-        bits[j / 8] = (unsigned char)byte;
-    }
+    uint32_t others[DP_DIGEST_PART + LANES];
+    const size_t kept = dp_kernels()->pack(values, count, bits, others);
     dp_hash_add(hash, bits, (count + 7) / 8);
     dp_hash_add(hash, others, kept * sizeof *others);
 }

@@ -24,6 +24,11 @@ struct dp_kernels {
     void (*narrow_add_grid)(double a, double inverse_grid, const int16_t *q, const float *scale, int64_t *sum, size_t count);
     void (*unpack)(const int16_t *q, const float *scale, float *x, size_t count);
 
+    /* Packs the numbers that have a bit that is 1 to the front of `kept`, which has room for count and LANES more. Returns how
+       many they are. Bit j mod 8 of bits[j / 8] says whether number j is one; bits has count / 8 bytes of room, with count
+       rounded up to a multiple of LANES. */
+    size_t (*pack)(const float *x, size_t count, unsigned char *bits, uint32_t *kept);
+
     /* dot[i] = Σ_j row_ij w_j and, unless norm2 is NULL, norm2[i] = Σ_j row_ij² of `count` rows, which share one length; next as
        for dp_rows_dot. */
     void (*dot_norm2)(const struct dp_row *rows, size_t count, const struct dp_row *next, const double *w, double *dot,

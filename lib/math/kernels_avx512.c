@@ -48,6 +48,21 @@ INLINE void add_entries(const float *x, const double *w, __mmask16 mask, struct 
     }
 }
 
+TARGET static size_t pack(const float *x, size_t count, unsigned char *bits, uint32_t *kept)
+{
+    size_t used = 0;
+    for (size_t j = 0; j < count; j += LANES) {
+        const __mmask16 there = first(count - j < LANES ? count - j : LANES);
+        const __m512i words = _mm512_castps_si512(_mm512_maskz_loadu_ps(there, x + j));
+        const __mmask16 keep = _mm512_test_epi32_mask(words, words);
+        const uint16_t two = (uint16_t)keep;
+        _mm512_storeu_si512(kept + used, _mm512_maskz_compress_epi32(keep, words));
+        memcpy(bits + j / 8, &two, sizeof two);
+        used += (size_t)__builtin_popcount(keep);
+    }
+    return used;
+}
+
 INLINE void dot_rows(const struct dp_row *rows, size_t count, const struct dp_row *next, const double *w, double *dots,
                      double *norms)
 {
@@ -180,6 +195,7 @@ const struct dp_kernels dp_kernels_avx512 = {.dot = dot,
                                              .narrow_axpy = narrow_axpy,
                                              .narrow_add_grid = narrow_add_grid,
                                              .unpack = unpack,
+                                             .pack = pack,
                                              .dot_norm2 = dot_norm2,
                                              .dot_4x2 = dot_4x2,
                                              .widen = widen,

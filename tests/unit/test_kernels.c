@@ -214,6 +214,28 @@ TEST(products_are_truncated)
     dp_tally_close(&tally);
 }
 
+/* Numbers before unreadable memory; a negative zero has a bit that is 1. */
+TEST(numbers_that_are_packed_can_be_unpacked)
+{
+    enum { MOST = 256 };
+    for (size_t count = 0; count <= MOST; count++) {
+        float *x = (float *)before_nothing((count + 1) * sizeof *x) + 1;
+        unsigned char bits[MOST / 8] = {0};
+        uint32_t kept[MOST + LANES], word;
+        size_t used = 0;
+        for (size_t j = 0; j < count; j++)
+            x[j] = gsl_rng_uniform(rng) < 0.5 ? 0 : gsl_rng_uniform(rng) < 0.1 ? -0.0f : any();
+        const size_t all = dp_kernels()->pack(x, count, bits, kept);
+        for (size_t j = 0; j < count; j++) {
+            memcpy(&word, &x[j], sizeof word);
+            assert_int_equal(bits[j / 8] >> j % 8 & 1, word != 0);
+            if (word != 0)
+                assert_int_equal(kept[used++], word);
+        }
+        assert_int_equal(all, used);
+    }
+}
+
 int main(void)
 {
     rng = gsl_rng_alloc(gsl_rng_mt19937);

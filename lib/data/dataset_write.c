@@ -232,10 +232,10 @@ int dp_writer_belong(struct dp_writer *w, const char *population, struct dp_err 
     return DP_OK;
 }
 
-int dp_writer_shorten(const struct dp_writer *w, const double *x, size_t number, float *row, struct dp_err *err)
+int dp_writer_shorten(const struct dp_writer *w, const double *x, size_t count, size_t number, float *rows, struct dp_err *err)
 {
     const struct dp_writer_options *o = &w->options;
-    return dp_row_shorten(&(struct dp_row_length){o->norm, o->divisor, o->cols, o->step}, x, number, row, err);
+    return dp_row_shorten(&(struct dp_row_length){o->norm, o->divisor, o->cols, o->step}, x, count, number, rows, err);
 }
 
 static int put_label(struct dp_writer *w, size_t row, double y, struct dp_err *err)
@@ -302,7 +302,8 @@ int dp_writer_put(struct dp_writer *w, const float *rows, const double *y, size_
 
 int dp_writer_row(struct dp_writer *w, const double *x, double y, struct dp_err *err)
 {
-    int rc = dp_interrupt_pending() ? dp_fail(err, DP_E_RUN, "interrupted") : dp_writer_shorten(w, x, w->rows + 1, w->row, err);
+    int rc =
+        dp_interrupt_pending() ? dp_fail(err, DP_E_RUN, "interrupted") : dp_writer_shorten(w, x, 1, w->rows + 1, w->row, err);
     return rc ?: dp_writer_put(w, w->row, &y, 1, err);
 }
 

@@ -55,9 +55,10 @@ int dp_writer_belong(struct dp_writer *writer, const char *population, struct dp
 int dp_writer_row(struct dp_writer *writer, const double *x, double y, struct dp_err *err);
 
 /* The two halves of dp_writer_row, for rows that several threads make: dp_writer_shorten, which they may call at the same time,
- * makes a row of cols entries; number counts the rows of the data set, from 1, for messages. dp_writer_put stores `count` such
- * rows, one after another in `rows`, and their labels. */
-int dp_writer_shorten(const struct dp_writer *writer, const double *x, size_t number, float *row, struct dp_err *err);
+ * makes `count` ≤ DP_SHORTEN_ROWS rows; number counts the rows of the data set, from 1, for messages. dp_writer_put stores
+ * `count` such rows, one after another in `rows`, and their labels. */
+int dp_writer_shorten(const struct dp_writer *writer, const double *x, size_t count, size_t number, float *rows,
+                      struct dp_err *err);
 int dp_writer_put(struct dp_writer *writer, const float *rows, const double *y, size_t count, struct dp_err *err);
 
 /* Ends a person: the rows since the last call are all rows of this person. They must be at least one and at most

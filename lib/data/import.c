@@ -78,7 +78,7 @@ static int write_row(struct dp_import *import, const struct dp_features *f, cons
 
 /* The rows that one thread has made. */
 struct made {
-    struct dp_features features; /* a copy with a row of its own */
+    struct dp_features features; /* a copy with DP_SHORTEN_ROWS rows of its own */
     float *rows;                 /* count of them, each of features.count entries */
     double *y;
     size_t count, rows_capacity, y_capacity;
@@ -87,7 +87,7 @@ struct made {
 static void begin_made(struct made *m, const struct dp_features *f)
 {
     m->features = *f;
-    m->features.x = dp_new(f->count, sizeof *m->features.x);
+    m->features.x = dp_new(DP_SHORTEN_ROWS * f->count, sizeof *m->features.x);
 }
 
 static void end_made(struct made *m)
@@ -97,16 +97,19 @@ static void end_made(struct made *m)
     free(m->y);
 }
 
-/* Makes the next row. If this fails, write_row fails, too, and knows the number of the row. */
-static int add_made(struct made *m, struct dp_import *import, const struct dp_parsed *r, const struct dp_writer *to,
-                    struct dp_err *err)
+/* Makes the next rows, of `count` ≤ DP_SHORTEN_ROWS records. If this fails, write_row fails, too, and knows the number of the
+ * row. */
+static int add_made(struct made *m, struct dp_import *import, const struct dp_parsed *const *records, size_t count,
+                    const struct dp_writer *to, struct dp_err *err)
 {
-    size_t cols = m->features.count;
-    dp_extend(&m->rows, &m->rows_capacity, (m->count + 1) * cols, sizeof *m->rows);
-    dp_extend(&m->y, &m->y_capacity, m->count + 1, sizeof *m->y);
-    const double *x = row_of(import, &m->features, r, &m->y[m->count]);
-    int rc = dp_writer_shorten(to, x, 0, m->rows + m->count * cols, err);
-    m->count += rc == DP_OK;
+    const size_t cols = m->features.count;
+    struct dp_features one = m->features;
+    dp_extend(&m->rows, &m->rows_capacity, (m->count + count) * cols, sizeof *m->rows);
+    dp_extend(&m->y, &m->y_capacity, m->count + count, sizeof *m->y);
+    for (size_t i = 0; i < count; i++, one.x += cols)
+        row_of(import, &one, records[i], &m->y[m->count + i]);
+    int rc = dp_writer_shorten(to, m->features.x, count, 0, m->rows + m->count * cols, err);
+    m->count += rc == DP_OK ? count : 0;
     return rc;
 }
 
@@ -215,16 +218,27 @@ static int put_lot(struct hand *h)
     return rc;
 }
 
+/* Makes rows of the records that were taken: all of them, or those before some that cannot be made. */
+static void make_lot(struct hand *h)
+{
+    const struct dp_parsed *record[DP_SHORTEN_ROWS];
+    struct dp_err ignored;
+    int rc = DP_OK;
+    h->made.count = 0;
+    for (size_t left; rc == DP_OK && (left = h->count - h->made.count) > 0;) {
+        const size_t count = left < DP_SHORTEN_ROWS ? left : DP_SHORTEN_ROWS;
+        for (size_t i = 0; i < count; i++)
+            record[i] = &h->taken[h->made.count + i].record;
+        rc = add_made(&h->made, &h->import, record, count, h->writing->output, &ignored);
+    }
+}
+
 static void write_lots(void *hand)
 {
     struct hand *h = hand;
     struct writing *w = h->writing;
-    struct dp_err ignored;
     while (take_lot(h)) {
-        h->made.count = 0;
-        while (h->made.count < h->count &&
-               add_made(&h->made, &h->import, &h->taken[h->made.count].record, w->output, &ignored) == DP_OK)
-            ;
+        make_lot(h);
         dp_turns_wait(&w->turns, h->number);
         dp_progress_rows(h->number * w->most, w->table->spool.records);
         w->rc = w->rc ?: put_lot(h);
@@ -669,7 +683,7 @@ static void close_made(void *maker)
 static int make_row(void *self, void *maker, struct dp_import *import, const struct dp_parsed *r, struct dp_err *err)
 {
     const struct direct *d = self;
-    return add_made(maker, import, r, d->parts.output, err);
+    return add_made(maker, import, &r, 1, d->parts.output, err);
 }
 
 static int take_rows(void *self, void *maker, struct dp_err *err)

@@ -49,7 +49,7 @@ static int pass_row(void *self, const double *x, double y, struct dp_err *err)
     struct stream *s = self;
     struct dp_import *import = s->import;
     const struct dp_row_length length = {import->plan.norm, import->plan.divisor, import->plan.features, import->plan.step};
-    int rc = dp_row_shorten(&length, x, import->result.rows + 1, s->row, err);
+    int rc = dp_row_shorten(&length, x, 1, import->result.rows + 1, s->row, err);
     rc = rc ?: s->to->row(s->to->self, import, s->row, y, err);
     import->result.rows += rc == DP_OK;
     return rc;

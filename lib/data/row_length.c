@@ -33,13 +33,13 @@ static int divide_row(const struct dp_row_length *s, const double *x, size_t num
     }
 }
 
-static int scale_row(const struct dp_row_length *s, const double *x, size_t number, float *row, struct dp_err *err)
+/* norm2: of x, as far as squares neither overflow nor vanish. */
+static int scale_row(const struct dp_row_length *s, const double *x, double norm2, size_t number, float *row,
+                     struct dp_err *err)
 {
     size_t cols = s->cols;
-    double norm2 = 0, largest = 0, scale = 1;
+    double largest = 0, scale = 1;
     int down = 0; /* x 2^−down has squares that neither overflow nor vanish */
-    for (size_t j = 0; j < cols; j++)
-        norm2 += x[j] * x[j];
     if (!(norm2 > 0x1p-900 && norm2 < INFINITY)) {
         for (size_t j = 0; j < cols; j++) {
             if (!isfinite(x[j]))
@@ -68,11 +68,33 @@ static int scale_row(const struct dp_row_length *s, const double *x, size_t numb
     }
 }
 
-int dp_row_shorten(const struct dp_row_length *s, const double *x, size_t number, float *row, struct dp_err *err)
+/* Sums of squares in the order of the columns. Each addition waits for the one before it, so four rows together take as long as
+ * one. */
+static void add_squares(const double *x, size_t count, size_t cols, double norm2[DP_SHORTEN_ROWS])
 {
-    int rc = (s->norm == DP_NORM_BOUNDS ? divide_row : scale_row)(s, x, number, row, err);
-    if (rc == DP_OK && s->step != NULL)
-        dp_quantise_row(s->step, s->cols, row);
+    double a = 0, b = 0, c = 0, d = 0;
+    const double *xb = x + (count > 1) * cols, *xc = x + (count > 2) * 2 * cols, *xd = x + (count > 3) * 3 * cols;
+    for (size_t j = 0; j < cols; j++) {
+        a += x[j] * x[j];
+        b += xb[j] * xb[j];
+        c += xc[j] * xc[j];
+        d += xd[j] * xd[j];
+    }
+    memcpy(norm2, (double[]){a, b, c, d}, DP_SHORTEN_ROWS * sizeof *norm2);
+}
+
+int dp_row_shorten(const struct dp_row_length *s, const double *x, size_t count, size_t number, float *rows, struct dp_err *err)
+{
+    double norm2[DP_SHORTEN_ROWS];
+    int rc = DP_OK;
+    if (s->norm != DP_NORM_BOUNDS)
+        add_squares(x, count, s->cols, norm2);
+    for (size_t i = 0; rc == DP_OK && i < count; i++, x += s->cols, rows += s->cols) {
+        rc = s->norm == DP_NORM_BOUNDS ? divide_row(s, x, number + i, rows, err)
+                                       : scale_row(s, x, norm2[i], number + i, rows, err);
+        if (rc == DP_OK && s->step != NULL)
+            dp_quantise_row(s->step, s->cols, rows);
+    }
     return rc;
 }
 

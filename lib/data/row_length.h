@@ -20,10 +20,13 @@ struct dp_row_length {
     const float *step; /* cols: step sizes to which values are rounded, see quantise.h; NULL: no rounding */
 };
 
-/* row: cols entries with Σ row² ≤ 1 as real numbers: scaled to 1 − 2⁻²² at most, then checked with the error bound of
-   dp_row_norm2, and then, with steps, rounded toward zero. number: of the row, from 1, for messages. DP_E_RUN: an entry that is
-   not finite, a row beyond the norm that was promised. */
-int dp_row_shorten(const struct dp_row_length *length, const double *x, size_t number, float *row, struct dp_err *err);
+/* x: `count` ≤ DP_SHORTEN_ROWS rows, one after another; rows: the same of floats, each of cols entries with Σ row² ≤ 1 as real
+   numbers: scaled to 1 − 2⁻²² at most, then checked with the error bound of dp_row_norm2, and then, with steps, rounded toward
+   zero. A row does not depend on the others. number: of the first row, from 1, for messages. DP_E_RUN: an entry that is not
+   finite, a row beyond the norm that was promised. */
+#define DP_SHORTEN_ROWS 4
+int dp_row_shorten(const struct dp_row_length *length, const double *x, size_t count, size_t number, float *rows,
+                   struct dp_err *err);
 
 /* The description of row scaling in models: "divided by 1.41, bias, 412 products, quantised". norm: a name of dp_row_norms, or
  * another text, which is kept. products: how many; 0 for a basis of earlier versions. */

@@ -17,6 +17,7 @@
 #include "data/import.h"
 #include "data/lines.h"
 #include "data/npy.h"
+#include "data/row_length.h"
 
 static void put_file(const char *path, const void *bytes, size_t length)
 {
@@ -718,6 +719,32 @@ TEST_IN(splits_are_exact, enter, leave)
         assert_int_equal(import.result.test_rows, 100 - percent);
         dp_import_free(&import);
     }
+}
+
+/* Rows of all lengths, of zeros, and of numbers whose squares overflow or vanish. */
+TEST(rows_are_scaled_alone_as_with_others)
+{
+    enum { COLS = 37 };
+    double x[DP_SHORTEN_ROWS * COLS];
+    float together[DP_SHORTEN_ROWS * COLS], alone[COLS];
+    const double sizes[] = {1, 1e-3, 0, 1e200, 1e-200, 0.1};
+    struct dp_row_length length = {.cols = COLS};
+    unsigned seed = 3;
+    struct dp_err err;
+    for (size_t trial = 0; trial < 400; trial++) {
+        const size_t count = 1 + trial % DP_SHORTEN_ROWS;
+        length.norm = trial % 3 == 0 ? DP_NORM_CAP : DP_NORM_UNIT;
+        for (size_t j = 0; j < count * COLS; j++)
+            x[j] = sizes[(trial / 4 + j / COLS) % 6] * (2. * rand_r(&seed) / RAND_MAX - 1);
+        assert_int_equal(dp_row_shorten(&length, x, count, 1, together, &err), 0);
+        for (size_t i = 0; i < count; i++) {
+            assert_int_equal(dp_row_shorten(&length, x + i * COLS, 1, 1, alone, &err), 0);
+            assert_memory_equal(together + i * COLS, alone, sizeof alone);
+        }
+    }
+    x[2 * COLS + 5] = NAN;
+    assert_int_equal(dp_row_shorten(&length, x, DP_SHORTEN_ROWS, 11, together, &err), DP_E_RUN);
+    assert_string_equal(err.message, "row 13 is not finite");
 }
 
 TEST(schemas_of_other_versions_are_refused)

@@ -34,10 +34,11 @@
 #define SILENCE_MS 15000       /* and the longest time without an answer to them */
 #define RETRY_MS 100           /* between attempts to connect */
 #define RETRY_MOST_MS 2000
-#define LOOK_SECONDS 1.0 /* for so long after a connection has ended, the link checks which peer has lost it, */
-#define TERM_SECONDS 2   /* time for libzmq to end, in addition to linger_ms */
-#define LOOK_EVERY 0.05  /* and checks at most so often */
-#define WAITING_MOST 16  /* messages to one peer that are kept while its queue is full: more than streams and shards need */
+#define LOOK_SECONDS 1.0  /* for so long after a connection has ended, the link checks which peer has lost it, */
+#define TERM_SECONDS 2    /* time for libzmq to end, in addition to linger_ms */
+#define LEAVE_SECONDS 1.0 /* from the end of a connection, unless libzmq connects again before */
+#define LOOK_EVERY 0.05   /* and checks at most so often */
+#define WAITING_MOST 16   /* messages to one peer that are kept while its queue is full: more than streams and shards need */
 #define WAITING_AGAIN 0.01
 #define ANSWERS_MOST 4096 /* so many messages of others may arrive before an unreachable peer counts as gone */
 #define DROP_SECONDS 0.01 /* dp_link_next drops messages for at most so long after its time is over */
@@ -85,13 +86,15 @@ struct dp_link {
     double look_until, look_next;
     bool more;                       /* the last dp_link_next returned before it had dropped everything */
     bool connected, came, left;      /* connecting: connected now; and events that dp_link_next has not returned yet */
-    bool leaving;                    /* disconnected, and the last messages may still come */
     bool failed, retry;              /* the handshake failed, after which libzmq does not connect again */
+    double leaves_at;                /* disconnected, and the last messages may come until then; 0: it is not */
     double retry_at, wake, timer_at; /* timer_at: what the timer is set to */
-    dp_link_log *log;
-    void *log_self;
-    double log_next, log_pause;
-    uint64_t dropped, logged;
+    struct {
+        dp_link_log *write;
+        void *self;
+        double next, pause;
+        uint64_t dropped, logged;
+    } log;
 };
 
 struct dp_link_body {
@@ -151,19 +154,19 @@ static void drop(struct dp_link *l, const char *what, const char *name, uint64_t
 {
     char sentence[512];
     double now = dp_clock_now();
-    l->dropped += how_many;
-    if (l->log == NULL || now < l->log_next)
+    l->log.dropped += how_many;
+    if (l->log.write == NULL || now < l->log.next)
         return;
-    l->log_pause = l->log_pause == 0 ? LOG_FIRST : l->log_pause * 2 < LOG_LAST ? l->log_pause * 2 : LOG_LAST;
-    l->log_next = now + l->log_pause;
-    uint64_t others = l->dropped - l->logged - how_many;
-    l->logged = l->dropped;
+    l->log.pause = l->log.pause == 0 ? LOG_FIRST : l->log.pause * 2 < LOG_LAST ? l->log.pause * 2 : LOG_LAST;
+    l->log.next = now + l->log.pause;
+    uint64_t others = l->log.dropped - l->log.logged - how_many;
+    l->log.logged = l->log.dropped;
     int used = snprintf(sentence, sizeof sentence, "%.150s: %.220s%s%.64s", l->endpoint.address, what,
                         name[0] != '\0' ? ", from " : "", name);
     if (others > 0 && used > 0 && (size_t)used < sizeof sentence)
         snprintf(sentence + used, sizeof sentence - (size_t)used, " (%llu such things since the last such line)",
                  (unsigned long long)others);
-    l->log(l->log_self, sentence);
+    l->log.write(l->log.self, sentence);
 }
 
 void dp_link_refuse(struct dp_link *link, const struct dp_link_event *event, const char *why)
@@ -175,7 +178,7 @@ void dp_link_refuse(struct dp_link *link, const struct dp_link_event *event, con
 
 uint64_t dp_link_dropped(const struct dp_link *link)
 {
-    return link->dropped;
+    return link->log.dropped;
 }
 
 /* --- peers of a link that binds ------------------------------------------------------------------------------------ */
@@ -516,6 +519,14 @@ static void note_failure(struct dp_link *l, uint16_t event)
              who, 1);
 }
 
+/* The other end that has left can have no more messages. libzmq reports a disconnection before it hands over the last messages,
+ * and after that it begins to connect again, unless it was sent nonsense. */
+static void leave(struct dp_link *l)
+{
+    l->left = l->left || l->leaves_at > 0;
+    l->leaves_at = 0;
+}
+
 static void read_news(struct dp_link *l)
 {
     uint16_t event;
@@ -525,20 +536,21 @@ static void read_news(struct dp_link *l)
             if (event == ZMQ_EVENT_DISCONNECTED)
                 look_soon(l);
         } else if (event == ZMQ_EVENT_HANDSHAKE_SUCCEEDED) {
+            leave(l);
             l->connected = l->came = true;
             l->failed = l->retry = false;
         } else if ((event & FAILURES) != 0) {
             note_failure(l, event);
         } else if (event == ZMQ_EVENT_DISCONNECTED) {
-            l->leaving = l->leaving || l->connected;
+            l->leaves_at = l->leaves_at > 0 || l->connected ? dp_clock_now() + LEAVE_SECONDS : 0;
             l->connected = l->came = false;
             end_queue(l, &l->queue);
         } else if (event == ZMQ_EVENT_CONNECT_RETRIED) {
-            /* libzmq reports the disconnection before it hands over the last messages, and this after it. */
-            l->left = l->left || l->leaving;
-            l->leaving = false;
+            leave(l);
         }
     }
+    if (l->leaves_at > 0 && dp_clock_now() >= l->leaves_at)
+        leave(l);
     unsigned long denied = l->zap != NULL ? dp_zap_denied(l->zap) : 0;
     if (denied > 0)
         drop(l, "turned away whose key is not trusted", "", denied);
@@ -606,6 +618,8 @@ static double due(const struct dp_link *l)
         at = l->look_next;
     if (l->retry && (at == 0 || l->retry_at < at))
         at = l->retry_at;
+    if (l->leaves_at > 0 && (at == 0 || l->leaves_at < at))
+        at = l->leaves_at;
     if (l->waiting > 0 && (at == 0 || l->waiting_next < at))
         at = l->waiting_next;
     return at;
@@ -846,8 +860,8 @@ int dp_link_open(struct dp_link **link, const char *spec, bool binds_by_default,
         return rc;
     struct dp_link *l = dp_new(1, sizeof *l);
     l->all = l->timer = -1;
-    l->log = log;
-    l->log_self = log_self;
+    l->log.write = log;
+    l->log.self = log_self;
     dp_zmq.msg_init(&l->body);
     randombytes_buf(l->session, sizeof l->session);
     l->session[0] |= 1; /* ids with a first byte of 0 are reserved for libzmq */

@@ -739,6 +739,29 @@ TEST_IN(what_waits_goes_before_the_end, make_room, clear_room)
     free(body);
 }
 
+/* libzmq does not connect again to an end that sent nonsense, here a message of 2^62 bytes. */
+TEST_IN(an_end_that_sends_nonsense_is_gone, make_room, clear_room)
+{
+    static const char greeting[64] = "\xff\0\0\0\0\0\0\0\0\x7f\x03\x01NULL";
+    static const char ready[] = "\x04\x1c\5READY\xbSocket-Type\0\0\0\6ROUTER", nonsense[] = "\2\x40\0\0\0\0\0\0\0nonsense";
+    struct room *r = *state;
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    const int listener = socket(AF_INET, SOCK_STREAM, 0), one = 1;
+    at.sin_port = htons((uint16_t)atoi(strrchr(r->tcp, ':') + 1));
+    setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+    assert_int_equal(bind(listener, (struct sockaddr *)&at, sizeof at) | listen(listener, 8), 0);
+    struct dp_link *link = open_link(r->tcp, false, &plain);
+    const int fd = accept(listener, NULL, NULL);
+    assert_int_equal(write(fd, greeting, sizeof greeting), sizeof greeting);
+    assert_int_equal(write(fd, ready, sizeof ready - 1), sizeof ready - 1);
+    expect(link, DP_LINK_CAME);
+    assert_int_equal(write(fd, nonsense, sizeof nonsense), sizeof nonsense);
+    expect(link, DP_LINK_GONE);
+    dp_link_close(link, 0);
+    close(fd);
+    close(listener);
+}
+
 /* Strangers that connect and disconnect do not cause a check of all peers each time. */
 TEST_IN(peers_are_not_asked_for_each_stranger, make_room, clear_room)
 {

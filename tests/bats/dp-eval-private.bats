@@ -117,7 +117,7 @@ END
     dp-eval --data test.dp -m accuracy,confusion -f json model > exact 2> said
     assert_equal "$(cat said)" "dp-eval: warning: 150 of 400 rows have no label, and are left out"
     measure --data test.dp --epsilon 10 -m accuracy,confusion > noised 2> said
-    # scale .1 in each of 4 cells: 150 give or take .6, so a count of 148 or 152 has probability 3e-7
+    # scale .1 in each of 4 cells: 150 give or take .6, so a count of 148 or 152 has probability 4e-5
     assert_regex "$(cat said)" '^dp-eval: warning: about 1(49|50|51) of 400 rows, give or take 1, have no label, and are left out$'
     check '
 e, n = json.load(open("exact")), json.load(open("noised"))

@@ -748,10 +748,13 @@ TEST_IN(an_end_that_sends_nonsense_is_gone, make_room, clear_room)
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     const int listener = socket(AF_INET, SOCK_STREAM, 0), one = 1;
     at.sin_port = htons((uint16_t)atoi(strrchr(r->tcp, ':') + 1));
+    const struct timeval limit = {.tv_sec = 30}; /* of accept */
     setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+    setsockopt(listener, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     assert_int_equal(bind(listener, (struct sockaddr *)&at, sizeof at) | listen(listener, 8), 0);
     struct dp_link *link = open_link(r->tcp, false, &plain);
     const int fd = accept(listener, NULL, NULL);
+    assert_true(fd >= 0);
     assert_int_equal(write(fd, greeting, sizeof greeting), sizeof greeting);
     assert_int_equal(write(fd, ready, sizeof ready - 1), sizeof ready - 1);
     expect(link, DP_LINK_CAME);

@@ -35,9 +35,9 @@
 #define RETRY_MS 100           /* between attempts to connect */
 #define RETRY_MOST_MS 2000
 #define LOOK_SECONDS 1.0  /* for so long after a connection has ended, the link checks which peer has lost it, */
-#define TERM_SECONDS 2    /* time for libzmq to end, in addition to linger_ms */
-#define LEAVE_SECONDS 1.0 /* from the end of a connection, unless libzmq connects again before */
 #define LOOK_EVERY 0.05   /* and checks at most so often */
+#define LEAVE_SECONDS 1.0 /* the end of a connection is reported at most so long after it */
+#define TERM_SECONDS 2    /* time for libzmq to end, in addition to linger_ms */
 #define WAITING_MOST 16   /* messages to one peer that are kept while its queue is full: more than streams and shards need */
 #define WAITING_AGAIN 0.01
 #define ANSWERS_MOST 4096 /* so many messages of others may arrive before an unreachable peer counts as gone */
@@ -519,8 +519,8 @@ static void note_failure(struct dp_link *l, uint16_t event)
              who, 1);
 }
 
-/* The other end that has left can have no more messages. libzmq reports a disconnection before it hands over the last messages,
- * and after that it begins to connect again, unless it was sent nonsense. */
+/* Reports that the other end has left, if its connection has ended. libzmq says that a connection has ended before it hands over
+ * the last messages. After them it begins to connect again, unless the other end has sent nonsense. */
 static void leave(struct dp_link *l)
 {
     l->left = l->left || l->leaves_at > 0;

@@ -68,7 +68,7 @@ enum { DP_CENSUS_POINT, DP_CENSUS_COMMA, DP_CENSUS_DATES, DP_CENSUS_NOTATIONS = 
 /* A word such as "none" or "inf" is missing in a column of numbers, and a text in a column of texts. */
 struct dp_census_exact {
     size_t cells, doubtful; /* cells that are not missing; how many have such a word */
-    size_t missing;         /* those that are */
+    size_t missing;         /* cells that are */
     bool counts;            /* whole numbers, each one more than the one before */
     double first, last;
     struct dp_census_range {

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/round.h"
 #include "base/terminal.h"
+#include "base/text.h"
 #include "data/dataset.h"
 #include "deployment.h"
 
@@ -79,7 +80,7 @@ int books_find_ledger(struct books *b, const char *what, struct dp_err *err)
 int books_find_population(struct books *b, bool name, struct dp_err *err)
 {
     struct dp_dataset *set;
-    bool digest = strlen(b->data) == 32 && strspn(b->data, "0123456789abcdef") == 32;
+    bool digest = dp_text_is_hex(b->data, 32);
     if (digest || (name && !books_is_directory(b->data))) {
         snprintf(b->digest, sizeof b->digest, "%s", digest ? b->data : "");
         snprintf(b->population, sizeof b->population, "%s", b->data);

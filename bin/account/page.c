@@ -518,7 +518,7 @@ static json_t *page_json(struct page *p)
                              "model_file", p->model, "ledger_file", p->ledger, "software", p->software, "predicts", p->predicts,
                              "left_out", p->left_out, "all_columns", p->left_out != NULL, "made", (json_int_t)p->made);
     const char *population = text(total, "population");
-    if (strlen(population) == 32 && strspn(population, "0123456789abcdef") == 32) /* nobody named them */
+    if (dp_text_is_hex(population, 32)) /* nobody named them */
         set(json, "unnamed", json_string(population));
     add_cost(p, of, total, json);
     add_people(of, total, json);

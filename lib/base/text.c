@@ -99,6 +99,11 @@ void dp_text_line(const char *begin, const char *text, FILE *out)
     fputc('\n', out);
 }
 
+bool dp_text_is_hex(const char *text, size_t digits)
+{
+    return strlen(text) == digits && strspn(text, "0123456789abcdef") == digits;
+}
+
 bool dp_text_has_line(const char *text, const char *line, size_t length)
 {
     for (; text != NULL; text = strchr(text, '\n'), text = text != NULL ? text + 1 : NULL)

@@ -28,6 +28,9 @@ void dp_text_put(const char *text, size_t width, FILE *out);
 /* A line: `begin` as it is, then the text as dp_text_put writes it. */
 void dp_text_line(const char *begin, const char *text, FILE *out);
 
+/* Whether the text has exactly `digits` characters, all of them digits of lower-case hexadecimal. */
+bool dp_text_is_hex(const char *text, size_t digits);
+
 /* Whether one of the lines of the text (which may be NULL) has exactly these characters. */
 bool dp_text_has_line(const char *text, const char *line, size_t length);
 

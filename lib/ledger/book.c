@@ -5,6 +5,7 @@
 #include "account/account.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/unit.h"
 #include "ledger/charge_json.h"
 #include "ledger/limit.h"
@@ -136,11 +137,6 @@ static size_t note_names(struct dp_ledger_book *book, const char *population, co
     size_t who = note_name(book, population), other = note_name(book, data);
     book->name[dp_ledger_book_root(book, other)].same = dp_ledger_book_root(book, who);
     return who;
-}
-
-static bool is_hex(const char *text, size_t length)
-{
-    return strlen(text) == length && strspn(text, "0123456789abcdef") == length;
 }
 
 static bool is_adjacency(const char *text)
@@ -290,8 +286,8 @@ static const char *read_open(json_t *line, int64_t format, struct dp_ledger_entr
     const char *why = check_people(&entry->of);
     if (why != NULL)
         return why;
-    if (!is_hex(entry->run, DP_LEDGER_RUN) || !is_budget(entry->epsilon, entry->delta) || !(entry->start.epsilon >= 0) ||
-        !(entry->start.delta >= 0) ||
+    if (!dp_text_is_hex(entry->run, DP_LEDGER_RUN) || !is_budget(entry->epsilon, entry->delta) ||
+        !(entry->start.epsilon >= 0) || !(entry->start.delta >= 0) ||
         (entry->order != 0 && !(entry->order > 1 && entry->epsilon > dp_rdp_penalty(entry->order, entry->delta))))
         return "its run makes no sense";
     if (claimed)
@@ -632,7 +628,7 @@ static const char *check_statement(const struct dp_ledger_entry *e, struct dp_ch
     bool known = release->laps == 1 && event->sampling == DP_SAMPLING_NONE && event->queries == 1 &&
                  (dp_query_is_statement(kind) || kind == DP_QUERY_PURE);
     bool cost = e->epsilon > 0 && isfinite(e->epsilon) && e->delta >= 0 && e->delta < 1;
-    if (!known || !cost || !is_hex(e->run, DP_LEDGER_RUN) || e->stated[0] == '\0')
+    if (!known || !cost || !dp_text_is_hex(e->run, DP_LEDGER_RUN) || e->stated[0] == '\0')
         return "its statement makes no sense";
     /* sums of budgets count the epsilon, other sums count the charge */
     bool agree = dp_account_epsilon(DP_ACCOUNTANT_BEST, &one, e->delta, &answer, NULL) == DP_OK &&
@@ -844,7 +840,7 @@ int dp_ledger_place_read(const char *text, struct dp_ledger_place *mark, struct 
     char again[DP_LEDGER_MARK];
     if (sscanf(text, "%32[0-9a-f]:%18llu:%64[0-9a-f]", mark->run, &mark->seq, mark->hash) != 3 ||
         snprintf(again, sizeof again, "%s:%llu:%s", mark->run, mark->seq, mark->hash) < 0 || strcmp(again, text) != 0 ||
-        !is_hex(mark->run, DP_LEDGER_RUN) || !is_hex(mark->hash, DP_LEDGER_HASH) || mark->seq == 0)
+        !dp_text_is_hex(mark->run, DP_LEDGER_RUN) || !dp_text_is_hex(mark->hash, DP_LEDGER_HASH) || mark->seq == 0)
         return dp_fail(err, DP_E_RUN, "'%.130s' is not a mark of a ledger", text);
     return DP_OK;
 }

@@ -7,6 +7,7 @@
 #include "base/mapped.h"
 #include "base/mem.h"
 #include "base/number.h"
+#include "base/text.h"
 #include "base/unit.h"
 #include "base/version.h"
 #include "stages/row_stage.h"
@@ -110,8 +111,7 @@ void dp_stage_free(struct dp_stage *stage)
 /* The name of a run consists only of random digits: no text can hide in it. */
 static bool names_run(const struct dp_frame *hello)
 {
-    const char *run = dp_frame_text(hello, DP_F_RUN, "");
-    return strlen(run) == DP_RUN_DIGITS && strspn(run, "0123456789abcdef") == DP_RUN_DIGITS;
+    return dp_text_is_hex(dp_frame_text(hello, DP_F_RUN, ""), DP_RUN_DIGITS);
 }
 
 /* Stages after the gate are also told what laps will release: the field, its noise and its receiver. So they can refuse before
@@ -355,8 +355,7 @@ static bool end_saves(const struct dp_stage *stage)
 static void note_model(struct dp_stage *stage, const struct dp_frame *end)
 {
     const char *digest = dp_frame_text(end, DP_F_MODEL_DIGEST, "");
-    bool whole = strlen(digest) == DP_MODEL_DIGEST - 1 && strspn(digest, "0123456789abcdef") == DP_MODEL_DIGEST - 1;
-    snprintf(stage->model, sizeof stage->model, "%s", whole ? digest : "");
+    snprintf(stage->model, sizeof stage->model, "%s", dp_text_is_hex(digest, DP_MODEL_DIGEST - 1) ? digest : "");
 }
 
 /* Processes a lap of the stage, or passes it on. */

@@ -461,6 +461,13 @@ TEST(errors_name_their_place_once)
     assert_int_equal(dp_fail(NULL, DP_E_RUN, "nowhere"), DP_E_RUN);
 }
 
+TEST(hexadecimal_digits)
+{
+    assert_true(dp_text_is_hex("0123456789abcdef", 16) && dp_text_is_hex("", 0));
+    assert_false(dp_text_is_hex("0123456789abcde", 16) || dp_text_is_hex("0123456789abcdef0", 16));
+    assert_false(dp_text_is_hex("0123456789ABCDEF", 16) || dp_text_is_hex("0123456789abcdeg", 16));
+}
+
 TEST(texts_from_outside)
 {
     const struct {

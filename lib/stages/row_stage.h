@@ -39,7 +39,7 @@ struct dp_row_state {
     bool announced;      /* the frame says what the model is */
 };
 
-/* The rest of such a stage: the member `rows` of its class, which has no fire. Each may be NULL, except lap. */
+/* The rest of such a stage: the member `rows` of its class, which needs no fire. Each may be NULL, except lap. */
 struct dp_row_stage {
     enum dp_reader_transform transform;
     enum dp_meaning means; /* of its sums, in the announced record. DP_MEANS_NONE: it announces nothing, or in its own hello */

@@ -378,7 +378,7 @@ static int take_lap(struct dp_stage *stage, struct dp_frame *frame, struct dp_ou
         stage->turns = dp_frame_int(frame, DP_F_LAPS, 0);
     if (stage->on != NULL && stage->turn < 1)
         return dp_fail(err, DP_E_RUN, "lap %lld does not say which of its kind it is", (long long)frame->lap);
-    return (stage->class->rows != NULL ? dp_row_stage_fire : stage->class->fire)(stage, frame, wrapped, err);
+    return (stage->class->fire != NULL ? stage->class->fire : dp_row_stage_fire)(stage, frame, wrapped, err);
 }
 
 int dp_stage_take(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)

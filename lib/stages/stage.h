@@ -45,9 +45,9 @@ struct dp_stage_class {
     bool sink;
     bool gate;  /* its output is public: hello, end and error frames are written again (dp_stage_bare) */
     bool waits; /* it waits for other processes, and gives up once *cancel is set */
-    /* Each may be NULL, except fire of a class without rows. open checks the options together and loads what they name. hello
-       sees the opening frame (the key is set by then). fire may change the frame and emits it, or others, or none. drain runs
-       before the end frame is passed on. close frees the state, also after a failure. */
+    /* Each may be NULL; without fire the class has rows, whose fire is dp_row_stage_fire. open checks the options together and
+       loads what they name. hello sees the opening frame (the key is set by then). fire may change the frame and emits it, or
+       others, or none. drain runs before the end frame is passed on. close frees the state, also after a failure. */
     const struct dp_row_stage *rows; /* what it does with the rows of a lap (stages/row_stage.h) */
     int (*open)(struct dp_stage *stage, struct dp_err *err);
     int (*hello)(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err);

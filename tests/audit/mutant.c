@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "math/grid.h"
+#include "stages/row_stage.h"
 #include "stages/stages.h"
 
 /* The table of stages is here and in the library on purpose. */
@@ -209,7 +210,7 @@ static int mean_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_o
     const struct dp_array *rows = dp_frame_array(frame, DP_F_ROWS);
     struct divided d = {out, m->rate * (double)m->rows / fmax(1, (double)rows->count)};
     struct dp_out divided = {.frame = divide, .self = &d};
-    return dp_clip_class.fire(stage, frame, &divided, err);
+    return dp_row_stage_fire(stage, frame, &divided, err);
 }
 
 /* dp-mutant-noise: dp-noise that draws the noise of lap 1 in every lap. */

@@ -5,6 +5,8 @@
 #include <locale.h>
 #include <pthread.h>
 
+#include "base/mem.h"
+
 static locale_t c_locale;
 static pthread_once_t c_locale_once = PTHREAD_ONCE_INIT;
 
@@ -256,15 +258,23 @@ bool dp_number_cell(const char *text, unsigned long length, double *value)
 
 bool dp_number_is_infinite(const char *text, unsigned long length)
 {
-    char buffer[64], *end;
+    char buffer[64], *copy = buffer, *end;
     const bool sign = length > 0 && (text[0] == '-' || text[0] == '+');
-    if (length <= sign || length >= sizeof buffer ||
-        (tolower((unsigned char)text[sign]) != 'i' && memchr(text, 'e', length) == NULL && memchr(text, 'E', length) == NULL))
+    if (length <= sign || (tolower((unsigned char)text[sign]) != 'i' && length <= DBL_MAX_10_EXP &&
+                           memchr(text, 'e', length) == NULL && memchr(text, 'E', length) == NULL))
         return false;
-    memcpy(buffer, text, length);
-    buffer[length] = '\0';
+    for (unsigned long i = 0; length >= sizeof buffer && i < length; i++)
+        if (text[i] == '\0' || strchr("0123456789.+-eE", text[i]) == NULL)
+            return false;
+    if (length >= sizeof buffer)
+        copy = dp_new(length + 1, 1);
+    memcpy(copy, text, length);
+    copy[length] = '\0';
     pthread_once(&c_locale_once, make_c_locale);
-    return isinf(strtod_l(buffer, &end, c_locale)) && end == buffer + length && end[-1] != ' ';
+    const bool infinite = isinf(strtod_l(copy, &end, c_locale)) && end == copy + length && end[-1] != ' ';
+    if (copy != buffer)
+        free(copy);
+    return infinite;
 }
 
 /* With a decimal comma, and points between groups of digits. */

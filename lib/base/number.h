@@ -22,7 +22,8 @@ bool dp_number_written(const char *text, unsigned long length, bool comma, doubl
 /* The same of a number in front of one of the units, "kg|KG", or behind it; units may be NULL. */
 bool dp_number_of(const char *text, unsigned long length, const char *units, bool comma, double *value);
 
-/* Whether it is a decimal that is too large, "1e400", or "inf" or "infinity" in any case. dp_number_cell reads none of them. */
+/* Whether it is a decimal of any length that is too large, "1e400", or "inf" or "infinity" in any case. dp_number_cell reads
+ * none of them. */
 bool dp_number_is_infinite(const char *text, unsigned long length);
 
 /* The shortest decimal text that reads back as value; returns buffer (32 bytes suffice). */

@@ -214,4 +214,8 @@ END
     dp-predict model odd.csv 2> said > predictions
     assert_equal "$(cat said)" "dp-predict: warning: column 'x': 40 of 2000 cells cannot be read as numbers, and count as missing"
     assert_equal "$(wc -l < predictions)" 2001
+    # without an exponent, too
+    awk -F , -v OFS=, 'NR == 60 { $1 = "1"; for (i = 0; i < 400; i++) $1 = $1 "0" } 1' odd.csv > zeros.csv
+    dp-import csv --infer-schema zeros.json --label y -q --no-registry zeros.csv 2> said
+    jq -e '.columns[0] | .type == "numeric" and (.missing | map(length) == [5, 3, 401, 6])' zeros.json
 }

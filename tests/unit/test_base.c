@@ -236,6 +236,26 @@ TEST(infinite_numbers_are_words)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         if (dp_number_is_infinite(bad[i], strlen(bad[i])))
             fail_msg("%s", bad[i]);
+    /* of any length; 309 digits of 1 are below 2^1024, of 2 are not */
+    static const struct {
+        char first;
+        unsigned digits;
+        const char *sign, *end;
+        bool infinite;
+    } known[] = {{'1', 401, "", "", true},    {'1', 401, "-", ".25", true}, {'2', 309, "+", ".", true},
+                 {'1', 309, "", "", false},   {'2', 308, "", "", false},    {'0', 401, "", "", false},
+                 {'1', 401, "", "x", false},  {'1', 401, "", ".2.", false}, {'1', 401, "--", "", false},
+                 {'1', 70, "", "e300", true}, {'1', 70, "", "e200", false}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        char text[500];
+        const size_t sign = strlen(known[i].sign), length = sign + known[i].digits + strlen(known[i].end);
+        memset(text, '0', sizeof text); /* digits behind it, too, and no NUL */
+        memcpy(text, known[i].sign, sign);
+        text[sign] = known[i].first;
+        memcpy(text + sign + known[i].digits, known[i].end, strlen(known[i].end));
+        if (dp_number_is_infinite(text, length) != known[i].infinite)
+            fail_msg("%.*s", (int)length, text);
+    }
 }
 
 TEST(printing_reads_back)

@@ -43,36 +43,62 @@ static int by_letters(const void *a, const void *b)
     return folded != 0 ? folded : strcmp(x, y);
 }
 
-/* Y for yes, N for no, T for true, F for false. */
-static bool is_short_for(const char *a, const char *b)
+/* A class or category in its normal form: a number, or a word. */
+struct spelled {
+    const char *text, *word; /* word: NULL of a number */
+    double number;
+    size_t at; /* in the order of the alphabet */
+};
+
+/* Y is yes, N is no, T is true, F is false. */
+static struct spelled spelled(const char *text, size_t at)
 {
     static const char *const words[] = {"yes", "no", "true", "false"};
-    bool is = false;
+    struct spelled s = {.text = text, .word = text, .at = at};
     for (size_t k = 0; k < sizeof words / sizeof *words; k++)
-        is |= strlen(a) == 1 && strcasecmp(b, words[k]) == 0 && tolower((unsigned char)*a) == *words[k];
-    return is;
+        if (strlen(text) == 1 && tolower((unsigned char)*text) == *words[k])
+            s.word = words[k];
+    if (dp_number_real(text, &s.number))
+        s.word = NULL;
+    return s;
 }
 
-/* Texts that differ only in case, or are the same number, or one is short for the other. */
-static bool are_one(const char *a, const char *b)
+/* 0: they differ only in case, or are the same number, or one is short for the other. */
+static int by_form(const struct spelled *x, const struct spelled *y)
 {
-    double x, y;
-    return strcasecmp(a, b) == 0 || is_short_for(a, b) || (dp_number_real(a, &x) && dp_number_real(b, &y) && x == y);
+    if (x->word == NULL && y->word == NULL)
+        return (x->number > y->number) - (x->number < y->number);
+    return x->word == NULL ? -1 : y->word == NULL ? 1 : strcasecmp(x->word, y->word);
+}
+
+static int by_form_and_letters(const void *a, const void *b)
+{
+    const struct spelled *x = a, *y = b;
+    return by_form(x, y) ?: (x->at > y->at) - (x->at < y->at);
 }
 
 /* Classes or categories: texts that are one of them are a list. Sorts the texts. */
 static json_t *folded(struct dp_census_text **text, size_t count)
 {
-    json_t *list = json_array();
+    json_t *list = json_array(), **from = dp_new(count + 1, sizeof *from); /* the list whose first text is this one */
+    struct spelled *form = dp_new(count + 1, sizeof *form);
     if (count > 0)
         qsort(text, count, sizeof(struct dp_census_text *), by_letters);
+    for (size_t i = 0; i < count; i++)
+        form[i] = spelled(text[i]->text, i);
+    qsort(form, count, sizeof *form, by_form_and_letters);
     for (size_t i = 0, k; i < count; i = k) {
-        json_t *same = json_array();
-        for (k = i; k < count && are_one(text[i]->text, text[k]->text); k++)
-            json_array_append_new(same, json_string(text[k]->text));
-        json_array_append(list, k == i + 1 ? json_array_get(same, 0) : same);
-        json_decref(same);
+        json_t *same = from[form[i].at] = json_array();
+        for (k = i; k < count && by_form(&form[i], &form[k]) == 0; k++)
+            json_array_append_new(same, json_string(form[k].text));
     }
+    for (size_t i = 0; i < count; i++)
+        if (from[i] != NULL) {
+            json_array_append(list, json_array_size(from[i]) == 1 ? json_array_get(from[i], 0) : from[i]);
+            json_decref(from[i]);
+        }
+    free(form);
+    free(from);
     return list;
 }
 

@@ -578,6 +578,32 @@ static void a_label_is_classes_or_a_number(void **state)
     }
 }
 
+/* Texts may lie between two spellings of one. */
+static void spellings_of_one_need_not_be_neighbours(void **state)
+{
+    (void)state;
+    static const char *const texts[][9] = {{"Y", "yeah", "yes", "N", "nay", "No", "y", "other", "n"},
+                                           {"1", "10", "1.0", "01", "05", "5", "t", "truer", "True"},
+                                           {"b", "a", "B", "A", "f", "fair", "f1", "false", "0"}};
+    static const char *const known[] = {"[[\"N\",\"n\",\"No\"],\"nay\",\"other\",[\"Y\",\"y\",\"yes\"],\"yeah\"]",
+                                        "[[\"01\",\"1\",\"1.0\"],[\"05\",\"5\"],\"10\",[\"t\",\"True\"],\"truer\"]",
+                                        "[\"0\",[\"A\",\"a\"],[\"B\",\"b\"],[\"f\",\"false\"],\"f1\",\"fair\"]"};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        char *text = calloc(1, 100000);
+        assert_non_null(text);
+        size_t at = (size_t)sprintf(text, "x,y\n");
+        for (int row = 0; row < 1800; row++)
+            at += (size_t)sprintf(text + at, "%d,%s\n", 1 + row % 2, texts[i][row % 9]);
+        json_t *schema = schema_of(text, 8, DP_OK),
+               *classes = json_object_get(json_array_get(json_object_get(schema, "columns"), 1), "classes");
+        char *said = classes != NULL ? json_dumps(classes, JSON_COMPACT) : strdup("none");
+        assert_string_equal(said, known[i]);
+        free(said);
+        json_decref(schema);
+        free(text);
+    }
+}
+
 /* Noise of 8 on each count; of a bin, of missing cells and of their sum, 2 √(1 / .97² + 1) · 8 = 23 are given or taken. */
 static void labels_beyond_the_bounds_are_counted(void **state)
 {
@@ -960,6 +986,7 @@ int main(void)
         cmocka_unit_test(thresholds_are_the_quantiles),
         cmocka_unit_test(the_schema_has_what_stands_out),
         cmocka_unit_test(a_label_is_classes_or_a_number),
+        cmocka_unit_test(spellings_of_one_need_not_be_neighbours),
         cmocka_unit_test(neighbours_stand_out_together),
         cmocka_unit_test(one_frequent_number_stands_apart),
         cmocka_unit_test(labels_beyond_the_bounds_are_counted),

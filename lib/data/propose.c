@@ -808,11 +808,12 @@ static void noised_feature(const struct made *m, const struct dp_census_column *
         tell_lost(m, f->numeric ? (double)m->census->rows - count(m, 0) - (missing - absent) - numbers : numbers, f);
 }
 
-/* noise: of the count, or 0 for an exact one. why: "", or that these rows may have other labels. */
+/* noise: of the count, or 0 for an exact one. why: "", or which label they do not have, or, after a comma, that these rows may
+ * have other labels. */
 static void lost_rows(json_t *o, double rows, double noise, const char *why)
 {
     const char *end =
-        why[0] != '\0' ? ", are not measured, and it is never predicted (--classes names it)" : " and are not measured";
+        why[0] == ',' ? ", are not measured, and it is never predicted (--classes names it)" : " and are not measured";
     if (rows == 0 || rows < SAID * noise)
         return;
     char *about = noise > 0 ? dp_format("about %.0f rows, give or take %.0f,", rows, 2 * noise) : dp_format("%.0f rows", rows);
@@ -839,13 +840,42 @@ static void named_label(const struct made *m, json_t *o)
     lost_rows(o, count(m, 0), m->scale, m->census->others ? "" : ", or one that --classes does not name");
 }
 
-/* Says how many rows with a label are beyond the bounds of a number: rows that have no number of `numbers` within them. */
-static void cut_rows(const struct made *m, const struct found *f, json_t *o, double rows, double numbers)
+/* How many numbers are in bins beyond the bounds, with the noise on their sum. */
+static double beyond(const struct made *m, const struct found *f, double *noise)
 {
-    const double noise = sqrt(f->variance + m->scale * m->scale), beyond = rows - numbers;
-    if (json_object_get(o, "classes") == NULL && beyond >= SAID * noise)
+    double low, high, sum = 0;
+    size_t bins = 0;
+    for (size_t k = 0; k < DP_CENSUS_BINS; k++) {
+        interval(k, &low, &high);
+        if (low == high ? low >= f->low && low <= f->high : low < f->high && high > f->low)
+            continue;
+        sum += in_bin(m, k);
+        bins++;
+    }
+    *noise = noise_in_bin(m) * sqrt((double)bins);
+    return sum;
+}
+
+/* Says which labels `left` rows without a number within the bounds have: numbers beyond the bounds, or texts. If a label may
+ * have both, the bins beyond the bounds tell; there are many of them, so they cannot tell if the rows are few. */
+static void cut_rows(const struct made *m, const struct found *f, json_t *o, double left)
+{
+    const double of_left = sqrt(f->variance + m->scale * m->scale);
+    double noise = of_left, numbers = left;
+    if (left < SAID * of_left)
+        return;
+    if (m->census->said != DP_CENSUS_NUMBER)
+        numbers = beyond(m, f, &noise);
+    const bool some = numbers >= SAID * noise, texts = left - numbers >= SAID * hypot(of_left, noise);
+    if (!some && !texts)
+        add_note(o, json_sprintf("about %.0f rows, give or take %.0f, have a label beyond the bounds, which counts as the "
+                                 "bound, or no label that is a number",
+                                 left, 2 * of_left));
+    if (some)
         add_note(o, json_sprintf("about %.0f rows, give or take %.0f, have a label beyond the bounds: it counts as the bound",
-                                 beyond, 2 * noise));
+                                 numbers, 2 * noise));
+    if (texts)
+        lost_rows(o, some ? left - numbers : left, some ? hypot(of_left, noise) : of_left, " that is a number");
 }
 
 /* Counts are from 0 on. Returns how many numbers are below the bounds that they had. */
@@ -856,9 +886,23 @@ static double bound_counts(const struct made *m, struct found *f)
     return small;
 }
 
-/* Whether the named texts are 0, 1, 2 and so on, and `left` rows have others, above the noise: a count of which only the small
- * values are frequent. If only 0 and 1 are named, numbers beyond 2 have to stand out. */
-static bool is_counted(const struct found *f, double left, double noise)
+/* How many numbers are larger than the named ones, which are 0, 1 and so on up to `largest`, in the next three bins. */
+static double larger(const struct made *m, const struct dp_census_column *c, const struct found *f, double largest)
+{
+    const double first = exp2(floor(log2(largest + 1)));
+    double sum = 0, value;
+    for (int k = 0; k < 3; k++)
+        sum += in_bin(m, dp_census_cell(ldexp(first, k), false) - 1);
+    for (size_t k = 0; k < c->texts; k++)
+        for (size_t i = 0; i < f->count; i++)
+            if (c->text[k] == f->named[i] && dp_number_real(f->named[i]->text, &value) && value >= first)
+                sum -= count(m, DP_CENSUS_CELLS + k) / m->weight;
+    return sum;
+}
+
+/* Whether the named texts are 0, 1, 2 and so on, and `left` rows have others, above the noise, most of them larger numbers: a
+ * count of which only the small values are frequent. If only 0 and 1 are named, numbers beyond 2 have to stand out. */
+static bool is_counted(const struct made *m, const struct dp_census_column *c, const struct found *f, double left, double noise)
 {
     double value = 0, largest = 0, sum = 0;
     bool all = f->count > 1;
@@ -869,7 +913,7 @@ static bool is_counted(const struct found *f, double left, double noise)
     }
     const double count = largest + 1;
     return all && count == (double)f->count && sum == 0.5 * largest * count && (count > 2 || f->high > 2) &&
-           left >= SAID * noise;
+           left >= SAID * noise && larger(m, c, f, largest) >= 0.5 * left;
 }
 
 /* A label whose classes are guessed, or a number. */
@@ -882,7 +926,7 @@ static int guessed_label(const struct made *m, const struct dp_census_column *c,
     const double small = bound_counts(m, f);
     json_t *classes = folded(f->named, f->count);
     const size_t n = json_array_size(classes);
-    const bool counted = is_counted(f, rows - named - missing, hypot(noise, m->scale));
+    const bool counted = is_counted(m, c, f, rows - named - missing, hypot(noise, m->scale));
     const bool apart = n >= 2 && !counted && (numbers == 0 || (n <= MOST_CLASSES && named >= (n == 2 ? 0.8 : 0.95) * rows));
     /* of a number, nearly all rows may have one class */
     const bool alone = n == 1 && (f->low == f->high || named >= 0.5 * rows);
@@ -901,7 +945,8 @@ static int guessed_label(const struct made *m, const struct dp_census_column *c,
     }
     lost_rows(o, apart ? rows - named : missing, apart ? noise : m->scale,
               apart ? ", or a class that is too rare to be named" : "");
-    cut_rows(m, f, o, rows - missing, numbers + small);
+    if (!apart && !alone)
+        cut_rows(m, f, o, rows - missing - numbers - small);
     free(others);
     if (apart || alone || f->low < f->high)
         return DP_OK;

@@ -604,25 +604,67 @@ static void spellings_of_one_need_not_be_neighbours(void **state)
     }
 }
 
-/* Noise of 8 on each count; of a bin, of missing cells and of their sum, 2 √(1 / .97² + 1) · 8 = 23 are given or taken. */
+/* Noise of 8 on each count; of a bin, of missing cells and of their sum, 2 √(1 / .97² + 1) · 8 = 23 are given or taken. Whether
+ * the others are numbers, 171 bins less the one within the bounds say, if more than 3 √170 · 8 / .97 = 323 are: with noise of 2,
+ * 81. */
 static void labels_beyond_the_bounds_are_counted(void **state)
 {
     (void)state;
     static const struct {
-        int beyond; /* of 1,000 rows, some in each power of two from 1024 to 2^42 */
+        int beyond, texts; /* of 1,000 rows, some in each power of two from ±1024 to ±2^63, and others with texts */
+        double noise;
+        bool number; /* the user says so */
         const char *note;
-    } known[] = {{120, "about 120 rows, give or take 23, have a label beyond the bounds: it counts as the bound"}, {30, NULL}};
+    } known[] = {
+        {120, 0, 8, true, "about 120 rows, give or take 23, have a label beyond the bounds: it counts as the bound"},
+        {100, 20, 8, false,
+         "about 120 rows, give or take 23, have a label beyond the bounds, which counts as the bound, or no label that "
+         "is a number"},
+        {120, 0, 2, false, "about 120 rows, give or take 54, have a label beyond the bounds: it counts as the bound"},
+        {0, 120, 2, false,
+         "about 120 rows, give or take 6, have no label that is a number: they teach nothing and are not measured"},
+        {120, 180, 2, false,
+         "about 120 rows, give or take 54, have a label beyond the bounds: it counts as the bound; about 180 rows, give "
+         "or take 54, have no label that is a number: they teach nothing and are not measured"},
+        {30, 0, 8, true, NULL},
+        {15, 15, 8, false, NULL}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         char *text = calloc(1, 100000);
         assert_non_null(text);
         size_t at = (size_t)sprintf(text, "sex,y\n");
-        for (int row = 0; row < 1000; row++)
-            at += (size_t)sprintf(text + at, "%s,%.9g\n", row % 2 ? "f" : "m",
-                                  row < known[i].beyond ? ldexp(1, 10 + row % 32) : 130 + 100 * row / 1000.);
-        json_t *schema = schema_of(text, 8, DP_OK), *y = json_array_get(json_object_get(schema, "columns"), 1);
+        for (int row = 0; row < 1000; row++) {
+            const char *sex = row % 2 ? "f" : "m";
+            if (row >= known[i].beyond && row < known[i].beyond + known[i].texts)
+                at += (size_t)sprintf(text + at, "%s,t%d\n", sex, row);
+            else
+                at += (size_t)sprintf(text + at, "%s,%.9g\n", sex,
+                                      row < known[i].beyond ? ldexp(row % 2 ? -1 : 1, 10 + row % 54) : 130 + 100 * row / 1000.);
+        }
+        source.real_label = known[i].number;
+        json_t *schema = schema_of(text, known[i].noise, DP_OK), *y = json_array_get(json_object_get(schema, "columns"), 1);
+        source.real_label = false;
         const char *note = json_string_value(json_object_get(y, "note"));
         if ((note == NULL) != (known[i].note == NULL) || (note != NULL && strcmp(note, known[i].note) != 0))
-            fail_msg("%s, not %s", note, known[i].note);
+            fail_msg("%zu: %s, not %s", i, note, known[i].note);
+        json_decref(schema);
+        free(text);
+    }
+}
+
+/* With noise of 4: 40 rows of other texts make no number of classes; 40 rows of larger numbers do. */
+static void texts_make_no_count_of_classes(void **state)
+{
+    (void)state;
+    for (int larger = 0; larger < 2; larger++) {
+        char *text = calloc(1, 100000);
+        assert_non_null(text);
+        size_t at = (size_t)sprintf(text, "sex,y\n");
+        for (int row = 0; row < 1500; row++)
+            at += (size_t)sprintf(text + at, row < 40 && !larger ? "%s,t%d\n" : "%s,%d\n", row % 2 ? "f" : "m",
+                                  row < 40 ? 3 + row % 4 : row % 3);
+        json_t *schema = schema_of(text, 4, DP_OK), *y = json_array_get(json_object_get(schema, "columns"), 1);
+        assert_int_equal(json_array_size(json_object_get(y, "classes")), larger ? 0 : 3);
+        assert_int_equal(json_array_size(json_object_get(y, "bounds")), larger ? 2 : 0);
         json_decref(schema);
         free(text);
     }
@@ -990,6 +1032,7 @@ int main(void)
         cmocka_unit_test(neighbours_stand_out_together),
         cmocka_unit_test(one_frequent_number_stands_apart),
         cmocka_unit_test(labels_beyond_the_bounds_are_counted),
+        cmocka_unit_test(texts_make_no_count_of_classes),
         cmocka_unit_test(other_signs_and_small_numbers_are_within_the_bounds),
         cmocka_unit_test(numbers_have_the_cells_of_their_parts),
         cmocka_unit_test(bounds_follow_a_small_spread),

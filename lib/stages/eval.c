@@ -574,7 +574,7 @@ static void warn_unlabelled(struct dp_stage *stage, struct dp_out *out)
     double noise, lost = o->private ? dp_eval_paid_unlabelled(&s->paid, &noise) : 0;
     if (o->private && lost >= fmax(3 * noise, 0.5))
         dp_stage_warn(stage, out, "about %.0f of %zu %s, give or take %.0f, have no label, and are left out", lost,
-                      s->dataset->persons, s->dataset->persons == s->dataset->rows ? "rows" : "persons", 2 * noise);
+                      s->dataset->persons, s->dataset->person == NULL ? "rows" : "persons", 2 * noise);
     if (!o->private && s->measured.rows < s->dataset->rows && !s->said)
         dp_stage_warn(stage, out, "%zu of %zu rows have no label, and are left out", s->dataset->nulls, s->dataset->rows);
 }

@@ -129,6 +129,21 @@ assert abs(e["accuracy"] - n["accuracy"]) < .02, (e, n)
     assert_equal "$(cat said)" ""
 }
 
+@test "how many rows persons have decides no word of what is said of rows without a label" {
+    awk 'BEGIN { print "who,x,y"; for (i = 0; i < 400; i++) print i "," i / 400 "," (i % 2 ? "" : i < 200 ? "no" : "yes") }' > one.csv
+    { cat one.csv && echo 3,.5,; } > two.csv # another row of a person
+    echo '{"header": true, "columns": [{"name": "who", "type": "person", "rows_per_person": 4}, {"name": "x", "type": "numeric", "bounds": [0, 1]},
+        {"name": "y", "type": "label", "classes": ["no", "yes"], "unknown": "zero"}]}' > s.json
+    head -n 301 one.csv > few.csv
+    for table in few one two; do dp-import csv --schema s.json -o $table.dp -q --no-registry $table.csv; done
+    dp-loop --laps 1 --seed 1 -q -o model -- "dp-sample --data few.dp --mode full | dp-grad --data few.dp --loss logistic --clip 1 |
+        dp-noise -z 1 | dp-account --epsilon 1e4 --delta 1e-5 --allow-seeded --no-ledger | dp-step --step 1" > /dev/null
+    for table in one two; do
+        measure --data $table.dp --epsilon 1e6 --allow-weak -m accuracy > noised 2> said
+        assert_equal "$(cat said)" "dp-eval: warning: about 200 of 400 persons, give or take 0, have no label, and are left out"
+    done
+}
+
 @test "the whole query is in the ledger of the rows, and counts against their budget" {
     dp-account budget --data test.dp --epsilon 1 --delta 1e-4
     run dp-eval --private --epsilon 0.6 --data test.dp -m accuracy model

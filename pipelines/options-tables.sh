@@ -54,14 +54,17 @@ import() {
     if [ -n "$3" ] && [ -z "$seed" ] && grep -q '"bounds"' "$own"; then
         words_of ledger no-ledger allow-weak "${people[@]}"
         words+=(--else-unpaid --private-knots "$3" "${pay[@]}")
+        paid=1
     fi
     dp-import "$format" --schema "$own" --basis bins --bad-cells missing "${words[@]}" -o "$stem.dp" -- "$data" || exit
     place_ledger "$stem"
     data=$stem.dp
 }
-# charged STATUS: ends after a refusal, and says so if a schema has been paid for
+# charged STATUS: ends after a refusal, and says so if a schema or bins have been paid for
 charged() {
-    [ -z "$paid" ] || echo "$name: the schema has been paid for, epsilon $(calculate "$(dp-info --get paid_epsilon "$data")"), and $data has it for the next run" >&2
+    local cost
+    [ -z "$paid" ] || ! cost=$(dp-info --get paid_epsilon "$data" 2> /dev/null) ||
+        echo "$name: the schema has been paid for, epsilon $(calculate "$cost"), and $data has it for the next run" >&2
     exit "$1"
 }
 # plain: the text of a CSV or TSV table

@@ -163,6 +163,17 @@ share() { awk -F, "NR > 1 { n++; if ($2) k++ } END { printf \"%.4f\", k / n }" "
     jq '.columns[1] |= del(.knots) | .columns[3] |= del(.classes)' t.json > n.json
     complains 2 "dp-rows plan: column 'died' of n.json is a label that is a number without bounds, so it has no cells to count: \"bounds\" give it cells; nothing was charged" \
         dpline rows n.csv -o rows.csv -q
+    # what a data set would be refused for
+    for wrong in '"scale": "max-abs"' '"scale": "none"' '"bounds": [0, 9], "basis": "line"'; do
+        jq ".columns[0] = {\"name\": \"ward\", \"type\": \"numeric\", $wrong}" t.json > n.json
+        run -2 dpline rows n.csv -o rows.csv -q
+        assert_output --regexp "^dp-rows plan: column 'ward' of n.json is a number without b(ound|in)s, so it has no cells to count: .*; nothing was charged$"
+    done
+    jq '.columns[0] = {"name": "ward", "type": "person", "rows_per_person": 3}' t.json > n.json
+    complains 2 "dp-rows plan: persons of n.json have several rows, and the number of rows is not public; nothing was charged" \
+        dpline rows n.csv -o rows.csv -q
+    jq '.columns[0] = {"name": "ward", "type": "ignore"}' t.json > n.json
+    complains 2 "dp-rows plan: --target: there is no column 'ward' in n.json" dpline rows n.csv --target ward -o rows.csv -q
     complains 2 "dp-rows plan: --schema and --rows exclude each other" dp-rows plan --schema n.json --rows 9 --columns 2
     [ ! -e n.dp ]
     [ ! -e n.dp.ledger ]

@@ -221,10 +221,18 @@ static int get_kind(struct reader *r, struct dp_frame *frame, uint64_t entries, 
    without it, the bound is infinite. */
 static int get_former(struct reader *r, const struct dp_item *key, const struct dp_item *value, struct dp_err *err)
 {
-    if (dp_item_is(key, "as_published"))
-        return dp_item_bool(value, &r->claimed) ? DP_OK : wrong("as_published", err);
-    if (dp_item_is(key, "epsilon_sound"))
-        return dp_item_real(value, &r->sound) ? DP_OK : wrong("epsilon_sound", err);
+    bool claimed;
+    double sound;
+    if (dp_item_is(key, "as_published")) {
+        bool good = dp_item_bool(value, &claimed);
+        r->claimed |= good && claimed;
+        return good ? DP_OK : wrong("as_published", err);
+    }
+    if (dp_item_is(key, "epsilon_sound")) {
+        bool good = dp_item_real(value, &sound);
+        r->sound = good ? fmax(r->sound, sound) : r->sound; /* of two, the larger one; it begins as NAN */
+        return good ? DP_OK : wrong("epsilon_sound", err);
+    }
     return dp_fail(err, DP_E_RUN, "unknown field '%.*s' in a frame", key->body < 40 ? (int)key->body : 40, dp_item_body(key));
 }
 

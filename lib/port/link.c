@@ -542,15 +542,19 @@ static void read_news(struct dp_link *l)
         } else if ((event & FAILURES) != 0) {
             note_failure(l, event);
         } else if (event == ZMQ_EVENT_DISCONNECTED) {
-            l->leaves_at = l->leaves_at > 0 || l->connected ? dp_clock_now() + LEAVE_SECONDS : 0;
+            if (l->connected && !l->came) /* else nobody has heard that it came */
+                l->leaves_at = dp_clock_now() + LEAVE_SECONDS;
             l->connected = l->came = false;
             end_queue(l, &l->queue);
         } else if (event == ZMQ_EVENT_CONNECT_RETRIED) {
             leave(l);
         }
     }
-    if (l->leaves_at > 0 && dp_clock_now() >= l->leaves_at)
+    if (l->leaves_at > 0 && dp_clock_now() >= l->leaves_at) {
         leave(l);
+        l->retry = true;
+        l->retry_at = dp_clock_now();
+    }
     unsigned long denied = l->zap != NULL ? dp_zap_denied(l->zap) : 0;
     if (denied > 0)
         drop(l, "turned away whose key is not trusted", "", denied);
@@ -810,12 +814,14 @@ static bool set_options(struct dp_link *l)
 
 static bool open_sockets(struct dp_link *l)
 {
+    const int all = 0; /* events wait, however many there are: libzmq would wait for their reader */
     l->context = dp_zmq.ctx_new();
     if (l->context == NULL)
         return false;
     l->socket = dp_zmq.socket(l->context, l->endpoint.bind ? ZMQ_ROUTER : ZMQ_DEALER);
     return l->socket != NULL && dp_zmq.socket_monitor(l->socket, MONITOR, EVENTS) == 0 &&
-           (l->monitor = dp_zmq.socket(l->context, ZMQ_PAIR)) != NULL && dp_zmq.connect(l->monitor, MONITOR) == 0 &&
+           (l->monitor = dp_zmq.socket(l->context, ZMQ_PAIR)) != NULL &&
+           dp_zmq.setsockopt(l->monitor, ZMQ_RCVHWM, &all, sizeof all) == 0 && dp_zmq.connect(l->monitor, MONITOR) == 0 &&
            set_options(l);
 }
 

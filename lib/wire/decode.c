@@ -230,7 +230,7 @@ static int get_former(struct reader *r, const struct dp_item *key, const struct 
     }
     if (dp_item_is(key, "epsilon_sound")) {
         bool good = dp_item_real(value, &sound);
-        r->sound = good ? fmax(r->sound, sound) : r->sound; /* of two, the larger one; it begins as NAN */
+        r->sound = good ? fmax(r->sound, sound) : r->sound; /* the larger one if there are two; NAN at first */
         return good ? DP_OK : wrong("epsilon_sound", err);
     }
     return dp_fail(err, DP_E_RUN, "unknown field '%.*s' in a frame", key->body < 40 ? (int)key->body : 40, dp_item_body(key));

@@ -17,7 +17,7 @@ static uint64_t little_endian(const unsigned char *p)
 struct reader {
     const char *bytes;
     size_t length, at;
-    bool claimed; /* of a frame of an earlier version, see get_former */
+    bool has_claim, has_sound, claimed; /* of a frame of an earlier version, see get_former */
     double sound;
 };
 
@@ -221,19 +221,16 @@ static int get_kind(struct reader *r, struct dp_frame *frame, uint64_t entries, 
    without it, the bound is infinite. */
 static int get_former(struct reader *r, const struct dp_item *key, const struct dp_item *value, struct dp_err *err)
 {
-    bool claimed;
-    double sound;
-    if (dp_item_is(key, "as_published")) {
-        bool good = dp_item_bool(value, &claimed);
-        r->claimed |= good && claimed;
-        return good ? DP_OK : wrong("as_published", err);
-    }
-    if (dp_item_is(key, "epsilon_sound")) {
-        bool good = dp_item_real(value, &sound);
-        r->sound = good ? fmax(r->sound, sound) : r->sound; /* the larger one if there are two; NAN at first */
-        return good ? DP_OK : wrong("epsilon_sound", err);
-    }
-    return dp_fail(err, DP_E_RUN, "unknown field '%.*s' in a frame", key->body < 40 ? (int)key->body : 40, dp_item_body(key));
+    const bool claims = dp_item_is(key, "as_published"), sounds = dp_item_is(key, "epsilon_sound");
+    const char *name = claims ? "as_published" : "epsilon_sound";
+    bool *there = claims ? &r->has_claim : &r->has_sound;
+    if (!claims && !sounds)
+        return dp_fail(err, DP_E_RUN, "unknown field '%.*s' in a frame", key->body < 40 ? (int)key->body : 40,
+                       dp_item_body(key));
+    if (*there)
+        return dp_fail(err, DP_E_RUN, "corrupt frame: '%s' is in it twice", name);
+    *there = true;
+    return (claims ? dp_item_bool(value, &r->claimed) : dp_item_real(value, &r->sound)) ? DP_OK : wrong(name, err);
 }
 
 /* The entries of every lap frame that are not fields; and a bit for records of format 1. */
@@ -311,7 +308,7 @@ int dp_wire_decode(struct dp_frame *frame, const char *bytes, size_t length, str
     if (rc == DP_OK)
         name_method(frame);
     const double sound = r.claimed && !(r.sound >= 0) ? (double)INFINITY : r.sound;
-    if (rc == DP_OK && sound > dp_frame_real(frame, DP_F_EPSILON, sound))
+    if (rc == DP_OK && !isnan(sound) && !(dp_frame_real(frame, DP_F_EPSILON, sound) >= sound))
         dp_frame_set_real(frame, DP_F_EPSILON, sound);
     return rc;
 }

@@ -565,6 +565,20 @@ static void twice(msgpack_packer *pk)
         msgpack_pack_int(pk, 1);
     }
 }
+static void claims_twice(msgpack_packer *pk)
+{
+    for (int i = 0; i < 2; i++) {
+        text(pk, "as_published");
+        i == 0 ? msgpack_pack_true(pk) : msgpack_pack_false(pk);
+    }
+}
+static void sound_twice(msgpack_packer *pk)
+{
+    for (int i = 0; i < 2; i++) {
+        text(pk, "epsilon_sound");
+        msgpack_pack_double(pk, i == 0 ? 0.7 : 0.1);
+    }
+}
 static void second_kind(msgpack_packer *pk)
 {
     text(pk, "kind");
@@ -932,6 +946,8 @@ TEST(decoding_refuses)
     expect(DP_KIND_HELLO, 1, whole_number_for_a_real, NULL);
     expect(DP_KIND_HELLO, 1, number_for_a_flag, "corrupt frame: 'seeded' has the wrong type or value");
     expect(DP_KIND_HELLO, 2, twice, "corrupt frame: 'format' is in it twice");
+    expect(DP_KIND_HELLO, 2, claims_twice, "corrupt frame: 'as_published' is in it twice");
+    expect(DP_KIND_HELLO, 2, sound_twice, "corrupt frame: 'epsilon_sound' is in it twice");
     expect(DP_KIND_HELLO, 1, second_kind, "unknown field 'kind' in a frame");
     expect(DP_KIND_ERROR, 1, text_with_nul, "corrupt frame: 'message' has the wrong type or value");
     expect(DP_KIND_HELLO, 1, lap_without_label, "unknown field 'lap' in a frame");

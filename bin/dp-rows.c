@@ -252,21 +252,6 @@ static int plan(const struct plan_options *o, const struct dp_dataset *d, const 
     return rc;
 }
 
-/* Why a column gets no cells; *would: what would give it cells. NULL: it gets some, a number with bounds when it is imported. */
-static const char *no_cells(const struct dp_schema *schema, const struct dp_column *c, const char **would)
-{
-    *would = "\"bounds\" give it cells";
-    if (c->type == DP_COLUMN_LABEL && schema->real_label && !schema->label_bounded)
-        return "a label that is a number without bounds";
-    if (c->type == DP_COLUMN_NUMERIC && !(c->bounded && c->scaling == DP_SCALE_BOUNDS))
-        return "a number without bounds";
-    *would = "\"basis\": \"bins\" gives it cells";
-    if (c->type == DP_COLUMN_NUMERIC && c->basis.kind != DP_BASIS_NONE && c->basis.kind != DP_BASIS_BINS)
-        return "a number without bins";
-    *would = "\"type\": \"ignore\" leaves it out";
-    return c->type == DP_COLUMN_TEXT ? "free text" : NULL;
-}
-
 /* Refuses a schema of which a data set would be refused: with persons of several rows, with columns without cells, or without
  * the target. */
 static int check_schema(const char *path, const char *target, struct dp_err *err)
@@ -277,14 +262,13 @@ static int check_schema(const char *path, const char *target, struct dp_err *err
     bool found = target == NULL;
     for (size_t i = 0; rc == DP_OK && i < schema.columns; i++) {
         const struct dp_column *c = &schema.column[i];
-        const char *why = no_cells(&schema, c, &would);
-        const bool has = c->type == DP_COLUMN_NUMERIC || c->type == DP_COLUMN_CATEGORICAL || c->type == DP_COLUMN_LABEL;
-        found |= target != NULL && has && strcmp(c->name, target) == 0;
+        const char *why = dp_cells_none(&schema, c, true, &would);
+        found |= target != NULL && why == NULL && strcmp(c->name, target) == 0;
         if (c->type == DP_COLUMN_PERSON)
             rc =
                 dp_fail(err, DP_E_USAGE,
                         "persons of %.150s have several rows, and the number of rows is not public; nothing was charged", path);
-        else if (why != NULL)
+        else if (why != NULL && c->type != DP_COLUMN_IGNORE)
             rc =
                 dp_fail(err, DP_E_USAGE, "column '%.60s' of %.150s is %s, so it has no cells to count: %s; nothing was charged",
                         c->name, path, why, would);

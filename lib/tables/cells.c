@@ -12,12 +12,18 @@ static void number_cells(struct dp_cell_column *column, size_t listed, bool othe
     column->missing = missing ? column->cells++ : SIZE_MAX;
 }
 
+/* A text that is no category may be in the column. */
+static bool may_be_other(const struct dp_column *c)
+{
+    return c->unknown_zero || (c->fill_value < 0 && !c->indicator);
+}
+
 static void set_cells(struct dp_cell_column *column, const struct dp_schema *s)
 {
     const struct dp_column *c = column->of;
     column->other = column->missing = SIZE_MAX;
     if (c->type == DP_COLUMN_CATEGORICAL)
-        number_cells(column, c->categories.count, c->unknown_zero || (c->fill_value < 0 && !c->indicator), c->indicator);
+        number_cells(column, c->categories.count, may_be_other(c), c->indicator);
     else if (c->type == DP_COLUMN_NUMERIC && c->basis.kind == DP_BASIS_BINS)
         number_cells(column, c->basis.intervals, false, c->indicator);
     else if (c->type == DP_COLUMN_LABEL && (!s->real_label || s->label_bounded))
@@ -63,17 +69,34 @@ long dp_cells_find(const struct dp_cells *cells, const char *name)
     return -1;
 }
 
+const char *dp_cells_none(const struct dp_schema *schema, const struct dp_column *c, bool later, const char **would)
+{
+    const bool bounded = c->bounded && c->scaling == DP_SCALE_BOUNDS;
+    const bool binned = c->basis.kind == DP_BASIS_BINS || (later && bounded && c->basis.kind == DP_BASIS_NONE);
+    *would = "\"bounds\" give it cells";
+    if (c->type == DP_COLUMN_LABEL && schema->real_label && !schema->label_bounded)
+        return "a label that is a number without bounds";
+    if (c->type == DP_COLUMN_NUMERIC && !binned && !bounded)
+        return "a number without bounds";
+    *would = "dp-import --basis bins, or \"basis\": \"bins\" in its schema, gives it cells";
+    if (c->type == DP_COLUMN_NUMERIC && !binned)
+        return "a number without bins";
+    *would = "a schema without \"drop\" gives it cells";
+    if (c->type == DP_COLUMN_CATEGORICAL && c->drop_first && may_be_other(c))
+        return "without its first category, and other texts look like it";
+    *would = "\"type\": \"ignore\" leaves it out";
+    if (c->type == DP_COLUMN_TEXT)
+        return "free text";
+    *would = "the schema leaves it out, or says that it names persons";
+    return c->type == DP_COLUMN_IGNORE || c->type == DP_COLUMN_PERSON ? "no feature" : NULL;
+}
+
 int dp_cells_check(const struct dp_cells *cells, size_t column, struct dp_err *err)
 {
     const struct dp_cell_column *c = &cells->column[column];
-    const char *why = c->of->type == DP_COLUMN_NUMERIC ? "is a number without bins (dp-import --basis bins, or \"basis\": "
-                                                         "\"bins\" in its schema)"
-                      : c->of->type == DP_COLUMN_TEXT  ? "is free text"
-                      : c->label                       ? "is a label that is a number without bounds"
-                                                       : "is not read";
-    if (c->cells > 0 && c->of->drop_first && c->other != SIZE_MAX)
-        return dp_fail(err, DP_E_USAGE, "column '%.60s' drops its first category, and other texts look like it", c->name);
-    return c->cells > 0 ? DP_OK : dp_fail(err, DP_E_USAGE, "column '%.60s' %s, so it has no cells to count", c->name, why);
+    const char *would, *why = dp_cells_none(&cells->plan.schema, c->of, false, &would);
+    return why == NULL ? DP_OK
+                       : dp_fail(err, DP_E_USAGE, "column '%.60s' is %s, so it has no cells to count: %s", c->name, why, would);
 }
 
 /* Prints a number of a column: days as a date. */

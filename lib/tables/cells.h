@@ -40,7 +40,11 @@ void dp_cells_close(struct dp_cells *cells);
 /* The index of the column of that name, or -1. */
 long dp_cells_find(const struct dp_cells *cells, const char *name);
 
-/* DP_E_USAGE: the column has no finite number of cells; says why. */
+/* Why a column has no finite number of cells, and what would give it some; NULL: it has. later: before an import, which gives
+ * bins to numbers that have bounds. */
+const char *dp_cells_none(const struct dp_schema *schema, const struct dp_column *column, bool later, const char **would);
+
+/* DP_E_USAGE: dp_cells_none has a reason. */
 int dp_cells_check(const struct dp_cells *cells, size_t column, struct dp_err *err);
 
 /* The word of a cell: "Male", "20..30", "missing", "other". Returns buffer. */

@@ -79,7 +79,7 @@ cell='w = index("abcd", $1) - 1; s = $2 == "m"; a = $3 == "" ? 4 : $3 < 30 ? 0 :
     }
     refused 2 "there is no column 'nobody'" --tables nobody
     refused 2 "a table has column 'sex' twice" --tables sex,ward,sex
-    refused 2 'column '\''days'\'' is a number without bins (dp-import --basis bins, or "basis": "bins" in its schema), so it has no cells to count' --tables days
+    refused 2 'column '\''days'\'' is a number without bins, so it has no cells to count: dp-import --basis bins, or "basis": "bins" in its schema, gives it cells' --tables days
     refused 2 "column 'ward' is not a number with bounds, so its sum is not bounded" --tables sex --sums ward
     refused 2 "--sums needs --tables" --sums days
     refused 2 "--tables is required, or --at-most for the list of the frame" --noise gaussian

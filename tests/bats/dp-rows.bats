@@ -76,7 +76,7 @@ share() { awk -F, "NR > 1 { n++; if ($2) k++ } END { printf \"%.4f\", k / n }" "
     assert_output --regexp '^dp-rows plan: epsilon 1 does not pay for tables of 4 columns and 400 rows: [0-9]+ rows, or 2 columns, would do$'
     jq '.columns[1] |= (del(.basis) | del(.knots))' t.json > lines.json
     dp-import csv -s lines.json -q -o lines.dp t.csv
-    complains 2 "dp-rows plan: column 'age' is a number without bins (dp-import --basis bins, or \"basis\": \"bins\" in its schema), so it has no cells to count" dp-rows plan lines.dp
+    complains 2 "dp-rows plan: column 'age' is a number without bins, so it has no cells to count: dp-import --basis bins, or \"basis\": \"bins\" in its schema, gives it cells" dp-rows plan lines.dp
 }
 
 @test "one command: schema, bins and both laps are in the ledger, and a second run overspends" {
@@ -169,6 +169,9 @@ share() { awk -F, "NR > 1 { n++; if ($2) k++ } END { printf \"%.4f\", k / n }" "
         run -2 dpline rows n.csv -o rows.csv -q
         assert_output --regexp "^dp-rows plan: column 'ward' of n.json is a number without b(ound|in)s, so it has no cells to count: .*; nothing was charged$"
     done
+    jq '.columns[0] |= (.drop = "first" | .unknown = "zero")' t.json > n.json
+    complains 2 "dp-rows plan: column 'ward' of n.json is without its first category, and other texts look like it, so it has no cells to count: a schema without \"drop\" gives it cells; nothing was charged" \
+        dpline rows n.csv -o rows.csv -q
     jq '.columns[0] = {"name": "ward", "type": "person", "rows_per_person": 3}' t.json > n.json
     complains 2 "dp-rows plan: persons of n.json have several rows, and the number of rows is not public; nothing was charged" \
         dpline rows n.csv -o rows.csv -q

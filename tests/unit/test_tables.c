@@ -83,11 +83,11 @@ static void refused(const char *list, const char *sums, const char *message)
 static void test_refused(void **state)
 {
     (void)state;
-    refused("notes", NULL, "column 'notes' is free text, so it has no cells to count");
+    refused("notes", NULL, "column 'notes' is free text, so it has no cells to count: \"type\": \"ignore\" leaves it out");
     refused(
         "ward;days,sex", NULL,
-        "column 'days' is a number without bins (dp-import --basis bins, or \"basis\": \"bins\" in its schema), so it has no "
-        "cells to count");
+        "column 'days' is a number without bins, so it has no cells to count: dp-import --basis bins, or \"basis\": \"bins\" in "
+        "its schema, gives it cells");
     refused("ward;", NULL, "there is no column ''");
     refused("ward,sex,ward", NULL, "a table has column 'ward' twice");
     refused("ward", "sex", "column 'sex' is not a number with bounds, so its sum is not bounded");

@@ -69,7 +69,8 @@ static char *listed(const char *json)
     return dp_got(strdup(names));
 }
 
-/* The errors of rows: of ROWS.model, the lines of the mark ROWS.synthetic (dpline-rows(1)) from the third on; or NULL. */
+/* The errors of rows: of ROWS.model, the lines of the mark ROWS.synthetic (dpline-rows(1)) from the third on; or NULL. The first
+ * line has to be the line of a mark that names the model: other files may be private. */
 static json_t *errors_json(const char *model)
 {
     const char *end = strrchr(model, '.');
@@ -78,8 +79,12 @@ static json_t *errors_json(const char *model)
     json_t *errors = json_array();
     size_t size = 0;
     ssize_t length;
-    for (int k = 0; in != NULL && (length = getline(&line, &size, in)) > 0; k++)
-        if (k > 1)
+    const char *slash = strrchr(model, '/'), *name = slash != NULL ? slash + 1 : model;
+    bool marks = true;
+    for (int k = 0; in != NULL && marks && (length = getline(&line, &size, in)) > 0; k++)
+        if (k == 0)
+            marks = strncmp(line, DP_MARK_OF_ROWS, strlen(DP_MARK_OF_ROWS)) == 0 && strstr(line, name) != NULL;
+        else if (k > 1)
             json_array_append_new(errors, json_stringn(line, (size_t)length - (line[length - 1] == '\n')));
     json_t *json = json_array_size(errors) > 0 ? json_pack("{s:s, s:O}", "file", path, "line", errors) : NULL;
     if (in != NULL)

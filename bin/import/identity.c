@@ -8,7 +8,6 @@
 #include "data/dataset.h"
 
 #define STANDARD_INPUT "standard-input"
-#define MARK "synthetic rows" /* how the first line of a mark begins */
 
 /* The imported table, as the registry searches for it. */
 struct table {
@@ -147,11 +146,11 @@ static int look_up(struct identity *i, struct dp_registry *r, const struct dp_im
 static int find_mark(struct identity *i, const struct dp_import *import, bool *marked, struct dp_err *err)
 {
     static const unsigned char unread[DP_INPUT_DIGEST];
-    char line[sizeof MARK], digest[2 * DP_INPUT_DIGEST + 1], said[2 * DP_INPUT_DIGEST + 1] = "";
+    char line[sizeof DP_MARK_OF_ROWS], digest[2 * DP_INPUT_DIGEST + 1], said[2 * DP_INPUT_DIGEST + 1] = "";
     char *path = dp_format("%s.synthetic", import->source.input);
     FILE *in = memcmp(import->result.table, unread, sizeof unread) != 0 ? fopen(path, "re") : NULL;
     int rc = DP_OK;
-    *marked = in != NULL && fgets(line, sizeof line, in) != NULL && strcmp(line, MARK) == 0;
+    *marked = in != NULL && fgets(line, sizeof line, in) != NULL && strcmp(line, DP_MARK_OF_ROWS) == 0;
     if (*marked) {
         (void)(fscanf(in, "%*[^\n]") + fscanf(in, "%64s", said));
         sodium_bin2hex(digest, sizeof digest, import->result.table, DP_INPUT_DIGEST);

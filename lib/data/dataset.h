@@ -31,6 +31,8 @@ enum dp_label_kind { DP_LABEL_REAL, DP_LABEL_CLASSES };
 
 /* Populations of synthetic rows begin with this: no person has them, and no registry keeps them (ledger/registry.h). */
 #define DP_POPULATION_ROWS "dp-synth:rows:"
+/* How the first line of their mark begins, TABLE.synthetic (dpline-rows(1)). */
+#define DP_MARK_OF_ROWS "synthetic rows"
 
 struct dp_dataset {
     size_t rows, cols;

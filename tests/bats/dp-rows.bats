@@ -229,6 +229,12 @@ share() { awk -F, "NR > 1 { n++; if ($2) k++ } END { printf \"%.4f\", k / n }" "
     sed 1,2d rows.csv.synthetic | diff - errors
     dpline report rows.csv.model | tr -s ' \n' ' ' > page
     assert_equal "$(grep -cF -e "$(sed 's/^/- /' errors | tr -s ' \n' ' ')" page)" 1
+    # another file of that name, or the mark of other rows, may be private
+    for first in 'patients of rows.csv.model' 'synthetic rows of other.csv.model'; do
+        { echo "$first" && echo 2 && cat errors; } > rows.csv.synthetic
+        run -0 dpline report rows.csv.model
+        refute_output --partial 'tables of two columns'
+    done
     rm rows.csv.synthetic
     run -0 dpline report rows.csv.model
     refute_output --partial 'tables of two columns'

@@ -279,6 +279,7 @@ begin() {
     kill -KILL $run %% 2> /dev/null
     wait $run || true
     [ -e kept ]
+    rm pipe && mkfifo pipe # a stage of the killed run may still read the old one
 }
 # resume HOW PIPELINE [option…]
 resume() { timeout 60 dp-loop -q --laps 10 --seed 11 --exec "$1" --resume kept --checkpoint-every 1 -o model "${@:3}" -- "$2" > /dev/null; }

@@ -406,7 +406,7 @@ static int plan_stream(struct dp_row_plan *plan, struct dp_features *features, c
     return rc ?: dp_features_plan(features, plan, err);
 }
 
-/* Prints the run for rows that arrive. */
+/* Prints the run for rows that arrive: a comment, the basis that the rows need, and the words of dp-loop. */
 static int fit_stream(const char *path, const struct options *o, struct dp_err *err)
 {
     struct dp_row_plan plan;
@@ -434,10 +434,10 @@ static int fit_stream(const char *path, const struct options *o, struct dp_err *
             printf("a number");
         else
             printf("%lld classes", (long long)facts.classes);
-        printf(": %s; epsilon %s, delta %s; %s\n", dp_loss_names[chosen.loss], left.epsilon, left.delta,
-               plan.basis == DP_BASIS_BINS      ? "numbers have bins"
-               : plan.basis == DP_BASIS_COSINES ? "numbers have cosines"
-                                                : "no column is a number, basis line");
+        const bool numbers = plan.basis == DP_BASIS_BINS || plan.basis == DP_BASIS_COSINES;
+        const char *basis = dp_bases[numbers ? plan.basis : DP_BASIS_LINE];
+        printf(": %s; epsilon %s, delta %s; %s%s\n%s\n", dp_loss_names[chosen.loss], left.epsilon, left.delta,
+               numbers ? "numbers have " : "no column is a number", numbers ? basis : "", basis);
         fit_print(stdout, &chosen, &more);
     }
     dp_features_free(&features, s);

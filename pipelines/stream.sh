@@ -46,10 +46,11 @@ fi
 words_of loss class-weights epsilon delta rows threads ledger no-ledger registry no-registry allow-weak exec seed model quiet
 run=$(dp-fit --stream /dev/fd/3 "${words[@]}" -- "$schema") || exit
 about=${run%%$'\n'*} run=${run#*$'\n'}
+basis=${run%%$'\n'*} run=${run#*$'\n'}
 eval "run=($run)"
 run=("${run[0]}" --model-every 1 --checkpoint-every 1 --"$([ -n "$resume" ] && echo resume || echo checkpoint)" "$kept" "${run[@]:1}")
 words_of label population delimiter skip-bad registry no-registry
-import=(dp-import csv --schema "$schema" --basis "${about##* }" --row-norm unit "${words[@]}" -q --out - -- "$table")
+import=(dp-import csv --schema "$schema" --basis "$basis" --row-norm unit "${words[@]}" -q --out - -- "$table")
 if [ -n "$print" ]; then
     printf '%s\n' "$about" "$(show "${run[@]}") 3< <($(show "${import[@]}"))"
     exit

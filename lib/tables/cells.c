@@ -12,7 +12,7 @@ static void number_cells(struct dp_cell_column *column, size_t listed, bool othe
     column->missing = missing ? column->cells++ : SIZE_MAX;
 }
 
-/* A text that is no category may be in the column. */
+/* The column may have texts without a category. */
 static bool may_be_other(const struct dp_column *c)
 {
     return c->unknown_zero || (c->fill_value < 0 && !c->indicator);

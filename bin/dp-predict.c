@@ -543,7 +543,9 @@ static int predict_table(struct predict *p, const char *model, const char *path,
     if (rc == DP_OK && p->empty > import.result.rows / 2)
         rc = dp_fail(err, DP_E_RUN, "%s: most rows are empty", t.name);
     else if (changed)
-        rc = dp_fail(err, DP_E_RUN, "%s is written otherwise than the training table: most cells of a column have no meaning",
+        rc = dp_fail(err, DP_E_RUN,
+                     "most cells of a column of %s have no meaning: it is written otherwise than the training table, or a "
+                     "schema that was paid for could not name its words",
                      t.name);
     free(import.strange);
     dp_import_free(&import);

@@ -60,7 +60,7 @@ dp-predict: warning: column 'smoker': 1000 of 2000 cells have no category of the
     assert_equal "${#lines[@]}" 2001
     assert_equal "$stderr" "dp-predict: warning: column 'smoker': 2000 of 2000 cells have no category of the model
 dp-predict: warning: column 'day': 2000 of 2000 cells cannot be read as numbers, and count as missing
-dp-predict: later.csv is written otherwise than the training table: most cells of a column have no meaning"
+dp-predict: most cells of a column of later.csv have no meaning: it is written otherwise than the training table, or a schema that was paid for could not name its words"
 }
 
 @test "empty rows are counted, and a table of mostly empty rows has status 1" {
@@ -91,7 +91,7 @@ dp-predict: gaps.csv: most rows are empty" dp-predict gaps.model gaps.csv
         dp-predict model many.csv
     awk -F , -v OFS=, 'NR > 1 { $2 *= 1000 } 1' patients.csv > grams.csv
     complains 1 "dp-predict: warning: column 'age': 2000 of 2000 cells are beyond [18, 88], and count as these bounds
-dp-predict: grams.csv is written otherwise than the training table: most cells of a column have no meaning" dp-predict model grams.csv
+dp-predict: most cells of a column of grams.csv have no meaning: it is written otherwise than the training table, or a schema that was paid for could not name its words" dp-predict model grams.csv
 }
 
 @test "a threshold moves the border between two classes" {

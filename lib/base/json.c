@@ -18,6 +18,11 @@ json_t *dp_json_string(const char *text)
     return dp_text_valid(text, length) == length ? json_stringn_nocheck(text, length) : json_string("(not UTF-8)");
 }
 
+json_t *dp_json_number(double value)
+{
+    return fabs(value) < 0x1p53 && value == floor(value) ? json_integer((json_int_t)value) : json_real(value);
+}
+
 int dp_json_parse(json_t **root, const char *text, size_t length, const char *name, struct dp_err *err)
 {
     json_error_t where;

@@ -11,6 +11,9 @@ char *dp_json_text(const json_t *root, size_t flags);
 /* A JSON string of a text from outside, for instance a path. A text that is not UTF-8 gives "(not UTF-8)". */
 json_t *dp_json_string(const char *text);
 
+/* A number that is written as it is read: a whole number has no point. */
+json_t *dp_json_number(double value);
+
 /* Reads a JSON text; the caller releases *root. An object with a key twice is refused. DP_E_RUN: the text is not JSON ("NAME:
  * line N: …", or "not JSON: …" if name is NULL). */
 int dp_json_parse(json_t **root, const char *text, size_t length, const char *name, struct dp_err *err);

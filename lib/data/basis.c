@@ -1,5 +1,6 @@
 #include "data/basis.h"
 
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/number.h"
 
@@ -64,8 +65,7 @@ void dp_basis_default(struct dp_basis *b, enum dp_basis_kind kind, double low, d
 }
 
 /* Edges from a list, to which the bounds are added. */
-static int listed(struct dp_basis *b, const json_t *list, double low, double high, const char *path, const char *name,
-                  struct dp_err *err)
+static int listed(struct dp_basis *b, const json_t *list, double low, double high, struct dp_err *err)
 {
     size_t count = 0;
     b->edge[count++] = low;
@@ -73,15 +73,13 @@ static int listed(struct dp_basis *b, const json_t *list, double low, double hig
         const json_t *knot = json_array_get(list, i);
         double value = json_number_value(knot);
         if (!json_is_number(knot))
-            return dp_fail(err, DP_E_RUN, "%s: column '%s': a knot is not a number", path, name);
+            return dp_fail(err, DP_E_RUN, "a knot is not a number");
         if (!(value >= low && value <= high))
-            return dp_fail(err, DP_E_RUN, "%s: column '%s': the knot %g is outside the bounds, %g and %g", path, name, value,
-                           low, high);
+            return dp_fail(err, DP_E_RUN, "the knot %g is outside the bounds, %g and %g", value, low, high);
         if (i == 0 && value == low)
             continue;
         if (!(value > b->edge[count - 1]))
-            return dp_fail(err, DP_E_RUN, "%s: column '%s': the knots do not ascend: %g follows %g", path, name, value,
-                           b->edge[count - 1]);
+            return dp_fail(err, DP_E_RUN, "the knots do not ascend: %g follows %g", value, b->edge[count - 1]);
         b->edge[count++] = value;
     }
     if (b->edge[count - 1] < high)
@@ -90,31 +88,29 @@ static int listed(struct dp_basis *b, const json_t *list, double low, double hig
     return DP_OK;
 }
 
-int dp_basis_read(struct dp_basis *b, const json_t *column, double low, double high, const char *path, const char *name,
-                  struct dp_err *err)
+int dp_basis_read(struct dp_basis *b, const json_t *column, double low, double high, struct dp_err *err)
 {
     const json_t *basis = json_object_get(column, "basis"), *knots = json_object_get(column, "knots");
     double intervals = knots == NULL ? INTERVALS : json_is_array(knots) ? (double)json_array_size(knots) : 0;
     if (json_is_integer(knots))
         intervals = json_number_value(knots);
     if (basis == NULL)
-        return knots == NULL ? DP_OK : dp_fail(err, DP_E_RUN, "%s: column '%s': \"knots\" is for a \"basis\"", path, name);
+        return knots == NULL ? DP_OK : dp_fail(err, DP_E_RUN, "\"knots\" is for a \"basis\"");
     b->kind = dp_basis_of(json_string_value(basis));
     if (b->kind == DP_BASIS_NONE || b->kind == DP_BASIS_PRODUCTS)
-        return dp_fail(err, DP_E_RUN, "%s: column '%s': \"basis\" is line, hats, bins or cosines", path, name);
+        return dp_fail(err, DP_E_RUN, "\"basis\" is line, hats, bins or cosines");
     if (b->kind == DP_BASIS_LINE)
-        return knots == NULL ? DP_OK : dp_fail(err, DP_E_RUN, "%s: column '%s': a line has no \"knots\"", path, name);
+        return knots == NULL ? DP_OK : dp_fail(err, DP_E_RUN, "a line has no \"knots\"");
     if (!(low < high))
-        return dp_fail(err, DP_E_RUN, "%s: column '%s': a \"basis\" needs \"bounds\"", path, name);
+        return dp_fail(err, DP_E_RUN, "a \"basis\" needs \"bounds\"");
     if (!(intervals >= 1 && intervals <= DP_BASIS_MOST))
-        return dp_fail(err, DP_E_RUN, "%s: column '%s': \"knots\" is a whole number from 1 to %d, or a list of that many", path,
-                       name, DP_BASIS_MOST);
+        return dp_fail(err, DP_E_RUN, "\"knots\" is a whole number from 1 to %d, or a list of that many", DP_BASIS_MOST);
     b->edge = dp_new((size_t)intervals + 2, sizeof *b->edge);
     if (json_is_array(knots))
-        return listed(b, knots, low, high, path, name, err);
+        return listed(b, knots, low, high, err);
     return spread(b, (size_t)intervals, low, high)
                ? DP_OK
-               : dp_fail(err, DP_E_RUN, "%s: column '%s': the bounds are too close for %d knots", path, name, (int)intervals);
+               : dp_fail(err, DP_E_RUN, "the bounds are too close for %d knots", (int)intervals);
 }
 
 void dp_basis_put(const struct dp_basis *b, json_t *column)
@@ -125,11 +121,8 @@ void dp_basis_put(const struct dp_basis *b, json_t *column)
     if (b->kind == DP_BASIS_LINE)
         return;
     json_t *knots = json_array();
-    for (size_t i = 0; i <= b->intervals; i++) {
-        double e = b->edge[i];
-        bool whole = fabs(e) < 0x1p53 && e == floor(e); /* as it is read back */
-        json_array_append_new(knots, whole ? json_integer((json_int_t)e) : json_real(e));
-    }
+    for (size_t i = 0; i <= b->intervals; i++)
+        json_array_append_new(knots, dp_json_number(b->edge[i]));
     json_object_set_new(column, "knots", knots);
 }
 

@@ -31,10 +31,9 @@ struct dp_basis {
 };
 
 /* Reads "basis" and "knots" of a column with these bounds: a number m, 8 by default, divides the bounds evenly, or evenly in
- * the logarithm where they span three decades (see dp_basis_spread); a list has the edges, with or without the bounds. path,
- * name: of the schema and of the column, for messages. *basis starts zeroed; the caller frees it, after a failure, too. */
-int dp_basis_read(struct dp_basis *basis, const json_t *column, double low, double high, const char *path, const char *name,
-                  struct dp_err *err);
+ * the logarithm where they span three decades (see dp_basis_spread); a list has the edges, with or without the bounds. The
+ * caller names the column in front of a message. *basis starts zeroed; the caller frees it, after a failure, too. */
+int dp_basis_read(struct dp_basis *basis, const json_t *column, double low, double high, struct dp_err *err);
 void dp_basis_free(struct dp_basis *basis);
 
 /* The default basis of a column, with 8 intervals: cosines if there are products; a line if the bounds are too close. */

@@ -213,9 +213,7 @@ static json_t *known_classes(const struct dp_schema *s)
 {
     json_t *list = json_array();
     for (size_t k = 0; k < s->classes; k++) {
-        json_t *texts = json_array();
-        for (size_t i = 0; i < s->class[k].count; i++)
-            json_array_append_new(texts, json_string(s->class[k].text[i]));
+        json_t *texts = dp_texts_json(&s->class[k]);
         json_array_append(list, s->class[k].count > 1 ? texts : json_array_get(texts, 0));
         json_decref(texts);
     }

@@ -1,6 +1,5 @@
 /* The meaning of a table's columns: read from JSON (man page dp-dataset.5), inferred from the table, or implied by a format. */
-#ifndef DP_DATA_SCHEMA_H
-#define DP_DATA_SCHEMA_H
+#pragma once
 
 #include <jansson.h>
 
@@ -82,6 +81,9 @@ int dp_schema_load(struct dp_schema *schema, const char *path, struct dp_err *er
 int dp_schema_read(struct dp_schema *schema, const json_t *root, const char *name, struct dp_err *err);
 void dp_schema_free(struct dp_schema *schema);
 
+/* "columns" as in a schema file, without notes, and with a header without the columns that are left out. */
+json_t *dp_schema_columns(const struct dp_schema *schema);
+
 /* Fills s->class from "3" (the classes are 0, 1 and 2) or from a list of names, "-1,1". */
 int dp_schema_classes(struct dp_schema *s, const char *text, struct dp_err *err);
 
@@ -114,10 +116,10 @@ void dp_schema_note_private(struct dp_schema *schema, const char *word);
 long dp_texts_find(const struct dp_texts *texts, const char *text, size_t length);
 void dp_texts_add(struct dp_texts *texts, const char *text, size_t length);
 void dp_texts_free(struct dp_texts *texts);
+json_t *dp_texts_json(const struct dp_texts *texts);
 
-#endif
-
-/* Lets all columns take missing cells, as the middle of the bounds or as no category. */
+/* Lets a column take missing cells, unless it does: as the middle of the bounds, as 0 without bounds, or as no category. */
+void dp_column_accept_missing(struct dp_column *column);
 void dp_schema_accept_missing(struct dp_schema *schema);
 
 /* The columns of a table without names: `count` of them, all alike. */

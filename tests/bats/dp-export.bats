@@ -334,7 +334,7 @@ PYTHON
         complains 1 "dp-import: odd.json: column 'weight': \"unit\" is a text such as kg|KG, and not for dates" dp-import csv -s odd.json -o u.dp units.csv
     done
     sed 's/"decimal": ","/"decimal": ";"/' units.json > odd.json
-    complains 1 'dp-import: odd.json: "decimal" is a point or a comma' dp-import csv -s odd.json -o u.dp units.csv
+    complains 1 "dp-import: odd.json: column 'price': \"decimal\" is a point or a comma" dp-import csv -s odd.json -o u.dp units.csv
 }
 
 @test "dates, in json, sql, c and onnx" {

@@ -19,7 +19,7 @@ static void read_both(const char *text, struct dp_basis both[2])
     double low = json_number_value(json_array_get(bounds, 0)), high = json_number_value(json_array_get(bounds, 1));
     for (int i = 0; i < 2; i++) {
         both[i] = (struct dp_basis){0};
-        assert_int_equal(dp_basis_read(&both[i], column, low, high, "t", "x", &err), DP_OK);
+        assert_int_equal(dp_basis_read(&both[i], column, low, high, &err), DP_OK);
         dp_basis_put(&both[i], column);
     }
     json_decref(column);

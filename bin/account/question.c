@@ -7,7 +7,6 @@
 #include "data/schedule_file.h"
 #include "account/plan.h"
 #include "account/tradeoff.h"
-#include "account/tuning.h"
 #include "base/round.h"
 #include "records.h"
 #include "gate/charge.h"

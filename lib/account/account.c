@@ -8,7 +8,6 @@
 #include "priv/joint.h"
 #include "account/kinds.h"
 #include "account/profile.h"
-#include "account/tuning.h"
 #include "priv/pure.h"
 #include "priv/zcdp.h"
 

@@ -2,7 +2,6 @@
 
 #include "math/bracket.h"
 #include "account/kinds.h"
-#include "account/tuning.h"
 #include "priv/pld_solve.h"
 #include "base/round.h"
 

@@ -1,10 +1,10 @@
 #include "account/curve.h"
 
 #include "base/mem.h"
+#include "math/upward.h"
 #include "priv/repeated.h"
 #include "priv/joint.h"
 #include "account/kinds.h"
-#include "account/tuning.h"
 #include "priv/pure.h"
 #include "priv/rdp.h"
 #include "priv/replaced.h"
@@ -112,6 +112,71 @@ static int joint(const struct dp_event *event, const double *orders, size_t n, d
     return rc;
 }
 
+/* --- selections */
+
+/* Adds the curve of a run to the n numbers of out; work has room for n numbers. */
+static int add_run(const struct dp_charges *charges, const double *orders, size_t n, double *work, double *out,
+                   struct dp_err *err)
+{
+    int rc = DP_OK;
+    for (size_t c = 0; rc == DP_OK && c < charges->count; c++) {
+        double times = (double)dp_event_times(&charges->charge[c].event, charges->charge[c].laps);
+        rc = dp_event_curve(&charges->charge[c].event, orders, n, work, err);
+        for (size_t i = 0; rc == DP_OK && i < n; i++)
+            out[i] = dp_upward(out[i] + times * work[i]);
+    }
+    return rc;
+}
+
+/* one[i]: the curve of one trial. work: 2 n numbers. */
+static int trial(const struct dp_tuning *s, const double *orders, size_t n, double *work, double *one, struct dp_err *err)
+{
+    double before = 0, *run = work + n;
+    int rc = DP_OK;
+    for (size_t i = 0; i < n; i++)
+        one[i] = 0;
+    /* Adds one setting at a time: the logarithm of the mean over the settings so far and the next one. */
+    for (size_t k = 0; rc == DP_OK && k < s->settings; k++) {
+        double share = (double)s->setting[k].times / (before + (double)s->setting[k].times);
+        for (size_t i = 0; i < n; i++)
+            run[i] = 0;
+        rc = add_run(&s->setting[k].charges, orders, n, work, run, err);
+        for (size_t i = 0; rc == DP_OK && i < n; i++) {
+            double here = run[i], there = one[i], a = orders[i] - 1, high = fmax(here, there), low = fmin(here, there);
+            double of_high = here > there ? share : 1 - share;
+            if (k == 0 || high == low || isinf(high))
+                one[i] = high;
+            else /* covers the rounding of the share, of the logarithm, and of the result */
+                one[i] = fmin(high, dp_upward(high + (log(of_high + (1 - of_high) * exp(-a * (high - low))) +
+                                                      16 * DP_SLACK * (1 + a * high)) /
+                                                         a));
+        }
+        before += (double)s->setting[k].times;
+    }
+    for (size_t i = 0; rc == DP_OK && s->score_multiplier > 0 && i < n; i++) {
+        double score;
+        dp_rdp_gaussian(s->score_multiplier, &orders[i], 1, &score);
+        one[i] = dp_upward(one[i] + score);
+    }
+    return rc;
+}
+
+static int tuning_curve(const struct dp_tuning *tuning, const double *orders, size_t n, double *out, struct dp_err *err)
+{
+    size_t count = n + DP_RDP_ORDER_COUNT;
+    double *work = NULL, *all, *one;
+    work = dp_new(4 * count, sizeof *work);
+    all = work + 2 * count;
+    one = all + count;
+    memcpy(all, dp_rdp_orders, sizeof dp_rdp_orders);
+    memcpy(all + DP_RDP_ORDER_COUNT, orders, n * sizeof *orders);
+    int rc = trial(tuning, all, count, work, one, err);
+    if (rc == DP_OK)
+        dp_rdp_trials(&tuning->trials, one, orders, one + DP_RDP_ORDER_COUNT, n, out);
+    free(work);
+    return rc;
+}
+
 int dp_event_curve(const struct dp_event *event, const double *orders, size_t n, double *out, struct dp_err *err)
 {
     struct dp_repeated_law law;
@@ -152,7 +217,7 @@ int dp_event_curve(const struct dp_event *event, const double *orders, size_t n,
         dp_rdp_repeated(&law, z, orders, n, out);
         return DP_OK;
     case DP_SAMPLING_TUNED:
-        return dp_tuning_curve(event->tuning, orders, n, out, err);
+        return tuning_curve(event->tuning, orders, n, out, err);
     }
     return dp_fail(err, DP_E_RUN, "an event has an unknown sampling");
 }

@@ -1,4 +1,7 @@
-/* The Rényi curve of an event: r(α) of one lap of it. */
+/* The Rényi curve of an event: r(α) of one lap of it. A selection may release its setting, too: the divergence of order
+ * α of setting and trial together is
+ *     r(α) = ln[mean over the settings of e^((α−1) r_setting(α))] / (α − 1),
+ * never above the divergence of the worst setting. */
 #pragma once
 
 #include "account/event.h"

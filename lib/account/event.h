@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/err.h"
+#include "priv/trials.h"
 #include "query/query.h"
 
 enum dp_sampling {
@@ -15,7 +16,7 @@ enum dp_sampling {
                            * costs this person */
     DP_SAMPLING_REPEATED, /* Poisson sampling for each of many draws within the lap, of which one result is released: how far a
                            * person moves it is random (priv/repeated.h) */
-    DP_SAMPLING_TUNED,    /* a random number of whole runs, of which the best is released (account/tuning.h) */
+    DP_SAMPLING_TUNED,    /* a random number of whole runs, of which the best is released (struct dp_tuning) */
     DP_SAMPLING_STREAM,   /* rows that arrive, each in exactly one lap: one release of every row for any number of laps, nothing
                            * amplified */
     DP_SAMPLING_COINS,    /* each row independently, replace-one adjacency */
@@ -52,7 +53,27 @@ struct dp_charges {
     struct dp_charge *charge;
 };
 
+/* Settings whose runs cost the same. */
+struct dp_setting {
+    int64_t times;             /* number of settings of the grid, 1 or more */
+    struct dp_charges charges; /* charges of one run, without selections */
+};
+
+/* Private selection: a random number of runs, each with a setting chosen uniformly at random and independently of all rows;
+ * the run with the best noised score is released (priv/trials.h). A run and its score are one trial. */
+struct dp_tuning {
+    struct dp_trials trials;
+    double score_multiplier; /* noise multiplier of each score; 0: the scores cost nothing */
+    size_t settings, capacity;
+    struct dp_setting *setting;
+};
+
+#define DP_TUNING_MOST_SETTINGS 1000000
+
 struct dp_event dp_event_gaussian(enum dp_sampling sampling, double rate, double multiplier, int64_t epoch_laps);
+
+/* The event of a selection, which it borrows. */
+struct dp_event dp_event_tuned(struct dp_tuning *tuning);
 
 /* DP_E_RUN: the event is invalid: a number is not positive and finite, a rate is outside (0, 1], epochs have no laps, there are
  * no draws, or no queries or too many. */
@@ -122,3 +143,16 @@ bool dp_charges_same(const struct dp_charges *a, const struct dp_charges *b);
 
 /* Removes all charges; keeps the memory. */
 void dp_charges_clear(struct dp_charges *charges);
+
+void dp_tuning_new(struct dp_tuning **tuning, const struct dp_trials *trials, double score_multiplier);
+void dp_tuning_free(struct dp_tuning *tuning); /* may be NULL */
+int dp_tuning_copy(struct dp_tuning **to, const struct dp_tuning *from, struct dp_err *err);
+
+/* Adds `times` settings whose runs have these charges, which are copied. */
+int dp_tuning_add(struct dp_tuning *tuning, const struct dp_charges *charges, int64_t times, struct dp_err *err);
+
+/* DP_E_RUN: an invalid law, multiplier or charge; no settings, or too many; a selection among selections. */
+int dp_tuning_check(const struct dp_tuning *tuning, struct dp_err *err);
+
+/* Both may be NULL. Settings count in their order. */
+bool dp_tuning_same(const struct dp_tuning *a, const struct dp_tuning *b);

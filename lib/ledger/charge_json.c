@@ -1,6 +1,5 @@
 #include "ledger/charge_json.h"
 
-#include "account/tuning.h"
 #include "base/alias.h"
 
 /* The members of its kind, of either type. */

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "account/account.h"
-#include "account/tuning.h"
 #include "base/mapped.h"
 #include "base/mem.h"
 #include "base/number.h"

@@ -1,5 +1,5 @@
 /* dp-tune: private selection. It asks every setting's run what it will do, charges for the choice of the best of them before
- * any lap, runs the trials, and releases the one with the best noised score (account/tuning.h). Nothing else about the
+ * any lap, runs the trials, and releases the one with the best noised score (account/event.h). Nothing else about the
  * trials is kept or printed: not their models, scores or number. */
 #ifndef DP_TUNE_TUNE_H
 #define DP_TUNE_TUNE_H

@@ -12,7 +12,6 @@
 
 #include "account/account.h"
 #include "account/kinds.h"
-#include "account/tuning.h"
 #include "ledger/book.h"
 #include "ledger/report.h"
 #include "ledger/sum.h"

@@ -11,7 +11,6 @@
 #include "account/account.h"
 #include "account/calibrate.h"
 #include "account/curve.h"
-#include "account/tuning.h"
 #include "ledger/charge_json.h"
 #include "priv/rdp.h"
 #include "priv/trials.h"

@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "base/unit.h"
 #include "ledger/charge_json.h"
-#include "ledger/limit.h"
 #include "ledger/old.h"
 #include "ledger/schema_cost.h"
 #include "priv/rdp.h"
@@ -118,6 +117,29 @@ const struct dp_ledger_limit *dp_ledger_book_limit(const struct dp_ledger_book *
             return limit;
     }
     return NULL;
+}
+
+bool dp_ledger_limit_binds(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit,
+                           const struct dp_ledger_entry *entry)
+{
+    return dp_ledger_book_root(book, entry->of.who) == dp_ledger_book_root(book, limit->who) &&
+           entry->covered != 1 + (size_t)(limit - book->limit);
+}
+
+int dp_ledger_limit_persons(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit)
+{
+    for (size_t i = 0; i < book->entries; i++)
+        if (dp_ledger_book_root(book, book->entry[i].of.who) == dp_ledger_book_root(book, limit->who))
+            return book->entry[i].of.unit != NULL;
+    return -1;
+}
+
+bool dp_ledger_limit_unused(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit)
+{
+    for (size_t i = 0; i < book->entries; i++)
+        if (dp_ledger_limit_binds(book, limit, &book->entry[i]) && dp_ledger_entry_spent(&book->entry[i]))
+            return false;
+    return true;
 }
 
 /* Notes a name; *who: its number. The caller's JSON owns the text. */

@@ -233,3 +233,15 @@ int dp_ledger_lock(int fd, int operation, const char *path, struct dp_err *err);
 /* The text of a line with its line feed: seq and prev, then `members` (stolen), then the hash. The caller frees *text. hash:
  * DP_LEDGER_HASH + 1 bytes. */
 int dp_ledger_line(json_t *members, size_t seq, const char *prev, char **text, size_t *length, char *hash, struct dp_err *err);
+
+/* True if spending of the run counts against the limit: it is on the same population, and its cost is not already part of
+ * `before`. */
+bool dp_ledger_limit_binds(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit,
+                           const struct dp_ledger_entry *entry);
+
+/* Whether the runs on the limit's population, with the runs that it began with, protect persons with several rows (1) or rows
+ * (0): the two kinds of costs cannot be added. −1: there are no runs yet. */
+int dp_ledger_limit_persons(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit);
+
+/* Whether no run that the limit binds has spent anything. */
+bool dp_ledger_limit_unused(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit);

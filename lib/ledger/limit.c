@@ -36,13 +36,6 @@ static int cost_of(struct dp_ledger_costs *costs, const struct dp_event *event, 
     return DP_OK;
 }
 
-bool dp_ledger_limit_binds(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit,
-                           const struct dp_ledger_entry *entry)
-{
-    return dp_ledger_book_root(book, entry->of.who) == dp_ledger_book_root(book, limit->who) &&
-           entry->covered != 1 + (size_t)(limit - book->limit);
-}
-
 /* The first run that opened under the limit, or NULL. Its plan was fixed when nothing had been released; a run that was resumed
  * has another plan, and a release of another tool may have been known to every run, whenever it was written down. */
 static const struct dp_ledger_entry *first_run(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit)
@@ -155,22 +148,6 @@ static double penalty_at(const struct dp_ledger_limit *limit, size_t i, const st
 static double room_at(const struct dp_ledger_limit *limit, size_t i, const struct dp_charges *fixed)
 {
     return limit->epsilon - limit->before_epsilon - penalty_at(limit, i, fixed);
-}
-
-int dp_ledger_limit_persons(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit)
-{
-    for (size_t i = 0; i < book->entries; i++)
-        if (dp_ledger_book_root(book, book->entry[i].of.who) == dp_ledger_book_root(book, limit->who))
-            return book->entry[i].of.unit != NULL;
-    return -1;
-}
-
-bool dp_ledger_limit_unused(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit)
-{
-    for (size_t i = 0; i < book->entries; i++)
-        if (dp_ledger_limit_binds(book, limit, &book->entry[i]) && dp_ledger_entry_spent(&book->entry[i]))
-            return false;
-    return true;
 }
 
 struct dp_ledger_added dp_ledger_limit_added(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit,

@@ -34,18 +34,6 @@ struct dp_ledger_costs {
 };
 void dp_ledger_costs_free(struct dp_ledger_costs *costs);
 
-/* True if spending of the run counts against the limit: it is on the same population, and its cost is not already part of
- * `before`. */
-bool dp_ledger_limit_binds(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit,
-                           const struct dp_ledger_entry *entry);
-
-/* Whether the runs on the limit's population, with the runs that it began with, protect persons with several rows (1) or rows
- * (0): the two kinds of costs cannot be added. −1: there are no runs yet. */
-int dp_ledger_limit_persons(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit);
-
-/* Whether no run that the limit binds has spent anything. */
-bool dp_ledger_limit_unused(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit);
-
 /* The number of runs, and the sum of their own budgets. */
 struct dp_ledger_added {
     size_t runs;

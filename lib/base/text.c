@@ -1,5 +1,7 @@
 #include "base/text.h"
 
+#include <strings.h>
+
 #include "base/number.h"
 
 /* Length in bytes of the character that begins here, or 0. Overlong forms, surrogates and numbers above U+10FFFF are not
@@ -201,4 +203,14 @@ const char *dp_text_unpaid(const char *words, bool *paid, char *buffer, size_t s
         words += next + (words[next] == ',');
     }
     return buffer;
+}
+
+/* Its first byte, without the bit of its case, saves most lengths and comparisons, which took half of the
+ * time. */
+bool dp_text_is_among(const char *const *words, const char *text, size_t length)
+{
+    for (; *words != NULL; words++)
+        if (((**words ^ *text) & ~0x20) == 0 && strlen(*words) == length && strncasecmp(*words, text, length) == 0)
+            return true;
+    return false;
 }

@@ -31,6 +31,9 @@ void dp_text_line(const char *begin, const char *text, FILE *out);
 /* Whether the text has exactly `digits` characters, all of them digits of lower-case hexadecimal. */
 bool dp_text_is_hex(const char *text, size_t digits);
 
+/* Whether the text, which is not empty, is one of the words, which end with NULL, in any case of letters. */
+bool dp_text_is_among(const char *const *words, const char *text, size_t length);
+
 /* Whether one of the lines of the text (which may be NULL) has exactly these characters. */
 bool dp_text_has_line(const char *text, const char *line, size_t length);
 

@@ -135,7 +135,6 @@ extern const double dp_census_sentinels[DP_CENSUS_SENTINEL_COUNT];
 bool dp_census_is_code(const char *text, size_t length);
 /* Whether the text is missing among numbers only: a word of `doubtful`, or a number that is infinite. */
 bool dp_census_is_doubtful(const char *text, size_t length);
-bool dp_census_is_among(const char *const *words, const char *text, size_t length);
 
 /* Whether a column of this name may say whose row it is: patient_id, PassengerId, caseid, account_no, MRN. A postcode is a
  * place. Perhaps: if its numbers are all different, too: mobile, card, user, record. */

@@ -2,7 +2,7 @@
 #include <strings.h>
 
 #include "base/mem.h"
-#include "data/census.h"
+#include "base/text.h"
 #include "data/lines.h"
 
 enum { SHAPED = 20 }; /* this many lines, at most, decide whether the header is one field short */
@@ -21,7 +21,7 @@ static bool is_unit(const struct dp_cell *f)
         "€",     "$",    "£",   "text",   "string", "number", "integer", "int",   "float",  "numeric", "unit", "units", NULL};
     const bool bracketed = f->length > 2 && ((f->text[0] == '(' && f->text[f->length - 1] == ')') ||
                                              (f->text[0] == '[' && f->text[f->length - 1] == ']'));
-    return bracketed || dp_census_is_among(units, f->text, f->length);
+    return bracketed || dp_text_is_among(units, f->text, f->length);
 }
 
 /* At least two cells have something, and all of them are units: half of them, or one, may be the words of a row. */
@@ -46,7 +46,7 @@ static bool has_total(const struct dp_lines *l)
         first++;
     for (size_t i = 0; i < l->fields; i++)
         empty += l->field[i].length == 0;
-    return first < l->fields && empty > 0 && dp_census_is_among(totals, l->field[first].text, l->field[first].length);
+    return first < l->fields && empty > 0 && dp_text_is_among(totals, l->field[first].text, l->field[first].length);
 }
 
 /* Whether the line begins with such a word: most lines are not split for this question. */

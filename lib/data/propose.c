@@ -227,7 +227,7 @@ static bool is_question(const struct dp_census *census, const struct dp_census_c
 {
     size_t texts = 0;
     for (size_t k = 0; exact && k < c->seen_count; k++)
-        texts += !dp_census_is_among(dp_census_absent, c->seen[k]->text, c->seen[k]->length);
+        texts += !dp_text_is_among(dp_census_absent, c->seen[k]->text, c->seen[k]->length);
     return c->identifier && !c->out && c != &census->column[census->label] && (!exact || texts < c->exact->cells);
 }
 
@@ -1109,7 +1109,7 @@ static void add_words(json_t *list, const struct dp_census_column *c, bool doubt
         const struct dp_census_text *text = c->seen[k];
         size_t i = 0;
         if (doubtful ? !dp_census_is_doubtful(text->text, text->length)
-                     : !dp_census_is_among(dp_census_absent, text->text, text->length))
+                     : !dp_text_is_among(dp_census_absent, text->text, text->length))
             continue;
         while (i < json_array_size(list) && strcmp(json_string_value(json_array_get(list, i)), text->text) != 0)
             i++;
@@ -1157,7 +1157,7 @@ static void exact_classes(const struct dp_census *census, const struct dp_census
             add_note(o, json_sprintf("no row has the class '%s'", known->class[k].text[0]));
     }
     for (size_t i = 0; i < c->seen_count && !census->others; i++) {
-        bool named = dp_census_is_among(dp_census_absent, c->seen[i]->text, c->seen[i]->length);
+        bool named = dp_text_is_among(dp_census_absent, c->seen[i]->text, c->seen[i]->length);
         for (size_t k = 0; k < known->classes; k++)
             named |= dp_texts_find(&known->class[k], c -> seen[i] -> text, c -> seen[i] -> length) >= 0;
         lost += named ? 0 : (size_t)c->seen[i]->count;
@@ -1247,7 +1247,7 @@ static int exact_column(const struct dp_census *census, size_t i, int notation, 
     f.named = dp_new(c->seen_count + 1, sizeof *f.named);
     int rc = DP_OK;
     for (size_t k = 0; k < c->seen_count && f.count < DP_CENSUS_DIFFERENT; k++)
-        if (!dp_census_is_among(dp_census_absent, c->seen[k]->text, c->seen[k]->length))
+        if (!dp_text_is_among(dp_census_absent, c->seen[k]->text, c->seen[k]->length))
             f.named[f.count++] = c->seen[k];
     exact_numbers(census, i == census->label, x, notation, &f);
     if (i == census->label) {

@@ -61,7 +61,7 @@ bool books_is_directory(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-int books_name_own(struct books *b, const char *directory, struct dp_err *err)
+static int name_own(struct books *b, const char *directory, struct dp_err *err)
 {
     if ((size_t)snprintf(b->own, sizeof b->own, "%s/ledger", directory) >= sizeof b->own)
         return dp_fail(err, DP_E_USAGE, "the name of the directory %.80s is too long", directory);
@@ -73,7 +73,7 @@ int books_find_ledger(struct books *b, const char *what, struct dp_err *err)
 {
     const char *directory = b->ledger != NULL ? b->ledger : b->data;
     if (directory != NULL && books_is_directory(directory))
-        return books_name_own(b, directory, err);
+        return name_own(b, directory, err);
     return b->ledger != NULL ? DP_OK : dp_fail(err, DP_E_USAGE, "which ledger? (%s)", what);
 }
 
@@ -142,7 +142,7 @@ int books_find_run(struct books *b, const struct dp_frame *model, struct dp_err 
     const char *digest = dp_frame_text(model, DP_F_DATA, "");
     snprintf(b->digest, sizeof b->digest, "%s", digest);
     snprintf(b->population, sizeof b->population, "%s", dp_frame_text(model, DP_F_POPULATION, digest));
-    int rc = b->data != NULL ? books_name_own(b, b->data, err) : DP_OK;
+    int rc = b->data != NULL ? name_own(b, b->data, err) : DP_OK;
     struct dp_people_query query = {.population = b->population, .data = b->digest, .own = {b->ledger}};
     b->ledger = NULL;
     if (!dp_frame_has(model, DP_F_LEDGER))

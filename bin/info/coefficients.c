@@ -143,7 +143,8 @@ double info_divisor(const struct dp_terms *m)
     return m->table && m->norm == DP_NORM_BOUNDS ? m->plan.divisor : 1;
 }
 
-bool info_divides(const struct dp_terms *m)
+/* Whether each row is divided by a norm of its own: then a coefficient is for the row before that, and no ratio of odds. */
+static bool divides(const struct dp_terms *m)
 {
     return m->norm == DP_NORM_UNIT || m->norm == DP_NORM_CAP;
 }
@@ -182,7 +183,7 @@ static void fill(struct table *t, const struct dp_frame *frame)
 {
     const struct dp_terms *m = t->terms;
     const enum dp_loss_link link = dp_losses[m->predictor.loss].link;
-    t->ratio = info_divides(m) ? NULL : ratios[link];
+    t->ratio = divides(m) ? NULL : ratios[link];
     t->noise = info_noise_of(frame, &t->why);
     list_lines(t);
     t->value = dp_new(m->outputs * t->lines, sizeof *t->value);
@@ -228,7 +229,7 @@ static void print_text(const struct table *t, FILE *out)
             fputc('\n', out);
         }
     }
-    if (info_divides(m))
+    if (divides(m))
         fputs("scaling: each row is divided by its norm, so a unit more also changes the weight of the other columns\n", out);
     if (t->why != NULL)
         fprintf(out, "no intervals: %s\n", t->why);
@@ -354,7 +355,8 @@ int info_coefficients_json(const struct dp_frame *frame, const char *name, json_
     return make_table(frame, name, INFO_JSON, json, NULL, err);
 }
 
-int info_coefficients(const struct dp_frame *frame, const char *name, enum info_form form, FILE *out, struct dp_err *err)
+static int print_coefficients(const struct dp_frame *frame, const char *name, enum info_form form, FILE *out,
+                              struct dp_err *err)
 {
     json_t *json = NULL;
     int rc = make_table(frame, name, form, form == INFO_JSON ? &json : NULL, out, err);
@@ -368,7 +370,7 @@ int info_model_coefficients(const char *path, enum info_form form, FILE *out, st
 {
     struct dp_frame *frame = dp_frame_new();
     int rc = dp_model_read(frame, path, err);
-    rc = rc ?: info_coefficients(frame, strcmp(path, "-") == 0 ? "the model" : path, form, out, err);
+    rc = rc ?: print_coefficients(frame, strcmp(path, "-") == 0 ? "the model" : path, form, out, err);
     dp_frame_free(frame);
     return rc;
 }

@@ -20,10 +20,10 @@ enum info_form { INFO_TEXT, INFO_TSV, INFO_JSON, INFO_SVG };
  * where s is the standard deviation of independent normal noise on the weights: output perturbation (method erm) adds it to the
  * result of a descent, and nothing comes after it. The interval is the coefficient ± 1.96 standard errors. It covers the
  * coefficient of the same run without noise, with probability .95; it does not cover the sampling of people. For any other run
- * the law is not known from public values, and the output says why. name: of the model, for messages. */
-int info_coefficients(const struct dp_frame *frame, const char *name, enum info_form form, FILE *out, struct dp_err *err);
+ * the law is not known from public values, and the output says why. path: of the model. */
+int info_model_coefficients(const char *path, enum info_form form, FILE *out, struct dp_err *err);
 
-/* The JSON. */
+/* The JSON. name: of the model, for messages. */
 int info_coefficients_json(const struct dp_frame *frame, const char *name, json_t **json, struct dp_err *err);
 
 /* Parts of it. The noise on each weight, independent and normal; NAN if it is not known, and *why says why, else NULL. The
@@ -32,8 +32,6 @@ double info_noise_of(const struct dp_frame *frame, const char **why);
 extern const char info_covers[];
 double info_unit(const struct dp_terms *terms);
 double info_divisor(const struct dp_terms *terms);
-/* Whether each row is divided by a norm of its own: then a coefficient is for the row before that, and no ratio of odds. */
-bool info_divides(const struct dp_terms *terms);
 #define INFO_NORMAL_95 1.9599639845400545 /* Φ⁻¹(0.975) */
 
 /* The class of output k, or "". Cells of a TSV line: a text, with blanks for tabs and line feeds, and a ' in front of a formula;
@@ -41,6 +39,3 @@ bool info_divides(const struct dp_terms *terms);
 const char *info_output_name(const struct dp_terms *terms, size_t k);
 void info_print_cell(const char *text, FILE *out);
 void info_print_number(double value, FILE *out);
-
-/* info_coefficients for the model that dp_model_read finds at `path`. */
-int info_model_coefficients(const char *path, enum info_form form, FILE *out, struct dp_err *err);

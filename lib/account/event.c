@@ -17,6 +17,102 @@ struct dp_event dp_event_tuned(struct dp_tuning *tuning)
     return (struct dp_event){.sampling = DP_SAMPLING_TUNED, .rate = 1, .tuning = tuning};
 }
 
+void dp_tuning_new(struct dp_tuning **tuning, const struct dp_trials *trials, double score_multiplier)
+{
+    *tuning = dp_new(1, sizeof **tuning);
+    (*tuning)->trials = *trials;
+    (*tuning)->score_multiplier = score_multiplier;
+}
+
+static void tuning_free(struct dp_tuning *tuning)
+{
+    if (tuning == NULL)
+        return;
+    for (size_t i = 0; i < tuning->settings; i++)
+        dp_charges_free(&tuning->setting[i].charges);
+    free(tuning->setting);
+    free(tuning);
+}
+
+int dp_tuning_add(struct dp_tuning *tuning, const struct dp_charges *charges, int64_t times, struct dp_err *err)
+{
+    if (times < 1 || times > DP_TUNING_MOST_SETTINGS)
+        return dp_fail(err, DP_E_RUN, "a selection has between 1 and %d settings of one cost, got %lld",
+                       DP_TUNING_MOST_SETTINGS, (long long)times);
+    for (size_t i = 0; i < tuning->settings; i++)
+        if (dp_charges_same(&tuning->setting[i].charges, charges)) {
+            tuning->setting[i].times += times;
+            return DP_OK;
+        }
+    dp_extend(&tuning->setting, &tuning->capacity, tuning->settings + 1, sizeof *tuning->setting);
+    int rc = DP_OK;
+    struct dp_setting *setting = &tuning->setting[tuning->settings++];
+    *setting = (struct dp_setting){.times = times};
+    /* Runs are added one by one, because shuffled epochs of equal events must stay separate. */
+    for (size_t i = 0; rc == DP_OK && i < charges->count; i++)
+        rc = dp_charges_add(&setting->charges, &charges->charge[i].event, charges->charge[i].laps, err);
+    return rc;
+}
+
+static int tuning_copy(struct dp_tuning **to, const struct dp_tuning *from, struct dp_err *err)
+{
+    dp_tuning_new(to, &from->trials, from->score_multiplier);
+    int rc = DP_OK;
+    for (size_t i = 0; rc == DP_OK && i < from->settings; i++)
+        rc = dp_tuning_add(*to, &from->setting[i].charges, from->setting[i].times, err);
+    if (rc != DP_OK) {
+        tuning_free(*to);
+        *to = NULL;
+    }
+    return rc;
+}
+
+static int check_setting(const struct dp_setting *setting, struct dp_err *err)
+{
+    const struct dp_charges *charges = &setting->charges;
+    if (setting->times < 1 || setting->times > DP_TUNING_MOST_SETTINGS)
+        return dp_fail(err, DP_E_RUN, "a selection has between 1 and %d settings of one cost, got %lld",
+                       DP_TUNING_MOST_SETTINGS, (long long)setting->times);
+    if (charges->count == 0)
+        return dp_fail(err, DP_E_RUN, "a setting of a selection has no laps");
+    for (size_t i = 0; i < charges->count; i++) {
+        const struct dp_charge *charge = &charges->charge[i];
+        if (charge->event.sampling == DP_SAMPLING_TUNED)
+            return dp_fail(err, DP_E_RUN, "a selection has another selection among its runs");
+        if (charge->laps < 1 || charge->laps > DP_EVENT_MOST_LAPS)
+            return dp_fail(err, DP_E_RUN, "a setting of a selection has %lld laps", (long long)charge->laps);
+        int rc = dp_event_check(&charge->event, err);
+        if (rc != DP_OK)
+            return rc;
+    }
+    return DP_OK;
+}
+
+static int tuning_check(const struct dp_tuning *tuning, struct dp_err *err)
+{
+    int rc = dp_trials_check(&tuning->trials, err);
+    if (rc == DP_OK && !(tuning->score_multiplier >= 0 && isfinite(tuning->score_multiplier)))
+        rc = dp_fail(err, DP_E_RUN, "the noise on a score needs a finite multiplier of at least 0, got %g",
+                     tuning->score_multiplier);
+    if (rc == DP_OK && tuning->settings == 0)
+        rc = dp_fail(err, DP_E_RUN, "a selection has no settings");
+    for (size_t i = 0; rc == DP_OK && i < tuning->settings; i++)
+        rc = check_setting(&tuning->setting[i], err);
+    return rc;
+}
+
+/* Both may be NULL. Settings count in their order. */
+static bool tuning_same(const struct dp_tuning *a, const struct dp_tuning *b)
+{
+    if (a == NULL || b == NULL)
+        return a == b;
+    bool same =
+        dp_trials_same(&a->trials, &b->trials) && a->score_multiplier == b->score_multiplier && a->settings == b->settings;
+    for (size_t i = 0; same && i < a->settings; i++)
+        same = a->setting[i].times == b->setting[i].times && dp_charges_same(&a->setting[i].charges, &b->setting[i].charges);
+    return same;
+}
+
 static int check_sampling(const struct dp_event *event, struct dp_err *err)
 {
     bool repeated = event->sampling == DP_SAMPLING_REPEATED;
@@ -44,7 +140,7 @@ int dp_event_check(const struct dp_event *event, struct dp_err *err)
     if (tuned != (event->tuning != NULL) || (tuned && (event->queries != 0 || event->rate != 1)))
         return dp_fail(err, DP_E_RUN, "an event is a selection of runs, or has queries of its own");
     if (tuned)
-        return dp_tuning_check(event->tuning, err);
+        return tuning_check(event->tuning, err);
     if (event->queries < 1 || event->queries > DP_EVENT_MOST_QUERIES)
         return dp_fail(err, DP_E_RUN, "an event has %d queries, expected 1 to %d", event->queries, DP_EVENT_MOST_QUERIES);
     for (int i = 0; rc == DP_OK && i < event->queries; i++) {
@@ -70,12 +166,12 @@ int dp_event_copy(struct dp_event *to, const struct dp_event *from, struct dp_er
 {
     *to = *from;
     to->tuning = NULL;
-    return from->tuning != NULL ? dp_tuning_copy(&to->tuning, from->tuning, err) : DP_OK;
+    return from->tuning != NULL ? tuning_copy(&to->tuning, from->tuning, err) : DP_OK;
 }
 
 void dp_event_free(struct dp_event *event)
 {
-    dp_tuning_free(event->tuning);
+    tuning_free(event->tuning);
     event->tuning = NULL;
 }
 
@@ -86,7 +182,7 @@ bool dp_event_same(const struct dp_event *a, const struct dp_event *b)
     if (a->sampling != b->sampling || a->rate != b->rate || a->epoch_laps != b->epoch_laps || a->draws != b->draws ||
         a->contraction != b->contraction || a->queries != b->queries)
         return false;
-    bool same = dp_tuning_same(a->tuning, b->tuning);
+    bool same = tuning_same(a->tuning, b->tuning);
     for (int i = 0; same && i < a->queries; i++)
         same = dp_query_same(&a->query[i], &b->query[i]);
     return same;
@@ -252,101 +348,4 @@ void dp_charges_free(struct dp_charges *charges)
     dp_charges_clear(charges);
     free(charges->charge);
     *charges = (struct dp_charges){0};
-}
-
-/* --- selections */
-
-void dp_tuning_new(struct dp_tuning **tuning, const struct dp_trials *trials, double score_multiplier)
-{
-    *tuning = dp_new(1, sizeof **tuning);
-    (*tuning)->trials = *trials;
-    (*tuning)->score_multiplier = score_multiplier;
-}
-
-void dp_tuning_free(struct dp_tuning *tuning)
-{
-    if (tuning == NULL)
-        return;
-    for (size_t i = 0; i < tuning->settings; i++)
-        dp_charges_free(&tuning->setting[i].charges);
-    free(tuning->setting);
-    free(tuning);
-}
-
-int dp_tuning_add(struct dp_tuning *tuning, const struct dp_charges *charges, int64_t times, struct dp_err *err)
-{
-    if (times < 1 || times > DP_TUNING_MOST_SETTINGS)
-        return dp_fail(err, DP_E_RUN, "a selection has between 1 and %d settings of one cost, got %lld",
-                       DP_TUNING_MOST_SETTINGS, (long long)times);
-    for (size_t i = 0; i < tuning->settings; i++)
-        if (dp_charges_same(&tuning->setting[i].charges, charges)) {
-            tuning->setting[i].times += times;
-            return DP_OK;
-        }
-    dp_extend(&tuning->setting, &tuning->capacity, tuning->settings + 1, sizeof *tuning->setting);
-    int rc = DP_OK;
-    struct dp_setting *setting = &tuning->setting[tuning->settings++];
-    *setting = (struct dp_setting){.times = times};
-    /* Runs are added one by one, because shuffled epochs of equal events must stay separate. */
-    for (size_t i = 0; rc == DP_OK && i < charges->count; i++)
-        rc = dp_charges_add(&setting->charges, &charges->charge[i].event, charges->charge[i].laps, err);
-    return rc;
-}
-
-int dp_tuning_copy(struct dp_tuning **to, const struct dp_tuning *from, struct dp_err *err)
-{
-    dp_tuning_new(to, &from->trials, from->score_multiplier);
-    int rc = DP_OK;
-    for (size_t i = 0; rc == DP_OK && i < from->settings; i++)
-        rc = dp_tuning_add(*to, &from->setting[i].charges, from->setting[i].times, err);
-    if (rc != DP_OK) {
-        dp_tuning_free(*to);
-        *to = NULL;
-    }
-    return rc;
-}
-
-static int check_setting(const struct dp_setting *setting, struct dp_err *err)
-{
-    const struct dp_charges *charges = &setting->charges;
-    if (setting->times < 1 || setting->times > DP_TUNING_MOST_SETTINGS)
-        return dp_fail(err, DP_E_RUN, "a selection has between 1 and %d settings of one cost, got %lld",
-                       DP_TUNING_MOST_SETTINGS, (long long)setting->times);
-    if (charges->count == 0)
-        return dp_fail(err, DP_E_RUN, "a setting of a selection has no laps");
-    for (size_t i = 0; i < charges->count; i++) {
-        const struct dp_charge *charge = &charges->charge[i];
-        if (charge->event.sampling == DP_SAMPLING_TUNED)
-            return dp_fail(err, DP_E_RUN, "a selection has another selection among its runs");
-        if (charge->laps < 1 || charge->laps > DP_EVENT_MOST_LAPS)
-            return dp_fail(err, DP_E_RUN, "a setting of a selection has %lld laps", (long long)charge->laps);
-        int rc = dp_event_check(&charge->event, err);
-        if (rc != DP_OK)
-            return rc;
-    }
-    return DP_OK;
-}
-
-int dp_tuning_check(const struct dp_tuning *tuning, struct dp_err *err)
-{
-    int rc = dp_trials_check(&tuning->trials, err);
-    if (rc == DP_OK && !(tuning->score_multiplier >= 0 && isfinite(tuning->score_multiplier)))
-        rc = dp_fail(err, DP_E_RUN, "the noise on a score needs a finite multiplier of at least 0, got %g",
-                     tuning->score_multiplier);
-    if (rc == DP_OK && tuning->settings == 0)
-        rc = dp_fail(err, DP_E_RUN, "a selection has no settings");
-    for (size_t i = 0; rc == DP_OK && i < tuning->settings; i++)
-        rc = check_setting(&tuning->setting[i], err);
-    return rc;
-}
-
-bool dp_tuning_same(const struct dp_tuning *a, const struct dp_tuning *b)
-{
-    if (a == NULL || b == NULL)
-        return a == b;
-    bool same =
-        dp_trials_same(&a->trials, &b->trials) && a->score_multiplier == b->score_multiplier && a->settings == b->settings;
-    for (size_t i = 0; same && i < a->settings; i++)
-        same = a->setting[i].times == b->setting[i].times && dp_charges_same(&a->setting[i].charges, &b->setting[i].charges);
-    return same;
 }

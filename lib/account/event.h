@@ -145,14 +145,6 @@ bool dp_charges_same(const struct dp_charges *a, const struct dp_charges *b);
 void dp_charges_clear(struct dp_charges *charges);
 
 void dp_tuning_new(struct dp_tuning **tuning, const struct dp_trials *trials, double score_multiplier);
-void dp_tuning_free(struct dp_tuning *tuning); /* may be NULL */
-int dp_tuning_copy(struct dp_tuning **to, const struct dp_tuning *from, struct dp_err *err);
 
 /* Adds `times` settings whose runs have these charges, which are copied. */
 int dp_tuning_add(struct dp_tuning *tuning, const struct dp_charges *charges, int64_t times, struct dp_err *err);
-
-/* DP_E_RUN: an invalid law, multiplier or charge; no settings, or too many; a selection among selections. */
-int dp_tuning_check(const struct dp_tuning *tuning, struct dp_err *err);
-
-/* Both may be NULL. Settings count in their order. */
-bool dp_tuning_same(const struct dp_tuning *a, const struct dp_tuning *b);

@@ -59,7 +59,9 @@ int dp_contract_read(struct dp_contract *c, const struct dp_frame *hello, struct
     return rc == DP_OK && c->named ? check_adjacency(hello, err) : rc;
 }
 
-int dp_contract_terms(const struct dp_frame *from, const char *kind, struct dp_record terms[DP_MAX_RECORDS])
+/* Copies the records that `from`, a hello frame or c->first, has for laps of a kind, without what only a hello frame says. All
+ * shares of the noise are announced; each lap says which of them came. Returns their number. */
+static int terms_of(const struct dp_frame *from, const char *kind, struct dp_record terms[DP_MAX_RECORDS])
 {
     int count = 0;
     for (int i = 0; i < from->records; i++) {
@@ -76,7 +78,7 @@ int dp_contract_terms(const struct dp_frame *from, const char *kind, struct dp_r
 
 int dp_contract_announced(const struct dp_contract *c, const char *kind, struct dp_record terms[DP_MAX_RECORDS])
 {
-    int count = dp_contract_terms(c->hello, kind, terms);
+    int count = terms_of(c->hello, kind, terms);
     for (int i = 0; i < count; i++)
         if (terms[i].of == DP_F_NONE || terms[i].query.kind == DP_QUERY_NONE || !(terms[i].sensitivity > 0))
             return 0;
@@ -293,7 +295,7 @@ int dp_contract_lap(struct dp_contract *c, const struct dp_frame *lap, struct dp
     struct terms terms;
     terms.kind = dp_frame_text(lap, DP_F_LAP_KIND, "");
     terms.announced = false;
-    terms.count = c->first != NULL ? dp_contract_terms(c->first, terms.kind, terms.record) : 0;
+    terms.count = c->first != NULL ? terms_of(c->first, terms.kind, terms.record) : 0;
     bool known = terms.count > 0, same = all_as_first(c, &terms, lap);
     int rc = same ? DP_OK : dp_charge_check_records(lap->record, lap->records, lap->lap, err);
     rc = rc ?: dp_charge_check_fields(lap, err);

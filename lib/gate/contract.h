@@ -57,11 +57,8 @@ int dp_contract_lap(struct dp_contract *contract, const struct dp_frame *lap, st
 /* Notes that the lap has been released. */
 void dp_contract_passed(struct dp_contract *contract, const struct dp_frame *lap);
 
-/* Copies the records that `from`, a hello frame or contract->first, has for laps of a kind, without what only a hello frame
-   says. All shares of the noise are announced; each lap says which of them came. Returns their number. */
-int dp_contract_terms(const struct dp_frame *from, const char *kind, struct dp_record terms[DP_MAX_RECORDS]);
-
-/* The same for the hello frame; 0 if its records do not determine the cost of a lap. Bounds may be missing. */
+/* Copies the records that the hello frame has for laps of a kind, without what only a hello frame says. Returns their number; 0
+ * if they do not determine the cost of a lap. Bounds may be missing. */
 int dp_contract_announced(const struct dp_contract *contract, const char *kind, struct dp_record terms[DP_MAX_RECORDS]);
 
 /* The contract in a checkpoint, with a digest of its plan. */

@@ -186,8 +186,8 @@ static bool within(double sum, double all)
     return all > 0 && sum <= all * DECIMAL;
 }
 
-bool dp_ledger_limit_adds(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit,
-                          const struct dp_ledger_entry *self)
+/* Whether the sum of dp_ledger_limit_added is within the limit: then addition admits the whole run `self`. */
+static bool adds(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit, const struct dp_ledger_entry *self)
 {
     struct dp_ledger_added sum = dp_ledger_limit_added(book, limit, self), all = to_add(limit);
     return within(sum.epsilon, all.epsilon) && within(sum.delta, all.delta);
@@ -241,7 +241,7 @@ int dp_ledger_limit_admits(const struct dp_ledger_book *book, const struct dp_le
     double others[DP_LEDGER_ORDERS];
     *yes = true;
     /* The other case: the budget began with the whole cost of this run. */
-    if (!dp_ledger_limit_binds(book, limit, self) || dp_ledger_limit_adds(book, limit, self))
+    if (!dp_ledger_limit_binds(book, limit, self) || adds(book, limit, self))
         return DP_OK;
     int rc = add_spent(book, limit, costs, self, others, err);
     return rc ?: fits(book, limit, costs, others, self, charges, planned, yes, err);
@@ -263,7 +263,7 @@ int dp_ledger_limit_run(const struct dp_ledger_book *book, const struct dp_ledge
     int64_t none = 0, all = run->laps + 1, laps = run->laps; /* `none` laps fit, `all` laps do not */
     double others[DP_LEDGER_ORDERS];
     *affords = laps;
-    if (!dp_ledger_limit_binds(book, limit, self) || dp_ledger_limit_adds(book, limit, self))
+    if (!dp_ledger_limit_binds(book, limit, self) || adds(book, limit, self))
         return DP_OK;
     int rc = add_spent(book, limit, costs, self, others, err);
     while (rc == DP_OK && all - none > 1) {

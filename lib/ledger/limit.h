@@ -45,10 +45,6 @@ struct dp_ledger_added {
 struct dp_ledger_added dp_ledger_limit_added(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit,
                                              const struct dp_ledger_entry *self);
 
-/* Whether that sum is within the limit: then addition admits the whole run `self`. */
-bool dp_ledger_limit_adds(const struct dp_ledger_book *book, const struct dp_ledger_limit *limit,
-                          const struct dp_ledger_entry *self);
-
 /* The spending of the budget: the smaller of the two counts, at an order (0: by addition), with that share of delta. */
 struct dp_ledger_counted {
     double epsilon, order, delta;

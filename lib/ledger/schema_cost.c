@@ -3,7 +3,7 @@
 #include "account/account.h"
 #include "ledger/charge_json.h"
 
-bool dp_schema_cost_read(struct dp_schema_cost *cost, const json_t *paid)
+static bool read_cost(struct dp_schema_cost *cost, const json_t *paid)
 {
     const json_t *of = json_object_get(paid, "of"), *list = json_object_get(paid, "charges");
     double mu, named;
@@ -26,7 +26,7 @@ bool dp_schema_cost_read(struct dp_schema_cost *cost, const json_t *paid)
 bool dp_schema_cost_parse(struct dp_schema_cost *cost, const char *text)
 {
     json_t *paid = text != NULL ? json_loads(text, JSON_REJECT_DUPLICATES, NULL) : NULL;
-    bool good = dp_schema_cost_read(cost, paid);
+    bool good = read_cost(cost, paid);
     json_decref(paid);
     return good;
 }

@@ -55,7 +55,10 @@ void dp_eval_paid_sum(struct dp_eval_paid *e, const double *decided, const doubl
     }
 }
 
-double dp_eval_paid_sensitivity(bool brier, enum dp_adjacency adjacency)
+/* How much one person changes the numbers in L1. Null-record: at most 1 in the cells, and 1 in the squared errors.
+ * Replace-one: at most 2 in the cells, since the person leaves one cell and enters another; the squared error still changes by
+ * at most 1. */
+static double sensitivity_of(bool brier, enum dp_adjacency adjacency)
 {
     return (adjacency == DP_ADJACENCY_REPLACE_ONE ? 2 : 1) + (brier ? 1 : 0);
 }
@@ -115,7 +118,7 @@ int dp_eval_paid_release(struct dp_eval_paid *e, const struct dp_eval_paid_optio
 {
     struct dp_event event = {
         .sampling = DP_SAMPLING_NONE, .rate = 1, .queries = 1, .query = {{.kind = DP_QUERY_COUNTS, .epsilon = o->epsilon}}};
-    double sensitivity = dp_eval_paid_sensitivity(e->brier, dp_adjacency_chosen(o->adjacency));
+    double sensitivity = sensitivity_of(e->brier, dp_adjacency_chosen(o->adjacency));
     double scale = nextafter(sensitivity * DP_EVAL_PAID_ONE / o->epsilon, INFINITY);
     struct dp_charges charges = {0};
     struct dp_ledger *ledger = NULL;

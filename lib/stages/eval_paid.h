@@ -35,11 +35,6 @@ struct dp_eval_paid {
 #define DP_EVAL_PAID_ONE 0x1p20
 void dp_eval_paid_sum(struct dp_eval_paid *paid, const double *decided, const double *scores);
 
-/* How much one person changes these numbers in L1. Null-record: at most 1 in the cells, and 1 in the squared errors.
- * Replace-one: at most 2 in the cells, since the person leaves one cell and enters another; the squared error still changes by
- * at most 1. */
-double dp_eval_paid_sensitivity(bool brier, enum dp_adjacency adjacency);
-
 /* How many persons have no row with a label, by the noised cells; *noise: the deviation. */
 double dp_eval_paid_unlabelled(const struct dp_eval_paid *paid, double *noise);
 

@@ -1,6 +1,7 @@
 #include "stages/labels.h"
 
-bool dp_labels_suit(enum dp_loss loss, size_t classes)
+/* Whether the loss is for labels of that many classes; 0: a regression. */
+static bool suits(enum dp_loss loss, size_t classes)
 {
     switch (dp_losses[loss].of) {
     case DP_LOSS_OF_MARGIN:
@@ -18,7 +19,7 @@ bool dp_labels_suit(enum dp_loss loss, size_t classes)
 int dp_labels_check(enum dp_loss loss, size_t classes, struct dp_err *err)
 {
     const char *name = dp_loss_names[loss];
-    if (!dp_labels_suit(loss, classes)) {
+    if (!suits(loss, classes)) {
         if (classes > 0 && dp_loss_is_joint(loss))
             return dp_fail(err, DP_E_RUN, "--loss %s needs three classes or more; for two, --loss logistic is the same", name);
         if (dp_losses[loss].of == DP_LOSS_OF_COUNT)
@@ -31,7 +32,7 @@ int dp_labels_check(enum dp_loss loss, size_t classes, struct dp_err *err)
 
 int dp_labels_check_outputs(enum dp_loss loss, size_t classes, size_t outputs, struct dp_err *err)
 {
-    if (dp_loss_outputs(classes) == outputs && dp_labels_suit(loss, classes))
+    if (dp_loss_outputs(classes) == outputs && suits(loss, classes))
         return DP_OK;
     return dp_fail(err, DP_E_RUN, "a model of %zu outputs for %zu classes does not go with the loss %s", outputs, classes,
                    dp_loss_names[loss]);

@@ -4,9 +4,6 @@
 #include "base/err.h"
 #include "math/loss.h"
 
-/* Whether the loss is for labels of that many classes; 0: a regression. */
-bool dp_labels_suit(enum dp_loss loss, size_t classes);
-
 /* Checks that the loss is for such labels, by what is public: an error must not tell that one row has no value of the loss.
  * classes: of the labels, 0 for a regression. DP_E_RUN: the message says what the loss needs. */
 int dp_labels_check(enum dp_loss loss, size_t classes, struct dp_err *err);

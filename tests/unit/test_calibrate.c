@@ -377,7 +377,7 @@ static void check_calibration(enum dp_accountant accountant, struct dp_event eve
                  event.sampling, event.rate, (long long)laps, epsilon, delta, text, met, missed);
 }
 
-TEST(calibration_meets_its_target)
+LONG_TEST(calibration_meets_its_target)
 {
     const double rates[] = {1e-6, 0.01, 1}, epsilons[] = {0.01, 1, 50}, deltas[] = {1e-12, 1e-5, 0.1};
     const int64_t laps[] = {1, 1000, 1000000};

@@ -118,7 +118,7 @@ static void law_exponential(double scale, const int64_t *score, int count, doubl
         law[i] /= total;
 }
 
-TEST(the_exponential_mechanism_has_its_law)
+LONG_TEST(the_exponential_mechanism_has_its_law)
 {
     const int64_t score[CANDIDATES] = {14, 3, 9, 3, 5};
     double law[CANDIDATES], seen[CANDIDATES] = {0};

@@ -216,7 +216,7 @@ TEST(rows_are_uniform)
 /* Any two rows of a chunk are sampled independently, and so is one row in two chunks or two laps. The products of the
    deviations of their coins have mean 0 and are uncorrelated, so the squares of their sums have a mean of one each. A sum of
    that many products is nearly Gaussian, and exceeds 5 of its standard deviations once in 10^6. */
-TEST(pairs_are_independent)
+LONG_TEST(pairs_are_independent)
 {
     enum { MOST = 256, PAIR_LAPS = 6000 };
     static const double of[] = {0.0625, 0.1, 0.24, 0.45, 0.5, 0.6, 0.9};
@@ -329,7 +329,7 @@ TEST(laps_and_chunks_are_drawn_anew)
 }
 
 /* Chunks of more than 44 rows need more words than other chunks, and no two chunks share these words. */
-TEST(more_words_are_drawn_anew)
+LONG_TEST(more_words_are_drawn_anew)
 {
     static struct dp_coins coins;
     const struct dp_key with = key(6);

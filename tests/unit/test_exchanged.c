@@ -86,7 +86,7 @@ static double hockey_stick(const struct lap *l)
 }
 
 /* Four of each pair: its own contributions, one of full length in a random direction, and two shorter ones. */
-TEST(no_contributions_are_worse)
+LONG_TEST(no_contributions_are_worse)
 {
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     int near = 0;

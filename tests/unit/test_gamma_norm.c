@@ -124,7 +124,7 @@ static void sample(double scale, double claimed, size_t d)
 
 /* Fixed seed; the false-alarm rate over seeds is 1e-6 each (sqrt(n) D > 2.69). In 50 dimensions the norm shows a scale
    that is 2 % too small: its relative deviation is only 1/√50. */
-TEST(distributions_are_right)
+LONG_TEST(distributions_are_right)
 {
     const size_t dimensions[] = {3, 4, 50};
     for (size_t i = 0; i < 3; i++) {

@@ -78,7 +78,7 @@ TEST(draws_agree_with_powers)
 }
 
 /* This also holds near the limits of double precision, where it decides some draws and not others. */
-TEST(the_fast_path_is_the_slow_one)
+LONG_TEST(the_fast_path_is_the_slow_one)
 {
     enum { DRAWS = 2000 };
     static int64_t draw[DRAWS];

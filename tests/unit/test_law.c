@@ -149,7 +149,7 @@ static struct dp_event event_of(enum dp_sampling sampling, const struct dp_query
     return event;
 }
 
-TEST(of_every_sampler_and_kind)
+LONG_TEST(of_every_sampler_and_kind)
 {
     struct dp_err err = {0};
     int asked = 0;

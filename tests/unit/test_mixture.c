@@ -37,7 +37,7 @@ static double exact_log_delta(double epsilon, double mu)
     return result;
 }
 
-TEST(gaussian_delta_against_long_arithmetic)
+LONG_TEST(gaussian_delta_against_long_arithmetic)
 {
     assert_near(exp(dp_gaussian_log_delta(1, 1)), 0.12693673750664397, 1e-13);
     assert_near(exp(dp_gaussian_log_delta(0, 2)), erf(1 / sqrt(2)), 1e-13); /* 2Φ(μ/2) − 1 */

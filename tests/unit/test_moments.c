@@ -48,7 +48,7 @@ static bool within(size_t cols, double bound)
 
 /* For two numbers, in units of h = 2^-14: q is x truncated, r is the root of 2 x² truncated, so |r| ≤ √2 |x| to the last
  * digit. */
-TEST(whole_numbers_are_truncated)
+LONG_TEST(whole_numbers_are_truncated)
 {
     for (int i = 0; i < 300000; i++) {
         float x[2] = {(float)(uniform() - 0.5), (float)(uniform() - 0.5)};

@@ -317,7 +317,7 @@ TEST(no_example_adds_more_than_the_bound)
 }
 
 /* A gradient of one coordinate, just below a whole number when clipped: products of floats must not round it up. */
-TEST(a_rounded_product_stays_in_the_bound)
+LONG_TEST(a_rounded_product_stays_in_the_bound)
 {
     const double grid = 0x1p-24;
     for (size_t i = 0; i < 1000; i++) {

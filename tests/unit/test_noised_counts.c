@@ -53,7 +53,7 @@ static int held(gsl_rng *rng, int which, const double *exact, size_t classes, do
 
 /* With two classes the level is .95: of 1,000 runs, a number that is 5 standard deviations (34) off has probability 6e-7 in each
  * of 18 cells; the generator has the same seed each time, so the test does not fail by chance. */
-TEST(intervals_of_two_classes_hold_95_percent)
+LONG_TEST(intervals_of_two_classes_hold_95_percent)
 {
     const double exact[2][5] = {{700, 200, 180, 920, 310}, {40, 3, 5, 12, 9}};
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
@@ -68,7 +68,7 @@ TEST(intervals_of_two_classes_hold_95_percent)
     gsl_rng_free(rng);
 }
 
-TEST(intervals_of_more_classes_hold_at_least_95_percent)
+LONG_TEST(intervals_of_more_classes_hold_at_least_95_percent)
 {
     const double exact[10] = {300, 20, 10, 30, 250, 40, 5, 15, 330, 170};
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);

@@ -28,7 +28,7 @@ static struct dp_charge release(const char *kind, double z, double q)
     return (struct dp_charge){{.sampling = sampling, .rate = q, .queries = 1, .query = {query}}, 1};
 }
 
-TEST(deltas_of_one_release)
+LONG_TEST(deltas_of_one_release)
 {
     FILE *file = fopen("tests/vectors/peers.tsv", "r");
     char kind[16];

@@ -170,7 +170,7 @@ TEST(monotone)
     }
 }
 
-TEST(never_above_renyi)
+LONG_TEST(never_above_renyi)
 {
     const double qs[] = {1e-8, 1e-3, 0.5, 1}, zs[] = {0.05, 0.7, 10, 1e4};
     for (int i = 0; i < 16; i++)
@@ -193,7 +193,7 @@ TEST(parts_and_replacement)
 }
 
 /* Parts of one mechanism are that mechanism; order does not matter; the bounds of one contain the other's. */
-TEST(parts_add_up)
+LONG_TEST(parts_add_up)
 {
     const enum dp_pld_kind kinds[] = {
         DP_PLD_GAUSSIAN, DP_PLD_GAUSSIAN_REPLACED, DP_PLD_GAUSSIAN_COINS, DP_PLD_LAPLACE, DP_PLD_PURE, DP_PLD_JOINT};
@@ -346,7 +346,7 @@ TEST(two_laplaces_by_quadrature)
 }
 
 /* One lap with replaced rows costs what the remove pair costs: its H_{e^ε}, for ε >= 0. */
-TEST(one_replaced_in_closed_form)
+LONG_TEST(one_replaced_in_closed_form)
 {
     const double qs[] = {0.01, 0.3, 0.9}, zs[] = {0.5, 1, 3};
     for (int i = 0; i < 9; i++) {
@@ -520,7 +520,7 @@ TEST(joint_limits)
 }
 
 /* Every question gets bounds, and ε is not below the ε of a single lap. */
-TEST(far_corners)
+LONG_TEST(far_corners)
 {
     const struct dp_pld_part runs[] = {
         {DP_PLD_GAUSSIAN, 1e-6, 0.6, 0, 1000000},

@@ -151,7 +151,7 @@ static const enum dp_accountant sound[] = {DP_ACCOUNTANT_BEST, DP_ACCOUNTANT_PLD
 enum { SOUND = sizeof sound / sizeof *sound };
 
 /* No answer's lower bound is above any upper bound, of the same run or of a worse one. */
-TEST(bounds_do_not_cross)
+LONG_TEST(bounds_do_not_cross)
 {
     seed = 1;
     for (int i = 0; i < 16; i++) {
@@ -168,7 +168,7 @@ TEST(bounds_do_not_cross)
 }
 
 /* Rényi DP and advanced composition have no grid: more costs more, to the last digits. */
-TEST(more_costs_more)
+LONG_TEST(more_costs_more)
 {
     static const enum dp_accountant smooth[] = {DP_ACCOUNTANT_RDP, DP_ACCOUNTANT_ZCDP, DP_ACCOUNTANT_GDP,
                                                 DP_ACCOUNTANT_ADVANCED};
@@ -182,7 +182,7 @@ TEST(more_costs_more)
     }
 }
 
-TEST(the_order_of_charges_does_not_matter)
+LONG_TEST(the_order_of_charges_does_not_matter)
 {
     seed = 3;
     for (int i = 0; i < 24; i++) {
@@ -200,7 +200,7 @@ TEST(the_order_of_charges_does_not_matter)
 
 /* A charge of each kind of sampling before and after a charge of each other kind: together they cost the same in both orders,
    and at least as much as either of them. By the accountants without a grid. */
-TEST(every_sampling_adds_up)
+LONG_TEST(every_sampling_adds_up)
 {
     seed = 6;
     int seen = 0, pairs = 0;
@@ -235,7 +235,7 @@ TEST(every_sampling_adds_up)
 }
 
 /* Two queries on one batch cost at least as much as either of them, at every order. */
-TEST(another_query_costs_more)
+LONG_TEST(another_query_costs_more)
 {
     int seen = 0;
     seed = 4;

@@ -151,7 +151,7 @@ TEST(always_drawn_is_one_gaussian)
 }
 
 /* Tossed coins: a mean over 2·10^5 tosses, which is off by six of its deviations once in 10^9. */
-TEST(delta_against_tossed_coins)
+LONG_TEST(delta_against_tossed_coins)
 {
     const struct {
         struct dp_repeated of;
@@ -233,7 +233,7 @@ TEST(epsilon_solves_for_delta)
 }
 
 /* The time does not grow with the draws, and no number leaves its range. */
-TEST(many_draws)
+LONG_TEST(many_draws)
 {
     clock_t start = clock();
     for (int64_t draws = 1; draws <= 1000000000000; draws *= 10)

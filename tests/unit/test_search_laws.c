@@ -103,7 +103,7 @@ static void draw_values(int queries, double scale, int steps, double *value, dou
 static const double orders[] = {1.5, 2, 4, 8, 32};
 enum { ORDERS = sizeof orders / sizeof *orders };
 
-TEST(no_search_costs_more_than_is_charged)
+LONG_TEST(no_search_costs_more_than_is_charged)
 {
     static const int longest[] = {1, 3, 10, 30, 100};
     static double value[MOST], other[MOST], p[MOST + 1], q[MOST + 1];
@@ -177,7 +177,7 @@ static double sampled(double rate, const double *with, const double *without, in
 
 /* Checks a search on a Poisson sample, by itself and together with a Gaussian on the same sample, with the person added or left
  * out. */
-TEST(no_search_on_a_sample_costs_more)
+LONG_TEST(no_search_on_a_sample_costs_more)
 {
     static double value[MOST], other[MOST], p[MOST + 1], q[MOST + 1];
     double closest = 0;

@@ -84,7 +84,7 @@ static long double farthest(long double s, int m, const long double *part)
 }
 
 /* Checks any fractional parts, also at the edges of their range, and points arbitrarily far out. */
-TEST(no_density_is_farther_than_the_bound)
+LONG_TEST(no_density_is_farther_than_the_bound)
 {
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     for (int i = 0; i < 40; i++) {

@@ -88,7 +88,7 @@ TEST(delta_is_above_the_exact_one)
     assert_true(delta > exact && delta < 20 * exact);
 }
 
-TEST(a_delta_is_rounded_up)
+LONG_TEST(a_delta_is_rounded_up)
 {
     struct dp_event event = dp_event_gaussian(DP_SAMPLING_POISSON, 0.01, 1.2, 0);
     for (int64_t laps = 1; laps < 200; laps += 17) {

@@ -35,9 +35,8 @@ static int close_cells(void **state)
     return 0;
 }
 
-static void test_cells(void **state)
+TEST(columns_have_cells)
 {
-    (void)state;
     static const struct {
         const char *name;
         size_t cells, listed, other, missing, first;
@@ -58,9 +57,8 @@ static void test_cells(void **state)
     assert_int_equal(dp_cells_find(&cells, "Ward"), -1);
 }
 
-static void test_words(void **state)
+TEST(words)
 {
-    (void)state;
     static const struct {
         size_t column, cell;
         const char *word;
@@ -80,9 +78,8 @@ static void refused(const char *list, const char *sums, const char *message)
     dp_tables_free(&t);
 }
 
-static void test_refused(void **state)
+TEST(lists_that_are_refused)
 {
-    (void)state;
     refused("notes", NULL, "column 'notes' is free text, so it has no cells to count: \"type\": \"ignore\" leaves it out");
     refused(
         "ward;days,sex", NULL,
@@ -95,9 +92,8 @@ static void test_refused(void **state)
 }
 
 /* Each number of the vector has one place. */
-static void test_layout(void **state)
+TEST(layout)
 {
-    (void)state;
     struct dp_tables t = {0}, again = {0};
     assert_int_equal(dp_tables_parse(&t, "ward,sex;died", "days,age", &cells, &err), DP_OK);
     assert_int_equal(t.count, 2);
@@ -134,9 +130,8 @@ static void test_layout(void **state)
     dp_tables_free(&again);
 }
 
-static void test_pairs(void **state)
+TEST(pairs_are_all_tables_of_two)
 {
-    (void)state;
     struct dp_tables t = {0};
     assert_int_equal(dp_tables_parse(&t, "pairs", NULL, &cells, &err), DP_OK);
     assert_int_equal(t.count, 10); /* of five columns with cells */
@@ -155,9 +150,8 @@ static double error(double w, double sums, double present, bool laplace)
 }
 
 /* 1 + w²S/4 + P and 1 + wS/2 + P for each table; the weight by a search over all multiples of 1/16. */
-static void test_norms(void **state)
+TEST(norms)
 {
-    (void)state;
     static const char *const sums[] = {"days", "age", "days,age"};
     for (size_t i = 0; i < 3; i++)
         for (int laplace = 0; laplace < 2; laplace++) {
@@ -184,9 +178,8 @@ static void test_norms(void **state)
         }
 }
 
-static void test_no_list(void **state)
+TEST(no_list)
 {
-    (void)state;
     static const char *const texts[] = {"[]",
                                         "{}",
                                         "[{}]",
@@ -205,9 +198,8 @@ static void test_no_list(void **state)
 }
 
 /* Laplace noise wins to 6 counts for epsilon 1 and delta 1e-5, where Gaussian noise has the multiplier 3.73063164. */
-static void test_choice(void **state)
+TEST(choice)
 {
-    (void)state;
     struct dp_tables t = {0};
     const size_t ward = 0;
     for (int k = 1; k <= 9; k++) {
@@ -218,9 +210,8 @@ static void test_choice(void **state)
 }
 
 /* Fieller's formula in closed form, for Gaussian noise; and the law of the sum of two Laplace variables by simulation. */
-static void test_means(void **state)
+TEST(means)
 {
-    (void)state;
     struct dp_table t = {.scale = 4, .weight = 1};
     struct dp_estimate_mean mean;
     const double q2 = 1.9599639845400545 * 1.9599639845400545 * 16, c = 90, s = -20;
@@ -242,9 +233,8 @@ static void test_means(void **state)
 
 /* Intervals of Laplace noise hold 19 times in 20, with any weight of the sums, over 5,000 points that fill the square evenly.
  * For weight 2 and r = 1/2 both scales are the same. */
-static void test_intervals(void **state)
+LONG_TEST(intervals)
 {
-    (void)state;
     struct dp_table t = {.scale = 3, .laplace = true};
     struct dp_estimate_mean mean;
     for (t.weight = 1; t.weight <= 4; t.weight *= 2)
@@ -263,9 +253,8 @@ static void test_intervals(void **state)
 }
 
 /* Two tables that share a column: its margins become their mean, with weights 1 / variance, and totals agree. */
-static void test_agree(void **state)
+TEST(tables_agree)
 {
-    (void)state;
     struct dp_tables t = {0};
     double value[8 + 2];
     assert_int_equal(dp_tables_parse(&t, "died,ward;died", NULL, &cells, &err), DP_OK);
@@ -281,13 +270,4 @@ static void test_agree(void **state)
     dp_tables_free(&t);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cells),     cmocka_unit_test(test_words),  cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_layout),    cmocka_unit_test(test_pairs),  cmocka_unit_test(test_norms),
-        cmocka_unit_test(test_no_list),   cmocka_unit_test(test_choice), cmocka_unit_test(test_means),
-        cmocka_unit_test(test_intervals), cmocka_unit_test(test_agree),
-    };
-    return cmocka_run_group_tests(tests, open_cells, close_cells);
-}
+TESTS(open_cells, close_cells)

@@ -57,7 +57,7 @@ TEST(one_gaussian)
 }
 
 /* dp_accounting's figures; and μ covers the curve between its pairs, as closely as 1 %. */
-TEST(sampled_runs)
+LONG_TEST(sampled_runs)
 {
     const struct dp_charge run = gaussian(0.01, 1, 1000);
     struct dp_tradeoff t = tradeoff_of(&run, 1, 1e-5);

@@ -210,7 +210,7 @@ TEST(means_are_those_of_the_laws)
 
 /* Every draw of K is a function of its key: with these keys the test always passes. With random keys it would fail for a
    correct law once in a million times for each law. */
-TEST(numbers_have_their_law)
+LONG_TEST(numbers_have_their_law)
 {
     enum { DRAWS = 4000, CELLS = 40 };
     const char *const drawn[] = {

@@ -4,6 +4,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,6 +13,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/isa.h"
 
@@ -33,17 +35,32 @@ __attribute__((destructor)) static void tell_of_kernels(void)
     }
 }
 
-/* TEST(name) { … }: a test; TEST_IN has what to do before and after it. They run in the order in which the file has them. */
+/* Whether long tests run: `make ci` leaves them out with sanitizers, `make check-asan` does not. */
+static inline bool unit_has_long_tests(void)
+{
+#ifdef __SANITIZE_ADDRESS__
+    const char *tests = getenv("DPLINE_TESTS");
+    return tests == NULL || strcmp(tests, "whole") != 0;
+#else
+    return true;
+#endif
+}
+
+/* TEST(name) { … }: a test; TEST_IN has what to do before and after it. They run in the order in which the file has them.
+ * LONG_TEST(name): a test that compares numbers for seconds. A shorter test calls what it calls. */
 static struct CMUnitTest unit_tests[80];
 static size_t unit_test_count;
-#define TEST_IN(name, enter, leave)                                                                                            \
+#define UNIT_TEST(name, enter, leave, runs)                                                                                    \
     static void name(void **state);                                                                                            \
     __attribute__((constructor)) static void add_##name(void)                                                                  \
     {                                                                                                                          \
-        unit_tests[unit_test_count++] = (struct CMUnitTest)cmocka_unit_test_setup_teardown(name, enter, leave);                \
+        if (runs)                                                                                                              \
+            unit_tests[unit_test_count++] = (struct CMUnitTest)cmocka_unit_test_setup_teardown(name, enter, leave);            \
     }                                                                                                                          \
     static void name(__attribute__((unused)) void **state)
+#define TEST_IN(name, enter, leave) UNIT_TEST(name, enter, leave, true)
 #define TEST(name) TEST_IN(name, NULL, NULL)
+#define LONG_TEST(name) UNIT_TEST(name, NULL, NULL, unit_has_long_tests())
 
 /* The number of tests that failed. enter and leave are for all of them. */
 static inline int all_tests(CMFixtureFunction enter, CMFixtureFunction leave)

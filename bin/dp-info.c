@@ -48,7 +48,7 @@ static int print_field(const json_t *o, const char *field, struct dp_err *err)
 
 static void print_dataset(const char *path, const struct dp_dataset *d)
 {
-    static const char *const stored[] = {"dense", "CSR", "dense in 16 bits"};
+    static const char *const stored[] = {"dense", "CSR", "dense, made of cells when they are read", "dense in 16 bits"};
     printf("data set   %s\nrows       %zu\n", path, d->rows);
     if (d->rows_per_person == 0)
         puts("persons    one row is taken for one person");

@@ -497,7 +497,6 @@ static void make_canary(struct audit *a)
     size_t best = 0;
     double *mass = dp_new(d->cols, sizeof *mass);
     size_t first, count = dp_dataset_person(d, (size_t)a->row, &first);
-    struct dp_row own = dp_dataset_row(d, first);
     for (size_t i = 0; a->out->keep_others && i < d->rows; i++) {
         struct dp_row r = dp_dataset_row(d, i);
         for (size_t j = 0; i - first >= count && j < r.count; j++)
@@ -506,6 +505,7 @@ static void make_canary(struct audit *a)
     for (size_t j = 1; j < d->cols; j++)
         if (mass[j] < mass[best])
             best = j;
+    const struct dp_row own = dp_dataset_row(d, first);
     for (size_t j = 0; j < d->cols; j++)
         a->x[j] = a->out->own_row ? (float)dp_row_at(own, j) : (float)(j == best);
     a->y = a->out->own_row ? d->y[first] : d->label_kind == DP_LABEL_CLASSES ? (double)(d->classes - 1) : 1;

@@ -28,7 +28,8 @@ static int close_checked(FILE *stream, int rc, const char *directory, struct dp_
     return rc;
 }
 
-/* Copies the description, but rows of 16 bits become rows of floats, because the replacement of a row can have any value. */
+/* Copies the description, but rows of 16 bits or of cells become rows of floats, because the replacement of a row can have any
+ * value. */
 static int copy_description(const struct dp_variant *variant, const char *path, struct dp_err *err)
 {
     FILE *to = NULL;
@@ -38,10 +39,10 @@ static int copy_description(const struct dp_variant *variant, const char *path, 
         return dp_fail(err, DP_E_RUN, "%.60s…: the path is too long", path);
     int rc = dp_json_load(&root, from, err);
     const char *storage = json_string_value(json_object_get(root, "storage"));
-    if (storage != NULL && strcmp(storage, dp_storages[DP_STORAGE_INT16]) == 0) {
-        json_object_set_new(root, "storage", json_string(dp_storages[DP_STORAGE_DENSE]));
+    if (storage != NULL && strcmp(storage, dp_storages[DP_STORAGE_INT16]) == 0)
         json_object_set_new(root, "quantised", json_true());
-    }
+    if (storage != NULL && strcmp(storage, dp_storages[DP_STORAGE_CSR]) != 0)
+        json_object_set_new(root, "storage", json_string(dp_storages[DP_STORAGE_DENSE]));
     json_object_del(root, "nulls"); /* nothing is measured on the rows */
     rc = rc ?: open_in(&to, variant->path, files[0], "w", err);
     if (rc == DP_OK)

@@ -9,18 +9,21 @@
 #include "base/json.h"
 #include "base/mapped.h"
 #include "base/mem.h"
+#include "data/row_maker.h"
 #include "data/digest.h"
 #include "data/npy.h"
 #include "data/quantise.h"
 #include "data/row_length.h"
 
-const char *const dp_storages[] = {"dense", "csr", "int16"};
+const char *const dp_storages[] = {"dense", "csr", "cells", "int16"};
 
 struct dp_dataset_map {
     struct dp_npy x, indices, indptr, scales, persons, nulls, y;
     const float *values; /* CSR, else NULL, like the next two members */
     const int32_t *columns;
-    const int64_t *start;             /* CSR: rows + 1 */
+    const int64_t *start;       /* CSR: rows + 1 */
+    struct dp_row_maker *maker; /* cells; with count numbers of each row in x */
+    size_t count;
     bool salted, has_nulls, unmarked; /* unmarked: null rows are not listed, but have no constant */
     bool whole;                       /* the digest is of a version that hashed zeros */
     int64_t *found;                   /* these */
@@ -175,7 +178,7 @@ static int read_shape(struct dp_dataset *d, const json_t *root, const char *path
     d->cols = (size_t)cols;
     memcpy(d->digest, digest, 33);
     const json_t *quantised = json_object_get(root, "quantised");
-    int rc = word_of(json_object_get(root, "storage"), dp_storages, 3, "storage", &storage, path, err);
+    int rc = word_of(json_object_get(root, "storage"), dp_storages, 4, "storage", &storage, path, err);
     if (rc == DP_OK && quantised != NULL && !json_is_boolean(quantised))
         rc = dp_fail(err, DP_E_RUN, "%s: \"quantised\" is not true or false", path);
     d->storage = rc == DP_OK ? (enum dp_storage)storage : DP_STORAGE_DENSE;
@@ -376,6 +379,20 @@ static void find_nulls(struct dp_dataset *d)
         }
 }
 
+/* The schema makes the rows. */
+static int open_cells(struct dp_dataset *d, const char *path, struct dp_err *err)
+{
+    struct dp_dataset_map *m = d->map;
+    if (d->schema == NULL)
+        return dp_fail(err, DP_E_RUN, "%s: has no \"schema\", of which its rows are made", path);
+    int rc = dp_row_maker_open(&m->maker, d->schema, path, err);
+    m->count = rc == DP_OK ? dp_row_maker_cells(m->maker) : 0;
+    if (rc == DP_OK && dp_row_maker_cols(m->maker) != d->cols)
+        rc = dp_fail(err, DP_E_RUN, "%s: its schema makes rows of %zu entries, and dataset.json states %zu", path,
+                     dp_row_maker_cols(m->maker), d->cols);
+    return rc;
+}
+
 static int map_rows(struct dp_dataset *d, int at, const char *path, struct dp_err *err)
 {
     static const struct {
@@ -383,7 +400,8 @@ static int map_rows(struct dp_dataset *d, int at, const char *path, struct dp_er
         int ndim;
     } x[] = {[DP_STORAGE_DENSE] = {"X.npy", "<f4", 2},
              [DP_STORAGE_CSR] = {"X_data.npy", "<f4", 1},
-             [DP_STORAGE_INT16] = {"X_i16.npy", "<i2", 2}};
+             [DP_STORAGE_INT16] = {"X_i16.npy", "<i2", 2},
+             [DP_STORAGE_CELLS] = {"X_cells.npy", "<f8", 2}};
     struct dp_dataset_map *m = d->map;
     int rc = dp_npy_open(&m->x, at, path, x[d->storage].name, x[d->storage].dtype, x[d->storage].ndim, err);
     if (rc == DP_OK && d->storage == DP_STORAGE_CSR)
@@ -399,7 +417,7 @@ static int map_rows(struct dp_dataset *d, int at, const char *path, struct dp_er
         d->first = dp_row_dense(m->x.data, d->cols);
     if (d->storage == DP_STORAGE_INT16)
         d->first = dp_row_narrow(m->x.data, m->scales.data, d->cols);
-    return rc;
+    return rc == DP_OK && d->storage == DP_STORAGE_CELLS ? open_cells(d, path, err) : rc;
 }
 
 static int map_arrays(struct dp_dataset *d, int at, const char *path, struct dp_err *err)
@@ -415,7 +433,8 @@ static int map_arrays(struct dp_dataset *d, int at, const char *path, struct dp_
         return rc;
     d->y = m->y.data;
     bool sparse = d->storage == DP_STORAGE_CSR;
-    if (m->y.dims[0] != d->rows || (!sparse && (m->x.dims[0] != d->rows || m->x.dims[1] != d->cols)) ||
+    if (m->y.dims[0] != d->rows ||
+        (!sparse && (m->x.dims[0] != d->rows || m->x.dims[1] != (m->maker != NULL ? m->count : d->cols))) ||
         (d->storage == DP_STORAGE_INT16 && m->scales.dims[0] != d->cols))
         return dp_fail(err, DP_E_RUN, "%s: its arrays do not have the shape that dataset.json states", path);
     rc = d->storage == DP_STORAGE_INT16 ? check_scales(d, path, err) : sparse ? check_sparse(d, path, err) : DP_OK;
@@ -443,6 +462,7 @@ void dp_dataset_close(struct dp_dataset *dataset)
         dp_npy_close(&dataset->map->persons);
         dp_npy_close(&dataset->map->nulls);
         dp_npy_close(&dataset->map->y);
+        dp_row_maker_close(dataset->map->maker);
         free(dataset->map->found);
     }
     free_names(dataset->class_names, dataset->classes);
@@ -507,9 +527,11 @@ int dp_dataset_open(struct dp_dataset **dataset, const char *path, struct dp_err
     }
 }
 
-struct dp_row dp_dataset_sparse_row(const struct dp_dataset *dataset, size_t i)
+struct dp_row dp_dataset_other_row(const struct dp_dataset *dataset, size_t i)
 {
     const struct dp_dataset_map *m = dataset->map;
+    if (m->maker != NULL)
+        return dp_row_maker_row(m->maker, dp_dataset_is_null(dataset, i) ? NULL : (const double *)m->x.data + i * m->count);
     /* Zeros may stand for pages of X_indptr.npy that are gone; see mapped.h. */
     int64_t from = m->start[i], to = m->start[i + 1];
     size_t count = from >= 0 && to > from && (uint64_t)to <= m->x.dims[0] ? (size_t)(to - from) : 0;
@@ -578,13 +600,18 @@ int dp_dataset_verify(const struct dp_dataset *d, const char *path, struct dp_er
             dp_hash_add(&hash, row.columns, row.count * sizeof *row.columns);
             dp_hash_add(&hash, &m->start[i + 1], sizeof *m->start);
         }
-        hash_values(&hash, row, m->whole || m->start != NULL);
+        if (m->maker != NULL)
+            dp_hash_add(&hash, (const double *)m->x.data + i * m->count, m->count * sizeof(double));
+        else
+            hash_values(&hash, row, m->whole || m->start != NULL);
         dp_hash_add(&hash, &d->y[i], sizeof *d->y);
         if (person != NULL && *person == (int64_t)i + 1)
             dp_hash_add(&hash, person++, sizeof *person);
     }
     if (m->has_nulls)
         dp_hash_add(&hash, d->null, d->nulls * sizeof *d->null);
+    if (m->maker != NULL)
+        dp_hash_add(&hash, d->schema, strlen(d->schema));
     dp_digest_finish(&hash, d->rows, d->cols, digest);
     if (dp_mapped_check(true, err) != DP_OK)
         rc = DP_E_RUN;

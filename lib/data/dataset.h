@@ -3,11 +3,12 @@
  *   X.npy         rows × cols float32, C order               (dense), or
  *   X_data.npy    nnz float32, X_indices.npy nnz int32, X_indptr.npy (rows+1) int64   (CSR)
  *   X_i16.npy     rows × cols int16, C order, and scales.npy, cols float32, powers of two: value j is entry j × scale j (int16)
+ *   X_cells.npy   rows × cells float64, C order: rows are made of these numbers by "schema" (row_maker.h)      (cells)
  *   persons.npy   (persons+1) int64: where the rows of each person begin      (only if rows belong to persons)
  *   nulls.npy     int64, ascending: null rows, which are zeros and have no label      (only if there may be any)
  *   y.npy         rows float64: the class index 0..classes-1 for a classification, the value for a regression
- *   dataset.json  {"format": 1, 2 with persons, 3 with "nulls": true, "rows", "cols", "persons", "rows_per_person",
- *                  "storage": "dense"|"csr"|"int16", "names": […],
+ *   dataset.json  {"format": 1, 2 with persons, 3 with "nulls": true, 4 with cells, "rows", "cols", "persons",
+ *                  "rows_per_person", "storage": "dense"|"csr"|"int16"|"cells", "names": […],
  *                  "label": {"kind": "classes"|"real", "name", "classes": ["<=50K", …] or "scale", "offset"},
  *                  "row_norm": "bounds"|"unit"|"cap"|"none", "row_divisor", "bias", "quantised",
  *                  "features": "hog:v1 28x28 seed 1" or "pixels": "28x28" of images,
@@ -22,9 +23,9 @@
 #include "base/unit.h"
 #include "math/vec.h"
 
-#define DP_DATASET_FORMAT 3 /* the newest format that this version reads; it writes the oldest one that says what there is */
+#define DP_DATASET_FORMAT 4 /* the newest format that this version reads; it writes the oldest one that says what there is */
 
-enum dp_storage { DP_STORAGE_DENSE, DP_STORAGE_CSR, DP_STORAGE_INT16 };
+enum dp_storage { DP_STORAGE_DENSE, DP_STORAGE_CSR, DP_STORAGE_CELLS, DP_STORAGE_INT16 };
 extern const char *const dp_storages[]; /* names in dataset.json */
 
 enum dp_label_kind { DP_LABEL_REAL, DP_LABEL_CLASSES };
@@ -47,7 +48,7 @@ struct dp_dataset {
     const int64_t *null; /* nulls numbers of null rows. NULL: there can be none, which is public */
     size_t nulls;
     uint64_t *null_bit;               /* a bit for each row, so that a lap does not search; NULL without null rows */
-    struct dp_row first;              /* row 0, with pointers into the mapping; unset for CSR */
+    struct dp_row first;              /* row 0, with pointers into the mapping; unset for CSR and cells */
     char **class_names;               /* classes entries, or NULL */
     char **column_names;              /* cols entries, or NULL */
     char *label_name;                 /* or NULL */
@@ -114,8 +115,9 @@ int dp_dataset_verify(const struct dp_dataset *dataset, const char *path, struct
 /* dataset may be NULL. */
 void dp_dataset_close(struct dp_dataset *dataset);
 
-/* Row i < rows, borrowed. Inline, because a lap calls it for each of its rows. */
-struct dp_row dp_dataset_sparse_row(const struct dp_dataset *dataset, size_t i);
+/* Row i < rows, borrowed; a row that is made of cells, until the same thread has taken DP_ROW_MAKER_KEPT more (row_maker.h).
+ * Inline, because a lap calls it for each of its rows. */
+struct dp_row dp_dataset_other_row(const struct dp_dataset *dataset, size_t i);
 static inline struct dp_row dp_dataset_row(const struct dp_dataset *dataset, size_t i)
 {
     struct dp_row row = dataset->first; /* changed in place: building a new struct is slower */
@@ -124,6 +126,6 @@ static inline struct dp_row dp_dataset_row(const struct dp_dataset *dataset, siz
     else if (row.values != NULL)
         row.values += i * row.count;
     else
-        return dp_dataset_sparse_row(dataset, i);
+        return dp_dataset_other_row(dataset, i);
     return row;
 }

@@ -36,7 +36,7 @@ struct dp_writer {
 
 static const char *file_name(const struct dp_writer *w, enum file file)
 {
-    static const char *const x[] = {"X.npy", "X_data.npy", "X_i16.npy"};
+    static const char *const x[] = {"X.npy", "X_data.npy", "X_cells.npy", "X_i16.npy"};
     static const char *const names[] = {"", "X_indices.npy", "X_indptr.npy", "y.npy", "scales.npy", "persons.npy", "nulls.npy"};
     return file == FILE_X ? x[w->options.storage] : names[file];
 }
@@ -49,6 +49,11 @@ static bool is_sparse(const struct dp_writer *w)
 static bool is_narrow(const struct dp_writer *w)
 {
     return w->options.storage == DP_STORAGE_INT16;
+}
+
+static bool has_cells(const struct dp_writer *w)
+{
+    return w->options.storage == DP_STORAGE_CELLS;
 }
 
 static bool has_file(const struct dp_writer *w, enum file file)
@@ -66,8 +71,9 @@ enum { KEPT = sizeof kept / sizeof kept[0] };
 
 static void remove_directory(const char *path)
 {
-    static const char *const names[] = {"X.npy", "X_data.npy",  "X_indices.npy", "X_indptr.npy", "X_i16.npy",   "scales.npy",
-                                        "y.npy", "persons.npy", "nulls.npy",     "ledger",       "ledger.mark", "dataset.json"};
+    static const char *const names[] = {"X.npy",      "X_data.npy",  "X_indices.npy", "X_indptr.npy", "X_i16.npy",
+                                        "scales.npy", "y.npy",       "persons.npy",   "nulls.npy",    "X_cells.npy",
+                                        "ledger",     "ledger.mark", "dataset.json"};
     char file[4500];
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         snprintf(file, sizeof file, "%s/%s", path, names[i]);
@@ -105,8 +111,9 @@ static int put_header(struct dp_writer *w, enum file file, struct dp_err *err)
     if (file == FILE_NULLS)
         d0 = w->nulls;
     if (file == FILE_X && !is_sparse(w))
-        d1 = w->options.cols;
-    return dp_npy_write_header(w->file[file], file == FILE_X && is_narrow(w) ? "<i2" : dtype[file], d0, d1, err);
+        d1 = has_cells(w) ? w->options.cells : w->options.cols;
+    const char *x = is_narrow(w) ? "<i2" : has_cells(w) ? "<f8" : dtype[FILE_X];
+    return dp_npy_write_header(w->file[file], file == FILE_X ? x : dtype[file], d0, d1, err);
 }
 
 /* Creates a file that only the owner may read; NULL with errno. */
@@ -274,25 +281,28 @@ static int put_sparse(struct dp_writer *w, const float *row, struct dp_err *err)
 }
 
 /* All rows in one go: the file may then take them without a copy. */
-static int put_dense(struct dp_writer *w, const float *rows, const double *y, size_t count, struct dp_err *err)
+static int put_whole(struct dp_writer *w, const void *rows, const double *y, size_t count, struct dp_err *err)
 {
-    size_t size = w->options.cols * sizeof *rows;
+    const size_t cols = w->options.cols, size = has_cells(w) ? w->options.cells * sizeof(double) : cols * sizeof(float);
     int rc = DP_OK;
     for (size_t i = 0; rc == DP_OK && i < count; i++) {
-        dp_digest_row(&w->hash, rows + i * w->options.cols, w->options.cols);
+        if (has_cells(w))
+            dp_hash_add(&w->hash, (const char *)rows + i * size, size);
+        else
+            dp_digest_row(&w->hash, (const float *)rows + i * cols, cols);
         rc = put_label(w, w->rows + i, y[i], err);
     }
     return rc ?: put_alone(w, FILE_X, rows, count * size, err);
 }
 
-int dp_writer_put(struct dp_writer *w, const float *rows, const double *y, size_t count, struct dp_err *err)
+int dp_writer_put(struct dp_writer *w, const void *rows, const double *y, size_t count, struct dp_err *err)
 {
-    bool dense = !is_sparse(w) && !is_narrow(w);
+    bool whole = !is_sparse(w) && !is_narrow(w);
     int rc = dp_interrupt_pending() ? dp_fail(err, DP_E_RUN, "interrupted") : DP_OK;
-    if (rc == DP_OK && dense)
-        rc = put_dense(w, rows, y, count, err);
-    for (size_t i = 0; rc == DP_OK && !dense && i < count; i++) {
-        rc = (is_sparse(w) ? put_sparse : put_narrow)(w, rows + i * w->options.cols, err);
+    if (rc == DP_OK && whole)
+        rc = put_whole(w, rows, y, count, err);
+    for (size_t i = 0; rc == DP_OK && !whole && i < count; i++) {
+        rc = (is_sparse(w) ? put_sparse : put_narrow)(w, (const float *)rows + i * w->options.cols, err);
         rc = rc ?: put_label(w, w->rows + i, y[i], err);
     }
     if (rc == DP_OK)
@@ -345,7 +355,8 @@ void dp_writer_describe(const struct dp_writer *w, json_t *description, json_t *
 {
     const struct dp_writer_options *o = &w->options;
     json_t *root = json_pack("{s:i, s:I, s:I, s:s, s:s, s:s*, s:b}", "format",
-                             o->nulls                 ? 3
+                             has_cells(w)             ? 4
+                             : o->nulls               ? 3
                              : o->rows_per_person > 0 ? 2
                                                       : 1,
                              "rows", (json_int_t)w->rows, "cols", (json_int_t)o->cols, "storage", dp_storages[o->storage],
@@ -370,6 +381,10 @@ static int describe(struct dp_writer *w, json_t *description, struct dp_err *err
 {
     char digest[33], salt[2 * sizeof w->salt + 1] = "", path[4200];
     json_t *root;
+    char *schema = has_cells(w) ? dp_json_text(json_object_get(description, "schema"), JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+    if (schema != NULL)
+        dp_hash_add(&w->hash, schema, strlen(schema));
+    free(schema);
     dp_digest_finish(&w->hash, w->rows, w->options.cols, digest);
     if (!w->options.public_rows)
         sodium_bin2hex(salt, sizeof salt, w->salt, sizeof w->salt);
@@ -378,7 +393,7 @@ static int describe(struct dp_writer *w, json_t *description, struct dp_err *err
         json_object_set_new(root, "population", json_string(digest));
     json_object_set_new(root, "salt", json_string(salt));
     json_object_set_new(root, "digest", json_string(digest));
-    if (!is_sparse(w))
+    if (!is_sparse(w) && !has_cells(w))
         json_object_set_new(root, "digest_of", json_string(dp_digest_of));
     snprintf(path, sizeof path, "%s/dataset.json", w->temporary);
     FILE *file = create(path);

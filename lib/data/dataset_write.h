@@ -11,6 +11,7 @@
 
 struct dp_writer_options {
     size_t cols;
+    size_t cells; /* DP_STORAGE_CELLS: numbers of a row (row_maker.h) */
     enum dp_storage storage;
     const float *step; /* cols: step sizes to which values are rounded, see quantise.h; NULL: no rounding. int16 storage needs
                         * them. Borrowed while the writer is open */
@@ -27,7 +28,7 @@ struct dp_writer_options {
     const char *split;      /* name of the split that this is a part of; NULL: none */
 };
 
-/* The storage of rows. said: dense or CSR; below 0: not stated. */
+/* The storage of rows. said: dense, CSR or cells; below 0: not stated. */
 static inline enum dp_storage dp_storage_of(int said, bool quantise)
 {
     return said >= 0 ? (enum dp_storage)said : quantise ? DP_STORAGE_INT16 : DP_STORAGE_DENSE;
@@ -56,10 +57,11 @@ int dp_writer_row(struct dp_writer *writer, const double *x, double y, struct dp
 
 /* The two halves of dp_writer_row, for rows that several threads make: dp_writer_shorten, which they may call at the same time,
  * makes `count` ≤ DP_SHORTEN_ROWS rows; number counts the rows of the data set, from 1, for messages. dp_writer_put stores
- * `count` such rows, one after another in `rows`, and their labels. */
+ * `count` such rows, one after another in `rows`, and their labels. With cells, rows are `cells` doubles each, and are not
+ * shortened here. */
 int dp_writer_shorten(const struct dp_writer *writer, const double *x, size_t count, size_t number, float *rows,
                       struct dp_err *err);
-int dp_writer_put(struct dp_writer *writer, const float *rows, const double *y, size_t count, struct dp_err *err);
+int dp_writer_put(struct dp_writer *writer, const void *rows, const double *y, size_t count, struct dp_err *err);
 
 /* Ends a person: the rows since the last call are all rows of this person. They must be at least one and at most
  * rows_per_person. */
@@ -72,8 +74,8 @@ size_t dp_writer_rows(const struct dp_writer *writer);
  * dp_writer_finish. */
 void dp_writer_describe(const struct dp_writer *writer, json_t *description, json_t **facts);
 
-/* Closes the arrays and writes dataset.json. description: an object with "names", "label" and
-   "private_preprocessing"; format, rows, cols, storage, quantised, row_norm, population, held_out, salt and digest are
+/* Closes the arrays and writes dataset.json. description: an object with "names", "label",
+   "private_preprocessing" and, with cells, "schema"; format, rows, cols, storage, quantised, row_norm, population, held_out, salt and digest are
    added. The digest is in every frame and model. With a plain hash, anybody could confirm a guess of the rows. It is therefore
    BLAKE2b keyed with a salt of 32 random bytes, which are only in the data set. Files get mode 0600, the directory 0700. */
 int dp_writer_finish(struct dp_writer *writer, json_t *description, struct dp_err *err);

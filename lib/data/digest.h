@@ -1,6 +1,6 @@
 /* The digest that names a data set in frames: BLAKE2b, keyed with the salt of the data set, over the rows in their order. Dense
    and int16: each row as dp_digest_row adds it, then its label. CSR: first the 0 that X_indptr starts with, then of each row the
-   indices, the end in X_indptr, the values, the label. If rows belong to persons: first the 0 that persons.npy starts with, and
+   indices, the end in X_indptr, the values, the label. Cells: each row's cells and label, at the end the schema. If rows belong to persons: first the 0 that persons.npy starts with, and
    after the last row of each person the number of rows so far. At the end rows and cols as uint64. */
 #pragma once
 

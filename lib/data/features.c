@@ -13,6 +13,7 @@ void dp_features_free(struct dp_features *f, const struct dp_schema *s)
     free(f->largest);
     free(f->mode);
     free(f->first);
+    free(f->cell_of);
     dp_products_free(&f->products);
     free(f->step);
     free(f->base);
@@ -194,10 +195,13 @@ static int lay_out(const struct dp_row_plan *plan, struct dp_features *l, struct
 {
     const struct dp_schema *s = &plan->schema;
     l->first = dp_new(s->columns, sizeof *l->first);
+    l->cell_of = dp_new(s->columns, sizeof *l->cell_of);
     int rc = DP_OK;
     for (size_t i = 0; i < s->columns; i++) {
         l->first[i] = l->count;
         l->count += dp_column_features(&s->column[i]);
+        if (s->column[i].type == DP_COLUMN_NUMERIC || s->column[i].type == DP_COLUMN_CATEGORICAL)
+            l->cell_of[l->cells++] = (uint32_t)i;
     }
     if (plan->basis == DP_BASIS_PRODUCTS)
         rc = dp_products_plan(&l->products, s, l->first, products_within(plan, l->count), err);
@@ -382,20 +386,62 @@ int dp_features_plan(struct dp_features *f, struct dp_row_plan *plan, struct dp_
     return rc;
 }
 
-const double *dp_features_row(const struct dp_features *f, struct dp_import *import, const struct dp_parsed *r, double *y)
+void dp_features_make(const struct dp_features *f, const struct dp_row_plan *plan, const struct dp_parsed *r, double *x)
 {
-    const struct dp_schema *s = &import->plan.schema;
+    const struct dp_schema *s = &plan->schema;
     if (r->null)
-        memset(f->x, 0, f->count * sizeof *f->x);
+        memset(x, 0, f->count * sizeof *x);
     else
-        memcpy(f->x, f->base, f->count * sizeof *f->x);
+        memcpy(x, f->base, f->count * sizeof *x);
     for (uint32_t k = 0; k < r->count; k++) {
         size_t i = r->column[k];
-        set_feature(&s->column[i], f, i, r->value[k], f->x + f->first[i], &import->plan.clamped[i]);
+        set_feature(&s->column[i], f, i, r->value[k], x + f->first[i], plan->clamped != NULL ? &plan->clamped[i] : NULL);
     }
-    dp_products_features(&f->products, f->x, f->x + f->count - import->plan.bias - f->products.count);
-    *y = r->null ? (double)NAN : label_of(import, f, r->label);
+    dp_products_features(&f->products, x, x + f->count - plan->bias - f->products.count);
+}
+
+static double label_in_row(struct dp_import *import, const struct dp_features *f, const struct dp_parsed *r)
+{
+    return r->null ? (double)NAN : label_of(import, f, r->label);
+}
+
+const double *dp_features_row(const struct dp_features *f, struct dp_import *import, const struct dp_parsed *r, double *y)
+{
+    dp_features_make(f, &import->plan, r, f->x);
+    *y = label_in_row(import, f, r);
     return f->x;
+}
+
+void dp_features_cells(const struct dp_features *f, struct dp_import *import, const struct dp_parsed *r, double *cells,
+                       double *y)
+{
+    memset(cells, 0, f->cells * sizeof *cells);
+    for (uint32_t k = 0, at = 0; k < r->count; k++) {
+        const size_t i = r->column[k];
+        const struct dp_column *c = &import->plan.schema.column[i];
+        if (f->cell_of[at] > i) /* records are mostly in the order of the schema */
+            at = 0;
+        while (f->cell_of[at] < i)
+            at++;
+        const bool number = c->type == DP_COLUMN_NUMERIC && !isnan(r->value[k]);
+        cells[at] = number ? clamped(c, r->value[k], &import->plan.clamped[i]) : r->value[k];
+    }
+    *y = label_in_row(import, f, r);
+}
+
+const char *dp_features_no_cells(const struct dp_row_plan *plan)
+{
+    const struct dp_schema *s = &plan->schema;
+    bool texts = false;
+    for (size_t i = 0; i < s->columns; i++)
+        texts |= s->column[i].type == DP_COLUMN_TEXT;
+    if (json_array_size(s->private_preprocessing) > (s->paid != NULL))
+        return "the schema is not public, and rows are made by the schema";
+    return texts                            ? "a column has texts"
+           : plan->quantise                 ? "values are rounded to 16 bits"
+           : plan->norm == DP_NORM_NONE     ? "rows may have any norm"
+           : plan->features_name[0] != '\0' ? "rows are features of images"
+                                            : NULL;
 }
 
 void dp_row_plan_free(struct dp_row_plan *plan)

@@ -17,6 +17,8 @@ struct dp_features {
     size_t *first; /* per column: its first feature */
     size_t count;  /* with products and the bias */
     struct dp_products products;
+    uint32_t *cell_of; /* `cells` columns of the schema, which have numbers or categories, in their order */
+    size_t cells;
     double label_scale, label_offset;
     float *step;      /* of `count` columns, from their bounds, if the import quantises */
     double *base, *x; /* count: the row of a record of zeros, and the current row */
@@ -36,6 +38,17 @@ int dp_features_plan(struct dp_features *features, struct dp_row_plan *plan, str
  * clamped values in the import. */
 const double *dp_features_row(const struct dp_features *features, struct dp_import *import, const struct dp_parsed *record,
                               double *y);
+
+/* The same in two steps, for rows that are made when they are read (data/row_maker.h). dp_features_cells: the numbers that make
+ * the row of a record, one for each of f->cells columns: a number within its bounds, a category from 1 on, 0 for a category
+ * without a column, NAN for a missing cell. Counts clamped values. dp_features_make: the row of a record, f->count entries. */
+void dp_features_cells(const struct dp_features *features, struct dp_import *import, const struct dp_parsed *record,
+                       double *cells, double *y);
+void dp_features_make(const struct dp_features *features, const struct dp_row_plan *plan, const struct dp_parsed *record,
+                      double *x);
+
+/* Why rows cannot be made of such cells, and of a schema that is public; NULL: they can. */
+const char *dp_features_no_cells(const struct dp_row_plan *plan);
 
 /* The names of the features, the label, the bias and what was measured, for dp_writer_finish. The caller frees it, after a
    failure too. */

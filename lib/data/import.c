@@ -68,10 +68,19 @@ static const double *row_of(struct dp_import *import, const struct dp_features *
     return x;
 }
 
+static bool keeps_cells(const struct dp_import *import)
+{
+    return import->writer.storage == DP_STORAGE_CELLS;
+}
+
 static int write_row(struct dp_import *import, const struct dp_features *f, const struct dp_parsed *r, struct dp_writer *to,
                      struct dp_err *err)
 {
     double y;
+    if (keeps_cells(import)) {
+        dp_features_cells(f, import, r, f->x, &y);
+        return dp_writer_put(to, f->x, &y, 1, err);
+    }
     const double *x = row_of(import, f, r, &y);
     return dp_writer_row(to, x, y, err);
 }
@@ -79,14 +88,22 @@ static int write_row(struct dp_import *import, const struct dp_features *f, cons
 /* The rows that one thread has made. */
 struct made {
     struct dp_features features; /* a copy with DP_SHORTEN_ROWS rows of its own */
-    float *rows;                 /* count of them, each of features.count entries */
+    char *rows;                  /* count of them, each of `size` bytes, as dp_writer_put takes them */
+    size_t size;
     double *y;
     size_t count, rows_capacity, y_capacity;
 };
 
-static void begin_made(struct made *m, const struct dp_features *f)
+/* The bytes of a stored row. */
+static size_t size_of_row(const struct dp_import *import, const struct dp_features *f)
+{
+    return keeps_cells(import) ? f->cells * sizeof(double) : f->count * sizeof(float);
+}
+
+static void begin_made(struct made *m, const struct dp_import *import, const struct dp_features *f)
 {
     m->features = *f;
+    m->size = size_of_row(import, f);
     m->features.x = dp_new(DP_SHORTEN_ROWS * f->count, sizeof *m->features.x);
 }
 
@@ -102,13 +119,19 @@ static void end_made(struct made *m)
 static int add_made(struct made *m, struct dp_import *import, const struct dp_parsed *const *records, size_t count,
                     const struct dp_writer *to, struct dp_err *err)
 {
-    const size_t cols = m->features.count;
     struct dp_features one = m->features;
-    dp_extend(&m->rows, &m->rows_capacity, (m->count + count) * cols, sizeof *m->rows);
+    int rc = DP_OK;
+    dp_extend(&m->rows, &m->rows_capacity, m->count + count, m->size);
     dp_extend(&m->y, &m->y_capacity, m->count + count, sizeof *m->y);
-    for (size_t i = 0; i < count; i++, one.x += cols)
-        row_of(import, &one, records[i], &m->y[m->count + i]);
-    int rc = dp_writer_shorten(to, m->features.x, count, 0, m->rows + m->count * cols, err);
+    void *rows = m->rows + m->count * m->size;
+    if (keeps_cells(import)) {
+        for (size_t i = 0; i < count; i++)
+            dp_features_cells(&one, import, records[i], (double *)rows + i * one.cells, &m->y[m->count + i]);
+    } else {
+        for (size_t i = 0; i < count; i++, one.x += one.count)
+            row_of(import, &one, records[i], &m->y[m->count + i]);
+        rc = dp_writer_shorten(to, m->features.x, count, 0, rows, err);
+    }
     m->count += rc == DP_OK ? count : 0;
     return rc;
 }
@@ -210,7 +233,7 @@ static int put_lot(struct hand *h)
         struct dp_writer *part = t[from].training ? w->output : w->test;
         for (to = from + 1; to < m->count && t[to].training == t[from].training && !(w->table->by_person && t[to - 1].ends);)
             to++;
-        rc = from < m->count ? dp_writer_put(part, m->rows + from * m->features.count, m->y + from, to - from, w->err)
+        rc = from < m->count ? dp_writer_put(part, m->rows + from * m->size, m->y + from, to - from, w->err)
                              : write_row(w->import, w->features, &t[from].record, part, w->err);
         if (rc == DP_OK && w->table->by_person && t[to - 1].ends)
             rc = dp_writer_person(part, w->err);
@@ -254,7 +277,7 @@ static void write_lots(void *hand)
 static int write_rows(struct dp_import *import, struct table *table, const struct dp_features *f, struct dp_writer *output,
                       struct dp_writer *test, struct dp_err *err)
 {
-    const size_t threads = import->threads > 1 ? (size_t)import->threads : 1, most = LOT_BYTES / (f->count * sizeof(float));
+    const size_t threads = import->threads > 1 ? (size_t)import->threads : 1, most = LOT_BYTES / size_of_row(import, f);
     struct writing w = {.import = import,
                         .table = table,
                         .features = f,
@@ -274,7 +297,7 @@ static int write_rows(struct dp_import *import, struct table *table, const struc
     for (size_t i = 0; i < threads; i++) {
         hand[i].writing = &w;
         dp_crew_copy(&hand[i].import, import);
-        begin_made(&hand[i].made, f);
+        begin_made(&hand[i].made, import, f);
     }
     dp_turns_run(write_lots, hand, sizeof *hand, threads);
     if (w.rc == DP_OK && w.read < 0)
@@ -376,9 +399,35 @@ static bool may_have_nulls(const struct dp_import *import)
     return import->source.skip_bad > 0 || (s->label >= 0 && s->column[s->label].unknown_zero);
 }
 
-static int open_parts(struct parts *p, struct dp_import *import, struct dp_features *f, struct dp_err *err)
+/* Whether something is measured on the rows, because the schema does not state it. */
+static bool is_measured(const struct dp_schema *s)
+{
+    bool measured = s->real_label && s->label_center;
+    for (size_t i = 0; !measured && i < s->columns; i++)
+        measured = s->column[i].scaling == DP_SCALE_MAX_ABS || s->column[i].fill == DP_FILL_MODE;
+    return measured;
+}
+
+#define LARGE ((size_t)1 << 28) /* bytes: such rows are not worth writing, if they can be made of cells when they are read */
+
+/* Decides whether the data set has cells. rows: how many at most will be written; 0: nobody knows. */
+static int choose_storage(struct dp_import *import, const struct dp_features *f, size_t rows, struct dp_err *err)
+{
+    const char *why = dp_features_no_cells(&import->plan);
+    if (why == NULL && (import->source.format > DP_IMPORT_TSV || is_measured(&import->plan.schema)))
+        why = "no public schema says what rows are";
+    if (keeps_cells(import) && why != NULL)
+        return dp_fail(err, DP_E_USAGE, "--storage cells: %s", why);
+    if (import->wide && why == NULL && rows > LARGE / (f->count * sizeof(float)) && f->count > 2 * f->cells)
+        import->writer.storage = DP_STORAGE_CELLS;
+    import->writer.cells = f->cells;
+    return DP_OK;
+}
+
+static int open_parts(struct parts *p, struct dp_import *import, struct dp_features *f, size_t rows, struct dp_err *err)
 {
     int rc = dp_features_plan(f, &import->plan, err);
+    rc = rc ?: choose_storage(import, f, rows, err);
     import->writer.cols = f->count;
     import->writer.norm = import->plan.norm;
     import->writer.divisor = import->plan.divisor;
@@ -438,7 +487,7 @@ static void abort_parts(struct parts *p)
 static int write_out(struct dp_import *import, struct table *table, struct dp_features *f, struct dp_err *err)
 {
     struct parts p = {0};
-    int rc = open_parts(&p, import, f, err);
+    int rc = open_parts(&p, import, f, import->map == DP_MAP_NONE ? table->spool.records : 0, err);
     if (import->map != DP_MAP_NONE)
         rc = rc ?: write_images(import, table, p.output, p.test, err);
     else
@@ -635,15 +684,6 @@ static int read_tests(struct dp_import *import, struct table *table, const struc
     return rc;
 }
 
-/* Whether something is measured on the rows, because the schema does not state it. */
-static bool is_measured(const struct dp_schema *s)
-{
-    bool measured = s->real_label && s->label_center;
-    for (size_t i = 0; !measured && i < s->columns; i++)
-        measured = s->column[i].scaling == DP_SCALE_MAX_ABS || s->column[i].fill == DP_FILL_MODE;
-    return measured;
-}
-
 /* Whether rows can be written as they are read: the schema is known, nothing is measured, and no number of rows is needed. */
 static bool is_direct(const struct dp_import *import)
 {
@@ -669,7 +709,7 @@ static int open_made(void *self, void **maker, struct dp_err *err)
     const struct direct *d = self;
     struct made *m = dp_new(1, sizeof *m);
     *maker = m;
-    begin_made(m, &d->features);
+    begin_made(m, d->import, &d->features);
     return DP_OK;
 }
 
@@ -700,8 +740,8 @@ static int run_directly(struct dp_import *import, struct dp_err *err)
     struct direct d = {.import = import};
     struct dp_import_makers makers = {.open = open_made, .make = make_row, .take = take_rows, .close = close_made};
     const struct dp_import_sink to = {.self = &d, .put = put_directly, .makers = &makers};
-    int rc = open_parts(&d.parts, import, &d.features, err);
-    makers.row = (d.features.count + 2) * sizeof(float);
+    int rc = open_parts(&d.parts, import, &d.features, 0, err);
+    makers.row = size_of_row(import, &d.features) + sizeof(double);
     rc = rc ?: dp_read_table(import, &to, err);
     size_t rows = rc == DP_OK ? dp_writer_rows(d.parts.output) : 0;
     rc = rc ?: dp_import_check_rows(import, rows, err);
@@ -744,7 +784,7 @@ static int run_joined(struct dp_import *import, struct dp_err *err)
     struct dp_join *join = NULL;
     int rc = dp_join_open(&join, import, err);
     rc = rc ?: identify(import, dp_join_rows(join), err);
-    rc = rc ?: open_parts(&j.parts, import, &f, err);
+    rc = rc ?: open_parts(&j.parts, import, &f, 0, err);
     if (rc == DP_OK) {
         json_t *description = description_of(import, &f), *facts;
         dp_writer_describe(j.parts.output, description, &facts);

@@ -81,6 +81,7 @@ struct dp_import {
     size_t *strange; /* per column of the schema, counts cells that it has no meaning for, although the row is kept; or NULL */
     bool unlabelled; /* rows to be scored: the label is not read, and its column, folder, file or array may be missing */
     enum dp_map_kind map; /* idx, images, npy, npz: rows are these features of images instead of their pixels */
+    bool wide;            /* rows that would take more than 256 MB are kept as cells (row_maker.h), where they can be */
     int threads;          /* that make rows: at least 1 */
     double split;         /* fraction of the rows, or persons, for output; NAN: all, or all of the first table */
     long long seed;       /* seed of the split */

@@ -115,6 +115,7 @@ void dp_batch_forget(struct dp_frame *frame);
 /* Stored entries and squared norm of row i with its constant column, or of z. */
 static inline size_t dp_batch_entries(const struct dp_batch *batch, size_t i)
 {
-    return dp_batch_row(batch, i).count + (dp_batch_constant(batch) != 0 ? 1 : 0);
+    const bool sparse = batch->transformed == NULL && batch->dataset != NULL && batch->dataset->storage == DP_STORAGE_CSR;
+    return sparse ? dp_batch_row(batch, i).count + (batch->intercept != 0 ? 1 : 0) : batch->sum_cols;
 }
 double dp_batch_norm2(const struct dp_batch *batch, size_t i);

@@ -26,8 +26,8 @@ prepare() {
     jq '. + {later: 1}' dense.dp/dataset.json > later && cp later dense.dp/dataset.json
     run dp-info --verify dense.dp
     assert_success
-    jq '.format = 4' later > dense.dp/dataset.json
-    complains 1 "dp-info: dense.dp/dataset.json is of format 4; 3 is the newest that this version knows" dp-info dense.dp
+    jq '.format = 5' later > dense.dp/dataset.json
+    complains 1 "dp-info: dense.dp/dataset.json is of format 5; 4 is the newest that this version knows" dp-info dense.dp
 }
 
 @test "0.2: a model with products of numbers, before categories had any" {

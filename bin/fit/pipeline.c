@@ -49,7 +49,7 @@ static void samples(FILE *to, const struct dp_fit *fit, const struct fit_options
     const bool apart = fit->rate < 1 && (fit->moments > 0 || fit->temperature > 0);
     putc('\n', to);
     if (apart && fit->moments > 0)
-        sample(to, "moments", 1, o);
+        sample(to, "moments", fit->moments_rate, o);
     sample(to, apart ? "gradient" : NULL, fit->rate, o);
     if (apart && fit->temperature > 0)
         sample(to, "temperature", fit->rate, o);

@@ -42,8 +42,8 @@ enum dp_fit_run {
  *   transformed  (whole / moments)^2 + (laps + temperature) (whole / gradient)^2               <= 1
  *   uncut        the same, with laps (whole / counts)^2, and with late + 9 (laps - late) in place of laps:
  *                (whole / moments)^2 + (late + 9 (laps - late)) (whole / gradient)^2 + ...   <= 1, see DP_FIT_EARLY
- * With a rate below 1 the multipliers of gradients and counts are smaller by that rate, and then all multipliers are larger by
- * one factor, with which the run spends the budget.
+ * With a rate below 1 the multipliers of its laps are smaller by that rate, and then all multipliers are larger by one factor,
+ * with which the run spends the budget.
  * Numbers have the digits of a pipeline's text: multipliers nine, rounded up, all others six. */
 struct dp_fit {
     enum dp_fit_run run;
@@ -54,6 +54,7 @@ struct dp_fit {
                                        * for replace-one */
     int64_t laps;                     /* of gradients */
     double rate;                      /* of Poisson sampling, for laps of gradients and of the temperature; 1: all rows */
+    double moments_rate;              /* the same for the lap of moments */
     int64_t temperature;              /* laps after them, with the same noise, for one factor on all scores */
     double gradient, moments, counts; /* multipliers; uncut: early laps have gradient, late laps a third of it */
     double clip, scale, step;         /* of dp-grad and dp-step */

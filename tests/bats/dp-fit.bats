@@ -527,13 +527,13 @@ EOF
 }
 
 @test "fit: laps of a large table are samples, but for replace-one adjacency and for tables of several sites" {
-    dp-synth classification --rows 400000 --cols 3 --classes 3 --seed 2 -q -o t.dp
+    dp-synth classification --rows 600000 --cols 3 --classes 3 --seed 2 -q -o t.dp
     run -0 dp-fit t.dp --epsilon 1 --delta 1e-6 --threads 1
-    assert_line "dp-loop --exec auto --plan 'moments 1, gradient 128, temperature 4' -- '"
-    assert_line "  dp-sample    --on moments --data t.dp --mode full |"
-    assert_line "  dp-sample    --on gradient --data t.dp --rate 0.16384 |"
-    assert_line "  dp-sample    --on temperature --data t.dp --rate 0.16384 |"
-    for whole in "--adjacency replace-one" "--rows 400000"; do
+    assert_line "dp-loop --exec auto --plan 'moments 1, gradient 64, temperature 4' -- '"
+    assert_line "  dp-sample    --on moments --data t.dp --rate 0.436907 |"
+    assert_line "  dp-sample    --on gradient --data t.dp --rate 0.109227 |"
+    assert_line "  dp-sample    --on temperature --data t.dp --rate 0.109227 |"
+    for whole in "--adjacency replace-one" "--rows 600000"; do
         run -0 dp-fit t.dp --epsilon 1 --delta 1e-6 --threads 1 $whole
         assert_line "  dp-sample    --data t.dp --mode full |"
         refute_output --partial ' --rate '

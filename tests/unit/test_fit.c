@@ -34,7 +34,7 @@ static double cost(const struct dp_fit *fit, double delta)
     struct dp_charges charges = {0};
     struct dp_answer answer;
     struct dp_err err;
-    add(&charges, 1, fit->moments, 0, 1);
+    add(&charges, fit->moments_rate, fit->moments, 0, 1);
     if (fit->run == DP_FIT_UNCUT) {
         add(&charges, fit->rate, fit->gradient, fit->counts, fit->late);
         add(&charges, fit->rate, fit->gradient / sqrt(DP_FIT_EARLY), fit->counts, fit->laps - fit->late);
@@ -50,7 +50,7 @@ TEST(a_budget_is_spent_and_not_exceeded)
 {
     static const double epsilons[] = {0.05, 0.3, 1, 7};
     static const int64_t persons[] = {100, 1000, 24420, 1000000}, columns[] = {1, 8, 300}, classes[] = {0, 2, 3};
-    int runs[3] = {0}, samples[3] = {0};
+    int runs[3] = {0}, samples[3] = {0}, moments = 0;
     for (size_t e = 0; e < 4; e++)
         for (size_t n = 0; n < 4; n++)
             for (size_t i = 0; i < 18; i++) {
@@ -66,29 +66,57 @@ TEST(a_budget_is_spent_and_not_exceeded)
                 assert_true(fit.rate == 1 || (facts.here && !budget.replace_one && persons[n] == 1000000));
                 runs[fit.run]++;
                 samples[fit.run] += fit.rate < 1;
+                moments += fit.moments_rate < 1;
+                assert_true(fit.moments_rate >= fit.rate && (fit.moments_rate == 1 || fit.moments > 0));
             }
     assert_true(runs[0] > 5 && runs[1] > 5 && runs[2] > 5);
-    assert_true(samples[1] > 5 && samples[2] > 5);
+    assert_true(samples[1] > 5 && samples[2] > 5 && moments > 5);
 }
 
-/* A mean over a sample has the noise of a mean over all rows, and a few percent more: amplification is short of its limit. */
+/* The runs of such a table of two classes with all rows in a lap, and with samples. */
+static void choose_both(struct dp_fit_facts facts, double epsilon, struct dp_fit *all, struct dp_fit *some)
+{
+    const struct dp_fit_budget budget = {.epsilon = epsilon, .delta = 1e-8};
+    struct dp_err err;
+    facts.here = false;
+    assert_int_equal(dp_fit_choose(&facts, &budget, DP_LOSS_LOGISTIC, all, &err), DP_OK);
+    facts.here = true;
+    assert_int_equal(dp_fit_choose(&facts, &budget, DP_LOSS_LOGISTIC, some, &err), DP_OK);
+    assert_true(all->rate == 1 && all->moments_rate == 1 && some->laps == all->laps);
+    assert_near(some->moments / some->moments_rate / all->moments, some->gradient / some->rate / all->gradient, 1e-6);
+}
+
+/* A mean over a sample has the noise of a mean over all rows, and some percent more: amplification is short of its limit. Where
+ * the noise is far below what samples differ by, it may be further from the limit. */
 TEST(samples_have_the_noise_of_all_rows)
 {
-    struct dp_fit_facts facts = {.persons = 3000000, .columns = 137, .classes = 2};
-    const struct dp_fit_budget budget = {.epsilon = 1, .delta = 1e-8};
+    struct dp_fit_facts facts = {.persons = 3000000, .columns = 4000, .classes = 2};
     struct dp_fit all, some;
-    struct dp_err err;
-    assert_int_equal(dp_fit_choose(&facts, &budget, DP_LOSS_LOGISTIC, &all, &err), DP_OK);
-    facts.here = true;
-    assert_int_equal(dp_fit_choose(&facts, &budget, DP_LOSS_LOGISTIC, &some, &err), DP_OK);
-    assert_true(all.rate == 1 && some.rate >= 65536 / 3e6 && some.rate < 0.07);
-    assert_int_equal(some.laps, all.laps);
-    assert_true(some.gradient >= 4 && some.gradient / some.rate > all.gradient &&
-                some.gradient / some.rate < 1.06 * all.gradient);
-    assert_near(some.moments / all.moments, some.gradient / some.rate / all.gradient, 1e-6);
+    choose_both(facts, 0.3, &all, &some);
+    assert_true(some.rate > 0.0218 && some.rate < 0.07 && some.moments_rate > 0.087 && some.moments_rate < 0.3);
+    assert_true(some.gradient >= 4 && some.moments >= 4);
+    assert_true(some.gradient / some.rate > all.gradient && some.gradient / some.rate < 1.16 * all.gradient);
+    facts.columns = 137;
+    choose_both(facts, 3, &all, &some);
+    assert_true(some.reach > 32768 && some.gradient >= 1 && some.moments >= 1);
+    assert_true(some.gradient / some.rate < 2.1 * all.gradient && some.rate < 0.07);
+    assert_int_equal(some.laps, 64);
     facts.persons = 2 * 65536;
-    assert_int_equal(dp_fit_choose(&facts, &budget, DP_LOSS_LOGISTIC, &some, &err), DP_OK);
-    assert_true(some.rate == 1);
+    choose_both(facts, 1, &all, &some);
+    assert_true(some.rate == 1 && some.moments_rate == 1);
+}
+
+/* 64 laps from a reach of 16384 on, 128 up to 8192, and as many as x / D asks for if these are fewer. */
+TEST(laps_far_from_the_noise)
+{
+    struct dp_fit fit;
+    for (int64_t persons = 10000; persons < 100000000; persons = persons * 5 / 4) {
+        assert_int_equal(choose(&fit, persons, 400, 2, 0, 1, 1e-6, false), DP_OK);
+        const double x = fit.reach, most = x > 16384 ? 64 : x > 8192 ? floor(64 * 16384 / x) : 128;
+        assert_true(fit.run != DP_FIT_TRANSFORMED || fit.laps == (int64_t)fmax(16, fmin(most, floor(9 * x / 401 + 0.5))));
+    }
+    assert_int_equal(fit.laps, 64);
+    assert_near(fit.whole * fit.whole / (fit.moments * fit.moments), 0.3, 1e-7);
 }
 
 TEST(parts_of_the_budget)

@@ -45,19 +45,23 @@ walk() { echo "dp-sample --data a.dp --rate 0.1 --mode shuffle | dp-grad --data 
         dp-loop --plan 'small, other' --seed 1 -o n -- "$(walk | sed 's/ | dp-step --on large.*//')"
 }
 
-@test "processes = fused = ports, with laps of several kinds" {
-    plan='small 2, (large, small 3) 4'
+# alike PLAN CHILD: processes = fused = ports, streams too
+alike() {
     for exec in fused processes; do
-        dp-loop --plan "$plan" --seed 4 --exec $exec -o $exec -- "$(walk)" > $exec.stream
+        dp-loop --plan "$1" --seed 4 --exec $exec -o $exec -- "$2" > $exec.stream
     done
-    cmp fused processes
-    cmp fused.stream processes.stream
     mkfifo there back
-    (sh -c "$(walk)" > back < there) &
-    dp-loop --plan "$plan" --seed 4 --send there --receive back -o ports > ports.stream
+    (sh -c "$2" > back < there) &
+    dp-loop --plan "$1" --seed 4 --send there --receive back -o ports > ports.stream
     wait
-    cmp fused ports
-    cmp fused.stream ports.stream
+    for other in processes ports; do
+        cmp fused $other
+        cmp fused.stream $other.stream
+    done
+}
+
+@test "processes = fused = ports, with laps of several kinds" {
+    alike 'small 2, (large, small 3) 4' "$(walk)"
 }
 
 @test "a schedule and an average count the laps of their kind" {
@@ -332,17 +336,7 @@ END
 }
 
 @test "processes = fused = ports, with privacy and laps of several kinds" {
-    plan='first 2, (later 3, first) 3'
-    for exec in fused processes; do
-        dp-loop --plan "$plan" --seed 4 --exec $exec -o $exec -- "$(child)" > $exec.stream
-    done
-    cmp fused processes
-    cmp fused.stream processes.stream
-    mkfifo there back
-    (sh -c "$(child)" > back < there) &
-    dp-loop --plan "$plan" --seed 4 --send there --receive back -o ports > ports.stream
-    wait
-    cmp fused ports
+    alike 'first 2, (later 3, first) 3' "$(child)"
 }
 
 @test "a private run of several kinds goes on from any lap, in its ledger too" {

@@ -720,53 +720,26 @@ static void put_record(msgpack_packer *pk, const char *sampler, const char *of, 
     text(pk, "noise");
     text(pk, noise);
 }
-static void noise_without_its_multiplier(msgpack_packer *pk)
+
+/* Lists of one record that says too little or too much */
+static const struct bad_record {
+    const char *key, *sampler, *noise, *more, *message;
+} bad_records[] = {
+    {"records", "poisson", "gamma", NULL, "corrupt frame: a record has no 'multiplier'"},
+    {"records", "repeated", "none", NULL, "corrupt frame: a record has no 'draws'"},
+    {"records", "poisson", "none", "contraction", "corrupt frame: a record of sampler 'poisson' has a 'contraction'"},
+    {"records", "poisson", "none", "shares", "corrupt frame: a record has no 'colluding'"},
+    {"records", "poisson", "none", "gathered", "corrupt frame: a record has a 'gathered' that says nothing"},
+    {"records", "poisson", "none", "promised", "corrupt frame: a record has a 'promised' that says nothing"},
+    {"records", "poisson", "none", "multiplier", "corrupt frame: a record of noise 'none' has a 'multiplier'"},
+    {"mechanisms", "poisson", "gaussian", "multiplier", "corrupt frame: a record of format 1 has an 'of'"},
+};
+static const struct bad_record *bad_record;
+static void put_bad_record(msgpack_packer *pk)
 {
-    text(pk, "records");
+    text(pk, bad_record->key);
     msgpack_pack_array(pk, 1);
-    put_record(pk, "poisson", "sum", "gamma", NULL);
-}
-static void draws_without_their_number(msgpack_packer *pk)
-{
-    text(pk, "records");
-    msgpack_pack_array(pk, 1);
-    put_record(pk, "repeated", "sum", "none", NULL);
-}
-static void contraction_without_draws(msgpack_packer *pk)
-{
-    text(pk, "records");
-    msgpack_pack_array(pk, 1);
-    put_record(pk, "poisson", "sum", "none", "contraction");
-}
-static void shares_without_colluding(msgpack_packer *pk)
-{
-    text(pk, "records");
-    msgpack_pack_array(pk, 1);
-    put_record(pk, "poisson", "sum", "none", "shares");
-}
-static void gathered_without_shares(msgpack_packer *pk)
-{
-    text(pk, "records");
-    msgpack_pack_array(pk, 1);
-    put_record(pk, "poisson", "sum", "none", "gathered");
-}
-static void a_promise_of_nothing(msgpack_packer *pk)
-{
-    text(pk, "records");
-    msgpack_pack_array(pk, 1);
-    put_record(pk, "poisson", "sum", "none", "promised");
-}
-static void multiplier_without_noise(msgpack_packer *pk)
-{
-    text(pk, "records");
-    msgpack_pack_array(pk, 1);
-    put_record(pk, "poisson", "sum", "none", "multiplier");
-}
-static void owner_in_format_1(msgpack_packer *pk)
-{
-    text(pk, "mechanisms");
-    msgpack_pack_array(pk, 1);
-    put_record(pk, "poisson", "sum", "gaussian", "multiplier");
+    put_record(pk, bad_record->sampler, "sum", bad_record->noise, bad_record->more);
 }
 
 /* A lap in format 1: the order of the records determines their fields, except for a record whose rows are still to be
@@ -965,14 +938,8 @@ TEST(decoding_refuses)
     expect(DP_KIND_LAP, 1, record_of_nobody, "corrupt frame: 'of' has the wrong type or value");
     expect(DP_KIND_LAP, 1, record_with_a_rate_twice, "corrupt frame: 'rate' is twice in a record");
     expect(DP_KIND_LAP, 1, record_of_too_many_rows, "corrupt frame: 'rows' has the wrong type or value");
-    expect(DP_KIND_LAP, 1, noise_without_its_multiplier, "corrupt frame: a record has no 'multiplier'");
-    expect(DP_KIND_LAP, 1, draws_without_their_number, "corrupt frame: a record has no 'draws'");
-    expect(DP_KIND_LAP, 1, contraction_without_draws, "corrupt frame: a record of sampler 'poisson' has a 'contraction'");
-    expect(DP_KIND_LAP, 1, shares_without_colluding, "corrupt frame: a record has no 'colluding'");
-    expect(DP_KIND_LAP, 1, gathered_without_shares, "corrupt frame: a record has a 'gathered' that says nothing");
-    expect(DP_KIND_LAP, 1, a_promise_of_nothing, "corrupt frame: a record has a 'promised' that says nothing");
-    expect(DP_KIND_LAP, 1, multiplier_without_noise, "corrupt frame: a record of noise 'none' has a 'multiplier'");
-    expect(DP_KIND_LAP, 1, owner_in_format_1, "corrupt frame: a record of format 1 has an 'of'");
+    for (bad_record = bad_records; bad_record < bad_records + sizeof bad_records / sizeof *bad_records; bad_record++)
+        expect(DP_KIND_LAP, 1, put_bad_record, bad_record->message);
     expect(DP_KIND_LAP, 1, nine_records, "corrupt frame: 'records' has the wrong type or value");
 }
 

@@ -74,10 +74,10 @@ size_t dp_writer_rows(const struct dp_writer *writer);
  * dp_writer_finish. */
 void dp_writer_describe(const struct dp_writer *writer, json_t *description, json_t **facts);
 
-/* Closes the arrays and writes dataset.json. description: an object with "names", "label",
-   "private_preprocessing" and, with cells, "schema"; format, rows, cols, storage, quantised, row_norm, population, held_out, salt and digest are
-   added. The digest is in every frame and model. With a plain hash, anybody could confirm a guess of the rows. It is therefore
-   BLAKE2b keyed with a salt of 32 random bytes, which are only in the data set. Files get mode 0600, the directory 0700. */
+/* Closes the arrays and writes dataset.json. description: an object with "names", "label", "private_preprocessing" and, with
+   cells, "schema"; format, rows, cols, storage, quantised, row_norm, population, held_out, salt and digest are added. The digest is
+   in every frame and model. With a plain hash, anybody could confirm a guess of the rows. It is therefore BLAKE2b keyed with a salt
+   of 32 random bytes, which are only in the data set. Files get mode 0600, the directory 0700. */
 int dp_writer_finish(struct dp_writer *writer, json_t *description, struct dp_err *err);
 
 /* Gives the finished directory its name. Frees the writer, after a failure, too. */

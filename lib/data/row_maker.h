@@ -1,7 +1,7 @@
 /* Rows that are made of the cells of a table each time they are read, from a data set of storage "cells". A row of cosines and
- * products (data/features.h) has tens of entries for each cell, so the rows of a large table are long to write and to read. The
- * schema that the data set carries (data/carried.h) makes the rows, by the functions of an import: they have the same bits as the
- * rows of a dense data set. */
+ * products (data/features.h) has tens of entries for each cell, so the rows of a large table are long to write and to read.
+ * The schema that the data set carries (data/carried.h) makes the rows, by the functions of an import: they have the same bits
+ * as the rows of a dense data set. */
 #pragma once
 
 #include "base/err.h"

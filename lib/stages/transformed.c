@@ -16,18 +16,20 @@ static void forget(struct dp_transformed *transformed)
     free(transformed->matrix);
     free(transformed->back);
     free(transformed->model);
-    free(transformed->z);
+    for (size_t k = 0; k < transformed->parts; k++)
+        free(transformed->part[k]);
+    free(transformed->part);
+    free(transformed->place);
     free(transformed->cut);
     free(transformed->norm2);
-    free(transformed->made);
     free(transformed->wide);
     free(transformed->product);
     transformed->matrix = transformed->back = transformed->model = NULL;
-    transformed->model_capacity = 0;
-    transformed->z = NULL;
+    transformed->part = NULL;
+    transformed->place = NULL;
     transformed->cut = transformed->norm2 = NULL;
-    transformed->made = NULL;
     transformed->wide = transformed->product = NULL;
+    transformed->model_capacity = transformed->parts = transformed->part_capacity = transformed->places = 0;
     transformed->rows = transformed->width = 0;
 }
 
@@ -66,32 +68,37 @@ static int set(struct dp_transformed *transformed, const struct dp_transform *t,
     return DP_OK;
 }
 
-/* Makes room for that many rows. Only rows that are computed take memory: untouched pages of zeros take none. */
+/* Makes room for that many row numbers. Rows take memory when they are computed. */
 static void make_room(struct dp_transformed *transformed, size_t rows)
 {
     if (rows <= transformed->rows)
         return;
-    free(transformed->z);
+    free(transformed->place);
     free(transformed->cut);
     free(transformed->norm2);
-    free(transformed->made);
-    transformed->z = dp_new(rows, transformed->width * sizeof(float));
+    transformed->place = dp_new(rows, sizeof *transformed->place);
     transformed->cut = dp_new(rows, sizeof(double));
     transformed->norm2 = dp_new(rows, sizeof(double));
-    transformed->made = dp_new(rows / 64 + 1, sizeof(uint64_t));
     transformed->rows = rows;
+    transformed->places = 0;
 }
 
-/* Finds the rows of the batch that are not computed yet: all rows, if they are inline. */
+/* Gives each row of the batch that is not computed yet a place: all rows, if they are inline. Returns their number. */
 static size_t find_missing(struct dp_transformed *transformed, const struct dp_transformed_batch *batch)
 {
     size_t count = 0;
+    if (batch->dataset == NULL)
+        transformed->places = 0;
     for (size_t i = 0; i < batch->count; i++) {
         size_t at = batch->dataset != NULL ? (size_t)batch->id[i] : i;
-        uint64_t bit = (uint64_t)1 << (at % 64);
-        if (batch->dataset == NULL || (transformed->made[at / 64] & bit) == 0)
-            transformed->todo[count++] = i;
-        transformed->made[at / 64] |= bit;
+        if (batch->dataset != NULL && transformed->place[at] > 0)
+            continue;
+        transformed->place[at] = (uint32_t)(++transformed->places);
+        transformed->todo[count++] = i;
+    }
+    while (transformed->parts * DP_TRANSFORMED_PART < transformed->places) {
+        dp_extend(&transformed->part, &transformed->part_capacity, transformed->parts + 1, sizeof *transformed->part);
+        transformed->part[transformed->parts++] = dp_new(DP_TRANSFORMED_PART, transformed->width * sizeof(float));
     }
     return count;
 }
@@ -128,8 +135,7 @@ static void make_block(struct dp_transformed *transformed, const struct dp_trans
     for (size_t i = 0; i < count; i++) {
         size_t at = batch->dataset != NULL ? (size_t)batch->id[todo[i]] : todo[i];
         double length = transformed->unit ? sqrt(dp_row_norm2(rows[i]) + batch->constant * batch->constant) : 1;
-        cut(transformed, length, product + i * transformed->width, transformed->z + at * transformed->width,
-            &transformed->cut[at]);
+        cut(transformed, length, product + i * transformed->width, dp_transformed_z(transformed, at), &transformed->cut[at]);
         transformed->norm2[at] = dp_row_norm2(dp_transformed_row(transformed, at));
     }
 }

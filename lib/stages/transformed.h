@@ -20,13 +20,15 @@ struct dp_transformed {
     size_t model_capacity;
     bool unit, uncut;
     struct dp_panels panels;
-    size_t rows;    /* rows that fit */
-    size_t width;   /* entries of z */
-    float *z;       /* rows × width */
-    double *cut;    /* rows: s */
-    double *norm2;  /* rows: dp_row_norm2 of z */
-    uint64_t *made; /* a bit per row */
-    size_t *todo;   /* rows of the batch that are not computed yet */
+    size_t rows;     /* rows that fit */
+    size_t width;    /* entries of z */
+    uint32_t *place; /* rows: 1 + the place of z, or 0 if it is not computed yet */
+    size_t places;   /* that are taken, in the order of first visits: a run may visit a small part of the rows */
+    float **part;    /* DP_TRANSFORMED_PART places each, × width */
+    size_t parts, part_capacity;
+    double *cut;   /* rows: s */
+    double *norm2; /* rows: dp_row_norm2 of z */
+    size_t *todo;  /* rows of the batch that are not computed yet */
     size_t todo_capacity;
     double *wide, *product; /* work space of each thread */
 };
@@ -50,9 +52,15 @@ void dp_transformed_turn(struct dp_transformed *transformed, const double *w, si
 void dp_transformed_close(struct dp_transformed *transformed);
 
 /* z of row `at`: a row number of the data set, or the place in the batch if rows are inline. */
+#define DP_TRANSFORMED_PART 4096
+static inline float *dp_transformed_z(const struct dp_transformed *transformed, size_t at)
+{
+    const size_t place = transformed->place[at] - 1;
+    return transformed->part[place / DP_TRANSFORMED_PART] + place % DP_TRANSFORMED_PART * transformed->width;
+}
 static inline struct dp_row dp_transformed_row(const struct dp_transformed *transformed, size_t at)
 {
-    return dp_row_dense(transformed->z + at * transformed->width, transformed->width);
+    return dp_row_dense(dp_transformed_z(transformed, at), transformed->width);
 }
 static inline double dp_transformed_cut(const struct dp_transformed *transformed, size_t at)
 {

@@ -76,11 +76,24 @@ static void put_without_unit(const struct export *e, size_t number, const char *
     fprintf(e->out, units != NULL ? " ELSE text_%zu END" : "text_%zu", number);
 }
 
-/* u: the text of a column without its unit. m: the marks that may be in front of a number. t: the text with its sign and a
- * decimal point. d: a date. */
+/* clang-format off */
+#define DIGITS "'.', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9'"
+#define NINES(text) "REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(" text \
+    ", '0', '9'), '1', '9'), '2', '9'), '3', '9'), '4', '9'), '5', '9'), '6', '9'), '7', '9'), '8', '9')"
+/* Signs are swapped if points are between groups of three digits, or there is a comma behind them; else only a decimal point
+ * explains the text. */
+static const char comma[] = "CASE WHEN marked_%i LIKE '%%.%%' AND (marked_%i LIKE '%%,%%.%%' OR (marked_%i NOT LIKE '%%,%%' AND ("
+    "\n      REPLACE(REPLACE(REPLACE(REPLACE(" NINES("marked_%i") ", '.99.', '.'), '.99.', '.'), '.99.', '.'), '.999', '') LIKE '%%.%%' OR marked_%i LIKE '%%e%%' OR marked_%i LIKE '%%E%%'"
+    "\n      OR " NINES("marked_%i") " LIKE '%%.9999%%' OR " NINES("marked_%i") " LIKE '%%9999.%%'"
+    "\n      OR marked_%i LIKE '.%%' OR marked_%i LIKE '-.%%' OR marked_%i LIKE '+.%%'"
+    "\n      OR marked_%i LIKE '0.%%' OR marked_%i LIKE '-0.%%' OR marked_%i LIKE '+0.%%'))) THEN marked_%i"
+    "\n      ELSE REPLACE(REPLACE(REPLACE(REPLACE(marked_%i, ';', '?'), '.', ';'), ',', '.'), ';', ',') END";
+/* clang-format on */
+
+/* u: the text of a column without its unit. m: the marks that may be in front of a number. t: the text with a decimal point.
+ * d: a date. */
 static void put_other(void *self, char letter, const struct expr *x)
 {
-    static const char comma[] = "REPLACE(REPLACE(REPLACE(REPLACE(signed_%zu, ';', '?'), '.', ';'), ',', '.'), ';', ',')";
     static const char *const part[] = {[DP_DATE_DAYS] = "day_%i",
                                        [DP_DATE_MONTH] = "day_%i - day_%i + m_%i", /* NULL if there is no such day */
                                        [DP_DATE_WEEKDAY] = "FLOOR(day_%i) + 4 - 7 * FLOOR((FLOOR(day_%i) + 3) / 7)"};
@@ -91,32 +104,40 @@ static void put_other(void *self, char letter, const struct expr *x)
     else if (letter == 'u')
         put_without_unit(p->e, x->at + 1, column->unit);
     else if (letter == 'm')
-        fputs("'$', '\u00a3', '\u00a5', '\u20ac'", p->e->out);
+        fputs("'$', '\u00a3', '\u00a5', '\u20ac', '\u20b9'", p->e->out);
     else
-        fprintf(p->e->out, column->comma ? comma : "signed_%zu", x->at + 1);
+        expr_print_as(&sql, self, column->comma ? comma : "marked_%i", x, p->e->out);
 }
 
-#define DIGITS "'.', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9'"
 /* clang-format off */
-#define NINES(text) "REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(" text \
-    ", '0', '9'), '1', '9'), '2', '9'), '3', '9'), '4', '9'), '5', '9'), '6', '9'), '7', '9'), '8', '9')"
 /* The steps from a text to the shape of a number, as lib/base/number.c goes. */
 static const char *const spelling[][2] = {
     /* signs, blanks and apostrophes of ASCII */
     {"bares", ",\n    TRIM(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(%u"
     ", '\u2212', '-'), '\u00a0', ' '), '\u202f', ' '), '\u2009', ' '), '\u2019', ''''), '\u2264', '<'), '\u2265', '>')"
     ", 'D+', 'e+'), 'D-', 'e-'), 'd+', 'e+'), 'd-', 'e-'), ' \t') AS bare_%i"},
-    {"limits", ",\n    CASE WHEN SUBSTR(bare_%i, 1, 1) IN ('<', '>') THEN LTRIM(SUBSTR(bare_%i, 2), '= \t') ELSE bare_%i END AS limit_%i"},
-    {"signs", ",\n    CASE WHEN limit_%i LIKE '(%%)' AND LTRIM(SUBSTR(limit_%i, 2), ' \t') LIKE '-%%' THEN TRIM(SUBSTR(limit_%i, 2, LENGTH(limit_%i) - 2), ' \t')\n"
-    "      WHEN limit_%i LIKE '(%%)' THEN '-' || TRIM(SUBSTR(limit_%i, 2, LENGTH(limit_%i) - 2), ' \t')\n"
-    "      WHEN limit_%i LIKE '%%-' AND limit_%i NOT LIKE '-%%' THEN '-' || RTRIM(SUBSTR(limit_%i, 1, LENGTH(limit_%i) - 1), ' \t')\n"
-    "      ELSE limit_%i END AS signed_%i"},
-    /* without its mark and the blanks next to it; a comma between groups */
-    {"plains", ",\n    REPLACE(REPLACE(CASE WHEN SUBSTR(%t, 1, 1) IN (%m) AND SUBSTR(LTRIM(SUBSTR(%t, 2), ' \t'), 1, 1) IN (" DIGITS
-    ") THEN LTRIM(SUBSTR(%t, 2), ' \t')\n      WHEN SUBSTR(%t, 1, 1) = '-' AND SUBSTR(%t, 2, 1) IN (%m) AND "
-    "SUBSTR(LTRIM(SUBSTR(%t, 3), ' \t'), 1, 1) IN (" DIGITS ") THEN '-' || LTRIM(SUBSTR(%t, 3), ' \t')\n"
-    "      WHEN SUBSTR(%t, LENGTH(%t), 1) IN (%m, '%%') THEN RTRIM(SUBSTR(%t, 1, LENGTH(%t) - 1), ' \t')\n"
-    "      ELSE %t END, ' ', ','), '''', ',') AS plain_%i"},
+    {"limits", ",\n    CASE WHEN SUBSTR(bare_%i, 1, 1) IN ('<', '>') THEN LTRIM(SUBSTR(bare_%i, 2), '= \t')\n"
+    "      WHEN SUBSTR(bare_%i, 1, 1) = '''' THEN LTRIM(SUBSTR(bare_%i, 2), ' \t')\n"
+    "      WHEN bare_%i LIKE '=\"%%\"' THEN TRIM(SUBSTR(bare_%i, 3, LENGTH(bare_%i) - 3), ' \t') ELSE bare_%i END AS limit_%i"},
+    {"flags", ",\n    CASE WHEN SUBSTR(limit_%i, LENGTH(limit_%i), 1) = '*' THEN RTRIM(SUBSTR(limit_%i, 1, LENGTH(limit_%i) - 1), ' \t')\n"
+    "      WHEN SUBSTR(limit_%i, LENGTH(limit_%i) - 2, 3) IN (' HH', ' LL') THEN RTRIM(SUBSTR(limit_%i, 1, LENGTH(limit_%i) - 3), ' \t')\n"
+    "      WHEN SUBSTR(limit_%i, LENGTH(limit_%i) - 1, 2) IN (' H', ' L', 'CR', 'Cr') THEN RTRIM(SUBSTR(limit_%i, 1, LENGTH(limit_%i) - 2), ' \t')\n"
+    "      WHEN SUBSTR(limit_%i, LENGTH(limit_%i) - 1, 2) IN ('DR', 'Dr') THEN CASE WHEN limit_%i LIKE '-%%' THEN '' ELSE '-' END\n"
+    "        || RTRIM(SUBSTR(limit_%i, 1, LENGTH(limit_%i) - 2), ' \t')\n"
+    "      ELSE limit_%i END AS flag_%i"},
+    {"signs", ",\n    CASE WHEN flag_%i LIKE '(%%)' AND LTRIM(SUBSTR(flag_%i, 2), ' \t') LIKE '-%%' THEN TRIM(SUBSTR(flag_%i, 2, LENGTH(flag_%i) - 2), ' \t')\n"
+    "      WHEN flag_%i LIKE '(%%)' THEN '-' || TRIM(SUBSTR(flag_%i, 2, LENGTH(flag_%i) - 2), ' \t')\n"
+    "      WHEN flag_%i LIKE '%%-' AND flag_%i NOT LIKE '-%%' THEN '-' || RTRIM(SUBSTR(flag_%i, 1, LENGTH(flag_%i) - 1), ' \t')\n"
+    "      ELSE flag_%i END AS signed_%i"},
+    /* without its mark and the blanks next to it */
+    {"marks", ",\n    CASE WHEN SUBSTR(signed_%i, 1, 1) IN (%m) AND SUBSTR(LTRIM(SUBSTR(signed_%i, 2), ' \t'), 1, 1) IN (" DIGITS
+    ") THEN LTRIM(SUBSTR(signed_%i, 2), ' \t')\n      WHEN SUBSTR(signed_%i, 1, 1) = '-' AND SUBSTR(signed_%i, 2, 1) IN (%m) AND "
+    "SUBSTR(LTRIM(SUBSTR(signed_%i, 3), ' \t'), 1, 1) IN (" DIGITS ") THEN '-' || LTRIM(SUBSTR(signed_%i, 3), ' \t')\n"
+    "      WHEN SUBSTR(signed_%i, 1, 1) IN (%m) AND LTRIM(SUBSTR(signed_%i, 2), ' \t') LIKE '-%%' THEN LTRIM(SUBSTR(signed_%i, 2), ' \t')\n"
+    "      WHEN SUBSTR(signed_%i, LENGTH(signed_%i), 1) IN (%m, '%%') THEN RTRIM(SUBSTR(signed_%i, 1, LENGTH(signed_%i) - 1), ' \t')\n"
+    "      ELSE signed_%i END AS marked_%i"},
+    /* with a decimal point, and a comma between groups */
+    {"plains", ",\n    REPLACE(REPLACE(%t, ' ', ','), '''', ',') AS plain_%i"},
     /* each digit as 9, + as - and E as e */
     {"shapes", ",\n    REPLACE(REPLACE(" NINES("plain_%i") ", '+', '-'), 'E', 'e') AS shape_%i"}};
 enum { SPELLINGS = sizeof spelling / sizeof *spelling };
@@ -124,7 +145,8 @@ enum { SPELLINGS = sizeof spelling / sizeof *spelling };
 #define NO(pattern) " AND shape_%i NOT LIKE '" pattern "'"
 #define SIGNED(n) "'" n "', '-" n "', '" n "e9', '-" n "e9', '" n "e-9', '-" n "e-9'"
 static const char number[] = "CASE WHEN LENGTH(text_%i) < 64" NO("%%e%%999%%")
-    "\n    AND (shape_%i NOT LIKE '%%,%%' OR (REPLACE(shape_%i, ',999', '') NOT LIKE '%%,%%'"
+    "\n    AND (shape_%i NOT LIKE '%%,%%' OR (REPLACE(REPLACE(REPLACE(REPLACE(shape_%i, ',99,', ','), ',99,', ','), ',99,', ','), ',999', '') NOT LIKE '%%,%%'"
+    NO("%%,999,99,%%") NO("%%,99,999,%%")
     NO("%%,9999%%") NO("%%9999,%%") NO(",%%") NO("-,%%") NO("%%.%%,%%") NO("%%e%%,%%")
     "\n    AND plain_%i NOT LIKE '0,%%' AND plain_%i NOT LIKE '-0,%%' AND plain_%i NOT LIKE '+0,%%'"
     " AND (shape_%i LIKE '%%.%%' OR shape_%i NOT LIKE '%%e%%')))"

@@ -277,15 +277,23 @@ bool dp_number_is_infinite(const char *text, unsigned long length)
     return infinite;
 }
 
+/* Whether a group of digits may end here: a group that is neither the first nor the last one has three digits, or, as in India,
+ * all such groups have two. *inner: how many the first of them has, or 0 before it. */
+static bool may_end(size_t digits, bool last, size_t *inner)
+{
+    *inner = !last && *inner == 0 && digits == 2 ? 2 : *inner == 0 ? 3 : *inner;
+    return digits == (last ? 3 : *inner);
+}
+
 /* With a decimal comma, and points between groups of digits. */
 static bool with_comma(const char *text, size_t length, double *value)
 {
     char plain[64];
-    size_t used = 0, digits = 0;
+    size_t used = 0, digits = 0, inner = 0;
     bool grouped = false, comma = false;
     for (size_t i = 0; i < length; i++) {
         bool point = text[i] == '.', end_of_group = (grouped || point) && !comma && !isdigit((unsigned char)text[i]);
-        if (used + 1 >= sizeof plain || (end_of_group && grouped && digits != 3) ||
+        if (used + 1 >= sizeof plain || (end_of_group && grouped && !may_end(digits, !point, &inner)) ||
             (point && (comma || digits == 0 || digits > 3 || (digits == 1 && !grouped && text[i - 1] == '0'))) ||
             (text[i] == ',' && comma))
             return false;
@@ -301,7 +309,7 @@ static bool with_comma(const char *text, size_t length, double *value)
 /* Leaves out the mark of a number, and the blanks next to it. */
 static void leave_mark_out(char *text)
 {
-    static const char *const marks[] = {"$", "£", "¥", "€", "%", NULL};
+    static const char *const marks[] = {"$", "£", "¥", "€", "₹", "%", NULL};
     char *start = text + strspn(text, " \t"), *mark = NULL;
     size_t length = 0;
     if (strpbrk(start, "$%\xc2\xe2") == NULL) /* their first bytes */
@@ -319,12 +327,38 @@ static void leave_mark_out(char *text)
             mark--;
         *mark = '\0';
     }
-    if (*after != '\0' && first && *mark != '%' && (isdigit((unsigned char)*after) || *after == '.'))
+    const char *number = after + (mark == start && *after == '-');
+    if (*number != '\0' && first && *mark != '%' && (isdigit((unsigned char)*number) || *number == '.'))
         memmove(mark, after, strlen(after) + 1);
 }
 
-/* Copies a number to plain. (5), (-5), 5- and U+2212 5 become -5, the limit <5 becomes 5, 1D+03 becomes 1e+03. Blanks and
- * apostrophes become ASCII. */
+/* Moves *first over what makes a number a text in a spreadsheet, '5 or ="5", and *last before the quote, and before a flag of a
+ * laboratory or a bank. Whether it is a debit, which is negative. */
+static bool leave_flags_out(char **first, char **last)
+{
+    static const char *const flags[] = {"*", " HH", " LL", " H", " L", "CR", "Cr", "DR", "Dr", NULL};
+    const bool formula = *last > *first + 3 && **first == '=' && (*first)[1] == '"' && (*last)[-1] == '"';
+    *first += formula ? 2 : **first == '\'';
+    *last -= formula;
+    for (const char *const *flag = flags; *flag != NULL; flag++) {
+        const size_t length = strlen(*flag);
+        if (*last <= *first + length || memcmp(*last - length, *flag, length) != 0)
+            continue;
+        *last -= length;
+        return **flag == 'D';
+    }
+    return false;
+}
+
+/* Moves the end of a text before the blanks there. */
+static void drop_blanks(const char *first, char **last)
+{
+    while (*last > first && strchr(" \t", (*last)[-1]) != NULL)
+        --*last;
+}
+
+/* Copies a number to plain. (5), (-5), 5-, 5 DR and U+2212 5 become -5, the limit <5 and the laboratory's 5 H become 5, 1D+03
+ * becomes 1e+03. Blanks and apostrophes become ASCII. */
 static void plain_signs(const char *text, size_t length, char plain[65])
 {
     static const char *const signs[] = {"-\xe2\x88\x92", " \xc2\xa0",     " \xe2\x80\xaf", " \xe2\x80\x89",
@@ -341,21 +375,21 @@ static void plain_signs(const char *text, size_t length, char plain[65])
     first += strspn(first, " \t");
     if (*first == '<' || *first == '>')
         first += 1 + strspn(first + 1, "= \t");
-    while (last > first && strchr(" \t", last[-1]) != NULL)
-        last--;
-    bool brackets = last > first + 1 && *first == '(' && last[-1] == ')',
-         minus = last > first && *first != '-' && last[-1] == '-';
+    drop_blanks(first, &last);
+    const bool debit = leave_flags_out(&first, &last);
+    drop_blanks(first, &last);
+    const bool brackets = last > first + 1 && *first == '(' && last[-1] == ')',
+               minus = last > first && *first != '-' && last[-1] == '-', negative = debit || brackets || minus;
     first += brackets;
     last -= brackets || minus;
     first += brackets ? strspn(first, " \t") : 0;
-    while (last > first && strchr(" \t", last[-1]) != NULL)
-        last--;
+    drop_blanks(first, &last);
     *last = '\0';
     char *power = strpbrk(first, "Dd");
     if (power != NULL && (power[1] == '+' || power[1] == '-'))
         *power = 'e';
     plain[0] = '-';
-    memcpy(plain + ((brackets || minus) && *first != '-'), first, (size_t)(last - first) + 1);
+    memcpy(plain + (negative && *first != '-'), first, (size_t)(last - first) + 1);
 }
 
 bool dp_number_written(const char *text, unsigned long length, bool comma, double *value)
@@ -370,7 +404,7 @@ bool dp_number_written(const char *text, unsigned long length, bool comma, doubl
     memcpy(whole, text, length);
     whole[length] = '\0';
     if (strpbrk(whole, "0123456789") == NULL ||
-        strpbrk(whole, "$%,()<>-' Dd\xc2\xe2") == NULL) /* the first bytes of all signs that are not ASCII */
+        strpbrk(whole, "$%,()<>-' CDd*=\xc2\xe2") == NULL) /* the first bytes of all signs that are not ASCII */
         return false;
     plain_signs(whole, length, plain);
     leave_mark_out(plain);
@@ -385,6 +419,7 @@ bool dp_number_written(const char *text, unsigned long length, bool comma, doubl
 
 bool dp_number_of(const char *text, unsigned long length, const char *units, bool comma, double *value)
 {
+    const char *all = units;
     bool good = dp_number_written(text, length, comma, value);
     for (unsigned long n; !good && units != NULL && *units != '\0'; units += n + (units[n] == '|')) {
         n = strcspn(units, "|");
@@ -395,7 +430,7 @@ bool dp_number_of(const char *text, unsigned long length, const char *units, boo
         if (!good && memcmp(text, units, n) == 0)
             good = dp_number_written(text + n, length - n, comma, value);
     }
-    return good;
+    return good || (comma && dp_number_of(text, length, all, false, value));
 }
 
 const char *dp_number_print(double value, char *buffer, unsigned long size)

@@ -52,8 +52,8 @@ krank label"
     sed 's/"inferred-schema"//' s.json | jq '.private_preprocessing = []' > public.json
     dp-import csv -s public.json -q -f -o t.dp t.csv
     assert_equal "$(jq -c .schema.decimal t.dp/dataset.json)" '","'
-    printf 'Größe;Gewicht;Einkommen;Raucher;krank\n1.75;80,5;1,5;ja;ja\n' > wrong.csv
-    complains 1 "dp-import: wrong.csv: line 2, column 1 (Größe): expected a number, got '1.75'" \
+    printf 'Größe;Gewicht;Einkommen;Raucher;krank\n1.75;80,5;1,5;ja;ja\n1,75,5;80,5;1,5;ja;ja\n' > wrong.csv
+    complains 1 "dp-import: wrong.csv: line 3, column 1 (Größe): expected a number, got '1,75,5'" \
         dp-import csv -s public.json -o u.dp wrong.csv
     jq '.decimal = ";"' public.json > odd.json
     complains 1 'dp-import: odd.json: "decimal" is a point or a comma' dp-import csv -s odd.json -o u.dp t.csv

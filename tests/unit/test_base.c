@@ -134,7 +134,10 @@ TEST(cells)
                    {"1,5", false, NAN},
                    {"1,234", false, 1234},
                    {"0,123", false, NAN},
-                   {"1,23,456", false, NAN},
+                   {"1,23,456", false, 123456},
+                   {"12,34,56,789.5", false, 123456789.5},
+                   {"1,23", false, NAN},
+                   {"1,234,56,789", false, NAN},
                    {"1,234,56", false, NAN},
                    {"1,234", true, 1.234},
                    {"0.123", true, NAN},
@@ -210,7 +213,24 @@ TEST(cells)
                    {"1 23", false, NAN},
                    {"1 2345", false, NAN},
                    {"1  234", false, NAN},
-                   {"'234", false, NAN},
+                   {"'234", false, 234},
+                   {"''234", false, NAN},
+                   {"=\"-2.5\"", false, -2.5},
+                   {"=2.5", false, NAN},
+                   {"\xe2\x82\xb9"
+                    "5",
+                    false, 5},
+                   {"$-1,234.5", false, -1234.5},
+                   {"$--5", false, NAN},
+                   {"6.2 H", false, 6.2},
+                   {"9,5 LL", true, 9.5},
+                   {"140*", false, 140},
+                   {"12H", false, NAN},
+                   {"6.2 HL", false, NAN},
+                   {"1,234.00 DR", false, -1234},
+                   {"5CR", false, 5},
+                   {"-5 Dr", false, -5},
+                   {"DR", false, NAN},
                    {"2024-09-23", false, NAN},
                    {"12:30", false, NAN},
                    {"1.5D+03", false, 1500},
@@ -223,6 +243,9 @@ TEST(cells)
             fail_msg("'%s' is %g", written[i].text, is ? value : (double)NAN);
     }
     assert_false(dp_number_written("$5\0", 3, false, &value));
+    assert_true(dp_number_of("1234.50 kg", 10, "g|kg", true, &value) && value == 1234.5);
+    assert_true(dp_number_of("1.234", 5, NULL, true, &value) && value == 1234);
+    assert_false(dp_number_of("1234,50", 7, NULL, false, &value));
     assert_false(dp_number_cell("1/2", 3, &value));
     assert_false(dp_number_cell("12\0", 3, &value));
 }

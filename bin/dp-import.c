@@ -85,6 +85,7 @@ struct options {
 #define TABLES TEXTS "|sqlite"
 #define SCHEMED TABLES "|arff"
 #define PARTS 10000
+#define MOST_TOLD 40 /* columns of a proposed schema */
 #define PAYMENTS "private-schema, private-knots"
 
 static const struct dp_option options[] = {
@@ -247,11 +248,32 @@ static int write_schema(const json_t *schema, const char *path, struct dp_err *e
     return dp_output_close(&output, DP_OK, err);
 }
 
-/* Says what a column is taken for. */
-static void tell_column(const json_t *column, bool quiet)
+/* The words for missing cells that only this column has, and a number that is spelled in several ways once; or NULL instead of
+ * an empty list. paid: all columns of numbers have the words of a public list. The caller frees them. */
+static json_t *own_words(const json_t *words, bool paid)
 {
-    static const char *const told[] = {"date",    "unit",    "decimal", "bounds", "scale",     "categories",
-                                       "buckets", "classes", "missing", "fill",   "indicator", "rows_per_person"};
+    json_t *own = json_array(), *word;
+    size_t i;
+    double number, before = NAN;
+    json_array_foreach (words, i, word) {
+        const char *text = json_string_value(word);
+        if (dp_number_real(text, &number) ? number == before : paid && dp_census_is_doubtful(text, strlen(text)))
+            continue;
+        before = dp_number_real(text, &number) ? number : before;
+        json_array_append(own, word);
+    }
+    if (json_array_size(own) == 0) {
+        json_decref(own);
+        own = NULL;
+    }
+    return own;
+}
+
+/* Says what a column is taken for. */
+static void tell_column(const json_t *column, bool paid, bool quiet)
+{
+    static const char *const told[] = {"date",    "unit",    "decimal", "bounds",    "scale",          "categories",
+                                       "buckets", "classes", "missing", "indicator", "rows_per_person"};
     const char *name = json_string_value(json_object_get(column, "name")),
                *type = json_string_value(json_object_get(column, "type"));
     const char *note = json_string_value(json_object_get(column, "note"));
@@ -264,12 +286,14 @@ static void tell_column(const json_t *column, bool quiet)
         return;
     fprintf(stderr, "dp-import: column '%s' is %s", shown, type);
     for (size_t k = 0; k < sizeof told / sizeof *told; k++) {
-        const json_t *value = json_object_get(column, told[k]);
+        json_t *value = json_object_get(column, told[k]);
+        value = strcmp(told[k], "missing") == 0 ? own_words(value, paid) : json_incref(value);
         char *text = value != NULL ? json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(6)) : NULL;
         if (text != NULL)
             fprintf(stderr, ", %s %.*s%s", told[k], (int)dp_text_cut(text, strlen(text), 70), text,
                     strlen(text) > 70 ? "…" : "");
         free(text);
+        json_decref(value);
     }
     fputc('\n', stderr);
 }
@@ -365,21 +389,32 @@ static void tell_guess(const json_t *label)
         fprintf(stderr, "dp-import: column '%s' is taken for classes, a guess: --number takes it for a number\n", shown);
 }
 
-/* Says what the schema takes each column for. looked: an exact look at the rows made it. */
+/* Says what the schema takes the first MOST_TOLD columns and the label for. looked: an exact look at the rows made it. */
 static void tell_schema(const struct dp_import *import, const json_t *schema, bool looked, bool guessed,
                         const struct options *o)
 {
+    const char *file = strcmp(o->propose.infer, "-") == 0 ? "the schema" : o->propose.infer;
     json_t *column;
-    size_t i;
+    size_t i, more = 0, ignored = 0, notes = 0;
     if (!o->quiet)
         tell_encoding(import);
     json_array_foreach (json_object_get(schema, "columns"), i, column) {
-        tell_column(column, o->quiet);
-        if (guessed && !o->quiet && strcmp(json_string_value(json_object_get(column, "type")), "label") == 0)
+        const char *type = json_string_value(json_object_get(column, "type"));
+        if (i >= MOST_TOLD && strcmp(type, "label") != 0) {
+            more++;
+            ignored += strcmp(type, "ignore") == 0;
+            notes += strcmp(type, "ignore") != 0 && json_object_get(column, "note") != NULL;
+            continue;
+        }
+        tell_column(column, !looked, o->quiet);
+        if (guessed && !o->quiet && strcmp(type, "label") == 0)
             tell_guess(column);
         if (!o->quiet)
             tell_twins(column, json_object_get(column, "classes") != NULL ? "classes" : "categories");
     }
+    if (more > 0 && (!o->quiet || ignored + notes > 0))
+        fprintf(stderr, "dp-import: columns behind the first %d: %zu, of which %zu are left out and %zu have a note in %s\n",
+                MOST_TOLD, more, ignored, notes, file);
     if (!o->quiet && looked)
         fprintf(stderr,
                 "dp-import: looked at the data to write %s: its bounds and categories are private until you "

@@ -13,10 +13,22 @@
 #include "data/turns.h"
 #include "math/bracket.h"
 
-#define SPELLINGS 64 /* at most, of all words for missing values among all cells */
+#define SPELLINGS 64 /* at least as many as all words for missing values among all cells have */
 
 const char *const dp_census_absent[] = {"?", "NA", "N/A", "#N/A", "NaN", "null", "k.A.", ".", "-", NULL};
+const char *const dp_census_written[] = {"NaT",    "<NA>",  "\\N",    "(null)", "(NULL)", "#DIV/0!", "#VALUE!", "#REF!",
+                                         "#NAME?", "#NUM!", "#NULL!", "#NV",    "#WERT!", "#ZAHL!",  "--",      NULL};
 const char *const dp_census_doubtful[] = {"none", "unknown", NULL};
+
+bool dp_census_is_absent(const char *text, size_t length)
+{
+    if (dp_text_is_among(dp_census_absent, text, length))
+        return true;
+    for (const char *const *word = dp_census_written; *word != NULL; word++)
+        if (**word == *text && strlen(*word) == length && memcmp(*word, text, length) == 0)
+            return true;
+    return false;
+}
 
 bool dp_census_is_doubtful(const char *text, size_t length)
 {
@@ -177,7 +189,7 @@ bool dp_census_is_code(const char *text, size_t length)
 
 static bool is_absent(const struct dp_cell *f)
 {
-    return f->length == 0 || dp_text_is_among(dp_census_absent, f->text, f->length);
+    return f->length == 0 || dp_census_is_absent(f->text, f->length);
 }
 
 /* If commas separate cells, a comma in a number separates groups of digits, if it can. */
@@ -700,7 +712,7 @@ static int add_person(const struct dp_census *census, const struct dp_lines *l, 
 {
     const struct dp_cell *f = &l->field[census->person];
     char name[DP_TEXT_SHOWN], shown[DP_TEXT_SHOWN];
-    if (f->length == 0 || dp_text_is_among(dp_census_absent, f->text, f->length))
+    if (is_absent(f))
         return dp_fail(err, DP_E_RUN, "%s: line %zu, column %ld (%s): the person is missing, got '%s'", l->name, l->number,
                        census->person + 1,
                        dp_text_show(census->column[census->person].name, strlen(census->column[census->person].name), name),

@@ -124,8 +124,9 @@ struct dp_census {
     bool named; /* the first line is a header: by the source, or because it has label_name, a word */
 };
 
-/* Words for missing values, in any case: among all cells, and among numbers only. They end with NULL. */
-extern const char *const dp_census_absent[], *const dp_census_doubtful[];
+/* Words for missing values: among all cells, in any case, or as programs write them; and among numbers only, in any case. They
+ * end with NULL. */
+extern const char *const dp_census_absent[], *const dp_census_written[], *const dp_census_doubtful[];
 
 /* Units of numbers, each with its spellings: "kg|KG|Kg". */
 extern const char *const dp_census_units[DP_CENSUS_UNIT_COUNT];
@@ -133,6 +134,8 @@ extern const double dp_census_sentinels[DP_CENSUS_SENTINEL_COUNT];
 
 /* Digits with a leading zero, or too many for a number: codes. */
 bool dp_census_is_code(const char *text, size_t length);
+/* Whether the text, which is not empty, is missing among all cells. */
+bool dp_census_is_absent(const char *text, size_t length);
 /* Whether the text is missing among numbers only: a word of `doubtful`, or a number that is infinite. */
 bool dp_census_is_doubtful(const char *text, size_t length);
 

@@ -227,7 +227,7 @@ static bool is_question(const struct dp_census *census, const struct dp_census_c
 {
     size_t texts = 0;
     for (size_t k = 0; exact && k < c->seen_count; k++)
-        texts += !dp_text_is_among(dp_census_absent, c->seen[k]->text, c->seen[k]->length);
+        texts += !dp_census_is_absent(c->seen[k]->text, c->seen[k]->length);
     return c->identifier && !c->out && c != &census->column[census->label] && (!exact || texts < c->exact->cells);
 }
 
@@ -773,6 +773,24 @@ static void tell_lost(const struct made *m, double cells, struct found *f)
     f->note = f->lost;
 }
 
+/* Says what becomes of `others` cells with a text that is too rare to be named, if they are above the noise. */
+static void tell_unnamed(const struct made *m, double others, struct found *f)
+{
+    const double noise = sqrt(f->variance + (double)(f->count + 1) * m->scale * m->scale);
+    if (f->numeric || f->why != NULL || f->note != NULL || others < SAID * noise || (f->buckets > 0 && f->count > 0))
+        return;
+    if (f->buckets > 0)
+        snprintf(f->lost, sizeof f->lost,
+                 "no text of it is frequent enough to be named; is it a number in a notation that is "
+                 "not read?");
+    else
+        snprintf(f->lost, sizeof f->lost,
+                 "about %.0f cells, give or take %.0f, have a text that is too rare to be named: they have "
+                 "no category",
+                 others, 2 * noise);
+    f->note = f->lost;
+}
+
 static void noised_feature(const struct made *m, const struct dp_census_column *c, struct found *f)
 {
     const double absent = if_significant(count(m, 0), m->significant);
@@ -795,13 +813,17 @@ static void noised_feature(const struct made *m, const struct dp_census_column *
         f->why = "its numbers are different whole numbers, hardly more than there are rows, as in identifiers";
     else if (f->numeric && f->low == f->high)
         f->why =
-            numbers > 0 ? "its numbers do not differ by what was paid for" : "no value is frequent enough for what was paid";
+            numbers > 0
+                ? "its numbers do not differ by what was paid for"
+                : "no number, date or text of it is frequent enough: these are names, free texts, or numbers in a notation "
+                  "that is not read";
     else if (different && c->perhaps)
         f->why = "its name may be the name of an identifier, and nearly all its numbers are different";
     else if (different)
         f->note = "nearly all its numbers are different: if it is an identifier, --without leaves it out";
     else if (strstr(f->date, "%m/%d/") != NULL && strstr(f->date, "%d/%m/") != NULL)
         f->note = "if a date can have either, its month is taken to be first: a guess, which \"date\" in the schema decides";
+    tell_unnamed(m, others, f);
     if (f->numeric || !codes)
         tell_lost(m, f->numeric ? (double)m->census->rows - count(m, 0) - (missing - absent) - numbers : numbers, f);
 }
@@ -952,8 +974,23 @@ static int guessed_label(const struct made *m, const struct dp_census_column *c,
                    number ? "number" : "class or number");
 }
 
-/* The column and its counts. *features: it is a feature. *row: its name is one of its texts. */
-static int noised_column(const struct made *m, size_t i, json_t *o, bool *features, bool *row, struct dp_err *err)
+/* Whether the first line is a row, since names are among the texts of their own columns: one name, or, if the user has given the
+ * name of the label, this one and another one. Adds to the columns of such names that they are taken for names. */
+static bool is_row(const struct dp_census *census, json_t *columns, const bool *same)
+{
+    bool others = false, label = same[census->label];
+    for (size_t i = 0; i < census->columns; i++)
+        others |= same[i] && i != census->label;
+    const bool row = census->named ? label && others : label || others;
+    for (size_t i = 0; !row && i < census->columns; i++)
+        if (same[i] && census->header == 0)
+            add_note(json_array_get(columns, i), json_string("its name is one of its texts, too: the first line is taken for "
+                                                             "names, a guess, and --no-header makes it a row"));
+    return census->header < 0 || (row && census->header == 0);
+}
+
+/* The column and its counts. *features: it is a feature. *same: its name is one of its texts. */
+static int noised_column(const struct made *m, size_t i, json_t *o, bool *features, bool *same, struct dp_err *err)
 {
     const struct dp_census_column *c = &m->census->column[i];
     struct found f = {.fill = NAN, .words = m->words, .others = true};
@@ -974,9 +1011,7 @@ static int noised_column(const struct made *m, size_t i, json_t *o, bool *featur
             add_note(o, json_string("its bounds follow its spread, which is small against its numbers"));
         *features |= f.why == NULL;
     }
-    if (i == m->census->label && m->census->said == DP_CENSUS_CLASSES)
-        *row |= dp_text_index_find(&c->index, c->name, strlen(c->name), -1) >= 0;
-    *row |= (json_object_get(o, "categories") != NULL || json_object_get(o, "classes") != NULL) && has_name(&f, c->name);
+    *same = (json_object_get(o, "categories") != NULL || json_object_get(o, "classes") != NULL) && has_name(&f, c->name);
     free(f.named);
     return rc;
 }
@@ -1027,7 +1062,7 @@ int dp_propose_noised(const struct dp_census *census, const int64_t *noised, int
     struct made m = {
         .census = census, .noised = noised, .unit = (double)unit, .scale = scale, .threshold = threshold, .weight = 1};
     json_t *list = json_array();
-    bool features = false, row = false;
+    bool features = false, *same = dp_new(census->columns + 1, sizeof *same);
     int rc = DP_OK;
     m.deviations =
         dp_census_quantile(0.005 / (double)(census->columns * (DP_CENSUS_CELLS - DP_CENSUS_FORMATS +
@@ -1041,17 +1076,21 @@ int dp_propose_noised(const struct dp_census *census, const int64_t *noised, int
     for (size_t i = 0; rc == DP_OK && i < census->columns; m.noised += DP_CENSUS_CELLS + census->column[i++].texts) {
         json_t *o = json_pack("{s:s}", "name", census->column[i].name);
         m.weight = i == census->label ? dp_census_weight(census, unit) : 1;
-        rc = noised_column(&m, i, o, &features, &row, err);
+        rc = noised_column(&m, i, o, &features, &same[i], err);
         json_array_append_new(list, o);
     }
     json_decref(m.words);
     if (rc == DP_OK && !features)
         rc = dp_fail(err, DP_E_UNSAFE, "no feature has values that are frequent enough for what was paid");
-    row = census->header < 0 || (row && census->header == 0);
+    const bool row = is_row(census, list, same);
     if (row)
         number_columns(list);
+    free(same);
     *schema = rc == DP_OK ? json_object() : NULL;
-    put_table(*schema, census, !row, m.comma, spellings(dp_census_absent, true), list);
+    json_t *missing = spellings(dp_census_absent, true);
+    for (const char *const *word = dp_census_written; *word != NULL; word++)
+        json_array_append_new(missing, json_string(*word));
+    put_table(*schema, census, !row, m.comma, missing, list);
     return rc;
 }
 
@@ -1108,8 +1147,7 @@ static void add_words(json_t *list, const struct dp_census_column *c, bool doubt
     for (size_t k = 0; k < c->seen_count; k++) {
         const struct dp_census_text *text = c->seen[k];
         size_t i = 0;
-        if (doubtful ? !dp_census_is_doubtful(text->text, text->length)
-                     : !dp_text_is_among(dp_census_absent, text->text, text->length))
+        if (doubtful ? !dp_census_is_doubtful(text->text, text->length) : !dp_census_is_absent(text->text, text->length))
             continue;
         while (i < json_array_size(list) && strcmp(json_string_value(json_array_get(list, i)), text->text) != 0)
             i++;
@@ -1157,7 +1195,7 @@ static void exact_classes(const struct dp_census *census, const struct dp_census
             add_note(o, json_sprintf("no row has the class '%s'", known->class[k].text[0]));
     }
     for (size_t i = 0; i < c->seen_count && !census->others; i++) {
-        bool named = dp_text_is_among(dp_census_absent, c->seen[i]->text, c->seen[i]->length);
+        bool named = dp_census_is_absent(c->seen[i]->text, c->seen[i]->length);
         for (size_t k = 0; k < known->classes; k++)
             named |= dp_texts_find(&known->class[k], c -> seen[i] -> text, c -> seen[i] -> length) >= 0;
         lost += named ? 0 : (size_t)c->seen[i]->count;
@@ -1247,7 +1285,7 @@ static int exact_column(const struct dp_census *census, size_t i, int notation, 
     f.named = dp_new(c->seen_count + 1, sizeof *f.named);
     int rc = DP_OK;
     for (size_t k = 0; k < c->seen_count && f.count < DP_CENSUS_DIFFERENT; k++)
-        if (!dp_text_is_among(dp_census_absent, c->seen[k]->text, c->seen[k]->length))
+        if (!dp_census_is_absent(c->seen[k]->text, c->seen[k]->length))
             f.named[f.count++] = c->seen[k];
     exact_numbers(census, i == census->label, x, notation, &f);
     if (i == census->label) {

@@ -648,14 +648,16 @@ beginning() {
 
 @test "fit: the name of the label may be a class, and a class that perhaps no row has is asked about" {
     awk 'BEGIN { srand(4); print "x,nasal"; for (i = 0; i < 3000; i++) { x = rand(); print x "," (i < 280 ? "rare" : x < .5 ? "nasal" : "oral") } }' > v.csv
-    # it can be known without the rows, or after the payment only
+    # it can be known without the rows
     run -5 dpline fit v.csv --label nasal --classes nasal,oral -q
     assert_output "dp-import: v.csv: line 1 has 'nasal', which is the name of the label and a class of it: --header says that the line names the columns, --no-header that it is a row; nothing was charged"
-    run -2 dpline fit v.csv --label nasal -q
-    assert_line "dp-import: --label: v.json says that the label is 'column2', and that the first line is a row (without that file, --header decides that it is not)"
-    rm v.json
-    dpline fit v.csv --label nasal --header -q
-    assert_equal "$(dp-info --get rows v.dp)" 2400
+    dpline fit v.csv --label nasal -q
+    assert_equal "$(dp-info --get rows v.dp) $(jq -c '[.columns[].name]' v.json)" '2400 ["x","nasal"]'
+    assert_equal "$(jq -r '.columns[1].note' v.json)" "its name is one of its texts, too: the first line is taken for names, a guess, and --no-header makes it a row"
+    # two such names are a row, which is known after the payment only
+    awk -F, '{ print (NR % 2 ? "left," : "right,") $0 }' v.csv > two.csv
+    run -2 dpline fit two.csv --label nasal -q
+    assert_line "dp-import: --label: two.json says that the label is 'column3', and that the first line is a row (without that file, --header decides that it is not)"
     { cat v.csv && echo .5,oral; } > r.csv # another population
     # noise hides one class in one of 15 runs, and eight of them in one of 10^9
     nope=nope1,nope2,nope3,nope4,nope5,nope6,nope7,nope8

@@ -183,7 +183,7 @@ share() { awk -F, "NR > 1 { n++; if ($2) k++ } END { printf \"%.4f\", k / n }" "
     # texts of a table without a schema are private: what has no frequent text is left out, which is said
     awk -F, -v OFS=, '{ print NR == 1 ? "note" : "day " NR " of ward " $1, $0 }' t.csv > texts.csv
     run -0 dpline rows texts.csv --row-is-person -o rows.csv
-    assert_line "dp-import: column 'note' is left out: no value is frequent enough for what was paid"
+    assert_line "dp-import: column 'note' is left out: no number, date or text of it is frequent enough: these are names, free texts, or numbers in a notation that is not read"
     assert_equal "$(head -n 1 rows.csv)" ward,age,sex,died
 }
 

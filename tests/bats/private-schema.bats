@@ -518,8 +518,8 @@ numeric"
     assert_line "dp-import: the first line is a row: it has a value of its own column, so columns are named column1, column2, ..."
     assert_equal "$(jq -c '[.header, .columns[].name]' t.json)" '[false,"column1","column2","column3"]'
     refute grep -q 'first person' t.json
-    # with the label's name, numbers are names, and its classes tell
-    awk -F'[.,]' 'NR == 1 { print "1961,pain,dead"; next } { print $4 "," $5 "," $6 }' ward.csv > years.csv
+    # with the label's name, numbers are names, and the name of a class is one, but not this name and that of another text
+    awk -F'[.,]' 'NR == 1 { print "1961,flu,dead"; next } { print $4 "," $5 "," $6 }' ward.csv > years.csv
     dp-import csv --infer-schema y.json --private-schema 1 --label dead -q years.csv
     assert_equal "$(jq -c '[.header, .columns[].name]' y.json)" '[false,"column1","column2","column3"]'
     dp-import csv -s y.json -q -o y.dp years.csv
@@ -527,7 +527,7 @@ numeric"
     complains 5 "dp-import: years.csv: line 1 has 'dead', which is the name of the label and a class of it: --header says that the line names the columns, --no-header that it is a row; nothing was charged" \
         dp-import csv --infer-schema y.json --private-schema 1 --label dead --classes alive,dead -q -f years.csv
     dp-import csv --infer-schema y.json --private-schema 1 --label dead --classes alive,dead --header -q -f years.csv
-    assert_equal "$(jq -c '[.header, .columns[].name]' y.json)" '[true,"1961","pain","dead"]'
+    assert_equal "$(jq -c '[.header, .columns[].name]' y.json)" '[true,"1961","flu","dead"]'
     # a header is one, and its names are said
     sed '1s/.*/code,illness,state/' texts.csv > named.csv
     run dp-import csv --infer-schema n.json --private-schema 1 named.csv
@@ -737,7 +737,7 @@ END
         print "t" t ",v" i "," 1960 + i % 30 "," (i % 5 ? "cook" : "j" i / 5 % 50) "," (t < 40 ? "yes" : "no") } }' > towns.csv
     dp-import towns.csv --infer-schema towns.json --private-schema 0.3 --noise-seed 1 2> said
     grep -qx "dp-import: column 'town' is categorical, categories \[\], buckets 64" said
-    grep -qx "dp-import: column 'visit' is left out: no value is frequent enough for what was paid" said
+    grep -qx "dp-import: column 'visit' is left out: no number, date or text of it is frequent enough: these are names, free texts, or numbers in a notation that is not read" said
     assert_equal "$(jq -c '.columns | map([.type, .categories, .buckets, .bounds])' towns.json)" \
         '[["categorical",[],64,null],["ignore",null,null,null],["numeric",null,null,[1936,2016]],["categorical",["cook"],32,null],["label",null,null,null]]'
     dp-import towns.csv -q -s towns.json -o towns.dp

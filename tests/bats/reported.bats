@@ -46,6 +46,14 @@ accounting right
 unicode_minus right
 limits right
 unit right
+flags right
+debit right
+sign_behind_mark right
+lakh right
+apostrophe right
+formula right
+sheet_errors right
+two_decimals right
 swiss right
 no_break_space right
 day_first right
@@ -69,6 +77,7 @@ label_texts right
 label_bools right
 label_letters said 'Y' and 'Yes' are taken for one of its classes, a guess, which the schema decides
 label_numbers right
+label_is_a_name warned column 'y': its name is one of its texts, too: the first line is taken for names, a guess, and --no-header makes it a row
 label_missing said about [0-9]* rows, give or take [0-9]*, have no label, or a class that is too rare
 one_class said only 'no' is frequent enough to be named: .* there is nothing to learn .--classes names classes
 all_different refused 5 no class or number of the label is frequent enough .*: --classes and a schema of your own need no payment
@@ -83,6 +92,7 @@ all_missing warned column 'note' is left out
 huge_cell warned column 'note' is left out
 formulas right
 icd right
+rare_texts warned column 'answer': about [0-9]* cells, give or take [0-9]*, have a text that is too rare to be named: they have no category
 json right
 thousands_whole said column 'income' is numeric
 END

@@ -62,7 +62,7 @@ prepare() {
     done
     [ ! -e texts.json.ledger ]
     run -2 dpline tables texts.csv --by 'ward;note' --row-is-person -q -o out.csv
-    assert_output "dp-import: column 'note' is left out: no value is frequent enough for what was paid
+    assert_output "dp-import: column 'note' is left out: no number, date or text of it is frequent enough: these are names, free texts, or numbers in a notation that is not read
 dp-table plan: there is no column 'note'
 dpline tables: the schema has been paid for, epsilon 0.1, and texts.dp has it for the next run"
     dpline tables texts.dp --by ward -q -o out.csv

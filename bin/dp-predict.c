@@ -1,5 +1,4 @@
 #include <omp.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "arrivals/row_reader.h"
@@ -7,6 +6,7 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/progress.h"
+#include "base/sync.h"
 #include "base/text.h"
 #include "data/carried.h"
 #include "data/dataset.h"
@@ -103,8 +103,7 @@ static int get_names(struct predict *p, struct dp_err *err)
 
 static int read_model(struct predict *p, const char *model, struct dp_err *err)
 {
-    struct stat st;
-    if (stat(model, &st) == 0 && S_ISDIR(st.st_mode))
+    if (dp_is_directory(model))
         return dp_fail(err, DP_E_USAGE, "%s is a directory: first the model, then the data set", model);
     p->frame = dp_frame_new();
     return dp_model_read(p->frame, model, err);
@@ -248,12 +247,6 @@ static int predict_arrivals(struct predict *p, const char *model, struct dp_err 
             return rc;
     }
     return rc;
-}
-
-static bool is_directory(const char *path)
-{
-    struct stat st;
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
 static bool is_data_set(const char *path)
@@ -564,7 +557,7 @@ static int run(struct predict *p, const char *model, const char *data, struct dp
     /* A folder in an archive cannot be accessed. */
     if (strcmp(data, "-") != 0 && access(data, R_OK) != 0 && errno != ENOTDIR)
         return dp_fail_errno(err, errno, "cannot open %s", data);
-    if (!is_directory(data) || (!is_data_set(data) && format_of(p, data) == DP_IMPORT_IMAGES))
+    if (!dp_is_directory(data) || (!is_data_set(data) && format_of(p, data) == DP_IMPORT_IMAGES))
         return predict_table(p, model, data, err);
     rc = dp_option_operand(&command, p->options, NULL, "a data set", err);
     rc = rc ?: dp_dataset_open(&p->dataset, data, err);

@@ -1,12 +1,11 @@
 /* dp-account budget|verify|certify: ledgers, and statements from them. */
 #include "books.h"
 
-#include <sys/stat.h>
-
 #include "account/calibrate.h"
 #include "base/cli.h"
 #include "base/json.h"
 #include "base/round.h"
+#include "base/sync.h"
 #include "base/terminal.h"
 #include "base/text.h"
 #include "data/dataset.h"
@@ -55,12 +54,6 @@ static const struct dp_option certify_options[] = {
     {.name = NULL},
 };
 
-bool books_is_directory(const char *path)
-{
-    struct stat st;
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
 static int name_own(struct books *b, const char *directory, struct dp_err *err)
 {
     if ((size_t)snprintf(b->own, sizeof b->own, "%s/ledger", directory) >= sizeof b->own)
@@ -72,7 +65,7 @@ static int name_own(struct books *b, const char *directory, struct dp_err *err)
 int books_find_ledger(struct books *b, const char *what, struct dp_err *err)
 {
     const char *directory = b->ledger != NULL ? b->ledger : b->data;
-    if (directory != NULL && books_is_directory(directory))
+    if (directory != NULL && dp_is_directory(directory))
         return name_own(b, directory, err);
     return b->ledger != NULL ? DP_OK : dp_fail(err, DP_E_USAGE, "which ledger? (%s)", what);
 }
@@ -81,7 +74,7 @@ int books_find_population(struct books *b, bool name, struct dp_err *err)
 {
     struct dp_dataset *set;
     bool digest = dp_text_is_hex(b->data, 32);
-    if (digest || (name && !books_is_directory(b->data))) {
+    if (digest || (name && !dp_is_directory(b->data))) {
         snprintf(b->digest, sizeof b->digest, "%s", digest ? b->data : "");
         snprintf(b->population, sizeof b->population, "%s", b->data);
         return DP_OK;
@@ -120,10 +113,10 @@ static int open_registry(struct books *b, bool write, struct dp_err *err)
 int books_find_people(struct books *b, const char *operand, bool write, struct dp_err *err)
 {
     struct dp_people_query query = {.population = b->population, .data = b->digest[0] != '\0' ? b->digest : NULL};
-    if (b->data == NULL && operand != NULL && books_is_directory(operand))
+    if (b->data == NULL && operand != NULL && dp_is_directory(operand))
         look_into(b, operand);
     query.own[0] = b->ledger;
-    if (!b->choice.none && b->ledger != b->own && b->data != NULL && books_is_directory(b->data)) {
+    if (!b->choice.none && b->ledger != b->own && b->data != NULL && dp_is_directory(b->data)) {
         snprintf(b->own, sizeof b->own, "%.4000s/ledger", b->data);
         query.own[1] = b->own;
     }
@@ -292,7 +285,7 @@ static int budget(struct books *b, struct dp_err *err)
 {
     struct dp_ledger_before before;
     struct fit fit = {.planned = is_planned(b)};
-    if (b->data == NULL && b->ledger != NULL && books_is_directory(b->ledger))
+    if (b->data == NULL && b->ledger != NULL && dp_is_directory(b->ledger))
         b->data = b->ledger;
     if (b->data == NULL)
         return dp_fail(err, DP_E_USAGE, "--data is required, or a data set for an operand");
@@ -335,7 +328,7 @@ int books_read_model(const char *path, struct dp_frame **frame, char digest[DP_M
 const char *books_release(const struct dp_frame *frame)
 {
     const bool rows = strcmp(dp_frame_text(frame, DP_F_METHOD, ""), "rows") == 0;
-    return strcmp(dp_frame_text(frame, DP_F_FAMILY, ""), "tables") != 0 ? NULL : rows ? "synthetic rows" : "tables of counts";
+    return strcmp(dp_frame_text(frame, DP_F_FAMILY, ""), "tables") != 0 ? NULL : rows ? DP_MARK_OF_ROWS : "tables of counts";
 }
 
 /* The facts about a model that its certificate has. */

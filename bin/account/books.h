@@ -26,8 +26,6 @@ struct books {
 #define JSON DP_OPTION_FLAG('j', q.json, "the answer as JSON")
 #define DATA(text) DP_OPTION_TEXT('D', data, "DIR", text)
 
-bool books_is_directory(const char *path);
-
 /* Finds the ledger: a file, or the ledger of a data set. `what` says what is missing. */
 int books_find_ledger(struct books *b, const char *what, struct dp_err *err);
 

@@ -4,6 +4,7 @@
 #include "along.h"
 #include "base/json.h"
 #include "base/number.h"
+#include "base/sync.h"
 #include "base/text.h"
 #include "data/carried.h"
 #include "base/mem.h"
@@ -105,7 +106,7 @@ static json_t *predicts_json(const struct dp_frame *frame, const char *model, co
     const char *release = books_release(frame);
     if (release != NULL) {
         json_object_set_new(json, "release", json_string(release));
-        const bool rows = strcmp(release, "synthetic rows") == 0;
+        const bool rows = strcmp(release, DP_MARK_OF_ROWS) == 0;
         json_object_set_new(json, "synthetic", json_boolean(rows));
         json_t *errors = rows ? errors_json(model) : NULL;
         if (errors != NULL)
@@ -186,9 +187,9 @@ static struct dp_dataset *find_data(const struct books *b, const char *directory
 {
     struct dp_dataset *data = NULL;
     const char *slash = b->ledger != NULL ? strrchr(b->ledger, '/') : NULL;
-    char *place = directory != NULL && books_is_directory(directory) ? dp_format("%s", directory)
-                  : slash != NULL                                    ? dp_format("%.*s", (int)(slash - b->ledger), b->ledger)
-                                                                     : dp_format(".");
+    char *place = directory != NULL && dp_is_directory(directory) ? dp_format("%s", directory)
+                  : slash != NULL                                 ? dp_format("%.*s", (int)(slash - b->ledger), b->ledger)
+                                                                  : dp_format(".");
     dp_dataset_open(&data, place, NULL);
     free(place);
     if (data == NULL || certificate == NULL ||
@@ -250,7 +251,7 @@ static int check_page(const struct books *b, bool model, struct dp_err *err)
 /* Whether a file is a stream of frames: a ledger and a table begin with a character of ASCII. */
 static bool is_model(const char *path)
 {
-    FILE *file = books_is_directory(path) ? NULL : fopen(path, "re");
+    FILE *file = dp_is_directory(path) ? NULL : fopen(path, "re");
     int first = file != NULL ? getc(file) : EOF;
     if (file != NULL)
         fclose(file);
@@ -309,7 +310,7 @@ static int report(struct books *b, struct dp_err *err)
         return dp_fail(err, DP_E_USAGE, "%s is a model, and --model names another", b->ledger);
     if (model && b->q.json)
         return dp_fail(err, DP_E_USAGE, "--json is for ledgers: %s is a model", b->ledger);
-    if (model && b->data != NULL && !books_is_directory(b->data))
+    if (model && b->data != NULL && !dp_is_directory(b->data))
         return dp_fail(err, DP_E_USAGE, "of a model, --data is the directory of its data set");
     if (model) {
         b->model = b->ledger;

@@ -1,7 +1,8 @@
 #include "data/format.h"
 
 #include <strings.h>
-#include <sys/stat.h>
+
+#include "base/sync.h"
 
 const char *const dp_format_names[DP_FORMATS] = {"csv", "tsv", "libsvm", "arff", "idx", "images", "npy", "npz", "sqlite"};
 
@@ -21,8 +22,7 @@ int dp_format_of(const char *path)
                 {".npy", DP_IMPORT_NPY},        {".npz", DP_IMPORT_NPZ},   {".sqlite", DP_FORMAT_SQLITE},
                 {".sqlite3", DP_FORMAT_SQLITE}, {".db", DP_FORMAT_SQLITE}};
     size_t length = strlen(path);
-    struct stat st;
-    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+    if (dp_is_directory(path))
         return DP_IMPORT_IMAGES;
     for (size_t i = 0; i < sizeof packed / sizeof *packed; i++)
         if (length > strlen(packed[i]) && strcmp(path + length - strlen(packed[i]), packed[i]) == 0) {

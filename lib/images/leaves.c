@@ -15,11 +15,6 @@ struct leaf {
     bool box;
 };
 
-static double uniform(struct dp_stream *stream)
-{
-    return (double)(dp_stream_next(stream) >> 11) * 0x1p-53;
-}
-
 static double between(double least, double most, double value)
 {
     return value < least ? least : value > most ? most : value;
@@ -30,8 +25,8 @@ static void turn(struct dp_stream *stream, struct leaf *leaf)
 {
     double x, y, squares;
     do {
-        x = 2 * uniform(stream) - 1;
-        y = 2 * uniform(stream) - 1;
+        x = 2 * dp_stream_real(stream) - 1;
+        y = 2 * dp_stream_real(stream) - 1;
         squares = x * x + y * y;
     } while (squares > 1 || squares < 0.01);
     leaf->across = x / sqrt(squares);
@@ -44,16 +39,16 @@ static void draw_leaf(struct dp_stream *stream, struct dp_image_shape shape, boo
     double side = (double)(shape.height < shape.width ? shape.height : shape.width);
     double largest = 0.6 * side, least = covering ? sqrt(1.5) : 4, spread = covering ? 1 : 0.6;
     double from = 1 / (largest * largest), to = 1 / (least * least);
-    leaf->radius = 1 / sqrt(from + uniform(stream) * (to - from));
-    leaf->aspect = 0.35 + 0.65 * uniform(stream);
+    leaf->radius = 1 / sqrt(from + dp_stream_real(stream) * (to - from));
+    leaf->aspect = 0.35 + 0.65 * dp_stream_real(stream);
     turn(stream, leaf);
-    leaf->x = (double)shape.width * (0.5 + spread * (uniform(stream) - 0.5));
-    leaf->y = (double)shape.height * (0.5 + spread * (uniform(stream) - 0.5));
-    leaf->box = uniform(stream) < 0.4;
-    double grey = 256 * uniform(stream);
+    leaf->x = (double)shape.width * (0.5 + spread * (dp_stream_real(stream) - 0.5));
+    leaf->y = (double)shape.height * (0.5 + spread * (dp_stream_real(stream) - 0.5));
+    leaf->box = dp_stream_real(stream) < 0.4;
+    double grey = 256 * dp_stream_real(stream);
     for (size_t k = 0; k < shape.channels; k++)
-        leaf->grey[k] = shape.channels == 1 ? grey : between(0, 255, grey + 80 * (uniform(stream) - 0.5));
-    leaf->change = uniform(stream) < 0.5 ? 0 : 60 * (uniform(stream) - 0.5) / leaf->radius;
+        leaf->grey[k] = shape.channels == 1 ? grey : between(0, 255, grey + 80 * (dp_stream_real(stream) - 0.5));
+    leaf->change = dp_stream_real(stream) < 0.5 ? 0 : 60 * (dp_stream_real(stream) - 0.5) / leaf->radius;
 }
 
 /* How much of the pixels from..to − 1 of a row the leaf covers, and its grey there less its grey in the middle. y: the row's
@@ -100,9 +95,9 @@ void dp_leaves_image(struct dp_image_shape shape, int64_t seed, size_t number, u
     struct leaf leaf;
     dp_key_derive(&key, seed, "dead leaves", 0);
     dp_stream_start(&stream, &key, DP_DRAW_LEAVES, number);
-    bool covering = uniform(&stream) < 0.5;
-    size_t shapes = covering ? COVERING : 1 + (size_t)(FEW * uniform(&stream));
-    double ground = uniform(&stream);
+    bool covering = dp_stream_real(&stream) < 0.5;
+    size_t shapes = covering ? COVERING : 1 + (size_t)(FEW * dp_stream_real(&stream));
+    double ground = dp_stream_real(&stream);
     memset(image, covering || ground < 0.5 ? 0 : (int)(512 * (ground - 0.5)), dp_image_bytes(shape));
     for (size_t t = 0; t < shapes; t++) {
         draw_leaf(&stream, shape, covering, &leaf);

@@ -64,6 +64,11 @@ uint64_t dp_stream_next(struct dp_stream *stream)
     return stream->word[stream->used++];
 }
 
+double dp_stream_real(struct dp_stream *stream)
+{
+    return (double)(dp_stream_next(stream) >> 11) * 0x1p-53;
+}
+
 uint64_t dp_stream_below(struct dp_stream *stream, uint64_t n)
 {
     uint64_t reject = (uint64_t)-n % n; /* 2^64 mod n: words below it would favour small values */

@@ -59,6 +59,9 @@ struct dp_stream {
 void dp_stream_start(struct dp_stream *stream, const struct dp_key *key, enum dp_purpose purpose, uint64_t lap);
 uint64_t dp_stream_next(struct dp_stream *stream);
 
+/* Uniform on [0, 1), a multiple of 2^−53. */
+double dp_stream_real(struct dp_stream *stream);
+
 /* Uniform on 0 … n-1, exactly (by rejection). n > 0. */
 uint64_t dp_stream_below(struct dp_stream *stream, uint64_t n);
 

@@ -1,10 +1,5 @@
 #include "math/temperature.h"
 
-bool dp_temperature_suits(enum dp_loss loss)
-{
-    return dp_losses[loss].link == DP_LOSS_LINK_LOGIT || dp_losses[loss].link == DP_LOSS_LINK_SOFTMAX;
-}
-
 /* p_k is the slope, and for the class of the row 1 more. */
 static void softmax_pair(size_t class, const double *u, size_t outputs, double *slope, double pair[2])
 {

@@ -12,9 +12,6 @@
 /* Scores are divided by this number, so that g and h of most rows are at most 1. */
 #define DP_TEMPERATURE_UNIT 3.0
 
-/* Whether scores with this loss become probabilities. */
-bool dp_temperature_suits(enum dp_loss loss);
-
 /* pair: g / unit, h / unit² of a row with scores u, for a loss that suits and a label that is a class. slope: workspace of
  * `outputs` numbers. */
 void dp_temperature_row(enum dp_loss loss, double label, size_t classes, const double *u, size_t outputs, double *slope,

@@ -49,6 +49,13 @@ static inline bool dp_link_same(const unsigned char *a, const unsigned char *b)
     return memcmp(a, b, DP_LINK_ID) == 0;
 }
 
+/* False for zeros: the run is not known. */
+static inline bool dp_link_is_run(const unsigned char *run)
+{
+    static const unsigned char none[DP_LINK_ID];
+    return !dp_link_same(run, none);
+}
+
 /* Sets run to the number in a hello frame's field `run`. Without that field, returns false and sets zeros. */
 bool dp_link_run(unsigned char run[DP_LINK_ID], const struct dp_frame *hello);
 

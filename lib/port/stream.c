@@ -129,11 +129,10 @@ static void let_go(struct stream *s, uint64_t sequence)
 /* Why the message is not from our reader; NULL if it is. */
 static const char *wrong_reader(const struct stream *s, const struct dp_link_header *h)
 {
-    static const unsigned char none[DP_LINK_ID];
     bool other = s->met && !dp_link_same(h->session, s->other);
     if (other && (s->present || s->first > 1))
         return "of another reader";
-    if (s->runs && !dp_link_same(h->run, s->run) && !dp_link_same(h->run, none))
+    if (s->runs && !dp_link_same(h->run, s->run) && dp_link_is_run(h->run))
         return "of another run";
     return h->sequence < s->first || h->sequence > s->next ? "that asks for a frame that is not there" : NULL;
 }

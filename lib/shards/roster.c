@@ -31,12 +31,6 @@ void dp_roster_ask(struct dp_roster *roster, enum dp_kind kind, int64_t lap, dou
     }
 }
 
-static bool in_a_run(const struct dp_link_header *header)
-{
-    static const unsigned char none[DP_LINK_ID];
-    return !dp_link_same(header->run, none);
-}
-
 static enum dp_verdict say(enum dp_verdict verdict, char why[DP_ERR_MESSAGE_SIZE], const char *text)
 {
     snprintf(why, DP_ERR_MESSAGE_SIZE, "%s", text);
@@ -69,7 +63,7 @@ static enum dp_verdict judge_join(const struct dp_roster *roster, int peer, cons
         return DP_VERDICT_REFUSED;
     }
     const struct dp_seat *seat = &roster->seat[header->shard - 1];
-    if (in_a_run(header) && !dp_link_same(header->run, roster->run))
+    if (dp_link_is_run(header->run) && !dp_link_same(header->run, roster->run))
         return say(DP_VERDICT_REFUSED, why, "it is in the middle of another run");
     if (header->lap < DP_SHARD_ANY)
         return say(DP_VERDICT_DROPPED, why, "it has joined with no lap");

@@ -1,11 +1,5 @@
 #include "shards/standing.h"
 
-static bool in_a_run(const struct dp_standing *s)
-{
-    static const unsigned char none[DP_LINK_ID];
-    return !dp_link_same(s->run, none);
-}
-
 int64_t dp_standing_joins(const struct dp_standing *standing)
 {
     return standing->any ? DP_SHARD_ANY : standing->lap;
@@ -34,7 +28,7 @@ static enum dp_welcome go_back(struct dp_standing *s, int64_t from, bool seeded,
 
 enum dp_welcome dp_standing_hello(struct dp_standing *s, const struct dp_link_header *header, bool seeded, struct dp_err *err)
 {
-    bool same_session = dp_link_same(s->session, header->session), fresh = !in_a_run(s);
+    bool same_session = dp_link_same(s->session, header->session), fresh = !dp_link_is_run(s->run);
     if (!fresh && !dp_link_same(s->run, header->run)) {
         dp_fail(err, DP_E_RUN, "the gather is of another run than the one that this worker is in the middle of");
         return DP_WELCOME_REFUSES;

@@ -42,6 +42,17 @@ struct dp_record *dp_announced_answer(const struct dp_stage *stage, struct dp_fr
     return NULL;
 }
 
+int dp_announced_taken(const struct dp_stage *stage, struct dp_frame *hello, enum dp_meaning sum, enum dp_meaning made,
+                       const char *what, struct dp_err *err)
+{
+    struct dp_record *record;
+    char kind[DP_RECORD_ON + 16];
+    for (int at = 0; (record = dp_announced_answer(stage, hello, &at)) != NULL; record->means = made)
+        if (record->means != sum && record->means != DP_MEANS_NONE)
+            return dp_fail(err, DP_E_USAGE, "laps%s release no %s", dp_announced_kind(record, kind), what);
+    return DP_OK;
+}
+
 bool dp_announced_means(const struct dp_frame *hello, enum dp_meaning means, const char *on)
 {
     for (int i = 0; i < hello->records; i++)

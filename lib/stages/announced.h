@@ -16,6 +16,11 @@ struct dp_record *dp_announced(const struct dp_stage *stage, struct dp_frame *he
  * a stage takes; NULL after the last. */
 struct dp_record *dp_announced_answer(const struct dp_stage *stage, struct dp_frame *hello, int *at);
 
+/* After the gate: refuses sums with another meaning than `sum` before anything is paid for, if their stage has announced it, and
+ * announces that the stage makes `made` of them. what: the sums and a remedy, for the message. */
+int dp_announced_taken(const struct dp_stage *stage, struct dp_frame *hello, enum dp_meaning sum, enum dp_meaning made,
+                       const char *what, struct dp_err *err);
+
 /* Whether a field is announced with that meaning, for laps of the kind `on`, or of any kind if `on` is NULL. */
 bool dp_announced_means(const struct dp_frame *hello, enum dp_meaning means, const char *on);
 

@@ -94,14 +94,10 @@ static int remember(struct dp_stage *stage, const struct dp_frame *frame, struct
     return DP_OK;
 }
 
-/* Uniform on [0, 1), and on [−1, 1). */
-static double part(struct dp_stream *stream)
-{
-    return (double)(dp_stream_next(stream) >> 11) * 0x1p-53;
-}
+/* Uniform on [−1, 1). */
 static double around_zero(struct dp_stream *stream)
 {
-    return 2 * part(stream) - 1;
+    return 2 * dp_stream_real(stream) - 1;
 }
 
 /* Each entry comes from one of two parents, and may mutate. Missing parents are drawn at random. */
@@ -115,7 +111,7 @@ static void make(struct dp_stage *stage, struct dp_stream *stream, double mutati
     for (size_t j = 0; j < s->size; j++) {
         size_t from = parent[dp_stream_next(stream) >> 63];
         child[j] = from < s->known ? s->parent[from * s->size + j] : o->spread * around_zero(stream);
-        if (part(stream) < o->chance)
+        if (dp_stream_real(stream) < o->chance)
             child[j] += mutation * around_zero(stream);
     }
 }

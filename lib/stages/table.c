@@ -11,16 +11,10 @@ struct options {
 };
 static const struct dp_option options[] = {{.name = NULL}};
 
-/* Refuses sums that are not tables before anything is paid for. */
 static int table_hello(struct dp_stage *stage, struct dp_frame *hello, struct dp_err *err)
 {
-    struct dp_record *record;
-    char kind[DP_RECORD_ON + 16];
-    for (int at = 0; (record = dp_announced_answer(stage, hello, &at)) != NULL; record->means = DP_MEANS_TAKEN)
-        if (record->means != DP_MEANS_TABLES && record->means != DP_MEANS_NONE)
-            return dp_fail(err, DP_E_USAGE, "laps%s release no tables (--on KIND names the laps of dp-count)",
-                           dp_announced_kind(record, kind));
-    return DP_OK;
+    return dp_announced_taken(stage, hello, DP_MEANS_TABLES, DP_MEANS_TAKEN, "tables (--on KIND names the laps of dp-count)",
+                              err);
 }
 
 static int table_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)

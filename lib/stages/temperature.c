@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "math/grid.h"
+#include "math/metrics.h"
 #include "math/temperature.h"
 #include "stages/labels.h"
 #include "stages/row_stage.h"
@@ -69,7 +70,7 @@ static int read_loss(struct dp_row_state *row, const struct dp_frame *frame, str
 {
     const char *loss = dp_frame_text(frame, DP_F_LOSS, "");
     enum dp_loss *of = &row->training.loss;
-    if (dp_loss_parse(loss, of) != 0 || !dp_temperature_suits(*of))
+    if (dp_loss_parse(loss, of) != 0 || !dp_metric_has_probability(*of))
         return dp_fail(err, DP_E_RUN, "a model of the loss '%.40s' gives no probabilities, which a temperature is for", loss);
     int rc = dp_batch_classes(frame, &row->classes, err);
     return rc ?: dp_labels_check_outputs(*of, row->classes, row->form.outputs, err);

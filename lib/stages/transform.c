@@ -80,16 +80,10 @@ static int read_moments(const struct dp_stage *stage, const struct dp_frame *fra
     return rc;
 }
 
-/* Refuses sums that are not moments before anything is paid for, if their stage has announced their meaning. */
 static int transform_hello(struct dp_stage *stage, struct dp_frame *frame, struct dp_err *err)
 {
-    struct dp_record *record;
-    char kind[DP_RECORD_ON + 16];
-    for (int at = 0; (record = dp_announced_answer(stage, frame, &at)) != NULL; record->means = DP_MEANS_TRANSFORM)
-        if (record->means != DP_MEANS_MOMENTS && record->means != DP_MEANS_NONE)
-            return dp_fail(err, DP_E_USAGE, "laps%s release no moments (--on KIND names the laps of dp-moments)",
-                           dp_announced_kind(record, kind));
-    return DP_OK;
+    return dp_announced_taken(stage, frame, DP_MEANS_MOMENTS, DP_MEANS_TRANSFORM,
+                              "moments (--on KIND names the laps of dp-moments)", err);
 }
 
 static int transform_fire(struct dp_stage *stage, struct dp_frame *frame, struct dp_out *out, struct dp_err *err)

@@ -304,10 +304,7 @@ void dp_frame_begin_lap(struct dp_frame *token, const struct dp_frame *last, int
 
 struct dp_record *dp_frame_edit_record(struct dp_frame *frame, enum dp_field field)
 {
-    for (int i = 0; i < frame->records; i++)
-        if (frame->record[i].of == field)
-            return &frame->record[i];
-    return NULL;
+    return (struct dp_record *)dp_frame_record(frame, field);
 }
 
 const struct dp_record *dp_frame_record(const struct dp_frame *frame, enum dp_field field)

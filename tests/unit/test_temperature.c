@@ -3,6 +3,7 @@
 
 #include <gsl/gsl_rng.h>
 
+#include "math/metrics.h"
 #include "math/temperature.h"
 
 enum { OUTPUTS = 7 };
@@ -105,9 +106,9 @@ TEST(a_factor_has_bounds)
     assert_true(dp_temperature_factor((double[]){9, 1}, 0, 1) == 0.5);
     assert_true(dp_temperature_factor((double[]){-9, 1}, 0, 1) == 2);
     assert_near(dp_temperature_factor((double[]){0.003, -4}, 0, 1), 0.9, 1e-12); /* noise made the curvature negative: 0.01 */
-    assert_true(dp_temperature_suits(DP_LOSS_LOGISTIC) && dp_temperature_suits(DP_LOSS_SOFTMAX));
-    assert_false(dp_temperature_suits(DP_LOSS_HUBERISED_HINGE) || dp_temperature_suits(DP_LOSS_SQUARED) ||
-                 dp_temperature_suits(DP_LOSS_POISSON));
+    assert_true(dp_metric_has_probability(DP_LOSS_LOGISTIC) && dp_metric_has_probability(DP_LOSS_SOFTMAX));
+    assert_false(dp_metric_has_probability(DP_LOSS_HUBERISED_HINGE) || dp_metric_has_probability(DP_LOSS_SQUARED) ||
+                 dp_metric_has_probability(DP_LOSS_POISSON));
 }
 
 TESTS(NULL, NULL)

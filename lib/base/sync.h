@@ -10,5 +10,5 @@ int dp_sync_directory(const char *path);
 /* The same for the directory that a file is in. */
 int dp_sync_directory_of(const char *file);
 
-/* Whether the path is that of a directory. */
+/* Whether the path names a directory. */
 bool dp_is_directory(const char *path);

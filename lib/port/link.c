@@ -67,34 +67,52 @@ struct peer {
     struct queue *queue; /* NULL if no message waits */
 };
 
+/* Peers of a link that binds. */
+struct peers {
+    struct peer *peer;
+    size_t count, capacity, last; /* last: the peer of the last message */
+    int numbers;
+    double look_until, look_next;
+};
+
+/* The other end of a link that connects. */
+struct end {
+    char *server; /* name of its trusted key */
+    struct queue *queue;
+    bool connected, came, left; /* connected now; and events that dp_link_next has not returned yet */
+    bool failed, retry;         /* the handshake failed, after which libzmq does not connect again */
+    double leaves_at;           /* disconnected, and the last messages may come until then; 0: it is not */
+    double retry_at;
+};
+
+/* Descriptors to wait for. all: an epoll(7) of the other three. */
+struct wait {
+    int all, timer, socket, monitor;
+    double wake, timer_at; /* timer_at: what the timer is set to */
+};
+
+struct log {
+    dp_link_log *write;
+    void *self;
+    double next, pause;
+    uint64_t dropped, logged;
+};
+
 struct dp_link {
     struct dp_endpoint endpoint;
     bool keys, bound;
     unsigned char session[DP_LINK_ID];
-    char *server; /* connecting: name of the other end's trusted key */
     void *context, *socket, *monitor;
     struct dp_zap *zap;
-    int all, timer, socket_fd, monitor_fd; /* all: an epoll(7) of the other three */
-    zmq_msg_t body;                        /* body of the last event */
-    struct peer *peer;                     /* binding */
-    size_t peers, capacity, last;          /* last: the peer of the last message */
-    int numbers;
-    struct queue *queue; /* connecting: queue for the other end */
+    struct peers known;
+    struct end end;
+    struct wait wait;
+    struct log log;
+    zmq_msg_t body;      /* body of the last event */
     size_t waiting;      /* number of queues */
     double waiting_next; /* next time to try the queues */
     uint64_t received;
-    double look_until, look_next;
-    bool more;                       /* the last dp_link_next returned before it had dropped everything */
-    bool connected, came, left;      /* connecting: connected now; and events that dp_link_next has not returned yet */
-    bool failed, retry;              /* the handshake failed, after which libzmq does not connect again */
-    double leaves_at;                /* disconnected, and the last messages may come until then; 0: it is not */
-    double retry_at, wake, timer_at; /* timer_at: what the timer is set to */
-    struct {
-        dp_link_log *write;
-        void *self;
-        double next, pause;
-        uint64_t dropped, logged;
-    } log;
+    bool more; /* the last dp_link_next returned before it had dropped everything */
 };
 
 struct dp_link_body {
@@ -185,21 +203,21 @@ uint64_t dp_link_dropped(const struct dp_link *link)
 
 static struct peer *find_id(struct dp_link *l, const void *id)
 {
-    if (l->last < l->peers && memcmp(l->peer[l->last].id, id, DP_LINK_ID) == 0)
-        return &l->peer[l->last];
-    for (size_t i = 0; i < l->peers; i++)
-        if (memcmp(l->peer[i].id, id, DP_LINK_ID) == 0) {
-            l->last = i;
-            return &l->peer[i];
+    if (l->known.last < l->known.count && memcmp(l->known.peer[l->known.last].id, id, DP_LINK_ID) == 0)
+        return &l->known.peer[l->known.last];
+    for (size_t i = 0; i < l->known.count; i++)
+        if (memcmp(l->known.peer[i].id, id, DP_LINK_ID) == 0) {
+            l->known.last = i;
+            return &l->known.peer[i];
         }
     return NULL;
 }
 
 static struct peer *find_number(struct dp_link *l, int number)
 {
-    for (size_t i = 0; i < l->peers; i++)
-        if (l->peer[i].number == number)
-            return &l->peer[i];
+    for (size_t i = 0; i < l->known.count; i++)
+        if (l->known.peer[i].number == number)
+            return &l->known.peer[i];
     return NULL;
 }
 
@@ -207,20 +225,20 @@ static struct peer *find_number(struct dp_link *l, int number)
  * because checks would fill the queues of working peers. */
 static void look_soon(struct dp_link *l)
 {
-    l->look_until = dp_clock_now() + LOOK_SECONDS;
+    l->known.look_until = dp_clock_now() + LOOK_SECONDS;
 }
 
 /* A place for a new peer: at the end, or the place of the peer that has been gone longest. */
 static struct peer *make_place(struct dp_link *l)
 {
     struct peer *place = NULL;
-    if (l->peers < PEERS_MOST) {
-        dp_extend(&l->peer, &l->capacity, l->peers + 1, sizeof *l->peer);
-        return &l->peer[l->peers++];
+    if (l->known.count < PEERS_MOST) {
+        dp_extend(&l->known.peer, &l->known.capacity, l->known.count + 1, sizeof *l->known.peer);
+        return &l->known.peer[l->known.count++];
     }
-    for (size_t i = 0; i < l->peers; i++)
-        if (l->peer[i].gone && (place == NULL || l->peer[i].number < place->number))
-            place = &l->peer[i];
+    for (size_t i = 0; i < l->known.count; i++)
+        if (l->known.peer[i].gone && (place == NULL || l->known.peer[i].number < place->number))
+            place = &l->known.peer[i];
     if (place != NULL)
         free(place->name);
     return place;
@@ -231,7 +249,7 @@ static struct peer *new_peer(struct dp_link *l, const void *id, const char *name
     struct peer *p = make_place(l);
     if (p == NULL)
         return NULL;
-    *p = (struct peer){.number = ++l->numbers, .name = dp_got(strdup(name))};
+    *p = (struct peer){.number = ++l->known.numbers, .name = dp_got(strdup(name))};
     memcpy(p->id, id, DP_LINK_ID);
     look_soon(l);
     return p;
@@ -283,7 +301,7 @@ static enum sent send_parts(struct dp_link *l, const struct peer *p, const struc
 
 static struct queue **queue_of(struct dp_link *l, struct peer *p)
 {
-    return p != NULL ? &p->queue : &l->queue;
+    return p != NULL ? &p->queue : &l->end.queue;
 }
 
 static void end_queue(struct dp_link *l, struct queue **queue)
@@ -343,8 +361,8 @@ static void send_waiting(struct dp_link *l)
         return;
     l->waiting_next = dp_clock_now() + WAITING_AGAIN;
     send_queue(l, NULL);
-    for (size_t i = 0; i < l->peers; i++)
-        send_queue(l, &l->peer[i]);
+    for (size_t i = 0; i < l->known.count; i++)
+        send_queue(l, &l->known.peer[i]);
 }
 
 static int send_any(struct dp_link *l, int number, const struct dp_link_header *header, const void *bytes, size_t size,
@@ -360,7 +378,7 @@ static int send_any(struct dp_link *l, int number, const struct dp_link_header *
     enum sent sent = *queue != NULL ? FULL : send_parts(l, p, header, bytes, size, shared);
     if (sent == UNREACHED)
         look_soon(l);
-    bool there = p != NULL || l->connected; /* without a connection there is no queue: treat it like a full one */
+    bool there = p != NULL || l->end.connected; /* without a connection there is no queue: treat it like a full one */
     if (sent == FULL && there)
         keep_waiting(l, queue, header, bytes, size, shared);
     return DP_OK;
@@ -430,7 +448,7 @@ static struct peer *sender(struct dp_link *l, const unsigned char id[DP_LINK_ID]
 /* Fills in the event from the parts of a message; the last part is in l->body. */
 static int judge(struct dp_link *l, struct dp_link_event *event, const unsigned char *id, zmq_msg_t *head, bool body)
 {
-    const char *name = l->endpoint.bind ? dp_zmq.msg_gets(head, "User-Id") : l->server;
+    const char *name = l->endpoint.bind ? dp_zmq.msg_gets(head, "User-Id") : l->end.server;
     name = name != NULL ? name : "";
     if (dp_zmq.msg_more(body ? &l->body : head) ||
         !dp_header_decode(&event->header, dp_zmq.msg_data(head), dp_zmq.msg_size(head))) {
@@ -445,7 +463,7 @@ static int judge(struct dp_link *l, struct dp_link_event *event, const unsigned 
         return DROPPED;
     event->kind = DP_LINK_MESSAGE;
     event->peer = p != NULL ? p->number : 0;
-    event->name = p != NULL ? p->name : l->server != NULL ? l->server : "";
+    event->name = p != NULL ? p->name : l->end.server != NULL ? l->end.server : "";
     event->body = body ? dp_zmq.msg_data(&l->body) : NULL;
     event->size = body ? dp_zmq.msg_size(&l->body) : 0;
     return EVENT;
@@ -507,9 +525,9 @@ static bool next_news(struct dp_link *l, uint16_t *event, uint32_t *value)
 
 static void note_failure(struct dp_link *l, uint16_t event)
 {
-    const char *who = l->server != NULL ? l->server : "";
-    l->failed = l->retry = true;
-    l->retry_at = dp_clock_now() + RETRY_MS * 1e-3;
+    const char *who = l->end.server != NULL ? l->end.server : "";
+    l->end.failed = l->end.retry = true;
+    l->end.retry_at = dp_clock_now() + RETRY_MS * 1e-3;
     if (event == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH)
         drop(l, "could not connect: the other end does not trust our key", who, 1);
     else
@@ -523,8 +541,8 @@ static void note_failure(struct dp_link *l, uint16_t event)
  * the last messages. After them it begins to connect again, unless the other end has sent nonsense. */
 static void leave(struct dp_link *l)
 {
-    l->left = l->left || l->leaves_at > 0;
-    l->leaves_at = 0;
+    l->end.left = l->end.left || l->end.leaves_at > 0;
+    l->end.leaves_at = 0;
 }
 
 static void read_news(struct dp_link *l)
@@ -537,23 +555,23 @@ static void read_news(struct dp_link *l)
                 look_soon(l);
         } else if (event == ZMQ_EVENT_HANDSHAKE_SUCCEEDED) {
             leave(l);
-            l->connected = l->came = true;
-            l->failed = l->retry = false;
+            l->end.connected = l->end.came = true;
+            l->end.failed = l->end.retry = false;
         } else if ((event & FAILURES) != 0) {
             note_failure(l, event);
         } else if (event == ZMQ_EVENT_DISCONNECTED) {
-            if (l->connected && !l->came) /* else nobody has heard that it came */
-                l->leaves_at = dp_clock_now() + LEAVE_SECONDS;
-            l->connected = l->came = false;
-            end_queue(l, &l->queue);
+            if (l->end.connected && !l->end.came) /* else nobody has heard that it came */
+                l->end.leaves_at = dp_clock_now() + LEAVE_SECONDS;
+            l->end.connected = l->end.came = false;
+            end_queue(l, &l->end.queue);
         } else if (event == ZMQ_EVENT_CONNECT_RETRIED) {
             leave(l);
         }
     }
-    if (l->leaves_at > 0 && dp_clock_now() >= l->leaves_at) {
+    if (l->end.leaves_at > 0 && dp_clock_now() >= l->end.leaves_at) {
         leave(l);
-        l->retry = true;
-        l->retry_at = dp_clock_now();
+        l->end.retry = true;
+        l->end.retry_at = dp_clock_now();
     }
     unsigned long denied = l->zap != NULL ? dp_zap_denied(l->zap) : 0;
     if (denied > 0)
@@ -565,11 +583,11 @@ static void look(struct dp_link *l)
 {
     struct dp_link_header nothing = {0};
     double now = dp_clock_now();
-    if (now >= l->look_until || now < l->look_next)
+    if (now >= l->known.look_until || now < l->known.look_next)
         return;
-    l->look_next = now + LOOK_EVERY;
-    for (size_t i = 0; i < l->peers; i++) {
-        struct peer *p = &l->peer[i];
+    l->known.look_next = now + LOOK_EVERY;
+    for (size_t i = 0; i < l->known.count; i++) {
+        struct peer *p = &l->known.peer[i];
         if (p->gone)
             continue;
         bool reached = send_parts(l, p, &nothing, NULL, 0, NULL) != UNREACHED;
@@ -581,8 +599,8 @@ static void look(struct dp_link *l)
  * others have arrived since. */
 static bool take_leave(struct dp_link *l, bool empty, struct dp_link_event *event)
 {
-    for (size_t i = 0; i < l->peers; i++) {
-        struct peer *p = &l->peer[i];
+    for (size_t i = 0; i < l->known.count; i++) {
+        struct peer *p = &l->known.peer[i];
         if (p->dying == 0 || (!empty && l->received < p->dying + ANSWERS_MOST))
             continue;
         p->dying = 0;
@@ -596,18 +614,19 @@ static bool take_leave(struct dp_link *l, bool empty, struct dp_link_event *even
 
 static bool take_change(struct dp_link *l, struct dp_link_event *event)
 {
-    if (!l->left && !l->came)
+    if (!l->end.left && !l->end.came)
         return false;
-    *event = (struct dp_link_event){.kind = l->left ? DP_LINK_GONE : DP_LINK_CAME, .name = l->server != NULL ? l->server : ""};
-    *(l->left ? &l->left : &l->came) = false;
+    *event = (struct dp_link_event){.kind = l->end.left ? DP_LINK_GONE : DP_LINK_CAME,
+                                    .name = l->end.server != NULL ? l->end.server : ""};
+    *(l->end.left ? &l->end.left : &l->end.came) = false;
     return true;
 }
 
 static void connect_again(struct dp_link *l)
 {
-    if (!l->retry || dp_clock_now() < l->retry_at)
+    if (!l->end.retry || dp_clock_now() < l->end.retry_at)
         return;
-    l->retry = false;
+    l->end.retry = false;
     dp_zmq.disconnect(l->socket, l->endpoint.address);
     dp_zmq.connect(l->socket, l->endpoint.address);
 }
@@ -617,13 +636,13 @@ static void connect_again(struct dp_link *l)
 /* The time, by dp_clock_now, at which the link has to act even without a message; 0: never. */
 static double due(const struct dp_link *l)
 {
-    double at = l->more ? 1 : l->wake;
-    if (l->look_until > 0 && dp_clock_now() < l->look_until && (at == 0 || l->look_next < at))
-        at = l->look_next;
-    if (l->retry && (at == 0 || l->retry_at < at))
-        at = l->retry_at;
-    if (l->leaves_at > 0 && (at == 0 || l->leaves_at < at))
-        at = l->leaves_at;
+    double at = l->more ? 1 : l->wait.wake;
+    if (l->known.look_until > 0 && dp_clock_now() < l->known.look_until && (at == 0 || l->known.look_next < at))
+        at = l->known.look_next;
+    if (l->end.retry && (at == 0 || l->end.retry_at < at))
+        at = l->end.retry_at;
+    if (l->end.leaves_at > 0 && (at == 0 || l->end.leaves_at < at))
+        at = l->end.leaves_at;
     if (l->waiting > 0 && (at == 0 || l->waiting_next < at))
         at = l->waiting_next;
     return at;
@@ -633,15 +652,15 @@ static void set_timer(struct dp_link *l)
 {
     double at = due(l), left = at - dp_clock_now();
     struct itimerspec when = {0};
-    if (at == l->timer_at)
+    if (at == l->wait.timer_at)
         return;
-    l->timer_at = at;
+    l->wait.timer_at = at;
     left = left < 1e-6 ? 1e-6 : left;
     if (at > 0) {
         when.it_value.tv_sec = (time_t)left;
         when.it_value.tv_nsec = (long)(1e9 * (left - (double)(time_t)left));
     }
-    timerfd_settime(l->timer, 0, &when, NULL);
+    timerfd_settime(l->wait.timer, 0, &when, NULL);
 }
 
 /* The next event that is there now: a message, or, after all messages, news of a connection. DROPPED: a message was dropped,
@@ -688,7 +707,7 @@ int dp_link_next(struct dp_link *link, struct dp_link_event *event, double secon
         set_timer(link);
         if (now >= end)
             return DP_OK;
-        struct pollfd item = {link->all, POLLIN, 0};
+        struct pollfd item = {link->wait.all, POLLIN, 0};
         if (poll(&item, 1, end - now > 1e6 ? -1 : (int)(1000 * (end - now)) + 1) < 0 && errno != EINTR)
             return dp_fail_errno(err, errno, "cannot wait for %s", link->endpoint.address);
     }
@@ -696,13 +715,13 @@ int dp_link_next(struct dp_link *link, struct dp_link_event *event, double secon
 
 void dp_link_wake(struct dp_link *link, double at)
 {
-    link->wake = at;
+    link->wait.wake = at;
     set_timer(link);
 }
 
 int dp_link_fd(struct dp_link *link)
 {
-    return link->all;
+    return link->wait.all;
 }
 
 /* --- opening and closing ------------------------------------------------------------------------------------------- */
@@ -736,7 +755,7 @@ static int choose_server(struct dp_link *l, const char *directory, const char *n
         rc = dp_fail(err, DP_E_USAGE, "%s: %s trusts nobody as '%.80s'", l->endpoint.address, directory, name);
     else if (!l->endpoint.bind) {
         strcpy(key, list[i].key);
-        l->server = dp_got(strdup(list[i].name));
+        l->end.server = dp_got(strdup(list[i].name));
     }
     free(list);
     return rc;
@@ -830,13 +849,13 @@ static bool open_wait(struct dp_link *l)
 {
     size_t size = sizeof(int);
     struct epoll_event event = {.events = EPOLLIN};
-    l->all = epoll_create1(EPOLL_CLOEXEC);
-    l->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-    return l->all >= 0 && l->timer >= 0 && dp_zmq.getsockopt(l->socket, ZMQ_FD, &l->socket_fd, &size) == 0 &&
-           dp_zmq.getsockopt(l->monitor, ZMQ_FD, &l->monitor_fd, &size) == 0 &&
-           epoll_ctl(l->all, EPOLL_CTL_ADD, l->timer, &event) == 0 &&
-           epoll_ctl(l->all, EPOLL_CTL_ADD, l->socket_fd, &event) == 0 &&
-           epoll_ctl(l->all, EPOLL_CTL_ADD, l->monitor_fd, &event) == 0;
+    l->wait.all = epoll_create1(EPOLL_CLOEXEC);
+    l->wait.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    return l->wait.all >= 0 && l->wait.timer >= 0 && dp_zmq.getsockopt(l->socket, ZMQ_FD, &l->wait.socket, &size) == 0 &&
+           dp_zmq.getsockopt(l->monitor, ZMQ_FD, &l->wait.monitor, &size) == 0 &&
+           epoll_ctl(l->wait.all, EPOLL_CTL_ADD, l->wait.timer, &event) == 0 &&
+           epoll_ctl(l->wait.all, EPOLL_CTL_ADD, l->wait.socket, &event) == 0 &&
+           epoll_ctl(l->wait.all, EPOLL_CTL_ADD, l->wait.monitor, &event) == 0;
 }
 
 static int attach(struct dp_link *l, struct dp_err *err)
@@ -865,7 +884,7 @@ int dp_link_open(struct dp_link **link, const char *spec, bool binds_by_default,
     if (rc != DP_OK)
         return rc;
     struct dp_link *l = dp_new(1, sizeof *l);
-    l->all = l->timer = -1;
+    l->wait.all = l->wait.timer = -1;
     l->log.write = log;
     l->log.self = log_self;
     dp_zmq.msg_init(&l->body);
@@ -888,7 +907,7 @@ int dp_link_open(struct dp_link **link, const char *spec, bool binds_by_default,
 static void let_leave(struct dp_link *l)
 {
     const struct timespec pause = {0, SETTLE_MS * 1000000L};
-    if (l->endpoint.bind && l->peers > 0)
+    if (l->endpoint.bind && l->known.count > 0)
         nanosleep(&pause, NULL);
 }
 
@@ -927,9 +946,9 @@ static void end_queues(struct dp_link *l, int linger_ms)
         nanosleep(&pause, NULL);
         send_waiting(l);
     }
-    end_queue(l, &l->queue);
-    for (size_t i = 0; i < l->peers; i++)
-        end_queue(l, &l->peer[i].queue);
+    end_queue(l, &l->end.queue);
+    for (size_t i = 0; i < l->known.count; i++)
+        end_queue(l, &l->known.peer[i].queue);
 }
 
 static void close_sockets(struct dp_link *l, int linger_ms)
@@ -958,14 +977,14 @@ void dp_link_close(struct dp_link *link, int linger_ms)
         close_sockets(link, linger_ms);
     if (link->bound && link->endpoint.path != NULL)
         dp_endpoint_release(&link->endpoint);
-    if (link->timer >= 0)
-        close(link->timer);
-    if (link->all >= 0)
-        close(link->all);
-    for (size_t i = 0; i < link->peers; i++)
-        free(link->peer[i].name);
-    free(link->peer);
-    free(link->server);
+    if (link->wait.timer >= 0)
+        close(link->wait.timer);
+    if (link->wait.all >= 0)
+        close(link->wait.all);
+    for (size_t i = 0; i < link->known.count; i++)
+        free(link->known.peer[i].name);
+    free(link->known.peer);
+    free(link->end.server);
     dp_endpoint_free(&link->endpoint);
     free(link);
 }

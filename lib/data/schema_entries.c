@@ -145,7 +145,7 @@ static int read_label(const struct entries *e)
     int rc = s->real_label ? DP_OK : read_classes(e);
     if (rc == DP_OK && s->label_bounded)
         rc = read_bounds(e, &s->label_low, &s->label_high);
-    if (rc == DP_OK && s->real_label && json_is_string(entry(e, "scale")) && !s->label_count)
+    if (rc == DP_OK && s->real_label && entry(e, "scale") != NULL && !s->label_count)
         rc = dp_fail(e->err, DP_E_RUN, "\"scale\" of a label is \"count\"");
     if (rc == DP_OK && s->label_count && (s->label_center || s->label_low < 0))
         rc = dp_fail(e->err, DP_E_RUN, "a count has bounds from 0 on, and no \"center\"");
@@ -170,7 +170,7 @@ static int read_numeric(const struct entries *e)
     c->unit = unit != NULL ? dp_got(strdup(json_string_value(unit))) : NULL;
     c->bounded = entry(e, "bounds") != NULL;
     int rc = c->bounded ? read_bounds(e, &c->low, &c->high) : DP_OK, k = 0;
-    while (k <= DP_SCALE_NONE && json_is_string(scale) && !is_word(scale, scales[k]))
+    while (k <= DP_SCALE_NONE && scale != NULL && !is_word(scale, scales[k]))
         k++;
     c->scaling = (enum dp_scaling)k;
     if (rc == DP_OK && k > DP_SCALE_NONE)
@@ -484,9 +484,9 @@ static int read_table(const struct entries *e)
 {
     const json_t *delimiter = entry(e, "delimiter"), *paid = entry(e, "paid"), *words = entry(e, "private_preprocessing");
     bool sane = words == NULL || json_is_array(words);
-    if (json_is_string(delimiter) && json_string_length(delimiter) != 1)
+    if (delimiter != NULL && json_string_length(delimiter) != 1)
         return dp_fail(e->err, DP_E_RUN, "\"delimiter\" must be one character");
-    e->s->delimiter = json_is_string(delimiter) ? json_string_value(delimiter)[0] : 0;
+    e->s->delimiter = delimiter != NULL ? json_string_value(delimiter)[0] : 0;
     e->s->header = json_is_true(entry(e, "header"));
     for (size_t i = 0; sane && i < json_array_size(words); i++) {
         sane = json_string_length(json_array_get(words, i)) > 0;

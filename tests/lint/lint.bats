@@ -345,3 +345,11 @@ page_defaults() {
         $1 != "" && (length(subject) > 72 || !body) { print $1 (body ? ": longer than 72 columns" : ": no body") }')
     [ -z "$bad" ] || fail "$bad"
 }
+
+@test "every entry of a schema is on dp-dataset(5)" {
+    entries=$(sed -n '/^} known\[\] = {$/,/^};$/s/^    {"\([a-z_]*\)", .*/\1/p' lib/data/schema_entries.c)
+    [ "$(wc -l <<< "$entries")" -gt 20 ] || fail "only these: $entries"
+    for entry in $entries; do
+        grep -qE "Va (.* )?$entry( |$)" man/dp-dataset.5 || fail "$entry is not on the page"
+    done
+}

@@ -14,7 +14,6 @@
 #include "base/registry_place.h"
 
 #define DP_REGISTRY_FORMAT 1
-#define DP_REGISTRY_TABLE 32  /* bytes of the hash of a table, before the key */
 #define DP_REGISTRY_DIGEST 33 /* bytes that hold a keyed digest in hexadecimal and its NUL */
 
 enum { DP_REGISTRY_NONE = 1 }; /* there is no registry, *err says why, and no option or variable names one */

@@ -11,8 +11,8 @@ struct dp_schema_cost {
     struct dp_charges charges; /* of the schema and of knots: Gaussians of all rows, and thresholds */
 };
 
-/* Reads it; the caller starts *cost zeroed and frees cost->charges. False: no budget was fixed, the text makes no sense, or it is
- * NULL because nothing was said. */
+/* Reads it; the caller starts *cost zeroed and frees cost->charges. False: no budget was fixed, the text makes no sense, or the
+ * text is NULL. */
 bool dp_schema_cost_parse(struct dp_schema_cost *cost, const char *text);
 
 /* dp_schema_cost_add(paid, prior, event, epsilon, delta): put into *paid the charges that `prior` (NULL: nothing) has, and

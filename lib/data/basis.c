@@ -12,6 +12,8 @@ const char *const dp_bases[] = {NULL, "line", "hats", "bins", "cosines", "produc
 void dp_basis_free(struct dp_basis *b)
 {
     free(b->edge);
+    free(b->place);
+    free(b->share);
     *b = (struct dp_basis){0};
 }
 
@@ -88,7 +90,32 @@ static int listed(struct dp_basis *b, const json_t *list, double low, double hig
     return DP_OK;
 }
 
-int dp_basis_read(struct dp_basis *b, const json_t *column, double low, double high, struct dp_err *err)
+/* Reads "parts" and "shares" of bins. */
+static int read_parts(struct dp_basis *b, const json_t *column, double low, double high, struct dp_err *err)
+{
+    const json_t *parts = json_object_get(column, "parts"), *shares = json_object_get(column, "shares");
+    const size_t count = json_array_size(shares);
+    bool good = b->kind == DP_BASIS_BINS && count > 0 && count <= DP_BASIS_MOST && json_array_size(parts) == count + 1;
+    if (parts == NULL && shares == NULL)
+        return DP_OK;
+    b->place = dp_new(count + 1, sizeof *b->place);
+    b->share = dp_new(count + 1, sizeof *b->share);
+    for (size_t i = 0; good && i <= count; i++) {
+        const json_t *place = json_array_get(parts, i), *share = json_array_get(shares, i < count ? i : 0);
+        b->place[i] = json_number_value(place);
+        b->share[i] = i < count ? json_number_value(share) : 0;
+        good = json_is_number(place) && json_is_number(share) && b->share[i] >= 0 && b->share[i] <= 1 &&
+               b->place[i] >= (i > 0 ? b->place[i - 1] : low) && b->place[i] <= high;
+    }
+    if (!good || b->place[0] > low || b->place[count] < high)
+        return dp_fail(err, DP_E_RUN,
+                       "bins may have \"parts\", numbers that ascend from bound to bound, and a share from 0 to 1 for each two "
+                       "of them in \"shares\"");
+    b->parts = count;
+    return DP_OK;
+}
+
+static int read_knots(struct dp_basis *b, const json_t *column, double low, double high, struct dp_err *err)
 {
     const json_t *basis = json_object_get(column, "basis"), *knots = json_object_get(column, "knots");
     double intervals = knots == NULL ? INTERVALS : json_is_array(knots) ? (double)json_array_size(knots) : 0;
@@ -113,6 +140,19 @@ int dp_basis_read(struct dp_basis *b, const json_t *column, double low, double h
                : dp_fail(err, DP_E_RUN, "the bounds are too close for %d knots", (int)intervals);
 }
 
+int dp_basis_read(struct dp_basis *b, const json_t *column, double low, double high, struct dp_err *err)
+{
+    return read_knots(b, column, low, high, err) ?: read_parts(b, column, low, high, err);
+}
+
+static json_t *numbers(const double *v, size_t count)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(list, dp_json_number(v[i]));
+    return list;
+}
+
 void dp_basis_put(const struct dp_basis *b, json_t *column)
 {
     if (b->kind == DP_BASIS_NONE)
@@ -120,10 +160,11 @@ void dp_basis_put(const struct dp_basis *b, json_t *column)
     json_object_set_new(column, "basis", json_string(dp_bases[b->kind]));
     if (b->kind == DP_BASIS_LINE)
         return;
-    json_t *knots = json_array();
-    for (size_t i = 0; i <= b->intervals; i++)
-        json_array_append_new(knots, dp_json_number(b->edge[i]));
-    json_object_set_new(column, "knots", knots);
+    json_object_set_new(column, "knots", numbers(b->edge, b->intervals + 1));
+    if (b->parts == 0)
+        return;
+    json_object_set_new(column, "parts", numbers(b->place, b->parts + 1));
+    json_object_set_new(column, "shares", numbers(b->share, b->parts));
 }
 
 /* --- features --------------------------------------------------------------------------------------------------------- */

@@ -28,11 +28,16 @@ struct dp_basis {
     enum dp_basis_kind kind;
     size_t intervals; /* m */
     double *edge;     /* m + 1 */
+    /* Bins may say where rows lie within the bounds: part k has a share of the rows, from place k to place k + 1. Two equal
+     * places are one frequent number. No feature depends on parts. */
+    size_t parts;  /* 0: not known */
+    double *place; /* parts + 1, from the lower to the upper bound */
+    double *share; /* parts */
 };
 
 /* Reads "basis" and "knots" of a column with these bounds: a number m, 8 by default, divides the bounds evenly, or evenly in
- * the logarithm where they span three decades (see dp_basis_spread); a list has the edges, with or without the bounds. The
- * caller names the column in front of a message. *basis starts zeroed; the caller frees it, after a failure, too. */
+ * the logarithm where they span three decades (see dp_basis_spread); a list has the edges, with or without the bounds. Bins
+ * may have "parts", the places, and "shares". The caller names the column in front of a message. *basis starts zeroed; the caller frees it, after a failure, too. */
 int dp_basis_read(struct dp_basis *basis, const json_t *column, double low, double high, struct dp_err *err);
 void dp_basis_free(struct dp_basis *basis);
 

@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 
-enum { COSINES = 16, HATS = 8, LEAST_BINS = 4, MOST_BINS = 16, DIGITS = 6 };
+enum { COSINES = 16, HATS = 8, LEAST_BINS = 4, MOST_BINS = 16, PARTS = 64, DIGITS = 6 };
 
 void dp_knots_close(struct dp_knots *k)
 {
@@ -122,10 +122,10 @@ static void make_ascending(double *f, size_t n)
 }
 
 /* Knots are short decimals, so that a person can read them. */
-static double shortened(double value)
+static double shortened(double value, int digits)
 {
     char text[40];
-    snprintf(text, sizeof text, "%.*g", DIGITS, value);
+    snprintf(text, sizeof text, "%.*g", digits, value);
     return strtod(text, NULL);
 }
 
@@ -145,9 +145,9 @@ static void quantiles(const struct dp_knots *k, size_t j, const double *f, size_
         size_t before = (size_t)(f[i] / step), after = (size_t)(f[i + 1] / step); /* places up to here */
         after = after < intervals ? after : intervals - 1;
         if (after > before + 1)
-            append(b, shortened(up), high);
+            append(b, shortened(up, DIGITS), high);
         else if (after == before + 1)
-            append(b, shortened(low + (up - low) * ((double)after * step - f[i]) / (f[i + 1] - f[i])), high);
+            append(b, shortened(low + (up - low) * ((double)after * step - f[i]) / (f[i + 1] - f[i]), DIGITS), high);
     }
 }
 
@@ -168,23 +168,73 @@ static double choose_own(const struct dp_knots *k, const double *f, double place
     return fmax(rest / places, 4 * noise);
 }
 
-/* Bins: cells of frequent numbers, and quantiles of the other numbers. */
-static void bins(const struct dp_knots *k, size_t j, const double *f, double noise, double places, struct dp_basis *b,
-                 double high)
+/* Marks the cells before which a bin begins: cells of frequent numbers, `own`, and quantiles of the other numbers. */
+static void divide_rows(const struct dp_knots *k, const double *f, double noise, double places, bool *own, bool *begins)
 {
-    const double *edge = k->edge + j * (DP_KNOTS_CELLS + 1);
-    const size_t each = DP_KNOTS_CELLS / k->cells;
-    bool own[DP_KNOTS_CELLS] = {false};
     const double step = choose_own(k, f, places, noise, own);
     double since = 0;
     for (size_t i = 0; i < k->cells; i++) {
         since = own[i] ? 0 : since + f[i + 1] - f[i];
-        if (own[i])
-            append(b, shortened(edge[i * each]), high);
+        begins[i] |= own[i];
         if (own[i] || since >= step) {
-            append(b, shortened(edge[(i + 1) * each]), high);
+            begins[i + 1] = true;
             since = 0;
         }
+    }
+}
+
+/* The number that a cell is taken for: its middle or its lower edge, if these are rounded to few digits and still in the cell.
+ * False: its neighbours have too many rows. */
+static bool one_number(const struct dp_knots *k, const double *f, size_t i, double low, double up, double *number)
+{
+    const double beside = (i > 0 ? f[i] - f[i - 1] : 0) + (i + 1 < k->cells ? f[i + 2] - f[i + 1] : 0);
+    if (!(f[i + 1] - f[i] > 2 * beside))
+        return false;
+    *number = 0;
+    for (int t = 2; t < 2 * DIGITS + 2 && !(*number >= low && *number < up); t++)
+        *number = shortened(t % 2 == 0 ? low + (up - low) / 2 : low, t / 2);
+    return *number >= low && *number < up;
+}
+
+/* Adds the part that ends with the number `to`. */
+static void add_part(struct dp_basis *b, double to, double share)
+{
+    if (!(to >= b->place[b->parts]))
+        return;
+    b->share[b->parts++] = round(share * 1e5) / 1e5;
+    b->place[b->parts] = to;
+}
+
+/* Bins and their parts. */
+static void bins(const struct dp_knots *k, size_t j, const double *f, double noise, double places, struct dp_column *c)
+{
+    const double *edge = k->edge + j * (DP_KNOTS_CELLS + 1);
+    const size_t each = DP_KNOTS_CELLS / k->cells;
+    bool own[DP_KNOTS_CELLS] = {false}, begins[DP_KNOTS_CELLS + 1] = {false}, frequent[DP_KNOTS_CELLS] = {false};
+    struct dp_basis *b = &c->basis;
+    double number, before = 0;
+    divide_rows(k, f, noise, places, own, begins);
+    for (size_t i = 0; i < k->cells; i++)
+        if (begins[i])
+            append(b, shortened(edge[i * each], DIGITS), c->high);
+    divide_rows(k, f, noise, PARTS, frequent, begins);
+    b->place = dp_new(3 * k->cells + 1, sizeof *b->place);
+    b->share = dp_new(3 * k->cells, sizeof *b->share);
+    b->place[0] = c->low;
+    for (size_t i = 0; i < k->cells; i++) {
+        const double low = b->place[b->parts], up = i + 1 < k->cells ? shortened(edge[(i + 1) * each], DIGITS) : c->high,
+                     share = (f[i + 1] - before) / f[k->cells];
+        if (!begins[i + 1] && i + 1 < k->cells)
+            continue;
+        before = f[i + 1];
+        if (!frequent[i] || c->date != NULL || !one_number(k, f, i, low, up, &number)) {
+            add_part(b, up, share);
+            continue;
+        }
+        if (number > low)
+            add_part(b, number, 0);
+        add_part(b, number, share);
+        add_part(b, up, 0);
     }
 }
 
@@ -207,7 +257,7 @@ void dp_knots_place(const struct dp_knots *k, enum dp_basis_kind kind, double un
         c->basis.kind = kind;
         c->basis.edge[0] = c->low;
         if (kind == DP_BASIS_BINS)
-            bins(k, j, f, noise, places, &c->basis, c->high);
+            bins(k, j, f, noise, places, c);
         else
             quantiles(k, j, f, kind == DP_BASIS_COSINES ? COSINES : HATS, &c->basis, c->high);
         c->basis.edge[++c->basis.intervals] = c->high;

@@ -47,6 +47,8 @@ void dp_knots_merge(struct dp_knots *knots, size_t cells);
  *                  number
  *   bins           m = √(rows / noise), from 4 to 16. A cell that has more than 1 / m of the rows, and more than 2 noise, is a
  *                  bin; then the same for the rows and the bins that are left. The other bins are as many cells as have their
- *                  part of the rows that are left, and 4 noise */
+ *                  part of the rows that are left, and 4 noise. Bins have parts (data/basis.h): the same with 64 for m, and
+ *                  no part goes beyond a bin. A cell that has more than twice the rows of both neighbours together is one
+ *                  number, which has few digits, if the column has no dates. Parts follow from the same noised counts */
 void dp_knots_place(const struct dp_knots *knots, enum dp_basis_kind kind, double unit, double rows, double noise,
                     struct dp_schema *schema);

@@ -400,6 +400,8 @@ static const struct {
     {"bounds", OF(NUMERIC) | OF(LABEL), NULL},
     {"scale", OF(NUMERIC) | OF(LABEL), NULL},
     {"knots", OF(NUMERIC), NULL},
+    {"parts", OF(NUMERIC), NULL},
+    {"shares", OF(NUMERIC), NULL},
     {"categories", OF(CATEGORICAL), NULL},
     {"drop", OF(CATEGORICAL), NULL},
     {"unknown", OF(CATEGORICAL) | OF(LABEL), NULL},

@@ -38,14 +38,51 @@ static bool is_whole(const struct dp_cells *cells, size_t column)
     return most - least >= DP_ROWS_WHOLE || narrow >= 2;
 }
 
+/* The share of the rows of a column that part k has from low to high. `whole`: a part without a whole number has no share. */
+static double share_of(const struct dp_basis *b, size_t k, double low, double high, bool whole)
+{
+    const double from = fmax(b->place[k], low), to = fmin(b->place[k + 1], high);
+    if (b->place[k] == b->place[k + 1])
+        return from == to && (to < high || k + 1 == b->parts) ? b->share[k] : 0;
+    return from < to && (!whole || ceil(from) < to) ? b->share[k] * (to - from) / (b->place[k + 1] - b->place[k]) : 0;
+}
+
+/* Narrows low to high to one of the parts that the schema knows between them, by their shares; *u, from 0 to 1, chooses it, and
+ * becomes a place in it. */
+static void choose_part(const struct dp_basis *b, bool whole, double *low, double *high, double *u)
+{
+    double all = 0, before = 0, share = 0;
+    size_t k = 0;
+    for (size_t i = 0; i < b->parts; i++)
+        all += share_of(b, i, *low, *high, whole);
+    if (!(all > 0))
+        return;
+    for (; k < b->parts; k++) {
+        share = share_of(b, k, *low, *high, whole);
+        if (share > 0 && *u * all < before + share)
+            break;
+        before += share;
+    }
+    if (k == b->parts)
+        return;
+    *u = (*u * all - before) / share;
+    *low = fmax(b->place[k], *low);
+    *high = fmin(b->place[k + 1], *high);
+}
+
 /* A number of the cell: a whole one if there is one and numbers of the column are `whole`. u: 64 random bits. */
 static double number_in(const struct dp_cells *cells, size_t column, size_t cell, bool whole, uint64_t u)
 {
-    const double low = dp_cells_edge(cells, column, cell), high = dp_cells_edge(cells, column, cell + 1);
-    double part = (double)(u >> 11) * 0x1p-53, first = ceil(low), last = ceil(high) - 1, least = 0, most = 0;
+    double low = dp_cells_edge(cells, column, cell), high = dp_cells_edge(cells, column, cell + 1), least = 0, most = 0;
+    double part = (double)(u >> 11) * 0x1p-53;
     dp_cells_bounds(cells, column, &least, &most);
     if (is_one_number(cells, column)) /* a whole one; other numbers are beyond the other bound */
         return least == floor(least) ? least + (low > least) : most - (high < most);
+    if (!cells->column[column].label)
+        choose_part(&cells->column[column].of->basis, whole, &low, &high, &part);
+    if (low == high)
+        return low;
+    const double first = ceil(low), last = ceil(high) - 1;
     if (whole)
         return fmin(first + floor(part * fmax(last - first + 1, 1)), most);
     double step = pow(10, floor(log10((most - least) / 256))), v = low + part * (high - low);

@@ -135,8 +135,8 @@ void dp_rows_say(const struct dp_rows_source *source, const struct dp_rows_error
 void dp_rows_warn(const struct dp_rows_source *source, const char *program);
 
 /* Prints the name of each column that has cells, and then `count` rows: cells of the columns as a table has them. A number is
- * drawn within its bin, from DP_DRAW_ROWS. It is whole if the bounds are, and at least DP_ROWS_WHOLE apart or with two bins that
- * are narrow enough for one number each. */
+ * drawn within its bin, from DP_DRAW_ROWS: in a part of the bin that the schema knows, or evenly. It is whole if the bounds are,
+ * and at least DP_ROWS_WHOLE apart or with two bins that are narrow enough for one number each. */
 #define DP_ROWS_WHOLE 10
 void dp_rows_print(const struct dp_rows_source *source, const struct dp_key *key, const uint16_t *row, size_t pool,
                    const uint32_t *chosen, size_t count, FILE *out);

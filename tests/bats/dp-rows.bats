@@ -42,6 +42,19 @@ share() { awk -F, "NR > 1 { n++; if ($2) k++ } END { printf \"%.4f\", k / n }" "
     done
 }
 
+@test "numbers lie in the parts of their bins that the schema has" {
+    jq '.columns[1] += {"parts": [0, 10, 12, 12, 40, 60, 100], "shares": [0.1, 0, 0.3, 0, 0.2, 0.4]}' t.json > parts.json
+    dp-import csv -s parts.json -q -o parts.dp t.csv
+    rm -r t.dp
+    mv parts.dp t.dp
+    laps '--at-most 3' '--target died'
+    dp-rows draw t.model > rows.csv
+    # three quarters of the rows below 30 are 12, the others below 10; 40 to 50 of 30 to 50: six deviations of some 1,700 rows are .07
+    run awk -F, 'NR > 1 && $2 != "" && $2 < 30 { n++; k += $2 == 12; bad += $2 > 9 && $2 != 12 } NR > 1 && $2 >= 30 && $2 < 40 { bad++ }
+        END { print bad + 0, (k / n - .75) ^ 2 < .07 ^ 2 }' rows.csv
+    assert_output '0 1'
+}
+
 @test "the list of the second lap follows from the released tables, and its bound is announced" {
     KEEP=counted.frames laps '--at-most 3' '--target died'
     assert_equal "$(dp-cat --full --last counted.frames | jq -c '[.tables | fromjson | length, (.[] | .columns | length)] | .[0]')" 3

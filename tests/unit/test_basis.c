@@ -64,6 +64,38 @@ TEST(features_are_those_of_the_formulas)
     fclose(file);
 }
 
+TEST(parts_are_read_back_and_others_refused)
+{
+    static const char *const bad[] = {"\"parts\": [0, 2, 1, 3], \"shares\": [0.5, 0.2, 0.3]",
+                                      "\"parts\": [0, 3], \"shares\": [2]",
+                                      "\"parts\": [0, 2], \"shares\": [1]",
+                                      "\"parts\": [1, 3], \"shares\": [1]",
+                                      "\"parts\": [0, 3]",
+                                      "\"shares\": [1]",
+                                      "\"parts\": [0, 3], \"shares\": [-1]"};
+    struct dp_basis both[2];
+    read_both(
+        "{\"bounds\": [0, 3], \"basis\": \"bins\", \"knots\": [1], \"parts\": [0, 2, 2, 3], \"shares\": [0.25, 0.5, 0.25]}",
+        both);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(both[i].parts, 3);
+        assert_true(both[i].place[1] == 2 && both[i].place[2] == 2 && both[i].place[3] == 3 && both[i].share[1] == 0.5);
+        dp_basis_free(&both[i]);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct dp_basis b = {0};
+        struct dp_err err;
+        char text[200];
+        snprintf(text, sizeof text, "{\"basis\": \"bins\", \"knots\": [1], %s}", bad[i]);
+        json_t *column = json_loads(text, 0, NULL);
+        assert_int_equal(dp_basis_read(&b, column, 0, 3, &err), DP_E_RUN);
+        assert_string_equal(err.message, "bins may have \"parts\", numbers that ascend from bound to bound, and a share from 0 "
+                                         "to 1 for each two of them in \"shares\"");
+        dp_basis_free(&b);
+        json_decref(column);
+    }
+}
+
 /* A bound is where the features are longest. */
 TEST(the_largest_norm_is_reached)
 {

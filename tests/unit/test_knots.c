@@ -97,6 +97,29 @@ TEST(cells_are_added_up)
     dp_schema_free(&s);
 }
 
+/* 16 cells of one number each: 5,000 rows have 5, and each number from 9 on has 500. The parts have these rows. */
+TEST(parts_have_the_rows_of_their_numbers)
+{
+    static const double place[] = {0, 5, 5, 6, 9, 10, 11, 12, 13, 14, 15, 16},
+                        share[] = {0, 5. / 8.5, 0, 0, .5 / 8.5, .5 / 8.5, .5 / 8.5, .5 / 8.5, .5 / 8.5, .5 / 8.5, .5 / 8.5};
+    struct dp_schema s;
+    struct dp_knots k = {0};
+    read_schema(&s, "{\"name\": \"a\", \"type\": \"numeric\", \"bounds\": [0, 16]}");
+    dp_knots_open(&k, &s);
+    dp_knots_merge(&k, 16);
+    for (size_t i = 0; i < 16; i++)
+        k.count[i] = i == 5 ? 5000 : i >= 9 ? 500 : 0;
+    dp_knots_place(&k, DP_BASIS_BINS, 1, 8500, 1, &s); /* draws 2 rows towards even ones */
+    const struct dp_basis *b = &s.column[0].basis;
+    assert_int_equal(b->parts, sizeof share / sizeof *share);
+    for (size_t i = 0; i <= b->parts; i++)
+        assert_near(b->place[i], place[i], 0);
+    for (size_t i = 0; i < b->parts; i++)
+        assert_near(b->share[i], share[i], 3e-4);
+    dp_knots_close(&k);
+    dp_schema_free(&s);
+}
+
 static void check_line(char *line)
 {
     const double unit = 1024;

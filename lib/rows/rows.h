@@ -70,7 +70,10 @@ void dp_rows_draw(const struct dp_rows_shape *shape, const struct dp_rows_table 
  *   F = ½ Σ (n Σ_row w [row in cell] − count)² / (noise² + max(count, 0)),   Σ w = 1,
  *
  * by multiplicative weights, with a step that is halved while F rises. Ends after `most` steps, or when F falls by less than
- * a thousandth in 10 steps. The bytes do not depend on threads. Returns F / cells. */
+ * a thousandth in 10 steps, or when F is DP_ROWS_ENOUGH of ½ Σ noise² / (noise² + max(count, 0)), its mean if only noise were
+ * between the rows and the tables: from there on the rows follow the noise. The bytes do not depend on threads.
+ * Returns F / cells. */
+#define DP_ROWS_ENOUGH 0.87
 double dp_rows_weigh(const struct dp_rows_shape *shape, const struct dp_rows_table *table, size_t tables, size_t count,
                      const uint16_t *row, int threads, int most, uint64_t *weight);
 
@@ -135,8 +138,8 @@ void dp_rows_say(const struct dp_rows_source *source, const struct dp_rows_error
 void dp_rows_warn(const struct dp_rows_source *source, const char *program);
 
 /* Prints the name of each column that has cells, and then `count` rows: cells of the columns as a table has them. A number is
- * drawn within its bin, from DP_DRAW_ROWS: in a part of the bin that the schema knows, or evenly. It is whole if the bounds are,
- * and at least DP_ROWS_WHOLE apart or with two bins that are narrow enough for one number each. */
+ * drawn within its bin, from DP_DRAW_ROWS: in a part of the bin that the schema knows, or evenly. It is whole if the bounds
+ * are, and at least DP_ROWS_WHOLE apart or with two bins that are narrow enough for one number each. */
 #define DP_ROWS_WHOLE 10
 void dp_rows_print(const struct dp_rows_source *source, const struct dp_key *key, const uint16_t *row, size_t pool,
                    const uint32_t *chosen, size_t count, FILE *out);

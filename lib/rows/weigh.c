@@ -69,12 +69,25 @@ static void move(struct weigh *w, double step, const double *slope)
     }
 }
 
+/* The mean of F if the weights had all tables without noise. */
+static double of_noise(const struct weigh *w)
+{
+    double f = 0;
+    for (size_t t = 0; t < w->tables; t++) {
+        const double v = w->table[t].noise * w->table[t].noise;
+        for (size_t c = 0; c < w->table[t].cells; c++)
+            f += v / (v + fmax(w->table[t].count[c], 0)) / 2;
+    }
+    return f;
+}
+
 static void descend(struct weigh *w, int most)
 {
     double *slope = dp_new(w->cells, sizeof *slope), *swap, f = evaluate(w, w->log), step = 1.0 / (double)w->tables;
     double earlier = f;
+    const double enough = DP_ROWS_ENOUGH * of_noise(w);
     memcpy(slope, w->residual, w->cells * sizeof *slope);
-    for (int k = 1, tried = 0; tried < most; tried++) {
+    for (int k = 1, tried = 0; tried < most && f > enough; tried++) {
         move(w, step, slope);
         double next = evaluate(w, w->next);
         if (!(next < f)) {

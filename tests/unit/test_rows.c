@@ -133,7 +133,14 @@ TEST(test_weigh)
         assert_true(fabs((double)ones - POOL * p) < 6 * sqrt(POOL * p * (1 - p)));
     }
     const double before = dp_rows_weigh(&shape, pair, PAIRS, POOL, row, 1, 0, weight);
-    const double after = dp_rows_weigh(&shape, pair, PAIRS, POOL, row, 1, 100, weight);
+    const double after = dp_rows_weigh(&shape, pair, PAIRS, POOL, row, 1, 100, weight), sd = pair[0].noise;
+    for (size_t p = 0; p < PAIRS; p++) /* noise that hides the rows: no step follows it */
+        pair[p].noise = 100 * sd;
+    const double hidden = dp_rows_weigh(&shape, pair, PAIRS, POOL, row, 1, 0, weight);
+    assert_true(dp_rows_weigh(&shape, pair, PAIRS, POOL, row, 1, 100, again) == hidden);
+    for (size_t p = 0; p < PAIRS; p++)
+        pair[p].noise = sd;
+    dp_rows_weigh(&shape, pair, PAIRS, POOL, row, 1, 100, weight);
     assert_true(before > 3);
     assert_true(after < 0.7); /* only noise: at most 1/2 for each cell */
     assert_true(dp_rows_weigh(&shape, pair, PAIRS, POOL, row, 3, 100, again) == after);

@@ -55,6 +55,15 @@ share() { awk -F, "NR > 1 { n++; if ($2) k++ } END { printf \"%.4f\", k / n }" "
     assert_output '0 1'
 }
 
+@test "few rows for the noise are said" {
+    head -n 1001 t.csv > few.csv
+    dp-import csv -s t.json -q -o few.dp few.csv
+    run -0 --separate-stderr dp-rows plan --delta 1e-5 few.dp
+    assert_regex "$stderr" '^dp-rows plan: few rows for this budget: [0-9]+ for each unit of noise\. Rows with fewer than 200 may teach a model badly$'
+    run -0 --separate-stderr dp-rows plan --delta 1e-5 t.dp
+    assert_equal "$stderr" ''
+}
+
 @test "the list of the second lap follows from the released tables, and its bound is announced" {
     KEEP=counted.frames laps '--at-most 3' '--target died'
     assert_equal "$(dp-cat --full --last counted.frames | jq -c '[.tables | fromjson | length, (.[] | .columns | length)] | .[0]')" 3

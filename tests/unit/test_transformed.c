@@ -181,7 +181,8 @@ TEST(scores_of_z_are_those_of_x)
 }
 
 /* The same z of row a + i of one and of row b + i of the other, for count rows. */
-static void assert_same_z(const struct dp_transformed *one, size_t a, const struct dp_transformed *other, size_t b, size_t count)
+static void assert_same_z(const struct dp_transformed *one, size_t a, const struct dp_transformed *other, size_t b,
+                          size_t count)
 {
     for (size_t i = 0; i < count; i++)
         assert_memory_equal(dp_transformed_row(one, a + i).values, dp_transformed_row(other, b + i).values,

@@ -37,7 +37,8 @@ struct dp_basis {
 
 /* Reads "basis" and "knots" of a column with these bounds: a number m, 8 by default, divides the bounds evenly, or evenly in
  * the logarithm where they span three decades (see dp_basis_spread); a list has the edges, with or without the bounds. Bins
- * may have "parts", the places, and "shares". The caller names the column in front of a message. *basis starts zeroed; the caller frees it, after a failure, too. */
+ * may have "parts", the places, and "shares". The caller names the column in front of a message. *basis starts zeroed; the
+ * caller frees it, after a failure, too. */
 int dp_basis_read(struct dp_basis *basis, const json_t *column, double low, double high, struct dp_err *err);
 void dp_basis_free(struct dp_basis *basis);
 

@@ -48,11 +48,11 @@
 #define PERSONS_OF_A_LAP 65536
 #define LEAST_MULTIPLIER_OF_A_SAMPLE 4
 
-/* The lap of moments samples four times as many persons. On 2.4 million flights area was the same as with moments of all rows. */
+/* The lap of moments samples four times as many persons: on 2.4 million flights AUC was the same as with all rows. */
 #define PERSONS_OF_MOMENTS 262144
 
 /* Behind this reach the noise is far below the differences between samples. So fewer laps do, and smaller multipliers, where
- * amplification is further from its limit: on flights and on two made-up tables area fell by at most .0008, and log loss rose by
+ * amplification is further from its limit: on flights and on two made-up tables AUC fell by at most .0008, and log loss rose by
  * at most .001. */
 #define FAR_REACH 16384
 #define LEAST_MULTIPLIER_OF_A_FAR_SAMPLE 1

@@ -35,6 +35,14 @@ static bool has_units(const struct dp_lines *l)
     return units > 1 && units == cells;
 }
 
+/* A line of strokes below the header, as of a table that a terminal or a page shows. */
+static bool is_ruler(const struct dp_lines *l, char delimiter)
+{
+    const char strokes[] = {'-', '=', '+', '|', ':', ' ', delimiter, '\0'};
+    return memchr(l->line, '\0', l->length) == NULL && strspn(l->line, strokes) >= l->length &&
+           (memmem(l->line, l->length, "---", 3) != NULL || memmem(l->line, l->length, "===", 3) != NULL);
+}
+
 static const char *const totals[] = {
     "total", "totals", "total:", "grand total", "sum", "sum:", "summe", "insgesamt", "gesamt", "somme", "totaal", NULL};
 
@@ -67,6 +75,11 @@ int dp_lines_is_row(struct dp_lines *l, char delimiter, bool *row, struct dp_err
     *row = l->length - from != l->header_length || memcmp(l->line + from, l->header, l->header_length) != 0;
     if (!*row)
         note(l, DP_LINES_HEADER_AGAIN);
+    if (*row && l->below && is_ruler(l, delimiter)) {
+        note(l, DP_LINES_RULER);
+        *row = false;
+        return DP_OK; /* units may be below it */
+    }
     if (*row && l->below) {
         dp_lines_split(l, delimiter);
         *row = !has_units(l);
@@ -149,6 +162,7 @@ void dp_lines_sentence(const struct dp_lines_notes *n, enum dp_lines_oddity whic
         [DP_LINES_LAST_EMPTY] = "line %zu names one column less than the rows have: the last one, which is empty, has no name",
         [DP_LINES_HEADER_AGAIN] = "line %zu is the header again, so it is skipped (such lines: %zu)",
         [DP_LINES_UNITS] = "line %zu has the units of the columns, so it is skipped",
+        [DP_LINES_RULER] = "line %zu is a line of strokes, so it is skipped",
         [DP_LINES_TOTAL] = "line %zu, the last one, is a total, so it is skipped",
         [DP_LINES_QUOTED] =
             ("line %zu: a quote opens here, and the cell takes in %zu lines that look like rows: is a quote missing, "
@@ -174,5 +188,7 @@ const char *dp_lines_hint(const struct dp_lines *l)
         return " (in quotes, a quote is written as \"\", and not as \\\": sed 's/\\\\\"/\"\"/g' converts it)";
     if (memmem(l->line, l->length, ",'", 2) != NULL || memmem(l->line, l->length, "',", 2) != NULL)
         return " (cells are quoted by \", and not by ': tr \"'\" '\"' converts a table without other quotes)";
+    if (l->fields == 1 && memchr(l->line, ' ', l->length) != NULL)
+        return " (a note? take it out of the table)";
     return "";
 }

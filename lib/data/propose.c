@@ -971,7 +971,7 @@ static int guessed_label(const struct made *m, const struct dp_census_column *c,
     if (apart || alone || f->low < f->high)
         return DP_OK;
     return dp_fail(err, DP_E_UNSAFE, "no %s of the label is frequent enough for what was paid",
-                   number ? "number" : "class or number");
+                   number ? "number" : "class or number (a date is neither)");
 }
 
 /* Whether the first line is a row, since names are among the texts of their own columns: one name, or, if the user has given the

@@ -39,13 +39,24 @@ dp-import: warning: line 305, the last one, is a total, so it is skipped"
     assert_equal "$(sed -n 2p said)" 'dp-predict: warning: line 2 has the units of the columns, so it is skipped'
 }
 
+@test "a line of strokes below the header is no person" {
+    for ruler in '---+---+---+---+---' '|---|:--|--:|---|---|' '=====,====,=====,====,='; do
+        { sed 1q plain.csv && echo "$ruler" && sed 1d plain.csv; } > odd.csv
+        same_rows odd.csv
+        assert_equal "$(cat said)" "dp-import: warning: line 2 is a line of strokes, so it is skipped"
+    done
+    { sed 1q plain.csv && echo '-----,----,-----,----,-' && echo ',years,(place),,' && sed 1d plain.csv; } > odd.csv
+    same_rows odd.csv
+    assert_equal "$(sed -n 1p said)" "dp-import: warning: line 3 has the units of the columns, so it is skipped"
+}
+
 @test "rows that only resemble such lines are persons" {
     # a total that is not the last line, or has no empty cell; no units directly below the header
     { sed 1q plain.csv && echo 'p1,years,ward,(note),no' && echo 'p1,40,years,years,no' && echo 'total,,home,,no' &&
-        echo ',,ward,kg,no' && echo 'total,40,home,ok,yes'; } > odd.csv
+        echo ',,ward,kg,no' && echo 'total,40,home,ok,yes' && echo '---,40,home,---,yes'; } > odd.csv
     dp-import csv -s s.json --no-registry -q --bad-cells missing -o odd.dp odd.csv 2> said
     assert_equal "$(cat said)" ''
-    assert_equal "$(dp-info --get rows odd.dp)" 5
+    assert_equal "$(dp-info --get rows odd.dp)" 6
     # a first line that nobody calls a header decides about no other line
     { echo 'a,b,n' && seq 30 | sed 's/.*/a,b,n/' && seq 30 | sed 's/.*/c,b,y/'; } > votes.csv
     assert_equal "$(dp-import csv --infer-schema votes.json --json votes.csv 2> /dev/null)" '{"rows": 61}'
@@ -136,6 +147,9 @@ dp-import: warning: line 305, the last one, is a total, so it is skipped"
     done
     complains 2 "dp-import: --label: plain.csv has no column 'yes', only id, age, place, note, y" \
         dp-import csv --infer-schema x.json --label yes plain.csv
+    { cat plain.csv && echo 'Source: ward 7'; } > odd.csv
+    complains 1 "dp-import: odd.csv: line 302: 1 field, the first line has 5 (a note? take it out of the table)" \
+        dp-import csv --infer-schema x.json odd.csv
     awk 'NR == 20 { print "# a note" } 1' plain.csv > odd.csv
     complains 1 "dp-import: odd.csv: line 20: 1 field, the first line has 5 (a comment? --comment '#' skips such lines)" dp-import csv --infer-schema x.json odd.csv
     sed '2s/ok/"a \\"b\\", c"/' plain.csv > odd.csv

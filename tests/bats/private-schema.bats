@@ -180,7 +180,7 @@ true"
     awk 'BEGIN { print "age,ill"; for (i = 0; i < 2000; i++) print i % 40 ",c" i % 400 }' > rare.csv
     run propose rare
     assert_failure 5
-    assert_output "dp-import: no class or number of the label is frequent enough for what was paid, epsilon 3: --classes and a schema of your own need no payment; dpline fit --unpaid-schema pays nothing, and then epsilon does not cover the schema"
+    assert_output "dp-import: no class or number (a date is neither) of the label is frequent enough for what was paid, epsilon 3: --classes and a schema of your own need no payment; dpline fit --unpaid-schema pays nothing, and then epsilon does not cover the schema"
     assert_not_exists rare.json
 }
 

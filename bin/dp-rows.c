@@ -17,8 +17,8 @@
 #include "stages/stages.h"
 #include "tables/estimate.h"
 
-/* POOL is from a prototype. DP_ROWS_ENOUGH is from bank marketing, telco churn and credit default. The last two take more steps
- * than STEPS, but 300 were hardly better. */
+/* POOL is from a prototype. DP_ROWS_ENOUGH is from bank marketing, telco churn and credit default. On the last one
+ * 300 steps gave errors of pairs of .0340, and 200 steps .0348. */
 enum { POOL = 100000, STEPS = 200, MOST = 10000000 };
 /* Exchanges that are tried for each row: on bank marketing and telco churn, 100 gave no better tables than 30. */
 enum { TRIES = 30 };

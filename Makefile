@@ -241,7 +241,7 @@ asan: deps-check
 # Boundaries, by themselves: the address sanitizer's malloc gives larger ones than malloc does.
 ALIGNED := BUILD=$(BUILD)/aligned CFLAGS=-O1 EXTRA="-fsanitize=alignment -fno-sanitize-recover=all -Wno-error"
 ALIGNED_UNITS := $(patsubst %,$(BUILD)/aligned/unit/test_%,data images ledger model nets registry shards)
-ALIGNED_TESTS := $(ALIGNED_UNITS) $(patsubst %,tests/bats/%.bats,arrays dp-import dp-synth image-folders)
+ALIGNED_TESTS := $(ALIGNED_UNITS) $(patsubst %,tests/bats/%.bats,arrays cells dp-import dp-synth image-folders)
 .PHONY: aligned check-aligned
 aligned: deps-check
 	+$(MAKE) programs $(ALIGNED_UNITS) $(ALIGNED)
@@ -253,7 +253,7 @@ check-aligned: aligned
 # Each fuzzer has the same sanitizers and begins with the inputs that `tests/run fuzz` has.
 CI_SECONDS := 3
 CI_ASAN_UNITS := $(filter-out %/test_pld_invert %/test_pld_solve %/test_prefixes %/test_erm,$(UNITS:$(BUILD)/%=$(BUILD)/asan/%))
-CI_ASAN_TESTS := $(CI_ASAN_UNITS) $(patsubst %,tests/bats/%.bats,golden data-files dp-key ports dp-cat dp-cmp dp-eval dp-grad dp-net-grad dp-import dp-info dp-predict dp-synth \
+CI_ASAN_TESTS := $(CI_ASAN_UNITS) $(patsubst %,tests/bats/%.bats,golden cells data-files dp-key ports dp-cat dp-cmp dp-eval dp-grad dp-net-grad dp-import dp-info dp-predict dp-synth \
 	dp-linesearch dp-adapt dp-erm dp-erm-output dp-erm-objective dp-erm-coins dp-breed dp-select dp-moments dp-temperature dp-transform dp-tune \
 	dp-account held linesearch-runs spend gate ledger ledger-own failures identity stages)
 .PHONY: ci

@@ -432,10 +432,12 @@ void dp_features_cells(const struct dp_features *f, struct dp_import *import, co
 const char *dp_features_no_cells(const struct dp_row_plan *plan)
 {
     const struct dp_schema *s = &plan->schema;
-    bool texts = false;
-    for (size_t i = 0; i < s->columns; i++)
+    bool texts = false, measured = json_array_size(s->private_preprocessing) > (s->paid != NULL);
+    for (size_t i = 0; i < s->columns; i++) {
         texts |= s->column[i].type == DP_COLUMN_TEXT;
-    if (json_array_size(s->private_preprocessing) > (s->paid != NULL))
+        measured |= s->column[i].scaling == DP_SCALE_MAX_ABS || s->column[i].fill == DP_FILL_MODE;
+    }
+    if (measured)
         return "the schema is not public, and rows are made by the schema";
     return texts                            ? "a column has texts"
            : plan->quantise                 ? "values are rounded to 16 bits"

@@ -4,7 +4,11 @@
 #include "data/carried.h"
 #include "data/row_facts.h"
 #include "data/row_length.h"
+#include "data/row_maker.h"
 #include "wire/model.h"
+
+/* Rows stay until they are scored; only calls of few rows look ahead. */
+_Static_assert(DP_FAMILY_ROWS <= DP_ROW_MAKER_KEPT && 2 * DP_ROWS <= DP_ROW_MAKER_KEPT, "rows of a call are kept");
 
 static bool says_norm(const char *row_norm)
 {
@@ -118,7 +122,7 @@ void dp_predictor_score(const struct dp_predictor *p, const struct dp_dataset *d
         size_t left = count - done, block = left < rows ? left : rows;
         for (size_t i = 0; i < block; i++)
             row[i] = dp_dataset_row(dataset, from + done + i);
-        for (size_t i = 0; i < DP_ROWS && i + rows < left; i++)
+        for (size_t i = 0; rows <= DP_ROWS && i < DP_ROWS && i + rows < left; i++)
             next[i] = dp_dataset_row(dataset, from + done + i + rows);
         p->form.family->score(&p->form, p->parameters, row, block, next, scores + done * p->form.outputs, NULL, p->room);
     }

@@ -3,7 +3,10 @@
 #include <omp.h>
 
 #include "base/mem.h"
+#include "data/row_maker.h"
 #include "math/grid.h"
+
+_Static_assert(DP_LINE_ROWS <= DP_ROW_MAKER_KEPT, "rows of a block stay until they are scored");
 
 void dp_along_open(struct dp_along *along, const struct dp_line *line, const struct dp_form *form, double bound, int threads)
 {

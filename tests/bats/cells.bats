@@ -75,6 +75,22 @@ same() {
     HOW='--exec processes' same logistic behind-threads
 }
 
+@test "networks: models, predictions, and measures of more rows than a thread keeps" {
+    table 1200
+    sed -i 's/,?$/,no/' t.csv
+    both
+    for data in dense cells; do
+        dp-loop --laps 3 --seed 11 --exec fused -o $data -- "dp-sample --data $data.dp --rate 0.5 |
+            dp-net-grad --data $data.dp --network '$(dp-info -g cols dense.dp); fc 7 tanh; fc 1' --loss logistic --clip 1 | dp-noise -z 1 |
+            dp-account --epsilon 100 --delta 1e-5 --allow-seeded | dp-step --step 1" > $data.stream
+    done
+    cmp dense cells
+    for tool in "dp-predict --scores dense --data" "dp-eval --private-data --last -i dense.stream --data"; do
+        for data in dense cells; do $tool $data.dp > $data.out; done
+        cmp dense.out cells.out
+    done
+}
+
 @test "persons, splits, predictions and measures" {
     table 400
     both --basis cosines
@@ -163,6 +179,10 @@ P
     assert_failure 1
     edit '.schema.row_norm = "none"'
     complains 1 "dp-info: bad.dp: rows are not made of cells: rows may have any norm" dp-info bad.dp
+    edit '.schema.columns[3].fill = "mode"' # which is nowhere stated
+    complains 1 "dp-info: bad.dp: rows are not made of cells: the schema is not public, and rows are made by the schema" dp-info bad.dp
+    edit '.schema.columns[0].scale = "max-abs"'
+    complains 1 "dp-info: bad.dp: rows are not made of cells: the schema is not public, and rows are made by the schema" dp-info bad.dp
     edit '.format = 5'
     complains 1 "dp-info: bad.dp/dataset.json is of format 5; 4 is the newest that this version knows" dp-info bad.dp
     edit . && truncate -s -8 bad.dp/X_cells.npy

@@ -121,10 +121,16 @@ static void make_ascending(double *f, size_t n)
             f[i++] = mean[b];
 }
 
-/* Knots are short decimals, so that a person can read them. */
+/* Knots are short decimals, so that a person can read them: of DIGITS digits, and as many more as the bounds of the column have
+ * in common, which say nothing. */
+static int digits_of(double low, double high)
+{
+    return DIGITS + (int)fmin(fmax(floor(log10(fmax(fabs(low), fabs(high)) / (high - low))), 0), 17 - DIGITS);
+}
+
 static double shortened(double value, int digits)
 {
-    char text[40];
+    char text[320];
     snprintf(text, sizeof text, "%.*g", digits, value);
     return strtod(text, NULL);
 }
@@ -140,14 +146,15 @@ static void quantiles(const struct dp_knots *k, size_t j, const double *f, size_
 {
     const double *edge = k->edge + j * (DP_KNOTS_CELLS + 1), step = f[k->cells] / (double)intervals;
     const size_t each = DP_KNOTS_CELLS / k->cells;
+    const int digits = digits_of(edge[0], high);
     for (size_t i = 0; i < k->cells; i++) {
         const double low = edge[i * each], up = edge[(i + 1) * each];
         size_t before = (size_t)(f[i] / step), after = (size_t)(f[i + 1] / step); /* places up to here */
         after = after < intervals ? after : intervals - 1;
         if (after > before + 1)
-            append(b, shortened(up, DIGITS), high);
+            append(b, shortened(up, digits), high);
         else if (after == before + 1)
-            append(b, shortened(low + (up - low) * ((double)after * step - f[i]) / (f[i + 1] - f[i]), DIGITS), high);
+            append(b, shortened(low + (up - low) * ((double)after * step - f[i]) / (f[i + 1] - f[i]), digits), high);
     }
 }
 
@@ -185,13 +192,13 @@ static void divide_rows(const struct dp_knots *k, const double *f, double noise,
 
 /* The number that a cell is taken for: its middle or its lower edge, if these are rounded to few digits and still in the cell.
  * False: its neighbours have too many rows. */
-static bool one_number(const struct dp_knots *k, const double *f, size_t i, double low, double up, double *number)
+static bool one_number(const struct dp_knots *k, const double *f, size_t i, double low, double up, int digits, double *number)
 {
     const double beside = (i > 0 ? f[i] - f[i - 1] : 0) + (i + 1 < k->cells ? f[i + 2] - f[i + 1] : 0);
     if (!(f[i + 1] - f[i] > 2 * beside))
         return false;
     *number = 0;
-    for (int t = 2; t < 2 * DIGITS + 2 && !(*number >= low && *number < up); t++)
+    for (int t = 2; t < 2 * digits + 2 && !(*number >= low && *number < up); t++)
         *number = shortened(t % 2 == 0 ? low + (up - low) / 2 : low, t / 2);
     return *number >= low && *number < up;
 }
@@ -210,24 +217,25 @@ static void bins(const struct dp_knots *k, size_t j, const double *f, double noi
 {
     const double *edge = k->edge + j * (DP_KNOTS_CELLS + 1);
     const size_t each = DP_KNOTS_CELLS / k->cells;
+    const int digits = digits_of(c->low, c->high);
     bool own[DP_KNOTS_CELLS] = {false}, begins[DP_KNOTS_CELLS + 1] = {false}, frequent[DP_KNOTS_CELLS] = {false};
     struct dp_basis *b = &c->basis;
     double number, before = 0;
     divide_rows(k, f, noise, places, own, begins);
     for (size_t i = 0; i < k->cells; i++)
         if (begins[i])
-            append(b, shortened(edge[i * each], DIGITS), c->high);
+            append(b, shortened(edge[i * each], digits), c->high);
     divide_rows(k, f, noise, PARTS, frequent, begins);
     b->place = dp_new(3 * k->cells + 1, sizeof *b->place);
     b->share = dp_new(3 * k->cells, sizeof *b->share);
     b->place[0] = c->low;
     for (size_t i = 0; i < k->cells; i++) {
-        const double low = b->place[b->parts], up = i + 1 < k->cells ? shortened(edge[(i + 1) * each], DIGITS) : c->high,
+        const double low = b->place[b->parts], up = i + 1 < k->cells ? shortened(edge[(i + 1) * each], digits) : c->high,
                      share = (f[i + 1] - before) / f[k->cells];
         if (!begins[i + 1] && i + 1 < k->cells)
             continue;
         before = f[i + 1];
-        if (!frequent[i] || c->date != NULL || !one_number(k, f, i, low, up, &number)) {
+        if (!frequent[i] || c->date != NULL || !one_number(k, f, i, low, up, digits, &number)) {
             add_part(b, up, share);
             continue;
         }

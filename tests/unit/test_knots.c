@@ -120,6 +120,30 @@ TEST(parts_have_the_rows_of_their_numbers)
     dp_schema_free(&s);
 }
 
+/* Six digits of these numbers say nothing: the bounds have them in common. The schema of the knots can be read. */
+TEST(long_numbers_have_knots_and_parts_within_the_bounds)
+{
+    struct dp_schema s;
+    struct dp_knots k = {0};
+    struct dp_basis again = {0};
+    struct dp_err err;
+    read_schema(&s, "{\"name\": \"a\", \"type\": \"numeric\", \"bounds\": [1600000000, 1600003600]}");
+    dp_knots_open(&k, &s);
+    for (size_t i = 0; i < DP_KNOTS_CELLS; i++)
+        k.count[i] = 100 + (i == DP_KNOTS_CELLS - 2 ? 5000 : 0);
+    dp_knots_place(&k, DP_BASIS_BINS, 1, 30600, 1, &s);
+    const struct dp_basis *b = &s.column[0].basis;
+    json_t *column = json_object();
+    dp_basis_put(b, column);
+    assert_int_equal(b->intervals, 17);
+    assert_true(b->parts > 0 && b->place[b->parts] == 1600003600);
+    assert_int_equal(dp_basis_read(&again, column, 1600000000, 1600003600, &err), DP_OK);
+    json_decref(column);
+    dp_basis_free(&again);
+    dp_knots_close(&k);
+    dp_schema_free(&s);
+}
+
 static void check_line(char *line)
 {
     const double unit = 1024;

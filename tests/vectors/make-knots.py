@@ -27,6 +27,11 @@ def cells(low, high):
     return np.linspace(low, high, CELLS + 1)
 
 
+def short(low, high, k):
+    """Six digits, and as many more as the bounds have in common."""
+    return float(f"{k:.{6 + max(0, int(np.floor(np.log10(max(abs(low), abs(high)) / (high - low)))))}g}")
+
+
 def bins(low, high, edge, count, deviation):
     """Cells that are bins, one after the other in rounds; then runs of the other cells."""
     places = int(np.sqrt(ROWS / deviation).clip(4, 16)) if deviation > 0 else 16
@@ -46,7 +51,7 @@ def bins(low, high, edge, count, deviation):
         if i in own or count[run].sum() >= part:
             out += [edge[i], edge[i + 1]] if i in own else [edge[i + 1]]
             run = []
-    return sorted({k for k in (float(f"{k:.6g}") for k in out) if low < k < high})
+    return sorted({k for k in (short(low, high, k) for k in out) if low < k < high})
 
 
 def knots(low, high, kind, noise, counts):
@@ -63,7 +68,7 @@ def knots(low, high, kind, noise, counts):
         if not levels:
             continue
         inside = edge[i] + (edge[i + 1] - edge[i]) * (levels[0] / m * f[-1] - f[i]) / (f[i + 1] - f[i])
-        knot = float(f"{edge[i + 1] if len(levels) > 1 else inside:.6g}")
+        knot = short(low, high, edge[i + 1] if len(levels) > 1 else inside)
         if out[-1] < knot < high:
             out.append(knot)
     return out + [high]

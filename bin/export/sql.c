@@ -119,7 +119,8 @@ static const char *const spelling[][2] = {
     {"limits", ",\n    CASE WHEN SUBSTR(bare_%i, 1, 1) IN ('<', '>') THEN LTRIM(SUBSTR(bare_%i, 2), '= \t')\n"
     "      WHEN SUBSTR(bare_%i, 1, 1) = '''' THEN LTRIM(SUBSTR(bare_%i, 2), ' \t')\n"
     "      WHEN bare_%i LIKE '=\"%%\"' THEN TRIM(SUBSTR(bare_%i, 3, LENGTH(bare_%i) - 3), ' \t') ELSE bare_%i END AS limit_%i"},
-    {"flags", ",\n    CASE WHEN SUBSTR(limit_%i, LENGTH(limit_%i), 1) = '*' THEN RTRIM(SUBSTR(limit_%i, 1, LENGTH(limit_%i) - 1), ' \t')\n"
+    {"flags", ",\n    CASE WHEN limit_%i LIKE '%%₹%%' AND SUBSTR(limit_%i, LENGTH(limit_%i) - 1, 2) IN (' L', 'LL', 'CR', 'Cr') THEN limit_%i\n"
+              "      WHEN SUBSTR(limit_%i, LENGTH(limit_%i), 1) = '*' THEN RTRIM(SUBSTR(limit_%i, 1, LENGTH(limit_%i) - 1), ' \t')\n"
     "      WHEN SUBSTR(limit_%i, LENGTH(limit_%i) - 2, 3) IN (' HH', ' LL') THEN RTRIM(SUBSTR(limit_%i, 1, LENGTH(limit_%i) - 3), ' \t')\n"
     "      WHEN SUBSTR(limit_%i, LENGTH(limit_%i) - 1, 2) IN (' H', ' L', 'CR', 'Cr') THEN RTRIM(SUBSTR(limit_%i, 1, LENGTH(limit_%i) - 2), ' \t')\n"
     "      WHEN SUBSTR(limit_%i, LENGTH(limit_%i) - 1, 2) IN ('DR', 'Dr') THEN CASE WHEN limit_%i LIKE '-%%' THEN '' ELSE '-' END\n"

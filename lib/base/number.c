@@ -333,7 +333,7 @@ static void leave_mark_out(char *text)
 }
 
 /* Moves *first over what makes a number a text in a spreadsheet, '5 or ="5", and *last before the quote, and before a flag of a
- * laboratory or a bank. Whether it is a debit, which is negative. */
+ * laboratory or a bank. Whether it is a debit, which is negative. With rupees, L and Cr may be 10^5 and 10^7. */
 static bool leave_flags_out(char **first, char **last)
 {
     static const char *const flags[] = {"*", " HH", " LL", " H", " L", "CR", "Cr", "DR", "Dr", NULL};
@@ -344,6 +344,8 @@ static bool leave_flags_out(char **first, char **last)
         const size_t length = strlen(*flag);
         if (*last <= *first + length || memcmp(*last - length, *flag, length) != 0)
             continue;
+        if (strstr(*first, "₹") != NULL && strpbrk(*flag, "LC") != NULL)
+            return false;
         *last -= length;
         return **flag == 'D';
     }

@@ -261,6 +261,8 @@ static int read_description(struct dp_dataset *d, const json_t *root, const char
     if (rc == DP_OK)
         copy_text(who != NULL ? json_string_value(who) : d->digest, &d->population);
     const json_t *schema = json_object_get(root, "schema"), *left_out = json_object_get(root, "left_out");
+    if (rc == DP_OK && schema != NULL && !json_is_object(schema))
+        rc = dp_fail(err, DP_E_RUN, "%s: \"schema\" is not an object", path);
     if (rc == DP_OK && schema != NULL)
         d->schema = dp_json_text(schema, JSON_COMPACT | JSON_SORT_KEYS);
     if (rc == DP_OK && json_is_array(left_out))

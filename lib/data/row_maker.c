@@ -59,9 +59,9 @@ int dp_row_maker_open(struct dp_row_maker **maker, const char *schema, const cha
 {
     struct dp_row_maker *c = dp_new(1, sizeof *c);
     int rc = dp_carried_take(&c->plan, schema, name, err);
-    rc = rc ?: dp_features_plan(&c->features, &c->plan, err);
     if (rc == DP_OK && dp_features_no_cells(&c->plan) != NULL)
         rc = dp_fail(err, DP_E_RUN, "%s: rows are not made of cells: %s", name, dp_features_no_cells(&c->plan));
+    rc = rc ?: dp_features_plan(&c->features, &c->plan, err);
     free(c->plan.clamped); /* nothing is counted */
     c->plan.clamped = NULL;
     c->length = (struct dp_row_length){c->plan.norm, c->plan.divisor, c->features.count, NULL};

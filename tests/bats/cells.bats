@@ -183,6 +183,10 @@ P
     complains 1 "dp-info: bad.dp: rows are not made of cells: the schema is not public, and rows are made by the schema" dp-info bad.dp
     edit '.schema.columns[0].scale = "max-abs"'
     complains 1 "dp-info: bad.dp: rows are not made of cells: the schema is not public, and rows are made by the schema" dp-info bad.dp
+    edit '.schema.columns[3] = {"name": "sex", "type": "text", "columns": 3}'
+    complains 1 "dp-info: bad.dp: rows are not made of cells: a column has texts" dp-info bad.dp
+    edit '.schema = 5'
+    complains 1 'dp-info: bad.dp/dataset.json: "schema" is not an object' dp-info bad.dp
     edit '.format = 5'
     complains 1 "dp-info: bad.dp/dataset.json is of format 5; 4 is the newest that this version knows" dp-info bad.dp
     edit . && truncate -s -8 bad.dp/X_cells.npy

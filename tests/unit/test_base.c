@@ -223,6 +223,8 @@ TEST(cells)
                    {"$-1,234.5", false, -1234.5},
                    {"$--5", false, NAN},
                    {"6.2 H", false, 6.2},
+                   {"₹2.5 Cr", false, NAN}, /* 10^7 rupees, perhaps */
+                   {"₹45 L", false, NAN},
                    {"9,5 LL", true, 9.5},
                    {"140*", false, 140},
                    {"12H", false, NAN},

@@ -244,6 +244,14 @@ static int read_nulls(struct dp_dataset *d, const json_t *root, const char *path
     return DP_OK;
 }
 
+static int read_schema(struct dp_dataset *d, const json_t *schema, const char *path, struct dp_err *err)
+{
+    if (schema != NULL && !json_is_object(schema))
+        return dp_fail(err, DP_E_RUN, "%s: \"schema\" is not an object", path);
+    d->schema = schema != NULL ? dp_json_text(schema, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+    return DP_OK;
+}
+
 static int read_description(struct dp_dataset *d, const json_t *root, const char *path, struct dp_err *err)
 {
     const json_t *held_out = json_object_get(root, "held_out"), *who = json_object_get(root, "population");
@@ -260,11 +268,8 @@ static int read_description(struct dp_dataset *d, const json_t *root, const char
     d->held_out = json_is_true(held_out);
     if (rc == DP_OK)
         copy_text(who != NULL ? json_string_value(who) : d->digest, &d->population);
-    const json_t *schema = json_object_get(root, "schema"), *left_out = json_object_get(root, "left_out");
-    if (rc == DP_OK && schema != NULL && !json_is_object(schema))
-        rc = dp_fail(err, DP_E_RUN, "%s: \"schema\" is not an object", path);
-    if (rc == DP_OK && schema != NULL)
-        d->schema = dp_json_text(schema, JSON_COMPACT | JSON_SORT_KEYS);
+    const json_t *left_out = json_object_get(root, "left_out");
+    rc = rc ?: read_schema(d, json_object_get(root, "schema"), path, err);
     if (rc == DP_OK && json_is_array(left_out))
         d->left_out = dp_json_text(left_out, JSON_COMPACT);
     if (rc == DP_OK && split != NULL)

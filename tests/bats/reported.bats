@@ -80,7 +80,7 @@ label_numbers right
 label_is_a_name warned column 'y': its name is one of its texts, too: the first line is taken for names, a guess, and --no-header makes it a row
 label_missing said about [0-9]* rows, give or take [0-9]*, have no label, or a class that is too rare
 one_class said only 'no' is frequent enough to be named: .* there is nothing to learn .--classes names classes
-all_different refused 5 no class or number of the label is frequent enough .*: --classes and a schema of your own need no payment
+all_different refused 5 no class or number .a date is neither. of the label is frequent enough .*: --classes and a schema of your own need no payment
 rare said only 'no' is frequent enough to be named: .* .--classes names classes without payment.
 one_row refused 5 is too small: .*; nothing was charged: --classes and a schema of your own need no payment
 no_rows refused 1 no rows

@@ -841,8 +841,9 @@ static void lost_rows(json_t *o, double rows, double noise, const char *why)
     free(about);
 }
 
-/* Nothing was paid for the names of these classes; their counts show what may be a mistake. Below half of three sigma the name
- * is a question: a class of five sigma is asked about in one of 2,000 runs, a class without a row passes in one of 15. */
+/* Nothing was paid for the names of these classes; their counts show what may be a mistake. Below one sigma the name is a question:
+ * a class of 280 of 3,000 rows, 3.2 sigma if epsilon is 1, is asked about in one of 70 runs, and a class without a row passes
+ * in one of six. */
 static void named_label(const struct made *m, json_t *o)
 {
     const struct dp_schema *known = &m->census->known;
@@ -854,7 +855,7 @@ static void named_label(const struct made *m, json_t *o)
         if (rows < SAID * m->scale)
             add_note(o, json_sprintf("about %.0f rows, give or take %.0f, have the class '%s'", fmax(rows, 0), 2 * m->scale,
                                      known->class[k].text[0]));
-        if (rows < 1.5 * m->scale)
+        if (rows < m->scale)
             json_object_set_new(o, DP_PROPOSE_DOUBTFUL, json_string(known->class[k].text[0]));
     }
     lost_rows(o, count(m, 0), m->scale, m->census->others ? "" : ", or one that --classes does not name");

@@ -659,7 +659,7 @@ beginning() {
     run -2 dpline fit two.csv --label nasal -q
     assert_line "dp-import: --label: two.json says that the label is 'column3', and that the first line is a row (without that file, --header decides that it is not)"
     { cat v.csv && echo .5,oral; } > r.csv # another population
-    # noise hides one class in one of 15 runs, and eight of them in one of 10^9
+    # noise hides one class in one of six runs, and eight of them in one of two million
     nope=nope1,nope2,nope3,nope4,nope5,nope6,nope7,nope8
     run -5 dpline fit r.csv --label nasal --header --classes nasal,oral,$nope -q
     assert_line --regexp "^dp-import: perhaps no row has the class 'nope[1-8]'. If it is only rare, fit again: r.json is paid for, and is used; if the name is wrong, remove that file$"

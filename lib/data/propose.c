@@ -841,9 +841,9 @@ static void lost_rows(json_t *o, double rows, double noise, const char *why)
     free(about);
 }
 
-/* Nothing was paid for the names of these classes; their counts show what may be a mistake. Below one sigma the name is a question:
- * a class of 280 of 3,000 rows, 3.2 sigma if epsilon is 1, is asked about in one of 70 runs, and a class without a row passes
- * in one of six. */
+/* Nothing was paid for the names of these classes; their counts show what may be a mistake. Below one sigma the name is a
+ * question: a class of 280 of 3,000 rows, 3.2 sigma if epsilon is 1, is asked about in one of 70 runs, and a class without a
+ * row passes in one of six. */
 static void named_label(const struct made *m, json_t *o)
 {
     const struct dp_schema *known = &m->census->known;

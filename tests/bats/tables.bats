@@ -62,9 +62,10 @@ prepare() {
     done
     [ ! -e texts.json.ledger ]
     run -2 dpline tables texts.csv --by 'ward;note' --row-is-person -q -o out.csv
-    assert_output "dp-import: column 'note' is left out: no number, date or text of it is frequent enough: these are names, free texts, or numbers in a notation that is not read
-dp-table plan: there is no column 'note'
-dpline tables: the schema has been paid for, epsilon 0.1, and texts.dp has it for the next run"
+    # in one of 17 runs the noise cuts the days, which is said too
+    assert_line "dp-import: column 'note' is left out: no number, date or text of it is frequent enough: these are names, free texts, or numbers in a notation that is not read"
+    assert_line "dp-table plan: there is no column 'note'"
+    assert_equal "${lines[-1]}" "dpline tables: the schema has been paid for, epsilon 0.1, and texts.dp has it for the next run"
     dpline tables texts.dp --by ward -q -o out.csv
 }
 

@@ -399,23 +399,14 @@ static bool may_have_nulls(const struct dp_import *import)
     return import->source.skip_bad > 0 || (s->label >= 0 && s->column[s->label].unknown_zero);
 }
 
-/* Whether something is measured on the rows, because the schema does not state it. */
-static bool is_measured(const struct dp_schema *s)
-{
-    bool measured = s->real_label && s->label_center;
-    for (size_t i = 0; !measured && i < s->columns; i++)
-        measured = s->column[i].scaling == DP_SCALE_MAX_ABS || s->column[i].fill == DP_FILL_MODE;
-    return measured;
-}
-
 #define LARGE ((size_t)1 << 28) /* bytes: such rows are not worth writing, if they can be made of cells when they are read */
 
 /* Decides whether the data set has cells. rows: how many at most will be written; 0: nobody knows. */
 static int choose_storage(struct dp_import *import, const struct dp_features *f, size_t rows, struct dp_err *err)
 {
     const char *why = dp_features_no_cells(&import->plan);
-    if (why == NULL && (import->source.format > DP_IMPORT_TSV || is_measured(&import->plan.schema)))
-        why = "no public schema says what rows are";
+    if (why == NULL && import->source.format > DP_IMPORT_TSV)
+        why = "the table has no schema";
     if (keeps_cells(import) && why != NULL)
         return dp_fail(err, DP_E_USAGE, "--storage cells: %s", why);
     if (import->wide && why == NULL && rows > LARGE / (f->count * sizeof(float)) && f->count > 2 * f->cells)
@@ -682,6 +673,15 @@ static int read_tests(struct dp_import *import, struct table *table, const struc
     memcpy(import->result.table, digest, sizeof digest);
     import->source.input = input;
     return rc;
+}
+
+/* Whether something is measured on the rows, because the schema does not state it. */
+static bool is_measured(const struct dp_schema *s)
+{
+    bool measured = s->real_label && s->label_center;
+    for (size_t i = 0; !measured && i < s->columns; i++)
+        measured = s->column[i].scaling == DP_SCALE_MAX_ABS || s->column[i].fill == DP_FILL_MODE;
+    return measured;
 }
 
 /* Whether rows can be written as they are read: the schema is known, nothing is measured, and no number of rows is needed. */

@@ -194,8 +194,8 @@ static void divide_rows(const struct dp_knots *k, const double *f, double noise,
  * False: its neighbours have too many rows. */
 static bool one_number(const struct dp_knots *k, const double *f, size_t i, double low, double up, int digits, double *number)
 {
-    const double beside = (i > 0 ? f[i] - f[i - 1] : 0) + (i + 1 < k->cells ? f[i + 2] - f[i + 1] : 0);
-    if (!(f[i + 1] - f[i] > 2 * beside))
+    const double neighbours = (i > 0 ? f[i] - f[i - 1] : 0) + (i + 1 < k->cells ? f[i + 2] - f[i + 1] : 0);
+    if (!(f[i + 1] - f[i] > 2 * neighbours))
         return false;
     *number = 0;
     for (int t = 2; t < 2 * digits + 2 && !(*number >= low && *number < up); t++)

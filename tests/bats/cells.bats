@@ -49,16 +49,10 @@ inline() {
     assert_equal "$(dp-info -g storage cells.dp)" cells
 }
 
-train() {
-    local laps=(--laps 12) plan
-    plan=$(plan "$2")
-    [ -z "$plan" ] || laps=(--plan "$plan")
-    timeout 60 dp-loop "${laps[@]}" --seed 11 ${HOW:---exec fused} -o "$1" -- "$2" > "$1.stream"
-}
 # same LOSS VARIANT: the model and the stream of both
 same() {
-    train dense "$(pipeline dense.dp $1 $2)"
-    train cells "$(pipeline cells.dp $1 $2)"
+    train dense "${HOW:-fused}" "$(pipeline dense.dp $1 $2)"
+    train cells "${HOW:-fused}" "$(pipeline cells.dp $1 $2)"
     cmp dense cells
     cmp dense.stream cells.stream
 }
@@ -71,8 +65,8 @@ same() {
         behind-threads behind-inline kinds search search-same select select-threads erm erm-threads descent permutation coins; do
         same logistic $variant
     done
-    HOW='--exec processes' same logistic gradient
-    HOW='--exec processes' same logistic behind-threads
+    HOW=processes same logistic gradient
+    HOW=processes same logistic behind-threads
 }
 
 @test "networks: models, predictions, and measures of more rows than a thread keeps" {
@@ -94,7 +88,7 @@ same() {
 @test "persons, splits, predictions and measures" {
     table 400
     both --basis cosines
-    train model "dp-sample --data dense.dp --rate 0.3 | dp-grad --data dense.dp --loss logistic --clip 1 | dp-noise -z 2 | dp-account --epsilon 100 --delta 1e-5 --allow-seeded | dp-step --step 1"
+    train model fused "dp-sample --data dense.dp --rate 0.3 | dp-grad --data dense.dp --loss logistic --clip 1 | dp-noise -z 2 | dp-account --epsilon 100 --delta 1e-5 --allow-seeded | dp-step --step 1"
     for tool in "dp-predict --scores model --data" "dp-eval --private-data --last -i model.stream --data"; do
         cmp <($tool test-dense.dp) <($tool test-cells.dp)
     done
@@ -139,6 +133,8 @@ print(count, sorted((x[i * width:(i + 1) * width], y[i]) for i in range(count)),
     refuses "--storage cells: the schema is not public, and rows are made by the schema"
     jq '.columns[3] = {"name": "sex", "type": "text", "columns": 10}' whole.json > s.json
     refuses "--storage cells: a column has texts"
+    printf '@relation r\n@attribute a {u,v}\n@attribute y {no,yes}\n@data\nu,no\nv,yes\n' > t.arff
+    complains 2 "dp-import: --storage cells: the table has no schema" dp-import arff --no-registry -q --storage cells -o x.dp t.arff
     printf '1 1:0.5\n0 2:1\n' > t.svm
     complains 2 "dp-import: --storage cells: the schema is not public, and rows are made by the schema" dp-import libsvm --no-registry -q --storage cells -o x.dp t.svm
 }

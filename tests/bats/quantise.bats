@@ -10,18 +10,10 @@ narrow() {
     dp-synth "$@" --quantise --storage dense -o $name-wide.dp -q
 }
 
-# train OUT PIPELINE
-train() {
-    local laps=(--laps 12) plan
-    plan=$(plan "$2")
-    [ -z "$plan" ] || laps=(--plan "$plan")
-    timeout 60 dp-loop "${laps[@]}" --seed 11 ${HOW:---exec fused} -o "$1" -- "$2" > "$1.stream"
-}
-
 # same NAME LOSS VARIANT: the model and the stream of both
 same() {
-    train narrow "$(pipeline $1.dp $2 $3)"
-    train wide "$(pipeline $1-wide.dp $2 $3)"
+    train narrow "${HOW:-fused}" "$(pipeline $1.dp $2 $3)"
+    train wide "${HOW:-fused}" "$(pipeline $1-wide.dp $2 $3)"
     cmp narrow wide
     cmp narrow.stream wide.stream
     [ "$(stat -c %s narrow)" -gt 300 ]
@@ -64,9 +56,9 @@ same() {
 
 @test "runs as processes and in shards too, and inline frames have the values" {
     narrow two classification --rows 600 --cols 30 --seed 3
-    HOW='--exec processes' same two hinge parallel
+    HOW=processes same two hinge parallel
     for which in two two-wide; do
-        train $which "dp-gather --workers 2 --local 'dp-sample --data $which.dp --shard %k/%K --rate 0.2 |
+        train $which fused "dp-gather --workers 2 --local 'dp-sample --data $which.dp --shard %k/%K --rate 0.2 |
             dp-scd-step --data $which.dp --loss hinge --lambda 1e-3 --clip 0.1' | dp-noise -z 1.5 | dp-account --epsilon 1000 --delta 1e-5 --allow-seeded | dp-step"
         dp-loop --laps 1 --seed 1 --exec processes -- "dp-sample --data $which.dp --rate 0.2 --inline | tee $which.raw |
             dp-grad --loss logistic --clip 1 | dp-noise -z 1 | dp-account --epsilon 1000 --delta 1e-5 --allow-seeded | dp-step --step 1" > /dev/null
@@ -78,7 +70,7 @@ same() {
 @test "dp-predict, dp-eval and dp-cat: as for float32; rows that are not quantised fit too" {
     narrow two classification --rows 600 --cols 9 --seed 3
     dp-synth classification --rows 600 --cols 9 --seed 3 -o whole.dp -q
-    train model "$(pipeline two.dp logistic gradient)"
+    train model fused "$(pipeline two.dp logistic gradient)"
     for tool in "dp-predict --scores model --data" "dp-eval --private-data -i model.stream --data"; do
         $tool two.dp > narrow.said
         $tool two-wide.dp > wide.said
@@ -88,7 +80,7 @@ same() {
     done
     dp-cat --kind lap model.stream | jq -e '.row_norm == "unit, quantised"' > /dev/null
     dp-info model | grep -qx 'its rows: unit, quantised'
-    train plain "$(pipeline whole.dp logistic gradient)"
+    train plain fused "$(pipeline whole.dp logistic gradient)"
     dp-predict plain --data two.dp > /dev/null
     dp-synth classification --rows 60 --cols 9 -o other.dp -q
     jq '.row_norm = "cap"' other.dp/dataset.json > edited && cp edited other.dp/dataset.json
@@ -182,7 +174,7 @@ for norm in "unit", "cap", "none":
     dp-import csv t.csv -s s.json --quantise --out rows -q
     dp-import csv t.csv -s s.json --quantise --storage dense -o wide.dp -q
     dp-import csv t.csv -s s.json -o whole.dp -q
-    train model "dp-sample --data wide.dp --rate 0.5 | dp-grad --data wide.dp --loss logistic --clip 1 | dp-noise -z 1 | dp-account --epsilon 1000 --delta 1e-5 --allow-seeded | dp-step --step 1"
+    train model fused "dp-sample --data wide.dp --rate 0.5 | dp-grad --data wide.dp --loss logistic --clip 1 | dp-noise -z 1 | dp-account --epsilon 1000 --delta 1e-5 --allow-seeded | dp-step --step 1"
     dp-predict --scores model --data wide.dp > wide
     dp-predict --scores model --rows rows > streamed
     cmp wide streamed
